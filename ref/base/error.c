@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/error.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+int o2_refuse(struct o2_error *error, int code, const char *rule, const char *field, uint32_t index,
+	      uint64_t value, uint64_t limit)
+{
+	if (error != NULL)
+		*error = (struct o2_error){
+			.code = code,
+			.class = O2_CLASS_NONE,
+			.rule = rule,
+			.field = field,
+			.index = index,
+			.value = value,
+			.limit = limit,
+		};
+	return code;
+}
+
+void o2_error_clear(struct o2_error *error)
+{
+	if (error != NULL)
+		*error = (struct o2_error){.index = O2_NO_INDEX};
+}
+
+/* "kiov[].len" and 3 make "kiov[3].len"; a field without [] is printed as it is. */
+static int field_text(const struct o2_error *error, char *text, size_t text_bytes)
+{
+	const char *open = strstr(error->field, "[]");
+
+	if (open == NULL || error->index == O2_NO_INDEX)
+		return snprintf(text, text_bytes, "%s", error->field);
+	return snprintf(text, text_bytes, "%.*s[%" PRIu32 "]%s", (int)(open - error->field), error->field,
+			error->index, open + 2);
+}
+
+int o2_error_text(const struct o2_error *error, char *text, size_t text_bytes)
+{
+	char field[96];
+
+	if (error->code == 0 || error->rule == NULL || error->field == NULL)
+		return snprintf(text, text_bytes, "no error");
+	field_text(error, field, sizeof(field));
+	return snprintf(text, text_bytes, "%s: %s is %" PRIu64 ", limit %" PRIu64 " (%s)", error->rule, field,
+			error->value, error->limit, strerror(-error->code));
+}

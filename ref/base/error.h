@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef O2_BASE_ERROR_H
+#define O2_BASE_ERROR_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * The one error record of the library.
+ *
+ * Every stage returns 0 or a negative errno, and fills an o2_error that says which rule refused the input,
+ * which field it was about, the value that was found and the limit it broke.  All strings are string
+ * literals: an o2_error owns nothing and may be copied.
+ */
+
+/* What a refusal costs the connection (docs/wire.md, "Classes"). */
+enum o2_error_class {
+	O2_CLASS_NONE = 0,   /* not about a peer: a local refusal */
+	O2_CLASS_MESSAGE,    /* this message fails, the connection is kept */
+	O2_CLASS_CONNECTION, /* the connection closes */
+};
+
+#define O2_NO_INDEX UINT32_MAX /* the error is not about one entry of a list */
+
+struct o2_error {
+	int code;		   /* negative errno; 0 = no error recorded */
+	enum o2_error_class class; /* cost to the connection */
+	const char *rule;	   /* stable id, e.g. "sg/kiov/entry-past-page" */
+	const char *field;	   /* e.g. "kiov[].len" */
+	uint32_t index;		   /* which entry of the list, or O2_NO_INDEX */
+	uint32_t offset_bytes;	   /* wire: where the field starts in the message; else 0 */
+	uint64_t value;		   /* what was found */
+	uint64_t limit;		   /* what is allowed (see the rule for which side of it) */
+};
+
+/*
+ * Fill *error (which may be NULL) with a refusal of a list entry and return code, so that a stage can write
+ * `return o2_refuse(...)`.
+ *
+ * code: negative errno.  rule, field: string literals.  index: entry, or O2_NO_INDEX.
+ */
+int o2_refuse(struct o2_error *error, int code, const char *rule, const char *field, uint32_t index,
+	      uint64_t value, uint64_t limit);
+
+/* Forget an earlier error.  error may be NULL. */
+void o2_error_clear(struct o2_error *error);
+
+/*
+ * Write one line without a newline, as snprintf does:
+ *   sg/kiov/entry-past-page: kiov[3].len is 5000, limit 4096 (Invalid argument)
+ * Returns the length that the whole text has.
+ */
+int o2_error_text(const struct o2_error *error, char *text, size_t text_bytes);
+
+#endif

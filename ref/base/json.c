@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/json.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int refuse(struct o2_error *error, const char *rule, const char *field, uint64_t value, uint64_t limit)
+{
+	return o2_refuse(error, -EINVAL, rule, field, O2_NO_INDEX, value, limit);
+}
+
+json_t *o2_json_form(const char *form)
+{
+	return json_pack("{s:s, s:i}", "form", form, "version", (int)O2_JSON_VERSION);
+}
+
+int o2_json_expect_form(const json_t *object, const char *form, struct o2_error *error)
+{
+	const char *found = json_string_value(json_object_get(object, "form"));
+	const json_t *version = json_object_get(object, "version");
+
+	if (found == NULL || strcmp(found, form) != 0)
+		return refuse(error, "json/form", "form", 0, 0);
+	if (!json_is_integer(version) || json_integer_value(version) != O2_JSON_VERSION)
+		return refuse(error, "json/version", "version", (uint64_t)json_integer_value(version),
+			      O2_JSON_VERSION);
+	return 0;
+}
+
+int o2_json_get_uint(const json_t *object, const char *field, uint64_t max, uint64_t *value,
+		     struct o2_error *error)
+{
+	const json_t *member = json_object_get(object, field);
+	json_int_t number = json_integer_value(member);
+
+	if (!json_is_integer(member))
+		return refuse(error, "json/not-an-integer", field, 0, max);
+	if (number < 0 || (uint64_t)number > max)
+		return refuse(error, "json/integer-out-of-range", field, (uint64_t)number, max);
+	*value = (uint64_t)number;
+	return 0;
+}
+
+int o2_json_get_u32(const json_t *object, const char *field, uint32_t max, uint32_t *value,
+		    struct o2_error *error)
+{
+	uint64_t number;
+	int rc = o2_json_get_uint(object, field, max, &number, error);
+
+	if (rc == 0)
+		*value = (uint32_t)number;
+	return rc;
+}
+
+static int parse_hex(const json_t *string, const char *field, uint64_t *value, struct o2_error *error)
+{
+	const char *text = json_string_value(string);
+	size_t digits;
+
+	if (text == NULL || strncmp(text, "0x", 2) != 0)
+		return refuse(error, "json/not-a-hex-string", field, 0, 16);
+	digits = strspn(text + 2, "0123456789abcdefABCDEF");
+	if (digits == 0 || digits > 16 || text[2 + digits] != '\0')
+		return refuse(error, "json/hex-digits", field, digits, 16);
+	*value = strtoull(text + 2, NULL, 16);
+	return 0;
+}
+
+int o2_json_get_hex(const json_t *object, const char *field, uint64_t *value, struct o2_error *error)
+{
+	return parse_hex(json_object_get(object, field), field, value, error);
+}
+
+int o2_json_parse_hex(const json_t *string, uint64_t *value, struct o2_error *error)
+{
+	return parse_hex(string, "value", value, error);
+}
+
+int o2_json_get_bool(const json_t *object, const char *field, bool *value, struct o2_error *error)
+{
+	const json_t *member = json_object_get(object, field);
+
+	if (!json_is_boolean(member))
+		return refuse(error, "json/not-a-boolean", field, 0, 1);
+	*value = json_is_true(member);
+	return 0;
+}
+
+int o2_json_get_name(const json_t *object, const char *field, const char *const *names, uint32_t count,
+		     uint32_t *index, struct o2_error *error)
+{
+	const char *text = json_string_value(json_object_get(object, field));
+
+	for (uint32_t i = 0; text != NULL && i < count; i++) {
+		if (strcmp(text, names[i]) == 0) {
+			*index = i;
+			return 0;
+		}
+	}
+	return refuse(error, "json/unknown-name", field, 0, count);
+}
+
+int o2_json_get_array(const json_t *object, const char *field, uint32_t max, const json_t **array,
+		      struct o2_error *error)
+{
+	const json_t *member = json_object_get(object, field);
+
+	if (!json_is_array(member))
+		return refuse(error, "json/not-an-array", field, 0, max);
+	if (json_array_size(member) > max)
+		return refuse(error, "json/array-too-long", field, json_array_size(member), max);
+	*array = member;
+	return 0;
+}
+
+json_t *o2_json_hex(uint64_t value)
+{
+	char text[19];
+
+	snprintf(text, sizeof(text), "0x%" PRIx64, value);
+	return json_string(text);
+}
+
+json_t *o2_json_length(uint64_t value)
+{
+	return value <= INT64_MAX ? json_integer((json_int_t)value) : o2_json_hex(value);
+}
+
+int o2_json_get_length(const json_t *object, const char *field, uint64_t *value, struct o2_error *error)
+{
+	if (json_is_string(json_object_get(object, field)))
+		return o2_json_get_hex(object, field, value, error);
+	return o2_json_get_uint(object, field, INT64_MAX, value, error);
+}
+
+int o2_json_get_object(const json_t *object, const char *field, const json_t **child, struct o2_error *error)
+{
+	const json_t *member = json_object_get(object, field);
+
+	if (!json_is_object(member))
+		return refuse(error, "json/not-an-object", field, 0, 0);
+	*child = member;
+	return 0;
+}
+
+int o2_json_at(int rc, const char *field, uint32_t index, struct o2_error *error)
+{
+	if (rc != 0 && error != NULL) {
+		error->field = field;
+		error->index = index;
+	}
+	return rc;
+}
+
+static int get_hex32(const json_t *object, const char *field, uint32_t *value, struct o2_error *error)
+{
+	uint64_t number;
+	int rc = o2_json_get_hex(object, field, &number, error);
+
+	if (rc == 0 && number > UINT32_MAX)
+		return refuse(error, "json/integer-out-of-range", field, number, UINT32_MAX);
+	if (rc == 0)
+		*value = (uint32_t)number;
+	return rc;
+}
+
+static int get_member(const json_t *object, const struct o2_json_member *member, struct o2_error *error)
+{
+	switch (member->kind) {
+	case O2_JSON_U32:
+		return o2_json_get_u32(object, member->key, UINT32_MAX, member->value, error);
+	case O2_JSON_LENGTH:
+		return o2_json_get_length(object, member->key, member->value, error);
+	case O2_JSON_HEX64:
+		return o2_json_get_hex(object, member->key, member->value, error);
+	case O2_JSON_HEX32:
+		return get_hex32(object, member->key, member->value, error);
+	case O2_JSON_BOOL:
+		return o2_json_get_bool(object, member->key, member->value, error);
+	}
+	return refuse(error, "json/kind", member->field, member->kind, O2_JSON_BOOL);
+}
+
+int o2_json_get_members(const json_t *object, const struct o2_json_member *member, uint32_t count,
+			uint32_t index, struct o2_error *error)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		int rc = get_member(object, &member[i], error);
+
+		if (rc != 0)
+			return o2_json_at(rc, member[i].field, index, error);
+	}
+	return 0;
+}

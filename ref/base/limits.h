@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef O2_BASE_LIMITS_H
+#define O2_BASE_LIMITS_H
+
+/* Limits that several stages share.  Sources: docs/wire.md ("Limits") and docs/mapping.md ("Limits"). */
+
+/*
+ * The most fragments that a descriptor may have: 256 pages of the LNet MTU plus one, because an unaligned 1
+ * MiB touches 257 pages.  Trees before 2.14.56 use 256.  An instance may choose either one; arrays have the
+ * larger.
+ */
+#define O2_MAX_FRAGS	    257u
+#define O2_MAX_FRAGS_LEGACY 256u
+
+/* LNet's largest payload: what one transfer may move. */
+#define O2_MAX_TRANSFER_BYTES (1u << 20)
+
+/* The largest message on the wire, header included; also the size of one message slot. */
+#define O2_MSG_BYTES 4096u
+
+/* Page sizes that the pure stages accept.  Registration on a device uses the host's. */
+#define O2_PAGE_BYTES_MIN 4096u
+#define O2_PAGE_BYTES_MAX 65536u
+
+/* Gather entries of one work request, at most: what soft-RoCE offers. */
+#define O2_MAX_WRQ_SGE 32u
+
+#endif

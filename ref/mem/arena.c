@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: MIT */
+#include "mem/arena.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* The permutations are part of what a replayed case means: this seed is never changed. */
+#define VIEW_SEED 0x6f32726566766965ull
+
+/*
+ * Pages that stay neighbours in a view.  View 0 is the identity (the memory itself), two views scatter every
+ * page, and the last one keeps small runs together, so that lists with partly adjacent pages occur as well.
+ */
+static const uint32_t view_block_pages[O2_ARENA_VIEWS] = {0, 1, 1, 8};
+
+/* splitmix64: a fixed sequence from a fixed seed. */
+static uint64_t next_number(uint64_t *state)
+{
+	uint64_t z = (*state += 0x9e3779b97f4a7c15ull);
+
+	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
+	z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
+	return z ^ (z >> 31);
+}
+
+static uint64_t memory_bytes(const struct o2_arena *arena)
+{
+	return (uint64_t)arena->npages * arena->page_bytes;
+}
+
+static uint64_t slot_bytes(const struct o2_arena *arena)
+{
+	return (uint64_t)O2_MAX_FRAGS * arena->page_bytes;
+}
+
+/* A view's table has two halves: the page at each position, and the position of each page. */
+static const uint32_t *positions(const struct o2_arena *arena, uint32_t view)
+{
+	return arena->view[view].page + arena->npages;
+}
+
+/* Shuffle blocks of neighbours; order[] holds the first page of each block, and is scratch. */
+static void permute(uint32_t npages, uint32_t block_pages, uint64_t seed, uint32_t *order, uint32_t *page)
+{
+	uint32_t nblocks = (npages - 1) / block_pages + 1;
+	uint32_t at = 0;
+
+	for (uint32_t i = 0; i < nblocks; i++)
+		order[i] = i * block_pages;
+	for (uint32_t i = nblocks - 1; i > 0; i--) {
+		uint32_t j = (uint32_t)(next_number(&seed) % ((uint64_t)i + 1));
+		uint32_t first = order[i];
+
+		order[i] = order[j];
+		order[j] = first;
+	}
+	for (uint32_t i = 0; i < nblocks; i++)
+		for (uint32_t p = order[i]; p < npages && p < order[i] + block_pages; p++)
+			page[at++] = p;
+}
+
+/* Map the pages of the list side by side at `to`, one mmap per run of neighbours. */
+static int map_pages(const struct o2_arena *arena, uint8_t *to, const uint32_t *page, uint32_t npages,
+		     const char *rule, struct o2_error *error)
+{
+	uint64_t page_bytes = arena->page_bytes;
+
+	for (uint32_t i = 0, run; i < npages; i += run) {
+		void *mapped;
+
+		run = 1;
+		while (i + run < npages && page[i + run] == page[i] + run)
+			run++;
+		mapped = mmap(to + i * page_bytes, run * page_bytes, PROT_READ | PROT_WRITE,
+			      MAP_SHARED | MAP_FIXED, arena->fd, (off_t)(page[i] * page_bytes));
+		if (mapped == MAP_FAILED)
+			return o2_refuse(error, -errno, rule, "page[]", i, page[i], npages);
+	}
+	return 0;
+}
+
+/* Address space that nothing else takes; touching it is a fault until pages are mapped over it. */
+static uint8_t *reserve(uint64_t length_bytes)
+{
+	void *area = mmap(NULL, length_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	return area == MAP_FAILED ? NULL : area;
+}
+
+static int make_view(struct o2_arena *arena, uint32_t view, struct o2_error *error)
+{
+	uint32_t npages = arena->npages;
+	uint32_t *table = calloc(2 * (size_t)npages, sizeof(*table));
+	uint8_t *base = arena->memory;
+
+	if (table == NULL)
+		return o2_refuse(error, -ENOMEM, "arena/view-table", "npages", O2_NO_INDEX, npages, 0);
+	arena->view[view].page = table;
+	if (view == 0)
+		for (uint32_t i = 0; i < npages; i++)
+			table[i] = i;
+	else
+		permute(npages, view_block_pages[view], VIEW_SEED + view, table + npages, table);
+	for (uint32_t i = 0; i < npages; i++)
+		table[npages + table[i]] = i;
+	if (view != 0) {
+		base = reserve(memory_bytes(arena));
+		if (base == NULL)
+			return o2_refuse(error, -errno, "arena/view-reserve", "npages", O2_NO_INDEX, npages,
+					 0);
+	}
+	arena->view[view].base = (uintptr_t)base;
+	arena->view[view].npages = npages;
+	return view == 0 ? 0 : map_pages(arena, base, table, npages, "arena/view-map", error);
+}
+
+static int make_memory(struct o2_arena *arena, struct o2_error *error)
+{
+	uint64_t length_bytes = memory_bytes(arena);
+	void *memory;
+
+	arena->fd = memfd_create("o2ref-arena", MFD_CLOEXEC);
+	if (arena->fd < 0)
+		return o2_refuse(error, -errno, "arena/memfd", "npages", O2_NO_INDEX, arena->npages, 0);
+	if (ftruncate(arena->fd, (off_t)length_bytes) != 0)
+		return o2_refuse(error, -errno, "arena/size", "npages", O2_NO_INDEX, arena->npages, 0);
+	memory = mmap(NULL, length_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, arena->fd, 0);
+	if (memory == MAP_FAILED)
+		return o2_refuse(error, -errno, "arena/map", "npages", O2_NO_INDEX, arena->npages, 0);
+	arena->memory = memory;
+	arena->unmapped = calloc(((size_t)arena->npages + 7) / 8, 1);
+	if (arena->unmapped == NULL)
+		return o2_refuse(error, -ENOMEM, "arena/bitmap", "npages", O2_NO_INDEX, arena->npages, 0);
+	arena->window_area = reserve(O2_ARENA_WINDOWS * slot_bytes(arena));
+	if (arena->window_area == NULL)
+		return o2_refuse(error, -errno, "arena/windows", "slots", O2_NO_INDEX, O2_ARENA_WINDOWS, 0);
+	return 0;
+}
+
+int o2_arena_create(uint32_t npages, struct o2_arena *arena, struct o2_error *error)
+{
+	int rc;
+
+	memset(arena, 0, sizeof(*arena));
+	arena->fd = -1;
+	arena->page_bytes = (uint32_t)sysconf(_SC_PAGESIZE);
+	arena->npages = npages;
+	if (npages == 0)
+		return o2_refuse(error, -EINVAL, "arena/no-pages", "npages", O2_NO_INDEX, 0, 1);
+	rc = make_memory(arena, error);
+	for (uint32_t view = 0; rc == 0 && view < O2_ARENA_VIEWS; view++)
+		rc = make_view(arena, view, error);
+	if (rc != 0)
+		o2_arena_destroy(arena);
+	return rc;
+}
+
+void o2_arena_destroy(struct o2_arena *arena)
+{
+	for (uint32_t view = 0; view < O2_ARENA_VIEWS; view++) {
+		if (view != 0 && arena->view[view].base != 0)
+			munmap((void *)(uintptr_t)arena->view[view].base, memory_bytes(arena));
+		free((void *)(uintptr_t)arena->view[view].page);
+	}
+	if (arena->window_area != NULL)
+		munmap(arena->window_area, O2_ARENA_WINDOWS * slot_bytes(arena));
+	if (arena->memory != NULL)
+		munmap(arena->memory, memory_bytes(arena));
+	free(arena->unmapped);
+	if (arena->page_bytes != 0 && arena->fd >= 0)
+		close(arena->fd);
+	memset(arena, 0, sizeof(*arena));
+	arena->fd = -1;
+}
+
+void o2_arena_set_mapped(struct o2_arena *arena, uint32_t page, bool mapped)
+{
+	uint8_t bit = (uint8_t)(1u << (page % 8));
+
+	if (page >= arena->npages)
+		return;
+	if (mapped)
+		arena->unmapped[page / 8] &= (uint8_t)~bit;
+	else
+		arena->unmapped[page / 8] |= bit;
+}
+
+struct o2_address_space o2_arena_space(const struct o2_arena *arena)
+{
+	return (struct o2_address_space){
+		.page_bytes = arena->page_bytes,
+		.npages = arena->npages,
+		.nranges = O2_ARENA_VIEWS,
+		.range = arena->view,
+	};
+}
+
+/* Whether the view has the pages of the list side by side: only one place can be theirs, so nothing is
+ * searched. */
+static uint8_t *find_in_view(const struct o2_arena *arena, uint32_t view, const uint32_t *page,
+			     uint32_t npages)
+{
+	uint32_t at = positions(arena, view)[page[0]];
+
+	if (npages > arena->npages - at ||
+	    memcmp(&arena->view[view].page[at], page, npages * sizeof(*page)) != 0)
+		return NULL;
+	return (uint8_t *)(uintptr_t)arena->view[view].base + (uint64_t)at * arena->page_bytes;
+}
+
+static int map_slot(struct o2_arena *arena, const uint32_t *page, uint32_t npages,
+		    struct o2_arena_window *window, struct o2_error *error)
+{
+	int32_t slot = 0;
+	int rc;
+
+	while (slot < (int32_t)O2_ARENA_WINDOWS && arena->window_used[slot])
+		slot++;
+	if (slot == (int32_t)O2_ARENA_WINDOWS)
+		return o2_refuse(error, -EBUSY, "arena/window/all-in-use", "windows", O2_NO_INDEX,
+				 O2_ARENA_WINDOWS, O2_ARENA_WINDOWS);
+	window->addr = arena->window_area + (uint64_t)slot * slot_bytes(arena);
+	rc = map_pages(arena, window->addr, page, npages, "arena/window/map", error);
+	if (rc != 0)
+		return rc;
+	window->slot = slot;
+	arena->window_used[slot] = true;
+	return 0;
+}
+
+int o2_arena_window_open(struct o2_arena *arena, const uint32_t *page, uint32_t npages,
+			 struct o2_arena_window *window, struct o2_error *error)
+{
+	if (npages == 0 || npages > O2_MAX_FRAGS)
+		return o2_refuse(error, -EINVAL, "arena/window/npages", "npages", O2_NO_INDEX, npages,
+				 O2_MAX_FRAGS);
+	for (uint32_t i = 0; i < npages; i++)
+		if (page[i] >= arena->npages)
+			return o2_refuse(error, -EINVAL, "arena/window/no-such-page", "page[]", i, page[i],
+					 arena->npages);
+	for (uint32_t view = 0; view < O2_ARENA_VIEWS; view++) {
+		uint8_t *addr = find_in_view(arena, view, page, npages);
+
+		if (addr != NULL) {
+			*window = (struct o2_arena_window){.addr = addr, .slot = -1};
+			return 0;
+		}
+	}
+	return map_slot(arena, page, npages, window, error);
+}
+
+void o2_arena_window_close(struct o2_arena *arena, struct o2_arena_window *window)
+{
+	if (window->addr != NULL && window->slot >= 0)
+		arena->window_used[window->slot] = false;
+	*window = (struct o2_arena_window){.addr = NULL, .slot = -1};
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef O2_MEM_ARENA_H
+#define O2_MEM_ARENA_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/limits.h"
+#include "mem/buffer.h"
+#include "mem/dma_map.h"
+
+/*
+ * Memory that behaves like a machine's: numbered pages (a memfd), a "physical" mapping of all of them in
+ * order, and views, ranges of virtual addresses behind which the pages lie in some other order. Source:
+ * docs/mapping.md, "The arena"; memfd_create(2), mmap(2).
+ *
+ * An IOV points into a view: its bytes are virtually contiguous and physically scattered.  A KIOV names
+ * pages. What a device sees is decided by the o2_dma_device, not by the arena.
+ */
+
+/* View 0 has the pages in order; the others are fixed permutations, so that a case replays anywhere. */
+#define O2_ARENA_VIEWS 4u
+
+/* Windows that may be in use at the same time: two sides of a full queue of transfers. */
+#define O2_ARENA_WINDOWS 32u
+
+struct o2_arena {
+	uint32_t page_bytes; /* the host's */
+	uint32_t npages;
+	int fd;
+	uint8_t *memory; /* page n at memory + n * page_bytes: what the harness and device-wide regions use */
+	struct o2_vrange view[O2_ARENA_VIEWS];
+	uint8_t *unmapped;    /* bitmap: pages without a CPU mapping, for o2_dma_device.unmapped */
+	uint8_t *window_area; /* O2_ARENA_WINDOWS slots of O2_MAX_FRAGS pages each */
+	bool window_used[O2_ARENA_WINDOWS];
+};
+
+/*
+ * Create an arena of npages pages of the host's size, all zero, all with a CPU mapping.
+ * Returns 0 or -errno of the system call that failed; -EINVAL when npages is 0.  Free with o2_arena_destroy.
+ */
+int o2_arena_create(uint32_t npages, struct o2_arena *arena, struct o2_error *error);
+void o2_arena_destroy(struct o2_arena *arena);
+
+/* Say whether a page has a CPU mapping as far as devices of the virtual kind are concerned. */
+void o2_arena_set_mapped(struct o2_arena *arena, uint32_t page, bool mapped);
+
+/* What sg_build needs to know: page size, pages, and the views as address ranges. */
+struct o2_address_space o2_arena_space(const struct o2_arena *arena);
+
+/* The CPU address of a page's first byte in the physical mapping. */
+static inline uint8_t *o2_arena_page(const struct o2_arena *arena, uint32_t page)
+{
+	return arena->memory + (uint64_t)page * arena->page_bytes;
+}
+
+/* Virtually contiguous memory behind which the pages of a list lie, in the order of the list. */
+struct o2_arena_window {
+	uint8_t *addr;
+	int32_t slot; /* -1: part of a view, nothing to give back */
+};
+
+/*
+ * Make a window over npages pages.  Where a view already has them in this order that view is used; else a
+ * window slot is mapped, one mmap per run of neighbours. Returns 0; -EINVAL (page does not exist, too many
+ * pages), -EBUSY (all slots in use), or -errno of mmap.
+ */
+int o2_arena_window_open(struct o2_arena *arena, const uint32_t *page, uint32_t npages,
+			 struct o2_arena_window *window, struct o2_error *error);
+
+/* Give the slot back.  The memory may still be mapped, and is not to be used. */
+void o2_arena_window_close(struct o2_arena *arena, struct o2_arena_window *window);
+
+#endif

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+#include "mem/dma_map.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+static int check_device(const struct o2_dma_device *device, struct o2_error *error)
+{
+	uint32_t page_bytes = device->page_bytes;
+
+	if (device->kind != O2_DMA_BUS && device->kind != O2_DMA_VIRTUAL)
+		return o2_refuse(error, -EINVAL, "dma/kind", "kind", O2_NO_INDEX, device->kind,
+				 O2_DMA_VIRTUAL);
+	if (page_bytes != 4096 && page_bytes != 16384 && page_bytes != 65536)
+		return o2_refuse(error, -EINVAL, "dma/page-size", "page_bytes", O2_NO_INDEX, page_bytes,
+				 O2_PAGE_BYTES_MAX);
+	if (device->base % page_bytes != 0)
+		return o2_refuse(error, -EINVAL, "dma/base-alignment", "base", O2_NO_INDEX, device->base,
+				 page_bytes);
+	if ((uint64_t)device->npages * page_bytes > UINT64_MAX - device->base)
+		return o2_refuse(error, -EINVAL, "dma/base-wraps", "npages", O2_NO_INDEX, device->npages,
+				 (UINT64_MAX - device->base) / page_bytes);
+	return 0;
+}
+
+static bool has_cpu_mapping(const struct o2_dma_device *device, uint32_t page)
+{
+	return device->unmapped == NULL || (device->unmapped[page / 8] >> (page % 8) & 1) == 0;
+}
+
+static int check_entry(const struct o2_dma_device *device, const struct o2_sg_entry *entry, uint32_t index,
+		       struct o2_error *error)
+{
+	if (entry->page >= device->npages)
+		return o2_refuse(error, -EINVAL, "dma/no-such-page", "entry[].page", index, entry->page,
+				 device->npages);
+	if (entry->length == 0 || entry->offset >= device->page_bytes ||
+	    entry->length > device->page_bytes - entry->offset)
+		return o2_refuse(
+			error, -EINVAL, "dma/entry-past-page", "entry[].length", index, entry->length,
+			entry->offset >= device->page_bytes ? 0 : device->page_bytes - entry->offset);
+	if (device->kind == O2_DMA_VIRTUAL && !has_cpu_mapping(device, entry->page))
+		return o2_refuse(error, -EFAULT, "dma/virtual/no-cpu-mapping", "entry[].page", index,
+				 entry->page, 0);
+	return 0;
+}
+
+int o2_dma_map(const struct o2_sg_list *sg, const struct o2_dma_device *device, struct o2_dma_list *list,
+	       struct o2_error *error)
+{
+	int rc = check_device(device, error);
+
+	if (rc != 0)
+		return rc;
+	if (sg->count == 0 || sg->count > O2_MAX_FRAGS)
+		return o2_refuse(error, -EINVAL, "dma/count", "count", O2_NO_INDEX, sg->count, O2_MAX_FRAGS);
+	list->count = sg->count;
+	list->nob = 0;
+	for (uint32_t i = 0; i < sg->count; i++) {
+		const struct o2_sg_entry *entry = &sg->entry[i];
+
+		rc = check_entry(device, entry, i, error);
+		if (rc != 0)
+			return rc;
+		list->segment[i] = (struct o2_dma_segment){
+			.addr = device->base + (uint64_t)entry->page * device->page_bytes + entry->offset,
+			.length = entry->length,
+		};
+		list->nob += entry->length;
+	}
+	return 0;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef O2_MEM_SG_BUILD_H
+#define O2_MEM_SG_BUILD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/limits.h"
+#include "mem/buffer.h"
+
+/*
+ * First stage: a buffer becomes a scatter list, one entry per piece of a page, and a verdict on gaps.
+ * Source: docs/mapping.md, "sg_build".  Pure: no allocation, no clock, no verbs.
+ */
+
+/* Bytes [offset, offset + length) of one page; length >= 1 and offset + length <= page size. */
+struct o2_sg_entry {
+	uint32_t page;
+	uint32_t offset;
+	uint32_t length;
+};
+
+struct o2_sg_list {
+	uint32_t count; /* 1 to the limit asked for */
+	bool gaps;	/* rule G3: a page-list registration may not be able to express the list */
+	uint64_t nob;	/* sum of all lengths; what the buffer asked for */
+	struct o2_sg_entry entry[O2_MAX_FRAGS];
+};
+
+/*
+ * Build the list of the bytes that `buffer` asks for.
+ *
+ * space: pages and, for an IOV, the ranges that its addresses may lie in.
+ * max_entries: O2_MAX_FRAGS or O2_MAX_FRAGS_LEGACY.
+ * list: written on success; undefined content on failure.
+ * error: may be NULL; says which piece broke which rule.
+ *
+ * Empty pieces vanish: they appear neither in the list nor in the gap verdict.
+ *
+ * Returns 0, or
+ *   -EINVAL  nob is 0 or above 1 MiB; a KIOV entry passes its page or names a page that does not exist; the
+ *            vector is shorter than offset + nob; an IOV's end wraps; page size or max_entries is not a legal
+ * one -EFAULT  an IOV address lies in no range, or the list needs more than max_entries entries
+ */
+int o2_sg_build(const struct o2_buffer *buffer, const struct o2_address_space *space, uint32_t max_entries,
+		struct o2_sg_list *list, struct o2_error *error);
+
+#endif

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT */
+#include "rdma/rdma_plan.h"
+
+#include <errno.h>
+#include <stdbool.h>
+
+#include "base/mutant.h"
+
+/* How far into a descriptor the walk has come; the descriptors themselves stay as they are. */
+struct cursor {
+	const struct o2_rdma_desc *desc;
+	uint32_t index;
+	uint32_t used_bytes; /* of the fragment at index */
+};
+
+static uint32_t left_in_fragment(const struct cursor *at)
+{
+	return at->desc->rd_frags[at->index].rf_nob - at->used_bytes;
+}
+
+static uint64_t address(const struct cursor *at)
+{
+	return at->desc->rd_frags[at->index].rf_addr + at->used_bytes;
+}
+
+/* Returns true when the fragment is used up and the cursor has moved to the next. */
+static bool consume(struct cursor *at, uint32_t bytes)
+{
+	at->used_bytes += bytes;
+	if (at->used_bytes < at->desc->rd_frags[at->index].rf_nob)
+		return false;
+	at->index++;
+	at->used_bytes = 0;
+	return true;
+}
+
+static int check_inputs(const struct o2_rdma_desc *source, const struct o2_rdma_desc *sink, uint64_t nob,
+			const struct o2_rdma_limits *limits, struct o2_error *error)
+{
+	if (limits->max_wrs == 0 || limits->max_wrs > O2_MAX_FRAGS)
+		return o2_refuse(error, -EINVAL, "rdma/max-wrs", "max_wrs", O2_NO_INDEX, limits->max_wrs,
+				 O2_MAX_FRAGS);
+	if (limits->wrq_sge == 0 || limits->wrq_sge > O2_MAX_WRQ_SGE)
+		return o2_refuse(error, -EINVAL, "rdma/wrq-sge", "wrq_sge", O2_NO_INDEX, limits->wrq_sge,
+				 O2_MAX_WRQ_SGE);
+	if (source->rd_nfrags > O2_MAX_FRAGS)
+		return o2_refuse(error, -EINVAL, "rdma/source-nfrags", "source.rd_nfrags", O2_NO_INDEX,
+				 source->rd_nfrags, O2_MAX_FRAGS);
+	if (sink->rd_nfrags > O2_MAX_FRAGS)
+		return o2_refuse(error, -EINVAL, "rdma/sink-nfrags", "sink.rd_nfrags", O2_NO_INDEX,
+				 sink->rd_nfrags, O2_MAX_FRAGS);
+	if (nob > O2_MAX_TRANSFER_BYTES)
+		return o2_refuse(error, -EINVAL, "rdma/nob", "nob", O2_NO_INDEX, nob, O2_MAX_TRANSFER_BYTES);
+	return 0;
+}
+
+/* Fragments that hold nothing take no part; what is left must hold a byte. */
+static int settle(struct cursor *at, const char *rule, const char *field, uint64_t nob, uint64_t left,
+		  struct o2_error *error)
+{
+	while (at->index < at->desc->rd_nfrags && at->desc->rd_frags[at->index].rf_nob == 0)
+		at->index++;
+	if (at->index < at->desc->rd_nfrags)
+		return 0;
+	return o2_refuse(error, -EPROTO, rule, field, O2_NO_INDEX, nob, nob - left);
+}
+
+/* Append a gather entry; it opens a work request when none is open.  The caller has checked the room. */
+static void gather(struct o2_rdma_plan *plan, const struct cursor *source, const struct cursor *sink,
+		   uint32_t bytes, bool open)
+{
+	struct o2_rdma_wr *wr = &plan->wr[plan->nwr];
+
+	if (!open)
+		*wr = (struct o2_rdma_wr){.remote_addr = address(sink), .first_sge = plan->nsge};
+	plan->sge[plan->nsge++] = (struct o2_rdma_sge){.addr = address(source), .length = bytes};
+	wr->num_sge++;
+	wr->length += bytes;
+}
+
+static uint32_t smallest(uint32_t a, uint32_t b, uint64_t c)
+{
+	uint32_t least = a < b ? a : b;
+
+	return c < least ? (uint32_t)c : least;
+}
+
+int o2_rdma_plan(const struct o2_rdma_desc *source, const struct o2_rdma_desc *sink, uint64_t nob,
+		 const struct o2_rdma_limits *limits, struct o2_rdma_plan *plan, struct o2_error *error)
+{
+	struct cursor from = {.desc = source};
+	struct cursor to = {.desc = sink};
+	uint64_t left = nob;
+	bool open = false;
+	int rc = check_inputs(source, sink, nob, limits, error);
+
+	if (rc != 0)
+		return rc;
+	plan->lkey = source->rd_key;
+	plan->rkey = sink->rd_key;
+	plan->nwr = 0;
+	plan->nsge = 0;
+	plan->nob = nob;
+	while (left > 0) {
+		uint32_t bytes;
+
+		rc = settle(&from, "rdma/source-too-small", "source", nob, left, error);
+		if (rc == 0)
+			rc = settle(&to, "rdma/sink-too-small", "sink", nob, left, error);
+		if (rc != 0)
+			return rc;
+		if (plan->nwr == limits->max_wrs)
+			return o2_refuse(error, -EMSGSIZE, "rdma/too-many-work-requests", "nwr", O2_NO_INDEX,
+					 (uint64_t)limits->max_wrs + 1, limits->max_wrs);
+		bytes = smallest(left_in_fragment(&from), left_in_fragment(&to), left);
+		gather(plan, &from, &to, bytes, open);
+		left -= bytes;
+		consume(&from, bytes);
+		open = !consume(&to, bytes) && plan->wr[plan->nwr].num_sge < limits->wrq_sge;
+		if (!open)
+			plan->nwr++;
+	}
+	/* The bytes ran out inside a sink fragment: what has been gathered must go out all the same. */
+	if (open && !o2_mutant(OPEN_WORK_REQUEST))
+		plan->nwr++;
+	if (o2_mutant(FORGET_LAST_FRAGMENT) && plan->nwr > 1)
+		plan->nwr--;
+	return 0;
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef O2_REG_PLAN_H
+#define O2_REG_PLAN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/limits.h"
+#include "mem/dma_map.h"
+#include "wire/desc.h"
+
+/*
+ * Third stage: how segments are to be registered and what is published about them.
+ * Source: docs/modes.md.  Pure.
+ *
+ * The plan is all that the binding stage (reg/bind.h) ever sees: pages, addresses and lengths in the device's
+ * terms.  A wrong plan therefore gives wrong bytes on a real device.
+ */
+
+enum o2_reg_mode {
+	O2_REG_GLOBAL,	/* one region over all memory; one fragment per segment */
+	O2_REG_FMR,	/* a page list from iova 0; one fragment, or one per segment when there are gaps */
+	O2_REG_FASTREG, /* a page list whose iova is the first device address; one fragment; no gaps */
+	O2_REG_MODES,
+};
+
+/* Which role the memory plays in the transfer. */
+enum o2_side {
+	O2_SOURCE, /* read by its own device: local key */
+	O2_SINK,   /* written by the peer: remote key, published in a message */
+};
+
+struct o2_reg_request {
+	enum o2_reg_mode mode;
+	enum o2_side side;
+	uint32_t page_bytes; /* 4096, 16384 or 65536 */
+	uint32_t max_pages;  /* pages that one registration holds: O2_MAX_FRAGS or O2_MAX_FRAGS_LEGACY */
+	uint32_t
+		peer_max_frags; /* fragments that the peer accepts, 1 to O2_MAX_FRAGS; ignored for a source */
+	bool gaps;		/* verdict of sg_build */
+};
+
+/* Bits of o2_reg_plan.access. */
+#define O2_ACCESS_LOCAL_WRITE  1u
+#define O2_ACCESS_REMOTE_WRITE 2u
+
+struct o2_reg_plan {
+	enum o2_reg_mode mode;
+	enum o2_side side;
+	uint32_t page_bytes;
+	uint32_t access; /* O2_ACCESS_*; a source has no remote access */
+
+	/*
+	 * What to register: the bytes [iova, iova + length) of a region whose page list is page[].  The first
+	 * byte lies page_offset bytes into page[0].  With npages 0 (mode global) there is nothing to
+	 * register: the fragments are addresses in the region that covers all memory.
+	 */
+	uint64_t iova;
+	uint64_t length;
+	uint32_t page_offset;
+	uint32_t npages;
+	uint64_t page[O2_MAX_FRAGS]; /* device addresses of whole pages */
+
+	/* What a descriptor says, all but its key. */
+	uint32_t nfrags;
+	struct o2_rdma_frag frag[O2_MAX_FRAGS];
+};
+
+/*
+ * Make the plan for `segments` under `request`.
+ *
+ * Returns 0, or
+ *   -EINVAL           no segments; more pages than max_pages; a short page list (fastreg); parameters not
+ * legal -EPROTONOSUPPORT  fastreg and the list has gaps -EFBIG            a sink with more fragments than the
+ * peer accepts -EMSGSIZE         more than 1 MiB in all
+ */
+int o2_reg_plan(const struct o2_reg_request *request, const struct o2_dma_list *segments,
+		struct o2_reg_plan *plan, struct o2_error *error);
+
+/* "global", "fmr", "fastreg"; NULL for a value that is not a mode. */
+const char *o2_reg_mode_name(enum o2_reg_mode mode);
+
+/* The mode of that name: 0, or -EINVAL. */
+int o2_reg_mode_from_name(const char *name, enum o2_reg_mode *mode);
+
+#endif

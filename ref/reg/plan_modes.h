@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef O2_REG_PLAN_MODES_H
+#define O2_REG_PLAN_MODES_H
+
+#include "reg/plan.h"
+
+/*
+ * One function per registration mode, each in a file of its own.  The caller (plan.c) has checked request and
+ * segments and has filled the members of *plan that do not depend on the mode.
+ */
+int o2_reg_plan_global(const struct o2_reg_request *request, const struct o2_dma_list *segments,
+		       struct o2_reg_plan *plan, struct o2_error *error);
+int o2_reg_plan_fmr(const struct o2_reg_request *request, const struct o2_dma_list *segments,
+		    struct o2_reg_plan *plan, struct o2_error *error);
+int o2_reg_plan_fastreg(const struct o2_reg_request *request, const struct o2_dma_list *segments,
+			struct o2_reg_plan *plan, struct o2_error *error);
+
+/*
+ * Append to plan->page[] every page that a segment touches.  A segment that starts inside the page where the
+ * one before it ended shares that page's slot; one that starts on a page boundary always opens a slot.
+ *
+ * slot: set to the index of the segment's first page.  Returns 0, or -EINVAL past max_pages.
+ */
+int o2_reg_list_pages(const struct o2_reg_request *request, const struct o2_dma_segment *segment,
+		      uint32_t index, struct o2_reg_plan *plan, uint32_t *slot, struct o2_error *error);
+
+#endif
