@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+#include "wire/bytes_json.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "wire/nid.h"
+
+json_t *o2_bytes_to_json(const uint8_t *bytes, size_t length_bytes)
+{
+	static const char digits[] = "0123456789abcdef";
+	char *text = malloc(2 * length_bytes + 1);
+	json_t *string;
+
+	if (text == NULL)
+		return NULL;
+	for (size_t i = 0; i < length_bytes; i++) {
+		text[2 * i] = digits[bytes[i] >> 4];
+		text[2 * i + 1] = digits[bytes[i] & 0xf];
+	}
+	string = json_stringn(text, 2 * length_bytes);
+	free(text);
+	return string;
+}
+
+/* -1 for a character that is no digit. */
+static int digit_value(char digit)
+{
+	if (digit >= '0' && digit <= '9')
+		return digit - '0';
+	if (digit >= 'a' && digit <= 'f')
+		return digit - 'a' + 10;
+	if (digit >= 'A' && digit <= 'F')
+		return digit - 'A' + 10;
+	return -1;
+}
+
+int o2_bytes_from_json(const json_t *object, const char *key, const char *field, uint8_t *bytes,
+		       size_t capacity_bytes, size_t *length_bytes, struct o2_error *error)
+{
+	const json_t *member = json_object_get(object, key);
+	const char *text = json_string_value(member);
+	const size_t digits = json_string_length(member);
+
+	if (text == NULL)
+		return o2_refuse(error, -EINVAL, "json/not-a-string", field, O2_NO_INDEX, 0, 0);
+	if (digits % 2 != 0)
+		return o2_refuse(error, -EINVAL, "json/odd-digits", field, O2_NO_INDEX, digits, digits - 1);
+	if (digits / 2 > capacity_bytes)
+		return o2_refuse(error, -EINVAL, "json/too-many-bytes", field, O2_NO_INDEX, digits / 2,
+				 capacity_bytes);
+	for (size_t i = 0; i < digits / 2; i++) {
+		const int high = digit_value(text[2 * i]), low = digit_value(text[2 * i + 1]);
+
+		if (high < 0 || low < 0)
+			return o2_refuse(error, -EINVAL, "json/not-a-hex-digit", field, O2_NO_INDEX,
+					 (uint8_t)text[2 * i + (high < 0 ? 0 : 1)], 'f');
+		bytes[i] = (uint8_t)(high << 4 | low);
+	}
+	*length_bytes = digits / 2;
+	return 0;
+}
+
+json_t *o2_nid_to_json(uint64_t nid)
+{
+	char text[O2_NID_TEXT_BYTES];
+
+	o2_nid_to_text(nid, text, sizeof(text));
+	return json_string(text);
+}
+
+int o2_nid_from_json(const json_t *object, const char *key, const char *field, uint64_t *nid,
+		     struct o2_error *error)
+{
+	const json_t *member = json_object_get(object, key);
+
+	if (!json_is_string(member))
+		return o2_refuse(error, -EINVAL, "json/not-a-string", field, O2_NO_INDEX, 0, 0);
+	return o2_json_at(o2_nid_from_text(json_string_value(member), nid, error), field, O2_NO_INDEX, error);
+}

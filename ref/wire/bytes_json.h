@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef O2_WIRE_BYTES_JSON_H
+#define O2_WIRE_BYTES_JSON_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <jansson.h>
+
+#include "base/error.h"
+
+/* Parts that the wire's JSON forms share: bytes as a string of hexadecimal digits, and NIDs as text. */
+
+/* "911be90b...", two digits a byte; NULL when memory runs out. */
+json_t *o2_bytes_to_json(const uint8_t *bytes, size_t length_bytes);
+
+/*
+ * Read member `key` of object into bytes[0..capacity_bytes-1].  field: how errors name it.
+ * Returns 0 or -EINVAL.
+ */
+int o2_bytes_from_json(const json_t *object, const char *key, const char *field, uint8_t *bytes,
+		       size_t capacity_bytes, size_t *length_bytes, struct o2_error *error);
+
+/* "192.168.10.1@o2ib", or "0x..." for a NID without such a form. */
+json_t *o2_nid_to_json(uint64_t nid);
+
+/* Read either.  Returns 0, -EINVAL or -EAFNOSUPPORT. */
+int o2_nid_from_json(const json_t *object, const char *key, const char *field, uint64_t *nid,
+		     struct o2_error *error);
+
+#endif

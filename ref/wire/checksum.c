@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+#include "wire/checksum.h"
+
+#include "wire/layout.h"
+
+#define CKSUM_FIELD_BYTES 4u
+
+static uint32_t rotate_left(uint32_t value, unsigned int bits)
+{
+	bits &= 31;
+	return bits == 0 ? value : value << bits | value >> (32 - bits);
+}
+
+/* The two sums do not depend on each other, so a processor works on both in the time of one. */
+static struct o2_checksums add(struct o2_checksums sums, const uint8_t *bytes, size_t length_bytes)
+{
+	uint32_t plain = sums.of_unsigned, extended = sums.of_signed;
+
+	for (size_t i = 0; i < length_bytes; i++) {
+		plain = rotate_left(plain, 1) + bytes[i];
+		extended = rotate_left(extended, 1) + (uint32_t)(int32_t)(int8_t)bytes[i];
+	}
+	return (struct o2_checksums){.of_unsigned = plain, .of_signed = extended};
+}
+
+/* 0 on the wire says that there is no checksum. */
+static struct o2_checksums never_zero(struct o2_checksums sums)
+{
+	if (sums.of_unsigned == 0)
+		sums.of_unsigned = 1;
+	if (sums.of_signed == 0)
+		sums.of_signed = 1;
+	return sums;
+}
+
+struct o2_checksums o2_checksum_both(const uint8_t *bytes, size_t length_bytes)
+{
+	return never_zero(add((struct o2_checksums){0, 0}, bytes, length_bytes));
+}
+
+struct o2_checksums o2_msg_checksum_both(const uint8_t *bytes, size_t nob)
+{
+	const size_t before = nob < O2_AT_CKSUM ? nob : O2_AT_CKSUM;
+	const size_t field = nob - before < CKSUM_FIELD_BYTES ? nob - before : CKSUM_FIELD_BYTES;
+	struct o2_checksums sums = add((struct o2_checksums){0, 0}, bytes, before);
+
+	/* A zero byte only rotates. */
+	sums.of_unsigned = rotate_left(sums.of_unsigned, (unsigned int)field);
+	sums.of_signed = rotate_left(sums.of_signed, (unsigned int)field);
+	return never_zero(add(sums, bytes + before + field, nob - before - field));
+}
+
+uint32_t o2_checksum_of(struct o2_checksums sums, enum o2_cksum_flavour flavour)
+{
+	switch (flavour) {
+	case O2_CKSUM_UNSIGNED:
+		return sums.of_unsigned;
+	case O2_CKSUM_SIGNED:
+		return sums.of_signed;
+	case O2_CKSUM_NONE:
+		break;
+	}
+	return 0;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef O2_WIRE_CHECKSUM_H
+#define O2_WIRE_CHECKSUM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "wire/msg.h"
+
+/*
+ * Rotate and add.  Peers differ in how they widen a byte before adding it, so there are two sums; both are
+ * never 0, which means "not checksummed".  Source: docs/wire.md, "Checksum".
+ */
+struct o2_checksums {
+	uint32_t of_unsigned;
+	uint32_t of_signed;
+};
+
+/* Both sums of plain bytes, in one pass. */
+struct o2_checksums o2_checksum_both(const uint8_t *bytes, size_t length_bytes);
+
+/* Both sums of the first nob bytes of a message, its checksum field taken as zero.  nob may be less than a
+ * header. */
+struct o2_checksums o2_msg_checksum_both(const uint8_t *bytes, size_t nob);
+
+/* One of the two; 0 for O2_CKSUM_NONE. */
+uint32_t o2_checksum_of(struct o2_checksums sums, enum o2_cksum_flavour flavour);
+
+#endif

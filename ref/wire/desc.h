@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef O2_WIRE_DESC_H
+#define O2_WIRE_DESC_H
+
+#include <stdint.h>
+
+#include "base/limits.h"
+
+/*
+ * The RDMA descriptor: memory that a peer may write, as it travels in PUT_ACK and GET_REQ.
+ * Source: docs/wire.md, "Descriptor".  Field names are Lustre's.
+ */
+
+/* 12 bytes on the wire. */
+struct o2_rdma_frag {
+	uint32_t rf_nob;  /* bytes, 1 to 1 MiB */
+	uint64_t rf_addr; /* address in the terms of the key; rf_addr + rf_nob does not wrap */
+};
+
+/* 8 + 12 * rd_nfrags bytes on the wire.  One key covers all fragments. */
+struct o2_rdma_desc {
+	uint32_t rd_key;
+	uint32_t rd_nfrags; /* 1 to O2_MAX_FRAGS; the sum of all rf_nob is at most 1 MiB */
+	struct o2_rdma_frag rd_frags[O2_MAX_FRAGS];
+};
+
+#endif

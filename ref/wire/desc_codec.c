@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT */
+#include "wire/desc_codec.h"
+
+#include <stdbool.h>
+
+#include "wire/bytes.h"
+#include "wire/checks.h"
+#include "wire/layout.h"
+#include "wire/rules.h"
+
+/* Makes a loop whose byte order is a constant: the order is decided once, not per fragment. */
+#define ALWAYS_INLINE static inline __attribute__((always_inline))
+
+static int refuse(struct o2_error *error, unsigned int first_rule, enum o2_desc_fault fault, uint32_t index,
+		  uint64_t value, uint64_t limit)
+{
+	return o2_wire_refuse(error, first_rule + fault, index, value, limit);
+}
+
+static int check_count(uint32_t nfrags, uint32_t max_frags, unsigned int first_rule, struct o2_error *error)
+{
+	if (nfrags == 0)
+		return refuse(error, first_rule, O2_DESC_NFRAGS_ZERO, O2_NO_INDEX, nfrags, 1);
+	if (nfrags > max_frags)
+		return refuse(error, first_rule, O2_DESC_NFRAGS_OVER_LIMIT, O2_NO_INDEX, nfrags, max_frags);
+	return 0;
+}
+
+/* One pass per rule, so that the rule that comes first is the one reported, wherever its fragment stands. */
+static int check_frags(const struct o2_rdma_desc *desc, unsigned int rule, struct o2_error *error)
+{
+	const struct o2_rdma_frag *frags = desc->rd_frags;
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < desc->rd_nfrags; i++)
+		if (frags[i].rf_nob == 0)
+			return refuse(error, rule, O2_DESC_FRAG_NOB_ZERO, i, 0, 1);
+	for (uint32_t i = 0; i < desc->rd_nfrags; i++)
+		if (frags[i].rf_nob > O2_MAX_TRANSFER_BYTES)
+			return refuse(error, rule, O2_DESC_FRAG_NOB_OVER_LIMIT, i, frags[i].rf_nob,
+				      O2_MAX_TRANSFER_BYTES);
+	for (uint32_t i = 0; i < desc->rd_nfrags; i++) {
+		sum += frags[i].rf_nob;
+		if (sum > O2_MAX_TRANSFER_BYTES)
+			return refuse(error, rule, O2_DESC_SUM_OVER_LIMIT, i, sum, O2_MAX_TRANSFER_BYTES);
+	}
+	for (uint32_t i = 0; i < desc->rd_nfrags; i++)
+		if (frags[i].rf_addr > UINT64_MAX - frags[i].rf_nob)
+			return refuse(error, rule, O2_DESC_FRAG_ADDR_WRAPS, i, frags[i].rf_addr,
+				      UINT64_MAX - frags[i].rf_nob);
+	return 0;
+}
+
+int o2_desc_check(const struct o2_rdma_desc *desc, uint32_t max_frags, unsigned int first_rule,
+		  struct o2_error *error)
+{
+	const int rc = check_count(desc->rd_nfrags, max_frags, first_rule, error);
+
+	return rc != 0 ? rc : check_frags(desc, first_rule, error);
+}
+
+/* Load all fragments; true when any of them may break a rule (check_frags then says which, and which rule).
+ */
+ALWAYS_INLINE bool load_frags(const uint8_t *bytes, const enum o2_byte_order order, uint32_t nfrags,
+			      struct o2_rdma_frag *frags)
+{
+	uint64_t sum = 0;
+	bool wrong = false;
+
+	for (uint32_t i = 0; i < nfrags; i++, bytes += O2_FRAG_BYTES) {
+		const uint32_t nob = o2_load32(bytes + O2_FRAG_AT_NOB, order);
+		const uint64_t addr = o2_load64(bytes + O2_FRAG_AT_ADDR, order);
+
+		frags[i] = (struct o2_rdma_frag){.rf_nob = nob, .rf_addr = addr};
+		sum += nob;
+		wrong |= (nob == 0) | (addr + nob < addr);
+	}
+	return wrong || sum > O2_MAX_TRANSFER_BYTES;
+}
+
+int o2_desc_load(const struct o2_desc_place *place, struct o2_rdma_desc *desc, struct o2_error *error)
+{
+	const uint8_t *bytes = place->message + place->start_bytes;
+	const uint32_t nfrags = o2_load32(bytes + O2_DESC_AT_NFRAGS, place->order);
+	uint64_t needed;
+	bool wrong;
+	int rc;
+
+	/* The range of the count comes before any arithmetic with it. */
+	rc = check_count(nfrags, place->max_frags, place->first_rule, error);
+	if (rc != 0)
+		return rc;
+	needed = (uint64_t)place->start_bytes + O2_DESC_AT_FRAGS + (uint64_t)nfrags * O2_FRAG_BYTES;
+	if (place->nob < needed)
+		return refuse(error, place->first_rule, O2_DESC_NOB_UNDER_FRAGS, O2_NO_INDEX, place->nob,
+			      needed);
+	desc->rd_key = o2_load32(bytes + O2_DESC_AT_KEY, place->order);
+	desc->rd_nfrags = nfrags;
+	bytes += O2_DESC_AT_FRAGS;
+	if (place->order == O2_LITTLE_ENDIAN)
+		wrong = load_frags(bytes, O2_LITTLE_ENDIAN, nfrags, desc->rd_frags);
+	else
+		wrong = load_frags(bytes, O2_BIG_ENDIAN, nfrags, desc->rd_frags);
+	return wrong ? check_frags(desc, place->first_rule, error) : 0;
+}
+
+ALWAYS_INLINE void store_frags(const struct o2_rdma_desc *desc, const enum o2_byte_order order,
+			       uint8_t *bytes)
+{
+	for (uint32_t i = 0; i < desc->rd_nfrags; i++, bytes += O2_FRAG_BYTES) {
+		o2_store32(bytes + O2_FRAG_AT_NOB, order, desc->rd_frags[i].rf_nob);
+		o2_store64(bytes + O2_FRAG_AT_ADDR, order, desc->rd_frags[i].rf_addr);
+	}
+}
+
+void o2_desc_store(const struct o2_rdma_desc *desc, enum o2_byte_order order, uint8_t *bytes)
+{
+	o2_store32(bytes + O2_DESC_AT_KEY, order, desc->rd_key);
+	o2_store32(bytes + O2_DESC_AT_NFRAGS, order, desc->rd_nfrags);
+	if (order == O2_LITTLE_ENDIAN)
+		store_frags(desc, O2_LITTLE_ENDIAN, bytes + O2_DESC_AT_FRAGS);
+	else
+		store_frags(desc, O2_BIG_ENDIAN, bytes + O2_DESC_AT_FRAGS);
+}
+
+int o2_desc_decode(const uint8_t *bytes, size_t length_bytes, enum o2_byte_order order,
+		   const struct o2_wire_options *options, struct o2_rdma_desc *desc, struct o2_error *error)
+{
+	const struct o2_wire_options chosen = options == NULL ? O2_WIRE_DEFAULTS : *options;
+	const struct o2_desc_place place = {
+		.message = bytes,
+		.nob = length_bytes,
+		.order = order,
+		.max_frags = chosen.max_frags,
+		.first_rule = O2_RULE_DESC,
+	};
+	int rc;
+
+	o2_error_clear(error);
+	rc = o2_check_options(&chosen, error);
+	if (rc != 0)
+		return rc;
+	if (length_bytes < O2_DESC_AT_FRAGS)
+		return o2_wire_refuse(error, O2_RULE_DESC_SHORT_FOR_COUNT, O2_NO_INDEX, length_bytes,
+				      O2_DESC_AT_FRAGS);
+	return o2_desc_load(&place, desc, error);
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef O2_WIRE_LAYOUT_H
+#define O2_WIRE_LAYOUT_H
+
+#include "wire/msg.h"
+
+/* Where everything stands in a message, in bytes from its first.  Source: docs/wire.md, "Header" and
+ * "Bodies". */
+
+enum {
+	/* Header. */
+	O2_AT_MAGIC = 0,
+	O2_AT_VERSION = 4,
+	O2_AT_TYPE = 6,
+	O2_AT_CREDITS = 7,
+	O2_AT_NOB = 8,
+	O2_AT_CKSUM = 12,
+	O2_AT_SRCNID = 16,
+	O2_AT_SRCSTAMP = 24,
+	O2_AT_DSTNID = 32,
+	O2_AT_DSTSTAMP = 40,
+	/* CONNREQ, CONNACK. */
+	O2_AT_QUEUE_DEPTH = 48,
+	O2_AT_MAX_FRAGS = 50,
+	O2_AT_MAX_MSG_SIZE = 52,
+	/* IMMEDIATE, PUT_REQ, GET_REQ: the LNet header comes first. */
+	O2_AT_LNET_HDR = 48,
+	O2_AT_PAYLOAD = 120,
+	O2_AT_PUT_REQ_COOKIE = 120,
+	O2_AT_GET_REQ_COOKIE = 120,
+	O2_AT_GET_REQ_DESC = 128,
+	/* PUT_ACK. */
+	O2_AT_SRC_COOKIE = 48,
+	O2_AT_DST_COOKIE = 56,
+	O2_AT_PUT_ACK_DESC = 64,
+	/* PUT_NAK, PUT_DONE, GET_DONE. */
+	O2_AT_COMPLETION_COOKIE = 48,
+	O2_AT_STATUS = 56,
+	/* In a descriptor. */
+	O2_DESC_AT_KEY = 0,
+	O2_DESC_AT_NFRAGS = 4,
+	O2_DESC_AT_FRAGS = 8,
+	/* In a fragment. */
+	O2_FRAG_AT_NOB = 0,
+	O2_FRAG_AT_ADDR = 4,
+	O2_FRAG_BYTES = 12,
+	/* In an LNet header. */
+	O2_LNET_AT_DEST_NID = 0,
+	O2_LNET_AT_SRC_NID = 8,
+	O2_LNET_AT_DEST_PID = 16,
+	O2_LNET_AT_SRC_PID = 20,
+	O2_LNET_AT_TYPE = 24,
+	O2_LNET_AT_PAYLOAD_LENGTH = 28,
+	O2_LNET_AT_UNION = 32,
+	O2_LNET_UNION_BYTES = 40,
+};
+
+#endif

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef O2_WIRE_LNET_HDR_H
+#define O2_WIRE_LNET_HDR_H
+
+#include <stdint.h>
+
+#include "wire/msg.h"
+
+/* The 72-byte LNet header inside IMMEDIATE, PUT_REQ and GET_REQ.  Source: docs/wire.md, "LNet header". */
+
+/* bytes: O2_LNET_HDR_BYTES of them.  The members of the union that the type does not use are zero. */
+void o2_lnet_hdr_load(const uint8_t *bytes, struct o2_lnet_hdr *hdr);
+
+/* The bytes of the union that the type does not use are written as zero. */
+void o2_lnet_hdr_store(const struct o2_lnet_hdr *hdr, uint8_t *bytes);
+
+/* "PUT" and so on; NULL for a value that is not a type. */
+const char *o2_lnet_type_name(uint32_t type);
+
+#endif

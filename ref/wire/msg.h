@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef O2_WIRE_MSG_H
+#define O2_WIRE_MSG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/limits.h"
+#include "wire/desc.h"
+
+/*
+ * Messages of o2iblnd: bytes on the wire on one side, plain structs on the other.
+ * Source: docs/wire.md.  Field names are Lustre's.
+ *
+ * The codec is pure: no allocation, no state, no byte read past those given, the input is never changed.
+ */
+
+#define O2_MSG_MAGIC	 0x0be91b91u
+#define O2_MSG_VERSION_1 0x11u
+#define O2_MSG_VERSION_2 0x12u
+
+#define O2_MSG_HEADER_BYTES 48u
+#define O2_LNET_HDR_BYTES   72u
+
+enum o2_msg_type {
+	O2_MSG_CONNREQ = 0xc0,
+	O2_MSG_CONNACK = 0xc1,
+	O2_MSG_NOOP = 0xd0,
+	O2_MSG_IMMEDIATE = 0xd1,
+	O2_MSG_PUT_REQ = 0xd2,
+	O2_MSG_PUT_NAK = 0xd3,
+	O2_MSG_PUT_ACK = 0xd4,
+	O2_MSG_PUT_DONE = 0xd5,
+	O2_MSG_GET_REQ = 0xd6,
+	O2_MSG_GET_DONE = 0xd7,
+};
+
+/* The order of a message's own numbers.  Cookies, handles and the LNet header do not follow it. */
+enum o2_byte_order {
+	O2_LITTLE_ENDIAN,
+	O2_BIG_ENDIAN,
+};
+
+/* How bytes are widened before they are added to a checksum; see docs/wire.md, "Checksum". */
+enum o2_cksum_flavour {
+	O2_CKSUM_NONE,	   /* field 0: not checksummed */
+	O2_CKSUM_UNSIGNED, /* bytes are 0 to 255 */
+	O2_CKSUM_SIGNED,   /* bytes are -128 to 127 */
+};
+
+enum o2_lnet_type {
+	O2_LNET_ACK = 0,
+	O2_LNET_PUT = 1,
+	O2_LNET_GET = 2,
+	O2_LNET_REPLY = 3,
+	O2_LNET_HELLO = 4,
+};
+
+/* 16 opaque bytes that only their creator understands; nobody swaps them. */
+struct o2_lnet_handle {
+	uint64_t wh_interface_cookie; /* the bytes read as little-endian, on every host */
+	uint64_t wh_object_cookie;
+};
+
+/* The embedded LNet header, nid4 form: 72 bytes, little-endian in every message. */
+struct o2_lnet_hdr {
+	uint64_t dest_nid;
+	uint64_t src_nid;
+	uint32_t dest_pid;
+	uint32_t src_pid;
+	uint32_t type; /* enum o2_lnet_type */
+	uint32_t payload_length;
+	union {
+		struct {
+			struct o2_lnet_handle dst_wmd;
+			uint64_t match_bits;
+			uint32_t mlength;
+		} ack;
+		struct {
+			struct o2_lnet_handle ack_wmd;
+			uint64_t match_bits;
+			uint64_t hdr_data; /* opaque, as a handle */
+			uint32_t ptl_index;
+			uint32_t offset;
+		} put;
+		struct {
+			struct o2_lnet_handle return_wmd;
+			uint64_t match_bits;
+			uint32_t ptl_index;
+			uint32_t src_offset;
+			uint32_t sink_length;
+		} get;
+		struct {
+			struct o2_lnet_handle dst_wmd;
+		} reply;
+	} msg;
+};
+
+/* One decoded message.  About 3.3 KiB: it holds a whole descriptor. */
+struct o2_msg {
+	enum o2_byte_order order;
+	uint16_t ibm_version;
+	uint8_t ibm_type; /* enum o2_msg_type: selects the member of u */
+	uint8_t ibm_credits;
+	uint32_t ibm_nob; /* encode computes it; decode reports what was received, trailing bytes included */
+	enum o2_cksum_flavour cksum_flavour; /* decode: which one matched; encode: which one to send */
+	uint64_t ibm_srcnid;
+	uint64_t ibm_srcstamp;
+	uint64_t ibm_dstnid;
+	uint64_t ibm_dststamp;
+	union {
+		struct {
+			uint16_t ibcp_queue_depth;
+			uint16_t ibcp_max_frags;
+			uint32_t ibcp_max_msg_size;
+		} connparams; /* CONNREQ, CONNACK */
+		struct {
+			struct o2_lnet_hdr hdr;
+			/*
+			 * hdr.payload_length bytes, borrowed: decode points into its input, encode copies
+			 * from here. May be NULL when there are none, may lie where encode writes it.
+			 */
+			const uint8_t *payload;
+		} immediate;
+		struct {
+			struct o2_lnet_hdr hdr;
+			uint64_t ibprm_cookie; /* opaque; the 8 bytes read as little-endian, on every host */
+		} putreq;
+		struct {
+			uint64_t ibpam_src_cookie; /* echo of the PUT_REQ's cookie */
+			uint64_t ibpam_dst_cookie; /* the sink's own */
+			struct o2_rdma_desc ibpam_rd;
+		} putack;
+		struct {
+			struct o2_lnet_hdr hdr;
+			uint64_t ibgm_cookie;
+			struct o2_rdma_desc ibgm_rd;
+		} get;
+		struct {
+			uint64_t ibcm_cookie;
+			int32_t ibcm_status; /* negative errno, or bytes moved */
+		} completion;		     /* PUT_NAK, PUT_DONE, GET_DONE */
+	} u;
+};
+
+struct o2_wire_options {
+	uint32_t max_frags;    /* O2_MAX_FRAGS or O2_MAX_FRAGS_LEGACY */
+	bool require_checksum; /* refuse messages whose checksum field is 0 */
+	bool any_lnd;	       /* accept NIDs of other LND types than o2ib in the header */
+};
+
+#define O2_WIRE_DEFAULTS ((struct o2_wire_options){.max_frags = O2_MAX_FRAGS})
+
+/*
+ * Decode the message that starts at bytes[0]; length_bytes were received (the message may be shorter).
+ * options may be NULL: O2_WIRE_DEFAULTS.
+ *
+ * Every check of docs/wire.md, "Rules", is made in the order given there; the first that fails is reported in
+ * *error (may be NULL) with its id, its class, the field, its offset, its value and the limit.
+ *
+ * Returns 0, or -EPROTO (-EINVAL when an option is not legal).  *msg is undefined after a refusal.
+ */
+int o2_msg_decode(const uint8_t *bytes, size_t length_bytes, const struct o2_wire_options *options,
+		  struct o2_msg *msg, struct o2_error *error);
+
+/*
+ * Encode *msg in its byte order and checksum flavour.  What decoding would refuse is refused, with the same
+ * rule.
+ *
+ * bytes, capacity_bytes: where to; O2_MSG_BYTES always suffice.  The bytes written are the canonical form
+ * (docs/wire.md). options may be NULL: O2_WIRE_DEFAULTS. Returns the length of the message, or -EPROTO,
+ * -EINVAL (an option), -ENOSPC (capacity).
+ */
+int o2_msg_encode(const struct o2_msg *msg, const struct o2_wire_options *options, uint8_t *bytes,
+		  size_t capacity_bytes, struct o2_error *error);
+
+/*
+ * Decode a bare descriptor: key, count and fragments, as they stand inside PUT_ACK and GET_REQ.
+ * The rules are those of the messages, with ids "wire/desc/...".  Bytes after the last fragment are ignored.
+ * Returns 0, or -EPROTO (-EINVAL when an option is not legal).
+ */
+int o2_desc_decode(const uint8_t *bytes, size_t length_bytes, enum o2_byte_order order,
+		   const struct o2_wire_options *options, struct o2_rdma_desc *desc, struct o2_error *error);
+
+/* "PUT_REQ" and so on; NULL for a value that is not a type. */
+const char *o2_msg_type_name(uint8_t type);
+
+/*
+ * The length that encoding *msg gives, header included: what fits its type, descriptor and payload.
+ * 0 when the type is not known.  Pure arithmetic in 64 bits: nothing is checked.
+ */
+uint64_t o2_msg_canonical_bytes(const struct o2_msg *msg);
+
+#endif

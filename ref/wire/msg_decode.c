@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: MIT */
+#include "wire/bytes.h"
+#include "wire/checks.h"
+#include "wire/checksum.h"
+#include "wire/desc_codec.h"
+#include "wire/layout.h"
+#include "wire/lnet_hdr.h"
+#include "wire/msg.h"
+#include "wire/msg_type.h"
+#include "wire/rules.h"
+
+/* Magic and version have fixed places for ever; nothing else can be trusted before both are right. */
+#define VERSION_END_BYTES 6u
+
+/* Everything that the stages of one decode share. */
+struct decode {
+	const uint8_t *bytes;
+	size_t length_bytes;
+	struct o2_wire_options options;
+	struct o2_msg *msg;
+	struct o2_error *error;
+};
+
+static int refuse(const struct decode *d, unsigned int rule, uint64_t value, uint64_t limit)
+{
+	return o2_wire_refuse(d->error, rule, O2_NO_INDEX, value, limit);
+}
+
+/* Byte order, version and length. */
+static int decode_frame(const struct decode *d)
+{
+	struct o2_msg *msg = d->msg;
+	int rc;
+
+	if (d->length_bytes < VERSION_END_BYTES)
+		return refuse(d, O2_RULE_SHORT_FOR_VERSION, d->length_bytes, VERSION_END_BYTES);
+	if (o2_load32_le(d->bytes + O2_AT_MAGIC) == O2_MSG_MAGIC)
+		msg->order = O2_LITTLE_ENDIAN;
+	else if (o2_load32_be(d->bytes + O2_AT_MAGIC) == O2_MSG_MAGIC)
+		msg->order = O2_BIG_ENDIAN;
+	else
+		return refuse(d, O2_RULE_MAGIC, o2_load32_le(d->bytes + O2_AT_MAGIC), O2_MSG_MAGIC);
+	msg->ibm_version = o2_load16(d->bytes + O2_AT_VERSION, msg->order);
+	rc = o2_check_version(msg->ibm_version, d->error);
+	if (rc != 0)
+		return rc;
+	if (d->length_bytes < O2_MSG_HEADER_BYTES)
+		return refuse(d, O2_RULE_SHORT_FOR_HEADER, d->length_bytes, O2_MSG_HEADER_BYTES);
+	/* Unsigned, so that 2^31 and more is too much and not negative. */
+	msg->ibm_nob = o2_load32(d->bytes + O2_AT_NOB, msg->order);
+	if (msg->ibm_nob > d->length_bytes)
+		return refuse(d, O2_RULE_NOB_OVER_RECEIVED, msg->ibm_nob, d->length_bytes);
+	if (msg->ibm_nob > O2_MSG_BYTES)
+		return refuse(d, O2_RULE_NOB_OVER_LIMIT, msg->ibm_nob, O2_MSG_BYTES);
+	return 0;
+}
+
+static int decode_checksum(const struct decode *d)
+{
+	const uint32_t found = o2_load32(d->bytes + O2_AT_CKSUM, d->msg->order);
+	struct o2_checksums sums;
+
+	d->msg->cksum_flavour = O2_CKSUM_NONE;
+	if (found == 0 && d->options.require_checksum)
+		return refuse(d, O2_RULE_CHECKSUM_ABSENT, 0, 1);
+	if (found == 0)
+		return 0;
+	sums = o2_msg_checksum_both(d->bytes, d->msg->ibm_nob);
+	if (found == sums.of_unsigned)
+		d->msg->cksum_flavour = O2_CKSUM_UNSIGNED;
+	else if (found == sums.of_signed)
+		d->msg->cksum_flavour = O2_CKSUM_SIGNED;
+	else
+		return refuse(d, O2_RULE_CHECKSUM, found, sums.of_unsigned);
+	return 0;
+}
+
+static int decode_header(const struct decode *d)
+{
+	struct o2_msg *msg = d->msg;
+	int rc;
+
+	rc = decode_frame(d);
+	if (rc == 0)
+		rc = decode_checksum(d);
+	if (rc != 0)
+		return rc;
+	msg->ibm_type = d->bytes[O2_AT_TYPE];
+	msg->ibm_credits = d->bytes[O2_AT_CREDITS];
+	msg->ibm_srcnid = o2_load64(d->bytes + O2_AT_SRCNID, msg->order);
+	msg->ibm_srcstamp = o2_load64(d->bytes + O2_AT_SRCSTAMP, msg->order);
+	msg->ibm_dstnid = o2_load64(d->bytes + O2_AT_DSTNID, msg->order);
+	msg->ibm_dststamp = o2_load64(d->bytes + O2_AT_DSTSTAMP, msg->order);
+	return o2_check_nids(msg->ibm_srcnid, msg->ibm_dstnid, d->options.any_lnd, d->error);
+}
+
+static int decode_lnet_hdr(const struct decode *d, const struct o2_msg_type_info *info,
+			   struct o2_lnet_hdr *hdr)
+{
+	const uint8_t *bytes = d->bytes + O2_AT_LNET_HDR;
+	const int rc = o2_check_lnet_type(info, o2_load32_le(bytes + O2_LNET_AT_TYPE), d->error);
+
+	if (rc == 0)
+		o2_lnet_hdr_load(bytes, hdr);
+	return rc;
+}
+
+static int decode_desc(const struct decode *d, const struct o2_msg_type_info *info, uint32_t start_bytes,
+		       struct o2_rdma_desc *desc)
+{
+	const struct o2_desc_place place = {
+		.message = d->bytes,
+		.start_bytes = start_bytes,
+		.nob = d->msg->ibm_nob,
+		.order = d->msg->order,
+		.max_frags = d->options.max_frags,
+		.first_rule = info->desc_rule,
+	};
+
+	return o2_desc_load(&place, desc, d->error);
+}
+
+static int decode_immediate(const struct decode *d, const struct o2_msg_type_info *info)
+{
+	struct o2_lnet_hdr *hdr = &d->msg->u.immediate.hdr;
+	const uint32_t room_bytes = d->msg->ibm_nob - O2_AT_PAYLOAD;
+	int rc;
+
+	rc = decode_lnet_hdr(d, info, hdr);
+	if (rc == 0)
+		rc = o2_check_lnet_payload(info, hdr, d->error);
+	if (rc != 0)
+		return rc;
+	/* Bytes after nob were received, but are not covered by the checksum: never payload. */
+	if (hdr->payload_length > room_bytes)
+		return refuse(d, O2_RULE_IMMEDIATE_PAYLOAD_PAST_NOB, hdr->payload_length, room_bytes);
+	d->msg->u.immediate.payload = d->bytes + O2_AT_PAYLOAD;
+	return 0;
+}
+
+static int decode_putreq(const struct decode *d, const struct o2_msg_type_info *info)
+{
+	const int rc = decode_lnet_hdr(d, info, &d->msg->u.putreq.hdr);
+
+	if (rc != 0)
+		return rc;
+	d->msg->u.putreq.ibprm_cookie = o2_load64_le(d->bytes + O2_AT_PUT_REQ_COOKIE);
+	return o2_check_lnet_payload(info, &d->msg->u.putreq.hdr, d->error);
+}
+
+static int decode_putack(const struct decode *d, const struct o2_msg_type_info *info)
+{
+	d->msg->u.putack.ibpam_src_cookie = o2_load64_le(d->bytes + O2_AT_SRC_COOKIE);
+	d->msg->u.putack.ibpam_dst_cookie = o2_load64_le(d->bytes + O2_AT_DST_COOKIE);
+	return decode_desc(d, info, O2_AT_PUT_ACK_DESC, &d->msg->u.putack.ibpam_rd);
+}
+
+static int decode_get(const struct decode *d, const struct o2_msg_type_info *info)
+{
+	int rc = decode_lnet_hdr(d, info, &d->msg->u.get.hdr);
+
+	if (rc != 0)
+		return rc;
+	d->msg->u.get.ibgm_cookie = o2_load64_le(d->bytes + O2_AT_GET_REQ_COOKIE);
+	rc = decode_desc(d, info, O2_AT_GET_REQ_DESC, &d->msg->u.get.ibgm_rd);
+	if (rc != 0)
+		return rc;
+	return o2_check_lnet_payload(info, &d->msg->u.get.hdr, d->error);
+}
+
+static int decode_completion(const struct decode *d, const struct o2_msg_type_info *info)
+{
+	const uint32_t status = o2_load32(d->bytes + O2_AT_STATUS, d->msg->order);
+
+	d->msg->u.completion.ibcm_cookie = o2_load64_le(d->bytes + O2_AT_COMPLETION_COOKIE);
+	d->msg->u.completion.ibcm_status = (int32_t)status;
+	return o2_check_status(info, (int32_t)status, d->error);
+}
+
+static void decode_connparams(const struct decode *d)
+{
+	struct o2_msg *msg = d->msg;
+
+	msg->u.connparams.ibcp_queue_depth = o2_load16(d->bytes + O2_AT_QUEUE_DEPTH, msg->order);
+	msg->u.connparams.ibcp_max_frags = o2_load16(d->bytes + O2_AT_MAX_FRAGS, msg->order);
+	msg->u.connparams.ibcp_max_msg_size = o2_load32(d->bytes + O2_AT_MAX_MSG_SIZE, msg->order);
+}
+
+static int decode_body(const struct decode *d)
+{
+	const struct o2_msg_type_info *info = o2_msg_type_info(d->msg->ibm_type);
+
+	if (info == NULL)
+		return refuse(d, O2_RULE_TYPE, d->msg->ibm_type, O2_MSG_GET_DONE);
+	if (d->msg->ibm_nob < info->minimum_nob)
+		return refuse(d, info->nob_rule, d->msg->ibm_nob, info->minimum_nob);
+	switch (info->body) {
+	case O2_BODY_IMMEDIATE:
+		return decode_immediate(d, info);
+	case O2_BODY_PUTREQ:
+		return decode_putreq(d, info);
+	case O2_BODY_PUTACK:
+		return decode_putack(d, info);
+	case O2_BODY_GET:
+		return decode_get(d, info);
+	case O2_BODY_COMPLETION:
+		return decode_completion(d, info);
+	case O2_BODY_CONNPARAMS:
+		decode_connparams(d);
+		break;
+	case O2_BODY_NONE:
+		break;
+	}
+	return 0;
+}
+
+int o2_msg_decode(const uint8_t *bytes, size_t length_bytes, const struct o2_wire_options *options,
+		  struct o2_msg *msg, struct o2_error *error)
+{
+	const struct decode d = {
+		.bytes = bytes,
+		.length_bytes = length_bytes,
+		.options = options == NULL ? O2_WIRE_DEFAULTS : *options,
+		.msg = msg,
+		.error = error,
+	};
+	int rc;
+
+	o2_error_clear(error);
+	rc = o2_check_options(&d.options, error);
+	if (rc == 0)
+		rc = decode_header(&d);
+	if (rc == 0)
+		rc = decode_body(&d);
+	return rc;
+}

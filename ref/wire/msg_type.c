@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+#include "wire/msg_type.h"
+
+#include <stddef.h>
+
+#include "wire/layout.h"
+#include "wire/msg.h"
+#include "wire/rules.h"
+
+#define FIRST O2_MSG_CONNREQ
+#define LAST  O2_MSG_GET_DONE
+
+#define CARRIES(type) (1u << (type))
+
+#define CONNPARAMS_BYTES 56u /* header and 8 */
+#define COMPLETION_BYTES 60u /* header, cookie and status */
+
+static const struct o2_msg_type_info types[LAST - FIRST + 1] = {
+	[O2_MSG_CONNREQ - FIRST] = {.name = "CONNREQ",
+				    .minimum_nob = CONNPARAMS_BYTES,
+				    .body = O2_BODY_CONNPARAMS,
+				    .nob_rule = O2_RULE_CONNREQ_NOB},
+	[O2_MSG_CONNACK - FIRST] = {.name = "CONNACK",
+				    .minimum_nob = CONNPARAMS_BYTES,
+				    .body = O2_BODY_CONNPARAMS,
+				    .nob_rule = O2_RULE_CONNACK_NOB},
+	[O2_MSG_NOOP - FIRST] = {.name = "NOOP",
+				 .minimum_nob = O2_MSG_HEADER_BYTES,
+				 .body = O2_BODY_NONE,
+				 .nob_rule = O2_RULE_NOOP_NOB},
+	[O2_MSG_IMMEDIATE - FIRST] = {.name = "IMMEDIATE",
+				      .minimum_nob = O2_AT_PAYLOAD,
+				      .body = O2_BODY_IMMEDIATE,
+				      .lnet_types = CARRIES(O2_LNET_ACK) | CARRIES(O2_LNET_PUT) |
+						    CARRIES(O2_LNET_GET) | CARRIES(O2_LNET_REPLY),
+				      .nob_rule = O2_RULE_IMMEDIATE_NOB,
+				      .lnet_type_rule = O2_RULE_IMMEDIATE_LNET_TYPE,
+				      .payload_not_zero_rule = O2_RULE_IMMEDIATE_PAYLOAD_NOT_ZERO,
+				      .payload_over_limit_rule = O2_RULE_IMMEDIATE_PAYLOAD_OVER_LIMIT},
+	[O2_MSG_PUT_REQ - FIRST] = {.name = "PUT_REQ",
+				    .minimum_nob = O2_AT_PUT_REQ_COOKIE + 8,
+				    .body = O2_BODY_PUTREQ,
+				    .lnet_types = CARRIES(O2_LNET_PUT) | CARRIES(O2_LNET_REPLY),
+				    .nob_rule = O2_RULE_PUT_REQ_NOB,
+				    .lnet_type_rule = O2_RULE_PUT_REQ_LNET_TYPE,
+				    .payload_over_limit_rule = O2_RULE_PUT_REQ_PAYLOAD_OVER_LIMIT},
+	[O2_MSG_PUT_NAK - FIRST] = {.name = "PUT_NAK",
+				    .minimum_nob = COMPLETION_BYTES,
+				    .body = O2_BODY_COMPLETION,
+				    .nob_rule = O2_RULE_PUT_NAK_NOB,
+				    .status_rule = O2_RULE_PUT_NAK_STATUS},
+	[O2_MSG_PUT_ACK - FIRST] = {.name = "PUT_ACK",
+				    .minimum_nob = O2_AT_PUT_ACK_DESC + O2_DESC_AT_FRAGS,
+				    .body = O2_BODY_PUTACK,
+				    .nob_rule = O2_RULE_PUT_ACK_NOB,
+				    .desc_rule = O2_RULE_PUT_ACK_DESC},
+	[O2_MSG_PUT_DONE - FIRST] = {.name = "PUT_DONE",
+				     .minimum_nob = COMPLETION_BYTES,
+				     .body = O2_BODY_COMPLETION,
+				     .nob_rule = O2_RULE_PUT_DONE_NOB,
+				     .status_rule = O2_RULE_PUT_DONE_STATUS},
+	[O2_MSG_GET_REQ - FIRST] = {.name = "GET_REQ",
+				    .minimum_nob = O2_AT_GET_REQ_DESC + O2_DESC_AT_FRAGS,
+				    .body = O2_BODY_GET,
+				    .lnet_types = CARRIES(O2_LNET_GET),
+				    .nob_rule = O2_RULE_GET_REQ_NOB,
+				    .lnet_type_rule = O2_RULE_GET_REQ_LNET_TYPE,
+				    .payload_not_zero_rule = O2_RULE_GET_REQ_PAYLOAD_NOT_ZERO,
+				    .desc_rule = O2_RULE_GET_REQ_DESC},
+	[O2_MSG_GET_DONE - FIRST] = {.name = "GET_DONE",
+				     .minimum_nob = COMPLETION_BYTES,
+				     .body = O2_BODY_COMPLETION,
+				     .nob_rule = O2_RULE_GET_DONE_NOB,
+				     .status_rule = O2_RULE_GET_DONE_STATUS},
+};
+
+const struct o2_msg_type_info *o2_msg_type_info(uint8_t type)
+{
+	if (type < FIRST || type > LAST || types[type - FIRST].name == NULL)
+		return NULL;
+	return &types[type - FIRST];
+}
+
+const char *o2_msg_type_name(uint8_t type)
+{
+	const struct o2_msg_type_info *info = o2_msg_type_info(type);
+
+	return info == NULL ? NULL : info->name;
+}
+
+uint64_t o2_msg_canonical_bytes(const struct o2_msg *msg)
+{
+	const struct o2_msg_type_info *info = o2_msg_type_info(msg->ibm_type);
+
+	if (info == NULL)
+		return 0;
+	switch (info->body) {
+	case O2_BODY_IMMEDIATE:
+		return info->minimum_nob + (uint64_t)msg->u.immediate.hdr.payload_length;
+	case O2_BODY_PUTACK:
+		return info->minimum_nob + (uint64_t)msg->u.putack.ibpam_rd.rd_nfrags * O2_FRAG_BYTES;
+	case O2_BODY_GET:
+		return info->minimum_nob + (uint64_t)msg->u.get.ibgm_rd.rd_nfrags * O2_FRAG_BYTES;
+	default:
+		return info->minimum_nob;
+	}
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef O2_WIRE_MSG_TYPE_H
+#define O2_WIRE_MSG_TYPE_H
+
+#include <stdint.h>
+
+/* What is fixed for each message type.  Source: docs/wire.md, "Bodies" and "Rules". */
+
+enum o2_msg_body {
+	O2_BODY_NONE,	    /* NOOP */
+	O2_BODY_CONNPARAMS, /* CONNREQ, CONNACK */
+	O2_BODY_IMMEDIATE,
+	O2_BODY_PUTREQ,
+	O2_BODY_PUTACK,
+	O2_BODY_GET,
+	O2_BODY_COMPLETION, /* PUT_NAK, PUT_DONE, GET_DONE */
+};
+
+struct o2_msg_type_info {
+	const char *name;
+	uint32_t minimum_nob; /* header and the fixed part of the body */
+	enum o2_msg_body body;
+	uint32_t lnet_types; /* set of LNet types that it may carry: bit t for type t */
+	/* Rules of this type (enum o2_wire_rule_id); 0 where there is none. */
+	unsigned int nob_rule;
+	unsigned int lnet_type_rule;
+	unsigned int payload_not_zero_rule;
+	unsigned int payload_over_limit_rule;
+	unsigned int desc_rule;
+	unsigned int status_rule;
+};
+
+/* NULL for a value that is not a type. */
+const struct o2_msg_type_info *o2_msg_type_info(uint8_t type);
+
+#endif

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+#include "wire/nid.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum o2_nid_fault o2_nid_check(uint64_t nid, bool any_lnd)
+{
+	if (nid >> 56 != 0)
+		return O2_NID_TOP_BYTE;
+	if (o2_nid_lnd(nid) == O2_LND_ANY)
+		return O2_NID_LND_ANY;
+	if (o2_nid_lnd(nid) != O2_LND_O2IB && !any_lnd)
+		return O2_NID_LND_FOREIGN;
+	if (o2_nid_address(nid) == 0)
+		return O2_NID_ADDRESS_ZERO;
+	if (o2_nid_address(nid) == UINT32_MAX)
+		return O2_NID_ADDRESS_ONES;
+	return O2_NID_GOOD;
+}
+
+static const char *network_name(uint8_t lnd)
+{
+	switch (lnd) {
+	case O2_LND_TCP:
+		return "tcp";
+	case O2_LND_O2IB:
+		return "o2ib";
+	default:
+		return NULL;
+	}
+}
+
+int o2_nid_to_text(uint64_t nid, char *text, size_t text_bytes)
+{
+	const uint32_t address = o2_nid_address(nid);
+	const char *network = network_name(o2_nid_lnd(nid));
+	char number[8] = "";
+
+	if (nid == o2_nid_make(O2_LND_LO, 0, 0))
+		return snprintf(text, text_bytes, "0@lo");
+	if (nid >> 56 != 0 || network == NULL)
+		return snprintf(text, text_bytes, "0x%016" PRIx64, nid);
+	if (o2_nid_network(nid) != 0)
+		snprintf(number, sizeof(number), "%u", (unsigned int)o2_nid_network(nid));
+	return snprintf(text, text_bytes, "%" PRIu32 ".%" PRIu32 ".%" PRIu32 ".%" PRIu32 "@%s%s",
+			address >> 24, address >> 16 & 0xff, address >> 8 & 0xff, address & 0xff, network,
+			number);
+}
+
+/* A decimal of 0 to max without leading zeros (which some readers take for octal); moves *text past it. */
+static bool read_decimal(const char **text, uint32_t max, uint32_t *value)
+{
+	const size_t digits = strspn(*text, "0123456789");
+
+	if (digits == 0 || digits > 5 || (digits > 1 && **text == '0'))
+		return false;
+	*value = (uint32_t)strtoul(*text, NULL, 10);
+	*text += digits;
+	return *value <= max;
+}
+
+static bool read_ipv4(const char **text, uint32_t *address)
+{
+	uint32_t octet;
+
+	*address = 0;
+	for (unsigned int i = 0; i < 4; i++) {
+		if (i > 0 && *(*text)++ != '.')
+			return false;
+		if (!read_decimal(text, UINT8_MAX, &octet))
+			return false;
+		*address = *address << 8 | octet;
+	}
+	return true;
+}
+
+static bool read_network(const char *text, uint8_t *lnd, uint32_t *number)
+{
+	static const uint8_t known[] = {O2_LND_TCP, O2_LND_O2IB};
+
+	for (size_t i = 0; i < sizeof(known); i++) {
+		const char *name = network_name(known[i]);
+		const size_t length = strlen(name);
+
+		if (strncmp(text, name, length) != 0)
+			continue;
+		text += length;
+		*lnd = known[i];
+		*number = 0;
+		return *text == '\0' || (read_decimal(&text, UINT16_MAX, number) && *text == '\0');
+	}
+	return false;
+}
+
+static bool read_hex(const char *text, uint64_t *nid)
+{
+	const size_t digits = strspn(text, "0123456789abcdefABCDEF");
+
+	if (digits == 0 || digits > 16 || text[digits] != '\0')
+		return false;
+	*nid = strtoull(text, NULL, 16);
+	return true;
+}
+
+int o2_nid_from_text(const char *text, uint64_t *nid, struct o2_error *error)
+{
+	const char *rest = text;
+	uint32_t address, number;
+	uint8_t lnd;
+
+	if (strncmp(text, "0x", 2) == 0 && read_hex(text + 2, nid))
+		return 0;
+	if (strcmp(text, "0@lo") == 0) {
+		*nid = o2_nid_make(O2_LND_LO, 0, 0);
+		return 0;
+	}
+	if (strchr(text, ':') != NULL)
+		return o2_refuse(error, -EAFNOSUPPORT, "nid/ipv6", "nid", O2_NO_INDEX, 0, 0);
+	if (!read_ipv4(&rest, &address))
+		return o2_refuse(error, -EINVAL, "nid/address", "nid", O2_NO_INDEX, (uint64_t)(rest - text),
+				 0);
+	if (*rest != '@' || !read_network(rest + 1, &lnd, &number))
+		return o2_refuse(error, -EINVAL, "nid/network", "nid", O2_NO_INDEX, (uint64_t)(rest - text),
+				 0);
+	*nid = o2_nid_make(lnd, (uint16_t)number, address);
+	return 0;
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT */
+#include "wire/rules.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "wire/layout.h"
+#include "wire/nid.h"
+
+/* Blocks of rules have one place for each fault. */
+_Static_assert(O2_RULE_DSTNID - O2_RULE_SRCNID == O2_NID_GOOD, "a rule for each fault of a NID");
+_Static_assert(O2_RULE_GET_REQ_DESC - O2_RULE_PUT_ACK_DESC == O2_DESC_FRAG_ADDR_WRAPS + 1,
+	       "a rule for each fault of a descriptor");
+
+/* Breaking almost any rule closes the connection. */
+#define CLOSES(name, field, offset)                                      \
+	{                                                                \
+		"wire/" name, field, O2_CLASS_CONNECTION, EPROTO, offset \
+	}
+#define MESSAGE(name, field, offset)                                  \
+	{                                                             \
+		"wire/" name, field, O2_CLASS_MESSAGE, EPROTO, offset \
+	}
+#define LOCAL(name, field, code)                            \
+	{                                                   \
+		"wire/" name, field, O2_CLASS_NONE, code, 0 \
+	}
+
+#define LNET_TYPE      (O2_AT_LNET_HDR + O2_LNET_AT_TYPE)
+#define PAYLOAD_LENGTH (O2_AT_LNET_HDR + O2_LNET_AT_PAYLOAD_LENGTH)
+
+#define NID_RULES(first, name, field, offset)                                                               \
+	[(first) + O2_NID_TOP_BYTE] = CLOSES("header/" name "-top-byte", field, offset),                    \
+		   [(first) + O2_NID_LND_ANY] = CLOSES("header/" name "-lnd-any", field, offset),           \
+		   [(first) + O2_NID_LND_FOREIGN] = CLOSES("header/" name "-lnd-foreign", field, offset),   \
+		   [(first) + O2_NID_ADDRESS_ZERO] = CLOSES("header/" name "-address-zero", field, offset), \
+		   [(first) + O2_NID_ADDRESS_ONES] = CLOSES("header/" name "-address-ones", field, offset)
+
+#define NFRAGS(start)	 ((start) + O2_DESC_AT_NFRAGS)
+#define FRAG_NOB(start)	 ((start) + O2_DESC_AT_FRAGS + O2_FRAG_AT_NOB)
+#define FRAG_ADDR(start) ((start) + O2_DESC_AT_FRAGS + O2_FRAG_AT_ADDR)
+
+/* nob, nob_at: the field that says how many bytes there are, and where it stands. */
+#define DESC_RULES(first, name, rd, start, nob, nob_at)                                                  \
+	[(first) + O2_DESC_NFRAGS_ZERO] = CLOSES(name "/nfrags-zero", rd "rd_nfrags", NFRAGS(start)),    \
+		   [(first) + O2_DESC_NFRAGS_OVER_LIMIT] =                                               \
+			   CLOSES(name "/nfrags-over-limit", rd "rd_nfrags", NFRAGS(start)),             \
+		   [(first) + O2_DESC_NOB_UNDER_FRAGS] = CLOSES(name "/nob-under-frags", nob, nob_at),   \
+		   [(first) + O2_DESC_FRAG_NOB_ZERO] =                                                   \
+			   CLOSES(name "/frag-nob-zero", rd "rd_frags[].rf_nob", FRAG_NOB(start)),       \
+		   [(first) + O2_DESC_FRAG_NOB_OVER_LIMIT] =                                             \
+			   CLOSES(name "/frag-nob-over-limit", rd "rd_frags[].rf_nob", FRAG_NOB(start)), \
+		   [(first) + O2_DESC_SUM_OVER_LIMIT] =                                                  \
+			   CLOSES(name "/frag-sum-over-limit", rd "rd_frags[].rf_nob", FRAG_NOB(start)), \
+		   [(first) + O2_DESC_FRAG_ADDR_WRAPS] =                                                 \
+			   CLOSES(name "/frag-addr-wraps", rd "rd_frags[].rf_addr", FRAG_ADDR(start))
+
+#define NOB_MINIMUM(name) CLOSES(name "/nob-under-minimum", "ibm_nob", O2_AT_NOB)
+
+const struct o2_wire_rule o2_wire_rules[O2_RULE_COUNT] = {
+	[O2_RULE_OPTION_MAX_FRAGS] = LOCAL("options/max-frags", "max_frags", EINVAL),
+	[O2_RULE_ENCODE_ORDER] = LOCAL("encode/order", "order", EINVAL),
+	[O2_RULE_ENCODE_CKSUM_FLAVOUR] = LOCAL("encode/cksum-flavour", "cksum_flavour", EINVAL),
+
+	[O2_RULE_SHORT_FOR_VERSION] = CLOSES("header/short-for-version", "length_bytes", 0),
+	[O2_RULE_MAGIC] = CLOSES("header/magic", "ibm_magic", O2_AT_MAGIC),
+	[O2_RULE_VERSION] = CLOSES("header/version", "ibm_version", O2_AT_VERSION),
+	[O2_RULE_SHORT_FOR_HEADER] = CLOSES("header/short-for-header", "length_bytes", 0),
+	[O2_RULE_NOB_OVER_RECEIVED] = CLOSES("header/nob-over-received", "ibm_nob", O2_AT_NOB),
+	[O2_RULE_NOB_OVER_LIMIT] = CLOSES("header/nob-over-limit", "ibm_nob", O2_AT_NOB),
+	[O2_RULE_CHECKSUM_ABSENT] = CLOSES("header/checksum-absent", "ibm_cksum", O2_AT_CKSUM),
+	[O2_RULE_CHECKSUM] = CLOSES("header/checksum", "ibm_cksum", O2_AT_CKSUM),
+	[O2_RULE_SRCNID_WILDCARD] = CLOSES("header/srcnid-wildcard", "ibm_srcnid", O2_AT_SRCNID),
+	NID_RULES(O2_RULE_SRCNID, "srcnid", "ibm_srcnid", O2_AT_SRCNID),
+	NID_RULES(O2_RULE_DSTNID, "dstnid", "ibm_dstnid", O2_AT_DSTNID),
+
+	[O2_RULE_CONNREQ_NOB] = NOB_MINIMUM("connreq"),
+	[O2_RULE_CONNACK_NOB] = NOB_MINIMUM("connack"),
+	[O2_RULE_NOOP_NOB] = NOB_MINIMUM("noop"),
+	[O2_RULE_IMMEDIATE_NOB] = NOB_MINIMUM("immediate"),
+	[O2_RULE_PUT_REQ_NOB] = NOB_MINIMUM("put_req"),
+	[O2_RULE_PUT_NAK_NOB] = NOB_MINIMUM("put_nak"),
+	[O2_RULE_PUT_ACK_NOB] = NOB_MINIMUM("put_ack"),
+	[O2_RULE_PUT_DONE_NOB] = NOB_MINIMUM("put_done"),
+	[O2_RULE_GET_REQ_NOB] = NOB_MINIMUM("get_req"),
+	[O2_RULE_GET_DONE_NOB] = NOB_MINIMUM("get_done"),
+	[O2_RULE_TYPE] = CLOSES("header/type", "ibm_type", O2_AT_TYPE),
+
+	[O2_RULE_IMMEDIATE_LNET_TYPE] = CLOSES("immediate/lnet-type", "hdr.type", LNET_TYPE),
+	[O2_RULE_PUT_REQ_LNET_TYPE] = CLOSES("put_req/lnet-type", "hdr.type", LNET_TYPE),
+	[O2_RULE_GET_REQ_LNET_TYPE] = CLOSES("get_req/lnet-type", "hdr.type", LNET_TYPE),
+
+	DESC_RULES(O2_RULE_PUT_ACK_DESC, "put_ack", "ibpam_rd.", O2_AT_PUT_ACK_DESC, "ibm_nob", O2_AT_NOB),
+	DESC_RULES(O2_RULE_GET_REQ_DESC, "get_req", "ibgm_rd.", O2_AT_GET_REQ_DESC, "ibm_nob", O2_AT_NOB),
+	[O2_RULE_DESC_SHORT_FOR_COUNT] = CLOSES("desc/short-for-count", "length_bytes", 0),
+	DESC_RULES(O2_RULE_DESC, "desc", "", 0, "length_bytes", 0),
+
+	[O2_RULE_PUT_NAK_STATUS] = CLOSES("put_nak/status-over-limit", "ibcm_status", O2_AT_STATUS),
+	[O2_RULE_PUT_DONE_STATUS] = CLOSES("put_done/status-over-limit", "ibcm_status", O2_AT_STATUS),
+	[O2_RULE_GET_DONE_STATUS] = CLOSES("get_done/status-over-limit", "ibcm_status", O2_AT_STATUS),
+
+	[O2_RULE_IMMEDIATE_PAYLOAD_NOT_ZERO] =
+		CLOSES("immediate/payload-not-zero", "hdr.payload_length", PAYLOAD_LENGTH),
+	[O2_RULE_IMMEDIATE_PAYLOAD_OVER_LIMIT] =
+		CLOSES("immediate/payload-over-limit", "hdr.payload_length", PAYLOAD_LENGTH),
+	[O2_RULE_IMMEDIATE_PAYLOAD_PAST_NOB] =
+		MESSAGE("immediate/payload-past-nob", "hdr.payload_length", PAYLOAD_LENGTH),
+	[O2_RULE_PUT_REQ_PAYLOAD_OVER_LIMIT] =
+		CLOSES("put_req/payload-over-limit", "hdr.payload_length", PAYLOAD_LENGTH),
+	[O2_RULE_GET_REQ_PAYLOAD_NOT_ZERO] =
+		CLOSES("get_req/payload-not-zero", "hdr.payload_length", PAYLOAD_LENGTH),
+
+	[O2_RULE_ENCODE_PAYLOAD] = LOCAL("encode/payload-missing", "payload", EINVAL),
+	[O2_RULE_ENCODE_CAPACITY] = LOCAL("encode/capacity", "capacity_bytes", ENOSPC),
+};
+
+const struct o2_wire_rule *o2_wire_rule_find(const char *id)
+{
+	for (unsigned int i = 0; i < O2_RULE_COUNT; i++)
+		if (strcmp(o2_wire_rules[i].id, id) == 0)
+			return &o2_wire_rules[i];
+	return NULL;
+}
+
+int o2_wire_refuse(struct o2_error *error, unsigned int rule, uint32_t index, uint64_t value, uint64_t limit)
+{
+	const struct o2_wire_rule *entry = &o2_wire_rules[rule];
+
+	o2_refuse(error, -entry->code, entry->id, entry->field, index, value, limit);
+	if (error != NULL) {
+		error->class = entry->class;
+		error->offset_bytes = entry->offset_bytes;
+		if (index != O2_NO_INDEX)
+			error->offset_bytes += index * O2_FRAG_BYTES;
+	}
+	return -entry->code;
+}
