@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef O2_PROPS_PATTERN_H
+#define O2_PROPS_PATTERN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * The data pattern that can be read backwards (docs/properties.md, "The data pattern").
+ *
+ * Every byte that a test puts anywhere (source data, poison in a sink, a red zone) is a function of (seed,
+ * kind, id, offset).  Each 8-byte word at an 8-byte-aligned offset is an invertible mix of (kind, id, offset
+ * / 8), so a word found anywhere tells what it is.  Bytes of data have even parity and bytes of poison and
+ * red zones odd parity: one single byte not written is always seen, and poison never equals data at any
+ * place.
+ */
+
+enum o2_fill_kind {
+	O2_FILL_DATA = 0, /* source data; id: buffer, offset: in the buffer */
+	O2_FILL_PAGE, /* source data keyed by page, where lists alias pages; id: page number, offset: in it */
+	O2_FILL_POISON, /* a sink before the transfer; id: epoch = number of the transfer, offset: in the sink
+			 */
+	O2_FILL_RED,	/* must never change; id: epoch, offset: any numbering of the red bytes of a case */
+};
+
+#define O2_FILL_MAX_ID	   ((1u << 24) - 1) /* ids are taken modulo this plus 1 */
+#define O2_FILL_MAX_OFFSET ((UINT64_C(1) << 33) - 1)
+
+/* Where bytes come from. */
+struct o2_origin {
+	enum o2_fill_kind kind;
+	uint32_t id;
+	uint64_t offset_bytes;
+};
+
+/* A stretch that bytes may come from: a source buffer, a page, the poison of a transfer. */
+struct o2_origin_range {
+	struct o2_origin from;
+	uint64_t length_bytes;
+};
+
+/*
+ * Write the n bytes at origin, .. origin + n - 1.  Any sub-range of a range gets the same bytes.
+ * offset + n <= O2_FILL_MAX_OFFSET + 1.
+ */
+void o2_fill(uint8_t *dst, size_t n, uint64_t seed, struct o2_origin origin);
+
+void o2_pattern_fill(uint8_t *dst, size_t n, uint64_t seed, uint32_t buffer, uint64_t offset);
+void o2_page_fill(uint8_t *dst, size_t n, uint64_t seed, uint32_t page, uint64_t offset);
+void o2_poison_fill(uint8_t *dst, size_t n, uint64_t seed, uint32_t epoch, uint64_t offset);
+void o2_redzone_fill(uint8_t *dst, size_t n, uint64_t seed, uint32_t epoch, uint64_t offset);
+
+/* How many of the n bytes at actual are those of origin, before the first that is not; n if all are. */
+size_t o2_fill_match(const uint8_t *actual, size_t n, uint64_t seed, struct o2_origin origin);
+
+/*
+ * Read 8 bytes that began at an 8-byte-aligned offset backwards.  False if they cannot be from this pattern
+ * (mixed parity).  About one random word in 256 passes, and then decodes to a random origin: compare with
+ * what is possible.
+ */
+bool o2_fill_decode(const uint8_t word[8], uint64_t seed, struct o2_origin *origin);
+
+/*
+ * Find n bytes among the ranges.  Returns at how many places they stand (0 = nowhere; counted up to
+ * O2_FIND_MAX_MATCHES), and in *found the place nearest to *near if that is given (same kind and id first,
+ * then distance), else the first.  15 bytes and more always hold a whole word and are decoded; for fewer, if
+ * decoding does not settle it, all ranges are searched (about a millisecond for 2 MiB).
+ */
+#define O2_FIND_MAX_MATCHES 1000u
+size_t o2_pattern_find(const uint8_t *bytes, size_t n, uint64_t seed, const struct o2_origin_range *ranges,
+		       size_t n_ranges, const struct o2_origin *near, struct o2_origin *found);
+
+/*
+ * One stretch of memory to be checked: what must be there now, and what was there before the transfer.  A
+ * sink fragment has `expected` = the source data that should have arrived; the rest of a sink that must stay
+ * untouched has the poison itself; a red zone its red bytes.
+ */
+struct o2_expect {
+	const uint8_t *actual;
+	size_t length_bytes;
+	struct o2_origin expected;
+	struct o2_origin before;
+};
+
+/* What wrong bytes are. */
+enum o2_found {
+	O2_FOUND_BEFORE = 0, /* what stood there before the transfer: never written */
+	O2_FOUND_ORIGIN,  /* bytes of `origin`: data from elsewhere (moved), old poison (stale), red bytes */
+	O2_FOUND_ZERO,	  /* zeros */
+	O2_FOUND_BIT,	  /* one byte that differs in one bit: see got and want */
+	O2_FOUND_UNKNOWN, /* nothing we ever wrote */
+};
+
+/*
+ * A maximal run of wrong bytes of one explanation.  It may include a few bytes that are right by chance (one
+ * in 128 is).
+ */
+struct o2_diff_run {
+	size_t expect_index;   /* which o2_expect */
+	uint64_t offset_bytes; /* in it */
+	uint64_t length_bytes;
+	enum o2_found found;
+	struct o2_origin expected; /* of the first byte of the run */
+	struct o2_origin origin;   /* ORIGIN: of the first byte */
+	size_t matches; /* ORIGIN: places that hold these bytes; above 1 origin is the nearest: a guess */
+	uint8_t got;	/* the first byte, found and expected */
+	uint8_t want;
+};
+
+/*
+ * Compare memory with what must be there.
+ *
+ * ranges: where wrong bytes may come from: every source buffer or page, and the poison and red zones of this
+ * and earlier transfers.  runs: at most max_runs are stored, in the order of expect.  Returns the number of
+ * all runs: 0 = all bytes are right.
+ */
+size_t o2_pattern_diff(const struct o2_expect *expect, size_t n_expect, uint64_t seed,
+		       const struct o2_origin_range *ranges, size_t n_ranges, struct o2_diff_run *runs,
+		       size_t max_runs);
+
+/* Are all bytes right?  The fast path: no explanation. */
+bool o2_pattern_equal(const struct o2_expect *expect, size_t n_expect, uint64_t seed);
+
+/*
+ * Say a run in words, one line without a newline, as snprintf does, e.g.
+ *   region 7 bytes 0..4095: expected data of buffer 0 at 28672, found data of buffer 0 at 24576 (moved by
+ * -4096)
+ */
+int o2_diff_run_text(const struct o2_diff_run *run, char *text, size_t text_bytes);
+
+#endif

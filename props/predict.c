@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: MIT */
+#include "props/predict.h"
+
+#include <errno.h>
+
+#include "base/limits.h"
+
+/*
+ * One side's stages, worked out from the extents of the bytes that the side maps (docs/mapping.md,
+ * docs/modes.md), then the number of work requests from where the fragments of both sides end.
+ *
+ * An extent is at most one page and the device kinds of a scenario neither merge nor split, so a page list
+ * never has more pages than there are entries: whoever passes the limit on entries passes that on pages.
+ */
+
+enum rule {
+	RULE_NONE,
+	RULE_SIZE,
+	RULE_VECTOR_SHORT,
+	RULE_ENTRIES,
+	RULE_UNMAPPED,
+	RULE_GAPS,
+	RULE_FRAGMENTS,
+	RULES,
+};
+
+static const struct {
+	int code;
+	const char *source;
+	const char *sink;
+} rule_text[RULES] = {
+	[RULE_NONE] = {0, "", ""},
+	[RULE_SIZE] = {-EINVAL, "source: no bytes, or more than a transfer moves",
+		       "sink: no bytes, or more than a transfer moves"},
+	[RULE_VECTOR_SHORT] = {-EINVAL, "source: vector shorter than the transfer",
+			       "sink: vector shorter than the transfer"},
+	[RULE_ENTRIES] = {-EFAULT, "source: too many scatter entries", "sink: too many scatter entries"},
+	[RULE_UNMAPPED] = {-EFAULT, "source: page without a CPU mapping", "sink: page without a CPU mapping"},
+	[RULE_GAPS] = {-EPROTONOSUPPORT, "source: gaps under fastreg", "sink: gaps under fastreg"},
+	[RULE_FRAGMENTS] = {-EFBIG, "source: too many fragments",
+			    "sink: more fragments than the peer accepts"},
+};
+
+/* What becomes of the memory of one side. */
+struct outcome {
+	enum rule rule; /* the first that refuses */
+	uint32_t entries;
+	bool gaps;
+	uint32_t fragments;	    /* that the side's descriptor has */
+	uint32_t end[O2_MAX_FRAGS]; /* bytes of the transfer up to the end of each fragment */
+};
+
+/*
+ * Rule G3: an entry after the first starts inside a page, or one before the last ends inside a page.  Two
+ * entries that touch inside one page have no hole between them and count all the same.
+ */
+static bool has_gaps(const struct o2_extent *extent, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t end = extent[i].offset + extent[i].length;
+
+		if (i > 0 && extent[i].offset % O2_SCENARIO_PAGE_BYTES != 0)
+			return true;
+		if (i + 1 < count && end % O2_SCENARIO_PAGE_BYTES != 0)
+			return true;
+	}
+	return false;
+}
+
+static bool touches_unmapped(const struct o2_scenario_side *side, const struct o2_extent *extent,
+			     uint32_t count)
+{
+	if (side->kind != O2_DMA_VIRTUAL || !side->has_unmapped)
+		return false;
+	for (uint32_t i = 0; i < count; i++) {
+		if (extent[i].page == side->unmapped_page)
+			return true;
+	}
+	return false;
+}
+
+/* A fragment for each entry, or one for all. */
+static void make_fragments(const struct o2_scenario_side *side, const struct o2_extent *extent,
+			   struct outcome *outcome)
+{
+	bool one = side->mode == O2_REG_FASTREG || (side->mode == O2_REG_FMR && !outcome->gaps);
+	uint32_t total = 0;
+
+	for (uint32_t i = 0; i < outcome->entries; i++) {
+		total += extent[i].length;
+		outcome->end[one ? 0 : i] = total;
+	}
+	outcome->fragments = one ? 1 : outcome->entries;
+}
+
+/* Map nob bytes of a side.  max_frags: fragments that may be published; a source publishes none. */
+static void map_side(const struct o2_scenario_side *side, const uint32_t *view_page, uint64_t nob,
+		     uint32_t max_frags, struct outcome *outcome)
+{
+	struct o2_extent extent[O2_SCENARIO_EXTENTS];
+	int entries;
+
+	*outcome = (struct outcome){.rule = RULE_NONE};
+	if (nob == 0 || nob > O2_MAX_TRANSFER_BYTES) {
+		outcome->rule = RULE_SIZE;
+		return;
+	}
+	entries = o2_scenario_extents(side, view_page, side->offset_bytes, nob, extent, O2_SCENARIO_EXTENTS);
+	if (entries < 0) {
+		outcome->rule = RULE_VECTOR_SHORT;
+		return;
+	}
+	outcome->entries = (uint32_t)entries;
+	outcome->gaps = has_gaps(extent, outcome->entries);
+	if (outcome->entries > O2_MAX_FRAGS) {
+		outcome->rule = RULE_ENTRIES;
+	} else if (touches_unmapped(side, extent, outcome->entries)) {
+		outcome->rule = RULE_UNMAPPED;
+	} else if (side->mode == O2_REG_FASTREG && outcome->gaps) {
+		outcome->rule = RULE_GAPS;
+	} else {
+		make_fragments(side, extent, outcome);
+		if (outcome->fragments > max_frags)
+			outcome->rule = RULE_FRAGMENTS;
+	}
+}
+
+/*
+ * Each fragment of the sink is filled by as many pieces as the source's fragments cut it into, wrq_sge of
+ * them to a work request; no work request fills two fragments.  Fragments after the last byte moved get none.
+ */
+static uint64_t count_work_requests(const struct outcome *source, const struct outcome *sink, uint64_t moved,
+				    uint32_t wrq_sge)
+{
+	uint64_t requests = 0;
+	uint64_t begin = 0;
+	uint32_t cut = 0;
+
+	for (uint32_t i = 0; i < sink->fragments && begin < moved; i++) {
+		uint64_t end = sink->end[i] < moved ? sink->end[i] : moved;
+		uint64_t pieces = 1;
+
+		while (cut < source->fragments && source->end[cut] <= begin)
+			cut++;
+		for (; cut < source->fragments && source->end[cut] < end; cut++)
+			pieces++;
+		requests += (pieces + wrq_sge - 1) / wrq_sge;
+		begin = end;
+	}
+	return requests;
+}
+
+static void refuse(struct o2_prediction *prediction, enum o2_verdict verdict, int code, const char *reason)
+{
+	prediction->verdict = verdict;
+	prediction->code = code;
+	prediction->reason = reason;
+}
+
+void o2_predict(const struct o2_scenario *scenario, const uint32_t *source_view_page,
+		const uint32_t *sink_view_page, struct o2_prediction *prediction)
+{
+	const bool put = scenario->op == O2_OP_PUT;
+	const uint64_t moved = o2_scenario_moved(scenario);
+	const enum o2_verdict source_verdict = put ? O2_REFUSED_LOCAL : O2_REFUSED_PEER;
+	const enum o2_verdict sink_verdict = put ? O2_REFUSED_PEER : O2_REFUSED_LOCAL;
+	struct outcome source;
+	struct outcome sink;
+	bool source_first;
+
+	/* The initiator maps all that it offers; the other side knows by then how much will move. */
+	map_side(&scenario->source, source_view_page, put ? scenario->source.nob : moved, UINT32_MAX,
+		 &source);
+	map_side(&scenario->sink, sink_view_page, put ? moved : scenario->sink.nob, scenario->max_frags,
+		 &sink);
+	*prediction = (struct o2_prediction){
+		.verdict = O2_MOVES,
+		.reason = "",
+		.source_entries = source.entries,
+		.sink_entries = sink.entries,
+		.source_gaps = source.gaps,
+		.sink_gaps = sink.gaps,
+	};
+
+	source_first = source.rule != RULE_NONE && (put || sink.rule == RULE_NONE);
+	if (source_first) {
+		refuse(prediction, source_verdict, rule_text[source.rule].code,
+		       rule_text[source.rule].source);
+	} else if (sink.rule != RULE_NONE) {
+		refuse(prediction, sink_verdict, rule_text[sink.rule].code, rule_text[sink.rule].sink);
+	} else if (count_work_requests(&source, &sink, moved, scenario->wrq_sge) > scenario->max_frags) {
+		/* The answer to a GET carries the errno; for a PUT the source is the initiator itself. */
+		refuse(prediction, put ? O2_REFUSED_WRITER : O2_REFUSED_PEER, -EMSGSIZE,
+		       "source: more work requests than the connection allows");
+	}
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef O2_PROPS_RUNG_H
+#define O2_PROPS_RUNG_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "lnd/transfer.h"
+#include "props/scenario.h"
+
+/*
+ * A rung: something that a scenario can be run on.  0: plans applied to arrays; 1 and 2: the transport on a
+ * verbs device, loopverbs or soft-RoCE (docs/properties.md, "Rungs").
+ */
+
+/* What one end saw of a transfer. */
+struct o2_observed_end {
+	bool involved; /* it took part: the initiator always; the other side once it was asked and accepted */
+	int status;
+	uint64_t nob;
+	struct o2_transfer_fault fault;
+};
+
+struct o2_observed {
+	bool stuck; /* neither end made progress and no result came */
+	bool local; /* refused before any message: initiator.status is what o2_conn_put or o2_conn_get
+		       returned */
+	struct o2_observed_end initiator;
+	struct o2_observed_end responder;
+	uint32_t nfrags; /* of the sink's descriptor, 0 when there was none */
+	uint32_t nwr;
+};
+
+struct o2_rung;
+
+struct o2_rung_ops {
+	const char *name;
+	/* The memory of a side for an address kind; O2_SCENARIO_PAGES pages. */
+	struct o2_arena *(*arena)(struct o2_rung *rung, enum o2_side side, enum o2_dma_kind kind);
+	/*
+	 * Run it.  Returns 0 when *observed was filled, or -errno when the rung itself failed (a device that
+	 * went away); *error then says how.
+	 */
+	int (*transfer)(struct o2_rung *rung, const struct o2_scenario *scenario,
+			struct o2_observed *observed, struct o2_error *error);
+	/* Bindings that are still alive: must be 0 between transfers. */
+	uint32_t (*outstanding)(struct o2_rung *rung);
+	void (*close)(struct o2_rung *rung);
+};
+
+struct o2_rung {
+	const struct o2_rung_ops *ops;
+};
+
+/* Rung 0. */
+int o2_rung_open_model(struct o2_rung **rung, struct o2_error *error);
+
+/*
+ * Rungs 1 and 2: both ends in this process, source_device and sink_device by name (they may be the same).
+ */
+int o2_rung_open_verbs(const char *source_device, const char *sink_device, uint8_t gid_index,
+		       struct o2_rung **rung, struct o2_error *error);
+
+#endif

@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "lnd/conn.h"
+#include "props/rung.h"
+
+/*
+ * Rungs 1 and 2: the transport itself, both ends in this process.  Each side has one interface per address
+ * kind; connections between them are made when first needed, and again after one has failed.
+ */
+
+#define BUS_BASE	  UINT64_C(0x240000000)
+#define QUEUE_DEPTH	  2u /* one transfer at a time */
+#define GIVE_UP_S	  20 /* a transfer that takes longer is stuck; soft-RoCE's own retries end long before */
+#define NID(side)	  (UINT64_C(0x000500000a4d0001) + (side))
+#define INCARNATION(side) (UINT64_C(0x5a1b2c3d4e5f6) + (side))
+
+struct verbs_rung;
+
+struct link {
+	struct verbs_rung *rung;
+	struct o2_conn *conn[2]; /* by side; NULL: not connected */
+};
+
+struct verbs_rung {
+	struct o2_rung rung;
+	char device[2][64];
+	uint8_t gid_index;
+	struct o2_ni ni[2][2]; /* by side and kind */
+	bool open[2][2];
+	struct link link[2][2]; /* by kind of source and sink */
+
+	/* the transfer at hand */
+	const struct o2_scenario *scenario;
+	struct o2_observed *observed;
+	struct o2_iov iov[2][O2_SCENARIO_PIECES];
+	bool initiator_done;
+	bool responder_matched;
+	bool responder_done;
+};
+
+static struct o2_arena *verbs_arena(struct o2_rung *rung, enum o2_side side, enum o2_dma_kind kind)
+{
+	return &((struct verbs_rung *)rung)->ni[side][kind].arena;
+}
+
+static const struct o2_scenario_side *side_of(const struct o2_scenario *scenario, enum o2_side side)
+{
+	return side == O2_SOURCE ? &scenario->source : &scenario->sink;
+}
+
+static void memory_of(struct verbs_rung *rung, enum o2_side side, uint64_t nob,
+		      struct o2_transfer_memory *memory)
+{
+	const struct o2_scenario_side *from = side_of(rung->scenario, side);
+
+	o2_scenario_buffer(from, &rung->ni[side][from->kind].arena, rung->iov[side], &memory->buffer);
+	memory->buffer.nob = nob;
+	memory->mode = from->mode;
+}
+
+/* The side that was asked: it serves what the scenario says, cut to what is offered. */
+static int match(void *context, const struct o2_msg *request, uint64_t sink_bytes,
+		 struct o2_transfer_memory *memory)
+{
+	struct verbs_rung *rung = ((struct link *)context)->rung;
+	bool put = rung->scenario->op == O2_OP_PUT;
+
+	(void)request;
+	(void)sink_bytes;
+	rung->responder_matched = true;
+	memory_of(rung, put ? O2_SINK : O2_SOURCE, o2_scenario_moved(rung->scenario), memory);
+	return 0;
+}
+
+static void done(void *context, const struct o2_transfer_result *result)
+{
+	struct verbs_rung *rung = ((struct link *)context)->rung;
+	struct o2_observed_end *end =
+		result->initiator ? &rung->observed->initiator : &rung->observed->responder;
+
+	end->involved = true;
+	end->status = result->status;
+	end->nob = result->nob;
+	end->fault = result->fault;
+	if (result->side == O2_SOURCE)
+		rung->observed->nwr = result->nwr;
+	else
+		rung->observed->nfrags = result->nfrags;
+	if (result->initiator)
+		rung->initiator_done = true;
+	else
+		rung->responder_done = true;
+}
+
+static const struct o2_conn_ops conn_ops = {.match = match, .done = done};
+
+static void disconnect(struct link *link)
+{
+	for (int i = 0; i < 2; i++) {
+		if (link->conn[i] != NULL)
+			o2_conn_destroy(link->conn[i]);
+		link->conn[i] = NULL;
+	}
+}
+
+static int connect_link(struct verbs_rung *rung, struct link *link, enum o2_dma_kind source,
+			enum o2_dma_kind sink, struct o2_error *error)
+{
+	struct o2_ni *ni[2] = {&rung->ni[O2_SOURCE][source], &rung->ni[O2_SINK][sink]};
+	struct o2_conn_config config = O2_CONN_DEFAULTS;
+	struct o2_conn_address address[2];
+	int rc = 0;
+
+	config.queue_depth = QUEUE_DEPTH;
+	config.wrq_sge = O2_MAX_WRQ_SGE;
+	link->rung = rung;
+	for (int i = 0; i < 2 && rc == 0; i++) {
+		rc = o2_conn_create(ni[i], &config, &conn_ops, link, &link->conn[i], error);
+		if (rc == 0)
+			o2_conn_get_address(link->conn[i], &address[i]);
+	}
+	for (int i = 0; i < 2 && rc == 0; i++)
+		rc = o2_conn_connect(link->conn[i], &address[1 - i], error);
+	if (rc != 0)
+		disconnect(link);
+	return rc;
+}
+
+/* The link that the scenario wants, connected, and told how its messages look. */
+static int prepare_link(struct verbs_rung *rung, const struct o2_scenario *scenario, struct link **out,
+			struct o2_error *error)
+{
+	struct link *link = &rung->link[scenario->source.kind][scenario->sink.kind];
+	struct o2_conn_config config = O2_CONN_DEFAULTS;
+
+	if (link->conn[0] == NULL) {
+		int rc = connect_link(rung, link, scenario->source.kind, scenario->sink.kind, error);
+
+		if (rc != 0)
+			return rc;
+	}
+	config.max_frags = scenario->max_frags;
+	config.wrq_sge = scenario->wrq_sge;
+	config.order = scenario->order;
+	config.cksum_flavour = scenario->cksum_flavour;
+	for (int i = 0; i < 2; i++) {
+		int rc = o2_conn_set_limits(link->conn[i], &config, error);
+
+		if (rc != 0)
+			return rc;
+	}
+	*out = link;
+	return 0;
+}
+
+static double seconds(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+/* Drive both ends until the transfer has ended at both. */
+static void finish(struct verbs_rung *rung, struct link *link)
+{
+	double deadline = 0;
+	uint32_t idle = 0;
+
+	while (!rung->initiator_done || (rung->responder_matched && !rung->responder_done)) {
+		int a = o2_conn_progress(link->conn[O2_SOURCE]);
+		int b = o2_conn_progress(link->conn[O2_SINK]);
+
+		if (a > 0 || b > 0) {
+			idle = 0;
+			continue;
+		}
+		if (a < 0 && b < 0)
+			return;
+		if (++idle < 1024)
+			continue;
+		/* The clock is only looked at when nothing happens. */
+		idle = 0;
+		if (deadline == 0)
+			deadline = seconds() + GIVE_UP_S;
+		else if (seconds() > deadline) {
+			rung->observed->stuck = true;
+			return;
+		}
+	}
+}
+
+static int verbs_transfer(struct o2_rung *base, const struct o2_scenario *scenario,
+			  struct o2_observed *observed, struct o2_error *error)
+{
+	struct verbs_rung *rung = (struct verbs_rung *)base;
+	bool put = scenario->op == O2_OP_PUT;
+	enum o2_side first = put ? O2_SOURCE : O2_SINK;
+	struct o2_transfer_memory memory;
+	struct link *link;
+	int rc;
+
+	memset(observed, 0, sizeof(*observed));
+	rung->scenario = scenario;
+	rung->observed = observed;
+	rung->initiator_done = rung->responder_matched = rung->responder_done = false;
+	rc = prepare_link(rung, scenario, &link, error);
+	if (rc != 0)
+		return rc;
+	memory_of(rung, first, side_of(scenario, first)->nob, &memory);
+	rc = put ? o2_conn_put(link->conn[first], &memory, 0, NULL, error)
+		 : o2_conn_get(link->conn[first], &memory, 0, NULL, error);
+	if (rc != 0) {
+		observed->local = true;
+		observed->initiator.involved = true;
+		observed->initiator.status = rc;
+		observed->initiator.fault.side = O2_FAULT_LOCAL_STAGE;
+		observed->initiator.fault.code = rc;
+		observed->initiator.fault.error = *error;
+		return 0;
+	}
+	finish(rung, link);
+	if (observed->stuck || o2_conn_get_state(link->conn[0]) != O2_CONN_ESTABLISHED ||
+	    o2_conn_get_state(link->conn[1]) != O2_CONN_ESTABLISHED)
+		disconnect(link);
+	return 0;
+}
+
+static uint32_t verbs_outstanding(struct o2_rung *base)
+{
+	struct verbs_rung *rung = (struct verbs_rung *)base;
+	uint32_t total = 0;
+
+	for (uint32_t i = 0; i < 4; i++)
+		total += rung->ni[i / 2][i % 2].domain.nbound;
+	return total;
+}
+
+static void verbs_close(struct o2_rung *base)
+{
+	struct verbs_rung *rung = (struct verbs_rung *)base;
+
+	for (uint32_t i = 0; i < 4; i++)
+		disconnect(&rung->link[i / 2][i % 2]);
+	for (uint32_t i = 0; i < 4; i++) {
+		if (rung->open[i / 2][i % 2])
+			o2_ni_close(&rung->ni[i / 2][i % 2]);
+	}
+	free(rung);
+}
+
+static const struct o2_rung_ops verbs_ops = {
+	.name = "verbs",
+	.arena = verbs_arena,
+	.transfer = verbs_transfer,
+	.outstanding = verbs_outstanding,
+	.close = verbs_close,
+};
+
+int o2_rung_open_verbs(const char *source_device, const char *sink_device, uint8_t gid_index,
+		       struct o2_rung **out, struct o2_error *error)
+{
+	struct verbs_rung *rung = calloc(1, sizeof(*rung));
+
+	if (rung == NULL)
+		return o2_refuse(error, -ENOMEM, "rung/memory", "rung", O2_NO_INDEX, sizeof(*rung), 0);
+	rung->rung.ops = &verbs_ops;
+	for (uint32_t i = 0; i < 4; i++) {
+		struct o2_ni_config config = {
+			.device = i / 2 == O2_SOURCE ? source_device : sink_device,
+			.port = 1,
+			.gid_index = gid_index,
+			.nid = NID(i / 2),
+			.incarnation = INCARNATION(i / 2),
+			.dma_kind = (enum o2_dma_kind)(i % 2),
+			.dma_base = BUS_BASE,
+			.arena_pages = O2_SCENARIO_PAGES,
+		};
+		int rc = o2_ni_open(&config, &rung->ni[i / 2][i % 2], error);
+
+		if (rc != 0) {
+			verbs_close(&rung->rung);
+			return rc;
+		}
+		rung->open[i / 2][i % 2] = true;
+	}
+	*out = &rung->rung;
+	return 0;
+}

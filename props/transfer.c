@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: MIT */
+#include "props/transfer.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "props/transfer_internal.h"
+
+void o2_report_add(struct o2_report *report, const char *format, ...)
+{
+	va_list arguments;
+
+	report->failed = true;
+	if (report->lines == O2_REPORT_LINES)
+		return;
+	va_start(arguments, format);
+	vsnprintf(report->line[report->lines++], O2_REPORT_LINE_BYTES, format, arguments);
+	va_end(arguments);
+}
+
+int o2_transfer_run_open(struct o2_rung *rung, uint64_t seed, struct o2_transfer_run *run)
+{
+	memset(run, 0, sizeof(*run));
+	run->rung = rung;
+	run->seed = seed;
+	run->space = O2_SCENARIO_SPACE_ALL;
+	run->scratch = calloc(1, sizeof(*run->scratch));
+	for (uint32_t i = 0; i < 4; i++)
+		run->image[i / 2][i % 2] = calloc(1, sizeof(struct o2_image));
+	if (run->scratch == NULL || run->image[0][0] == NULL || run->image[0][1] == NULL ||
+	    run->image[1][0] == NULL || run->image[1][1] == NULL) {
+		o2_transfer_run_close(run);
+		return -ENOMEM;
+	}
+	for (uint32_t i = 0; i < 4; i++)
+		o2_image_init(run->image[i / 2][i % 2],
+			      rung->ops->arena(rung, (enum o2_side)(i / 2), (enum o2_dma_kind)(i % 2)), seed);
+	return 0;
+}
+
+void o2_transfer_run_close(struct o2_transfer_run *run)
+{
+	free(run->scratch);
+	for (uint32_t i = 0; i < 4; i++)
+		free(run->image[i / 2][i % 2]);
+	memset(run, 0, sizeof(*run));
+}
+
+bool o2_transfer_sweep(struct o2_transfer_run *run, struct o2_report *report)
+{
+	uint32_t page;
+
+	run->counters.sweeps++;
+	for (uint32_t i = 0; i < 4; i++) {
+		if (o2_image_sweep(run->image[i / 2][i % 2], &page))
+			continue;
+		snprintf(report->signature, sizeof(report->signature), "sweep");
+		o2_report_add(
+			report,
+			"page %u of the %s's memory (%s addresses) changed although no transfer names it; "
+			"the cause is one of the last %u cases",
+			page, i / 2 == O2_SOURCE ? "source" : "sink", i % 2 == O2_DMA_BUS ? "bus" : "virtual",
+			run->sweep_always ? 1 : O2_SWEEP_CASES);
+		return false;
+	}
+	return true;
+}
+
+/* One line on what an end saw, for reports. */
+static void describe_end(const struct o2_observed_end *end, const char *name, struct o2_report *report)
+{
+	static const char *const sides[] = {
+		[O2_FAULT_NONE] = "",
+		[O2_FAULT_LOCAL_STAGE] = ", refused here",
+		[O2_FAULT_LOCAL_COMPLETION] = ", a work request of its own failed",
+		[O2_FAULT_PEER_STATUS] = ", status of the peer",
+		[O2_FAULT_PEER_MESSAGE] = ", a message of the peer broke a rule",
+		[O2_FAULT_CLOSED] = ", the connection closed",
+	};
+	char error[200] = "";
+
+	if (!end->involved) {
+		o2_report_add(report, "%s: took no part", name);
+		return;
+	}
+	if (end->fault.error.code != 0)
+		o2_error_text(&end->fault.error, error, sizeof(error));
+	o2_report_add(report, "%s: status %d (%s)%s%s%s, %llu bytes", name, end->status,
+		      end->status == 0 ? "success" : strerror(-end->status), sides[end->fault.side],
+		      error[0] != '\0' ? ": " : "", error, (unsigned long long)end->nob);
+}
+
+/* Is what the two ends saw what the predictor foretold? */
+static bool as_foretold(const struct o2_transfer_run *run)
+{
+	const struct o2_observed *seen = &run->observed;
+	const struct o2_prediction *told = &run->prediction;
+	uint64_t moved = o2_scenario_moved(&run->scenario);
+	int code = told->code;
+
+	switch (told->verdict) {
+	case O2_MOVES:
+		return !seen->local && seen->initiator.status == 0 && seen->initiator.nob == moved &&
+		       seen->responder.involved && seen->responder.status == 0 &&
+		       seen->responder.nob == moved;
+	case O2_REFUSED_LOCAL:
+		return seen->local && seen->initiator.status == code && !seen->responder.involved;
+	case O2_REFUSED_PEER:
+		return !seen->local && seen->initiator.status == code &&
+		       seen->initiator.fault.side == O2_FAULT_PEER_STATUS &&
+		       (!seen->responder.involved || seen->responder.status == code);
+	case O2_REFUSED_WRITER:
+		return !seen->local && seen->initiator.status == code &&
+		       seen->initiator.fault.side == O2_FAULT_LOCAL_STAGE && seen->responder.involved &&
+		       seen->responder.status == code;
+	}
+	return false;
+}
+
+static void check_verdict(struct o2_transfer_run *run, struct o2_report *report)
+{
+	static const char *const verdicts[] = {
+		[O2_MOVES] = "moves its bytes",
+		[O2_REFUSED_LOCAL] = "refused by the initiator",
+		[O2_REFUSED_PEER] = "refused by the other side",
+		[O2_REFUSED_WRITER] = "refused by the side that writes",
+	};
+	const struct o2_observed *seen = &run->observed;
+
+	if (!seen->stuck && as_foretold(run))
+		return;
+	snprintf(report->signature, sizeof(report->signature), "verdict/%d/%d/%d%s", run->prediction.verdict,
+		 run->prediction.code, seen->initiator.status, seen->stuck ? "/stuck" : "");
+	o2_report_add(report, "foretold: %s%s%s, code %d", verdicts[run->prediction.verdict],
+		      run->prediction.reason != NULL ? ": " : "",
+		      run->prediction.reason != NULL ? run->prediction.reason : "", run->prediction.code);
+	if (seen->stuck)
+		o2_report_add(report, "stuck: no result, and no completion at either end");
+	describe_end(&seen->initiator, run->scenario.op == O2_OP_PUT ? "source" : "sink", report);
+	describe_end(&seen->responder, run->scenario.op == O2_OP_PUT ? "sink" : "source", report);
+}
+
+static void count(struct o2_transfer_run *run)
+{
+	struct o2_counters *c = &run->counters;
+	const struct o2_scenario *scenario = &run->scenario;
+	const struct o2_prediction *told = &run->prediction;
+	uint64_t moved = o2_scenario_moved(scenario);
+	uint32_t entries =
+		told->source_entries > told->sink_entries ? told->source_entries : told->sink_entries;
+
+	c->cases++;
+	if (told->verdict != O2_MOVES) {
+		c->refused++;
+		c->refusal[told->code == -EPROTONOSUPPORT		     ? 0
+			   : told->code == -EFAULT			     ? 1
+			   : told->code == -EFBIG || told->code == -EMSGSIZE ? 2
+									     : 3]++;
+		return;
+	}
+	c->moved++;
+	c->bytes += moved;
+	c->pair[scenario->source.mode][scenario->sink.mode]++;
+	c->put += scenario->op == O2_OP_PUT;
+	c->get += scenario->op == O2_OP_GET;
+	c->short_transfers += scenario->source.nob != scenario->sink.nob;
+	c->source_vector[scenario->source.vector]++;
+	c->sink_vector[scenario->sink.vector]++;
+	c->kind_pair[scenario->source.kind][scenario->sink.kind]++;
+	c->fragments_3 += entries >= 3;
+	c->fragments_65 += entries >= 65;
+	c->bytes_256k += moved >= 256 * 1024;
+	c->pages_257 += entries == O2_MAX_FRAGS;
+	c->one_byte += moved == 1;
+	c->gaps += told->source_gaps || told->sink_gaps;
+	c->work_requests += run->observed.nwr;
+}
+
+static void set_unmapped(struct o2_transfer_run *run, bool mapped)
+{
+	const struct o2_scenario *scenario = &run->scenario;
+
+	if (scenario->source.has_unmapped)
+		o2_arena_set_mapped(run->image[O2_SOURCE][scenario->source.kind]->arena,
+				    scenario->source.unmapped_page, mapped);
+	if (scenario->sink.has_unmapped)
+		o2_arena_set_mapped(run->image[O2_SINK][scenario->sink.kind]->arena,
+				    scenario->sink.unmapped_page, mapped);
+}
+
+enum o2_status o2_transfer_scenario(struct o2_transfer_run *run, struct o2_report *report)
+{
+	struct o2_error error = {0};
+	char text[200];
+	int rc;
+
+	report->failed = false;
+	report->lines = 0;
+	report->signature[0] = '\0';
+	run->epoch++;
+	o2_predict(&run->scenario, o2_transfer_view_page(run, O2_SOURCE), o2_transfer_view_page(run, O2_SINK),
+		   &run->prediction);
+	if (o2_transfer_prepare(run) != 0)
+		return O2_STATUS_INVALID;
+	set_unmapped(run, false);
+	rc = run->rung->ops->transfer(run->rung, &run->scenario, &run->observed, &error);
+	set_unmapped(run, true);
+	if (rc != 0) {
+		o2_error_text(&error, text, sizeof(text));
+		snprintf(report->signature, sizeof(report->signature), "rung/%d", rc);
+		o2_report_add(report, "%s could not run the case: %s (%s)", run->rung->ops->name,
+			      strerror(-rc), text);
+		o2_transfer_clean(run);
+		return O2_STATUS_INTERESTING;
+	}
+	check_verdict(run, report);
+	/*
+	 * The signature of wrong bytes comes last and wins: they are the worse finding.  After an unforeseen
+	 * error the bytes that a sink's descriptor covers are undefined, so then they say nothing.
+	 */
+	if (!report->failed || run->observed.initiator.status == 0)
+		o2_transfer_check_bytes(
+			run, run->observed.initiator.status == 0 ? o2_scenario_moved(&run->scenario) : 0,
+			report);
+	if (run->rung->ops->outstanding(run->rung) != 0) {
+		snprintf(report->signature, sizeof(report->signature), "outstanding");
+		o2_report_add(report, "%u registrations were not handed back",
+			      run->rung->ops->outstanding(run->rung));
+	}
+	o2_transfer_clean(run);
+	if (run->sweep_always || run->counters.cases % O2_SWEEP_CASES == O2_SWEEP_CASES - 1)
+		o2_transfer_sweep(run, report);
+	if (report->failed)
+		return O2_STATUS_INTERESTING;
+	count(run);
+	return O2_STATUS_VALID;
+}
+
+enum o2_status o2_transfer_case(struct o2_transfer_run *run, struct o2_choice *choice,
+				struct o2_report *report)
+{
+	report->failed = false;
+	report->lines = 0;
+	o2_scenario_draw(choice, &run->space, &run->scenario);
+	if (!o2_choice_ok(choice))
+		return o2_choice_status(choice, O2_STATUS_VALID);
+	return o2_choice_status(choice, o2_transfer_scenario(run, report));
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef O2_PROPS_TRANSFER_H
+#define O2_PROPS_TRANSFER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "props/choice.h"
+#include "props/image.h"
+#include "props/predict.h"
+#include "props/rung.h"
+#include "props/scenario.h"
+
+/*
+ * The property: moved buffers are byte-exact and nothing else changed, or the transfer is refused with the
+ * errno that an independent predictor foretold, before a byte moves (docs/properties.md, "The transfer
+ * property").
+ */
+
+#define O2_REPORT_LINES	     12u
+#define O2_REPORT_LINE_BYTES 320u
+
+/* What went wrong, in words; empty when the property held. */
+struct o2_report {
+	bool failed;
+	char signature[96]; /* what kind of failure: a shrinker keeps to one kind */
+	uint32_t lines;
+	char line[O2_REPORT_LINES][O2_REPORT_LINE_BYTES];
+};
+
+/* Situations of one run; the campaign demands that some of them occurred (docs/properties.md, "Counters"). */
+struct o2_counters {
+	uint64_t cases;
+	uint64_t moved;
+	uint64_t refused;
+	uint64_t bytes;
+	uint64_t pair[O2_REG_MODES][O2_REG_MODES]; /* moved, by source and sink mode */
+	uint64_t put, get, short_transfers;
+	uint64_t source_vector[2], sink_vector[2]; /* by enum o2_vector_kind */
+	uint64_t kind_pair[2][2];		   /* by source and sink address kind */
+	uint64_t fragments_3, fragments_65, bytes_256k, pages_257, one_byte, gaps;
+	uint64_t work_requests;
+	uint64_t refusal[4]; /* -EPROTONOSUPPORT, -EFAULT, -EFBIG/-EMSGSIZE, others */
+	uint64_t sweeps;
+};
+
+struct o2_transfer_run {
+	struct o2_rung *rung;
+	struct o2_scenario_space space;
+	uint64_t seed;
+	uint32_t epoch;	   /* transfers so far: poison differs every time */
+	bool sweep_always; /* look at the whole arenas after each case, not only every O2_SWEEP_CASES */
+	struct o2_image *image[2][2]; /* by side and address kind */
+	struct o2_scenario scenario;  /* the case at hand */
+	struct o2_prediction prediction;
+	struct o2_observed observed;
+	struct o2_counters counters;
+	struct o2_transfer_scratch *scratch;
+};
+
+/* Every so many cases the whole memory of both sides is compared, not only the pages that the case touched.
+ */
+#define O2_SWEEP_CASES 64u
+
+/* The rung stays the caller's.  Returns 0 or -ENOMEM. */
+int o2_transfer_run_open(struct o2_rung *rung, uint64_t seed, struct o2_transfer_run *run);
+void o2_transfer_run_close(struct o2_transfer_run *run);
+
+/* Draw a scenario and run it. */
+enum o2_status o2_transfer_case(struct o2_transfer_run *run, struct o2_choice *choice,
+				struct o2_report *report);
+
+/* Run run->scenario, which the caller has filled in. */
+enum o2_status o2_transfer_scenario(struct o2_transfer_run *run, struct o2_report *report);
+
+/* Compare all memory of both sides with what it must be; a failure is reported as signature "sweep". */
+bool o2_transfer_sweep(struct o2_transfer_run *run, struct o2_report *report);
+
+/* Append a line to a report, and mark it failed. */
+void o2_report_add(struct o2_report *report, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+#endif
