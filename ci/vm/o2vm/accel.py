@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: MIT
+"""KVM or TCG. /dev/kvm that opens, and even makes a VM, may still not run a guest: only a booted kernel counts."""
+import os
+import select
+import subprocess
+import time
+
+from .common import find_program
+
+PROBE_SECONDS = 10
+# The first line of a kernel that has left its own decompression and early set-up behind.
+PROBE_TEXT = b"Linux version"
+
+# Without these two flags the kernel copies by other means than `rep movs`, which TCG runs byte by byte.
+TCG_CPU = "max,-erms,-fsrm"
+
+
+def qemu_path():
+    return find_program("qemu-system-x86_64", "qemu-system-x86")
+
+
+def arguments(accel):
+    return ["-accel", "kvm", "-cpu", "max"] if accel == "kvm" else ["-accel", "tcg", "-cpu", TCG_CPU]
+
+
+def kvm_boots(vmlinux):
+    command = [qemu_path(), "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot", "-machine", "q35", "-m", "256",
+               "-kernel", vmlinux, "-append", "earlyprintk=ttyS0 console=ttyS0 panic=-1", "-serial", "stdio",
+               *arguments("kvm")]
+    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as qemu:
+        try:
+            return wait_for(qemu.stdout, PROBE_TEXT, PROBE_SECONDS)
+        finally:
+            qemu.kill()
+
+
+def wait_for(stream, text, seconds):
+    deadline = time.monotonic() + seconds
+    seen = b""
+    while time.monotonic() < deadline:
+        if not select.select([stream], [], [], deadline - time.monotonic())[0]:
+            return False
+        chunk = os.read(stream.fileno(), 65536)
+        if not chunk:
+            return False
+        seen += chunk
+        if text in seen:
+            return True
+    return False
+
+
+def boot_id():
+    with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as f:
+        return f.read().strip()
+
+
+def memo_path(cache_dir):
+    return os.path.join(cache_dir, "kvm-" + boot_id())
+
+
+def remember(cache_dir, answer):
+    memo = memo_path(cache_dir)
+    with open(f"{memo}.{os.getpid()}", "w", encoding="ascii") as f:
+        f.write(answer)
+    os.rename(f"{memo}.{os.getpid()}", memo)
+
+
+def choose(vmlinux, cache_dir):
+    """"kvm" or "tcg"; the answer is remembered until the host boots again."""
+    if not os.access("/dev/kvm", os.R_OK | os.W_OK):
+        return "tcg"
+    if not os.path.exists(memo_path(cache_dir)):
+        remember(cache_dir, "kvm" if kvm_boots(vmlinux) else "tcg")
+    with open(memo_path(cache_dir), encoding="ascii") as f:
+        return f.read()

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: MIT
+"""A run's directory: what is kept when the run fails, and gone when it does not."""
+import os
+import shutil
+import time
+
+CURRENT_CASE = "current-case"
+CURRENT_CASE_BYTES = 65536
+
+
+class RunDir:
+    def __init__(self, log_dir, share_dir, keep):
+        self.log = os.path.abspath(log_dir)
+        self.control = os.path.join(self.log, "control")
+        self.share = os.path.abspath(share_dir) if share_dir else os.path.join(self.log, "share")
+        self.keep = keep
+        self.made = not os.path.isdir(self.log)
+        os.makedirs(self.control, exist_ok=True)
+        os.makedirs(self.share, exist_ok=True)
+        # A case left by an earlier run must not be blamed for what happens in this one.
+        if os.path.exists(os.path.join(self.share, CURRENT_CASE)):
+            os.unlink(os.path.join(self.share, CURRENT_CASE))
+
+    def directories(self):
+        return {"log": self.log, "control": self.control, "share": self.share}
+
+    def write_command(self, text):
+        with open(os.path.join(self.control, "command"), "w", encoding="utf-8") as f:
+            f.write(text)
+
+    def dmesg(self):
+        path = os.path.join(self.control, "dmesg.txt")
+        if not os.path.exists(path):
+            return ""
+        with open(path, encoding="utf-8", errors="replace") as f:
+            return f.read()
+
+    def current_case(self):
+        path = os.path.join(self.share, CURRENT_CASE)
+        if not os.path.isfile(path):
+            return None
+        with open(path, encoding="utf-8", errors="replace") as f:
+            return f.read(CURRENT_CASE_BYTES)
+
+    def finish(self, failed):
+        """Keep or drop; returns the directory if it was kept."""
+        mark = os.path.join(self.control, "end-mark")
+        if os.path.exists(mark):
+            os.unlink(mark)
+        if failed or self.keep:
+            for name in os.listdir(self.control):
+                os.replace(os.path.join(self.control, name), os.path.join(self.log, name))
+            os.rmdir(self.control)
+            return self.log
+        shutil.rmtree(self.control)
+        for name in ("console.log", "qemu.log"):
+            if os.path.exists(os.path.join(self.log, name)):
+                os.unlink(os.path.join(self.log, name))
+        if self.made:
+            shutil.rmtree(self.log)
+        return None
+
+
+def default_log_dir(cache_dir):
+    return os.path.join(cache_dir, "log", f"{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}")
