@@ -66,6 +66,14 @@ static uint32_t draw_first_offset(struct o2_layout *layout)
 	return 0;
 }
 
+/* A fresh page, or (sources that alias) one used before. */
+static uint32_t draw_page(struct o2_layout *layout)
+{
+	if (layout->alias && layout->pages_used > 0 && o2_draw_bool(layout->choice, 1, 1))
+		return page_of(layout, (uint32_t)o2_draw(layout->choice, layout->pages_used - 1));
+	return page_of(layout, layout->pages_used++);
+}
+
 static void kiov_dense(struct o2_layout *layout, struct o2_scenario_side *side)
 {
 	uint32_t offset = draw_first_offset(layout);
@@ -75,7 +83,7 @@ static void kiov_dense(struct o2_layout *layout, struct o2_scenario_side *side)
 		uint64_t take = left < PAGE - offset ? left : PAGE - offset;
 
 		side->kiov[side->count++] = (struct o2_kiov){
-			.page = page_of(layout, layout->pages_used++),
+			.page = draw_page(layout),
 			.offset = offset,
 			.len = (uint32_t)take,
 		};
@@ -100,10 +108,7 @@ static void place_gapped(struct o2_layout *layout, struct o2_scenario_side *side
 		piece->offset = end + (uint32_t)o2_draw(layout->choice, PAGE - end - length);
 		return;
 	}
-	if (layout->alias && layout->pages_used > 0 && o2_draw_bool(layout->choice, 1, 1))
-		piece->page = page_of(layout, (uint32_t)o2_draw(layout->choice, layout->pages_used - 1));
-	else
-		piece->page = page_of(layout, layout->pages_used++);
+	piece->page = draw_page(layout);
 	piece->offset = (uint32_t)o2_draw(layout->choice, PAGE - length);
 }
 

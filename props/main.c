@@ -10,6 +10,7 @@
 
 #include "base/mutant.h"
 #include "props/run.h"
+#include "props/shrink.h"
 
 /*
  * o2props: the property runner.  This source makes two programs: o2props has the in-process devices (model
@@ -30,6 +31,7 @@ struct arguments {
 	const char *mutant;
 	const char *modes;
 	uint64_t max_bytes;
+	int64_t shrink_calls; /* -1: by device */
 	struct o2_run_options run;
 };
 
@@ -58,6 +60,8 @@ static void usage(FILE *out)
 		"  --out DIR           write the files of findings there\n"
 		"  --json FILE         write the result there (- for standard output)\n"
 		"  --progress SECONDS  print a line every so often\n"
+		"  --findings N        stop after N kinds of failure (default 5)\n"
+		"  --shrink-calls N    tries that shrinking one failure may cost\n"
 		"  --current-case FILE keep the replay line of the case at hand there, for after a crash\n"
 		"  --mutant NAME       switch on a deliberate defect (only in o2props-mutants)\n"
 		"\n"
@@ -154,6 +158,12 @@ static void parse_option(int option, const char *name, const char *value, struct
 	case 'X':
 		a->mutant = value;
 		break;
+	case 'F':
+		a->run.findings = (uint32_t)number(name, value, O2_RUN_MAX_FINDINGS);
+		break;
+	case 'k':
+		a->shrink_calls = (int64_t)number(name, value, O2_SHRINK_MAX_CALLS);
+		break;
 	case 'h':
 		usage(stdout);
 		exit(0);
@@ -181,6 +191,8 @@ static void parse(int argc, char **argv, struct arguments *a)
 		{"progress", required_argument, NULL, 'P'},
 		{"current-case", required_argument, NULL, 'C'},
 		{"mutant", required_argument, NULL, 'X'},
+		{"findings", required_argument, NULL, 'F'},
+		{"shrink-calls", required_argument, NULL, 'k'},
 		{"help", no_argument, NULL, 'h'},
 		{NULL, 0, NULL, 0},
 	};
@@ -188,6 +200,8 @@ static void parse(int argc, char **argv, struct arguments *a)
 
 	*a = (struct arguments){
 		.device = "loop", .gid_index = -1, .mutant = "none", .max_bytes = O2_MAX_TRANSFER_BYTES};
+	a->shrink_calls = -1;
+	a->run.findings = O2_RUN_MAX_FINDINGS;
 	a->run.seed = fresh_seed();
 	while ((option = getopt_long(argc, argv, "h", options, &index)) != -1)
 		parse_option(option, options[index].name, optarg, a);
@@ -319,9 +333,11 @@ int main(int argc, char **argv)
 		fprintf(stderr, "o2props: cannot open %s: %s (%s)\n", a.device, strerror(-rc), text);
 		return EXIT_CANNOT;
 	}
-	a.run.shrink_calls = strcmp(a.device, "model") == 0 || strcmp(a.device, "loop") == 0
-				     ? SHRINK_CALLS_IN_PROCESS
-				     : SHRINK_CALLS_DEVICE;
+	if (a.shrink_calls >= 0)
+		a.run.shrink_calls = (uint32_t)a.shrink_calls;
+	else
+		a.run.shrink_calls =
+			a.run.hw_device[0] == NULL ? SHRINK_CALLS_IN_PROCESS : SHRINK_CALLS_DEVICE;
 	rc = o2_transfer_run_open(rung, a.run.seed, &run);
 	if (rc != 0) {
 		fprintf(stderr, "o2props: %s\n", strerror(-rc));

@@ -14,8 +14,7 @@
 #include "props/scenario_io.h"
 #include "props/shrink.h"
 
-/* After so many findings nothing new is learnt. */
-#define MAX_FINDINGS 5u
+/* Failures of known kinds are only counted; a run full of them ends. */
 #define MAX_FAILURES 50u
 #define PIECES_SHOWN 12u
 
@@ -25,7 +24,7 @@ struct runner {
 	struct o2_choice *choice;
 	struct o2_report report;
 	json_t *findings;
-	char signature[MAX_FINDINGS][sizeof(((struct o2_report *)0)->signature)];
+	char signature[O2_RUN_MAX_FINDINGS][sizeof(((struct o2_report *)0)->signature)];
 	uint32_t nsignatures;
 	uint32_t failures;
 	int current_fd;
@@ -40,11 +39,14 @@ static double seconds_now(void)
 	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-/* A failing case may have written anywhere: start from clean memory. */
+/* A failing case may have written anywhere on either side: start from clean memory. */
 static void refill(struct o2_transfer_run *run)
 {
-	for (uint32_t i = 0; i < 4; i++)
-		o2_image_init(run->image[i / 2][i % 2], run->image[i / 2][i % 2]->arena, run->seed);
+	struct o2_image *source = run->image[O2_SOURCE][run->scenario.source.kind];
+	struct o2_image *sink = run->image[O2_SINK][run->scenario.sink.kind];
+
+	o2_image_init(source, source->arena, run->seed);
+	o2_image_init(sink, sink->arena, run->seed);
 }
 
 /* Shrinking: the same kind of failure again? */
@@ -159,7 +161,7 @@ static bool known(struct runner *r, const char *signature)
 		if (strcmp(r->signature[i], signature) == 0)
 			return true;
 	}
-	if (r->nsignatures < MAX_FINDINGS)
+	if (r->nsignatures < O2_RUN_MAX_FINDINGS)
 		snprintf(r->signature[r->nsignatures++], sizeof(r->signature[0]), "%s", signature);
 	return false;
 }
@@ -205,7 +207,7 @@ static bool enough(const struct runner *r, uint64_t done)
 	const struct o2_run_options *o = r->options;
 	const struct o2_counters *c = &r->run->counters;
 
-	if (r->failures >= MAX_FAILURES || json_array_size(r->findings) >= MAX_FINDINGS)
+	if (r->failures >= MAX_FAILURES || json_array_size(r->findings) >= r->options->findings)
 		return true;
 	if (o->seconds > 0 && seconds_now() - r->start >= o->seconds)
 		return true;

@@ -8,6 +8,9 @@
 
 #include "props/transfer.h"
 
+/* After so many kinds of failure nothing new is learnt. */
+#define O2_RUN_MAX_FINDINGS 5u
+
 /* The random runner: cases from a seed until a bound is reached, findings shrunk and written to files. */
 
 struct o2_run_options {
@@ -21,6 +24,7 @@ struct o2_run_options {
 	double seconds;		       /* stop after; 0: no bound */
 	double progress_s;	       /* print a line every so often; 0: never */
 	uint32_t shrink_calls;	       /* for each finding */
+	uint32_t findings;	       /* stop after so many kinds of failure, 1 to O2_RUN_MAX_FINDINGS */
 	const char *out_dir;	       /* where case files of findings go; NULL: nowhere */
 	const char *current_case_path; /* rewritten before each case, so that a crash can be blamed; may be
 					  NULL */
