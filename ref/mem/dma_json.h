@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef O2_MEM_DMA_JSON_H
+#define O2_MEM_DMA_JSON_H
+
+#include <jansson.h>
+
+#include "base/refused_json.h"
+#include "mem/dma_map.h"
+#include "mem/sg_json.h"
+
+/*
+ * JSON forms of dma_map (docs/architecture.md, "JSON forms").
+ *
+ *   {"form": "o2ref/dma_map/input", "version": 1,
+ *    "device": {"kind": "virtual", "page_bytes": 4096, "npages": 64, "base": "0x7f0000000000",
+ *               "unmapped": [7, 9]},
+ *    "list": {"gaps": false, "nob": 512, "entries": [{"page": 3, "offset": 0, "length": 512}]}}
+ *
+ *   {"form": "o2ref/dma_map/output", "version": 1,
+ *    "list": {"nob": 512, "segments": [{"addr": "0x7f0000003000", "length": 512}]}}
+ *   or, in place of the list, "refused" (base/refused_json.h).
+ *
+ * "unmapped" lists the pages without a CPU mapping, in rising order.
+ */
+
+#define O2_DMA_INPUT_FORM  "o2ref/dma_map/input"
+#define O2_DMA_OUTPUT_FORM "o2ref/dma_map/output"
+
+/* Largest device that may have unmapped pages: its bitmap takes 128 KiB. */
+#define O2_DMA_JSON_MAX_PAGES (1u << 20)
+
+/* An input as read: device.unmapped is the bitmap below, or NULL when no page is unmapped. */
+struct o2_dma_input {
+	struct o2_sg_list sg;
+	struct o2_dma_device device;
+	uint8_t *unmapped;
+};
+
+/* NULL when memory runs out, the kind is not one, or the list has more entries than its array. */
+json_t *o2_dma_input_to_json(const struct o2_sg_list *sg, const struct o2_dma_device *device);
+
+/* Returns 0, -EINVAL or -ENOMEM; free with o2_dma_input_free after success only. */
+int o2_dma_input_from_json(const json_t *object, struct o2_dma_input *input, struct o2_error *error);
+void o2_dma_input_free(struct o2_dma_input *input);
+
+/* As o2_sg_output_to_json and o2_sg_output_from_json. */
+json_t *o2_dma_output_to_json(const struct o2_dma_list *list, const struct o2_error *refused);
+int o2_dma_output_from_json(const json_t *object, struct o2_dma_list *list, struct o2_refused *refused,
+			    struct o2_error *error);
+
+/* The "list" member, which reg_plan's input has too. */
+json_t *o2_dma_list_to_json(const struct o2_dma_list *list);
+int o2_dma_list_from_json(const json_t *form, struct o2_dma_list *list, struct o2_error *error);
+
+#endif

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef O2_RDMA_JSON_H
+#define O2_RDMA_JSON_H
+
+#include <jansson.h>
+
+#include "base/refused_json.h"
+#include "rdma/rdma_plan.h"
+
+/*
+ * JSON forms of rdma_plan (docs/architecture.md, "JSON forms").
+ *
+ *   {"form": "o2ref/rdma_plan/input", "version": 1, "nob": 512, "limits": {"max_wrs": 257, "wrq_sge": 2},
+ *    "source": {"rd_key": "0x11", "rd_frags": [{"rf_nob": 512, "rf_addr": "0x1000"}]},
+ *    "sink": {"rd_key": "0x22", "rd_frags": [{"rf_nob": 512, "rf_addr": "0xe00"}]}}
+ *
+ *   {"form": "o2ref/rdma_plan/output", "version": 1,
+ *    "plan": {"lkey": "0x11", "rkey": "0x22", "nob": 512,
+ *             "wr": [{"remote_addr": "0xe00", "length": 512, "first_sge": 0, "num_sge": 1}],
+ *             "sge": [{"addr": "0x1000", "length": 512}]}}
+ *   or, in place of the plan, "refused" (base/refused_json.h).
+ */
+
+#define O2_RDMA_INPUT_FORM  "o2ref/rdma_plan/input"
+#define O2_RDMA_OUTPUT_FORM "o2ref/rdma_plan/output"
+
+/* All that o2_rdma_plan is given.  Owns nothing. */
+struct o2_rdma_input {
+	struct o2_rdma_desc source;
+	struct o2_rdma_desc sink;
+	uint64_t nob;
+	struct o2_rdma_limits limits;
+};
+
+/* NULL when memory runs out, or a descriptor has more fragments than its array. */
+json_t *o2_rdma_input_to_json(const struct o2_rdma_input *input);
+
+/* Returns 0 or -EINVAL. */
+int o2_rdma_input_from_json(const json_t *object, struct o2_rdma_input *input, struct o2_error *error);
+
+/* NULL when memory runs out, or a count passes its array.  refused as in o2_sg_output_to_json. */
+json_t *o2_rdma_output_to_json(const struct o2_rdma_plan *plan, const struct o2_error *refused);
+
+/*
+ * Fills *plan when refused->code is 0 after success.  A work request whose gather entries are not among those
+ * of the form is refused.  Returns 0 or -EINVAL.
+ */
+int o2_rdma_output_from_json(const json_t *object, struct o2_rdma_plan *plan, struct o2_refused *refused,
+			     struct o2_error *error);
+
+#endif

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT */
+/* dma_map: the address kinds, pages without a CPU mapping, every refusal. O2_TEST_SEED=n replays a run. */
+#include <errno.h>
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "mem/dma_map.h"
+#include "props/prng.h"
+
+static void test_table(void **state)
+{
+	/* clang-format off */
+	static const struct {
+		struct o2_dma_device device;
+		struct o2_sg_entry entry;
+		uint64_t addr;
+	} rows[] = {
+		{{O2_DMA_BUS, 4096, 8, 0, NULL}, {0, 0, 4096}, 0},
+		{{O2_DMA_BUS, 4096, 8, 0, NULL}, {7, 4095, 1}, 0x7fff},
+		{{O2_DMA_BUS, 4096, 8, 0x10000000, NULL}, {3, 0xe00, 0x200}, 0x10003e00},
+		{{O2_DMA_BUS, 16384, 8, 0x10000000, NULL}, {3, 0xe00, 0x200}, 0x1000ce00},
+		{{O2_DMA_BUS, 65536, 8, 0x10000000, NULL}, {3, 0xe00, 0x200}, 0x10030e00},
+		{{O2_DMA_VIRTUAL, 4096, 8, 0x7f1234567000, NULL}, {1, 1, 1}, 0x7f1234568001},
+		/* Sums of 64 bits. */
+		{{O2_DMA_BUS, 65536, UINT32_MAX, 0x10000, NULL}, {UINT32_MAX - 1, 65535, 1}, 0xffffffffffff},
+		/* The device's last byte may be the last but one of all addresses. */
+		{{O2_DMA_BUS, 4096, 1, 0xffffffffffffe000, NULL}, {0, 0, 4096}, 0xffffffffffffe000},
+	};
+	/* clang-format on */
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct o2_sg_list sg = {.count = 1, .nob = rows[i].entry.length, .entry = {rows[i].entry}};
+		struct o2_dma_list list;
+		struct o2_error error = {0};
+
+		if (o2_dma_map(&sg, &rows[i].device, &list, &error) != 0)
+			fail_msg("row %zu: refused by %s", i, error.rule);
+		assert_int_equal(list.count, 1);
+		assert_int_equal(list.nob, rows[i].entry.length);
+		assert_int_equal(list.segment[0].length, rows[i].entry.length);
+		if (list.segment[0].addr != rows[i].addr)
+			fail_msg("row %zu: 0x%" PRIx64, i, list.segment[0].addr);
+	}
+}
+
+/* Which pages a CPU can reach matters to the virtual kind alone. */
+static void test_unmapped_pages(void **state)
+{
+	static const uint8_t unmapped[] = {0x80, 0x01}; /* pages 7 and 8 */
+
+	(void)state;
+	for (uint32_t kind = O2_DMA_BUS; kind <= O2_DMA_VIRTUAL; kind++) {
+		struct o2_dma_device device = {(enum o2_dma_kind)kind, 4096, 16, 0x10000, unmapped};
+
+		for (uint32_t page = 0; page < 16; page++) {
+			struct o2_sg_list sg = {.count = 2, .nob = 2, .entry = {{0, 0, 1}, {page, 0, 1}}};
+			bool refused = kind == O2_DMA_VIRTUAL && (page == 7 || page == 8);
+			struct o2_dma_list list;
+			struct o2_error error = {0};
+
+			assert_int_equal(o2_dma_map(&sg, &device, &list, &error), refused ? -EFAULT : 0);
+			if (!refused)
+				continue;
+			assert_string_equal(error.rule, "dma/virtual/no-cpu-mapping");
+			assert_int_equal(error.index, 1);
+			assert_int_equal(error.value, page);
+		}
+	}
+}
+
+struct refusal {
+	const char *rule; /* NULL: accepted */
+	uint64_t value;
+	uint64_t limit;
+	uint32_t index;
+	struct o2_dma_device device;
+	uint32_t count;
+	struct o2_sg_entry entry; /* the last one of the list */
+};
+
+#define N O2_NO_INDEX
+
+/* clang-format off */
+static const struct refusal refusals[] = {
+	{"dma/kind", 2, O2_DMA_VIRTUAL, N, {(enum o2_dma_kind)2, 4096, 8, 0, NULL}, 1, {0, 0, 1}},
+	{"dma/page-size", 0, 65536, N, {O2_DMA_BUS, 0, 8, 0, NULL}, 1, {0, 0, 1}},
+	{"dma/page-size", 8192, 65536, N, {O2_DMA_BUS, 8192, 8, 0, NULL}, 1, {0, 0, 1}},
+	{"dma/page-size", 131072, 65536, N, {O2_DMA_BUS, 131072, 8, 0, NULL}, 1, {0, 0, 1}},
+	{"dma/base-alignment", 4095, 4096, N, {O2_DMA_BUS, 4096, 8, 4095, NULL}, 1, {0, 0, 1}},
+	{"dma/base-alignment", 4096, 16384, N, {O2_DMA_BUS, 16384, 8, 4096, NULL}, 1, {0, 0, 1}},
+	{"dma/base-wraps", 2, 1, N, {O2_DMA_BUS, 4096, 2, 0xffffffffffffe000, NULL}, 1, {0, 0, 1}},
+	{"dma/count", 0, 257, N, {O2_DMA_BUS, 4096, 8, 0, NULL}, 0, {0, 0, 1}},
+	{NULL, 0, 0, N, {O2_DMA_BUS, 4096, 8, 0, NULL}, 257, {0, 0, 1}},
+	{"dma/count", 258, 257, N, {O2_DMA_BUS, 4096, 8, 0, NULL}, 258, {0, 0, 1}},
+	{NULL, 0, 0, N, {O2_DMA_BUS, 4096, 8, 0, NULL}, 3, {7, 0, 1}},
+	{"dma/no-such-page", 8, 8, 2, {O2_DMA_BUS, 4096, 8, 0, NULL}, 3, {8, 0, 1}},
+	{"dma/no-such-page", 0, 0, 0, {O2_DMA_BUS, 4096, 0, 0, NULL}, 1, {0, 0, 1}},
+	{"dma/entry-past-page", 0, 4096, 0, {O2_DMA_BUS, 4096, 8, 0, NULL}, 1, {0, 0, 0}},
+	{NULL, 0, 0, N, {O2_DMA_BUS, 4096, 8, 0, NULL}, 1, {0, 1, 4095}},
+	{"dma/entry-past-page", 4096, 4095, 0, {O2_DMA_BUS, 4096, 8, 0, NULL}, 1, {0, 1, 4096}},
+	{"dma/entry-past-page", 1, 0, 0, {O2_DMA_BUS, 4096, 8, 0, NULL}, 1, {0, 4096, 1}},
+	{"dma/entry-past-page", UINT32_MAX, 4095, 0, {O2_DMA_BUS, 4096, 8, 0, NULL}, 1, {0, 1, UINT32_MAX}},
+};
+/* clang-format on */
+
+#undef N
+
+static void test_refusals(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(refusals) / sizeof(refusals[0]); i++) {
+		const struct refusal *row = &refusals[i];
+		static struct o2_sg_list sg;
+		struct o2_dma_list list;
+		struct o2_error error = {0};
+		int rc;
+
+		sg.count = row->count;
+		for (uint32_t k = 0; k < O2_MAX_FRAGS; k++)
+			sg.entry[k] = (struct o2_sg_entry){0, 0, 1};
+		if (row->count >= 1 && row->count <= O2_MAX_FRAGS)
+			sg.entry[row->count - 1] = row->entry;
+		rc = o2_dma_map(&sg, &row->device, &list, &error);
+		if (rc != (row->rule == NULL ? 0 : -EINVAL))
+			fail_msg("row %zu: rc %d", i, rc);
+		if (row->rule == NULL)
+			continue;
+		if (strcmp(error.rule, row->rule) != 0 || error.value != row->value ||
+		    error.limit != row->limit || error.index != row->index || error.code != rc)
+			fail_msg("row %zu: %s, value %" PRIu64 ", limit %" PRIu64 ", index %" PRIu32, i,
+				 error.rule, error.value, error.limit, error.index);
+		assert_int_equal(o2_dma_map(&sg, &row->device, &list, NULL), rc);
+	}
+}
+
+/* Neither kind merges, splits or reorders, and each byte's address follows from its page alone. */
+static void test_every_byte(void **state)
+{
+	const char *text = getenv("O2_TEST_SEED");
+	uint64_t seed = text != NULL ? strtoull(text, NULL, 0) : 1;
+
+	(void)state;
+	print_message("replay: O2_TEST_SEED=%" PRIu64 " test_dma_map\n", seed);
+	for (uint32_t n = 0; n < 2000; n++) {
+		struct o2_prng prng = o2_prng_init(seed, n);
+		struct o2_dma_device device = {(enum o2_dma_kind)(n % 2), 4096u << 2 * o2_prng_upto(&prng, 2),
+					       1 + (uint32_t)o2_prng_upto(&prng, 1000),
+					       o2_prng_upto(&prng, UINT32_MAX) * 65536, NULL};
+		struct o2_sg_list sg = {.count = 1 + (uint32_t)o2_prng_upto(&prng, O2_MAX_FRAGS - 1)};
+		struct o2_dma_list list;
+		uint64_t nob = 0;
+
+		for (uint32_t i = 0; i < sg.count; i++) {
+			uint32_t offset = (uint32_t)o2_prng_upto(&prng, device.page_bytes - 1);
+
+			sg.entry[i] = (struct o2_sg_entry){
+				(uint32_t)o2_prng_upto(&prng, device.npages - 1), offset,
+				1 + (uint32_t)o2_prng_upto(&prng, device.page_bytes - offset - 1)};
+			nob += sg.entry[i].length;
+		}
+		assert_int_equal(o2_dma_map(&sg, &device, &list, NULL), 0);
+		assert_int_equal(list.count, sg.count);
+		assert_true(list.nob == nob);
+		for (uint32_t i = 0; i < sg.count; i++) {
+			uint64_t page_addr = device.base;
+
+			for (uint32_t page = 0; page < sg.entry[i].page; page++)
+				page_addr += device.page_bytes;
+			assert_true(list.segment[i].addr == page_addr + sg.entry[i].offset);
+			assert_int_equal(list.segment[i].length, sg.entry[i].length);
+		}
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_table),
+		cmocka_unit_test(test_unmapped_pages),
+		cmocka_unit_test(test_refusals),
+		cmocka_unit_test(test_every_byte),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+/* The error record, its one line of text, and the names of errno values. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/errno_name.h"
+#include "base/error.h"
+#include "base/refused_json.h"
+
+static void test_refuse_fills_everything(void **state)
+{
+	struct o2_error error;
+
+	(void)state;
+	memset(&error, 0xff, sizeof(error));
+	assert_int_equal(o2_refuse(&error, -EFBIG, "room/rule", "list[].len", 3, UINT64_MAX, 4096), -EFBIG);
+	assert_int_equal(error.code, -EFBIG);
+	assert_int_equal(error.class, O2_CLASS_NONE);
+	assert_string_equal(error.rule, "room/rule");
+	assert_string_equal(error.field, "list[].len");
+	assert_int_equal(error.index, 3);
+	assert_int_equal(error.offset_bytes, 0);
+	assert_true(error.value == UINT64_MAX && error.limit == 4096);
+	assert_int_equal(o2_refuse(NULL, -EINVAL, "room/rule", "x", 0, 0, 0), -EINVAL);
+}
+
+static void test_clear(void **state)
+{
+	struct o2_error error;
+	char text[32];
+
+	(void)state;
+	o2_refuse(&error, -EINVAL, "room/rule", "x", 0, 1, 2);
+	o2_error_clear(&error);
+	assert_int_equal(error.code, 0);
+	assert_null(error.rule);
+	assert_int_equal(error.index, O2_NO_INDEX);
+	o2_error_text(&error, text, sizeof(text));
+	assert_string_equal(text, "no error");
+	o2_error_clear(NULL);
+}
+
+static void test_text(void **state)
+{
+	static const struct {
+		const char *field;
+		uint32_t index;
+		const char *text;
+	} rows[] = {
+		{"nob", O2_NO_INDEX, "room/rule: nob is 5000, limit 4096 (Invalid argument)"},
+		{"nob", 3, "room/rule: nob is 5000, limit 4096 (Invalid argument)"},
+		{"kiov[].len", 3, "room/rule: kiov[3].len is 5000, limit 4096 (Invalid argument)"},
+		{"kiov[].len", 0, "room/rule: kiov[0].len is 5000, limit 4096 (Invalid argument)"},
+		{"kiov[].len", O2_NO_INDEX, "room/rule: kiov[].len is 5000, limit 4096 (Invalid argument)"},
+		{"segment[]", 256, "room/rule: segment[256] is 5000, limit 4096 (Invalid argument)"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct o2_error error;
+		char text[128];
+		int length;
+
+		o2_refuse(&error, -EINVAL, "room/rule", rows[i].field, rows[i].index, 5000, 4096);
+		length = o2_error_text(&error, text, sizeof(text));
+		assert_string_equal(text, rows[i].text);
+		assert_int_equal(length, strlen(rows[i].text));
+		/* Too little room: the whole length is returned and nothing is written past the end. */
+		memset(text, 'x', sizeof(text));
+		assert_int_equal(o2_error_text(&error, text, 10), length);
+		assert_string_equal(text, "room/rule");
+		assert_int_equal(text[10], 'x');
+	}
+}
+
+/* A field name of any length is cut, not overrun. */
+static void test_text_of_long_field(void **state)
+{
+	char field[300];
+	char text[512];
+	struct o2_error error;
+
+	(void)state;
+	memset(field, 'f', sizeof(field) - 1);
+	memcpy(field + 150, "[]", 2);
+	field[sizeof(field) - 1] = '\0';
+	o2_refuse(&error, -EINVAL, "room/rule", field, 1, 0, 0);
+	assert_true(o2_error_text(&error, text, sizeof(text)) < 300);
+}
+
+static void test_errno_names(void **state)
+{
+	static const int codes[] = {EINVAL, EFAULT,	  EFBIG, EPROTO,      EMSGSIZE,	 EPROTONOSUPPORT,
+				    ENOMEM, ENOSPC,	  EBUSY, EIO,	      ETIMEDOUT, ENOTSUP,
+				    EAGAIN, EAFNOSUPPORT, EPERM, ECONNABORTED};
+
+	(void)state;
+	assert_string_equal(o2_errno_name(EINVAL), "EINVAL");
+	assert_string_equal(o2_errno_name(-EFBIG), "EFBIG");
+	assert_null(o2_errno_name(0));
+	assert_null(o2_errno_name(100000));
+	assert_int_equal(o2_errno_from_name("EPROTONOSUPPORT"), EPROTONOSUPPORT);
+	assert_int_equal(o2_errno_from_name("einval"), 0);
+	assert_int_equal(o2_errno_from_name(""), 0);
+	for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++) {
+		assert_non_null(o2_errno_name(codes[i]));
+		assert_int_equal(o2_errno_from_name(o2_errno_name(codes[i])), codes[i]);
+		assert_int_equal(o2_errno_from_name(o2_errno_name(-codes[i])), codes[i]);
+	}
+}
+
+static void test_refused_copies_and_compares(void **state)
+{
+	struct o2_error error;
+	struct o2_refused a;
+	struct o2_refused b;
+
+	(void)state;
+	o2_refuse(&error, -EINVAL, "room/rule", "list[].len", 3, 7, 4);
+	o2_refused_from_error(&error, &a);
+	b = a;
+	assert_true(o2_refused_equal(&a, &b));
+	b.value++;
+	assert_false(o2_refused_equal(&a, &b));
+	b = a;
+	b.rule[0] = 'R';
+	assert_false(o2_refused_equal(&a, &b));
+	b = a;
+	b.index = O2_NO_INDEX;
+	assert_false(o2_refused_equal(&a, &b));
+	o2_error_clear(&error);
+	o2_refused_from_error(&error, &b);
+	assert_int_equal(b.code, 0);
+	assert_false(o2_refused_equal(&a, &b));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_refuse_fills_everything),
+		cmocka_unit_test(test_clear),
+		cmocka_unit_test(test_text),
+		cmocka_unit_test(test_text_of_long_field),
+		cmocka_unit_test(test_errno_names),
+		cmocka_unit_test(test_refused_copies_and_compares),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
