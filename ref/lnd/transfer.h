@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef O2_LND_TRANSFER_H
+#define O2_LND_TRANSFER_H
+
+#include <infiniband/verbs.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "mem/buffer.h"
+#include "reg/plan.h"
+
+/* The memory of one side of a transfer.  The vectors stay with the caller until the transfer is done. */
+struct o2_transfer_memory {
+	struct o2_buffer buffer;
+	enum o2_reg_mode mode;
+};
+
+/* Whose work failed. */
+enum o2_fault_side {
+	O2_FAULT_NONE,
+	O2_FAULT_LOCAL_STAGE,	   /* one of our stages refused: see .error */
+	O2_FAULT_LOCAL_COMPLETION, /* one of our work requests ended with .wc_status */
+	O2_FAULT_PEER_STATUS,	   /* the peer reported a negative status */
+	O2_FAULT_PEER_MESSAGE,	   /* the peer sent what no rule allows: see .error */
+	O2_FAULT_CLOSED,	   /* the connection closed under the transfer */
+};
+
+struct o2_transfer_fault {
+	enum o2_fault_side side;
+	int code;		      /* negative errno; 0 = no fault */
+	enum ibv_wc_status wc_status; /* O2_FAULT_LOCAL_COMPLETION: what ibv_wc_status_str(3) explains */
+	enum ibv_wc_opcode wc_opcode; /* as far as the device tells; meaningful only with status success */
+	struct o2_error error;
+};
+
+enum o2_transfer_op {
+	O2_OP_PUT,
+	O2_OP_GET,
+};
+
+struct o2_transfer_result {
+	enum o2_transfer_op op;
+	bool initiator; /* we called o2_conn_put or o2_conn_get */
+	enum o2_side side;
+	uint64_t cookie; /* of our own transmit: what o2_conn_put and o2_conn_get returned */
+	int status;	 /* 0, or negative errno */
+	uint64_t nob;	 /* bytes moved, as the completion message says; 0 on failure */
+	uint32_t nfrags; /* of the sink's descriptor */
+	uint32_t nwr;	 /* RDMA WRITEs posted; 0 at the sink */
+	struct o2_transfer_fault fault;
+};
+
+#endif

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef O2_RDMA_POST_H
+#define O2_RDMA_POST_H
+
+#include <infiniband/verbs.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "rdma/rdma_plan.h"
+
+/*
+ * Posting: a chain of work requests is put together in memory and goes to the queue pair in one
+ * ibv_post_send(3).  Source: docs/transport.md, "Posting".  Nothing is ever sent inline.
+ *
+ * The arrays belong to the caller; they are free for the next chain as soon as the chain was posted.
+ */
+struct o2_post_chain {
+	struct ibv_send_wr *wr;
+	struct ibv_sge *sge;
+	uint32_t wr_capacity;
+	uint32_t sge_capacity;
+	uint32_t nwr;
+	uint32_t nsge;
+};
+
+/* Where a message is sent from. */
+struct o2_post_message {
+	uint64_t addr;
+	uint32_t length;
+	uint32_t lkey;
+};
+
+/* Forget what is in the chain. */
+void o2_chain_reset(struct o2_post_chain *chain);
+
+/*
+ * A zeroed request at the end of the chain, linked to the one before it.  The capacity is the caller's
+ * promise (asserted), not something that input can exceed.
+ */
+struct ibv_send_wr *o2_chain_add(struct o2_post_chain *chain);
+
+/* The plan's work requests as unsignalled RDMA WRITEs, all with this wr_id. */
+void o2_chain_add_plan(struct o2_post_chain *chain, const struct o2_rdma_plan *plan, uint64_t wr_id);
+
+/* A signalled SEND. */
+void o2_chain_add_message(struct o2_post_chain *chain, const struct o2_post_message *message, uint64_t wr_id);
+
+/*
+ * Post the chain.  *nposted: how many of its requests the queue pair has taken, all of them unless the call
+ * failed. Returns 0 or -errno of ibv_post_send.
+ */
+int o2_chain_post(struct o2_post_chain *chain, struct ibv_qp *qp, uint32_t *nposted, struct o2_error *error);
+
+#endif
