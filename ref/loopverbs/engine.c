@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The engine: which queue pair runs next, what waits for a timer, and how a request ends.
+ *
+ * Everything happens inside verbs calls, one work request at a time, so a program's run depends on nothing
+ * but its own calls.  Time is virtual (docs/loopverbs.md, "Time").
+ */
+#include "loopverbs/internal.h"
+
+void o2l_kick(struct o2l_qp *qp)
+{
+	if (qp->queued || qp->wait != O2L_NO_WAIT || qp->sq_count == 0 || qp->state != IBV_QPS_RTS)
+		return;
+	qp->queued = true;
+	o2l_fabric.runnable_count++;
+	TAILQ_INSERT_TAIL(&o2l_fabric.runnable, qp, run_link);
+}
+
+static void dequeue(struct o2l_qp *qp)
+{
+	if (!qp->queued)
+		return;
+	qp->queued = false;
+	o2l_fabric.runnable_count--;
+	TAILQ_REMOVE(&o2l_fabric.runnable, qp, run_link);
+}
+
+static void stop_waiting(struct o2l_qp *qp)
+{
+	if (qp->wait == O2L_NO_WAIT)
+		return;
+	qp->wait = O2L_NO_WAIT;
+	qp->wait_rq = NULL;
+	TAILQ_REMOVE(&o2l_fabric.waiting, qp, wait_link);
+}
+
+void o2l_unschedule(struct o2l_qp *qp)
+{
+	dequeue(qp);
+	stop_waiting(qp);
+}
+
+static void start_waiting(struct o2l_qp *qp, enum o2l_wait wait, uint64_t ns)
+{
+	qp->wait = wait;
+	qp->due_ns = ns == O2L_NEVER ? O2L_NEVER : o2l_fabric.counters.clock_ns + ns;
+	TAILQ_INSERT_TAIL(&o2l_fabric.waiting, qp, wait_link);
+}
+
+/* Receives have come, or the queue they would come to has changed: whoever waits there tries again. */
+void o2l_wake_rnr(const struct o2l_rq *rq)
+{
+	struct o2l_qp *qp = TAILQ_FIRST(&o2l_fabric.waiting);
+
+	while (qp) {
+		struct o2l_qp *next = TAILQ_NEXT(qp, wait_link);
+
+		if (qp->wait == O2L_WAIT_RNR && qp->wait_rq == rq) {
+			stop_waiting(qp);
+			o2l_kick(qp);
+		}
+		qp = next;
+	}
+}
+
+static enum ibv_wc_opcode wc_opcode(enum ibv_wr_opcode opcode)
+{
+	switch (opcode) {
+	case IBV_WR_RDMA_WRITE:
+	case IBV_WR_RDMA_WRITE_WITH_IMM:
+		return IBV_WC_RDMA_WRITE;
+	case IBV_WR_RDMA_READ:
+		return IBV_WC_RDMA_READ;
+	case IBV_WR_ATOMIC_CMP_AND_SWP:
+		return IBV_WC_COMP_SWAP;
+	case IBV_WR_ATOMIC_FETCH_AND_ADD:
+		return IBV_WC_FETCH_ADD;
+	case IBV_WR_LOCAL_INV:
+		return IBV_WC_LOCAL_INV;
+	case IBV_WR_BIND_MW:
+		return IBV_WC_BIND_MW;
+	default:
+		return IBV_WC_SEND;
+	}
+}
+
+void o2l_complete_send(struct o2l_qp *qp, enum ibv_wc_status status, uint32_t byte_len)
+{
+	const struct o2l_send *wr = &qp->sq[qp->sq_head];
+	bool signalled = wr->flags & IBV_SEND_SIGNALED || qp->init.sq_sig_all || status != IBV_WC_SUCCESS;
+	struct ibv_wc wc = {
+		.wr_id = wr->wr_id,
+		.status = status,
+		.opcode = wc_opcode(wr->opcode),
+		.byte_len = byte_len,
+		.qp_num = qp->ibv.qp_num,
+	};
+
+	qp->sq_head = (qp->sq_head + 1) % qp->init.cap.max_send_wr;
+	qp->sq_count--;
+	if (signalled)
+		o2l_cq_push(O2L_CONTAINER(qp->ibv.send_cq, struct o2l_cq, ibv), &wc, false);
+}
+
+static void fail(struct o2l_qp *qp, enum ibv_wc_status status)
+{
+	o2l_complete_send(qp, status, 0);
+	o2l_qp_error(qp);
+}
+
+/* No receive at the peer.  rnr_retry 7 waits for one; a smaller count waits so many timers, then fails. */
+static void no_receive(struct o2l_qp *qp, const struct o2l_qp *peer)
+{
+	o2l_fabric.counters.rnr_waits++;
+	if (qp->attr.rnr_retry == O2L_RETRY_FOREVER) {
+		start_waiting(qp, O2L_WAIT_RNR, O2L_NEVER);
+	} else if (qp->rnr_left == 0) {
+		fail(qp, IBV_WC_RNR_RETRY_EXC_ERR);
+		return;
+	} else {
+		qp->rnr_left--;
+		start_waiting(qp, O2L_WAIT_RNR, o2l_rnr_timer_ns(peer->attr.min_rnr_timer));
+	}
+	qp->wait_rq = peer->rq;
+}
+
+/* The peer's own end comes after the requester's completion, also where the two are one queue pair. */
+static void break_peer(struct o2l_qp *peer)
+{
+	if (!peer || !peer->broken)
+		return;
+	peer->broken = false;
+	o2l_qp_error(peer);
+}
+
+static void step(struct o2l_qp *qp)
+{
+	struct o2l_outcome outcome = {0};
+
+	dequeue(qp);
+	switch (o2l_execute(qp, &qp->sq[qp->sq_head], &outcome)) {
+	case O2L_DONE:
+		qp->rnr_left = qp->attr.rnr_retry;
+		qp->ack_left = qp->attr.retry_cnt;
+		o2l_complete_send(qp, IBV_WC_SUCCESS, outcome.byte_len);
+		break_peer(outcome.peer);
+		o2l_kick(qp);
+		break;
+	case O2L_RNR:
+		no_receive(qp, outcome.peer);
+		break;
+	case O2L_LOST:
+		o2l_fabric.counters.lost++;
+		start_waiting(qp, O2L_WAIT_ACK, o2l_ack_timeout_ns(qp->attr.timeout));
+		break;
+	case O2L_FAILED:
+		fail(qp, outcome.status);
+		break_peer(outcome.peer);
+		break;
+	}
+}
+
+/* The one place that decides what runs next: round robin, or the hook. */
+static struct o2l_qp *pick(void)
+{
+	struct o2l_qp *qp = TAILQ_FIRST(&o2l_fabric.runnable);
+	uint32_t qp_nums[64];
+	unsigned int count = 0;
+	int choice;
+
+	if (!qp || !o2l_fabric.pick)
+		return qp;
+	TAILQ_FOREACH(qp, &o2l_fabric.runnable, run_link)
+	{
+		if (count == sizeof(qp_nums) / sizeof(qp_nums[0]))
+			break; /* the oldest 64 are choice enough */
+		qp_nums[count++] = qp->ibv.qp_num;
+	}
+	choice = o2l_fabric.pick(o2l_fabric.pick_arg, qp_nums, count);
+	if (choice < 0)
+		return NULL;
+	return o2l_index_get(&o2l_fabric.qps, qp_nums[(unsigned int)choice % count]);
+}
+
+bool o2l_run(void)
+{
+	struct o2l_qp *qp;
+	bool worked = false;
+
+	if (o2l_fabric.runnable_count == 0)
+		return false;
+	while ((qp = pick()) != NULL) {
+		step(qp);
+		worked = true;
+	}
+	return worked;
+}
+
+/* A timer has fired: send again, unless all retries are used up. */
+static void expire(struct o2l_qp *qp)
+{
+	bool lost = qp->wait == O2L_WAIT_ACK;
+
+	stop_waiting(qp);
+	if (lost && (qp->attr.retry_cnt != O2L_RETRY_FOREVER || o2l_fabric.option[O2_LOOP_FINITE_RETRY])) {
+		if (qp->ack_left == 0) {
+			fail(qp, IBV_WC_RETRY_EXC_ERR);
+			return;
+		}
+		qp->ack_left--;
+	}
+	o2l_kick(qp);
+}
+
+bool o2l_tick(void)
+{
+	struct o2l_qp *qp, *first = NULL;
+
+	TAILQ_FOREACH(qp, &o2l_fabric.waiting, wait_link)
+	{
+		if (qp->due_ns != O2L_NEVER && (!first || qp->due_ns < first->due_ns))
+			first = qp;
+	}
+	if (!first)
+		return false;
+	if (first->due_ns > o2l_fabric.counters.clock_ns)
+		o2l_fabric.counters.clock_ns = first->due_ns;
+	expire(first);
+	o2l_run();
+	return true;
+}

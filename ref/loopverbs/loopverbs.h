@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef O2_LOOPVERBS_LOOPVERBS_H
+#define O2_LOOPVERBS_LOOPVERBS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/*
+ * loopverbs: an in-process libibverbs device (docs/loopverbs.md).
+ *
+ * A program uses it through <infiniband/verbs.h> alone: link this library in place of libibverbs, or put
+ * libloopverbs.so in front of it with LD_PRELOAD.  What stands here is the little that a test may do beyond
+ * verbs.  All functions may be called at any time, from any thread.
+ */
+
+/* Two devices, "loop0" and "loop1", one port each, on one fabric. */
+#define O2_LOOP_DEVICES 2u
+/* Where each port keeps its IPv4-mapped RoCE v2 GID, as soft-RoCE does; index 0 is link-local. */
+#define O2_LOOP_GID_INDEX 1u
+
+enum o2_loop_option {
+	/*
+	 * 1 (default): registration checks that every page is present, readable, and writable where the
+	 * access flags need it, as the pinning of a kernel driver would, and fails with EFAULT.  0: no check.
+	 * Environment: LOOPVERBS_CHECK_PAGES.
+	 */
+	O2_LOOP_CHECK_PAGES,
+	/*
+	 * 1 (default): an access through a memory window must lie inside the window.  0: inside its region is
+	 * enough, as soft-RoCE has it.  Environment: LOOPVERBS_WINDOW_BOUNDS.
+	 */
+	O2_LOOP_WINDOW_BOUNDS,
+	/*
+	 * 1 (default): retry_cnt 7 means seven retries, as the specification has it.  0: it means without
+	 * end, as soft-RoCE has it.  Environment: LOOPVERBS_FINITE_RETRY.
+	 */
+	O2_LOOP_FINITE_RETRY,
+	O2_LOOP_OPTIONS,
+};
+
+/* Returns 0, or -EINVAL for an unknown option or a value that is not 0 or 1. */
+int o2_loop_set_option(enum o2_loop_option option, unsigned int value);
+
+/*
+ * Free every object of every open context, close the contexts, and put keys, numbers, counters and the clock
+ * back to where a fresh process has them.  Options and the hook stay.  Any verbs pointer the caller still
+ * holds is dead afterwards, except those of the device list.
+ */
+void o2_loop_reset(void);
+
+/* What the devices have done since the start or the last reset, and what exists now. */
+struct o2_loop_counters {
+	uint64_t posted_sends;	 /* work requests accepted by post_send and bind_mw */
+	uint64_t posted_recvs;	 /* work requests accepted by post_recv and post_srq_recv */
+	uint64_t sends;		 /* executed: SEND, with or without immediate or invalidate */
+	uint64_t writes;	 /* executed: RDMA WRITE, with or without immediate */
+	uint64_t reads;		 /* executed: RDMA READ */
+	uint64_t atomics;	 /* executed: compare-and-swap, fetch-and-add */
+	uint64_t binds;		 /* executed: type 1 and type 2 binds */
+	uint64_t invalidates;	 /* executed: local and remote */
+	uint64_t data_bytes;	 /* bytes copied between registered memory */
+	uint64_t packets;	 /* packets that those bytes would have taken */
+	uint64_t refused_access; /* remote accesses refused: key, range or permission */
+	uint64_t local_errors;	 /* requests failed by their own key, range or permission */
+	uint64_t flushed;	 /* completions with IBV_WC_WR_FLUSH_ERR */
+	uint64_t rnr_waits;	 /* times a request waited for a receive */
+	uint64_t lost;		 /* times a request found no peer that answers */
+	uint64_t completions;	 /* completions written to a queue */
+	uint64_t overruns;	 /* completions lost to a full queue */
+	uint64_t registrations;	 /* regions registered */
+	uint64_t clock_ns;	 /* virtual time */
+	/* Objects alive now. */
+	uint32_t live_contexts, live_pds, live_mrs, live_mws, live_cqs, live_channels, live_qps, live_srqs,
+		live_ahs;
+};
+
+void o2_loop_get_counters(struct o2_loop_counters *counters);
+
+/*
+ * Interleaving.  Without a hook, queue pairs with work take turns, one work request each, until none is left.
+ * With one, pick is called with the numbers of the runnable queue pairs (count >= 1, oldest first) before
+ * each work request; it returns the index of the one to run, or a negative number to leave everything for the
+ * next call into the device.  An index beyond the list counts modulo count.  The hook runs under the device's
+ * lock and must not call verbs.
+ */
+typedef int (*o2_loop_pick_fn)(void *arg, const uint32_t *qp_nums, unsigned int count);
+
+void o2_loop_set_pick(o2_loop_pick_fn pick, void *arg);
+
+/* Run what is runnable (as any verbs call does).  Returns true if anything was executed. */
+bool o2_loop_progress(void);
+
+#endif
