@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: MIT
+"""AFL++: prepare its input folder, run it, read its statistics and what it saved."""
+
+import re
+import shutil
+import time
+
+from . import findings
+from .engine import Engine, Result, tail_of
+
+MAX_FINDINGS = 5
+TIMEOUT_MS = 2000  # of one input; a hang is one that takes HANG_MS as well
+HANG_MS = 10000
+
+QUEUE = re.compile(r"\((\d+) total, (\d+) crashes saved")
+ENVIRONMENT = {
+    "AFL_NO_UI": "1",
+    "AFL_QUIET": "1",
+    "AFL_SKIP_CPUFREQ": "1",
+    "AFL_NO_AFFINITY": "1",
+    "AFL_NO_COLOR": "1",
+    # A core_pattern that pipes to a program delays the news of a crash; it does not hide the crash.
+    "AFL_I_DONT_CARE_ABOUT_MISSING_CRASHES": "1",
+    "AFL_HANG_TMOUT": str(HANG_MS),
+    # In a sanitizer build AFL++ insists on these.
+    "ASAN_OPTIONS": "abort_on_error=1:symbolize=0:detect_leaks=0",
+    "UBSAN_OPTIONS": "abort_on_error=1:symbolize=0:halt_on_error=1",
+}
+
+
+class Afl(Engine):
+    name = "afl"
+
+    def fuzz(self, target, first_only=False):
+        """Fuzz one target for its share of time; first_only: until something is found."""
+        result = Result(target.name, self.name)
+        work = self.fresh_folder(target)
+        self.prepare(target, result, work)
+        started = time.monotonic()
+        self.one_run(target, result, work, first_only)
+        result.seconds = time.monotonic() - started
+        self.collect(target, result, work)
+        return result
+
+    def one_run(self, target, result, work, first_only):
+        seconds = self.plan.seconds
+        command = [
+            "afl-fuzz", "-i", work / "in", "-o", work / "out", "-m", "none", "-t", str(TIMEOUT_MS),
+            "-V", str(seconds), "-s", str(self.plan.seed), "-G", str(target.max_len),
+            *(["-x", target.dictionary] if target.dictionary else []),
+            "--", self.binary(target),
+        ]
+        log = work / "run.log"
+
+        def poll(elapsed):
+            # AFL++ writes its statistics once a minute; its log says how far the queue has come.
+            queue = QUEUE.findall(tail_of(log))
+            at = f"{queue[-1][0]} inputs, {queue[-1][1]} crashes" if queue else "starts"
+            self.progress = f"{target.name} {elapsed:.0f}/{seconds} s: {at}"
+
+        environment = dict(ENVIRONMENT, **({"AFL_BENCH_UNTIL_CRASH": "1"} if first_only else {}))
+        status = self.run(command, seconds, log, environment, poll)
+        if status not in (0, None):
+            tail = " / ".join(self.text(log).split("\n")[-4:])
+            result.error = f"afl-fuzz ended with status {status}: {tail}"
+
+    @staticmethod
+    def text(path):
+        return path.read_text(errors="replace") if path.exists() else ""
+
+    def collect(self, target, result, work):
+        """Statistics, new inputs and what failed, out of AFL++'s folder."""
+        folder = work / "out" / "default"
+        pairs = (line.split(":", 1) for line in self.text(folder / "fuzzer_stats").splitlines() if ":" in line)
+        stats = {key.strip(): value.strip() for key, value in pairs}
+        result.execs = int(stats.get("execs_done", 0))
+        result.edges = int(stats.get("edges_found", 0))
+        result.corpus = int(stats.get("corpus_count", 0))
+        if not stats and result.error is None and not self.stopping.is_set():
+            result.error = f"afl-fuzz left no statistics; see {work / 'run.log'}"
+        kept = self.plan.out / "corpus" / self.name / target.name
+        kept.mkdir(parents=True, exist_ok=True)
+        for file in (folder / "queue").glob("id:*"):
+            if ",orig:" not in file.name:
+                shutil.copyfile(file, kept / findings.hashlib.sha1(file.read_bytes()).hexdigest())
+        for kind, name in (("crash", "crashes"), ("hang", "hangs")):
+            for file in sorted((folder / name).glob("id:*"))[:20]:
+                if len(result.found.findings) < MAX_FINDINGS:
+                    report = findings.describe(file, target.name, self.plan.build_dir)
+                    self.take(target, result, file, kind, report)

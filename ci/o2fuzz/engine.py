@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: MIT
+"""What both engines share: the result of one target, and running a program under a deadline."""
+
+import os
+import shutil
+import signal
+import subprocess
+import threading
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from . import findings
+from .findings import Collection
+
+
+@dataclass
+class Result:
+    target: str
+    engine: str
+    seconds: float = 0.0
+    execs: int = 0
+    edges: int = 0
+    corpus: int = 0  # inputs at the end, committed ones included
+    found: Collection = field(default_factory=Collection)
+    error: str | None = None  # the engine itself failed: this target was not fuzzed
+
+    def execs_per_sec(self):
+        return round(self.execs / self.seconds) if self.seconds > 0 else 0
+
+    def as_json(self):
+        return {
+            "target": self.target,
+            "engine": self.engine,
+            "seconds": round(self.seconds, 1),
+            "execs": self.execs,
+            "execs_per_sec": self.execs_per_sec(),
+            "edges": self.edges,
+            "corpus": self.corpus,
+            "error": self.error,
+            "findings": [finding.as_json() for finding in self.found.list()],
+        }
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a run of ci/fuzz was asked for."""
+
+    build_dir: Path
+    out: Path
+    seconds: int
+    seed: int
+    failures: Path
+
+
+TAIL_BYTES = 4096
+
+
+def tail_of(path):
+    """The end of a log that another process writes; empty if there is none yet."""
+    if not path.exists():
+        return ""
+    with open(path, "rb") as stream:
+        stream.seek(max(0, path.stat().st_size - TAIL_BYTES))
+        return stream.read().decode(errors="replace")
+
+
+class Engine:
+    """Runs targets one after another.  `progress` is what the engine is doing, for the progress line."""
+
+    name = ""
+    # An engine that does not stop by itself this long after its time is stopped.
+    GRACE_S = 60
+
+    def __init__(self, plan):
+        self.plan = plan
+        self.progress = "waits"
+        self.process = None
+        self.stopping = threading.Event()
+
+    def binary(self, target):
+        return self.plan.build_dir / self.name / f"fuzz_{target.name}"
+
+    def fresh_folder(self, target):
+        folder = self.plan.out / "work" / self.name / target.name
+        shutil.rmtree(folder, ignore_errors=True)
+        (folder / "in").mkdir(parents=True)
+        return folder
+
+    def prepare(self, target, result, work):
+        """Copy what the engine starts from into work/in: the committed corpus and what an earlier run kept.
+
+        A file that fails already is a finding, and left out: an engine would not get past it.  AFL++ refuses empty
+        files and an empty folder.
+        """
+        self.progress = f"{target.name}: replays the corpus"
+        files = target.corpus_files() + sorted((self.plan.out / "corpus" / self.name / target.name).glob("*"))
+        all_pass = not files or not findings.run_once([self.binary(target), *files])[0]
+        for number, file in enumerate(files):
+            if not 0 < file.stat().st_size <= target.max_len:
+                continue
+            failed, report = (False, "") if all_pass else findings.run_once([self.binary(target), file])
+            if failed:
+                self.take(target, result, file, "crash", report)
+            else:
+                shutil.copyfile(file, work / "in" / f"{number:06}")
+        if not any((work / "in").iterdir()):
+            (work / "in" / "zero").write_bytes(b"\0")
+
+    def take(self, target, result, path, kind, report):
+        """File an input that failed; True if its summary is new."""
+        plan = self.plan
+
+        def make():
+            return findings.keep(path, target.name, self.name, kind, report, plan.build_dir, plan.failures)
+
+        return result.found.add(report, make) is not None
+
+    def run(self, command, seconds, log, environment, poll):
+        """Run a program; poll() is asked twice a second for its state and may return True to stop it.
+
+        Returns its status, or None if it had to be stopped.
+        """
+        with open(log, "ab") as stream:
+            self.process = subprocess.Popen(
+                [str(word) for word in command],
+                stdin=subprocess.DEVNULL,
+                stdout=stream,
+                stderr=subprocess.STDOUT,
+                env={**os.environ, **environment},
+                start_new_session=True,
+            )
+        started = time.monotonic()
+        enough = False
+        while True:
+            try:
+                return self.process.wait(0.5)
+            except subprocess.TimeoutExpired:
+                enough = enough or bool(poll(time.monotonic() - started))
+            if enough or self.stopping.is_set() or time.monotonic() - started > seconds + self.GRACE_S:
+                self.stop()
+                return None
+
+    def stop(self):
+        """End the engine and its children: they are a session of their own."""
+        if self.process is None or self.process.poll() is not None:
+            return
+        os.killpg(self.process.pid, signal.SIGINT)
+        try:
+            self.process.wait(5)
+        except subprocess.TimeoutExpired:
+            os.killpg(self.process.pid, signal.SIGKILL)
+            self.process.wait()

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: MIT
+"""A finding: the input, what is wrong, and the one command that replays it."""
+
+import hashlib
+import re
+import subprocess
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from . import targets
+
+# A report says what is wrong in one of these lines; the first kind that is there is the summary.
+SUMMARY_LINES = (
+    re.compile(r"^o2ref fuzz: (.*)", re.M),
+    re.compile(r"^transfer: (.*)", re.M),
+    re.compile(r"^.*(runtime error: .*)", re.M),
+    re.compile(r"^SUMMARY: (.*)", re.M),
+    re.compile(r"^==\d+==\s*ERROR: (.*)", re.M),
+    re.compile(r"^FAILED: .*", re.M),
+)
+REPORT_LINES = 40
+REPLAY_TIMEOUT_S = 60
+
+
+@dataclass
+class Finding:
+    target: str
+    engine: str
+    kind: str  # crash, hang or oom
+    file: str
+    replay: str
+    summary: str
+    reproduced: bool | None  # by the plain replayer; None if that was not built
+    duplicates: int = 0  # further inputs with the same summary, not kept
+    report: str = field(default="", repr=False)
+
+    def as_json(self):
+        return {key: value for key, value in vars(self).items() if key not in ("target", "engine", "report")}
+
+
+def summary_of(report):
+    for pattern in SUMMARY_LINES:
+        match = pattern.search(report)
+        if match:
+            return match.group(match.lastindex or 0).strip()
+    return "no message"
+
+
+def run_once(command):
+    """(failed, output) of a replay; a hang counts as a failure."""
+    try:
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=REPLAY_TIMEOUT_S)
+    except subprocess.TimeoutExpired as late:
+        return True, (late.stdout or b"").decode(errors="replace") + f"\nno end within {REPLAY_TIMEOUT_S} s\n"
+    return done.returncode != 0, done.stdout.decode(errors="replace")
+
+
+def describe(path, target, build_dir):
+    """The most telling report of an input: the sanitizer build's, else that of the other driver."""
+    sanitized = build_dir / "libfuzzer" / f"fuzz_{target}"
+    persistent = build_dir / "afl" / f"fuzz_{target}"
+    if sanitized.exists():
+        failed, report = run_once([sanitized, "-timeout=10", path])
+        if failed:
+            return report
+    if persistent.exists():
+        failed, report = run_once([persistent, path])
+        if failed:
+            return report
+    return "did not fail when it was run again alone\n"
+
+
+def keep(source, target, engine, kind, report, build_dir, failures):
+    """Copy an input to failures/, write the .txt beside it, and return the Finding."""
+    data = Path(source).read_bytes()
+    failures.mkdir(parents=True, exist_ok=True)
+    path = failures / f"{target}-{hashlib.sha1(data).hexdigest()[:12]}"
+    path.write_bytes(data)
+    replayer = build_dir / "gcc" / f"fuzz_{target}_replay"
+    replay = f"{targets.shown(replayer)} {targets.shown(path)}"
+    reproduced = run_once([replayer, path])[0] if replayer.exists() else None
+    finding = Finding(target, engine, kind, targets.shown(path), replay, summary_of(report), reproduced)
+    lines = [
+        f"target:  {target}",
+        f"engine:  {engine}",
+        f"kind:    {kind}",
+        f"replay:  {replay}",
+        f"sanitizers: {targets.shown(build_dir / 'libfuzzer' / f'fuzz_{target}')} {targets.shown(path)}",
+        f"plain build fails as well: {reproduced}",
+        f"summary: {finding.summary}",
+        "",
+        *report.splitlines()[:REPORT_LINES],
+    ]
+    path.with_name(path.name + ".txt").write_text("\n".join(lines) + "\n")
+    return finding
+
+
+class Collection:
+    """The findings of one target under one engine, one for each summary."""
+
+    def __init__(self):
+        self.findings = {}
+
+    def add(self, report, make):
+        """make() is called for a summary that is new; returns the Finding, or None for a duplicate.
+
+        Numbers are left out of the comparison: the same defect shows with many values.
+        """
+        key = re.sub(r"0x[0-9a-f]+|\d+", "N", summary_of(report))
+        if key in self.findings:
+            self.findings[key].duplicates += 1
+            return None
+        self.findings[key] = make()
+        return self.findings[key]
+
+    def list(self):
+        return list(self.findings.values())

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: MIT
+"""libFuzzer: run, restart after a finding, read its statistics."""
+
+import re
+import time
+
+from .engine import Engine, Result, tail_of
+
+TIMEOUT_S = 10  # one input
+RSS_LIMIT_MB = 2048
+MAX_FINDINGS = 5  # different ones of a target; then the rest of its time is not used
+MAX_RESTARTS = 40
+
+STATUS = re.compile(r"^#(\d+)\s.*cov: (\d+) .*corp: (\d+)/.*exec/s: (\d+)", re.M)
+EXECUTED = re.compile(r"^stat::number_of_executed_units:\s*(\d+)", re.M)
+SANITIZERS = {
+    "ASAN_OPTIONS": "abort_on_error=0:detect_leaks=1:allocator_may_return_null=1",
+    "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1",
+}
+
+
+class LibFuzzer(Engine):
+    name = "libfuzzer"
+
+    def fuzz(self, target, first_only=False):
+        """Fuzz one target for its share of time; first_only: until something is found."""
+        result = Result(target.name, self.name)
+        work = self.fresh_folder(target)
+        corpus = self.plan.out / "corpus" / self.name / target.name
+        corpus.mkdir(parents=True, exist_ok=True)
+        self.prepare(target, result, work)
+        started = time.monotonic()
+        for restart in range(MAX_RESTARTS):
+            left = self.plan.seconds - (time.monotonic() - started)
+            if (restart > 0 and left < 1) or self.stopping.is_set():
+                break
+            artifact = self.one_run(target, result, work, corpus, max(1, round(left)), restart)
+            if artifact:
+                self.file_artifact(target, result, artifact, work, restart)
+            if not artifact or first_only or len(result.found.findings) >= MAX_FINDINGS:
+                break
+        result.seconds = time.monotonic() - started
+        result.corpus = len(target.corpus_files()) + sum(1 for _ in corpus.iterdir())
+        return result
+
+    def log(self, work, restart):
+        return work / f"run-{restart}.log"
+
+    def one_run(self, target, result, work, corpus, seconds, restart):
+        """One process.  Returns the path of the artifact that it wrote, or None."""
+        artifacts = work / f"artifacts-{restart}"
+        artifacts.mkdir()
+        command = [
+            self.binary(target),
+            f"-max_len={target.max_len}",
+            f"-max_total_time={seconds}",
+            f"-seed={(self.plan.seed + restart) % 0xFFFFFFFF + 1}",
+            f"-timeout={TIMEOUT_S}",
+            f"-rss_limit_mb={RSS_LIMIT_MB}",
+            f"-artifact_prefix={artifacts}/",
+            "-print_final_stats=1",
+            *([f"-dict={target.dictionary}"] if target.dictionary else []),
+            corpus,
+            work / "in",
+        ]
+        log = self.log(work, restart)
+
+        def poll(elapsed):
+            status = STATUS.findall(tail_of(log))
+            at = f"{status[-1][0]} execs, {status[-1][3]}/s, {status[-1][1]} edges" if status else "starts"
+            self.progress = f"{target.name} {elapsed:.0f}/{seconds} s: {at}"
+
+        status = self.run(command, seconds, log, SANITIZERS, poll)
+        text = log.read_text(errors="replace")
+        self.count(result, text)
+        written = sorted(artifacts.iterdir())
+        if not written and status != 0 and not self.stopping.is_set():
+            result.error = f"ended with status {status} and left no input; see {log}"
+        return written[0] if written else None
+
+    @staticmethod
+    def count(result, text):
+        progress = STATUS.findall(text)
+        executed = EXECUTED.findall(text)
+        result.execs += int(executed[-1] if executed else progress[-1][0] if progress else 0)
+        result.edges = max([result.edges] + [int(line[1]) for line in progress])
+
+    def file_artifact(self, target, result, artifact, work, restart):
+        """File what a run left; True if its summary is new."""
+        prefix = artifact.name.split("-")[0]
+        kind = {"timeout": "hang", "slow": "hang", "oom": "oom"}.get(prefix, "crash")
+        text = self.log(work, restart).read_text(errors="replace")
+        return self.take(target, result, artifact, kind, text[self.report_start(text):])
+
+    @staticmethod
+    def report_start(text):
+        """Where the status lines end and the report begins."""
+        last = list(STATUS.finditer(text))
+        return text.find("\n", last[-1].end()) + 1 if last else 0

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * o2_desc_decode on any bytes, in both byte orders.  The same bytes inside a PUT_ACK get the same verdict,
+ * and what is accepted encodes to the same bytes.
+ */
+#include <string.h>
+
+#include "fuzz/common.h"
+#include "wire/layout.h"
+#include "wire/msg.h"
+
+static struct o2_msg msg;
+
+static void begin_put_ack(enum o2_byte_order order)
+{
+	memset(&msg, 0, offsetof(struct o2_msg, u));
+	msg.order = order;
+	msg.ibm_version = O2_MSG_VERSION_2;
+	msg.ibm_type = O2_MSG_PUT_ACK;
+	msg.ibm_srcnid = 0x0005000000000001u;
+	msg.ibm_dstnid = 0x0005000000000002u;
+	msg.u.putack.ibpam_src_cookie = 3;
+	msg.u.putack.ibpam_dst_cookie = 4;
+}
+
+/* Put the raw bytes where a PUT_ACK has its descriptor, behind a header that an encoded one gave. */
+static int decode_in_message(const uint8_t *data, size_t size, enum o2_byte_order order,
+			     struct o2_error *error)
+{
+	static uint8_t bytes[O2_MSG_BYTES];
+	static struct o2_msg decoded;
+	const uint32_t nob = (uint32_t)(O2_AT_PUT_ACK_DESC + size);
+
+	begin_put_ack(order);
+	msg.u.putack.ibpam_rd.rd_nfrags = 1;
+	msg.u.putack.ibpam_rd.rd_frags[0] = (struct o2_rdma_frag){1, 1};
+	if (o2_msg_encode(&msg, NULL, bytes, sizeof(bytes), error) < 0)
+		o2_fuzz_fail("a plain PUT_ACK is refused: %s", error->rule);
+	for (unsigned int i = 0; i < 4; i++)
+		bytes[O2_AT_NOB + i] = (uint8_t)(nob >> (order == O2_LITTLE_ENDIAN ? 8 * i : 24 - 8 * i));
+	memcpy(bytes + O2_AT_PUT_ACK_DESC, data, size);
+	return o2_msg_decode(bytes, nob, NULL, &decoded, error);
+}
+
+static void check(const uint8_t *data, size_t size, enum o2_byte_order order)
+{
+	static uint8_t bytes[O2_MSG_BYTES];
+	struct o2_error bare, inside;
+	struct o2_rdma_desc *desc = &msg.u.putack.ibpam_rd;
+	const int in_message = decode_in_message(data, size, order, &inside);
+	const int rc = o2_desc_decode(data, size, order, NULL, desc, &bare);
+	int length;
+
+	/* The last part of the rule's id is the same; only too few bytes for a count have a rule of their
+	 * own. */
+	if (rc != in_message || (rc != 0 && size >= O2_DESC_AT_FRAGS &&
+				 strcmp(strrchr(bare.rule, '/'), strrchr(inside.rule, '/')) != 0))
+		o2_fuzz_fail("alone %d (%s), in a PUT_ACK %d (%s)", rc, rc == 0 ? "" : bare.rule, in_message,
+			     in_message == 0 ? "" : inside.rule);
+	if (rc != 0)
+		return;
+	length = o2_msg_encode(&msg, NULL, bytes, sizeof(bytes), &inside);
+	if (length < 0 || (size_t)length > O2_AT_PUT_ACK_DESC + size ||
+	    memcmp(bytes + O2_AT_PUT_ACK_DESC, data, (size_t)length - O2_AT_PUT_ACK_DESC) != 0)
+		o2_fuzz_fail("the descriptor does not encode to the bytes that it came from (%d)", length);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	if (size > O2_MSG_BYTES - O2_AT_PUT_ACK_DESC)
+		return 0; /* not inside any message */
+	check(data, size, O2_LITTLE_ENDIAN);
+	check(data, size, O2_BIG_ENDIAN);
+	return 0;
+}

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: MIT
+#
+# The fuzz targets of fuzz/targets.txt under the engine that O2_FUZZ_ENGINE names (docs/fuzzing.md):
+#
+#   replay     fuzz_NAME_replay: files and directories in, exit 0 or 1 out; any compiler
+#   libfuzzer  fuzz_NAME, and bench_fuzz_NAME for ci/bench-fuzz; clang
+#   afl        fuzz_NAME, persistent; CMAKE_C_COMPILER=afl-clang-fast
+#
+# `fuzz_targets` builds all of them and nothing else; `bench_fuzz` what ci/bench-fuzz runs.
+
+if(NOT O2_FUZZ_ENGINE MATCHES "^(replay|libfuzzer|afl)$")
+  message(FATAL_ERROR "O2_FUZZ_ENGINE is '${O2_FUZZ_ENGINE}', expected replay, libfuzzer or afl")
+endif()
+
+add_custom_target(fuzz_targets)
+add_custom_target(bench_fuzz)
+
+# An engine finds broken assertions, whatever the build type says.
+if(NOT O2_FUZZ_ENGINE STREQUAL "replay")
+  foreach(library o2ref o2props_lib loopverbs)
+    if(TARGET ${library})
+      target_compile_options(${library} PRIVATE -UNDEBUG)
+    endif()
+  endforeach()
+endif()
+
+# What the targets share.  Built for every engine with the engine's instrumentation, as the library is.
+add_library(o2fuzz_lib STATIC EXCLUDE_FROM_ALL fuzz/common.c fuzz/sg_oracle.c fuzz/plan_oracle.c)
+target_link_libraries(o2fuzz_lib PUBLIC o2props_lib o2ref)
+
+# One program: a target's source with a driver.  Archives refer to each other; the linker goes round.
+function(o2_fuzz_program program name libraries)
+  add_executable(${program} fuzz/${name}.c ${ARGN})
+  target_link_libraries(${program} PRIVATE o2fuzz_lib o2props_lib o2ref ${libraries} o2props_lib o2ref)
+  if(NOT O2_FUZZ_ENGINE STREQUAL "replay")
+    # clang-14's driver: libFuzzer.  afl-clang-fast's: the persistent loop of AFL++ with shared-memory inputs.
+    target_link_options(${program} PRIVATE -fsanitize=fuzzer)
+  endif()
+endfunction()
+
+function(o2_fuzz_target name libraries)
+  if(O2_FUZZ_ENGINE STREQUAL "replay")
+    o2_fuzz_program(fuzz_${name}_replay ${name} "${libraries}" fuzz/replay_main.c)
+    add_dependencies(fuzz_targets fuzz_${name}_replay)
+    return()
+  endif()
+  o2_fuzz_program(fuzz_${name} ${name} "${libraries}")
+  add_dependencies(fuzz_targets fuzz_${name})
+  if(O2_FUZZ_ENGINE STREQUAL "libfuzzer")
+    o2_fuzz_program(bench_fuzz_${name} ${name} "${libraries}" fuzz/bench_mutator.c)
+    set_target_properties(bench_fuzz_${name} PROPERTIES EXCLUDE_FROM_ALL ON)
+    add_dependencies(bench_fuzz bench_fuzz_${name})
+  endif()
+endfunction()
+
+# Every committed corpus file passes in a plain build and under the sanitizers.
+function(o2_corpus_test name)
+  set(folders "")
+  foreach(kind seed found regress)
+    if(IS_DIRECTORY ${PROJECT_SOURCE_DIR}/corpus/${name}/${kind})
+      list(APPEND folders ${PROJECT_SOURCE_DIR}/corpus/${name}/${kind})
+    endif()
+  endforeach()
+  if(O2_FUZZ_ENGINE STREQUAL "replay" AND folders)
+    add_test(NAME corpus_${name} COMMAND fuzz_${name}_replay ${folders})
+    set_tests_properties(corpus_${name} PROPERTIES TIMEOUT 300)
+  endif()
+endfunction()
+
+enable_testing()
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/fuzz/targets.txt)
+file(STRINGS ${PROJECT_SOURCE_DIR}/fuzz/targets.txt O2_FUZZ_LINES REGEX "^[a-z]")
+foreach(line ${O2_FUZZ_LINES})
+  string(REGEX REPLACE " *\\| *" ";" fields "${line}")
+  list(GET fields 0 name)
+  list(GET fields 3 libraries)
+  if(libraries STREQUAL "-")
+    set(libraries "")
+  endif()
+  separate_arguments(libraries)
+  if(NOT EXISTS ${PROJECT_SOURCE_DIR}/fuzz/${name}.c)
+    message(STATUS "fuzz/${name}.c does not exist: target ${name} is not built")
+    continue()
+  endif()
+  o2_fuzz_target(${name} "${libraries}")
+  o2_corpus_test(${name})
+endforeach()
+
+# What an engine costs by itself, for ci/bench-fuzz; not a target.
+if(O2_FUZZ_ENGINE STREQUAL "libfuzzer")
+  o2_fuzz_program(bench_fuzz_empty empty "" fuzz/bench_mutator.c)
+  set_target_properties(bench_fuzz_empty PROPERTIES EXCLUDE_FROM_ALL ON)
+  add_dependencies(bench_fuzz bench_fuzz_empty)
+endif()
+
+# The harness itself: the replayer names a failing file, and the list, the sources and the documentation agree.
+if(O2_FUZZ_ENGINE STREQUAL "replay")
+  add_test(NAME fuzz_replayer COMMAND ${PROJECT_SOURCE_DIR}/tests/fuzz/replayer.sh $<TARGET_FILE:fuzz_canary_replay>)
+  add_test(NAME fuzz_list COMMAND ${PROJECT_SOURCE_DIR}/tests/fuzz/list.py)
+  add_test(NAME fuzz_seeds COMMAND ${PROJECT_SOURCE_DIR}/fuzz/seeds.py --check)
+endif()

@@ -1,0 +1,42 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# The replayer passes what passes, names the file that fails, and refuses what it cannot read.
+# Usage: replayer.sh PATH-OF-fuzz_canary_replay
+set -u
+replay=$1
+scratch=$(mktemp -d) || exit 1
+trap 'rm -rf "$scratch"' EXIT
+
+complain() {
+	echo "replayer: $*" >&2
+	cat "$scratch/output" >&2
+	exit 1
+}
+
+expect() { # status, then the command's arguments
+	wanted=$1
+	shift
+	"$replay" "$@" >"$scratch/output" 2>&1
+	status=$?
+	[ "$status" -eq "$wanted" ] || complain "status $status for '$*', expected $wanted"
+}
+
+mkdir -p "$scratch/good/deeper" "$scratch/mixed"
+printf '\001\002' >"$scratch/good/a"
+printf '\001\002\003' >"$scratch/good/deeper/b"
+: >"$scratch/good/empty"
+printf '\001' >"$scratch/mixed/a"
+printf '\120\240\001' >"$scratch/mixed/planted-defect"
+
+expect 0 "$scratch/good"
+grep -q ' 3 files, all passed' "$scratch/output" || complain "the count is wrong"
+expect 0 --verbose "$scratch/good"
+grep -q "good/deeper/b (3 bytes)" "$scratch/output" || complain "--verbose names no file"
+expect 1 "$scratch/good" "$scratch/mixed"
+grep -q "FAILED: $scratch/mixed/planted-defect" "$scratch/output" || complain "the failing file is not named"
+grep -q 'o2ref fuzz: canary' "$scratch/output" || complain "the violation is not told"
+expect 2 "$scratch/nothing-here"
+expect 2
+expect 2 --no-such-option
+echo "replayer: 6 cases"
