@@ -99,3 +99,19 @@ if(O2_FUZZ_ENGINE STREQUAL "replay")
   add_test(NAME fuzz_list COMMAND ${PROJECT_SOURCE_DIR}/tests/fuzz/list.py)
   add_test(NAME fuzz_seeds COMMAND ${PROJECT_SOURCE_DIR}/fuzz/seeds.py --check)
 endif()
+
+# The oracle of rdma_plan sees the deliberate defects of that stage with the committed corpus, and nothing without.
+if(O2_FUZZ_ENGINE STREQUAL "replay")
+  add_executable(fuzz_rdma_plan_mutants fuzz/rdma_plan.c fuzz/plan_oracle.c fuzz/common.c fuzz/replay_main.c
+    tests/fuzz/mutant_select.c)
+  target_link_libraries(fuzz_rdma_plan_mutants PRIVATE o2ref_mutants o2props_lib o2ref_mutants)
+  foreach(mutant none open-work-request forget-last-fragment)
+    add_test(NAME fuzz_mutant_${mutant}
+      COMMAND fuzz_rdma_plan_mutants ${PROJECT_SOURCE_DIR}/corpus/rdma_plan/seed)
+    set_tests_properties(fuzz_mutant_${mutant} PROPERTIES ENVIRONMENT O2_MUTANT=${mutant})
+    if(NOT mutant STREQUAL "none")
+      set_tests_properties(fuzz_mutant_${mutant} PROPERTIES PASS_REGULAR_EXPRESSION "o2ref fuzz: plan: ")
+    endif()
+  endforeach()
+  add_dependencies(fuzz_targets fuzz_rdma_plan_mutants)
+endif()

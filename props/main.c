@@ -41,6 +41,7 @@ static void usage(FILE *out)
 		"usage: o2props list\n"
 		"       o2props run [PROPERTY...] [OPTIONS]\n"
 		"       o2props replay FILE [--device DEVICE]\n"
+		"       o2props export DIRECTORY [--cases N] [--seed S] [--max-bytes N]\n"
 		"\n"
 		"Moves randomly fragmented buffers and holds every byte of both sides to what it must be.\n"
 		"FILE is a case (bytes) or a scenario (.json).\n"
@@ -288,6 +289,28 @@ static int run_command(struct arguments *a, struct o2_transfer_run *run)
 	return rc;
 }
 
+static bool takes_one_argument(const char *command)
+{
+	return strcmp(command, "replay") == 0 || strcmp(command, "export") == 0;
+}
+
+static int dispatch(const char *command, const char *argument, struct arguments *a,
+		    struct o2_transfer_run *run)
+{
+	int rc;
+
+	if (strcmp(command, "replay") == 0)
+		return o2_run_replay(run, argument);
+	if (strcmp(command, "export") == 0) {
+		rc = o2_run_export(run, argument, a->run.seed, a->run.cases, a->max_bytes);
+		if (rc != 0)
+			fprintf(stderr, "o2props: cannot write to %s: %s\n", argument, strerror(-rc));
+		return rc != 0 ? EXIT_USAGE : 0;
+	}
+	run->space.max_nob = a->max_bytes;
+	return run_command(a, run);
+}
+
 int main(int argc, char **argv)
 {
 	static struct o2_transfer_run run;
@@ -313,7 +336,7 @@ int main(int argc, char **argv)
 			return EXIT_USAGE;
 		}
 	}
-	if (strcmp(argv[optind], "run") != 0 && (strcmp(argv[optind], "replay") != 0 || optind + 2 != argc)) {
+	if (strcmp(argv[optind], "run") != 0 && (!takes_one_argument(argv[optind]) || optind + 2 != argc)) {
 		usage(stderr);
 		return EXIT_USAGE;
 	}
@@ -345,8 +368,7 @@ int main(int argc, char **argv)
 	}
 	if (a.modes != NULL)
 		parse_modes(a.modes, &run.space);
-	run.space.max_nob = a.max_bytes;
-	rc = strcmp(argv[optind], "run") == 0 ? run_command(&a, &run) : o2_run_replay(&run, argv[optind + 1]);
+	rc = dispatch(argv[optind], argv[optind + 1], &a, &run);
 	o2_transfer_run_close(&run);
 	rung->ops->close(rung);
 	return rc;

@@ -40,6 +40,13 @@ int o2_run(struct o2_transfer_run *run, const struct o2_run_options *options, js
  */
 int o2_run_replay(struct o2_transfer_run *run, const char *path);
 
+/*
+ * Write random cases as files into directory, each named after what it is, e.g.
+ * put-fmr-to-global-iov-kiov-4097-bytes-2-on-3.  Transfers above max_nob are left out.  Returns 0 or -errno.
+ */
+int o2_run_export(const struct o2_transfer_run *run, const char *directory, uint64_t seed, uint64_t cases,
+		  uint64_t max_nob);
+
 /* Fill *counters of /sys/class/infiniband/<device>/ports/1/hw_counters; an empty object when there are none.
  */
 json_t *o2_hw_counters(const char *device);

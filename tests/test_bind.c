@@ -15,11 +15,10 @@ static int open_side(void **state)
 static int close_side(void **state)
 {
 	(void)state;
-	assert_int_equal(side.ni.domain.nbound, 0);
-	for (uint32_t i = 0; i < O2_ARENA_WINDOWS; i++)
-		assert_false(side.ni.arena.window_used[i]);
+	side_assert_idle(&side);
+	assert_objects(1, side.ni.domain.nidle_mw);
 	o2_ni_close(&side.ni);
-	assert_no_objects();
+	assert_objects(0, 0);
 	return 0;
 }
 
@@ -212,7 +211,7 @@ static void says_what_an_interface_lacks(void **state)
 	config.port = 9;
 	assert_true(o2_ni_open(&config, &ni, &error) < 0);
 	assert_string_equal(error.rule, "ni/port");
-	assert_no_objects();
+	assert_objects(0, 0);
 }
 
 int main(void)

@@ -413,8 +413,9 @@ static void refuses_bad_configurations(void **state)
 	assert_string_equal(error.rule, "conn/peer-qp-num");
 	assert_int_equal(o2_conn_get_state(conn), O2_CONN_INIT);
 	o2_conn_destroy(conn);
+	assert_objects(1, 0);
 	o2_ni_close(&side.ni);
-	assert_no_objects();
+	assert_objects(0, 0);
 }
 
 int main(void)

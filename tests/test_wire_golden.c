@@ -125,6 +125,56 @@ static void bytes_after_nob_are_never_used(void **state)
 	}
 }
 
+/* Each variant of the LNet header from bytes that are all different, against the offsets of docs/wire.md. */
+static void lnet_header_by_its_offsets(void **state)
+{
+	static const uint32_t used_bytes[] = {[O2_LNET_ACK] = 60,
+					      [O2_LNET_PUT] = 72,
+					      [O2_LNET_GET] = 68,
+					      [O2_LNET_REPLY] = 48,
+					      [O2_LNET_HELLO] = 32};
+	uint8_t in[O2_LNET_HDR_BYTES], out[O2_LNET_HDR_BYTES];
+	struct o2_lnet_hdr hdr;
+
+	(void)state;
+	for (uint32_t type = O2_LNET_ACK; type <= O2_LNET_HELLO; type++) {
+		for (size_t i = 0; i < sizeof(in); i++)
+			in[i] = (uint8_t)i;
+		o2_store32_le(in + 24, type);
+		o2_lnet_hdr_load(in, &hdr);
+		assert_int_equal(hdr.dest_nid, 0x0706050403020100u);
+		assert_int_equal(hdr.src_nid, 0x0f0e0d0c0b0a0908u);
+		assert_int_equal(hdr.dest_pid, 0x13121110u);
+		assert_int_equal(hdr.src_pid, 0x17161514u);
+		assert_int_equal(hdr.type, type);
+		assert_int_equal(hdr.payload_length, 0x1f1e1d1cu);
+		if (type != O2_LNET_HELLO) {
+			/* The handle stands first in every variant. */
+			assert_int_equal(hdr.msg.put.ack_wmd.wh_interface_cookie, 0x2726252423222120u);
+			assert_int_equal(hdr.msg.put.ack_wmd.wh_object_cookie, 0x2f2e2d2c2b2a2928u);
+		}
+		if (type == O2_LNET_ACK) {
+			assert_int_equal(hdr.msg.ack.match_bits, 0x3736353433323130u);
+			assert_int_equal(hdr.msg.ack.mlength, 0x3b3a3938u);
+		} else if (type == O2_LNET_PUT) {
+			assert_int_equal(hdr.msg.put.match_bits, 0x3736353433323130u);
+			assert_int_equal(hdr.msg.put.hdr_data, 0x3f3e3d3c3b3a3938u);
+			assert_int_equal(hdr.msg.put.ptl_index, 0x43424140u);
+			assert_int_equal(hdr.msg.put.offset, 0x47464544u);
+		} else if (type == O2_LNET_GET) {
+			assert_int_equal(hdr.msg.get.match_bits, 0x3736353433323130u);
+			assert_int_equal(hdr.msg.get.ptl_index, 0x3b3a3938u);
+			assert_int_equal(hdr.msg.get.src_offset, 0x3f3e3d3cu);
+			assert_int_equal(hdr.msg.get.sink_length, 0x43424140u);
+		}
+		memset(out, 0xee, sizeof(out));
+		o2_lnet_hdr_store(&hdr, out);
+		assert_memory_equal(out, in, used_bytes[type]);
+		for (size_t i = used_bytes[type]; i < sizeof(out); i++)
+			assert_int_equal(out[i], 0);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -133,6 +183,7 @@ int main(void)
 		cmocka_unit_test(checksums_in_both_flavours),
 		cmocka_unit_test(checksum_worked_examples),
 		cmocka_unit_test(checksum_skips_its_own_field),
+		cmocka_unit_test(lnet_header_by_its_offsets),
 		cmocka_unit_test(bytes_after_nob_are_never_used),
 	};
 

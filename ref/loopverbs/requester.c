@@ -64,8 +64,11 @@ static enum o2l_verdict execute_out(struct o2l_qp *qp, struct o2l_qp *peer, cons
 	enum o2l_verdict verdict;
 
 	gather(qp, wr, mtu_bytes, &data);
-	if (data.status != IBV_WC_SUCCESS && data.valid_bytes == 0)
+	/* Our own fault shows whether or not anyone answers. */
+	if (data.status != IBV_WC_SUCCESS && (!peer || data.valid_bytes == 0))
 		return local_fault(outcome, data.status);
+	if (!peer)
+		return O2L_LOST;
 	verdict = write ? o2l_respond_write(peer, &request, &outcome->status)
 			: o2l_respond_send(peer, &request, &outcome->status);
 	if (verdict != O2L_DONE)
@@ -185,15 +188,13 @@ enum o2l_verdict o2l_execute(struct o2l_qp *qp, const struct o2l_send *wr, struc
 	if (qp->ibv.qp_type != IBV_QPT_RC)
 		return execute_unreliable(qp, wr, outcome);
 	peer = find_peer(qp);
-	if (!peer)
-		return O2L_LOST;
 	outcome->peer = peer;
 	switch (wr->opcode) {
 	case IBV_WR_RDMA_READ:
-		return execute_read(qp, peer, wr, outcome);
+		return peer ? execute_read(qp, peer, wr, outcome) : O2L_LOST;
 	case IBV_WR_ATOMIC_CMP_AND_SWP:
 	case IBV_WR_ATOMIC_FETCH_AND_ADD:
-		return execute_atomic(qp, peer, wr, outcome);
+		return peer ? execute_atomic(qp, peer, wr, outcome) : O2L_LOST;
 	default:
 		return execute_out(qp, peer, wr, outcome);
 	}

@@ -59,13 +59,12 @@ int o2_desc_check(const struct o2_rdma_desc *desc, uint32_t max_frags, unsigned 
 	return rc != 0 ? rc : check_frags(desc, first_rule, error);
 }
 
-/* Load all fragments; true when any of them may break a rule (check_frags then says which, and which rule).
- */
+/* Load all fragments; true when any of them breaks a rule: check_frags then says which rule, and where. */
 ALWAYS_INLINE bool load_frags(const uint8_t *bytes, const enum o2_byte_order order, uint32_t nfrags,
 			      struct o2_rdma_frag *frags)
 {
-	uint64_t sum = 0;
-	bool wrong = false;
+	/* wrong counts, because compilers turn a comparison that is added into an addition of the carry. */
+	uint64_t sum = 0, wrong = 0;
 
 	for (uint32_t i = 0; i < nfrags; i++, bytes += O2_FRAG_BYTES) {
 		const uint32_t nob = o2_load32(bytes + O2_FRAG_AT_NOB, order);
@@ -73,9 +72,10 @@ ALWAYS_INLINE bool load_frags(const uint8_t *bytes, const enum o2_byte_order ord
 
 		frags[i] = (struct o2_rdma_frag){.rf_nob = nob, .rf_addr = addr};
 		sum += nob;
-		wrong |= (nob == 0) | (addr + nob < addr);
+		wrong += nob == 0;
+		wrong += addr + nob < addr;
 	}
-	return wrong || sum > O2_MAX_TRANSFER_BYTES;
+	return wrong != 0 || sum > O2_MAX_TRANSFER_BYTES;
 }
 
 int o2_desc_load(const struct o2_desc_place *place, struct o2_rdma_desc *desc, struct o2_error *error)

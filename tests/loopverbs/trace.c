@@ -80,7 +80,7 @@ static void op_window(struct world *w, struct side *s)
 			die("ibv_alloc_mw");
 		v->state = FREE;
 		printf("%u window %c %u type %d\n", w->op, s->name, (uint32_t)(v - s->window), type);
-	} else if (chance(w, 30) || v->state == LOST) {
+	} else if (chance(w, 30)) {
 		printf("%u window %c %u gone\n", w->op, s->name, (uint32_t)(v - s->window));
 		if (ibv_dealloc_mw(v->mw))
 			die("ibv_dealloc_mw");
@@ -181,9 +181,9 @@ static void op_batch(struct world *w, struct side *s, struct side *peer)
 		else if (takes_recv(q->wr.opcode))
 			recvs--;
 	}
-	if (chance(w, 12) && spoil_locally(w, s, &b.request[0]))
-		b.local_fault = true;
-	else if (chance(w, 4) && b.request[b.count - 1].wr.opcode == IBV_WR_SEND_WITH_INV) {
+	if (chance(w, 8) && request_length(&b.request[0]) <= 1024 && spoil_locally(w, s, &b.request[0])) {
+		/* fails by itself, before anything leaves */
+	} else if (chance(w, 25) && b.request[b.count - 1].wr.opcode == IBV_WR_SEND_WITH_INV) {
 		/* A key that is not the window's: sent, and then the peer fails.  Last, so nothing meets the
 		 * ruin. */
 		b.request[b.count - 1].wr.invalidate_rkey ^= 0x80;
@@ -219,8 +219,6 @@ static void one_op(struct world *w)
 	/* What failed is mended soon, though not at once. */
 	if ((s->error || peer->error) && chance(w, 60)) {
 		reconnect(w);
-		if (w->blurred)
-			fill_arenas(w);
 		return;
 	}
 	switch (draw(w, 20)) {

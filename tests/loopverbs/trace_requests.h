@@ -13,18 +13,23 @@ static uint64_t in_region(const struct side *s, const struct region *r, uint32_t
 	return r->iova + (offset - r->offset);
 }
 
-/* A region with these rights, or NULL.  The search starts anywhere. */
-static struct region *pick_region(struct world *w, struct side *s, int access)
+/* A region with these rights and this length, or NULL.  The search starts anywhere. */
+static struct region *pick_sized(struct world *w, struct side *s, int access, uint32_t length)
 {
 	uint32_t start = draw(w, REGIONS);
 
 	for (uint32_t i = 0; i < REGIONS; i++) {
 		struct region *r = &s->region[(start + i) % REGIONS];
 
-		if (r->mr && (r->access & access) == access)
+		if (r->mr && (r->access & access) == access && r->length >= length)
 			return r;
 	}
 	return NULL;
+}
+
+static struct region *pick_region(struct world *w, struct side *s, int access)
+{
+	return pick_sized(w, s, access, 0);
 }
 
 static struct window *pick_window(struct world *w, struct side *s, enum ibv_mw_type type,
@@ -89,7 +94,10 @@ static void draw_remote(struct world *w, struct side *peer, uint32_t length, int
 
 	if (!v && chance(w, 20))
 		v = pick_window(w, peer, IBV_MW_TYPE_1, VALID);
-	r = v ? &peer->region[v->region] : pick_region(w, peer, chance(w, 92) ? access : 0);
+	if (v && length > v->length && chance(w, 90))
+		v = NULL;
+	r = v ? &peer->region[v->region]
+	      : pick_sized(w, peer, chance(w, 95) ? access : 0, chance(w, 95) ? length : 0);
 	if (!r) {
 		*addr = 0;
 		*rkey = 0;
@@ -99,7 +107,7 @@ static void draw_remote(struct world *w, struct side *peer, uint32_t length, int
 	*rkey = v ? v->mw->rkey : r->mr->rkey;
 	*addr = v ? in_region(peer, r, v->offset) : r->iova;
 	*what = v ? "window" : "region";
-	switch (draw(w, 14)) {
+	switch (draw(w, 24)) {
 	case 0:
 		*rkey ^= 1u + draw(w, 255); /* not this key's low byte */
 		*what = "wrong key";
@@ -167,7 +175,7 @@ static bool draw_bind(struct world *w, struct side *s, struct request *q)
 	q->bound.offset = r->offset + draw(w, r->length - length + 1);
 	q->bound.access =
 		chance(w, 80) ? IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ : IBV_ACCESS_REMOTE_READ;
-	q->old_rkey = v->mw->rkey;
+
 	q->new_rkey = ibv_inc_rkey(v->mw->rkey);
 	q->wr.send_flags |= IBV_SEND_SIGNALED;
 	q->wr.bind_mw.mw = v->mw;
@@ -266,7 +274,7 @@ static void draw_request(struct world *w, struct side *s, struct side *peer, str
 	case 5:
 	case 6:
 		/* Without a receive only where the wait for one ends. */
-		if (recvs || w->rnr_retry != 7) {
+		if (recvs || (w->rnr_retry != 7 && chance(w, 20))) {
 			draw_send(w, s, q);
 			return;
 		}

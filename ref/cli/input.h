@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef O2_CLI_INPUT_H
+#define O2_CLI_INPUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Files that the command reads.  Source: docs/cli.md, "Input". */
+
+/* A message and what may be around it is far shorter, also as text with two digits a byte. */
+#define O2_CLI_MESSAGE_FILE_BYTES (1u << 20)
+/* A capture is held in memory as a whole. */
+#define O2_CLI_CAPTURE_FILE_BYTES (1u << 30)
+
+struct o2_input {
+	const char *name; /* for messages: the path, or "standard input" */
+	uint8_t *bytes;	  /* owned */
+	size_t length_bytes;
+};
+
+/*
+ * Read the file `path` ("-": standard input) as a whole.  Returns false after a line on stderr if it cannot
+ * be read or is longer than limit_bytes.  On success the caller frees with o2_input_free.
+ */
+bool o2_input_read(const char *path, size_t limit_bytes, struct o2_input *input);
+void o2_input_free(struct o2_input *input);
+
+/*
+ * Whether all of it is hexadecimal digits (in pairs), white space and colons.  No message and no private
+ * data is: they begin with 0x91, 0x0b or 0x00.
+ */
+bool o2_input_is_hex(const struct o2_input *input);
+
+/* Turn hexadecimal text into the bytes that it says, in place.  o2_input_is_hex must hold. */
+void o2_input_from_hex(struct o2_input *input);
+
+#endif

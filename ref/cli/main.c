@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/cli.h"
+
+#ifndef O2_VERSION
+#define O2_VERSION "0.1.0"
+#endif
+
+static const struct {
+	const char *name;
+	int (*run)(int argc, char **argv);
+	const char *text;
+} commands[] = {
+	{"decode", o2_cli_decode, "show the bytes of messages, reject records or a packet capture"},
+	{"encode", o2_cli_encode, "turn a message written as JSON into bytes"},
+};
+
+#define COMMANDS (sizeof(commands) / sizeof(commands[0]))
+
+static void print_help(FILE *out)
+{
+	fputs("usage: o2ref COMMAND [OPTION]... [FILE]...\n"
+	      "\n"
+	      "commands:\n",
+	      out);
+	for (size_t i = 0; i < COMMANDS; i++)
+		fprintf(out, "  %-8s  %s\n", commands[i].name, commands[i].text);
+	fputs("\n"
+	      "options:\n"
+	      "  -h, --help     this text; `o2ref COMMAND --help` for that of a command\n"
+	      "  -V, --version  the version\n"
+	      "\n"
+	      "exit status: 0 done, 1 what was read is refused, 2 usage or a file that cannot be read\n",
+	      out);
+}
+
+int main(int argc, char **argv)
+{
+	const char *name = argc < 2 ? "" : argv[1];
+
+	if (argc < 2) {
+		o2_cli_complain("no command given (see: o2ref --help)");
+		return O2_CLI_USAGE;
+	}
+	if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0) {
+		print_help(stdout);
+		return o2_cli_finish(stdout, O2_CLI_OK);
+	}
+	if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0) {
+		puts("o2ref " O2_VERSION);
+		return o2_cli_finish(stdout, O2_CLI_OK);
+	}
+	for (size_t i = 0; i < COMMANDS; i++)
+		if (strcmp(name, commands[i].name) == 0)
+			return commands[i].run(argc - 1, argv + 1);
+	o2_cli_complain("'%s' is no command (see: o2ref --help)", name);
+	return O2_CLI_USAGE;
+}

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+#include "wire/reject.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "wire/bytes.h"
+
+static const struct o2_wire_rule rules[O2_REJECT_RULE_COUNT] = {
+	[O2_REJECT_RULE_ORDER] = {"wire/reject/order", "order", O2_CLASS_NONE, EINVAL, 0},
+	[O2_REJECT_RULE_V1_PARAMS] = {"wire/reject/version-1-params", "ibr_incarnation", O2_CLASS_NONE,
+				      EINVAL, O2_REJECT_AT_INCARNATION},
+	[O2_REJECT_RULE_CAPACITY] = {"wire/reject/capacity", "capacity_bytes", O2_CLASS_NONE, ENOSPC, 0},
+	[O2_REJECT_RULE_SHORT_FOR_WHY] = {"wire/reject/short-for-why", "length_bytes", O2_CLASS_CONNECTION,
+					  EPROTO, 0},
+	[O2_REJECT_RULE_MAGIC] = {"wire/reject/magic", "ibr_magic", O2_CLASS_CONNECTION, EPROTO,
+				  O2_REJECT_AT_MAGIC},
+	[O2_REJECT_RULE_VERSION] = {"wire/reject/version", "ibr_version", O2_CLASS_CONNECTION, EPROTO,
+				    O2_REJECT_AT_VERSION},
+	[O2_REJECT_RULE_WHY] = {"wire/reject/why", "ibr_why", O2_CLASS_CONNECTION, EPROTO, O2_REJECT_AT_WHY},
+	[O2_REJECT_RULE_SHORT_FOR_PARAMS] = {"wire/reject/short-for-params", "length_bytes",
+					     O2_CLASS_CONNECTION, EPROTO, 0},
+};
+
+static const char *const why_names[] = {
+	[O2_REJECT_CONN_RACE] = "connection-race",
+	[O2_REJECT_NO_RESOURCES] = "no-resources",
+	[O2_REJECT_FATAL] = "fatal",
+	[O2_REJECT_CONN_UNCOMPAT] = "incompatible-version",
+	[O2_REJECT_CONN_STALE] = "stale",
+	[O2_REJECT_RDMA_FRAGS] = "fragment-count",
+	[O2_REJECT_MSG_QUEUE_SIZE] = "queue-depth",
+	[O2_REJECT_INVALID_SRV_ID] = "invalid-service-id",
+	[O2_REJECT_EARLY] = "too-early",
+};
+
+const struct o2_wire_rule *o2_reject_rule(unsigned int index)
+{
+	return index < O2_REJECT_RULE_COUNT ? &rules[index] : NULL;
+}
+
+const char *o2_reject_why_name(uint8_t why)
+{
+	return why < sizeof(why_names) / sizeof(why_names[0]) ? why_names[why] : NULL;
+}
+
+static int refuse(struct o2_error *error, enum o2_reject_rule_id id, uint64_t value, uint64_t limit)
+{
+	const struct o2_wire_rule *rule = &rules[id];
+
+	o2_refuse(error, -rule->code, rule->id, rule->field, O2_NO_INDEX, value, limit);
+	if (error != NULL) {
+		error->class = rule->class;
+		error->offset_bytes = rule->offset_bytes;
+	}
+	return -rule->code;
+}
+
+/* What has one place in every version, and is checked in the same order both ways. */
+static int check_values(const struct o2_reject *reject, struct o2_error *error)
+{
+	if (reject->ibr_version != O2_MSG_VERSION_1 && reject->ibr_version != O2_MSG_VERSION_2)
+		return refuse(error, O2_REJECT_RULE_VERSION, reject->ibr_version, O2_MSG_VERSION_2);
+	if (o2_reject_why_name(reject->ibr_why) == NULL)
+		return refuse(error, O2_REJECT_RULE_WHY, reject->ibr_why, O2_REJECT_EARLY);
+	return 0;
+}
+
+static bool load_magic(const uint8_t *bytes, struct o2_reject *reject)
+{
+	const uint32_t little = o2_load32_le(bytes), big = o2_load32_be(bytes);
+
+	reject->order = big == O2_MSG_MAGIC || big == O2_LNET_PROTO_MAGIC ? O2_BIG_ENDIAN : O2_LITTLE_ENDIAN;
+	reject->generic_magic = little == O2_LNET_PROTO_MAGIC || big == O2_LNET_PROTO_MAGIC;
+	return reject->generic_magic || little == O2_MSG_MAGIC || big == O2_MSG_MAGIC;
+}
+
+int o2_reject_decode(const uint8_t *bytes, size_t length_bytes, struct o2_reject *reject,
+		     struct o2_error *error)
+{
+	int rc;
+
+	o2_error_clear(error);
+	memset(reject, 0, sizeof(*reject));
+	if (length_bytes < O2_REJECT_V1_BYTES)
+		return refuse(error, O2_REJECT_RULE_SHORT_FOR_WHY, length_bytes, O2_REJECT_V1_BYTES);
+	if (!load_magic(bytes + O2_REJECT_AT_MAGIC, reject))
+		return refuse(error, O2_REJECT_RULE_MAGIC, o2_load32_le(bytes + O2_REJECT_AT_MAGIC),
+			      O2_MSG_MAGIC);
+	reject->ibr_version = o2_load16(bytes + O2_REJECT_AT_VERSION, reject->order);
+	reject->ibr_why = bytes[O2_REJECT_AT_WHY];
+	rc = check_values(reject, error);
+	if (rc != 0 || reject->ibr_version == O2_MSG_VERSION_1)
+		return rc;
+	if (length_bytes < O2_REJECT_BYTES)
+		return refuse(error, O2_REJECT_RULE_SHORT_FOR_PARAMS, length_bytes, O2_REJECT_BYTES);
+	reject->ibr_incarnation = o2_load64(bytes + O2_REJECT_AT_INCARNATION, reject->order);
+	reject->ibr_cp.ibcp_queue_depth = o2_load16(bytes + O2_REJECT_AT_QUEUE_DEPTH, reject->order);
+	reject->ibr_cp.ibcp_max_frags = o2_load16(bytes + O2_REJECT_AT_MAX_FRAGS, reject->order);
+	reject->ibr_cp.ibcp_max_msg_size = o2_load32(bytes + O2_REJECT_AT_MAX_MSG_SIZE, reject->order);
+	return 0;
+}
+
+/* What no peer could send: a caller's mistake. */
+static int check_local(const struct o2_reject *reject, size_t capacity_bytes, struct o2_error *error)
+{
+	const bool has_params = reject->ibr_incarnation != 0 || reject->ibr_cp.ibcp_queue_depth != 0 ||
+				reject->ibr_cp.ibcp_max_frags != 0 || reject->ibr_cp.ibcp_max_msg_size != 0;
+
+	if (reject->order != O2_LITTLE_ENDIAN && reject->order != O2_BIG_ENDIAN)
+		return refuse(error, O2_REJECT_RULE_ORDER, reject->order, O2_BIG_ENDIAN);
+	/* They would be lost without a word. */
+	if (reject->ibr_version == O2_MSG_VERSION_1 && has_params)
+		return refuse(error, O2_REJECT_RULE_V1_PARAMS, reject->ibr_incarnation, 0);
+	if (capacity_bytes < O2_REJECT_BYTES)
+		return refuse(error, O2_REJECT_RULE_CAPACITY, capacity_bytes, O2_REJECT_BYTES);
+	return 0;
+}
+
+int o2_reject_encode(const struct o2_reject *reject, uint8_t *bytes, size_t capacity_bytes,
+		     struct o2_error *error)
+{
+	const enum o2_byte_order order = reject->order;
+	int rc;
+
+	o2_error_clear(error);
+	rc = check_local(reject, capacity_bytes, error);
+	if (rc == 0)
+		rc = check_values(reject, error);
+	if (rc != 0)
+		return rc;
+	o2_store32(bytes + O2_REJECT_AT_MAGIC, order,
+		   reject->generic_magic ? O2_LNET_PROTO_MAGIC : O2_MSG_MAGIC);
+	o2_store16(bytes + O2_REJECT_AT_VERSION, order, reject->ibr_version);
+	bytes[O2_REJECT_AT_WHY] = reject->ibr_why;
+	bytes[O2_REJECT_AT_PADDING] = 0;
+	o2_store64(bytes + O2_REJECT_AT_INCARNATION, order, reject->ibr_incarnation);
+	o2_store16(bytes + O2_REJECT_AT_QUEUE_DEPTH, order, reject->ibr_cp.ibcp_queue_depth);
+	o2_store16(bytes + O2_REJECT_AT_MAX_FRAGS, order, reject->ibr_cp.ibcp_max_frags);
+	o2_store32(bytes + O2_REJECT_AT_MAX_MSG_SIZE, order, reject->ibr_cp.ibcp_max_msg_size);
+	return (int)O2_REJECT_BYTES;
+}

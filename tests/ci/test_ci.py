@@ -1,0 +1,393 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""Tests of ci/campaign and ci/test themselves.  The last line is "N passed, N failed"."""
+
+import html.parser
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+import xml.etree.ElementTree as tree
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "ci"))
+
+from o2ci import fuzzing, junit, output, page, parts, place, process, table, transfer  # noqa: E402
+from o2ci.failures import Failures  # noqa: E402
+from o2ci.result import CANNOT_RUN, FINDING, HELD, Finding, Report, Row, derived_seed  # noqa: E402
+
+sys.path.insert(0, str(ROOT / "tests"))
+import mutants  # noqa: E402
+
+NASTY = 'a <b> & "c" \x00\x1b[31m ]]> é'
+
+
+def props_result(**changes):
+    pairs = {source: {sink: 100 for sink in ("global", "fmr", "fastreg")} for source in ("global", "fmr", "fastreg")}
+    result = {"form": "o2ref/props_result", "version": 1, "property": "transfer", "device": "loop", "seed": "0x1",
+              "seconds": 1.0, "cases": 950, "moved": 900, "refused": 50, "bytes": 1 << 24, "pairs": pairs,
+              "situations": {"put": 450, "get": 450}, "missing": [], "hw_counters": {}, "findings": []}
+    return {**result, **changes}
+
+
+def report_of(*rows):
+    return Report(7, "quick", 10, "2026-01-01T00:00:00+00:00", "ci/campaign", {"o2ref": "abc"}, 12.0, list(rows))
+
+
+def finding(title="transfer on loopverbs: wrong-bytes"):
+    return Finding("loop", title, "build/gcc/o2props replay F --device loop", ["sink fragment 0 of 2, bytes 0..9: x"], ["F"])
+
+
+def fuzz_row(**changes):
+    figures = {"target": "sg_iov", "engine": "afl", "execs": 123456, "execs_per_sec": 1000, "edges": 321}
+    return Row("fuzz", "fuzz", "sg_iov", 5.0, figures=figures, **changes)
+
+
+def all_rows():
+    rxe = props_result(device="rxa,rxb", hw_counters={
+        "rxa": {"before": {"sent_pkts": 5}, "after": {"sent_pkts": 4105}}, "rxb": {"before": {}, "after": {}}})
+    rxe["guest"] = {"kernel": "6.1.0", "accel": "tcg", "boot_seconds": 4.4}
+    return [Row("property", "rxe", "soft-RoCE", 9.0, figures=rxe), fuzz_row(),
+            Row("property", "loop", "loopverbs", 1.0, figures=props_result()),
+            Row("harness", "canary", "planted defect under afl", 1.0, figures={"found": True, "execs": 54})]
+
+
+class TemporaryFolder(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="o2ref-test-ci-")
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+        self.failures = Failures(self.folder / "failures")
+
+    def outcome(self, status, text="", timed_out=False):
+        log = self.folder / "some.log"
+        log.write_text(text)
+        return process.Outcome(status, 1.0, log, timed_out)
+
+
+class Statuses(unittest.TestCase):
+    def test_exit_status(self):
+        held, broken = Row("fuzz", "fuzz", "a"), Row("fuzz", "fuzz", "b", findings=[finding()])
+        absent = Row("property", "rxe", "c", reason="no qemu")
+        self.assertEqual([row.verdict for row in (held, broken, absent)], [HELD, FINDING, CANNOT_RUN])
+        self.assertEqual(report_of(held).status(), 0)
+        self.assertEqual(report_of(held, broken).status(), 1)
+        self.assertEqual(report_of(held, absent).status(), 77)
+        self.assertEqual(report_of(absent, broken).status(), 1)  # a finding wins
+        self.assertEqual(report_of().status(), 77)  # nothing ran: nothing held
+
+    def test_seeds_differ_by_step_and_repeat(self):
+        self.assertEqual(derived_seed(1, "loop"), derived_seed(1, "loop"))
+        self.assertNotEqual(derived_seed(1, "loop"), derived_seed(1, "model"))
+        self.assertNotEqual(derived_seed(1, "loop"), derived_seed(2, "loop"))
+        self.assertLess(derived_seed(1, "fuzz", 31), 1 << 31)
+
+
+class Judging(TemporaryFolder):
+    """What the end of o2props and of the guest means."""
+
+    def judge(self, run, outcome, result=None, current=None):
+        if result is not None:
+            (self.folder / "result.json").write_text(json.dumps(result))
+        if current is not None:
+            (self.folder / "current-case").write_text(current)
+        return transfer.judge(self.failures, run, outcome, self.folder)
+
+    def test_held(self):
+        row = self.judge(transfer.Run("loop", 1, moved=900), self.outcome(0), props_result())
+        self.assertEqual((row.verdict, row.figures["moved"]), (HELD, 900))
+
+    def test_guest_and_packets(self):
+        text = "vm: guest answered after 4.4 s (tcg, kernel 6.1.0-56-amd64)\n"
+        row = self.judge(transfer.Run("rxe", 1, min_per_pair=80), self.outcome(0, text), props_result(device="rxa,rxb"))
+        self.assertEqual(row.verdict, HELD)
+        self.assertEqual(row.figures["guest"], {"kernel": "6.1.0-56-amd64", "accel": "tcg", "boot_seconds": 4.4})
+
+    def test_finding_is_copied_with_its_replay_line(self):
+        (self.folder / "cases").mkdir()
+        (self.folder / "cases" / "transfer-12").write_bytes(b"\1\2")
+        (self.folder / "cases" / "transfer-12.json").write_text("{}")
+        # The guest knows the folder by another name.
+        found = {"signature": "wrong-bytes", "lines": ["sink fragment 0 of 1, bytes 0..3"], "seed": "0x1", "case": 3,
+                 "case_file": "/share/cases/transfer-12", "scenario_file": "/share/cases/transfer-12.json"}
+        row = self.judge(transfer.Run("rxe", 1), self.outcome(1), props_result(device="rxa,rxb", findings=[found]))
+        self.assertEqual(row.verdict, FINDING)
+        self.assertEqual(len(row.findings), 1)
+        copy = self.folder / "failures" / "rxe-transfer-12"
+        self.assertEqual(copy.read_bytes(), b"\1\2")
+        program = place.shown(place.program("o2props"))
+        self.assertEqual(row.findings[0].replay, f"ci/vm/run -- {program} replay {copy} --device rxa,rxb")
+        self.assertIn(row.findings[0].replay, (self.folder / "failures" / "rxe-transfer-12.txt").read_text())
+        self.assertTrue((self.folder / "failures" / "rxe-transfer-12.json").is_file())
+
+    def test_replay_names_host_and_mutant(self):
+        run = transfer.Run("rxe", 1, host=True, program="o2props-mutants", mutant="swap-fragments")
+        self.assertRegex(run.again(["replay", "F"]), r"^ci/vm/run --host -- \S+o2props-mutants replay F --mutant swap-fragments$")
+
+    def test_kernel_warning_and_panic_are_findings_with_the_case(self):
+        case = "o2props run transfer --device rxa,rxb --seed 0x7 --first 299 --cases 1      \n"
+        for status, word in ((70, "warning"), (71, "panic")):
+            text = f"guest kernel {word}: BUG: something\n"
+            row = self.judge(transfer.Run("rxe", 1), self.outcome(status, text), None, case)
+            self.assertEqual(row.verdict, FINDING)
+            self.assertIn(f"guest kernel {word}: BUG: something", row.findings[0].title)
+            self.assertTrue(row.findings[0].replay.endswith("--device rxa,rxb --seed 0x7 --first 299 --cases 1"))
+        row = self.judge(transfer.Run("rxe", 1), self.outcome(70, text), props_result())  # a result does not hide it
+        self.assertEqual(row.verdict, FINDING)
+
+    def test_guest_that_dies_or_never_ends(self):
+        for outcome in (self.outcome(72), self.outcome(124), self.outcome(137, timed_out=True)):
+            self.assertEqual(self.judge(transfer.Run("rxe", 1), outcome).verdict, FINDING)
+
+    def test_signal_is_a_finding_with_the_last_case(self):
+        case = "o2props run transfer --device loop --seed 0x5 --first 9 --cases 1"
+        row = self.judge(transfer.Run("loop", 1), self.outcome(134, "line\nABORTING\n"), None, case)
+        self.assertIn("signal 6", row.findings[0].title)
+        self.assertIn("--first 9", row.findings[0].replay)
+        self.assertIn("ABORTING", row.findings[0].lines)
+
+    def test_no_result_is_a_finding(self):
+        for status in (0, 1, 2):
+            self.assertEqual(self.judge(transfer.Run("loop", 1), self.outcome(status)).verdict, FINDING, status)
+
+    def test_cannot_run(self):
+        row = self.judge(transfer.Run("rxe", 1), self.outcome(77, "vm: cannot run here: no qemu\n"))
+        self.assertEqual((row.verdict, row.reason), (CANNOT_RUN, "vm: cannot run here: no qemu"))
+
+    def test_counts_that_were_not_reached(self):
+        row = self.judge(transfer.Run("loop", 1, moved=901), self.outcome(0), props_result())
+        self.assertIn("901 were asked for", row.findings[0].title)
+        row = self.judge(transfer.Run("loop", 1, min_per_pair=101), self.outcome(0), props_result())
+        self.assertEqual(len(row.findings), 9)
+        row = self.judge(transfer.Run("loop", 1), self.outcome(1), props_result(missing=["both PUT and GET"]))
+        self.assertEqual(len(row.findings), 1)
+        self.assertIn("both PUT and GET", row.findings[0].title)
+
+
+class Fuzzing(TemporaryFolder):
+    def rows(self, **changes):
+        results = [{"target": name, "engine": engine, "seconds": 5.0, "execs": 10, "execs_per_sec": 2, "edges": 3,
+                    "corpus": 4, "error": None, "findings": []}
+                   for name in fuzzing.target_names() for engine in ("libfuzzer", "afl")]
+        report = {"form": "o2ref/fuzz/report", "version": 1, "seed": 1, "not_built": [], "results": results,
+                  "canary": [{"engine": "afl", "found": True, "execs": 9, "seconds": 1.0}]}
+        changed = changes.pop("change", lambda report: None)
+        changed(report)
+        return fuzzing.rows_of(self.failures, report, "ci/fuzz", self.outcome(changes.get("status", 0)))
+
+    def test_held(self):
+        rows = self.rows()
+        self.assertEqual({row.verdict for row in rows}, {HELD})
+        self.assertEqual(len(rows), 1 + 2 * len(fuzzing.target_names()))
+
+    def test_finding_is_copied(self):
+        crash = self.folder / "sg_iov-12"
+        crash.write_bytes(b"x")
+
+        def change(report):
+            found = {"kind": "crash", "file": str(crash), "replay": "old", "summary": "heap-buffer-overflow"}
+            next(result for result in report["results"] if result["target"] == "sg_iov")["findings"].append(found)
+
+        bad = [row for row in self.rows(change=change, status=1) if row.findings]
+        self.assertEqual([row.name for row in bad], ["sg_iov"])
+        copy = self.folder / "failures" / "fuzz-sg_iov-12"
+        self.assertEqual(copy.read_bytes(), b"x")
+        self.assertTrue(bad[0].findings[0].replay.endswith(f"fuzz_sg_iov_replay {copy}"))
+
+    def test_red_when_canary_error_or_absence(self):
+        def canary(report):
+            report["canary"][0]["found"] = False
+
+        def error(report):
+            report["results"][0]["error"] = "ended with status 1"
+
+        def absence(report):
+            report["results"].pop()
+
+        for change in (canary, error, absence):
+            self.assertEqual(sum(len(row.findings) for row in self.rows(change=change)), 1, change.__name__)
+        self.assertEqual(sum(len(row.findings) for row in self.rows(status=1)), 1)
+
+    def test_share_of_time(self):
+        self.assertEqual(fuzzing.share_of(-100), fuzzing.MIN_SECONDS)
+        self.assertEqual(fuzzing.share_of(600), 600 // len(fuzzing.target_names()))
+
+
+class Forms(TemporaryFolder):
+    """The three reports and the table."""
+
+    def test_table_fits_and_is_aligned(self):
+        report = report_of(*all_rows())
+        lines = table.text(report).splitlines()
+        self.assertLessEqual(max(map(len, lines)), 100)
+        text = "\n".join(lines)
+        self.assertLess(text.index("\nloopverbs "), text.index("\nsoft-RoCE "))
+        self.assertIn("packets sent, by hw_counters: 4,100 (rxa 4,100); bytes / MTU 4096: 4,096", text)
+        self.assertIn("Linux 6.1.0 (tcg)", text)
+        self.assertEqual(lines[-1], "nothing found")
+        section = table.render(table.Section(["name", "n", "verdict"], [["a", "1,000", "held"], ["long", "2", "held"]]))
+        self.assertEqual(section[2:], ["a     1,000  held", "long      2  held"])
+
+    def test_finding_stands_at_the_end(self):
+        text = table.text(report_of(Row("property", "loop", "loopverbs", findings=[finding()])))
+        self.assertTrue(text.endswith("replay: build/gcc/o2props replay F --device loop"))
+        self.assertNotIn("nothing found", text)
+        text = table.text(report_of(Row("property", "rxe", "soft-RoCE", reason="no qemu")))
+        self.assertIn("cannot run: soft-RoCE: no qemu", text)
+        self.assertTrue(text.endswith("nothing found in what could run"))
+
+    def test_junit_is_well_formed(self):
+        bad = Row("property", "loop", NASTY, findings=[finding(NASTY), finding()])
+        absent = Row("property", "rxe", "soft-RoCE", reason=NASTY)
+        path = self.folder / "junit.xml"
+        junit.write(report_of(bad, absent, fuzz_row()), path)
+        suites = {suite.get("name"): suite for suite in tree.parse(path).getroot()}
+        self.assertEqual([suites["property"].get(key) for key in ("tests", "failures", "skipped")], ["2", "1", "1"])
+        self.assertEqual(len(suites["property"].findall(".//failure")), 1)
+        self.assertIn("replay: build/gcc/o2props replay F", suites["property"].find(".//failure").text)
+        self.assertEqual(suites["fuzz"].find("testcase").get("name"), "sg_iov under afl")
+
+    def test_html_escapes_and_closes(self):
+        row = Row("property", "loop", "<script>alert(1)</script>", figures=props_result(),
+                  findings=[finding("<script>alert(2)</script>")])
+        text = page.html(report_of(row, *all_rows()))
+        self.assertNotIn("<script", text)
+        self.assertNotIn("http", text)  # nothing is fetched from anywhere
+        self.assertIn("&lt;script&gt;alert(2)", text)
+        self.assertIn('<td class="l finding">FINDING</td>', text)
+        open_tags = []
+
+        class Reader(html.parser.HTMLParser):
+            def handle_starttag(self, tag, attrs):
+                if tag not in ("meta", "br"):
+                    open_tags.append(tag)
+
+            def handle_endtag(self, tag):
+                assert open_tags.pop() == tag, tag
+
+        Reader().feed(text)
+        self.assertEqual(open_tags, [])
+
+    def test_json(self):
+        report = report_of(*all_rows(), Row("property", "loop", "x", findings=[finding()]))
+        output.prepare(self.folder / "report")
+        output.write(report, self.folder / "report")
+        read = json.loads((self.folder / "report" / "report.json").read_text())
+        self.assertEqual((read["form"], read["version"], read["status"]), ("o2ref/campaign_report", 1, 1))
+        self.assertEqual(sum(len(row["findings"]) for row in read["rows"]), 1)
+
+    def test_only_our_folders_are_cleared(self):
+        other = self.folder / "other"
+        other.mkdir()
+        self.assertTrue(output.usable(other))
+        (other / "log").write_text("mine")
+        self.assertFalse(output.usable(other))
+        self.assertFalse(output.usable(other / "log"))
+        output.prepare(self.folder / "ours")
+        self.assertTrue(output.usable(self.folder / "ours"))
+
+
+class Parts(TemporaryFolder):
+    def sums(self, status, text, in_guest=False):
+        tally = parts.of_script(self.outcome(status, text), in_guest)
+        return tally.passed, tally.failed, tally.skipped
+
+    def test_scripts(self):
+        self.assertEqual(self.sums(0, "x\n5 passed, 0 failed\n"), (5, 0, 0))
+        self.assertEqual(self.sums(0, "name: 5 passed, 0 failed, 2 skipped\n"), (5, 0, 2))
+        self.assertEqual(self.sums(1, "3 passed, 2 failed\n"), (3, 2, 0))
+        self.assertEqual(self.sums(1, "3 passed, 0 failed\n"), (3, 1, 0))  # died after its sum
+        self.assertEqual(self.sums(0, "all well\n"), (0, 1, 0))
+        self.assertEqual(self.sums(0, ""), (0, 1, 0))
+        self.assertEqual(self.sums(77, "cannot run here: no qemu\n", True), (0, 0, 1))
+        self.assertEqual(self.sums(77, "cannot run here\n"), (0, 1, 0))
+
+    def test_cmocka_and_plain_programs(self):
+        good = "[==========] Running 3 test(s).\n[  PASSED  ] 3 test(s).\n"
+        bad = "[  PASSED  ] 2 test(s).\n[  FAILED  ] tests: 1 test(s), listed below:\n[  FAILED  ] test_x\n"
+        self.assertEqual(parts.test_cases(good, True), (3, 0))
+        self.assertEqual(parts.test_cases(bad, False), (2, 1))
+        self.assertEqual(parts.test_cases("", True), (1, 0))
+        self.assertEqual(parts.test_cases("Segmentation fault", False), (0, 1))
+        self.assertEqual(parts.test_cases("4 passed, 1 failed", False), (4, 1))
+
+    def test_children_stop_and_time_out(self):
+        children = process.Children(self.folder / "log")
+        children.say = lambda tag, line: None
+        outcome = children.run("x", ["sh", "-c", "sleep 60 & echo here; wait"], timeout=0.5)
+        self.assertTrue(outcome.timed_out)
+        self.assertLess(outcome.seconds, 30)
+        self.assertEqual(children.run("x", ["sh", "-c", "kill -ABRT $$"]).status, 134)
+        children.stop_all()
+        self.assertRaises(process.Stopped, children.run, "x", ["true"])
+
+    def test_list_of_mutants_is_read(self):
+        names = mutants.mutants_of(ROOT / "ref" / "base" / "mutant.h")
+        demanded = {"fmr-collapse-gapped", "forget-last-fragment", "swap-fragments", "open-work-request"}
+        self.assertLessEqual(demanded, set(names))
+
+
+@unittest.skipUnless(place.program("o2props-mutants").exists(), "o2props-mutants is not built")
+class Campaign(TemporaryFolder):
+    """The command itself, on the device in process."""
+
+    def campaign(self, *arguments):
+        command = [ROOT / "ci" / "campaign", "--no-setup", "--report", self.folder / "report", *arguments]
+        return subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+
+    def test_defect_makes_it_red(self):
+        done = self.campaign("--only", "model", "--mutant", "forget-last-fragment", "--seed", "5")
+        self.assertEqual(done.returncode, 1, done.stdout)
+        self.assertIn("replay: ", done.stdout)
+        report = json.loads((self.folder / "report" / "report.json").read_text())
+        found = [found for row in report["rows"] for found in row["findings"]]
+        self.assertRegex("\n".join(found[0]["lines"]), r"sink fragment \d+ of \d+, bytes \d+\.\.\d+")
+        for name in found[0]["files"]:
+            self.assertTrue((ROOT / name).is_file(), name)
+        # The replay line shows the same failure again, the healthy program none.
+        words = found[0]["replay"].split()
+        self.assertEqual(subprocess.run(words, cwd=ROOT, capture_output=True, check=False).returncode, 1)
+        healthy = [words[0].removesuffix("-mutants"), *words[1:words.index("--mutant")]]
+        self.assertEqual(subprocess.run(healthy, cwd=ROOT, capture_output=True, check=False).returncode, 0)
+        failures = tree.parse(self.folder / "report" / "junit.xml").getroot().findall(".//failure")
+        self.assertGreaterEqual(len(failures), 1)
+
+    def test_usage(self):
+        for arguments in (["--minutes", "-1"], ["--profile", "huge"], ["--seed", "x"], ["--only", "x"]):
+            self.assertEqual(self.campaign(*arguments).returncode, 2, arguments)
+
+    def test_interrupt(self):
+        command = [ROOT / "ci" / "campaign", "--no-setup", "--report", self.folder / "report", "--only", "loop", "--profile", "full"]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as running:
+            for line in running.stdout:
+                if line.startswith("[loop]"):
+                    break
+            started = time.monotonic()
+            running.send_signal(signal.SIGINT)
+            rest = running.stdout.read()
+            self.assertEqual(running.wait(60), 130, rest)
+        self.assertLess(time.monotonic() - started, 30)
+        left = subprocess.run(["pgrep", "-f", str(self.folder)], capture_output=True, text=True, check=False)
+        self.assertEqual(left.stdout.strip(), "", "a program is left behind")
+
+
+def main():
+    os.chdir(ROOT)
+    result = unittest.TextTestRunner(verbosity=1, stream=sys.stdout).run(
+        unittest.defaultTestLoader.loadTestsFromModule(sys.modules[__name__]))
+    failed = len(result.failures) + len(result.errors)
+    skipped = len(result.skipped)
+    for _test, reason in result.skipped:
+        print(f"skipped: {reason}")
+    print(f"{result.testsRun - failed - skipped} passed, {failed} failed" + (f", {skipped} skipped" if skipped else ""))
+    return 0 if failed == 0 and result.testsRun else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
