@@ -300,7 +300,7 @@ class Parts(TemporaryFolder):
 
     def test_scripts(self):
         self.assertEqual(self.sums(0, "x\n5 passed, 0 failed\n"), (5, 0, 0))
-        self.assertEqual(self.sums(0, "name: 5 passed, 0 failed, 2 skipped\n"), (5, 0, 2))
+        self.assertEqual(self.sums(0, "5 passed, 0 failed, 2 skipped (70 s)\nvm: logs kept\n"), (5, 0, 2))
         self.assertEqual(self.sums(1, "3 passed, 2 failed\n"), (3, 2, 0))
         self.assertEqual(self.sums(1, "3 passed, 0 failed\n"), (3, 1, 0))  # died after its sum
         self.assertEqual(self.sums(0, "all well\n"), (0, 1, 0))
@@ -338,7 +338,7 @@ class Campaign(TemporaryFolder):
     """The command itself, on the device in process."""
 
     def campaign(self, *arguments):
-        command = [ROOT / "ci" / "campaign", "--no-setup", "--report", self.folder / "report", *arguments]
+        command = [ROOT / "ci" / "campaign", "--no-setup", "--no-build", "--report", self.folder / "report", *arguments]
         return subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
 
     def test_defect_makes_it_red(self):
@@ -347,7 +347,9 @@ class Campaign(TemporaryFolder):
         self.assertIn("replay: ", done.stdout)
         report = json.loads((self.folder / "report" / "report.json").read_text())
         found = [found for row in report["rows"] for found in row["findings"]]
-        self.assertRegex("\n".join(found[0]["lines"]), r"sink fragment \d+ of \d+, bytes \d+\.\.\d+")
+        words = "\n".join(found[0]["lines"])
+        self.assertRegex(words, r"sink fragment \d+ of \d+, bytes \d+\.\.\d+")
+        self.assertRegex(words, r"(?m)^source: .*\n  \[0\]")  # the scenario in words
         for name in found[0]["files"]:
             self.assertTrue((ROOT / name).is_file(), name)
         # The replay line shows the same failure again, the healthy program none.
@@ -363,7 +365,8 @@ class Campaign(TemporaryFolder):
             self.assertEqual(self.campaign(*arguments).returncode, 2, arguments)
 
     def test_interrupt(self):
-        command = [ROOT / "ci" / "campaign", "--no-setup", "--report", self.folder / "report", "--only", "loop", "--profile", "full"]
+        command = [ROOT / "ci" / "campaign", "--no-setup", "--no-build", "--report", self.folder / "report", "--only", "loop",
+                   "--profile", "full"]
         with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as running:
             for line in running.stdout:
                 if line.startswith("[loop]"):

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: MIT
+"""Set-up and builds: ci/setup, cmake's presets, the guest's kernel."""
+
+import os
+import shutil
+
+from . import place
+from .result import EXIT_CANNOT_RUN, Row
+
+BUILD_TIMEOUT_S = 1800
+SETUP_TIMEOUT_S = 1800
+SHOW_S = 5  # of ninja's lines one in so many seconds
+
+# Programs without which a preset cannot be built, and the Debian package of each.
+NEEDS = {
+    "gcc": {"cmake": "cmake", "ninja": "ninja-build", "gcc": "gcc"},
+    "clang-asan": {"cmake": "cmake", "ninja": "ninja-build", "clang-14": "clang-14"},
+    "libfuzzer": {"cmake": "cmake", "ninja": "ninja-build", "clang-14": "clang-14"},
+    "afl": {"cmake": "cmake", "ninja": "ninja-build", "afl-clang-fast": "afl++"},
+}
+
+
+def setup(children):
+    """0, or 77 when something is missing that this user cannot install; ci/setup has said what."""
+    outcome = children.run("setup", [place.ROOT / "ci" / "setup"], timeout=SETUP_TIMEOUT_S)
+    return 0 if outcome.status == 0 else EXIT_CANNOT_RUN
+
+
+def failure_in(lines, count=40):
+    """What a reader wants of a build log: from the first failure on, else the end."""
+    first = next((i for i, line in enumerate(lines) if line.startswith(("FAILED:", "CMake Error"))), -count)
+    return lines[first:][:count]
+
+
+def build(children, failures, preset, targets=()):
+    """Configure and build one preset; no targets: everything."""
+    step = f"build {preset}"
+    row = Row("build", step, f"preset {preset}")
+    missing = [f"{name} (package {package})" for name, package in NEEDS[preset].items() if not shutil.which(name)]
+    if missing:
+        row.reason = f"missing: {', '.join(missing)}"
+        children.say(step, row.reason)
+        return row
+    folder = place.BUILD / preset
+    into = [] if folder == place.ROOT / "build" / preset else ["-B", folder]
+    commands = [["cmake", "--preset", preset, *into], ["cmake", "--build", folder]]
+    if targets:
+        commands[1] += ["--target", *targets]
+    environment = {"AFL_QUIET": "1", "NINJA_STATUS": "[%f/%t] "}
+    for command in commands:
+        outcome = children.run(step, command, cwd=place.ROOT, env=environment, timeout=BUILD_TIMEOUT_S, every=SHOW_S)
+        row.seconds += outcome.seconds
+        if outcome.status != 0:
+            lines = failure_in(outcome.text().splitlines())
+            for line in lines:
+                children.say(step, line)
+            replay = f"cmake --preset {preset} && cmake --build --preset {preset}"
+            row.findings.append(failures.keep(step, "failed", f"the build of preset {preset} failed", replay, lines))
+            return row
+    children.say(step, f"built in {row.seconds:.0f} s")
+    return row
+
+
+def prepare_guest(children):
+    """Fetch the guest's kernel, once.  Where that fails, ci/vm/run will say why."""
+    if os.uname().machine == "x86_64":
+        children.run("guest", [place.ROOT / "ci" / "vm" / "prepare"], cwd=place.ROOT, timeout=SETUP_TIMEOUT_S)

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: MIT
+"""The fuzz targets: one run of ci/fuzz, a row for each target and engine and one for each canary."""
+
+import json
+import sys
+from pathlib import Path
+
+from . import place
+from .result import EXIT_CANNOT_RUN, Row
+
+sys.path.insert(0, str(place.ROOT / "ci"))
+from o2fuzz import targets as fuzz_list  # noqa: E402
+
+MIN_SECONDS = 5  # per target and engine, even when the time is used up
+GRACE_S = 90  # per target: what an engine may need beyond its share
+ENGINES = 2
+
+
+def target_names():
+    return [name for name in fuzz_list.read_targets() if name != fuzz_list.CANARY]
+
+
+def share_of(seconds_left):
+    """Seconds for each target: the engines work side by side, the targets of one take turns."""
+    return max(MIN_SECONDS, int(seconds_left / len(target_names())))
+
+
+def execute(children, failures, work, seconds, seed):
+    """Run ci/fuzz on what was built; returns rows."""
+    work.mkdir(parents=True, exist_ok=True)
+    file = work / "fuzz.json"
+    command = [place.ROOT / "ci" / "fuzz", "--build", place.BUILD, "--no-build", "--out", place.BUILD / "fuzz",
+               "--seconds", str(seconds), "--seed", str(seed), "--json", file]
+    outcome = children.run("fuzz", command, cwd=place.ROOT, timeout=len(target_names()) * (seconds + GRACE_S) + 300)
+    whole = f"ci/fuzz --seconds {seconds} --seed {seed}"
+    try:
+        report = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        report = None
+    if outcome.status == EXIT_CANNOT_RUN:
+        return [Row("fuzz", "fuzz", "all targets", outcome.seconds, reason=outcome.last_line())]
+    if report is None or report.get("form") != "o2ref/fuzz/report" or report.get("version") != 1:
+        title = f"ci/fuzz ended with status {outcome.status} and left no report"
+        found = failures.keep("fuzz", "end", title, whole, outcome.tail(40))
+        return [Row("fuzz", "fuzz", "all targets", outcome.seconds, [found])]
+    return rows_of(failures, report, whole, outcome)
+
+
+def rows_of(failures, report, whole, outcome):
+    rows = [canary_row(failures, entry) for entry in report["canary"]]
+    rows += [target_row(failures, result, report["seed"]) for result in report["results"]]
+    rows.sort(key=lambda row: (row.group != "harness", row.name))
+    absent = set(report["not_built"])
+    ran = [(result["target"], result["engine"]) for result in report["results"]]
+    for name in target_names():
+        count = sum(1 for target, _engine in ran if target == name)
+        if name in absent or count < ENGINES:
+            title = f"target {name} ran under {count} of {ENGINES} engines"
+            found = failures.keep("fuzz", f"{name}-absent", title, whole)
+            rows.append(Row("fuzz", "fuzz", name, 0.0, [found], figures={"target": name, "engine": "-"}))
+    if outcome.status != 0 and not any(row.findings for row in rows):
+        found = failures.keep("fuzz", "end", f"ci/fuzz ended with status {outcome.status}", whole, outcome.tail(40))
+        rows.append(Row("fuzz", "fuzz", "all targets", outcome.seconds, [found]))
+    return rows
+
+
+def canary_row(failures, entry):
+    """The planted defect has to be found; not finding it is the finding."""
+    name = f"planted defect (canary) under {entry['engine']}"
+    row = Row("harness", "canary", name, entry["seconds"], figures=dict(entry))
+    if not entry["found"]:
+        row.findings.append(failures.keep("canary", entry["engine"], f"{name}: not found", "ci/fuzz --canary"))
+    return row
+
+
+def target_row(failures, result, seed):
+    figures = {key: value for key, value in result.items() if key not in ("findings", "error")}
+    row = Row("fuzz", "fuzz", result["target"], result["seconds"], figures=figures)
+    again = f"ci/fuzz --target {result['target']} --engine {result['engine']} --seed {seed}"
+    if result["error"]:
+        title = f"{result['target']} under {result['engine']} could not be fuzzed: {result['error']}"
+        row.findings.append(failures.keep("fuzz", f"{result['target']}-{result['engine']}", title, again))
+    for found in result["findings"]:
+        source = place.ROOT / found["file"]  # an absolute path stays what it is
+        copy = failures.copy("fuzz", source)
+        notes = source.with_name(source.name + ".txt")
+        lines = notes.read_text(errors="replace").splitlines() if notes.is_file() else []
+        replayer = place.shown(place.program(f"fuzz_{result['target']}_replay"))
+        replay = f"{replayer} {place.shown(copy)}" if copy else found["replay"]
+        title = f"{found['kind']} in {result['target']} under {result['engine']}: {found['summary']}"
+        row.findings.append(failures.keep("fuzz", Path(found["file"]).name, title, replay, lines, [copy] if copy else []))
+    return row

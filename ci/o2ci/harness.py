@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: MIT
+"""The harness proves itself: deliberate defects are caught (tests/mutants.py)."""
+
+import json
+
+from . import place
+from .result import Row
+
+TIMEOUT_S = 600
+
+
+def read_json(path, form):
+    try:
+        report = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return report if isinstance(report, dict) and report.get("form") == form else None
+
+
+def mutants(children, failures, work):
+    """Every deliberate defect has to be caught on loopverbs."""
+    work.mkdir(parents=True, exist_ok=True)
+    file = work / "mutants.json"
+    command = [place.ROOT / "tests" / "mutants.py", "--device", "loop", "--program", place.program("o2props-mutants"),
+               "--json", file]
+    outcome = children.run("mutants", command, cwd=place.ROOT, timeout=TIMEOUT_S)
+    row = Row("harness", "mutants", "deliberate defects on loopverbs", outcome.seconds)
+    report = read_json(file, "o2ref/mutants")
+    if report is not None:
+        row.figures = {"caught": report["caught"], "of": report["of"], "mutants": report["mutants"]}
+    if outcome.status != 0 or report is None:
+        title = f"tests/mutants.py: {outcome.last_line()} (status {outcome.status})"
+        row.findings.append(failures.keep("mutants", "missed", title, "tests/mutants.py --device loop", outcome.tail(40)))
+    return row

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: MIT
+"""The report's folder: prepared at the start, filled at the end."""
+
+import json
+import shutil
+from pathlib import Path
+
+from . import junit, page, table
+from .result import FORM, VERSION
+
+OURS = ("log", "work", "failures", "report.json", "report.txt", "junit.xml", "index.html")
+
+
+def usable(folder):
+    """Only a folder that is new, empty or a report of ours is cleared and written into."""
+    folder = Path(folder)
+    if not folder.exists():
+        return True
+    return folder.is_dir() and ((folder / "report.json").is_file() or not any(folder.iterdir()))
+
+
+def prepare(folder, form=FORM):
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in OURS:
+        path = folder / name
+        if path.is_dir():
+            shutil.rmtree(path)
+        else:
+            path.unlink(missing_ok=True)
+    # Without a status: this run has not ended.  It also marks the folder as ours.
+    write_json({"form": form, "version": VERSION, "status": None}, folder)
+
+
+def write_json(report, folder):
+    (folder / "report.json").write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
+
+
+def write(report, folder):
+    folder = Path(folder)
+    write_json(report.as_json(), folder)
+    (folder / "report.txt").write_text(table.text(report) + "\n", encoding="utf-8")
+    junit.write(report, folder / "junit.xml")
+    (folder / "index.html").write_text(page.html(report), encoding="utf-8")

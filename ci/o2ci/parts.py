@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: MIT
+"""The parts of ci/test: each runs something, and counts what passed and what failed."""
+
+import os
+import re
+import shutil
+import time
+import xml.etree.ElementTree as tree
+from dataclasses import dataclass
+
+from . import place
+from .result import CANNOT_RUN, EXIT_CANNOT_RUN
+
+CTEST_TIMEOUT_S = 900
+CLANG_FORMAT = ("clang-format-14", "clang-format")
+SOURCE_FOLDERS = ("ref", "props", "fuzz", "tests")
+
+# The last line of a test script, which may go on in parentheses; and cmocka's summary lines of a test program.
+SUMS = re.compile(r"(\d+) passed, (\d+) failed(?:, (\d+) skipped)?(?: \(.*\))?\s*$")
+# After a script in the guest ci/vm/run may still have something to say.
+LAST_LINES = 10
+CMOCKA_PASSED = re.compile(r"^\[  PASSED  \] (\d+) test\(s\)", re.M)
+CMOCKA_FAILED = re.compile(r"^\[  FAILED  \] *(?:tests: )?(\d+) test\(s\)", re.M)
+
+
+@dataclass
+class Tally:
+    passed: int = 0
+    failed: int = 0
+    skipped: int = 0
+    note: str = ""
+
+    def add(self, other):
+        self.passed += other.passed
+        self.failed += other.failed
+        self.skipped += other.skipped
+
+    def line(self):
+        return f"{self.passed} passed, {self.failed} failed" + (f", {self.skipped} skipped" if self.skipped else "")
+
+
+def of_script(outcome, in_guest):
+    """What a test script's end says.  The sums in its last line count; its status has to agree."""
+    if outcome.status == EXIT_CANNOT_RUN:
+        note = next((line for line in outcome.text().splitlines() if "cannot run" in line), outcome.last_line())
+        # Only the guest depends on the machine: all else was set up.
+        return Tally(skipped=1, note=note) if in_guest else Tally(failed=1, note=note)
+    match = next((found for found in map(SUMS.match, reversed(outcome.tail(LAST_LINES))) if found), None)
+    if outcome.timed_out or not match:
+        why = "no end in time" if outcome.timed_out else "no sum in its last line"
+        return Tally(failed=1, note=f"status {outcome.status}, {why}: {outcome.last_line()}")
+    tally = Tally(int(match[1]), int(match[2]), int(match[3] or 0))
+    if (outcome.status == 0) != (tally.failed == 0):
+        tally.failed += 1
+        tally.note = f"status {outcome.status} after '{match[0]}'"
+    elif tally.failed:
+        tally.note = f"see {place.shown(outcome.log)}"
+    return tally
+
+
+def script(children, tag, command, *, in_guest=False, timeout=900):
+    """A program that prints `N passed, N failed` as its last line."""
+    outcome = children.run(tag, command, cwd=place.ROOT, timeout=timeout)
+    return of_script(outcome, in_guest)
+
+
+def inside_guest(log_dir, *command):
+    return [place.ROOT / "ci" / "vm" / "run", "--timeout", "600", "--log-dir", log_dir, "--", *command]
+
+
+def of_rows(rows, in_guest=False):
+    """Rows of the campaign's kind: one check each."""
+    tally = Tally()
+    for row in rows:
+        if row.findings:
+            tally.failed += 1
+            tally.note = f"{row.findings[0].title}; replay: {row.findings[0].replay}"
+        elif row.verdict == CANNOT_RUN:
+            tally.add(Tally(skipped=1) if in_guest else Tally(failed=1))
+            tally.note = tally.note or row.reason
+        else:
+            tally.passed += 1
+    return tally
+
+
+def test_cases(output, passed):
+    """(passed, failed) of one test program: its cmocka cases or script's sums, else the program itself."""
+    sums = [match for match in map(SUMS.match, output.splitlines()) if match]
+    good = sum(int(count) for count in CMOCKA_PASSED.findall(output))
+    bad = sum(int(count) for count in CMOCKA_FAILED.findall(output))
+    if good + bad == 0 and sums:
+        good, bad = int(sums[-1][1]), int(sums[-1][2])
+    if passed:
+        return max(good, 1), bad
+    return good, max(bad, 1)
+
+
+def of_ctest(junit):
+    """Sums over the JUnit file that ctest wrote."""
+    tally = Tally()
+    names = []
+    for case in tree.parse(junit).getroot().iter("testcase"):
+        good, bad = test_cases(case.findtext("system-out") or "", case.get("status") == "run")
+        tally.add(Tally(good, bad))
+        if bad:
+            names.append(case.get("name"))
+    tally.note = "failed: " + ", ".join(names) if names else ""
+    return tally
+
+
+def ctest(children, preset):
+    """The unit tests of one build."""
+    junit = children.log_dir / f"ctest-{preset}.xml"
+    command = ["ctest", "--test-dir", place.BUILD / preset, "--output-on-failure", "-j", str(os.cpu_count() or 1),
+               "--output-junit", junit, "--test-output-size-passed", "1000000", "--test-output-size-failed", "1000000"]
+    outcome = children.run(f"ctest {preset}", command, cwd=place.ROOT, timeout=CTEST_TIMEOUT_S, every=1)
+    try:
+        tally = of_ctest(junit)
+    except (OSError, tree.ParseError) as problem:
+        return Tally(failed=1, note=f"ctest ended with status {outcome.status} and left no result: {problem}")
+    if tally.passed == 0 or (outcome.status == 0) != (tally.failed == 0):
+        tally.failed += 1
+        tally.note = tally.note or f"ctest ended with status {outcome.status}: {outcome.last_line()}"
+    for line in outcome.text().splitlines() if tally.failed else ():
+        if "[  ERROR   ]" in line or "[   LINE   ]" in line or "***" in line:
+            children.say(f"ctest {preset}", line)
+    return tally
+
+
+def layout(children):
+    """Every C source is laid out as .clang-format says."""
+    program = next((name for name in CLANG_FORMAT if shutil.which(name)), None)
+    if program is None:
+        return Tally(failed=1, note="clang-format is not installed (package clang-format-14)")
+    files = [path for folder in SOURCE_FOLDERS for path in sorted((place.ROOT / folder).rglob("*.[ch]"))]
+    outcome = children.run("layout", [program, "--dry-run", "-Werror", *(place.shown(path) for path in files)],
+                           cwd=place.ROOT, timeout=300, every=0.5)
+    if outcome.status != 0:
+        bad = sorted({line.split(":")[0] for line in outcome.text().splitlines() if ": error:" in line})
+        return Tally(failed=1, note=f"not laid out: {', '.join(bad)} (run {program} -i on them)")
+    return Tally(passed=1, note=f"{len(files)} files")
+
+
+@dataclass
+class Part:
+    name: str
+    seconds: float
+    tally: Tally
+
+    def as_json(self):
+        return {"part": self.name, "seconds": round(self.seconds, 1), **vars(self.tally)}
+
+
+def timed(children, name, function):
+    """Run one part and say how it ended and how long it took."""
+    started = time.monotonic()
+    tally = function()
+    part = Part(name, time.monotonic() - started, tally)
+    children.say("test", f"{name}: {tally.line()} in {part.seconds:.0f} s" + (f" ({tally.note})" if tally.note else ""))
+    return part

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: MIT
+"""Where things are, and what is installed."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+# One folder per preset in here; O2REF_BUILD is for those who want the build elsewhere.
+BUILD = Path(os.environ.get("O2REF_BUILD") or ROOT / "build").resolve()
+
+PACKAGES = ("gcc", "clang-14", "afl++", "cmake", "libibverbs1", "qemu-system-x86")
+
+
+def program(name, preset="gcc"):
+    return BUILD / preset / name
+
+
+def shown(path):
+    """A path as a reader in the repository's root would type it."""
+    path = Path(os.path.abspath(path))
+    return str(path.relative_to(ROOT)) if path.is_relative_to(ROOT) else str(path)
+
+
+def output_of(*command):
+    """Standard output of a short command, or "" where there is none."""
+    try:
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=20, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return done.stdout if done.returncode == 0 else ""
+
+
+def commit():
+    """The commit that is checked out, with "+changes" where the files differ from it."""
+    name = output_of("git", "rev-parse", "--short=12", "HEAD").strip()
+    if not name:
+        return "unknown"
+    return name + ("+changes" if output_of("git", "status", "--porcelain").strip() else "")
+
+
+def versions():
+    """What a report names: our commit, the kernel, and Debian's packages that build and run the tests."""
+    found = {"o2ref": commit(), "host kernel": os.uname().release}
+    if shutil.which("dpkg-query"):
+        for name in PACKAGES:
+            version = output_of("dpkg-query", "-W", "-f", "${Version}", name)
+            if version:
+                found[name] = version
+    return found

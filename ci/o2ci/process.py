@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: MIT
+"""Running programs: what they print appears at once with a tag in front, and all can be stopped together."""
+
+import os
+import re
+import signal
+import subprocess
+import threading
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+STOP_S = 15  # a program that was asked to stop and has not by then is killed
+
+
+class Stopped(Exception):
+    """The run was interrupted; a lane ends with it."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    status: int  # as a shell gives it: 128 + N where signal N ended it
+    seconds: float
+    log: Path
+    timed_out: bool = False
+
+    def text(self):
+        return self.log.read_text(encoding="utf-8", errors="replace")
+
+    def tail(self, count=20):
+        return self.text().splitlines()[-count:]
+
+    def last_line(self):
+        return next((line for line in reversed(self.text().splitlines()) if line.strip()), "")
+
+
+class Children:
+    def __init__(self, log_dir):
+        self.log_dir = Path(log_dir)
+        self.log_dir.mkdir(parents=True, exist_ok=True)
+        self.lock = threading.Lock()
+        self.running = set()
+        self.logs = set()
+        self.stopping = False
+
+    def say(self, tag, line):
+        with self.lock:
+            print(f"[{tag}] {line}", flush=True)
+
+    def new_log(self, tag):
+        name = re.sub(r"[^\w.-]+", "-", tag)
+        with self.lock:
+            number = 1
+            while (log := f"{name}.log" if number == 1 else f"{name}-{number}.log") in self.logs:
+                number += 1
+            self.logs.add(log)
+        return self.log_dir / log
+
+    def run(self, tag, command, *, cwd=None, env=None, timeout=None, every=0.0):
+        """Run a command to its end.  Lines are printed at most one in `every` seconds; the log has all."""
+        log = self.new_log(tag)
+        command = [str(word) for word in command]
+        started = time.monotonic()
+        with open(log, "wb") as stream:
+            process = self.start(command, cwd, env)
+            late = threading.Event()
+            watchdog = threading.Timer(timeout or 1e6, lambda: (late.set(), self.stop(process)))
+            watchdog.daemon = True
+            watchdog.start()
+            try:
+                self.show(process, tag, stream, every)
+                status = process.wait()
+            finally:
+                watchdog.cancel()
+                with self.lock:
+                    self.running.discard(process)
+        if self.stopping:
+            raise Stopped
+        status = status if status >= 0 else 128 - status
+        return Outcome(status, time.monotonic() - started, log, late.is_set())
+
+    def start(self, command, cwd, env):
+        with self.lock:
+            if self.stopping:
+                raise Stopped
+            # A session of its own: the terminal's Ctrl-C reaches only us, and we stop it in our way.
+            process = subprocess.Popen(command, cwd=cwd, env={**os.environ, **(env or {})}, stdin=subprocess.DEVNULL,
+                                       stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True)
+            self.running.add(process)
+        return process
+
+    def show(self, process, tag, stream, every):
+        last = time.monotonic() if every else 0.0
+        for line in process.stdout:
+            stream.write(line)
+            stream.flush()
+            if time.monotonic() - last >= every:
+                last = time.monotonic()
+                self.say(tag, line.decode(errors="replace").rstrip())
+
+    @staticmethod
+    def stop(process):
+        """Ask the program to stop, as Ctrl-C would; then kill whatever is left of its session."""
+        try:
+            process.send_signal(signal.SIGINT)
+            process.wait(STOP_S)
+        except subprocess.TimeoutExpired:
+            pass
+        try:
+            os.killpg(process.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+
+    def stop_all(self):
+        with self.lock:
+            self.stopping = True
+            running = list(self.running)
+        threads = [threading.Thread(target=self.stop, args=(process,)) for process in running]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+
+def side_by_side(children, *lanes):
+    """Run each function in a thread of its own.  What one raises is raised here when all have ended."""
+    problems = []
+
+    def guarded(lane):
+        try:
+            lane()
+        except BaseException as problem:  # also Stopped: whoever waits for us decides
+            problems.append(problem)
+
+    threads = [threading.Thread(target=guarded, args=(lane,)) for lane in lanes]
+    for thread in threads:
+        thread.start()
+    try:
+        for thread in threads:
+            thread.join()
+    except Interrupted:
+        children.stop_all()
+        for thread in threads:
+            thread.join()
+        raise
+    for problem in problems:
+        raise problem
+
+
+class Interrupted(Exception):
+    """SIGINT or SIGTERM reached this program."""
+
+    def __init__(self, number):
+        super().__init__(f"signal {number}")
+        self.status = 128 + number
+
+
+def raise_on_signals():
+    def interrupt(number, _frame):
+        raise Interrupted(number)
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, interrupt)
+
+
+def ignore_signals():
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: MIT
+"""What a run has to say: rows, each with a verdict, and findings, each with the command that shows it again."""
+
+import hashlib
+from dataclasses import asdict, dataclass, field
+
+HELD = "held"
+FINDING = "FINDING"
+CANNOT_RUN = "cannot run"
+
+EXIT_HELD, EXIT_FINDING, EXIT_USAGE, EXIT_CANNOT_RUN = 0, 1, 2, 77
+
+GROUPS = ("build", "property", "harness", "fuzz")
+STEPS = ("model", "loop", "rxe", "mutants", "fuzz")
+FORM = "o2ref/campaign_report"
+VERSION = 1
+
+
+@dataclass
+class Finding:
+    step: str
+    title: str
+    replay: str
+    lines: list = field(default_factory=list)
+    files: list = field(default_factory=list)  # in failures/, the .txt last
+
+
+@dataclass
+class Row:
+    group: str
+    step: str
+    name: str
+    seconds: float = 0.0
+    findings: list = field(default_factory=list)
+    reason: str = ""  # why it could not run
+    figures: dict = field(default_factory=dict)
+
+    @property
+    def verdict(self):
+        if self.findings:
+            return FINDING
+        return CANNOT_RUN if self.reason else HELD
+
+    def as_json(self):
+        return {"group": self.group, "step": self.step, "name": self.name, "verdict": self.verdict,
+                "seconds": round(self.seconds, 1), "reason": self.reason or None, "figures": self.figures,
+                "findings": [asdict(finding) for finding in self.findings]}
+
+
+@dataclass
+class Report:
+    seed: int
+    profile: str
+    minutes: float
+    started: str  # UTC, ISO 8601
+    command: str
+    versions: dict
+    seconds: float = 0.0
+    rows: list = field(default_factory=list)
+
+    def findings(self):
+        return [finding for row in self.rows for finding in row.findings]
+
+    def cannot_run(self):
+        return [row for row in self.rows if row.verdict == CANNOT_RUN]
+
+    def status(self):
+        if self.findings():
+            return EXIT_FINDING
+        return EXIT_CANNOT_RUN if self.cannot_run() or not self.rows else EXIT_HELD
+
+    def in_order(self):
+        """Rows as a reader wants them; they came as they ended."""
+        order = {name: number for number, name in enumerate(STEPS)}
+        return sorted(self.rows, key=lambda row: (GROUPS.index(row.group), order.get(row.step, len(order))))
+
+    def as_json(self):
+        return {"form": FORM, "version": VERSION, "command": self.command, "started": self.started,
+                "seed": f"0x{self.seed:x}", "profile": self.profile, "minutes": self.minutes,
+                "seconds": round(self.seconds, 1), "versions": self.versions, "status": self.status(),
+                "rows": [row.as_json() for row in self.in_order()]}
+
+
+def derived_seed(seed, step, bits=64):
+    """The seed of one step: another number for every step, the same for the same campaign seed."""
+    digest = hashlib.sha256(f"{seed:#x} {step}".encode()).digest()
+    return int.from_bytes(digest[:8], "big") >> (64 - bits)

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: MIT
+"""The table: sections of rows, which the terminal and the page both show."""
+
+from dataclasses import dataclass, field
+
+from .result import CANNOT_RUN
+from .transfer import MTU_BYTES
+
+WIDTH = 100
+MIB = 1 << 20
+
+
+@dataclass
+class Section:
+    headers: list
+    rows: list
+    notes: list = field(default_factory=list)
+    left: int = 1  # so many columns, and the last, are text and stand left
+
+
+def count(number):
+    return f"{number:,}"
+
+
+def sections(report):
+    rows = report.in_order()
+    found = [builds([row for row in rows if row.group == "build" and row.verdict != "held"])]
+    properties = [row for row in rows if row.group == "property"]
+    found.append(property_section(properties))
+    found += [pair_section(row) for row in properties if row.step == "rxe" and row.figures.get("pairs")]
+    found.append(harness_section([row for row in rows if row.group == "harness"]))
+    found.append(fuzz_section([row for row in rows if row.group == "fuzz"]))
+    return [section for section in found if section.rows]
+
+
+def builds(rows):
+    return Section(["build", "seconds", "verdict"], [[row.name, f"{row.seconds:.0f}", row.verdict] for row in rows])
+
+
+def property_section(rows):
+    lines = []
+    for row in rows:
+        figures = row.figures
+        if "cases" in figures:
+            numbers = [count(figures["cases"]), count(figures["moved"]), f"{figures['bytes'] / MIB:,.1f}",
+                       count(figures["refused"])]
+        else:
+            numbers = ["-"] * 4
+        lines.append([row.name, *numbers, f"{row.seconds:.0f}", row.verdict])
+    headers = ["transfer, byte-exact, on", "cases", "moved", "MiB", "refused as foretold", "seconds", "verdict"]
+    return Section(headers, lines, [note for row in rows for note in device_notes(row)])
+
+
+def packets(figures):
+    """{device: packets sent} between the two readings of the counters."""
+    sent = {}
+    for device, reading in figures.get("hw_counters", {}).items():
+        before, after = (reading.get(when) or {} for when in ("before", "after"))
+        if "sent_pkts" in before and "sent_pkts" in after:
+            sent[device] = after["sent_pkts"] - before["sent_pkts"]
+    return sent
+
+
+def device_notes(row):
+    notes = []
+    guest = row.figures.get("guest")
+    if guest:
+        booted = f", answered after {guest['boot_seconds']:.1f} s" if guest["boot_seconds"] is not None else ""
+        notes.append(f"soft-RoCE: Linux {guest['kernel']} ({guest['accel']}){booted}")
+    sent = packets(row.figures)
+    if sent:
+        each = ", ".join(f"{device} {count(number)}" for device, number in sent.items())
+        notes.append(f"packets sent, by hw_counters: {count(sum(sent.values()))} ({each}); "
+                     f"bytes / MTU {MTU_BYTES}: {count(row.figures['bytes'] // MTU_BYTES)}")
+    return notes
+
+
+def pair_section(row):
+    pairs = row.figures["pairs"]
+    modes = list(pairs)
+    lines = [[source, *(count(pairs[source].get(sink, 0)) for sink in modes), ""] for source in modes]
+    return Section([f"{row.name}, moved: from mode (down) to (across)", *modes, ""], lines)
+
+
+def harness_section(rows):
+    lines = []
+    for row in rows:
+        figures = row.figures
+        if "of" in figures:
+            what = f"{figures['caught']} of {figures['of']} caught"
+        elif "found" in figures:
+            what = f"found after {count(figures['execs'])} executions" if figures["found"] else "not found"
+        else:
+            what = "-"
+        lines.append([row.name, what, f"{row.seconds:.0f}", row.verdict])
+    return Section(["the harness itself", "", "seconds", "verdict"], lines, left=2)
+
+
+def fuzz_section(rows):
+    lines = []
+    for row in rows:
+        figures = row.figures
+        numbers = [count(figures[key]) if key in figures else "-" for key in ("execs", "execs_per_sec", "edges")]
+        lines.append([row.name, figures.get("engine", "-"), *numbers, f"{row.seconds:.0f}", row.verdict])
+    headers = ["fuzz target", "engine", "executions", "per second", "edges", "seconds", "verdict"]
+    return Section(headers, lines, left=2)
+
+
+def render(section):
+    """A section as lines of text, columns aligned."""
+    table = [section.headers, *section.rows]
+    widths = [max(len(row[i]) for row in table) for i in range(len(section.headers))]
+    lines = []
+    for number, row in enumerate(table):
+        cells = [cell.ljust(width) if i < section.left or i == len(row) - 1 else cell.rjust(width)
+                 for i, (cell, width) in enumerate(zip(row, widths))]
+        lines.append("  ".join(cells).rstrip())
+        if number == 0:
+            lines.append("-" * min(WIDTH, sum(widths) + 2 * (len(widths) - 1)))
+    return lines + [f"  {note}" for note in section.notes]
+
+
+def heading(report):
+    return f"o2ref campaign: profile {report.profile}, seed 0x{report.seed:x}, commit {report.versions.get('o2ref', 'unknown')}, {report.seconds:.0f} s"
+
+
+def ending(report):
+    """The last lines: what was found, and what could not run."""
+    lines = []
+    for row in report.cannot_run():
+        lines.append(f"{CANNOT_RUN}: {row.name}: {row.reason}")
+    for finding in report.findings():
+        lines += [f"FINDING {finding.title}", *(f"  {line.strip()}" for line in finding.lines[:3]), f"  replay: {finding.replay}"]
+    if not report.findings():
+        lines.append("nothing found" + (" in what could run" if report.cannot_run() else ""))
+    return lines
+
+
+def text(report):
+    lines = [heading(report), ""]
+    for section in sections(report):
+        lines += [*render(section), ""]
+    return "\n".join(lines + ending(report))

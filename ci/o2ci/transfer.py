@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: MIT
+"""The transfer property on one device: the run of o2props, and what its end means."""
+
+import json
+import os
+import re
+from dataclasses import dataclass
+from itertools import takewhile
+from pathlib import Path
+
+from . import place
+from .result import EXIT_CANNOT_RUN, Row
+
+NAMES = {"model": "memory model", "loop": "loopverbs", "rxe": "soft-RoCE"}
+IN_GUEST = ("rxe",)
+PROGRESS_S = 10
+WORDS_LINES = 60  # of a finding, at most; the scenario's file has all
+MTU_BYTES = 4096  # RoCE's largest payload of a packet, so bytes / MTU is the least number of packets
+
+# ci/vm/run's own statuses (docs/vm.md).
+KERNEL_WARNING, KERNEL_PANIC, GUEST_DIED, GUEST_TIMEOUT = 70, 71, 72, 124
+
+GUEST_ANSWERED = re.compile(r"guest answered after ([\d.]+) s \((\w+), kernel ([^)]+)\)")
+
+
+@dataclass(frozen=True)
+class Run:
+    device: str  # model, loop or rxe
+    seed: int
+    moved: int = 0  # go on until so many transfers moved bytes
+    min_per_pair: int = 0  # ... and so many of each ordered pair of modes
+    cases: int = 0
+    preset: str = "gcc"
+    program: str = "o2props"
+    mutant: str = ""
+    host: bool = False  # rxe: the host's own devices, no guest
+    timeout_s: int = 900
+
+    @property
+    def step(self):
+        return self.device if self.preset == "gcc" else f"{self.device} {self.preset}"
+
+    def bounds(self):
+        pairs = (("--cases", self.cases), ("--moved", self.moved), ("--min-per-pair", self.min_per_pair))
+        return [word for option, value in pairs if value for word in (option, str(value))]
+
+    def mutant_options(self):
+        return ["--mutant", self.mutant] if self.mutant else []
+
+    def program_path(self):
+        return place.program(self.program, self.preset)
+
+    def vm_run(self):
+        return ["ci/vm/run", *(["--host"] if self.host else [])]
+
+    def again(self, arguments):
+        """A command line for a reader, from the repository's root."""
+        program = [place.shown(self.program_path()), *arguments, *self.mutant_options()]
+        return " ".join([*self.vm_run(), "--", *program] if self.device in IN_GUEST else program)
+
+    def whole(self, device):
+        """The command that repeats the whole run."""
+        return self.again(["run", "transfer", "--device", device, *self.bounds(), "--seed", f"0x{self.seed:x}"])
+
+
+def command_of(run, work, log_dir):
+    options = ["--json", "result.json", "--out", "cases", "--current-case", "current-case"]
+    common = [*run.bounds(), "--seed", f"0x{run.seed:x}", "--progress", str(PROGRESS_S), *run.mutant_options()]
+    if run.device not in IN_GUEST:
+        paths = [str(work / word) if not word.startswith("--") else word for word in options]
+        return [run.program_path(), "run", "transfer", "--device", run.device, *paths, *common]
+    paths = " ".join(f'"$O2REF_SHARE/{word}"' if not word.startswith("--") else word for word in options)
+    script = f'exec "$0" run transfer --device "$O2REF_RXE_A,$O2REF_RXE_B" {paths} "$@"'
+    return [place.ROOT / "ci" / "vm" / "run", *run.vm_run()[1:], "--timeout", str(run.timeout_s), "--share", work,
+            "--log-dir", log_dir / f"guest-{run.device}", "--", "sh", "-c", script, run.program_path(), *common]
+
+
+def read_result(path):
+    """The object that o2props wrote at its end, or None."""
+    try:
+        result = json.loads(Path(path).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    known = isinstance(result, dict) and result.get("form") == "o2ref/props_result" and result.get("version") == 1
+    return result if known else None
+
+
+def execute(children, failures, run, work):
+    """Run the property to its end and judge it.  `work` is a folder of its own."""
+    work.mkdir(parents=True, exist_ok=True)
+    guest_s = 180 if run.device in IN_GUEST else 0  # to boot, and to write logs
+    outcome = children.run(run.step, command_of(run, work, children.log_dir), cwd=place.ROOT,
+                           timeout=run.timeout_s + guest_s)
+    return judge(failures, run, outcome, work)
+
+
+def judge(failures, run, outcome, work):
+    name = NAMES[run.device] + ("" if run.preset == "gcc" else f" ({run.preset})")
+    row = Row("property", run.step, name, outcome.seconds)
+    result = read_result(work / "result.json")
+    text = outcome.text()
+    if result is not None:
+        row.figures = {key: value for key, value in result.items() if key != "findings"}
+        row.findings += [from_result(failures, run, work, result, found, text) for found in result.get("findings", [])]
+        row.findings += shortfalls(failures, run, result)
+    if run.device in IN_GUEST and outcome.status != EXIT_CANNOT_RUN:
+        row.figures["guest"] = guest_of(text, run.host)
+    if outcome.status == EXIT_CANNOT_RUN:
+        row.reason = next((line for line in text.splitlines() if "cannot" in line), outcome.last_line())
+    else:
+        row.findings += bad_end(failures, run, outcome, work, result, bool(row.findings))
+    return row
+
+
+def guest_of(text, host):
+    """Which kernel the devices belonged to."""
+    if host:
+        return {"kernel": os.uname().release, "accel": "none: the host's own devices", "boot_seconds": None}
+    match = GUEST_ANSWERED.search(text)
+    return {"kernel": match[3], "accel": match[2], "boot_seconds": float(match[1])} if match else None
+
+
+def words_of(text, found):
+    """What o2props printed about a finding: the wrong bytes, and the scenario in words; else only the bytes."""
+    printed = text.splitlines()
+    first = next((i for i, line in enumerate(printed) if line.startswith("FINDING transfer on ")
+                  and line.endswith(f", case {found.get('case')})")), None)
+    lines = [] if first is None else list(takewhile(lambda line: not line.startswith("  replay: "), printed[first + 1:]))
+    return lines[:WORDS_LINES] or [str(line) for line in found.get("lines", [])]
+
+
+def from_result(failures, run, work, result, found, text):
+    """A finding of o2props: copy its files, say how to replay it."""
+    device = result.get("device", run.device)
+    case_file = found.get("case_file", "")
+    # The guest knows our work folder by another name, but not cases/FILE in it.
+    paths = [work.joinpath(*Path(found[key]).parts[-2:]) for key in ("case_file", "scenario_file") if key in found]
+    copies = [copy for copy in (failures.copy(run.step, path) for path in paths) if copy]
+    lines = words_of(text, found)
+    if copies:
+        replay = run.again(["replay", place.shown(copies[0]), "--device", device])
+        name = Path(case_file).name
+    elif "case" in found:
+        replay = run.again(["run", "transfer", "--device", device, "--seed", found.get("seed", hex(run.seed)),
+                            "--first", str(found["case"]), "--cases", "1"])
+        name = f"case-{found['case']}"
+    else:
+        replay, name = run.whole(device), found.get("signature", "finding")
+    title = f"transfer on {NAMES[run.device]}: {found.get('signature', 'no signature')}"
+    return failures.keep(run.step, name, title, replay, lines, copies)
+
+
+def shortfalls(failures, run, result):
+    """Situations that did not occur, and counts that were not reached."""
+    what = [f"a situation that has to occur did not: {name}" for name in result.get("missing", [])]
+    if run.moved > result.get("moved", 0) and not result.get("findings"):
+        what.append(f"{result.get('moved', 0)} transfers moved bytes, {run.moved} were asked for")
+    for source, row in result.get("pairs", {}).items():
+        for sink, count in row.items():
+            if count < run.min_per_pair and not result.get("findings"):
+                what.append(f"{source} to {sink}: {count} transfers, {run.min_per_pair} were asked for")
+    replay = run.whole(result.get("device", run.device))
+    return [failures.keep(run.step, "missing", f"transfer on {NAMES[run.device]}: {line}", replay) for line in what]
+
+
+def bad_end(failures, run, outcome, work, result, explained):
+    """Findings that are in the way the program ended, not in its result."""
+    found = []
+    current = (work / "current-case").read_text(errors="replace").strip() if (work / "current-case").exists() else ""
+    device_words = re.search(r"--device (\S+)", current)
+    device = device_words[1] if device_words else "rxa,rxb" if run.device in IN_GUEST else run.device
+    replay = run.again(current.split()[1:]) if current.startswith("o2props ") else run.whole(device)
+    guest_lines = [line for line in outcome.text().splitlines() if line.startswith("guest kernel ")]
+    title = None
+    if run.device in IN_GUEST and outcome.status in (KERNEL_WARNING, KERNEL_PANIC) and guest_lines:
+        title = guest_lines[0]
+    elif run.device in IN_GUEST and outcome.status == GUEST_DIED:
+        title = "the guest did not come up, or died without a panic"
+    elif outcome.timed_out or run.device in IN_GUEST and outcome.status == GUEST_TIMEOUT:
+        title = f"no end within {run.timeout_s} s"
+    elif outcome.status > 128:
+        title = f"o2props was ended by signal {outcome.status - 128}"
+    elif outcome.status not in (0, 1) or result is None:
+        title = f"o2props ended with status {outcome.status}" + ("" if result else " and left no result")
+    elif outcome.status == 1 and not explained:
+        title = "o2props ended with status 1 and named no finding"
+    if title:
+        case = [f"last case: {current}"] if current else []
+        lines = [*case, *guest_lines, "", "the end of the log:", *outcome.tail()]
+        found.append(failures.keep(run.step, "end", f"transfer on {NAMES[run.device]}: {title}", replay, lines))
+    return found
