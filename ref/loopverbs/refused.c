@@ -20,11 +20,13 @@ static void *refuse_object(void)
 int ibv_rereg_mr(struct ibv_mr *mr, int flags, struct ibv_pd *pd, void *addr, size_t length, int access)
 {
 	(void)mr, (void)pd, (void)access;
-	errno = EOPNOTSUPP;
 	if (flags & ~IBV_REREG_MR_FLAGS_SUPPORTED || flags == 0 ||
-	    (flags & IBV_REREG_MR_CHANGE_TRANSLATION && (!addr || !length)))
+	    (flags & IBV_REREG_MR_CHANGE_TRANSLATION && (!addr || !length))) {
 		errno = EINVAL;
-	return IBV_REREG_MR_ERR_INPUT;
+		return IBV_REREG_MR_ERR_INPUT;
+	}
+	errno = EOPNOTSUPP;
+	return IBV_REREG_MR_ERR_CMD;
 }
 
 struct ibv_mr *ibv_reg_dmabuf_mr(struct ibv_pd *pd, uint64_t offset, size_t length, uint64_t iova, int fd,

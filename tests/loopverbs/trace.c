@@ -121,6 +121,9 @@ static void op_bind_type1(struct world *w, struct side *s)
 
 static void op_post_recvs(struct world *w, struct side *s)
 {
+	/* What a queue pair in error takes, soft-RoCE keeps or flushes as it happens to be woken or not. */
+	if (s->error)
+		return;
 	for (uint32_t n = 1 + draw(w, 3); n && s->recvs < QUEUE_DEPTH; n--) {
 		struct ibv_sge sges[MAX_SGE];
 		struct ibv_recv_wr wr = {.wr_id = s->recv_id++, .sg_list = sges}, *bad;
@@ -132,8 +135,7 @@ static void op_post_recvs(struct world *w, struct side *s)
 		error = ibv_post_recv(s->qp, &wr, &bad);
 		printf("%u recv %c %" PRIu64 " sges %d: %s\n", w->op, s->name, wr.wr_id, wr.num_sge,
 		       error_name(error));
-		/* What a queue pair in error takes, it keeps to itself. */
-		if (!error && !s->error)
+		if (!error)
 			s->recvs++;
 	}
 }
@@ -162,12 +164,12 @@ static void op_batch(struct world *w, struct side *s, struct side *peer)
 {
 	struct batch b = {.count = 1 + draw(w, BATCH)};
 	uint32_t recvs = peer->recvs;
-	bool starved = false;
+	bool retrying = peer->error;
 
 	for (uint32_t i = 0; i < b.count; i++) {
 		struct request *q = &b.request[i];
 
-		draw_request(w, s, peer, q, recvs, starved);
+		draw_request(w, s, peer, q, recvs, retrying);
 		/* One request for each window in a batch: its key is read when the batch is posted. */
 		for (uint32_t j = 0; j < i; j++)
 			if (q->window && q->window == b.request[j].window) {
@@ -177,7 +179,7 @@ static void op_batch(struct world *w, struct side *s, struct side *peer)
 		if (b.count == i)
 			break;
 		if (takes_recv(q->wr.opcode) && !recvs)
-			starved = true;
+			retrying = true;
 		else if (takes_recv(q->wr.opcode))
 			recvs--;
 	}

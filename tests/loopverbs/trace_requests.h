@@ -250,13 +250,14 @@ static uint32_t request_length(const struct request *q)
 }
 
 /*
- * One request of a batch; `recvs` is what the peer will have left for it.  `starved`: an earlier one will
- * wait for a receive in vain; soft-RoCE then loses track of a bind or an invalidate that stands behind it.
+ * One request of a batch; `recvs` is what the peer will have left for it.  `retrying`: it stands behind one
+ * that will be sent again and again, to a peer that is dead or has no receive; soft-RoCE then forgets the
+ * whole queue when a bind or an invalidate follows.
  */
 static void draw_request(struct world *w, struct side *s, struct side *peer, struct request *q,
-			 uint32_t recvs, bool starved)
+			 uint32_t recvs, bool retrying)
 {
-	switch (starved ? 11 : draw(w, 12)) {
+	switch (retrying ? 11 : draw(w, 12)) {
 	case 0:
 	case 1:
 		if (draw_bind(w, s, q))

@@ -226,7 +226,7 @@ static void to_rts(struct world *w, struct side *s, struct side *peer, enum ibv_
 		die("to RTR");
 	attr = (struct ibv_qp_attr){
 		.qp_state = IBV_QPS_RTS,
-		.timeout = 12,	/* 17 ms: less, and an emulated guest misses answers that came */
+		.timeout = 13,	/* 34 ms: less, and an emulated guest misses answers that came */
 		.retry_cnt = 6, /* 7 would be for ever on soft-RoCE */
 		.rnr_retry = w->rnr_retry,
 		.sq_psn = psn,
