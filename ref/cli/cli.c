@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/cli.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -9,10 +10,16 @@
 
 #include "base/limits.h"
 
+/* One line, and nothing that a terminal would obey: names and JSON come from outside. */
 static void complain(const char *format, va_list arguments)
 {
-	fputs("o2ref: ", stderr);
-	vfprintf(stderr, format, arguments);
+	char text[1024];
+
+	vsnprintf(text, sizeof(text), format, arguments);
+	for (char *c = text; *c != '\0'; c++)
+		if (iscntrl((unsigned char)*c))
+			*c = '?';
+	fprintf(stderr, "o2ref: %s", text);
 }
 
 void o2_cli_complain(const char *format, ...)

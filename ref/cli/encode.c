@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: MIT */
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "cli/input.h"
+#include "wire/msg_json.h"
+#include "wire/reject_json.h"
+
+struct encode_options {
+	bool hex;
+	bool any_lnd;
+	unsigned int max_frags; /* 0: as the form says */
+};
+
+/* A form in, bytes out.  Returns what an encoder returns. */
+typedef int (*encoder)(const json_t *form, const struct encode_options *options, uint8_t *bytes,
+		       struct o2_error *error);
+
+static const char help[] =
+	"usage: o2ref encode [OPTION]... FILE.json\n"
+	"\n"
+	"Write the bytes of the message or reject record in FILE.json (- for standard input) to standard "
+	"output:\n"
+	"a form o2ref/msg_encode/input or o2ref/reject_encode/input, or what `o2ref decode --json` printed.\n"
+	"\n"
+	"  --hex          write hexadecimal digits instead of bytes\n"
+	"  --max-frags N  257 or 256, whatever the form says\n"
+	"  --any-lnd      accept NIDs of other networks than o2ib in the header, whatever the form says\n"
+	"  -h, --help     this text\n"
+	"\n"
+	"exit status: 0 encoded, 1 refused, 2 usage or a file that cannot be read\n";
+
+enum { OPT_HEX = 256, OPT_MAX_FRAGS, OPT_ANY_LND };
+
+static const struct option long_options[] = {
+	{"hex", no_argument, NULL, OPT_HEX},
+	{"max-frags", required_argument, NULL, OPT_MAX_FRAGS},
+	{"any-lnd", no_argument, NULL, OPT_ANY_LND},
+	{"help", no_argument, NULL, 'h'},
+	{NULL, 0, NULL, 0},
+};
+
+/* A document that says what was refused holds nothing to encode. */
+static int refuse_refusal(const struct o2_wire_refused *refused, const char *field, struct o2_error *error)
+{
+	if (refused->refused.code == 0)
+		return 0;
+	return o2_refuse(error, refused->refused.code, "cli/encode-refused", field, O2_NO_INDEX, 0, 0);
+}
+
+static int encode_msg(struct o2_msg_json *read, struct o2_wire_options wire,
+		      const struct encode_options *options, uint8_t *bytes, struct o2_error *error)
+{
+	if (options->max_frags != 0)
+		wire.max_frags = options->max_frags;
+	wire.any_lnd = wire.any_lnd || options->any_lnd;
+	return o2_msg_encode(&read->msg, &wire, bytes, O2_MSG_BYTES, error);
+}
+
+static int from_msg_input(const json_t *form, const struct encode_options *options, uint8_t *bytes,
+			  struct o2_error *error)
+{
+	static struct o2_msg_json read; /* large */
+	struct o2_wire_options wire;
+	const int rc = o2_msg_encode_input_from_json(form, &read, &wire, error);
+
+	return rc != 0 ? rc : encode_msg(&read, wire, options, bytes, error);
+}
+
+static int from_msg_output(const json_t *form, const struct encode_options *options, uint8_t *bytes,
+			   struct o2_error *error)
+{
+	static struct o2_msg_json read;
+	struct o2_wire_refused refused;
+	int rc = o2_msg_decode_output_from_json(form, &read, &refused, error);
+
+	if (rc == 0)
+		rc = refuse_refusal(&refused, "message", error);
+	return rc != 0 ? rc : encode_msg(&read, O2_WIRE_DEFAULTS, options, bytes, error);
+}
+
+static int from_reject_input(const json_t *form, const struct encode_options *options, uint8_t *bytes,
+			     struct o2_error *error)
+{
+	struct o2_reject reject;
+	const int rc = o2_reject_encode_input_from_json(form, &reject, error);
+
+	(void)options;
+	return rc != 0 ? rc : o2_reject_encode(&reject, bytes, O2_MSG_BYTES, error);
+}
+
+static int from_reject_output(const json_t *form, const struct encode_options *options, uint8_t *bytes,
+			      struct o2_error *error)
+{
+	struct o2_reject reject;
+	struct o2_wire_refused refused;
+	int rc = o2_reject_decode_output_from_json(form, &reject, &refused, error);
+
+	(void)options;
+	if (rc == 0)
+		rc = refuse_refusal(&refused, "reject", error);
+	return rc != 0 ? rc : o2_reject_encode(&reject, bytes, O2_MSG_BYTES, error);
+}
+
+static encoder encoder_of(const char *form)
+{
+	static const struct {
+		const char *form;
+		encoder encode;
+	} encoders[] = {
+		{O2_MSG_ENCODE_INPUT_FORM, from_msg_input},
+		{O2_MSG_DECODE_OUTPUT_FORM, from_msg_output},
+		{O2_REJECT_ENCODE_INPUT_FORM, from_reject_input},
+		{O2_REJECT_DECODE_OUTPUT_FORM, from_reject_output},
+	};
+
+	for (size_t i = 0; form != NULL && i < sizeof(encoders) / sizeof(encoders[0]); i++)
+		if (strcmp(form, encoders[i].form) == 0)
+			return encoders[i].encode;
+	return NULL;
+}
+
+static void write_bytes(const uint8_t *bytes, size_t length_bytes, bool hex)
+{
+	if (!hex) {
+		fwrite(bytes, 1, length_bytes, stdout);
+		return;
+	}
+	for (size_t i = 0; i < length_bytes; i++)
+		printf("%02x", bytes[i]);
+	putchar('\n');
+}
+
+static int encode_form(const struct o2_input *input, const json_t *form, const struct encode_options *options)
+{
+	const encoder encode = encoder_of(json_string_value(json_object_get(form, "form")));
+	static uint8_t bytes[O2_MSG_BYTES];
+	struct o2_error error;
+	char text[256];
+	int length;
+
+	if (encode == NULL) {
+		o2_cli_complain("%s: \"form\" is none of o2ref/{msg,reject}_encode/input and "
+				"o2ref/{msg,reject}_decode/output",
+				input->name);
+		return O2_CLI_REFUSED;
+	}
+	length = encode(form, options, bytes, &error);
+	if (length < 0) {
+		o2_error_text(&error, text, sizeof(text));
+		o2_cli_complain("%s: %s", input->name, text);
+		return O2_CLI_REFUSED;
+	}
+	write_bytes(bytes, (size_t)length, options->hex);
+	return O2_CLI_OK;
+}
+
+static int encode_file(const char *path, const struct encode_options *options)
+{
+	struct o2_input input;
+	json_error_t wrong;
+	json_t *form;
+	int status = O2_CLI_REFUSED;
+
+	if (!o2_input_read(path, O2_CLI_MESSAGE_FILE_BYTES, &input))
+		return O2_CLI_USAGE;
+	form = json_loadb((const char *)input.bytes, input.length_bytes, JSON_REJECT_DUPLICATES, &wrong);
+	if (form == NULL)
+		o2_cli_complain("%s:%d:%d: %s", input.name, wrong.line, wrong.column, wrong.text);
+	else
+		status = encode_form(&input, form, options);
+	json_decref(form);
+	o2_input_free(&input);
+	return status;
+}
+
+int o2_cli_encode(int argc, char **argv)
+{
+	struct encode_options options = {.hex = false};
+	int option;
+
+	opterr = 0;
+	optind = 1;
+	while ((option = getopt_long(argc, argv, "h", long_options, NULL)) != -1) {
+		if (option == 'h') {
+			fputs(help, stdout);
+			return o2_cli_finish(stdout, O2_CLI_OK);
+		}
+		if (option == '?')
+			return o2_cli_usage("encode", "'%s' is no option, or its value is missing",
+					    argv[optind - 1]);
+		if (option == OPT_MAX_FRAGS && !o2_cli_max_frags(optarg, &options.max_frags))
+			return o2_cli_usage("encode", "--max-frags is '%s', not 256 or 257", optarg);
+		options.hex = options.hex || option == OPT_HEX;
+		options.any_lnd = options.any_lnd || option == OPT_ANY_LND;
+	}
+	if (argc - optind != 1)
+		return o2_cli_usage("encode", "%s", optind == argc ? "no file given" : "more than one file");
+	if (!options.hex && isatty(STDOUT_FILENO))
+		return o2_cli_usage("encode", "bytes would go to the terminal: redirect them, or --hex");
+	return o2_cli_finish(stdout, encode_file(argv[optind], &options));
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef O2_CLI_FLOWS_H
+#define O2_CLI_FLOWS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cli/roce.h"
+
+/*
+ * One direction of a connection each: who sends to which queue pair, which packet comes next, and the message
+ * that is being put together.
+ */
+
+/* More than the largest message, so that one that is too long is still seen to be; the rest is counted only.
+ */
+#define O2_FLOW_KEPT_BYTES 8192u
+/* When there are more, the one that was quiet for longest is forgotten: memory is bounded for any file. */
+#define O2_FLOWS_MAX 1024u
+
+struct o2_flow {
+	bool used;
+	struct o2_roce_address src, dst;
+	uint32_t dest_qp;
+	uint64_t last_use;
+	bool known; /* next_psn is */
+	uint32_t next_psn;
+	bool has_gap; /* packets are missing from gap_psn on: they may come again */
+	uint32_t gap_psn;
+	/* The message at work. */
+	bool open;
+	bool suspended;		/* it goes on where the gap began, or not at all */
+	enum o2_roce_kind kind; /* SEND or WRITE */
+	uint32_t packets;
+	uint64_t bytes;
+	uint64_t va;
+	uint32_t rkey, dma_bytes;
+	size_t kept_bytes;
+	uint8_t *kept; /* O2_FLOW_KEPT_BYTES, owned; NULL until needed */
+};
+
+struct o2_flows {
+	uint64_t clock;
+	struct o2_flow flow[O2_FLOWS_MAX];
+};
+
+/* NULL when memory runs out. */
+struct o2_flows *o2_flows_new(void);
+void o2_flows_free(struct o2_flows *flows);
+
+/* The flow that the packet belongs to, a new one if need be. */
+struct o2_flow *o2_flows_of(struct o2_flows *flows, const struct o2_roce_packet *packet);
+
+/* A queue pair begins a new life: what was sent to it before means nothing now. */
+void o2_flows_forget(struct o2_flows *flows, const struct o2_roce_address *dst, uint32_t dest_qp);
+
+enum o2_flow_order {
+	O2_FLOW_NEXT,
+	O2_FLOW_REPEATED, /* seen before */
+	O2_FLOW_GAP,	  /* packets before it are missing; an open message is suspended */
+};
+
+/* Where a request packet stands in its flow, which then expects the one after it. */
+enum o2_flow_order o2_flow_advance(struct o2_flow *flow, const struct o2_roce_packet *packet);
+
+void o2_flow_open(struct o2_flow *flow, const struct o2_roce_packet *packet);
+/* Add the packet's payload.  Returns false when memory runs out. */
+bool o2_flow_add(struct o2_flow *flow, const struct o2_roce_packet *packet);
+
+#endif

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/pcap_print.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "cli/cli.h"
+#include "cli/pcap_json.h"
+#include "cli/pcap_walk.h"
+#include "cli/summary.h"
+
+#define NS_PER_S  1000000000
+#define NS_PER_US 1000
+
+struct print {
+	bool json;
+	bool color;
+	bool failed; /* memory ran out */
+	bool has_start;
+	uint64_t start_ns; /* of the first event: times are relative to it */
+};
+
+static const char *paint(const struct print *print, const char *code)
+{
+	return print->color ? code : "";
+}
+
+static void print_where(struct print *print, const struct o2_event *event)
+{
+	char src[O2_ROCE_ADDRESS_TEXT_BYTES], dst[O2_ROCE_ADDRESS_TEXT_BYTES];
+	int64_t since;
+
+	if (!print->has_start) {
+		print->has_start = true;
+		print->start_ns = event->time_ns;
+	}
+	/* Packets of a capture need not be in order of time. */
+	since = (int64_t)(event->time_ns - print->start_ns);
+	o2_roce_address_text(&event->src, src);
+	o2_roce_address_text(&event->dst, dst);
+	printf("%s%6" PRIu32 " %s%5" PRId64 ".%06" PRId64 "  %s -> %s qp 0x%" PRIx32 "%s  ",
+	       paint(print, "\033[2m"), event->frame, since < 0 ? "-" : " ",
+	       (since < 0 ? -since : since) / NS_PER_S, (since < 0 ? -since : since) % NS_PER_S / NS_PER_US,
+	       src, dst, event->dest_qp, paint(print, "\033[0m"));
+}
+
+static void print_refused(const struct print *print, const struct o2_event *event)
+{
+	char text[256];
+
+	o2_error_text(event->refused, text, sizeof(text));
+	printf("%srefused%s %s", paint(print, "\033[1;31m"), paint(print, "\033[0m"), text);
+}
+
+static void print_result(const struct print *print, const struct o2_event *event)
+{
+	char text[O2_SUMMARY_TEXT_BYTES];
+
+	if (event->msg != NULL) {
+		o2_msg_summary(event->msg, text);
+		printf(" %s%s", text, event->tolerated ? " (wrong checksum, tolerated)" : "");
+	} else if (event->reject != NULL) {
+		o2_reject_summary(event->reject, text);
+		printf(" %s", text);
+	} else if (event->refused != NULL) {
+		putchar(' ');
+		print_refused(print, event);
+	}
+}
+
+static void print_cm(const struct print *print, const struct o2_event *event)
+{
+	const struct o2_cm *cm = &event->cm;
+	const char *name = o2_cm_kind_name(cm->kind);
+	const char *reason = o2_cm_reason_name(cm->reason);
+
+	if (name == NULL)
+		printf("CM attribute 0x%x", cm->kind);
+	else
+		printf("CM %s", name);
+	if (cm->kind == O2_CM_REQ)
+		printf(" service 0x%" PRIx64, cm->service_id);
+	if (cm->kind == O2_CM_REQ || cm->kind == O2_CM_REP)
+		printf(" from qp 0x%" PRIx32, cm->qp);
+	if (cm->kind == O2_CM_REJ)
+		printf(" reason %u%s%s%s", cm->reason, reason == NULL ? "" : " (",
+		       reason == NULL ? "" : reason, reason == NULL ? "" : ")");
+	print_result(print, event);
+}
+
+static void print_write(const struct o2_event *event)
+{
+	printf("WRITE %" PRIu64 " bytes rkey 0x%" PRIx32 " va 0x%" PRIx64 " (%" PRIu32 " packet%s)",
+	       event->bytes, event->rkey, event->va, event->packets, event->packets == 1 ? "" : "s");
+	if (event->bytes != event->dma_bytes)
+		printf(" but %" PRIu32 " bytes were announced", event->dma_bytes);
+}
+
+/* Source: the InfiniBand architecture specification, volume 1, "Acknowledge extended transport header". */
+static void print_nak(const struct o2_event *event)
+{
+	static const char *const codes[] = {"sequence error", "invalid request", "remote access error",
+					    "remote operational error", "invalid RD request"};
+	const unsigned int code = event->syndrome & 0x1f;
+
+	if ((event->syndrome >> 5 & 3) == 1)
+		printf("RNR NAK psn 0x%" PRIx32, event->psn);
+	else
+		printf("NAK %u (%s) psn 0x%" PRIx32, code,
+		       code < sizeof(codes) / sizeof(codes[0]) ? codes[code] : "unknown", event->psn);
+}
+
+static void print_text(struct print *print, const struct o2_event *event)
+{
+	print_where(print, event);
+	switch (event->kind) {
+	case O2_EVENT_SEND:
+		printf("SEND %" PRIu64, event->bytes);
+		print_result(print, event);
+		break;
+	case O2_EVENT_WRITE:
+		print_write(event);
+		break;
+	case O2_EVENT_CM:
+		print_cm(print, event);
+		break;
+	case O2_EVENT_NAK:
+		print_nak(event);
+		break;
+	case O2_EVENT_NOTE:
+		printf("(%s)", event->note);
+		break;
+	}
+	putchar('\n');
+}
+
+static void print_event(void *context, const struct o2_event *event)
+{
+	struct print *print = context;
+	json_t *object;
+
+	if (!print->json) {
+		print_text(print, event);
+		return;
+	}
+	object = o2_event_to_json(event);
+	if (object == NULL || json_dumpf(object, stdout, JSON_COMPACT) != 0)
+		print->failed = true;
+	else
+		putchar('\n');
+	json_decref(object);
+}
+
+static void print_totals(const struct o2_walk_totals *totals)
+{
+	printf("%" PRIu64 " packets: %" PRIu64 " SENDs, %" PRIu64 " WRITEs (%" PRIu64 " bytes), %" PRIu64
+	       " connection manager, %" PRIu64 " ACKs, %" PRIu64 " NAKs, %" PRIu64 " repeated, %" PRIu64
+	       " of other protocols; %" PRIu64 " refused\n",
+	       totals->packets, totals->sends, totals->writes, totals->write_bytes, totals->cm, totals->acks,
+	       totals->naks, totals->repeated, totals->not_roce, totals->refused);
+}
+
+int o2_pcap_print(const struct o2_input *input, const struct o2_lenient *lenient, bool json, bool color)
+{
+	struct print print = {.json = json, .color = color};
+	struct o2_walk_totals totals;
+	struct o2_error error;
+	char text[256];
+	const int rc = o2_pcap_walk(input->bytes, input->length_bytes, lenient, print_event, &print, &totals,
+				    &error);
+
+	if (!json && (rc == 0 || totals.packets != 0))
+		print_totals(&totals);
+	if (print.failed) {
+		o2_cli_complain("%s: not enough memory for the JSON form", input->name);
+		return O2_CLI_USAGE;
+	}
+	if (rc != 0) {
+		o2_error_text(&error, text, sizeof(text));
+		o2_cli_complain("%s: %s", input->name, text);
+		return O2_CLI_REFUSED;
+	}
+	if (totals.refused == 0)
+		return O2_CLI_OK;
+	o2_cli_complain("%s: %" PRIu64 " message%s refused", input->name, totals.refused,
+			totals.refused == 1 ? "" : "s");
+	return O2_CLI_REFUSED;
+}

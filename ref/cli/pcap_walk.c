@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/pcap_walk.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "cli/flows.h"
+#include "cli/pcap_file.h"
+
+#define SYNDROME_KIND(syndrome) ((syndrome) >> 5 & 3)
+#define SYNDROME_ACK		0u
+
+/* Everything that the steps of one walk share. */
+struct walk {
+	const struct o2_lenient *lenient;
+	o2_event_sink sink;
+	void *context;
+	struct o2_walk_totals *totals;
+	struct o2_flows *flows;
+	struct o2_pcap_packet record; /* the one at work */
+	struct o2_msg msg;	      /* large */
+	struct o2_reject reject;
+	struct o2_error refused;
+};
+
+static struct o2_event new_event(const struct walk *walk, enum o2_event_kind kind,
+				 const struct o2_roce_packet *packet)
+{
+	return (struct o2_event){
+		.kind = kind,
+		.frame = walk->record.number,
+		.time_ns = walk->record.time_ns,
+		.src = packet->src,
+		.dst = packet->dst,
+		.dest_qp = packet->dest_qp,
+		.psn = packet->psn,
+		.packets = 1,
+	};
+}
+
+static void report(struct walk *walk, const struct o2_event *event)
+{
+	if (event->refused != NULL)
+		walk->totals->refused++;
+	walk->sink(walk->context, event);
+}
+
+static void note(struct walk *walk, const struct o2_roce_packet *packet, const char *text)
+{
+	struct o2_event event = new_event(walk, O2_EVENT_NOTE, packet);
+
+	event.note = text;
+	walk->totals->notes++;
+	report(walk, &event);
+}
+
+static void decode_message(struct walk *walk, const uint8_t *bytes, size_t length_bytes,
+			   struct o2_event *event)
+{
+	if (o2_lenient_decode(bytes, length_bytes, walk->lenient, &walk->msg, &event->tolerated,
+			      &walk->refused) == 0)
+		event->msg = &walk->msg;
+	else
+		event->refused = &walk->refused;
+}
+
+static const char *incomplete_text(const struct o2_flow *flow)
+{
+	return flow->kind == O2_ROCE_SEND ? "an incomplete SEND" : "an incomplete WRITE";
+}
+
+static void report_flow(struct walk *walk, struct o2_flow *flow, const struct o2_roce_packet *packet)
+{
+	const bool is_send = flow->kind == O2_ROCE_SEND;
+	struct o2_event event = new_event(walk, is_send ? O2_EVENT_SEND : O2_EVENT_WRITE, packet);
+	static const uint8_t nothing[1];
+
+	event.packets = flow->packets;
+	event.bytes = flow->bytes;
+	if (is_send) {
+		walk->totals->sends++;
+		decode_message(walk, flow->kept_bytes == 0 ? nothing : flow->kept, flow->kept_bytes, &event);
+	} else {
+		event.va = flow->va;
+		event.rkey = flow->rkey;
+		event.dma_bytes = flow->dma_bytes;
+		walk->totals->writes++;
+		walk->totals->write_bytes += flow->bytes;
+	}
+	flow->open = false;
+	report(walk, &event);
+}
+
+/* A packet of a SEND or of an RDMA WRITE. */
+static int take_request(struct walk *walk, const struct o2_roce_packet *packet)
+{
+	struct o2_flow *flow = o2_flows_of(walk->flows, packet);
+	const enum o2_flow_order order = o2_flow_advance(flow, packet);
+
+	if (order == O2_FLOW_REPEATED) {
+		walk->totals->repeated++;
+		return 0;
+	}
+	if (order == O2_FLOW_GAP)
+		note(walk, packet, "packets before this one are missing");
+	if (flow->open && (packet->first || (packet->kind != flow->kind && !flow->suspended))) {
+		note(walk, packet, incomplete_text(flow));
+		flow->open = false;
+	}
+	if (packet->first) {
+		o2_flow_open(flow, packet);
+	} else if (!flow->open) {
+		if (packet->last)
+			note(walk, packet,
+			     packet->kind == O2_ROCE_SEND ? "a SEND without its first packets"
+							  : "a WRITE without its first packets");
+		return 0;
+	}
+	/* A receiver has no use for what follows a gap: it waits until the sender goes back. */
+	if (flow->suspended)
+		return 0;
+	if (!o2_flow_add(flow, packet))
+		return -ENOMEM;
+	if (packet->last)
+		report_flow(walk, flow, packet);
+	return 0;
+}
+
+/* Our reject records come with one reason; the private data of others is not ours to read. */
+static void decode_private(struct walk *walk, struct o2_event *event)
+{
+	const struct o2_cm *cm = &event->cm;
+	const bool is_ours = cm->kind != O2_CM_REQ || cm->ip_cm_bytes != 0;
+
+	if ((cm->kind == O2_CM_REQ && is_ours) || cm->kind == O2_CM_REP) {
+		decode_message(walk, cm->private_data, cm->private_bytes, event);
+	} else if (cm->kind == O2_CM_REJ && cm->reason == O2_CM_REASON_CONSUMER) {
+		if (o2_reject_decode(cm->private_data, cm->private_bytes, &walk->reject, &walk->refused) == 0)
+			event->reject = &walk->reject;
+		else
+			event->refused = &walk->refused;
+	}
+}
+
+static void take_cm(struct walk *walk, const struct o2_roce_packet *packet)
+{
+	struct o2_event event = new_event(walk, O2_EVENT_CM, packet);
+
+	if (!o2_cm_parse(packet->payload, packet->payload_bytes, &event.cm)) {
+		note(walk, packet, "a management datagram that is not the connection manager's");
+		return;
+	}
+	walk->totals->cm++;
+	event.bytes = event.cm.private_bytes;
+	if (event.cm.kind == O2_CM_REQ || event.cm.kind == O2_CM_REP)
+		o2_flows_forget(walk->flows, &packet->src, event.cm.qp);
+	decode_private(walk, &event);
+	report(walk, &event);
+}
+
+static void take_ack(struct walk *walk, const struct o2_roce_packet *packet)
+{
+	struct o2_event event = new_event(walk, O2_EVENT_NAK, packet);
+
+	if (SYNDROME_KIND(packet->syndrome) == SYNDROME_ACK) {
+		walk->totals->acks++;
+		return;
+	}
+	walk->totals->naks++;
+	event.syndrome = packet->syndrome;
+	report(walk, &event);
+}
+
+static int take_packet(struct walk *walk, const struct o2_roce_packet *packet)
+{
+	if (packet->datagram && packet->kind == O2_ROCE_SEND && packet->dest_qp == O2_GSI_QP) {
+		take_cm(walk, packet);
+		return 0;
+	}
+	if (packet->datagram) {
+		note(walk, packet, "a datagram to another queue pair than 1");
+		return 0;
+	}
+	switch (packet->kind) {
+	case O2_ROCE_SEND:
+	case O2_ROCE_WRITE:
+		return take_request(walk, packet);
+	case O2_ROCE_ACK:
+		take_ack(walk, packet);
+		return 0;
+	case O2_ROCE_READ:
+	case O2_ROCE_ATOMIC:
+		o2_flow_advance(o2_flows_of(walk->flows, packet), packet);
+		note(walk, packet,
+		     packet->kind == O2_ROCE_READ ? "an RDMA READ request" : "an atomic operation");
+		return 0;
+	case O2_ROCE_READ_RESPONSE:
+		return 0;
+	case O2_ROCE_OTHER:
+		break;
+	}
+	note(walk, packet, "an opcode of another transport service");
+	return 0;
+}
+
+static int take_record(struct walk *walk)
+{
+	struct o2_roce_packet packet;
+
+	walk->totals->packets++;
+	switch (o2_roce_parse(walk->record.bytes, walk->record.length_bytes, &packet)) {
+	case O2_ROCE_PACKET:
+		return take_packet(walk, &packet);
+	case O2_ROCE_CUT:
+		note(walk, &packet, "a packet that was not captured as a whole");
+		break;
+	case O2_ROCE_MALFORMED:
+		note(walk, &packet, "a packet whose lengths contradict each other");
+		break;
+	case O2_ROCE_NOT_ROCE:
+		walk->totals->not_roce++;
+		break;
+	}
+	return 0;
+}
+
+/* What is still open when the file ends. */
+static void finish(struct walk *walk)
+{
+	for (size_t i = 0; i < O2_FLOWS_MAX; i++) {
+		const struct o2_flow *flow = &walk->flows->flow[i];
+		const struct o2_roce_packet end = {
+			.src = flow->src, .dst = flow->dst, .dest_qp = flow->dest_qp, .psn = flow->next_psn};
+
+		if (flow->used && flow->open)
+			note(walk, &end, incomplete_text(flow));
+	}
+}
+
+int o2_pcap_walk(const uint8_t *bytes, size_t length_bytes, const struct o2_lenient *lenient,
+		 o2_event_sink sink, void *context, struct o2_walk_totals *totals, struct o2_error *error)
+{
+	struct walk walk = {.lenient = lenient, .sink = sink, .context = context, .totals = totals};
+	struct o2_pcap_file file;
+	int rc;
+
+	memset(totals, 0, sizeof(*totals));
+	rc = o2_pcap_open(&file, bytes, length_bytes, error);
+	if (rc != 0)
+		return rc;
+	walk.flows = o2_flows_new();
+	if (walk.flows == NULL)
+		return o2_refuse(error, -ENOMEM, "cli/pcap/memory", "flows", O2_NO_INDEX, 0, O2_FLOWS_MAX);
+	while ((rc = o2_pcap_next(&file, &walk.record, error)) > 0) {
+		rc = take_record(&walk);
+		if (rc != 0) {
+			o2_refuse(error, rc, "cli/pcap/memory", "flow", O2_NO_INDEX, 0, O2_FLOW_KEPT_BYTES);
+			break;
+		}
+	}
+	finish(&walk);
+	o2_flows_free(walk.flows);
+	return rc;
+}

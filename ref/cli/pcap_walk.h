@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef O2_CLI_PCAP_WALK_H
+#define O2_CLI_PCAP_WALK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cli/cm.h"
+#include "cli/lenient.h"
+#include "cli/roce.h"
+#include "wire/msg.h"
+#include "wire/reject.h"
+
+/*
+ * Walk a capture: put packets together to SENDs and RDMA WRITEs, decode what they carry, and report each as
+ * one event.  Any file is fine: what cannot be understood is reported as such.  Source: docs/cli.md,
+ * "Captures".
+ */
+
+enum o2_event_kind {
+	O2_EVENT_SEND,	/* a whole message: msg, or refused */
+	O2_EVENT_WRITE, /* a whole RDMA WRITE */
+	O2_EVENT_CM,   /* a message of the connection manager, with msg or reject or refused if it carries one
+			*/
+	O2_EVENT_NAK,  /* a negative acknowledgement */
+	O2_EVENT_NOTE, /* note says what was seen */
+};
+
+struct o2_event {
+	enum o2_event_kind kind;
+	uint32_t frame; /* number of the packet that completed it, from 1 */
+	uint64_t time_ns;
+	struct o2_roce_address src, dst;
+	uint32_t dest_qp, psn;
+	uint32_t packets; /* that it took */
+	uint64_t bytes;	  /* SEND, WRITE: that were seen */
+	/* WRITE: */
+	uint64_t va;
+	uint32_t rkey;
+	uint32_t dma_bytes; /* that its first packet announces */
+	/* NAK: */
+	uint8_t syndrome;
+	/* CM: */
+	struct o2_cm cm;
+	/* SEND, CM: at most one of msg, reject and refused is not NULL; none if nothing was to be decoded. */
+	const struct o2_msg *msg;
+	const struct o2_reject *reject;
+	const struct o2_error *refused;
+	bool tolerated; /* msg has a wrong checksum, which the options accept */
+	/* NOTE: */
+	const char *note;
+};
+
+struct o2_walk_totals {
+	uint64_t packets;
+	uint64_t not_roce;
+	uint64_t sends, writes, write_bytes, cm, acks, naks, notes;
+	uint64_t repeated; /* packets seen before: not reported */
+	uint64_t refused;  /* events with a refusal */
+};
+
+typedef void (*o2_event_sink)(void *context, const struct o2_event *event);
+
+/*
+ * Returns 0, -ENOMEM, or what o2_pcap_open and o2_pcap_next return for a file that is none or is cut short;
+ * the events before the cut have been reported.  An event is the sink's until it returns.
+ */
+int o2_pcap_walk(const uint8_t *bytes, size_t length_bytes, const struct o2_lenient *lenient,
+		 o2_event_sink sink, void *context, struct o2_walk_totals *totals, struct o2_error *error);
+
+#endif

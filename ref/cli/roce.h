@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef O2_CLI_ROCE_H
+#define O2_CLI_ROCE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * One RoCEv2 packet: Ethernet (VLAN tags are passed over), IPv4 or IPv6, UDP to port 4791, base transport
+ * header and what its opcode adds.  Source: docs/cli.md, "Captures".
+ */
+
+#define O2_ROCE_UDP_PORT 4791u
+
+enum o2_roce_kind {
+	O2_ROCE_SEND,
+	O2_ROCE_WRITE,
+	O2_ROCE_READ, /* request */
+	O2_ROCE_READ_RESPONSE,
+	O2_ROCE_ACK,
+	O2_ROCE_ATOMIC, /* request */
+	O2_ROCE_OTHER,
+};
+
+struct o2_roce_address {
+	uint8_t family_bytes; /* 4 or 16 */
+	uint8_t bytes[16];
+};
+
+struct o2_roce_packet {
+	struct o2_roce_address src, dst;
+	uint8_t opcode;
+	enum o2_roce_kind kind;
+	bool datagram;	  /* opcode of an unreliable datagram, else of a reliable connection */
+	bool first, last; /* of the packets of its message; both for an "only" */
+	uint32_t dest_qp; /* 24 bits */
+	uint32_t psn;	  /* 24 bits */
+	/* WRITE first and only, READ requests: */
+	uint64_t va;
+	uint32_t rkey;
+	uint32_t dma_bytes;
+	/* ACK and last packets of read responses: */
+	uint8_t syndrome;
+	/* Without padding and ICRC. */
+	const uint8_t *payload; /* into the packet */
+	size_t payload_bytes;
+};
+
+enum o2_roce_verdict {
+	O2_ROCE_PACKET,
+	O2_ROCE_NOT_ROCE,  /* another protocol */
+	O2_ROCE_CUT,	   /* the capture does not hold all of the packet */
+	O2_ROCE_MALFORMED, /* its lengths contradict each other */
+};
+
+/* No byte is read past those given. */
+enum o2_roce_verdict o2_roce_parse(const uint8_t *bytes, size_t length_bytes, struct o2_roce_packet *packet);
+
+/* The textual form of an address: at least 46 bytes. */
+#define O2_ROCE_ADDRESS_TEXT_BYTES 48u
+void o2_roce_address_text(const struct o2_roce_address *address, char text[O2_ROCE_ADDRESS_TEXT_BYTES]);
+
+#endif
