@@ -4,10 +4,9 @@
  * that happens.  Built twice, against loopverbs and against libibverbs: the same seed must print the same
  * lines on any device (compare.py).
  *
- * Never done, because soft-RoCE does not survive it: invalidating a window that is not bound; destroying a
- * queue pair with one still bound; retry_cnt 7.  Not done, because devices rightly differ: see the comments
- * at each place, and docs/loopverbs.md, "Differences".  Window bounds: run loopverbs with
- * LOOPVERBS_WINDOW_BOUNDS=0.
+ * Never done, because the program's duty is not to: invalidating a window that is not bound; destroying a
+ * queue pair with one still bound.  Left out, because devices may differ: see the comments at each place, and
+ * docs/loopverbs.md, "Differences".  Window bounds: run loopverbs with LOOPVERBS_WINDOW_BOUNDS=0.
  */
 #include <getopt.h>
 
@@ -34,8 +33,7 @@ static void op_register(struct world *w, struct side *s)
 	new.access = rights[chance(w, 50) ? sizeof(rights) / sizeof(rights[0]) - 1 : draw(w, 7)];
 	if (chance(w, 3)) {
 		new.length = 0;
-		new.offset -=
-			new.offset % PAGE; /* elsewhere soft-RoCE registers nothing and calls it a region */
+		new.offset -= new.offset % PAGE; /* elsewhere devices differ */
 	}
 	switch (draw(w, 4)) {
 	case 0: /* small */
@@ -121,7 +119,7 @@ static void op_bind_type1(struct world *w, struct side *s)
 
 static void op_post_recvs(struct world *w, struct side *s)
 {
-	/* What a queue pair in error takes, soft-RoCE keeps or flushes as it happens to be woken or not. */
+	/* What becomes of receives taken in error, and when, is not the same on every device. */
 	if (s->error)
 		return;
 	for (uint32_t n = 1 + draw(w, 3); n && s->recvs < QUEUE_DEPTH; n--) {

@@ -148,8 +148,8 @@ static void print_request(struct world *w, struct side *s, const struct request 
 }
 
 /*
- * What a completed request means for the windows.  Soft-RoCE may have carried out a local request that it
- * then reports as flushed, so after a failure only freeing the window is safe, and is done at once.
+ * What a completed request means for the windows.  A device may have carried out a local request that it then
+ * reports as flushed, so after a failure only freeing the window is safe, and is done at once.
  */
 static void settle_window(struct world *w, struct side *owner, struct request *r, enum ibv_wc_status status)
 {

@@ -251,8 +251,8 @@ static uint32_t request_length(const struct request *q)
 
 /*
  * One request of a batch; `recvs` is what the peer will have left for it.  `retrying`: it stands behind one
- * that will be sent again and again, to a peer that is dead or has no receive; soft-RoCE then forgets the
- * whole queue when a bind or an invalidate follows.
+ * that will be sent again and again, to a peer that is dead or has no receive.  When a bind or an invalidate
+ * behind such a request is carried out is the device's choice, so none is made.
  */
 static void draw_request(struct world *w, struct side *s, struct side *peer, struct request *q,
 			 uint32_t recvs, bool retrying)

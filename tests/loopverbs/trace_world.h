@@ -227,7 +227,7 @@ static void to_rts(struct world *w, struct side *s, struct side *peer, enum ibv_
 	attr = (struct ibv_qp_attr){
 		.qp_state = IBV_QPS_RTS,
 		.timeout = 13,	/* 34 ms: less, and an emulated guest misses answers that came */
-		.retry_cnt = 6, /* 7 would be for ever on soft-RoCE */
+		.retry_cnt = 6, /* 7 means for ever on some devices */
 		.rnr_retry = w->rnr_retry,
 		.sq_psn = psn,
 		.max_rd_atomic = 4};
@@ -265,7 +265,7 @@ static void reconnect(struct world *w)
 
 static void close_side(struct side *s)
 {
-	/* Windows first: soft-RoCE waits long for a queue pair with one still bound. */
+	/* Windows first: no queue pair goes while one is bound to it. */
 	for (uint32_t i = 0; i < WINDOWS; i++)
 		if (s->window[i].mw && ibv_dealloc_mw(s->window[i].mw))
 			die("ibv_dealloc_mw");
