@@ -27,6 +27,7 @@
 struct arguments {
 	const char *device;
 	long gid_index;
+	bool json;
 	const char *json_path;
 	const char *mutant;
 	const char *modes;
@@ -59,7 +60,8 @@ static void usage(FILE *out)
 		"  --modes A,B         registration modes to draw from (default global,fmr,fastreg)\n"
 		"  --max-bytes N       largest transfer (default 1048576)\n"
 		"  --out DIR           write the files of findings there\n"
-		"  --json FILE         write the result there (- for standard output)\n"
+		"  --json              print the result as JSON on standard output\n"
+		"  --json-file FILE    write it there\n"
 		"  --progress SECONDS  print a line every so often\n"
 		"  --findings N        stop after N kinds of failure (default 5)\n"
 		"  --shrink-calls N    tries that shrinking one failure may cost\n"
@@ -150,6 +152,9 @@ static void parse_option(int option, const char *name, const char *value, struct
 	case 'j':
 		a->json_path = value;
 		break;
+	case 'J':
+		a->json = true;
+		break;
 	case 'P':
 		a->run.progress_s = (double)number(name, value, 3600);
 		break;
@@ -188,7 +193,8 @@ static void parse(int argc, char **argv, struct arguments *a)
 		{"modes", required_argument, NULL, 'M'},
 		{"max-bytes", required_argument, NULL, 'b'},
 		{"out", required_argument, NULL, 'o'},
-		{"json", required_argument, NULL, 'j'},
+		{"json", no_argument, NULL, 'J'},
+		{"json-file", required_argument, NULL, 'j'},
 		{"progress", required_argument, NULL, 'P'},
 		{"current-case", required_argument, NULL, 'C'},
 		{"mutant", required_argument, NULL, 'X'},
@@ -261,27 +267,34 @@ static int open_rung(struct arguments *a, struct o2_rung **rung, struct o2_error
 	return o2_rung_open_verbs(names[0], names[1], gid_index_of(a), rung, error);
 }
 
+/* The summary for people; it goes to standard error when standard output carries JSON. */
+static void print_summary(const struct arguments *a, const struct o2_transfer_run *run, const json_t *result)
+{
+	const json_t *missing = json_object_get(result, "missing");
+	FILE *out = a->json ? stderr : stdout;
+	char text[200];
+
+	o2_counters_line(&run->counters, json_real_value(json_object_get(result, "seconds")), text,
+			 sizeof(text));
+	fprintf(out, "transfer on %s: %s; %zu findings, %zu situations missing\n", a->device, text,
+		json_array_size(json_object_get(result, "findings")), json_array_size(missing));
+	for (size_t i = 0; i < json_array_size(missing); i++)
+		fprintf(out, "  missing: %s\n", json_string_value(json_array_get(missing, i)));
+}
+
 static int run_command(struct arguments *a, struct o2_transfer_run *run)
 {
 	json_t *result = NULL;
-	char text[200];
-	double seconds;
 	int rc;
 
 	fprintf(stderr, "o2props: transfer on %s, seed 0x%llx\n", a->device, (unsigned long long)a->run.seed);
 	rc = o2_run(run, &a->run, &result);
-	seconds = json_real_value(json_object_get(result, "seconds"));
-	o2_counters_line(&run->counters, seconds, text, sizeof(text));
-	printf("transfer on %s: %s; %zu findings, %zu situations missing\n", a->device, text,
-	       json_array_size(json_object_get(result, "findings")),
-	       json_array_size(json_object_get(result, "missing")));
-	for (size_t i = 0; i < json_array_size(json_object_get(result, "missing")); i++)
-		printf("  missing: %s\n",
-		       json_string_value(json_array_get(json_object_get(result, "missing"), i)));
-	if (a->json_path != NULL && strcmp(a->json_path, "-") == 0) {
+	print_summary(a, run, result);
+	if (a->json) {
 		json_dumpf(result, stdout, JSON_INDENT(1));
 		printf("\n");
-	} else if (a->json_path != NULL && json_dump_file(result, a->json_path, JSON_INDENT(1)) != 0) {
+	}
+	if (a->json_path != NULL && json_dump_file(result, a->json_path, JSON_INDENT(1)) != 0) {
 		fprintf(stderr, "o2props: cannot write %s\n", a->json_path);
 		rc = EXIT_USAGE;
 	}

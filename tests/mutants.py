@@ -65,7 +65,7 @@ def run(options, mutant, cases):
     with tempfile.TemporaryDirectory(prefix="o2ref-mutants-") as folder:
         file = Path(folder) / "result.json"
         command = [options.program, "run", "transfer", "--device", options.device, "--cases", str(cases), "--seed",
-                   str(SEED), "--mutant", mutant, "--findings", "1", "--shrink-calls", str(SHRINK_CALLS), "--json",
+                   str(SEED), "--mutant", mutant, "--findings", "1", "--shrink-calls", str(SHRINK_CALLS), "--json-file",
                    str(file)]
         started = time.monotonic()
         try:

@@ -64,7 +64,7 @@ class Run:
 
 
 def command_of(run, work, log_dir):
-    options = ["--json", "result.json", "--out", "cases", "--current-case", "current-case"]
+    options = ["--json-file", "result.json", "--out", "cases", "--current-case", "current-case"]
     common = [*run.bounds(), "--seed", f"0x{run.seed:x}", "--progress", str(PROGRESS_S), *run.mutant_options()]
     if run.device not in IN_GUEST:
         paths = [str(work / word) if not word.startswith("--") else word for word in options]

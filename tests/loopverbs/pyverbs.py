@@ -45,20 +45,35 @@ def parse_args():
     return parser.parse_args()
 
 
-def prepare(build):
-    """Copy the package's tests, unpacked, and return the folder to run them from."""
-    if not os.path.isdir(PACKAGE):
+def package_tests(build):
+    """Where the package's tests are.  Small images install no documentation: then they come from the package itself."""
+    if os.path.isdir(PACKAGE):
+        return PACKAGE
+    folder = os.path.join(build, "pyverbs-package")
+    os.makedirs(folder, exist_ok=True)
+    subprocess.run(["apt-get", "download", "python3-pyverbs"], cwd=folder, check=False, stdout=subprocess.DEVNULL)
+    for name in os.listdir(folder):
+        if name.endswith(".deb"):
+            subprocess.run(["dpkg-deb", "-x", name, "."], cwd=folder, check=False)
+    unpacked = folder + PACKAGE
+    if not os.path.isdir(unpacked):
         print(f"pyverbs: {PACKAGE} is missing (Debian package python3-pyverbs)", file=sys.stderr)
         sys.exit(CANNOT_RUN)
+    return unpacked
+
+
+def prepare(build):
+    """Copy the package's tests, unpacked, and return the folder to run them from."""
+    package = package_tests(build)
     folder = os.path.join(build, "pyverbs")
     tests = os.path.join(folder, "tests")
     shutil.rmtree(tests, ignore_errors=True)
     os.makedirs(tests)
-    for name in os.listdir(PACKAGE):
+    for name in os.listdir(package):
         # The package's own loader imports every test module it finds, which takes long in an emulated guest.
         if name.startswith("test_") and name.split(".")[0] not in MODULES:
             continue
-        source = os.path.join(PACKAGE, name)
+        source = os.path.join(package, name)
         if name.endswith(".gz"):
             with gzip.open(source) as packed, open(os.path.join(tests, name[:-3]), "wb") as plain:
                 shutil.copyfileobj(packed, plain)
