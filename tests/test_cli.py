@@ -8,6 +8,8 @@ usage: test_cli.py [O2REF]   the program; else $O2REF_CLI, else build/o2ref.  La
 import json
 import os
 import pty
+import re
+import shlex
 import struct
 import subprocess
 import sys
@@ -287,19 +289,19 @@ class Refusal(unittest.TestCase):
             data = bytearray(path.read_bytes())
             _, found = self.refused(data, "wire/header/checksum")
             self.assertRegex(found[">ibm_cksum"][2], "wrong: unsigned 0x[0-9a-f]{8}, signed 0x[0-9a-f]{8}$")
-            done = run("decode", "--tolerate-payload-checksum", "-", data=bytes(data))
+            done = run("decode", "--tolerate-immediate-checksum", "-", data=bytes(data))
             self.assertEqual(done.returncode, DECODED)
             self.assertIn(b"tolerated: ", done.stdout)
-            # Only the checksum is forgiven.
-            struct.pack_into("<I", data, 76, 4000)
-            self.refused(data, "wire/immediate/payload-past-nob", "--tolerate-payload-checksum")
-            # And only where there is a payload.
-            struct.pack_into("<I", data, 76, 0)
-            self.refused(data, "wire/header/checksum", "--tolerate-payload-checksum")
+            decoded = run("decode", "--json", "--tolerate-immediate-checksum", path)
+            self.assertEqual(json.loads(decoded.stdout)["message"]["cksum_flavour"], "unverified")
+            # Only where there is a payload, inside the message.
+            for payload_length in (0, 4000):
+                struct.pack_into("<I", data, 76, payload_length)
+                self.refused(data, "wire/header/checksum", "--tolerate-immediate-checksum")
         for name in ("077_NOOP_ck_n00048_b2a.bin", "083_PUT_REQ_PUT_ck_n00128_a2b.bin"):
             other = bytearray((CAPTURES / name).read_bytes())
             other[12] ^= 1
-            self.refused(other, "wire/header/checksum", "--tolerate-payload-checksum")
+            self.refused(other, "wire/header/checksum", "--tolerate-immediate-checksum")
 
 
 class Color(unittest.TestCase):
@@ -339,6 +341,20 @@ class Color(unittest.TestCase):
             self.assertEqual((status, output), (USAGE, b""))
             self.assertIn(b"--hex", stderr)
             self.assertEqual(self.on_terminal("encode", "--hex", file.name)[0], DECODED)
+
+
+class Documentation(unittest.TestCase):
+    """The samples in docs/cli.md are what the command prints.  A line "..." stands for any lines."""
+
+    def test_samples(self):
+        blocks = re.findall(r"(?m)^    \$ (o2ref .*)\n((?:    .*\n)*)", (ROOT / "docs" / "cli.md").read_text())
+        self.assertGreaterEqual(len(blocks), 5)
+        for command, sample in blocks:
+            done = subprocess.run(command.replace("o2ref", shlex.quote(os.path.abspath(PROGRAM))), shell=True,
+                                  cwd=ROOT, capture_output=True, timeout=60, check=False)
+            expected = re.escape("".join(line[4:] + "\n" for line in sample.splitlines()))
+            expected = expected.replace(re.escape("...\n"), "(?:.*\\n)*?")
+            self.assertRegex(done.stdout.decode() + done.stderr.decode(), "^(?:" + expected + ")$", command)
 
 
 class Json(unittest.TestCase):

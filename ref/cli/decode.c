@@ -6,7 +6,6 @@
 #include "cli/cli.h"
 #include "cli/dump.h"
 #include "cli/input.h"
-#include "cli/lenient.h"
 #include "cli/pcap_print.h"
 #include "wire/bytes.h"
 #include "wire/msg_json.h"
@@ -20,7 +19,7 @@ struct decode_options {
 	bool color;
 	bool hex_input;
 	bool raw_input;
-	struct o2_lenient lenient;
+	struct o2_wire_options wire;
 };
 
 static const char help[] =
@@ -42,7 +41,7 @@ static const char help[] =
 	"  --max-frags N      257 (the default) or 256\n"
 	"  --require-checksum refuse messages without one\n"
 	"  --any-lnd          accept NIDs of other networks than o2ib in the header\n"
-	"  --tolerate-payload-checksum\n"
+	"  --tolerate-immediate-checksum\n"
 	"                     accept an IMMEDIATE with a payload whose checksum is wrong\n"
 	"  -h, --help         this text\n"
 	"\n"
@@ -75,7 +74,7 @@ static const struct option long_options[] = {
 	{"max-frags", required_argument, NULL, OPT_MAX_FRAGS},
 	{"require-checksum", no_argument, NULL, OPT_REQUIRE_CHECKSUM},
 	{"any-lnd", no_argument, NULL, OPT_ANY_LND},
-	{"tolerate-payload-checksum", no_argument, NULL, OPT_TOLERATE},
+	{"tolerate-immediate-checksum", no_argument, NULL, OPT_TOLERATE},
 	{"help", no_argument, NULL, 'h'},
 	{NULL, 0, NULL, 0},
 };
@@ -168,7 +167,7 @@ static void dump_message(const struct o2_input *input, size_t start, const struc
 	if (error->code != 0 && rows.length_bytes == O2_REJECT_BYTES && has_magic(rows.bytes))
 		puts("  (24 bytes are what a reject record has: try --reject)");
 	if (tolerated)
-		puts("tolerated: the checksum is wrong (--tolerate-payload-checksum)");
+		puts("tolerated: the checksum is wrong (--tolerate-immediate-checksum)");
 }
 
 static int decode_message(const struct o2_input *input, const struct decode_options *options)
@@ -176,15 +175,15 @@ static int decode_message(const struct o2_input *input, const struct decode_opti
 	const size_t start = has_ip_cm_header(input) ? O2_IP_CM_HEADER_BYTES : 0;
 	static struct o2_msg msg; /* large */
 	struct o2_error error;
-	bool tolerated;
-	const int rc = o2_lenient_decode(input->bytes + start, input->length_bytes - start, &options->lenient,
-					 &msg, &tolerated, &error);
+	const int rc = o2_msg_decode(input->bytes + start, input->length_bytes - start, &options->wire, &msg,
+				     &error);
 	int status = O2_CLI_OK;
 
 	if (options->json)
 		status = print_json(o2_msg_decode_output_to_json(&msg, &error), JSON_INDENT(2));
 	else
-		dump_message(input, start, options, &error, tolerated);
+		dump_message(input, start, options, &error,
+			     rc == 0 && msg.cksum_flavour == O2_CKSUM_UNVERIFIED);
 	return status == O2_CLI_OK && rc != 0 ? complain_refused(input, &error) : status;
 }
 
@@ -197,7 +196,7 @@ static int decode_file(const char *path, const struct decode_options *options)
 			   &input))
 		return O2_CLI_USAGE;
 	if (options->pcap) {
-		status = o2_pcap_print(&input, &options->lenient, options->json, options->color);
+		status = o2_pcap_print(&input, &options->wire, options->json, options->color);
 	} else if (options->hex_input && !o2_input_is_hex(&input)) {
 		o2_cli_complain("%s: not pairs of hexadecimal digits", input.name);
 		status = O2_CLI_USAGE;
@@ -238,15 +237,15 @@ static bool set_option(int option, struct decode_options *options, const char **
 		*color = optarg;
 		return true;
 	case OPT_MAX_FRAGS:
-		return o2_cli_max_frags(optarg, &options->lenient.wire.max_frags);
+		return o2_cli_max_frags(optarg, &options->wire.max_frags);
 	case OPT_REQUIRE_CHECKSUM:
-		options->lenient.wire.require_checksum = true;
+		options->wire.require_checksum = true;
 		return true;
 	case OPT_ANY_LND:
-		options->lenient.wire.any_lnd = true;
+		options->wire.any_lnd = true;
 		return true;
 	case OPT_TOLERATE:
-		options->lenient.payload_checksum = true;
+		options->wire.tolerate_immediate_checksum = true;
 		return true;
 	default:
 		return false;
@@ -259,7 +258,7 @@ static int read_options(int argc, char **argv, struct decode_options *options, b
 	const char *color = "auto";
 	int option;
 
-	*options = (struct decode_options){.lenient.wire = O2_WIRE_DEFAULTS};
+	*options = (struct decode_options){.wire = O2_WIRE_DEFAULTS};
 	opterr = 0;
 	optind = 1;
 	while ((option = getopt_long(argc, argv, "h", long_options, NULL)) != -1) {

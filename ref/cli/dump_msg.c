@@ -200,6 +200,10 @@ void o2_dump_message(struct o2_rows *rows)
 		return;
 	}
 	end = show_body(rows, info->body, nob_end);
-	o2_row_block(rows, end, nob_end, "(after the body)", ", ignored");
+	/* A refused message may have ended for us before its body did. */
+	if (rows->refused != NULL && rows->refused->code != 0)
+		o2_row_block(rows, end, nob_end, "(unread)", "");
+	else
+		o2_row_block(rows, end, nob_end, "(after the body)", ", ignored");
 	o2_row_block(rows, end > nob_end ? end : nob_end, rows->length_bytes, "(after nob)", ", ignored");
 }

@@ -100,8 +100,6 @@ json_t *o2_event_to_json(const struct o2_event *event)
 	       set(object, "src", json_string(src)) && set(object, "dst", json_string(dst)) &&
 	       set_integer(object, "dest_qp", event->dest_qp) && set_integer(object, "psn", event->psn) &&
 	       set_kind(object, event);
-	if (good && event->tolerated)
-		good = set(object, "checksum_tolerated", json_true());
 	if (good)
 		return object;
 	json_decref(object);

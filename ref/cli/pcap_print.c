@@ -59,7 +59,9 @@ static void print_result(const struct print *print, const struct o2_event *event
 
 	if (event->msg != NULL) {
 		o2_msg_summary(event->msg, text);
-		printf(" %s%s", text, event->tolerated ? " (wrong checksum, tolerated)" : "");
+		printf(" %s%s", text,
+		       event->msg->cksum_flavour == O2_CKSUM_UNVERIFIED ? " (wrong checksum, tolerated)"
+									: "");
 	} else if (event->reject != NULL) {
 		o2_reject_summary(event->reject, text);
 		printf(" %s", text);
@@ -161,13 +163,13 @@ static void print_totals(const struct o2_walk_totals *totals)
 	       totals->naks, totals->repeated, totals->not_roce, totals->refused);
 }
 
-int o2_pcap_print(const struct o2_input *input, const struct o2_lenient *lenient, bool json, bool color)
+int o2_pcap_print(const struct o2_input *input, const struct o2_wire_options *options, bool json, bool color)
 {
 	struct print print = {.json = json, .color = color};
 	struct o2_walk_totals totals;
 	struct o2_error error;
 	char text[256];
-	const int rc = o2_pcap_walk(input->bytes, input->length_bytes, lenient, print_event, &print, &totals,
+	const int rc = o2_pcap_walk(input->bytes, input->length_bytes, options, print_event, &print, &totals,
 				    &error);
 
 	if (!json && (rc == 0 || totals.packets != 0))

@@ -5,13 +5,13 @@
 #include <stdbool.h>
 
 #include "cli/input.h"
-#include "cli/lenient.h"
+#include "wire/msg.h"
 
 /*
  * Print the exchange in a capture on standard output, one line for each event: text, or with json one form
  * o2ref/pcap_event/output.  Returns an exit status (enum o2_cli_status): refused if the file is cut or any
  * message in it is refused.
  */
-int o2_pcap_print(const struct o2_input *input, const struct o2_lenient *lenient, bool json, bool color);
+int o2_pcap_print(const struct o2_input *input, const struct o2_wire_options *options, bool json, bool color);
 
 #endif

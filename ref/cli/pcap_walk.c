@@ -12,7 +12,7 @@
 
 /* Everything that the steps of one walk share. */
 struct walk {
-	const struct o2_lenient *lenient;
+	const struct o2_wire_options *options;
 	o2_event_sink sink;
 	void *context;
 	struct o2_walk_totals *totals;
@@ -57,8 +57,7 @@ static void note(struct walk *walk, const struct o2_roce_packet *packet, const c
 static void decode_message(struct walk *walk, const uint8_t *bytes, size_t length_bytes,
 			   struct o2_event *event)
 {
-	if (o2_lenient_decode(bytes, length_bytes, walk->lenient, &walk->msg, &event->tolerated,
-			      &walk->refused) == 0)
+	if (o2_msg_decode(bytes, length_bytes, walk->options, &walk->msg, &walk->refused) == 0)
 		event->msg = &walk->msg;
 	else
 		event->refused = &walk->refused;
@@ -237,10 +236,10 @@ static void finish(struct walk *walk)
 	}
 }
 
-int o2_pcap_walk(const uint8_t *bytes, size_t length_bytes, const struct o2_lenient *lenient,
+int o2_pcap_walk(const uint8_t *bytes, size_t length_bytes, const struct o2_wire_options *options,
 		 o2_event_sink sink, void *context, struct o2_walk_totals *totals, struct o2_error *error)
 {
-	struct walk walk = {.lenient = lenient, .sink = sink, .context = context, .totals = totals};
+	struct walk walk = {.options = options, .sink = sink, .context = context, .totals = totals};
 	struct o2_pcap_file file;
 	int rc;
 

@@ -7,7 +7,6 @@
 #include <stdint.h>
 
 #include "cli/cm.h"
-#include "cli/lenient.h"
 #include "cli/roce.h"
 #include "wire/msg.h"
 #include "wire/reject.h"
@@ -47,7 +46,6 @@ struct o2_event {
 	const struct o2_msg *msg;
 	const struct o2_reject *reject;
 	const struct o2_error *refused;
-	bool tolerated; /* msg has a wrong checksum, which the options accept */
 	/* NOTE: */
 	const char *note;
 };
@@ -66,7 +64,7 @@ typedef void (*o2_event_sink)(void *context, const struct o2_event *event);
  * Returns 0, -ENOMEM, or what o2_pcap_open and o2_pcap_next return for a file that is none or is cut short;
  * the events before the cut have been reported.  An event is the sink's until it returns.
  */
-int o2_pcap_walk(const uint8_t *bytes, size_t length_bytes, const struct o2_lenient *lenient,
+int o2_pcap_walk(const uint8_t *bytes, size_t length_bytes, const struct o2_wire_options *options,
 		 o2_event_sink sink, void *context, struct o2_walk_totals *totals, struct o2_error *error);
 
 #endif
