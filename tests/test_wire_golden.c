@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The golden messages, byte for byte, both ways; the checksums, both flavours (docs/wire.md, "Checksum"). */
 #include "tests/wire/golden.h"
+#include "tests/wire/wire_test.h"
 
 #include "wire/checksum.h"
 
@@ -132,7 +133,7 @@ static void lnet_header_by_its_offsets(void **state)
 					      [O2_LNET_PUT] = 72,
 					      [O2_LNET_GET] = 68,
 					      [O2_LNET_REPLY] = 48,
-					      [O2_LNET_HELLO] = 32};
+					      [O2_LNET_HELLO] = 44};
 	uint8_t in[O2_LNET_HDR_BYTES], out[O2_LNET_HDR_BYTES];
 	struct o2_lnet_hdr hdr;
 
@@ -149,7 +150,7 @@ static void lnet_header_by_its_offsets(void **state)
 		assert_int_equal(hdr.type, type);
 		assert_int_equal(hdr.payload_length, 0x1f1e1d1cu);
 		if (type != O2_LNET_HELLO) {
-			/* The handle stands first in every variant. */
+			/* The handle stands first in every variant but HELLO. */
 			assert_int_equal(hdr.msg.put.ack_wmd.wh_interface_cookie, 0x2726252423222120u);
 			assert_int_equal(hdr.msg.put.ack_wmd.wh_object_cookie, 0x2f2e2d2c2b2a2928u);
 		}
@@ -166,6 +167,9 @@ static void lnet_header_by_its_offsets(void **state)
 			assert_int_equal(hdr.msg.get.ptl_index, 0x3b3a3938u);
 			assert_int_equal(hdr.msg.get.src_offset, 0x3f3e3d3cu);
 			assert_int_equal(hdr.msg.get.sink_length, 0x43424140u);
+		} else if (type == O2_LNET_HELLO) {
+			assert_int_equal(hdr.msg.hello.incarnation, 0x2726252423222120u);
+			assert_int_equal(hdr.msg.hello.type, 0x2b2a2928u);
 		}
 		memset(out, 0xee, sizeof(out));
 		o2_lnet_hdr_store(&hdr, out);

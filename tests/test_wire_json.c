@@ -24,7 +24,10 @@ static json_t *reparse(json_t *object)
 
 static void decode_both_ways(const uint8_t *bytes, size_t length)
 {
-	const struct o2_wire_options options = {.max_frags = 256, .require_checksum = false, .any_lnd = true};
+	const struct o2_wire_options options = {.max_frags = 256,
+						.require_checksum = false,
+						.any_lnd = true,
+						.tolerate_immediate_checksum = true};
 	static struct o2_msg msg;
 	struct o2_wire_options options_read;
 	struct o2_wire_refused refused;
@@ -36,7 +39,8 @@ static void decode_both_ways(const uint8_t *bytes, size_t length)
 	assert_int_equal(read_bytes.length_bytes, length);
 	assert_memory_equal(read_bytes.bytes, bytes, length);
 	assert_int_equal(options_read.max_frags, 256);
-	assert_true(options_read.any_lnd && !options_read.require_checksum);
+	assert_true(options_read.any_lnd && !options_read.require_checksum &&
+		    options_read.tolerate_immediate_checksum);
 
 	o2_msg_decode(bytes, length, NULL, &msg, &error);
 	form = reparse(o2_msg_decode_output_to_json(&msg, &error));
@@ -70,7 +74,8 @@ static void encode_both_ways(const struct o2_msg *msg)
 	assert_int_equal(o2_msg_encode_input_from_json(form, &read_msg, &options_read, &error), 0);
 	json_decref(form);
 	o2_test_same(msg, &read_msg.msg);
-	assert_true(options_read.require_checksum && !options_read.any_lnd);
+	assert_true(options_read.require_checksum && !options_read.any_lnd &&
+		    !options_read.tolerate_immediate_checksum);
 
 	length = o2_msg_encode(msg, NULL, bytes, sizeof(bytes), &error);
 	form = reparse(o2_msg_encode_output_to_json(bytes, length < 0 ? 0 : (size_t)length, &error));
@@ -113,6 +118,12 @@ static void refusals(void **state)
 	decode_both_ways(golden[2].bytes, golden[2].length_bytes - 1);
 	o2_test_message(&msg, O2_MSG_IMMEDIATE, O2_BIG_ENDIAN, 0);
 	msg.u.immediate.hdr.type = O2_LNET_HELLO;
+	memset(&msg.u.immediate.hdr.msg, 0, sizeof(msg.u.immediate.hdr.msg));
+	msg.u.immediate.hdr.msg.hello.incarnation = O2_TEST_SRCSTAMP;
+	msg.u.immediate.hdr.msg.hello.type = 0xfedcba98;
+	encode_both_ways(&msg);
+	assert_int_equal(read_msg.msg.u.immediate.hdr.msg.hello.type, 0xfedcba98);
+	msg.cksum_flavour = O2_CKSUM_UNVERIFIED;
 	encode_both_ways(&msg);
 	o2_test_message(&msg, O2_MSG_GET_REQ, O2_BIG_ENDIAN, 3);
 	msg.u.get.ibgm_rd.rd_frags[1].rf_addr = UINT64_MAX;

@@ -54,6 +54,7 @@ uint32_t o2_checksum_of(struct o2_checksums sums, enum o2_cksum_flavour flavour)
 {
 	switch (flavour) {
 	case O2_CKSUM_UNSIGNED:
+	case O2_CKSUM_UNVERIFIED:
 		return sums.of_unsigned;
 	case O2_CKSUM_SIGNED:
 		return sums.of_signed;

@@ -23,7 +23,7 @@ struct o2_checksums o2_checksum_both(const uint8_t *bytes, size_t length_bytes);
  * header. */
 struct o2_checksums o2_msg_checksum_both(const uint8_t *bytes, size_t nob);
 
-/* One of the two; 0 for O2_CKSUM_NONE. */
+/* One of the two; 0 for O2_CKSUM_NONE.  O2_CKSUM_UNVERIFIED gives the unsigned one. */
 uint32_t o2_checksum_of(struct o2_checksums sums, enum o2_cksum_flavour flavour);
 
 #endif

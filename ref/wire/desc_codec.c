@@ -59,23 +59,44 @@ int o2_desc_check(const struct o2_rdma_desc *desc, uint32_t max_frags, unsigned 
 	return rc != 0 ? rc : check_frags(desc, first_rule, error);
 }
 
-/* Load all fragments; true when any of them breaks a rule: check_frags then says which rule, and where. */
+/* What all fragments add up to. */
+struct sums {
+	uint64_t nob;	/* of their lengths, a length of 0 counted as 2^32 */
+	uint64_t wraps; /* how many end beyond the last address */
+};
+
+ALWAYS_INLINE void load_frag(const uint8_t *bytes, const enum o2_byte_order order, struct o2_rdma_frag *frag,
+			     struct sums *sums)
+{
+	const uint32_t nob = o2_load32(bytes + O2_FRAG_AT_NOB, order);
+	const uint64_t addr = o2_load64(bytes + O2_FRAG_AT_ADDR, order);
+
+	frag->rf_nob = nob;
+	frag->rf_addr = addr;
+	sums->nob += nob - 1; /* in 32 bits, where 0 becomes the largest; the caller adds the 1 */
+	sums->wraps += addr + nob < addr;
+}
+
+/*
+ * Load all fragments; true when any of them breaks a rule: check_frags then says which rule, and where.
+ *
+ * Decoding spends its time in this loop: no branch depends on the bytes, and there are two sums for four
+ * rules, since a length of 0 makes the sum larger than any legal one.  Two fragments a turn are a seventh
+ * faster.
+ */
 ALWAYS_INLINE bool load_frags(const uint8_t *bytes, const enum o2_byte_order order, uint32_t nfrags,
 			      struct o2_rdma_frag *frags)
 {
-	/* wrong counts, because compilers turn a comparison that is added into an addition of the carry. */
-	uint64_t sum = 0, wrong = 0;
+	struct sums sums = {.nob = nfrags, .wraps = 0};
+	uint32_t i = 0;
 
-	for (uint32_t i = 0; i < nfrags; i++, bytes += O2_FRAG_BYTES) {
-		const uint32_t nob = o2_load32(bytes + O2_FRAG_AT_NOB, order);
-		const uint64_t addr = o2_load64(bytes + O2_FRAG_AT_ADDR, order);
-
-		frags[i] = (struct o2_rdma_frag){.rf_nob = nob, .rf_addr = addr};
-		sum += nob;
-		wrong += nob == 0;
-		wrong += addr + nob < addr;
+	for (; i + 1 < nfrags; i += 2, bytes += 2 * O2_FRAG_BYTES) {
+		load_frag(bytes, order, &frags[i], &sums);
+		load_frag(bytes + O2_FRAG_BYTES, order, &frags[i + 1], &sums);
 	}
-	return wrong != 0 || sum > O2_MAX_TRANSFER_BYTES;
+	if (i < nfrags)
+		load_frag(bytes, order, &frags[i], &sums);
+	return sums.wraps != 0 || sums.nob > O2_MAX_TRANSFER_BYTES;
 }
 
 int o2_desc_load(const struct o2_desc_place *place, struct o2_rdma_desc *desc, struct o2_error *error)

@@ -49,6 +49,10 @@ static void load_union(const uint8_t *bytes, struct o2_lnet_hdr *hdr)
 	case O2_LNET_REPLY:
 		hdr->msg.reply.dst_wmd = load_handle(bytes);
 		break;
+	case O2_LNET_HELLO:
+		hdr->msg.hello.incarnation = o2_load64_le(bytes);
+		hdr->msg.hello.type = o2_load32_le(bytes + 8);
+		break;
 	default:
 		break;
 	}
@@ -79,6 +83,10 @@ static void store_union(const struct o2_lnet_hdr *hdr, uint8_t *bytes)
 		break;
 	case O2_LNET_REPLY:
 		store_handle(&hdr->msg.reply.dst_wmd, bytes);
+		break;
+	case O2_LNET_HELLO:
+		o2_store64_le(bytes, hdr->msg.hello.incarnation);
+		o2_store32_le(bytes + 8, hdr->msg.hello.type);
 		break;
 	default:
 		break;

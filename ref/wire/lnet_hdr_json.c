@@ -35,6 +35,9 @@ static json_t *variant_to_json(const struct o2_lnet_hdr *hdr)
 			"sink_length", (json_int_t)hdr->msg.get.sink_length);
 	case O2_LNET_REPLY:
 		return json_pack("{s:o}", "dst_wmd", handle_to_json(&hdr->msg.reply.dst_wmd));
+	case O2_LNET_HELLO:
+		return json_pack("{s:o, s:I}", "incarnation", o2_json_hex(hdr->msg.hello.incarnation),
+				 "hello_type", (json_int_t)hdr->msg.hello.type);
 	default:
 		return json_object();
 	}
@@ -111,6 +114,21 @@ static int read_ack(const json_t *object, struct o2_lnet_hdr *hdr, struct o2_err
 	return rc != 0 ? rc : o2_json_get_members(object, members, 2, O2_NO_INDEX, error);
 }
 
+/* Never legal in a message, so a form may leave them out: then they are 0. */
+static int read_hello(const json_t *object, struct o2_lnet_hdr *hdr, struct o2_error *error)
+{
+	const struct o2_json_member members[] = {
+		{"incarnation", "hdr.incarnation", O2_JSON_HEX64, &hdr->msg.hello.incarnation},
+		{"hello_type", "hdr.hello_type", O2_JSON_U32, &hdr->msg.hello.type},
+	};
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < 2; i++)
+		if (json_object_get(object, members[i].key) != NULL)
+			rc = o2_json_get_members(object, &members[i], 1, O2_NO_INDEX, error);
+	return rc;
+}
+
 static int read_variant(const json_t *object, struct o2_lnet_hdr *hdr, struct o2_error *error)
 {
 	memset(&hdr->msg, 0, sizeof(hdr->msg));
@@ -124,7 +142,7 @@ static int read_variant(const json_t *object, struct o2_lnet_hdr *hdr, struct o2
 	case O2_LNET_REPLY:
 		return read_handle(object, "dst_wmd", &hdr->msg.reply.dst_wmd, error);
 	default:
-		return 0; /* HELLO: never legal in a message, so that only its type matters */
+		return read_hello(object, hdr, error);
 	}
 }
 

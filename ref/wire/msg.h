@@ -48,6 +48,11 @@ enum o2_cksum_flavour {
 	O2_CKSUM_NONE,	   /* field 0: not checksummed */
 	O2_CKSUM_UNSIGNED, /* bytes are 0 to 255 */
 	O2_CKSUM_SIGNED,   /* bytes are -128 to 127 */
+	/*
+	 * Decode only: the checksum is of other bytes and tolerate_immediate_checksum let it pass.  Encode
+	 * takes it for O2_CKSUM_UNSIGNED: what it writes has a right checksum.
+	 */
+	O2_CKSUM_UNVERIFIED,
 };
 
 enum o2_lnet_type {
@@ -95,6 +100,11 @@ struct o2_lnet_hdr {
 		struct {
 			struct o2_lnet_handle dst_wmd;
 		} reply;
+		/* Of the LNet header only: no message of o2iblnd may carry it. */
+		struct {
+			uint64_t incarnation;
+			uint32_t type;
+		} hello;
 	} msg;
 };
 
@@ -149,6 +159,11 @@ struct o2_wire_options {
 	uint32_t max_frags;    /* O2_MAX_FRAGS or O2_MAX_FRAGS_LEGACY */
 	bool require_checksum; /* refuse messages whose checksum field is 0 */
 	bool any_lnd;	       /* accept NIDs of other LND types than o2ib in the header */
+	/*
+	 * Accept an IMMEDIATE that carries a payload although its checksum is wrong, and nothing else; some
+	 * kernel peers compute it before the payload is in its place.  Decoding reports O2_CKSUM_UNVERIFIED.
+	 */
+	bool tolerate_immediate_checksum;
 };
 
 #define O2_WIRE_DEFAULTS ((struct o2_wire_options){.max_frags = O2_MAX_FRAGS})

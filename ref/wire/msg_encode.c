@@ -22,10 +22,9 @@ static int check_local(const struct o2_msg *msg, const struct o2_wire_options *o
 		return rc;
 	if (msg->order != O2_LITTLE_ENDIAN && msg->order != O2_BIG_ENDIAN)
 		return o2_wire_refuse(error, O2_RULE_ENCODE_ORDER, O2_NO_INDEX, msg->order, O2_BIG_ENDIAN);
-	if (msg->cksum_flavour != O2_CKSUM_NONE && msg->cksum_flavour != O2_CKSUM_UNSIGNED &&
-	    msg->cksum_flavour != O2_CKSUM_SIGNED)
+	if ((uint32_t)msg->cksum_flavour > O2_CKSUM_UNVERIFIED)
 		return o2_wire_refuse(error, O2_RULE_ENCODE_CKSUM_FLAVOUR, O2_NO_INDEX, msg->cksum_flavour,
-				      O2_CKSUM_SIGNED);
+				      O2_CKSUM_UNVERIFIED);
 	return 0;
 }
 

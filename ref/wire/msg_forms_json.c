@@ -26,13 +26,22 @@ static json_t *with(json_t *object, const char *key, json_t *child)
 
 static json_t *options_to_json(const struct o2_wire_options *options)
 {
-	return json_pack("{s:I, s:b, s:b}", "max_frags", (json_int_t)options->max_frags, "require_checksum",
-			 (int)options->require_checksum, "any_lnd", (int)options->any_lnd);
+	return json_pack("{s:I, s:b, s:b, s:b}", "max_frags", (json_int_t)options->max_frags,
+			 "require_checksum", (int)options->require_checksum, "any_lnd", (int)options->any_lnd,
+			 "tolerate_immediate_checksum", (int)options->tolerate_immediate_checksum);
 }
 
 /* Without "options", or without one of them: the defaults. */
 static int read_options(const json_t *object, struct o2_wire_options *options, struct o2_error *error)
 {
+	const struct {
+		const char *key;
+		bool *value;
+	} switches[] = {
+		{"require_checksum", &options->require_checksum},
+		{"any_lnd", &options->any_lnd},
+		{"tolerate_immediate_checksum", &options->tolerate_immediate_checksum},
+	};
 	const json_t *child;
 	int rc = 0;
 
@@ -42,10 +51,9 @@ static int read_options(const json_t *object, struct o2_wire_options *options, s
 	rc = o2_json_get_object(object, "options", &child, error);
 	if (rc == 0 && json_object_get(child, "max_frags") != NULL)
 		rc = o2_json_get_u32(child, "max_frags", UINT32_MAX, &options->max_frags, error);
-	if (rc == 0 && json_object_get(child, "require_checksum") != NULL)
-		rc = o2_json_get_bool(child, "require_checksum", &options->require_checksum, error);
-	if (rc == 0 && json_object_get(child, "any_lnd") != NULL)
-		rc = o2_json_get_bool(child, "any_lnd", &options->any_lnd, error);
+	for (size_t i = 0; rc == 0 && i < sizeof(switches) / sizeof(switches[0]); i++)
+		if (json_object_get(child, switches[i].key) != NULL)
+			rc = o2_json_get_bool(child, switches[i].key, switches[i].value, error);
 	return rc;
 }
 

@@ -12,7 +12,11 @@
 
 static const char *const order_names[] = {[O2_LITTLE_ENDIAN] = "little", [O2_BIG_ENDIAN] = "big"};
 static const char *const flavour_names[] = {
-	[O2_CKSUM_NONE] = "none", [O2_CKSUM_UNSIGNED] = "unsigned", [O2_CKSUM_SIGNED] = "signed"};
+	[O2_CKSUM_NONE] = "none",
+	[O2_CKSUM_UNSIGNED] = "unsigned",
+	[O2_CKSUM_SIGNED] = "signed",
+	[O2_CKSUM_UNVERIFIED] = "unverified",
+};
 
 static json_t *desc_or_null(const struct o2_rdma_desc *desc)
 {
@@ -56,7 +60,7 @@ json_t *o2_msg_to_json(const struct o2_msg *msg)
 {
 	const struct o2_msg_type_info *info = o2_msg_type_info(msg->ibm_type);
 
-	if (info == NULL || msg->order > O2_BIG_ENDIAN || msg->cksum_flavour > O2_CKSUM_SIGNED)
+	if (info == NULL || msg->order > O2_BIG_ENDIAN || msg->cksum_flavour > O2_CKSUM_UNVERIFIED)
 		return NULL;
 	return json_pack("{s:s, s:s, s:I, s:I, s:I, s:s, s:o, s:o, s:o, s:o, s:o}", "byte_order",
 			 order_names[msg->order], "ibm_type", info->name, "ibm_version",
@@ -192,7 +196,8 @@ static int read_names(const json_t *object, struct o2_msg *msg, struct o2_error 
 	int rc = o2_json_get_name(object, "byte_order", order_names, 2, &order, error);
 
 	if (rc == 0)
-		rc = o2_json_get_name(object, "cksum_flavour", flavour_names, 3, &flavour, error);
+		rc = o2_json_get_name(object, "cksum_flavour", flavour_names, O2_CKSUM_UNVERIFIED + 1,
+				      &flavour, error);
 	if (rc != 0)
 		return rc;
 	msg->order = (enum o2_byte_order)order;

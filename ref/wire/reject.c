@@ -101,17 +101,45 @@ int o2_reject_decode(const uint8_t *bytes, size_t length_bytes, struct o2_reject
 	return 0;
 }
 
+/* Version 0x11 has no place for these; they would be lost without a word.  The first that says something is
+ * named. */
+static int check_version_1(const struct o2_reject *reject, struct o2_error *error)
+{
+	const struct {
+		const char *field;
+		uint32_t offset_bytes;
+		uint64_t value;
+	} params[] = {
+		{"ibr_incarnation", O2_REJECT_AT_INCARNATION, reject->ibr_incarnation},
+		{"ibcp_queue_depth", O2_REJECT_AT_QUEUE_DEPTH, reject->ibr_cp.ibcp_queue_depth},
+		{"ibcp_max_frags", O2_REJECT_AT_MAX_FRAGS, reject->ibr_cp.ibcp_max_frags},
+		{"ibcp_max_msg_size", O2_REJECT_AT_MAX_MSG_SIZE, reject->ibr_cp.ibcp_max_msg_size},
+	};
+
+	for (size_t i = 0; i < sizeof(params) / sizeof(params[0]); i++) {
+		if (params[i].value == 0)
+			continue;
+		refuse(error, O2_REJECT_RULE_V1_PARAMS, params[i].value, 0);
+		if (error != NULL) {
+			error->field = params[i].field;
+			error->offset_bytes = params[i].offset_bytes;
+		}
+		return -EINVAL;
+	}
+	return 0;
+}
+
 /* What no peer could send: a caller's mistake. */
 static int check_local(const struct o2_reject *reject, size_t capacity_bytes, struct o2_error *error)
 {
-	const bool has_params = reject->ibr_incarnation != 0 || reject->ibr_cp.ibcp_queue_depth != 0 ||
-				reject->ibr_cp.ibcp_max_frags != 0 || reject->ibr_cp.ibcp_max_msg_size != 0;
-
 	if (reject->order != O2_LITTLE_ENDIAN && reject->order != O2_BIG_ENDIAN)
 		return refuse(error, O2_REJECT_RULE_ORDER, reject->order, O2_BIG_ENDIAN);
-	/* They would be lost without a word. */
-	if (reject->ibr_version == O2_MSG_VERSION_1 && has_params)
-		return refuse(error, O2_REJECT_RULE_V1_PARAMS, reject->ibr_incarnation, 0);
+	if (reject->ibr_version == O2_MSG_VERSION_1) {
+		int rc = check_version_1(reject, error);
+
+		if (rc != 0)
+			return rc;
+	}
 	if (capacity_bytes < O2_REJECT_BYTES)
 		return refuse(error, O2_REJECT_RULE_CAPACITY, capacity_bytes, O2_REJECT_BYTES);
 	return 0;

@@ -2,7 +2,7 @@
 #ifndef O2_TESTS_GOLDEN_H
 #define O2_TESTS_GOLDEN_H
 
-#include "tests/wire/wire_test.h"
+#include "tests/wire/samples.h"
 
 /*
  * Seven messages worked out by hand from the layout alone: their bytes without a checksum, both checksums,

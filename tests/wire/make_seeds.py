@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""Write the seeds of the fuzz targets msg_decode and desc_decode.
+"""Write the seeds of the fuzz targets msg_decode, desc_decode and wire_parts.
 
     tests/wire/make_seeds.py            from the root of the repository
 
@@ -73,6 +73,46 @@ def bodies(order):
         yield "get_req_%d" % count, 0xD6, lnet(2, 0, GET) + COOKIE + rd
 
 
+# Each text ends one of the ways through the reader of NIDs.
+NID_TEXTS = {
+    "o2ib": b"192.168.10.1@o2ib", "o2ib7": b"192.168.10.1@o2ib7", "o2ib65535": b"255.255.255.255@o2ib65535",
+    "tcp10": b"10.77.0.1@tcp10", "lo": b"0@lo", "hex": b"0x00050000c0a80a01", "hex_any": b"0xFFFFFFFFFFFFFFFF",
+    "bad_empty": b"", "bad_hex_none": b"0x", "bad_hex_long": b"0x00050000c0a80a011", "bad_hex_digit": b"0x12g",
+    "bad_three": b"192.168.10@o2ib", "bad_octet": b"192.168.10.256@o2ib", "bad_octal": b"192.168.10.01@o2ib",
+    "bad_minus": b"192.168.10.-1@o2ib", "bad_long_octet": b"192.168.10.111111@o2ib",
+    "bad_no_network": b"192.168.10.1", "bad_network_name": b"192.168.10.1@elan",
+    "bad_network_number": b"192.168.10.1@o2ib65536", "bad_network_octal": b"192.168.10.1@o2ib01",
+    "bad_network_tail": b"192.168.10.1@o2ib7x", "bad_network_letter": b"192.168.10.1@tcpx",
+    "bad_ipv6": b"fe80::1@o2ib", "bad_long": b"1" * 70,
+}
+NID_NUMBERS = {"o2ib7": 0x00050007C0A80A01, "tcp": 0x00020000C0A80A01, "lo": 0x0009000000000000,
+               "lo1": 0x0009000100000000, "top_byte": 0x01050000C0A80A01, "any": 0xFFFFFFFFFFFFFFFF}
+# Where the checksum's own field lies before, in and behind the bytes; sums of 0 count as 1.
+SUMMED = {"none": b"", "zeros": bytes(20), "11": b"\xaa" * 11, "12": b"\xaa" * 12, "14": b"\xaa" * 14,
+          "16": b"\xaa" * 16, "64": bytes(range(100, 164)), "signed_zero": b"\x01\xfe",
+          "unsigned_zero": b"\xff" * 32 + b"\x01" * 40}
+
+
+def parts():
+    """(name, first byte and the rest) for fuzz/wire_parts.c."""
+    for name, text in NID_TEXTS.items():
+        yield "nid_text_" + name, b"\0" + text
+    for name, number in NID_NUMBERS.items():
+        yield "nid_number_" + name, b"\1" + struct.pack(">Q", number)
+    for kind, name in enumerate(("ack", "put", "get", "reply", "hello", "none")):
+        yield "lnet_" + name, b"\2" + lnet(kind, 5, bytes(range(1, 41)))
+    for name, data in SUMMED.items():
+        yield "checksum_" + name, b"\3" + data
+    for order in (LITTLE, BIG):
+        record = struct.pack(order + "IHBBQHHI", 0x0BE91B91, 0x12, 7, 0, SRCSTAMP, 8, 257, 4096)
+        yield "reject_" + NAMES[order], b"\4" + record
+        yield "reject_v1_" + NAMES[order], b"\4" + struct.pack(order + "IHB", 0x0BE91B91, 0x11, 3)
+        yield "reject_short_" + NAMES[order], b"\4" + record[:23]
+    yield "name_rule", b"\5\xd2wire/header/magic"
+    yield "name_none", b"\5\x05wire/header/no-such-rule"
+    yield "name_reject_rule", b"\5\x00wire/encode/capacity"
+
+
 def write(directory, name, data):
     with open(os.path.join(directory, name), "wb") as file:
         file.write(data)
@@ -82,9 +122,11 @@ def main():
     captures = "corpus/captures"
     if not os.path.isdir(captures):
         sys.exit("make_seeds.py: no %s here: run it from the root of the repository" % captures)
-    messages, descriptors = "corpus/msg_decode/seed", "corpus/desc_decode/seed"
-    for directory in (messages, descriptors):
+    messages, descriptors, rest = ("corpus/%s/seed" % name for name in ("msg_decode", "desc_decode", "wire_parts"))
+    for directory in (messages, descriptors, rest):
         os.makedirs(directory, exist_ok=True)
+    for name, data in parts():
+        write(rest, name, data)
     for order in (LITTLE, BIG):
         for name, kind, body in bodies(order):
             write(messages, "%s_%s" % (name, NAMES[order]), message(order, kind, body))
