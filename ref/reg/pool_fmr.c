@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: MIT */
+#include "reg/pool_fmr.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/limits.h"
+
+/* docs/pools.md, "FMR pools". */
+
+/* Regions that one unmap call is given, at most. */
+#define FLUSH_BATCH 64u
+
+static struct o2_fmr_pool *fmr_pool(struct o2_pool *pool)
+{
+	return (struct o2_fmr_pool *)pool; /* its first member */
+}
+
+static void append(struct o2_fmr_list *list, struct o2_fmr *fmr, enum o2_fmr_place place)
+{
+	fmr->place = place;
+	fmr->next = NULL;
+	fmr->prev = list->tail;
+	if (list->tail != NULL)
+		list->tail->next = fmr;
+	else
+		list->head = fmr;
+	list->tail = fmr;
+	list->count++;
+}
+
+static void prepend(struct o2_fmr_list *list, struct o2_fmr *fmr, enum o2_fmr_place place)
+{
+	fmr->place = place;
+	fmr->prev = NULL;
+	fmr->next = list->head;
+	if (list->head != NULL)
+		list->head->prev = fmr;
+	else
+		list->tail = fmr;
+	list->head = fmr;
+	list->count++;
+}
+
+static void unlink_fmr(struct o2_fmr_list *list, struct o2_fmr *fmr)
+{
+	*(fmr->prev != NULL ? &fmr->prev->next : &list->head) = fmr->next;
+	*(fmr->next != NULL ? &fmr->next->prev : &list->tail) = fmr->prev;
+	fmr->next = NULL;
+	fmr->prev = NULL;
+	list->count--;
+}
+
+/* A list is known by its first page, until all of it is compared. */
+static struct o2_fmr **bucket(struct o2_fmr_pool *pool, uint32_t page_bytes, uint64_t first_page)
+{
+	const uint64_t number = first_page / page_bytes;
+
+	return &pool->bucket[(number ^ number >> 8 ^ number >> 24) % O2_FMR_BUCKETS];
+}
+
+static void uncache(struct o2_fmr_pool *pool, uint32_t page_bytes, struct o2_fmr *fmr)
+{
+	struct o2_fmr **link;
+
+	if (!fmr->cached)
+		return;
+	link = bucket(pool, page_bytes, fmr->pages[0]);
+	while (*link != fmr)
+		link = &(*link)->next_cached;
+	*link = fmr->next_cached;
+	fmr->cached = false;
+}
+
+struct request {
+	const uint64_t *pages;
+	uint32_t npages;
+	uint64_t iova;
+	struct o2_fmr *fmr; /* result */
+};
+
+static struct o2_fmr *lookup(const struct o2_fmr_config *config, struct o2_fmr_pool *pool,
+			     const struct request *request)
+{
+	struct o2_fmr *fmr = *bucket(pool, config->page_bytes, request->pages[0]);
+
+	for (; fmr != NULL; fmr = fmr->next_cached) {
+		if (fmr->iova == request->iova && fmr->npages == request->npages &&
+		    memcmp(fmr->pages, request->pages, request->npages * sizeof(uint64_t)) == 0)
+			return fmr;
+	}
+	return NULL;
+}
+
+static void remember(const struct o2_fmr_config *config, struct o2_fmr_pool *pool, struct o2_fmr *fmr,
+		     const struct request *request)
+{
+	struct o2_fmr **link = bucket(pool, config->page_bytes, request->pages[0]);
+
+	memcpy(fmr->pages, request->pages, request->npages * sizeof(uint64_t));
+	fmr->next_cached = *link;
+	*link = fmr;
+	fmr->cached = true;
+}
+
+/* Called without any lock, because it calls the device. */
+static int map_one(const struct o2_fmr_config *config, struct o2_fmr_pool *pool, struct o2_fmr *fmr,
+		   const struct request *request, struct o2_error *error)
+{
+	uint32_t lkey = 0, rkey = 0;
+	int rc = config->ops->map(config->context, fmr->handle, request->pages, request->npages,
+				  request->iova, &lkey, &rkey);
+
+	pthread_mutex_lock(&pool->lock);
+	if (rc != 0) {
+		prepend(&pool->free, fmr, O2_FMR_FREE);
+	} else {
+		fmr->place = O2_FMR_USED;
+		fmr->refs = 1;
+		fmr->remaps++;
+		fmr->lkey = lkey;
+		fmr->rkey = rkey;
+		fmr->npages = request->npages;
+		fmr->iova = request->iova;
+		if (config->cache)
+			remember(config, pool, fmr, request);
+	}
+	pthread_mutex_unlock(&pool->lock);
+	return rc == 0 ? 0
+		       : o2_refuse(error, rc, "pool/fmr/map", "npages", O2_NO_INDEX, request->npages,
+				   config->max_pages);
+}
+
+static int take(void *owner, struct o2_pool *base, void *argument, struct o2_error *error)
+{
+	const struct o2_fmr_config *config = &((const struct o2_fmr_set *)owner)->config;
+	struct o2_fmr_pool *pool = fmr_pool(base);
+	struct request *request = argument;
+	struct o2_fmr *fmr;
+
+	if (request->npages == 0 || request->npages > config->max_pages)
+		return o2_refuse(error, -EINVAL, "pool/fmr/npages", "npages", O2_NO_INDEX, request->npages,
+				 config->max_pages);
+	if (request->iova % config->page_bytes != 0)
+		return o2_refuse(error, -EINVAL, "pool/fmr/iova", "iova", O2_NO_INDEX, request->iova,
+				 config->page_bytes);
+	pthread_mutex_lock(&pool->lock);
+	fmr = config->cache ? lookup(config, pool, request) : NULL;
+	if (fmr != NULL) {
+		if (fmr->refs++ == 0)
+			unlink_fmr(fmr->place == O2_FMR_FREE ? &pool->free : &pool->dirty, fmr);
+		fmr->place = O2_FMR_USED;
+		pthread_mutex_unlock(&pool->lock);
+		request->fmr = fmr;
+		return 0;
+	}
+	fmr = pool->free.head;
+	if (fmr != NULL) {
+		unlink_fmr(&pool->free, fmr);
+		uncache(pool, config->page_bytes, fmr);
+		fmr->place = O2_FMR_MAPPING;
+	}
+	pthread_mutex_unlock(&pool->lock);
+	if (fmr == NULL)
+		return O2_POOL_EXHAUSTED;
+	request->fmr = fmr;
+	return map_one(config, pool, fmr, request, error);
+}
+
+/* Unmap the regions of a chain that are FLUSHING, and sort them where they belong. */
+static void flush_chain(const struct o2_fmr_config *config, struct o2_fmr_pool *pool, struct o2_fmr *chain)
+{
+	while (chain != NULL) {
+		void *handles[FLUSH_BATCH];
+		struct o2_fmr *batch = chain;
+		uint32_t n = 0;
+		int rc;
+
+		for (; chain != NULL && n < FLUSH_BATCH; chain = chain->next)
+			handles[n++] = chain->handle;
+		rc = config->ops->unmap(config->context, handles, n);
+		pthread_mutex_lock(&pool->lock);
+		for (struct o2_fmr *fmr = batch, *next; fmr != chain; fmr = next) {
+			next = fmr->next;
+			if (rc == 0)
+				fmr->remaps = 0;
+			append(rc == 0 ? &pool->free : &pool->dirty, fmr,
+			       rc == 0 ? O2_FMR_FREE : O2_FMR_DIRTY);
+		}
+		pool->flushing -= n;
+		/* A key of theirs may be alive: they must not be mapped before they were unmapped. */
+		if (rc != 0)
+			pool->flush_wanted = true;
+		pthread_mutex_unlock(&pool->lock);
+	}
+}
+
+/* all: also free regions that are still mapped. */
+static void flush_pool(const struct o2_fmr_config *config, struct o2_fmr_pool *pool, bool all)
+{
+	struct o2_fmr *chain;
+
+	pthread_mutex_lock(&pool->lock);
+	for (struct o2_fmr *fmr = all ? pool->free.head : NULL, *next; fmr != NULL; fmr = next) {
+		next = fmr->next;
+		if (fmr->remaps == 0)
+			continue;
+		unlink_fmr(&pool->free, fmr);
+		append(&pool->dirty, fmr, O2_FMR_DIRTY);
+	}
+	chain = pool->dirty.head;
+	for (struct o2_fmr *fmr = chain; fmr != NULL; fmr = fmr->next) {
+		uncache(pool, config->page_bytes, fmr);
+		fmr->place = O2_FMR_FLUSHING;
+	}
+	pool->flushing += pool->dirty.count;
+	pool->dirty = (struct o2_fmr_list){0};
+	pool->flush_wanted = false;
+	pthread_mutex_unlock(&pool->lock);
+	flush_chain(config, pool, chain);
+}
+
+static void free_pool(const struct o2_fmr_config *config, struct o2_fmr_pool *pool, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		config->ops->destroy(config->context, pool->fmr[i].handle);
+	pthread_mutex_destroy(&pool->lock);
+	free(pool->pages);
+	free(pool);
+}
+
+static struct o2_fmr_pool *alloc_pool(const struct o2_fmr_config *config)
+{
+	struct o2_fmr_pool *pool = calloc(1, sizeof(*pool) + config->pool_size * sizeof(pool->fmr[0]));
+
+	if (pool == NULL)
+		return NULL;
+	if (config->cache)
+		pool->pages = calloc((size_t)config->pool_size * config->max_pages, sizeof(uint64_t));
+	if ((config->cache && pool->pages == NULL) || pthread_mutex_init(&pool->lock, NULL) != 0) {
+		free(pool->pages);
+		free(pool);
+		return NULL;
+	}
+	return pool;
+}
+
+static int create_pool(void *owner, uint64_t device, struct o2_pool **made, struct o2_error *error)
+{
+	const struct o2_fmr_config *config = &((const struct o2_fmr_set *)owner)->config;
+	struct o2_fmr_pool *pool = alloc_pool(config);
+
+	if (pool == NULL)
+		return o2_refuse(error, -ENOMEM, "pool/fmr/memory", "pool_size", O2_NO_INDEX,
+				 config->pool_size, O2_POOL_SIZE_MAX);
+	for (uint32_t i = 0; i < config->pool_size; i++) {
+		struct o2_fmr *fmr = &pool->fmr[i];
+		int rc = config->ops->create(config->context, device, config->max_pages, config->page_bytes,
+					     &fmr->handle);
+
+		if (rc != 0) {
+			free_pool(config, pool, i);
+			return o2_refuse(error, rc, "pool/fmr/create", "regions", i, i, config->pool_size);
+		}
+		fmr->pool = pool;
+		if (config->cache)
+			fmr->pages = &pool->pages[(size_t)i * config->max_pages];
+		append(&pool->free, fmr, O2_FMR_FREE);
+	}
+	*made = &pool->base;
+	return 0;
+}
+
+static void destroy_pool(void *owner, struct o2_pool *base)
+{
+	const struct o2_fmr_config *config = &((const struct o2_fmr_set *)owner)->config;
+	struct o2_fmr_pool *pool = fmr_pool(base);
+
+	/* What cannot be unmapped is destroyed all the same. */
+	flush_pool(config, pool, true);
+	free_pool(config, pool, config->pool_size);
+}
+
+static const struct o2_pool_kind fmr_kind = {
+	.create = create_pool,
+	.destroy = destroy_pool,
+	.take = take,
+	.exhausted_errno = -EAGAIN,
+	.scan_is_use = true,
+	.take_unlocked = true,
+};
+
+int o2_fmr_set_init(struct o2_fmr_set *set, const struct o2_fmr_config *config, struct o2_error *error)
+{
+	const uint32_t page = config->page_bytes;
+
+	if (config->pool_size == 0 || config->pool_size > O2_POOL_SIZE_MAX)
+		return o2_refuse(error, -EINVAL, "pool/fmr/pool-size", "pool_size", O2_NO_INDEX,
+				 config->pool_size, O2_POOL_SIZE_MAX);
+	if (config->max_pages != O2_MAX_FRAGS && config->max_pages != O2_MAX_FRAGS_LEGACY)
+		return o2_refuse(error, -EINVAL, "pool/fmr/max-pages", "max_pages", O2_NO_INDEX,
+				 config->max_pages, O2_MAX_FRAGS);
+	if (page != 4096 && page != 16384 && page != 65536)
+		return o2_refuse(error, -EINVAL, "pool/fmr/page-size", "page_bytes", O2_NO_INDEX, page,
+				 O2_PAGE_BYTES_MAX);
+	/* With a higher one the last region would be dirty before any flush was wanted. */
+	if (config->watermark == 0 || config->watermark > config->pool_size)
+		return o2_refuse(error, -EINVAL, "pool/fmr/watermark", "watermark", O2_NO_INDEX,
+				 config->watermark, config->pool_size);
+	set->config = *config;
+	if (set->config.max_remaps == 0)
+		set->config.max_remaps = O2_FMR_MAX_REMAPS;
+	return o2_pool_set_init(&set->set, &fmr_kind, set, &config->set, error);
+}
+
+int o2_fmr_take(struct o2_fmr_set *set, const uint64_t *pages, uint32_t npages, uint64_t iova,
+		struct o2_fmr **fmr, struct o2_error *error)
+{
+	struct request request = {.pages = pages, .npages = npages, .iova = iova};
+	struct o2_pool *pool;
+	int rc = o2_pool_set_take(&set->set, &request, &pool, error);
+
+	if (rc == 0)
+		*fmr = request.fmr;
+	return rc;
+}
+
+int o2_fmr_put(struct o2_fmr_set *set, struct o2_fmr *fmr, bool transfer_failed, struct o2_error *error)
+{
+	const struct o2_fmr_config *config = &set->config;
+	struct o2_fmr_pool *pool = fmr->pool;
+	bool flush;
+
+	pthread_mutex_lock(&pool->lock);
+	if (fmr->refs == 0) {
+		pthread_mutex_unlock(&pool->lock);
+		return o2_refuse(error, -EINVAL, "pool/put/not-in-use", "refs", O2_NO_INDEX, 0, 1);
+	}
+	if (--fmr->refs == 0) {
+		if (fmr->remaps < config->max_remaps)
+			append(&pool->free, fmr, O2_FMR_FREE);
+		else
+			append(&pool->dirty, fmr, O2_FMR_DIRTY);
+		if (pool->dirty.count >= config->watermark)
+			pool->flush_wanted = true;
+	}
+	flush = pool->flush_wanted && !config->flush_on_demand;
+	pthread_mutex_unlock(&pool->lock);
+	if (transfer_failed || flush)
+		flush_pool(config, pool, transfer_failed);
+	return o2_pool_set_put(&set->set, &pool->base, NULL, error);
+}
+
+struct flush_visit {
+	const struct o2_fmr_config *config;
+	bool all;
+};
+
+static void visit_flush(void *context, struct o2_pool *base)
+{
+	const struct flush_visit *visit = context;
+	struct o2_fmr_pool *pool = fmr_pool(base);
+	bool wanted;
+
+	pthread_mutex_lock(&pool->lock);
+	wanted = pool->flush_wanted;
+	pthread_mutex_unlock(&pool->lock);
+	if (visit->all || wanted)
+		flush_pool(visit->config, pool, visit->all);
+}
+
+void o2_fmr_set_flush(struct o2_fmr_set *set, bool all)
+{
+	struct flush_visit visit = {.config = &set->config, .all = all};
+
+	o2_pool_set_visit(&set->set, visit_flush, &visit);
+}
+
+void o2_fmr_pool_places(struct o2_fmr_pool *pool, uint32_t pool_size, uint32_t places[O2_FMR_PLACES])
+{
+	memset(places, 0, O2_FMR_PLACES * sizeof(places[0]));
+	pthread_mutex_lock(&pool->lock);
+	for (uint32_t i = 0; i < pool_size; i++)
+		places[pool->fmr[i].place]++;
+	pthread_mutex_unlock(&pool->lock);
+}
+
+int o2_fmr_set_close(struct o2_fmr_set *set, struct o2_error *error)
+{
+	return o2_pool_set_close(&set->set, error);
+}

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef O2_REG_POOL_FMR_H
+#define O2_REG_POOL_FMR_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "reg/poolset.h"
+
+/*
+ * Pools of regions that are mapped onto page lists and unmapped in batches ("FMR").  Source: docs/pools.md,
+ * "FMR pools".
+ *
+ * A region that was released stays mapped, and its key alive, until it is mapped again or flushed.  While it
+ * stays so, a second transfer with the same list may be given the same key: the cache.
+ */
+
+#define O2_FMR_MAX_REMAPS 32u  /* mappings between two flushes, when the device names no number */
+#define O2_FMR_BUCKETS	  256u /* of the cache; ours */
+
+/*
+ * What the device does for these pools.  -errno on failure.  None is called with a lock held; map and unmap
+ * may be called by several threads at once, for different regions.
+ *
+ * create: a region for lists of at most max_pages pages of page_bytes.
+ * map: the region covers [iova, iova + npages * page_bytes) from now on, under new keys.  After a failure it
+ * has no key that anybody was given. unmap: all keys of these regions die.  After a failure they count as
+ * mapped and the call will be repeated.
+ */
+struct o2_fmr_ops {
+	int (*create)(void *context, uint64_t device, uint32_t max_pages, uint32_t page_bytes, void **handle);
+	void (*destroy)(void *context, void *handle);
+	int (*map)(void *context, void *handle, const uint64_t *pages, uint32_t npages, uint64_t iova,
+		   uint32_t *lkey, uint32_t *rkey);
+	int (*unmap)(void *context, void *const *handles, uint32_t count);
+};
+
+struct o2_fmr_config {
+	struct o2_pool_set_config set;
+	const struct o2_fmr_ops *ops;
+	void *context;	      /* for ops */
+	uint32_t pool_size;   /* regions per pool, 1 to O2_POOL_SIZE_MAX */
+	uint32_t max_pages;   /* O2_MAX_FRAGS or O2_MAX_FRAGS_LEGACY */
+	uint32_t page_bytes;  /* 4096, 16384 or 65536 */
+	uint32_t max_remaps;  /* 0: O2_FMR_MAX_REMAPS */
+	uint32_t watermark;   /* dirty regions at which a flush is wanted, 1 to pool_size */
+	bool cache;	      /* tunable fmr_cache */
+	bool flush_on_demand; /* false: o2_fmr_put flushes when one is wanted; true: o2_fmr_set_flush does */
+};
+
+enum o2_fmr_place {
+	O2_FMR_FREE,	 /* may be mapped; perhaps still is */
+	O2_FMR_MAPPING,	 /* the device is being asked */
+	O2_FMR_USED,	 /* refs > 0 */
+	O2_FMR_DIRTY,	 /* to be unmapped before it may be mapped again */
+	O2_FMR_FLUSHING, /* being unmapped */
+	O2_FMR_PLACES,
+};
+
+struct o2_fmr_pool;
+
+/* Belongs to its pool, which guards it.  Holders read lkey, rkey, npages, iova. */
+struct o2_fmr {
+	struct o2_fmr *next, *prev; /* FREE, DIRTY, FLUSHING */
+	struct o2_fmr *next_cached; /* same bucket */
+	struct o2_fmr_pool *pool;
+	void *handle;
+	enum o2_fmr_place place;
+	bool cached;	 /* found by its list */
+	uint32_t refs;	 /* transfers that use it */
+	uint32_t remaps; /* mappings since the last flush */
+	uint32_t lkey, rkey;
+	uint32_t npages;
+	uint64_t iova;
+	uint64_t *pages; /* max_pages; NULL without cache */
+};
+
+/* First in, first out: the head of the free list is the one whose key is the oldest. */
+struct o2_fmr_list {
+	struct o2_fmr *head, *tail;
+	uint32_t count;
+};
+
+struct o2_fmr_pool {
+	struct o2_pool base;
+	pthread_mutex_t lock; /* never taken together with the lock of the set */
+	struct o2_fmr_list free, dirty;
+	uint32_t flushing; /* regions */
+	bool flush_wanted;
+	struct o2_fmr *bucket[O2_FMR_BUCKETS];
+	uint64_t *pages;
+	struct o2_fmr fmr[]; /* pool_size */
+};
+
+struct o2_fmr_set {
+	struct o2_pool_set set;
+	struct o2_fmr_config config;
+};
+
+/* A set with its first pool.  Returns 0, -EINVAL (the config), -ENOMEM, or what ops->create failed with. */
+int o2_fmr_set_init(struct o2_fmr_set *set, const struct o2_fmr_config *config, struct o2_error *error);
+
+/*
+ * Map a list of page addresses at iova, or find it mapped.
+ *
+ *   -EINVAL          npages is 0 or above max_pages, or iova is not a multiple of the page size
+ *   -EAGAIN, -EBUSY  o2_pool_set_take
+ *   others           what ops->map failed with; the region is free again
+ */
+int o2_fmr_take(struct o2_fmr_set *set, const uint64_t *pages, uint32_t npages, uint64_t iova,
+		struct o2_fmr **fmr, struct o2_error *error);
+
+/*
+ * Release one use.  transfer_failed: the device may still be at it, so its pool is flushed here and now.
+ * Returns 0, or -EINVAL when nobody uses it.  A flush that fails is no error of the release: the regions stay
+ * dirty and it is wanted again.
+ */
+int o2_fmr_put(struct o2_fmr_set *set, struct o2_fmr *fmr, bool transfer_failed, struct o2_error *error);
+
+/* Flush those pools that want it, or (all) every live pool, free regions included. */
+void o2_fmr_set_flush(struct o2_fmr_set *set, bool all);
+
+/* How many regions of a pool are where.  Consistent: taken under its lock. */
+void o2_fmr_pool_places(struct o2_fmr_pool *pool, uint32_t pool_size, uint32_t places[O2_FMR_PLACES]);
+
+/* -EBUSY while a region is used. */
+int o2_fmr_set_close(struct o2_fmr_set *set, struct o2_error *error);
+
+#endif

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef O2_REG_POOL_FRD_H
+#define O2_REG_POOL_FRD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "reg/frd.h"
+#include "reg/poolset.h"
+
+/*
+ * Pools of fast-registration descriptors.  Source: docs/pools.md, "Descriptor pools".
+ *
+ * A descriptor is one region and the life of its key (frd.h).  Idle ones stand in a queue: taken at the head,
+ * put back at the tail, so that a key rests as long as it can before its low byte counts on.
+ */
+
+/* What a device gives for one descriptor. */
+struct o2_frd_object {
+	void *handle;
+	uint32_t lkey, rkey;
+};
+
+/*
+ * What the device does for these pools.  -errno on failure, with nothing left behind.  None is called with a
+ * lock held; map is called by whoever holds the descriptor.
+ *
+ * create: a region for max_pages entries; gaps: of the kind that holds lists with gaps.
+ * map: note the list that the next registration of `handle` takes.  Returns how many of its entries it took.
+ */
+struct o2_frd_ops {
+	int (*create)(void *context, uint64_t device, uint32_t max_pages, bool gaps,
+		      struct o2_frd_object *object);
+	void (*destroy)(void *context, void *handle);
+	int (*map)(void *context, void *handle, const void *list, uint32_t entries);
+};
+
+struct o2_frd_config {
+	struct o2_pool_set_config set;
+	const struct o2_frd_ops *ops;
+	void *context; /* for ops */
+	enum o2_frd_order order;
+	uint32_t pool_size; /* descriptors per pool, 1 to O2_POOL_SIZE_MAX */
+	uint32_t max_pages; /* O2_MAX_FRAGS or O2_MAX_FRAGS_LEGACY */
+	bool gaps;	    /* the kind of region that is allocated, whatever the device could do */
+};
+
+struct o2_frd_pool;
+
+/* Belongs to its pool; handle and key to the holder between o2_frd_take and o2_frd_put. */
+struct o2_frd {
+	struct o2_frd *next;
+	struct o2_frd_pool *pool;
+	void *handle;
+	struct o2_frd_key key;
+};
+
+struct o2_frd_pool {
+	struct o2_pool base;
+	struct o2_frd *idle, *idle_tail;
+	uint32_t nidle;
+	struct o2_frd frd[]; /* pool_size */
+};
+
+struct o2_frd_set {
+	struct o2_pool_set set;
+	struct o2_frd_config config;
+};
+
+/* What to map. */
+struct o2_frd_request {
+	enum o2_side side;
+	bool gaps;	  /* verdict of sg_build */
+	uint32_t entries; /* of the list, after dma_map: 1 to max_pages */
+	const void *list; /* for ops->map */
+};
+
+/* A set with its first pool.  Returns 0, -EINVAL (the config), -ENOMEM, or what ops->create failed with. */
+int o2_frd_set_init(struct o2_frd_set *set, const struct o2_frd_config *config, struct o2_error *error);
+
+/*
+ * Take a descriptor and map.  On success (*frd)->key is PREPARED.  Whatever fails, the descriptor is back in
+ * its queue and the pool has no user more than before.
+ *
+ *   -EPROTONOSUPPORT  gaps, and regions of the kind that holds none; no pool was touched
+ *   -EINVAL           the request; or a short map: ops->map took fewer entries than there are
+ *   -EAGAIN, -EBUSY   o2_pool_set_take
+ *   others            what ops->map failed with
+ */
+int o2_frd_take(struct o2_frd_set *set, const struct o2_frd_request *request, struct o2_frd **frd,
+		struct o2_error *error);
+
+/*
+ * Give the mapping up.  -EBUSY while the key is alive (o2_frd_unmap) and -EINVAL for a descriptor that is not
+ * taken; it stays with the caller then.
+ */
+int o2_frd_put(struct o2_frd_set *set, struct o2_frd *frd, struct o2_error *error);
+
+/*
+ * Give it up although its key may be alive, because its queue pair is in error: the region is destroyed and
+ * made anew.  Must happen before the queue pair is destroyed.  When there is no new region, the pool retires:
+ * the descriptor is given up all the same, and the pool goes with its last user.  -EINVAL for a descriptor
+ * that is not taken.
+ */
+int o2_frd_discard(struct o2_frd_set *set, struct o2_frd *frd, struct o2_error *error);
+
+/* -EBUSY while a descriptor is taken. */
+int o2_frd_set_close(struct o2_frd_set *set, struct o2_error *error);
+
+#endif

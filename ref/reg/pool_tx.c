@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: MIT */
+#include "reg/pool_tx.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdalign.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/limits.h"
+
+/* docs/pools.md, "Transmit pools". */
+
+int o2_tx_counts(uint32_t max_frags, uint32_t wrq_sge, bool registers, struct o2_tx_counts *counts,
+		 struct o2_error *error)
+{
+	if (max_frags != O2_MAX_FRAGS && max_frags != O2_MAX_FRAGS_LEGACY)
+		return o2_refuse(error, -EINVAL, "tx/counts/max-frags", "max_frags", O2_NO_INDEX, max_frags,
+				 O2_MAX_FRAGS);
+	if (wrq_sge == 0 || wrq_sge > O2_MAX_WRQ_SGE)
+		return o2_refuse(error, -EINVAL, "tx/counts/wrq-sge", "wrq_sge", O2_NO_INDEX, wrq_sge,
+				 O2_MAX_WRQ_SGE);
+	*counts = (struct o2_tx_counts){
+		.pages = registers ? max_frags : 0,
+		.scatter = max_frags,
+		.frags = max_frags,
+		.work_requests = max_frags + 1,
+		.sges = max_frags * wrq_sge + 1,
+	};
+	return 0;
+}
+
+uint64_t o2_tx_area_bytes(uint32_t pool_size, uint32_t page_bytes)
+{
+	const uint64_t bytes = (uint64_t)pool_size * O2_MSG_BYTES;
+
+	return (bytes + page_bytes - 1) / page_bytes * page_bytes;
+}
+
+static struct o2_tx_pool *tx_pool(struct o2_pool *pool)
+{
+	return (struct o2_tx_pool *)pool; /* its first member */
+}
+
+static void push(struct o2_tx_pool *pool, struct o2_tx *tx)
+{
+	tx->next = pool->idle;
+	pool->idle = tx;
+	pool->nidle++;
+}
+
+/* As much of a pool as was made. */
+static void free_pool(const struct o2_tx_config *config, struct o2_tx_pool *pool)
+{
+	while (pool->nmapped > 0) {
+		struct o2_tx *tx = &pool->tx[--pool->nmapped];
+
+		config->ops->slot_unmap(config->context, pool->area_handle, tx->message, tx->message_addr);
+	}
+	if (pool->area_ready && config->ops->area_destroy != NULL)
+		config->ops->area_destroy(config->context, pool->area_handle);
+	free(pool->area);
+	free(pool->storage);
+	free(pool);
+}
+
+static size_t storage_stride(const struct o2_tx_config *config)
+{
+	const size_t unit = alignof(max_align_t);
+
+	return (config->storage_bytes + unit - 1) / unit * unit;
+}
+
+/* The memory of a pool, without a word to the device. */
+static struct o2_tx_pool *alloc_pool(const struct o2_tx_config *config)
+{
+	const uint64_t area_bytes = o2_tx_area_bytes(config->pool_size, config->page_bytes);
+	const size_t stride = storage_stride(config);
+	struct o2_tx_pool *pool;
+
+	pool = calloc(1, sizeof(*pool) + config->pool_size * sizeof(pool->tx[0]));
+	if (pool == NULL)
+		return NULL;
+	pool->area = aligned_alloc(config->page_bytes, area_bytes);
+	if (stride > 0)
+		pool->storage = calloc(config->pool_size, stride);
+	if (pool->area == NULL || (stride > 0 && pool->storage == NULL)) {
+		free_pool(config, pool);
+		return NULL;
+	}
+	memset(pool->area, 0, area_bytes); /* nothing old goes over the wire */
+	for (uint32_t i = 0; i < config->pool_size; i++) {
+		pool->tx[i].pool = pool;
+		pool->tx[i].message = (char *)pool->area + (size_t)i * O2_MSG_BYTES;
+		if (stride > 0)
+			pool->tx[i].storage = (char *)pool->storage + i * stride;
+	}
+	return pool;
+}
+
+static int create_pool(void *owner, uint64_t device, struct o2_pool **made, struct o2_error *error)
+{
+	const struct o2_tx_config *config = &((const struct o2_tx_set *)owner)->config;
+	struct o2_tx_pool *pool = alloc_pool(config);
+	int rc;
+
+	if (pool == NULL)
+		return o2_refuse(error, -ENOMEM, "pool/tx/memory", "pool_size", O2_NO_INDEX,
+				 config->pool_size, O2_POOL_SIZE_MAX);
+	if (config->ops->area_create != NULL) {
+		rc = config->ops->area_create(config->context, device, pool->area,
+					      o2_tx_area_bytes(config->pool_size, config->page_bytes),
+					      &pool->area_handle);
+		if (rc != 0) {
+			free_pool(config, pool);
+			return o2_refuse(error, rc, "pool/tx/area", "pool_size", O2_NO_INDEX,
+					 config->pool_size, O2_POOL_SIZE_MAX);
+		}
+	}
+	pool->area_ready = true;
+	for (uint32_t i = 0; i < config->pool_size; i++) {
+		struct o2_tx *tx = &pool->tx[i];
+
+		rc = config->ops->slot_map(config->context, pool->area_handle, tx->message,
+					   &tx->message_addr);
+		if (rc != 0) {
+			free_pool(config, pool);
+			return o2_refuse(error, rc, "pool/tx/slot", "slots", i, i, config->pool_size);
+		}
+		pool->nmapped++;
+		push(pool, tx);
+	}
+	*made = &pool->base;
+	return 0;
+}
+
+static void destroy_pool(void *owner, struct o2_pool *pool)
+{
+	free_pool(&((const struct o2_tx_set *)owner)->config, tx_pool(pool));
+}
+
+/* request: where the transmit goes. */
+static int take(void *owner, struct o2_pool *base, void *request, struct o2_error *error)
+{
+	struct o2_tx_set *set = owner;
+	struct o2_tx_pool *pool = tx_pool(base);
+	struct o2_tx *tx = pool->idle;
+
+	(void)error;
+	if (tx == NULL)
+		return O2_POOL_EXHAUSTED;
+	assert(!tx->taken && o2_tx_check_idle(tx, NULL) == 0);
+	pool->idle = tx->next;
+	pool->nidle--;
+	tx->next = NULL;
+	tx->taken = true;
+	tx->cookie = set->next_cookie++;
+	tx->gaps = false;
+	tx->health = 0;
+	*(struct o2_tx **)request = tx;
+	return 0;
+}
+
+static int give(void *owner, struct o2_pool *pool, void *element)
+{
+	struct o2_tx *tx = element;
+
+	(void)owner;
+	if (!tx->taken)
+		return -EINVAL;
+	tx->taken = false;
+	push(tx_pool(pool), tx);
+	return 0;
+}
+
+static const struct o2_pool_kind tx_kind = {
+	.create = create_pool,
+	.destroy = destroy_pool,
+	.take = take,
+	.give = give,
+	.exhausted_errno = -ENOMEM,
+};
+
+int o2_tx_set_init(struct o2_tx_set *set, const struct o2_tx_config *config, struct o2_error *error)
+{
+	const uint32_t page = config->page_bytes;
+
+	if (config->pool_size == 0 || config->pool_size > O2_POOL_SIZE_MAX)
+		return o2_refuse(error, -EINVAL, "pool/tx/pool-size", "pool_size", O2_NO_INDEX,
+				 config->pool_size, O2_POOL_SIZE_MAX);
+	if (page != 4096 && page != 16384 && page != 65536)
+		return o2_refuse(error, -EINVAL, "pool/tx/page-size", "page_bytes", O2_NO_INDEX, page,
+				 O2_PAGE_BYTES_MAX);
+	if (config->storage_bytes > O2_TX_STORAGE_MAX)
+		return o2_refuse(error, -EINVAL, "pool/tx/storage", "storage_bytes", O2_NO_INDEX,
+				 config->storage_bytes, O2_TX_STORAGE_MAX);
+	set->config = *config;
+	set->next_cookie = 0;
+	return o2_pool_set_init(&set->set, &tx_kind, set, &config->set, error);
+}
+
+int o2_tx_take(struct o2_tx_set *set, struct o2_tx **tx, struct o2_error *error)
+{
+	struct o2_pool *pool;
+
+	return o2_pool_set_take(&set->set, tx, &pool, error);
+}
+
+int o2_tx_check_idle(const struct o2_tx *tx, struct o2_error *error)
+{
+	const struct {
+		const char *field;
+		uint64_t value;
+	} members[] = {
+		{"work_requests", tx->work_requests},
+		{"scatter", tx->scatter},
+		{"sending", tx->sending},
+		{"queued", tx->queued},
+		{"waiting", tx->waiting},
+		{"status", (uint64_t)tx->status},
+		{"conn", tx->conn != NULL},
+		{"lnet_msg[0]", tx->lnet_msg[0] != NULL},
+		{"lnet_msg[1]", tx->lnet_msg[1] != NULL},
+		{"registration", tx->registration != NULL},
+	};
+
+	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
+		if (members[i].value != 0)
+			return o2_refuse(error, -EINVAL, "tx/idle", members[i].field, O2_NO_INDEX,
+					 members[i].value, 0);
+	}
+	return 0;
+}
+
+int o2_tx_put(struct o2_tx_set *set, struct o2_tx *tx, struct o2_error *error)
+{
+	int rc = o2_tx_check_idle(tx, error);
+
+	return rc != 0 ? rc : o2_pool_set_put(&set->set, &tx->pool->base, tx, error);
+}
+
+int o2_tx_check_device(struct o2_tx_set *set, const struct o2_tx *tx, uint64_t device, struct o2_error *error)
+{
+	return o2_pool_set_check(&set->set, &tx->pool->base, device, error);
+}
+
+int o2_tx_set_close(struct o2_tx_set *set, struct o2_error *error)
+{
+	return o2_pool_set_close(&set->set, error);
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef O2_REG_POOL_TX_H
+#define O2_REG_POOL_TX_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "reg/poolset.h"
+
+/*
+ * Pools of transmit descriptors.  Source: docs/pools.md, "Transmit pools".
+ *
+ * Each transmit owns one slot of O2_MSG_BYTES for its message, whatever the page size, and the slot's device
+ * address for as long as the pool lives.  Idle ones form a stack: put back on top, taken from the top.
+ */
+
+/* The arrays that one transmit needs, in elements. */
+struct o2_tx_counts {
+	uint32_t pages;		/* page addresses of a registration; 0 without registration pools */
+	uint32_t scatter;	/* scatter entries */
+	uint32_t frags;		/* fragments of its private descriptor */
+	uint32_t work_requests; /* one per fragment, and one for the message behind them */
+	uint32_t sges;		/* gather entries of all of them */
+};
+
+/*
+ * max_frags: O2_MAX_FRAGS or O2_MAX_FRAGS_LEGACY; wrq_sge: gather entries per work request, 1 to
+ * O2_MAX_WRQ_SGE; registers: there are registration pools.  -EINVAL for other values.
+ */
+int o2_tx_counts(uint32_t max_frags, uint32_t wrq_sge, bool registers, struct o2_tx_counts *counts,
+		 struct o2_error *error);
+
+/*
+ * What the device does for these pools.  -errno on failure, with nothing left behind.  None is called with a
+ * lock held.
+ *
+ * area_create: `bytes` bytes of message slots were made at `area` (whole pages): register them, or whatever
+ * the device needs; *handle goes to the other functions.  area_create and area_destroy may both be NULL.
+ * slot_map: the device address of one slot, for the device to read, for the life of the pool.
+ */
+struct o2_tx_ops {
+	int (*area_create)(void *context, uint64_t device, void *area, size_t bytes, void **handle);
+	void (*area_destroy)(void *context, void *handle);
+	int (*slot_map)(void *context, void *handle, void *slot, uint64_t *addr);
+	void (*slot_unmap)(void *context, void *handle, void *slot, uint64_t addr);
+};
+
+struct o2_tx_config {
+	struct o2_pool_set_config set;
+	const struct o2_tx_ops *ops;
+	void *context;	      /* for ops */
+	uint32_t pool_size;   /* transmits per pool, 1 to O2_POOL_SIZE_MAX */
+	uint32_t page_bytes;  /* 4096, 16384 or 65536 */
+	size_t storage_bytes; /* per transmit for the arrays of o2_tx_counts, up to O2_TX_STORAGE_MAX; the
+				 owner's */
+};
+
+/* Ours: a little more than 257 work requests of 32 gather entries each. */
+#define O2_TX_STORAGE_MAX (1u << 20)
+
+struct o2_tx_pool;
+
+/*
+ * One transmit.  The members from `work_requests` on are the holder's, and all zero before it is put back:
+ * that is what idle means.  o2_tx_take hands it out so.
+ */
+struct o2_tx {
+	struct o2_tx *next;
+	struct o2_tx_pool *pool;
+	bool taken;
+	void *message;		/* its slot: O2_MSG_BYTES, never across a page's end */
+	uint64_t message_addr;	/* device address of the slot */
+	void *storage;		/* storage_bytes, aligned for anything; NULL for 0 */
+	uint64_t cookie;	/* new with every take: counts from 0 in each set */
+	uint32_t work_requests; /* built, not yet done with */
+	uint32_t scatter;	/* entries that are mapped */
+	uint32_t sending;	/* posted sends without a completion */
+	bool queued;		/* on some list of its connection or peer */
+	bool waiting;		/* for the peer's answer */
+	bool gaps;		/* verdict of sg_build; cleared by take */
+	int status;		/* 0 or -errno */
+	int health;		/* 0 is good; cleared by take */
+	void *conn;		/* its connection */
+	void *lnet_msg[2];	/* to be finalized with it */
+	void *registration;	/* from a registration pool */
+};
+
+struct o2_tx_pool {
+	struct o2_pool base;
+	struct o2_tx *idle;
+	uint32_t nidle;
+	uint32_t nmapped; /* slots, counted from 0, that slot_map was called for */
+	bool area_ready;
+	void *area;
+	void *area_handle;
+	void *storage;
+	struct o2_tx tx[]; /* pool_size */
+};
+
+struct o2_tx_set {
+	struct o2_pool_set set;
+	struct o2_tx_config config;
+	uint64_t next_cookie; /* under the lock of the set */
+};
+
+/* Bytes of message slots of one pool: ceil(pool_size * O2_MSG_BYTES / page_bytes) whole pages. */
+uint64_t o2_tx_area_bytes(uint32_t pool_size, uint32_t page_bytes);
+
+/* A set with its first pool.  Returns 0, -EINVAL (the config), -ENOMEM, or what an op failed with. */
+int o2_tx_set_init(struct o2_tx_set *set, const struct o2_tx_config *config, struct o2_error *error);
+
+/* Take a transmit.  -ENOMEM or -EBUSY: o2_pool_set_take. */
+int o2_tx_take(struct o2_tx_set *set, struct o2_tx **tx, struct o2_error *error);
+
+/* Is everything that a holder uses back at zero?  0, or -EINVAL naming the member (rule "tx/idle"). */
+int o2_tx_check_idle(const struct o2_tx *tx, struct o2_error *error);
+
+/* Put it back.  -EINVAL when it is not idle, or not taken: it stays with the caller then. */
+int o2_tx_put(struct o2_tx_set *set, struct o2_tx *tx, struct o2_error *error);
+
+/* May it be posted to a connection on `device`?  0, or -ENETDOWN. */
+int o2_tx_check_device(struct o2_tx_set *set, const struct o2_tx *tx, uint64_t device,
+		       struct o2_error *error);
+
+/* -EBUSY while a transmit is taken. */
+int o2_tx_set_close(struct o2_tx_set *set, struct o2_error *error);
+
+#endif

@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: MIT */
+#include "reg/poolset.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stddef.h>
+
+/* How a set grows and shrinks: docs/pools.md, "Growing" and "Giving up pools". */
+
+static uint32_t share(uint32_t total, uint32_t ncpts, uint32_t floor)
+{
+	return total / ncpts > floor ? total / ncpts : floor;
+}
+
+int o2_pool_sizes(const struct o2_pool_tunables *tunables, struct o2_pool_sizes *sizes,
+		  struct o2_error *error)
+{
+	if (tunables->ncpts == 0)
+		return o2_refuse(error, -EINVAL, "pool/sizes/ncpts", "ncpts", O2_NO_INDEX, 0, 1);
+	if (tunables->fmr_pool_size < tunables->ntx / 4)
+		return o2_refuse(error, -EINVAL, "pool/sizes/fmr-pool-size", "fmr_pool_size", O2_NO_INDEX,
+				 tunables->fmr_pool_size, tunables->ntx / 4);
+	sizes->tx_size = share(tunables->ntx, tunables->ncpts, O2_POOL_TX_FLOOR);
+	sizes->reg_size = share(tunables->fmr_pool_size, tunables->ncpts, O2_POOL_REG_FLOOR);
+	sizes->flush_trigger = share(tunables->fmr_flush_trigger, tunables->ncpts, O2_POOL_FLUSH_FLOOR);
+	return 0;
+}
+
+static uint64_t now_ms(const struct o2_pool_set *set)
+{
+	return set->config.clock.now_ms(set->config.clock.context);
+}
+
+/* now + delay, or the end of time. */
+static uint64_t later(uint64_t now, uint32_t delay_ms)
+{
+	return now > UINT64_MAX - delay_ms ? UINT64_MAX : now + delay_ms;
+}
+
+static void touch(const struct o2_pool_set *set, struct o2_pool *pool)
+{
+	pool->deadline_ms = later(now_ms(set), O2_POOL_LIFE_MS);
+}
+
+static void unlink_pool(struct o2_pool **list, struct o2_pool *pool)
+{
+	while (*list != pool) {
+		assert(*list != NULL);
+		list = &(*list)->next;
+	}
+	*list = pool->next;
+	pool->next = NULL;
+}
+
+static void push(struct o2_pool **list, struct o2_pool *pool)
+{
+	pool->next = *list;
+	*list = pool;
+}
+
+static void append(struct o2_pool **list, struct o2_pool *pool)
+{
+	while (*list != NULL)
+		list = &(*list)->next;
+	pool->next = NULL;
+	*list = pool;
+}
+
+/* Pools that left every list.  Called without the lock. */
+static void destroy_all(struct o2_pool_set *set, struct o2_pool *doomed)
+{
+	for (struct o2_pool *next; doomed != NULL; doomed = next) {
+		next = doomed->next;
+		set->kind->destroy(set->owner, doomed);
+		pthread_mutex_lock(&set->lock);
+		set->destroyed++;
+		pthread_mutex_unlock(&set->lock);
+	}
+}
+
+/* One user less.  The last user of a failed pool takes it along. */
+static void leave(struct o2_pool_set *set, struct o2_pool *pool, struct o2_pool **doomed)
+{
+	assert(pool->users > 0);
+	pool->users--;
+	if (!pool->failed || pool->users > 0)
+		return;
+	unlink_pool(&set->failed, pool);
+	push(doomed, pool);
+}
+
+/* Ask every live pool in turn.  Called with the lock held. */
+static int scan(struct o2_pool_set *set, void *request, struct o2_pool **from, struct o2_pool **doomed,
+		struct o2_error *error)
+{
+	struct o2_pool *pool = set->live;
+
+	while (pool != NULL) {
+		const uint64_t version = set->version;
+		int rc;
+
+		if (set->kind->scan_is_use)
+			touch(set, pool);
+		pool->users++;
+		if (set->kind->take_unlocked)
+			pthread_mutex_unlock(&set->lock);
+		rc = set->kind->take(set->owner, pool, request, error);
+		if (set->kind->take_unlocked)
+			pthread_mutex_lock(&set->lock);
+		if (rc == 0) {
+			touch(set, pool);
+			*from = pool;
+			return 0;
+		}
+		/* The list may have changed meanwhile: then pool->next says nothing, and a pool may be new.
+		 */
+		struct o2_pool *next = version == set->version ? pool->next : set->live;
+
+		leave(set, pool, doomed);
+		if (rc != O2_POOL_EXHAUSTED)
+			return rc;
+		pool = next;
+	}
+	return O2_POOL_EXHAUSTED;
+}
+
+static uint32_t count(const struct o2_pool *pool, uint64_t *users)
+{
+	uint32_t n = 0;
+
+	for (*users = 0; pool != NULL; pool = pool->next, n++)
+		*users += pool->users;
+	return n;
+}
+
+/*
+ * Make one pool.  Called with the lock held, which is dropped meanwhile.  A pool whose device went away while
+ * it was made is of no use to anybody.
+ */
+static int grow(struct o2_pool_set *set, struct o2_pool **doomed, struct o2_error *error)
+{
+	const uint64_t device = set->config.device;
+	struct o2_pool *pool = NULL;
+	int rc;
+
+	set->growing = true;
+	pthread_mutex_unlock(&set->lock);
+	rc = set->kind->create(set->owner, device, &pool, error);
+	pthread_mutex_lock(&set->lock);
+	set->growing = false;
+	pthread_cond_broadcast(&set->grown);
+	if (rc != 0) {
+		set->create_failures++;
+		set->next_retry_ms = later(now_ms(set), O2_POOL_RETRY_MS);
+		return rc;
+	}
+	set->created++;
+	pool->device = device;
+	pool->users = 0;
+	pool->failed = false;
+	if (device != set->config.device) {
+		push(doomed, pool);
+		return 0;
+	}
+	touch(set, pool);
+	append(&set->live, pool);
+	set->version++;
+	return 0;
+}
+
+/* Nothing is free.  0: look again.  Called with the lock held, which may be dropped meanwhile. */
+static int grow_or_wait(struct o2_pool_set *set, struct o2_pool **doomed, struct o2_error *error)
+{
+	const uint32_t cap = set->config.max_pools;
+	uint64_t users, now;
+
+	if (set->growing) {
+		set->waits++;
+		while (set->growing)
+			pthread_cond_wait(&set->grown, &set->lock);
+		return 0;
+	}
+	if (cap != 0 && count(set->live, &users) >= cap)
+		return o2_refuse(error, -EBUSY, "pool/cap", "max_pools", O2_NO_INDEX, (uint64_t)cap + 1, cap);
+	now = now_ms(set);
+	if (now < set->next_retry_ms)
+		return o2_refuse(error, set->kind->exhausted_errno, "pool/exhausted", "now_ms", O2_NO_INDEX,
+				 now, set->next_retry_ms);
+	/* Whether it failed shows in the next round: then it is too soon to try again. */
+	(void)grow(set, doomed, NULL);
+	return 0;
+}
+
+int o2_pool_set_take(struct o2_pool_set *set, void *request, struct o2_pool **from, struct o2_error *error)
+{
+	struct o2_pool *doomed = NULL;
+	int rc;
+
+	pthread_mutex_lock(&set->lock);
+	do {
+		rc = scan(set, request, from, &doomed, error);
+		if (rc == O2_POOL_EXHAUSTED && (rc = grow_or_wait(set, &doomed, error)) == 0)
+			rc = O2_POOL_EXHAUSTED;
+	} while (rc == O2_POOL_EXHAUSTED);
+	pthread_mutex_unlock(&set->lock);
+	destroy_all(set, doomed);
+	return rc;
+}
+
+/* All idle pools but the first, wherever they stand. */
+static void sweep(struct o2_pool_set *set, struct o2_pool **doomed)
+{
+	const uint64_t now = now_ms(set);
+	struct o2_pool **link;
+
+	if (set->live == NULL)
+		return;
+	link = &set->live->next;
+	while (*link != NULL) {
+		struct o2_pool *pool = *link;
+
+		if (pool->users > 0 || now < pool->deadline_ms) {
+			link = &pool->next;
+			continue;
+		}
+		*link = pool->next;
+		set->version++;
+		push(doomed, pool);
+	}
+}
+
+static int put(struct o2_pool_set *set, struct o2_pool *pool, void *element, bool sweeping,
+	       struct o2_error *error)
+{
+	struct o2_pool *doomed = NULL;
+	int rc = -EINVAL;
+
+	pthread_mutex_lock(&set->lock);
+	if (pool->users > 0)
+		rc = set->kind->give != NULL ? set->kind->give(set->owner, pool, element) : 0;
+	if (rc != 0) {
+		pthread_mutex_unlock(&set->lock);
+		return o2_refuse(error, rc, "pool/put/not-in-use", "element", O2_NO_INDEX, 0, 1);
+	}
+	leave(set, pool, &doomed);
+	if (sweeping)
+		sweep(set, &doomed);
+	pthread_mutex_unlock(&set->lock);
+	destroy_all(set, doomed);
+	return 0;
+}
+
+int o2_pool_set_put(struct o2_pool_set *set, struct o2_pool *pool, void *element, struct o2_error *error)
+{
+	return put(set, pool, element, true, error);
+}
+
+int o2_pool_set_undo(struct o2_pool_set *set, struct o2_pool *pool, void *element, struct o2_error *error)
+{
+	return put(set, pool, element, false, error);
+}
+
+/* Off the list of live pools.  Called with the lock held. */
+static void fail_pool(struct o2_pool_set *set, struct o2_pool *pool, struct o2_pool **doomed)
+{
+	unlink_pool(&set->live, pool);
+	set->version++;
+	pool->failed = true;
+	if (pool->users > 0)
+		append(&set->failed, pool);
+	else
+		push(doomed, pool);
+}
+
+uint32_t o2_pool_set_fail(struct o2_pool_set *set, uint64_t device)
+{
+	struct o2_pool *doomed = NULL;
+	uint64_t users;
+	uint32_t waiting;
+
+	pthread_mutex_lock(&set->lock);
+	set->config.device = device;
+	while (set->live != NULL)
+		fail_pool(set, set->live, &doomed);
+	waiting = count(set->failed, &users);
+	pthread_mutex_unlock(&set->lock);
+	destroy_all(set, doomed);
+	return waiting;
+}
+
+void o2_pool_set_retire(struct o2_pool_set *set, struct o2_pool *pool)
+{
+	struct o2_pool *doomed = NULL;
+
+	pthread_mutex_lock(&set->lock);
+	assert(pool->users > 0);
+	if (!pool->failed)
+		fail_pool(set, pool, &doomed);
+	pthread_mutex_unlock(&set->lock);
+	assert(doomed == NULL);
+}
+
+int o2_pool_set_check(struct o2_pool_set *set, const struct o2_pool *pool, uint64_t device,
+		      struct o2_error *error)
+{
+	bool failed;
+
+	pthread_mutex_lock(&set->lock);
+	failed = pool->failed;
+	pthread_mutex_unlock(&set->lock);
+	if (failed)
+		return o2_refuse(error, -ENETDOWN, "pool/failed", "failed", O2_NO_INDEX, 1, 0);
+	if (pool->device != device)
+		return o2_refuse(error, -ENETDOWN, "pool/other-device", "device", O2_NO_INDEX, pool->device,
+				 device);
+	return 0;
+}
+
+void o2_pool_set_visit(struct o2_pool_set *set, void (*visit)(void *context, struct o2_pool *pool),
+		       void *context)
+{
+	struct o2_pool *doomed = NULL;
+	struct o2_pool *pool;
+
+	pthread_mutex_lock(&set->lock);
+	for (pool = set->live; pool != NULL;) {
+		const uint64_t version = set->version;
+		struct o2_pool *next;
+
+		pool->users++;
+		pthread_mutex_unlock(&set->lock);
+		visit(context, pool);
+		pthread_mutex_lock(&set->lock);
+		/* Some are visited twice when the list changed; none is missed. */
+		next = version == set->version ? pool->next : set->live;
+		leave(set, pool, &doomed);
+		pool = next;
+	}
+	pthread_mutex_unlock(&set->lock);
+	destroy_all(set, doomed);
+}
+
+void o2_pool_set_counts(struct o2_pool_set *set, struct o2_pool_counts *counts)
+{
+	pthread_mutex_lock(&set->lock);
+	*counts = (struct o2_pool_counts){
+		.version = set->version,
+		.created = set->created,
+		.destroyed = set->destroyed,
+		.create_failures = set->create_failures,
+		.waits = set->waits,
+	};
+	counts->live = count(set->live, &counts->live_users);
+	counts->failed = count(set->failed, &counts->failed_users);
+	pthread_mutex_unlock(&set->lock);
+}
+
+int o2_pool_set_init(struct o2_pool_set *set, const struct o2_pool_kind *kind, void *owner,
+		     const struct o2_pool_set_config *config, struct o2_error *error)
+{
+	struct o2_pool *doomed = NULL;
+	int rc;
+
+	if (config->clock.now_ms == NULL)
+		return o2_refuse(error, -EINVAL, "pool/config/clock", "now_ms", O2_NO_INDEX, 0, 1);
+	*set = (struct o2_pool_set){.kind = kind, .owner = owner, .config = *config};
+	rc = pthread_mutex_init(&set->lock, NULL);
+	if (rc != 0)
+		return o2_refuse(error, -rc, "pool/init/lock", "lock", O2_NO_INDEX, 0, 0);
+	rc = pthread_cond_init(&set->grown, NULL);
+	if (rc != 0) {
+		pthread_mutex_destroy(&set->lock);
+		return o2_refuse(error, -rc, "pool/init/lock", "grown", O2_NO_INDEX, 0, 0);
+	}
+	pthread_mutex_lock(&set->lock);
+	rc = grow(set, &doomed, error);
+	pthread_mutex_unlock(&set->lock);
+	if (rc != 0) {
+		pthread_cond_destroy(&set->grown);
+		pthread_mutex_destroy(&set->lock);
+	}
+	return rc;
+}
+
+int o2_pool_set_close(struct o2_pool_set *set, struct o2_error *error)
+{
+	struct o2_pool_counts counts;
+
+	o2_pool_set_counts(set, &counts);
+	if (counts.live_users + counts.failed_users > 0)
+		return o2_refuse(error, -EBUSY, "pool/close/in-use", "users", O2_NO_INDEX,
+				 counts.live_users + counts.failed_users, 0);
+	(void)o2_pool_set_fail(set, set->config.device);
+	pthread_cond_destroy(&set->grown);
+	pthread_mutex_destroy(&set->lock);
+	return 0;
+}

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef O2_REG_POOLSET_H
+#define O2_REG_POOLSET_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+/*
+ * A set of pools, and when pools are made and given up: the same for every kind of pool.  Source:
+ * docs/pools.md.
+ *
+ * What a pool holds is the business of its kind (pool_tx.h, pool_fmr.h, pool_frd.h), which embeds struct
+ * o2_pool as the first member of its own.  There is one set per kind and CPU partition.
+ *
+ * Every function here may be called by several threads at once, but for init and close.  No device call is
+ * made with the lock of a set held: pools are created and destroyed outside of it.
+ */
+
+#define O2_POOL_LIFE_MS	    300000u /* an idle pool lives so long after it was used last */
+#define O2_POOL_RETRY_MS    1000u   /* growth is not tried again so soon after it failed */
+#define O2_POOL_TX_FLOOR    256u    /* a transmit pool has at least so many elements */
+#define O2_POOL_REG_FLOOR   256u    /* a registration pool likewise */
+#define O2_POOL_FLUSH_FLOOR 192u    /* lowest watermark that tunables give */
+#define O2_POOL_NTX	    512u    /* default of tunable ntx */
+#define O2_POOL_REG_SIZE    512u    /* default of tunable fmr_pool_size */
+#define O2_POOL_FLUSH	    384u    /* default of tunable fmr_flush_trigger */
+
+/* Elements of one pool, at most.  Ours: it keeps byte counts of a pool far from overflow. */
+#define O2_POOL_SIZE_MAX (1u << 20)
+
+/* What the kind's take() says when a pool has nothing left; not an error, the next pool is asked. */
+#define O2_POOL_EXHAUSTED 1
+
+/* Tunables of one network interface, and what every CPU partition makes of them. */
+struct o2_pool_tunables {
+	uint32_t ntx;
+	uint32_t fmr_pool_size;
+	uint32_t fmr_flush_trigger;
+	uint32_t ncpts; /* CPU partitions of the interface, at least 1 */
+};
+
+struct o2_pool_sizes {
+	uint32_t tx_size;	/* elements of a transmit pool */
+	uint32_t reg_size;	/* elements of a registration pool */
+	uint32_t flush_trigger; /* dirty watermark of a registration pool */
+};
+
+/* Divide and apply the floors.  -EINVAL: ncpts is 0, fmr_pool_size is below ntx / 4, or a size is too large.
+ */
+int o2_pool_sizes(const struct o2_pool_tunables *tunables, struct o2_pool_sizes *sizes,
+		  struct o2_error *error);
+
+/* What every pool has.  Read and written by poolset.c under the lock of the set, device excepted. */
+struct o2_pool {
+	struct o2_pool *next;
+	uint64_t device;      /* the device it was built on; never changes */
+	uint64_t deadline_ms; /* may go from then on, when nobody uses it */
+	uint32_t users;	      /* elements in use */
+	bool failed;	      /* its device went away */
+};
+
+/*
+ * What differs between kinds.  owner is what o2_pool_set_init was given.
+ *
+ * create: a new pool for `device`, or -errno and nothing left behind.  Called without the lock, by one thread
+ *         at a time.
+ * destroy: called without the lock, when nobody uses the pool.
+ * take: an element of `pool` for `request`.  0, O2_POOL_EXHAUSTED, or -errno, which ends the search and
+ * becomes the result.  Called with the lock held, unless take_unlocked. give: put `element` back.  Called
+ * with the lock held; 0, or -errno when it was not in use (then nothing changed).  NULL for a kind that does
+ * it under a lock of its own. create and take fill *error, which may be NULL, when they fail.
+ */
+struct o2_pool_kind {
+	int (*create)(void *owner, uint64_t device, struct o2_pool **pool, struct o2_error *error);
+	void (*destroy)(void *owner, struct o2_pool *pool);
+	int (*take)(void *owner, struct o2_pool *pool, void *request, struct o2_error *error);
+	int (*give)(void *owner, struct o2_pool *pool, void *element);
+	int exhausted_errno; /* -ENOMEM or -EAGAIN: nothing is free and growth failed a moment ago */
+	bool scan_is_use;    /* also pools that turn out to be exhausted count as used */
+	bool take_unlocked;  /* take() calls the device */
+};
+
+/* The clock is the caller's.  It must not go backwards, nor call into the set. */
+struct o2_pool_clock {
+	uint64_t (*now_ms)(void *context);
+	void *context;
+};
+
+struct o2_pool_set_config {
+	struct o2_pool_clock clock;
+	uint64_t device;    /* the caller's name for the device that pools are built on */
+	uint32_t cpt;	    /* which CPU partition the set serves: for reports */
+	uint32_t max_pools; /* cap on live pools, or 0 for none */
+};
+
+struct o2_pool_set {
+	const struct o2_pool_kind *kind;
+	void *owner;
+	struct o2_pool_set_config config; /* config.device: the current one */
+	pthread_mutex_t lock;
+	pthread_cond_t grown;	/* growing became false */
+	struct o2_pool *live;	/* in the order of their creation */
+	struct o2_pool *failed; /* in use when their device went away */
+	bool growing;		/* some thread is creating a pool */
+	uint64_t next_retry_ms; /* no growth before that */
+	uint64_t version;	/* changes with the list of live pools */
+	uint64_t created, destroyed, create_failures, waits;
+};
+
+/* A snapshot, for reports and checks. */
+struct o2_pool_counts {
+	uint32_t live, failed; /* pools */
+	uint64_t live_users, failed_users;
+	uint64_t version;
+	uint64_t created, destroyed; /* pools, ever: created - destroyed == live + failed, but for moments */
+	uint64_t create_failures;
+	uint64_t waits; /* times that a thread waited for the growth that another had begun */
+};
+
+/*
+ * Make a set with its first pool.  kind must outlive the set.  Returns 0, -EINVAL (a config that cannot be),
+ * or what create() failed with; nothing is left behind then.
+ */
+int o2_pool_set_init(struct o2_pool_set *set, const struct o2_pool_kind *kind, void *owner,
+		     const struct o2_pool_set_config *config, struct o2_error *error);
+
+/*
+ * Take an element.  request goes to the kind's take().  On success *from is the pool, with one more user.
+ *
+ *   -ENOMEM, -EAGAIN  (the kind's) nothing is free, and growth failed less than O2_POOL_RETRY_MS ago
+ *   -EBUSY            nothing is free and the set has max_pools pools
+ *   others            what take() said
+ */
+int o2_pool_set_take(struct o2_pool_set *set, void *request, struct o2_pool **from, struct o2_error *error);
+
+/*
+ * Put an element back, then give up what is idle.  Returns 0, or -EINVAL when the element, or any, is not in
+ * use: nothing changed then.  pool must not be used afterwards: it may be gone.
+ */
+int o2_pool_set_put(struct o2_pool_set *set, struct o2_pool *pool, void *element, struct o2_error *error);
+
+/* The same for an element whose use never began (a failed mapping): nothing else is given up. */
+int o2_pool_set_undo(struct o2_pool_set *set, struct o2_pool *pool, void *element, struct o2_error *error);
+
+/*
+ * Failover: every live pool has failed; those in use wait on the failed list for their last user, the others
+ * go at once.  New pools are built on `device`, on demand.  Returns how many pools are waiting.
+ */
+uint32_t o2_pool_set_fail(struct o2_pool_set *set, uint64_t device);
+
+/* One pool, which the caller is using, has failed for a reason of its own. */
+void o2_pool_set_retire(struct o2_pool_set *set, struct o2_pool *pool);
+
+/* May what belongs to `pool` be posted to a connection on `device`?  0, or -ENETDOWN. */
+int o2_pool_set_check(struct o2_pool_set *set, const struct o2_pool *pool, uint64_t device,
+		      struct o2_error *error);
+
+/* Call visit() for each live pool, held as by a user, outside the lock.  Their deadlines do not change. */
+void o2_pool_set_visit(struct o2_pool_set *set, void (*visit)(void *context, struct o2_pool *pool),
+		       void *context);
+
+void o2_pool_set_counts(struct o2_pool_set *set, struct o2_pool_counts *counts);
+
+/* Destroy all.  -EBUSY while anything is in use: nothing happened then. */
+int o2_pool_set_close(struct o2_pool_set *set, struct o2_error *error);
+
+#endif

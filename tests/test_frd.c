@@ -1,0 +1,410 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The life of a fast-registration key (docs/pools.md): every step from every state, the flags that kernels
+ * keep, and random sequences against a model of {driver key, device key, posted}.  O2_TEST_SEED=n replays a
+ * run.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "props/prng.h"
+#include "reg/frd.h"
+
+#define KEY   0x00abcd10u
+#define QUEUE 77u
+
+static void test_bump(void **state)
+{
+	uint32_t key = KEY;
+
+	(void)state;
+	assert_int_equal(o2_frd_bump(0x12345600), 0x12345601);
+	assert_int_equal(o2_frd_bump(0x123456ff), 0x12345600); /* the upper bits name the region */
+	assert_int_equal(o2_frd_bump(0xffffffff), 0xffffff00);
+	for (int i = 0; i < 256; i++)
+		key = o2_frd_bump(key);
+	assert_int_equal(key, KEY);
+}
+
+/* Bring a key into a state; false when this order never gets there. */
+static bool reach(struct o2_frd_key *key, enum o2_frd_order order, enum o2_frd_state target)
+{
+	const bool last = order == O2_FRD_INVALIDATE_LAST;
+
+	o2_frd_init(key, order, KEY, KEY);
+	if (target == O2_FRD_FRESH)
+		return true;
+	assert_int_equal(o2_frd_map(key, O2_SINK, NULL), 0);
+	switch (target) {
+	case O2_FRD_PREPARED:
+		return true;
+	case O2_FRD_IDLE_PREPARED:
+		return o2_frd_unmap(key, NULL) == 0;
+	case O2_FRD_SPENT:
+		return o2_frd_post_done(key, QUEUE, 1, false, NULL) == 0;
+	default:
+		break;
+	}
+	assert_int_equal(o2_frd_post_done(key, QUEUE, last ? 1 : 2, true, NULL), 0);
+	if (target == O2_FRD_LIVE)
+		return true;
+	if (!last)
+		return false;
+	if (target == O2_FRD_DOOMED)
+		return o2_frd_invalidate_posted(key, false, NULL) == 0;
+	assert_int_equal(o2_frd_invalidate_posted(key, true, NULL), 0);
+	return target == O2_FRD_INVALIDATING || o2_frd_invalidated(key, true, NULL) == 0;
+}
+
+enum step {
+	MAP,
+	CHAIN,
+	POST_OK,
+	POST_NONE,
+	INVALIDATE,
+	INV_POSTED,
+	INV_NOT_POSTED,
+	INV_DONE,
+	INV_FLUSHED,
+	UNMAP,
+	REPLACED,
+	STEPS
+};
+
+static int do_step(struct o2_frd_key *key, enum step step, struct o2_error *error)
+{
+	const bool last = key->order == O2_FRD_INVALIDATE_LAST;
+	struct o2_frd_chain chain;
+	uint32_t rkey;
+
+	switch (step) {
+	case MAP:
+		return o2_frd_map(key, O2_SINK, error);
+	case CHAIN:
+		return o2_frd_chain(key, &chain, error);
+	case POST_OK:
+		return o2_frd_post_done(key, QUEUE,
+					key->state == O2_FRD_LIVE ? 0
+					: last			  ? 1
+								  : 2,
+					true, error);
+	case POST_NONE:
+		return o2_frd_post_done(key, QUEUE, 0, false, error);
+	case INVALIDATE:
+		return o2_frd_invalidate(key, QUEUE, &rkey, error);
+	case INV_POSTED:
+		return o2_frd_invalidate_posted(key, true, error);
+	case INV_NOT_POSTED:
+		return o2_frd_invalidate_posted(key, false, error);
+	case INV_DONE:
+		return o2_frd_invalidated(key, true, error);
+	case INV_FLUSHED:
+		return o2_frd_invalidated(key, false, error);
+	case UNMAP:
+		return o2_frd_unmap(key, error);
+	default:
+		return o2_frd_replaced(key, KEY + 0x100, KEY + 0x100, error);
+	}
+}
+
+/* One letter per step, in the order of enum step: the state that follows, - for EINVAL, ! for EBUSY. */
+#define LETTERS "FPILSVDX" /* Fresh Prepared Idle-prepared Live Spent inValidating Dead doomed(X) */
+
+static const char *const expected[2][O2_FRD_STATES] = {
+	[O2_FRD_INVALIDATE_FIRST] =
+		{
+			[O2_FRD_FRESH] = "P----------",
+			[O2_FRD_PREPARED] = "-PLP-----IF",
+			[O2_FRD_IDLE_PREPARED] = "P----------",
+			[O2_FRD_LIVE] = "-LLL-----FF",
+			[O2_FRD_SPENT] = "---------FF",
+		},
+	[O2_FRD_INVALIDATE_LAST] =
+		{
+			[O2_FRD_FRESH] = "P----------",
+			[O2_FRD_PREPARED] = "-PLP-----IF",
+			[O2_FRD_IDLE_PREPARED] = "P----------",
+			[O2_FRD_LIVE] = "-LLLLVX--!F",
+			[O2_FRD_SPENT] = "----SVX--!F",
+			[O2_FRD_INVALIDATING] = "-------DX!F",
+			[O2_FRD_DEAD] = "---------FF",
+			[O2_FRD_DOOMED] = "---------!F",
+		},
+};
+
+static void test_every_step_from_every_state(void **state)
+{
+	uint32_t checked = 0;
+
+	(void)state;
+	for (int order = 0; order < 2; order++) {
+		for (int from = 0; from < O2_FRD_STATES; from++) {
+			for (int step = 0; step < STEPS; step++) {
+				struct o2_error error = {0};
+				struct o2_frd_key key, before;
+				char want;
+				int rc;
+
+				if (!reach(&key, (enum o2_frd_order)order, (enum o2_frd_state)from)) {
+					assert_null(expected[order][from]);
+					continue;
+				}
+				assert_int_equal(key.state, from);
+				want = expected[order][from][step];
+				before = key;
+				rc = do_step(&key, (enum step)step, &error);
+				checked++;
+				if (want == '-' || want == '!') {
+					assert_int_equal(rc, want == '-' ? -EINVAL : -EBUSY);
+					assert_int_equal(error.code, rc);
+					assert_memory_equal(&key, &before, sizeof(key));
+				} else {
+					assert_int_equal(rc, 0);
+					assert_int_equal(LETTERS[key.state], want);
+				}
+			}
+		}
+	}
+	assert_int_equal(checked, 13 * STEPS);
+}
+
+static void test_flags_of_a_kernel(void **state)
+{
+	static const struct {
+		enum o2_frd_state state;
+		bool valid, posted;
+	} rows[] = {{O2_FRD_FRESH, false, false},
+		    {O2_FRD_PREPARED, true, false},
+		    {O2_FRD_IDLE_PREPARED, true, false},
+		    {O2_FRD_LIVE, false, true},
+		    {O2_FRD_SPENT, false, false}};
+	struct o2_frd_key key;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		assert_true(reach(&key, O2_FRD_INVALIDATE_FIRST, rows[i].state));
+		assert_int_equal(o2_frd_valid(&key), rows[i].valid);
+		assert_int_equal(o2_frd_posted(&key), rows[i].posted);
+	}
+	assert_string_equal(o2_frd_state_name(O2_FRD_IDLE_PREPARED), "idle-prepared");
+	assert_null(o2_frd_state_name(O2_FRD_STATES));
+}
+
+/* A mapping that is dropped unposted keeps its key and its invalidate for the next one; the second post has
+ * no chain. */
+static void test_abandoned_and_second_post(void **state)
+{
+	struct o2_frd_key key;
+	struct o2_frd_chain chain;
+
+	(void)state;
+	o2_frd_init(&key, O2_FRD_INVALIDATE_FIRST, KEY, KEY + 0x1000);
+	assert_int_equal(o2_frd_map(&key, O2_SOURCE, NULL), 0);
+	assert_int_equal(o2_frd_published(&key), KEY + 1);
+	assert_int_equal(o2_frd_unmap(&key, NULL), 0);
+	assert_int_equal(o2_frd_map(&key, O2_SINK, NULL), 0);
+	assert_int_equal(o2_frd_published(&key), KEY + 0x1001); /* counted once */
+	assert_int_equal(o2_frd_chain(&key, &chain, NULL), 0);
+	assert_true(chain.count == 2 && chain.invalidate && chain.bind);
+	assert_int_equal(chain.invalidate_rkey, KEY + 0x1000);
+	assert_int_equal(chain.bind_key, KEY + 0x1001);
+	assert_int_equal(o2_frd_post_done(&key, QUEUE, 2, true, NULL), 0);
+	assert_int_equal(o2_frd_chain(&key, &chain, NULL), 0);
+	assert_true(chain.count == 0 && !chain.invalidate && !chain.bind);
+	/* A failure of the second post is the transfer's, not the key's. */
+	assert_int_equal(o2_frd_post_done(&key, QUEUE, 0, false, NULL), 0);
+	assert_int_equal(key.state, O2_FRD_LIVE);
+}
+
+static void test_bad_arguments(void **state)
+{
+	struct o2_error error;
+	struct o2_frd_key key;
+	uint32_t rkey;
+
+	(void)state;
+	o2_frd_init(&key, O2_FRD_INVALIDATE_LAST, KEY, KEY);
+	assert_int_equal(o2_frd_map(&key, O2_SOURCE, &error), -EINVAL);
+	assert_string_equal(error.rule, "frd/map/side");
+	assert_int_equal(o2_frd_map(&key, O2_SINK, &error), 0);
+	assert_int_equal(o2_frd_post_done(&key, QUEUE, 2, false, &error), -EINVAL);
+	assert_int_equal(o2_frd_post_done(&key, QUEUE, 0, true, &error), -EINVAL);
+	assert_string_equal(error.rule, "frd/post/accepted");
+	assert_int_equal(key.state, O2_FRD_PREPARED);
+	assert_int_equal(o2_frd_post_done(&key, QUEUE, 1, true, &error), 0);
+	assert_int_equal(o2_frd_invalidate(&key, QUEUE + 1, &rkey, &error), -EINVAL);
+	assert_string_equal(error.rule, "frd/invalidate/queue");
+	assert_int_equal(o2_frd_invalidate(&key, QUEUE, &rkey, &error), 0);
+	assert_int_equal(rkey, KEY + 1);
+}
+
+/* A strict device, written from what a provider does: one slot, which holds a key or none. */
+struct device {
+	bool bound;
+	uint32_t key;
+};
+
+struct model {
+	struct device device;
+	uint32_t driver_key;
+	bool valid, posted, mapped;
+	uint32_t binds, invalidates, posts;
+};
+
+/* Post the chain to the device, `accept` requests of it.  A strict device: each must make sense. */
+static void device_post(struct model *m, const struct o2_frd_chain *chain, uint32_t accept)
+{
+	if (chain->invalidate && accept > 0) {
+		accept--;
+		/* The key of the last bind, unless that is gone, or there never was one. */
+		if (m->device.bound)
+			assert_int_equal(chain->invalidate_rkey, m->device.key);
+		m->device.bound = false;
+		m->invalidates++;
+	}
+	if (chain->bind && accept > 0) {
+		assert_false(m->device.bound);
+		assert_int_equal(chain->bind_key, m->driver_key);
+		m->device = (struct device){true, chain->bind_key};
+		m->binds++;
+	}
+}
+
+/* One step that the model chooses, in the words of docs/pools.md's flags. */
+static void kernel_step(struct o2_frd_key *key, struct model *m, struct o2_prng *prng)
+{
+	struct o2_frd_chain chain;
+	uint32_t accept;
+	bool ok;
+
+	if (!m->mapped) {
+		assert_int_equal(o2_frd_map(key, o2_prng_upto(prng, 1) != 0 ? O2_SINK : O2_SOURCE, NULL), 0);
+		if (!m->valid)
+			m->driver_key = (m->driver_key & ~255u) | ((m->driver_key + 1) & 255u);
+		m->valid = true;
+		m->posted = false;
+		m->mapped = true;
+	} else if (o2_prng_upto(prng, 2) == 0) {
+		assert_int_equal(o2_frd_unmap(key, NULL), 0);
+		m->posted = false;
+		m->mapped = false;
+	} else if (m->valid || m->posted) {
+		assert_int_equal(o2_frd_chain(key, &chain, NULL), 0);
+		assert_int_equal(chain.count, m->posted ? 0 : 2);
+		accept = chain.count == 0 ? 0 : (uint32_t)o2_prng_upto(prng, 2);
+		ok = accept == chain.count && o2_prng_upto(prng, 3) != 0;
+		device_post(m, &chain, accept);
+		assert_int_equal(o2_frd_post_done(key, QUEUE, accept, ok, NULL), 0);
+		if (accept > 0)
+			m->valid = false;
+		m->posted = m->posted || ok;
+		m->posts += chain.count > 0 && accept > 0;
+	} else {
+		assert_int_equal(o2_frd_chain(key, &chain, NULL), -EINVAL); /* spent */
+	}
+	assert_int_equal(o2_frd_valid(key), m->valid);
+	assert_int_equal(o2_frd_posted(key), m->posted);
+}
+
+/* User verbs: the same model, and the invalidate at the end, once per bind and only of a key that is bound.
+ */
+static void user_step(struct o2_frd_key *key, struct model *m, struct o2_prng *prng)
+{
+	const uint64_t choice = o2_prng_upto(prng, 3);
+	struct o2_frd_chain chain;
+	uint32_t rkey;
+	int rc;
+
+	if (choice == 0 && m->mapped && o2_frd_invalidate(key, QUEUE, &rkey, NULL) == 0) {
+		const bool ok = o2_prng_upto(prng, 7) != 0;
+
+		assert_true(m->device.bound);
+		assert_int_equal(rkey, m->device.key);
+		m->invalidates++;
+		assert_int_equal(o2_frd_invalidate_posted(key, true, NULL), 0);
+		assert_int_equal(o2_frd_invalidate(key, QUEUE, &rkey, NULL), -EINVAL);
+		assert_int_equal(o2_frd_unmap(key, NULL), -EBUSY);
+		assert_int_equal(o2_frd_invalidated(key, ok, NULL), 0);
+		m->device.bound = !ok;
+		if (ok)
+			return;
+		m->driver_key += 0x100; /* the queue pair is in error: another window */
+		m->device.bound = false;
+		m->valid = m->posted = m->mapped = false;
+		assert_int_equal(o2_frd_replaced(key, m->driver_key, m->driver_key, NULL), 0);
+	} else if (choice == 1 && m->mapped) {
+		rc = o2_frd_unmap(key, NULL);
+		assert_int_equal(rc, m->device.bound ? -EBUSY : 0);
+		m->mapped = m->mapped && rc != 0;
+	} else if (!m->mapped) {
+		assert_int_equal(o2_frd_map(key, O2_SINK, NULL), 0);
+		if (!m->valid)
+			m->driver_key = (m->driver_key & ~255u) | ((m->driver_key + 1) & 255u);
+		m->valid = m->mapped = true;
+	} else if (o2_frd_chain(key, &chain, NULL) == 0) {
+		const uint32_t accept = chain.count == 0 ? 0 : (uint32_t)o2_prng_upto(prng, 1);
+
+		assert_int_equal(chain.count, m->valid ? 1 : 0);
+		device_post(m, &chain, accept);
+		assert_int_equal(o2_frd_post_done(key, QUEUE, accept,
+						  accept == chain.count && o2_prng_upto(prng, 3) != 0, NULL),
+				 0);
+		if (accept > 0)
+			m->valid = false;
+	}
+}
+
+static void test_random(void **state)
+{
+	const char *text = getenv("O2_TEST_SEED");
+	const uint64_t seed = text != NULL ? strtoull(text, NULL, 0) : 1;
+	uint64_t binds = 0, invalidates = 0;
+
+	(void)state;
+	print_message("replay: O2_TEST_SEED=%" PRIu64 " test_frd\n", seed);
+	for (uint32_t n = 0; n < 400; n++) {
+		const bool kernel = n % 2 == 0;
+		struct o2_prng prng = o2_prng_init(seed, n);
+		struct model m = {.driver_key = KEY};
+		struct o2_frd_key key;
+
+		o2_frd_init(&key, kernel ? O2_FRD_INVALIDATE_FIRST : O2_FRD_INVALIDATE_LAST, KEY, KEY);
+		for (int i = 0; i < 1000; i++) {
+			(kernel ? kernel_step : user_step)(&key, &m, &prng);
+			assert_int_equal(key.rkey, m.driver_key);
+			assert_int_equal(key.lkey, m.driver_key);
+			assert_int_equal(key.registered, m.device.bound);
+			if (m.device.bound)
+				assert_int_equal(key.registered_key, m.device.key);
+		}
+		/* Kernel: one invalidate with each chain.  User: one after each bind, but perhaps the last.
+		 */
+		assert_int_equal(m.invalidates, kernel ? m.posts : m.binds - (m.device.bound ? 1 : 0));
+		binds += m.binds;
+		invalidates += m.invalidates;
+	}
+	print_message("%" PRIu64 " binds, %" PRIu64 " invalidates\n", binds, invalidates);
+	assert_true(binds > 10000);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_bump),
+		cmocka_unit_test(test_every_step_from_every_state),
+		cmocka_unit_test(test_flags_of_a_kernel),
+		cmocka_unit_test(test_abandoned_and_second_post),
+		cmocka_unit_test(test_bad_arguments),
+		cmocka_unit_test(test_random),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

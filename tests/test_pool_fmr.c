@@ -1,0 +1,422 @@
+/* SPDX-License-Identifier: MIT */
+/* FMR pools: cache, dirty list, flush, and which keys the device still honours (docs/pools.md). */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "reg/pool_fmr.h"
+
+#define REGIONS 200u
+
+/* A region per handle, and the key under which it is mapped, or 0. */
+struct device {
+	uint64_t now_ms;
+	uint32_t created, alive, maps, unmaps, largest_unmap;
+	uint32_t fail_create_at;
+	int map_error, unmap_error;
+	uint32_t next_key;
+	uint32_t key[REGIONS];
+};
+
+static uint64_t now_ms(void *context)
+{
+	return ((struct device *)context)->now_ms;
+}
+
+static int create(void *context, uint64_t device, uint32_t max_pages, uint32_t page_bytes, void **handle)
+{
+	struct device *d = context;
+
+	(void)device;
+	assert_int_equal(max_pages, 257);
+	assert_int_equal(page_bytes, 4096);
+	if (d->created == d->fail_create_at)
+		return -ENOSPC;
+	assert_true(d->created < REGIONS);
+	*handle = &d->key[d->created++];
+	d->alive++;
+	return 0;
+}
+
+static void destroy(void *context, void *handle)
+{
+	*(uint32_t *)handle = 0;
+	((struct device *)context)->alive--;
+}
+
+static int map(void *context, void *handle, const uint64_t *pages, uint32_t npages, uint64_t iova,
+	       uint32_t *lkey, uint32_t *rkey)
+{
+	struct device *d = context;
+
+	(void)iova;
+	assert_true(npages == 0 || pages != NULL);
+	d->maps++;
+	if (d->map_error != 0)
+		return d->map_error;
+	*(uint32_t *)handle = ++d->next_key;
+	*rkey = d->next_key;
+	*lkey = d->next_key + 0x1000;
+	return 0;
+}
+
+static int unmap(void *context, void *const *handles, uint32_t count)
+{
+	struct device *d = context;
+
+	d->unmaps++;
+	if (count > d->largest_unmap)
+		d->largest_unmap = count;
+	if (d->unmap_error != 0)
+		return d->unmap_error;
+	for (uint32_t i = 0; i < count; i++)
+		*(uint32_t *)handles[i] = 0;
+	return 0;
+}
+
+static const struct o2_fmr_ops ops = {create, destroy, map, unmap};
+
+static bool alive(const struct device *d, uint32_t key)
+{
+	for (uint32_t i = 0; i < d->created; i++) {
+		if (d->key[i] == key)
+			return true;
+	}
+	return false;
+}
+
+static struct o2_fmr_config config_of(struct device *d, uint32_t pool_size, uint32_t max_remaps,
+				      uint32_t watermark)
+{
+	*d = (struct device){.fail_create_at = UINT32_MAX};
+	return (struct o2_fmr_config){.set = {.clock = {now_ms, d}},
+				      .ops = &ops,
+				      .context = d,
+				      .pool_size = pool_size,
+				      .max_pages = 257,
+				      .page_bytes = 4096,
+				      .max_remaps = max_remaps,
+				      .watermark = watermark,
+				      .cache = true};
+}
+
+/* The list of that number. */
+static struct o2_fmr *take(struct o2_fmr_set *set, uint64_t list)
+{
+	const uint64_t pages[2] = {0x10000000, list << 12};
+	struct o2_fmr *fmr = NULL;
+
+	assert_int_equal(o2_fmr_take(set, pages, 2, 0, &fmr, NULL), 0);
+	assert_int_equal(fmr->place, O2_FMR_USED);
+	assert_int_equal(fmr->lkey, fmr->rkey + 0x1000);
+	return fmr;
+}
+
+static void expect_places(struct o2_fmr_set *set, uint32_t unused, uint32_t used, uint32_t dirty)
+{
+	uint32_t places[O2_FMR_PLACES];
+
+	o2_fmr_pool_places((struct o2_fmr_pool *)set->set.live, set->config.pool_size, places);
+	assert_int_equal(places[O2_FMR_FREE], unused);
+	assert_int_equal(places[O2_FMR_USED], used);
+	assert_int_equal(places[O2_FMR_DIRTY], dirty);
+	assert_int_equal(places[O2_FMR_MAPPING] + places[O2_FMR_FLUSHING], 0);
+}
+
+static void close_set(struct o2_fmr_set *set, struct device *d)
+{
+	assert_int_equal(o2_fmr_set_close(set, NULL), 0);
+	assert_int_equal(d->alive, 0);
+}
+
+/* Two transfers share a key; it lives on after them, and is found again. */
+static void test_cache(void **state)
+{
+	struct device d;
+	struct o2_fmr_config config = config_of(&d, 3, 32, 3);
+	struct o2_fmr *a, *b, *c;
+	struct o2_pool_counts counts;
+	struct o2_error error;
+	struct o2_fmr_set set;
+
+	(void)state;
+	assert_int_equal(o2_fmr_set_init(&set, &config, NULL), 0);
+	a = take(&set, 1);
+	b = take(&set, 1);
+	c = take(&set, 2);
+	assert_ptr_equal(a, b);
+	assert_ptr_not_equal(a, c);
+	assert_int_equal(a->refs, 2);
+	assert_int_equal(d.maps, 2);
+	o2_pool_set_counts(&set.set, &counts);
+	assert_int_equal(counts.live_users, 3);
+	assert_int_equal(o2_fmr_put(&set, a, false, NULL), 0);
+	expect_places(&set, 1, 2, 0);
+	assert_int_equal(o2_fmr_put(&set, a, false, NULL), 0);
+	assert_int_equal(o2_fmr_put(&set, a, false, &error), -EINVAL);
+	assert_string_equal(error.rule, "pool/put/not-in-use");
+	assert_true(alive(&d, a->rkey)); /* released, and still writable */
+	assert_ptr_equal(take(&set, 1), a);
+	assert_int_equal(d.maps, 2);
+	assert_int_equal(a->remaps, 1);
+	assert_int_equal(o2_fmr_set_close(&set, NULL), -EBUSY);
+	assert_int_equal(o2_fmr_put(&set, a, false, NULL), 0);
+	assert_int_equal(o2_fmr_put(&set, c, false, NULL), 0);
+	close_set(&set, &d);
+	assert_false(alive(&d, 1));
+}
+
+/* The region that was released first is mapped next, and with that its old key dies. */
+static void test_eviction(void **state)
+{
+	struct device d;
+	struct o2_fmr_config config = config_of(&d, 3, 32, 3);
+	struct o2_fmr *fmr[4];
+	struct o2_fmr_set set;
+	uint32_t key;
+
+	(void)state;
+	assert_int_equal(o2_fmr_set_init(&set, &config, NULL), 0);
+	for (uint32_t i = 0; i < 3; i++)
+		fmr[i] = take(&set, i);
+	key = fmr[1]->rkey;
+	assert_int_equal(o2_fmr_put(&set, fmr[1], false, NULL), 0);
+	assert_int_equal(o2_fmr_put(&set, fmr[0], false, NULL), 0);
+	fmr[3] = take(&set, 9);
+	assert_ptr_equal(fmr[3], fmr[1]);
+	assert_false(alive(&d, key));
+	assert_int_equal(fmr[3]->remaps, 2);
+	/* List 1 is forgotten, list 0 is not. */
+	assert_ptr_equal(take(&set, 0), fmr[0]);
+	assert_int_equal(d.maps, 4);
+	assert_int_equal(o2_fmr_put(&set, fmr[0], false, NULL), 0);
+	assert_ptr_equal(take(&set, 1), fmr[0]);
+	assert_int_equal(d.maps, 5);
+	for (uint32_t i = 0; i < 4; i++) {
+		if (i != 1)
+			assert_int_equal(o2_fmr_put(&set, fmr[i], false, NULL), 0);
+	}
+	close_set(&set, &d);
+}
+
+/* Same pages at another address, or fewer of them, are another list; and without the cache so are the same.
+ */
+static void test_what_is_the_same(void **state)
+{
+	const uint64_t pages[2] = {0x10000000, 0x20000000};
+	struct device d;
+	struct o2_fmr_config config = config_of(&d, 6, 32, 6);
+	struct o2_fmr *fmr[5];
+	struct o2_fmr_set set;
+
+	(void)state;
+	for (int cache = 0; cache < 2; cache++) {
+		d.created = 0;
+		d.maps = 0;
+		config.cache = cache != 0;
+		assert_int_equal(o2_fmr_set_init(&set, &config, NULL), 0);
+		assert_int_equal(o2_fmr_take(&set, pages, 2, 0, &fmr[0], NULL), 0);
+		assert_int_equal(o2_fmr_take(&set, pages, 2, 4096, &fmr[1], NULL), 0);
+		assert_int_equal(o2_fmr_take(&set, pages, 1, 0, &fmr[2], NULL), 0);
+		assert_int_equal(o2_fmr_take(&set, pages + 1, 1, 0, &fmr[3], NULL), 0);
+		assert_int_equal(o2_fmr_take(&set, pages, 2, 0, &fmr[4], NULL), 0);
+		assert_int_equal(d.maps, cache != 0 ? 4 : 5);
+		assert_true((fmr[4] == fmr[0]) == (cache != 0));
+		for (int i = 0; i < 5; i++)
+			assert_int_equal(o2_fmr_put(&set, fmr[i], false, NULL), 0);
+		close_set(&set, &d);
+	}
+}
+
+static void wear_out(struct o2_fmr_set *set, uint64_t list)
+{
+	assert_int_equal(o2_fmr_put(set, take(set, list), false, NULL), 0);
+}
+
+/* A worn region is dirty; at the watermark the dirty ones, and only they, are unmapped. */
+static void test_watermark(void **state)
+{
+	struct device d;
+	struct o2_fmr_config config = config_of(&d, 4, 1, 2);
+	struct o2_fmr_set set;
+	struct o2_fmr *fmr;
+
+	(void)state;
+	for (int on_demand = 0; on_demand < 2; on_demand++) {
+		d.created = 0;
+		d.unmaps = 0;
+		d.next_key = 0;
+		config.flush_on_demand = on_demand != 0;
+		assert_int_equal(o2_fmr_set_init(&set, &config, NULL), 0);
+		wear_out(&set, 1);
+		expect_places(&set, 3, 0, 1);
+		/* The list is still known: found among the dirty ones. */
+		fmr = take(&set, 1);
+		expect_places(&set, 3, 1, 0);
+		assert_int_equal(d.next_key, 1);
+		assert_int_equal(o2_fmr_put(&set, fmr, false, NULL), 0);
+		wear_out(&set, 2);
+		if (on_demand != 0) {
+			expect_places(&set, 2, 0, 2);
+			assert_true(alive(&d, 1));
+			o2_fmr_set_flush(&set, false);
+		}
+		expect_places(&set, 4, 0, 0);
+		assert_int_equal(d.unmaps, 1);
+		assert_false(alive(&d, 1) || alive(&d, 2));
+		wear_out(&set, 1); /* forgotten by the flush */
+		assert_int_equal(d.next_key, 3);
+		o2_fmr_set_flush(&set, false); /* none is wanted */
+		assert_int_equal(d.unmaps, 1);
+		o2_fmr_set_flush(&set, true);
+		assert_int_equal(d.unmaps, 2);
+		expect_places(&set, 4, 0, 0);
+		close_set(&set, &d);
+	}
+}
+
+/* After a failed transfer no key of its pool outlives the release, but those in use. */
+static void test_failed_transfer(void **state)
+{
+	struct device d;
+	struct o2_fmr_config config = config_of(&d, 4, 32, 4);
+	struct o2_fmr *fmr[3];
+	struct o2_fmr_set set;
+
+	(void)state;
+	assert_int_equal(o2_fmr_set_init(&set, &config, NULL), 0);
+	for (uint32_t i = 0; i < 3; i++)
+		fmr[i] = take(&set, i);
+	assert_int_equal(o2_fmr_put(&set, fmr[0], false, NULL), 0);
+	assert_true(alive(&d, 1));
+	assert_int_equal(o2_fmr_put(&set, fmr[1], true, NULL), 0);
+	assert_true(!alive(&d, 1) && !alive(&d, 2) && alive(&d, 3));
+	assert_int_equal(fmr[0]->remaps, 0);
+	expect_places(&set, 3, 1, 0);
+	assert_int_equal(o2_fmr_put(&set, fmr[2], false, NULL), 0);
+	close_set(&set, &d);
+}
+
+/* What could not be unmapped is not mapped again; the next flush takes it along. */
+static void test_flush_fails(void **state)
+{
+	struct device d;
+	struct o2_fmr_config config = config_of(&d, 2, 1, 1);
+	struct o2_fmr_set set;
+
+	(void)state;
+	assert_int_equal(o2_fmr_set_init(&set, &config, NULL), 0);
+	d.unmap_error = -EIO;
+	wear_out(&set, 1);
+	expect_places(&set, 1, 0, 1);
+	assert_true(alive(&d, 1));
+	wear_out(&set, 2);
+	expect_places(&set, 0, 0, 2);
+	d.unmap_error = 0;
+	o2_fmr_set_flush(&set, false);
+	expect_places(&set, 2, 0, 0);
+	assert_false(alive(&d, 1) || alive(&d, 2));
+	d.unmap_error = -EIO;
+	wear_out(&set, 1);
+	close_set(&set, &d); /* destroyed all the same */
+}
+
+static void test_errors(void **state)
+{
+	static const uint64_t pages[258];
+	struct device d;
+	struct o2_fmr_config config = config_of(&d, 1, 32, 1);
+	struct o2_fmr *fmr = NULL, *held;
+	struct o2_pool_counts counts;
+	struct o2_error error;
+	struct o2_fmr_set set;
+
+	(void)state;
+	assert_int_equal(o2_fmr_set_init(&set, &config, NULL), 0);
+	assert_int_equal(o2_fmr_take(&set, pages, 0, 0, &fmr, &error), -EINVAL);
+	assert_int_equal(o2_fmr_take(&set, pages, 258, 0, &fmr, &error), -EINVAL);
+	assert_string_equal(error.rule, "pool/fmr/npages");
+	assert_int_equal(o2_fmr_take(&set, pages, 1, 512, &fmr, &error), -EINVAL);
+	assert_string_equal(error.rule, "pool/fmr/iova");
+	assert_int_equal(d.maps, 0);
+	d.map_error = -EAGAIN; /* the device's word is not ours: no second pool */
+	assert_int_equal(o2_fmr_take(&set, pages, 257, 0, &fmr, &error), -EAGAIN);
+	assert_string_equal(error.rule, "pool/fmr/map");
+	assert_int_equal(d.created, 1);
+	d.map_error = 0;
+	assert_int_equal(o2_fmr_take(&set, pages, 257, 0, &held, &error), 0);
+	d.fail_create_at = 1;
+	assert_int_equal(o2_fmr_take(&set, pages, 1, 0, &fmr, &error), -EAGAIN);
+	assert_string_equal(error.rule, "pool/exhausted");
+	d.now_ms += O2_POOL_RETRY_MS;
+	d.fail_create_at = UINT32_MAX;
+	assert_int_equal(o2_fmr_take(&set, pages, 1, 0, &fmr, &error), 0);
+	o2_pool_set_counts(&set.set, &counts);
+	assert_int_equal(counts.live_users, 2);
+	assert_int_equal(counts.live, 2);
+	assert_int_equal(o2_fmr_put(&set, fmr, false, NULL), 0);
+	assert_int_equal(o2_fmr_put(&set, held, false, NULL), 0);
+	close_set(&set, &d);
+}
+
+static void test_configs_and_creation(void **state)
+{
+	struct device d;
+	struct o2_fmr_config config = config_of(&d, 4, 0, 5);
+	struct o2_error error;
+	struct o2_fmr_set set;
+
+	(void)state;
+	assert_int_equal(o2_fmr_set_init(&set, &config, &error), -EINVAL);
+	assert_string_equal(error.field, "watermark");
+	config.watermark = 4;
+	for (uint32_t at = 0; at < 4; at++) {
+		d.created = 0;
+		d.fail_create_at = at;
+		assert_int_equal(o2_fmr_set_init(&set, &config, &error), -ENOSPC);
+		assert_int_equal(error.index, at);
+		assert_int_equal(d.alive, 0);
+	}
+	config.page_bytes = 512;
+	assert_int_equal(o2_fmr_set_init(&set, &config, &error), -EINVAL);
+	config.max_pages = 1;
+	assert_int_equal(o2_fmr_set_init(&set, &config, &error), -EINVAL);
+	assert_string_equal(error.field, "max_pages");
+	config.pool_size = 0;
+	assert_int_equal(o2_fmr_set_init(&set, &config, &error), -EINVAL);
+	assert_string_equal(error.field, "pool_size");
+	/* The device named no number of remaps; a flush of many goes in batches. */
+	config = config_of(&d, 150, 0, 150);
+	assert_int_equal(o2_fmr_set_init(&set, &config, &error), 0);
+	assert_int_equal(set.config.max_remaps, 32);
+	for (uint32_t i = 0; i < 150; i++)
+		wear_out(&set, i);
+	o2_fmr_set_flush(&set, true);
+	assert_int_equal(d.unmaps, 3);
+	assert_int_equal(d.largest_unmap, 64);
+	expect_places(&set, 150, 0, 0);
+	for (uint32_t i = 0; i < 150; i++)
+		assert_int_equal(d.key[i], 0);
+	close_set(&set, &d);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_cache),
+		cmocka_unit_test(test_eviction),
+		cmocka_unit_test(test_what_is_the_same),
+		cmocka_unit_test(test_watermark),
+		cmocka_unit_test(test_failed_transfer),
+		cmocka_unit_test(test_flush_fails),
+		cmocka_unit_test(test_errors),
+		cmocka_unit_test(test_configs_and_creation),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: MIT */
+/* Descriptor pools: order, every error return of a mapping, keys that outlive their queue pair
+ * (docs/pools.md). */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "reg/pool_frd.h"
+
+struct device {
+	uint64_t now_ms;
+	uint32_t alive;
+	uint32_t creates; /* calls */
+	uint32_t fail_at; /* that create fails */
+	uint32_t maps;
+	bool gaps; /* what create was asked for */
+	uint32_t max_pages;
+	int result; /* of map, when not 0 */
+	const void *list;
+};
+
+static uint64_t now_ms(void *context)
+{
+	return ((struct device *)context)->now_ms;
+}
+
+static int create(void *context, uint64_t device, uint32_t max_pages, bool gaps, struct o2_frd_object *object)
+{
+	struct device *d = context;
+
+	(void)device;
+	if (d->creates == d->fail_at)
+		return -ENOSPC;
+	d->gaps = gaps;
+	d->max_pages = max_pages;
+	d->alive++;
+	*object = (struct o2_frd_object){malloc(1), ++d->creates << 8, d->creates << 8};
+	return 0;
+}
+
+static void destroy(void *context, void *handle)
+{
+	free(handle);
+	((struct device *)context)->alive--;
+}
+
+static int map(void *context, void *handle, const void *list, uint32_t entries)
+{
+	struct device *d = context;
+
+	assert_non_null(handle);
+	d->maps++;
+	d->list = list;
+	return d->result != 0 ? d->result : (int)entries;
+}
+
+static const struct o2_frd_ops ops = {create, destroy, map};
+
+static struct o2_frd_config config_of(struct device *d, uint32_t pool_size, enum o2_frd_order order)
+{
+	*d = (struct device){.fail_at = UINT32_MAX};
+	return (struct o2_frd_config){.set = {.clock = {now_ms, d}},
+				      .ops = &ops,
+				      .context = d,
+				      .order = order,
+				      .pool_size = pool_size,
+				      .max_pages = 257};
+}
+
+static const struct o2_frd_request request = {.side = O2_SINK, .entries = 3, .list = "list"};
+
+static struct o2_frd *take(struct o2_frd_set *set)
+{
+	struct o2_frd *frd = NULL;
+
+	assert_int_equal(o2_frd_take(set, &request, &frd, NULL), 0);
+	assert_int_equal(frd->key.state, O2_FRD_PREPARED);
+	return frd;
+}
+
+static uint64_t users(struct o2_frd_set *set)
+{
+	struct o2_pool_counts c;
+
+	o2_pool_set_counts(&set->set, &c);
+	return c.live_users + c.failed_users;
+}
+
+/* A queue: a key rests for as long as there are others. */
+static void test_order(void **state)
+{
+	struct device d;
+	struct o2_frd_config config = config_of(&d, 3, O2_FRD_INVALIDATE_FIRST);
+	struct o2_frd_set set;
+
+	(void)state;
+	assert_int_equal(o2_frd_set_init(&set, &config, NULL), 0);
+	assert_int_equal(d.max_pages, 257);
+	for (uint32_t i = 0; i < 9; i++) {
+		struct o2_frd *frd = take(&set);
+
+		assert_ptr_equal(d.list, request.list);
+		assert_int_equal(frd->key.rkey, ((i % 3 + 1) << 8) + i / 3 + 1);
+		assert_int_equal(o2_frd_post_done(&frd->key, 1, 2, true, NULL), 0);
+		assert_int_equal(o2_frd_put(&set, frd, NULL), 0);
+		assert_int_equal(frd->key.state, O2_FRD_FRESH);
+	}
+	assert_int_equal(o2_frd_set_close(&set, NULL), 0);
+	assert_int_equal(d.alive, 0);
+}
+
+/* Whatever map() answers, the pool of one descriptor is whole again: the next mapping finds it. */
+static void test_every_error_of_a_mapping(void **state)
+{
+	static const struct {
+		int result, want;
+		const char *rule;
+	} rows[] = {{2, -EINVAL, "pool/frd/short-map"}, {1, -EINVAL, "pool/frd/short-map"},
+		    {4, -EINVAL, "pool/frd/short-map"}, {-EINVAL, -EINVAL, "pool/frd/map"},
+		    {-ENOMEM, -ENOMEM, "pool/frd/map"}, {-EAGAIN, -EAGAIN, "pool/frd/map"}};
+	struct device d;
+	struct o2_frd_config config = config_of(&d, 1, O2_FRD_INVALIDATE_FIRST);
+	struct o2_frd_chain chain;
+	struct o2_frd_set set;
+	struct o2_frd *frd = NULL;
+
+	(void)state;
+	assert_int_equal(o2_frd_set_init(&set, &config, NULL), 0);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct o2_error error = {0};
+
+		d.result = rows[i].result;
+		assert_int_equal(o2_frd_take(&set, &request, &frd, &error), rows[i].want);
+		assert_string_equal(error.rule, rows[i].rule);
+		assert_null(frd);
+		assert_int_equal(users(&set), 0);
+	}
+	d.result = 0;
+	frd = take(&set);
+	assert_int_equal(d.creates, 1); /* no second pool was made */
+	/* Nothing of it was posted: one count of the key, and the invalidate of the key before. */
+	assert_int_equal(o2_frd_chain(&frd->key, &chain, NULL), 0);
+	assert_int_equal(chain.invalidate_rkey, 0x100);
+	assert_int_equal(chain.bind_key, 0x101);
+	assert_int_equal(o2_frd_put(&set, frd, NULL), 0);
+	assert_int_equal(o2_frd_set_close(&set, NULL), 0);
+}
+
+static void test_requests(void **state)
+{
+	struct device d;
+	struct o2_frd_config config = config_of(&d, 1, O2_FRD_INVALIDATE_LAST);
+	struct o2_frd_request bad = request;
+	struct o2_error error;
+	struct o2_frd_set set;
+	struct o2_frd *frd;
+
+	(void)state;
+	assert_int_equal(o2_frd_set_init(&set, &config, NULL), 0);
+	bad.gaps = true;
+	assert_int_equal(o2_frd_take(&set, &bad, &frd, &error), -EPROTONOSUPPORT);
+	bad.gaps = false;
+	bad.side = O2_SOURCE;
+	assert_int_equal(o2_frd_take(&set, &bad, &frd, &error), -EINVAL);
+	assert_string_equal(error.field, "side");
+	bad.side = O2_SINK;
+	bad.entries = 0;
+	assert_int_equal(o2_frd_take(&set, &bad, &frd, &error), -EINVAL);
+	bad.entries = 258;
+	assert_int_equal(o2_frd_take(&set, &bad, &frd, &error), -EINVAL);
+	assert_int_equal(error.limit, 257);
+	assert_int_equal(d.maps, 0);
+	assert_int_equal(users(&set), 0);
+	assert_int_equal(o2_frd_set_close(&set, NULL), 0);
+	/* Decided by the kind of region that was allocated. */
+	config.gaps = true;
+	config.order = O2_FRD_INVALIDATE_FIRST;
+	bad = (struct o2_frd_request){.side = O2_SOURCE, .gaps = true, .entries = 257};
+	assert_int_equal(o2_frd_set_init(&set, &config, NULL), 0);
+	assert_true(d.gaps);
+	assert_int_equal(o2_frd_take(&set, &bad, &frd, NULL), 0);
+	assert_int_equal(o2_frd_put(&set, frd, NULL), 0);
+	assert_int_equal(o2_frd_set_close(&set, NULL), 0);
+}
+
+/* An exhausted pool makes another; one that cannot says try again, not something that ends the search. */
+static void test_exhausted(void **state)
+{
+	struct device d;
+	struct o2_frd_config config = config_of(&d, 1, O2_FRD_INVALIDATE_FIRST);
+	struct o2_frd *frd[2], *none = NULL;
+	struct o2_error error;
+	struct o2_frd_set set;
+
+	(void)state;
+	assert_int_equal(o2_frd_set_init(&set, &config, NULL), 0);
+	frd[0] = take(&set);
+	frd[1] = take(&set);
+	assert_int_equal(d.creates, 2);
+	d.fail_at = 2;
+	assert_int_equal(o2_frd_take(&set, &request, &none, &error), -EAGAIN);
+	assert_string_equal(error.rule, "pool/exhausted");
+	assert_int_equal(o2_frd_set_close(&set, &error), -EBUSY);
+	assert_int_equal(o2_frd_put(&set, frd[0], NULL), 0);
+	assert_int_equal(o2_frd_put(&set, frd[1], NULL), 0);
+	assert_int_equal(o2_frd_put(&set, frd[1], &error), -EINVAL);
+	assert_int_equal(o2_frd_discard(&set, frd[1], &error), -EINVAL);
+	assert_int_equal(users(&set), 0);
+	assert_int_equal(o2_frd_set_close(&set, NULL), 0);
+	assert_int_equal(d.alive, 0);
+}
+
+/* User verbs: no release while the key is alive; with the queue pair in error the region is made anew. */
+static void test_alive_keys(void **state)
+{
+	struct device d;
+	struct o2_frd_config config = config_of(&d, 2, O2_FRD_INVALIDATE_LAST);
+	struct o2_error error;
+	struct o2_frd_set set;
+	struct o2_frd *frd;
+
+	(void)state;
+	assert_int_equal(o2_frd_set_init(&set, &config, NULL), 0);
+	frd = take(&set);
+	assert_int_equal(o2_frd_post_done(&frd->key, 9, 1, true, NULL), 0);
+	assert_int_equal(o2_frd_put(&set, frd, &error), -EBUSY);
+	assert_string_equal(error.rule, "frd/unmap/key-alive");
+	assert_int_equal(users(&set), 1);
+	assert_int_equal(o2_frd_invalidate_posted(&frd->key, true, NULL), 0);
+	assert_int_equal(o2_frd_invalidated(&frd->key, true, NULL), 0);
+	assert_int_equal(o2_frd_put(&set, frd, NULL), 0);
+
+	frd = take(&set); /* the other one */
+	assert_int_equal(o2_frd_post_done(&frd->key, 9, 1, true, NULL), 0);
+	assert_int_equal(o2_frd_discard(&set, frd, NULL), 0);
+	assert_int_equal(frd->key.rkey, 0x300); /* the third region that was made */
+	assert_int_equal(users(&set), 0);
+	assert_int_equal(d.alive, 2);
+
+	/* No new region: the pool retires, and goes with its last user. */
+	frd = take(&set);
+	assert_int_equal(o2_frd_post_done(&frd->key, 9, 1, true, NULL), 0);
+	d.fail_at = d.creates;
+	assert_int_equal(o2_frd_discard(&set, frd, NULL), 0);
+	assert_int_equal(d.alive, 0);
+	assert_int_equal(o2_frd_set_close(&set, NULL), 0);
+}
+
+/* On a pool that failed already no region is made for nobody. */
+static void test_discard_after_failover(void **state)
+{
+	struct device d;
+	struct o2_frd_config config = config_of(&d, 2, O2_FRD_INVALIDATE_LAST);
+	struct o2_frd *frd[2];
+	struct o2_frd_set set;
+
+	(void)state;
+	assert_int_equal(o2_frd_set_init(&set, &config, NULL), 0);
+	for (int i = 0; i < 2; i++) {
+		frd[i] = take(&set);
+		assert_int_equal(o2_frd_post_done(&frd[i]->key, 9, 1, true, NULL), 0);
+	}
+	assert_int_equal(o2_pool_set_fail(&set.set, 5), 1);
+	assert_int_equal(o2_frd_discard(&set, frd[0], NULL), 0);
+	assert_int_equal(d.creates, 2);
+	assert_int_equal(d.alive, 1);
+	assert_int_equal(o2_frd_discard(&set, frd[1], NULL), 0);
+	assert_int_equal(d.alive, 0);
+	assert_int_equal(o2_frd_set_close(&set, NULL), 0);
+}
+
+static void test_creation_fails(void **state)
+{
+	struct device d;
+	struct o2_frd_config config = config_of(&d, 4, O2_FRD_INVALIDATE_FIRST);
+	struct o2_error error;
+	struct o2_frd_set set;
+
+	(void)state;
+	for (uint32_t at = 0; at < 4; at++) {
+		d.creates = 0;
+		d.fail_at = at;
+		assert_int_equal(o2_frd_set_init(&set, &config, &error), -ENOSPC);
+		assert_int_equal(error.index, at);
+		assert_int_equal(d.alive, 0);
+	}
+	config.max_pages = 128;
+	assert_int_equal(o2_frd_set_init(&set, &config, &error), -EINVAL);
+	assert_string_equal(error.field, "max_pages");
+	config.pool_size = 0;
+	assert_int_equal(o2_frd_set_init(&set, &config, &error), -EINVAL);
+	assert_string_equal(error.field, "pool_size");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_order),	       cmocka_unit_test(test_every_error_of_a_mapping),
+		cmocka_unit_test(test_requests),       cmocka_unit_test(test_exhausted),
+		cmocka_unit_test(test_alive_keys),     cmocka_unit_test(test_discard_after_failover),
+		cmocka_unit_test(test_creation_fails),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: MIT */
+/* Transmit pools: slots, cookies, what idle means, and creation that fails half way (docs/pools.md). */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/limits.h"
+#include "reg/pool_tx.h"
+
+struct device {
+	uint64_t now_ms;
+	uint32_t areas, slots; /* alive */
+	uint32_t maps;	       /* calls */
+	uint32_t fail_at;      /* that slot_map fails */
+	int area_error;
+	char *area;
+	size_t area_bytes;
+};
+
+static uint64_t now_ms(void *context)
+{
+	return ((struct device *)context)->now_ms;
+}
+
+static int area_create(void *context, uint64_t device, void *area, size_t bytes, void **handle)
+{
+	struct device *d = context;
+
+	(void)device;
+	if (d->area_error != 0)
+		return d->area_error;
+	d->areas++;
+	d->area = area;
+	d->area_bytes = bytes;
+	*handle = d;
+	return 0;
+}
+
+static void area_destroy(void *context, void *handle)
+{
+	assert_ptr_equal(context, handle);
+	((struct device *)context)->areas--;
+}
+
+static int slot_map(void *context, void *handle, void *slot, uint64_t *addr)
+{
+	struct device *d = context;
+
+	assert_ptr_equal(context, handle);
+	if (d->maps++ == d->fail_at)
+		return -EIO;
+	d->slots++;
+	*addr = 0x100000 + (uint64_t)((char *)slot - d->area);
+	return 0;
+}
+
+static void slot_unmap(void *context, void *handle, void *slot, uint64_t addr)
+{
+	struct device *d = context;
+
+	assert_ptr_equal(context, handle);
+	assert_int_equal(addr, 0x100000 + (uint64_t)((char *)slot - d->area));
+	d->slots--;
+}
+
+static const struct o2_tx_ops ops = {area_create, area_destroy, slot_map, slot_unmap};
+
+static struct o2_tx_config config_of(struct device *d, uint32_t pool_size, uint32_t page_bytes)
+{
+	*d = (struct device){.fail_at = UINT32_MAX};
+	return (struct o2_tx_config){.set = {.clock = {now_ms, d}},
+				     .ops = &ops,
+				     .context = d,
+				     .pool_size = pool_size,
+				     .page_bytes = page_bytes,
+				     .storage_bytes = 100};
+}
+
+/* 4096 bytes each, sixteen to a page of 64 KiB, none across the end of a page. */
+static void test_slots(void **state)
+{
+	static const uint32_t pages[] = {4096, 16384, 65536};
+	static const uint64_t areas[] = {18 * 4096, 5 * 16384, 2 * 65536};
+	struct o2_tx *tx[18];
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		struct device d;
+		struct o2_tx_config config = config_of(&d, 18, pages[i]);
+		uint32_t seen[18] = {0};
+		struct o2_tx_set set;
+
+		assert_int_equal(o2_tx_set_init(&set, &config, NULL), 0);
+		assert_int_equal(d.area_bytes, areas[i]);
+		assert_int_equal(d.slots, 18);
+		assert_int_equal((uintptr_t)d.area % pages[i], 0);
+		for (uint32_t k = 0; k < 18; k++) {
+			uint64_t offset;
+
+			assert_int_equal(o2_tx_take(&set, &tx[k], NULL), 0);
+			offset = tx[k]->message_addr - 0x100000;
+			assert_ptr_equal(tx[k]->message, d.area + offset);
+			assert_int_equal(offset % O2_MSG_BYTES, 0);
+			seen[offset / O2_MSG_BYTES]++;
+			assert_int_equal(tx[k]->cookie, k);
+			assert_int_equal((uintptr_t)tx[k]->storage % _Alignof(max_align_t), 0);
+			memset(tx[k]->message, 0xff, O2_MSG_BYTES);
+			memset(tx[k]->storage, 0xff, 100);
+		}
+		for (uint32_t k = 0; k < 18; k++) {
+			assert_int_equal(seen[k], 1);
+			assert_int_equal(o2_tx_put(&set, tx[k], NULL), 0);
+		}
+		assert_int_equal(o2_tx_set_close(&set, NULL), 0);
+		assert_int_equal(d.slots + d.areas, 0);
+	}
+	assert_int_equal(o2_tx_area_bytes(256, 65536), 16 * 65536);
+}
+
+/* The last one back is the first one out, under a new cookie. */
+static void test_stack_and_cookies(void **state)
+{
+	struct device d;
+	struct o2_tx_config config = config_of(&d, 4, 4096);
+	struct o2_tx *a, *b, *c;
+	struct o2_tx_set set;
+
+	(void)state;
+	assert_int_equal(o2_tx_set_init(&set, &config, NULL), 0);
+	assert_int_equal(o2_tx_take(&set, &a, NULL), 0);
+	assert_int_equal(o2_tx_take(&set, &b, NULL), 0);
+	assert_int_equal(o2_tx_put(&set, a, NULL), 0);
+	assert_int_equal(o2_tx_take(&set, &c, NULL), 0);
+	assert_ptr_equal(a, c);
+	assert_int_equal(c->cookie, 2);
+	assert_int_equal(o2_tx_put(&set, b, NULL), 0);
+	/* Twice is refused also while others of the pool are in use. */
+	assert_int_equal(o2_tx_put(&set, b, NULL), -EINVAL);
+	assert_int_equal(o2_tx_put(&set, c, NULL), 0);
+	assert_int_equal(o2_tx_set_close(&set, NULL), 0);
+}
+
+static void refuse_put(struct o2_tx_set *set, struct o2_tx *tx, const char *field)
+{
+	struct o2_error error;
+
+	assert_int_equal(o2_tx_put(set, tx, &error), -EINVAL);
+	assert_string_equal(error.rule, "tx/idle");
+	assert_string_equal(error.field, field);
+}
+
+static void test_idle(void **state)
+{
+	struct device d;
+	struct o2_tx_config config = config_of(&d, 1, 4096);
+	struct o2_error error;
+	struct o2_tx_set set;
+	struct o2_tx *tx;
+
+	(void)state;
+	assert_int_equal(o2_tx_set_init(&set, &config, NULL), 0);
+	assert_int_equal(o2_tx_take(&set, &tx, NULL), 0);
+	tx->work_requests = 1;
+	refuse_put(&set, tx, "work_requests");
+	tx->work_requests = 0;
+	tx->scatter = 1;
+	refuse_put(&set, tx, "scatter");
+	tx->scatter = 0;
+	tx->sending = 1;
+	refuse_put(&set, tx, "sending");
+	tx->sending = 0;
+	tx->queued = true;
+	refuse_put(&set, tx, "queued");
+	tx->queued = false;
+	tx->waiting = true;
+	refuse_put(&set, tx, "waiting");
+	tx->waiting = false;
+	tx->status = -EIO;
+	refuse_put(&set, tx, "status");
+	tx->status = 0;
+	tx->conn = &d;
+	refuse_put(&set, tx, "conn");
+	tx->conn = NULL;
+	tx->lnet_msg[0] = &d;
+	refuse_put(&set, tx, "lnet_msg[0]");
+	tx->lnet_msg[0] = NULL;
+	tx->lnet_msg[1] = &d;
+	refuse_put(&set, tx, "lnet_msg[1]");
+	tx->lnet_msg[1] = NULL;
+	tx->registration = &d;
+	refuse_put(&set, tx, "registration");
+	tx->registration = NULL;
+	assert_int_equal(o2_tx_set_close(&set, &error), -EBUSY);
+	/* These two are the taker's to clear. */
+	tx->gaps = true;
+	tx->health = 3;
+	assert_int_equal(o2_tx_put(&set, tx, NULL), 0);
+	assert_int_equal(o2_tx_put(&set, tx, &error), -EINVAL);
+	assert_string_equal(error.rule, "pool/put/not-in-use");
+	assert_int_equal(o2_tx_take(&set, &tx, NULL), 0);
+	assert_true(!tx->gaps && tx->health == 0);
+	assert_int_equal(o2_tx_check_device(&set, tx, 0, &error), 0);
+	o2_pool_set_fail(&set.set, 1);
+	assert_int_equal(o2_tx_check_device(&set, tx, 0, &error), -ENETDOWN);
+	assert_int_equal(o2_tx_put(&set, tx, NULL), 0);
+	assert_int_equal(d.slots + d.areas, 0);
+	assert_int_equal(o2_tx_set_close(&set, NULL), 0);
+}
+
+/* Whichever slot fails, what was made before goes again. */
+static void test_creation_fails(void **state)
+{
+	struct device d;
+	struct o2_tx_config config = config_of(&d, 5, 4096);
+	struct o2_error error;
+	struct o2_tx_set set;
+
+	(void)state;
+	for (uint32_t at = 0; at < 5; at++) {
+		d.maps = 0;
+		d.fail_at = at;
+		assert_int_equal(o2_tx_set_init(&set, &config, &error), -EIO);
+		assert_string_equal(error.rule, "pool/tx/slot");
+		assert_int_equal(error.index, at);
+		assert_int_equal(d.slots + d.areas, 0);
+	}
+	d.area_error = -ENODEV;
+	assert_int_equal(o2_tx_set_init(&set, &config, &error), -ENODEV);
+	assert_string_equal(error.rule, "pool/tx/area");
+	config.pool_size = 0;
+	assert_int_equal(o2_tx_set_init(&set, &config, &error), -EINVAL);
+	config.pool_size = O2_POOL_SIZE_MAX + 1;
+	assert_int_equal(o2_tx_set_init(&set, &config, &error), -EINVAL);
+	assert_string_equal(error.field, "pool_size");
+	config.pool_size = 1;
+	config.page_bytes = 8192;
+	assert_int_equal(o2_tx_set_init(&set, &config, &error), -EINVAL);
+	assert_string_equal(error.field, "page_bytes");
+	config.page_bytes = 4096;
+	config.storage_bytes = O2_TX_STORAGE_MAX + 1;
+	assert_int_equal(o2_tx_set_init(&set, &config, &error), -EINVAL);
+	assert_string_equal(error.field, "storage_bytes");
+}
+
+static int bare_map(void *context, void *handle, void *slot, uint64_t *addr)
+{
+	assert_null(handle);
+	((struct device *)context)->slots++;
+	*addr = (uintptr_t)slot;
+	return 0;
+}
+
+static void bare_unmap(void *context, void *handle, void *slot, uint64_t addr)
+{
+	assert_null(handle);
+	assert_int_equal(addr, (uintptr_t)slot);
+	((struct device *)context)->slots--;
+}
+
+/* A device that needs no area, and a holder that needs no storage. */
+static void test_without_area(void **state)
+{
+	static const struct o2_tx_ops bare = {.slot_map = bare_map, .slot_unmap = bare_unmap};
+	struct device d;
+	struct o2_tx_config config = config_of(&d, 1, 4096);
+	struct o2_tx_set set;
+	struct o2_tx *tx;
+
+	(void)state;
+	config.ops = &bare;
+	config.storage_bytes = 0;
+	assert_int_equal(o2_tx_set_init(&set, &config, NULL), 0);
+	assert_int_equal(o2_tx_take(&set, &tx, NULL), 0);
+	assert_null(tx->storage);
+	assert_int_equal(tx->message_addr, (uintptr_t)tx->message);
+	assert_int_equal(o2_tx_put(&set, tx, NULL), 0);
+	assert_int_equal(o2_tx_set_close(&set, NULL), 0);
+	assert_int_equal(d.slots, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_slots),	     cmocka_unit_test(test_stack_and_cookies),
+		cmocka_unit_test(test_idle),	     cmocka_unit_test(test_creation_fails),
+		cmocka_unit_test(test_without_area),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

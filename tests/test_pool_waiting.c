@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Threads that find a set growing wait for it, and share what came of it: a pool, or the failure
+ * (docs/pools.md, "Growing").  The pool is ready when all others wait, so that it always happens.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "reg/poolset.h"
+
+#define THREADS 4u
+
+struct growth {
+	struct o2_pool_set set;
+	struct o2_pool_kind kind;
+	uint32_t made;
+	int result;
+};
+
+struct counting_pool {
+	struct o2_pool base;
+	uint32_t free;
+};
+
+static uint64_t no_time(void *context)
+{
+	(void)context;
+	return 5000;
+}
+
+static int slow_create(void *owner, uint64_t device, struct o2_pool **pool, struct o2_error *error)
+{
+	struct growth *g = owner;
+	struct o2_pool_counts c = {0};
+	struct counting_pool *made;
+
+	(void)device;
+	(void)error;
+	/* All others are waiting before this returns. */
+	while (g->made > 0 && c.waits < THREADS - 1) {
+		o2_pool_set_counts(&g->set, &c);
+		sched_yield();
+	}
+	if (g->made > 0 && g->result != 0)
+		return g->result;
+	made = calloc(1, sizeof(*made));
+	if (made == NULL)
+		abort();
+	made->free = g->made++ == 0 ? 0 : THREADS;
+	*pool = &made->base;
+	return 0;
+}
+
+static void slow_destroy(void *owner, struct o2_pool *pool)
+{
+	(void)owner;
+	free(pool);
+}
+
+static int slow_take(void *owner, struct o2_pool *pool, void *request, struct o2_error *error)
+{
+	(void)owner;
+	(void)request;
+	(void)error;
+	if (((struct counting_pool *)pool)->free == 0)
+		return O2_POOL_EXHAUSTED;
+	((struct counting_pool *)pool)->free--;
+	return 0;
+}
+
+static void *one_take(void *argument)
+{
+	struct growth *g = argument;
+	struct o2_pool *pool;
+	int rc = o2_pool_set_take(&g->set, NULL, &pool, NULL);
+
+	/* cmocka's assertions are for its own thread only. */
+	if (rc != (g->result == 0 ? 0 : -EAGAIN))
+		abort();
+	if (rc == 0 && o2_pool_set_put(&g->set, pool, NULL, NULL) != 0)
+		abort();
+	return NULL;
+}
+
+static void test_waiting(void **state)
+{
+	const struct o2_pool_set_config config = {.clock = {no_time, NULL}};
+
+	(void)state;
+	for (int fails = 0; fails < 2; fails++) {
+		struct growth g = {.result = fails != 0 ? -ENOSPC : 0};
+		pthread_t thread[THREADS];
+		struct o2_pool_counts c;
+
+		g.kind = (struct o2_pool_kind){slow_create, slow_destroy, slow_take, NULL,
+					       -EAGAIN,	    false,	  false};
+		assert_int_equal(o2_pool_set_init(&g.set, &g.kind, &g, &config, NULL), 0);
+		for (uint32_t i = 0; i < THREADS; i++)
+			assert_int_equal(pthread_create(&thread[i], NULL, one_take, &g), 0);
+		for (uint32_t i = 0; i < THREADS; i++)
+			assert_int_equal(pthread_join(thread[i], NULL), 0);
+		o2_pool_set_counts(&g.set, &c);
+		assert_int_equal(c.waits, THREADS - 1);
+		assert_int_equal(c.created, fails != 0 ? 1 : 2);
+		assert_int_equal(c.create_failures, fails);
+		assert_int_equal(o2_pool_set_close(&g.set, NULL), 0);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_waiting)};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
