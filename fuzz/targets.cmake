@@ -3,10 +3,10 @@
 # The fuzz targets of fuzz/targets.txt under the engine that O2_FUZZ_ENGINE names (docs/fuzzing.md):
 #
 #   replay     fuzz_NAME_replay: files and directories in, exit 0 or 1 out; any compiler
-#   libfuzzer  fuzz_NAME, and bench_fuzz_NAME for ci/bench-fuzz; clang
-#   afl        fuzz_NAME, persistent; CMAKE_C_COMPILER=afl-clang-fast
+#   libfuzzer  fuzz_NAME, bench_fuzz_NAME for ci/bench-fuzz, and plain_fuzz_NAME for ci/bench-mutator; clang
+#   afl        fuzz_NAME, persistent, and libfuzz_mutator_SHAPE.so; CMAKE_C_COMPILER=afl-clang-fast
 #
-# `fuzz_targets` builds all of them and nothing else; `bench_fuzz` what ci/bench-fuzz runs.
+# `fuzz_targets` builds what fuzzes and nothing else; `bench_fuzz` and `bench_mutator` what those two run.
 
 if(NOT O2_FUZZ_ENGINE MATCHES "^(replay|libfuzzer|afl)$")
   message(FATAL_ERROR "O2_FUZZ_ENGINE is '${O2_FUZZ_ENGINE}', expected replay, libfuzzer or afl")
@@ -14,6 +14,7 @@ endif()
 
 add_custom_target(fuzz_targets)
 add_custom_target(bench_fuzz)
+add_custom_target(bench_mutator)
 
 # An engine finds broken assertions, whatever the build type says.
 if(NOT O2_FUZZ_ENGINE STREQUAL "replay")
@@ -24,13 +25,27 @@ if(NOT O2_FUZZ_ENGINE STREQUAL "replay")
   endforeach()
 endif()
 
+# CMPLOG is one more instrumentation of the same program (`afl-fuzz -c 0`); a variable of the compiler's environment.
+function(o2_with_cmplog target)
+  if(O2_FUZZ_ENGINE STREQUAL "afl")
+    set_target_properties(${target} PROPERTIES C_COMPILER_LAUNCHER "${CMAKE_COMMAND};-E;env;AFL_LLVM_CMPLOG=1")
+  endif()
+endfunction()
+foreach(library o2ref o2props_lib loopverbs)
+  if(TARGET ${library})
+    o2_with_cmplog(${library})
+  endif()
+endforeach()
+
 # What the targets share.  Built for every engine with the engine's instrumentation, as the library is.
 add_library(o2fuzz_lib STATIC EXCLUDE_FROM_ALL fuzz/common.c fuzz/sg_oracle.c fuzz/plan_oracle.c)
 target_link_libraries(o2fuzz_lib PUBLIC o2props_lib o2ref)
+o2_with_cmplog(o2fuzz_lib)
 
 # One program: a target's source with a driver.  Archives refer to each other; the linker goes round.
 function(o2_fuzz_program program name libraries)
   add_executable(${program} fuzz/${name}.c ${ARGN})
+  o2_with_cmplog(${program})
   target_link_libraries(${program} PRIVATE o2fuzz_lib o2props_lib o2ref ${libraries} o2props_lib o2ref)
   if(NOT O2_FUZZ_ENGINE STREQUAL "replay")
     # clang-14's driver: libFuzzer.  afl-clang-fast's: the persistent loop of AFL++ with shared-memory inputs.
@@ -38,13 +53,49 @@ function(o2_fuzz_program program name libraries)
   endif()
 endfunction()
 
-function(o2_fuzz_target name libraries)
+# The mutator of messages or of descriptors.  An engine looks at the code under test, not at what makes its input: no
+# coverage of it.  afl-fuzz loads a shared object, which an ordinary compiler makes: afl-clang-fast would instrument it.
+set(O2_MUTATOR_SOURCES fuzz/wire_mutator.c fuzz/wire_work.c fuzz/wire_fields.c)
+function(o2_fuzz_mutator shape)
+  string(TOUPPER ${shape} upper)
+  set(definition O2_WIRE_SHAPE=O2_WIRE_SHAPE_${upper})
+  if(O2_FUZZ_ENGINE STREQUAL "libfuzzer")
+    add_library(fuzz_mutator_${shape} OBJECT EXCLUDE_FROM_ALL ${O2_MUTATOR_SOURCES} fuzz/wire_mutator_libfuzzer.c)
+    target_compile_options(fuzz_mutator_${shape} PRIVATE -fno-sanitize=fuzzer-no-link)
+    target_compile_definitions(fuzz_mutator_${shape} PRIVATE ${definition})
+  else()
+    find_program(O2_PLAIN_COMPILER NAMES clang-14 gcc cc REQUIRED)
+    set(object ${PROJECT_BINARY_DIR}/fuzz_mutator_${shape}.so)
+    set(sources ${O2_MUTATOR_SOURCES} fuzz/wire_mutator_afl.c)
+    list(TRANSFORM sources PREPEND ${PROJECT_SOURCE_DIR}/)
+    file(GLOB headers CONFIGURE_DEPENDS fuzz/wire_*.h ref/wire/*.h)
+    add_custom_command(OUTPUT ${object}
+      COMMAND ${O2_PLAIN_COMPILER} -std=c11 -D_GNU_SOURCE -D${definition} -O2 -g -Wall -Wextra -Werror -fPIC -shared
+        -I${PROJECT_SOURCE_DIR} -I${PROJECT_SOURCE_DIR}/ref ${sources} -o ${object}
+      DEPENDS ${sources} ${headers} VERBATIM)
+    add_custom_target(fuzz_mutator_${shape} DEPENDS ${object})
+    add_dependencies(fuzz_targets fuzz_mutator_${shape})
+  endif()
+endfunction()
+if(NOT O2_FUZZ_ENGINE STREQUAL "replay")
+  o2_fuzz_mutator(message)
+  o2_fuzz_mutator(descriptor)
+endif()
+
+function(o2_fuzz_target name mutator libraries)
   if(O2_FUZZ_ENGINE STREQUAL "replay")
     o2_fuzz_program(fuzz_${name}_replay ${name} "${libraries}" fuzz/replay_main.c)
     add_dependencies(fuzz_targets fuzz_${name}_replay)
     return()
   endif()
-  o2_fuzz_program(fuzz_${name} ${name} "${libraries}")
+  if(mutator STREQUAL "-" OR O2_FUZZ_ENGINE STREQUAL "afl")
+    o2_fuzz_program(fuzz_${name} ${name} "${libraries}")
+  else()
+    o2_fuzz_program(fuzz_${name} ${name} "${libraries}" $<TARGET_OBJECTS:fuzz_mutator_${mutator}>)
+    o2_fuzz_program(plain_fuzz_${name} ${name} "${libraries}")
+    set_target_properties(plain_fuzz_${name} PROPERTIES EXCLUDE_FROM_ALL ON)
+    add_dependencies(bench_mutator fuzz_${name} plain_fuzz_${name})
+  endif()
   add_dependencies(fuzz_targets fuzz_${name})
   if(O2_FUZZ_ENGINE STREQUAL "libfuzzer")
     o2_fuzz_program(bench_fuzz_${name} ${name} "${libraries}" fuzz/bench_mutator.c)
@@ -73,7 +124,8 @@ file(STRINGS ${PROJECT_SOURCE_DIR}/fuzz/targets.txt O2_FUZZ_LINES REGEX "^[a-z]"
 foreach(line ${O2_FUZZ_LINES})
   string(REGEX REPLACE " *\\| *" ";" fields "${line}")
   list(GET fields 0 name)
-  list(GET fields 3 libraries)
+  list(GET fields 3 mutator)
+  list(GET fields 4 libraries)
   if(libraries STREQUAL "-")
     set(libraries "")
   endif()
@@ -82,7 +134,7 @@ foreach(line ${O2_FUZZ_LINES})
     message(STATUS "fuzz/${name}.c does not exist: target ${name} is not built")
     continue()
   endif()
-  o2_fuzz_target(${name} "${libraries}")
+  o2_fuzz_target(${name} ${mutator} "${libraries}")
   o2_corpus_test(${name})
 endforeach()
 
@@ -98,6 +150,14 @@ if(O2_FUZZ_ENGINE STREQUAL "replay")
   add_test(NAME fuzz_replayer COMMAND ${PROJECT_SOURCE_DIR}/tests/fuzz/replayer.sh $<TARGET_FILE:fuzz_canary_replay>)
   add_test(NAME fuzz_list COMMAND ${PROJECT_SOURCE_DIR}/tests/fuzz/list.py)
   add_test(NAME fuzz_seeds COMMAND ${PROJECT_SOURCE_DIR}/fuzz/seeds.py --check)
+endif()
+
+# The mutator of messages by itself.
+if(O2_FUZZ_ENGINE STREQUAL "replay")
+  add_executable(fuzz_mutator_check tests/fuzz/mutator.c ${O2_MUTATOR_SOURCES})
+  target_link_libraries(fuzz_mutator_check PRIVATE o2ref)
+  add_test(NAME fuzz_mutator COMMAND fuzz_mutator_check)
+  add_dependencies(fuzz_targets fuzz_mutator_check)
 endif()
 
 # The oracle of rdma_plan sees the deliberate defects of that stage with the committed corpus, and nothing without.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdio.h>
-#include <stdlib.h>
 
+#include "fuzz/common.h"
 #include "props/run.h"
 
 /*
@@ -11,8 +11,6 @@
 
 /* Large transfers cost a thousand small ones and show nothing that 16 pages do not; o2props moves them. */
 #define LARGEST_BYTES (16u * O2_SCENARIO_PAGE_BYTES)
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static struct o2_transfer_run *open_once(void)
 {
@@ -25,11 +23,10 @@ static struct o2_transfer_run *open_once(void)
 		return &run;
 	if (o2_rung_open_verbs("loop0", "loop1", 1, &rung, &error) != 0) {
 		o2_error_text(&error, text, sizeof(text));
-		fprintf(stderr, "transfer: cannot open loopverbs: %s\n", text);
-		abort();
+		o2_fuzz_fail("transfer: cannot open loopverbs: %s", text);
 	}
 	if (o2_transfer_run_open(rung, 1, &run) != 0)
-		abort();
+		o2_fuzz_fail("transfer: no memory for a run");
 	return &run;
 }
 
@@ -43,10 +40,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	/* Memory beside the pages in use is looked at every so often; a hit then names the last few inputs.
 	 */
 	if (o2_transfer_case(run, &choice, &report) == O2_STATUS_INTERESTING) {
-		fprintf(stderr, "transfer: %s\n", report.signature);
 		for (uint32_t i = 0; i < report.lines; i++)
 			fprintf(stderr, "  %s\n", report.line[i]);
-		abort();
+		o2_fuzz_fail("transfer: %s", report.signature);
 	}
 	return 0;
 }

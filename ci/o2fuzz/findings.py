@@ -12,7 +12,6 @@ from . import targets
 # A report says what is wrong in one of these lines; the first kind that is there is the summary.
 SUMMARY_LINES = (
     re.compile(r"^o2ref fuzz: (.*)", re.M),
-    re.compile(r"^transfer: (.*)", re.M),
     re.compile(r"^.*(runtime error: .*)", re.M),
     re.compile(r"^SUMMARY: (.*)", re.M),
     re.compile(r"^==\d+==\s*ERROR: (.*)", re.M),

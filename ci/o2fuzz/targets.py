@@ -24,6 +24,7 @@ class Target:
     name: str
     max_len: int
     dictionary: Path | None
+    mutator: str | None
     reason: str
 
     def exists(self):
@@ -45,11 +46,11 @@ def read_targets(path=ROOT / "fuzz" / "targets.txt"):
         if not line.strip() or line.startswith("#"):
             continue
         fields = [field.strip() for field in line.split("|")]
-        if len(fields) != 5:
-            raise ValueError(f"{path}:{number}: {len(fields)} fields, expected 5")
-        name, max_len, dictionary, _libraries, reason = fields
+        if len(fields) != 6:
+            raise ValueError(f"{path}:{number}: {len(fields)} fields, expected 6")
+        name, max_len, dictionary, mutator, _libraries, reason = fields
         found = None if dictionary == "-" else ROOT / "fuzz" / dictionary
-        targets[name] = Target(name, int(max_len), found, reason)
+        targets[name] = Target(name, int(max_len), found, None if mutator == "-" else mutator, reason)
     return targets
 
 

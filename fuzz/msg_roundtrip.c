@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * o2_msg_decode on any bytes, under each set of options, and back.  What is accepted encodes to the canonical
+ * form, which decodes to itself, has the header's numbers in the same places, and is no longer than the
+ * message was.  What an earlier input left in the struct shows nowhere.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "fuzz/common.h"
+#include "wire/layout.h"
+#include "wire/msg.h"
+#include "wire/rules.h"
+
+static void check_refusal(int rc, const struct o2_error *error)
+{
+	const struct o2_wire_rule *rule = error->rule == NULL ? NULL : o2_wire_rule_find(error->rule);
+
+	if (rc != -EPROTO || error->code != rc)
+		o2_fuzz_fail("decode returned %d, error says %d", rc, error->code);
+	if (rule == NULL || rule->class != error->class || error->class == O2_CLASS_NONE)
+		o2_fuzz_fail("rule %s is not one for messages", error->rule == NULL ? "(none)" : error->rule);
+}
+
+static void check_accepted(const uint8_t *data, const struct o2_msg *msg,
+			   const struct o2_wire_options *options)
+{
+	static uint8_t once[O2_MSG_BYTES], twice[O2_MSG_BYTES];
+	static struct o2_msg again;
+	struct o2_error error;
+	const int length = o2_msg_encode(msg, options, once, sizeof(once), &error);
+
+	if (length < (int)O2_MSG_HEADER_BYTES)
+		o2_fuzz_fail("accepted, but encode refuses it: %s", error.rule);
+	if ((uint32_t)length > msg->ibm_nob)
+		o2_fuzz_fail("the canonical form has %d bytes, the message %u", length, msg->ibm_nob);
+	/* All of the header but nob and checksum stays as it was. */
+	if (memcmp(once, data, O2_AT_NOB) != 0 ||
+	    memcmp(once + O2_AT_SRCNID, data + O2_AT_SRCNID, O2_MSG_HEADER_BYTES - O2_AT_SRCNID) != 0)
+		o2_fuzz_fail("encoding changed the header of a %s", o2_msg_type_name(msg->ibm_type));
+	memset(&again, 0x5a, sizeof(again));
+	if (o2_msg_decode(once, (size_t)length, options, &again, &error) != 0)
+		o2_fuzz_fail("the canonical form is refused: %s", error.rule);
+	if (o2_msg_encode(&again, options, twice, sizeof(twice), &error) != length ||
+	    memcmp(once, twice, (size_t)length) != 0)
+		o2_fuzz_fail("the canonical form of a %s does not encode to itself",
+			     o2_msg_type_name(msg->ibm_type));
+}
+
+static int decode(const uint8_t *data, size_t size, const struct o2_wire_options *options)
+{
+	static struct o2_msg msg;
+	struct o2_error error;
+	int rc;
+
+	memset(&msg, 0xa5, sizeof(msg));
+	rc = o2_msg_decode(data, size, options, &msg, &error);
+	if (rc != 0)
+		check_refusal(rc, &error);
+	else
+		check_accepted(data, &msg, options);
+	return rc;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	const struct o2_wire_options usual = O2_WIRE_DEFAULTS;
+	const struct o2_wire_options strict = {.max_frags = O2_MAX_FRAGS_LEGACY, .require_checksum = true};
+	const struct o2_wire_options lenient = {
+		.max_frags = O2_MAX_FRAGS, .any_lnd = true, .tolerate_immediate_checksum = true};
+	const int by_usual = decode(data, size, &usual);
+
+	if (decode(data, size, &strict) == 0 && by_usual != 0)
+		o2_fuzz_fail("stricter options accept what the defaults refuse");
+	if (decode(data, size, &lenient) != 0 && by_usual == 0)
+		o2_fuzz_fail("more lenient options refuse what the defaults accept");
+	return 0;
+}
