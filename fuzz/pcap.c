@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * `o2ref decode --pcap` on any file: it is walked twice, gives the same events and totals both times, and
+ * each event has a text and a JSON form.  Needs the sources of ref/cli/ but main.c, decode.c and encode.c.
+ */
+#include <string.h>
+
+#include "cli/pcap_json.h"
+#include "cli/pcap_walk.h"
+#include "cli/summary.h"
+#include "fuzz/common.h"
+
+/* Frames of the events, one after the other. */
+struct trace {
+	uint64_t count, mix;
+};
+
+static void take(void *context, const struct o2_event *event)
+{
+	struct trace *trace = context;
+	char text[O2_SUMMARY_TEXT_BYTES];
+	json_t *form = o2_event_to_json(event);
+
+	if (form == NULL)
+		o2_fuzz_fail("an event of frame %u has no JSON form", event->frame);
+	json_decref(form);
+	if ((event->msg != NULL) + (event->reject != NULL) + (event->refused != NULL) > 1)
+		o2_fuzz_fail("frame %u holds two things", event->frame);
+	if (event->msg != NULL)
+		o2_msg_summary(event->msg, text);
+	if (event->reject != NULL)
+		o2_reject_summary(event->reject, text);
+	trace->count++;
+	trace->mix = trace->mix * 31 + event->frame * 8u + (unsigned int)event->kind;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	const struct o2_wire_options options = O2_WIRE_DEFAULTS;
+	struct trace traces[2] = {{0, 0}, {0, 0}};
+	struct o2_walk_totals totals[2];
+	struct o2_error errors[2];
+	int rc[2];
+
+	for (unsigned int i = 0; i < 2; i++)
+		rc[i] = o2_pcap_walk(data, size, &options, take, &traces[i], &totals[i], &errors[i]);
+	if (rc[0] != rc[1] || memcmp(&traces[0], &traces[1], sizeof(traces[0])) != 0 ||
+	    memcmp(&totals[0], &totals[1], sizeof(totals[0])) != 0)
+		o2_fuzz_fail("two walks differ");
+	if (totals[0].refused > totals[0].sends + totals[0].cm || totals[0].packets > size / 16)
+		o2_fuzz_fail("the totals cannot be");
+	return 0;
+}
