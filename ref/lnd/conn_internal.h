@@ -141,6 +141,15 @@ struct o2_tx *o2_tx_find(struct o2_conn *conn, uint64_t cookie, enum o2_tx_state
 /* Run the mapping stages on memory: fills binding, desc and nob_mapped. */
 int o2_tx_map(struct o2_conn *conn, struct o2_tx *tx, const struct o2_transfer_memory *memory,
 	      struct o2_error *error);
+/*
+ * Start a transfer of our own: a transmit with its memory mapped, or nothing at all.
+ * Returns 0, -ENOTCONN, -EBUSY, or what the mapping stages refuse.
+ */
+int o2_tx_initiate(struct o2_conn *conn, enum o2_transfer_op op, enum o2_side side,
+		   const struct o2_transfer_memory *memory, struct o2_tx **tx_out, struct o2_error *error);
+/* Post its request, which is in conn->tx_msg, and wait in that state.  On failure the transmit is gone. */
+int o2_tx_request(struct o2_conn *conn, struct o2_tx *tx, enum o2_tx_state wait, uint64_t *cookie_out,
+		  struct o2_error *error);
 /* The outcome is known: kill the key if need be, wait for sends, then end.  May call ops->done. */
 void o2_tx_settle(struct o2_conn *conn, struct o2_tx *tx);
 /* Release everything, free the transmit and report it, unless it is silent. */

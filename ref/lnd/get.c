@@ -10,39 +10,19 @@ int o2_conn_get(struct o2_conn *conn, const struct o2_transfer_memory *sink, uin
 {
 	struct o2_tx *tx;
 	struct o2_msg *msg;
-	int rc;
+	int rc = o2_tx_initiate(conn, O2_OP_GET, O2_SINK, sink, &tx, error);
 
-	if (conn->state != O2_CONN_ESTABLISHED)
-		return o2_refuse(error, -ENOTCONN, "conn/not-established", "state", O2_NO_INDEX, conn->state,
-				 O2_CONN_ESTABLISHED);
-	tx = o2_tx_start(conn, O2_OP_GET, true, O2_SINK);
-	if (tx == NULL)
-		return o2_refuse(error, -EBUSY, "conn/too-many-transfers", "open transfers", O2_NO_INDEX,
-				 (uint64_t)conn->config.queue_depth + 1, conn->config.queue_depth);
-	rc = o2_tx_map(conn, tx, sink, error);
-	if (rc == 0) {
-		msg = o2_msg_begin(conn, O2_MSG_GET_REQ);
-		msg->u.get.hdr = o2_lnet_hdr_make(conn, O2_LNET_GET);
-		msg->u.get.hdr.msg.get.match_bits = match_bits;
-		msg->u.get.hdr.msg.get.sink_length = (uint32_t)tx->nob_mapped;
-		msg->u.get.hdr.msg.get.return_wmd =
-			(struct o2_lnet_handle){conn->self.incarnation, tx->cookie};
-		msg->u.get.ibgm_cookie = tx->cookie;
-		msg->u.get.ibgm_rd = tx->desc;
-		rc = o2_msg_post(conn, tx, NULL, error);
-	}
-	if (rc != 0) {
-		/* A failed post has closed the connection, and that has ended the transmit. */
-		if (tx->state != O2_TX_FREE)
-			o2_tx_end(conn, tx);
+	if (rc != 0)
 		return rc;
-	}
+	msg = o2_msg_begin(conn, O2_MSG_GET_REQ);
+	msg->u.get.hdr = o2_lnet_hdr_make(conn, O2_LNET_GET);
+	msg->u.get.hdr.msg.get.match_bits = match_bits;
+	msg->u.get.hdr.msg.get.sink_length = (uint32_t)tx->nob_mapped;
+	msg->u.get.hdr.msg.get.return_wmd = (struct o2_lnet_handle){conn->self.incarnation, tx->cookie};
+	msg->u.get.ibgm_cookie = tx->cookie;
+	msg->u.get.ibgm_rd = tx->desc;
 	tx->nfrags = tx->desc.rd_nfrags;
-	tx->silent = false;
-	tx->state = O2_TX_GET_WAIT_DONE;
-	if (cookie_out != NULL)
-		*cookie_out = tx->cookie;
-	return 0;
+	return o2_tx_request(conn, tx, O2_TX_GET_WAIT_DONE, cookie_out, error);
 }
 
 static void complete(struct o2_conn *conn, struct o2_tx *tx, int64_t status, const struct o2_rdma_plan *plan)

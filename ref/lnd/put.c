@@ -19,37 +19,18 @@ int o2_conn_put(struct o2_conn *conn, const struct o2_transfer_memory *source, u
 {
 	struct o2_tx *tx;
 	struct o2_msg *msg;
-	int rc;
+	int rc = o2_tx_initiate(conn, O2_OP_PUT, O2_SOURCE, source, &tx, error);
 
-	if (conn->state != O2_CONN_ESTABLISHED)
-		return o2_refuse(error, -ENOTCONN, "conn/not-established", "state", O2_NO_INDEX, conn->state,
-				 O2_CONN_ESTABLISHED);
-	tx = o2_tx_start(conn, O2_OP_PUT, true, O2_SOURCE);
-	if (tx == NULL)
-		return o2_refuse(error, -EBUSY, "conn/too-many-transfers", "open transfers", O2_NO_INDEX,
-				 (uint64_t)conn->config.queue_depth + 1, conn->config.queue_depth);
-	rc = o2_tx_map(conn, tx, source, error);
-	if (rc == 0) {
-		msg = o2_msg_begin(conn, O2_MSG_PUT_REQ);
-		msg->u.putreq.hdr = o2_lnet_hdr_make(conn, O2_LNET_PUT);
-		msg->u.putreq.hdr.payload_length = (uint32_t)tx->nob_mapped;
-		msg->u.putreq.hdr.msg.put.match_bits = match_bits;
-		/* No LNet acknowledgement is asked for: that is what a handle of all ones says. */
-		msg->u.putreq.hdr.msg.put.ack_wmd = (struct o2_lnet_handle){UINT64_MAX, UINT64_MAX};
-		msg->u.putreq.ibprm_cookie = tx->cookie;
-		rc = o2_msg_post(conn, tx, NULL, error);
-	}
-	if (rc != 0) {
-		/* A failed post has closed the connection, and that has ended the transmit. */
-		if (tx->state != O2_TX_FREE)
-			o2_tx_end(conn, tx);
+	if (rc != 0)
 		return rc;
-	}
-	tx->silent = false;
-	tx->state = O2_TX_PUT_WAIT_ACK;
-	if (cookie_out != NULL)
-		*cookie_out = tx->cookie;
-	return 0;
+	msg = o2_msg_begin(conn, O2_MSG_PUT_REQ);
+	msg->u.putreq.hdr = o2_lnet_hdr_make(conn, O2_LNET_PUT);
+	msg->u.putreq.hdr.payload_length = (uint32_t)tx->nob_mapped;
+	msg->u.putreq.hdr.msg.put.match_bits = match_bits;
+	/* No LNet acknowledgement is asked for: that is what a handle of all ones says. */
+	msg->u.putreq.hdr.msg.put.ack_wmd = (struct o2_lnet_handle){UINT64_MAX, UINT64_MAX};
+	msg->u.putreq.ibprm_cookie = tx->cookie;
+	return o2_tx_request(conn, tx, O2_TX_PUT_WAIT_ACK, cookie_out, error);
 }
 
 /* Answer a PUT_REQ with PUT_NAK: no transfer of bytes will follow. */

@@ -81,6 +81,44 @@ int o2_tx_map(struct o2_conn *conn, struct o2_tx *tx, const struct o2_transfer_m
 	return 0;
 }
 
+int o2_tx_initiate(struct o2_conn *conn, enum o2_transfer_op op, enum o2_side side,
+		   const struct o2_transfer_memory *memory, struct o2_tx **tx_out, struct o2_error *error)
+{
+	struct o2_tx *tx;
+	int rc;
+
+	if (conn->state != O2_CONN_ESTABLISHED)
+		return o2_refuse(error, -ENOTCONN, "conn/not-established", "state", O2_NO_INDEX, conn->state,
+				 O2_CONN_ESTABLISHED);
+	tx = o2_tx_start(conn, op, true, side);
+	if (tx == NULL)
+		return o2_refuse(error, -EBUSY, "conn/too-many-transfers", "open transfers", O2_NO_INDEX,
+				 (uint64_t)conn->config.queue_depth + 1, conn->config.queue_depth);
+	rc = o2_tx_map(conn, tx, memory, error);
+	if (rc != 0)
+		o2_tx_end(conn, tx);
+	*tx_out = tx;
+	return rc;
+}
+
+int o2_tx_request(struct o2_conn *conn, struct o2_tx *tx, enum o2_tx_state wait, uint64_t *cookie_out,
+		  struct o2_error *error)
+{
+	int rc = o2_msg_post(conn, tx, NULL, error);
+
+	if (rc != 0) {
+		/* A failed post has closed the connection, and that has ended the transmit. */
+		if (tx->state != O2_TX_FREE)
+			o2_tx_end(conn, tx);
+		return rc;
+	}
+	tx->silent = false;
+	tx->state = wait;
+	if (cookie_out != NULL)
+		*cookie_out = tx->cookie;
+	return 0;
+}
+
 /*
  * A sink's key dies before the transfer is reported: no peer can write into memory that its owner believes
  * finished.  Where that takes a work request, its completion is waited for.

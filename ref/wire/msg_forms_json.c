@@ -5,25 +5,6 @@
 #include "wire/bytes_json.h"
 #include "wire/msg_json.h"
 
-static const char *const class_names[] = {
-	[O2_CLASS_NONE] = "local", [O2_CLASS_MESSAGE] = "message", [O2_CLASS_CONNECTION] = "connection"};
-
-static json_t *give_up(json_t *object)
-{
-	json_decref(object);
-	return NULL;
-}
-
-/* Set a member that may itself have failed (child NULL). */
-static json_t *with(json_t *object, const char *key, json_t *child)
-{
-	if (object != NULL && json_object_set_new(object, key, child) == 0)
-		return object;
-	if (object == NULL)
-		json_decref(child);
-	return give_up(object);
-}
-
 static json_t *options_to_json(const struct o2_wire_options *options)
 {
 	return json_pack("{s:I, s:b, s:b, s:b}", "max_frags", (json_int_t)options->max_frags,
@@ -57,47 +38,13 @@ static int read_options(const json_t *object, struct o2_wire_options *options, s
 	return rc;
 }
 
-/* An output form: *is_refused tells whether it is complete, being a refusal. */
-static json_t *begin_output(const char *form, const struct o2_error *refused, bool *is_refused)
-{
-	json_t *object = o2_output_form(form, refused);
-	json_t *child = json_object_get(object, "refused");
-
-	*is_refused = refused != NULL && refused->code != 0;
-	if (object == NULL || !*is_refused)
-		return object;
-	if (json_object_set_new(child, "class", json_string(class_names[refused->class])) != 0 ||
-	    json_object_set_new(child, "offset_bytes", json_integer(refused->offset_bytes)) != 0)
-		return give_up(object);
-	return object;
-}
-
-static int expect_output(const json_t *object, const char *form, struct o2_wire_refused *refused,
-			 struct o2_error *error)
-{
-	const json_t *child;
-	uint32_t class = O2_CLASS_NONE;
-	int rc;
-
-	memset(refused, 0, sizeof(*refused));
-	rc = o2_output_expect(object, form, &refused->refused, error);
-	if (rc != 0 || refused->refused.code == 0)
-		return rc;
-	rc = o2_json_get_object(object, "refused", &child, error);
-	if (rc == 0)
-		rc = o2_json_get_name(child, "class", class_names, 3, &class, error);
-	refused->class = (enum o2_error_class) class;
-	if (rc == 0)
-		rc = o2_json_get_u32(child, "offset_bytes", UINT32_MAX, &refused->offset_bytes, error);
-	return rc;
-}
-
 json_t *o2_msg_decode_input_to_json(const uint8_t *bytes, size_t length_bytes,
 				    const struct o2_wire_options *options)
 {
-	json_t *object = with(o2_json_form(O2_MSG_DECODE_INPUT_FORM), "options", options_to_json(options));
+	json_t *object =
+		o2_json_with(o2_json_form(O2_MSG_DECODE_INPUT_FORM), "options", options_to_json(options));
 
-	return with(object, "bytes", o2_bytes_to_json(bytes, length_bytes));
+	return o2_json_with(object, "bytes", o2_bytes_to_json(bytes, length_bytes));
 }
 
 int o2_msg_decode_input_from_json(const json_t *object, struct o2_wire_bytes *bytes,
@@ -116,16 +63,16 @@ int o2_msg_decode_input_from_json(const json_t *object, struct o2_wire_bytes *by
 json_t *o2_msg_decode_output_to_json(const struct o2_msg *msg, const struct o2_error *refused)
 {
 	bool is_refused;
-	json_t *object = begin_output(O2_MSG_DECODE_OUTPUT_FORM, refused, &is_refused);
+	json_t *object = o2_wire_output_form(O2_MSG_DECODE_OUTPUT_FORM, refused, &is_refused);
 
-	return is_refused ? object : with(object, "message", o2_msg_to_json(msg));
+	return is_refused ? object : o2_json_with(object, "message", o2_msg_to_json(msg));
 }
 
 int o2_msg_decode_output_from_json(const json_t *object, struct o2_msg_json *read,
 				   struct o2_wire_refused *refused, struct o2_error *error)
 {
 	const json_t *child;
-	int rc = expect_output(object, O2_MSG_DECODE_OUTPUT_FORM, refused, error);
+	int rc = o2_wire_output_expect(object, O2_MSG_DECODE_OUTPUT_FORM, refused, error);
 
 	if (rc != 0 || refused->refused.code != 0)
 		return rc;
@@ -135,9 +82,10 @@ int o2_msg_decode_output_from_json(const json_t *object, struct o2_msg_json *rea
 
 json_t *o2_msg_encode_input_to_json(const struct o2_msg *msg, const struct o2_wire_options *options)
 {
-	json_t *object = with(o2_json_form(O2_MSG_ENCODE_INPUT_FORM), "options", options_to_json(options));
+	json_t *object =
+		o2_json_with(o2_json_form(O2_MSG_ENCODE_INPUT_FORM), "options", options_to_json(options));
 
-	return with(object, "message", o2_msg_to_json(msg));
+	return o2_json_with(object, "message", o2_msg_to_json(msg));
 }
 
 int o2_msg_encode_input_from_json(const json_t *object, struct o2_msg_json *read,
@@ -157,15 +105,15 @@ json_t *o2_msg_encode_output_to_json(const uint8_t *bytes, size_t length_bytes,
 				     const struct o2_error *refused)
 {
 	bool is_refused;
-	json_t *object = begin_output(O2_MSG_ENCODE_OUTPUT_FORM, refused, &is_refused);
+	json_t *object = o2_wire_output_form(O2_MSG_ENCODE_OUTPUT_FORM, refused, &is_refused);
 
-	return is_refused ? object : with(object, "bytes", o2_bytes_to_json(bytes, length_bytes));
+	return is_refused ? object : o2_json_with(object, "bytes", o2_bytes_to_json(bytes, length_bytes));
 }
 
 int o2_msg_encode_output_from_json(const json_t *object, struct o2_wire_bytes *bytes,
 				   struct o2_wire_refused *refused, struct o2_error *error)
 {
-	int rc = expect_output(object, O2_MSG_ENCODE_OUTPUT_FORM, refused, error);
+	int rc = o2_wire_output_expect(object, O2_MSG_ENCODE_OUTPUT_FORM, refused, error);
 
 	if (rc != 0 || refused->refused.code != 0)
 		return rc;

@@ -8,8 +8,8 @@
 #include <jansson.h>
 
 #include "base/error.h"
-#include "base/refused_json.h"
 #include "wire/msg.h"
+#include "wire/output_json.h"
 
 /*
  * The codec's JSON forms.  Source: docs/wire.md, "JSON forms".
@@ -41,13 +41,6 @@ struct o2_wire_bytes {
 struct o2_msg_json {
 	struct o2_msg msg;
 	uint8_t payload[O2_MSG_BYTES];
-};
-
-/* A refusal read from JSON; refused.code is 0 when there is none. */
-struct o2_wire_refused {
-	struct o2_refused refused;
-	enum o2_error_class class;
-	uint32_t offset_bytes;
 };
 
 json_t *o2_msg_to_json(const struct o2_msg *msg);

@@ -7,24 +7,6 @@
 
 static const char *const order_names[] = {[O2_LITTLE_ENDIAN] = "little", [O2_BIG_ENDIAN] = "big"};
 static const char *const magic_names[] = {"o2iblnd", "lnet"};
-static const char *const class_names[] = {
-	[O2_CLASS_NONE] = "local", [O2_CLASS_MESSAGE] = "message", [O2_CLASS_CONNECTION] = "connection"};
-
-static json_t *give_up(json_t *object)
-{
-	json_decref(object);
-	return NULL;
-}
-
-/* Set a member that may itself have failed (child NULL). */
-static json_t *with(json_t *object, const char *key, json_t *child)
-{
-	if (object != NULL && json_object_set_new(object, key, child) == 0)
-		return object;
-	if (object == NULL)
-		json_decref(child);
-	return give_up(object);
-}
 
 json_t *o2_reject_to_json(const struct o2_reject *reject)
 {
@@ -96,51 +78,27 @@ int o2_reject_from_json(const json_t *object, struct o2_reject *reject, struct o
 
 json_t *o2_reject_decode_output_to_json(const struct o2_reject *reject, const struct o2_error *refused)
 {
-	json_t *object = o2_output_form(O2_REJECT_DECODE_OUTPUT_FORM, refused);
-	json_t *child = json_object_get(object, "refused");
+	bool is_refused;
+	json_t *object = o2_wire_output_form(O2_REJECT_DECODE_OUTPUT_FORM, refused, &is_refused);
 
-	if (refused == NULL || refused->code == 0)
-		return with(object, "reject", o2_reject_to_json(reject));
-	if (object == NULL ||
-	    json_object_set_new(child, "class", json_string(class_names[refused->class])) != 0 ||
-	    json_object_set_new(child, "offset_bytes", json_integer(refused->offset_bytes)) != 0)
-		return give_up(object);
-	return object;
-}
-
-static int read_refused(const json_t *object, struct o2_wire_refused *refused, struct o2_error *error)
-{
-	const json_t *child;
-	uint32_t class = O2_CLASS_NONE;
-	int rc = o2_json_get_object(object, "refused", &child, error);
-
-	if (rc == 0)
-		rc = o2_json_get_name(child, "class", class_names, 3, &class, error);
-	refused->class = (enum o2_error_class) class;
-	if (rc == 0)
-		rc = o2_json_get_u32(child, "offset_bytes", UINT32_MAX, &refused->offset_bytes, error);
-	return rc;
+	return is_refused ? object : o2_json_with(object, "reject", o2_reject_to_json(reject));
 }
 
 int o2_reject_decode_output_from_json(const json_t *object, struct o2_reject *reject,
 				      struct o2_wire_refused *refused, struct o2_error *error)
 {
 	const json_t *child;
-	int rc;
+	int rc = o2_wire_output_expect(object, O2_REJECT_DECODE_OUTPUT_FORM, refused, error);
 
-	memset(refused, 0, sizeof(*refused));
-	rc = o2_output_expect(object, O2_REJECT_DECODE_OUTPUT_FORM, &refused->refused, error);
-	if (rc != 0)
+	if (rc != 0 || refused->refused.code != 0)
 		return rc;
-	if (refused->refused.code != 0)
-		return read_refused(object, refused, error);
 	rc = o2_json_get_object(object, "reject", &child, error);
 	return rc != 0 ? rc : o2_reject_from_json(child, reject, error);
 }
 
 json_t *o2_reject_encode_input_to_json(const struct o2_reject *reject)
 {
-	return with(o2_json_form(O2_REJECT_ENCODE_INPUT_FORM), "reject", o2_reject_to_json(reject));
+	return o2_json_with(o2_json_form(O2_REJECT_ENCODE_INPUT_FORM), "reject", o2_reject_to_json(reject));
 }
 
 int o2_reject_encode_input_from_json(const json_t *object, struct o2_reject *reject, struct o2_error *error)

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+#include "wire/output_json.h"
+
+#include <string.h>
+
+#include "base/json.h"
+
+static const char *const class_names[] = {
+	[O2_CLASS_NONE] = "local", [O2_CLASS_MESSAGE] = "message", [O2_CLASS_CONNECTION] = "connection"};
+
+static json_t *give_up(json_t *object)
+{
+	json_decref(object);
+	return NULL;
+}
+
+json_t *o2_json_with(json_t *object, const char *key, json_t *child)
+{
+	if (object != NULL && json_object_set_new(object, key, child) == 0)
+		return object;
+	if (object == NULL)
+		json_decref(child);
+	return give_up(object);
+}
+
+json_t *o2_wire_output_form(const char *form, const struct o2_error *refused, bool *is_refused)
+{
+	json_t *object = o2_output_form(form, refused);
+	json_t *child = json_object_get(object, "refused");
+
+	*is_refused = refused != NULL && refused->code != 0;
+	if (object == NULL || !*is_refused)
+		return object;
+	if (json_object_set_new(child, "class", json_string(class_names[refused->class])) != 0 ||
+	    json_object_set_new(child, "offset_bytes", json_integer(refused->offset_bytes)) != 0)
+		return give_up(object);
+	return object;
+}
+
+int o2_wire_output_expect(const json_t *object, const char *form, struct o2_wire_refused *refused,
+			  struct o2_error *error)
+{
+	const json_t *child;
+	uint32_t class = O2_CLASS_NONE;
+	int rc;
+
+	memset(refused, 0, sizeof(*refused));
+	rc = o2_output_expect(object, form, &refused->refused, error);
+	if (rc != 0 || refused->refused.code == 0)
+		return rc;
+	rc = o2_json_get_object(object, "refused", &child, error);
+	if (rc == 0)
+		rc = o2_json_get_name(child, "class", class_names, 3, &class, error);
+	refused->class = (enum o2_error_class) class;
+	if (rc == 0)
+		rc = o2_json_get_u32(child, "offset_bytes", UINT32_MAX, &refused->offset_bytes, error);
+	return rc;
+}
