@@ -17,7 +17,8 @@ static void check_refusal(int rc, const struct o2_error *error, size_t size)
 		o2_fuzz_fail("rule %s is not one for messages", error->rule == NULL ? "(none)" : error->rule);
 	/* A field may start where the message ends, as that of a message which is too short does. */
 	if (error->offset_bytes > (size < O2_MSG_BYTES ? size : O2_MSG_BYTES))
-		o2_fuzz_fail("%s: the field starts at byte %u of %zu", error->rule, error->offset_bytes, size);
+		o2_fuzz_fail("%s: the field starts at byte %u of %zu", error->rule, error->offset_bytes,
+			     size);
 }
 
 /* A descriptor that is accepted has fragments, and they end inside nob. */

@@ -44,16 +44,22 @@ const char *o2_reject_why_name(uint8_t why)
 	return why < sizeof(why_names) / sizeof(why_names[0]) ? why_names[why] : NULL;
 }
 
-static int refuse(struct o2_error *error, enum o2_reject_rule_id id, uint64_t value, uint64_t limit)
+static int refuse_field(struct o2_error *error, enum o2_reject_rule_id id, const char *field,
+			uint32_t offset_bytes, uint64_t value, uint64_t limit)
 {
 	const struct o2_wire_rule *rule = &rules[id];
 
-	o2_refuse(error, -rule->code, rule->id, rule->field, O2_NO_INDEX, value, limit);
+	o2_refuse(error, -rule->code, rule->id, field, O2_NO_INDEX, value, limit);
 	if (error != NULL) {
 		error->class = rule->class;
-		error->offset_bytes = rule->offset_bytes;
+		error->offset_bytes = offset_bytes;
 	}
 	return -rule->code;
+}
+
+static int refuse(struct o2_error *error, enum o2_reject_rule_id id, uint64_t value, uint64_t limit)
+{
+	return refuse_field(error, id, rules[id].field, rules[id].offset_bytes, value, limit);
 }
 
 /* What has one place in every version, and is checked in the same order both ways. */
@@ -117,14 +123,9 @@ static int check_version_1(const struct o2_reject *reject, struct o2_error *erro
 	};
 
 	for (size_t i = 0; i < sizeof(params) / sizeof(params[0]); i++) {
-		if (params[i].value == 0)
-			continue;
-		refuse(error, O2_REJECT_RULE_V1_PARAMS, params[i].value, 0);
-		if (error != NULL) {
-			error->field = params[i].field;
-			error->offset_bytes = params[i].offset_bytes;
-		}
-		return -EINVAL;
+		if (params[i].value != 0)
+			return refuse_field(error, O2_REJECT_RULE_V1_PARAMS, params[i].field,
+					    params[i].offset_bytes, params[i].value, 0);
 	}
 	return 0;
 }
