@@ -73,6 +73,12 @@ static json_t *situations_to_json(const struct o2_counters *c)
 		{"bus_virtual", c->kind_pair[O2_DMA_BUS][O2_DMA_VIRTUAL]},
 		{"virtual_bus", c->kind_pair[O2_DMA_VIRTUAL][O2_DMA_BUS]},
 		{"virtual_virtual", c->kind_pair[O2_DMA_VIRTUAL][O2_DMA_VIRTUAL]},
+		{"bus_iommu", c->kind_pair[O2_DMA_BUS][O2_DMA_IOMMU]},
+		{"virtual_iommu", c->kind_pair[O2_DMA_VIRTUAL][O2_DMA_IOMMU]},
+		{"iommu_bus", c->kind_pair[O2_DMA_IOMMU][O2_DMA_BUS]},
+		{"iommu_virtual", c->kind_pair[O2_DMA_IOMMU][O2_DMA_VIRTUAL]},
+		{"iommu_iommu", c->kind_pair[O2_DMA_IOMMU][O2_DMA_IOMMU]},
+		{"coalesced", c->coalesced},
 		{"fragments_3", c->fragments_3},
 		{"fragments_65", c->fragments_65},
 		{"bytes_256k", c->bytes_256k},
@@ -84,6 +90,7 @@ static json_t *situations_to_json(const struct o2_counters *c)
 		{"refused_efault", c->refusal[1]},
 		{"refused_fragments", c->refusal[2]},
 		{"refused_other", c->refusal[3]},
+		{"refused_mapping", c->rule[O2_PREDICT_MAP_EIO] + c->rule[O2_PREDICT_MAP_ENOMEM]},
 		{"sweeps", c->sweeps},
 	};
 	json_t *object = json_object();
@@ -140,10 +147,12 @@ json_t *o2_counters_missing(const struct o2_transfer_run *run, uint64_t packets_
 	need(missing, c->gaps > 0, "a list with gaps");
 	need(missing, c->short_transfers > 0, "a short transfer");
 	need(missing, c->put > 0 && c->get > 0, "both PUT and GET");
-	for (uint32_t i = 0; i < 2; i++) {
+	for (uint32_t i = 0; i < 2; i++)
 		need(missing, c->source_vector[i] > 0 && c->sink_vector[i] > 0, "IOV and KIOV on both sides");
-		need(missing, c->kind_pair[i][0] > 0 && c->kind_pair[i][1] > 0, "all pairs of address kinds");
-	}
+	for (uint32_t i = 0; i < O2_DMA_KINDS * O2_DMA_KINDS; i++)
+		need(missing, c->kind_pair[i / O2_DMA_KINDS][i % O2_DMA_KINDS] > 0,
+		     "all pairs of address kinds");
+	need(missing, c->coalesced > 0, "entries that were merged");
 	for (uint32_t i = 0; i < O2_REG_MODES * O2_REG_MODES; i++)
 		need(missing,
 		     c->pair[i / O2_REG_MODES][i % O2_REG_MODES] > 0 ||
@@ -155,6 +164,8 @@ json_t *o2_counters_missing(const struct o2_transfer_run *run, uint64_t packets_
 	need(missing, c->refusal[2] > 0, "a transfer refused for its number of fragments");
 	if (c->moved >= ENOUGH_FOR_RARE) {
 		need(missing, c->one_byte > 0, "a transfer of one byte");
+		need(missing, c->rule[O2_PREDICT_MAP_EIO] > 0 && c->rule[O2_PREDICT_MAP_ENOMEM] > 0,
+		     "a mapping that failed");
 		need(missing, c->refusal[1] > 0,
 		     "a page without a CPU mapping, or too many entries, refused");
 	}

@@ -48,7 +48,8 @@ int o2_run_export(const struct o2_transfer_run *run, const char *directory, uint
 		if (!o2_choice_ok(choice) || scenario->source.nob > max_nob || scenario->sink.nob > max_nob)
 			continue;
 		o2_predict(scenario, view_page(run, O2_SOURCE, &scenario->source),
-			   view_page(run, O2_SINK, &scenario->sink), &told);
+			   view_page(run, O2_SINK, &scenario->sink),
+			   o2_arena_iommu(run->image[O2_SOURCE][O2_DMA_IOMMU]->arena), &told);
 		name_case(scenario, &told, directory, path, sizeof(path));
 		rc = o2_case_write(path, choice->record, choice->record_bytes);
 	}

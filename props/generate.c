@@ -39,13 +39,37 @@ static bool draw_gapped(struct o2_choice *choice, enum o2_reg_mode mode)
 	return mode == O2_REG_FASTREG ? o2_draw_bool(choice, 23, 1) : o2_draw_bool(choice, 2, 3);
 }
 
+/* A device that remaps merges everything it can, nothing, or some; now and then it fails. */
+static void draw_kind(struct o2_choice *choice, struct o2_scenario_side *side)
+{
+	static const uint32_t merge_weight[] = {2, 1, 2};
+
+	side->kind = (enum o2_dma_kind)o2_draw(choice, O2_DMA_KINDS - 1);
+	side->merge = 0;
+	side->fault = O2_DMA_NO_FAULT;
+	if (side->kind != O2_DMA_IOMMU)
+		return;
+	switch (o2_draw_weighted(choice, merge_weight, 3)) {
+	case 0:
+		side->merge = UINT64_MAX;
+		break;
+	case 1:
+		break;
+	default:
+		side->merge = o2_draw(choice, UINT64_MAX - 1);
+		break;
+	}
+	if (o2_draw_bool(choice, 63, 1))
+		side->fault = (enum o2_dma_fault)o2_draw_range(choice, 1, O2_DMA_FAULTS - 1);
+}
+
 static void draw_side(struct o2_choice *choice, const struct o2_scenario_space *space, bool is_source,
 		      uint64_t nob, struct o2_scenario_side *side)
 {
 	struct o2_layout layout;
 
 	side->mode = draw_mode(choice, space);
-	side->kind = o2_draw_bool(choice, 1, 1) ? O2_DMA_VIRTUAL : O2_DMA_BUS;
+	draw_kind(choice, side);
 	side->vector = o2_draw_bool(choice, 1, 1) ? O2_IOV : O2_KIOV;
 	side->view = 0;
 	side->nob = nob;

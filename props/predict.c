@@ -2,6 +2,7 @@
 #include "props/predict.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "base/limits.h"
 
@@ -9,42 +10,37 @@
  * One side's stages, worked out from the extents of the bytes that the side maps (docs/mapping.md,
  * docs/modes.md), then the number of work requests from where the fragments of both sides end.
  *
- * An extent is at most one page and the device kinds of a scenario neither merge nor split, so a page list
- * never has more pages than there are entries: whoever passes the limit on entries passes that on pages.
+ * An extent is at most one page and no device kind splits one, so a page list never has more pages than there
+ * are entries: whoever passes the limit on entries passes that on pages.
  */
-
-enum rule {
-	RULE_NONE,
-	RULE_SIZE,
-	RULE_VECTOR_SHORT,
-	RULE_ENTRIES,
-	RULE_UNMAPPED,
-	RULE_GAPS,
-	RULE_FRAGMENTS,
-	RULES,
-};
 
 static const struct {
 	int code;
 	const char *source;
 	const char *sink;
-} rule_text[RULES] = {
-	[RULE_NONE] = {0, "", ""},
-	[RULE_SIZE] = {-EINVAL, "source: no bytes, or more than a transfer moves",
-		       "sink: no bytes, or more than a transfer moves"},
-	[RULE_VECTOR_SHORT] = {-EINVAL, "source: vector shorter than the transfer",
-			       "sink: vector shorter than the transfer"},
-	[RULE_ENTRIES] = {-EFAULT, "source: too many scatter entries", "sink: too many scatter entries"},
-	[RULE_UNMAPPED] = {-EFAULT, "source: page without a CPU mapping", "sink: page without a CPU mapping"},
-	[RULE_GAPS] = {-EPROTONOSUPPORT, "source: gaps under fastreg", "sink: gaps under fastreg"},
-	[RULE_FRAGMENTS] = {-EFBIG, "source: too many fragments",
-			    "sink: more fragments than the peer accepts"},
+} rule_text[O2_PREDICT_RULES] = {
+	[O2_PREDICT_NONE] = {0, "", ""},
+	[O2_PREDICT_SIZE] = {-EINVAL, "source: no bytes, or more than a transfer moves",
+			     "sink: no bytes, or more than a transfer moves"},
+	[O2_PREDICT_VECTOR_SHORT] = {-EINVAL, "source: vector shorter than the transfer",
+				     "sink: vector shorter than the transfer"},
+	[O2_PREDICT_ENTRIES] = {-EFAULT, "source: too many scatter entries",
+				"sink: too many scatter entries"},
+	[O2_PREDICT_UNMAPPED] = {-EFAULT, "source: page without a CPU mapping",
+				 "sink: page without a CPU mapping"},
+	[O2_PREDICT_MAP_EIO] = {-EIO, "source: the mapping fails", "sink: the mapping fails"},
+	[O2_PREDICT_MAP_ENOMEM] = {-ENOMEM, "source: no room for the mapping",
+				   "sink: no room for the mapping"},
+	[O2_PREDICT_GAPS] = {-EPROTONOSUPPORT, "source: gaps under fastreg", "sink: gaps under fastreg"},
+	[O2_PREDICT_FRAGMENTS] = {-EFBIG, "source: too many fragments",
+				  "sink: more fragments than the peer accepts"},
 };
 
 /* What becomes of the memory of one side. */
 struct outcome {
-	enum rule rule; /* the first that refuses */
+	enum o2_predict_rule rule; /* the first that refuses */
 	uint32_t entries;
+	uint32_t segments;
 	bool gaps;
 	uint32_t fragments;	    /* that the side's descriptor has */
 	uint32_t end[O2_MAX_FRAGS]; /* bytes of the transfer up to the end of each fragment */
@@ -79,49 +75,76 @@ static bool touches_unmapped(const struct o2_scenario_side *side, const struct o
 	return false;
 }
 
-/* A fragment for each entry, or one for all. */
-static void make_fragments(const struct o2_scenario_side *side, const struct o2_extent *extent,
-			   struct outcome *outcome)
+/* Where a byte of a page is for a device that remaps. */
+static uint64_t remapped(const uint32_t *device_page, const struct o2_extent *extent)
 {
-	bool one = side->mode == O2_REG_FASTREG || (side->mode == O2_REG_FMR && !outcome->gaps);
+	return (uint64_t)device_page[extent->page] * O2_SCENARIO_PAGE_BYTES + extent->offset;
+}
+
+/* Does entry i go on in the segment that entry i - 1 is part of? */
+static bool is_merged(const struct o2_scenario_side *side, const uint32_t *device_page,
+		      const struct o2_extent *extent, uint32_t i)
+{
+	if (i == 0 || side->kind != O2_DMA_IOMMU || device_page == NULL || (side->merge >> i % 64 & 1) == 0)
+		return false;
+	return remapped(device_page, &extent[i - 1]) + extent[i - 1].length ==
+	       remapped(device_page, &extent[i]);
+}
+
+/* A fragment for each segment, or one for all. */
+static void make_fragments(const struct o2_scenario_side *side, const uint32_t *device_page,
+			   const struct o2_extent *extent, struct outcome *outcome)
+{
+	uint32_t end[O2_MAX_FRAGS];
 	uint32_t total = 0;
 
 	for (uint32_t i = 0; i < outcome->entries; i++) {
 		total += extent[i].length;
-		outcome->end[one ? 0 : i] = total;
+		if (!is_merged(side, device_page, extent, i))
+			outcome->segments++;
+		end[outcome->segments - 1] = total;
 	}
-	outcome->fragments = one ? 1 : outcome->entries;
+	if (side->mode == O2_REG_FASTREG || (side->mode == O2_REG_FMR && !outcome->gaps)) {
+		outcome->fragments = 1;
+		outcome->end[0] = total;
+		return;
+	}
+	outcome->fragments = outcome->segments;
+	memcpy(outcome->end, end, outcome->segments * sizeof(end[0]));
 }
 
 /* Map nob bytes of a side.  max_frags: fragments that may be published; a source publishes none. */
-static void map_side(const struct o2_scenario_side *side, const uint32_t *view_page, uint64_t nob,
-		     uint32_t max_frags, struct outcome *outcome)
+static void map_side(const struct o2_scenario_side *side, const uint32_t *view_page,
+		     const uint32_t *device_page, uint64_t nob, uint32_t max_frags, struct outcome *outcome)
 {
 	struct o2_extent extent[O2_SCENARIO_EXTENTS];
 	int entries;
 
-	*outcome = (struct outcome){.rule = RULE_NONE};
+	*outcome = (struct outcome){.rule = O2_PREDICT_NONE};
 	if (nob == 0 || nob > O2_MAX_TRANSFER_BYTES) {
-		outcome->rule = RULE_SIZE;
+		outcome->rule = O2_PREDICT_SIZE;
 		return;
 	}
 	entries = o2_scenario_extents(side, view_page, side->offset_bytes, nob, extent, O2_SCENARIO_EXTENTS);
 	if (entries < 0) {
-		outcome->rule = RULE_VECTOR_SHORT;
+		outcome->rule = O2_PREDICT_VECTOR_SHORT;
 		return;
 	}
 	outcome->entries = (uint32_t)entries;
 	outcome->gaps = has_gaps(extent, outcome->entries);
 	if (outcome->entries > O2_MAX_FRAGS) {
-		outcome->rule = RULE_ENTRIES;
+		outcome->rule = O2_PREDICT_ENTRIES;
 	} else if (touches_unmapped(side, extent, outcome->entries)) {
-		outcome->rule = RULE_UNMAPPED;
+		outcome->rule = O2_PREDICT_UNMAPPED;
+	} else if (side->kind == O2_DMA_IOMMU && side->fault != O2_DMA_NO_FAULT) {
+		outcome->rule =
+			side->fault == O2_DMA_FAULT_ENOMEM ? O2_PREDICT_MAP_ENOMEM : O2_PREDICT_MAP_EIO;
 	} else if (side->mode == O2_REG_FASTREG && outcome->gaps) {
-		outcome->rule = RULE_GAPS;
+		outcome->rule = O2_PREDICT_GAPS;
 	} else {
-		make_fragments(side, extent, outcome);
+		make_fragments(side, device_page, extent, outcome);
 		if (outcome->fragments > max_frags)
-			outcome->rule = RULE_FRAGMENTS;
+			outcome->rule = O2_PREDICT_FRAGMENTS;
 	}
 }
 
@@ -150,15 +173,17 @@ static uint64_t count_work_requests(const struct outcome *source, const struct o
 	return requests;
 }
 
-static void refuse(struct o2_prediction *prediction, enum o2_verdict verdict, int code, const char *reason)
+static void refuse(struct o2_prediction *prediction, enum o2_verdict verdict, enum o2_predict_rule rule,
+		   int code, const char *reason)
 {
+	prediction->rule = rule;
 	prediction->verdict = verdict;
 	prediction->code = code;
 	prediction->reason = reason;
 }
 
 void o2_predict(const struct o2_scenario *scenario, const uint32_t *source_view_page,
-		const uint32_t *sink_view_page, struct o2_prediction *prediction)
+		const uint32_t *sink_view_page, const uint32_t *device_page, struct o2_prediction *prediction)
 {
 	const bool put = scenario->op == O2_OP_PUT;
 	const uint64_t moved = o2_scenario_moved(scenario);
@@ -169,28 +194,31 @@ void o2_predict(const struct o2_scenario *scenario, const uint32_t *source_view_
 	bool source_first;
 
 	/* The initiator maps all that it offers; the other side knows by then how much will move. */
-	map_side(&scenario->source, source_view_page, put ? scenario->source.nob : moved, UINT32_MAX,
-		 &source);
-	map_side(&scenario->sink, sink_view_page, put ? moved : scenario->sink.nob, scenario->max_frags,
-		 &sink);
+	map_side(&scenario->source, source_view_page, device_page, put ? scenario->source.nob : moved,
+		 UINT32_MAX, &source);
+	map_side(&scenario->sink, sink_view_page, device_page, put ? moved : scenario->sink.nob,
+		 scenario->max_frags, &sink);
 	*prediction = (struct o2_prediction){
 		.verdict = O2_MOVES,
 		.reason = "",
 		.source_entries = source.entries,
 		.sink_entries = sink.entries,
+		.source_segments = source.segments,
+		.sink_segments = sink.segments,
 		.source_gaps = source.gaps,
 		.sink_gaps = sink.gaps,
 	};
 
-	source_first = source.rule != RULE_NONE && (put || sink.rule == RULE_NONE);
+	source_first = source.rule != O2_PREDICT_NONE && (put || sink.rule == O2_PREDICT_NONE);
 	if (source_first) {
-		refuse(prediction, source_verdict, rule_text[source.rule].code,
+		refuse(prediction, source_verdict, source.rule, rule_text[source.rule].code,
 		       rule_text[source.rule].source);
-	} else if (sink.rule != RULE_NONE) {
-		refuse(prediction, sink_verdict, rule_text[sink.rule].code, rule_text[sink.rule].sink);
+	} else if (sink.rule != O2_PREDICT_NONE) {
+		refuse(prediction, sink_verdict, sink.rule, rule_text[sink.rule].code,
+		       rule_text[sink.rule].sink);
 	} else if (count_work_requests(&source, &sink, moved, scenario->wrq_sge) > scenario->max_frags) {
 		/* The answer to a GET carries the errno; for a PUT the source is the initiator itself. */
-		refuse(prediction, put ? O2_REFUSED_WRITER : O2_REFUSED_PEER, -EMSGSIZE,
-		       "source: more work requests than the connection allows");
+		refuse(prediction, put ? O2_REFUSED_WRITER : O2_REFUSED_PEER, O2_PREDICT_WORK_REQUESTS,
+		       -EMSGSIZE, "source: more work requests than the connection allows");
 	}
 }

@@ -19,20 +19,40 @@ enum o2_verdict {
 	O2_REFUSED_WRITER, /* PUT: the source cannot build the work requests: both sides end with the errno */
 };
 
+/* What refuses the memory of one side, in the order in which it is looked at. */
+enum o2_predict_rule {
+	O2_PREDICT_NONE,
+	O2_PREDICT_SIZE,
+	O2_PREDICT_VECTOR_SHORT,
+	O2_PREDICT_ENTRIES,
+	O2_PREDICT_UNMAPPED,
+	O2_PREDICT_MAP_EIO,
+	O2_PREDICT_MAP_ENOMEM,
+	O2_PREDICT_GAPS,
+	O2_PREDICT_FRAGMENTS,
+	O2_PREDICT_RULES,
+	O2_PREDICT_WORK_REQUESTS, /* of both sides together */
+};
+
 struct o2_prediction {
 	enum o2_verdict verdict;
-	int code;		 /* negative errno; 0 for O2_MOVES */
-	const char *reason;	 /* a short text for reports: "sink: gaps under fastreg" */
-	uint32_t source_entries; /* scatter entries of each side's transferred range, for counters */
+	int code;		   /* negative errno; 0 for O2_MOVES */
+	enum o2_predict_rule rule; /* what refuses on the side that refuses; O2_PREDICT_NONE for O2_MOVES */
+	const char *reason;	   /* a short text for reports: "sink: gaps under fastreg" */
+	uint32_t source_entries;   /* scatter entries of each side's transferred range, for counters */
 	uint32_t sink_entries;
+	uint32_t source_segments; /* after merging; 0 when the side refuses before */
+	uint32_t sink_segments;
 	bool source_gaps;
 	bool sink_gaps;
 };
 
 /*
  * view_page of each side: the page table of the view that its IOV points into (NULL for a KIOV).
+ * device_page: where the remapping of kind iommu puts each page; NULL: no two pages next to each other.
  */
 void o2_predict(const struct o2_scenario *scenario, const uint32_t *source_view_page,
-		const uint32_t *sink_view_page, struct o2_prediction *prediction);
+		const uint32_t *sink_view_page, const uint32_t *device_page,
+		struct o2_prediction *prediction);
 
 #endif

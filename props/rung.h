@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "lnd/transfer.h"
+#include "mem/ledger.h"
 #include "props/scenario.h"
 
 /*
@@ -46,6 +47,8 @@ struct o2_rung_ops {
 			struct o2_observed *observed, struct o2_error *error);
 	/* Bindings that are still alive: must be 0 between transfers. */
 	uint32_t (*outstanding)(struct o2_rung *rung);
+	/* The account of both sides' mappings, all kinds together: balanced between transfers. */
+	void (*ledger)(struct o2_rung *rung, struct o2_dma_ledger *ledger);
 	void (*close)(struct o2_rung *rung);
 };
 

@@ -16,6 +16,7 @@
 #define BUS_BASE   UINT64_C(0x240000000)
 #define SOURCE_KEY 0x51u
 #define SINK_KEY   0x52u
+#define ARENAS	   (2u * O2_DMA_KINDS)
 
 struct end {
 	struct o2_sg_list sg;
@@ -28,7 +29,7 @@ struct end {
 
 struct model {
 	struct o2_rung rung;
-	struct o2_arena arena[2][2]; /* by side and kind */
+	struct o2_arena arena[2][O2_DMA_KINDS]; /* by side and kind */
 	struct end source;
 	struct end sink;
 	struct o2_rdma_plan work;
@@ -63,8 +64,9 @@ static int map_end(struct model *model, const struct o2_scenario *scenario, enum
 		.kind = side->kind,
 		.page_bytes = arena->page_bytes,
 		.npages = arena->npages,
-		.base = side->kind == O2_DMA_BUS ? BUS_BASE : (uint64_t)(uintptr_t)arena->memory,
+		.base = side->kind == O2_DMA_VIRTUAL ? (uint64_t)(uintptr_t)arena->memory : BUS_BASE,
 		.unmapped = arena->unmapped,
+		.iommu = {.device_page = o2_arena_iommu(arena), .merge = side->merge, .fault = side->fault},
 	};
 	o2_scenario_buffer(side, arena, end->iov, &buffer);
 	buffer.nob = nob;
@@ -142,6 +144,9 @@ static uint8_t *translate(const struct model *model, enum o2_side which, const s
 	*run = page_bytes - device_addr % page_bytes;
 	if (*run > left)
 		*run = left;
+	if (end->dma.kind == O2_DMA_IOMMU) /* memory in the order of the remapping */
+		return (uint8_t *)(uintptr_t)arena->view[O2_ARENA_IOMMU_VIEW].base +
+		       (device_addr - end->dma.base);
 	return arena->memory + (device_addr - end->dma.base);
 }
 
@@ -234,12 +239,19 @@ static uint32_t model_outstanding(struct o2_rung *rung)
 	return 0;
 }
 
+/* Nothing is mapped: the stages are pure. */
+static void model_ledger(struct o2_rung *rung, struct o2_dma_ledger *ledger)
+{
+	(void)rung;
+	*ledger = (struct o2_dma_ledger){0};
+}
+
 static void model_close(struct o2_rung *rung)
 {
 	struct model *model = (struct model *)rung;
 
-	for (uint32_t i = 0; i < 4; i++)
-		o2_arena_destroy(&model->arena[i / 2][i % 2]);
+	for (uint32_t i = 0; i < ARENAS; i++)
+		o2_arena_destroy(&model->arena[i / O2_DMA_KINDS][i % O2_DMA_KINDS]);
 	free(model);
 }
 
@@ -250,6 +262,7 @@ int o2_rung_open_model(struct o2_rung **rung, struct o2_error *error)
 		.arena = model_arena,
 		.transfer = model_transfer,
 		.outstanding = model_outstanding,
+		.ledger = model_ledger,
 		.close = model_close,
 	};
 	struct model *model = calloc(1, sizeof(*model));
@@ -257,12 +270,13 @@ int o2_rung_open_model(struct o2_rung **rung, struct o2_error *error)
 	if (model == NULL)
 		return o2_refuse(error, -ENOMEM, "rung/memory", "model", O2_NO_INDEX, sizeof(*model), 0);
 	model->rung.ops = &ops;
-	for (uint32_t i = 0; i < 4; i++) {
-		int rc = o2_arena_create(O2_SCENARIO_PAGES, &model->arena[i / 2][i % 2], error);
+	for (uint32_t i = 0; i < ARENAS; i++) {
+		int rc = o2_arena_create(O2_SCENARIO_PAGES, &model->arena[i / O2_DMA_KINDS][i % O2_DMA_KINDS],
+					 error);
 
 		if (rc != 0) {
 			while (i-- > 0)
-				o2_arena_destroy(&model->arena[i / 2][i % 2]);
+				o2_arena_destroy(&model->arena[i / O2_DMA_KINDS][i % O2_DMA_KINDS]);
 			free(model);
 			return rc;
 		}

@@ -16,6 +16,7 @@
 #define BUS_BASE	  UINT64_C(0x240000000)
 #define QUEUE_DEPTH	  2u /* one transfer at a time */
 #define GIVE_UP_S	  20 /* a transfer that takes longer is stuck; soft-RoCE's own retries end long before */
+#define INTERFACES	  (2u * O2_DMA_KINDS)
 #define NID(side)	  (UINT64_C(0x000500000a4d0001) + (side))
 #define INCARNATION(side) (UINT64_C(0x5a1b2c3d4e5f6) + (side))
 
@@ -30,9 +31,9 @@ struct verbs_rung {
 	struct o2_rung rung;
 	char device[2][64];
 	uint8_t gid_index;
-	struct o2_ni ni[2][2]; /* by side and kind */
-	bool open[2][2];
-	struct link link[2][2]; /* by kind of source and sink */
+	struct o2_ni ni[2][O2_DMA_KINDS]; /* by side and kind */
+	bool open[2][O2_DMA_KINDS];
+	struct link link[O2_DMA_KINDS][O2_DMA_KINDS]; /* by kind of source and sink */
 
 	/* the transfer at hand */
 	const struct o2_scenario *scenario;
@@ -131,6 +132,16 @@ static int connect_link(struct verbs_rung *rung, struct link *link, enum o2_dma_
 	return rc;
 }
 
+/* What the scenario wants of the device's mapping calls. */
+static void tell_device(struct verbs_rung *rung, enum o2_side side)
+{
+	const struct o2_scenario_side *from = side_of(rung->scenario, side);
+	struct o2_reg_domain *domain = &rung->ni[side][from->kind].domain;
+
+	domain->dma.iommu.merge = from->merge;
+	domain->dma.iommu.fault = from->fault;
+}
+
 /* The link that the scenario wants, connected, and told how its messages look. */
 static int prepare_link(struct verbs_rung *rung, const struct o2_scenario *scenario, struct link **out,
 			struct o2_error *error)
@@ -154,6 +165,8 @@ static int prepare_link(struct verbs_rung *rung, const struct o2_scenario *scena
 		if (rc != 0)
 			return rc;
 	}
+	for (int i = 0; i < 2; i++)
+		tell_device(rung, (enum o2_side)i);
 	*out = link;
 	return 0;
 }
@@ -236,20 +249,36 @@ static uint32_t verbs_outstanding(struct o2_rung *base)
 	struct verbs_rung *rung = (struct verbs_rung *)base;
 	uint32_t total = 0;
 
-	for (uint32_t i = 0; i < 4; i++)
-		total += rung->ni[i / 2][i % 2].domain.nbound;
+	for (uint32_t i = 0; i < INTERFACES; i++)
+		total += rung->ni[i / O2_DMA_KINDS][i % O2_DMA_KINDS].domain.nbound;
 	return total;
+}
+
+static void verbs_ledger(struct o2_rung *base, struct o2_dma_ledger *ledger)
+{
+	struct verbs_rung *rung = (struct verbs_rung *)base;
+
+	*ledger = (struct o2_dma_ledger){0};
+	for (uint32_t i = 0; i < INTERFACES; i++) {
+		const struct o2_dma_ledger *one = &rung->ni[i / O2_DMA_KINDS][i % O2_DMA_KINDS].ledger;
+
+		ledger->maps += one->maps;
+		ledger->unmaps += one->unmaps;
+		ledger->live += one->live;
+		ledger->live_entries += one->live_entries;
+		ledger->wrong_unmaps += one->wrong_unmaps;
+	}
 }
 
 static void verbs_close(struct o2_rung *base)
 {
 	struct verbs_rung *rung = (struct verbs_rung *)base;
 
-	for (uint32_t i = 0; i < 4; i++)
-		disconnect(&rung->link[i / 2][i % 2]);
-	for (uint32_t i = 0; i < 4; i++) {
-		if (rung->open[i / 2][i % 2])
-			o2_ni_close(&rung->ni[i / 2][i % 2]);
+	for (uint32_t i = 0; i < O2_DMA_KINDS * O2_DMA_KINDS; i++)
+		disconnect(&rung->link[i / O2_DMA_KINDS][i % O2_DMA_KINDS]);
+	for (uint32_t i = 0; i < INTERFACES; i++) {
+		if (rung->open[i / O2_DMA_KINDS][i % O2_DMA_KINDS])
+			o2_ni_close(&rung->ni[i / O2_DMA_KINDS][i % O2_DMA_KINDS]);
 	}
 	free(rung);
 }
@@ -259,6 +288,7 @@ static const struct o2_rung_ops verbs_ops = {
 	.arena = verbs_arena,
 	.transfer = verbs_transfer,
 	.outstanding = verbs_outstanding,
+	.ledger = verbs_ledger,
 	.close = verbs_close,
 };
 
@@ -270,24 +300,24 @@ int o2_rung_open_verbs(const char *source_device, const char *sink_device, uint8
 	if (rung == NULL)
 		return o2_refuse(error, -ENOMEM, "rung/memory", "rung", O2_NO_INDEX, sizeof(*rung), 0);
 	rung->rung.ops = &verbs_ops;
-	for (uint32_t i = 0; i < 4; i++) {
+	for (uint32_t i = 0; i < INTERFACES; i++) {
 		struct o2_ni_config config = {
-			.device = i / 2 == O2_SOURCE ? source_device : sink_device,
+			.device = i / O2_DMA_KINDS == O2_SOURCE ? source_device : sink_device,
 			.port = 1,
 			.gid_index = gid_index,
-			.nid = NID(i / 2),
-			.incarnation = INCARNATION(i / 2),
-			.dma_kind = (enum o2_dma_kind)(i % 2),
+			.nid = NID(i / O2_DMA_KINDS),
+			.incarnation = INCARNATION(i / O2_DMA_KINDS),
+			.dma_kind = (enum o2_dma_kind)(i % O2_DMA_KINDS),
 			.dma_base = BUS_BASE,
 			.arena_pages = O2_SCENARIO_PAGES,
 		};
-		int rc = o2_ni_open(&config, &rung->ni[i / 2][i % 2], error);
+		int rc = o2_ni_open(&config, &rung->ni[i / O2_DMA_KINDS][i % O2_DMA_KINDS], error);
 
 		if (rc != 0) {
 			verbs_close(&rung->rung);
 			return rc;
 		}
-		rung->open[i / 2][i % 2] = true;
+		rung->open[i / O2_DMA_KINDS][i % O2_DMA_KINDS] = true;
 	}
 	*out = &rung->rung;
 	return 0;

@@ -44,7 +44,9 @@ struct o2_scenario_side {
 		struct o2_iov iov[O2_SCENARIO_PIECES]; /* base: offset into the view in bytes */
 		struct o2_kiov kiov[O2_SCENARIO_PIECES];
 	};
-	bool has_unmapped; /* one page has no CPU mapping */
+	uint64_t merge;		 /* kind iommu: which entries are merged, o2_dma_iommu.merge */
+	enum o2_dma_fault fault; /* kind iommu: how the mapping fails */
+	bool has_unmapped;	 /* one page has no CPU mapping */
 	uint32_t unmapped_page;
 };
 

@@ -14,7 +14,12 @@
 static const char *const op_name[] = {[O2_OP_PUT] = "put", [O2_OP_GET] = "get"};
 static const char *const mode_name[] = {
 	[O2_REG_GLOBAL] = "global", [O2_REG_FMR] = "fmr", [O2_REG_FASTREG] = "fastreg"};
-static const char *const kind_name[] = {[O2_DMA_BUS] = "bus", [O2_DMA_VIRTUAL] = "virtual"};
+static const char *const kind_name[] = {
+	[O2_DMA_BUS] = "bus", [O2_DMA_VIRTUAL] = "virtual", [O2_DMA_IOMMU] = "iommu"};
+static const char *const fault_name[] = {[O2_DMA_NO_FAULT] = "none",
+					 [O2_DMA_FAULT_EIO] = "eio",
+					 [O2_DMA_FAULT_ENOMEM] = "enomem",
+					 [O2_DMA_FAULT_NOTHING] = "nothing"};
 static const char *const vector_name[] = {[O2_IOV] = "iov", [O2_KIOV] = "kiov"};
 static const char *const order_name[] = {
 	[O2_LITTLE_ENDIAN] = "little-endian", [O2_BIG_ENDIAN] = "big-endian"};
@@ -44,6 +49,8 @@ static const struct {
 	SIDE_FIELD("kind"),
 	SIDE_FIELD("vector"),
 	SIDE_FIELD("view"),
+	SIDE_FIELD("merge"),
+	SIDE_FIELD("fault"),
 	SIDE_FIELD("offset_bytes"),
 	SIDE_FIELD("nob"),
 	SIDE_FIELD("unmapped_page"),
@@ -121,6 +128,10 @@ static json_t *side_to_json(const struct o2_scenario_side *side)
 	failed |= add_name(object, "vector", vector_name[side->vector]);
 	if (side->vector == O2_IOV)
 		failed |= add_integer(object, "view", side->view);
+	if (side->kind == O2_DMA_IOMMU) {
+		failed |= json_object_set_new(object, "merge", o2_json_hex(side->merge));
+		failed |= add_name(object, "fault", fault_name[side->fault]);
+	}
 	failed |= add_integer(object, "offset_bytes", side->offset_bytes);
 	failed |= add_integer(object, "nob", side->nob);
 	if (side->has_unmapped)
@@ -274,42 +285,82 @@ static int check_disjoint(const struct o2_scenario_side *side, struct o2_error *
 	return 0;
 }
 
+static int read_kind(const json_t *object, struct o2_scenario_side *side, size_t *known,
+		     struct o2_error *error)
+{
+	uint32_t name;
+	int rc = o2_json_get_name(object, "kind", kind_name, COUNT_OF(kind_name), &name, error);
+
+	if (rc != 0)
+		return rc;
+	side->kind = (enum o2_dma_kind)name;
+	if (side->kind != O2_DMA_IOMMU)
+		return 0;
+	*known += 2;
+	rc = o2_json_get_hex(object, "merge", &side->merge, error);
+	if (rc == 0)
+		rc = o2_json_get_name(object, "fault", fault_name, COUNT_OF(fault_name), &name, error);
+	if (rc == 0)
+		side->fault = (enum o2_dma_fault)name;
+	return rc;
+}
+
+static int read_vector(const json_t *object, struct o2_scenario_side *side, size_t *known,
+		       struct o2_error *error)
+{
+	uint32_t name;
+	int rc = o2_json_get_name(object, "vector", vector_name, COUNT_OF(vector_name), &name, error);
+
+	if (rc != 0)
+		return rc;
+	side->vector = (enum o2_vector_kind)name;
+	if (side->vector != O2_IOV)
+		return 0;
+	(*known)++;
+	return o2_json_get_u32(object, "view", O2_ARENA_VIEWS - 1, &side->view, error);
+}
+
+static int read_mode(const json_t *object, struct o2_scenario_side *side, size_t *known,
+		     struct o2_error *error)
+{
+	uint32_t name;
+	int rc = o2_json_get_name(object, "mode", mode_name, COUNT_OF(mode_name), &name, error);
+
+	(void)known;
+	if (rc == 0)
+		side->mode = (enum o2_reg_mode)name;
+	return rc;
+}
+
+static int read_unmapped(const json_t *object, struct o2_scenario_side *side, size_t *known,
+			 struct o2_error *error)
+{
+	side->has_unmapped = json_object_get(object, "unmapped_page") != NULL;
+	if (!side->has_unmapped)
+		return 0;
+	(*known)++;
+	return o2_json_get_u32(object, "unmapped_page", O2_SCENARIO_PAGES - 1, &side->unmapped_page, error);
+}
+
 static int read_side_members(const json_t *object, struct o2_scenario_side *side, struct o2_error *error)
 {
 	const uint64_t max_offset = VIEW_BYTES * O2_SCENARIO_PIECES;
 	size_t known = 6;
-	uint32_t name;
-	int rc;
+	int rc = read_mode(object, side, &known, error);
 
-	if ((rc = o2_json_get_name(object, "mode", mode_name, COUNT_OF(mode_name), &name, error)) != 0)
-		return rc;
-	side->mode = (enum o2_reg_mode)name;
-	if ((rc = o2_json_get_name(object, "kind", kind_name, COUNT_OF(kind_name), &name, error)) != 0)
-		return rc;
-	side->kind = (enum o2_dma_kind)name;
-	if ((rc = o2_json_get_name(object, "vector", vector_name, COUNT_OF(vector_name), &name, error)) != 0)
-		return rc;
-	side->vector = (enum o2_vector_kind)name;
-	if (side->vector == O2_IOV) {
-		known++;
-		if ((rc = o2_json_get_u32(object, "view", O2_ARENA_VIEWS - 1, &side->view, error)) != 0)
-			return rc;
-	}
-	if ((rc = o2_json_get_uint(object, "offset_bytes", max_offset, &side->offset_bytes, error)) != 0)
-		return rc;
-	if ((rc = get_positive(object, "nob", O2_MAX_TRANSFER_BYTES, &side->nob, error)) != 0)
-		return rc;
-	side->has_unmapped = json_object_get(object, "unmapped_page") != NULL;
-	if (side->has_unmapped) {
-		known++;
-		rc = o2_json_get_u32(object, "unmapped_page", O2_SCENARIO_PAGES - 1, &side->unmapped_page,
-				     error);
-		if (rc != 0)
-			return rc;
-	}
-	if ((rc = read_pieces(object, side, error)) != 0)
-		return rc;
-	return expect_members(object, "members", known, error);
+	if (rc == 0)
+		rc = read_kind(object, side, &known, error);
+	if (rc == 0)
+		rc = read_vector(object, side, &known, error);
+	if (rc == 0)
+		rc = o2_json_get_uint(object, "offset_bytes", max_offset, &side->offset_bytes, error);
+	if (rc == 0)
+		rc = get_positive(object, "nob", O2_MAX_TRANSFER_BYTES, &side->nob, error);
+	if (rc == 0)
+		rc = read_unmapped(object, side, &known, error);
+	if (rc == 0)
+		rc = read_pieces(object, side, error);
+	return rc != 0 ? rc : expect_members(object, "members", known, error);
 }
 
 static int read_side(const json_t *scenario, bool sink, struct o2_scenario_side *side, struct o2_error *error)

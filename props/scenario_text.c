@@ -24,6 +24,9 @@ static const char *mode_text(enum o2_reg_mode mode)
 	return name == NULL ? "?" : name;
 }
 
+static const char *const kind_name[] = {
+	[O2_DMA_BUS] = "bus", [O2_DMA_VIRTUAL] = "virtual", [O2_DMA_IOMMU] = "remapped"};
+
 static void print_piece(const struct o2_scenario_side *side, uint32_t i, FILE *out)
 {
 	if (side->vector == O2_KIOV)
@@ -45,8 +48,10 @@ static void print_side(const char *name, const struct o2_scenario_side *side, bo
 	else
 		fprintf(out, "%s: IOV in view %" PRIu32, name, side->view);
 	fprintf(out, ", %s addresses, offset %" PRIu64 ", %" PRIu64 " bytes in %" PRIu32 " pieces%s\n",
-		side->kind == O2_DMA_BUS ? "bus" : "virtual", side->offset_bytes, side->nob, side->count,
-		gaps ? ", gaps" : "");
+		kind_name[side->kind], side->offset_bytes, side->nob, side->count, gaps ? ", gaps" : "");
+	if (side->kind == O2_DMA_IOMMU)
+		fprintf(out, "  merges 0x%" PRIx64 "%s\n", side->merge,
+			side->fault != O2_DMA_NO_FAULT ? ", the mapping fails" : "");
 	if (side->has_unmapped)
 		fprintf(out, "  page %" PRIu32 " has no CPU mapping\n", side->unmapped_page);
 	for (uint32_t i = 0; i < shown; i++)
@@ -60,7 +65,7 @@ void o2_scenario_print(const struct o2_scenario *scenario, uint32_t max_pieces, 
 	struct o2_prediction prediction;
 
 	/* Gaps depend on where in their pages the bytes lie, not on which pages those are. */
-	o2_predict(scenario, NULL, NULL, &prediction);
+	o2_predict(scenario, NULL, NULL, NULL, &prediction);
 	fprintf(out, "%s of %" PRIu64 " bytes, %s -> %s, %" PRIu32 " fragments, %" PRIu32 " sge, %s, %s\n",
 		scenario->op == O2_OP_PUT ? "PUT" : "GET", o2_scenario_moved(scenario),
 		mode_text(scenario->source.mode), mode_text(scenario->sink.mode), scenario->max_frags,

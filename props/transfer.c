@@ -9,6 +9,8 @@
 
 #include "props/transfer_internal.h"
 
+#define IMAGES (2u * O2_DMA_KINDS)
+
 void o2_report_add(struct o2_report *report, const char *format, ...)
 {
 	va_list arguments;
@@ -28,41 +30,47 @@ int o2_transfer_run_open(struct o2_rung *rung, uint64_t seed, struct o2_transfer
 	run->seed = seed;
 	run->space = O2_SCENARIO_SPACE_ALL;
 	run->scratch = calloc(1, sizeof(*run->scratch));
-	for (uint32_t i = 0; i < 4; i++)
-		run->image[i / 2][i % 2] = calloc(1, sizeof(struct o2_image));
-	if (run->scratch == NULL || run->image[0][0] == NULL || run->image[0][1] == NULL ||
-	    run->image[1][0] == NULL || run->image[1][1] == NULL) {
-		o2_transfer_run_close(run);
+	if (run->scratch == NULL)
 		return -ENOMEM;
+	for (uint32_t i = 0; i < IMAGES; i++) {
+		run->image[i / O2_DMA_KINDS][i % O2_DMA_KINDS] = calloc(1, sizeof(struct o2_image));
+		if (run->image[i / O2_DMA_KINDS][i % O2_DMA_KINDS] == NULL) {
+			o2_transfer_run_close(run);
+			return -ENOMEM;
+		}
 	}
-	for (uint32_t i = 0; i < 4; i++)
-		o2_image_init(run->image[i / 2][i % 2],
-			      rung->ops->arena(rung, (enum o2_side)(i / 2), (enum o2_dma_kind)(i % 2)), seed);
+	for (uint32_t i = 0; i < IMAGES; i++)
+		o2_image_init(run->image[i / O2_DMA_KINDS][i % O2_DMA_KINDS],
+			      rung->ops->arena(rung, (enum o2_side)(i / O2_DMA_KINDS),
+					       (enum o2_dma_kind)(i % O2_DMA_KINDS)),
+			      seed);
 	return 0;
 }
 
 void o2_transfer_run_close(struct o2_transfer_run *run)
 {
 	free(run->scratch);
-	for (uint32_t i = 0; i < 4; i++)
-		free(run->image[i / 2][i % 2]);
+	for (uint32_t i = 0; i < IMAGES; i++)
+		free(run->image[i / O2_DMA_KINDS][i % O2_DMA_KINDS]);
 	memset(run, 0, sizeof(*run));
 }
 
 bool o2_transfer_sweep(struct o2_transfer_run *run, struct o2_report *report)
 {
+	static const char *const kinds[] = {
+		[O2_DMA_BUS] = "bus", [O2_DMA_VIRTUAL] = "virtual", [O2_DMA_IOMMU] = "remapped"};
 	uint32_t page;
 
 	run->counters.sweeps++;
-	for (uint32_t i = 0; i < 4; i++) {
-		if (o2_image_sweep(run->image[i / 2][i % 2], &page))
+	for (uint32_t i = 0; i < IMAGES; i++) {
+		if (o2_image_sweep(run->image[i / O2_DMA_KINDS][i % O2_DMA_KINDS], &page))
 			continue;
 		snprintf(report->signature, sizeof(report->signature), "sweep");
 		o2_report_add(
 			report,
 			"page %u of the %s's memory (%s addresses) changed although no transfer names it; "
 			"the cause is one of the last %u cases",
-			page, i / 2 == O2_SOURCE ? "source" : "sink", i % 2 == O2_DMA_BUS ? "bus" : "virtual",
+			page, i / O2_DMA_KINDS == O2_SOURCE ? "source" : "sink", kinds[i % O2_DMA_KINDS],
 			run->sweep_always ? 1 : O2_SWEEP_CASES);
 		return false;
 	}
@@ -155,6 +163,7 @@ static void count(struct o2_transfer_run *run)
 	c->cases++;
 	if (told->verdict != O2_MOVES) {
 		c->refused++;
+		c->rule[told->rule]++;
 		c->refusal[told->code == -EPROTONOSUPPORT		     ? 0
 			   : told->code == -EFAULT			     ? 1
 			   : told->code == -EFBIG || told->code == -EMSGSIZE ? 2
@@ -176,6 +185,8 @@ static void count(struct o2_transfer_run *run)
 	c->pages_257 += entries == O2_MAX_FRAGS;
 	c->one_byte += moved == 1;
 	c->gaps += told->source_gaps || told->sink_gaps;
+	c->coalesced +=
+		told->source_segments < told->source_entries || told->sink_segments < told->sink_entries;
 	c->work_requests += run->observed.nwr;
 }
 
@@ -191,6 +202,27 @@ static void set_unmapped(struct o2_transfer_run *run, bool mapped)
 				    scenario->sink.unmapped_page, mapped);
 }
 
+/* What was mapped was unmapped, once; a wrong unmap is remembered for ever, so it is reported when it is new.
+ */
+static void check_ledger(struct o2_transfer_run *run, struct o2_report *report)
+{
+	struct o2_dma_ledger now;
+
+	run->rung->ops->ledger(run->rung, &now);
+	if (now.live != run->ledger.live || now.live_entries != run->ledger.live_entries ||
+	    now.wrong_unmaps != run->ledger.wrong_unmaps) {
+		snprintf(report->signature, sizeof(report->signature), "ledger");
+		o2_report_add(
+			report,
+			"the ledger of mappings: %u mappings of %llu entries were left, %u unmapped that "
+			"were not mapped",
+			now.live - run->ledger.live,
+			(unsigned long long)(now.live_entries - run->ledger.live_entries),
+			now.wrong_unmaps - run->ledger.wrong_unmaps);
+	}
+	run->ledger = now;
+}
+
 enum o2_status o2_transfer_scenario(struct o2_transfer_run *run, struct o2_report *report)
 {
 	struct o2_error error = {0};
@@ -202,7 +234,7 @@ enum o2_status o2_transfer_scenario(struct o2_transfer_run *run, struct o2_repor
 	report->signature[0] = '\0';
 	run->epoch++;
 	o2_predict(&run->scenario, o2_transfer_view_page(run, O2_SOURCE), o2_transfer_view_page(run, O2_SINK),
-		   &run->prediction);
+		   o2_arena_iommu(run->image[O2_SOURCE][O2_DMA_IOMMU]->arena), &run->prediction);
 	if (o2_transfer_prepare(run) != 0)
 		return O2_STATUS_INVALID;
 	set_unmapped(run, false);
@@ -230,6 +262,7 @@ enum o2_status o2_transfer_scenario(struct o2_transfer_run *run, struct o2_repor
 		o2_report_add(report, "%u registrations were not handed back",
 			      run->rung->ops->outstanding(run->rung));
 	}
+	check_ledger(run, report);
 	o2_transfer_clean(run);
 	if (run->sweep_always || run->counters.cases % O2_SWEEP_CASES == O2_SWEEP_CASES - 1)
 		o2_transfer_sweep(run, report);

@@ -36,11 +36,13 @@ struct o2_counters {
 	uint64_t bytes;
 	uint64_t pair[O2_REG_MODES][O2_REG_MODES]; /* moved, by source and sink mode */
 	uint64_t put, get, short_transfers;
-	uint64_t source_vector[2], sink_vector[2]; /* by enum o2_vector_kind */
-	uint64_t kind_pair[2][2];		   /* by source and sink address kind */
+	uint64_t source_vector[2], sink_vector[2];	/* by enum o2_vector_kind */
+	uint64_t kind_pair[O2_DMA_KINDS][O2_DMA_KINDS]; /* by source and sink address kind */
 	uint64_t fragments_3, fragments_65, bytes_256k, pages_257, one_byte, gaps;
+	uint64_t coalesced; /* transfers of which a side has fewer segments than entries */
 	uint64_t work_requests;
-	uint64_t refusal[4]; /* -EPROTONOSUPPORT, -EFAULT, -EFBIG/-EMSGSIZE, others */
+	uint64_t refusal[4];			     /* -EPROTONOSUPPORT, -EFAULT, -EFBIG/-EMSGSIZE, others */
+	uint64_t rule[O2_PREDICT_WORK_REQUESTS + 1]; /* refusals by what refused */
 	uint64_t sweeps;
 };
 
@@ -50,11 +52,12 @@ struct o2_transfer_run {
 	uint64_t seed;
 	uint32_t epoch;	   /* transfers so far: poison differs every time */
 	bool sweep_always; /* look at the whole arenas after each case, not only every O2_SWEEP_CASES */
-	struct o2_image *image[2][2]; /* by side and address kind */
-	struct o2_scenario scenario;  /* the case at hand */
+	struct o2_image *image[2][O2_DMA_KINDS]; /* by side and address kind */
+	struct o2_scenario scenario;		 /* the case at hand */
 	struct o2_prediction prediction;
 	struct o2_observed observed;
 	struct o2_counters counters;
+	struct o2_dma_ledger ledger; /* of the rung, after the last case */
 	struct o2_transfer_scratch *scratch;
 };
 

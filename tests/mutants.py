@@ -27,8 +27,8 @@ SHRINK_CALLS = 30
 TIMEOUT_S = 300
 CANNOT_RUN = 77
 
-# What a reader of a finding has to be told.
-NAMES_THE_BYTES = re.compile(r"sink fragment \d+ of \d+, bytes \d+\.\.\d+")
+# What a reader of a finding has to be told: which bytes, or whose account does not balance.
+NAMES_THE_BYTES = re.compile(r"sink fragment \d+ of \d+, bytes \d+\.\.\d+|the ledger of mappings: \d+ mappings")
 # One X(ID, "name", "text") of the list; the texts have no quotation marks in them.
 ENTRY = re.compile(r'X\(\w+,\s*"([\w-]+)",\s*"([^"]*)"\)')
 

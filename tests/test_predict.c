@@ -189,7 +189,7 @@ static void test_verdicts(void **state)
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		make(&rows[i], &scenario);
-		o2_predict(&scenario, NULL, NULL, &prediction);
+		o2_predict(&scenario, NULL, NULL, NULL, &prediction);
 		if (prediction.verdict != rows[i].verdict || prediction.code != rows[i].code) {
 			print_error("%s: verdict %d code %d (%s), expected %d code %d\n", rows[i].name,
 				    (int)prediction.verdict, prediction.code, prediction.reason,
@@ -222,7 +222,7 @@ static void test_unmapped(void **state)
 				scenario.source.kind = kind ? O2_DMA_VIRTUAL : O2_DMA_BUS;
 				scenario.source.has_unmapped = true;
 				scenario.source.unmapped_page = page;
-				o2_predict(&scenario, NULL, NULL, &prediction);
+				o2_predict(&scenario, NULL, NULL, NULL, &prediction);
 				assert_int_equal(prediction.verdict, refused ? refusal : O2_MOVES);
 				assert_int_equal(prediction.code, refused ? -EFAULT : 0);
 			}
@@ -238,11 +238,11 @@ static void test_unmapped(void **state)
 	scenario.sink.kind = O2_DMA_VIRTUAL;
 	scenario.sink.has_unmapped = true;
 	scenario.sink.unmapped_page = O2_SCENARIO_PAGES - 2;
-	o2_predict(&scenario, NULL, backwards, &prediction);
+	o2_predict(&scenario, NULL, backwards, NULL, &prediction);
 	assert_int_equal(prediction.verdict, O2_REFUSED_LOCAL);
 	assert_int_equal(prediction.code, -EFAULT);
 	scenario.sink.unmapped_page = 1;
-	o2_predict(&scenario, NULL, backwards, &prediction);
+	o2_predict(&scenario, NULL, backwards, NULL, &prediction);
 	assert_int_equal(prediction.verdict, O2_MOVES);
 }
 
@@ -394,7 +394,7 @@ static void test_work_requests(void **state)
 		scenario.source.mode = scenario.sink.mode = O2_REG_GLOBAL;
 		scenario.source.kind = scenario.sink.kind = O2_DMA_BUS;
 		scenario.max_frags = O2_MAX_FRAGS;
-		o2_predict(&scenario, NULL, NULL, &prediction);
+		o2_predict(&scenario, NULL, NULL, NULL, &prediction);
 		if (prediction.code == -EFAULT)
 			continue;
 		requests = walk_work_requests(&scenario);
@@ -404,13 +404,13 @@ static void test_work_requests(void **state)
 			scenario.max_frags = prediction.sink_entries;
 		tried++;
 		exceeded += requests > scenario.max_frags;
-		o2_predict(&scenario, NULL, NULL, &prediction);
+		o2_predict(&scenario, NULL, NULL, NULL, &prediction);
 		assert_int_equal(prediction.code, requests > scenario.max_frags ? -EMSGSIZE : 0);
 		if (requests != scenario.max_frags || requests <= prediction.sink_entries)
 			continue;
 		scenario.max_frags--;
 		exceeded++;
-		o2_predict(&scenario, NULL, NULL, &prediction);
+		o2_predict(&scenario, NULL, NULL, NULL, &prediction);
 		assert_int_equal(prediction.code, -EMSGSIZE);
 		assert_int_equal(prediction.verdict,
 				 scenario.op == O2_OP_PUT ? O2_REFUSED_WRITER : O2_REFUSED_PEER);

@@ -168,7 +168,7 @@ static const struct {
 	{"", "source", "[]", "source", NO, 0, 0},
 	{"", "sink", NULL, "sink", NO, 0, 0},
 	{"source", "mode", "\"phys\"", "source.mode", NO, 0, 3},
-	{"sink", "kind", "\"iommu\"", "sink.kind", NO, 0, 2},
+	{"sink", "kind", "\"nommu\"", "sink.kind", NO, 0, 3},
 	{"sink", "view", "3", NULL, NO, 0, 0},
 	{"sink", "view", "4", "sink.view", NO, 4, 3},
 	{"source", "view", "0", "members of source", NO, 8, 7},
@@ -394,7 +394,7 @@ static void check_named(size_t i)
 	in_file = json_dumps(object, JSON_COMPACT);
 	written = dump(&scenario);
 	assert_string_equal(in_file, written);
-	o2_predict(&scenario, NULL, NULL, &prediction);
+	o2_predict(&scenario, NULL, NULL, NULL, &prediction);
 	print_message("%s: %s\n", named[i].name, prediction.reason);
 	assert_int_equal(prediction.verdict, named[i].verdict);
 	assert_int_equal(prediction.code, named[i].code);

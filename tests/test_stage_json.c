@@ -153,9 +153,17 @@ static void round_trip_dma(struct o2_prng *prng, uint32_t count)
 	struct o2_dma_input input;
 	struct o2_refused refused;
 	uint8_t unmapped[8];
-	struct o2_dma_device device = {(enum o2_dma_kind)(count % 2), 4096, 61, o2_prng_next(prng), unmapped};
+	uint32_t device_page[61];
+	struct o2_dma_device device = {(enum o2_dma_kind)(count % 3),
+				       4096,
+				       61,
+				       o2_prng_next(prng),
+				       unmapped,
+				       {device_page, o2_prng_next(prng), count % O2_DMA_FAULTS}};
 	json_t *form;
 
+	for (uint32_t i = 0; i < 61; i++)
+		device_page[i] = (uint32_t)o2_prng_upto(prng, UINT32_MAX);
 	memset(unmapped, 0, sizeof(unmapped));
 	for (uint32_t i = 0; i < count % 9; i++)
 		unmapped[o2_prng_upto(prng, 6)] |= (uint8_t)(1u << o2_prng_upto(prng, 7));
@@ -170,6 +178,13 @@ static void round_trip_dma(struct o2_prng *prng, uint32_t count)
 		assert_null(input.device.unmapped);
 	else
 		assert_memory_equal(input.device.unmapped, unmapped, sizeof(unmapped));
+	if (device.kind == O2_DMA_IOMMU) {
+		assert_memory_equal(input.device.iommu.device_page, device_page, sizeof(device_page));
+		assert_true(input.device.iommu.merge == device.iommu.merge);
+		assert_int_equal(input.device.iommu.fault, device.iommu.fault);
+	} else {
+		assert_null(input.device.iommu.device_page);
+	}
 	o2_dma_input_free(&input);
 	json_decref(form);
 

@@ -20,7 +20,11 @@
 	  "mode global publishes every fragment in the page of the first")                                  \
 	X(FMR_PAGE_ORDER, "fmr-page-order", "mode fmr lists the last two pages in the wrong order")         \
 	X(FASTREG_PAGE_TWICE, "fastreg-page-twice",                                                         \
-	  "mode fastreg lists the second page twice and drops the third")
+	  "mode fastreg lists the second page twice and drops the third")                                   \
+	X(LEAK_MAPPING, "leak-mapping", "what was mapped for the device is not unmapped")                   \
+	X(UNMAP_TWICE, "unmap-twice", "what was mapped for the device is unmapped twice")                   \
+	X(NOT_REMAPPED, "not-remapped",                                                                     \
+	  "behind a remapping, entries after the first keep the addresses of the bus")
 
 #ifdef O2_WITH_MUTANTS
 

@@ -46,6 +46,7 @@ struct o2_tx {
 	uint32_t nsends;     /* messages whose send completion is outstanding */
 	uint32_t nslots;     /* message slots used so far */
 	uint64_t nob_mapped; /* bytes of our memory in this transfer */
+	struct o2_dma_mapping mapping;
 	struct o2_binding binding;
 	struct o2_rdma_desc desc; /* of our memory */
 

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "mem/arena.h"
+#include "mem/ledger.h"
 #include "reg/bind.h"
 
 /*
@@ -20,7 +21,7 @@ struct o2_ni_config {
 	uint64_t nid;	      /* NID4, see docs/wire.md */
 	uint64_t incarnation; /* stamp of this start; microseconds since 1970 in o2iblnd */
 	enum o2_dma_kind dma_kind;
-	uint64_t dma_base; /* kind bus: device address of page 0 */
+	uint64_t dma_base; /* kinds bus and iommu: device address of the first page */
 	uint32_t arena_pages;
 };
 
@@ -32,6 +33,7 @@ struct o2_ni {
 	union ibv_gid gid;
 	struct o2_arena arena;
 	struct o2_reg_domain domain;
+	struct o2_dma_ledger ledger; /* of the mappings of its transfers */
 };
 
 /*

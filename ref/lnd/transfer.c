@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/mutant.h"
 #include "lnd/conn_internal.h"
 
 /* Codes below this are not errnos on any Linux; a peer may send any number (docs/transport.md, "Errors"). */
@@ -68,6 +69,9 @@ int o2_tx_map(struct o2_conn *conn, struct o2_tx *tx, const struct o2_transfer_m
 
 	if (rc == 0)
 		rc = o2_dma_map(&scratch->sg, &domain->dma, &scratch->dma, error);
+	if (rc != 0)
+		return rc;
+	rc = o2_ledger_map(&conn->ni->ledger, scratch->sg.count, &tx->mapping, error);
 	if (rc != 0)
 		return rc;
 	request.gaps = scratch->sg.gaps;
@@ -148,6 +152,16 @@ void o2_tx_settle(struct o2_conn *conn, struct o2_tx *tx)
 		o2_tx_end(conn, tx);
 }
 
+/* The registration goes before the mapping under it; a transfer that failed to map has none. */
+static void unmap(struct o2_conn *conn, struct o2_tx *tx)
+{
+	if (tx->mapping.ledger == NULL || o2_mutant(LEAK_MAPPING))
+		return;
+	o2_ledger_unmap(&conn->ni->ledger, &tx->mapping, NULL);
+	if (o2_mutant(UNMAP_TWICE))
+		o2_ledger_unmap(&conn->ni->ledger, &tx->mapping, NULL);
+}
+
 void o2_tx_end(struct o2_conn *conn, struct o2_tx *tx)
 {
 	struct o2_transfer_result result = {
@@ -164,6 +178,7 @@ void o2_tx_end(struct o2_conn *conn, struct o2_tx *tx)
 	bool silent = tx->silent;
 
 	o2_reg_unbind(&conn->ni->domain, &tx->binding);
+	unmap(conn, tx);
 	tx->state = O2_TX_FREE;
 	if (!silent)
 		conn->ops.done(conn->context, &result);

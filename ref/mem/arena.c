@@ -42,6 +42,11 @@ static const uint32_t *positions(const struct o2_arena *arena, uint32_t view)
 	return arena->view[view].page + arena->npages;
 }
 
+const uint32_t *o2_arena_iommu(const struct o2_arena *arena)
+{
+	return positions(arena, O2_ARENA_IOMMU_VIEW);
+}
+
 /* Shuffle blocks of neighbours; order[] holds the first page of each block, and is scratch. */
 static void permute(uint32_t npages, uint32_t block_pages, uint64_t seed, uint32_t *order, uint32_t *page)
 {

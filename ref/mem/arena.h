@@ -25,6 +25,9 @@
 /* Windows that may be in use at the same time: two sides of a full queue of transfers. */
 #define O2_ARENA_WINDOWS 32u
 
+/* The view that stands for an IOMMU: its order of pages is that of the device's addresses. */
+#define O2_ARENA_IOMMU_VIEW 3u
+
 struct o2_arena {
 	uint32_t page_bytes; /* the host's */
 	uint32_t npages;
@@ -48,6 +51,9 @@ void o2_arena_set_mapped(struct o2_arena *arena, uint32_t page, bool mapped);
 
 /* What sg_build needs to know: page size, pages, and the views as address ranges. */
 struct o2_address_space o2_arena_space(const struct o2_arena *arena);
+
+/* By page: its place in the view that stands for an IOMMU, for o2_dma_iommu.device_page. */
+const uint32_t *o2_arena_iommu(const struct o2_arena *arena);
 
 /* The CPU address of a page's first byte in the physical mapping. */
 static inline uint8_t *o2_arena_page(const struct o2_arena *arena, uint32_t page)

@@ -7,9 +7,12 @@
 
 #include "base/json.h"
 
-static const char *const kind_names[] = {[O2_DMA_BUS] = "bus", [O2_DMA_VIRTUAL] = "virtual"};
-
-#define KINDS 2u
+static const char *const kind_names[] = {
+	[O2_DMA_BUS] = "bus", [O2_DMA_VIRTUAL] = "virtual", [O2_DMA_IOMMU] = "iommu"};
+static const char *const fault_names[] = {[O2_DMA_NO_FAULT] = "none",
+					  [O2_DMA_FAULT_EIO] = "eio",
+					  [O2_DMA_FAULT_ENOMEM] = "enomem",
+					  [O2_DMA_FAULT_NOTHING] = "nothing"};
 
 static json_t *give_up(json_t *json)
 {
@@ -29,15 +32,33 @@ static json_t *unmapped_to_json(const struct o2_dma_device *device)
 	return array;
 }
 
+static json_t *iommu_to_json(const struct o2_dma_device *device)
+{
+	const struct o2_dma_iommu *iommu = &device->iommu;
+	json_t *array;
+
+	if (iommu->device_page == NULL || (uint32_t)iommu->fault >= O2_DMA_FAULTS)
+		return NULL;
+	array = json_array();
+	for (uint32_t page = 0; array != NULL && page < device->npages; page++)
+		if (json_array_append_new(array, json_integer(iommu->device_page[page])) != 0)
+			return give_up(array);
+	return json_pack("{s:o, s:o, s:s}", "device_pages", array, "merge", o2_json_hex(iommu->merge),
+			 "fault", fault_names[iommu->fault]);
+}
+
 json_t *o2_dma_input_to_json(const struct o2_sg_list *sg, const struct o2_dma_device *device)
 {
 	json_t *device_json;
 
-	if (device->kind != O2_DMA_BUS && device->kind != O2_DMA_VIRTUAL)
+	if ((uint32_t)device->kind >= O2_DMA_KINDS)
 		return NULL;
 	device_json = json_pack("{s:s, s:o, s:o, s:o, s:o}", "kind", kind_names[device->kind], "page_bytes",
 				json_integer(device->page_bytes), "npages", json_integer(device->npages),
 				"base", o2_json_hex(device->base), "unmapped", unmapped_to_json(device));
+	if (device->kind == O2_DMA_IOMMU &&
+	    json_object_set_new(device_json, "iommu", iommu_to_json(device)) != 0)
+		return give_up(device_json);
 	return json_pack("{s:s, s:i, s:o, s:o}", "form", O2_DMA_INPUT_FORM, "version", (int)O2_JSON_VERSION,
 			 "device", device_json, "list", o2_sg_list_to_json(sg));
 }
@@ -94,6 +115,58 @@ static int read_unmapped(const json_t *array, struct o2_dma_input *input, struct
 	return 0;
 }
 
+static int read_device_pages(const json_t *array, struct o2_dma_input *input, struct o2_error *error)
+{
+	uint32_t npages = input->device.npages;
+
+	if (json_array_size(array) != npages)
+		return o2_refuse(error, -EINVAL, "json/array-length", "device.iommu.device_pages",
+				 O2_NO_INDEX, json_array_size(array), npages);
+	input->device_page = calloc((size_t)npages + 1, sizeof(*input->device_page));
+	if (input->device_page == NULL)
+		return o2_refuse(error, -ENOMEM, "json/no-memory", "device.iommu.device_pages", O2_NO_INDEX,
+				 npages, 0);
+	input->device.iommu.device_page = input->device_page;
+	for (uint32_t i = 0; i < npages; i++) {
+		const json_t *item = json_array_get(array, i);
+		json_int_t page = json_integer_value(item);
+
+		if (!json_is_integer(item))
+			return o2_refuse(error, -EINVAL, "json/not-an-integer", "device.iommu.device_pages[]",
+					 i, 0, npages);
+		if (page < 0 || page > UINT32_MAX)
+			return o2_refuse(error, -EINVAL, "json/integer-out-of-range",
+					 "device.iommu.device_pages[]", i, (uint64_t)page, UINT32_MAX);
+		input->device_page[i] = (uint32_t)page;
+	}
+	return 0;
+}
+
+static int read_iommu(const json_t *device, struct o2_dma_input *input, struct o2_error *error)
+{
+	const json_t *object;
+	const json_t *pages;
+	uint32_t fault = 0;
+	int rc = o2_json_at(o2_json_get_object(device, "iommu", &object, error), "device.iommu", O2_NO_INDEX,
+			    error);
+
+	if (rc != 0)
+		return rc;
+	rc = o2_json_at(o2_json_get_hex(object, "merge", &input->device.iommu.merge, error),
+			"device.iommu.merge", O2_NO_INDEX, error);
+	if (rc == 0)
+		rc = o2_json_at(o2_json_get_name(object, "fault", fault_names, O2_DMA_FAULTS, &fault, error),
+				"device.iommu.fault", O2_NO_INDEX, error);
+	if (rc == 0)
+		rc = o2_json_at(
+			o2_json_get_array(object, "device_pages", O2_DMA_JSON_MAX_PAGES, &pages, error),
+			"device.iommu.device_pages", O2_NO_INDEX, error);
+	if (rc != 0)
+		return rc;
+	input->device.iommu.fault = (enum o2_dma_fault)fault;
+	return read_device_pages(pages, input, error);
+}
+
 static int read_device(const json_t *form, struct o2_dma_input *input, struct o2_error *error)
 {
 	struct o2_dma_device *device = &input->device;
@@ -109,8 +182,8 @@ static int read_device(const json_t *form, struct o2_dma_input *input, struct o2
 
 	if (rc != 0)
 		return rc;
-	rc = o2_json_at(o2_json_get_name(object, "kind", kind_names, KINDS, &kind, error), "device.kind",
-			O2_NO_INDEX, error);
+	rc = o2_json_at(o2_json_get_name(object, "kind", kind_names, O2_DMA_KINDS, &kind, error),
+			"device.kind", O2_NO_INDEX, error);
 	if (rc == 0)
 		rc = o2_json_get_members(object, members, 3, O2_NO_INDEX, error);
 	if (rc == 0)
@@ -120,7 +193,8 @@ static int read_device(const json_t *form, struct o2_dma_input *input, struct o2
 	if (rc != 0)
 		return rc;
 	device->kind = (enum o2_dma_kind)kind;
-	return read_unmapped(unmapped, input, error);
+	rc = read_unmapped(unmapped, input, error);
+	return rc == 0 && device->kind == O2_DMA_IOMMU ? read_iommu(object, input, error) : rc;
 }
 
 int o2_dma_input_from_json(const json_t *object, struct o2_dma_input *input, struct o2_error *error)
@@ -139,6 +213,7 @@ int o2_dma_input_from_json(const json_t *object, struct o2_dma_input *input, str
 
 void o2_dma_input_free(struct o2_dma_input *input)
 {
+	free(input->device_page);
 	free(input->unmapped);
 	memset(input, 0, sizeof(*input));
 }

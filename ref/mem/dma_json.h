@@ -20,6 +20,9 @@
  *    "list": {"nob": 512, "segments": [{"addr": "0x7f0000003000", "length": 512}]}}
  *   or, in place of the list, "refused" (base/refused_json.h).
  *
+ * A device of kind "iommu" has "iommu" as well: {"device_pages": [2, 0, 1], "merge": "0x1", "fault": "none"},
+ * with a device page for every page; fault is "none", "eio", "enomem" or "nothing".
+ *
  * "unmapped" lists the pages without a CPU mapping, in rising order.
  */
 
@@ -34,6 +37,7 @@ struct o2_dma_input {
 	struct o2_sg_list sg;
 	struct o2_dma_device device;
 	uint8_t *unmapped;
+	uint32_t *device_page; /* device.iommu.device_page is this one, or NULL for other kinds */
 };
 
 /* NULL when memory runs out, the kind is not one, or the list has more entries than its array. */

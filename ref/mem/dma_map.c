@@ -5,13 +5,15 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/mutant.h"
+
 static int check_device(const struct o2_dma_device *device, struct o2_error *error)
 {
 	uint32_t page_bytes = device->page_bytes;
 
-	if (device->kind != O2_DMA_BUS && device->kind != O2_DMA_VIRTUAL)
+	if ((uint32_t)device->kind >= O2_DMA_KINDS)
 		return o2_refuse(error, -EINVAL, "dma/kind", "kind", O2_NO_INDEX, device->kind,
-				 O2_DMA_VIRTUAL);
+				 O2_DMA_KINDS - 1);
 	if (page_bytes != 4096 && page_bytes != 16384 && page_bytes != 65536)
 		return o2_refuse(error, -EINVAL, "dma/page-size", "page_bytes", O2_NO_INDEX, page_bytes,
 				 O2_PAGE_BYTES_MAX);
@@ -21,6 +23,9 @@ static int check_device(const struct o2_dma_device *device, struct o2_error *err
 	if ((uint64_t)device->npages * page_bytes > UINT64_MAX - device->base)
 		return o2_refuse(error, -EINVAL, "dma/base-wraps", "npages", O2_NO_INDEX, device->npages,
 				 (UINT64_MAX - device->base) / page_bytes);
+	if (device->kind == O2_DMA_IOMMU && device->iommu.device_page == NULL)
+		return o2_refuse(error, -EINVAL, "dma/iommu/no-table", "iommu.device_page", O2_NO_INDEX, 0,
+				 device->npages);
 	return 0;
 }
 
@@ -43,7 +48,37 @@ static int check_entry(const struct o2_dma_device *device, const struct o2_sg_en
 	if (device->kind == O2_DMA_VIRTUAL && !has_cpu_mapping(device, entry->page))
 		return o2_refuse(error, -EFAULT, "dma/virtual/no-cpu-mapping", "entry[].page", index,
 				 entry->page, 0);
+	if (device->kind == O2_DMA_IOMMU && device->iommu.device_page[entry->page] >= device->npages)
+		return o2_refuse(error, -EINVAL, "dma/iommu/no-such-device-page", "iommu.device_page[]",
+				 entry->page, device->iommu.device_page[entry->page], device->npages);
 	return 0;
+}
+
+static uint64_t address_of(const struct o2_dma_device *device, const struct o2_sg_entry *entry, bool first)
+{
+	bool remap = device->kind == O2_DMA_IOMMU && (first || !o2_mutant(NOT_REMAPPED));
+	uint32_t page = remap ? device->iommu.device_page[entry->page] : entry->page;
+
+	return device->base + (uint64_t)page * device->page_bytes + entry->offset;
+}
+
+/* Whether entry `index`, which is not the first, goes into the segment before it. */
+static bool merges(const struct o2_dma_device *device, uint32_t index, const struct o2_dma_segment *before,
+		   uint64_t addr)
+{
+	return device->kind == O2_DMA_IOMMU && (device->iommu.merge >> (index % 64) & 1) != 0 &&
+	       before->addr + before->length == addr;
+}
+
+/* A mapping that fails has mapped nothing, and one that mapped nothing has failed. */
+static int check_fault(const struct o2_dma_device *device, uint32_t count, struct o2_error *error)
+{
+	if (device->kind != O2_DMA_IOMMU || device->iommu.fault == O2_DMA_NO_FAULT)
+		return 0;
+	if (device->iommu.fault == O2_DMA_FAULT_NOTHING)
+		return o2_refuse(error, -EIO, "dma/iommu/mapped-nothing", "count", O2_NO_INDEX, 0, count);
+	return o2_refuse(error, device->iommu.fault == O2_DMA_FAULT_ENOMEM ? -ENOMEM : -EIO,
+			 "dma/iommu/failed", "count", O2_NO_INDEX, count, count);
 }
 
 int o2_dma_map(const struct o2_sg_list *sg, const struct o2_dma_device *device, struct o2_dma_list *list,
@@ -55,19 +90,21 @@ int o2_dma_map(const struct o2_sg_list *sg, const struct o2_dma_device *device, 
 		return rc;
 	if (sg->count == 0 || sg->count > O2_MAX_FRAGS)
 		return o2_refuse(error, -EINVAL, "dma/count", "count", O2_NO_INDEX, sg->count, O2_MAX_FRAGS);
-	list->count = sg->count;
+	list->count = 0;
 	list->nob = 0;
 	for (uint32_t i = 0; i < sg->count; i++) {
 		const struct o2_sg_entry *entry = &sg->entry[i];
+		uint64_t addr;
 
 		rc = check_entry(device, entry, i, error);
 		if (rc != 0)
 			return rc;
-		list->segment[i] = (struct o2_dma_segment){
-			.addr = device->base + (uint64_t)entry->page * device->page_bytes + entry->offset,
-			.length = entry->length,
-		};
+		addr = address_of(device, entry, i == 0);
+		if (i > 0 && merges(device, i, &list->segment[list->count - 1], addr))
+			list->segment[list->count - 1].length += entry->length;
+		else
+			list->segment[list->count++] = (struct o2_dma_segment){addr, entry->length};
 		list->nob += entry->length;
 	}
-	return 0;
+	return check_fault(device, sg->count, error);
 }

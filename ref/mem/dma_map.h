@@ -19,14 +19,33 @@
 enum o2_dma_kind {
 	O2_DMA_BUS,	/* device address = bus base + page * page size + offset */
 	O2_DMA_VIRTUAL, /* device address = CPU address of the page + offset: software devices */
+	O2_DMA_IOMMU,	/* device address = base + remapped page * page size + offset: may merge, may fail */
+	O2_DMA_KINDS,
+};
+
+/* How a remapping fails, if it does (docs/mapping.md, "Remapping"). */
+enum o2_dma_fault {
+	O2_DMA_NO_FAULT,
+	O2_DMA_FAULT_EIO,     /* the mapping call fails */
+	O2_DMA_FAULT_ENOMEM,  /* it finds no room for the addresses */
+	O2_DMA_FAULT_NOTHING, /* it succeeds and has mapped no entry: -EIO, and nothing to unmap */
+	O2_DMA_FAULTS,
+};
+
+/* Kind iommu: what the unit between device and memory does to this mapping. */
+struct o2_dma_iommu {
+	const uint32_t *device_page; /* by page: where it lies in the device's addresses; npages numbers */
+	uint64_t merge;		     /* bit i % 64: entry i is merged with the one before, where they touch */
+	enum o2_dma_fault fault;
 };
 
 struct o2_dma_device {
 	enum o2_dma_kind kind;
 	uint32_t page_bytes;
 	uint32_t npages;
-	uint64_t base;		 /* device address of page 0; a multiple of the page size */
-	const uint8_t *unmapped; /* bitmap by page, may be NULL: pages without a CPU mapping */
+	uint64_t base;		   /* device address of page 0; a multiple of the page size */
+	const uint8_t *unmapped;   /* bitmap by page, may be NULL: pages without a CPU mapping */
+	struct o2_dma_iommu iommu; /* kind iommu only */
 };
 
 /* length >= 1 contiguous bytes at a device address. */
@@ -42,11 +61,14 @@ struct o2_dma_list {
 };
 
 /*
- * Map every entry of `sg`, in order.  The kinds bus and virtual neither merge nor split entries.
+ * Map every entry of `sg`, in order.  The kinds bus and virtual neither merge nor split entries; kind iommu
+ * merges an entry with the one before it where its merge bit is set and the device addresses join up.
  *
  * Returns 0, or
  *   -EINVAL  the list is empty, or names a page that the device does not know, or the device's page size or
- * base is not legal -EFAULT  kind virtual, and a page has no CPU mapping
+ * base is not legal, or the remapping has no table or one that leaves the device
+ *   -EFAULT  kind virtual, and a page has no CPU mapping
+ *   -EIO, -ENOMEM  kind iommu: the mapping failed, or mapped nothing; there is nothing to unmap
  */
 int o2_dma_map(const struct o2_sg_list *sg, const struct o2_dma_device *device, struct o2_dma_list *list,
 	       struct o2_error *error);

@@ -15,14 +15,15 @@ static struct o2_dma_device describe_device(const struct o2_arena *arena, enum o
 		.npages = arena->npages,
 		.base = kind == O2_DMA_VIRTUAL ? (uintptr_t)arena->memory : base,
 		.unmapped = arena->unmapped,
+		.iommu = {.device_page = kind == O2_DMA_IOMMU ? o2_arena_iommu(arena) : NULL},
 	};
 }
 
 static int check_device(const struct o2_dma_device *dma, struct o2_error *error)
 {
-	if (dma->kind != O2_DMA_BUS && dma->kind != O2_DMA_VIRTUAL)
+	if ((uint32_t)dma->kind >= O2_DMA_KINDS)
 		return o2_refuse(error, -EINVAL, "bind/dma-kind", "kind", O2_NO_INDEX, dma->kind,
-				 O2_DMA_VIRTUAL);
+				 O2_DMA_KINDS - 1);
 	if (dma->base % dma->page_bytes != 0)
 		return o2_refuse(error, -EINVAL, "bind/base-alignment", "base", O2_NO_INDEX, dma->base,
 				 dma->page_bytes);

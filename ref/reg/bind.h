@@ -35,8 +35,9 @@ struct o2_reg_domain {
 
 /*
  * Open a domain: register the device-wide regions of mode global, allocate no window yet.
- * base: device address of page 0 (kind bus), a multiple of the page size; ignored for kind virtual, whose
- * page 0 is the arena's memory. Returns 0 or -errno.  -ENOMEM for RLIMIT_MEMLOCK names the limit in *error.
+ * base: device address of the first page (kinds bus and iommu), a multiple of the page size; ignored for kind
+ * virtual, whose page 0 is the arena's memory.  The caller may set domain->dma.iommu.merge and .fault.
+ * Returns 0 or -errno.  -ENOMEM for RLIMIT_MEMLOCK names the limit in *error.
  */
 int o2_reg_domain_open(struct ibv_pd *pd, struct o2_arena *arena, enum o2_dma_kind kind, uint64_t base,
 		       struct o2_reg_domain *domain, struct o2_error *error);

@@ -9,12 +9,14 @@ int o2_reg_global_open(struct o2_reg_domain *domain, struct o2_error *error)
 {
 	const struct o2_arena *arena = domain->arena;
 	uint64_t length = (uint64_t)arena->npages * arena->page_bytes;
-	int rc = o2_reg_region(domain->pd, arena->memory, length, domain->dma.base, 0, &domain->global_local,
-			       error);
+	/* What lies side by side for the device: memory as it is, or in the order of the remapping. */
+	uint32_t view = domain->dma.kind == O2_DMA_IOMMU ? O2_ARENA_IOMMU_VIEW : 0;
+	void *memory = (void *)(uintptr_t)arena->view[view].base;
+	int rc = o2_reg_region(domain->pd, memory, length, domain->dma.base, 0, &domain->global_local, error);
 
 	if (rc != 0)
 		return rc;
-	rc = o2_reg_region(domain->pd, arena->memory, length, domain->dma.base,
+	rc = o2_reg_region(domain->pd, memory, length, domain->dma.base,
 			   IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE, &domain->global_remote, error);
 	if (rc != 0)
 		o2_reg_global_close(domain);

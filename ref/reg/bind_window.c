@@ -47,6 +47,8 @@ static int find_pages(const struct o2_reg_domain *domain, const struct o2_reg_pl
 			return o2_refuse(error, -EINVAL, "bind/page-alignment", "page[]", i, addr,
 					 dma->page_bytes);
 		page[i] = (uint32_t)((addr - dma->base) / dma->page_bytes);
+		if (dma->kind == O2_DMA_IOMMU)
+			page[i] = domain->arena->view[O2_ARENA_IOMMU_VIEW].page[page[i]];
 	}
 	return 0;
 }
