@@ -79,6 +79,7 @@ static json_t *situations_to_json(const struct o2_counters *c)
 		{"iommu_virtual", c->kind_pair[O2_DMA_IOMMU][O2_DMA_VIRTUAL]},
 		{"iommu_iommu", c->kind_pair[O2_DMA_IOMMU][O2_DMA_IOMMU]},
 		{"coalesced", c->coalesced},
+		{"staged", c->staged},
 		{"fragments_3", c->fragments_3},
 		{"fragments_65", c->fragments_65},
 		{"bytes_256k", c->bytes_256k},
@@ -90,6 +91,8 @@ static json_t *situations_to_json(const struct o2_counters *c)
 		{"refused_efault", c->refusal[1]},
 		{"refused_fragments", c->refusal[2]},
 		{"refused_other", c->refusal[3]},
+		{"refused_not_contiguous", c->rule[O2_PREDICT_NOT_CONTIGUOUS]},
+		{"refused_phys_gaps", c->rule[O2_PREDICT_PHYS_GAPS]},
 		{"refused_mapping", c->rule[O2_PREDICT_MAP_EIO] + c->rule[O2_PREDICT_MAP_ENOMEM]},
 		{"sweeps", c->sweeps},
 	};
@@ -159,8 +162,14 @@ json_t *o2_counters_missing(const struct o2_transfer_run *run, uint64_t packets_
 			     run->space.mode_weight[i / O2_REG_MODES] == 0 ||
 			     run->space.mode_weight[i % O2_REG_MODES] == 0,
 		     "every ordered pair of modes");
-	need(missing, c->refusal[0] > 0 || run->space.mode_weight[O2_REG_FASTREG] == 0,
+	need(missing, c->rule[O2_PREDICT_GAPS] > 0 || run->space.mode_weight[O2_REG_FASTREG] == 0,
 	     "gaps refused by fastreg");
+	need(missing, c->rule[O2_PREDICT_PHYS_GAPS] > 0 || run->space.mode_weight[O2_REG_PHYS] == 0,
+	     "gaps refused by phys");
+	need(missing, c->rule[O2_PREDICT_NOT_CONTIGUOUS] > 0 || run->space.mode_weight[O2_REG_USER] == 0,
+	     "a buffer in several ranges refused by user");
+	need(missing, c->staged > 0 || run->space.mode_weight[O2_REG_FASTREG_GAPS] == 0,
+	     "a contiguous region in place of one with gaps");
 	need(missing, c->refusal[2] > 0, "a transfer refused for its number of fragments");
 	if (c->moved >= ENOUGH_FOR_RARE) {
 		need(missing, c->one_byte > 0, "a transfer of one byte");

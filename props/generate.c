@@ -33,10 +33,12 @@ static enum o2_reg_mode draw_mode(struct o2_choice *choice, const struct o2_scen
 	return (enum o2_reg_mode)o2_draw_weighted(choice, space->mode_weight, O2_REG_MODES);
 }
 
-/* Gapped lists cannot be registered in mode fastreg, so there they are drawn only to see them refused. */
+/* Gapped lists cannot be registered in modes fastreg and phys, so there they are drawn only to see them
+ * refused. */
 static bool draw_gapped(struct o2_choice *choice, enum o2_reg_mode mode)
 {
-	return mode == O2_REG_FASTREG ? o2_draw_bool(choice, 23, 1) : o2_draw_bool(choice, 2, 3);
+	return mode == O2_REG_FASTREG || mode == O2_REG_PHYS ? o2_draw_bool(choice, 23, 1)
+							     : o2_draw_bool(choice, 2, 3);
 }
 
 /* A device that remaps merges everything it can, nothing, or some; now and then it fails. */
@@ -63,14 +65,34 @@ static void draw_kind(struct o2_choice *choice, struct o2_scenario_side *side)
 		side->fault = (enum o2_dma_fault)o2_draw_range(choice, 1, O2_DMA_FAULTS - 1);
 }
 
+/* What a mode asks its caller beside the memory. */
+static void draw_mode_options(struct o2_choice *choice, struct o2_scenario_side *side)
+{
+	static const uint64_t iova[] = {0, O2_SCENARIO_PAGE_BYTES, UINT64_C(0x7fff00000000),
+					UINT64_C(1) << 63};
+
+	side->iova = 0;
+	side->staging = false;
+	if (side->mode == O2_REG_PHYS)
+		side->iova = iova[o2_draw_pick(choice, 4)];
+	if (side->mode == O2_REG_FASTREG_GAPS)
+		side->staging = o2_draw_bool(choice, 1, 1);
+}
+
 static void draw_side(struct o2_choice *choice, const struct o2_scenario_space *space, bool is_source,
 		      uint64_t nob, struct o2_scenario_side *side)
 {
 	struct o2_layout layout;
+	bool one_range; /* of virtual addresses: what mode user can register */
 
 	side->mode = draw_mode(choice, space);
 	draw_kind(choice, side);
-	side->vector = o2_draw_bool(choice, 1, 1) ? O2_IOV : O2_KIOV;
+	draw_mode_options(choice, side);
+	one_range = side->mode == O2_REG_USER && !o2_draw_bool(choice, 23, 1);
+	if (one_range)
+		side->vector = O2_IOV;
+	else
+		side->vector = o2_draw_bool(choice, 1, 1) ? O2_IOV : O2_KIOV;
 	side->view = 0;
 	side->nob = nob;
 	side->count = 0;
@@ -78,7 +100,8 @@ static void draw_side(struct o2_choice *choice, const struct o2_scenario_space *
 	layout.choice = choice;
 	layout.nob = nob;
 	layout.gapped = draw_gapped(choice, side->mode);
-	layout.alias = is_source && o2_draw_bool(choice, 15, 1);
+	layout.touching = one_range;
+	layout.alias = is_source && !one_range && o2_draw_bool(choice, 15, 1);
 	if (side->vector == O2_IOV) {
 		side->view = (uint32_t)o2_draw(choice, O2_ARENA_VIEWS - 1);
 		o2_layout_iov(&layout, side);

@@ -8,8 +8,9 @@
 struct o2_layout {
 	struct o2_choice *choice;
 	uint64_t nob;
-	bool gapped; /* pieces start and end anywhere; else they meet on page boundaries */
-	bool alias;  /* sources only: pieces may name the same memory twice */
+	bool gapped;   /* pieces start and end anywhere; else they meet on page boundaries */
+	bool touching; /* IOV: gapped pieces all the same begin where the one before ended */
+	bool alias;    /* sources only: pieces may name the same memory twice */
 	/* KIOV: piece i lies in page (start + i * stride) mod O2_SCENARIO_PAGES */
 	uint32_t start_page;
 	uint32_t stride;

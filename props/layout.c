@@ -145,7 +145,7 @@ static void place_iov(struct o2_layout *layout, struct o2_scenario_side *side, u
 
 		if (earlier + length <= VIEW_BYTES)
 			base = earlier;
-	} else if (layout->gapped && side->count > 0) {
+	} else if (layout->gapped && !layout->touching && side->count > 0) {
 		uint64_t gap = o2_draw(layout->choice, PAGE - 1);
 
 		/* Touching, a few bytes apart, or a page apart. */

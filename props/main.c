@@ -57,7 +57,7 @@ static void usage(FILE *out)
 		"  --seconds N         stop after N seconds\n"
 		"  --seed S            seed of the random cases (default: a new one; it is printed)\n"
 		"  --first N           number of the first case (default 0)\n"
-		"  --modes A,B         registration modes to draw from (default global,fmr,fastreg)\n"
+		"  --modes A,B         registration modes to draw from (default: all six)\n"
 		"  --max-bytes N       largest transfer (default 1048576)\n"
 		"  --out DIR           write the files of findings there\n"
 		"  --json              print the result as JSON on standard output\n"
@@ -106,7 +106,10 @@ static void parse_modes(const char *text, struct o2_scenario_space *space)
 		enum o2_reg_mode mode;
 
 		if (o2_reg_mode_from_name(name, &mode) != 0) {
-			fprintf(stderr, "o2props: --modes has '%s', must be of global, fmr, fastreg\n", name);
+			fprintf(stderr,
+				"o2props: --modes has '%s', must be of global, fmr, fastreg, user, phys, "
+				"fastreg_gaps\n",
+				name);
 			exit(EXIT_USAGE);
 		}
 		space->mode_weight[mode] = 1;

@@ -32,6 +32,11 @@ static const struct {
 	[O2_PREDICT_MAP_ENOMEM] = {-ENOMEM, "source: no room for the mapping",
 				   "sink: no room for the mapping"},
 	[O2_PREDICT_GAPS] = {-EPROTONOSUPPORT, "source: gaps under fastreg", "sink: gaps under fastreg"},
+	[O2_PREDICT_NOT_CONTIGUOUS] = {-EPROTONOSUPPORT, "source: not one range of virtual addresses",
+				       "sink: not one range of virtual addresses"},
+	[O2_PREDICT_PHYS_GAPS] = {-EINVAL, "source: gaps under phys", "sink: gaps under phys"},
+	[O2_PREDICT_PHYS_IOVA] = {-EINVAL, "source: no region can be at that iova",
+				  "sink: no region can be at that iova"},
 	[O2_PREDICT_FRAGMENTS] = {-EFBIG, "source: too many fragments",
 				  "sink: more fragments than the peer accepts"},
 };
@@ -104,13 +109,43 @@ static void make_fragments(const struct o2_scenario_side *side, const uint32_t *
 			outcome->segments++;
 		end[outcome->segments - 1] = total;
 	}
-	if (side->mode == O2_REG_FASTREG || (side->mode == O2_REG_FMR && !outcome->gaps)) {
+	if (side->mode != O2_REG_GLOBAL && (side->mode != O2_REG_FMR || !outcome->gaps)) {
 		outcome->fragments = 1;
 		outcome->end[0] = total;
 		return;
 	}
 	outcome->fragments = outcome->segments;
 	memcpy(outcome->end, end, outcome->segments * sizeof(end[0]));
+}
+
+/*
+ * Mode user: the bytes from the first to the last are as far apart as there are bytes, which is so exactly
+ * when none of the pieces that carry them lies elsewhere.
+ */
+static bool is_one_range(const struct o2_scenario_side *side, uint64_t nob)
+{
+	uint64_t at = 0;     /* of the vector */
+	uint64_t origin = 0; /* where byte 0 of the vector would lie, by the first piece that carries bytes */
+	bool known = false;
+
+	if (side->vector != O2_IOV)
+		return false;
+	for (uint32_t i = 0; i < side->count; at += side->iov[i++].len) {
+		if (side->iov[i].len == 0 || at + side->iov[i].len <= side->offset_bytes ||
+		    at >= side->offset_bytes + nob)
+			continue;
+		if (known && side->iov[i].base - at != origin)
+			return false;
+		origin = side->iov[i].base - at;
+		known = true;
+	}
+	return known;
+}
+
+/* Mode phys: whole pages, and no address behind the last one there is. */
+static bool iova_fits(const struct o2_scenario_side *side, const struct o2_extent *first, uint64_t nob)
+{
+	return side->iova % O2_SCENARIO_PAGE_BYTES == 0 && first->offset + nob <= UINT64_MAX - side->iova;
 }
 
 /* Map nob bytes of a side.  max_frags: fragments that may be published; a source publishes none. */
@@ -141,6 +176,12 @@ static void map_side(const struct o2_scenario_side *side, const uint32_t *view_p
 			side->fault == O2_DMA_FAULT_ENOMEM ? O2_PREDICT_MAP_ENOMEM : O2_PREDICT_MAP_EIO;
 	} else if (side->mode == O2_REG_FASTREG && outcome->gaps) {
 		outcome->rule = O2_PREDICT_GAPS;
+	} else if (side->mode == O2_REG_USER && !is_one_range(side, nob)) {
+		outcome->rule = O2_PREDICT_NOT_CONTIGUOUS;
+	} else if (side->mode == O2_REG_PHYS && outcome->gaps) {
+		outcome->rule = O2_PREDICT_PHYS_GAPS;
+	} else if (side->mode == O2_REG_PHYS && !iova_fits(side, extent, nob)) {
+		outcome->rule = O2_PREDICT_PHYS_IOVA;
 	} else {
 		make_fragments(side, device_page, extent, outcome);
 		if (outcome->fragments > max_frags)

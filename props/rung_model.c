@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "mem/sg_build.h"
+#include "mem/virtual_range.h"
 #include "props/rung.h"
 #include "rdma/rdma_plan.h"
 #include "wire/msg.h"
@@ -74,6 +75,9 @@ static int map_end(struct model *model, const struct o2_scenario *scenario, enum
 	if (rc == 0)
 		rc = o2_dma_map(&end->sg, &end->dma, &end->segments, error);
 	request.gaps = end->sg.gaps;
+	request.iova = side->iova;
+	if (side->mode == O2_REG_USER)
+		request.contiguous = o2_virtual_range(&buffer, &request.iova);
 	if (rc == 0)
 		rc = o2_reg_plan(&request, &end->segments, &end->plan, error);
 	if (rc != 0)
@@ -118,6 +122,24 @@ static int send_descriptor(struct model *model, const struct o2_scenario *scenar
 	return 0;
 }
 
+/* A region of byte ranges: which one holds the address, and how many bytes it has from there. */
+static bool find_entry(const struct o2_reg_plan *plan, uint64_t addr, uint64_t *device_addr, uint64_t *left)
+{
+	uint64_t at = addr - plan->iova;
+
+	if (addr < plan->iova || at >= plan->length)
+		return false;
+	for (uint32_t i = 0; i < plan->nentries; i++) {
+		if (at < plan->entry[i].length) {
+			*device_addr = plan->entry[i].addr + at;
+			*left = plan->entry[i].length - at;
+			return true;
+		}
+		at -= plan->entry[i].length;
+	}
+	return false;
+}
+
 /*
  * A device address in the terms of a plan, to a byte of the arena; *run: how many bytes follow in the same
  * page. NULL when the address lies outside what the plan registers.
@@ -130,7 +152,16 @@ static uint8_t *translate(const struct model *model, enum o2_side which, const s
 	uint64_t device_addr = addr;
 	uint64_t left = UINT64_MAX;
 
-	if (end->plan.npages > 0) {
+	if (end->plan.mode == O2_REG_USER) {
+		if (addr < end->plan.iova || addr - end->plan.iova >= end->plan.length)
+			return NULL;
+		*run = end->plan.length - (addr - end->plan.iova);
+		return (uint8_t *)(uintptr_t)addr;
+	}
+	if (end->plan.nentries > 0) {
+		if (!find_entry(&end->plan, addr, &device_addr, &left))
+			return NULL;
+	} else if (end->plan.npages > 0) {
 		uint64_t at = addr - end->plan.iova + end->plan.page_offset;
 
 		if (addr < end->plan.iova || addr - end->plan.iova >= end->plan.length ||

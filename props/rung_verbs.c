@@ -62,6 +62,7 @@ static void memory_of(struct verbs_rung *rung, enum o2_side side, uint64_t nob,
 	o2_scenario_buffer(from, &rung->ni[side][from->kind].arena, rung->iov[side], &memory->buffer);
 	memory->buffer.nob = nob;
 	memory->mode = from->mode;
+	memory->iova = from->iova;
 }
 
 /* The side that was asked: it serves what the scenario says, cut to what is offered. */
@@ -140,6 +141,7 @@ static void tell_device(struct verbs_rung *rung, enum o2_side side)
 
 	domain->dma.iommu.merge = from->merge;
 	domain->dma.iommu.fault = from->fault;
+	domain->gaps_by_staging = from->staging;
 }
 
 /* The link that the scenario wants, connected, and told how its messages look. */

@@ -44,6 +44,8 @@ struct o2_scenario_side {
 		struct o2_iov iov[O2_SCENARIO_PIECES]; /* base: offset into the view in bytes */
 		struct o2_kiov kiov[O2_SCENARIO_PIECES];
 	};
+	uint64_t iova;		 /* mode phys: where the region's first page is to be */
+	bool staging;		 /* mode fastreg_gaps: a contiguous region, even if the device offers gaps */
 	uint64_t merge;		 /* kind iommu: which entries are merged, o2_dma_iommu.merge */
 	enum o2_dma_fault fault; /* kind iommu: how the mapping fails */
 	bool has_unmapped;	 /* one page has no CPU mapping */
@@ -76,7 +78,7 @@ struct o2_scenario_space {
 };
 
 #define O2_SCENARIO_SPACE_ALL \
-	((struct o2_scenario_space){.mode_weight = {1, 1, 1}, .max_nob = O2_MAX_TRANSFER_BYTES})
+	((struct o2_scenario_space){.mode_weight = {1, 1, 1, 1, 1, 1}, .max_nob = O2_MAX_TRANSFER_BYTES})
 
 /*
  * Draw a scenario.  Always legal in form: pieces inside their pages and views, sink pieces disjoint in

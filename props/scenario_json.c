@@ -13,7 +13,8 @@
 
 static const char *const op_name[] = {[O2_OP_PUT] = "put", [O2_OP_GET] = "get"};
 static const char *const mode_name[] = {
-	[O2_REG_GLOBAL] = "global", [O2_REG_FMR] = "fmr", [O2_REG_FASTREG] = "fastreg"};
+	[O2_REG_GLOBAL] = "global", [O2_REG_FMR] = "fmr",   [O2_REG_FASTREG] = "fastreg",
+	[O2_REG_USER] = "user",	    [O2_REG_PHYS] = "phys", [O2_REG_FASTREG_GAPS] = "fastreg_gaps"};
 static const char *const kind_name[] = {
 	[O2_DMA_BUS] = "bus", [O2_DMA_VIRTUAL] = "virtual", [O2_DMA_IOMMU] = "iommu"};
 static const char *const fault_name[] = {[O2_DMA_NO_FAULT] = "none",
@@ -49,6 +50,8 @@ static const struct {
 	SIDE_FIELD("kind"),
 	SIDE_FIELD("vector"),
 	SIDE_FIELD("view"),
+	SIDE_FIELD("iova"),
+	SIDE_FIELD("staging"),
 	SIDE_FIELD("merge"),
 	SIDE_FIELD("fault"),
 	SIDE_FIELD("offset_bytes"),
@@ -124,6 +127,10 @@ static json_t *side_to_json(const struct o2_scenario_side *side)
 	int failed = 0;
 
 	failed |= add_name(object, "mode", mode_name[side->mode]);
+	if (side->mode == O2_REG_PHYS)
+		failed |= json_object_set_new(object, "iova", o2_json_hex(side->iova));
+	if (side->mode == O2_REG_FASTREG_GAPS)
+		failed |= json_object_set_new(object, "staging", json_boolean(side->staging));
 	failed |= add_name(object, "kind", kind_name[side->kind]);
 	failed |= add_name(object, "vector", vector_name[side->vector]);
 	if (side->vector == O2_IOV)
@@ -326,10 +333,15 @@ static int read_mode(const json_t *object, struct o2_scenario_side *side, size_t
 	uint32_t name;
 	int rc = o2_json_get_name(object, "mode", mode_name, COUNT_OF(mode_name), &name, error);
 
-	(void)known;
-	if (rc == 0)
-		side->mode = (enum o2_reg_mode)name;
-	return rc;
+	if (rc != 0)
+		return rc;
+	side->mode = (enum o2_reg_mode)name;
+	*known += side->mode == O2_REG_PHYS || side->mode == O2_REG_FASTREG_GAPS;
+	if (side->mode == O2_REG_PHYS)
+		return o2_json_get_hex(object, "iova", &side->iova, error);
+	if (side->mode == O2_REG_FASTREG_GAPS)
+		return o2_json_get_bool(object, "staging", &side->staging, error);
+	return 0;
 }
 
 static int read_unmapped(const json_t *object, struct o2_scenario_side *side, size_t *known,

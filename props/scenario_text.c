@@ -49,6 +49,10 @@ static void print_side(const char *name, const struct o2_scenario_side *side, bo
 		fprintf(out, "%s: IOV in view %" PRIu32, name, side->view);
 	fprintf(out, ", %s addresses, offset %" PRIu64 ", %" PRIu64 " bytes in %" PRIu32 " pieces%s\n",
 		kind_name[side->kind], side->offset_bytes, side->nob, side->count, gaps ? ", gaps" : "");
+	if (side->mode == O2_REG_PHYS)
+		fprintf(out, "  region from 0x%" PRIx64 "\n", side->iova);
+	if (side->mode == O2_REG_FASTREG_GAPS && side->staging)
+		fprintf(out, "  by way of a contiguous region\n");
 	if (side->kind == O2_DMA_IOMMU)
 		fprintf(out, "  merges 0x%" PRIx64 "%s\n", side->merge,
 			side->fault != O2_DMA_NO_FAULT ? ", the mapping fails" : "");

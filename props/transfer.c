@@ -185,6 +185,8 @@ static void count(struct o2_transfer_run *run)
 	c->pages_257 += entries == O2_MAX_FRAGS;
 	c->one_byte += moved == 1;
 	c->gaps += told->source_gaps || told->sink_gaps;
+	c->staged += (scenario->source.mode == O2_REG_FASTREG_GAPS && scenario->source.staging) ||
+		     (scenario->sink.mode == O2_REG_FASTREG_GAPS && scenario->sink.staging);
 	c->coalesced +=
 		told->source_segments < told->source_entries || told->sink_segments < told->sink_entries;
 	c->work_requests += run->observed.nwr;

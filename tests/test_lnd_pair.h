@@ -182,6 +182,7 @@ static inline void assert_objects(uint32_t interfaces, uint32_t idle_windows)
 static inline void side_assert_idle(const struct side *side)
 {
 	assert_int_equal(side->ni.domain.nbound, 0);
+	assert_true(o2_ledger_balanced(&side->ni.ledger));
 	for (uint32_t i = 0; i < O2_ARENA_WINDOWS; i++)
 		assert_false(side->ni.arena.window_used[i]);
 }
@@ -387,13 +388,13 @@ static inline struct o2_buffer view_iov(const struct side *side, struct o2_iov *
 static inline struct o2_transfer_memory dense(struct o2_kiov *kiov, uint32_t first, uint64_t nob,
 					      enum o2_reg_mode mode)
 {
-	return (struct o2_transfer_memory){dense_kiov(kiov, first, 99, nob), mode};
+	return (struct o2_transfer_memory){dense_kiov(kiov, first, 99, nob), mode, 0};
 }
 
 static inline struct o2_transfer_memory gapped(struct o2_kiov *kiov, uint32_t first, uint32_t count,
 					       uint32_t piece_bytes, enum o2_reg_mode mode)
 {
-	return (struct o2_transfer_memory){gapped_kiov(kiov, first, count, piece_bytes), mode};
+	return (struct o2_transfer_memory){gapped_kiov(kiov, first, count, piece_bytes), mode, 0};
 }
 
 /* Post bytes as a message, past all of the connection's own logic. */
@@ -441,6 +442,7 @@ static inline void assert_closed(const struct side *side, enum o2_fault_side whi
 	assert_int_equal(fault->code, code);
 	assert_int_equal(o2_conn_progress(side->conn), code);
 	assert_int_equal(side->ni.domain.nbound, 0);
+	assert_true(o2_ledger_balanced(&side->ni.ledger));
 }
 
 /* The connection still works: both ways, in the mode with the most state. */

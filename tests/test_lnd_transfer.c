@@ -51,17 +51,26 @@ static void move(struct pair *pair, enum o2_transfer_op op, struct o2_transfer_m
 	images_check(&images, source, &from.buffer, sink, &to.buffer, nob);
 }
 
+static struct o2_transfer_memory memory(const struct o2_buffer *buffer, int mode)
+{
+	return (struct o2_transfer_memory){*buffer, (enum o2_reg_mode)mode, 0x10000};
+}
+
+/* Which modes take a page vector. */
+static bool can_register(int mode, bool gaps)
+{
+	return mode != O2_REG_USER && !(gaps && (mode == O2_REG_FASTREG || mode == O2_REG_PHYS));
+}
+
 static void all_mode_pairs(struct pair *pair, const struct o2_buffer *from, const struct o2_buffer *to,
-			   bool with_fastreg)
+			   bool gaps)
 {
 	for (int op = O2_OP_PUT; op <= O2_OP_GET; op++)
 		for (int source = 0; source < O2_REG_MODES; source++)
 			for (int sink = 0; sink < O2_REG_MODES; sink++) {
-				if (!with_fastreg && (source == O2_REG_FASTREG || sink == O2_REG_FASTREG))
+				if (!can_register(source, gaps) || !can_register(sink, gaps))
 					continue;
-				move(pair, (enum o2_transfer_op)op,
-				     (struct o2_transfer_memory){*from, (enum o2_reg_mode)source},
-				     (struct o2_transfer_memory){*to, (enum o2_reg_mode)sink});
+				move(pair, (enum o2_transfer_op)op, memory(from, source), memory(to, sink));
 			}
 }
 
@@ -72,7 +81,7 @@ static void moves_page_lists_without_gaps(void **state)
 	struct o2_buffer to = dense_kiov(kiov_to, 300, 4000, NOB);
 
 	(void)state;
-	all_mode_pairs(pair, &from, &to, true);
+	all_mode_pairs(pair, &from, &to, false);
 	pair_close(pair);
 }
 
@@ -83,7 +92,7 @@ static void moves_page_lists_with_gaps(void **state)
 	struct o2_buffer to = gapped_kiov(kiov_to, 300, 70, 400);
 
 	(void)state;
-	all_mode_pairs(pair, &from, &to, false);
+	all_mode_pairs(pair, &from, &to, true);
 	pair_close(pair);
 }
 
@@ -107,7 +116,7 @@ static void moves_virtual_buffers(void **state)
 
 			/* The seam of the pieces lies inside a page, which is a gap; one piece has no seam.
 			 */
-			if (from.mode == O2_REG_FASTREG || to.mode == O2_REG_FASTREG) {
+			if (!can_register(from.mode, true) || !can_register(to.mode, true)) {
 				iov_from[0].len = NOB + 5;
 				iov_to[0].len = NOB + 5;
 			}
@@ -125,7 +134,7 @@ static void moves_the_largest_transfer(void **state)
 
 	(void)state;
 	assert_int_equal(to.count, O2_MAX_FRAGS);
-	all_mode_pairs(pair, &from, &to, true);
+	all_mode_pairs(pair, &from, &to, false);
 	pair_close(pair);
 }
 
@@ -136,7 +145,7 @@ static void moves_one_byte(void **state)
 	struct o2_buffer to = dense_kiov(kiov_to, 500, 7, 1);
 
 	(void)state;
-	all_mode_pairs(pair, &from, &to, true);
+	all_mode_pairs(pair, &from, &to, false);
 	pair_close(pair);
 }
 
@@ -150,15 +159,15 @@ static void moves_short_gets_and_truncated_puts(void **state)
 	/* A GET whose source has less than the sink described ends inside a fragment of the sink. */
 	for (int source = 0; source < O2_REG_MODES; source++)
 		for (int sink = 0; sink < O2_REG_MODES; sink++)
-			move(pair, O2_OP_GET, (struct o2_transfer_memory){from, (enum o2_reg_mode)source},
-			     (struct o2_transfer_memory){to, (enum o2_reg_mode)sink});
+			if (can_register(source, false) && can_register(sink, false))
+				move(pair, O2_OP_GET, memory(&from, source), memory(&to, sink));
 	/* A PUT whose sink takes less than what was offered. */
 	from = dense_kiov(kiov_from, 0, 100, 90000);
 	to = dense_kiov(kiov_to, 300, 5, 50001);
 	for (int source = 0; source < O2_REG_MODES; source++)
 		for (int sink = 0; sink < O2_REG_MODES; sink++)
-			move(pair, O2_OP_PUT, (struct o2_transfer_memory){from, (enum o2_reg_mode)source},
-			     (struct o2_transfer_memory){to, (enum o2_reg_mode)sink});
+			if (can_register(source, false) && can_register(sink, false))
+				move(pair, O2_OP_PUT, memory(&from, source), memory(&to, sink));
 	pair_close(pair);
 }
 
@@ -176,7 +185,7 @@ static void moves_in_the_other_byte_order(void **state)
 	little.cksum_flavour = O2_CKSUM_UNSIGNED;
 	big.wrq_sge = 7;
 	pair = pair_open(&big, &little);
-	all_mode_pairs(pair, &from, &to, false);
+	all_mode_pairs(pair, &from, &to, true);
 	pair_close(pair);
 }
 
@@ -184,8 +193,8 @@ static void moves_in_the_other_byte_order(void **state)
 static void tells_match_about_the_request(void **state)
 {
 	struct pair *pair = pair_default();
-	struct o2_transfer_memory from = {dense_kiov(kiov_from, 0, 100, 5000), O2_REG_FMR};
-	struct o2_transfer_memory to = {dense_kiov(kiov_to, 300, 4000, 5000), O2_REG_FASTREG};
+	struct o2_transfer_memory from = {dense_kiov(kiov_from, 0, 100, 5000), O2_REG_FMR, 0};
+	struct o2_transfer_memory to = {dense_kiov(kiov_to, 300, 4000, 5000), O2_REG_FASTREG, 0};
 
 	(void)state;
 	move(pair, O2_OP_PUT, from, to);
@@ -224,11 +233,11 @@ static void runs_a_full_queue_both_ways(void **state)
 			struct side *side = i == 0 ? &pair->a : &pair->b;
 			struct side *other = i == 0 ? &pair->b : &pair->a;
 			struct o2_transfer_memory source = {dense_kiov(kiov[i][0], 100 * i, 9, 9000),
-							    (enum o2_reg_mode)(round % 3)};
+							    (enum o2_reg_mode)(round % 3), 0};
 
 			other->answer =
 				(struct o2_transfer_memory){dense_kiov(kiov[i][1], 50 + 100 * i, 77, 9000),
-							    (enum o2_reg_mode)(round / 3 % 3)};
+							    (enum o2_reg_mode)(round / 3 % 3), 0};
 			for (uint32_t n = 0; n < depth; n++) {
 				int rc = n % 2 == 0 ? o2_conn_put(side->conn, &source, n, NULL, &error)
 						    : o2_conn_get(side->conn, &source, n, NULL, &error);
@@ -252,8 +261,8 @@ static void runs_a_full_queue_both_ways(void **state)
 static void rotates_keys(void **state)
 {
 	struct pair *pair = pair_default();
-	struct o2_transfer_memory from = {dense_kiov(kiov_from, 0, 100, 9000), O2_REG_FASTREG};
-	struct o2_transfer_memory to = {dense_kiov(kiov_to, 300, 4000, 9000), O2_REG_FASTREG};
+	struct o2_transfer_memory from = {dense_kiov(kiov_from, 0, 100, 9000), O2_REG_FASTREG, 0};
+	struct o2_transfer_memory to = {dense_kiov(kiov_to, 300, 4000, 9000), O2_REG_FASTREG, 0};
 
 	(void)state;
 	pair->b.answer = to;
@@ -273,7 +282,7 @@ static void rotates_keys(void **state)
 static void answers_without_a_match(void **state)
 {
 	struct pair *pair = pair_default();
-	struct o2_transfer_memory memory = {dense_kiov(kiov_from, 0, 100, 9000), O2_REG_FASTREG};
+	struct o2_transfer_memory memory = {dense_kiov(kiov_from, 0, 100, 9000), O2_REG_FASTREG, 0};
 	struct images images = images_take(&pair->a, &pair->b, 1);
 
 	(void)state;

@@ -114,8 +114,8 @@ static void test_examples(void **state)
 
 		memcpy(list.segment, row->segment, sizeof(row->segment));
 		for (uint32_t side = O2_SOURCE; side <= O2_SINK; side++) {
-			struct o2_reg_request request = {row->mode,    (enum o2_side)side, 4096,
-							 O2_MAX_FRAGS, O2_MAX_FRAGS,	   row->gaps};
+			struct o2_reg_request request = {row->mode,    (enum o2_side)side, 4096, O2_MAX_FRAGS,
+							 O2_MAX_FRAGS, row->gaps,	   0,	 false};
 			struct o2_reg_plan plan;
 			struct o2_error error = {0};
 
@@ -149,7 +149,8 @@ static void test_page_limit(void **state)
 	(void)state;
 	for (uint32_t m = 0; m < 2; m++) {
 		for (uint32_t max = O2_MAX_FRAGS_LEGACY; max <= O2_MAX_FRAGS; max++) {
-			struct o2_reg_request request = {modes[m], O2_SINK, 4096, max, O2_MAX_FRAGS, false};
+			struct o2_reg_request request = {modes[m],     O2_SINK, 4096, max,
+							 O2_MAX_FRAGS, false,	0,    false};
 
 			make_pages(&list, 256, 0, 4096);
 			assert_int_equal(o2_reg_plan(&request, &list, &plan, &error), 0);
@@ -171,7 +172,7 @@ static void test_page_limit(void **state)
 	}
 	/* One segment is counted by what it spans: 1 MiB from inside a page is 257 pages. */
 	for (uint32_t offset = 0; offset < 4096; offset += 512) {
-		struct o2_reg_request request = {O2_REG_FMR, O2_SOURCE, 4096, 256, 0, false};
+		struct o2_reg_request request = {O2_REG_FMR, O2_SOURCE, 4096, 256, 0, false, 0, false};
 
 		list.count = 1;
 		list.segment[0] = (struct o2_dma_segment){0x40000000 + offset, MIB};
@@ -192,8 +193,8 @@ static void test_peer_limit(void **state)
 
 	(void)state;
 	for (uint32_t mode = O2_REG_GLOBAL; mode <= O2_REG_FMR; mode++) {
-		struct o2_reg_request request = {(enum o2_reg_mode)mode, O2_SINK, 4096,
-						 O2_MAX_FRAGS,		 3,	  true};
+		struct o2_reg_request request = {
+			(enum o2_reg_mode)mode, O2_SINK, 4096, O2_MAX_FRAGS, 3, true, 0, false};
 
 		assert_int_equal(o2_reg_plan(&request, &list, &plan, &error), 0);
 		assert_int_equal(plan.nfrags, 3);
@@ -207,8 +208,8 @@ static void test_peer_limit(void **state)
 	/* What is published as one fragment passes whatever the number of segments. */
 	make_pages(&list, 256, 0, 4096);
 	for (uint32_t mode = O2_REG_FMR; mode <= O2_REG_FASTREG; mode++) {
-		struct o2_reg_request request = {(enum o2_reg_mode)mode, O2_SINK, 4096,
-						 O2_MAX_FRAGS,		 1,	  false};
+		struct o2_reg_request request = {
+			(enum o2_reg_mode)mode, O2_SINK, 4096, O2_MAX_FRAGS, 1, false, 0, false};
 
 		assert_int_equal(o2_reg_plan(&request, &list, &plan, &error), 0);
 		assert_int_equal(plan.nfrags, 1);
@@ -230,31 +231,31 @@ struct refusal {
 
 #define N  O2_NO_INDEX
 #define OK NULL, 0, 0, 0, N
-#define G                                                     \
-	{                                                     \
-		O2_REG_GLOBAL, O2_SINK, 4096, 257, 257, false \
+#define G                                                               \
+	{                                                               \
+		O2_REG_GLOBAL, O2_SINK, 4096, 257, 257, false, 0, false \
 	}
-#define FM                                                 \
-	{                                                  \
-		O2_REG_FMR, O2_SINK, 4096, 257, 257, false \
+#define FM                                                           \
+	{                                                            \
+		O2_REG_FMR, O2_SINK, 4096, 257, 257, false, 0, false \
 	}
-#define FA                                                     \
-	{                                                      \
-		O2_REG_FASTREG, O2_SINK, 4096, 257, 257, false \
+#define FA                                                               \
+	{                                                                \
+		O2_REG_FASTREG, O2_SINK, 4096, 257, 257, false, 0, false \
 	}
 
 /* clang-format off */
 static const struct refusal refusals[] = {
-	{"reg/mode", -EINVAL, 3, 2, N, {O2_REG_MODES, O2_SINK, 4096, 257, 257, false}, 1, {{0, 1}}},
-	{"reg/side", -EINVAL, 2, 1, N, {O2_REG_FMR, (enum o2_side)2, 4096, 257, 257, false}, 1, {{0, 1}}},
-	{"reg/page-size", -EINVAL, 0, 65536, N, {O2_REG_FMR, O2_SINK, 0, 257, 257, false}, 1, {{0, 1}}},
-	{"reg/page-size", -EINVAL, 8192, 65536, N, {O2_REG_FMR, O2_SINK, 8192, 257, 257, false}, 1, {{0, 1}}},
-	{"reg/max-pages", -EINVAL, 255, 257, N, {O2_REG_FMR, O2_SINK, 4096, 255, 257, false}, 1, {{0, 1}}},
-	{"reg/max-pages", -EINVAL, 258, 257, N, {O2_REG_FMR, O2_SINK, 4096, 258, 257, false}, 1, {{0, 1}}},
-	{"reg/peer-max-frags", -EINVAL, 0, 257, N, {O2_REG_FMR, O2_SINK, 4096, 257, 0, false}, 1, {{0, 1}}},
-	{"reg/peer-max-frags", -EINVAL, 258, 257, N, {O2_REG_FMR, O2_SINK, 4096, 257, 258, false}, 1, {{0, 1}}},
-	{OK, {O2_REG_FMR, O2_SINK, 4096, 257, 1, false}, 1, {{0, 1}}},
-	{OK, {O2_REG_FMR, O2_SOURCE, 4096, 257, 0, false}, 1, {{0, 1}}},
+	{"reg/mode", -EINVAL, O2_REG_MODES, O2_REG_MODES - 1, N, {O2_REG_MODES, O2_SINK, 4096, 257, 257, false, 0, false}, 1, {{0, 1}}},
+	{"reg/side", -EINVAL, 2, 1, N, {O2_REG_FMR, (enum o2_side)2, 4096, 257, 257, false, 0, false}, 1, {{0, 1}}},
+	{"reg/page-size", -EINVAL, 0, 65536, N, {O2_REG_FMR, O2_SINK, 0, 257, 257, false, 0, false}, 1, {{0, 1}}},
+	{"reg/page-size", -EINVAL, 8192, 65536, N, {O2_REG_FMR, O2_SINK, 8192, 257, 257, false, 0, false}, 1, {{0, 1}}},
+	{"reg/max-pages", -EINVAL, 255, 257, N, {O2_REG_FMR, O2_SINK, 4096, 255, 257, false, 0, false}, 1, {{0, 1}}},
+	{"reg/max-pages", -EINVAL, 258, 257, N, {O2_REG_FMR, O2_SINK, 4096, 258, 257, false, 0, false}, 1, {{0, 1}}},
+	{"reg/peer-max-frags", -EINVAL, 0, 257, N, {O2_REG_FMR, O2_SINK, 4096, 257, 0, false, 0, false}, 1, {{0, 1}}},
+	{"reg/peer-max-frags", -EINVAL, 258, 257, N, {O2_REG_FMR, O2_SINK, 4096, 257, 258, false, 0, false}, 1, {{0, 1}}},
+	{OK, {O2_REG_FMR, O2_SINK, 4096, 257, 1, false, 0, false}, 1, {{0, 1}}},
+	{OK, {O2_REG_FMR, O2_SOURCE, 4096, 257, 0, false, 0, false}, 1, {{0, 1}}},
 	{"reg/count", -EINVAL, 0, 257, N, G, 0, {{0, 1}}},
 	{"reg/count", -EINVAL, 258, 257, N, G, 258, {{0, 1}}},
 	{"reg/empty-segment", -EINVAL, 0, 1, 1, G, 2, {{0, 1}, {4096, 0}}},
@@ -270,13 +271,23 @@ static const struct refusal refusals[] = {
 	{"reg/fastreg/short-map", -EINVAL, 0x2000, 0xfff, 1, FA, 2, {{0, 0xfff}, {0x2000, 1}}},
 	{"reg/fastreg/short-map", -EINVAL, 0x2001, 0x1000, 2, FA, 3, {{1, 1}, {2, 0xffe}, {0x2001, 1}}},
 	{OK, FA, 3, {{1, 1}, {2, 0xffe}, {0x2000, 1}}},
-	{"reg/fastreg/gaps", -EPROTONOSUPPORT, 1, 0, N, {O2_REG_FASTREG, O2_SINK, 4096, 257, 257, true}, 1,
+	{"reg/fastreg/gaps", -EPROTONOSUPPORT, 1, 0, N, {O2_REG_FASTREG, O2_SINK, 4096, 257, 257, true, 0, false}, 1,
 	 {{0, 1}}},
-	{"reg/fastreg/gaps", -EPROTONOSUPPORT, 1, 0, N, {O2_REG_FASTREG, O2_SOURCE, 4096, 257, 257, true}, 1,
+	{"reg/fastreg/gaps", -EPROTONOSUPPORT, 1, 0, N, {O2_REG_FASTREG, O2_SOURCE, 4096, 257, 257, true, 0, false}, 1,
 	 {{0, 1}}},
 	/* The region runs on from the first address: it must not wrap, wherever the other pages lie. */
 	{OK, FA, 2, {{UINT64_MAX - 0x1fff, 0x1000}, {0, 0xfff}}},
 	{"reg/fastreg/iova-wraps", -EINVAL, 0x2000, 0x1fff, 0, FA, 2, {{UINT64_MAX - 0x1fff, 0x1000}, {0, 0x1000}}},
+	{"reg/user/not-contiguous", -EPROTONOSUPPORT, 0, 1, N, {O2_REG_USER, O2_SINK, 4096, 257, 257, false, 0, false}, 1, {{0, 1}}},
+	{OK, {O2_REG_USER, O2_SINK, 4096, 257, 257, true, UINT64_MAX - 2, true}, 2, {{0, 1}, {9, 1}}},
+	{"reg/user/address-wraps", -EINVAL, 3, 2, N, {O2_REG_USER, O2_SINK, 4096, 257, 257, true, UINT64_MAX - 2, true}, 2, {{0, 1}, {9, 2}}},
+	{"reg/phys/gaps", -EINVAL, 1, 0, N, {O2_REG_PHYS, O2_SOURCE, 4096, 257, 257, true, 0, false}, 1, {{0, 1}}},
+	{"reg/phys/undeclared-gap", -EINVAL, 0x2000, 0xfff, 1, {O2_REG_PHYS, O2_SINK, 4096, 257, 257, false, 0, false}, 2, {{0, 0xfff}, {0x2000, 1}}},
+	{"reg/phys/iova-alignment", -EINVAL, 0x800, 4096, N, {O2_REG_PHYS, O2_SINK, 4096, 257, 257, false, 0x800, false}, 1, {{0, 1}}},
+	{OK, {O2_REG_PHYS, O2_SINK, 4096, 257, 257, false, UINT64_MAX - 0xfff, false}, 1, {{0x5001, 0xffe}}},
+	{"reg/phys/iova-wraps", -EINVAL, 0x1000, 0xfff, N, {O2_REG_PHYS, O2_SINK, 4096, 257, 257, false, UINT64_MAX - 0xfff, false}, 1, {{0x5001, 0xfff}}},
+	{"reg/fastreg_gaps/iova-wraps", -EINVAL, 2, 1, 0, {O2_REG_FASTREG_GAPS, O2_SINK, 4096, 257, 257, true, 0, false}, 2, {{UINT64_MAX - 1, 1}, {0, 1}}},
+	{OK, {O2_REG_FASTREG_GAPS, O2_SINK, 4096, 257, 1, true, 0, false}, 2, {{0x1001, 7}, {0x9003, 9}}},
 };
 /* clang-format on */
 
@@ -306,7 +317,8 @@ static void test_refusals(void **state)
 
 static void test_mode_names(void **state)
 {
-	static const char *const names[O2_REG_MODES] = {"global", "fmr", "fastreg"};
+	static const char *const names[O2_REG_MODES] = {"global", "fmr",  "fastreg",
+							"user",	  "phys", "fastreg_gaps"};
 
 	(void)state;
 	for (uint32_t i = 0; i < O2_REG_MODES; i++) {

@@ -61,12 +61,19 @@ static int predict(const struct scenario *s)
 {
 	const struct o2_reg_request *request = &s->request;
 
+	if (request->mode == O2_REG_USER)
+		return request->contiguous ? 0 : -EPROTONOSUPPORT;
+	if (request->mode == O2_REG_FASTREG_GAPS)
+		return s->list.count > request->max_pages ? -EINVAL : 0;
 	if (request->mode == O2_REG_FASTREG && request->gaps)
 		return -EPROTONOSUPPORT;
+	if (request->mode == O2_REG_PHYS && (request->gaps || request->iova % request->page_bytes != 0))
+		return -EINVAL;
 	if (request->mode != O2_REG_GLOBAL &&
 	    ((!request->gaps && !is_dense(s)) || count_slots(s) > request->max_pages))
 		return -EINVAL;
-	if (request->side == O2_SINK && (request->mode == O2_REG_GLOBAL || request->gaps) &&
+	if (request->side == O2_SINK &&
+	    (request->mode == O2_REG_GLOBAL || (request->mode == O2_REG_FMR && request->gaps)) &&
 	    s->list.count > request->peer_max_frags)
 		return -EFBIG;
 	return 0;
@@ -77,6 +84,17 @@ static bool look_up(const struct o2_reg_plan *plan, uint64_t addr, uint64_t *dev
 {
 	uint64_t at = addr - plan->iova + plan->page_offset;
 
+	if (plan->nentries > 0) {
+		at = addr - plan->iova;
+		if (addr < plan->iova || at >= plan->length)
+			return false;
+		for (uint32_t i = 0; i < plan->nentries; at -= plan->entry[i++].length) {
+			*device_addr = plan->entry[i].addr + at;
+			if (at < plan->entry[i].length)
+				return true;
+		}
+		return false;
+	}
 	*device_addr = addr;
 	if (plan->npages == 0)
 		return true;
@@ -112,16 +130,26 @@ static void check_bytes(const struct scenario *s, const struct o2_reg_plan *plan
 		fail_msg("segments from %" PRIu32 " on were not published; %s", segment, replay);
 }
 
+/* Mode user publishes its address, whatever the device's are. */
+static void check_address(const struct scenario *s, const struct o2_reg_plan *plan, const char *replay)
+{
+	if (plan->nfrags != 1 || plan->npages != 0 || plan->frag[0].rf_addr != s->request.iova ||
+	    plan->frag[0].rf_nob != s->list.nob)
+		fail_msg("mode user: 0x%" PRIx64 " + %" PRIu32 "; %s", plan->frag[0].rf_addr,
+			 plan->frag[0].rf_nob, replay);
+}
+
 /* Not a byte more is registered than lies between the first and the last that are published. */
 static void check_cover(const struct o2_reg_plan *plan, const char *replay)
 {
 	uint64_t low = UINT64_MAX;
 	uint64_t high = 0;
 
-	if (plan->npages == 0) {
-		assert_true(plan->mode == O2_REG_GLOBAL && plan->length == 0);
+	if (plan->mode == O2_REG_GLOBAL) {
+		assert_true(plan->npages == 0 && plan->length == 0);
 		return;
 	}
+	assert_true((plan->nentries > 0) == (plan->mode == O2_REG_FASTREG_GAPS));
 	for (uint32_t f = 0; f < plan->nfrags; f++) {
 		uint64_t end = plan->frag[f].rf_addr + plan->frag[f].rf_nob;
 
@@ -184,9 +212,13 @@ static void draw(struct o2_prng *prng, struct scenario *s)
 	static const uint32_t sizes[] = {4096, 4096, 4096, 4096, 16384, 65536};
 
 	memset(s, 0, sizeof(*s));
-	s->request.mode = (enum o2_reg_mode)o2_prng_upto(prng, 2);
+	s->request.mode = (enum o2_reg_mode)o2_prng_upto(prng, O2_REG_MODES - 1);
+	s->request.iova = o2_prng_upto(prng, UINT32_MAX);
+	s->request.contiguous = o2_prng_upto(prng, 3) != 0;
 	s->request.side = o2_prng_upto(prng, 1) == 0 ? O2_SOURCE : O2_SINK;
 	s->request.page_bytes = sizes[o2_prng_upto(prng, 5)];
+	if (s->request.mode == O2_REG_PHYS && o2_prng_upto(prng, 7) != 0)
+		s->request.iova -= s->request.iova % s->request.page_bytes;
 	s->request.max_pages = o2_prng_upto(prng, 1) == 0 ? O2_MAX_FRAGS : O2_MAX_FRAGS_LEGACY;
 	s->request.peer_max_frags = 1 + (uint32_t)o2_prng_upto(prng, O2_MAX_FRAGS - 1);
 	s->list.count = 1 + (uint32_t)o2_prng_upto(prng, o2_prng_upto(prng, 4) == 0 ? O2_MAX_FRAGS - 1 : 8);
@@ -207,7 +239,7 @@ static void test_against_oracle(void **state)
 	char replay[80];
 
 	(void)state;
-	for (uint32_t n = 0; n < 4000; n++) {
+	for (uint32_t n = 0; n < 8000; n++) {
 		struct o2_prng prng = o2_prng_init(seed, n);
 		struct o2_error error = {0};
 		int want;
@@ -224,7 +256,10 @@ static void test_against_oracle(void **state)
 		seen[s.request.mode][s.request.gaps][rc == 0]++;
 		if (rc != 0)
 			continue;
-		check_bytes(&s, &plan, replay);
+		if (s.request.mode == O2_REG_USER)
+			check_address(&s, &plan, replay);
+		else
+			check_bytes(&s, &plan, replay);
 		check_cover(&plan, replay);
 	}
 	for (uint32_t mode = 0; mode < O2_REG_MODES; mode++)
@@ -233,6 +268,9 @@ static void test_against_oracle(void **state)
 			      seed, o2_reg_mode_name((enum o2_reg_mode)mode), seen[mode][0][1],
 			      seen[mode][0][0], seen[mode][1][1], seen[mode][1][0]);
 	assert_true(seen[O2_REG_FMR][0][1] > 100 && seen[O2_REG_FMR][1][1] > 100);
+	assert_true(seen[O2_REG_PHYS][0][1] > 100 && seen[O2_REG_PHYS][1][0] > 100);
+	assert_true(seen[O2_REG_USER][0][1] > 100 && seen[O2_REG_USER][1][1] > 100);
+	assert_true(seen[O2_REG_FASTREG_GAPS][0][1] > 100 && seen[O2_REG_FASTREG_GAPS][1][1] > 100);
 	assert_true(seen[O2_REG_FASTREG][0][1] > 100 && seen[O2_REG_FASTREG][1][0] > 100);
 }
 

@@ -167,7 +167,7 @@ static const struct {
 	{"", "sauce", "1", "members of the scenario", NO, 11, 10},
 	{"", "source", "[]", "source", NO, 0, 0},
 	{"", "sink", NULL, "sink", NO, 0, 0},
-	{"source", "mode", "\"phys\"", "source.mode", NO, 0, 3},
+	{"source", "mode", "\"physical\"", "source.mode", NO, 0, 6},
 	{"sink", "kind", "\"nommu\"", "sink.kind", NO, 0, 3},
 	{"sink", "view", "3", NULL, NO, 0, 0},
 	{"sink", "view", "4", "sink.view", NO, 4, 3},

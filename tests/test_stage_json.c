@@ -203,12 +203,14 @@ static void round_trip_reg(struct o2_prng *prng, uint32_t count)
 	static struct o2_dma_list list_back;
 	static struct o2_reg_plan plan;
 	static struct o2_reg_plan plan_back;
-	struct o2_reg_request request = {(enum o2_reg_mode)(count % 3),
+	struct o2_reg_request request = {(enum o2_reg_mode)(count % O2_REG_MODES),
 					 (enum o2_side)(count % 2),
 					 count,
 					 257,
 					 UINT32_MAX,
-					 count % 4 < 2};
+					 count % 4 < 2,
+					 o2_prng_next(prng),
+					 count % 3 == 0};
 	struct o2_reg_request request_back;
 	struct o2_refused refused;
 	json_t *form;
@@ -223,6 +225,9 @@ static void round_trip_reg(struct o2_prng *prng, uint32_t count)
 	assert_int_equal(request_back.page_bytes, count);
 	assert_int_equal(request_back.max_pages, 257);
 	assert_true(request_back.peer_max_frags == UINT32_MAX && request_back.gaps == request.gaps);
+	if (request.mode == O2_REG_USER || request.mode == O2_REG_PHYS)
+		assert_true(request_back.iova == request.iova &&
+			    request_back.contiguous == request.contiguous);
 	json_decref(form);
 
 	memset(&plan, 0, sizeof(plan));
@@ -231,6 +236,10 @@ static void round_trip_reg(struct o2_prng *prng, uint32_t count)
 	plan.side = request.side;
 	plan.page_bytes = 65536;
 	plan.access = count % 4;
+	if (plan.mode == O2_REG_FASTREG_GAPS) {
+		plan.nentries = count;
+		memcpy(plan.entry, list.segment, count * sizeof(plan.entry[0]));
+	}
 	plan.iova = o2_prng_next(prng);
 	plan.length = o2_prng_next(prng);
 	plan.page_offset = (uint32_t)o2_prng_next(prng);

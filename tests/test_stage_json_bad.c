@@ -304,7 +304,7 @@ static const struct bad bads[] = {
 	{2, "[0,7]", "[0,8]", "json/integer-out-of-range", "device.unmapped[]", 1, 8, 8},
 	{2, "'npages':8", "'npages':1048577", "json/integer-out-of-range", "device.npages", N, 1048577, 1048576},
 	{3, "'0x2000'", "'0X2000'", "json/not-a-hex-string", "list.segments[].addr", 1, 0, 16},
-	{4, "'fmr'", "'phys'", "json/unknown-name", "request.mode", N, 0, 3},
+	{4, "'fmr'", "'physical'", "json/unknown-name", "request.mode", N, 0, 6},
 	{4, "'sink'", "'drain'", "json/unknown-name", "request.side", N, 0, 2},
 	{5, "'0x2000'", "''", "json/not-a-hex-string", "plan.pages[]", 1, 0, 16},
 	{5, "'rf_nob':4", "'rf_nob':'4'", "json/not-an-integer", "plan.frags[]", 0, 0, UINT32_MAX},

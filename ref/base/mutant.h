@@ -23,6 +23,10 @@
 	  "mode fastreg lists the second page twice and drops the third")                                   \
 	X(LEAK_MAPPING, "leak-mapping", "what was mapped for the device is not unmapped")                   \
 	X(UNMAP_TWICE, "unmap-twice", "what was mapped for the device is unmapped twice")                   \
+	X(USER_PAGE_START, "user-page-start", "mode user publishes the start of the first byte's page")     \
+	X(PHYS_LAST_PAGE, "phys-last-page", "mode phys lists the first page in place of the last")          \
+	X(GAPS_ENTRY_ORDER, "gaps-entry-order",                                                             \
+	  "mode fastreg_gaps lists the last two entries the wrong way round")                               \
 	X(NOT_REMAPPED, "not-remapped",                                                                     \
 	  "behind a remapping, entries after the first keep the addresses of the bus")
 

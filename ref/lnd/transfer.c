@@ -4,6 +4,7 @@
 
 #include "base/mutant.h"
 #include "lnd/conn_internal.h"
+#include "mem/virtual_range.h"
 
 /* Codes below this are not errnos on any Linux; a peer may send any number (docs/transport.md, "Errors"). */
 #define LOWEST_ERRNO (-4095)
@@ -75,6 +76,9 @@ int o2_tx_map(struct o2_conn *conn, struct o2_tx *tx, const struct o2_transfer_m
 	if (rc != 0)
 		return rc;
 	request.gaps = scratch->sg.gaps;
+	request.iova = memory->iova;
+	if (memory->mode == O2_REG_USER)
+		request.contiguous = o2_virtual_range(&memory->buffer, &request.iova);
 	rc = o2_reg_plan(&request, &scratch->dma, &scratch->reg, error);
 	if (rc == 0)
 		rc = o2_reg_bind(domain, &scratch->reg, &tx->binding, error);
@@ -177,6 +181,8 @@ void o2_tx_end(struct o2_conn *conn, struct o2_tx *tx)
 	};
 	bool silent = tx->silent;
 
+	if (tx->fault.code == 0)
+		o2_reg_deliver(&conn->ni->domain, &tx->binding, tx->nob);
 	o2_reg_unbind(&conn->ni->domain, &tx->binding);
 	unmap(conn, tx);
 	tx->state = O2_TX_FREE;

@@ -14,6 +14,7 @@
 struct o2_transfer_memory {
 	struct o2_buffer buffer;
 	enum o2_reg_mode mode;
+	uint64_t iova; /* mode phys: where the region's first page is to be; a multiple of the page size */
 };
 
 /* Whose work failed. */

@@ -96,7 +96,8 @@ struct o2l_mr {
 	struct ibv_mr ibv;
 	uint64_t iova;
 	unsigned int access;
-	uint32_t windows; /* valid windows bound to it */
+	uint32_t windows;      /* valid windows bound to it */
+	struct o2l_gaps *gaps; /* NULL: the bytes lie at ibv.addr */
 	LIST_ENTRY(o2l_mr) link;
 };
 
@@ -269,6 +270,9 @@ void o2l_fill_ops(struct verbs_context *verbs);
 /* pd_mr.c */
 void o2l_mr_free(struct o2l_mr *mr);
 void o2l_pd_free(struct o2l_pd *pd);
+int o2l_check_range(const void *addr, size_t length, unsigned int access); /* 0 or errno */
+/* Under the lock; the range was checked.  NULL: no memory. */
+struct ibv_mr *o2l_mr_make(struct ibv_pd *pd, void *addr, size_t length, uint64_t iova, unsigned int access);
 struct o2l_mr *o2l_mr_by_lkey(const struct ibv_pd *pd, uint32_t lkey);
 bool o2l_range_in(uint64_t addr, uint64_t length, uint64_t base, uint64_t base_length);
 
@@ -344,6 +348,12 @@ struct o2l_segment {
 	uint8_t *base;
 	size_t length;
 };
+
+/* gaps.c */
+struct o2l_gaps;
+void o2l_gaps_free(struct o2l_gaps *gaps); /* NULL is allowed */
+/* Where the bytes at a place of a region really are, and how many of *length are there side by side. */
+uint8_t *o2l_gaps_resolve(uint8_t *place, size_t *length);
 
 /* A list of work request entries turned into host addresses, as far as it is valid. */
 struct o2l_sgl {

@@ -87,6 +87,23 @@ typedef int (*o2_loop_pick_fn)(void *arg, const uint32_t *qp_nums, unsigned int 
 
 void o2_loop_set_pick(o2_loop_pick_fn pick, void *arg);
 
+/* Entries of a region with gaps, at most: what o2iblnd asks a device for. */
+#define O2_LOOP_GAP_ENTRIES 257u
+
+struct ibv_mr;
+struct ibv_pd;
+struct ibv_sge;
+
+/*
+ * Register count byte ranges (addr: address in this process, length; lkey is ignored) as one region: byte k
+ * of all of them, one after the other, lies at iova + k.  No alignment is asked for.  What a kernel offers as
+ * IB_MR_TYPE_SG_GAPS, and user-space verbs do not.  A program that may run on another device declares it weak
+ * and looks whether it is there.  Returns NULL with errno: EINVAL, EFAULT, EOPNOTSUPP (atomics), ENOMEM. Ends
+ * with ibv_dereg_mr.
+ */
+struct ibv_mr *o2_loop_reg_gaps(struct ibv_pd *pd, const struct ibv_sge *entry, uint32_t count, uint64_t iova,
+				unsigned int access);
+
 /* Run what is runnable (as any verbs call does).  Returns true if anything was executed. */
 bool o2_loop_progress(void);
 

@@ -95,7 +95,7 @@ static int check_pages(const void *addr, size_t length, unsigned int access)
 		       : 0;
 }
 
-static int check_registration(const void *addr, size_t length, uint64_t iova, unsigned int access)
+int o2l_check_range(const void *addr, size_t length, unsigned int access)
 {
 	if (access & ~KNOWN || length == 0)
 		return EINVAL;
@@ -103,27 +103,16 @@ static int check_registration(const void *addr, size_t length, uint64_t iova, un
 		return EOPNOTSUPP;
 	if (access & REMOTE_CHANGE && !(access & IBV_ACCESS_LOCAL_WRITE))
 		return EINVAL;
-	if ((iova ^ (uint64_t)(uintptr_t)addr) & (O2L_PAGE_BYTES - 1))
-		return EINVAL;
 	return check_pages(addr, length, access);
 }
 
-struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *addr, size_t length, uint64_t iova,
-				unsigned int access)
+struct ibv_mr *o2l_mr_make(struct ibv_pd *pd, void *addr, size_t length, uint64_t iova, unsigned int access)
 {
-	struct o2l_mr *mr;
+	struct o2l_mr *mr = calloc(1, sizeof(*mr));
 	uint32_t index;
-	int error;
 
-	o2l_lock();
-	error = check_registration(addr, length, iova, access);
-	mr = error ? NULL : calloc(1, sizeof(*mr));
-	if (!error && (!mr || o2l_index_add(&o2l_fabric.mrs, mr, &index)))
-		error = ENOMEM;
-	if (error) {
-		o2l_unlock();
+	if (!mr || o2l_index_add(&o2l_fabric.mrs, mr, &index)) {
 		free(mr);
-		errno = error;
 		return NULL;
 	}
 	mr->ibv.context = pd->context;
@@ -139,8 +128,25 @@ struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *addr, size_t length, ui
 	LIST_INSERT_HEAD(&o2l_context_of(pd->context)->mrs, mr, link);
 	o2l_fabric.counters.live_mrs++;
 	o2l_fabric.counters.registrations++;
-	o2l_unlock();
 	return &mr->ibv;
+}
+
+struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *addr, size_t length, uint64_t iova,
+				unsigned int access)
+{
+	struct ibv_mr *mr = NULL;
+	int error;
+
+	o2l_lock();
+	error = o2l_check_range(addr, length, access);
+	if (!error && (iova ^ (uint64_t)(uintptr_t)addr) & (O2L_PAGE_BYTES - 1))
+		error = EINVAL;
+	if (!error)
+		mr = o2l_mr_make(pd, addr, length, iova, access);
+	o2l_unlock();
+	if (!mr)
+		errno = error ? error : ENOMEM;
+	return mr;
 }
 
 struct ibv_mr *ibv_reg_mr(struct ibv_pd *pd, void *addr, size_t length, int access)
@@ -158,6 +164,7 @@ void o2l_mr_free(struct o2l_mr *mr)
 	o2l_index_remove(&o2l_fabric.mrs, mr->ibv.lkey >> 8);
 	O2L_CONTAINER(mr->ibv.pd, struct o2l_pd, ibv)->users--;
 	LIST_REMOVE(mr, link);
+	o2l_gaps_free(mr->gaps);
 	o2l_fabric.counters.live_mrs--;
 	free(mr);
 }

@@ -115,10 +115,13 @@ void o2l_sgl_copy(const struct o2l_sgl *to, const struct o2l_sgl *from, uint64_t
 		size_t t_room = to->segment[t].length - t_at;
 		size_t f_room = from->segment[f].length - f_at;
 		size_t n = t_room < f_room ? t_room : f_room;
+		uint8_t *to_place, *from_place;
 
 		if (n > length)
 			n = length;
-		memmove(to->segment[t].base + t_at, from->segment[f].base + f_at, n);
+		to_place = o2l_gaps_resolve(to->segment[t].base + t_at, &n);
+		from_place = o2l_gaps_resolve(from->segment[f].base + f_at, &n);
+		memmove(to_place, from_place, n);
 		length -= n;
 		t_at += n;
 		f_at += n;

@@ -53,6 +53,7 @@ int o2_reg_domain_open(struct ibv_pd *pd, struct o2_arena *arena, enum o2_dma_ki
 void o2_reg_domain_close(struct o2_reg_domain *domain)
 {
 	o2_reg_fastreg_close(domain);
+	o2_reg_staging_close(domain);
 	o2_reg_global_close(domain);
 	memset(domain, 0, sizeof(*domain));
 }
@@ -79,9 +80,9 @@ int o2_reg_bind(struct o2_reg_domain *domain, const struct o2_reg_plan *plan, st
 {
 	static int (*const bind_mode[O2_REG_MODES])(struct o2_reg_domain *, const struct o2_reg_plan *,
 						    struct o2_binding *, struct o2_error *) = {
-		[O2_REG_GLOBAL] = o2_reg_bind_global,
-		[O2_REG_FMR] = o2_reg_bind_fmr,
-		[O2_REG_FASTREG] = o2_reg_bind_fastreg,
+		[O2_REG_GLOBAL] = o2_reg_bind_global,	[O2_REG_FMR] = o2_reg_bind_fmr,
+		[O2_REG_FASTREG] = o2_reg_bind_fastreg, [O2_REG_USER] = o2_reg_bind_user,
+		[O2_REG_PHYS] = o2_reg_bind_phys,	[O2_REG_FASTREG_GAPS] = o2_reg_bind_fastreg_gaps,
 	};
 	int rc = check_plan(domain, plan, error);
 
@@ -108,6 +109,7 @@ void o2_reg_unbind(struct o2_reg_domain *domain, struct o2_binding *binding)
 	o2_reg_fastreg_release(domain, binding);
 	if (binding->mode != O2_REG_GLOBAL && binding->mr != NULL)
 		ibv_dereg_mr(binding->mr);
+	o2_reg_staging_release(domain, binding);
 	o2_arena_window_close(domain->arena, &binding->window);
 	*binding = (struct o2_binding){.window = {.slot = -1}};
 	domain->nbound--;

@@ -20,6 +20,11 @@
 /* Memory windows that a domain keeps for mode fastreg. */
 #define O2_DOMAIN_WINDOWS 32u
 
+/* Contiguous buffers that a domain keeps for mode fastreg_gaps, of 1 MiB and a page each. */
+#define O2_DOMAIN_STAGINGS 8u
+
+struct o2_staging;
+
 /* The memory of one endpoint as its device sees it.  Everything below belongs to the domain but pd and arena.
  */
 struct o2_reg_domain {
@@ -30,6 +35,13 @@ struct o2_reg_domain {
 	struct ibv_mr *global_remote; /* mode global, sinks */
 	struct ibv_mw *idle_mw[O2_DOMAIN_WINDOWS];
 	uint32_t nidle_mw;
+	/*
+	 * Mode fastreg_gaps: do not use a region with gaps although the device offers one, but a contiguous
+	 * region in its place.  The caller may set it; false after opening.
+	 */
+	bool gaps_by_staging;
+	struct o2_staging *idle_staging[O2_DOMAIN_STAGINGS];
+	uint32_t nidle_staging;
 	uint32_t nbound; /* bindings alive: 0 after everything was handed back */
 };
 
@@ -61,6 +73,7 @@ struct o2_binding {
 	struct ibv_mr *mr;
 	struct ibv_mw *mw;
 	struct o2_arena_window window;
+	struct o2_staging *staging; /* mode fastreg_gaps where the device has no regions with gaps */
 	uint64_t iova;
 	uint64_t length;
 };
@@ -87,6 +100,15 @@ bool o2_binding_needs_invalidate(const struct o2_binding *binding);
 /* Fill *wr with the signalled LOCAL_INV of a POSTED binding; o2_binding_invalidated after its completion. */
 void o2_binding_invalidate_wr(const struct o2_binding *binding, uint64_t wr_id, struct ibv_send_wr *wr);
 void o2_binding_invalidated(struct o2_binding *binding);
+
+/*
+ * The first nob bytes of a sink have arrived, and the key is dead: put them where the plan says.  Does
+ * something only where a contiguous region stands in for one with gaps; to be called before o2_reg_unbind.
+ */
+void o2_reg_deliver(const struct o2_reg_domain *domain, const struct o2_binding *binding, uint64_t nob);
+
+/* Whether mode fastreg_gaps uses regions with gaps here, and not a contiguous region in their place. */
+bool o2_reg_has_gaps(const struct o2_reg_domain *domain);
 
 /*
  * Release: deregister, give windows back.  A POSTED binding is one whose queue pair is in error: its window

@@ -33,8 +33,8 @@ static void give_window(struct o2_reg_domain *domain, struct ibv_mw *mw)
 		ibv_dealloc_mw(mw);
 }
 
-static int bind_sink(struct o2_reg_domain *domain, const struct o2_reg_plan *plan, struct o2_binding *binding,
-		     struct o2_error *error)
+static int bind_sink(struct o2_reg_domain *domain, const struct o2_reg_plan *plan, o2_reg_make_region make,
+		     struct o2_binding *binding, struct o2_error *error)
 {
 	int access = o2_reg_access_flags(plan->access & O2_ACCESS_LOCAL_WRITE) | IBV_ACCESS_MW_BIND;
 	int rc;
@@ -45,9 +45,10 @@ static int bind_sink(struct o2_reg_domain *domain, const struct o2_reg_plan *pla
 	rc = take_window(domain, &binding->mw, error);
 	if (rc != 0)
 		return rc;
-	rc = o2_reg_window_mr(domain, plan, access, binding, error);
+	rc = make(domain, plan, access, binding, error);
 	if (rc != 0) {
 		give_window(domain, binding->mw);
+		binding->mw = NULL;
 		return rc;
 	}
 	binding->key = ibv_inc_rkey(binding->mw->rkey);
@@ -55,19 +56,25 @@ static int bind_sink(struct o2_reg_domain *domain, const struct o2_reg_plan *pla
 	return 0;
 }
 
-int o2_reg_bind_fastreg(struct o2_reg_domain *domain, const struct o2_reg_plan *plan,
-			struct o2_binding *binding, struct o2_error *error)
+int o2_reg_bind_keyed(struct o2_reg_domain *domain, const struct o2_reg_plan *plan, o2_reg_make_region make,
+		      struct o2_binding *binding, struct o2_error *error)
 {
 	int rc;
 
 	if (plan->side == O2_SINK)
-		return bind_sink(domain, plan, binding, error);
-	rc = o2_reg_window_mr(domain, plan, o2_reg_access_flags(plan->access), binding, error);
+		return bind_sink(domain, plan, make, binding, error);
+	rc = make(domain, plan, o2_reg_access_flags(plan->access), binding, error);
 	if (rc != 0)
 		return rc;
 	binding->key = binding->mr->lkey;
 	binding->state = O2_BINDING_READY;
 	return 0;
+}
+
+int o2_reg_bind_fastreg(struct o2_reg_domain *domain, const struct o2_reg_plan *plan,
+			struct o2_binding *binding, struct o2_error *error)
+{
+	return o2_reg_bind_keyed(domain, plan, o2_reg_window_mr, binding, error);
 }
 
 /*

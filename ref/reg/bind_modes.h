@@ -16,6 +16,25 @@ int o2_reg_bind_fmr(struct o2_reg_domain *domain, const struct o2_reg_plan *plan
 int o2_reg_bind_fastreg(struct o2_reg_domain *domain, const struct o2_reg_plan *plan,
 			struct o2_binding *binding, struct o2_error *error);
 
+int o2_reg_bind_user(struct o2_reg_domain *domain, const struct o2_reg_plan *plan, struct o2_binding *binding,
+		     struct o2_error *error);
+int o2_reg_bind_phys(struct o2_reg_domain *domain, const struct o2_reg_plan *plan, struct o2_binding *binding,
+		     struct o2_error *error);
+int o2_reg_bind_fastreg_gaps(struct o2_reg_domain *domain, const struct o2_reg_plan *plan,
+			     struct o2_binding *binding, struct o2_error *error);
+
+/* Makes the region that a plan names: fills binding->mr, and leaves nothing behind on failure. */
+typedef int (*o2_reg_make_region)(struct o2_reg_domain *domain, const struct o2_reg_plan *plan, int access,
+				  struct o2_binding *binding, struct o2_error *error);
+
+/* The life of a fast-registration key over such a region: modes fastreg and fastreg_gaps. */
+int o2_reg_bind_keyed(struct o2_reg_domain *domain, const struct o2_reg_plan *plan, o2_reg_make_region make,
+		      struct o2_binding *binding, struct o2_error *error);
+
+/* Mode fastreg_gaps by staging: give back the contiguous memory; free all of it. */
+void o2_reg_staging_release(struct o2_reg_domain *domain, struct o2_binding *binding);
+void o2_reg_staging_close(struct o2_reg_domain *domain);
+
 /* The two regions that mode global needs, and taking them away again. */
 int o2_reg_global_open(struct o2_reg_domain *domain, struct o2_error *error);
 void o2_reg_global_close(struct o2_reg_domain *domain);

@@ -9,9 +9,8 @@
 #include "reg/plan_modes.h"
 
 static const char *const mode_names[O2_REG_MODES] = {
-	[O2_REG_GLOBAL] = "global",
-	[O2_REG_FMR] = "fmr",
-	[O2_REG_FASTREG] = "fastreg",
+	[O2_REG_GLOBAL] = "global", [O2_REG_FMR] = "fmr",   [O2_REG_FASTREG] = "fastreg",
+	[O2_REG_USER] = "user",	    [O2_REG_PHYS] = "phys", [O2_REG_FASTREG_GAPS] = "fastreg_gaps",
 };
 
 const char *o2_reg_mode_name(enum o2_reg_mode mode)
@@ -93,9 +92,9 @@ int o2_reg_plan(const struct o2_reg_request *request, const struct o2_dma_list *
 {
 	static int (*const plan_mode[O2_REG_MODES])(const struct o2_reg_request *, const struct o2_dma_list *,
 						    struct o2_reg_plan *, struct o2_error *) = {
-		[O2_REG_GLOBAL] = o2_reg_plan_global,
-		[O2_REG_FMR] = o2_reg_plan_fmr,
-		[O2_REG_FASTREG] = o2_reg_plan_fastreg,
+		[O2_REG_GLOBAL] = o2_reg_plan_global,	[O2_REG_FMR] = o2_reg_plan_fmr,
+		[O2_REG_FASTREG] = o2_reg_plan_fastreg, [O2_REG_USER] = o2_reg_plan_user,
+		[O2_REG_PHYS] = o2_reg_plan_phys,	[O2_REG_FASTREG_GAPS] = o2_reg_plan_fastreg_gaps,
 	};
 	int rc = check_request(request, error);
 
@@ -111,6 +110,7 @@ int o2_reg_plan(const struct o2_reg_request *request, const struct o2_dma_list *
 	plan->length = 0;
 	plan->page_offset = 0;
 	plan->npages = 0;
+	plan->nentries = 0;
 	plan->nfrags = 0;
 	rc = plan_mode[request->mode](request, segments, plan, error);
 	if (rc == 0 && o2_mutant(SWAP_FRAGMENTS) && plan->nfrags >= 2 &&

@@ -22,6 +22,9 @@ enum o2_reg_mode {
 	O2_REG_GLOBAL,	/* one region over all memory; one fragment per segment */
 	O2_REG_FMR,	/* a page list from iova 0; one fragment, or one per segment when there are gaps */
 	O2_REG_FASTREG, /* a page list whose iova is the first device address; one fragment; no gaps */
+	O2_REG_USER,	/* one range of virtual addresses; one fragment; an IOV without holes only */
+	O2_REG_PHYS,	/* a page list under an iova of the caller's choice; one fragment; no gaps */
+	O2_REG_FASTREG_GAPS, /* byte ranges whose iova is the first device address; one fragment; any gaps */
 	O2_REG_MODES,
 };
 
@@ -39,6 +42,13 @@ struct o2_reg_request {
 	uint32_t
 		peer_max_frags; /* fragments that the peer accepts, 1 to O2_MAX_FRAGS; ignored for a source */
 	bool gaps;		/* verdict of sg_build */
+	/*
+	 * Mode phys: where the caller wants the first page, a multiple of the page size.
+	 * Mode user: the virtual address of the first byte; contiguous says whether there is one
+	 * (mem/virtual_range.h).
+	 */
+	uint64_t iova;
+	bool contiguous;
 };
 
 /* Bits of o2_reg_plan.access. */
@@ -53,14 +63,19 @@ struct o2_reg_plan {
 
 	/*
 	 * What to register: the bytes [iova, iova + length) of a region whose page list is page[].  The first
-	 * byte lies page_offset bytes into page[0].  With npages 0 (mode global) there is nothing to
-	 * register: the fragments are addresses in the region that covers all memory.
+	 * byte lies page_offset bytes into page[0].  With npages 0 there is no page list: mode global
+	 * registers nothing, its fragments are addresses in the region that covers all memory; mode user
+	 * registers the virtual addresses themselves; mode fastreg_gaps registers entry[].
 	 */
 	uint64_t iova;
 	uint64_t length;
 	uint32_t page_offset;
 	uint32_t npages;
 	uint64_t page[O2_MAX_FRAGS]; /* device addresses of whole pages */
+
+	/* Mode fastreg_gaps: the byte ranges, one after the other from iova on.  Else nentries is 0. */
+	uint32_t nentries;
+	struct o2_dma_segment entry[O2_MAX_FRAGS];
 
 	/* What a descriptor says, all but its key. */
 	uint32_t nfrags;
@@ -72,13 +87,15 @@ struct o2_reg_plan {
  *
  * Returns 0, or
  *   -EINVAL           no segments; more pages than max_pages; a short page list (fastreg); parameters not
- * legal -EPROTONOSUPPORT  fastreg and the list has gaps -EFBIG            a sink with more fragments than the
- * peer accepts -EMSGSIZE         more than 1 MiB in all
+ * legal; phys and the list has gaps
+ *   -EPROTONOSUPPORT  fastreg and the list has gaps; user and the buffer is not one range of virtual
+ * addresses -EFBIG            a sink with more fragments than the peer accepts -EMSGSIZE         more than 1
+ * MiB in all
  */
 int o2_reg_plan(const struct o2_reg_request *request, const struct o2_dma_list *segments,
 		struct o2_reg_plan *plan, struct o2_error *error);
 
-/* "global", "fmr", "fastreg"; NULL for a value that is not a mode. */
+/* "global", "fmr", "fastreg", "user", "phys", "fastreg_gaps"; NULL for a value that is not a mode. */
 const char *o2_reg_mode_name(enum o2_reg_mode mode);
 
 /* The mode of that name: 0, or -EINVAL. */

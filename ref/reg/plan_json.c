@@ -8,7 +8,8 @@
 #include "mem/dma_json.h"
 #include "wire/frags_json.h"
 
-static const char *const mode_names[O2_REG_MODES] = {"global", "fmr", "fastreg"};
+static const char *const mode_names[O2_REG_MODES] = {"global", "fmr",  "fastreg",
+						     "user",   "phys", "fastreg_gaps"};
 static const char *const side_names[] = {[O2_SOURCE] = "source", [O2_SINK] = "sink"};
 
 #define SIDES 2u
@@ -24,6 +25,12 @@ static bool has_names(enum o2_reg_mode mode, enum o2_side side)
 	return (uint32_t)mode < O2_REG_MODES && (uint32_t)side < SIDES;
 }
 
+/* Only these modes look at the request's iova and contiguous. */
+static bool wants_iova(enum o2_reg_mode mode)
+{
+	return mode == O2_REG_USER || mode == O2_REG_PHYS;
+}
+
 json_t *o2_reg_input_to_json(const struct o2_reg_request *request, const struct o2_dma_list *segments)
 {
 	json_t *request_json;
@@ -34,6 +41,10 @@ json_t *o2_reg_input_to_json(const struct o2_reg_request *request, const struct 
 				 side_names[request->side], "page_bytes", json_integer(request->page_bytes),
 				 "max_pages", json_integer(request->max_pages), "peer_max_frags",
 				 json_integer(request->peer_max_frags), "gaps", request->gaps);
+	if (wants_iova(request->mode) &&
+	    (json_object_set_new(request_json, "iova", o2_json_hex(request->iova)) != 0 ||
+	     json_object_set_new(request_json, "contiguous", json_boolean(request->contiguous)) != 0))
+		return give_up(request_json);
 	return json_pack("{s:s, s:i, s:o, s:o}", "form", O2_REG_INPUT_FORM, "version", (int)O2_JSON_VERSION,
 			 "request", request_json, "list", o2_dma_list_to_json(segments));
 }
@@ -64,6 +75,8 @@ int o2_reg_input_from_json(const json_t *object, struct o2_reg_request *request,
 		{"max_pages", "request.max_pages", O2_JSON_U32, &request->max_pages},
 		{"peer_max_frags", "request.peer_max_frags", O2_JSON_U32, &request->peer_max_frags},
 		{"gaps", "request.gaps", O2_JSON_BOOL, &request->gaps},
+		{"iova", "request.iova", O2_JSON_HEX64, &request->iova},
+		{"contiguous", "request.contiguous", O2_JSON_BOOL, &request->contiguous},
 	};
 	const json_t *child;
 	int rc = o2_json_expect_form(object, O2_REG_INPUT_FORM, error);
@@ -72,8 +85,11 @@ int o2_reg_input_from_json(const json_t *object, struct o2_reg_request *request,
 		rc = o2_json_get_object(object, "request", &child, error);
 	if (rc == 0)
 		rc = read_names(child, "request.mode", "request.side", &request->mode, &request->side, error);
+	request->iova = 0;
+	request->contiguous = false;
 	if (rc == 0)
-		rc = o2_json_get_members(child, members, 4, O2_NO_INDEX, error);
+		rc = o2_json_get_members(child, members, wants_iova(request->mode) ? 6 : 4, O2_NO_INDEX,
+					 error);
 	return rc != 0 ? rc : o2_dma_list_from_json(object, segments, error);
 }
 
@@ -88,17 +104,37 @@ static json_t *pages_to_json(const struct o2_reg_plan *plan)
 	return array;
 }
 
+static json_t *entries_to_json(const struct o2_reg_plan *plan)
+{
+	json_t *array = plan->nentries <= O2_MAX_FRAGS ? json_array() : NULL;
+
+	for (uint32_t i = 0; array != NULL && i < plan->nentries; i++) {
+		const struct o2_dma_segment *entry = &plan->entry[i];
+
+		if (json_array_append_new(array, json_pack("{s:o, s:o}", "addr", o2_json_hex(entry->addr),
+							   "length", json_integer(entry->length))) != 0)
+			return give_up(array);
+	}
+	return array;
+}
+
 static json_t *plan_to_json(const struct o2_reg_plan *plan)
 {
+	json_t *object;
+
 	if (!has_names(plan->mode, plan->side))
 		return NULL;
-	return json_pack("{s:s, s:s, s:o, s:b, s:b, s:o, s:o, s:o, s:o, s:o}", "mode", mode_names[plan->mode],
-			 "side", side_names[plan->side], "page_bytes", json_integer(plan->page_bytes),
-			 "local_write", (plan->access & O2_ACCESS_LOCAL_WRITE) != 0, "remote_write",
-			 (plan->access & O2_ACCESS_REMOTE_WRITE) != 0, "iova", o2_json_hex(plan->iova),
-			 "length", o2_json_length(plan->length), "page_offset",
-			 json_integer(plan->page_offset), "pages", pages_to_json(plan), "frags",
-			 o2_frags_to_json(plan->frag, plan->nfrags));
+	object = json_pack(
+		"{s:s, s:s, s:o, s:b, s:b, s:o, s:o, s:o, s:o, s:o}", "mode", mode_names[plan->mode], "side",
+		side_names[plan->side], "page_bytes", json_integer(plan->page_bytes), "local_write",
+		(plan->access & O2_ACCESS_LOCAL_WRITE) != 0, "remote_write",
+		(plan->access & O2_ACCESS_REMOTE_WRITE) != 0, "iova", o2_json_hex(plan->iova), "length",
+		o2_json_length(plan->length), "page_offset", json_integer(plan->page_offset), "pages",
+		pages_to_json(plan), "frags", o2_frags_to_json(plan->frag, plan->nfrags));
+	if (object != NULL && plan->mode == O2_REG_FASTREG_GAPS &&
+	    json_object_set_new(object, "entries", entries_to_json(plan)) != 0)
+		return give_up(object);
+	return object;
 }
 
 json_t *o2_reg_output_to_json(const struct o2_reg_plan *plan, const struct o2_error *refused)
@@ -125,6 +161,26 @@ static int read_pages(const json_t *object, struct o2_reg_plan *plan, struct o2_
 	return rc;
 }
 
+static int read_entries(const json_t *object, struct o2_reg_plan *plan, struct o2_error *error)
+{
+	const json_t *array;
+	int rc = o2_json_at(o2_json_get_array(object, "entries", O2_MAX_FRAGS, &array, error), "plan.entries",
+			    O2_NO_INDEX, error);
+
+	if (rc != 0)
+		return rc;
+	plan->nentries = (uint32_t)json_array_size(array);
+	for (uint32_t i = 0; rc == 0 && i < plan->nentries; i++) {
+		const struct o2_json_member members[] = {
+			{"addr", "plan.entries[].addr", O2_JSON_HEX64, &plan->entry[i].addr},
+			{"length", "plan.entries[].length", O2_JSON_U32, &plan->entry[i].length},
+		};
+
+		rc = o2_json_get_members(json_array_get(array, i), members, 2, i, error);
+	}
+	return rc;
+}
+
 static int read_plan(const json_t *object, struct o2_reg_plan *plan, struct o2_error *error)
 {
 	bool local_write;
@@ -146,6 +202,9 @@ static int read_plan(const json_t *object, struct o2_reg_plan *plan, struct o2_e
 	plan->access =
 		(local_write ? O2_ACCESS_LOCAL_WRITE : 0) | (remote_write ? O2_ACCESS_REMOTE_WRITE : 0);
 	rc = read_pages(object, plan, error);
+	plan->nentries = 0;
+	if (rc == 0 && plan->mode == O2_REG_FASTREG_GAPS)
+		rc = read_entries(object, plan, error);
 	if (rc == 0)
 		rc = o2_frags_from_json(object, "frags", "plan.frags", "plan.frags[]", plan->frag,
 					&plan->nfrags, error);

@@ -15,11 +15,14 @@
  *                "gaps": false},
  *    "list": {"nob": 512, "segments": [{"addr": "0x10000e00", "length": 512}]}}
  *
+ *   A request of mode "user" or "phys" has "iova": "0x..." and "contiguous": true as well.
+ *
  *   {"form": "o2ref/reg_plan/output", "version": 1,
  *    "plan": {"mode": "fmr", "side": "sink", "page_bytes": 4096, "local_write": true, "remote_write": true,
  *             "iova": "0xe00", "length": 512, "page_offset": 3584, "pages": ["0x10000000"],
  *             "frags": [{"rf_nob": 512, "rf_addr": "0xe00"}]}}
- *   or, in place of the plan, "refused" (base/refused_json.h).
+ *   A plan of mode "fastreg_gaps" has "entries": [{"addr": "0x10000e00", "length": 512}] as well.
+ *   Or, in place of the plan, "refused" (base/refused_json.h).
  */
 
 #define O2_REG_INPUT_FORM  "o2ref/reg_plan/input"

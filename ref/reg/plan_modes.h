@@ -14,6 +14,12 @@ int o2_reg_plan_fmr(const struct o2_reg_request *request, const struct o2_dma_li
 		    struct o2_reg_plan *plan, struct o2_error *error);
 int o2_reg_plan_fastreg(const struct o2_reg_request *request, const struct o2_dma_list *segments,
 			struct o2_reg_plan *plan, struct o2_error *error);
+int o2_reg_plan_user(const struct o2_reg_request *request, const struct o2_dma_list *segments,
+		     struct o2_reg_plan *plan, struct o2_error *error);
+int o2_reg_plan_phys(const struct o2_reg_request *request, const struct o2_dma_list *segments,
+		     struct o2_reg_plan *plan, struct o2_error *error);
+int o2_reg_plan_fastreg_gaps(const struct o2_reg_request *request, const struct o2_dma_list *segments,
+			     struct o2_reg_plan *plan, struct o2_error *error);
 
 /*
  * Append to plan->page[] every page that a segment touches.  A segment that starts inside the page where the

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+
+#include "base/mutant.h"
+#include "reg/plan_modes.h"
+
+/* Without a hole: one range, or both sides of the seam on page boundaries. */
+static int check_seam(const struct o2_dma_list *segments, uint32_t index, uint32_t page_bytes,
+		      struct o2_error *error)
+{
+	uint64_t end = segments->segment[index - 1].addr + segments->segment[index - 1].length;
+	uint64_t start = segments->segment[index].addr;
+
+	if (end == start || (end % page_bytes == 0 && start % page_bytes == 0))
+		return 0;
+	return o2_refuse(error, -EINVAL, "reg/phys/undeclared-gap", "segment[].addr", index, start, end);
+}
+
+static int check_iova(const struct o2_reg_request *request, uint64_t first, uint64_t total,
+		      struct o2_error *error)
+{
+	uint64_t offset = first % request->page_bytes;
+
+	if (request->iova % request->page_bytes != 0)
+		return o2_refuse(error, -EINVAL, "reg/phys/iova-alignment", "iova", O2_NO_INDEX,
+				 request->iova, request->page_bytes);
+	if (offset + total > UINT64_MAX - request->iova)
+		return o2_refuse(error, -EINVAL, "reg/phys/iova-wraps", "iova", O2_NO_INDEX, offset + total,
+				 UINT64_MAX - request->iova);
+	return 0;
+}
+
+/*
+ * Mode phys: a list of physical pages, registered for this one transfer under addresses of the caller's
+ * choice.  Byte k of the transfer lies at iova + offset of the first byte in its page + k; always one
+ * fragment, so a list with gaps cannot be expressed (docs/modes.md, "phys").
+ */
+int o2_reg_plan_phys(const struct o2_reg_request *request, const struct o2_dma_list *segments,
+		     struct o2_reg_plan *plan, struct o2_error *error)
+{
+	uint64_t first = segments->segment[0].addr;
+	uint64_t total = 0;
+	int rc = 0;
+
+	if (request->gaps)
+		return o2_refuse(error, -EINVAL, "reg/phys/gaps", "gaps", O2_NO_INDEX, 1, 0);
+	for (uint32_t i = 0; i < segments->count; i++) {
+		uint32_t slot;
+
+		if (i > 0)
+			rc = check_seam(segments, i, request->page_bytes, error);
+		if (rc == 0)
+			rc = o2_reg_list_pages(request, &segments->segment[i], i, plan, &slot, error);
+		if (rc != 0)
+			return rc;
+		total += segments->segment[i].length;
+	}
+	rc = check_iova(request, first, total, error);
+	if (rc != 0)
+		return rc;
+	if (o2_mutant(PHYS_LAST_PAGE) && plan->npages >= 2)
+		plan->page[plan->npages - 1] = plan->page[0];
+	plan->page_offset = (uint32_t)(first % request->page_bytes);
+	plan->iova = request->iova + plan->page_offset;
+	plan->length = total;
+	plan->nfrags = 1;
+	plan->frag[0].rf_addr = plan->iova;
+	plan->frag[0].rf_nob = (uint32_t)total;
+	return 0;
+}
