@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+#include "reg/choose.h"
+
+#include <errno.h>
+
+/* Largest value of the tunable in any release. */
+#define MAP_ON_DEMAND_MAX 256u
+
+/* FMR first; the two exclude each other on the devices there were, and where both are, the older one is used.
+ */
+static bool choose_mapping(const struct o2_reg_caps *caps, const struct o2_reg_policy *policy,
+			   enum o2_reg_mode *mode)
+{
+	if (caps->fmr)
+		*mode = O2_REG_FMR;
+	else if (caps->fastreg)
+		*mode = caps->gaps && policy->use_gaps ? O2_REG_FASTREG_GAPS : O2_REG_FASTREG;
+	return caps->fmr || caps->fastreg;
+}
+
+/* Few segments are not worth a registration; where there is no device-wide region, everything is mapped. */
+static bool below_threshold(const struct o2_reg_policy *policy, uint32_t segments)
+{
+	uint32_t threshold = policy->map_on_demand == 1 ? 2 : policy->map_on_demand;
+
+	return threshold == 0 || segments < threshold;
+}
+
+int o2_reg_choose(const struct o2_reg_caps *caps, const struct o2_reg_policy *policy, uint32_t segments,
+		  enum o2_reg_mode *mode, struct o2_error *error)
+{
+	bool want_global;
+
+	if (policy->map_on_demand > MAP_ON_DEMAND_MAX)
+		return o2_refuse(error, -EINVAL, "choose/map-on-demand", "map_on_demand", O2_NO_INDEX,
+				 policy->map_on_demand, MAP_ON_DEMAND_MAX);
+	if (segments == 0)
+		return o2_refuse(error, -EINVAL, "choose/segments", "segments", O2_NO_INDEX, 0, 1);
+	switch (policy->preference) {
+	case O2_PREFER_THRESHOLD:
+		want_global = below_threshold(policy, segments);
+		break;
+	case O2_PREFER_MAPPING:
+		want_global = policy->map_on_demand == 0;
+		break;
+	default:
+		return o2_refuse(error, -EINVAL, "choose/preference", "preference", O2_NO_INDEX,
+				 policy->preference, O2_PREFER_MAPPING);
+	}
+	if (want_global && caps->global) {
+		*mode = O2_REG_GLOBAL;
+		return 0;
+	}
+	if (choose_mapping(caps, policy, mode))
+		return 0;
+	/* Mapping was asked for and there is none: the newer code falls back, the older one gives up. */
+	if (caps->global && policy->preference == O2_PREFER_MAPPING) {
+		*mode = O2_REG_GLOBAL;
+		return 0;
+	}
+	return o2_refuse(error, -ENOSYS, "choose/no-way-to-register", "caps.global", O2_NO_INDEX,
+			 caps->global, 1);
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef O2_REG_CHOOSE_H
+#define O2_REG_CHOOSE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "reg/plan.h"
+
+/*
+ * Which mode a transfer is registered in, by what the device can do and what the administrator asked for.
+ * Source: docs/modes.md, "Choosing a mode".  Pure.
+ */
+
+/* What the device offers. */
+struct o2_reg_caps {
+	bool global;  /* one region over all memory */
+	bool fmr;     /* page-list pools */
+	bool fastreg; /* registration by work request */
+	bool gaps;    /* such a region made of byte ranges; means nothing without fastreg */
+};
+
+enum o2_reg_preference {
+	O2_PREFER_THRESHOLD, /* Lustre before 2.10: global up to a number of fragments, then FMR, then fastreg
+			      */
+	O2_PREFER_MAPPING,   /* Lustre since 2.10: FMR, else fastreg; global if mapping on demand is off */
+};
+
+struct o2_reg_policy {
+	enum o2_reg_preference preference;
+	/*
+	 * The tunable map_on_demand, 0 to 256.  Threshold: transfers of at least so many segments are mapped,
+	 * 0 for never, 1 counts as 2.  Mapping: 0 for off, anything else for on.
+	 */
+	uint32_t map_on_demand;
+	bool use_gaps; /* the tunable use_fastreg_gaps: prefer a region of byte ranges */
+};
+
+/*
+ * The mode for a transfer of `segments` segments.
+ *
+ * Returns 0, or -EINVAL (map_on_demand above 256, a preference that is none, no segments), or -ENOSYS:
+ * nothing that the device offers will do.
+ */
+int o2_reg_choose(const struct o2_reg_caps *caps, const struct o2_reg_policy *policy, uint32_t segments,
+		  enum o2_reg_mode *mode, struct o2_error *error);
+
+#endif
