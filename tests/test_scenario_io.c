@@ -368,6 +368,14 @@ static const struct {
 	{"source-page-twice", O2_MOVES, 0, 16384, 4, 4, false, false},
 	{"empty-pieces-everywhere", O2_MOVES, 0, 7144, 3, 2, false, false},
 	{"iov-over-scattered-view", O2_MOVES, 0, 13001, 7, 4, true, true},
+	{"lu-9983-list-as-byte-ranges", O2_MOVES, 0, 13824, 4, 4, true, true},
+	{"lu-9983-list-by-staging", O2_MOVES, 0, 13824, 4, 4, true, true},
+	{"user-pieces-that-touch-inside-a-page", O2_MOVES, 0, 10000, 4, 4, true, true},
+	{"user-two-ranges-refused", O2_REFUSED_LOCAL, -EPROTONOSUPPORT, 4096, 1, 2, false, true},
+	{"phys-at-half-of-all-addresses", O2_MOVES, 0, 8097, 3, 3, false, false},
+	{"phys-gap-refused", O2_REFUSED_LOCAL, -EINVAL, 7996, 2, 2, true, false},
+	{"remapped-merged-1mib-fmr", O2_MOVES, 0, 1048576, 257, 257, false, false},
+	{"remapped-maps-nothing", O2_REFUSED_PEER, -EIO, 4096, 1, 1, false, false},
 	{"257-fragments-global", O2_MOVES, 0, 58596, 257, 257, true, true},
 };
 
