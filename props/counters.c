@@ -80,6 +80,7 @@ static json_t *situations_to_json(const struct o2_counters *c)
 		{"iommu_iommu", c->kind_pair[O2_DMA_IOMMU][O2_DMA_IOMMU]},
 		{"coalesced", c->coalesced},
 		{"staged", c->staged},
+		{"per_segment", c->per_segment},
 		{"fragments_3", c->fragments_3},
 		{"fragments_65", c->fragments_65},
 		{"bytes_256k", c->bytes_256k},
@@ -168,6 +169,8 @@ json_t *o2_counters_missing(const struct o2_transfer_run *run, uint64_t packets_
 	     "gaps refused by phys");
 	need(missing, c->rule[O2_PREDICT_NOT_CONTIGUOUS] > 0 || run->space.mode_weight[O2_REG_USER] == 0,
 	     "a buffer in several ranges refused by user");
+	need(missing, c->per_segment > 0 || run->space.mode_weight[O2_REG_FMR] == 0,
+	     "fmr with one fragment per segment of a list without gaps");
 	need(missing, c->staged > 0 || run->space.mode_weight[O2_REG_FASTREG_GAPS] == 0,
 	     "a contiguous region in place of one with gaps");
 	need(missing, c->refusal[2] > 0, "a transfer refused for its number of fragments");

@@ -73,6 +73,7 @@ static void draw_mode_options(struct o2_choice *choice, struct o2_scenario_side 
 
 	side->iova = 0;
 	side->staging = false;
+	side->per_segment = side->mode == O2_REG_FMR && o2_draw_bool(choice, 7, 1);
 	if (side->mode == O2_REG_PHYS)
 		side->iova = iova[o2_draw_pick(choice, 4)];
 	if (side->mode == O2_REG_FASTREG_GAPS)

@@ -109,7 +109,8 @@ static void make_fragments(const struct o2_scenario_side *side, const uint32_t *
 			outcome->segments++;
 		end[outcome->segments - 1] = total;
 	}
-	if (side->mode != O2_REG_GLOBAL && (side->mode != O2_REG_FMR || !outcome->gaps)) {
+	if (side->mode != O2_REG_GLOBAL &&
+	    (side->mode != O2_REG_FMR || !(outcome->gaps || side->per_segment))) {
 		outcome->fragments = 1;
 		outcome->end[0] = total;
 		return;

@@ -74,7 +74,7 @@ static int map_end(struct model *model, const struct o2_scenario *scenario, enum
 	rc = o2_sg_build(&buffer, &space, O2_MAX_FRAGS, &end->sg, error);
 	if (rc == 0)
 		rc = o2_dma_map(&end->sg, &end->dma, &end->segments, error);
-	request.gaps = end->sg.gaps;
+	request.gaps = end->sg.gaps || side->per_segment;
 	request.iova = side->iova;
 	if (side->mode == O2_REG_USER)
 		request.contiguous = o2_virtual_range(&buffer, &request.iova);

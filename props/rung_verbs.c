@@ -142,6 +142,7 @@ static void tell_device(struct verbs_rung *rung, enum o2_side side)
 	domain->dma.iommu.merge = from->merge;
 	domain->dma.iommu.fault = from->fault;
 	domain->gaps_by_staging = from->staging;
+	domain->fmr_per_segment = from->per_segment;
 }
 
 /* The link that the scenario wants, connected, and told how its messages look. */

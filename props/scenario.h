@@ -45,6 +45,7 @@ struct o2_scenario_side {
 		struct o2_kiov kiov[O2_SCENARIO_PIECES];
 	};
 	uint64_t iova;		 /* mode phys: where the region's first page is to be */
+	bool per_segment;	 /* mode fmr: one fragment per segment, gaps or not */
 	bool staging;		 /* mode fastreg_gaps: a contiguous region, even if the device offers gaps */
 	uint64_t merge;		 /* kind iommu: which entries are merged, o2_dma_iommu.merge */
 	enum o2_dma_fault fault; /* kind iommu: how the mapping fails */

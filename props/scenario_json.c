@@ -52,6 +52,7 @@ static const struct {
 	SIDE_FIELD("view"),
 	SIDE_FIELD("iova"),
 	SIDE_FIELD("staging"),
+	SIDE_FIELD("per_segment"),
 	SIDE_FIELD("merge"),
 	SIDE_FIELD("fault"),
 	SIDE_FIELD("offset_bytes"),
@@ -127,6 +128,8 @@ static json_t *side_to_json(const struct o2_scenario_side *side)
 	int failed = 0;
 
 	failed |= add_name(object, "mode", mode_name[side->mode]);
+	if (side->per_segment)
+		failed |= json_object_set_new(object, "per_segment", json_true());
 	if (side->mode == O2_REG_PHYS)
 		failed |= json_object_set_new(object, "iova", o2_json_hex(side->iova));
 	if (side->mode == O2_REG_FASTREG_GAPS)
@@ -336,6 +339,10 @@ static int read_mode(const json_t *object, struct o2_scenario_side *side, size_t
 	if (rc != 0)
 		return rc;
 	side->mode = (enum o2_reg_mode)name;
+	if (side->mode == O2_REG_FMR && json_object_get(object, "per_segment") != NULL) {
+		(*known)++;
+		return o2_json_get_bool(object, "per_segment", &side->per_segment, error);
+	}
 	*known += side->mode == O2_REG_PHYS || side->mode == O2_REG_FASTREG_GAPS;
 	if (side->mode == O2_REG_PHYS)
 		return o2_json_get_hex(object, "iova", &side->iova, error);

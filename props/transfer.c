@@ -185,6 +185,8 @@ static void count(struct o2_transfer_run *run)
 	c->pages_257 += entries == O2_MAX_FRAGS;
 	c->one_byte += moved == 1;
 	c->gaps += told->source_gaps || told->sink_gaps;
+	c->per_segment += (scenario->source.per_segment && !told->source_gaps) ||
+			  (scenario->sink.per_segment && !told->sink_gaps);
 	c->staged += (scenario->source.mode == O2_REG_FASTREG_GAPS && scenario->source.staging) ||
 		     (scenario->sink.mode == O2_REG_FASTREG_GAPS && scenario->sink.staging);
 	c->coalesced +=

@@ -39,8 +39,9 @@ struct o2_counters {
 	uint64_t source_vector[2], sink_vector[2];	/* by enum o2_vector_kind */
 	uint64_t kind_pair[O2_DMA_KINDS][O2_DMA_KINDS]; /* by source and sink address kind */
 	uint64_t fragments_3, fragments_65, bytes_256k, pages_257, one_byte, gaps;
-	uint64_t staged;    /* a side by way of a contiguous region, by choice or for want of another */
-	uint64_t coalesced; /* transfers of which a side has fewer segments than entries */
+	uint64_t per_segment; /* fmr with one fragment per segment although there are no gaps */
+	uint64_t staged;      /* a side by way of a contiguous region, by choice or for want of another */
+	uint64_t coalesced;   /* transfers of which a side has fewer segments than entries */
 	uint64_t work_requests;
 	uint64_t refusal[4];			     /* -EPROTONOSUPPORT, -EFAULT, -EFBIG/-EMSGSIZE, others */
 	uint64_t rule[O2_PREDICT_WORK_REQUESTS + 1]; /* refusals by what refused */

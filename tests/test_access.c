@@ -275,12 +275,63 @@ static void gaps_are_not_addressable(void **state)
 	}
 }
 
+/* Mode fmr, lazy: the key outlives the transfer, until the flush. */
+static void lazy_keys_live_until_the_flush(void **state)
+{
+	struct row row = {.mode = O2_REG_FMR};
+
+	(void)state;
+	for (int flushed = 0; flushed < 2; flushed++) {
+		struct pair *pair = pair_default();
+		struct o2_reg_plan plan;
+		struct o2_binding binding;
+		uint32_t key;
+
+		pair->b.ni.domain.fmr_lazy = true;
+		assert_int_equal(make_plan(&pair->b, &row, O2_SINK, false, &plan), 0);
+		bind_sink(&pair->b, &plan, &binding);
+		key = binding.key;
+		release(&pair->b, &binding, true);
+		assert_int_equal(pair->b.ni.domain.nbound, 0);
+		assert_int_equal(pair->b.ni.domain.nlazy, 1);
+		if (flushed)
+			o2_reg_flush(&pair->b.ni.domain);
+		assert_int_equal(write_byte(pair, plan.frag[0].rf_addr, key),
+				 flushed ? IBV_WC_REM_ACCESS_ERR : IBV_WC_SUCCESS);
+		o2_reg_flush(&pair->b.ni.domain);
+		pair_close(pair);
+	}
+}
+
+/* A lazy domain flushes by itself before it keeps too many. */
+static void lazy_regions_are_limited(void **state)
+{
+	struct pair *pair = pair_default();
+	struct row row = {.mode = O2_REG_FMR};
+
+	(void)state;
+	pair->b.ni.domain.fmr_lazy = true;
+	for (uint32_t i = 0; i < 3 * O2_DOMAIN_LAZY; i++) {
+		struct o2_reg_plan plan;
+		struct o2_binding binding;
+
+		assert_int_equal(make_plan(&pair->b, &row, O2_SINK, false, &plan), 0);
+		bind_sink(&pair->b, &plan, &binding);
+		release(&pair->b, &binding, true);
+		assert_int_equal(pair->b.ni.domain.nlazy, i % O2_DOMAIN_LAZY + 1);
+	}
+	o2_reg_flush(&pair->b.ni.domain);
+	pair_close(pair);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_cell),
 		cmocka_unit_test(gapped_lists_get_no_key),
 		cmocka_unit_test(gaps_are_not_addressable),
+		cmocka_unit_test(lazy_keys_live_until_the_flush),
+		cmocka_unit_test(lazy_regions_are_limited),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

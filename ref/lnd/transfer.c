@@ -75,7 +75,8 @@ int o2_tx_map(struct o2_conn *conn, struct o2_tx *tx, const struct o2_transfer_m
 	rc = o2_ledger_map(&conn->ni->ledger, scratch->sg.count, &tx->mapping, error);
 	if (rc != 0)
 		return rc;
-	request.gaps = scratch->sg.gaps;
+	/* Without being asked to collapse a list, mode fmr treats each as if it had gaps. */
+	request.gaps = scratch->sg.gaps || (memory->mode == O2_REG_FMR && domain->fmr_per_segment);
 	request.iova = memory->iova;
 	if (memory->mode == O2_REG_USER)
 		request.contiguous = o2_virtual_range(&memory->buffer, &request.iova);

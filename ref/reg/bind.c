@@ -52,6 +52,7 @@ int o2_reg_domain_open(struct ibv_pd *pd, struct o2_arena *arena, enum o2_dma_ki
 
 void o2_reg_domain_close(struct o2_reg_domain *domain)
 {
+	o2_reg_flush(domain);
 	o2_reg_fastreg_close(domain);
 	o2_reg_staging_close(domain);
 	o2_reg_global_close(domain);
@@ -107,6 +108,8 @@ void o2_reg_unbind(struct o2_reg_domain *domain, struct o2_binding *binding)
 	if (binding->state == O2_BINDING_NONE)
 		return;
 	o2_reg_fastreg_release(domain, binding);
+	if (binding->mode == O2_REG_FMR && domain->fmr_lazy)
+		o2_reg_fmr_keep(domain, binding);
 	if (binding->mode != O2_REG_GLOBAL && binding->mr != NULL)
 		ibv_dereg_mr(binding->mr);
 	o2_reg_staging_release(domain, binding);

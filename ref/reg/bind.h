@@ -25,6 +25,15 @@
 
 struct o2_staging;
 
+/* Released regions that mode fmr keeps when it is lazy; one more flushes them all. */
+#define O2_DOMAIN_LAZY 8u
+
+/* A released region that is still registered, and the window under it. */
+struct o2_lazy_region {
+	struct ibv_mr *mr;
+	struct o2_arena_window window;
+};
+
 /* The memory of one endpoint as its device sees it.  Everything below belongs to the domain but pd and arena.
  */
 struct o2_reg_domain {
@@ -40,6 +49,13 @@ struct o2_reg_domain {
 	 * region in its place.  The caller may set it; false after opening.
 	 */
 	bool gaps_by_staging;
+	/* Mode fmr: one fragment per segment for lists without gaps as well; false after opening. */
+	bool fmr_per_segment;
+	/* Mode fmr: released regions stay registered, and their keys alive, until o2_reg_flush; false after
+	 * opening. */
+	bool fmr_lazy;
+	struct o2_lazy_region lazy[O2_DOMAIN_LAZY];
+	uint32_t nlazy;
 	struct o2_staging *idle_staging[O2_DOMAIN_STAGINGS];
 	uint32_t nidle_staging;
 	uint32_t nbound; /* bindings alive: 0 after everything was handed back */
@@ -116,6 +132,9 @@ bool o2_reg_has_gaps(const struct o2_reg_domain *domain);
  * Afterwards *binding is NONE.  Calling it on NONE does nothing.
  */
 void o2_reg_unbind(struct o2_reg_domain *domain, struct o2_binding *binding);
+
+/* Mode fmr, lazy: deregister what was released.  Only now are those keys dead. */
+void o2_reg_flush(struct o2_reg_domain *domain);
 
 /* Make the descriptor for a message, or for rdma_plan: the plan's fragments under the binding's key. */
 void o2_binding_desc(const struct o2_binding *binding, const struct o2_reg_plan *plan,

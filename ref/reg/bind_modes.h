@@ -35,6 +35,9 @@ int o2_reg_bind_keyed(struct o2_reg_domain *domain, const struct o2_reg_plan *pl
 void o2_reg_staging_release(struct o2_reg_domain *domain, struct o2_binding *binding);
 void o2_reg_staging_close(struct o2_reg_domain *domain);
 
+/* Mode fmr, lazy: take region and window from a binding that is being released. */
+void o2_reg_fmr_keep(struct o2_reg_domain *domain, struct o2_binding *binding);
+
 /* The two regions that mode global needs, and taking them away again. */
 int o2_reg_global_open(struct o2_reg_domain *domain, struct o2_error *error);
 void o2_reg_global_close(struct o2_reg_domain *domain);
