@@ -1,9 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""Every deliberate defect of ref/base/mutant.h is caught, and the first words name the fragment and the bytes.
+"""Every wrong plan of ref/base/mutant_list.h is caught, and the first words name the fragment and the bytes.
 
-Runs o2props-mutants once without a defect, which has to hold, and once with each.  Seeds are fixed: the same
-program gives the same answer.  The last line is "N passed, N failed"; exit status 0, 1, or 77 (cannot run).
+The short form of ci/mutants, for any device.  Runs o2props-mutants once without a defect, which has to hold, and
+once with each.  Seeds are fixed: the same program gives the same answer.  The last line is "N passed, N failed"; exit
+status 0, 1, or 77 (cannot run).
 """
 
 import argparse
@@ -29,8 +30,10 @@ CANNOT_RUN = 77
 
 # What a reader of a finding has to be told: which bytes, or whose account does not balance.
 NAMES_THE_BYTES = re.compile(r"sink fragment \d+ of \d+, bytes \d+\.\.\d+|the ledger of mappings: \d+ mappings")
-# One X(ID, "name", "text") of the list; the texts have no quotation marks in them.
-ENTRY = re.compile(r'X\(\w+,\s*"([\w-]+)",\s*"([^"]*)"\)')
+# One X(ID, "name", "area", "defect", "text") of the list; the texts have no quotation marks in them.
+ENTRY = re.compile(r'X\(\w+,\s*"([\w-]+)",\s*"[^"]*",\s*"[^"]*",\s*"([^"]*)"\)')
+# The list of those that make a wrong plan: bytes land in the wrong place, and a report has to say where.
+PLANS = re.compile(r"#define O2_MUTANTS_OF_PLANS\(X\)(.*?)#define", re.S)
 
 
 @dataclass
@@ -56,9 +59,9 @@ class Outcome:
 
 
 def mutants_of(header):
-    """{name: what it breaks}, from the list in ref/base/mutant.h."""
+    """{name: what it breaks}, of the wrong plans in ref/base/mutant_list.h."""
     text = header.read_text(encoding="utf-8").replace("\\\n", " ")
-    return dict(ENTRY.findall(text))
+    return dict(ENTRY.findall(PLANS.search(text)[1]))
 
 
 def run(options, mutant, cases):
@@ -114,7 +117,7 @@ def write_report(path, device, held, outcomes):
 
 def main():
     options = parse()
-    mutants = mutants_of(ROOT / "ref" / "base" / "mutant.h")
+    mutants = mutants_of(ROOT / "ref" / "base" / "mutant_list.h")
     print(f"{'deliberate defect':22} {'':8} {'signature':14} {'cases':>6} {'seconds':>8}", flush=True)
     none = run(options, "none", CASES_OF_NONE)
     if none.status == CANNOT_RUN:

@@ -7,12 +7,19 @@
 
 #ifdef O2_WITH_MUTANTS
 
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
 enum o2_mutant_id o2_active_mutant;
+
+static struct o2_mutant_counts counts_here;
+struct o2_mutant_counts *o2_mutant_counts = &counts_here;
 
 int o2_mutant_select(const char *name)
 {
 	static const char *const names[] = {"none",
-#define O2_MUTANT_NAME(id, name, text) name,
+#define O2_MUTANT_NAME(id, name, area, defect, text) name,
 					    O2_MUTANTS(O2_MUTANT_NAME)
 #undef O2_MUTANT_NAME
 	};
@@ -26,11 +33,35 @@ int o2_mutant_select(const char *name)
 	return -EINVAL;
 }
 
+int o2_mutant_count_in_file(const char *path)
+{
+	int fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	void *memory = MAP_FAILED;
+	int rc = 0;
+
+	if (fd < 0)
+		return -errno;
+	if (ftruncate(fd, sizeof(*o2_mutant_counts)) == 0)
+		memory = mmap(NULL, sizeof(*o2_mutant_counts), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (memory == MAP_FAILED)
+		rc = -errno;
+	else
+		o2_mutant_counts = memory;
+	close(fd);
+	return rc;
+}
+
 #else
 
 int o2_mutant_select(const char *name)
 {
 	return strcmp(name, "none") == 0 ? 0 : -ENOTSUP;
+}
+
+int o2_mutant_count_in_file(const char *path)
+{
+	(void)path;
+	return -ENOTSUP;
 }
 
 #endif

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
+#include "base/mutant.h"
 #include "lnd/conn_internal.h"
 #include "reg/bind_modes.h"
 
@@ -20,7 +21,7 @@ static int make_arrays(struct o2_conn *conn, struct o2_error *error)
 	conn->ntx = 2 * conn->config.queue_depth;
 	conn->nrecv = o2_qp_recv_wrs(&conn->config);
 	conn->next_cookie = 1;
-	conn->chain.wr_capacity = max_frags + O2_TX_EXTRA_WRS;
+	conn->chain.wr_capacity = max_frags + o2_mutate(NO_MESSAGE_SLOT, O2_TX_EXTRA_WRS, 0u);
 	conn->chain.sge_capacity = max_frags * conn->config.wrq_sge + 1;
 	conn->tx = calloc(conn->ntx, sizeof(*conn->tx));
 	conn->parked = calloc(conn->nrecv, sizeof(*conn->parked));

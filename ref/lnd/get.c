@@ -1,16 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 
+#include "base/mutant.h"
 #include "lnd/conn_internal.h"
 
 /* GET: the initiator is the sink (docs/transport.md, "GET"). */
+
+/* The memory that a GET fills is the caller's; what a GET sends has none. */
+static const struct o2_transfer_memory *sink_memory(const struct o2_transfer_memory *sink)
+{
+	static const struct o2_transfer_memory payload;
+
+	return o2_mutate(GET_SINK_FROM_PAYLOAD, sink, &payload);
+}
 
 int o2_conn_get(struct o2_conn *conn, const struct o2_transfer_memory *sink, uint64_t match_bits,
 		uint64_t *cookie_out, struct o2_error *error)
 {
 	struct o2_tx *tx;
 	struct o2_msg *msg;
-	int rc = o2_tx_initiate(conn, O2_OP_GET, O2_SINK, sink, &tx, error);
+	int rc = o2_tx_initiate(conn, O2_OP_GET, O2_SINK, sink_memory(sink), &tx, error);
 
 	if (rc != 0)
 		return rc;

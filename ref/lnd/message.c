@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/mutant.h"
 #include "lnd/conn_internal.h"
 
 struct o2_msg *o2_msg_begin(struct o2_conn *conn, enum o2_msg_type type)
@@ -68,6 +69,10 @@ int o2_msg_post(struct o2_conn *conn, struct o2_tx *tx, const struct o2_rdma_pla
 	bind_at = conn->chain.nwr;
 	if (tx->binding.state == O2_BINDING_PREPARED)
 		o2_binding_bind_wr(&tx->binding, o2_wr_id(O2_WORK_SILENT, index), o2_chain_add(&conn->chain));
+	if (tx->binding.state == O2_BINDING_PREPARED && o2_mutant(BIND_TWICE)) {
+		o2_mutant_differs(true);
+		o2_binding_bind_wr(&tx->binding, o2_wr_id(O2_WORK_SILENT, index), o2_chain_add(&conn->chain));
+	}
 	o2_chain_add_message(&conn->chain, &message, o2_wr_id(O2_WORK_MESSAGE, index));
 	rc = o2_chain_post(&conn->chain, conn->qp, &nposted, &fault.error);
 	note_bind(tx, bind_at, nposted);

@@ -45,7 +45,8 @@ static int check_entry(const struct o2_dma_device *device, const struct o2_sg_en
 		return o2_refuse(
 			error, -EINVAL, "dma/entry-past-page", "entry[].length", index, entry->length,
 			entry->offset >= device->page_bytes ? 0 : device->page_bytes - entry->offset);
-	if (device->kind == O2_DMA_VIRTUAL && !has_cpu_mapping(device, entry->page))
+	if (o2_mutate(CPU_MAPPING_UNCHECKED,
+		      device->kind == O2_DMA_VIRTUAL && !has_cpu_mapping(device, entry->page), false))
 		return o2_refuse(error, -EFAULT, "dma/virtual/no-cpu-mapping", "entry[].page", index,
 				 entry->page, 0);
 	if (device->kind == O2_DMA_IOMMU && device->iommu.device_page[entry->page] >= device->npages)
@@ -56,10 +57,11 @@ static int check_entry(const struct o2_dma_device *device, const struct o2_sg_en
 
 static uint64_t address_of(const struct o2_dma_device *device, const struct o2_sg_entry *entry, bool first)
 {
-	bool remap = device->kind == O2_DMA_IOMMU && (first || !o2_mutant(NOT_REMAPPED));
+	bool remap = device->kind == O2_DMA_IOMMU && o2_mutate(NOT_REMAPPED, true, first);
 	uint32_t page = remap ? device->iommu.device_page[entry->page] : entry->page;
 
-	return device->base + (uint64_t)page * device->page_bytes + entry->offset;
+	return device->base + (uint64_t)page * device->page_bytes +
+	       o2_mutate(DMA_OFFSET_LOST, entry->offset, device->kind == O2_DMA_BUS ? 0 : entry->offset);
 }
 
 /* Whether entry `index`, which is not the first, goes into the segment before it. */

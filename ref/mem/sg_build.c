@@ -3,6 +3,8 @@
 
 #include <errno.h>
 
+#include "base/mutant.h"
+
 /* Where the walk is: the piece, and how many of its bytes lie behind us. */
 struct cursor {
 	uint32_t index;
@@ -91,8 +93,9 @@ static int make_entry(const struct o2_buffer *buffer, const struct o2_address_sp
 		uint64_t va = buffer->iov[at->index].base + at->offset;
 
 		entry->offset = (uint32_t)(va % space->page_bytes);
-		if (take > space->page_bytes - entry->offset)
-			take = space->page_bytes - entry->offset;
+		if (take > o2_mutate(CUT_OFFSET_LOST, space->page_bytes - entry->offset, space->page_bytes))
+			take = o2_mutate(CUT_OFFSET_LOST, space->page_bytes - entry->offset,
+					 space->page_bytes);
 		if (find_page(space, va, &entry->page) != 0)
 			return o2_refuse(error, -EFAULT, "sg/iov/no-page", "iov[].base", at->index, va, 0);
 	} else {
@@ -109,8 +112,12 @@ static int make_entry(const struct o2_buffer *buffer, const struct o2_address_sp
  */
 static bool is_gap(const struct o2_sg_entry *entry, bool first, bool last, uint32_t page_bytes)
 {
-	return (!first && entry->offset % page_bytes != 0) ||
-	       (!last && (entry->offset + entry->length) % page_bytes != 0);
+	const bool starts_inside = !first && entry->offset % page_bytes != 0;
+	const bool ends_inside = !last && (entry->offset + entry->length) % page_bytes != 0;
+	const bool gap = o2_mutate(GAP_START_IGNORED, starts_inside, false) ||
+			 o2_mutate(GAP_END_IGNORED, ends_inside, false);
+
+	return o2_mutate(GAP_NEVER_SEEN, gap, false);
 }
 
 /* Move past pieces that are used up or empty; a piece is checked when the walk enters it. */
@@ -124,7 +131,8 @@ static int settle(const struct o2_buffer *buffer, const struct o2_address_space 
 		if (rc != 0)
 			return rc;
 		length = piece_bytes(buffer, at->index);
-		if (at->offset < length)
+		if (o2_mutate(SKIP_GREATER, at->offset < length,
+			      at->offset < length || (missing == buffer->nob && at->offset == length)))
 			return 0;
 		at->offset -= length;
 	}
@@ -162,6 +170,9 @@ int o2_sg_build(const struct o2_buffer *buffer, const struct o2_address_space *s
 		if (is_gap(entry, list->count == 0, left == 0, space->page_bytes))
 			list->gaps = true;
 		list->count++;
+		if (o2_mutate(ENTRY_TOO_MANY, false, list->count == max_entries))
+			return o2_refuse(error, -EFAULT, "sg/too-many-entries", "entries", O2_NO_INDEX,
+					 (uint64_t)max_entries + 1, max_entries);
 	}
 	return 0;
 }

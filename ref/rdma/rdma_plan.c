@@ -18,9 +18,12 @@ static uint32_t left_in_fragment(const struct cursor *at)
 	return at->desc->rd_frags[at->index].rf_nob - at->used_bytes;
 }
 
-static uint64_t address(const struct cursor *at)
+/* left: what the transfer still wants from here on; the address does not depend on it. */
+static uint64_t address(const struct cursor *at, uint64_t left)
 {
-	return at->desc->rd_frags[at->index].rf_addr + at->used_bytes;
+	(void)left;
+	return at->desc->rd_frags[at->index].rf_addr +
+	       o2_mutate(ADVANCE_BY_RESIDUE, at->used_bytes, at->used_bytes == 0 ? 0 : left);
 }
 
 /* Returns true when the fragment is used up and the cursor has moved to the next. */
@@ -67,13 +70,13 @@ static int settle(struct cursor *at, const char *rule, const char *field, uint64
 
 /* Append a gather entry; it opens a work request when none is open.  The caller has checked the room. */
 static void gather(struct o2_rdma_plan *plan, const struct cursor *source, const struct cursor *sink,
-		   uint32_t bytes, bool open)
+		   uint32_t bytes, bool open, uint64_t left)
 {
 	struct o2_rdma_wr *wr = &plan->wr[plan->nwr];
 
 	if (!open)
-		*wr = (struct o2_rdma_wr){.remote_addr = address(sink), .first_sge = plan->nsge};
-	plan->sge[plan->nsge++] = (struct o2_rdma_sge){.addr = address(source), .length = bytes};
+		*wr = (struct o2_rdma_wr){.remote_addr = address(sink, left), .first_sge = plan->nsge};
+	plan->sge[plan->nsge++] = (struct o2_rdma_sge){.addr = address(source, left), .length = bytes};
 	wr->num_sge++;
 	wr->length += bytes;
 }
@@ -109,21 +112,22 @@ int o2_rdma_plan(const struct o2_rdma_desc *source, const struct o2_rdma_desc *s
 			rc = settle(&to, "rdma/sink-too-small", "sink", nob, left, error);
 		if (rc != 0)
 			return rc;
-		if (plan->nwr == limits->max_wrs)
+		if (o2_mutate(BUILDER_UNLIMITED, plan->nwr == limits->max_wrs, false))
 			return o2_refuse(error, -EMSGSIZE, "rdma/too-many-work-requests", "nwr", O2_NO_INDEX,
 					 (uint64_t)limits->max_wrs + 1, limits->max_wrs);
 		bytes = smallest(left_in_fragment(&from), left_in_fragment(&to), left);
-		gather(plan, &from, &to, bytes, open);
+		gather(plan, &from, &to, bytes, open, left);
 		left -= bytes;
 		consume(&from, bytes);
-		open = !consume(&to, bytes) && plan->wr[plan->nwr].num_sge < limits->wrq_sge;
+		open = !consume(&to, bytes) &&
+		       plan->wr[plan->nwr].num_sge < o2_mutate(ONE_SGE, limits->wrq_sge, 1u);
 		if (!open)
 			plan->nwr++;
 	}
 	/* The bytes ran out inside a sink fragment: what has been gathered must go out all the same. */
-	if (open && !o2_mutant(OPEN_WORK_REQUEST))
+	if (o2_mutate(OPEN_WORK_REQUEST, open, false))
 		plan->nwr++;
-	if (o2_mutant(FORGET_LAST_FRAGMENT) && plan->nwr > 1)
-		plan->nwr--;
+	if (plan->nwr > 1)
+		plan->nwr = o2_mutate(FORGET_LAST_FRAGMENT, plan->nwr, plan->nwr - 1);
 	return 0;
 }

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stddef.h>
 
+#include "base/mutant.h"
 #include "reg/bind_modes.h"
 
 /*
@@ -51,7 +52,7 @@ static int bind_sink(struct o2_reg_domain *domain, const struct o2_reg_plan *pla
 		binding->mw = NULL;
 		return rc;
 	}
-	binding->key = ibv_inc_rkey(binding->mw->rkey);
+	binding->key = o2_mutate(KEY_NOT_ADVANCED, ibv_inc_rkey(binding->mw->rkey), binding->mw->rkey);
 	binding->state = O2_BINDING_PREPARED;
 	return 0;
 }
@@ -84,7 +85,7 @@ int o2_reg_bind_fastreg(struct o2_reg_domain *domain, const struct o2_reg_plan *
  */
 void o2_reg_fastreg_release(struct o2_reg_domain *domain, struct o2_binding *binding)
 {
-	if (binding->mw == NULL)
+	if (o2_mutate(WINDOW_KEPT, binding->mw == NULL, true))
 		return;
 	if (binding->state == O2_BINDING_POSTED)
 		ibv_dealloc_mw(binding->mw);

@@ -2,6 +2,7 @@
 #include "reg/plan.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -81,7 +82,8 @@ static int check_segments(const struct o2_dma_list *segments, struct o2_error *e
 static int check_published(const struct o2_reg_request *request, const struct o2_reg_plan *plan,
 			   struct o2_error *error)
 {
-	if (request->side == O2_SINK && plan->nfrags > request->peer_max_frags)
+	if (request->side == O2_SINK &&
+	    o2_mutate(PUBLISHED_UNCHECKED, plan->nfrags > request->peer_max_frags, false))
 		return o2_refuse(error, -EFBIG, "reg/more-fragments-than-peer-accepts", "nfrags", O2_NO_INDEX,
 				 plan->nfrags, request->peer_max_frags);
 	return 0;
@@ -117,6 +119,7 @@ int o2_reg_plan(const struct o2_reg_request *request, const struct o2_dma_list *
 	    plan->frag[0].rf_nob == plan->frag[1].rf_nob) {
 		uint64_t addr = plan->frag[0].rf_addr;
 
+		o2_mutant_differs(addr != plan->frag[1].rf_addr);
 		plan->frag[0].rf_addr = plan->frag[1].rf_addr;
 		plan->frag[1].rf_addr = addr;
 	}
