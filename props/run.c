@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "props/case_file.h"
-#include "props/scenario_io.h"
+#include "props/property.h"
 #include "props/shrink.h"
 
 /* Failures of known kinds are only counted; a run full of them ends. */
@@ -19,7 +19,7 @@
 #define PIECES_SHOWN 12u
 
 struct runner {
-	struct o2_transfer_run *run;
+	const struct o2_property *property;
 	const struct o2_run_options *options;
 	struct o2_choice *choice;
 	struct o2_report report;
@@ -27,6 +27,7 @@ struct runner {
 	char signature[O2_RUN_MAX_FINDINGS][sizeof(((struct o2_report *)0)->signature)];
 	uint32_t nsignatures;
 	uint32_t failures;
+	bool blamed; /* every case sweeps by now */
 	int current_fd;
 	double start;
 };
@@ -39,19 +40,22 @@ static double seconds_now(void)
 	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-/* A failing case may have written anywhere on either side: start from clean memory. */
-static void refill(struct o2_transfer_run *run)
+static enum o2_status try_case(const struct o2_property *property, struct o2_choice *choice,
+			       struct o2_report *report)
 {
-	struct o2_image *source = run->image[O2_SOURCE][run->scenario.source.kind];
-	struct o2_image *sink = run->image[O2_SINK][run->scenario.sink.kind];
+	return property->ops->run_case(property->context, choice, report);
+}
 
-	o2_image_init(source, source->arena, run->seed);
-	o2_image_init(sink, sink->arena, run->seed);
+/* A failing case may have changed anything. */
+static void reset(const struct o2_property *property)
+{
+	if (property->ops->reset != NULL)
+		property->ops->reset(property->context);
 }
 
 /* Shrinking: the same kind of failure again? */
 struct same_failure {
-	struct o2_transfer_run *run;
+	const struct o2_property *property;
 	char signature[sizeof(((struct o2_report *)0)->signature)];
 	struct o2_report report;
 };
@@ -59,11 +63,11 @@ struct same_failure {
 static enum o2_status fails_alike(void *context, struct o2_choice *choice)
 {
 	struct same_failure *same = context;
-	enum o2_status status = o2_transfer_case(same->run, choice, &same->report);
+	enum o2_status status = try_case(same->property, choice, &same->report);
 
 	if (status != O2_STATUS_INTERESTING)
 		return status;
-	refill(same->run);
+	reset(same->property);
 	return strcmp(same->report.signature, same->signature) == 0 ? O2_STATUS_INTERESTING : O2_STATUS_VALID;
 }
 
@@ -79,6 +83,7 @@ static json_t *report_lines(const struct o2_report *report)
 /* Write the case and its scenario; the finding says where. */
 static void write_files(const struct runner *r, const uint8_t *bytes, size_t length, json_t *finding)
 {
+	const struct o2_property_ops *ops = r->property->ops;
 	char name[O2_CASE_NAME_BYTES], path[512], replay[640];
 	json_t *scenario;
 
@@ -86,13 +91,15 @@ static void write_files(const struct runner *r, const uint8_t *bytes, size_t len
 		return;
 	mkdir(r->options->out_dir, 0777);
 	o2_case_name(bytes, length, name);
-	snprintf(path, sizeof(path), "%s/transfer-%s", r->options->out_dir, name);
+	snprintf(path, sizeof(path), "%s/%s-%s", r->options->out_dir, ops->name, name);
 	if (o2_case_write(path, bytes, length) == 0)
 		json_object_set_new(finding, "case_file", json_string(path));
 	snprintf(replay, sizeof(replay), "o2props replay %s --device %s", path, r->options->device);
 	json_object_set_new(finding, "replay", json_string(replay));
+	if (ops->to_json == NULL)
+		return;
 	strncat(path, ".json", sizeof(path) - strlen(path) - 1);
-	scenario = o2_scenario_to_json(&r->run->scenario);
+	scenario = ops->to_json(r->property->context);
 	if (scenario != NULL && json_dump_file(scenario, path, JSON_INDENT(1)) == 0)
 		json_object_set_new(finding, "scenario_file", json_string(path));
 	json_decref(scenario);
@@ -103,17 +110,18 @@ static void print_finding(const struct runner *r, const json_t *finding, uint64_
 	const char *replay = json_string_value(json_object_get(finding, "replay"));
 
 	fflush(stdout);
-	fprintf(stderr, "FINDING transfer on %s: %s (seed 0x%llx, case %llu)\n", r->options->device,
-		r->report.signature, (unsigned long long)r->options->seed, (unsigned long long)index);
+	fprintf(stderr, "FINDING %s on %s: %s (seed 0x%llx, case %llu)\n", r->property->ops->name,
+		r->options->device, r->report.signature, (unsigned long long)r->options->seed,
+		(unsigned long long)index);
 	for (uint32_t i = 0; i < r->report.lines; i++)
 		fprintf(stderr, "  %s\n", r->report.line[i]);
-	o2_scenario_print(&r->run->scenario, PIECES_SHOWN, stderr);
+	r->property->ops->print(r->property->context, PIECES_SHOWN, stderr);
 	if (replay != NULL)
 		fprintf(stderr, "  replay: %s\n", replay);
 	else
-		fprintf(stderr,
-			"  replay: o2props run transfer --device %s --seed 0x%llx --first %llu --cases 1\n",
-			r->options->device, (unsigned long long)r->options->seed, (unsigned long long)index);
+		fprintf(stderr, "  replay: o2props run %s --device %s --seed 0x%llx --first %llu --cases 1\n",
+			r->property->ops->name, r->options->device, (unsigned long long)r->options->seed,
+			(unsigned long long)index);
 	fflush(stderr);
 }
 
@@ -125,21 +133,22 @@ static void keep_finding(struct runner *r, uint64_t index)
 	struct o2_shrink_report shrunk = {0};
 	json_t *finding = json_object();
 	size_t length = r->choice->record_bytes;
-	struct o2_counters counters = r->run->counters;
+	void *counters = malloc(r->property->counters_bytes);
 	char seed[32];
 
-	if (bytes == NULL || same == NULL || finding == NULL)
+	if (bytes == NULL || same == NULL || finding == NULL || counters == NULL)
 		goto out;
+	memcpy(counters, r->property->counters, r->property->counters_bytes);
 	memcpy(bytes, r->choice->record, length);
-	same->run = r->run;
+	same->property = r->property;
 	memcpy(same->signature, r->report.signature, sizeof(same->signature));
-	refill(r->run);
+	reset(r->property);
 	if (r->options->shrink_calls > 0)
 		o2_shrink(fails_alike, same, bytes, &length, r->options->shrink_calls, &shrunk);
 	o2_choice_replay(r->choice, bytes, length);
-	o2_transfer_case(r->run, r->choice, &r->report);
-	refill(r->run);
-	r->run->counters = counters;
+	try_case(r->property, r->choice, &r->report);
+	reset(r->property);
+	memcpy(r->property->counters, counters, r->property->counters_bytes);
 	snprintf(seed, sizeof(seed), "0x%llx", (unsigned long long)r->options->seed);
 	json_object_set_new(finding, "signature", json_string(same->signature));
 	json_object_set_new(finding, "seed", json_string(seed));
@@ -151,6 +160,7 @@ static void keep_finding(struct runner *r, uint64_t index)
 	json_array_append(r->findings, finding);
 out:
 	json_decref(finding);
+	free(counters);
 	free(same);
 	free(bytes);
 }
@@ -172,14 +182,14 @@ static bool known(struct runner *r, const char *signature)
  */
 static uint64_t blame(struct runner *r, uint64_t index)
 {
-	uint64_t first = index >= O2_SWEEP_CASES + r->options->first_case ? index - O2_SWEEP_CASES
-									  : r->options->first_case;
+	uint64_t back = r->property->sweep_cases;
+	uint64_t first = index >= back + r->options->first_case ? index - back : r->options->first_case;
 
-	r->run->sweep_always = true;
-	refill(r->run);
+	r->property->ops->sweep_always(r->property->context);
+	reset(r->property);
 	for (uint64_t i = first; i <= index; i++) {
 		o2_choice_random(r->choice, r->options->seed, i);
-		if (o2_transfer_case(r->run, r->choice, &r->report) == O2_STATUS_INTERESTING)
+		if (try_case(r->property, r->choice, &r->report) == O2_STATUS_INTERESTING)
 			return i;
 	}
 	snprintf(r->report.signature, sizeof(r->report.signature), "sweep");
@@ -194,10 +204,10 @@ static void note_current(const struct runner *r, uint64_t index)
 
 	if (r->current_fd < 0)
 		return;
-	n = snprintf(
-		text, sizeof(text),
-		"o2props run transfer --device %s --seed 0x%llx --first %llu --cases 1                    \n",
-		r->options->device, (unsigned long long)r->options->seed, (unsigned long long)index);
+	n = snprintf(text, sizeof(text),
+		     "o2props run %s --device %s --seed 0x%llx --first %llu --cases 1                    \n",
+		     r->property->ops->name, r->options->device, (unsigned long long)r->options->seed,
+		     (unsigned long long)index);
 	if (pwrite(r->current_fd, text, (size_t)n, 0) < 0)
 		return; /* only a crash would have needed it */
 }
@@ -205,7 +215,7 @@ static void note_current(const struct runner *r, uint64_t index)
 static bool enough(const struct runner *r, uint64_t done)
 {
 	const struct o2_run_options *o = r->options;
-	const struct o2_counters *c = &r->run->counters;
+	const struct o2_property *property = r->property;
 
 	if (r->failures >= MAX_FAILURES || json_array_size(r->findings) >= r->options->findings)
 		return true;
@@ -213,15 +223,7 @@ static bool enough(const struct runner *r, uint64_t done)
 		return true;
 	if (o->cases > 0 && done >= o->cases)
 		return true;
-	if (o->moved == 0 || c->moved < o->moved)
-		return false;
-	for (uint32_t i = 0; i < O2_REG_MODES * O2_REG_MODES; i++) {
-		if (r->run->space.mode_weight[i / O2_REG_MODES] > 0 &&
-		    r->run->space.mode_weight[i % O2_REG_MODES] > 0 &&
-		    c->pair[i / O2_REG_MODES][i % O2_REG_MODES] < o->min_per_pair)
-			return false;
-	}
-	return true;
+	return property->ops->enough != NULL && property->ops->enough(property->context, o);
 }
 
 static void run_cases(struct runner *r)
@@ -233,20 +235,22 @@ static void run_cases(struct runner *r)
 
 		note_current(r, index);
 		o2_choice_random(r->choice, r->options->seed, index);
-		if (o2_transfer_case(r->run, r->choice, &r->report) == O2_STATUS_INTERESTING) {
+		if (try_case(r->property, r->choice, &r->report) == O2_STATUS_INTERESTING) {
 			r->failures++;
-			if (strcmp(r->report.signature, "sweep") == 0 && !r->run->sweep_always)
+			if (strcmp(r->report.signature, "sweep") == 0 && !r->blamed) {
+				r->blamed = true;
 				index = blame(r, index);
+			}
 			if (!known(r, r->report.signature))
 				keep_finding(r, index);
 			else
-				refill(r->run);
+				reset(r->property);
 		}
 		if (r->options->progress_s > 0 && seconds_now() - last >= r->options->progress_s) {
 			char text[200];
 
 			last = seconds_now();
-			o2_counters_line(&r->run->counters, last - r->start, text, sizeof(text));
+			r->property->ops->line(r->property->context, last - r->start, text, sizeof(text));
 			fprintf(stderr, "%s: %s\n", r->options->device, text);
 		}
 	}
@@ -263,12 +267,27 @@ static uint64_t packets_between(const json_t *before, const json_t *after)
 	return (uint64_t)(json_integer_value(last) - json_integer_value(first));
 }
 
-int o2_run(struct o2_transfer_run *run, const struct o2_run_options *options, json_t **result)
+/* What every result has (docs/properties.md, "Results"). */
+static void begin_result(const struct o2_property *property, const struct o2_run_options *options,
+			 json_t *result)
+{
+	char seed[32];
+
+	snprintf(seed, sizeof(seed), "0x%llx", (unsigned long long)options->seed);
+	json_object_set_new(result, "form", json_string("o2ref/props_result"));
+	json_object_set_new(result, "version", json_integer(1));
+	json_object_set_new(result, "property", json_string(property->ops->name));
+	json_object_set_new(result, "device", json_string(options->device));
+	json_object_set_new(result, "seed", json_string(seed));
+}
+
+int o2_run(const struct o2_property *property, const struct o2_run_options *options, json_t **result)
 {
 	struct runner *r = calloc(1, sizeof(*r));
 	json_t *before[2] = {NULL, NULL};
 	json_t *counters = json_object();
 	uint64_t packets = UINT64_MAX;
+	const struct o2_property_ops *ops = property->ops;
 	struct o2_report sweep = {0};
 	bool failed;
 
@@ -277,7 +296,7 @@ int o2_run(struct o2_transfer_run *run, const struct o2_run_options *options, js
 		free(r);
 		return 1;
 	}
-	r->run = run;
+	r->property = property;
 	r->options = options;
 	r->findings = json_array();
 	r->current_fd = -1;
@@ -288,10 +307,11 @@ int o2_run(struct o2_transfer_run *run, const struct o2_run_options *options, js
 		before[i] = options->hw_device[i] != NULL ? o2_hw_counters(options->hw_device[i]) : NULL;
 	r->start = seconds_now();
 	run_cases(r);
-	if (!o2_transfer_sweep(run, &sweep))
+	if (ops->sweep != NULL && !ops->sweep(property->context, &sweep))
 		json_array_append_new(r->findings, json_pack("{s:s, s:o}", "signature", "sweep", "lines",
 							     report_lines(&sweep)));
-	o2_counters_to_json(run, options, *result);
+	begin_result(property, options, *result);
+	ops->result(property->context, options, *result);
 	json_object_set_new(*result, "seconds", json_real(seconds_now() - r->start));
 	for (int i = 0; i < 2 && before[i] != NULL; i++) {
 		json_t *after = o2_hw_counters(options->hw_device[i]);
@@ -303,7 +323,7 @@ int o2_run(struct o2_transfer_run *run, const struct o2_run_options *options, js
 				    json_pack("{s:o, s:o}", "before", before[i], "after", after));
 	}
 	json_object_set_new(*result, "hw_counters", counters);
-	json_object_set_new(*result, "missing", o2_counters_missing(run, packets));
+	json_object_set_new(*result, "missing", ops->missing(property->context, packets));
 	json_object_set(*result, "findings", r->findings);
 	failed = json_array_size(r->findings) > 0 || json_array_size(json_object_get(*result, "missing")) > 0;
 	json_decref(r->findings);
@@ -312,71 +332,4 @@ int o2_run(struct o2_transfer_run *run, const struct o2_run_options *options, js
 	free(r->choice);
 	free(r);
 	return failed ? 1 : 0;
-}
-
-static int replay_scenario(struct o2_transfer_run *run, const char *path, struct o2_report *report)
-{
-	struct o2_error error = {0};
-	json_error_t where;
-	char text[200];
-	json_t *object = json_load_file(path, 0, &where);
-
-	if (object == NULL) {
-		fprintf(stderr, "o2props: %s: %s (line %d)\n", path, where.text, where.line);
-		return 2;
-	}
-	if (o2_scenario_from_json(object, &run->scenario, &error) != 0) {
-		o2_error_text(&error, text, sizeof(text));
-		fprintf(stderr, "o2props: %s: %s\n", path, text);
-		json_decref(object);
-		return 2;
-	}
-	json_decref(object);
-	return o2_transfer_scenario(run, report) == O2_STATUS_INTERESTING ? 1 : 0;
-}
-
-static int replay_bytes(struct o2_transfer_run *run, const char *path, struct o2_report *report)
-{
-	struct o2_choice *choice = calloc(1, sizeof(*choice));
-	uint8_t *bytes = malloc(O2_CHOICE_MAX_BYTES);
-	size_t length;
-	int rc = choice == NULL || bytes == NULL ? -ENOMEM : o2_case_read(path, bytes, &length);
-
-	if (rc != 0) {
-		fprintf(stderr, "o2props: %s: %s\n", path, strerror(-rc));
-		rc = 2;
-	} else {
-		o2_choice_replay(choice, bytes, length);
-		rc = o2_transfer_case(run, choice, report) == O2_STATUS_INTERESTING ? 1 : 0;
-	}
-	free(choice);
-	free(bytes);
-	return rc;
-}
-
-int o2_run_replay(struct o2_transfer_run *run, const char *path)
-{
-	size_t length = strlen(path);
-	bool json = length > 5 && strcmp(path + length - 5, ".json") == 0;
-	struct o2_report report = {0};
-	int rc;
-
-	run->sweep_always = true;
-	rc = json ? replay_scenario(run, path, &report) : replay_bytes(run, path, &report);
-	if (rc == 2)
-		return rc;
-	o2_scenario_print(&run->scenario, O2_SCENARIO_PIECES, stdout);
-	for (uint32_t i = 0; i < report.lines; i++)
-		printf("  %s\n", report.line[i]);
-	if (rc == 0 && run->prediction.verdict != O2_MOVES)
-		printf("held: refused as foretold: %s (%s)\n", run->prediction.reason,
-		       strerror(-run->prediction.code));
-	else if (rc == 0)
-		printf("held: %llu bytes moved, %u fragments, %u work requests\n",
-		       (unsigned long long)o2_scenario_moved(&run->scenario), run->observed.nfrags,
-		       run->observed.nwr);
-	else
-		printf("failed: %s\n", report.signature);
-	refill(run);
-	return rc;
 }

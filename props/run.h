@@ -8,6 +8,8 @@
 
 #include "props/transfer.h"
 
+struct o2_property;
+
 /* After so many kinds of failure nothing new is learnt. */
 #define O2_RUN_MAX_FINDINGS 5u
 
@@ -32,13 +34,13 @@ struct o2_run_options {
 
 /* Run.  *result is a new object as docs/properties.md, "Results", says (NULL only when memory runs out).
  * Returns 0 when all held, 1 with findings or missing situations. */
-int o2_run(struct o2_transfer_run *run, const struct o2_run_options *options, json_t **result);
+int o2_run(const struct o2_property *property, const struct o2_run_options *options, json_t **result);
 
 /*
  * Replay one case file, or a scenario when the name ends in .json.  Prints what happened.
  * Returns 0 when the property held, 1 when not, 2 when the file cannot be read as a case.
  */
-int o2_run_replay(struct o2_transfer_run *run, const char *path);
+int o2_run_replay(const struct o2_property *property, const char *path);
 
 /*
  * Write random cases as files into directory, each named after what it is, e.g.
