@@ -252,8 +252,11 @@ static uint32_t verbs_outstanding(struct o2_rung *base)
 	struct verbs_rung *rung = (struct verbs_rung *)base;
 	uint32_t total = 0;
 
-	for (uint32_t i = 0; i < INTERFACES; i++)
-		total += rung->ni[i / O2_DMA_KINDS][i % O2_DMA_KINDS].domain.nbound;
+	for (uint32_t i = 0; i < INTERFACES; i++) {
+		const struct o2_reg_domain *domain = &rung->ni[i / O2_DMA_KINDS][i % O2_DMA_KINDS].domain;
+
+		total += domain->nbound + domain->nbusy_mw;
+	}
 	return total;
 }
 

@@ -65,8 +65,6 @@
 	  "the work request that makes a key is posted twice for one transfer")                          \
 	X(WINDOW_KEPT, "window-kept", "registration", "LU-9472",                                         \
 	  "the release knows one kind of registration only, and windows are never given back")           \
-	X(KEY_NOT_ADVANCED, "key-not-advanced", "registration", "",                                      \
-	  "a window is bound to the key that it had before")                                             \
 	X(ADVANCE_BY_RESIDUE, "advance-by-residue", "wr-build", "bug 6241",                              \
 	  "a fragment used in part is advanced by what the transfer still wants")                        \
 	X(ONE_SGE, "one-sge", "wr-build", "LU-9425", "a work request gathers one piece only")            \

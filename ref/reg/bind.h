@@ -44,6 +44,7 @@ struct o2_reg_domain {
 	struct ibv_mr *global_remote; /* mode global, sinks */
 	struct ibv_mw *idle_mw[O2_DOMAIN_WINDOWS];
 	uint32_t nidle_mw;
+	uint32_t nbusy_mw; /* held by bindings */
 	/*
 	 * Mode fastreg_gaps: do not use a region with gaps although the device offers one, but a contiguous
 	 * region in its place.  The caller may set it; false after opening.

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/mutant.h"
@@ -16,19 +17,24 @@ static int take_window(struct o2_reg_domain *domain, struct ibv_mw **mw, struct 
 {
 	if (domain->nidle_mw > 0) {
 		*mw = domain->idle_mw[--domain->nidle_mw];
+		domain->nbusy_mw++;
 		return 0;
 	}
 	errno = 0;
 	*mw = ibv_alloc_mw(domain->pd, IBV_MW_TYPE_2);
-	if (*mw != NULL)
+	if (*mw != NULL) {
+		domain->nbusy_mw++;
 		return 0;
+	}
 	return o2_refuse(error, errno != 0 ? -errno : -EIO, "bind/fastreg/alloc-window", "windows",
 			 O2_NO_INDEX, (uint64_t)domain->nbound + 1, O2_DOMAIN_WINDOWS);
 }
 
-static void give_window(struct o2_reg_domain *domain, struct ibv_mw *mw)
+/* reuse: the key is dead, so that the window may be bound again. */
+static void give_window(struct o2_reg_domain *domain, struct ibv_mw *mw, bool reuse)
 {
-	if (domain->nidle_mw < O2_DOMAIN_WINDOWS)
+	domain->nbusy_mw--;
+	if (reuse && domain->nidle_mw < O2_DOMAIN_WINDOWS)
 		domain->idle_mw[domain->nidle_mw++] = mw;
 	else
 		ibv_dealloc_mw(mw);
@@ -48,11 +54,11 @@ static int bind_sink(struct o2_reg_domain *domain, const struct o2_reg_plan *pla
 		return rc;
 	rc = make(domain, plan, access, binding, error);
 	if (rc != 0) {
-		give_window(domain, binding->mw);
+		give_window(domain, binding->mw, true);
 		binding->mw = NULL;
 		return rc;
 	}
-	binding->key = o2_mutate(KEY_NOT_ADVANCED, ibv_inc_rkey(binding->mw->rkey), binding->mw->rkey);
+	binding->key = ibv_inc_rkey(binding->mw->rkey);
 	binding->state = O2_BINDING_PREPARED;
 	return 0;
 }
@@ -87,10 +93,7 @@ void o2_reg_fastreg_release(struct o2_reg_domain *domain, struct o2_binding *bin
 {
 	if (o2_mutate(WINDOW_KEPT, binding->mw == NULL, true))
 		return;
-	if (binding->state == O2_BINDING_POSTED)
-		ibv_dealloc_mw(binding->mw);
-	else
-		give_window(domain, binding->mw);
+	give_window(domain, binding->mw, binding->state != O2_BINDING_POSTED);
 	binding->mw = NULL;
 }
 
