@@ -2,6 +2,7 @@
 #ifndef O2_BASE_MUTANT_H
 #define O2_BASE_MUTANT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/mutant_list.h"
@@ -34,11 +35,24 @@ enum o2_mutant_id {
 extern enum o2_mutant_id o2_active_mutant;
 extern struct o2_mutant_counts *o2_mutant_counts;
 
+static inline bool o2_mutant_reach(enum o2_mutant_id id)
+{
+	if (o2_active_mutant != id)
+		return false;
+	o2_mutant_counts->reached++;
+	return true;
+}
+
+static inline void o2_mutant_trigger(bool differs)
+{
+	o2_mutant_counts->triggered += differs;
+}
+
 /* This one is on; counts that its place was reached. */
-#define o2_mutant(id) (o2_active_mutant == O2_MUTANT_##id && (o2_mutant_counts->reached++, 1))
+#define o2_mutant(id) o2_mutant_reach(O2_MUTANT_##id)
 
 /* Inside `if (o2_mutant(...))`: whether what follows differs from what clean code does. */
-#define o2_mutant_differs(differs) ((void)(o2_mutant_counts->triggered += (differs) ? 1 : 0))
+#define o2_mutant_differs(differs) o2_mutant_trigger(differs)
 
 /* The value of `broken` while this one is on, else of `clean`.  Both are evaluated twice: no side effects. */
 #define o2_mutate(id, clean, broken) \

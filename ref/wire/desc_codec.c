@@ -23,8 +23,9 @@ static int check_count(uint32_t nfrags, uint32_t max_frags, unsigned int first_r
 {
 	if (nfrags == 0)
 		return refuse(error, first_rule, O2_DESC_NFRAGS_ZERO, O2_NO_INDEX, nfrags, 1);
-	if (o2_mutate(COUNT_ONE_MORE, nfrags > max_frags, nfrags > max_frags + 1) &&
-	    o2_mutate(COUNT_SIGNED, nfrags > max_frags, (int32_t)nfrags > (int32_t)max_frags))
+	if (o2_mutate(COUNT_ONE_MORE,
+		      o2_mutate(COUNT_SIGNED, nfrags > max_frags, (int32_t)nfrags > (int32_t)max_frags),
+		      nfrags > max_frags + 1))
 		return refuse(error, first_rule, O2_DESC_NFRAGS_OVER_LIMIT, O2_NO_INDEX, nfrags, max_frags);
 	return 0;
 }
@@ -48,8 +49,10 @@ static int check_frags(const struct o2_rdma_desc *desc, unsigned int rule, struc
 			return refuse(error, rule, O2_DESC_SUM_OVER_LIMIT, i, sum, O2_MAX_TRANSFER_BYTES);
 	}
 	for (uint32_t i = 0; i < desc->rd_nfrags; i++)
-		if (o2_mutate(WRAP_UNCHECKED, frags[i].rf_addr > UINT64_MAX - frags[i].rf_nob, false) ||
-		    o2_mutate(WRAP_ONE_LESS, false, frags[i].rf_addr == UINT64_MAX - frags[i].rf_nob))
+		if (o2_mutate(WRAP_UNCHECKED,
+			      o2_mutate(WRAP_ONE_LESS, frags[i].rf_addr > UINT64_MAX - frags[i].rf_nob,
+					frags[i].rf_addr >= UINT64_MAX - frags[i].rf_nob),
+			      false))
 			return refuse(error, rule, O2_DESC_FRAG_ADDR_WRAPS, i, frags[i].rf_addr,
 				      UINT64_MAX - frags[i].rf_nob);
 	return 0;

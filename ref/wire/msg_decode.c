@@ -218,10 +218,7 @@ static int decode_body(const struct decode *d)
 {
 	const struct o2_msg_type_info *info = o2_msg_type_info(d->msg->ibm_type);
 
-	if (info == NULL && o2_mutant(TYPE_ASSERTED)) {
-		o2_mutant_differs(true);
-		assert(info != NULL);
-	}
+	assert(o2_mutate(TYPE_ASSERTED, true, info != NULL));
 	if (info == NULL)
 		return refuse(d, O2_RULE_TYPE, d->msg->ibm_type, O2_MSG_GET_DONE);
 	if (d->msg->ibm_nob < o2_mutate(COMPLETION_PADDED, info->minimum_nob,
