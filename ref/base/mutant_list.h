@@ -11,28 +11,30 @@
  */
 
 /* Wrong plans, by which bytes end up in the wrong place: tests/mutants.py wants them explained. */
-#define O2_MUTANTS_OF_PLANS(X)                                               \
-	X(COLLAPSE_GAPPED, "fmr-collapse-gapped", "registration", "LU-9983", \
-	  "fmr publishes one fragment although the list has gaps")           \
-	X(FORGET_LAST_FRAGMENT, "forget-last-fragment", "wr-build", "",      \
-	  "the last fragment of a sink gets no work request")                \
-	X(SWAP_FRAGMENTS, "swap-fragments", "registration", "",              \
-	  "the addresses of two equal sink fragments change places")         \
-	X(OPEN_WORK_REQUEST, "open-work-request", "wr-build", "LU-5718",     \
-	  "the work request that is open when the bytes run out is lost")    \
-	X(GLOBAL_FIRST_PAGE, "global-first-page", "registration", "",        \
-	  "mode global publishes every fragment in the page of the first")   \
-	X(FMR_PAGE_ORDER, "fmr-page-order", "registration", "",              \
-	  "mode fmr lists the last two pages in the wrong order")            \
-	X(FASTREG_PAGE_TWICE, "fastreg-page-twice", "registration", "",      \
-	  "mode fastreg lists the second page twice and drops the third") \
+#define O2_MUTANTS_OF_PLANS(X)                                                                           \
+	X(COLLAPSE_GAPPED, "fmr-collapse-gapped", "registration", "LU-9983",                             \
+	  "fmr publishes one fragment although the list has gaps")                                       \
+	X(FORGET_LAST_FRAGMENT, "forget-last-fragment", "wr-build", "",                                  \
+	  "the last fragment of a sink gets no work request")                                            \
+	X(SWAP_FRAGMENTS, "swap-fragments", "registration", "",                                          \
+	  "the addresses of two equal sink fragments change places")                                     \
+	X(OPEN_WORK_REQUEST, "open-work-request", "wr-build", "LU-5718",                                 \
+	  "the work request that is open when the bytes run out is lost")                                \
+	X(GLOBAL_FIRST_PAGE, "global-first-page", "registration", "",                                    \
+	  "mode global publishes every fragment in the page of the first")                               \
+	X(FMR_PAGE_ORDER, "fmr-page-order", "registration", "",                                          \
+	  "mode fmr lists the last two pages in the wrong order")                                        \
+	X(FASTREG_PAGE_TWICE, "fastreg-page-twice", "registration", "",                                  \
+	  "mode fastreg lists the second page twice and drops the third")                                \
 	X(LEAK_MAPPING, "leak-mapping", "dma-map", "", "what was mapped for the device is not unmapped") \
 	X(UNMAP_TWICE, "unmap-twice", "dma-map", "", "what was mapped for the device is unmapped twice") \
-	X(USER_PAGE_START, "user-page-start", "registration", "", "mode user publishes the start of the first byte's page") \
-	X(PHYS_LAST_PAGE, "phys-last-page", "registration", "", "mode phys lists the first page in place of the last") \
-	X(GAPS_ENTRY_ORDER, "gaps-entry-order", "registration", "", \
-	  "mode fastreg_gaps lists the last two entries the wrong way round") \
-	X(NOT_REMAPPED, "not-remapped", "dma-map", "", \
+	X(USER_PAGE_START, "user-page-start", "registration", "",                                        \
+	  "mode user publishes the start of the first byte's page")                                      \
+	X(PHYS_LAST_PAGE, "phys-last-page", "registration", "",                                          \
+	  "mode phys lists the first page in place of the last")                                         \
+	X(GAPS_ENTRY_ORDER, "gaps-entry-order", "registration", "",                                      \
+	  "mode fastreg_gaps lists the last two entries the wrong way round")                            \
+	X(NOT_REMAPPED, "not-remapped", "dma-map", "",                                                   \
 	  "behind a remapping, entries after the first keep the addresses of the bus")
 
 #define O2_MUTANTS_OF_MEMORY(X)                                                                          \
@@ -51,6 +53,8 @@
 	  "the sink of a GET is described from the payload sent, which is empty")                        \
 	X(DMA_OFFSET_LOST, "dma-offset-lost", "dma-map", "",                                             \
 	  "a segment of a bus device starts where its page does")                                        \
+	X(COUNT_BEFORE_MERGE, "count-before-merge", "dma-map", "LU-13181",                               \
+	  "the registration is given as many segments as there were before neighbours were merged")      \
 	X(CPU_MAPPING_UNCHECKED, "cpu-mapping-unchecked", "dma-map", "",                                 \
 	  "a page without a CPU mapping is handed to a virtual device")                                  \
 	X(ONE_PAGE_PER_FRAGMENT, "fmr-one-page-per-fragment", "registration", "LU-9983",                 \

@@ -160,11 +160,13 @@ void o2_tx_settle(struct o2_conn *conn, struct o2_tx *tx)
 /* The registration goes before the mapping under it; a transfer that failed to map has none. */
 static void unmap(struct o2_conn *conn, struct o2_tx *tx)
 {
-	if (tx->mapping.ledger == NULL || o2_mutant(LEAK_MAPPING))
+	if (o2_mutate(LEAK_MAPPING, tx->mapping.ledger == NULL, true))
 		return;
 	o2_ledger_unmap(&conn->ni->ledger, &tx->mapping, NULL);
-	if (o2_mutant(UNMAP_TWICE))
+	if (o2_mutant(UNMAP_TWICE)) {
+		o2_mutant_differs(true);
 		o2_ledger_unmap(&conn->ni->ledger, &tx->mapping, NULL);
+	}
 }
 
 void o2_tx_end(struct o2_conn *conn, struct o2_tx *tx)

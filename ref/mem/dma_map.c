@@ -108,5 +108,10 @@ int o2_dma_map(const struct o2_sg_list *sg, const struct o2_dma_device *device, 
 			list->segment[list->count++] = (struct o2_dma_segment){addr, entry->length};
 		list->nob += entry->length;
 	}
+	if (o2_mutant(COUNT_BEFORE_MERGE)) {
+		o2_mutant_differs(list->count != sg->count);
+		while (list->count < sg->count)
+			list->segment[list->count++] = (struct o2_dma_segment){0, 0};
+	}
 	return check_fault(device, sg->count, error);
 }

@@ -30,6 +30,7 @@ int o2_reg_plan_fastreg_gaps(const struct o2_reg_request *request, const struct 
 	if (o2_mutant(GAPS_ENTRY_ORDER) && plan->nentries >= 2) {
 		struct o2_dma_segment last = plan->entry[plan->nentries - 1];
 
+		o2_mutant_differs(true);
 		plan->entry[plan->nentries - 1] = plan->entry[plan->nentries - 2];
 		plan->entry[plan->nentries - 2] = last;
 	}

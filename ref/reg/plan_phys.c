@@ -58,8 +58,9 @@ int o2_reg_plan_phys(const struct o2_reg_request *request, const struct o2_dma_l
 	rc = check_iova(request, first, total, error);
 	if (rc != 0)
 		return rc;
-	if (o2_mutant(PHYS_LAST_PAGE) && plan->npages >= 2)
-		plan->page[plan->npages - 1] = plan->page[0];
+	if (plan->npages >= 2)
+		plan->page[plan->npages - 1] =
+			o2_mutate(PHYS_LAST_PAGE, plan->page[plan->npages - 1], plan->page[0]);
 	plan->page_offset = (uint32_t)(first % request->page_bytes);
 	plan->iova = request->iova + plan->page_offset;
 	plan->length = total;
