@@ -8,6 +8,7 @@
 
 #include "base/mutant.h"
 #include "props/codec.h"
+#include "props/explain.h"
 #include "props/options.h"
 #include "props/property.h"
 #include "props/run.h"
@@ -232,6 +233,8 @@ int main(int argc, char **argv)
 	const char *command, *argument, *property;
 	bool codec;
 
+	if (argc > 1 && strcmp(argv[1], "explain") == 0)
+		return o2_explain_command(basename(argv[0]), argc - 1, argv + 1);
 	o2_props_parse(argc, argv, &a);
 	if (optind >= argc) {
 		o2_props_usage(stderr);

@@ -17,6 +17,7 @@ void o2_props_usage(FILE *out)
 		"       o2props run [PROPERTY] [OPTIONS]\n"
 		"       o2props replay FILE [--property PROPERTY] [--device DEVICE]\n"
 		"       o2props export DIRECTORY [--cases N] [--seed S] [--max-bytes N]\n"
+		"       o2props explain FILE [--svg PICTURE] [--all] [--mutant NAME]\n"
 		"\n"
 		"Property transfer (the default) moves randomly fragmented buffers and holds every byte of "
 		"both\n"
