@@ -283,6 +283,15 @@ static void compare_red_page(struct o2_explain *explain, const struct tap *tap, 
 	compare(explain, tap, &expect, 1);
 }
 
+static int by_place(const void *a, const void *b)
+{
+	const struct o2_explain_wrong *x = a, *y = b;
+
+	if (x->page != y->page)
+		return x->page < y->page ? -1 : 1;
+	return x->offset < y->offset ? -1 : x->offset > y->offset;
+}
+
 static void find_wrong(struct o2_explain *explain, const struct tap *tap)
 {
 	struct o2_transfer_scratch *s = explain->run.scratch;
@@ -298,6 +307,7 @@ static void find_wrong(struct o2_explain *explain, const struct tap *tap)
 	for (uint32_t page = 0; page < O2_SCENARIO_PAGES; page++)
 		if (!named[page])
 			compare_red_page(explain, tap, page);
+	qsort(explain->wrong, explain->nwrong, sizeof(explain->wrong[0]), by_place);
 }
 
 int o2_explain_open(struct o2_explain **explain, struct o2_error *error)
