@@ -232,7 +232,7 @@ static void compare(struct o2_explain *explain, const struct tap *tap, const str
 	struct o2_transfer_scratch *s = explain->run.scratch;
 	const struct o2_image *source = explain->run.image[O2_SOURCE][explain->end[O2_SOURCE].memory->kind];
 	const uint64_t seed = source->page[s->source_page[0]].seed; /* of the case's data and poison */
-	struct o2_diff_run found[O2_EXPLAIN_WRONGS];
+	struct o2_diff_run *found = explain->found;
 	size_t all;
 
 	for (uint32_t i = 0; i < s->nsource_pages; i++)
@@ -283,10 +283,13 @@ static void compare_red_page(struct o2_explain *explain, const struct tap *tap, 
 	compare(explain, tap, &expect, 1);
 }
 
-static int by_place(const void *a, const void *b)
+/* What has come from elsewhere says more than what is missing. */
+static int by_interest(const void *a, const void *b)
 {
 	const struct o2_explain_wrong *x = a, *y = b;
 
+	if ((x->found == O2_FOUND_ORIGIN) != (y->found == O2_FOUND_ORIGIN))
+		return x->found == O2_FOUND_ORIGIN ? -1 : 1;
 	if (x->page != y->page)
 		return x->page < y->page ? -1 : 1;
 	return x->offset < y->offset ? -1 : x->offset > y->offset;
@@ -307,7 +310,7 @@ static void find_wrong(struct o2_explain *explain, const struct tap *tap)
 	for (uint32_t page = 0; page < O2_SCENARIO_PAGES; page++)
 		if (!named[page])
 			compare_red_page(explain, tap, page);
-	qsort(explain->wrong, explain->nwrong, sizeof(explain->wrong[0]), by_place);
+	qsort(explain->wrong, explain->nwrong, sizeof(explain->wrong[0]), by_interest);
 }
 
 int o2_explain_open(struct o2_explain **explain, struct o2_error *error)

@@ -69,7 +69,8 @@ struct o2_explain_wrong {
 	uint8_t got, want;	 /* first byte: found, expected (found is O2_FOUND_BIT) */
 };
 
-#define O2_EXPLAIN_WRONGS 64u
+/* Enough for a full list of which every fragment went astray. */
+#define O2_EXPLAIN_WRONGS 1024u
 
 struct o2_explain {
 	struct o2_transfer_run run; /* scenario, what was foretold, what was seen */
@@ -78,8 +79,9 @@ struct o2_explain {
 	struct o2_explain_end end[2]; /* by enum o2_side */
 	bool planned;		      /* work is valid */
 	struct o2_rdma_plan work;
-	struct o2_error work_error; /* both sides were ready, and there is no plan */
-	struct o2_explain_wrong wrong[O2_EXPLAIN_WRONGS];
+	struct o2_error work_error;			  /* both sides were ready, and there is no plan */
+	struct o2_explain_wrong wrong[O2_EXPLAIN_WRONGS]; /* moved bytes first, then by place */
+	struct o2_diff_run found[O2_EXPLAIN_WRONGS];	  /* scratch */
 	uint32_t nwrong;
 	size_t nwrong_all; /* more than nwrong when the array is too small */
 };

@@ -30,9 +30,9 @@ static void draw_wrong(const struct o2_pen *pen)
 			continue;
 		o2_pen_fill(pen, SINK_X, y, PAGE_W, h, RED);
 		if (wrong->found == O2_FOUND_BEFORE && h > 16)
-			o2_pen_text(pen, SINK_X + PAGE_W / 2, y + h / 2 + 4, "white", "never written");
+			o2_pen_text(pen, SINK_X + PAGE_W / 2 - 6, y + h / 2 + 4, "white", "never written");
 		else if (!wrong->in_buffer && h > 16)
-			o2_pen_text(pen, SINK_X + PAGE_W / 2, y + h / 2 + 4, "white", "overwritten");
+			o2_pen_text(pen, SINK_X + PAGE_W / 2 - 6, y + h / 2 + 4, "white", "overwritten");
 		if (wrong->found == O2_FOUND_ORIGIN && wrong->origin.kind == O2_FILL_PAGE &&
 		    o2_picture_page(pen->picture, O2_SOURCE, wrong->origin.id,
 				    (uint32_t)wrong->origin.offset_bytes, wrong->length, &from_y, &from_h)) {
@@ -45,7 +45,7 @@ static void draw_wrong(const struct o2_pen *pen)
 					"<path d=\"M%.1f %.1fC%.1f %.1f %.1f %.1f %.1f %.1f\" fill=\"none\" "
 					"%s/>\n",
 					SOURCE_X + PAGE_W, from_y, SOURCE_X + PAGE_W + 300, from_y,
-					SINK_X - 300, y + h / 2, SINK_X - 2, y + h / 2,
+					SINK_X - 300, y + h * 0.8, SINK_X - 2, y + h * 0.8,
 					halo ? "stroke=\"#fff\" stroke-width=\"6\" opacity=\".8\""
 					     : "stroke=\"" RED
 					       "\" stroke-width=\"2.5\" marker-end=\"url(#tip)\"");
