@@ -290,6 +290,10 @@ static int by_interest(const void *a, const void *b)
 
 	if ((x->found == O2_FOUND_ORIGIN) != (y->found == O2_FOUND_ORIGIN))
 		return x->found == O2_FOUND_ORIGIN ? -1 : 1;
+	if (x->in_buffer != y->in_buffer)
+		return x->in_buffer ? 1 : -1;
+	if (x->in_buffer && x->transfer_byte != y->transfer_byte)
+		return x->transfer_byte < y->transfer_byte ? -1 : 1;
 	if (x->page != y->page)
 		return x->page < y->page ? -1 : 1;
 	return x->offset < y->offset ? -1 : x->offset > y->offset;

@@ -80,7 +80,7 @@ struct o2_explain {
 	bool planned;		      /* work is valid */
 	struct o2_rdma_plan work;
 	struct o2_error work_error;			  /* both sides were ready, and there is no plan */
-	struct o2_explain_wrong wrong[O2_EXPLAIN_WRONGS]; /* moved bytes first, then by place */
+	struct o2_explain_wrong wrong[O2_EXPLAIN_WRONGS]; /* moved bytes first */
 	struct o2_diff_run found[O2_EXPLAIN_WRONGS];	  /* scratch */
 	uint32_t nwrong;
 	size_t nwrong_all; /* more than nwrong when the array is too small */

@@ -22,13 +22,15 @@ static void draw_wrong(const struct o2_pen *pen)
 	const struct o2_explain *explain = pen->explain;
 	double y, h, from_y, from_h;
 
-	for (uint32_t i = 0; i < explain->nwrong && i < O2_LAYOUT_FEW; i++) {
+	for (uint32_t i = 0; i < explain->nwrong; i++) {
 		const struct o2_explain_wrong *wrong = &explain->wrong[i];
 
 		if (!o2_picture_page(pen->picture, O2_SINK, wrong->page, wrong->offset, wrong->length, &y,
 				     &h))
 			continue;
 		o2_pen_fill(pen, SINK_X, y, PAGE_W, h, RED);
+		if (i >= O2_LAYOUT_FEW)
+			continue; /* red, but without a number and an arrow */
 		if (wrong->found == O2_FOUND_BEFORE && h > 16)
 			o2_pen_text(pen, SINK_X + PAGE_W / 2 - 6, y + h / 2 + 4, "white", "never written");
 		else if (!wrong->in_buffer && h > 16)
