@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "props/explain.h"
 
+#include "mem/virtual_range.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,12 +53,19 @@ static struct o2_arena *arena_of(const struct o2_explain *explain, enum o2_side 
 	return explain->run.image[side][explain->end[side].memory->kind]->arena;
 }
 
-/* The pages behind a device address, for the kinds whose addresses run on with the page numbers. */
+/* The page behind a device address; a remapping is looked up backwards. */
 static uint32_t page_behind(const struct o2_explain_end *end, uint64_t device_addr)
 {
 	uint64_t page = (device_addr - o2_explain_base(end->memory->kind)) / end->page_bytes;
 
-	return page < O2_SCENARIO_PAGES ? (uint32_t)page : O2_NO_INDEX;
+	if (page >= O2_SCENARIO_PAGES)
+		return O2_NO_INDEX;
+	if (end->memory->kind != O2_DMA_IOMMU)
+		return (uint32_t)page;
+	for (uint32_t i = 0; i < O2_SCENARIO_PAGES; i++)
+		if (end->device_page[i] == page)
+			return i;
+	return O2_NO_INDEX;
 }
 
 static bool in_a_slot(const struct o2_explain_end *end, uint64_t addr)
@@ -67,42 +76,46 @@ static bool in_a_slot(const struct o2_explain_end *end, uint64_t addr)
 	return false;
 }
 
-/*
- * A registered page list: one slot a page.  Without one: the pages that segments are in, each once.  What is
- * published in neither gets a slot of its own.
- */
-static void find_slots(struct o2_explain_end *end)
+static void add_slot(struct o2_explain_end *end, uint64_t addr, uint32_t length, uint32_t page)
 {
-	const uint32_t page_bytes = end->page_bytes;
+	if (end->nslots < O2_MAX_FRAGS && !in_a_slot(end, addr))
+		end->slot[end->nslots++] =
+			(struct o2_explain_slot){.addr = addr, .length = length, .page = page};
+}
 
-	end->nslots = 0;
-	for (uint32_t i = 0; i < end->plan.npages; i++)
-		end->slot[end->nslots++] = (struct o2_explain_slot){
-			.addr = end->plan.iova - end->plan.page_offset + (uint64_t)i * page_bytes,
-			.length = page_bytes,
-			.page = page_behind(end, end->plan.page[i]),
-		};
-	for (uint32_t i = 0; end->plan.npages == 0 && i < end->segments.count; i++) {
+/* Mode global registers nothing: the pages that segments are in, each once. */
+static void find_global_slots(struct o2_explain_end *end)
+{
+	for (uint32_t i = 0; i < end->segments.count; i++) {
 		const uint64_t first = end->segments.segment[i].addr;
 		const uint64_t last = first + end->segments.segment[i].length - 1;
 
-		for (uint64_t at = first - first % page_bytes; at <= last && end->nslots < O2_MAX_FRAGS;
-		     at += page_bytes) {
-			if (!in_a_slot(end, at))
-				end->slot[end->nslots++] = (struct o2_explain_slot){
-					.addr = at,
-					.length = page_bytes,
-					.page = page_behind(end, at),
-				};
-		}
+		for (uint64_t at = first - first % end->page_bytes; at <= last; at += end->page_bytes)
+			add_slot(end, at, end->page_bytes, page_behind(end, at));
 	}
-	for (uint32_t i = 0; i < end->plan.nfrags && end->nslots < O2_MAX_FRAGS; i++)
-		if (!in_a_slot(end, end->plan.frag[i].rf_addr))
-			end->slot[end->nslots++] = (struct o2_explain_slot){
-				.addr = end->plan.frag[i].rf_addr,
-				.length = end->plan.frag[i].rf_nob,
-				.page = O2_NO_INDEX,
-			};
+}
+
+/*
+ * A registered page list: one slot a page.  Byte ranges with gaps: one slot each, which begins and ends where
+ * the range does and so is no page.  What is published in neither gets a slot of its own.
+ */
+static void find_slots(struct o2_explain_end *end)
+{
+	const struct o2_reg_plan *plan = &end->plan;
+	uint64_t addr = plan->iova;
+
+	end->nslots = 0;
+	for (uint32_t i = 0; i < plan->npages; i++)
+		add_slot(end, plan->iova - plan->page_offset + (uint64_t)i * end->page_bytes, end->page_bytes,
+			 page_behind(end, plan->page[i]));
+	for (uint32_t i = 0; i < plan->nentries; i++) {
+		add_slot(end, addr, plan->entry[i].length, O2_NO_INDEX);
+		addr += plan->entry[i].length;
+	}
+	if (plan->mode == O2_REG_GLOBAL)
+		find_global_slots(end);
+	for (uint32_t i = 0; i < plan->nfrags; i++)
+		add_slot(end, plan->frag[i].rf_addr, plan->frag[i].rf_nob, O2_NO_INDEX);
 }
 
 /* Buffer to descriptor, stage by stage; where it ends stays in end->stage. */
@@ -117,6 +130,9 @@ static bool map_end(struct o2_explain *explain, enum o2_side which, uint64_t nob
 		.npages = shown.npages,
 		.base = o2_explain_base(end->memory->kind),
 		.unmapped = shown.unmapped,
+		.iommu = {.device_page = o2_arena_iommu(&shown),
+			  .merge = end->memory->merge,
+			  .fault = end->memory->fault},
 	};
 	struct o2_reg_request request = {
 		.mode = end->memory->mode,
@@ -128,6 +144,7 @@ static bool map_end(struct o2_explain *explain, enum o2_side which, uint64_t nob
 	struct o2_iov iov[O2_SCENARIO_PIECES];
 	struct o2_buffer buffer;
 
+	end->device_page = o2_arena_iommu(&shown);
 	for (uint32_t i = 0; i < O2_ARENA_VIEWS; i++)
 		shown.view[i].base = VIEW_BASE + i * VIEW_STEP;
 	space = o2_arena_space(&shown);
@@ -141,7 +158,10 @@ static bool map_end(struct o2_explain *explain, enum o2_side which, uint64_t nob
 	if (o2_dma_map(&end->sg, &device, &end->segments, &end->error) != 0)
 		return false;
 	end->stage = O2_EXPLAIN_REG;
-	request.gaps = end->sg.gaps;
+	request.gaps = end->sg.gaps || end->memory->per_segment;
+	request.iova = end->memory->iova;
+	if (end->memory->mode == O2_REG_USER)
+		request.contiguous = o2_virtual_range(&buffer, &request.iova);
 	if (o2_reg_plan(&request, &end->segments, &end->plan, &end->error) != 0)
 		return false;
 	end->stage = O2_EXPLAIN_READY;

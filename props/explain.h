@@ -33,7 +33,8 @@ enum o2_explain_stage {
 struct o2_explain_slot {
 	uint64_t addr;	 /* in the terms of the key */
 	uint32_t length; /* bytes */
-	uint32_t page;	 /* the arena's page behind it, from its first byte on; O2_NO_INDEX when it is none */
+	uint32_t
+		page; /* the arena's page behind it, from its first byte on; O2_NO_INDEX when it is no page */
 };
 
 struct o2_explain_end {
@@ -44,6 +45,7 @@ struct o2_explain_end {
 	uint64_t nob;		     /* bytes that this side maps */
 	uint32_t page_bytes;
 	uint32_t max_pages;
+	const uint32_t *device_page; /* kind iommu: where each page lies in the device's addresses */
 	struct o2_extent piece[O2_SCENARIO_EXTENTS]; /* these bytes, by page, without any stage's help */
 	uint32_t npieces;
 	struct o2_sg_list sg;
