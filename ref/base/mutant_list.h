@@ -80,6 +80,8 @@
 #define O2_MUTANTS_OF_CODEC(X)                                                                             \
 	X(SUM_FOR_COUNT, "sum-for-count", "codec", "LU-7650",                                              \
 	  "instead of the fragment count the sum of the lengths is bounded, before they are swapped")      \
+	X(COUNT_IN_UNITS, "count-in-units", "codec", "LU-7650",                                            \
+	  "the fragment count is written in units of 4 KiB by a node with pages of 64 KiB")                \
 	X(COMPLETION_PADDED, "completion-padded", "codec", "bug 7217",                                     \
 	  "a completion's body of 12 bytes takes the 16 that natural alignment gives it")                  \
 	X(TYPE_ASSERTED, "type-asserted", "codec", "LU-17689",                                             \

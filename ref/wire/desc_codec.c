@@ -146,7 +146,8 @@ ALWAYS_INLINE void store_frags(const struct o2_rdma_desc *desc, const enum o2_by
 void o2_desc_store(const struct o2_rdma_desc *desc, enum o2_byte_order order, uint8_t *bytes)
 {
 	o2_store32(bytes + O2_DESC_AT_KEY, order, desc->rd_key);
-	o2_store32(bytes + O2_DESC_AT_NFRAGS, order, desc->rd_nfrags);
+	o2_store32(bytes + O2_DESC_AT_NFRAGS, order,
+		   o2_mutate(COUNT_IN_UNITS, desc->rd_nfrags, desc->rd_nfrags << 4));
 	if (order == O2_LITTLE_ENDIAN)
 		store_frags(desc, O2_LITTLE_ENDIAN, bytes + O2_DESC_AT_FRAGS);
 	else
