@@ -16,15 +16,6 @@ add_custom_target(fuzz_targets)
 add_custom_target(bench_fuzz)
 add_custom_target(bench_mutator)
 
-# An engine finds broken assertions, whatever the build type says.
-if(NOT O2_FUZZ_ENGINE STREQUAL "replay")
-  foreach(library o2ref o2props_lib loopverbs o2cli_lib)
-    if(TARGET ${library})
-      target_compile_options(${library} PRIVATE -UNDEBUG)
-    endif()
-  endforeach()
-endif()
-
 # CMPLOG is one more instrumentation of the same program (`afl-fuzz -c 0`); a variable of the compiler's environment.
 function(o2_with_cmplog target)
   if(O2_FUZZ_ENGINE STREQUAL "afl")

@@ -2,6 +2,9 @@
 #ifndef O2_BASE_LIMITS_H
 #define O2_BASE_LIMITS_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 /* Limits that several stages share.  Sources: docs/wire.md ("Limits") and docs/mapping.md ("Limits"). */
 
 /*
@@ -21,6 +24,11 @@
 /* Page sizes that the pure stages accept.  Registration on a device uses the host's. */
 #define O2_PAGE_BYTES_MIN 4096u
 #define O2_PAGE_BYTES_MAX 65536u
+
+static inline bool o2_page_bytes_legal(uint32_t page_bytes)
+{
+	return page_bytes == O2_PAGE_BYTES_MIN || page_bytes == 16384 || page_bytes == O2_PAGE_BYTES_MAX;
+}
 
 /* Gather entries of one work request, at most: what soft-RoCE offers. */
 #define O2_MAX_WRQ_SGE 32u

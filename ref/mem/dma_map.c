@@ -14,7 +14,7 @@ static int check_device(const struct o2_dma_device *device, struct o2_error *err
 	if ((uint32_t)device->kind >= O2_DMA_KINDS)
 		return o2_refuse(error, -EINVAL, "dma/kind", "kind", O2_NO_INDEX, device->kind,
 				 O2_DMA_KINDS - 1);
-	if (page_bytes != 4096 && page_bytes != 16384 && page_bytes != 65536)
+	if (!o2_page_bytes_legal(page_bytes))
 		return o2_refuse(error, -EINVAL, "dma/page-size", "page_bytes", O2_NO_INDEX, page_bytes,
 				 O2_PAGE_BYTES_MAX);
 	if (device->base % page_bytes != 0)

@@ -19,7 +19,7 @@ static uint64_t piece_bytes(const struct o2_buffer *buffer, uint32_t index)
 static int check_request(const struct o2_buffer *buffer, const struct o2_address_space *space,
 			 uint32_t max_entries, struct o2_error *error)
 {
-	if (space->page_bytes != 4096 && space->page_bytes != 16384 && space->page_bytes != 65536)
+	if (!o2_page_bytes_legal(space->page_bytes))
 		return o2_refuse(error, -EINVAL, "sg/page-size", "page_bytes", O2_NO_INDEX, space->page_bytes,
 				 O2_PAGE_BYTES_MAX);
 	if (max_entries != O2_MAX_FRAGS && max_entries != O2_MAX_FRAGS_LEGACY)

@@ -60,4 +60,8 @@ int o2_reg_region(struct ibv_pd *pd, void *addr, uint64_t length, uint64_t iova,
 /* The plan's access bits as the device wants them. */
 int o2_reg_access_flags(uint32_t plan_access);
 
+/* Register the plan's pages for this transfer; the key is ready at once: what modes fmr and phys do. */
+int o2_reg_bind_pages(struct o2_reg_domain *domain, const struct o2_reg_plan *plan,
+		      struct o2_binding *binding, struct o2_error *error);
+
 #endif

@@ -8,11 +8,5 @@
 int o2_reg_bind_phys(struct o2_reg_domain *domain, const struct o2_reg_plan *plan, struct o2_binding *binding,
 		     struct o2_error *error)
 {
-	int rc = o2_reg_window_mr(domain, plan, o2_reg_access_flags(plan->access), binding, error);
-
-	if (rc != 0)
-		return rc;
-	binding->key = plan->side == O2_SOURCE ? binding->mr->lkey : binding->mr->rkey;
-	binding->state = O2_BINDING_READY;
-	return 0;
+	return o2_reg_bind_pages(domain, plan, binding, error);
 }

@@ -92,12 +92,8 @@ int o2_reg_window_mr(struct o2_reg_domain *domain, const struct o2_reg_plan *pla
 	return rc;
 }
 
-/*
- * Mode fmr, strict: a region of its own for every transfer, gone with the transfer.  The region is exactly
- * as long as the bytes, so that the device refuses the one before and the one after (docs/modes.md, "fmr").
- */
-int o2_reg_bind_fmr(struct o2_reg_domain *domain, const struct o2_reg_plan *plan, struct o2_binding *binding,
-		    struct o2_error *error)
+int o2_reg_bind_pages(struct o2_reg_domain *domain, const struct o2_reg_plan *plan,
+		      struct o2_binding *binding, struct o2_error *error)
 {
 	int rc = o2_reg_window_mr(domain, plan, o2_reg_access_flags(plan->access), binding, error);
 
@@ -106,4 +102,14 @@ int o2_reg_bind_fmr(struct o2_reg_domain *domain, const struct o2_reg_plan *plan
 	binding->key = plan->side == O2_SOURCE ? binding->mr->lkey : binding->mr->rkey;
 	binding->state = O2_BINDING_READY;
 	return 0;
+}
+
+/*
+ * Mode fmr, strict: a region of its own for every transfer, gone with the transfer.  The region is exactly
+ * as long as the bytes, so that the device refuses the one before and the one after (docs/modes.md, "fmr").
+ */
+int o2_reg_bind_fmr(struct o2_reg_domain *domain, const struct o2_reg_plan *plan, struct o2_binding *binding,
+		    struct o2_error *error)
+{
+	return o2_reg_bind_pages(domain, plan, binding, error);
 }

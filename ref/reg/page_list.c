@@ -37,3 +37,14 @@ int o2_reg_list_pages(const struct o2_reg_request *request, const struct o2_dma_
 			return 0;
 	}
 }
+
+int o2_reg_check_seam(const struct o2_dma_list *segments, uint32_t index, uint32_t page_bytes,
+		      const char *rule, struct o2_error *error)
+{
+	uint64_t end = segments->segment[index - 1].addr + segments->segment[index - 1].length;
+	uint64_t start = segments->segment[index].addr;
+
+	if (end == start || (end % page_bytes == 0 && start % page_bytes == 0))
+		return 0;
+	return o2_refuse(error, -EINVAL, rule, "segment[].addr", index, start, end);
+}

@@ -39,7 +39,7 @@ static int check_request(const struct o2_reg_request *request, struct o2_error *
 				 O2_REG_MODES - 1);
 	if (request->side != O2_SOURCE && request->side != O2_SINK)
 		return o2_refuse(error, -EINVAL, "reg/side", "side", O2_NO_INDEX, request->side, O2_SINK);
-	if (page_bytes != 4096 && page_bytes != 16384 && page_bytes != 65536)
+	if (!o2_page_bytes_legal(page_bytes))
 		return o2_refuse(error, -EINVAL, "reg/page-size", "page_bytes", O2_NO_INDEX, page_bytes,
 				 O2_PAGE_BYTES_MAX);
 	if (request->max_pages != O2_MAX_FRAGS && request->max_pages != O2_MAX_FRAGS_LEGACY)

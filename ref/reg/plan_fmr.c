@@ -5,19 +5,6 @@
 #include "base/mutant.h"
 #include "reg/plan_modes.h"
 
-/* Two segments meet without a hole when both sides of the seam are page boundaries, or when they are one
- * range. */
-static int check_seam(const struct o2_dma_list *segments, uint32_t index, uint32_t page_bytes,
-		      struct o2_error *error)
-{
-	uint64_t end = segments->segment[index - 1].addr + segments->segment[index - 1].length;
-	uint64_t start = segments->segment[index].addr;
-
-	if (end == start || (end % page_bytes == 0 && start % page_bytes == 0))
-		return 0;
-	return o2_refuse(error, -EINVAL, "reg/fmr/undeclared-gap", "segment[].addr", index, start, end);
-}
-
 /* What the published fragments span is what gets registered, and no byte more. */
 static void cover_fragments(struct o2_reg_plan *plan)
 {
@@ -53,7 +40,8 @@ int o2_reg_plan_fmr(const struct o2_reg_request *request, const struct o2_dma_li
 		int rc = 0;
 
 		if (i > 0 && !request->gaps)
-			rc = check_seam(segments, i, request->page_bytes, error);
+			rc = o2_reg_check_seam(segments, i, request->page_bytes, "reg/fmr/undeclared-gap",
+					       error);
 		if (rc == 0)
 			rc = o2_reg_list_pages(request, segment, i, plan, &slot, error);
 		if (rc != 0)

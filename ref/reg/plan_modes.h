@@ -30,4 +30,11 @@ int o2_reg_plan_fastreg_gaps(const struct o2_reg_request *request, const struct 
 int o2_reg_list_pages(const struct o2_reg_request *request, const struct o2_dma_segment *segment,
 		      uint32_t index, struct o2_reg_plan *plan, uint32_t *slot, struct o2_error *error);
 
+/*
+ * Do segments index - 1 and index meet without a hole, in a list of pages?  They do when both sides of the
+ * seam are page boundaries, or when they are one range.  Returns 0, or -EINVAL under that rule.
+ */
+int o2_reg_check_seam(const struct o2_dma_list *segments, uint32_t index, uint32_t page_bytes,
+		      const char *rule, struct o2_error *error);
+
 #endif

@@ -4,18 +4,6 @@
 #include "base/mutant.h"
 #include "reg/plan_modes.h"
 
-/* Without a hole: one range, or both sides of the seam on page boundaries. */
-static int check_seam(const struct o2_dma_list *segments, uint32_t index, uint32_t page_bytes,
-		      struct o2_error *error)
-{
-	uint64_t end = segments->segment[index - 1].addr + segments->segment[index - 1].length;
-	uint64_t start = segments->segment[index].addr;
-
-	if (end == start || (end % page_bytes == 0 && start % page_bytes == 0))
-		return 0;
-	return o2_refuse(error, -EINVAL, "reg/phys/undeclared-gap", "segment[].addr", index, start, end);
-}
-
 static int check_iova(const struct o2_reg_request *request, uint64_t first, uint64_t total,
 		      struct o2_error *error)
 {
@@ -48,7 +36,8 @@ int o2_reg_plan_phys(const struct o2_reg_request *request, const struct o2_dma_l
 		uint32_t slot;
 
 		if (i > 0)
-			rc = check_seam(segments, i, request->page_bytes, error);
+			rc = o2_reg_check_seam(segments, i, request->page_bytes, "reg/phys/undeclared-gap",
+					       error);
 		if (rc == 0)
 			rc = o2_reg_list_pages(request, &segments->segment[i], i, plan, &slot, error);
 		if (rc != 0)

@@ -303,7 +303,7 @@ int o2_fmr_set_init(struct o2_fmr_set *set, const struct o2_fmr_config *config, 
 	if (config->max_pages != O2_MAX_FRAGS && config->max_pages != O2_MAX_FRAGS_LEGACY)
 		return o2_refuse(error, -EINVAL, "pool/fmr/max-pages", "max_pages", O2_NO_INDEX,
 				 config->max_pages, O2_MAX_FRAGS);
-	if (page != 4096 && page != 16384 && page != 65536)
+	if (!o2_page_bytes_legal(page))
 		return o2_refuse(error, -EINVAL, "pool/fmr/page-size", "page_bytes", O2_NO_INDEX, page,
 				 O2_PAGE_BYTES_MAX);
 	/* With a higher one the last region would be dirty before any flush was wanted. */

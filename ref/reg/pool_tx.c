@@ -188,7 +188,7 @@ int o2_tx_set_init(struct o2_tx_set *set, const struct o2_tx_config *config, str
 	if (config->pool_size == 0 || config->pool_size > O2_POOL_SIZE_MAX)
 		return o2_refuse(error, -EINVAL, "pool/tx/pool-size", "pool_size", O2_NO_INDEX,
 				 config->pool_size, O2_POOL_SIZE_MAX);
-	if (page != 4096 && page != 16384 && page != 65536)
+	if (!o2_page_bytes_legal(page))
 		return o2_refuse(error, -EINVAL, "pool/tx/page-size", "page_bytes", O2_NO_INDEX, page,
 				 O2_PAGE_BYTES_MAX);
 	if (config->storage_bytes > O2_TX_STORAGE_MAX)
