@@ -167,6 +167,9 @@ def test_refusals():
         refused("--host without a device", vm("--host", "--", "true"), "no soft-RoCE device")
     else:
         print("not run: refusal of --host (this host has a soft-RoCE device)")
+    done = subprocess.run([PREPARE, "--suite", "no-such-suite", "--cache", os.path.join(WORK, "suite-cache")],
+                          capture_output=True, check=False)
+    refused("prepare of a suite that is nowhere", done, "no suite no-such-suite")
     few = os.path.join(WORK, "few-tools")
     os.mkdir(few)
     for tool in ("bash", "sed", "sort", "awk", "xargs", "grep", "dirname", "id", "cat"):
@@ -183,6 +186,9 @@ def test_refusals():
     done = subprocess.run(["unshare", "-mn", "sh", "-c", hide, "sh", PREPARE, "--cache", os.path.join(WORK, "empty-cache")],
                           capture_output=True, check=False)
     refused("prepare without a kernel package", done, "no kernel package")
+    done = subprocess.run(["unshare", "-mn", "sh", "-c", hide, "sh", PREPARE, "--suite", "bookworm-backports", "--cache",
+                           os.path.join(WORK, "suite-cache")], capture_output=True, check=False)
+    refused("prepare of a suite without a known mirror", done, "name no mirror")
 
 
 def test_prepare_twice_at_once():

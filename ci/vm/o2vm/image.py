@@ -7,7 +7,7 @@ import os
 import shutil
 import tempfile
 
-from . import initramfs, kernel
+from . import initramfs, kernel, suite
 from .common import VM_DIR, say
 
 # Part of every kernel directory's name: raise it when what unpack() writes changes.
@@ -31,22 +31,29 @@ def locked(cache_dir):
         yield
 
 
-def kernel_key(package, deb):
+def kernel_key(package, deb, suite_name):
     """A directory name for this kernel and this list of modules."""
     digest = hashlib.sha256("\n".join(kernel.wanted_modules()).encode())
     if deb:
         info = os.stat(deb)
         digest.update(f"{os.path.abspath(deb)} {info.st_size} {info.st_mtime_ns}".encode())
-    return f"kernel-{os.path.basename(deb) if deb else package}-v{LAYOUT_VERSION}-{digest.hexdigest()[:8]}"
+    name = os.path.basename(deb) if deb else package + (f"-{suite_name}" if suite_name else "")
+    return f"kernel-{name}-v{LAYOUT_VERSION}-{digest.hexdigest()[:8]}"
 
 
-def ensure_kernel(cache_dir, package, deb, refresh):
+def fetch(package, suite_name, work):
+    """The package's file, in `work`."""
+    options = suite.apt_options(suite_name, os.path.join(work, "apt")) if suite_name else []
+    return kernel.download_package(kernel.resolve_package(package, options), work, options)
+
+
+def ensure_kernel(cache_dir, package, deb, suite_name, refresh):
     """The unpacked kernel's directory. Once there, apt is not asked again unless refresh is set."""
-    out = os.path.join(cache_dir, kernel_key(package, deb))
+    out = os.path.join(cache_dir, kernel_key(package, deb, suite_name))
     if os.path.isdir(out) and not refresh:
         return out
     with tempfile.TemporaryDirectory(dir=cache_dir, prefix="unpack-") as work:
-        source = deb or kernel.download_package(kernel.resolve_package(package), work)
+        source = deb or fetch(package, suite_name, work)
         fresh = os.path.join(work, "kernel")
         os.mkdir(fresh)
         kernel.unpack(source, fresh)
@@ -78,10 +85,10 @@ def drop_old(cache_dir):
         os.unlink(path)
 
 
-def ensure(cache_dir, package, deb=None, refresh=False):
-    """The bootable image; CannotRun where something is missing. Two callers at once: one makes it, the other waits."""
+def ensure(cache_dir, package, deb=None, suite_name=None, refresh=False):
+    """The bootable image, of a package file, of a suite, or as apt has it; CannotRun where something is missing. Two callers at once: one makes it, the other waits."""
     with locked(cache_dir):
-        kernel_dir = ensure_kernel(cache_dir, package, deb, refresh)
+        kernel_dir = ensure_kernel(cache_dir, package, deb, suite_name, refresh)
         image = Image(kernel_dir, ensure_initrd(cache_dir, kernel_dir))
     if refresh:
         say(f"kernel {image.release} in {cache_dir}")

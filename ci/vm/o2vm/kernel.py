@@ -19,6 +19,7 @@ SECTOR_BYTES = 512
 SIZE_TRAILER_BYTES = 4  # the build appends the unpacked size to the compressed payload
 
 XZ_MAGIC = b"\xfd7zXZ\x00"
+ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 SIGNATURE_MARK = b"~Module signature appended~\n"
 SIGNATURE_INFO_BYTES = 12  # struct module_signature, whose last 4 bytes are the big-endian length
 
@@ -28,13 +29,14 @@ def wanted_modules():
         return [line.strip() for line in f if line.strip() and not line.startswith("#")]
 
 
-def resolve_package(name):
+def resolve_package(name, apt_options=()):
     """Follow a kernel meta-package (linux-image-amd64) to the package that holds a kernel."""
     apt_cache = find_program("apt-cache", "apt")
     for _ in range(3):
         if re.match(r"linux-image-\d", name):
             return name
-        done = subprocess.run([apt_cache, "depends", "--important", name], capture_output=True, text=True, check=False)
+        done = subprocess.run([apt_cache, *apt_options, "depends", "--important", name], capture_output=True, text=True,
+                              check=False)
         found = re.search(r"Depends: (linux-image-\S+)", done.stdout)
         if not found:
             break
@@ -42,16 +44,28 @@ def resolve_package(name):
     raise CannotRun(f"apt knows no kernel package behind {name}; run `apt-get update` once, or give --kernel-deb FILE")
 
 
-def download_package(package, directory):
+def download_package(package, directory, apt_options=()):
     """apt-get download needs no privilege and installs nothing."""
-    say(f"fetching {package} (about 70 MB, once)")
-    done = subprocess.run([find_program("apt-get", "apt"), "-q", "download", package], cwd=directory,
+    say(f"fetching {package} (70 to 110 MB, once)")
+    done = subprocess.run([find_program("apt-get", "apt"), *apt_options, "-q", "download", package], cwd=directory,
                           capture_output=True, text=True, check=False)
     found = glob.glob(os.path.join(directory, "linux-image-*.deb"))
     if done.returncode != 0 or not found:
         reason = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
         raise CannotRun(f"cannot download {package}: {reason} (a stale index? `apt-get update`; or --kernel-deb FILE)")
     return found[0]
+
+
+def decompress(payload, path):
+    """Debian compresses kernels with xz up to 6.1, and with zstd later."""
+    if payload.startswith(XZ_MAGIC):
+        return lzma.decompress(payload)
+    if not payload.startswith(ZSTD_MAGIC):
+        raise CannotRun(f"{path}: the kernel is compressed by neither xz nor zstd (begins {payload[:6].hex()})")
+    done = subprocess.run([find_program("zstd", "zstd"), "-dcq"], input=payload, capture_output=True, check=False)
+    if done.returncode != 0:
+        raise CannotRun(f"{path}: zstd: {done.stderr.decode(errors='replace').strip()}")
+    return done.stdout
 
 
 def extract_vmlinux(bzimage_path, out_path):
@@ -62,9 +76,7 @@ def extract_vmlinux(bzimage_path, out_path):
     start = (setup_sects + 1) * SECTOR_BYTES + struct.unpack_from("<I", image, PAYLOAD_OFFSET_OFFSET)[0]
     length = struct.unpack_from("<I", image, PAYLOAD_LENGTH_OFFSET)[0]
     payload = image[start:start + length]
-    if not payload.startswith(XZ_MAGIC):
-        raise CannotRun(f"{bzimage_path}: the kernel is not xz-compressed (begins {payload[:6].hex()})")
-    vmlinux = lzma.decompress(payload[:-SIZE_TRAILER_BYTES])
+    vmlinux = decompress(payload[:-SIZE_TRAILER_BYTES], bzimage_path)
     if not vmlinux.startswith(b"\x7fELF"):
         raise CannotRun(f"{bzimage_path}: the payload is not an ELF file")
     with open(out_path, "wb") as f:

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: MIT
+"""A Debian suite that the machine does not list (backports), from the mirror that its own apt sources name."""
+import os
+import re
+import subprocess
+
+from .common import CannotRun, find_program
+
+KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
+FIELDS = "$(REPO_URI)|$(ORIGIN)|$(LABEL)|$(COMPONENT)"
+
+
+def mirror():
+    """The URI of Debian's own archive, as the first of apt's sources has it."""
+    done = subprocess.run([find_program("apt-get", "apt"), "indextargets", "--format", FIELDS, "Created-By: Packages"],
+                          capture_output=True, text=True, check=False)
+    for line in done.stdout.splitlines():
+        uri, origin, label, component = line.split("|")
+        if (origin, label, component) == ("Debian", "Debian", "main"):
+            return uri
+    raise CannotRun("apt's sources name no mirror of Debian, or it was never asked; run `apt-get update` once")
+
+
+def apt_options(name, directory):
+    """Options that make apt know this suite and no other, with all its state in `directory`: no privilege needed."""
+    if not re.fullmatch(r"[a-z][a-z0-9-]*", name):
+        raise CannotRun(f"{name!r} is no name of a suite")
+    for folder in ("state/lists/partial", "cache/archives/partial"):
+        os.makedirs(os.path.join(directory, folder))
+    sources = os.path.join(directory, "suite.sources")
+    signed_by = f"Signed-By: {KEYRING}\n" if os.path.exists(KEYRING) else ""
+    with open(sources, "w", encoding="ascii") as f:
+        f.write(f"Types: deb\nURIs: {mirror()}\nSuites: {name}\nComponents: main\n{signed_by}")
+    settings = {"Dir::State": f"{directory}/state", "Dir::State::status": "/var/lib/dpkg/status",
+                "Dir::Cache": f"{directory}/cache", "Dir::Etc::sourcelist": sources, "Dir::Etc::sourceparts": "/dev/null",
+                "APT::Sandbox::User": "root"}
+    options = [word for key, value in settings.items() for word in ("-o", f"{key}={value}")]
+    done = subprocess.run([find_program("apt-get", "apt"), *options, "-q", "update"], capture_output=True, text=True,
+                          check=False)
+    problems = [line for line in done.stderr.splitlines() if line.startswith(("E:", "W:"))]
+    if done.returncode != 0 or problems:
+        raise CannotRun(f"no suite {name} at the mirror of apt's sources: {(problems or ['apt-get update failed'])[0]}")
+    return options
