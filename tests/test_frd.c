@@ -232,8 +232,6 @@ static void test_bad_arguments(void **state)
 
 	(void)state;
 	o2_frd_init(&key, O2_FRD_INVALIDATE_LAST, KEY, KEY);
-	assert_int_equal(o2_frd_map(&key, O2_SOURCE, &error), -EINVAL);
-	assert_string_equal(error.rule, "frd/map/side");
 	assert_int_equal(o2_frd_map(&key, O2_SINK, &error), 0);
 	assert_int_equal(o2_frd_post_done(&key, QUEUE, 2, false, &error), -EINVAL);
 	assert_int_equal(o2_frd_post_done(&key, QUEUE, 0, true, &error), -EINVAL);
@@ -244,6 +242,31 @@ static void test_bad_arguments(void **state)
 	assert_string_equal(error.rule, "frd/invalidate/queue");
 	assert_int_equal(o2_frd_invalidate(&key, QUEUE, &rkey, &error), 0);
 	assert_int_equal(rkey, KEY + 1);
+}
+
+/* User verbs: a source's chain is empty, and the key that it counted is the next sink's. */
+static void test_sources_of_user_verbs(void **state)
+{
+	struct o2_frd_key key;
+	struct o2_frd_chain chain;
+
+	(void)state;
+	o2_frd_init(&key, O2_FRD_INVALIDATE_LAST, KEY, KEY);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(o2_frd_map(&key, O2_SOURCE, NULL), 0);
+		o2_frd_gather(&key, 0x1234);
+		assert_int_equal(o2_frd_published(&key), 0x1234);
+		assert_int_equal(o2_frd_chain(&key, &chain, NULL), 0);
+		assert_int_equal(chain.count, 0);
+		assert_int_equal(o2_frd_post_done(&key, QUEUE, 1, false, NULL), -EINVAL);
+		assert_int_equal(o2_frd_post_done(&key, QUEUE, 0, i == 0, NULL), 0);
+		assert_int_equal(key.state, O2_FRD_PREPARED);
+		assert_int_equal(o2_frd_unmap(&key, NULL), 0);
+		assert_int_equal(key.state, O2_FRD_IDLE_PREPARED);
+	}
+	assert_int_equal(o2_frd_map(&key, O2_SINK, NULL), 0);
+	assert_int_equal(o2_frd_published(&key), KEY + 1);
+	assert_false(key.registered);
 }
 
 /* A strict device, written from what a provider does: one slot, which holds a key or none. */
@@ -403,6 +426,7 @@ int main(void)
 		cmocka_unit_test(test_flags_of_a_kernel),
 		cmocka_unit_test(test_abandoned_and_second_post),
 		cmocka_unit_test(test_bad_arguments),
+		cmocka_unit_test(test_sources_of_user_verbs),
 		cmocka_unit_test(test_random),
 	};
 

@@ -28,11 +28,13 @@ static uint64_t now_ms(void *context)
 	return ((struct device *)context)->now_ms;
 }
 
-static int create(void *context, uint64_t device, uint32_t max_pages, uint32_t page_bytes, void **handle)
+static int create(void *context, uint64_t device, uint32_t max_pages, uint32_t page_bytes, void **handle,
+		  struct o2_error *error)
 {
 	struct device *d = context;
 
 	(void)device;
+	(void)error;
 	assert_int_equal(max_pages, 257);
 	assert_int_equal(page_bytes, 4096);
 	if (d->created == d->fail_create_at)
@@ -49,13 +51,13 @@ static void destroy(void *context, void *handle)
 	((struct device *)context)->alive--;
 }
 
-static int map(void *context, void *handle, const uint64_t *pages, uint32_t npages, uint64_t iova,
-	       uint32_t *lkey, uint32_t *rkey)
+static int map(void *context, void *handle, const struct o2_fmr_request *request, uint32_t *lkey,
+	       uint32_t *rkey, struct o2_error *error)
 {
 	struct device *d = context;
 
-	(void)iova;
-	assert_true(npages == 0 || pages != NULL);
+	(void)error;
+	assert_true(request->npages == 0 || request->pages != NULL);
 	d->maps++;
 	if (d->map_error != 0)
 		return d->map_error;
@@ -105,15 +107,24 @@ static struct o2_fmr_config config_of(struct device *d, uint32_t pool_size, uint
 				      .cache = true};
 }
 
+static int take_list(struct o2_fmr_set *set, const uint64_t *pages, uint32_t npages, uint64_t iova,
+		     struct o2_fmr **fmr, struct o2_error *error)
+{
+	const struct o2_fmr_request request = {.pages = pages, .npages = npages, .iova = iova};
+
+	return o2_fmr_take(set, &request, fmr, error);
+}
+
 /* The list of that number. */
 static struct o2_fmr *take(struct o2_fmr_set *set, uint64_t list)
 {
 	const uint64_t pages[2] = {0x10000000, list << 12};
 	struct o2_fmr *fmr = NULL;
 
-	assert_int_equal(o2_fmr_take(set, pages, 2, 0, &fmr, NULL), 0);
+	assert_int_equal(take_list(set, pages, 2, 0, &fmr, NULL), 0);
 	assert_int_equal(fmr->place, O2_FMR_USED);
 	assert_int_equal(fmr->lkey, fmr->rkey + 0x1000);
+	assert_int_equal(fmr->mapped.npages, 2);
 	return fmr;
 }
 
@@ -204,14 +215,17 @@ static void test_eviction(void **state)
 	close_set(&set, &d);
 }
 
-/* Same pages at another address, or fewer of them, are another list; and without the cache so are the same.
- */
+/* Same pages at another address, fewer of them, other bytes or other rights are another list; and without the
+ * cache so are the same. */
 static void test_what_is_the_same(void **state)
 {
 	const uint64_t pages[2] = {0x10000000, 0x20000000};
 	struct device d;
-	struct o2_fmr_config config = config_of(&d, 6, 32, 6);
-	struct o2_fmr *fmr[5];
+	struct o2_fmr_config config = config_of(&d, 8, 32, 8);
+	struct o2_fmr_request other[3] = {{.pages = pages, .npages = 2, .page_offset = 8},
+					  {.pages = pages, .npages = 2, .length = 100},
+					  {.pages = pages, .npages = 2, .access = 2}};
+	struct o2_fmr *fmr[8];
 	struct o2_fmr_set set;
 
 	(void)state;
@@ -220,14 +234,16 @@ static void test_what_is_the_same(void **state)
 		d.maps = 0;
 		config.cache = cache != 0;
 		assert_int_equal(o2_fmr_set_init(&set, &config, NULL), 0);
-		assert_int_equal(o2_fmr_take(&set, pages, 2, 0, &fmr[0], NULL), 0);
-		assert_int_equal(o2_fmr_take(&set, pages, 2, 4096, &fmr[1], NULL), 0);
-		assert_int_equal(o2_fmr_take(&set, pages, 1, 0, &fmr[2], NULL), 0);
-		assert_int_equal(o2_fmr_take(&set, pages + 1, 1, 0, &fmr[3], NULL), 0);
-		assert_int_equal(o2_fmr_take(&set, pages, 2, 0, &fmr[4], NULL), 0);
-		assert_int_equal(d.maps, cache != 0 ? 4 : 5);
+		assert_int_equal(take_list(&set, pages, 2, 0, &fmr[0], NULL), 0);
+		assert_int_equal(take_list(&set, pages, 2, 4096, &fmr[1], NULL), 0);
+		assert_int_equal(take_list(&set, pages, 1, 0, &fmr[2], NULL), 0);
+		assert_int_equal(take_list(&set, pages + 1, 1, 0, &fmr[3], NULL), 0);
+		assert_int_equal(take_list(&set, pages, 2, 0, &fmr[4], NULL), 0);
+		for (int i = 0; i < 3; i++)
+			assert_int_equal(o2_fmr_take(&set, &other[i], &fmr[5 + i], NULL), 0);
+		assert_int_equal(d.maps, cache != 0 ? 7 : 8);
 		assert_true((fmr[4] == fmr[0]) == (cache != 0));
-		for (int i = 0; i < 5; i++)
+		for (int i = 0; i < 8; i++)
 			assert_int_equal(o2_fmr_put(&set, fmr[i], false, NULL), 0);
 		close_set(&set, &d);
 	}
@@ -302,6 +318,43 @@ static void test_failed_transfer(void **state)
 	close_set(&set, &d);
 }
 
+/* A strict mapping is nobody else's, and its key dies in the put; what could not be unmapped is not given
+ * again.
+ */
+static void test_strict(void **state)
+{
+	static const uint64_t pages[2] = {0x10000000, 1 << 12};
+	const struct o2_fmr_request strict = {.pages = pages, .npages = 2, .strict = true};
+	struct device d;
+	struct o2_fmr_config config = config_of(&d, 4, 32, 4);
+	struct o2_fmr *kept, *fmr[2];
+	struct o2_error error;
+	struct o2_fmr_set set;
+
+	(void)state;
+	assert_int_equal(o2_fmr_set_init(&set, &config, NULL), 0);
+	kept = take(&set, 1);
+	assert_int_equal(o2_fmr_take(&set, &strict, &fmr[0], NULL), 0);
+	assert_int_equal(o2_fmr_take(&set, &strict, &fmr[1], NULL), 0);
+	assert_int_equal(d.maps, 3);
+	assert_int_equal(o2_fmr_put(&set, kept, false, NULL), 0);
+	assert_int_equal(o2_fmr_put(&set, fmr[0], false, NULL), 0);
+	assert_true(alive(&d, 1) && !alive(&d, 2) && alive(&d, 3));
+	assert_int_equal(fmr[0]->remaps, 0);
+	expect_places(&set, 3, 1, 0);
+	d.unmap_error = -EIO;
+	assert_int_equal(o2_fmr_put(&set, fmr[1], false, &error), -EIO);
+	assert_string_equal(error.rule, "pool/fmr/key-alive");
+	assert_true(alive(&d, 3));
+	expect_places(&set, 3, 0, 1);
+	assert_int_equal(o2_fmr_put(&set, fmr[1], false, &error), -EINVAL);
+	d.unmap_error = 0;
+	o2_fmr_set_flush(&set, false);
+	assert_false(alive(&d, 3));
+	expect_places(&set, 4, 0, 0);
+	close_set(&set, &d);
+}
+
 /* What could not be unmapped is not mapped again; the next flush takes it along. */
 static void test_flush_fails(void **state)
 {
@@ -338,24 +391,24 @@ static void test_errors(void **state)
 
 	(void)state;
 	assert_int_equal(o2_fmr_set_init(&set, &config, NULL), 0);
-	assert_int_equal(o2_fmr_take(&set, pages, 0, 0, &fmr, &error), -EINVAL);
-	assert_int_equal(o2_fmr_take(&set, pages, 258, 0, &fmr, &error), -EINVAL);
+	assert_int_equal(take_list(&set, pages, 0, 0, &fmr, &error), -EINVAL);
+	assert_int_equal(take_list(&set, pages, 258, 0, &fmr, &error), -EINVAL);
 	assert_string_equal(error.rule, "pool/fmr/npages");
-	assert_int_equal(o2_fmr_take(&set, pages, 1, 512, &fmr, &error), -EINVAL);
+	assert_int_equal(take_list(&set, pages, 1, 512, &fmr, &error), -EINVAL);
 	assert_string_equal(error.rule, "pool/fmr/iova");
 	assert_int_equal(d.maps, 0);
 	d.map_error = -EAGAIN; /* the device's word is not ours: no second pool */
-	assert_int_equal(o2_fmr_take(&set, pages, 257, 0, &fmr, &error), -EAGAIN);
+	assert_int_equal(take_list(&set, pages, 257, 0, &fmr, &error), -EAGAIN);
 	assert_string_equal(error.rule, "pool/fmr/map");
 	assert_int_equal(d.created, 1);
 	d.map_error = 0;
-	assert_int_equal(o2_fmr_take(&set, pages, 257, 0, &held, &error), 0);
+	assert_int_equal(take_list(&set, pages, 257, 0, &held, &error), 0);
 	d.fail_create_at = 1;
-	assert_int_equal(o2_fmr_take(&set, pages, 1, 0, &fmr, &error), -EAGAIN);
+	assert_int_equal(take_list(&set, pages, 1, 0, &fmr, &error), -EAGAIN);
 	assert_string_equal(error.rule, "pool/exhausted");
 	d.now_ms += O2_POOL_RETRY_MS;
 	d.fail_create_at = UINT32_MAX;
-	assert_int_equal(o2_fmr_take(&set, pages, 1, 0, &fmr, &error), 0);
+	assert_int_equal(take_list(&set, pages, 1, 0, &fmr, &error), 0);
 	o2_pool_set_counts(&set.set, &counts);
 	assert_int_equal(counts.live_users, 2);
 	assert_int_equal(counts.live, 2);
@@ -413,6 +466,7 @@ int main(void)
 		cmocka_unit_test(test_what_is_the_same),
 		cmocka_unit_test(test_watermark),
 		cmocka_unit_test(test_failed_transfer),
+		cmocka_unit_test(test_strict),
 		cmocka_unit_test(test_flush_fails),
 		cmocka_unit_test(test_errors),
 		cmocka_unit_test(test_configs_and_creation),

@@ -36,6 +36,7 @@ struct model_pool {
 	bool wanted;
 	uint32_t list[SIZE]; /* that is known, or NO_LIST */
 	uint32_t refs[SIZE], remaps[SIZE], key[SIZE];
+	bool strict[SIZE];
 };
 
 struct model {
@@ -46,7 +47,7 @@ struct model {
 	struct model_pool live[POOLS], failed[POOLS];
 	uint32_t nlive, nfailed;
 	struct faults faults;
-	uint32_t hits, flushes; /* how often */
+	uint32_t hits, flushes, kills; /* how often */
 };
 
 static void drop(uint32_t *list, uint32_t *n, uint32_t value)
@@ -112,12 +113,13 @@ static void model_grow(struct model *m)
 }
 
 /* 0 and the region number; 1 when the pool is exhausted; or -errno. */
-static int model_take_from(struct model *m, struct model_pool *p, uint32_t list, uint32_t *region)
+static int model_take_from(struct model *m, struct model_pool *p, uint32_t list, bool strict,
+			   uint32_t *region)
 {
 	uint32_t i;
 
 	p->deadline_ms = m->faults.now_ms + 300000;
-	for (i = 0; i < m->config.pool_size && (!m->config.cache || p->list[i] != list); i++)
+	for (i = 0; i < m->config.pool_size && (!m->config.cache || strict || p->list[i] != list); i++)
 		;
 	if (i < m->config.pool_size) {
 		drop(p->unused, &p->nunused, i);
@@ -131,7 +133,8 @@ static int model_take_from(struct model *m, struct model_pool *p, uint32_t list,
 		if (m->faults.map_error != 0)
 			return m->faults.map_error;
 		drop(p->unused, &p->nunused, i);
-		p->list[i] = list;
+		p->list[i] = strict ? NO_LIST : list;
+		p->strict[i] = strict;
 		p->remaps[i]++;
 		p->key[i] = ++m->next_key;
 	}
@@ -141,11 +144,11 @@ static int model_take_from(struct model *m, struct model_pool *p, uint32_t list,
 	return 0;
 }
 
-static int model_take(struct model *m, uint32_t list, uint32_t *region)
+static int model_take(struct model *m, uint32_t list, bool strict, uint32_t *region)
 {
 	for (;;) {
 		for (uint32_t i = 0; i < m->nlive; i++) {
-			int rc = model_take_from(m, &m->live[i], list, region);
+			int rc = model_take_from(m, &m->live[i], list, strict, region);
 
 			if (rc <= 0)
 				return rc;
@@ -178,21 +181,39 @@ static void model_remove(struct model_pool *list, uint32_t *n, struct model_pool
 	(*n)--;
 }
 
-static void model_put(struct model *m, uint32_t region, bool transfer_failed)
+/* A strict mapping is undone in the put, at once: what its put says. */
+static int model_unmap(struct model *m, struct model_pool *p, uint32_t i)
+{
+	if (m->faults.unmap_error != 0) {
+		p->dirty[p->ndirty++] = i;
+		p->wanted = true;
+		return m->faults.unmap_error;
+	}
+	p->remaps[i] = 0;
+	p->unused[p->nunused++] = i;
+	m->kills++;
+	return 0;
+}
+
+static int model_put(struct model *m, uint32_t region, bool transfer_failed)
 {
 	bool failed;
 	struct model_pool *p = model_find(m, region, &failed);
 	const uint32_t i = region - p->first;
+	bool flush = p->wanted;
+	int rc = 0;
 
-	if (--p->refs[i] == 0) {
+	if (--p->refs[i] == 0 && p->strict[i]) {
+		rc = model_unmap(m, p, i);
+	} else if (p->refs[i] == 0) {
 		if (p->remaps[i] < m->config.max_remaps)
 			p->unused[p->nunused++] = i;
 		else
 			p->dirty[p->ndirty++] = i;
 		if (p->ndirty >= m->config.watermark)
-			p->wanted = true;
+			p->wanted = flush = true;
 	}
-	if (transfer_failed || (p->wanted && !m->config.flush_on_demand))
+	if (transfer_failed || (flush && !m->config.flush_on_demand))
 		model_flush(m, p, transfer_failed);
 	p->users--;
 	if (failed && p->users == 0)
@@ -203,6 +224,7 @@ static void model_put(struct model *m, uint32_t region, bool transfer_failed)
 		else
 			k++;
 	}
+	return rc;
 }
 
 static void model_fail(struct model *m)

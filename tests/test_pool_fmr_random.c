@@ -39,13 +39,15 @@ static uint64_t now_ms(void *context)
 	return ((struct device *)context)->faults->now_ms;
 }
 
-static int create(void *context, uint64_t device, uint32_t max_pages, uint32_t page_bytes, void **handle)
+static int create(void *context, uint64_t device, uint32_t max_pages, uint32_t page_bytes, void **handle,
+		  struct o2_error *error)
 {
 	struct device *d = context;
 
 	(void)device;
 	(void)max_pages;
 	(void)page_bytes;
+	(void)error;
 	if (d->creates++ == d->faults->fail_at)
 		return -ENOSPC;
 	assert_true(d->created < REGIONS);
@@ -62,14 +64,13 @@ static void destroy(void *context, void *handle)
 	((struct device *)context)->alive--;
 }
 
-static int map(void *context, void *handle, const uint64_t *pages, uint32_t npages, uint64_t iova,
-	       uint32_t *lkey, uint32_t *rkey)
+static int map(void *context, void *handle, const struct o2_fmr_request *request, uint32_t *lkey,
+	       uint32_t *rkey, struct o2_error *error)
 {
 	struct device *d = context;
 
-	(void)pages;
-	(void)npages;
-	(void)iova;
+	(void)request;
+	(void)error;
 	if (d->faults->map_error != 0)
 		return d->faults->map_error;
 	*lkey = *rkey = ((struct region *)handle)->key = ++d->next_key;
@@ -96,7 +97,7 @@ struct run {
 	struct o2_fmr *held[HELD];
 	uint32_t region[HELD]; /* what the model gave */
 	uint32_t nheld;
-	uint32_t hits, flushes, errors, failovers, exhausted; /* how often */
+	uint32_t hits, flushes, kills, alive, errors, failovers, exhausted; /* how often */
 };
 
 static void compare_list(const struct run *r, const struct o2_fmr_list *list, const uint32_t *want,
@@ -138,6 +139,8 @@ static void step_take(struct run *r, struct o2_prng *prng)
 {
 	const uint32_t list = (uint32_t)o2_prng_upto(prng, LISTS - 1);
 	const uint64_t pages[3] = {0x1000 * (1 + list / 3), 0x2000 * (uint64_t)list, 0x3000};
+	const bool strict = o2_prng_upto(prng, 3) == 0;
+	const struct o2_fmr_request request = {.pages = pages, .npages = 3, .strict = strict};
 	struct o2_fmr *fmr = NULL;
 	uint32_t region = 0;
 	int want;
@@ -145,9 +148,9 @@ static void step_take(struct run *r, struct o2_prng *prng)
 	if (r->nheld == HELD)
 		return;
 	r->model.faults.map_error = o2_prng_upto(prng, 9) == 0 ? -EIO : 0;
-	want = model_take(&r->model, list, &region);
+	want = model_take(&r->model, list, strict, &region);
 	r->device.creates = 0;
-	assert_int_equal(o2_fmr_take(&r->set, pages, 3, 0, &fmr, NULL), want);
+	assert_int_equal(o2_fmr_take(&r->set, &request, &fmr, NULL), want);
 	r->errors += want == -EIO;
 	r->exhausted += want == -EAGAIN;
 	if (want != 0)
@@ -162,14 +165,16 @@ static void step_put(struct run *r, struct o2_prng *prng)
 	const bool transfer_failed = o2_prng_upto(prng, 9) == 0;
 	const uint32_t at = r->nheld > 0 ? (uint32_t)o2_prng_upto(prng, r->nheld - 1) : 0;
 	struct o2_fmr *fmr = r->held[at];
+	int want;
 
 	if (r->nheld == 0)
 		return;
-	model_put(&r->model, r->region[at], transfer_failed);
+	want = model_put(&r->model, r->region[at], transfer_failed);
 	r->nheld--;
 	r->held[at] = r->held[r->nheld];
 	r->region[at] = r->region[r->nheld];
-	assert_int_equal(o2_fmr_put(&r->set, fmr, transfer_failed, NULL), 0);
+	assert_int_equal(o2_fmr_put(&r->set, fmr, transfer_failed, NULL), want);
+	r->alive += want != 0;
 }
 
 static void step(struct run *r, struct o2_prng *prng)
@@ -234,6 +239,7 @@ static void run_one(struct run *r, uint64_t seed, uint32_t n)
 	}
 	r->hits += r->model.hits;
 	r->flushes += r->model.flushes;
+	r->kills += r->model.kills;
 	assert_int_equal(o2_fmr_set_close(&r->set, NULL), 0);
 	assert_int_equal(r->device.alive, 0);
 }
@@ -248,11 +254,12 @@ static void test_random(void **state)
 	print_message("replay: O2_TEST_SEED=%" PRIu64 " test_pool_fmr_random\n", seed);
 	for (uint32_t n = 0; n < 200; n++)
 		run_one(&r, seed, n);
-	print_message("%" PRIu32 " hits, %" PRIu32 " flushes, %" PRIu32 " map errors, %" PRIu32
-		      " exhausted, %" PRIu32 " failovers\n",
-		      r.hits, r.flushes, r.errors, r.exhausted, r.failovers);
-	assert_true(r.hits > 1000 && r.flushes > 1000 && r.errors > 500 && r.exhausted > 100 &&
-		    r.failovers > 100);
+	print_message("%" PRIu32 " hits, %" PRIu32 " flushes, %" PRIu32 " strict, %" PRIu32
+		      " keys left alive, %" PRIu32 " map errors, %" PRIu32 " exhausted, %" PRIu32
+		      " failovers\n",
+		      r.hits, r.flushes, r.kills, r.alive, r.errors, r.exhausted, r.failovers);
+	assert_true(r.hits > 1000 && r.flushes > 1000 && r.kills > 1000 && r.alive > 100 && r.errors > 500 &&
+		    r.exhausted > 100 && r.failovers > 100);
 }
 
 int main(void)

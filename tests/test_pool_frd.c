@@ -22,6 +22,9 @@ struct device {
 	uint32_t max_pages;
 	int result; /* of map, when not 0 */
 	const void *list;
+	uint32_t mapped;   /* mappings that were not unmapped */
+	uint32_t own_lkey; /* what map writes there, or 0 */
+	bool says_why;	   /* when map fails */
 };
 
 static uint64_t now_ms(void *context)
@@ -29,11 +32,13 @@ static uint64_t now_ms(void *context)
 	return ((struct device *)context)->now_ms;
 }
 
-static int create(void *context, uint64_t device, uint32_t max_pages, bool gaps, struct o2_frd_object *object)
+static int create(void *context, uint64_t device, uint32_t max_pages, bool gaps, struct o2_frd_object *object,
+		  struct o2_error *error)
 {
 	struct device *d = context;
 
 	(void)device;
+	(void)error;
 	if (d->creates == d->fail_at)
 		return -ENOSPC;
 	d->gaps = gaps;
@@ -49,17 +54,30 @@ static void destroy(void *context, void *handle)
 	((struct device *)context)->alive--;
 }
 
-static int map(void *context, void *handle, const void *list, uint32_t entries)
+static int map(void *context, void *handle, const struct o2_frd_request *asked, uint32_t *lkey,
+	       struct o2_error *error)
 {
 	struct device *d = context;
 
 	assert_non_null(handle);
 	d->maps++;
-	d->list = list;
-	return d->result != 0 ? d->result : (int)entries;
+	d->list = asked->list;
+	if (d->says_why)
+		o2_refuse(error, d->result, "device/why", "list", O2_NO_INDEX, 1, 2);
+	if (d->own_lkey != 0)
+		*lkey = d->own_lkey;
+	if (d->result >= 0)
+		d->mapped++;
+	return d->result != 0 ? d->result : (int)asked->entries;
 }
 
-static const struct o2_frd_ops ops = {create, destroy, map};
+static void unmap(void *context, void *handle)
+{
+	assert_non_null(handle);
+	((struct device *)context)->mapped--;
+}
+
+static const struct o2_frd_ops ops = {create, destroy, map, unmap};
 
 static struct o2_frd_config config_of(struct device *d, uint32_t pool_size, enum o2_frd_order order)
 {
@@ -139,6 +157,13 @@ static void test_every_error_of_a_mapping(void **state)
 		assert_string_equal(error.rule, rows[i].rule);
 		assert_null(frd);
 		assert_int_equal(users(&set), 0);
+		assert_int_equal(d.mapped, 0);
+		if (rows[i].result > 0)
+			continue;
+		d.says_why = true;
+		assert_int_equal(o2_frd_take(&set, &request, &frd, &error), rows[i].want);
+		assert_string_equal(error.rule, "device/why");
+		d.says_why = false;
 	}
 	d.result = 0;
 	frd = take(&set);
@@ -165,7 +190,7 @@ static void test_requests(void **state)
 	bad.gaps = true;
 	assert_int_equal(o2_frd_take(&set, &bad, &frd, &error), -EPROTONOSUPPORT);
 	bad.gaps = false;
-	bad.side = O2_SOURCE;
+	bad.side = (enum o2_side)(O2_SINK + 1);
 	assert_int_equal(o2_frd_take(&set, &bad, &frd, &error), -EINVAL);
 	assert_string_equal(error.field, "side");
 	bad.side = O2_SINK;
@@ -251,6 +276,35 @@ static void test_alive_keys(void **state)
 	assert_int_equal(o2_frd_set_close(&set, NULL), 0);
 }
 
+/* User verbs: a source gathers through the lkey of its own mapping, posts nothing and uses up no key. */
+static void test_sources_bind_nothing(void **state)
+{
+	struct o2_frd_request source = {.side = O2_SOURCE, .entries = 3};
+	struct device d;
+	struct o2_frd_config config = config_of(&d, 1, O2_FRD_INVALIDATE_LAST);
+	struct o2_frd_chain chain;
+	struct o2_frd_set set;
+	struct o2_frd *frd;
+
+	(void)state;
+	assert_int_equal(o2_frd_set_init(&set, &config, NULL), 0);
+	d.own_lkey = 0x777;
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(o2_frd_take(&set, &source, &frd, NULL), 0);
+		assert_int_equal(o2_frd_published(&frd->key), 0x777);
+		assert_int_equal(o2_frd_chain(&frd->key, &chain, NULL), 0);
+		assert_true(chain.count == 0 && !chain.bind && !chain.invalidate);
+		assert_int_equal(o2_frd_post_done(&frd->key, 9, 0, true, NULL), 0);
+		assert_int_equal(d.mapped, 1);
+		assert_int_equal(o2_frd_put(&set, frd, NULL), 0);
+		assert_int_equal(d.mapped, 0);
+	}
+	frd = take(&set);
+	assert_int_equal(frd->key.rkey, 0x101);
+	assert_int_equal(o2_frd_put(&set, frd, NULL), 0);
+	assert_int_equal(o2_frd_set_close(&set, NULL), 0);
+}
+
 /* On a pool that failed already no region is made for nobody. */
 static void test_discard_after_failover(void **state)
 {
@@ -303,7 +357,7 @@ int main(void)
 		cmocka_unit_test(test_order),	       cmocka_unit_test(test_every_error_of_a_mapping),
 		cmocka_unit_test(test_requests),       cmocka_unit_test(test_exhausted),
 		cmocka_unit_test(test_alive_keys),     cmocka_unit_test(test_discard_after_failover),
-		cmocka_unit_test(test_creation_fails),
+		cmocka_unit_test(test_creation_fails), cmocka_unit_test(test_sources_bind_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -49,11 +49,13 @@ static int new_element(struct device *d, uint64_t *id)
 	return 0;
 }
 
-static int area_create(void *context, uint64_t device, void *area, size_t bytes, void **handle)
+static int area_create(void *context, uint64_t device, void *area, size_t bytes, void **handle,
+		       struct o2_error *error)
 {
 	struct device *d = context;
 
 	(void)device;
+	(void)error;
 	*handle = area;
 	memset(area, 0x5a, bytes);
 	d->areas++;
@@ -82,7 +84,7 @@ static void slot_unmap(void *context, void *handle, void *slot, uint64_t addr)
 }
 
 static int frd_create(void *context, uint64_t device, uint32_t max_pages, bool gaps,
-		      struct o2_frd_object *object)
+		      struct o2_frd_object *object, struct o2_error *error)
 {
 	uint64_t id;
 	int rc = new_element(context, &id);
@@ -90,6 +92,7 @@ static int frd_create(void *context, uint64_t device, uint32_t max_pages, bool g
 	(void)device;
 	(void)max_pages;
 	(void)gaps;
+	(void)error;
 	if (rc == 0)
 		*object = (struct o2_frd_object){malloc(1), (uint32_t)id << 8, (uint32_t)id << 8};
 	return rc;
@@ -101,17 +104,19 @@ static void frd_destroy(void *context, void *handle)
 	((struct device *)context)->alive--;
 }
 
-static int frd_map(void *context, void *handle, const void *list, uint32_t entries)
+static int frd_map(void *context, void *handle, const struct o2_frd_request *request, uint32_t *lkey,
+		   struct o2_error *error)
 {
 	const struct device *d = context;
 
 	(void)handle;
-	(void)list;
-	return d->map_result == 0 ? (int)entries : d->map_result;
+	(void)lkey;
+	(void)error;
+	return d->map_result == 0 ? (int)request->entries : d->map_result;
 }
 
 static const struct o2_tx_ops tx_ops = {area_create, area_destroy, slot_map, slot_unmap};
-static const struct o2_frd_ops frd_ops = {frd_create, frd_destroy, frd_map};
+static const struct o2_frd_ops frd_ops = {frd_create, frd_destroy, frd_map, NULL};
 
 /* --- one run --- */
 
@@ -133,7 +138,7 @@ struct run {
 
 static void take_tx(struct run *r, int want, uint32_t id)
 {
-	struct o2_tx *tx = NULL;
+	struct o2_pool_tx *tx = NULL;
 
 	assert_int_equal(o2_tx_take(&r->tx, &tx, NULL), want);
 	if (want != 0)

@@ -19,6 +19,7 @@ struct device {
 	uint32_t maps;	       /* calls */
 	uint32_t fail_at;      /* that slot_map fails */
 	int area_error;
+	bool area_says_why;
 	char *area;
 	size_t area_bytes;
 };
@@ -28,13 +29,16 @@ static uint64_t now_ms(void *context)
 	return ((struct device *)context)->now_ms;
 }
 
-static int area_create(void *context, uint64_t device, void *area, size_t bytes, void **handle)
+static int area_create(void *context, uint64_t device, void *area, size_t bytes, void **handle,
+		       struct o2_error *error)
 {
 	struct device *d = context;
 
 	(void)device;
 	if (d->area_error != 0)
-		return d->area_error;
+		return d->area_says_why
+			       ? o2_refuse(error, d->area_error, "device/why", "area", O2_NO_INDEX, 1, 2)
+			       : d->area_error;
 	d->areas++;
 	d->area = area;
 	d->area_bytes = bytes;
@@ -87,7 +91,7 @@ static void test_slots(void **state)
 {
 	static const uint32_t pages[] = {4096, 16384, 65536};
 	static const uint64_t areas[] = {18 * 4096, 5 * 16384, 2 * 65536};
-	struct o2_tx *tx[18];
+	struct o2_pool_tx *tx[18];
 
 	(void)state;
 	for (int i = 0; i < 3; i++) {
@@ -128,7 +132,7 @@ static void test_stack_and_cookies(void **state)
 {
 	struct device d;
 	struct o2_tx_config config = config_of(&d, 4, 4096);
-	struct o2_tx *a, *b, *c;
+	struct o2_pool_tx *a, *b, *c;
 	struct o2_tx_set set;
 
 	(void)state;
@@ -146,7 +150,7 @@ static void test_stack_and_cookies(void **state)
 	assert_int_equal(o2_tx_set_close(&set, NULL), 0);
 }
 
-static void refuse_put(struct o2_tx_set *set, struct o2_tx *tx, const char *field)
+static void refuse_put(struct o2_tx_set *set, struct o2_pool_tx *tx, const char *field)
 {
 	struct o2_error error;
 
@@ -161,7 +165,7 @@ static void test_idle(void **state)
 	struct o2_tx_config config = config_of(&d, 1, 4096);
 	struct o2_error error;
 	struct o2_tx_set set;
-	struct o2_tx *tx;
+	struct o2_pool_tx *tx;
 
 	(void)state;
 	assert_int_equal(o2_tx_set_init(&set, &config, NULL), 0);
@@ -233,6 +237,9 @@ static void test_creation_fails(void **state)
 	d.area_error = -ENODEV;
 	assert_int_equal(o2_tx_set_init(&set, &config, &error), -ENODEV);
 	assert_string_equal(error.rule, "pool/tx/area");
+	d.area_says_why = true; /* and is not contradicted */
+	assert_int_equal(o2_tx_set_init(&set, &config, &error), -ENODEV);
+	assert_string_equal(error.rule, "device/why");
 	config.pool_size = 0;
 	assert_int_equal(o2_tx_set_init(&set, &config, &error), -EINVAL);
 	config.pool_size = O2_POOL_SIZE_MAX + 1;
@@ -270,7 +277,7 @@ static void test_without_area(void **state)
 	struct device d;
 	struct o2_tx_config config = config_of(&d, 1, 4096);
 	struct o2_tx_set set;
-	struct o2_tx *tx;
+	struct o2_pool_tx *tx;
 
 	(void)state;
 	config.ops = &bare;

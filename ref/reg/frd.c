@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "reg/frd.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stddef.h>
 
@@ -50,8 +51,6 @@ static int refuse_state(const struct o2_frd_key *key, const char *rule, enum o2_
 
 int o2_frd_map(struct o2_frd_key *key, enum o2_side side, struct o2_error *error)
 {
-	if (side != O2_SINK && key->order == O2_FRD_INVALIDATE_LAST)
-		return o2_refuse(error, -EINVAL, "frd/map/side", "side", O2_NO_INDEX, side, O2_SINK);
 	switch (key->state) {
 	case O2_FRD_FRESH:
 		key->old_rkey = key->rkey;
@@ -68,12 +67,19 @@ int o2_frd_map(struct o2_frd_key *key, enum o2_side side, struct o2_error *error
 	return 0;
 }
 
+void o2_frd_gather(struct o2_frd_key *key, uint32_t lkey)
+{
+	assert(key->state == O2_FRD_PREPARED && key->side == O2_SOURCE &&
+	       key->order == O2_FRD_INVALIDATE_LAST);
+	key->lkey = lkey;
+}
+
 int o2_frd_chain(const struct o2_frd_key *key, struct o2_frd_chain *chain, struct o2_error *error)
 {
 	if (key->state != O2_FRD_PREPARED && key->state != O2_FRD_LIVE)
 		return refuse_state(key, "frd/chain/state", O2_FRD_PREPARED, error);
 	*chain = (struct o2_frd_chain){0};
-	if (key->state == O2_FRD_LIVE)
+	if (key->state == O2_FRD_LIVE || (key->order == O2_FRD_INVALIDATE_LAST && key->side == O2_SOURCE))
 		return 0;
 	if (key->order == O2_FRD_INVALIDATE_FIRST) {
 		chain->invalidate = true;

@@ -81,10 +81,15 @@ uint32_t o2_frd_published(const struct o2_frd_key *key);
 
 /*
  * FRESH: a new key, to PREPARED.  IDLE_PREPARED: the same key and the same invalidate, to PREPARED.
- * -EINVAL (rule "frd/map/side") for a source under invalidate last: it gathers through its region's own lkey
- * and has nothing to bind (docs/modes.md, "fastreg").
+ *
+ * A source under invalidate last gathers through the lkey of the region that was made for it
+ * (o2_frd_gather), and has nothing to bind: its chain is empty, so that it stays PREPARED, and the key that
+ * was counted is still to be used when it goes.
  */
 int o2_frd_map(struct o2_frd_key *key, enum o2_side side, struct o2_error *error);
+
+/* PREPARED, a source under invalidate last: the lkey of this mapping. */
+void o2_frd_gather(struct o2_frd_key *key, uint32_t lkey);
 
 /* What the next post of the transfer has to begin with: in LIVE nothing.  From PREPARED and LIVE. */
 int o2_frd_chain(const struct o2_frd_key *key, struct o2_frd_chain *chain, struct o2_error *error);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/limits.h"
+#include "reg/fmr_cache.h"
 
 /* docs/pools.md, "FMR pools". */
 
@@ -54,66 +55,27 @@ static void unlink_fmr(struct o2_fmr_list *list, struct o2_fmr *fmr)
 	list->count--;
 }
 
-/* A list is known by its first page, until all of it is compared. */
-static struct o2_fmr **bucket(struct o2_fmr_pool *pool, uint32_t page_bytes, uint64_t first_page)
-{
-	const uint64_t number = first_page / page_bytes;
-
-	return &pool->bucket[(number ^ number >> 8 ^ number >> 24) % O2_FMR_BUCKETS];
-}
-
-static void uncache(struct o2_fmr_pool *pool, uint32_t page_bytes, struct o2_fmr *fmr)
-{
-	struct o2_fmr **link;
-
-	if (!fmr->cached)
-		return;
-	link = bucket(pool, page_bytes, fmr->pages[0]);
-	while (*link != fmr)
-		link = &(*link)->next_cached;
-	*link = fmr->next_cached;
-	fmr->cached = false;
-}
-
+/* What goes through the pool set, and what comes back. */
 struct request {
-	const uint64_t *pages;
-	uint32_t npages;
-	uint64_t iova;
-	struct o2_fmr *fmr; /* result */
+	const struct o2_fmr_request *list;
+	struct o2_fmr *fmr;
 };
 
-static struct o2_fmr *lookup(const struct o2_fmr_config *config, struct o2_fmr_pool *pool,
-			     const struct request *request)
+/* May this list be given to several, and kept? */
+static bool cacheable(const struct o2_fmr_config *config, const struct o2_fmr_request *request)
 {
-	struct o2_fmr *fmr = *bucket(pool, config->page_bytes, request->pages[0]);
-
-	for (; fmr != NULL; fmr = fmr->next_cached) {
-		if (fmr->iova == request->iova && fmr->npages == request->npages &&
-		    memcmp(fmr->pages, request->pages, request->npages * sizeof(uint64_t)) == 0)
-			return fmr;
-	}
-	return NULL;
-}
-
-static void remember(const struct o2_fmr_config *config, struct o2_fmr_pool *pool, struct o2_fmr *fmr,
-		     const struct request *request)
-{
-	struct o2_fmr **link = bucket(pool, config->page_bytes, request->pages[0]);
-
-	memcpy(fmr->pages, request->pages, request->npages * sizeof(uint64_t));
-	fmr->next_cached = *link;
-	*link = fmr;
-	fmr->cached = true;
+	return config->cache && !request->strict;
 }
 
 /* Called without any lock, because it calls the device. */
 static int map_one(const struct o2_fmr_config *config, struct o2_fmr_pool *pool, struct o2_fmr *fmr,
-		   const struct request *request, struct o2_error *error)
+		   const struct o2_fmr_request *request, struct o2_error *error)
 {
 	uint32_t lkey = 0, rkey = 0;
-	int rc = config->ops->map(config->context, fmr->handle, request->pages, request->npages,
-				  request->iova, &lkey, &rkey);
+	int rc;
 
+	o2_error_clear(error);
+	rc = config->ops->map(config->context, fmr->handle, request, &lkey, &rkey, error);
 	pthread_mutex_lock(&pool->lock);
 	if (rc != 0) {
 		prepend(&pool->free, fmr, O2_FMR_FREE);
@@ -123,22 +85,23 @@ static int map_one(const struct o2_fmr_config *config, struct o2_fmr_pool *pool,
 		fmr->remaps++;
 		fmr->lkey = lkey;
 		fmr->rkey = rkey;
-		fmr->npages = request->npages;
-		fmr->iova = request->iova;
-		if (config->cache)
-			remember(config, pool, fmr, request);
+		fmr->mapped = *request;
+		fmr->mapped.pages = NULL; /* the caller's */
+		if (cacheable(config, request))
+			o2_fmr_cache_add(config, pool, fmr, request);
 	}
 	pthread_mutex_unlock(&pool->lock);
 	return rc == 0 ? 0
-		       : o2_refuse(error, rc, "pool/fmr/map", "npages", O2_NO_INDEX, request->npages,
-				   config->max_pages);
+		       : o2_pool_refuse_op(error, rc, "pool/fmr/map", "npages", O2_NO_INDEX, request->npages,
+					   config->max_pages);
 }
 
 static int take(void *owner, struct o2_pool *base, void *argument, struct o2_error *error)
 {
 	const struct o2_fmr_config *config = &((const struct o2_fmr_set *)owner)->config;
 	struct o2_fmr_pool *pool = fmr_pool(base);
-	struct request *request = argument;
+	struct request *answer = argument;
+	const struct o2_fmr_request *request = answer->list;
 	struct o2_fmr *fmr;
 
 	if (request->npages == 0 || request->npages > config->max_pages)
@@ -148,31 +111,33 @@ static int take(void *owner, struct o2_pool *base, void *argument, struct o2_err
 		return o2_refuse(error, -EINVAL, "pool/fmr/iova", "iova", O2_NO_INDEX, request->iova,
 				 config->page_bytes);
 	pthread_mutex_lock(&pool->lock);
-	fmr = config->cache ? lookup(config, pool, request) : NULL;
+	fmr = cacheable(config, request) ? o2_fmr_cache_find(config, pool, request) : NULL;
 	if (fmr != NULL) {
 		if (fmr->refs++ == 0)
 			unlink_fmr(fmr->place == O2_FMR_FREE ? &pool->free : &pool->dirty, fmr);
 		fmr->place = O2_FMR_USED;
 		pthread_mutex_unlock(&pool->lock);
-		request->fmr = fmr;
+		answer->fmr = fmr;
 		return 0;
 	}
 	fmr = pool->free.head;
 	if (fmr != NULL) {
 		unlink_fmr(&pool->free, fmr);
-		uncache(pool, config->page_bytes, fmr);
+		o2_fmr_cache_drop(config, pool, fmr);
 		fmr->place = O2_FMR_MAPPING;
 	}
 	pthread_mutex_unlock(&pool->lock);
 	if (fmr == NULL)
 		return O2_POOL_EXHAUSTED;
-	request->fmr = fmr;
+	answer->fmr = fmr;
 	return map_one(config, pool, fmr, request, error);
 }
 
-/* Unmap the regions of a chain that are FLUSHING, and sort them where they belong. */
-static void flush_chain(const struct o2_fmr_config *config, struct o2_fmr_pool *pool, struct o2_fmr *chain)
+/* Unmap the regions of a chain that are FLUSHING, and sort them where they belong.  The first errno, or 0. */
+static int flush_chain(const struct o2_fmr_config *config, struct o2_fmr_pool *pool, struct o2_fmr *chain)
 {
+	int first = 0;
+
 	while (chain != NULL) {
 		void *handles[FLUSH_BATCH];
 		struct o2_fmr *batch = chain;
@@ -195,7 +160,10 @@ static void flush_chain(const struct o2_fmr_config *config, struct o2_fmr_pool *
 		if (rc != 0)
 			pool->flush_wanted = true;
 		pthread_mutex_unlock(&pool->lock);
+		if (first == 0)
+			first = rc;
 	}
+	return first;
 }
 
 /* all: also free regions that are still mapped. */
@@ -213,14 +181,14 @@ static void flush_pool(const struct o2_fmr_config *config, struct o2_fmr_pool *p
 	}
 	chain = pool->dirty.head;
 	for (struct o2_fmr *fmr = chain; fmr != NULL; fmr = fmr->next) {
-		uncache(pool, config->page_bytes, fmr);
+		o2_fmr_cache_drop(config, pool, fmr);
 		fmr->place = O2_FMR_FLUSHING;
 	}
 	pool->flushing += pool->dirty.count;
 	pool->dirty = (struct o2_fmr_list){0};
 	pool->flush_wanted = false;
 	pthread_mutex_unlock(&pool->lock);
-	flush_chain(config, pool, chain);
+	(void)flush_chain(config, pool, chain);
 }
 
 static void free_pool(const struct o2_fmr_config *config, struct o2_fmr_pool *pool, uint32_t n)
@@ -258,12 +226,16 @@ static int create_pool(void *owner, uint64_t device, struct o2_pool **made, stru
 				 config->pool_size, O2_POOL_SIZE_MAX);
 	for (uint32_t i = 0; i < config->pool_size; i++) {
 		struct o2_fmr *fmr = &pool->fmr[i];
-		int rc = config->ops->create(config->context, device, config->max_pages, config->page_bytes,
-					     &fmr->handle);
+		int rc;
+
+		o2_error_clear(error);
+		rc = config->ops->create(config->context, device, config->max_pages, config->page_bytes,
+					 &fmr->handle, error);
 
 		if (rc != 0) {
 			free_pool(config, pool, i);
-			return o2_refuse(error, rc, "pool/fmr/create", "regions", i, i, config->pool_size);
+			return o2_pool_refuse_op(error, rc, "pool/fmr/create", "regions", i, i,
+						 config->pool_size);
 		}
 		fmr->pool = pool;
 		if (config->cache)
@@ -316,42 +288,59 @@ int o2_fmr_set_init(struct o2_fmr_set *set, const struct o2_fmr_config *config, 
 	return o2_pool_set_init(&set->set, &fmr_kind, set, &config->set, error);
 }
 
-int o2_fmr_take(struct o2_fmr_set *set, const uint64_t *pages, uint32_t npages, uint64_t iova,
-		struct o2_fmr **fmr, struct o2_error *error)
+int o2_fmr_take(struct o2_fmr_set *set, const struct o2_fmr_request *request, struct o2_fmr **fmr,
+		struct o2_error *error)
 {
-	struct request request = {.pages = pages, .npages = npages, .iova = iova};
+	struct request answer = {.list = request};
 	struct o2_pool *pool;
-	int rc = o2_pool_set_take(&set->set, &request, &pool, error);
+	int rc = o2_pool_set_take(&set->set, &answer, &pool, error);
 
 	if (rc == 0)
-		*fmr = request.fmr;
+		*fmr = answer.fmr;
 	return rc;
+}
+
+/* The last user of a region lets go: where it belongs.  Called with the pool's lock held. */
+static void release(const struct o2_fmr_config *config, struct o2_fmr_pool *pool, struct o2_fmr *fmr)
+{
+	if (fmr->mapped.strict) {
+		fmr->place = O2_FMR_FLUSHING;
+		fmr->next = NULL;
+		pool->flushing++;
+	} else if (fmr->remaps < config->max_remaps) {
+		append(&pool->free, fmr, O2_FMR_FREE);
+	} else {
+		append(&pool->dirty, fmr, O2_FMR_DIRTY);
+		if (pool->dirty.count >= config->watermark)
+			pool->flush_wanted = true;
+	}
 }
 
 int o2_fmr_put(struct o2_fmr_set *set, struct o2_fmr *fmr, bool transfer_failed, struct o2_error *error)
 {
 	const struct o2_fmr_config *config = &set->config;
 	struct o2_fmr_pool *pool = fmr->pool;
-	bool flush;
+	bool flush, kill;
+	int unmapped = 0, rc;
 
 	pthread_mutex_lock(&pool->lock);
 	if (fmr->refs == 0) {
 		pthread_mutex_unlock(&pool->lock);
 		return o2_refuse(error, -EINVAL, "pool/put/not-in-use", "refs", O2_NO_INDEX, 0, 1);
 	}
-	if (--fmr->refs == 0) {
-		if (fmr->remaps < config->max_remaps)
-			append(&pool->free, fmr, O2_FMR_FREE);
-		else
-			append(&pool->dirty, fmr, O2_FMR_DIRTY);
-		if (pool->dirty.count >= config->watermark)
-			pool->flush_wanted = true;
-	}
+	if (--fmr->refs == 0)
+		release(config, pool, fmr);
+	kill = fmr->place == O2_FMR_FLUSHING;
 	flush = pool->flush_wanted && !config->flush_on_demand;
 	pthread_mutex_unlock(&pool->lock);
+	if (kill)
+		unmapped = flush_chain(config, pool, fmr);
 	if (transfer_failed || flush)
 		flush_pool(config, pool, transfer_failed);
-	return o2_pool_set_put(&set->set, &pool->base, NULL, error);
+	rc = o2_pool_set_put(&set->set, &pool->base, NULL, error);
+	if (rc == 0 && unmapped != 0)
+		rc = o2_refuse(error, unmapped, "pool/fmr/key-alive", "regions", O2_NO_INDEX, 1, 0);
+	return rc;
 }
 
 struct flush_visit {

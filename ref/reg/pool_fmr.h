@@ -21,19 +21,39 @@
 #define O2_FMR_BUCKETS	  256u /* of the cache; ours */
 
 /*
- * What the device does for these pools.  -errno on failure.  None is called with a lock held; map and unmap
- * may be called by several threads at once, for different regions.
+ * What to map: a list of pages, and which of its bytes.  Page i lies at [iova + i * page_bytes, ...).  Two
+ * requests are the same list only if all of this is the same, so that a key never gives more than was asked
+ * for.
+ */
+struct o2_fmr_request {
+	const uint64_t *pages; /* device addresses of whole pages */
+	uint32_t npages;       /* 1 to max_pages */
+	uint32_t page_offset;  /* of the first byte in the first page */
+	uint64_t iova;	       /* of the first page: a multiple of the page size */
+	uint64_t length;       /* bytes from the first one on */
+	uint32_t access;       /* O2_ACCESS_* of reg/plan.h */
+	/*
+	 * The key dies in the put, and nobody else is given it meanwhile.  Else it is kept, and its key
+	 * alive, until the region is mapped for another list or flushed, as kernels do.
+	 */
+	bool strict;
+};
+
+/*
+ * What the device does for these pools.  -errno on failure; *error, which may be NULL, may say more.  None is
+ * called with a lock held; map and unmap may be called by several threads at once, for different regions.
  *
  * create: a region for lists of at most max_pages pages of page_bytes.
- * map: the region covers [iova, iova + npages * page_bytes) from now on, under new keys.  After a failure it
- * has no key that anybody was given. unmap: all keys of these regions die.  After a failure they count as
- * mapped and the call will be repeated.
+ * map: the region covers what the request names from now on, under new keys.  After a failure it has no key
+ * that anybody was given.
+ * unmap: all keys of these regions die.  After a failure they count as mapped and the call will be repeated.
  */
 struct o2_fmr_ops {
-	int (*create)(void *context, uint64_t device, uint32_t max_pages, uint32_t page_bytes, void **handle);
+	int (*create)(void *context, uint64_t device, uint32_t max_pages, uint32_t page_bytes, void **handle,
+		      struct o2_error *error);
 	void (*destroy)(void *context, void *handle);
-	int (*map)(void *context, void *handle, const uint64_t *pages, uint32_t npages, uint64_t iova,
-		   uint32_t *lkey, uint32_t *rkey);
+	int (*map)(void *context, void *handle, const struct o2_fmr_request *request, uint32_t *lkey,
+		   uint32_t *rkey, struct o2_error *error);
 	int (*unmap)(void *context, void *const *handles, uint32_t count);
 };
 
@@ -61,7 +81,7 @@ enum o2_fmr_place {
 
 struct o2_fmr_pool;
 
-/* Belongs to its pool, which guards it.  Holders read lkey, rkey, npages, iova. */
+/* Belongs to its pool, which guards it.  Holders read handle, lkey, rkey and mapped. */
 struct o2_fmr {
 	struct o2_fmr *next, *prev; /* FREE, DIRTY, FLUSHING */
 	struct o2_fmr *next_cached; /* same bucket */
@@ -72,9 +92,8 @@ struct o2_fmr {
 	uint32_t refs;	 /* transfers that use it */
 	uint32_t remaps; /* mappings since the last flush */
 	uint32_t lkey, rkey;
-	uint32_t npages;
-	uint64_t iova;
-	uint64_t *pages; /* max_pages; NULL without cache */
+	struct o2_fmr_request mapped; /* to what; the pages are in the next member, if anywhere */
+	uint64_t *pages;	      /* max_pages; NULL without cache */
 };
 
 /* First in, first out: the head of the free list is the one whose key is the oldest. */
@@ -103,19 +122,20 @@ struct o2_fmr_set {
 int o2_fmr_set_init(struct o2_fmr_set *set, const struct o2_fmr_config *config, struct o2_error *error);
 
 /*
- * Map a list of page addresses at iova, or find it mapped.
+ * Map a list of pages, or find it mapped.
  *
  *   -EINVAL          npages is 0 or above max_pages, or iova is not a multiple of the page size
  *   -EAGAIN, -EBUSY  o2_pool_set_take
  *   others           what ops->map failed with; the region is free again
  */
-int o2_fmr_take(struct o2_fmr_set *set, const uint64_t *pages, uint32_t npages, uint64_t iova,
-		struct o2_fmr **fmr, struct o2_error *error);
+int o2_fmr_take(struct o2_fmr_set *set, const struct o2_fmr_request *request, struct o2_fmr **fmr,
+		struct o2_error *error);
 
 /*
  * Release one use.  transfer_failed: the device may still be at it, so its pool is flushed here and now.
  * Returns 0, or -EINVAL when nobody uses it.  A flush that fails is no error of the release: the regions stay
- * dirty and it is wanted again.
+ * dirty and it is wanted again.  But when a strict mapping could not be undone that errno is the result: it
+ * was released, and its key may be alive.
  */
 int o2_fmr_put(struct o2_fmr_set *set, struct o2_fmr *fmr, bool transfer_failed, struct o2_error *error);
 

@@ -44,13 +44,16 @@ static int create_pool(void *owner, uint64_t device, struct o2_pool **pool, stru
 				 config->pool_size, O2_POOL_SIZE_MAX);
 	for (uint32_t i = 0; i < config->pool_size; i++) {
 		struct o2_frd_object object = {0};
-		int rc = config->ops->create(config->context, device, config->max_pages, config->gaps,
-					     &object);
+		int rc;
+
+		o2_error_clear(error);
+		rc = config->ops->create(config->context, device, config->max_pages, config->gaps, &object,
+					 error);
 
 		if (rc != 0) {
 			free_frds(config, made, i);
-			return o2_refuse(error, rc, "pool/frd/create", "descriptors", i, i,
-					 config->pool_size);
+			return o2_pool_refuse_op(error, rc, "pool/frd/create", "descriptors", i, i,
+						 config->pool_size);
 		}
 		made->frd[i].handle = object.handle;
 		made->frd[i].pool = made;
@@ -112,19 +115,46 @@ int o2_frd_set_init(struct o2_frd_set *set, const struct o2_frd_config *config, 
 	return o2_pool_set_init(&set->set, &frd_kind, set, &config->set, error);
 }
 
+static void end_mapping(const struct o2_frd_config *config, struct o2_frd *frd)
+{
+	if (config->ops->unmap != NULL)
+		config->ops->unmap(config->context, frd->handle);
+}
+
 /* The request is wrong for any descriptor of this set. */
 static int check_request(const struct o2_frd_config *config, const struct o2_frd_request *request,
 			 struct o2_error *error)
 {
 	if (request->gaps && !config->gaps)
 		return o2_refuse(error, -EPROTONOSUPPORT, "pool/frd/gaps", "gaps", O2_NO_INDEX, 1, 0);
-	if (request->side != O2_SINK &&
-	    (request->side != O2_SOURCE || config->order == O2_FRD_INVALIDATE_LAST))
+	if (request->side != O2_SINK && request->side != O2_SOURCE)
 		return o2_refuse(error, -EINVAL, "pool/frd/side", "side", O2_NO_INDEX, request->side,
 				 O2_SINK);
 	if (request->entries == 0 || request->entries > config->max_pages)
 		return o2_refuse(error, -EINVAL, "pool/frd/entries", "entries", O2_NO_INDEX, request->entries,
 				 config->max_pages);
+	return 0;
+}
+
+/* Ask the device.  0, or -errno with nothing mapped. */
+static int map_list(const struct o2_frd_config *config, struct o2_frd *frd,
+		    const struct o2_frd_request *request, struct o2_error *error)
+{
+	uint32_t lkey = frd->key.lkey;
+	int rc;
+
+	o2_error_clear(error);
+	rc = config->ops->map(config->context, frd->handle, request, &lkey, error);
+	if (rc < 0)
+		return o2_pool_refuse_op(error, rc, "pool/frd/map", "entries", O2_NO_INDEX, request->entries,
+					 config->max_pages);
+	if ((uint32_t)rc != request->entries) {
+		end_mapping(config, frd);
+		return o2_refuse(error, -EINVAL, "pool/frd/short-map", "entries", O2_NO_INDEX, (uint64_t)rc,
+				 request->entries);
+	}
+	if (config->order == O2_FRD_INVALIDATE_LAST && request->side == O2_SOURCE)
+		o2_frd_gather(&frd->key, lkey);
 	return 0;
 }
 
@@ -144,17 +174,11 @@ int o2_frd_take(struct o2_frd_set *set, const struct o2_frd_request *request, st
 	/* Idle keys are in one of the two states that allow it, and the side was checked. */
 	rc = o2_frd_map(&taken->key, request->side, error);
 	assert(rc == 0);
-	rc = config->ops->map(config->context, taken->handle, request->list, request->entries);
-	if (rc >= 0 && (uint32_t)rc == request->entries) {
+	rc = map_list(config, taken, request, error);
+	if (rc == 0) {
 		*frd = taken;
 		return 0;
 	}
-	if (rc >= 0)
-		rc = o2_refuse(error, -EINVAL, "pool/frd/short-map", "entries", O2_NO_INDEX, (uint64_t)rc,
-			       request->entries);
-	else
-		o2_refuse(error, rc, "pool/frd/map", "entries", O2_NO_INDEX, request->entries,
-			  config->max_pages);
 	/* Both the descriptor and the pool's user were taken before the device was asked. */
 	(void)o2_frd_unmap(&taken->key, NULL);
 	(void)o2_pool_set_undo(&set->set, pool, taken, NULL);
@@ -169,6 +193,7 @@ int o2_frd_put(struct o2_frd_set *set, struct o2_frd *frd, struct o2_error *erro
 	rc = o2_frd_unmap(&frd->key, error);
 	if (rc != 0)
 		return rc;
+	end_mapping(&set->config, frd);
 	return o2_pool_set_put(&set->set, &frd->pool->base, frd, error);
 }
 
@@ -187,8 +212,8 @@ int o2_frd_discard(struct o2_frd_set *set, struct o2_frd *frd, struct o2_error *
 	frd->handle = NULL;
 	/* On a failed pool nobody will need it again. */
 	if (o2_pool_set_check(&set->set, pool, pool->device, NULL) == 0 &&
-	    config->ops->create(config->context, pool->device, config->max_pages, config->gaps, &object) ==
-		    0) {
+	    config->ops->create(config->context, pool->device, config->max_pages, config->gaps, &object,
+				NULL) == 0) {
 		frd->handle = object.handle;
 		o2_frd_init(&frd->key, config->order, object.lkey, object.rkey);
 	} else {

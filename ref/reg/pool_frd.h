@@ -22,18 +22,33 @@ struct o2_frd_object {
 	uint32_t lkey, rkey;
 };
 
+/* What to map. */
+struct o2_frd_request {
+	enum o2_side side;
+	bool gaps;	  /* verdict of sg_build */
+	uint32_t entries; /* of the list, after dma_map: 1 to max_pages */
+	const void *list; /* for ops->map */
+};
+
 /*
- * What the device does for these pools.  -errno on failure, with nothing left behind.  None is called with a
- * lock held; map is called by whoever holds the descriptor.
+ * What the device does for these pools.  -errno on failure, with nothing left behind; *error, which may be
+ * NULL, may say more.  None is called with a lock held; map and unmap are called by whoever holds the
+ * descriptor.
  *
  * create: a region for max_pages entries; gaps: of the kind that holds lists with gaps.
  * map: note the list that the next registration of `handle` takes.  Returns how many of its entries it took.
+ * *lkey is the descriptor's; under O2_FRD_INVALIDATE_LAST a source's mapping has an lkey of its own, which
+ * map writes there.
+ * unmap: the mapping ends, its key is dead or was never made alive.  NULL for a device that leaves the list
+ * where it is until the next one.
  */
 struct o2_frd_ops {
 	int (*create)(void *context, uint64_t device, uint32_t max_pages, bool gaps,
-		      struct o2_frd_object *object);
+		      struct o2_frd_object *object, struct o2_error *error);
 	void (*destroy)(void *context, void *handle);
-	int (*map)(void *context, void *handle, const void *list, uint32_t entries);
+	int (*map)(void *context, void *handle, const struct o2_frd_request *request, uint32_t *lkey,
+		   struct o2_error *error);
+	void (*unmap)(void *context, void *handle);
 };
 
 struct o2_frd_config {
@@ -66,14 +81,6 @@ struct o2_frd_pool {
 struct o2_frd_set {
 	struct o2_pool_set set;
 	struct o2_frd_config config;
-};
-
-/* What to map. */
-struct o2_frd_request {
-	enum o2_side side;
-	bool gaps;	  /* verdict of sg_build */
-	uint32_t entries; /* of the list, after dma_map: 1 to max_pages */
-	const void *list; /* for ops->map */
 };
 
 /* A set with its first pool.  Returns 0, -EINVAL (the config), -ENOMEM, or what ops->create failed with. */

@@ -42,7 +42,7 @@ static struct o2_tx_pool *tx_pool(struct o2_pool *pool)
 	return (struct o2_tx_pool *)pool; /* its first member */
 }
 
-static void push(struct o2_tx_pool *pool, struct o2_tx *tx)
+static void push(struct o2_tx_pool *pool, struct o2_pool_tx *tx)
 {
 	tx->next = pool->idle;
 	pool->idle = tx;
@@ -53,7 +53,7 @@ static void push(struct o2_tx_pool *pool, struct o2_tx *tx)
 static void free_pool(const struct o2_tx_config *config, struct o2_tx_pool *pool)
 {
 	while (pool->nmapped > 0) {
-		struct o2_tx *tx = &pool->tx[--pool->nmapped];
+		struct o2_pool_tx *tx = &pool->tx[--pool->nmapped];
 
 		config->ops->slot_unmap(config->context, pool->area_handle, tx->message, tx->message_addr);
 	}
@@ -108,18 +108,19 @@ static int create_pool(void *owner, uint64_t device, struct o2_pool **made, stru
 		return o2_refuse(error, -ENOMEM, "pool/tx/memory", "pool_size", O2_NO_INDEX,
 				 config->pool_size, O2_POOL_SIZE_MAX);
 	if (config->ops->area_create != NULL) {
+		o2_error_clear(error);
 		rc = config->ops->area_create(config->context, device, pool->area,
 					      o2_tx_area_bytes(config->pool_size, config->page_bytes),
-					      &pool->area_handle);
+					      &pool->area_handle, error);
 		if (rc != 0) {
 			free_pool(config, pool);
-			return o2_refuse(error, rc, "pool/tx/area", "pool_size", O2_NO_INDEX,
-					 config->pool_size, O2_POOL_SIZE_MAX);
+			return o2_pool_refuse_op(error, rc, "pool/tx/area", "pool_size", O2_NO_INDEX,
+						 config->pool_size, O2_POOL_SIZE_MAX);
 		}
 	}
 	pool->area_ready = true;
 	for (uint32_t i = 0; i < config->pool_size; i++) {
-		struct o2_tx *tx = &pool->tx[i];
+		struct o2_pool_tx *tx = &pool->tx[i];
 
 		rc = config->ops->slot_map(config->context, pool->area_handle, tx->message,
 					   &tx->message_addr);
@@ -144,7 +145,7 @@ static int take(void *owner, struct o2_pool *base, void *request, struct o2_erro
 {
 	struct o2_tx_set *set = owner;
 	struct o2_tx_pool *pool = tx_pool(base);
-	struct o2_tx *tx = pool->idle;
+	struct o2_pool_tx *tx = pool->idle;
 
 	(void)error;
 	if (tx == NULL)
@@ -157,13 +158,13 @@ static int take(void *owner, struct o2_pool *base, void *request, struct o2_erro
 	tx->cookie = set->next_cookie++;
 	tx->gaps = false;
 	tx->health = 0;
-	*(struct o2_tx **)request = tx;
+	*(struct o2_pool_tx **)request = tx;
 	return 0;
 }
 
 static int give(void *owner, struct o2_pool *pool, void *element)
 {
-	struct o2_tx *tx = element;
+	struct o2_pool_tx *tx = element;
 
 	(void)owner;
 	if (!tx->taken)
@@ -199,14 +200,14 @@ int o2_tx_set_init(struct o2_tx_set *set, const struct o2_tx_config *config, str
 	return o2_pool_set_init(&set->set, &tx_kind, set, &config->set, error);
 }
 
-int o2_tx_take(struct o2_tx_set *set, struct o2_tx **tx, struct o2_error *error)
+int o2_tx_take(struct o2_tx_set *set, struct o2_pool_tx **tx, struct o2_error *error)
 {
 	struct o2_pool *pool;
 
 	return o2_pool_set_take(&set->set, tx, &pool, error);
 }
 
-int o2_tx_check_idle(const struct o2_tx *tx, struct o2_error *error)
+int o2_tx_check_idle(const struct o2_pool_tx *tx, struct o2_error *error)
 {
 	const struct {
 		const char *field;
@@ -232,14 +233,15 @@ int o2_tx_check_idle(const struct o2_tx *tx, struct o2_error *error)
 	return 0;
 }
 
-int o2_tx_put(struct o2_tx_set *set, struct o2_tx *tx, struct o2_error *error)
+int o2_tx_put(struct o2_tx_set *set, struct o2_pool_tx *tx, struct o2_error *error)
 {
 	int rc = o2_tx_check_idle(tx, error);
 
 	return rc != 0 ? rc : o2_pool_set_put(&set->set, &tx->pool->base, tx, error);
 }
 
-int o2_tx_check_device(struct o2_tx_set *set, const struct o2_tx *tx, uint64_t device, struct o2_error *error)
+int o2_tx_check_device(struct o2_tx_set *set, const struct o2_pool_tx *tx, uint64_t device,
+		       struct o2_error *error)
 {
 	return o2_pool_set_check(&set->set, &tx->pool->base, device, error);
 }

@@ -37,11 +37,13 @@ int o2_tx_counts(uint32_t max_frags, uint32_t wrq_sge, bool registers, struct o2
  * lock held.
  *
  * area_create: `bytes` bytes of message slots were made at `area` (whole pages): register them, or whatever
- * the device needs; *handle goes to the other functions.  area_create and area_destroy may both be NULL.
+ * the device needs; *handle goes to the other functions, and *error may say more than the errno.  area_create
+ * and area_destroy may both be NULL.
  * slot_map: the device address of one slot, for the device to read, for the life of the pool.
  */
 struct o2_tx_ops {
-	int (*area_create)(void *context, uint64_t device, void *area, size_t bytes, void **handle);
+	int (*area_create)(void *context, uint64_t device, void *area, size_t bytes, void **handle,
+			   struct o2_error *error);
 	void (*area_destroy)(void *context, void *handle);
 	int (*slot_map)(void *context, void *handle, void *slot, uint64_t *addr);
 	void (*slot_unmap)(void *context, void *handle, void *slot, uint64_t addr);
@@ -66,8 +68,8 @@ struct o2_tx_pool;
  * One transmit.  The members from `work_requests` on are the holder's, and all zero before it is put back:
  * that is what idle means.  o2_tx_take hands it out so.
  */
-struct o2_tx {
-	struct o2_tx *next;
+struct o2_pool_tx {
+	struct o2_pool_tx *next;
 	struct o2_tx_pool *pool;
 	bool taken;
 	void *message;		/* its slot: O2_MSG_BYTES, never across a page's end */
@@ -89,14 +91,14 @@ struct o2_tx {
 
 struct o2_tx_pool {
 	struct o2_pool base;
-	struct o2_tx *idle;
+	struct o2_pool_tx *idle;
 	uint32_t nidle;
 	uint32_t nmapped; /* slots, counted from 0, that slot_map was called for */
 	bool area_ready;
 	void *area;
 	void *area_handle;
 	void *storage;
-	struct o2_tx tx[]; /* pool_size */
+	struct o2_pool_tx tx[]; /* pool_size */
 };
 
 struct o2_tx_set {
@@ -112,16 +114,16 @@ uint64_t o2_tx_area_bytes(uint32_t pool_size, uint32_t page_bytes);
 int o2_tx_set_init(struct o2_tx_set *set, const struct o2_tx_config *config, struct o2_error *error);
 
 /* Take a transmit.  -ENOMEM or -EBUSY: o2_pool_set_take. */
-int o2_tx_take(struct o2_tx_set *set, struct o2_tx **tx, struct o2_error *error);
+int o2_tx_take(struct o2_tx_set *set, struct o2_pool_tx **tx, struct o2_error *error);
 
 /* Is everything that a holder uses back at zero?  0, or -EINVAL naming the member (rule "tx/idle"). */
-int o2_tx_check_idle(const struct o2_tx *tx, struct o2_error *error);
+int o2_tx_check_idle(const struct o2_pool_tx *tx, struct o2_error *error);
 
 /* Put it back.  -EINVAL when it is not idle, or not taken: it stays with the caller then. */
-int o2_tx_put(struct o2_tx_set *set, struct o2_tx *tx, struct o2_error *error);
+int o2_tx_put(struct o2_tx_set *set, struct o2_pool_tx *tx, struct o2_error *error);
 
 /* May it be posted to a connection on `device`?  0, or -ENETDOWN. */
-int o2_tx_check_device(struct o2_tx_set *set, const struct o2_tx *tx, uint64_t device,
+int o2_tx_check_device(struct o2_tx_set *set, const struct o2_pool_tx *tx, uint64_t device,
 		       struct o2_error *error);
 
 /* -EBUSY while a transmit is taken. */

@@ -382,6 +382,14 @@ int o2_pool_set_init(struct o2_pool_set *set, const struct o2_pool_kind *kind, v
 	return rc;
 }
 
+int o2_pool_refuse_op(struct o2_error *error, int code, const char *rule, const char *field, uint32_t index,
+		      uint64_t value, uint64_t limit)
+{
+	if (error != NULL && error->code == code)
+		return code;
+	return o2_refuse(error, code, rule, field, index, value, limit);
+}
+
 int o2_pool_set_close(struct o2_pool_set *set, struct o2_error *error)
 {
 	struct o2_pool_counts counts;

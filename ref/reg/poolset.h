@@ -164,6 +164,13 @@ void o2_pool_set_visit(struct o2_pool_set *set, void (*visit)(void *context, str
 
 void o2_pool_set_counts(struct o2_pool_set *set, struct o2_pool_counts *counts);
 
+/*
+ * For the kinds: a call of the device failed with `code`.  When the device has said why in *error, which was
+ * clear before the call, that stays; else the rest is written there.  Returns code.
+ */
+int o2_pool_refuse_op(struct o2_error *error, int code, const char *rule, const char *field, uint32_t index,
+		      uint64_t value, uint64_t limit);
+
 /* Destroy all.  -EBUSY while anything is in use: nothing happened then. */
 int o2_pool_set_close(struct o2_pool_set *set, struct o2_error *error);
 
