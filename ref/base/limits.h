@@ -21,6 +21,12 @@
 /* The largest message on the wire, header included; also the size of one message slot. */
 #define O2_MSG_BYTES 4096u
 
+/* A GET_REQ with one fragment: a node that takes no message of this length cannot be asked for anything. */
+#define O2_MIN_MSG_BYTES 148u
+
+/* Credits travel in one byte. */
+#define O2_MAX_QUEUE_DEPTH 255u
+
 /* Page sizes that the pure stages accept.  Registration on a device uses the host's. */
 #define O2_PAGE_BYTES_MIN 4096u
 #define O2_PAGE_BYTES_MAX 65536u
