@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+
+#include "lnet/lnet_internal.h"
+#include "mem/copy.h"
+
+/* Our own PUTs and GETs (docs/peer.md, "Operations"). */
+
+void o2_lnet_operation_end(struct o2_lnet *lnet, struct o2_lnet_message *message, int status)
+{
+	const uint64_t length_bytes = message->answered ? message->answer_bytes : message->moved_bytes;
+	const struct o2_lnet_result result = {
+		.operation = o2_lnet_tag(lnet, message),
+		.is_get = message->kind == O2_LNET_OUR_GET,
+		.status = status,
+		.length_bytes = status == 0 ? length_bytes : 0,
+	};
+
+	o2_lnet_message_free(lnet, message);
+	lnet->ops.done(lnet->context, &result);
+}
+
+static bool wants_ack(const struct o2_lnet_hdr *hdr)
+{
+	return hdr->msg.put.ack_wmd.wh_interface_cookie != UINT64_MAX ||
+	       hdr->msg.put.ack_wmd.wh_object_cookie != UINT64_MAX;
+}
+
+/* The transport is done and had no error: is the peer, and what is the outcome? */
+static int outcome_of_put(const struct o2_lnet_message *message, bool *over)
+{
+	*over = true;
+	if (message->by_rdma && message->answered && message->answer_bytes != message->moved_bytes)
+		return -EPROTO;
+	/* A PUT_NAK with status 0: nothing matched, or there was no room for a single byte. */
+	if (message->by_rdma && !message->answered && message->moved_bytes == 0)
+		return -ENODATA;
+	*over = message->answered || !wants_ack(&message->hdr);
+	return 0;
+}
+
+static int outcome_of_get(const struct o2_lnet_message *message, bool *over)
+{
+	*over = message->by_rdma || message->answered;
+	return message->answer_status;
+}
+
+void o2_lnet_operation_advance(struct o2_lnet *lnet, struct o2_lnet_message *message)
+{
+	/* To an IMMEDIATE that was answered it does not matter what its own send completion said. */
+	const bool failed = message->status != 0 && (message->by_rdma || !message->answered);
+	bool over;
+	int status;
+
+	if (message->in_transport || message->replying)
+		return;
+	if (failed) {
+		o2_lnet_operation_end(lnet, message, message->status);
+		return;
+	}
+	status = message->kind == O2_LNET_OUR_PUT ? outcome_of_put(message, &over)
+						  : outcome_of_get(message, &over);
+	if (over)
+		o2_lnet_operation_end(lnet, message, status);
+	else
+		message->deadline_ms = lnet->now_ms + lnet->config.response_timeout_ms;
+}
+
+static int check_target(const struct o2_transfer_memory *memory, uint64_t least_bytes, struct o2_error *error)
+{
+	const uint64_t nob = memory == NULL ? 0 : memory->buffer.nob;
+
+	if (nob >= least_bytes && nob <= O2_MAX_TRANSFER_BYTES)
+		return 0;
+	return o2_refuse(error, -EINVAL, "lnet/length", "memory.buffer.nob", O2_NO_INDEX, nob,
+			 nob < least_bytes ? least_bytes : O2_MAX_TRANSFER_BYTES);
+}
+
+/* Transport has refused: the operation never was. */
+static int give_up(struct o2_lnet *lnet, struct o2_lnet_message *message, int rc)
+{
+	o2_lnet_message_free(lnet, message);
+	return rc;
+}
+
+int o2_lnet_put(struct o2_lnet *lnet, const struct o2_lnet_target *target,
+		const struct o2_transfer_memory *source, uint64_t *operation, struct o2_error *error)
+{
+	struct o2_lnet_hdr hdr = o2_lnet_hdr_to(lnet, target->nid, O2_LNET_PID_KERNEL, O2_LNET_PUT);
+	struct o2_lnet_message *message;
+	int rc = check_target(source, 0, error);
+
+	if (rc != 0)
+		return rc;
+	message = o2_lnet_message_new(lnet, O2_LNET_OUR_PUT, target->nid, &hdr, error);
+	if (message == NULL)
+		return -ENOSPC;
+	if (source != NULL)
+		message->memory = *source;
+	hdr.payload_length = (uint32_t)message->memory.buffer.nob;
+	hdr.msg.put.ack_wmd = target->ack ? o2_lnet_handle_of(lnet, message)
+					  : (struct o2_lnet_handle){UINT64_MAX, UINT64_MAX};
+	hdr.msg.put.match_bits = target->match_bits;
+	hdr.msg.put.hdr_data = target->hdr_data;
+	hdr.msg.put.ptl_index = target->portal;
+	hdr.msg.put.offset = target->offset;
+	message->hdr = hdr;
+	message->by_rdma = hdr.payload_length > O2_IMMEDIATE_BYTES;
+	if (!message->by_rdma)
+		message->moved_bytes = hdr.payload_length; /* if it arrives, it arrives as a whole */
+	if (operation != NULL)
+		*operation = o2_lnet_tag(lnet, message);
+	rc = o2_lnet_transmit(lnet, message, &hdr, error);
+	return rc == 0 ? 0 : give_up(lnet, message, rc);
+}
+
+int o2_lnet_get(struct o2_lnet *lnet, const struct o2_lnet_target *target,
+		const struct o2_transfer_memory *sink, uint64_t *operation, struct o2_error *error)
+{
+	struct o2_lnet_hdr hdr = o2_lnet_hdr_to(lnet, target->nid, O2_LNET_PID_KERNEL, O2_LNET_GET);
+	const struct o2_lnet_transport *transport = &lnet->transport;
+	struct o2_lnet_message *message;
+	int rc = check_target(sink, 1, error);
+
+	if (rc != 0)
+		return rc;
+	message = o2_lnet_message_new(lnet, O2_LNET_OUR_GET, target->nid, &hdr, error);
+	if (message == NULL)
+		return -ENOSPC;
+	message->memory = *sink;
+	hdr.msg.get.return_wmd = o2_lnet_handle_of(lnet, message);
+	hdr.msg.get.match_bits = target->match_bits;
+	hdr.msg.get.ptl_index = target->portal;
+	hdr.msg.get.src_offset = target->offset;
+	hdr.msg.get.sink_length = (uint32_t)sink->buffer.nob;
+	message->hdr = hdr;
+	message->by_rdma = sink->buffer.nob > O2_IMMEDIATE_BYTES;
+	if (operation != NULL)
+		*operation = o2_lnet_tag(lnet, message);
+	rc = message->by_rdma ? transport->get(transport->context, target->nid, &hdr, &message->memory,
+					       o2_lnet_tag(lnet, message), error)
+			      : o2_lnet_transmit(lnet, message, &hdr, error);
+	return rc == 0 ? 0 : give_up(lnet, message, rc);
+}
+
+/* Of several answers to one operation the first counts, and a GET by RDMA is answered by its GET_DONE alone.
+ */
+static bool awaits_answer(const struct o2_lnet_message *message)
+{
+	if (message->answered || message->replying)
+		return false;
+	return message->kind == O2_LNET_OUR_PUT ? wants_ack(&message->hdr)
+						: message->kind == O2_LNET_OUR_GET && !message->by_rdma;
+}
+
+/* The operation that an answer names: ours, to this peer, and of that kind; or NULL. */
+static struct o2_lnet_message *asked_for(struct o2_lnet *lnet, uint64_t nid, struct o2_lnet_handle handle,
+					 enum o2_lnet_message_kind kind, struct o2_error *error)
+{
+	struct o2_lnet_message *message = NULL;
+
+	if (handle.wh_interface_cookie == lnet->config.interface_cookie)
+		message = o2_lnet_find(lnet, handle.wh_object_cookie);
+	if (message != NULL && message->nid == nid && message->kind == kind && awaits_answer(message))
+		return message;
+	o2_refuse(error, -ENODATA, "lnet/unknown-handle", "dst_wmd", O2_NO_INDEX, handle.wh_object_cookie, 0);
+	return NULL;
+}
+
+void o2_lnet_take_ack(struct o2_lnet *lnet, uint64_t nid, const struct o2_lnet_hdr *hdr)
+{
+	struct o2_error error;
+	struct o2_lnet_message *message = asked_for(lnet, nid, hdr->msg.ack.dst_wmd, O2_LNET_OUR_PUT, &error);
+
+	if (message != NULL && hdr->msg.ack.mlength > message->hdr.payload_length) {
+		o2_refuse(&error, -ENODATA, "lnet/ack/mlength", "mlength", O2_NO_INDEX, hdr->msg.ack.mlength,
+			  message->hdr.payload_length);
+		message = NULL;
+	}
+	if (message == NULL) {
+		o2_lnet_dropped(lnet, nid, hdr, &error);
+		return;
+	}
+	message->answered = true;
+	message->answer_bytes = hdr->msg.ack.mlength;
+	o2_lnet_operation_advance(lnet, message);
+}
+
+/* A REPLY that is longer than what was asked for ends the GET; nothing of it is taken. */
+static int check_reply(const struct o2_lnet_message *message, const struct o2_lnet_hdr *hdr,
+		       struct o2_error *error)
+{
+	if (hdr->payload_length <= message->memory.buffer.nob)
+		return 0;
+	return o2_refuse(error, -EMSGSIZE, "lnet/reply/too-long", "payload_length", O2_NO_INDEX,
+			 hdr->payload_length, message->memory.buffer.nob);
+}
+
+static void answered(struct o2_lnet *lnet, struct o2_lnet_message *message, int status, uint64_t length_bytes)
+{
+	message->answered = true;
+	message->replying = false;
+	message->answer_status = status;
+	message->answer_bytes = length_bytes;
+	o2_lnet_operation_advance(lnet, message);
+}
+
+void o2_lnet_take_reply(struct o2_lnet *lnet, uint64_t nid, const struct o2_lnet_hdr *hdr,
+			const uint8_t *payload)
+{
+	struct o2_error error;
+	struct o2_lnet_message *message =
+		asked_for(lnet, nid, hdr->msg.reply.dst_wmd, O2_LNET_OUR_GET, &error);
+	struct o2_buffer sink;
+	int rc;
+
+	if (message == NULL) {
+		o2_lnet_dropped(lnet, nid, hdr, &error);
+		return;
+	}
+	sink = message->memory.buffer;
+	sink.nob = hdr->payload_length;
+	rc = check_reply(message, hdr, &error);
+	if (rc == 0)
+		rc = o2_copy_to_buffer(lnet->arena, &sink, payload, &error);
+	answered(lnet, message, rc, hdr->payload_length);
+}
+
+int o2_lnet_match_reply(struct o2_lnet *lnet, uint64_t nid, const struct o2_lnet_hdr *hdr,
+			struct o2_transfer_memory *memory, uint64_t *tag, struct o2_error *error)
+{
+	struct o2_lnet_message *operation =
+		asked_for(lnet, nid, hdr->msg.reply.dst_wmd, O2_LNET_OUR_GET, error);
+	struct o2_lnet_message *message;
+	int rc;
+
+	if (operation == NULL)
+		return -ENODATA;
+	rc = check_reply(operation, hdr, error);
+	if (rc != 0) {
+		answered(lnet, operation, rc, 0);
+		return rc;
+	}
+	message = o2_lnet_message_new(lnet, O2_LNET_REPLY_SINK, nid, hdr, error);
+	if (message == NULL)
+		return -ENOSPC;
+	message->by_rdma = true;
+	message->parent = o2_lnet_tag(lnet, operation);
+	operation->replying = true;
+	*memory = operation->memory;
+	memory->buffer.nob = hdr->payload_length;
+	*tag = o2_lnet_tag(lnet, message);
+	return 0;
+}
+
+void o2_lnet_reply_finished(struct o2_lnet *lnet, struct o2_lnet_message *message)
+{
+	/* While it is being replied to, a GET does not end. */
+	struct o2_lnet_message *operation = o2_lnet_find(lnet, message->parent);
+	const int status = message->status;
+	const uint64_t moved_bytes = message->moved_bytes;
+
+	o2_lnet_message_free(lnet, message);
+	answered(lnet, operation, status, moved_bytes);
+}

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: MIT */
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+
+#include "lnet/lnet_internal.h"
+#include "wire/nid.h"
+
+struct o2_lnet_message *o2_lnet_message_new(struct o2_lnet *lnet, enum o2_lnet_message_kind kind,
+					    uint64_t nid, const struct o2_lnet_hdr *hdr,
+					    struct o2_error *error)
+{
+	struct o2_lnet_message *message;
+	uint32_t generation;
+
+	if (lnet->nfree == 0) {
+		o2_refuse(error, -ENOSPC, "lnet/messages", "messages", O2_NO_INDEX, lnet->config.max_messages,
+			  lnet->config.max_messages);
+		return NULL;
+	}
+	message = &lnet->message[lnet->free_index[--lnet->nfree]];
+	generation = message->generation + 1;
+	*message = (struct o2_lnet_message){
+		.kind = kind, .generation = generation, .nid = nid, .hdr = *hdr, .in_transport = true};
+	return message;
+}
+
+void o2_lnet_message_free(struct o2_lnet *lnet, struct o2_lnet_message *message)
+{
+	assert(message->kind != O2_LNET_FREE);
+	message->kind = O2_LNET_FREE;
+	lnet->free_index[lnet->nfree++] = (uint32_t)(message - lnet->message);
+}
+
+uint64_t o2_lnet_tag(const struct o2_lnet *lnet, const struct o2_lnet_message *message)
+{
+	return (uint64_t)message->generation << 32 | (uint32_t)(message - lnet->message);
+}
+
+struct o2_lnet_message *o2_lnet_find(struct o2_lnet *lnet, uint64_t tag)
+{
+	const uint32_t index = (uint32_t)tag;
+	struct o2_lnet_message *message;
+
+	if (index >= lnet->config.max_messages)
+		return NULL;
+	message = &lnet->message[index];
+	return message->kind != O2_LNET_FREE && message->generation == tag >> 32 ? message : NULL;
+}
+
+struct o2_lnet_hdr o2_lnet_hdr_to(const struct o2_lnet *lnet, uint64_t nid, uint32_t pid,
+				  enum o2_lnet_type type)
+{
+	return (struct o2_lnet_hdr){
+		.dest_nid = nid,
+		.src_nid = lnet->config.nid,
+		.dest_pid = pid,
+		.src_pid = lnet->config.pid,
+		.type = (uint32_t)type,
+	};
+}
+
+struct o2_lnet_handle o2_lnet_handle_of(const struct o2_lnet *lnet, const struct o2_lnet_message *message)
+{
+	return (struct o2_lnet_handle){lnet->config.interface_cookie, o2_lnet_tag(lnet, message)};
+}
+
+int o2_lnet_transmit(struct o2_lnet *lnet, struct o2_lnet_message *message, const struct o2_lnet_hdr *hdr,
+		     struct o2_error *error)
+{
+	const struct o2_lnet_transport *transport = &lnet->transport;
+	const uint64_t tag = o2_lnet_tag(lnet, message);
+
+	if (hdr->payload_length > O2_IMMEDIATE_BYTES)
+		return transport->put(transport->context, message->nid, hdr, &message->memory, tag, error);
+	return transport->send(transport->context, message->nid, hdr,
+			       hdr->payload_length == 0 ? NULL : &message->memory, tag, error);
+}
+
+void o2_lnet_dropped(struct o2_lnet *lnet, uint64_t nid, const struct o2_lnet_hdr *hdr,
+		     const struct o2_error *error)
+{
+	const struct o2_lnet_event event = {
+		.kind = O2_LNET_EVENT_DROPPED,
+		.nid = nid,
+		.hdr = hdr,
+		.status = error->code,
+		.error = error,
+	};
+
+	if (lnet->ops.event != NULL)
+		lnet->ops.event(lnet->context, &event);
+}
+
+/* The answer to pings, and a place for what peers push; both are entries like any other. */
+static int attach_ping(struct o2_lnet *lnet, struct o2_error *error)
+{
+	const struct o2_lnet_config *config = &lnet->config;
+	const struct o2_ping_info info =
+		o2_ping_info_make(config->nid, config->pid, config->ping_features, config->ping_sequence);
+	uint8_t *page = o2_arena_page(lnet->arena, config->first_page);
+	const uint32_t page_bytes = lnet->arena->page_bytes;
+	const int info_bytes = o2_ping_encode(&info, page, page_bytes);
+	struct o2_lnet_entry entry = {
+		.portal = O2_PING_PORTAL,
+		.match_bits = O2_PING_MATCH_BITS,
+		.nid = O2_NID_ANY,
+		.pid = O2_LNET_PID_ANY,
+		.uses = O2_LNET_USES_ENDLESS,
+		.memory = {.buffer = {.kind = O2_KIOV, .count = 1}},
+	};
+	int rc;
+
+	assert(info_bytes == (int)O2_PING_INFO_BYTES);
+	lnet->ping_page[0] = (struct o2_kiov){config->first_page, 0, (uint32_t)info_bytes};
+	entry.options = O2_LNET_MD_OP_GET | O2_LNET_MD_TRUNCATE | O2_LNET_MD_MANAGE_REMOTE;
+	entry.memory.buffer.kiov = &lnet->ping_page[0];
+	entry.memory.buffer.nob = (uint32_t)info_bytes;
+	rc = o2_match_attach(&lnet->table, &entry, error);
+	if (rc < 0)
+		return rc;
+	lnet->ping_page[1] = (struct o2_kiov){config->first_page + 1, 0, page_bytes};
+	entry.options = O2_LNET_MD_OP_PUT | O2_LNET_MD_TRUNCATE | O2_LNET_MD_MANAGE_REMOTE;
+	entry.memory.buffer.kiov = &lnet->ping_page[1];
+	entry.memory.buffer.nob = page_bytes;
+	rc = o2_match_attach(&lnet->table, &entry, error);
+	return rc < 0 ? rc : 0;
+}
+
+static int check_config(const struct o2_lnet_config *config, const struct o2_arena *arena,
+			struct o2_error *error)
+{
+	if (config->max_messages == 0)
+		return o2_refuse(error, -EINVAL, "lnet/config/max-messages", "max_messages", O2_NO_INDEX, 0,
+				 1);
+	if (config->max_entries < 2)
+		return o2_refuse(error, -EINVAL, "lnet/config/max-entries", "max_entries", O2_NO_INDEX,
+				 config->max_entries, 2);
+	if (arena->npages < 2 || config->first_page > arena->npages - 2)
+		return o2_refuse(error, -EINVAL, "lnet/config/first-page", "first_page", O2_NO_INDEX,
+				 config->first_page, arena->npages);
+	return 0;
+}
+
+int o2_lnet_create(const struct o2_lnet_config *config, const struct o2_lnet_transport *transport,
+		   const struct o2_arena *arena, const struct o2_lnet_ops *ops, void *context,
+		   struct o2_lnet **lnet_out, struct o2_error *error)
+{
+	struct o2_lnet *lnet;
+	int rc = check_config(config, arena, error);
+
+	if (rc != 0)
+		return rc;
+	lnet = calloc(1, sizeof(*lnet));
+	if (lnet == NULL)
+		return -ENOMEM;
+	lnet->config = *config;
+	lnet->transport = *transport;
+	lnet->arena = arena;
+	lnet->ops = *ops;
+	lnet->context = context;
+	lnet->message = calloc(config->max_messages, sizeof(*lnet->message));
+	lnet->free_index = calloc(config->max_messages, sizeof(*lnet->free_index));
+	rc = o2_match_table_create(config->max_entries, &lnet->table);
+	if (rc == 0 && (lnet->message == NULL || lnet->free_index == NULL))
+		rc = -ENOMEM;
+	for (uint32_t i = 0; rc == 0 && i < config->max_messages; i++)
+		lnet->free_index[lnet->nfree++] = config->max_messages - 1 - i;
+	if (rc == 0)
+		rc = attach_ping(lnet, error);
+	if (rc != 0) {
+		o2_lnet_destroy(lnet);
+		return rc;
+	}
+	*lnet_out = lnet;
+	return 0;
+}
+
+/* Is this an operation of ours that only waits for the peer's answer? */
+static bool waits(const struct o2_lnet_message *message)
+{
+	return (message->kind == O2_LNET_OUR_PUT || message->kind == O2_LNET_OUR_GET) &&
+	       !message->in_transport && !message->replying;
+}
+
+void o2_lnet_destroy(struct o2_lnet *lnet)
+{
+	if (lnet == NULL)
+		return;
+	for (uint32_t i = 0; lnet->message != NULL && i < lnet->config.max_messages; i++) {
+		assert(!lnet->message[i].in_transport || lnet->message[i].kind == O2_LNET_FREE);
+		if (waits(&lnet->message[i]))
+			o2_lnet_operation_end(lnet, &lnet->message[i], -ECONNABORTED);
+	}
+	o2_match_table_destroy(&lnet->table);
+	free(lnet->message);
+	free(lnet->free_index);
+	free(lnet);
+}
+
+int o2_lnet_attach(struct o2_lnet *lnet, const struct o2_lnet_entry *entry, struct o2_error *error)
+{
+	return o2_match_attach(&lnet->table, entry, error);
+}
+
+int o2_lnet_detach(struct o2_lnet *lnet, uint32_t index)
+{
+	return o2_match_detach(&lnet->table, index);
+}
+
+uint32_t o2_lnet_messages(const struct o2_lnet *lnet)
+{
+	return lnet->config.max_messages - lnet->nfree;
+}
+
+void o2_lnet_peer_down(struct o2_lnet *lnet, uint64_t nid, int code)
+{
+	for (uint32_t i = 0; i < lnet->config.max_messages; i++)
+		if (lnet->message[i].nid == nid && waits(&lnet->message[i]))
+			o2_lnet_operation_end(lnet, &lnet->message[i], code);
+}
+
+void o2_lnet_clock(struct o2_lnet *lnet, uint64_t now_ms)
+{
+	lnet->now_ms = now_ms;
+	for (uint32_t i = 0; i < lnet->config.max_messages; i++)
+		if (waits(&lnet->message[i]) && now_ms >= lnet->message[i].deadline_ms)
+			o2_lnet_operation_end(lnet, &lnet->message[i], -ETIMEDOUT);
+}

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef O2_LNET_LNET_H
+#define O2_LNET_LNET_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "lnd/transfer.h"
+#include "lnet/match.h"
+#include "lnet/ping.h"
+#include "lnet/transport.h"
+#include "mem/arena.h"
+#include "wire/msg.h"
+
+/*
+ * LNet's place above the transport: what a peer needs of it and no more.  It matches the PUTs and GETs of
+ * peers with memory, answers pings, sends and takes acknowledgements and replies, and starts PUTs and GETs.
+ * It does not route.  Source: docs/peer.md.
+ *
+ * It has no thread and no clock of its own: o2_lnet_clock tells it the time.  Everything may be called from
+ * inside ops, except o2_lnet_destroy.
+ */
+
+#define O2_LNET_PID_KERNEL 12345u /* of every Lustre node */
+
+struct o2_lnet_config {
+	uint64_t nid;
+	uint32_t pid;
+	uint64_t interface_cookie; /* first half of the handles that we hand out; differs with every start */
+	uint32_t ping_features;
+	uint32_t ping_sequence;
+	/*
+	 * Two pages of the arena that belong to LNet: the answer to pings is in the first, what peers push
+	 * goes to the second.
+	 */
+	uint32_t first_page;
+	uint32_t max_messages; /* under way at a time, ours and the peers' */
+	uint32_t max_entries;
+	uint32_t response_timeout_ms; /* how long to wait for an ACK or REPLY once the request is out */
+};
+
+#define O2_LNET_DEFAULTS                                                         \
+	((struct o2_lnet_config){.pid = O2_LNET_PID_KERNEL,                      \
+				 .ping_features = O2_PING_NO_DISCOVERY_FEATURES, \
+				 .ping_sequence = 1,                             \
+				 .max_messages = 1024,                           \
+				 .max_entries = 64,                              \
+				 .response_timeout_ms = 50000})
+
+enum o2_lnet_event_kind {
+	O2_LNET_EVENT_PUT,     /* a peer's PUT has ended */
+	O2_LNET_EVENT_GET,     /* a peer's GET has ended */
+	O2_LNET_EVENT_DROPPED, /* a message was not acted upon: error says why; the connection is kept */
+};
+
+/* What a peer did to us. */
+struct o2_lnet_event {
+	enum o2_lnet_event_kind kind;
+	uint64_t nid;
+	const struct o2_lnet_hdr *hdr; /* of the request; valid in the call only */
+	/* PUT, GET: */
+	uint64_t entry_tag;
+	uint64_t offset;       /* in the entry's memory */
+	uint64_t length_bytes; /* that were taken; on failure they are undefined */
+	int status;	       /* 0 or -errno */
+	/* DROPPED: */
+	const struct o2_error *error;
+};
+
+/* How an operation of ours ended. */
+struct o2_lnet_result {
+	uint64_t operation; /* what o2_lnet_put or o2_lnet_get returned */
+	bool is_get;
+	/*
+	 * 0, or -errno: of the transport; -ENODATA: nothing matched, as far as the protocol tells;
+	 * -ETIMEDOUT: no ACK or REPLY came; -EMSGSIZE: the REPLY is longer than the sink; the code of
+	 * o2_lnet_peer_down.
+	 */
+	int status;
+	uint64_t length_bytes; /* moved: as the ACK says if there was one; what the REPLY or GET_DONE says */
+};
+
+struct o2_lnet_ops {
+	/* Exactly once for each operation that o2_lnet_put or o2_lnet_get started. */
+	void (*done)(void *context, const struct o2_lnet_result *result);
+	/* May be NULL. */
+	void (*event)(void *context, const struct o2_lnet_event *event);
+};
+
+struct o2_lnet;
+
+/*
+ * transport and ops are copied; arena outlives it.  The two pages are filled, and attached at the portal of
+ * pings. Returns 0, -EINVAL (a limit of 0, pages that do not exist) or -ENOMEM.
+ */
+int o2_lnet_create(const struct o2_lnet_config *config, const struct o2_lnet_transport *transport,
+		   const struct o2_arena *arena, const struct o2_lnet_ops *ops, void *context,
+		   struct o2_lnet **lnet, struct o2_error *error);
+
+/* The transport must have finished everything.  What waits for an ACK or REPLY ends with -ECONNABORTED. */
+void o2_lnet_destroy(struct o2_lnet *lnet);
+
+/* Offer memory to peers; see match.h. */
+int o2_lnet_attach(struct o2_lnet *lnet, const struct o2_lnet_entry *entry, struct o2_error *error);
+int o2_lnet_detach(struct o2_lnet *lnet, uint32_t index);
+
+/* Where a PUT or GET goes. */
+struct o2_lnet_target {
+	uint64_t nid;
+	uint32_t portal;
+	uint64_t match_bits;
+	uint32_t offset;
+	uint64_t hdr_data; /* PUT: 64 bits for the peer's application */
+	bool ack;	   /* PUT: ask for an acknowledgement, and wait for it */
+};
+
+/*
+ * PUT the memory (nob 0 to 1 MiB), or GET memory->buffer.nob bytes (1 byte to 1 MiB) into it.  It goes as an
+ * IMMEDIATE when it fits into one, else by RDMA (docs/transport.md).  Memory and vectors stay until
+ * ops->done. *operation, may be NULL: names it in the result.
+ *
+ * Returns 0, or -errno when nothing was started and ops->done will not be called: -EINVAL, -ENOSPC
+ * (max_messages), or what the transport says.
+ */
+int o2_lnet_put(struct o2_lnet *lnet, const struct o2_lnet_target *target,
+		const struct o2_transfer_memory *source, uint64_t *operation, struct o2_error *error);
+int o2_lnet_get(struct o2_lnet *lnet, const struct o2_lnet_target *target,
+		const struct o2_transfer_memory *sink, uint64_t *operation, struct o2_error *error);
+
+/*
+ * What the transport tells.  nid: the peer that the connection belongs to, which is known; everything in
+ * hdr and payload is not to be trusted.
+ */
+
+/* An IMMEDIATE came; payload has hdr->payload_length bytes.  Returns 0, or -EPROTO: close the connection. */
+int o2_lnet_receive(struct o2_lnet *lnet, uint64_t nid, const struct o2_lnet_hdr *hdr, const uint8_t *payload,
+		    struct o2_error *error);
+
+/*
+ * A PUT_REQ or GET_REQ came.  On success *memory is where the bytes go to or come from (perhaps none) and
+ * *tag names the message to o2_lnet_finished.  Returns 0; -ENODATA: nothing matched; -ENOSPC; -EPROTO: close
+ * the connection.
+ */
+int o2_lnet_match(struct o2_lnet *lnet, uint64_t nid, const struct o2_lnet_hdr *hdr,
+		  struct o2_transfer_memory *memory, uint64_t *tag, struct o2_error *error);
+
+/* A message with this tag has ended: status 0 or -errno, bytes moved (of a send: not looked at). */
+void o2_lnet_finished(struct o2_lnet *lnet, uint64_t tag, int status, uint64_t length_bytes);
+
+/* Nothing more will come from this peer: what waits for its ACK or REPLY ends with code (-errno). */
+void o2_lnet_peer_down(struct o2_lnet *lnet, uint64_t nid, int code);
+
+/* The time; ends what has waited too long. */
+void o2_lnet_clock(struct o2_lnet *lnet, uint64_t now_ms);
+
+/* Messages under way: 0 when all have ended. */
+uint32_t o2_lnet_messages(const struct o2_lnet *lnet);
+
+#endif

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef O2_LNET_LNET_INTERNAL_H
+#define O2_LNET_LNET_INTERNAL_H
+
+#include "lnet/lnet.h"
+
+/* The inside of LNet's place; shared by the files of this room (docs/peer.md). */
+
+/* What fits behind the two headers of an IMMEDIATE. */
+#define O2_IMMEDIATE_BYTES (O2_MSG_BYTES - O2_MSG_HEADER_BYTES - O2_LNET_HDR_BYTES)
+
+enum o2_lnet_message_kind {
+	O2_LNET_FREE,
+	O2_LNET_OUR_PUT,
+	O2_LNET_OUR_GET,
+	O2_LNET_REPLY_SINK, /* the REPLY to a GET of ours comes by RDMA */
+	O2_LNET_PEER_PUT,   /* into an entry, by RDMA */
+	O2_LNET_PEER_GET,   /* from an entry: the RDMA, or our REPLY */
+	O2_LNET_OUR_ACK,
+};
+
+/*
+ * A message under way: it lives from its start until the transport has finished it and what it waits for has
+ * come.
+ */
+struct o2_lnet_message {
+	enum o2_lnet_message_kind kind;
+	uint32_t generation; /* of the slot: makes tags that are not used twice */
+	uint64_t nid;
+	struct o2_lnet_hdr hdr;		  /* OUR_: as sent; PEER_: the request */
+	bool in_transport;		  /* o2_lnet_finished is still to come */
+	bool by_rdma;			  /* OUR_PUT, OUR_GET, REPLY_SINK: not as an IMMEDIATE */
+	bool replying;			  /* OUR_GET: a REPLY_SINK is under way */
+	bool answered;			  /* OUR_PUT, OUR_GET: the ACK or REPLY has come */
+	int status;			  /* of the transport */
+	uint64_t moved_bytes;		  /* by RDMA, or as an IMMEDIATE of ours */
+	int answer_status;		  /* of what the ACK or REPLY did */
+	uint64_t answer_bytes;		  /* as the ACK or REPLY says */
+	uint64_t deadline_ms;		  /* OUR_PUT, OUR_GET, not in transport: when to give up waiting */
+	uint64_t parent;		  /* REPLY_SINK: tag of the GET */
+	struct o2_match match;		  /* PEER_ */
+	struct o2_transfer_memory memory; /* OUR_: source or sink; PEER_GET: what the REPLY carries */
+};
+
+struct o2_lnet {
+	struct o2_lnet_config config;
+	struct o2_lnet_transport transport;
+	const struct o2_arena *arena;
+	struct o2_lnet_ops ops;
+	void *context;
+	uint64_t now_ms;
+	struct o2_match_table table;
+	struct o2_kiov ping_page[2]; /* vectors of the two entries at the portal of pings */
+	struct o2_lnet_message *message;
+	uint32_t *free_index; /* a stack */
+	uint32_t nfree;
+};
+
+/* lnet.c */
+
+/* A message in transport; NULL: there are as many as there may be. */
+struct o2_lnet_message *o2_lnet_message_new(struct o2_lnet *lnet, enum o2_lnet_message_kind kind,
+					    uint64_t nid, const struct o2_lnet_hdr *hdr,
+					    struct o2_error *error);
+void o2_lnet_message_free(struct o2_lnet *lnet, struct o2_lnet_message *message);
+uint64_t o2_lnet_tag(const struct o2_lnet *lnet, const struct o2_lnet_message *message);
+struct o2_lnet_message *o2_lnet_find(struct o2_lnet *lnet, uint64_t tag);
+
+/* A header to a peer; everything of the union is zero. */
+struct o2_lnet_hdr o2_lnet_hdr_to(const struct o2_lnet *lnet, uint64_t nid, uint32_t pid,
+				  enum o2_lnet_type type);
+struct o2_lnet_handle o2_lnet_handle_of(const struct o2_lnet *lnet, const struct o2_lnet_message *message);
+
+/* Send payload (message->memory) or the bare header of a message, by IMMEDIATE or RDMA as its size asks for.
+ */
+int o2_lnet_transmit(struct o2_lnet *lnet, struct o2_lnet_message *message, const struct o2_lnet_hdr *hdr,
+		     struct o2_error *error);
+
+void o2_lnet_dropped(struct o2_lnet *lnet, uint64_t nid, const struct o2_lnet_hdr *hdr,
+		     const struct o2_error *error);
+
+/* initiator.c */
+
+/* The transport, or the peer's answer, has brought one of our operations further: end it if it is over. */
+void o2_lnet_operation_advance(struct o2_lnet *lnet, struct o2_lnet_message *message);
+void o2_lnet_operation_end(struct o2_lnet *lnet, struct o2_lnet_message *message, int status);
+void o2_lnet_take_ack(struct o2_lnet *lnet, uint64_t nid, const struct o2_lnet_hdr *hdr);
+void o2_lnet_take_reply(struct o2_lnet *lnet, uint64_t nid, const struct o2_lnet_hdr *hdr,
+			const uint8_t *payload);
+int o2_lnet_match_reply(struct o2_lnet *lnet, uint64_t nid, const struct o2_lnet_hdr *hdr,
+			struct o2_transfer_memory *memory, uint64_t *tag, struct o2_error *error);
+void o2_lnet_reply_finished(struct o2_lnet *lnet, struct o2_lnet_message *message);
+
+/* target.c */
+void o2_lnet_take_put(struct o2_lnet *lnet, uint64_t nid, const struct o2_lnet_hdr *hdr,
+		      const uint8_t *payload);
+void o2_lnet_take_get(struct o2_lnet *lnet, uint64_t nid, const struct o2_lnet_hdr *hdr);
+int o2_lnet_match_request(struct o2_lnet *lnet, uint64_t nid, const struct o2_lnet_hdr *hdr,
+			  struct o2_transfer_memory *memory, uint64_t *tag, struct o2_error *error);
+void o2_lnet_request_finished(struct o2_lnet *lnet, struct o2_lnet_message *message);
+
+#endif

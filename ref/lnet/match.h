@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef O2_LNET_MATCH_H
+#define O2_LNET_MATCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "lnd/transfer.h"
+
+/*
+ * The match table: which memory a peer's PUT or GET is for.  A match entry and its memory descriptor are one
+ * thing here.  Source: docs/peer.md, "Matching".
+ */
+
+#define O2_LNET_PID_ANY	     UINT32_MAX
+#define O2_LNET_USES_ENDLESS UINT32_MAX
+
+enum o2_lnet_entry_options {
+	O2_LNET_MD_OP_PUT = 1u << 0,	    /* peers may PUT here */
+	O2_LNET_MD_OP_GET = 1u << 1,	    /* peers may GET from here */
+	O2_LNET_MD_TRUNCATE = 1u << 2,	    /* what is too long is cut; else it is dropped */
+	O2_LNET_MD_MANAGE_REMOTE = 1u << 3, /* the peer says at which offset; else it grows with every use */
+	O2_LNET_MD_ACK_DISABLE = 1u << 4,   /* PUTs are not acknowledged, whatever they ask for */
+};
+
+struct o2_lnet_entry {
+	uint32_t portal;
+	uint64_t match_bits;
+	uint64_t ignore_bits; /* bits that need not be equal */
+	uint64_t nid;	      /* whose requests; O2_NID_ANY: everybody's */
+	uint32_t pid;	      /* of the requester; O2_LNET_PID_ANY */
+	uint32_t options;     /* enum o2_lnet_entry_options, at least one O2_LNET_MD_OP_ */
+	uint32_t uses;	      /* how many requests it takes; O2_LNET_USES_ENDLESS */
+	uint64_t tag;	      /* the owner's own; comes back in events */
+	/* The vectors stay with the owner until the entry is detached.  nob may exceed what one transfer
+	 * moves.
+	 */
+	struct o2_transfer_memory memory;
+};
+
+struct o2_match_slot {
+	struct o2_lnet_entry entry;
+	uint64_t order; /* of attaching: the entry that came first matches first; 0: the slot is free */
+	uint64_t local_offset;
+	uint32_t users; /* requests under way */
+};
+
+struct o2_match_table {
+	uint32_t max;
+	uint64_t next_order;
+	struct o2_match_slot *slot;
+};
+
+/* What a PUT or GET says. */
+struct o2_match_request {
+	uint32_t operation; /* O2_LNET_MD_OP_PUT or O2_LNET_MD_OP_GET */
+	uint64_t nid;
+	uint32_t pid;
+	uint32_t portal;
+	uint64_t match_bits;
+	uint32_t offset;
+	uint32_t length_bytes;
+};
+
+struct o2_match {
+	uint32_t index; /* of the entry */
+	uint64_t offset;
+	uint64_t length_bytes; /* what is taken of it: 0 to what was asked for */
+};
+
+/* Returns 0 or -ENOMEM; -EINVAL when max is 0. */
+int o2_match_table_create(uint32_t max, struct o2_match_table *table);
+void o2_match_table_destroy(struct o2_match_table *table);
+
+/*
+ * Add an entry, behind those that are there.  Returns its index, or -EINVAL (no operation, uses 0, or an
+ * empty memory), -ENOSPC (the table is full).
+ */
+int o2_match_attach(struct o2_match_table *table, const struct o2_lnet_entry *entry, struct o2_error *error);
+
+/* Remove it.  Returns 0; -ENOENT; -EBUSY while a request uses it. */
+int o2_match_detach(struct o2_match_table *table, uint32_t index);
+
+/*
+ * Find the entry for a request, and take it: one use less, one user more, its local offset advances.
+ * Returns 0, or -ENODATA: rule lnet/match/none, lnet/match/offset-past-end or lnet/match/too-long.
+ */
+int o2_match_take(struct o2_match_table *table, const struct o2_match_request *request,
+		  struct o2_match *match, struct o2_error *error);
+
+/* The request that took it is done. */
+void o2_match_release(struct o2_match_table *table, uint32_t index);
+
+/* The piece of memory that was matched: it shares the vectors. */
+struct o2_transfer_memory o2_match_memory(const struct o2_match_table *table, const struct o2_match *match);
+
+#endif

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+#include "lnet/ping.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "wire/bytes.h"
+#include "wire/nid.h"
+
+#define AT_MAGIC    0u
+#define AT_FEATURES 4u
+#define AT_PID	    8u
+#define AT_NNIS	    12u
+/* In each NI: its NID, its status, 4 bytes that say nothing. */
+#define AT_NID	  0u
+#define AT_STATUS 8u
+
+struct o2_ping_info o2_ping_info_make(uint64_t nid, uint32_t pid, uint32_t features, uint32_t sequence)
+{
+	return (struct o2_ping_info){
+		.features = features,
+		.pid = pid,
+		.nnis = 2,
+		.ni = {{o2_nid_make(O2_LND_LO, 0, 0), sequence}, {nid, O2_PING_NI_UP}},
+	};
+}
+
+int o2_ping_encode(const struct o2_ping_info *info, uint8_t *bytes, size_t capacity_bytes)
+{
+	const size_t length_bytes = O2_PING_HEADER_BYTES + (size_t)info->nnis * O2_PING_NI_BYTES;
+
+	if (info->nnis > O2_PING_MAX_NIS || length_bytes > capacity_bytes)
+		return -ENOSPC;
+	memset(bytes, 0, length_bytes);
+	o2_store32_le(bytes + AT_MAGIC, O2_PING_MAGIC);
+	o2_store32_le(bytes + AT_FEATURES, info->features);
+	o2_store32_le(bytes + AT_PID, info->pid);
+	o2_store32_le(bytes + AT_NNIS, info->nnis);
+	for (uint32_t i = 0; i < info->nnis; i++) {
+		uint8_t *ni = bytes + O2_PING_HEADER_BYTES + (size_t)i * O2_PING_NI_BYTES;
+
+		o2_store64_le(ni + AT_NID, info->ni[i].nid);
+		o2_store32_le(ni + AT_STATUS, info->ni[i].status);
+	}
+	return (int)length_bytes;
+}
+
+int o2_ping_decode(const uint8_t *bytes, size_t length_bytes, struct o2_ping_info *info,
+		   struct o2_error *error)
+{
+	uint32_t (*load32)(const uint8_t *) = o2_load32_le;
+	uint64_t (*load64)(const uint8_t *) = o2_load64_le;
+	uint32_t present;
+
+	memset(info, 0, sizeof(*info));
+	if (length_bytes < O2_PING_HEADER_BYTES)
+		return o2_refuse(error, -EPROTO, "lnet/ping/short", "length", O2_NO_INDEX, length_bytes,
+				 O2_PING_HEADER_BYTES);
+	if (o2_load32_be(bytes + AT_MAGIC) == O2_PING_MAGIC) {
+		load32 = o2_load32_be;
+		load64 = o2_load64_be;
+	} else if (o2_load32_le(bytes + AT_MAGIC) != O2_PING_MAGIC) {
+		return o2_refuse(error, -EPROTO, "lnet/ping/magic", "pi_magic", O2_NO_INDEX,
+				 o2_load32_le(bytes + AT_MAGIC), O2_PING_MAGIC);
+	}
+	info->features = load32(bytes + AT_FEATURES);
+	info->pid = load32(bytes + AT_PID);
+	info->nnis = load32(bytes + AT_NNIS);
+	if ((info->features & O2_PING_NI_STATUS) == 0)
+		return o2_refuse(error, -EPROTO, "lnet/ping/features", "pi_features", O2_NO_INDEX,
+				 info->features, O2_PING_NI_STATUS);
+	present = (uint32_t)((length_bytes - O2_PING_HEADER_BYTES) / O2_PING_NI_BYTES);
+	if (present > info->nnis)
+		present = info->nnis;
+	if (present > O2_PING_MAX_NIS)
+		present = O2_PING_MAX_NIS;
+	for (uint32_t i = 0; i < present; i++) {
+		const uint8_t *ni = bytes + O2_PING_HEADER_BYTES + (size_t)i * O2_PING_NI_BYTES;
+
+		info->ni[i].nid = load64(ni + AT_NID);
+		info->ni[i].status = load32(ni + AT_STATUS);
+	}
+	return (int)present;
+}

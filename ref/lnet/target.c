@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+
+#include "lnet/lnet_internal.h"
+#include "mem/copy.h"
+
+/* PUTs and GETs of peers, on memory that we offer (docs/peer.md, "Matching"). */
+
+static int take(struct o2_lnet *lnet, uint64_t nid, const struct o2_lnet_hdr *hdr, struct o2_match *match,
+		struct o2_error *error)
+{
+	const bool is_put = hdr->type == O2_LNET_PUT;
+	const struct o2_match_request request = {
+		.operation = is_put ? O2_LNET_MD_OP_PUT : O2_LNET_MD_OP_GET,
+		.nid = nid,
+		.pid = hdr->src_pid,
+		.portal = is_put ? hdr->msg.put.ptl_index : hdr->msg.get.ptl_index,
+		.match_bits = is_put ? hdr->msg.put.match_bits : hdr->msg.get.match_bits,
+		.offset = is_put ? hdr->msg.put.offset : hdr->msg.get.src_offset,
+		.length_bytes = is_put ? hdr->payload_length : hdr->msg.get.sink_length,
+	};
+
+	return o2_match_take(&lnet->table, &request, match, error);
+}
+
+static bool ack_wanted(const struct o2_lnet *lnet, const struct o2_lnet_hdr *hdr,
+		       const struct o2_match *match)
+{
+	const struct o2_lnet_handle *handle = &hdr->msg.put.ack_wmd;
+
+	return (handle->wh_interface_cookie != UINT64_MAX || handle->wh_object_cookie != UINT64_MAX) &&
+	       (lnet->table.slot[match->index].entry.options & O2_LNET_MD_ACK_DISABLE) == 0;
+}
+
+static void send_ack(struct o2_lnet *lnet, uint64_t nid, const struct o2_lnet_hdr *put, uint64_t length_bytes)
+{
+	struct o2_lnet_hdr hdr = o2_lnet_hdr_to(lnet, put->src_nid, put->src_pid, O2_LNET_ACK);
+	struct o2_lnet_message *message;
+	struct o2_error error;
+
+	hdr.msg.ack.dst_wmd = put->msg.put.ack_wmd;
+	hdr.msg.ack.match_bits = put->msg.put.match_bits;
+	hdr.msg.ack.mlength = (uint32_t)length_bytes;
+	message = o2_lnet_message_new(lnet, O2_LNET_OUR_ACK, nid, &hdr, &error);
+	if (message == NULL) {
+		o2_lnet_dropped(lnet, nid, &hdr, &error);
+		return;
+	}
+	if (o2_lnet_transmit(lnet, message, &hdr, &error) != 0) {
+		o2_lnet_message_free(lnet, message);
+		o2_lnet_dropped(lnet, nid, &hdr, &error);
+	}
+}
+
+/*
+ * A peer's request is over: let go of the entry, tell the owner, then acknowledge.  In that order: with the
+ * ACK the peer may write to the same memory again.
+ */
+static void conclude(struct o2_lnet *lnet, uint64_t nid, const struct o2_lnet_hdr *hdr,
+		     const struct o2_match *match, int status)
+{
+	const bool ack = hdr->type == O2_LNET_PUT && status == 0 && ack_wanted(lnet, hdr, match);
+	const struct o2_lnet_event event = {
+		.kind = hdr->type == O2_LNET_PUT ? O2_LNET_EVENT_PUT : O2_LNET_EVENT_GET,
+		.nid = nid,
+		.hdr = hdr,
+		.entry_tag = lnet->table.slot[match->index].entry.tag,
+		.offset = match->offset,
+		.length_bytes = match->length_bytes,
+		.status = status,
+	};
+
+	o2_match_release(&lnet->table, match->index);
+	if (lnet->ops.event != NULL)
+		lnet->ops.event(lnet->context, &event);
+	if (ack)
+		send_ack(lnet, nid, hdr, match->length_bytes);
+}
+
+void o2_lnet_take_put(struct o2_lnet *lnet, uint64_t nid, const struct o2_lnet_hdr *hdr,
+		      const uint8_t *payload)
+{
+	struct o2_error error;
+	struct o2_match match;
+	struct o2_transfer_memory memory;
+
+	if (take(lnet, nid, hdr, &match, &error) != 0) {
+		o2_lnet_dropped(lnet, nid, hdr, &error);
+		return;
+	}
+	memory = o2_match_memory(&lnet->table, &match);
+	conclude(lnet, nid, hdr, &match, o2_copy_to_buffer(lnet->arena, &memory.buffer, payload, &error));
+}
+
+void o2_lnet_take_get(struct o2_lnet *lnet, uint64_t nid, const struct o2_lnet_hdr *hdr)
+{
+	struct o2_lnet_hdr reply = o2_lnet_hdr_to(lnet, hdr->src_nid, hdr->src_pid, O2_LNET_REPLY);
+	struct o2_lnet_message *message;
+	struct o2_error error;
+	struct o2_match match;
+
+	if (take(lnet, nid, hdr, &match, &error) != 0) {
+		o2_lnet_dropped(lnet, nid, hdr, &error);
+		return;
+	}
+	message = o2_lnet_message_new(lnet, O2_LNET_PEER_GET, nid, hdr, &error);
+	if (message == NULL) {
+		conclude(lnet, nid, hdr, &match, -ENOSPC);
+		return;
+	}
+	message->match = match;
+	message->memory = o2_match_memory(&lnet->table, &match);
+	reply.payload_length = (uint32_t)match.length_bytes;
+	reply.msg.reply.dst_wmd = hdr->msg.get.return_wmd;
+	message->status = o2_lnet_transmit(lnet, message, &reply, &error);
+	if (message->status != 0)
+		o2_lnet_request_finished(lnet, message);
+}
+
+int o2_lnet_match_request(struct o2_lnet *lnet, uint64_t nid, const struct o2_lnet_hdr *hdr,
+			  struct o2_transfer_memory *memory, uint64_t *tag, struct o2_error *error)
+{
+	struct o2_lnet_message *message;
+	struct o2_match match;
+	int rc = take(lnet, nid, hdr, &match, error);
+
+	if (rc != 0)
+		return rc;
+	message = o2_lnet_message_new(lnet, hdr->type == O2_LNET_PUT ? O2_LNET_PEER_PUT : O2_LNET_PEER_GET,
+				      nid, hdr, error);
+	if (message == NULL) {
+		o2_match_release(&lnet->table, match.index);
+		return -ENOSPC;
+	}
+	message->match = match;
+	*memory = o2_match_memory(&lnet->table, &match);
+	*tag = o2_lnet_tag(lnet, message);
+	return 0;
+}
+
+void o2_lnet_request_finished(struct o2_lnet *lnet, struct o2_lnet_message *message)
+{
+	const struct o2_lnet_message ended = *message;
+
+	o2_lnet_message_free(lnet, message);
+	conclude(lnet, ended.nid, &ended.hdr, &ended.match, ended.status);
+}

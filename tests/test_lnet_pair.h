@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef O2_TEST_LNET_PAIR_H
+#define O2_TEST_LNET_PAIR_H
+
+/* cmocka.h wants the others before it. */
+/* clang-format off */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+/* clang-format on */
+#include <errno.h>
+#include <string.h>
+
+#include "lnet/lnet.h"
+#include "mem/copy.h"
+#include "wire/nid.h"
+
+/*
+ * Two nodes' LNets in one process, over a transport without verbs: a queue of letters that the test
+ * delivers one at a time, in the order that it likes.
+ */
+
+#define NID_A	 UINT64_C(0x000500000a4d0001)
+#define NID_B	 UINT64_C(0x000500000a4d0002)
+#define COOKIE_A UINT64_C(0x18e9b84c4d3d1f56)
+#define COOKIE_B UINT64_C(0x18e9b8ecf1101a31)
+
+#define LNET_PAGES   600u
+#define LNET_LETTERS 64u
+#define LNET_EVENTS  64u
+
+struct lnet_side;
+
+/* A message on its way: IMMEDIATE (with its payload), PUT_REQ or GET_REQ. */
+struct letter {
+	enum { LETTER_IMMEDIATE, LETTER_PUT, LETTER_GET } kind;
+	struct lnet_side *from;
+	struct o2_lnet_hdr hdr;
+	uint8_t payload[O2_MSG_BYTES];
+	struct o2_transfer_memory memory; /* PUT, GET: of the sender */
+	uint64_t tag;
+};
+
+struct lnet_side {
+	uint64_t nid;
+	struct o2_arena arena;
+	struct o2_lnet *lnet;
+	struct lnet_side *peer;
+	/* Faults: what the transport answers, what a transfer ends with. */
+	int refuse;
+	int fail_transfer;
+	/* What was sent and has not been delivered. */
+	uint32_t nletters;
+	struct letter letter[LNET_LETTERS];
+	/* What the application was told. */
+	uint32_t nresults;
+	struct o2_lnet_result result[LNET_EVENTS];
+	uint32_t nevents;
+	struct o2_lnet_event event[LNET_EVENTS];
+	struct o2_lnet_hdr event_hdr[LNET_EVENTS];
+	const char *dropped; /* rule of the last message dropped */
+	struct o2_kiov kiov[4];
+	struct o2_error error;
+};
+
+struct lnet_pair {
+	struct lnet_side a, b;
+};
+
+static inline struct letter *side_post(struct lnet_side *side, int kind, const struct o2_lnet_hdr *hdr,
+				       const struct o2_transfer_memory *memory, uint64_t tag)
+{
+	struct letter *letter;
+
+	assert_true(side->nletters < LNET_LETTERS);
+	letter = &side->letter[side->nletters++];
+	memset(letter, 0, sizeof(*letter));
+	letter->kind = kind;
+	letter->from = side;
+	letter->hdr = *hdr;
+	letter->tag = tag;
+	if (memory != NULL)
+		letter->memory = *memory;
+	return letter;
+}
+
+static inline int side_send(void *context, uint64_t nid, const struct o2_lnet_hdr *hdr,
+			    const struct o2_transfer_memory *payload, uint64_t tag, struct o2_error *error)
+{
+	struct lnet_side *side = context;
+	struct letter *letter;
+
+	assert_int_equal(nid, side->peer->nid);
+	if (side->refuse != 0)
+		return o2_refuse(error, side->refuse, "test/refused", "send", O2_NO_INDEX, 0, 0);
+	assert_true(hdr->payload_length <= O2_MSG_BYTES - 120);
+	assert_int_equal(payload == NULL ? 0 : payload->buffer.nob, hdr->payload_length);
+	letter = side_post(side, LETTER_IMMEDIATE, hdr, NULL, tag);
+	if (payload != NULL)
+		assert_int_equal(o2_copy_from_buffer(&side->arena, &payload->buffer, letter->payload, error),
+				 0);
+	return 0;
+}
+
+static inline int side_put(void *context, uint64_t nid, const struct o2_lnet_hdr *hdr,
+			   const struct o2_transfer_memory *source, uint64_t tag, struct o2_error *error)
+{
+	struct lnet_side *side = context;
+
+	assert_int_equal(nid, side->peer->nid);
+	if (side->refuse != 0)
+		return o2_refuse(error, side->refuse, "test/refused", "put", O2_NO_INDEX, 0, 0);
+	assert_true(hdr->payload_length > O2_MSG_BYTES - 120);
+	side_post(side, LETTER_PUT, hdr, source, tag);
+	return 0;
+}
+
+static inline int side_get(void *context, uint64_t nid, const struct o2_lnet_hdr *hdr,
+			   const struct o2_transfer_memory *sink, uint64_t tag, struct o2_error *error)
+{
+	struct lnet_side *side = context;
+
+	assert_int_equal(nid, side->peer->nid);
+	if (side->refuse != 0)
+		return o2_refuse(error, side->refuse, "test/refused", "get", O2_NO_INDEX, 0, 0);
+	assert_true(sink->buffer.nob > O2_MSG_BYTES - 120);
+	side_post(side, LETTER_GET, hdr, sink, tag);
+	return 0;
+}
+
+/* Bytes go from one side's memory to the other's, as RDMA would take them. */
+static inline void move_bytes(const struct lnet_side *source, struct o2_buffer from,
+			      const struct lnet_side *sink, struct o2_buffer to)
+{
+	static uint8_t bytes[O2_MAX_TRANSFER_BYTES];
+
+	from.nob = to.nob < from.nob ? to.nob : from.nob;
+	to.nob = from.nob;
+	assert_int_equal(o2_copy_from_buffer(&source->arena, &from, bytes, NULL), 0);
+	assert_int_equal(o2_copy_to_buffer(&sink->arena, &to, bytes, NULL), 0);
+}
+
+static inline int deliver_rdma(struct lnet_side *to, const struct letter *letter)
+{
+	struct o2_transfer_memory memory;
+	struct lnet_side *from = letter->from;
+	uint64_t tag, nob;
+	int rc = o2_lnet_match(to->lnet, from->nid, &letter->hdr, &memory, &tag, &to->error);
+
+	if (rc != 0) {
+		/* PUT_NAK 0, or GET_DONE with the errno. */
+		if (letter->kind == LETTER_PUT && rc == -ENODATA)
+			o2_lnet_finished(from->lnet, letter->tag, 0, 0);
+		else
+			o2_lnet_finished(from->lnet, letter->tag, rc, 0);
+		return rc;
+	}
+	nob = memory.buffer.nob;
+	if (from->fail_transfer == 0 && letter->kind == LETTER_PUT)
+		move_bytes(from, letter->memory.buffer, to, memory.buffer);
+	else if (from->fail_transfer == 0)
+		move_bytes(to, memory.buffer, from, letter->memory.buffer);
+	else
+		nob = 0;
+	o2_lnet_finished(to->lnet, tag, from->fail_transfer, nob);
+	o2_lnet_finished(from->lnet, letter->tag, from->fail_transfer, nob);
+	return 0;
+}
+
+/* The oldest letter of a side arrives.  Returns what its receiver says. */
+static inline int deliver(struct lnet_side *from)
+{
+	static struct letter letter;
+	int rc;
+
+	assert_true(from->nletters > 0);
+	letter = from->letter[0];
+	from->nletters--;
+	memmove(from->letter, from->letter + 1, from->nletters * sizeof(letter));
+	if (letter.kind != LETTER_IMMEDIATE)
+		return deliver_rdma(from->peer, &letter);
+	rc = o2_lnet_receive(from->peer->lnet, from->nid, &letter.hdr, letter.payload, &from->peer->error);
+	o2_lnet_finished(from->lnet, letter.tag, 0, 0);
+	return rc;
+}
+
+static inline void deliver_all(struct lnet_pair *pair)
+{
+	while (pair->a.nletters + pair->b.nletters > 0)
+		deliver(pair->a.nletters > 0 ? &pair->a : &pair->b);
+}
+
+static inline void side_done(void *context, const struct o2_lnet_result *result)
+{
+	struct lnet_side *side = context;
+
+	assert_true(side->nresults < LNET_EVENTS);
+	side->result[side->nresults++] = *result;
+}
+
+static inline void side_event(void *context, const struct o2_lnet_event *event)
+{
+	struct lnet_side *side = context;
+
+	assert_true(side->nevents < LNET_EVENTS);
+	if (event->kind == O2_LNET_EVENT_DROPPED)
+		side->dropped = event->error->rule;
+	side->event_hdr[side->nevents] = *event->hdr;
+	side->event[side->nevents++] = *event;
+}
+
+static inline void side_open(struct lnet_side *side, uint64_t nid, uint64_t cookie, struct lnet_side *peer,
+			     const struct o2_lnet_config *base)
+{
+	struct o2_lnet_config config = *base;
+	const struct o2_lnet_transport transport = {side, side_send, side_put, side_get};
+	const struct o2_lnet_ops ops = {side_done, side_event};
+
+	memset(side, 0, sizeof(*side));
+	side->nid = nid;
+	side->peer = peer;
+	config.nid = nid;
+	config.interface_cookie = cookie;
+	assert_int_equal(o2_arena_create(LNET_PAGES, &side->arena, &side->error), 0);
+	assert_int_equal(
+		o2_lnet_create(&config, &transport, &side->arena, &ops, side, &side->lnet, &side->error), 0);
+}
+
+static inline void pair_open(struct lnet_pair *pair, const struct o2_lnet_config *base)
+{
+	const struct o2_lnet_config defaults = O2_LNET_DEFAULTS;
+
+	side_open(&pair->a, NID_A, COOKIE_A, &pair->b, base == NULL ? &defaults : base);
+	side_open(&pair->b, NID_B, COOKIE_B, &pair->a, base == NULL ? &defaults : base);
+}
+
+static inline void pair_close(struct lnet_pair *pair)
+{
+	o2_lnet_destroy(pair->a.lnet);
+	o2_lnet_destroy(pair->b.lnet);
+	o2_arena_destroy(&pair->a.arena);
+	o2_arena_destroy(&pair->b.arena);
+}
+
+/* length bytes from that page on; they are virtually contiguous, vectors are the side's.  which: 0 to 3. */
+static inline struct o2_transfer_memory side_memory(struct lnet_side *side, unsigned int which, uint32_t page,
+						    uint32_t length_bytes)
+{
+	static struct o2_iov iov[8];
+	struct o2_iov *piece = &iov[which + (side->nid == NID_A ? 0 : 4)];
+
+	assert_true(which < 4);
+	*piece = (struct o2_iov){side->arena.view[0].base + (uint64_t)page * side->arena.page_bytes,
+				 length_bytes};
+	return (struct o2_transfer_memory){
+		.buffer = {.kind = O2_IOV, .count = 1, .nob = length_bytes, .iov = piece},
+	};
+}
+
+static inline uint8_t *side_bytes(const struct lnet_side *side, uint32_t page)
+{
+	return o2_arena_page(&side->arena, page);
+}
+
+static inline void fill(uint8_t *bytes, size_t n, uint8_t seed)
+{
+	for (size_t i = 0; i < n; i++)
+		bytes[i] = (uint8_t)(seed + i * 7 + (i >> 8) * 13);
+}
+
+/* An entry that takes PUTs and GETs at portal 60, match bits 0x1234. */
+static inline struct o2_lnet_entry entry_of(const struct o2_transfer_memory *memory)
+{
+	return (struct o2_lnet_entry){
+		.portal = 60,
+		.match_bits = 0x1234,
+		.nid = O2_NID_ANY,
+		.pid = O2_LNET_PID_ANY,
+		.options = O2_LNET_MD_OP_PUT | O2_LNET_MD_OP_GET | O2_LNET_MD_MANAGE_REMOTE,
+		.uses = O2_LNET_USES_ENDLESS,
+		.tag = 77,
+		.memory = *memory,
+	};
+}
+
+static inline struct o2_lnet_target target_at(uint64_t nid, bool ack)
+{
+	return (struct o2_lnet_target){.nid = nid, .portal = 60, .match_bits = 0x1234, .ack = ack};
+}
+
+#endif

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT */
+
+/* Ping info, docs/peer.md "Ping". */
+
+/* cmocka.h wants the others before it. */
+/* clang-format off */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+/* clang-format on */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "lnet/ping.h"
+#include "wire/bytes.h"
+#include "wire/nid.h"
+
+/* What 10.77.0.2@o2ib of the recordings answers: the payload of a whole IMMEDIATE REPLY. */
+static void read_recorded(const char *name, uint8_t *info)
+{
+	char path[512];
+	uint8_t message[168];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/captures/%s", O2_CORPUS_DIR, name);
+	file = fopen(path, "rb");
+	assert_non_null(file);
+	assert_int_equal(fread(message, 1, sizeof(message), file), sizeof(message));
+	fclose(file);
+	memcpy(info, message + 120, O2_PING_INFO_BYTES);
+}
+
+static void test_equals_the_recorded_one(void **state)
+{
+	uint8_t recorded[O2_PING_INFO_BYTES], ours[O2_PING_INFO_BYTES];
+	struct o2_ping_info info, made;
+
+	(void)state;
+	read_recorded("002_IMMEDIATE_REPLY_n00168_b2a.bin", recorded);
+	assert_int_equal(o2_ping_decode(recorded, sizeof(recorded), &info, NULL), 2);
+	assert_int_equal(info.features, O2_PING_NO_DISCOVERY_FEATURES);
+	assert_int_equal(info.pid, 12345);
+	assert_int_equal(info.nnis, 2);
+	assert_int_equal(info.ni[0].nid, o2_nid_make(O2_LND_LO, 0, 0));
+	assert_int_equal(info.ni[0].status, 4);
+	assert_int_equal(info.ni[1].nid, o2_nid_make(O2_LND_O2IB, 0, 0x0a4d0002));
+	assert_int_equal(info.ni[1].status, O2_PING_NI_UP);
+	made = o2_ping_info_make(info.ni[1].nid, 12345, O2_PING_NO_DISCOVERY_FEATURES, 4);
+	assert_int_equal(o2_ping_encode(&made, ours, sizeof(ours)), O2_PING_INFO_BYTES);
+	assert_memory_equal(ours, recorded, sizeof(ours));
+
+	/* With discovery. */
+	read_recorded("098_IMMEDIATE_PUT_n00168_a2b.bin", recorded);
+	assert_int_equal(o2_ping_decode(recorded, sizeof(recorded), &info, NULL), 2);
+	assert_int_equal(info.features, O2_PING_NO_DISCOVERY_FEATURES | O2_PING_DISCOVERY);
+}
+
+static void test_other_order(void **state)
+{
+	struct o2_ping_info made = o2_ping_info_make(0x000500000a4d0002, 12345, O2_PING_NI_STATUS, 9), info;
+	uint8_t bytes[O2_PING_INFO_BYTES], swapped[O2_PING_INFO_BYTES];
+
+	(void)state;
+	assert_int_equal(o2_ping_encode(&made, bytes, sizeof(bytes)), sizeof(bytes));
+	for (unsigned int at = 0; at < O2_PING_HEADER_BYTES; at += 4)
+		o2_store32_be(swapped + at, o2_load32_le(bytes + at));
+	for (unsigned int at = O2_PING_HEADER_BYTES; at < sizeof(bytes); at += O2_PING_NI_BYTES) {
+		o2_store64_be(swapped + at, o2_load64_le(bytes + at));
+		o2_store32_be(swapped + at + 8, o2_load32_le(bytes + at + 8));
+	}
+	assert_int_equal(o2_ping_decode(swapped, sizeof(swapped), &info, NULL), 2);
+	assert_memory_equal(&info, &made, sizeof(info));
+}
+
+static void test_what_is_refused(void **state)
+{
+	struct o2_ping_info info = o2_ping_info_make(0x000500000a4d0002, 12345, O2_PING_NI_STATUS, 9);
+	uint8_t bytes[O2_PING_HEADER_BYTES + 20 * O2_PING_NI_BYTES] = {0};
+	struct o2_error error;
+
+	(void)state;
+	assert_int_equal(o2_ping_encode(&info, bytes, O2_PING_INFO_BYTES - 1), -ENOSPC);
+	info.nnis = O2_PING_MAX_NIS + 1;
+	assert_int_equal(o2_ping_encode(&info, bytes, sizeof(bytes)), -ENOSPC);
+	info.nnis = 2;
+	assert_int_equal(o2_ping_encode(&info, bytes, sizeof(bytes)), O2_PING_INFO_BYTES);
+	assert_int_equal(o2_ping_decode(bytes, O2_PING_HEADER_BYTES - 1, &info, &error), -EPROTO);
+	assert_string_equal(error.rule, "lnet/ping/short");
+	/* Cut: what is not there whole is left out. */
+	for (size_t length = O2_PING_HEADER_BYTES; length <= O2_PING_INFO_BYTES; length++) {
+		assert_int_equal(o2_ping_decode(bytes, length, &info, &error), (length - 16) / 16);
+		assert_int_equal(info.nnis, 2);
+	}
+	/* More NIs than there is room for, here and in the sink. */
+	o2_store32_le(bytes + 12, UINT32_MAX);
+	assert_int_equal(o2_ping_decode(bytes, sizeof(bytes), &info, &error), O2_PING_MAX_NIS);
+	assert_int_equal(info.nnis, UINT32_MAX);
+	o2_store32_le(bytes + 4, O2_PING_BASE | O2_PING_MULTI_RAIL);
+	assert_int_equal(o2_ping_decode(bytes, sizeof(bytes), &info, &error), -EPROTO);
+	assert_string_equal(error.rule, "lnet/ping/features");
+	bytes[0]++;
+	assert_int_equal(o2_ping_decode(bytes, sizeof(bytes), &info, &error), -EPROTO);
+	assert_string_equal(error.rule, "lnet/ping/magic");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_equals_the_recorded_one),
+		cmocka_unit_test(test_other_order),
+		cmocka_unit_test(test_what_is_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
