@@ -63,6 +63,7 @@ static void memory_of(struct verbs_rung *rung, enum o2_side side, uint64_t nob,
 	memory->buffer.nob = nob;
 	memory->mode = from->mode;
 	memory->iova = from->iova;
+	memory->tag = 0;
 }
 
 /* The side that was asked: it serves what the scenario says, cut to what is offered. */
@@ -218,6 +219,7 @@ static int verbs_transfer(struct o2_rung *base, const struct o2_scenario *scenar
 	bool put = scenario->op == O2_OP_PUT;
 	enum o2_side first = put ? O2_SOURCE : O2_SINK;
 	struct o2_transfer_memory memory;
+	struct o2_lnet_hdr hdr;
 	struct link *link;
 	int rc;
 
@@ -229,8 +231,9 @@ static int verbs_transfer(struct o2_rung *base, const struct o2_scenario *scenar
 	if (rc != 0)
 		return rc;
 	memory_of(rung, first, side_of(scenario, first)->nob, &memory);
-	rc = put ? o2_conn_put(link->conn[first], &memory, 0, NULL, error)
-		 : o2_conn_get(link->conn[first], &memory, 0, NULL, error);
+	hdr = o2_conn_lnet_hdr(link->conn[first], put ? O2_LNET_PUT : O2_LNET_GET, 0, memory.buffer.nob);
+	rc = put ? o2_conn_put(link->conn[first], &hdr, &memory, NULL, error)
+		 : o2_conn_get(link->conn[first], &hdr, &memory, NULL, error);
 	if (rc != 0) {
 		observed->local = true;
 		observed->initiator.involved = true;

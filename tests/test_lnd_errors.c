@@ -16,7 +16,7 @@ static void refuses_what_a_sink_cannot_map(void **state)
 	(void)state;
 	/* PUT: the peer's sink has gaps. */
 	pair->b.answer = bad;
-	assert_int_equal(o2_conn_put(pair->a.conn, &good, 0, NULL, NULL), 0);
+	assert_int_equal(start_put(pair->a.conn, &good, 0, NULL, NULL), 0);
 	pair_run(pair, 1, 1);
 	assert_int_equal(pair->a.result[0].status, -EPROTONOSUPPORT);
 	assert_int_equal(pair->a.result[0].fault.side, O2_FAULT_PEER_STATUS);
@@ -24,10 +24,10 @@ static void refuses_what_a_sink_cannot_map(void **state)
 	assert_int_equal(pair->b.result[0].fault.side, O2_FAULT_LOCAL_STAGE);
 	assert_string_equal(pair->b.result[0].fault.error.rule, "reg/fastreg/gaps");
 	/* GET: ours has; nothing is sent. */
-	assert_int_equal(o2_conn_get(pair->a.conn, &bad, 0, NULL, &error), -EPROTONOSUPPORT);
+	assert_int_equal(start_get(pair->a.conn, &bad, 0, NULL, &error), -EPROTONOSUPPORT);
 	assert_string_equal(error.rule, "reg/fastreg/gaps");
 	/* GET: the peer's source has. */
-	assert_int_equal(o2_conn_get(pair->a.conn, &good, 0, NULL, NULL), 0);
+	assert_int_equal(start_get(pair->a.conn, &good, 0, NULL, NULL), 0);
 	pair_run(pair, 2, 2);
 	assert_int_equal(pair->a.result[1].status, -EPROTONOSUPPORT);
 	assert_int_equal(pair->a.result[1].nob, 0);
@@ -49,12 +49,12 @@ static void refuses_more_fragments_than_agreed(void **state)
 	few.max_frags = 4;
 	pair = pair_open(&O2_CONN_DEFAULTS, &few); /* the smaller figure counts for both */
 	pair->b.answer = five;
-	assert_int_equal(o2_conn_put(pair->a.conn, &one, 0, NULL, NULL), 0);
+	assert_int_equal(start_put(pair->a.conn, &one, 0, NULL, NULL), 0);
 	pair_run(pair, 1, 1);
 	assert_int_equal(pair->a.result[0].status, -EFBIG);
 	assert_int_equal(pair->b.result[0].status, -EFBIG);
 	assert_int_equal(pair->b.result[0].fault.error.limit, 4);
-	assert_int_equal(o2_conn_get(pair->a.conn, &five, 0, NULL, &error), -EFBIG);
+	assert_int_equal(start_get(pair->a.conn, &five, 0, NULL, &error), -EFBIG);
 	assert_int_equal(error.value, 5);
 	assert_alive(pair);
 	pair_close(pair);
@@ -74,7 +74,7 @@ static void refuses_more_work_requests_than_agreed(void **state)
 	images = images_take(&pair->a, &pair->b, 4);
 	/* PUT: found out when the sink's descriptor arrives; both sides are told. */
 	pair->b.answer = one;
-	assert_int_equal(o2_conn_put(pair->a.conn, &many, 0, NULL, NULL), 0);
+	assert_int_equal(start_put(pair->a.conn, &many, 0, NULL, NULL), 0);
 	pair_run(pair, 1, 1);
 	assert_int_equal(pair->a.result[0].status, -EMSGSIZE);
 	assert_int_equal(pair->a.result[0].fault.side, O2_FAULT_LOCAL_STAGE);
@@ -83,7 +83,7 @@ static void refuses_more_work_requests_than_agreed(void **state)
 	assert_int_equal(pair->b.result[0].fault.side, O2_FAULT_PEER_STATUS);
 	/* GET: found out by the peer. */
 	pair->b.answer = many;
-	assert_int_equal(o2_conn_get(pair->a.conn, &one, 0, NULL, NULL), 0);
+	assert_int_equal(start_get(pair->a.conn, &one, 0, NULL, NULL), 0);
 	pair_run(pair, 2, 2);
 	assert_int_equal(pair->a.result[1].status, -EMSGSIZE);
 	assert_int_equal(pair->a.result[1].fault.side, O2_FAULT_PEER_STATUS);
@@ -102,8 +102,8 @@ static void refuses_a_match_that_is_too_long(void **state)
 
 	(void)state;
 	pair->b.answer = dense(kiov_to, 300, 4001, O2_REG_FMR);
-	assert_int_equal(o2_conn_put(pair->a.conn, &memory, 0, NULL, NULL), 0);
-	assert_int_equal(o2_conn_get(pair->a.conn, &memory, 0, NULL, NULL), 0);
+	assert_int_equal(start_put(pair->a.conn, &memory, 0, NULL, NULL), 0);
+	assert_int_equal(start_get(pair->a.conn, &memory, 0, NULL, NULL), 0);
 	pair_run(pair, 2, 2);
 	for (int i = 0; i < 2; i++) {
 		assert_int_equal(pair->a.result[i].status, -EINVAL);
@@ -134,7 +134,7 @@ static void tampered_get(enum o2_reg_mode mode, uint32_t key_xor, int64_t addr_a
 	tx = o2_tx_start(a, O2_OP_GET, true, O2_SINK);
 	assert_int_equal(o2_tx_map(a, tx, &sink, NULL), 0);
 	msg = o2_msg_begin(a, O2_MSG_GET_REQ);
-	msg->u.get.hdr = o2_lnet_hdr_make(a, O2_LNET_GET);
+	msg->u.get.hdr = o2_conn_lnet_hdr(a, O2_LNET_GET, 0, 0);
 	msg->u.get.ibgm_cookie = tx->cookie;
 	msg->u.get.ibgm_rd = tx->desc;
 	msg->u.get.ibgm_rd.rd_key ^= key_xor;
@@ -143,7 +143,7 @@ static void tampered_get(enum o2_reg_mode mode, uint32_t key_xor, int64_t addr_a
 	tx->state = O2_TX_GET_WAIT_DONE;
 	tx->silent = false;
 	/* Behind it, one that is innocent; b starts it, so that it is open on both sides. */
-	assert_int_equal(o2_conn_get(pair->b.conn, &other, 0, NULL, NULL), 0);
+	assert_int_equal(start_get(pair->b.conn, &other, 0, NULL, NULL), 0);
 	pair->a.match_rc = -ENODATA;
 	pair_run_until_closed(pair, pair->b.conn);
 	assert_closed(&pair->b, O2_FAULT_LOCAL_COMPLETION, -EIO);
@@ -203,7 +203,7 @@ static void key_is_dead(enum o2_reg_mode mode)
 	struct ibv_send_wr *bad;
 
 	pair->b.answer = dense(kiov_to, 300, 9000, mode);
-	assert_int_equal(o2_conn_put(pair->a.conn, &from, 0, NULL, NULL), 0);
+	assert_int_equal(start_put(pair->a.conn, &from, 0, NULL, NULL), 0);
 	pair_run(pair, 1, 1);
 	assert_int_equal(pair->b.result[0].status, 0);
 	desc = pair->a.conn->rx_msg.u.putack.ibpam_rd; /* the last message that a has received */
@@ -236,7 +236,7 @@ static void reports_a_peer_that_is_gone(void **state)
 	(void)state;
 	o2_conn_destroy(pair->b.conn);
 	pair->b.conn = NULL;
-	assert_int_equal(o2_conn_get(pair->a.conn, &from, 0, &cookie, NULL), 0);
+	assert_int_equal(start_get(pair->a.conn, &from, 0, &cookie, NULL), 0);
 	for (time_t end = pair_now() + PAIR_SECONDS; o2_conn_progress(pair->a.conn) >= 0;)
 		assert_true(pair_now() <= end);
 	assert_closed(&pair->a, O2_FAULT_LOCAL_COMPLETION, -EIO);

@@ -12,7 +12,7 @@ static void refuses_bytes_that_are_no_message(void **state)
 	struct o2_transfer_memory memory = dense(kiov_from, 0, 9000, O2_REG_FASTREG);
 
 	(void)state;
-	assert_int_equal(o2_conn_get(pair->a.conn, &memory, 0, NULL, NULL), 0);
+	assert_int_equal(start_get(pair->a.conn, &memory, 0, NULL, NULL), 0);
 	send_raw(&pair->b, noise, sizeof(noise));
 	pair_run_until_closed(pair, pair->a.conn);
 	assert_closed(&pair->a, O2_FAULT_PEER_MESSAGE, -EPROTO);
@@ -38,7 +38,7 @@ static void handles_every_type(void **state)
 	assert_alive(pair);
 	/* A payload that passes the message's end costs the message, and not the connection. */
 	o2_msg_begin(pair->b.conn, O2_MSG_IMMEDIATE)->u.immediate.hdr =
-		o2_lnet_hdr_make(pair->b.conn, O2_LNET_PUT);
+		o2_conn_lnet_hdr(pair->b.conn, O2_LNET_PUT, 0, 0);
 	assert_int_equal(o2_msg_encode(&pair->b.conn->tx_msg, &options, bytes, sizeof(bytes), NULL),
 			 O2_MSG_HEADER_BYTES + O2_LNET_HDR_BYTES);
 	bytes[O2_MSG_HEADER_BYTES + 28] = 1; /* payload_length, little-endian */
@@ -49,7 +49,7 @@ static void handles_every_type(void **state)
 		pair = pair_default();
 		memset(bytes, 0, sizeof(bytes));
 		o2_msg_begin(pair->b.conn, O2_MSG_IMMEDIATE)->u.immediate.hdr =
-			o2_lnet_hdr_make(pair->b.conn, O2_LNET_PUT);
+			o2_conn_lnet_hdr(pair->b.conn, O2_LNET_PUT, 0, 0);
 		assert_true(o2_msg_encode(&pair->b.conn->tx_msg, &options, bytes, sizeof(bytes), NULL) > 0);
 		bytes[6] = (uint8_t)refused[i]; /* ibm_type; the other types need no more bytes than this */
 		send_raw(&pair->b, bytes, O2_MSG_HEADER_BYTES + O2_LNET_HDR_BYTES);
@@ -75,7 +75,7 @@ static void refuses_stale_messages(void **state)
 					    &b->peer.incarnation};
 
 		*number[i] += 1;
-		assert_int_equal(o2_conn_put(b, &memory, 0, NULL, NULL), 0);
+		assert_int_equal(start_put(b, &memory, 0, NULL, NULL), 0);
 		pair_run_until_closed(pair, pair->a.conn);
 		assert_closed(&pair->a, O2_FAULT_PEER_MESSAGE, -ESTALE);
 		assert_string_equal(o2_conn_get_fault(pair->a.conn)->error.rule, rules[i]);
@@ -101,10 +101,9 @@ static void refuses_unknown_cookies(void **state)
 
 			/* Also a cookie that exists, of a transfer that waits for something else. */
 			if (open)
-				assert_int_equal(
-					for_put ? o2_conn_get(pair->a.conn, &memory, 0, &cookie, NULL)
-						: o2_conn_put(pair->a.conn, &memory, 0, &cookie, NULL),
-					0);
+				assert_int_equal(for_put ? start_get(pair->a.conn, &memory, 0, &cookie, NULL)
+							 : start_put(pair->a.conn, &memory, 0, &cookie, NULL),
+						 0);
 			if (types[i] == O2_MSG_PUT_ACK) {
 				struct o2_msg *msg = o2_msg_begin(pair->b.conn, O2_MSG_PUT_ACK);
 
@@ -135,9 +134,9 @@ static void refuses_impossible_status(enum o2_msg_type type, int32_t status, con
 
 	pair->b.answer = dense(kiov_to, 300, 9000, O2_REG_FASTREG);
 	if (type == O2_MSG_GET_DONE)
-		assert_int_equal(o2_conn_get(pair->a.conn, &memory, 0, NULL, NULL), 0);
+		assert_int_equal(start_get(pair->a.conn, &memory, 0, NULL, NULL), 0);
 	else
-		assert_int_equal(o2_conn_put(pair->a.conn, &memory, 0, NULL, NULL), 0);
+		assert_int_equal(start_put(pair->a.conn, &memory, 0, NULL, NULL), 0);
 	/* The sink of a PUT must have acknowledged before it waits for a PUT_DONE. */
 	if (type == O2_MSG_PUT_DONE)
 		side_run_until(&pair->b, &pair->b.nmatched, 1);
@@ -168,7 +167,7 @@ static void reports_any_negative_status(void **state)
 	struct o2_transfer_memory memory = dense(kiov_from, 0, 9000, O2_REG_FASTREG);
 
 	(void)state;
-	assert_int_equal(o2_conn_get(pair->a.conn, &memory, 0, NULL, NULL), 0);
+	assert_int_equal(start_get(pair->a.conn, &memory, 0, NULL, NULL), 0);
 	send_completion(&pair->b, O2_MSG_GET_DONE, 1, INT32_MIN);
 	side_run_until(&pair->a, &pair->a.nresults, 1);
 	assert_int_equal(pair->a.result[0].status, -EIO); /* no errno of any Linux */
@@ -189,8 +188,8 @@ static void closes_in_every_state(void **state)
 
 		pair->b.answer = dense(kiov_to, 300, 9000, O2_REG_FASTREG);
 		for (int i = 0; i < 4; i++)
-			assert_int_equal(i % 2 ? o2_conn_put(pair->a.conn, &memory, 0, &cookie[i], NULL)
-					       : o2_conn_get(pair->a.conn, &memory, 0, &cookie[i], NULL),
+			assert_int_equal(i % 2 ? start_put(pair->a.conn, &memory, 0, &cookie[i], NULL)
+					       : start_get(pair->a.conn, &memory, 0, &cookie[i], NULL),
 					 0);
 		for (int i = 0; i < steps; i++)
 			o2_conn_progress(i % 2 ? pair->a.conn : pair->b.conn);
@@ -210,7 +209,7 @@ static void closes_in_every_state(void **state)
 			assert_true(pair->a.result[i].status == 0 ||
 				    pair->a.result[i].status == -ECONNABORTED);
 		}
-		assert_int_equal(o2_conn_put(pair->a.conn, &memory, 0, NULL, &error), -ENOTCONN);
+		assert_int_equal(start_put(pair->a.conn, &memory, 0, NULL, &error), -ENOTCONN);
 		o2_conn_close(pair->a.conn, -EIO); /* the first reason stays */
 		assert_int_equal(o2_conn_get_fault(pair->a.conn)->code, 0);
 		pair_close(pair);
@@ -228,11 +227,11 @@ static void survives_a_failed_post(void **state)
 		struct o2_error error;
 		int rc;
 
-		assert_int_equal(o2_conn_get(pair->a.conn, &memory, 0, NULL, NULL), 0);
+		assert_int_equal(start_get(pair->a.conn, &memory, 0, NULL, NULL), 0);
 		/* A queue pair in RESET takes nothing; that of b stays as it was. */
 		assert_int_equal(ibv_modify_qp(pair->b.conn->qp, &attr, IBV_QP_STATE), 0);
-		rc = op == O2_OP_PUT ? o2_conn_put(pair->b.conn, &memory, 0, NULL, &error)
-				     : o2_conn_get(pair->b.conn, &memory, 0, NULL, &error);
+		rc = op == O2_OP_PUT ? start_put(pair->b.conn, &memory, 0, NULL, &error)
+				     : start_get(pair->b.conn, &memory, 0, NULL, &error);
 		assert_true(rc < 0);
 		assert_string_equal(error.rule, "post/send");
 		assert_closed(&pair->b, O2_FAULT_LOCAL_STAGE, rc);
@@ -251,8 +250,8 @@ static void refuses_to_send_what_nobody_may_receive(void **state)
 
 	(void)state;
 	pair->a.conn->self.nid = UINT64_MAX;
-	assert_true(o2_conn_put(pair->a.conn, &memory, 0, NULL, &error) < 0);
-	assert_true(o2_conn_get(pair->a.conn, &memory, 0, NULL, &error) < 0);
+	assert_true(start_put(pair->a.conn, &memory, 0, NULL, &error) < 0);
+	assert_true(start_get(pair->a.conn, &memory, 0, NULL, &error) < 0);
 	assert_int_equal(pair->a.ni.domain.nbound, 0);
 	assert_int_equal(pair->a.nresults, 0);
 	pair->a.conn->self.nid = nid;
@@ -273,12 +272,12 @@ static void parks_requests(void **state)
 	for (uint32_t i = 0; i < depth; i++)
 		b->tx[depth + i].state = O2_TX_STARTING;
 	for (uint32_t i = 0; i < depth; i++)
-		assert_int_equal(o2_conn_put(pair->a.conn, &memory, 100 + i, NULL, NULL), 0);
+		assert_int_equal(start_put(pair->a.conn, &memory, 100 + i, NULL, NULL), 0);
 	side_run_until(&pair->b, &b->nparked, depth);
 	assert_int_equal(pair->b.nmatched, 0);
 	b->tx[depth + 3].state = O2_TX_FREE;
 	/* A completion of any kind lets the first of them go on. */
-	assert_int_equal(o2_conn_put(b, &memory, 7, NULL, NULL), 0);
+	assert_int_equal(start_put(b, &memory, 7, NULL, NULL), 0);
 	pair->a.match_rc = -ENODATA;
 	pair_run(pair, depth, depth + 1);
 	assert_int_equal(b->nparked, 0);
@@ -303,8 +302,8 @@ static void waits_for_its_sends(void **state)
 	for (int op = O2_OP_PUT; op <= O2_OP_GET; op++) {
 		uint32_t results = pair->a.nresults;
 
-		assert_int_equal(op == O2_OP_PUT ? o2_conn_put(pair->a.conn, &memory, 0, NULL, NULL)
-						 : o2_conn_get(pair->a.conn, &memory, 0, NULL, NULL),
+		assert_int_equal(op == O2_OP_PUT ? start_put(pair->a.conn, &memory, 0, NULL, NULL)
+						 : start_get(pair->a.conn, &memory, 0, NULL, NULL),
 				 0);
 		tx->nsends++; /* as if one completion more were missing */
 		pair_run(pair, 0, results + 1);
@@ -342,8 +341,8 @@ static void may_be_closed_by_match(void **state)
 	closing_side = &pair->b;
 	pair->b.answer = dense(kiov_to, 300, 9000, O2_REG_FASTREG);
 	pair->b.conn->ops.match = match_and_close;
-	assert_int_equal(o2_conn_put(pair->a.conn, &memory, 0, NULL, NULL), 0);
-	assert_int_equal(o2_conn_get(pair->b.conn, &memory, 0, NULL, NULL), 0);
+	assert_int_equal(start_put(pair->a.conn, &memory, 0, NULL, NULL), 0);
+	assert_int_equal(start_get(pair->b.conn, &memory, 0, NULL, NULL), 0);
 	side_run_until_closed(&pair->b);
 	assert_closed(&pair->b, O2_FAULT_CLOSED, -ESHUTDOWN);
 	assert_int_equal(pair->b.nmatched, 1);
@@ -359,7 +358,7 @@ static void done_and_next(void *context, const struct o2_transfer_result *result
 
 	side_done(context, result);
 	if (side->nresults < 40)
-		assert_int_equal(o2_conn_put(side->conn, &next_memory, side->nresults, NULL, NULL), 0);
+		assert_int_equal(start_put(side->conn, &next_memory, side->nresults, NULL, NULL), 0);
 }
 
 static void may_be_used_by_done(void **state)
@@ -371,7 +370,7 @@ static void may_be_used_by_done(void **state)
 	pair->b.answer = dense(kiov_to, 300, 9000, O2_REG_FASTREG);
 	pair->a.conn->ops.done = done_and_next;
 	for (uint32_t i = 0; i < O2_CONN_DEFAULTS.queue_depth; i++)
-		assert_int_equal(o2_conn_put(pair->a.conn, &next_memory, 0, NULL, NULL), 0);
+		assert_int_equal(start_put(pair->a.conn, &next_memory, 0, NULL, NULL), 0);
 	pair_run(pair, 47, 47);
 	for (uint32_t i = 0; i < 47; i++)
 		assert_int_equal(pair->a.result[i].status, 0);

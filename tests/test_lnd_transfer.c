@@ -25,14 +25,14 @@ static void move(struct pair *pair, enum o2_transfer_op op, struct o2_transfer_m
 	pair->b.nresults = 0;
 	pair->b.answer = op == O2_OP_PUT ? to : from;
 	pair->b.match_rc = 0;
-	rc = op == O2_OP_PUT ? o2_conn_put(pair->a.conn, &from, 0x1234, &cookie, &error)
-			     : o2_conn_get(pair->a.conn, &to, 0x1234, &cookie, &error);
+	rc = op == O2_OP_PUT ? start_put(pair->a.conn, &from, 0x1234, &cookie, &error)
+			     : start_get(pair->a.conn, &to, 0x1234, &cookie, &error);
 	if (rc != 0) {
 		show_error("start", &error);
 		fail();
 	}
 	pair_run(pair, 1, 1);
-	if (o2_conn_get_state(pair->a.conn) == O2_CONN_CLOSED)
+	if (o2_conn_get_state(pair->a.conn) == O2_CONN_DISCONNECTED)
 		show_error("closed", &o2_conn_get_fault(pair->a.conn)->error);
 	assert_int_equal(pair->a.nresults, 1);
 	assert_int_equal(pair->b.nresults, 1);
@@ -53,7 +53,8 @@ static void move(struct pair *pair, enum o2_transfer_op op, struct o2_transfer_m
 
 static struct o2_transfer_memory memory(const struct o2_buffer *buffer, int mode)
 {
-	return (struct o2_transfer_memory){*buffer, (enum o2_reg_mode)mode, 0x10000};
+	return (struct o2_transfer_memory){
+		.buffer = *buffer, .mode = (enum o2_reg_mode)mode, .iova = 0x10000};
 }
 
 /* Which modes take a page vector. */
@@ -193,8 +194,8 @@ static void moves_in_the_other_byte_order(void **state)
 static void tells_match_about_the_request(void **state)
 {
 	struct pair *pair = pair_default();
-	struct o2_transfer_memory from = {dense_kiov(kiov_from, 0, 100, 5000), O2_REG_FMR, 0};
-	struct o2_transfer_memory to = {dense_kiov(kiov_to, 300, 4000, 5000), O2_REG_FASTREG, 0};
+	struct o2_transfer_memory from = {dense_kiov(kiov_from, 0, 100, 5000), O2_REG_FMR, 0, 0};
+	struct o2_transfer_memory to = {dense_kiov(kiov_to, 300, 4000, 5000), O2_REG_FASTREG, 0, 0};
 
 	(void)state;
 	move(pair, O2_OP_PUT, from, to);
@@ -233,18 +234,18 @@ static void runs_a_full_queue_both_ways(void **state)
 			struct side *side = i == 0 ? &pair->a : &pair->b;
 			struct side *other = i == 0 ? &pair->b : &pair->a;
 			struct o2_transfer_memory source = {dense_kiov(kiov[i][0], 100 * i, 9, 9000),
-							    (enum o2_reg_mode)(round % 3), 0};
+							    (enum o2_reg_mode)(round % 3), 0, 0};
 
 			other->answer =
 				(struct o2_transfer_memory){dense_kiov(kiov[i][1], 50 + 100 * i, 77, 9000),
-							    (enum o2_reg_mode)(round / 3 % 3), 0};
+							    (enum o2_reg_mode)(round / 3 % 3), 0, 0};
 			for (uint32_t n = 0; n < depth; n++) {
-				int rc = n % 2 == 0 ? o2_conn_put(side->conn, &source, n, NULL, &error)
-						    : o2_conn_get(side->conn, &source, n, NULL, &error);
+				int rc = n % 2 == 0 ? start_put(side->conn, &source, n, NULL, &error)
+						    : start_get(side->conn, &source, n, NULL, &error);
 
 				assert_int_equal(rc, 0);
 			}
-			assert_int_equal(o2_conn_put(side->conn, &source, 0, NULL, &error), -EBUSY);
+			assert_int_equal(start_put(side->conn, &source, 0, NULL, &error), -EBUSY);
 			assert_int_equal(error.limit, depth);
 		}
 		pair_run(pair, 2 * depth, 2 * depth);
@@ -261,15 +262,15 @@ static void runs_a_full_queue_both_ways(void **state)
 static void rotates_keys(void **state)
 {
 	struct pair *pair = pair_default();
-	struct o2_transfer_memory from = {dense_kiov(kiov_from, 0, 100, 9000), O2_REG_FASTREG, 0};
-	struct o2_transfer_memory to = {dense_kiov(kiov_to, 300, 4000, 9000), O2_REG_FASTREG, 0};
+	struct o2_transfer_memory from = {dense_kiov(kiov_from, 0, 100, 9000), O2_REG_FASTREG, 0, 0};
+	struct o2_transfer_memory to = {dense_kiov(kiov_to, 300, 4000, 9000), O2_REG_FASTREG, 0, 0};
 
 	(void)state;
 	pair->b.answer = to;
 	for (uint32_t i = 0; i < 600; i++) {
 		uint32_t want = i + 1;
 
-		assert_int_equal(o2_conn_put(pair->a.conn, &from, i, NULL, NULL), 0);
+		assert_int_equal(start_put(pair->a.conn, &from, i, NULL, NULL), 0);
 		pair_run(pair, want, want);
 		assert_int_equal(pair->b.result[i % PAIR_RESULTS].status, 0);
 		assert_int_equal(pair->b.result[i % PAIR_RESULTS].nob, 9000);
@@ -282,21 +283,21 @@ static void rotates_keys(void **state)
 static void answers_without_a_match(void **state)
 {
 	struct pair *pair = pair_default();
-	struct o2_transfer_memory memory = {dense_kiov(kiov_from, 0, 100, 9000), O2_REG_FASTREG, 0};
+	struct o2_transfer_memory memory = {dense_kiov(kiov_from, 0, 100, 9000), O2_REG_FASTREG, 0, 0};
 	struct images images = images_take(&pair->a, &pair->b, 1);
 
 	(void)state;
 	pair->b.match_rc = -ENODATA;
-	assert_int_equal(o2_conn_put(pair->a.conn, &memory, 1, NULL, NULL), 0);
+	assert_int_equal(start_put(pair->a.conn, &memory, 1, NULL, NULL), 0);
 	pair_run(pair, 1, 0);
 	assert_int_equal(pair->a.result[0].status, 0);
 	assert_int_equal(pair->a.result[0].nob, 0);
-	assert_int_equal(o2_conn_get(pair->a.conn, &memory, 1, NULL, NULL), 0);
+	assert_int_equal(start_get(pair->a.conn, &memory, 1, NULL, NULL), 0);
 	pair_run(pair, 2, 0);
 	assert_int_equal(pair->a.result[1].status, -ENODATA);
 	assert_int_equal(pair->a.result[1].fault.side, O2_FAULT_PEER_STATUS);
 	pair->b.match_rc = -EACCES;
-	assert_int_equal(o2_conn_put(pair->a.conn, &memory, 1, NULL, NULL), 0);
+	assert_int_equal(start_put(pair->a.conn, &memory, 1, NULL, NULL), 0);
 	pair_run(pair, 3, 0);
 	assert_int_equal(pair->a.result[2].status, -EACCES);
 	/* What match did not accept, done is not told about. */
@@ -305,9 +306,9 @@ static void answers_without_a_match(void **state)
 	/* Accepted, but with no bytes: that is a transfer, of nothing. */
 	pair->b.match_rc = 0;
 	pair->b.answer.buffer.nob = 0;
-	assert_int_equal(o2_conn_put(pair->a.conn, &memory, 1, NULL, NULL), 0);
+	assert_int_equal(start_put(pair->a.conn, &memory, 1, NULL, NULL), 0);
 	pair_run(pair, 4, 1);
-	assert_int_equal(o2_conn_get(pair->a.conn, &memory, 1, NULL, NULL), 0);
+	assert_int_equal(start_get(pair->a.conn, &memory, 1, NULL, NULL), 0);
 	pair_run(pair, 5, 2);
 	for (int i = 0; i < 2; i++) {
 		assert_int_equal(pair->a.result[3 + i].status, 0);

@@ -6,12 +6,13 @@
 #include <sys/mman.h>
 
 #include "base/mutant.h"
+#include "lnd/choose.h"
 #include "lnd/conn_internal.h"
 #include "reg/bind_modes.h"
 
 static uint64_t slots_bytes(const struct o2_conn *conn)
 {
-	return ((uint64_t)conn->nrecv + (uint64_t)conn->ntx * O2_TX_SLOTS) * O2_MSG_BYTES;
+	return ((uint64_t)conn->nrecv + (uint64_t)conn->ntx) * O2_MSG_BYTES;
 }
 
 static int make_arrays(struct o2_conn *conn, struct o2_error *error)
@@ -41,7 +42,7 @@ static int make_slots(struct o2_conn *conn, struct o2_error *error)
 
 	if (slots == MAP_FAILED)
 		return o2_refuse(error, -errno, "conn/slots", "message slots", O2_NO_INDEX,
-				 conn->nrecv + conn->ntx * O2_TX_SLOTS, 0);
+				 conn->nrecv + conn->ntx, 0);
 	conn->slots = slots;
 	return o2_reg_region(conn->ni->pd, slots, slots_bytes(conn), (uintptr_t)slots, IBV_ACCESS_LOCAL_WRITE,
 			     &conn->slot_mr, error);
@@ -92,8 +93,85 @@ int o2_conn_connect(struct o2_conn *conn, const struct o2_conn_address *peer, st
 	conn->peer = *peer;
 	rc = o2_qp_connect(conn, error);
 	if (rc == 0)
-		conn->state = O2_CONN_ESTABLISHED;
+		o2_conn_establish(conn, conn->now_ms);
 	return rc;
+}
+
+int o2_conn_set_peer(struct o2_conn *conn, const struct o2_conn_peer *peer, struct o2_error *error)
+{
+	if (conn->state != O2_CONN_INIT)
+		return o2_refuse(error, -EISCONN, "conn/not-init", "state", O2_NO_INDEX, conn->state,
+				 O2_CONN_INIT);
+	if (peer->queue_depth < 2 || peer->queue_depth > conn->config.queue_depth)
+		return o2_refuse(error, -EPROTO, "conn/peer-queue-depth", "queue_depth", O2_NO_INDEX,
+				 peer->queue_depth, conn->config.queue_depth);
+	if (peer->max_frags == 0 || peer->max_frags > conn->config.max_frags)
+		return o2_refuse(error, -EPROTO, "conn/peer-max-frags", "max_frags", O2_NO_INDEX,
+				 peer->max_frags, conn->config.max_frags);
+	conn->peer.nid = peer->nid;
+	conn->peer.incarnation = peer->incarnation;
+	conn->config.queue_depth = peer->queue_depth;
+	conn->config.max_frags = peer->max_frags;
+	return 0;
+}
+
+void o2_conn_establish(struct o2_conn *conn, uint64_t now_ms)
+{
+	conn->now_ms = now_ms;
+	conn->state = O2_CONN_ESTABLISHED;
+}
+
+struct ibv_qp *o2_conn_qp(const struct o2_conn *conn)
+{
+	return conn->qp;
+}
+
+struct ibv_cq *o2_conn_cq(const struct o2_conn *conn)
+{
+	return conn->cq;
+}
+
+void o2_conn_clock(struct o2_conn *conn, uint64_t now_ms)
+{
+	if (now_ms > conn->now_ms)
+		conn->now_ms = now_ms;
+}
+
+uint32_t o2_conn_immediate_max(const struct o2_conn *conn)
+{
+	(void)conn;
+	return O2_IMMEDIATE_MAX;
+}
+
+int o2_conn_send(struct o2_conn *conn, const struct o2_lnet_hdr *hdr, const struct o2_transfer_memory *memory,
+		 uint64_t *cookie_out, struct o2_error *error)
+{
+	(void)memory;
+	(void)cookie_out;
+	return o2_refuse(error, -EOPNOTSUPP, "conn/no-immediate", "type", O2_NO_INDEX, hdr->type,
+			 conn->state);
+}
+
+int o2_conn_send_bytes(struct o2_conn *conn, const struct o2_lnet_hdr *hdr, const void *payload,
+		       uint32_t payload_bytes, uint64_t *cookie_out, struct o2_error *error)
+{
+	(void)payload;
+	(void)cookie_out;
+	return o2_refuse(error, -EOPNOTSUPP, "conn/no-immediate", "type", payload_bytes, hdr->type,
+			 conn->state);
+}
+
+void o2_conn_view(const struct o2_conn *conn, struct o2_conn_view *view)
+{
+	*view = (struct o2_conn_view){
+		.state = conn->state,
+		.version = O2_MSG_VERSION_2,
+		.queue_depth = conn->config.queue_depth,
+		.parked = conn->nparked,
+		.send_wrs_max = o2_qp_send_wrs(&conn->config),
+		.recv_wrs_max = conn->nrecv,
+		.cq_entries = o2_qp_send_wrs(&conn->config) + conn->nrecv,
+	};
 }
 
 enum o2_conn_state o2_conn_get_state(const struct o2_conn *conn)
@@ -128,9 +206,9 @@ static void destroy_qp(struct o2_conn *conn)
 
 void o2_conn_fail(struct o2_conn *conn, const struct o2_transfer_fault *fault, struct o2_tx *culprit)
 {
-	if (conn->state == O2_CONN_CLOSED)
+	if (conn->state == O2_CONN_CLOSING || conn->state == O2_CONN_DISCONNECTED)
 		return;
-	conn->state = O2_CONN_CLOSED;
+	conn->state = O2_CONN_CLOSING;
 	conn->fault = *fault;
 	if (culprit != NULL && culprit->fault.side == O2_FAULT_NONE)
 		culprit->fault = *fault;
@@ -148,6 +226,9 @@ void o2_conn_fail(struct o2_conn *conn, const struct o2_transfer_fault *fault, s
 			};
 		o2_tx_end(conn, tx);
 	}
+	conn->state = O2_CONN_DISCONNECTED;
+	if (conn->ops.closed != NULL)
+		conn->ops.closed(conn->context, &conn->fault);
 }
 
 void o2_conn_refuse_peer(struct o2_conn *conn, struct o2_tx *culprit, const struct o2_error *error)

@@ -15,9 +15,6 @@
 /* Pid of the kernel's LNet in the LNet header (docs/wire.md, "LNet header"). */
 #define O2_LNET_PID 12345u
 
-/* Messages that a transfer may have in flight at a time: PUT_REQ and PUT_DONE. */
-#define O2_TX_SLOTS 2u
-
 /* Work requests of a transfer besides its RDMA WRITEs: a request or answer, a final message, and one for the
  * life of a key (bind or invalidate). */
 #define O2_TX_EXTRA_WRS 3u
@@ -42,9 +39,9 @@ struct o2_tx {
 	enum o2_side side;
 	bool initiator;
 	bool silent;	     /* the upper layer does not know of it, or not yet: ends without ops->done */
+	uint64_t tag;	     /* of the upper layer */
 	uint64_t cookie;     /* ours */
 	uint32_t nsends;     /* messages whose send completion is outstanding */
-	uint32_t nslots;     /* message slots used so far */
 	uint64_t nob_mapped; /* bytes of our memory in this transfer */
 	struct o2_dma_mapping mapping;
 	struct o2_binding binding;
@@ -87,11 +84,12 @@ struct o2_conn {
 	uint32_t nrecv;
 	struct o2_tx *tx;
 	uint64_t next_cookie;
-	uint8_t *slots; /* nrecv for receiving, then O2_TX_SLOTS per transmit; O2_MSG_BYTES each */
+	uint8_t *slots; /* nrecv for receiving, then one per transmit; O2_MSG_BYTES each */
 	struct ibv_mr *slot_mr;
 	struct o2_parked *parked; /* a ring of nrecv */
 	uint32_t parked_first;
 	uint32_t nparked;
+	uint64_t now_ms;
 
 	struct o2_msg rx_msg; /* the message being handled */
 	struct o2_msg tx_msg; /* the message being made */
@@ -132,6 +130,22 @@ int o2_qp_create(struct o2_conn *conn, struct o2_error *error); /* to INIT */
 int o2_qp_connect(struct o2_conn *conn, struct o2_error *error);
 void o2_qp_fail(struct o2_conn *conn);
 
+/* tx_slot.c */
+
+/* Give a transmit its message slot and its cookie.  Returns 0 or -errno. */
+int o2_tx_slot_take(struct o2_conn *conn, struct o2_tx *tx, struct o2_error *error);
+void o2_tx_slot_give(struct o2_conn *conn, struct o2_tx *tx);
+uint8_t *o2_tx_slot_bytes(const struct o2_conn *conn, const struct o2_tx *tx);
+uint32_t o2_tx_slot_lkey(const struct o2_conn *conn, const struct o2_tx *tx);
+
+/* tx_map.c */
+
+/* Run the mapping stages on memory: fills binding, desc and nob_mapped. */
+int o2_tx_map(struct o2_conn *conn, struct o2_tx *tx, const struct o2_transfer_memory *memory,
+	      struct o2_error *error);
+/* Undo it, however far it came; for a transmit that was never mapped nothing happens. */
+void o2_tx_unmap(struct o2_conn *conn, struct o2_tx *tx);
+
 /* transfer.c */
 
 /* A free transmit of that half in state STARTING and silent, or NULL. */
@@ -139,9 +153,6 @@ struct o2_tx *o2_tx_start(struct o2_conn *conn, enum o2_transfer_op op, bool ini
 bool o2_tx_available(const struct o2_conn *conn, bool initiator);
 /* The transmit with our cookie that waits in this state, or NULL. */
 struct o2_tx *o2_tx_find(struct o2_conn *conn, uint64_t cookie, enum o2_tx_state state);
-/* Run the mapping stages on memory: fills binding, desc and nob_mapped. */
-int o2_tx_map(struct o2_conn *conn, struct o2_tx *tx, const struct o2_transfer_memory *memory,
-	      struct o2_error *error);
 /*
  * Start a transfer of our own: a transmit with its memory mapped, or nothing at all.
  * Returns 0, -ENOTCONN, -EBUSY, or what the mapping stages refuse.
@@ -163,7 +174,6 @@ void o2_tx_fault_peer(struct o2_tx *tx, int32_t status);
 
 /* Header of a message of this type to the peer, everything else zero, in conn->tx_msg. */
 struct o2_msg *o2_msg_begin(struct o2_conn *conn, enum o2_msg_type type);
-struct o2_lnet_hdr o2_lnet_hdr_make(const struct o2_conn *conn, enum o2_lnet_type type);
 /*
  * Encode conn->tx_msg and post it: behind the RDMA WRITEs of plan (may be NULL), and behind the bind of the
  * transmit's window if one is due.  A failed post closes the connection.

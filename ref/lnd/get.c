@@ -14,7 +14,7 @@ static const struct o2_transfer_memory *sink_memory(const struct o2_transfer_mem
 	return o2_mutate(GET_SINK_FROM_PAYLOAD, sink, &payload);
 }
 
-int o2_conn_get(struct o2_conn *conn, const struct o2_transfer_memory *sink, uint64_t match_bits,
+int o2_conn_get(struct o2_conn *conn, const struct o2_lnet_hdr *hdr, const struct o2_transfer_memory *sink,
 		uint64_t *cookie_out, struct o2_error *error)
 {
 	struct o2_tx *tx;
@@ -24,10 +24,8 @@ int o2_conn_get(struct o2_conn *conn, const struct o2_transfer_memory *sink, uin
 	if (rc != 0)
 		return rc;
 	msg = o2_msg_begin(conn, O2_MSG_GET_REQ);
-	msg->u.get.hdr = o2_lnet_hdr_make(conn, O2_LNET_GET);
-	msg->u.get.hdr.msg.get.match_bits = match_bits;
-	msg->u.get.hdr.msg.get.sink_length = (uint32_t)tx->nob_mapped;
-	msg->u.get.hdr.msg.get.return_wmd = (struct o2_lnet_handle){conn->self.incarnation, tx->cookie};
+	msg->u.get.hdr = *hdr;
+	msg->u.get.hdr.payload_length = 0;
 	msg->u.get.ibgm_cookie = tx->cookie;
 	msg->u.get.ibgm_rd = tx->desc;
 	tx->nfrags = tx->desc.rd_nfrags;
@@ -78,6 +76,7 @@ void o2_get_handle_req(struct o2_conn *conn)
 		return;
 	}
 	tx->silent = false;
+	tx->tag = memory.tag;
 	tx->nfrags = request->u.get.ibgm_rd.rd_nfrags;
 	if (memory.buffer.nob == 0) {
 		complete(conn, tx, 0, NULL);

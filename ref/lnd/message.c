@@ -21,22 +21,27 @@ struct o2_msg *o2_msg_begin(struct o2_conn *conn, enum o2_msg_type type)
 	return msg;
 }
 
-struct o2_lnet_hdr o2_lnet_hdr_make(const struct o2_conn *conn, enum o2_lnet_type type)
+struct o2_lnet_hdr o2_conn_lnet_hdr(const struct o2_conn *conn, enum o2_lnet_type type, uint64_t match_bits,
+				    uint64_t nob)
 {
-	return (struct o2_lnet_hdr){
+	struct o2_lnet_hdr hdr = {
 		.dest_nid = conn->peer.nid,
 		.src_nid = conn->self.nid,
 		.dest_pid = O2_LNET_PID,
 		.src_pid = O2_LNET_PID,
 		.type = (uint32_t)type,
 	};
-}
 
-static uint8_t *send_slot(const struct o2_conn *conn, const struct o2_tx *tx)
-{
-	uint32_t index = (uint32_t)(tx - conn->tx) * O2_TX_SLOTS + tx->nslots % O2_TX_SLOTS;
-
-	return conn->slots + ((uint64_t)conn->nrecv + index) * O2_MSG_BYTES;
+	if (type == O2_LNET_PUT) {
+		hdr.msg.put.match_bits = match_bits;
+		/* No LNet acknowledgement is asked for: that is what a handle of all ones says. */
+		hdr.msg.put.ack_wmd = (struct o2_lnet_handle){UINT64_MAX, UINT64_MAX};
+	} else if (type == O2_LNET_GET) {
+		hdr.msg.get.match_bits = match_bits;
+		hdr.msg.get.sink_length = (uint32_t)nob;
+		hdr.msg.get.return_wmd = (struct o2_lnet_handle){conn->self.incarnation, conn->next_cookie};
+	}
+	return hdr;
 }
 
 /*
@@ -54,8 +59,8 @@ int o2_msg_post(struct o2_conn *conn, struct o2_tx *tx, const struct o2_rdma_pla
 {
 	uint32_t index = (uint32_t)(tx - conn->tx);
 	struct o2_transfer_fault fault = {.side = O2_FAULT_LOCAL_STAGE};
-	uint8_t *slot = send_slot(conn, tx);
-	struct o2_post_message message = {.addr = (uintptr_t)slot, .lkey = conn->slot_mr->lkey};
+	uint8_t *slot = o2_tx_slot_bytes(conn, tx);
+	struct o2_post_message message = {.addr = (uintptr_t)slot, .lkey = o2_tx_slot_lkey(conn, tx)};
 	struct o2_wire_options options = O2_WIRE_DEFAULTS;
 	uint32_t bind_at, nposted;
 	int rc = o2_msg_encode(&conn->tx_msg, &options, slot, O2_MSG_BYTES, error);
@@ -78,7 +83,6 @@ int o2_msg_post(struct o2_conn *conn, struct o2_tx *tx, const struct o2_rdma_pla
 	note_bind(tx, bind_at, nposted);
 	if (rc == 0) {
 		tx->nsends++;
-		tx->nslots++;
 		return 0;
 	}
 	fault.code = rc;

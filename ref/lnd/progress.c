@@ -130,7 +130,7 @@ static void serve_parked(struct o2_conn *conn)
 	}
 }
 
-static void complete(struct o2_conn *conn, const struct ibv_wc *wc)
+static void succeed(struct o2_conn *conn, const struct ibv_wc *wc)
 {
 	uint32_t index = o2_wr_id_index(wc->wr_id);
 	struct o2_tx *tx;
@@ -156,19 +156,16 @@ static void complete(struct o2_conn *conn, const struct ibv_wc *wc)
 }
 
 /*
- * A failed completion closes the connection.  What is flushed is a consequence: the rest of the batch and of
- * the queue is searched for the cause, and that is what gets reported.
+ * A failed completion closes the connection.  What is flushed is a consequence: the rest of the queue is
+ * searched for the cause, and that is what gets reported.
  */
-static void fail_completion(struct o2_conn *conn, const struct ibv_wc *batch, int count)
+static void fail_completion(struct o2_conn *conn, const struct ibv_wc *first)
 {
 	struct o2_transfer_fault fault = {.side = O2_FAULT_LOCAL_COMPLETION, .code = -EIO};
 	struct o2_tx *culprit = NULL;
-	struct ibv_wc cause = batch[0];
+	struct ibv_wc cause = *first;
 	struct ibv_wc wc;
 
-	for (int i = 1; i < count && cause.status == IBV_WC_WR_FLUSH_ERR; i++)
-		if (batch[i].status != IBV_WC_SUCCESS)
-			cause = batch[i];
 	while (cause.status == IBV_WC_WR_FLUSH_ERR && ibv_poll_cq(conn->cq, 1, &wc) > 0)
 		if (wc.status != IBV_WC_SUCCESS && wc.status != IBV_WC_WR_FLUSH_ERR)
 			cause = wc;
@@ -186,24 +183,39 @@ static int closed_code(const struct o2_conn *conn)
 	return conn->fault.code != 0 ? conn->fault.code : -ENOTCONN;
 }
 
+void o2_conn_complete(struct o2_conn *conn, const struct ibv_wc *wc)
+{
+	if (conn->state == O2_CONN_DISCONNECTED)
+		return;
+	if (wc->status == IBV_WC_SUCCESS)
+		succeed(conn, wc);
+	else
+		fail_completion(conn, wc);
+	serve_parked(conn);
+}
+
+/* Of the completions that were taken from the queue together, the one that tells most about a failure. */
+static const struct ibv_wc *telling(const struct ibv_wc *batch, int count)
+{
+	for (int i = 0; i < count && batch[0].status == IBV_WC_WR_FLUSH_ERR; i++)
+		if (batch[i].status != IBV_WC_SUCCESS && batch[i].status != IBV_WC_WR_FLUSH_ERR)
+			return &batch[i];
+	return batch;
+}
+
 int o2_conn_progress(struct o2_conn *conn)
 {
 	struct ibv_wc batch[POLL_BATCH];
 	int handled = 0;
 	int count;
 
-	if (conn->state == O2_CONN_CLOSED)
+	if (conn->state == O2_CONN_DISCONNECTED)
 		return closed_code(conn);
 	while ((count = ibv_poll_cq(conn->cq, POLL_BATCH, batch)) > 0) {
-		for (int i = 0; i < count && conn->state != O2_CONN_CLOSED; i++) {
-			if (batch[i].status != IBV_WC_SUCCESS)
-				fail_completion(conn, &batch[i], count - i);
-			else
-				complete(conn, &batch[i]);
-			serve_parked(conn);
-		}
+		for (int i = 0; i < count && conn->state != O2_CONN_DISCONNECTED; i++)
+			o2_conn_complete(conn, telling(&batch[i], count - i));
 		handled += count;
-		if (conn->state == O2_CONN_CLOSED)
+		if (conn->state == O2_CONN_DISCONNECTED)
 			return closed_code(conn);
 	}
 	if (count < 0) {

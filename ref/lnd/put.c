@@ -14,7 +14,7 @@ uint64_t o2_desc_bytes(const struct o2_rdma_desc *desc)
 	return total;
 }
 
-int o2_conn_put(struct o2_conn *conn, const struct o2_transfer_memory *source, uint64_t match_bits,
+int o2_conn_put(struct o2_conn *conn, const struct o2_lnet_hdr *hdr, const struct o2_transfer_memory *source,
 		uint64_t *cookie_out, struct o2_error *error)
 {
 	struct o2_tx *tx;
@@ -24,11 +24,8 @@ int o2_conn_put(struct o2_conn *conn, const struct o2_transfer_memory *source, u
 	if (rc != 0)
 		return rc;
 	msg = o2_msg_begin(conn, O2_MSG_PUT_REQ);
-	msg->u.putreq.hdr = o2_lnet_hdr_make(conn, O2_LNET_PUT);
+	msg->u.putreq.hdr = *hdr;
 	msg->u.putreq.hdr.payload_length = (uint32_t)tx->nob_mapped;
-	msg->u.putreq.hdr.msg.put.match_bits = match_bits;
-	/* No LNet acknowledgement is asked for: that is what a handle of all ones says. */
-	msg->u.putreq.hdr.msg.put.ack_wmd = (struct o2_lnet_handle){UINT64_MAX, UINT64_MAX};
 	msg->u.putreq.ibprm_cookie = tx->cookie;
 	return o2_tx_request(conn, tx, O2_TX_PUT_WAIT_ACK, cookie_out, error);
 }
@@ -70,6 +67,7 @@ void o2_put_handle_req(struct o2_conn *conn)
 		return;
 	}
 	tx->silent = false;
+	tx->tag = memory.tag;
 	if (memory.buffer.nob == 0) {
 		refuse(conn, tx, 0);
 		return;

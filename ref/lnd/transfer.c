@@ -2,9 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/mutant.h"
 #include "lnd/conn_internal.h"
-#include "mem/virtual_range.h"
 
 /* Codes below this are not errnos on any Linux; a peer may send any number (docs/transport.md, "Errors"). */
 #define LOWEST_ERRNO (-4095)
@@ -41,8 +39,7 @@ struct o2_tx *o2_tx_start(struct o2_conn *conn, enum o2_transfer_op op, bool ini
 	tx->initiator = initiator;
 	tx->side = side;
 	tx->silent = true;
-	tx->cookie = conn->next_cookie++;
-	return tx;
+	return o2_tx_slot_take(conn, tx, NULL) == 0 ? tx : NULL;
 }
 
 struct o2_tx *o2_tx_find(struct o2_conn *conn, uint64_t cookie, enum o2_tx_state state)
@@ -51,43 +48,6 @@ struct o2_tx *o2_tx_find(struct o2_conn *conn, uint64_t cookie, enum o2_tx_state
 		if (conn->tx[i].state == state && conn->tx[i].cookie == cookie)
 			return &conn->tx[i];
 	return NULL;
-}
-
-int o2_tx_map(struct o2_conn *conn, struct o2_tx *tx, const struct o2_transfer_memory *memory,
-	      struct o2_error *error)
-{
-	struct o2_scratch *scratch = &conn->scratch;
-	struct o2_reg_domain *domain = &conn->ni->domain;
-	struct o2_address_space space = o2_arena_space(&conn->ni->arena);
-	struct o2_reg_request request = {
-		.mode = memory->mode,
-		.side = tx->side,
-		.page_bytes = space.page_bytes,
-		.max_pages = O2_MAX_FRAGS,
-		.peer_max_frags = conn->config.max_frags,
-	};
-	int rc = o2_sg_build(&memory->buffer, &space, O2_MAX_FRAGS, &scratch->sg, error);
-
-	if (rc == 0)
-		rc = o2_dma_map(&scratch->sg, &domain->dma, &scratch->dma, error);
-	if (rc != 0)
-		return rc;
-	rc = o2_ledger_map(&conn->ni->ledger, scratch->sg.count, &tx->mapping, error);
-	if (rc != 0)
-		return rc;
-	/* Without being asked to collapse a list, mode fmr treats each as if it had gaps. */
-	request.gaps = scratch->sg.gaps || (memory->mode == O2_REG_FMR && domain->fmr_per_segment);
-	request.iova = memory->iova;
-	if (memory->mode == O2_REG_USER)
-		request.contiguous = o2_virtual_range(&memory->buffer, &request.iova);
-	rc = o2_reg_plan(&request, &scratch->dma, &scratch->reg, error);
-	if (rc == 0)
-		rc = o2_reg_bind(domain, &scratch->reg, &tx->binding, error);
-	if (rc != 0)
-		return rc;
-	o2_binding_desc(&tx->binding, &scratch->reg, &tx->desc);
-	tx->nob_mapped = scratch->sg.nob;
-	return 0;
 }
 
 int o2_tx_initiate(struct o2_conn *conn, enum o2_transfer_op op, enum o2_side side,
@@ -103,6 +63,7 @@ int o2_tx_initiate(struct o2_conn *conn, enum o2_transfer_op op, enum o2_side si
 	if (tx == NULL)
 		return o2_refuse(error, -EBUSY, "conn/too-many-transfers", "open transfers", O2_NO_INDEX,
 				 (uint64_t)conn->config.queue_depth + 1, conn->config.queue_depth);
+	tx->tag = memory->tag;
 	rc = o2_tx_map(conn, tx, memory, error);
 	if (rc != 0)
 		o2_tx_end(conn, tx);
@@ -157,24 +118,13 @@ void o2_tx_settle(struct o2_conn *conn, struct o2_tx *tx)
 		o2_tx_end(conn, tx);
 }
 
-/* The registration goes before the mapping under it; a transfer that failed to map has none. */
-static void unmap(struct o2_conn *conn, struct o2_tx *tx)
-{
-	if (o2_mutate(LEAK_MAPPING, tx->mapping.ledger == NULL, true))
-		return;
-	o2_ledger_unmap(&conn->ni->ledger, &tx->mapping, NULL);
-	if (o2_mutant(UNMAP_TWICE)) {
-		o2_mutant_differs(true);
-		o2_ledger_unmap(&conn->ni->ledger, &tx->mapping, NULL);
-	}
-}
-
 void o2_tx_end(struct o2_conn *conn, struct o2_tx *tx)
 {
 	struct o2_transfer_result result = {
 		.op = tx->op,
 		.initiator = tx->initiator,
 		.side = tx->side,
+		.tag = tx->tag,
 		.cookie = tx->cookie,
 		.status = tx->fault.code,
 		.nob = tx->fault.code == 0 ? tx->nob : 0,
@@ -186,8 +136,8 @@ void o2_tx_end(struct o2_conn *conn, struct o2_tx *tx)
 
 	if (tx->fault.code == 0)
 		o2_reg_deliver(&conn->ni->domain, &tx->binding, tx->nob);
-	o2_reg_unbind(&conn->ni->domain, &tx->binding);
-	unmap(conn, tx);
+	o2_tx_unmap(conn, tx);
+	o2_tx_slot_give(conn, tx);
 	tx->state = O2_TX_FREE;
 	if (!silent)
 		conn->ops.done(conn->context, &result);

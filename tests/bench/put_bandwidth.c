@@ -107,6 +107,7 @@ static double seconds(void)
 
 static int measure(struct bench *bench, enum o2_reg_mode mode, uint32_t puts, struct o2_error *error)
 {
+	struct o2_lnet_hdr hdr = o2_conn_lnet_hdr(bench->conn[0], O2_LNET_PUT, 0, PUT_BYTES);
 	double start = seconds();
 	uint32_t started = 0;
 
@@ -119,7 +120,7 @@ static int measure(struct bench *bench, enum o2_reg_mode mode, uint32_t puts, st
 			int rc;
 
 			describe(bench, O2_SOURCE, started % DEPTH, &iov, &memory);
-			rc = o2_conn_put(bench->conn[0], &memory, 0, NULL, error);
+			rc = o2_conn_put(bench->conn[0], &hdr, &memory, NULL, error);
 			if (rc != 0)
 				return rc;
 			bench->open++;

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/mutant.h"
+#include "lnd/conn_internal.h"
+#include "mem/virtual_range.h"
+
+/* The mapping of a transmit's memory: made when it starts, undone once, when it ends. */
+
+int o2_tx_map(struct o2_conn *conn, struct o2_tx *tx, const struct o2_transfer_memory *memory,
+	      struct o2_error *error)
+{
+	struct o2_scratch *scratch = &conn->scratch;
+	struct o2_reg_domain *domain = &conn->ni->domain;
+	struct o2_address_space space = o2_arena_space(&conn->ni->arena);
+	struct o2_reg_request request = {
+		.mode = memory->mode,
+		.side = tx->side,
+		.page_bytes = space.page_bytes,
+		.max_pages = O2_MAX_FRAGS,
+		.peer_max_frags = conn->config.max_frags,
+	};
+	int rc = o2_sg_build(&memory->buffer, &space, O2_MAX_FRAGS, &scratch->sg, error);
+
+	if (rc == 0)
+		rc = o2_dma_map(&scratch->sg, &domain->dma, &scratch->dma, error);
+	if (rc != 0)
+		return rc;
+	rc = o2_ledger_map(&conn->ni->ledger, scratch->sg.count, &tx->mapping, error);
+	if (rc != 0)
+		return rc;
+	/* Without being asked to collapse a list, mode fmr treats each as if it had gaps. */
+	request.gaps = scratch->sg.gaps || (memory->mode == O2_REG_FMR && domain->fmr_per_segment);
+	request.iova = memory->iova;
+	if (memory->mode == O2_REG_USER)
+		request.contiguous = o2_virtual_range(&memory->buffer, &request.iova);
+	rc = o2_reg_plan(&request, &scratch->dma, &scratch->reg, error);
+	if (rc == 0)
+		rc = o2_reg_bind(domain, &scratch->reg, &tx->binding, error);
+	if (rc != 0)
+		return rc;
+	o2_binding_desc(&tx->binding, &scratch->reg, &tx->desc);
+	tx->nob_mapped = scratch->sg.nob;
+	return 0;
+}
+
+/* The registration goes before the mapping under it; a transfer that failed to map has none. */
+void o2_tx_unmap(struct o2_conn *conn, struct o2_tx *tx)
+{
+	o2_reg_unbind(&conn->ni->domain, &tx->binding);
+	if (o2_mutate(LEAK_MAPPING, tx->mapping.ledger == NULL, true))
+		return;
+	o2_ledger_unmap(&conn->ni->ledger, &tx->mapping, NULL);
+	if (o2_mutant(UNMAP_TWICE)) {
+		o2_mutant_differs(true);
+		o2_ledger_unmap(&conn->ni->ledger, &tx->mapping, NULL);
+	}
+}

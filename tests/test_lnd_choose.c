@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/* cmocka.h wants the others before it. */
+/* clang-format off */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+/* clang-format on */
+
+#include "lnd/choose.h"
+
+/* The table of docs/transport.md, "Small and large", row by row. */
+static void follows_the_table(void **state)
+{
+	static const struct {
+		struct o2_lnd_question question;
+		enum o2_lnd_form form;
+	} rows[] = {
+		{{O2_LNET_ACK, 0, 3976, false, false}, O2_FORM_IMMEDIATE},
+		{{O2_LNET_ACK, 5000, 3976, false, true}, O2_FORM_IMMEDIATE},
+		{{O2_LNET_PUT, 0, 3976, false, false}, O2_FORM_IMMEDIATE},
+		{{O2_LNET_PUT, 0, 3976, false, true}, O2_FORM_IMMEDIATE},
+		{{O2_LNET_PUT, 3976, 3976, false, false}, O2_FORM_IMMEDIATE},
+		{{O2_LNET_PUT, 3977, 3976, false, false}, O2_FORM_PUT_REQ},
+		{{O2_LNET_PUT, 1, 3976, false, true}, O2_FORM_PUT_REQ},
+		{{O2_LNET_PUT, 3977, 3976, true, false}, O2_FORM_PUT_REQ},
+		{{O2_LNET_REPLY, 3976, 3976, false, false}, O2_FORM_IMMEDIATE},
+		{{O2_LNET_REPLY, 3977, 3976, false, false}, O2_FORM_PUT_REQ},
+		{{O2_LNET_REPLY, 1, 3976, false, true}, O2_FORM_PUT_REQ},
+		{{O2_LNET_GET, 0, 3976, false, false}, O2_FORM_IMMEDIATE},
+		{{O2_LNET_GET, 0, 3976, false, true}, O2_FORM_IMMEDIATE},
+		{{O2_LNET_GET, 3976, 3976, false, false}, O2_FORM_IMMEDIATE},
+		{{O2_LNET_GET, 3977, 3976, false, false}, O2_FORM_GET_REQ},
+		{{O2_LNET_GET, 1, 3976, false, true}, O2_FORM_GET_REQ},
+		{{O2_LNET_GET, 3977, 3976, true, false}, O2_FORM_IMMEDIATE},
+		{{O2_LNET_GET, 3977, 3976, true, true}, O2_FORM_IMMEDIATE},
+		/* A peer that takes shorter messages. */
+		{{O2_LNET_PUT, 1928, 1928, false, false}, O2_FORM_IMMEDIATE},
+		{{O2_LNET_PUT, 1929, 1928, false, false}, O2_FORM_PUT_REQ},
+		{{O2_LNET_GET, 1929, 1928, false, false}, O2_FORM_GET_REQ},
+	};
+
+	(void)state;
+	assert_int_equal(O2_IMMEDIATE_MAX, 3976);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		assert_int_equal(o2_lnd_choose(&rows[i].question), rows[i].form);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(follows_the_table)};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
