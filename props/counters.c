@@ -3,10 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/errno_name.h"
 #include "props/run.h"
-
-/* Path MTU of the largest RoCE packet payload: what the counters of packets are held against. */
-#define MTU_BYTES 4096u
 
 json_t *o2_hw_counters(const char *device)
 {
@@ -35,6 +33,8 @@ json_t *o2_hw_counters(const char *device)
 	closedir(directory);
 	return counters;
 }
+
+static const char *const side_names[] = {[O2_SOURCE] = "source", [O2_SINK] = "sink"};
 
 static json_t *number(uint64_t value)
 {
@@ -78,29 +78,51 @@ static json_t *situations_to_json(const struct o2_counters *c)
 		{"iommu_bus", c->kind_pair[O2_DMA_IOMMU][O2_DMA_BUS]},
 		{"iommu_virtual", c->kind_pair[O2_DMA_IOMMU][O2_DMA_VIRTUAL]},
 		{"iommu_iommu", c->kind_pair[O2_DMA_IOMMU][O2_DMA_IOMMU]},
-		{"coalesced", c->coalesced},
+		{"source_coalesced", c->coalesced[O2_SOURCE]},
+		{"sink_coalesced", c->coalesced[O2_SINK]},
 		{"staged", c->staged},
 		{"per_segment", c->per_segment},
 		{"fragments_3", c->fragments_3},
 		{"fragments_65", c->fragments_65},
 		{"bytes_256k", c->bytes_256k},
-		{"pages_257", c->pages_257},
 		{"one_byte", c->one_byte},
 		{"gaps", c->gaps},
 		{"work_requests", c->work_requests},
-		{"refused_gaps", c->refusal[0]},
-		{"refused_efault", c->refusal[1]},
-		{"refused_fragments", c->refusal[2]},
-		{"refused_other", c->refusal[3]},
-		{"refused_not_contiguous", c->rule[O2_PREDICT_NOT_CONTIGUOUS]},
-		{"refused_phys_gaps", c->rule[O2_PREDICT_PHYS_GAPS]},
-		{"refused_mapping", c->rule[O2_PREDICT_MAP_EIO] + c->rule[O2_PREDICT_MAP_ENOMEM]},
 		{"sweeps", c->sweeps},
 	};
 	json_t *object = json_object();
+	char name[64];
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
 		json_object_set_new(object, all[i].name, number(all[i].value));
+	for (uint32_t i = 0; i < 2 * O2_SITUATIONS; i++) {
+		enum o2_side side = (enum o2_side)(i / O2_SITUATIONS);
+		enum o2_situation situation = (enum o2_situation)(i % O2_SITUATIONS);
+
+		snprintf(name, sizeof(name), "%s_%s", side_names[side], o2_situation_name(situation));
+		json_object_set_new(object, name, number(c->situation[side][situation]));
+	}
+	return object;
+}
+
+/* By the side that refuses: how often by which rule, "reg/phys/gaps EINVAL". */
+static json_t *refusals_to_json(const struct o2_counters *c)
+{
+	json_t *object = json_object();
+	char name[96];
+
+	for (uint32_t side = 0; side < 2; side++) {
+		json_t *rules = json_object();
+
+		for (uint32_t i = O2_PREDICT_NONE + 1; i < O2_PREDICT_RULES; i++) {
+			enum o2_predict_rule rule = (enum o2_predict_rule)i;
+
+			snprintf(name, sizeof(name), "%s %s", o2_predict_rule_name(rule),
+				 o2_errno_name(o2_predict_rule_code(rule)));
+			json_object_set_new(rules, name, number(c->rule[side][rule]));
+		}
+		json_object_set_new(object, side_names[side], rules);
+	}
 	return object;
 }
 
@@ -121,67 +143,9 @@ void o2_counters_to_json(const struct o2_transfer_run *run, const struct o2_run_
 	json_object_set_new(result, "refused", number(c->refused));
 	json_object_set_new(result, "bytes", number(c->bytes));
 	json_object_set_new(result, "pairs", pairs_to_json(run));
+	json_object_set_new(result, "cross", o2_cross_to_json(&c->cross));
 	json_object_set_new(result, "situations", situations_to_json(c));
-}
-
-static void need(json_t *missing, bool met, const char *what)
-{
-	if (!met)
-		json_array_append_new(missing, json_string(what));
-}
-
-/* Fewer cases than this promise nothing about what chance brings. */
-#define ENOUGH_CASES	1000u
-#define ENOUGH_FOR_RARE 10000u
-
-json_t *o2_counters_missing(const struct o2_transfer_run *run, uint64_t packets_sent)
-{
-	const struct o2_counters *c = &run->counters;
-	json_t *missing = json_array();
-
-	if (packets_sent != UINT64_MAX)
-		need(missing, packets_sent >= c->bytes / MTU_BYTES,
-		     "packets on the device: fewer than bytes / MTU");
-	if (c->moved < ENOUGH_CASES || run->space.max_nob < O2_MAX_TRANSFER_BYTES)
-		return missing;
-	need(missing, c->fragments_3 * 2 >= c->moved, "3 or more fragments in half of the transfers");
-	need(missing, c->fragments_65 * 10 >= c->moved, "more than 64 fragments in a tenth of the transfers");
-	need(missing, c->bytes_256k * 10 >= c->moved, "256 KiB or more in a tenth of the transfers");
-	need(missing, c->pages_257 > 0, "a transfer of 257 fragments");
-	need(missing, c->gaps > 0, "a list with gaps");
-	need(missing, c->short_transfers > 0, "a short transfer");
-	need(missing, c->put > 0 && c->get > 0, "both PUT and GET");
-	for (uint32_t i = 0; i < 2; i++)
-		need(missing, c->source_vector[i] > 0 && c->sink_vector[i] > 0, "IOV and KIOV on both sides");
-	for (uint32_t i = 0; i < O2_DMA_KINDS * O2_DMA_KINDS; i++)
-		need(missing, c->kind_pair[i / O2_DMA_KINDS][i % O2_DMA_KINDS] > 0,
-		     "all pairs of address kinds");
-	need(missing, c->coalesced > 0, "entries that were merged");
-	for (uint32_t i = 0; i < O2_REG_MODES * O2_REG_MODES; i++)
-		need(missing,
-		     c->pair[i / O2_REG_MODES][i % O2_REG_MODES] > 0 ||
-			     run->space.mode_weight[i / O2_REG_MODES] == 0 ||
-			     run->space.mode_weight[i % O2_REG_MODES] == 0,
-		     "every ordered pair of modes");
-	need(missing, c->rule[O2_PREDICT_GAPS] > 0 || run->space.mode_weight[O2_REG_FASTREG] == 0,
-	     "gaps refused by fastreg");
-	need(missing, c->rule[O2_PREDICT_PHYS_GAPS] > 0 || run->space.mode_weight[O2_REG_PHYS] == 0,
-	     "gaps refused by phys");
-	need(missing, c->rule[O2_PREDICT_NOT_CONTIGUOUS] > 0 || run->space.mode_weight[O2_REG_USER] == 0,
-	     "a buffer in several ranges refused by user");
-	need(missing, c->per_segment > 0 || run->space.mode_weight[O2_REG_FMR] == 0,
-	     "fmr with one fragment per segment of a list without gaps");
-	need(missing, c->staged > 0 || run->space.mode_weight[O2_REG_FASTREG_GAPS] == 0,
-	     "a contiguous region in place of one with gaps");
-	need(missing, c->refusal[2] > 0, "a transfer refused for its number of fragments");
-	if (c->moved >= ENOUGH_FOR_RARE) {
-		need(missing, c->one_byte > 0, "a transfer of one byte");
-		need(missing, c->rule[O2_PREDICT_MAP_EIO] > 0 && c->rule[O2_PREDICT_MAP_ENOMEM] > 0,
-		     "a mapping that failed");
-		need(missing, c->refusal[1] > 0,
-		     "a page without a CPU mapping, or too many entries, refused");
-	}
-	return missing;
+	json_object_set_new(result, "refusals", refusals_to_json(c));
 }
 
 void o2_counters_line(const struct o2_counters *c, double seconds, char *text, size_t text_bytes)

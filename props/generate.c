@@ -6,6 +6,26 @@
 #include "rdma/rdma_plan.h"
 
 /*
+ * The limits on a page list lie at the largest transfer there is: 256 pages, or 257 when it starts inside
+ * one.  Lengths on both sides of them deserve more than one chance in a million.
+ */
+static uint64_t draw_around_max_pages(struct o2_choice *choice, uint64_t nob)
+{
+	static const uint32_t weight[] = {10, 3, 3};
+
+	switch (o2_draw_weighted(choice, weight, 3)) {
+	case 0:
+		return nob;
+	case 1:
+		return O2_MAX_TRANSFER_BYTES;
+	default:
+		/* 255 pages, or 256 when it starts inside one. */
+		return O2_MAX_TRANSFER_BYTES - O2_SCENARIO_PAGE_BYTES -
+		       o2_draw(choice, O2_SCENARIO_PAGE_BYTES / 2);
+	}
+}
+
+/*
  * Total length, by class, so that every order of magnitude is common: within a cache line or two, within a
  * page, a few pages, many pages, and the quarter mebibyte and more that real bulk transfers have.
  */
@@ -22,10 +42,7 @@ static uint64_t draw_nob(struct o2_choice *choice, uint64_t max)
 	uint64_t hi = class[which].hi < max ? class[which].hi : max;
 	uint64_t nob = o2_draw_range(choice, lo, hi);
 
-	/* The largest transfer there is deserves more than one chance in a million. */
-	if (which == 4 && o2_draw_bool(choice, 7, 1))
-		nob = hi;
-	return nob;
+	return which == 4 && hi == O2_MAX_TRANSFER_BYTES ? draw_around_max_pages(choice, nob) : nob;
 }
 
 static enum o2_reg_mode draw_mode(struct o2_choice *choice, const struct o2_scenario_space *space)
@@ -37,7 +54,7 @@ static enum o2_reg_mode draw_mode(struct o2_choice *choice, const struct o2_scen
  * refused. */
 static bool draw_gapped(struct o2_choice *choice, enum o2_reg_mode mode)
 {
-	return mode == O2_REG_FASTREG || mode == O2_REG_PHYS ? o2_draw_bool(choice, 23, 1)
+	return mode == O2_REG_FASTREG || mode == O2_REG_PHYS ? o2_draw_bool(choice, 14, 1)
 							     : o2_draw_bool(choice, 2, 3);
 }
 
@@ -61,21 +78,27 @@ static void draw_kind(struct o2_choice *choice, struct o2_scenario_side *side)
 		side->merge = o2_draw(choice, UINT64_MAX - 1);
 		break;
 	}
-	if (o2_draw_bool(choice, 63, 1))
+	if (o2_draw_bool(choice, 9, 1))
 		side->fault = (enum o2_dma_fault)o2_draw_range(choice, 1, O2_DMA_FAULTS - 1);
 }
 
 /* What a mode asks its caller beside the memory. */
 static void draw_mode_options(struct o2_choice *choice, struct o2_scenario_side *side)
 {
-	static const uint64_t iova[] = {0, O2_SCENARIO_PAGE_BYTES, UINT64_C(0x7fff00000000),
-					UINT64_C(1) << 63};
+	/* The last two are refused: inside a page, and (by all but the shortest) for want of room. */
+	static const uint64_t iova[] = {0,
+					O2_SCENARIO_PAGE_BYTES,
+					UINT64_C(0x7fff00000000),
+					UINT64_C(1) << 63,
+					O2_SCENARIO_PAGE_BYTES / 2,
+					UINT64_MAX - (O2_SCENARIO_PAGE_BYTES - 1)};
+	static const uint32_t iova_weight[] = {9, 6, 6, 6, 2, 3};
 
 	side->iova = 0;
 	side->staging = false;
 	side->per_segment = side->mode == O2_REG_FMR && o2_draw_bool(choice, 7, 1);
 	if (side->mode == O2_REG_PHYS)
-		side->iova = iova[o2_draw_pick(choice, 4)];
+		side->iova = iova[o2_draw_weighted(choice, iova_weight, 6)];
 	if (side->mode == O2_REG_FASTREG_GAPS)
 		side->staging = o2_draw_bool(choice, 1, 1);
 }
@@ -89,7 +112,7 @@ static void draw_side(struct o2_choice *choice, const struct o2_scenario_space *
 	side->mode = draw_mode(choice, space);
 	draw_kind(choice, side);
 	draw_mode_options(choice, side);
-	one_range = side->mode == O2_REG_USER && !o2_draw_bool(choice, 23, 1);
+	one_range = side->mode == O2_REG_USER && !o2_draw_bool(choice, 11, 1);
 	if (one_range)
 		side->vector = O2_IOV;
 	else
@@ -110,7 +133,8 @@ static void draw_side(struct o2_choice *choice, const struct o2_scenario_space *
 		o2_layout_kiov(&layout, side);
 	}
 	o2_layout_extras(&layout, side);
-	side->has_unmapped = o2_draw_bool(choice, 63, 1);
+	/* Only a device of kind virtual minds. */
+	side->has_unmapped = o2_draw_bool(choice, side->kind == O2_DMA_VIRTUAL ? 11 : 63, 1);
 	side->unmapped_page = 0;
 	if (side->has_unmapped && side->vector == O2_KIOV)
 		side->unmapped_page = side->kiov[o2_draw(choice, side->count - 1)].page;
@@ -122,7 +146,7 @@ void o2_scenario_draw(struct o2_choice *choice, const struct o2_scenario_space *
 		      struct o2_scenario *scenario)
 {
 	static const uint32_t max_frags[] = {O2_MAX_FRAGS, O2_MAX_FRAGS_LEGACY, 64, 8};
-	static const uint32_t max_frags_weight[] = {28, 2, 1, 1};
+	static const uint32_t max_frags_weight[] = {24, 2, 2, 2};
 	static const uint32_t wrq_sge[] = {O2_DEFAULT_WRQ_SGE, 1, 3, O2_MAX_WRQ_SGE};
 	static const uint32_t wrq_sge_weight[] = {10, 2, 2, 2};
 	uint64_t nob, other;

@@ -11,12 +11,12 @@
 
 uint32_t o2_layout_count(struct o2_layout *layout, uint64_t min, uint64_t max)
 {
-	uint64_t most = max < CARRYING_PIECES ? max : CARRYING_PIECES;
+	uint64_t most = max < O2_MAX_FRAGS ? max : O2_MAX_FRAGS;
 	uint64_t few = min + 4 < most ? min + 4 : most;
 
-	/* More than the table holds is drawn rarely, to see it refused. */
-	if (most > O2_MAX_FRAGS && o2_draw_bool(layout->choice, 63, 1) == false)
-		most = O2_MAX_FRAGS;
+	/* More than the table holds, to see it refused. */
+	if (layout->nob >= CARRYING_PIECES && o2_draw_bool(layout->choice, 31, 1))
+		return (uint32_t)o2_draw_range(layout->choice, O2_MAX_FRAGS + 1, CARRYING_PIECES);
 	if (most < min)
 		most = min;
 	if (few > most)

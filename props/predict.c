@@ -16,30 +16,47 @@
 
 static const struct {
 	int code;
-	const char *source;
-	const char *sink;
-} rule_text[O2_PREDICT_RULES] = {
-	[O2_PREDICT_NONE] = {0, "", ""},
-	[O2_PREDICT_SIZE] = {-EINVAL, "source: no bytes, or more than a transfer moves",
-			     "sink: no bytes, or more than a transfer moves"},
-	[O2_PREDICT_VECTOR_SHORT] = {-EINVAL, "source: vector shorter than the transfer",
-				     "sink: vector shorter than the transfer"},
-	[O2_PREDICT_ENTRIES] = {-EFAULT, "source: too many scatter entries",
-				"sink: too many scatter entries"},
-	[O2_PREDICT_UNMAPPED] = {-EFAULT, "source: page without a CPU mapping",
-				 "sink: page without a CPU mapping"},
-	[O2_PREDICT_MAP_EIO] = {-EIO, "source: the mapping fails", "sink: the mapping fails"},
-	[O2_PREDICT_MAP_ENOMEM] = {-ENOMEM, "source: no room for the mapping",
-				   "sink: no room for the mapping"},
-	[O2_PREDICT_GAPS] = {-EPROTONOSUPPORT, "source: gaps under fastreg", "sink: gaps under fastreg"},
-	[O2_PREDICT_NOT_CONTIGUOUS] = {-EPROTONOSUPPORT, "source: not one range of virtual addresses",
-				       "sink: not one range of virtual addresses"},
-	[O2_PREDICT_PHYS_GAPS] = {-EINVAL, "source: gaps under phys", "sink: gaps under phys"},
-	[O2_PREDICT_PHYS_IOVA] = {-EINVAL, "source: no region can be at that iova",
-				  "sink: no region can be at that iova"},
-	[O2_PREDICT_FRAGMENTS] = {-EFBIG, "source: too many fragments",
-				  "sink: more fragments than the peer accepts"},
+	const char *name;
+	const char *reason[2]; /* by side */
+} rules[O2_PREDICT_RULES] = {
+#define RULE(code, name, what)                         \
+	{                                              \
+		code, name,                            \
+		{                                      \
+			"source: " what, "sink: " what \
+		}                                      \
+	}
+	[O2_PREDICT_NONE] = {0, "", {"", ""}},
+	[O2_PREDICT_SIZE] = RULE(-EINVAL, "sg/nob", "no bytes, or more than a transfer moves"),
+	[O2_PREDICT_VECTOR_SHORT] = RULE(-EINVAL, "sg/vector-too-short", "vector shorter than the transfer"),
+	[O2_PREDICT_ENTRIES] = RULE(-EFAULT, "sg/too-many-entries", "too many scatter entries"),
+	[O2_PREDICT_UNMAPPED] = RULE(-EFAULT, "dma/virtual/no-cpu-mapping", "page without a CPU mapping"),
+	[O2_PREDICT_MAP_EIO] = RULE(-EIO, "dma/iommu/failed", "the mapping fails"),
+	[O2_PREDICT_MAP_NOTHING] = RULE(-EIO, "dma/iommu/mapped-nothing", "nothing is mapped"),
+	[O2_PREDICT_MAP_ENOMEM] = RULE(-ENOMEM, "dma/iommu/failed", "no room for the mapping"),
+	[O2_PREDICT_GAPS] = RULE(-EPROTONOSUPPORT, "reg/fastreg/gaps", "gaps under fastreg"),
+	[O2_PREDICT_NOT_CONTIGUOUS] =
+		RULE(-EPROTONOSUPPORT, "reg/user/not-contiguous", "not one range of virtual addresses"),
+	[O2_PREDICT_PHYS_GAPS] = RULE(-EINVAL, "reg/phys/gaps", "gaps under phys"),
+	[O2_PREDICT_PHYS_IOVA] = RULE(-EINVAL, "reg/phys/iova-alignment", "no page begins at that iova"),
+	[O2_PREDICT_PHYS_WRAPS] =
+		RULE(-EINVAL, "reg/phys/iova-wraps", "behind that iova is no room for the region"),
+	[O2_PREDICT_FRAGMENTS] =
+		RULE(-EFBIG, "reg/more-fragments-than-peer-accepts", "more fragments than the peer accepts"),
+	[O2_PREDICT_WORK_REQUESTS] = RULE(-EMSGSIZE, "rdma/too-many-work-requests",
+					  "more work requests than the connection allows"),
+#undef RULE
 };
+
+const char *o2_predict_rule_name(enum o2_predict_rule rule)
+{
+	return rules[rule].name;
+}
+
+int o2_predict_rule_code(enum o2_predict_rule rule)
+{
+	return rules[rule].code;
+}
 
 /* What becomes of the memory of one side. */
 struct outcome {
@@ -143,10 +160,28 @@ static bool is_one_range(const struct o2_scenario_side *side, uint64_t nob)
 	return known;
 }
 
-/* Mode phys: whole pages, and no address behind the last one there is. */
-static bool iova_fits(const struct o2_scenario_side *side, const struct o2_extent *first, uint64_t nob)
+/* A mapping that is made to fail. */
+static enum o2_predict_rule fault_rule(enum o2_dma_fault fault)
 {
-	return side->iova % O2_SCENARIO_PAGE_BYTES == 0 && first->offset + nob <= UINT64_MAX - side->iova;
+	switch (fault) {
+	case O2_DMA_FAULT_ENOMEM:
+		return O2_PREDICT_MAP_ENOMEM;
+	case O2_DMA_FAULT_NOTHING:
+		return O2_PREDICT_MAP_NOTHING;
+	default:
+		return O2_PREDICT_MAP_EIO;
+	}
+}
+
+/* Mode phys: a list without gaps, whole pages, and no address behind the last one there is. */
+static enum o2_predict_rule phys_rule(const struct o2_scenario_side *side, const struct o2_extent *first,
+				      bool gaps, uint64_t nob)
+{
+	if (gaps)
+		return O2_PREDICT_PHYS_GAPS;
+	if (side->iova % O2_SCENARIO_PAGE_BYTES != 0)
+		return O2_PREDICT_PHYS_IOVA;
+	return first->offset + nob > UINT64_MAX - side->iova ? O2_PREDICT_PHYS_WRAPS : O2_PREDICT_NONE;
 }
 
 /* Map nob bytes of a side.  max_frags: fragments that may be published; a source publishes none. */
@@ -173,17 +208,15 @@ static void map_side(const struct o2_scenario_side *side, const uint32_t *view_p
 	} else if (touches_unmapped(side, extent, outcome->entries)) {
 		outcome->rule = O2_PREDICT_UNMAPPED;
 	} else if (side->kind == O2_DMA_IOMMU && side->fault != O2_DMA_NO_FAULT) {
-		outcome->rule =
-			side->fault == O2_DMA_FAULT_ENOMEM ? O2_PREDICT_MAP_ENOMEM : O2_PREDICT_MAP_EIO;
+		outcome->rule = fault_rule(side->fault);
 	} else if (side->mode == O2_REG_FASTREG && outcome->gaps) {
 		outcome->rule = O2_PREDICT_GAPS;
 	} else if (side->mode == O2_REG_USER && !is_one_range(side, nob)) {
 		outcome->rule = O2_PREDICT_NOT_CONTIGUOUS;
-	} else if (side->mode == O2_REG_PHYS && outcome->gaps) {
-		outcome->rule = O2_PREDICT_PHYS_GAPS;
-	} else if (side->mode == O2_REG_PHYS && !iova_fits(side, extent, nob)) {
-		outcome->rule = O2_PREDICT_PHYS_IOVA;
-	} else {
+	} else if (side->mode == O2_REG_PHYS) {
+		outcome->rule = phys_rule(side, extent, outcome->gaps, nob);
+	}
+	if (outcome->rule == O2_PREDICT_NONE) {
 		make_fragments(side, device_page, extent, outcome);
 		if (outcome->fragments > max_frags)
 			outcome->rule = O2_PREDICT_FRAGMENTS;
@@ -216,12 +249,13 @@ static uint64_t count_work_requests(const struct outcome *source, const struct o
 }
 
 static void refuse(struct o2_prediction *prediction, enum o2_verdict verdict, enum o2_predict_rule rule,
-		   int code, const char *reason)
+		   enum o2_side side)
 {
 	prediction->rule = rule;
+	prediction->side = side;
 	prediction->verdict = verdict;
-	prediction->code = code;
-	prediction->reason = reason;
+	prediction->code = rules[rule].code;
+	prediction->reason = rules[rule].reason[side];
 }
 
 void o2_predict(const struct o2_scenario *scenario, const uint32_t *source_view_page,
@@ -253,14 +287,12 @@ void o2_predict(const struct o2_scenario *scenario, const uint32_t *source_view_
 
 	source_first = source.rule != O2_PREDICT_NONE && (put || sink.rule == O2_PREDICT_NONE);
 	if (source_first) {
-		refuse(prediction, source_verdict, source.rule, rule_text[source.rule].code,
-		       rule_text[source.rule].source);
+		refuse(prediction, source_verdict, source.rule, O2_SOURCE);
 	} else if (sink.rule != O2_PREDICT_NONE) {
-		refuse(prediction, sink_verdict, sink.rule, rule_text[sink.rule].code,
-		       rule_text[sink.rule].sink);
+		refuse(prediction, sink_verdict, sink.rule, O2_SINK);
 	} else if (count_work_requests(&source, &sink, moved, scenario->wrq_sge) > scenario->max_frags) {
 		/* The answer to a GET carries the errno; for a PUT the source is the initiator itself. */
 		refuse(prediction, put ? O2_REFUSED_WRITER : O2_REFUSED_PEER, O2_PREDICT_WORK_REQUESTS,
-		       -EMSGSIZE, "source: more work requests than the connection allows");
+		       O2_SOURCE);
 	}
 }

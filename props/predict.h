@@ -27,20 +27,29 @@ enum o2_predict_rule {
 	O2_PREDICT_ENTRIES,
 	O2_PREDICT_UNMAPPED,
 	O2_PREDICT_MAP_EIO,
+	O2_PREDICT_MAP_NOTHING,
 	O2_PREDICT_MAP_ENOMEM,
 	O2_PREDICT_GAPS,	   /* under fastreg */
 	O2_PREDICT_NOT_CONTIGUOUS, /* under user */
 	O2_PREDICT_PHYS_GAPS,
 	O2_PREDICT_PHYS_IOVA,
+	O2_PREDICT_PHYS_WRAPS,
 	O2_PREDICT_FRAGMENTS,
+	O2_PREDICT_WORK_REQUESTS, /* of both sides together; counted as the source's */
 	O2_PREDICT_RULES,
-	O2_PREDICT_WORK_REQUESTS, /* of both sides together */
 };
+
+/* The rule that the library's error record names, "reg/phys/gaps"; "" for O2_PREDICT_NONE. */
+const char *o2_predict_rule_name(enum o2_predict_rule rule);
+
+/* Its negative errno; 0 for O2_PREDICT_NONE. */
+int o2_predict_rule_code(enum o2_predict_rule rule);
 
 struct o2_prediction {
 	enum o2_verdict verdict;
 	int code;		   /* negative errno; 0 for O2_MOVES */
-	enum o2_predict_rule rule; /* what refuses on the side that refuses; O2_PREDICT_NONE for O2_MOVES */
+	enum o2_predict_rule rule; /* what refuses; O2_PREDICT_NONE for O2_MOVES */
+	enum o2_side side;	   /* whose memory it refuses */
 	const char *reason;	   /* a short text for reports: "sink: gaps under fastreg" */
 	uint32_t source_entries;   /* scatter entries of each side's transferred range, for counters */
 	uint32_t sink_entries;

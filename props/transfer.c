@@ -101,6 +101,14 @@ static void describe_end(const struct o2_observed_end *end, const char *name, st
 		      error[0] != '\0' ? ": " : "", error, (unsigned long long)end->nob);
 }
 
+/* Refused by the errno and by the rule that were foretold? */
+static bool refused_as_told(const struct o2_observed_end *end, const struct o2_prediction *told)
+{
+	return end->status == told->code && end->fault.side == O2_FAULT_LOCAL_STAGE &&
+	       end->fault.error.rule != NULL &&
+	       strcmp(end->fault.error.rule, o2_predict_rule_name(told->rule)) == 0;
+}
+
 /* Is what the two ends saw what the predictor foretold? */
 static bool as_foretold(const struct o2_transfer_run *run)
 {
@@ -115,14 +123,13 @@ static bool as_foretold(const struct o2_transfer_run *run)
 		       seen->responder.involved && seen->responder.status == 0 &&
 		       seen->responder.nob == moved;
 	case O2_REFUSED_LOCAL:
-		return seen->local && seen->initiator.status == code && !seen->responder.involved;
+		return seen->local && refused_as_told(&seen->initiator, told) && !seen->responder.involved;
 	case O2_REFUSED_PEER:
 		return !seen->local && seen->initiator.status == code &&
 		       seen->initiator.fault.side == O2_FAULT_PEER_STATUS &&
-		       (!seen->responder.involved || seen->responder.status == code);
+		       refused_as_told(&seen->responder, told);
 	case O2_REFUSED_WRITER:
-		return !seen->local && seen->initiator.status == code &&
-		       seen->initiator.fault.side == O2_FAULT_LOCAL_STAGE && seen->responder.involved &&
+		return !seen->local && refused_as_told(&seen->initiator, told) && seen->responder.involved &&
 		       seen->responder.status == code;
 	}
 	return false;
@@ -142,56 +149,13 @@ static void check_verdict(struct o2_transfer_run *run, struct o2_report *report)
 		return;
 	snprintf(report->signature, sizeof(report->signature), "verdict/%d/%d/%d%s", run->prediction.verdict,
 		 run->prediction.code, seen->initiator.status, seen->stuck ? "/stuck" : "");
-	o2_report_add(report, "foretold: %s%s%s, code %d", verdicts[run->prediction.verdict],
-		      run->prediction.reason != NULL ? ": " : "",
-		      run->prediction.reason != NULL ? run->prediction.reason : "", run->prediction.code);
+	o2_report_add(report, "foretold: %s%s%s, code %d (%s)", verdicts[run->prediction.verdict],
+		      run->prediction.reason[0] != '\0' ? ": " : "", run->prediction.reason,
+		      run->prediction.code, o2_predict_rule_name(run->prediction.rule));
 	if (seen->stuck)
 		o2_report_add(report, "stuck: no result, and no completion at either end");
 	describe_end(&seen->initiator, run->scenario.op == O2_OP_PUT ? "source" : "sink", report);
 	describe_end(&seen->responder, run->scenario.op == O2_OP_PUT ? "sink" : "source", report);
-}
-
-static void count(struct o2_transfer_run *run)
-{
-	struct o2_counters *c = &run->counters;
-	const struct o2_scenario *scenario = &run->scenario;
-	const struct o2_prediction *told = &run->prediction;
-	uint64_t moved = o2_scenario_moved(scenario);
-	uint32_t entries =
-		told->source_entries > told->sink_entries ? told->source_entries : told->sink_entries;
-
-	c->cases++;
-	if (told->verdict != O2_MOVES) {
-		c->refused++;
-		c->rule[told->rule]++;
-		c->refusal[told->code == -EPROTONOSUPPORT		     ? 0
-			   : told->code == -EFAULT			     ? 1
-			   : told->code == -EFBIG || told->code == -EMSGSIZE ? 2
-									     : 3]++;
-		return;
-	}
-	c->moved++;
-	c->bytes += moved;
-	c->pair[scenario->source.mode][scenario->sink.mode]++;
-	c->put += scenario->op == O2_OP_PUT;
-	c->get += scenario->op == O2_OP_GET;
-	c->short_transfers += scenario->source.nob != scenario->sink.nob;
-	c->source_vector[scenario->source.vector]++;
-	c->sink_vector[scenario->sink.vector]++;
-	c->kind_pair[scenario->source.kind][scenario->sink.kind]++;
-	c->fragments_3 += entries >= 3;
-	c->fragments_65 += entries >= 65;
-	c->bytes_256k += moved >= 256 * 1024;
-	c->pages_257 += entries == O2_MAX_FRAGS;
-	c->one_byte += moved == 1;
-	c->gaps += told->source_gaps || told->sink_gaps;
-	c->per_segment += (scenario->source.per_segment && !told->source_gaps) ||
-			  (scenario->sink.per_segment && !told->sink_gaps);
-	c->staged += (scenario->source.mode == O2_REG_FASTREG_GAPS && scenario->source.staging) ||
-		     (scenario->sink.mode == O2_REG_FASTREG_GAPS && scenario->sink.staging);
-	c->coalesced +=
-		told->source_segments < told->source_entries || told->sink_segments < told->sink_entries;
-	c->work_requests += run->observed.nwr;
 }
 
 static void set_unmapped(struct o2_transfer_run *run, bool mapped)
@@ -272,7 +236,7 @@ enum o2_status o2_transfer_scenario(struct o2_transfer_run *run, struct o2_repor
 		o2_transfer_sweep(run, report);
 	if (report->failed)
 		return O2_STATUS_INTERESTING;
-	count(run);
+	o2_transfer_count(run);
 	return O2_STATUS_VALID;
 }
 

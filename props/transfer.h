@@ -6,10 +6,12 @@
 #include <stdint.h>
 
 #include "props/choice.h"
+#include "props/cross.h"
 #include "props/image.h"
 #include "props/predict.h"
 #include "props/rung.h"
 #include "props/scenario.h"
+#include "props/situations.h"
 
 /*
  * The property: moved buffers are byte-exact and nothing else changed, or the transfer is refused with the
@@ -38,13 +40,14 @@ struct o2_counters {
 	uint64_t put, get, short_transfers;
 	uint64_t source_vector[2], sink_vector[2];	/* by enum o2_vector_kind */
 	uint64_t kind_pair[O2_DMA_KINDS][O2_DMA_KINDS]; /* by source and sink address kind */
-	uint64_t fragments_3, fragments_65, bytes_256k, pages_257, one_byte, gaps;
-	uint64_t per_segment; /* fmr with one fragment per segment although there are no gaps */
-	uint64_t staged;      /* a side by way of a contiguous region, by choice or for want of another */
-	uint64_t coalesced;   /* transfers of which a side has fewer segments than entries */
+	uint64_t fragments_3, fragments_65, bytes_256k, one_byte, gaps;
+	uint64_t per_segment;  /* fmr with one fragment per segment although there are no gaps */
+	uint64_t staged;       /* a side by way of a contiguous region, by choice or for want of another */
+	uint64_t coalesced[2]; /* by side: fewer segments than entries */
 	uint64_t work_requests;
-	uint64_t refusal[4];			     /* -EPROTONOSUPPORT, -EFAULT, -EFBIG/-EMSGSIZE, others */
-	uint64_t rule[O2_PREDICT_WORK_REQUESTS + 1]; /* refusals by what refused */
+	uint64_t situation[2][O2_SITUATIONS]; /* moved, by side */
+	uint64_t rule[2][O2_PREDICT_RULES];   /* refused, by the side that refuses and its rule */
+	struct o2_cross cross;
 	uint64_t sweeps;
 };
 

@@ -37,6 +37,9 @@ int o2_transfer_prepare(struct o2_transfer_run *run);
 /* Check every byte of the pages in use; moved_bytes: 0 when the transfer was refused. */
 void o2_transfer_check_bytes(struct o2_transfer_run *run, uint64_t moved_bytes, struct o2_report *report);
 
+/* Count the case at hand, which held: what it was, and what was special about it. */
+void o2_transfer_count(struct o2_transfer_run *run);
+
 /* Make the sink's pages uniform again. */
 void o2_transfer_clean(struct o2_transfer_run *run);
 
