@@ -9,6 +9,7 @@
 #include "base/mutant.h"
 #include "props/codec.h"
 #include "props/explain.h"
+#include "props/held.h"
 #include "props/options.h"
 #include "props/property.h"
 #include "props/run.h"
@@ -89,30 +90,39 @@ static int open_rung(struct o2_props_arguments *a, struct o2_rung **rung, struct
 }
 
 /* The summary for people; it goes to standard error when standard output carries JSON. */
-static void print_summary(const struct o2_props_arguments *a, const struct o2_property *property,
+static void print_summary(const struct o2_props_arguments *a, const char *name, const char *line,
 			  const json_t *result)
 {
 	const json_t *missing = json_object_get(result, "missing");
 	FILE *out = a->json ? stderr : stdout;
-	char text[200];
 
-	property->ops->line(property->context, json_real_value(json_object_get(result, "seconds")), text,
-			    sizeof(text));
-	fprintf(out, "%s on %s: %s; %zu findings, %zu situations missing\n", property->ops->name, a->device,
-		text, json_array_size(json_object_get(result, "findings")), json_array_size(missing));
+	fprintf(out, "%s on %s: %s; %zu findings, %zu situations missing\n", name, a->device, line,
+		json_array_size(json_object_get(result, "findings")), json_array_size(missing));
 	for (size_t i = 0; i < json_array_size(missing); i++)
 		fprintf(out, "  missing: %s\n", json_string_value(json_array_get(missing, i)));
 }
 
-static int run_command(struct o2_props_arguments *a, const struct o2_property *property)
+#define LINE_BYTES 200u
+
+/* Run the cases; line: one of LINE_BYTES on how it went. */
+static int run_cases(struct o2_props_arguments *a, const struct o2_property *property, char *line,
+		     json_t **result)
 {
-	json_t *result = NULL;
 	int rc;
 
 	fprintf(stderr, "o2props: %s on %s, seed 0x%llx\n", property->ops->name, a->device,
 		(unsigned long long)a->run.seed);
-	rc = o2_run(property, &a->run, &result);
-	print_summary(a, property, result);
+	rc = o2_run(property, &a->run, result);
+	property->ops->line(property->context, json_real_value(json_object_get(*result, "seconds")), line,
+			    LINE_BYTES);
+	return rc;
+}
+
+/* Say what came out, in words and as JSON.  Returns the exit status: rc, unless a file cannot be written. */
+static int report(const struct o2_props_arguments *a, const char *name, const char *line, json_t *result,
+		  int rc)
+{
+	print_summary(a, name, line, result);
 	if (a->json) {
 		json_dumpf(result, stdout, JSON_INDENT(1));
 		printf("\n");
@@ -151,20 +161,23 @@ static int run_codec(struct o2_props_arguments *a, const char *command, const ch
 	a->run.device = a->device;
 	if (strcmp(command, "replay") == 0)
 		return o2_run_replay(&property, argument);
-	if (strcmp(command, "run") == 0)
-		return run_command(a, &property);
+	if (strcmp(command, "run") == 0) {
+		json_t *result;
+		char line[LINE_BYTES];
+		int rc = run_cases(a, &property, line, &result);
+
+		return report(a, property.ops->name, line, result, rc);
+	}
 	fprintf(stderr, "o2props: property codec has no command %s\n", command);
 	return O2_PROPS_EXIT_USAGE;
 }
 
-static int run_transfer(struct o2_props_arguments *a, const char *command, const char *argument)
+/* Open the device, and a run on it.  Returns 0 or an exit status. */
+static int open_transfer(struct o2_props_arguments *a, struct o2_rung **rung, struct o2_transfer_run *run)
 {
-	static struct o2_transfer_run run;
-	struct o2_property property;
 	struct o2_error error = {0};
-	struct o2_rung *rung;
 	char text[200];
-	int rc = open_rung(a, &rung, &error);
+	int rc = open_rung(a, rung, &error);
 
 	if (rc != 0) {
 		o2_error_text(&error, text, sizeof(text));
@@ -176,25 +189,48 @@ static int run_transfer(struct o2_props_arguments *a, const char *command, const
 	else
 		a->run.shrink_calls =
 			a->run.hw_device[0] == NULL ? SHRINK_CALLS_IN_PROCESS : SHRINK_CALLS_DEVICE;
-	rc = o2_transfer_run_open(rung, a->run.seed, &run);
+	rc = o2_transfer_run_open(*rung, a->run.seed, run);
 	if (rc != 0) {
 		fprintf(stderr, "o2props: %s\n", strerror(-rc));
+		(*rung)->ops->close(*rung);
 		return O2_PROPS_EXIT_CANNOT;
 	}
 	if (a->modes != NULL)
-		parse_modes(a->modes, &run.space);
-	property = o2_transfer_property(&run);
+		parse_modes(a->modes, &run->space);
+	return 0;
+}
+
+static int run_transfer(struct o2_props_arguments *a, const char *command, const char *argument)
+{
+	static struct o2_transfer_run run;
+	struct o2_property property = o2_transfer_property(&run);
+	struct o2_held before, most, after;
+	struct o2_rung *rung;
+	json_t *result = NULL;
+	char line[LINE_BYTES];
+	int rc;
+
+	o2_held_now(&before);
+	rc = open_transfer(a, &rung, &run);
+	if (rc != 0)
+		return rc;
 	if (strcmp(command, "replay") == 0) {
 		rc = o2_run_replay(&property, argument);
 	} else if (strcmp(command, "export") == 0) {
 		rc = export_cases(a, &run, argument);
 	} else {
 		run.space.max_nob = a->max_bytes;
-		rc = run_command(a, &property);
+		rc = run_cases(a, &property, line, &result);
 	}
+	o2_held_now(&most);
 	o2_transfer_run_close(&run);
 	rung->ops->close(rung);
-	return rc;
+	if (result == NULL)
+		return rc;
+	o2_held_now(&after);
+	if (!o2_held_to_json(&before, &most, &after, result))
+		rc = 1;
+	return report(a, property.ops->name, line, result, rc);
 }
 
 /* The property that the command line names; of a case file the name says it. */
