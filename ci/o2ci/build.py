@@ -61,7 +61,8 @@ def build(children, failures, preset, targets=()):
     return row
 
 
-def prepare_guest(children):
+def prepare_guest(children, suite=""):
     """Fetch the guest's kernel, once.  Where that fails, ci/vm/run will say why."""
     if os.uname().machine == "x86_64":
-        children.run("guest", [place.ROOT / "ci" / "vm" / "prepare"], cwd=place.ROOT, timeout=SETUP_TIMEOUT_S)
+        command = [place.ROOT / "ci" / "vm" / "prepare", *(["--suite", suite] if suite else [])]
+        children.run("guest", command, cwd=place.ROOT, timeout=SETUP_TIMEOUT_S)

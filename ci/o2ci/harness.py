@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The harness proves itself: deliberate defects are caught (tests/mutants.py)."""
+"""The harness proves itself: deliberate defects are caught (tests/mutants.py, ci/mutants)."""
 
 import json
 
@@ -7,6 +7,7 @@ from . import place
 from .result import Row
 
 TIMEOUT_S = 600
+ALL_TIMEOUT_S = 1800
 
 
 def read_json(path, form):
@@ -31,4 +32,22 @@ def mutants(children, failures, work):
     if outcome.status != 0 or report is None:
         title = f"tests/mutants.py: {outcome.last_line()} (status {outcome.status})"
         row.findings.append(failures.keep("mutants", "missed", title, "tests/mutants.py --device loop", outcome.tail(40)))
+    return row
+
+
+def all_mutants(children, failures, work):
+    """Every deliberate defect, from each of the fixed seeds and no corpus, is killed by a property (ci/mutants)."""
+    work.mkdir(parents=True, exist_ok=True)
+    file = work / "all-mutants.json"
+    program = place.program("o2props-mutants")
+    command = [place.ROOT / "ci" / "mutants", "--no-build", "--program", program, "--json", file]
+    outcome = children.run("mutants", command, cwd=place.ROOT, timeout=ALL_TIMEOUT_S)
+    row = Row("harness", "mutants", "all deliberate defects, each from three seeds", outcome.seconds)
+    report = read_json(file, "o2ref/mutant_table")
+    if report is not None:
+        killed = [mutant for mutant in report["mutants"] if all(run["how"] != "missed" for run in mutant["runs"])]
+        row.figures = {"caught": len(killed), "of": len(report["mutants"]), "summary": report["summary"]}
+    if outcome.status != 0 or report is None:
+        title = f"ci/mutants: {outcome.last_line()} (status {outcome.status})"
+        row.findings.append(failures.keep("mutants", "all-missed", title, "ci/mutants", outcome.tail(80)))
     return row

@@ -57,6 +57,16 @@ def situations_section(rows):
     return table.Section(["situation", *(row.name for row in rows), ""], lines)
 
 
+def refusals_section(rows):
+    """Which rule refused which side how often, one column for each device."""
+    rows = [row for row in rows if row.figures.get("refusals")]
+    names = list(dict.fromkeys((side, rule) for row in rows for side, rules in row.figures["refusals"].items()
+                               for rule in rules))
+    lines = [[f"{rule}, {side}", *(f"{row.figures['refusals'].get(side, {}).get(rule, 0):,}" for row in rows), ""]
+             for side, rule in names]
+    return table.Section(["refused, as foretold, by", *(row.name for row in rows), ""], lines)
+
+
 def verdict_html(report):
     if report.findings():
         return f'<p class="finding">{len(report.findings())} finding{"s" if len(report.findings()) > 1 else ""}</p>\n'
@@ -77,6 +87,12 @@ def html(report):
     situations = situations_section(report.rows)
     if situations.rows:
         parts += ["<h2>Situations that occurred</h2>\n", section_html(situations)]
+    refusals = refusals_section(report.rows)
+    if refusals.rows:
+        parts += ["<h2>Refusals that occurred</h2>\n", section_html(refusals)]
+    crosses = [section_html(table.cross_section(row)) for row in report.in_order() if row.figures.get("cross")]
+    if crosses:
+        parts += ["<h2>The cross table</h2>\n", *crosses]
     versions = table.Section(["version of", ""], [[name, text] for name, text in report.versions.items()])
     parts += ["<h2>Versions</h2>\n", section_html(versions)]
     return ('<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>o2ref campaign</title>\n'

@@ -66,13 +66,52 @@ def device_notes(row):
     guest = row.figures.get("guest")
     if guest:
         booted = f", answered after {guest['boot_seconds']:.1f} s" if guest["boot_seconds"] is not None else ""
-        notes.append(f"soft-RoCE: Linux {guest['kernel']} ({guest['accel']}){booted}")
+        notes.append(f"{row.name}: Linux {guest['kernel']} ({guest['accel']}){booted}")
     sent = packets(row.figures)
     if sent:
         each = ", ".join(f"{device} {count(number)}" for device, number in sent.items())
         notes.append(f"packets sent, by hw_counters: {count(sum(sent.values()))} ({each}); "
                      f"bytes / MTU {MTU_BYTES}: {count(row.figures['bytes'] // MTU_BYTES)}")
+    return notes + held_notes(row) + cross_notes(row)
+
+
+def held_notes(row):
+    """What was held of the device, at most and at the end."""
+    held = row.figures.get("held")
+    notes = []
+    if held and any(held["most"].values()):
+        each = ", ".join(f"{kind.replace('_', ' ')} {count(held['most'][kind])} -> {count(number)}"
+                         for kind, number in held["after"].items() if held["most"][kind])
+        notes.append(f"{row.name}: held before everything was closed -> after: {each}")
+    resources = row.figures.get("resources") or {}
+    if resources.get("before") is not None and resources.get("after") is not None:
+        each = "; ".join(f"{device} " + ", ".join(f"{kind} {number} -> {resources['after'].get(device, {}).get(kind)}"
+                                                  for kind, number in kinds.items() if kind in ("mr", "qp", "cq", "pd"))
+                         for device, kinds in resources["before"].items())
+        notes.append(f"{row.name}: objects in the devices, before -> after, by rdma resource: {each}")
     return notes
+
+
+def cross_notes(row):
+    """How much of the cross table occurred."""
+    cross = row.figures.get("cross")
+    if not cross:
+        return []
+    pairs = [pair for sinks in cross["pairs"].values() for pair in sinks.values()]
+    met, cells = (sum(pair[key] for pair in pairs) for key in ("met", "cells"))
+    refused = cross["user_kiov_refused"]
+    return [f"{row.name}: cells of the cross table that moved: {count(met)} of {count(cells)}, the least "
+            f"{min(pair['least'] for pair in pairs)} times; a KIOV for mode user refused in {refused['met']} of "
+            f"{refused['cells']}"]
+
+
+def cross_section(row):
+    """Cells met of cells, and the least count in one, for each pair of modes."""
+    pairs = row.figures["cross"]["pairs"]
+    modes = list(pairs)
+    lines = [[source, *(f"{pair['met']}/{pair['cells']} ({pair['least']})" for pair in pairs[source].values()), ""]
+             for source in modes]
+    return Section([f"{row.name}, cells met (least count): from mode (down) to (across)", *modes, ""], lines)
 
 
 def pair_section(row):

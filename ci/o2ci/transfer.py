@@ -34,11 +34,20 @@ class Run:
     program: str = "o2props"
     mutant: str = ""
     host: bool = False  # rxe: the host's own devices, no guest
+    suite: str = ""  # rxe: the guest's kernel is of this suite of Debian (ci/vm/run --suite)
     timeout_s: int = 900
 
     @property
     def step(self):
+        if self.suite:
+            return f"{self.device}-newer"
         return self.device if self.preset == "gcc" else f"{self.device} {self.preset}"
+
+    @property
+    def name(self):
+        if self.suite:
+            return f"{NAMES[self.device]}, newer kernel"
+        return NAMES[self.device] + ("" if self.preset == "gcc" else f" ({self.preset})")
 
     def bounds(self):
         pairs = (("--cases", self.cases), ("--moved", self.moved), ("--min-per-pair", self.min_per_pair))
@@ -51,7 +60,7 @@ class Run:
         return place.program(self.program, self.preset)
 
     def vm_run(self):
-        return ["ci/vm/run", *(["--host"] if self.host else [])]
+        return ["ci/vm/run", *(["--host"] if self.host else []), *(["--suite", self.suite] if self.suite else [])]
 
     def again(self, arguments):
         """A command line for a reader, from the repository's root."""
@@ -70,9 +79,14 @@ def command_of(run, work, log_dir):
         paths = [str(work / word) if not word.startswith("--") else word for word in options]
         return [run.program_path(), "run", "transfer", "--device", run.device, *paths, *common]
     paths = " ".join(f'"$O2REF_SHARE/{word}"' if not word.startswith("--") else word for word in options)
-    script = f'exec "$0" run transfer --device "$O2REF_RXE_A,$O2REF_RXE_B" {paths} "$@"'
+    # What the devices hold is asked when nobody uses them: before the program, and when it has ended.
+    script = f"""rdma -j resource show > "$O2REF_SHARE/resources-before.json"
+        "$0" run transfer --device "$O2REF_RXE_A,$O2REF_RXE_B" {paths} "$@"
+        status=$?
+        rdma -j resource show > "$O2REF_SHARE/resources-after.json"
+        exit $status"""
     return [place.ROOT / "ci" / "vm" / "run", *run.vm_run()[1:], "--timeout", str(run.timeout_s), "--share", work,
-            "--log-dir", log_dir / f"guest-{run.device}", "--", "sh", "-c", script, run.program_path(), *common]
+            "--log-dir", log_dir / f"guest-{run.step}", "--", "sh", "-c", script, run.program_path(), *common]
 
 
 def read_result(path):
@@ -95,8 +109,7 @@ def execute(children, failures, run, work):
 
 
 def judge(failures, run, outcome, work):
-    name = NAMES[run.device] + ("" if run.preset == "gcc" else f" ({run.preset})")
-    row = Row("property", run.step, name, outcome.seconds)
+    row = Row("property", run.step, run.name, outcome.seconds)
     result = read_result(work / "result.json")
     text = outcome.text()
     if result is not None:
@@ -105,6 +118,8 @@ def judge(failures, run, outcome, work):
         row.findings += shortfalls(failures, run, result)
     if run.device in IN_GUEST and outcome.status != EXIT_CANNOT_RUN:
         row.figures["guest"] = guest_of(text, run.host)
+        row.figures["resources"] = {when: resources(work / f"resources-{when}.json") for when in ("before", "after")}
+        row.findings += left_in_devices(failures, run, row.figures["resources"])
     if outcome.status == EXIT_CANNOT_RUN:
         row.reason = next((line for line in text.splitlines() if "cannot" in line), outcome.last_line())
     else:
@@ -118,6 +133,25 @@ def guest_of(text, host):
         return {"kernel": os.uname().release, "accel": "none: the host's own devices", "boot_seconds": None}
     match = GUEST_ANSWERED.search(text)
     return {"kernel": match[3], "accel": match[2], "boot_seconds": float(match[1])} if match else None
+
+
+def resources(path):
+    """{device: {kind of object: how many}} as `rdma resource` has it; None where that did not run."""
+    try:
+        devices = json.loads(Path(path).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return {device["ifname"]: {kind: number for kind, number in device.items() if isinstance(number, int) and
+                               kind != "ifindex"} for device in devices}
+
+
+def left_in_devices(failures, run, held):
+    """Objects that the kernel still has although the program that made them has ended."""
+    if run.host or held["before"] is None or held["before"] == held["after"]:
+        return []  # a host's devices may have other users
+    lines = [f"{when}: {held[when]}" for when in ("before", "after")]
+    title = f"transfer on {run.name}: the devices hold other objects after the run than before"
+    return [failures.keep(run.step, "resources", title, run.whole("rxa,rxb"), lines)]
 
 
 def words_of(text, found):
@@ -146,7 +180,7 @@ def from_result(failures, run, work, result, found, text):
         name = f"case-{found['case']}"
     else:
         replay, name = run.whole(device), found.get("signature", "finding")
-    title = f"transfer on {NAMES[run.device]}: {found.get('signature', 'no signature')}"
+    title = f"transfer on {run.name}: {found.get('signature', 'no signature')}"
     return failures.keep(run.step, name, title, replay, lines, copies)
 
 
@@ -160,7 +194,7 @@ def shortfalls(failures, run, result):
             if count < run.min_per_pair and not result.get("findings"):
                 what.append(f"{source} to {sink}: {count} transfers, {run.min_per_pair} were asked for")
     replay = run.whole(result.get("device", run.device))
-    return [failures.keep(run.step, "missing", f"transfer on {NAMES[run.device]}: {line}", replay) for line in what]
+    return [failures.keep(run.step, "missing", f"transfer on {run.name}: {line}", replay) for line in what]
 
 
 def bad_end(failures, run, outcome, work, result, explained):
@@ -187,5 +221,5 @@ def bad_end(failures, run, outcome, work, result, explained):
     if title:
         case = [f"last case: {current}"] if current else []
         lines = [*case, *guest_lines, "", "the end of the log:", *outcome.tail()]
-        found.append(failures.keep(run.step, "end", f"transfer on {NAMES[run.device]}: {title}", replay, lines))
+        found.append(failures.keep(run.step, "end", f"transfer on {run.name}: {title}", replay, lines))
     return found

@@ -130,6 +130,27 @@ class Judging(TemporaryFolder):
         run = transfer.Run("rxe", 1, host=True, program="o2props-mutants", mutant="swap-fragments")
         self.assertRegex(run.again(["replay", "F"]), r"^ci/vm/run --host -- \S+o2props-mutants replay F --mutant swap-fragments$")
 
+    def test_newer_kernel_is_a_run_of_its_own(self):
+        run = transfer.Run("rxe", 1, suite="some-backports")
+        self.assertRegex(run.again(["replay", "F"]), r"^ci/vm/run --suite some-backports -- \S+o2props replay F$")
+        row = self.judge(run, self.outcome(77, "vm: cannot run here: no suite some-backports\n"))
+        self.assertEqual((row.step, row.name, row.verdict), ("rxe-newer", "soft-RoCE, newer kernel", CANNOT_RUN))
+        self.assertIn("no suite some-backports", row.reason)
+
+    def test_objects_left_in_a_device_are_a_finding(self):
+        def resources(when, mr):
+            text = json.dumps([{"ifindex": 0, "ifname": "rxa", "qp": 1, "mr": mr}])
+            (self.folder / f"resources-{when}.json").write_text(text)
+
+        resources("before", 0)
+        resources("after", 0)
+        row = self.judge(transfer.Run("rxe", 1), self.outcome(0), props_result())
+        self.assertEqual((row.verdict, row.figures["resources"]["after"]), (HELD, {"rxa": {"qp": 1, "mr": 0}}))
+        resources("after", 2)
+        row = self.judge(transfer.Run("rxe", 1), self.outcome(0), props_result())
+        self.assertIn("other objects after the run", row.findings[0].title)
+        self.assertIn("'mr': 2", "\n".join(row.findings[0].lines))
+
     def test_kernel_warning_and_panic_are_findings_with_the_case(self):
         case = "o2props run transfer --device rxa,rxb --seed 0x7 --first 299 --cases 1      \n"
         for status, word in ((70, "warning"), (71, "panic")):
@@ -252,6 +273,19 @@ class Forms(TemporaryFolder):
         self.assertEqual(len(suites["property"].findall(".//failure")), 1)
         self.assertIn("replay: build/gcc/o2props replay F", suites["property"].find(".//failure").text)
         self.assertEqual(suites["fuzz"].find("testcase").get("name"), "sg_iov under afl")
+
+    def test_cross_table_and_what_was_held_are_shown(self):
+        pair = {"cells": 72, "met": 71, "least": 0}
+        held = {"before": {"regions": 0}, "most": {"regions": 1234}, "after": {"regions": 0}}
+        figures = props_result(held=held, cross={"pairs": {"fmr": {"fmr": pair, "user": pair}},
+                                                 "user_kiov_refused": {"cells": 12, "met": 11}},
+                               refusals={"source": {"reg/phys/gaps EINVAL": 7}})
+        report = report_of(Row("property", "loop", "loopverbs", 1.0, figures=figures))
+        text = table.text(report)
+        self.assertIn("142 of 144, the least 0 times; a KIOV for mode user refused in 11 of 12", text)
+        self.assertIn("regions 1,234 -> 0", text)
+        self.assertIn("71/72 (0)", page.html(report))
+        self.assertIn("reg/phys/gaps EINVAL, source", page.html(report))
 
     def test_html_escapes_and_closes(self):
         row = Row("property", "loop", "<script>alert(1)</script>", figures=props_result(),
