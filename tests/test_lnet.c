@@ -138,6 +138,30 @@ static void test_get(void **state)
 	}
 }
 
+/* A peer that takes shorter messages. */
+static void test_small_messages(void **state)
+{
+	struct lnet_pair *pair = *state;
+
+	offer(&pair->b, 0);
+	pair->a.immediate_max = pair->b.immediate_max = 28;
+	for (uint32_t size = 28; size <= 29; size++) {
+		const struct o2_transfer_memory memory = side_memory(&pair->a, 0, 2, size);
+		const struct o2_lnet_target target = target_at(NID_B, true);
+
+		fill(side_bytes(&pair->a, 2), size, (uint8_t)size);
+		assert_int_equal(o2_lnet_put(pair->a.lnet, &target, &memory, NULL, NULL), 0);
+		assert_int_equal(pair->a.letter[0].kind, size == 28 ? LETTER_IMMEDIATE : LETTER_PUT);
+		deliver_all(pair);
+		expect_result(&pair->a, 0, size);
+		assert_memory_equal(side_bytes(&pair->b, 256), side_bytes(&pair->a, 2), size);
+		assert_int_equal(o2_lnet_get(pair->a.lnet, &target, &memory, NULL, NULL), 0);
+		assert_int_equal(pair->a.letter[0].kind, size == 28 ? LETTER_IMMEDIATE : LETTER_GET);
+		deliver_all(pair);
+		expect_result(&pair->a, 0, size);
+	}
+}
+
 static void test_offset_and_truncation(void **state)
 {
 	struct lnet_pair *pair = *state;
@@ -529,7 +553,7 @@ static void test_what_a_caller_may_not_ask(void **state)
 	struct lnet_pair *pair = *state;
 	const struct o2_lnet_target target = target_at(NID_B, true);
 	struct o2_transfer_memory memory = side_memory(&pair->a, 0, 2, 100);
-	const struct o2_lnet_transport transport = {pair, side_send, side_put, side_get};
+	const struct o2_lnet_transport transport = {pair, side_immediate_max, side_send, side_put, side_get};
 	const struct o2_lnet_ops ops = {side_done, NULL};
 	struct o2_lnet_config config = O2_LNET_DEFAULTS;
 	struct o2_lnet *lnet = NULL;
@@ -564,6 +588,7 @@ int main(void)
 		EACH(test_push),
 		EACH(test_put),
 		EACH(test_get),
+		EACH(test_small_messages),
 		EACH(test_offset_and_truncation),
 		EACH(test_no_match),
 		EACH(test_answer_before_completion),

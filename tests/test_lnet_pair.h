@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "lnd/choose.h"
 #include "lnet/lnet.h"
 #include "mem/copy.h"
 #include "wire/nid.h"
@@ -48,6 +49,7 @@ struct lnet_side {
 	struct o2_arena arena;
 	struct o2_lnet *lnet;
 	struct lnet_side *peer;
+	uint32_t immediate_max;
 	/* Faults: what the transport answers, what a transfer ends with. */
 	int refuse;
 	int fail_transfer;
@@ -86,6 +88,14 @@ static inline struct letter *side_post(struct lnet_side *side, int kind, const s
 	return letter;
 }
 
+static inline uint32_t side_immediate_max(void *context, uint64_t nid)
+{
+	const struct lnet_side *side = context;
+
+	assert_int_equal(nid, side->peer->nid);
+	return side->immediate_max;
+}
+
 static inline int side_send(void *context, uint64_t nid, const struct o2_lnet_hdr *hdr,
 			    const struct o2_transfer_memory *payload, uint64_t tag, struct o2_error *error)
 {
@@ -95,7 +105,7 @@ static inline int side_send(void *context, uint64_t nid, const struct o2_lnet_hd
 	assert_int_equal(nid, side->peer->nid);
 	if (side->refuse != 0)
 		return o2_refuse(error, side->refuse, "test/refused", "send", O2_NO_INDEX, 0, 0);
-	assert_true(hdr->payload_length <= O2_MSG_BYTES - 120);
+	assert_true(hdr->payload_length <= side->immediate_max);
 	assert_int_equal(payload == NULL ? 0 : payload->buffer.nob, hdr->payload_length);
 	letter = side_post(side, LETTER_IMMEDIATE, hdr, NULL, tag);
 	if (payload != NULL)
@@ -112,7 +122,7 @@ static inline int side_put(void *context, uint64_t nid, const struct o2_lnet_hdr
 	assert_int_equal(nid, side->peer->nid);
 	if (side->refuse != 0)
 		return o2_refuse(error, side->refuse, "test/refused", "put", O2_NO_INDEX, 0, 0);
-	assert_true(hdr->payload_length > O2_MSG_BYTES - 120);
+	assert_true(hdr->payload_length > side->immediate_max);
 	side_post(side, LETTER_PUT, hdr, source, tag);
 	return 0;
 }
@@ -125,7 +135,7 @@ static inline int side_get(void *context, uint64_t nid, const struct o2_lnet_hdr
 	assert_int_equal(nid, side->peer->nid);
 	if (side->refuse != 0)
 		return o2_refuse(error, side->refuse, "test/refused", "get", O2_NO_INDEX, 0, 0);
-	assert_true(sink->buffer.nob > O2_MSG_BYTES - 120);
+	assert_true(sink->buffer.nob > side->immediate_max);
 	side_post(side, LETTER_GET, hdr, sink, tag);
 	return 0;
 }
@@ -215,12 +225,13 @@ static inline void side_open(struct lnet_side *side, uint64_t nid, uint64_t cook
 			     const struct o2_lnet_config *base)
 {
 	struct o2_lnet_config config = *base;
-	const struct o2_lnet_transport transport = {side, side_send, side_put, side_get};
+	const struct o2_lnet_transport transport = {side, side_immediate_max, side_send, side_put, side_get};
 	const struct o2_lnet_ops ops = {side_done, side_event};
 
 	memset(side, 0, sizeof(*side));
 	side->nid = nid;
 	side->peer = peer;
+	side->immediate_max = O2_IMMEDIATE_MAX;
 	config.nid = nid;
 	config.interface_cookie = cookie;
 	assert_int_equal(o2_arena_create(LNET_PAGES, &side->arena, &side->error), 0);

@@ -105,9 +105,7 @@ int o2_lnet_put(struct o2_lnet *lnet, const struct o2_lnet_target *target,
 	hdr.msg.put.ptl_index = target->portal;
 	hdr.msg.put.offset = target->offset;
 	message->hdr = hdr;
-	message->by_rdma = hdr.payload_length > O2_IMMEDIATE_BYTES;
-	if (!message->by_rdma)
-		message->moved_bytes = hdr.payload_length; /* if it arrives, it arrives as a whole */
+	message->moved_bytes = hdr.payload_length; /* an IMMEDIATE arrives as a whole, or not at all */
 	if (operation != NULL)
 		*operation = o2_lnet_tag(lnet, message);
 	rc = o2_lnet_transmit(lnet, message, &hdr, error);
@@ -118,7 +116,6 @@ int o2_lnet_get(struct o2_lnet *lnet, const struct o2_lnet_target *target,
 		const struct o2_transfer_memory *sink, uint64_t *operation, struct o2_error *error)
 {
 	struct o2_lnet_hdr hdr = o2_lnet_hdr_to(lnet, target->nid, O2_LNET_PID_KERNEL, O2_LNET_GET);
-	const struct o2_lnet_transport *transport = &lnet->transport;
 	struct o2_lnet_message *message;
 	int rc = check_target(sink, 1, error);
 
@@ -134,12 +131,9 @@ int o2_lnet_get(struct o2_lnet *lnet, const struct o2_lnet_target *target,
 	hdr.msg.get.src_offset = target->offset;
 	hdr.msg.get.sink_length = (uint32_t)sink->buffer.nob;
 	message->hdr = hdr;
-	message->by_rdma = sink->buffer.nob > O2_IMMEDIATE_BYTES;
 	if (operation != NULL)
 		*operation = o2_lnet_tag(lnet, message);
-	rc = message->by_rdma ? transport->get(transport->context, target->nid, &hdr, &message->memory,
-					       o2_lnet_tag(lnet, message), error)
-			      : o2_lnet_transmit(lnet, message, &hdr, error);
+	rc = o2_lnet_transmit(lnet, message, &hdr, error);
 	return rc == 0 ? 0 : give_up(lnet, message, rc);
 }
 

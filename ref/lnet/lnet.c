@@ -69,12 +69,26 @@ int o2_lnet_transmit(struct o2_lnet *lnet, struct o2_lnet_message *message, cons
 		     struct o2_error *error)
 {
 	const struct o2_lnet_transport *transport = &lnet->transport;
+	const struct o2_transfer_memory *memory = &message->memory;
 	const uint64_t tag = o2_lnet_tag(lnet, message);
+	const struct o2_lnd_question question = {
+		.type = (enum o2_lnet_type)hdr->type,
+		.nob = memory->buffer.nob,
+		.immediate_max = transport->immediate_max(transport->context, message->nid),
+	};
+	const enum o2_lnd_form form = o2_lnd_choose(&question);
 
-	if (hdr->payload_length > O2_IMMEDIATE_BYTES)
-		return transport->put(transport->context, message->nid, hdr, &message->memory, tag, error);
+	message->by_rdma = form != O2_FORM_IMMEDIATE;
+	switch (form) {
+	case O2_FORM_PUT_REQ:
+		return transport->put(transport->context, message->nid, hdr, memory, tag, error);
+	case O2_FORM_GET_REQ:
+		return transport->get(transport->context, message->nid, hdr, memory, tag, error);
+	case O2_FORM_IMMEDIATE:
+		break;
+	}
 	return transport->send(transport->context, message->nid, hdr,
-			       hdr->payload_length == 0 ? NULL : &message->memory, tag, error);
+			       hdr->payload_length == 0 ? NULL : memory, tag, error);
 }
 
 void o2_lnet_dropped(struct o2_lnet *lnet, uint64_t nid, const struct o2_lnet_hdr *hdr,

@@ -2,12 +2,10 @@
 #ifndef O2_LNET_LNET_INTERNAL_H
 #define O2_LNET_LNET_INTERNAL_H
 
+#include "lnd/choose.h"
 #include "lnet/lnet.h"
 
 /* The inside of LNet's place; shared by the files of this room (docs/peer.md). */
-
-/* What fits behind the two headers of an IMMEDIATE. */
-#define O2_IMMEDIATE_BYTES (O2_MSG_BYTES - O2_MSG_HEADER_BYTES - O2_LNET_HDR_BYTES)
 
 enum o2_lnet_message_kind {
 	O2_LNET_FREE,
@@ -71,7 +69,9 @@ struct o2_lnet_hdr o2_lnet_hdr_to(const struct o2_lnet *lnet, uint64_t nid, uint
 				  enum o2_lnet_type type);
 struct o2_lnet_handle o2_lnet_handle_of(const struct o2_lnet *lnet, const struct o2_lnet_message *message);
 
-/* Send payload (message->memory) or the bare header of a message, by IMMEDIATE or RDMA as its size asks for.
+/*
+ * Hand a message to the transport, as an IMMEDIATE or by RDMA, whichever its size asks for: a PUT or REPLY
+ * with message->memory as its payload, a GET with it as its sink, or an ACK.
  */
 int o2_lnet_transmit(struct o2_lnet *lnet, struct o2_lnet_message *message, const struct o2_lnet_hdr *hdr,
 		     struct o2_error *error);

@@ -18,6 +18,10 @@
 struct o2_lnet_transport {
 	void *context;
 
+	/* The longest payload of one IMMEDIATE to that peer, as far as it is known: at most O2_IMMEDIATE_MAX.
+	 */
+	uint32_t (*immediate_max)(void *context, uint64_t nid);
+
 	/* One IMMEDIATE.  payload may be NULL: the header is all. */
 	int (*send)(void *context, uint64_t nid, const struct o2_lnet_hdr *hdr,
 		    const struct o2_transfer_memory *payload, uint64_t tag, struct o2_error *error);
