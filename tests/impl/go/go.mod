@@ -1,0 +1,3 @@
+module o2ref/impl
+
+go 1.19

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MIT
+
+// The mapping stages over the process protocol of docs/oracle.md: o2ref check -- ./impl
+// It has no messages and no whole transfers, and says so. Its errors have names of its own (errors.json).
+package main
+
+import (
+	"bufio"
+	"encoding/binary"
+	"encoding/json"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+)
+
+// What a stage answers instead of a result.
+type refusal struct {
+	Errno string `json:"errno"`
+	Rule  string `json:"rule"`
+	Index *int   `json:"index,omitempty"`
+}
+
+func (r *refusal) Error() string { return r.Rule }
+
+func refuse(errno, name string) error { return &refusal{Errno: errno, Rule: name} }
+
+func refuseAt(errno, name string, index int) error {
+	return &refusal{Errno: errno, Rule: name, Index: &index}
+}
+
+// Address is "0x..." in the forms; lengths of 2^63 and more are too.
+type address uint64
+
+func (a address) MarshalJSON() ([]byte, error) {
+	return []byte(`"0x` + strconv.FormatUint(uint64(a), 16) + `"`), nil
+}
+
+func (a *address) UnmarshalJSON(text []byte) error {
+	value, err := strconv.ParseUint(strings.Trim(string(text), `"`), 0, 64)
+	*a = address(value)
+	return err
+}
+
+const (
+	maxFrags      = 257
+	transferBytes = 1 << 20
+	lastAddress   = ^uint64(0)
+)
+
+func legalPage(bytes uint32) bool { return bytes == 4096 || bytes == 16384 || bytes == 65536 }
+
+func legalLimit(limit uint32) bool { return limit == maxFrags || limit == maxFrags-1 }
+
+// The stages: each reads its input form and returns the members of its output form.
+var stages = map[string]func([]byte) (map[string]any, error){
+	"o2ref/sg_build/input":  sgBuild,
+	"o2ref/dma_map/input":   dmaMap,
+	"o2ref/reg_plan/input":  regPlan,
+	"o2ref/rdma_plan/input": rdmaPlan,
+}
+
+func answer(request []byte) (map[string]any, error) {
+	var head struct{ Form string }
+	if err := json.Unmarshal(request, &head); err != nil {
+		return nil, err
+	}
+	result := map[string]any{"not_implemented": true}
+	if stage, ok := stages[head.Form]; ok {
+		var err error
+		result, err = stage(request)
+		if refused, ok := err.(*refusal); ok {
+			result = map[string]any{"refused": refused}
+		} else if err != nil {
+			return nil, err
+		}
+	}
+	result["form"] = strings.Replace(head.Form, "/input", "/output", 1)
+	result["version"] = 1
+	return result, nil
+}
+
+// One request, if there is one more, and its answer.
+func serve(in io.Reader, out *bufio.Writer) error {
+	var length uint32
+	if err := binary.Read(in, binary.LittleEndian, &length); err != nil {
+		return err
+	}
+	request := make([]byte, length)
+	if _, err := io.ReadFull(in, request); err != nil {
+		return err
+	}
+	result, err := answer(request)
+	if err != nil {
+		return err
+	}
+	frame, err := json.Marshal(result)
+	if err != nil {
+		return err
+	}
+	binary.Write(out, binary.LittleEndian, uint32(len(frame)))
+	out.Write(frame)
+	return out.Flush()
+}
+
+func main() {
+	in, out := bufio.NewReader(os.Stdin), bufio.NewWriter(os.Stdout)
+	for {
+		err := serve(in, out)
+		if err == io.EOF {
+			return
+		}
+		if err != nil {
+			os.Stderr.WriteString(err.Error() + "\n")
+			os.Exit(1)
+		}
+	}
+}

@@ -1,0 +1,61 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""An implementation of all stages over the process protocol of docs/oracle.md: o2ref check -- ./second.py
+
+Messages are the work of the codec in codec.py, the other stages that of mapping.py and registration.py.
+"""
+
+import json
+import struct
+import sys
+from pathlib import Path
+
+# The codec lies beside this file, or where the tests of the wire format have it.
+sys.path.append(str(Path(__file__).resolve().parents[2] / "wire"))
+sys.dont_write_bytecode = True
+
+import codec  # noqa: E402
+from mapping import dma_map, rdma_plan, sg_build  # noqa: E402
+from refusal import Refuse  # noqa: E402
+from registration import reg_plan  # noqa: E402
+from transfer import transfer  # noqa: E402
+
+
+def options_of(form):
+    return dict(codec.NO_OPTIONS, **form.get("options", {}))
+
+
+def msg_decode(form):
+    return {"message": codec.to_json(codec.decode(bytes.fromhex(form["bytes"]), options_of(form)))}
+
+
+def msg_encode(form):
+    return {"bytes": codec.encode(codec.from_json(form["message"]), options_of(form)).hex()}
+
+
+STAGES = {"msg_decode": msg_decode, "msg_encode": msg_encode, "sg_build": sg_build, "dma_map": dma_map,
+          "reg_plan": reg_plan, "rdma_plan": rdma_plan, "transfer": transfer}
+
+
+def answer(form):
+    stage = form["form"].split("/")[1]
+    try:
+        result = STAGES[stage](form)
+    except Refuse as error:
+        result = {"refused": error.form}
+    except codec.Refused as error:
+        result = {"refused": error.answer}
+    return {"form": f"o2ref/{stage}/output", "version": 1, **result}
+
+
+def main():
+    while head := sys.stdin.buffer.read(4):
+        length, = struct.unpack("<I", head)
+        request = json.loads(sys.stdin.buffer.read(length))
+        frame = json.dumps(answer(request), separators=(",", ":")).encode()
+        sys.stdout.buffer.write(struct.pack("<I", len(frame)) + frame)
+        sys.stdout.buffer.flush()
+
+
+if __name__ == "__main__":
+    main()
