@@ -29,16 +29,29 @@ func refuseAt(errno, name string, index int) error {
 	return &refusal{Errno: errno, Rule: name, Index: &index}
 }
 
-// Address is "0x..." in the forms; lengths of 2^63 and more are too.
-type address uint64
+// An address is "0x..." in the forms; a length is a number, and "0x..." from 2^63 on.
+type (
+	address uint64
+	length  uint64
+)
 
 func (a address) MarshalJSON() ([]byte, error) {
 	return []byte(`"0x` + strconv.FormatUint(uint64(a), 16) + `"`), nil
 }
 
+func parse(text []byte) (uint64, error) {
+	return strconv.ParseUint(strings.Trim(string(text), `"`), 0, 64)
+}
+
 func (a *address) UnmarshalJSON(text []byte) error {
-	value, err := strconv.ParseUint(strings.Trim(string(text), `"`), 0, 64)
+	value, err := parse(text)
 	*a = address(value)
+	return err
+}
+
+func (l *length) UnmarshalJSON(text []byte) error {
+	value, err := parse(text)
+	*l = length(value)
 	return err
 }
 

@@ -24,7 +24,7 @@ type workRequest struct {
 }
 
 type rdmaInput struct {
-	Nob    address
+	Nob    length
 	Limits struct {
 		MaxWrs uint32 `json:"max_wrs"`
 		WrqSge uint32 `json:"wrq_sge"`
@@ -109,6 +109,6 @@ func rdmaPlan(request []byte) (map[string]any, error) {
 		sink.used += part
 		left -= part
 	}
-	return map[string]any{"plan": map[string]any{"lkey": in.Source.Key, "rkey": in.Sink.Key, "nob": uint64(in.Nob),
+	return map[string]any{"plan": map[string]any{"lkey": in.Source.Key, "rkey": in.Sink.Key, "nob": in.Nob,
 		"wr": requests, "sge": gather}}, nil
 }

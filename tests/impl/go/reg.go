@@ -101,22 +101,22 @@ func listPages(in *regInput, hole string) (pages []address, starts []uint64, err
 }
 
 // One fragment over the whole region.
-func whole(plan *regPlanOut, iova, length uint64, refused error) error {
-	if length > lastAddress-iova {
+func whole(plan *regPlanOut, iova, nob uint64, refused error) error {
+	if nob > lastAddress-iova {
 		return refused
 	}
-	plan.Iova, plan.Length = address(iova), length
-	plan.Frags = []frag{{uint32(length), address(iova)}}
+	plan.Iova, plan.Length = address(iova), nob
+	plan.Frags = []frag{{uint32(nob), address(iova)}}
 	return nil
 }
 
-func planFmr(in *regInput, plan *regPlanOut, length uint64) (err error) {
+func planFmr(in *regInput, plan *regPlanOut, nob uint64) (err error) {
 	var starts []uint64
 	if plan.Pages, starts, err = listPages(in, "RegFmrGap"); err != nil {
 		return err
 	}
 	if !in.Request.Gaps {
-		return whole(plan, starts[0], length, nil)
+		return whole(plan, starts[0], nob, nil)
 	}
 	for i, s := range in.List.Segments {
 		plan.Frags = append(plan.Frags, frag{s.Length, address(starts[i])})
@@ -126,17 +126,17 @@ func planFmr(in *regInput, plan *regPlanOut, length uint64) (err error) {
 	return nil
 }
 
-func planFastreg(in *regInput, plan *regPlanOut, length uint64) (err error) {
+func planFastreg(in *regInput, plan *regPlanOut, nob uint64) (err error) {
 	if in.Request.Gaps {
 		return refuse("EPROTONOSUPPORT", "RegFastregGaps")
 	}
 	if plan.Pages, _, err = listPages(in, "RegFastregShort"); err != nil {
 		return err
 	}
-	return whole(plan, uint64(in.List.Segments[0].Addr), length, refuseAt("EINVAL", "RegFastregWraps", 0))
+	return whole(plan, uint64(in.List.Segments[0].Addr), nob, refuseAt("EINVAL", "RegFastregWraps", 0))
 }
 
-func planPhys(in *regInput, plan *regPlanOut, length uint64) (err error) {
+func planPhys(in *regInput, plan *regPlanOut, nob uint64) (err error) {
 	var starts []uint64
 	if in.Request.Gaps {
 		return refuse("EINVAL", "RegPhysGaps")
@@ -147,10 +147,10 @@ func planPhys(in *regInput, plan *regPlanOut, length uint64) (err error) {
 	if uint64(in.Request.Iova)%uint64(in.Request.PageBytes) != 0 {
 		return refuse("EINVAL", "RegPhysAlignment")
 	}
-	return whole(plan, uint64(in.Request.Iova)+starts[0], length, refuse("EINVAL", "RegPhysWraps"))
+	return whole(plan, uint64(in.Request.Iova)+starts[0], nob, refuse("EINVAL", "RegPhysWraps"))
 }
 
-func makePlan(in *regInput, plan *regPlanOut, length uint64) error {
+func makePlan(in *regInput, plan *regPlanOut, nob uint64) error {
 	segments := in.List.Segments
 	switch in.Request.Mode {
 	case "global":
@@ -159,22 +159,22 @@ func makePlan(in *regInput, plan *regPlanOut, length uint64) error {
 		}
 		return nil
 	case "fmr":
-		return planFmr(in, plan, length)
+		return planFmr(in, plan, nob)
 	case "fastreg":
-		return planFastreg(in, plan, length)
+		return planFastreg(in, plan, nob)
 	case "phys":
-		return planPhys(in, plan, length)
+		return planPhys(in, plan, nob)
 	case "user":
 		if !in.Request.Contiguous {
 			return refuse("EPROTONOSUPPORT", "RegUserHoles")
 		}
-		return whole(plan, uint64(in.Request.Iova), length, refuse("EINVAL", "RegUserWraps"))
+		return whole(plan, uint64(in.Request.Iova), nob, refuse("EINVAL", "RegUserWraps"))
 	default: // fastreg_gaps
 		if len(segments) > int(in.Request.MaxPages) {
 			return refuse("EINVAL", "RegTooManyEntries")
 		}
 		plan.Entries = segments
-		return whole(plan, uint64(segments[0].Addr), length, refuseAt("EINVAL", "RegEntriesWrap", 0))
+		return whole(plan, uint64(segments[0].Addr), nob, refuseAt("EINVAL", "RegEntriesWrap", 0))
 	}
 }
 
@@ -186,12 +186,12 @@ func regPlan(request []byte) (map[string]any, error) {
 	if err := in.Request.check(); err != nil {
 		return nil, err
 	}
-	length, err := checkSegments(in.List.Segments)
+	nob, err := checkSegments(in.List.Segments)
 	if err != nil {
 		return nil, err
 	}
 	plan := regPlanOut{RemoteWrite: in.Request.Side == "sink", Pages: []address{}}
-	if err := makePlan(&in, &plan, length); err != nil {
+	if err := makePlan(&in, &plan, nob); err != nil {
 		return nil, err
 	}
 	plan.PageOffset = uint64(plan.Iova) % uint64(in.Request.PageBytes)

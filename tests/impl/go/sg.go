@@ -14,7 +14,7 @@ type entry struct {
 
 type sgList struct {
 	Gaps    bool    `json:"gaps"`
-	Nob     uint64  `json:"nob"`
+	Nob     length  `json:"nob"`
 	Entries []entry `json:"entries"`
 }
 
@@ -23,7 +23,7 @@ type piece struct {
 	Base   address
 	Page   uint32
 	Offset uint32
-	Len    address
+	Len    length
 }
 
 type sgInput struct {
@@ -38,8 +38,8 @@ type sgInput struct {
 	}
 	Buffer struct {
 		Kind   string
-		Offset address
-		Nob    address
+		Offset length
+		Nob    length
 		Pieces []piece
 	}
 }
@@ -80,9 +80,9 @@ func (in *sgInput) pageBehind(at uint64) (uint32, bool) {
 	return 0, false
 }
 
-// The entries of length bytes of a piece, from skip on.
-func (in *sgInput) cut(list *sgList, p piece, i int, skip, length uint64) error {
-	for length > 0 {
+// The entries of left bytes of a piece, from skip on.
+func (in *sgInput) cut(list *sgList, p piece, i int, skip, left uint64) error {
+	for left > 0 {
 		if len(list.Entries) == int(in.MaxEntries) {
 			return refuseAt("EFAULT", "SgTooMany", i)
 		}
@@ -96,12 +96,12 @@ func (in *sgInput) cut(list *sgList, p piece, i int, skip, length uint64) error 
 			e = entry{Page: page, Offset: uint32(at % uint64(in.Space.PageBytes))}
 		}
 		e.Length = in.Space.PageBytes - e.Offset
-		if uint64(e.Length) > length {
-			e.Length = uint32(length)
+		if uint64(e.Length) > left {
+			e.Length = uint32(left)
 		}
 		list.Entries = append(list.Entries, e)
 		skip += uint64(e.Length)
-		length -= uint64(e.Length)
+		left -= uint64(e.Length)
 	}
 	return nil
 }
@@ -124,8 +124,8 @@ func sgBuild(request []byte) (map[string]any, error) {
 	if err := in.check(); err != nil {
 		return nil, err
 	}
-	list := sgList{Nob: uint64(in.Buffer.Nob), Entries: []entry{}}
-	skip, left := uint64(in.Buffer.Offset), list.Nob
+	list := sgList{Nob: in.Buffer.Nob, Entries: []entry{}}
+	skip, left := uint64(in.Buffer.Offset), uint64(list.Nob)
 	for i, p := range in.Buffer.Pieces {
 		if left == 0 || p.Len == 0 {
 			continue

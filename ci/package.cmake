@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: MIT
+# What `cmake --install` puts where, and the Debian package that `cpack -G DEB` makes of it.
+include(GNUInstallDirs)
+set(O2_DATA_DIR ${CMAKE_INSTALL_DATADIR}/o2ref)
+
+install(TARGETS o2ref_cli o2props)
+if(O2_VERBS)
+  install(TARGETS o2props-verbs)
+endif()
+install(DIRECTORY ref/oracle/include/o2ref DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+
+# A header alone: the same for all architectures.
+configure_file(ci/o2ref.pc.in o2ref.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/o2ref.pc DESTINATION ${CMAKE_INSTALL_DATADIR}/pkgconfig)
+
+install(DIRECTORY corpus DESTINATION ${O2_DATA_DIR})
+install(DIRECTORY tests/impl/c tests/impl/go DESTINATION ${O2_DATA_DIR}/examples)
+install(DIRECTORY tests/impl/python DESTINATION ${O2_DATA_DIR}/examples
+  USE_SOURCE_PERMISSIONS PATTERN "__pycache__" EXCLUDE)
+# The codec that the Python example is made of.
+install(FILES tests/wire/codec.py tests/wire/codec_base.py DESTINATION ${O2_DATA_DIR}/examples/python)
+
+file(GLOB O2_DOCS CONFIGURE_DEPENDS docs/*.md)
+install(FILES ${O2_DOCS} README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME copyright)
+install(DIRECTORY docs/pictures DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES docs/man/o2ref.1 docs/man/o2props.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+install(FILES docs/man/o2ref-impl.7 DESTINATION ${CMAKE_INSTALL_MANDIR}/man7)
+
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_NAME o2ref)
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY ${PROJECT_DESCRIPTION})
+set(CPACK_PACKAGE_CONTACT "o2ref <o2ref@example.org>")
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SECTION net)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PACKAGE_SUGGESTS "gcc, pkg-config, python3")
+include(CPack)
