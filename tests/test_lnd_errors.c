@@ -131,16 +131,17 @@ static void tampered_get(enum o2_reg_mode mode, uint32_t key_xor, int64_t addr_a
 
 	pair->b.answer = source;
 	/* What o2_conn_get does, but for the descriptor: the window is not bound, its key is not alive. */
-	tx = o2_tx_start(a, O2_OP_GET, true, O2_SINK);
+	tx = o2_tx_start(a, O2_TX_OURS, O2_OP_GET, O2_SINK, NULL);
 	assert_int_equal(o2_tx_map(a, tx, &sink, NULL), 0);
 	msg = o2_msg_begin(a, O2_MSG_GET_REQ);
-	msg->u.get.hdr = o2_conn_lnet_hdr(a, O2_LNET_GET, 0, 0);
+	msg->u.get.hdr = o2_conn_lnet_hdr(a, O2_LNET_GET, 0, 20000);
 	msg->u.get.ibgm_cookie = tx->cookie;
 	msg->u.get.ibgm_rd = tx->desc;
 	msg->u.get.ibgm_rd.rd_key ^= key_xor;
 	msg->u.get.ibgm_rd.rd_frags[0].rf_addr += (uint64_t)addr_add;
 	send_msg(&pair->a);
-	tx->state = O2_TX_GET_WAIT_DONE;
+	o2_tx_queue(a, tx, O2_MSG_GET_REQ);
+	o2_tx_move(a, tx, O2_LIST_ACTIVE);
 	tx->silent = false;
 	/* Behind it, one that is innocent; b starts it, so that it is open on both sides. */
 	assert_int_equal(start_get(pair->b.conn, &other, 0, NULL, NULL), 0);

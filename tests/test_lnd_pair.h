@@ -414,10 +414,11 @@ static inline struct o2_transfer_memory gapped(struct o2_kiov *kiov, uint32_t fi
 					   .mode = mode};
 }
 
-/* Post bytes as a message, past all of the connection's own logic. */
+/* Post bytes as a message, past all of the connection's own logic but its account of credits. */
 static inline void send_raw(struct side *side, const void *bytes, uint32_t length)
 {
 	struct o2_conn *conn = side->conn;
+	enum o2_msg_type type = (enum o2_msg_type)((const uint8_t *)bytes)[6];
 	uint8_t *slot = conn->slots + (uint64_t)(conn->nrecv + conn->ntx - 1) * O2_MSG_BYTES;
 	struct ibv_sge sge = {(uintptr_t)slot, length, conn->slot_mr->lkey};
 	struct ibv_send_wr wr = {.wr_id = o2_wr_id(O2_WORK_SILENT, conn->ntx - 1),
@@ -428,6 +429,8 @@ static inline void send_raw(struct side *side, const void *bytes, uint32_t lengt
 
 	memcpy(slot, bytes, length);
 	assert_int_equal(ibv_post_send(conn->qp, &wr, &bad), 0);
+	if (conn->credits.credits > 0)
+		conn->credits.credits -= o2_takes_credit(conn->credits.version, type);
 }
 
 /* The same for a message that the codec finds good: what o2_msg_begin has started and the test has filled. */

@@ -216,15 +216,18 @@ static void tells_match_about_the_request(void **state)
 	pair_close(pair);
 }
 
-/* More transfers at a time than one queue holds in either direction, and more than there are. */
-static void runs_a_full_queue_both_ways(void **state)
+/* More operations at a time than there are credits, in both directions; and more than there may be. */
+static void runs_full_queues_both_ways(void **state)
 {
-	struct pair *pair = pair_default();
+	struct o2_conn_config config = O2_CONN_DEFAULTS;
+	struct pair *pair;
 	static struct o2_kiov kiov[2][16][4];
-	uint32_t depth = O2_CONN_DEFAULTS.queue_depth;
+	uint32_t depth = 12;
 	uint32_t rounds = 12;
 
 	(void)state;
+	config.max_transfers = depth;
+	pair = pair_open(&config, &config);
 	for (uint32_t round = 0; round < rounds; round++) {
 		struct o2_error error;
 
@@ -330,7 +333,7 @@ int main(void)
 		cmocka_unit_test(moves_short_gets_and_truncated_puts),
 		cmocka_unit_test(moves_in_the_other_byte_order),
 		cmocka_unit_test(tells_match_about_the_request),
-		cmocka_unit_test(runs_a_full_queue_both_ways),
+		cmocka_unit_test(runs_full_queues_both_ways),
 		cmocka_unit_test(rotates_keys),
 		cmocka_unit_test(answers_without_a_match),
 	};

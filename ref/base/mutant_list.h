@@ -2,6 +2,8 @@
 #ifndef O2_BASE_MUTANT_LIST_H
 #define O2_BASE_MUTANT_LIST_H
 
+#include "base/mutant_list_flow.h"
+
 /*
  * All deliberate defects: X(id, name, area, defect, text).
  *
@@ -110,6 +112,7 @@
 	X(CHECKSUM_ZERO, "checksum-zero", "codec", "", "a sum of 0 is sent as 0, which means no checksum") \
 	X(CHECKSUM_SIGN, "checksum-sign", "codec", "", "the signed sum widens 0x80 as if it were unsigned")
 
-#define O2_MUTANTS(X) O2_MUTANTS_OF_PLANS(X) O2_MUTANTS_OF_MEMORY(X) O2_MUTANTS_OF_CODEC(X)
+#define O2_MUTANTS(X) \
+	O2_MUTANTS_OF_PLANS(X) O2_MUTANTS_OF_MEMORY(X) O2_MUTANTS_OF_CODEC(X) O2_MUTANTS_OF_FLOW(X)
 
 #endif

@@ -53,9 +53,6 @@ struct o2_conn_peer {
 		max_msg_bytes; /* the largest message that the peer takes, O2_MIN_MSG_BYTES to O2_MSG_BYTES */
 };
 
-/* A GET_REQ with one fragment: below this a peer could not be asked for anything. */
-#define O2_MIN_MSG_BYTES 148u
-
 /* Defaults and limits are those of o2iblnd (docs/transport.md, "Tunables"). */
 struct o2_conn_config {
 	uint16_t version; /* O2_MSG_VERSION_1 or O2_MSG_VERSION_2, until o2_conn_set_peer says otherwise */
@@ -78,8 +75,7 @@ struct o2_conn_config {
 	uint8_t ack_timeout;		     /* local ack timeout exponent, as in ibv_modify_qp(3) */
 };
 
-#define O2_MAX_QUEUE_DEPTH 255u
-#define O2_MAX_TRANSFERS   65535u
+#define O2_MAX_TRANSFERS 65535u
 
 #define O2_CONN_DEFAULTS                                              \
 	((struct o2_conn_config){.version = O2_MSG_VERSION_2,         \

@@ -2,7 +2,9 @@
 #ifndef O2_LND_CONN_INTERNAL_H
 #define O2_LND_CONN_INTERNAL_H
 
+#include "lnd/choose.h"
 #include "lnd/conn.h"
+#include "lnd/credits.h"
 #include "mem/dma_map.h"
 #include "mem/sg_build.h"
 #include "rdma/post.h"
@@ -15,49 +17,92 @@
 /* Pid of the kernel's LNet in the LNet header (docs/wire.md, "LNet header"). */
 #define O2_LNET_PID 12345u
 
-/* Work requests of a transfer besides its RDMA WRITEs: a request or answer, a final message, and one for the
- * life of a key (bind or invalidate). */
+/* Work requests of a transfer besides its RDMA WRITEs: a message, and two for the life of a key (bind and
+ * invalidate). */
 #define O2_TX_EXTRA_WRS 3u
 
-/* Receives for messages out of band, beside one per request and one per answer (docs/transport.md). */
+/* Version 2: receives for messages out of band, beside one per request and one per answer. */
 #define O2_EXTRA_RECVS 2u
 
-enum o2_tx_state {
-	O2_TX_FREE,
-	O2_TX_STARTING,	     /* being set up; nothing was sent */
-	O2_TX_PUT_WAIT_ACK,  /* source: PUT_REQ is out; PUT_ACK or PUT_NAK ends the wait */
-	O2_TX_PUT_WAIT_DONE, /* sink: PUT_ACK is out; PUT_DONE ends the wait */
-	O2_TX_GET_WAIT_DONE, /* sink: GET_REQ is out; GET_DONE ends the wait */
-	O2_TX_INVALIDATING,  /* the outcome is known; the sink's key is being killed */
-	O2_TX_FINISHING,     /* the outcome is known; a send may still be in flight */
+/* Gather entries of an IMMEDIATE that is not copied: the headers, and its pages. */
+#define O2_IMMEDIATE_SGE 5u
+
+/* NOOPs that may exist at a time: those in flight, one that is being decided on, and one in reserve. */
+#define O2_NOOP_TXS 4u
+
+/* Where a transmit is; o2iblnd has the same lists. */
+enum o2_tx_list {
+	O2_LIST_NONE,	    /* being set up, or taken from a list to be looked at */
+	O2_LIST_NOOPS,	    /* version 1: a NOOP that waits for a credit */
+	O2_LIST_QUEUE,	    /* waits for a credit */
+	O2_LIST_RESERVED,   /* a request that waits for a reservation, and then for a credit */
+	O2_LIST_NOCRED,	    /* needs no credit, waits for its turn */
+	O2_LIST_INVALIDATE, /* the key of a sink waits to be killed */
+	O2_LIST_ACTIVE,	    /* posted, and not ended */
+	O2_TX_LISTS,
 };
 
-/* One side of one transfer ("transmit"). */
+/* For whom a transmit is kept, so that nobody can use up the others' room. */
+enum o2_tx_owner {
+	O2_TX_OURS,  /* operations that we start */
+	O2_TX_PEERS, /* operations that the peer starts */
+	O2_TX_NOOPS,
+	O2_TX_OWNERS,
+};
+
+/*
+ * One side of one operation ("transmit").  It ends when it is on no list but ACTIVE, no send of its own is
+ * in flight, it waits for no message, and its key is dead.
+ */
 struct o2_tx {
-	enum o2_tx_state state;
+	struct o2_tx *next;
+	struct o2_tx *prev;
+	enum o2_tx_list list;
+	enum o2_tx_owner owner;
+	enum o2_msg_type type; /* of the message that is queued, or was posted last */
 	enum o2_transfer_op op;
 	enum o2_side side;
+	bool in_use;
 	bool initiator;
-	bool silent;	     /* the upper layer does not know of it, or not yet: ends without ops->done */
-	uint64_t tag;	     /* of the upper layer */
-	uint64_t cookie;     /* ours */
-	uint32_t nsends;     /* messages whose send completion is outstanding */
-	uint64_t nob_mapped; /* bytes of our memory in this transfer */
+	bool silent;	   /* the upper layer does not know of it: ends without ops->done */
+	bool waiting;	   /* for the answer to a message of this type */
+	bool invalidating; /* its key is on the way to its death */
+	bool gather;	   /* IMMEDIATE: the payload is sent from where it lies */
+	uint64_t tag;	   /* of the upper layer */
+	uint64_t cookie;   /* ours */
+	uint64_t peer_cookie;
+	int64_t status; /* PUT_NAK, PUT_DONE, GET_DONE: bytes to move, or a negative errno */
+	uint64_t deadline_ms;
+	uint32_t nsends;	/* messages whose send completion is outstanding */
+	uint32_t posted_wrs[2]; /* work requests of each of them, the older one first */
+	uint64_t nob_mapped;	/* bytes of our memory in this operation */
 	struct o2_dma_mapping mapping;
 	struct o2_binding binding;
-	struct o2_rdma_desc desc; /* of our memory */
 
 	/* The outcome. */
 	uint64_t nob;
 	uint32_t nfrags;
 	uint32_t nwr;
+	enum o2_health health;
 	struct o2_transfer_fault fault;
+
+	/* From here on nothing is cleared when a transmit is taken. */
+	struct o2_lnet_hdr hdr;	       /* IMMEDIATE, PUT_REQ, GET_REQ */
+	struct o2_rdma_desc desc;      /* of our memory */
+	struct o2_rdma_desc sink_desc; /* source: of the peer's memory */
 };
 
-/* A request that waits for a free transmit; its receive slot is reposted when it is served. */
+struct o2_tx_head {
+	struct o2_tx *first;
+	struct o2_tx *last;
+	uint32_t count;
+};
+
+/* A message that waits in its receive slot, which is posted again when it was handled. */
 struct o2_parked {
 	uint32_t slot;
 	uint32_t length;
+	bool accounted; /* its credits were taken into account already */
 };
 
 /* Buffers of the stages; nobody's state: valid from one call to the next within one handler only. */
@@ -71,25 +116,45 @@ struct o2_scratch {
 struct o2_conn {
 	struct o2_ni *ni;
 	struct o2_conn_config config; /* queue_depth and max_frags as device and peer allow */
+	struct o2_flow_tunables flow; /* as resolved at creation */
 	struct o2_conn_ops ops;
 	void *context;
 	enum o2_conn_state state;
 	struct o2_transfer_fault fault;
 	struct o2_conn_address self;
-	struct o2_conn_address peer;
+	struct o2_conn_address address; /* of the peer, for a direct connection */
+	struct o2_conn_peer peer;
 	struct ibv_cq *cq;
 	struct ibv_qp *qp;
 
-	uint32_t ntx; /* 2 * queue_depth at creation: the first half is for transfers that we initiate */
-	uint32_t nrecv;
+	struct o2_credits credits;
+	struct o2_tx_head list[O2_TX_LISTS];
+	struct o2_tx_head idle[O2_TX_OWNERS];
+	uint32_t ntx;
 	struct o2_tx *tx;
+	uint32_t nopen; /* operations of ours and of the peer's that have not ended */
+	uint32_t invalidates_in_flight;
+	bool pumping;
+
+	uint64_t now_ms;
+	uint64_t last_post_ms;
+	uint64_t noop_window_ms; /* empty NOOPs are counted from then on */
+	uint32_t empty_noops;
+
 	uint64_t next_cookie;
+	uint32_t nrecv;
 	uint8_t *slots; /* nrecv for receiving, then one per transmit; O2_MSG_BYTES each */
 	struct ibv_mr *slot_mr;
 	struct o2_parked *parked; /* a ring of nrecv */
 	uint32_t parked_first;
 	uint32_t nparked;
-	uint64_t now_ms;
+	uint32_t puts_accepted;
+
+	/* What is posted and not known to be complete, and what the queues hold. */
+	uint32_t send_wrs;
+	uint32_t send_wrs_max;
+	uint32_t recv_wrs;
+	uint32_t cq_entries;
 
 	struct o2_msg rx_msg; /* the message being handled */
 	struct o2_msg tx_msg; /* the message being made */
@@ -120,14 +185,32 @@ static inline uint32_t o2_wr_id_index(uint64_t wr_id)
 	return (uint32_t)wr_id;
 }
 
+static inline uint32_t o2_tx_index(const struct o2_conn *conn, const struct o2_tx *tx)
+{
+	return (uint32_t)(tx - conn->tx);
+}
+
+/* Transfers that the send queue has room for, each with all its requests; so many keys may be dying at a time
+ * as well. */
+static inline uint32_t o2_full_transfers(const struct o2_flow_tunables *flow)
+{
+	return flow->queue_depth > flow->concurrent_sends ? flow->queue_depth : flow->concurrent_sends;
+}
+
 /* qp.c */
 
-/* Clip queue_depth to what the device can queue; refuses a device that cannot do a depth of 2. */
-int o2_qp_fit(struct o2_ni *ni, struct o2_conn_config *config, struct o2_error *error);
-uint32_t o2_qp_send_wrs(const struct o2_conn_config *config);
+/*
+ * Fill in and check the tunables, clip queue_depth to what the device can queue.  -EINVAL for a tunable out
+ * of its range, and for a device that cannot do a depth of 2.
+ */
+int o2_qp_fit(struct o2_ni *ni, struct o2_conn_config *config, struct o2_flow_tunables *flow,
+	      struct o2_error *error);
+uint32_t o2_qp_send_wrs(const struct o2_conn_config *config, const struct o2_flow_tunables *flow);
 uint32_t o2_qp_recv_wrs(const struct o2_conn_config *config);
 int o2_qp_create(struct o2_conn *conn, struct o2_error *error); /* to INIT */
-int o2_qp_connect(struct o2_conn *conn, struct o2_error *error);
+/* -EINVAL for numbers that no queue pair has. */
+int o2_qp_check_address(const struct o2_conn_address *peer, struct o2_error *error);
+int o2_qp_connect(struct o2_conn *conn, struct o2_error *error); /* to RTS, to conn->address */
 void o2_qp_fail(struct o2_conn *conn);
 
 /* tx_slot.c */
@@ -138,6 +221,16 @@ void o2_tx_slot_give(struct o2_conn *conn, struct o2_tx *tx);
 uint8_t *o2_tx_slot_bytes(const struct o2_conn *conn, const struct o2_tx *tx);
 uint32_t o2_tx_slot_lkey(const struct o2_conn *conn, const struct o2_tx *tx);
 
+/*
+ * Fragments of a sink that the peer takes: as agreed, and as many as a GET_REQ of its largest message holds.
+ */
+static inline uint32_t o2_sink_frags(const struct o2_conn *conn)
+{
+	uint32_t fit = (conn->peer.max_msg_bytes - (O2_MIN_MSG_BYTES - 12)) / 12;
+
+	return conn->config.max_frags < fit ? conn->config.max_frags : fit;
+}
+
 /* tx_map.c */
 
 /* Run the mapping stages on memory: fills binding, desc and nob_mapped. */
@@ -146,65 +239,113 @@ int o2_tx_map(struct o2_conn *conn, struct o2_tx *tx, const struct o2_transfer_m
 /* Undo it, however far it came; for a transmit that was never mapped nothing happens. */
 void o2_tx_unmap(struct o2_conn *conn, struct o2_tx *tx);
 
-/* transfer.c */
+/* tx.c */
 
-/* A free transmit of that half in state STARTING and silent, or NULL. */
-struct o2_tx *o2_tx_start(struct o2_conn *conn, enum o2_transfer_op op, bool initiator, enum o2_side side);
-bool o2_tx_available(const struct o2_conn *conn, bool initiator);
-/* The transmit with our cookie that waits in this state, or NULL. */
-struct o2_tx *o2_tx_find(struct o2_conn *conn, uint64_t cookie, enum o2_tx_state state);
-/*
- * Start a transfer of our own: a transmit with its memory mapped, or nothing at all.
- * Returns 0, -ENOTCONN, -EBUSY, or what the mapping stages refuse.
+/* Make the idle lists.  owner_count: how many transmits each owner gets; conn->tx holds the sum. */
+void o2_tx_init(struct o2_conn *conn, const uint32_t owner_count[O2_TX_OWNERS]);
+/* A transmit with a message slot, silent and on no list.  NULL with *error filled: none is idle, or no slot.
  */
-int o2_tx_initiate(struct o2_conn *conn, enum o2_transfer_op op, enum o2_side side,
-		   const struct o2_transfer_memory *memory, struct o2_tx **tx_out, struct o2_error *error);
-/* Post its request, which is in conn->tx_msg, and wait in that state.  On failure the transmit is gone. */
-int o2_tx_request(struct o2_conn *conn, struct o2_tx *tx, enum o2_tx_state wait, uint64_t *cookie_out,
-		  struct o2_error *error);
-/* The outcome is known: kill the key if need be, wait for sends, then end.  May call ops->done. */
+struct o2_tx *o2_tx_start(struct o2_conn *conn, enum o2_tx_owner owner, enum o2_transfer_op op,
+			  enum o2_side side, struct o2_error *error);
+/* Move to the end of that list. */
+void o2_tx_move(struct o2_conn *conn, struct o2_tx *tx, enum o2_tx_list list);
+/* The active transmit with our cookie whose message of that type waits for an answer, or NULL. */
+struct o2_tx *o2_tx_find(struct o2_conn *conn, uint64_t cookie, enum o2_msg_type type);
+/* Queue its message of that type for posting, with a deadline from now on. */
+void o2_tx_queue(struct o2_conn *conn, struct o2_tx *tx, enum o2_msg_type type);
+/* The outcome is known: kill the key if need be, and end as soon as nothing is under way.  May call
+ * ops->done. */
 void o2_tx_settle(struct o2_conn *conn, struct o2_tx *tx);
-/* Release everything, free the transmit and report it, unless it is silent. */
+/* End it if nothing is under way any more. */
+void o2_tx_check_done(struct o2_conn *conn, struct o2_tx *tx);
+/* Release everything, make the transmit idle and report it, unless it is silent. */
 void o2_tx_end(struct o2_conn *conn, struct o2_tx *tx);
-/* Note why the transfer fails; the first fault stays. */
+/* Give back a transmit that never started. */
+void o2_tx_drop(struct o2_conn *conn, struct o2_tx *tx);
+/* Note why the operation fails; the first fault stays. */
 void o2_tx_fault_stage(struct o2_tx *tx, int code, const struct o2_error *error);
 void o2_tx_fault_peer(struct o2_tx *tx, int32_t status);
+
+/* submit.c */
+
+/*
+ * Start an operation of our own: a transmit with its memory mapped, or nothing at all.  types: set of the
+ * LNet types that it may carry (bit t for type t).
+ */
+int o2_submit_start(struct o2_conn *conn, enum o2_transfer_op op, enum o2_side side,
+		    const struct o2_lnet_hdr *hdr, uint32_t types, struct o2_tx **tx, struct o2_error *error);
+/* It becomes known to the upper layer and is queued.  Always 0: from now on ops->done reports. */
+int o2_submit(struct o2_conn *conn, struct o2_tx *tx, enum o2_msg_type type, uint64_t *cookie_out);
+
+/* pump.c */
+
+/* Post whatever may be posted now, in order.  May call ops->done, and may close the connection. */
+void o2_pump(struct o2_conn *conn);
+
+/* noop.c */
+
+/* Queue a NOOP if one has to go out. */
+void o2_noop_queue(struct o2_conn *conn);
+bool o2_noop_needed(const struct o2_conn *conn);
+/* A NOOP has arrived.  Too many that say nothing close the connection. */
+void o2_noop_handle(struct o2_conn *conn);
+
+/* deadline.c */
+uint64_t o2_deadline(const struct o2_conn *conn);
+/* What the age and the place of a transmit say when its connection is taken down. */
+enum o2_health o2_deadline_health(const struct o2_tx *tx, bool timed_out);
 
 /* message.c */
 
 /* Header of a message of this type to the peer, everything else zero, in conn->tx_msg. */
 struct o2_msg *o2_msg_begin(struct o2_conn *conn, enum o2_msg_type type);
 /*
- * Encode conn->tx_msg and post it: behind the RDMA WRITEs of plan (may be NULL), and behind the bind of the
- * transmit's window if one is due.  A failed post closes the connection.
+ * Write the transmit's message into its slot, with the credits that are owed right now.
+ * Returns its length, or what the codec refuses.
  */
-int o2_msg_post(struct o2_conn *conn, struct o2_tx *tx, const struct o2_rdma_plan *plan,
-		struct o2_error *error);
-/* The same for an answer, which must never be missing: whatever fails closes the connection. */
-void o2_msg_answer(struct o2_conn *conn, struct o2_tx *tx, const struct o2_rdma_plan *plan);
-/* A PUT_NAK, PUT_DONE or GET_DONE. */
-void o2_msg_complete(struct o2_conn *conn, struct o2_tx *tx, enum o2_msg_type type, uint64_t cookie,
-		     int64_t status, const struct o2_rdma_plan *plan);
+int o2_tx_encode(struct o2_conn *conn, const struct o2_tx *tx, struct o2_error *error);
+
+/* post.c */
+
+/*
+ * Make the transmit's message and post it: behind the RDMA WRITEs that it completes, and behind the bind of
+ * the transmit's window if one is due.  A failed post closes the connection.
+ */
+void o2_tx_post(struct o2_conn *conn, struct o2_tx *tx);
+/* Post the LOCAL_INV of the transmit's key.  A failed post closes the connection. */
+void o2_tx_post_invalidate(struct o2_conn *conn, struct o2_tx *tx);
 int o2_recv_post(struct o2_conn *conn, uint32_t slot, struct o2_error *error);
 static inline uint8_t *o2_recv_slot(const struct o2_conn *conn, uint32_t slot)
 {
 	return conn->slots + (uint64_t)slot * O2_MSG_BYTES;
 }
 
-/* put.c, get.c: one function per message received, which is in conn->rx_msg */
-void o2_put_handle_req(struct o2_conn *conn);
+/* receive.c */
+
+/* A message has arrived in this slot. */
+void o2_receive(struct o2_conn *conn, uint32_t slot, uint32_t length);
+/* Handle messages that wait, as far as they can be handled now. */
+void o2_receive_parked(struct o2_conn *conn);
+
+/* put.c, get.c, immediate.c: one function per message received, which is in conn->rx_msg */
+
+/* tx: a fresh transmit for the request.  True: answered with PUT_ACK. */
+bool o2_put_handle_req(struct o2_conn *conn, struct o2_tx *tx);
 void o2_put_handle_ack(struct o2_conn *conn);
 void o2_put_handle_nak(struct o2_conn *conn);
 void o2_put_handle_done(struct o2_conn *conn);
-void o2_get_handle_req(struct o2_conn *conn);
+void o2_get_handle_req(struct o2_conn *conn, struct o2_tx *tx);
 void o2_get_handle_done(struct o2_conn *conn);
+void o2_immediate_handle(struct o2_conn *conn);
 uint64_t o2_desc_bytes(const struct o2_rdma_desc *desc);
 
-/* conn.c */
+/* teardown.c */
 
-/* Close because of *fault.  culprit, may be NULL: the transfer that it is about, which ends with it; all
+/* Close because of *fault.  culprit, may be NULL: the operation that it is about, which ends with it; all
  * others end with -ECONNABORTED. */
 void o2_conn_fail(struct o2_conn *conn, const struct o2_transfer_fault *fault, struct o2_tx *culprit);
+/* A call to the device has failed: *error says which and why. */
+void o2_conn_fail_stage(struct o2_conn *conn, const struct o2_error *error, struct o2_tx *culprit);
 /* The peer broke a rule. */
 void o2_conn_refuse_peer(struct o2_conn *conn, struct o2_tx *culprit, const struct o2_error *error);
 void o2_conn_refuse_message(struct o2_conn *conn, struct o2_tx *culprit, const char *rule, const char *field,

@@ -12,16 +12,14 @@ static uint32_t most_frags(const struct o2_conn *conn)
 
 static uint32_t most_sge(const struct o2_conn *conn)
 {
-	return (conn->chain.sge_capacity - 1) / most_frags(conn);
+	return (conn->chain.sge_capacity - O2_IMMEDIATE_SGE) / most_frags(conn);
 }
 
 int o2_conn_set_limits(struct o2_conn *conn, const struct o2_conn_config *config, struct o2_error *error)
 {
-	for (uint32_t i = 0; i < conn->ntx; i++) {
-		if (conn->tx[i].state != O2_TX_FREE)
-			return o2_refuse(error, -EBUSY, "conn/transfer-open", "tx[].state", i,
-					 conn->tx[i].state, O2_TX_FREE);
-	}
+	if (conn->nopen > 0)
+		return o2_refuse(error, -EBUSY, "conn/transfer-open", "operations open", O2_NO_INDEX,
+				 conn->nopen, 0);
 	if (config->max_frags == 0 || config->max_frags > most_frags(conn))
 		return o2_refuse(error, -EINVAL, "conn/max-frags", "max_frags", O2_NO_INDEX,
 				 config->max_frags, most_frags(conn));

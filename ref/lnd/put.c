@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 
+#include "base/mutant.h"
 #include "lnd/conn_internal.h"
 
 /* PUT: the initiator is the source (docs/transport.md, "PUT"). */
@@ -18,119 +19,124 @@ int o2_conn_put(struct o2_conn *conn, const struct o2_lnet_hdr *hdr, const struc
 		uint64_t *cookie_out, struct o2_error *error)
 {
 	struct o2_tx *tx;
-	struct o2_msg *msg;
-	int rc = o2_tx_initiate(conn, O2_OP_PUT, O2_SOURCE, source, &tx, error);
+	int rc = o2_submit_start(conn, O2_OP_PUT, O2_SOURCE, hdr, 1u << O2_LNET_PUT | 1u << O2_LNET_REPLY,
+				 &tx, error);
 
 	if (rc != 0)
 		return rc;
-	msg = o2_msg_begin(conn, O2_MSG_PUT_REQ);
-	msg->u.putreq.hdr = *hdr;
-	msg->u.putreq.hdr.payload_length = (uint32_t)tx->nob_mapped;
-	msg->u.putreq.ibprm_cookie = tx->cookie;
-	return o2_tx_request(conn, tx, O2_TX_PUT_WAIT_ACK, cookie_out, error);
+	rc = o2_tx_map(conn, tx, source, error);
+	if (rc != 0) {
+		o2_tx_drop(conn, tx);
+		return rc;
+	}
+	tx->tag = source->tag;
+	tx->hdr.payload_length = (uint32_t)tx->nob_mapped;
+	return o2_submit(conn, tx, O2_MSG_PUT_REQ, cookie_out);
 }
 
 /* Answer a PUT_REQ with PUT_NAK: no transfer of bytes will follow. */
 static void refuse(struct o2_conn *conn, struct o2_tx *tx, int status)
 {
-	tx->state = O2_TX_FINISHING;
-	o2_msg_complete(conn, tx, O2_MSG_PUT_NAK, conn->rx_msg.u.putreq.ibprm_cookie, status, NULL);
+	tx->status = status;
+	o2_tx_queue(conn, tx, O2_MSG_PUT_NAK);
+	o2_pump(conn);
 }
 
-static void acknowledge(struct o2_conn *conn, struct o2_tx *tx)
+/* Map the sink; 0 or the errno that the source is told. */
+static int prepare(struct o2_conn *conn, struct o2_tx *tx, const struct o2_transfer_memory *memory,
+		   struct o2_error *error)
 {
-	struct o2_msg *msg = o2_msg_begin(conn, O2_MSG_PUT_ACK);
+	uint64_t offered = conn->rx_msg.u.putreq.hdr.payload_length;
 
-	msg->u.putack.ibpam_src_cookie = conn->rx_msg.u.putreq.ibprm_cookie;
-	msg->u.putack.ibpam_dst_cookie = tx->cookie;
-	msg->u.putack.ibpam_rd = tx->desc;
-	tx->nfrags = tx->desc.rd_nfrags;
-	tx->state = O2_TX_PUT_WAIT_DONE;
-	o2_msg_answer(conn, tx, NULL);
+	if (memory->buffer.nob > offered)
+		return o2_refuse(error, -EINVAL, "conn/match-longer-than-offered", "buffer.nob", O2_NO_INDEX,
+				 memory->buffer.nob, offered);
+	return o2_tx_map(conn, tx, memory, error);
 }
 
-/* Sink: a peer wants to PUT.  The caller has seen to it that a transmit is free. */
-void o2_put_handle_req(struct o2_conn *conn)
+/* Sink: the peer wants to PUT, and match has said where to.  True: answered with PUT_ACK. */
+static bool answer(struct o2_conn *conn, struct o2_tx *tx, const struct o2_transfer_memory *memory)
+{
+	struct o2_error error;
+	int rc;
+
+	tx->silent = false;
+	tx->tag = memory->tag;
+	if (memory->buffer.nob == 0) {
+		refuse(conn, tx, 0);
+		return false;
+	}
+	rc = prepare(conn, tx, memory, &error);
+	if (rc != 0) {
+		o2_tx_fault_stage(tx, rc, &error);
+		refuse(conn, tx, rc);
+		return false;
+	}
+	tx->nfrags = tx->desc.rd_nfrags;
+	conn->puts_accepted++;
+	o2_tx_queue(conn, tx, O2_MSG_PUT_ACK);
+	o2_pump(conn);
+	return true;
+}
+
+bool o2_put_handle_req(struct o2_conn *conn, struct o2_tx *tx)
 {
 	const struct o2_msg *request = &conn->rx_msg;
-	uint64_t offered = request->u.putreq.hdr.payload_length;
 	struct o2_transfer_memory memory = {.mode = O2_REG_GLOBAL};
-	struct o2_error error;
-	struct o2_tx *tx;
-	int rc = conn->ops.match(conn->context, request, 0, &memory);
+	int rc;
 
-	if (conn->state != O2_CONN_ESTABLISHED)
-		return;
-	tx = o2_tx_start(conn, O2_OP_PUT, false, O2_SINK);
-	if (rc != 0) {
-		refuse(conn, tx, rc == -ENODATA ? 0 : rc);
-		return;
+	tx->peer_cookie = request->u.putreq.ibprm_cookie;
+	rc = conn->ops.match(conn->context, request, 0, &memory);
+	if (conn->state != O2_CONN_ESTABLISHED || rc == -EPROTO) {
+		o2_tx_drop(conn, tx);
+		if (rc == -EPROTO)
+			o2_conn_refuse_message(conn, NULL, "conn/lnet-header", "hdr.type",
+					       request->u.putreq.hdr.type, 0);
+		return false;
 	}
-	tx->silent = false;
-	tx->tag = memory.tag;
-	if (memory.buffer.nob == 0) {
-		refuse(conn, tx, 0);
-		return;
-	}
-	if (memory.buffer.nob > offered)
-		rc = o2_refuse(&error, -EINVAL, "conn/match-longer-than-offered", "buffer.nob", O2_NO_INDEX,
-			       memory.buffer.nob, offered);
-	else
-		rc = o2_tx_map(conn, tx, &memory, &error);
-	if (rc == 0) {
-		acknowledge(conn, tx);
-		return;
-	}
-	o2_tx_fault_stage(tx, rc, &error);
-	refuse(conn, tx, rc);
+	if (rc == 0)
+		return answer(conn, tx, &memory);
+	refuse(conn, tx, rc == -ENODATA ? 0 : rc);
+	return false;
+}
+
+static struct o2_tx *find(struct o2_conn *conn, uint64_t cookie, enum o2_msg_type type, const char *field)
+{
+	struct o2_tx *tx = o2_tx_find(conn, cookie, type);
+
+	if (tx == NULL)
+		o2_conn_refuse_message(conn, NULL, "conn/unknown-cookie", field, cookie, 0);
+	return tx;
 }
 
 /*
- * Source: the sink has described its memory.  Whatever it says gets an answer: when the plan is refused that
- * is a PUT_DONE with the errno, and the transfer fails on our side as well.
+ * Source: the sink has described its memory.  Whatever it says gets an answer: when the writes cannot be
+ * planned that is a PUT_DONE with the errno, and the transfer fails on our side as well.
  */
 void o2_put_handle_ack(struct o2_conn *conn)
 {
 	const struct o2_msg *ack = &conn->rx_msg;
-	const struct o2_rdma_desc *sink = &ack->u.putack.ibpam_rd;
-	struct o2_rdma_limits limits = {conn->config.max_frags, conn->config.wrq_sge};
-	struct o2_rdma_plan *plan = &conn->scratch.rdma;
-	uint64_t nob = o2_desc_bytes(sink);
-	struct o2_tx *tx = o2_tx_find(conn, ack->u.putack.ibpam_src_cookie, O2_TX_PUT_WAIT_ACK);
-	struct o2_error error;
-	int rc;
+	struct o2_tx *tx = find(conn, ack->u.putack.ibpam_src_cookie, O2_MSG_PUT_REQ, "ibpam_src_cookie");
 
-	if (tx == NULL) {
-		o2_conn_refuse_message(conn, NULL, "conn/unknown-cookie", "ibpam_src_cookie",
-				       ack->u.putack.ibpam_src_cookie, 0);
+	if (tx == NULL)
 		return;
-	}
-	tx->nfrags = sink->rd_nfrags;
-	tx->state = O2_TX_FINISHING;
-	rc = o2_rdma_plan(&tx->desc, sink, nob, &limits, plan, &error);
-	if (rc != 0) {
-		o2_tx_fault_stage(tx, rc, &error);
-		o2_msg_complete(conn, tx, O2_MSG_PUT_DONE, ack->u.putack.ibpam_dst_cookie, rc, NULL);
-		return;
-	}
-	tx->nob = nob;
-	tx->nwr = plan->nwr;
-	o2_msg_complete(conn, tx, O2_MSG_PUT_DONE, ack->u.putack.ibpam_dst_cookie, (int64_t)nob, plan);
+	tx->sink_desc = ack->u.putack.ibpam_rd;
+	tx->nfrags = tx->sink_desc.rd_nfrags;
+	tx->peer_cookie = ack->u.putack.ibpam_dst_cookie;
+	tx->status = (int64_t)o2_desc_bytes(&tx->sink_desc);
+	o2_tx_queue(conn, tx, O2_MSG_PUT_DONE);
+	o2_pump(conn);
 }
 
-/* Source: the sink takes nothing.  Status 0 is how it says that nothing matched, or that it wants no bytes.
- */
+/* Source: the peer does not want the bytes, or cannot have them. */
 void o2_put_handle_nak(struct o2_conn *conn)
 {
-	uint64_t cookie = conn->rx_msg.u.completion.ibcm_cookie;
 	int32_t status = conn->rx_msg.u.completion.ibcm_status;
-	struct o2_tx *tx = o2_tx_find(conn, cookie, O2_TX_PUT_WAIT_ACK);
+	struct o2_tx *tx = find(conn, conn->rx_msg.u.completion.ibcm_cookie, O2_MSG_PUT_REQ, "ibcm_cookie");
 
-	if (tx == NULL) {
-		o2_conn_refuse_message(conn, NULL, "conn/unknown-cookie", "ibcm_cookie", cookie, 0);
+	if (tx == NULL)
 		return;
-	}
-	if (status > 0) {
+	if (o2_mutate(NAK_STATUS_UNCHECKED, status > 0, false)) {
 		o2_conn_refuse_message(conn, tx, "conn/nak-status", "ibcm_status", (uint64_t)status, 0);
 		return;
 	}
@@ -142,15 +148,13 @@ void o2_put_handle_nak(struct o2_conn *conn)
 /* Sink: the bytes are there, all that were asked for, or the source says why they are not. */
 void o2_put_handle_done(struct o2_conn *conn)
 {
-	uint64_t cookie = conn->rx_msg.u.completion.ibcm_cookie;
 	int32_t status = conn->rx_msg.u.completion.ibcm_status;
-	struct o2_tx *tx = o2_tx_find(conn, cookie, O2_TX_PUT_WAIT_DONE);
+	struct o2_tx *tx = find(conn, conn->rx_msg.u.completion.ibcm_cookie, O2_MSG_PUT_ACK, "ibcm_cookie");
 
-	if (tx == NULL) {
-		o2_conn_refuse_message(conn, NULL, "conn/unknown-cookie", "ibcm_cookie", cookie, 0);
+	if (tx == NULL)
 		return;
-	}
-	if (status >= 0 && (uint64_t)status != tx->nob_mapped) {
+	conn->puts_accepted--;
+	if (status >= 0 && o2_mutate(PUT_DONE_UNCHECKED, (uint64_t)status != tx->nob_mapped, false)) {
 		o2_conn_refuse_message(conn, tx, "conn/put-done-status", "ibcm_status", (uint64_t)status,
 				       tx->nob_mapped);
 		return;

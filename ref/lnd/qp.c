@@ -2,7 +2,9 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/mutant.h"
 #include "lnd/conn_internal.h"
+#include "wire/checks.h"
 
 /* Queue pair attributes, as ibv_modify_qp(3) wants them. */
 #define MIN_RNR_TIMER  12u /* 0.64 ms: the peer reposts receives at once */
@@ -10,52 +12,85 @@
 #define PSN_MASK       0xffffffu
 #define MAX_QUEUE_PAIR 0xffffffu
 
-/* Below this a peer could not have a request and its completion under way (docs/transport.md). */
 #define MIN_QUEUE_DEPTH 2u
-#define MAX_QUEUE_DEPTH 8u
 
 /*
- * The work requests of 2 * queue_depth full transfers, those that we start and those that the peer starts.
- * All transfers that can be open fit, so nothing ever waits for room in the send queue.
+ * Full transfers, with the requests for the life of their keys: as many as may be in flight.  So nothing ever
+ * waits for room in the send queue.
  */
-uint32_t o2_qp_send_wrs(const struct o2_conn_config *config)
+uint32_t o2_qp_send_wrs(const struct o2_conn_config *config, const struct o2_flow_tunables *flow)
 {
-	return 2 * config->queue_depth * (config->max_frags + O2_TX_EXTRA_WRS);
+	if (o2_mutant(SEND_QUEUE_SHORT)) {
+		o2_mutant_differs(true);
+		return config->queue_depth * (config->max_frags + 1);
+	}
+	return o2_full_transfers(flow) * (config->max_frags + O2_TX_EXTRA_WRS);
 }
 
 uint32_t o2_qp_recv_wrs(const struct o2_conn_config *config)
 {
-	return 2 * config->queue_depth + O2_EXTRA_RECVS;
+	return 2 * config->queue_depth + (config->version == O2_MSG_VERSION_1 ? 0 : O2_EXTRA_RECVS);
+}
+
+/* In an error every request completes, the unsignalled ones too. */
+static uint32_t cq_entries(const struct o2_conn_config *config, const struct o2_flow_tunables *flow)
+{
+	return o2_qp_recv_wrs(config) +
+	       o2_mutate(COMPLETION_QUEUE_SHORT, o2_qp_send_wrs(config, flow), 2 * config->queue_depth);
+}
+
+static int refuse_range(struct o2_error *error, const char *rule, const char *field, uint32_t value,
+			uint32_t low, uint32_t high)
+{
+	if (value >= low && value <= high)
+		return 0;
+	return o2_refuse(error, -EINVAL, rule, field, O2_NO_INDEX, value, value < low ? low : high);
 }
 
 static int check_config(const struct o2_conn_config *config, uint32_t max_sge, struct o2_error *error)
 {
-	if (config->queue_depth < MIN_QUEUE_DEPTH || config->queue_depth > MAX_QUEUE_DEPTH)
-		return o2_refuse(error, -EINVAL, "conn/queue-depth", "queue_depth", O2_NO_INDEX,
-				 config->queue_depth,
-				 config->queue_depth < MIN_QUEUE_DEPTH ? MIN_QUEUE_DEPTH : MAX_QUEUE_DEPTH);
-	if (config->max_frags == 0 || config->max_frags > O2_MAX_FRAGS)
-		return o2_refuse(error, -EINVAL, "conn/max-frags", "max_frags", O2_NO_INDEX,
-				 config->max_frags, O2_MAX_FRAGS);
-	if (config->wrq_sge == 0 || config->wrq_sge > O2_MAX_WRQ_SGE)
-		return o2_refuse(error, -EINVAL, "conn/wrq-sge", "wrq_sge", O2_NO_INDEX, config->wrq_sge,
-				 O2_MAX_WRQ_SGE);
-	if (config->wrq_sge > max_sge)
-		return o2_refuse(error, -EINVAL, "conn/device-sge", "wrq_sge", O2_NO_INDEX, config->wrq_sge,
-				 max_sge);
-	if (config->retry_count > 6)
-		return o2_refuse(error, -EINVAL, "conn/retry-count", "retry_count", O2_NO_INDEX,
-				 config->retry_count, 6);
-	if (config->rnr_retry_count > 6)
-		return o2_refuse(error, -EINVAL, "conn/rnr-retry-count", "rnr_retry_count", O2_NO_INDEX,
-				 config->rnr_retry_count, 6);
-	if (config->ack_timeout > 31)
-		return o2_refuse(error, -EINVAL, "conn/ack-timeout", "ack_timeout", O2_NO_INDEX,
-				 config->ack_timeout, 31);
-	return 0;
+	const struct {
+		const char *rule;
+		const char *field;
+		uint32_t value;
+		uint32_t low;
+		uint32_t high;
+	} ranges[] = {
+		{"conn/queue-depth", "queue_depth", config->queue_depth, MIN_QUEUE_DEPTH, O2_MAX_QUEUE_DEPTH},
+		{"conn/max-frags", "max_frags", config->max_frags, 1, O2_MAX_FRAGS},
+		{"conn/wrq-sge", "wrq_sge", config->wrq_sge, 1, O2_MAX_WRQ_SGE},
+		{"conn/device-sge", "wrq_sge", config->wrq_sge, 1, max_sge},
+		{"conn/retry-count", "retry_count", config->retry_count, 0, 6},
+		{"conn/rnr-retry-count", "rnr_retry_count", config->rnr_retry_count, 0, 6},
+		{"conn/ack-timeout", "ack_timeout", config->ack_timeout, 0, 31},
+		{"conn/version", "version", config->version, O2_MSG_VERSION_1, O2_MSG_VERSION_2},
+		{"conn/max-transfers", "max_transfers", config->max_transfers, 1, O2_MAX_TRANSFERS},
+		{"conn/peer-tx-credits", "peer_tx_credits", config->peer_tx_credits, 0, O2_MAX_QUEUE_DEPTH},
+		{"conn/order", "order", config->order, O2_LITTLE_ENDIAN, O2_BIG_ENDIAN},
+		{"conn/cksum-flavour", "cksum_flavour", config->cksum_flavour, O2_CKSUM_NONE,
+		 O2_CKSUM_SIGNED},
+	};
+	int rc = 0;
+
+	for (unsigned int i = 0; i < sizeof(ranges) / sizeof(ranges[0]) && rc == 0; i++)
+		rc = refuse_range(error, ranges[i].rule, ranges[i].field, ranges[i].value, ranges[i].low,
+				  ranges[i].high);
+	return rc == 0 ? o2_check_options(&config->wire, error) : rc;
 }
 
-int o2_qp_fit(struct o2_ni *ni, struct o2_conn_config *config, struct o2_error *error)
+static void resolve(const struct o2_conn_config *config, struct o2_flow_tunables *flow)
+{
+	*flow = (struct o2_flow_tunables){
+		.queue_depth = config->queue_depth,
+		.peer_tx_credits = config->peer_tx_credits,
+		.peercredits_hiw = config->peercredits_hiw,
+		.concurrent_sends = config->concurrent_sends,
+	};
+	o2_flow_resolve(flow, config->version);
+}
+
+int o2_qp_fit(struct o2_ni *ni, struct o2_conn_config *config, struct o2_flow_tunables *flow,
+	      struct o2_error *error)
 {
 	struct ibv_device_attr attr;
 	uint32_t max_wr, max_cqe;
@@ -71,13 +106,18 @@ int o2_qp_fit(struct o2_ni *ni, struct o2_conn_config *config, struct o2_error *
 		return rc;
 	max_wr = (uint32_t)attr.max_qp_wr;
 	max_cqe = (uint32_t)attr.max_cqe;
-	while (o2_qp_send_wrs(config) > max_wr || o2_qp_recv_wrs(config) > max_wr ||
-	       o2_qp_send_wrs(config) + o2_qp_recv_wrs(config) > max_cqe) {
+	resolve(config, flow);
+	while (o2_qp_send_wrs(config, flow) > max_wr || o2_qp_recv_wrs(config) > max_wr ||
+	       cq_entries(config, flow) > max_cqe) {
 		if (config->queue_depth == MIN_QUEUE_DEPTH)
 			return o2_refuse(error, -EINVAL, "conn/device-queue", "send work requests",
-					 O2_NO_INDEX, o2_qp_send_wrs(config),
+					 O2_NO_INDEX, o2_qp_send_wrs(config, flow),
 					 max_wr < max_cqe ? max_wr : max_cqe);
 		config->queue_depth--;
+		/* What is in flight at a time follows the depth, and with it the high-water mark. */
+		if (config->concurrent_sends > 2 * config->queue_depth)
+			config->concurrent_sends = 2 * config->queue_depth;
+		resolve(config, flow);
 	}
 	return 0;
 }
@@ -92,19 +132,24 @@ static int modify(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask, struct 
 			 attr->qp_state, qp->state);
 }
 
-/*
- * One completion queue for both directions.  It holds everything that can be posted: in an error every
- * request completes, the unsignalled ones too.
- */
+static uint32_t send_sge(const struct o2_conn_config *config)
+{
+	if (config->immediate_gather && config->wrq_sge < O2_IMMEDIATE_SGE)
+		return O2_IMMEDIATE_SGE;
+	return config->wrq_sge;
+}
+
+/* One completion queue for both directions; it holds everything that can be posted. */
 int o2_qp_create(struct o2_conn *conn, struct o2_error *error)
 {
 	struct o2_ni *ni = conn->ni;
-	uint32_t send_wrs = o2_qp_send_wrs(&conn->config);
+	uint32_t send_wrs = o2_qp_send_wrs(&conn->config, &conn->flow);
+	uint32_t cqe = cq_entries(&conn->config, &conn->flow);
 	struct ibv_qp_init_attr init = {
 		.qp_type = IBV_QPT_RC,
 		.cap = {.max_send_wr = send_wrs,
 			.max_recv_wr = conn->nrecv,
-			.max_send_sge = conn->config.wrq_sge,
+			.max_send_sge = send_sge(&conn->config),
 			.max_recv_sge = 1},
 	};
 	struct ibv_qp_attr attr = {
@@ -114,10 +159,12 @@ int o2_qp_create(struct o2_conn *conn, struct o2_error *error)
 	};
 
 	errno = 0;
-	conn->cq = ibv_create_cq(ni->context, (int)(send_wrs + conn->nrecv), NULL, NULL, 0);
+	conn->cq = ibv_create_cq(ni->context, (int)cqe, NULL, NULL, 0);
 	if (conn->cq == NULL)
-		return o2_refuse(error, errno != 0 ? -errno : -EIO, "conn/create-cq", "cqe", O2_NO_INDEX,
-				 send_wrs + conn->nrecv, 0);
+		return o2_refuse(error, errno != 0 ? -errno : -EIO, "conn/create-cq", "cqe", O2_NO_INDEX, cqe,
+				 0);
+	conn->send_wrs_max = send_wrs;
+	conn->cq_entries = cqe;
 	init.send_cq = conn->cq;
 	init.recv_cq = conn->cq;
 	conn->qp = ibv_create_qp(ni->pd, &init);
@@ -138,14 +185,11 @@ int o2_qp_create(struct o2_conn *conn, struct o2_error *error)
 		      error);
 }
 
-static int check_peer(const struct o2_conn_address *peer, struct o2_error *error)
+int o2_qp_check_address(const struct o2_conn_address *peer, struct o2_error *error)
 {
 	if (peer->qp_num > MAX_QUEUE_PAIR)
 		return o2_refuse(error, -EINVAL, "conn/peer-qp-num", "qp_num", O2_NO_INDEX, peer->qp_num,
 				 MAX_QUEUE_PAIR);
-	if (peer->queue_depth == 1)
-		return o2_refuse(error, -EINVAL, "conn/peer-queue-depth", "queue_depth", O2_NO_INDEX,
-				 peer->queue_depth, MIN_QUEUE_DEPTH);
 	if (peer->psn > PSN_MASK)
 		return o2_refuse(error, -EINVAL, "conn/peer-psn", "psn", O2_NO_INDEX, peer->psn, PSN_MASK);
 	return 0;
@@ -157,13 +201,13 @@ int o2_qp_connect(struct o2_conn *conn, struct o2_error *error)
 	struct ibv_qp_attr rtr = {
 		.qp_state = IBV_QPS_RTR,
 		.path_mtu = ni->mtu,
-		.dest_qp_num = conn->peer.qp_num,
-		.rq_psn = conn->peer.psn,
+		.dest_qp_num = conn->address.qp_num,
+		.rq_psn = conn->address.psn,
 		.max_dest_rd_atomic = 1,
 		.min_rnr_timer = MIN_RNR_TIMER,
 		.ah_attr = {.is_global = 1,
 			    .port_num = ni->config.port,
-			    .grh = {.dgid = conn->peer.gid,
+			    .grh = {.dgid = conn->address.gid,
 				    .sgid_index = ni->config.gid_index,
 				    .hop_limit = HOP_LIMIT}},
 	};
@@ -175,14 +219,8 @@ int o2_qp_connect(struct o2_conn *conn, struct o2_error *error)
 		.rnr_retry = conn->config.rnr_retry_count,
 		.max_rd_atomic = 1,
 	};
-	int rc = check_peer(&conn->peer, error);
+	int rc;
 
-	if (rc != 0)
-		return rc;
-	if (conn->peer.queue_depth != 0 && conn->peer.queue_depth < conn->config.queue_depth)
-		conn->config.queue_depth = conn->peer.queue_depth;
-	if (conn->peer.max_frags != 0 && conn->peer.max_frags < conn->config.max_frags)
-		conn->config.max_frags = conn->peer.max_frags;
 	rc = modify(conn->qp, &rtr,
 		    IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
 			    IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER,

@@ -26,6 +26,7 @@ enum o2_fault_side {
 	O2_FAULT_PEER_STATUS,	   /* the peer reported a negative status */
 	O2_FAULT_PEER_MESSAGE,	   /* the peer sent what no rule allows: see .error */
 	O2_FAULT_CLOSED,	   /* the connection closed under the transfer */
+	O2_FAULT_DEADLINE,	   /* of a connection: an operation took longer than its time-out */
 };
 
 struct o2_transfer_fault {

@@ -16,7 +16,7 @@ int o2_tx_map(struct o2_conn *conn, struct o2_tx *tx, const struct o2_transfer_m
 		.side = tx->side,
 		.page_bytes = space.page_bytes,
 		.max_pages = O2_MAX_FRAGS,
-		.peer_max_frags = conn->config.max_frags,
+		.peer_max_frags = tx->side == O2_SINK ? o2_sink_frags(conn) : conn->config.max_frags,
 	};
 	int rc = o2_sg_build(&memory->buffer, &space, O2_MAX_FRAGS, &scratch->sg, error);
 

@@ -64,6 +64,12 @@ void o2_chain_add_message(struct o2_post_chain *chain, const struct o2_post_mess
 	wr->num_sge = 1;
 }
 
+void o2_chain_gather(struct o2_post_chain *chain, const struct o2_post_message *piece)
+{
+	add_sge(chain, piece->addr, piece->length, piece->lkey);
+	chain->wr[chain->nwr - 1].num_sge++;
+}
+
 int o2_chain_post(struct o2_post_chain *chain, struct ibv_qp *qp, uint32_t *nposted, struct o2_error *error)
 {
 	struct ibv_send_wr *bad = NULL;

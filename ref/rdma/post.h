@@ -23,7 +23,7 @@ struct o2_post_chain {
 	uint32_t nsge;
 };
 
-/* Where a message is sent from. */
+/* Where a message, or a piece of one, is sent from. */
 struct o2_post_message {
 	uint64_t addr;
 	uint32_t length;
@@ -44,6 +44,9 @@ void o2_chain_add_plan(struct o2_post_chain *chain, const struct o2_rdma_plan *p
 
 /* A signalled SEND. */
 void o2_chain_add_message(struct o2_post_chain *chain, const struct o2_post_message *message, uint64_t wr_id);
+
+/* One more gather entry for the last request of the chain. */
+void o2_chain_gather(struct o2_post_chain *chain, const struct o2_post_message *piece);
 
 /*
  * Post the chain.  *nposted: how many of its requests the queue pair has taken, all of them unless the call

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+
+#include "base/mutant.h"
+#include "lnd/conn_internal.h"
+
+/* From INIT to ESTABLISHED: who the peer is and what was agreed (docs/transport.md, "Setting up"). */
+
+/* A peer must be able to have a request and its completion under way. */
+#define MIN_QUEUE_DEPTH 2u
+
+static int check_state(const struct o2_conn *conn, struct o2_error *error)
+{
+	if (conn->state == O2_CONN_INIT)
+		return 0;
+	return o2_refuse(error, -EISCONN, "conn/not-init", "state", O2_NO_INDEX, conn->state, O2_CONN_INIT);
+}
+
+static int refuse_range(struct o2_error *error, const char *rule, const char *field, uint32_t value,
+			uint32_t low, uint32_t high)
+{
+	return o2_refuse(error, -EPROTO, rule, field, O2_NO_INDEX, value, value < low ? low : high);
+}
+
+static int check_peer(const struct o2_conn *conn, const struct o2_conn_peer *peer, struct o2_error *error)
+{
+	uint32_t depth = conn->flow.queue_depth;
+
+	if (peer->version != O2_MSG_VERSION_1 && peer->version != O2_MSG_VERSION_2)
+		return o2_refuse(error, -EPROTO, "conn/peer-version", "version", O2_NO_INDEX, peer->version,
+				 O2_MSG_VERSION_2);
+	if (peer->queue_depth < MIN_QUEUE_DEPTH || peer->queue_depth > depth)
+		return refuse_range(error, "conn/peer-queue-depth", "queue_depth", peer->queue_depth,
+				    MIN_QUEUE_DEPTH, depth);
+	if (peer->max_frags == 0 || peer->max_frags > conn->config.max_frags)
+		return refuse_range(error, "conn/peer-max-frags", "max_frags", peer->max_frags, 1,
+				    conn->config.max_frags);
+	if (peer->max_msg_bytes < O2_MIN_MSG_BYTES || peer->max_msg_bytes > O2_MSG_BYTES)
+		return refuse_range(error, "conn/peer-max-msg", "max_msg_bytes", peer->max_msg_bytes,
+				    O2_MIN_MSG_BYTES, O2_MSG_BYTES);
+	return 0;
+}
+
+int o2_conn_set_peer(struct o2_conn *conn, const struct o2_conn_peer *peer, struct o2_error *error)
+{
+	int rc = check_state(conn, error);
+
+	if (rc == 0)
+		rc = check_peer(conn, peer, error);
+	if (rc != 0)
+		return rc;
+	conn->peer = *peer;
+	conn->config.version = peer->version;
+	conn->config.queue_depth = peer->queue_depth;
+	conn->config.max_frags = peer->max_frags;
+	o2_credits_init(&conn->credits, peer->version, peer->queue_depth, &conn->flow);
+	return 0;
+}
+
+void o2_conn_establish(struct o2_conn *conn, uint64_t now_ms)
+{
+	if (conn->state != O2_CONN_INIT)
+		return;
+	if (now_ms > conn->now_ms)
+		conn->now_ms = now_ms;
+	conn->last_post_ms = conn->now_ms;
+	conn->state = O2_CONN_ESTABLISHED;
+	if (o2_mutant(PARKED_LOST)) {
+		o2_mutant_differs(conn->nparked > 0);
+		conn->nparked = 0;
+	}
+	o2_receive_parked(conn);
+	o2_pump(conn);
+}
+
+static uint32_t smaller(uint32_t ours, uint32_t theirs)
+{
+	return theirs != 0 && theirs < ours ? theirs : ours;
+}
+
+int o2_conn_connect(struct o2_conn *conn, const struct o2_conn_address *address, struct o2_error *error)
+{
+	struct o2_conn_peer peer = {
+		.nid = address->nid,
+		.incarnation = address->incarnation,
+		.version = conn->config.version,
+		.queue_depth = smaller(conn->config.queue_depth, address->queue_depth),
+		.max_frags = smaller(conn->config.max_frags, address->max_frags),
+		.max_msg_bytes = O2_MSG_BYTES,
+	};
+	int rc = check_state(conn, error);
+
+	if (rc == 0)
+		rc = o2_qp_check_address(address, error);
+	if (rc != 0)
+		return rc;
+	conn->address = *address;
+	rc = o2_conn_set_peer(conn, &peer, error);
+	if (rc == 0)
+		rc = o2_qp_connect(conn, error);
+	if (rc == 0)
+		o2_conn_establish(conn, conn->now_ms);
+	return rc;
+}

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef O2_LND_CREDITS_H
+#define O2_LND_CREDITS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "wire/msg.h"
+
+/*
+ * Flow control as arithmetic: what a connection may send, what it owes its peer, and what the peer may send.
+ * Source: docs/transport.md, "Flow control".  Pure: no queue, no verbs, no clock.
+ */
+
+/* Version 1 owes this many before it sends a NOOP: all but one of its 8. */
+#define O2_HIGH_WATER_V1 7u
+
+/* Version 2: NOOPs that may be in flight, for which the receiver keeps receives beside those of credits. */
+#define O2_OOB_MESSAGES 2u
+
+/* Tunables of a side, as an administrator writes them; 0: not said. */
+struct o2_flow_tunables {
+	uint32_t queue_depth;
+	uint32_t peer_tx_credits;
+	uint32_t peercredits_hiw;
+	uint32_t concurrent_sends;
+};
+
+/* Fill in what was not said, and clamp as o2iblnd does (docs/transport.md, "Tunables"). */
+void o2_flow_resolve(struct o2_flow_tunables *tunables, uint16_t version);
+
+/* What a receive that is posted again gives to whom. */
+enum o2_repost {
+	O2_REPOST_NONE,	    /* to nobody: kept for a message that takes no credit */
+	O2_REPOST_PEER,	    /* one credit to the peer */
+	O2_REPOST_RESERVED, /* one reservation to us */
+};
+
+struct o2_credits {
+	uint16_t version;
+	uint32_t queue_depth;
+	uint32_t high_water;
+	uint32_t concurrent_sends;
+
+	uint32_t credits;	/* messages that we may still send */
+	uint32_t outstanding;	/* receives posted again that the peer was not told of */
+	uint32_t reserved;	/* requests whose answer we still have a receive for */
+	uint32_t granted;	/* messages that the peer may still send, as far as it can know */
+	uint32_t peer_requests; /* the peer's requests that no answer was posted for */
+
+	uint32_t in_flight; /* messages posted and not completed */
+	uint32_t noops_in_flight;
+
+	uint64_t messages_sent; /* that took a credit */
+	uint64_t messages_handled;
+	uint64_t credits_sent; /* sums of credit bytes */
+	uint64_t credits_received;
+	uint64_t noops_sent;
+	uint64_t noops_received;
+};
+
+/* The start of a connection.  tunables: resolved; queue_depth: as agreed, at most that of the tunables. */
+void o2_credits_init(struct o2_credits *credits, uint16_t version, uint32_t queue_depth,
+		     const struct o2_flow_tunables *tunables);
+
+bool o2_takes_credit(uint16_t version, enum o2_msg_type type);
+
+/* A request that reserves room for its answer: PUT_REQ, GET_REQ. */
+bool o2_takes_reserve(enum o2_msg_type type);
+
+/* May a message of this type be posted now?  Says nothing about its reservation. */
+bool o2_credits_may_post(const struct o2_credits *credits, enum o2_msg_type type);
+
+/* A message of this type is being posted; its credit byte is what was outstanding (o2_credits_byte). */
+static inline uint8_t o2_credits_byte(const struct o2_credits *credits)
+{
+	return (uint8_t)credits->outstanding;
+}
+void o2_credits_post(struct o2_credits *credits, enum o2_msg_type type);
+
+/* Its send has completed. */
+void o2_credits_sent(struct o2_credits *credits, enum o2_msg_type type);
+
+/*
+ * A message of this type with this credit byte has arrived.  Returns 0, or -EPROTO (class connection): more
+ * credits than there can be, a message for which the peer had no credit, a request beyond its reservations.
+ */
+int o2_credits_receive(struct o2_credits *credits, enum o2_msg_type type, uint8_t byte,
+		       struct o2_error *error);
+
+/* What posting the receive of such a message again is worth.  acknowledged: a PUT_REQ answered by PUT_ACK. */
+enum o2_repost o2_repost_of(uint16_t version, enum o2_msg_type type, bool acknowledged);
+
+/* The receive of a handled message was posted again. */
+void o2_credits_repost(struct o2_credits *credits, enum o2_msg_type type, enum o2_repost repost);
+
+/* A request goes on its way, or does not after all. */
+void o2_credits_reserve(struct o2_credits *credits);
+void o2_credits_unreserve(struct o2_credits *credits);
+
+/* What need_noop looks at besides the credits. */
+struct o2_noop_question {
+	bool keepalive_due;
+	bool nocred_queued; /* a message that needs no credit waits, and will carry what is owed */
+	bool noop_queued;   /* version 1 */
+	bool queued;	    /* a message that needs a credit waits */
+};
+
+/* Has a NOOP to go out? */
+bool o2_need_noop(const struct o2_credits *credits, const struct o2_noop_question *question);
+
+#endif

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT */
+#include <assert.h>
+#include <errno.h>
+
+#include "base/mutant.h"
+#include "lnd/conn_internal.h"
+#include "wire/layout.h"
+
+/* Posting: a transmit's message with all that goes ahead of it, in one chain (docs/transport.md, "Posting").
+ */
+
+/*
+ * The queue pair has taken some of the chain.  A bind among them may be executed, whatever became of the
+ * requests behind it, so its window counts as bound.
+ */
+static void note_bind(struct o2_tx *tx, uint32_t bind_at, uint32_t nposted)
+{
+	if (tx->binding.state == O2_BINDING_PREPARED && bind_at < nposted)
+		o2_binding_posted(&tx->binding);
+}
+
+/* DONE of a transfer that moves bytes: the writes that it completes. */
+static bool has_writes(const struct o2_tx *tx)
+{
+	return (tx->type == O2_MSG_PUT_DONE || tx->type == O2_MSG_GET_DONE) && tx->status > 0;
+}
+
+/*
+ * Plan the writes.  Where that is refused the peer is told so in the DONE, which goes out in any case, and
+ * the operation fails on our side as well.
+ */
+static const struct o2_rdma_plan *plan_writes(struct o2_conn *conn, struct o2_tx *tx)
+{
+	struct o2_rdma_limits limits = {conn->config.max_frags, conn->config.wrq_sge};
+	struct o2_rdma_plan *plan = &conn->scratch.rdma;
+	struct o2_error error;
+	int rc;
+
+	if (!has_writes(tx))
+		return NULL;
+	rc = o2_rdma_plan(&tx->desc, &tx->sink_desc, (uint64_t)tx->status, &limits, plan, &error);
+	if (rc == 0) {
+		tx->nob = (uint64_t)tx->status;
+		tx->nwr = plan->nwr;
+		return plan;
+	}
+	tx->status = rc;
+	if (o2_mutate(PLAN_FAILURE_HIDDEN, true, false))
+		o2_tx_fault_stage(tx, rc, &error);
+	return NULL;
+}
+
+/* The message; the payload of an IMMEDIATE that was not copied follows the headers from where it lies. */
+static void add_message(struct o2_conn *conn, const struct o2_tx *tx, uint32_t length)
+{
+	struct o2_post_message message = {
+		.addr = (uintptr_t)o2_tx_slot_bytes(conn, tx),
+		.length = tx->gather ? (uint32_t)O2_AT_PAYLOAD : length,
+		.lkey = o2_tx_slot_lkey(conn, tx),
+	};
+
+	o2_chain_add_message(&conn->chain, &message, o2_wr_id(O2_WORK_MESSAGE, o2_tx_index(conn, tx)));
+	for (uint32_t i = 0; tx->gather && i < tx->desc.rd_nfrags; i++) {
+		message.addr = tx->desc.rd_frags[i].rf_addr;
+		message.length = tx->desc.rd_frags[i].rf_nob;
+		message.lkey = o2_mutate(GATHER_WRONG_KEY, tx->desc.rd_key, message.lkey);
+		o2_chain_gather(&conn->chain, &message);
+	}
+}
+
+static void add_bind(struct o2_conn *conn, const struct o2_tx *tx)
+{
+	uint64_t wr_id = o2_wr_id(O2_WORK_SILENT, o2_tx_index(conn, tx));
+
+	if (tx->binding.state != O2_BINDING_PREPARED)
+		return;
+	o2_binding_bind_wr(&tx->binding, wr_id, o2_chain_add(&conn->chain));
+	if (o2_mutant(BIND_TWICE)) {
+		o2_mutant_differs(true);
+		o2_binding_bind_wr(&tx->binding, wr_id, o2_chain_add(&conn->chain));
+	}
+}
+
+/* What the codec refuses is not sent: our own operation fails, but an answer must never be missing. */
+static void fail_encode(struct o2_conn *conn, struct o2_tx *tx, int rc, const struct o2_error *error)
+{
+	if (!tx->initiator || tx->type == O2_MSG_PUT_DONE) {
+		o2_tx_move(conn, tx, O2_LIST_ACTIVE);
+		o2_conn_fail_stage(conn, error, tx);
+		return;
+	}
+	if (o2_takes_reserve(tx->type))
+		o2_credits_unreserve(&conn->credits);
+	tx->waiting = false;
+	o2_tx_fault_stage(tx, rc, error);
+	o2_tx_end(conn, tx);
+}
+
+/* Counted before the post, so that a completion that comes first finds the account in order. */
+static void account(struct o2_conn *conn, struct o2_tx *tx)
+{
+	assert(tx->nsends < sizeof(tx->posted_wrs) / sizeof(tx->posted_wrs[0]));
+	tx->posted_wrs[tx->nsends++] = conn->chain.nwr;
+	conn->send_wrs += conn->chain.nwr;
+	conn->last_post_ms = conn->now_ms;
+	o2_credits_post(&conn->credits, tx->type);
+}
+
+void o2_tx_post(struct o2_conn *conn, struct o2_tx *tx)
+{
+	const struct o2_rdma_plan *plan = plan_writes(conn, tx);
+	uint64_t silent = o2_wr_id(O2_WORK_SILENT, o2_tx_index(conn, tx));
+	struct o2_error error;
+	uint32_t bind_at, nposted;
+	int rc = o2_tx_encode(conn, tx, &error);
+
+	if (rc < 0) {
+		fail_encode(conn, tx, rc, &error);
+		return;
+	}
+	o2_chain_reset(&conn->chain);
+	if (plan != NULL)
+		o2_chain_add_plan(&conn->chain, plan, silent);
+	bind_at = conn->chain.nwr;
+	add_bind(conn, tx);
+	add_message(conn, tx, (uint32_t)rc);
+	o2_tx_move(conn, tx, O2_LIST_ACTIVE);
+	account(conn, tx);
+	rc = o2_chain_post(&conn->chain, conn->qp, &nposted, &error);
+	note_bind(tx, bind_at, nposted);
+	if (rc != 0)
+		o2_conn_fail_stage(conn, &error, tx);
+}
+
+void o2_tx_post_invalidate(struct o2_conn *conn, struct o2_tx *tx)
+{
+	struct o2_error error;
+	uint32_t nposted;
+
+	o2_tx_move(conn, tx, O2_LIST_ACTIVE);
+	o2_chain_reset(&conn->chain);
+	o2_binding_invalidate_wr(&tx->binding, o2_wr_id(O2_WORK_INV, o2_tx_index(conn, tx)),
+				 o2_chain_add(&conn->chain));
+	conn->invalidates_in_flight++;
+	conn->send_wrs++;
+	if (o2_chain_post(&conn->chain, conn->qp, &nposted, &error) != 0)
+		o2_conn_fail_stage(conn, &error, tx);
+}
+
+int o2_recv_post(struct o2_conn *conn, uint32_t slot, struct o2_error *error)
+{
+	struct ibv_sge sge = {
+		.addr = (uintptr_t)o2_recv_slot(conn, slot),
+		.length = O2_MSG_BYTES,
+		.lkey = conn->slot_mr->lkey,
+	};
+	struct ibv_recv_wr wr = {
+		.wr_id = o2_wr_id(O2_WORK_RECV, slot),
+		.sg_list = &sge,
+		.num_sge = 1,
+	};
+	struct ibv_recv_wr *bad = NULL;
+	int rc = ibv_post_recv(conn->qp, &wr, &bad);
+
+	if (rc != 0)
+		return o2_refuse(error, -(rc > 0 ? rc : EIO), "conn/post-recv", "slot", O2_NO_INDEX, slot,
+				 conn->nrecv);
+	conn->recv_wrs++;
+	return 0;
+}

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <stddef.h>
+
+#include "base/mutant.h"
+#include "lnd/conn_internal.h"
+
+/* What happens to a message that has arrived (docs/transport.md, "Receiving"). */
+
+static void fail_stale(struct o2_conn *conn, const char *rule, const char *field, uint64_t value,
+		       uint64_t expected)
+{
+	struct o2_error error;
+
+	o2_refuse(&error, -ESTALE, rule, field, O2_NO_INDEX, value, expected);
+	error.class = O2_CLASS_CONNECTION;
+	o2_conn_refuse_peer(conn, NULL, &error);
+}
+
+/* A message that names another node, or another life of this one, ends the connection. */
+static bool check_endpoints(struct o2_conn *conn)
+{
+	const struct o2_msg *msg = &conn->rx_msg;
+
+	if (msg->ibm_srcnid != conn->peer.nid)
+		fail_stale(conn, "conn/srcnid", "ibm_srcnid", msg->ibm_srcnid, conn->peer.nid);
+	else if (msg->ibm_dstnid != conn->self.nid)
+		fail_stale(conn, "conn/dstnid", "ibm_dstnid", msg->ibm_dstnid, conn->self.nid);
+	else if (o2_mutate(STALE_SENDER, msg->ibm_srcstamp != conn->peer.incarnation, false))
+		fail_stale(conn, "conn/srcstamp", "ibm_srcstamp", msg->ibm_srcstamp, conn->peer.incarnation);
+	else if (o2_mutate(STALE_RECEIVER, msg->ibm_dststamp != conn->self.incarnation, false))
+		fail_stale(conn, "conn/dststamp", "ibm_dststamp", msg->ibm_dststamp, conn->self.incarnation);
+	return conn->state == O2_CONN_ESTABLISHED;
+}
+
+/* The receive goes back to the queue pair; what that is worth is counted, and may let something be sent. */
+static void repost(struct o2_conn *conn, uint32_t slot, enum o2_msg_type type, enum o2_repost value)
+{
+	struct o2_error error;
+
+	if (conn->state != O2_CONN_ESTABLISHED)
+		return;
+	if (o2_recv_post(conn, slot, &error) != 0) {
+		o2_conn_fail_stage(conn, &error, NULL);
+		return;
+	}
+	o2_credits_repost(&conn->credits, type, value);
+	o2_pump(conn);
+}
+
+/*
+ * A payload is in the receive slot until it was handed up.  A GET has none: its receive goes back first, so
+ * that the REPLY, which is sent from inside, takes the credit along.
+ */
+static void handle_immediate(struct o2_conn *conn, uint32_t slot)
+{
+	bool first = conn->rx_msg.u.immediate.hdr.type == O2_LNET_GET;
+
+	first = o2_mutate(RECEIVE_POSTED_EARLY, first, true);
+	if (first)
+		repost(conn, slot, O2_MSG_IMMEDIATE, O2_REPOST_PEER);
+	if (conn->state == O2_CONN_ESTABLISHED)
+		o2_immediate_handle(conn);
+	if (!first)
+		repost(conn, slot, O2_MSG_IMMEDIATE, O2_REPOST_PEER);
+}
+
+/* The message is in conn->rx_msg: act upon it, then post its receive again.  tx: kept for a request. */
+static void handle(struct o2_conn *conn, uint32_t slot, struct o2_tx *tx)
+{
+	enum o2_msg_type type = (enum o2_msg_type)conn->rx_msg.ibm_type;
+	bool acknowledged = false;
+
+	switch (type) {
+	case O2_MSG_IMMEDIATE:
+		handle_immediate(conn, slot);
+		return;
+	case O2_MSG_PUT_REQ:
+		acknowledged = o2_put_handle_req(conn, tx);
+		break;
+	case O2_MSG_PUT_ACK:
+		o2_put_handle_ack(conn);
+		break;
+	case O2_MSG_PUT_NAK:
+		o2_put_handle_nak(conn);
+		break;
+	case O2_MSG_PUT_DONE:
+		o2_put_handle_done(conn);
+		break;
+	case O2_MSG_GET_REQ:
+		o2_get_handle_req(conn, tx);
+		break;
+	case O2_MSG_GET_DONE:
+		o2_get_handle_done(conn);
+		break;
+	case O2_MSG_NOOP:
+		o2_noop_handle(conn);
+		break;
+	case O2_MSG_CONNREQ:
+	case O2_MSG_CONNACK:
+		o2_conn_refuse_message(conn, NULL, "conn/unexpected-type", "ibm_type", type, O2_MSG_GET_DONE);
+		break;
+	}
+	repost(conn, slot, type, o2_repost_of(conn->credits.version, type, acknowledged));
+}
+
+/*
+ * Decode into conn->rx_msg and check who sent it.  False: the connection has closed.  *dropped: the codec
+ * refuses this message alone, and only its header is to be believed.
+ */
+static bool decode(struct o2_conn *conn, const struct o2_parked *message, bool *dropped)
+{
+	struct o2_error error;
+
+	o2_error_clear(&error);
+	*dropped = false;
+	if (o2_msg_decode(o2_recv_slot(conn, message->slot), message->length, &conn->config.wire,
+			  &conn->rx_msg, &error) != 0) {
+		if (error.class != O2_CLASS_MESSAGE) {
+			o2_conn_refuse_peer(conn, NULL, &error);
+			return false;
+		}
+		*dropped = true;
+	}
+	return check_endpoints(conn);
+}
+
+/* Once for each message, whether it can be handled at once or not.  False: the connection has closed. */
+static bool account(struct o2_conn *conn, struct o2_parked *message)
+{
+	struct o2_error error;
+
+	if (message->accounted)
+		return true;
+	message->accounted = true;
+	if (o2_credits_receive(&conn->credits, (enum o2_msg_type)conn->rx_msg.ibm_type,
+			       conn->rx_msg.ibm_credits, &error) == 0)
+		return true;
+	o2_conn_refuse_peer(conn, NULL, &error);
+	return false;
+}
+
+/*
+ * True: it waits, in its receive slot.  A request does while no transmit can be had for it, and nothing that
+ * may take its match overtakes it.  Its receive is not posted meanwhile, so a peer that starts more than it
+ * may is slowed down by the queue pair.
+ */
+static bool must_wait(struct o2_conn *conn, bool in_line, struct o2_tx **tx)
+{
+	enum o2_msg_type type = (enum o2_msg_type)conn->rx_msg.ibm_type;
+	bool put = type == O2_MSG_PUT_REQ;
+
+	*tx = NULL;
+	if (in_line && (o2_takes_reserve(type) || type == O2_MSG_IMMEDIATE))
+		return true;
+	if (!o2_takes_reserve(type))
+		return false;
+	*tx = o2_tx_start(conn, O2_TX_PEERS, put ? O2_OP_PUT : O2_OP_GET, put ? O2_SINK : O2_SOURCE, NULL);
+	return *tx == NULL;
+}
+
+/* in_line: others wait already.  False: this one has to wait as well. */
+static bool receive(struct o2_conn *conn, struct o2_parked *message, bool in_line)
+{
+	struct o2_tx *tx;
+	bool dropped;
+
+	if (!decode(conn, message, &dropped) || !account(conn, message))
+		return true;
+	if (dropped) {
+		repost(conn, message->slot, O2_MSG_IMMEDIATE, O2_REPOST_PEER);
+		return true;
+	}
+	if (must_wait(conn, in_line, &tx))
+		return false;
+	handle(conn, message->slot, tx);
+	return true;
+}
+
+void o2_receive(struct o2_conn *conn, uint32_t slot, uint32_t length)
+{
+	struct o2_parked message = {slot, length, false};
+
+	conn->recv_wrs--;
+	/* Before the connection is established nobody knows yet what the message has to say. */
+	if (conn->state == O2_CONN_ESTABLISHED && receive(conn, &message, conn->nparked > 0))
+		return;
+	conn->parked[(conn->parked_first + conn->nparked) % conn->nrecv] = message;
+	conn->nparked++;
+}
+
+void o2_receive_parked(struct o2_conn *conn)
+{
+	while (conn->state == O2_CONN_ESTABLISHED && conn->nparked > 0 &&
+	       conn->idle[O2_TX_PEERS].first != NULL) {
+		if (!receive(conn, &conn->parked[conn->parked_first], false))
+			return;
+		conn->parked_first = (conn->parked_first + 1) % conn->nrecv;
+		conn->nparked--;
+	}
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+
+#include "base/mutant.h"
+#include "lnd/conn_internal.h"
+
+/* How operations of our own begin (docs/transport.md, "Operations"). */
+
+static int check_state(const struct o2_conn *conn, struct o2_error *error)
+{
+	bool open = conn->state == O2_CONN_ESTABLISHED;
+
+	if (o2_mutate(SUBMIT_WHEN_CLOSED, open, open || conn->state == O2_CONN_DISCONNECTED))
+		return 0;
+	return o2_refuse(error, -ENOTCONN, "conn/not-established", "state", O2_NO_INDEX, conn->state,
+			 O2_CONN_ESTABLISHED);
+}
+
+int o2_submit_start(struct o2_conn *conn, enum o2_transfer_op op, enum o2_side side,
+		    const struct o2_lnet_hdr *hdr, uint32_t types, struct o2_tx **tx, struct o2_error *error)
+{
+	struct o2_error ours;
+	int rc = check_state(conn, error);
+
+	if (rc != 0)
+		return rc;
+	if (hdr->type > O2_LNET_REPLY || (types >> hdr->type & 1) == 0)
+		return o2_refuse(error, -EINVAL, "conn/lnet-type", "hdr.type", O2_NO_INDEX, hdr->type, types);
+	*tx = o2_tx_start(conn, O2_TX_OURS, op, side, &ours);
+	if (*tx == NULL) {
+		if (error != NULL)
+			*error = ours;
+		return ours.code;
+	}
+	(*tx)->hdr = *hdr;
+	return 0;
+}
+
+int o2_submit(struct o2_conn *conn, struct o2_tx *tx, enum o2_msg_type type, uint64_t *cookie_out)
+{
+	tx->silent = false;
+	if (cookie_out != NULL)
+		*cookie_out = tx->cookie;
+	o2_tx_queue(conn, tx, type);
+	o2_pump(conn);
+	return 0;
+}

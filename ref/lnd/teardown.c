@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <stddef.h>
+
+#include "base/mutant.h"
+#include "lnd/conn_internal.h"
+
+/* How a connection ends (docs/transport.md, "Closing"). */
+
+/*
+ * Take the queue pair away.  The order matters to devices: a window that is bound must go before its queue
+ * pair, and the completions of a queue pair in error are not waited for.
+ */
+static void destroy_qp(struct o2_conn *conn)
+{
+	struct ibv_wc wc;
+
+	if (conn->qp == NULL)
+		return;
+	o2_qp_fail(conn);
+	for (int list = O2_LIST_NOOPS; list < O2_TX_LISTS; list++)
+		for (struct o2_tx *tx = conn->list[list].first; tx != NULL; tx = tx->next)
+			o2_reg_unbind(&conn->ni->domain, &tx->binding);
+	ibv_destroy_qp(conn->qp);
+	conn->qp = NULL;
+	while (ibv_poll_cq(conn->cq, 1, &wc) > 0)
+		;
+}
+
+/* Nothing of it is under way any more: the queue pair is gone. */
+static void abort_tx(struct o2_conn *conn, struct o2_tx *tx)
+{
+	if (tx->fault.side == O2_FAULT_NONE) {
+		if (tx->health == O2_HEALTH_OK)
+			tx->health = o2_deadline_health(tx, conn->fault.code == -ETIMEDOUT);
+		tx->fault = (struct o2_transfer_fault){
+			.side = O2_FAULT_CLOSED,
+			.code = -ECONNABORTED,
+			.error = conn->fault.error,
+		};
+	}
+	o2_tx_end(conn, tx);
+}
+
+/* In the order of the lists, which is that of o2iblnd. */
+static void abort_all(struct o2_conn *conn)
+{
+	int end = o2_mutate(ABORT_QUEUED_ONLY, O2_TX_LISTS, O2_LIST_ACTIVE);
+	struct o2_tx *tx;
+
+	for (int list = O2_LIST_NOOPS; list < end; list++)
+		while ((tx = conn->list[list].first) != NULL)
+			abort_tx(conn, tx);
+}
+
+void o2_conn_fail(struct o2_conn *conn, const struct o2_transfer_fault *fault, struct o2_tx *culprit)
+{
+	if (conn->state == O2_CONN_CLOSING || conn->state == O2_CONN_DISCONNECTED)
+		return;
+	conn->state = O2_CONN_CLOSING;
+	conn->fault = *fault;
+	if (culprit != NULL && culprit->fault.side == O2_FAULT_NONE)
+		culprit->fault = *fault;
+	destroy_qp(conn);
+	abort_all(conn);
+	conn->state = O2_CONN_DISCONNECTED;
+	if (conn->ops.closed != NULL)
+		conn->ops.closed(conn->context, &conn->fault);
+}
+
+void o2_conn_fail_stage(struct o2_conn *conn, const struct o2_error *error, struct o2_tx *culprit)
+{
+	struct o2_transfer_fault fault = {
+		.side = O2_FAULT_LOCAL_STAGE,
+		.code = error->code,
+		.error = *error,
+	};
+
+	o2_conn_fail(conn, &fault, culprit);
+}
+
+void o2_conn_refuse_peer(struct o2_conn *conn, struct o2_tx *culprit, const struct o2_error *error)
+{
+	struct o2_transfer_fault fault = {
+		.side = O2_FAULT_PEER_MESSAGE,
+		.code = error->code,
+		.error = *error,
+	};
+
+	o2_conn_fail(conn, &fault, culprit);
+}
+
+void o2_conn_refuse_message(struct o2_conn *conn, struct o2_tx *culprit, const char *rule, const char *field,
+			    uint64_t value, uint64_t limit)
+{
+	struct o2_error error;
+
+	o2_refuse(&error, -EPROTO, rule, field, O2_NO_INDEX, value, limit);
+	error.class = O2_CLASS_CONNECTION;
+	o2_conn_refuse_peer(conn, culprit, &error);
+}
+
+void o2_conn_close(struct o2_conn *conn, int code)
+{
+	struct o2_transfer_fault fault = {
+		.side = code == 0 ? O2_FAULT_NONE : O2_FAULT_CLOSED,
+		.code = code,
+	};
+
+	o2_error_clear(&fault.error);
+	o2_conn_fail(conn, &fault, NULL);
+}
