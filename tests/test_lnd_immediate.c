@@ -139,7 +139,8 @@ static void sends_plain_bytes(void **state)
 	/* More than there are credits for: they wait, and were copied. */
 	for (uint32_t i = 0; i < 20; i++) {
 		bytes[0] = (uint8_t)i;
-		assert_int_equal(o2_conn_send_bytes(pair->a.conn, &hdr, bytes, 1 + 200 * i, NULL, NULL), 0);
+		assert_int_equal(o2_conn_send_bytes(pair->a.conn, &hdr, bytes, 1 + 200 * i, i, NULL, NULL),
+				 0);
 	}
 	memset(bytes, 0, sizeof(bytes));
 	for (uint32_t i = 0; i < 20; i++) {
@@ -156,8 +157,11 @@ static void sends_plain_bytes(void **state)
 		assert_int_equal(received.payload[0], i);
 		assert_int_equal(received.hdr.payload_length, 1 + 200 * i);
 	}
+	pair_run(pair, 20, 0);
+	for (uint32_t i = 0; i < 20; i++)
+		assert_true(pair->a.result[i].tag == i);
 	assert_int_equal(o2_conn_immediate_max(pair->a.conn), 3976);
-	assert_int_equal(o2_conn_send_bytes(pair->a.conn, &hdr, bytes, 3977, NULL, &error), -EMSGSIZE);
+	assert_int_equal(o2_conn_send_bytes(pair->a.conn, &hdr, bytes, 3977, 0, NULL, &error), -EMSGSIZE);
 	assert_int_equal(error.limit, 3976);
 	pair_close(pair);
 }
@@ -169,8 +173,8 @@ static void refuses_other_lnet_types(void **state)
 		enum o2_lnet_type type;
 		bool send, send_payload, put, get;
 	} rows[] = {
-		{O2_LNET_ACK, true, false, false, false},  {O2_LNET_PUT, true, true, true, false},
-		{O2_LNET_GET, true, false, false, true},   {O2_LNET_REPLY, true, true, true, false},
+		{O2_LNET_ACK, true, false, false, false},    {O2_LNET_PUT, true, true, true, false},
+		{O2_LNET_GET, true, false, false, true},     {O2_LNET_REPLY, true, true, true, false},
 		{O2_LNET_HELLO, false, false, false, false},
 	};
 	struct o2_transfer_memory memory = dense(kiov_from, 0, 500, O2_REG_FMR);

@@ -193,9 +193,9 @@ int o2_conn_get(struct o2_conn *conn, const struct o2_lnet_hdr *hdr, const struc
 int o2_conn_send(struct o2_conn *conn, const struct o2_lnet_hdr *hdr, const struct o2_transfer_memory *memory,
 		 uint64_t *cookie_out, struct o2_error *error);
 
-/* The same with plain bytes, copied before the call returns. */
+/* The same with plain bytes, copied before the call returns; payload may be NULL when there are none. */
 int o2_conn_send_bytes(struct o2_conn *conn, const struct o2_lnet_hdr *hdr, const void *payload,
-		       uint32_t payload_bytes, uint64_t *cookie_out, struct o2_error *error);
+		       uint32_t payload_bytes, uint64_t tag, uint64_t *cookie_out, struct o2_error *error);
 
 /* The longest payload of one message to this peer. */
 uint32_t o2_conn_immediate_max(const struct o2_conn *conn);

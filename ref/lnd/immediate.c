@@ -74,13 +74,14 @@ int o2_conn_send(struct o2_conn *conn, const struct o2_lnet_hdr *hdr, const stru
 }
 
 int o2_conn_send_bytes(struct o2_conn *conn, const struct o2_lnet_hdr *hdr, const void *payload,
-		       uint32_t payload_bytes, uint64_t *cookie_out, struct o2_error *error)
+		       uint32_t payload_bytes, uint64_t tag, uint64_t *cookie_out, struct o2_error *error)
 {
 	struct o2_tx *tx;
 	int rc = start(conn, hdr, payload_bytes, &tx, error);
 
 	if (rc != 0)
 		return rc;
+	tx->tag = tag;
 	if (payload_bytes > 0)
 		memcpy(o2_tx_slot_bytes(conn, tx) + O2_AT_PAYLOAD, payload, payload_bytes);
 	return o2_submit(conn, tx, O2_MSG_IMMEDIATE, cookie_out);
