@@ -10,6 +10,7 @@
 #include "props/codec.h"
 #include "props/explain.h"
 #include "props/held.h"
+#include "props/keys.h"
 #include "props/options.h"
 #include "props/property.h"
 #include "props/run.h"
@@ -150,25 +151,60 @@ static int export_cases(const struct o2_props_arguments *a, const struct o2_tran
 	return rc != 0 ? O2_PROPS_EXIT_USAGE : 0;
 }
 
-static int run_codec(struct o2_props_arguments *a, const char *command, const char *argument)
+/* The properties that run on no device at all. */
+static struct o2_property device_free(size_t i)
 {
-	static struct o2_codec_run run;
-	struct o2_property property = o2_codec_property(&run);
+	static struct o2_codec_run codec;
+	static struct o2_keys_run keys;
 
+	switch (i) {
+	case 0:
+		return o2_codec_property(&codec);
+	case 1:
+		return o2_keys_property(&keys);
+	default:
+		return (struct o2_property){0};
+	}
+}
+
+/* The one of that name, which ends at `length`; its ops are NULL when there is none. */
+static struct o2_property find_device_free(const char *name, size_t length)
+{
+	struct o2_property property;
+	size_t i = 0;
+
+	do
+		property = device_free(i++);
+	while (property.ops != NULL &&
+	       (strlen(property.ops->name) != length || strncmp(property.ops->name, name, length) != 0));
+	return property;
+}
+
+static int list_properties(void)
+{
+	struct o2_property property = o2_transfer_property(NULL);
+
+	for (size_t i = 0; property.ops != NULL; property = device_free(i++))
+		printf("%s\t%s\n", property.ops->name, property.ops->summary);
+	return 0;
+}
+
+static int run_device_free(struct o2_props_arguments *a, const struct o2_property *property,
+			   const char *command, const char *argument)
+{
 	a->run.shrink_calls = a->shrink_calls >= 0 ? (uint32_t)a->shrink_calls : SHRINK_CALLS_IN_PROCESS;
-	/* It runs on no device at all. */
 	a->device = "model";
 	a->run.device = a->device;
 	if (strcmp(command, "replay") == 0)
-		return o2_run_replay(&property, argument);
+		return o2_run_replay(property, argument);
 	if (strcmp(command, "run") == 0) {
 		json_t *result;
 		char line[LINE_BYTES];
-		int rc = run_cases(a, &property, line, &result);
+		int rc = run_cases(a, property, line, &result);
 
-		return report(a, property.ops->name, line, result, rc);
+		return report(a, property->ops->name, line, result, rc);
 	}
-	fprintf(stderr, "o2props: property codec has no command %s\n", command);
+	fprintf(stderr, "o2props: property %s has no command %s\n", property->ops->name, command);
 	return O2_PROPS_EXIT_USAGE;
 }
 
@@ -233,20 +269,30 @@ static int run_transfer(struct o2_props_arguments *a, const char *command, const
 	return report(a, property.ops->name, line, result, rc);
 }
 
-/* The property that the command line names; of a case file the name says it. */
-static const char *property_of(const struct o2_props_arguments *a, const char *command, const char *argument)
+/* The property that the command line names; of a case file the part of its name before the last dash says it.
+ */
+static const char *property_of(const struct o2_props_arguments *a, const char *command, const char *argument,
+			       size_t *length)
 {
-	const char *name;
+	const char *name = a->property;
+	const char *end;
 
-	if (a->property != NULL)
-		return a->property;
-	if (argument == NULL || strcmp(command, "export") == 0)
-		return "transfer";
-	if (strcmp(command, "run") == 0)
-		return argument;
+	if (name == NULL && (argument == NULL || strcmp(command, "export") == 0))
+		name = "transfer";
+	else if (name == NULL && strcmp(command, "run") == 0)
+		name = argument;
+	if (name != NULL) {
+		*length = strlen(name);
+		return name;
+	}
 	name = strrchr(argument, '/');
 	name = name == NULL ? argument : name + 1;
-	return strncmp(name, "codec-", 6) == 0 ? "codec" : "transfer";
+	end = strrchr(name, '-');
+	*length = end == NULL ? 0 : (size_t)(end - name);
+	if (find_device_free(name, *length).ops != NULL)
+		return name;
+	*length = strlen("transfer");
+	return "transfer";
 }
 
 static int start_mutant(const struct o2_props_arguments *a)
@@ -266,8 +312,9 @@ static int start_mutant(const struct o2_props_arguments *a)
 int main(int argc, char **argv)
 {
 	struct o2_props_arguments a;
-	const char *command, *argument, *property;
-	bool codec;
+	const char *command, *argument, *name;
+	struct o2_property property;
+	size_t length;
 
 	if (argc > 1 && strcmp(argv[1], "explain") == 0)
 		return o2_explain_command(basename(argv[0]), argc - 1, argv + 1);
@@ -278,29 +325,28 @@ int main(int argc, char **argv)
 	}
 	command = argv[optind];
 	argument = argv[optind + 1];
-	if (strcmp(command, "list") == 0) {
-		printf("transfer\t%s\n", o2_transfer_property(NULL).ops->summary);
-		printf("codec\t%s\n", o2_codec_property(NULL).ops->summary);
-		return 0;
-	}
+	if (strcmp(command, "list") == 0)
+		return list_properties();
 	if ((strcmp(command, "run") != 0 || optind + 2 < argc) &&
 	    (!takes_one_argument(command) || optind + 2 != argc)) {
 		o2_props_usage(stderr);
 		return O2_PROPS_EXIT_USAGE;
 	}
-	property = property_of(&a, command, argument);
-	codec = strcmp(property, "codec") == 0;
-	if (!codec && strcmp(property, "transfer") != 0) {
-		fprintf(stderr, "o2props: there is no property '%s'; see o2props list\n", property);
+	name = property_of(&a, command, argument, &length);
+	property = find_device_free(name, length);
+	if (property.ops == NULL && strcmp(name, "transfer") != 0) {
+		fprintf(stderr, "o2props: there is no property '%s'; see o2props list\n", name);
 		return O2_PROPS_EXIT_USAGE;
 	}
 #ifdef O2_PROPS_IN_PROCESS
-	if (!codec && strcmp(a.device, "model") != 0 && strcmp(a.device, "loop") != 0)
+	if (property.ops == NULL && strcmp(a.device, "model") != 0 && strcmp(a.device, "loop") != 0)
 		return run_sibling(argv);
 #else
 	(void)run_sibling;
 #endif
 	if (start_mutant(&a) != 0)
 		return O2_PROPS_EXIT_USAGE;
-	return codec ? run_codec(&a, command, argument) : run_transfer(&a, command, argument);
+	if (property.ops == NULL)
+		return run_transfer(&a, command, argument);
+	return run_device_free(&a, &property, command, argument);
 }

@@ -2,7 +2,6 @@
 #include "props/transfer.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,18 +9,6 @@
 #include "props/transfer_internal.h"
 
 #define IMAGES (2u * O2_DMA_KINDS)
-
-void o2_report_add(struct o2_report *report, const char *format, ...)
-{
-	va_list arguments;
-
-	report->failed = true;
-	if (report->lines == O2_REPORT_LINES)
-		return;
-	va_start(arguments, format);
-	vsnprintf(report->line[report->lines++], O2_REPORT_LINE_BYTES, format, arguments);
-	va_end(arguments);
-}
 
 int o2_transfer_run_open(struct o2_rung *rung, uint64_t seed, struct o2_transfer_run *run)
 {

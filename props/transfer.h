@@ -9,6 +9,7 @@
 #include "props/cross.h"
 #include "props/image.h"
 #include "props/predict.h"
+#include "props/report.h"
 #include "props/rung.h"
 #include "props/scenario.h"
 #include "props/situations.h"
@@ -18,17 +19,6 @@
  * errno that an independent predictor foretold, before a byte moves (docs/properties.md, "The transfer
  * property").
  */
-
-#define O2_REPORT_LINES	     12u
-#define O2_REPORT_LINE_BYTES 320u
-
-/* What went wrong, in words; empty when the property held. */
-struct o2_report {
-	bool failed;
-	char signature[96]; /* what kind of failure: a shrinker keeps to one kind */
-	uint32_t lines;
-	char line[O2_REPORT_LINES][O2_REPORT_LINE_BYTES];
-};
 
 /* Situations of one run; the campaign demands that some of them occurred (docs/properties.md, "Counters"). */
 struct o2_counters {
@@ -83,8 +73,5 @@ enum o2_status o2_transfer_scenario(struct o2_transfer_run *run, struct o2_repor
 
 /* Compare all memory of both sides with what it must be; a failure is reported as signature "sweep". */
 bool o2_transfer_sweep(struct o2_transfer_run *run, struct o2_report *report);
-
-/* Append a line to a report, and mark it failed. */
-void o2_report_add(struct o2_report *report, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

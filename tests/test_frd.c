@@ -1,21 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The life of a fast-registration key (docs/pools.md): every step from every state, the flags that kernels
- * keep, and random sequences against a model of {driver key, device key, posted}.  O2_TEST_SEED=n replays a
- * run.
+ * The life of a fast-registration key (docs/pools.md): every step from every state, and the flags that
+ * kernels keep.  Random sequences are the property keys (props/keys.h).
  */
 #include <errno.h>
-#include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
-#include "props/prng.h"
 #include "reg/frd.h"
 
 #define KEY   0x00abcd10u
@@ -269,155 +264,6 @@ static void test_sources_of_user_verbs(void **state)
 	assert_false(key.registered);
 }
 
-/* A strict device, written from what a provider does: one slot, which holds a key or none. */
-struct device {
-	bool bound;
-	uint32_t key;
-};
-
-struct model {
-	struct device device;
-	uint32_t driver_key;
-	bool valid, posted, mapped;
-	uint32_t binds, invalidates, posts;
-};
-
-/* Post the chain to the device, `accept` requests of it.  A strict device: each must make sense. */
-static void device_post(struct model *m, const struct o2_frd_chain *chain, uint32_t accept)
-{
-	if (chain->invalidate && accept > 0) {
-		accept--;
-		/* The key of the last bind, unless that is gone, or there never was one. */
-		if (m->device.bound)
-			assert_int_equal(chain->invalidate_rkey, m->device.key);
-		m->device.bound = false;
-		m->invalidates++;
-	}
-	if (chain->bind && accept > 0) {
-		assert_false(m->device.bound);
-		assert_int_equal(chain->bind_key, m->driver_key);
-		m->device = (struct device){true, chain->bind_key};
-		m->binds++;
-	}
-}
-
-/* One step that the model chooses, in the words of docs/pools.md's flags. */
-static void kernel_step(struct o2_frd_key *key, struct model *m, struct o2_prng *prng)
-{
-	struct o2_frd_chain chain;
-	uint32_t accept;
-	bool ok;
-
-	if (!m->mapped) {
-		assert_int_equal(o2_frd_map(key, o2_prng_upto(prng, 1) != 0 ? O2_SINK : O2_SOURCE, NULL), 0);
-		if (!m->valid)
-			m->driver_key = (m->driver_key & ~255u) | ((m->driver_key + 1) & 255u);
-		m->valid = true;
-		m->posted = false;
-		m->mapped = true;
-	} else if (o2_prng_upto(prng, 2) == 0) {
-		assert_int_equal(o2_frd_unmap(key, NULL), 0);
-		m->posted = false;
-		m->mapped = false;
-	} else if (m->valid || m->posted) {
-		assert_int_equal(o2_frd_chain(key, &chain, NULL), 0);
-		assert_int_equal(chain.count, m->posted ? 0 : 2);
-		accept = chain.count == 0 ? 0 : (uint32_t)o2_prng_upto(prng, 2);
-		ok = accept == chain.count && o2_prng_upto(prng, 3) != 0;
-		device_post(m, &chain, accept);
-		assert_int_equal(o2_frd_post_done(key, QUEUE, accept, ok, NULL), 0);
-		if (accept > 0)
-			m->valid = false;
-		m->posted = m->posted || ok;
-		m->posts += chain.count > 0 && accept > 0;
-	} else {
-		assert_int_equal(o2_frd_chain(key, &chain, NULL), -EINVAL); /* spent */
-	}
-	assert_int_equal(o2_frd_valid(key), m->valid);
-	assert_int_equal(o2_frd_posted(key), m->posted);
-}
-
-/* User verbs: the same model, and the invalidate at the end, once per bind and only of a key that is bound.
- */
-static void user_step(struct o2_frd_key *key, struct model *m, struct o2_prng *prng)
-{
-	const uint64_t choice = o2_prng_upto(prng, 3);
-	struct o2_frd_chain chain;
-	uint32_t rkey;
-	int rc;
-
-	if (choice == 0 && m->mapped && o2_frd_invalidate(key, QUEUE, &rkey, NULL) == 0) {
-		const bool ok = o2_prng_upto(prng, 7) != 0;
-
-		assert_true(m->device.bound);
-		assert_int_equal(rkey, m->device.key);
-		m->invalidates++;
-		assert_int_equal(o2_frd_invalidate_posted(key, true, NULL), 0);
-		assert_int_equal(o2_frd_invalidate(key, QUEUE, &rkey, NULL), -EINVAL);
-		assert_int_equal(o2_frd_unmap(key, NULL), -EBUSY);
-		assert_int_equal(o2_frd_invalidated(key, ok, NULL), 0);
-		m->device.bound = !ok;
-		if (ok)
-			return;
-		m->driver_key += 0x100; /* the queue pair is in error: another window */
-		m->device.bound = false;
-		m->valid = m->posted = m->mapped = false;
-		assert_int_equal(o2_frd_replaced(key, m->driver_key, m->driver_key, NULL), 0);
-	} else if (choice == 1 && m->mapped) {
-		rc = o2_frd_unmap(key, NULL);
-		assert_int_equal(rc, m->device.bound ? -EBUSY : 0);
-		m->mapped = m->mapped && rc != 0;
-	} else if (!m->mapped) {
-		assert_int_equal(o2_frd_map(key, O2_SINK, NULL), 0);
-		if (!m->valid)
-			m->driver_key = (m->driver_key & ~255u) | ((m->driver_key + 1) & 255u);
-		m->valid = m->mapped = true;
-	} else if (o2_frd_chain(key, &chain, NULL) == 0) {
-		const uint32_t accept = chain.count == 0 ? 0 : (uint32_t)o2_prng_upto(prng, 1);
-
-		assert_int_equal(chain.count, m->valid ? 1 : 0);
-		device_post(m, &chain, accept);
-		assert_int_equal(o2_frd_post_done(key, QUEUE, accept,
-						  accept == chain.count && o2_prng_upto(prng, 3) != 0, NULL),
-				 0);
-		if (accept > 0)
-			m->valid = false;
-	}
-}
-
-static void test_random(void **state)
-{
-	const char *text = getenv("O2_TEST_SEED");
-	const uint64_t seed = text != NULL ? strtoull(text, NULL, 0) : 1;
-	uint64_t binds = 0, invalidates = 0;
-
-	(void)state;
-	print_message("replay: O2_TEST_SEED=%" PRIu64 " test_frd\n", seed);
-	for (uint32_t n = 0; n < 400; n++) {
-		const bool kernel = n % 2 == 0;
-		struct o2_prng prng = o2_prng_init(seed, n);
-		struct model m = {.driver_key = KEY};
-		struct o2_frd_key key;
-
-		o2_frd_init(&key, kernel ? O2_FRD_INVALIDATE_FIRST : O2_FRD_INVALIDATE_LAST, KEY, KEY);
-		for (int i = 0; i < 1000; i++) {
-			(kernel ? kernel_step : user_step)(&key, &m, &prng);
-			assert_int_equal(key.rkey, m.driver_key);
-			assert_int_equal(key.lkey, m.driver_key);
-			assert_int_equal(key.registered, m.device.bound);
-			if (m.device.bound)
-				assert_int_equal(key.registered_key, m.device.key);
-		}
-		/* Kernel: one invalidate with each chain.  User: one after each bind, but perhaps the last.
-		 */
-		assert_int_equal(m.invalidates, kernel ? m.posts : m.binds - (m.device.bound ? 1 : 0));
-		binds += m.binds;
-		invalidates += m.invalidates;
-	}
-	print_message("%" PRIu64 " binds, %" PRIu64 " invalidates\n", binds, invalidates);
-	assert_true(binds > 10000);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -427,7 +273,6 @@ int main(void)
 		cmocka_unit_test(test_abandoned_and_second_post),
 		cmocka_unit_test(test_bad_arguments),
 		cmocka_unit_test(test_sources_of_user_verbs),
-		cmocka_unit_test(test_random),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

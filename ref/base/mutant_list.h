@@ -7,9 +7,9 @@
 /*
  * All deliberate defects: X(id, name, area, defect, text).
  *
- * area: sg, dma-map, registration, wr-build, lnet-payload or codec.  defect: the public id of what the mutant
- * brings back, where a public fix exists, "" for relatives of our own making.  ci/mutants reads this file, so
- * each entry keeps to this form, and no text has a quotation mark in it.
+ * area: sg, dma-map, registration, wr-build, lnet-payload, codec, keys or pool.  defect: the public id of
+ * what the mutant brings back, where a public fix exists, "" for relatives of our own making.  ci/mutants
+ * reads this file, so each entry keeps to this form, and no text has a quotation mark in it.
  */
 
 /* Wrong plans, by which bytes end up in the wrong place: tests/mutants.py wants them explained. */
@@ -112,7 +112,20 @@
 	X(CHECKSUM_ZERO, "checksum-zero", "codec", "", "a sum of 0 is sent as 0, which means no checksum") \
 	X(CHECKSUM_SIGN, "checksum-sign", "codec", "", "the signed sum widens 0x80 as if it were unsigned")
 
-#define O2_MUTANTS(X) \
-	O2_MUTANTS_OF_PLANS(X) O2_MUTANTS_OF_MEMORY(X) O2_MUTANTS_OF_CODEC(X) O2_MUTANTS_OF_FLOW(X)
+#define O2_MUTANTS_OF_KEYS(X)                                                                            \
+	X(CHAIN_EVERY_POST, "chain-every-post", "keys", "LU-14733",                                      \
+	  "the second post of a transfer repeats the chain that makes its key")                          \
+	X(KEY_COUNTED_UNUSED, "key-counted-unused", "keys", "LU-16349",                                  \
+	  "the key of a mapping that was never posted counts on when it is mapped again")                \
+	X(KEY_NOT_COUNTED, "key-not-counted", "keys", "", "a new mapping has the key of the one before") \
+	X(PREPARED_LOST, "prepared-lost", "keys", "",                                                    \
+	  "a post of which the device took nothing uses up the chain")                                   \
+	X(HALF_CHAIN_BINDS, "half-chain-binds", "keys", "",                                              \
+	  "a chain of which only the invalidate was accepted counts as bound")                           \
+	X(UNMAP_ALIVE, "unmap-alive", "keys", "", "a mapping is given up while its key is alive")
+
+#define O2_MUTANTS(X)          \
+	O2_MUTANTS_OF_PLANS(X) \
+	O2_MUTANTS_OF_MEMORY(X) O2_MUTANTS_OF_CODEC(X) O2_MUTANTS_OF_FLOW(X) O2_MUTANTS_OF_KEYS(X)
 
 #endif
