@@ -9,6 +9,8 @@
 #define QUEUE	   77u
 #define MORE	   31u /* weight of another step */
 
+#define GATHERED_LKEY 0x30000000u
+
 enum situation {
 	ABANDONED,
 	SECOND_POST,
@@ -22,8 +24,8 @@ enum situation {
 	REPLACED,
 	WRAPPED,
 	SOURCES,
+	UNBOUND_SOURCES,
 	WRONG_STATE,
-	WRONG_SIDE,
 	WRONG_COUNT,
 	WRONG_QUEUE,
 	SITUATIONS,
@@ -42,8 +44,8 @@ static const struct o2_tally_row situations[SITUATIONS] = {
 	[REPLACED] = {"region_replaced", true},
 	[WRAPPED] = {"low_byte_wrapped", true},
 	[SOURCES] = {"source_bound", true},
+	[UNBOUND_SOURCES] = {"source_posted_without_a_chain", true},
 	[WRONG_STATE] = {"step_refused_in_this_state", true},
-	[WRONG_SIDE] = {"source_refused", true},
 	[WRONG_COUNT] = {"wrong_number_of_accepted_requests", true},
 	[WRONG_QUEUE] = {"invalidate_on_another_queue", true},
 };
@@ -190,7 +192,6 @@ static void count(struct o2_keys_run *run, const struct o2_key_step *step, const
 
 	if (want->code != 0) {
 		seen[STILL_ALIVE] += want->code == -EBUSY;
-		seen[WRONG_SIDE] += strcmp(want->rule, "frd/map/side") == 0;
 		seen[WRONG_COUNT] += strcmp(want->rule, "frd/post/accepted") == 0;
 		seen[WRONG_QUEUE] += strcmp(want->rule, "frd/invalidate/queue") == 0;
 		seen[WRONG_STATE] += strstr(want->rule, "/state") != NULL;
@@ -203,6 +204,7 @@ static void count(struct o2_keys_run *run, const struct o2_key_step *step, const
 		break;
 	case O2_KEY_POST:
 		seen[SECOND_POST] += before->posted;
+		seen[UNBOUND_SOURCES] += before->source && before->invalidate_last;
 		seen[REFUSED_AT_INVALIDATE] += requests > 0 && step->accepted == 0;
 		seen[SPENT_HALF] += requests == 2 && step->accepted == 1;
 		seen[SPENT_WHOLE] += requests > 0 && step->accepted == requests && !step->ok;
@@ -297,6 +299,12 @@ static void run_step(struct o2_keys_run *run, const struct o2_key_step *step, st
 
 	o2_key_model_step(&run->model, step, &want);
 	rc = take_step(run, step, &chain, &rkey, &error);
+	if (rc == 0 && want.code == 0 && step->kind == O2_KEY_MAP && step->source &&
+	    run->model.invalidate_last) {
+		/* A region of its own, made for this mapping. */
+		o2_frd_gather(&run->key, GATHERED_LKEY + run->steps * 0x100);
+		o2_key_model_gather(&run->model, GATHERED_LKEY + run->steps * 0x100);
+	}
 	run->code[run->steps++] = rc;
 	check_answer(step, rc, &error, &want, &chain, rkey, report);
 	if (rc != 0 && memcmp(&run->key, &key_before, sizeof(run->key)) != 0)
@@ -320,7 +328,7 @@ static enum o2_status run_case(void *context, struct o2_choice *choice, struct o
 
 	o2_report_clear(report);
 	run->low = o2_draw_bool(choice, 1, 1) ? (uint8_t)(255 - o2_draw(choice, 3)) : 0;
-	o2_key_model_init(&run->model, last, run->low);
+	o2_key_model_init(&run->model, last, 0, run->low);
 	run->device = (struct o2_key_device){0};
 	run->steps = 0;
 	memset(&run->key, 0, sizeof(run->key)); /* its padding is compared as well */
@@ -371,7 +379,7 @@ static void print_held(const void *context, FILE *out)
 	const struct o2_keys_run *run = context;
 
 	fprintf(out, "held: %" PRIu32 " chains of %" PRIu32 " regions; driver, device and model agree\n",
-		run->model.chains, run->model.regions + 1);
+		run->model.chains, run->model.region + 1);
 }
 
 struct o2_property o2_keys_property(struct o2_keys_run *run)

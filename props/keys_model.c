@@ -15,28 +15,23 @@ uint32_t o2_key_first_rkey(uint32_t region, uint8_t low)
 	return 0x20000000u + region * 0x200u + low;
 }
 
-static void new_region(struct o2_key_model *m, uint8_t low)
+void o2_key_model_init(struct o2_key_model *m, bool invalidate_last, uint32_t region, uint8_t low)
 {
-	const bool invalidate_last = m->invalidate_last;
-	const uint32_t regions = m->regions;
-
 	memset(m, 0, sizeof(*m));
 	m->invalidate_last = invalidate_last;
-	m->regions = regions;
-	m->lkey = o2_key_first_lkey(regions, low);
-	m->rkey = o2_key_first_rkey(regions, low);
-}
-
-void o2_key_model_init(struct o2_key_model *m, bool invalidate_last, uint8_t low)
-{
-	m->invalidate_last = invalidate_last;
-	m->regions = 0;
-	new_region(m, low);
+	m->region = region;
+	m->lkey = o2_key_first_lkey(region, low);
+	m->rkey = o2_key_first_rkey(region, low);
 }
 
 static uint32_t count_on(uint32_t key)
 {
 	return key / 256 * 256 + (key + 1) % 256;
+}
+
+void o2_key_model_gather(struct o2_key_model *m, uint32_t lkey)
+{
+	m->lkey = lkey;
 }
 
 uint32_t o2_key_model_published(const struct o2_key_model *m)
@@ -52,10 +47,6 @@ static void refuse(struct o2_key_answer *answer, int code, const char *rule)
 
 static void map(struct o2_key_model *m, bool source, struct o2_key_answer *answer)
 {
-	if (source && m->invalidate_last) {
-		refuse(answer, -EINVAL, "frd/map/side");
-		return;
-	}
 	if (m->mapped) {
 		refuse(answer, -EINVAL, "frd/map/state");
 		return;
@@ -74,7 +65,7 @@ static void map(struct o2_key_model *m, bool source, struct o2_key_answer *answe
 
 uint32_t o2_key_model_requests(const struct o2_key_model *m)
 {
-	if (!m->valid)
+	if (!m->valid || (m->invalidate_last && m->source))
 		return 0;
 	return m->invalidate_last ? 1 : 2;
 }
@@ -199,8 +190,7 @@ void o2_key_model_step(struct o2_key_model *m, const struct o2_key_step *step, s
 			refuse(answer, -EINVAL, "frd/replaced/state");
 			break;
 		}
-		m->regions++;
-		new_region(m, (uint8_t)m->regions);
+		o2_key_model_init(m, m->invalidate_last, m->region + 1, (uint8_t)(m->region + 1));
 		break;
 	}
 }

@@ -37,14 +37,14 @@ struct o2_key_model {
 	uint32_t old_rkey;   /* the one before the count */
 	bool source;	     /* side of the last mapping */
 	bool mapped;	     /* some transfer holds it */
-	bool valid;	     /* a chain is prepared and was not used */
+	bool valid;	     /* a key is prepared and was not used */
 	bool posted;	     /* the chain, and all else of that post, was accepted */
 	bool alive;	     /* the device admits device_key: bound, and no invalidate completed */
 	uint32_t device_key;
 	uint64_t queue;	    /* that took the chain */
 	bool invalidating;  /* invalidate posted, not completed */
 	bool given_up;	    /* an invalidate failed: only another region helps */
-	uint32_t regions;   /* that there were before */
+	uint32_t region;    /* its number: that of the one that replaces it is next */
 	uint32_t chains;    /* used up, of this region */
 	uint32_t abandoned; /* mappings that were taken up again under the same key */
 };
@@ -62,8 +62,8 @@ struct o2_key_answer {
 uint32_t o2_key_first_lkey(uint32_t region, uint8_t low);
 uint32_t o2_key_first_rkey(uint32_t region, uint8_t low);
 
-/* A region that was just allocated; `low` is the low byte that its keys start with. */
-void o2_key_model_init(struct o2_key_model *model, bool invalidate_last, uint8_t low);
+/* Region number `region`, just allocated; `low` is the low byte that its keys start with. */
+void o2_key_model_init(struct o2_key_model *model, bool invalidate_last, uint32_t region, uint8_t low);
 
 /* Foretell what the step answers, and take it. */
 void o2_key_model_step(struct o2_key_model *model, const struct o2_key_step *step,
@@ -71,6 +71,9 @@ void o2_key_model_step(struct o2_key_model *model, const struct o2_key_step *ste
 
 /* Requests of the chain that the next post has to begin with. */
 uint32_t o2_key_model_requests(const struct o2_key_model *model);
+
+/* A source under invalidate last: the lkey of this mapping. */
+void o2_key_model_gather(struct o2_key_model *model, uint32_t lkey);
 
 /* What a descriptor carries. */
 uint32_t o2_key_model_published(const struct o2_key_model *model);

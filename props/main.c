@@ -12,6 +12,7 @@
 #include "props/held.h"
 #include "props/keys.h"
 #include "props/options.h"
+#include "props/pools.h"
 #include "props/property.h"
 #include "props/run.h"
 
@@ -156,12 +157,15 @@ static struct o2_property device_free(size_t i)
 {
 	static struct o2_codec_run codec;
 	static struct o2_keys_run keys;
+	static struct o2_pools_run pools;
 
 	switch (i) {
 	case 0:
 		return o2_codec_property(&codec);
 	case 1:
 		return o2_keys_property(&keys);
+	case 2:
+		return o2_pools_property(&pools);
 	default:
 		return (struct o2_property){0};
 	}

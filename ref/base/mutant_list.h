@@ -124,8 +124,43 @@
 	  "a chain of which only the invalidate was accepted counts as bound")                           \
 	X(UNMAP_ALIVE, "unmap-alive", "keys", "", "a mapping is given up while its key is alive")
 
-#define O2_MUTANTS(X)          \
-	O2_MUTANTS_OF_PLANS(X) \
-	O2_MUTANTS_OF_MEMORY(X) O2_MUTANTS_OF_CODEC(X) O2_MUTANTS_OF_FLOW(X) O2_MUTANTS_OF_KEYS(X)
+#define O2_MUTANTS_OF_POOLS(X)                                                                               \
+	X(DESCRIPTOR_NOT_PUT, "descriptor-not-put", "pool", "LU-9472",                                       \
+	  "the release knows one kind of registration only, and descriptors never go back to their pool")    \
+	X(EMPTY_IS_BUSY, "empty-pool-busy", "pool", "LU-9472",                                               \
+	  "a registration pool that is empty answers busy, which ends the search, and the set never grows")  \
+	X(SHORT_MAP_LOST, "short-map-lost", "pool", "LU-20400",                                              \
+	  "a short map keeps the descriptor and the user of its pool")                                       \
+	X(GAPS_BY_CAPABILITY, "gaps-by-capability", "pool", "LU-10394",                                      \
+	  "lists with gaps are admitted by what the device could do, whatever kind of region was allocated") \
+	X(PUT_NOT_UNMAPPED, "put-not-unmapped", "pool", "",                                                  \
+	  "a descriptor goes back to its pool with its mapping")                                             \
+	X(CACHE_FIRST_PAGE, "cache-first-page", "pool", "",                                                  \
+	  "the cache takes a list for another one with the same first page")                                 \
+	X(FLUSH_KEEPS_KEYS, "flush-keeps-keys", "pool", "",                                                  \
+	  "a flush frees the regions and leaves their keys alive")                                           \
+	X(FAILED_FLUSH_FORGOTTEN, "failed-flush-forgotten", "pool", "",                                      \
+	  "a flush that failed is not wanted again")                                                         \
+	X(WATERMARK_LATE, "watermark-late", "pool", "",                                                      \
+	  "a flush is wanted one region later than the watermark says")                                      \
+	X(REAPED_IN_USE, "reaped-in-use", "pool", "",                                                        \
+	  "a pool is given up for its age although it has users")                                            \
+	X(HEAD_POOL_REAPED, "head-pool-reaped", "pool", "",                                                  \
+	  "the first pool of a set is given up like any other")                                              \
+	X(VERSION_NOT_COUNTED, "version-not-counted", "pool", "", "a set that has grown keeps its version")  \
+	X(LIFE_FROM_CREATION, "life-from-creation", "pool", "",                                              \
+	  "the life of a transmit pool counts from its making, not from its last use")                       \
+	X(ASKED_NOT_USED, "asked-not-used", "pool", "",                                                      \
+	  "a registration pool that was asked and had nothing counts as idle")                               \
+	X(RETRY_AT_ONCE, "retry-at-once", "pool", "", "growth is tried again without a pause")               \
+	X(FAILED_POOL_KEPT, "failed-pool-kept", "pool", "",                                                  \
+	  "a failed pool stays when its last user has left")                                                 \
+	X(SLOT_NOT_UNMAPPED, "slot-not-unmapped", "pool", "",                                                \
+	  "message slots stay mapped when their pool is unmade")
+
+#define O2_MUTANTS(X)                                                                              \
+	O2_MUTANTS_OF_PLANS(X)                                                                     \
+	O2_MUTANTS_OF_MEMORY(X) O2_MUTANTS_OF_CODEC(X) O2_MUTANTS_OF_FLOW(X) O2_MUTANTS_OF_KEYS(X) \
+		O2_MUTANTS_OF_POOLS(X)
 
 #endif

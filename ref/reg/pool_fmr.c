@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/limits.h"
+#include "base/mutant.h"
 #include "reg/fmr_cache.h"
 
 /* docs/pools.md, "FMR pools". */
@@ -128,7 +129,7 @@ static int take(void *owner, struct o2_pool *base, void *argument, struct o2_err
 	}
 	pthread_mutex_unlock(&pool->lock);
 	if (fmr == NULL)
-		return O2_POOL_EXHAUSTED;
+		return o2_mutate(EMPTY_IS_BUSY, O2_POOL_EXHAUSTED, -EBUSY);
 	answer->fmr = fmr;
 	return map_one(config, pool, fmr, request, error);
 }
@@ -146,7 +147,9 @@ static int flush_chain(const struct o2_fmr_config *config, struct o2_fmr_pool *p
 
 		for (; chain != NULL && n < FLUSH_BATCH; chain = chain->next)
 			handles[n++] = chain->handle;
-		rc = config->ops->unmap(config->context, handles, n);
+		rc = o2_mutate(FLUSH_KEEPS_KEYS, true, false)
+			     ? config->ops->unmap(config->context, handles, n)
+			     : 0;
 		pthread_mutex_lock(&pool->lock);
 		for (struct o2_fmr *fmr = batch, *next; fmr != chain; fmr = next) {
 			next = fmr->next;
@@ -157,7 +160,7 @@ static int flush_chain(const struct o2_fmr_config *config, struct o2_fmr_pool *p
 		}
 		pool->flushing -= n;
 		/* A key of theirs may be alive: they must not be mapped before they were unmapped. */
-		if (rc != 0)
+		if (o2_mutate(FAILED_FLUSH_FORGOTTEN, rc != 0, false))
 			pool->flush_wanted = true;
 		pthread_mutex_unlock(&pool->lock);
 		if (first == 0)
@@ -311,7 +314,8 @@ static void release(const struct o2_fmr_config *config, struct o2_fmr_pool *pool
 		append(&pool->free, fmr, O2_FMR_FREE);
 	} else {
 		append(&pool->dirty, fmr, O2_FMR_DIRTY);
-		if (pool->dirty.count >= config->watermark)
+		if (o2_mutate(WATERMARK_LATE, pool->dirty.count >= config->watermark,
+			      pool->dirty.count > config->watermark))
 			pool->flush_wanted = true;
 	}
 }

@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdlib.h>
 
+#include "base/mutant.h"
+
 /* docs/pools.md, "Descriptor pools". */
 
 static struct o2_frd_pool *frd_pool(struct o2_pool *pool)
@@ -80,7 +82,7 @@ static int take(void *owner, struct o2_pool *base, void *request, struct o2_erro
 	(void)owner;
 	(void)error;
 	if (frd == NULL)
-		return O2_POOL_EXHAUSTED;
+		return o2_mutate(EMPTY_IS_BUSY, O2_POOL_EXHAUSTED, -EBUSY);
 	pool->idle = frd->next;
 	pool->nidle--;
 	*(struct o2_frd **)request = frd;
@@ -125,7 +127,7 @@ static void end_mapping(const struct o2_frd_config *config, struct o2_frd *frd)
 static int check_request(const struct o2_frd_config *config, const struct o2_frd_request *request,
 			 struct o2_error *error)
 {
-	if (request->gaps && !config->gaps)
+	if (o2_mutate(GAPS_BY_CAPABILITY, request->gaps && !config->gaps, false))
 		return o2_refuse(error, -EPROTONOSUPPORT, "pool/frd/gaps", "gaps", O2_NO_INDEX, 1, 0);
 	if (request->side != O2_SINK && request->side != O2_SOURCE)
 		return o2_refuse(error, -EINVAL, "pool/frd/side", "side", O2_NO_INDEX, request->side,
@@ -179,6 +181,8 @@ int o2_frd_take(struct o2_frd_set *set, const struct o2_frd_request *request, st
 		*frd = taken;
 		return 0;
 	}
+	if (o2_mutate(SHORT_MAP_LOST, false, rc == -EINVAL))
+		return rc;
 	/* Both the descriptor and the pool's user were taken before the device was asked. */
 	(void)o2_frd_unmap(&taken->key, NULL);
 	(void)o2_pool_set_undo(&set->set, pool, taken, NULL);
@@ -189,8 +193,10 @@ int o2_frd_put(struct o2_frd_set *set, struct o2_frd *frd, struct o2_error *erro
 {
 	int rc;
 
+	if (o2_mutate(DESCRIPTOR_NOT_PUT, false, true))
+		return 0;
 	/* Idle states refuse, so a descriptor that is not taken does not get further. */
-	rc = o2_frd_unmap(&frd->key, error);
+	rc = o2_mutate(PUT_NOT_UNMAPPED, true, false) ? o2_frd_unmap(&frd->key, error) : 0;
 	if (rc != 0)
 		return rc;
 	end_mapping(&set->config, frd);
