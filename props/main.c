@@ -8,6 +8,7 @@
 
 #include "base/mutant.h"
 #include "props/codec.h"
+#include "props/dma.h"
 #include "props/explain.h"
 #include "props/held.h"
 #include "props/keys.h"
@@ -158,6 +159,7 @@ static struct o2_property device_free(size_t i)
 	static struct o2_codec_run codec;
 	static struct o2_keys_run keys;
 	static struct o2_pools_run pools;
+	static struct o2_dma_run dma;
 
 	switch (i) {
 	case 0:
@@ -166,6 +168,8 @@ static struct o2_property device_free(size_t i)
 		return o2_keys_property(&keys);
 	case 2:
 		return o2_pools_property(&pools);
+	case 3:
+		return o2_dma_property(&dma);
 	default:
 		return (struct o2_property){0};
 	}

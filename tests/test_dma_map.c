@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* dma_map: the address kinds, pages without a CPU mapping, every refusal. O2_TEST_SEED=n replays a run. */
+/* dma_map: the address kinds, pages without a CPU mapping, every refusal.  Random
+ * lists are the property dma (props/dma.h). */
 #include <errno.h>
 #include <inttypes.h>
 #include <setjmp.h>
@@ -12,7 +13,6 @@
 
 #include "mem/dma_map.h"
 #include "mem/ledger.h"
-#include "props/prng.h"
 
 #define NO_IOMMU           \
 	{                  \
@@ -239,55 +239,12 @@ static void test_ledger(void **state)
 	assert_false(o2_ledger_balanced(&ledger));
 }
 
-/* Neither kind merges, splits or reorders, and each byte's address follows from its page alone. */
-static void test_every_byte(void **state)
-{
-	const char *text = getenv("O2_TEST_SEED");
-	uint64_t seed = text != NULL ? strtoull(text, NULL, 0) : 1;
-
-	(void)state;
-	print_message("replay: O2_TEST_SEED=%" PRIu64 " test_dma_map\n", seed);
-	for (uint32_t n = 0; n < 2000; n++) {
-		struct o2_prng prng = o2_prng_init(seed, n);
-		struct o2_dma_device device = {(enum o2_dma_kind)(n % 2),
-					       4096u << 2 * o2_prng_upto(&prng, 2),
-					       1 + (uint32_t)o2_prng_upto(&prng, 1000),
-					       o2_prng_upto(&prng, UINT32_MAX) * 65536,
-					       NULL,
-					       NO_IOMMU};
-		struct o2_sg_list sg = {.count = 1 + (uint32_t)o2_prng_upto(&prng, O2_MAX_FRAGS - 1)};
-		struct o2_dma_list list;
-		uint64_t nob = 0;
-
-		for (uint32_t i = 0; i < sg.count; i++) {
-			uint32_t offset = (uint32_t)o2_prng_upto(&prng, device.page_bytes - 1);
-
-			sg.entry[i] = (struct o2_sg_entry){
-				(uint32_t)o2_prng_upto(&prng, device.npages - 1), offset,
-				1 + (uint32_t)o2_prng_upto(&prng, device.page_bytes - offset - 1)};
-			nob += sg.entry[i].length;
-		}
-		assert_int_equal(o2_dma_map(&sg, &device, &list, NULL), 0);
-		assert_int_equal(list.count, sg.count);
-		assert_true(list.nob == nob);
-		for (uint32_t i = 0; i < sg.count; i++) {
-			uint64_t page_addr = device.base;
-
-			for (uint32_t page = 0; page < sg.entry[i].page; page++)
-				page_addr += device.page_bytes;
-			assert_true(list.segment[i].addr == page_addr + sg.entry[i].offset);
-			assert_int_equal(list.segment[i].length, sg.entry[i].length);
-		}
-	}
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_table),	    cmocka_unit_test(test_unmapped_pages),
-		cmocka_unit_test(test_refusals),    cmocka_unit_test(test_every_byte),
-		cmocka_unit_test(test_iommu_merge), cmocka_unit_test(test_iommu_fails),
-		cmocka_unit_test(test_ledger),
+		cmocka_unit_test(test_refusals),    cmocka_unit_test(test_iommu_merge),
+		cmocka_unit_test(test_iommu_fails), cmocka_unit_test(test_ledger),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
