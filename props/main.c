@@ -15,6 +15,7 @@
 #include "props/options.h"
 #include "props/pools.h"
 #include "props/property.h"
+#include "props/reg_plan.h"
 #include "props/run.h"
 
 /*
@@ -160,6 +161,7 @@ static struct o2_property device_free(size_t i)
 	static struct o2_keys_run keys;
 	static struct o2_pools_run pools;
 	static struct o2_dma_run dma;
+	static struct o2_plan_run plan;
 
 	switch (i) {
 	case 0:
@@ -170,6 +172,8 @@ static struct o2_property device_free(size_t i)
 		return o2_pools_property(&pools);
 	case 3:
 		return o2_dma_property(&dma);
+	case 4:
+		return o2_plan_property(&plan);
 	default:
 		return (struct o2_property){0};
 	}
