@@ -29,7 +29,8 @@ foreach(library o2ref o2props_lib loopverbs o2cli_lib)
 endforeach()
 
 # What the targets share.  Built for every engine with the engine's instrumentation, as the library is.
-add_library(o2fuzz_lib STATIC EXCLUDE_FROM_ALL fuzz/common.c fuzz/sg_oracle.c fuzz/plan_oracle.c)
+add_library(o2fuzz_lib STATIC EXCLUDE_FROM_ALL fuzz/common.c fuzz/property.c fuzz/sg_oracle.c
+  fuzz/plan_oracle.c)
 target_link_libraries(o2fuzz_lib PUBLIC o2props_lib o2ref)
 o2_with_cmplog(o2fuzz_lib)
 
@@ -141,6 +142,8 @@ if(O2_FUZZ_ENGINE STREQUAL "replay")
   add_test(NAME fuzz_replayer COMMAND ${PROJECT_SOURCE_DIR}/tests/fuzz/replayer.sh $<TARGET_FILE:fuzz_canary_replay>)
   add_test(NAME fuzz_list COMMAND ${PROJECT_SOURCE_DIR}/tests/fuzz/list.py)
   add_test(NAME fuzz_seeds COMMAND ${PROJECT_SOURCE_DIR}/fuzz/seeds.py --check)
+  add_test(NAME fuzz_situation_seeds
+    COMMAND ${PROJECT_SOURCE_DIR}/tests/fuzz/situation_seeds.py $<TARGET_FILE:o2props>)
 endif()
 
 # The mutator of messages by itself.

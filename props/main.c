@@ -144,11 +144,8 @@ static bool takes_one_argument(const char *command)
 	return strcmp(command, "replay") == 0 || strcmp(command, "export") == 0;
 }
 
-static int export_cases(const struct o2_props_arguments *a, const struct o2_transfer_run *run,
-			const char *directory)
+static int exported(int rc, const char *directory)
 {
-	int rc = o2_run_export(run, directory, a->run.seed, a->run.cases, a->max_bytes);
-
 	if (rc != 0)
 		fprintf(stderr, "o2props: cannot write to %s: %s\n", directory, strerror(-rc));
 	return rc != 0 ? O2_PROPS_EXIT_USAGE : 0;
@@ -216,6 +213,8 @@ static int run_device_free(struct o2_props_arguments *a, const struct o2_propert
 
 		return report(a, property->ops->name, line, result, rc);
 	}
+	if (strcmp(command, "export") == 0 && property->ops->result == o2_tally_result)
+		return exported(o2_export_situations(property, argument, a->run.seed), argument);
 	fprintf(stderr, "o2props: property %s has no command %s\n", property->ops->name, command);
 	return O2_PROPS_EXIT_USAGE;
 }
@@ -265,7 +264,8 @@ static int run_transfer(struct o2_props_arguments *a, const char *command, const
 	if (strcmp(command, "replay") == 0) {
 		rc = o2_run_replay(&property, argument);
 	} else if (strcmp(command, "export") == 0) {
-		rc = export_cases(a, &run, argument);
+		rc = exported(o2_run_export(&run, argument, a->run.seed, a->run.cases, a->max_bytes),
+			      argument);
 	} else {
 		run.space.max_nob = a->max_bytes;
 		rc = run_cases(a, &property, line, &result);

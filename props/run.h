@@ -49,6 +49,12 @@ int o2_run_replay(const struct o2_property *property, const char *path);
 int o2_run_export(const struct o2_transfer_run *run, const char *directory, uint64_t seed, uint64_t cases,
 		  uint64_t max_nob);
 
+/*
+ * Write, for each situation that the property counts, the smallest case that meets it, named after it.  Of a
+ * property with a tally (props/tally.h) only.  Returns 0 or -errno; -ENOENT when a situation was not met.
+ */
+int o2_export_situations(const struct o2_property *property, const char *directory, uint64_t seed);
+
 /* Fill *counters of /sys/class/infiniband/<device>/ports/1/hw_counters; an empty object when there are none.
  */
 json_t *o2_hw_counters(const char *device);

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/* The life of a fast-registration key, as modes fastreg and fastreg_gaps have it: the property keys. */
+#include "props/keys.h"
+#include "fuzz/property.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static struct o2_keys_run run;
+	const struct o2_property property = o2_keys_property(&run);
+
+	o2_fuzz_property(&property, data, size);
+	return 0;
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+#include "fuzz/property.h"
+
+#include <stdio.h>
+
+#define PIECES_SHOWN 20u
+
+void o2_fuzz_property(const struct o2_property *property, const uint8_t *data, size_t size)
+{
+	static struct o2_report report;
+	struct o2_choice *choice = o2_fuzz_choice(data, size);
+
+	if (property->ops->run_case(property->context, choice, &report) != O2_STATUS_INTERESTING)
+		return;
+	property->ops->print(property->context, PIECES_SHOWN, stderr);
+	for (uint32_t i = 0; i < report.lines; i++)
+		fprintf(stderr, "  %s\n", report.line[i]);
+	o2_fuzz_fail("%s: %s", property->ops->name, report.signature);
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef O2_FUZZ_PROPERTY_H
+#define O2_FUZZ_PROPERTY_H
+
+#include "fuzz/common.h"
+#include "props/property.h"
+
+/*
+ * Run a property on one input, which is a choice sequence: the same as o2props runs, so that a finding
+ * replays there (docs/fuzzing.md).  A failure is printed in the property's words and aborts.
+ */
+void o2_fuzz_property(const struct o2_property *property, const uint8_t *data, size_t size);
+
+#endif
