@@ -15,7 +15,7 @@ install(FILES ${PROJECT_BINARY_DIR}/o2ref.pc DESTINATION ${CMAKE_INSTALL_DATADIR
 
 install(DIRECTORY corpus DESTINATION ${O2_DATA_DIR})
 install(DIRECTORY tests/impl/c tests/impl/go DESTINATION ${O2_DATA_DIR}/examples)
-install(DIRECTORY tests/impl/python DESTINATION ${O2_DATA_DIR}/examples
+install(DIRECTORY tests/impl/start tests/impl/python DESTINATION ${O2_DATA_DIR}/examples
   USE_SOURCE_PERMISSIONS PATTERN "__pycache__" EXCLUDE)
 # The codec that the Python example is made of.
 install(FILES tests/wire/codec.py tests/wire/codec_base.py DESTINATION ${O2_DATA_DIR}/examples/python)

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: MIT
+"""Run the commands of a guide in a document and hold their output against what the guide shows.
+
+In the indented blocks of the section, a line that begins with "$ " is a command for a user; the lines after it are what it
+prints, if the guide shows any. "..." stands for any text: alone on a line for any lines. Lines that begin with "# " are
+for root and set the machine up; they are not run here.
+"""
+
+import re
+import subprocess
+from typing import NamedTuple
+
+PROMPT, ROOT_PROMPT = "    $ ", "    # "
+
+
+class Step(NamedTuple):
+    command: str
+    shown: str
+
+
+def steps(document, heading):
+    """The commands of the section with this heading, up to the next one of the same level."""
+    section = re.search(rf"^## {re.escape(heading)}$(.*?)(?=^## |\Z)", document, re.M | re.S)
+    if section is None:
+        raise ValueError(f"no section {heading!r}")
+    found, inside = [], False
+    for line in section[1].splitlines():
+        if line.startswith(PROMPT):
+            found.append(Step(line[len(PROMPT):], ""))
+            inside = True
+        elif line.startswith(ROOT_PROMPT) or not line.startswith("    "):
+            inside = inside and line == ""
+        elif inside and found[-1].command.endswith("\\"):
+            found[-1] = Step(found[-1].command[:-1] + line.strip(), "")
+        elif inside:
+            found[-1] = Step(found[-1].command, found[-1].shown + line[4:] + "\n")
+    return found
+
+
+def pattern(shown):
+    """A regular expression for what a guide shows."""
+    parts = []
+    for line in shown.splitlines():
+        if line.strip() == "...":
+            parts.append(r"(?:.*\n)*?")
+        else:
+            parts.append(r".*?".join(re.escape(part) for part in line.rstrip().split("...")) + r"[ \t]*\n")
+    return re.compile("".join(parts))
+
+
+def run(found, folder, prefix=(), **options):
+    """Run the steps one after the other in folder; yields (step, what it printed, whether that is as shown)."""
+    for step in found:
+        done = subprocess.run([*prefix, "bash", "-c", step.command], cwd=folder, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True, errors="replace", timeout=300, check=False,
+                              **options)
+        yield step, done.stdout, not step.shown or pattern(step.shown).fullmatch(done.stdout) is not None
