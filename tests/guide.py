@@ -10,6 +10,7 @@ import re
 import subprocess
 from typing import NamedTuple
 
+HEADING = "From nothing to a report"
 PROMPT, ROOT_PROMPT = "    $ ", "    # "
 
 
