@@ -26,10 +26,17 @@ install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME copyright)
 install(DIRECTORY docs/pictures DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES docs/man/o2ref.1 docs/man/o2props.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 install(FILES docs/man/o2ref-impl.7 DESTINATION ${CMAKE_INSTALL_MANDIR}/man7)
+# Debian wants manual pages compressed; man(1) reads them either way.
+foreach(page man1/o2ref.1 man1/o2props.1 man7/o2ref-impl.7)
+  install(CODE "execute_process(COMMAND gzip -9nf \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_MANDIR}/${page}\"
+    COMMAND_ERROR_IS_FATAL ANY)")
+endforeach()
 
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME o2ref)
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY ${PROJECT_DESCRIPTION})
+set(CPACK_PACKAGE_DESCRIPTION "The commands o2ref and o2props, the C ABI by which other implementations are checked against
+the reference, implementations to copy from, and the corpora.")
 set(CPACK_PACKAGE_CONTACT "o2ref <o2ref@example.org>")
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_STRIP_FILES ON)

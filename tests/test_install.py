@@ -19,8 +19,8 @@ sys.dont_write_bytecode = True
 ROOT = Path(__file__).resolve().parents[1]
 BUILD = Path(next((a for a in sys.argv[1:] if not a.startswith("-")), ROOT / "build" / "gcc")).resolve()
 MANUALS = sorted((ROOT / "docs" / "man").iterdir())
-INSTALLED = ("bin/o2ref", "bin/o2props", "include/o2ref/impl.h", "share/pkgconfig/o2ref.pc", "share/man/man1/o2ref.1",
-             "share/man/man1/o2props.1", "share/man/man7/o2ref-impl.7", "share/doc/o2ref/oracle.md",
+INSTALLED = ("bin/o2ref", "bin/o2props", "include/o2ref/impl.h", "share/pkgconfig/o2ref.pc", "share/man/man1/o2ref.1.gz",
+             "share/man/man1/o2props.1.gz", "share/man/man7/o2ref-impl.7.gz", "share/doc/o2ref/oracle.md",
              "share/doc/o2ref/wire.md", "share/doc/o2ref/copyright", "share/o2ref/corpus/vectors",
              "share/o2ref/corpus/msg_decode", "share/o2ref/examples/c/table.c", "share/o2ref/examples/start/mine.c",
              "share/o2ref/examples/python/second.py", "share/o2ref/examples/python/codec.py",
