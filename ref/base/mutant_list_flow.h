@@ -40,6 +40,7 @@
 	X(NOOP_CREDITED, "noop-credited", "credits", "",                                                     \
 	  "version 2: a NOOP is worth a credit, which another NOOP gives back")                              \
 	X(NOOPS_UNLIMITED, "noops-unlimited", "credits", "", "empty NOOPs may come without end")             \
+	X(KEEPALIVE_NEVER, "keepalive-never", "credits", "", "a silent connection stays silent")             \
 	X(SUBMIT_WHEN_CLOSED, "submit-when-closed", "completion", "LU-11756",                                \
 	  "an operation is accepted although the connection has ended")                                      \
 	X(RECEIVE_POSTED_EARLY, "receive-posted-early", "completion", "LU-5678",                             \
@@ -59,6 +60,10 @@
 	X(STALE_RECEIVER, "stale-receiver", "completion", "",                                                \
 	  "a message for another life of this node is taken")                                                \
 	X(DEADLINE_IGNORED, "deadline-ignored", "completion", "", "no deadline ever passes")                 \
+	X(DEADLINE_KEPT, "deadline-kept", "completion", "",                                                  \
+	  "the deadline of a PUT is not renewed when its bytes are sent")                                    \
+	X(QUEUED_ANSWERED, "queued-answered", "completion", "",                                              \
+	  "an answer is matched with a request that was never sent")                                         \
 	X(ABORT_QUEUED_ONLY, "abort-queued-only", "completion", "",                                          \
 	  "closing ends what is queued, and forgets what was posted")                                        \
 	X(PARKED_LOST, "parked-lost", "completion", "",                                                      \

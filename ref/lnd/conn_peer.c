@@ -6,9 +6,6 @@
 
 /* From INIT to ESTABLISHED: who the peer is and what was agreed (docs/transport.md, "Setting up"). */
 
-/* A peer must be able to have a request and its completion under way. */
-#define MIN_QUEUE_DEPTH 2u
-
 static int check_state(const struct o2_conn *conn, struct o2_error *error)
 {
 	if (conn->state == O2_CONN_INIT)
@@ -24,14 +21,14 @@ static int refuse_range(struct o2_error *error, const char *rule, const char *fi
 
 static int check_peer(const struct o2_conn *conn, const struct o2_conn_peer *peer, struct o2_error *error)
 {
-	uint32_t depth = conn->flow.queue_depth;
+	uint32_t least = o2_min_queue_depth(peer->version), depth = conn->flow.queue_depth;
 
 	if (peer->version != O2_MSG_VERSION_1 && peer->version != O2_MSG_VERSION_2)
 		return o2_refuse(error, -EPROTO, "conn/peer-version", "version", O2_NO_INDEX, peer->version,
 				 O2_MSG_VERSION_2);
-	if (peer->queue_depth < MIN_QUEUE_DEPTH || peer->queue_depth > depth)
-		return refuse_range(error, "conn/peer-queue-depth", "queue_depth", peer->queue_depth,
-				    MIN_QUEUE_DEPTH, depth);
+	if (peer->queue_depth < least || peer->queue_depth > depth)
+		return refuse_range(error, "conn/peer-queue-depth", "queue_depth", peer->queue_depth, least,
+				    depth);
 	if (peer->max_frags == 0 || peer->max_frags > conn->config.max_frags)
 		return refuse_range(error, "conn/peer-max-frags", "max_frags", peer->max_frags, 1,
 				    conn->config.max_frags);

@@ -16,6 +16,15 @@
 /* Version 1 owes this many before it sends a NOOP: all but one of its 8. */
 #define O2_HIGH_WATER_V1 7u
 
+/*
+ * The least queue depth.  A peer must be able to have a request and its completion under way.  In version 1 a
+ * NOOP takes a credit and earns the other end one: at a mark of 1 they would answer each other for ever.
+ */
+static inline uint32_t o2_min_queue_depth(uint16_t version)
+{
+	return version == O2_MSG_VERSION_1 ? 3 : 2;
+}
+
 /* Version 2: NOOPs that may be in flight, for which the receiver keeps receives beside those of credits. */
 #define O2_OOB_MESSAGES 2u
 

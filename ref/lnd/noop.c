@@ -12,8 +12,9 @@
 
 static bool keepalive_due(const struct o2_conn *conn)
 {
-	return conn->config.keepalive_ms != 0 &&
-	       conn->now_ms - conn->last_post_ms > conn->config.keepalive_ms;
+	bool on = o2_mutate(KEEPALIVE_NEVER, conn->config.keepalive_ms != 0, false);
+
+	return on && conn->now_ms - conn->last_post_ms > conn->config.keepalive_ms;
 }
 
 bool o2_noop_needed(const struct o2_conn *conn)

@@ -12,8 +12,6 @@
 #define PSN_MASK       0xffffffu
 #define MAX_QUEUE_PAIR 0xffffffu
 
-#define MIN_QUEUE_DEPTH 2u
-
 /*
  * Full transfers, with the requests for the life of their keys: as many as may be in flight.  So nothing ever
  * waits for room in the send queue.
@@ -56,7 +54,8 @@ static int check_config(const struct o2_conn_config *config, uint32_t max_sge, s
 		uint32_t low;
 		uint32_t high;
 	} ranges[] = {
-		{"conn/queue-depth", "queue_depth", config->queue_depth, MIN_QUEUE_DEPTH, O2_MAX_QUEUE_DEPTH},
+		{"conn/queue-depth", "queue_depth", config->queue_depth, o2_min_queue_depth(config->version),
+		 O2_MAX_QUEUE_DEPTH},
 		{"conn/max-frags", "max_frags", config->max_frags, 1, O2_MAX_FRAGS},
 		{"conn/wrq-sge", "wrq_sge", config->wrq_sge, 1, O2_MAX_WRQ_SGE},
 		{"conn/device-sge", "wrq_sge", config->wrq_sge, 1, max_sge},
@@ -87,6 +86,9 @@ static void resolve(const struct o2_conn_config *config, struct o2_flow_tunables
 		.concurrent_sends = config->concurrent_sends,
 	};
 	o2_flow_resolve(flow, config->version);
+	/* What is in flight at a time follows the depth, also where that is below peer_tx_credits. */
+	if (flow->concurrent_sends > 2 * flow->queue_depth)
+		flow->concurrent_sends = 2 * flow->queue_depth;
 }
 
 int o2_qp_fit(struct o2_ni *ni, struct o2_conn_config *config, struct o2_flow_tunables *flow,
@@ -109,14 +111,11 @@ int o2_qp_fit(struct o2_ni *ni, struct o2_conn_config *config, struct o2_flow_tu
 	resolve(config, flow);
 	while (o2_qp_send_wrs(config, flow) > max_wr || o2_qp_recv_wrs(config) > max_wr ||
 	       cq_entries(config, flow) > max_cqe) {
-		if (config->queue_depth == MIN_QUEUE_DEPTH)
+		if (config->queue_depth == o2_min_queue_depth(config->version))
 			return o2_refuse(error, -EINVAL, "conn/device-queue", "send work requests",
 					 O2_NO_INDEX, o2_qp_send_wrs(config, flow),
 					 max_wr < max_cqe ? max_wr : max_cqe);
 		config->queue_depth--;
-		/* What is in flight at a time follows the depth, and with it the high-water mark. */
-		if (config->concurrent_sends > 2 * config->queue_depth)
-			config->concurrent_sends = 2 * config->queue_depth;
 		resolve(config, flow);
 	}
 	return 0;
