@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "lnd/conn.h"
+#include "lnd/ni_counts.h"
 #include "props/rung.h"
 
 /*
@@ -59,10 +60,9 @@ static void memory_of(struct verbs_rung *rung, enum o2_side side, uint64_t nob,
 {
 	const struct o2_scenario_side *from = side_of(rung->scenario, side);
 
+	*memory = (struct o2_transfer_memory){.mode = from->mode, .iova = from->iova};
 	o2_scenario_buffer(from, &rung->ni[side][from->kind].arena, rung->iov[side], &memory->buffer);
 	memory->buffer.nob = nob;
-	memory->mode = from->mode;
-	memory->iova = from->iova;
 	memory->tag = 0;
 }
 
@@ -256,9 +256,11 @@ static uint32_t verbs_outstanding(struct o2_rung *base)
 	uint32_t total = 0;
 
 	for (uint32_t i = 0; i < INTERFACES; i++) {
-		const struct o2_reg_domain *domain = &rung->ni[i / O2_DMA_KINDS][i % O2_DMA_KINDS].domain;
+		struct o2_ni *ni = &rung->ni[i / O2_DMA_KINDS][i % O2_DMA_KINDS];
+		struct o2_error error;
 
-		total += domain->nbound + domain->nbusy_mw;
+		if (rung->open[i / O2_DMA_KINDS][i % O2_DMA_KINDS])
+			total += o2_ni_check_idle(ni, &error) != 0;
 	}
 	return total;
 }

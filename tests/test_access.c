@@ -106,13 +106,13 @@ static void bind_sink(struct side *side, const struct o2_reg_plan *plan, struct 
 {
 	struct ibv_send_wr wr, *bad;
 
-	assert_int_equal(o2_reg_bind(&side->ni.domain, plan, binding, NULL), 0);
-	if (binding->state != O2_BINDING_PREPARED)
+	assert_int_equal(o2_reg_bind(&side->ni.domain, 0, plan, binding, NULL), 0);
+	if (!o2_binding_needs_bind(binding))
 		return;
 	o2_binding_bind_wr(binding, 1, &wr);
 	wr.send_flags = IBV_SEND_SIGNALED;
 	assert_int_equal(ibv_post_send(side->conn->qp, &wr, &bad), 0);
-	o2_binding_posted(binding);
+	o2_binding_posted(binding, side->conn->qp->qp_num, true, true);
 	assert_int_equal(poll_one(side->conn).status, IBV_WC_SUCCESS);
 }
 
@@ -123,10 +123,11 @@ static void release(struct side *side, struct o2_binding *binding, bool alive)
 	if (o2_binding_needs_invalidate(binding) && alive) {
 		o2_binding_invalidate_wr(binding, 2, &wr);
 		assert_int_equal(ibv_post_send(side->conn->qp, &wr, &bad), 0);
+		o2_binding_invalidate_posted(binding, true);
 		assert_int_equal(poll_one(side->conn).status, IBV_WC_SUCCESS);
 		o2_binding_invalidated(binding);
 	}
-	o2_reg_unbind(&side->ni.domain, binding);
+	assert_int_equal(o2_reg_unbind(&side->ni.domain, binding, false, NULL), 0);
 }
 
 /* The end of the first fragment, and where the bytes after it belong to nobody: the hole of a gapped list. */
@@ -293,7 +294,7 @@ static void lazy_keys_live_until_the_flush(void **state)
 		key = binding.key;
 		release(&pair->b, &binding, true);
 		assert_int_equal(pair->b.ni.domain.nbound, 0);
-		assert_int_equal(pair->b.ni.domain.nlazy, 1);
+		assert_int_equal(pair->b.ni.domain.live.fmr_regions, 1);
 		if (flushed)
 			o2_reg_flush(&pair->b.ni.domain);
 		assert_int_equal(write_byte(pair, plan.frag[0].rf_addr, key),
@@ -303,24 +304,44 @@ static void lazy_keys_live_until_the_flush(void **state)
 	}
 }
 
-/* A lazy domain flushes by itself before it keeps too many. */
-static void lazy_regions_are_limited(void **state)
+/*
+ * What is kept is found again by the same list and no other; and when the arena has no window left for a new
+ * list, whatever its mode, what is kept makes room.
+ */
+static void lazy_regions_are_shared_and_make_room(void **state)
 {
 	struct pair *pair = pair_default();
+	struct o2_reg_domain *domain = &pair->b.ni.domain;
 	struct row row = {.mode = O2_REG_FMR};
+	struct o2_binding binding, again;
+	struct o2_reg_plan plan;
+	bool flushed = false;
 
 	(void)state;
-	pair->b.ni.domain.fmr_lazy = true;
-	for (uint32_t i = 0; i < 3 * O2_DOMAIN_LAZY; i++) {
-		struct o2_reg_plan plan;
-		struct o2_binding binding;
+	domain->fmr_lazy = true;
+	assert_int_equal(make_plan(&pair->b, &row, O2_SINK, false, &plan), 0);
+	bind_sink(&pair->b, &plan, &binding);
+	bind_sink(&pair->b, &plan, &again);
+	assert_int_equal(binding.key, again.key);
+	assert_int_equal(domain->live.fmr_regions, 1);
+	release(&pair->b, &again, true);
+	release(&pair->b, &binding, true);
+	plan.length -= 1;
+	plan.frag[0].rf_nob -= 1;
+	bind_sink(&pair->b, &plan, &binding);
+	assert_int_not_equal(binding.key, again.key);
+	release(&pair->b, &binding, true);
+	assert_int_equal(domain->live.fmr_regions, 2);
+	for (uint32_t i = 0; i < 3 * O2_ARENA_WINDOWS; i++) {
+		uint32_t before = domain->live.fmr_regions;
 
-		assert_int_equal(make_plan(&pair->b, &row, O2_SINK, false, &plan), 0);
+		plan.page[0] = domain->dma.base + (uint64_t)scattered_page(i + 20) * plan.page_bytes;
 		bind_sink(&pair->b, &plan, &binding);
+		flushed = flushed || domain->live.fmr_regions < before;
 		release(&pair->b, &binding, true);
-		assert_int_equal(pair->b.ni.domain.nlazy, i % O2_DOMAIN_LAZY + 1);
 	}
-	o2_reg_flush(&pair->b.ni.domain);
+	o2_reg_flush(domain);
+	assert_int_equal(domain->live.fmr_regions, 0);
 	pair_close(pair);
 }
 
@@ -331,7 +352,7 @@ int main(void)
 		cmocka_unit_test(gapped_lists_get_no_key),
 		cmocka_unit_test(gaps_are_not_addressable),
 		cmocka_unit_test(lazy_keys_live_until_the_flush),
-		cmocka_unit_test(lazy_regions_are_limited),
+		cmocka_unit_test(lazy_regions_are_shared_and_make_room),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

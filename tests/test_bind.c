@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "reg/bind_modes.h"
 #include "test_lnd_pair.h"
 
 /* Registration of plans (docs/modes.md): what the device is asked for, and that all of it is given back. */
@@ -16,9 +17,9 @@ static int close_side(void **state)
 {
 	(void)state;
 	side_assert_idle(&side);
-	assert_objects(1, side.ni.domain.nidle_mw);
+	assert_objects(1, side.ni.domain.live.regions, side.ni.domain.live.windows);
 	o2_ni_close(&side.ni);
-	assert_objects(0, 0);
+	assert_objects(0, 0, 0);
 	return 0;
 }
 
@@ -49,6 +50,11 @@ static struct o2_reg_plan dense_plan(enum o2_reg_mode mode, enum o2_side which)
 	return plan_of(&buffer, mode, which);
 }
 
+static void unbind(struct o2_binding *binding)
+{
+	assert_int_equal(o2_reg_unbind(&side.ni.domain, binding, false, NULL), 0);
+}
+
 static void global_has_two_regions(void **state)
 {
 	struct o2_reg_plan source = dense_plan(O2_REG_GLOBAL, O2_SOURCE);
@@ -56,17 +62,17 @@ static void global_has_two_regions(void **state)
 	struct o2_binding a, b;
 
 	(void)state;
-	assert_int_equal(o2_reg_bind(&side.ni.domain, &source, &a, NULL), 0);
-	assert_int_equal(o2_reg_bind(&side.ni.domain, &sink, &b, NULL), 0);
+	assert_int_equal(o2_reg_bind(&side.ni.domain, 0, &source, &a, NULL), 0);
+	assert_int_equal(o2_reg_bind(&side.ni.domain, 0, &sink, &b, NULL), 0);
 	assert_int_equal(side.ni.domain.nbound, 2);
 	assert_int_equal(a.key, side.ni.domain.global_local->lkey);
 	assert_int_equal(b.key, side.ni.domain.global_remote->rkey);
 	assert_true(side.ni.domain.global_local->lkey != side.ni.domain.global_remote->lkey);
 	assert_false(o2_binding_needs_invalidate(&b));
-	o2_reg_unbind(&side.ni.domain, &a);
-	o2_reg_unbind(&side.ni.domain, &b);
-	assert_int_equal(a.state, O2_BINDING_NONE);
-	o2_reg_unbind(&side.ni.domain, &a); /* does nothing */
+	unbind(&a);
+	unbind(&b);
+	assert_false(a.bound);
+	unbind(&a); /* does nothing */
 }
 
 static void fmr_registers_exactly_the_plan(void **state)
@@ -74,13 +80,15 @@ static void fmr_registers_exactly_the_plan(void **state)
 	(void)state;
 	for (int which = O2_SOURCE; which <= O2_SINK; which++) {
 		struct o2_reg_plan plan = dense_plan(O2_REG_FMR, (enum o2_side)which);
+		const struct o2_region *region;
 		struct o2_binding binding;
 
-		assert_int_equal(o2_reg_bind(&side.ni.domain, &plan, &binding, NULL), 0);
-		assert_int_equal(binding.state, O2_BINDING_READY);
-		assert_ptr_equal(binding.mr->addr, binding.window.addr + 100);
-		assert_int_equal(binding.mr->length, 9000);
-		assert_int_equal(binding.key, which == O2_SOURCE ? binding.mr->lkey : binding.mr->rkey);
+		assert_int_equal(o2_reg_bind(&side.ni.domain, 0, &plan, &binding, NULL), 0);
+		region = binding.fmr->handle;
+		assert_ptr_equal(region->mr->addr, region->window.addr + 100);
+		assert_int_equal(region->mr->length, 9000);
+		assert_int_equal(binding.key, which == O2_SOURCE ? region->mr->lkey : region->mr->rkey);
+		assert_int_equal(side.ni.domain.live.fmr_regions, 1);
 		/* The window shows the pages of the plan. */
 		for (uint32_t i = 0; i < plan.npages; i++) {
 			uint8_t *page = o2_arena_page(
@@ -88,9 +96,9 @@ static void fmr_registers_exactly_the_plan(void **state)
 				(uint32_t)((plan.page[i] - side.ni.domain.dma.base) / plan.page_bytes));
 
 			page[50] = (uint8_t)(i + 1);
-			assert_int_equal(binding.window.addr[(uint64_t)i * plan.page_bytes + 50], i + 1);
+			assert_int_equal(region->window.addr[(uint64_t)i * plan.page_bytes + 50], i + 1);
 		}
-		o2_reg_unbind(&side.ni.domain, &binding);
+		unbind(&binding);
 	}
 }
 
@@ -98,19 +106,23 @@ static void fastreg_prepares_a_window(void **state)
 {
 	struct o2_reg_plan source = dense_plan(O2_REG_FASTREG, O2_SOURCE);
 	struct o2_reg_plan sink = dense_plan(O2_REG_FASTREG, O2_SINK);
+	const struct o2_descriptor *descriptor;
+	const struct o2_frd *frd;
 	struct o2_binding binding;
 	struct ibv_send_wr wr;
 	uint32_t old;
 
 	(void)state;
-	assert_int_equal(o2_reg_bind(&side.ni.domain, &source, &binding, NULL), 0);
-	assert_int_equal(binding.state, O2_BINDING_READY);
-	assert_null(binding.mw);
-	assert_int_equal(binding.key, binding.mr->lkey);
-	o2_reg_unbind(&side.ni.domain, &binding);
-	assert_int_equal(o2_reg_bind(&side.ni.domain, &sink, &binding, NULL), 0);
-	assert_int_equal(binding.state, O2_BINDING_PREPARED);
-	old = binding.mw->rkey;
+	assert_int_equal(o2_reg_bind(&side.ni.domain, 0, &source, &binding, NULL), 0);
+	descriptor = binding.frd->handle;
+	assert_false(o2_binding_needs_bind(&binding));
+	assert_int_equal(binding.key, descriptor->region.mr->lkey);
+	unbind(&binding);
+	assert_int_equal(o2_reg_bind(&side.ni.domain, 0, &sink, &binding, NULL), 0);
+	assert_true(o2_binding_needs_bind(&binding));
+	assert_false(o2_binding_needs_invalidate(&binding));
+	descriptor = binding.frd->handle;
+	old = descriptor->mw->rkey;
 	assert_int_equal(binding.key, ibv_inc_rkey(old));
 	o2_binding_bind_wr(&binding, 77, &wr);
 	assert_int_equal(wr.opcode, IBV_WR_BIND_MW);
@@ -120,11 +132,14 @@ static void fastreg_prepares_a_window(void **state)
 	assert_true(wr.bind_mw.bind_info.length == sink.length);
 	assert_int_equal(wr.bind_mw.bind_info.mw_access_flags, IBV_ACCESS_REMOTE_WRITE);
 	/* The provider wants to see the old key while the bind is posted. */
-	assert_int_equal(binding.mw->rkey, old);
-	/* Never posted: the window goes back to the pool and is still free. */
-	o2_reg_unbind(&side.ni.domain, &binding);
-	assert_int_equal(side.ni.domain.nidle_mw, 1);
-	assert_int_equal(side.ni.domain.idle_mw[0]->rkey, old);
+	assert_int_equal(descriptor->mw->rkey, old);
+	/* Never posted: the descriptor goes back to the pool, and its key is still to be used. */
+	frd = binding.frd;
+	unbind(&binding);
+	assert_int_equal(frd->key.state, O2_FRD_IDLE_PREPARED);
+	assert_int_equal(frd->key.rkey, ibv_inc_rkey(old));
+	assert_int_equal(descriptor->mw->rkey, old);
+	assert_null(descriptor->region.mr);
 }
 
 static void refuses(const struct o2_reg_plan *plan, int code, const char *rule)
@@ -133,9 +148,9 @@ static void refuses(const struct o2_reg_plan *plan, int code, const char *rule)
 	struct o2_error error;
 
 	o2_error_clear(&error);
-	assert_int_equal(o2_reg_bind(&side.ni.domain, plan, &binding, &error), code);
+	assert_int_equal(o2_reg_bind(&side.ni.domain, 0, plan, &binding, &error), code);
 	assert_string_equal(error.rule, rule);
-	assert_int_equal(binding.state, O2_BINDING_NONE);
+	assert_false(binding.bound);
 	assert_int_equal(side.ni.domain.nbound, 0);
 }
 
@@ -182,15 +197,15 @@ static void changes_how_addresses_look(void **state)
 	struct o2_error error;
 
 	(void)state;
-	assert_int_equal(o2_reg_bind(&side.ni.domain, &plan, &binding, NULL), 0);
+	assert_int_equal(o2_reg_bind(&side.ni.domain, 0, &plan, &binding, NULL), 0);
 	assert_int_equal(o2_ni_set_dma(&side.ni, O2_DMA_VIRTUAL, 0, &error), -EBUSY);
-	o2_reg_unbind(&side.ni.domain, &binding);
+	unbind(&binding);
 	assert_int_equal(o2_ni_set_dma(&side.ni, O2_DMA_BUS, 0x123, &error), -EINVAL);
 	assert_string_equal(error.rule, "bind/base-alignment");
 	assert_int_equal(o2_ni_set_dma(&side.ni, O2_DMA_BUS, UINT64_MAX - 4095, &error), -EINVAL);
 	/* A refusal leaves it as it was. */
-	assert_int_equal(o2_reg_bind(&side.ni.domain, &plan, &binding, NULL), 0);
-	o2_reg_unbind(&side.ni.domain, &binding);
+	assert_int_equal(o2_reg_bind(&side.ni.domain, 0, &plan, &binding, NULL), 0);
+	unbind(&binding);
 	assert_int_equal(o2_ni_set_dma(&side.ni, O2_DMA_VIRTUAL, 0, &error), 0);
 	assert_true(side.ni.domain.dma.base == (uintptr_t)side.ni.arena.memory);
 	refuses(&plan, -EINVAL, "bind/page-outside-device");
@@ -211,7 +226,7 @@ static void says_what_an_interface_lacks(void **state)
 	config.port = 9;
 	assert_true(o2_ni_open(&config, &ni, &error) < 0);
 	assert_string_equal(error.rule, "ni/port");
-	assert_objects(0, 0);
+	assert_objects(0, 0, 0);
 }
 
 int main(void)

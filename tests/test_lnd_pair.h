@@ -19,6 +19,8 @@
 #include "lnd/conn.h"
 #include "lnd/conn_internal.h"
 #include "lnd/ni.h"
+#include "lnd/ni_counts.h"
+#include "lnd/ni_pools.h"
 #ifndef O2_TEST_REAL_VERBS /* define it to build these tests against the machine's libibverbs */
 #include "loopverbs/loopverbs.h"
 #endif
@@ -38,6 +40,7 @@
 struct side {
 	struct o2_ni ni;
 	struct o2_conn *conn;
+	struct o2_pool_tx *raw; /* the slot of send_raw, from its first use on */
 	/* What match answers with, and what it was asked. */
 	int match_rc;
 	struct o2_transfer_memory answer;
@@ -109,6 +112,7 @@ static inline void side_open(struct side *side, bool first, enum o2_dma_kind kin
 		.dma_kind = kind,
 		.dma_base = base,
 		.arena_pages = PAIR_PAGES,
+		.sizes = {.tx_size = 8, .reg_size = 2},
 	};
 
 	memset(side, 0, sizeof(*side));
@@ -157,10 +161,10 @@ static inline struct pair *pair_default(void)
 }
 
 /*
- * What is left at the devices while `interfaces` interfaces are open and no connection is: the two regions of
- * mode global each, and idle windows.  (Closing a device would hide what was forgotten.)
+ * What is left at the devices while `interfaces` interfaces are open and no connection is: just the regions
+ * and windows that they know of.  (Closing a device would hide what was forgotten.)
  */
-static inline void assert_objects(uint32_t interfaces, uint32_t idle_windows)
+static inline void assert_objects(uint32_t interfaces, uint32_t regions, uint32_t windows)
 {
 #ifndef O2_TEST_REAL_VERBS
 	struct o2_loop_counters now;
@@ -168,23 +172,31 @@ static inline void assert_objects(uint32_t interfaces, uint32_t idle_windows)
 	o2_loop_get_counters(&now);
 	assert_int_equal(now.live_contexts, interfaces);
 	assert_int_equal(now.live_pds, interfaces);
-	assert_int_equal(now.live_mrs, 2 * interfaces);
-	assert_int_equal(now.live_mws, idle_windows);
+	assert_int_equal(now.live_mrs, regions);
+	assert_int_equal(now.live_mws, windows);
 	assert_int_equal(now.live_cqs, 0);
 	assert_int_equal(now.live_qps, 0);
 #else
 	(void)interfaces;
-	(void)idle_windows;
+	(void)regions;
+	(void)windows;
 #endif
 }
 
 /* Everything must have been handed back by then. */
-static inline void side_assert_idle(const struct side *side)
+static inline void side_assert_idle(struct side *side)
 {
-	assert_int_equal(side->ni.domain.nbound, 0);
+	struct o2_error error;
+
+	if (side->raw != NULL)
+		assert_int_equal(o2_tx_put(&side->ni.tx_sets[0], side->raw, NULL), 0);
+	side->raw = NULL;
+	o2_error_clear(&error);
+	if (o2_ni_check_idle(&side->ni, &error) != 0) {
+		show_error("o2_ni_check_idle", &error);
+		fail();
+	}
 	assert_true(o2_ledger_balanced(&side->ni.ledger));
-	for (uint32_t i = 0; i < O2_ARENA_WINDOWS; i++)
-		assert_false(side->ni.arena.window_used[i]);
 }
 
 static inline void pair_close(struct pair *pair)
@@ -193,10 +205,11 @@ static inline void pair_close(struct pair *pair)
 	o2_conn_destroy(pair->b.conn);
 	side_assert_idle(&pair->a);
 	side_assert_idle(&pair->b);
-	assert_objects(2, pair->a.ni.domain.nidle_mw + pair->b.ni.domain.nidle_mw);
+	assert_objects(2, pair->a.ni.domain.live.regions + pair->b.ni.domain.live.regions,
+		       pair->a.ni.domain.live.windows + pair->b.ni.domain.live.windows);
 	o2_ni_close(&pair->a.ni);
 	o2_ni_close(&pair->b.ni);
-	assert_objects(0, 0);
+	assert_objects(0, 0, 0);
 	free(pair);
 }
 
@@ -419,15 +432,18 @@ static inline void send_raw(struct side *side, const void *bytes, uint32_t lengt
 {
 	struct o2_conn *conn = side->conn;
 	enum o2_msg_type type = (enum o2_msg_type)((const uint8_t *)bytes)[6];
-	uint8_t *slot = conn->slots + (uint64_t)(conn->nrecv + conn->ntx - 1) * O2_MSG_BYTES;
-	struct ibv_sge sge = {(uintptr_t)slot, length, conn->slot_mr->lkey};
+	struct ibv_sge sge = {.length = length};
 	struct ibv_send_wr wr = {.wr_id = o2_wr_id(O2_WORK_SILENT, conn->ntx - 1),
 				 .opcode = IBV_WR_SEND,
 				 .sg_list = &sge,
 				 .num_sge = 1};
 	struct ibv_send_wr *bad;
 
-	memcpy(slot, bytes, length);
+	if (side->raw == NULL)
+		assert_int_equal(o2_tx_take(&side->ni.tx_sets[0], &side->raw, NULL), 0);
+	memcpy(side->raw->message, bytes, length);
+	sge.addr = side->raw->message_addr;
+	sge.lkey = o2_ni_slot_lkey(side->raw);
 	assert_int_equal(ibv_post_send(conn->qp, &wr, &bad), 0);
 	if (conn->credits.credits > 0)
 		conn->credits.credits -= o2_takes_credit(conn->credits.version, type);

@@ -106,7 +106,7 @@ static void open_world(struct world *w, uint32_t pool_size, bool scan_is_use, ui
 	memset(w, 0, sizeof(*w));
 	w->pool_size = pool_size;
 	w->now_ms = 1000000;
-	w->kind = (struct o2_pool_kind){create, destroy, take, give, -EAGAIN, scan_is_use, false};
+	w->kind = (struct o2_pool_kind){create, destroy, take, give, -EAGAIN, scan_is_use, false, NULL};
 	assert_int_equal(o2_pool_set_init(&w->set, &w->kind, w, &config, &w->error), 0);
 }
 

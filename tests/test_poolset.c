@@ -8,7 +8,7 @@ static void test_init_fails(void **state)
 	struct o2_pool_set_config config = {.clock = {now_ms, &w}};
 
 	(void)state;
-	w.kind = (struct o2_pool_kind){create, destroy, take, give, -EAGAIN, false, false};
+	w.kind = (struct o2_pool_kind){create, destroy, take, give, -EAGAIN, false, false, NULL};
 	assert_int_equal(o2_pool_set_init(&w.set, &w.kind, &w, &config, &w.error), -ENODEV);
 	assert_string_equal(w.error.rule, "test/create");
 	assert_int_equal(w.alive, 0);

@@ -13,7 +13,7 @@
 
 static uint64_t slots_bytes(const struct o2_conn *conn)
 {
-	return ((uint64_t)conn->nrecv + (uint64_t)conn->ntx) * O2_MSG_BYTES;
+	return (uint64_t)conn->nrecv * O2_MSG_BYTES;
 }
 
 /* A peer may start as many transfers as it has credits before we have seen the end of those before. */
@@ -32,7 +32,6 @@ static int make_arrays(struct o2_conn *conn, struct o2_error *error)
 	count_txs(conn, count);
 	conn->ntx = count[O2_TX_OURS] + count[O2_TX_PEERS] + count[O2_TX_NOOPS];
 	conn->nrecv = o2_qp_recv_wrs(&conn->config);
-	conn->next_cookie = 1;
 	conn->chain.wr_capacity = max_frags + o2_mutate(NO_MESSAGE_SLOT, O2_TX_EXTRA_WRS, 0u);
 	conn->chain.sge_capacity = max_frags * conn->config.wrq_sge + O2_IMMEDIATE_SGE;
 	conn->tx = calloc(conn->ntx, sizeof(*conn->tx));
@@ -45,15 +44,15 @@ static int make_arrays(struct o2_conn *conn, struct o2_error *error)
 	return 0;
 }
 
-/* The message slots are the connection's own memory and a region of their own: no peer can reach them. */
+/* The slots for receiving are the connection's own memory and a region of their own: no peer can reach them.
+ */
 static int make_slots(struct o2_conn *conn, struct o2_error *error)
 {
 	void *slots =
 		mmap(NULL, slots_bytes(conn), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (slots == MAP_FAILED)
-		return o2_refuse(error, -errno, "conn/slots", "message slots", O2_NO_INDEX,
-				 conn->nrecv + conn->ntx, 0);
+		return o2_refuse(error, -errno, "conn/slots", "message slots", O2_NO_INDEX, conn->nrecv, 0);
 	conn->slots = slots;
 	return o2_reg_region(conn->ni->pd, slots, slots_bytes(conn), (uintptr_t)slots, IBV_ACCESS_LOCAL_WRITE,
 			     &conn->slot_mr, error);
@@ -84,6 +83,7 @@ int o2_conn_create(struct o2_ni *ni, const struct o2_conn_config *config, const 
 	if (conn == NULL)
 		return o2_refuse(error, -ENOMEM, "conn/memory", "connection", O2_NO_INDEX, sizeof(*conn), 0);
 	conn->ni = ni;
+	conn->device = ni->device;
 	conn->config = *config;
 	conn->context = context;
 	conn->peer.max_msg_bytes = O2_MSG_BYTES;

@@ -78,6 +78,8 @@ struct o2_tx {
 	uint64_t nob_mapped;	/* bytes of our memory in this operation */
 	struct o2_dma_mapping mapping;
 	struct o2_binding binding;
+	struct o2_pool_tx *slot; /* its message slot, and whose it is */
+	struct o2_tx_set *slot_set;
 
 	/* The outcome. */
 	uint64_t nob;
@@ -115,6 +117,7 @@ struct o2_scratch {
 
 struct o2_conn {
 	struct o2_ni *ni;
+	uint64_t device;	      /* the interface's, when this was created: what may be posted here */
 	struct o2_conn_config config; /* queue_depth and max_frags as device and peer allow */
 	struct o2_flow_tunables flow; /* as resolved at creation */
 	struct o2_conn_ops ops;
@@ -141,9 +144,8 @@ struct o2_conn {
 	uint64_t noop_window_ms; /* empty NOOPs are counted from then on */
 	uint32_t empty_noops;
 
-	uint64_t next_cookie;
 	uint32_t nrecv;
-	uint8_t *slots; /* nrecv for receiving, then one per transmit; O2_MSG_BYTES each */
+	uint8_t *slots; /* nrecv, for receiving; O2_MSG_BYTES each */
 	struct ibv_mr *slot_mr;
 	struct o2_parked *parked; /* a ring of nrecv */
 	uint32_t parked_first;
@@ -215,9 +217,16 @@ void o2_qp_fail(struct o2_conn *conn);
 
 /* tx_slot.c */
 
-/* Give a transmit its message slot and its cookie.  Returns 0 or -errno. */
+/*
+ * Give a transmit its message slot and its cookie, from the pool of the peer's CPU partition.  Returns 0;
+ * -ENOMEM or -EBUSY: o2_tx_take.
+ */
 int o2_tx_slot_take(struct o2_conn *conn, struct o2_tx *tx, struct o2_error *error);
 void o2_tx_slot_give(struct o2_conn *conn, struct o2_tx *tx);
+/* May it be posted on this connection?  0, or -ENETDOWN after a failover: then the connection closes. */
+int o2_tx_slot_check(const struct o2_conn *conn, const struct o2_tx *tx, struct o2_error *error);
+/* The cookie of the next transmit that is taken. */
+uint64_t o2_tx_next_cookie(const struct o2_conn *conn);
 uint8_t *o2_tx_slot_bytes(const struct o2_conn *conn, const struct o2_tx *tx);
 uint32_t o2_tx_slot_lkey(const struct o2_conn *conn, const struct o2_tx *tx);
 
@@ -236,7 +245,10 @@ static inline uint32_t o2_sink_frags(const struct o2_conn *conn)
 /* Run the mapping stages on memory: fills binding, desc and nob_mapped. */
 int o2_tx_map(struct o2_conn *conn, struct o2_tx *tx, const struct o2_transfer_memory *memory,
 	      struct o2_error *error);
-/* Undo it, however far it came; for a transmit that was never mapped nothing happens. */
+/*
+ * Undo it, however far it came, when the outcome is known: staged bytes of a good transfer are put where they
+ * belong.  For a transmit that was never mapped nothing happens.  A device that keeps a region fails it.
+ */
 void o2_tx_unmap(struct o2_conn *conn, struct o2_tx *tx);
 
 /* tx.c */

@@ -39,7 +39,8 @@ struct o2_lnet_hdr o2_conn_lnet_hdr(const struct o2_conn *conn, enum o2_lnet_typ
 	} else if (type == O2_LNET_GET) {
 		hdr.msg.get.match_bits = match_bits;
 		hdr.msg.get.sink_length = (uint32_t)nob;
-		hdr.msg.get.return_wmd = (struct o2_lnet_handle){conn->self.incarnation, conn->next_cookie};
+		hdr.msg.get.return_wmd =
+			(struct o2_lnet_handle){conn->self.incarnation, o2_tx_next_cookie(conn)};
 	} else if (type == O2_LNET_ACK) {
 		hdr.msg.ack.match_bits = match_bits;
 		hdr.msg.ack.mlength = (uint32_t)nob;

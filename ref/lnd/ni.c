@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "lnd/ni_pools.h"
+
 /* ibv_open_device and friends return NULL; not all of them say why. */
 static int errno_or(int otherwise)
 {
@@ -60,6 +62,85 @@ static int check_port(struct o2_ni *ni, struct o2_error *error)
 	return 0;
 }
 
+static uint32_t value_or(uint32_t value, uint32_t otherwise)
+{
+	return value != 0 ? value : otherwise;
+}
+
+/* Fill in what the caller left to us. */
+static int settle_sizes(struct o2_ni_config *config, struct o2_error *error)
+{
+	struct o2_pool_tunables *tunables = &config->tunables;
+	struct o2_pool_sizes made;
+	int rc;
+
+	*tunables = (struct o2_pool_tunables){
+		.ntx = value_or(tunables->ntx, O2_POOL_NTX),
+		.fmr_pool_size = value_or(tunables->fmr_pool_size, O2_POOL_REG_SIZE),
+		.fmr_flush_trigger = value_or(tunables->fmr_flush_trigger, O2_POOL_FLUSH),
+		.ncpts = value_or(tunables->ncpts, 1),
+	};
+	rc = o2_pool_sizes(tunables, &made, error);
+	if (rc != 0)
+		return rc;
+	made.tx_size = value_or(config->sizes.tx_size, made.tx_size);
+	made.reg_size = value_or(config->sizes.reg_size, made.reg_size);
+	/* Small pools that somebody asked for have the watermark that was asked for, or their size. */
+	if (config->sizes.flush_trigger != 0)
+		made.flush_trigger = config->sizes.flush_trigger;
+	else if (config->sizes.reg_size != 0 && made.flush_trigger > made.reg_size)
+		made.flush_trigger = made.reg_size;
+	config->sizes = made;
+	return 0;
+}
+
+static uint64_t ni_now_ms(void *context)
+{
+	return ((const struct o2_ni *)context)->now_ms;
+}
+
+/* What the device can do and the configuration does not forbid. */
+static int find_caps(struct o2_ni *ni, const struct o2_reg_caps *asked, struct o2_reg_caps *caps,
+		     struct o2_error *error)
+{
+	int rc = o2_reg_detect(ni->context, caps, error);
+
+	if (rc == 0 && asked != NULL)
+		*caps = (struct o2_reg_caps){
+			.global = caps->global && asked->global,
+			.fmr = caps->fmr && asked->fmr,
+			.fastreg = caps->fastreg && asked->fastreg,
+			.gaps = caps->gaps && asked->gaps,
+		};
+	return rc;
+}
+
+/* Registration pools before those of transmits: docs/pools.md, "At an interface". */
+static int open_pools(struct o2_ni *ni, const struct o2_ni_config *config, struct o2_error *error)
+{
+	const struct o2_pool_clock clock = {ni_now_ms, ni};
+	struct o2_reg_config reg = {
+		.pd = ni->pd,
+		.arena = &ni->arena,
+		.kind = config->dma_kind,
+		.base = config->dma_base,
+		.sizes = ni->config.sizes,
+		.ncpts = ni->config.tunables.ncpts,
+		.max_pools = config->max_pools,
+		.fmr_cache = !config->fmr_cache_off,
+		.clock = clock,
+		.device = ni->device,
+		.ops = config->reg_ops,
+	};
+	int rc = find_caps(ni, config->caps, &reg.caps, error);
+
+	if (rc == 0)
+		rc = o2_reg_domain_open(&reg, &ni->domain, error);
+	if (rc == 0)
+		rc = o2_ni_open_tx_sets(ni, &clock, error);
+	return rc;
+}
+
 int o2_ni_open(const struct o2_ni_config *config, struct o2_ni *ni, struct o2_error *error)
 {
 	int rc;
@@ -67,7 +148,11 @@ int o2_ni_open(const struct o2_ni_config *config, struct o2_ni *ni, struct o2_er
 	memset(ni, 0, sizeof(*ni));
 	ni->config = *config;
 	ni->config.device = NULL;
+	ni->config.caps = NULL;
 	ni->arena.fd = -1;
+	rc = settle_sizes(&ni->config, error);
+	if (rc != 0)
+		return rc;
 	rc = open_device(config->device, &ni->context, error);
 	if (rc == 0)
 		rc = check_port(ni, error);
@@ -80,8 +165,7 @@ int o2_ni_open(const struct o2_ni_config *config, struct o2_ni *ni, struct o2_er
 	if (rc == 0)
 		rc = o2_arena_create(config->arena_pages, &ni->arena, error);
 	if (rc == 0)
-		rc = o2_reg_domain_open(ni->pd, &ni->arena, config->dma_kind, config->dma_base, &ni->domain,
-					error);
+		rc = open_pools(ni, config, error);
 	if (rc != 0)
 		o2_ni_close(ni);
 	return rc;
@@ -89,6 +173,7 @@ int o2_ni_open(const struct o2_ni_config *config, struct o2_ni *ni, struct o2_er
 
 void o2_ni_close(struct o2_ni *ni)
 {
+	o2_ni_close_tx_sets(ni);
 	o2_reg_domain_close(&ni->domain);
 	o2_arena_destroy(&ni->arena);
 	if (ni->pd != NULL)
@@ -99,21 +184,33 @@ void o2_ni_close(struct o2_ni *ni)
 	ni->context = NULL;
 }
 
-/* The new domain is made before the old one goes, so that a failure leaves the interface as it was. */
+void o2_ni_clock(struct o2_ni *ni, uint64_t now_ms)
+{
+	if (now_ms > ni->now_ms)
+		ni->now_ms = now_ms;
+}
+
 int o2_ni_set_dma(struct o2_ni *ni, enum o2_dma_kind kind, uint64_t base, struct o2_error *error)
 {
-	struct o2_reg_domain domain;
-	int rc;
+	int rc = o2_reg_domain_set_dma(&ni->domain, kind, base, error);
 
-	if (ni->domain.nbound != 0)
-		return o2_refuse(error, -EBUSY, "ni/bindings-alive", "nbound", O2_NO_INDEX, ni->domain.nbound,
-				 0);
-	rc = o2_reg_domain_open(ni->pd, &ni->arena, kind, base, &domain, error);
 	if (rc != 0)
 		return rc;
-	o2_reg_domain_close(&ni->domain);
-	ni->domain = domain;
 	ni->config.dma_kind = kind;
 	ni->config.dma_base = base;
 	return 0;
+}
+
+/* Any hash will do that spreads the low bits, in which the NIDs of a network differ. */
+uint32_t o2_ni_cpt(const struct o2_ni *ni, uint64_t nid)
+{
+	return (uint32_t)((nid * UINT64_C(0x9e3779b97f4a7c15) >> 32) % ni->config.tunables.ncpts);
+}
+
+void o2_ni_failover(struct o2_ni *ni)
+{
+	ni->device++;
+	o2_reg_fail_pools(&ni->domain, ni->device);
+	for (uint32_t cpt = 0; cpt < ni->ntx_sets; cpt++)
+		(void)o2_pool_set_fail(&ni->tx_sets[cpt].set, ni->device);
 }

@@ -3,16 +3,21 @@
 #define O2_LND_NI_H
 
 #include <infiniband/verbs.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/error.h"
 #include "mem/arena.h"
 #include "mem/ledger.h"
 #include "reg/bind.h"
+#include "reg/choose.h"
+#include "reg/pool_tx.h"
 
 /*
- * A network interface: one port of one verbs device, an arena of memory, and the registration domain over
- * both.
+ * A network interface: one port of one verbs device, an arena of memory, the registration domain over both,
+ * and the pools of transmits.  Source: docs/transport.md, docs/pools.md.
+ *
+ * It is used by one thread at a time, and must stay where it is while it is open.
  */
 struct o2_ni_config {
 	const char *device;   /* "rxe0", "loop0", ...: a name that ibv_devices(1) lists */
@@ -23,33 +28,64 @@ struct o2_ni_config {
 	enum o2_dma_kind dma_kind;
 	uint64_t dma_base; /* kinds bus and iommu: device address of the first page */
 	uint32_t arena_pages;
+
+	/* Pools.  In tunables 0 stands for o2iblnd's default, and for one CPU partition. */
+	struct o2_pool_tunables tunables;
+	struct o2_pool_sizes sizes; /* a member that is not 0 takes the place of what the tunables give */
+	uint32_t max_pools;	    /* per pool set, or 0 for no cap */
+	bool fmr_cache_off;	    /* the tunable fmr_cache, which is on by default */
+
+	/* Registration.  caps: what may be used, as far as the device can; NULL for all of that. */
+	const struct o2_reg_caps *caps;
+	struct o2_reg_policy policy;	  /* for transfers that name no mode */
+	const struct o2_reg_ops *reg_ops; /* NULL: libibverbs; what else a test puts in front of it */
 };
 
 struct o2_ni {
-	struct o2_ni_config config;
+	struct o2_ni_config config; /* without the pointers; tunables and sizes as they came out */
 	struct ibv_context *context;
 	struct ibv_pd *pd;
 	enum ibv_mtu mtu;
 	union ibv_gid gid;
 	struct o2_arena arena;
 	struct o2_reg_domain domain;
+	struct o2_tx_set *tx_sets;   /* one per CPU partition */
+	uint32_t ntx_sets;	     /* as many as config.tunables.ncpts, once it is open */
 	struct o2_dma_ledger ledger; /* of the mappings of its transfers */
+	uint64_t device;	     /* counts failovers: what pools and connections are built on */
+	uint64_t now_ms;	     /* o2_ni_clock */
 };
 
 /*
- * Open the device by name, check that the port is active and the GID is there, make arena and domain.
- * Returns 0 or -errno: -ENODEV (no such device), -ENETDOWN (port not active), -EADDRNOTAVAIL (GID empty) ...;
- * *error names field and value.  config is copied, config->device is only used during the call.
+ * Open the device by name, check that the port is active and the GID is there, make arena and domain, and the
+ * pools: those for registrations first, then those of transmits.  config is copied, what it points to is only
+ * used during the call, but for reg_ops.
+ *
+ * Returns 0 or -errno: -ENODEV (no such device), -ENETDOWN (port not active), -EADDRNOTAVAIL (GID empty),
+ * -EINVAL (tunables) ...; *error names field and value.  Nothing is left behind then.
  */
 int o2_ni_open(const struct o2_ni_config *config, struct o2_ni *ni, struct o2_error *error);
 
-/* Every connection must have been destroyed. */
+/* Every connection must have been destroyed.  Does nothing to what is closed. */
 void o2_ni_close(struct o2_ni *ni);
+
+/* The time, by which pools grow and go.  What is before an earlier one is ignored. */
+void o2_ni_clock(struct o2_ni *ni, uint64_t now_ms);
 
 /*
  * Change how the domain's addresses look (another kind or base) without opening the device again; no binding
  * may be alive.  Returns 0 or -errno.
  */
 int o2_ni_set_dma(struct o2_ni *ni, enum o2_dma_kind kind, uint64_t base, struct o2_error *error);
+
+/* The CPU partition that serves a peer: below config.tunables.ncpts, the same for a NID every time. */
+uint32_t o2_ni_cpt(const struct o2_ni *ni, uint64_t nid);
+
+/*
+ * The device went, and is another one now: all pools have failed, new ones are made on demand.  Connections
+ * that were created before cannot post any more (-ENETDOWN); what they hold is given back when they close
+ * (docs/pools.md, "Failover").
+ */
+void o2_ni_failover(struct o2_ni *ni);
 
 #endif

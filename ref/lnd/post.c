@@ -9,16 +9,6 @@
 /* Posting: a transmit's message with all that goes ahead of it, in one chain (docs/transport.md, "Posting").
  */
 
-/*
- * The queue pair has taken some of the chain.  A bind among them may be executed, whatever became of the
- * requests behind it, so its window counts as bound.
- */
-static void note_bind(struct o2_tx *tx, uint32_t bind_at, uint32_t nposted)
-{
-	if (tx->binding.state == O2_BINDING_PREPARED && bind_at < nposted)
-		o2_binding_posted(&tx->binding);
-}
-
 /* DONE of a transfer that moves bytes: the writes that it completes. */
 static bool has_writes(const struct o2_tx *tx)
 {
@@ -72,7 +62,7 @@ static void add_bind(struct o2_conn *conn, const struct o2_tx *tx)
 {
 	uint64_t wr_id = o2_wr_id(O2_WORK_SILENT, o2_tx_index(conn, tx));
 
-	if (tx->binding.state != O2_BINDING_PREPARED)
+	if (!o2_binding_needs_bind(&tx->binding))
 		return;
 	o2_binding_bind_wr(&tx->binding, wr_id, o2_chain_add(&conn->chain));
 	if (o2_mutant(BIND_TWICE)) {
@@ -112,8 +102,15 @@ void o2_tx_post(struct o2_conn *conn, struct o2_tx *tx)
 	uint64_t silent = o2_wr_id(O2_WORK_SILENT, o2_tx_index(conn, tx));
 	struct o2_error error;
 	uint32_t bind_at, nposted;
-	int rc = o2_tx_encode(conn, tx, &error);
+	bool bind;
+	int rc = o2_tx_slot_check(conn, tx, &error);
 
+	if (rc != 0) {
+		o2_tx_move(conn, tx, O2_LIST_ACTIVE);
+		o2_conn_fail_stage(conn, &error, tx);
+		return;
+	}
+	rc = o2_tx_encode(conn, tx, &error);
 	if (rc < 0) {
 		fail_encode(conn, tx, rc, &error);
 		return;
@@ -122,12 +119,14 @@ void o2_tx_post(struct o2_conn *conn, struct o2_tx *tx)
 	if (plan != NULL)
 		o2_chain_add_plan(&conn->chain, plan, silent);
 	bind_at = conn->chain.nwr;
+	bind = o2_binding_needs_bind(&tx->binding);
 	add_bind(conn, tx);
 	add_message(conn, tx, (uint32_t)rc);
 	o2_tx_move(conn, tx, O2_LIST_ACTIVE);
 	account(conn, tx);
 	rc = o2_chain_post(&conn->chain, conn->qp, &nposted, &error);
-	note_bind(tx, bind_at, nposted);
+	/* A bind that was taken may be executed, whatever became of the requests behind it. */
+	o2_binding_posted(&tx->binding, conn->qp->qp_num, bind && bind_at < nposted, rc == 0);
 	if (rc != 0)
 		o2_conn_fail_stage(conn, &error, tx);
 }
@@ -136,6 +135,7 @@ void o2_tx_post_invalidate(struct o2_conn *conn, struct o2_tx *tx)
 {
 	struct o2_error error;
 	uint32_t nposted;
+	int rc;
 
 	o2_tx_move(conn, tx, O2_LIST_ACTIVE);
 	o2_chain_reset(&conn->chain);
@@ -143,7 +143,9 @@ void o2_tx_post_invalidate(struct o2_conn *conn, struct o2_tx *tx)
 				 o2_chain_add(&conn->chain));
 	conn->invalidates_in_flight++;
 	conn->send_wrs++;
-	if (o2_chain_post(&conn->chain, conn->qp, &nposted, &error) != 0)
+	rc = o2_chain_post(&conn->chain, conn->qp, &nposted, &error);
+	o2_binding_invalidate_posted(&tx->binding, rc == 0);
+	if (rc != 0)
 		o2_conn_fail_stage(conn, &error, tx);
 }
 

@@ -20,7 +20,7 @@ static void destroy_qp(struct o2_conn *conn)
 	o2_qp_fail(conn);
 	for (int list = O2_LIST_NOOPS; list < O2_TX_LISTS; list++)
 		for (struct o2_tx *tx = conn->list[list].first; tx != NULL; tx = tx->next)
-			o2_reg_unbind(&conn->ni->domain, &tx->binding);
+			(void)o2_reg_unbind(&conn->ni->domain, &tx->binding, true, NULL);
 	ibv_destroy_qp(conn->qp);
 	conn->qp = NULL;
 	while (ibv_poll_cq(conn->cq, 1, &wc) > 0)

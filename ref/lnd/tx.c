@@ -151,7 +151,11 @@ void o2_tx_check_done(struct o2_conn *conn, struct o2_tx *tx)
 
 void o2_tx_end(struct o2_conn *conn, struct o2_tx *tx)
 {
-	struct o2_transfer_result result = {
+	struct o2_transfer_result result;
+	bool silent = tx->silent;
+
+	o2_tx_unmap(conn, tx);
+	result = (struct o2_transfer_result){
 		.op = tx->op,
 		.initiator = tx->initiator,
 		.side = tx->side,
@@ -164,10 +168,6 @@ void o2_tx_end(struct o2_conn *conn, struct o2_tx *tx)
 		.nwr = tx->nwr,
 		.fault = tx->fault,
 	};
-	bool silent = tx->silent;
-
-	if (tx->fault.code == 0)
-		o2_reg_deliver(&conn->ni->domain, &tx->binding, tx->nob);
 	o2_tx_drop(conn, tx);
 	if (!silent)
 		conn->ops.done(conn->context, &result);

@@ -8,9 +8,9 @@
 int o2_tx_map(struct o2_conn *conn, struct o2_tx *tx, const struct o2_transfer_memory *memory,
 	      struct o2_error *error)
 {
+	struct o2_ni *ni = conn->ni;
 	struct o2_scratch *scratch = &conn->scratch;
-	struct o2_reg_domain *domain = &conn->ni->domain;
-	struct o2_address_space space = o2_arena_space(&conn->ni->arena);
+	struct o2_address_space space = o2_arena_space(&ni->arena);
 	struct o2_reg_request request = {
 		.mode = memory->mode,
 		.side = tx->side,
@@ -21,20 +21,24 @@ int o2_tx_map(struct o2_conn *conn, struct o2_tx *tx, const struct o2_transfer_m
 	int rc = o2_sg_build(&memory->buffer, &space, O2_MAX_FRAGS, &scratch->sg, error);
 
 	if (rc == 0)
-		rc = o2_dma_map(&scratch->sg, &domain->dma, &scratch->dma, error);
+		rc = o2_dma_map(&scratch->sg, &ni->domain.dma, &scratch->dma, error);
 	if (rc != 0)
 		return rc;
-	rc = o2_ledger_map(&conn->ni->ledger, scratch->sg.count, &tx->mapping, error);
+	rc = o2_ledger_map(&ni->ledger, scratch->sg.count, &tx->mapping, error);
+	if (rc == 0 && memory->by_policy)
+		rc = o2_reg_choose(&ni->domain.caps, &ni->config.policy, scratch->dma.count, &request.mode,
+				   error);
 	if (rc != 0)
 		return rc;
 	/* Without being asked to collapse a list, mode fmr treats each as if it had gaps. */
-	request.gaps = scratch->sg.gaps || (memory->mode == O2_REG_FMR && domain->fmr_per_segment);
+	request.gaps = scratch->sg.gaps || (request.mode == O2_REG_FMR && ni->domain.fmr_per_segment);
 	request.iova = memory->iova;
-	if (memory->mode == O2_REG_USER)
+	if (request.mode == O2_REG_USER)
 		request.contiguous = o2_virtual_range(&memory->buffer, &request.iova);
 	rc = o2_reg_plan(&request, &scratch->dma, &scratch->reg, error);
 	if (rc == 0)
-		rc = o2_reg_bind(domain, &scratch->reg, &tx->binding, error);
+		rc = o2_reg_bind(&ni->domain, o2_ni_cpt(ni, conn->peer.nid), &scratch->reg, &tx->binding,
+				 error);
 	if (rc != 0)
 		return rc;
 	o2_binding_desc(&tx->binding, &scratch->reg, &tx->desc);
@@ -45,7 +49,16 @@ int o2_tx_map(struct o2_conn *conn, struct o2_tx *tx, const struct o2_transfer_m
 /* The registration goes before the mapping under it; a transfer that failed to map has none. */
 void o2_tx_unmap(struct o2_conn *conn, struct o2_tx *tx)
 {
-	o2_reg_unbind(&conn->ni->domain, &tx->binding);
+	struct o2_reg_domain *domain = &conn->ni->domain;
+	const bool failed = tx->fault.code != 0;
+	struct o2_error error;
+	int rc;
+
+	if (!failed)
+		o2_reg_deliver(domain, &tx->binding, tx->nob);
+	rc = o2_reg_unbind(domain, &tx->binding, failed, &error);
+	if (rc != 0)
+		o2_tx_fault_stage(tx, rc, &error);
 	if (o2_mutate(LEAK_MAPPING, tx->mapping.ledger == NULL, true))
 		return;
 	o2_ledger_unmap(&conn->ni->ledger, &tx->mapping, NULL);

@@ -12,12 +12,14 @@ int o2_reg_global_open(struct o2_reg_domain *domain, struct o2_error *error)
 	/* What lies side by side for the device: memory as it is, or in the order of the remapping. */
 	uint32_t view = domain->dma.kind == O2_DMA_IOMMU ? O2_ARENA_IOMMU_VIEW : 0;
 	void *memory = (void *)(uintptr_t)arena->view[view].base;
-	int rc = o2_reg_region(domain->pd, memory, length, domain->dma.base, 0, &domain->global_local, error);
+	int rc =
+		o2_reg_region_make(domain, memory, length, domain->dma.base, 0, &domain->global_local, error);
 
 	if (rc != 0)
 		return rc;
-	rc = o2_reg_region(domain->pd, memory, length, domain->dma.base,
-			   IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE, &domain->global_remote, error);
+	rc = o2_reg_region_make(domain, memory, length, domain->dma.base,
+				IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE, &domain->global_remote,
+				error);
 	if (rc != 0)
 		o2_reg_global_close(domain);
 	return rc;
@@ -25,12 +27,8 @@ int o2_reg_global_open(struct o2_reg_domain *domain, struct o2_error *error)
 
 void o2_reg_global_close(struct o2_reg_domain *domain)
 {
-	if (domain->global_local != NULL)
-		ibv_dereg_mr(domain->global_local);
-	if (domain->global_remote != NULL)
-		ibv_dereg_mr(domain->global_remote);
-	domain->global_local = NULL;
-	domain->global_remote = NULL;
+	(void)o2_reg_region_end(domain, &domain->global_local);
+	(void)o2_reg_region_end(domain, &domain->global_remote);
 }
 
 int o2_reg_bind_global(struct o2_reg_domain *domain, const struct o2_reg_plan *plan,
@@ -38,6 +36,5 @@ int o2_reg_bind_global(struct o2_reg_domain *domain, const struct o2_reg_plan *p
 {
 	(void)error;
 	binding->key = plan->side == O2_SOURCE ? domain->global_local->lkey : domain->global_remote->rkey;
-	binding->state = O2_BINDING_READY;
 	return 0;
 }

@@ -31,11 +31,9 @@ int o2_reg_bind_user(struct o2_reg_domain *domain, const struct o2_reg_plan *pla
 		return o2_refuse(error, -EINVAL, "bind/length", "length", O2_NO_INDEX, 0, UINT64_MAX);
 	rc = check_view(domain->arena, plan->iova, plan->length, error);
 	if (rc == 0)
-		rc = o2_reg_region(domain->pd, (void *)(uintptr_t)plan->iova, plan->length, plan->iova,
-				   o2_reg_access_flags(plan->access), &binding->mr, error);
-	if (rc != 0)
-		return rc;
-	binding->key = plan->side == O2_SOURCE ? binding->mr->lkey : binding->mr->rkey;
-	binding->state = O2_BINDING_READY;
-	return 0;
+		rc = o2_reg_region_make(domain, (void *)(uintptr_t)plan->iova, plan->length, plan->iova,
+					o2_reg_access_flags(plan->access), &binding->region.mr, error);
+	if (rc == 0)
+		binding->key = plan->side == O2_SOURCE ? binding->region.mr->lkey : binding->region.mr->rkey;
+	return rc;
 }

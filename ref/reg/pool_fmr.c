@@ -259,6 +259,18 @@ static void destroy_pool(void *owner, struct o2_pool *base)
 	free_pool(config, pool, config->pool_size);
 }
 
+/* Dirty ones as well: nobody uses them. */
+static uint32_t idle(struct o2_pool *base)
+{
+	struct o2_fmr_pool *pool = fmr_pool(base);
+	uint32_t n;
+
+	pthread_mutex_lock(&pool->lock);
+	n = pool->free.count + pool->dirty.count;
+	pthread_mutex_unlock(&pool->lock);
+	return n;
+}
+
 static const struct o2_pool_kind fmr_kind = {
 	.create = create_pool,
 	.destroy = destroy_pool,
@@ -266,6 +278,7 @@ static const struct o2_pool_kind fmr_kind = {
 	.exhausted_errno = -EAGAIN,
 	.scan_is_use = true,
 	.take_unlocked = true,
+	.idle = idle,
 };
 
 int o2_fmr_set_init(struct o2_fmr_set *set, const struct o2_fmr_config *config, struct o2_error *error)

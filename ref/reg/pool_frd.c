@@ -96,6 +96,11 @@ static int give(void *owner, struct o2_pool *pool, void *element)
 	return 0;
 }
 
+static uint32_t idle(struct o2_pool *pool)
+{
+	return frd_pool(pool)->nidle;
+}
+
 static const struct o2_pool_kind frd_kind = {
 	.create = create_pool,
 	.destroy = destroy_pool,
@@ -103,6 +108,7 @@ static const struct o2_pool_kind frd_kind = {
 	.give = give,
 	.exhausted_errno = -EAGAIN,
 	.scan_is_use = true,
+	.idle = idle,
 };
 
 int o2_frd_set_init(struct o2_frd_set *set, const struct o2_frd_config *config, struct o2_error *error)

@@ -177,12 +177,18 @@ static int give(void *owner, struct o2_pool *pool, void *element)
 	return 0;
 }
 
+static uint32_t idle(struct o2_pool *pool)
+{
+	return tx_pool(pool)->nidle;
+}
+
 static const struct o2_pool_kind tx_kind = {
 	.create = create_pool,
 	.destroy = destroy_pool,
 	.take = take,
 	.give = give,
 	.exhausted_errno = -ENOMEM,
+	.idle = idle,
 };
 
 int o2_tx_set_init(struct o2_tx_set *set, const struct o2_tx_config *config, struct o2_error *error)

@@ -9,25 +9,6 @@
 
 /* How a set grows and shrinks: docs/pools.md, "Growing" and "Giving up pools". */
 
-static uint32_t share(uint32_t total, uint32_t ncpts, uint32_t floor)
-{
-	return total / ncpts > floor ? total / ncpts : floor;
-}
-
-int o2_pool_sizes(const struct o2_pool_tunables *tunables, struct o2_pool_sizes *sizes,
-		  struct o2_error *error)
-{
-	if (tunables->ncpts == 0)
-		return o2_refuse(error, -EINVAL, "pool/sizes/ncpts", "ncpts", O2_NO_INDEX, 0, 1);
-	if (tunables->fmr_pool_size < tunables->ntx / 4)
-		return o2_refuse(error, -EINVAL, "pool/sizes/fmr-pool-size", "fmr_pool_size", O2_NO_INDEX,
-				 tunables->fmr_pool_size, tunables->ntx / 4);
-	sizes->tx_size = share(tunables->ntx, tunables->ncpts, O2_POOL_TX_FLOOR);
-	sizes->reg_size = share(tunables->fmr_pool_size, tunables->ncpts, O2_POOL_REG_FLOOR);
-	sizes->flush_trigger = share(tunables->fmr_flush_trigger, tunables->ncpts, O2_POOL_FLUSH_FLOOR);
-	return 0;
-}
-
 static uint64_t now_ms(const struct o2_pool_set *set)
 {
 	return set->config.clock.now_ms(set->config.clock.context);
@@ -304,30 +285,14 @@ void o2_pool_set_retire(struct o2_pool_set *set, struct o2_pool *pool)
 	assert(doomed == NULL);
 }
 
-int o2_pool_set_check(struct o2_pool_set *set, const struct o2_pool *pool, uint64_t device,
-		      struct o2_error *error)
-{
-	bool failed;
-
-	pthread_mutex_lock(&set->lock);
-	failed = pool->failed;
-	pthread_mutex_unlock(&set->lock);
-	if (failed)
-		return o2_refuse(error, -ENETDOWN, "pool/failed", "failed", O2_NO_INDEX, 1, 0);
-	if (pool->device != device)
-		return o2_refuse(error, -ENETDOWN, "pool/other-device", "device", O2_NO_INDEX, pool->device,
-				 device);
-	return 0;
-}
-
-void o2_pool_set_visit(struct o2_pool_set *set, void (*visit)(void *context, struct o2_pool *pool),
-		       void *context)
+static void visit_list(struct o2_pool_set *set, struct o2_pool **list,
+		       void (*visit)(void *context, struct o2_pool *pool), void *context)
 {
 	struct o2_pool *doomed = NULL;
 	struct o2_pool *pool;
 
 	pthread_mutex_lock(&set->lock);
-	for (pool = set->live; pool != NULL;) {
+	for (pool = *list; pool != NULL;) {
 		const uint64_t version = set->version;
 		struct o2_pool *next;
 
@@ -336,12 +301,18 @@ void o2_pool_set_visit(struct o2_pool_set *set, void (*visit)(void *context, str
 		visit(context, pool);
 		pthread_mutex_lock(&set->lock);
 		/* Some are visited twice when the list changed; none is missed. */
-		next = version == set->version ? pool->next : set->live;
+		next = version == set->version ? pool->next : *list;
 		leave(set, pool, &doomed);
 		pool = next;
 	}
 	pthread_mutex_unlock(&set->lock);
 	destroy_all(set, doomed);
+}
+
+void o2_pool_set_visit(struct o2_pool_set *set, void (*visit)(void *context, struct o2_pool *pool),
+		       void *context)
+{
+	visit_list(set, &set->live, visit, context);
 }
 
 void o2_pool_set_counts(struct o2_pool_set *set, struct o2_pool_counts *counts)
@@ -357,6 +328,29 @@ void o2_pool_set_counts(struct o2_pool_set *set, struct o2_pool_counts *counts)
 	counts->live = count(set->live, &counts->live_users);
 	counts->failed = count(set->failed, &counts->failed_users);
 	pthread_mutex_unlock(&set->lock);
+}
+
+struct idle_visit {
+	const struct o2_pool_kind *kind;
+	uint64_t total;
+};
+
+static void visit_idle(void *context, struct o2_pool *pool)
+{
+	struct idle_visit *visit = context;
+
+	visit->total += visit->kind->idle(pool);
+}
+
+uint64_t o2_pool_set_idle(struct o2_pool_set *set)
+{
+	struct idle_visit visit = {.kind = set->kind};
+
+	if (visit.kind->idle == NULL)
+		return 0;
+	visit_list(set, &set->live, visit_idle, &visit);
+	visit_list(set, &set->failed, visit_idle, &visit);
+	return visit.total;
 }
 
 int o2_pool_set_init(struct o2_pool_set *set, const struct o2_pool_kind *kind, void *owner,
@@ -384,14 +378,6 @@ int o2_pool_set_init(struct o2_pool_set *set, const struct o2_pool_kind *kind, v
 		pthread_mutex_destroy(&set->lock);
 	}
 	return rc;
-}
-
-int o2_pool_refuse_op(struct o2_error *error, int code, const char *rule, const char *field, uint32_t index,
-		      uint64_t value, uint64_t limit)
-{
-	if (error != NULL && error->code == code)
-		return code;
-	return o2_refuse(error, code, rule, field, index, value, limit);
 }
 
 int o2_pool_set_close(struct o2_pool_set *set, struct o2_error *error)

@@ -71,7 +71,9 @@ struct o2_pool {
  * take: an element of `pool` for `request`.  0, O2_POOL_EXHAUSTED, or -errno, which ends the search and
  * becomes the result.  Called with the lock held, unless take_unlocked. give: put `element` back.  Called
  * with the lock held; 0, or -errno when it was not in use (then nothing changed).  NULL for a kind that does
- * it under a lock of its own. create and take fill *error, which may be NULL, when they fail.
+ * it under a lock of its own.
+ * idle: how many elements stand in the pool's queues, for reports.  Called without the lock.  May be NULL.
+ * create and take fill *error, which may be NULL, when they fail.
  */
 struct o2_pool_kind {
 	int (*create)(void *owner, uint64_t device, struct o2_pool **pool, struct o2_error *error);
@@ -81,6 +83,7 @@ struct o2_pool_kind {
 	int exhausted_errno; /* -ENOMEM or -EAGAIN: nothing is free and growth failed a moment ago */
 	bool scan_is_use;    /* also pools that turn out to be exhausted count as used */
 	bool take_unlocked;  /* take() calls the device */
+	uint32_t (*idle)(struct o2_pool *pool);
 };
 
 /* The clock is the caller's.  It must not go backwards, nor call into the set. */
@@ -163,6 +166,12 @@ void o2_pool_set_visit(struct o2_pool_set *set, void (*visit)(void *context, str
 		       void *context);
 
 void o2_pool_set_counts(struct o2_pool_set *set, struct o2_pool_counts *counts);
+
+/*
+ * Elements in the queues of all its pools, failed ones too: those that are there, not those that should be. 0
+ * for a kind that does not count them.  While nobody takes or puts.
+ */
+uint64_t o2_pool_set_idle(struct o2_pool_set *set);
 
 /*
  * For the kinds: a call of the device failed with `code`.  When the device has said why in *error, which was

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef O2_REG_DOMAIN_H
+#define O2_REG_DOMAIN_H
+
+#include <infiniband/verbs.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "mem/arena.h"
+#include "mem/dma_map.h"
+#include "reg/pools.h"
+
+/*
+ * The memory of one interface as its device sees it: how page numbers look as device addresses, the two
+ * regions of mode global, and the registration pools of every CPU partition.  Source: docs/modes.md,
+ * docs/pools.md.
+ *
+ * A domain is used by one thread at a time, and must stay where it is while it is open.
+ */
+
+/* Contiguous buffers that a domain keeps for mode fastreg_gaps, of 1 MiB and a page each. */
+#define O2_DOMAIN_STAGINGS 8u
+
+struct o2_staging;
+
+/* What the domain has at the device, now: all that was registered for it and not yet deregistered. */
+struct o2_reg_live {
+	uint32_t regions;     /* memory regions */
+	uint32_t fmr_regions; /* of them those of mode fmr: as many keys are alive */
+	uint32_t windows;     /* memory windows (verbs objects) */
+	uint64_t pinned_bytes;
+};
+
+struct o2_reg_config {
+	struct ibv_pd *pd;
+	struct o2_arena *arena;
+	enum o2_dma_kind kind;
+	/* Device address of the first page (kinds bus and iommu), a multiple of the page size; ignored for
+	 * kind virtual, whose page 0 is the arena's memory. */
+	uint64_t base;
+	struct o2_reg_caps caps; /* what may be used: the modes of others are refused */
+	struct o2_pool_sizes sizes;
+	uint32_t ncpts;	    /* CPU partitions, at least 1 */
+	uint32_t max_pools; /* per pool set, or 0 for no cap */
+	bool fmr_cache;	    /* tunable: find a list that is mapped already */
+	struct o2_pool_clock clock;
+	uint64_t device;	      /* the caller's name for the device of the first pools */
+	const struct o2_reg_ops *ops; /* NULL: o2_reg_verbs_ops.  The context that they get is the domain. */
+};
+
+/* Everything below belongs to the domain but pd and arena. */
+struct o2_reg_domain {
+	struct ibv_pd *pd;
+	struct o2_arena *arena;
+	struct o2_reg_caps caps;
+	struct o2_dma_device dma;     /* the caller may set dma.iommu.merge and .fault */
+	struct ibv_mr *global_local;  /* mode global, sources: no remote access */
+	struct ibv_mr *global_remote; /* mode global, sinks */
+	struct o2_reg_pools *pools;   /* ncpts */
+	uint32_t ncpts;
+
+	/* Variants, which the caller may set at any time; all false after opening (docs/modes.md). */
+	bool gaps_by_staging; /* mode fastreg_gaps: a contiguous region in place of one with gaps */
+	bool fmr_per_segment; /* mode fmr: one fragment per segment for lists without gaps as well */
+	bool fmr_lazy; /* mode fmr: what is released stays mapped, and its key alive, until o2_reg_flush */
+
+	struct o2_staging *idle_staging[O2_DOMAIN_STAGINGS];
+	uint32_t nidle_staging;
+	uint32_t nbound; /* bindings alive: 0 after everything was handed back */
+	struct o2_reg_live live;
+};
+
+/* libibverbs, with a domain as their context. */
+extern const struct o2_fmr_ops o2_reg_verbs_fmr;
+extern const struct o2_frd_ops o2_reg_verbs_frd;
+extern const struct o2_reg_ops o2_reg_verbs_ops;
+
+/*
+ * Open a domain: the regions of mode global first, then the pools, partition by partition.
+ * Returns 0 or -errno, with nothing left behind.  -ENOMEM for RLIMIT_MEMLOCK names the limit in *error.
+ */
+int o2_reg_domain_open(const struct o2_reg_config *config, struct o2_reg_domain *domain,
+		       struct o2_error *error);
+
+/* Close it.  Every binding must have been released.  Does nothing to one that is not open. */
+void o2_reg_domain_close(struct o2_reg_domain *domain);
+
+/*
+ * Change how addresses look; kept regions are flushed first.  Returns 0; -EBUSY while a binding is alive;
+ * -EINVAL, or what registering says, with everything as it was.
+ */
+int o2_reg_domain_set_dma(struct o2_reg_domain *domain, enum o2_dma_kind kind, uint64_t base,
+			  struct o2_error *error);
+
+/* Deregister what mode fmr has kept.  Only now are those keys dead. */
+void o2_reg_flush(struct o2_reg_domain *domain);
+
+/* Failover: all pools have failed; new ones are made on demand, for `device` (docs/pools.md, "Failover"). */
+void o2_reg_fail_pools(struct o2_reg_domain *domain, uint64_t device);
+
+/* What a device can do, as far as these stages use it.  -errno of ibv_query_device(3). */
+int o2_reg_detect(struct ibv_context *context, struct o2_reg_caps *caps, struct o2_error *error);
+
+/* Whether mode fastreg_gaps uses regions with gaps here, and not a contiguous region in their place. */
+bool o2_reg_has_gaps(const struct o2_reg_domain *domain);
+
+#endif

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+
+#include "loopverbs/loopverbs.h"
+#include "reg/bind_modes.h"
+
+/*
+ * A region of byte ranges, for mode fastreg_gaps (docs/modes.md): the device's own where it has such a thing,
+ * else a contiguous buffer in their place.
+ */
+
+/* Not a part of libibverbs: whether it is there is found out when the program is loaded. */
+#pragma weak o2_loop_reg_gaps
+
+bool o2_reg_has_gaps(const struct o2_reg_domain *domain)
+{
+	return o2_loop_reg_gaps != NULL && !domain->gaps_by_staging;
+}
+
+uint8_t *o2_reg_host_range(const struct o2_reg_domain *domain, const struct o2_dma_segment *range)
+{
+	const struct o2_dma_device *dma = &domain->dma;
+	uint64_t size = (uint64_t)dma->npages * dma->page_bytes;
+	uint32_t view = dma->kind == O2_DMA_IOMMU ? O2_ARENA_IOMMU_VIEW : 0;
+
+	if (range->addr < dma->base || range->addr - dma->base >= size ||
+	    range->length > size - (range->addr - dma->base))
+		return NULL;
+	return (uint8_t *)(uintptr_t)domain->arena->view[view].base + (range->addr - dma->base);
+}
+
+int o2_reg_check_ranges(const struct o2_reg_domain *domain, const struct o2_reg_plan *plan,
+			struct o2_error *error)
+{
+	uint64_t total = 0;
+
+	if (plan->nentries == 0 || plan->nentries > O2_MAX_FRAGS)
+		return o2_refuse(error, -EINVAL, "bind/nentries", "nentries", O2_NO_INDEX, plan->nentries,
+				 O2_MAX_FRAGS);
+	for (uint32_t i = 0; i < plan->nentries; i++) {
+		if (plan->entry[i].length == 0 || o2_reg_host_range(domain, &plan->entry[i]) == NULL)
+			return o2_refuse(error, -EINVAL, "bind/entry-outside-device", "entry[].addr", i,
+					 plan->entry[i].addr, domain->dma.base);
+		total += plan->entry[i].length;
+	}
+	if (plan->length != total || total > O2_MAX_TRANSFER_BYTES)
+		return o2_refuse(error, -EINVAL, "bind/length", "length", O2_NO_INDEX, plan->length, total);
+	return 0;
+}
+
+static int own_region(struct o2_reg_domain *domain, const struct o2_reg_plan *plan, int access,
+		      struct o2_region *region, struct o2_error *error)
+{
+	struct ibv_sge entry[O2_MAX_FRAGS];
+
+	for (uint32_t i = 0; i < plan->nentries; i++)
+		entry[i] = (struct ibv_sge){
+			.addr = (uintptr_t)o2_reg_host_range(domain, &plan->entry[i]),
+			.length = plan->entry[i].length,
+		};
+	errno = 0;
+	region->mr = o2_loop_reg_gaps(domain->pd, entry, plan->nentries, plan->iova, (unsigned int)access);
+	if (region->mr == NULL)
+		return o2_refuse(error, errno != 0 ? -errno : -EIO, "bind/register", "length", O2_NO_INDEX,
+				 plan->length, UINT64_MAX - plan->iova);
+	o2_reg_region_count(domain, region->mr);
+	return 0;
+}
+
+int o2_reg_region_of_ranges(struct o2_reg_domain *domain, const struct o2_reg_plan *plan, int access,
+			    struct o2_region *region, struct o2_error *error)
+{
+	*region = (struct o2_region){.mr = NULL};
+	return o2_reg_has_gaps(domain) ? own_region(domain, plan, access, region, error)
+				       : o2_reg_region_staged(domain, plan, access, region, error);
+}

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <stddef.h>
+#include <sys/resource.h>
+
+#include "reg/bind_modes.h"
+
+/* Registering memory with the device, and the account of it. */
+
+int o2_reg_access_flags(uint32_t plan_access)
+{
+	return (plan_access & O2_ACCESS_LOCAL_WRITE ? IBV_ACCESS_LOCAL_WRITE : 0) |
+	       (plan_access & O2_ACCESS_REMOTE_WRITE ? IBV_ACCESS_REMOTE_WRITE : 0);
+}
+
+int o2_reg_region(struct ibv_pd *pd, void *addr, uint64_t length, uint64_t iova, int access,
+		  struct ibv_mr **mr, struct o2_error *error)
+{
+	struct rlimit limit = {.rlim_cur = RLIM_INFINITY};
+	int code;
+
+	errno = 0;
+	*mr = ibv_reg_mr_iova(pd, addr, length, iova, access);
+	if (*mr != NULL)
+		return 0;
+	code = errno != 0 ? -errno : -EIO;
+	if (code == -ENOMEM || code == -EAGAIN)
+		getrlimit(RLIMIT_MEMLOCK, &limit);
+	if (limit.rlim_cur != RLIM_INFINITY)
+		return o2_refuse(error, -ENOMEM, "bind/memlock",
+				 "bytes to lock in memory (RLIMIT_MEMLOCK, ulimit -l)", O2_NO_INDEX, length,
+				 limit.rlim_cur);
+	return o2_refuse(error, code, "bind/register", "length", O2_NO_INDEX, length, UINT64_MAX - iova);
+}
+
+void o2_reg_region_count(struct o2_reg_domain *domain, const struct ibv_mr *mr)
+{
+	domain->live.regions++;
+	domain->live.pinned_bytes += mr->length;
+}
+
+int o2_reg_region_make(struct o2_reg_domain *domain, void *addr, uint64_t length, uint64_t iova, int access,
+		       struct ibv_mr **mr, struct o2_error *error)
+{
+	int rc = o2_reg_region(domain->pd, addr, length, iova, access, mr, error);
+
+	if (rc == 0)
+		o2_reg_region_count(domain, *mr);
+	return rc;
+}
+
+int o2_reg_region_end(struct o2_reg_domain *domain, struct ibv_mr **mr)
+{
+	uint64_t length;
+	int rc;
+
+	if (*mr == NULL)
+		return 0;
+	length = (*mr)->length;
+	rc = ibv_dereg_mr(*mr);
+	if (rc != 0)
+		return -(rc > 0 ? rc : EIO);
+	*mr = NULL;
+	domain->live.regions--;
+	domain->live.pinned_bytes -= length;
+	return 0;
+}
+
+int o2_reg_region_release(struct o2_reg_domain *domain, struct o2_region *region)
+{
+	int rc = o2_reg_region_end(domain, &region->mr);
+
+	/* What lies under a key that may be alive must not become other memory. */
+	if (rc != 0)
+		return rc;
+	o2_reg_staging_release(domain, &region->staging);
+	o2_arena_window_close(domain->arena, &region->window);
+	*region = (struct o2_region){.mr = NULL};
+	return 0;
+}
+
+/* The page numbers behind the device addresses.  page must hold O2_MAX_FRAGS numbers. */
+static int find_pages(const struct o2_reg_domain *domain, const struct o2_page_bytes *bytes, uint32_t *page,
+		      struct o2_error *error)
+{
+	const struct o2_dma_device *dma = &domain->dma;
+
+	for (uint32_t i = 0; i < bytes->npages; i++) {
+		uint64_t addr = bytes->page[i];
+
+		if (addr < dma->base || (addr - dma->base) / dma->page_bytes >= dma->npages)
+			return o2_refuse(error, -EINVAL, "bind/page-outside-device", "page[]", i, addr,
+					 dma->base + (uint64_t)dma->npages * dma->page_bytes);
+		if ((addr - dma->base) % dma->page_bytes != 0)
+			return o2_refuse(error, -EINVAL, "bind/page-alignment", "page[]", i, addr,
+					 dma->page_bytes);
+		page[i] = (uint32_t)((addr - dma->base) / dma->page_bytes);
+		if (dma->kind == O2_DMA_IOMMU)
+			page[i] = domain->arena->view[O2_ARENA_IOMMU_VIEW].page[page[i]];
+	}
+	return 0;
+}
+
+int o2_reg_check_bytes(const struct o2_reg_domain *domain, const struct o2_page_bytes *bytes,
+		       struct o2_error *error)
+{
+	const uint32_t page_bytes = domain->dma.page_bytes;
+	uint64_t room;
+
+	if (bytes->npages == 0 || bytes->npages > O2_MAX_FRAGS)
+		return o2_refuse(error, -EINVAL, "bind/npages", "npages", O2_NO_INDEX, bytes->npages,
+				 O2_MAX_FRAGS);
+	if (bytes->page_offset >= page_bytes)
+		return o2_refuse(error, -EINVAL, "bind/page-offset", "page_offset", O2_NO_INDEX,
+				 bytes->page_offset, page_bytes - 1);
+	if (bytes->iova % page_bytes != bytes->page_offset)
+		return o2_refuse(error, -EINVAL, "bind/iova-not-congruent", "iova", O2_NO_INDEX, bytes->iova,
+				 bytes->page_offset);
+	room = (uint64_t)bytes->npages * page_bytes - bytes->page_offset;
+	if (bytes->length == 0 || bytes->length > room)
+		return o2_refuse(error, -EINVAL, "bind/length", "length", O2_NO_INDEX, bytes->length, room);
+	return 0;
+}
+
+static int open_window(struct o2_reg_domain *domain, const uint32_t *page, uint32_t npages,
+		       struct o2_arena_window *window, struct o2_error *error)
+{
+	int rc = o2_arena_window_open(domain->arena, page, npages, window, error);
+
+	if (rc != -EBUSY || domain->live.fmr_regions == 0)
+		return rc;
+	o2_reg_flush(domain);
+	return o2_arena_window_open(domain->arena, page, npages, window, error);
+}
+
+int o2_reg_region_of_pages(struct o2_reg_domain *domain, const struct o2_page_bytes *bytes, int access,
+			   struct o2_region *region, struct o2_error *error)
+{
+	uint32_t page[O2_MAX_FRAGS];
+	int rc = find_pages(domain, bytes, page, error);
+
+	*region = (struct o2_region){.mr = NULL};
+	if (rc == 0)
+		rc = open_window(domain, page, bytes->npages, &region->window, error);
+	if (rc != 0)
+		return rc;
+	rc = o2_reg_region_make(domain, region->window.addr + bytes->page_offset, bytes->length, bytes->iova,
+				access, &region->mr, error);
+	if (rc != 0)
+		o2_arena_window_close(domain->arena, &region->window);
+	return rc;
+}
