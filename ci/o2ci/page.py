@@ -50,11 +50,18 @@ def finding_html(finding):
 
 def situations_section(rows):
     """What occurred how often, one column for each device."""
-    rows = [row for row in rows if row.figures.get("situations")]
+    rows = [row for row in rows if row.figures.get("situations") and row.group == "property"]
     names = list(dict.fromkeys(name for row in rows for name in row.figures["situations"]))
     lines = [[name.replace("_", " "), *(f"{row.figures['situations'].get(name, 0):,}" for row in rows), ""]
              for name in names]
     return table.Section(["situation", *(row.name for row in rows), ""], lines)
+
+
+def model_situations_section(rows):
+    """The same of the properties that have situations of their own."""
+    lines = [[f"{row.name}: {name.replace('_', ' ')}", f"{number:,}", ""] for row in rows if row.group == "model"
+             for name, number in row.figures.get("situations", {}).items()]
+    return table.Section(["situation, by property", "", ""], lines)
 
 
 def refusals_section(rows):
@@ -84,9 +91,9 @@ def html(report):
         parts += ["<h2>Findings</h2>\n", *(finding_html(finding) for finding in report.findings())]
     parts.append("<h2>Results</h2>\n")
     parts += [section_html(section) for section in table.sections(report)]
-    situations = situations_section(report.rows)
-    if situations.rows:
-        parts += ["<h2>Situations that occurred</h2>\n", section_html(situations)]
+    found = [part for part in (situations_section(report.rows), model_situations_section(report.rows)) if part.rows]
+    if found:
+        parts += ["<h2>Situations that occurred</h2>\n", *map(section_html, found)]
     refusals = refusals_section(report.rows)
     if refusals.rows:
         parts += ["<h2>Refusals that occurred</h2>\n", section_html(refusals)]

@@ -28,6 +28,7 @@ def sections(report):
     properties = [row for row in rows if row.group == "property"]
     found.append(property_section(properties))
     found += [pair_section(row) for row in properties if row.step == "rxe" and row.figures.get("pairs")]
+    found.append(model_section([row for row in rows if row.group == "model"]))
     found.append(harness_section([row for row in rows if row.group == "harness"]))
     found.append(fuzz_section([row for row in rows if row.group == "fuzz"]))
     return [section for section in found if section.rows]
@@ -49,6 +50,15 @@ def property_section(rows):
         lines.append([row.name, *numbers, f"{row.seconds:.0f}", row.verdict])
     headers = ["transfer, byte-exact, on", "cases", "moved", "MiB", "refused as foretold", "seconds", "verdict"]
     return Section(headers, lines, [note for row in rows for note in device_notes(row)])
+
+
+def model_section(rows):
+    lines = []
+    for row in rows:
+        met = row.figures.get("situations", {}).values()
+        numbers = [count(row.figures["cases"]), f"{sum(map(bool, met))} of {len(met)}"] if met else ["-"] * 2
+        lines.append([row.name, *numbers, f"{row.seconds:.0f}", row.verdict])
+    return Section(["property, against a model", "cases", "situations met", "seconds", "verdict"], lines)
 
 
 def packets(figures):

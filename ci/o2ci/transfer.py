@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The transfer property on one device: the run of o2props, and what its end means."""
+"""A property, mostly transfer on one device: the run of o2props, and what its end means."""
 
 import json
 import os
@@ -11,6 +11,9 @@ from pathlib import Path
 from . import place
 from .result import EXIT_CANNOT_RUN, Row
 
+TRANSFER = "transfer"
+# The properties that need no device: a part of the library, held to a model of it.
+DEVICE_FREE = ("codec", "keys", "pools", "dma", "reg_plan")
 NAMES = {"model": "memory model", "loop": "loopverbs", "rxe": "soft-RoCE"}
 IN_GUEST = ("rxe",)
 PROGRESS_S = 10
@@ -27,6 +30,7 @@ GUEST_ANSWERED = re.compile(r"guest answered after ([\d.]+) s \((\w+), kernel ([
 class Run:
     device: str  # model, loop or rxe
     seed: int
+    prop: str = TRANSFER  # the others run on the model, that is on no device
     moved: int = 0  # go on until so many transfers moved bytes
     min_per_pair: int = 0  # ... and so many of each ordered pair of modes
     cases: int = 0
@@ -38,16 +42,28 @@ class Run:
     timeout_s: int = 900
 
     @property
+    def moves(self):
+        return self.prop == TRANSFER
+
+    @property
     def step(self):
+        if not self.moves:
+            return self.prop if self.preset == "gcc" else f"{self.prop} {self.preset}"
         if self.suite:
             return f"{self.device}-newer"
         return self.device if self.preset == "gcc" else f"{self.device} {self.preset}"
 
     @property
     def name(self):
+        if not self.moves:
+            return self.step
         if self.suite:
             return f"{NAMES[self.device]}, newer kernel"
         return NAMES[self.device] + ("" if self.preset == "gcc" else f" ({self.preset})")
+
+    @property
+    def title(self):
+        return f"transfer on {self.name}" if self.moves else f"property {self.name}"
 
     def bounds(self):
         pairs = (("--cases", self.cases), ("--moved", self.moved), ("--min-per-pair", self.min_per_pair))
@@ -69,7 +85,7 @@ class Run:
 
     def whole(self, device):
         """The command that repeats the whole run."""
-        return self.again(["run", "transfer", "--device", device, *self.bounds(), "--seed", f"0x{self.seed:x}"])
+        return self.again(["run", self.prop, "--device", device, *self.bounds(), "--seed", f"0x{self.seed:x}"])
 
 
 def command_of(run, work, log_dir):
@@ -77,7 +93,7 @@ def command_of(run, work, log_dir):
     common = [*run.bounds(), "--seed", f"0x{run.seed:x}", "--progress", str(PROGRESS_S), *run.mutant_options()]
     if run.device not in IN_GUEST:
         paths = [str(work / word) if not word.startswith("--") else word for word in options]
-        return [run.program_path(), "run", "transfer", "--device", run.device, *paths, *common]
+        return [run.program_path(), "run", run.prop, "--device", run.device, *paths, *common]
     paths = " ".join(f'"$O2REF_SHARE/{word}"' if not word.startswith("--") else word for word in options)
     # What the devices hold is asked when nobody uses them: before the program, and when it has ended.
     script = f"""rdma -j resource show > "$O2REF_SHARE/resources-before.json"
@@ -109,7 +125,7 @@ def execute(children, failures, run, work):
 
 
 def judge(failures, run, outcome, work):
-    row = Row("property", run.step, run.name, outcome.seconds)
+    row = Row("property" if run.moves else "model", run.step, run.name, outcome.seconds)
     result = read_result(work / "result.json")
     text = outcome.text()
     if result is not None:
@@ -150,14 +166,14 @@ def left_in_devices(failures, run, held):
     if run.host or held["before"] is None or held["before"] == held["after"]:
         return []  # a host's devices may have other users
     lines = [f"{when}: {held[when]}" for when in ("before", "after")]
-    title = f"transfer on {run.name}: the devices hold other objects after the run than before"
+    title = f"{run.title}: the devices hold other objects after the run than before"
     return [failures.keep(run.step, "resources", title, run.whole("rxa,rxb"), lines)]
 
 
 def words_of(text, found):
     """What o2props printed about a finding: the wrong bytes, and the scenario in words; else only the bytes."""
     printed = text.splitlines()
-    first = next((i for i, line in enumerate(printed) if line.startswith("FINDING transfer on ")
+    first = next((i for i, line in enumerate(printed) if line.startswith("FINDING ")
                   and line.endswith(f", case {found.get('case')})")), None)
     lines = [] if first is None else list(takewhile(lambda line: not line.startswith("  replay: "), printed[first + 1:]))
     return lines[:WORDS_LINES] or [str(line) for line in found.get("lines", [])]
@@ -175,12 +191,12 @@ def from_result(failures, run, work, result, found, text):
         replay = run.again(["replay", place.shown(copies[0]), "--device", device])
         name = Path(case_file).name
     elif "case" in found:
-        replay = run.again(["run", "transfer", "--device", device, "--seed", found.get("seed", hex(run.seed)),
+        replay = run.again(["run", run.prop, "--device", device, "--seed", found.get("seed", hex(run.seed)),
                             "--first", str(found["case"]), "--cases", "1"])
         name = f"case-{found['case']}"
     else:
         replay, name = run.whole(device), found.get("signature", "finding")
-    title = f"transfer on {run.name}: {found.get('signature', 'no signature')}"
+    title = f"{run.title}: {found.get('signature', 'no signature')}"
     return failures.keep(run.step, name, title, replay, lines, copies)
 
 
@@ -194,7 +210,7 @@ def shortfalls(failures, run, result):
             if count < run.min_per_pair and not result.get("findings"):
                 what.append(f"{source} to {sink}: {count} transfers, {run.min_per_pair} were asked for")
     replay = run.whole(result.get("device", run.device))
-    return [failures.keep(run.step, "missing", f"transfer on {run.name}: {line}", replay) for line in what]
+    return [failures.keep(run.step, "missing", f"{run.title}: {line}", replay) for line in what]
 
 
 def bad_end(failures, run, outcome, work, result, explained):
@@ -221,5 +237,5 @@ def bad_end(failures, run, outcome, work, result, explained):
     if title:
         case = [f"last case: {current}"] if current else []
         lines = [*case, *guest_lines, "", "the end of the log:", *outcome.tail()]
-        found.append(failures.keep(run.step, "end", f"transfer on {run.name}: {title}", replay, lines))
+        found.append(failures.keep(run.step, "end", f"{run.title}: {title}", replay, lines))
     return found

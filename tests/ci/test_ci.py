@@ -177,6 +177,20 @@ class Judging(TemporaryFolder):
         for status in (0, 1, 2):
             self.assertEqual(self.judge(transfer.Run("loop", 1), self.outcome(status)).verdict, FINDING, status)
 
+    def test_property_without_a_device(self):
+        found = {"signature": "keys/flags", "lines": ["valid 0, posted 0; expected 1, 0"], "seed": "0x7", "case": 3}
+        result = {**props_result(property="keys", device="model"), "findings": [found]}
+        row = self.judge(transfer.Run("model", 7, prop="keys", cases=9), self.outcome(1), result)
+        self.assertEqual((row.group, row.step, row.name, row.verdict), ("model", "keys", "keys", FINDING))
+        self.assertEqual(row.findings[0].title, "property keys: keys/flags")
+        self.assertIn("o2props run keys --device model --seed 0x7 --first 3 --cases 1", row.findings[0].replay)
+        held = {key: props_result()[key] for key in ("form", "version", "cases", "missing", "hw_counters", "findings")}
+        held["situations"] = {"abandoned": 5, "wrapped": 0}
+        row = self.judge(transfer.Run("model", 7, prop="keys", cases=9), self.outcome(0), held)
+        shown = table.text(report_of(row))
+        self.assertIn("1 of 2", shown)
+        self.assertIn("keys: wrapped", page.html(report_of(row)))
+
     def test_cannot_run(self):
         row = self.judge(transfer.Run("rxe", 1), self.outcome(77, "vm: cannot run here: no qemu\n"))
         self.assertEqual((row.verdict, row.reason), (CANNOT_RUN, "vm: cannot run here: no qemu"))
