@@ -105,9 +105,9 @@ static void cut_ends(struct o2_plan_run *run, struct o2_choice *c)
 static void draw_segments(struct o2_plan_run *run, struct o2_choice *c)
 {
 	static const uint32_t styles[STYLES] = {8, 4, 4, 2};
-	static const uint32_t sizes[] = {16, 3, 3, 1};
+	static const uint32_t sizes[] = {16, 3, 3};
 	const enum style style = (enum style)o2_draw_weighted(c, styles, STYLES);
-	const size_t size = o2_draw_weighted(c, sizes, 4);
+	const size_t size = o2_draw_weighted(c, sizes, 3);
 	const uint32_t least = size == 1 ? O2_MAX_FRAGS - (uint32_t)o2_draw(c, 2) : 1;
 	struct o2_dma_list *list = &run->list;
 	bool more = true;
@@ -141,8 +141,6 @@ static void draw_segments(struct o2_plan_run *run, struct o2_choice *c)
 		}
 		list->nob += list->segment[i].length;
 	}
-	if (size == 3)
-		list->count = o2_draw_bool(c, 1, 1) ? O2_MAX_FRAGS + 1 : 0;
 }
 
 void o2_plan_draw(struct o2_plan_run *run, struct o2_choice *c)
@@ -153,4 +151,6 @@ void o2_plan_draw(struct o2_plan_run *run, struct o2_choice *c)
 	run->request.gaps = !o2_plan_is_dense(run);
 	if (o2_draw_bool(c, 9, 1))
 		run->request.gaps = !run->request.gaps;
+	if (o2_draw_bool(c, 30, 1)) /* a count that cannot be */
+		run->list.count = o2_draw_bool(c, 1, 1) ? O2_MAX_FRAGS + 1 : 0;
 }
