@@ -27,6 +27,7 @@ static const struct answer answers[] = {
 	{.what = "NOOP", .says = V2(8, 257, 4096), .rule = "connack/type", .type = O2_MSG_CONNREQ},
 	{.what = "another version", .says = V1(8, 257, 4096), .rule = "connack/version", .version = 0x12},
 	{.what = "newer version", .says = V2(8, 257, 4096), .rule = "connack/version", .version = 0x11},
+	{.what = "version 1, depth 7", .says = V1(7, 257, 4096), .rule = "connack/queue-depth-under"},
 	{.what = "depth 9", .says = V2(9, 257, 4096), .rule = "connack/queue-depth-over"},
 	{.what = "depth 1", .says = V2(1, 257, 4096), .rule = "connack/queue-depth-under"},
 	{.what = "depth 0", .says = V2(0, 257, 4096), .rule = "connack/queue-depth-under"},

@@ -2,6 +2,7 @@
 #ifndef O2_BASE_MUTANT_LIST_H
 #define O2_BASE_MUTANT_LIST_H
 
+#include "base/mutant_list_connect.h"
 #include "base/mutant_list_flow.h"
 
 /*
@@ -158,9 +159,10 @@
 	X(SLOT_NOT_UNMAPPED, "slot-not-unmapped", "pool", "",                                                \
 	  "message slots stay mapped when their pool is unmade")
 
-#define O2_MUTANTS(X)                                                                              \
-	O2_MUTANTS_OF_PLANS(X)                                                                     \
-	O2_MUTANTS_OF_MEMORY(X) O2_MUTANTS_OF_CODEC(X) O2_MUTANTS_OF_FLOW(X) O2_MUTANTS_OF_KEYS(X) \
-		O2_MUTANTS_OF_POOLS(X)
+#define O2_MUTANTS(X)                                                                             \
+	O2_MUTANTS_OF_PLANS(X)                                                                    \
+	O2_MUTANTS_OF_MEMORY(X)                                                                   \
+	O2_MUTANTS_OF_CODEC(X) O2_MUTANTS_OF_FLOW(X) O2_MUTANTS_OF_KEYS(X) O2_MUTANTS_OF_POOLS(X) \
+		O2_MUTANTS_OF_CONNECT(X)
 
 #endif

@@ -23,8 +23,8 @@ struct o2_cm_event;
 
 struct o2_cm {
 	const struct o2_cm_ops *ops;
-	void (*handler)(void *context, const struct o2_cm_event *event);
-	void *context; /* of handler */
+	void (*handler)(void *context, const struct o2_cm_event *event); /* NULL: requests are refused */
+	void *context;							 /* of handler */
 };
 
 /* One attempt to connect, later one connection.  Whoever made it, or got it in a request, destroys it. */

@@ -58,6 +58,11 @@ static void report(struct o2_loop_id *id, const struct o2_cm_event *event)
 	id->here->base.handler(id->here->base.context, &full);
 }
 
+static bool listens(const struct o2_loop_endpoint *endpoint, uint16_t port)
+{
+	return endpoint->port == port && endpoint->base.handler != NULL;
+}
+
 static void deliver_request(struct o2_cm_loop *loop, const struct o2_loop_message *message)
 {
 	struct o2_loop_endpoint *there = o2_loop_find(loop, message->to_address);
@@ -69,8 +74,8 @@ static void deliver_request(struct o2_cm_loop *loop, const struct o2_loop_messag
 			o2_loop_tell(from, O2_CM_UNRESOLVED, 0, -EHOSTUNREACH);
 		return;
 	}
-	id = there->port == message->port ? o2_loop_id_new(there, O2_LOOP_ID_ASKED, message->from_address)
-					  : NULL;
+	id = listens(there, message->port) ? o2_loop_id_new(there, O2_LOOP_ID_ASKED, message->from_address)
+					   : NULL;
 	if (id == NULL) {
 		if (from != NULL)
 			o2_loop_tell(from, O2_CM_REJECTED, O2_CM_REJECT_NO_LISTENER, 0);

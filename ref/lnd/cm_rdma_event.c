@@ -104,7 +104,7 @@ static int status_code(const struct incoming *incoming, int otherwise)
 
 static void on_request(struct o2_cm_rdma *cm, const struct incoming *incoming)
 {
-	struct o2_rdma_id *id = o2_rdma_id_asked(cm, incoming->cma);
+	struct o2_rdma_id *id = cm->base.handler != NULL ? o2_rdma_id_asked(cm, incoming->cma) : NULL;
 
 	if (id == NULL) {
 		rdma_reject(incoming->cma, NULL, 0);
@@ -190,6 +190,9 @@ static void dispatch(struct o2_cm_rdma *cm, const struct incoming *incoming)
 		report(id, incoming, O2_CM_CONNECT_ERROR, status_code(incoming, -ENOTCONN));
 		break;
 	case RDMA_CM_EVENT_DISCONNECTED:
+		/* The peer waits for our answer; if it was ours to end it, this one is the peer's. */
+		if (id->state == O2_RDMA_ID_CONNECTED || id->state == O2_RDMA_ID_ACCEPTED)
+			rdma_disconnect(id->cma);
 		report(id, incoming, O2_CM_DISCONNECTED, 0);
 		break;
 	default: /* of no consequence: TIMEWAIT_EXIT, ADDR_CHANGE, DEVICE_REMOVAL, multicast */

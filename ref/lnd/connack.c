@@ -24,9 +24,9 @@ static int judge_params(const struct o2_conn_params *asked, const struct o2_msg 
 	if (depth > asked->queue_depth)
 		return refuse(error, -EPROTO, "connack/queue-depth-over", "ibcp_queue_depth", depth,
 			      asked->queue_depth);
-	if (depth < O2_QUEUE_DEPTH_MIN)
+	if (depth < o2_queue_depth_min(asked->version))
 		return refuse(error, -EPROTO, "connack/queue-depth-under", "ibcp_queue_depth", depth,
-			      O2_QUEUE_DEPTH_MIN);
+			      o2_queue_depth_min(asked->version));
 	if (frags > asked->max_frags)
 		return refuse(error, -EPROTO, "connack/max-frags-over", "ibcp_max_frags", frags,
 			      asked->max_frags);
@@ -140,8 +140,8 @@ static bool judge_record(const struct o2_connreq_self *self, const struct o2_rej
 	if (reject->ibr_version > self->version)
 		return false;
 	verdict->offer.version = reject->ibr_version;
-	if (verdict->offer.queue_depth > o2_connreq_queue_depth(self, reject->ibr_version))
-		verdict->offer.queue_depth = o2_connreq_queue_depth(self, reject->ibr_version);
+	if (reject->ibr_version == O2_MSG_VERSION_1)
+		verdict->offer.queue_depth = O2_QUEUE_DEPTH_V1;
 	verdict->incarnation =
 		reject->ibr_version == O2_MSG_VERSION_1 ? O2_INCARNATION_UNSAID : reject->ibr_incarnation;
 	return true;

@@ -13,9 +13,12 @@
 
 uint16_t o2_connreq_queue_depth(const struct o2_connreq_self *self, uint16_t version)
 {
-	if (version == O2_MSG_VERSION_1 && self->queue_depth > O2_QUEUE_DEPTH_V1)
-		return O2_QUEUE_DEPTH_V1;
-	return self->queue_depth;
+	return version == O2_MSG_VERSION_1 ? O2_QUEUE_DEPTH_V1 : self->queue_depth;
+}
+
+uint16_t o2_queue_depth_min(uint16_t version)
+{
+	return version == O2_MSG_VERSION_1 ? O2_QUEUE_DEPTH_V1 : O2_QUEUE_DEPTH_MIN;
 }
 
 /* As the address lies in memory, read as a number of this host. */
@@ -180,9 +183,9 @@ static bool judge_params(const struct o2_connreq_self *self, const struct o2_msg
 	if (depth > depth_limit)
 		return refused(refusal, deep, -EPROTO, "connreq/queue-depth-over", "ibcp_queue_depth", depth,
 			       depth_limit);
-	if (depth < O2_QUEUE_DEPTH_MIN)
+	if (depth < o2_queue_depth_min(msg->ibm_version))
 		return refused(refusal, deep, -EPROTO, "connreq/queue-depth-under", "ibcp_queue_depth", depth,
-			       O2_QUEUE_DEPTH_MIN);
+			       o2_queue_depth_min(msg->ibm_version));
 	if (frags > self->max_frags)
 		return refused(refusal, many, -EPROTO, "connreq/max-frags-over", "ibcp_max_frags", frags,
 			       self->max_frags);

@@ -155,8 +155,9 @@ void o2_reject_judge(const struct o2_connreq_self *self, const struct o2_conn_pa
 		     uint32_t cm_reason, const uint8_t *bytes, size_t length_bytes,
 		     struct o2_reject_verdict *verdict);
 
-/* The queue depth that this version of us offers and accepts at most. */
+/* The queue depths that a version of us offers and accepts: at most, and at least. */
 uint16_t o2_connreq_queue_depth(const struct o2_connreq_self *self, uint16_t version);
+uint16_t o2_queue_depth_min(uint16_t version);
 
 /* Both sides connect at once: the request of `peer` has to give way to ours. */
 bool o2_race_lost(const struct o2_connreq_self *self, uint64_t peer_nid);

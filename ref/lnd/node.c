@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: MIT */
+#include "lnd/node.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "lnd/node_internal.h"
+
+uint32_t o2_node_connect_ms(const struct o2_node *node)
+{
+	uint32_t quarter_ms = node->config.conn.timeout_ms / 4;
+
+	return quarter_ms > O2_CONNECT_MIN_MS ? quarter_ms : O2_CONNECT_MIN_MS;
+}
+
+/* --- events of the connection manager
+ * ------------------------------------------------------------------------ */
+
+static bool is_attempt(const struct o2_link *link)
+{
+	return link->state == O2_LINK_ACTIVE_CONNECT || link->state == O2_LINK_PASSIVE_WAIT;
+}
+
+static void fail_attempt(struct o2_link *link, int code, const char *rule, uint64_t value)
+{
+	struct o2_error error;
+
+	if (!is_attempt(link))
+		return;
+	o2_refuse(&error, code, rule, "connection manager", O2_NO_INDEX, value, 0);
+	o2_link_failed(link, code, &error);
+}
+
+static void on_disconnected(struct o2_link *link)
+{
+	if (is_attempt(link)) {
+		fail_attempt(link, -ECONNRESET, "cm/disconnected", 0);
+		return;
+	}
+	if (link->state == O2_LINK_ESTABLISHED)
+		o2_conn_close(link->conn, 0);
+	if (link->state == O2_LINK_CLOSING)
+		o2_link_parted(link);
+}
+
+static void on_cm_event(void *context, const struct o2_cm_event *event)
+{
+	struct o2_link *link;
+
+	if (event->type == O2_CM_REQUEST) {
+		o2_node_on_request(context, event);
+		return;
+	}
+	link = event->id->context;
+	switch (event->type) {
+	case O2_CM_REQUEST:
+		break;
+	case O2_CM_ESTABLISHED:
+		if (link->state == O2_LINK_ACTIVE_CONNECT)
+			o2_node_on_reply(link, event);
+		else if (link->state == O2_LINK_PASSIVE_WAIT)
+			o2_link_up(link);
+		break;
+	case O2_CM_REJECTED:
+		if (link->state == O2_LINK_ACTIVE_CONNECT)
+			o2_node_on_reject(link, event);
+		else
+			fail_attempt(link, -ECONNRESET, "cm/rejected", event->reason);
+		break;
+	case O2_CM_UNRESOLVED:
+		fail_attempt(link, -EHOSTUNREACH, "cm/unresolved", (uint64_t)-event->code);
+		break;
+	case O2_CM_UNREACHABLE:
+		fail_attempt(link, -ENETDOWN, "cm/unreachable", (uint64_t)-event->code);
+		break;
+	case O2_CM_CONNECT_ERROR:
+		fail_attempt(link, -ENOTCONN, "cm/connect-error", (uint64_t)-event->code);
+		break;
+	case O2_CM_DISCONNECTED:
+		on_disconnected(link);
+		break;
+	}
+}
+
+/* --- life
+ * ---------------------------------------------------------------------------------------------------- */
+
+static int check_range(struct o2_error *error, const char *field, uint32_t value, uint32_t low, uint32_t high)
+{
+	if (value >= low && value <= high)
+		return 0;
+	return o2_refuse(error, -EINVAL, "node/config", field, O2_NO_INDEX, value, value < low ? low : high);
+}
+
+static int check_config(const struct o2_node_config *config, struct o2_error *error)
+{
+	int rc = check_range(error, "queue_depth", config->conn.queue_depth, O2_QUEUE_DEPTH_MIN,
+			     O2_MAX_QUEUE_DEPTH);
+
+	if (rc == 0)
+		rc = check_range(error, "max_frags", config->conn.max_frags, 1, O2_MAX_FRAGS);
+	if (rc == 0)
+		rc = check_range(error, "version", config->conn.version, O2_MSG_VERSION_1, O2_MSG_VERSION_2);
+	if (rc == 0)
+		rc = check_range(error, "conns_per_peer", config->conns_per_peer, 1, O2_MAX_CONNS_PER_PEER);
+	if (rc == 0)
+		rc = check_range(error, "max_conns_per_peer", config->max_conns_per_peer,
+				 config->conns_per_peer, UINT32_MAX);
+	if (rc == 0)
+		rc = check_range(error, "max_peers", config->max_peers, 1, UINT32_MAX);
+	if (rc == 0)
+		rc = check_range(error, "max_waiting", config->max_waiting, 1, UINT32_MAX);
+	if (rc == 0)
+		rc = check_range(error, "port", config->port, 1, UINT16_MAX);
+	return rc;
+}
+
+int o2_node_create(struct o2_ni *ni, struct o2_cm *cm, const struct o2_node_config *config,
+		   const struct o2_node_ops *ops, void *context, struct o2_node **node_out,
+		   struct o2_error *error)
+{
+	struct o2_node *node;
+	int rc = check_config(config, error);
+
+	if (rc != 0)
+		return rc;
+	node = calloc(1, sizeof(*node));
+	if (node == NULL)
+		return o2_refuse(error, -ENOMEM, "node/memory", "node", O2_NO_INDEX, sizeof(*node), 0);
+	node->ni = ni;
+	node->cm = cm;
+	node->config = *config;
+	node->ops = *ops;
+	node->context = context;
+	node->self = (struct o2_connreq_self){
+		.nid = ni->config.nid,
+		.incarnation = ni->config.incarnation,
+		.order = config->conn.order,
+		.cksum_flavour = config->conn.cksum_flavour,
+		.version = config->conn.version,
+		.queue_depth = (uint16_t)config->conn.queue_depth,
+		.max_frags = (uint16_t)config->conn.max_frags,
+		.registers = config->registers,
+		.up = true,
+		.require_privileged_port = config->require_privileged_port,
+		.require_checksum = config->conn.wire.require_checksum,
+		.any_lnd = config->conn.wire.any_lnd,
+		.bind_nid_to_address = config->bind_nid_to_address,
+		.ranking = config->ranking,
+		.max_peers = config->max_peers,
+		.max_conns_per_peer = config->max_conns_per_peer,
+	};
+	cm->handler = on_cm_event;
+	cm->context = node;
+	if (config->listen)
+		rc = cm->ops->listen(cm, config->port, error);
+	if (rc != 0) {
+		free(node);
+		return rc;
+	}
+	*node_out = node;
+	return 0;
+}
+
+void o2_node_set_up(struct o2_node *node, bool up)
+{
+	node->self.up = up;
+}
+
+/* --- time and work
+ * ------------------------------------------------------------------------------------------- */
+
+static void check_link(struct o2_link *link)
+{
+	uint64_t now_ms = link->node->now_ms;
+
+	switch (link->state) {
+	case O2_LINK_ACTIVE_CONNECT:
+	case O2_LINK_PASSIVE_WAIT:
+		if (link->deadline_ms <= now_ms)
+			fail_attempt(link, -ENETDOWN, "node/connect-timeout", now_ms);
+		break;
+	case O2_LINK_ESTABLISHED:
+		o2_conn_clock(link->conn, now_ms);
+		break;
+	case O2_LINK_CLOSING:
+		if (link->deadline_ms <= now_ms)
+			o2_link_parted(link);
+		break;
+	case O2_LINK_INIT:
+	case O2_LINK_DISCONNECTED:
+		break;
+	}
+}
+
+void o2_node_clock(struct o2_node *node, uint64_t now_ms)
+{
+	if (now_ms > node->now_ms)
+		node->now_ms = now_ms;
+	for (struct o2_peer *peer = node->peers; peer != NULL; peer = peer->next) {
+		for (struct o2_link *link = peer->links; link != NULL; link = link->next)
+			check_link(link);
+		o2_peer_expire_waiting(peer);
+	}
+	o2_node_work(node);
+}
+
+int o2_node_progress(struct o2_node *node)
+{
+	int handled = 0;
+
+	for (struct o2_peer *peer = node->peers; peer != NULL; peer = peer->next) {
+		for (struct o2_link *link = peer->links; link != NULL; link = link->next) {
+			int rc = link->state < O2_LINK_CLOSING ? o2_conn_progress(link->conn) : 0;
+
+			handled += rc > 0 ? rc : 0;
+		}
+	}
+	o2_node_work(node);
+	return handled;
+}
+
+static void free_links(struct o2_peer *peer)
+{
+	struct o2_link **at = &peer->links;
+
+	while (*at != NULL) {
+		struct o2_link *link = *at;
+
+		if (link->state != O2_LINK_DISCONNECTED) {
+			at = &link->next;
+			continue;
+		}
+		*at = link->next;
+		o2_link_free(link);
+	}
+}
+
+static void free_idle_peers(struct o2_node *node)
+{
+	struct o2_peer **at = &node->peers;
+
+	while (*at != NULL) {
+		struct o2_peer *peer = *at;
+
+		free_links(peer);
+		if (peer->links != NULL || peer->waiting != NULL || peer->attempts_due > 0) {
+			at = &peer->next;
+			continue;
+		}
+		*at = peer->next;
+		node->npeers--;
+		free(peer);
+	}
+}
+
+void o2_node_work(struct o2_node *node)
+{
+	uint32_t left = O2_RECONNECTS_AT_A_TIME;
+
+	for (struct o2_peer *peer = node->peers; peer != NULL; peer = peer->next) {
+		/* What an attempt brings about now is for the next call. */
+		uint32_t due = peer->due_ms <= node->now_ms ? peer->attempts_due : 0;
+
+		for (; due > 0 && peer->attempts_due > 0 && left > 0; due--, left--) {
+			peer->attempts_due--;
+			o2_link_attempt(peer);
+		}
+	}
+	free_idle_peers(node);
+}
+
+/* --- the end
+ * ------------------------------------------------------------------------------------------------- */
+
+static void close_peer(struct o2_peer *peer, int code)
+{
+	peer->attempts_due = 0;
+	for (struct o2_link *link = peer->links; link != NULL; link = link->next)
+		o2_link_close(link, code);
+	o2_peer_fail_waiting(peer, -ECONNABORTED, NULL);
+}
+
+void o2_node_close_peer(struct o2_node *node, uint64_t nid, int code)
+{
+	struct o2_peer *peer = o2_peer_find(node, nid);
+
+	if (peer != NULL)
+		close_peer(peer, code);
+}
+
+void o2_node_destroy(struct o2_node *node)
+{
+	if (node == NULL)
+		return;
+	node->ending = true;
+	for (struct o2_peer *peer = node->peers; peer != NULL; peer = peer->next) {
+		close_peer(peer, 0);
+		for (struct o2_link *link = peer->links; link != NULL; link = link->next)
+			if (link->state == O2_LINK_CLOSING)
+				o2_link_parted(link);
+	}
+	free_idle_peers(node);
+	node->cm->handler = NULL;
+	free(node);
+}

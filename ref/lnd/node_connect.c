@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+
+#include "base/mutant.h"
+#include "lnd/node_internal.h"
+#include "wire/nid.h"
+
+/* The active side: attempts to connect, and what becomes of their answers. */
+
+/* What a node with the tunable map_on_demand would once have put into its requests. */
+#define MAP_ON_DEMAND 32u
+
+static struct o2_conn_params params_for(const struct o2_peer *peer)
+{
+	const struct o2_connreq_self *self = &peer->node->self;
+	struct o2_conn_params params = {
+		.version = peer->version != 0 ? peer->version : self->version,
+		.queue_depth = peer->queue_depth,
+		.max_frags = peer->max_frags,
+		.max_msg_size = O2_MSG_BYTES,
+	};
+	uint16_t limit = o2_connreq_queue_depth(self, params.version);
+
+	if (params.queue_depth > limit || params.version == O2_MSG_VERSION_1)
+		params.queue_depth = limit;
+	return params;
+}
+
+static int ask(struct o2_link *link, struct o2_error *error)
+{
+	struct o2_node *node = link->node;
+	struct o2_peer *peer = link->peer;
+	struct o2_conn_params offer = link->params;
+	uint8_t bytes[O2_CONNREQ_BYTES];
+	struct o2_cm_param param;
+	struct o2_cm_target target = {
+		.address = o2_nid_address(peer->nid),
+		.port = node->config.port,
+		.privileged_port = node->config.use_privileged_port,
+		.resolve_timeout_ms = node->config.resolve_timeout_ms,
+	};
+	int rc;
+
+	offer.max_frags = (uint16_t)o2_mutate(OFFER_TUNABLE, (unsigned int)offer.max_frags, MAP_ON_DEMAND);
+	rc = o2_connreq_build(&node->self, &offer, peer->nid, peer->incarnation, bytes, sizeof(bytes), error);
+	if (rc < 0)
+		return rc;
+	o2_link_param(link, bytes, (size_t)rc, &param);
+	return node->cm->ops->connect(node->cm, &target, &param, link, &link->id, error);
+}
+
+void o2_link_attempt(struct o2_peer *peer)
+{
+	struct o2_conn_params params = params_for(peer);
+	struct o2_error error;
+	struct o2_link *link;
+	int rc;
+
+	o2_error_clear(&error);
+	peer->attempts++;
+	peer->attempt_ms = peer->node->now_ms;
+	link = o2_link_new(peer, &params, &error);
+	if (link == NULL) {
+		o2_peer_failed(peer, error.code, &error);
+		return;
+	}
+	/* The device may have had less; it will not have more next time. */
+	peer->queue_depth = params.queue_depth;
+	link->state = O2_LINK_ACTIVE_CONNECT;
+	peer->connecting++;
+	rc = ask(link, &error);
+	if (rc != 0)
+		o2_link_failed(link, rc, &error);
+}
+
+void o2_node_on_reply(struct o2_link *link, const struct o2_cm_event *event)
+{
+	struct o2_conn_params agreed;
+	struct o2_error error;
+	uint64_t incarnation;
+	int rc = o2_connack_judge(&link->node->self, &link->params, event->private_data, event->private_bytes,
+				  &agreed, &incarnation, &error);
+
+	if (rc == 0)
+		rc = o2_link_set_peer(link, &agreed, incarnation, &error);
+	if (rc == 0)
+		o2_link_up(link);
+	else
+		o2_link_abort(link, &error);
+}
+
+/* Once there have been many attempts in a row, there is one in a second. */
+static void again(struct o2_peer *peer)
+{
+	uint64_t now_ms = peer->node->now_ms;
+
+	peer->attempts_due++;
+	peer->due_ms = now_ms;
+	if (peer->attempts >= O2_FAST_RECONNECTS && peer->attempt_ms + O2_RECONNECT_WAIT_MS > now_ms)
+		peer->due_ms = peer->attempt_ms + O2_RECONNECT_WAIT_MS;
+}
+
+/* What a reject has told is kept with the peer: the link is gone when it is needed. */
+static void learn(struct o2_peer *peer, const struct o2_reject_verdict *verdict)
+{
+	peer->version = verdict->offer.version;
+	if (verdict->incarnation != 0)
+		peer->incarnation = verdict->incarnation;
+	if (o2_mutant(FORGET_NEGOTIATED)) {
+		o2_mutant_differs(peer->queue_depth != verdict->offer.queue_depth ||
+				  peer->max_frags != verdict->offer.max_frags);
+		return;
+	}
+	peer->queue_depth = verdict->offer.queue_depth;
+	peer->max_frags = verdict->offer.max_frags;
+}
+
+void o2_node_on_reject(struct o2_link *link, const struct o2_cm_event *event)
+{
+	struct o2_peer *peer = link->peer;
+	struct o2_reject_verdict verdict;
+	bool wanted;
+
+	o2_reject_judge(&link->node->self, &link->params, event->reason, event->private_data,
+			event->private_bytes, &verdict);
+	wanted = peer->accepting == 0 &&
+		 (peer->waiting != NULL || verdict.offer.version != link->params.version);
+	if (!verdict.retry || !wanted) {
+		o2_link_failed(link, verdict.code, &verdict.error);
+		return;
+	}
+	learn(peer, &verdict);
+	o2_link_drop(link, -ECONNREFUSED);
+	again(peer);
+}
