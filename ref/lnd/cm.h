@@ -77,7 +77,7 @@ struct o2_cm_target {
 };
 
 struct o2_cm_ops {
-	/* Be told of requests for this port.  Returns 0 or -errno. */
+	/* Be told of requests for this port, and no longer for the one before.  Returns 0 or -errno. */
 	int (*listen)(struct o2_cm *cm, uint16_t port, struct o2_error *error);
 	/*
 	 * Ask.  Returns 0 with *id; ESTABLISHED, REJECTED, UNRESOLVED, UNREACHABLE or CONNECT_ERROR follows,

@@ -89,6 +89,8 @@ static int rdma_listen_on(struct o2_cm *base, uint16_t port, struct o2_error *er
 	const char *what = "cm/listen";
 	int rc;
 
+	if (cm->listener != NULL)
+		rdma_destroy_id(cm->listener);
 	errno = 0;
 	if (rdma_create_id(cm->channel, &cm->listener, NULL, RDMA_PS_TCP) != 0) {
 		cm->listener = NULL;
