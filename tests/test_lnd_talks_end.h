@@ -76,7 +76,8 @@ static void hears_another_length(void **state)
 
 		deliver(&pair->b, NULL, 0);
 		assert_int_equal(view_of(&pair->b).puts_accepted, 1);
-		send_completion(&pair->a, O2_MSG_PUT_DONE, 1, lengths[i]); /* b's first cookie */
+		send_completion(&pair->a, O2_MSG_PUT_DONE, pair->b.conn->list[O2_LIST_ACTIVE].first->cookie,
+				lengths[i]);
 		deliver(&pair->b, NULL, 0);
 		assert_refused(&pair->b, "conn/put-done-status");
 		assert_int_equal(pair->b.result[0].status, -EPROTO);

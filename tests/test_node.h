@@ -221,7 +221,7 @@ static inline void world_close(struct world *world)
 		o2_cm_loop_detach(world->seat[i].cm);
 		o2_ni_close(&world->seat[i].side.ni);
 	}
-	assert_objects(0, 0);
+	assert_objects(0, 0, 0);
 	o2_cm_loop_destroy(world->loop);
 	free(world);
 }
