@@ -118,7 +118,7 @@ static void hears_of_what_was_not_sent(void **state)
 	for (uint32_t i = 0; i < 3; i++)
 		assert_int_equal(start_get(pair->a.conn, &memory, 0, NULL, NULL), 0);
 	assert_int_equal(view_of(&pair->a).queued_reserved, 1);
-	send_completion(&pair->b, O2_MSG_GET_DONE, 3, 0);
+	send_completion(&pair->b, O2_MSG_GET_DONE, pair->a.conn->list[O2_LIST_RESERVED].first->cookie, 0);
 	deliver(&pair->a, NULL, 0);
 	assert_refused(&pair->a, "conn/unknown-cookie");
 	assert_int_equal(pair->a.nresults, 3);
