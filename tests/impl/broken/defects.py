@@ -17,6 +17,7 @@ class Defect(NamedTuple):
     check: str
     size: dict
     why: str
+    stage: str = ""  # where the file alone does not say it
 
 
 DEFECTS = (
@@ -84,10 +85,12 @@ DEFECTS = (
     Defect("phys-offset-forgotten", "reg.c", "publish_whole(job, iova + job->start[0], \"reg/phys",
            "publish_whole(job, iova, \"reg/phys",
            "reg/phys/bytes", {"segments": 1, "nob": 1}, "the first byte is taken to be at the start of its page"),
-    Defect("region-of-pages", "reg.c",
-           "region(job, job->start[0], job->start[last] + ruler_length(&job->segment, last) - job->start[0]);",
-           "region(job, job->start[0], job->out->npages * (uint64_t)job->request->page_bytes - job->start[0]);",
+    Defect("region-of-pages", "reg.c", "region(job, low, high - low);",
+           "region(job, low, job->out->npages * (uint64_t)job->request->page_bytes - low);",
            "reg/fmr/range", {"segments": 1, "nob": 1}, "the region goes on to the end of its last page"),
+    Defect("region-in-order", "reg.c", "low = job->start[i] < low ? job->start[i] : low;",
+           "low = i == 0 ? job->start[0] : low;",
+           "reg/fmr/bytes", {"segments": 2, "nob": 2}, "the region begins at the first segment, not at the lowest address"),
     Defect("errno-of-gaps", "reg.c", "EPROTONOSUPPORT, \"reg/fastreg/gaps\"", "EINVAL, \"reg/fastreg/gaps\"",
            "reg/errno", {"segments": 1, "nob": 1}, "another errno than the rule's"),
     # --- rdma_plan --------------------------------------------------------------------------------------------------

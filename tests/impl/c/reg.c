@@ -120,16 +120,21 @@ static int32_t plan_global(struct job *job)
 
 static int32_t plan_fmr(struct job *job)
 {
-	uint32_t last = job->segment.count - 1;
+	uint64_t low = UINT64_MAX, high = 0;
 	int32_t status = list_pages(job, "reg/fmr/undeclared-gap");
 
 	if (status != O2_IMPL_OK)
 		return status;
 	if (!job->request->gaps)
 		return publish_whole(job, job->start[0], "", NO_INDEX);
-	for (uint32_t i = 0; i <= last; i++)
+	for (uint32_t i = 0; i < job->segment.count; i++) {
+		uint64_t end = job->start[i] + ruler_length(&job->segment, i);
+
 		publish(job, job->start[i], ruler_length(&job->segment, i));
-	region(job, job->start[0], job->start[last] + ruler_length(&job->segment, last) - job->start[0]);
+		low = job->start[i] < low ? job->start[i] : low;
+		high = end > high ? end : high;
+	}
+	region(job, low, high - low);
 	return O2_IMPL_OK;
 }
 

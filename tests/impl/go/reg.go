@@ -118,11 +118,18 @@ func planFmr(in *regInput, plan *regPlanOut, nob uint64) (err error) {
 	if !in.Request.Gaps {
 		return whole(plan, starts[0], nob, nil)
 	}
+	// The region is what lies between the lowest and the highest address.
+	low, high := starts[0], uint64(0)
 	for i, s := range in.List.Segments {
 		plan.Frags = append(plan.Frags, frag{s.Length, address(starts[i])})
-		plan.Length = starts[i] + uint64(s.Length) - starts[0]
+		if starts[i] < low {
+			low = starts[i]
+		}
+		if end := starts[i] + uint64(s.Length); end > high {
+			high = end
+		}
 	}
-	plan.Iova = address(starts[0])
+	plan.Iova, plan.Length = address(low), high-low
 	return nil
 }
 

@@ -164,6 +164,10 @@ def take(frags, nob, name):
     raise Refuse("EPROTO", f"rdma/{name}-too-small", nob, sum(length for _, length in frags))
 
 
+def advance(cursor, part):
+    return [(cursor[0] + part) & LAST, cursor[1] - part]
+
+
 def rdma_plan(form):
     lists = {name: spans(form[name]["rd_frags"], "rf_addr", "rf_nob") for name in ("source", "sink")}
     left = nob = check_rdma(form, lists)
@@ -184,6 +188,6 @@ def rdma_plan(form):
         gather.append({"addr": hex(source[0]), "length": part})
         open_request["length"] += part
         open_request["num_sge"] += 1
-        source, sink, left = [source[0] + part, source[1] - part], [sink[0] + part, sink[1] - part], left - part
+        source, sink, left = advance(source, part), advance(sink, part), left - part
     return {"plan": {"lkey": form["source"]["rd_key"], "rkey": form["sink"]["rd_key"], "nob": nob, "wr": requests,
                      "sge": gather}}

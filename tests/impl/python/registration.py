@@ -67,7 +67,7 @@ def plan_fmr(request, segments, nob):
     pages, places = list_pages(request, segments, "reg/fmr/undeclared-gap")
     if request["gaps"]:
         frags = [(place, length) for place, (_, length) in zip(places, segments)]
-        return paged(pages, places[0], sum(frags[-1]) - places[0]), frags
+        return paged(pages, min(places), max(map(sum, frags)) - min(places)), frags
     return paged(pages, places[0], nob), [(places[0], nob)]
 
 

@@ -1,0 +1,171 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""`o2ref check` on the implementations of tests/impl: the independent ones agree, each broken one is named, on a case as
+small as broken/defects.py states.
+
+usage: test_impls.py [BUILD] [--only WORD] [--show]
+BUILD: the build folder of o2ref; else build/gcc.  --only: broken ones whose name has WORD, and nothing else.  --show: print
+what was found of each.  Last line "N passed, N failed".
+"""
+
+import json
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE / "broken")]
+
+import builds  # noqa: E402
+from defects import DEFECTS  # noqa: E402
+
+WORDS = [word for word in sys.argv[1:] if not word.startswith("-")]
+SHOW = "--show" in sys.argv
+ONLY = WORDS.pop(sys.argv.index("--only") - 1) if "--only" in sys.argv else None
+BUILD = Path(WORDS[0] if WORDS else HERE.parents[1] / "build" / "gcc").resolve()
+O2REF = BUILD / "o2ref"
+SECOND, START = BUILD / "libsecond.so", BUILD / "libstart.so"
+
+AGREE, DIFFER = 0, 1
+SEED = "20260101"
+STAGES = {"sg.c": "sg_build", "dma.c": "dma_map", "reg.c": "reg_plan", "rdma.c": "rdma_plan", "wire_decode.c": "msg_decode",
+          "wire_encode.c": "msg_encode", "wire_rules.c": "msg_decode", "wire_fields.c": "msg_decode", "transfer.c": "transfer"}
+CASES = {"second": 20000, "python": 3000, "go": 5000, "broken": 20000}
+
+
+def check(*arguments, cases, expect):
+    """Run o2ref check; the result of the first implementation."""
+    command = [O2REF, "check", "--seed", SEED, "--cases", cases, "--pedantic", "--json", "-", *arguments]
+    command = [str(part) for part in command]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=280, check=False)
+    if done.returncode != expect:
+        raise AssertionError(f"status {done.returncode}, not {expect}; replay: {' '.join(command)}\n"
+                             f"{done.stdout[-6000:]}{done.stderr}")
+    return json.loads(done.stdout)["implementations"]
+
+
+def sizes(form):
+    """How much a case holds: elements of lists, bytes, nob (of a transfer: of both sides)."""
+    found = {}
+
+    def walk(value):
+        for name, member in value.items() if isinstance(value, dict) else ():
+            if name in ("pieces", "entries", "segments", "rd_frags"):
+                key = "frags" if name == "rd_frags" else name
+                found[key] = found.get(key, 0) + len(member)
+            elif name in ("bytes", "payload"):
+                found["bytes"] = found.get("bytes", 0) + len(member) // 2
+            elif name == "nob" and "list" not in form:
+                found["nob"] = found.get("nob", 0) + member
+            walk(member)
+
+    walk(form)
+    if "list" in form:
+        found["nob"] = form["list"]["nob"]
+    return found
+
+
+class Independent(unittest.TestCase):
+    def whole(self, result, without=()):
+        """All stages were asked and answered, and nothing differs."""
+        self.assertEqual(result["findings"], [])
+        for stage in result["stages"]:
+            with self.subTest(stage["stage"]):
+                self.assertGreater(stage["asked"], 0)
+                if stage["stage"] in without:
+                    self.assertEqual(stage["agreed"], 0)
+                else:
+                    self.assertEqual(stage["agreed"], stage["asked"])
+
+    def test_c(self):
+        result, = check(SECOND, cases=CASES["second"], expect=AGREE)
+        self.whole(result)
+
+    def test_python(self):
+        result, = check("--", HERE / "python" / "second.py", cases=CASES["python"], expect=AGREE)
+        self.whole(result)
+
+    def test_go(self):
+        with tempfile.TemporaryDirectory() as folder:
+            program = builds.go(Path(folder))
+            if program is None:
+                self.skipTest("go is not installed (package golang-go)")
+            result, = check("--map", HERE / "go" / "errors.json", "--", program, cases=CASES["go"], expect=AGREE)
+        self.assertEqual(result["unmapped_names"], 0)
+        self.whole(result, ("msg_decode", "msg_encode", "transfer"))
+
+    def test_together(self):
+        results = check(SECOND, HERE / "python" / "second.py", cases=300, expect=AGREE)
+        self.assertEqual([result["agrees"] for result in results], [True, True])
+
+
+class Start(unittest.TestCase):
+    def test_differs_in_one_check_only(self):
+        result, = check("--map", HERE / "start" / "errors.json", START, cases=3000, expect=DIFFER)
+        self.assertEqual([finding["check"] for finding in result["findings"]], ["sg/kiov/gap-flag"])
+        self.assertEqual(result["unmapped_names"], 0)
+
+
+class Broken(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.builds = builds.Broken(Path(cls.folder.name))
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    def named(self, defect):
+        result, = check("--stage", defect.stage or STAGES[defect.file], self.builds.build(defect), cases=CASES["broken"],
+                        expect=DIFFER)
+        findings = {finding["check"]: finding for finding in result["findings"]}
+        if SHOW:
+            print(defect.name, {name: (sizes(found["question"]), found["seen"]) for name, found in findings.items()})
+        self.assertIn(defect.check, findings)
+        size = sizes(findings[defect.check]["question"])
+        for part, limit in defect.size.items():
+            self.assertLessEqual(size.get(part, 0), limit, f"{part} in {size}")
+
+    def test_names_are_unique_and_there_are_enough(self):
+        self.assertEqual(len({defect.name for defect in DEFECTS}), len(DEFECTS))
+        self.assertGreaterEqual(len(DEFECTS), 25)
+
+    def test_each_is_named_on_a_small_case(self):
+        for defect in DEFECTS:
+            if ONLY and ONLY not in defect.name:
+                continue
+            with self.subTest(defect.name):
+                self.named(defect)
+
+
+class Document(unittest.TestCase):
+    def test_sizes_in_the_document_are_true(self):
+        text = (HERE.parents[1] / "docs" / "oracle.md").read_text(encoding="utf-8")
+        rows = re.findall(r"^\| `(\w+)/` \|.*\| (\d+) \|$", text, re.M)
+        self.assertEqual({name for name, _ in rows}, {"c", "python", "go", "start"})
+        for name, lines in rows:
+            files = [path for path in (HERE / name).iterdir() if path.suffix in (".c", ".h", ".py", ".go")]
+            count = sum(len(path.read_text(encoding="utf-8").splitlines()) for path in files)
+            self.assertEqual(int(lines), count, name)
+
+
+def main():
+    suite = unittest.TestSuite()
+    for case in (Broken,) if ONLY else (Independent, Start, Broken, Document):
+        suite.addTests(unittest.defaultTestLoader.loadTestsFromTestCase(case))
+    outcome = unittest.TextTestRunner(verbosity=1).run(suite)
+    for test, reason in outcome.skipped:
+        print(f"skipped: {test.id()}: {reason}")
+    bad = len(outcome.failures) + len(outcome.errors)
+    skipped = f", {len(outcome.skipped)} skipped" if outcome.skipped else ""
+    print(f"{max(outcome.testsRun - bad - len(outcome.skipped), 0)} passed, {bad} failed{skipped}")
+    return 1 if bad or outcome.testsRun == 0 else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
