@@ -8,6 +8,7 @@ BUILD: the build folder of o2ref; else build/gcc.  --only: broken ones whose nam
 what was found of each.  Last line "N passed, N failed".
 """
 
+import argparse
 import json
 import re
 import subprocess
@@ -23,10 +24,12 @@ sys.path[:0] = [str(HERE), str(HERE / "broken")]
 import builds  # noqa: E402
 from defects import DEFECTS  # noqa: E402
 
-WORDS = [word for word in sys.argv[1:] if not word.startswith("-")]
-SHOW = "--show" in sys.argv
-ONLY = WORDS.pop(sys.argv.index("--only") - 1) if "--only" in sys.argv else None
-BUILD = Path(WORDS[0] if WORDS else HERE.parents[1] / "build" / "gcc").resolve()
+PARSER = argparse.ArgumentParser(add_help=False)
+PARSER.add_argument("build", nargs="?", type=Path, default=HERE.parents[1] / "build" / "gcc")
+PARSER.add_argument("--only")
+PARSER.add_argument("--show", action="store_true")
+OPTIONS = PARSER.parse_args()
+BUILD = OPTIONS.build.resolve()
 O2REF = BUILD / "o2ref"
 SECOND, START = BUILD / "libsecond.so", BUILD / "libstart.so"
 
@@ -124,7 +127,7 @@ class Broken(unittest.TestCase):
         result, = check("--stage", defect.stage or STAGES[defect.file], self.builds.build(defect), cases=CASES["broken"],
                         expect=DIFFER)
         findings = {finding["check"]: finding for finding in result["findings"]}
-        if SHOW:
+        if OPTIONS.show:
             print(defect.name, {name: (sizes(found["question"]), found["seen"]) for name, found in findings.items()})
         self.assertIn(defect.check, findings)
         size = sizes(findings[defect.check]["question"])
@@ -137,7 +140,7 @@ class Broken(unittest.TestCase):
 
     def test_each_is_named_on_a_small_case(self):
         for defect in DEFECTS:
-            if ONLY and ONLY not in defect.name:
+            if OPTIONS.only and OPTIONS.only not in defect.name:
                 continue
             with self.subTest(defect.name):
                 self.named(defect)
@@ -156,7 +159,7 @@ class Document(unittest.TestCase):
 
 def main():
     suite = unittest.TestSuite()
-    for case in (Broken,) if ONLY else (Independent, Start, Broken, Document):
+    for case in (Broken,) if OPTIONS.only else (Independent, Start, Broken, Document):
         suite.addTests(unittest.defaultTestLoader.loadTestsFromTestCase(case))
     outcome = unittest.TextTestRunner(verbosity=1).run(suite)
     for test, reason in outcome.skipped:

@@ -14,7 +14,7 @@ def dma_map(form):
     if not entries:
         return {"refused": {"errno": "EINVAL", "rule": "Empty"}}
     base = int(device["base"], 16)
-    segments = [{"addr": hex(base + entry["page"] * device["page_bytes"] + entry["offset"]),
+    segments = [{"addr": hex((base + entry["page"] * device["page_bytes"] + entry["offset"]) % (1 << 64)),
                  "length": entry["length"]} for entry in entries]
     return {"list": {"nob": sum(entry["length"] for entry in entries), "segments": segments}}
 
