@@ -87,8 +87,8 @@ def install(root, package, document):
 
 def try_guide(root, document):
     passed = failed = 0
-    prefix = ("chroot", f"--userspec={USER}", root, "env", "-i", "PATH=/usr/bin:/bin", "HOME=/home/porter", "LANG=C.UTF-8",
-              "--chdir=/home/porter")
+    prefix = ("chroot", f"--userspec={USER}", root, "env", "-i", "--chdir=/home/porter", "PATH=/usr/bin:/bin",
+              "HOME=/home/porter", "LANG=C.UTF-8")
     for step, printed, good in guide.run(guide.steps(document, guide.HEADING), root, prefix):
         passed, failed = passed + good, failed + (not good)
         print(f"$ {step.command}\n{printed}", end="")

@@ -50,9 +50,13 @@ def pattern(shown):
 
 
 def run(found, folder, prefix=(), **options):
-    """Run the steps one after the other in folder; yields (step, what it printed, whether that is as shown)."""
+    """Run the steps one after the other in folder; yields (step, what it printed, whether that is as shown).
+
+    A step of which nothing is shown has to succeed.
+    """
     for step in found:
         done = subprocess.run([*prefix, "bash", "-c", step.command], cwd=folder, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, text=True, errors="replace", timeout=300, check=False,
                               **options)
-        yield step, done.stdout, not step.shown or pattern(step.shown).fullmatch(done.stdout) is not None
+        as_shown = pattern(step.shown).fullmatch(done.stdout) is not None if step.shown else done.returncode == 0
+        yield step, done.stdout, as_shown
