@@ -91,9 +91,11 @@ static void fill(const struct o2_conn *conn, const struct o2_tx *tx, struct o2_m
 int o2_tx_encode(struct o2_conn *conn, const struct o2_tx *tx, struct o2_error *error)
 {
 	struct o2_msg *msg = o2_msg_begin(conn, tx->type);
+	struct o2_wire_options options = conn->config.wire;
 
+	/* What we ask of the peer is no rule for us: our own flavour is set for itself. */
+	options.require_checksum = false;
 	msg->ibm_credits = o2_credits_byte(&conn->credits);
 	fill(conn, tx, msg);
-	return o2_msg_encode(msg, &conn->config.wire, o2_tx_slot_bytes(conn, tx), conn->peer.max_msg_bytes,
-			     error);
+	return o2_msg_encode(msg, &options, o2_tx_slot_bytes(conn, tx), conn->peer.max_msg_bytes, error);
 }

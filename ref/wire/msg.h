@@ -175,7 +175,8 @@ struct o2_wire_options {
  * Every check of docs/wire.md, "Rules", is made in the order given there; the first that fails is reported in
  * *error (may be NULL) with its id, its class, the field, its offset, its value and the limit.
  *
- * Returns 0, or -EPROTO (-EINVAL when an option is not legal).  *msg is undefined after a refusal.
+ * Returns 0, or -EPROTO (-EINVAL when an option is not legal).  After a refusal of class message the header's
+ * members of *msg are valid, and nothing else; after any other refusal *msg is undefined.
  */
 int o2_msg_decode(const uint8_t *bytes, size_t length_bytes, const struct o2_wire_options *options,
 		  struct o2_msg *msg, struct o2_error *error);
