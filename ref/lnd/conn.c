@@ -63,11 +63,11 @@ static int fill(struct o2_conn *conn, struct o2_error *error)
 	int rc = o2_qp_fit(conn->ni, &conn->config, &conn->flow, error);
 
 	if (rc == 0)
+		rc = o2_qp_create(conn, error);
+	if (rc == 0)
 		rc = make_arrays(conn, error);
 	if (rc == 0)
 		rc = make_slots(conn, error);
-	if (rc == 0)
-		rc = o2_qp_create(conn, error);
 	for (uint32_t slot = 0; rc == 0 && slot < conn->nrecv; slot++)
 		rc = o2_recv_post(conn, slot, error);
 	return rc;

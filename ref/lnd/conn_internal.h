@@ -199,17 +199,25 @@ static inline uint32_t o2_full_transfers(const struct o2_flow_tunables *flow)
 	return flow->queue_depth > flow->concurrent_sends ? flow->queue_depth : flow->concurrent_sends;
 }
 
-/* qp.c */
+/* qp_size.c */
 
 /*
  * Fill in and check the tunables, clip queue_depth to what the device can queue.  -EINVAL for a tunable out
- * of its range, and for a device that cannot do a depth of 2.
+ * of its range, and for a device that cannot do the least depth.
  */
 int o2_qp_fit(struct o2_ni *ni, struct o2_conn_config *config, struct o2_flow_tunables *flow,
 	      struct o2_error *error);
+/* One less of queue_depth, and what follows from it.  False: it is the least there is. */
+bool o2_qp_shrink(struct o2_conn_config *config, struct o2_flow_tunables *flow);
 uint32_t o2_qp_send_wrs(const struct o2_conn_config *config, const struct o2_flow_tunables *flow);
 uint32_t o2_qp_recv_wrs(const struct o2_conn_config *config);
-int o2_qp_create(struct o2_conn *conn, struct o2_error *error); /* to INIT */
+uint32_t o2_qp_cq_entries(const struct o2_conn_config *config, const struct o2_flow_tunables *flow);
+uint32_t o2_qp_send_sge(const struct o2_conn_config *config);
+
+/* qp.c */
+
+/* To INIT; queue_depth shrinks as long as there is no memory for it. */
+int o2_qp_create(struct o2_conn *conn, struct o2_error *error);
 /* -EINVAL for numbers that no queue pair has. */
 int o2_qp_check_address(const struct o2_conn_address *peer, struct o2_error *error);
 int o2_qp_connect(struct o2_conn *conn, struct o2_error *error); /* to RTS, to conn->address */
