@@ -3,10 +3,11 @@
 #define O2_TEST_LND_TALKS_END_H
 
 #include "lnd/choose.h"
+#include "lnd/qp_path.h"
 #include "test_lnd_talk.h"
 
 /* Conversations about how operations and connections end (docs/transport.md, "Errors", "Time", "Closing").
- * Each is a test, and each notices the defects that tests/lnd_mutants.c names beside it. */
+ * Each is a test, and each notices the defects that tests/test_lnd_mutants.c names beside it. */
 
 static struct o2_kiov end_kiov[2][O2_MAX_FRAGS];
 
@@ -322,6 +323,7 @@ static void hears_early(void **state)
 {
 	struct pair *pair = calloc(1, sizeof(*pair));
 	struct o2_conn_address a, b;
+	struct o2_qp_path path;
 
 	(void)state;
 	assert_non_null(pair);
@@ -337,8 +339,8 @@ static void hears_early(void **state)
 	o2_conn_get_address(pair->b.conn, &b);
 	assert_int_equal(o2_conn_connect(pair->a.conn, &b, NULL), 0);
 	/* b's queue pair is ready, and b has not been told. */
-	pair->b.conn->address = a;
-	assert_int_equal(o2_qp_connect(pair->b.conn, NULL), 0);
+	path = (struct o2_qp_path){a.gid, a.qp_num, a.psn, b.psn, 5, 6, 14};
+	assert_int_equal(o2_qp_to_rts(&pair->b.ni, pair->b.conn->qp, &path, NULL), 0);
 	for (uint8_t i = 1; i <= 8; i++) {
 		struct o2_lnet_hdr hdr = o2_conn_lnet_hdr(pair->a.conn, O2_LNET_PUT, 0, 0);
 

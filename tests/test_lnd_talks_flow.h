@@ -6,7 +6,7 @@
 #include "test_lnd_talk.h"
 
 /* Conversations about flow control (docs/transport.md, "Flow control").  Each is a test, and each notices the
- * defects that tests/lnd_mutants.c names beside it. */
+ * defects that tests/test_lnd_mutants.c names beside it. */
 
 static struct o2_kiov talk_kiov[2][O2_MAX_FRAGS];
 

@@ -125,7 +125,6 @@ struct o2_conn {
 	enum o2_conn_state state;
 	struct o2_transfer_fault fault;
 	struct o2_conn_address self;
-	struct o2_conn_address address; /* of the peer, for a direct connection */
 	struct o2_conn_peer peer;
 	struct ibv_cq *cq;
 	struct ibv_qp *qp;
@@ -218,9 +217,6 @@ uint32_t o2_qp_send_sge(const struct o2_conn_config *config);
 
 /* To INIT; queue_depth shrinks as long as there is no memory for it. */
 int o2_qp_create(struct o2_conn *conn, struct o2_error *error);
-/* -EINVAL for numbers that no queue pair has. */
-int o2_qp_check_address(const struct o2_conn_address *peer, struct o2_error *error);
-int o2_qp_connect(struct o2_conn *conn, struct o2_error *error); /* to RTS, to conn->address */
 void o2_qp_fail(struct o2_conn *conn);
 
 /* tx_slot.c */

@@ -3,6 +3,7 @@
 
 #include "base/mutant.h"
 #include "lnd/conn_internal.h"
+#include "lnd/qp_path.h"
 
 /* From INIT to ESTABLISHED: who the peer is and what was agreed (docs/transport.md, "Setting up"). */
 
@@ -38,20 +39,24 @@ static int check_peer(const struct o2_conn *conn, const struct o2_conn_peer *pee
 	return 0;
 }
 
+static void adopt_peer(struct o2_conn *conn, const struct o2_conn_peer *peer)
+{
+	conn->peer = *peer;
+	conn->config.version = peer->version;
+	conn->config.queue_depth = peer->queue_depth;
+	conn->config.max_frags = peer->max_frags;
+	o2_credits_init(&conn->credits, peer->version, peer->queue_depth, &conn->flow);
+}
+
 int o2_conn_set_peer(struct o2_conn *conn, const struct o2_conn_peer *peer, struct o2_error *error)
 {
 	int rc = check_state(conn, error);
 
 	if (rc == 0)
 		rc = check_peer(conn, peer, error);
-	if (rc != 0)
-		return rc;
-	conn->peer = *peer;
-	conn->config.version = peer->version;
-	conn->config.queue_depth = peer->queue_depth;
-	conn->config.max_frags = peer->max_frags;
-	o2_credits_init(&conn->credits, peer->version, peer->queue_depth, &conn->flow);
-	return 0;
+	if (rc == 0)
+		adopt_peer(conn, peer);
+	return rc;
 }
 
 void o2_conn_establish(struct o2_conn *conn, uint64_t now_ms)
@@ -85,17 +90,24 @@ int o2_conn_connect(struct o2_conn *conn, const struct o2_conn_address *address,
 		.max_frags = smaller(conn->config.max_frags, address->max_frags),
 		.max_msg_bytes = O2_MSG_BYTES,
 	};
+	struct o2_qp_path path = {
+		.gid = address->gid,
+		.dest_qp_num = address->qp_num,
+		.dest_psn = address->psn,
+		.psn = conn->self.psn,
+		.retry_count = conn->config.retry_count,
+		.rnr_retry_count = conn->config.rnr_retry_count,
+		.ack_timeout = conn->config.ack_timeout,
+	};
 	int rc = check_state(conn, error);
 
 	if (rc == 0)
-		rc = o2_qp_check_address(address, error);
+		rc = check_peer(conn, &peer, error);
+	if (rc == 0)
+		rc = o2_qp_to_rts(conn->ni, conn->qp, &path, error);
 	if (rc != 0)
 		return rc;
-	conn->address = *address;
-	rc = o2_conn_set_peer(conn, &peer, error);
-	if (rc == 0)
-		rc = o2_qp_connect(conn, error);
-	if (rc == 0)
-		o2_conn_establish(conn, conn->now_ms);
-	return rc;
+	adopt_peer(conn, &peer);
+	o2_conn_establish(conn, conn->now_ms);
+	return 0;
 }

@@ -12,7 +12,7 @@
  * Every deliberate defect of ref/base/mutant_list_flow.h is noticed by a conversation of test_lnd_flow.c:
  * that one holds without the defect and fails with it.
  *
- *   lnd_mutants [NAME]
+ *   test_lnd_mutants [NAME]
  *
  * Each runs in a process of its own; a defect may crash it, or keep it busy for ever.
  */
