@@ -15,6 +15,7 @@ SHOW_S = 5  # of ninja's lines one in so many seconds
 NEEDS = {
     "gcc": {"cmake": "cmake", "ninja": "ninja-build", "gcc": "gcc"},
     "clang-asan": {"cmake": "cmake", "ninja": "ninja-build", "clang-14": "clang-14"},
+    "clang-tsan": {"cmake": "cmake", "ninja": "ninja-build", "clang-14": "clang-14"},
     "libfuzzer": {"cmake": "cmake", "ninja": "ninja-build", "clang-14": "clang-14"},
     "afl": {"cmake": "cmake", "ninja": "ninja-build", "afl-clang-fast": "afl++"},
 }

@@ -108,11 +108,12 @@ def of_ctest(junit):
     return tally
 
 
-def ctest(children, preset):
-    """The unit tests of one build."""
+def ctest(children, preset, *only):
+    """The unit tests of one build: all, or those named."""
     junit = children.log_dir / f"ctest-{preset}.xml"
     command = ["ctest", "--test-dir", place.BUILD / preset, "--output-on-failure", "-j", str(os.cpu_count() or 1),
-               "--output-junit", junit, "--test-output-size-passed", "1000000", "--test-output-size-failed", "1000000"]
+               "--output-junit", junit, "--test-output-size-passed", "1000000", "--test-output-size-failed", "1000000",
+               *(["-R", f"^({'|'.join(only)})$"] if only else [])]
     outcome = children.run(f"ctest {preset}", command, cwd=place.ROOT, timeout=CTEST_TIMEOUT_S, every=1)
     try:
         tally = of_ctest(junit)
