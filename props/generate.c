@@ -6,43 +6,33 @@
 #include "rdma/rdma_plan.h"
 
 /*
- * The limits on a page list lie at the largest transfer there is: 256 pages, or 257 when it starts inside
- * one.  Lengths on both sides of them deserve more than one chance in a million.
- */
-static uint64_t draw_around_max_pages(struct o2_choice *choice, uint64_t nob)
-{
-	static const uint32_t weight[] = {10, 3, 3};
-
-	switch (o2_draw_weighted(choice, weight, 3)) {
-	case 0:
-		return nob;
-	case 1:
-		return O2_MAX_TRANSFER_BYTES;
-	default:
-		/* 255 pages, or 256 when it starts inside one. */
-		return O2_MAX_TRANSFER_BYTES - O2_SCENARIO_PAGE_BYTES -
-		       o2_draw(choice, O2_SCENARIO_PAGE_BYTES / 2);
-	}
-}
-
-/*
  * Total length, by class, so that every order of magnitude is common: within a cache line or two, within a
- * page, a few pages, many pages, and the quarter mebibyte and more that real bulk transfers have.
+ * page, a few pages, many pages, and the quarter mebibyte and more that real bulk transfers have.  The limits
+ * on a page list lie at the largest transfer there is, 256 pages, or 257 when it starts inside one; it and
+ * what takes 255 pages, or 256, deserve more than one chance in a million.
  */
 static uint64_t draw_nob(struct o2_choice *choice, uint64_t max)
 {
 	static const struct {
 		uint64_t lo, hi;
 	} class[] = {
-		{1, 64}, {1, 4096}, {1, 65536}, {65537, 262143}, {262144, O2_MAX_TRANSFER_BYTES},
+		{1, 64},
+		{1, 4096},
+		{1, 65536},
+		{65537, 262143},
+		{262144, O2_MAX_TRANSFER_BYTES},
+		{O2_MAX_TRANSFER_BYTES, O2_MAX_TRANSFER_BYTES},
+		{O2_MAX_TRANSFER_BYTES - O2_SCENARIO_PAGE_BYTES * 3 / 2,
+		 O2_MAX_TRANSFER_BYTES - O2_SCENARIO_PAGE_BYTES},
 	};
-	static const uint32_t weight[] = {2, 3, 8, 2, 3};
-	size_t which = o2_draw_weighted(choice, weight, 5);
+	static const uint32_t weight[] = {6, 9, 24, 6, 5, 2, 2};
+	size_t which = o2_draw_weighted(choice, weight, 7);
 	uint64_t lo = class[which].lo < max ? class[which].lo : max;
 	uint64_t hi = class[which].hi < max ? class[which].hi : max;
-	uint64_t nob = o2_draw_range(choice, lo, hi);
 
-	return which == 4 && hi == O2_MAX_TRANSFER_BYTES ? draw_around_max_pages(choice, nob) : nob;
+	/* As many bytes of choices for each class, so that a shrinker can try a smaller class with the same.
+	 */
+	return lo + o2_draw(choice, O2_MAX_TRANSFER_BYTES - 1) % (hi - lo + 1);
 }
 
 static enum o2_reg_mode draw_mode(struct o2_choice *choice, const struct o2_scenario_space *space)

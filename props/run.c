@@ -108,6 +108,7 @@ static void write_files(const struct runner *r, const uint8_t *bytes, size_t len
 static void print_finding(const struct runner *r, const json_t *finding, uint64_t index)
 {
 	const char *replay = json_string_value(json_object_get(finding, "replay"));
+	const char *scenario = json_string_value(json_object_get(finding, "scenario_file"));
 
 	fflush(stdout);
 	fprintf(stderr, "FINDING %s on %s: %s (seed 0x%llx, case %llu)\n", r->property->ops->name,
@@ -118,7 +119,9 @@ static void print_finding(const struct runner *r, const json_t *finding, uint64_
 	r->property->ops->print(r->property->context, PIECES_SHOWN, stderr);
 	if (replay != NULL)
 		fprintf(stderr, "  replay: %s\n", replay);
-	else
+	if (replay != NULL && scenario != NULL)
+		fprintf(stderr, "  explain: o2ref explain %s --svg picture.svg\n", scenario);
+	if (replay == NULL)
 		fprintf(stderr, "  replay: o2props run %s --device %s --seed 0x%llx --first %llu --cases 1\n",
 			r->property->ops->name, r->options->device, (unsigned long long)r->options->seed,
 			(unsigned long long)index);

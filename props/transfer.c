@@ -136,9 +136,12 @@ static void check_verdict(struct o2_transfer_run *run, struct o2_report *report)
 		return;
 	snprintf(report->signature, sizeof(report->signature), "verdict/%d/%d/%d%s", run->prediction.verdict,
 		 run->prediction.code, seen->initiator.status, seen->stuck ? "/stuck" : "");
-	o2_report_add(report, "foretold: %s%s%s, code %d (%s)", verdicts[run->prediction.verdict],
-		      run->prediction.reason[0] != '\0' ? ": " : "", run->prediction.reason,
-		      run->prediction.code, o2_predict_rule_name(run->prediction.rule));
+	if (run->prediction.verdict == O2_MOVES)
+		o2_report_add(report, "foretold: %s", verdicts[O2_MOVES]);
+	else
+		o2_report_add(report, "foretold: %s: %s, code %d, rule %s", verdicts[run->prediction.verdict],
+			      run->prediction.reason, run->prediction.code,
+			      o2_predict_rule_name(run->prediction.rule));
 	if (seen->stuck)
 		o2_report_add(report, "stuck: no result, and no completion at either end");
 	describe_end(&seen->initiator, run->scenario.op == O2_OP_PUT ? "source" : "sink", report);
