@@ -99,10 +99,9 @@ static inline const char *env_or(const char *name, const char *otherwise)
 	return value != NULL ? value : otherwise;
 }
 
-static inline void side_open(struct side *side, bool first, enum o2_dma_kind kind, uint64_t base)
+static inline struct o2_ni_config side_config(bool first, enum o2_dma_kind kind, uint64_t base)
 {
-	struct o2_error error;
-	struct o2_ni_config config = {
+	return (struct o2_ni_config){
 		.device = first ? env_or("O2REF_TEST_DEVICE_A", "loop0")
 				: env_or("O2REF_TEST_DEVICE_B", "loop1"),
 		.port = 1,
@@ -114,13 +113,25 @@ static inline void side_open(struct side *side, bool first, enum o2_dma_kind kin
 		.arena_pages = PAIR_PAGES,
 		.sizes = {.tx_size = 8, .reg_size = 2},
 	};
+}
+
+static inline void side_open_config(struct side *side, const struct o2_ni_config *config)
+{
+	struct o2_error error;
 
 	memset(side, 0, sizeof(*side));
 	o2_error_clear(&error);
-	if (o2_ni_open(&config, &side->ni, &error) != 0) {
+	if (o2_ni_open(config, &side->ni, &error) != 0) {
 		show_error("o2_ni_open", &error);
 		fail();
 	}
+}
+
+static inline void side_open(struct side *side, bool first, enum o2_dma_kind kind, uint64_t base)
+{
+	struct o2_ni_config config = side_config(first, kind, base);
+
+	side_open_config(side, &config);
 }
 
 static inline void pair_connect(struct pair *pair, const struct o2_conn_config *a,
