@@ -45,8 +45,9 @@ struct o2_rung_ops {
 	 */
 	int (*transfer)(struct o2_rung *rung, const struct o2_scenario *scenario,
 			struct o2_observed *observed, struct o2_error *error);
-	/* Bindings that are still alive: must be 0 between transfers. */
-	uint32_t (*outstanding)(struct o2_rung *rung);
+	/* Between transfers: has everything been handed back, on both sides and at the device?  0, or -EBUSY
+	 * with *error naming what was not, what there is and what there should be. */
+	int (*check_idle)(struct o2_rung *rung, struct o2_error *error);
 	/* The account of both sides' mappings, all kinds together: balanced between transfers. */
 	void (*ledger)(struct o2_rung *rung, struct o2_dma_ledger *ledger);
 	void (*close)(struct o2_rung *rung);

@@ -264,9 +264,11 @@ static int model_transfer(struct o2_rung *rung, const struct o2_scenario *scenar
 	return 0;
 }
 
-static uint32_t model_outstanding(struct o2_rung *rung)
+/* Nothing is registered. */
+static int model_check_idle(struct o2_rung *rung, struct o2_error *error)
 {
 	(void)rung;
+	(void)error;
 	return 0;
 }
 
@@ -292,7 +294,7 @@ int o2_rung_open_model(struct o2_rung **rung, struct o2_error *error)
 		.name = "model",
 		.arena = model_arena,
 		.transfer = model_transfer,
-		.outstanding = model_outstanding,
+		.check_idle = model_check_idle,
 		.ledger = model_ledger,
 		.close = model_close,
 	};

@@ -16,6 +16,7 @@
 
 #define BUS_BASE	  UINT64_C(0x240000000)
 #define QUEUE_DEPTH	  2u /* one transfer at a time */
+#define POOL_SIZE	  4u /* few, so that the same elements are used again and again */
 #define GIVE_UP_S	  20 /* a transfer that takes longer is stuck; soft-RoCE's own retries end long before */
 #define INTERFACES	  (2u * O2_DMA_KINDS)
 #define NID(side)	  (UINT64_C(0x000500000a4d0001) + (side))
@@ -212,6 +213,25 @@ static void finish(struct verbs_rung *rung, struct link *link)
 	}
 }
 
+static uint32_t sends_in_flight(const struct link *link)
+{
+	struct o2_conn_view a, b;
+
+	o2_conn_view(link->conn[O2_SOURCE], &a);
+	o2_conn_view(link->conn[O2_SINK], &b);
+	return a.sends_in_flight + b.sends_in_flight;
+}
+
+/* The transfer has ended, but a NOOP of either end may be on its way, and holds a message slot. */
+static void land_noops(const struct link *link)
+{
+	double deadline = seconds() + GIVE_UP_S;
+
+	while (sends_in_flight(link) > 0 && seconds() < deadline)
+		if (o2_conn_progress(link->conn[O2_SOURCE]) < 0 || o2_conn_progress(link->conn[O2_SINK]) < 0)
+			return;
+}
+
 static int verbs_transfer(struct o2_rung *base, const struct o2_scenario *scenario,
 			  struct o2_observed *observed, struct o2_error *error)
 {
@@ -244,25 +264,21 @@ static int verbs_transfer(struct o2_rung *base, const struct o2_scenario *scenar
 		return 0;
 	}
 	finish(rung, link);
+	land_noops(link);
 	if (observed->stuck || o2_conn_get_state(link->conn[0]) != O2_CONN_ESTABLISHED ||
 	    o2_conn_get_state(link->conn[1]) != O2_CONN_ESTABLISHED)
 		disconnect(link);
 	return 0;
 }
 
-static uint32_t verbs_outstanding(struct o2_rung *base)
+static int verbs_check_idle(struct o2_rung *base, struct o2_error *error)
 {
 	struct verbs_rung *rung = (struct verbs_rung *)base;
-	uint32_t total = 0;
+	int rc = 0;
 
-	for (uint32_t i = 0; i < INTERFACES; i++) {
-		struct o2_ni *ni = &rung->ni[i / O2_DMA_KINDS][i % O2_DMA_KINDS];
-		struct o2_error error;
-
-		if (rung->open[i / O2_DMA_KINDS][i % O2_DMA_KINDS])
-			total += o2_ni_check_idle(ni, &error) != 0;
-	}
-	return total;
+	for (uint32_t i = 0; i < INTERFACES && rc == 0; i++)
+		rc = o2_ni_check_idle(&rung->ni[i / O2_DMA_KINDS][i % O2_DMA_KINDS], error);
+	return rc;
 }
 
 static void verbs_ledger(struct o2_rung *base, struct o2_dma_ledger *ledger)
@@ -298,7 +314,7 @@ static const struct o2_rung_ops verbs_ops = {
 	.name = "verbs",
 	.arena = verbs_arena,
 	.transfer = verbs_transfer,
-	.outstanding = verbs_outstanding,
+	.check_idle = verbs_check_idle,
 	.ledger = verbs_ledger,
 	.close = verbs_close,
 };
@@ -321,6 +337,7 @@ int o2_rung_open_verbs(const char *source_device, const char *sink_device, uint8
 			.dma_kind = (enum o2_dma_kind)(i % O2_DMA_KINDS),
 			.dma_base = BUS_BASE,
 			.arena_pages = O2_SCENARIO_PAGES,
+			.sizes = {.tx_size = POOL_SIZE, .reg_size = POOL_SIZE},
 		};
 		int rc = o2_ni_open(&config, &rung->ni[i / O2_DMA_KINDS][i % O2_DMA_KINDS], error);
 

@@ -215,10 +215,10 @@ enum o2_status o2_transfer_scenario(struct o2_transfer_run *run, struct o2_repor
 		o2_transfer_check_bytes(
 			run, run->observed.initiator.status == 0 ? o2_scenario_moved(&run->scenario) : 0,
 			report);
-	if (run->rung->ops->outstanding(run->rung) != 0) {
+	if (run->rung->ops->check_idle(run->rung, &error) != 0) {
 		snprintf(report->signature, sizeof(report->signature), "outstanding");
-		o2_report_add(report, "%u registrations were not handed back",
-			      run->rung->ops->outstanding(run->rung));
+		o2_error_text(&error, text, sizeof(text));
+		o2_report_add(report, "not everything was handed back: %s", text);
 	}
 	check_ledger(run, report);
 	o2_transfer_clean(run);
