@@ -237,7 +237,7 @@ static void test_answer_before_completion(void **state)
 		assert_int_equal(deliver(&pair->b), 0);
 		assert_int_equal(pair->a.nresults, 0);
 		/* Even a failed completion takes nothing back. */
-		o2_lnet_finished(pair->a.lnet, request.tag, i == 0 ? 0 : -EIO, 0);
+		o2_lnet_finished(pair->a.lnet, request.tag, i == 0 ? 0 : -EIO, 0, NULL);
 		expect_result(&pair->a, 0, 100);
 	}
 }
@@ -266,14 +266,14 @@ static void test_reply_by_rdma(void **state)
 	o2_lnet_clock(pair->a.lnet, 10000000);
 	o2_lnet_peer_down(pair->a.lnet, NID_B, -ECONNRESET);
 	assert_int_equal(pair->a.nresults, 0);
-	o2_lnet_finished(pair->a.lnet, tag, 0, 900);
+	o2_lnet_finished(pair->a.lnet, tag, 0, 900, NULL);
 	expect_result(&pair->a, 0, 900);
 
 	/* It fails, before our own completion. */
 	assert_int_equal(o2_lnet_get(pair->a.lnet, &target, &sink, NULL, NULL), 0);
 	reply.msg.reply.dst_wmd = pair->a.letter[0].hdr.msg.get.return_wmd;
 	assert_int_equal(o2_lnet_match(pair->a.lnet, NID_B, &reply, &memory, &tag, &error), 0);
-	o2_lnet_finished(pair->a.lnet, tag, -EIO, 0);
+	o2_lnet_finished(pair->a.lnet, tag, -EIO, 0, NULL);
 	assert_int_equal(pair->a.nresults, 0);
 	assert_int_equal(deliver(&pair->a), 0);
 	expect_result(&pair->a, -EIO, 0);
@@ -384,7 +384,7 @@ static void test_ack_against_rdma(void **state)
 	ack.msg.ack.dst_wmd = pair->a.letter[0].hdr.msg.put.ack_wmd;
 	ack.msg.ack.mlength = 8191;
 	assert_int_equal(o2_lnet_receive(pair->a.lnet, NID_B, &ack, NULL, NULL), 0);
-	o2_lnet_finished(pair->a.lnet, pair->a.letter[0].tag, 0, 8192);
+	o2_lnet_finished(pair->a.lnet, pair->a.letter[0].tag, 0, 8192, NULL);
 	expect_result(&pair->a, -EPROTO, 0);
 	pair->a.nletters = 0;
 }

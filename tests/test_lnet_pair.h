@@ -162,9 +162,9 @@ static inline int deliver_rdma(struct lnet_side *to, const struct letter *letter
 	if (rc != 0) {
 		/* PUT_NAK 0, or GET_DONE with the errno. */
 		if (letter->kind == LETTER_PUT && rc == -ENODATA)
-			o2_lnet_finished(from->lnet, letter->tag, 0, 0);
+			o2_lnet_finished(from->lnet, letter->tag, 0, 0, NULL);
 		else
-			o2_lnet_finished(from->lnet, letter->tag, rc, 0);
+			o2_lnet_finished(from->lnet, letter->tag, rc, 0, NULL);
 		return rc;
 	}
 	nob = memory.buffer.nob;
@@ -174,8 +174,8 @@ static inline int deliver_rdma(struct lnet_side *to, const struct letter *letter
 		move_bytes(to, memory.buffer, from, letter->memory.buffer);
 	else
 		nob = 0;
-	o2_lnet_finished(to->lnet, tag, from->fail_transfer, nob);
-	o2_lnet_finished(from->lnet, letter->tag, from->fail_transfer, nob);
+	o2_lnet_finished(to->lnet, tag, from->fail_transfer, nob, NULL);
+	o2_lnet_finished(from->lnet, letter->tag, from->fail_transfer, nob, NULL);
 	return 0;
 }
 
@@ -192,7 +192,7 @@ static inline int deliver(struct lnet_side *from)
 	if (letter.kind != LETTER_IMMEDIATE)
 		return deliver_rdma(from->peer, &letter);
 	rc = o2_lnet_receive(from->peer->lnet, from->nid, &letter.hdr, letter.payload, &from->peer->error);
-	o2_lnet_finished(from->lnet, letter.tag, 0, 0);
+	o2_lnet_finished(from->lnet, letter.tag, 0, 0, NULL);
 	return rc;
 }
 

@@ -205,7 +205,7 @@ static void expect_lnet(struct stage *stage, const struct player_step *step)
 		fail_msg("%s: we say something else", player_step_text(step));
 	learn_handle(stage, &sent.hdr, recorded);
 	if (sent.type == O2_MSG_IMMEDIATE)
-		o2_lnet_finished(stage->lnet, sent.tag, 0, 0);
+		o2_lnet_finished(stage->lnet, sent.tag, 0, 0, NULL);
 	else if (sent.type == O2_MSG_PUT_REQ)
 		add(stage->put, &stage->nputs,
 		    (struct open){.recorded = step->msg.u.putreq.ibprm_cookie, .tag = sent.tag});
@@ -249,13 +249,13 @@ static void expect(struct stage *stage, const struct player_step *step)
 		return;
 	case O2_MSG_PUT_DONE:
 		open = find(stage->put, stage->nputs, cookie);
-		o2_lnet_finished(stage->lnet, open->tag, 0, (uint64_t)status);
+		o2_lnet_finished(stage->lnet, open->tag, 0, (uint64_t)status, NULL);
 		return;
 	case O2_MSG_GET_DONE:
 		open = find(stage->accepted, stage->naccepted, cookie);
 		assert_int_equal(open->rc == 0 ? (int64_t)open->nob : open->rc, status);
 		if (open->rc == 0)
-			o2_lnet_finished(stage->lnet, open->tag, 0, open->nob);
+			o2_lnet_finished(stage->lnet, open->tag, 0, open->nob, NULL);
 		return;
 	default:
 		return;
@@ -312,15 +312,15 @@ static void inject(struct stage *stage, const struct player_step *step)
 			msg->u.putack.ibpam_dst_cookie;
 		return;
 	case O2_MSG_PUT_NAK:
-		o2_lnet_finished(stage->lnet, find(stage->put, stage->nputs, cookie)->tag, 0, 0);
+		o2_lnet_finished(stage->lnet, find(stage->put, stage->nputs, cookie)->tag, 0, 0, NULL);
 		return;
 	case O2_MSG_PUT_DONE:
 		o2_lnet_finished(stage->lnet, find(stage->accepted, stage->naccepted, cookie)->tag, 0,
-				 (uint64_t)status);
+				 (uint64_t)status, NULL);
 		return;
 	case O2_MSG_GET_DONE:
 		o2_lnet_finished(stage->lnet, find(stage->get, stage->ngets, cookie)->tag,
-				 status < 0 ? status : 0, status < 0 ? 0 : (uint64_t)status);
+				 status < 0 ? status : 0, status < 0 ? 0 : (uint64_t)status, NULL);
 		return;
 	default:
 		return;

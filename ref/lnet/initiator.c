@@ -9,11 +9,13 @@
 void o2_lnet_operation_end(struct o2_lnet *lnet, struct o2_lnet_message *message, int status)
 {
 	const uint64_t length_bytes = message->answered ? message->answer_bytes : message->moved_bytes;
+	const struct o2_transfer_fault fault = message->fault;
 	const struct o2_lnet_result result = {
 		.operation = o2_lnet_tag(lnet, message),
 		.is_get = message->kind == O2_LNET_OUR_GET,
 		.status = status,
 		.length_bytes = status == 0 ? length_bytes : 0,
+		.fault = status != 0 && fault.code != 0 ? &fault : NULL,
 	};
 
 	o2_lnet_message_free(lnet, message);

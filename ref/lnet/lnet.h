@@ -79,6 +79,9 @@ struct o2_lnet_result {
 	 */
 	int status;
 	uint64_t length_bytes; /* moved: as the ACK says if there was one; what the REPLY or GET_DONE says */
+	/* What the transport said about the failure; NULL if it did not fail there.  Valid in the call only.
+	 */
+	const struct o2_transfer_fault *fault;
 };
 
 struct o2_lnet_ops {
@@ -145,8 +148,12 @@ int o2_lnet_receive(struct o2_lnet *lnet, uint64_t nid, const struct o2_lnet_hdr
 int o2_lnet_match(struct o2_lnet *lnet, uint64_t nid, const struct o2_lnet_hdr *hdr,
 		  struct o2_transfer_memory *memory, uint64_t *tag, struct o2_error *error);
 
-/* A message with this tag has ended: status 0 or -errno, bytes moved (of a send: not looked at). */
-void o2_lnet_finished(struct o2_lnet *lnet, uint64_t tag, int status, uint64_t length_bytes);
+/*
+ * A message with this tag has ended: status 0 or -errno, bytes moved (of a send: not looked at).  fault, may
+ * be NULL: more about the failure.
+ */
+void o2_lnet_finished(struct o2_lnet *lnet, uint64_t tag, int status, uint64_t length_bytes,
+		      const struct o2_transfer_fault *fault);
 
 /* Nothing more will come from this peer: what waits for its ACK or REPLY ends with code (-errno). */
 void o2_lnet_peer_down(struct o2_lnet *lnet, uint64_t nid, int code);

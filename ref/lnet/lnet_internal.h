@@ -31,6 +31,7 @@ struct o2_lnet_message {
 	bool replying;			  /* OUR_GET: a REPLY_SINK is under way */
 	bool answered;			  /* OUR_PUT, OUR_GET: the ACK or REPLY has come */
 	int status;			  /* of the transport */
+	struct o2_transfer_fault fault;	  /* likewise; code 0: none */
 	uint64_t moved_bytes;		  /* by RDMA, or as an IMMEDIATE of ours */
 	int answer_status;		  /* of what the ACK or REPLY did */
 	uint64_t answer_bytes;		  /* as the ACK or REPLY says */

@@ -88,13 +88,16 @@ int o2_lnet_match(struct o2_lnet *lnet, uint64_t nid, const struct o2_lnet_hdr *
 	return rc;
 }
 
-void o2_lnet_finished(struct o2_lnet *lnet, uint64_t tag, int status, uint64_t length_bytes)
+void o2_lnet_finished(struct o2_lnet *lnet, uint64_t tag, int status, uint64_t length_bytes,
+		      const struct o2_transfer_fault *fault)
 {
 	struct o2_lnet_message *message = o2_lnet_find(lnet, tag);
 
 	assert(message != NULL && message->in_transport);
 	message->in_transport = false;
 	message->status = status;
+	if (fault != NULL)
+		message->fault = *fault;
 	if (message->by_rdma)
 		message->moved_bytes = length_bytes;
 	switch (message->kind) {

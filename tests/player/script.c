@@ -12,21 +12,23 @@
 #define MAX_FILE_BYTES (1u << 20)
 
 const struct player_recording player_recordings[PLAYER_RECORDINGS] = {
-	{.name = "disc.plain", .entry_bytes = 65536},
-	{.name = "early.plain", .entry_bytes = 65536},
-	{.name = "get_3977.plain", .entry_bytes = 65536},
+	{.name = "disc.plain", .entry_bytes = 65536, .owed_by_b = 1},
+	{.name = "early.plain", .entry_bytes = 65536, .a_queue_depth = 32},
+	{.name = "get_3977.plain", .entry_bytes = 65536, .owed_by_a = 1},
 	{.name = "get_nomatch_big.plain", .entry_bytes = 65536, .nomatch = true},
-	{.name = "get_small.plain", .entry_bytes = 100},
+	{.name = "get_small.plain", .entry_bytes = 100, .owed_by_a = 1, .owed_by_b = 1},
 	{.name = "ping.plain", .entry_bytes = 65536},
-	{.name = "put_3977.plain", .entry_bytes = 65536},
-	{.name = "put_64K.cksum", .entry_bytes = 65536},
-	{.name = "put_64K_odd.plain", .entry_bytes = 65536},
-	{.name = "put_nomatch.plain", .entry_bytes = 65536, .nomatch = true},
+	{.name = "put_3977.plain", .entry_bytes = 65536, .owed_by_a = 1, .owed_by_b = 1},
+	{.name = "put_64K.cksum", .entry_bytes = 65536, .owed_by_a = 1, .owed_by_b = 1},
+	{.name = "put_64K_odd.plain", .entry_bytes = 65536, .owed_by_a = 1, .owed_by_b = 1},
+	{.name = "put_nomatch.plain", .entry_bytes = 65536, .nomatch = true, .owed_by_b = 1},
 	{.name = "put_small_ack.plain", .entry_bytes = 65536},
-	{.name = "put_trunc.plain", .entry_bytes = 8192},
-	/* Made at b's end of a slow link: both ask to connect, and later GET, before they hear of the other.
+	{.name = "put_trunc.plain", .entry_bytes = 8192, .owed_by_b = 1},
+	/*
+	 * Made at b's end of a slow link: both ask to connect, and later GET, before they hear of the other.
+	 * At the end the connection manager's message has overtaken a's REPLY.
 	 */
-	{.name = "race.plain", .entry_bytes = 65536, .late = {{13, 14}, {18, 21}}},
+	{.name = "race.plain", .entry_bytes = 65536, .late = {{13, 14}, {18, 21}}, .late_for_both = {25, 26}},
 };
 
 struct reader {
@@ -146,6 +148,9 @@ struct player_script *player_script_read(const struct player_recording *recordin
 	free(bytes);
 	for (unsigned int i = 0; rc == 0 && we_are_a && i < 2; i++)
 		player_script_delay(reader.script, recording->late[i].frame, recording->late[i].until_frame);
+	if (rc == 0)
+		player_script_delay(reader.script, recording->late_for_both.frame,
+				    recording->late_for_both.until_frame);
 	if (rc == 0 && !reader.too_long && totals.refused == 0)
 		return reader.script;
 	fprintf(stderr, "%s: not a recording that can be played\n", recording->name);

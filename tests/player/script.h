@@ -5,7 +5,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "cli/cm.h"
 #include "lnet/lnet.h"
 #include "wire/msg.h"
 #include "wire/reject.h"
@@ -44,12 +43,17 @@ struct player_step {
 
 /* What is to be played, and what has to be known about it. */
 struct player_recording {
-	const char *name;     /* of the file, without .pcap */
-	uint32_t entry_bytes; /* what the target offers at portal 60, match bits 0x1234 */
-	bool nomatch;	      /* its operations fail */
+	const char *name;	/* of the file, without .pcap */
+	uint32_t entry_bytes;	/* what the target offers at portal 60, match bits 0x1234 */
+	bool nomatch;		/* its operations fail */
+	uint32_t a_queue_depth; /* that a asks for: 8, unless said otherwise */
+	/* Credits that a side owed from before the first message of its own. */
+	uint32_t owed_by_a, owed_by_b;
+	/* player_script_delay, when a is played by us; what b hears or says late is noted with its own row.
+	 */
 	struct {
-		uint32_t frame, until_frame; /* player_script_delay, when a is played by us */
-	} late[2];
+		uint32_t frame, until_frame;
+	} late[2], late_for_both;
 };
 
 #define PLAYER_RECORDINGS 13u

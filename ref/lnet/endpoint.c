@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+#include "lnet/endpoint.h"
+
+#include <errno.h>
+#include <stddef.h>
+
+#include "lnd/choose.h"
+
+/* LNet asks the node. */
+
+static uint32_t immediate_max(void *context, uint64_t nid)
+{
+	const struct o2_endpoint *endpoint = context;
+	const struct o2_conn *conn = o2_node_conn(endpoint->node, nid, 0);
+
+	return conn == NULL ? O2_IMMEDIATE_MAX : o2_conn_immediate_max(conn);
+}
+
+static struct o2_transfer_memory tagged(const struct o2_transfer_memory *memory, uint64_t tag)
+{
+	struct o2_transfer_memory copy = *memory;
+
+	copy.tag = tag;
+	return copy;
+}
+
+static int send_immediate(void *context, uint64_t nid, const struct o2_lnet_hdr *hdr,
+			  const struct o2_transfer_memory *payload, uint64_t tag, struct o2_error *error)
+{
+	struct o2_endpoint *endpoint = context;
+	struct o2_transfer_memory memory;
+
+	if (payload == NULL)
+		return o2_node_send_bytes(endpoint->node, nid, hdr, NULL, 0, tag, error);
+	memory = tagged(payload, tag);
+	return o2_node_send(endpoint->node, nid, hdr, &memory, error);
+}
+
+static int put(void *context, uint64_t nid, const struct o2_lnet_hdr *hdr,
+	       const struct o2_transfer_memory *source, uint64_t tag, struct o2_error *error)
+{
+	struct o2_endpoint *endpoint = context;
+	const struct o2_transfer_memory memory = tagged(source, tag);
+
+	return o2_node_put(endpoint->node, nid, hdr, &memory, error);
+}
+
+static int get(void *context, uint64_t nid, const struct o2_lnet_hdr *hdr,
+	       const struct o2_transfer_memory *sink, uint64_t tag, struct o2_error *error)
+{
+	struct o2_endpoint *endpoint = context;
+	const struct o2_transfer_memory memory = tagged(sink, tag);
+
+	return o2_node_get(endpoint->node, nid, hdr, &memory, error);
+}
+
+/* The node tells LNet. */
+
+static int match(void *context, uint64_t nid, const struct o2_msg *request, uint64_t sink_bytes,
+		 struct o2_transfer_memory *memory)
+{
+	struct o2_endpoint *endpoint = context;
+	const struct o2_lnet_hdr *hdr =
+		request->ibm_type == O2_MSG_PUT_REQ ? &request->u.putreq.hdr : &request->u.get.hdr;
+	uint64_t tag;
+	int rc;
+
+	(void)sink_bytes; /* the RDMA itself is held to it */
+	rc = o2_lnet_match(endpoint->lnet, nid, hdr, memory, &tag, NULL);
+	if (rc == 0)
+		memory->tag = tag;
+	return rc;
+}
+
+static int receive(void *context, uint64_t nid, const struct o2_msg *msg)
+{
+	struct o2_endpoint *endpoint = context;
+
+	return o2_lnet_receive(endpoint->lnet, nid, &msg->u.immediate.hdr, msg->u.immediate.payload, NULL);
+}
+
+static void done(void *context, uint64_t nid, const struct o2_transfer_result *result)
+{
+	struct o2_endpoint *endpoint = context;
+
+	(void)nid;
+	o2_lnet_finished(endpoint->lnet, result->tag, result->status, result->nob, &result->fault);
+}
+
+static void down(void *context, uint64_t nid, const struct o2_transfer_fault *fault)
+{
+	struct o2_endpoint *endpoint = context;
+
+	endpoint->fault = *fault;
+	if (o2_node_conn(endpoint->node, nid, 0) == NULL)
+		o2_lnet_peer_down(endpoint->lnet, nid, fault->code != 0 ? fault->code : -ECONNRESET);
+}
+
+int o2_endpoint_open(struct o2_ni *ni, struct o2_cm *cm, const struct o2_node_config *node_config,
+		     const struct o2_lnet_config *lnet_config, const struct o2_lnet_ops *ops, void *context,
+		     struct o2_endpoint *endpoint, struct o2_error *error)
+{
+	const struct o2_lnet_transport transport = {endpoint, immediate_max, send_immediate, put, get};
+	const struct o2_node_ops node_ops = {.match = match, .receive = receive, .done = done, .down = down};
+	int rc;
+
+	*endpoint = (struct o2_endpoint){0};
+	rc = o2_lnet_create(lnet_config, &transport, &ni->arena, ops, context, &endpoint->lnet, error);
+	if (rc != 0)
+		return rc;
+	rc = o2_node_create(ni, cm, node_config, &node_ops, endpoint, &endpoint->node, error);
+	if (rc != 0)
+		o2_lnet_destroy(endpoint->lnet);
+	return rc;
+}
+
+void o2_endpoint_close(struct o2_endpoint *endpoint)
+{
+	o2_node_destroy(endpoint->node);
+	o2_lnet_destroy(endpoint->lnet);
+	*endpoint = (struct o2_endpoint){0};
+}
+
+void o2_endpoint_clock(struct o2_endpoint *endpoint, uint64_t now_ms)
+{
+	o2_node_clock(endpoint->node, now_ms);
+	o2_lnet_clock(endpoint->lnet, now_ms);
+}
+
+int o2_endpoint_progress(struct o2_endpoint *endpoint)
+{
+	return o2_node_progress(endpoint->node);
+}
