@@ -1,30 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 #include "props/prng.h"
 
-/* The golden ratio in 64 bits: an odd step that visits every state once. */
-#define O2_PRNG_STEP UINT64_C(0x9e3779b97f4a7c15)
-
-uint64_t o2_mix64(uint64_t x)
-{
-	x ^= x >> 30;
-	x *= UINT64_C(0xbf58476d1ce4e5b9);
-	x ^= x >> 27;
-	x *= UINT64_C(0x94d049bb133111eb);
-	x ^= x >> 31;
-	return x;
-}
-
 struct o2_prng o2_prng_init(uint64_t seed, uint64_t stream)
 {
 	/* Two mixing steps: neighbouring seeds and neighbouring streams must not start near each other. */
-	const uint64_t start = o2_mix64(seed + O2_PRNG_STEP) ^ o2_mix64(~stream * O2_PRNG_STEP);
+	const uint64_t start = o2_mix64(seed + O2_MIX_STEP) ^ o2_mix64(~stream * O2_MIX_STEP);
 
 	return (struct o2_prng){.state = o2_mix64(start)};
 }
 
 uint64_t o2_prng_next(struct o2_prng *prng)
 {
-	prng->state += O2_PRNG_STEP;
+	prng->state += O2_MIX_STEP;
 	return o2_mix64(prng->state);
 }
 

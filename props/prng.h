@@ -4,6 +4,8 @@
 
 #include <stdint.h>
 
+#include "base/mix.h"
+
 /*
  * The only source of randomness: a counter run through a 64-bit mixer (the public SplitMix64 scheme).
  *
@@ -12,9 +14,6 @@
 struct o2_prng {
 	uint64_t state;
 };
-
-/* A bijection of 64-bit numbers that spreads every input bit over the whole output. */
-uint64_t o2_mix64(uint64_t x);
 
 /*
  * Start a stream.  Streams of one seed are independent of each other: case number i of a run is

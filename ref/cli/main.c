@@ -17,6 +17,10 @@ static const struct {
 	{"decode", o2_cli_decode, "show the bytes of messages, reject records or a packet capture"},
 	{"encode", o2_cli_encode, "turn a message written as JSON into bytes"},
 	{"explain", o2_cli_explain, "show the whole way of one transfer, in words or as a picture"},
+	{"ping", o2_cli_net, "ask a node what it is"},
+	{"put", o2_cli_net, "PUT to a node's memory, and verify it"},
+	{"get", o2_cli_net, "GET from a node's memory, and verify it"},
+	{"serve", o2_cli_net, "be a node: answer pings, hold memory for PUTs and GETs"},
 };
 
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))
@@ -34,7 +38,9 @@ static void print_help(FILE *out)
 	      "  -h, --help     this text; `o2ref COMMAND --help` for that of a command\n"
 	      "  -V, --version  the version\n"
 	      "\n"
-	      "exit status: 0 done, 1 what was read is refused, 2 usage or a file that cannot be read\n",
+	      "exit status: 0 done, 1 what was read is refused or what was moved is not right, 2 usage, a "
+	      "file\n"
+	      "that cannot be read or no device\n",
 	      out);
 }
 

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef O2_BASE_MIX_H
+#define O2_BASE_MIX_H
+
+#include <stdint.h>
+
+/* The golden ratio in 64 bits: an odd step, so that counting in it visits every number once. */
+#define O2_MIX_STEP UINT64_C(0x9e3779b97f4a7c15)
+
+/*
+ * A bijection of 64-bit numbers that spreads every input bit over the whole output (the mixer of the public
+ * SplitMix64 scheme).  Not for secrets.
+ */
+static inline uint64_t o2_mix64(uint64_t x)
+{
+	x ^= x >> 30;
+	x *= UINT64_C(0xbf58476d1ce4e5b9);
+	x ^= x >> 27;
+	x *= UINT64_C(0x94d049bb133111eb);
+	x ^= x >> 31;
+	return x;
+}
+
+#endif

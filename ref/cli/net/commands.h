@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef O2_CLI_NET_COMMANDS_H
+#define O2_CLI_NET_COMMANDS_H
+
+#include <signal.h>
+
+#include "cli/net/options.h"
+
+/* The network commands; each returns an exit status of cli.h. */
+int o2_net_serve(struct o2_net_options *options);
+int o2_net_ping(struct o2_net_options *options);
+int o2_net_move(struct o2_net_options *options); /* put and get */
+
+/* SIGINT or SIGTERM has come: end soon.  The only thing that the program shares with its signal handler. */
+extern volatile sig_atomic_t o2_net_stop;
+
+#endif

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdlib.h>
+
+#include "cli/net/pattern.h"
+#include "cli/net/session.h"
+#include "mem/copy.h"
+#include "wire/nid.h"
+
+/* What memory holds: filling it, and looking at it, 1 MiB at a time. */
+
+static struct o2_buffer slice(const struct o2_transfer_memory *memory, uint64_t at, uint64_t *left_bytes)
+{
+	struct o2_buffer buffer = memory->buffer;
+
+	buffer.offset += at;
+	buffer.nob = *left_bytes < O2_MAX_TRANSFER_BYTES ? *left_bytes : O2_MAX_TRANSFER_BYTES;
+	*left_bytes -= buffer.nob;
+	return buffer;
+}
+
+bool o2_net_fill(const struct o2_arena *arena, const struct o2_transfer_memory *memory, uint64_t seed,
+		 uint64_t stream, uint64_t offset, bool complement)
+{
+	uint8_t *bytes = malloc(O2_MAX_TRANSFER_BYTES);
+	uint64_t left_bytes = memory->buffer.nob, at = 0;
+	bool ok = bytes != NULL;
+
+	while (ok && left_bytes > 0) {
+		const struct o2_buffer buffer = slice(memory, at, &left_bytes);
+
+		o2_stream_fill(bytes, buffer.nob, seed, stream, offset + at);
+		for (uint64_t i = 0; complement && i < buffer.nob; i++)
+			bytes[i] = (uint8_t)~bytes[i];
+		ok = o2_copy_to_buffer(arena, &buffer, bytes, NULL) == 0;
+		at += buffer.nob;
+	}
+	free(bytes);
+	return ok;
+}
+
+uint64_t o2_net_match(const struct o2_arena *arena, const struct o2_transfer_memory *memory, uint64_t seed,
+		      uint64_t stream, uint64_t offset, uint8_t *got, uint8_t *want)
+{
+	uint8_t *bytes = malloc(O2_MAX_TRANSFER_BYTES);
+	uint64_t left_bytes = memory->buffer.nob, at = 0;
+	bool ok = bytes != NULL;
+
+	while (ok && left_bytes > 0) {
+		const struct o2_buffer buffer = slice(memory, at, &left_bytes);
+		uint64_t right = 0;
+
+		if (o2_copy_from_buffer(arena, &buffer, bytes, NULL) == 0)
+			right = o2_stream_match(bytes, buffer.nob, seed, stream, offset + at);
+		at += right;
+		ok = right == buffer.nob;
+		if (!ok) {
+			*got = bytes[right];
+			o2_stream_fill(want, 1, seed, stream, offset + at);
+		}
+	}
+	free(bytes);
+	return at;
+}
+
+uint32_t o2_net_offer_pages(const struct o2_net_options *options, uint32_t page_bytes)
+{
+	uint32_t pages = 0;
+
+	for (uint32_t i = 0; i < options->noffers; i++)
+		pages += o2_net_memory_pages(page_bytes, options->offer[i].size_bytes, options->fragments);
+	return pages;
+}
+
+bool o2_net_offer(const struct o2_net_options *options, const struct o2_arena *arena, struct o2_lnet *lnet,
+		  struct o2_net_memory *memory)
+{
+	uint32_t page = O2_NET_LNET_PAGES;
+
+	for (uint32_t i = 0; i < options->noffers; i++) {
+		const struct o2_net_offer *offer = &options->offer[i];
+		struct o2_lnet_entry entry = {
+			.portal = offer->portal,
+			.match_bits = offer->match_bits,
+			.nid = O2_NID_ANY,
+			.pid = O2_LNET_PID_ANY,
+			.options = O2_LNET_MD_OP_GET | O2_LNET_MD_MANAGE_REMOTE |
+				   (offer->read_only ? 0 : O2_LNET_MD_OP_PUT) |
+				   (options->truncate ? O2_LNET_MD_TRUNCATE : 0),
+			.uses = O2_LNET_USES_ENDLESS,
+			.tag = i,
+		};
+
+		if (o2_net_memory_lay(arena, page, offer->size_bytes, options->fragments, options->mode,
+				      &memory[i]) != 0 ||
+		    !o2_net_fill(arena, &memory[i].memory, options->seed, O2_STREAM_MEMORY, 0, false))
+			return false;
+		page += memory[i].npages;
+		entry.memory = memory[i].memory;
+		if (o2_lnet_attach(lnet, &entry, NULL) < 0)
+			return false;
+	}
+	return true;
+}

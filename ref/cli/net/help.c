@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdio.h>
+
+#include "cli/net/options.h"
+
+/* clang-format off */
+static const char serve_head[] =
+	"usage: o2ref serve [OPTION]...\n"
+	"\n"
+	"Be a peer: answer LNet pings, and offer memory to PUTs and GETs, until SIGINT or SIGTERM.\n"
+	"\n"
+	"what is offered:\n"
+	"  --buffer PORTAL:MATCHBITS[:BYTES][:ro]\n"
+	"                     memory at that portal and under those match bits; 1048576 bytes\n"
+	"                     unless said otherwise, at most 67108864; with ro, for GETs alone.\n"
+	"                     May be given 16 times (default: 60:0x1234 and 61:0x1234:ro)\n"
+	"  --fragments N      pieces that it consists of, 1 to 257 (default: 1)\n"
+	"  --truncate         cut what is too long instead of dropping it\n"
+	"  --seed N           of the bytes that it holds at first, and of those that --verify\n"
+	"                     expects (default: 1)\n"
+	"  --verify           look at every byte that a PUT brings: they must be what `o2ref put`\n"
+	"                     sends\n"
+	"  --requests N       end after so many PUTs and GETs\n"
+	"  --features N       bits of the answer to pings (default: 0xe; 0x1e offers discovery)\n"
+	"  --timeout N        seconds after which a peer that does not answer is gone (default: 50)\n";
+
+static const char ping_head[] =
+	"usage: o2ref ping [OPTION]... NID\n"
+	"\n"
+	"Ask the node what it is: LNet's ping, a GET at portal 0.  Shows its NIDs and how long it took.\n"
+	"\n"
+	"  --count N          how many times (default: 1)\n"
+	"  --interval N       milliseconds from one to the next (default: 1000)\n"
+	"  --timeout N        seconds to wait for an answer (default: 10)\n";
+
+static const char put_head[] =
+	"usage: o2ref put [OPTION]... NID\n"
+	"\n"
+	"PUT to the node's memory, and wait for LNet's acknowledgement of each.\n"
+	"\n"
+	"what is moved:\n"
+	"  --portal N         portal at the peer (default: 60)\n";
+
+static const char get_head[] =
+	"usage: o2ref get [OPTION]... NID\n"
+	"\n"
+	"GET from the node's memory.\n"
+	"\n"
+	"what is moved:\n"
+	"  --portal N         portal at the peer (default: 61)\n";
+
+static const char moves[] =
+	"  --match-bits N     match bits (default: 0x1234)\n"
+	"  --offset N         offset in the peer's memory (default: 0)\n"
+	"  --count N          how many (default: 1)\n"
+	"  --size N           bytes of each, 1 to 1048576 (default: 65536); up to 3976 travel in the\n"
+	"                     message itself, more by RDMA\n"
+	"  --fragments N      pieces that our memory consists of, 1 to 257 (default: 1); if it has\n"
+	"                     fewer pages, there are gaps between the pieces, and only global, fmr\n"
+	"                     and fastreg_gaps can describe that; user needs one piece\n"
+	"  --in-flight N      how many at a time, 1 to 64 (default: 8)\n"
+	"  --seed N           of the data (default: 1)\n"
+	"  --timeout N        seconds after which one that does not end has failed (default: 10)\n";
+
+static const char put_tail[] =
+	"  --verify           GET every PUT back and look at the bytes; several in flight then go to\n"
+	"                     different offsets, --size apart\n"
+	"  --no-ack           do not ask for acknowledgements\n";
+
+static const char get_tail[] =
+	"  --verify           look at the bytes: they must be what `o2ref serve` with the same --seed\n"
+	"                     holds, where nobody has PUT something else\n";
+
+static const char own[] =
+	"\n"
+	"our side:\n"
+	"  --device NAME      RDMA device, as ibv_devices lists it (default: the first one); `loop`: a\n"
+	"                     network in the process, where whatever node is asked for serves, with\n"
+	"                     seed 1, 8 MiB at each of the default places of serve\n"
+	"  --nid NID          our own NID, e.g. 10.77.0.1@o2ib (default: the device's IPv4 address, on\n"
+	"                     the network of the peer)\n"
+	"  --port N           port of the connection manager (default: 987, as o2iblnd's)\n"
+	"  --mode MODE        how memory is registered: fastreg (the default), fmr, global, user, phys\n"
+	"                     or fastreg_gaps\n"
+	"  --queue-depth N    credits to ask for, 2 to 255 (default: 8)\n"
+	"  --max-frags N      fragments to ask for, 257 (the default) or 256\n"
+	"  --checksum         send messages with a checksum\n"
+	"  --tolerate-immediate-checksum\n"
+	"                     accept an IMMEDIATE with a payload whose checksum is wrong\n"
+	"\n"
+	"output:\n"
+	"  --json             the summary as one JSON object\n"
+	"  --progress         a line on standard error every second (on a terminal that happens\n"
+	"                     without it)\n";
+
+static const char verbose[] =
+	"  --verbose          a line for each request\n";
+
+static const char end[] =
+	"  -h, --help         this text\n"
+	"\n"
+	"exit status: 0 all is well, 1 something failed or came out wrong, 2 usage or no device\n";
+/* clang-format on */
+
+void o2_net_print_help(enum o2_net_command command)
+{
+	switch (command) {
+	case O2_NET_SERVE:
+		printf("%s%s%s", serve_head, own, verbose);
+		break;
+	case O2_NET_PING:
+		printf("%s%s", ping_head, own);
+		break;
+	case O2_NET_PUT:
+		printf("%s%s%s%s", put_head, moves, put_tail, own);
+		break;
+	case O2_NET_GET:
+		printf("%s%s%s%s", get_head, moves, get_tail, own);
+		break;
+	}
+	fputs(end, stdout);
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/net/commands.h"
+
+/*
+ * serve, ping, put and get of the o2ref command, which runs this program for them.  There are two of it, with
+ * the machine's RDMA devices and with a network inside; so `o2ref decode` needs neither.
+ */
+
+volatile sig_atomic_t o2_net_stop;
+
+static void stop(int signal)
+{
+	(void)signal;
+	o2_net_stop = 1;
+}
+
+int main(int argc, char **argv)
+{
+	const struct sigaction action = {.sa_handler = stop};
+	struct o2_net_options options;
+	bool done;
+	int status;
+
+	if (argc < 2) {
+		o2_cli_complain("no command given (see: o2ref --help)");
+		return O2_CLI_USAGE;
+	}
+	status = o2_net_options_read(argc - 1, argv + 1, &options, &done);
+	if (done || status != O2_CLI_OK)
+		return done ? o2_cli_finish(stdout, status) : status;
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	switch (options.command) {
+	case O2_NET_SERVE:
+		status = o2_net_serve(&options);
+		break;
+	case O2_NET_PING:
+		status = o2_net_ping(&options);
+		break;
+	case O2_NET_PUT:
+	case O2_NET_GET:
+		status = o2_net_move(&options);
+		break;
+	}
+	return o2_cli_finish(stdout, status);
+}

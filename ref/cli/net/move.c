@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "cli/net/commands.h"
+#include "cli/net/pattern.h"
+#include "cli/net/report.h"
+#include "cli/net/session.h"
+#include "wire/nid.h"
+
+/* put and get: count operations, in_flight at a time, each in a lane of its own. */
+
+enum lane_state {
+	LANE_IDLE,
+	LANE_MOVING,
+	LANE_READING_BACK, /* put --verify */
+};
+
+struct lane {
+	enum lane_state state;
+	uint64_t number; /* of the operation, from 0 */
+	uint64_t operation;
+	uint64_t started_ns;
+	struct o2_net_memory memory;
+	struct o2_net_memory back; /* what was PUT is read back to here */
+};
+
+struct mover {
+	struct o2_net_options *options;
+	struct o2_net_session session;
+	struct o2_net_report report;
+	struct lane *lane;
+	uint64_t next; /* operation to start */
+	bool giving_up;
+};
+
+static const char *verb(const struct mover *mover)
+{
+	return mover->options->command == O2_NET_PUT ? "PUT" : "GET";
+}
+
+static void fail(struct mover *mover, struct lane *lane, int status, const struct o2_transfer_fault *fault)
+{
+	mover->report.failed++;
+	if (!mover->giving_up)
+		o2_net_complain_failed(lane->state == LANE_READING_BACK ? "reading back PUT" : verb(mover),
+				       lane->number, mover->options->peer, status, fault);
+	lane->state = LANE_IDLE;
+	mover->giving_up = true;
+}
+
+static void refuse(struct mover *mover, struct lane *lane, const struct o2_error *error)
+{
+	const struct o2_transfer_fault fault = {.code = error->code, .error = *error};
+
+	fail(mover, lane, error->code, &fault);
+}
+
+/* Several PUTs that are read back must not meet at the peer. */
+static uint32_t offset_of(const struct mover *mover, const struct lane *lane)
+{
+	const struct o2_net_options *options = mover->options;
+	const uint32_t index = (uint32_t)(lane - mover->lane);
+
+	return options->command == O2_NET_PUT && options->verify
+		       ? options->offset + index * options->size_bytes
+		       : options->offset;
+}
+
+static struct o2_lnet_target target_of(const struct mover *mover, const struct lane *lane)
+{
+	return (struct o2_lnet_target){
+		.nid = mover->options->peer,
+		.portal = mover->options->portal,
+		.match_bits = mover->options->match_bits,
+		.offset = offset_of(mover, lane),
+		.hdr_data = lane->number + 1,
+		.ack = !mover->options->no_ack,
+	};
+}
+
+/* GET into memory where every byte is wrong before. */
+static int start_get(struct mover *mover, struct lane *lane, const struct o2_net_memory *sink,
+		     uint64_t stream, uint64_t offset, struct o2_error *error)
+{
+	const struct o2_lnet_target target = target_of(mover, lane);
+
+	if (mover->options->verify && !o2_net_fill(&mover->session.network.ni.arena, &sink->memory,
+						   mover->options->seed, stream, offset, true))
+		return o2_refuse(error, -ENOMEM, "net/memory", "bytes", O2_NO_INDEX,
+				 mover->options->size_bytes, 0);
+	return o2_lnet_get(mover->session.endpoint.lnet, &target, &sink->memory, &lane->operation, error);
+}
+
+static int start_put(struct mover *mover, struct lane *lane, struct o2_error *error)
+{
+	const struct o2_lnet_target target = target_of(mover, lane);
+
+	if (!o2_net_fill(&mover->session.network.ni.arena, &lane->memory.memory, mover->options->seed,
+			 lane->number + 1, 0, false))
+		return o2_refuse(error, -ENOMEM, "net/memory", "bytes", O2_NO_INDEX,
+				 mover->options->size_bytes, 0);
+	return o2_lnet_put(mover->session.endpoint.lnet, &target, &lane->memory.memory, &lane->operation,
+			   error);
+}
+
+static void start(struct mover *mover, struct lane *lane)
+{
+	struct o2_error error;
+	int rc;
+
+	lane->state = LANE_MOVING;
+	lane->number = mover->next++;
+	lane->started_ns = o2_net_now_ns();
+	rc = mover->options->command == O2_NET_PUT ? start_put(mover, lane, &error)
+						   : start_get(mover, lane, &lane->memory, O2_STREAM_MEMORY,
+							       mover->options->offset, &error);
+	if (rc != 0)
+		refuse(mover, lane, &error);
+}
+
+static void verify(struct mover *mover, const struct lane *lane, const struct o2_net_memory *memory,
+		   uint64_t stream, uint64_t offset)
+{
+	uint8_t got = 0, want = 0;
+	const uint64_t right = o2_net_match(&mover->session.network.ni.arena, &memory->memory,
+					    mover->options->seed, stream, offset, &got, &want);
+
+	mover->report.verified++;
+	if (right == mover->options->size_bytes)
+		return;
+	mover->report.wrong++;
+	o2_cli_complain("%s %" PRIu64 ": byte %" PRIu64 " is 0x%02x, not 0x%02x (seed %" PRIu64 ")",
+			verb(mover), lane->number, right, got, want, mover->options->seed);
+}
+
+/* The operation is over, and how long it took is known. */
+static void moved(struct mover *mover, struct lane *lane)
+{
+	struct o2_error error;
+
+	o2_net_report_done(&mover->report, mover->options->size_bytes, o2_net_now_ns() - lane->started_ns);
+	lane->state = LANE_IDLE;
+	if (!mover->options->verify)
+		return;
+	if (mover->options->command == O2_NET_GET) {
+		verify(mover, lane, &lane->memory, O2_STREAM_MEMORY, mover->options->offset);
+		return;
+	}
+	lane->state = LANE_READING_BACK;
+	if (start_get(mover, lane, &lane->back, lane->number + 1, 0, &error) != 0)
+		refuse(mover, lane, &error);
+}
+
+static struct lane *lane_of(struct mover *mover, uint64_t operation)
+{
+	for (uint32_t i = 0; i < mover->options->in_flight; i++)
+		if (mover->lane[i].state != LANE_IDLE && mover->lane[i].operation == operation)
+			return &mover->lane[i];
+	return NULL;
+}
+
+static void note_done(void *context, const struct o2_lnet_result *result)
+{
+	struct mover *mover = context;
+	struct lane *lane = lane_of(mover, result->operation);
+	struct o2_error error;
+
+	if (result->status != 0) {
+		fail(mover, lane, result->status, o2_net_fault(&mover->session, result));
+	} else if (result->length_bytes != mover->options->size_bytes) {
+		o2_refuse(&error, -EMSGSIZE, "net/short", "bytes", O2_NO_INDEX, result->length_bytes,
+			  mover->options->size_bytes);
+		refuse(mover, lane, &error);
+	} else if (lane->state == LANE_READING_BACK) {
+		lane->state = LANE_IDLE;
+		verify(mover, lane, &lane->back, lane->number + 1, 0);
+	} else {
+		moved(mover, lane);
+	}
+}
+
+static bool lay(struct mover *mover)
+{
+	const struct o2_net_options *options = mover->options;
+	const struct o2_arena *arena = &mover->session.network.ni.arena;
+	uint32_t page = O2_NET_LNET_PAGES;
+
+	for (uint32_t i = 0; i < options->in_flight; i++) {
+		struct lane *lane = &mover->lane[i];
+
+		if (o2_net_memory_lay(arena, page, options->size_bytes, options->fragments, options->mode,
+				      &lane->memory) != 0)
+			return false;
+		page += lane->memory.npages;
+		if (o2_net_memory_lay(arena, page, options->size_bytes, options->fragments, options->mode,
+				      &lane->back) != 0)
+			return false;
+		page += lane->back.npages;
+	}
+	return true;
+}
+
+static void move_all(struct mover *mover)
+{
+	const struct o2_net_options *options = mover->options;
+	uint32_t busy;
+
+	do {
+		busy = 0;
+		for (uint32_t i = 0; i < options->in_flight; i++) {
+			struct lane *lane = &mover->lane[i];
+
+			if (lane->state == LANE_IDLE && mover->next < options->count && !mover->giving_up)
+				start(mover, lane);
+			busy += lane->state != LANE_IDLE;
+		}
+		if (!o2_net_session_step(&mover->session))
+			return;
+		o2_net_report_progress(&mover->report, options, o2_net_now_ns());
+	} while (o2_net_stop == 0 && (busy > 0 || (mover->next < options->count && !mover->giving_up)));
+}
+
+static int run(struct mover *mover)
+{
+	if (!lay(mover)) {
+		o2_cli_complain("not enough memory for %" PRIu32 " operations at a time",
+				mover->options->in_flight);
+		return O2_CLI_USAGE;
+	}
+	mover->report.started_ns = o2_net_now_ns();
+	move_all(mover);
+	mover->report.ended_ns = o2_net_now_ns();
+	o2_net_report_print(&mover->report, mover->options);
+	return mover->report.failed + mover->report.wrong > 0 || mover->report.done < mover->options->count
+		       ? O2_CLI_REFUSED
+		       : O2_CLI_OK;
+}
+
+int o2_net_move(struct o2_net_options *options)
+{
+	const struct o2_lnet_ops ops = {.done = note_done};
+	struct mover mover = {.options = options};
+	uint32_t pages;
+	int status;
+
+	if (options->in_flight > options->count)
+		options->in_flight = (uint32_t)options->count;
+	pages = 2 * options->in_flight *
+		o2_net_memory_pages((uint32_t)sysconf(_SC_PAGESIZE), options->size_bytes, options->fragments);
+	status = o2_net_session_open(options, pages, &ops, &mover, &mover.session);
+	if (status != O2_CLI_OK)
+		return status;
+	mover.lane = calloc(options->in_flight, sizeof(*mover.lane));
+	if (mover.lane != NULL)
+		status = run(&mover);
+	mover.giving_up = true; /* what a signal has left open ends now, and need not be told */
+	o2_net_session_close(&mover.session);
+	for (uint32_t i = 0; mover.lane != NULL && i < options->in_flight; i++) {
+		o2_net_memory_free(&mover.lane[i].memory);
+		o2_net_memory_free(&mover.lane[i].back);
+	}
+	free(mover.lane);
+	return status;
+}

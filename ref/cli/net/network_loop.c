@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "cli/net/device.h"
+#include "cli/net/network.h"
+#include "cli/net/session.h"
+#include "lnd/cm_loop.h"
+#include "lnet/endpoint.h"
+#include "wire/nid.h"
+
+/* A network in the process: our interface on one in-process device, and a peer that serves on another one. */
+
+#define OUR_DEVICE   "loop0"
+#define THEIR_DEVICE "loop1"
+#define OUR_ADDRESS  0x0a000001u /* 10.0.0.1, unless the peer wants it */
+#define NS_PER_MS    1000000u
+#define OFFER_BYTES  (8u << 20)
+
+struct loop {
+	struct o2_cm_loop *wire;
+	struct o2_ni ni; /* the peer's, and the rest too */
+	struct o2_cm *cm;
+	struct o2_endpoint endpoint;
+	struct o2_net_options options;
+	struct o2_net_memory memory[2];
+};
+
+/* The peer starts nothing of its own. */
+static void ignore(void *context, const struct o2_lnet_result *result)
+{
+	(void)context;
+	(void)result;
+}
+
+static bool open_ni(uint64_t nid, const char *name, uint32_t arena_pages, struct o2_ni *ni)
+{
+	struct o2_net_device device;
+	struct o2_ni_config config;
+	struct o2_error error;
+
+	if (!o2_net_device_find(name, 0, &device))
+		return false;
+	config = o2_net_ni_config(nid, device.name, device.gid_index, arena_pages);
+	if (o2_ni_open(&config, ni, &error) == 0)
+		return true;
+	o2_net_complain_error(name, &error);
+	return false;
+}
+
+static bool attach(struct loop *loop, const struct o2_ni *ni, struct o2_cm **cm)
+{
+	struct o2_error error;
+
+	if (o2_cm_loop_attach(loop->wire, ni, o2_nid_address(ni->config.nid), cm, &error) == 0)
+		return true;
+	o2_net_complain_error("network in the process", &error);
+	return false;
+}
+
+static struct o2_net_options peer_options(const struct o2_net_options *ours)
+{
+	struct o2_net_options options = *ours;
+
+	options.command = O2_NET_SERVE;
+	options.nid = ours->peer;
+	options.seed = O2_NET_SEED;
+	o2_net_default_offers(OFFER_BYTES, &options);
+	return options;
+}
+
+static bool open_peer(struct loop *loop)
+{
+	const struct o2_node_config node_config = o2_net_node_config(&loop->options);
+	const struct o2_lnet_config lnet_config = o2_net_lnet_config(&loop->options);
+	const struct o2_lnet_ops ops = {.done = ignore};
+	struct o2_error error;
+
+	if (o2_endpoint_open(&loop->ni, loop->cm, &node_config, &lnet_config, &ops, loop, &loop->endpoint,
+			     &error) != 0) {
+		o2_net_complain_error("peer in the process", &error);
+		return false;
+	}
+	o2_endpoint_clock(&loop->endpoint, o2_net_now_ns() / NS_PER_MS);
+	if (o2_net_offer(&loop->options, &loop->ni.arena, loop->endpoint.lnet, loop->memory))
+		return true;
+	o2_cli_complain("not enough memory for the peer's buffer");
+	return false;
+}
+
+bool o2_net_network_open(struct o2_net_options *options, uint32_t arena_pages, struct o2_net_network *network)
+{
+	struct loop *loop;
+
+	memset(network, 0, sizeof(*network));
+	if (options->command == O2_NET_SERVE) {
+		o2_cli_complain("device loop is a network inside the process: nobody could reach the server");
+		return false;
+	}
+	loop = calloc(1, sizeof(*loop));
+	network->more = loop;
+	if (loop == NULL || (loop->wire = o2_cm_loop_create()) == NULL) {
+		o2_cli_complain("not enough memory");
+		free(loop);
+		return false;
+	}
+	if (options->nid == 0)
+		options->nid = o2_nid_make(O2_LND_O2IB, o2_nid_network(options->peer),
+					   OUR_ADDRESS + (o2_nid_address(options->peer) == OUR_ADDRESS));
+	loop->options = peer_options(options);
+	if (open_ni(options->nid, OUR_DEVICE, arena_pages, &network->ni) &&
+	    open_ni(options->peer, THEIR_DEVICE,
+		    O2_NET_LNET_PAGES + o2_net_offer_pages(&loop->options, (uint32_t)sysconf(_SC_PAGESIZE)),
+		    &loop->ni) &&
+	    attach(loop, &network->ni, &network->cm) && attach(loop, &loop->ni, &loop->cm) && open_peer(loop))
+		return true;
+	o2_net_network_close(network);
+	return false;
+}
+
+void o2_net_network_close(struct o2_net_network *network)
+{
+	struct loop *loop = network->more;
+
+	if (loop->endpoint.node != NULL)
+		o2_endpoint_close(&loop->endpoint);
+	if (loop->cm != NULL)
+		o2_cm_loop_detach(loop->cm);
+	if (network->cm != NULL)
+		o2_cm_loop_detach(network->cm);
+	if (loop->ni.context != NULL)
+		o2_ni_close(&loop->ni);
+	if (network->ni.context != NULL)
+		o2_ni_close(&network->ni);
+	o2_cm_loop_destroy(loop->wire);
+	for (unsigned int i = 0; i < 2; i++)
+		o2_net_memory_free(&loop->memory[i]);
+	free(loop);
+}
+
+int o2_net_network_progress(struct o2_net_network *network, uint64_t now_ms)
+{
+	struct loop *loop = network->more;
+	int events = 0;
+
+	while (o2_cm_loop_deliver(loop->wire, 0))
+		events++;
+	o2_endpoint_clock(&loop->endpoint, now_ms);
+	return events + o2_endpoint_progress(&loop->endpoint);
+}
+
+void o2_net_network_wait(struct o2_net_network *network)
+{
+	(void)network;
+	usleep(1000);
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+#include <poll.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/net/device.h"
+#include "cli/net/network.h"
+#include "cli/net/session.h"
+#include "lnd/cm_rdma.h"
+#include "wire/nid.h"
+
+/* How long completions may go unnoticed when nothing happens. */
+#define WAIT_MS 1
+
+bool o2_net_network_open(struct o2_net_options *options, uint32_t arena_pages, struct o2_net_network *network)
+{
+	struct o2_net_device device;
+	struct o2_ni_config config;
+	struct o2_error error;
+
+	memset(network, 0, sizeof(*network));
+	if (!o2_net_device_find(options->device, o2_nid_address(options->nid), &device))
+		return false;
+	if (options->nid == 0)
+		options->nid = o2_nid_make(O2_LND_O2IB, o2_nid_network(options->peer), device.address);
+	config = o2_net_ni_config(options->nid, device.name, device.gid_index, arena_pages);
+	if (o2_ni_open(&config, &network->ni, &error) != 0) {
+		o2_net_complain_error(device.name, &error);
+		return false;
+	}
+	if (o2_cm_rdma_open(&network->ni, device.address, &network->cm, &error) == 0)
+		return true;
+	o2_net_complain_error("connection manager", &error);
+	o2_ni_close(&network->ni);
+	return false;
+}
+
+void o2_net_network_close(struct o2_net_network *network)
+{
+	o2_cm_rdma_close(network->cm);
+	o2_ni_close(&network->ni);
+}
+
+int o2_net_network_progress(struct o2_net_network *network, uint64_t now_ms)
+{
+	(void)now_ms;
+	return o2_cm_rdma_progress(network->cm);
+}
+
+void o2_net_network_wait(struct o2_net_network *network)
+{
+	struct pollfd fd = {.fd = o2_cm_rdma_fd(network->cm), .events = POLLIN};
+
+	poll(&fd, 1, WAIT_MS);
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef O2_CLI_NET_OPTIONS_H
+#define O2_CLI_NET_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lnd/transfer.h"
+
+/* The command lines of serve, ping, put and get.  Source: docs/peer.md; what they say is in help.c. */
+
+#define O2_NET_MAX_BUFFERS 16u
+
+/* Where memory is offered and looked for unless something else is said. */
+#define O2_NET_PORTAL	   60u /* can be written */
+#define O2_NET_READ_PORTAL 61u /* can only be read */
+#define O2_NET_MATCH_BITS  0x1234u
+#define O2_NET_SEED	   1u /* of what it holds */
+
+enum o2_net_command {
+	O2_NET_SERVE = 1u << 0,
+	O2_NET_PING = 1u << 1,
+	O2_NET_PUT = 1u << 2,
+	O2_NET_GET = 1u << 3,
+};
+
+/* Memory that serve offers. */
+struct o2_net_offer {
+	uint32_t portal;
+	uint64_t match_bits;
+	uint32_t size_bytes;
+	bool read_only; /* for GETs alone */
+};
+
+struct o2_net_options {
+	enum o2_net_command command;
+	/* Our side. */
+	const char *device; /* NULL: the first that there is */
+	uint64_t nid;	    /* 0: by the device's address */
+	uint16_t port;	    /* of the connection manager */
+	enum o2_reg_mode mode;
+	uint32_t queue_depth;
+	uint32_t max_frags;
+	bool checksum;
+	bool tolerate_immediate_checksum;
+	uint32_t timeout_ms;
+	/* What is moved. */
+	uint64_t peer;
+	uint32_t portal;
+	uint64_t match_bits;
+	uint32_t offset;
+	uint64_t count;
+	uint32_t size_bytes;
+	uint32_t fragments;
+	uint32_t in_flight;
+	uint32_t interval_ms; /* ping */
+	uint64_t seed;
+	bool verify;
+	bool no_ack;
+	/* serve */
+	uint32_t noffers;
+	struct o2_net_offer offer[O2_NET_MAX_BUFFERS];
+	bool truncate;
+	uint32_t features;
+	uint64_t requests; /* 0: until a signal */
+	/* What is printed. */
+	bool json;
+	bool progress;
+	bool verbose;
+};
+
+/*
+ * Read the command line; argv[0] is the command's name.  Returns an exit status of cli.h; *done: there is
+ * nothing more to do.
+ */
+int o2_net_options_read(int argc, char **argv, struct o2_net_options *options, bool *done);
+
+/* What serve offers if nothing is said: memory to write to, and memory to read. */
+void o2_net_default_offers(uint32_t size_bytes, struct o2_net_options *options);
+
+/* help.c */
+void o2_net_print_help(enum o2_net_command command);
+
+#endif

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef O2_CLI_NET_PATTERN_H
+#define O2_CLI_NET_PATTERN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * What the network commands put into memory and look for: byte `offset` of stream `stream` under a seed.
+ * Both ends know it, so either can check bytes that the other one wrote.  Source: docs/peer.md, "Verifying".
+ */
+
+/* What serve's memory holds from the start; the n-th PUT of a run, from 0, is stream n + 1. */
+#define O2_STREAM_MEMORY 0u
+
+void o2_stream_fill(uint8_t *bytes, size_t n, uint64_t seed, uint64_t stream, uint64_t offset);
+
+/* How many bytes are right before the first that is not; n if all are. */
+size_t o2_stream_match(const uint8_t *bytes, size_t n, uint64_t seed, uint64_t stream, uint64_t offset);
+
+#endif

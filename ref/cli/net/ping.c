@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/net/commands.h"
+#include "cli/net/report.h"
+#include "cli/net/session.h"
+#include "wire/nid.h"
+
+#define NS_PER_MS 1000000u
+
+struct pinger {
+	struct o2_net_options *options;
+	struct o2_net_session session;
+	struct o2_net_report report;
+	struct o2_net_memory sink;
+	bool waiting;
+	uint64_t number, started_ns;
+	int status;
+	struct o2_transfer_fault fault;
+	uint64_t length_bytes;
+};
+
+static void note_done(void *context, const struct o2_lnet_result *result)
+{
+	struct pinger *pinger = context;
+
+	pinger->waiting = false;
+	pinger->status = result->status;
+	pinger->fault = *o2_net_fault(&pinger->session, result);
+	pinger->length_bytes = result->length_bytes;
+}
+
+static void print_info(const struct pinger *pinger, const struct o2_ping_info *info, int present,
+		       uint64_t took_ns)
+{
+	char nid[O2_NID_TEXT_BYTES];
+
+	o2_nid_to_text(pinger->options->peer, nid, sizeof(nid));
+	printf("%s: %" PRIu64 " us, pid %" PRIu32 ", features 0x%" PRIx32 ":", nid, took_ns / 1000, info->pid,
+	       info->features);
+	for (int i = 0; i < present; i++) {
+		o2_nid_to_text(info->ni[i].nid, nid, sizeof(nid));
+		printf(" %s", nid);
+		if (info->ni[i].status == O2_PING_NI_DOWN)
+			printf(" (down)");
+	}
+	printf("\n");
+	fflush(stdout);
+}
+
+/* The answer is there, or will not come. */
+static bool conclude(struct pinger *pinger)
+{
+	const struct o2_arena *arena = &pinger->session.network.ni.arena;
+	const uint64_t took_ns = o2_net_now_ns() - pinger->started_ns;
+	struct o2_ping_info info;
+	struct o2_error error;
+	int present;
+
+	if (pinger->status != 0) {
+		pinger->report.failed++;
+		o2_net_complain_failed("ping", pinger->number, pinger->options->peer, pinger->status,
+				       &pinger->fault);
+		return false;
+	}
+	present =
+		o2_ping_decode(o2_arena_page(arena, O2_NET_LNET_PAGES), pinger->length_bytes, &info, &error);
+	if (present < 0) {
+		pinger->report.failed++;
+		o2_net_complain_error("its answer is no ping info", &error);
+		return false;
+	}
+	o2_net_report_done(&pinger->report, pinger->length_bytes, took_ns);
+	if (!pinger->options->json)
+		print_info(pinger, &info, present, took_ns);
+	return true;
+}
+
+/* One ping.  Returns false if no more are to be tried. */
+static bool ping(struct pinger *pinger)
+{
+	const struct o2_lnet_target target = {
+		.nid = pinger->options->peer, .portal = O2_PING_PORTAL, .match_bits = O2_PING_MATCH_BITS};
+	struct o2_error error;
+
+	pinger->number++;
+	pinger->waiting = true;
+	pinger->started_ns = o2_net_now_ns();
+	if (o2_lnet_get(pinger->session.endpoint.lnet, &target, &pinger->sink.memory, NULL, &error) != 0) {
+		pinger->report.failed++;
+		o2_net_complain_error("ping", &error);
+		return false;
+	}
+	while (pinger->waiting && o2_net_stop == 0)
+		if (!o2_net_session_step(&pinger->session))
+			return false;
+	return !pinger->waiting && conclude(pinger);
+}
+
+static void ping_all(struct pinger *pinger)
+{
+	const uint64_t interval_ns = (uint64_t)pinger->options->interval_ms * NS_PER_MS;
+
+	pinger->report.started_ns = o2_net_now_ns();
+	while (ping(pinger) && pinger->number < pinger->options->count)
+		while (o2_net_stop == 0 && o2_net_now_ns() - pinger->started_ns < interval_ns)
+			if (!o2_net_session_step(&pinger->session))
+				return;
+}
+
+int o2_net_ping(struct o2_net_options *options)
+{
+	const struct o2_lnet_ops ops = {.done = note_done};
+	struct pinger pinger = {.options = options};
+	int status = o2_net_session_open(options, 1, &ops, &pinger, &pinger.session);
+
+	if (status != O2_CLI_OK)
+		return status;
+	if (o2_net_memory_lay(&pinger.session.network.ni.arena, O2_NET_LNET_PAGES, O2_PING_SINK_BYTES, 1,
+			      options->mode, &pinger.sink) == 0)
+		ping_all(&pinger);
+	pinger.report.ended_ns = o2_net_now_ns();
+	if (options->json || options->count > 1)
+		o2_net_report_print(&pinger.report, options);
+	o2_net_session_close(&pinger.session);
+	o2_net_memory_free(&pinger.sink);
+	return pinger.report.failed > 0 || pinger.report.done == 0 ? O2_CLI_REFUSED : O2_CLI_OK;
+}

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/net/report.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "cli/cli.h"
+#include "wire/nid.h"
+
+#define NS_PER_S  1000000000u
+#define NS_PER_US 1000u
+
+void o2_net_report_done(struct o2_net_report *report, uint64_t bytes, uint64_t took_ns)
+{
+	if (report->done == 0 || took_ns < report->min_ns)
+		report->min_ns = took_ns;
+	if (took_ns > report->max_ns)
+		report->max_ns = took_ns;
+	report->sum_ns += took_ns;
+	report->bytes += bytes;
+	report->done++;
+}
+
+static double seconds(const struct o2_net_report *report, uint64_t now_ns)
+{
+	/* Never 0: rates are quotients. */
+	return (double)(now_ns - report->started_ns + 1) / NS_PER_S;
+}
+
+static const char *name_of(enum o2_net_command command)
+{
+	switch (command) {
+	case O2_NET_SERVE:
+		return "serve";
+	case O2_NET_PING:
+		return "ping";
+	case O2_NET_PUT:
+		return "put";
+	case O2_NET_GET:
+		return "get";
+	}
+	return NULL;
+}
+
+void o2_net_report_progress(struct o2_net_report *report, const struct o2_net_options *options,
+			    uint64_t now_ns)
+{
+	const double took = seconds(report, now_ns);
+
+	if (!options->progress || now_ns < report->next_progress_ns)
+		return;
+	if (report->next_progress_ns != 0)
+		fprintf(stderr, "%s: %" PRIu64 " done, %" PRIu64 " failed, %.1f MB/s, %.0f/s\n",
+			name_of(options->command), report->done, report->failed,
+			(double)report->bytes / took / 1e6, (double)report->done / took);
+	report->next_progress_ns = now_ns + NS_PER_S;
+}
+
+static void print_words(const struct o2_net_report *report, const struct o2_net_options *options)
+{
+	const double took = seconds(report, report->ended_ns);
+
+	printf("%s: %" PRIu64 " done, %" PRIu64 " failed, %" PRIu64 " bytes in %.3f s: %.1f MB/s, %.0f/s",
+	       name_of(options->command), report->done, report->failed, report->bytes, took,
+	       (double)report->bytes / took / 1e6, (double)report->done / took);
+	if (report->sum_ns > 0)
+		printf("; %" PRIu64 "/%" PRIu64 "/%" PRIu64 " us (min/mean/max)", report->min_ns / NS_PER_US,
+		       report->sum_ns / report->done / NS_PER_US, report->max_ns / NS_PER_US);
+	putchar('\n');
+	if (options->verify)
+		printf("verify: %" PRIu64 " looked at, %" PRIu64 " wrong\n", report->verified, report->wrong);
+}
+
+static void print_json(const struct o2_net_report *report, const struct o2_net_options *options)
+{
+	const double took = seconds(report, report->ended_ns);
+	char form[32], nid[O2_NID_TEXT_BYTES];
+	json_t *object;
+
+	snprintf(form, sizeof(form), "o2ref/%s/output", name_of(options->command));
+	object = o2_json_form(form);
+	o2_nid_to_text(options->nid, nid, sizeof(nid));
+	json_object_set_new(object, "nid", json_string(nid));
+	if (options->command != O2_NET_SERVE) {
+		o2_nid_to_text(options->peer, nid, sizeof(nid));
+		json_object_set_new(object, "peer", json_string(nid));
+	}
+	json_object_set_new(object, "done", json_integer((json_int_t)report->done));
+	json_object_set_new(object, "failed", json_integer((json_int_t)report->failed));
+	json_object_set_new(object, "bytes", json_integer((json_int_t)report->bytes));
+	json_object_set_new(object, "seconds", json_real(took));
+	json_object_set_new(object, "bytes_per_second", json_real((double)report->bytes / took));
+	json_object_set_new(object, "operations_per_second", json_real((double)report->done / took));
+	if (report->sum_ns > 0) {
+		json_object_set_new(object, "min_us", json_integer((json_int_t)(report->min_ns / NS_PER_US)));
+		json_object_set_new(object, "mean_us",
+				    json_integer((json_int_t)(report->sum_ns / report->done / NS_PER_US)));
+		json_object_set_new(object, "max_us", json_integer((json_int_t)(report->max_ns / NS_PER_US)));
+	}
+	json_object_set_new(object, "verified", json_integer((json_int_t)report->verified));
+	json_object_set_new(object, "wrong", json_integer((json_int_t)report->wrong));
+	if (object == NULL || json_dumpf(object, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(9)) != 0)
+		o2_cli_complain("not enough memory for the JSON form");
+	putchar('\n');
+	json_decref(object);
+}
+
+void o2_net_report_print(const struct o2_net_report *report, const struct o2_net_options *options)
+{
+	if (options->json)
+		print_json(report, options);
+	else
+		print_words(report, options);
+}
+
+/* What an errno means here. */
+static const char *meaning(int status)
+{
+	switch (-status) {
+	case EHOSTUNREACH:
+		return "there is no way to it, or nobody listens at that port";
+	case ECONNREFUSED:
+		return "it does not want to talk to us";
+	case ETIMEDOUT:
+		return "no answer in time";
+	case ENODATA:
+		return "it has nothing at that portal and match bits, or no room there";
+	case ECONNABORTED:
+	case ECONNRESET:
+	case ENOTCONN:
+		return "the connection is gone";
+	case ENETDOWN:
+		return "it cannot be reached";
+	default:
+		return strerror(-status);
+	}
+}
+
+void o2_net_complain_failed(const char *what, uint64_t number, uint64_t nid, int status,
+			    const struct o2_transfer_fault *fault)
+{
+	char text[O2_NID_TEXT_BYTES], why[256] = "";
+	const char *name = strerrorname_np(-status);
+
+	o2_nid_to_text(nid, text, sizeof(text));
+	if (fault->code != 0 && fault->error.code != 0)
+		o2_error_text(&fault->error, why, sizeof(why));
+	else if (fault->side == O2_FAULT_LOCAL_COMPLETION)
+		snprintf(why, sizeof(why), "%s", ibv_wc_status_str(fault->wc_status));
+	o2_cli_complain("%s %" PRIu64 " at %s: %s (%s)%s%s", what, number, text, meaning(status),
+			name == NULL ? "?" : name, why[0] == '\0' ? "" : ": ", why);
+}

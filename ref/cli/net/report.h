@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef O2_CLI_NET_REPORT_H
+#define O2_CLI_NET_REPORT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "cli/net/options.h"
+#include "lnd/transfer.h"
+
+/* What a run of operations came to. */
+struct o2_net_report {
+	uint64_t started_ns;
+	uint64_t ended_ns;
+	uint64_t next_progress_ns;
+	uint64_t done;			 /* operations that went well */
+	uint64_t failed;		 /* that did not */
+	uint64_t bytes;			 /* of those that went well */
+	uint64_t min_ns, max_ns, sum_ns; /* how long they took */
+	uint64_t verified;		 /* whose bytes were looked at */
+	uint64_t wrong;			 /* and were not right */
+};
+
+void o2_net_report_done(struct o2_net_report *report, uint64_t bytes, uint64_t took_ns);
+
+/* Once a second, if options say so: a line on stderr. */
+void o2_net_report_progress(struct o2_net_report *report, const struct o2_net_options *options,
+			    uint64_t now_ns);
+
+/* The summary, in words or as JSON. */
+void o2_net_report_print(const struct o2_net_report *report, const struct o2_net_options *options);
+
+/*
+ * One line on stderr for an operation that failed.  what: "PUT" and so on; fault: why the connection went
+ * down, code 0 if it did not.
+ */
+void o2_net_complain_failed(const char *what, uint64_t number, uint64_t nid, int status,
+			    const struct o2_transfer_fault *fault);
+
+#endif

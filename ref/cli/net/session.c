@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/net/session.h"
+
+#include <sched.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "wire/nid.h"
+
+#define CLOCK_EVERY_MS 100u
+#define SPINS	       2000u /* rounds without work before the processor is given up for longer */
+#define MAX_RESOLVE_MS 5000u
+#define NS_PER_US      1000u
+#define NS_PER_MS      1000000u
+
+uint64_t o2_net_now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static uint64_t wall_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+struct o2_ni_config o2_net_ni_config(uint64_t nid, const char *device, uint8_t gid_index,
+				     uint32_t arena_pages)
+{
+	return (struct o2_ni_config){
+		.device = device,
+		.port = 1,
+		.gid_index = gid_index,
+		.nid = nid,
+		.incarnation = wall_ns() / NS_PER_US,
+		.dma_kind = O2_DMA_BUS,
+		.arena_pages = arena_pages,
+	};
+}
+
+struct o2_node_config o2_net_node_config(const struct o2_net_options *options)
+{
+	struct o2_node_config config = O2_NODE_DEFAULTS;
+
+	config.conn.queue_depth = options->queue_depth;
+	config.conn.max_frags = options->max_frags;
+	config.conn.timeout_ms = options->timeout_ms;
+	config.conn.cksum_flavour = options->checksum ? O2_CKSUM_UNSIGNED : O2_CKSUM_NONE;
+	config.conn.wire.max_frags = options->max_frags;
+	config.conn.wire.tolerate_immediate_checksum = options->tolerate_immediate_checksum;
+	config.port = options->port;
+	config.listen = options->command == O2_NET_SERVE;
+	config.use_privileged_port = geteuid() == 0;
+	config.resolve_timeout_ms =
+		options->timeout_ms < MAX_RESOLVE_MS ? options->timeout_ms : MAX_RESOLVE_MS;
+	return config;
+}
+
+struct o2_lnet_config o2_net_lnet_config(const struct o2_net_options *options)
+{
+	struct o2_lnet_config config = O2_LNET_DEFAULTS;
+
+	config.nid = options->nid;
+	config.interface_cookie = wall_ns();
+	config.ping_features = options->features;
+	config.first_page = 0;
+	config.response_timeout_ms = options->timeout_ms;
+	return config;
+}
+
+void o2_net_complain_error(const char *what, const struct o2_error *error)
+{
+	char text[256];
+
+	o2_error_text(error, text, sizeof(text));
+	o2_cli_complain("%s: %s", what, text);
+}
+
+static uint64_t tick(struct o2_net_session *session)
+{
+	const uint64_t now_ms = o2_net_now_ns() / NS_PER_MS;
+
+	if (now_ms >= session->next_clock_ms) {
+		o2_endpoint_clock(&session->endpoint, now_ms);
+		session->next_clock_ms = now_ms + CLOCK_EVERY_MS;
+	}
+	return now_ms;
+}
+
+int o2_net_session_open(struct o2_net_options *options, uint32_t pages, const struct o2_lnet_ops *ops,
+			void *context, struct o2_net_session *session)
+{
+	struct o2_node_config node_config;
+	struct o2_lnet_config lnet_config;
+	struct o2_error error;
+
+	memset(session, 0, sizeof(*session));
+	if (!o2_net_network_open(options, O2_NET_LNET_PAGES + pages, &session->network))
+		return O2_CLI_USAGE;
+	node_config = o2_net_node_config(options);
+	lnet_config = o2_net_lnet_config(options);
+	if (o2_endpoint_open(&session->network.ni, session->network.cm, &node_config, &lnet_config, ops,
+			     context, &session->endpoint, &error) != 0) {
+		o2_net_complain_error("cannot start", &error);
+		o2_net_network_close(&session->network);
+		return O2_CLI_USAGE;
+	}
+	/* Deadlines count from now on, not from the clock's zero. */
+	tick(session);
+	return O2_CLI_OK;
+}
+
+void o2_net_session_close(struct o2_net_session *session)
+{
+	o2_endpoint_close(&session->endpoint);
+	o2_net_network_close(&session->network);
+}
+
+const struct o2_transfer_fault *o2_net_fault(const struct o2_net_session *session,
+					     const struct o2_lnet_result *result)
+{
+	return result->fault != NULL ? result->fault : &session->endpoint.fault;
+}
+
+bool o2_net_session_step(struct o2_net_session *session)
+{
+	const uint64_t now_ms = tick(session);
+	int events, completions;
+
+	completions = o2_endpoint_progress(&session->endpoint);
+	events = o2_net_network_progress(&session->network, now_ms);
+	if (events < 0) {
+		o2_cli_complain("the device is lost: %s", strerror(-events));
+		return false;
+	}
+	session->idle = completions + events > 0 ? 0 : session->idle + 1;
+	if (session->idle > SPINS)
+		o2_net_network_wait(&session->network);
+	else if (session->idle > 0)
+		sched_yield();
+	return true;
+}

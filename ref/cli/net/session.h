@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef O2_CLI_NET_SESSION_H
+#define O2_CLI_NET_SESSION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cli/net/memory.h"
+#include "cli/net/network.h"
+#include "cli/net/options.h"
+#include "lnet/endpoint.h"
+
+/* A peer of ours on a network, and the loop that drives it. */
+
+#define O2_NET_LNET_PAGES 2u /* the first pages of the arena are LNet's */
+
+struct o2_net_session {
+	struct o2_net_network network;
+	struct o2_endpoint endpoint;
+	uint64_t idle; /* steps in a row without anything to do */
+	uint64_t next_clock_ms;
+};
+
+/* Time since some start, that never goes back. */
+uint64_t o2_net_now_ns(void);
+
+struct o2_ni_config o2_net_ni_config(uint64_t nid, const char *device, uint8_t gid_index,
+				     uint32_t arena_pages);
+struct o2_node_config o2_net_node_config(const struct o2_net_options *options);
+struct o2_lnet_config o2_net_lnet_config(const struct o2_net_options *options);
+
+/* "o2ref: what: rule: field is ..". */
+void o2_net_complain_error(const char *what, const struct o2_error *error);
+
+/*
+ * Open the network and the endpoint; pages: of the arena, LNet's not counted.  Returns an exit status; when
+ * it is not O2_CLI_OK, it has complained.
+ */
+int o2_net_session_open(struct o2_net_options *options, uint32_t pages, const struct o2_lnet_ops *ops,
+			void *context, struct o2_net_session *session);
+void o2_net_session_close(struct o2_net_session *session);
+
+/* What is known about a failure: of the operation itself, else of the last connection. */
+const struct o2_transfer_fault *o2_net_fault(const struct o2_net_session *session,
+					     const struct o2_lnet_result *result);
+
+/* One round: completions, the connection manager's events, the time.  Waits a moment if nothing happens. */
+bool o2_net_session_step(struct o2_net_session *session);
+
+/*
+ * Offer serve's memory on an endpoint, filled with the seed's bytes.  memory: one for each offer.  Returns
+ * false when memory runs out.
+ */
+bool o2_net_offer(const struct o2_net_options *options, const struct o2_arena *arena, struct o2_lnet *lnet,
+		  struct o2_net_memory *memory);
+
+/* Pages that all offers take. */
+uint32_t o2_net_offer_pages(const struct o2_net_options *options, uint32_t page_bytes);
+
+/* Write the bytes of a stream to memory, or its complement: bytes that are all wrong. */
+bool o2_net_fill(const struct o2_arena *arena, const struct o2_transfer_memory *memory, uint64_t seed,
+		 uint64_t stream, uint64_t offset, bool complement);
+
+/* How many of its bytes are right before the first that is not; *got, *want: that one. */
+uint64_t o2_net_match(const struct o2_arena *arena, const struct o2_transfer_memory *memory, uint64_t seed,
+		      uint64_t stream, uint64_t offset, uint8_t *got, uint8_t *want);
+
+#endif

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+
+#define MAX_ARGUMENTS 64
+
+/* Become another program of the folder that this one is in; it gets our arguments.  Returns only on failure.
+ */
+static int become(const char *program, int argc, char **argv)
+{
+	static char name[] = "o2ref";
+	char path[PATH_MAX];
+	char *arguments[MAX_ARGUMENTS + 2] = {name};
+	const ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - 32);
+	char *slash;
+
+	if (argc > MAX_ARGUMENTS)
+		return o2_cli_usage(argv[0], "%d arguments are too many", argc - 1);
+	for (int i = 0; i < argc; i++)
+		arguments[i + 1] = argv[i];
+	if (length <= 0) {
+		o2_cli_complain("/proc/self/exe: %s", strerror(errno));
+		return O2_CLI_USAGE;
+	}
+	path[length] = '\0';
+	slash = strrchr(path, '/');
+	strcpy(slash == NULL ? path : slash + 1, program);
+	execv(path, arguments);
+	o2_cli_complain("%s: %s", path, strerror(errno));
+	return O2_CLI_USAGE;
+}
+
+/* Scenarios and the memory model are the property runner's, and the library knows nothing of them. */
+int o2_cli_explain(int argc, char **argv)
+{
+	return become("o2props", argc, argv);
+}
+
+/* Devices are linked in, so there is one program for those of the machine and one for those of the process.
+ */
+int o2_cli_net(int argc, char **argv)
+{
+	for (int i = 1; i < argc; i++)
+		if (strcmp(argv[i], "--device=loop") == 0 ||
+		    (strcmp(argv[i], "--device") == 0 && i + 1 < argc && strcmp(argv[i + 1], "loop") == 0))
+			return become("o2ref-net-loop", argc, argv);
+	return become("o2ref-net", argc, argv);
+}

@@ -1,0 +1,219 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""serve, ping, put and get of the o2ref command, on the network in the process: docs/peer.md is what they promise.
+
+usage: test_net.py [O2REF]   the program; else $O2REF_CLI, else build/gcc/o2ref.  Last line "N passed, N failed".
+"""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import unittest
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.dont_write_bytecode = True
+
+PROGRAM = os.environ.get("O2REF_CLI") or str(ROOT / "build" / "gcc" / "o2ref")
+PEER = "10.77.0.2@o2ib"
+OK, FAILED, USAGE = 0, 1, 2
+MODES = ("global", "fmr", "fastreg", "user", "phys", "fastreg_gaps")
+
+
+def run(*arguments):
+    done = subprocess.run([PROGRAM, *map(str, arguments)], stdin=subprocess.DEVNULL, capture_output=True, timeout=60,
+                          check=False, text=True)
+    # A crash, or a finding of a sanitizer, is never a way to end.
+    if done.returncode not in (OK, FAILED, USAGE):
+        raise AssertionError(f"{arguments}: status {done.returncode}: {done.stderr}")
+    return done
+
+
+def loop(command, *arguments, peer=PEER):
+    return run(command, "--device", "loop", *arguments, peer)
+
+
+class Moves(unittest.TestCase):
+    def moved(self, done, count, verified=None):
+        self.assertEqual((done.returncode, done.stderr), (OK, ""))
+        self.assertIn(f": {count} done, 0 failed, ", done.stdout)
+        if verified is not None:
+            self.assertIn(f"verify: {verified} looked at, 0 wrong\n", done.stdout)
+
+    def test_ping(self):
+        done = loop("ping")
+        self.assertEqual((done.returncode, done.stderr), (OK, ""))
+        self.assertRegex(done.stdout, rf"^{re.escape(PEER)}: \d+ us, pid 12345, features 0xe: 0@lo {re.escape(PEER)}\n$")
+        done = loop("ping", "--count", 3, "--interval", 1)
+        self.assertEqual(done.stdout.count(f"{PEER}: "), 3)
+        self.moved(done, 3)
+
+    def test_every_mode_and_form(self):
+        for mode in MODES:
+            for size in (1, 3976, 3977, 65536, 1048576):
+                for command in ("put", "get"):
+                    with self.subTest(mode=mode, size=size, command=command):
+                        self.moved(loop(command, "--mode", mode, "--size", size, "--count", 3, "--verify"), 3, 3)
+
+    def test_fragments(self):
+        for mode, fragments, goes in (
+            ("fastreg", 16, True), ("fastreg", 17, False), ("fmr", 17, True), ("global", 257, True),
+            ("fastreg_gaps", 257, True), ("phys", 16, True), ("phys", 17, False), ("user", 2, False),
+        ):
+            for command in ("put", "get"):
+                with self.subTest(mode=mode, fragments=fragments, command=command):
+                    done = loop(command, "--mode", mode, "--fragments", fragments, "--size", 65536, "--verify")
+                    if goes:
+                        self.moved(done, 1, 1)
+                    else:
+                        self.assertEqual(done.returncode, FAILED)
+                        self.assertRegex(done.stderr, r"^o2ref: (PUT|GET) 0 at .*: reg/[^\n]*\n$")
+
+    def test_many_at_a_time(self):
+        self.moved(loop("put", "--count", 300, "--in-flight", 64, "--size", 5000, "--verify"), 300, 300)
+        self.moved(loop("get", "--count", 300, "--in-flight", 64, "--size", 5000, "--verify"), 300, 300)
+        self.moved(loop("put", "--count", 100, "--in-flight", 64, "--queue-depth", 2, "--size", 100), 100)
+        self.moved(loop("put", "--count", 100, "--no-ack", "--size", 100, "--verify"), 100, 100)
+        self.moved(loop("put", "--count", 10, "--checksum", "--size", 3000, "--verify"), 10, 10)
+        self.moved(loop("get", "--count", 10, "--max-frags", 256, "--size", 1048576, "--verify"), 10, 10)
+
+    def test_verify_looks_at_the_bytes(self):
+        self.moved(loop("get", "--offset", 4096, "--verify"), 1, 1)
+        # The peer holds the bytes of seed 1, so every byte that is asked for with another seed is wrong; the transfers
+        # themselves go well.
+        done = loop("get", "--count", 3, "--verify", "--seed", 2)
+        self.assertEqual(done.returncode, FAILED)
+        self.assertRegex(done.stdout, r"get: 3 done, 0 failed, .*\nverify: 3 looked at, 3 wrong\n$")
+        self.assertEqual(len(re.findall(r"^o2ref: GET \d: byte [0-3] is 0x.., not 0x.. \(seed 2\)$", done.stderr, re.M)), 3)
+
+    def test_json(self):
+        for command, count in (("ping", 2), ("put", 4), ("get", 4)):
+            done = loop(command, "--json", "--count", count, *(["--interval", 1] if command == "ping" else ["--verify"]))
+            report = json.loads(done.stdout)
+            self.assertEqual((report["form"], report["version"]), (f"o2ref/{command}/output", 1))
+            self.assertEqual((report["nid"], report["peer"]), ("10.0.0.1@o2ib", PEER))
+            self.assertEqual((report["done"], report["failed"], report["wrong"]), (count, 0, 0))
+            self.assertEqual(report["verified"], 0 if command == "ping" else count)
+            self.assertEqual(report["bytes"], count * (48 if command == "ping" else 65536))
+            self.assertLessEqual(report["min_us"], report["mean_us"])
+            self.assertLessEqual(report["mean_us"], report["max_us"])
+            self.assertAlmostEqual(report["operations_per_second"], count / report["seconds"], delta=1)
+
+    def test_progress(self):
+        done = loop("ping", "--progress", "--count", 3, "--interval", 600)
+        self.assertEqual(done.returncode, OK)
+        # Moves report; pings have a line each anyway.
+        self.assertEqual(done.stderr, "")
+
+    def test_networks_and_nids(self):
+        self.assertIn("10.77.0.2@o2ib7\n", loop("ping", peer="10.77.0.2@o2ib7").stdout)
+        self.assertEqual(loop("ping", peer="10.0.0.1@o2ib").returncode, OK)
+        self.assertEqual(loop("ping", "--nid", "10.77.0.9@o2ib").returncode, OK)
+
+
+class Refusals(unittest.TestCase):
+    def refused(self, status, pattern, *arguments):
+        done = run(*arguments)
+        self.assertEqual(done.returncode, status, arguments)
+        self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+        self.assertRegex(done.stderr, r"^o2ref: " + pattern, arguments)
+        return done
+
+    def test_help(self):
+        for command in ("serve", "ping", "put", "get"):
+            done = run(command, "--help")
+            self.assertEqual((done.returncode, done.stderr), (OK, ""))
+            self.assertTrue(done.stdout.startswith(f"usage: o2ref {command} [OPTION]..."))
+            # Every option of the text is taken.
+            for option in re.findall(r"^  (?:-h, )?--([a-z-]+)", done.stdout, re.M):
+                again = run(command, "--device", "loop", f"--{option}", "--help")
+                self.assertNotIn("is no option", again.stderr, option)
+            self.assertLessEqual(max(map(len, done.stdout.splitlines())), 100)
+
+    def test_usage(self):
+        for pattern, arguments in (
+            ("exactly one NID", ["ping", "--device", "loop"]),
+            ("exactly one NID", ["put", "--device", "loop", PEER, PEER]),
+            ("'10.77.0.2' is no NID", ["ping", "10.77.0.2"]),
+            ("'10.77.0.2@tcp' is no NID", ["ping", "10.77.0.2@tcp"]),
+            ("'0.0.0.0@o2ib' is no NID", ["ping", "0.0.0.0@o2ib"]),
+            ("'fe80::1@o2ib' is no NID", ["ping", "fe80::1@o2ib"]),
+            ("'x' is no NID", ["ping", "--nid", "x", PEER]),
+            ("'10.77.0.2@o2ib' is our own NID", ["ping", "--nid", PEER, PEER]),
+            ("'10.77.0.2@o2ib' is not on the network", ["ping", "--nid", "10.77.0.1@o2ib1", PEER]),
+            ("'x' is one argument too many", ["serve", "x"]),
+            ("--size is '0', not a number of 1 to 1048576", ["put", "--size", "0", PEER]),
+            ("--size is '1048577'", ["put", "--size", "1048577", PEER]),
+            ("--size is '-1'", ["put", "--size", "-1", PEER]),
+            ("--size is '1k'", ["put", "--size", "1k", PEER]),
+            ("--count is '0'", ["get", "--count", "0", PEER]),
+            ("--fragments is '258'", ["get", "--fragments", "258", PEER]),
+            ("--in-flight is '65'", ["get", "--in-flight", "65", PEER]),
+            ("--port is '65536'", ["ping", "--port", "65536", PEER]),
+            ("--queue-depth is '1'", ["ping", "--queue-depth", "1", PEER]),
+            ("--mode is 'fast'", ["put", "--mode", "fast", PEER]),
+            ("--match-bits is '0x10000000000000000'", ["get", "--match-bits", "0x10000000000000000", PEER]),
+            ("4 bytes cannot be in 5 pieces", ["get", "--size", "4", "--fragments", "5", PEER]),
+            ("--buffer is '60'", ["serve", "--buffer", "60"]),
+            ("--buffer is '60:1:0'", ["serve", "--buffer", "60:1:0"]),
+            ("--buffer is '60:1:67108865'", ["serve", "--buffer", "60:1:67108865"]),
+            ("--buffer is '60:1:rw'", ["serve", "--buffer", "60:1:rw"]),
+            ("--buffer is '60:1:ro:9'", ["serve", "--buffer", "60:1:ro:9"]),
+            ("--buffer is '1:1'", ["serve"] + ["--buffer", "1:1"] * 17),
+            ("'--no-ack' is no option", ["get", "--no-ack", PEER]),
+            ("'--timeout' is no option, or its value", ["get", "--timeout"]),
+        ):
+            with self.subTest(arguments=arguments):
+                self.refused(USAGE, pattern, *arguments)
+
+    def test_no_device(self):
+        self.refused(USAGE, r"there is no RDMA device none9 ", "ping", "--device", "none9", PEER)
+        self.refused(USAGE, r"device loop is a network inside the process", "serve", "--device", "loop")
+
+    def test_nothing_there(self):
+        self.refused(FAILED, r"GET 0 at 10.77.0.2@o2ib: it has nothing at that portal .*ENODATA",
+                     "get", "--device", "loop", "--portal", 62, PEER)
+        self.refused(FAILED, r"PUT 0 at 10.77.0.2@o2ib: it has nothing at that portal .*ENODATA",
+                     "put", "--device", "loop", "--match-bits", "0x1235", PEER)
+        self.refused(FAILED, r"GET 0 at 10.77.0.2@o2ib: it has nothing .* no room there .*ENODATA",
+                     "get", "--device", "loop", "--offset", 8 << 20, PEER)
+        # What can only be read.
+        self.refused(FAILED, r"PUT 0 at 10.77.0.2@o2ib: it has nothing .*ENODATA", "put", "--device", "loop", "--portal", 61, PEER)
+        # Small ones get no answer at all.
+        self.refused(FAILED, r"GET 0 at 10.77.0.2@o2ib: no answer in time.*ETIMEDOUT",
+                     "get", "--device", "loop", "--size", 100, "--portal", 62, "--timeout", 1, PEER)
+
+    def test_a_full_disk_is_an_error(self):
+        with open("/dev/full", "wb") as full:
+            done = subprocess.run([PROGRAM, "ping", "--device", "loop", PEER], stdout=full, stderr=subprocess.PIPE,
+                                  timeout=60, check=False)
+        self.assertEqual(done.returncode, USAGE)
+        self.assertIn(b"standard output", done.stderr)
+
+    def test_a_signal_ends_it(self):
+        running = subprocess.Popen([PROGRAM, "ping", "--device", "loop", "--count", "1000", PEER], text=True,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.assertIn(PEER, running.stdout.readline())
+        running.send_signal(signal.SIGTERM)
+        out, err = running.communicate(timeout=20)
+        self.assertEqual((running.returncode, err), (OK, ""))
+        self.assertIn("ping: 1 done, 0 failed", out)
+
+
+def main():
+    global PROGRAM
+    if len(sys.argv) > 1:
+        PROGRAM = sys.argv[1]
+    result = unittest.TextTestRunner(verbosity=1).run(unittest.defaultTestLoader.loadTestsFromModule(sys.modules[__name__]))
+    failed = len(result.failures) + len(result.errors)
+    print(f"{result.testsRun - failed} passed, {failed} failed")
+    if failed:
+        print(f"replay: {sys.argv[0]} {PROGRAM}")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+
+/* What the network commands move: docs/peer.md, "Fragments" and "Verifying". */
+
+/* cmocka.h wants the others before it. */
+/* clang-format off */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+/* clang-format on */
+#include <string.h>
+
+#include "cli/net/memory.h"
+#include "cli/net/pattern.h"
+#include "mem/sg_build.h"
+
+#define PAGES	   600u
+#define PAGE_BYTES 4096u
+
+static void test_streams(void **state)
+{
+	uint8_t whole[300], part[300];
+
+	(void)state;
+	o2_stream_fill(whole, sizeof(whole), 7, 3, 1001);
+	/* Any part of a stream is the same bytes. */
+	for (size_t from = 0; from < 20; from++)
+		for (size_t n = 0; n < 40; n++) {
+			o2_stream_fill(part, n, 7, 3, 1001 + from);
+			assert_memory_equal(part, whole + from, n);
+		}
+	assert_int_equal(o2_stream_match(whole, sizeof(whole), 7, 3, 1001), sizeof(whole));
+	for (size_t at = 0; at < sizeof(whole); at++) {
+		whole[at] ^= 0x10;
+		assert_int_equal(o2_stream_match(whole, sizeof(whole), 7, 3, 1001), at);
+		whole[at] ^= 0x10;
+	}
+	/* Nothing of another seed, stream or offset is taken for it: 16 equal bytes would be a miracle. */
+	assert_true(o2_stream_match(whole, sizeof(whole), 8, 3, 1001) < 16);
+	assert_true(o2_stream_match(whole, sizeof(whole), 7, 4, 1001) < 16);
+	assert_true(o2_stream_match(whole, sizeof(whole), 7, 3, 1002) < 16);
+	assert_true(o2_stream_match(whole, sizeof(whole), 7, 3, 1009) < 16);
+}
+
+/* Every byte is in one piece, pieces are apart, and nothing leaves the pages that were counted. */
+static void check_layout(const struct o2_arena *arena, uint32_t size_bytes, uint32_t nfragments)
+{
+	const uint32_t npages = (size_bytes + PAGE_BYTES - 1) / PAGE_BYTES;
+	struct o2_address_space space = o2_arena_space(arena);
+	struct o2_net_memory memory;
+	struct o2_sg_list list;
+	struct o2_error error;
+	uint64_t total = 0, end = 0;
+
+	assert_int_equal(o2_net_memory_lay(arena, 5, size_bytes, nfragments, O2_REG_GLOBAL, &memory), 0);
+	assert_int_equal(memory.npages, o2_net_memory_pages(PAGE_BYTES, size_bytes, nfragments));
+	assert_int_equal(memory.memory.buffer.count, nfragments);
+	assert_int_equal(memory.memory.buffer.nob, size_bytes);
+	for (uint32_t i = 0; i < nfragments; i++) {
+		const struct o2_iov *piece = &memory.iov[i];
+
+		assert_true(piece->len > 0);
+		assert_true(i == 0 || piece->base > end);
+		assert_int_equal((piece->base - arena->view[0].base) % PAGE_BYTES, 0);
+		end = piece->base + piece->len;
+		total += piece->len;
+	}
+	assert_int_equal(total, size_bytes);
+	assert_true(memory.iov[0].base == arena->view[0].base + 5 * PAGE_BYTES);
+	assert_true(end <= arena->view[0].base + (5 + (uint64_t)memory.npages) * PAGE_BYTES);
+	assert_int_equal(o2_sg_build(&memory.memory.buffer, &space, O2_MAX_FRAGS, &list, &error), 0);
+	assert_int_equal(list.gaps, nfragments > npages && nfragments > 1);
+	o2_net_memory_free(&memory);
+	assert_null(memory.iov);
+}
+
+static void test_layouts(void **state)
+{
+	static const uint32_t sizes[] = {1, 2, 4095, 4096, 4097, 8192, 65536, 65537, 1u << 20};
+	static const uint32_t counts[] = {1, 2, 3, 16, 17, 100, 256, 257};
+	struct o2_arena arena;
+	struct o2_error error;
+
+	(void)state;
+	assert_int_equal(o2_arena_create(PAGES, &arena, &error), 0);
+	if (arena.page_bytes == PAGE_BYTES)
+		for (unsigned int i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
+			for (unsigned int j = 0; j < sizeof(counts) / sizeof(counts[0]); j++)
+				if (counts[j] <= sizes[i])
+					check_layout(&arena, sizes[i], counts[j]);
+	o2_arena_destroy(&arena);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_streams),
+		cmocka_unit_test(test_layouts),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
