@@ -3,9 +3,9 @@
 include(GNUInstallDirs)
 set(O2_DATA_DIR ${CMAKE_INSTALL_DATADIR}/o2ref)
 
-install(TARGETS o2ref_cli o2props)
+install(TARGETS o2ref_cli o2props o2ref-net-loop)
 if(O2_VERBS)
-  install(TARGETS o2props-verbs)
+  install(TARGETS o2props-verbs o2ref-net)
 endif()
 install(DIRECTORY ref/oracle/include/o2ref DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 
