@@ -95,6 +95,11 @@ static json_t *situations_to_json(const struct o2_counters *c)
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
 		json_object_set_new(object, all[i].name, number(all[i].value));
+	for (uint32_t i = 0; i < O2_REG_MODES; i++) {
+		snprintf(name, sizeof(name), "stale_key_%s", o2_reg_mode_name((enum o2_reg_mode)i));
+		if (i != O2_REG_GLOBAL)
+			json_object_set_new(object, name, number(c->stale_key[i]));
+	}
 	for (uint32_t i = 0; i < 2 * O2_SITUATIONS; i++) {
 		enum o2_side side = (enum o2_side)(i / O2_SITUATIONS);
 		enum o2_situation situation = (enum o2_situation)(i % O2_SITUATIONS);

@@ -113,6 +113,18 @@ static void need_refusals(const struct o2_transfer_run *run, json_t *missing)
 	}
 }
 
+/* Of a sink's key in mode global nobody says that it dies. */
+static void need_stale_keys(const struct o2_counters *c, json_t *missing)
+{
+	char what[64];
+
+	for (uint32_t i = 0; i < O2_REG_MODES; i++) {
+		snprintf(what, sizeof(what), "a stale key tried, mode %s",
+			 o2_reg_mode_name((enum o2_reg_mode)i));
+		need(missing, c->stale_key[i] > 0 || i == O2_REG_GLOBAL, what);
+	}
+}
+
 json_t *o2_counters_missing(const struct o2_transfer_run *run, uint64_t packets_sent)
 {
 	const struct o2_counters *c = &run->counters;
@@ -140,6 +152,8 @@ json_t *o2_counters_missing(const struct o2_transfer_run *run, uint64_t packets_
 	}
 	if (c->moved >= ENOUGH_FOR_RARE)
 		need(missing, c->one_byte > 0, "a transfer of one byte");
+	if (c->moved >= ENOUGH_FOR_RARE && run->rung->ops->has_keys)
+		need_stale_keys(c, missing);
 	if (c->moved >= ENOUGH_FOR_CROSS)
 		need(missing, o2_cross_complete(&c->cross), "every cell of the cross table");
 	return missing;

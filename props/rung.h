@@ -31,12 +31,16 @@ struct o2_observed {
 	struct o2_observed_end responder;
 	uint32_t nfrags; /* of the sink's descriptor, 0 when there was none */
 	uint32_t nwr;
+	/* scenario.stale_key: it was tried, and the sink's device admitted the write. */
+	bool stale_tried;
+	bool stale_admitted;
 };
 
 struct o2_rung;
 
 struct o2_rung_ops {
 	const char *name;
+	bool has_keys; /* a sink's key can be tried when the transfer is over */
 	/* The memory of a side for an address kind; O2_SCENARIO_PAGES pages. */
 	struct o2_arena *(*arena)(struct o2_rung *rung, enum o2_side side, enum o2_dma_kind kind);
 	/*

@@ -8,6 +8,7 @@
 #include "lnd/conn.h"
 #include "lnd/ni_counts.h"
 #include "props/rung.h"
+#include "props/rung_stale.h"
 
 /*
  * Rungs 1 and 2: the transport itself, both ends in this process.  Each side has one interface per address
@@ -44,6 +45,9 @@ struct verbs_rung {
 	bool initiator_done;
 	bool responder_matched;
 	bool responder_done;
+	/* Of a GET: the key that the sink published, and where its first byte is. */
+	uint32_t key;
+	uint64_t key_addr;
 };
 
 static struct o2_arena *verbs_arena(struct o2_rung *rung, enum o2_side side, enum o2_dma_kind kind)
@@ -74,9 +78,12 @@ static int match(void *context, const struct o2_msg *request, uint64_t sink_byte
 	struct verbs_rung *rung = ((struct link *)context)->rung;
 	bool put = rung->scenario->op == O2_OP_PUT;
 
-	(void)request;
 	(void)sink_bytes;
 	rung->responder_matched = true;
+	if (!put) {
+		rung->key = request->u.get.ibgm_rd.rd_key;
+		rung->key_addr = request->u.get.ibgm_rd.rd_frags[0].rf_addr;
+	}
 	memory_of(rung, put ? O2_SINK : O2_SOURCE, o2_scenario_moved(rung->scenario), memory);
 	return 0;
 }
@@ -232,6 +239,29 @@ static void land_noops(const struct link *link)
 			return;
 }
 
+/* The transfer is over, so its key is dead, but for the modes whose key is not (docs/modes.md). */
+static int try_stale_key(struct verbs_rung *rung, struct link *link)
+{
+	const struct o2_scenario *scenario = rung->scenario;
+	const struct o2_reg_domain *sink = &rung->ni[O2_SINK][scenario->sink.kind].domain;
+	struct o2_observed *observed = rung->observed;
+	enum ibv_wc_status status;
+	int rc;
+
+	if (!scenario->stale_key || scenario->op != O2_OP_GET || observed->responder.status != 0 ||
+	    observed->initiator.status != 0 || !observed->responder.involved ||
+	    scenario->sink.mode == O2_REG_GLOBAL || (scenario->sink.mode == O2_REG_FMR && sink->fmr_lazy))
+		return 0;
+	rc = o2_rung_try_key(&rung->ni[O2_SOURCE][scenario->source.kind], link->conn[O2_SOURCE],
+			     rung->key_addr, rung->key, &status);
+	if (rc != 0)
+		return rc;
+	observed->stale_tried = true;
+	observed->stale_admitted = status != IBV_WC_REM_ACCESS_ERR;
+	disconnect(link);
+	return 0;
+}
+
 static int verbs_transfer(struct o2_rung *base, const struct o2_scenario *scenario,
 			  struct o2_observed *observed, struct o2_error *error)
 {
@@ -266,9 +296,12 @@ static int verbs_transfer(struct o2_rung *base, const struct o2_scenario *scenar
 	finish(rung, link);
 	land_noops(link);
 	if (observed->stuck || o2_conn_get_state(link->conn[0]) != O2_CONN_ESTABLISHED ||
-	    o2_conn_get_state(link->conn[1]) != O2_CONN_ESTABLISHED)
+	    o2_conn_get_state(link->conn[1]) != O2_CONN_ESTABLISHED) {
 		disconnect(link);
-	return 0;
+		return 0;
+	}
+	rc = try_stale_key(rung, link);
+	return rc != 0 ? o2_refuse(error, rc, "rung/stale-key", "key", O2_NO_INDEX, rung->key, 0) : 0;
 }
 
 static int verbs_check_idle(struct o2_rung *base, struct o2_error *error)
@@ -312,6 +345,7 @@ static void verbs_close(struct o2_rung *base)
 
 static const struct o2_rung_ops verbs_ops = {
 	.name = "verbs",
+	.has_keys = true,
 	.arena = verbs_arena,
 	.transfer = verbs_transfer,
 	.check_idle = verbs_check_idle,

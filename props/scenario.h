@@ -62,6 +62,7 @@ struct o2_scenario {
 	enum o2_byte_order order;	     /* of all messages */
 	enum o2_cksum_flavour cksum_flavour; /* of all messages */
 	uint64_t pattern_seed;		     /* of the bytes moved */
+	bool stale_key; /* a GET: when it is over, its key is used once more (docs/properties.md) */
 };
 
 /*

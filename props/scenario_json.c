@@ -167,6 +167,8 @@ json_t *o2_scenario_to_json(const struct o2_scenario *scenario)
 	failed |= add_name(object, "order", order_name[scenario->order]);
 	failed |= add_name(object, "cksum_flavour", cksum_name[scenario->cksum_flavour]);
 	failed |= json_object_set_new(object, "pattern_seed", o2_json_hex(scenario->pattern_seed));
+	if (scenario->stale_key)
+		failed |= json_object_set_new(object, "stale_key", json_true());
 	failed |= json_object_set_new(object, "source", side_to_json(&scenario->source));
 	failed |= json_object_set_new(object, "sink", side_to_json(&scenario->sink));
 	if (failed) {
@@ -402,7 +404,7 @@ static int read_side(const json_t *scenario, bool sink, struct o2_scenario_side 
 
 int o2_scenario_from_json(const json_t *object, struct o2_scenario *scenario, struct o2_error *error)
 {
-	const size_t known = 10;
+	size_t known = 10;
 	uint64_t number;
 	uint32_t name;
 	int rc;
@@ -428,6 +430,11 @@ int o2_scenario_from_json(const json_t *object, struct o2_scenario *scenario, st
 	scenario->cksum_flavour = (enum o2_cksum_flavour)name;
 	if ((rc = o2_json_get_hex(object, "pattern_seed", &scenario->pattern_seed, error)) != 0)
 		return rc;
+	if (json_object_get(object, "stale_key") != NULL) {
+		known++;
+		if ((rc = o2_json_get_bool(object, "stale_key", &scenario->stale_key, error)) != 0)
+			return rc;
+	}
 	if ((rc = read_side(object, false, &scenario->source, error)) != 0)
 		return rc;
 	if ((rc = read_side(object, true, &scenario->sink, error)) != 0)

@@ -77,6 +77,8 @@ void o2_scenario_print(const struct o2_scenario *scenario, uint32_t max_pieces, 
 		mode_text(scenario->source.mode), mode_text(scenario->sink.mode), scenario->max_frags,
 		scenario->wrq_sge, scenario->order == O2_LITTLE_ENDIAN ? "little-endian" : "big-endian",
 		cksum_text(scenario->cksum_flavour));
+	if (scenario->stale_key)
+		fprintf(out, "when it is over, the sink's key is used once more\n");
 	print_side("source", &scenario->source, prediction.source_gaps, max_pieces, out);
 	print_side("sink", &scenario->sink, prediction.sink_gaps, max_pieces, out);
 }

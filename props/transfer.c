@@ -207,6 +207,10 @@ enum o2_status o2_transfer_scenario(struct o2_transfer_run *run, struct o2_repor
 		return O2_STATUS_INTERESTING;
 	}
 	check_verdict(run, report);
+	if (run->observed.stale_admitted) {
+		snprintf(report->signature, sizeof(report->signature), "stale-key");
+		o2_report_add(report, "a write with the sink's key was admitted when the transfer was over");
+	}
 	/*
 	 * The signature of wrong bytes comes last and wins: they are the worse finding.  After an unforeseen
 	 * error the bytes that a sink's descriptor covers are undefined, so then they say nothing.

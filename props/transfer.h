@@ -38,6 +38,7 @@ struct o2_counters {
 	uint64_t situation[2][O2_SITUATIONS]; /* moved, by side */
 	uint64_t rule[2][O2_PREDICT_RULES];   /* refused, by the side that refuses and its rule */
 	struct o2_cross cross;
+	uint64_t stale_key[O2_REG_MODES]; /* refused when the transfer was over, by the sink's mode */
 	uint64_t sweeps;
 };
 

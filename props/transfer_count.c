@@ -60,6 +60,7 @@ static void count_moved(struct o2_transfer_run *run)
 	c->coalesced[O2_SOURCE] += told->source_segments < told->source_entries;
 	c->coalesced[O2_SINK] += told->sink_segments < told->sink_entries;
 	c->work_requests += run->observed.nwr;
+	c->stale_key[scenario->sink.mode] += run->observed.stale_tried;
 	count_side(c, O2_SOURCE, &scenario->source, s->source, s->nsource);
 	count_side(c, O2_SINK, &scenario->sink, s->sink, s->nsink);
 	o2_cross_moved(&c->cross, scenario);

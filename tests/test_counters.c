@@ -105,12 +105,15 @@ static void test_pages(void **state)
 /* --- what a run must have met ------------------------------------------------------------------------------
  */
 
-/* A run of that size that met everything. */
+/* A run of that size, on a device, that met everything. */
 static struct o2_transfer_run *full_run(uint64_t moved)
 {
+	static const struct o2_rung_ops ops = {.has_keys = true};
+	static struct o2_rung rung = {&ops};
 	struct o2_transfer_run *run = calloc(1, sizeof(*run));
 
 	assert_non_null(run);
+	run->rung = &rung;
 	run->space = O2_SCENARIO_SPACE_ALL;
 	memset(&run->counters, 1, sizeof(run->counters));
 	run->counters.moved = moved;
@@ -174,6 +177,8 @@ static void test_each_situation(void **state)
 	check_needed(run, &run->counters.coalesced[O2_SOURCE], 2000, "merged");
 	check_needed(run, &run->counters.coalesced[O2_SINK], 2000, "merged");
 	check_needed(run, &run->counters.one_byte, 10000, "one byte");
+	for (uint32_t i = O2_REG_GLOBAL + 1; i < O2_REG_MODES; i++)
+		check_needed(run, &run->counters.stale_key[i], 10000, "a stale key tried, mode ");
 	check_needed(run, &run->counters.source_vector[O2_KIOV], 1000, "KIOV");
 	check_needed(run, &run->counters.gaps, 1000, "gaps");
 	free(run);

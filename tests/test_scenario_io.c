@@ -62,6 +62,7 @@ static void assert_scenario_equal(const struct o2_scenario *a, const struct o2_s
 	assert_int_equal(a->order, b->order);
 	assert_int_equal(a->cksum_flavour, b->cksum_flavour);
 	assert_int_equal(a->pattern_seed, b->pattern_seed);
+	assert_int_equal(a->stale_key, b->stale_key);
 	assert_side_equal(&a->source, &b->source);
 	assert_side_equal(&a->sink, &b->sink);
 }
@@ -376,6 +377,8 @@ static const struct {
 	{"phys-gap-refused", O2_REFUSED_LOCAL, -EINVAL, 7996, 2, 2, true, false},
 	{"remapped-merged-1mib-fmr", O2_MOVES, 0, 1048576, 257, 257, false, false},
 	{"remapped-maps-nothing", O2_REFUSED_PEER, -EIO, 4096, 1, 1, false, false},
+	{"stale-key-of-a-region", O2_MOVES, 0, 5000, 2, 3, false, false},
+	{"stale-key-of-a-window", O2_MOVES, 0, 5000, 2, 3, false, false},
 	{"257-fragments-global", O2_MOVES, 0, 58596, 257, 257, true, true},
 };
 
