@@ -26,29 +26,6 @@ struct o2_choice *o2_fuzz_choice(const uint8_t *data, size_t size)
 	return &choice;
 }
 
-uint64_t o2_fuzz_draw_wild(struct o2_choice *c)
-{
-	static const uint64_t edge[] = {
-		0,
-		1,
-		4095,
-		4096,
-		4097,
-		UINT16_MAX,
-		O2_MAX_TRANSFER_BYTES,
-		INT32_MAX,
-		UINT32_MAX,
-		(uint64_t)UINT32_MAX + 1,
-		INT64_MAX,
-		UINT64_MAX - 4095,
-		UINT64_MAX,
-	};
-	const size_t n = sizeof(edge) / sizeof(edge[0]);
-	const size_t pick = o2_draw_pick(c, n + 1);
-
-	return pick < n ? edge[pick] : o2_draw(c, UINT64_MAX);
-}
-
 void o2_fuzz_map_clear(struct o2_fuzz_map *map)
 {
 	map->count = 0;

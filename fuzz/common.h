@@ -27,9 +27,6 @@ _Noreturn void o2_fuzz_fail(const char *format, ...) __attribute__((format(print
 /* The choice sequence that reads this input.  One at a time; data must outlive its use. */
 struct o2_choice *o2_fuzz_choice(const uint8_t *data, size_t size);
 
-/* A number from the edges of 16, 32 and 64 bits, or any number at all. */
-uint64_t o2_fuzz_draw_wild(struct o2_choice *c);
-
 /* --- the byte map: which place byte k of a stream has
  * ------------------------------------------------------------ */
 

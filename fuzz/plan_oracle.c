@@ -5,7 +5,8 @@
 
 #include "fuzz/common.h"
 
-uint64_t o2_fuzz_desc_bytes(const struct o2_rdma_desc *desc)
+/* Bytes that a descriptor describes; fragments past O2_MAX_FRAGS do not count. */
+static uint64_t desc_bytes(const struct o2_rdma_desc *desc)
 {
 	uint64_t sum = 0;
 
@@ -96,8 +97,8 @@ void o2_fuzz_check_plan(const struct o2_rdma_desc *source, const struct o2_rdma_
 	    sink->rd_nfrags > O2_MAX_FRAGS || nob > O2_MAX_TRANSFER_BYTES) {
 		o2_fuzz_expect(&refusals, -EINVAL);
 	} else {
-		const uint64_t source_bytes = o2_fuzz_desc_bytes(source);
-		const uint64_t sink_bytes = o2_fuzz_desc_bytes(sink);
+		const uint64_t source_bytes = desc_bytes(source);
+		const uint64_t sink_bytes = desc_bytes(sink);
 		const uint64_t least = source_bytes < sink_bytes ? source_bytes : sink_bytes;
 
 		map_descriptor(source, nob < least ? nob : least, &want_from);

@@ -8,9 +8,6 @@
  * The oracle of the target rdma_plan (docs/fuzzing.md, "rdma_plan"; the rules are those of rdma/rdma_plan.h).
  */
 
-/* Bytes that a descriptor describes; fragments past O2_MAX_FRAGS do not count. */
-uint64_t o2_fuzz_desc_bytes(const struct o2_rdma_desc *desc);
-
 /* Run o2_rdma_plan() and compare verdict, number of work requests, limits and the place of every byte. */
 void o2_fuzz_check_plan(const struct o2_rdma_desc *source, const struct o2_rdma_desc *sink, uint64_t nob,
 			const struct o2_rdma_limits *limits);

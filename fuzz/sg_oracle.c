@@ -21,46 +21,6 @@ struct oracle {
 
 #define PLACE(page, offset) ((uint64_t)(page) << 32 | (offset))
 
-uint32_t o2_fuzz_draw_page_bytes(struct o2_choice *c)
-{
-	static const uint32_t legal[] = {4096, 16384, 65536};
-	static const uint32_t weights[] = {40, 10, 10, 1};
-	const size_t pick = o2_draw_weighted(c, weights, 4);
-
-	return pick < 3 ? legal[pick] : (uint32_t)o2_fuzz_draw_wild(c);
-}
-
-uint32_t o2_fuzz_draw_max_entries(struct o2_choice *c)
-{
-	static const uint32_t weights[] = {30, 30, 1};
-	const size_t pick = o2_draw_weighted(c, weights, 3);
-
-	if (pick == 2)
-		return (uint32_t)o2_fuzz_draw_wild(c);
-	return pick == 0 ? O2_MAX_FRAGS : O2_MAX_FRAGS_LEGACY;
-}
-
-void o2_fuzz_draw_window(struct o2_choice *c, uint64_t total, struct o2_buffer *buffer)
-{
-	static const uint32_t weights[] = {8, 16, 1};
-	uint64_t room;
-
-	switch (o2_draw_weighted(c, weights, 3)) {
-	case 0: /* all of it */
-		buffer->offset = 0;
-		buffer->nob = total;
-		break;
-	case 1: /* a part, and sometimes one byte too many */
-		buffer->offset = o2_draw(c, total);
-		room = total - buffer->offset;
-		buffer->nob = o2_draw(c, room < UINT64_MAX ? room + 1 : room);
-		break;
-	default:
-		buffer->offset = o2_fuzz_draw_wild(c);
-		buffer->nob = o2_fuzz_draw_wild(c);
-	}
-}
-
 static uint64_t length_of(const struct o2_buffer *buffer, uint32_t index)
 {
 	return buffer->kind == O2_IOV ? buffer->iov[index].len : buffer->kiov[index].len;

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/mutant.h"
+#include "props/check.h"
 #include "props/codec.h"
 #include "props/dma.h"
 #include "props/explain.h"
@@ -330,6 +331,8 @@ int main(int argc, char **argv)
 
 	if (argc > 1 && strcmp(argv[1], "explain") == 0)
 		return o2_explain_command(basename(argv[0]), argc - 1, argv + 1);
+	if (argc > 1 && strcmp(argv[1], "check") == 0)
+		return o2_check_command(basename(argv[0]), argc - 1, argv + 1);
 	o2_props_parse(argc, argv, &a);
 	if (optind >= argc) {
 		o2_props_usage(stderr);

@@ -19,8 +19,10 @@ enum o2_cli_status {
 
 int o2_cli_decode(int argc, char **argv);
 int o2_cli_encode(int argc, char **argv);
-int o2_cli_explain(int argc, char **argv); /* by running o2props, which is beside the program */
-int o2_cli_net(int argc, char **argv);	   /* serve, ping, put, get: likewise o2ref-net */
+/* By running o2props, which is beside the program; for the commands of the network o2ref-net. */
+int o2_cli_explain(int argc, char **argv);
+int o2_cli_check(int argc, char **argv);
+int o2_cli_net(int argc, char **argv); /* serve, ping, put, get */
 
 /* One line on stderr: "o2ref: " and the text. */
 void o2_cli_complain(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -16,6 +16,7 @@ static const struct {
 } commands[] = {
 	{"decode", o2_cli_decode, "show the bytes of messages, reject records or a packet capture"},
 	{"encode", o2_cli_encode, "turn a message written as JSON into bytes"},
+	{"check", o2_cli_check, "hold another implementation against the reference"},
 	{"explain", o2_cli_explain, "show the whole way of one transfer, in words or as a picture"},
 	{"ping", o2_cli_net, "ask a node what it is"},
 	{"put", o2_cli_net, "PUT to a node's memory, and verify it"},

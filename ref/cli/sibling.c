@@ -34,8 +34,14 @@ static int become(const char *program, int argc, char **argv)
 	return O2_CLI_USAGE;
 }
 
-/* Scenarios and the memory model are the property runner's, and the library knows nothing of them. */
+/* Scenarios, generators and the memory model are the property runner's, and the library knows nothing of
+ * them. */
 int o2_cli_explain(int argc, char **argv)
+{
+	return become("o2props", argc, argv);
+}
+
+int o2_cli_check(int argc, char **argv)
 {
 	return become("o2props", argc, argv);
 }

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "props/check_options.h"
+
+/* `o2ref check --fuzz`: by becoming the fuzzer, which is a program of its own (fuzz/impl.c). */
+
+#define MAX_WORDS 64u
+
+static bool sibling(const char *name, char *path, size_t path_bytes)
+{
+	const ssize_t length = readlink("/proc/self/exe", path, path_bytes - strlen(name) - 1);
+	char *slash;
+
+	if (length <= 0)
+		return false;
+	path[length] = '\0';
+	slash = strrchr(path, '/');
+	strcpy(slash == NULL ? path : slash + 1, name);
+	return access(path, X_OK) == 0;
+}
+
+int o2_check_fuzz(const struct o2_check_arguments *a)
+{
+	const char *named = getenv("O2REF_FUZZER");
+	char path[PATH_MAX], library[PATH_MAX];
+	char *words[MAX_WORDS];
+	uint32_t n = 0;
+
+	if (realpath(a->file[0], library) == NULL)
+		return o2_check_complain(a, "%s: %s", a->file[0], strerror(errno));
+	if (named != NULL && named[0] != '\0')
+		snprintf(path, sizeof(path), "%s", named);
+	else if (!sibling("o2ref-fuzz-impl", path, sizeof(path))) {
+		o2_check_complain(
+			a, "the fuzzer (o2ref-fuzz-impl, of the build for libFuzzer) is not beside this "
+			   "program, and O2REF_FUZZER does not name it");
+		return O2_CHECK_EXIT_CANNOT;
+	}
+	setenv("O2REF_IMPL", library, 1);
+	words[n++] = path;
+	for (char *const *word = a->program; word != NULL && *word != NULL && n + 1 < MAX_WORDS; word++)
+		words[n++] = *word;
+	words[n] = NULL;
+	execv(path, words);
+	o2_check_complain(a, "%s: %s", path, strerror(errno));
+	return O2_CHECK_EXIT_CANNOT;
+}

@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/errno_name.h"
+#include "base/json.h"
+#include "mem/dma_json.h"
+#include "mem/sg_json.h"
+#include "oracle/answer.h"
+#include "rdma/rdma_json.h"
+#include "reg/plan_json.h"
+#include "wire/msg_json.h"
+
+/* Answers as the output forms of their stages (docs/oracle.md, "Process protocol"). */
+
+#define ERRNO_MAX 133
+
+static const char *const where_names[] = {"", "source", "sink", "writes"};
+static const char *const cost_names[] = {"", "message", "connection"};
+static const char *const node_names[] = {[O2_SOURCE] = "source", [O2_SINK] = "sink"};
+
+void o2_answer_break(struct o2_answer *answer, enum o2_check_id check, const char *format, ...)
+{
+	va_list arguments;
+
+	answer->kind = O2_ANSWER_BROKEN;
+	answer->fault.check = check;
+	va_start(arguments, format);
+	vsnprintf(answer->fault.text, sizeof(answer->fault.text), format, arguments);
+	va_end(arguments);
+}
+
+/* --- reading ------------------------------------------------------------------------------------------- */
+
+static uint32_t name_index(const char *name, const char *const *names, uint32_t count)
+{
+	for (uint32_t i = 1; name != NULL && i < count; i++)
+		if (strcmp(name, names[i]) == 0)
+			return i;
+	return 0;
+}
+
+static int errno_of(const char *name)
+{
+	for (int i = 1; name != NULL && i <= ERRNO_MAX; i++) {
+		const char *known = strerrorname_np(i);
+
+		if (known != NULL && strcmp(known, name) == 0)
+			return i;
+	}
+	return 0;
+}
+
+static void read_refusal(const json_t *refused, struct o2_answer *answer)
+{
+	const char *error = json_string_value(json_object_get(refused, "errno"));
+	const char *rule = json_string_value(json_object_get(refused, "rule"));
+	const char *class = json_string_value(json_object_get(refused, "class"));
+	const char *where = json_string_value(json_object_get(refused, "where"));
+	const json_t *index = json_object_get(refused, "index");
+	struct o2_answer_refusal *out = &answer->refusal;
+
+	out->error = errno_of(error);
+	if (out->error == 0) {
+		o2_answer_break(answer, O2_CHECK_PROTOCOL_FIELD,
+				"refused.errno is %s%.40s%s, expected a name such as \"EINVAL\"",
+				error == NULL ? "missing" : "\"", error == NULL ? "" : error,
+				error == NULL ? "" : "\"");
+		return;
+	}
+	if (rule != NULL && strlen(rule) >= O2_ANSWER_NAME_BYTES) {
+		o2_answer_break(answer, O2_CHECK_PROTOCOL_FIELD, "refused.rule has %zu bytes, limit %u",
+				strlen(rule), O2_ANSWER_NAME_BYTES - 1);
+		return;
+	}
+	answer->kind = O2_ANSWER_REFUSED;
+	snprintf(out->name, sizeof(out->name), "%s", rule == NULL ? "" : rule);
+	out->cost = (enum o2_answer_cost)name_index(class, cost_names, 3);
+	out->where = (enum o2_answer_where)name_index(where, where_names, 4);
+	out->index = json_is_integer(index) && json_integer_value(index) >= 0 &&
+				     json_integer_value(index) < UINT32_MAX
+			     ? (uint32_t)json_integer_value(index)
+			     : O2_NO_INDEX;
+}
+
+/* What the question says need not be said again: put it into the plan for the reader, which wants it. */
+static void complete_plan(json_t *plan, enum o2_reg_mode mode, enum o2_side side, uint32_t page_bytes)
+{
+	const struct {
+		const char *key;
+		json_t *value;
+	} known[] = {
+		{"mode", json_string(o2_reg_mode_name(mode))},
+		{"side", json_string(node_names[side])},
+		{"page_bytes", json_integer(page_bytes)},
+		{"local_write", json_boolean(side == O2_SINK)},
+	};
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+		if (json_is_object(plan) && json_object_get(plan, known[i].key) == NULL)
+			json_object_set(plan, known[i].key, known[i].value);
+		json_decref(known[i].value);
+	}
+}
+
+static int read_node_plan(json_t *plan, enum o2_reg_mode mode, enum o2_side side, uint32_t page_bytes,
+			  struct o2_reg_plan *out, struct o2_error *error)
+{
+	struct o2_refused refused;
+	json_t *form = json_pack("{s:s, s:i, s:O?}", "form", O2_REG_OUTPUT_FORM, "version",
+				 (int)O2_JSON_VERSION, "plan", plan);
+	int rc;
+
+	complete_plan(plan, mode, side, page_bytes);
+	rc = form == NULL ? -ENOMEM : o2_reg_output_from_json(form, out, &refused, error);
+	json_decref(form);
+	return rc;
+}
+
+static int read_transfer(const struct o2_case_transfer *asked, const json_t *object,
+			 struct o2_answer_transfer *out, struct o2_error *error)
+{
+	struct o2_refused refused;
+	json_t *form;
+	int rc = o2_json_expect_form(object, o2_stage_output_form(O2_STAGE_TRANSFER), error);
+
+	for (uint32_t i = 0; rc == 0 && i < 2; i++)
+		rc = read_node_plan(json_object_get(object, node_names[i]), asked->node[i].mode,
+				    (enum o2_side)i, asked->node[i].memory.space.page_bytes, &out->node[i],
+				    error);
+	if (rc != 0)
+		return rc;
+	form = json_pack("{s:s, s:i, s:O?}", "form", O2_RDMA_OUTPUT_FORM, "version", (int)O2_JSON_VERSION,
+			 "plan", json_object_get(object, "plan"));
+	rc = form == NULL ? -ENOMEM : o2_rdma_output_from_json(form, &out->plan, &refused, error);
+	json_decref(form);
+	return rc;
+}
+
+static int read_bytes(const json_t *object, struct o2_answer_bytes *out, struct o2_error *error)
+{
+	struct o2_wire_refused refused;
+	struct o2_wire_bytes bytes;
+	int rc = o2_msg_encode_output_from_json(object, &bytes, &refused, error);
+
+	if (rc != 0)
+		return rc;
+	if (bytes.length_bytes > sizeof(out->bytes))
+		return o2_refuse(error, -EINVAL, "json/array-length", "bytes", O2_NO_INDEX,
+				 bytes.length_bytes, sizeof(out->bytes));
+	out->length_bytes = (uint32_t)bytes.length_bytes;
+	memcpy(out->bytes, bytes.bytes, bytes.length_bytes);
+	return 0;
+}
+
+static int read_message(const json_t *object, struct o2_answer_msg *out, struct o2_error *error)
+{
+	struct o2_wire_refused refused;
+	struct o2_msg_json read;
+	int rc = o2_msg_decode_output_from_json(object, &read, &refused, error);
+
+	if (rc != 0)
+		return rc;
+	out->msg = read.msg;
+	if (read.msg.ibm_type == O2_MSG_IMMEDIATE) {
+		memcpy(out->payload, read.payload, sizeof(out->payload));
+		out->msg.u.immediate.payload = out->payload;
+	}
+	return 0;
+}
+
+static int read_result(const struct o2_case *asked, const json_t *object, struct o2_answer *answer,
+		       struct o2_error *error)
+{
+	struct o2_refused refused;
+
+	switch (asked->stage) {
+	case O2_STAGE_MSG_DECODE:
+		return read_message(object, &answer->msg_decode, error);
+	case O2_STAGE_MSG_ENCODE:
+		return read_bytes(object, &answer->msg_encode, error);
+	case O2_STAGE_SG_BUILD:
+		return o2_sg_output_from_json(object, &answer->sg, &refused, error);
+	case O2_STAGE_DMA_MAP:
+		return o2_dma_output_from_json(object, &answer->dma, &refused, error);
+	case O2_STAGE_REG_PLAN:
+		return read_node_plan(json_object_get(object, "plan"), asked->reg.request.mode,
+				      asked->reg.request.side, asked->reg.request.page_bytes, &answer->reg,
+				      error);
+	case O2_STAGE_RDMA_PLAN:
+		return o2_rdma_output_from_json(object, &answer->rdma, &refused, error);
+	case O2_STAGE_TRANSFER:
+	case O2_STAGES:
+		break;
+	}
+	return read_transfer(&asked->transfer, object, &answer->transfer, error);
+}
+
+void o2_answer_from_json(const struct o2_case *asked, const json_t *object, struct o2_answer *answer)
+{
+	const char *expected = o2_stage_output_form(asked->stage);
+	const json_t *refused = json_object_get(object, "refused");
+	struct o2_error error = {0};
+	char text[200];
+
+	if (o2_json_expect_form(object, expected, &error) != 0) {
+		const char *form = json_string_value(json_object_get(object, "form"));
+
+		o2_answer_break(answer, O2_CHECK_PROTOCOL_FORM,
+				"the answer's form is %.60s, expected %s in version %u",
+				form == NULL ? "missing" : form, expected, O2_JSON_VERSION);
+		return;
+	}
+	answer->kind = O2_ANSWER_RESULT;
+	if (json_is_true(json_object_get(object, "not_implemented"))) {
+		answer->kind = O2_ANSWER_NOT_IMPLEMENTED;
+	} else if (refused != NULL) {
+		read_refusal(refused, answer);
+	} else if (read_result(asked, object, answer, &error) != 0) {
+		o2_error_text(&error, text, sizeof(text));
+		o2_answer_break(answer, O2_CHECK_PROTOCOL_FIELD, "%s", text);
+	}
+}
+
+/* --- writing ------------------------------------------------------------------------------------------- */
+
+static json_t *refusal_to_json(const struct o2_case *asked, const struct o2_answer_refusal *refusal)
+{
+	const char *name = strerrorname_np(refusal->error);
+	json_t *object = json_pack("{s:s, s:s}", "errno", name == NULL ? "?" : name, "rule", refusal->name);
+
+	if (refusal->cost != O2_COST_NOT_SAID)
+		json_object_set_new(object, "class", json_string(cost_names[refusal->cost]));
+	if (asked->stage == O2_STAGE_TRANSFER && refusal->where != O2_WHERE_NOT_SAID)
+		json_object_set_new(object, "where", json_string(where_names[refusal->where]));
+	if (refusal->index != O2_NO_INDEX)
+		json_object_set_new(object, "index", json_integer(refusal->index));
+	return object;
+}
+
+static json_t *transfer_to_json(const struct o2_answer_transfer *transfer)
+{
+	json_t *form = o2_json_form(o2_stage_output_form(O2_STAGE_TRANSFER));
+	json_t *part = NULL;
+
+	for (uint32_t i = 0; form != NULL && i < 2; i++) {
+		part = o2_reg_output_to_json(&transfer->node[i], NULL);
+		json_object_set(form, node_names[i], json_object_get(part, "plan"));
+		json_decref(part);
+	}
+	part = o2_rdma_output_to_json(&transfer->plan, NULL);
+	if (form != NULL)
+		json_object_set(form, "plan", json_object_get(part, "plan"));
+	json_decref(part);
+	return form;
+}
+
+static json_t *result_to_json(const struct o2_case *asked, const struct o2_answer *answer)
+{
+	const struct o2_error none = {0};
+
+	if (asked->stage == O2_STAGE_MSG_DECODE && !o2_msg_payload_fits(&answer->msg_decode.msg))
+		return NULL;
+	switch (asked->stage) {
+	case O2_STAGE_MSG_DECODE:
+		return o2_msg_decode_output_to_json(&answer->msg_decode.msg, &none);
+	case O2_STAGE_MSG_ENCODE:
+		return o2_msg_encode_output_to_json(answer->msg_encode.bytes, answer->msg_encode.length_bytes,
+						    &none);
+	case O2_STAGE_SG_BUILD:
+		return o2_sg_output_to_json(&answer->sg, NULL);
+	case O2_STAGE_DMA_MAP:
+		return o2_dma_output_to_json(&answer->dma, NULL);
+	case O2_STAGE_REG_PLAN:
+		return o2_reg_output_to_json(&answer->reg, NULL);
+	case O2_STAGE_RDMA_PLAN:
+		return o2_rdma_output_to_json(&answer->rdma, NULL);
+	case O2_STAGE_TRANSFER:
+	case O2_STAGES:
+		break;
+	}
+	return transfer_to_json(&answer->transfer);
+}
+
+json_t *o2_answer_to_json(const struct o2_case *asked, const struct o2_answer *answer)
+{
+	json_t *object;
+
+	if (answer->kind == O2_ANSWER_RESULT) {
+		object = result_to_json(asked, answer);
+		if (object != NULL)
+			return object;
+	}
+	object = o2_json_form(o2_stage_output_form(asked->stage));
+	if (answer->kind == O2_ANSWER_REFUSED)
+		json_object_set_new(object, "refused", refusal_to_json(asked, &answer->refusal));
+	else if (answer->kind == O2_ANSWER_NOT_IMPLEMENTED)
+		json_object_set_new(object, "not_implemented", json_true());
+	else if (answer->kind == O2_ANSWER_BROKEN)
+		json_object_set_new(object, "fault", json_string(answer->fault.text));
+	else
+		json_object_set_new(object, "fault", json_string("a value that the form cannot hold"));
+	return object;
+}

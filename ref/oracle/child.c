@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT */
+#include "oracle/child.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define LEAVE_MS 500u /* for a process that has closed its output to end */
+
+uint64_t o2_now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+static void close_all(const int *fd, int count)
+{
+	for (int i = 0; i < count; i++)
+		if (fd[i] >= 0)
+			close(fd[i]);
+}
+
+int o2_child_fork(struct o2_child *child, int *in, int *out)
+{
+	int fd[5] = {-1, -1, -1, -1, -1};
+	int rc;
+
+	if (pipe2(fd, O_CLOEXEC) != 0 || pipe2(fd + 2, O_CLOEXEC) != 0 ||
+	    (fd[4] = memfd_create("o2ref-stderr", MFD_CLOEXEC)) < 0) {
+		rc = -errno;
+		close_all(fd, 5);
+		return rc;
+	}
+	fflush(stdout);
+	fflush(stderr);
+	child->pid = fork();
+	if (child->pid < 0) {
+		rc = -errno;
+		child->pid = 0;
+		close_all(fd, 5);
+		return rc;
+	}
+	if (child->pid == 0) {
+		close(fd[1]);
+		close(fd[2]);
+		dup2(fd[4], STDERR_FILENO);
+		*in = fd[0];
+		*out = fd[3];
+		return 1;
+	}
+	close(fd[0]);
+	close(fd[3]);
+	child->to = fd[1];
+	child->from = fd[2];
+	child->noise = fd[4];
+	return 0;
+}
+
+int o2_child_wait(const struct o2_child *child, uint64_t until_ms)
+{
+	struct pollfd poll_fd = {.fd = child->from, .events = POLLIN};
+
+	for (;;) {
+		const uint64_t now = o2_now_ms();
+		int n = poll(&poll_fd, 1, now < until_ms ? (int)(until_ms - now) : 0);
+
+		if (n >= 0)
+			return n > 0;
+		if (errno != EINTR)
+			return -errno;
+	}
+}
+
+static void forget(struct o2_child *child)
+{
+	close(child->to);
+	close(child->from);
+	close(child->noise);
+	child->pid = 0;
+}
+
+void o2_child_end(struct o2_child *child, int *status)
+{
+	*status = 0;
+	if (child->pid == 0)
+		return;
+	kill(child->pid, SIGKILL);
+	while (waitpid(child->pid, status, 0) < 0 && errno == EINTR)
+		;
+	forget(child);
+}
+
+bool o2_child_reap(struct o2_child *child, int *status)
+{
+	const uint64_t until_ms = o2_now_ms() + LEAVE_MS;
+	const struct timespec moment = {.tv_nsec = 1000000};
+	pid_t pid;
+
+	while ((pid = waitpid(child->pid, status, WNOHANG)) == 0 && o2_now_ms() < until_ms)
+		nanosleep(&moment, NULL);
+	if (pid == child->pid) {
+		forget(child);
+		return true;
+	}
+	o2_child_end(child, status);
+	return false;
+}
+
+void o2_child_how(int status, char *text, size_t text_bytes)
+{
+	if (WIFSIGNALED(status))
+		snprintf(text, text_bytes, "it was ended by SIG%s (%s)", sigabbrev_np(WTERMSIG(status)),
+			 sigdescr_np(WTERMSIG(status)));
+	else
+		snprintf(text, text_bytes, "it ended with status %d", WEXITSTATUS(status));
+}
+
+void o2_child_last_words(const struct o2_child *child, char *text, size_t text_bytes)
+{
+	char tail[512];
+	const off_t end = lseek(child->noise, 0, SEEK_END);
+	const off_t from = end > (off_t)sizeof(tail) - 1 ? end - ((off_t)sizeof(tail) - 1) : 0;
+	ssize_t n = end < 0 ? 0 : pread(child->noise, tail, (size_t)(end - from), from);
+	char *line = tail;
+
+	text[0] = '\0';
+	while (n > 0 && (tail[n - 1] == '\n' || tail[n - 1] == ' '))
+		n--;
+	if (n <= 0)
+		return;
+	tail[n] = '\0';
+	for (char *c = tail; *c != '\0'; c++) {
+		if (*c == '\n')
+			line = c + 1;
+		else if ((unsigned char)*c < ' ' || *c == 0x7f)
+			*c = '?';
+	}
+	snprintf(text, text_bytes, ": %s", line);
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef O2_ORACLE_CHILD_H
+#define O2_ORACLE_CHILD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* A process that an implementation runs in: two pipes, a file for its standard error, a way to end it. */
+struct o2_child {
+	pid_t pid; /* 0: there is none */
+	int to;	   /* what we write */
+	int from;  /* what we read */
+	int noise; /* a file in memory: its standard error */
+};
+
+/*
+ * Fork.  Returns 0 in the parent with *child filled in; 1 in the child, which has the other ends in *in and
+ * *out and the file as its standard error; or -errno.
+ */
+int o2_child_fork(struct o2_child *child, int *in, int *out);
+
+/*
+ * Wait until there is something to read, until `until_ms` (o2_now_ms), or until the process is gone.
+ * Returns 1: something to read, or the end of it; 0: the time is up; -errno.
+ */
+int o2_child_wait(const struct o2_child *child, uint64_t until_ms);
+
+/* End it, if it runs, and reap it.  *status: as waitpid(2) says. */
+void o2_child_end(struct o2_child *child, int *status);
+
+/* The same, for one whose pipe has ended: it gets a moment to leave by itself.  False: it had to be killed.
+ */
+bool o2_child_reap(struct o2_child *child, int *status);
+
+/* "it was ended by SIGSEGV (Segmentation fault)", "it ended with status 3". */
+void o2_child_how(int status, char *text, size_t text_bytes);
+
+/* The last line of its standard error, after ": "; "" when there is none. */
+void o2_child_last_words(const struct o2_child *child, char *text, size_t text_bytes);
+
+/* Milliseconds of a clock that only runs forward. */
+uint64_t o2_now_ms(void);
+
+#endif

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: MIT */
+#include "oracle/compare.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "wire/msg.h"
+
+/* Whether two answers agree; and if both are refusals, whether they say the same. */
+
+struct o2_difference *o2_differ_text(struct o2_comparison *comparison, enum o2_check_id check)
+{
+	struct o2_difference *item;
+
+	if (o2_check_severity(check, comparison->profile) == O2_CHECK_OFF ||
+	    comparison->count == O2_DIFFERENCES)
+		return NULL;
+	for (uint32_t i = 0; i < comparison->count; i++)
+		if (comparison->item[i].check == check)
+			return NULL;
+	item = &comparison->item[comparison->count++];
+	memset(item, 0, sizeof(*item));
+	item->check = check;
+	return item;
+}
+
+static void name_field(struct o2_difference *item, const char *field, uint32_t index)
+{
+	const char *mark = strstr(field, "[]");
+
+	if (index == O2_NO_INDEX || mark == NULL)
+		snprintf(item->field, sizeof(item->field), "%s", field);
+	else
+		snprintf(item->field, sizeof(item->field), "%.*s[%" PRIu32 "]%s", (int)(mark - field), field,
+			 index, mark + 2);
+}
+
+void o2_differ(struct o2_comparison *comparison, enum o2_check_id check, const char *field, uint32_t index,
+	       uint64_t expected, uint64_t found)
+{
+	struct o2_difference *item = o2_differ_text(comparison, check);
+
+	if (item == NULL)
+		return;
+	name_field(item, field, index);
+	snprintf(item->expected, sizeof(item->expected), "%" PRIu64, expected);
+	snprintf(item->found, sizeof(item->found), "%" PRIu64, found);
+}
+
+void o2_differ_hex(struct o2_comparison *comparison, enum o2_check_id check, const char *field,
+		   uint32_t index, uint64_t expected, uint64_t found)
+{
+	struct o2_difference *item = o2_differ_text(comparison, check);
+
+	if (item == NULL)
+		return;
+	name_field(item, field, index);
+	snprintf(item->expected, sizeof(item->expected), "0x%" PRIx64, expected);
+	snprintf(item->found, sizeof(item->found), "0x%" PRIx64, found);
+}
+
+static void say_place(const struct o2_stream *stream, uint64_t byte, char *text, size_t text_bytes)
+{
+	if (byte >= stream->nob)
+		snprintf(text, text_bytes, "nowhere: it ends after %" PRIu64 " bytes", stream->nob);
+	else
+		snprintf(text, text_bytes, "at 0x%" PRIx64, o2_stream_place(stream, byte));
+}
+
+void o2_differ_stream(struct o2_comparison *comparison, enum o2_check_id check, const char *what,
+		      const struct o2_stream *expected, const struct o2_stream *found)
+{
+	struct o2_difference *item;
+	uint64_t byte;
+
+	if (!o2_stream_differ(expected, found, &byte))
+		return;
+	item = o2_differ_text(comparison, check);
+	if (item == NULL)
+		return;
+	snprintf(item->field, sizeof(item->field), "%s byte %" PRIu64, what, byte);
+	say_place(expected, byte, item->expected, sizeof(item->expected));
+	say_place(found, byte, item->found, sizeof(item->found));
+}
+
+/* --- refusals --------------------------------------------------------------------------------------------
+ */
+
+static enum o2_check_id refused_legal_message(uint8_t type)
+{
+	static const struct {
+		uint8_t type;
+		enum o2_check_id check;
+	} checks[] = {
+		{O2_MSG_CONNREQ, O2_CHECK_WIRE_CONNREQ_REFUSED_LEGAL},
+		{O2_MSG_CONNACK, O2_CHECK_WIRE_CONNACK_REFUSED_LEGAL},
+		{O2_MSG_NOOP, O2_CHECK_WIRE_NOOP_REFUSED_LEGAL},
+		{O2_MSG_IMMEDIATE, O2_CHECK_WIRE_IMMEDIATE_REFUSED_LEGAL},
+		{O2_MSG_PUT_REQ, O2_CHECK_WIRE_PUT_REQ_REFUSED_LEGAL},
+		{O2_MSG_PUT_NAK, O2_CHECK_WIRE_PUT_NAK_REFUSED_LEGAL},
+		{O2_MSG_PUT_ACK, O2_CHECK_WIRE_PUT_ACK_REFUSED_LEGAL},
+		{O2_MSG_PUT_DONE, O2_CHECK_WIRE_PUT_DONE_REFUSED_LEGAL},
+		{O2_MSG_GET_REQ, O2_CHECK_WIRE_GET_REQ_REFUSED_LEGAL},
+	};
+
+	for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++)
+		if (checks[i].type == type)
+			return checks[i].check;
+	return O2_CHECK_WIRE_GET_DONE_REFUSED_LEGAL;
+}
+
+/* The check that fails when what the reference admits is refused. */
+static enum o2_check_id refused_legal(const struct o2_case *asked, const struct o2_answer *expected)
+{
+	static const enum o2_check_id dma[] = {
+		[O2_DMA_BUS] = O2_CHECK_DMA_BUS_REFUSED_LEGAL,
+		[O2_DMA_VIRTUAL] = O2_CHECK_DMA_VIRTUAL_REFUSED_LEGAL,
+		[O2_DMA_IOMMU] = O2_CHECK_DMA_IOMMU_REFUSED_LEGAL,
+	};
+	static const enum o2_check_id reg[] = {
+		[O2_REG_GLOBAL] = O2_CHECK_REG_GLOBAL_REFUSED_LEGAL,
+		[O2_REG_FMR] = O2_CHECK_REG_FMR_REFUSED_LEGAL,
+		[O2_REG_FASTREG] = O2_CHECK_REG_FASTREG_REFUSED_LEGAL,
+		[O2_REG_USER] = O2_CHECK_REG_USER_REFUSED_LEGAL,
+		[O2_REG_PHYS] = O2_CHECK_REG_PHYS_REFUSED_LEGAL,
+		[O2_REG_FASTREG_GAPS] = O2_CHECK_REG_FASTREG_GAPS_REFUSED_LEGAL,
+	};
+
+	switch (asked->stage) {
+	case O2_STAGE_MSG_DECODE:
+		return refused_legal_message(expected->msg_decode.msg.ibm_type);
+	case O2_STAGE_MSG_ENCODE:
+		return refused_legal_message(asked->msg_encode.msg.ibm_type);
+	case O2_STAGE_SG_BUILD:
+		return asked->sg.memory.buffer.kind == O2_IOV ? O2_CHECK_SG_IOV_REFUSED_LEGAL
+							      : O2_CHECK_SG_KIOV_REFUSED_LEGAL;
+	case O2_STAGE_DMA_MAP:
+		return dma[asked->dma.device.device.kind];
+	case O2_STAGE_REG_PLAN:
+		return reg[asked->reg.request.mode];
+	case O2_STAGE_RDMA_PLAN:
+		return O2_CHECK_RDMA_REFUSED_LEGAL;
+	case O2_STAGE_TRANSFER:
+	case O2_STAGES:
+		break;
+	}
+	return O2_CHECK_TRANSFER_REFUSED_LEGAL;
+}
+
+/* The checks of how a refusal is worded, by stage; O2_CHECKS: not asked of it. */
+static const struct {
+	enum o2_check_id error, rule, index, cost, where;
+} worded[O2_STAGES] = {
+	[O2_STAGE_MSG_DECODE] = {O2_CHECK_WIRE_ERRNO, O2_CHECK_WIRE_RULE, O2_CHECK_WIRE_INDEX,
+				 O2_CHECK_WIRE_COST, O2_CHECKS},
+	[O2_STAGE_MSG_ENCODE] = {O2_CHECK_WIRE_ERRNO, O2_CHECK_WIRE_RULE, O2_CHECK_WIRE_INDEX, O2_CHECKS,
+				 O2_CHECKS},
+	[O2_STAGE_SG_BUILD] = {O2_CHECK_SG_ERRNO, O2_CHECK_SG_RULE, O2_CHECK_SG_INDEX, O2_CHECKS, O2_CHECKS},
+	[O2_STAGE_DMA_MAP] = {O2_CHECK_DMA_ERRNO, O2_CHECK_DMA_RULE, O2_CHECK_DMA_INDEX, O2_CHECKS,
+			      O2_CHECKS},
+	[O2_STAGE_REG_PLAN] = {O2_CHECK_REG_ERRNO, O2_CHECK_REG_RULE, O2_CHECK_REG_INDEX, O2_CHECKS,
+			       O2_CHECKS},
+	[O2_STAGE_RDMA_PLAN] = {O2_CHECK_RDMA_ERRNO, O2_CHECK_RDMA_RULE, O2_CHECK_RDMA_INDEX, O2_CHECKS,
+				O2_CHECKS},
+	[O2_STAGE_TRANSFER] = {O2_CHECK_TRANSFER_ERRNO, O2_CHECK_TRANSFER_RULE, O2_CHECKS, O2_CHECKS,
+			       O2_CHECK_TRANSFER_WHERE},
+};
+
+static void say_errno(int error, const char *name, char *text, size_t text_bytes)
+{
+	const char *symbol = strerrorname_np(error);
+
+	snprintf(text, text_bytes, "refused with %s%s%s", symbol == NULL ? "an unknown errno" : symbol,
+		 name[0] == '\0' ? "" : ", ", name);
+}
+
+static void differ_refusal(struct o2_comparison *comparison, enum o2_check_id check, const char *field,
+			   const struct o2_answer *expected, const struct o2_answer *found)
+{
+	struct o2_difference *item = o2_differ_text(comparison, check);
+
+	if (item == NULL)
+		return;
+	snprintf(item->field, sizeof(item->field), "%s", field);
+	if (expected->kind == O2_ANSWER_REFUSED)
+		say_errno(expected->refusal.error, expected->refusal.name, item->expected,
+			  sizeof(item->expected));
+	else
+		snprintf(item->expected, sizeof(item->expected), "admitted");
+	if (found->kind == O2_ANSWER_REFUSED)
+		say_errno(found->refusal.error, found->refusal.name, item->found, sizeof(item->found));
+	else
+		snprintf(item->found, sizeof(item->found), "admitted");
+}
+
+static void compare_refusals(struct o2_comparison *comparison, const struct o2_case *asked,
+			     const struct o2_answer *expected, const struct o2_answer *found)
+{
+	const struct o2_answer_refusal *e = &expected->refusal;
+	const struct o2_answer_refusal *f = &found->refusal;
+	const enum o2_check_id where = worded[asked->stage].where;
+	const enum o2_check_id cost = worded[asked->stage].cost;
+	const enum o2_check_id index = worded[asked->stage].index;
+	enum o2_map_answer map = O2_MAP_UNKNOWN;
+
+	if (f->name[0] != '\0')
+		map = o2_error_map_compare(comparison->map, f->name, e->name);
+	comparison->unmapped = f->name[0] != '\0' && map == O2_MAP_UNKNOWN;
+	if (e->error != f->error)
+		differ_refusal(comparison, worded[asked->stage].error, "refused.errno", expected, found);
+	else if (map == O2_MAP_DIFFERS)
+		differ_refusal(comparison, worded[asked->stage].rule, "refused.rule", expected, found);
+	if (index != O2_CHECKS && map == O2_MAP_AGREES && e->index != O2_NO_INDEX &&
+	    f->index != O2_NO_INDEX && e->index != f->index)
+		o2_differ(comparison, index, "refused.index", O2_NO_INDEX, e->index, f->index);
+	if (cost != O2_CHECKS && e->cost != O2_COST_NOT_SAID && f->cost != O2_COST_NOT_SAID &&
+	    e->cost != f->cost)
+		o2_differ(comparison, cost, "refused.class", O2_NO_INDEX, e->cost, f->cost);
+	if (where != O2_CHECKS && f->where != O2_WHERE_NOT_SAID && e->where != f->where)
+		o2_differ(comparison, where, "refused.where", O2_NO_INDEX, e->where, f->where);
+}
+
+/* --- results ---------------------------------------------------------------------------------------------
+ */
+
+static void compare_results(struct o2_comparison *comparison, const struct o2_case *asked,
+			    const struct o2_answer *expected, const struct o2_answer *found)
+{
+	switch (asked->stage) {
+	case O2_STAGE_MSG_DECODE:
+		o2_compare_decoded(comparison, &expected->msg_decode.msg, &found->msg_decode.msg);
+		break;
+	case O2_STAGE_MSG_ENCODE:
+		o2_compare_encoded(comparison, &asked->msg_encode.msg, &expected->msg_encode,
+				   &found->msg_encode);
+		break;
+	case O2_STAGE_SG_BUILD:
+		o2_compare_sg(comparison, &asked->sg, &expected->sg, &found->sg);
+		break;
+	case O2_STAGE_DMA_MAP:
+		o2_compare_dma(comparison, &asked->dma, &expected->dma, &found->dma);
+		break;
+	case O2_STAGE_REG_PLAN:
+		o2_compare_reg(comparison, &asked->reg.request, &expected->reg, &found->reg);
+		break;
+	case O2_STAGE_RDMA_PLAN:
+		o2_compare_rdma(comparison, &asked->rdma, &expected->rdma, &found->rdma);
+		break;
+	case O2_STAGE_TRANSFER:
+	case O2_STAGES:
+		o2_compare_transfer(comparison, &asked->transfer, &expected->transfer, &found->transfer);
+		break;
+	}
+}
+
+/*
+ * A kernel knows one widening of bytes, that of its compiler, and no tolerance: it may refuse a message that
+ * only passes by the other.
+ */
+static bool kernel_may_refuse(const struct o2_case *asked, const struct o2_answer *expected)
+{
+	return asked->stage == O2_STAGE_MSG_DECODE &&
+	       (expected->msg_decode.msg.cksum_flavour == O2_CKSUM_SIGNED ||
+		expected->msg_decode.msg.cksum_flavour == O2_CKSUM_UNVERIFIED);
+}
+
+static void note_fault(struct o2_comparison *comparison, const struct o2_answer_fault *fault)
+{
+	struct o2_difference *item = o2_differ_text(comparison, fault->check);
+
+	if (item == NULL)
+		return;
+	snprintf(item->field, sizeof(item->field), "conduct");
+	snprintf(item->expected, sizeof(item->expected), "an answer");
+	snprintf(item->found, sizeof(item->found), "%s", fault->text);
+}
+
+void o2_compare(struct o2_comparison *comparison, const struct o2_case *asked,
+		const struct o2_answer *expected, const struct o2_answer *found)
+{
+	enum o2_check_id rule = O2_CHECKS;
+
+	comparison->count = 0;
+	comparison->unmapped = false;
+	if (found->conduct.check != O2_CHECKS)
+		note_fault(comparison, &found->conduct);
+	if (found->kind == O2_ANSWER_BROKEN)
+		note_fault(comparison, &found->fault);
+	if (found->kind == O2_ANSWER_BROKEN || found->kind == O2_ANSWER_NOT_IMPLEMENTED)
+		return;
+	if (expected->kind == O2_ANSWER_REFUSED) {
+		rule = o2_check_find(expected->refusal.name);
+		/* What the profile does not ask for need not be refused, nor in these words. */
+		if (rule != O2_CHECKS && o2_check_severity(rule, comparison->profile) == O2_CHECK_OFF)
+			return;
+		if (found->kind == O2_ANSWER_REFUSED)
+			compare_refusals(comparison, asked, expected, found);
+		else
+			differ_refusal(comparison, rule == O2_CHECKS ? worded[asked->stage].error : rule,
+				       "verdict", expected, found);
+		return;
+	}
+	if (found->kind == O2_ANSWER_RESULT)
+		compare_results(comparison, asked, expected, found);
+	else if (comparison->profile != O2_PROFILE_KERNEL || !kernel_may_refuse(asked, expected))
+		differ_refusal(comparison, refused_legal(asked, expected), "verdict", expected, found);
+}

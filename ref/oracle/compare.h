@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef O2_ORACLE_COMPARE_H
+#define O2_ORACLE_COMPARE_H
+
+#include <stdint.h>
+
+#include "oracle/answer.h"
+#include "oracle/case.h"
+#include "oracle/check.h"
+#include "oracle/judge.h"
+#include "oracle/stream.h"
+
+/*
+ * Two answers to one question: in which checks do they differ?  Where the specification decides, results are
+ * compared; where several answers are right, what they have in common is (docs/oracle.md, "What is
+ * compared").
+ */
+
+#define O2_DIFFERENCES		 24u
+#define O2_DIFFERENCE_TEXT_BYTES 96u
+
+struct o2_difference {
+	enum o2_check_id check;
+	char field[O2_DIFFERENCE_TEXT_BYTES]; /* "entry[3].length" */
+	char expected[O2_DIFFERENCE_TEXT_BYTES];
+	char found[O2_ANSWER_TEXT_BYTES];
+};
+
+/* One comparison.  About 550 KiB: keep it off the stack.  Plain data; the map and the cases are borrowed. */
+struct o2_comparison {
+	/* the caller's */
+	enum o2_profile profile;
+	const struct o2_error_map *map;
+
+	/* the result: at most one difference for each check; those that the profile turns off are not in it
+	 */
+	uint32_t count;
+	struct o2_difference item[O2_DIFFERENCES];
+	bool unmapped; /* the implementation's error name is in no map */
+
+	struct o2_stream expected_from, expected_to, found_from, found_to;
+};
+
+/* expected: the reference's answer. */
+void o2_compare(struct o2_comparison *comparison, const struct o2_case *asked,
+		const struct o2_answer *expected, const struct o2_answer *found);
+
+/* --- for the parts, one for each kind of answer ------------------------------------------------------------
+ */
+
+/* Note a difference, unless the check is off or has one.  index: of a list, or O2_NO_INDEX; field has its
+ * "%u". */
+void o2_differ(struct o2_comparison *comparison, enum o2_check_id check, const char *field, uint32_t index,
+	       uint64_t expected, uint64_t found);
+
+/* The same for addresses and keys, shown in hexadecimal. */
+void o2_differ_hex(struct o2_comparison *comparison, enum o2_check_id check, const char *field,
+		   uint32_t index, uint64_t expected, uint64_t found);
+
+/* The same in words; NULL when there is nothing to fill in. */
+struct o2_difference *o2_differ_text(struct o2_comparison *comparison, enum o2_check_id check);
+
+/* Note that the streams differ, at which byte. */
+void o2_differ_stream(struct o2_comparison *comparison, enum o2_check_id check, const char *what,
+		      const struct o2_stream *expected, const struct o2_stream *found);
+
+void o2_compare_decoded(struct o2_comparison *comparison, const struct o2_msg *expected,
+			const struct o2_msg *found);
+void o2_compare_encoded(struct o2_comparison *comparison, const struct o2_msg *msg,
+			const struct o2_answer_bytes *expected, const struct o2_answer_bytes *found);
+void o2_compare_sg(struct o2_comparison *comparison, const struct o2_case_sg *asked,
+		   const struct o2_sg_list *expected, const struct o2_sg_list *found);
+void o2_compare_dma(struct o2_comparison *comparison, const struct o2_case_dma *asked,
+		    const struct o2_dma_list *expected, const struct o2_dma_list *found);
+void o2_compare_reg(struct o2_comparison *comparison, const struct o2_reg_request *request,
+		    const struct o2_reg_plan *expected, const struct o2_reg_plan *found);
+void o2_compare_rdma(struct o2_comparison *comparison, const struct o2_rdma_input *asked,
+		     const struct o2_rdma_plan *expected, const struct o2_rdma_plan *found);
+void o2_compare_transfer(struct o2_comparison *comparison, const struct o2_case_transfer *asked,
+			 const struct o2_answer_transfer *expected, const struct o2_answer_transfer *found);
+
+/* Whether a plan's region is exactly what its fragments span. */
+bool o2_region_is_exact(const struct o2_reg_plan *plan);
+
+#endif

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "oracle/compare.h"
+
+/*
+ * Registration plans: the published fragments, looked up in what is registered, are the bytes of the
+ * segments. That decides, and not how the plan puts it (docs/modes.md).
+ */
+
+#define NONE O2_CHECKS /* the mode has no such check */
+
+static const struct {
+	enum o2_check_id bytes, fragments, peer_limit, access, range, pages, page_list, iova, entries;
+} checks[O2_REG_MODES] = {
+	[O2_REG_GLOBAL] = {O2_CHECK_REG_GLOBAL_BYTES, O2_CHECK_REG_GLOBAL_FRAGMENTS,
+			   O2_CHECK_REG_GLOBAL_PEER_LIMIT, O2_CHECK_REG_GLOBAL_ACCESS, NONE, NONE, NONE, NONE,
+			   NONE},
+	[O2_REG_FMR] = {O2_CHECK_REG_FMR_BYTES, O2_CHECK_REG_FMR_FRAGMENTS, O2_CHECK_REG_FMR_PEER_LIMIT,
+			O2_CHECK_REG_FMR_ACCESS, O2_CHECK_REG_FMR_RANGE, O2_CHECK_REG_FMR_PAGES,
+			O2_CHECK_REG_FMR_PAGE_LIST, NONE, NONE},
+	[O2_REG_FASTREG] = {O2_CHECK_REG_FASTREG_BYTES, O2_CHECK_REG_FASTREG_FRAGMENTS,
+			    O2_CHECK_REG_FASTREG_PEER_LIMIT, O2_CHECK_REG_FASTREG_ACCESS,
+			    O2_CHECK_REG_FASTREG_RANGE, O2_CHECK_REG_FASTREG_PAGES,
+			    O2_CHECK_REG_FASTREG_PAGE_LIST, O2_CHECK_REG_FASTREG_IOVA, NONE},
+	[O2_REG_USER] = {O2_CHECK_REG_USER_BYTES, O2_CHECK_REG_USER_FRAGMENTS, O2_CHECK_REG_USER_PEER_LIMIT,
+			 O2_CHECK_REG_USER_ACCESS, O2_CHECK_REG_USER_RANGE, NONE, NONE,
+			 O2_CHECK_REG_USER_IOVA, NONE},
+	[O2_REG_PHYS] = {O2_CHECK_REG_PHYS_BYTES, O2_CHECK_REG_PHYS_FRAGMENTS, O2_CHECK_REG_PHYS_PEER_LIMIT,
+			 O2_CHECK_REG_PHYS_ACCESS, O2_CHECK_REG_PHYS_RANGE, O2_CHECK_REG_PHYS_PAGES,
+			 O2_CHECK_REG_PHYS_PAGE_LIST, O2_CHECK_REG_PHYS_IOVA, NONE},
+	[O2_REG_FASTREG_GAPS] = {O2_CHECK_REG_FASTREG_GAPS_BYTES, O2_CHECK_REG_FASTREG_GAPS_FRAGMENTS,
+				 O2_CHECK_REG_FASTREG_GAPS_PEER_LIMIT, O2_CHECK_REG_FASTREG_GAPS_ACCESS,
+				 O2_CHECK_REG_FASTREG_GAPS_RANGE, NONE, NONE, O2_CHECK_REG_FASTREG_GAPS_IOVA,
+				 O2_CHECK_REG_FASTREG_GAPS_ENTRIES},
+};
+
+bool o2_region_is_exact(const struct o2_reg_plan *plan)
+{
+	uint64_t low = UINT64_MAX;
+	uint64_t high = 0;
+
+	for (uint32_t i = 0; i < plan->nfrags; i++) {
+		const uint64_t end = plan->frag[i].rf_addr + plan->frag[i].rf_nob;
+
+		if (plan->frag[i].rf_addr < low)
+			low = plan->frag[i].rf_addr;
+		if (end > high)
+			high = end;
+	}
+	return plan->nfrags == 0 || (plan->iova == low && plan->iova + plan->length == high);
+}
+
+/* The fragments as the device would find them; a fragment that leaves the region is a difference. */
+static bool resolve(struct o2_comparison *comparison, const struct o2_reg_plan *plan,
+		    struct o2_stream *stream)
+{
+	o2_stream_clear(stream);
+	for (uint32_t i = 0; i < plan->nfrags; i++) {
+		struct o2_difference *item;
+		uint64_t bad = 0;
+
+		if (o2_stream_of_region(plan, plan->frag[i].rf_addr, plan->frag[i].rf_nob, stream, &bad))
+			continue;
+		item = o2_differ_text(comparison, checks[plan->mode].bytes);
+		if (item == NULL)
+			return false;
+		snprintf(item->field, sizeof(item->field), "frag[%u]", i);
+		snprintf(item->expected, sizeof(item->expected),
+			 "in the region [0x%" PRIx64 ", +%" PRIu64 ")", plan->iova, plan->length);
+		snprintf(item->found, sizeof(item->found), "no such byte: 0x%" PRIx64, bad);
+		return false;
+	}
+	return true;
+}
+
+static void compare_pages(struct o2_comparison *comparison, const struct o2_reg_request *request,
+			  const struct o2_reg_plan *expected, const struct o2_reg_plan *found)
+{
+	const enum o2_check_id pages = checks[request->mode].pages;
+	const enum o2_check_id list = checks[request->mode].page_list;
+
+	if (found->npages > request->max_pages)
+		o2_differ(comparison, pages, "npages", O2_NO_INDEX, expected->npages, found->npages);
+	if (found->page_offset >= request->page_bytes ||
+	    found->iova % request->page_bytes != found->page_offset)
+		o2_differ(comparison, pages, "page_offset", O2_NO_INDEX, expected->page_offset,
+			  found->page_offset);
+	for (uint32_t i = 0; i < found->npages; i++)
+		if (found->page[i] % request->page_bytes != 0)
+			o2_differ_hex(comparison, pages, "page[]", i,
+				      i < expected->npages ? expected->page[i] : 0, found->page[i]);
+	if (found->npages != expected->npages)
+		o2_differ(comparison, list, "npages", O2_NO_INDEX, expected->npages, found->npages);
+	for (uint32_t i = 0; i < found->npages && i < expected->npages; i++)
+		if (found->page[i] != expected->page[i])
+			o2_differ_hex(comparison, list, "page[]", i, expected->page[i], found->page[i]);
+}
+
+static void compare_entries(struct o2_comparison *comparison, const struct o2_reg_plan *expected,
+			    const struct o2_reg_plan *found)
+{
+	const enum o2_check_id check = checks[O2_REG_FASTREG_GAPS].entries;
+
+	if (found->nentries != expected->nentries)
+		o2_differ(comparison, check, "nentries", O2_NO_INDEX, expected->nentries, found->nentries);
+	for (uint32_t i = 0; i < found->nentries && i < expected->nentries; i++) {
+		if (found->entry[i].addr != expected->entry[i].addr)
+			o2_differ_hex(comparison, check, "entry[].addr", i, expected->entry[i].addr,
+				      found->entry[i].addr);
+		if (found->entry[i].length != expected->entry[i].length)
+			o2_differ(comparison, check, "entry[].length", i, expected->entry[i].length,
+				  found->entry[i].length);
+	}
+}
+
+/* A source's region admits no writes by the peer, whatever else it admits; a sink's must. */
+static bool same_access(const struct o2_reg_plan *expected, const struct o2_reg_plan *found)
+{
+	return ((expected->access ^ found->access) & O2_ACCESS_REMOTE_WRITE) == 0;
+}
+
+void o2_compare_reg(struct o2_comparison *comparison, const struct o2_reg_request *request,
+		    const struct o2_reg_plan *expected, const struct o2_reg_plan *found)
+{
+	const enum o2_reg_mode mode = request->mode;
+
+	if (resolve(comparison, found, &comparison->found_from) &&
+	    resolve(comparison, expected, &comparison->expected_from))
+		o2_differ_stream(comparison, checks[mode].bytes, "fragments", &comparison->expected_from,
+				 &comparison->found_from);
+	if (request->side == O2_SINK && found->nfrags > request->peer_max_frags)
+		o2_differ(comparison, checks[mode].peer_limit, "nfrags", O2_NO_INDEX, expected->nfrags,
+			  found->nfrags);
+	if (found->nfrags != expected->nfrags)
+		o2_differ(comparison, checks[mode].fragments, "nfrags", O2_NO_INDEX, expected->nfrags,
+			  found->nfrags);
+	if (!same_access(expected, found))
+		o2_differ(comparison, checks[mode].access, "remote_write", O2_NO_INDEX,
+			  (expected->access & O2_ACCESS_REMOTE_WRITE) != 0,
+			  (found->access & O2_ACCESS_REMOTE_WRITE) != 0);
+	if (checks[mode].range != NONE && !o2_region_is_exact(found))
+		o2_differ_hex(comparison, checks[mode].range, "length", O2_NO_INDEX, expected->length,
+			      found->length);
+	if (checks[mode].iova != NONE && found->iova != expected->iova)
+		o2_differ_hex(comparison, checks[mode].iova, "iova", O2_NO_INDEX, expected->iova,
+			      found->iova);
+	if (checks[mode].pages != NONE)
+		compare_pages(comparison, request, expected, found);
+	if (checks[mode].entries != NONE)
+		compare_entries(comparison, expected, found);
+}

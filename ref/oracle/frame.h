@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef O2_ORACLE_FRAME_H
+#define O2_ORACLE_FRAME_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Frames of the process protocol: 4 bytes of length, little-endian, then one JSON object (docs/oracle.md). */
+
+#define O2_FRAME_HEAD_BYTES 4u
+#define O2_FRAME_MAX_BYTES  (16u << 20)
+
+/* Bytes that grow; owned, free with o2_frame_buffer_free. */
+struct o2_frame_buffer {
+	uint8_t *bytes;
+	size_t used;
+	size_t capacity;
+};
+
+void o2_frame_buffer_free(struct o2_frame_buffer *buffer);
+
+/* Room for that many more bytes behind those in use.  Returns 0 or -ENOMEM. */
+int o2_frame_reserve(struct o2_frame_buffer *buffer, size_t bytes);
+
+/* Append an object as a frame.  Returns 0 or -ENOMEM. */
+int o2_frame_append(struct o2_frame_buffer *buffer, const json_t *object);
+
+/* Forget the first bytes. */
+void o2_frame_consume(struct o2_frame_buffer *buffer, size_t bytes);
+
+enum o2_frame_state {
+	O2_FRAME_PARTIAL, /* more bytes are needed */
+	O2_FRAME_WHOLE,	  /* *length_bytes of JSON behind the head */
+	O2_FRAME_ILLEGAL, /* the length is none: what was sent is no frame */
+};
+
+enum o2_frame_state o2_frame_look(const struct o2_frame_buffer *buffer, uint32_t *length_bytes);
+
+/* The first bytes as text for a report: what can be printed, and dots. */
+void o2_frame_excerpt(const uint8_t *bytes, size_t length_bytes, char *text, size_t text_bytes);
+
+#endif

@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "oracle/child.h"
+#include "oracle/host.h"
+#include "oracle/object.h"
+
+/* A shared object in a child process that shares the slots with us (o2ref/impl.h). */
+
+#define SPARE O2_HOST_BATCH /* the slot in which questions are asked again */
+
+struct object {
+	struct o2_host host;
+	char path[PATH_MAX];
+	struct o2_impl_slots slots;
+	struct o2_object_control *control;
+	struct o2_child child;
+	int printed;		 /* a file in memory: its standard output */
+	off_t printed_bytes;	 /* that are known */
+	uint64_t heap;		 /* the most that was in use after a batch */
+	bool leaks[O2_STAGES];	 /* known to leak: not looked at any more */
+	struct o2_answer answer; /* handed out */
+	struct o2_answer_fault fault[O2_HOST_BATCH];
+	struct o2_answer_fault conduct[O2_HOST_BATCH];
+};
+
+static struct object *object_of(struct o2_host *host)
+{
+	return (struct object *)host;
+}
+
+static off_t printed_now(const struct object *object)
+{
+	return lseek(object->printed, 0, SEEK_END);
+}
+
+/* Fork the child and wait until it has loaded the object.  Returns 0, or -errno with *text. */
+static int start(struct object *object, char *text, size_t text_bytes)
+{
+	char how[O2_OBJECT_TEXT_BYTES], words[128];
+	int in, out, status, rc;
+	char byte;
+
+	object->control->state = O2_OBJECT_STARTING;
+	object->control->text[0] = '\0';
+	object->control->fault_seen = 0;
+	rc = o2_child_fork(&object->child, &in, &out);
+	if (rc == 1) {
+		dup2(object->printed, STDOUT_FILENO);
+		o2_object_child(object->path, &object->slots, object->control, in, out);
+	}
+	if (rc != 0) {
+		snprintf(text, text_bytes, "cannot fork: %s", strerror(-rc));
+		return rc;
+	}
+	rc = o2_child_wait(&object->child, o2_now_ms() + 10 * (uint64_t)object->host.options.timeout_ms);
+	if (rc == 1 && read(object->child.from, &byte, 1) == 1 && object->control->state == O2_OBJECT_READY) {
+		object->printed_bytes = printed_now(object);
+		object->heap = 0;
+		return 0;
+	}
+	snprintf(text, text_bytes, "%s", object->control->text);
+	o2_child_last_words(&object->child, words, sizeof(words));
+	o2_child_end(&object->child, &status);
+	if (object->control->state == O2_OBJECT_STARTING) {
+		o2_child_how(status, how, sizeof(how));
+		snprintf(text, text_bytes, "when it was loaded, %s%s", rc == 0 ? "it hung" : how, words);
+	}
+	return -ENOEXEC;
+}
+
+/* What to say of a child that is gone: where it reached to, if that was known. */
+static void explain_death(struct object *object, int status, const char *words, struct o2_answer_fault *fault)
+{
+	const struct o2_object_control *control = object->control;
+	bool overrun = false, input = false;
+	char how[128], where[128] = "";
+
+	o2_child_how(status, how, sizeof(how));
+	fault->check = WIFEXITED(status) ? O2_CHECK_RUN_EXIT : O2_CHECK_RUN_CRASH;
+	if (control->fault_seen && o2_impl_slots_explain(&object->slots, control->fault_addr, &overrun,
+							 &input, where, sizeof(where))) {
+		if (overrun)
+			fault->check = O2_CHECK_RUN_OVERRUN;
+		else if (input)
+			fault->check = O2_CHECK_RUN_INPUT_WRITTEN;
+		snprintf(fault->text, sizeof(fault->text), "%s at %s",
+			 input || control->fault_write == 1 ? "it wrote" : "it read", where);
+		return;
+	}
+	if (control->fault_seen)
+		snprintf(where, sizeof(where), " at address 0x%llx", (unsigned long long)control->fault_addr);
+	snprintf(fault->text, sizeof(fault->text), "%.100s%.40s%.100s", how, where, words);
+}
+
+/*
+ * One round of slots first to end - 1.  Returns how many of them are answered; if that is not all, the next
+ * one ended the child, and *fault says how.
+ */
+static uint32_t run_round(struct object *object, uint32_t first, uint32_t end, uint32_t repeats,
+			  struct o2_answer_fault *fault)
+{
+	struct o2_object_control *control = object->control;
+	const uint32_t timeout_ms = object->host.options.timeout_ms;
+	char words[128], byte = 0;
+	uint32_t at = first;
+	int status, rc;
+
+	control->first = first;
+	control->count = end - first;
+	control->repeats = repeats;
+	atomic_store_explicit(&control->at, first, memory_order_relaxed);
+	if (write(object->child.to, &byte, 1) == 1) {
+		/* As long as it goes on to another slot in time it does not hang. */
+		do {
+			at = atomic_load_explicit(&control->at, memory_order_relaxed);
+			rc = o2_child_wait(&object->child, o2_now_ms() + timeout_ms);
+		} while (rc == 0 && at != atomic_load_explicit(&control->at, memory_order_relaxed));
+		if (rc == 0) {
+			fault->check = O2_CHECK_RUN_HANG;
+			snprintf(fault->text, sizeof(fault->text), "no answer within %u ms", timeout_ms);
+			o2_child_end(&object->child, &status);
+			return at - first;
+		}
+		if (rc == 1 && read(object->child.from, &byte, 1) == 1)
+			return end - first;
+	}
+	o2_child_last_words(&object->child, words, sizeof(words));
+	o2_child_reap(&object->child, &status);
+	explain_death(object, status, words, fault);
+	return atomic_load_explicit(&control->at, memory_order_relaxed) - first;
+}
+
+/* Answer the questions in slots 0 to count - 1, over as many lives of the child as it takes. */
+static void run_batch(struct object *object, uint32_t count)
+{
+	char text[O2_OBJECT_TEXT_BYTES];
+	struct o2_answer_fault fault;
+	uint32_t done = 0;
+
+	while (done < count) {
+		if (object->child.pid == 0) {
+			object->host.restarts++;
+			if (start(object, text, sizeof(text)) != 0) {
+				fault.check = O2_CHECK_RUN_CRASH;
+				memcpy(fault.text, text, sizeof(text));
+				while (done < count)
+					object->fault[done++] = fault;
+				return;
+			}
+		}
+		done += run_round(object, done, count, 1, &fault);
+		if (done < count)
+			object->fault[done++] = fault;
+	}
+}
+
+/* Ask one question again, alone and several times, and see what it leaves behind. */
+static void look_closely(struct object *object, const struct o2_case *asked, uint32_t index)
+{
+	struct o2_answer_fault *conduct = &object->conduct[index];
+	struct o2_answer_fault ended;
+	uint64_t grown;
+
+	if (object->child.pid == 0)
+		return;
+	o2_impl_put_case(asked, &object->slots.slot[SPARE]);
+	object->control->stage[SPARE] = asked->stage;
+	if (run_round(object, SPARE, SPARE + 1, O2_OBJECT_REPEATS, &ended) != 1) {
+		/* It was asked before and answered; now it is gone. */
+		*conduct = ended;
+		return;
+	}
+	if (printed_now(object) != object->printed_bytes) {
+		conduct->check = O2_CHECK_RUN_STDOUT;
+		snprintf(conduct->text, sizeof(conduct->text), "it printed %lld bytes on standard output",
+			 (long long)(printed_now(object) - object->printed_bytes) / O2_OBJECT_REPEATS);
+		object->printed_bytes = printed_now(object);
+		return;
+	}
+	grown = object->control->heap - object->control->heap_half;
+	if (object->control->heap > object->control->heap_half && conduct->check == O2_CHECKS) {
+		conduct->check = O2_CHECK_RUN_LEAK;
+		snprintf(conduct->text, sizeof(conduct->text), "the heap grows by %llu bytes with each call",
+			 (unsigned long long)(grown / (O2_OBJECT_REPEATS / 2)));
+		if (!object->host.thorough)
+			object->leaks[asked->stage] = true;
+	}
+}
+
+static bool suspicious(struct object *object)
+{
+	const bool printed = printed_now(object) != object->printed_bytes;
+	const bool grown = object->control->heap > object->heap;
+
+	object->printed_bytes = printed_now(object);
+	/* The first batches may well allocate what stays. */
+	if (grown)
+		object->heap = object->control->heap;
+	return printed || grown;
+}
+
+static int ask(struct o2_host *host, struct o2_case *const *asked, uint32_t count, o2_host_answered answered,
+	       void *context)
+{
+	struct object *object = object_of(host);
+
+	for (uint32_t i = 0; i < count; i++) {
+		o2_impl_put_case(asked[i], &object->slots.slot[i]);
+		object->fault[i].check = O2_CHECKS;
+		object->conduct[i].check = O2_CHECKS;
+	}
+	for (uint32_t i = 0; i < count; i++)
+		object->control->stage[i] = asked[i]->stage;
+	run_batch(object, count);
+	for (uint32_t i = 0; i < count; i++) {
+		struct o2_answer_fault *conduct = &object->conduct[i];
+
+		if (object->fault[i].check == O2_CHECKS &&
+		    o2_impl_slot_spoilt(&object->slots.slot[i], conduct->text, sizeof(conduct->text)))
+			conduct->check = O2_CHECK_RUN_OVERRUN;
+	}
+	if (object->child.pid != 0 && (suspicious(object) || host->thorough))
+		for (uint32_t i = 0; i < count; i++)
+			if (object->fault[i].check == O2_CHECKS &&
+			    (host->thorough || !object->leaks[asked[i]->stage]))
+				look_closely(object, asked[i], i);
+	for (uint32_t i = 0; i < count; i++) {
+		object->answer.conduct = object->conduct[i];
+		if (object->fault[i].check == O2_CHECKS)
+			o2_impl_get_answer(asked[i], &object->slots.slot[i], object->control->status[i],
+					   &object->answer);
+		else
+			o2_answer_break(&object->answer, object->fault[i].check, "%s", object->fault[i].text);
+		answered(context, i, &object->answer);
+	}
+	return 0;
+}
+
+static void close_object(struct o2_host *host)
+{
+	struct object *object = object_of(host);
+	int status;
+
+	o2_child_end(&object->child, &status);
+	if (object->control != NULL)
+		munmap(object->control, sizeof(*object->control));
+	if (object->printed >= 0)
+		close(object->printed);
+	o2_impl_slots_destroy(&object->slots);
+	free(object);
+}
+
+static const struct o2_host_ops object_ops = {.ask = ask, .close = close_object};
+
+static int open_parts(struct object *object)
+{
+	int rc = o2_impl_slots_create(O2_HOST_SLOTS, &object->slots);
+
+	if (rc != 0)
+		return rc;
+	object->control = mmap(NULL, sizeof(*object->control), PROT_READ | PROT_WRITE,
+			       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (object->control == MAP_FAILED) {
+		object->control = NULL;
+		return -errno;
+	}
+	object->printed = memfd_create("o2ref-stdout", MFD_CLOEXEC);
+	return object->printed < 0 ? -errno : 0;
+}
+
+int o2_host_open_object(const char *path, const struct o2_host_options *options, struct o2_host **host,
+			char *text, size_t text_bytes)
+{
+	struct object *object = calloc(1, sizeof(*object));
+	int rc = object == NULL ? -ENOMEM : 0;
+
+	if (rc == 0) {
+		object->host = (struct o2_host){
+			.ops = &object_ops, .name = path, .has_capacity = true, .options = *options};
+		object->printed = -1;
+		rc = open_parts(object);
+		if (rc != 0)
+			snprintf(text, text_bytes, "%s", strerror(-rc));
+	}
+	/* dlopen looks for a name without a slash elsewhere. */
+	if (rc == 0 && realpath(path, object->path) == NULL) {
+		rc = -errno;
+		snprintf(text, text_bytes, "%s", strerror(errno));
+	}
+	if (rc == 0)
+		rc = start(object, text, text_bytes);
+	if (rc != 0) {
+		if (object != NULL)
+			close_object(&object->host);
+		return rc;
+	}
+	for (uint32_t i = 0; i < O2_STAGES; i++)
+		object->host.absent[i] = object->control->absent[i] != 0;
+	snprintf(object->host.title, sizeof(object->host.title), "%.60s", object->control->text);
+	*host = &object->host;
+	return 0;
+}

@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "oracle/child.h"
+#include "oracle/frame.h"
+#include "oracle/host.h"
+
+/* A program that speaks the process protocol (docs/oracle.md). */
+
+#define EXIT_NOT_IMPLEMENTED 89
+#define READ_BYTES	     (64u << 10)
+#define GROWTH_BYTES	     (UINT64_C(256) << 20) /* over what it had after WARM_BATCHES */
+#define WARM_BATCHES	     16u
+#define START_FACTOR	     10u
+#define NOISE_BYTES	     (1u << 20) /* of standard error that are kept */
+
+struct program {
+	struct o2_host host;
+	char **argv; /* a copy; the words are the caller's */
+	struct o2_child child;
+	uint32_t batches;
+	uint64_t warm_bytes; /* resident, when it had warmed up */
+	struct o2_frame_buffer out;
+	struct o2_frame_buffer in;
+	struct o2_answer answer; /* handed out */
+};
+
+/* A batch on its way. */
+struct batch {
+	struct o2_case *const *asked;
+	uint32_t count;
+	uint32_t next;			 /* the question that is answered next */
+	size_t sent;			 /* bytes of out */
+	size_t start[O2_HOST_BATCH + 1]; /* of each question's frame in out; empty: not sent */
+	o2_host_answered answered;
+	void *context;
+};
+
+static struct program *program_of(struct o2_host *host)
+{
+	return (struct program *)host;
+}
+
+static void deliver(struct program *program, struct batch *batch)
+{
+	batch->answered(batch->context, batch->next, &program->answer);
+	batch->next++;
+	program->answer.conduct.check = O2_CHECKS;
+}
+
+static _Noreturn void become(char *const *argv, int in, int out, int failed)
+{
+	int error;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	signal(SIGPIPE, SIG_DFL);
+	dup2(in, STDIN_FILENO);
+	dup2(out, STDOUT_FILENO);
+	execvp(argv[0], argv);
+	error = errno;
+	if (write(failed, &error, sizeof(error)) != sizeof(error))
+		_exit(126);
+	_exit(127);
+}
+
+/* Returns 0, or -errno when the program cannot be run. */
+static int start(struct program *program)
+{
+	int failed[2], in, out, status;
+	int error = 0;
+	int rc = pipe2(failed, O_CLOEXEC) == 0 ? 0 : -errno;
+
+	if (rc != 0)
+		return rc;
+	program->in.used = 0;
+	program->batches = 0;
+	rc = o2_child_fork(&program->child, &in, &out);
+	if (rc == 1)
+		become(program->argv, in, out, failed[1]);
+	close(failed[1]);
+	/* The pipe closes with exec, or brings the reason why there was none. */
+	if (rc == 0 && read(failed[0], &error, sizeof(error)) == sizeof(error)) {
+		o2_child_end(&program->child, &status);
+		rc = -error;
+	}
+	close(failed[0]);
+	if (rc == 0 && fcntl(program->child.to, F_SETFL, O_NONBLOCK) != 0)
+		rc = -errno;
+	return rc;
+}
+
+/* The question at hand ended the program, one way or another. */
+static void ended(struct program *program, struct batch *batch, enum o2_check_id check, const char *why)
+{
+	char how[128], words[128];
+	int status;
+
+	o2_child_last_words(&program->child, words, sizeof(words));
+	if (check != O2_CHECK_RUN_CRASH) {
+		o2_child_end(&program->child, &status);
+		o2_answer_break(&program->answer, check, "%.150s%.90s", why, words);
+		deliver(program, batch);
+		return;
+	}
+	o2_child_reap(&program->child, &status);
+	if (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_NOT_IMPLEMENTED) {
+		program->host.absent[batch->asked[batch->next]->stage] = true;
+		program->answer.kind = O2_ANSWER_NOT_IMPLEMENTED;
+	} else {
+		o2_child_how(status, how, sizeof(how));
+		o2_answer_break(&program->answer, WIFEXITED(status) ? O2_CHECK_RUN_EXIT : O2_CHECK_RUN_CRASH,
+				"%s%s", how, words);
+	}
+	deliver(program, batch);
+}
+
+/* The bytes of one frame are the answer to the question at hand. */
+static void take_answer(struct program *program, struct batch *batch, const uint8_t *bytes,
+			uint32_t length_bytes)
+{
+	char excerpt[60];
+	json_error_t error;
+	json_t *object = json_loadb((const char *)bytes, length_bytes, JSON_REJECT_DUPLICATES, &error);
+
+	if (json_is_object(object)) {
+		o2_answer_from_json(batch->asked[batch->next], object, &program->answer);
+	} else {
+		o2_frame_excerpt(bytes, length_bytes, excerpt, sizeof(excerpt));
+		o2_answer_break(&program->answer, O2_CHECK_PROTOCOL_JSON, "%s: '%s'",
+				object == NULL ? error.text : "it is no object", excerpt);
+	}
+	json_decref(object);
+	deliver(program, batch);
+}
+
+/* Skip questions that are not sent. */
+static void skip_unsent(struct program *program, struct batch *batch)
+{
+	while (batch->next < batch->count && batch->start[batch->next] == batch->start[batch->next + 1]) {
+		program->answer.kind = O2_ANSWER_NOT_IMPLEMENTED;
+		deliver(program, batch);
+	}
+}
+
+/* What has been read, frame by frame.  False when it is no frame: the program was ended. */
+static bool take_frames(struct program *program, struct batch *batch)
+{
+	char excerpt[60], why[160];
+	uint32_t length;
+
+	for (;;) {
+		skip_unsent(program, batch);
+		switch (o2_frame_look(&program->in, &length)) {
+		case O2_FRAME_PARTIAL:
+			return true;
+		case O2_FRAME_ILLEGAL:
+			o2_frame_excerpt(program->in.bytes, program->in.used, excerpt, sizeof(excerpt));
+			snprintf(why, sizeof(why), "not a frame: it begins with '%s'", excerpt);
+			ended(program, batch, O2_CHECK_PROTOCOL_FRAME, why);
+			return false;
+		case O2_FRAME_WHOLE:
+			break;
+		}
+		if (batch->next == batch->count)
+			return true;
+		take_answer(program, batch, program->in.bytes + O2_FRAME_HEAD_BYTES, length);
+		o2_frame_consume(&program->in, O2_FRAME_HEAD_BYTES + length);
+	}
+}
+
+/* Send and receive once there is something to do.  False when the program is gone. */
+static bool exchange(struct program *program, struct batch *batch, uint64_t until_ms)
+{
+	struct pollfd fds[2] = {
+		{.fd = program->child.from, .events = POLLIN},
+		{.fd = batch->sent < program->out.used ? program->child.to : -1, .events = POLLOUT},
+	};
+	const uint64_t now = o2_now_ms();
+	char why[64];
+	ssize_t n;
+
+	n = poll(fds, 2, now < until_ms ? (int)(until_ms - now) : 0);
+	if (n == 0) {
+		snprintf(why, sizeof(why), "no answer within %u ms", program->host.options.timeout_ms);
+		ended(program, batch, O2_CHECK_RUN_HANG, why);
+		return false;
+	}
+	if (fds[1].revents != 0) {
+		n = write(program->child.to, program->out.bytes + batch->sent,
+			  program->out.used - batch->sent);
+		if (n > 0)
+			batch->sent += (size_t)n;
+		else if (errno == EPIPE) /* it reads no more; what it still says is read below */
+			batch->sent = program->out.used;
+	}
+	if (fds[0].revents == 0)
+		return true;
+	if (o2_frame_reserve(&program->in, READ_BYTES) != 0) {
+		ended(program, batch, O2_CHECK_PROTOCOL_FRAME, "no memory for so long an answer");
+		return false;
+	}
+	n = read(program->child.from, program->in.bytes + program->in.used, READ_BYTES);
+	if (n > 0) {
+		program->in.used += (size_t)n;
+		return take_frames(program, batch);
+	}
+	if (program->in.used > 0)
+		ended(program, batch, O2_CHECK_PROTOCOL_FRAME, "it ended in the middle of a frame");
+	else
+		ended(program, batch, O2_CHECK_RUN_CRASH, "");
+	return false;
+}
+
+/* Pages in memory now, in bytes; 0 when that cannot be found out. */
+static uint64_t resident_bytes(pid_t pid)
+{
+	unsigned long long pages = 0;
+	char path[64];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/statm", (int)pid);
+	file = fopen(path, "r");
+	if (file == NULL)
+		return 0;
+	if (fscanf(file, "%*u %llu", &pages) != 1)
+		pages = 0;
+	fclose(file);
+	return pages * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+/* After a batch: does it grow and grow? */
+static void look_at_memory(struct program *program)
+{
+	uint64_t bytes;
+
+	if (++program->batches % WARM_BATCHES != 0)
+		return;
+	if (lseek(program->child.noise, 0, SEEK_END) > NOISE_BYTES && ftruncate(program->child.noise, 0) != 0)
+		return;
+	bytes = resident_bytes(program->child.pid);
+	if (program->batches == WARM_BATCHES)
+		program->warm_bytes = bytes;
+	if (bytes <= program->warm_bytes + GROWTH_BYTES)
+		return;
+	program->answer.conduct.check = O2_CHECK_PROTOCOL_MEMORY;
+	snprintf(program->answer.conduct.text, sizeof(program->answer.conduct.text),
+		 "it has %llu MiB in memory, %llu MiB after its first answers",
+		 (unsigned long long)(bytes >> 20), (unsigned long long)(program->warm_bytes >> 20));
+	program->warm_bytes = bytes;
+}
+
+/* The frames of the questions that are not answered yet. */
+static int write_questions(struct program *program, struct batch *batch)
+{
+	int rc = 0;
+
+	program->out.used = 0;
+	batch->sent = 0;
+	for (uint32_t i = batch->next; i < batch->count; i++) {
+		json_t *object = NULL;
+
+		batch->start[i] = program->out.used;
+		if (!program->host.absent[batch->asked[i]->stage])
+			object = o2_case_to_json(batch->asked[i]);
+		if (rc == 0 && object != NULL)
+			rc = o2_frame_append(&program->out, object);
+		json_decref(object);
+	}
+	batch->start[batch->count] = program->out.used;
+	return rc;
+}
+
+/* Answers that nobody asked for would be taken for those to come. */
+static void end_talker(struct program *program)
+{
+	int status;
+
+	o2_child_end(&program->child, &status);
+	program->answer.conduct.check = O2_CHECK_PROTOCOL_FRAME;
+	snprintf(program->answer.conduct.text, sizeof(program->answer.conduct.text),
+		 "%zu bytes more than the answers that were asked for", program->in.used);
+}
+
+static int ask(struct o2_host *host, struct o2_case *const *asked, uint32_t count, o2_host_answered answered,
+	       void *context)
+{
+	struct program *program = program_of(host);
+	struct batch batch = {.asked = asked, .count = count, .answered = answered, .context = context};
+	int rc = write_questions(program, &batch);
+
+	while (rc == 0) {
+		uint64_t until_ms, limit_ms = host->options.timeout_ms;
+		uint32_t before;
+
+		skip_unsent(program, &batch);
+		if (batch.next == count)
+			break;
+		if (program->child.pid == 0) {
+			host->restarts++;
+			rc = start(program);
+			if (rc == 0)
+				rc = write_questions(program, &batch);
+			continue;
+		}
+		/* The limit runs anew with each answer; a program that has just begun gets more. */
+		if (program->batches == 0)
+			limit_ms *= START_FACTOR;
+		before = batch.next;
+		until_ms = o2_now_ms() + limit_ms;
+		while (batch.next == before && exchange(program, &batch, until_ms))
+			;
+	}
+	if (rc == 0 && program->child.pid != 0) {
+		look_at_memory(program);
+		if (program->in.used > 0)
+			end_talker(program);
+	}
+	return rc;
+}
+
+static void close_program(struct o2_host *host)
+{
+	struct program *program = program_of(host);
+	int status;
+
+	o2_child_end(&program->child, &status);
+	o2_frame_buffer_free(&program->out);
+	o2_frame_buffer_free(&program->in);
+	free(program->argv);
+	free(program);
+}
+
+static char **copy_of(char *const *argv)
+{
+	size_t count = 0;
+	char **copy;
+
+	while (argv[count] != NULL)
+		count++;
+	copy = calloc(count + 1, sizeof(*copy));
+	if (copy != NULL)
+		memcpy(copy, argv, count * sizeof(*copy));
+	return copy;
+}
+
+int o2_host_open_program(char *const *argv, const struct o2_host_options *options, struct o2_host **host,
+			 char *text, size_t text_bytes)
+{
+	static const struct o2_host_ops ops = {.ask = ask, .close = close_program};
+	struct program *program = calloc(1, sizeof(*program));
+	int rc = program == NULL ? -ENOMEM : 0;
+
+	if (rc == 0) {
+		program->host = (struct o2_host){.ops = &ops, .name = argv[0], .options = *options};
+		program->argv = copy_of(argv);
+		program->answer.conduct.check = O2_CHECKS;
+		rc = program->argv == NULL ? -ENOMEM : start(program);
+	}
+	if (rc != 0) {
+		snprintf(text, text_bytes, "%s", strerror(-rc));
+		if (program != NULL)
+			close_program(&program->host);
+		return rc;
+	}
+	*host = &program->host;
+	return 0;
+}

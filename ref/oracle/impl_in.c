@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: MIT */
+#include <string.h>
+
+#include "oracle/impl_slot.h"
+
+/* Cases as the input structs of o2ref/impl.h, and the arrays that their answers go to. */
+
+static struct o2_impl_wire_options put_options(const struct o2_wire_options *options)
+{
+	return (struct o2_impl_wire_options){
+		.max_frags = options->max_frags,
+		.require_checksum = options->require_checksum,
+		.any_lnd = options->any_lnd,
+		.tolerate_immediate_checksum = options->tolerate_immediate_checksum,
+	};
+}
+
+static void put_decode(const struct o2_case_msg_decode *asked, struct o2_impl_slot *slot)
+{
+	uint8_t *bytes = slot->part[O2_PART_BYTES] + o2_impl_part_bytes(O2_PART_BYTES) - asked->length_bytes;
+	struct o2_impl_msg *out = &slot->out->msg_decode;
+
+	memcpy(bytes, asked->bytes, asked->length_bytes);
+	slot->in->msg_decode = (struct o2_impl_msg_decode_in){
+		.options = put_options(&asked->options),
+		.bytes = bytes,
+		.length_bytes = asked->length_bytes,
+	};
+	out->rd.capacity = O2_IMPL_MAX_FRAGS;
+	out->rd.rd_frags = o2_impl_slot_array(slot, O2_PART_A, "rd_frags", O2_IMPL_MAX_FRAGS,
+					      sizeof(struct o2_impl_frag));
+	out->payload_capacity_bytes = O2_IMPL_PAYLOAD_BYTES;
+	out->payload = o2_impl_slot_array(slot, O2_PART_B, "payload", O2_IMPL_PAYLOAD_BYTES, 1);
+}
+
+static void put_lnet(const struct o2_lnet_hdr *hdr, struct o2_impl_lnet_hdr *out)
+{
+	const struct o2_lnet_handle *wmd = NULL;
+
+	out->dest_nid = hdr->dest_nid;
+	out->src_nid = hdr->src_nid;
+	out->dest_pid = hdr->dest_pid;
+	out->src_pid = hdr->src_pid;
+	out->type = hdr->type;
+	out->payload_length = hdr->payload_length;
+	switch (hdr->type) {
+	case O2_LNET_ACK:
+		wmd = &hdr->msg.ack.dst_wmd;
+		out->match_bits = hdr->msg.ack.match_bits;
+		out->mlength = hdr->msg.ack.mlength;
+		break;
+	case O2_LNET_PUT:
+		wmd = &hdr->msg.put.ack_wmd;
+		out->match_bits = hdr->msg.put.match_bits;
+		out->hdr_data = hdr->msg.put.hdr_data;
+		out->ptl_index = hdr->msg.put.ptl_index;
+		out->offset = hdr->msg.put.offset;
+		break;
+	case O2_LNET_GET:
+		wmd = &hdr->msg.get.return_wmd;
+		out->match_bits = hdr->msg.get.match_bits;
+		out->ptl_index = hdr->msg.get.ptl_index;
+		out->src_offset = hdr->msg.get.src_offset;
+		out->sink_length = hdr->msg.get.sink_length;
+		break;
+	case O2_LNET_REPLY:
+		wmd = &hdr->msg.reply.dst_wmd;
+		break;
+	default:
+		return;
+	}
+	out->wmd_interface_cookie = wmd->wh_interface_cookie;
+	out->wmd_object_cookie = wmd->wh_object_cookie;
+}
+
+static void put_frags(struct o2_impl_slot *slot, const struct o2_rdma_desc *desc, struct o2_impl_desc *out)
+{
+	const uint32_t count = desc->rd_nfrags < O2_MAX_FRAGS ? desc->rd_nfrags : O2_MAX_FRAGS;
+
+	out->rd_key = desc->rd_key;
+	out->rd_nfrags = desc->rd_nfrags;
+	out->capacity = count;
+	out->rd_frags = o2_impl_slot_input(slot, count * sizeof(out->rd_frags[0]));
+	for (uint32_t i = 0; i < count; i++)
+		out->rd_frags[i] = (struct o2_impl_frag){.rf_addr = desc->rd_frags[i].rf_addr,
+							 .rf_nob = desc->rd_frags[i].rf_nob};
+}
+
+static void put_body(const struct o2_case_msg_encode *asked, struct o2_impl_slot *slot,
+		     struct o2_impl_msg *out)
+{
+	const struct o2_msg *msg = &asked->msg;
+
+	switch (msg->ibm_type) {
+	case O2_MSG_CONNREQ:
+	case O2_MSG_CONNACK:
+		out->ibcp_queue_depth = msg->u.connparams.ibcp_queue_depth;
+		out->ibcp_max_frags = msg->u.connparams.ibcp_max_frags;
+		out->ibcp_max_msg_size = msg->u.connparams.ibcp_max_msg_size;
+		break;
+	case O2_MSG_IMMEDIATE:
+		put_lnet(&msg->u.immediate.hdr, &out->hdr);
+		out->payload_capacity_bytes = sizeof(asked->payload);
+		out->payload = o2_impl_slot_input(slot, sizeof(asked->payload));
+		memcpy(out->payload, asked->payload, sizeof(asked->payload));
+		break;
+	case O2_MSG_PUT_REQ:
+		put_lnet(&msg->u.putreq.hdr, &out->hdr);
+		out->cookie = msg->u.putreq.ibprm_cookie;
+		break;
+	case O2_MSG_PUT_ACK:
+		out->ibpam_src_cookie = msg->u.putack.ibpam_src_cookie;
+		out->ibpam_dst_cookie = msg->u.putack.ibpam_dst_cookie;
+		put_frags(slot, &msg->u.putack.ibpam_rd, &out->rd);
+		break;
+	case O2_MSG_GET_REQ:
+		put_lnet(&msg->u.get.hdr, &out->hdr);
+		out->cookie = msg->u.get.ibgm_cookie;
+		put_frags(slot, &msg->u.get.ibgm_rd, &out->rd);
+		break;
+	case O2_MSG_PUT_NAK:
+	case O2_MSG_PUT_DONE:
+	case O2_MSG_GET_DONE:
+		out->cookie = msg->u.completion.ibcm_cookie;
+		out->ibcm_status = msg->u.completion.ibcm_status;
+		break;
+	default:
+		break;
+	}
+}
+
+static void put_encode(const struct o2_case_msg_encode *asked, struct o2_impl_slot *slot)
+{
+	const struct o2_msg *msg = &asked->msg;
+	struct o2_impl_msg *out = &slot->in->msg_encode.msg;
+
+	memset(&slot->in->msg_encode, 0, sizeof(slot->in->msg_encode));
+	slot->in->msg_encode.options = put_options(&asked->options);
+	out->big_endian = msg->order == O2_BIG_ENDIAN;
+	out->ibm_type = msg->ibm_type;
+	out->ibm_credits = msg->ibm_credits;
+	out->cksum_flavour = (uint8_t)msg->cksum_flavour;
+	out->ibm_version = msg->ibm_version;
+	out->ibm_srcnid = msg->ibm_srcnid;
+	out->ibm_srcstamp = msg->ibm_srcstamp;
+	out->ibm_dstnid = msg->ibm_dstnid;
+	out->ibm_dststamp = msg->ibm_dststamp;
+	put_body(asked, slot, out);
+	slot->out->msg_encode.capacity_bytes = asked->capacity_bytes;
+	slot->out->msg_encode.bytes = o2_impl_slot_array(slot, O2_PART_A, "bytes", asked->capacity_bytes, 1);
+}
+
+static void put_buffer(struct o2_impl_slot *slot, const struct o2_case_buffer *memory,
+		       struct o2_impl_buffer *buffer, struct o2_impl_space *space)
+{
+	const struct o2_buffer *from = &memory->buffer;
+	struct o2_impl_kiov *kiov;
+	struct o2_impl_iov *iov;
+	struct o2_impl_vrange *range;
+	uint32_t *pages;
+
+	*buffer = (struct o2_impl_buffer){
+		.kind = from->kind, .count = from->count, .offset = from->offset, .nob = from->nob};
+	if (from->kind == O2_IOV) {
+		iov = o2_impl_slot_input(slot, from->count * sizeof(*iov));
+		for (uint32_t i = 0; i < from->count; i++)
+			iov[i] = (struct o2_impl_iov){.base = from->iov[i].base, .len = from->iov[i].len};
+		buffer->iov = iov;
+	} else {
+		kiov = o2_impl_slot_input(slot, from->count * sizeof(*kiov));
+		for (uint32_t i = 0; i < from->count; i++)
+			kiov[i] = (struct o2_impl_kiov){.page = from->kiov[i].page,
+							.offset = from->kiov[i].offset,
+							.len = from->kiov[i].len};
+		buffer->kiov = kiov;
+	}
+	range = o2_impl_slot_input(slot, memory->space.nranges * sizeof(*range));
+	for (uint32_t i = 0; i < memory->space.nranges; i++) {
+		pages = o2_impl_slot_input(slot, memory->space.range[i].npages * sizeof(*pages));
+		memcpy(pages, memory->space.range[i].page, memory->space.range[i].npages * sizeof(*pages));
+		range[i] = (struct o2_impl_vrange){.base = memory->space.range[i].base,
+						   .npages = memory->space.range[i].npages,
+						   .page = pages};
+	}
+	*space = (struct o2_impl_space){.page_bytes = memory->space.page_bytes,
+					.npages = memory->space.npages,
+					.nranges = memory->space.nranges,
+					.range = range};
+}
+
+static void put_device(struct o2_impl_slot *slot, const struct o2_dma_device *from,
+		       struct o2_impl_device *device)
+{
+	uint8_t *unmapped;
+	uint32_t *pages;
+
+	*device = (struct o2_impl_device){
+		.kind = from->kind,
+		.page_bytes = from->page_bytes,
+		.npages = from->npages,
+		.base = from->base,
+	};
+	if (from->unmapped != NULL) {
+		unmapped = o2_impl_slot_input(slot, (from->npages + 7) / 8);
+		memcpy(unmapped, from->unmapped, (from->npages + 7) / 8);
+		device->unmapped = unmapped;
+	}
+	if (from->kind != O2_DMA_IOMMU)
+		return;
+	device->fault = from->iommu.fault;
+	device->merge = from->iommu.merge;
+	pages = o2_impl_slot_input(slot, from->npages * sizeof(*pages));
+	memcpy(pages, from->iommu.device_page, from->npages * sizeof(*pages));
+	device->device_page = pages;
+}
+
+static void put_segments(struct o2_impl_slot *slot, const struct o2_dma_list *from,
+			 struct o2_impl_dma_list *list)
+{
+	*list = (struct o2_impl_dma_list){.count = from->count, .capacity = from->count, .nob = from->nob};
+	list->segment = o2_impl_slot_input(slot, from->count * sizeof(list->segment[0]));
+	for (uint32_t i = 0; i < from->count; i++)
+		list->segment[i] = (struct o2_impl_segment){.addr = from->segment[i].addr,
+							    .length = from->segment[i].length};
+}
+
+static void put_dma(const struct o2_case_dma *asked, struct o2_impl_slot *slot)
+{
+	struct o2_impl_sg_list *list = &slot->in->dma.list;
+
+	*list = (struct o2_impl_sg_list){.count = asked->list.count,
+					 .capacity = asked->list.count,
+					 .gaps = asked->list.gaps,
+					 .nob = asked->list.nob};
+	list->entry = o2_impl_slot_input(slot, list->count * sizeof(list->entry[0]));
+	for (uint32_t i = 0; i < list->count; i++)
+		list->entry[i] = (struct o2_impl_sg_entry){.page = asked->list.entry[i].page,
+							   .offset = asked->list.entry[i].offset,
+							   .length = asked->list.entry[i].length};
+	put_device(slot, &asked->device.device, &slot->in->dma.device);
+	slot->out->dma.capacity = O2_IMPL_MAX_FRAGS;
+	slot->out->dma.segment = o2_impl_slot_array(slot, O2_PART_A, "segment", O2_IMPL_MAX_FRAGS,
+						    sizeof(struct o2_impl_segment));
+}
+
+static void put_reg(const struct o2_case_reg *asked, struct o2_impl_slot *slot)
+{
+	const struct o2_reg_request *request = &asked->request;
+
+	slot->in->reg.request = (struct o2_impl_reg_request){
+		.mode = request->mode,
+		.side = request->side,
+		.page_bytes = request->page_bytes,
+		.max_pages = request->max_pages,
+		.peer_max_frags = request->peer_max_frags,
+		.gaps = request->gaps,
+		.iova = request->iova,
+		.contiguous = request->contiguous,
+	};
+	put_segments(slot, &asked->list, &slot->in->reg.list);
+}
+
+static void plan_arrays(struct o2_impl_slot *slot, struct o2_impl_reg_plan *plan, enum o2_impl_part first,
+			const char *const *names)
+{
+	plan->page_capacity = O2_IMPL_MAX_FRAGS;
+	plan->page = o2_impl_slot_array(slot, first, names[0], O2_IMPL_MAX_FRAGS, sizeof(plan->page[0]));
+	plan->entry_capacity = O2_IMPL_MAX_FRAGS;
+	plan->entry =
+		o2_impl_slot_array(slot, first + 1, names[1], O2_IMPL_MAX_FRAGS, sizeof(plan->entry[0]));
+	plan->frag_capacity = O2_IMPL_MAX_FRAGS;
+	plan->frag = o2_impl_slot_array(slot, first + 2, names[2], O2_IMPL_MAX_FRAGS, sizeof(plan->frag[0]));
+}
+
+static void work_arrays(struct o2_impl_slot *slot, struct o2_impl_rdma_plan *plan)
+{
+	plan->wr_capacity = O2_IMPL_MAX_FRAGS;
+	plan->wr = o2_impl_slot_array(slot, O2_PART_WR, "wr", O2_IMPL_MAX_FRAGS, sizeof(plan->wr[0]));
+	plan->sge_capacity = O2_IMPL_MAX_FRAGS * O2_IMPL_MAX_WRQ_SGE;
+	plan->sge = o2_impl_slot_array(slot, O2_PART_SGE, "sge", plan->sge_capacity, sizeof(plan->sge[0]));
+}
+
+static void put_rdma(const struct o2_rdma_input *asked, struct o2_impl_slot *slot)
+{
+	struct o2_impl_rdma_in *in = &slot->in->rdma;
+
+	put_frags(slot, &asked->source, &in->source);
+	put_frags(slot, &asked->sink, &in->sink);
+	in->nob = asked->nob;
+	in->limits = (struct o2_impl_rdma_limits){.max_wrs = asked->limits.max_wrs,
+						  .wrq_sge = asked->limits.wrq_sge};
+	work_arrays(slot, &slot->out->rdma);
+}
+
+static void put_transfer(const struct o2_case_transfer *asked, struct o2_impl_slot *slot)
+{
+	static const char *const names[2][3] = {{"source.page", "source.entry", "source.frag"},
+						{"sink.page", "sink.entry", "sink.frag"}};
+	struct o2_impl_transfer_in *in = &slot->in->transfer;
+	struct o2_impl_memory *memory[] = {&in->source, &in->sink};
+
+	memset(in, 0, sizeof(*in));
+	in->op = asked->get ? O2_IMPL_GET : O2_IMPL_PUT;
+	in->max_frags = asked->max_frags;
+	in->wrq_sge = asked->wrq_sge;
+	for (uint32_t i = 0; i < 2; i++) {
+		put_buffer(slot, &asked->node[i].memory, &memory[i]->buffer, &memory[i]->space);
+		put_device(slot, &asked->node[i].device.device, &memory[i]->device);
+		memory[i]->mode = asked->node[i].mode;
+		memory[i]->max_pages = asked->node[i].max_pages;
+		memory[i]->iova = asked->node[i].iova;
+		memory[i]->key = asked->node[i].key;
+	}
+	plan_arrays(slot, &slot->out->transfer.source, O2_PART_A, names[0]);
+	plan_arrays(slot, &slot->out->transfer.sink, O2_PART_D, names[1]);
+	work_arrays(slot, &slot->out->transfer.plan);
+}
+
+void o2_impl_put_case(const struct o2_case *asked, struct o2_impl_slot *slot)
+{
+	static const char *const names[] = {"page", "entry", "frag"};
+
+	o2_impl_slot_reset(slot);
+	switch (asked->stage) {
+	case O2_STAGE_MSG_DECODE:
+		put_decode(&asked->msg_decode, slot);
+		break;
+	case O2_STAGE_MSG_ENCODE:
+		put_encode(&asked->msg_encode, slot);
+		break;
+	case O2_STAGE_SG_BUILD:
+		slot->in->sg.max_entries = asked->sg.max_entries;
+		slot->in->sg.reserved = 0;
+		put_buffer(slot, &asked->sg.memory, &slot->in->sg.buffer, &slot->in->sg.space);
+		slot->out->sg.capacity = O2_IMPL_MAX_FRAGS;
+		slot->out->sg.entry = o2_impl_slot_array(slot, O2_PART_A, "entry", O2_IMPL_MAX_FRAGS,
+							 sizeof(struct o2_impl_sg_entry));
+		break;
+	case O2_STAGE_DMA_MAP:
+		put_dma(&asked->dma, slot);
+		break;
+	case O2_STAGE_REG_PLAN:
+		put_reg(&asked->reg, slot);
+		plan_arrays(slot, &slot->out->reg, O2_PART_A, names);
+		break;
+	case O2_STAGE_RDMA_PLAN:
+		put_rdma(&asked->rdma, slot);
+		break;
+	case O2_STAGE_TRANSFER:
+	case O2_STAGES:
+		put_transfer(&asked->transfer, slot);
+		break;
+	}
+}

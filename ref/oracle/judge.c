@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: MIT */
+#include "oracle/judge.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/json.h"
+
+/* Load a JSON file that is the named form.  NULL with a line in text. */
+static json_t *load_form(const char *path, const char *form, char *text, size_t text_bytes)
+{
+	struct o2_error error = {0};
+	json_error_t where;
+	json_t *object = json_load_file(path, JSON_REJECT_DUPLICATES, &where);
+	char words[160];
+
+	if (object == NULL) {
+		snprintf(text, text_bytes, "%s: %s (line %d)", path, where.text, where.line);
+		return NULL;
+	}
+	if (o2_json_expect_form(object, form, &error) != 0) {
+		o2_error_text(&error, words, sizeof(words));
+		snprintf(text, text_bytes, "%s: %s; expected the form %s", path, words, form);
+		json_decref(object);
+		return NULL;
+	}
+	return object;
+}
+
+/* A rule's id, or the beginning of one with a star. */
+static bool is_rule(const json_t *value)
+{
+	const char *rule = json_string_value(value);
+	const size_t length = rule == NULL ? 0 : strlen(rule);
+
+	if (length == 0)
+		return false;
+	return rule[length - 1] == '*' || o2_check_find(rule) != O2_CHECKS;
+}
+
+static const json_t *wrong_rule(const json_t *rules)
+{
+	const json_t *rule;
+	size_t i;
+
+	if (!json_is_array(rules))
+		return is_rule(rules) ? NULL : rules;
+	json_array_foreach(rules, i, rule) if (!is_rule(rule)) return rule;
+	return NULL;
+}
+
+int o2_error_map_read(const char *path, struct o2_error_map *map, char *text, size_t text_bytes)
+{
+	json_t *object = load_form(path, "o2ref/error_map", text, text_bytes);
+	json_t *errors = json_object_get(object, "errors");
+	const char *name;
+	json_t *rules;
+	int rc = 0;
+
+	map->errors = NULL;
+	if (object == NULL)
+		return -EINVAL;
+	if (!json_is_object(errors)) {
+		snprintf(text, text_bytes, "%s: errors is not an object", path);
+		rc = -EINVAL;
+	}
+	json_object_foreach(errors, name, rules)
+	{
+		const json_t *wrong = wrong_rule(rules);
+
+		if (wrong == NULL)
+			continue;
+		snprintf(text, text_bytes, "%s: errors.%.40s: %.60s is not the id of a rule", path, name,
+			 json_is_string(wrong) ? json_string_value(wrong) : "a value that is no string");
+		rc = -EINVAL;
+	}
+	if (rc == 0)
+		map->errors = json_incref(errors);
+	json_decref(object);
+	return rc;
+}
+
+void o2_error_map_free(struct o2_error_map *map)
+{
+	json_decref(map->errors);
+	map->errors = NULL;
+}
+
+static bool stands_for(const json_t *value, const char *rule)
+{
+	const char *pattern = json_string_value(value);
+	const size_t length = strlen(pattern);
+
+	if (pattern[length - 1] == '*')
+		return strncmp(pattern, rule, length - 1) == 0;
+	return strcmp(pattern, rule) == 0;
+}
+
+enum o2_map_answer o2_error_map_compare(const struct o2_error_map *map, const char *name, const char *rule)
+{
+	const json_t *rules = json_object_get(map->errors, name);
+	const json_t *value;
+	size_t i;
+
+	if (rules == NULL) {
+		if (o2_check_find(name) == O2_CHECKS)
+			return O2_MAP_UNKNOWN;
+		return strcmp(name, rule) == 0 ? O2_MAP_AGREES : O2_MAP_DIFFERS;
+	}
+	if (!json_is_array(rules))
+		return stands_for(rules, rule) ? O2_MAP_AGREES : O2_MAP_DIFFERS;
+	json_array_foreach(rules, i, value) if (stands_for(value, rule)) return O2_MAP_AGREES;
+	return O2_MAP_DIFFERS;
+}
+
+/* --- known differences -----------------------------------------------------------------------------------
+ */
+
+static int read_known(const json_t *item, const char *path, struct o2_known *known, char *text,
+		      size_t text_bytes)
+{
+	const char *name = json_string_value(json_object_get(item, "check"));
+	const char *reason = json_string_value(json_object_get(item, "reason"));
+	enum o2_check_id check = name == NULL ? O2_CHECKS : o2_check_find(name);
+
+	if (check == O2_CHECKS) {
+		snprintf(text, text_bytes, "%s: '%.80s' is no check (see: o2ref check --list-checks)", path,
+			 name == NULL ? "" : name);
+		return -EINVAL;
+	}
+	if (reason == NULL || reason[0] == '\0') {
+		snprintf(text, text_bytes, "%s: %s has no reason", path, name);
+		return -EINVAL;
+	}
+	known->listed[check] = true;
+	return json_object_set_new(known->reasons, name, json_string(reason)) == 0 ? 0 : -ENOMEM;
+}
+
+int o2_known_read(const char *path, struct o2_known *known, char *text, size_t text_bytes)
+{
+	json_t *object = load_form(path, "o2ref/known_differences", text, text_bytes);
+	const json_t *list = json_object_get(object, "differences");
+	const json_t *item;
+	size_t i;
+	int rc = 0;
+
+	memset(known, 0, sizeof(*known));
+	if (object == NULL)
+		return -EINVAL;
+	known->reasons = json_object();
+	if (!json_is_array(list)) {
+		snprintf(text, text_bytes, "%s: differences is not an array", path);
+		rc = -EINVAL;
+	}
+	json_array_foreach(list, i, item) if (rc == 0) rc = read_known(item, path, known, text, text_bytes);
+	json_decref(object);
+	if (rc != 0)
+		o2_known_free(known);
+	return rc;
+}
+
+void o2_known_free(struct o2_known *known)
+{
+	json_decref(known->reasons);
+	memset(known, 0, sizeof(*known));
+}
+
+const char *o2_known_reason(const struct o2_known *known, enum o2_check_id check)
+{
+	return known->listed[check] ? json_string_value(json_object_get(known->reasons, o2_check_name(check)))
+				    : NULL;
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef O2_ORACLE_OBJECT_H
+#define O2_ORACLE_OBJECT_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "oracle/impl_slot.h"
+
+/* What host_object.c and the process that it forks (object_child.c) say to each other. */
+
+#define O2_HOST_SLOTS	     33u /* a batch, and one to ask again in */
+#define O2_OBJECT_TEXT_BYTES 256u
+#define O2_OBJECT_REPEATS    8u /* calls that show whether the heap grows with each */
+
+enum o2_object_state {
+	O2_OBJECT_STARTING,
+	O2_OBJECT_READY,
+	O2_OBJECT_UNUSABLE, /* text says why */
+};
+
+/* Shared memory beside the slots. */
+struct o2_object_control {
+	uint32_t state; /* enum o2_object_state */
+	char text[O2_OBJECT_TEXT_BYTES];
+	uint32_t absent[O2_STAGES];
+
+	/* A round: slots first to first + count - 1 are answered, each repeats times. */
+	uint32_t first;
+	uint32_t count;
+	uint32_t repeats;
+	uint32_t stage[O2_HOST_SLOTS];
+	int32_t status[O2_HOST_SLOTS];
+	_Atomic uint32_t at; /* the slot in work */
+
+	/* Of the last slot: bytes of the heap in use after half of the calls and after all. */
+	uint64_t heap_half;
+	uint64_t heap;
+
+	/* Written by the handler of the signals that end the process. */
+	uint32_t fault_seen;
+	uint32_t fault_write; /* 1: by a write; 0: by a read; 2: not known */
+	uint64_t fault_addr;
+};
+
+/* Serve rounds: a byte on `in` starts one, a byte on `out` says that it is done.  Ends with the end of `in`.
+ */
+_Noreturn void o2_object_child(const char *path, const struct o2_impl_slots *slots,
+			       struct o2_object_control *control, int in, int out);
+
+#endif

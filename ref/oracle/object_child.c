@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT */
+#include <dlfcn.h>
+#include <malloc.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include "oracle/object.h"
+
+/* The process in which a shared object runs.  It calls, and judges nothing. */
+
+#define HANDLER_STACK_BYTES (64u << 10)
+
+/* In builds with AddressSanitizer, which has a heap of its own. */
+size_t __sanitizer_get_current_allocated_bytes(void) __attribute__((weak));
+
+/* The handler of a signal has no other way to find it. */
+static struct o2_object_control *handler_control;
+
+static void note_fault(int signal, siginfo_t *info, void *context)
+{
+	struct o2_object_control *control = handler_control;
+
+	control->fault_addr = (uint64_t)(uintptr_t)info->si_addr;
+	control->fault_write = 2;
+#ifdef __x86_64__
+	/* Bit 1 of the page fault's error code: a write. */
+	control->fault_write = ((ucontext_t *)context)->uc_mcontext.gregs[REG_ERR] >> 1 & 1;
+#else
+	(void)context;
+#endif
+	control->fault_seen = 1;
+	/* The handler was reset when it was entered: this ends the process by the signal. */
+	raise(signal);
+}
+
+static void watch_faults(struct o2_object_control *control)
+{
+	const stack_t stack = {
+		.ss_sp = mmap(NULL, HANDLER_STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+			      -1, 0),
+		.ss_size = HANDLER_STACK_BYTES,
+	};
+	const struct sigaction action = {
+		.sa_sigaction = note_fault,
+		.sa_flags = SA_SIGINFO | SA_ONSTACK | (int)SA_RESETHAND,
+	};
+
+	handler_control = control;
+	if (stack.ss_sp != MAP_FAILED)
+		sigaltstack(&stack, NULL);
+	sigaction(SIGSEGV, &action, NULL);
+	sigaction(SIGBUS, &action, NULL);
+}
+
+static uint64_t heap_bytes(void)
+{
+	struct mallinfo2 info;
+
+	if (__sanitizer_get_current_allocated_bytes != NULL)
+		return __sanitizer_get_current_allocated_bytes();
+	info = mallinfo2();
+	return info.uordblks + info.hblkhd;
+}
+
+/* Returns the table, or NULL with the reason in control->text. */
+static const struct o2_impl *load(const char *path, struct o2_object_control *control)
+{
+	const struct o2_impl *(*table)(void);
+	const struct o2_impl *impl;
+	void *object = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+
+	if (object == NULL) {
+		snprintf(control->text, sizeof(control->text), "%s", dlerror());
+		return NULL;
+	}
+	*(void **)&table = dlsym(object, "o2_impl_v1");
+	impl = table == NULL ? NULL : table();
+	if (impl == NULL) {
+		snprintf(control->text, sizeof(control->text), "%s",
+			 table == NULL ? "it does not define o2_impl_v1 (o2ref/impl.h)"
+				       : "o2_impl_v1 returned NULL");
+		return NULL;
+	}
+	if (impl->abi_version != O2_IMPL_ABI_VERSION || impl->struct_bytes != sizeof(*impl)) {
+		snprintf(control->text, sizeof(control->text),
+			 "its table has version %u and %u bytes, expected %u and %zu", impl->abi_version,
+			 impl->struct_bytes, O2_IMPL_ABI_VERSION, sizeof(*impl));
+		return NULL;
+	}
+	control->absent[O2_STAGE_MSG_DECODE] = impl->msg_decode == NULL;
+	control->absent[O2_STAGE_MSG_ENCODE] = impl->msg_encode == NULL;
+	control->absent[O2_STAGE_SG_BUILD] = impl->sg_build == NULL;
+	control->absent[O2_STAGE_DMA_MAP] = impl->dma_map == NULL;
+	control->absent[O2_STAGE_REG_PLAN] = impl->reg_plan == NULL;
+	control->absent[O2_STAGE_RDMA_PLAN] = impl->rdma_plan == NULL;
+	control->absent[O2_STAGE_TRANSFER] = impl->transfer == NULL;
+	snprintf(control->text, sizeof(control->text), "%s", impl->name == NULL ? "" : impl->name);
+	return impl;
+}
+
+static int32_t call(const struct o2_impl *impl, uint32_t stage, const struct o2_impl_slot *slot)
+{
+	const union o2_impl_in *in = slot->in;
+	union o2_impl_out *out = slot->out;
+
+	switch (stage) {
+	case O2_STAGE_MSG_DECODE:
+		return impl->msg_decode(&in->msg_decode, &out->msg_decode, slot->refusal);
+	case O2_STAGE_MSG_ENCODE:
+		return impl->msg_encode(&in->msg_encode, &out->msg_encode, slot->refusal);
+	case O2_STAGE_SG_BUILD:
+		return impl->sg_build(&in->sg, &out->sg, slot->refusal);
+	case O2_STAGE_DMA_MAP:
+		return impl->dma_map(&in->dma, &out->dma, slot->refusal);
+	case O2_STAGE_REG_PLAN:
+		return impl->reg_plan(&in->reg, &out->reg, slot->refusal);
+	case O2_STAGE_RDMA_PLAN:
+		return impl->rdma_plan(&in->rdma, &out->rdma, slot->refusal);
+	default:
+		return impl->transfer(&in->transfer, &out->transfer, slot->refusal);
+	}
+}
+
+static void serve_round(const struct o2_impl *impl, const struct o2_impl_slots *slots,
+			struct o2_object_control *control)
+{
+	const uint32_t end = control->first + control->count;
+
+	for (uint32_t i = control->first; i < end; i++) {
+		atomic_store_explicit(&control->at, i, memory_order_relaxed);
+		for (uint32_t repeat = 0; repeat < control->repeats; repeat++) {
+			if (control->repeats > 1 && repeat == control->repeats / 2)
+				control->heap_half = heap_bytes();
+			control->status[i] = call(impl, control->stage[i], &slots->slot[i]);
+		}
+	}
+	/* What it printed is to be seen by whoever looks at the file behind standard output. */
+	fflush(stdout);
+	control->heap = heap_bytes();
+	atomic_store_explicit(&control->at, end, memory_order_relaxed);
+}
+
+_Noreturn void o2_object_child(const char *path, const struct o2_impl_slots *slots,
+			       struct o2_object_control *control, int in, int out)
+{
+	const struct o2_impl *impl;
+	char byte = 0;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	signal(SIGPIPE, SIG_DFL);
+	watch_faults(control);
+	impl = load(path, control);
+	if (impl != NULL && o2_impl_slots_protect(slots) != 0) {
+		snprintf(control->text, sizeof(control->text), "mprotect failed");
+		impl = NULL;
+	}
+	fflush(stdout);
+	control->state = impl == NULL ? O2_OBJECT_UNUSABLE : O2_OBJECT_READY;
+	while (write(out, &byte, 1) == 1 && read(in, &byte, 1) == 1)
+		serve_round(impl, slots, control);
+	_exit(0);
+}

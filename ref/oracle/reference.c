@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdio.h>
+#include <string.h>
+
+#include "mem/virtual_range.h"
+#include "oracle/answer.h"
+
+/* What the reference answers to a case: the stages themselves, called as any other program calls them. */
+
+static void refuse(struct o2_answer *answer, const struct o2_error *error)
+{
+	static const enum o2_answer_cost cost[] = {
+		[O2_CLASS_NONE] = O2_COST_NOT_SAID,
+		[O2_CLASS_MESSAGE] = O2_COST_MESSAGE,
+		[O2_CLASS_CONNECTION] = O2_COST_CONNECTION,
+	};
+
+	answer->kind = O2_ANSWER_REFUSED;
+	answer->refusal.error = -error->code;
+	answer->refusal.cost = cost[error->class];
+	answer->refusal.index = error->index;
+	snprintf(answer->refusal.name, sizeof(answer->refusal.name), "%s", error->rule);
+}
+
+static int decode(const struct o2_case_msg_decode *asked, struct o2_answer_msg *out, struct o2_error *error)
+{
+	int rc = o2_msg_decode(asked->bytes, asked->length_bytes, &asked->options, &out->msg, error);
+
+	if (rc == 0 && out->msg.ibm_type == O2_MSG_IMMEDIATE) {
+		memcpy(out->payload, out->msg.u.immediate.payload, out->msg.u.immediate.hdr.payload_length);
+		out->msg.u.immediate.payload = out->payload;
+	}
+	return rc;
+}
+
+static int encode(const struct o2_case_msg_encode *asked, struct o2_answer_bytes *out, struct o2_error *error)
+{
+	int rc = o2_msg_encode(&asked->msg, &asked->options, out->bytes, asked->capacity_bytes, error);
+
+	out->length_bytes = rc < 0 ? 0 : (uint32_t)rc;
+	return rc < 0 ? rc : 0;
+}
+
+/* One node makes its memory ready for nob bytes (docs/oracle.md, "A whole transfer"). */
+static int make_ready(const struct o2_case_transfer *asked, enum o2_side side, uint64_t nob,
+		      struct o2_reg_plan *plan, struct o2_error *error)
+{
+	const struct o2_case_node *node = &asked->node[side];
+	struct o2_buffer buffer = node->memory.buffer;
+	struct o2_reg_request request = {
+		.mode = node->mode,
+		.side = side,
+		.page_bytes = node->memory.space.page_bytes,
+		.max_pages = node->max_pages,
+		.peer_max_frags = asked->max_frags,
+		.iova = node->iova,
+	};
+	struct o2_dma_list segments;
+	struct o2_sg_list list;
+	int rc;
+
+	buffer.nob = nob;
+	rc = o2_sg_build(&buffer, &node->memory.space, node->max_pages, &list, error);
+	if (rc == 0)
+		rc = o2_dma_map(&list, &node->device.device, &segments, error);
+	request.gaps = list.gaps;
+	if (node->mode == O2_REG_USER)
+		request.contiguous = o2_virtual_range(&buffer, &request.iova);
+	return rc != 0 ? rc : o2_reg_plan(&request, &segments, plan, error);
+}
+
+static void describe(const struct o2_reg_plan *plan, uint32_t key, struct o2_rdma_desc *desc)
+{
+	desc->rd_key = key;
+	desc->rd_nfrags = plan->nfrags;
+	memcpy(desc->rd_frags, plan->frag, plan->nfrags * sizeof(plan->frag[0]));
+}
+
+static int transfer(const struct o2_case_transfer *asked, struct o2_answer *answer, struct o2_error *error)
+{
+	struct o2_answer_transfer *out = &answer->transfer;
+	const enum o2_side first = asked->get ? O2_SINK : O2_SOURCE;
+	const enum o2_side second = asked->get ? O2_SOURCE : O2_SINK;
+	const uint64_t moved = o2_case_moved(asked);
+	const struct o2_rdma_limits limits = {.max_wrs = asked->max_frags, .wrq_sge = asked->wrq_sge};
+	struct o2_rdma_desc source, sink;
+	int rc = make_ready(asked, first, asked->node[first].memory.buffer.nob, &out->node[first], error);
+
+	answer->refusal.where = first == O2_SOURCE ? O2_WHERE_SOURCE : O2_WHERE_SINK;
+	if (rc != 0)
+		return rc;
+	answer->refusal.where = first == O2_SOURCE ? O2_WHERE_SINK : O2_WHERE_SOURCE;
+	rc = make_ready(asked, second, moved, &out->node[second], error);
+	if (rc != 0)
+		return rc;
+	answer->refusal.where = O2_WHERE_WRITES;
+	describe(&out->node[O2_SOURCE], asked->node[O2_SOURCE].key, &source);
+	describe(&out->node[O2_SINK], asked->node[O2_SINK].key, &sink);
+	return o2_rdma_plan(&source, &sink, moved, &limits, &out->plan, error);
+}
+
+void o2_answer_of_reference(const struct o2_case *asked, struct o2_answer *answer)
+{
+	struct o2_error error = {0};
+	int rc = 0;
+
+	answer->kind = O2_ANSWER_RESULT;
+	answer->conduct.check = O2_CHECKS;
+	answer->refusal.where = O2_WHERE_NOT_SAID;
+	switch (asked->stage) {
+	case O2_STAGE_MSG_DECODE:
+		rc = decode(&asked->msg_decode, &answer->msg_decode, &error);
+		break;
+	case O2_STAGE_MSG_ENCODE:
+		rc = encode(&asked->msg_encode, &answer->msg_encode, &error);
+		break;
+	case O2_STAGE_SG_BUILD:
+		rc = o2_sg_build(&asked->sg.memory.buffer, &asked->sg.memory.space, asked->sg.max_entries,
+				 &answer->sg, &error);
+		break;
+	case O2_STAGE_DMA_MAP:
+		rc = o2_dma_map(&asked->dma.list, &asked->dma.device.device, &answer->dma, &error);
+		break;
+	case O2_STAGE_REG_PLAN:
+		rc = o2_reg_plan(&asked->reg.request, &asked->reg.list, &answer->reg, &error);
+		break;
+	case O2_STAGE_RDMA_PLAN:
+		rc = o2_rdma_plan(&asked->rdma.source, &asked->rdma.sink, asked->rdma.nob,
+				  &asked->rdma.limits, &answer->rdma, &error);
+		break;
+	case O2_STAGE_TRANSFER:
+	case O2_STAGES:
+		rc = transfer(&asked->transfer, answer, &error);
+		break;
+	}
+	if (rc != 0)
+		refuse(answer, &error);
+}

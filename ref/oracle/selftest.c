@@ -1,0 +1,421 @@
+/* SPDX-License-Identifier: MIT */
+#include "oracle/selftest.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "oracle/child.h"
+#include "oracle/frame.h"
+#include "oracle/stage.h"
+
+#define EXIT_NOT_IMPLEMENTED 89
+#define EXIT_CANNOT	     77
+#define PAUSE_MS	     20u /* between the pieces of a request */
+
+/* --- one small request for each stage
+ * ----------------------------------------------------------------------- */
+
+#define SPACE "{\"page_bytes\":4096,\"npages\":64,\"ranges\":[]}"
+#define BUFFER                                                                                           \
+	"{\"kind\":\"kiov\",\"offset\":0,\"nob\":5120,\"pieces\":[{\"page\":16,\"offset\":3072,\"len\":" \
+	"1024},"                                                                                         \
+	"{\"page\":42,\"offset\":0,\"len\":4096}]}"
+#define DEVICE "{\"kind\":\"bus\",\"page_bytes\":4096,\"npages\":64,\"base\":\"0x10000000\",\"unmapped\":[]}"
+#define NODE                                                                                        \
+	"{\"mode\":\"global\",\"max_pages\":257,\"iova\":\"0x0\",\"key\":\"0x51\",\"space\":" SPACE \
+	",\"buffer\":" BUFFER ",\"device\":" DEVICE "}"
+#define NOOP \
+	"911be90b1200d0043000000000000000010aa8c000000500f6e5d4c3b2a10500020aa8c000000500ffeeddccbbaa0500"
+#define DESC(key) "{\"rd_key\":\"" key "\",\"rd_frags\":[{\"rf_nob\":512,\"rf_addr\":\"0x1000\"}]}"
+
+static const char *const requests[O2_STAGES] = {
+	[O2_STAGE_MSG_DECODE] =
+		"{\"form\":\"o2ref/msg_decode/input\",\"version\":1,\"options\":{},\"bytes\":\"" NOOP "\"}",
+	[O2_STAGE_MSG_ENCODE] =
+		"{\"form\":\"o2ref/msg_encode/"
+		"input\",\"version\":1,\"options\":{},\"message\":{\"byte_order\":"
+		"\"little\",\"ibm_version\":18,\"ibm_type\":\"NOOP\",\"ibm_credits\":4,\"cksum_flavour\":"
+		"\"none\","
+		"\"ibm_srcnid\":\"192.168.10.1@o2ib\",\"ibm_srcstamp\":\"0x5a1b2c3d4e5f6\",\"ibm_dstnid\":"
+		"\"192.168.10.2@o2ib\",\"ibm_dststamp\":\"0x5aabbccddeeff\",\"body\":{}}}",
+	[O2_STAGE_SG_BUILD] =
+		"{\"form\":\"o2ref/sg_build/input\",\"version\":1,\"max_entries\":257,\"space\":" SPACE
+		",\"buffer\":" BUFFER "}",
+	[O2_STAGE_DMA_MAP] = "{\"form\":\"o2ref/dma_map/input\",\"version\":1,\"device\":" DEVICE
+			     ",\"list\":{\"gaps\":false,"
+			     "\"nob\":512,\"entries\":[{\"page\":3,\"offset\":0,\"length\":512}]}}",
+	[O2_STAGE_REG_PLAN] = "{\"form\":\"o2ref/reg_plan/"
+			      "input\",\"version\":1,\"request\":{\"mode\":\"global\",\"side\":\"sink\","
+			      "\"page_bytes\":4096,\"max_pages\":257,\"peer_max_frags\":257,\"gaps\":false},"
+			      "\"list\":{\"nob\":512,"
+			      "\"segments\":[{\"addr\":\"0x10000e00\",\"length\":512}]}}",
+	[O2_STAGE_RDMA_PLAN] =
+		"{\"form\":\"o2ref/rdma_plan/input\",\"version\":1,\"nob\":512,\"limits\":{\"max_wrs\":257,"
+		"\"wrq_sge\":2},\"source\":" DESC("0x11") ",\"sink\":" DESC("0x22") "}",
+	[O2_STAGE_TRANSFER] = "{\"form\":\"o2ref/transfer/"
+			      "input\",\"version\":1,\"op\":\"put\",\"max_frags\":257,\"wrq_sge\":2,"
+			      "\"source\":" NODE ",\"sink\":" NODE "}",
+};
+
+/* --- talking
+ * ------------------------------------------------------------------------------------------------ */
+
+struct talk {
+	char *const *argv;
+	uint32_t timeout_ms;
+	FILE *out;
+	struct o2_child child;
+	struct o2_frame_buffer in;
+	bool ended;	/* its output has ended */
+	uint32_t wrong; /* steps */
+};
+
+static void say(struct talk *t, bool holds, const char *step, const char *format, ...)
+	__attribute__((format(printf, 4, 5)));
+
+static void say(struct talk *t, bool holds, const char *step, const char *format, ...)
+{
+	va_list arguments;
+
+	fprintf(t->out, "%-5s %-28s ", holds ? "ok" : "WRONG", step);
+	va_start(arguments, format);
+	vfprintf(t->out, format, arguments);
+	va_end(arguments);
+	fputc('\n', t->out);
+	t->wrong += !holds;
+}
+
+static int begin(struct talk *t)
+{
+	int in, out;
+	int rc = o2_child_fork(&t->child, &in, &out);
+
+	t->in.used = 0;
+	t->ended = false;
+	if (rc != 1)
+		return rc;
+	signal(SIGPIPE, SIG_DFL);
+	dup2(in, STDIN_FILENO);
+	dup2(out, STDOUT_FILENO);
+	execvp(t->argv[0], t->argv);
+	fprintf(stderr, "%s: %s\n", t->argv[0], strerror(errno));
+	_exit(127);
+}
+
+static void end(struct talk *t)
+{
+	int status;
+
+	o2_child_end(&t->child, &status);
+}
+
+/* A frame of a request: head and text; the caller frees it. */
+static uint8_t *frame_of(enum o2_stage stage, size_t *length)
+{
+	const size_t n = strlen(requests[stage]);
+	uint8_t *frame = malloc(n + O2_FRAME_HEAD_BYTES);
+
+	if (frame == NULL)
+		abort();
+	for (uint32_t i = 0; i < O2_FRAME_HEAD_BYTES; i++)
+		frame[i] = (uint8_t)(n >> 8 * i);
+	memcpy(frame + O2_FRAME_HEAD_BYTES, requests[stage], n);
+	*length = n + O2_FRAME_HEAD_BYTES;
+	return frame;
+}
+
+static bool put(struct talk *t, const uint8_t *bytes, size_t length)
+{
+	/* Shorter than what a pipe holds: it does not block. */
+	return write(t->child.to, bytes, length) == (ssize_t)length;
+}
+
+static void put_request(struct talk *t, enum o2_stage stage)
+{
+	size_t length;
+	uint8_t *frame = frame_of(stage, &length);
+
+	if (!put(t, frame, length))
+		t->ended = true;
+	free(frame);
+}
+
+/* Read until there is a whole frame, something that is none, the end, or the time is up. */
+static enum o2_frame_state get(struct talk *t, uint32_t timeout_ms, uint32_t *length)
+{
+	const uint64_t until_ms = o2_now_ms() + timeout_ms;
+	enum o2_frame_state state;
+	ssize_t n;
+
+	while ((state = o2_frame_look(&t->in, length)) == O2_FRAME_PARTIAL && !t->ended) {
+		if (o2_child_wait(&t->child, until_ms) != 1)
+			break;
+		if (o2_frame_reserve(&t->in, 4096) != 0)
+			abort();
+		n = read(t->child.from, t->in.bytes + t->in.used, 4096);
+		if (n <= 0)
+			t->ended = true;
+		else
+			t->in.used += (size_t)n;
+	}
+	return state;
+}
+
+/* --- what may be wrong
+ * -------------------------------------------------------------------------------------- */
+
+static uint32_t big_endian(const uint8_t *head)
+{
+	return (uint32_t)head[0] << 24 | (uint32_t)head[1] << 16 | (uint32_t)head[2] << 8 | head[3];
+}
+
+static bool is_text(const uint8_t *bytes, size_t length)
+{
+	for (size_t i = 0; i < length; i++)
+		if (!isprint(bytes[i]) && !isspace(bytes[i]))
+			return false;
+	return length > 0;
+}
+
+/* Bytes have come and are no frame. */
+static void explain_bytes(struct talk *t, const char *step)
+{
+	char excerpt[48];
+	uint32_t length;
+
+	o2_frame_excerpt(t->in.bytes, t->in.used, excerpt, sizeof(excerpt));
+	if (t->in.used < O2_FRAME_HEAD_BYTES) {
+		say(t, false, step, "only %zu bytes came: a frame begins with four bytes of length",
+		    t->in.used);
+	} else if (t->in.bytes[0] == '{') {
+		say(t, false, step, "the answer begins with its JSON ('%s'): four bytes of length go first",
+		    excerpt);
+	} else if (is_text(t->in.bytes, O2_FRAME_HEAD_BYTES)) {
+		say(t, false, step,
+		    "text came ('%s'): standard output is for frames, print to standard error", excerpt);
+	} else if (big_endian(t->in.bytes) + O2_FRAME_HEAD_BYTES == t->in.used) {
+		say(t, false, step, "the length is big-endian; it is to be little-endian");
+	} else {
+		o2_frame_look(&t->in, &length);
+		if (length == t->in.used)
+			say(t, false, step,
+			    "the length (%u) counts its own four bytes; it is that of the JSON alone",
+			    length);
+		else
+			say(t, false, step, "the length is %u, and %zu bytes came behind it", length,
+			    t->in.used - O2_FRAME_HEAD_BYTES);
+	}
+}
+
+/* Nothing came in time, or the end of the output. */
+static void explain_silence(struct talk *t, const char *step)
+{
+	char how[128], words[160];
+	uint32_t length;
+	int status;
+
+	if (!t->ended) {
+		/* Does the answer come when there is no more to read? */
+		close(t->child.to);
+		t->child.to = -1;
+		if (get(t, t->timeout_ms, &length) == O2_FRAME_WHOLE) {
+			say(t, false, step,
+			    "the answer came only at the end of the input: flush standard output after each "
+			    "answer");
+			return;
+		}
+	}
+	if (!t->ended) {
+		say(t, false, step,
+		    "no answer within %u ms: is the length read as four bytes, little-endian, and no more "
+		    "than "
+		    "that many bytes behind it?",
+		    t->timeout_ms);
+		return;
+	}
+	o2_child_last_words(&t->child, words, sizeof(words));
+	o2_child_reap(&t->child, &status);
+	o2_child_how(status, how, sizeof(how));
+	say(t, false, step, "%s%s", how, words);
+}
+
+/* Is the frame an output form of this stage? */
+static bool judge(struct talk *t, const char *step, enum o2_stage stage, uint32_t length)
+{
+	const char *text = (const char *)t->in.bytes + O2_FRAME_HEAD_BYTES;
+	const char *expected = o2_stage_output_form(stage);
+	json_error_t error;
+	json_t *object = json_loadb(text, length, 0, &error);
+	const char *form = json_string_value(json_object_get(object, "form"));
+	bool holds = false;
+
+	if (object == NULL)
+		say(t, false, step, "the frame of %u bytes is no JSON: %s", length, error.text);
+	else if (form == NULL || strcmp(form, expected) != 0)
+		say(t, false, step, "its \"form\" is %s, expected \"%s\"", form == NULL ? "missing" : form,
+		    expected);
+	else if (json_integer_value(json_object_get(object, "version")) != 1)
+		say(t, false, step, "its \"version\" is not 1");
+	else
+		holds = true;
+	json_decref(object);
+	o2_frame_consume(&t->in, O2_FRAME_HEAD_BYTES + length);
+	return holds;
+}
+
+/* One answer to a request that was sent; false after saying what is wrong. */
+static bool expect(struct talk *t, const char *step, enum o2_stage stage, uint32_t timeout_ms)
+{
+	uint32_t length;
+
+	if (get(t, timeout_ms, &length) == O2_FRAME_WHOLE)
+		return judge(t, step, stage, length);
+	if (t->in.used > 0)
+		explain_bytes(t, step);
+	else
+		explain_silence(t, step);
+	return false;
+}
+
+/* --- the steps
+ * ---------------------------------------------------------------------------------------------- */
+
+/* Which stages there are: each is asked once, and the program started again when it leaves by status 89. */
+static bool find_stages(struct talk *t, enum o2_stage *first)
+{
+	uint32_t found = 0;
+	uint32_t length;
+	int status;
+
+	for (uint32_t i = 0; i < O2_STAGES; i++) {
+		const enum o2_stage stage = (enum o2_stage)i;
+
+		if (begin(t) != 0)
+			return false;
+		put_request(t, stage);
+		if (get(t, 10 * t->timeout_ms, &length) == O2_FRAME_PARTIAL && t->in.used == 0 && t->ended) {
+			o2_child_reap(&t->child, &status);
+			if (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_NOT_IMPLEMENTED) {
+				fprintf(t->out, "      %-28s not implemented (exit status 89)\n",
+					o2_stage_name(stage));
+				continue;
+			}
+			t->child.pid = 0;
+			if (begin(t) != 0)
+				return false;
+			put_request(t, stage);
+		}
+		if (!expect(t, o2_stage_name(stage), stage, 10 * t->timeout_ms)) {
+			end(t);
+			return false;
+		}
+		say(t, true, o2_stage_name(stage), "answered");
+		if (found++ == 0)
+			*first = stage;
+		end(t);
+	}
+	return found > 0;
+}
+
+static bool try_again(struct talk *t, enum o2_stage stage)
+{
+	put_request(t, stage);
+	if (!expect(t, "first request", stage, 10 * t->timeout_ms))
+		return false;
+	put_request(t, stage);
+	if (!expect(t, "second request", stage, t->timeout_ms))
+		return false;
+	if (t->in.used > 0) {
+		say(t, false, "second request", "%zu bytes came behind the answer; no newline, no padding",
+		    t->in.used);
+		return false;
+	}
+	say(t, true, "requests one by one", "answered");
+	return true;
+}
+
+static bool try_together(struct talk *t, enum o2_stage stage)
+{
+	size_t length;
+	uint8_t *frame = frame_of(stage, &length);
+	uint8_t *both = malloc(2 * length);
+
+	if (both == NULL)
+		abort();
+	memcpy(both, frame, length);
+	memcpy(both + length, frame, length);
+	put(t, both, 2 * length);
+	free(both);
+	free(frame);
+	if (!expect(t, "two requests at once", stage, t->timeout_ms))
+		return false;
+	if (!expect(t, "two requests at once: second", stage, t->timeout_ms)) {
+		fprintf(t->out, "      what is read behind the first request belongs to the second\n");
+		return false;
+	}
+	say(t, true, "two requests at once", "answered in order");
+	return true;
+}
+
+static bool try_pieces(struct talk *t, enum o2_stage stage)
+{
+	const struct timespec pause = {.tv_nsec = PAUSE_MS * 1000000L};
+	size_t length;
+	uint8_t *frame = frame_of(stage, &length);
+	const size_t cut[] = {0, 2, 7, length / 2, length};
+	bool holds;
+
+	for (size_t i = 0; i + 1 < sizeof(cut) / sizeof(cut[0]); i++) {
+		put(t, frame + cut[i], cut[i + 1] - cut[i]);
+		nanosleep(&pause, NULL);
+	}
+	free(frame);
+	holds = expect(t, "a request in four pieces", stage, t->timeout_ms);
+	if (holds)
+		say(t, true, "a request in four pieces", "answered");
+	else
+		fprintf(t->out, "      a read may return fewer bytes than were asked for: read on\n");
+	return holds;
+}
+
+static void try_end(struct talk *t)
+{
+	char how[128];
+	int status;
+
+	close(t->child.to);
+	t->child.to = -1;
+	if (!o2_child_reap(&t->child, &status)) {
+		say(t, false, "end of input", "it does not leave");
+		return;
+	}
+	o2_child_how(status, how, sizeof(how));
+	say(t, WIFEXITED(status) && WEXITSTATUS(status) == 0, "end of input", "%s", how);
+}
+
+int o2_oracle_selftest(char *const *argv, uint32_t timeout_ms, FILE *out)
+{
+	struct talk t = {.argv = argv, .timeout_ms = timeout_ms, .out = out};
+	enum o2_stage stage = O2_STAGE_SG_BUILD;
+
+	if (find_stages(&t, &stage)) {
+		if (begin(&t) != 0)
+			return EXIT_CANNOT;
+		if (try_again(&t, stage) && try_together(&t, stage) && try_pieces(&t, stage))
+			try_end(&t);
+		end(&t);
+	} else if (t.wrong == 0) {
+		say(&t, false, "stages", "none is implemented");
+	}
+	o2_frame_buffer_free(&t.in);
+	fprintf(out, t.wrong == 0 ? "the framing is right\n" : "the framing is wrong\n");
+	return t.wrong == 0 ? 0 : 1;
+}

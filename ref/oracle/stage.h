@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef O2_ORACLE_STAGE_H
+#define O2_ORACLE_STAGE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* What an implementation can be asked.  Source: docs/oracle.md. */
+enum o2_stage {
+	O2_STAGE_MSG_DECODE,
+	O2_STAGE_MSG_ENCODE,
+	O2_STAGE_SG_BUILD,
+	O2_STAGE_DMA_MAP,
+	O2_STAGE_REG_PLAN,
+	O2_STAGE_RDMA_PLAN,
+	O2_STAGE_TRANSFER,
+	O2_STAGES,
+};
+
+/* "sg_build" and so on: as in the JSON forms. */
+const char *o2_stage_name(enum o2_stage stage);
+
+/* The stage of that name; false when there is none. */
+bool o2_stage_from_name(const char *name, enum o2_stage *stage);
+
+/* "o2ref/sg_build/input" and "o2ref/sg_build/output". */
+const char *o2_stage_input_form(enum o2_stage stage);
+const char *o2_stage_output_form(enum o2_stage stage);
+
+#endif

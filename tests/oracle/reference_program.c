@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/* The reference behind the process protocol (docs/oracle.md): frames on standard input, answers on standard
+ * output. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "oracle/answer.h"
+#include "oracle/frame.h"
+
+static int answer_frame(const char *text, uint32_t length_bytes)
+{
+	static struct o2_case asked;
+	static struct o2_answer answer;
+	static struct o2_frame_buffer out;
+	struct o2_error error = {0};
+	char words[200];
+	json_t *object = json_loadb(text, length_bytes, 0, NULL);
+	int rc = o2_case_from_json(object, &asked, &error);
+
+	json_decref(object);
+	if (rc != 0) {
+		o2_error_text(&error, words, sizeof(words));
+		fprintf(stderr, "cannot read the request: %s\n", words);
+		return 1;
+	}
+	o2_answer_of_reference(&asked, &answer);
+	object = o2_answer_to_json(&asked, &answer);
+	out.used = 0;
+	rc = o2_frame_append(&out, object);
+	json_decref(object);
+	return rc != 0 || fwrite(out.bytes, 1, out.used, stdout) != out.used || fflush(stdout) != 0;
+}
+
+int main(void)
+{
+	uint8_t head[O2_FRAME_HEAD_BYTES];
+	char *text = malloc(O2_FRAME_MAX_BYTES);
+	int rc = text == NULL;
+
+	while (rc == 0 && fread(head, 1, sizeof(head), stdin) == sizeof(head)) {
+		const uint32_t length =
+			head[0] | (uint32_t)head[1] << 8 | (uint32_t)head[2] << 16 | (uint32_t)head[3] << 24;
+
+		if (length > O2_FRAME_MAX_BYTES || fread(text, 1, length, stdin) != length)
+			rc = 1;
+		else
+			rc = answer_frame(text, length);
+	}
+	free(text);
+	return rc;
+}
