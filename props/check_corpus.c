@@ -176,7 +176,7 @@ static int kiov_file(struct o2_check_run *run, const char *path)
 
 static int iov_file(struct o2_check_run *run, const char *path)
 {
-	return with_bytes(run, path, O2_STAGE_SG_BUILD, 1);
+	return with_bytes(run, path, O2_STAGE_SG_BUILD, O2_DRAW_SG_KIOV_WEIGHT);
 }
 
 static int rdma_file(struct o2_check_run *run, const char *path)

@@ -134,16 +134,28 @@ static void say_origin(const struct o2_check_run *run, const struct o2_check_ite
 		snprintf(finding->origin, sizeof(finding->origin), "%s", item->origin);
 }
 
-/* The difference was there and is gone: the same question had two answers. */
-static void keep_unstable(struct follow *f, struct o2_check_finding *finding)
+/*
+ * The difference was there and is gone when the question is asked by itself: the same question had two
+ * answers. What is about conduct (a process that leaves after some questions, say) stays what it was.
+ */
+static void keep_unstable(struct follow *f, const struct o2_check_lead *lead,
+			  struct o2_check_finding *finding)
 {
+	enum o2_stage stage;
+
 	f->keep = NULL;
 	ask(f);
-	finding->check = O2_CHECK_RUN_UNSTABLE;
 	finding->question = o2_case_to_json(f->asked);
 	finding->expected = o2_answer_to_json(f->asked, f->run->expected);
 	finding->found = json_null();
 	finding->others = json_array();
+	finding->difference = lead->difference;
+	if (!o2_check_stage(lead->check, &stage)) {
+		snprintf(finding->difference.field, sizeof(finding->difference.field),
+			 "conduct, after other questions");
+		return;
+	}
+	finding->check = O2_CHECK_RUN_UNSTABLE;
 	finding->difference = (struct o2_difference){.check = O2_CHECK_RUN_UNSTABLE};
 	snprintf(finding->difference.field, sizeof(finding->difference.field), "answer");
 	snprintf(finding->difference.expected, sizeof(finding->difference.expected),
@@ -208,7 +220,7 @@ void o2_check_follow(struct o2_check_run *run, const struct o2_check_lead *lead)
 		finding.choices = o2_check_hex(bytes, length);
 	f.keep = &finding;
 	if (!again || !ask(&f))
-		keep_unstable(&f, &finding);
+		keep_unstable(&f, lead, &finding);
 	keep_scenario(&f, item->has_scenario, &finding);
 	host->thorough = false;
 	store(run->subject, &finding);

@@ -22,6 +22,7 @@ struct o2_check_item {
 struct o2_check_lead {
 	uint32_t item;
 	enum o2_check_id check;
+	struct o2_difference difference; /* as it was seen first */
 };
 
 #define O2_CHECK_LEADS 64u

@@ -61,13 +61,13 @@ static json_t *stages_to_json(const struct o2_check_options *options, const stru
 
 		if (!options->stage[i])
 			continue;
-		json_array_append_new(array,
-				      json_pack("{s:s, s:b, s:I, s:I, s:I, s:I}", "stage",
-						o2_stage_name((enum o2_stage)i), "absent",
-						(int)subject->host->absent[i], "asked",
-						(json_int_t)tally->asked, "agreed", (json_int_t)tally->agreed,
-						"differed", (json_int_t)tally->differed, "not_implemented",
-						(json_int_t)tally->not_implemented));
+		json_array_append_new(
+			array, json_pack("{s:s, s:b, s:b, s:I, s:I, s:I, s:I}", "stage",
+					 o2_stage_name((enum o2_stage)i), "absent",
+					 (int)subject->host->absent[i], "given_up", (int)subject->given_up[i],
+					 "asked", (json_int_t)tally->asked, "agreed",
+					 (json_int_t)tally->agreed, "differed", (json_int_t)tally->differed,
+					 "not_implemented", (json_int_t)tally->not_implemented));
 	}
 	return array;
 }

@@ -90,7 +90,8 @@ static void answered(void *context, uint32_t index, const struct o2_answer *answ
 
 		differs |= o2_check_severity(check, run->options->profile) == O2_CHECK_MUST;
 		if (is_news(run, item, check) && run->leads < O2_CHECK_LEADS)
-			run->lead[run->leads++] = (struct o2_check_lead){.item = index, .check = check};
+			run->lead[run->leads++] = (struct o2_check_lead){
+				.item = index, .check = check, .difference = run->comparison->item[i]};
 	}
 	if (differs)
 		tally->differed++;

@@ -21,6 +21,13 @@ uint64_t o2_draw_wild(struct o2_choice *c);
 void o2_draw_sg_kiov(struct o2_choice *c, struct o2_case_sg *drawn);
 bool o2_draw_sg_iov(struct o2_choice *c, struct o2_case_sg *drawn);
 
+/* A page vector of about as many pieces as a list may have entries. */
+void o2_draw_sg_full(struct o2_choice *c, struct o2_case_sg *drawn);
+
+/* Weights of these kinds in o2_draw_case: pages, virtual addresses; the third has 1. */
+#define O2_DRAW_SG_KIOV_WEIGHT 16u
+#define O2_DRAW_SG_IOV_WEIGHT  16u
+
 /* rdma_plan. */
 void o2_draw_rdma(struct o2_choice *c, struct o2_rdma_input *drawn);
 

@@ -225,6 +225,24 @@ static bool ranges_are_aligned(const struct o2_address_space *space)
 	return true;
 }
 
+/* Pages, virtual addresses, or a list as long as a table: committed choices begin with the number of one. */
+static void draw_sg(struct o2_choice *c, struct o2_case_sg *drawn)
+{
+	static const uint32_t kinds[] = {O2_DRAW_SG_KIOV_WEIGHT, O2_DRAW_SG_IOV_WEIGHT, 1};
+
+	switch (o2_draw_weighted(c, kinds, 3)) {
+	case 0:
+		o2_draw_sg_kiov(c, drawn);
+		break;
+	case 1:
+		if (!o2_draw_sg_iov(c, drawn))
+			o2_choice_reject(c);
+		break;
+	default:
+		o2_draw_sg_full(c, drawn);
+	}
+}
+
 /* --- all stages --------------------------------------------------------------------------------------------
  */
 
@@ -242,10 +260,7 @@ void o2_draw_case(struct o2_choice *c, enum o2_stage stage, struct o2_case *draw
 		draw_encode(c, &drawn->msg_encode);
 		break;
 	case O2_STAGE_SG_BUILD:
-		if (!o2_draw_bool(c, 1, 1))
-			o2_draw_sg_kiov(c, &drawn->sg);
-		else if (!o2_draw_sg_iov(c, &drawn->sg))
-			o2_choice_reject(c);
+		draw_sg(c, &drawn->sg);
 		if (!ranges_are_aligned(&drawn->sg.memory.space))
 			o2_choice_reject(c);
 		break;

@@ -133,11 +133,11 @@ void o2_draw_dma(struct o2_choice *c, struct o2_case_dma *drawn)
 }
 
 /* The segment after one that ended at `end`. */
-static void draw_segment(struct o2_choice *c, uint32_t page_bytes, bool dense, bool wild, uint64_t end,
+static void draw_segment(struct o2_choice *c, uint32_t page_bytes, bool dense, bool many, uint64_t end,
 			 struct o2_dma_segment *segment)
 {
-	static const uint32_t shapes[] = {20, 8, 4, 1};
-	const size_t shape = dense ? 0 : o2_draw_weighted(c, shapes, wild ? 4 : 3);
+	static const uint32_t shapes[] = {20, 8, 4, 2, 1};
+	const size_t shape = dense ? 0 : o2_draw_weighted(c, shapes, many ? 2 : 5);
 
 	if (dense && end % page_bytes != 0) {
 		/* Only where the addresses go on is there no gap. */
@@ -158,7 +158,11 @@ static void draw_segment(struct o2_choice *c, uint32_t page_bytes, bool dense, b
 		segment->addr = end;
 		segment->length = 1 + (uint32_t)o2_draw(c, page_bytes);
 	}
-	if (shape == 3) {
+	if (shape == 3) { /* in the page of the one before, in front of it */
+		segment->addr = end - 1 - (end - 1) % page_bytes;
+		segment->length = 1 + (uint32_t)o2_draw(c, 63);
+	}
+	if (shape == 4) {
 		segment->addr = o2_draw_wild(c);
 		segment->length = (uint32_t)o2_draw_wild(c);
 	}
@@ -228,7 +232,7 @@ void o2_draw_reg(struct o2_choice *c, struct o2_case_reg *drawn)
 	while (!none && o2_draw_more(c, list->count, least, O2_MAX_FRAGS, 15)) {
 		struct o2_dma_segment *segment = &list->segment[list->count];
 
-		draw_segment(c, request->page_bytes, dense, least == 1, end, segment);
+		draw_segment(c, request->page_bytes, dense, least > 1, end, segment);
 		/* So many are only legal if they are short; then the limits of the modes are met. */
 		if (least > 1 && !dense)
 			segment->length = 1 + segment->length % SHORT_BYTES;

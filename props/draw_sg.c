@@ -191,3 +191,26 @@ bool o2_draw_sg_iov(struct o2_choice *c, struct o2_case_sg *drawn)
 	draw_window(c, total, buffer);
 	return true;
 }
+
+/* Whole pages, but for where the transfer begins and ends; one piece more or less than the table has entries.
+ */
+void o2_draw_sg_full(struct o2_choice *c, struct o2_case_sg *drawn)
+{
+	const uint32_t page_bytes = 4096;
+	struct o2_buffer *buffer = &drawn->memory.buffer;
+	struct o2_kiov *piece = drawn->memory.kiov;
+	uint32_t skip;
+
+	drawn->max_entries = o2_draw_bool(c, 1, 1) ? O2_MAX_FRAGS_LEGACY : O2_MAX_FRAGS;
+	drawn->memory.space = (struct o2_address_space){.page_bytes = page_bytes, .npages = UINT8_MAX};
+	*buffer = (struct o2_buffer){.kind = O2_KIOV, .kiov = piece};
+	buffer->count = drawn->max_entries - 1 + (uint32_t)o2_draw(c, 2);
+	for (uint32_t i = 0; i < buffer->count; i++)
+		piece[i] = (struct o2_kiov){.page = i % UINT8_MAX, .len = page_bytes};
+	skip = (uint32_t)o2_draw(c, page_bytes - 1);
+	buffer->offset = skip;
+	buffer->nob = (uint64_t)buffer->count * page_bytes - skip - o2_draw(c, page_bytes - 1);
+	/* A limit of its own comes before that of the entries. */
+	if (buffer->nob > O2_MAX_TRANSFER_BYTES)
+		buffer->nob = O2_MAX_TRANSFER_BYTES;
+}

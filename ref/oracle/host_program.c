@@ -28,6 +28,7 @@ struct program {
 	char **argv; /* a copy; the words are the caller's */
 	struct o2_child child;
 	uint32_t batches;
+	bool talked;	     /* more came than was asked for: what comes next cannot be trusted */
 	uint64_t warm_bytes; /* resident, when it had warmed up */
 	struct o2_frame_buffer out;
 	struct o2_frame_buffer in;
@@ -139,6 +140,14 @@ static void take_answer(struct program *program, struct batch *batch, const uint
 				object == NULL ? error.text : "it is no object", excerpt);
 	}
 	json_decref(object);
+	if (batch->start[batch->next + 1] == batch->start[batch->count] &&
+	    program->in.used > O2_FRAME_HEAD_BYTES + length_bytes) {
+		program->talked = true;
+		program->answer.conduct.check = O2_CHECK_PROTOCOL_FRAME;
+		snprintf(program->answer.conduct.text, sizeof(program->answer.conduct.text),
+			 "%zu bytes came behind the answer",
+			 program->in.used - O2_FRAME_HEAD_BYTES - length_bytes);
+	}
 	deliver(program, batch);
 }
 
@@ -177,6 +186,23 @@ static bool take_frames(struct program *program, struct batch *batch)
 	}
 }
 
+/* The time is up: nothing came, or something that never became a frame.  Returns false. */
+static bool hung(struct program *program, struct batch *batch)
+{
+	char excerpt[60], why[160];
+
+	if (program->in.used == 0) {
+		snprintf(why, sizeof(why), "no answer within %u ms", program->host.options.timeout_ms);
+		ended(program, batch, O2_CHECK_RUN_HANG, why);
+		return false;
+	}
+	o2_frame_excerpt(program->in.bytes, program->in.used, excerpt, sizeof(excerpt));
+	snprintf(why, sizeof(why), "%zu bytes came within %u ms that are no whole frame: '%s'",
+		 program->in.used, program->host.options.timeout_ms, excerpt);
+	ended(program, batch, O2_CHECK_PROTOCOL_FRAME, why);
+	return false;
+}
+
 /* Send and receive once there is something to do.  False when the program is gone. */
 static bool exchange(struct program *program, struct batch *batch, uint64_t until_ms)
 {
@@ -185,14 +211,9 @@ static bool exchange(struct program *program, struct batch *batch, uint64_t unti
 		{.fd = batch->sent < program->out.used ? program->child.to : -1, .events = POLLOUT},
 	};
 	const uint64_t now = o2_now_ms();
-	char why[64];
-	ssize_t n;
-
-	n = poll(fds, 2, now < until_ms ? (int)(until_ms - now) : 0);
+	ssize_t n = poll(fds, 2, now < until_ms ? (int)(until_ms - now) : 0);
 	if (n == 0) {
-		snprintf(why, sizeof(why), "no answer within %u ms", program->host.options.timeout_ms);
-		ended(program, batch, O2_CHECK_RUN_HANG, why);
-		return false;
+		return hung(program, batch);
 	}
 	if (fds[1].revents != 0) {
 		n = write(program->child.to, program->out.bytes + batch->sent,
@@ -285,6 +306,10 @@ static void end_talker(struct program *program)
 	int status;
 
 	o2_child_end(&program->child, &status);
+	if (program->talked) {
+		program->talked = false;
+		return;
+	}
 	program->answer.conduct.check = O2_CHECK_PROTOCOL_FRAME;
 	snprintf(program->answer.conduct.text, sizeof(program->answer.conduct.text),
 		 "%zu bytes more than the answers that were asked for", program->in.used);

@@ -138,6 +138,9 @@ void *o2_impl_slot_array(struct o2_impl_slot *slot, enum o2_impl_part part, cons
 	array->bytes = count * size;
 	array->used = 0;
 	array->start = slot->part[part] + o2_impl_part_bytes(part) - array->bytes;
+	/* What an earlier answer left there was inside its own, longer array. */
+	memset(array->start - zone_bytes(slot, part - O2_PART_ARRAYS), POISON,
+	       zone_bytes(slot, part - O2_PART_ARRAYS));
 	return array->start;
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "wire/rules.h"
 
 /* Load a JSON file that is the named form.  NULL with a line in text. */
 static json_t *load_form(const char *path, const char *form, char *text, size_t text_bytes)
@@ -28,6 +29,20 @@ static json_t *load_form(const char *path, const char *form, char *text, size_t 
 	return object;
 }
 
+/* Rules of the reference that no question breaks, and so no check is about. */
+static const char *const other_rules[] = {
+	"sg/kind",  "dma/kind",		  "dma/iommu/no-table", "reg/mode",
+	"reg/side", "rdma/source-nfrags", "rdma/sink-nfrags",
+};
+
+static bool is_rule_id(const char *rule)
+{
+	for (size_t i = 0; i < sizeof(other_rules) / sizeof(other_rules[0]); i++)
+		if (strcmp(rule, other_rules[i]) == 0)
+			return true;
+	return o2_wire_rule_find(rule) != NULL || o2_check_find(rule) != O2_CHECKS;
+}
+
 /* A rule's id, or the beginning of one with a star. */
 static bool is_rule(const json_t *value)
 {
@@ -36,7 +51,7 @@ static bool is_rule(const json_t *value)
 
 	if (length == 0)
 		return false;
-	return rule[length - 1] == '*' || o2_check_find(rule) != O2_CHECKS;
+	return rule[length - 1] == '*' || is_rule_id(rule);
 }
 
 static const json_t *wrong_rule(const json_t *rules)
@@ -104,7 +119,7 @@ enum o2_map_answer o2_error_map_compare(const struct o2_error_map *map, const ch
 	size_t i;
 
 	if (rules == NULL) {
-		if (o2_check_find(name) == O2_CHECKS)
+		if (!is_rule_id(name))
 			return O2_MAP_UNKNOWN;
 		return strcmp(name, rule) == 0 ? O2_MAP_AGREES : O2_MAP_DIFFERS;
 	}

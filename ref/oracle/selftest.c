@@ -325,19 +325,24 @@ static bool find_stages(struct talk *t, enum o2_stage *first)
 	return found > 0;
 }
 
+/* Nothing may stand between two frames. */
+static bool nothing_behind(struct talk *t, const char *step)
+{
+	if (t->in.used == 0)
+		return true;
+	say(t, false, step, "%zu bytes came behind the answer%s", t->in.used,
+	    t->in.bytes[0] == '\n' ? ": no newline stands between frames" : "");
+	return false;
+}
+
 static bool try_again(struct talk *t, enum o2_stage stage)
 {
 	put_request(t, stage);
-	if (!expect(t, "first request", stage, 10 * t->timeout_ms))
+	if (!expect(t, "first request", stage, 10 * t->timeout_ms) || !nothing_behind(t, "first request"))
 		return false;
 	put_request(t, stage);
-	if (!expect(t, "second request", stage, t->timeout_ms))
+	if (!expect(t, "second request", stage, t->timeout_ms) || !nothing_behind(t, "second request"))
 		return false;
-	if (t->in.used > 0) {
-		say(t, false, "second request", "%zu bytes came behind the answer; no newline, no padding",
-		    t->in.used);
-		return false;
-	}
 	say(t, true, "requests one by one", "answered");
 	return true;
 }

@@ -278,11 +278,13 @@ const struct o2_impl *o2_impl_v1(void)
 		.rdma_plan = rdma_plan,
 		.transfer = transfer,
 	};
+#ifdef O2_WITH_MUTANTS
 	const char *mutant = getenv("O2_MUTANT");
 
 	if (mutant != NULL && o2_mutant_select(mutant) != 0) {
 		fprintf(stderr, "there is no defect '%s'\n", mutant);
 		return NULL;
 	}
+#endif
 	return &impl;
 }
