@@ -38,8 +38,10 @@ static void describe(const struct bench *bench, enum o2_side side, uint32_t slot
 {
 	iov->base = bench->ni[side].arena.view[0].base + (uint64_t)slot * PUT_BYTES;
 	iov->len = PUT_BYTES;
-	memory->mode = bench->mode;
-	memory->buffer = (struct o2_buffer){.kind = O2_IOV, .count = 1, .nob = PUT_BYTES, .iov = iov};
+	*memory = (struct o2_transfer_memory){
+		.mode = bench->mode,
+		.buffer = {.kind = O2_IOV, .count = 1, .nob = PUT_BYTES, .iov = iov},
+	};
 }
 
 static int match(void *context, const struct o2_msg *request, uint64_t sink_bytes,
