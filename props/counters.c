@@ -82,6 +82,7 @@ static json_t *situations_to_json(const struct o2_counters *c)
 		{"sink_coalesced", c->coalesced[O2_SINK]},
 		{"staged", c->staged},
 		{"per_segment", c->per_segment},
+		{"kept", c->kept},
 		{"fragments_3", c->fragments_3},
 		{"fragments_65", c->fragments_65},
 		{"bytes_256k", c->bytes_256k},

@@ -57,6 +57,7 @@ static void need_shares(const struct o2_transfer_run *run, json_t *missing)
 		     "every ordered pair of modes");
 	need(missing, c->per_segment > 0 || !uses(run, O2_REG_FMR),
 	     "fmr with one fragment per segment of a list without gaps");
+	need(missing, c->kept > 0 || !uses(run, O2_REG_FMR), "fmr with a region that is kept");
 	need(missing, c->staged > 0 || !uses(run, O2_REG_FASTREG_GAPS),
 	     "a contiguous region in place of one with gaps");
 }

@@ -87,6 +87,7 @@ static void draw_mode_options(struct o2_choice *choice, struct o2_scenario_side 
 	side->iova = 0;
 	side->staging = false;
 	side->per_segment = side->mode == O2_REG_FMR && o2_draw_bool(choice, 7, 1);
+	side->lazy = side->mode == O2_REG_FMR && o2_draw_bool(choice, 1, 1);
 	if (side->mode == O2_REG_PHYS)
 		side->iova = iova[o2_draw_weighted(choice, iova_weight, 6)];
 	if (side->mode == O2_REG_FASTREG_GAPS)

@@ -152,6 +152,7 @@ static void tell_device(struct verbs_rung *rung, enum o2_side side)
 	domain->dma.iommu.fault = from->fault;
 	domain->gaps_by_staging = from->staging;
 	domain->fmr_per_segment = from->per_segment;
+	domain->fmr_lazy = from->lazy;
 }
 
 /* The link that the scenario wants, connected, and told how its messages look. */

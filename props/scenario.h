@@ -46,6 +46,7 @@ struct o2_scenario_side {
 	};
 	uint64_t iova;		 /* mode phys: where the region's first page is to be */
 	bool per_segment;	 /* mode fmr: one fragment per segment, gaps or not */
+	bool lazy;		 /* mode fmr: what is mapped stays so, and is found again */
 	bool staging;		 /* mode fastreg_gaps: a contiguous region, even if the device offers gaps */
 	uint64_t merge;		 /* kind iommu: which entries are merged, o2_dma_iommu.merge */
 	enum o2_dma_fault fault; /* kind iommu: how the mapping fails */

@@ -53,6 +53,7 @@ static const struct {
 	SIDE_FIELD("iova"),
 	SIDE_FIELD("staging"),
 	SIDE_FIELD("per_segment"),
+	SIDE_FIELD("lazy"),
 	SIDE_FIELD("merge"),
 	SIDE_FIELD("fault"),
 	SIDE_FIELD("offset_bytes"),
@@ -130,6 +131,8 @@ static json_t *side_to_json(const struct o2_scenario_side *side)
 	failed |= add_name(object, "mode", mode_name[side->mode]);
 	if (side->per_segment)
 		failed |= json_object_set_new(object, "per_segment", json_true());
+	if (side->lazy)
+		failed |= json_object_set_new(object, "lazy", json_true());
 	if (side->mode == O2_REG_PHYS)
 		failed |= json_object_set_new(object, "iova", o2_json_hex(side->iova));
 	if (side->mode == O2_REG_FASTREG_GAPS)
@@ -332,6 +335,16 @@ static int read_vector(const json_t *object, struct o2_scenario_side *side, size
 	return o2_json_get_u32(object, "view", O2_ARENA_VIEWS - 1, &side->view, error);
 }
 
+/* What need not be there, and is false then. */
+static int read_option(const json_t *object, const char *field, bool *value, size_t *known,
+		       struct o2_error *error)
+{
+	if (json_object_get(object, field) == NULL)
+		return 0;
+	(*known)++;
+	return o2_json_get_bool(object, field, value, error);
+}
+
 static int read_mode(const json_t *object, struct o2_scenario_side *side, size_t *known,
 		     struct o2_error *error)
 {
@@ -341,9 +354,9 @@ static int read_mode(const json_t *object, struct o2_scenario_side *side, size_t
 	if (rc != 0)
 		return rc;
 	side->mode = (enum o2_reg_mode)name;
-	if (side->mode == O2_REG_FMR && json_object_get(object, "per_segment") != NULL) {
-		(*known)++;
-		return o2_json_get_bool(object, "per_segment", &side->per_segment, error);
+	if (side->mode == O2_REG_FMR) {
+		rc = read_option(object, "per_segment", &side->per_segment, known, error);
+		return rc != 0 ? rc : read_option(object, "lazy", &side->lazy, known, error);
 	}
 	*known += side->mode == O2_REG_PHYS || side->mode == O2_REG_FASTREG_GAPS;
 	if (side->mode == O2_REG_PHYS)

@@ -51,6 +51,8 @@ static void print_side(const char *name, const struct o2_scenario_side *side, bo
 		kind_name[side->kind], side->offset_bytes, side->nob, side->count, gaps ? ", gaps" : "");
 	if (side->per_segment)
 		fprintf(out, "  one fragment per segment\n");
+	if (side->lazy)
+		fprintf(out, "  its region is kept when the transfer is over\n");
 	if (side->mode == O2_REG_PHYS)
 		fprintf(out, "  region from 0x%" PRIx64 "\n", side->iova);
 	if (side->mode == O2_REG_FASTREG_GAPS && side->staging)

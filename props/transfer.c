@@ -181,18 +181,13 @@ static void check_ledger(struct o2_transfer_run *run, struct o2_report *report)
 	run->ledger = now;
 }
 
-enum o2_status o2_transfer_scenario(struct o2_transfer_run *run, struct o2_report *report)
+static enum o2_status run_once(struct o2_transfer_run *run, struct o2_report *report)
 {
 	struct o2_error error = {0};
 	char text[200];
 	int rc;
 
-	report->failed = false;
-	report->lines = 0;
-	report->signature[0] = '\0';
 	run->epoch++;
-	o2_predict(&run->scenario, o2_transfer_view_page(run, O2_SOURCE), o2_transfer_view_page(run, O2_SINK),
-		   o2_arena_iommu(run->image[O2_SOURCE][O2_DMA_IOMMU]->arena), &run->prediction);
 	if (o2_transfer_prepare(run) != 0)
 		return O2_STATUS_INVALID;
 	set_unmapped(run, false);
@@ -228,8 +223,25 @@ enum o2_status o2_transfer_scenario(struct o2_transfer_run *run, struct o2_repor
 	o2_transfer_clean(run);
 	if (run->sweep_always || run->counters.cases % O2_SWEEP_CASES == O2_SWEEP_CASES - 1)
 		o2_transfer_sweep(run, report);
-	if (report->failed)
-		return O2_STATUS_INTERESTING;
+	return report->failed ? O2_STATUS_INTERESTING : O2_STATUS_VALID;
+}
+
+enum o2_status o2_transfer_scenario(struct o2_transfer_run *run, struct o2_report *report)
+{
+	/* What is kept after the first time is found the second time. */
+	const int times = run->scenario.source.lazy || run->scenario.sink.lazy ? 2 : 1;
+
+	report->failed = false;
+	report->lines = 0;
+	report->signature[0] = '\0';
+	o2_predict(&run->scenario, o2_transfer_view_page(run, O2_SOURCE), o2_transfer_view_page(run, O2_SINK),
+		   o2_arena_iommu(run->image[O2_SOURCE][O2_DMA_IOMMU]->arena), &run->prediction);
+	for (int i = 0; i < times; i++) {
+		enum o2_status status = run_once(run, report);
+
+		if (status != O2_STATUS_VALID)
+			return status;
+	}
 	o2_transfer_count(run);
 	return O2_STATUS_VALID;
 }

@@ -56,6 +56,7 @@ static void count_moved(struct o2_transfer_run *run)
 	c->gaps += told->source_gaps || told->sink_gaps;
 	c->per_segment += is_per_segment(&scenario->source, told->source_gaps) ||
 			  is_per_segment(&scenario->sink, told->sink_gaps);
+	c->kept += scenario->source.lazy || scenario->sink.lazy;
 	c->staged += is_staged(&scenario->source) || is_staged(&scenario->sink);
 	c->coalesced[O2_SOURCE] += told->source_segments < told->source_entries;
 	c->coalesced[O2_SINK] += told->sink_segments < told->sink_entries;
