@@ -28,13 +28,13 @@
 #define RDMA_SERVICE	  0x0000000001000000u
 #define IP_CM_BYTES	  36u
 
-static void set_private(struct o2_cm *cm, const uint8_t *data, size_t at)
+static void set_private(struct o2_cm_mad *cm, const uint8_t *data, size_t at)
 {
 	cm->private_data = data + at;
 	cm->private_bytes = DATA_BYTES - at;
 }
 
-static void read_request(struct o2_cm *cm, const uint8_t *data)
+static void read_request(struct o2_cm_mad *cm, const uint8_t *data)
 {
 	cm->service_id = o2_load64_be(data + REQ_AT_SERVICE_ID);
 	cm->qp = o2_load32_be(data + REQ_AT_QP) >> 8;
@@ -47,7 +47,7 @@ static void read_request(struct o2_cm *cm, const uint8_t *data)
 	}
 }
 
-bool o2_cm_parse(const uint8_t *mad, size_t length_bytes, struct o2_cm *cm)
+bool o2_cm_parse(const uint8_t *mad, size_t length_bytes, struct o2_cm_mad *cm)
 {
 	const uint8_t *data;
 

@@ -26,7 +26,7 @@ enum o2_cm_kind { /* the attribute id */
 
 #define O2_CM_REASON_CONSUMER 28u /* of a REJ: the private data says why */
 
-struct o2_cm {
+struct o2_cm_mad {
 	uint16_t kind; /* enum o2_cm_kind, or another attribute id */
 	uint32_t local_id, remote_id;
 	/* REQ: */
@@ -42,7 +42,7 @@ struct o2_cm {
 };
 
 /* Returns false for what is no whole message of the connection manager. */
-bool o2_cm_parse(const uint8_t *mad, size_t length_bytes, struct o2_cm *cm);
+bool o2_cm_parse(const uint8_t *mad, size_t length_bytes, struct o2_cm_mad *cm);
 
 /* "REQ" and so on, NULL for other attribute ids. */
 const char *o2_cm_kind_name(uint16_t kind);

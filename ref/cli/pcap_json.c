@@ -48,7 +48,7 @@ static bool set_result(json_t *object, const struct o2_event *event)
 	return true;
 }
 
-static bool set_cm(json_t *object, const struct o2_cm *cm)
+static bool set_cm(json_t *object, const struct o2_cm_mad *cm)
 {
 	const char *name = o2_cm_kind_name(cm->kind);
 	bool good = set(object, "cm", name != NULL ? json_string(name) : o2_json_hex(cm->kind)) &&

@@ -73,7 +73,7 @@ static void print_result(const struct print *print, const struct o2_event *event
 
 static void print_cm(const struct print *print, const struct o2_event *event)
 {
-	const struct o2_cm *cm = &event->cm;
+	const struct o2_cm_mad *cm = &event->cm;
 	const char *name = o2_cm_kind_name(cm->kind);
 	const char *reason = o2_cm_reason_name(cm->reason);
 

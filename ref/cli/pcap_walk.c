@@ -128,7 +128,7 @@ static int take_request(struct walk *walk, const struct o2_roce_packet *packet)
 /* Our reject records come with one reason; the private data of others is not ours to read. */
 static void decode_private(struct walk *walk, struct o2_event *event)
 {
-	const struct o2_cm *cm = &event->cm;
+	const struct o2_cm_mad *cm = &event->cm;
 	const bool is_ours = cm->kind != O2_CM_REQ || cm->ip_cm_bytes != 0;
 
 	if ((cm->kind == O2_CM_REQ && is_ours) || cm->kind == O2_CM_REP) {

@@ -41,7 +41,7 @@ struct o2_event {
 	/* NAK: */
 	uint8_t syndrome;
 	/* CM: */
-	struct o2_cm cm;
+	struct o2_cm_mad cm;
 	/* SEND, CM: at most one of msg, reject and refused is not NULL; none if nothing was to be decoded. */
 	const struct o2_msg *msg;
 	const struct o2_reject *reject;
