@@ -89,7 +89,9 @@ static const char own[] =
 	"                     accept an IMMEDIATE with a payload whose checksum is wrong\n"
 	"\n"
 	"output:\n"
-	"  --json             the summary as one JSON object\n"
+	"  --json             the summary as one JSON object\n";
+
+static const char progress[] =
 	"  --progress         a line on standard error every second (on a terminal that happens\n"
 	"                     without it)\n";
 
@@ -106,16 +108,16 @@ void o2_net_print_help(enum o2_net_command command)
 {
 	switch (command) {
 	case O2_NET_SERVE:
-		printf("%s%s%s", serve_head, own, verbose);
+		printf("%s%s%s%s", serve_head, own, progress, verbose);
 		break;
 	case O2_NET_PING:
 		printf("%s%s", ping_head, own);
 		break;
 	case O2_NET_PUT:
-		printf("%s%s%s%s", put_head, moves, put_tail, own);
+		printf("%s%s%s%s%s", put_head, moves, put_tail, own, progress);
 		break;
 	case O2_NET_GET:
-		printf("%s%s%s%s", get_head, moves, get_tail, own);
+		printf("%s%s%s%s%s", get_head, moves, get_tail, own, progress);
 		break;
 	}
 	fputs(end, stdout);

@@ -57,7 +57,7 @@ static const struct row rows[] = {
 	{"tolerate-immediate-checksum", ALL, KIND_FLAG, AT(tolerate_immediate_checksum), 0, 0},
 	{"timeout", ALL, KIND_SECONDS, AT(timeout_ms), 1, MAX_TIMEOUT_S},
 	{"json", ALL, KIND_FLAG, AT(json), 0, 0},
-	{"progress", ALL, KIND_FLAG, AT(progress), 0, 0},
+	{"progress", MOVES | O2_NET_SERVE, KIND_FLAG, AT(progress), 0, 0},
 	{"portal", MOVES, KIND_U32, AT(portal), 0, UINT32_MAX},
 	{"match-bits", MOVES, KIND_U64, AT(match_bits), 0, UINT64_MAX},
 	{"offset", MOVES, KIND_U32, AT(offset), 0, UINT32_MAX},
