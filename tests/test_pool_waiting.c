@@ -100,7 +100,7 @@ static void test_waiting(void **state)
 		struct o2_pool_counts c;
 
 		g.kind = (struct o2_pool_kind){slow_create, slow_destroy, slow_take, NULL,
-					       -EAGAIN,	    false,	  false, NULL};
+					       -EAGAIN,	    false,	  false,     NULL};
 		assert_int_equal(o2_pool_set_init(&g.set, &g.kind, &g, &config, NULL), 0);
 		for (uint32_t i = 0; i < THREADS; i++)
 			assert_int_equal(pthread_create(&thread[i], NULL, one_take, &g), 0);

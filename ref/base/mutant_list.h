@@ -159,10 +159,10 @@
 	X(SLOT_NOT_UNMAPPED, "slot-not-unmapped", "pool", "",                                                \
 	  "message slots stay mapped when their pool is unmade")
 
-#define O2_MUTANTS(X)                                                                             \
-	O2_MUTANTS_OF_PLANS(X)                                                                    \
-	O2_MUTANTS_OF_MEMORY(X)                                                                   \
-	O2_MUTANTS_OF_CODEC(X) O2_MUTANTS_OF_FLOW(X) O2_MUTANTS_OF_KEYS(X) O2_MUTANTS_OF_POOLS(X) \
-		O2_MUTANTS_OF_CONNECT(X)
+#define O2_MUTANTS(X)           \
+	O2_MUTANTS_OF_PLANS(X)  \
+	O2_MUTANTS_OF_MEMORY(X) \
+	O2_MUTANTS_OF_CODEC(X)  \
+	O2_MUTANTS_OF_FLOW(X) O2_MUTANTS_OF_KEYS(X) O2_MUTANTS_OF_POOLS(X) O2_MUTANTS_OF_CONNECT(X)
 
 #endif
