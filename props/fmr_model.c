@@ -219,3 +219,13 @@ void o2_fmr_model_failover(struct o2_fmr_model *m, uint64_t device)
 	}
 	m->nlive = 0;
 }
+
+uint64_t o2_fmr_model_idle(const struct o2_fmr_model *m)
+{
+	uint64_t idle = 0;
+
+	for (uint32_t i = 0; i < m->all; i++)
+		if (m->pool[i].fate != O2_POOL_GONE)
+			idle += m->pool[i].nunused + m->pool[i].ndirty;
+	return idle;
+}

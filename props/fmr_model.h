@@ -68,4 +68,7 @@ void o2_fmr_model_flush(struct o2_fmr_model *model, bool all);
 
 void o2_fmr_model_failover(struct o2_fmr_model *model, uint64_t device);
 
+/* Regions that are not in use, of live and failed pools. */
+uint64_t o2_fmr_model_idle(const struct o2_fmr_model *model);
+
 #endif

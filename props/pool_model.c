@@ -146,3 +146,12 @@ void o2_pool_model_failover(struct o2_pool_model *m, uint64_t device)
 	while (m->nlive > 0)
 		fail_at(m, 0);
 }
+
+uint64_t o2_pool_model_idle(const struct o2_pool_model *m)
+{
+	uint64_t idle = 0;
+
+	for (uint32_t i = 0; i < m->all; i++)
+		idle += m->pool[i].fate == O2_POOL_GONE ? 0 : m->pool[i].nidle;
+	return idle;
+}

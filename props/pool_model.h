@@ -56,4 +56,7 @@ void o2_pool_model_discard(struct o2_pool_model *model, uint32_t element);
 /* Every live pool fails; new ones are made on `device`. */
 void o2_pool_model_failover(struct o2_pool_model *model, uint64_t device);
 
+/* Elements that are not in use, of live and failed pools. */
+uint64_t o2_pool_model_idle(const struct o2_pool_model *model);
+
 #endif

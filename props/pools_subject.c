@@ -157,6 +157,7 @@ static void compare_counts(const struct o2_pool_subject *s, struct o2_report *re
 		{"destroyed", counts.destroyed, fmr ? f->destroyed : m->destroyed},
 		{"create_failures", counts.create_failures, fmr ? f->failures : m->failures},
 		{"elements", s->device.created, fmr ? f->next_element : m->next_element},
+		{"idle", o2_pool_set_idle(s->set), fmr ? o2_fmr_model_idle(f) : o2_pool_model_idle(m)},
 		{"areas", s->device.areas, s->kind == O2_POOLS_TX ? m->nlive + m->nfailed : 0},
 	};
 

@@ -202,10 +202,6 @@ static enum o2_status run_once(struct o2_transfer_run *run, struct o2_report *re
 		return O2_STATUS_INTERESTING;
 	}
 	check_verdict(run, report);
-	if (run->observed.stale_admitted) {
-		snprintf(report->signature, sizeof(report->signature), "stale-key");
-		o2_report_add(report, "a write with the sink's key was admitted when the transfer was over");
-	}
 	/*
 	 * The signature of wrong bytes comes last and wins: they are the worse finding.  After an unforeseen
 	 * error the bytes that a sink's descriptor covers are undefined, so then they say nothing.
@@ -214,6 +210,10 @@ static enum o2_status run_once(struct o2_transfer_run *run, struct o2_report *re
 		o2_transfer_check_bytes(
 			run, run->observed.initiator.status == 0 ? o2_scenario_moved(&run->scenario) : 0,
 			report);
+	if (run->observed.stale_admitted) {
+		snprintf(report->signature, sizeof(report->signature), "stale-key");
+		o2_report_add(report, "a write with the sink's key was admitted when the transfer was over");
+	}
 	if (run->rung->ops->check_idle(run->rung, &error) != 0) {
 		snprintf(report->signature, sizeof(report->signature), "outstanding");
 		o2_error_text(&error, text, sizeof(text));

@@ -136,6 +136,10 @@
 	  "lists with gaps are admitted by what the device could do, whatever kind of region was allocated") \
 	X(PUT_NOT_UNMAPPED, "put-not-unmapped", "pool", "",                                                  \
 	  "a descriptor goes back to its pool with its mapping")                                             \
+	X(LIST_NOT_ENDED, "list-not-ended", "pool", "",                                                      \
+	  "a descriptor goes back to its pool while the device has its list")                                \
+	X(STRICT_KEPT, "strict-kept", "registration", "",                                                    \
+	  "a mapping that has to die with its transfer is kept like the others")                             \
 	X(CACHE_FIRST_PAGE, "cache-first-page", "pool", "",                                                  \
 	  "the cache takes a list for another one with the same first page")                                 \
 	X(FLUSH_KEEPS_KEYS, "flush-keeps-keys", "pool", "",                                                  \

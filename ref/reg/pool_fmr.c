@@ -319,7 +319,7 @@ int o2_fmr_take(struct o2_fmr_set *set, const struct o2_fmr_request *request, st
 /* The last user of a region lets go: where it belongs.  Called with the pool's lock held. */
 static void release(const struct o2_fmr_config *config, struct o2_fmr_pool *pool, struct o2_fmr *fmr)
 {
-	if (fmr->mapped.strict) {
+	if (o2_mutate(STRICT_KEPT, fmr->mapped.strict, false)) {
 		fmr->place = O2_FMR_FLUSHING;
 		fmr->next = NULL;
 		pool->flushing++;

@@ -205,7 +205,8 @@ int o2_frd_put(struct o2_frd_set *set, struct o2_frd *frd, struct o2_error *erro
 	rc = o2_mutate(PUT_NOT_UNMAPPED, true, false) ? o2_frd_unmap(&frd->key, error) : 0;
 	if (rc != 0)
 		return rc;
-	end_mapping(&set->config, frd);
+	if (o2_mutate(LIST_NOT_ENDED, true, false))
+		end_mapping(&set->config, frd);
 	return o2_pool_set_put(&set->set, &frd->pool->base, frd, error);
 }
 
