@@ -34,15 +34,17 @@ void o2_flow_resolve(struct o2_flow_tunables *tunables, uint16_t version)
 
 /*
  * Scaled to the depth that was agreed, and reachable there: a mark above what can be owed would never be
- * reached, and a mark of 0 would be reached by owing nothing.
+ * reached.  And at least half of the depth: then no more than two NOOPs can wait to be handled by a peer that
+ * was given all its credits back in them, and for two it keeps receives.
  */
 static uint32_t high_water(uint16_t version, uint32_t queue_depth, const struct o2_flow_tunables *tunables)
 {
 	uint32_t mark = queue_depth * tunables->peercredits_hiw / tunables->peer_tx_credits;
+	uint32_t half = (queue_depth + 1) / 2;
 
 	if (version == O2_MSG_VERSION_1)
 		return clamp(O2_HIGH_WATER_V1, 1, queue_depth - 1);
-	return o2_mutate(HIGH_WATER_UNSCALED, clamp(mark, 1, queue_depth), tunables->peercredits_hiw);
+	return o2_mutate(HIGH_WATER_UNSCALED, clamp(mark, half, queue_depth), tunables->peercredits_hiw);
 }
 
 void o2_credits_init(struct o2_credits *credits, uint16_t version, uint32_t queue_depth,
