@@ -16,6 +16,7 @@ int main(void)
 		cmocka_unit_test(hears_empty_noops),
 		cmocka_unit_test(keeps_alive),
 		cmocka_unit_test(fills_its_queues),
+		cmocka_unit_test(flushes_full_queues),
 		cmocka_unit_test(hears_a_nak_of_success),
 		cmocka_unit_test(hears_of_more_than_the_sink),
 		cmocka_unit_test(hears_another_answer),

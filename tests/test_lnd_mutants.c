@@ -26,7 +26,7 @@ static const struct {
 	talk_fn talk;
 } kills[] = {
 	{O2_MUTANT_SEND_QUEUE_SHORT, fills_its_queues},
-	{O2_MUTANT_COMPLETION_QUEUE_SHORT, fills_its_queues},
+	{O2_MUTANT_COMPLETION_QUEUE_SHORT, flushes_full_queues},
 	{O2_MUTANT_GATHER_WRONG_KEY, gathers_a_payload},
 	{O2_MUTANT_GATHER_UNCHECKSUMMED, gathers_a_payload},
 	{O2_MUTANT_HIGH_WATER_UNSCALED, talks_below_its_tunables},

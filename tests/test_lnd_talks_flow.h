@@ -319,4 +319,57 @@ static void fills_its_queues(void **state)
 	pair_close(pair);
 }
 
+static int pick_nobody(void *arg, const uint32_t *qp_nums, unsigned int count)
+{
+	(void)arg;
+	(void)qp_nums;
+	(void)count;
+	return -1;
+}
+
+/*
+ * The queue pair fails while all writes that there can be are posted and none was executed: each completes,
+ * the unsignalled ones and the receives as well, and the completion queue holds them all.
+ */
+static void flushes_full_queues(void **state)
+{
+	struct o2_conn_config config = O2_CONN_DEFAULTS;
+	struct o2_transfer_memory pieces = gapped(talk_kiov[0], 0, 8, 100, O2_REG_GLOBAL);
+	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_ERR};
+	struct o2_loop_counters before, after;
+	struct held held = {.count = 0};
+	struct o2_conn_view view;
+	struct pair *pair;
+	struct ibv_wc wc;
+	uint32_t count = 0;
+
+	(void)state;
+	config.queue_depth = 2;
+	config.max_frags = 8;
+	config.wrq_sge = 1;
+	pair = pair_open(&config, &config);
+	pair->b.answer = talk_memory(1, 800, O2_REG_FMR);
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(start_put(pair->a.conn, &pieces, 0, NULL, NULL), 0);
+	deliver(&pair->b, NULL, 0);
+	deliver(&pair->a, &held, work_bit(O2_WORK_RECV));
+	o2_loop_set_pick(pick_nobody, NULL);
+	while (held.count > 0)
+		release(&pair->a, &held);
+	view = view_of(&pair->a);
+	assert_int_equal(view.send_wrs, 2 * 9);
+	o2_loop_get_counters(&before);
+	assert_int_equal(ibv_modify_qp(pair->a.conn->qp, &attr, IBV_QP_STATE), 0);
+	o2_loop_get_counters(&after);
+	assert_true(after.overruns == before.overruns);
+	while (ibv_poll_cq(pair->a.conn->cq, 1, &wc) == 1) {
+		assert_int_equal(wc.status, IBV_WC_WR_FLUSH_ERR);
+		count++;
+	}
+	o2_loop_set_pick(NULL, NULL);
+	assert_int_equal(count, view.send_wrs + view.recv_wrs);
+	assert_true(count <= view.cq_entries);
+	pair_close(pair);
+}
+
 #endif
