@@ -252,8 +252,7 @@ struct o2_conn_view {
 	uint32_t queued_reserved;
 	uint32_t queued_nocred;
 	uint32_t active;	/* posted and not ended */
-	uint32_t waiting;	/* requests of ours that are queued for a credit, sent, or answered by a
-				   PUT_ACK: their reservation is not back */
+	uint32_t waiting;	/* requests of ours, queued for a credit or sent, without their answer */
 	uint32_t puts_accepted; /* PUT_REQs answered with PUT_ACK whose PUT_DONE was not handled */
 	uint32_t parked;	/* messages in receive slots that wait to be handled */
 	uint32_t open;		/* operations of ours and of the peer's that have not ended */

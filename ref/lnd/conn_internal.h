@@ -290,8 +290,8 @@ void o2_tx_fault_peer(struct o2_tx *tx, int32_t status);
  */
 int o2_submit_start(struct o2_conn *conn, enum o2_transfer_op op, enum o2_side side,
 		    const struct o2_lnet_hdr *hdr, uint32_t types, struct o2_tx **tx, struct o2_error *error);
-/* It becomes known to the upper layer and is queued.  Always 0: from now on ops->done reports. */
-int o2_submit(struct o2_conn *conn, struct o2_tx *tx, enum o2_msg_type type, uint64_t *cookie_out);
+/* It becomes known to the upper layer and is queued: from now on ops->done reports. */
+void o2_submit(struct o2_conn *conn, struct o2_tx *tx, enum o2_msg_type type, uint64_t *cookie_out);
 
 /* pump.c */
 

@@ -70,7 +70,8 @@ int o2_conn_send(struct o2_conn *conn, const struct o2_lnet_hdr *hdr, const stru
 		o2_tx_drop(conn, tx);
 		return rc;
 	}
-	return o2_submit(conn, tx, O2_MSG_IMMEDIATE, cookie_out);
+	o2_submit(conn, tx, O2_MSG_IMMEDIATE, cookie_out);
+	return 0;
 }
 
 int o2_conn_send_bytes(struct o2_conn *conn, const struct o2_lnet_hdr *hdr, const void *payload,
@@ -84,7 +85,8 @@ int o2_conn_send_bytes(struct o2_conn *conn, const struct o2_lnet_hdr *hdr, cons
 	tx->tag = tag;
 	if (payload_bytes > 0)
 		memcpy(o2_tx_slot_bytes(conn, tx) + O2_AT_PAYLOAD, payload, payload_bytes);
-	return o2_submit(conn, tx, O2_MSG_IMMEDIATE, cookie_out);
+	o2_submit(conn, tx, O2_MSG_IMMEDIATE, cookie_out);
+	return 0;
 }
 
 void o2_immediate_handle(struct o2_conn *conn)

@@ -36,12 +36,11 @@ int o2_submit_start(struct o2_conn *conn, enum o2_transfer_op op, enum o2_side s
 	return 0;
 }
 
-int o2_submit(struct o2_conn *conn, struct o2_tx *tx, enum o2_msg_type type, uint64_t *cookie_out)
+void o2_submit(struct o2_conn *conn, struct o2_tx *tx, enum o2_msg_type type, uint64_t *cookie_out)
 {
 	tx->silent = false;
 	if (cookie_out != NULL)
 		*cookie_out = tx->cookie;
 	o2_tx_queue(conn, tx, type);
 	o2_pump(conn);
-	return 0;
 }
