@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: MIT */
+/* Random PUTs and GETs between two nodes: what each process does (tests/cm/traffic.h). */
+#include "tests/cm/traffic.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define WARM  2000u /* operations after which memory should not grow any more */
+#define SHOWN 20u   /* connections of whose end it says why */
+#define IDLE  200u  /* rounds in which nothing happens before the process sleeps for a moment */
+
+/* Soft-RoCE may lose the thread of a connection for good when packets get lost or arrive out of order. */
+#define TIMEOUT_MS 6000u
+
+uint64_t traffic_now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+/* Resident pages, in KiB. */
+uint64_t traffic_resident_kib(void)
+{
+	unsigned long size, resident = 0;
+	FILE *file = fopen("/proc/self/statm", "r");
+
+	if (file == NULL)
+		return 0;
+	if (fscanf(file, "%lu %lu", &size, &resident) != 2)
+		resident = 0;
+	fclose(file);
+	return (uint64_t)resident * (uint64_t)sysconf(_SC_PAGESIZE) / 1024;
+}
+
+static int free_slot(const struct traffic *traffic)
+{
+	for (uint32_t at = 0; at < TRAFFIC_SLOTS; at++)
+		if (!traffic->slot[at].used)
+			return (int)at;
+	return -1;
+}
+
+static void judge(struct traffic *traffic, const struct traffic_op *op, const struct traffic_memory *sink,
+		  const struct o2_transfer_result *result, const char *role)
+{
+	bool failed = result->status != 0;
+
+	if ((failed || result->nob == op->responder.nob) &&
+	    traffic_exact(op, sink, &traffic->ni.arena, result->nob, failed))
+		return;
+	traffic->wrong++;
+	printf("wrong: %s %s, status %d, %" PRIu64 " of %" PRIu64 " bytes, key 0x%" PRIx64 "\n", role,
+	       op->put ? "PUT" : "GET", result->status, result->nob, op->responder.nob, op->key);
+}
+
+static int on_match(void *context, uint64_t nid, const struct o2_msg *request, uint64_t sink_bytes,
+		    struct o2_transfer_memory *memory)
+{
+	struct traffic *traffic = context;
+	bool put = request->ibm_type == O2_MSG_PUT_REQ;
+	uint64_t bits =
+		put ? request->u.putreq.hdr.msg.put.match_bits : request->u.get.hdr.msg.get.match_bits;
+	struct traffic_slot *slot;
+	int at = free_slot(traffic);
+
+	(void)nid;
+	(void)sink_bytes;
+	if (at < 0)
+		return -EBUSY;
+	slot = &traffic->slot[at];
+	traffic_draw((uint32_t)(bits >> 32), (uint32_t)bits, (uint32_t)at, &slot->op);
+	if (slot->op.put != put)
+		return -ENODATA;
+	slot->used = true;
+	slot->sink = put;
+	if (put)
+		traffic_fill_sink(&slot->op, &slot->op.responder, &traffic->ni.arena);
+	else
+		traffic_fill_source(&slot->op, &slot->op.responder, &traffic->ni.arena);
+	*memory = traffic_transfer(&slot->op.responder, (uint64_t)at);
+	return 0;
+}
+
+static void on_served(struct traffic *traffic, const struct o2_transfer_result *result)
+{
+	struct traffic_slot *slot = &traffic->slot[result->tag];
+
+	if (++traffic->served == WARM)
+		traffic->first_kib = traffic_resident_kib();
+	traffic->served_failed += result->status != 0;
+	if (slot->sink)
+		judge(traffic, &slot->op, &slot->op.responder, result, "served");
+	slot->used = false;
+}
+
+static void on_done(void *context, uint64_t nid, const struct o2_transfer_result *result)
+{
+	struct traffic *traffic = context;
+	struct traffic_slot *slot = &traffic->slot[result->tag];
+
+	(void)nid;
+	if (!result->initiator) {
+		on_served(traffic, result);
+		return;
+	}
+	traffic->ended++;
+	traffic->open--;
+	if (!slot->used)
+		traffic->wrong++; /* ended twice */
+	if (!slot->op.put)
+		judge(traffic, &slot->op, &slot->op.initiator, result, "driven");
+	if (result->status == 0) {
+		traffic->exact++;
+		traffic->bytes += result->nob;
+	} else {
+		traffic->failed++;
+		traffic->failed_by[result->status < 0 && result->status > -TRAFFIC_ERRNOS ? -result->status
+											  : 0]++;
+	}
+	slot->used = false;
+}
+
+static void on_up(void *context, uint64_t nid)
+{
+	struct traffic *traffic = context;
+
+	(void)nid;
+	if (traffic->up++ == 0) {
+		printf("up\n");
+		fflush(stdout);
+	}
+}
+
+static void on_down(void *context, uint64_t nid, const struct o2_transfer_fault *fault)
+{
+	struct traffic *traffic = context;
+	char text[256];
+
+	(void)nid;
+	/* The first few; a peer that is away for a while is no news. */
+	if (traffic->down++ >= SHOWN || fault->code == 0)
+		return;
+	o2_error_text(&fault->error, text, sizeof(text));
+	fprintf(stderr, "down: %s, %s; %s\n", strerror(-fault->code),
+		fault->side == O2_FAULT_LOCAL_COMPLETION ? ibv_wc_status_str(fault->wc_status)
+							 : "no completion",
+		text);
+}
+
+static int fail_with(const char *what, const struct o2_error *error)
+{
+	char text[256];
+
+	o2_error_text(error, text, sizeof(text));
+	fprintf(stderr, "node_traffic: %s: %s\n", what, text);
+	return -1;
+}
+
+int traffic_open(struct traffic *traffic, const struct traffic_options *options)
+{
+	static const struct o2_node_ops ops = {
+		.match = on_match,
+		.done = on_done,
+		.up = on_up,
+		.down = on_down,
+	};
+	struct o2_node_config config = O2_NODE_DEFAULTS;
+	struct o2_ni_config ni = {
+		.device = options->device,
+		.port = 1,
+		.gid_index = options->gid_index,
+		.nid = TRAFFIC_NID(options->address),
+		.dma_kind = O2_DMA_VIRTUAL,
+		.arena_pages = TRAFFIC_SLOTS * TRAFFIC_SLOT_PAGES,
+	};
+	struct timespec now;
+	struct o2_error error;
+
+	traffic->options = *options;
+	config.conn.timeout_ms = TIMEOUT_MS;
+	clock_gettime(CLOCK_REALTIME, &now);
+	ni.incarnation = (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
+	if (o2_ni_open(&ni, &traffic->ni, &error) != 0)
+		return fail_with(options->device, &error);
+	traffic->ni.domain.gaps_by_staging = true;
+	if (o2_cm_rdma_open(&traffic->ni, options->address, &traffic->cm, &error) != 0)
+		return fail_with("librdmacm", &error);
+	if (o2_node_create(&traffic->ni, traffic->cm, &config, &ops, traffic, &traffic->node, &error) != 0)
+		return fail_with("node", &error);
+	o2_node_clock(traffic->node, traffic_now_ms());
+	return 0;
+}
+
+void traffic_close(struct traffic *traffic)
+{
+	traffic->last_kib = traffic_resident_kib();
+	o2_node_destroy(traffic->node);
+	o2_cm_rdma_close(traffic->cm);
+	o2_ni_close(&traffic->ni);
+}
+
+/* Whatever happens, for a moment. */
+static void step(struct traffic *traffic, uint32_t *idle)
+{
+	struct pollfd wait = {.fd = o2_cm_rdma_fd(traffic->cm), .events = POLLIN};
+	int handled = o2_cm_rdma_progress(traffic->cm);
+
+	handled = (handled > 0 ? handled : 0) + o2_node_progress(traffic->node);
+	o2_node_clock(traffic->node, traffic_now_ms());
+	if (handled > 0)
+		*idle = 0;
+	else if (++*idle < IDLE)
+		sched_yield();
+	else
+		poll(&wait, 1, 1);
+}
+
+/* Start operation `number`; if that fails, it has ended. */
+static void start(struct traffic *traffic, uint32_t number)
+{
+	/* Those that we serve take what we leave; there are enough. */
+	uint32_t at = (uint32_t)free_slot(traffic);
+	struct traffic_slot *slot = &traffic->slot[at];
+	struct o2_transfer_memory memory;
+	struct o2_lnet_hdr hdr = {
+		.dest_nid = TRAFFIC_NID(traffic->options.peer),
+		.src_nid = traffic->ni.config.nid,
+		.dest_pid = 12345,
+		.src_pid = 12345,
+	};
+	uint64_t bits = traffic_match_bits(traffic->options.seed, number);
+	int rc;
+
+	traffic_draw(traffic->options.seed, number, at, &slot->op);
+	memory = traffic_transfer(&slot->op.initiator, at);
+	slot->used = true;
+	traffic->started++;
+	traffic->open++;
+	if (slot->op.put) {
+		hdr.type = O2_LNET_PUT;
+		hdr.msg.put.ack_wmd = (struct o2_lnet_handle){UINT64_MAX, UINT64_MAX};
+		hdr.msg.put.match_bits = bits;
+		traffic_fill_source(&slot->op, &slot->op.initiator, &traffic->ni.arena);
+		rc = o2_node_put(traffic->node, TRAFFIC_NID(traffic->options.peer), &hdr, &memory, NULL);
+	} else {
+		hdr.type = O2_LNET_GET;
+		hdr.msg.get.match_bits = bits;
+		hdr.msg.get.sink_length = (uint32_t)memory.buffer.nob;
+		traffic_fill_sink(&slot->op, &slot->op.initiator, &traffic->ni.arena);
+		rc = o2_node_get(traffic->node, TRAFFIC_NID(traffic->options.peer), &hdr, &memory, NULL);
+	}
+	if (rc != 0)
+		on_done(traffic, TRAFFIC_NID(traffic->options.peer),
+			&(struct o2_transfer_result){.initiator = true, .tag = at, .status = rc});
+}
+
+static void kill_queue_pair(struct traffic *traffic)
+{
+	struct o2_conn *conn = o2_node_conn(traffic->node, TRAFFIC_NID(traffic->options.peer), 0);
+	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_ERR};
+
+	if (conn != NULL)
+		ibv_modify_qp(o2_conn_qp(conn), &attr, IBV_QP_STATE);
+}
+
+void traffic_drive(struct traffic *traffic, const volatile sig_atomic_t *stopped)
+{
+	const struct traffic_options *options = &traffic->options;
+	uint64_t end_ms = options->seconds > 0 ? traffic_now_ms() + options->seconds * 1000ull : UINT64_MAX;
+	uint32_t number = 0, idle = 0;
+
+	for (;;) {
+		bool more = number < options->count && traffic_now_ms() < end_ms && !*stopped;
+
+		if (!more && traffic->open == 0)
+			break;
+		if (more && traffic->open < options->open) {
+			if (options->kill_every > 0 &&
+			    number % options->kill_every == options->kill_every - 1)
+				kill_queue_pair(traffic);
+			start(traffic, number++);
+			idle = 0;
+			if (number == WARM)
+				traffic->first_kib = traffic_resident_kib();
+		}
+		step(traffic, &idle);
+	}
+}
+
+void traffic_serve(struct traffic *traffic, const volatile sig_atomic_t *stopped)
+{
+	uint32_t idle = 0;
+
+	while (!*stopped)
+		step(traffic, &idle);
+}

@@ -1,0 +1,265 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""Two processes exchange PUTs and GETs through the connection manager on soft-RoCE, in a guest of ci/vm/run: over a good
+network, over one that loses, doubles and reorders packets, and while queue pairs and processes are killed.
+
+    tests/vm/networks.py [--build DIR] [--seed S] [--minutes N] [--suite SUITE]
+
+What succeeds must be exact to the byte on both sides, what fails must say so, every operation must end once, and the
+devices must hold at the end what they held before. --minutes: after that, mixed traffic with all of these faults for so
+long; memory must stay flat. The last line is "N passed, N failed"; exit status 0, 1, or 77 (no guest can run here).
+"""
+import argparse
+import json
+import os
+import random
+import secrets
+import signal
+import subprocess
+import sys
+import time
+
+sys.dont_write_bytecode = True
+REPO_DIR = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+RUN = os.path.join(REPO_DIR, "ci", "vm", "run")
+
+OPERATIONS = 150
+# Over a bad network, which soft-RoCE does not always get through: it may give up, or wait for ever. Then the connection fails,
+# what was open on it with it, and the next one is made.
+BAD_SECONDS = 6
+ENOUGH_EXACT = {1: 0.7, 8: 0.4}  # by operations at a time
+NO_WINDOWS = 0x80000000  # in a seed: no memory windows (docs/vm.md: what killed processes leave behind)
+GROWTH_KIB = 4096  # that a process's memory may grow by once it is warm
+READY_S, END_S = 30, 180
+
+# Applied to both ends of the veth pair once the connection is up (docs/vm.md), with so many operations at a time.
+NETWORKS = (
+    ("loss", "loss 1%", 8),
+    ("duplicates", "duplicate 10%", 8),
+    ("delay", "delay 1ms", 8),
+    ("reordering", "delay 2ms reorder 25%", 1),
+    ("all at once", "loss 1% duplicate 5% delay 1ms reorder 10%", 1),
+    ("all at once, eight at a time", "loss 1% duplicate 5% delay 1ms reorder 10%", 8),
+)
+# Counters of soft-RoCE of which each bad network must move one.
+COUNTERS = ("out_of_seq_request", "rcvd_seq_err", "duplicate_request", "completer_retry_err")
+
+
+class Judge:
+    def __init__(self):
+        self.passed = self.failed = 0
+
+    def check(self, what, held, detail=""):
+        self.passed += bool(held)
+        self.failed += not held
+        if not held:
+            print(f"FAIL {what}: {detail}", flush=True)
+
+
+class Traffic:
+    """One process of node_traffic."""
+
+    def __init__(self, program, *arguments):
+        self.words = [program, *map(str, arguments)]
+        # pylint: disable=consider-using-with
+        self.process = subprocess.Popen(self.words, stdout=subprocess.PIPE, text=True)
+        self.lines = []
+
+    def wait_for(self, word):
+        """Until it has printed this line."""
+        for line in self.process.stdout:
+            self.lines.append(line.rstrip("\n"))
+            if self.lines[-1] == word:
+                return
+        raise RuntimeError(f"{' '.join(self.words)} ended without '{word}': {self.lines}")
+
+    def stop(self, number=signal.SIGTERM):
+        self.process.send_signal(number)
+
+    def result(self):
+        """Its status, and the figures of its last line; {} if it was killed."""
+        try:
+            rest, _ = self.process.communicate(timeout=END_S)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.communicate()
+            return "no end", {}
+        self.lines += rest.splitlines()
+        for line in self.lines:
+            if line.startswith("wrong"):
+                print(line, flush=True)
+        last = self.lines[-1] if self.lines else ""
+        return self.process.returncode, json.loads(last) if last.startswith("{") else {}
+
+
+class Guest:
+    """Inside the guest: who runs where, and what the network is like."""
+
+    def __init__(self, build, seed):
+        self.program = os.path.join(build, "node_traffic")
+        env = os.environ
+        self.addresses = [env["O2REF_IP_A"], env["O2REF_IP_B"]]
+        self.devices = [env["O2REF_RXE_A"], env["O2REF_RXE_B"]]
+        self.netdevs = [env["O2REF_NETDEV_A"], env["O2REF_NETDEV_B"]]
+        self.seed = seed
+        self.judge = Judge()
+
+    def start(self, what, end, *options):
+        process = Traffic(self.program, what, "--device", self.devices[end], "--gid-index", os.environ["O2REF_GID_INDEX"],
+                          "--address", self.addresses[end], *options)
+        process.wait_for("ready")
+        return process
+
+    def serve(self):
+        return self.start("serve", 1)
+
+    def drive(self, end=0, windows=True, **options):
+        """options: as of node_traffic, with _ for -."""
+        self.seed = (self.seed * 69069 + 1) & 0x7FFFFFFF
+        words = [word for name, value in options.items() for word in (f"--{name.replace('_', '-')}", value)]
+        return self.start("drive", end, "--peer", self.addresses[1 - end], "--seed",
+                          hex(self.seed if windows else self.seed | NO_WINDOWS), *words)
+
+    def network(self, netem):
+        for netdev in self.netdevs:
+            if netem:
+                subprocess.run(["tc", "qdisc", "replace", "dev", netdev, "root", "netem", *netem.split()], check=True)
+            else:
+                subprocess.run(["tc", "qdisc", "del", "dev", netdev, "root"], check=False, stderr=subprocess.DEVNULL)
+
+    def counters(self):
+        total = 0
+        for device in self.devices:
+            for name in COUNTERS:
+                with open(f"/sys/class/infiniband/{device}/ports/1/hw_counters/{name}", encoding="ascii") as file:
+                    total += int(file.read())
+        return total
+
+    def check_driver(self, what, driver, least=0.0):
+        status, figures = driver.result()
+        print(f"{what}: status {status}, {json.dumps(figures)}", flush=True)
+        again = f"status {status}, {figures}; {' '.join(driver.words)}"
+        good = status == 0 and figures.get("wrong") == 0 and figures["started"] == figures["ended"]
+        self.judge.check(f"{what}: all ended once, none wrong", good, again)
+        exact = figures.get("exact", 0)
+        self.judge.check(f"{what}: enough done", exact > 0 and exact >= least * figures.get("started", 1), again)
+        return figures
+
+    def check_server(self, what, server):
+        server.stop()
+        status, figures = server.result()
+        print(f"{what}: server status {status}, {json.dumps(figures)}", flush=True)
+        self.judge.check(f"{what}: server", status == 0 and figures.get("wrong") == 0, f"status {status}, {figures}")
+        return figures
+
+    # --- what is tried -----------------------------------------------------------------------------------------------
+
+    def good_network(self):
+        server = self.serve()
+        figures = self.check_driver("good network", self.drive(count=OPERATIONS), 1.0)
+        served = self.check_server("good network", server)
+        self.judge.check("good network: the server has seen all of it", served.get("served") == figures.get("exact"), served)
+
+    def bad_networks(self):
+        server = self.serve()
+        for name, netem, at_a_time in NETWORKS:
+            before = self.counters()
+            driver = self.drive(count=10 * OPERATIONS, seconds=BAD_SECONDS, open=at_a_time)
+            driver.wait_for("up")
+            self.network(netem)
+            self.check_driver(name, driver, ENOUGH_EXACT[at_a_time])
+            self.network("")
+            self.judge.check(f"{name}: reached the devices", name == "delay" or self.counters() > before, netem)
+        self.check_server("bad networks", server)
+
+    def both_drive(self):
+        """Either end asks the other; the one that goes first takes its connections with it."""
+        first, second = self.drive(0, seconds=6), self.drive(1, seconds=3)
+        self.check_driver("both drive, the second", second)
+        self.check_driver("both drive, the first", first)
+
+    def killed_queue_pairs(self):
+        server = self.serve()
+        figures = self.check_driver("killed queue pairs", self.drive(count=200, kill_every=40), 0.5)
+        self.judge.check("killed queue pairs: some were in use", figures.get("failed", 0) > 0, figures)
+        self.judge.check("killed queue pairs: connections came again", figures.get("up", 0) >= 4, figures)
+        self.check_server("killed queue pairs", server)
+
+    def killed_server(self):
+        server, driver = self.serve(), self.drive(windows=False, seconds=12)
+        driver.wait_for("up")
+        time.sleep(2)
+        server.stop(signal.SIGKILL)
+        server.result()
+        server = self.serve()
+        figures = self.check_driver("killed server", driver)
+        self.judge.check("killed server: some operations failed", figures.get("failed", 0) > 0, figures)
+        self.judge.check("killed server: the next one was found", figures.get("up", 0) >= 2, figures)
+        served = self.check_server("killed server", server)
+        self.judge.check("killed server: the next one served", served.get("served", 0) > 0, served)
+
+    def killed_driver(self):
+        server, driver = self.serve(), self.drive(windows=False, seconds=60)
+        driver.wait_for("up")
+        time.sleep(2)
+        driver.stop(signal.SIGKILL)
+        driver.result()
+        self.check_driver("after a killed driver", self.drive(count=60), 1.0)
+        served = self.check_server("killed driver", server)
+        self.judge.check("killed driver: its connection is gone", served.get("up") == served.get("down") == 2, served)
+
+    def mixed(self, minutes):
+        """All faults for a long time; the network changes as it likes."""
+        what = f"{minutes} minutes"
+        dice, end = random.Random(self.seed), time.monotonic() + minutes * 60
+        server = self.serve()
+        driver = self.drive(seconds=minutes * 60, kill_every=997, open=2)
+        while time.monotonic() < end:
+            time.sleep(min(20, max(0.0, end - time.monotonic())))
+            self.network(dice.choice(("", "", *(netem for _, netem, _ in NETWORKS))))
+        self.network("")
+        figures = self.check_driver(what, driver, 0.4)
+        served = self.check_server(what, server)
+        for who, numbers in (("driver", figures), ("server", served)):
+            flat = numbers.get("last_kib", 1 << 30) < numbers.get("first_kib", 0) + GROWTH_KIB
+            self.judge.check(f"{what}: memory of the {who} is flat", flat, numbers)
+
+    def resources(self):
+        shown = subprocess.run(["rdma", "-j", "resource", "show"], check=True, capture_output=True, text=True)
+        return json.loads(shown.stdout)
+
+    def run(self, minutes):
+        before = self.resources()
+        self.good_network()
+        self.bad_networks()
+        self.both_drive()
+        self.killed_queue_pairs()
+        self.killed_server()
+        self.killed_driver()
+        if minutes:
+            self.mixed(minutes)
+        self.judge.check("the devices hold what they held", self.resources() == before, self.resources())
+        print(f"{self.judge.passed} passed, {self.judge.failed} failed", flush=True)
+        return 1 if self.judge.failed else 0
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", default="build/gcc", help="where node_traffic is (build/gcc)")
+    parser.add_argument("--seed", type=lambda text: int(text, 0), default=secrets.randbits(32), help="of the traffic")
+    parser.add_argument("--minutes", type=int, default=0, help="of mixed traffic at the end")
+    parser.add_argument("--suite", help="the guest's kernel is of this suite of Debian")
+    parser.add_argument("--in-guest", action="store_true", help="this is the guest")
+    options = parser.parse_args()
+    os.chdir(REPO_DIR)
+    if options.in_guest:
+        return Guest(options.build, options.seed).run(options.minutes)
+    print(f"seed 0x{options.seed:x}; again: tests/vm/networks.py --seed 0x{options.seed:x}", flush=True)
+    command = [RUN, "--timeout", str(900 + 90 * options.minutes), *(["--suite", options.suite] if options.suite else []),
+               "--", "python3", os.path.abspath(__file__), "--in-guest", "--build", options.build, "--seed",
+               str(options.seed), "--minutes", str(options.minutes)]
+    return subprocess.run(command, check=False).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())
