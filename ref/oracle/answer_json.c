@@ -85,7 +85,7 @@ static void read_refusal(const json_t *refused, struct o2_answer *answer)
 			     : O2_NO_INDEX;
 }
 
-/* What the question says need not be said again: put it into the plan for the reader, which wants it. */
+/* What the question says need not be said again, and is not believed: put it into the plan for the reader. */
 static void complete_plan(json_t *plan, enum o2_reg_mode mode, enum o2_side side, uint32_t page_bytes)
 {
 	const struct {
@@ -95,14 +95,15 @@ static void complete_plan(json_t *plan, enum o2_reg_mode mode, enum o2_side side
 		{"mode", json_string(o2_reg_mode_name(mode))},
 		{"side", json_string(node_names[side])},
 		{"page_bytes", json_integer(page_bytes)},
-		{"local_write", json_boolean(side == O2_SINK)},
 	};
 
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
-		if (json_is_object(plan) && json_object_get(plan, known[i].key) == NULL)
+		if (json_is_object(plan))
 			json_object_set(plan, known[i].key, known[i].value);
 		json_decref(known[i].value);
 	}
+	if (json_is_object(plan) && json_object_get(plan, "local_write") == NULL)
+		json_object_set_new(plan, "local_write", json_boolean(side == O2_SINK));
 }
 
 static int read_node_plan(json_t *plan, enum o2_reg_mode mode, enum o2_side side, uint32_t page_bytes,
