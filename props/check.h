@@ -70,6 +70,7 @@ struct o2_check_subject {
 	struct o2_check_finding *finding; /* O2_CHECKS of them; owned */
 	uint32_t lost[O2_STAGES];	  /* answers that did not come */
 	bool given_up[O2_STAGES];	  /* so many that the stage is not asked any more */
+	uint64_t late;			  /* answers that came in time when asked for again */
 	uint64_t unmapped;		  /* refusals whose name is in no map */
 	double seconds;
 };

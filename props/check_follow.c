@@ -219,10 +219,18 @@ void o2_check_follow(struct o2_check_run *run, const struct o2_check_lead *lead)
 	if (length > 0)
 		finding.choices = o2_check_hex(bytes, length);
 	f.keep = &finding;
-	if (!again || !ask(&f))
-		keep_unstable(&f, lead, &finding);
-	keep_scenario(&f, item->has_scenario, &finding);
+	again = again && ask(&f);
 	host->thorough = false;
-	store(run->subject, &finding);
+	if (!again && lead->check == O2_CHECK_RUN_HANG) {
+		/* The machine was busy: that is no difference. */
+		run->subject->late++;
+		run->subject->tally[item->asked.stage].differed--;
+		free(finding.choices);
+	} else {
+		if (!again)
+			keep_unstable(&f, lead, &finding);
+		keep_scenario(&f, item->has_scenario, &finding);
+		store(run->subject, &finding);
+	}
 	free(bytes);
 }

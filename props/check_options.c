@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #define DEFAULT_CASES	   20000u
-#define DEFAULT_TIMEOUT_MS 500u
+#define DEFAULT_TIMEOUT_MS 1000u
 #define DEFAULT_SHRINK	   2000u
 #define MAX_TIMEOUT_MS	   600000u
 #define MAX_SHRINK	   1000000u
@@ -94,7 +94,7 @@ void o2_check_usage(const struct o2_check_arguments *a, FILE *out)
 	      "  --case FILE        this case and no other: an input form, a scenario, or a message's bytes\n"
 	      "  --choices S:HEX    the case of stage S with these choices and no other: what a finding's "
 	      "replay has\n"
-	      "  --timeout-ms N     for one answer (default 500)\n"
+	      "  --timeout-ms N     for one answer (default 1000)\n"
 	      "what counts:\n"
 	      "  --profile P        strict (default), or kernel: what public trees do where the reference "
 	      "is\n"

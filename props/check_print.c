@@ -129,6 +129,11 @@ static void print_one(const json_t *one, bool several, bool color, FILE *out)
 	json_array_foreach(stale, i, item) fprintf(
 		out, "\n  %sstale%s  %s is listed as a known difference (%s) and does not occur any more\n",
 		colour(color, RED), colour(color, PLAIN), text_of(item, "check"), text_of(item, "reason"));
+	if (number_of(one, "late") > 0)
+		fprintf(out,
+			"\n  note: %" PRIu64
+			" answers came too late once, and in time when asked for again\n",
+			number_of(one, "late"));
 	if (number_of(one, "unmapped_names") > 0)
 		fprintf(out,
 			"\n  note: %" PRIu64

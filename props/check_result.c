@@ -167,10 +167,11 @@ static json_t *subject_to_json(const struct o2_check_options *options, const str
 				stale,
 				json_pack("{s:s, s:s}", "check", o2_check_name((enum o2_check_id)i), "reason",
 					  o2_known_reason(&subject->known, (enum o2_check_id)i)));
-	return json_pack("{s:s, s:s, s:b, s:f, s:I, s:I, s:o, s:o, s:o, s:o}", "name", subject->host->name,
-			 "title", subject->host->title, "agrees", (int)agrees(options, subject), "seconds",
-			 subject->seconds, "restarts", (json_int_t)subject->host->restarts, "unmapped_names",
-			 (json_int_t)subject->unmapped, "stages", stages_to_json(options, subject),
+	return json_pack("{s:s, s:s, s:b, s:f, s:I, s:I, s:I, s:o, s:o, s:o, s:o}", "name",
+			 subject->host->name, "title", subject->host->title, "agrees",
+			 (int)agrees(options, subject), "seconds", subject->seconds, "restarts",
+			 (json_int_t)subject->host->restarts, "unmapped_names", (json_int_t)subject->unmapped,
+			 "late", (json_int_t)subject->late, "stages", stages_to_json(options, subject),
 			 "findings", findings, "stale", stale, "rules_not_met", unmet_rules(subject));
 }
 

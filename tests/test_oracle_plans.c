@@ -281,9 +281,12 @@ static bool rdma_join(void)
 /* One of two gather entries becomes two of one. */
 static bool rdma_split(void)
 {
-	struct o2_rdma_wr *last = &WORK.wr[WORK.nwr - 1];
+	struct o2_rdma_wr *last;
 
-	if (!IS_RESULT || WORK.nwr == 0 || WORK.nwr >= w->asked.rdma.limits.max_wrs || last->num_sge < 2)
+	if (!IS_RESULT || WORK.nwr == 0 || WORK.nwr >= w->asked.rdma.limits.max_wrs)
+		return false;
+	last = &WORK.wr[WORK.nwr - 1];
+	if (last->num_sge < 2)
 		return false;
 	last[1] = *last;
 	last->num_sge = 1;
