@@ -18,6 +18,7 @@
 #include "props/property.h"
 #include "props/reg_plan.h"
 #include "props/run.h"
+#include "props/sim.h"
 
 /*
  * o2props: the property runner.  This source makes two programs: o2props has the in-process devices (model
@@ -160,6 +161,9 @@ static struct o2_property device_free(size_t i)
 	static struct o2_pools_run pools;
 	static struct o2_dma_run dma;
 	static struct o2_plan_run plan;
+#ifdef O2_PROPS_IN_PROCESS
+	static struct o2_sim_run sim;
+#endif
 
 	switch (i) {
 	case 0:
@@ -172,6 +176,10 @@ static struct o2_property device_free(size_t i)
 		return o2_dma_property(&dma);
 	case 4:
 		return o2_plan_property(&plan);
+#ifdef O2_PROPS_IN_PROCESS
+	case 5:
+		return o2_sim_property(&sim);
+#endif
 	default:
 		return (struct o2_property){0};
 	}
@@ -214,7 +222,7 @@ static int run_device_free(struct o2_props_arguments *a, const struct o2_propert
 
 		return report(a, property->ops->name, line, result, rc);
 	}
-	if (strcmp(command, "export") == 0 && property->ops->result == o2_tally_result)
+	if (strcmp(command, "export") == 0 && property->ops->missing == o2_tally_missing)
 		return exported(o2_export_situations(property, argument, a->run.seed), argument);
 	fprintf(stderr, "o2props: property %s has no command %s\n", property->ops->name, command);
 	return O2_PROPS_EXIT_USAGE;

@@ -18,13 +18,17 @@ struct ibv_cq *ibv_create_cq(struct ibv_context *context, int cqe, void *cq_cont
 			     struct ibv_comp_channel *channel, int comp_vector)
 {
 	struct o2l_cq *cq;
+	int fault;
 
 	if (cqe < 1 || cqe > (int)O2L_MAX_CQE || comp_vector < 0 ||
 	    comp_vector >= context->num_comp_vectors || (channel && channel->context != context)) {
 		errno = EINVAL;
 		return NULL;
 	}
-	cq = calloc(1, sizeof(*cq));
+	o2l_lock();
+	fault = o2l_fault(O2_LOOP_CALL_MAKE, 0);
+	o2l_unlock();
+	cq = fault ? NULL : calloc(1, sizeof(*cq));
 	if (cq) {
 		cq->ibv.cqe = (int)round_entries((uint32_t)cqe);
 		cq->ring = malloc(sizeof(*cq->ring) * (size_t)cq->ibv.cqe);
@@ -158,6 +162,10 @@ int o2l_poll_cq(struct ibv_cq *ibv, int num_entries, struct ibv_wc *wc)
 	int polled = 0;
 
 	o2l_lock();
+	if (o2l_fault(O2_LOOP_CALL_POLL, 0)) {
+		o2l_unlock();
+		return -1;
+	}
 	o2l_run();
 	if (cq->count == 0)
 		wait_virtually(cq);

@@ -136,8 +136,14 @@ static void break_peer(struct o2l_qp *peer)
 static void step(struct o2l_qp *qp)
 {
 	struct o2l_outcome outcome = {0};
+	int fault;
 
 	dequeue(qp);
+	fault = o2l_fault(O2_LOOP_CALL_EXECUTE, qp->ibv.qp_num);
+	if (fault) {
+		fail(qp, (enum ibv_wc_status)fault);
+		return;
+	}
 	switch (o2l_execute(qp, &qp->sq[qp->sq_head], &outcome)) {
 	case O2L_DONE:
 		qp->rnr_left = qp->attr.rnr_retry;

@@ -244,6 +244,10 @@ struct o2l_fabric {
 	unsigned int option[O2_LOOP_OPTIONS];
 	o2_loop_pick_fn pick;
 	void *pick_arg;
+	o2_loop_fault_fn fault;
+	void *fault_arg;
+	o2_loop_tap_fn tap;
+	void *tap_arg;
 	struct o2_loop_counters counters;
 };
 
@@ -348,6 +352,9 @@ struct o2l_segment {
 	uint8_t *base;
 	size_t length;
 };
+
+/* faults.c */
+int o2l_fault(enum o2_loop_call call, uint32_t qp_num); /* 0, or what the hook says */
 
 /* gaps.c */
 struct o2l_gaps;

@@ -90,9 +90,46 @@ void o2_loop_set_pick(o2_loop_pick_fn pick, void *arg);
 /* Entries of a region with gaps, at most: what o2iblnd asks a device for. */
 #define O2_LOOP_GAP_ENTRIES 257u
 
+struct ibv_cq;
 struct ibv_mr;
 struct ibv_pd;
 struct ibv_sge;
+
+/* Where a fault may be put in (docs/loopverbs.md, "Faults"). */
+enum o2_loop_call {
+	O2_LOOP_CALL_POST_SEND, /* one work request of a post; also type 1 binds */
+	O2_LOOP_CALL_POST_RECV, /* one receive of a post */
+	O2_LOOP_CALL_REGISTER,	/* a region */
+	O2_LOOP_CALL_MAKE,	/* a completion queue, a queue pair, a window */
+	O2_LOOP_CALL_MODIFY,	/* a queue pair */
+	O2_LOOP_CALL_POLL,
+	O2_LOOP_CALL_EXECUTE, /* a work request by the device */
+	O2_LOOP_CALLS,
+};
+
+/*
+ * Asked before each of these; qp_num 0: of no queue pair.  Returns 0: go on; EXECUTE: the enum ibv_wc_status
+ * that the request fails with, undone; others: the errno that the call fails with.  It may run under the
+ * device's lock and must not call verbs.
+ */
+typedef int (*o2_loop_fault_fn)(void *arg, enum o2_loop_call call, uint32_t qp_num);
+
+void o2_loop_set_fault(o2_loop_fault_fn fault, void *arg);
+
+/* Told of each SEND that has arrived: the first piece of its data, which holds all headers.  Likewise. */
+typedef void (*o2_loop_tap_fn)(void *arg, uint32_t from_qp, uint32_t to_qp, const uint8_t *bytes,
+			       uint64_t length);
+
+void o2_loop_set_tap(o2_loop_tap_fn tap, void *arg);
+
+/* A write that arrives late: would queue pair qp_num admit it now?  Nothing is written and nothing breaks. */
+bool o2_loop_admits_write(uint32_t qp_num, uint32_t rkey, uint64_t addr, uint64_t length);
+
+/* Completions that wait in a queue. */
+uint32_t o2_loop_cq_entries(struct ibv_cq *cq);
+
+/* Move the clock to the next timer and let it fire; false: there is none. */
+bool o2_loop_tick(void);
 
 /*
  * Register count byte ranges (addr: address in this process, length; lkey is ignored) as one region: byte k

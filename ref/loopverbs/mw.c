@@ -18,7 +18,7 @@ struct ibv_mw *o2l_alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type)
 	}
 	mw = calloc(1, sizeof(*mw));
 	o2l_lock();
-	if (!mw || o2l_index_add(&o2l_fabric.mws, mw, &index)) {
+	if (!mw || o2l_fault(O2_LOOP_CALL_MAKE, 0) || o2l_index_add(&o2l_fabric.mws, mw, &index)) {
 		o2l_unlock();
 		free(mw);
 		errno = ENOMEM;

@@ -138,7 +138,9 @@ struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *addr, size_t length, ui
 	int error;
 
 	o2l_lock();
-	error = o2l_check_range(addr, length, access);
+	error = o2l_fault(O2_LOOP_CALL_REGISTER, 0);
+	if (!error)
+		error = o2l_check_range(addr, length, access);
 	if (!error && (iova ^ (uint64_t)(uintptr_t)addr) & (O2L_PAGE_BYTES - 1))
 		error = EINVAL;
 	if (!error)

@@ -160,7 +160,9 @@ int o2l_post_send(struct ibv_qp *ibv, struct ibv_send_wr *wr, struct ibv_send_wr
 		*bad = wr;
 	}
 	for (; wr && !error; wr = wr->next) {
-		error = post_one(qp, wr);
+		error = o2l_fault(O2_LOOP_CALL_POST_SEND, ibv->qp_num);
+		if (!error)
+			error = post_one(qp, wr);
 		if (error)
 			*bad = wr;
 	}
@@ -180,7 +182,9 @@ int o2l_post_recv(struct ibv_qp *ibv, struct ibv_recv_wr *wr, struct ibv_recv_wr
 		*bad = wr;
 	}
 	for (; wr && !error; wr = wr->next) {
-		error = o2l_rq_post(&qp->own_rq, wr);
+		error = o2l_fault(O2_LOOP_CALL_POST_RECV, ibv->qp_num);
+		if (!error)
+			error = o2l_rq_post(&qp->own_rq, wr);
 		if (error)
 			*bad = wr;
 	}
@@ -205,7 +209,7 @@ int o2l_bind_mw(struct ibv_qp *ibv, struct ibv_mw *mw, struct ibv_mw_bind *bind)
 		error = EINVAL;
 	} else if (qp->sq_count == qp->init.cap.max_send_wr) {
 		error = ENOMEM;
-	} else {
+	} else if ((error = o2l_fault(O2_LOOP_CALL_POST_SEND, ibv->qp_num)) == 0) {
 		send = next_slot(qp, &slot);
 		*send = (struct o2l_send){
 			.wr_id = bind->wr_id, .opcode = IBV_WR_BIND_MW, .flags = bind->send_flags};

@@ -113,6 +113,8 @@ struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *init)
 	grant(&qp->init.cap, init->srq != NULL);
 	error = alloc_rings(qp);
 	o2l_lock();
+	if (!error)
+		error = o2l_fault(O2_LOOP_CALL_MAKE, 0);
 	if (error || o2l_index_add(&o2l_fabric.qps, qp, &qpn)) {
 		o2l_unlock();
 		free_rings(qp);

@@ -193,7 +193,10 @@ int ibv_modify_qp(struct ibv_qp *ibv, struct ibv_qp_attr *attr, int mask)
 	o2l_run();
 	from = mask & IBV_QP_CUR_STATE ? attr->cur_qp_state : qp->state;
 	to = mask & IBV_QP_STATE ? attr->qp_state : from;
-	if (from != qp->state || !transition_ok(ibv->qp_type, from, to, mask) || !values_ok(qp, attr, mask)) {
+	if (to != IBV_QPS_ERR && o2l_fault(O2_LOOP_CALL_MODIFY, ibv->qp_num)) {
+		error = ENOMEM;
+	} else if (from != qp->state || !transition_ok(ibv->qp_type, from, to, mask) ||
+		   !values_ok(qp, attr, mask)) {
 		error = EINVAL;
 	} else {
 		take_values(qp, attr, mask);

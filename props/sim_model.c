@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+
+#include "props/sim_internal.h"
+
+/*
+ * The account of credits, by the definitions of docs/transport.md, "Flow control", from what the two ends say
+ * and from what was seen on the fabric between them.
+ */
+
+static void fail(struct o2_sim *sim, const char *signature, const struct o2_sim_end *end, uint64_t is,
+		 uint64_t expected)
+{
+	o2_report_fail(sim->report, signature, "end %" PRIu32 ": %" PRIu64 ", expected %" PRIu64, end->index,
+		       is, expected);
+}
+
+/* Of a, sending to b. */
+static void check_direction(struct o2_sim *sim, const struct o2_sim_end *a, const struct o2_sim_end *b)
+{
+	const struct o2_conn_view *va = &a->view, *vb = &b->view;
+	const uint32_t depth = a->depth;
+	uint64_t unhandled = va->credit_messages_sent - vb->credit_messages_handled;
+	uint64_t returning = vb->credits_sent - va->credits_received;
+
+	if (va->queue_depth != depth)
+		fail(sim, "sim/depth", a, va->queue_depth, depth);
+	if (va->credits + unhandled + vb->puts_accepted + vb->outstanding + returning != depth)
+		fail(sim, "sim/credits", a,
+		     va->credits + unhandled + vb->puts_accepted + vb->outstanding + returning, depth);
+	if (va->reserved + va->waiting != depth)
+		fail(sim, "sim/reserved", a, va->reserved + va->waiting, depth);
+	/* The same from the fabric alone: what was taken, and what came back. */
+	if (va->credits != depth + b->wire.handled_credits - va->credit_messages_sent)
+		fail(sim, "sim/credits-seen", a, va->credits,
+		     depth + b->wire.handled_credits - va->credit_messages_sent);
+	if (a->wire.credit_messages > va->credit_messages_sent || a->wire.credits > va->credits_sent ||
+	    a->wire.noops > va->noops_sent)
+		fail(sim, "sim/more-on-the-fabric-than-sent", a, a->wire.credit_messages,
+		     va->credit_messages_sent);
+	if (a->wire.credit_messages > vb->credit_messages_handled + depth)
+		fail(sim, "sim/credits-overdrawn", a, a->wire.credit_messages,
+		     vb->credit_messages_handled + depth);
+}
+
+/* Queues hold what they were made for, whatever becomes of the connection. */
+static void check_queues(struct o2_sim *sim, const struct o2_sim_end *end)
+{
+	const struct o2_conn_view *view = &end->view;
+	uint32_t entries = o2_loop_cq_entries(o2_conn_cq(end->conn));
+
+	if (view->send_wrs > view->send_wrs_max)
+		fail(sim, "sim/send-queue", end, view->send_wrs, view->send_wrs_max);
+	if (view->recv_wrs > view->recv_wrs_max)
+		fail(sim, "sim/receive-queue", end, view->recv_wrs, view->recv_wrs_max);
+	if (view->send_wrs + view->recv_wrs + view->parked > view->cq_entries || entries > view->cq_entries)
+		fail(sim, "sim/completion-queue", end, entries, view->cq_entries);
+	if (view->sends_in_flight > view->concurrent_sends)
+		fail(sim, "sim/concurrent-sends", end, view->sends_in_flight, view->concurrent_sends);
+	if (view->noops_in_flight > 2 && view->version == O2_MSG_VERSION_2)
+		fail(sim, "sim/noops-in-flight", end, view->noops_in_flight, 2);
+}
+
+static void count_situations(struct o2_sim *sim, const struct o2_conn_view *view)
+{
+	bool credits_needed = view->queued > 0;
+
+	if (credits_needed && view->credits == 0)
+		o2_sim_seen(sim, O2_SIM_SEEN_NO_CREDITS);
+	if (view->queued_reserved > 0 && view->reserved == 0)
+		o2_sim_seen(sim, O2_SIM_SEEN_NO_RESERVED);
+	if (view->sends_in_flight == view->concurrent_sends)
+		o2_sim_seen(sim, O2_SIM_SEEN_SENDS_LIMITED);
+	if (view->queued_nocred > 0 || credits_needed)
+		o2_sim_seen(sim, O2_SIM_SEEN_QUEUED);
+	if (view->parked > 0)
+		o2_sim_seen(sim, O2_SIM_SEEN_PARKED);
+}
+
+static bool up(const struct o2_sim_end *end)
+{
+	return end->conn != NULL && end->view.state == O2_CONN_ESTABLISHED;
+}
+
+static void look(struct o2_sim *sim, struct o2_sim_end *end)
+{
+	uint32_t known = 0;
+
+	if (end->conn == NULL)
+		return;
+	o2_conn_view(end->conn, &end->view);
+	if (end->view.noops_in_flight == 0 && end->view.queued_noops == 0 && end->view.queued_nocred == 0)
+		end->no_noops_ms = sim->now_ms;
+	for (uint32_t i = 0; end->silent_since_ms != 0 && i < sim->nops; i++) {
+		const struct o2_sim_op *op = &sim->op[i];
+
+		known += op->end == end && op->started && !op->ended;
+		known += op->end->other == end && op->matched && !op->ended_there;
+	}
+	if (end->silent_since_ms != 0 && known == end->view.open)
+		end->silent_since_ms = 0;
+	if (end->view.state == O2_CONN_ESTABLISHED) {
+		check_queues(sim, end);
+		count_situations(sim, &end->view);
+	}
+}
+
+void o2_sim_check(struct o2_sim *sim)
+{
+	struct o2_loop_counters counters;
+
+	for (uint32_t i = 0; i < sim->nends; i++)
+		look(sim, &sim->end[i]);
+	for (uint32_t i = 0; i < sim->nends; i++)
+		if (up(&sim->end[i]) && up(sim->end[i].other))
+			check_direction(sim, &sim->end[i], sim->end[i].other);
+	o2_loop_get_counters(&counters);
+	if (counters.rnr_waits > sim->rnr_waits)
+		o2_sim_seen(sim, O2_SIM_SEEN_RNR);
+	sim->rnr_waits = counters.rnr_waits;
+	if (counters.overruns > 0)
+		fail(sim, "sim/overrun", &sim->end[0], counters.overruns, 0);
+}
+
+/* Two ends that are up and have nothing more to say owe each other nothing. */
+static void check_pair(struct o2_sim *sim, const struct o2_sim_end *a)
+{
+	const struct o2_conn_view *view = &a->view;
+
+	if (view->open != 0 ||
+	    view->queued + view->queued_reserved + view->queued_nocred + view->queued_noops != 0)
+		fail(sim, "sim/stuck", a, view->open, 0);
+	if (view->reserved != a->depth)
+		fail(sim, "sim/reserved-at-rest", a, view->reserved, a->depth);
+	if (view->credits + a->other->view.outstanding != a->depth)
+		fail(sim, "sim/credits-at-rest", a, view->credits + a->other->view.outstanding, a->depth);
+	if (view->outstanding >= view->high_water)
+		fail(sim, "sim/owed-at-rest", a, view->outstanding, view->high_water);
+	if (a->wire.credit_messages != view->credit_messages_sent || a->wire.credits != view->credits_sent)
+		fail(sim, "sim/seen-at-rest", a, a->wire.credits, view->credits_sent);
+	for (uint32_t i = 0; i < sim->nops; i++) {
+		const struct o2_sim_op *op = &sim->op[i];
+
+		if (op->end == a && op->started && op->op == O2_OP_SEND && !op->received)
+			fail(sim, "sim/never-received", a, op->id, 0);
+	}
+}
+
+void o2_sim_check_rest(struct o2_sim *sim)
+{
+	o2_sim_check(sim);
+	for (uint32_t i = 0; i < sim->nends; i++)
+		if (up(&sim->end[i]) && up(sim->end[i].other))
+			check_pair(sim, &sim->end[i]);
+}

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lnd/ni_counts.h"
+#include "props/sim_internal.h"
+
+/* The nodes and connections of a case, made anew for each. */
+
+#define ARENA_BYTES ((uint64_t)O2_SIM_PAGES * 4096)
+#define START_MS    1000u
+
+/* --- how everything is set */
+
+static uint32_t draw_least(struct o2_choice *c, uint32_t lo, uint32_t usual, uint32_t hi)
+{
+	return o2_draw_bool(c, 1, 1) ? (uint32_t)o2_draw_range(c, lo, hi) : usual;
+}
+
+static void draw_times(struct o2_choice *c, struct o2_conn_config *config)
+{
+	static const uint32_t timeouts[] = {50000, 4000, 0};
+	static const uint32_t keepalives[] = {100000, 1000, 0};
+
+	config->timeout_ms = timeouts[o2_draw_pick(c, 3)];
+	config->keepalive_ms = keepalives[o2_draw_pick(c, 3)];
+}
+
+static void draw_config(struct o2_sim *sim)
+{
+	static const uint32_t depths[] = {2, 3, 4, 8};
+	struct o2_choice *c = sim->choice;
+	struct o2_conn_config *config = &sim->config;
+	bool v1 = o2_draw_bool(c, 3, 1);
+
+	*config = O2_CONN_DEFAULTS;
+	config->version = v1 ? O2_MSG_VERSION_1 : O2_MSG_VERSION_2;
+	sim->depth = v1 ? draw_least(c, 3, 8, 8) : depths[o2_draw_pick(c, 4)];
+	config->max_frags = draw_least(c, 2, 5, 8);
+	config->wrq_sge = (uint32_t)o2_draw_range(c, 1, 3);
+	config->peer_tx_credits = o2_draw_bool(c, 2, 1) ? (uint32_t)o2_draw_range(c, sim->depth, 16) : 0;
+	config->peercredits_hiw = o2_draw_bool(c, 2, 1) ? (uint32_t)o2_draw_range(c, 1, 16) : 0;
+	config->concurrent_sends = o2_draw_bool(c, 2, 1) ? (uint32_t)o2_draw_range(c, 1, 16) : 0;
+	config->max_transfers = draw_least(c, 1, 24, 24);
+	draw_times(c, config);
+	config->immediate_gather = o2_draw_bool(c, 1, 1);
+	config->order = o2_draw_bool(c, 3, 1) ? O2_BIG_ENDIAN : O2_LITTLE_ENDIAN;
+	config->cksum_flavour = o2_draw_bool(c, 3, 1) ? O2_CKSUM_UNSIGNED : O2_CKSUM_NONE;
+	/* So that the device's own timers do not go on for long. */
+	config->retry_count = 2;
+	config->rnr_retry_count = 6;
+}
+
+/* --- nodes */
+
+static bool open_node(struct o2_sim *sim, uint32_t i)
+{
+	static const char *const devices[] = {"loop0", "loop1", "loop0"};
+	struct o2_sim_node *node = &sim->node[i];
+	uint8_t *shadow = node->shadow;
+	bool small = o2_draw_bool(sim->choice, 3, 1);
+	struct o2_ni_config config = {
+		.device = devices[i],
+		.port = 1,
+		.gid_index = O2_LOOP_GID_INDEX,
+		.nid = O2_SIM_FIRST_NID + i,
+		.incarnation = 0x0006000011112222ull + i,
+		.dma_kind = i == 0 ? O2_DMA_BUS : O2_DMA_VIRTUAL,
+		.dma_base = i == 0 ? 0x7f0000000000ull : 0,
+		.arena_pages = O2_SIM_PAGES,
+		/* Small pools have to grow in the middle of things, and may fail to. */
+		.sizes = {.tx_size = small ? 4 : 64, .reg_size = small ? 2 : 16},
+	};
+	struct o2_error error;
+
+	*node = (struct o2_sim_node){.shadow = shadow != NULL ? shadow : calloc(1, ARENA_BYTES)};
+	o2_error_clear(&error);
+	if (node->shadow == NULL || o2_ni_open(&config, &node->ni, &error) != 0) {
+		o2_report_fail(sim->report, "sim/open", "node %" PRIu32 " cannot be opened: %d", i,
+			       error.code);
+		return false;
+	}
+	node->open = true;
+	return true;
+}
+
+/* Everything of it was handed back. */
+static void close_node(struct o2_sim *sim, uint32_t i)
+{
+	struct o2_sim_node *node = &sim->node[i];
+	struct o2_error error;
+	char text[200];
+
+	if (!node->open)
+		return;
+	node->open = false;
+	o2_error_clear(&error);
+	if (o2_sim_ok(sim) && o2_ni_check_idle(&node->ni, &error) != 0) {
+		o2_error_text(&error, text, sizeof(text));
+		o2_report_fail(sim->report, "sim/outstanding", "node %" PRIu32 ": %s", i, text);
+	}
+	if (o2_sim_ok(sim) && !o2_ledger_balanced(&node->ni.ledger))
+		o2_report_fail(sim->report, "sim/ledger", "node %" PRIu32 ": the ledger does not balance", i);
+	o2_ni_close(&node->ni);
+}
+
+/* --- ends */
+
+struct o2_sim_end *o2_sim_end_of_qp(struct o2_sim *sim, uint32_t qp_num)
+{
+	for (uint32_t i = 0; i < sim->nends; i++)
+		if (sim->end[i].qp_num == qp_num)
+			return &sim->end[i];
+	return NULL;
+}
+
+static int make_end(struct o2_sim *sim, struct o2_sim_end *end, uint32_t depth)
+{
+	struct o2_conn_config config = sim->config;
+	struct o2_conn_address self;
+	struct o2_error error;
+	int rc;
+
+	config.queue_depth = depth;
+	sim->acting = end;
+	rc = o2_conn_create(&sim->node[end->node].ni, &config, &o2_sim_conn_ops, end, &end->conn, &error);
+	o2_sim_fault_after(sim, end);
+	sim->acting = NULL;
+	if (rc != 0)
+		return rc;
+	o2_conn_get_address(end->conn, &self);
+	end->qp_num = self.qp_num;
+	end->depth = self.queue_depth;
+	return 0;
+}
+
+static int connect_end(struct o2_sim *sim, struct o2_sim_end *end)
+{
+	struct o2_conn_address theirs;
+	struct o2_error error;
+	int rc;
+
+	o2_conn_get_address(end->other->conn, &theirs);
+	sim->acting = end;
+	rc = o2_conn_connect(end->conn, &theirs, &error);
+	sim->acting = NULL;
+	if (rc == 0)
+		o2_conn_clock(end->conn, sim->now_ms);
+	return rc;
+}
+
+static void destroy_end(struct o2_sim *sim, struct o2_sim_end *end)
+{
+	if (end->conn == NULL)
+		return;
+	o2_sim_may_close(end, 0);
+	sim->acting = end;
+	o2_conn_destroy(end->conn);
+	sim->acting = NULL;
+	end->conn = NULL;
+	if (!end->closed)
+		o2_report_fail(sim->report, "sim/never-closed",
+			       "end %" PRIu32 " never said that it is closed", end->index);
+}
+
+static void add_pair(struct o2_sim *sim, uint32_t a, uint32_t b)
+{
+	for (uint32_t i = 0; i < 2; i++) {
+		struct o2_sim_end *end = &sim->end[sim->nends];
+
+		*end = (struct o2_sim_end){
+			.sim = sim,
+			.other = &sim->end[i == 0 ? sim->nends + 1 : sim->nends - 1],
+			.node = i == 0 ? a : b,
+			.index = sim->nends,
+		};
+		sim->nends++;
+	}
+}
+
+/* One end may be able to do more than what is agreed. */
+static void make_pair(struct o2_sim *sim, struct o2_sim_end *a, struct o2_sim_end *b)
+{
+	uint32_t more = o2_draw_bool(sim->choice, 1, 1) ? (uint32_t)o2_draw(sim->choice, 8) : 0;
+	int rc;
+
+	if (sim->faults && o2_draw_bool(sim->choice, 9, 1)) {
+		static const enum o2_loop_call calls[] = {O2_LOOP_CALL_MAKE, O2_LOOP_CALL_REGISTER,
+							  O2_LOOP_CALL_POST_RECV, O2_LOOP_CALL_MODIFY};
+		size_t kind = o2_draw_pick(sim->choice, 5);
+
+		if (kind == 4)
+			o2_sim_fault_arm_allocation(sim, 20);
+		else
+			o2_sim_fault_arm(sim, calls[kind], 4);
+	}
+	rc = make_end(sim, a, sim->depth + (sim->config.version == O2_MSG_VERSION_2 ? more : 0));
+	if (rc == 0)
+		rc = make_end(sim, b, sim->depth);
+	a->depth = b->depth = a->depth < b->depth ? a->depth : b->depth;
+	if (rc == 0)
+		rc = connect_end(sim, a);
+	if (rc == 0)
+		rc = connect_end(sim, b);
+	o2_sim_fault_disarm(sim);
+	if (rc == 0)
+		return;
+	if (!o2_sim_codes_has(&sim->node[a->node].failed, rc) &&
+	    !o2_sim_codes_has(&sim->node[b->node].failed, rc))
+		o2_report_fail(sim->report, "sim/connect", "connecting ends with %d (%s)", rc, strerror(-rc));
+	destroy_end(sim, a);
+	destroy_end(sim, b);
+}
+
+void o2_sim_world_open(struct o2_sim *sim)
+{
+	o2_loop_reset();
+	o2_loop_set_option(O2_LOOP_CHECK_PAGES, 0);
+	sim->nnodes = 0;
+	sim->nends = 0;
+	sim->nops = 0;
+	sim->now_ms = START_MS;
+	sim->inside_left = 0;
+	sim->acting = NULL;
+	sim->rnr_waits = 0;
+	sim->trace = 0;
+	sim->events = 0;
+	sim->nrunnable = 0;
+	sim->close_inside = false;
+	o2_sim_faults_install(sim);
+	sim->faults = o2_draw_bool(sim->choice, 1, 1);
+	draw_config(sim);
+	if (o2_draw_bool(sim->choice, 4, 1))
+		o2_sim_seen(sim, O2_SIM_SEEN_THREE_NODES), sim->nnodes = 3;
+	else
+		sim->nnodes = 2;
+	for (uint32_t i = 0; i < sim->nnodes; i++)
+		if (!open_node(sim, i))
+			return;
+	for (uint32_t a = 0; a < sim->nnodes; a++)
+		for (uint32_t b = a + 1; b < sim->nnodes; b++)
+			add_pair(sim, a, b);
+	for (uint32_t i = 0; i < sim->nends && o2_sim_ok(sim); i += 2)
+		make_pair(sim, &sim->end[i], &sim->end[i + 1]);
+}
+
+/* Every operation has ended, and once; what must be seen at the end of done is counted there. */
+static void check_ended(struct o2_sim *sim)
+{
+	for (uint32_t i = 0; i < sim->nops && o2_sim_ok(sim); i++) {
+		const struct o2_sim_op *op = &sim->op[i];
+
+		if (op->started && !op->ended)
+			o2_report_fail(sim->report, "sim/never-ended",
+				       "operation %" PRIu32 " has not ended at its initiator", i);
+		if (op->matched && !op->ended_there)
+			o2_report_fail(sim->report, "sim/never-ended-there",
+				       "operation %" PRIu32 " has not ended at the other end", i);
+	}
+}
+
+void o2_sim_world_close(struct o2_sim *sim)
+{
+	struct o2_loop_counters left;
+
+	for (uint32_t i = 0; i < sim->nends; i++)
+		destroy_end(sim, &sim->end[i]);
+	if (o2_sim_ok(sim))
+		check_ended(sim);
+	if (o2_sim_ok(sim))
+		o2_sim_memory_check_all(sim);
+	for (uint32_t i = 0; i < sim->nnodes; i++)
+		close_node(sim, i);
+	o2_sim_faults_remove();
+	o2_loop_get_counters(&left);
+	if (o2_sim_ok(sim) && left.live_contexts + left.live_pds + left.live_mrs + left.live_mws +
+					      left.live_cqs + left.live_qps >
+				      0)
+		o2_report_fail(sim->report, "sim/left-behind",
+			       "the devices still have %" PRIu32 " regions, ...", left.live_mrs);
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef O2_PROPS_WRAP_ALLOC_FAULT_H
+#define O2_PROPS_WRAP_ALLOC_FAULT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/*
+ * Allocations that fail on purpose, in programs that are linked with -Wl,--wrap=malloc,--wrap=calloc
+ * (CMakeLists.txt, o2_with_alloc_faults).  One count for the process: the linker leaves no other place.
+ */
+
+/* The nth allocation from now on fails, 1 being the next; 0: none does. */
+void o2_alloc_fault_arm(uint32_t nth);
+
+/* Has it failed since the last time that this was asked? */
+bool o2_alloc_fault_fired(void);
+
+#endif

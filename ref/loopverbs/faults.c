@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/* What a test may put in and look at (docs/loopverbs.md, "Faults"). */
+#include "loopverbs/internal.h"
+
+int o2l_fault(enum o2_loop_call call, uint32_t qp_num)
+{
+	return o2l_fabric.fault ? o2l_fabric.fault(o2l_fabric.fault_arg, call, qp_num) : 0;
+}
+
+void o2_loop_set_fault(o2_loop_fault_fn fault, void *arg)
+{
+	o2l_lock();
+	o2l_fabric.fault = fault;
+	o2l_fabric.fault_arg = arg;
+	o2l_unlock();
+}
+
+void o2_loop_set_tap(o2_loop_tap_fn tap, void *arg)
+{
+	o2l_lock();
+	o2l_fabric.tap = tap;
+	o2l_fabric.tap_arg = arg;
+	o2l_unlock();
+}
+
+bool o2_loop_admits_write(uint32_t qp_num, uint32_t rkey, uint64_t addr, uint64_t length)
+{
+	const struct o2l_qp *qp;
+	bool admitted;
+
+	o2l_lock();
+	qp = o2l_index_get(&o2l_fabric.qps, qp_num);
+	admitted = qp && (qp->state == IBV_QPS_RTR || qp->state == IBV_QPS_RTS) &&
+		   o2l_remote_range(qp, rkey, addr, length, IBV_ACCESS_REMOTE_WRITE);
+	o2l_unlock();
+	return admitted;
+}
+
+uint32_t o2_loop_cq_entries(struct ibv_cq *ibv)
+{
+	uint32_t count;
+
+	o2l_lock();
+	count = O2L_CONTAINER(ibv, struct o2l_cq, ibv)->count;
+	o2l_unlock();
+	return count;
+}
+
+bool o2_loop_tick(void)
+{
+	bool fired;
+
+	o2l_lock();
+	fired = o2l_tick();
+	o2l_unlock();
+	return fired;
+}
