@@ -88,7 +88,7 @@ static enum o2_status run_case(void *context, struct o2_choice *choice, struct o
 		o2_sim_settle(run->sim);
 	o2_sim_world_close(run->sim);
 	run->events += run->sim->events;
-	run->trace = o2_mix64(run->trace ^ run->sim->trace);
+	run->trace += o2_mix64(run->sim->trace);
 	run->tally.cases += o2_choice_ok(choice);
 	return o2_choice_status(choice, report->failed ? O2_STATUS_INTERESTING : O2_STATUS_VALID);
 }

@@ -67,7 +67,7 @@ struct o2_sim_run {
 	struct o2_tally tally; /* first: props/tally.h */
 	uint64_t operations;   /* started and ended, of all cases */
 	uint64_t events;
-	uint64_t trace;	    /* of all cases, in their order: equal for equal seeds */
+	uint64_t trace; /* sum of those of the cases: equal for equal seeds */
 	struct o2_sim *sim; /* the case at hand; NULL before the first */
 };
 

@@ -49,6 +49,7 @@ static const enum o2_sim_situation situation_of[O2_LOOP_CALLS] = {
  */
 static void stage_fails(struct o2_sim *sim, uint32_t node, int code)
 {
+	sim->node[node].used_up = true;
 	o2_sim_codes_add(&sim->node[node].failed, code);
 	o2_sim_codes_add(&sim->node[node].failed, -ENOMEM);
 	o2_sim_codes_add(&sim->node[node].failed, -EAGAIN);
@@ -193,6 +194,7 @@ static void fail_over(struct o2_sim *sim, uint32_t node)
 {
 	o2_sim_seen(sim, O2_SIM_SEEN_FAILOVER);
 	o2_sim_log(sim, O2_SIM_EV_FAULT, NULL, O2_LOOP_CALLS + 1, (int32_t)node);
+	sim->node[node].used_up = true;
 	o2_sim_codes_add(&sim->node[node].failed, -ENETDOWN);
 	for (uint32_t i = 0; i < sim->nends; i++)
 		if (sim->end[i].node == node)

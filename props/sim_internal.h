@@ -111,9 +111,9 @@ struct o2_sim_end {
 	struct o2_conn *conn;
 	uint32_t qp_num;
 	uint32_t depth; /* as agreed with the other end */
-	bool asleep; /* a slow peer: its completions are not handled for now */
-	bool broken; /* its queue pair is in error or gone */
-	bool closed; /* and has said so */
+	bool asleep;	/* a slow peer: its completions are not handled for now */
+	bool broken;	/* its queue pair is in error or gone */
+	bool closed;	/* and has said so */
 	struct o2_transfer_fault fault;
 	uint32_t culprits;	       /* operations that ended with the connection's own error */
 	struct o2_sim_codes may_close; /* what it may close with */
@@ -128,6 +128,7 @@ struct o2_sim_end {
 struct o2_sim_node {
 	struct o2_ni ni;
 	bool open;
+	bool used_up; /* to be made anew for the next case: its pools are not what they were */
 	uint32_t next_page;
 	uint8_t *shadow;	    /* what the arena should hold */
 	struct o2_sim_codes failed; /* errnos of stages that were made to fail here */
@@ -190,9 +191,10 @@ struct o2_sim {
 	uint32_t inside_left; /* operations that callbacks start */
 	bool close_inside;    /* the next done closes its connection */
 	bool faults;	      /* this case has some */
+	bool small;	      /* its pools are */
 	struct o2_sim_fault fault;
-	struct o2_sim_end *acting; /* whose code runs */
-	uint64_t rnr_waits;
+	struct o2_sim_end *acting;    /* whose code runs */
+	uint64_t rnr_waits, overruns; /* of the devices, so far */
 
 	/* The device: what can run, and what may. */
 	uint32_t runnable[O2_SIM_ENDS];

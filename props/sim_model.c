@@ -118,8 +118,8 @@ void o2_sim_check(struct o2_sim *sim)
 	if (counters.rnr_waits > sim->rnr_waits)
 		o2_sim_seen(sim, O2_SIM_SEEN_RNR);
 	sim->rnr_waits = counters.rnr_waits;
-	if (counters.overruns > 0)
-		fail(sim, "sim/overrun", &sim->end[0], counters.overruns, 0);
+	if (counters.overruns > sim->overruns)
+		fail(sim, "sim/overrun", &sim->end[0], counters.overruns - sim->overruns, 0);
 }
 
 /* Two ends that are up and have nothing more to say owe each other nothing. */

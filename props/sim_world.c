@@ -55,12 +55,34 @@ static void draw_config(struct o2_sim *sim)
 
 /* --- nodes */
 
+/* Everything of it was handed back. */
+static void check_idle(struct o2_sim *sim, uint32_t i)
+{
+	struct o2_sim_node *node = &sim->node[i];
+	struct o2_error error;
+	char text[200];
+
+	o2_error_clear(&error);
+	if (o2_sim_ok(sim) && o2_ni_check_idle(&node->ni, &error) != 0) {
+		o2_error_text(&error, text, sizeof(text));
+		o2_report_fail(sim->report, "sim/outstanding", "node %" PRIu32 ": %s", i, text);
+	}
+	if (o2_sim_ok(sim) && !o2_ledger_balanced(&node->ni.ledger))
+		o2_report_fail(sim->report, "sim/ledger", "node %" PRIu32 ": the ledger does not balance", i);
+}
+
+static void close_node(struct o2_sim_node *node)
+{
+	if (!node->open)
+		return;
+	node->open = false;
+	o2_ni_close(&node->ni);
+}
+
 static bool open_node(struct o2_sim *sim, uint32_t i)
 {
 	static const char *const devices[] = {"loop0", "loop1", "loop0"};
 	struct o2_sim_node *node = &sim->node[i];
-	uint8_t *shadow = node->shadow;
-	bool small = o2_draw_bool(sim->choice, 3, 1);
 	struct o2_ni_config config = {
 		.device = devices[i],
 		.port = 1,
@@ -70,40 +92,43 @@ static bool open_node(struct o2_sim *sim, uint32_t i)
 		.dma_kind = i == 0 ? O2_DMA_BUS : O2_DMA_VIRTUAL,
 		.dma_base = i == 0 ? 0x7f0000000000ull : 0,
 		.arena_pages = O2_SIM_PAGES,
-		/* Small pools have to grow in the middle of things, and may fail to. */
-		.sizes = {.tx_size = small ? 4 : 64, .reg_size = small ? 2 : 16},
+		.sizes = {.tx_size = sim->small ? 4 : 256, .reg_size = sim->small ? 2 : 64},
 	};
 	struct o2_error error;
 
-	*node = (struct o2_sim_node){.shadow = shadow != NULL ? shadow : calloc(1, ARENA_BYTES)};
 	o2_error_clear(&error);
+	if (node->shadow == NULL)
+		node->shadow = calloc(1, ARENA_BYTES);
 	if (node->shadow == NULL || o2_ni_open(&config, &node->ni, &error) != 0) {
 		o2_report_fail(sim->report, "sim/open", "node %" PRIu32 " cannot be opened: %d", i,
 			       error.code);
 		return false;
 	}
 	node->open = true;
+	node->used_up = sim->small;
 	return true;
 }
 
-/* Everything of it was handed back. */
-static void close_node(struct o2_sim *sim, uint32_t i)
+/*
+ * Nodes live on from case to case, because making an arena takes longer than a case, as long as nothing has
+ * happened that a case could notice.  Small pools, which have to grow in the middle of things, are made anew.
+ */
+static void open_nodes(struct o2_sim *sim)
 {
-	struct o2_sim_node *node = &sim->node[i];
-	struct o2_error error;
-	char text[200];
+	bool any = false;
 
-	if (!node->open)
-		return;
-	node->open = false;
-	o2_error_clear(&error);
-	if (o2_sim_ok(sim) && o2_ni_check_idle(&node->ni, &error) != 0) {
-		o2_error_text(&error, text, sizeof(text));
-		o2_report_fail(sim->report, "sim/outstanding", "node %" PRIu32 ": %s", i, text);
+	for (uint32_t i = 0; i < O2_SIM_NODES; i++) {
+		if (sim->node[i].used_up || sim->small)
+			close_node(&sim->node[i]);
+		any |= sim->node[i].open;
+		sim->node[i].next_page = 0;
+		sim->node[i].failed.count = 0;
 	}
-	if (o2_sim_ok(sim) && !o2_ledger_balanced(&node->ni.ledger))
-		o2_report_fail(sim->report, "sim/ledger", "node %" PRIu32 ": the ledger does not balance", i);
-	o2_ni_close(&node->ni);
+	if (!any)
+		o2_loop_reset();
+	for (uint32_t i = 0; i < sim->nnodes; i++)
+		if (!sim->node[i].open && !open_node(sim, i))
+			return;
 }
 
 /* --- ends */
@@ -216,7 +241,8 @@ static void make_pair(struct o2_sim *sim, struct o2_sim_end *a, struct o2_sim_en
 
 void o2_sim_world_open(struct o2_sim *sim)
 {
-	o2_loop_reset();
+	struct o2_loop_counters counters;
+
 	o2_loop_set_option(O2_LOOP_CHECK_PAGES, 0);
 	sim->nnodes = 0;
 	sim->nends = 0;
@@ -224,7 +250,6 @@ void o2_sim_world_open(struct o2_sim *sim)
 	sim->now_ms = START_MS;
 	sim->inside_left = 0;
 	sim->acting = NULL;
-	sim->rnr_waits = 0;
 	sim->trace = 0;
 	sim->events = 0;
 	sim->nrunnable = 0;
@@ -236,9 +261,11 @@ void o2_sim_world_open(struct o2_sim *sim)
 		o2_sim_seen(sim, O2_SIM_SEEN_THREE_NODES), sim->nnodes = 3;
 	else
 		sim->nnodes = 2;
-	for (uint32_t i = 0; i < sim->nnodes; i++)
-		if (!open_node(sim, i))
-			return;
+	sim->small = o2_draw_bool(sim->choice, 7, 1);
+	open_nodes(sim);
+	o2_loop_get_counters(&counters);
+	sim->rnr_waits = counters.rnr_waits;
+	sim->overruns = counters.overruns;
 	for (uint32_t a = 0; a < sim->nnodes; a++)
 		for (uint32_t b = a + 1; b < sim->nnodes; b++)
 			add_pair(sim, a, b);
@@ -272,12 +299,16 @@ void o2_sim_world_close(struct o2_sim *sim)
 	if (o2_sim_ok(sim))
 		o2_sim_memory_check_all(sim);
 	for (uint32_t i = 0; i < sim->nnodes; i++)
-		close_node(sim, i);
+		if (sim->node[i].open)
+			check_idle(sim, i);
 	o2_sim_faults_remove();
 	o2_loop_get_counters(&left);
-	if (o2_sim_ok(sim) && left.live_contexts + left.live_pds + left.live_mrs + left.live_mws +
-					      left.live_cqs + left.live_qps >
-				      0)
+	if (o2_sim_ok(sim) && left.live_qps + left.live_cqs > 0)
 		o2_report_fail(sim->report, "sim/left-behind",
-			       "the devices still have %" PRIu32 " regions, ...", left.live_mrs);
+			       "the devices still have %" PRIu32 " queue pairs and %" PRIu32
+			       " completion queues",
+			       left.live_qps, left.live_cqs);
+	/* Whatever may be wrong with them goes with this case. */
+	for (uint32_t i = 0; i < O2_SIM_NODES && !o2_sim_ok(sim); i++)
+		close_node(&sim->node[i]);
 }
