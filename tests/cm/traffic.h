@@ -44,11 +44,9 @@ struct traffic {
 	uint32_t open; /* operations of ours */
 	uint64_t started, ended, exact, failed, served, served_failed, wrong, bytes, up, down;
 	uint64_t failed_by[TRAFFIC_ERRNOS];
-	uint64_t first_kib, last_kib; /* resident memory, warm and at the end */
 };
 
 uint64_t traffic_now_ms(void);
-uint64_t traffic_resident_kib(void);
 
 /* Returns 0, or -1 and has said why on stderr. */
 int traffic_open(struct traffic *traffic, const struct traffic_options *options);

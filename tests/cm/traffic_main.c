@@ -123,11 +123,9 @@ static void report(const struct traffic *traffic, uint64_t start_ms)
 	       traffic->started, traffic->ended, traffic->exact, traffic->failed);
 	report_failures(traffic);
 	printf("\"served\": %" PRIu64 ", \"served_failed\": %" PRIu64 ", \"wrong\": %" PRIu64
-	       ", \"bytes\": %" PRIu64 ", \"up\": %" PRIu64 ", \"down\": %" PRIu64 ", \"first_kib\": %" PRIu64
-	       ", \"last_kib\": %" PRIu64 ", \"seconds\": %.3f}\n",
+	       ", \"bytes\": %" PRIu64 ", \"up\": %" PRIu64 ", \"down\": %" PRIu64 ", \"seconds\": %.3f}\n",
 	       traffic->served, traffic->served_failed, traffic->wrong, traffic->bytes, traffic->up,
-	       traffic->down, traffic->first_kib, traffic->last_kib,
-	       (double)(traffic_now_ms() - start_ms) / 1000);
+	       traffic->down, (double)(traffic_now_ms() - start_ms) / 1000);
 	fflush(stdout);
 }
 
