@@ -7,6 +7,9 @@ install(TARGETS o2ref_cli o2props o2ref-net-loop)
 if(O2_VERBS)
   install(TARGETS o2props-verbs o2ref-net)
 endif()
+if(TARGET o2ref-fuzz-impl)
+  install(TARGETS o2ref-fuzz-impl)
+endif()
 install(DIRECTORY ref/oracle/include/o2ref DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 
 # A header alone: the same for all architectures.
@@ -20,7 +23,7 @@ install(DIRECTORY tests/impl/start tests/impl/python DESTINATION ${O2_DATA_DIR}/
 # The codec that the Python example is made of.
 install(FILES tests/wire/codec.py tests/wire/codec_base.py DESTINATION ${O2_DATA_DIR}/examples/python)
 
-file(GLOB O2_DOCS CONFIGURE_DEPENDS docs/*.md)
+file(GLOB O2_DOCS CONFIGURE_DEPENDS docs/*.md docs/*.schema.json)
 install(FILES ${O2_DOCS} README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME copyright)
 install(DIRECTORY docs/pictures DESTINATION ${CMAKE_INSTALL_DOCDIR})

@@ -26,22 +26,20 @@ static bool sibling(const char *name, char *path, size_t path_bytes)
 
 int o2_check_fuzz(const struct o2_check_arguments *a)
 {
-	const char *named = getenv("O2REF_FUZZER");
 	char path[PATH_MAX], library[PATH_MAX];
 	char *words[MAX_WORDS];
 	uint32_t n = 0;
 
 	if (realpath(a->file[0], library) == NULL)
 		return o2_check_complain(a, "%s: %s", a->file[0], strerror(errno));
-	if (named != NULL && named[0] != '\0')
-		snprintf(path, sizeof(path), "%s", named);
-	else if (!sibling("o2ref-fuzz-impl", path, sizeof(path))) {
-		o2_check_complain(
-			a, "the fuzzer (o2ref-fuzz-impl, of the build for libFuzzer) is not beside this "
-			   "program, and O2REF_FUZZER does not name it");
+	if (!sibling("o2ref-fuzz-impl", path, sizeof(path))) {
+		o2_check_complain(a, "the fuzzer (o2ref-fuzz-impl) is not beside this program: it is built "
+				     "where clang brings "
+				     "libFuzzer along");
 		return O2_CHECK_EXIT_CANNOT;
 	}
 	setenv("O2REF_IMPL", library, 1);
+	setenv("O2REF_KNOWN", a->known == NULL ? "" : a->known, 1);
 	words[n++] = path;
 	for (char *const *word = a->program; word != NULL && *word != NULL && n + 1 < MAX_WORDS; word++)
 		words[n++] = *word;

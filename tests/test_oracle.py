@@ -9,6 +9,7 @@ DIRECTORY: of o2ref, o2props and the implementations of tests/oracle; else build
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -276,6 +277,60 @@ class Usage(unittest.TestCase):
         table = run("--list-checks", expect=AGREE).stdout.decode()
         document = (ROOT / "docs" / "oracle.md").read_text()
         self.assertIn(table.strip(), document, "docs/oracle.md: paste `o2ref check --list-checks` under Checks")
+
+
+FUZZER = BUILD / "o2ref-fuzz-impl"
+COMPILER = shutil.which("clang-14") or shutil.which("clang")
+
+
+@unittest.skipUnless(FUZZER.exists(), "o2ref-fuzz-impl is not built: there is no libFuzzer here")
+class Fuzzing(unittest.TestCase):
+    def fuzz(self, library, *words, env=None):
+        with tempfile.TemporaryDirectory() as directory:
+            done = subprocess.run([str(BUILD / "o2ref"), "check", "--fuzz", str(library), "--", "-seed=1",
+                                   f"-artifact_prefix={directory}/", *words], capture_output=True, timeout=240, check=False,
+                                  env={**os.environ, **(env or {})})
+        return done.returncode, done.stderr.decode(errors="replace")
+
+    def test_nothing_is_found_in_the_reference(self):
+        status, text = self.fuzz(REFERENCE, "-runs=30000")
+        self.assertEqual(status, 0, text)
+
+    def test_defects_are_found_from_nothing(self):
+        for defect, check in (("open-work-request", "rdma/"), ("gap-never-seen", "gap-flag"),
+                              ("fmr-collapse-gapped", "reg/fmr/bytes")):
+            with self.subTest(defect):
+                status, text = self.fuzz(MUTANTS, "-runs=200000", "-max_len=2048", env={"O2_MUTANT": defect})
+                self.assertNotEqual(status, 0)
+                self.assertRegex(text, rf"o2ref fuzz: implementation: \S*{check}")
+                choices = re.search(r"--choices (\S+)", text).group(1)
+                result("--choices", choices, MUTANTS, expect=DIFFER, env={"O2_MUTANT": defect})
+                result("--choices", choices, REFERENCE, expect=AGREE)
+
+    def test_known_differences_are_passed_over(self):
+        with tempfile.TemporaryDirectory() as directory:
+            known = Path(directory) / "known.json"
+            known.write_text(json.dumps({"form": "o2ref/known_differences", "version": 1, "differences": [
+                {"check": check, "reason": "for the test"} for check in
+                ("sg/kiov/gap-flag", "sg/iov/gap-flag", "transfer/refused-legal", "transfer/errno", "transfer/rule",
+                 "transfer/where")]}))
+            done = subprocess.run([str(BUILD / "o2ref"), "check", "--fuzz", "--known", str(known), str(MUTANTS), "--",
+                                   "-seed=1", "-runs=20000"], capture_output=True, timeout=240, check=False,
+                                  env={**os.environ, "O2_MUTANT": "gap-never-seen"})
+        self.assertEqual(done.returncode, 0, done.stderr.decode(errors="replace"))
+
+    @unittest.skipUnless(COMPILER, "no clang")
+    def test_coverage_of_the_library_is_used(self):
+        with tempfile.TemporaryDirectory() as directory:
+            library = Path(directory) / "covered.so"
+            subprocess.run([COMPILER, "-fsanitize=fuzzer-no-link", "-shared", "-fPIC", f"-I{ROOT}/ref/oracle/include",
+                            "-o", str(library), str(ROOT / "tests" / "oracle" / "misbehave.c"), "-D_GNU_SOURCE"],
+                           check=True, timeout=60)
+            _, text = self.fuzz(library, "-runs=5000")
+            self.assertRegex(text, r"cov: [1-9]")
+
+    def test_what_cannot_be_fuzzed(self):
+        self.assertEqual(self.fuzz("/nowhere.so")[0], USAGE)
 
 
 class Reports(unittest.TestCase):

@@ -44,6 +44,14 @@ struct o2_object_control {
 	uint64_t fault_addr;
 };
 
+/* Load a shared object: its table, or NULL with a line in text.  It is never unloaded. */
+const struct o2_impl *o2_object_load(const char *path, char *text, size_t text_bytes);
+
+bool o2_object_has(const struct o2_impl *impl, enum o2_stage stage);
+
+/* Ask what the slot holds; returns what the function returns.  The stage is one that it has. */
+int32_t o2_object_call(const struct o2_impl *impl, enum o2_stage stage, const struct o2_impl_slot *slot);
+
 /* Serve rounds: a byte on `in` starts one, a byte on `out` says that it is done.  Ends with the end of `in`.
  */
 _Noreturn void o2_object_child(const char *path, const struct o2_impl_slots *slots,

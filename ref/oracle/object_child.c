@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <dlfcn.h>
 #include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
@@ -71,60 +70,14 @@ static uint64_t heap_bytes(void)
 /* Returns the table, or NULL with the reason in control->text. */
 static const struct o2_impl *load(const char *path, struct o2_object_control *control)
 {
-	const struct o2_impl *(*table)(void);
-	const struct o2_impl *impl;
-	void *object = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	const struct o2_impl *impl = o2_object_load(path, control->text, sizeof(control->text));
 
-	if (object == NULL) {
-		snprintf(control->text, sizeof(control->text), "%s", dlerror());
+	if (impl == NULL)
 		return NULL;
-	}
-	*(void **)&table = dlsym(object, "o2_impl_v1");
-	impl = table == NULL ? NULL : table();
-	if (impl == NULL) {
-		snprintf(control->text, sizeof(control->text), "%s",
-			 table == NULL ? "it does not define o2_impl_v1 (o2ref/impl.h)"
-				       : "o2_impl_v1 returned NULL");
-		return NULL;
-	}
-	if (impl->abi_version != O2_IMPL_ABI_VERSION || impl->struct_bytes != sizeof(*impl)) {
-		snprintf(control->text, sizeof(control->text),
-			 "its table has version %u and %u bytes, expected %u and %zu", impl->abi_version,
-			 impl->struct_bytes, O2_IMPL_ABI_VERSION, sizeof(*impl));
-		return NULL;
-	}
-	control->absent[O2_STAGE_MSG_DECODE] = impl->msg_decode == NULL;
-	control->absent[O2_STAGE_MSG_ENCODE] = impl->msg_encode == NULL;
-	control->absent[O2_STAGE_SG_BUILD] = impl->sg_build == NULL;
-	control->absent[O2_STAGE_DMA_MAP] = impl->dma_map == NULL;
-	control->absent[O2_STAGE_REG_PLAN] = impl->reg_plan == NULL;
-	control->absent[O2_STAGE_RDMA_PLAN] = impl->rdma_plan == NULL;
-	control->absent[O2_STAGE_TRANSFER] = impl->transfer == NULL;
+	for (uint32_t i = 0; i < O2_STAGES; i++)
+		control->absent[i] = !o2_object_has(impl, (enum o2_stage)i);
 	snprintf(control->text, sizeof(control->text), "%s", impl->name == NULL ? "" : impl->name);
 	return impl;
-}
-
-static int32_t call(const struct o2_impl *impl, uint32_t stage, const struct o2_impl_slot *slot)
-{
-	const union o2_impl_in *in = slot->in;
-	union o2_impl_out *out = slot->out;
-
-	switch (stage) {
-	case O2_STAGE_MSG_DECODE:
-		return impl->msg_decode(&in->msg_decode, &out->msg_decode, slot->refusal);
-	case O2_STAGE_MSG_ENCODE:
-		return impl->msg_encode(&in->msg_encode, &out->msg_encode, slot->refusal);
-	case O2_STAGE_SG_BUILD:
-		return impl->sg_build(&in->sg, &out->sg, slot->refusal);
-	case O2_STAGE_DMA_MAP:
-		return impl->dma_map(&in->dma, &out->dma, slot->refusal);
-	case O2_STAGE_REG_PLAN:
-		return impl->reg_plan(&in->reg, &out->reg, slot->refusal);
-	case O2_STAGE_RDMA_PLAN:
-		return impl->rdma_plan(&in->rdma, &out->rdma, slot->refusal);
-	default:
-		return impl->transfer(&in->transfer, &out->transfer, slot->refusal);
-	}
 }
 
 static void serve_round(const struct o2_impl *impl, const struct o2_impl_slots *slots,
@@ -137,7 +90,8 @@ static void serve_round(const struct o2_impl *impl, const struct o2_impl_slots *
 		for (uint32_t repeat = 0; repeat < control->repeats; repeat++) {
 			if (control->repeats > 1 && repeat == control->repeats / 2)
 				control->heap_half = heap_bytes();
-			control->status[i] = call(impl, control->stage[i], &slots->slot[i]);
+			control->status[i] =
+				o2_object_call(impl, (enum o2_stage)control->stage[i], &slots->slot[i]);
 		}
 	}
 	/* What it printed is to be seen by whoever looks at the file behind standard output. */

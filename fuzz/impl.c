@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Another implementation against the reference, in one process: `o2ref check --fuzz LIBRARY.so`
+ * (docs/oracle.md, "Fuzzing"). The environment variable O2REF_IMPL names the library, O2REF_KNOWN a list of
+ * known differences. Draws: stage; the case as o2ref check draws it.
+ *
+ * An engine sees the library's branches if it was built with -fsanitize=fuzzer-no-link.  In any case it sees
+ * what the counters below tell it: which rules were met, and how large answers are.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fuzz/common.h"
+#include "oracle/compare.h"
+#include "oracle/object.h"
+#include "props/draw.h"
+
+#define SIZES 34u /* no result, none, and powers of two */
+
+/* Where libFuzzer looks for counters that are not the compiler's. */
+static uint8_t met[O2_CHECKS] __attribute__((used, section("__libfuzzer_extra_counters")));
+static uint8_t sizes[O2_STAGES * SIZES] __attribute__((used, section("__libfuzzer_extra_counters")));
+
+int LLVMFuzzerInitialize(int *argc, char ***argv);
+
+static struct {
+	const struct o2_impl *impl;
+	const char *path;
+	uint32_t stages;
+	enum o2_stage stage[O2_STAGES];
+	struct o2_impl_slots slots;
+	struct o2_error_map map;
+	struct o2_known known;
+	struct o2_comparison comparison;
+} fuzz;
+
+static _Noreturn void cannot(const char *what, const char *why)
+{
+	fprintf(stderr, "o2ref fuzz: %s: %s\n", what, why);
+	exit(77);
+}
+
+int LLVMFuzzerInitialize(int *argc, char ***argv)
+{
+	const char *known = getenv("O2REF_KNOWN");
+	char text[512];
+
+	(void)argc;
+	(void)argv;
+	fuzz.path = getenv("O2REF_IMPL");
+	if (fuzz.path == NULL)
+		cannot("O2REF_IMPL", "is not set (see: o2ref check --help)");
+	fuzz.impl = o2_object_load(fuzz.path, text, sizeof(text));
+	if (fuzz.impl == NULL)
+		cannot(fuzz.path, text);
+	if (known != NULL && known[0] != '\0' && o2_known_read(known, &fuzz.known, text, sizeof(text)) != 0)
+		cannot(known, text);
+	for (uint32_t i = 0; i < O2_STAGES; i++)
+		if (o2_object_has(fuzz.impl, (enum o2_stage)i))
+			fuzz.stage[fuzz.stages++] = (enum o2_stage)i;
+	if (fuzz.stages == 0)
+		cannot(fuzz.path, "it implements no stage");
+	if (o2_impl_slots_create(1, &fuzz.slots) != 0)
+		cannot("memory", "cannot be had");
+	fuzz.comparison.map = &fuzz.map;
+	return 0;
+}
+
+/* How large a result is. */
+static uint32_t size_of(const struct o2_case *asked, const struct o2_answer *answer)
+{
+	switch (asked->stage) {
+	case O2_STAGE_MSG_DECODE:
+		return answer->msg_decode.msg.ibm_nob;
+	case O2_STAGE_MSG_ENCODE:
+		return answer->msg_encode.length_bytes;
+	case O2_STAGE_SG_BUILD:
+		return answer->sg.count * 2 + answer->sg.gaps;
+	case O2_STAGE_DMA_MAP:
+		return answer->dma.count;
+	case O2_STAGE_REG_PLAN:
+		return answer->reg.nfrags;
+	case O2_STAGE_RDMA_PLAN:
+		return answer->rdma.nsge;
+	case O2_STAGE_TRANSFER:
+	case O2_STAGES:
+		break;
+	}
+	return answer->transfer.plan.nsge;
+}
+
+static void count(const struct o2_case *asked, const struct o2_answer *expected)
+{
+	enum o2_check_id rule;
+	uint32_t size, class = 1;
+
+	if (expected->kind == O2_ANSWER_REFUSED) {
+		rule = o2_check_find(expected->refusal.name);
+		if (rule != O2_CHECKS)
+			met[rule] = 1;
+		sizes[asked->stage * SIZES] = 1;
+		return;
+	}
+	for (size = size_of(asked, expected); size > 0; size >>= 1)
+		class ++;
+	sizes[asked->stage * SIZES + class] = 1;
+}
+
+static _Noreturn void report(const struct o2_case *asked, const struct o2_choice *choice,
+			     const struct o2_difference *difference)
+{
+	char *question = json_dumps(o2_case_to_json(asked), JSON_COMPACT);
+
+	fprintf(stderr,
+		"%s\n  %s: reference %s, implementation %s\n  question %s\n  replay: o2ref check --choices "
+		"%s:",
+		o2_check_name(difference->check), difference->field, difference->expected, difference->found,
+		question == NULL ? "-" : question, o2_stage_name(asked->stage));
+	for (uint32_t i = 0; i < choice->record_bytes; i++)
+		fprintf(stderr, "%02x", choice->record[i]);
+	fprintf(stderr, " %s\n", fuzz.path);
+	o2_fuzz_fail("implementation: %s", o2_check_name(difference->check));
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static struct o2_case asked;
+	static struct o2_scenario scenario;
+	static struct o2_answer expected, found;
+	struct o2_impl_slot *slot = fuzz.slots.slot;
+	struct o2_choice *choice;
+	char text[160];
+
+	if (fuzz.impl == NULL)
+		LLVMFuzzerInitialize(NULL, NULL); /* an engine that does not */
+	if (size == 0)
+		return 0;
+	choice = o2_fuzz_choice(data + 1, size - 1);
+	o2_draw_case(choice, fuzz.stage[data[0] % fuzz.stages], &asked, &scenario);
+	if (!o2_choice_ok(choice))
+		return 0;
+	o2_answer_of_reference(&asked, &expected);
+	count(&asked, &expected);
+	o2_impl_put_case(&asked, slot);
+	found.conduct.check = O2_CHECKS;
+	o2_impl_get_answer(&asked, slot, o2_object_call(fuzz.impl, asked.stage, slot), &found);
+	if (o2_impl_slot_spoilt(slot, text, sizeof(text)))
+		o2_answer_break(&found, O2_CHECK_RUN_OVERRUN, "%s", text);
+	o2_compare(&fuzz.comparison, &asked, &expected, &found);
+	for (uint32_t i = 0; i < fuzz.comparison.count; i++) {
+		const struct o2_difference *difference = &fuzz.comparison.item[i];
+
+		if (o2_check_severity(difference->check, O2_PROFILE_STRICT) == O2_CHECK_MUST &&
+		    !fuzz.known.listed[difference->check])
+			report(&asked, choice, difference);
+	}
+	return 0;
+}
