@@ -28,7 +28,7 @@ struct o2_check_options {
 	enum o2_profile profile;
 	uint32_t shrink_calls; /* for each finding */
 	const char *corpus;    /* directory of committed cases; NULL: none */
-	const char *case_file; /* one case instead of all others; NULL: none */
+	const char *case_file; /* one case instead of all others, a path or the form itself; NULL: none */
 	const char *choices;   /* likewise, as "STAGE:HEX"; NULL: none */
 	bool pedantic;	       /* a `should` counts as a difference */
 	bool pictures;	       /* keep what a picture is drawn from */
@@ -40,11 +40,12 @@ struct o2_check_finding {
 	enum o2_stage stage;
 	uint64_t seen;	     /* cases that showed it */
 	bool shrinkable;     /* drawn from choices; else a case from a file, kept as it is */
-	uint32_t calls;	     /* that shrinking took */
+	uint32_t calls;	     /* that shrinking and simplifying took */
 	uint32_t from_bytes; /* of choices, before shrinking and after */
 	uint32_t to_bytes;
+	bool simplified;		    /* the question is smaller than what the choices stand for */
 	char origin[O2_CHECK_ORIGIN_BYTES]; /* "seed 0x1, case 12", or a file */
-	char *choices;			    /* in hexadecimal digits, shrunk; NULL when it has none.  Owned. */
+	char *choices; /* in hexadecimal digits, shrunk; NULL when it has none.  Owned. */
 	struct o2_difference difference;
 	json_t *question, *expected, *found; /* forms of the stage */
 	json_t *others;			     /* differences in other checks of the same case: texts */

@@ -61,26 +61,50 @@ static const char *find_corpus(char *path, size_t path_bytes)
 	return NULL;
 }
 
+/* The longest question that a replay spells out; one that is longer is asked by its choices, before it was
+ * simplified. */
+#define MAX_WORD_BYTES 4096u
+
 /* --- replay ------------------------------------------------------------------------------------------------
  */
 
-/* The command that asks a finding's question again: by file, by choices, or by where it came from. */
+/* The question itself as a word of a command; NULL when it is too long, or what its choices stand for. */
+static char *word_of(const json_t *finding)
+{
+	const json_t *shrunk = json_object_get(finding, "shrunk");
+	char *text = NULL;
+
+	if (json_is_true(json_object_get(shrunk, "simplified")))
+		text = json_dumps(json_object_get(finding, "question"), JSON_COMPACT);
+	if (text != NULL && strlen(text) > MAX_WORD_BYTES) {
+		free(text);
+		text = NULL;
+	}
+	return text;
+}
+
+/* The command that asks a finding's question again: by file, as it is, by choices, or by where it came from.
+ */
 static void add_replay(const struct o2_check_arguments *a, json_t *finding, const char *file, const char *how)
 {
 	const char *origin = json_string_value(json_object_get(finding, "origin"));
 	const char *choices = json_string_value(json_object_get(finding, "choices"));
 	const char *stage = json_string_value(json_object_get(finding, "stage"));
 	const char *profile = a->options.profile == O2_PROFILE_KERNEL ? " --profile kernel" : "";
+	char *word = word_of(finding);
 	json_t *replay;
 
 	if (file != NULL)
 		replay = json_sprintf("%s check --case %s%s %s", a->name, file, profile, how);
+	else if (word != NULL) /* no form has an apostrophe */
+		replay = json_sprintf("%s check --case '%s'%s %s", a->name, word, profile, how);
 	else if (choices != NULL)
 		replay = json_sprintf("%s check --choices %s:%s%s %s", a->name, stage, choices, profile, how);
 	else if (origin[0] == '/')
 		replay = json_sprintf("%s check --case %s%s %s", a->name, origin, profile, how);
 	else /* a vector: they are all asked before any drawn case */
 		replay = json_sprintf("%s check --stage %s --cases 1%s %s", a->name, stage, profile, how);
+	free(word);
 	json_object_set_new(finding, "replay", replay);
 }
 

@@ -264,43 +264,53 @@ int o2_check_corpus(struct o2_check_run *run, const char *directory, char *text,
 	return rc != 0 ? rc : run->rc;
 }
 
-/* --- one file ----------------------------------------------------------------------------------------------
+/* --- one case, in a file or spelled out
+ * -------------------------------------------------------------------------------------
  */
+
+static int add_form(struct o2_check_run *run, const json_t *object, const char *origin,
+		    struct o2_error *error)
+{
+	const char *form = json_string_value(json_object_get(object, "form"));
+	struct o2_check_item *item;
+	int rc;
+
+	if (form != NULL && strcmp(form, "o2ref/scenario") == 0)
+		return add_scenario(run, object, origin, error);
+	item = o2_check_next(run);
+	rc = o2_case_from_json(object, &item->asked, error);
+	snprintf(item->origin, sizeof(item->origin), "%.250s", origin);
+	if (rc == 0)
+		o2_check_add(run);
+	return rc;
+}
 
 int o2_check_file(struct o2_check_run *run, const char *path, char *text, size_t text_bytes)
 {
+	const bool spelled_out = path[0] == '{';
+	const char *origin = spelled_out ? "the command line" : path;
 	struct o2_error error = {0};
 	json_error_t where;
-	json_t *object = NULL;
-	const char *form;
+	json_t *object;
 	char words[160];
-	int rc = 0;
+	int rc;
 
-	if (!ends_with(path, ".json")) {
+	if (!spelled_out && !ends_with(path, ".json")) {
 		rc = with_bytes(run, path, O2_STAGE_MSG_DECODE, -1);
 		if (rc != 0)
 			snprintf(text, text_bytes, "%s: %s", path, strerror(-rc));
 		return rc;
 	}
-	object = json_load_file(path, JSON_REJECT_DUPLICATES, &where);
+	object = spelled_out ? json_loads(path, JSON_REJECT_DUPLICATES, &where)
+			     : json_load_file(path, JSON_REJECT_DUPLICATES, &where);
 	if (object == NULL) {
-		snprintf(text, text_bytes, "%s: %s (line %d)", path, where.text, where.line);
+		snprintf(text, text_bytes, "%s: %s (line %d)", origin, where.text, where.line);
 		return -EINVAL;
 	}
-	form = json_string_value(json_object_get(object, "form"));
-	if (form != NULL && strcmp(form, "o2ref/scenario") == 0) {
-		rc = add_scenario(run, object, path, &error);
-	} else {
-		struct o2_check_item *item = o2_check_next(run);
-
-		rc = o2_case_from_json(object, &item->asked, &error);
-		snprintf(item->origin, sizeof(item->origin), "%.250s", path);
-		if (rc == 0)
-			o2_check_add(run);
-	}
+	rc = add_form(run, object, origin, &error);
 	if (rc != 0) {
 		o2_error_text(&error, words, sizeof(words));
-		snprintf(text, text_bytes, "%s: %s", path, words);
+		snprintf(text, text_bytes, "%s: %s", origin, words);
 	}
 	json_decref(object);
 	return rc;

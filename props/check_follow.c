@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "props/check_internal.h"
+#include "props/check_simplify.h"
+#include "props/scenario_io.h"
 #include "props/shrink.h"
 
 /* From the first case that shows a difference to the smallest one that was found, kept with all that a report
@@ -107,6 +109,68 @@ static uint32_t choices_of(struct o2_check_run *run, struct o2_check_item *item,
 	return run->choice->record_bytes;
 }
 
+static void draw_again(struct follow *f, const uint8_t *bytes, size_t length_bytes)
+{
+	o2_choice_replay(f->run->choice, bytes, length_bytes);
+	o2_draw_case(f->run->choice, f->stage, f->asked, f->scenario);
+}
+
+/* --- beyond what the generators draw ---------------------------------------------------------------------
+ */
+
+static bool differs_as(void *context, const json_t *question)
+{
+	struct follow *f = context;
+
+	if (f->stage != O2_STAGE_TRANSFER)
+		return o2_case_from_json(question, f->asked, NULL) == 0 && ask(f);
+	return o2_scenario_from_json(question, f->scenario, NULL) == 0 &&
+	       o2_case_of_scenario(f->scenario, f->asked) && ask(f);
+}
+
+static bool differs_now(void *context)
+{
+	return ask(context);
+}
+
+/* A transfer is simplified as the scenario that it was made from, so that its picture stays its own. */
+static bool simplify_question(struct follow *f, uint32_t *calls)
+{
+	json_t *question =
+		f->stage == O2_STAGE_TRANSFER ? o2_scenario_to_json(f->scenario) : o2_case_to_json(f->asked);
+	bool simpler = false;
+
+	if (question == NULL) {
+		*calls = 0;
+		return false;
+	}
+	simpler = o2_check_simplify(&question, differs_as, f, calls);
+	/* The last one asked was not the last one that differed. */
+	if (!differs_as(f, question))
+		simpler = false;
+	json_decref(question);
+	return simpler;
+}
+
+/* What the choices of a finding stand for, made simpler still. */
+static void simplify(struct follow *f, const uint8_t *bytes, size_t length_bytes,
+		     struct o2_check_finding *finding)
+{
+	const uint32_t most = calls_for(f->run->options, f->check);
+	uint32_t calls = most;
+
+	/* Where each question costs a process or a wait, both share what there is. */
+	if (most < f->run->options->shrink_calls)
+		calls -= finding->calls < most ? finding->calls : most;
+	if (f->stage == O2_STAGE_MSG_DECODE)
+		finding->simplified = o2_check_cut_message(&f->asked->msg_decode, differs_now, f, &calls);
+	else
+		finding->simplified = simplify_question(f, &calls);
+	finding->calls += calls;
+	if (!finding->simplified)
+		draw_again(f, bytes, length_bytes);
+}
+
 /* Shrink the choices in place.  False when the difference does not come again. */
 static bool shrink(struct follow *f, uint8_t *bytes, size_t *length_bytes, struct o2_check_finding *finding)
 {
@@ -119,8 +183,7 @@ static bool shrink(struct follow *f, uint8_t *bytes, size_t *length_bytes, struc
 		rc = o2_shrink(try_choices, f, bytes, length_bytes, calls, &report);
 	finding->calls = report.calls;
 	finding->to_bytes = (uint32_t)*length_bytes;
-	o2_choice_replay(f->run->choice, bytes, *length_bytes);
-	o2_draw_case(f->run->choice, f->stage, f->asked, f->scenario);
+	draw_again(f, bytes, *length_bytes);
 	return rc != -ESTALE;
 }
 
@@ -218,6 +281,8 @@ void o2_check_follow(struct o2_check_run *run, const struct o2_check_lead *lead)
 		again = shrink(&f, bytes, &length, &finding);
 	if (length > 0)
 		finding.choices = o2_check_hex(bytes, length);
+	if (length > 0 && again)
+		simplify(&f, bytes, length, &finding);
 	f.keep = &finding;
 	again = again && ask(&f);
 	host->thorough = false;

@@ -171,8 +171,9 @@ static void put_finding(const json_t *finding, FILE *out)
 		text_of(finding, "stage"));
 	put(text_of(finding, "origin"), out);
 	if (shrunk != NULL)
-		fprintf(out, "; shrunk from %" PRIu64 " bytes of choices to %" PRIu64,
-			number_of(shrunk, "from_bytes"), number_of(shrunk, "to_bytes"));
+		fprintf(out, "; shrunk from %" PRIu64 " bytes of choices to %" PRIu64 "%s",
+			number_of(shrunk, "from_bytes"), number_of(shrunk, "to_bytes"),
+			json_is_true(json_object_get(shrunk, "simplified")) ? ", then simplified" : "");
 	fputs(".<br>Replay: <code>", out);
 	put(text_of(finding, "replay"), out);
 	fputs("</code></p>\n", out);

@@ -52,7 +52,7 @@ void o2_check_flush(struct o2_check_run *run);
 /* Committed cases from a corpus directory.  Returns 0, or -errno with a line in text. */
 int o2_check_corpus(struct o2_check_run *run, const char *directory, char *text, size_t text_bytes);
 
-/* One case from a file: an input form, a scenario, or bytes of a message. */
+/* One case from a file: an input form, a scenario, or bytes of a message; or a form itself: "{...}". */
 int o2_check_file(struct o2_check_run *run, const char *path, char *text, size_t text_bytes);
 
 /* One case from its choices, "sg_build:00ff12". */

@@ -109,8 +109,9 @@ static void print_finding(const json_t *finding, bool color, FILE *out)
 		fprintf(out, "    known      %s\n", known);
 	fprintf(out, "    first      %s", text_of(finding, "origin"));
 	if (shrunk != NULL)
-		fprintf(out, "; shrunk from %" PRIu64 " bytes of choices to %" PRIu64,
-			number_of(shrunk, "from_bytes"), number_of(shrunk, "to_bytes"));
+		fprintf(out, "; shrunk from %" PRIu64 " bytes of choices to %" PRIu64 "%s",
+			number_of(shrunk, "from_bytes"), number_of(shrunk, "to_bytes"),
+			json_is_true(json_object_get(shrunk, "simplified")) ? ", then simplified" : "");
 	fputc('\n', out);
 	print_question(finding, out);
 	fprintf(out, "    replay     %s\n", text_of(finding, "replay"));

@@ -111,11 +111,11 @@ static json_t *finding_to_json(const struct o2_check_options *options, const str
 			  finding->expected, "implementation", finding->found, "also", finding->others);
 
 	if (object != NULL && finding->shrinkable)
-		json_object_set_new(object, "shrunk",
-				    json_pack("{s:I, s:I, s:I}", "from_bytes",
-					      (json_int_t)finding->from_bytes, "to_bytes",
-					      (json_int_t)finding->to_bytes, "calls",
-					      (json_int_t)finding->calls));
+		json_object_set_new(
+			object, "shrunk",
+			json_pack("{s:I, s:I, s:I, s:b}", "from_bytes", (json_int_t)finding->from_bytes,
+				  "to_bytes", (json_int_t)finding->to_bytes, "calls",
+				  (json_int_t)finding->calls, "simplified", (int)finding->simplified));
 	if (object != NULL && finding->choices != NULL)
 		json_object_set_new(object, "choices", json_string(finding->choices));
 	if (object != NULL && finding->scenario != NULL)

@@ -158,8 +158,8 @@ static void draw_segment(struct o2_choice *c, uint32_t page_bytes, bool dense, b
 		segment->addr = end;
 		segment->length = 1 + (uint32_t)o2_draw(c, page_bytes);
 	}
-	if (shape == 3) { /* in the page of the one before, in front of it */
-		segment->addr = end - 1 - (end - 1) % page_bytes;
+	if (shape == 3) { /* in the page of the one before, in front of it, most likely */
+		segment->addr = end - 1 - (end - 1) % page_bytes + o2_draw(c, 63);
 		segment->length = 1 + (uint32_t)o2_draw(c, 63);
 	}
 	if (shape == 4) {

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Implementations with one defect each: what to change in a copy of tests/impl/c, which check has to name it, and how
-large the smallest case is that shows it.
+large the case may be that it is shown on.
 
 A change must match its file exactly once. The size counts what the case's input holds: pieces, entries, segments, frags,
 bytes of a message, nob; members that are left out do not count.
@@ -28,10 +28,10 @@ DEFECTS = (
            "list->entry[i - 1].offset + list->entry[i - 1].length != page_bytes)", "page_bytes == 0)",
            "sg/kiov/gap-flag", {"pieces": 2, "nob": 2}, "the other half: an entry that ends inside a page"),
     Defect("table-never-full", "sg.c", "if (out->count == in->max_entries)", "if (out->count + 1 == in->max_entries)",
-           "sg/kiov/refused-legal", {"pieces": 256, "nob": 256}, "the last place in the table stays empty (LU-15092)"),
+           "sg/kiov/refused-legal", {"pieces": 257, "nob": 257}, "the last place in the table stays empty (LU-15092)"),
     Defect("skip-forgotten", "sg.c", "uint64_t addr = in->buffer.iov[i].base + from;",
            "uint64_t addr = in->buffer.iov[i].base;",
-           "sg/iov/bytes", {"pieces": 1, "nob": 1}, "bytes that come before the transfer are not skipped"),
+           "sg/iov/bytes", {"pieces": 1, "nob": 2}, "bytes that come before the transfer are not skipped"),
     Defect("past-page-taken", "sg.c", "buffer->kiov[i].len > in->space.page_bytes)", "buffer->kiov[i].len > UINT32_MAX)",
            "sg/kiov/entry-past-page", {"pieces": 1, "nob": 1}, "a piece may leave its page"),
     Defect("empty-piece-looked-at", "sg.c", "if (length == 0)\n\t\t\tcontinue;\n", "",
@@ -115,7 +115,7 @@ DEFECTS = (
            "wire/rule", {"bytes": 48}, "a length of 2^31 and more is negative"),
     Defect("match-bits-in-order", "wire_fields.c", "static const struct field get[] = {VARIANT(0, wmd_interface_cookie)",
            "static const struct field get[] = {SENDER(LNET_VARIANT, hdr.wmd_interface_cookie)",
-           "wire/decode/lnet-hdr", {"bytes": 120}, "a handle is swapped for a big-endian peer"),
+           "wire/decode/lnet-hdr", {"bytes": 148}, "a handle is swapped for a big-endian peer"),
     Defect("cookie-in-order", "wire_fields.c", "static const struct field completion[] = {LITTLE(48, cookie)",
            "static const struct field completion[] = {SENDER(48, cookie)",
            "wire/decode/cookie", {"bytes": 60}, "a completion's cookie is swapped for a big-endian peer"),
@@ -130,7 +130,7 @@ DEFECTS = (
            "check_count(out, layout, 256, refusal)",
            "wire/put_ack/refused-legal", {"bytes": 3156}, "257 fragments are refused (LU-15092)"),
     Defect("count-unchecked", "wire_rules.c", "msg->rd.rd_nfrags > max_frags)", "msg->rd.rd_nfrags > UINT32_MAX / 2 + max_frags)",
-           "wire/rule", {"bytes": 72}, "the number of fragments is not limited"),
+           "wire/rule", {"bytes": 136}, "the number of fragments is not limited"),
     Defect("status-unsigned", "wire_rules.c", "msg->ibcm_status > (int32_t)O2_IMPL_TRANSFER_BYTES",
            "(uint32_t)msg->ibcm_status > O2_IMPL_TRANSFER_BYTES",
            "wire/put_nak/refused-legal", {"bytes": 60}, "a negative status is refused"),
@@ -138,7 +138,7 @@ DEFECTS = (
            "wire/cost", {"bytes": 120}, "a payload that does not fit costs the connection"),
     Defect("payload-past-nob", "wire_rules.c", "msg->hdr.payload_length <= nob - IMMEDIATE_BYTES",
            "msg->hdr.payload_length <= O2_IMPL_PAYLOAD_BYTES",
-           "wire/immediate/payload-past-nob", {"bytes": 120}, "a payload may end behind the message"),
+           "wire/immediate/payload-past-nob", {"bytes": 121}, "a payload may end behind the message"),
     Defect("wrap-one-less", "wire_rules.c", "desc->rd_frags[i].rf_addr > UINT64_MAX - desc->rd_frags[i].rf_nob",
            "desc->rd_frags[i].rf_addr >= UINT64_MAX - desc->rd_frags[i].rf_nob",
            "wire/put_ack/refused-legal", {"bytes": 84}, "the last address that a fragment may have is refused"),
@@ -152,7 +152,7 @@ DEFECTS = (
            "run/overrun", {"bytes": 0}, "it writes behind its room"),
     # --- whole transfers --------------------------------------------------------------------------------------------
     Defect("side-confused", "transfer.c", "refusal->where = side == O2_IMPL_SINK ?", "refusal->where = side != O2_IMPL_SINK ?",
-           "transfer/where", {"nob": 1}, "the other side is blamed"),
+           "transfer/where", {"pieces": 3, "nob": 4}, "the other side is blamed"),
     Defect("connection-limit", "transfer.c", ".max_wrs = in->max_frags", ".max_wrs = O2_IMPL_MAX_FRAGS",
-           "rdma/too-many-work-requests", {"pieces": 4, "nob": 3}, "more work requests than the connection takes"),
+           "rdma/too-many-work-requests", {"pieces": 3, "nob": 4}, "more work requests than the connection takes"),
 )
