@@ -16,6 +16,19 @@ enum o2_mutant_id o2_active_mutant;
 static struct o2_mutant_counts counts_here;
 struct o2_mutant_counts *o2_mutant_counts = &counts_here;
 
+/* The check that was taken away; empty: none. */
+static char without[64];
+static const char prefix[] = "without/";
+
+bool o2_rule_breaks(const char *rule, bool broken)
+{
+	if (without[0] == '\0' || strcmp(rule, without) != 0)
+		return broken;
+	o2_mutant_counts->reached++;
+	o2_mutant_trigger(broken);
+	return false;
+}
+
 int o2_mutant_select(const char *name)
 {
 	static const char *const names[] = {"none",
@@ -24,6 +37,14 @@ int o2_mutant_select(const char *name)
 #undef O2_MUTANT_NAME
 	};
 
+	without[0] = '\0';
+	o2_active_mutant = O2_MUTANT_NONE;
+	if (strncmp(name, prefix, sizeof(prefix) - 1) == 0) {
+		if (strlen(name + sizeof(prefix) - 1) >= sizeof(without))
+			return -EINVAL;
+		strcpy(without, name + sizeof(prefix) - 1);
+		return 0;
+	}
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		if (strcmp(name, names[i]) == 0) {
 			o2_active_mutant = (enum o2_mutant_id)i;

@@ -58,16 +58,24 @@ static inline void o2_mutant_trigger(bool differs)
 #define o2_mutate(id, clean, broken) \
 	(o2_mutant(id) ? (o2_mutant_differs((clean) != (broken)), (broken)) : (clean))
 
+/*
+ * The condition of a check, named by the rule that it enforces: `if (o2_breaks(rule, condition)) refuse`. Any
+ * check can be taken away by the name "without/RULE"; its condition counts as never met then.
+ */
+bool o2_rule_breaks(const char *rule, bool broken);
+#define o2_breaks(rule, broken) o2_rule_breaks(rule, broken)
+
 #else
 
+#define o2_breaks(rule, broken)	     ((void)sizeof(rule), (broken))
 #define o2_mutant(id)		     0
 #define o2_mutant_differs(differs)   ((void)sizeof(differs))
 #define o2_mutate(id, clean, broken) ((void)sizeof(broken), (clean))
 
 #endif
 
-/* Switch on the mutant of that name ("none" for none).  Returns 0, -EINVAL (no such name), or -ENOTSUP
- * without mutants. */
+/* Switch on the mutant of that name ("none" for none), or take a check away ("without/RULE", for any rule
+ * id).  Returns 0, -EINVAL (no such name), or -ENOTSUP without mutants. */
 int o2_mutant_select(const char *name);
 
 /*

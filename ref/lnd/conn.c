@@ -48,14 +48,17 @@ static int make_arrays(struct o2_conn *conn, struct o2_error *error)
  */
 static int make_slots(struct o2_conn *conn, struct o2_error *error)
 {
+	int access = IBV_ACCESS_LOCAL_WRITE;
 	void *slots =
 		mmap(NULL, slots_bytes(conn), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (slots == MAP_FAILED)
 		return o2_refuse(error, -errno, "conn/slots", "message slots", O2_NO_INDEX, conn->nrecv, 0);
 	conn->slots = slots;
-	return o2_reg_region(conn->ni->pd, slots, slots_bytes(conn), (uintptr_t)slots, IBV_ACCESS_LOCAL_WRITE,
-			     &conn->slot_mr, error);
+	if (!o2_breaks("reg/slots-local", true))
+		access |= IBV_ACCESS_REMOTE_WRITE;
+	return o2_reg_region(conn->ni->pd, slots, slots_bytes(conn), (uintptr_t)slots, access, &conn->slot_mr,
+			     error);
 }
 
 static int fill(struct o2_conn *conn, struct o2_error *error)

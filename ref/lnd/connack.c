@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/mutant.h"
 #include "lnd/connreq.h"
 
 /* What the answers to a request mean to the side that asked: CONNACK, and rejects. */
@@ -21,21 +22,21 @@ static int judge_params(const struct o2_conn_params *asked, const struct o2_msg 
 	uint16_t frags = msg->u.connparams.ibcp_max_frags;
 	uint32_t size = msg->u.connparams.ibcp_max_msg_size;
 
-	if (depth > asked->queue_depth)
+	if (o2_breaks("connack/queue-depth-over", depth > asked->queue_depth))
 		return refuse(error, -EPROTO, "connack/queue-depth-over", "ibcp_queue_depth", depth,
 			      asked->queue_depth);
-	if (depth < o2_queue_depth_min(asked->version))
+	if (o2_breaks("connack/queue-depth-under", depth < o2_queue_depth_min(asked->version)))
 		return refuse(error, -EPROTO, "connack/queue-depth-under", "ibcp_queue_depth", depth,
 			      o2_queue_depth_min(asked->version));
-	if (frags > asked->max_frags)
+	if (o2_breaks("connack/max-frags-over", frags > asked->max_frags))
 		return refuse(error, -EPROTO, "connack/max-frags-over", "ibcp_max_frags", frags,
 			      asked->max_frags);
-	if (frags == 0)
+	if (o2_breaks("connack/max-frags-zero", frags == 0))
 		return refuse(error, -EPROTO, "connack/max-frags-zero", "ibcp_max_frags", frags, 1);
-	if (size > O2_MSG_BYTES)
+	if (o2_breaks("connack/max-msg-size-over", size > O2_MSG_BYTES))
 		return refuse(error, -EPROTO, "connack/max-msg-size-over", "ibcp_max_msg_size", size,
 			      O2_MSG_BYTES);
-	if (size < O2_MIN_MSG_BYTES)
+	if (o2_breaks("connack/max-msg-size-under", size < O2_MIN_MSG_BYTES))
 		return refuse(error, -EPROTO, "connack/max-msg-size-under", "ibcp_max_msg_size", size,
 			      O2_MIN_MSG_BYTES);
 	return 0;
@@ -46,17 +47,17 @@ static int judge_msg(const struct o2_connreq_self *self, const struct o2_conn_pa
 {
 	int rc;
 
-	if (msg->ibm_type != O2_MSG_CONNACK)
+	if (o2_breaks("connack/type", msg->ibm_type != O2_MSG_CONNACK))
 		return refuse(error, -EPROTO, "connack/type", "ibm_type", msg->ibm_type, O2_MSG_CONNACK);
-	if (msg->ibm_version != asked->version)
+	if (o2_breaks("connack/version", msg->ibm_version != asked->version))
 		return refuse(error, -EPROTO, "connack/version", "ibm_version", msg->ibm_version,
 			      asked->version);
 	rc = judge_params(asked, msg, error);
 	if (rc != 0)
 		return rc;
-	if (msg->ibm_dstnid != self->nid)
+	if (o2_breaks("connack/dstnid", msg->ibm_dstnid != self->nid))
 		return refuse(error, -ESTALE, "connack/dstnid", "ibm_dstnid", msg->ibm_dstnid, self->nid);
-	if (msg->ibm_dststamp != self->incarnation)
+	if (o2_breaks("connack/dststamp", msg->ibm_dststamp != self->incarnation))
 		return refuse(error, -ESTALE, "connack/dststamp", "ibm_dststamp", msg->ibm_dststamp,
 			      self->incarnation);
 	return 0;

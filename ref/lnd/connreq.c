@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/mutant.h"
 #include "wire/bytes.h"
 #include "wire/layout.h"
 #include "wire/nid.h"
@@ -130,17 +131,17 @@ static bool judge_version(const struct o2_connreq_self *self, const uint8_t *byt
 	uint32_t little, big;
 	uint16_t version;
 
-	if (length_bytes < BYTES_TO_VERSION)
+	if (o2_breaks("connreq/short", length_bytes < BYTES_TO_VERSION))
 		return refused(refusal, O2_REJECT_FATAL, -EPROTO, "connreq/short", "length_bytes",
 			       length_bytes, BYTES_TO_VERSION);
 	little = o2_load32_le(bytes + O2_AT_MAGIC);
 	big = o2_load32_be(bytes + O2_AT_MAGIC);
 	version = o2_load16(bytes + O2_AT_VERSION, big == O2_MSG_MAGIC ? O2_BIG_ENDIAN : O2_LITTLE_ENDIAN);
-	if (little == O2_LNET_PROTO_MAGIC || big == O2_LNET_PROTO_MAGIC)
+	if (o2_breaks("connreq/generic-magic", little == O2_LNET_PROTO_MAGIC || big == O2_LNET_PROTO_MAGIC))
 		return refused(refusal, O2_REJECT_FATAL, -EPROTO, "connreq/generic-magic", "ibm_magic",
 			       little, O2_MSG_MAGIC);
-	if ((little == O2_MSG_MAGIC || big == O2_MSG_MAGIC) &&
-	    (version < O2_MSG_VERSION_1 || version > self->version))
+	if (o2_breaks("connreq/version", (little == O2_MSG_MAGIC || big == O2_MSG_MAGIC) &&
+						 (version < O2_MSG_VERSION_1 || version > self->version)))
 		return refused(refusal, O2_REJECT_FATAL, -EPROTO, "connreq/version", "ibm_version", version,
 			       self->version);
 	return true;
@@ -152,13 +153,13 @@ static bool judge_names(const struct o2_connreq_self *self, const struct o2_msg 
 	bool unsaid = msg->ibm_dststamp == 0 ||
 		      (msg->ibm_version == O2_MSG_VERSION_1 && msg->ibm_dststamp == O2_INCARNATION_UNSAID);
 
-	if (msg->ibm_dstnid != self->nid)
+	if (o2_breaks("connreq/dstnid", msg->ibm_dstnid != self->nid))
 		return refused(refusal, O2_REJECT_FATAL, -EPROTO, "connreq/dstnid", "ibm_dstnid",
 			       msg->ibm_dstnid, self->nid);
-	if (!unsaid && msg->ibm_dststamp != self->incarnation)
+	if (o2_breaks("connreq/dststamp", !unsaid && msg->ibm_dststamp != self->incarnation))
 		return refused(refusal, O2_REJECT_CONN_STALE, -ESTALE, "connreq/dststamp", "ibm_dststamp",
 			       msg->ibm_dststamp, self->incarnation);
-	if (msg->ibm_type != O2_MSG_CONNREQ)
+	if (o2_breaks("connreq/type", msg->ibm_type != O2_MSG_CONNREQ))
 		return refused(refusal, O2_REJECT_FATAL, -EPROTO, "connreq/type", "ibm_type", msg->ibm_type,
 			       O2_MSG_CONNREQ);
 	return true;
@@ -180,24 +181,24 @@ static bool judge_params(const struct o2_connreq_self *self, const struct o2_msg
 	uint32_t size = msg->u.connparams.ibcp_max_msg_size;
 	uint16_t depth_limit = o2_connreq_queue_depth(self, msg->ibm_version);
 
-	if (depth > depth_limit)
+	if (o2_breaks("connreq/queue-depth-over", depth > depth_limit))
 		return refused(refusal, deep, -EPROTO, "connreq/queue-depth-over", "ibcp_queue_depth", depth,
 			       depth_limit);
-	if (depth < o2_queue_depth_min(msg->ibm_version))
+	if (o2_breaks("connreq/queue-depth-under", depth < o2_queue_depth_min(msg->ibm_version)))
 		return refused(refusal, deep, -EPROTO, "connreq/queue-depth-under", "ibcp_queue_depth", depth,
 			       o2_queue_depth_min(msg->ibm_version));
-	if (frags > self->max_frags)
+	if (o2_breaks("connreq/max-frags-over", frags > self->max_frags))
 		return refused(refusal, many, -EPROTO, "connreq/max-frags-over", "ibcp_max_frags", frags,
 			       self->max_frags);
-	if (frags == 0)
+	if (o2_breaks("connreq/max-frags-zero", frags == 0))
 		return refused(refusal, many, -EPROTO, "connreq/max-frags-zero", "ibcp_max_frags", frags, 1);
-	if (frags < self->max_frags && !self->registers)
+	if (o2_breaks("connreq/max-frags-few", frags < self->max_frags && !self->registers))
 		return refused(refusal, many, -EPROTO, "connreq/max-frags-few", "ibcp_max_frags", frags,
 			       self->max_frags);
-	if (size > O2_MSG_BYTES)
+	if (o2_breaks("connreq/max-msg-size-over", size > O2_MSG_BYTES))
 		return refused(refusal, O2_REJECT_FATAL, -EPROTO, "connreq/max-msg-size-over",
 			       "ibcp_max_msg_size", size, O2_MSG_BYTES);
-	if (size < O2_MIN_MSG_BYTES)
+	if (o2_breaks("connreq/max-msg-size-under", size < O2_MIN_MSG_BYTES))
 		return refused(refusal, O2_REJECT_FATAL, -EPROTO, "connreq/max-msg-size-under",
 			       "ibcp_max_msg_size", size, O2_MIN_MSG_BYTES);
 	return true;
@@ -207,7 +208,10 @@ static bool judge_params(const struct o2_connreq_self *self, const struct o2_msg
 static bool judge_origin(const struct o2_connreq_self *self, const struct o2_connreq_origin *origin,
 			 const struct o2_msg *msg, struct refusal *refusal)
 {
-	if (!self->bind_nid_to_address || !origin->ipv4 || o2_nid_address(msg->ibm_srcnid) == origin->address)
+	bool foreign = self->bind_nid_to_address && origin->ipv4 &&
+		       o2_nid_address(msg->ibm_srcnid) != origin->address;
+
+	if (!o2_breaks("connreq/srcnid-address", foreign))
 		return true;
 	return refused(refusal, O2_REJECT_FATAL, -EACCES, "connreq/srcnid-address", "ibm_srcnid",
 		       msg->ibm_srcnid, origin->address);
@@ -224,7 +228,8 @@ static bool judge(const struct o2_connreq_self *self, const struct o2_connreq_or
 		.any_lnd = self->any_lnd,
 	};
 
-	if (self->require_privileged_port && origin->port >= O2_PORT_UNPRIVILEGED)
+	if (o2_breaks("connreq/privileged-port",
+		      self->require_privileged_port && origin->port >= O2_PORT_UNPRIVILEGED))
 		return refused(refusal, O2_REJECT_FATAL, -EACCES, "connreq/privileged-port", "source port",
 			       origin->port, O2_PORT_UNPRIVILEGED - 1);
 	if (!judge_version(self, bytes, length_bytes, refusal))
@@ -232,7 +237,7 @@ static bool judge(const struct o2_connreq_self *self, const struct o2_connreq_or
 	refusal->why = O2_REJECT_FATAL;
 	if (o2_msg_decode(bytes, length_bytes, &options, msg, &refusal->error) != 0)
 		return false;
-	if (!self->up)
+	if (o2_breaks("connreq/early", !self->up))
 		return refused(refusal, O2_REJECT_EARLY, -EAGAIN, "connreq/early", "interface up", 0, 1);
 	if (msg->ibm_dstnid == self->nid)
 		reject_begin(self, true, reject);
@@ -273,17 +278,20 @@ static bool judge_known(const struct o2_connreq_self *self, const struct o2_conn
 		return refused(refusal, O2_REJECT_NO_RESOURCES, -ENOMEM, "connreq/peers", "peers",
 			       known->npeers, self->max_peers);
 	}
-	if (known->version != 0 && known->incarnation != O2_INCARNATION_UNSAID &&
-	    known->incarnation != request->incarnation)
+	if (o2_breaks("connreq/stale-peer", known->version != 0 &&
+						    known->incarnation != O2_INCARNATION_UNSAID &&
+						    known->incarnation != request->incarnation))
 		return refused(refusal, O2_REJECT_CONN_STALE, -ESTALE, "connreq/stale-peer", "ibm_srcstamp",
 			       request->incarnation, known->incarnation);
-	if (known->version != 0 && known->version != request->params.version)
+	if (o2_breaks("connreq/stale-version",
+		      known->version != 0 && known->version != request->params.version))
 		return refused(refusal, O2_REJECT_CONN_STALE, -ESTALE, "connreq/stale-version", "ibm_version",
 			       request->params.version, known->version);
-	if (known->connecting && o2_race_lost(self, request->nid) && known->nraces < O2_MAX_CONN_RACES)
+	if (o2_breaks("connreq/race", known->connecting && o2_race_lost(self, request->nid) &&
+					      known->nraces < O2_MAX_CONN_RACES))
 		return refused(refusal, O2_REJECT_CONN_RACE, -EALREADY, "connreq/race", "races",
 			       known->nraces, O2_MAX_CONN_RACES);
-	if (known->nconns >= self->max_conns_per_peer)
+	if (o2_breaks("connreq/connections", known->nconns >= self->max_conns_per_peer))
 		return refused(refusal, O2_REJECT_NO_RESOURCES, -EBUSY, "connreq/connections", "connections",
 			       known->nconns, self->max_conns_per_peer);
 	return true;

@@ -102,7 +102,8 @@ void o2_get_handle_done(struct o2_conn *conn)
 	struct o2_tx *tx = o2_tx_find(conn, cookie, O2_MSG_GET_REQ);
 
 	if (tx == NULL) {
-		o2_conn_refuse_message(conn, NULL, "conn/unknown-cookie", "ibcm_cookie", cookie, 0);
+		if (o2_breaks("conn/unknown-cookie", true))
+			o2_conn_refuse_message(conn, NULL, "conn/unknown-cookie", "ibcm_cookie", cookie, 0);
 		return;
 	}
 	if (status >= 0 && o2_mutate(GET_DONE_UNCHECKED, (uint64_t)status > tx->nob_mapped, false)) {

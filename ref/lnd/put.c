@@ -105,7 +105,7 @@ static struct o2_tx *find(struct o2_conn *conn, uint64_t cookie, enum o2_msg_typ
 {
 	struct o2_tx *tx = o2_tx_find(conn, cookie, type);
 
-	if (tx == NULL)
+	if (o2_breaks("conn/unknown-cookie", tx == NULL))
 		o2_conn_refuse_message(conn, NULL, "conn/unknown-cookie", field, cookie, 0);
 	return tx;
 }

@@ -22,9 +22,9 @@ static bool check_endpoints(struct o2_conn *conn)
 {
 	const struct o2_msg *msg = &conn->rx_msg;
 
-	if (msg->ibm_srcnid != conn->peer.nid)
+	if (o2_breaks("conn/srcnid", msg->ibm_srcnid != conn->peer.nid))
 		fail_stale(conn, "conn/srcnid", "ibm_srcnid", msg->ibm_srcnid, conn->peer.nid);
-	else if (msg->ibm_dstnid != conn->self.nid)
+	else if (o2_breaks("conn/dstnid", msg->ibm_dstnid != conn->self.nid))
 		fail_stale(conn, "conn/dstnid", "ibm_dstnid", msg->ibm_dstnid, conn->self.nid);
 	else if (o2_mutate(STALE_SENDER, msg->ibm_srcstamp != conn->peer.incarnation, false))
 		fail_stale(conn, "conn/srcstamp", "ibm_srcstamp", msg->ibm_srcstamp, conn->peer.incarnation);
@@ -98,7 +98,9 @@ static void handle(struct o2_conn *conn, uint32_t slot, struct o2_tx *tx)
 		break;
 	case O2_MSG_CONNREQ:
 	case O2_MSG_CONNACK:
-		o2_conn_refuse_message(conn, NULL, "conn/unexpected-type", "ibm_type", type, O2_MSG_GET_DONE);
+		if (o2_breaks("conn/unexpected-type", true))
+			o2_conn_refuse_message(conn, NULL, "conn/unexpected-type", "ibm_type", type,
+					       O2_MSG_GET_DONE);
 		break;
 	}
 	repost(conn, slot, type, o2_repost_of(conn->credits.version, type, acknowledged));

@@ -194,7 +194,7 @@ void o2_tx_fault_stage(struct o2_tx *tx, int code, const struct o2_error *error)
 
 void o2_tx_fault_peer(struct o2_tx *tx, int32_t status)
 {
-	int code = status < LOWEST_ERRNO ? -EIO : status;
+	int code = o2_breaks("transfer/lowest-errno", status < LOWEST_ERRNO) ? -EIO : status;
 
 	if (tx->fault.side != O2_FAULT_NONE)
 		return;

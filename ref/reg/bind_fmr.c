@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "base/mutant.h"
 #include "reg/bind_modes.h"
 
 /*
@@ -16,7 +17,7 @@ int o2_reg_bind_fmr(struct o2_reg_domain *domain, const struct o2_reg_plan *plan
 		.iova = plan->iova - plan->page_offset,
 		.length = plan->length,
 		.access = plan->access,
-		.strict = !domain->fmr_lazy,
+		.strict = o2_breaks("reg/key-dies", !domain->fmr_lazy),
 	};
 	const struct o2_page_bytes bytes = o2_reg_page_bytes(plan);
 	int rc = o2_reg_check_bytes(domain, &bytes, error);

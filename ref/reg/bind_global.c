@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "base/mutant.h"
 #include "reg/bind_modes.h"
 
 /*
@@ -12,8 +13,11 @@ int o2_reg_global_open(struct o2_reg_domain *domain, struct o2_error *error)
 	/* What lies side by side for the device: memory as it is, or in the order of the remapping. */
 	uint32_t view = domain->dma.kind == O2_DMA_IOMMU ? O2_ARENA_IOMMU_VIEW : 0;
 	void *memory = (void *)(uintptr_t)arena->view[view].base;
-	int rc =
-		o2_reg_region_make(domain, memory, length, domain->dma.base, 0, &domain->global_local, error);
+	/* What is only sent from has no remote access. */
+	int access =
+		o2_breaks("reg/source-local", true) ? 0 : IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE;
+	int rc = o2_reg_region_make(domain, memory, length, domain->dma.base, access, &domain->global_local,
+				    error);
 
 	if (rc != 0)
 		return rc;

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/mutant.h"
 #include "reg/bind_modes.h"
 
 /*
@@ -46,8 +47,12 @@ static int map(void *context, void *handle, const struct o2_fmr_request *request
 {
 	struct o2_reg_domain *domain = context;
 	struct o2_region *region = handle;
-	const struct o2_page_bytes bytes = {request->pages, request->npages, request->page_offset,
-					    request->iova + request->page_offset, request->length};
+	/* Exactly the bytes, so that the device refuses the one before and the one after. */
+	uint32_t early = o2_breaks("reg/exact-start", true) ? 0 : 1;
+	uint32_t late = o2_breaks("reg/exact-length", true) ? 0 : 1;
+	const struct o2_page_bytes bytes = {request->pages, request->npages, request->page_offset - early,
+					    request->iova + request->page_offset - early,
+					    request->length + early + late};
 	int rc = end_mapping(domain, region);
 
 	if (rc != 0)

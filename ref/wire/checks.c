@@ -14,7 +14,7 @@ int o2_check_options(const struct o2_wire_options *options, struct o2_error *err
 
 int o2_check_version(uint16_t version, struct o2_error *error)
 {
-	if (version == O2_MSG_VERSION_1 || version == O2_MSG_VERSION_2)
+	if (!o2_wire_breaks(O2_RULE_VERSION, version != O2_MSG_VERSION_1 && version != O2_MSG_VERSION_2))
 		return 0;
 	return o2_wire_refuse(error, O2_RULE_VERSION, O2_NO_INDEX, version, O2_MSG_VERSION_2);
 }
@@ -31,7 +31,7 @@ static int check_nid(uint64_t nid, bool any_lnd, unsigned int first_rule, struct
 	};
 	const enum o2_nid_fault fault = o2_nid_check(nid, any_lnd);
 
-	if (fault == O2_NID_GOOD)
+	if (fault == O2_NID_GOOD || !o2_wire_breaks(first_rule + fault, true))
 		return 0;
 	return o2_wire_refuse(error, first_rule + fault, O2_NO_INDEX, nid, limits[fault]);
 }
@@ -40,7 +40,7 @@ int o2_check_nids(uint64_t srcnid, uint64_t dstnid, bool any_lnd, struct o2_erro
 {
 	int rc;
 
-	if (srcnid == O2_NID_ANY)
+	if (o2_wire_breaks(O2_RULE_SRCNID_WILDCARD, srcnid == O2_NID_ANY))
 		return o2_wire_refuse(error, O2_RULE_SRCNID_WILDCARD, O2_NO_INDEX, srcnid, O2_NID_ANY - 1);
 	rc = check_nid(srcnid, any_lnd, O2_RULE_SRCNID, error);
 	if (rc == 0)
@@ -50,7 +50,9 @@ int o2_check_nids(uint64_t srcnid, uint64_t dstnid, bool any_lnd, struct o2_erro
 
 int o2_check_lnet_type(const struct o2_msg_type_info *info, uint32_t lnet_type, struct o2_error *error)
 {
-	if (lnet_type <= O2_LNET_HELLO && (info->lnet_types >> lnet_type & 1) != 0)
+	bool fits = lnet_type <= O2_LNET_HELLO && (info->lnet_types >> lnet_type & 1) != 0;
+
+	if (!o2_wire_breaks(info->lnet_type_rule, !fits))
 		return 0;
 	return o2_wire_refuse(error, info->lnet_type_rule, O2_NO_INDEX, lnet_type, info->lnet_types);
 }
@@ -60,10 +62,11 @@ int o2_check_lnet_payload(const struct o2_msg_type_info *info, const struct o2_l
 {
 	const bool carries = hdr->type == O2_LNET_PUT || hdr->type == O2_LNET_REPLY;
 
-	if (!carries && hdr->payload_length != 0)
+	if (o2_wire_breaks(info->payload_not_zero_rule, !carries && hdr->payload_length != 0))
 		return o2_wire_refuse(error, info->payload_not_zero_rule, O2_NO_INDEX, hdr->payload_length,
 				      0);
-	if (carries && hdr->payload_length > O2_MAX_TRANSFER_BYTES)
+	if (o2_wire_breaks(info->payload_over_limit_rule,
+			   carries && hdr->payload_length > O2_MAX_TRANSFER_BYTES))
 		return o2_wire_refuse(error, info->payload_over_limit_rule, O2_NO_INDEX, hdr->payload_length,
 				      O2_MAX_TRANSFER_BYTES);
 	return 0;
@@ -71,8 +74,9 @@ int o2_check_lnet_payload(const struct o2_msg_type_info *info, const struct o2_l
 
 int o2_check_status(const struct o2_msg_type_info *info, int32_t status, struct o2_error *error)
 {
-	if (o2_mutate(STATUS_UNSIGNED, status <= (int32_t)O2_MAX_TRANSFER_BYTES,
-		      (uint32_t)status <= O2_MAX_TRANSFER_BYTES))
+	if (!o2_wire_breaks(info->status_rule,
+			    !o2_mutate(STATUS_UNSIGNED, status <= (int32_t)O2_MAX_TRANSFER_BYTES,
+				       (uint32_t)status <= O2_MAX_TRANSFER_BYTES)))
 		return 0;
 	return o2_wire_refuse(error, info->status_rule, O2_NO_INDEX, (uint64_t)status, O2_MAX_TRANSFER_BYTES);
 }

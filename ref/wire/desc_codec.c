@@ -21,11 +21,13 @@ static int refuse(struct o2_error *error, unsigned int first_rule, enum o2_desc_
 
 static int check_count(uint32_t nfrags, uint32_t max_frags, unsigned int first_rule, struct o2_error *error)
 {
-	if (nfrags == 0)
+	if (o2_wire_breaks(first_rule + O2_DESC_NFRAGS_ZERO, nfrags == 0))
 		return refuse(error, first_rule, O2_DESC_NFRAGS_ZERO, O2_NO_INDEX, nfrags, 1);
-	if (o2_mutate(COUNT_ONE_MORE,
-		      o2_mutate(COUNT_SIGNED, nfrags > max_frags, (int32_t)nfrags > (int32_t)max_frags),
-		      nfrags > max_frags + 1))
+	if (o2_wire_breaks(first_rule + O2_DESC_NFRAGS_OVER_LIMIT,
+			   o2_mutate(COUNT_ONE_MORE,
+				     o2_mutate(COUNT_SIGNED, nfrags > max_frags,
+					       (int32_t)nfrags > (int32_t)max_frags),
+				     nfrags > max_frags + 1)))
 		return refuse(error, first_rule, O2_DESC_NFRAGS_OVER_LIMIT, O2_NO_INDEX, nfrags, max_frags);
 	return 0;
 }
@@ -37,22 +39,25 @@ static int check_frags(const struct o2_rdma_desc *desc, unsigned int rule, struc
 	uint64_t sum = 0;
 
 	for (uint32_t i = 0; i < desc->rd_nfrags; i++)
-		if (frags[i].rf_nob == 0)
+		if (o2_wire_breaks(rule + O2_DESC_FRAG_NOB_ZERO, frags[i].rf_nob == 0))
 			return refuse(error, rule, O2_DESC_FRAG_NOB_ZERO, i, 0, 1);
 	for (uint32_t i = 0; i < desc->rd_nfrags; i++)
-		if (frags[i].rf_nob > O2_MAX_TRANSFER_BYTES)
+		if (o2_wire_breaks(rule + O2_DESC_FRAG_NOB_OVER_LIMIT,
+				   frags[i].rf_nob > O2_MAX_TRANSFER_BYTES))
 			return refuse(error, rule, O2_DESC_FRAG_NOB_OVER_LIMIT, i, frags[i].rf_nob,
 				      O2_MAX_TRANSFER_BYTES);
 	for (uint32_t i = 0; i < desc->rd_nfrags; i++) {
 		sum += frags[i].rf_nob;
-		if (sum > O2_MAX_TRANSFER_BYTES)
+		if (o2_wire_breaks(rule + O2_DESC_SUM_OVER_LIMIT, sum > O2_MAX_TRANSFER_BYTES))
 			return refuse(error, rule, O2_DESC_SUM_OVER_LIMIT, i, sum, O2_MAX_TRANSFER_BYTES);
 	}
 	for (uint32_t i = 0; i < desc->rd_nfrags; i++)
-		if (o2_mutate(WRAP_UNCHECKED,
-			      o2_mutate(WRAP_ONE_LESS, frags[i].rf_addr > UINT64_MAX - frags[i].rf_nob,
-					frags[i].rf_addr >= UINT64_MAX - frags[i].rf_nob),
-			      false))
+		if (o2_wire_breaks(rule + O2_DESC_FRAG_ADDR_WRAPS,
+				   o2_mutate(WRAP_UNCHECKED,
+					     o2_mutate(WRAP_ONE_LESS,
+						       frags[i].rf_addr > UINT64_MAX - frags[i].rf_nob,
+						       frags[i].rf_addr >= UINT64_MAX - frags[i].rf_nob),
+					     false)))
 			return refuse(error, rule, O2_DESC_FRAG_ADDR_WRAPS, i, frags[i].rf_addr,
 				      UINT64_MAX - frags[i].rf_nob);
 	return 0;
@@ -121,7 +126,7 @@ int o2_desc_load(const struct o2_desc_place *place, struct o2_rdma_desc *desc, s
 	if (rc != 0)
 		return rc;
 	needed = (uint64_t)place->start_bytes + O2_DESC_AT_FRAGS + (uint64_t)nfrags * O2_FRAG_BYTES;
-	if (place->nob < needed)
+	if (o2_wire_breaks(place->first_rule + O2_DESC_NOB_UNDER_FRAGS, place->nob < needed))
 		return refuse(error, place->first_rule, O2_DESC_NOB_UNDER_FRAGS, O2_NO_INDEX, place->nob,
 			      needed);
 	desc->rd_key = o2_load32(bytes + O2_DESC_AT_KEY, place->order);

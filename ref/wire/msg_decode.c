@@ -35,24 +35,26 @@ static int decode_frame(const struct decode *d)
 	struct o2_msg *msg = d->msg;
 	int rc;
 
-	if (d->length_bytes < VERSION_END_BYTES)
+	if (o2_wire_breaks(O2_RULE_SHORT_FOR_VERSION, d->length_bytes < VERSION_END_BYTES))
 		return refuse(d, O2_RULE_SHORT_FOR_VERSION, d->length_bytes, VERSION_END_BYTES);
+	msg->order = O2_LITTLE_ENDIAN;
 	if (o2_load32_le(d->bytes + O2_AT_MAGIC) == O2_MSG_MAGIC)
 		msg->order = O2_LITTLE_ENDIAN;
 	else if (o2_load32_be(d->bytes + O2_AT_MAGIC) == O2_MSG_MAGIC)
 		msg->order = O2_BIG_ENDIAN;
-	else
+	else if (o2_wire_breaks(O2_RULE_MAGIC, true))
 		return refuse(d, O2_RULE_MAGIC, o2_load32_le(d->bytes + O2_AT_MAGIC), O2_MSG_MAGIC);
 	msg->ibm_version = o2_load16(d->bytes + O2_AT_VERSION, msg->order);
 	rc = o2_check_version(msg->ibm_version, d->error);
 	if (rc != 0)
 		return rc;
-	if (d->length_bytes < O2_MSG_HEADER_BYTES)
+	if (o2_wire_breaks(O2_RULE_SHORT_FOR_HEADER, d->length_bytes < O2_MSG_HEADER_BYTES))
 		return refuse(d, O2_RULE_SHORT_FOR_HEADER, d->length_bytes, O2_MSG_HEADER_BYTES);
 	/* Unsigned, so that 2^31 and more is too much and not negative. */
 	msg->ibm_nob = o2_load32(d->bytes + O2_AT_NOB, msg->order);
-	if (o2_mutate(NOB_SIGNED, msg->ibm_nob > d->length_bytes,
-		      (int32_t)msg->ibm_nob > (int64_t)d->length_bytes))
+	if (o2_wire_breaks(O2_RULE_NOB_OVER_RECEIVED,
+			   o2_mutate(NOB_SIGNED, msg->ibm_nob > d->length_bytes,
+				     (int32_t)msg->ibm_nob > (int64_t)d->length_bytes)))
 		return refuse(d, O2_RULE_NOB_OVER_RECEIVED, msg->ibm_nob, d->length_bytes);
 	if (msg->ibm_nob > O2_MSG_BYTES)
 		return refuse(d, O2_RULE_NOB_OVER_LIMIT, msg->ibm_nob, O2_MSG_BYTES);
@@ -82,7 +84,7 @@ static int decode_checksum(const struct decode *d)
 	struct o2_checksums sums;
 
 	d->msg->cksum_flavour = O2_CKSUM_NONE;
-	if (found == 0 && d->options.require_checksum)
+	if (o2_wire_breaks(O2_RULE_CHECKSUM_ABSENT, found == 0 && d->options.require_checksum))
 		return refuse(d, O2_RULE_CHECKSUM_ABSENT, 0, 1);
 	if (found == 0)
 		return 0;
@@ -94,7 +96,7 @@ static int decode_checksum(const struct decode *d)
 		d->msg->cksum_flavour = O2_CKSUM_SIGNED;
 	else if (d->options.tolerate_immediate_checksum && carries_payload(d))
 		d->msg->cksum_flavour = O2_CKSUM_UNVERIFIED;
-	else
+	else if (o2_wire_breaks(O2_RULE_CHECKSUM, true))
 		return refuse(d, O2_RULE_CHECKSUM, found, sums.of_unsigned);
 	return 0;
 }
@@ -157,7 +159,7 @@ static int decode_immediate(const struct decode *d, const struct o2_msg_type_inf
 	if (rc != 0)
 		return rc;
 	/* Bytes after nob were received, but are not covered by the checksum: never payload. */
-	if (hdr->payload_length > room_bytes)
+	if (o2_wire_breaks(O2_RULE_IMMEDIATE_PAYLOAD_PAST_NOB, hdr->payload_length > room_bytes))
 		return refuse(d, O2_RULE_IMMEDIATE_PAYLOAD_PAST_NOB, hdr->payload_length, room_bytes);
 	d->msg->u.immediate.payload = d->bytes + O2_AT_PAYLOAD;
 	return 0;
@@ -221,8 +223,10 @@ static int decode_body(const struct decode *d)
 	assert(o2_mutate(TYPE_ASSERTED, true, info != NULL));
 	if (info == NULL)
 		return refuse(d, O2_RULE_TYPE, d->msg->ibm_type, O2_MSG_GET_DONE);
-	if (d->msg->ibm_nob < o2_mutate(COMPLETION_PADDED, info->minimum_nob,
-					info->minimum_nob + (info->body == O2_BODY_COMPLETION ? 4 : 0)))
+	if (o2_wire_breaks(info->nob_rule,
+			   d->msg->ibm_nob <
+				   o2_mutate(COMPLETION_PADDED, info->minimum_nob,
+					     info->minimum_nob + (info->body == O2_BODY_COMPLETION ? 4 : 0))))
 		return refuse(d, info->nob_rule, d->msg->ibm_nob, info->minimum_nob);
 	switch (info->body) {
 	case O2_BODY_IMMEDIATE:

@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "base/mutant.h"
 #include "wire/msg.h"
 
 /*
@@ -86,6 +87,9 @@ struct o2_wire_rule {
 };
 
 extern const struct o2_wire_rule o2_wire_rules[O2_RULE_COUNT];
+
+/* The condition of a rule's check (base/mutant.h). */
+#define o2_wire_breaks(rule, broken) o2_breaks(o2_wire_rules[rule].id, broken)
 
 /* The rule with this id; NULL if there is none. */
 const struct o2_wire_rule *o2_wire_rule_find(const char *id);

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+#include "props/hostile.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* The catalogue: all groups in one list. */
+
+#define MISBEHAVIOURS_AT_MOST 256u
+
+size_t o2_misbehaviours(const struct o2_misbehaviour **list)
+{
+	static const struct o2_misbehaviour *const groups[] = {
+		o2_hostile_wire, o2_hostile_desc,    o2_hostile_talk,	 o2_hostile_flow,
+		o2_hostile_rdma, o2_hostile_connreq, o2_hostile_connack,
+	};
+	static struct o2_misbehaviour all[MISBEHAVIOURS_AT_MOST];
+	size_t count = 0;
+
+	for (size_t i = 0; i < sizeof(groups) / sizeof(groups[0]); i++)
+		for (const struct o2_misbehaviour *one = groups[i]; one->name != NULL; one++)
+			if (count < MISBEHAVIOURS_AT_MOST)
+				all[count++] = *one;
+	*list = all;
+	return count;
+}
+
+const struct o2_misbehaviour *o2_misbehaviour_find(const char *name)
+{
+	const struct o2_misbehaviour *list;
+	size_t count = o2_misbehaviours(&list);
+
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(list[i].name, name) == 0)
+			return &list[i];
+	return NULL;
+}
+
+const char *o2_misbehaviour_mutant(const struct o2_misbehaviour *what, char text[96])
+{
+	if (what->mutant != NULL)
+		return what->mutant;
+	snprintf(text, 96, "without/%s", what->rule);
+	return text;
+}

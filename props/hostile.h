@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef O2_PROPS_HOSTILE_H
+#define O2_PROPS_HOSTILE_H
+
+#include <infiniband/verbs.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "lnd/conn.h"
+#include "lnd/ni.h"
+#include "wire/layout.h"
+#include "wire/msg.h"
+
+/*
+ * A hostile peer: named misbehaviours, each of which breaks one documented rule, and the reaction that it
+ * must meet.  Source: docs/hostile.md.
+ *
+ * The liar is a queue pair without any logic of o2iblnd behind it: what it says are the bytes that a script
+ * gives it.  Its victim is an ordinary connection, or a node.  On the victim's interface there is a second
+ * connection, to an honest peer, which has to go on working whatever the liar does.
+ */
+
+enum o2_hostile_reaction {
+	O2_REACT_CLOSE,	  /* the connection closes with .code and .rule */
+	O2_REACT_KEEP,	  /* the message is refused or answered, the connection goes on */
+	O2_REACT_TIMEOUT, /* nothing, until our own deadline closes the connection */
+	O2_REACT_DEVICE,  /* the device refuses, and the connection closes with -EIO */
+	O2_REACT_REJECT,  /* the request for a connection is rejected with .code as the reason */
+	O2_REACT_FAIL,	  /* our own attempt ends with .code */
+};
+
+struct o2_hostile;
+
+struct o2_misbehaviour {
+	const char *name;
+	const char *group;
+	const char *text; /* what it does, in a few words */
+	const char *rule; /* that it breaks; that of the fault for O2_REACT_CLOSE */
+	const char *doc;  /* where the rule stands */
+	enum o2_hostile_reaction reaction;
+	int code;
+	const char *mutant; /* takes the check away; NULL: "without/" and the rule */
+	/* Do it.  False: the liar did not get as far as it must, or was answered wrongly. */
+	bool (*script)(struct o2_hostile *h);
+};
+
+/* All of them, group by group. */
+size_t o2_misbehaviours(const struct o2_misbehaviour **list);
+const struct o2_misbehaviour *o2_misbehaviour_find(const char *name);
+/* Its mutant's name, in *text where it has to be put together. */
+const char *o2_misbehaviour_mutant(const struct o2_misbehaviour *what, char text[96]);
+
+/*
+ * Let the liar do that to a fresh victim on loop devices.  True: it met the reaction that it must, the honest
+ * connection works, everything was handed back and no byte changed outside of what was described to the liar.
+ * Otherwise *why (at least 200 bytes) says what was wrong.
+ */
+bool o2_hostile_try(const struct o2_misbehaviour *what, char *why);
+
+/* The tables of the groups: props/hostile_*.c. */
+extern const struct o2_misbehaviour o2_hostile_wire[], o2_hostile_desc[], o2_hostile_talk[],
+	o2_hostile_flow[], o2_hostile_rdma[], o2_hostile_connreq[], o2_hostile_connack[];
+
+/* --- what scripts have: `send these bytes, wait for that`
+ * ------------------------------------------------------------------- */
+
+/* A good message of that type to the victim; the script spoils it. */
+struct o2_msg *o2_liar_begin(struct o2_hostile *h, enum o2_msg_type type);
+/* Send what was begun.  False: it could not be posted. */
+bool o2_liar_send(struct o2_hostile *h);
+/* The same with `width` bytes at `offset` overwritten, little-endian, and cut to length_bytes (0: not cut).
+ */
+bool o2_liar_send_patched(struct o2_hostile *h, uint32_t offset, uint32_t width, uint64_t value,
+			  uint32_t length_bytes);
+bool o2_liar_send_bytes(struct o2_hostile *h, const void *bytes, uint32_t length_bytes);
+/* Let everything happen that can.  Then: the last message of that type that the victim sent. */
+bool o2_liar_hears(struct o2_hostile *h, enum o2_msg_type type, struct o2_msg *msg);
+void o2_hostile_settle(struct o2_hostile *h);
+/* RDMA to the victim's memory. */
+bool o2_liar_rdma(struct o2_hostile *h, enum ibv_wr_opcode opcode, uint64_t addr, uint32_t rkey,
+		  uint32_t length);
+
+/* What the victim's application does. */
+bool o2_victim_put(struct o2_hostile *h, uint64_t nob, enum o2_reg_mode mode);
+bool o2_victim_get(struct o2_hostile *h, uint64_t nob, enum o2_reg_mode mode);
+bool o2_victim_send(struct o2_hostile *h);
+/* Memory in this mode is given to PUTs and GETs of the liar; nob 0: nothing matches. */
+void o2_victim_serves(struct o2_hostile *h, uint64_t nob, enum o2_reg_mode mode);
+void o2_hostile_clock(struct o2_hostile *h, uint64_t ms);
+const struct o2_transfer_result *o2_victim_result(const struct o2_hostile *h); /* the last one; NULL: none */
+struct o2_conn *o2_victim_conn(const struct o2_hostile *h);
+
+#endif

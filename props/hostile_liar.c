@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lnd/qp_path.h"
+#include "props/hostile_internal.h"
+
+/* The liar: bytes in, bytes out. */
+
+#define HEARD_FIRST O2_MSG_NOOP
+
+static int post_receive(struct o2_liar *liar, uint32_t slot)
+{
+	struct ibv_sge sge = {(uintptr_t)liar->slots + (uint64_t)slot * O2_MSG_BYTES, O2_MSG_BYTES,
+			      liar->mr->lkey};
+	struct ibv_recv_wr wr = {.wr_id = slot, .sg_list = &sge, .num_sge = 1}, *bad;
+
+	return ibv_post_recv(liar->qp, &wr, &bad);
+}
+
+int o2_liar_open(struct o2_hostile *h)
+{
+	struct o2_liar *liar = &h->liar;
+	struct o2_ni *ni = &h->ni[O2_NI_LIAR];
+	struct ibv_qp_init_attr init = {
+		.qp_type = IBV_QPT_RC,
+		.sq_sig_all = 1,
+		.cap = {O2_LIAR_SENDS, O2_LIAR_RECVS, 1, 1, 0},
+	};
+	struct ibv_qp_attr attr = {
+		.qp_state = IBV_QPS_INIT,
+		.port_num = ni->config.port,
+		.qp_access_flags = IBV_ACCESS_REMOTE_WRITE,
+	};
+	size_t bytes = (size_t)(O2_LIAR_RECVS + O2_LIAR_SENDS) * O2_MSG_BYTES;
+
+	liar->slots = calloc(1, bytes);
+	liar->cq = ibv_create_cq(ni->context, 2 * (O2_LIAR_RECVS + O2_LIAR_SENDS), NULL, NULL, 0);
+	if (liar->slots == NULL || liar->cq == NULL)
+		return -ENOMEM;
+	init.send_cq = init.recv_cq = liar->cq;
+	liar->qp = ibv_create_qp(ni->pd, &init);
+	liar->mr = ibv_reg_mr(ni->pd, liar->slots, bytes, IBV_ACCESS_LOCAL_WRITE);
+	if (liar->qp == NULL || liar->mr == NULL)
+		return -ENOMEM;
+	if (ibv_modify_qp(liar->qp, &attr,
+			  IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS) != 0)
+		return -EIO;
+	for (uint32_t slot = 0; slot < O2_LIAR_RECVS; slot++)
+		if (post_receive(liar, slot) != 0)
+			return -EIO;
+	return 0;
+}
+
+int o2_liar_connect(struct o2_hostile *h)
+{
+	struct o2_conn_address address;
+	struct o2_qp_path path = {.retry_count = 5, .rnr_retry_count = 6, .ack_timeout = 14};
+	int rc;
+
+	o2_conn_get_address(h->victim.conn, &address);
+	path.gid = address.gid;
+	path.dest_qp_num = address.qp_num;
+	path.dest_psn = address.psn;
+	path.psn = o2_qp_psn(h->liar.qp);
+	rc = o2_qp_to_rts(&h->ni[O2_NI_LIAR], h->liar.qp, &path, NULL);
+	if (rc != 0)
+		return rc;
+	path.gid = h->ni[O2_NI_LIAR].gid;
+	path.dest_qp_num = h->liar.qp->qp_num;
+	path.dest_psn = o2_qp_psn(h->liar.qp);
+	path.psn = address.psn;
+	return o2_qp_to_rts(&h->ni[O2_NI_VICTIM], o2_conn_qp(h->victim.conn), &path, NULL);
+}
+
+void o2_liar_close(struct o2_hostile *h)
+{
+	struct o2_liar *liar = &h->liar;
+
+	if (liar->qp != NULL)
+		ibv_destroy_qp(liar->qp);
+	if (liar->cq != NULL)
+		ibv_destroy_cq(liar->cq);
+	if (liar->mr != NULL)
+		ibv_dereg_mr(liar->mr);
+	free(liar->slots);
+}
+
+static void hear(struct o2_liar *liar, const uint8_t *bytes, uint32_t length_bytes)
+{
+	struct o2_msg msg;
+
+	if (o2_msg_decode(bytes, length_bytes, NULL, &msg, NULL) != 0 || msg.ibm_type < HEARD_FIRST)
+		return;
+	liar->heard[msg.ibm_type - HEARD_FIRST] = msg;
+	liar->nheard[msg.ibm_type - HEARD_FIRST]++;
+}
+
+int o2_liar_progress(struct o2_hostile *h)
+{
+	struct o2_liar *liar = &h->liar;
+	struct ibv_wc wc;
+	int count = 0;
+
+	for (; ibv_poll_cq(liar->cq, 1, &wc) == 1; count++) {
+		if (wc.status != IBV_WC_SUCCESS) {
+			liar->errors++;
+		} else if (wc.opcode & IBV_WC_RECV) {
+			hear(liar, liar->slots + wc.wr_id * O2_MSG_BYTES, wc.byte_len);
+			post_receive(liar, (uint32_t)wc.wr_id);
+		}
+	}
+	return count;
+}
+
+static void fill_request(struct o2_msg *msg)
+{
+	struct o2_lnet_hdr hdr = {
+		.dest_nid = O2_VICTIM_NID,
+		.src_nid = O2_LIAR_NID,
+		.dest_pid = O2_LNET_PID,
+		.src_pid = O2_LNET_PID,
+		.type = msg->ibm_type == O2_MSG_GET_REQ ? O2_LNET_GET : O2_LNET_PUT,
+	};
+
+	if (msg->ibm_type == O2_MSG_IMMEDIATE) {
+		msg->u.immediate.hdr = hdr;
+	} else if (msg->ibm_type == O2_MSG_PUT_REQ) {
+		hdr.payload_length = 5000;
+		msg->u.putreq.hdr = hdr;
+		msg->u.putreq.ibprm_cookie = 0x1234;
+	} else if (msg->ibm_type == O2_MSG_GET_REQ) {
+		msg->u.get.hdr = hdr;
+		msg->u.get.ibgm_cookie = 0x1234;
+	}
+}
+
+struct o2_msg *o2_liar_begin(struct o2_hostile *h, enum o2_msg_type type)
+{
+	struct o2_msg *msg = &h->liar.begun;
+	struct o2_rdma_desc *desc = type == O2_MSG_GET_REQ ? &msg->u.get.ibgm_rd : &msg->u.putack.ibpam_rd;
+
+	*msg = (struct o2_msg){
+		.order = O2_LITTLE_ENDIAN,
+		.ibm_version = O2_MSG_VERSION_2,
+		.ibm_type = (uint8_t)type,
+		.ibm_srcnid = O2_LIAR_NID,
+		.ibm_srcstamp = O2_LIAR_STAMP,
+		.ibm_dstnid = O2_VICTIM_NID,
+		.ibm_dststamp = O2_VICTIM_STAMP,
+	};
+	fill_request(msg);
+	if (type == O2_MSG_GET_REQ || type == O2_MSG_PUT_ACK) {
+		desc->rd_key = h->liar.mr->rkey;
+		desc->rd_nfrags = 1;
+		desc->rd_frags[0] = (struct o2_rdma_frag){.rf_nob = 5000, .rf_addr = 0x10000};
+	}
+	return msg;
+}
+
+static bool post(struct o2_hostile *h, struct ibv_send_wr *wr, uint32_t length_bytes)
+{
+	struct o2_liar *liar = &h->liar;
+	uint32_t slot = O2_LIAR_RECVS + liar->next_send % O2_LIAR_SENDS;
+	struct ibv_sge sge = {(uintptr_t)liar->slots + (uint64_t)slot * O2_MSG_BYTES, length_bytes,
+			      liar->mr->lkey};
+	struct ibv_send_wr *bad;
+
+	wr->sg_list = &sge;
+	wr->num_sge = 1;
+	liar->next_send++;
+	return ibv_post_send(liar->qp, wr, &bad) == 0;
+}
+
+static uint8_t *send_slot(struct o2_hostile *h)
+{
+	uint32_t slot = O2_LIAR_RECVS + h->liar.next_send % O2_LIAR_SENDS;
+
+	return h->liar.slots + (uint64_t)slot * O2_MSG_BYTES;
+}
+
+bool o2_liar_send_bytes(struct o2_hostile *h, const void *bytes, uint32_t length_bytes)
+{
+	struct ibv_send_wr wr = {.opcode = IBV_WR_SEND};
+
+	o2_liar_progress(h);
+	memcpy(send_slot(h), bytes, length_bytes);
+	return post(h, &wr, length_bytes);
+}
+
+bool o2_liar_send_patched(struct o2_hostile *h, uint32_t offset, uint32_t width, uint64_t value,
+			  uint32_t length_bytes)
+{
+	struct o2_wire_options options = O2_WIRE_DEFAULTS;
+	uint8_t bytes[O2_MSG_BYTES];
+	int length = o2_msg_encode(&h->liar.begun, &options, bytes, sizeof(bytes), NULL);
+
+	if (length < 0)
+		return false;
+	for (uint32_t i = 0; i < width; i++)
+		bytes[offset + i] = (uint8_t)(value >> 8 * i);
+	return o2_liar_send_bytes(h, bytes, length_bytes != 0 ? length_bytes : (uint32_t)length);
+}
+
+bool o2_liar_send(struct o2_hostile *h)
+{
+	return o2_liar_send_patched(h, 0, 0, 0, 0);
+}
+
+bool o2_liar_hears(struct o2_hostile *h, enum o2_msg_type type, struct o2_msg *msg)
+{
+	uint32_t index = (uint32_t)(type - HEARD_FIRST);
+
+	o2_hostile_settle(h);
+	if (h->liar.nheard[index] == 0)
+		return false;
+	*msg = h->liar.heard[index];
+	h->liar.nheard[index] = 0;
+	return true;
+}
+
+bool o2_liar_rdma(struct o2_hostile *h, enum ibv_wr_opcode opcode, uint64_t addr, uint32_t rkey,
+		  uint32_t length)
+{
+	struct ibv_send_wr wr = {.opcode = opcode};
+
+	memset(send_slot(h), 0xbd, O2_MSG_BYTES);
+	wr.wr.rdma.remote_addr = addr;
+	wr.wr.rdma.rkey = rkey;
+	return post(h, &wr, length);
+}
