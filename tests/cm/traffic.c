@@ -15,6 +15,8 @@
 
 /* Over a bad network a connection may make no progress any more; this ends it. */
 #define TIMEOUT_MS 6000u
+/* 0.27 s: a guest on a busy host must not take its own slowness for a lost packet. */
+#define ACK_TIMEOUT 16u
 
 uint64_t traffic_now_ms(void)
 {
@@ -169,6 +171,7 @@ int traffic_open(struct traffic *traffic, const struct traffic_options *options)
 
 	traffic->options = *options;
 	config.conn.timeout_ms = TIMEOUT_MS;
+	config.conn.ack_timeout = ACK_TIMEOUT;
 	clock_gettime(CLOCK_REALTIME, &now);
 	ni.incarnation = (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
 	if (o2_ni_open(&ni, &traffic->ni, &error) != 0)
