@@ -103,6 +103,41 @@ static void many_wait(void **state)
 	world_close(world);
 }
 
+/* Small messages wait for a connection as all operations do: pieces of memory, plain bytes, nothing at all.
+ */
+static void small_messages(void **state)
+{
+	struct world *world = world_two(NULL, NULL);
+	struct seat *a = &world->seat[0], *b = &world->seat[1];
+	struct o2_lnet_hdr put = lnet_hdr(a, NID(1), O2_LNET_PUT, 0),
+			   ack = lnet_hdr(a, NID(1), O2_LNET_ACK, 0);
+	static struct o2_kiov kiov[O2_MAX_FRAGS];
+	struct o2_transfer_memory memory = dense(kiov, 0, 300, O2_REG_GLOBAL);
+	static const uint8_t bytes[O2_MSG_BYTES + 1];
+	struct o2_error error;
+
+	(void)state;
+	for (uint32_t i = 0; i < 2; i++) {
+		/* The one without memory has tag 0. */
+		a->nstarted = 3;
+		a->ended[0] = a->ended[1] = a->ended[2] = 0;
+		a->nended = 0;
+		memory.tag = 1;
+		assert_int_equal(o2_node_send(a->node, NID(1), &ack, NULL, NULL), 0);
+		assert_int_equal(o2_node_send(a->node, NID(1), &put, &memory, NULL), 0);
+		assert_int_equal(o2_node_send_bytes(a->node, NID(1), &put, bytes, 40, 2, NULL), 0);
+		world_settle(world);
+		world_assert_ended(world);
+		for (uint32_t tag = 0; tag < 3; tag++)
+			assert_int_equal(a->status[tag], 0);
+		assert_int_equal(b->nreceived, 3 * (i + 1));
+		assert_int_equal(b->received_bytes, 340 * (i + 1));
+	}
+	assert_int_equal(o2_node_send_bytes(a->node, NID(1), &put, bytes, sizeof(bytes), 0, &error),
+			 -EMSGSIZE);
+	world_close(world);
+}
+
 /* What both sides have agreed upon, and in how many requests. */
 static void terms(void **state)
 {
@@ -337,12 +372,19 @@ static void bad_configs(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(first_put_connects),  cmocka_unit_test(bytes_arrive),
-		cmocka_unit_test(many_wait),	       cmocka_unit_test(terms),
-		cmocka_unit_test(fragments_as_agreed), cmocka_unit_test(early_message),
-		cmocka_unit_test(broken_at_once),      cmocka_unit_test(closed_by_either),
-		cmocka_unit_test(peer_restarts),       cmocka_unit_test(destroyed_at_each_point),
-		cmocka_unit_test(bad_calls),	       cmocka_unit_test(bad_configs),
+		cmocka_unit_test(first_put_connects),
+		cmocka_unit_test(bytes_arrive),
+		cmocka_unit_test(many_wait),
+		cmocka_unit_test(small_messages),
+		cmocka_unit_test(terms),
+		cmocka_unit_test(fragments_as_agreed),
+		cmocka_unit_test(early_message),
+		cmocka_unit_test(broken_at_once),
+		cmocka_unit_test(closed_by_either),
+		cmocka_unit_test(peer_restarts),
+		cmocka_unit_test(destroyed_at_each_point),
+		cmocka_unit_test(bad_calls),
+		cmocka_unit_test(bad_configs),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -30,6 +30,8 @@ struct seat {
 	uint8_t ended[FATES];	       /* by tag: how often */
 	int status[FATES];
 	int status_served;
+	uint32_t nreceived; /* messages with their payload in them */
+	uint32_t received_bytes;
 };
 
 struct world {
@@ -49,6 +51,16 @@ static inline int seat_match(void *context, uint64_t nid, const struct o2_msg *r
 
 	assert_true(nid != seat->side.ni.config.nid);
 	return side_match(&seat->side, request, sink_bytes, memory);
+}
+
+static inline int seat_receive(void *context, uint64_t nid, const struct o2_msg *msg)
+{
+	struct seat *seat = context;
+
+	assert_int_equal(msg->ibm_srcnid, nid);
+	seat->nreceived++;
+	seat->received_bytes += msg->u.immediate.hdr.payload_length;
+	return 0;
 }
 
 static inline void seat_done(void *context, uint64_t nid, const struct o2_transfer_result *result)
@@ -110,6 +122,7 @@ static inline void seat_start(struct seat *seat)
 {
 	static const struct o2_node_ops ops = {
 		.match = seat_match,
+		.receive = seat_receive,
 		.done = seat_done,
 		.up = seat_up,
 		.down = seat_down,
@@ -239,7 +252,7 @@ static inline struct o2_lnet_hdr lnet_hdr(const struct seat *seat, uint64_t nid,
 
 	if (type == O2_LNET_PUT)
 		hdr.msg.put.ack_wmd = (struct o2_lnet_handle){UINT64_MAX, UINT64_MAX};
-	else
+	else if (type == O2_LNET_GET)
 		hdr.msg.get.sink_length = (uint32_t)nob;
 	return hdr;
 }

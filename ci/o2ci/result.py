@@ -11,7 +11,7 @@ CANNOT_RUN = "cannot run"
 EXIT_HELD, EXIT_FINDING, EXIT_USAGE, EXIT_CANNOT_RUN = 0, 1, 2, 77
 
 GROUPS = ("build", "property", "model", "harness", "fuzz")
-STEPS = ("properties", "model", "loop", "rxe", "rxe-newer", "mutants", "fuzz")
+STEPS = ("properties", "model", "loop", "rxe", "rxe-newer", "networks", "mutants", "fuzz")
 FORM = "o2ref/campaign_report"
 VERSION = 1
 
