@@ -180,7 +180,11 @@ static void put_finding(const json_t *finding, FILE *out)
 	put_question(finding, out);
 	put_sides(finding, out);
 	if (picture != NULL) /* our own text, drawn by o2ref explain */
-		fprintf(out, "<p>What the reference does, drawn:</p>\n%s\n", picture);
+		fprintf(out, "<p>%s, drawn:</p>\n%s\n",
+			strcmp(text_of(finding, "picture_of"), "memory") == 0
+				? "What the reference does with this memory as one side of a transfer"
+				: "What the reference does",
+			picture);
 	fputs("</section>\n", out);
 }
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "props/check.h"
-#include "props/explain.h"
+#include "props/check_picture.h"
 
 /* What a run found out as JSON: the one source of the table, the page and the JUnit file. */
 
@@ -72,27 +73,24 @@ static json_t *stages_to_json(const struct o2_check_options *options, const stru
 	return array;
 }
 
-/* The picture of `o2ref explain` as text. */
-static json_t *picture_of(const struct o2_scenario *scenario)
+/* The picture of a transfer; of a single stage, that of a transfer with its memory. */
+static void add_picture(const struct o2_check_finding *finding, json_t *object)
 {
-	struct o2_explain *explain;
-	struct o2_error error = {0};
-	json_t *text = json_null();
-	char *bytes = NULL;
-	size_t length = 0;
-	FILE *out;
+	struct o2_case *asked = malloc(sizeof(*asked));
+	struct o2_scenario *scenario = malloc(sizeof(*scenario));
+	struct o2_error error;
 
-	if (o2_explain_open(&explain, &error) != 0)
-		return text;
-	explain->run.scenario = *scenario;
-	out = open_memstream(&bytes, &length);
-	if (out != NULL && o2_explain_scenario(explain) == 0)
-		o2_explain_svg(explain, NULL, out);
-	if (out != NULL && fclose(out) == 0 && length > 0)
-		text = json_stringn_nocheck(bytes, length);
-	free(bytes);
-	o2_explain_close(explain);
-	return text;
+	if (finding->scenario != NULL) {
+		json_object_set_new(object, "picture", o2_check_picture(finding->scenario));
+		json_object_set_new(object, "picture_of", json_string("transfer"));
+	} else if (asked != NULL && scenario != NULL &&
+		   o2_case_from_json(finding->question, asked, &error) == 0 &&
+		   o2_check_scenario(asked, scenario)) {
+		json_object_set_new(object, "picture", o2_check_picture(scenario));
+		json_object_set_new(object, "picture_of", json_string("memory"));
+	}
+	free(asked);
+	free(scenario);
 }
 
 static json_t *finding_to_json(const struct o2_check_options *options, const struct o2_check_subject *subject,
@@ -118,8 +116,8 @@ static json_t *finding_to_json(const struct o2_check_options *options, const str
 				  (json_int_t)finding->calls, "simplified", (int)finding->simplified));
 	if (object != NULL && finding->choices != NULL)
 		json_object_set_new(object, "choices", json_string(finding->choices));
-	if (object != NULL && finding->scenario != NULL)
-		json_object_set_new(object, "picture", picture_of(finding->scenario));
+	if (object != NULL && options->pictures)
+		add_picture(finding, object);
 	return object;
 }
 

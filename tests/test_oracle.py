@@ -359,6 +359,18 @@ class Reports(unittest.TestCase):
         for word in ("<script", "http-equiv", "@import"):
             self.assertNotIn(word, page)
 
+    def test_a_picture_for_every_stage_with_memory(self):
+        for defect, check in (("gap-never-seen", "sg/kiov/gap-flag"), ("dma-offset-lost", "dma/bus/bytes"),
+                              ("fmr-collapse-gapped", "reg/fmr/bytes"), ("phys-last-page", "reg/phys/bytes"),
+                              ("user-page-start", "reg/user/bytes"), ("open-work-request", "rdma/sink-bytes"),
+                              ("swap-fragments", "transfer/bytes")):
+            with self.subTest(check), tempfile.TemporaryDirectory() as directory:
+                page = Path(directory) / "page.html"
+                document = result("--cases", 20000, "--html", page, MUTANTS, env={"O2_MUTANT": defect})
+                picture = findings(document)[check]["picture"]
+                self.assertEqual(ElementTree.fromstring(picture).tag, "{http://www.w3.org/2000/svg}svg")
+                self.assertIn(picture, page.read_text())
+
     def test_junit(self):
         suites = ElementTree.parse(self.paths["xml"]).getroot()
         self.assertEqual([len(suite.findall("testcase/failure")) > 0 for suite in suites], [False, True])
