@@ -27,6 +27,10 @@ BASE = ROOT / "build" / "clean-root"
 SUITE, MIRROR = "bookworm", "http://deb.debian.org/debian"
 USER = "1000:1000"
 EXIT_CANNOT_RUN = 77
+# A machine has /proc; in the root it is there for as long as one command runs.
+INSIDE = ("unshare", "--mount", "sh", "-c",
+          'mount -t proc proc "$0/proc" && user=$1 && shift && exec chroot --userspec="$user" "$0" env -i '
+          '--chdir=/home/porter PATH=/usr/bin:/bin HOME=/home/porter LANG=C.UTF-8 "$@"')
 APT = ("apt-get", "-q", "-y", "--no-install-recommends")
 
 
@@ -66,6 +70,12 @@ def make_base():
     (BASE / "ready").touch()
 
 
+def expect_mounts():
+    done = run("unshare", "--mount", "mount", "-t", "proc", "proc", BASE / "root" / "proc")
+    if done.returncode != 0:
+        raise CannotRun(f"/proc cannot be mounted: {done.stdout.strip()}")
+
+
 def make_package(build, folder):
     must("cpack", "-G", "DEB", "-B", folder, "--config", build / "CPackConfig.cmake", cwd=build)
     package, = folder.glob("o2ref_*.deb")
@@ -87,8 +97,7 @@ def install(root, package, document):
 
 def try_guide(root, document):
     passed = failed = 0
-    prefix = ("chroot", f"--userspec={USER}", root, "env", "-i", "--chdir=/home/porter", "PATH=/usr/bin:/bin",
-              "HOME=/home/porter", "LANG=C.UTF-8")
+    prefix = (*INSIDE, root, USER)
     for step, printed, good in guide.run(guide.steps(document, guide.HEADING), root, prefix):
         passed, failed = passed + good, failed + (not good)
         print(f"$ {step.command}\n{printed}", end="")
@@ -102,6 +111,7 @@ def main():
     document = (ROOT / "docs" / "oracle.md").read_text(encoding="utf-8")
     try:
         make_base()
+        expect_mounts()
         with tempfile.TemporaryDirectory(dir=BASE) as folder:
             root = Path(folder) / "root"
             must("cp", "-a", BASE / "root", root)

@@ -9,6 +9,7 @@ DIRECTORY: of o2ref, o2props and the implementations of tests/oracle; else build
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -111,7 +112,7 @@ class Differences(unittest.TestCase):
     def test_a_replay_shows_the_same_difference(self):
         env = {"O2_MUTANT": "gap-never-seen"}
         finding = findings(result("--cases", 2000, "--stage", "sg_build", MUTANTS, env=env))["sg/kiov/gap-flag"]
-        words = finding["replay"].split()
+        words = shlex.split(finding["replay"])
         self.assertEqual(words[:2], ["o2ref", "check"])
         again = findings(result(*words[2:], expect=DIFFER, env=env))
         self.assertEqual(again["sg/kiov/gap-flag"]["question"], finding["question"])
@@ -121,7 +122,7 @@ class Differences(unittest.TestCase):
         with tempfile.TemporaryDirectory() as directory:
             document = result("--cases", 2000, "--out", directory, MUTANTS, expect=DIFFER, env=env)
             for finding in findings(document).values():
-                path = finding["replay"].split()[3]
+                path = shlex.split(finding["replay"])[3]
                 self.assertIn(finding["check"], findings(result("--case", path, MUTANTS, expect=DIFFER, env=env)))
                 result("--case", path, REFERENCE, expect=AGREE)
 
@@ -348,7 +349,7 @@ class Reports(unittest.TestCase):
     def test_the_table(self):
         text = self.done.stdout.decode()
         self.assertIn("reg/fmr/bytes", text)
-        self.assertIn("replay     o2ref check --choices reg_plan:", text)
+        self.assertIn("replay     o2ref check --case '{\"form\":\"o2ref/reg_plan/input\"", text)
         self.assertIn("impl_reference.so: agrees", text)
 
     def test_the_page(self):
