@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/errno_name.h"
+
 /* The catalogue: all groups in one list. */
 
 #define MISBEHAVIOURS_AT_MOST 256u
@@ -42,4 +44,39 @@ const char *o2_misbehaviour_mutant(const struct o2_misbehaviour *what, char text
 		return what->mutant;
 	snprintf(text, 96, "without/%s", what->rule);
 	return text;
+}
+
+/* What happens then, in a few words. */
+static void reaction_text(const struct o2_misbehaviour *what, char *text, size_t text_bytes)
+{
+	switch (what->reaction) {
+	case O2_REACT_CLOSE:
+		snprintf(text, text_bytes, "closes, %s", o2_errno_name(-what->code));
+		break;
+	case O2_REACT_KEEP:
+		snprintf(text, text_bytes, "refused or answered, connection kept");
+		break;
+	case O2_REACT_TIMEOUT:
+		snprintf(text, text_bytes, "our deadline closes, %s", o2_errno_name(-what->code));
+		break;
+	case O2_REACT_DEVICE:
+		snprintf(text, text_bytes, "the device refuses, closes, %s", o2_errno_name(-what->code));
+		break;
+	case O2_REACT_REJECT:
+		snprintf(text, text_bytes, "rejected, reason %d", what->code);
+		break;
+	case O2_REACT_FAIL:
+		snprintf(text, text_bytes, "our attempt fails, %s", o2_errno_name(-what->code));
+		break;
+	}
+}
+
+void o2_misbehaviour_row(const struct o2_misbehaviour *what, char row[O2_MISBEHAVIOUR_ROW_BYTES])
+{
+	char reaction[80], mutant[96];
+
+	reaction_text(what, reaction, sizeof(reaction));
+	snprintf(row, O2_MISBEHAVIOUR_ROW_BYTES, "| `%s` | %s | %s | `%s` ([%s](%s)) | %s | `%s` |",
+		 what->name, what->group, what->text, what->rule, what->doc, what->doc, reaction,
+		 o2_misbehaviour_mutant(what, mutant));
 }

@@ -52,6 +52,10 @@ const struct o2_misbehaviour *o2_misbehaviour_find(const char *name);
 /* Its mutant's name, in *text where it has to be put together. */
 const char *o2_misbehaviour_mutant(const struct o2_misbehaviour *what, char text[96]);
 
+/* Its row of the table in docs/hostile.md. */
+#define O2_MISBEHAVIOUR_ROW_BYTES 400u
+void o2_misbehaviour_row(const struct o2_misbehaviour *what, char row[O2_MISBEHAVIOUR_ROW_BYTES]);
+
 /*
  * Let the liar do that to a fresh victim on loop devices.  True: it met the reaction that it must, the honest
  * connection works, everything was handed back and no byte changed outside of what was described to the liar.

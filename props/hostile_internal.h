@@ -29,6 +29,7 @@ struct o2_hostile_end {
 	struct o2_kiov kiov[3][O2_MAX_FRAGS];
 	uint32_t started, matched, done, received, closed;
 	struct o2_transfer_result last;
+	uint32_t puts_well, gets_well, served_well; /* that succeeded: its own, and the peer's */
 };
 
 enum o2_hostile_ni {
@@ -41,12 +42,14 @@ enum o2_hostile_ni {
 #define O2_LIAR_RECVS 64u
 #define O2_LIAR_SENDS 64u
 
+#define O2_LIAR_MEMORY_BYTES (1u << 20)
+
 /* A queue pair without a protocol. */
 struct o2_liar {
 	struct ibv_cq *cq;
 	struct ibv_qp *qp;
 	struct ibv_mr *mr;
-	uint8_t *slots; /* receives, then sends; O2_MSG_BYTES each */
+	uint8_t *slots; /* receives, then sends, O2_MSG_BYTES each; then memory to be written to */
 	uint32_t next_send;
 	struct o2_msg begun;
 	struct o2_msg heard[8]; /* by type, from NOOP on */
@@ -65,6 +68,21 @@ struct o2_hostile {
 	uint64_t now_ms;
 	bool endless; /* something did not come to rest */
 };
+
+/* The interfaces and the honest connection; 0 or -errno. */
+int o2_hostile_open(struct o2_hostile *h);
+/* A fresh victim, and a liar at the other end of it; until they part. */
+int o2_hostile_meet(struct o2_hostile *h, const struct o2_conn_config *config);
+void o2_hostile_part(struct o2_hostile *h);
+/* Whatever there is of it; *h is all zero afterwards. */
+void o2_hostile_close(struct o2_hostile *h);
+/* What holds whatever a liar did; closes the victim.  Otherwise *why says what does not. */
+bool o2_hostile_harmless(struct o2_hostile *h, char *why);
+
+static inline uint64_t o2_liar_memory(const struct o2_liar *liar)
+{
+	return (uintptr_t)liar->slots + (uint64_t)(O2_LIAR_RECVS + O2_LIAR_SENDS) * O2_MSG_BYTES;
+}
 
 int o2_liar_open(struct o2_hostile *h);
 int o2_liar_connect(struct o2_hostile *h);

@@ -33,7 +33,7 @@ int o2_liar_open(struct o2_hostile *h)
 		.port_num = ni->config.port,
 		.qp_access_flags = IBV_ACCESS_REMOTE_WRITE,
 	};
-	size_t bytes = (size_t)(O2_LIAR_RECVS + O2_LIAR_SENDS) * O2_MSG_BYTES;
+	size_t bytes = (size_t)(O2_LIAR_RECVS + O2_LIAR_SENDS) * O2_MSG_BYTES + O2_LIAR_MEMORY_BYTES;
 
 	liar->slots = calloc(1, bytes);
 	liar->cq = ibv_create_cq(ni->context, 2 * (O2_LIAR_RECVS + O2_LIAR_SENDS), NULL, NULL, 0);
@@ -41,7 +41,7 @@ int o2_liar_open(struct o2_hostile *h)
 		return -ENOMEM;
 	init.send_cq = init.recv_cq = liar->cq;
 	liar->qp = ibv_create_qp(ni->pd, &init);
-	liar->mr = ibv_reg_mr(ni->pd, liar->slots, bytes, IBV_ACCESS_LOCAL_WRITE);
+	liar->mr = ibv_reg_mr(ni->pd, liar->slots, bytes, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
 	if (liar->qp == NULL || liar->mr == NULL)
 		return -ENOMEM;
 	if (ibv_modify_qp(liar->qp, &attr,
@@ -154,7 +154,8 @@ struct o2_msg *o2_liar_begin(struct o2_hostile *h, enum o2_msg_type type)
 	if (type == O2_MSG_GET_REQ || type == O2_MSG_PUT_ACK) {
 		desc->rd_key = h->liar.mr->rkey;
 		desc->rd_nfrags = 1;
-		desc->rd_frags[0] = (struct o2_rdma_frag){.rf_nob = 5000, .rf_addr = 0x10000};
+		desc->rd_frags[0] =
+			(struct o2_rdma_frag){.rf_nob = 5000, .rf_addr = o2_liar_memory(&h->liar)};
 	}
 	return msg;
 }

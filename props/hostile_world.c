@@ -9,9 +9,10 @@
 
 /* One liar, one victim, one honest bystander; what is true of all of them when the liar is done. */
 
-#define IDLE_ROUNDS   8u
-#define STEPS_AT_MOST 20000u /* of the loop that lets everything happen */
-#define HONEST_BYTES  9000u
+#define IDLE_ROUNDS	  8u
+#define STEPS_AT_MOST	  20000u /* of the loop that lets everything happen */
+#define DESCRIBED_AT_MOST 12288u
+#define HONEST_BYTES	  9000u
 
 /* `nob` bytes from `at` on, page by page. */
 struct o2_transfer_memory o2_hostile_memory(struct o2_hostile_end *end, int which, uint32_t at, uint64_t nob,
@@ -64,6 +65,11 @@ static void done(void *context, const struct o2_transfer_result *result)
 
 	end->done++;
 	end->last = *result;
+	if (result->status != 0)
+		return;
+	end->puts_well += result->initiator && result->op == O2_OP_PUT;
+	end->gets_well += result->initiator && result->op == O2_OP_GET;
+	end->served_well += !result->initiator;
 }
 
 static void closed(void *context, const struct o2_transfer_fault *fault)
@@ -94,13 +100,15 @@ int o2_hostile_ni_open(struct o2_ni *ni, enum o2_hostile_ni which)
 	return o2_ni_open(&config, ni, NULL);
 }
 
-static int make_end(struct o2_hostile *h, struct o2_hostile_end *end, enum o2_hostile_ni ni)
+static int make_end(struct o2_hostile *h, struct o2_hostile_end *end, enum o2_hostile_ni ni,
+		    const struct o2_conn_config *config)
 {
-	struct o2_conn_config config = O2_CONN_DEFAULTS;
+	struct o2_conn_config few = *config;
 
+	memset(end, 0, sizeof(*end));
 	end->h = h;
-	config.max_transfers = 32;
-	return o2_conn_create(&h->ni[ni], &config, &ops, end, &end->conn, NULL);
+	few.max_transfers = 32;
+	return o2_conn_create(&h->ni[ni], &few, &ops, end, &end->conn, NULL);
 }
 
 static int connect_honest(struct o2_hostile *h)
@@ -114,21 +122,51 @@ static int connect_honest(struct o2_hostile *h)
 	return rc == 0 ? o2_conn_connect(h->friend.conn, &a, NULL) : rc;
 }
 
-static int open_world(struct o2_hostile *h)
+static void fill(struct o2_hostile *h, size_t at, size_t bytes)
 {
-	struct o2_conn_peer peer = {O2_LIAR_NID, O2_LIAR_STAMP, O2_MSG_VERSION_2,
-				    8,		 O2_MAX_FRAGS,	O2_MSG_BYTES};
+	uint8_t *memory = h->ni[O2_NI_VICTIM].arena.memory;
+
+	for (size_t i = at; i < at + bytes; i++)
+		memory[i] = (uint8_t)(i * 2654435761u >> 13);
+	memcpy(h->before + at, memory + at, bytes);
+}
+
+int o2_hostile_open(struct o2_hostile *h)
+{
 	size_t bytes = (size_t)O2_HOSTILE_PAGES * 4096;
 	int rc = 0;
 
 	for (int i = 0; i < O2_HOSTILE_NIS && rc == 0; i++)
 		rc = o2_hostile_ni_open(&h->ni[i], (enum o2_hostile_ni)i);
 	if (rc == 0)
-		rc = make_end(h, &h->victim, O2_NI_VICTIM);
+		rc = make_end(h, &h->honest, O2_NI_VICTIM, &O2_CONN_DEFAULTS);
 	if (rc == 0)
-		rc = make_end(h, &h->honest, O2_NI_VICTIM);
+		rc = make_end(h, &h->friend, O2_NI_FRIEND, &O2_CONN_DEFAULTS);
 	if (rc == 0)
-		rc = make_end(h, &h->friend, O2_NI_FRIEND);
+		rc = connect_honest(h);
+	if (rc != 0)
+		return rc;
+	h->before = malloc(bytes);
+	if (h->before == NULL)
+		return -ENOMEM;
+	fill(h, 0, bytes);
+	return 0;
+}
+
+int o2_hostile_meet(struct o2_hostile *h, const struct o2_conn_config *config)
+{
+	struct o2_conn_peer peer = {O2_LIAR_NID,	 O2_LIAR_STAMP,	    O2_MSG_VERSION_2,
+				    config->queue_depth, config->max_frags, O2_MSG_BYTES};
+	int rc;
+
+	memset(&h->liar, 0, sizeof(h->liar));
+	memset(h->described_bytes, 0, sizeof(h->described_bytes));
+	h->now_ms = 0;
+	h->endless = false;
+	/* As if nobody had been there before. */
+	fill(h, O2_SERVED_AT, DESCRIBED_AT_MOST);
+	fill(h, O2_GET_AT, DESCRIBED_AT_MOST);
+	rc = make_end(h, &h->victim, O2_NI_VICTIM, config);
 	if (rc == 0)
 		rc = o2_liar_open(h);
 	if (rc == 0)
@@ -136,30 +174,27 @@ static int open_world(struct o2_hostile *h)
 	if (rc == 0)
 		rc = o2_liar_connect(h);
 	if (rc == 0)
-		rc = connect_honest(h);
-	if (rc != 0)
-		return rc;
-	o2_conn_establish(h->victim.conn, 0);
-	for (size_t i = 0; i < bytes; i++)
-		h->ni[O2_NI_VICTIM].arena.memory[i] = (uint8_t)(i * 2654435761u >> 13);
-	h->before = malloc(bytes);
-	if (h->before == NULL)
-		return -ENOMEM;
-	memcpy(h->before, h->ni[O2_NI_VICTIM].arena.memory, bytes);
-	return 0;
+		o2_conn_establish(h->victim.conn, 0);
+	return rc;
 }
 
-static void close_world(struct o2_hostile *h)
+void o2_hostile_part(struct o2_hostile *h)
 {
-	struct o2_conn *conns[] = {h->victim.conn, h->honest.conn, h->friend.conn};
-
-	for (int i = 0; i < 3; i++)
-		o2_conn_destroy(conns[i]);
+	o2_conn_destroy(h->victim.conn);
+	h->victim.conn = NULL;
 	o2_liar_close(h);
+	memset(&h->liar, 0, sizeof(h->liar));
+}
+
+void o2_hostile_close(struct o2_hostile *h)
+{
+	o2_hostile_part(h);
+	o2_conn_destroy(h->honest.conn);
+	o2_conn_destroy(h->friend.conn);
 	for (int i = 0; i < O2_HOSTILE_NIS; i++)
 		o2_ni_close(&h->ni[i]);
 	free(h->before);
-	free(h);
+	memset(h, 0, sizeof(*h));
 }
 
 void o2_hostile_settle(struct o2_hostile *h)
@@ -205,7 +240,8 @@ bool o2_victim_get(struct o2_hostile *h, uint64_t nob, enum o2_reg_mode mode)
 	if (o2_conn_get(h->victim.conn, &hdr, &memory, NULL, NULL) != 0)
 		return false;
 	h->victim.started++;
-	h->described_bytes[1] = nob;
+	if (nob > h->described_bytes[1])
+		h->described_bytes[1] = nob;
 	return true;
 }
 
@@ -274,6 +310,7 @@ static bool honest_works(struct o2_hostile *h)
 		o2_hostile_memory(&h->friend, 0, O2_HONEST_AT, HONEST_BYTES, O2_REG_FASTREG);
 	struct o2_lnet_hdr hdr = header(h->friend.conn, O2_LNET_PUT, HONEST_BYTES);
 	uint8_t *from = h->ni[O2_NI_FRIEND].arena.memory + O2_HONEST_AT;
+	uint32_t before = h->friend.done;
 
 	h->honest.serve = o2_hostile_memory(&h->honest, 0, O2_HONEST_AT, HONEST_BYTES, O2_REG_FASTREG);
 	for (uint32_t i = 0; i < HONEST_BYTES; i++)
@@ -281,7 +318,7 @@ static bool honest_works(struct o2_hostile *h)
 	if (o2_conn_put(h->friend.conn, &hdr, &source, NULL, NULL) != 0)
 		return false;
 	o2_hostile_settle(h);
-	return h->friend.done == 1 && h->friend.last.status == 0 && h->honest.done == 1 &&
+	return h->friend.done == before + 1 && h->friend.last.status == 0 && h->honest.done == before + 1 &&
 	       h->honest.last.status == 0 &&
 	       memcmp(h->ni[O2_NI_VICTIM].arena.memory + O2_HONEST_AT, from, HONEST_BYTES) == 0;
 }
@@ -304,7 +341,6 @@ static bool nothing_left(struct o2_hostile *h, char *why)
 	struct o2_error error;
 
 	o2_conn_close(h->victim.conn, 0);
-	o2_conn_close(h->honest.conn, 0);
 	if (h->victim.done != h->victim.started + h->victim.matched || h->victim.closed != 1) {
 		snprintf(why, 200, "%u operations started, %u matched, %u ended; closed %u times",
 			 h->victim.started, h->victim.matched, h->victim.done, h->victim.closed);
@@ -316,13 +352,8 @@ static bool nothing_left(struct o2_hostile *h, char *why)
 	return false;
 }
 
-static bool check(struct o2_hostile *h, const struct o2_misbehaviour *what, char *why)
+bool o2_hostile_harmless(struct o2_hostile *h, char *why)
 {
-	if (what->reaction == O2_REACT_TIMEOUT)
-		for (int i = 0; i < 5; i++)
-			o2_hostile_clock(h, 12500);
-	if (!met(h, what, why))
-		return false;
 	if (h->endless) {
 		snprintf(why, 200, "did not come to rest within %u steps", STEPS_AT_MOST);
 		return false;
@@ -338,6 +369,19 @@ static bool check(struct o2_hostile *h, const struct o2_misbehaviour *what, char
 	return nothing_left(h, why);
 }
 
+static bool try(struct o2_hostile *h, const struct o2_misbehaviour *what, char *why)
+{
+	if (!what->script(h)) {
+		snprintf(why, 200, "the liar was not answered as it must be");
+		return false;
+	}
+	o2_hostile_settle(h);
+	if (what->reaction == O2_REACT_TIMEOUT)
+		for (int i = 0; i < 5; i++)
+			o2_hostile_clock(h, 12500);
+	return met(h, what, why) && o2_hostile_harmless(h, why);
+}
+
 bool o2_hostile_try(const struct o2_misbehaviour *what, char *why)
 {
 	struct o2_hostile *h;
@@ -346,17 +390,11 @@ bool o2_hostile_try(const struct o2_misbehaviour *what, char *why)
 	if (what->reaction == O2_REACT_REJECT || what->reaction == O2_REACT_FAIL)
 		return o2_hostile_try_meeting(what, why);
 	h = calloc(1, sizeof(*h));
-	if (h == NULL || open_world(h) != 0) {
-		snprintf(why, 200, "no memory, or no device");
-		if (h != NULL)
-			close_world(h);
-		return false;
-	}
-	held = what->script(h);
-	if (!held)
-		snprintf(why, 200, "the liar was not answered as it must be");
-	o2_hostile_settle(h);
-	held = held && check(h, what, why);
-	close_world(h);
+	snprintf(why, 200, "no memory, or no device");
+	held = h != NULL && o2_hostile_open(h) == 0 && o2_hostile_meet(h, &O2_CONN_DEFAULTS) == 0 &&
+	       try(h, what, why);
+	if (h != NULL)
+		o2_hostile_close(h);
+	free(h);
 	return held;
 }

@@ -12,6 +12,8 @@
 #include "props/dma.h"
 #include "props/explain.h"
 #include "props/held.h"
+#include "props/hostile_command.h"
+#include "props/hostile_random.h"
 #include "props/keys.h"
 #include "props/options.h"
 #include "props/pools.h"
@@ -163,6 +165,7 @@ static struct o2_property device_free(size_t i)
 	static struct o2_plan_run plan;
 #ifdef O2_PROPS_IN_PROCESS
 	static struct o2_sim_run sim;
+	static struct o2_hostile_run hostile;
 #endif
 
 	switch (i) {
@@ -179,6 +182,8 @@ static struct o2_property device_free(size_t i)
 #ifdef O2_PROPS_IN_PROCESS
 	case 5:
 		return o2_sim_property(&sim);
+	case 6:
+		return o2_hostile_property(&hostile);
 #endif
 	default:
 		return (struct o2_property){0};
@@ -339,6 +344,10 @@ int main(int argc, char **argv)
 
 	if (argc > 1 && strcmp(argv[1], "explain") == 0)
 		return o2_explain_command(basename(argv[0]), argc - 1, argv + 1);
+#ifdef O2_PROPS_IN_PROCESS
+	if (argc > 1 && strcmp(argv[1], "hostile") == 0)
+		return o2_hostile_command(basename(argv[0]), argc - 1, argv + 1);
+#endif
 	if (argc > 1 && strcmp(argv[1], "check") == 0)
 		return o2_check_command(basename(argv[0]), argc - 1, argv + 1);
 	o2_props_parse(argc, argv, &a);

@@ -14,6 +14,7 @@ void o2_props_usage(FILE *out)
 {
 	fprintf(out,
 		"usage: o2props list\n"
+		"       o2props hostile --list | --all | NAME...\n"
 		"       o2props run [PROPERTY] [OPTIONS]\n"
 		"       o2props replay FILE [--property PROPERTY] [--device DEVICE]\n"
 		"       o2props export DIRECTORY [--cases N] [--seed S] [--max-bytes N] [--property "

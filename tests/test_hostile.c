@@ -49,11 +49,37 @@ static void has_names_of_its_own(void **state)
 			assert_string_not_equal(list[i].name, list[j].name);
 }
 
+static void stands_in_the_table(void **state)
+{
+	static char text[128 * 1024];
+	const struct o2_misbehaviour *list;
+	size_t count = o2_misbehaviours(&list), rows = 0;
+	FILE *file = fopen(O2_DOCS_DIR "/hostile.md", "r");
+
+	(void)state;
+	assert_non_null(file);
+	text[fread(text, 1, sizeof(text) - 1, file)] = '\0';
+	fclose(file);
+	for (size_t i = 0; i < count; i++) {
+		char row[O2_MISBEHAVIOUR_ROW_BYTES];
+
+		o2_misbehaviour_row(&list[i], row);
+		if (strstr(text, row) == NULL) {
+			print_message("not in docs/hostile.md (o2props hostile --list):\n%s\n", row);
+			fail();
+		}
+	}
+	for (const char *at = text; (at = strstr(at, "\n| `")) != NULL; at++)
+		rows++;
+	assert_int_equal(rows, count);
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(meets_each),
 		cmocka_unit_test(has_names_of_its_own),
+		cmocka_unit_test(stands_in_the_table),
 	};
 
 	only = argc > 1 ? argv[1] : NULL;

@@ -15,7 +15,7 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-TARGETS = {"dma_map": "dma", "reg_plan": "reg_plan", "keys": "keys", "pools": "pools"}
+TARGETS = {"dma_map": "dma", "reg_plan": "reg_plan", "keys": "keys", "pools": "pools", "hostile": "hostile"}
 
 
 def contents(folder):

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+#include "props/hostile_command.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mutant.h"
+#include "props/hostile.h"
+#include "props/options.h"
+
+static int usage(const char *program, FILE *out, int status)
+{
+	fprintf(out,
+		"usage: %s hostile --list\n"
+		"       %s hostile --all | NAME... [--mutant NAME]\n\n"
+		"A liar does what NAME says to a connection over loop devices, with an honest connection\n"
+		"beside it, and must meet the reaction that --list says (docs/hostile.md).\n"
+		"  --mutant NAME   with a deliberate defect, or without a check: without/RULE (only in\n"
+		"                  o2props-mutants)\n\n"
+		"Exit status: 0 each met its reaction, 1 one did not, 2 usage.\n",
+		program, program);
+	return status;
+}
+
+static int list_all(void)
+{
+	const struct o2_misbehaviour *list;
+	size_t count = o2_misbehaviours(&list);
+
+	printf("| Name | Group | What the peer does | Rule | Reaction | Without the check |\n");
+	printf("|---|---|---|---|---|---|\n");
+	for (size_t i = 0; i < count; i++) {
+		char row[O2_MISBEHAVIOUR_ROW_BYTES];
+
+		o2_misbehaviour_row(&list[i], row);
+		printf("%s\n", row);
+	}
+	return 0;
+}
+
+/* True: it met its reaction. */
+static bool try_one(const struct o2_misbehaviour *what)
+{
+	char why[200];
+	bool held = o2_hostile_try(what, why);
+
+	printf("%-24s %s%s%s\n", what->name, held ? "met" : "NOT MET", held ? "" : ": ", held ? "" : why);
+	return held;
+}
+
+static int try_all(void)
+{
+	const struct o2_misbehaviour *list;
+	size_t count = o2_misbehaviours(&list), failed = 0;
+
+	for (size_t i = 0; i < count; i++)
+		failed += !try_one(&list[i]);
+	printf("%zu passed, %zu failed\n", count - failed, failed);
+	return failed > 0;
+}
+
+static int try_named(const char *program, int argc, char **argv)
+{
+	int status = 0;
+
+	for (int i = 1; i < argc; i++) {
+		const struct o2_misbehaviour *what = o2_misbehaviour_find(argv[i]);
+
+		if (what == NULL) {
+			fprintf(stderr, "%s: there is no misbehaviour '%s'; see %s hostile --list\n", program,
+				argv[i], program);
+			return O2_PROPS_EXIT_USAGE;
+		}
+		if (!try_one(what))
+			status = 1;
+	}
+	return status;
+}
+
+int o2_hostile_command(const char *program, int argc, char **argv)
+{
+	if (argc >= 4 && strcmp(argv[argc - 2], "--mutant") == 0) {
+		if (o2_mutant_select(argv[argc - 1]) != 0) {
+			fprintf(stderr, "%s: there is no mutant '%s' in this program\n", program,
+				argv[argc - 1]);
+			return O2_PROPS_EXIT_USAGE;
+		}
+		argc -= 2;
+	}
+	if (argc < 2)
+		return usage(program, stderr, O2_PROPS_EXIT_USAGE);
+	if (strcmp(argv[1], "--help") == 0)
+		return usage(program, stdout, 0);
+	if (strcmp(argv[1], "--list") == 0 && argc == 2)
+		return list_all();
+	if (strcmp(argv[1], "--all") == 0 && argc == 2)
+		return try_all();
+	if (argv[1][0] == '-')
+		return usage(program, stderr, O2_PROPS_EXIT_USAGE);
+	return try_named(program, argc, argv);
+}
