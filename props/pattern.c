@@ -24,6 +24,8 @@
 #define MULTIPLY_3  UINT64_C(0x94d049bb133111)
 #define LOW_BITS    UINT64_C(0x0101010101010101)
 #define CHUNK_BYTES 512u /* compared at a time */
+#define BLOCK_WORDS 8u	 /* made at a time: a loop of known length, which compilers turn into vectors */
+#define BLOCK_BYTES (8u * BLOCK_WORDS)
 
 static_assert(O2_FILL_MAX_ID == (1u << ID_BITS) - 1, "ids fill their field");
 static_assert(O2_FILL_MAX_OFFSET == (UINT64_C(8) << INDEX_BITS) - 1, "offsets fill their field");
@@ -78,12 +80,48 @@ static inline uint64_t make_word(uint64_t state, uint64_t flip, uint64_t odd)
 	return htole64((x | byte_parity(x)) ^ odd);
 }
 
+/* Whole blocks, as many as fit into n bytes. */
+static inline void make_blocks(uint8_t *dst, size_t n, uint64_t state, uint64_t flip, uint64_t odd)
+{
+	uint64_t word[BLOCK_WORDS];
+
+	for (; n >= BLOCK_BYTES; n -= BLOCK_BYTES, dst += BLOCK_BYTES) {
+		for (unsigned int i = 0; i < BLOCK_WORDS; i++, state += MULTIPLY_1)
+			word[i] = make_word(state, flip, odd);
+		memcpy(dst, word, BLOCK_BYTES);
+	}
+}
+
+/* Most of what a property does is making and comparing patterns: with vectors of four words in half the time.
+ */
+#if defined(__x86_64__)
+__attribute__((target("avx2"))) static void make_blocks_avx2(uint8_t *dst, size_t n, uint64_t state,
+							     uint64_t flip, uint64_t odd)
+{
+	make_blocks(dst, n, state, flip, odd);
+}
+
+static void fill_blocks(uint8_t *dst, size_t n, uint64_t state, uint64_t flip, uint64_t odd)
+{
+	if (__builtin_cpu_supports("avx2"))
+		make_blocks_avx2(dst, n, state, flip, odd);
+	else
+		make_blocks(dst, n, state, flip, odd);
+}
+#else
+static void fill_blocks(uint8_t *dst, size_t n, uint64_t state, uint64_t flip, uint64_t odd)
+{
+	make_blocks(dst, n, state, flip, odd);
+}
+#endif
+
 void o2_fill(uint8_t *dst, size_t n, uint64_t seed, struct o2_origin origin)
 {
 	const struct key key = make_key(seed);
 	const uint64_t odd = is_odd(origin.kind) ? LOW_BITS : 0;
 	const size_t skip = origin.offset_bytes % 8;
 	uint64_t state = first_state(key, origin), word;
+	size_t blocks;
 
 	assert(origin.offset_bytes <= O2_FILL_MAX_OFFSET &&
 	       n <= O2_FILL_MAX_OFFSET + 1 - origin.offset_bytes);
@@ -96,6 +134,11 @@ void o2_fill(uint8_t *dst, size_t n, uint64_t seed, struct o2_origin origin)
 		dst += head;
 		n -= head;
 	}
+	blocks = n / BLOCK_BYTES;
+	fill_blocks(dst, n, state, key.flip, odd);
+	dst += blocks * BLOCK_BYTES;
+	n -= blocks * BLOCK_BYTES;
+	state += blocks * BLOCK_WORDS * MULTIPLY_1;
 	for (; n >= 8; n -= 8, dst += 8, state += MULTIPLY_1) {
 		word = make_word(state, key.flip, odd);
 		memcpy(dst, &word, 8);
