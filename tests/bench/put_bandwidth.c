@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-#include "lnd/conn.h"
+#include "tests/bench/pair.h"
 
 /*
- * Bandwidth of 1 MiB PUTs from and to virtually contiguous buffers, several in flight, in every registration
- * mode:
+ * Bandwidth of 1 MiB PUTs from and to virtually contiguous buffers, eight in flight, in every registration
+ * mode, and in mode global once more behind a remapping that merges, so that the buffers are contiguous for
+ * the device too ("global-merged"):
  *
  *   put_bandwidth SOURCE_DEVICE SINK_DEVICE GID_INDEX PUTS
  *
@@ -18,13 +17,12 @@
  */
 
 #define PUT_BYTES   O2_MAX_TRANSFER_BYTES
-#define DEPTH	    4u
+#define DEPTH	    8u
 #define ARENA_PAGES (DEPTH * (PUT_BYTES / 4096) + 1)
-#define BUS_BASE    UINT64_C(0x240000000)
 
 struct bench {
-	struct o2_ni ni[2];
-	struct o2_conn *conn[2];
+	struct o2_bench_pair pair;
+	struct o2_iov source_iov[DEPTH];
 	struct o2_iov sink_iov[DEPTH];
 	enum o2_reg_mode mode;
 	uint32_t open;
@@ -32,17 +30,6 @@ struct bench {
 	uint32_t matched;
 	int failed;
 };
-
-static void describe(const struct bench *bench, enum o2_side side, uint32_t slot, struct o2_iov *iov,
-		     struct o2_transfer_memory *memory)
-{
-	iov->base = bench->ni[side].arena.view[0].base + (uint64_t)slot * PUT_BYTES;
-	iov->len = PUT_BYTES;
-	*memory = (struct o2_transfer_memory){
-		.mode = bench->mode,
-		.buffer = {.kind = O2_IOV, .count = 1, .nob = PUT_BYTES, .iov = iov},
-	};
-}
 
 static int match(void *context, const struct o2_msg *request, uint64_t sink_bytes,
 		 struct o2_transfer_memory *memory)
@@ -52,7 +39,8 @@ static int match(void *context, const struct o2_msg *request, uint64_t sink_byte
 
 	(void)request;
 	(void)sink_bytes;
-	describe(bench, O2_SINK, slot, &bench->sink_iov[slot], memory);
+	o2_bench_describe(&bench->pair, 1, bench->mode, (uint64_t)slot * PUT_BYTES, PUT_BYTES,
+			  &bench->sink_iov[slot], memory);
 	return 0;
 }
 
@@ -68,72 +56,40 @@ static void done(void *context, const struct o2_transfer_result *result)
 	bench->done++;
 }
 
-static int open_ends(struct bench *bench, char **argv, struct o2_error *error)
+static int start_put(struct bench *bench, uint32_t number, const struct o2_lnet_hdr *hdr,
+		     struct o2_error *error)
 {
-	static const struct o2_conn_ops ops = {.match = match, .done = done};
-	struct o2_conn_config config = O2_CONN_DEFAULTS;
-	struct o2_conn_address address[2];
-	int rc = 0;
+	struct o2_transfer_memory memory;
+	uint32_t slot = number % DEPTH;
+	int rc;
 
-	config.queue_depth = DEPTH;
-	for (int i = 0; i < 2 && rc == 0; i++) {
-		struct o2_ni_config ni = {
-			.device = argv[1 + i],
-			.port = 1,
-			.gid_index = (uint8_t)atoi(argv[3]),
-			.nid = UINT64_C(0x000500000a4d0001) + (uint64_t)i,
-			.incarnation = 1 + (uint64_t)i,
-			.dma_kind = O2_DMA_BUS,
-			.dma_base = BUS_BASE,
-			.arena_pages = ARENA_PAGES,
-		};
-
-		rc = o2_ni_open(&ni, &bench->ni[i], error);
-		if (rc == 0)
-			rc = o2_conn_create(&bench->ni[i], &config, &ops, bench, &bench->conn[i], error);
-		if (rc == 0)
-			o2_conn_get_address(bench->conn[i], &address[i]);
-	}
-	for (int i = 0; i < 2 && rc == 0; i++)
-		rc = o2_conn_connect(bench->conn[i], &address[1 - i], error);
+	o2_bench_describe(&bench->pair, 0, bench->mode, (uint64_t)slot * PUT_BYTES, PUT_BYTES,
+			  &bench->source_iov[slot], &memory);
+	rc = o2_conn_put(bench->pair.conn[0], hdr, &memory, NULL, error);
+	if (rc == 0)
+		bench->open++;
 	return rc;
 }
 
-static double seconds(void)
+static int measure(struct bench *bench, const char *name, enum o2_reg_mode mode, uint32_t puts,
+		   struct o2_error *error)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
-
-static int measure(struct bench *bench, enum o2_reg_mode mode, uint32_t puts, struct o2_error *error)
-{
-	struct o2_lnet_hdr hdr = o2_conn_lnet_hdr(bench->conn[0], O2_LNET_PUT, 0, PUT_BYTES);
-	double start = seconds();
+	struct o2_lnet_hdr hdr = o2_conn_lnet_hdr(bench->pair.conn[0], O2_LNET_PUT, 0, PUT_BYTES);
+	double start = o2_bench_seconds();
 	uint32_t started = 0;
+	int rc = 0;
 
 	bench->mode = mode;
 	bench->done = 0;
-	while (bench->done < puts && bench->failed == 0) {
-		while (started < puts && bench->open < DEPTH) {
-			struct o2_transfer_memory memory;
-			struct o2_iov iov;
-			int rc;
-
-			describe(bench, O2_SOURCE, started % DEPTH, &iov, &memory);
-			rc = o2_conn_put(bench->conn[0], &hdr, &memory, NULL, error);
-			if (rc != 0)
-				return rc;
-			bench->open++;
-			started++;
-		}
-		o2_conn_progress(bench->conn[0]);
-		o2_conn_progress(bench->conn[1]);
+	while (rc == 0 && bench->done < puts && bench->failed == 0) {
+		while (rc == 0 && started < puts && bench->open < DEPTH)
+			rc = start_put(bench, started++, &hdr, error);
+		if (rc == 0)
+			rc = o2_bench_pair_progress(&bench->pair);
 	}
-	if (bench->failed != 0)
-		return bench->failed;
-	printf("%s %.2f\n", o2_reg_mode_name(mode), (double)puts / (seconds() - start));
+	if (rc != 0 || bench->failed != 0)
+		return rc != 0 ? rc : bench->failed;
+	printf("%s %.2f\n", name, (double)puts / (o2_bench_seconds() - start));
 	fflush(stdout);
 	return 0;
 }
@@ -141,7 +97,10 @@ static int measure(struct bench *bench, enum o2_reg_mode mode, uint32_t puts, st
 int main(int argc, char **argv)
 {
 	static struct bench bench;
+	static const struct o2_conn_ops ops = {.match = match, .done = done};
+	struct o2_conn_config config = O2_CONN_DEFAULTS;
 	struct o2_error error = {0};
+	uint32_t puts;
 	char text[200];
 	int rc;
 
@@ -149,17 +108,20 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: put_bandwidth SOURCE_DEVICE SINK_DEVICE GID_INDEX PUTS\n");
 		return 2;
 	}
-	rc = open_ends(&bench, argv, &error);
-	for (uint32_t mode = 0; mode < O2_REG_MODES && rc == 0; mode++)
-		rc = measure(&bench, (enum o2_reg_mode)mode, (uint32_t)atoi(argv[4]), &error);
+	puts = (uint32_t)atoi(argv[4]);
+	config.queue_depth = DEPTH;
+	rc = o2_bench_pair_open(&bench.pair, argv, ARENA_PAGES, &config, &ops, &bench, &error);
+	for (enum o2_reg_mode mode = 0; mode < O2_REG_MODES && rc == 0; mode++)
+		rc = measure(&bench, o2_reg_mode_name(mode), mode, puts, &error);
+	if (rc == 0)
+		rc = o2_bench_pair_remap(&bench.pair, &error);
+	if (rc == 0)
+		rc = measure(&bench, "global-merged", O2_REG_GLOBAL, puts, &error);
 	if (rc != 0) {
 		o2_error_text(&error, text, sizeof(text));
 		fprintf(stderr, "put_bandwidth: %s (%s)\n", strerror(-rc), text);
 		return 1;
 	}
-	for (int i = 0; i < 2; i++) {
-		o2_conn_destroy(bench.conn[i]);
-		o2_ni_close(&bench.ni[i]);
-	}
+	o2_bench_pair_close(&bench.pair);
 	return 0;
 }

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Bandwidth of our 1 MiB PUTs beside ib_write_bw, in turn, inside the soft-RoCE guest.
+"""Our transfers over soft-RoCE beside what bounds them, in turn, inside the guest.
 
-    ci/vm/run -- tests/bench/rxe_bandwidth.py BUILD_DIR ROUNDS PUTS
+    ci/vm/run -- tests/bench/rxe_speed.py BUILD_DIR ROUNDS PUTS TRIPS
 
-Writes one JSON object to standard output: {"ib_write_bw": [MiB/s ...], "global": [...], "fmr": [...], "fastreg": [...]}.
-No verdict: ci/bench prints the ratios.
+Writes one JSON object to standard output: {"mib_per_s": {"ib_write_bw": [...], "global": [...], ...},
+"trips_per_s": {"global": {"ours": [...], "bare": [...], "registering": [...], "writes": N}, ...}}.  No verdict:
+ci/bench prints the ratios.
 """
 import json
 import os
@@ -14,13 +15,16 @@ import subprocess
 import sys
 import time
 
-MESSAGE_BYTES = 1 << 20
+MIB = 1 << 20
+# Writes in flight: as many as ours, and perftest's default.
+WRITE_BW = {"ib_write_bw": 8, "ib_write_bw -t 128": 128}
+FIRST_PORT = 18515
 
 
-def write_bw(port, iterations):
+def write_bw(port, depth, iterations):
     """One run of perftest between the two devices; MiB/s on average."""
-    common = ["ib_write_bw", "-x", os.environ["O2REF_GID_INDEX"], "-s", str(MESSAGE_BYTES), "-n", str(iterations),
-              "-p", str(port), "-F", "-t", "4"]
+    common = ["ib_write_bw", "-x", os.environ["O2REF_GID_INDEX"], "-s", str(MIB), "-n", str(iterations), "-p", str(port),
+              "-F", "-t", str(depth)]
     server = subprocess.Popen(common + ["-d", os.environ["O2REF_RXE_B"]], stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, text=True)
     try:
@@ -35,28 +39,35 @@ def write_bw(port, iterations):
     finally:
         server.terminate()
         server.communicate()
-    line = re.search(rf"^\s*{MESSAGE_BYTES}\s+\d+\s+([\d.]+)\s+([\d.]+)", client.stdout, re.M)
+    line = re.search(rf"^\s*{MIB}\s+\d+\s+([\d.]+)\s+([\d.]+)", client.stdout, re.M)
     if line is None:
         sys.exit(f"ib_write_bw failed:\n{client.stdout}")
     return float(line.group(2))
 
 
-def put_bandwidth(build, puts):
-    """One run of our program; MiB/s for each mode."""
-    run = subprocess.run([f"{build}/put_bandwidth", os.environ["O2REF_RXE_A"], os.environ["O2REF_RXE_B"],
-                          os.environ["O2REF_GID_INDEX"], str(puts)], stdout=subprocess.PIPE, text=True, check=True)
-    return {mode: float(figure) for mode, figure in (line.split() for line in run.stdout.splitlines())}
+def ours(program, count):
+    """One run of a program of ours: a list of words for each line, the first is the mode."""
+    run = subprocess.run([program, os.environ["O2REF_RXE_A"], os.environ["O2REF_RXE_B"], os.environ["O2REF_GID_INDEX"],
+                          str(count)], stdout=subprocess.PIPE, text=True, check=True)
+    return [line.split() for line in run.stdout.splitlines()]
 
 
 def main():
-    build, rounds, puts = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
-    figures = {"ib_write_bw": []}
+    build, rounds, puts, trips = sys.argv[1], *map(int, sys.argv[2:5])
+    bandwidth, round_trips, port = {}, {}, FIRST_PORT
     for turn in range(rounds):
-        figures["ib_write_bw"].append(write_bw(18515 + turn, puts))
-        for mode, figure in put_bandwidth(build, puts).items():
-            figures.setdefault(mode, []).append(figure)
+        for name, depth in WRITE_BW.items():
+            bandwidth.setdefault(name, []).append(write_bw(port, depth, puts))
+            port += 1
+        for mode, figure in ours(f"{build}/put_bandwidth", puts):
+            bandwidth.setdefault(mode, []).append(float(figure))
+        for mode, here, bare, registering, writes in ours(f"{build}/round_trips", trips):
+            row = round_trips.setdefault(mode, {"ours": [], "bare": [], "registering": [], "writes": int(writes)})
+            row["ours"].append(float(here))
+            row["bare"].append(float(bare))
+            row["registering"].append(float(registering))
         print(f"bench: round {turn + 1} of {rounds}", file=sys.stderr, flush=True)
-    print(json.dumps(figures))
+    print(json.dumps({"mib_per_s": bandwidth, "trips_per_s": round_trips}))
 
 
 if __name__ == "__main__":
