@@ -51,6 +51,19 @@ static const struct o2_tally_row situations[O2_SIM_SITUATIONS] = {
 	[O2_SIM_SEEN_PEER_GONE] = {"peer_gone", true},
 	[O2_SIM_SEEN_QP_ERROR] = {"queue_pair_error", true},
 	[O2_SIM_SEEN_FAILOVER] = {"failover", true},
+	[O2_SIM_SEEN_ESTABLISHED_LATE] = {"message_before_establishment", true},
+	[O2_SIM_SEEN_FORGED + 0] = {"forged_credits_over_depth", true},
+	[O2_SIM_SEEN_FORGED + 1] = {"forged_no_credit", true},
+	[O2_SIM_SEEN_FORGED + 2] = {"forged_too_many_requests", true},
+	[O2_SIM_SEEN_FORGED + 3] = {"forged_empty_noops", true},
+	[O2_SIM_SEEN_FORGED + 4] = {"forged_stale_sender", true},
+	[O2_SIM_SEEN_FORGED + 5] = {"forged_stale_receiver", true},
+	[O2_SIM_SEEN_FORGED + 6] = {"forged_answer_again", true},
+	[O2_SIM_SEEN_FORGED + 7] = {"forged_answer_of_another_type", true},
+	[O2_SIM_SEEN_FORGED + 8] = {"forged_unknown_cookie", true},
+	[O2_SIM_SEEN_FORGED + 9] = {"forged_nak_of_success", true},
+	[O2_SIM_SEEN_FORGED + 10] = {"forged_put_done_of_another_length", true},
+	[O2_SIM_SEEN_FORGED + 11] = {"forged_get_done_of_more", true},
 };
 
 static void run_steps(struct o2_sim *sim)

@@ -58,6 +58,10 @@ enum o2_sim_situation {
 	O2_SIM_SEEN_PEER_GONE,
 	O2_SIM_SEEN_QP_ERROR,
 	O2_SIM_SEEN_FAILOVER,
+	O2_SIM_SEEN_ESTABLISHED_LATE,
+	/* Forged messages, in the order of enum o2_sim_lie. */
+	O2_SIM_SEEN_FORGED,
+	O2_SIM_SEEN_FORGED_LAST = O2_SIM_SEEN_FORGED + 11,
 	O2_SIM_SITUATIONS,
 };
 
@@ -67,7 +71,7 @@ struct o2_sim_run {
 	struct o2_tally tally; /* first: props/tally.h */
 	uint64_t operations;   /* started and ended, of all cases */
 	uint64_t events;
-	uint64_t trace; /* sum of those of the cases: equal for equal seeds */
+	uint64_t trace;	    /* sum of those of the cases: equal for equal seeds */
 	struct o2_sim *sim; /* the case at hand; NULL before the first */
 };
 

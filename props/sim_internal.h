@@ -112,6 +112,7 @@ struct o2_sim_end {
 	uint32_t qp_num;
 	uint32_t depth; /* as agreed with the other end */
 	bool asleep;	/* a slow peer: its completions are not handled for now */
+	bool forged;	/* it has got a message that nobody sent */
 	bool broken;	/* its queue pair is in error or gone */
 	bool closed;	/* and has said so */
 	struct o2_transfer_fault fault;
@@ -153,6 +154,8 @@ enum o2_sim_event_kind {
 	O2_SIM_EV_CLOSE,  /* the application closes end .a */
 	O2_SIM_EV_CLOSED, /* end .a says that it is closed */
 	O2_SIM_EV_SLEEP,
+	O2_SIM_EV_ESTABLISH,
+	O2_SIM_EV_FORGE, /* lie .n is told to end .a */
 	O2_SIM_EV_KINDS,
 };
 
@@ -185,6 +188,7 @@ struct o2_sim {
 	uint32_t nends;
 	struct o2_conn_config config; /* of all ends, but for queue_depth */
 	uint32_t depth;		      /* that is asked for; memory that is short makes it less */
+	uint32_t op_weight[3];	      /* of IMMEDIATE, PUT, GET */
 	struct o2_sim_op op[O2_SIM_OPS];
 	uint32_t nops;
 	uint64_t now_ms;
@@ -260,6 +264,11 @@ void o2_sim_may_close(struct o2_sim_end *end, int code);
 /* Its queue pair is no good any more: the other end will notice. */
 void o2_sim_break(struct o2_sim_end *end);
 
+/* sim_forge.c */
+
+/* A message that no honest peer would send now, and the one thing that may come of it. */
+void o2_sim_forge(struct o2_sim *sim);
+
 /* sim_wire.c */
 
 void o2_sim_tap(void *arg, uint32_t from_qp, uint32_t to_qp, const uint8_t *bytes, uint64_t length);
@@ -277,6 +286,7 @@ void o2_sim_check_rest(struct o2_sim *sim);
 
 void o2_sim_world_open(struct o2_sim *sim);
 void o2_sim_world_close(struct o2_sim *sim);
+void o2_sim_establish(struct o2_sim *sim, struct o2_sim_end *end); /* if it is not yet */
 struct o2_sim_end *o2_sim_end_of_qp(struct o2_sim *sim, uint32_t qp_num);
 
 /* sim_step.c */
@@ -284,6 +294,8 @@ struct o2_sim_end *o2_sim_end_of_qp(struct o2_sim *sim, uint32_t qp_num);
 void o2_sim_step(struct o2_sim *sim);
 /* No more operations and no more faults: all that can happen happens, fairly. */
 void o2_sim_settle(struct o2_sim *sim);
+/* The device executes one work request of this end, which handles what completes.  False: it has none. */
+bool o2_sim_execute_one(struct o2_sim *sim, struct o2_sim_end *end);
 void o2_sim_clock(struct o2_sim *sim, uint64_t ms);
 
 /* sim_print.c */

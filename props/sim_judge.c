@@ -98,6 +98,7 @@ static bool may_end(struct o2_sim *sim, struct o2_sim_end *end, const struct o2_
 		return (result->status == foretold && foretold != 0) || is_culprit(end, result) ||
 		       o2_sim_codes_has(here, result->status);
 	case O2_FAULT_LOCAL_COMPLETION:
+	case O2_FAULT_PEER_MESSAGE:
 		return is_culprit(end, result);
 	default:
 		return false;
@@ -162,7 +163,7 @@ void o2_sim_judge_closed(struct o2_sim *sim, struct o2_sim_end *end)
 	end->closed = true;
 	o2_sim_break(end);
 	o2_sim_seen(sim, late ? O2_SIM_SEEN_DEADLINE : O2_SIM_SEEN_CLOSED);
-	if (fault->code == -EPROTO)
+	if (fault->code == -EPROTO && !end->forged)
 		o2_sim_seen(sim, O2_SIM_SEEN_HEADER_REFUSED);
 	if (noticed && fault->wc_status == IBV_WC_RETRY_EXC_ERR)
 		o2_sim_seen(sim, O2_SIM_SEEN_PEER_GONE);

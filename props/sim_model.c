@@ -112,11 +112,15 @@ void o2_sim_check(struct o2_sim *sim)
 	for (uint32_t i = 0; i < sim->nends; i++)
 		look(sim, &sim->end[i]);
 	for (uint32_t i = 0; i < sim->nends; i++)
-		if (up(&sim->end[i]) && up(sim->end[i].other))
+		if (up(&sim->end[i]) && up(sim->end[i].other) && !sim->end[i].forged &&
+		    !sim->end[i].other->forged)
 			check_direction(sim, &sim->end[i], sim->end[i].other);
 	o2_loop_get_counters(&counters);
-	if (counters.rnr_waits > sim->rnr_waits)
+	if (counters.rnr_waits > sim->rnr_waits) {
+		if (!sim->faults)
+			fail(sim, "sim/receiver-not-ready", &sim->end[0], counters.rnr_waits - sim->rnr_waits, 0);
 		o2_sim_seen(sim, O2_SIM_SEEN_RNR);
+	}
 	sim->rnr_waits = counters.rnr_waits;
 	if (counters.overruns > sim->overruns)
 		fail(sim, "sim/overrun", &sim->end[0], counters.overruns - sim->overruns, 0);

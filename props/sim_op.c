@@ -124,11 +124,10 @@ static bool draw_immediate(struct o2_sim *sim, struct o2_sim_op *op)
 
 static bool draw(struct o2_sim *sim, struct o2_sim_op *op)
 {
-	static const uint32_t weights[] = {2, 3, 3};
 	static const enum o2_transfer_op ops[] = {O2_OP_SEND, O2_OP_PUT, O2_OP_GET};
 	bool put;
 
-	op->op = ops[o2_draw_weighted(sim->choice, weights, 3)];
+	op->op = ops[o2_draw_weighted(sim->choice, sim->op_weight, 3)];
 	if (op->op == O2_OP_SEND)
 		return draw_immediate(sim, op);
 	put = op->op == O2_OP_PUT;
@@ -228,6 +227,8 @@ static int match(void *context, const struct o2_msg *request, uint64_t sink_byte
 	struct o2_sim_op *op = op_of(end, hdr);
 	int rc;
 
+	if (op == NULL && end->forged)
+		return -ENODATA;
 	if (op == NULL || !op->started || op->op != (put ? O2_OP_PUT : O2_OP_GET) ||
 	    op->since_there_ms != 0 || op->nob != (put ? hdr->payload_length : sink_bytes)) {
 		o2_report_fail(sim->report, "sim/match", "end %" PRIu32 " is asked for what nobody asked for",
@@ -269,6 +270,8 @@ static int receive(void *context, const struct o2_msg *msg)
 	const struct o2_lnet_hdr *hdr = &msg->u.immediate.hdr;
 	struct o2_sim_op *op = op_of(end, hdr);
 
+	if (op == NULL && end->forged)
+		return 0;
 	if (op == NULL || !op->started || op->op != O2_OP_SEND || op->received ||
 	    hdr->payload_length != op->nob) {
 		o2_report_fail(sim->report, "sim/receive", "end %" PRIu32 " receives what nobody sent",

@@ -32,6 +32,8 @@ static const char *const kind_names[O2_SIM_EV_KINDS] = {
 	[O2_SIM_EV_FAULT] = "a fault, kind",
 	[O2_SIM_EV_CLOSE] = "is closed by its application",
 	[O2_SIM_EV_CLOSED] = "says that it is closed",
+	[O2_SIM_EV_ESTABLISH] = "learns that its peer is ready",
+	[O2_SIM_EV_FORGE] = "is sent a forged message, kind",
 	[O2_SIM_EV_SLEEP] = "falls asleep or wakes up:",
 };
 

@@ -14,7 +14,9 @@ enum step {
 	STEP_CLOCK,
 	STEP_TICK,
 	STEP_SLEEP,
+	STEP_ESTABLISH,
 	STEP_FAULT,
+	STEP_FORGE,
 	STEPS,
 };
 
@@ -65,6 +67,19 @@ static void progress(struct o2_sim *sim, struct o2_sim_end *end)
 	o2_conn_progress(end->conn);
 	sim->acting = NULL;
 	o2_sim_fault_after(sim, end);
+}
+
+bool o2_sim_execute_one(struct o2_sim *sim, struct o2_sim_end *end)
+{
+	look_at_device(sim);
+	for (uint32_t i = 0; i < sim->nrunnable; i++) {
+		if (sim->runnable[i] != end->qp_num)
+			continue;
+		execute(sim, i);
+		progress(sim, end);
+		return true;
+	}
+	return false;
 }
 
 /* The next fair thing: the device, then each end that is awake, in turn.  False: nothing can happen. */
@@ -216,6 +231,23 @@ static void fall_asleep(struct o2_sim *sim)
 	o2_sim_log(sim, O2_SIM_EV_SLEEP, end, end->asleep, 0);
 }
 
+static struct o2_sim_end *not_established(struct o2_sim *sim)
+{
+	for (uint32_t i = 0; i < sim->nends; i++)
+		if (sim->end[i].conn != NULL && o2_conn_get_state(sim->end[i].conn) == O2_CONN_INIT)
+			return &sim->end[i];
+	return NULL;
+}
+
+static void establish(struct o2_sim *sim)
+{
+	struct o2_sim_end *end = not_established(sim);
+
+	if (end->view.parked > 0)
+		o2_sim_seen(sim, O2_SIM_SEEN_ESTABLISHED_LATE);
+	o2_sim_establish(sim, end);
+}
+
 static void take_step(struct o2_sim *sim, enum step step)
 {
 	switch (step) {
@@ -243,8 +275,14 @@ static void take_step(struct o2_sim *sim, enum step step)
 	case STEP_SLEEP:
 		fall_asleep(sim);
 		break;
+	case STEP_ESTABLISH:
+		establish(sim);
+		break;
 	case STEP_FAULT:
 		o2_sim_fault_draw(sim);
+		break;
+	case STEP_FORGE:
+		o2_sim_forge(sim);
 		break;
 	default:
 		break;
@@ -253,7 +291,7 @@ static void take_step(struct o2_sim *sim, enum step step)
 
 void o2_sim_step(struct o2_sim *sim)
 {
-	uint32_t weights[STEPS] = {24, 24, 14, 14, 3, 2, 1, 1, 0};
+	uint32_t weights[STEPS] = {24, 24, 14, 14, 3, 2, 1, 1, 0, 0, 0};
 	bool ready = false;
 
 	look_at_device(sim);
@@ -263,8 +301,10 @@ void o2_sim_step(struct o2_sim *sim)
 		weights[STEP_EXECUTE] = 0;
 	if (!ready)
 		weights[STEP_COMPLETE] = weights[STEP_PROGRESS] = 0;
+	if (not_established(sim) != NULL)
+		weights[STEP_ESTABLISH] = 6;
 	if (sim->faults)
-		weights[STEP_FAULT] = 1;
+		weights[STEP_FAULT] = weights[STEP_FORGE] = 1;
 	take_step(sim, (enum step)o2_draw_weighted(sim->choice, weights, STEPS));
 	o2_sim_check(sim);
 }
@@ -328,6 +368,8 @@ void o2_sim_settle(struct o2_sim *sim)
 	sim->inside_left = 0;
 	for (uint32_t i = 0; i < sim->nends; i++)
 		sim->end[i].asleep = false;
+	for (uint32_t i = 0; i < sim->nends; i++)
+		o2_sim_establish(sim, &sim->end[i]);
 	run_to_rest(sim);
 	if (o2_sim_ok(sim) && sim->config.keepalive_ms > 0 &&
 	    (sim->config.timeout_ms == 0 || sim->config.keepalive_ms < sim->config.timeout_ms))

@@ -23,6 +23,24 @@ void o2_loop_set_tap(o2_loop_tap_fn tap, void *arg)
 	o2l_unlock();
 }
 
+bool o2_loop_forge(uint32_t qp_num, const void *bytes, uint32_t length)
+{
+	const struct o2l_send wr = {.opcode = IBV_WR_SEND, .length_bytes = length};
+	struct o2l_sgl data;
+	const struct o2l_request request = {.wr = &wr, .data = &data, .mtu_bytes = O2L_PAGE_BYTES};
+	enum ibv_wc_status ignored;
+	struct o2l_qp *qp;
+	bool arrived;
+
+	o2l_lock();
+	qp = o2l_index_get(&o2l_fabric.qps, qp_num);
+	o2l_sgl_one(&data, (uint8_t *)(uintptr_t)bytes, length);
+	arrived = qp && (qp->state == IBV_QPS_RTR || qp->state == IBV_QPS_RTS) &&
+		  o2l_respond_send(qp, &request, &ignored) == O2L_DONE;
+	o2l_unlock();
+	return arrived;
+}
+
 bool o2_loop_admits_write(uint32_t qp_num, uint32_t rkey, uint64_t addr, uint64_t length)
 {
 	const struct o2l_qp *qp;

@@ -35,6 +35,11 @@ enum o2_loop_option {
 	 * end, as soft-RoCE has it.  Environment: LOOPVERBS_FINITE_RETRY.
 	 */
 	O2_LOOP_FINITE_RETRY,
+	/*
+	 * 1: the device writes rubbish into a receive as soon as it is posted, so that whoever still reads it
+	 * is found out.  0 (default): not before a message comes.
+	 */
+	O2_LOOP_SCRIBBLE,
 	O2_LOOP_OPTIONS,
 };
 
@@ -121,6 +126,12 @@ typedef void (*o2_loop_tap_fn)(void *arg, uint32_t from_qp, uint32_t to_qp, cons
 			       uint64_t length);
 
 void o2_loop_set_tap(o2_loop_tap_fn tap, void *arg);
+
+/*
+ * A SEND of these bytes from nowhere, as if the peer of queue pair qp_num had sent it.  False: there is no
+ * receive for it, or it is not connected.
+ */
+bool o2_loop_forge(uint32_t qp_num, const void *bytes, uint32_t length);
 
 /* A write that arrives late: would queue pair qp_num admit it now?  Nothing is written and nothing breaks. */
 bool o2_loop_admits_write(uint32_t qp_num, uint32_t rkey, uint64_t addr, uint64_t length);
