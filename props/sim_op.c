@@ -238,7 +238,7 @@ static int match(void *context, const struct o2_msg *request, uint64_t sink_byte
 	op->since_there_ms = sim->now_ms;
 	rc = answer(op, memory);
 	o2_sim_log(sim, O2_SIM_EV_MATCHED, end, op->id, rc);
-	if (rc != 0)
+	if (rc != 0 && end->silent_since_ms == 0)
 		end->silent_since_ms = sim->now_ms;
 	if (rc == -EPROTO)
 		o2_sim_may_close(end, rc);
