@@ -152,6 +152,7 @@ static int make(struct message *m, const struct o2_sim_end *to, enum o2_sim_lie 
 		return -EPROTO;
 	case LIE_TOO_MANY_REQUESTS:
 		with_header(m, to, O2_MSG_GET_REQ, 148, O2_LNET_GET);
+		put(m, O2_AT_GET_REQ_COOKIE, 8, UINT64_MAX);
 		put(m, O2_AT_GET_REQ_DESC + O2_DESC_AT_NFRAGS, 4, 1);
 		put(m, O2_AT_GET_REQ_DESC + O2_DESC_AT_FRAGS + O2_FRAG_AT_NOB, 4, 1);
 		return -EPROTO;

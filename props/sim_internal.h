@@ -237,6 +237,9 @@ uint32_t o2_sim_memory_wrs(const struct o2_sim *sim, const struct o2_sim_memory 
 
 /* Draw an operation of this end and start it.  False: there is no room for one. */
 bool o2_sim_op_start(struct o2_sim *sim, struct o2_sim_end *end);
+/* A PUT or a GET of which all is accepted, with the simplest memory that sim->choice gives. */
+void o2_sim_op_start_plain(struct o2_sim *sim, struct o2_sim_end *end, enum o2_transfer_op kind,
+			   uint64_t nob);
 extern const struct o2_conn_ops o2_sim_conn_ops;
 
 /* sim_judge.c */
@@ -286,6 +289,8 @@ void o2_sim_check_rest(struct o2_sim *sim);
 
 void o2_sim_world_open(struct o2_sim *sim);
 void o2_sim_world_close(struct o2_sim *sim);
+/* Free what lives on from case to case. */
+void o2_sim_world_end(struct o2_sim *sim);
 void o2_sim_establish(struct o2_sim *sim, struct o2_sim_end *end); /* if it is not yet */
 struct o2_sim_end *o2_sim_end_of_qp(struct o2_sim *sim, uint32_t qp_num);
 
@@ -294,6 +299,12 @@ struct o2_sim_end *o2_sim_end_of_qp(struct o2_sim *sim, uint32_t qp_num);
 void o2_sim_step(struct o2_sim *sim);
 /* No more operations and no more faults: all that can happen happens, fairly. */
 void o2_sim_settle(struct o2_sim *sim);
+/* Ask the device what could run (sim->runnable); nothing does. */
+void o2_sim_look_at_device(struct o2_sim *sim);
+/* Run it; handle one completion, if there is one. */
+void o2_sim_execute(struct o2_sim *sim, uint32_t index);
+bool o2_sim_has_completion(const struct o2_sim_end *end);
+void o2_sim_complete(struct o2_sim *sim, struct o2_sim_end *end);
 /* The device executes one work request of this end, which handles what completes.  False: it has none. */
 bool o2_sim_execute_one(struct o2_sim *sim, struct o2_sim_end *end);
 void o2_sim_clock(struct o2_sim *sim, uint64_t ms);

@@ -139,7 +139,8 @@ void o2_sim_check(struct o2_sim *sim)
 	if (counters.rnr_waits > sim->rnr_waits) {
 		o2_sim_seen(sim, O2_SIM_SEEN_RNR);
 		if (!sim->faults && !many_noops(sim))
-			fail(sim, "sim/receiver-not-ready", &sim->end[0], counters.rnr_waits - sim->rnr_waits, 0);
+			fail(sim, "sim/receiver-not-ready", &sim->end[0], counters.rnr_waits - sim->rnr_waits,
+			     0);
 	}
 	sim->rnr_waits = counters.rnr_waits;
 	if (counters.overruns > sim->overruns)

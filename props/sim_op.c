@@ -166,17 +166,12 @@ static int call(struct o2_sim_op *op)
 				  (uint32_t)op->nob, op->id, NULL, &error);
 }
 
-bool o2_sim_op_start(struct o2_sim *sim, struct o2_sim_end *end)
+static void start(struct o2_sim *sim, struct o2_sim_op *op)
 {
-	struct o2_sim_op *op = &sim->op[sim->nops];
+	struct o2_sim_end *end = op->end;
 	struct o2_sim_end *acting = sim->acting;
 	int code;
 
-	if (sim->nops == O2_SIM_OPS || !o2_sim_ok(sim))
-		return false;
-	*op = (struct o2_sim_op){.id = sim->nops, .end = end, .since_ms = sim->now_ms};
-	if (!draw(sim, op))
-		return false;
 	foretell(sim, op);
 	sim->nops++;
 	op->started = true;
@@ -192,7 +187,38 @@ bool o2_sim_op_start(struct o2_sim *sim, struct o2_sim_end *end)
 		sim->run->operations++;
 	}
 	o2_sim_judge_start(sim, op, code);
+}
+
+bool o2_sim_op_start(struct o2_sim *sim, struct o2_sim_end *end)
+{
+	struct o2_sim_op *op = &sim->op[sim->nops];
+
+	if (sim->nops == O2_SIM_OPS || !o2_sim_ok(sim))
+		return false;
+	*op = (struct o2_sim_op){.id = sim->nops, .end = end, .since_ms = sim->now_ms};
+	if (!draw(sim, op))
+		return false;
+	start(sim, op);
 	return true;
+}
+
+void o2_sim_op_start_plain(struct o2_sim *sim, struct o2_sim_end *end, enum o2_transfer_op kind, uint64_t nob)
+{
+	struct o2_sim_op *op = &sim->op[sim->nops];
+	bool put = kind == O2_OP_PUT;
+
+	*op = (struct o2_sim_op){
+		.id = sim->nops,
+		.op = kind,
+		.lnet_type = put ? O2_LNET_PUT : O2_LNET_GET,
+		.end = end,
+		.nob = nob,
+		.wanted = nob,
+		.since_ms = sim->now_ms,
+	};
+	if (o2_sim_memory_draw(sim, end->node, nob, put ? O2_SOURCE : O2_SINK, &op->ours) &&
+	    o2_sim_memory_draw(sim, end->other->node, nob, put ? O2_SINK : O2_SOURCE, &op->theirs))
+		start(sim, op);
 }
 
 /* --- what the ends are asked and told */

@@ -21,20 +21,20 @@ enum step {
 };
 
 /* Ask the device what could run; nothing does. */
-static void look_at_device(struct o2_sim *sim)
+void o2_sim_look_at_device(struct o2_sim *sim)
 {
 	sim->nrunnable = 0;
 	sim->run_next = -1;
 	o2_loop_progress();
 }
 
-static bool has_completion(const struct o2_sim_end *end)
+bool o2_sim_has_completion(const struct o2_sim_end *end)
 {
 	return end->conn != NULL && o2_conn_get_state(end->conn) != O2_CONN_DISCONNECTED &&
 	       o2_loop_cq_entries(o2_conn_cq(end->conn)) > 0;
 }
 
-static void execute(struct o2_sim *sim, uint32_t index)
+void o2_sim_execute(struct o2_sim *sim, uint32_t index)
 {
 	uint32_t qp_num = sim->runnable[index];
 
@@ -43,7 +43,7 @@ static void execute(struct o2_sim *sim, uint32_t index)
 	o2_loop_progress();
 }
 
-static void complete(struct o2_sim *sim, struct o2_sim_end *end)
+void o2_sim_complete(struct o2_sim *sim, struct o2_sim_end *end)
 {
 	struct ibv_wc wc;
 
@@ -71,11 +71,11 @@ static void progress(struct o2_sim *sim, struct o2_sim_end *end)
 
 bool o2_sim_execute_one(struct o2_sim *sim, struct o2_sim_end *end)
 {
-	look_at_device(sim);
+	o2_sim_look_at_device(sim);
 	for (uint32_t i = 0; i < sim->nrunnable; i++) {
 		if (sim->runnable[i] != end->qp_num)
 			continue;
-		execute(sim, i);
+		o2_sim_execute(sim, i);
 		progress(sim, end);
 		return true;
 	}
@@ -85,17 +85,17 @@ bool o2_sim_execute_one(struct o2_sim *sim, struct o2_sim_end *end)
 /* The next fair thing: the device, then each end that is awake, in turn.  False: nothing can happen. */
 static bool fair(struct o2_sim *sim, uint32_t *turn)
 {
-	look_at_device(sim);
+	o2_sim_look_at_device(sim);
 	for (uint32_t i = 0; i <= sim->nends; i++, ++*turn) {
 		uint32_t who = *turn % (sim->nends + 1);
 
 		if (who == sim->nends && sim->nrunnable > 0) {
-			execute(sim, *turn / (sim->nends + 1) % sim->nrunnable);
+			o2_sim_execute(sim, *turn / (sim->nends + 1) % sim->nrunnable);
 			++*turn;
 			return true;
 		}
-		if (who < sim->nends && !sim->end[who].asleep && has_completion(&sim->end[who])) {
-			complete(sim, &sim->end[who]);
+		if (who < sim->nends && !sim->end[who].asleep && o2_sim_has_completion(&sim->end[who])) {
+			o2_sim_complete(sim, &sim->end[who]);
 			++*turn;
 			return true;
 		}
@@ -218,7 +218,7 @@ static struct o2_sim_end *pick_ready(struct o2_sim *sim)
 	size_t count = 0;
 
 	for (uint32_t i = 0; i < sim->nends; i++)
-		if (has_completion(&sim->end[i]))
+		if (o2_sim_has_completion(&sim->end[i]))
 			ready[count++] = &sim->end[i];
 	return count == 0 ? NULL : ready[o2_draw_pick(sim->choice, count)];
 }
@@ -252,10 +252,10 @@ static void take_step(struct o2_sim *sim, enum step step)
 {
 	switch (step) {
 	case STEP_EXECUTE:
-		execute(sim, (uint32_t)o2_draw_pick(sim->choice, sim->nrunnable));
+		o2_sim_execute(sim, (uint32_t)o2_draw_pick(sim->choice, sim->nrunnable));
 		break;
 	case STEP_COMPLETE:
-		complete(sim, pick_ready(sim));
+		o2_sim_complete(sim, pick_ready(sim));
 		break;
 	case STEP_START:
 		start(sim);
@@ -294,9 +294,9 @@ void o2_sim_step(struct o2_sim *sim)
 	uint32_t weights[STEPS] = {24, 24, 14, 14, 3, 2, 1, 1, 0, 0, 0};
 	bool ready = false;
 
-	look_at_device(sim);
+	o2_sim_look_at_device(sim);
 	for (uint32_t i = 0; i < sim->nends; i++)
-		ready |= has_completion(&sim->end[i]);
+		ready |= o2_sim_has_completion(&sim->end[i]);
 	if (sim->nrunnable == 0)
 		weights[STEP_EXECUTE] = 0;
 	if (!ready)

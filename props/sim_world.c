@@ -366,3 +366,12 @@ void o2_sim_world_close(struct o2_sim *sim)
 	for (uint32_t i = 0; i < O2_SIM_NODES && !o2_sim_ok(sim); i++)
 		close_node(&sim->node[i]);
 }
+
+void o2_sim_world_end(struct o2_sim *sim)
+{
+	for (uint32_t i = 0; i < O2_SIM_NODES; i++) {
+		close_node(&sim->node[i]);
+		free(sim->node[i].shadow);
+		sim->node[i].shadow = NULL;
+	}
+}
