@@ -21,7 +21,6 @@
 #include "props/reg_plan.h"
 #include "props/run.h"
 #include "props/sim.h"
-#include "props/sim_explore.h"
 
 /*
  * o2props: the property runner.  This source makes two programs: o2props has the in-process devices (model
@@ -360,10 +359,6 @@ int main(int argc, char **argv)
 	argument = argv[optind + 1];
 	if (strcmp(command, "list") == 0)
 		return list_properties();
-#ifdef O2_PROPS_IN_PROCESS
-	if (strcmp(command, "explore") == 0)
-		return o2_sim_explore(a.run.cases);
-#endif
 	if ((strcmp(command, "run") != 0 || optind + 2 < argc) &&
 	    (!takes_one_argument(command) || optind + 2 != argc)) {
 		o2_props_usage(stderr);

@@ -129,7 +129,8 @@ struct o2_sim_end {
 struct o2_sim_node {
 	struct o2_ni ni;
 	bool open;
-	bool used_up; /* to be made anew for the next case: its pools are not what they were */
+	bool used_up;	   /* to be made anew for the next case: its pools are not what they were */
+	uint64_t since_ms; /* its clock, when the case began */
 	uint32_t next_page;
 	uint8_t *shadow;	    /* what the arena should hold */
 	struct o2_sim_codes failed; /* errnos of stages that were made to fail here */
@@ -237,9 +238,6 @@ uint32_t o2_sim_memory_wrs(const struct o2_sim *sim, const struct o2_sim_memory 
 
 /* Draw an operation of this end and start it.  False: there is no room for one. */
 bool o2_sim_op_start(struct o2_sim *sim, struct o2_sim_end *end);
-/* A PUT or a GET of which all is accepted, with the simplest memory that sim->choice gives. */
-void o2_sim_op_start_plain(struct o2_sim *sim, struct o2_sim_end *end, enum o2_transfer_op kind,
-			   uint64_t nob);
 extern const struct o2_conn_ops o2_sim_conn_ops;
 
 /* sim_judge.c */
@@ -289,9 +287,8 @@ void o2_sim_check_rest(struct o2_sim *sim);
 
 void o2_sim_world_open(struct o2_sim *sim);
 void o2_sim_world_close(struct o2_sim *sim);
-/* Free what lives on from case to case. */
-void o2_sim_world_end(struct o2_sim *sim);
 void o2_sim_establish(struct o2_sim *sim, struct o2_sim_end *end); /* if it is not yet */
+struct o2_sim_end *o2_sim_end_of_qp(struct o2_sim *sim, uint32_t qp_num);
 struct o2_sim_end *o2_sim_end_of_qp(struct o2_sim *sim, uint32_t qp_num);
 
 /* sim_step.c */

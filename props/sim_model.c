@@ -173,8 +173,9 @@ static void check_pair(struct o2_sim *sim, const struct o2_sim_end *a)
 
 void o2_sim_check_rest(struct o2_sim *sim)
 {
-	o2_sim_check(sim);
-	for (uint32_t i = 0; i < sim->nends; i++)
+	if (o2_sim_ok(sim))
+		o2_sim_check(sim);
+	for (uint32_t i = 0; i < sim->nends && o2_sim_ok(sim); i++)
 		if (up(&sim->end[i]) && up(sim->end[i].other))
 			check_pair(sim, &sim->end[i]);
 }

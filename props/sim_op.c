@@ -202,25 +202,6 @@ bool o2_sim_op_start(struct o2_sim *sim, struct o2_sim_end *end)
 	return true;
 }
 
-void o2_sim_op_start_plain(struct o2_sim *sim, struct o2_sim_end *end, enum o2_transfer_op kind, uint64_t nob)
-{
-	struct o2_sim_op *op = &sim->op[sim->nops];
-	bool put = kind == O2_OP_PUT;
-
-	*op = (struct o2_sim_op){
-		.id = sim->nops,
-		.op = kind,
-		.lnet_type = put ? O2_LNET_PUT : O2_LNET_GET,
-		.end = end,
-		.nob = nob,
-		.wanted = nob,
-		.since_ms = sim->now_ms,
-	};
-	if (o2_sim_memory_draw(sim, end->node, nob, put ? O2_SOURCE : O2_SINK, &op->ours) &&
-	    o2_sim_memory_draw(sim, end->other->node, nob, put ? O2_SINK : O2_SOURCE, &op->theirs))
-		start(sim, op);
-}
-
 /* --- what the ends are asked and told */
 
 static int answer(struct o2_sim_op *op, struct o2_transfer_memory *memory)

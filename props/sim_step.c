@@ -5,6 +5,8 @@
 
 /* One step: everything that can happen now, and the choice of one (docs/simulation.md, "Steps"). */
 
+#define POOL_RETRY_MS 1000u
+
 enum step {
 	STEP_EXECUTE,
 	STEP_COMPLETE,
@@ -161,7 +163,7 @@ void o2_sim_clock(struct o2_sim *sim, uint64_t ms)
 	o2_sim_log(sim, O2_SIM_EV_CLOCK, NULL, (uint32_t)ms, 0);
 	sim->now_ms += ms;
 	for (uint32_t i = 0; i < sim->nnodes; i++)
-		o2_ni_clock(&sim->node[i].ni, sim->now_ms);
+		o2_ni_clock(&sim->node[i].ni, sim->node[i].since_ms + sim->now_ms);
 	for (uint32_t i = 0; i < sim->nends; i++)
 		sim->end[i].deadline_due = deadline_due(sim, &sim->end[i]);
 	for (uint32_t i = 0; i < sim->nends; i++) {
@@ -334,8 +336,6 @@ static void run_to_rest(struct o2_sim *sim)
 			o2_report_fail(sim->report, "sim/restless", "no rest after %" PRIu64 " steps",
 				       bound(sim));
 	}
-	if (o2_sim_ok(sim))
-		o2_sim_check_rest(sim);
 }
 
 /* A silent connection says that it lives: once, and then there is rest again. */
@@ -347,6 +347,7 @@ static void check_keepalive(struct o2_sim *sim)
 		noops[i] = sim->end[i].view.noops_sent;
 	o2_sim_clock(sim, sim->config.keepalive_ms + 1);
 	run_to_rest(sim);
+	o2_sim_check_rest(sim);
 	for (uint32_t i = 0; i < sim->nends && o2_sim_ok(sim); i++) {
 		const struct o2_sim_end *end = &sim->end[i];
 
@@ -371,6 +372,12 @@ void o2_sim_settle(struct o2_sim *sim)
 	for (uint32_t i = 0; i < sim->nends; i++)
 		o2_sim_establish(sim, &sim->end[i]);
 	run_to_rest(sim);
+	/* A pool that could not grow tries again after a second; what waits for it goes on then. */
+	if (sim->faults || sim->small) {
+		o2_sim_clock(sim, POOL_RETRY_MS);
+		run_to_rest(sim);
+	}
+	o2_sim_check_rest(sim);
 	if (o2_sim_ok(sim) && sim->config.keepalive_ms > 0 &&
 	    (sim->config.timeout_ms == 0 || sim->config.keepalive_ms < sim->config.timeout_ms))
 		check_keepalive(sim);

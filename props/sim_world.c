@@ -103,6 +103,7 @@ static bool open_node(struct o2_sim *sim, uint32_t i)
 	o2_error_clear(&error);
 	if (node->shadow == NULL)
 		node->shadow = calloc(1, ARENA_BYTES);
+	node->ni = (struct o2_ni){.config = {.device = NULL}};
 	if (node->shadow == NULL || o2_ni_open(&config, &node->ni, &error) != 0) {
 		o2_report_fail(sim->report, "sim/open", "node %" PRIu32 " cannot be opened: %d", i,
 			       error.code);
@@ -133,6 +134,8 @@ static void open_nodes(struct o2_sim *sim)
 	for (uint32_t i = 0; i < sim->nnodes; i++)
 		if (!sim->node[i].open && !open_node(sim, i))
 			return;
+	for (uint32_t i = 0; i < sim->nnodes; i++)
+		sim->node[i].since_ms = sim->node[i].ni.now_ms;
 }
 
 /* --- ends */
@@ -365,13 +368,4 @@ void o2_sim_world_close(struct o2_sim *sim)
 	/* Whatever may be wrong with them goes with this case. */
 	for (uint32_t i = 0; i < O2_SIM_NODES && !o2_sim_ok(sim); i++)
 		close_node(&sim->node[i]);
-}
-
-void o2_sim_world_end(struct o2_sim *sim)
-{
-	for (uint32_t i = 0; i < O2_SIM_NODES; i++) {
-		close_node(&sim->node[i]);
-		free(sim->node[i].shadow);
-		sim->node[i].shadow = NULL;
-	}
 }
