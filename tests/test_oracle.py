@@ -264,6 +264,7 @@ class Usage(unittest.TestCase):
                                  (("--stage", "tea", REFERENCE), "no stage"), (("--cases", "-1", REFERENCE), "number"),
                                  (("--profile", "x", REFERENCE), "profile"), (("--nothing",), "no option"),
                                  (("--cases", "0", REFERENCE), "needs --seconds"),
+                                 (("--case", "{", REFERENCE), "the command line"),
                                  (("--selftest", REFERENCE), "needs --")):
             with self.subTest(words):
                 self.assertIn(words, run(*arguments, expect=USAGE).stderr.decode())
