@@ -13,7 +13,9 @@ from .result import EXIT_CANNOT_RUN, Row
 
 TRANSFER = "transfer"
 # The properties that need no device: a part of the library, held to a model of it.
-DEVICE_FREE = ("codec", "keys", "pools", "dma", "reg_plan")
+DEVICE_FREE = ("codec", "keys", "pools", "dma", "reg_plan", "sim")
+# One of so many of the cases that the others get: a case of these takes as much longer.
+COSTLY = {"sim": 40}
 NAMES = {"model": "memory model", "loop": "loopverbs", "rxe": "soft-RoCE"}
 IN_GUEST = ("rxe",)
 PROGRESS_S = 10
@@ -86,6 +88,11 @@ class Run:
     def whole(self, device):
         """The command that repeats the whole run."""
         return self.again(["run", self.prop, "--device", device, *self.bounds(), "--seed", f"0x{self.seed:x}"])
+
+
+def cases_of(prop, cases):
+    """How many cases a property without a device runs where an ordinary one runs so many."""
+    return cases // COSTLY.get(prop, 1)
 
 
 def command_of(run, work, log_dir):
