@@ -11,6 +11,9 @@
 #include "props/codec.h"
 #include "props/dma.h"
 #include "props/explain.h"
+#ifdef O2_PROPS_IN_PROCESS
+#include "props/explore.h"
+#endif
 #include "props/held.h"
 #include "props/hostile_command.h"
 #include "props/hostile_random.h"
@@ -350,6 +353,10 @@ int main(int argc, char **argv)
 #endif
 	if (argc > 1 && strcmp(argv[1], "check") == 0)
 		return o2_check_command(basename(argv[0]), argc - 1, argv + 1);
+#ifdef O2_PROPS_IN_PROCESS
+	if (argc > 1 && strcmp(argv[1], "explore") == 0)
+		return o2_explore_command(argv[0], argc - 1, argv + 1);
+#endif
 	o2_props_parse(argc, argv, &a);
 	if (optind >= argc) {
 		o2_props_usage(stderr);

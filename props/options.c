@@ -20,6 +20,7 @@ void o2_props_usage(FILE *out)
 		"       o2props export DIRECTORY [--cases N] [--seed S] [--max-bytes N] [--property "
 		"PROPERTY]\n"
 		"       o2props explain FILE [--svg PICTURE] [--all] [--mutant NAME]\n"
+		"       o2props explore [OPTIONS]    (o2props explore --help)\n"
 		"\n"
 		"Property transfer (the default) moves randomly fragmented buffers and holds every byte of "
 		"both sides\n"

@@ -87,7 +87,7 @@ struct o2_sim_op {
 struct o2_sim_message {
 	uint8_t type;
 	uint8_t credits;
-	uint32_t op; /* PUT_ACK: whose; O2_SIM_OPS: none */
+	uint32_t op; /* whose; O2_SIM_OPS: not known, or nobody's */
 };
 
 /* What an end has sent, as seen on the fabric. */
@@ -216,6 +216,9 @@ struct o2_sim {
 /* Draw nob bytes of memory for one side, on pages of its own.  False: the arena is full. */
 bool o2_sim_memory_draw(struct o2_sim *sim, uint32_t node, uint64_t nob, enum o2_side side,
 			struct o2_sim_memory *memory);
+/* The same, as it is said here. */
+bool o2_sim_memory_make(struct o2_sim *sim, uint32_t node, uint64_t nob, enum o2_reg_mode mode,
+			uint32_t offset, bool gapped, struct o2_sim_memory *memory);
 /* The first nob bytes of the source are in the sink now. */
 void o2_sim_memory_moved(struct o2_sim *sim, const struct o2_sim_memory *sink,
 			 const struct o2_sim_memory *source, uint64_t nob);
@@ -238,6 +241,8 @@ uint32_t o2_sim_memory_wrs(const struct o2_sim *sim, const struct o2_sim_memory 
 
 /* Draw an operation of this end and start it.  False: there is no room for one. */
 bool o2_sim_op_start(struct o2_sim *sim, struct o2_sim_end *end);
+/* Start one that is filled in, down to what the other end makes of it. */
+void o2_sim_op_launch(struct o2_sim *sim, struct o2_sim_op *op);
 extern const struct o2_conn_ops o2_sim_conn_ops;
 
 /* sim_judge.c */
@@ -286,9 +291,12 @@ void o2_sim_check_rest(struct o2_sim *sim);
 /* sim_world.c */
 
 void o2_sim_world_open(struct o2_sim *sim);
+/* Two ends as config says; what it does not say is the simplest, where sim->choice is empty. */
+void o2_sim_world_make(struct o2_sim *sim, const struct o2_conn_config *config);
 void o2_sim_world_close(struct o2_sim *sim);
+/* The nodes that live on. */
+void o2_sim_world_free(struct o2_sim *sim);
 void o2_sim_establish(struct o2_sim *sim, struct o2_sim_end *end); /* if it is not yet */
-struct o2_sim_end *o2_sim_end_of_qp(struct o2_sim *sim, uint32_t qp_num);
 struct o2_sim_end *o2_sim_end_of_qp(struct o2_sim *sim, uint32_t qp_num);
 
 /* sim_step.c */

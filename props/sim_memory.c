@@ -51,20 +51,12 @@ static enum o2_reg_mode draw_mode(struct o2_choice *c)
 	return modes[o2_draw_weighted(c, weights, sizeof(weights) / sizeof(weights[0]))];
 }
 
-bool o2_sim_memory_draw(struct o2_sim *sim, uint32_t node, uint64_t nob, enum o2_side side,
-			struct o2_sim_memory *m)
+bool o2_sim_memory_make(struct o2_sim *sim, uint32_t node, uint64_t nob, enum o2_reg_mode mode,
+			uint32_t offset, bool gapped, struct o2_sim_memory *m)
 {
-	struct o2_choice *c = sim->choice;
 	struct o2_sim_node *owner = &sim->node[node];
-	enum o2_reg_mode mode = draw_mode(c);
-	uint32_t offset = o2_draw_bool(c, 2, 1) ? (uint32_t)o2_draw(c, PAGE_BYTES - 1) : 0;
 
-	(void)side;
-	*m = (struct o2_sim_memory){.node = node, .first = owner->next_page};
-	m->gapped = mode != O2_REG_USER && mode != O2_REG_PHYS && nob >= O2_SIM_PIECES &&
-		    o2_draw_bool(c, mode == O2_REG_FASTREG ? 15 : 3, 1);
-	if (m->gapped)
-		offset %= 512;
+	*m = (struct o2_sim_memory){.node = node, .first = owner->next_page, .gapped = gapped};
 	m->npages = m->gapped ? O2_SIM_PIECES : (uint32_t)((offset + nob + PAGE_BYTES - 1) / PAGE_BYTES);
 	if (m->npages > O2_SIM_PIECES || owner->next_page + m->npages > O2_SIM_PAGES)
 		return false;
@@ -81,6 +73,19 @@ bool o2_sim_memory_draw(struct o2_sim *sim, uint32_t node, uint64_t nob, enum o2
 		m->memory.buffer = (struct o2_buffer){.kind = O2_IOV, .count = 1, .nob = nob, .iov = &m->iov};
 	}
 	return true;
+}
+
+bool o2_sim_memory_draw(struct o2_sim *sim, uint32_t node, uint64_t nob, enum o2_side side,
+			struct o2_sim_memory *m)
+{
+	struct o2_choice *c = sim->choice;
+	enum o2_reg_mode mode = draw_mode(c);
+	uint32_t offset = o2_draw_bool(c, 2, 1) ? (uint32_t)o2_draw(c, PAGE_BYTES - 1) : 0;
+	bool gapped = mode != O2_REG_USER && mode != O2_REG_PHYS && nob >= O2_SIM_PIECES &&
+		      o2_draw_bool(c, mode == O2_REG_FASTREG ? 15 : 3, 1);
+
+	(void)side;
+	return o2_sim_memory_make(sim, node, nob, mode, gapped ? offset % 512 : offset, gapped, m);
 }
 
 /* Where byte k lies in the arena, and how many follow it without a break. */

@@ -166,14 +166,13 @@ static int call(struct o2_sim_op *op)
 				  (uint32_t)op->nob, op->id, NULL, &error);
 }
 
-static void start(struct o2_sim *sim, struct o2_sim_op *op)
+void o2_sim_op_launch(struct o2_sim *sim, struct o2_sim_op *op)
 {
 	struct o2_sim_end *end = op->end;
 	struct o2_sim_end *acting = sim->acting;
 	int code;
 
 	foretell(sim, op);
-	sim->nops++;
 	op->started = true;
 	end->open++;
 	sim->acting = end;
@@ -198,7 +197,8 @@ bool o2_sim_op_start(struct o2_sim *sim, struct o2_sim_end *end)
 	*op = (struct o2_sim_op){.id = sim->nops, .end = end, .since_ms = sim->now_ms};
 	if (!draw(sim, op))
 		return false;
-	start(sim, op);
+	sim->nops++;
+	o2_sim_op_launch(sim, op);
 	return true;
 }
 

@@ -40,7 +40,7 @@ static void see_descriptor(struct o2_sim_op *op, const uint8_t *bytes, uint32_t 
 	op->key_addr = number(bytes, at + O2_DESC_AT_FRAGS + O2_FRAG_AT_ADDR, 8, big);
 }
 
-static void see_request(struct o2_sim_end *from, const uint8_t *bytes, uint8_t type, bool big)
+static uint32_t see_request(struct o2_sim_end *from, const uint8_t *bytes, uint8_t type, bool big)
 {
 	struct o2_sim *sim = from->sim;
 	uint32_t lnet_type = (uint32_t)number(bytes, O2_AT_LNET_HDR + O2_LNET_AT_TYPE, 4, false);
@@ -51,11 +51,12 @@ static void see_request(struct o2_sim_end *from, const uint8_t *bytes, uint8_t t
 
 	/* A request may be seen from inside the call that starts it, when it is the newest of all. */
 	if (op == NULL)
-		return;
+		return O2_SIM_OPS;
 	op->requested = true;
 	op->cookie = number(bytes, O2_AT_PUT_REQ_COOKIE, 8, false);
 	if (type == O2_MSG_GET_REQ)
 		see_descriptor(op, bytes, O2_AT_GET_REQ_DESC, big);
+	return op->id;
 }
 
 static uint32_t see_ack(struct o2_sim_end *from, const uint8_t *bytes, bool big)
@@ -71,16 +72,17 @@ static uint32_t see_ack(struct o2_sim_end *from, const uint8_t *bytes, bool big)
 }
 
 /* PUT_DONE goes the way of its request and has the cookie of the PUT_ACK; the others answer the request. */
-static void see_status(struct o2_sim_end *from, const uint8_t *bytes, uint8_t type, bool big)
+static uint32_t see_status(struct o2_sim_end *from, const uint8_t *bytes, uint8_t type, bool big)
 {
 	uint64_t cookie = number(bytes, O2_AT_COMPLETION_COOKIE, 8, false);
 	bool put_done = type == O2_MSG_PUT_DONE;
 	struct o2_sim_op *op = by_cookie(put_done ? from : from->other, cookie, put_done);
 
 	if (op == NULL)
-		return;
+		return O2_SIM_OPS;
 	op->status_sent = true;
 	op->wire_status = (int32_t)(uint32_t)number(bytes, O2_AT_STATUS, 4, big);
+	return op->id;
 }
 
 static void remember(struct o2_sim_wire *wire, uint8_t type, uint8_t credits, uint32_t op)
@@ -111,11 +113,11 @@ void o2_sim_tap(void *arg, uint32_t from_qp, uint32_t to_qp, const uint8_t *byte
 	credits = bytes[O2_AT_CREDITS];
 	big = bytes[0] == 0x0b;
 	if (type == O2_MSG_PUT_REQ || type == O2_MSG_GET_REQ)
-		see_request(from, bytes, type, big);
+		op = see_request(from, bytes, type, big);
 	else if (type == O2_MSG_PUT_ACK)
 		op = see_ack(from, bytes, big);
 	else if (type == O2_MSG_PUT_NAK || type == O2_MSG_PUT_DONE || type == O2_MSG_GET_DONE)
-		see_status(from, bytes, type, big);
+		op = see_status(from, bytes, type, big);
 	from->wire.messages++;
 	from->wire.credits += credits;
 	from->wire.noops += type == O2_MSG_NOOP;
@@ -136,7 +138,7 @@ void o2_sim_wire_handled(struct o2_sim_end *end, uint32_t count)
 
 		wire->handled_credits += message->credits;
 		/* The deadline of a PUT begins anew with its bytes. */
-		if (message->op < O2_SIM_OPS)
+		if (message->type == O2_MSG_PUT_ACK && message->op < O2_SIM_OPS)
 			end->sim->op[message->op].since_ms = end->sim->now_ms;
 		wire->first = (wire->first + 1) % O2_SIM_ON_THE_WAY;
 		wire->count--;

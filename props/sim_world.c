@@ -295,10 +295,8 @@ static void make_pair(struct o2_sim *sim, struct o2_sim_end *a, struct o2_sim_en
 	destroy_end(sim, b);
 }
 
-void o2_sim_world_open(struct o2_sim *sim)
+static void reset(struct o2_sim *sim)
 {
-	struct o2_loop_counters counters;
-
 	o2_loop_set_option(O2_LOOP_CHECK_PAGES, 0);
 	o2_loop_set_option(O2_LOOP_SCRIBBLE, 1);
 	sim->nnodes = 0;
@@ -312,13 +310,12 @@ void o2_sim_world_open(struct o2_sim *sim)
 	sim->nrunnable = 0;
 	sim->close_inside = false;
 	o2_sim_faults_install(sim);
-	sim->faults = o2_draw_bool(sim->choice, 1, 1);
-	draw_config(sim);
-	if (o2_draw_bool(sim->choice, 4, 1))
-		o2_sim_seen(sim, O2_SIM_SEEN_THREE_NODES), sim->nnodes = 3;
-	else
-		sim->nnodes = 2;
-	sim->small = o2_draw_bool(sim->choice, 7, 1);
+}
+
+static void make(struct o2_sim *sim)
+{
+	struct o2_loop_counters counters;
+
 	open_nodes(sim);
 	o2_loop_get_counters(&counters);
 	sim->rnr_waits = counters.rnr_waits;
@@ -328,6 +325,30 @@ void o2_sim_world_open(struct o2_sim *sim)
 			add_pair(sim, a, b);
 	for (uint32_t i = 0; i < sim->nends && o2_sim_ok(sim); i += 2)
 		make_pair(sim, &sim->end[i], &sim->end[i + 1]);
+}
+
+void o2_sim_world_open(struct o2_sim *sim)
+{
+	reset(sim);
+	sim->faults = o2_draw_bool(sim->choice, 1, 1);
+	draw_config(sim);
+	if (o2_draw_bool(sim->choice, 4, 1))
+		o2_sim_seen(sim, O2_SIM_SEEN_THREE_NODES), sim->nnodes = 3;
+	else
+		sim->nnodes = 2;
+	sim->small = o2_draw_bool(sim->choice, 7, 1);
+	make(sim);
+}
+
+void o2_sim_world_make(struct o2_sim *sim, const struct o2_conn_config *config)
+{
+	reset(sim);
+	sim->faults = false;
+	sim->config = *config;
+	sim->depth = config->queue_depth;
+	sim->nnodes = 2;
+	sim->small = false;
+	make(sim);
 }
 
 /* Every operation has ended, and once; what must be seen at the end of done is counted there. */
@@ -368,4 +389,13 @@ void o2_sim_world_close(struct o2_sim *sim)
 	/* Whatever may be wrong with them goes with this case. */
 	for (uint32_t i = 0; i < O2_SIM_NODES && !o2_sim_ok(sim); i++)
 		close_node(&sim->node[i]);
+}
+
+void o2_sim_world_free(struct o2_sim *sim)
+{
+	for (uint32_t i = 0; i < O2_SIM_NODES; i++) {
+		close_node(&sim->node[i]);
+		free(sim->node[i].shadow);
+		sim->node[i].shadow = NULL;
+	}
 }

@@ -64,6 +64,18 @@ uint32_t o2_loop_cq_entries(struct ibv_cq *ibv)
 	return count;
 }
 
+uint32_t o2_loop_sends_waiting(uint32_t qp_num)
+{
+	const struct o2l_qp *qp;
+	uint32_t count;
+
+	o2l_lock();
+	qp = o2l_index_get(&o2l_fabric.qps, qp_num);
+	count = qp ? qp->sq_count : 0;
+	o2l_unlock();
+	return count;
+}
+
 bool o2_loop_tick(void)
 {
 	bool fired;

@@ -139,6 +139,9 @@ bool o2_loop_admits_write(uint32_t qp_num, uint32_t rkey, uint64_t addr, uint64_
 /* Completions that wait in a queue. */
 uint32_t o2_loop_cq_entries(struct ibv_cq *cq);
 
+/* Work requests of a queue pair that were posted and not executed; 0 if there is no such queue pair. */
+uint32_t o2_loop_sends_waiting(uint32_t qp_num);
+
 /* Move the clock to the next timer and let it fire; false: there is none. */
 bool o2_loop_tick(void);
 

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT */
+#include "lnd/conn_internal.h"
+#include "props/explore_internal.h"
+#include "props/prng.h"
+#include "wire/layout.h"
+
+/*
+ * The canonical state (docs/simulation.md, "Every order"): what may still happen depends on nothing else.
+ * Transmits, messages and completions go by the operation that they belong to, never by address, cookie, key
+ * or number of a slot; and sums over the past are left out.
+ */
+
+static void mix(uint64_t *hash, uint64_t value)
+{
+	*hash = o2_mix64(*hash ^ o2_mix64(value + 0x9e3779b97f4a7c15ull));
+}
+
+/* Whose transmit it is: the operation's number; those of NOOPs are all alike. */
+static uint64_t name_of(const struct o2_tx *tx)
+{
+	return tx->owner == O2_TX_NOOPS ? UINT32_MAX : (uint64_t)tx->owner << 32 | tx->tag;
+}
+
+static uint64_t hash_tx(const struct o2_tx *tx)
+{
+	uint64_t hash = name_of(tx);
+
+	mix(&hash, (uint64_t)tx->list << 32 | (uint64_t)tx->type << 16 | (uint64_t)tx->op << 8 | tx->side);
+	mix(&hash, (uint64_t)tx->silent << 3 | (uint64_t)tx->waiting << 2 | (uint64_t)tx->invalidating << 1 |
+			   tx->gather);
+	mix(&hash, (uint64_t)tx->status);
+	mix(&hash, (uint64_t)tx->nsends << 32 | tx->posted_wrs[0]);
+	mix(&hash, (uint64_t)(uint32_t)tx->fault.code << 32 | (tx->nsends > 1 ? tx->posted_wrs[1] : 0));
+	mix(&hash, tx->nob);
+	mix(&hash, (uint64_t)tx->binding.bound << 32 |
+			   (tx->binding.frd == NULL ? O2_FRD_STATES : tx->binding.frd->key.state));
+	return hash;
+}
+
+/* The order of those that wait matters.  That of active ones does where their requests are still to be
+ * executed, in that order; then so does what is written in their messages. */
+static void mix_transmits(uint64_t *hash, const struct o2_conn *conn, uint32_t waiting)
+{
+	for (uint32_t list = 0; list < O2_TX_LISTS; list++) {
+		const struct o2_tx_head *head = &conn->list[list];
+		uint64_t sum = 0;
+
+		mix(hash, head->count);
+		for (const struct o2_tx *tx = head->first; tx != NULL; tx = tx->next) {
+			uint64_t one = hash_tx(tx);
+
+			if (list == O2_LIST_ACTIVE && waiting > 0)
+				mix(&one, o2_tx_slot_bytes(conn, tx)[O2_AT_CREDITS]);
+			if (list == O2_LIST_ACTIVE && waiting == 0)
+				sum += one;
+			else
+				mix(hash, one);
+		}
+		mix(hash, sum);
+	}
+}
+
+static void mix_numbers(uint64_t *hash, const struct o2_conn *conn)
+{
+	struct o2_conn_view view;
+
+	o2_conn_view(conn, &view);
+	mix(hash, (uint64_t)view.state << 48 | (uint64_t)view.credits << 32 | view.outstanding);
+	mix(hash, (uint64_t)view.reserved << 48 | (uint64_t)view.granted << 32 | view.peer_requests);
+	mix(hash, (uint64_t)view.sends_in_flight << 32 | view.noops_in_flight);
+	mix(hash, (uint64_t)view.puts_accepted << 48 | (uint64_t)view.parked << 32 | view.open);
+	mix(hash, (uint64_t)view.send_wrs << 32 | view.recv_wrs);
+	mix(hash, (uint64_t)conn->empty_noops << 32 | conn->invalidates_in_flight);
+}
+
+/* Its own requests that are complete, in their order. */
+static void mix_sends(uint64_t *hash, const struct o2_conn *conn, const struct o2_explore_queue *queue)
+{
+	mix(hash, queue->count);
+	for (uint32_t i = 0; i < queue->count; i++) {
+		uint64_t id = queue->wc[i].wr_id;
+
+		mix(hash, o2_wr_id_work(id));
+		mix(hash, name_of(&conn->tx[o2_wr_id_index(id)]));
+	}
+}
+
+/* What it has sent and the other end has not handled, in its order. */
+static void mix_messages(uint64_t *hash, const struct o2_sim_wire *wire)
+{
+	mix(hash, wire->count);
+	for (uint32_t i = 0; i < wire->count; i++) {
+		const struct o2_sim_message *message =
+			&wire->on_the_way[(wire->first + i) % O2_SIM_ON_THE_WAY];
+
+		mix(hash, (uint64_t)message->type << 48 | (uint64_t)message->credits << 32 | message->op);
+	}
+}
+
+uint64_t o2_explore_hash(struct o2_explore_world *world)
+{
+	const struct o2_sim *sim = &world->sim;
+	uint64_t hash = 0;
+
+	for (uint32_t e = 0; e < 2; e++) {
+		const struct o2_sim_end *end = &sim->end[e];
+		uint32_t waiting = o2_loop_sends_waiting(end->qp_num);
+
+		mix(&hash, waiting);
+		mix_numbers(&hash, end->conn);
+		mix_transmits(&hash, end->conn, waiting);
+		mix_sends(&hash, end->conn, &world->sends[e]);
+		mix_messages(&hash, &end->wire);
+		mix(&hash, world->next_op[e]);
+	}
+	for (uint32_t i = 0; i < sim->nops; i++) {
+		const struct o2_sim_op *op = &sim->op[i];
+
+		mix(&hash, (uint64_t)op->started << 4 | (uint64_t)op->ended << 3 | (uint64_t)op->matched << 2 |
+				   (uint64_t)op->ended_there << 1 | op->received);
+	}
+	return hash;
+}
+
+bool o2_explore_at_rest(struct o2_explore_world *world)
+{
+	return o2_loop_sends_waiting(world->sim.end[0].qp_num) + o2_loop_sends_waiting(world->sim.end[1].qp_num) ==
+	       0;
+}
