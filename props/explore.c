@@ -15,9 +15,16 @@
 struct node {
 	uint64_t hash;
 	uint32_t parent;
-	uint16_t length; /* events from the start */
-	uint8_t event;	 /* the last of them */
-	uint8_t enabled; /* set of events */
+	uint16_t length;		  /* events from the start */
+	uint8_t event;			  /* the last of them */
+	uint8_t enabled;		  /* set of events */
+	uint64_t next[O2_EXPLORE_EVENTS]; /* hash of the state after each */
+};
+
+/* Another way to a state: by that event from node `from`. */
+struct way {
+	uint32_t from, to;
+	uint8_t event;
 };
 
 struct search {
@@ -26,6 +33,8 @@ struct search {
 	struct o2_report *report;
 	struct node *node;
 	uint32_t nodes, room;
+	struct way *way; /* only where they are verified */
+	uint32_t ways, way_room;
 	uint32_t *slot; /* open hashing: number of the node + 1 */
 	uint32_t slots; /* a power of two */
 };
@@ -94,6 +103,28 @@ static void note_way(struct o2_explore_result *result, const uint8_t *way, uint3
 	result->path[length] = '\0';
 }
 
+static int note_other_way(struct search *s, uint32_t from, uint32_t event, uint32_t to)
+{
+	struct way *way;
+
+	if (!s->world->config->verify)
+		return 0;
+	if (s->ways == s->way_room) {
+		s->way_room = s->way_room == 0 ? 4096 : 2 * s->way_room;
+		way = realloc(s->way, s->way_room * sizeof(*way));
+		if (way == NULL)
+			return -ENOMEM;
+		s->way = way;
+	}
+	s->way[s->ways++] = (struct way){from, to, (uint8_t)event};
+	return 0;
+}
+
+static void differ(struct search *s, const char *what)
+{
+	o2_report_fail(s->report, "explore/hash", "two states with equal hashes differ in %s", what);
+}
+
 /* The world is in a state: note it if it is new.  -ENOMEM. */
 static int arrive(struct search *s, uint32_t parent, uint32_t event, uint32_t length)
 {
@@ -104,10 +135,16 @@ static int arrive(struct search *s, uint32_t parent, uint32_t event, uint32_t le
 
 	if (!make_room(s))
 		return -ENOMEM;
+	if (length > 0)
+		s->node[parent].next[event] = hash;
 	slot = find(s, hash);
-	if (*slot != 0)
-		return 0;
-	s->node[s->nodes] = (struct node){hash, parent, (uint16_t)length, (uint8_t)event, (uint8_t)enabled};
+	if (*slot != 0) {
+		if (s->node[*slot - 1].enabled != enabled)
+			differ(s, "what can happen");
+		return note_other_way(s, parent, event, *slot - 1);
+	}
+	s->node[s->nodes] =
+		(struct node){hash, parent, (uint16_t)length, (uint8_t)event, (uint8_t)enabled, {0}};
 	*slot = ++s->nodes;
 	result->states++;
 	result->longest = length > result->longest ? length : result->longest;
@@ -122,6 +159,13 @@ static int arrive(struct search *s, uint32_t parent, uint32_t event, uint32_t le
 	return 0;
 }
 
+static void go(struct search *s, const uint8_t *way, uint32_t length)
+{
+	o2_explore_open(s->world, s->report);
+	for (uint32_t k = 0; k < length && !s->report->failed; k++)
+		o2_explore_happen(s->world, way[k]);
+}
+
 /* From node i one event on. */
 static int try(struct search *s, uint32_t i, uint32_t event)
 {
@@ -130,9 +174,7 @@ static int try(struct search *s, uint32_t i, uint32_t event)
 	int rc = 0;
 
 	s->result->edges++;
-	o2_explore_open(s->world, s->report);
-	for (uint32_t k = 0; k < length && !s->report->failed; k++)
-		o2_explore_happen(s->world, way[k]);
+	go(s, way, length);
 	if (!s->report->failed)
 		rc = arrive(s, i, event, length);
 	/* Whatever the state: once it is closed, nothing is left, and every operation has ended once. */
@@ -145,7 +187,7 @@ static int try(struct search *s, uint32_t i, uint32_t event)
 static int expand(struct search *s, uint32_t i)
 {
 	const struct o2_explore_config *config = s->world->config;
-	uint32_t most_events = config->most_events > 0 ? config->most_events : O2_EXPLORE_PATH - 1;
+	uint32_t most_events = config->most_events > 0 ? config->most_events : O2_EXPLORE_PATH - 2;
 	int rc = 0;
 
 	if (s->node[i].enabled != 0 && s->node[i].length >= most_events) {
@@ -156,6 +198,30 @@ static int expand(struct search *s, uint32_t i)
 		if (s->node[i].enabled & 1u << event)
 			rc = try(s, i, event);
 	return rc;
+}
+
+/* By each other way to a state, and then by each event that can happen there. */
+static void verify(struct search *s)
+{
+	uint8_t way[O2_EXPLORE_PATH + 1];
+
+	for (uint32_t i = 0; i < s->ways; i++) {
+		const struct node *to = &s->node[s->way[i].to];
+		uint32_t length = way_to(s, s->way[i].from, s->way[i].event, way);
+
+		for (uint32_t event = 0; event < O2_EXPLORE_EVENTS && !s->report->failed; event++) {
+			if (!(to->enabled & 1u << event))
+				continue;
+			way[length] = (uint8_t)event;
+			s->result->verified++;
+			go(s, way, length + 1);
+			if (!s->report->failed && o2_explore_hash(s->world) != to->next[event])
+				differ(s, "what comes next");
+			o2_explore_close(s->world);
+			if (s->report->failed)
+				note_way(s->result, way, length + 1);
+		}
+	}
 }
 
 static int search(struct search *s)
@@ -173,6 +239,8 @@ static int search(struct search *s)
 		}
 		rc = expand(s, i);
 	}
+	if (rc == 0 && s->result->all)
+		verify(s);
 	return rc != 0 ? rc : s->report->failed;
 }
 
@@ -200,6 +268,7 @@ int o2_explore(const struct o2_explore_config *config, struct o2_explore_result 
 		result->all = false;
 	free_world(s.world);
 	free(s.node);
+	free(s.way);
 	free(s.slot);
 	return rc;
 }

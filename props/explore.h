@@ -15,8 +15,8 @@
  * (docs/simulation.md, "Every order").  What is checked in each is what the simulation checks.
  */
 
-#define O2_EXPLORE_OPS	8u
-#define O2_EXPLORE_PATH 1024u /* events of a way, at most */
+#define O2_EXPLORE_OPS	   8u
+#define O2_EXPLORE_PATH	   1024u /* events of a way, at most */
 #define O2_EXPLORE_MAX_NOB 4000u
 
 struct o2_explore_op {
@@ -35,6 +35,12 @@ struct o2_explore_config {
 	 * is executed at once, which commutes with everything else that can happen.
 	 */
 	bool device;
+	bool at_once; /* all operations are started before the first event: fewer states, more traffic */
+	/*
+	 * Whatever way leads to a state, the same must come after it: go from there by each way that the
+	 * search has found, one event on, and compare.  Shows that the hash leaves nothing out.
+	 */
+	bool verify;
 	uint32_t most_events; /* of a way; 0: all there are */
 	uint32_t most_states; /* the search ends there, unfinished; 0: all there are */
 };
@@ -46,6 +52,7 @@ struct o2_explore_result {
 	uint64_t finished; /* states in which nothing can happen any more */
 	uint32_t longest;  /* events on the shortest way to the state that is farthest away */
 	bool all;	   /* there are no more states than these */
+	uint64_t verified; /* events that were tried again from a state, by another way to it */
 	uint64_t rest_sum; /* sum of the hashes of the states at rest: equal for equal sets of them */
 	char path[O2_EXPLORE_PATH + 1]; /* a shortest way to a failure; see o2_explore_replay */
 };

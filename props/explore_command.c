@@ -17,7 +17,7 @@ struct arguments {
 	const char *program;
 	const char *ops, *mutant, *mode, *path;
 	uint32_t version, depth, peer_tx_credits, nob, most_events, most_states;
-	bool device;
+	bool device, at_once, verify;
 };
 
 static void usage(FILE *out)
@@ -25,10 +25,12 @@ static void usage(FILE *out)
 	fprintf(out,
 		"usage: o2props explore [OPTIONS]\n"
 		"\n"
-		"Goes through every state that two ends can get into with a few operations, in every order of\n"
+		"Goes through every state that two ends can get into with a few operations, in every order "
+		"of\n"
 		"events, and checks each (docs/simulation.md, \"Every order\").\n"
 		"\n"
-		"  --ops A,B/C         operations: of one end before the slash, of the other behind it; put, get\n"
+		"  --ops A,B/C         operations: of one end before the slash, of the other behind it; put, "
+		"get\n"
 		"                      and immediate (default put,put,get)\n"
 		"  --version N         1 or 2 (default 2)\n"
 		"  --depth N           queue depth (default: the least, 2, in version 1 3)\n"
@@ -36,6 +38,8 @@ static void usage(FILE *out)
 		"  --mode MODE         registration mode of all memory (default global)\n"
 		"  --bytes N           size of the first operation (default 100)\n"
 		"  --device            the device's work requests are events of their own\n"
+		"  --at-once           all operations are started before the first event\n"
+		"  --verify            go on from each state by every way to it: the same must come\n"
 		"  --most-events N     do not look farther than that from the start\n"
 		"  --most-states N     stop there\n"
 		"  --path EVENTS       go this one way and say what happens: s start, r handle a message, c "
@@ -54,7 +58,7 @@ static int complain(const char *format, const char *text)
 	return O2_PROPS_EXIT_USAGE;
 }
 
-static int set(struct arguments *a, int option, const char *name)
+static void set(struct arguments *a, int option, const char *name)
 {
 	switch (option) {
 	case 'o':
@@ -78,6 +82,12 @@ static int set(struct arguments *a, int option, const char *name)
 	case 'x':
 		a->device = true;
 		break;
+	case 'a':
+		a->at_once = true;
+		break;
+	case 'V':
+		a->verify = true;
+		break;
 	case 'e':
 		a->most_events = (uint32_t)o2_props_number(name, optarg, O2_EXPLORE_PATH - 1);
 		break;
@@ -94,7 +104,6 @@ static int set(struct arguments *a, int option, const char *name)
 		usage(option == 'h' ? stdout : stderr);
 		exit(option == 'h' ? 0 : O2_PROPS_EXIT_USAGE);
 	}
-	return 0;
 }
 
 static void parse(int argc, char **argv, struct arguments *a)
@@ -107,6 +116,8 @@ static void parse(int argc, char **argv, struct arguments *a)
 		{"mode", required_argument, NULL, 'm'},
 		{"bytes", required_argument, NULL, 'b'},
 		{"device", no_argument, NULL, 'x'},
+		{"at-once", no_argument, NULL, 'a'},
+		{"verify", no_argument, NULL, 'V'},
 		{"most-events", required_argument, NULL, 'e'},
 		{"most-states", required_argument, NULL, 's'},
 		{"path", required_argument, NULL, 'w'},
@@ -167,14 +178,15 @@ static int configure(const struct arguments *a, struct o2_explore_config *config
 		.conn = O2_CONN_DEFAULTS,
 		.nob = a->nob,
 		.device = a->device,
+		.at_once = a->at_once,
+		.verify = a->verify,
 		.most_events = a->most_events,
 		.most_states = a->most_states,
 	};
 	if (a->version == 0)
 		return complain("--version must be 1 or 2%s", "");
 	config->conn.version = a->version == 1 ? O2_MSG_VERSION_1 : O2_MSG_VERSION_2;
-	config->conn.queue_depth =
-		a->depth != 0 ? a->depth : o2_min_queue_depth(config->conn.version);
+	config->conn.queue_depth = a->depth != 0 ? a->depth : o2_min_queue_depth(config->conn.version);
 	if (config->conn.queue_depth < o2_min_queue_depth(config->conn.version))
 		return complain("--depth is less than version %s allows", a->version == 1 ? "1" : "2");
 	config->conn.peer_tx_credits = a->peer_tx_credits;
@@ -202,10 +214,10 @@ static void print_report(const struct o2_report *report)
 static void print_replay(const struct arguments *a, const struct o2_explore_config *config, const char *path)
 {
 	printf("  again: %s explore --version %" PRIu32 " --depth %" PRIu32 " --peer-tx-credits %" PRIu32
-	       " --mode %s --bytes %" PRIu32 " --ops %s%s%s%s --path %s\n",
+	       " --mode %s --bytes %" PRIu32 " --ops %s%s%s%s%s --path '%s'\n",
 	       a->program, a->version, config->conn.queue_depth, a->peer_tx_credits, a->mode, a->nob, a->ops,
-	       a->device ? " --device" : "", a->mutant == NULL ? "" : " --mutant ",
-	       a->mutant == NULL ? "" : a->mutant, path);
+	       a->device ? " --device" : "", a->at_once ? " --at-once" : "",
+	       a->mutant == NULL ? "" : " --mutant ", a->mutant == NULL ? "" : a->mutant, path);
 }
 
 static int replay(const struct arguments *a, const struct o2_explore_config *config)
@@ -241,11 +253,12 @@ static int search(const struct arguments *a, const struct o2_explore_config *con
 		fprintf(stderr, "o2props: explore: %s\n", strerror(-rc));
 		return 1;
 	}
-	printf("version %" PRIu32 ", queue depth %" PRIu32 ", %s, %s%s: %" PRIu64 " states (%" PRIu64
+	printf("version %" PRIu32 ", queue depth %" PRIu32 ", %s%s, %s%s: %" PRIu64 " states (%" PRIu64
 	       " with the device at rest, sum 0x%016" PRIx64 "), %" PRIu64 " edges, %" PRIu64
-	       " finished, at most %" PRIu32 " events away; %s; %.1f s\n",
-	       a->version, config->conn.queue_depth, a->ops, a->mode, a->device ? ", device in any order" : "",
-	       result.states, result.at_rest, result.rest_sum, result.edges, result.finished, result.longest,
+	       " finished, at most %" PRIu32 " events away, %" PRIu64 " verified; %s; %.1f s\n",
+	       a->version, config->conn.queue_depth, a->ops, a->at_once ? " at once" : "", a->mode,
+	       a->device ? ", device in any order" : "", result.states, result.at_rest, result.rest_sum,
+	       result.edges, result.finished, result.longest, result.verified,
 	       rc == 1	    ? "failed"
 	       : result.all ? "all states, held"
 			    : "not all states, held so far",

@@ -37,27 +37,50 @@ static uint64_t hash_tx(const struct o2_tx *tx)
 	return hash;
 }
 
-/* The order of those that wait matters.  That of active ones does where their requests are still to be
- * executed, in that order; then so does what is written in their messages. */
+/* Work requests of its last post. */
+static uint32_t last_post(const struct o2_tx *tx)
+{
+	if (tx->invalidating)
+		return 1;
+	return tx->nsends > 0 ? tx->posted_wrs[tx->nsends - 1] : 0;
+}
+
+/*
+ * Active ones stand in the order of their posts: those of the last `waiting` work requests are still to be
+ * executed, in that order, and with the credits that are written in their messages.  The order of the others
+ * means nothing.
+ */
+static void mix_active(uint64_t *hash, const struct o2_conn *conn, uint32_t waiting)
+{
+	uint64_t sum = 0;
+
+	for (const struct o2_tx *tx = conn->list[O2_LIST_ACTIVE].last; tx != NULL; tx = tx->prev) {
+		uint64_t one = hash_tx(tx);
+
+		if (waiting == 0) {
+			sum += one;
+			continue;
+		}
+		mix(hash, one);
+		if (!tx->invalidating)
+			mix(hash, o2_tx_slot_bytes(conn, tx)[O2_AT_CREDITS]);
+		waiting -= last_post(tx) < waiting ? last_post(tx) : waiting;
+	}
+	mix(hash, sum);
+}
+
+/* The order of those that wait for their turn matters. */
 static void mix_transmits(uint64_t *hash, const struct o2_conn *conn, uint32_t waiting)
 {
 	for (uint32_t list = 0; list < O2_TX_LISTS; list++) {
 		const struct o2_tx_head *head = &conn->list[list];
-		uint64_t sum = 0;
 
 		mix(hash, head->count);
-		for (const struct o2_tx *tx = head->first; tx != NULL; tx = tx->next) {
-			uint64_t one = hash_tx(tx);
-
-			if (list == O2_LIST_ACTIVE && waiting > 0)
-				mix(&one, o2_tx_slot_bytes(conn, tx)[O2_AT_CREDITS]);
-			if (list == O2_LIST_ACTIVE && waiting == 0)
-				sum += one;
-			else
-				mix(hash, one);
-		}
-		mix(hash, sum);
+		for (const struct o2_tx *tx = head->first; tx != NULL && list != O2_LIST_ACTIVE;
+		     tx = tx->next)
+			mix(hash, hash_tx(tx));
 	}
+	mix_active(hash, conn, waiting);
 }
 
 static void mix_numbers(uint64_t *hash, const struct o2_conn *conn)
@@ -116,14 +139,16 @@ uint64_t o2_explore_hash(struct o2_explore_world *world)
 	for (uint32_t i = 0; i < sim->nops; i++) {
 		const struct o2_sim_op *op = &sim->op[i];
 
-		mix(&hash, (uint64_t)op->started << 4 | (uint64_t)op->ended << 3 | (uint64_t)op->matched << 2 |
-				   (uint64_t)op->ended_there << 1 | op->received);
+		mix(&hash, (uint64_t)op->started << 4 | (uint64_t)op->ended << 3 |
+				   (uint64_t)op->matched << 2 | (uint64_t)op->ended_there << 1 |
+				   op->received);
 	}
 	return hash;
 }
 
 bool o2_explore_at_rest(struct o2_explore_world *world)
 {
-	return o2_loop_sends_waiting(world->sim.end[0].qp_num) + o2_loop_sends_waiting(world->sim.end[1].qp_num) ==
+	return o2_loop_sends_waiting(world->sim.end[0].qp_num) +
+		       o2_loop_sends_waiting(world->sim.end[1].qp_num) ==
 	       0;
 }

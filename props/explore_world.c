@@ -61,6 +61,9 @@ void o2_explore_open(struct o2_explore_world *world, struct o2_report *report)
 	}
 	if (o2_sim_ok(sim))
 		o2_sim_check(sim);
+	for (uint32_t e = 0; e < 2 && world->config->at_once; e++)
+		while (world->next_op[e] < world->config->nops && o2_sim_ok(sim))
+			o2_explore_happen(world, O2_EXPLORE_START * 2 + e);
 }
 
 void o2_explore_close(struct o2_explore_world *world)
@@ -106,7 +109,8 @@ static void poll(struct o2_explore_world *world, uint32_t e)
 			o2_report_fail(sim->report, "explore/completion",
 				       "end %" PRIu32 ": a work request fails with %s", e,
 				       ibv_wc_status_str(wc.status));
-		if (world->receives[e].count + world->sends[e].count == most || queue->count == O2_EXPLORE_HELD) {
+		if (world->receives[e].count + world->sends[e].count == most ||
+		    queue->count == O2_EXPLORE_HELD) {
 			o2_report_fail(sim->report, "sim/completion-queue",
 				       "end %" PRIu32 ": more than %" PRIu32 " completions", e, most);
 			return;
