@@ -29,6 +29,7 @@ def sections(report):
     found.append(property_section(properties))
     found += [pair_section(row) for row in properties if row.step == "rxe" and row.figures.get("pairs")]
     found.append(model_section([row for row in rows if row.group == "model"]))
+    found.append(orders_section([row for row in rows if row.group == "orders"]))
     found.append(harness_section([row for row in rows if row.group == "harness"]))
     found.append(fuzz_section([row for row in rows if row.group == "fuzz"]))
     return [section for section in found if section.rows]
@@ -59,6 +60,14 @@ def model_section(rows):
         numbers = [count(row.figures["cases"]), f"{sum(map(bool, met))} of {len(met)}"] if met else ["-"] * 2
         lines.append([row.name, *numbers, f"{row.seconds:.0f}", row.verdict])
     return Section(["property, against a model", "cases", "situations met", "seconds", "verdict"], lines)
+
+
+def orders_section(rows):
+    lines = []
+    for row in rows:
+        numbers = [count(row.figures[key]) if key in row.figures else "-" for key in ("searches", "states", "edges")]
+        lines.append([row.name, *numbers, f"{row.seconds:.0f}", row.verdict])
+    return Section(["all states", "searches", "states", "edges", "seconds", "verdict"], lines)
 
 
 def packets(figures):
