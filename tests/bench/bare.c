@@ -2,6 +2,7 @@
 #include "tests/bench/bare.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <stdlib.h>
 
 #include "lnd/conn.h"
@@ -159,6 +160,7 @@ static void deliver(struct o2_bare *bare)
 	int missing = 2;
 
 	while (missing > 0 && bare->failed == 0) {
+		const int before = missing;
 		struct ibv_wc wc;
 
 		for (int i = 0; i < 2 && bare->failed == 0; i++) {
@@ -170,6 +172,8 @@ static void deliver(struct o2_bare *bare)
 			else if (wc.opcode == IBV_WC_RECV)
 				bare->failed = post_receive(&bare->end[i], wc.wr_id);
 		}
+		if (missing == before)
+			sched_yield();
 	}
 }
 

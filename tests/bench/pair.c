@@ -57,13 +57,16 @@ int o2_bench_pair_remap(struct o2_bench_pair *pair, struct o2_error *error)
 
 int o2_bench_pair_progress(struct o2_bench_pair *pair)
 {
+	int handled = 0;
+
 	for (int i = 0; i < 2; i++) {
 		int rc = o2_conn_progress(pair->conn[i]);
 
 		if (rc < 0)
 			return rc;
+		handled += rc;
 	}
-	return 0;
+	return handled;
 }
 
 void o2_bench_describe(const struct o2_bench_pair *pair, int end, enum o2_reg_mode mode, uint64_t offset,

@@ -25,7 +25,7 @@ void o2_bench_pair_close(struct o2_bench_pair *pair);
  * the device, and one segment.  No operation may be open.  Returns 0 or -errno. */
 int o2_bench_pair_remap(struct o2_bench_pair *pair, struct o2_error *error);
 
-/* Completions of both ends.  Returns 0, or the error that one of them was closed with. */
+/* Completions of both ends.  Returns how many, or the error that one of them was closed with. */
 int o2_bench_pair_progress(struct o2_bench_pair *pair);
 
 /* nob bytes of an end's arena from offset on, virtually contiguous; *iov must live as long as *memory. */

@@ -81,14 +81,14 @@ static int measure(struct bench *bench, const char *name, enum o2_reg_mode mode,
 
 	bench->mode = mode;
 	bench->done = 0;
-	while (rc == 0 && bench->done < puts && bench->failed == 0) {
-		while (rc == 0 && started < puts && bench->open < DEPTH)
+	while (rc >= 0 && bench->done < puts && bench->failed == 0) {
+		while (rc >= 0 && started < puts && bench->open < DEPTH)
 			rc = start_put(bench, started++, &hdr, error);
-		if (rc == 0)
+		if (rc >= 0)
 			rc = o2_bench_pair_progress(&bench->pair);
 	}
-	if (rc != 0 || bench->failed != 0)
-		return rc != 0 ? rc : bench->failed;
+	if (rc < 0 || bench->failed != 0)
+		return rc < 0 ? rc : bench->failed;
 	printf("%s %.2f\n", name, (double)puts / (o2_bench_seconds() - start));
 	fflush(stdout);
 	return 0;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,9 @@
 /*
  * Round trips, a PUT and then a GET of the same 64 KiB, one at a time, in every registration mode, beside a
  * bare loop that posts the same SENDs and WRITEs (tests/bench/bare.h):
+ *
+ * Both let others run while there is nothing to do: soft-RoCE works in threads of the kernel, and where there
+ * is one processor a loop that only polls would keep it from them.
  *
  *   round_trips DEVICE DEVICE GID_INDEX TRIPS
  *
@@ -66,9 +70,12 @@ static int transfer(struct bench *bench, enum o2_lnet_type type, struct o2_error
 		rc = o2_conn_put(conn, &hdr, &memory, NULL, error);
 	else
 		rc = o2_conn_get(conn, &hdr, &memory, NULL, error);
-	while (rc == 0 && bench->failed == 0 && bench->ended < 2)
+	while (rc >= 0 && bench->failed == 0 && bench->ended < 2) {
 		rc = o2_bench_pair_progress(&bench->pair);
-	return rc != 0 ? rc : bench->failed;
+		if (rc == 0)
+			sched_yield();
+	}
+	return rc < 0 ? rc : bench->failed;
 }
 
 static int run_trips(struct bench *bench, uint32_t trips, struct o2_error *error)
