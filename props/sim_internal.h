@@ -214,8 +214,7 @@ struct o2_sim {
 /* sim_memory.c */
 
 /* Draw nob bytes of memory for one side, on pages of its own.  False: the arena is full. */
-bool o2_sim_memory_draw(struct o2_sim *sim, uint32_t node, uint64_t nob, enum o2_side side,
-			struct o2_sim_memory *memory);
+bool o2_sim_memory_draw(struct o2_sim *sim, uint32_t node, uint64_t nob, struct o2_sim_memory *memory);
 /* The same, as it is said here. */
 bool o2_sim_memory_make(struct o2_sim *sim, uint32_t node, uint64_t nob, enum o2_reg_mode mode,
 			uint32_t offset, bool gapped, struct o2_sim_memory *memory);

@@ -75,8 +75,7 @@ bool o2_sim_memory_make(struct o2_sim *sim, uint32_t node, uint64_t nob, enum o2
 	return true;
 }
 
-bool o2_sim_memory_draw(struct o2_sim *sim, uint32_t node, uint64_t nob, enum o2_side side,
-			struct o2_sim_memory *m)
+bool o2_sim_memory_draw(struct o2_sim *sim, uint32_t node, uint64_t nob, struct o2_sim_memory *m)
 {
 	struct o2_choice *c = sim->choice;
 	enum o2_reg_mode mode = draw_mode(c);
@@ -84,7 +83,6 @@ bool o2_sim_memory_draw(struct o2_sim *sim, uint32_t node, uint64_t nob, enum o2
 	bool gapped = mode != O2_REG_USER && mode != O2_REG_PHYS && nob >= O2_SIM_PIECES &&
 		      o2_draw_bool(c, mode == O2_REG_FASTREG ? 15 : 3, 1);
 
-	(void)side;
 	return o2_sim_memory_make(sim, node, nob, mode, gapped ? offset % 512 : offset, gapped, m);
 }
 

@@ -116,7 +116,7 @@ static bool draw_immediate(struct o2_sim *sim, struct o2_sim_op *op)
 	op->nob = draw_nob(sim, true);
 	if (op->lnet_type == O2_LNET_GET || op->lnet_type == O2_LNET_ACK)
 		op->nob = 0;
-	if (!o2_sim_memory_draw(sim, op->end->node, op->nob, O2_SOURCE, &op->ours))
+	if (!o2_sim_memory_draw(sim, op->end->node, op->nob, &op->ours))
 		return false;
 	op->as_bytes = !op->ours.gapped && o2_draw_bool(sim->choice, 1, 1);
 	return true;
@@ -136,9 +136,8 @@ static bool draw(struct o2_sim *sim, struct o2_sim_op *op)
 							       : O2_LNET_GET;
 	op->nob = draw_nob(sim, false);
 	draw_verdict(sim, op);
-	return o2_sim_memory_draw(sim, op->end->node, op->nob, put ? O2_SOURCE : O2_SINK, &op->ours) &&
-	       (op->wanted == 0 || o2_sim_memory_draw(sim, op->end->other->node, op->wanted,
-						      put ? O2_SINK : O2_SOURCE, &op->theirs));
+	return o2_sim_memory_draw(sim, op->end->node, op->nob, &op->ours) &&
+	       (op->wanted == 0 || o2_sim_memory_draw(sim, op->end->other->node, op->wanted, &op->theirs));
 }
 
 /* --- starting */
