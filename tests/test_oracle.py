@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 """`o2ref check`: what agrees, what differs and is named, what misbehaves, and what comes out.
 
-usage: test_oracle.py [DIRECTORY]
-DIRECTORY: of o2ref, o2props and the implementations of tests/oracle; else build/.  Last line "N passed, N failed".
+usage: test_oracle.py [DIRECTORY [NAME]...]
+DIRECTORY: of o2ref, o2props and the implementations of tests/oracle; else build/.  NAME: of tests, as unittest takes them.  Last line "N passed, N failed".
 """
 
 import json
@@ -105,7 +105,7 @@ class Differences(unittest.TestCase):
     def test_each_defect_is_named_with_a_small_case(self):
         for defect, (check, most) in DEFECTS.items():
             with self.subTest(defect):
-                document = result("--cases", 40000, MUTANTS, expect=DIFFER, env={"O2_MUTANT": defect})
+                document = result("--cases", 15000, MUTANTS, expect=DIFFER, env={"O2_MUTANT": defect})
                 self.assertIn(check, findings(document))
                 self.assertLessEqual(findings(document)[check]["shrunk"]["to_bytes"], most)
 
@@ -406,7 +406,7 @@ class Reports(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    program = unittest.main(argv=[sys.argv[0]], exit=False)
+    program = unittest.main(argv=[sys.argv[0], *sys.argv[2:]], exit=False)
     bad = len(program.result.failures) + len(program.result.errors)
     print(f"{program.result.testsRun - bad} passed, {bad} failed")
     sys.exit(1 if bad else 0)
