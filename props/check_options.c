@@ -11,8 +11,10 @@
 
 #define DEFAULT_CASES	   20000u
 #define DEFAULT_TIMEOUT_MS 1000u
+#define DEFAULT_GROWTH_MIB 768u /* sanitizers keep a quarter of a GiB of what was freed */
 #define DEFAULT_SHRINK	   2000u
 #define MAX_TIMEOUT_MS	   600000u
+#define MAX_GROWTH_MIB	   (1u << 20)
 #define MAX_SHRINK	   1000000u
 
 enum {
@@ -29,6 +31,7 @@ enum {
 	OPTION_CASE,
 	OPTION_CHOICES,
 	OPTION_TIMEOUT,
+	OPTION_GROWTH,
 	OPTION_SHRINK,
 	OPTION_OUT,
 	OPTION_JSON,
@@ -55,6 +58,7 @@ static const struct option long_options[] = {
 	{"case", required_argument, NULL, OPTION_CASE},
 	{"choices", required_argument, NULL, OPTION_CHOICES},
 	{"timeout-ms", required_argument, NULL, OPTION_TIMEOUT},
+	{"growth-mib", required_argument, NULL, OPTION_GROWTH},
 	{"shrink", required_argument, NULL, OPTION_SHRINK},
 	{"out", required_argument, NULL, OPTION_OUT},
 	{"json", required_argument, NULL, OPTION_JSON},
@@ -97,6 +101,7 @@ void o2_check_usage(const struct o2_check_arguments *a, FILE *out)
 	      "  --choices S:HEX    the case of stage S with these choices and no other: what a finding's "
 	      "replay has\n"
 	      "  --timeout-ms N     for one answer (default 1000)\n"
+	      "  --growth-mib N     a program may grow by so much after its first answers (default 768)\n"
 	      "what counts:\n"
 	      "  --profile P        strict (default), or kernel: what public trees do where the reference "
 	      "is\n"
@@ -203,6 +208,7 @@ static int number_option(struct o2_check_arguments *a, int option, const char *t
 	uint64_t value = 0;
 	int rc = parse_number(a, text,
 			      option == OPTION_TIMEOUT	? MAX_TIMEOUT_MS
+			      : option == OPTION_GROWTH ? MAX_GROWTH_MIB
 			      : option == OPTION_SHRINK ? MAX_SHRINK
 							: UINT64_MAX,
 			      &value);
@@ -215,6 +221,8 @@ static int number_option(struct o2_check_arguments *a, int option, const char *t
 		a->options.first = value;
 	else if (option == OPTION_TIMEOUT)
 		a->host.timeout_ms = (uint32_t)value;
+	else if (option == OPTION_GROWTH)
+		a->host.growth_mib = (uint32_t)value;
 	else
 		a->options.shrink_calls = (uint32_t)value;
 	if (rc == 0 && option == OPTION_TIMEOUT && value == 0)
@@ -282,6 +290,7 @@ static int take_option(struct o2_check_arguments *a, int option, char **argv)
 	case OPTION_SEED:
 	case OPTION_FIRST:
 	case OPTION_TIMEOUT:
+	case OPTION_GROWTH:
 	case OPTION_SHRINK:
 		return number_option(a, option, optarg);
 	case OPTION_SECONDS:
@@ -320,9 +329,10 @@ int o2_check_parse(const char *name, int argc, char **argv, struct o2_check_argu
 	bool bounded = false;
 	int option, rc;
 
-	*a = (struct o2_check_arguments){.name = name,
-					 .options = {.seed = 1, .shrink_calls = DEFAULT_SHRINK},
-					 .host = {.timeout_ms = DEFAULT_TIMEOUT_MS}};
+	*a = (struct o2_check_arguments){
+		.name = name,
+		.options = {.seed = 1, .shrink_calls = DEFAULT_SHRINK},
+		.host = {.timeout_ms = DEFAULT_TIMEOUT_MS, .growth_mib = DEFAULT_GROWTH_MIB}};
 	for (uint32_t i = 0; i < O2_STAGES; i++)
 		a->options.stage[i] = true;
 	rc = parse_color(a, "auto");

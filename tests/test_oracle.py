@@ -188,6 +188,12 @@ class Programs(unittest.TestCase):
                                   3, "--", sys.executable, TALKER, mistake, expect=DIFFER)
                 self.assertIn(check, findings(document))
 
+    def test_a_program_that_grows_is_a_finding(self):
+        arguments = ("--cases", 1200, "--no-corpus", "--stage", "sg_build", "--shrink", 3, "--growth-mib", 20, "--",
+                     sys.executable, TALKER)
+        self.assertIn("protocol/memory", findings(result(*arguments, "grow", expect=DIFFER)))
+        self.assertNotIn("protocol/memory", findings(result(*arguments, "refuse-all", expect=DIFFER)))
+
     def test_selftest_says_what_is_wrong(self):
         for mistake, (_, words) in self.MISTAKES.items():
             if words is None:

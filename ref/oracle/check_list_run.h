@@ -25,5 +25,5 @@ O2_CHECK(PROTOCOL_FORM, "protocol/form", MUST, MUST,
 	 "The answer is the output form of the stage that was asked, version 1.")
 O2_CHECK(PROTOCOL_FIELD, "protocol/field", MUST, MUST, "Each member of the answer is what the form says.")
 O2_CHECK(PROTOCOL_MEMORY, "protocol/memory", MUST, MUST,
-	 "The process does not grow without end: less than 256 MiB over what it had after its first "
-	 "answers.")
+	 "The process does not grow without end: by less than 768 MiB (--growth-mib) over what it had after "
+	 "its first answers.")

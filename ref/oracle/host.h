@@ -19,6 +19,7 @@
 
 struct o2_host_options {
 	uint32_t timeout_ms; /* for one answer */
+	uint32_t growth_mib; /* a program may grow by so much after its first answers */
 };
 
 /* Gets each answer, in the order of the questions; it must not ask.  index: of the question in its batch. */

@@ -18,7 +18,6 @@
 
 #define EXIT_NOT_IMPLEMENTED 89
 #define READ_BYTES	     (64u << 10)
-#define GROWTH_BYTES	     (UINT64_C(256) << 20) /* over what it had after WARM_BATCHES */
 #define WARM_BATCHES	     16u
 #define START_FACTOR	     10u
 #define NOISE_BYTES	     (1u << 20) /* of standard error that are kept */
@@ -270,7 +269,7 @@ static void look_at_memory(struct program *program)
 	bytes = resident_bytes(program->child.pid);
 	if (program->batches == WARM_BATCHES)
 		program->warm_bytes = bytes;
-	if (bytes <= program->warm_bytes + GROWTH_BYTES)
+	if (bytes <= program->warm_bytes + ((uint64_t)program->host.options.growth_mib << 20))
 		return;
 	program->answer.conduct.check = O2_CHECK_PROTOCOL_MEMORY;
 	snprintf(program->answer.conduct.text, sizeof(program->answer.conduct.text),

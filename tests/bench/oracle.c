@@ -20,6 +20,7 @@
 
 #define SEED	   1u
 #define TIMEOUT_MS 10000u
+#define GROWTH_MIB 1024u
 #define BATCH	   4 /* rounds between two looks at the clock */
 
 static struct {
@@ -112,7 +113,7 @@ static void measure(enum o2_stage stage, uint64_t min_ns)
 
 int main(int argc, char **argv)
 {
-	const struct o2_host_options options = {.timeout_ms = TIMEOUT_MS};
+	const struct o2_host_options options = {.timeout_ms = TIMEOUT_MS, .growth_mib = GROWTH_MIB};
 	char *words[2] = {NULL, NULL};
 	char text[256];
 	uint64_t min_ns;

@@ -13,6 +13,7 @@ import sys
 import time
 
 MISTAKE = sys.argv[1]
+KEPT = []
 OUT = io.BufferedWriter(io.FileIO(1, "wb", closefd=False), 1 << 16)
 
 
@@ -72,6 +73,8 @@ def main():
             break
         request = json.loads(read(struct.unpack("<I", head)[0]))
         form = answer(request)
+        if MISTAKE == "grow":
+            KEPT.append(bytearray(os.urandom(1 << 16)))
         if MISTAKE == "crash":
             os.abort()
         if MISTAKE == "exit":
