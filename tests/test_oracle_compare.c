@@ -245,6 +245,73 @@ static void test_encoded_messages(void **state)
 		expect(O2_STAGE_MSG_ENCODE, rows[i].check, rows[i].change);
 }
 
+/*
+ * Under profile kernel what public trees admit may be admitted, what they refuse may not, and words are a
+ * matter of `should`; what happens to bytes is held as under profile strict.
+ */
+static void test_the_kernel_profile(void **state)
+{
+	uint32_t admitted = 0, failed = 0, words = 0, bytes = 0;
+
+	(void)state;
+	w->comparison.profile = O2_PROFILE_KERNEL;
+	for (uint64_t index = 0; index < CASES; index++) {
+		enum o2_check_id rule;
+
+		if (!draw(O2_STAGE_MSG_DECODE, index))
+			continue;
+		if (IS_RESULT) {
+			MSG.ibm_srcstamp++;
+			o2_compare(&w->comparison, &w->asked, &w->expected, &w->found);
+			assert_true(has(O2_CHECK_WIRE_DECODE_SRCSTAMP));
+			bytes++;
+			continue;
+		}
+		rule = o2_check_find(w->expected.refusal.name);
+		w->found.refusal.error = 1;
+		o2_compare(&w->comparison, &w->asked, &w->expected, &w->found);
+		for (uint32_t i = 0; i < w->comparison.count; i++, words++)
+			assert_int_equal(o2_check_severity(w->comparison.item[i].check, O2_PROFILE_KERNEL),
+					 O2_CHECK_SHOULD);
+		admit();
+		o2_compare(&w->comparison, &w->asked, &w->expected, &w->found);
+		if (o2_check_severity(rule, O2_PROFILE_KERNEL) == O2_CHECK_OFF) {
+			assert_int_equal(w->comparison.count, 0);
+			admitted++;
+		} else {
+			assert_true(has(rule));
+			failed++;
+		}
+	}
+	assert_true(admitted > 100 && failed > 100 && words > 100 && bytes > 100);
+}
+
+/* A message that only passes by the other flavour, or by tolerance, may be refused there. */
+static void test_flavours_in_the_kernel_profile(void **state)
+{
+	uint32_t passed = 0, failed = 0;
+
+	(void)state;
+	w->comparison.profile = O2_PROFILE_KERNEL;
+	for (uint64_t index = 0; index < CASES; index++) {
+		enum o2_cksum_flavour flavour;
+
+		if (!draw(O2_STAGE_MSG_DECODE, index) || !IS_RESULT)
+			continue;
+		flavour = MSG.cksum_flavour;
+		refuse();
+		o2_compare(&w->comparison, &w->asked, &w->expected, &w->found);
+		if (flavour == O2_CKSUM_SIGNED || flavour == O2_CKSUM_UNVERIFIED) {
+			assert_int_equal(w->comparison.count, 0);
+			passed++;
+		} else {
+			assert_int_equal(w->comparison.count, 1);
+			failed++;
+		}
+	}
+	assert_true(passed > 100 && failed > 100);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -253,6 +320,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_words_of_refusals, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_decoded_messages, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_encoded_messages, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_the_kernel_profile, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_flavours_in_the_kernel_profile, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
