@@ -19,12 +19,15 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "ci" / "vm"))
 
 import guide  # noqa: E402
+from o2vm.common import CannotRun  # noqa: E402
+from o2vm.suite import mirror  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[1]
 BASE = ROOT / "build" / "clean-root"
-SUITE, MIRROR = "bookworm", "http://deb.debian.org/debian"
+SUITE = "bookworm"
 USER = "1000:1000"
 EXIT_CANNOT_RUN = 77
 # A machine has /proc; in the root it is there for as long as one command runs.
@@ -32,10 +35,6 @@ INSIDE = ("unshare", "--mount", "sh", "-c",
           'mount -t proc proc "$0/proc" && user=$1 && shift && exec chroot --userspec="$user" "$0" env -i '
           '--chdir=/home/porter PATH=/usr/bin:/bin HOME=/home/porter LANG=C.UTF-8 "$@"')
 APT = ("apt-get", "-q", "-y", "--no-install-recommends")
-
-
-class CannotRun(Exception):
-    """Why there can be no clean root here."""
 
 
 def run(*command, **options):
@@ -60,7 +59,7 @@ def make_base():
         raise CannotRun("debootstrap is not installed")
     shutil.rmtree(BASE, ignore_errors=True)
     BASE.mkdir(parents=True)
-    done = run("debootstrap", "--variant=minbase", SUITE, BASE / "root", MIRROR)
+    done = run("debootstrap", "--variant=minbase", SUITE, BASE / "root", mirror())
     if done.returncode != 0:
         raise CannotRun(f"debootstrap: {done.stdout.splitlines()[-1] if done.stdout else done.returncode}")
     # How this machine reaches its mirrors holds for the root as well.
