@@ -107,12 +107,15 @@ static void learn(struct o2_peer *peer, const struct o2_reject_verdict *verdict)
 	if (verdict->incarnation != 0)
 		peer->incarnation = verdict->incarnation;
 	if (o2_mutant(FORGET_NEGOTIATED)) {
-		o2_mutant_differs(peer->queue_depth != verdict->offer.queue_depth ||
-				  peer->max_frags != verdict->offer.max_frags);
+		o2_mutant_differs(peer->queue_depth > verdict->offer.queue_depth ||
+				  peer->max_frags > verdict->offer.max_frags);
 		return;
 	}
-	peer->queue_depth = verdict->offer.queue_depth;
-	peer->max_frags = verdict->offer.max_frags;
+	/* An attempt from before the last reject may be refused for another reason: its figures are old. */
+	if (peer->queue_depth > verdict->offer.queue_depth)
+		peer->queue_depth = verdict->offer.queue_depth;
+	if (peer->max_frags > verdict->offer.max_frags)
+		peer->max_frags = verdict->offer.max_frags;
 }
 
 void o2_node_on_reject(struct o2_link *link, const struct o2_cm_event *event)
