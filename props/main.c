@@ -18,6 +18,7 @@
 #include "props/hostile_command.h"
 #include "props/hostile_random.h"
 #include "props/keys.h"
+#include "props/nodes.h"
 #include "props/options.h"
 #include "props/pools.h"
 #include "props/property.h"
@@ -169,6 +170,7 @@ static struct o2_property device_free(size_t i)
 #ifdef O2_PROPS_IN_PROCESS
 	static struct o2_sim_run sim;
 	static struct o2_hostile_run hostile;
+	static struct o2_nodes_run nodes;
 #endif
 
 	switch (i) {
@@ -187,6 +189,8 @@ static struct o2_property device_free(size_t i)
 		return o2_sim_property(&sim);
 	case 6:
 		return o2_hostile_property(&hostile);
+	case 7:
+		return o2_nodes_property(&nodes);
 #endif
 	default:
 		return (struct o2_property){0};

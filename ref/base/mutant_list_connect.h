@@ -4,7 +4,8 @@
 
 /*
  * Deliberate defects in how connections are made, in the form of mutant_list.h: what an established
- * connection does is right.  tests/test_node_mutants.c has a meeting of two nodes for each.
+ * connection does is right.  Property nodes kills each; tests/test_node_mutants.c has a meeting of two nodes
+ * for each.
  */
 #define O2_MUTANTS_OF_CONNECT(X)                                                                 \
 	X(FORGET_NEGOTIATED, "forget-negotiated", "connect", "LU-3322",                          \
