@@ -149,7 +149,9 @@ static void draw_segment(struct o2_choice *c, uint32_t page_bytes, bool dense, b
 	segment->addr = 0x10000000 + o2_draw(c, UINT8_MAX) * page_bytes;
 	if (o2_draw_bool(c, 63, 1)) /* the last pages of all addresses */
 		segment->addr = 0 - (1 + o2_draw(c, 3)) * page_bytes;
-	segment->length = page_bytes * (1 + (uint32_t)o2_draw_bool(c, 7, 1) * (uint32_t)o2_draw(c, 3));
+	segment->length = page_bytes;
+	if (o2_draw_bool(c, 7, 1))
+		segment->length += page_bytes * (uint32_t)o2_draw(c, 3);
 	if (shape == 1) {
 		segment->addr += o2_draw(c, page_bytes - 1);
 		segment->length = 1 + (uint32_t)o2_draw(c, page_bytes * UINT64_C(2));

@@ -122,7 +122,9 @@ static void draw_step(struct o2_choice *c, const struct o2_hostile_run *run, str
 		step->spoil_value = o2_draw(c, UINT64_MAX);
 		break;
 	case O2_HOSTILE_WRITE:
-		step->offset = (int32_t)o2_draw_range(c, 0, 12000) - (o2_draw_bool(c, 3, 1) ? 4 : 0);
+		step->offset = (int32_t)o2_draw_range(c, 0, 12000);
+		if (o2_draw_bool(c, 3, 1))
+			step->offset -= 4;
 		step->nob = (uint32_t)o2_draw_range(c, 1, 4096);
 		step->key_wrong = o2_draw_bool(c, 5, 1);
 		break;
@@ -326,6 +328,8 @@ static void count_end(struct o2_hostile_run *run)
 static bool begin(struct o2_hostile_run *run, struct o2_choice *c)
 {
 	struct o2_conn_config config = O2_CONN_DEFAULTS;
+	enum o2_reg_mode mode;
+	uint64_t nob;
 
 	config.queue_depth = (uint32_t)o2_draw_range(c, 2, 8);
 	config.max_frags = (uint32_t)o2_draw_range(c, 4, 12);
@@ -342,7 +346,10 @@ static bool begin(struct o2_hostile_run *run, struct o2_choice *c)
 	}
 	if (o2_hostile_meet(&run->h, &config) != 0)
 		return false;
-	o2_victim_serves(&run->h, o2_draw_bool(c, 4, 1) ? 0 : o2_draw_range(c, 1, 5500), draw_mode(c));
+	/* One after the other: a compiler may take the arguments of a call in any order. */
+	nob = o2_draw_bool(c, 4, 1) ? 0 : o2_draw_range(c, 1, 5500);
+	mode = draw_mode(c);
+	o2_victim_serves(&run->h, nob, mode);
 	return true;
 }
 

@@ -31,7 +31,7 @@ static int check_nid(uint64_t nid, bool any_lnd, unsigned int first_rule, struct
 	};
 	const enum o2_nid_fault fault = o2_nid_check(nid, any_lnd);
 
-	if (fault == O2_NID_GOOD || !o2_wire_breaks(first_rule + fault, true))
+	if (!o2_wire_breaks(first_rule + fault, fault != O2_NID_GOOD))
 		return 0;
 	return o2_wire_refuse(error, first_rule + fault, O2_NO_INDEX, nid, limits[fault]);
 }
