@@ -138,6 +138,8 @@ static void draw_segment(struct o2_choice *c, uint32_t page_bytes, bool dense, b
 {
 	static const uint32_t shapes[] = {20, 8, 4, 2, 1};
 	const size_t shape = dense ? 0 : o2_draw_weighted(c, shapes, many ? 2 : 5);
+	uint32_t more;
+	bool merged;
 
 	if (dense && end % page_bytes != 0) {
 		/* Only where the addresses go on is there no gap. */
@@ -149,9 +151,9 @@ static void draw_segment(struct o2_choice *c, uint32_t page_bytes, bool dense, b
 	segment->addr = 0x10000000 + o2_draw(c, UINT8_MAX) * page_bytes;
 	if (o2_draw_bool(c, 63, 1)) /* the last pages of all addresses */
 		segment->addr = 0 - (1 + o2_draw(c, 3)) * page_bytes;
-	segment->length = page_bytes;
-	if (o2_draw_bool(c, 7, 1))
-		segment->length += page_bytes * (uint32_t)o2_draw(c, 3);
+	merged = o2_draw_bool(c, 7, 1);
+	more = (uint32_t)o2_draw(c, 3);
+	segment->length = page_bytes * (merged ? 1 + more : 1);
 	if (shape == 1) {
 		segment->addr += o2_draw(c, page_bytes - 1);
 		segment->length = 1 + (uint32_t)o2_draw(c, page_bytes * UINT64_C(2));
