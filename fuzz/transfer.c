@@ -9,9 +9,6 @@
  * finding replays there (docs/fuzzing.md).
  */
 
-/* Large transfers cost a thousand small ones and show nothing that 16 pages do not; o2props moves them. */
-#define LARGEST_BYTES (16u * O2_SCENARIO_PAGE_BYTES)
-
 static struct o2_transfer_run *open_once(void)
 {
 	static struct o2_transfer_run run;

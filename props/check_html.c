@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "props/check.h"
+#include "props/markup.h"
 
 /* A result as one page without scripts or other files: what to attach to a review. */
 
@@ -29,31 +30,9 @@ static uint64_t number_of(const json_t *object, const char *key)
 	return (uint64_t)json_integer_value(json_object_get(object, key));
 }
 
-static void escape(const char *text, size_t length, FILE *out)
-{
-	for (size_t i = 0; i < length; i++) {
-		switch (text[i]) {
-		case '<':
-			fputs("&lt;", out);
-			break;
-		case '>':
-			fputs("&gt;", out);
-			break;
-		case '&':
-			fputs("&amp;", out);
-			break;
-		case '"':
-			fputs("&quot;", out);
-			break;
-		default:
-			fputc(text[i], out);
-		}
-	}
-}
-
 static void put(const char *text, FILE *out)
 {
-	escape(text, strlen(text), out);
+	o2_markup_text(text, strlen(text), out);
 }
 
 /* The answer, decoded, one member a line. */
@@ -98,7 +77,7 @@ static void put_side(const char *title, const char *text, const char *other, boo
 			same_lines ? n != m || memcmp(text, beside, n) != 0 : !has_line(other, text, n);
 
 		fputs(differs ? "<span class=\"mark\">" : "", out);
-		escape(text, n, out);
+		o2_markup_text(text, n, out);
 		fputs(differs ? "</span>\n" : "\n", out);
 		text += n + (text[n] == '\n');
 		beside += m + (beside[m] == '\n');

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "props/check_options.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "base/plain.h"
 
 #define DEFAULT_CASES	   20000u
 #define DEFAULT_TIMEOUT_MS 1000u
@@ -134,10 +135,7 @@ int o2_check_complain(const struct o2_check_arguments *a, const char *format, ..
 	va_start(arguments, format);
 	vsnprintf(text, sizeof(text), format, arguments);
 	va_end(arguments);
-	/* One line, and nothing that a terminal would obey: what it says may come from outside. */
-	for (char *c = text; *c != '\0'; c++)
-		if (iscntrl((unsigned char)*c))
-			*c = '?';
+	o2_make_plain(text);
 	fprintf(stderr, "%s: check: %s\n", a->name, text);
 	return O2_CHECK_EXIT_USAGE;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "props/explain.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
 #include <stdarg.h>
@@ -9,6 +8,7 @@
 #include <string.h>
 
 #include "base/mutant.h"
+#include "base/plain.h"
 #include "props/case_file.h"
 #include "props/scenario_io.h"
 
@@ -37,9 +37,7 @@ static int complain(const struct arguments *a, const char *format, ...)
 	va_start(arguments, format);
 	vsnprintf(text, sizeof(text), format, arguments);
 	va_end(arguments);
-	for (char *c = text; *c != '\0'; c++)
-		if (iscntrl((unsigned char)*c))
-			*c = '?';
+	o2_make_plain(text);
 	fprintf(stderr, "%s: %s\n", a->program, text);
 	return EXIT_USAGE;
 }

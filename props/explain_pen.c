@@ -2,6 +2,9 @@
 #include "props/explain_pen.h"
 
 #include <stdarg.h>
+#include <string.h>
+
+#include "props/markup.h"
 
 /* Bytes that do not move, beside the buffer or beyond what moves. */
 #define IDLE "#e4e4e4"
@@ -23,16 +26,7 @@ void o2_pen_text(const struct o2_pen *pen, double x, double y, const char *class
 	vsnprintf(words, sizeof(words), format, arguments);
 	va_end(arguments);
 	fprintf(pen->out, "<text x=\"%.1f\" y=\"%.1f\" class=\"%s\">", x, y, class);
-	for (const char *c = words; *c != '\0'; c++) {
-		if (*c == '<')
-			fputs("&lt;", pen->out);
-		else if (*c == '>')
-			fputs("&gt;", pen->out);
-		else if (*c == '&')
-			fputs("&amp;", pen->out);
-		else
-			fputc(*c, pen->out);
-	}
+	o2_markup_text(words, strlen(words), pen->out);
 	fputs("</text>\n", pen->out);
 }
 

@@ -427,15 +427,5 @@ struct o2_property o2_hostile_property(struct o2_hostile_run *run)
 		.line = o2_tally_line,
 	};
 
-	if (run != NULL) {
-		run->tally.situation = situations;
-		run->tally.situations = SITUATIONS;
-		run->tally.enough_cases = ENOUGH;
-	}
-	return (struct o2_property){
-		.ops = &ops,
-		.context = run,
-		.counters = run == NULL ? NULL : &run->tally,
-		.counters_bytes = sizeof(run->tally),
-	};
+	return o2_tally_property(&ops, run == NULL ? NULL : &run->tally, situations, SITUATIONS, ENOUGH);
 }

@@ -395,15 +395,5 @@ struct o2_property o2_keys_property(struct o2_keys_run *run)
 		.line = o2_tally_line,
 	};
 
-	if (run != NULL) {
-		run->tally.situation = situations;
-		run->tally.situations = SITUATIONS;
-		run->tally.enough_cases = 10000;
-	}
-	return (struct o2_property){
-		.ops = &ops,
-		.context = run,
-		.counters = run == NULL ? NULL : &run->tally,
-		.counters_bytes = sizeof(struct o2_tally),
-	};
+	return o2_tally_property(&ops, run == NULL ? NULL : &run->tally, situations, SITUATIONS, 10000);
 }

@@ -161,15 +161,6 @@ struct o2_property o2_nodes_property(struct o2_nodes_run *run)
 		.line = o2_tally_line,
 	};
 
-	if (run != NULL) {
-		run->tally.situation = situations;
-		run->tally.situations = O2_NODES_SITUATIONS;
-		run->tally.enough_cases = 200;
-	}
-	return (struct o2_property){
-		.ops = &ops,
-		.context = run,
-		.counters = run == NULL ? NULL : &run->tally,
-		.counters_bytes = sizeof(struct o2_tally),
-	};
+	return o2_tally_property(&ops, run == NULL ? NULL : &run->tally, situations, O2_NODES_SITUATIONS,
+				 200);
 }

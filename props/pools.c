@@ -365,15 +365,6 @@ struct o2_property o2_pools_property(struct o2_pools_run *run)
 		.line = o2_tally_line,
 	};
 
-	if (run != NULL) {
-		run->tally.situation = situations;
-		run->tally.situations = O2_POOL_SITUATIONS;
-		run->tally.enough_cases = 5000;
-	}
-	return (struct o2_property){
-		.ops = &ops,
-		.context = run,
-		.counters = run == NULL ? NULL : &run->tally,
-		.counters_bytes = sizeof(struct o2_tally),
-	};
+	return o2_tally_property(&ops, run == NULL ? NULL : &run->tally, situations, O2_POOL_SITUATIONS,
+				 5000);
 }

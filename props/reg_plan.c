@@ -171,15 +171,5 @@ struct o2_property o2_plan_property(struct o2_plan_run *run)
 		.line = o2_tally_line,
 	};
 
-	if (run != NULL) {
-		run->tally.situation = situations;
-		run->tally.situations = SITUATIONS;
-		run->tally.enough_cases = 50000;
-	}
-	return (struct o2_property){
-		.ops = &ops,
-		.context = run,
-		.counters = run == NULL ? NULL : &run->tally,
-		.counters_bytes = sizeof(struct o2_tally),
-	};
+	return o2_tally_property(&ops, run == NULL ? NULL : &run->tally, situations, SITUATIONS, 50000);
 }

@@ -166,15 +166,5 @@ struct o2_property o2_sim_property(struct o2_sim_run *run)
 		.line = line,
 	};
 
-	if (run != NULL) {
-		run->tally.situation = situations;
-		run->tally.situations = O2_SIM_SITUATIONS;
-		run->tally.enough_cases = 5000;
-	}
-	return (struct o2_property){
-		.ops = &ops,
-		.context = run,
-		.counters = run == NULL ? NULL : &run->tally,
-		.counters_bytes = sizeof(struct o2_tally),
-	};
+	return o2_tally_property(&ops, run == NULL ? NULL : &run->tally, situations, O2_SIM_SITUATIONS, 5000);
 }

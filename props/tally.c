@@ -4,6 +4,23 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+struct o2_property o2_tally_property(const struct o2_property_ops *ops, struct o2_tally *tally,
+				     const struct o2_tally_row *situation, uint32_t situations,
+				     uint64_t enough_cases)
+{
+	if (tally != NULL) {
+		tally->situation = situation;
+		tally->situations = situations;
+		tally->enough_cases = enough_cases;
+	}
+	return (struct o2_property){
+		.ops = ops,
+		.context = tally,
+		.counters = tally,
+		.counters_bytes = sizeof(*tally),
+	};
+}
+
 void o2_tally_result(const void *context, const struct o2_run_options *options, json_t *result)
 {
 	const struct o2_tally *tally = context;

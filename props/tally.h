@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "props/run.h"
+#include "props/property.h"
 
 /*
  * Counted situations, for properties that need no device: how often each occurred, and which must have
@@ -30,6 +30,14 @@ struct o2_tally {
 	uint64_t cases;
 	uint64_t seen[O2_TALLY_MAX];
 };
+
+/*
+ * The property of a run whose first member is this tally, NULL: to speak of the property without a run.
+ * situation and enough_cases: as in the tally.
+ */
+struct o2_property o2_tally_property(const struct o2_property_ops *ops, struct o2_tally *tally,
+				     const struct o2_tally_row *situation, uint32_t situations,
+				     uint64_t enough_cases);
 
 /* The members "cases" and "situations" of a result. */
 void o2_tally_result(const void *tally, const struct o2_run_options *options, json_t *result);

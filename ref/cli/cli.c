@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/cli.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -9,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/limits.h"
+#include "base/plain.h"
 
 /* One line, and nothing that a terminal would obey: names and JSON come from outside. */
 static void complain(const char *format, va_list arguments)
@@ -16,9 +16,7 @@ static void complain(const char *format, va_list arguments)
 	char text[1024];
 
 	vsnprintf(text, sizeof(text), format, arguments);
-	for (char *c = text; *c != '\0'; c++)
-		if (iscntrl((unsigned char)*c))
-			*c = '?';
+	o2_make_plain(text);
 	fprintf(stderr, "o2ref: %s", text);
 }
 
