@@ -16,14 +16,15 @@ import sys
 import time
 
 MIB = 1 << 20
-# Writes in flight: as many as ours, and perftest's default.
-WRITE_BW = {"ib_write_bw": 8, "ib_write_bw -t 128": 128}
+PAGE = 4096
+# Writes in flight, and their size: as ours are, perftest's default, and what mode global posts where no two pages are neighbours.
+WRITE_BW = {"ib_write_bw": (8, MIB), "ib_write_bw -t 128": (128, MIB), "ib_write_bw -s 4096": (2048, PAGE)}
 FIRST_PORT = 18515
 
 
-def write_bw(port, depth, iterations):
+def write_bw(port, depth, size, iterations):
     """One run of perftest between the two devices; MiB/s on average."""
-    common = ["ib_write_bw", "-x", os.environ["O2REF_GID_INDEX"], "-s", str(MIB), "-n", str(iterations), "-p", str(port),
+    common = ["ib_write_bw", "-x", os.environ["O2REF_GID_INDEX"], "-s", str(size), "-n", str(iterations), "-p", str(port),
               "-F", "-t", str(depth)]
     server = subprocess.Popen(common + ["-d", os.environ["O2REF_RXE_B"]], stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, text=True)
@@ -39,7 +40,7 @@ def write_bw(port, depth, iterations):
     finally:
         server.terminate()
         server.communicate()
-    line = re.search(rf"^\s*{MIB}\s+\d+\s+([\d.]+)\s+([\d.]+)", client.stdout, re.M)
+    line = re.search(rf"^\s*{size}\s+\d+\s+([\d.]+)\s+([\d.]+)", client.stdout, re.M)
     if line is None:
         sys.exit(f"ib_write_bw failed:\n{client.stdout}")
     return float(line.group(2))
@@ -56,8 +57,8 @@ def main():
     build, rounds, puts, trips = sys.argv[1], *map(int, sys.argv[2:5])
     bandwidth, round_trips, port = {}, {}, FIRST_PORT
     for turn in range(rounds):
-        for name, depth in WRITE_BW.items():
-            bandwidth.setdefault(name, []).append(write_bw(port, depth, puts))
+        for name, (depth, size) in WRITE_BW.items():
+            bandwidth.setdefault(name, []).append(write_bw(port, depth, size, puts * MIB // size))
             port += 1
         for mode, figure in ours(f"{build}/put_bandwidth", puts):
             bandwidth.setdefault(mode, []).append(float(figure))
