@@ -99,6 +99,8 @@ static inline const char *env_or(const char *name, const char *otherwise)
 	return value != NULL ? value : otherwise;
 }
 
+static bool side_events; /* interfaces that are opened from now on have a completion channel */
+
 static inline struct o2_ni_config side_config(bool first, enum o2_dma_kind kind, uint64_t base)
 {
 	return (struct o2_ni_config){
@@ -112,6 +114,7 @@ static inline struct o2_ni_config side_config(bool first, enum o2_dma_kind kind,
 		.dma_base = base,
 		.arena_pages = PAIR_PAGES,
 		.sizes = {.tx_size = 8, .reg_size = 2},
+		.events = side_events,
 	};
 }
 

@@ -2,6 +2,8 @@
 #ifndef O2_TEST_NODE_H
 #define O2_TEST_NODE_H
 
+#include <poll.h>
+
 #include "tests/test_lnd_pair.h"
 
 #include "lnd/cm_loop.h"
@@ -133,6 +135,14 @@ static inline void seat_start(struct seat *seat)
 		show_error("o2_node_create", &error);
 		fail();
 	}
+}
+
+/* Would a loop that sleeps be woken? */
+static inline bool seat_readable(const struct seat *seat)
+{
+	struct pollfd fd = {.fd = o2_ni_fd(&seat->side.ni), .events = POLLIN};
+
+	return poll(&fd, 1, 0) == 1;
 }
 
 /* Nodes with these configurations; NULL: the usual one. */

@@ -216,6 +216,13 @@ void o2_conn_clock(struct o2_conn *conn, uint64_t now_ms);
  */
 int o2_conn_progress(struct o2_conn *conn);
 
+/*
+ * Before a loop sleeps on o2_ni_fd: ask to be woken by the next completion, then handle what came before the
+ * device knew.  Returns what o2_conn_progress does, 0 if the loop may sleep; -EOPNOTSUPP: the interface has
+ * no events.  A device that refuses closes the connection with -EIO.
+ */
+int o2_conn_arm(struct o2_conn *conn);
+
 enum o2_conn_state o2_conn_get_state(const struct o2_conn *conn);
 
 /* Why the connection closed: rule, work-completion status and side; code 0 while it has not. */

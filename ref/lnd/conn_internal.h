@@ -127,6 +127,7 @@ struct o2_conn {
 	struct o2_conn_address self;
 	struct o2_conn_peer peer;
 	struct ibv_cq *cq;
+	bool armed; /* the next completion makes o2_ni_fd readable, or has done so */
 	struct ibv_qp *qp;
 
 	struct o2_credits credits;

@@ -2,6 +2,7 @@
 #include "lnd/ni.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 
 #include "lnd/ni_pools.h"
@@ -60,6 +61,21 @@ static int check_port(struct o2_ni *ni, struct o2_error *error)
 		return o2_refuse(error, -EADDRNOTAVAIL, "ni/gid-empty", "gid_index", O2_NO_INDEX,
 				 ni->config.gid_index, (uint64_t)attr.gid_tbl_len);
 	return 0;
+}
+
+/* Never a call that waits: taking events ends when there is none. */
+static int open_channel(struct o2_ni *ni, struct o2_error *error)
+{
+	int flags;
+
+	errno = 0;
+	ni->channel = ibv_create_comp_channel(ni->context);
+	if (ni->channel == NULL)
+		return o2_refuse(error, errno_or(ENOMEM), "ni/channel", "channel", O2_NO_INDEX, 0, 0);
+	flags = fcntl(ni->channel->fd, F_GETFL);
+	if (flags >= 0 && fcntl(ni->channel->fd, F_SETFL, flags | O_NONBLOCK) == 0)
+		return 0;
+	return o2_refuse(error, errno_or(EIO), "ni/channel", "fd", O2_NO_INDEX, (uint64_t)ni->channel->fd, 0);
 }
 
 static uint32_t value_or(uint32_t value, uint32_t otherwise)
@@ -162,6 +178,8 @@ int o2_ni_open(const struct o2_ni_config *config, struct o2_ni *ni, struct o2_er
 		if (ni->pd == NULL)
 			rc = o2_refuse(error, errno_or(ENOMEM), "ni/alloc-pd", "pd", O2_NO_INDEX, 0, 0);
 	}
+	if (rc == 0 && config->events)
+		rc = open_channel(ni, error);
 	if (rc == 0)
 		rc = o2_arena_create(config->arena_pages, &ni->arena, error);
 	if (rc == 0)
@@ -176,10 +194,13 @@ void o2_ni_close(struct o2_ni *ni)
 	o2_ni_close_tx_sets(ni);
 	o2_reg_domain_close(&ni->domain);
 	o2_arena_destroy(&ni->arena);
+	if (ni->channel != NULL)
+		ibv_destroy_comp_channel(ni->channel);
 	if (ni->pd != NULL)
 		ibv_dealloc_pd(ni->pd);
 	if (ni->context != NULL)
 		ibv_close_device(ni->context);
+	ni->channel = NULL;
 	ni->pd = NULL;
 	ni->context = NULL;
 }

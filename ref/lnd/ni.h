@@ -35,6 +35,8 @@ struct o2_ni_config {
 	uint32_t max_pools;	    /* per pool set, or 0 for no cap */
 	bool fmr_cache_off;	    /* the tunable fmr_cache, which is on by default */
 
+	bool events; /* a loop wants to sleep until there are completions: o2_ni_fd */
+
 	/* Registration.  caps: what may be used, as far as the device can; NULL for all of that. */
 	const struct o2_reg_caps *caps;
 	struct o2_reg_policy policy;	  /* for transfers that name no mode */
@@ -45,6 +47,7 @@ struct o2_ni {
 	struct o2_ni_config config; /* without the pointers; tunables and sizes as they came out */
 	struct ibv_context *context;
 	struct ibv_pd *pd;
+	struct ibv_comp_channel *channel; /* of all its completion queues; NULL without config.events */
 	enum ibv_mtu mtu;
 	union ibv_gid gid;
 	struct o2_arena arena;
@@ -71,6 +74,20 @@ void o2_ni_close(struct o2_ni *ni);
 
 /* The time, by which pools grow and go.  What is before an earlier one is ignored. */
 void o2_ni_clock(struct o2_ni *ni, uint64_t now_ms);
+
+/*
+ * A descriptor for poll(2): readable when a connection of this interface that was armed (o2_conn_arm,
+ * o2_node_arm) may have completions.  -1: the interface was opened without events.  It is the interface's,
+ * and is not to be read.  Source: docs/transport.md, "Sleeping"; ibv_create_comp_channel(3).
+ */
+int o2_ni_fd(const struct o2_ni *ni);
+
+/*
+ * Take away what has made o2_ni_fd readable; the connections that it was about are no longer armed.
+ * o2_node_arm does it.  Returns how many events there were; -EOPNOTSUPP without events; another -errno when
+ * the device has failed.
+ */
+int o2_ni_take_events(struct o2_ni *ni);
 
 /*
  * Change how the domain's addresses look (another kind or base) without opening the device again; no binding

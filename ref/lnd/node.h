@@ -115,6 +115,14 @@ void o2_node_clock(struct o2_node *node, uint64_t now_ms);
 /* The thin loop: handle all completions that are there, of all connections.  Returns how many. */
 int o2_node_progress(struct o2_node *node);
 
+/*
+ * The last call before a loop sleeps on o2_ni_fd and on the connection manager's descriptor: arms all
+ * connections.  Returns 0: the loop may sleep, until the next clock at the latest.  More: something has
+ * happened or is due now, so go round once more.  -EOPNOTSUPP: the interface has no events; another -errno:
+ * the device has failed, and nothing will wake the loop.
+ */
+int o2_node_arm(struct o2_node *node);
+
 /* Attempts that are due are started and what has ended is freed; clock and progress do it as well. */
 void o2_node_work(struct o2_node *node);
 

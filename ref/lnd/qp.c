@@ -20,7 +20,7 @@ static int create_queues(struct o2_conn *conn, struct o2_error *error)
 	int code;
 
 	errno = 0;
-	conn->cq = ibv_create_cq(conn->ni->context, (int)cqe, NULL, NULL, 0);
+	conn->cq = ibv_create_cq(conn->ni->context, (int)cqe, conn, conn->ni->channel, 0);
 	if (conn->cq == NULL)
 		return o2_refuse(error, errno != 0 ? -errno : -EIO, "conn/create-cq", "cqe", O2_NO_INDEX, cqe,
 				 0);

@@ -131,3 +131,8 @@ int o2_endpoint_progress(struct o2_endpoint *endpoint)
 {
 	return o2_node_progress(endpoint->node);
 }
+
+int o2_endpoint_arm(struct o2_endpoint *endpoint)
+{
+	return o2_node_arm(endpoint->node);
+}

@@ -9,8 +9,8 @@
 #include "lnet/lnet.h"
 
 /*
- * A whole peer: LNet's place over a node of o2iblnd.  It is driven as the node is, by o2_endpoint_clock and
- * o2_endpoint_progress (and by the connection manager's own loop), and used as LNet is.
+ * A whole peer: LNet's place over a node of o2iblnd.  It is driven as the node is, by o2_endpoint_clock,
+ * o2_endpoint_progress and o2_endpoint_arm (and by the connection manager's own loop), and used as LNet is.
  * Source: docs/peer.md, "The layers".
  */
 
@@ -36,5 +36,8 @@ void o2_endpoint_clock(struct o2_endpoint *endpoint, uint64_t now_ms);
 
 /* Returns how many completions were handled. */
 int o2_endpoint_progress(struct o2_endpoint *endpoint);
+
+/* Before a loop sleeps: o2_node_arm. */
+int o2_endpoint_arm(struct o2_endpoint *endpoint);
 
 #endif

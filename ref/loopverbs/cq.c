@@ -181,8 +181,14 @@ int o2l_poll_cq(struct ibv_cq *ibv, int num_entries, struct ibv_wc *wc)
 int o2l_req_notify_cq(struct ibv_cq *ibv, int solicited_only)
 {
 	struct o2l_cq *cq = O2L_CONTAINER(ibv, struct o2l_cq, ibv);
+	int fault;
 
 	o2l_lock();
+	fault = o2l_fault(O2_LOOP_CALL_POLL, 0);
+	if (fault) {
+		o2l_unlock();
+		return fault;
+	}
 	if (!solicited_only)
 		cq->armed = O2L_ARMED_ANY;
 	else if (cq->armed == O2L_NOT_ARMED)

@@ -107,8 +107,8 @@ enum o2_loop_call {
 	O2_LOOP_CALL_REGISTER,	/* a region */
 	O2_LOOP_CALL_MAKE,	/* a completion queue, a queue pair, a window */
 	O2_LOOP_CALL_MODIFY,	/* a queue pair */
-	O2_LOOP_CALL_POLL,
-	O2_LOOP_CALL_EXECUTE, /* a work request by the device */
+	O2_LOOP_CALL_POLL,	/* a completion queue, or a request to be told of its next completion */
+	O2_LOOP_CALL_EXECUTE,	/* a work request by the device */
 	O2_LOOP_CALLS,
 };
 

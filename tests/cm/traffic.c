@@ -7,11 +7,14 @@
 #include <poll.h>
 #include <sched.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #define SHOWN 20u  /* connections of whose end it says why */
-#define IDLE  200u /* rounds in which nothing happens before the process sleeps for a moment */
+#define IDLE  200u /* rounds in which nothing happens before the process sleeps */
+
+#define CLOCK_EVERY_MS 250
 
 /* Over a bad network a connection may make no progress any more; this ends it. */
 #define TIMEOUT_MS 6000u
@@ -165,6 +168,7 @@ int traffic_open(struct traffic *traffic, const struct traffic_options *options)
 		.nid = TRAFFIC_NID(options->address),
 		.dma_kind = O2_DMA_VIRTUAL,
 		.arena_pages = TRAFFIC_SLOTS * TRAFFIC_SLOT_PAGES,
+		.events = true,
 	};
 	struct timespec now;
 	struct o2_error error;
@@ -194,10 +198,26 @@ void traffic_close(struct traffic *traffic)
 	o2_ni_close(&traffic->ni);
 }
 
-/* Whatever happens, for a moment. */
+/* Until something happens, a signal comes, or the clock is to be told.  A lost device ends the process. */
+static void sleep_a_while(struct traffic *traffic)
+{
+	struct pollfd fds[] = {
+		{.fd = o2_cm_rdma_fd(traffic->cm), .events = POLLIN},
+		{.fd = o2_ni_fd(&traffic->ni), .events = POLLIN},
+	};
+	int rc = o2_node_arm(traffic->node);
+
+	if (rc < 0) {
+		fprintf(stderr, "node_traffic: the device is lost: %s\n", strerror(-rc));
+		exit(1);
+	}
+	if (rc == 0)
+		poll(fds, sizeof(fds) / sizeof(fds[0]), CLOCK_EVERY_MS);
+}
+
+/* Whatever happens; when nothing has for some rounds, it sleeps. */
 static void step(struct traffic *traffic, uint32_t *idle)
 {
-	struct pollfd wait = {.fd = o2_cm_rdma_fd(traffic->cm), .events = POLLIN};
 	int handled = o2_cm_rdma_progress(traffic->cm);
 
 	handled = (handled > 0 ? handled : 0) + o2_node_progress(traffic->node);
@@ -207,7 +227,7 @@ static void step(struct traffic *traffic, uint32_t *idle)
 	else if (++*idle < IDLE)
 		sched_yield();
 	else
-		poll(&wait, 1, 1);
+		sleep_a_while(traffic);
 }
 
 /* Start operation `number`; if that fails, it has ended. */

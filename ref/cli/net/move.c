@@ -219,7 +219,7 @@ static void move_all(struct mover *mover)
 				start(mover, lane);
 			busy += lane->state != LANE_IDLE;
 		}
-		if (!o2_net_session_step(&mover->session))
+		if (!o2_net_session_step(&mover->session, UINT64_MAX))
 			return;
 		o2_net_report_progress(&mover->report, options, o2_net_now_ns());
 	} while (o2_net_stop == 0 && (busy > 0 || (mover->next < options->count && !mover->giving_up)));

@@ -8,6 +8,7 @@
 #include "cli/net/options.h"
 #include "lnd/cm.h"
 #include "lnd/ni.h"
+#include "lnet/endpoint.h"
 
 /*
  * What a command runs on: an interface, and a connection manager for it.  There are two of these, in two
@@ -31,7 +32,10 @@ void o2_net_network_close(struct o2_net_network *network);
 /* Hand out the connection manager's events.  Returns how many, or -errno: the device is lost. */
 int o2_net_network_progress(struct o2_net_network *network, uint64_t now_ms);
 
-/* There is nothing to do: wait for a moment. */
-void o2_net_network_wait(struct o2_net_network *network);
+/*
+ * There is nothing to do for the endpoint: sleep until there is, until a signal comes, or for so long at
+ * most.  Returns 0, or -errno: the device is lost.
+ */
+int o2_net_network_sleep(struct o2_net_network *network, struct o2_endpoint *endpoint, uint64_t sleep_ns);
 
 #endif

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include <errno.h>
 #include <poll.h>
 #include <string.h>
 
@@ -8,9 +9,6 @@
 #include "cli/net/session.h"
 #include "lnd/cm_rdma.h"
 #include "wire/nid.h"
-
-/* How long completions may go unnoticed when nothing happens. */
-#define WAIT_MS 1
 
 bool o2_net_network_open(struct o2_net_options *options, uint32_t arena_pages, struct o2_net_network *network)
 {
@@ -24,6 +22,7 @@ bool o2_net_network_open(struct o2_net_options *options, uint32_t arena_pages, s
 	if (options->nid == 0)
 		options->nid = o2_nid_make(O2_LND_O2IB, o2_nid_network(options->peer), device.address);
 	config = o2_net_ni_config(options->nid, device.name, device.gid_index, arena_pages);
+	config.events = true;
 	if (o2_ni_open(&config, &network->ni, &error) != 0) {
 		o2_net_complain_error(device.name, &error);
 		return false;
@@ -47,9 +46,18 @@ int o2_net_network_progress(struct o2_net_network *network, uint64_t now_ms)
 	return o2_cm_rdma_progress(network->cm);
 }
 
-void o2_net_network_wait(struct o2_net_network *network)
+int o2_net_network_sleep(struct o2_net_network *network, struct o2_endpoint *endpoint, uint64_t sleep_ns)
 {
-	struct pollfd fd = {.fd = o2_cm_rdma_fd(network->cm), .events = POLLIN};
+	struct pollfd fds[] = {
+		{.fd = o2_cm_rdma_fd(network->cm), .events = POLLIN},
+		{.fd = o2_ni_fd(&network->ni), .events = POLLIN},
+	};
+	const struct timespec sleep = o2_net_timespec(sleep_ns);
+	int rc = o2_endpoint_arm(endpoint);
 
-	poll(&fd, 1, WAIT_MS);
+	if (rc != 0)
+		return rc < 0 ? rc : 0;
+	if (ppoll(fds, sizeof(fds) / sizeof(fds[0]), &sleep, NULL) < 0 && errno != EINTR)
+		return -errno;
+	return 0;
 }

@@ -96,7 +96,7 @@ static bool ping(struct pinger *pinger)
 		return false;
 	}
 	while (pinger->waiting && o2_net_stop == 0)
-		if (!o2_net_session_step(&pinger->session))
+		if (!o2_net_session_step(&pinger->session, UINT64_MAX))
 			return false;
 	return !pinger->waiting && conclude(pinger);
 }
@@ -108,7 +108,7 @@ static void ping_all(struct pinger *pinger)
 	pinger->report.started_ns = o2_net_now_ns();
 	while (ping(pinger) && pinger->number < pinger->options->count)
 		while (o2_net_stop == 0 && o2_net_now_ns() - pinger->started_ns < interval_ns)
-			if (!o2_net_session_step(&pinger->session))
+			if (!o2_net_session_step(&pinger->session, pinger->started_ns + interval_ns))
 				return;
 }
 

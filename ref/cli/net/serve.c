@@ -125,7 +125,7 @@ static int serve(struct server *server)
 	announce(server->options);
 	server->report.started_ns = o2_net_now_ns();
 	while (o2_net_stop == 0 && !finished(server)) {
-		if (!o2_net_session_step(&server->session)) {
+		if (!o2_net_session_step(&server->session, UINT64_MAX)) {
 			status = O2_CLI_REFUSED;
 			break;
 		}

@@ -3,24 +3,32 @@
 
 #include <sched.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "cli/cli.h"
 #include "wire/nid.h"
 
-#define CLOCK_EVERY_MS 100u
-#define SPINS	       2000u /* rounds without work before the processor is given up for longer */
+#define SPINS	       2000u /* rounds without work before it sleeps */
 #define MAX_RESOLVE_MS 5000u
 #define NS_PER_US      1000u
 #define NS_PER_MS      1000000u
+#define NS_PER_S       1000000000u
+#define CLOCK_EVERY_NS (250u * NS_PER_MS)
 
 uint64_t o2_net_now_ns(void)
 {
 	struct timespec now;
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+	return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
+}
+
+struct timespec o2_net_timespec(uint64_t duration_ns)
+{
+	return (struct timespec){
+		.tv_sec = (time_t)(duration_ns / NS_PER_S),
+		.tv_nsec = (long)(duration_ns % NS_PER_S),
+	};
 }
 
 static uint64_t wall_ns(void)
@@ -28,7 +36,7 @@ static uint64_t wall_ns(void)
 	struct timespec now;
 
 	clock_gettime(CLOCK_REALTIME, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+	return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
 }
 
 struct o2_ni_config o2_net_ni_config(uint64_t nid, const char *device, uint8_t gid_index,
@@ -85,13 +93,13 @@ void o2_net_complain_error(const char *what, const struct o2_error *error)
 
 static uint64_t tick(struct o2_net_session *session)
 {
-	const uint64_t now_ms = o2_net_now_ns() / NS_PER_MS;
+	const uint64_t now_ns = o2_net_now_ns();
 
-	if (now_ms >= session->next_clock_ms) {
-		o2_endpoint_clock(&session->endpoint, now_ms);
-		session->next_clock_ms = now_ms + CLOCK_EVERY_MS;
+	if (now_ns >= session->next_clock_ns) {
+		o2_endpoint_clock(&session->endpoint, now_ns / NS_PER_MS);
+		session->next_clock_ns = now_ns + CLOCK_EVERY_NS;
 	}
-	return now_ms;
+	return now_ns;
 }
 
 int o2_net_session_open(struct o2_net_options *options, uint32_t pages, const struct o2_lnet_ops *ops,
@@ -129,21 +137,36 @@ const struct o2_transfer_fault *o2_net_fault(const struct o2_net_session *sessio
 	return result->fault != NULL ? result->fault : &session->endpoint.fault;
 }
 
-bool o2_net_session_step(struct o2_net_session *session)
+static bool lost(int code)
 {
-	const uint64_t now_ms = tick(session);
-	int events, completions;
+	if (code < 0)
+		o2_cli_complain("the device is lost: %s", strerror(-code));
+	return code < 0;
+}
 
-	completions = o2_endpoint_progress(&session->endpoint);
-	events = o2_net_network_progress(&session->network, now_ms);
-	if (events < 0) {
-		o2_cli_complain("the device is lost: %s", strerror(-events));
+/* A signal that comes just before the sleep is seen by the next clock at the latest. */
+static int sleep_until(struct o2_net_session *session, uint64_t until_ns)
+{
+	const uint64_t wake_ns = until_ns < session->next_clock_ns ? until_ns : session->next_clock_ns;
+	const uint64_t now_ns = o2_net_now_ns();
+
+	return wake_ns > now_ns
+		       ? o2_net_network_sleep(&session->network, &session->endpoint, wake_ns - now_ns)
+		       : 0;
+}
+
+bool o2_net_session_step(struct o2_net_session *session, uint64_t until_ns)
+{
+	const uint64_t now_ns = tick(session);
+	int completions = o2_endpoint_progress(&session->endpoint);
+	int events = o2_net_network_progress(&session->network, now_ns / NS_PER_MS);
+
+	if (lost(events))
 		return false;
-	}
 	session->idle = completions + events > 0 ? 0 : session->idle + 1;
 	if (session->idle > SPINS)
-		o2_net_network_wait(&session->network);
-	else if (session->idle > 0)
+		return !lost(sleep_until(session, until_ns));
+	if (session->idle > 0)
 		sched_yield();
 	return true;
 }

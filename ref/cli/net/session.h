@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <time.h>
 
 #include "cli/net/memory.h"
 #include "cli/net/network.h"
@@ -18,11 +19,13 @@ struct o2_net_session {
 	struct o2_net_network network;
 	struct o2_endpoint endpoint;
 	uint64_t idle; /* steps in a row without anything to do */
-	uint64_t next_clock_ms;
+	uint64_t next_clock_ns;
 };
 
 /* Time since some start, that never goes back. */
 uint64_t o2_net_now_ns(void);
+
+struct timespec o2_net_timespec(uint64_t duration_ns);
 
 struct o2_ni_config o2_net_ni_config(uint64_t nid, const char *device, uint8_t gid_index,
 				     uint32_t arena_pages);
@@ -44,8 +47,12 @@ void o2_net_session_close(struct o2_net_session *session);
 const struct o2_transfer_fault *o2_net_fault(const struct o2_net_session *session,
 					     const struct o2_lnet_result *result);
 
-/* One round: completions, the connection manager's events, the time.  Waits a moment if nothing happens. */
-bool o2_net_session_step(struct o2_net_session *session);
+/*
+ * One round: completions, the connection manager's events, the time.  When nothing has happened for a while
+ * it sleeps until something does, at most until until_ns (of o2_net_now_ns) or the next clock.  Returns
+ * false, and has complained, when the device is lost.
+ */
+bool o2_net_session_step(struct o2_net_session *session, uint64_t until_ns);
 
 /*
  * Offer serve's memory on an endpoint, filled with the seed's bytes.  memory: one for each offer.  Returns
