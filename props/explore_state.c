@@ -83,6 +83,19 @@ static void mix_transmits(uint64_t *hash, const struct o2_conn *conn, uint32_t w
 	mix_active(hash, conn, waiting);
 }
 
+/* How far the peer is from showing that it has handled the last NOOPs, where that is ever asked. */
+static void mix_noops(uint64_t *hash, const struct o2_credits *credits)
+{
+	if (3 * credits->high_water > credits->queue_depth)
+		return;
+	for (uint64_t i = 0; i < O2_OOB_MESSAGES && i < credits->giving_noops; i++) {
+		uint64_t last = (credits->giving_noops - 1 - i) % O2_OOB_MESSAGES;
+		uint64_t given = credits->credits_sent - credits->given_before[last];
+
+		mix(hash, credits->granted < given ? 0 : credits->granted - given + 1);
+	}
+}
+
 static void mix_numbers(uint64_t *hash, const struct o2_conn *conn)
 {
 	struct o2_conn_view view;
@@ -94,6 +107,7 @@ static void mix_numbers(uint64_t *hash, const struct o2_conn *conn)
 	mix(hash, (uint64_t)view.puts_accepted << 48 | (uint64_t)view.parked << 32 | view.open);
 	mix(hash, (uint64_t)view.send_wrs << 32 | view.recv_wrs);
 	mix(hash, (uint64_t)conn->empty_noops << 32 | conn->invalidates_in_flight);
+	mix_noops(hash, &conn->credits);
 }
 
 /* Its own requests that are complete, in their order. */

@@ -43,6 +43,21 @@ static void check_direction(struct o2_sim *sim, const struct o2_sim_end *a, cons
 		     vb->credit_messages_handled + depth);
 }
 
+/* NOOPs with a high-water mark of credits that the other end has not handled. */
+static uint32_t giving_noops(const struct o2_sim_end *end)
+{
+	const struct o2_sim_wire *wire = &end->wire;
+	uint32_t count = 0;
+
+	for (uint32_t k = 0; k < wire->count; k++) {
+		const struct o2_sim_message *message =
+			&wire->on_the_way[(wire->first + k) % O2_SIM_ON_THE_WAY];
+
+		count += message->type == O2_MSG_NOOP && message->credits >= end->view.high_water;
+	}
+	return count;
+}
+
 /* Queues hold what they were made for, whatever becomes of the connection. */
 static void check_queues(struct o2_sim *sim, const struct o2_sim_end *end)
 {
@@ -59,6 +74,8 @@ static void check_queues(struct o2_sim *sim, const struct o2_sim_end *end)
 		fail(sim, "sim/concurrent-sends", end, view->sends_in_flight, view->concurrent_sends);
 	if (view->noops_in_flight > 2 && view->version == O2_MSG_VERSION_2)
 		fail(sim, "sim/noops-in-flight", end, view->noops_in_flight, 2);
+	if (giving_noops(end) > 2 && view->version == O2_MSG_VERSION_2 && end->sim->config.keepalive_ms == 0)
+		fail(sim, "sim/noops-waiting", end, giving_noops(end), 2);
 }
 
 static void count_situations(struct o2_sim *sim, const struct o2_conn_view *view)
@@ -106,8 +123,8 @@ static void look(struct o2_sim *sim, struct o2_sim_end *end)
 }
 
 /*
- * There is a receive for each message that takes a credit, for each answer, and for two NOOPs.  Two may be in
- * flight, but who does not handle those that have arrived can get more: the device's own flow control is for
+ * There is a receive for each message that takes a credit, for each answer, and for two NOOPs.  Only NOOPs
+ * that keep alive can be more, where nobody handles what has arrived: the device's own flow control is for
  * that.
  */
 static bool many_noops(const struct o2_sim *sim)
@@ -122,7 +139,7 @@ static bool many_noops(const struct o2_sim *sim)
 			noops += wire->on_the_way[(wire->first + k) % O2_SIM_ON_THE_WAY].type == O2_MSG_NOOP;
 		many |= noops >= 2;
 	}
-	return many && sim->config.version == O2_MSG_VERSION_2;
+	return many && sim->config.version == O2_MSG_VERSION_2 && sim->config.keepalive_ms != 0;
 }
 
 void o2_sim_check(struct o2_sim *sim)
@@ -159,7 +176,8 @@ static void check_pair(struct o2_sim *sim, const struct o2_sim_end *a)
 		fail(sim, "sim/reserved-at-rest", a, view->reserved, a->depth);
 	if (view->credits + a->other->view.outstanding != a->depth)
 		fail(sim, "sim/credits-at-rest", a, view->credits + a->other->view.outstanding, a->depth);
-	if (view->outstanding >= view->high_water)
+	/* A third NOOP waits until the peer has used a credit of the two before; it has these to use. */
+	if (view->outstanding >= view->high_water && a->other->view.credits < 2 * view->high_water)
 		fail(sim, "sim/owed-at-rest", a, view->outstanding, view->high_water);
 	if (a->wire.credit_messages != view->credit_messages_sent || a->wire.credits != view->credits_sent)
 		fail(sim, "sim/seen-at-rest", a, a->wire.credits, view->credits_sent);

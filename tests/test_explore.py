@@ -56,6 +56,7 @@ DEFECTS = (
     ("high-water-unscaled", "--version 2 --depth 2 --ops put,put,get --peer-tx-credits 8", "explore/deadlock"),
     ("last-credit-spent", f"--version 1 --depth 3 --ops {IMMEDIATES}/{IMMEDIATES} --at-once", "explore/deadlock"),
     ("noop-uncounted", "--version 1 --depth 3 --ops put,put,get", "sim/credits"),
+    ("noops-pile-up", "--version 2 --depth 3 --ops immediate,immediate,immediate", "sim/noops-waiting"),
     ("reserved-lost", "--version 2 --depth 2 --ops put,put,get", "sim/reserved"),
 )
 

@@ -58,8 +58,9 @@ static void scales_the_high_water_mark(void **state)
 		uint32_t depth, credits, hiw, mark;
 	} rows[] = {
 		{V2, 8, 8, 4, 4},   {V2, 8, 8, 7, 7},	  {V2, 4, 8, 4, 2},	{V2, 2, 8, 4, 1},
-		{V2, 2, 32, 16, 1}, {V2, 3, 255, 127, 2}, {V2, 8, 255, 127, 4}, {V2, 255, 255, 254, 254},
-		{V2, 3, 8, 4, 2},   {V2, 4, 8, 7, 3},	  {V2, 5, 8, 4, 3},	{V2, 2, 2, 0, 1},
+		{V2, 2, 32, 16, 1}, {V2, 3, 255, 127, 1}, {V2, 8, 255, 127, 3}, {V2, 255, 255, 254, 254},
+		{V2, 3, 8, 4, 1},   {V2, 4, 8, 7, 3},	  {V2, 5, 8, 4, 2},	{V2, 2, 2, 0, 1},
+		{V2, 2, 3, 1, 1},   {V2, 9, 9, 4, 4},	  {V2, 7, 255, 127, 3}, {V2, 1, 255, 127, 1},
 		{V1, 8, 8, 4, 7},   {V1, 3, 8, 4, 2},	  {V1, 16, 16, 8, 7},
 	};
 
@@ -258,6 +259,37 @@ static void says_when_a_noop_is_due(void **state)
 	}
 }
 
+/*
+ * At a mark of 1: what is owed, the two NOOPs that gave before, and what the peer has sent since; a third
+ * goes out once the peer has used a credit of the first.
+ */
+static void keeps_a_third_noop_back(void **state)
+{
+	const struct o2_noop_question idle = {.queued = false}, alive = {.keepalive_due = true};
+	struct o2_flow_tunables tunables = {6, 7, 3, 6};
+	struct o2_credits credits;
+	struct o2_error error;
+
+	(void)state;
+	o2_credits_init(&credits, V2, 6, &tunables);
+	assert_int_equal(credits.high_water, 2);
+	for (uint32_t i = 0; i < 6; i++) {
+		assert_int_equal(o2_credits_receive(&credits, O2_MSG_IMMEDIATE, 0, &error), 0);
+		o2_credits_repost(&credits, O2_MSG_IMMEDIATE, O2_REPOST_PEER);
+		assert_int_equal(o2_need_noop(&credits, &idle), i == 1 || i == 3);
+		if (i == 1 || i == 3) {
+			o2_credits_post(&credits, O2_MSG_NOOP);
+			o2_credits_sent(&credits, O2_MSG_NOOP);
+		}
+	}
+	assert_int_equal(credits.outstanding, 2);
+	assert_int_equal(credits.granted, 4);
+	assert_true(o2_need_noop(&credits, &alive));
+	/* The seventh message is paid with a credit of the first NOOP. */
+	assert_int_equal(o2_credits_receive(&credits, O2_MSG_IMMEDIATE, 0, &error), 0);
+	assert_true(o2_need_noop(&credits, &idle));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -268,6 +300,7 @@ int main(void)
 		cmocka_unit_test(accounts_for_a_post),
 		cmocka_unit_test(refuses_what_a_peer_cannot_have),
 		cmocka_unit_test(says_when_a_noop_is_due),
+		cmocka_unit_test(keeps_a_third_noop_back),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

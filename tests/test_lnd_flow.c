@@ -10,6 +10,7 @@ int main(void)
 		cmocka_unit_test(talks_at_once),
 		cmocka_unit_test(talks_below_its_tunables),
 		cmocka_unit_test(talks_with_few_sends),
+		cmocka_unit_test(leaves_room_for_noops),
 		cmocka_unit_test(hears_of_too_many_credits),
 		cmocka_unit_test(hears_without_credit),
 		cmocka_unit_test(hears_too_many_requests),

@@ -42,6 +42,7 @@ static const struct {
 	{O2_MUTANT_PUT_DONE_RESERVES, talks_one_way},
 	{O2_MUTANT_RESERVED_LOST, talks_of_everything},
 	{O2_MUTANT_NOOP_CREDITED, talks_one_way},
+	{O2_MUTANT_NOOPS_PILE_UP, leaves_room_for_noops},
 	{O2_MUTANT_NOOPS_UNLIMITED, hears_empty_noops},
 	{O2_MUTANT_KEEPALIVE_NEVER, keeps_alive},
 	{O2_MUTANT_SUBMIT_WHEN_CLOSED, starts_in_every_state},

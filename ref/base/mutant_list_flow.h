@@ -39,6 +39,8 @@
 	X(RESERVED_LOST, "reserved-lost", "credits", "", "a reservation does not come back with the answer") \
 	X(NOOP_CREDITED, "noop-credited", "credits", "",                                                     \
 	  "version 2: a NOOP is worth a credit, which another NOOP gives back")                              \
+	X(NOOPS_PILE_UP, "noops-pile-up", "credits", "",                                                     \
+	  "version 2: more NOOPs may wait at the other end than it keeps receives for")                      \
 	X(NOOPS_UNLIMITED, "noops-unlimited", "credits", "", "empty NOOPs may come without end")             \
 	X(KEEPALIVE_NEVER, "keepalive-never", "credits", "", "a silent connection stays silent")             \
 	X(SUBMIT_WHEN_CLOSED, "submit-when-closed", "completion", "LU-11756",                                \

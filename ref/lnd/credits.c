@@ -32,19 +32,14 @@ void o2_flow_resolve(struct o2_flow_tunables *tunables, uint16_t version)
 			clamp(tunables->concurrent_sends, CONCURRENT_MIN_V1, CONCURRENT_MAX_V1);
 }
 
-/*
- * Scaled to the depth that was agreed, and reachable there: a mark above what can be owed would never be
- * reached.  And at least half of the depth: then no more than two NOOPs can wait to be handled by a peer that
- * was given all its credits back in them, and for two it keeps receives.
- */
+/* Scaled to the depth that was agreed: a mark above what can be owed would never be reached. */
 static uint32_t high_water(uint16_t version, uint32_t queue_depth, const struct o2_flow_tunables *tunables)
 {
 	uint32_t mark = queue_depth * tunables->peercredits_hiw / tunables->peer_tx_credits;
-	uint32_t half = (queue_depth + 1) / 2;
 
 	if (version == O2_MSG_VERSION_1)
 		return clamp(O2_HIGH_WATER_V1, 1, queue_depth - 1);
-	return o2_mutate(HIGH_WATER_UNSCALED, clamp(mark, half, queue_depth), tunables->peercredits_hiw);
+	return o2_mutate(HIGH_WATER_UNSCALED, clamp(mark, 1, queue_depth), tunables->peercredits_hiw);
 }
 
 void o2_credits_init(struct o2_credits *credits, uint16_t version, uint32_t queue_depth,
@@ -98,6 +93,8 @@ void o2_credits_post(struct o2_credits *credits, enum o2_msg_type type)
 	uint8_t byte = o2_credits_byte(credits);
 
 	credits->in_flight++;
+	if (type == O2_MSG_NOOP && byte >= credits->high_water)
+		credits->given_before[credits->giving_noops++ % O2_OOB_MESSAGES] = credits->credits_sent;
 	credits->credits_sent += byte;
 	credits->granted += byte;
 	credits->outstanding = o2_mutate(OUTSTANDING_KEPT, 0u, credits->outstanding);
@@ -204,9 +201,24 @@ void o2_credits_unreserve(struct o2_credits *credits)
 	credits->reserved++;
 }
 
+/*
+ * Version 2: may the last NOOPs that gave credits still wait in the receives that the peer keeps for them?
+ * Who has used a credit that came with one, or after it, has handled it.
+ */
+static bool noops_may_wait(const struct o2_credits *credits)
+{
+	uint64_t given;
+
+	if (credits->version == O2_MSG_VERSION_1 || credits->giving_noops < O2_OOB_MESSAGES)
+		return false;
+	given = credits->credits_sent - credits->given_before[credits->giving_noops % O2_OOB_MESSAGES];
+	return o2_mutate(NOOPS_PILE_UP, credits->granted >= given, false);
+}
+
 bool o2_need_noop(const struct o2_credits *credits, const struct o2_noop_question *question)
 {
-	if (credits->outstanding < credits->high_water && !question->keepalive_due)
+	if (!question->keepalive_due &&
+	    (credits->outstanding < credits->high_water || noops_may_wait(credits)))
 		return false;
 	if (question->nocred_queued)
 		return false;

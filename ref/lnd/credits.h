@@ -25,7 +25,7 @@ static inline uint32_t o2_min_queue_depth(uint16_t version)
 	return version == O2_MSG_VERSION_1 ? 3 : 2;
 }
 
-/* Version 2: NOOPs that may be in flight, for which the receiver keeps receives beside those of credits. */
+/* Version 2: NOOPs that may be under way, for which the receiver keeps receives beside those of credits. */
 #define O2_OOB_MESSAGES 2u
 
 /* Tunables of a side, as an administrator writes them; 0: not said. */
@@ -67,6 +67,11 @@ struct o2_credits {
 	uint64_t credits_received;
 	uint64_t noops_sent;
 	uint64_t noops_received;
+
+	/* Version 2: NOOPs that gave back a high-water mark or more, and credits_sent before the last of
+	 * them. */
+	uint64_t giving_noops;
+	uint64_t given_before[O2_OOB_MESSAGES];
 };
 
 /* The start of a connection.  tunables: resolved; queue_depth: as agreed, at most that of the tunables. */
