@@ -46,8 +46,8 @@ struct o2_conn_address {
 struct o2_conn_peer {
 	uint64_t nid;
 	uint64_t incarnation;
-	uint16_t version;     /* O2_MSG_VERSION_1 or O2_MSG_VERSION_2 */
-	uint32_t queue_depth; /* 2 to what the connection was created with */
+	uint16_t version;     /* what the connection was created with */
+	uint32_t queue_depth; /* 2 (version 1: 3) to what the connection was created with */
 	uint32_t max_frags;   /* 1 to what the connection was created with */
 	uint32_t
 		max_msg_bytes; /* the largest message that the peer takes, O2_MIN_MSG_BYTES to O2_MSG_BYTES */
@@ -55,7 +55,7 @@ struct o2_conn_peer {
 
 /* Defaults and limits are those of o2iblnd (docs/transport.md, "Tunables"). */
 struct o2_conn_config {
-	uint16_t version; /* O2_MSG_VERSION_1 or O2_MSG_VERSION_2, until o2_conn_set_peer says otherwise */
+	uint16_t version; /* O2_MSG_VERSION_1 or O2_MSG_VERSION_2 */
 	/* Credits of each side, 2 (version 1: 3) to O2_MAX_QUEUE_DEPTH; the device may allow less. */
 	uint32_t queue_depth;
 	uint32_t max_frags; /* work requests per transfer and fragments per descriptor, 1 to O2_MAX_FRAGS */

@@ -207,7 +207,7 @@ static inline uint32_t o2_full_transfers(const struct o2_flow_tunables *flow)
  */
 int o2_qp_fit(struct o2_ni *ni, struct o2_conn_config *config, struct o2_flow_tunables *flow,
 	      struct o2_error *error);
-/* One less of queue_depth, and what follows from it.  False: it is the least there is. */
+/* Room for one transfer less: queue_depth and concurrent_sends follow.  False: it is the least there is. */
 bool o2_qp_shrink(struct o2_conn_config *config, struct o2_flow_tunables *flow);
 uint32_t o2_qp_send_wrs(const struct o2_conn_config *config, const struct o2_flow_tunables *flow);
 uint32_t o2_qp_recv_wrs(const struct o2_conn_config *config);

@@ -24,9 +24,10 @@ static int check_peer(const struct o2_conn *conn, const struct o2_conn_peer *pee
 {
 	uint32_t least = o2_min_queue_depth(peer->version), depth = conn->flow.queue_depth;
 
-	if (peer->version != O2_MSG_VERSION_1 && peer->version != O2_MSG_VERSION_2)
+	/* Receives and tunables are those of the version that the connection was created with. */
+	if (peer->version != conn->config.version)
 		return o2_refuse(error, -EPROTO, "conn/peer-version", "version", O2_NO_INDEX, peer->version,
-				 O2_MSG_VERSION_2);
+				 conn->config.version);
 	if (peer->queue_depth < least || peer->queue_depth > depth)
 		return refuse_range(error, "conn/peer-queue-depth", "queue_depth", peer->queue_depth, least,
 				    depth);
@@ -42,7 +43,6 @@ static int check_peer(const struct o2_conn *conn, const struct o2_conn_peer *pee
 static void adopt_peer(struct o2_conn *conn, const struct o2_conn_peer *peer)
 {
 	conn->peer = *peer;
-	conn->config.version = peer->version;
 	conn->config.queue_depth = peer->queue_depth;
 	conn->config.max_frags = peer->max_frags;
 	o2_credits_init(&conn->credits, peer->version, peer->queue_depth, &conn->flow);

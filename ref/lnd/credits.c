@@ -5,10 +5,6 @@
 
 #include "base/mutant.h"
 
-/* Version 1 sends between 4 and 16 messages at a time, whatever the tunable says. */
-#define CONCURRENT_MIN_V1 4u
-#define CONCURRENT_MAX_V1 16u
-
 static uint32_t clamp(uint32_t value, uint32_t low, uint32_t high)
 {
 	if (value < low)
@@ -29,7 +25,7 @@ void o2_flow_resolve(struct o2_flow_tunables *tunables, uint16_t version)
 	tunables->concurrent_sends = clamp(tunables->concurrent_sends, depth / 2, 2 * depth);
 	if (version == O2_MSG_VERSION_1)
 		tunables->concurrent_sends =
-			clamp(tunables->concurrent_sends, CONCURRENT_MIN_V1, CONCURRENT_MAX_V1);
+			clamp(tunables->concurrent_sends, O2_CONCURRENT_MIN_V1, O2_CONCURRENT_MAX_V1);
 }
 
 /* Scaled to the depth that was agreed: a mark above what can be owed would never be reached. */

@@ -94,12 +94,18 @@ static void resolve(const struct o2_conn_config *config, struct o2_flow_tunables
 		flow->concurrent_sends = 2 * flow->queue_depth;
 }
 
+/* One full transfer less: what the tunables say stays, and the high-water mark is scaled by it. */
 bool o2_qp_shrink(struct o2_conn_config *config, struct o2_flow_tunables *flow)
 {
-	if (config->queue_depth <= o2_min_queue_depth(config->version))
+	uint32_t full = o2_full_transfers(flow) - 1;
+
+	if (full < o2_min_queue_depth(config->version) || full < o2_min_concurrent_sends(config->version))
 		return false;
-	config->queue_depth--;
-	resolve(config, flow);
+	if (flow->concurrent_sends > full)
+		flow->concurrent_sends = full;
+	if (flow->queue_depth > full)
+		flow->queue_depth = full;
+	config->queue_depth = flow->queue_depth;
 	return true;
 }
 
