@@ -76,6 +76,29 @@ static void ready_lost(void **state)
 	world_close(world);
 }
 
+/* The active side is up; the other one has not heard of it, and gives up: that ends the connection at once.
+ */
+static void passive_gives_up(void **state)
+{
+	struct world *world = world_two(NULL, NULL);
+
+	(void)state;
+	world->fate[O2_CM_LOOP_READY] = O2_CM_LOOP_LOSE;
+	seat_put(&world->seat[0], NID(1));
+	world_settle(world);
+	assert_int_equal(world->seat[0].nup, 1);
+	assert_int_equal(world->seat[0].nended, 0);
+	o2_node_close_peer(world->seat[1].node, NID(0), -ECONNABORTED);
+	world_settle(world);
+	assert_int_equal(world->seat[0].status[0], -ECONNABORTED);
+	assert_int_equal(world->seat[0].ndown, 1);
+	world->fate[O2_CM_LOOP_READY] = O2_CM_LOOP_PASS;
+	seat_put(&world->seat[0], NID(1));
+	world_settle(world);
+	assert_int_equal(world->seat[0].status[1], 0);
+	world_close(world);
+}
+
 static void nobody_there(void **state)
 {
 	struct o2_node_config deaf = small_config();
@@ -377,15 +400,11 @@ static void refused_for_good(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(messages_lost),
-		cmocka_unit_test(ready_lost),
-		cmocka_unit_test(nobody_there),
-		cmocka_unit_test(too_early),
-		cmocka_unit_test(caps),
-		cmocka_unit_test(other_limits),
-		cmocka_unit_test(borrowed_nid),
-		cmocka_unit_test(bad_connacks),
-		cmocka_unit_test(refused_for_ever),
+		cmocka_unit_test(messages_lost),    cmocka_unit_test(ready_lost),
+		cmocka_unit_test(passive_gives_up), cmocka_unit_test(nobody_there),
+		cmocka_unit_test(too_early),	    cmocka_unit_test(caps),
+		cmocka_unit_test(other_limits),	    cmocka_unit_test(borrowed_nid),
+		cmocka_unit_test(bad_connacks),	    cmocka_unit_test(refused_for_ever),
 		cmocka_unit_test(refused_for_good),
 	};
 

@@ -64,8 +64,10 @@ static void on_cm_event(void *context, const struct o2_cm_event *event)
 	case O2_CM_REJECTED:
 		if (link->state == O2_LINK_ACTIVE_CONNECT)
 			o2_node_on_reject(link, event);
-		else
+		else if (link->state == O2_LINK_PASSIVE_WAIT)
 			fail_attempt(link, -ECONNRESET, "cm/rejected", event->reason);
+		else /* The peer gave up before it heard that we are ready. */
+			on_disconnected(link);
 		break;
 	case O2_CM_UNRESOLVED:
 		fail_attempt(link, -EHOSTUNREACH, "cm/unresolved", (uint64_t)-event->code);
