@@ -59,7 +59,7 @@ def situations_section(rows):
 
 def model_situations_section(rows):
     """The same of the properties that have situations of their own."""
-    lines = [[f"{row.name}: {name.replace('_', ' ')}", f"{number:,}", ""] for row in rows if row.group == "model"
+    lines = [[f"{row.name}: {name.replace('_', ' ')}", f"{number:,}", ""] for row in rows if row.group in ("model", "simulation")
              for name, number in row.figures.get("situations", {}).items()]
     return table.Section(["situation, by property", "", ""], lines)
 

@@ -10,8 +10,8 @@ CANNOT_RUN = "cannot run"
 
 EXIT_HELD, EXIT_FINDING, EXIT_USAGE, EXIT_CANNOT_RUN = 0, 1, 2, 77
 
-GROUPS = ("build", "property", "model", "orders", "harness", "fuzz")
-STEPS = ("properties", "model", "loop", "explore", "rxe", "rxe-newer", "networks", "mutants", "fuzz")
+GROUPS = ("build", "property", "model", "simulation", "orders", "harness", "fuzz")
+STEPS = ("properties", "model", "loop", "simulation", "explore", "rxe", "rxe-newer", "networks", "mutants", "fuzz")
 FORM = "o2ref/campaign_report"
 VERSION = 1
 

@@ -29,6 +29,7 @@ def sections(report):
     found.append(property_section(properties))
     found += [pair_section(row) for row in properties if row.step == "rxe" and row.figures.get("pairs")]
     found.append(model_section([row for row in rows if row.group == "model"]))
+    found.append(simulation_section([row for row in rows if row.group == "simulation"]))
     found.append(orders_section([row for row in rows if row.group == "orders"]))
     found.append(harness_section([row for row in rows if row.group == "harness"]))
     found.append(fuzz_section([row for row in rows if row.group == "fuzz"]))
@@ -60,6 +61,17 @@ def model_section(rows):
         numbers = [count(row.figures["cases"]), f"{sum(map(bool, met))} of {len(met)}"] if met else ["-"] * 2
         lines.append([row.name, *numbers, f"{row.seconds:.0f}", row.verdict])
     return Section(["property, against a model", "cases", "situations met", "seconds", "verdict"], lines)
+
+
+def simulation_section(rows):
+    lines, notes = [], []
+    for row in rows:
+        figures, met = row.figures, row.figures.get("situations", {}).values()
+        numbers = [count(figures[key]) if key in figures else "-" for key in ("operations", "cases", "events")]
+        lines.append([row.name, *numbers, f"{sum(map(bool, met))} of {len(met)}", f"{row.seconds:.0f}", row.verdict])
+        if figures.get("same") and "trace" in figures:
+            notes.append(f"run {figures['runs']} times from seed {figures['seed']}: each time trace {figures['trace']}")
+    return Section(["simulation", "operations", "cases", "events", "situations met", "seconds", "verdict"], lines, notes)
 
 
 def orders_section(rows):

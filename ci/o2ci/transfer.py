@@ -33,7 +33,7 @@ class Run:
     device: str  # model, loop or rxe
     seed: int
     prop: str = TRANSFER  # the others run on the model, that is on no device
-    moved: int = 0  # go on until so many transfers moved bytes
+    moved: int = 0  # go on until so many transfers moved bytes; sim: until so many operations have ended
     min_per_pair: int = 0  # ... and so many of each ordered pair of modes
     cases: int = 0
     preset: str = "gcc"
@@ -210,8 +210,9 @@ def from_result(failures, run, work, result, found, text):
 def shortfalls(failures, run, result):
     """Situations that did not occur, and counts that were not reached."""
     what = [f"a situation that has to occur did not: {name}" for name in result.get("missing", [])]
-    if run.moved > result.get("moved", 0) and not result.get("findings"):
-        what.append(f"{result.get('moved', 0)} transfers moved bytes, {run.moved} were asked for")
+    moved, words = (result.get("moved", 0), "transfers moved bytes") if run.moves else (result.get("operations", 0), "operations")
+    if run.moved > moved and not result.get("findings"):
+        what.append(f"{moved} {words}, {run.moved} were asked for")
     for source, row in result.get("pairs", {}).items():
         for sink, count in row.items():
             if count < run.min_per_pair and not result.get("findings"):

@@ -18,7 +18,7 @@ sys.dont_write_bytecode = True
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "ci"))
 
-from o2ci import fuzzing, junit, output, page, parts, place, process, table, transfer  # noqa: E402
+from o2ci import fuzzing, junit, output, page, parts, place, process, simulation, table, transfer  # noqa: E402
 from o2ci.failures import Failures  # noqa: E402
 from o2ci.result import CANNOT_RUN, FINDING, HELD, Finding, Report, Row, derived_seed  # noqa: E402
 
@@ -190,6 +190,20 @@ class Judging(TemporaryFolder):
         shown = table.text(report_of(row))
         self.assertIn("1 of 2", shown)
         self.assertIn("keys: wrapped", page.html(report_of(row)))
+
+    def test_simulation_is_run_twice(self):
+        run = simulation.run_of(7, 9000)
+        result = {**props_result(property="sim", device="model"), "operations": 9001, "events": 77, "trace": "0x12"}
+        rows = [self.judge(run, self.outcome(0), changed)
+                for changed in (result, result, {**result, "trace": "0x13"}, {**result, "operations": 8999})]
+        row = simulation.judge(self.failures, run, rows[:2])
+        self.assertEqual(row.verdict, HELD)
+        self.assertIn("2 times from seed 0x1: each time trace 0x12", table.text(report_of(row)))
+        row = simulation.judge(self.failures, run, [rows[0], rows[2]])
+        self.assertEqual([found.lines for found in row.findings], [["trace: first 0x12, then 0x13"]])
+        self.assertIn("o2props run sim --device model --moved 9000 --seed", row.findings[0].replay)
+        row = simulation.judge(self.failures, run, [rows[3], rows[3]])
+        self.assertIn("8999 operations, 9000 were asked for", row.findings[0].title)
 
     def test_cannot_run(self):
         row = self.judge(transfer.Run("rxe", 1), self.outcome(77, "vm: cannot run here: no qemu\n"))
@@ -408,8 +422,17 @@ class Campaign(TemporaryFolder):
         failures = tree.parse(self.folder / "report" / "junit.xml").getroot().findall(".//failure")
         self.assertGreaterEqual(len(failures), 1)
 
+    def test_defect_makes_the_simulation_red(self):
+        done = self.campaign("--only", "simulation", "--sim-operations", "500", "--mutant", "reserved-lost", "--seed", "5")
+        if not place.program("o2props-mutants", simulation.PRESET).is_file():
+            self.assertEqual(done.returncode, 77, done.stdout)
+            self.skipTest(f"preset {simulation.PRESET} was not built")
+        self.assertEqual(done.returncode, 1, done.stdout)
+        self.assertIn("FINDING property sim clang-asan: sim/reserved", done.stdout)
+
     def test_usage(self):
-        for arguments in (["--minutes", "-1"], ["--profile", "huge"], ["--seed", "x"], ["--only", "x"]):
+        for arguments in (["--minutes", "-1"], ["--profile", "huge"], ["--seed", "x"], ["--only", "x"],
+                          ["--sim-operations", "-1"]):
             self.assertEqual(self.campaign(*arguments).returncode, 2, arguments)
 
     def test_interrupt(self):

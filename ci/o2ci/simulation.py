@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: MIT
+"""Many simulated operations under the sanitizers, twice from one seed: all holds, and the second run is the first again."""
+
+from . import transfer
+from .result import Row, derived_seed
+
+PRESET = "clang-asan"
+STEP = "simulation"
+OPERATIONS_PER_S = 500  # at the very least
+SAME = ("cases", "operations", "events", "trace", "situations")
+
+
+def run_of(seed, operations, mutant=""):
+    broken = {"program": "o2props-mutants", "mutant": mutant} if mutant else {}
+    return transfer.Run("model", derived_seed(seed, STEP), prop="sim", preset=PRESET, moved=operations,
+                        timeout_s=120 + operations // OPERATIONS_PER_S, **broken)
+
+
+def execute(children, failures, seed, operations, work, mutant=""):
+    run = run_of(seed, operations, mutant)
+    if not run.program_path().is_file():
+        return row_of([], reason=f"preset {PRESET} was not built")
+    return judge(failures, run, [transfer.execute(children, failures, run, work / number) for number in ("1", "2")])
+
+
+def row_of(rows, **words):
+    return Row("simulation", STEP, "two or three ends, ASan and UBSan", sum(row.seconds for row in rows), **words)
+
+
+def judge(failures, run, rows):
+    """One row of the two."""
+    first, second = ({key: row.figures.get(key) for key in SAME} for row in rows)
+    figures = {**rows[0].figures, "runs": len(rows), "same": first == second}
+    row = row_of(rows, figures=figures, findings=next((each.findings for each in rows if each.findings), []))
+    if not row.findings and first != second:
+        lines = [f"{key}: first {first[key]}, then {second[key]}" for key in SAME if first[key] != second[key]]
+        title = f"{run.title}: the second run from the same seed is another"
+        row.findings.append(failures.keep(STEP, "another", title, run.whole("model"), lines))
+    return row
