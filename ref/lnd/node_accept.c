@@ -63,7 +63,7 @@ static int accept(struct o2_link *link, const struct o2_connreq *request, struct
 
 static void admit(struct o2_node *node, struct o2_cm_id *id, const struct o2_connreq *request)
 {
-	struct o2_peer *peer = o2_peer_get(node, request->nid, NULL);
+	struct o2_peer *peer;
 	struct o2_conn_params params = request->params;
 	struct o2_link *link = NULL;
 	struct o2_reject reject;
@@ -71,7 +71,7 @@ static void admit(struct o2_node *node, struct o2_cm_id *id, const struct o2_con
 	int rc;
 
 	o2_connreq_no_resources(&node->self, request, &reject);
-	if (peer != NULL)
+	if (o2_peer_get(node, request->nid, &peer, NULL) == 0)
 		link = o2_link_new(peer, &params, &error);
 	if (link == NULL) {
 		refuse(node, id, &reject);

@@ -104,8 +104,8 @@ void o2_op_done(struct o2_link *link, const struct o2_transfer_result *result);
 /* node_peer.c: peers and what waits for them */
 
 struct o2_peer *o2_peer_find(const struct o2_node *node, uint64_t nid);
-/* The peer with this NID, made if need be.  NULL: no memory, or no room (*error says which). */
-struct o2_peer *o2_peer_get(struct o2_node *node, uint64_t nid, struct o2_error *error);
+/* The peer with this NID, made if need be.  Returns 0, -ENOMEM, or -EBUSY: no room for another one. */
+int o2_peer_get(struct o2_node *node, uint64_t nid, struct o2_peer **peer, struct o2_error *error);
 uint32_t o2_peer_established(const struct o2_peer *peer);
 uint32_t o2_peer_nlinks(const struct o2_peer *peer);
 /* The established link whose turn it is; NULL: none. */

@@ -86,15 +86,15 @@ static int refuse(struct o2_error *error, int code, const char *rule, const char
 /* Give it to a link that is up, or let it wait for one. */
 static int start(struct o2_node *node, uint64_t nid, struct o2_node_op *op, struct o2_error *error)
 {
-	struct o2_peer *peer = o2_peer_get(node, nid, error);
+	struct o2_peer *peer;
 	struct o2_link *link;
+	int rc = o2_peer_get(node, nid, &peer, error);
 
-	if (peer == NULL)
-		return -EBUSY;
+	if (rc != 0)
+		return rc;
 	/* A link may break under the call: what was not taken then goes to the next. */
 	while ((link = o2_peer_next_link(peer)) != NULL) {
-		int rc = o2_op_submit(op, link, error);
-
+		rc = o2_op_submit(op, link, error);
 		if (rc != -ENOTCONN)
 			return rc;
 		if (link->state == O2_LINK_ESTABLISHED)

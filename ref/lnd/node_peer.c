@@ -16,22 +16,19 @@ struct o2_peer *o2_peer_find(const struct o2_node *node, uint64_t nid)
 	return peer;
 }
 
-struct o2_peer *o2_peer_get(struct o2_node *node, uint64_t nid, struct o2_error *error)
+int o2_peer_get(struct o2_node *node, uint64_t nid, struct o2_peer **out, struct o2_error *error)
 {
 	struct o2_peer *peer = o2_peer_find(node, nid);
 
+	*out = peer;
 	if (peer != NULL)
-		return peer;
-	if (node->npeers >= node->config.max_peers) {
-		o2_refuse(error, -EBUSY, "node/max-peers", "peers", O2_NO_INDEX, node->npeers,
-			  node->config.max_peers);
-		return NULL;
-	}
+		return 0;
+	if (node->npeers >= node->config.max_peers)
+		return o2_refuse(error, -EBUSY, "node/max-peers", "peers", O2_NO_INDEX, node->npeers,
+				 node->config.max_peers);
 	peer = calloc(1, sizeof(*peer));
-	if (peer == NULL) {
-		o2_refuse(error, -ENOMEM, "node/memory", "peer", O2_NO_INDEX, sizeof(*peer), 0);
-		return NULL;
-	}
+	if (peer == NULL)
+		return o2_refuse(error, -ENOMEM, "node/memory", "peer", O2_NO_INDEX, sizeof(*peer), 0);
 	peer->node = node;
 	peer->nid = nid;
 	peer->queue_depth = node->self.queue_depth;
@@ -40,7 +37,8 @@ struct o2_peer *o2_peer_get(struct o2_node *node, uint64_t nid, struct o2_error 
 	peer->next = node->peers;
 	node->peers = peer;
 	node->npeers++;
-	return peer;
+	*out = peer;
+	return 0;
 }
 
 uint32_t o2_peer_established(const struct o2_peer *peer)
