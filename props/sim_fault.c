@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <inttypes.h>
+#include <string.h>
 
 #include "props/sim_internal.h"
 #include "props/wrap/alloc_fault.h"
@@ -91,6 +92,8 @@ static int fault_hook(void *arg, enum o2_loop_call call, uint32_t qp_num)
 		return 0;
 	o2_sim_log(sim, O2_SIM_EV_FAULT, end, call, fault->value);
 	o2_sim_seen(sim, situation_of[call]);
+	if (call == O2_LOOP_CALL_EXECUTE && fault->value == IBV_WC_RNR_RETRY_EXC_ERR)
+		o2_sim_seen(sim, O2_SIM_SEEN_NEVER_READY);
 	consequences(sim, end, call, fault->value);
 	return fault->value;
 }
@@ -179,6 +182,8 @@ static void close_end(struct o2_sim *sim, struct o2_sim_end *end, bool destroy)
 		return;
 	o2_sim_log(sim, O2_SIM_EV_CLOSE, end, destroy, code);
 	o2_sim_may_close(end, code);
+	if (o2_conn_get_state(end->conn) == O2_CONN_ESTABLISHED)
+		o2_sim_seen(sim, destroy ? O2_SIM_SEEN_DESTROYED : O2_SIM_SEEN_CLOSED_BY_US);
 	sim->acting = end;
 	if (destroy) {
 		o2_conn_destroy(end->conn);
@@ -202,9 +207,27 @@ static void fail_over(struct o2_sim *sim, uint32_t node)
 	o2_ni_failover(&sim->node[node].ni);
 }
 
+/* From now on the unit between memory and the first node's device maps nothing; until the next such fault. */
+static void fail_mapping(struct o2_sim *sim)
+{
+	enum o2_dma_fault *fault = &sim->node[0].ni.domain.dma.iommu.fault;
+
+	*fault = *fault != O2_DMA_NO_FAULT
+			 ? O2_DMA_NO_FAULT
+			 : (enum o2_dma_fault)(1 + o2_draw_pick(sim->choice, O2_DMA_FAULTS - 1));
+	o2_sim_log(sim, O2_SIM_EV_FAULT, NULL, O2_LOOP_CALLS + 3, (int32_t)*fault);
+	stage_fails(sim, 0, -EIO);
+}
+
+void o2_sim_fault_reason(struct o2_sim *sim, const struct o2_error *error)
+{
+	if (error->rule != NULL && strncmp(error->rule, "dma/iommu/", strlen("dma/iommu/")) == 0)
+		o2_sim_seen(sim, O2_SIM_SEEN_MAPPING_FAILED);
+}
+
 void o2_sim_fault_draw(struct o2_sim *sim)
 {
-	static const uint32_t weights[] = {4, 4, 4, 3, 2, 2, 3, 2, 2, 1, 1, 1};
+	const uint32_t weights[] = {4, 4, 4, 3, 2, 2, 3, 2, 2, 1, 1, 1, sim->remapped ? 6 : 0};
 	static const enum o2_loop_call calls[] = {O2_LOOP_CALL_EXECUTE,	 O2_LOOP_CALL_POST_SEND,
 						  O2_LOOP_CALL_REGISTER, O2_LOOP_CALL_POST_RECV,
 						  O2_LOOP_CALL_MAKE,	 O2_LOOP_CALL_POLL};
@@ -223,6 +246,8 @@ void o2_sim_fault_draw(struct o2_sim *sim)
 		close_end(sim, end, true);
 	else if (kind == 10)
 		sim->close_inside = true;
+	else if (kind == 12)
+		fail_mapping(sim);
 	else
 		fail_over(sim, end->node);
 }
@@ -231,6 +256,7 @@ void o2_sim_fault_disarm(struct o2_sim *sim)
 {
 	sim->fault.kind = O2_SIM_NO_FAULT;
 	sim->close_inside = false;
+	sim->node[0].ni.domain.dma.iommu.fault = O2_DMA_NO_FAULT;
 	o2_alloc_fault_arm(0);
 }
 

@@ -197,6 +197,7 @@ struct o2_sim {
 	bool close_inside;    /* the next done closes its connection */
 	bool faults;	      /* this case has some */
 	bool small;	      /* its pools are */
+	bool remapped;	      /* a unit between memory and the first node's device remaps pages */
 	struct o2_sim_fault fault;
 	struct o2_sim_end *acting;    /* whose code runs */
 	uint64_t rnr_waits, overruns; /* of the devices, so far */
@@ -263,6 +264,8 @@ void o2_sim_fault_arm(struct o2_sim *sim, enum o2_loop_call call, uint32_t most)
 void o2_sim_fault_arm_allocation(struct o2_sim *sim, uint32_t most);
 /* Code of this end has run: has an allocation failed in it? */
 void o2_sim_fault_after(struct o2_sim *sim, struct o2_sim_end *end);
+/* Why something was refused or has failed: of what was made to fail, what only its rule tells is counted. */
+void o2_sim_fault_reason(struct o2_sim *sim, const struct o2_error *error);
 void o2_sim_codes_add(struct o2_sim_codes *codes, int code);
 bool o2_sim_codes_has(const struct o2_sim_codes *codes, int code);
 void o2_sim_may_close(struct o2_sim_end *end, int code);

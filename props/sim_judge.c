@@ -131,6 +131,7 @@ void o2_sim_judge_end(struct o2_sim *sim, struct o2_sim_end *end, struct o2_sim_
 		      const struct o2_transfer_result *result)
 {
 	o2_sim_fault_after(sim, end);
+	o2_sim_fault_reason(sim, &result->fault.error);
 	if (result->initiator)
 		count_foretold(sim, op);
 	if (!may_end(sim, end, op, result))

@@ -142,6 +142,22 @@ static bool many_noops(const struct o2_sim *sim)
 	return many && sim->config.version == O2_MSG_VERSION_2 && sim->config.keepalive_ms != 0;
 }
 
+/*
+ * Messages of a that b has not handled: one for each credit and one for each answer at most.  NOOPs of version
+ * 2 take neither, and any number of them may lie with a peer that is slow.
+ */
+static void check_on_the_way(struct o2_sim *sim, const struct o2_sim_end *a)
+{
+	bool v1 = sim->config.version == O2_MSG_VERSION_1;
+	uint32_t count = 0;
+
+	for (uint32_t k = 0; k < a->wire.count; k++)
+		count +=
+			v1 || a->wire.on_the_way[(a->wire.first + k) % O2_SIM_ON_THE_WAY].type != O2_MSG_NOOP;
+	if (count > 2 * a->depth)
+		fail(sim, "sim/on-the-way", a, count, 2 * a->depth);
+}
+
 void o2_sim_check(struct o2_sim *sim)
 {
 	struct o2_loop_counters counters;
@@ -150,8 +166,10 @@ void o2_sim_check(struct o2_sim *sim)
 		look(sim, &sim->end[i]);
 	for (uint32_t i = 0; i < sim->nends; i++)
 		if (up(&sim->end[i]) && up(sim->end[i].other) && !sim->end[i].forged &&
-		    !sim->end[i].other->forged)
+		    !sim->end[i].other->forged) {
 			check_direction(sim, &sim->end[i], sim->end[i].other);
+			check_on_the_way(sim, &sim->end[i]);
+		}
 	o2_loop_get_counters(&counters);
 	if (counters.rnr_waits > sim->rnr_waits) {
 		o2_sim_seen(sim, O2_SIM_SEEN_RNR);

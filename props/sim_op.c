@@ -142,45 +142,46 @@ static bool draw(struct o2_sim *sim, struct o2_sim_op *op)
 
 /* --- starting */
 
-static int call(struct o2_sim_op *op)
+static int call(struct o2_sim_op *op, struct o2_error *error)
 {
 	struct o2_conn *conn = op->end->conn;
 	struct o2_lnet_hdr hdr = o2_conn_lnet_hdr(conn, (enum o2_lnet_type)op->lnet_type, 0, op->nob);
 	const struct o2_sim_node *node = &op->end->sim->node[op->end->node];
-	struct o2_error error;
 
-	o2_error_clear(&error);
+	o2_error_clear(error);
 	*number_in(&hdr) = op->id;
 	op->ours.memory.tag = op->id;
 	if (op->op == O2_OP_PUT)
-		return o2_conn_put(conn, &hdr, &op->ours.memory, NULL, &error);
+		return o2_conn_put(conn, &hdr, &op->ours.memory, NULL, error);
 	if (op->op == O2_OP_GET)
-		return o2_conn_get(conn, &hdr, &op->ours.memory, NULL, &error);
+		return o2_conn_get(conn, &hdr, &op->ours.memory, NULL, error);
 	if (!op->as_bytes)
-		return o2_conn_send(conn, &hdr, &op->ours.memory, NULL, &error);
+		return o2_conn_send(conn, &hdr, &op->ours.memory, NULL, error);
 	return o2_conn_send_bytes(conn, &hdr,
 				  op->nob == 0 ? NULL
 					       : o2_arena_page(&node->ni.arena, op->ours.first) +
 							 op->ours.kiov[0].offset,
-				  (uint32_t)op->nob, op->id, NULL, &error);
+				  (uint32_t)op->nob, op->id, NULL, error);
 }
 
 void o2_sim_op_launch(struct o2_sim *sim, struct o2_sim_op *op)
 {
 	struct o2_sim_end *end = op->end;
 	struct o2_sim_end *acting = sim->acting;
+	struct o2_error error;
 	int code;
 
 	foretell(sim, op);
 	op->started = true;
 	end->open++;
 	sim->acting = end;
-	code = call(op);
+	code = call(op, &error);
 	sim->acting = acting;
 	o2_sim_log(sim, O2_SIM_EV_START, end, op->id, code);
 	if (code != 0) {
 		op->started = false;
 		end->open--;
+		o2_sim_fault_reason(sim, &error);
 	} else {
 		sim->run->operations++;
 	}
@@ -258,6 +259,8 @@ static void inside(struct o2_sim_end *end)
 
 	if (sim->close_inside) {
 		sim->close_inside = false;
+		if (o2_conn_get_state(end->conn) == O2_CONN_ESTABLISHED)
+			o2_sim_seen(sim, O2_SIM_SEEN_CLOSED_INSIDE);
 		o2_sim_may_close(end, -ESHUTDOWN);
 		o2_sim_log(sim, O2_SIM_EV_CLOSE, end, 0, -ESHUTDOWN);
 		o2_conn_close(end->conn, -ESHUTDOWN);

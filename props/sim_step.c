@@ -53,6 +53,8 @@ void o2_sim_complete(struct o2_sim *sim, struct o2_sim_end *end)
 		return;
 	o2_sim_log(sim, O2_SIM_EV_COMPLETION, end, wc.status == IBV_WC_SUCCESS ? wc.opcode : 0,
 		   (int32_t)wc.status);
+	if (wc.status == IBV_WC_WR_FLUSH_ERR)
+		o2_sim_seen(sim, O2_SIM_SEEN_FLUSHED);
 	if (wc.status == IBV_WC_SUCCESS && wc.opcode == IBV_WC_RECV)
 		o2_sim_wire_handled(end, 1);
 	sim->acting = end;
@@ -229,6 +231,8 @@ static void fall_asleep(struct o2_sim *sim)
 {
 	struct o2_sim_end *end = &sim->end[o2_draw_pick(sim->choice, sim->nends)];
 
+	if (end->asleep && o2_sim_has_completion(end))
+		o2_sim_seen(sim, O2_SIM_SEEN_SLOW);
 	end->asleep = !end->asleep;
 	o2_sim_log(sim, O2_SIM_EV_SLEEP, end, end->asleep, 0);
 }

@@ -12,6 +12,7 @@
 
 #define ARENA_BYTES ((uint64_t)O2_SIM_PAGES * 4096)
 #define START_MS    1000u
+#define DMA_BASE    0x7f0000000000ull /* device address of the first node's first page */
 
 /* --- how everything is set */
 
@@ -83,6 +84,13 @@ static void close_node(struct o2_sim_node *node)
 	o2_ni_close(&node->ni);
 }
 
+static enum o2_dma_kind kind_of(const struct o2_sim *sim, uint32_t i)
+{
+	if (i != 0)
+		return O2_DMA_VIRTUAL;
+	return sim->remapped ? O2_DMA_IOMMU : O2_DMA_BUS;
+}
+
 static bool open_node(struct o2_sim *sim, uint32_t i)
 {
 	static const char *const devices[] = {"loop0", "loop1", "loop0"};
@@ -93,8 +101,8 @@ static bool open_node(struct o2_sim *sim, uint32_t i)
 		.gid_index = O2_LOOP_GID_INDEX,
 		.nid = O2_SIM_FIRST_NID + i,
 		.incarnation = 0x0006000011112222ull + i,
-		.dma_kind = i == 0 ? O2_DMA_BUS : O2_DMA_VIRTUAL,
-		.dma_base = i == 0 ? 0x7f0000000000ull : 0,
+		.dma_kind = kind_of(sim, i),
+		.dma_base = i == 0 ? DMA_BASE : 0,
 		.arena_pages = O2_SIM_PAGES,
 		.sizes = {.tx_size = sim->small ? 4 : 256, .reg_size = sim->small ? 2 : 64},
 	};
@@ -134,6 +142,9 @@ static void open_nodes(struct o2_sim *sim)
 	for (uint32_t i = 0; i < sim->nnodes; i++)
 		if (!sim->node[i].open && !open_node(sim, i))
 			return;
+	if (sim->node[0].ni.config.dma_kind != kind_of(sim, 0) &&
+	    o2_ni_set_dma(&sim->node[0].ni, kind_of(sim, 0), DMA_BASE, NULL) != 0)
+		o2_report_fail(sim->report, "sim/open", "the first node cannot have other addresses");
 	for (uint32_t i = 0; i < sim->nnodes; i++)
 		sim->node[i].since_ms = sim->node[i].ni.now_ms;
 }
@@ -337,6 +348,7 @@ void o2_sim_world_open(struct o2_sim *sim)
 	else
 		sim->nnodes = 2;
 	sim->small = o2_draw_bool(sim->choice, 7, 1);
+	sim->remapped = o2_draw_bool(sim->choice, 7, 1);
 	make(sim);
 }
 
@@ -348,6 +360,7 @@ void o2_sim_world_make(struct o2_sim *sim, const struct o2_conn_config *config)
 	sim->depth = config->queue_depth;
 	sim->nnodes = 2;
 	sim->small = false;
+	sim->remapped = false;
 	make(sim);
 }
 
