@@ -143,8 +143,8 @@ static bool many_noops(const struct o2_sim *sim)
 }
 
 /*
- * Messages of a that b has not handled: one for each credit and one for each answer at most.  NOOPs of version
- * 2 take neither, and any number of them may lie with a peer that is slow.
+ * Messages of a that b has not handled: one for each credit and one for each answer at most.  NOOPs of
+ * version 2 take neither, and any number of them may lie with a peer that is slow.
  */
 static void check_on_the_way(struct o2_sim *sim, const struct o2_sim_end *a)
 {

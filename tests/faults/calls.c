@@ -39,10 +39,14 @@ const char *faulty_call_name(enum faulty_call call)
 		[CALL_POST_SEND] = "ibv_post_send",
 		[CALL_POST_RECV] = "ibv_post_recv",
 		[CALL_POLL_CQ] = "ibv_poll_cq",
+		[CALL_CREATE_COMP_CHANNEL] = "ibv_create_comp_channel",
+		[CALL_REQ_NOTIFY_CQ] = "ibv_req_notify_cq",
+		[CALL_GET_CQ_EVENT] = "ibv_get_cq_event",
 		[CALL_DEREG_MR] = "ibv_dereg_mr",
 		[CALL_DEALLOC_MW] = "ibv_dealloc_mw",
 		[CALL_DESTROY_QP] = "ibv_destroy_qp",
 		[CALL_DESTROY_CQ] = "ibv_destroy_cq",
+		[CALL_DESTROY_COMP_CHANNEL] = "ibv_destroy_comp_channel",
 		[CALL_DEALLOC_PD] = "ibv_dealloc_pd",
 		[CALL_CLOSE_DEVICE] = "ibv_close_device",
 		[CALL_MAPPING] = "mapping",
@@ -190,6 +194,12 @@ WRAP(CALL_MODIFY_QP, int, fails_with, ibv_modify_qp, (struct ibv_qp * qp, struct
 WRAP(CALL_DEREG_MR, int, fails_with, ibv_dereg_mr, (struct ibv_mr * mr), (mr))
 WRAP(CALL_DESTROY_QP, int, fails_with, ibv_destroy_qp, (struct ibv_qp * qp), (qp))
 WRAP(CALL_DESTROY_CQ, int, fails_with, ibv_destroy_cq, (struct ibv_cq * cq), (cq))
+WRAP(CALL_CREATE_COMP_CHANNEL, struct ibv_comp_channel *, NULL, ibv_create_comp_channel,
+     (struct ibv_context * context), (context))
+WRAP(CALL_GET_CQ_EVENT, int, -1, ibv_get_cq_event,
+     (struct ibv_comp_channel * channel, struct ibv_cq **cq, void **context), (channel, cq, context))
+WRAP(CALL_DESTROY_COMP_CHANNEL, int, fails_with, ibv_destroy_comp_channel,
+     (struct ibv_comp_channel * channel), (channel))
 WRAP(CALL_DEALLOC_PD, int, fails_with, ibv_dealloc_pd, (struct ibv_pd * pd), (pd))
 WRAP(CALL_CLOSE_DEVICE, int, -1, ibv_close_device, (struct ibv_context * context), (context))
 
@@ -218,6 +228,11 @@ static int post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_
 static int poll_cq(struct ibv_cq *cq, int count, struct ibv_wc *wc)
 {
 	return faulty_call_due(CALL_POLL_CQ) ? -1 : real.poll_cq(cq, count, wc);
+}
+
+static int req_notify_cq(struct ibv_cq *cq, int solicited_only)
+{
+	return faulty_call_due(CALL_REQ_NOTIFY_CQ) ? fails_with : real.req_notify_cq(cq, solicited_only);
 }
 
 static struct ibv_mw *alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type)
@@ -252,6 +267,7 @@ struct ibv_context *__wrap_ibv_open_device(struct ibv_device *device)
 	context->ops.post_send = post_send;
 	context->ops.post_recv = post_recv;
 	context->ops.poll_cq = poll_cq;
+	context->ops.req_notify_cq = req_notify_cq;
 	context->ops.alloc_mw = alloc_mw;
 	context->ops.dealloc_mw = dealloc_mw;
 	return context;

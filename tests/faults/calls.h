@@ -35,11 +35,15 @@ enum faulty_call {
 	CALL_POST_SEND,
 	CALL_POST_RECV,
 	CALL_POLL_CQ,
+	CALL_CREATE_COMP_CHANNEL,
+	CALL_REQ_NOTIFY_CQ,
+	CALL_GET_CQ_EVENT,
 	/* What gives something back: when it fails the device keeps it. */
 	CALL_DEREG_MR,
 	CALL_DEALLOC_MW,
 	CALL_DESTROY_QP,
 	CALL_DESTROY_CQ,
+	CALL_DESTROY_COMP_CHANNEL,
 	CALL_DEALLOC_PD,
 	CALL_CLOSE_DEVICE,
 	/* No calls, but they fail as well. */

@@ -55,6 +55,7 @@ static int open_seat(struct seat *seat)
 		.dma_kind = first ? talk.config->kind : O2_DMA_VIRTUAL,
 		.dma_base = first ? 0x7f0000000000ull : 0,
 		.arena_pages = PAGES,
+		.events = talk.config->events,
 		.sizes = {.tx_size = talk.config->small ? 2 : 32, .reg_size = talk.config->small ? 1 : 16},
 	};
 	struct o2_node_config config = O2_NODE_DEFAULTS;
@@ -91,6 +92,21 @@ static int open_both(void)
 	return rc;
 }
 
+/* What a loop does before it sleeps.  True: it has not to sleep. */
+static bool arm(void)
+{
+	bool busy = false;
+
+	for (uint32_t i = 0; i < 2 && talk.config->events; i++) {
+		int rc = o2_node_arm(talk.seat[i].node);
+
+		EXPECT(rc >= 0 || (talk.call == CALL_GET_CQ_EVENT && rc == -talk.code),
+		       "arming ends with %d (%s)", rc, strerror(-rc));
+		busy |= rc > 0;
+	}
+	return busy;
+}
+
 /* Until nothing happens any more at this time. */
 static void settle(void)
 {
@@ -102,6 +118,7 @@ static void settle(void)
 		for (uint32_t i = 0; i < 2; i++)
 			busy |= o2_node_progress(talk.seat[i].node) > 0;
 		busy |= o2_cm_loop_deliver(talk.loop, 0) || o2_loop_tick();
+		busy = busy || arm();
 		quiet = busy ? 0 : quiet + 1;
 		EXPECT(++turns < TURNS, "there is no rest");
 	}
@@ -188,7 +205,7 @@ static void check_devices(void)
 
 	o2_loop_get_counters(&left);
 	objects = left.live_contexts + left.live_pds + left.live_mrs + left.live_mws + left.live_cqs +
-		  left.live_qps;
+		  left.live_qps + left.live_channels;
 	EXPECT(has_kept() || objects == 0,
 	       "the devices still have %" PRIu32 " regions, %" PRIu32 " windows, %" PRIu32
 	       " completion queues and %" PRIu32 " queue pairs",

@@ -25,6 +25,7 @@ struct talk_config {
 	uint16_t version;
 	enum o2_dma_kind kind; /* of the first node's device; the other's is virtual */
 	bool gather;	       /* IMMEDIATEs */
+	bool events;	       /* the loop arms completion queues */
 	bool small;	       /* pools that have to grow */
 	uint32_t nmodes;
 	enum o2_reg_mode modes[TALK_MODES];
