@@ -23,11 +23,16 @@ TIMEOUT_S = 3600
 FEW = 3
 
 IMMEDIATES = "immediate,immediate,immediate,immediate"
-# One direction, both directions, an IMMEDIATE, keys that live and die; the first is the one that all talk about.
+# Two PUTs and a GET in each order, from one end and shared out in each way; other mixtures; keys that live and die.
 ROWS = (
     "--version 2 --depth 2 --ops put,put,get --verify",
     "--version 1 --depth 3 --ops put,put,get --verify",
     "--version 2 --depth 2 --ops put,put,get --mode fastreg",
+    "--version 2 --depth 2 --ops put,get,put",
+    "--version 2 --depth 2 --ops get,put,put",
+    "--version 2 --depth 2 --ops put,put/get",
+    "--version 2 --depth 2 --ops put,get/put",
+    "--version 2 --depth 2 --ops get,put/put",
     "--version 2 --depth 2 --ops put/get",
     "--version 1 --depth 3 --ops put/get",
     "--version 2 --depth 2 --ops put,immediate/get",
@@ -42,6 +47,8 @@ FULL_ROWS = (
     "--version 2 --depth 3 --ops put,put,get --verify",
     "--version 2 --depth 2 --ops put,put/get --verify",
     "--version 1 --depth 3 --ops put,put/get --verify",
+    "--version 1 --depth 3 --ops put,get/put --verify",
+    "--version 1 --depth 3 --ops get,put/put --verify",
     "--version 2 --depth 2 --ops put,put,get/immediate --verify",
     "--version 1 --depth 3 --ops put,put,get/immediate --verify",
     "--version 2 --depth 2 --ops put,get/put,get",
