@@ -136,14 +136,9 @@ void o2_counters_to_json(const struct o2_transfer_run *run, const struct o2_run_
 			 json_t *result)
 {
 	const struct o2_counters *c = &run->counters;
-	char seed[32];
 
-	snprintf(seed, sizeof(seed), "0x%llx", (unsigned long long)options->seed);
-	json_object_set_new(result, "form", json_string("o2ref/props_result"));
-	json_object_set_new(result, "version", json_integer(1));
-	json_object_set_new(result, "property", json_string("transfer"));
-	json_object_set_new(result, "device", json_string(options->device));
-	json_object_set_new(result, "seed", json_string(seed));
+	if (options->connect != NULL)
+		json_object_set_new(result, "connections", number(run->rung->connections));
 	json_object_set_new(result, "cases", number(c->cases));
 	json_object_set_new(result, "moved", number(c->moved));
 	json_object_set_new(result, "refused", number(c->refused));

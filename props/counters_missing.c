@@ -14,6 +14,9 @@
 #define ENOUGH_FOR_RARE	      10000u
 #define ENOUGH_FOR_CROSS      50000u
 
+/* A rung that closes connections that work makes at least one for so many transfers. */
+#define MOVED_PER_CONNECTION 32u
+
 /* Payload of the largest RoCE packet: what the counters of packets are held against. */
 #define MTU_BYTES 4096u
 
@@ -134,6 +137,9 @@ json_t *o2_counters_missing(const struct o2_transfer_run *run, uint64_t packets_
 	if (packets_sent != UINT64_MAX)
 		need(missing, packets_sent >= c->bytes / MTU_BYTES,
 		     "packets on the device: fewer than bytes / MTU");
+	if (run->rung->ops->reconnects)
+		need(missing, run->rung->connections >= c->moved / MOVED_PER_CONNECTION,
+		     "connections closed and made again");
 	if (run->space.max_nob < O2_MAX_TRANSFER_BYTES)
 		return missing;
 	if (c->moved >= ENOUGH_FOR_SHARES)

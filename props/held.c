@@ -39,6 +39,15 @@ void o2_held_now(struct o2_held *held)
 	held->others = c.live_contexts + c.live_pds + c.live_cqs + c.live_channels + c.live_srqs + c.live_ahs;
 }
 
+void o2_held_add(struct o2_held *sum, const struct o2_held *one)
+{
+	sum->pinned_kib += one->pinned_kib;
+	sum->regions += one->regions;
+	sum->windows += one->windows;
+	sum->queue_pairs += one->queue_pairs;
+	sum->others += one->others;
+}
+
 bool o2_held_equal(const struct o2_held *a, const struct o2_held *b)
 {
 	return a->pinned_kib == b->pinned_kib && a->regions == b->regions && a->windows == b->windows &&

@@ -21,6 +21,9 @@ struct o2_held {
 
 void o2_held_now(struct o2_held *held);
 
+/* What several processes hold. */
+void o2_held_add(struct o2_held *sum, const struct o2_held *one);
+
 bool o2_held_equal(const struct o2_held *a, const struct o2_held *b);
 
 /*

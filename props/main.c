@@ -14,7 +14,6 @@
 #ifdef O2_PROPS_IN_PROCESS
 #include "props/explore.h"
 #endif
-#include "props/held.h"
 #include "props/hostile_command.h"
 #include "props/hostile_random.h"
 #include "props/keys.h"
@@ -24,6 +23,7 @@
 #include "props/property.h"
 #include "props/reg_plan.h"
 #include "props/run.h"
+#include "props/rung_open.h"
 #include "props/sim.h"
 
 /*
@@ -68,37 +68,6 @@ static int run_sibling(char **argv)
 	}
 	fprintf(stderr, "o2props: cannot run %s for a real device: %s\n", path, strerror(errno));
 	return O2_PROPS_EXIT_CANNOT;
-}
-
-static uint8_t gid_index_of(const struct o2_props_arguments *a)
-{
-	const char *text = getenv("O2REF_GID_INDEX");
-
-	if (a->gid_index >= 0)
-		return (uint8_t)a->gid_index;
-	return (uint8_t)(text != NULL && *text != '\0' ? o2_props_number("gid-index", text, 255) : 1);
-}
-
-/* model, loop, DEV or DEV,DEV2 */
-static int open_rung(struct o2_props_arguments *a, struct o2_rung **rung, struct o2_error *error)
-{
-	static char names[2][64];
-	const char *comma = strchr(a->device, ',');
-
-	if (strcmp(a->device, "model") == 0)
-		return o2_rung_open_model(rung, error);
-	if (strcmp(a->device, "loop") == 0)
-		return o2_rung_open_verbs("loop0", "loop1", 1, rung, error);
-	if (comma != NULL) {
-		snprintf(names[0], sizeof(names[0]), "%.*s", (int)(comma - a->device), a->device);
-		snprintf(names[1], sizeof(names[1]), "%s", comma + 1);
-	} else {
-		snprintf(names[0], sizeof(names[0]), "%s", a->device);
-		snprintf(names[1], sizeof(names[1]), "%s", a->device);
-	}
-	a->run.hw_device[0] = names[0];
-	a->run.hw_device[1] = comma != NULL ? names[1] : NULL;
-	return o2_rung_open_verbs(names[0], names[1], gid_index_of(a), rung, error);
 }
 
 /* The summary for people; it goes to standard error when standard output carries JSON. */
@@ -245,7 +214,11 @@ static int open_transfer(struct o2_props_arguments *a, struct o2_rung **rung, st
 {
 	struct o2_error error = {0};
 	char text[200];
-	int rc = open_rung(a, rung, &error);
+#ifdef O2_PROPS_IN_PROCESS
+	int rc = o2_rung_open(a, o2_network_open_loop, rung, &error);
+#else
+	int rc = o2_rung_open(a, o2_network_open_rdma, rung, &error);
+#endif
 
 	if (rc != 0) {
 		o2_error_text(&error, text, sizeof(text));
@@ -272,7 +245,7 @@ static int run_transfer(struct o2_props_arguments *a, const char *command, const
 {
 	static struct o2_transfer_run run;
 	struct o2_property property = o2_transfer_property(&run);
-	struct o2_held before, most, after;
+	struct o2_held before;
 	struct o2_rung *rung;
 	json_t *result = NULL;
 	char line[LINE_BYTES];
@@ -291,15 +264,9 @@ static int run_transfer(struct o2_props_arguments *a, const char *command, const
 		run.space.max_nob = a->max_bytes;
 		rc = run_cases(a, &property, line, &result);
 	}
-	o2_held_now(&most);
 	o2_transfer_run_close(&run);
-	rung->ops->close(rung);
-	if (result == NULL)
-		return rc;
-	o2_held_now(&after);
-	if (!o2_held_to_json(&before, &most, &after, result))
-		rc = 1;
-	return report(a, property.ops->name, line, result, rc);
+	rc = o2_rung_close(rung, &before, result, rc);
+	return result == NULL ? rc : report(a, property.ops->name, line, result, rc);
 }
 
 /* The property that the command line names; of a case file the part of its name before the last dash says it.

@@ -16,7 +16,7 @@ void o2_props_usage(FILE *out)
 		"usage: o2props list\n"
 		"       o2props hostile --list | --all | NAME...\n"
 		"       o2props run [PROPERTY] [OPTIONS]\n"
-		"       o2props replay FILE [--property PROPERTY] [--device DEVICE]\n"
+		"       o2props replay FILE [--property PROPERTY] [--device DEVICE] [--connect HOW]\n"
 		"       o2props export DIRECTORY [--cases N] [--seed S] [--max-bytes N] [--property "
 		"PROPERTY]\n"
 		"       o2props explain FILE [--svg PICTURE] [--all] [--mutant NAME]\n"
@@ -35,6 +35,13 @@ void o2_props_usage(FILE *out)
 		"  --device DEVICE     model (plans applied to arrays), loop (in-process verbs; the "
 		"default), or the\n"
 		"                      name of an RDMA device, or two joined by a comma: source,sink\n"
+		"  --connect HOW       of a transfer's two ends: direct (each is told the other's address; "
+		"the "
+		"default),\n"
+		"                      cm (nodes and the connection manager), or processes (cm, and each end "
+		"in "
+		"a\n"
+		"                      process of its own; only on RDMA devices)\n"
 		"  --gid-index N       RoCEv2 GID of a real device (default $O2REF_GID_INDEX, else 1)\n"
 		"  --cases N           stop after N cases (default 1000 when no other bound is given)\n"
 		"  --moved N           go on until N transfers have moved bytes\n"
@@ -81,11 +88,25 @@ static uint64_t fresh_seed(void)
 	return seed;
 }
 
+static const char *connect_way(const char *value)
+{
+	static const char *const ways[] = {O2_RUN_CONNECT_DIRECT, "cm", "processes"};
+
+	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++)
+		if (strcmp(value, ways[i]) == 0)
+			return ways[i];
+	fprintf(stderr, "o2props: --connect is '%s', must be direct, cm or processes\n", value);
+	exit(O2_PROPS_EXIT_USAGE);
+}
+
 static void parse_option(int option, const char *name, const char *value, struct o2_props_arguments *a)
 {
 	switch (option) {
 	case 'd':
 		a->device = value;
+		break;
+	case 'H':
+		a->connect = connect_way(value);
 		break;
 	case 'g':
 		a->gid_index = (long)o2_props_number(name, value, 255);
@@ -157,6 +178,7 @@ void o2_props_parse(int argc, char **argv, struct o2_props_arguments *a)
 {
 	static const struct option options[] = {
 		{"device", required_argument, NULL, 'd'},
+		{"connect", required_argument, NULL, 'H'},
 		{"gid-index", required_argument, NULL, 'g'},
 		{"cases", required_argument, NULL, 'c'},
 		{"moved", required_argument, NULL, 'm'},
@@ -181,8 +203,11 @@ void o2_props_parse(int argc, char **argv, struct o2_props_arguments *a)
 	};
 	int option, index = 0;
 
-	*a = (struct o2_props_arguments){
-		.device = "loop", .gid_index = -1, .mutant = "none", .max_bytes = O2_MAX_TRANSFER_BYTES};
+	*a = (struct o2_props_arguments){.device = "loop",
+					 .connect = O2_RUN_CONNECT_DIRECT,
+					 .gid_index = -1,
+					 .mutant = "none",
+					 .max_bytes = O2_MAX_TRANSFER_BYTES};
 	a->shrink_calls = -1;
 	a->run.findings = O2_RUN_MAX_FINDINGS;
 	a->run.seed = fresh_seed();

@@ -15,6 +15,7 @@
 
 struct o2_props_arguments {
 	const char *device;
+	const char *connect; /* "direct", "cm" or "processes" */
 	long gid_index;
 	bool json;
 	const char *json_path;

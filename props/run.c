@@ -80,11 +80,23 @@ static json_t *report_lines(const struct o2_report *report)
 	return lines;
 }
 
+/* The options that say what a case runs on: "--device D", and how its ends are connected if that is chosen.
+ */
+static void place_options(const struct o2_run_options *options, char *text, size_t text_bytes)
+{
+	const char *connect = options->connect;
+
+	if (connect == NULL || strcmp(connect, O2_RUN_CONNECT_DIRECT) == 0)
+		snprintf(text, text_bytes, "--device %s", options->device);
+	else
+		snprintf(text, text_bytes, "--device %s --connect %s", options->device, connect);
+}
+
 /* Write the case and its scenario; the finding says where. */
 static void write_files(const struct runner *r, const uint8_t *bytes, size_t length, json_t *finding)
 {
 	const struct o2_property_ops *ops = r->property->ops;
-	char name[O2_CASE_NAME_BYTES], path[512], replay[640];
+	char name[O2_CASE_NAME_BYTES], path[512], place[160], replay[700];
 	json_t *scenario;
 
 	if (r->options->out_dir == NULL)
@@ -94,7 +106,8 @@ static void write_files(const struct runner *r, const uint8_t *bytes, size_t len
 	snprintf(path, sizeof(path), "%s/%s-%s", r->options->out_dir, ops->name, name);
 	if (o2_case_write(path, bytes, length) == 0)
 		json_object_set_new(finding, "case_file", json_string(path));
-	snprintf(replay, sizeof(replay), "o2props replay %s --device %s", path, r->options->device);
+	place_options(r->options, place, sizeof(place));
+	snprintf(replay, sizeof(replay), "o2props replay %s %s", path, place);
 	json_object_set_new(finding, "replay", json_string(replay));
 	if (ops->to_json == NULL)
 		return;
@@ -110,6 +123,9 @@ static void print_finding(const struct runner *r, const json_t *finding, uint64_
 	const char *replay = json_string_value(json_object_get(finding, "replay"));
 	const char *scenario = json_string_value(json_object_get(finding, "scenario_file"));
 
+	char place[160];
+
+	place_options(r->options, place, sizeof(place));
 	fflush(stdout);
 	fprintf(stderr, "FINDING %s on %s: %s (seed 0x%llx, case %llu)\n", r->property->ops->name,
 		r->options->device, r->report.signature, (unsigned long long)r->options->seed,
@@ -122,8 +138,8 @@ static void print_finding(const struct runner *r, const json_t *finding, uint64_
 	if (replay != NULL && scenario != NULL)
 		fprintf(stderr, "  explain: o2ref explain %s --svg picture.svg\n", scenario);
 	if (replay == NULL)
-		fprintf(stderr, "  replay: o2props run %s --device %s --seed 0x%llx --first %llu --cases 1\n",
-			r->property->ops->name, r->options->device, (unsigned long long)r->options->seed,
+		fprintf(stderr, "  replay: o2props run %s %s --seed 0x%llx --first %llu --cases 1\n",
+			r->property->ops->name, place, (unsigned long long)r->options->seed,
 			(unsigned long long)index);
 	fflush(stderr);
 }
@@ -202,14 +218,15 @@ static uint64_t blame(struct runner *r, uint64_t index)
 
 static void note_current(const struct runner *r, uint64_t index)
 {
-	char text[160];
+	char place[160], text[320];
 	int n;
 
 	if (r->current_fd < 0)
 		return;
+	place_options(r->options, place, sizeof(place));
 	n = snprintf(text, sizeof(text),
-		     "o2props run %s --device %s --seed 0x%llx --first %llu --cases 1                    \n",
-		     r->property->ops->name, r->options->device, (unsigned long long)r->options->seed,
+		     "o2props run %s %s --seed 0x%llx --first %llu --cases 1                    \n",
+		     r->property->ops->name, place, (unsigned long long)r->options->seed,
 		     (unsigned long long)index);
 	if (pwrite(r->current_fd, text, (size_t)n, 0) < 0)
 		return; /* only a crash would have needed it */
@@ -281,6 +298,8 @@ static void begin_result(const struct o2_property *property, const struct o2_run
 	json_object_set_new(result, "version", json_integer(1));
 	json_object_set_new(result, "property", json_string(property->ops->name));
 	json_object_set_new(result, "device", json_string(options->device));
+	if (options->connect != NULL)
+		json_object_set_new(result, "connect", json_string(options->connect));
 	json_object_set_new(result, "seed", json_string(seed));
 }
 

@@ -13,10 +13,14 @@ struct o2_property;
 /* After so many kinds of failure nothing new is learnt. */
 #define O2_RUN_MAX_FINDINGS 5u
 
+/* How the ends of a rung are connected when nobody says: by telling each other's addresses. */
+#define O2_RUN_CONNECT_DIRECT "direct"
+
 /* The random runner: cases from a seed until a bound is reached, findings shrunk and written to files. */
 
 struct o2_run_options {
 	const char *device;	  /* as the user named it: for reports */
+	const char *connect;	  /* likewise, how the ends are connected; NULL: they are not */
 	const char *hw_device[2]; /* names under /sys/class/infiniband whose counters are read; may be NULL */
 	uint64_t seed;
 	uint64_t first_case;

@@ -8,6 +8,8 @@
 #include "base/error.h"
 #include "lnd/transfer.h"
 #include "mem/ledger.h"
+#include "props/held.h"
+#include "props/network.h"
 #include "props/scenario.h"
 
 /*
@@ -40,7 +42,9 @@ struct o2_rung;
 
 struct o2_rung_ops {
 	const char *name;
-	bool has_keys; /* a sink's key can be tried when the transfer is over */
+	bool has_keys;	 /* a sink's key can be tried when the transfer is over */
+	bool reconnects; /* connections that work are closed and made again, once in 32 transfers or oftener
+			  */
 	/* The memory of a side for an address kind; O2_SCENARIO_PAGES pages. */
 	struct o2_arena *(*arena)(struct o2_rung *rung, enum o2_side side, enum o2_dma_kind kind);
 	/*
@@ -54,11 +58,19 @@ struct o2_rung_ops {
 	int (*check_idle)(struct o2_rung *rung, struct o2_error *error);
 	/* The account of both sides' mappings, all kinds together: balanced between transfers. */
 	void (*ledger)(struct o2_rung *rung, struct o2_dma_ledger *ledger);
+	/*
+	 * Optional.  After the last transfer: what the rung has in other processes is closed, and they end.
+	 * What they held of the device is added to the three.  Returns 0, or -errno with *error when one of
+	 * them ended as it should not.
+	 */
+	int (*end_processes)(struct o2_rung *rung, struct o2_held *before, struct o2_held *most,
+			     struct o2_held *after, struct o2_error *error);
 	void (*close)(struct o2_rung *rung);
 };
 
 struct o2_rung {
 	const struct o2_rung_ops *ops;
+	uint64_t connections; /* made so far */
 };
 
 /* Rung 0. */
@@ -69,5 +81,19 @@ int o2_rung_open_model(struct o2_rung **rung, struct o2_error *error);
  */
 int o2_rung_open_verbs(const char *source_device, const char *sink_device, uint8_t gid_index,
 		       struct o2_rung **rung, struct o2_error *error);
+
+/*
+ * The same rungs with nodes at both ends, which find each other through the connection manager.  Connections
+ * are closed and made again now and then.
+ */
+struct o2_rung_nodes_config {
+	const char *device[2]; /* by side; of two addresses */
+	uint8_t gid_index;
+	o2_network_open_fn open_network;
+	bool processes; /* each end in a process of its own; no device may be open here */
+};
+
+int o2_rung_open_nodes(const struct o2_rung_nodes_config *config, struct o2_rung **rung,
+		       struct o2_error *error);
 
 #endif

@@ -3,22 +3,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "lnd/conn.h"
 #include "lnd/ni_counts.h"
-#include "props/rung.h"
+#include "props/rung_side.h"
 #include "props/rung_stale.h"
 
 /*
- * Rungs 1 and 2: the transport itself, both ends in this process.  Each side has one interface per address
- * kind; connections between them are made when first needed, and again after one has failed.
+ * Rungs 1 and 2: the transport itself, both ends in this process, connected without a connection manager.
+ * Each side has one interface per address kind; connections between them are made when first needed, and
+ * again after one has failed.
  */
 
-#define BUS_BASE	  UINT64_C(0x240000000)
-#define QUEUE_DEPTH	  2u /* one transfer at a time */
-#define POOL_SIZE	  4u /* few, so that the same elements are used again and again */
-#define GIVE_UP_S	  20 /* a transfer that takes longer is stuck; soft-RoCE's own retries end long before */
 #define INTERFACES	  (2u * O2_DMA_KINDS)
 #define NID(side)	  (UINT64_C(0x000500000a4d0001) + (side))
 #define INCARNATION(side) (UINT64_C(0x5a1b2c3d4e5f6) + (side))
@@ -55,20 +51,12 @@ static struct o2_arena *verbs_arena(struct o2_rung *rung, enum o2_side side, enu
 	return &((struct verbs_rung *)rung)->ni[side][kind].arena;
 }
 
-static const struct o2_scenario_side *side_of(const struct o2_scenario *scenario, enum o2_side side)
-{
-	return side == O2_SOURCE ? &scenario->source : &scenario->sink;
-}
-
 static void memory_of(struct verbs_rung *rung, enum o2_side side, uint64_t nob,
 		      struct o2_transfer_memory *memory)
 {
-	const struct o2_scenario_side *from = side_of(rung->scenario, side);
+	const struct o2_scenario_side *from = o2_rung_side(rung->scenario, side);
 
-	*memory = (struct o2_transfer_memory){.mode = from->mode, .iova = from->iova};
-	o2_scenario_buffer(from, &rung->ni[side][from->kind].arena, rung->iov[side], &memory->buffer);
-	memory->buffer.nob = nob;
-	memory->tag = 0;
+	o2_rung_memory(from, &rung->ni[side][from->kind].arena, nob, rung->iov[side], memory);
 }
 
 /* The side that was asked: it serves what the scenario says, cut to what is offered. */
@@ -91,21 +79,18 @@ static int match(void *context, const struct o2_msg *request, uint64_t sink_byte
 static void done(void *context, const struct o2_transfer_result *result)
 {
 	struct verbs_rung *rung = ((struct link *)context)->rung;
-	struct o2_observed_end *end =
-		result->initiator ? &rung->observed->initiator : &rung->observed->responder;
 
-	end->involved = true;
-	end->status = result->status;
-	end->nob = result->nob;
-	end->fault = result->fault;
 	if (result->side == O2_SOURCE)
 		rung->observed->nwr = result->nwr;
 	else
 		rung->observed->nfrags = result->nfrags;
-	if (result->initiator)
+	if (result->initiator) {
+		rung->observed->initiator = o2_rung_saw(result);
 		rung->initiator_done = true;
-	else
+	} else {
+		rung->observed->responder = o2_rung_saw(result);
 		rung->responder_done = true;
+	}
 }
 
 static const struct o2_conn_ops conn_ops = {.match = match, .done = done};
@@ -127,9 +112,10 @@ static int connect_link(struct verbs_rung *rung, struct link *link, enum o2_dma_
 	struct o2_conn_address address[2];
 	int rc = 0;
 
-	config.queue_depth = QUEUE_DEPTH;
+	config.queue_depth = O2_RUNG_QUEUE_DEPTH;
 	config.wrq_sge = O2_MAX_WRQ_SGE;
 	link->rung = rung;
+	rung->rung.connections++;
 	for (int i = 0; i < 2 && rc == 0; i++) {
 		rc = o2_conn_create(ni[i], &config, &conn_ops, link, &link->conn[i], error);
 		if (rc == 0)
@@ -142,25 +128,12 @@ static int connect_link(struct verbs_rung *rung, struct link *link, enum o2_dma_
 	return rc;
 }
 
-/* What the scenario wants of the device's mapping calls. */
-static void tell_device(struct verbs_rung *rung, enum o2_side side)
-{
-	const struct o2_scenario_side *from = side_of(rung->scenario, side);
-	struct o2_reg_domain *domain = &rung->ni[side][from->kind].domain;
-
-	domain->dma.iommu.merge = from->merge;
-	domain->dma.iommu.fault = from->fault;
-	domain->gaps_by_staging = from->staging;
-	domain->fmr_per_segment = from->per_segment;
-	domain->fmr_lazy = from->lazy;
-}
-
 /* The link that the scenario wants, connected, and told how its messages look. */
 static int prepare_link(struct verbs_rung *rung, const struct o2_scenario *scenario, struct link **out,
 			struct o2_error *error)
 {
 	struct link *link = &rung->link[scenario->source.kind][scenario->sink.kind];
-	struct o2_conn_config config = O2_CONN_DEFAULTS;
+	const struct o2_conn_config limits = o2_rung_limits(scenario);
 
 	if (link->conn[0] == NULL) {
 		int rc = connect_link(rung, link, scenario->source.kind, scenario->sink.kind, error);
@@ -168,28 +141,16 @@ static int prepare_link(struct verbs_rung *rung, const struct o2_scenario *scena
 		if (rc != 0)
 			return rc;
 	}
-	config.max_frags = scenario->max_frags;
-	config.wrq_sge = scenario->wrq_sge;
-	config.order = scenario->order;
-	config.cksum_flavour = scenario->cksum_flavour;
 	for (int i = 0; i < 2; i++) {
-		int rc = o2_conn_set_limits(link->conn[i], &config, error);
+		int rc = o2_conn_set_limits(link->conn[i], &limits, error);
 
 		if (rc != 0)
 			return rc;
 	}
-	for (int i = 0; i < 2; i++)
-		tell_device(rung, (enum o2_side)i);
+	o2_rung_tell_device(&scenario->source, &rung->ni[O2_SOURCE][scenario->source.kind].domain);
+	o2_rung_tell_device(&scenario->sink, &rung->ni[O2_SINK][scenario->sink.kind].domain);
 	*out = link;
 	return 0;
-}
-
-static double seconds(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
 /* Drive both ends until the transfer has ended at both. */
@@ -213,8 +174,8 @@ static void finish(struct verbs_rung *rung, struct link *link)
 		/* The clock is only looked at when nothing happens. */
 		idle = 0;
 		if (deadline == 0)
-			deadline = seconds() + GIVE_UP_S;
-		else if (seconds() > deadline) {
+			deadline = o2_rung_seconds() + O2_RUNG_GIVE_UP_S;
+		else if (o2_rung_seconds() > deadline) {
 			rung->observed->stuck = true;
 			return;
 		}
@@ -233,9 +194,9 @@ static uint32_t sends_in_flight(const struct link *link)
 /* The transfer has ended, but a NOOP of either end may be on its way, and holds a message slot. */
 static void land_noops(const struct link *link)
 {
-	double deadline = seconds() + GIVE_UP_S;
+	double deadline = o2_rung_seconds() + O2_RUNG_GIVE_UP_S;
 
-	while (sends_in_flight(link) > 0 && seconds() < deadline)
+	while (sends_in_flight(link) > 0 && o2_rung_seconds() < deadline)
 		if (o2_conn_progress(link->conn[O2_SOURCE]) < 0 || o2_conn_progress(link->conn[O2_SINK]) < 0)
 			return;
 }
@@ -244,14 +205,12 @@ static void land_noops(const struct link *link)
 static int try_stale_key(struct verbs_rung *rung, struct link *link)
 {
 	const struct o2_scenario *scenario = rung->scenario;
-	const struct o2_reg_domain *sink = &rung->ni[O2_SINK][scenario->sink.kind].domain;
 	struct o2_observed *observed = rung->observed;
 	enum ibv_wc_status status;
 	int rc;
 
-	if (!scenario->stale_key || scenario->op != O2_OP_GET || observed->responder.status != 0 ||
-	    observed->initiator.status != 0 || !observed->responder.involved ||
-	    scenario->sink.mode == O2_REG_GLOBAL || (scenario->sink.mode == O2_REG_FMR && sink->fmr_lazy))
+	if (!o2_rung_tries_key(scenario) || observed->responder.status != 0 ||
+	    observed->initiator.status != 0 || !observed->responder.involved)
 		return 0;
 	rc = o2_rung_try_key(&rung->ni[O2_SOURCE][scenario->source.kind], link->conn[O2_SOURCE],
 			     rung->key_addr, rung->key, &status);
@@ -268,7 +227,7 @@ static int verbs_transfer(struct o2_rung *base, const struct o2_scenario *scenar
 {
 	struct verbs_rung *rung = (struct verbs_rung *)base;
 	bool put = scenario->op == O2_OP_PUT;
-	enum o2_side first = put ? O2_SOURCE : O2_SINK;
+	enum o2_side first = o2_rung_initiator(scenario);
 	struct o2_transfer_memory memory;
 	struct o2_lnet_hdr hdr;
 	struct link *link;
@@ -281,7 +240,7 @@ static int verbs_transfer(struct o2_rung *base, const struct o2_scenario *scenar
 	rc = prepare_link(rung, scenario, &link, error);
 	if (rc != 0)
 		return rc;
-	memory_of(rung, first, side_of(scenario, first)->nob, &memory);
+	memory_of(rung, first, o2_rung_side(scenario, first)->nob, &memory);
 	hdr = o2_conn_lnet_hdr(link->conn[first], put ? O2_LNET_PUT : O2_LNET_GET, 0, memory.buffer.nob);
 	rc = put ? o2_conn_put(link->conn[first], &hdr, &memory, NULL, error)
 		 : o2_conn_get(link->conn[first], &hdr, &memory, NULL, error);
@@ -320,15 +279,8 @@ static void verbs_ledger(struct o2_rung *base, struct o2_dma_ledger *ledger)
 	struct verbs_rung *rung = (struct verbs_rung *)base;
 
 	*ledger = (struct o2_dma_ledger){0};
-	for (uint32_t i = 0; i < INTERFACES; i++) {
-		const struct o2_dma_ledger *one = &rung->ni[i / O2_DMA_KINDS][i % O2_DMA_KINDS].ledger;
-
-		ledger->maps += one->maps;
-		ledger->unmaps += one->unmaps;
-		ledger->live += one->live;
-		ledger->live_entries += one->live_entries;
-		ledger->wrong_unmaps += one->wrong_unmaps;
-	}
+	for (uint32_t i = 0; i < INTERFACES; i++)
+		o2_rung_add_ledger(ledger, &rung->ni[i / O2_DMA_KINDS][i % O2_DMA_KINDS].ledger);
 }
 
 static void verbs_close(struct o2_rung *base)
@@ -370,9 +322,9 @@ int o2_rung_open_verbs(const char *source_device, const char *sink_device, uint8
 			.nid = NID(i / O2_DMA_KINDS),
 			.incarnation = INCARNATION(i / O2_DMA_KINDS),
 			.dma_kind = (enum o2_dma_kind)(i % O2_DMA_KINDS),
-			.dma_base = BUS_BASE,
+			.dma_base = O2_RUNG_BUS_BASE,
 			.arena_pages = O2_SCENARIO_PAGES,
-			.sizes = {.tx_size = POOL_SIZE, .reg_size = POOL_SIZE},
+			.sizes = {.tx_size = O2_RUNG_POOL_SIZE, .reg_size = O2_RUNG_POOL_SIZE},
 		};
 		int rc = o2_ni_open(&config, &rung->ni[i / O2_DMA_KINDS][i % O2_DMA_KINDS], error);
 

@@ -10,6 +10,34 @@
 
 #define IMAGES (2u * O2_DMA_KINDS)
 
+static struct o2_image **image_at(struct o2_transfer_run *run, uint32_t i)
+{
+	return &run->image[i / O2_DMA_KINDS][i % O2_DMA_KINDS];
+}
+
+/* A rung may have one memory for all kinds of address; then there is one image of it. */
+static bool is_alias(struct o2_transfer_run *run, uint32_t i)
+{
+	return i < IMAGES && i % O2_DMA_KINDS != 0 && *image_at(run, i) == *image_at(run, i - 1);
+}
+
+static int make_image(struct o2_transfer_run *run, uint32_t i)
+{
+	const enum o2_side side = (enum o2_side)(i / O2_DMA_KINDS);
+	const enum o2_dma_kind kind = (enum o2_dma_kind)(i % O2_DMA_KINDS);
+	struct o2_arena *arena = run->rung->ops->arena(run->rung, side, kind);
+
+	if (kind != 0 && arena == (*image_at(run, i - 1))->arena) {
+		*image_at(run, i) = *image_at(run, i - 1);
+		return 0;
+	}
+	*image_at(run, i) = calloc(1, sizeof(struct o2_image));
+	if (*image_at(run, i) == NULL)
+		return -ENOMEM;
+	o2_image_init(*image_at(run, i), arena, run->seed);
+	return 0;
+}
+
 int o2_transfer_run_open(struct o2_rung *rung, uint64_t seed, struct o2_transfer_run *run)
 {
 	memset(run, 0, sizeof(*run));
@@ -20,25 +48,20 @@ int o2_transfer_run_open(struct o2_rung *rung, uint64_t seed, struct o2_transfer
 	if (run->scratch == NULL)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < IMAGES; i++) {
-		run->image[i / O2_DMA_KINDS][i % O2_DMA_KINDS] = calloc(1, sizeof(struct o2_image));
-		if (run->image[i / O2_DMA_KINDS][i % O2_DMA_KINDS] == NULL) {
-			o2_transfer_run_close(run);
-			return -ENOMEM;
-		}
+		if (make_image(run, i) == 0)
+			continue;
+		o2_transfer_run_close(run);
+		return -ENOMEM;
 	}
-	for (uint32_t i = 0; i < IMAGES; i++)
-		o2_image_init(run->image[i / O2_DMA_KINDS][i % O2_DMA_KINDS],
-			      rung->ops->arena(rung, (enum o2_side)(i / O2_DMA_KINDS),
-					       (enum o2_dma_kind)(i % O2_DMA_KINDS)),
-			      seed);
 	return 0;
 }
 
 void o2_transfer_run_close(struct o2_transfer_run *run)
 {
 	free(run->scratch);
-	for (uint32_t i = 0; i < IMAGES; i++)
-		free(run->image[i / O2_DMA_KINDS][i % O2_DMA_KINDS]);
+	for (uint32_t i = IMAGES; i-- > 0;)
+		if (!is_alias(run, i))
+			free(*image_at(run, i));
 	memset(run, 0, sizeof(*run));
 }
 
@@ -50,14 +73,15 @@ bool o2_transfer_sweep(struct o2_transfer_run *run, struct o2_report *report)
 
 	run->counters.sweeps++;
 	for (uint32_t i = 0; i < IMAGES; i++) {
-		if (o2_image_sweep(run->image[i / O2_DMA_KINDS][i % O2_DMA_KINDS], &page))
+		if (is_alias(run, i) || o2_image_sweep(*image_at(run, i), &page))
 			continue;
 		snprintf(report->signature, sizeof(report->signature), "sweep");
 		o2_report_add(
 			report,
 			"page %u of the %s's memory (%s addresses) changed although no transfer names it; "
 			"the cause is one of the last %u cases",
-			page, i / O2_DMA_KINDS == O2_SOURCE ? "source" : "sink", kinds[i % O2_DMA_KINDS],
+			page, i / O2_DMA_KINDS == O2_SOURCE ? "source" : "sink",
+			is_alias(run, i + 1) ? "all" : kinds[i % O2_DMA_KINDS],
 			run->sweep_always ? 1 : O2_SWEEP_CASES);
 		return false;
 	}

@@ -68,7 +68,7 @@ def run(options, mutant, cases):
     with tempfile.TemporaryDirectory(prefix="o2ref-mutants-") as folder:
         file = Path(folder) / "result.json"
         command = [options.program, "run", "transfer", "--device", options.device, "--cases", str(cases), "--seed",
-                   str(SEED), "--mutant", mutant, "--findings", "1", "--shrink-calls", str(SHRINK_CALLS), "--json-file",
+                   str(SEED), "--connect", options.connect, "--mutant", mutant, "--findings", "1", "--shrink-calls", str(SHRINK_CALLS), "--json-file",
                    str(file)]
         started = time.monotonic()
         try:
@@ -97,6 +97,8 @@ def show(outcome, held, word):
 def parse():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--device", default="loop", help="as of o2props: loop (default), model, or DEV[,DEV2]")
+    parser.add_argument("--connect", default="direct", help="as of o2props: direct (default), cm or processes")
+    parser.add_argument("--only", metavar="NAME,...", help="these defects, not all")
     parser.add_argument("--program", default=str(BUILD / "gcc" / "o2props-mutants"))
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there")
     options = parser.parse_args()
@@ -118,6 +120,8 @@ def write_report(path, device, held, outcomes):
 def main():
     options = parse()
     mutants = mutants_of(ROOT / "ref" / "base" / "mutant_list.h")
+    if options.only:
+        mutants = [name for name in mutants if name in options.only.split(",")]
     print(f"{'deliberate defect':22} {'':8} {'signature':14} {'cases':>6} {'seconds':>8}", flush=True)
     none = run(options, "none", CASES_OF_NONE)
     if none.status == CANNOT_RUN:

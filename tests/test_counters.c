@@ -108,8 +108,8 @@ static void test_pages(void **state)
 /* A run of that size, on a device, that met everything. */
 static struct o2_transfer_run *full_run(uint64_t moved)
 {
-	static const struct o2_rung_ops ops = {.has_keys = true};
-	static struct o2_rung rung = {&ops};
+	static const struct o2_rung_ops ops = {.has_keys = true, .reconnects = true};
+	static struct o2_rung rung = {.ops = &ops, .connections = 10000};
 	struct o2_transfer_run *run = calloc(1, sizeof(*run));
 
 	assert_non_null(run);
@@ -181,6 +181,7 @@ static void test_each_situation(void **state)
 		check_needed(run, &run->counters.stale_key[i], 10000, "a stale key tried, mode ");
 	check_needed(run, &run->counters.source_vector[O2_KIOV], 1000, "KIOV");
 	check_needed(run, &run->counters.gaps, 1000, "gaps");
+	check_needed(run, &run->rung->connections, 32, "connections closed and made again");
 	free(run);
 }
 

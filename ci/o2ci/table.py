@@ -4,7 +4,7 @@
 from dataclasses import dataclass, field
 
 from .result import CANNOT_RUN
-from .transfer import MTU_BYTES
+from .transfer import MTU_BYTES, WAYS
 
 WIDTH = 100
 MIB = 1 << 20
@@ -103,6 +103,8 @@ def device_notes(row):
         each = ", ".join(f"{device} {count(number)}" for device, number in sent.items())
         notes.append(f"packets sent, by hw_counters: {count(sum(sent.values()))} ({each}); "
                      f"bytes / MTU {MTU_BYTES}: {count(row.figures['bytes'] // MTU_BYTES)}")
+    if "connections" in row.figures and row.figures.get("connect") in WAYS:
+        notes.append(f"{row.name}: {count(row.figures['connections'])} connections made and closed")
     return notes + held_notes(row) + cross_notes(row)
 
 

@@ -18,6 +18,8 @@ DEVICE_FREE = ("codec", "keys", "pools", "dma", "reg_plan", "sim", "hostile", "n
 COSTLY = {"sim": 40, "hostile": 50, "nodes": 100}
 NAMES = {"model": "memory model", "loop": "loopverbs", "rxe": "soft-RoCE"}
 IN_GUEST = ("rxe",)
+# Ways to connect the two ends (--connect) but the usual one.
+WAYS = {"cm": "connection manager", "processes": "connection manager, two processes"}
 PROGRESS_S = 10
 WORDS_LINES = 60  # of a finding, at most; the scenario's file has all
 MTU_BYTES = 4096  # RoCE's largest payload of a packet, so bytes / MTU is the least number of packets
@@ -36,6 +38,7 @@ class Run:
     moved: int = 0  # go on until so many transfers moved bytes; sim: until so many operations have ended
     min_per_pair: int = 0  # ... and so many of each ordered pair of modes
     cases: int = 0
+    connect: str = ""  # cm or processes
     preset: str = "gcc"
     program: str = "o2props"
     mutant: str = ""
@@ -53,7 +56,8 @@ class Run:
             return self.prop if self.preset == "gcc" else f"{self.prop} {self.preset}"
         if self.suite:
             return f"{self.device}-newer"
-        return self.device if self.preset == "gcc" else f"{self.device} {self.preset}"
+        step = f"{self.device}-{self.connect}" if self.connect else self.device
+        return step if self.preset == "gcc" else f"{step} {self.preset}"
 
     @property
     def name(self):
@@ -61,7 +65,8 @@ class Run:
             return self.step
         if self.suite:
             return f"{NAMES[self.device]}, newer kernel"
-        return NAMES[self.device] + ("" if self.preset == "gcc" else f" ({self.preset})")
+        way = f", {WAYS[self.connect]}" if self.connect else ""
+        return NAMES[self.device] + way + ("" if self.preset == "gcc" else f" ({self.preset})")
 
     @property
     def title(self):
@@ -70,6 +75,9 @@ class Run:
     def bounds(self):
         pairs = (("--cases", self.cases), ("--moved", self.moved), ("--min-per-pair", self.min_per_pair))
         return [word for option, value in pairs if value for word in (option, str(value))]
+
+    def connect_options(self):
+        return ["--connect", self.connect] if self.connect else []
 
     def mutant_options(self):
         return ["--mutant", self.mutant] if self.mutant else []
@@ -87,7 +95,8 @@ class Run:
 
     def whole(self, device):
         """The command that repeats the whole run."""
-        return self.again(["run", self.prop, "--device", device, *self.bounds(), "--seed", f"0x{self.seed:x}"])
+        return self.again(["run", self.prop, "--device", device, *self.connect_options(), *self.bounds(), "--seed",
+                           f"0x{self.seed:x}"])
 
 
 def cases_of(prop, cases):
@@ -97,7 +106,8 @@ def cases_of(prop, cases):
 
 def command_of(run, work, log_dir):
     options = ["--json-file", "result.json", "--out", "cases", "--current-case", "current-case"]
-    common = [*run.bounds(), "--seed", f"0x{run.seed:x}", "--progress", str(PROGRESS_S), *run.mutant_options()]
+    common = [*run.connect_options(), *run.bounds(), "--seed", f"0x{run.seed:x}", "--progress", str(PROGRESS_S),
+              *run.mutant_options()]
     if run.device not in IN_GUEST:
         paths = [str(work / word) if not word.startswith("--") else word for word in options]
         return [run.program_path(), "run", run.prop, "--device", run.device, *paths, *common]
@@ -195,11 +205,11 @@ def from_result(failures, run, work, result, found, text):
     copies = [copy for copy in (failures.copy(run.step, path) for path in paths) if copy]
     lines = words_of(text, found)
     if copies:
-        replay = run.again(["replay", place.shown(copies[0]), "--device", device])
+        replay = run.again(["replay", place.shown(copies[0]), "--device", device, *run.connect_options()])
         name = Path(case_file).name
     elif "case" in found:
-        replay = run.again(["run", run.prop, "--device", device, "--seed", found.get("seed", hex(run.seed)),
-                            "--first", str(found["case"]), "--cases", "1"])
+        replay = run.again(["run", run.prop, "--device", device, *run.connect_options(), "--seed",
+                            found.get("seed", hex(run.seed)), "--first", str(found["case"]), "--cases", "1"])
         name = f"case-{found['case']}"
     else:
         replay, name = run.whole(device), found.get("signature", "finding")

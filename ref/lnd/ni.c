@@ -180,7 +180,9 @@ int o2_ni_open(const struct o2_ni_config *config, struct o2_ni *ni, struct o2_er
 	}
 	if (rc == 0 && config->events)
 		rc = open_channel(ni, error);
-	if (rc == 0)
+	if (rc == 0 && config->arena != NULL)
+		ni->arena = *config->arena;
+	else if (rc == 0)
 		rc = o2_arena_create(config->arena_pages, &ni->arena, error);
 	if (rc == 0)
 		rc = open_pools(ni, config, error);
@@ -193,7 +195,10 @@ void o2_ni_close(struct o2_ni *ni)
 {
 	o2_ni_close_tx_sets(ni);
 	o2_reg_domain_close(&ni->domain);
-	o2_arena_destroy(&ni->arena);
+	if (ni->config.arena == NULL)
+		o2_arena_destroy(&ni->arena);
+	else
+		ni->arena = (struct o2_arena){.fd = -1};
 	if (ni->channel != NULL)
 		ibv_destroy_comp_channel(ni->channel);
 	if (ni->pd != NULL)

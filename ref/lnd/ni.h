@@ -28,6 +28,9 @@ struct o2_ni_config {
 	enum o2_dma_kind dma_kind;
 	uint64_t dma_base; /* kinds bus and iommu: device address of the first page */
 	uint32_t arena_pages;
+	/* Memory of the caller's that takes the place of an arena of its own, for one interface at a time; it
+	 * outlives the interface, and may be shared with other processes.  NULL: an arena of arena_pages. */
+	const struct o2_arena *arena;
 
 	/* Pools.  In tunables 0 stands for o2iblnd's default, and for one CPU partition. */
 	struct o2_pool_tunables tunables;
@@ -44,7 +47,7 @@ struct o2_ni_config {
 };
 
 struct o2_ni {
-	struct o2_ni_config config; /* without the pointers; tunables and sizes as they came out */
+	struct o2_ni_config config; /* without the pointers but arena; tunables and sizes as they came out */
 	struct ibv_context *context;
 	struct ibv_pd *pd;
 	struct ibv_comp_channel *channel; /* of all its completion queues; NULL without config.events */

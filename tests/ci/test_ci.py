@@ -131,6 +131,11 @@ class Judging(TemporaryFolder):
         self.assertRegex(run.again(["replay", "F"]), r"^ci/vm/run --host -- \S+o2props-mutants replay F --mutant swap-fragments$")
 
     def test_newer_kernel_is_a_run_of_its_own(self):
+        run = transfer.Run("rxe", 1, connect="processes")
+        self.assertEqual((run.step, run.name), ("rxe-processes", "soft-RoCE, connection manager, two processes"))
+        self.assertIn(" --device rxa,rxb --connect processes ", run.whole("rxa,rxb"))
+        run = transfer.Run("loop", 1, connect="cm", preset="clang-asan")
+        self.assertEqual((run.step, run.name), ("loop-cm clang-asan", "loopverbs, connection manager (clang-asan)"))
         run = transfer.Run("rxe", 1, suite="some-backports")
         self.assertRegex(run.again(["replay", "F"]), r"^ci/vm/run --suite some-backports -- \S+o2props replay F$")
         row = self.judge(run, self.outcome(77, "vm: cannot run here: no suite some-backports\n"))
