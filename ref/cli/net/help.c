@@ -11,7 +11,7 @@ static const char serve_head[] =
 	"\n"
 	"what is offered:\n"
 	"  --buffer PORTAL:MATCHBITS[:BYTES][:ro]\n"
-	"                     memory at that portal and under those match bits; 1048576 bytes\n"
+	"                     memory at that portal and under those match bits; 8388608 bytes\n"
 	"                     unless said otherwise, at most 67108864; with ro, for GETs alone.\n"
 	"                     May be given 16 times (default: 60:0x1234 and 61:0x1234:ro)\n"
 	"  --fragments N      pieces that it consists of, 1 to 257 (default: 1)\n"

@@ -17,7 +17,6 @@
 #define THEIR_DEVICE "loop1"
 #define OUR_ADDRESS  0x0a000001u /* 10.0.0.1, unless the peer wants it */
 #define NS_PER_MS    1000000u
-#define OFFER_BYTES  (8u << 20)
 
 struct loop {
 	struct o2_cm_loop *wire;
@@ -67,7 +66,7 @@ static struct o2_net_options peer_options(const struct o2_net_options *ours)
 	options.command = O2_NET_SERVE;
 	options.nid = ours->peer;
 	options.seed = O2_NET_SEED;
-	o2_net_default_offers(OFFER_BYTES, &options);
+	o2_net_default_offers(&options);
 	return options;
 }
 

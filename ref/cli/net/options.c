@@ -97,7 +97,7 @@ static bool read_number(const char **text, uint64_t min, uint64_t max, uint64_t 
 /* PORTAL:MATCHBITS[:BYTES][:ro] */
 static bool read_offer(const char *text, struct o2_net_options *options)
 {
-	struct o2_net_offer offer = {.size_bytes = O2_MAX_TRANSFER_BYTES};
+	struct o2_net_offer offer = {.size_bytes = O2_NET_OFFER_BYTES};
 	uint64_t portal, size_bytes;
 
 	if (options->noffers == O2_NET_MAX_BUFFERS || !read_number(&text, 0, UINT32_MAX, &portal) ||
@@ -118,10 +118,12 @@ static bool read_offer(const char *text, struct o2_net_options *options)
 	return *text == '\0';
 }
 
-void o2_net_default_offers(uint32_t size_bytes, struct o2_net_options *options)
+void o2_net_default_offers(struct o2_net_options *options)
 {
-	options->offer[0] = (struct o2_net_offer){O2_NET_PORTAL, O2_NET_MATCH_BITS, size_bytes, false};
-	options->offer[1] = (struct o2_net_offer){O2_NET_READ_PORTAL, O2_NET_MATCH_BITS, size_bytes, true};
+	options->offer[0] =
+		(struct o2_net_offer){O2_NET_PORTAL, O2_NET_MATCH_BITS, O2_NET_OFFER_BYTES, false};
+	options->offer[1] =
+		(struct o2_net_offer){O2_NET_READ_PORTAL, O2_NET_MATCH_BITS, O2_NET_OFFER_BYTES, true};
 	options->noffers = 2;
 }
 
@@ -214,7 +216,7 @@ static int check(const char *name, int argc, char **argv, struct o2_net_options 
 		return o2_cli_usage(name, "%" PRIu32 " bytes cannot be in %" PRIu32 " pieces",
 				    options->size_bytes, options->fragments);
 	if (serves && options->noffers == 0)
-		o2_net_default_offers(O2_MAX_TRANSFER_BYTES, options);
+		o2_net_default_offers(options);
 	for (uint32_t i = 0; i < options->noffers; i++)
 		if (options->fragments > options->offer[i].size_bytes)
 			return o2_cli_usage(name, "%" PRIu32 " bytes cannot be in %" PRIu32 " pieces",

@@ -75,8 +75,11 @@ struct o2_net_options {
  */
 int o2_net_options_read(int argc, char **argv, struct o2_net_options *options, bool *done);
 
+/* Room for as many of the largest as are in flight by default, each at a place of its own (put --verify). */
+#define O2_NET_OFFER_BYTES (8u << 20)
+
 /* What serve offers if nothing is said: memory to write to, and memory to read. */
-void o2_net_default_offers(uint32_t size_bytes, struct o2_net_options *options);
+void o2_net_default_offers(struct o2_net_options *options);
 
 /* help.c */
 void o2_net_print_help(enum o2_net_command command);
