@@ -225,6 +225,7 @@ static void survives_a_failed_post(void **state)
 		struct o2_transfer_memory memory = dense(kiov_from, 0, 9000, O2_REG_FASTREG);
 		struct ibv_qp_attr attr = {.qp_state = IBV_QPS_RESET};
 		const struct o2_transfer_result *result = &pair->b.result[0];
+		struct o2_conn_view view;
 
 		assert_int_equal(start_get(pair->a.conn, &memory, 0, NULL, NULL), 0);
 		/* A queue pair in RESET takes nothing; that of b stays as it was. */
@@ -236,6 +237,9 @@ static void survives_a_failed_post(void **state)
 		assert_true(result->status < 0);
 		assert_int_equal(result->fault.side, O2_FAULT_LOCAL_STAGE);
 		assert_string_equal(result->fault.error.rule, "post/send");
+		o2_conn_view(pair->b.conn, &view);
+		assert_int_equal(view.credits, view.queue_depth);
+		assert_int_equal(view.sends_in_flight + view.send_wrs + view.credit_messages_sent, 0);
 		assert_closed(&pair->b, O2_FAULT_LOCAL_STAGE, result->status);
 		pair_close(pair);
 	}

@@ -86,7 +86,7 @@ static void fail_encode(struct o2_conn *conn, struct o2_tx *tx, int rc, const st
 	o2_tx_end(conn, tx);
 }
 
-/* Counted before the post, so that a completion that comes first finds the account in order. */
+/* The message is on its way; one whose post fails counts for nothing. */
 static void account(struct o2_conn *conn, struct o2_tx *tx)
 {
 	assert(tx->nsends < sizeof(tx->posted_wrs) / sizeof(tx->posted_wrs[0]));
@@ -123,12 +123,13 @@ void o2_tx_post(struct o2_conn *conn, struct o2_tx *tx)
 	add_bind(conn, tx);
 	add_message(conn, tx, (uint32_t)rc);
 	o2_tx_move(conn, tx, O2_LIST_ACTIVE);
-	account(conn, tx);
 	rc = o2_chain_post(&conn->chain, conn->qp, &nposted, &error);
 	/* A bind that was taken may be executed, whatever became of the requests behind it. */
 	o2_binding_posted(&tx->binding, conn->qp->qp_num, bind && bind_at < nposted, rc == 0);
 	if (rc != 0)
 		o2_conn_fail_stage(conn, &error, tx);
+	else
+		account(conn, tx);
 }
 
 void o2_tx_post_invalidate(struct o2_conn *conn, struct o2_tx *tx)
