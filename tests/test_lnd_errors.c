@@ -81,6 +81,8 @@ static void refuses_more_work_requests_than_agreed(void **state)
 	assert_int_equal(pair->a.result[0].nwr, 0);
 	assert_int_equal(pair->b.result[0].status, -EMSGSIZE);
 	assert_int_equal(pair->b.result[0].fault.side, O2_FAULT_PEER_STATUS);
+	assert_int_equal(pair->b.result[0].health, O2_HEALTH_REMOTE_ERROR);
+	assert_int_equal(pair->a.result[0].health, O2_HEALTH_OK);
 	/* GET: found out by the peer. */
 	pair->b.answer = many;
 	assert_int_equal(start_get(pair->a.conn, &one, 0, NULL, NULL), 0);
@@ -245,6 +247,7 @@ static void reports_a_peer_that_is_gone(void **state)
 	assert_int_equal(pair->a.nresults, 1);
 	assert_int_equal(pair->a.result[0].cookie, cookie);
 	assert_int_equal(pair->a.result[0].fault.wc_status, IBV_WC_RETRY_EXC_ERR);
+	assert_int_equal(pair->a.result[0].health, O2_HEALTH_REMOTE_DROPPED);
 	pair_close(pair);
 }
 

@@ -156,6 +156,8 @@ static void terms(void **state)
 		{0x12, 0x11, 8, 8, 257, 257, 2, 0x11, 8, 257},
 		{0x12, 0x11, 16, 8, 257, 257, 2, 0x11, 8, 257},
 		{0x11, 0x11, 16, 16, 257, 257, 1, 0x11, 8, 257},
+		/* All that the device has room for is asked for at once. */
+		{0x12, 0x12, 255, 255, 257, 257, 1, 0x12, 63, 257},
 	};
 
 	(void)state;
@@ -183,6 +185,7 @@ static void terms(void **state)
 		assert_int_equal(view_a.queue_depth, rows[i].depth);
 		assert_int_equal(view_b.queue_depth, rows[i].depth);
 		assert_int_equal(peer_view(&world->seat[0], NID(1)).max_frags, rows[i].frags);
+		assert_int_equal(peer_view(&world->seat[0], NID(1)).queue_depth, rows[i].depth);
 		world_close(world);
 	}
 }

@@ -11,6 +11,7 @@ struct failure {
 	enum o2_cm_loop_message message;
 	enum o2_cm_loop_fate fate;
 	int status;
+	enum o2_health health;
 	uint32_t after_ms; /* how long that takes */
 };
 
@@ -20,11 +21,16 @@ struct failure {
 static void messages_lost(void **state)
 {
 	static const struct failure failures[] = {
-		{"no address", O2_CM_LOOP_REQUEST, O2_CM_LOOP_UNRESOLVED, -EHOSTUNREACH, 0},
-		{"unreachable", O2_CM_LOOP_REQUEST, O2_CM_LOOP_UNREACHABLE, -ENETDOWN, 0},
-		{"nobody listens", O2_CM_LOOP_REQUEST, O2_CM_LOOP_REFUSE, -EHOSTUNREACH, 0},
-		{"request lost", O2_CM_LOOP_REQUEST, O2_CM_LOOP_LOSE, -ENETDOWN, CONNECT_MS},
-		{"reply lost", O2_CM_LOOP_REPLY, O2_CM_LOOP_LOSE, -ENETDOWN, CONNECT_MS},
+		{"no address", O2_CM_LOOP_REQUEST, O2_CM_LOOP_UNRESOLVED, -EHOSTUNREACH,
+		 O2_HEALTH_NETWORK_TIMEOUT, 0},
+		{"unreachable", O2_CM_LOOP_REQUEST, O2_CM_LOOP_UNREACHABLE, -ENETDOWN,
+		 O2_HEALTH_LOCAL_DROPPED, 0},
+		{"nobody listens", O2_CM_LOOP_REQUEST, O2_CM_LOOP_REFUSE, -EHOSTUNREACH,
+		 O2_HEALTH_NETWORK_TIMEOUT, 0},
+		{"request lost", O2_CM_LOOP_REQUEST, O2_CM_LOOP_LOSE, -ENETDOWN, O2_HEALTH_LOCAL_DROPPED,
+		 CONNECT_MS},
+		{"reply lost", O2_CM_LOOP_REPLY, O2_CM_LOOP_LOSE, -ENETDOWN, O2_HEALTH_LOCAL_DROPPED,
+		 CONNECT_MS},
 	};
 
 	(void)state;
@@ -45,6 +51,7 @@ static void messages_lost(void **state)
 		}
 		if (a->nended != 2 || a->status[0] != failures[i].status || a->status[1] != a->status[0])
 			fail_msg("%s: %u ended, %d", failures[i].what, a->nended, a->status[0]);
+		assert_int_equal(a->health[0], failures[i].health);
 		assert_int_equal(a->ndown, 1);
 		assert_int_equal(a->down.code, failures[i].status);
 		world_pass(world, 30000);
@@ -322,6 +329,7 @@ static void bad_connacks(void **state)
 		world_settle(world);
 		assert_int_equal(a->nended, 2);
 		assert_int_equal(a->status[0], -ECONNABORTED);
+		assert_int_equal(a->health[0], O2_HEALTH_LOCAL_DROPPED);
 		assert_int_equal(a->nup, 0);
 		assert_int_equal(a->down.code, rows[i].code);
 		stranger_leave(world, &stranger);
@@ -360,6 +368,7 @@ static void refused_for_ever(void **state)
 		world_pass(world, 1500);
 		assert_int_equal(a->nended, 1);
 		assert_int_equal(a->status[0], -ETIMEDOUT);
+		assert_int_equal(a->health[0], O2_HEALTH_NETWORK_TIMEOUT);
 		/* Nobody waits any more, so nobody asks. */
 		world_pass(world, 2000);
 		assert_int_equal(peer_view(a, NID(7)).known, false);
@@ -391,6 +400,7 @@ static void refused_for_good(void **state)
 		world_settle(world);
 		assert_int_equal(a->nended, 1);
 		assert_int_equal(a->status[0], -ECONNREFUSED);
+		assert_int_equal(a->health[0], O2_HEALTH_REMOTE_DROPPED);
 		assert_int_equal(stranger.nrequests, 1);
 		stranger_leave(world, &stranger);
 		world_close(world);

@@ -33,7 +33,7 @@ static enum o2_health health_of(int code)
 	case -ECONNREFUSED:
 		return O2_HEALTH_REMOTE_DROPPED;
 	default:
-		return O2_HEALTH_LOCAL_ERROR;
+		return O2_HEALTH_LOCAL_DROPPED;
 	}
 }
 

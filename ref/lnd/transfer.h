@@ -48,9 +48,10 @@ enum o2_transfer_op {
 enum o2_health {
 	O2_HEALTH_OK,
 	O2_HEALTH_LOCAL_ERROR,	   /* it never left the queue */
+	O2_HEALTH_LOCAL_DROPPED,   /* there was no connection to send it over */
 	O2_HEALTH_LOCAL_TIMEOUT,   /* it waited in the queue for too long */
 	O2_HEALTH_REMOTE_ERROR,	   /* the peer reported a failure */
-	O2_HEALTH_REMOTE_DROPPED,  /* the device could not deliver it */
+	O2_HEALTH_REMOTE_DROPPED,  /* the device could not deliver it, or the peer wants no connection */
 	O2_HEALTH_REMOTE_TIMEOUT,  /* delivered, and no answer came */
 	O2_HEALTH_NETWORK_TIMEOUT, /* posted, and not known to be delivered */
 };
