@@ -1,6 +1,45 @@
 /* SPDX-License-Identifier: MIT */
+#include "test_lnd_talks_credits.h"
 #include "test_lnd_talks_end.h"
 #include "test_lnd_talks_flow.h"
+#include "wire/layout.h"
+
+static uint8_t held_type(const struct side *side, const struct held *held, uint32_t index)
+{
+	return o2_recv_slot(side->conn, o2_wr_id_index(held->wc[index].wr_id))[O2_AT_TYPE];
+}
+
+/* What waits for credits goes out before the answer to the request that brings them. */
+static void spends_credits_before_it_answers(void **state)
+{
+	struct pair *pair = pair_of(O2_MSG_VERSION_2, 8);
+	static struct o2_kiov kiov[2][8];
+	struct o2_transfer_memory from = dense(kiov[0], 0, 9000, O2_REG_GLOBAL);
+	struct held a = {.count = 0}, b = {.count = 0};
+
+	(void)state;
+	pair->a.answer = dense(kiov[1], 300, 9000, O2_REG_GLOBAL);
+	for (uint32_t i = 0; i < 9; i++)
+		send_text(&pair->a, 10);
+	assert_int_equal(view_of(&pair->a).queued, 1);
+	deliver(&pair->b, &b, work_bit(O2_WORK_RECV));
+	assert_int_equal(b.count, 8);
+	/* Three credits are too few for a NOOP. */
+	for (uint32_t i = 0; i < 3; i++)
+		release(&pair->b, &b);
+	deliver(&pair->a, &a, 0);
+	assert_int_equal(start_put(pair->b.conn, &from, 0, NULL, NULL), 0);
+	deliver(&pair->a, &a, 0);
+	deliver(&pair->b, &b, work_bit(O2_WORK_RECV));
+	assert_int_equal(b.count, 7);
+	assert_int_equal(held_type(&pair->b, &b, 5), O2_MSG_IMMEDIATE);
+	assert_int_equal(held_type(&pair->b, &b, 6), O2_MSG_PUT_ACK);
+	while (b.count > 0)
+		release(&pair->b, &b);
+	quiet(pair);
+	assert_settled(pair);
+	pair_close(pair);
+}
 
 int main(void)
 {
@@ -11,6 +50,8 @@ int main(void)
 		cmocka_unit_test(talks_below_its_tunables),
 		cmocka_unit_test(talks_with_few_sends),
 		cmocka_unit_test(leaves_room_for_noops),
+		cmocka_unit_test(spends_credits_before_it_answers),
+		cmocka_unit_test(returns_the_credit_of_a_noop),
 		cmocka_unit_test(hears_of_too_many_credits),
 		cmocka_unit_test(hears_without_credit),
 		cmocka_unit_test(hears_too_many_requests),

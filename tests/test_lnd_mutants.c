@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/mutant.h"
+#include "test_lnd_talks_credits.h"
 #include "test_lnd_talks_end.h"
 #include "test_lnd_talks_flow.h"
 
@@ -30,7 +31,7 @@ static const struct {
 	{O2_MUTANT_GATHER_WRONG_KEY, gathers_a_payload},
 	{O2_MUTANT_GATHER_UNCHECKSUMMED, gathers_a_payload},
 	{O2_MUTANT_HIGH_WATER_UNSCALED, talks_below_its_tunables},
-	{O2_MUTANT_NOOP_UNCOUNTED, talks_one_way},
+	{O2_MUTANT_NOOP_UNCOUNTED, returns_the_credit_of_a_noop},
 	{O2_MUTANT_LAST_CREDIT_SPENT, talks_at_once},
 	{O2_MUTANT_SENDS_UNLIMITED, talks_with_few_sends},
 	{O2_MUTANT_OUTSTANDING_KEPT, talks_of_everything},

@@ -128,34 +128,6 @@ static void talks_below_its_tunables(void **state)
 	pair_close(pair);
 }
 
-/* Version 2: no more NOOPs wait at an end that does not look than it has receives for. */
-static void leaves_room_for_noops(void **state)
-{
-	struct pair *pair = pair_of(O2_MSG_VERSION_2, 3);
-	struct held held = {.count = 0};
-
-	(void)state;
-	assert_int_equal(view_of(&pair->b).high_water, 1);
-	for (uint32_t i = 0; i < 3; i++) {
-		send_text(&pair->a, 10);
-		deliver(&pair->b, &held, 0);
-	}
-	assert_int_equal(view_of(&pair->b).noops_sent, 2);
-	assert_int_equal(view_of(&pair->b).outstanding, 1);
-	/* It handles the first, and says so by spending what that gave. */
-	deliver(&pair->a, &held, work_bit(O2_WORK_RECV));
-	release(&pair->a, &held);
-	send_text(&pair->a, 10);
-	deliver(&pair->b, &held, 0);
-	assert_int_equal(view_of(&pair->b).noops_sent, 3);
-	assert_int_equal(view_of(&pair->b).outstanding, 0);
-	while (held.count > 0)
-		release(&pair->a, &held);
-	quiet(pair);
-	assert_settled(pair);
-	pair_close(pair);
-}
-
 /* Messages in flight stay below their limit, whatever waits. */
 static void talks_with_few_sends(void **state)
 {

@@ -146,18 +146,22 @@ int o2_credits_receive(struct o2_credits *credits, enum o2_msg_type type, uint8_
 	}
 	credits->credits = total;
 	credits->credits_received += byte;
-	if (type == O2_MSG_NOOP)
-		credits->noops_received++;
+	if (type != O2_MSG_NOOP)
+		return 0;
+	credits->noops_received++;
+	/* Its own credit goes back with whatever these let us send. */
+	if (credits->version == O2_MSG_VERSION_1 && byte != 0)
+		credits->outstanding += o2_mutate(NOOP_UNCOUNTED, 1u, 0u);
 	return 0;
 }
 
-enum o2_repost o2_repost_of(uint16_t version, enum o2_msg_type type, bool acknowledged)
+enum o2_repost o2_repost_of(uint16_t version, enum o2_msg_type type, bool counted)
 {
 	switch (type) {
 	case O2_MSG_PUT_REQ:
 		/* The receive will take the PUT_DONE; the credit goes back with that one's. */
-		return acknowledged ? o2_mutate(ACKED_PUT_CREDITED, O2_REPOST_NONE, O2_REPOST_PEER)
-				    : o2_mutate(REFUSED_PUT_UNCREDITED, O2_REPOST_PEER, O2_REPOST_NONE);
+		return counted ? o2_mutate(ACKED_PUT_CREDITED, O2_REPOST_NONE, O2_REPOST_PEER)
+			       : o2_mutate(REFUSED_PUT_UNCREDITED, O2_REPOST_PEER, O2_REPOST_NONE);
 	case O2_MSG_PUT_DONE:
 		return o2_mutate(PUT_DONE_RESERVES, O2_REPOST_PEER, O2_REPOST_RESERVED);
 	case O2_MSG_PUT_ACK:
@@ -166,7 +170,7 @@ enum o2_repost o2_repost_of(uint16_t version, enum o2_msg_type type, bool acknow
 		return o2_mutate(RESERVED_LOST, O2_REPOST_RESERVED, O2_REPOST_NONE);
 	case O2_MSG_NOOP:
 		if (version == O2_MSG_VERSION_1)
-			return o2_mutate(NOOP_UNCOUNTED, O2_REPOST_PEER, O2_REPOST_NONE);
+			return counted ? O2_REPOST_NONE : O2_REPOST_PEER;
 		return o2_mutate(NOOP_CREDITED, O2_REPOST_NONE, O2_REPOST_PEER);
 	case O2_MSG_IMMEDIATE:
 	case O2_MSG_GET_REQ:

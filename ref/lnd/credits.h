@@ -112,8 +112,11 @@ void o2_credits_sent(struct o2_credits *credits, enum o2_msg_type type);
 int o2_credits_receive(struct o2_credits *credits, enum o2_msg_type type, uint8_t byte,
 		       struct o2_error *error);
 
-/* What posting the receive of such a message again is worth.  acknowledged: a PUT_REQ answered by PUT_ACK. */
-enum o2_repost o2_repost_of(uint16_t version, enum o2_msg_type type, bool acknowledged);
+/*
+ * What posting the receive of such a message again is worth.  counted: a PUT_REQ answered by PUT_ACK, whose
+ * PUT_DONE will be worth it; a NOOP of version 1 with credits, which o2_credits_receive has counted.
+ */
+enum o2_repost o2_repost_of(uint16_t version, enum o2_msg_type type, bool counted);
 
 /* The receive of a handled message was posted again. */
 void o2_credits_repost(struct o2_credits *credits, enum o2_msg_type type, enum o2_repost repost);

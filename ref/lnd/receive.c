@@ -69,14 +69,15 @@ static void handle_immediate(struct o2_conn *conn, uint32_t slot)
 static void handle(struct o2_conn *conn, uint32_t slot, struct o2_tx *tx)
 {
 	enum o2_msg_type type = (enum o2_msg_type)conn->rx_msg.ibm_type;
-	bool acknowledged = false;
+	/* Of a NOOP of version 1: its credit was counted with those that it brought. */
+	bool counted = conn->rx_msg.ibm_credits != 0;
 
 	switch (type) {
 	case O2_MSG_IMMEDIATE:
 		handle_immediate(conn, slot);
 		return;
 	case O2_MSG_PUT_REQ:
-		acknowledged = o2_put_handle_req(conn, tx);
+		counted = o2_put_handle_req(conn, tx);
 		break;
 	case O2_MSG_PUT_ACK:
 		o2_put_handle_ack(conn);
@@ -103,7 +104,7 @@ static void handle(struct o2_conn *conn, uint32_t slot, struct o2_tx *tx)
 					       O2_MSG_GET_DONE);
 		break;
 	}
-	repost(conn, slot, type, o2_repost_of(conn->credits.version, type, acknowledged));
+	repost(conn, slot, type, o2_repost_of(conn->credits.version, type, counted));
 }
 
 /*
@@ -136,10 +137,14 @@ static bool account(struct o2_conn *conn, struct o2_parked *message)
 		return true;
 	message->accounted = true;
 	if (o2_credits_receive(&conn->credits, (enum o2_msg_type)conn->rx_msg.ibm_type,
-			       conn->rx_msg.ibm_credits, &error) == 0)
-		return true;
-	o2_conn_refuse_peer(conn, NULL, &error);
-	return false;
+			       conn->rx_msg.ibm_credits, &error) != 0) {
+		o2_conn_refuse_peer(conn, NULL, &error);
+		return false;
+	}
+	/* What has waited for these credits goes ahead of what the message brings about. */
+	if (conn->rx_msg.ibm_credits != 0)
+		o2_pump(conn);
+	return conn->state == O2_CONN_ESTABLISHED;
 }
 
 /*
