@@ -407,6 +407,81 @@ static void refused_for_good(void **state)
 	}
 }
 
+/* How many of the device's objects cannot be made for want of memory. */
+static int no_memory(void *arg, enum o2_loop_call call, uint32_t qp_num)
+{
+	uint32_t *left = arg;
+
+	(void)qp_num;
+	if (call != O2_LOOP_CALL_MAKE || *left == 0)
+		return 0;
+	--*left;
+	return ENOMEM;
+}
+
+/* A side that has no memory for the depth takes less, says so, and keeps to it. */
+static void short_of_memory(void **state)
+{
+	(void)state;
+	for (uint32_t side = 0; side < 2; side++) {
+		struct world *world = world_two(NULL, NULL);
+		struct o2_conn_view view[2];
+		uint32_t left = 3;
+
+		seat_put(&world->seat[0], NID(1));
+		if (side == 0)
+			o2_loop_set_fault(no_memory, &left);
+		o2_node_work(world->seat[0].node);
+		o2_loop_set_fault(no_memory, &left);
+		assert_true(o2_cm_loop_deliver(world->loop, 0)); /* request */
+		o2_loop_set_fault(NULL, NULL);
+		assert_int_equal(left, 0);
+		world_settle(world);
+		assert_int_equal(world->seat[0].status[0], 0);
+		assert_int_equal(world->nsent[O2_CM_LOOP_REQUEST], 1);
+		for (uint32_t i = 0; i < 2; i++) {
+			o2_conn_view(o2_node_conn(world->seat[i].node, NID(1 - i), 0), &view[i]);
+			assert_int_equal(view[i].queue_depth, 5);
+		}
+		assert_int_equal(peer_view(&world->seat[side], NID(1 - side)).queue_depth, 5);
+		world_close(world);
+	}
+}
+
+/* However many peers there are to be connected to, one call starts a hundred attempts. */
+static void many_attempts(void **state)
+{
+	struct o2_node_config small = small_config();
+	struct world *world;
+	struct seat *a;
+
+	(void)state;
+	small.conn.queue_depth = 2;
+	small.conn.max_frags = 1;
+	world = world_two(&small, NULL);
+	a = &world->seat[0];
+	a->nstarted = 1;
+	for (uint32_t i = 0; i < 150; i++) {
+		struct o2_lnet_hdr put = lnet_hdr(a, NID(10 + i), O2_LNET_PUT, 0);
+
+		assert_int_equal(o2_node_send_bytes(a->node, NID(10 + i), &put, NULL, 0, 0, NULL), 0);
+	}
+	for (uint32_t call = 0; call < 3; call++) {
+		uint32_t connecting = 0;
+
+		for (uint32_t i = 0; i < 150; i++)
+			connecting += peer_view(a, NID(10 + i)).connecting;
+		assert_int_equal(connecting, call == 0 ? 0 : call == 1 ? 100 : 150);
+		o2_node_work(a->node);
+	}
+	world_settle(world);
+	assert_int_equal(a->ended[0], 150);
+	assert_int_equal(a->status[0], -EHOSTUNREACH);
+	a->ended[0] = 1;
+	a->nended = 1;
+	world_close(world);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -415,7 +490,8 @@ int main(void)
 		cmocka_unit_test(too_early),	    cmocka_unit_test(caps),
 		cmocka_unit_test(other_limits),	    cmocka_unit_test(borrowed_nid),
 		cmocka_unit_test(bad_connacks),	    cmocka_unit_test(refused_for_ever),
-		cmocka_unit_test(refused_for_good),
+		cmocka_unit_test(refused_for_good), cmocka_unit_test(short_of_memory),
+		cmocka_unit_test(many_attempts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -64,8 +64,6 @@ void o2_link_attempt(struct o2_peer *peer)
 		o2_peer_failed(peer, error.code, &error);
 		return;
 	}
-	/* The device may have had less; it will not have more next time. */
-	peer->queue_depth = params.queue_depth;
 	link->state = O2_LINK_ACTIVE_CONNECT;
 	peer->connecting++;
 	rc = ask(link, &error);

@@ -94,6 +94,9 @@ struct o2_link *o2_link_new(struct o2_peer *peer, struct o2_conn_params *params,
 		free(link);
 		return NULL;
 	}
+	/* The device has less; it will not have more next time. */
+	if (address.queue_depth < params->queue_depth && address.queue_depth < peer->queue_depth)
+		peer->queue_depth = (uint16_t)address.queue_depth;
 	params->queue_depth = (uint16_t)address.queue_depth;
 	link->node = node;
 	link->peer = peer;
