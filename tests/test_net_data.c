@@ -14,6 +14,7 @@
 
 #include "cli/net/memory.h"
 #include "cli/net/pattern.h"
+#include "cli/net/session.h"
 #include "mem/sg_build.h"
 
 #define PAGES	   600u
@@ -93,11 +94,57 @@ static void test_layouts(void **state)
 	o2_arena_destroy(&arena);
 }
 
+static uint8_t *byte_of(const struct o2_net_memory *memory, uint64_t at)
+{
+	const struct o2_iov *piece = memory->iov;
+
+	while (at >= piece->len)
+		at -= (piece++)->len;
+	return (uint8_t *)(uintptr_t)(piece->base + at);
+}
+
+/* One byte that is wrong is found, wherever it is, and shown. */
+static void test_one_wrong_byte(void **state)
+{
+	const uint32_t size_bytes = (2u << 20) + 5;
+	const uint64_t places[] = {0, 1, 4095, 4096, (1u << 20) - 1, 1u << 20, 1234567, size_bytes - 1};
+	struct o2_net_memory memory;
+	struct o2_arena arena;
+	struct o2_error error;
+	uint8_t got = 0, want = 0;
+
+	(void)state;
+	assert_int_equal(o2_arena_create(PAGES, &arena, &error), 0);
+	assert_int_equal(o2_net_memory_lay(&arena, 5, size_bytes, 17, O2_REG_GLOBAL, &memory), 0);
+	assert_true(o2_net_fill(&arena, &memory.memory, 9, 2, 77, false));
+	assert_int_equal(o2_net_match(&arena, &memory.memory, 9, 2, 77, &got, &want), size_bytes);
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		uint8_t *byte = byte_of(&memory, places[i]);
+
+		*byte ^= 1;
+		assert_int_equal(o2_net_match(&arena, &memory.memory, 9, 2, 77, &got, &want), places[i]);
+		assert_int_equal(got, *byte);
+		assert_int_equal(want, *byte ^ 1);
+		*byte ^= 1;
+	}
+	/* What is made wrong before a GET is wrong in every byte. */
+	assert_true(o2_net_fill(&arena, &memory.memory, 9, 2, 77, true));
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		uint8_t is = *byte_of(&memory, places[i]);
+
+		o2_stream_fill(&want, 1, 9, 2, 77 + places[i]);
+		assert_int_not_equal(is, want);
+	}
+	o2_net_memory_free(&memory);
+	o2_arena_destroy(&arena);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_streams),
 		cmocka_unit_test(test_layouts),
+		cmocka_unit_test(test_one_wrong_byte),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
