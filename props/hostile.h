@@ -20,6 +20,9 @@
  * The liar is a queue pair without any logic of o2iblnd behind it: what it says are the bytes that a script
  * gives it.  Its victim is an ordinary connection, or a node.  On the victim's interface there is a second
  * connection, to an honest peer, which has to go on working whatever the liar does.
+ *
+ * Scripts do not know where the victim is: in this process on loop devices, in another process or behind a
+ * network (struct o2_hostile_world of hostile_internal.h).
  */
 
 enum o2_hostile_reaction {
@@ -78,6 +81,8 @@ bool o2_liar_send(struct o2_hostile *h);
  */
 bool o2_liar_send_patched(struct o2_hostile *h, uint32_t offset, uint32_t width, uint64_t value,
 			  uint32_t length_bytes);
+/* The same with some bits of the byte at offset turned. */
+bool o2_liar_send_turned(struct o2_hostile *h, uint32_t offset);
 bool o2_liar_send_bytes(struct o2_hostile *h, const void *bytes, uint32_t length_bytes);
 /* Let everything happen that can.  Then: the last message of that type that the victim sent. */
 bool o2_liar_hears(struct o2_hostile *h, enum o2_msg_type type, struct o2_msg *msg);
@@ -86,14 +91,41 @@ void o2_hostile_settle(struct o2_hostile *h);
 bool o2_liar_rdma(struct o2_hostile *h, enum ibv_wr_opcode opcode, uint64_t addr, uint32_t rkey,
 		  uint32_t length);
 
+/* What is wrong with the liar's request for a connection, or with its answer to one. */
+struct o2_liar_spoil {
+	uint32_t offset;
+	uint32_t width;	 /* bytes that are overwritten, little-endian */
+	uint32_t length; /* what is sent of it, 0: all */
+	uint64_t value;
+};
+
+/* Ask the victim for a connection; or have its application send something, so that it asks the liar. */
+bool o2_liar_asks(struct o2_hostile *h, const struct o2_liar_spoil *spoil);
+bool o2_liar_answers(struct o2_hostile *h, const struct o2_liar_spoil *spoil);
+
 /* What the victim's application does. */
 bool o2_victim_put(struct o2_hostile *h, uint64_t nob, enum o2_reg_mode mode);
 bool o2_victim_get(struct o2_hostile *h, uint64_t nob, enum o2_reg_mode mode);
 bool o2_victim_send(struct o2_hostile *h);
 /* Memory in this mode is given to PUTs and GETs of the liar; nob 0: nothing matches. */
-void o2_victim_serves(struct o2_hostile *h, uint64_t nob, enum o2_reg_mode mode);
+bool o2_victim_serves(struct o2_hostile *h, uint64_t nob, enum o2_reg_mode mode);
 void o2_hostile_clock(struct o2_hostile *h, uint64_t ms);
-const struct o2_transfer_result *o2_victim_result(const struct o2_hostile *h); /* the last one; NULL: none */
-struct o2_conn *o2_victim_conn(const struct o2_hostile *h);
+/* How the last operation of the victim ended; false: none has. */
+bool o2_victim_ended(struct o2_hostile *h, int *status);
+/* How many IMMEDIATEs its application was given. */
+uint32_t o2_victim_received(struct o2_hostile *h);
+
+/* What only a victim of ours lets be done to it, for situations that a peer cannot bring about. */
+bool o2_victim_wants_checksums(struct o2_hostile *h);
+bool o2_victim_takes_fragments(struct o2_hostile *h, uint32_t count);
+/* It sends nothing, for it never learns that what it has sent was delivered; then one message all the same.
+ */
+bool o2_victim_holds(struct o2_hostile *h);
+bool o2_victim_sends_one(struct o2_hostile *h);
+/* The cookie of its first request that was not sent yet. */
+bool o2_victim_queued(struct o2_hostile *h, uint64_t *cookie);
+/* Where its receives stand, and what it sends from in mode global; with the keys of these regions. */
+bool o2_victim_slots(struct o2_hostile *h, uint64_t *address, uint32_t *key);
+bool o2_victim_source(struct o2_hostile *h, uint64_t *address, uint32_t *key);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 
-#include "props/hostile_internal.h"
+#include "props/hostile.h"
 
 /* Descriptors that nothing may be written to. */
 
@@ -81,28 +81,30 @@ static bool get_too_much(struct o2_hostile *h)
 static bool asks_for_more(struct o2_hostile *h)
 {
 	struct o2_msg *ack = begin_ack(h), done;
+	int status;
 
 	if (ack == NULL)
 		return false;
 	ack->u.putack.ibpam_rd.rd_frags[0].rf_nob = 6000;
 	return o2_liar_send(h) && o2_liar_hears(h, O2_MSG_PUT_DONE, &done) &&
-	       done.u.completion.ibcm_status == -EPROTO && o2_victim_result(h)->status == -EPROTO;
+	       done.u.completion.ibcm_status == -EPROTO && o2_victim_ended(h, &status) && status == -EPROTO;
 }
 
 /* More fragments than were agreed on, one byte each. */
 static bool asks_for_crumbs(struct o2_hostile *h)
 {
 	struct o2_msg *ack = begin_ack(h), done;
+	int status;
 
-	if (ack == NULL)
+	if (ack == NULL || !o2_victim_takes_fragments(h, 4))
 		return false;
-	o2_victim_conn(h)->config.max_frags = 4;
 	ack->u.putack.ibpam_rd.rd_nfrags = 5;
 	for (uint32_t i = 0; i < 5; i++)
 		ack->u.putack.ibpam_rd.rd_frags[i] =
 			(struct o2_rdma_frag){.rf_nob = 1, .rf_addr = 0x1000 + i};
 	return o2_liar_send(h) && o2_liar_hears(h, O2_MSG_PUT_DONE, &done) &&
-	       done.u.completion.ibcm_status == -EMSGSIZE && o2_victim_result(h)->status == -EMSGSIZE;
+	       done.u.completion.ibcm_status == -EMSGSIZE && o2_victim_ended(h, &status) &&
+	       status == -EMSGSIZE;
 }
 
 #define ROWS(name, text, fault, script)                                                                  \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 
-#include "props/hostile_internal.h"
+#include "props/hostile.h"
 
 /* More than it may, or nothing at all. */
 
@@ -41,36 +41,24 @@ static bool credit_given_twice(struct o2_hostile *h)
 	return o2_liar_send(h);
 }
 
-/* The victim sends nothing, for it never learns that what it has sent was delivered. */
-static void hold_sends(struct o2_hostile *h)
-{
-	o2_victim_conn(h)->credits.in_flight = o2_victim_conn(h)->credits.concurrent_sends;
-}
-
 static bool spends_all(struct o2_hostile *h)
 {
-	hold_sends(h);
-	return send_many(h, O2_MSG_IMMEDIATE, 9);
+	return o2_victim_holds(h) && send_many(h, O2_MSG_IMMEDIATE, 9);
 }
 
 static bool put_flood(struct o2_hostile *h)
 {
-	hold_sends(h);
-	return send_many(h, O2_MSG_PUT_REQ, 9);
+	return o2_victim_holds(h) && send_many(h, O2_MSG_PUT_REQ, 9);
 }
 
 /* Its credits were given back, the answers to its requests were not sent yet. */
 static bool request_flood(struct o2_hostile *h)
 {
-	hold_sends(h);
-	if (!send_many(h, O2_MSG_GET_REQ, 8))
+	if (!o2_victim_holds(h) || !send_many(h, O2_MSG_GET_REQ, 8))
 		return false;
 	o2_hostile_settle(h);
 	/* One answer goes out, with all credits. */
-	o2_victim_conn(h)->credits.in_flight--;
-	o2_conn_clock(o2_victim_conn(h), 1);
-	o2_victim_conn(h)->credits.in_flight++;
-	return send_many(h, O2_MSG_GET_REQ, 2);
+	return o2_victim_sends_one(h) && send_many(h, O2_MSG_GET_REQ, 2);
 }
 
 static bool noop_storm(struct o2_hostile *h)
@@ -90,7 +78,8 @@ static bool silent_to_get(struct o2_hostile *h)
 
 static bool silent_after_ack(struct o2_hostile *h)
 {
-	o2_victim_serves(h, 5000, O2_REG_FASTREG);
+	if (!o2_victim_serves(h, 5000, O2_REG_FASTREG))
+		return false;
 	o2_liar_begin(h, O2_MSG_PUT_REQ);
 	return o2_liar_send(h);
 }
@@ -108,6 +97,7 @@ static bool keeps_credits(struct o2_hostile *h)
 static bool late_done(struct o2_hostile *h)
 {
 	struct o2_msg request, *done;
+	int status;
 
 	if (!o2_victim_get(h, 5000, O2_REG_FMR) || !o2_liar_hears(h, O2_MSG_GET_REQ, &request))
 		return false;
@@ -118,7 +108,7 @@ static bool late_done(struct o2_hostile *h)
 	done->u.completion.ibcm_status = 5000;
 	o2_liar_send(h);
 	o2_hostile_settle(h);
-	return o2_victim_result(h)->status == -ECONNABORTED;
+	return o2_victim_ended(h, &status) && status == -ECONNABORTED;
 }
 
 #define FLOW(name, text, rule, mutant, script)                                                    \

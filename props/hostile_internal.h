@@ -2,35 +2,20 @@
 #ifndef O2_PROPS_HOSTILE_INTERNAL_H
 #define O2_PROPS_HOSTILE_INTERNAL_H
 
+#include "lnd/cm.h"
 #include "lnd/conn_internal.h"
+#include "lnd/node.h"
 #include "props/hostile.h"
+#include "props/hostile_victim.h"
 
-/* The world in which a liar meets its victim (props/hostile_world.c). */
+/* The worlds in which a liar meets its victim (docs/hostile.md, "Where the victim is"). */
 
-#define O2_HOSTILE_PAGES 320u
-#define O2_LIAR_NID	 UINT64_C(0x00050000c0a80a02)
-#define O2_VICTIM_NID	 UINT64_C(0x00050000c0a80a01)
-#define O2_FRIEND_NID	 UINT64_C(0x00050000c0a80a03)
-#define O2_LIAR_STAMP	 UINT64_C(0x0006000033334444)
-#define O2_VICTIM_STAMP	 UINT64_C(0x0006000011112222)
-#define O2_FRIEND_STAMP	 UINT64_C(0x0006000055556666)
-
-/* Where memory stands in an arena: bytes from its start. */
-#define O2_SERVED_AT 99u /* what the liar is given */
-#define O2_GET_AT    (100u * 4096u + 99u)
-#define O2_PUT_AT    (160u * 4096u + 99u)
-#define O2_HONEST_AT (240u * 4096u + 99u)
-
-/* One end of an ordinary connection. */
-struct o2_hostile_end {
-	struct o2_hostile *h;
-	struct o2_conn *conn;
-	struct o2_transfer_memory serve; /* what match gives */
-	struct o2_kiov kiov[3][O2_MAX_FRAGS];
-	uint32_t started, matched, done, received, closed;
-	struct o2_transfer_result last;
-	uint32_t puts_well, gets_well, served_well; /* that succeeded: its own, and the peer's */
-};
+#define O2_LIAR_NID	UINT64_C(0x00050000c0a80a02)
+#define O2_VICTIM_NID	UINT64_C(0x00050000c0a80a01)
+#define O2_FRIEND_NID	UINT64_C(0x00050000c0a80a03)
+#define O2_LIAR_STAMP	UINT64_C(0x0006000033334444)
+#define O2_VICTIM_STAMP UINT64_C(0x0006000011112222)
+#define O2_FRIEND_STAMP UINT64_C(0x0006000055556666)
 
 enum o2_hostile_ni {
 	O2_NI_VICTIM,
@@ -46,6 +31,7 @@ enum o2_hostile_ni {
 
 /* A queue pair without a protocol. */
 struct o2_liar {
+	const struct o2_ni *ni;
 	struct ibv_cq *cq;
 	struct ibv_qp *qp;
 	struct ibv_mr *mr;
@@ -54,47 +40,95 @@ struct o2_liar {
 	struct o2_msg begun;
 	struct o2_msg heard[8]; /* by type, from NOOP on */
 	uint32_t nheard[8];
-	uint32_t errors; /* completions that failed */
+	uint32_t sends_open; /* posted, and not known to be complete */
+	uint32_t errors;     /* completions that failed */
+
+	/* Who it says it is, whom it speaks to, and what its requests ask for. */
+	uint64_t nid, stamp, victim_nid, victim_stamp;
+	uint32_t portal;
+	uint64_t match_bits;
+
+	/* Its part in the connection manager, where there is one (props/hostile_liar_cm.c). */
+	struct o2_cm *cm;
+	struct o2_cm_id *id;
+	uint16_t port; /* that it asks its victim at */
+	bool privileged_port;
+	struct o2_liar_spoil spoil;
+	bool waits; /* it has asked, and was not answered yet */
+	bool established, rejected, gone;
+	uint32_t reason; /* of the connection manager, for a reject */
+	struct o2_reject reject;
+	int failed; /* negative errno: nobody could be asked */
+};
+
+/* What lies below the scripts. */
+struct o2_hostile_world {
+	/* Have the victim do something; *answer says how that went.  False: nobody can tell it to. */
+	bool (*order)(struct o2_hostile *h, const struct o2_victim_order *order,
+		      struct o2_victim_answer *answer);
+	/* Let everything happen that can. */
+	void (*settle)(struct o2_hostile *h);
+	/* The honest peer starts a PUT of O2_HONEST_BYTES to the victim; settle lets it end. */
+	bool (*befriend)(struct o2_hostile *h, uint64_t salt);
 };
 
 struct o2_hostile {
-	struct o2_ni ni[O2_HOSTILE_NIS];
-	struct o2_hostile_end victim; /* towards the liar */
-	struct o2_hostile_end honest; /* the victim's other connection */
-	struct o2_hostile_end friend; /* and its other end */
+	const struct o2_hostile_world *world;
+	struct o2_ni ni[O2_HOSTILE_NIS]; /* those of this process */
+	struct o2_victim victim;	 /* if it is in this process */
+	struct o2_friend friend;	 /* the honest peer */
 	struct o2_liar liar;
-	uint8_t *before;	     /* the victim's arena */
-	uint64_t described_bytes[2]; /* to the liar: served, and as the sink of a GET */
-	uint64_t now_ms;
-	bool endless; /* something did not come to rest */
+	uint64_t tries;	    /* of the honest peer */
+	bool endless;	    /* something did not come to rest */
+	const char *untold; /* an order that nobody could give: what would be needed for it; NULL: none */
 };
 
-/* The interfaces and the honest connection; 0 or -errno. */
+/* The interfaces and the honest connection, on loop devices and without a connection manager; 0 or -errno. */
 int o2_hostile_open(struct o2_hostile *h);
 /* A fresh victim, and a liar at the other end of it; until they part. */
 int o2_hostile_meet(struct o2_hostile *h, const struct o2_conn_config *config);
 void o2_hostile_part(struct o2_hostile *h);
 /* Whatever there is of it; *h is all zero afterwards. */
 void o2_hostile_close(struct o2_hostile *h);
-/* What holds whatever a liar did; closes the victim.  Otherwise *why says what does not. */
+
+/* props/hostile_meet.c: nodes over the in-process connection manager, for requests and replies. */
+bool o2_hostile_try_meeting(const struct o2_misbehaviour *what, char *why);
+
+/* --- props/hostile_judge.c: the same everywhere ------------------------------------------------------------
+ */
+
+/* The order, with its answer's values.  False: it could not be given, or its status is not 0. */
+bool o2_hostile_order(struct o2_hostile *h, enum o2_victim_act act, uint64_t value, enum o2_reg_mode mode,
+		      struct o2_victim_answer *answer);
+/* Let the liar do it, and judge what came of it and what it has left. */
+bool o2_hostile_judge(struct o2_hostile *h, const struct o2_misbehaviour *what, char *why);
+/* What holds whatever a liar did; ends its connection.  Otherwise *why says what does not. */
 bool o2_hostile_harmless(struct o2_hostile *h, char *why);
+
+/* --- the liar
+ * ----------------------------------------------------------------------------------------------- */
 
 static inline uint64_t o2_liar_memory(const struct o2_liar *liar)
 {
 	return (uintptr_t)liar->slots + (uint64_t)(O2_LIAR_RECVS + O2_LIAR_SENDS) * O2_MSG_BYTES;
 }
 
-int o2_liar_open(struct o2_hostile *h);
-int o2_liar_connect(struct o2_hostile *h);
-void o2_liar_close(struct o2_hostile *h);
+/* A queue pair on ni in INIT, with receives posted; 0 or -errno. */
+int o2_liar_open(struct o2_liar *liar, const struct o2_ni *ni);
+/* Forgets everything but what it is told anew for each victim: names, connection manager. */
+void o2_liar_close(struct o2_liar *liar);
 /* Completions of the liar that are there; how many. */
-int o2_liar_progress(struct o2_hostile *h);
+int o2_liar_progress(struct o2_liar *liar);
+/* Nothing that it has sent is to be acknowledged any more. */
+void o2_liar_fail(struct o2_liar *liar);
+
+/* Be told of what happens in the connection manager, and be asked there; 0 or -errno. */
+int o2_liar_listen(struct o2_liar *liar, struct o2_cm *cm);
+/* A request for a connection, spoiled as liar->spoil says; events follow.  0 or -errno. */
+int o2_liar_request(struct o2_liar *liar);
+/* It has no part in the connection manager any more. */
+void o2_liar_part(struct o2_liar *liar);
 
 int o2_hostile_ni_open(struct o2_ni *ni, enum o2_hostile_ni which);
-struct o2_transfer_memory o2_hostile_memory(struct o2_hostile_end *end, int which, uint32_t at, uint64_t nob,
-					    enum o2_reg_mode mode);
-
-/* props/hostile_meet.c: the groups that are about how connections are made. */
-bool o2_hostile_try_meeting(const struct o2_misbehaviour *what, char *why);
 
 #endif

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lnd/qp_path.h"
 #include "props/hostile_internal.h"
 
 /* The liar: bytes in, bytes out. */
@@ -19,22 +18,30 @@ static int post_receive(struct o2_liar *liar, uint32_t slot)
 	return ibv_post_recv(liar->qp, &wr, &bad);
 }
 
-int o2_liar_open(struct o2_hostile *h)
+static int take_to_init(const struct o2_liar *liar)
 {
-	struct o2_liar *liar = &h->liar;
-	struct o2_ni *ni = &h->ni[O2_NI_LIAR];
+	struct ibv_qp_attr attr = {
+		.qp_state = IBV_QPS_INIT,
+		.port_num = liar->ni->config.port,
+		.qp_access_flags = IBV_ACCESS_REMOTE_WRITE,
+	};
+
+	return ibv_modify_qp(liar->qp, &attr,
+			     IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS) == 0
+		       ? 0
+		       : -EIO;
+}
+
+int o2_liar_open(struct o2_liar *liar, const struct o2_ni *ni)
+{
 	struct ibv_qp_init_attr init = {
 		.qp_type = IBV_QPT_RC,
 		.sq_sig_all = 1,
 		.cap = {O2_LIAR_SENDS, O2_LIAR_RECVS, 1, 1, 0},
 	};
-	struct ibv_qp_attr attr = {
-		.qp_state = IBV_QPS_INIT,
-		.port_num = ni->config.port,
-		.qp_access_flags = IBV_ACCESS_REMOTE_WRITE,
-	};
 	size_t bytes = (size_t)(O2_LIAR_RECVS + O2_LIAR_SENDS) * O2_MSG_BYTES + O2_LIAR_MEMORY_BYTES;
 
+	liar->ni = ni;
 	liar->slots = calloc(1, bytes);
 	liar->cq = ibv_create_cq(ni->context, 2 * (O2_LIAR_RECVS + O2_LIAR_SENDS), NULL, NULL, 0);
 	if (liar->slots == NULL || liar->cq == NULL)
@@ -44,8 +51,7 @@ int o2_liar_open(struct o2_hostile *h)
 	liar->mr = ibv_reg_mr(ni->pd, liar->slots, bytes, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
 	if (liar->qp == NULL || liar->mr == NULL)
 		return -ENOMEM;
-	if (ibv_modify_qp(liar->qp, &attr,
-			  IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS) != 0)
+	if (take_to_init(liar) != 0)
 		return -EIO;
 	for (uint32_t slot = 0; slot < O2_LIAR_RECVS; slot++)
 		if (post_receive(liar, slot) != 0)
@@ -53,31 +59,16 @@ int o2_liar_open(struct o2_hostile *h)
 	return 0;
 }
 
-int o2_liar_connect(struct o2_hostile *h)
+void o2_liar_fail(struct o2_liar *liar)
 {
-	struct o2_conn_address address;
-	struct o2_qp_path path = {.retry_count = 5, .rnr_retry_count = 6, .ack_timeout = 14};
-	int rc;
+	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_ERR};
 
-	o2_conn_get_address(h->victim.conn, &address);
-	path.gid = address.gid;
-	path.dest_qp_num = address.qp_num;
-	path.dest_psn = address.psn;
-	path.psn = o2_qp_psn(h->liar.qp);
-	rc = o2_qp_to_rts(&h->ni[O2_NI_LIAR], h->liar.qp, &path, NULL);
-	if (rc != 0)
-		return rc;
-	path.gid = h->ni[O2_NI_LIAR].gid;
-	path.dest_qp_num = h->liar.qp->qp_num;
-	path.dest_psn = o2_qp_psn(h->liar.qp);
-	path.psn = address.psn;
-	return o2_qp_to_rts(&h->ni[O2_NI_VICTIM], o2_conn_qp(h->victim.conn), &path, NULL);
+	if (liar->qp != NULL)
+		ibv_modify_qp(liar->qp, &attr, IBV_QP_STATE);
 }
 
-void o2_liar_close(struct o2_hostile *h)
+void o2_liar_close(struct o2_liar *liar)
 {
-	struct o2_liar *liar = &h->liar;
-
 	if (liar->qp != NULL)
 		ibv_destroy_qp(liar->qp);
 	if (liar->cq != NULL)
@@ -85,6 +76,17 @@ void o2_liar_close(struct o2_hostile *h)
 	if (liar->mr != NULL)
 		ibv_dereg_mr(liar->mr);
 	free(liar->slots);
+	*liar = (struct o2_liar){
+		.nid = liar->nid,
+		.stamp = liar->stamp,
+		.victim_nid = liar->victim_nid,
+		.victim_stamp = liar->victim_stamp,
+		.portal = liar->portal,
+		.match_bits = liar->match_bits,
+		.cm = liar->cm,
+		.port = liar->port,
+		.privileged_port = liar->privileged_port,
+	};
 }
 
 static void hear(struct o2_liar *liar, const uint8_t *bytes, uint32_t length_bytes)
@@ -97,13 +99,14 @@ static void hear(struct o2_liar *liar, const uint8_t *bytes, uint32_t length_byt
 	liar->nheard[msg.ibm_type - HEARD_FIRST]++;
 }
 
-int o2_liar_progress(struct o2_hostile *h)
+int o2_liar_progress(struct o2_liar *liar)
 {
-	struct o2_liar *liar = &h->liar;
 	struct ibv_wc wc;
 	int count = 0;
 
-	for (; ibv_poll_cq(liar->cq, 1, &wc) == 1; count++) {
+	/* wr_id: slots to receive come first; what a failed completion was about, only this says. */
+	for (; liar->cq != NULL && ibv_poll_cq(liar->cq, 1, &wc) == 1; count++) {
+		liar->sends_open -= wc.wr_id >= O2_LIAR_RECVS;
 		if (wc.status != IBV_WC_SUCCESS) {
 			liar->errors++;
 		} else if (wc.opcode & IBV_WC_RECV) {
@@ -114,15 +117,25 @@ int o2_liar_progress(struct o2_hostile *h)
 	return count;
 }
 
-static void fill_request(struct o2_msg *msg)
+static void fill_request(const struct o2_liar *liar, struct o2_msg *msg)
 {
 	struct o2_lnet_hdr hdr = {
-		.dest_nid = O2_VICTIM_NID,
-		.src_nid = O2_LIAR_NID,
+		.dest_nid = liar->victim_nid,
+		.src_nid = liar->nid,
 		.dest_pid = O2_LNET_PID,
 		.src_pid = O2_LNET_PID,
 		.type = msg->ibm_type == O2_MSG_GET_REQ ? O2_LNET_GET : O2_LNET_PUT,
 	};
+
+	if (hdr.type == O2_LNET_PUT) {
+		hdr.msg.put.ack_wmd = (struct o2_lnet_handle){UINT64_MAX, UINT64_MAX};
+		hdr.msg.put.ptl_index = liar->portal;
+		hdr.msg.put.match_bits = liar->match_bits;
+	} else {
+		hdr.msg.get.ptl_index = liar->portal;
+		hdr.msg.get.match_bits = liar->match_bits;
+		hdr.msg.get.sink_length = 5000;
+	}
 
 	if (msg->ibm_type == O2_MSG_IMMEDIATE) {
 		msg->u.immediate.hdr = hdr;
@@ -145,12 +158,12 @@ struct o2_msg *o2_liar_begin(struct o2_hostile *h, enum o2_msg_type type)
 		.order = O2_LITTLE_ENDIAN,
 		.ibm_version = O2_MSG_VERSION_2,
 		.ibm_type = (uint8_t)type,
-		.ibm_srcnid = O2_LIAR_NID,
-		.ibm_srcstamp = O2_LIAR_STAMP,
-		.ibm_dstnid = O2_VICTIM_NID,
-		.ibm_dststamp = O2_VICTIM_STAMP,
+		.ibm_srcnid = h->liar.nid,
+		.ibm_srcstamp = h->liar.stamp,
+		.ibm_dstnid = h->liar.victim_nid,
+		.ibm_dststamp = h->liar.victim_stamp,
 	};
-	fill_request(msg);
+	fill_request(&h->liar, msg);
 	if (type == O2_MSG_GET_REQ || type == O2_MSG_PUT_ACK) {
 		desc->rd_key = h->liar.mr->rkey;
 		desc->rd_nfrags = 1;
@@ -170,8 +183,12 @@ static bool post(struct o2_hostile *h, struct ibv_send_wr *wr, uint32_t length_b
 
 	wr->sg_list = &sge;
 	wr->num_sge = 1;
+	wr->wr_id = slot;
 	liar->next_send++;
-	return ibv_post_send(liar->qp, wr, &bad) == 0;
+	if (ibv_post_send(liar->qp, wr, &bad) != 0)
+		return false;
+	liar->sends_open++;
+	return true;
 }
 
 static uint8_t *send_slot(struct o2_hostile *h)
@@ -185,7 +202,7 @@ bool o2_liar_send_bytes(struct o2_hostile *h, const void *bytes, uint32_t length
 {
 	struct ibv_send_wr wr = {.opcode = IBV_WR_SEND};
 
-	o2_liar_progress(h);
+	o2_liar_progress(&h->liar);
 	memcpy(send_slot(h), bytes, length_bytes);
 	return post(h, &wr, length_bytes);
 }
@@ -194,7 +211,7 @@ bool o2_liar_send_patched(struct o2_hostile *h, uint32_t offset, uint32_t width,
 			  uint32_t length_bytes)
 {
 	struct o2_wire_options options = O2_WIRE_DEFAULTS;
-	uint8_t bytes[O2_MSG_BYTES];
+	uint8_t bytes[O2_MSG_BYTES] = {0};
 	int length = o2_msg_encode(&h->liar.begun, &options, bytes, sizeof(bytes), NULL);
 
 	if (length < 0)
@@ -202,6 +219,17 @@ bool o2_liar_send_patched(struct o2_hostile *h, uint32_t offset, uint32_t width,
 	for (uint32_t i = 0; i < width; i++)
 		bytes[offset + i] = (uint8_t)(value >> 8 * i);
 	return o2_liar_send_bytes(h, bytes, length_bytes != 0 ? length_bytes : (uint32_t)length);
+}
+
+bool o2_liar_send_turned(struct o2_hostile *h, uint32_t offset)
+{
+	uint8_t bytes[O2_MSG_BYTES] = {0};
+	int length = o2_msg_encode(&h->liar.begun, NULL, bytes, sizeof(bytes), NULL);
+
+	if (length < 0)
+		return false;
+	bytes[offset] ^= 0x55;
+	return o2_liar_send_bytes(h, bytes, (uint32_t)length);
 }
 
 bool o2_liar_send(struct o2_hostile *h)

@@ -308,21 +308,22 @@ static void draw_and_take(struct o2_hostile_run *run, struct o2_choice *c)
 
 static void count_end(struct o2_hostile_run *run)
 {
-	const struct o2_transfer_fault *fault = o2_conn_get_fault(run->h.victim.conn);
-	const struct o2_hostile_end *victim = &run->h.victim;
+	const struct o2_transfer_fault *fault = o2_conn_get_fault(run->h.victim.liar.conn);
+	const struct o2_hostile_end *victim = &run->h.victim.liar;
 	uint64_t *seen = run->tally.seen;
 
 	seen[CLOSED_BY_MESSAGE] += fault->side == O2_FAULT_PEER_MESSAGE;
 	seen[CLOSED_STALE] += fault->code == -ESTALE;
 	seen[CLOSED_BY_DEVICE] += fault->side == O2_FAULT_LOCAL_COMPLETION;
 	seen[CLOSED_BY_DEADLINE] += fault->side == O2_FAULT_DEADLINE;
-	seen[KEPT] += o2_conn_get_state(run->h.victim.conn) == O2_CONN_ESTABLISHED;
+	seen[KEPT] += o2_conn_get_state(run->h.victim.liar.conn) == O2_CONN_ESTABLISHED;
 	seen[PUT_DONE_WELL] += victim->puts_well > 0;
 	seen[GET_DONE_WELL] += victim->gets_well > 0;
 	seen[SERVED_WELL] += victim->served_well > 0;
-	seen[HEARD_IMMEDIATE] += run->h.victim.received > 0;
-	seen[WROTE_INTO_SINK] += memcmp(run->h.before + O2_GET_AT, run->h.ni[0].arena.memory + O2_GET_AT,
-					run->h.described_bytes[1]) != 0;
+	seen[HEARD_IMMEDIATE] += victim->received > 0;
+	seen[WROTE_INTO_SINK] +=
+		memcmp(run->h.victim.before + O2_GET_AT, run->h.ni[0].arena.memory + O2_GET_AT,
+		       run->h.victim.described_bytes[1]) != 0;
 }
 
 static bool begin(struct o2_hostile_run *run, struct o2_choice *c)

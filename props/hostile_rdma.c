@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 
-#include "props/hostile_internal.h"
+#include "props/hostile.h"
 
 /* Writes to memory that was not given, or is not given any more. */
 
@@ -21,6 +21,7 @@ static bool write_at(struct o2_hostile *h, const struct o2_rdma_desc *desc, int6
 static bool after_done(struct o2_hostile *h)
 {
 	struct o2_msg request, *done;
+	int status;
 
 	if (!learn(h, O2_REG_FMR, &request) || !write_at(h, &request.u.get.ibgm_rd, 0, 4000))
 		return false;
@@ -30,7 +31,7 @@ static bool after_done(struct o2_hostile *h)
 	if (!o2_liar_send(h))
 		return false;
 	o2_hostile_settle(h);
-	if (o2_victim_result(h) == NULL || o2_victim_result(h)->status != 0)
+	if (!o2_victim_ended(h, &status) || status != 0)
 		return false;
 	return write_at(h, &request.u.get.ibgm_rd, 0, 64);
 }
@@ -52,21 +53,22 @@ static bool before(struct o2_hostile *h)
 /* The victim's receives, under their own key. */
 static bool into_slots(struct o2_hostile *h)
 {
-	const struct o2_conn *conn = o2_victim_conn(h);
+	uint64_t address;
+	uint32_t key;
 
-	return o2_liar_rdma(h, IBV_WR_RDMA_WRITE, (uintptr_t)conn->slots, conn->slot_mr->rkey, 64);
+	return o2_victim_slots(h, &address, &key) && o2_liar_rdma(h, IBV_WR_RDMA_WRITE, address, key, 64);
 }
 
 /* What the victim sends from, in the mode that has one region for all. */
 static bool into_source(struct o2_hostile *h)
 {
-	const struct ibv_mr *mr = h->ni[O2_NI_VICTIM].domain.global_local;
+	uint64_t address;
+	uint32_t key;
 
 	if (!o2_victim_put(h, 5000, O2_REG_GLOBAL))
 		return false;
 	o2_hostile_settle(h);
-	return o2_liar_rdma(h, IBV_WR_RDMA_WRITE, h->ni[O2_NI_VICTIM].domain.dma.base + O2_PUT_AT, mr->rkey,
-			    64);
+	return o2_victim_source(h, &address, &key) && o2_liar_rdma(h, IBV_WR_RDMA_WRITE, address, key, 64);
 }
 
 #define WRITES(name, text, rule, script)                                                  \

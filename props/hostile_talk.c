@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 
-#include "props/hostile_internal.h"
+#include "props/hostile.h"
 
 /* Good messages at the wrong time, about the wrong thing, or by somebody else. */
 
@@ -11,7 +11,7 @@ static bool stale(struct o2_hostile *h, uint32_t offset)
 {
 	o2_liar_begin(h, O2_MSG_IMMEDIATE);
 	/* Still an o2ib NID, still a stamp; just not the right one. */
-	return o2_liar_send_patched(h, offset, 1, 0x55, 0);
+	return o2_liar_send_turned(h, offset);
 }
 
 static bool wrong_srcnid(struct o2_hostile *h)
@@ -89,7 +89,8 @@ static bool victim_waits(struct o2_hostile *h, uint64_t *cookie)
 {
 	struct o2_msg ack;
 
-	o2_victim_serves(h, 5000, O2_REG_FASTREG);
+	if (!o2_victim_serves(h, 5000, O2_REG_FASTREG))
+		return false;
 	o2_liar_begin(h, O2_MSG_PUT_REQ);
 	if (!o2_liar_send(h) || !o2_liar_hears(h, O2_MSG_PUT_ACK, &ack))
 		return false;
@@ -135,10 +136,12 @@ static bool ack_for_sink(struct o2_hostile *h)
 /* A GET that waits for a credit has a cookie, and nobody was told of it. */
 static bool answers_unsent(struct o2_hostile *h)
 {
+	uint64_t cookie;
+
 	for (int i = 0; i < 9; i++)
 		if (!o2_victim_get(h, 5000, O2_REG_GLOBAL))
 			return false;
-	return complete(h, O2_MSG_GET_DONE, o2_victim_conn(h)->list[O2_LIST_RESERVED].first->cookie, 0);
+	return o2_victim_queued(h, &cookie) && complete(h, O2_MSG_GET_DONE, cookie, 0);
 }
 
 static bool acks_twice(struct o2_hostile *h)
@@ -230,11 +233,12 @@ static bool huge_get_done(struct o2_hostile *h)
 static bool strange_status(struct o2_hostile *h)
 {
 	uint64_t cookie;
+	int status;
 
 	if (!victim_asks(h, false, &cookie) || !complete(h, O2_MSG_GET_DONE, cookie, INT32_MIN))
 		return false;
 	o2_hostile_settle(h);
-	return o2_victim_result(h) != NULL && o2_victim_result(h)->status == -EIO;
+	return o2_victim_ended(h, &status) && status == -EIO;
 }
 
 #define STALE(name, text, rule, mutant, script)                                                       \

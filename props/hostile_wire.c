@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 
-#include "props/hostile_internal.h"
+#include "props/hostile.h"
 
 /* Bytes that no codec may take: headers and LNet headers. */
 
@@ -47,7 +47,8 @@ SPOILED(reply_on_qp, O2_MSG_GET_REQ, O2_AT_TYPE, 1, O2_MSG_CONNACK, 0)
 
 static bool no_checksum(struct o2_hostile *h)
 {
-	o2_victim_conn(h)->config.wire.require_checksum = true;
+	if (!o2_victim_wants_checksums(h))
+		return false;
 	o2_liar_begin(h, O2_MSG_NOOP);
 	return o2_liar_send(h);
 }
@@ -68,7 +69,7 @@ static bool payload_past_end(struct o2_hostile *h)
 	if (!o2_liar_send_patched(h, LNET_PAYLOAD_LENGTH, 4, 8, O2_AT_PAYLOAD + 8))
 		return false;
 	o2_hostile_settle(h);
-	return h->victim.received == 0;
+	return o2_victim_received(h) == 0;
 }
 
 #define HEADER(name, text, rule, script)                                                             \
