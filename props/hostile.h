@@ -97,6 +97,7 @@ struct o2_liar_spoil {
 	uint32_t width;	 /* bytes that are overwritten, little-endian */
 	uint32_t length; /* what is sent of it, 0: all */
 	uint64_t value;
+	bool turn; /* width 0: some bits of the byte at offset are turned */
 };
 
 /* Ask the victim for a connection; or have its application send something, so that it asks the liar. */

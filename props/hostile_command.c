@@ -9,18 +9,48 @@
 #include "props/hostile.h"
 #include "props/options.h"
 
-static int usage(const char *program, FILE *out, int status)
+void o2_hostile_usage(const char *program, FILE *out)
 {
 	fprintf(out,
 		"usage: %s hostile --list\n"
-		"       %s hostile --all | NAME... [--mutant NAME]\n\n"
-		"A liar does what NAME says to a connection over loop devices, with an honest connection\n"
-		"beside it, and must meet the reaction that --list says (docs/hostile.md).\n"
-		"  --mutant NAME   with a deliberate defect, or without a check: without/RULE (only in\n"
-		"                  o2props-mutants)\n\n"
-		"Exit status: 0 each met its reaction, 1 one did not, 2 usage.\n",
-		program, program);
+		"       %s hostile WHAT [--mutant NAME]\n"
+		"       %s hostile --device A,B [--gid-index N] [--mutant NAME] WHAT\n"
+		"       %s hostile --device A [--gid-index N] --peer NID [--port N] [--patience S]\n"
+		"                  [--portal P --match-bits M] WHAT\n"
+		"       %s hostile --device B [--gid-index N] --victim --liar NID\n"
+		"WHAT:  --all | --some N [--seed S] | NAME...\n\n"
+		"A liar does what NAME says to a connection with an honest one beside it, and must meet the\n"
+		"reaction that --list says (docs/hostile.md): over loop devices; over the devices A and B, "
+		"to\n"
+		"a victim in a process of its own; or to any peer that device A reaches.\n"
+		"  --mutant NAME   of the victim: a deliberate defect, or without a check: without/RULE\n"
+		"                  (only in o2props-mutants)\n"
+		"  --some N        so many, chosen by the seed (only with a device)\n"
+		"  --gid-index N   of both devices (default: $O2REF_GID_INDEX, else 1)\n"
+		"  --port N        that the peer listens at (987)\n"
+		"  --patience S    seconds until the peer gives up on one that is silent (75)\n"
+		"  --portal P, --match-bits M   where the peer serves 9000 bytes for PUT and GET\n"
+		"  --victim        be the victim: orders come from standard input\n"
+		"  --liar NID      who the victim's liar is\n\n"
+		"Exit status: 0 each met its reaction, 1 one did not, 2 usage, 77 no device.\n",
+		program, program, program, program, program);
+}
+
+static int usage(const char *program, FILE *out, int status)
+{
+	o2_hostile_usage(program, out);
 	return status;
+}
+
+bool o2_hostile_asks_for_device(int argc, char **argv)
+{
+	static const char *const options[] = {"--device", "--peer", "--victim"};
+
+	for (int i = 1; i < argc; i++)
+		for (size_t j = 0; j < sizeof(options) / sizeof(options[0]); j++)
+			if (strncmp(argv[i], options[j], strlen(options[j])) == 0)
+				return true;
+	return false;
 }
 
 static int list_all(void)

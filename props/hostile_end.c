@@ -101,7 +101,7 @@ static void node_done(void *context, uint64_t nid, const struct o2_transfer_resu
 	done(context, result);
 }
 
-int o2_friend_start_node(struct o2_friend *honest, struct o2_ni *ni, struct o2_cm *cm)
+int o2_friend_start_node(struct o2_friend *honest, struct o2_ni *ni, struct o2_cm *cm, struct o2_error *error)
 {
 	static const struct o2_node_ops ops = {
 		.match = node_match, .receive = node_receive, .done = node_done};
@@ -111,7 +111,7 @@ int o2_friend_start_node(struct o2_friend *honest, struct o2_ni *ni, struct o2_c
 	honest->ni = ni;
 	config.conn.max_transfers = 8;
 	config.listen = false;
-	return o2_node_create(ni, cm, &config, &ops, &honest->end, &honest->node, NULL);
+	return o2_node_create(ni, cm, &config, &ops, &honest->end, &honest->node, error);
 }
 
 bool o2_friend_put(struct o2_friend *honest, uint64_t nid, uint64_t salt)

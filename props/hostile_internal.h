@@ -122,13 +122,15 @@ int o2_liar_progress(struct o2_liar *liar);
 /* Nothing that it has sent is to be acknowledged any more. */
 void o2_liar_fail(struct o2_liar *liar);
 
-/* Be told of what happens in the connection manager, and be asked there; 0 or -errno. */
-int o2_liar_listen(struct o2_liar *liar, struct o2_cm *cm);
+/* Be told of what happens in the connection manager; and be asked there: 0 or -errno. */
+void o2_liar_hear(struct o2_liar *liar, struct o2_cm *cm);
+int o2_liar_listen(struct o2_liar *liar, struct o2_cm *cm, struct o2_error *error);
 /* A request for a connection, spoiled as liar->spoil says; events follow.  0 or -errno. */
 int o2_liar_request(struct o2_liar *liar);
 /* It has no part in the connection manager any more. */
 void o2_liar_part(struct o2_liar *liar);
 
+/* One of the interfaces of this process, on its loop device. */
 int o2_hostile_ni_open(struct o2_ni *ni, enum o2_hostile_ni which);
 
 #endif

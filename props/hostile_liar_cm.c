@@ -30,6 +30,8 @@ static size_t compose(struct o2_liar *liar, enum o2_msg_type type, uint8_t *byte
 
 	for (uint32_t i = 0; i < spoil->width; i++)
 		bytes[spoil->offset + i] = (uint8_t)(spoil->value >> 8 * i);
+	if (spoil->turn)
+		bytes[spoil->offset] ^= 0x55;
 	return spoil->length != 0 ? spoil->length : (size_t)length;
 }
 
@@ -92,14 +94,19 @@ static void hear(void *context, const struct o2_cm_event *event)
 	}
 }
 
-int o2_liar_listen(struct o2_liar *liar, struct o2_cm *cm)
+void o2_liar_hear(struct o2_liar *liar, struct o2_cm *cm)
 {
 	liar->cm = cm;
 	liar->port = O2_SERVICE_PORT;
 	liar->privileged_port = true;
 	cm->handler = hear;
 	cm->context = liar;
-	return cm->ops->listen(cm, O2_SERVICE_PORT, NULL);
+}
+
+int o2_liar_listen(struct o2_liar *liar, struct o2_cm *cm, struct o2_error *error)
+{
+	o2_liar_hear(liar, cm);
+	return cm->ops->listen(cm, O2_SERVICE_PORT, error);
 }
 
 int o2_liar_request(struct o2_liar *liar)

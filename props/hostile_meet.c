@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "lnd/cm_loop.h"
 #include "props/hostile_internal.h"
+#include "props/network.h"
 #include "wire/nid.h"
 
 /*
@@ -17,7 +17,7 @@
 
 struct meeting {
 	struct o2_hostile h; /* first: the world below gets it back from there */
-	struct o2_cm_loop *loop;
+	struct o2_network *network;
 	struct o2_cm *cm[O2_HOSTILE_NIS];
 };
 
@@ -37,7 +37,7 @@ static void settle(struct o2_hostile *h)
 
 		busy += o2_node_progress(h->victim.node);
 		busy += o2_node_progress(h->friend.node);
-		busy += o2_cm_loop_deliver(m->loop, 0);
+		busy += m->network->ops->progress(m->network);
 		idle = busy > 0 ? 0 : idle + 1;
 		if (step > STEPS_AT_MOST) {
 			h->endless = true;
@@ -55,17 +55,15 @@ static const struct o2_hostile_world world = {.order = order, .settle = settle, 
 
 static int attach(struct meeting *m)
 {
-	int rc = 0;
+	int rc = o2_network_open_loop(&m->network, NULL);
 
-	m->loop = o2_cm_loop_create();
-	if (m->loop == NULL)
-		return -ENOMEM;
 	for (int i = 0; i < O2_HOSTILE_NIS && rc == 0; i++) {
 		struct o2_ni *ni = &m->h.ni[i];
 
 		rc = o2_hostile_ni_open(ni, (enum o2_hostile_ni)i);
 		if (rc == 0)
-			rc = o2_cm_loop_attach(m->loop, ni, o2_nid_address(ni->config.nid), &m->cm[i], NULL);
+			rc = m->network->ops->attach(m->network, ni, o2_nid_address(ni->config.nid),
+						     &m->cm[i], NULL);
 	}
 	return rc;
 }
@@ -83,12 +81,13 @@ static int open_meeting(struct meeting *m)
 	if (rc == 0)
 		rc = o2_liar_open(&h->liar, &h->ni[O2_NI_LIAR]);
 	if (rc == 0)
-		rc = o2_liar_listen(&h->liar, m->cm[O2_NI_LIAR]);
+		rc = o2_liar_listen(&h->liar, m->cm[O2_NI_LIAR], NULL);
 	if (rc == 0)
 		rc = o2_victim_open(&h->victim, &h->ni[O2_NI_VICTIM]);
 	if (rc == 0)
-		rc = o2_victim_start_node(&h->victim, m->cm[O2_NI_VICTIM], O2_LIAR_NID);
-	return rc == 0 ? o2_friend_start_node(&h->friend, &h->ni[O2_NI_FRIEND], m->cm[O2_NI_FRIEND]) : rc;
+		rc = o2_victim_start_node(&h->victim, m->cm[O2_NI_VICTIM], O2_LIAR_NID, NULL);
+	return rc == 0 ? o2_friend_start_node(&h->friend, &h->ni[O2_NI_FRIEND], m->cm[O2_NI_FRIEND], NULL)
+		       : rc;
 }
 
 static void close_meeting(struct meeting *m)
@@ -98,16 +97,14 @@ static void close_meeting(struct meeting *m)
 	o2_victim_close(&h->victim);
 	o2_node_destroy(h->friend.node);
 	o2_liar_part(&h->liar);
-	while (m->loop != NULL && o2_cm_loop_deliver(m->loop, 0))
-		;
 	o2_liar_close(&h->liar);
 	for (int i = 0; i < O2_HOSTILE_NIS; i++) {
 		if (m->cm[i] != NULL)
-			o2_cm_loop_detach(m->cm[i]);
+			m->network->ops->detach(m->network, m->cm[i]);
 		o2_ni_close(&h->ni[i]);
 	}
-	if (m->loop != NULL)
-		o2_cm_loop_destroy(m->loop);
+	if (m->network != NULL)
+		m->network->ops->close(m->network);
 }
 
 bool o2_hostile_try_meeting(const struct o2_misbehaviour *what, char *why)

@@ -6,21 +6,32 @@
 
 /* Liars that ask for a connection, or answer when they are asked (docs/connection.md, "Negotiation"). */
 
-#define ASKS(name, offset, width, value, length)                                               \
-	static bool name(struct o2_hostile *h)                                                 \
-	{                                                                                      \
-		return o2_liar_asks(h, &(struct o2_liar_spoil){offset, width, length, value}); \
+#define ASKS(name, offset, width, value, length)                                                      \
+	static bool name(struct o2_hostile *h)                                                        \
+	{                                                                                             \
+		return o2_liar_asks(h, &(struct o2_liar_spoil){offset, width, length, value, false}); \
 	}
-#define ANSWERS(name, offset, width, value)                                                  \
-	static bool name(struct o2_hostile *h)                                               \
-	{                                                                                    \
-		return o2_liar_answers(h, &(struct o2_liar_spoil){offset, width, 0, value}); \
+#define ANSWERS(name, offset, width, value)                                                         \
+	static bool name(struct o2_hostile *h)                                                      \
+	{                                                                                           \
+		return o2_liar_answers(h, &(struct o2_liar_spoil){offset, width, 0, value, false}); \
+	}
+/* Another one than the right one. */
+#define ASKS_OTHER(name, offset)                                                        \
+	static bool name(struct o2_hostile *h)                                          \
+	{                                                                               \
+		return o2_liar_asks(h, &(struct o2_liar_spoil){offset, 0, 0, 0, true}); \
+	}
+#define ANSWERS_OTHER(name, offset)                                                        \
+	static bool name(struct o2_hostile *h)                                             \
+	{                                                                                  \
+		return o2_liar_answers(h, &(struct o2_liar_spoil){offset, 0, 0, 0, true}); \
 	}
 
 ASKS(asks_magic, O2_AT_MAGIC, 4, 0x12345678, 0)
 ASKS(asks_checksum, O2_AT_CKSUM, 4, 0xdeadbeef, 0)
 ASKS(asks_cut, O2_AT_NOB, 4, 55, 0)
-ASKS(asks_other_nid, O2_AT_DSTNID, 1, 0x55, 0)
+ASKS_OTHER(asks_other_nid, O2_AT_DSTNID)
 ASKS(asks_other_life, O2_AT_DSTSTAMP, 1, 0x55, 0)
 ASKS(asks_with_connack, O2_AT_TYPE, 1, O2_MSG_CONNACK, 0)
 ASKS(asks_depth_9, O2_AT_QUEUE_DEPTH, 2, 9, 0)
@@ -30,7 +41,7 @@ ASKS(asks_frags_258, O2_AT_MAX_FRAGS, 2, 258, 0)
 ASKS(asks_frags_0, O2_AT_MAX_FRAGS, 2, 0, 0)
 ASKS(asks_large, O2_AT_MAX_MSG_SIZE, 4, 8192, 0)
 ASKS(asks_small, O2_AT_MAX_MSG_SIZE, 4, 147, 0)
-ASKS(asks_as_another, O2_AT_SRCNID, 1, 0x63, 0)
+ASKS_OTHER(asks_as_another, O2_AT_SRCNID)
 
 ANSWERS(replies_magic, O2_AT_MAGIC, 4, 0x12345678)
 ANSWERS(replies_request, O2_AT_TYPE, 1, O2_MSG_CONNREQ)
@@ -41,8 +52,8 @@ ANSWERS(replies_frags_258, O2_AT_MAX_FRAGS, 2, 258)
 ANSWERS(replies_frags_0, O2_AT_MAX_FRAGS, 2, 0)
 ANSWERS(replies_large, O2_AT_MAX_MSG_SIZE, 4, 8192)
 ANSWERS(replies_small, O2_AT_MAX_MSG_SIZE, 4, 147)
-ANSWERS(replies_other_nid, O2_AT_DSTNID, 1, 0x55)
-ANSWERS(replies_other_life, O2_AT_DSTSTAMP, 1, 0x55)
+ANSWERS_OTHER(replies_other_nid, O2_AT_DSTNID)
+ANSWERS_OTHER(replies_other_life, O2_AT_DSTSTAMP)
 
 #define REQUEST(name, text, rule, why, script)                                                   \
 	{                                                                                        \

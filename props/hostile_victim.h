@@ -105,7 +105,8 @@ enum o2_victim_act o2_victim_act_find(const char *name);
 int o2_victim_open(struct o2_victim *victim, struct o2_ni *ni);
 void o2_victim_close(struct o2_victim *victim);
 /* A node in which the victim is; cm outlives it, but not its handler.  0 or -errno. */
-int o2_victim_start_node(struct o2_victim *victim, struct o2_cm *cm, uint64_t liar_nid);
+int o2_victim_start_node(struct o2_victim *victim, struct o2_cm *cm, uint64_t liar_nid,
+			 struct o2_error *error);
 
 void o2_victim_obey(struct o2_victim *victim, const struct o2_victim_order *order,
 		    struct o2_victim_answer *answer);
@@ -122,7 +123,8 @@ struct o2_transfer_memory o2_hostile_memory(struct o2_hostile_end *end, int whic
 uint8_t o2_honest_byte(uint64_t salt, uint32_t index);
 
 /* An honest node that asks and does not listen; 0 or -errno. */
-int o2_friend_start_node(struct o2_friend *honest, struct o2_ni *ni, struct o2_cm *cm);
+int o2_friend_start_node(struct o2_friend *honest, struct o2_ni *ni, struct o2_cm *cm,
+			 struct o2_error *error);
 /* It starts a PUT of O2_HONEST_BYTES to that NID; its end says how that ends. */
 bool o2_friend_put(struct o2_friend *honest, uint64_t nid, uint64_t salt);
 

@@ -41,7 +41,8 @@ static void down(void *context, uint64_t nid, const struct o2_transfer_fault *fa
 	o2_hostile_end_ops.closed(end, fault);
 }
 
-int o2_victim_start_node(struct o2_victim *victim, struct o2_cm *cm, uint64_t liar_nid)
+int o2_victim_start_node(struct o2_victim *victim, struct o2_cm *cm, uint64_t liar_nid,
+			 struct o2_error *error)
 {
 	static const struct o2_node_ops ops = {
 		.match = match, .receive = receive, .done = done, .up = up, .down = down};
@@ -49,5 +50,5 @@ int o2_victim_start_node(struct o2_victim *victim, struct o2_cm *cm, uint64_t li
 
 	victim->liar_nid = liar_nid;
 	config.conn.max_transfers = 32;
-	return o2_node_create(victim->ni, cm, &config, &ops, victim, &victim->node, NULL);
+	return o2_node_create(victim->ni, cm, &config, &ops, victim, &victim->node, error);
 }

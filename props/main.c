@@ -320,7 +320,12 @@ int main(int argc, char **argv)
 		return o2_explain_command(basename(argv[0]), argc - 1, argv + 1);
 #ifdef O2_PROPS_IN_PROCESS
 	if (argc > 1 && strcmp(argv[1], "hostile") == 0)
-		return o2_hostile_command(basename(argv[0]), argc - 1, argv + 1);
+		return o2_hostile_asks_for_device(argc - 1, argv + 1)
+			       ? run_sibling(argv)
+			       : o2_hostile_command(basename(argv[0]), argc - 1, argv + 1);
+#else
+	if (argc > 1 && strcmp(argv[1], "hostile") == 0)
+		return o2_hostile_net_command(argc - 1, argv + 1);
 #endif
 	if (argc > 1 && strcmp(argv[1], "check") == 0)
 		return o2_check_command(basename(argv[0]), argc - 1, argv + 1);

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <poll.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "props/hostile_net.h"
+#include "wire/nid.h"
+
+/*
+ * A peer that takes no orders: what it does is judged by what can be seen from outside.  Nobody knows when it
+ * is done, so every wait has a bound.
+ */
+
+#define REST_MS	   60u	  /* without an event, until nothing more is expected */
+#define SETTLE_MS  10000u /* for what is owed an answer */
+#define CLOSING_MS 10000u /* for a connection that must close */
+#define PING_BYTES 1024u
+
+/* What would be needed for an order; NULL: nothing. */
+static const char *needed(const struct o2_net_liar *net, enum o2_victim_act act)
+{
+	switch (act) {
+	case O2_ACT_MEET:
+	case O2_ACT_CLOCK:
+	case O2_ACT_LOOK:
+		return NULL;
+	case O2_ACT_SERVE:
+		return net->options.served ? NULL
+					   : "needs memory that the peer serves (--portal, --match-bits)";
+	case O2_ACT_PUT:
+		return "needs the peer to start a PUT";
+	case O2_ACT_GET:
+		return "needs the peer to start a GET";
+	case O2_ACT_SEND:
+		return "needs the peer to send a message of its own accord";
+	default:
+		return "needs a victim of ours: no peer can bring this situation about";
+	}
+}
+
+static bool over(const struct o2_liar *liar)
+{
+	return liar->gone || liar->errors > 0;
+}
+
+/* Until the connection is over, or so much time has gone by. */
+static void wait_for_end(struct o2_net_liar *net, uint64_t ms)
+{
+	uint64_t end_ms = o2_net_now_ms() + ms;
+
+	while (!over(&net->h.liar) && o2_net_now_ms() < end_ms)
+		if (o2_net_liar_pump(net) == 0)
+			poll(NULL, 0, 1);
+}
+
+static bool order(struct o2_hostile *h, const struct o2_victim_order *what, struct o2_victim_answer *answer)
+{
+	struct o2_net_liar *net = (struct o2_net_liar *)h;
+
+	memset(answer, 0, sizeof(*answer));
+	h->untold = needed(net, what->act);
+	if (h->untold != NULL)
+		return false;
+	if (what->act == O2_ACT_CLOCK)
+		wait_for_end(net, what->value);
+	answer->report.open = h->liar.established && !over(&h->liar);
+	return true;
+}
+
+static void settle(struct o2_hostile *h)
+{
+	struct o2_net_liar *net = (struct o2_net_liar *)h;
+	uint64_t now_ms = o2_net_now_ms(), end_ms = now_ms + SETTLE_MS, rest_ms = now_ms;
+
+	while (now_ms < end_ms && (now_ms < rest_ms + REST_MS || !o2_net_liar_quiet(net))) {
+		if (o2_net_liar_pump(net) > 0)
+			rest_ms = o2_net_now_ms();
+		else
+			poll(NULL, 0, 1);
+		now_ms = o2_net_now_ms();
+	}
+}
+
+static const struct o2_hostile_world world = {.order = order, .settle = settle};
+
+int o2_stranger_open(struct o2_net_liar *net, struct o2_error *error)
+{
+	struct o2_liar *liar = &net->h.liar;
+	int rc = o2_net_liar_attach(net, o2_nid_network(net->options.peer), error);
+
+	if (rc != 0)
+		return rc;
+	net->h.world = &world;
+	o2_liar_hear(liar, net->cm[O2_NI_LIAR]);
+	liar->victim_nid = net->options.peer;
+	liar->port = net->options.port;
+	liar->privileged_port = geteuid() == 0;
+	return 0;
+}
+
+void o2_stranger_close(struct o2_net_liar *net)
+{
+	o2_net_liar_detach(net);
+}
+
+/* It hears the next message and answers it: a GET of what LNet answers pings with. */
+static bool answers_ping(struct o2_net_liar *net, char *why)
+{
+	struct o2_hostile *h = &net->h;
+	struct o2_lnet_hdr *hdr = &o2_liar_begin(h, O2_MSG_IMMEDIATE)->u.immediate.hdr;
+	struct o2_msg reply;
+
+	hdr->type = O2_LNET_GET;
+	memset(&hdr->msg, 0, sizeof(hdr->msg));
+	hdr->msg.get.return_wmd = (struct o2_lnet_handle){h->liar.stamp, 1};
+	hdr->msg.get.match_bits = O2_PING_MATCH_BITS;
+	hdr->msg.get.ptl_index = O2_PING_PORTAL;
+	hdr->msg.get.sink_length = PING_BYTES;
+	snprintf(why, O2_VICTIM_WHY_BYTES, "the connection is over");
+	if (over(&h->liar) || !o2_liar_send(h))
+		return false;
+	snprintf(why, O2_VICTIM_WHY_BYTES, "the next message, a ping, is not answered");
+	return o2_liar_hears(h, O2_MSG_IMMEDIATE, &reply) && reply.u.immediate.hdr.type == O2_LNET_REPLY &&
+	       reply.u.immediate.hdr.msg.reply.dst_wmd.wh_object_cookie == 1;
+}
+
+static bool met(struct o2_net_liar *net, const struct o2_misbehaviour *what, char *why)
+{
+	const struct o2_liar *liar = &net->h.liar;
+
+	if (what->reaction == O2_REACT_REJECT) {
+		snprintf(why, O2_VICTIM_WHY_BYTES, "%s, reason %u; expected a reject with reason %d",
+			 liar->established ? "accepted"
+			 : liar->rejected  ? "rejected"
+					   : "not answered",
+			 liar->reject.ibr_why, what->code);
+		return liar->rejected && !liar->established && liar->reject.ibr_why == what->code;
+	}
+	if (what->reaction == O2_REACT_KEEP)
+		return answers_ping(net, why);
+	wait_for_end(net, what->reaction == O2_REACT_TIMEOUT ? net->options.patience_ms : CLOSING_MS);
+	snprintf(why, O2_VICTIM_WHY_BYTES, "the connection is still there");
+	return over(liar);
+}
+
+enum o2_net_outcome o2_stranger_try(struct o2_net_liar *net, const struct o2_misbehaviour *what, char *why)
+{
+	bool held = o2_net_liar_begin(net, what, why);
+
+	if (held && !what->script(&net->h)) {
+		snprintf(why, O2_VICTIM_WHY_BYTES, "%s",
+			 net->h.untold != NULL ? net->h.untold : "the liar was not answered as it must be");
+		held = false;
+	}
+	if (held)
+		o2_hostile_settle(&net->h);
+	held = held && met(net, what, why);
+	o2_net_liar_end(net);
+	if (net->h.untold != NULL)
+		return O2_NET_NOT_TRIED;
+	return held && o2_honest_asks(net, why) ? O2_NET_MET : O2_NET_NOT_MET;
+}
