@@ -111,10 +111,10 @@ bool o2_victim_send(struct o2_hostile *h);
 /* Memory in this mode is given to PUTs and GETs of the liar; nob 0: nothing matches. */
 bool o2_victim_serves(struct o2_hostile *h, uint64_t nob, enum o2_reg_mode mode);
 void o2_hostile_clock(struct o2_hostile *h, uint64_t ms);
-/* How the last operation of the victim ended; false: none has. */
-bool o2_victim_ended(struct o2_hostile *h, int *status);
-/* How many IMMEDIATEs its application was given. */
-uint32_t o2_victim_received(struct o2_hostile *h);
+/* The last operation of the victim has ended, with that status; true as well where nobody can see it. */
+bool o2_victim_ended(struct o2_hostile *h, int status);
+/* Its application was given so many IMMEDIATEs; likewise. */
+bool o2_victim_received(struct o2_hostile *h, uint32_t count);
 
 /* What only a victim of ours lets be done to it, for situations that a peer cannot bring about. */
 bool o2_victim_wants_checksums(struct o2_hostile *h);

@@ -97,7 +97,6 @@ static bool keeps_credits(struct o2_hostile *h)
 static bool late_done(struct o2_hostile *h)
 {
 	struct o2_msg request, *done;
-	int status;
 
 	if (!o2_victim_get(h, 5000, O2_REG_FMR) || !o2_liar_hears(h, O2_MSG_GET_REQ, &request))
 		return false;
@@ -108,7 +107,7 @@ static bool late_done(struct o2_hostile *h)
 	done->u.completion.ibcm_status = 5000;
 	o2_liar_send(h);
 	o2_hostile_settle(h);
-	return o2_victim_ended(h, &status) && status == -ECONNABORTED;
+	return o2_victim_ended(h, -ECONNABORTED);
 }
 
 #define FLOW(name, text, rule, mutant, script)                                                    \

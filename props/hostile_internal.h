@@ -63,6 +63,7 @@ struct o2_liar {
 
 /* What lies below the scripts. */
 struct o2_hostile_world {
+	bool outside; /* what the victim's application is told, nobody sees */
 	/* Have the victim do something; *answer says how that went.  False: nobody can tell it to. */
 	bool (*order)(struct o2_hostile *h, const struct o2_victim_order *order,
 		      struct o2_victim_answer *answer);

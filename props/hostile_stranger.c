@@ -19,6 +19,8 @@
 #define CLOSING_MS 10000u /* for a connection that must close */
 #define PING_BYTES 1024u
 
+#define NEEDS_MEMORY "needs memory that the peer serves (--portal, --match-bits)"
+
 /* What would be needed for an order; NULL: nothing. */
 static const char *needed(const struct o2_net_liar *net, enum o2_victim_act act)
 {
@@ -28,14 +30,12 @@ static const char *needed(const struct o2_net_liar *net, enum o2_victim_act act)
 	case O2_ACT_LOOK:
 		return NULL;
 	case O2_ACT_SERVE:
-		return net->options.served ? NULL
-					   : "needs memory that the peer serves (--portal, --match-bits)";
 	case O2_ACT_PUT:
-		return "needs the peer to start a PUT";
+		return net->options.served ? NULL : NEEDS_MEMORY;
 	case O2_ACT_GET:
 		return "needs the peer to start a GET";
 	case O2_ACT_SEND:
-		return "needs the peer to send a message of its own accord";
+		return net->h.liar.established ? NULL : "needs the peer to ask for a connection";
 	default:
 		return "needs a victim of ours: no peer can bring this situation about";
 	}
@@ -56,20 +56,6 @@ static void wait_for_end(struct o2_net_liar *net, uint64_t ms)
 			poll(NULL, 0, 1);
 }
 
-static bool order(struct o2_hostile *h, const struct o2_victim_order *what, struct o2_victim_answer *answer)
-{
-	struct o2_net_liar *net = (struct o2_net_liar *)h;
-
-	memset(answer, 0, sizeof(*answer));
-	h->untold = needed(net, what->act);
-	if (h->untold != NULL)
-		return false;
-	if (what->act == O2_ACT_CLOCK)
-		wait_for_end(net, what->value);
-	answer->report.open = h->liar.established && !over(&h->liar);
-	return true;
-}
-
 static void settle(struct o2_hostile *h)
 {
 	struct o2_net_liar *net = (struct o2_net_liar *)h;
@@ -84,7 +70,52 @@ static void settle(struct o2_hostile *h)
 	}
 }
 
-static const struct o2_hostile_world world = {.order = order, .settle = settle};
+/*
+ * LNet's GET in an IMMEDIATE is answered by a REPLY: in an IMMEDIATE if that is long enough, else by a PUT.
+ * So a peer can be made to send something, and to start a PUT.
+ */
+static bool ask_for(struct o2_net_liar *net, uint32_t portal, uint64_t match_bits, uint32_t sink_bytes)
+{
+	struct o2_hostile *h = &net->h;
+	struct o2_lnet_hdr *hdr = &o2_liar_begin(h, O2_MSG_IMMEDIATE)->u.immediate.hdr;
+
+	hdr->type = O2_LNET_GET;
+	memset(&hdr->msg, 0, sizeof(hdr->msg));
+	hdr->msg.get.return_wmd = (struct o2_lnet_handle){h->liar.stamp, ++h->tries};
+	hdr->msg.get.match_bits = match_bits;
+	hdr->msg.get.ptl_index = portal;
+	hdr->msg.get.sink_length = sink_bytes;
+	if (!o2_liar_send(h))
+		return false;
+	o2_hostile_settle(h);
+	return true;
+}
+
+static bool do_order(struct o2_net_liar *net, const struct o2_victim_order *what)
+{
+	switch (what->act) {
+	case O2_ACT_CLOCK:
+		wait_for_end(net, what->value);
+		return true;
+	case O2_ACT_PUT:
+		return ask_for(net, net->options.portal, net->options.match_bits, (uint32_t)what->value);
+	case O2_ACT_SEND:
+		return ask_for(net, O2_PING_PORTAL, O2_PING_MATCH_BITS, PING_BYTES);
+	default:
+		return true;
+	}
+}
+
+static bool order(struct o2_hostile *h, const struct o2_victim_order *what, struct o2_victim_answer *answer)
+{
+	struct o2_net_liar *net = (struct o2_net_liar *)h;
+
+	memset(answer, 0, sizeof(*answer));
+	h->untold = needed(net, what->act);
+	return h->untold == NULL && do_order(net, what);
+}
+
+static const struct o2_hostile_world world = {.outside = true, .order = order, .settle = settle};
 
 int o2_stranger_open(struct o2_net_liar *net, struct o2_error *error)
 {
@@ -106,25 +137,18 @@ void o2_stranger_close(struct o2_net_liar *net)
 	o2_net_liar_detach(net);
 }
 
-/* It hears the next message and answers it: a GET of what LNet answers pings with. */
+/* It hears the next message and answers it. */
 static bool answers_ping(struct o2_net_liar *net, char *why)
 {
 	struct o2_hostile *h = &net->h;
-	struct o2_lnet_hdr *hdr = &o2_liar_begin(h, O2_MSG_IMMEDIATE)->u.immediate.hdr;
 	struct o2_msg reply;
 
-	hdr->type = O2_LNET_GET;
-	memset(&hdr->msg, 0, sizeof(hdr->msg));
-	hdr->msg.get.return_wmd = (struct o2_lnet_handle){h->liar.stamp, 1};
-	hdr->msg.get.match_bits = O2_PING_MATCH_BITS;
-	hdr->msg.get.ptl_index = O2_PING_PORTAL;
-	hdr->msg.get.sink_length = PING_BYTES;
 	snprintf(why, O2_VICTIM_WHY_BYTES, "the connection is over");
-	if (over(&h->liar) || !o2_liar_send(h))
+	if (over(&h->liar) || !ask_for(net, O2_PING_PORTAL, O2_PING_MATCH_BITS, PING_BYTES))
 		return false;
 	snprintf(why, O2_VICTIM_WHY_BYTES, "the next message, a ping, is not answered");
 	return o2_liar_hears(h, O2_MSG_IMMEDIATE, &reply) && reply.u.immediate.hdr.type == O2_LNET_REPLY &&
-	       reply.u.immediate.hdr.msg.reply.dst_wmd.wh_object_cookie == 1;
+	       reply.u.immediate.hdr.msg.reply.dst_wmd.wh_object_cookie == h->tries;
 }
 
 static bool met(struct o2_net_liar *net, const struct o2_misbehaviour *what, char *why)

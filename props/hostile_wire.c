@@ -69,7 +69,7 @@ static bool payload_past_end(struct o2_hostile *h)
 	if (!o2_liar_send_patched(h, LNET_PAYLOAD_LENGTH, 4, 8, O2_AT_PAYLOAD + 8))
 		return false;
 	o2_hostile_settle(h);
-	return o2_victim_received(h) == 0;
+	return o2_victim_received(h, 0);
 }
 
 #define HEADER(name, text, rule, script)                                                             \
