@@ -79,8 +79,9 @@ struct o2_hostile {
 	struct o2_victim victim;	 /* if it is in this process */
 	struct o2_friend friend;	 /* the honest peer */
 	struct o2_liar liar;
-	uint64_t tries;	    /* of the honest peer */
-	bool endless;	    /* something did not come to rest */
+	uint64_t tries;		  /* of the honest peer */
+	bool endless;		  /* something did not come to rest */
+	enum o2_msg_type awaited; /* what the liar wants to hear; 0: nothing */
 	const char *untold; /* an order that nobody could give: what would be needed for it; NULL: none */
 };
 

@@ -241,7 +241,9 @@ bool o2_liar_hears(struct o2_hostile *h, enum o2_msg_type type, struct o2_msg *m
 {
 	uint32_t index = (uint32_t)(type - HEARD_FIRST);
 
+	h->awaited = type;
 	o2_hostile_settle(h);
+	h->awaited = 0;
 	if (h->liar.nheard[index] == 0)
 		return false;
 	*msg = h->liar.heard[index];

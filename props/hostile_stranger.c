@@ -56,12 +56,23 @@ static void wait_for_end(struct o2_net_liar *net, uint64_t ms)
 			poll(NULL, 0, 1);
 }
 
+/* What the liar waits for is there, or will not come any more. */
+static bool awaited_came(const struct o2_hostile *h, bool asked)
+{
+	if (h->awaited != 0)
+		return h->liar.nheard[h->awaited - O2_MSG_NOOP] > 0 || over(&h->liar);
+	return asked && !h->liar.waits;
+}
+
+/* What is awaited comes; if nothing is, nothing has come for a while. */
 static void settle(struct o2_hostile *h)
 {
 	struct o2_net_liar *net = (struct o2_net_liar *)h;
+	bool asked = h->liar.waits, awaits = asked || h->awaited != 0;
 	uint64_t now_ms = o2_net_now_ms(), end_ms = now_ms + SETTLE_MS, rest_ms = now_ms;
 
-	while (now_ms < end_ms && (now_ms < rest_ms + REST_MS || !o2_net_liar_quiet(net))) {
+	while (now_ms < end_ms && !awaited_came(h, asked) &&
+	       (awaits || now_ms < rest_ms + REST_MS || !o2_net_liar_quiet(net))) {
 		if (o2_net_liar_pump(net) > 0)
 			rest_ms = o2_net_now_ms();
 		else
@@ -179,8 +190,6 @@ enum o2_net_outcome o2_stranger_try(struct o2_net_liar *net, const struct o2_mis
 			 net->h.untold != NULL ? net->h.untold : "the liar was not answered as it must be");
 		held = false;
 	}
-	if (held)
-		o2_hostile_settle(&net->h);
 	held = held && met(net, what, why);
 	o2_net_liar_end(net);
 	if (net->h.untold != NULL)
