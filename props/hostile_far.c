@@ -83,28 +83,36 @@ static bool befriend(struct o2_hostile *h, uint64_t salt)
 
 static const struct o2_hostile_world world = {.order = order, .settle = settle, .befriend = befriend};
 
-int o2_far_open(struct o2_net_liar *net, struct o2_error *error)
+static int open_own_side(struct o2_net_liar *net, struct o2_error *error)
+{
+	int rc = o2_net_liar_attach(net, o2_nid_network(net->options.peer) + HONEST_OFFSET, error);
+
+	if (rc == 0)
+		rc = o2_liar_listen(&net->h.liar, net->cm[O2_NI_LIAR], error);
+	if (rc == 0)
+		rc = o2_friend_start_node(&net->h.friend, &net->h.ni[O2_NI_FRIEND], net->cm[O2_NI_FRIEND],
+					  error);
+	return rc;
+}
+
+bool o2_far_open(struct o2_net_liar *net, char *why)
 {
 	struct o2_victim_options victim = {.device = net->options.victim_device,
 					   .gid_index = net->options.gid_index,
 					   .mutant = net->options.mutant};
+	struct o2_error error;
 	int rc;
 
 	net->h.world = &world;
-	rc = o2_net_liar_attach(net, o2_nid_network(net->options.peer) + HONEST_OFFSET, error);
-	if (rc != 0)
-		return rc;
+	if (open_own_side(net, &error) != 0) {
+		o2_error_text(&error, why, O2_VICTIM_WHY_BYTES);
+		return false;
+	}
 	victim.liar_nid = net->h.liar.nid;
-	rc = o2_liar_listen(&net->h.liar, net->cm[O2_NI_LIAR], error);
-	if (rc == 0)
-		rc = o2_friend_start_node(&net->h.friend, &net->h.ni[O2_NI_FRIEND], net->cm[O2_NI_FRIEND],
-					  error);
-	if (rc != 0)
-		return rc;
 	rc = o2_victim_child_start(&victim, &net->child);
 	net->h.liar.victim_nid = net->child.nid;
-	return rc == 0 ? 0
-		       : o2_refuse(error, rc, "hostile/victim", "the victim's process", O2_NO_INDEX, 0, 0);
+	snprintf(why, O2_VICTIM_WHY_BYTES, "the victim's process does not start: %s", strerror(-rc));
+	return rc == 0;
 }
 
 void o2_far_close(struct o2_net_liar *net)

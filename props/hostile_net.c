@@ -88,8 +88,13 @@ bool o2_net_liar_begin(struct o2_net_liar *net, const struct o2_misbehaviour *wh
 		return true;
 	if (o2_liar_request(liar) == 0)
 		o2_hostile_settle(&net->h);
-	snprintf(why, O2_VICTIM_WHY_BYTES, "no connection: rejected %d, reason %u/%u, %s", liar->rejected,
-		 liar->reason, liar->reject.ibr_why, strerror(-liar->failed));
+	if (liar->rejected)
+		snprintf(why, O2_VICTIM_WHY_BYTES,
+			 "no connection: rejected, reason %u of the manager, %u in the record", liar->reason,
+			 liar->reject.ibr_why);
+	else
+		snprintf(why, O2_VICTIM_WHY_BYTES, "no connection: %s",
+			 liar->failed != 0 ? strerror(-liar->failed) : "no answer");
 	return liar->established;
 }
 

@@ -44,9 +44,9 @@ struct o2_net_liar {
 	uint64_t length_bytes;
 };
 
-/* props/hostile_net.c: what both have.  0 or -errno, with *error filled. */
+/* props/hostile_net.c: what both have. */
 
-/* The two interfaces, the honest one with this network number in its NID, and the liar's ear. */
+/* The two interfaces, the honest one with this network number in its NID; 0 or -errno. */
 int o2_net_liar_attach(struct o2_net_liar *net, uint32_t honest_network, struct o2_error *error);
 void o2_net_liar_detach(struct o2_net_liar *net);
 /* A fresh queue pair for the liar; and, unless its requests are what is tried, a good connection. */
@@ -58,13 +58,13 @@ int o2_net_liar_pump(struct o2_net_liar *net);
 bool o2_net_liar_quiet(const struct o2_net_liar *net);
 uint64_t o2_net_now_ms(void);
 
-/* props/hostile_far.c: a victim of ours in another process. */
-int o2_far_open(struct o2_net_liar *net, struct o2_error *error);
+/* props/hostile_far.c: a victim of ours in another process.  False: *why says why there is none. */
+bool o2_far_open(struct o2_net_liar *net, char *why);
 void o2_far_close(struct o2_net_liar *net);
 enum o2_net_outcome o2_far_try(struct o2_net_liar *net, const struct o2_misbehaviour *what, char *why);
 
-/* props/hostile_stranger.c: whoever has the NID. */
-int o2_stranger_open(struct o2_net_liar *net, struct o2_error *error);
+/* props/hostile_stranger.c: whoever has the NID.  False: *why says why it cannot be reached. */
+bool o2_stranger_open(struct o2_net_liar *net, char *why);
 void o2_stranger_close(struct o2_net_liar *net);
 enum o2_net_outcome o2_stranger_try(struct o2_net_liar *net, const struct o2_misbehaviour *what, char *why);
 

@@ -153,7 +153,7 @@ static int be_victim(const struct words *words)
 
 struct tally {
 	uint32_t count[3]; /* by enum o2_net_outcome */
-	bool open;
+	bool open, begun;
 };
 
 static void close_net(struct o2_net_liar *net, struct tally *tally)
@@ -167,18 +167,14 @@ static void close_net(struct o2_net_liar *net, struct tally *tally)
 
 static bool open_net(struct o2_net_liar *net, struct tally *tally)
 {
-	struct o2_error error = {0};
-	char text[200];
-	int rc;
+	char why[O2_VICTIM_WHY_BYTES] = "";
 
 	if (tally->open)
 		return true;
-	rc = net->options.peer != 0 ? o2_stranger_open(net, &error) : o2_far_open(net, &error);
-	tally->open = rc == 0;
-	if (rc == 0)
+	tally->open = net->options.peer != 0 ? o2_stranger_open(net, why) : o2_far_open(net, why);
+	if (tally->open)
 		return true;
-	o2_error_text(&error, text, sizeof(text));
-	fprintf(stderr, "o2props: cannot begin on %s: %s\n", net->options.device, text);
+	fprintf(stderr, "o2props: cannot %s: %s\n", tally->begun ? "go on" : "begin", why);
 	close_net(net, tally);
 	return false;
 }
@@ -192,6 +188,7 @@ static bool try_one(struct o2_net_liar *net, const struct o2_misbehaviour *what,
 
 	if (!open_net(net, tally))
 		return false;
+	tally->begun = true;
 	outcome = net->options.peer != 0 ? o2_stranger_try(net, what, why) : o2_far_try(net, what, why);
 	printf("%-24s %s%s\n", what->name, words[outcome], outcome == O2_NET_MET ? "" : why);
 	fflush(stdout);
@@ -263,5 +260,5 @@ int o2_hostile_net_command(int argc, char **argv)
 	if (net.options.peer != 0)
 		printf(", %u not tried", tally.count[O2_NET_NOT_TRIED]);
 	printf("\n");
-	return status != 0 ? status : tally.count[O2_NET_NOT_MET] > 0;
+	return tally.count[O2_NET_NOT_MET] > 0 ? 1 : status;
 }

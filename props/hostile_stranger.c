@@ -128,19 +128,22 @@ static bool order(struct o2_hostile *h, const struct o2_victim_order *what, stru
 
 static const struct o2_hostile_world world = {.outside = true, .order = order, .settle = settle};
 
-int o2_stranger_open(struct o2_net_liar *net, struct o2_error *error)
+bool o2_stranger_open(struct o2_net_liar *net, char *why)
 {
 	struct o2_liar *liar = &net->h.liar;
-	int rc = o2_net_liar_attach(net, o2_nid_network(net->options.peer), error);
+	struct o2_error error;
 
-	if (rc != 0)
-		return rc;
+	if (o2_net_liar_attach(net, o2_nid_network(net->options.peer), &error) != 0) {
+		o2_error_text(&error, why, O2_VICTIM_WHY_BYTES);
+		return false;
+	}
 	net->h.world = &world;
 	o2_liar_hear(liar, net->cm[O2_NI_LIAR]);
 	liar->victim_nid = net->options.peer;
 	liar->port = net->options.port;
 	liar->privileged_port = geteuid() == 0;
-	return 0;
+	/* What does not work before any lie is nothing that a lie has done. */
+	return o2_honest_asks(net, why);
 }
 
 void o2_stranger_close(struct o2_net_liar *net)

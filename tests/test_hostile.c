@@ -86,7 +86,9 @@ static void stands_in_the_table(void **state)
 			fail();
 		}
 	}
-	for (const char *at = text; (at = strstr(at, "\n| `")) != NULL; at++)
+	/* The document has other tables before. */
+	for (const char *at = strstr(text, "\n## The table");
+	     at != NULL && (at = strstr(at, "\n| `")) != NULL; at++)
 		rows++;
 	assert_int_equal(rows, count);
 }

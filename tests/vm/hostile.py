@@ -44,7 +44,6 @@ WITHOUT = (
 LOOSE = (
     (("--queue-depth", "16"), ("asks-depth-9",), "accepted, reason 0"),
     (("--timeout", "60"), ("--patience", "2", "silent-after-ack"), "the connection is still there"),
-    (("--buffer", "60:0x77:100000"), ("done-twice",), "not answered as it must be"),
 )
 
 
@@ -113,6 +112,10 @@ class Guest:
                    f"status {status}\n{text}replay: o2ref serve, and {command}")
 
     def at_a_loose_stranger(self):
+        """Also: memory that is not there is no fault of the peer's."""
+        status, text, command = self.against(("--buffer", "60:0x77:100000"), ("done-twice",))
+        self.check("a peer that does not serve what it should is not tried", status == 77 and "cannot begin" in text,
+                   f"status {status}\n{text}{command}")
         for serve, hostile, said in LOOSE:
             status, text, command = self.against(serve, hostile)
             self.check(f"{hostile[-1]} is noticed at serve {' '.join(serve)}", status == 1 and "NOT MET: " in text and said in text,
