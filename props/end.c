@@ -2,6 +2,7 @@
 #include "props/end.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <sched.h>
 #include <string.h>
 
@@ -107,6 +108,7 @@ static int open_interface(const struct o2_end_config *config, struct o2_end *end
 		.dma_kind = O2_DMA_BUS,
 		.dma_base = O2_RUNG_BUS_BASE,
 		.arena = config->arena,
+		.events = config->alone,
 		.sizes = {.tx_size = O2_RUNG_POOL_SIZE, .reg_size = O2_RUNG_POOL_SIZE},
 	};
 	int rc = o2_ni_open(&ni, &end->ni, error);
@@ -133,6 +135,7 @@ int o2_end_open(const struct o2_end_config *config, struct o2_network *network, 
 	memset(end, 0, sizeof(*end));
 	end->side = config->side;
 	end->network = network;
+	end->alone = config->alone;
 	rc = o2_network_address(config->device, config->gid_index, &end->address, error);
 	if (rc == 0)
 		rc = open_interface(config, end, error);
@@ -319,6 +322,28 @@ int o2_ends_step(struct o2_end *const *ends, uint32_t nends)
 	return events;
 }
 
+void o2_end_sleep(struct o2_end *end, int fd)
+{
+	struct pollfd fds[] = {
+		{.fd = fd, .events = POLLIN},
+		{.fd = end->network->ops->fd(end->cm), .events = POLLIN},
+		{.fd = o2_ni_fd(&end->ni), .events = POLLIN},
+	};
+
+	/* A device that has failed wakes nobody; the next step says so. */
+	if (o2_node_arm(end->node) <= 0)
+		poll(fds, sizeof(fds) / sizeof(fds[0]), CLOCK_MS);
+}
+
+/* Nothing has happened.  With two ends of one process the device's own thread, or the kernel, goes on. */
+static void pause_ends(struct o2_end *const *ends)
+{
+	if (ends[0]->alone)
+		o2_end_sleep(ends[0], -1);
+	else
+		sched_yield();
+}
+
 static bool is_still(const struct o2_end *end)
 {
 	struct o2_conn *conn = connection(end);
@@ -371,8 +396,8 @@ void o2_ends_wait(struct o2_end *const *ends, uint32_t nends, uint32_t who, enum
 		else if (o2_rung_seconds() > deadline)
 			holding = o2_refuse(&answer->error, -ETIMEDOUT, "end/wait", "until", O2_NO_INDEX,
 					    until, 0);
-		else
-			sched_yield();
+		else if (events == 0)
+			pause_ends(ends);
 	} while (holding == 0);
 	if (until == O2_END_GREETED && holding < 0 && answer->error.code == 0)
 		answer->error = ends[who]->seen.error;

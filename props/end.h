@@ -59,6 +59,7 @@ struct o2_end_config {
 	uint8_t gid_index;
 	enum o2_side side;
 	const struct o2_arena *arena; /* of O2_SCENARIO_PAGES; outlives the end */
+	bool alone;		      /* on its network: it may sleep until the device or somebody wakes it */
 };
 
 struct o2_end {
@@ -67,6 +68,7 @@ struct o2_end {
 	uint32_t address;
 	struct o2_ni ni;
 	bool open; /* ni is */
+	bool alone;
 	struct o2_cm *cm;
 	struct o2_node *node;
 	uint64_t clock_ms; /* last told to the node */
@@ -99,6 +101,12 @@ void o2_end_ask(struct o2_end *end, const struct o2_end_question *question, stru
 
 /* Handle what is there at the ends, all of one network.  Returns how many events. */
 int o2_ends_step(struct o2_end *const *ends, uint32_t nends);
+
+/*
+ * Of an end that is alone: until something is to be done for it, fd is readable (-1: none), or it is time to
+ * look at deadlines.  May return at once.
+ */
+void o2_end_sleep(struct o2_end *end, int fd);
 
 /* WAIT: step all of them until what is asked for holds at one, ends[who]. */
 void o2_ends_wait(struct o2_end *const *ends, uint32_t nends, uint32_t who, enum o2_end_until until,

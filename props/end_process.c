@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <sched.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -15,9 +14,7 @@
 
 #include "props/rung_side.h"
 
-#define ANSWER_MS (2000 * O2_RUNG_GIVE_UP_S) /* the longest question is a wait that gives up itself */
-#define IDLE_MS	  20			     /* between scenarios the node looks so often at its deadlines */
-#define END_S	  30			     /* to close everything; then a signal ends it */
+#define END_S 30 /* to close everything; then a signal ends it */
 
 /* --- in the process ---------------------------------------------------------------------------------- */
 
@@ -34,12 +31,10 @@ static bool say(int fd, const void *bytes, size_t length)
 	return send(fd, bytes, length, MSG_NOSIGNAL) == (ssize_t)length;
 }
 
-/* The next question; while a scenario runs the device is served in the meantime.  False: there is none any
- * more. */
-static bool next_question(struct child *child, bool busy)
+/* The next question; in the meantime the device is served.  False: there is none any more. */
+static bool next_question(struct child *child)
 {
 	struct o2_end *end = &child->end;
-	struct pollfd pollfd = {.fd = child->fd, .events = POLLIN};
 
 	for (;;) {
 		ssize_t length = recv(child->fd, &child->question, sizeof(child->question), MSG_DONTWAIT);
@@ -48,28 +43,22 @@ static bool next_question(struct child *child, bool busy)
 			return length > 0;
 		if (errno != EAGAIN && errno != EINTR)
 			return false;
-		if (o2_ends_step(&end, 1) != 0)
-			continue;
-		if (busy)
-			sched_yield();
-		else
-			poll(&pollfd, 1, IDLE_MS);
+		if (o2_ends_step(&end, 1) <= 0)
+			o2_end_sleep(end, child->fd);
 	}
 }
 
 static void serve(struct child *child)
 {
 	struct o2_end *end = &child->end;
-	bool busy = false;
 
-	while (next_question(child, busy)) {
+	while (next_question(child)) {
 		const enum o2_end_verb verb = child->question.verb;
 
 		if (verb == O2_END_QUIT) {
 			o2_held_now(&child->farewell.most);
 			return;
 		}
-		busy = verb == O2_END_BEGIN || (busy && verb != O2_END_REST);
 		if (verb == O2_END_WAIT)
 			o2_ends_wait(&end, 1, 0, child->question.until, &child->answer);
 		else
@@ -149,12 +138,12 @@ static int hear(struct o2_end_process *process, void *bytes, size_t length, stru
 	struct pollfd pollfd = {.fd = process->fd, .events = POLLIN};
 	int ready;
 
-	while ((ready = poll(&pollfd, 1, ANSWER_MS)) < 0 && errno == EINTR)
+	while ((ready = poll(&pollfd, 1, process->answer_ms)) < 0 && errno == EINTR)
 		;
 	if (ready == 0) {
 		o2_end_process_kill(process);
 		return o2_refuse(error, -EPIPE, "process/silent", "ms without an answer", O2_NO_INDEX,
-				 ANSWER_MS, ANSWER_MS);
+				 (uint64_t)process->answer_ms, (uint64_t)process->answer_ms);
 	}
 	if (recv(process->fd, bytes, length, 0) == (ssize_t)length)
 		return 0;
@@ -170,7 +159,7 @@ int o2_end_process_start(const struct o2_end_config *config, o2_network_open_fn 
 	int fd[2];
 	int rc;
 
-	*process = (struct o2_end_process){.side = config->side, .fd = -1};
+	*process = (struct o2_end_process){.side = config->side, .fd = -1, .answer_ms = O2_END_ANSWER_MS};
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fd) != 0)
 		return o2_refuse(error, -errno, "process/socket", "side", O2_NO_INDEX, config->side, 0);
 	fflush(NULL); /* what is buffered is said once */

@@ -19,7 +19,11 @@ struct o2_end_process {
 	int fd;
 	enum o2_side side;
 	uint64_t nid;
+	int answer_ms; /* the longest that an answer may take, O2_END_ANSWER_MS from the start on */
 };
+
+/* Twice as long as the longest question, a wait, which gives up itself. */
+#define O2_END_ANSWER_MS 40000
 
 /* What it held of the device: before it opened it, before it closed it, and afterwards. */
 struct o2_end_farewell {

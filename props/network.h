@@ -31,6 +31,8 @@ struct o2_network_ops {
 	/* Hand out all events that are there, oldest first.  Returns how many, or -errno: a device has
 	 * failed. */
 	int (*progress)(struct o2_network *network);
+	/* For poll(2): readable when cm has events.  -1: only a call shows that there are any. */
+	int (*fd)(const struct o2_cm *cm);
 	/* Every interface must have been detached. */
 	void (*close)(struct o2_network *network);
 };

@@ -33,6 +33,12 @@ static int loop_progress(struct o2_network *network)
 	return events;
 }
 
+static int loop_fd(const struct o2_cm *cm)
+{
+	(void)cm;
+	return -1;
+}
+
 static void loop_close(struct o2_network *network)
 {
 	o2_cm_loop_destroy(((struct loop_network *)network)->loop);
@@ -45,6 +51,7 @@ int o2_network_open_loop(struct o2_network **network, struct o2_error *error)
 		.attach = loop_attach,
 		.detach = loop_detach,
 		.progress = loop_progress,
+		.fd = loop_fd,
 		.close = loop_close,
 	};
 	struct loop_network *made = calloc(1, sizeof(*made));

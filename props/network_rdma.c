@@ -79,6 +79,7 @@ int o2_network_open_rdma(struct o2_network **network, struct o2_error *error)
 		.attach = rdma_attach,
 		.detach = rdma_detach,
 		.progress = rdma_progress,
+		.fd = o2_cm_rdma_fd,
 		.close = rdma_close,
 	};
 	struct rdma_network *made = calloc(1, sizeof(*made));

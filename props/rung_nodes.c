@@ -60,6 +60,7 @@ static int start_end(struct nodes_rung *rung, enum o2_side side, struct o2_error
 		.gid_index = rung->config.gid_index,
 		.side = side,
 		.arena = &rung->arena[side],
+		.alone = rung->config.processes,
 	};
 	int rc;
 
@@ -84,8 +85,6 @@ static int start(struct nodes_rung *rung, struct o2_error *error)
 		rc = rung->config.open_network(&rung->network, error);
 	for (int i = 0; i < 2 && rc == 0; i++)
 		rc = start_end(rung, (enum o2_side)i, error);
-	if (rc == 0 && rung->nid[0] == rung->nid[1])
-		rc = o2_refuse(error, -EINVAL, "rung/one-address", "nid", O2_NO_INDEX, rung->nid[0], 0);
 	rung->running = rc == 0;
 	if (rc != 0)
 		stop(rung);

@@ -35,6 +35,7 @@ static int open_world(void **state)
 		.gid_index = O2_LOOP_GID_INDEX,
 		.side = O2_SINK,
 		.arena = &world->arena,
+		.alone = true,
 	};
 	*state = world;
 	return 0;
@@ -133,6 +134,20 @@ static void killed_before_its_end(void **state)
 	assert_int_equal(error.value, SIGTERM);
 }
 
+/* It is there and says nothing: it is ended, and that is said. */
+static void silent(void **state)
+{
+	struct world *world = *state;
+
+	start(world);
+	world->process.answer_ms = 100;
+	kill(world->process.pid, SIGSTOP);
+	assert_int_equal(ask(world, O2_END_REST), -EPIPE);
+	assert_string_equal(world->answer.error.rule, "process/silent");
+	assert_int_equal(world->answer.error.value, 100);
+	assert_int_equal(world->process.pid, 0);
+}
+
 static void cannot_open(void **state)
 {
 	struct world *world = *state;
@@ -152,6 +167,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(no_peer, open_world, close_world),
 		cmocka_unit_test_setup_teardown(killed, open_world, close_world),
 		cmocka_unit_test_setup_teardown(killed_before_its_end, open_world, close_world),
+		cmocka_unit_test_setup_teardown(silent, open_world, close_world),
 		cmocka_unit_test_setup_teardown(cannot_open, open_world, close_world),
 	};
 
