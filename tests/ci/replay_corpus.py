@@ -17,11 +17,13 @@ CANNOT_RUN = 77
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--device", default="loop", help="as of o2props")
+    parser.add_argument("--connect", default="direct", help="as of o2props")
     parser.add_argument("--program", default=str(BUILD / "gcc" / "o2props"))
     options = parser.parse_args()
     passed = failed = 0
     for file in sorted((ROOT / "corpus" / "transfer" / "scenario").glob("*.json")):
-        command = [options.program, "replay", file.relative_to(ROOT), "--device", options.device]
+        command = [options.program, "replay", file.relative_to(ROOT), "--device", options.device, "--connect",
+                   options.connect]
         try:
             done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=TIMEOUT_S,
                                   check=False)
