@@ -101,7 +101,7 @@ def device_notes(row):
     sent = packets(row.figures)
     if sent:
         each = ", ".join(f"{device} {count(number)}" for device, number in sent.items())
-        notes.append(f"packets sent, by hw_counters: {count(sum(sent.values()))} ({each}); "
+        notes.append(f"{row.name}: packets sent, by hw_counters: {count(sum(sent.values()))} ({each}); "
                      f"bytes / MTU {MTU_BYTES}: {count(row.figures['bytes'] // MTU_BYTES)}")
     if "connections" in row.figures and row.figures.get("connect") in WAYS:
         notes.append(f"{row.name}: {count(row.figures['connections'])} connections made and closed")
