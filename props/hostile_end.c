@@ -110,6 +110,7 @@ int o2_friend_start_node(struct o2_friend *honest, struct o2_ni *ni, struct o2_c
 	memset(honest, 0, sizeof(*honest));
 	honest->ni = ni;
 	config.conn.max_transfers = 8;
+	config.conn.ack_timeout = O2_HOSTILE_ACK_TIMEOUT;
 	config.listen = false;
 	return o2_node_create(ni, cm, &config, &ops, &honest->end, &honest->node, error);
 }

@@ -49,7 +49,7 @@ static void learn_stamp(struct o2_liar *liar, const struct o2_cm_event *event)
 static void answer(struct o2_liar *liar, struct o2_cm_id *id)
 {
 	uint8_t bytes[O2_CM_REQUEST_BYTES] = {0};
-	struct o2_cm_param param = {liar->qp, 5, 6, 14, bytes, 0};
+	struct o2_cm_param param = {liar->qp, 5, 6, O2_HOSTILE_ACK_TIMEOUT, bytes, 0};
 
 	if (liar->id != NULL || liar->qp == NULL) {
 		id->cm->ops->reject(id, NULL, 0);
@@ -114,7 +114,7 @@ int o2_liar_request(struct o2_liar *liar)
 	struct o2_cm_target target = {o2_nid_address(liar->victim_nid), liar->port, liar->privileged_port,
 				      RESOLVE_TIMEOUT_MS};
 	uint8_t bytes[O2_CM_REQUEST_BYTES] = {0};
-	struct o2_cm_param param = {liar->qp, 5, 6, 14, bytes, 0};
+	struct o2_cm_param param = {liar->qp, 5, 6, O2_HOSTILE_ACK_TIMEOUT, bytes, 0};
 	int rc;
 
 	param.private_bytes = compose(liar, O2_MSG_CONNREQ, bytes);

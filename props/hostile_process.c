@@ -17,10 +17,10 @@
 
 /* The victim's process: it serves its connections all the time, and an order whenever one has come. */
 
-#define WAIT_MS	     1	   /* how long completions may go unnoticed when nothing happens */
-#define IDLE_ROUNDS  20u   /* without work, until it is at rest */
-#define SETTLE_MS    8000u /* for everything that is under way to end */
-#define STAMP_PER_US 1000
+#define WAIT_MS	    1	  /* how long completions may go unnoticed when nothing happens */
+#define IDLE_ROUNDS 20u	  /* without work, until it is at rest */
+#define SETTLE_MS   8000u /* for everything that is under way to end */
+#define NS_PER_US   1000u
 
 struct process {
 	struct o2_ni ni;
@@ -45,7 +45,7 @@ static int open_process(struct process *process, const struct o2_victim_options 
 		.device = options->device,
 		.port = 1,
 		.gid_index = options->gid_index,
-		.incarnation = now_ns(CLOCK_REALTIME) / STAMP_PER_US,
+		.incarnation = now_ns(CLOCK_REALTIME) / NS_PER_US,
 		.dma_kind = O2_DMA_BUS,
 		.dma_base = UINT64_C(0x240000000),
 		.arena_pages = O2_HOSTILE_PAGES,

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include <errno.h>
 #include <poll.h>
-#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>

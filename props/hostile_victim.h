@@ -16,7 +16,9 @@
  */
 
 #define O2_HOSTILE_PAGES 320u
-#define O2_HONEST_BYTES	 9000u
+/* Of nodes and of the liar: a guest on a busy host must not take its own slowness for a lost packet. */
+#define O2_HOSTILE_ACK_TIMEOUT 16u
+#define O2_HONEST_BYTES	       9000u
 
 /* Where memory stands in an arena: bytes from its start. */
 #define O2_SERVED_AT 99u /* what the liar is given */

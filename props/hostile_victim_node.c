@@ -50,5 +50,6 @@ int o2_victim_start_node(struct o2_victim *victim, struct o2_cm *cm, uint64_t li
 
 	victim->liar_nid = liar_nid;
 	config.conn.max_transfers = 32;
+	config.conn.ack_timeout = O2_HOSTILE_ACK_TIMEOUT;
 	return o2_node_create(victim->ni, cm, &config, &ops, victim, &victim->node, error);
 }
