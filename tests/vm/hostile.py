@@ -101,7 +101,8 @@ class Guest:
     def without_checks(self):
         for name, mutant in WITHOUT:
             status, text, command = self.hostile("o2props-mutants", "--device", f"{self.a},{self.b}", "--mutant", mutant, name)
-            self.check(f"{name} is noticed {mutant}", status == 1 and re.search(rf"^{name} +NOT MET: (open 1|rejected 0|.* ended with signal)", text, re.M),
+            said = re.search(rf"^{name} +NOT MET: (open 1|rejected 0|.* ended with signal)", text, re.M)
+            self.check(f"{name} is noticed {mutant}", status == 1 and said,
                        f"status {status}\n{text}replay: ci/vm/run -- {command}")
 
     def at_a_stranger(self):
@@ -119,8 +120,8 @@ class Guest:
                    f"status {status}\n{text}{command}")
         for serve, hostile, said in LOOSE:
             status, text, command = self.against(serve, hostile)
-            self.check(f"{hostile[-1]} is noticed at serve {' '.join(serve)}", status == 1 and "NOT MET: " in text and said in text,
-                       f"status {status}\n{text}{command}")
+            noticed = status == 1 and "NOT MET: " in text and said in text
+            self.check(f"{hostile[-1]} is noticed at serve {' '.join(serve)}", noticed, f"status {status}\n{text}{command}")
 
     def resources(self):
         shown = subprocess.run(["rdma", "-j", "resource", "show"], check=True, capture_output=True, text=True)
