@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include <inttypes.h>
+#include <stdio.h>
 
+#include "props/account.h"
 #include "props/sim_internal.h"
 
 /*
@@ -15,21 +17,25 @@ static void fail(struct o2_sim *sim, const char *signature, const struct o2_sim_
 		       is, expected);
 }
 
+static void fail_account(struct o2_sim *sim, const struct o2_sim_end *end, const struct o2_account *account)
+{
+	char signature[64];
+
+	snprintf(signature, sizeof(signature), "sim/%s", account->what);
+	fail(sim, signature, end, account->is, account->expected);
+}
+
 /* Of a, sending to b. */
 static void check_direction(struct o2_sim *sim, const struct o2_sim_end *a, const struct o2_sim_end *b)
 {
 	const struct o2_conn_view *va = &a->view, *vb = &b->view;
 	const uint32_t depth = a->depth;
-	uint64_t unhandled = va->credit_messages_sent - vb->credit_messages_handled;
-	uint64_t returning = vb->credits_sent - va->credits_received;
+	struct o2_account account;
 
 	if (va->queue_depth != depth)
 		fail(sim, "sim/depth", a, va->queue_depth, depth);
-	if (va->credits + unhandled + vb->puts_accepted + vb->outstanding + returning != depth)
-		fail(sim, "sim/credits", a,
-		     va->credits + unhandled + vb->puts_accepted + vb->outstanding + returning, depth);
-	if (va->reserved + va->waiting != depth)
-		fail(sim, "sim/reserved", a, va->reserved + va->waiting, depth);
+	if (!o2_account_pair(va, vb, &account))
+		fail_account(sim, a, &account);
 	/* The same from the fabric alone: what was taken, and what came back. */
 	if (va->credits != depth + b->wire.handled_credits - va->credit_messages_sent)
 		fail(sim, "sim/credits-seen", a, va->credits,
@@ -58,22 +64,26 @@ static uint32_t giving_noops(const struct o2_sim_end *end)
 	return count;
 }
 
+/* What an end knows by itself. */
+static void check_own(struct o2_sim *sim, const struct o2_sim_end *end)
+{
+	struct o2_account account;
+
+	if (!o2_account_end(&end->view, &account))
+		fail_account(sim, end, &account);
+}
+
 /* Queues hold what they were made for, whatever becomes of the connection. */
 static void check_queues(struct o2_sim *sim, const struct o2_sim_end *end)
 {
 	const struct o2_conn_view *view = &end->view;
 	uint32_t entries = o2_loop_cq_entries(o2_conn_cq(end->conn));
+	struct o2_account account;
 
-	if (view->send_wrs > view->send_wrs_max)
-		fail(sim, "sim/send-queue", end, view->send_wrs, view->send_wrs_max);
-	if (view->recv_wrs > view->recv_wrs_max)
-		fail(sim, "sim/receive-queue", end, view->recv_wrs, view->recv_wrs_max);
-	if (view->send_wrs + view->recv_wrs + view->parked > view->cq_entries || entries > view->cq_entries)
+	if (!o2_account_queues(view, &account))
+		fail_account(sim, end, &account);
+	if (entries > view->cq_entries)
 		fail(sim, "sim/completion-queue", end, entries, view->cq_entries);
-	if (view->sends_in_flight > view->concurrent_sends)
-		fail(sim, "sim/concurrent-sends", end, view->sends_in_flight, view->concurrent_sends);
-	if (view->noops_in_flight > 2 && view->version == O2_MSG_VERSION_2)
-		fail(sim, "sim/noops-in-flight", end, view->noops_in_flight, 2);
 	if (giving_noops(end) > 2 && view->version == O2_MSG_VERSION_2 && end->sim->config.keepalive_ms == 0)
 		fail(sim, "sim/noops-waiting", end, giving_noops(end), 2);
 }
@@ -158,6 +168,11 @@ static void check_on_the_way(struct o2_sim *sim, const struct o2_sim_end *a)
 		fail(sim, "sim/on-the-way", a, count, 2 * a->depth);
 }
 
+static bool honest(const struct o2_sim_end *end)
+{
+	return up(end) && up(end->other) && !end->forged && !end->other->forged;
+}
+
 void o2_sim_check(struct o2_sim *sim)
 {
 	struct o2_loop_counters counters;
@@ -165,11 +180,13 @@ void o2_sim_check(struct o2_sim *sim)
 	for (uint32_t i = 0; i < sim->nends; i++)
 		look(sim, &sim->end[i]);
 	for (uint32_t i = 0; i < sim->nends; i++)
-		if (up(&sim->end[i]) && up(sim->end[i].other) && !sim->end[i].forged &&
-		    !sim->end[i].other->forged) {
+		if (honest(&sim->end[i])) {
 			check_direction(sim, &sim->end[i], sim->end[i].other);
 			check_on_the_way(sim, &sim->end[i]);
 		}
+	for (uint32_t i = 0; i < sim->nends; i++)
+		if (honest(&sim->end[i]))
+			check_own(sim, &sim->end[i]);
 	o2_loop_get_counters(&counters);
 	if (counters.rnr_waits > sim->rnr_waits) {
 		o2_sim_seen(sim, O2_SIM_SEEN_RNR);
@@ -186,17 +203,10 @@ void o2_sim_check(struct o2_sim *sim)
 static void check_pair(struct o2_sim *sim, const struct o2_sim_end *a)
 {
 	const struct o2_conn_view *view = &a->view;
+	struct o2_account account;
 
-	if (view->open != 0 ||
-	    view->queued + view->queued_reserved + view->queued_nocred + view->queued_noops != 0)
-		fail(sim, "sim/stuck", a, view->open, 0);
-	if (view->reserved != a->depth)
-		fail(sim, "sim/reserved-at-rest", a, view->reserved, a->depth);
-	if (view->credits + a->other->view.outstanding != a->depth)
-		fail(sim, "sim/credits-at-rest", a, view->credits + a->other->view.outstanding, a->depth);
-	/* A third NOOP waits until the peer has used a credit of the two before; it has these to use. */
-	if (view->outstanding >= view->high_water && a->other->view.credits < 2 * view->high_water)
-		fail(sim, "sim/owed-at-rest", a, view->outstanding, view->high_water);
+	if (!o2_account_rest(view, &a->other->view, &account))
+		fail_account(sim, a, &account);
 	if (a->wire.credit_messages != view->credit_messages_sent || a->wire.credits != view->credits_sent)
 		fail(sim, "sim/seen-at-rest", a, a->wire.credits, view->credits_sent);
 	for (uint32_t i = 0; i < sim->nops; i++) {
