@@ -139,7 +139,7 @@ static struct o2_property device_free(size_t i)
 #ifdef O2_PROPS_IN_PROCESS
 	static struct o2_sim_run sim;
 	static struct o2_hostile_run hostile;
-	static struct o2_nodes_run nodes;
+	static struct o2_nodes_run nodes = {.backend = &o2_nodes_on_loop};
 #endif
 
 	switch (i) {

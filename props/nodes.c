@@ -4,11 +4,13 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "props/nodes_internal.h"
+#include "props/nodes_backend.h"
 
-#define LABEL_STEP 1u
-#define MORE	   127u /* weight of another step */
+#define LABEL_STEP   1u
+#define MORE	     127u /* weight of another step */
+#define ENOUGH_CASES 200u
 
 static const struct o2_tally_row situations[O2_NODES_SITUATIONS] = {
 	[O2_NODES_SEEN_PUT] = {"put", true},
@@ -30,7 +32,28 @@ static const struct o2_tally_row situations[O2_NODES_SITUATIONS] = {
 	[O2_NODES_SEEN_SEVERAL] = {"several_connections", true},
 	[O2_NODES_SEEN_RESTART] = {"node_restarted", true},
 	[O2_NODES_SEEN_CLOSE] = {"peer_closed", true},
+	[O2_NODES_SEEN_RECONFIGURED] = {"node_reconfigured", true},
 	[O2_NODES_SEEN_HEADER_REFUSED] = {"lnet_header_refused", true},
+	[O2_NODES_SEEN_SHORT_PUT] = {"short_put", true},
+	[O2_NODES_SEEN_SHORT_GET] = {"short_get", true},
+	[O2_NODES_SEEN_NO_MATCH] = {"no_match", true},
+	[O2_NODES_SEEN_DENIED] = {"answered_with_an_errno", true},
+	[O2_NODES_SEEN_GAPS] = {"gaps", true},
+	[O2_NODES_SEEN_GAPS_REFUSED] = {"gaps_refused", true},
+	[O2_NODES_SEEN_TOO_MANY_FRAGS] = {"too_many_fragments", true},
+	[O2_NODES_SEEN_GLOBAL] = {"mode_global", true},
+	[O2_NODES_SEEN_FMR] = {"mode_fmr", true},
+	[O2_NODES_SEEN_FASTREG] = {"mode_fastreg", true},
+	[O2_NODES_SEEN_USER] = {"mode_user", true},
+	[O2_NODES_SEEN_PHYS] = {"mode_phys", true},
+	[O2_NODES_SEEN_FASTREG_GAPS] = {"mode_fastreg_gaps", true},
+	[O2_NODES_SEEN_KILL] = {"queue_pair_killed", true},
+	[O2_NODES_SEEN_LOST_UNDER_WAY] = {"lost_under_way", true},
+	[O2_NODES_SEEN_VERSION_1] = {"version_1", true},
+	[O2_NODES_SEEN_NO_CREDITS] = {"credits_exhausted", true},
+	[O2_NODES_SEEN_NO_RESERVED] = {"reservations_exhausted", true},
+	[O2_NODES_SEEN_NOOP] = {"noop", true},
+	[O2_NODES_SEEN_BOTH_ENDS] = {"both_ends_compared", true},
 };
 
 enum step {
@@ -40,42 +63,48 @@ enum step {
 	STEP_CLOCK,
 	STEP_CLOSE,
 	STEP_RESTART,
+	STEP_KILL,
 	STEPS,
 };
 
 static void run_step(struct o2_nodes *nodes)
 {
-	static const uint32_t weights[STEPS] = {50, 50, 24, 8, 1, 1};
+	static const uint32_t weights[STEPS] = {50, 50, 12, 8, 1, 1, 1};
 	struct o2_choice *c = nodes->choice;
 	enum step step = (enum step)o2_draw_weighted(c, weights, STEPS);
 	struct o2_nodes_seat *seat = &nodes->seat[o2_draw_pick(c, nodes->nseats)];
 	uint32_t to = (seat->index + 1 + (uint32_t)o2_draw_pick(c, nodes->nseats - 1)) % nodes->nseats;
-	size_t choices = o2_cm_loop_choices(nodes->loop);
 
 	switch (step) {
 	case STEP_DELIVER:
-		if (choices > 0)
-			o2_cm_loop_deliver(nodes->loop, o2_draw_pick(c, choices));
+		nodes->backend->deliver(nodes);
 		break;
 	case STEP_PROGRESS:
 		o2_node_progress(seat->node);
 		break;
 	case STEP_START:
-		o2_nodes_start(nodes, seat, to);
+		for (uint32_t more = 1 + (uint32_t)o2_draw(c, 3); more > 0 && !nodes->report->failed; more--)
+			o2_nodes_start(nodes, seat, to);
 		break;
 	case STEP_CLOCK:
 		o2_nodes_clock(nodes, o2_draw(c, 250));
 		break;
 	case STEP_CLOSE:
-		o2_node_close_peer(seat->node, o2_nodes_nid(to), o2_draw_bool(c, 1, 1) ? -ECONNRESET : 0);
+		o2_node_close_peer(seat->node, o2_nodes_nid(nodes, to),
+				   o2_draw_bool(c, 1, 1) ? -ECONNRESET : 0);
 		o2_nodes_seen(nodes, O2_NODES_SEEN_CLOSE);
+		break;
+	case STEP_KILL:
+		o2_nodes_kill(seat, to);
 		break;
 	default:
 		o2_nodes_restart(seat);
 		break;
 	}
-	if (!nodes->report->failed)
-		o2_nodes_forget(nodes);
+	if (nodes->report->failed)
+		return;
+	o2_nodes_forget(nodes);
+	o2_nodes_check_flow(nodes);
 }
 
 static void run_steps(struct o2_nodes *nodes)
@@ -103,6 +132,7 @@ static enum o2_status run_case(void *context, struct o2_choice *choice, struct o
 		return O2_STATUS_INTERESTING;
 	}
 	run->nodes->run = run;
+	run->nodes->backend = run->backend;
 	run->nodes->choice = choice;
 	run->nodes->report = report;
 	o2_nodes_open(run->nodes);
@@ -119,6 +149,8 @@ static void print(const void *context, uint32_t pieces, FILE *out)
 {
 	static const char *const kinds[O2_NODES_KINDS] = {"PUT", "GET", "IMMEDIATE",
 							  "IMMEDIATE to be refused"};
+	static const char *const verdicts[O2_NODES_VERDICTS] = {"takes it", "takes less", "has no match",
+								"answers with an errno"};
 	const struct o2_nodes *nodes = ((const struct o2_nodes_run *)context)->nodes;
 
 	for (uint32_t i = 0; i < nodes->nseats; i++) {
@@ -132,9 +164,11 @@ static void print(const void *context, uint32_t pieces, FILE *out)
 			seat->config.max_conns_per_peer);
 		for (uint32_t k = 0; k < seat->nops && k < pieces; k++)
 			fprintf(out,
-				"    %s of %" PRIu32 " bytes to node %" PRIu32 "%s, ended %" PRIu32
-				" times, status %d\n",
+				"    %s of %" PRIu32 " bytes to node %" PRIu32
+				", which %s, %s to %s%s, ended %" PRIu32 " times, status %d\n",
 				kinds[seat->op[k].kind], seat->op[k].bytes, seat->op[k].to,
+				verdicts[seat->op[k].verdict], o2_reg_mode_name(seat->op[k].ours.memory.mode),
+				o2_reg_mode_name(seat->op[k].theirs.memory.mode),
 				seat->op[k].started ? "" : " not taken", seat->op[k].ended,
 				seat->op[k].status);
 	}
@@ -161,6 +195,10 @@ struct o2_property o2_nodes_property(struct o2_nodes_run *run)
 		.line = o2_tally_line,
 	};
 
-	return o2_tally_property(&ops, run == NULL ? NULL : &run->tally, situations, O2_NODES_SITUATIONS,
-				 200);
+	if (run == NULL)
+		return o2_tally_property(&ops, NULL, situations, O2_NODES_SITUATIONS, ENOUGH_CASES);
+	memcpy(run->situation, situations, sizeof(situations));
+	for (uint32_t i = 0; i < run->backend->nnever; i++)
+		run->situation[run->backend->never[i]].required = false;
+	return o2_tally_property(&ops, &run->tally, run->situation, O2_NODES_SITUATIONS, ENOUGH_CASES);
 }

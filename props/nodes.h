@@ -6,11 +6,13 @@
 #include "props/tally.h"
 
 /*
- * The property: two or three nodes over loopverbs and the connection manager in one process come to terms and
- * serve each other, whatever they are set to, in whatever order messages and completions are handled, and
- * whatever the network does to them (docs/connection.md).
+ * The property: nodes come to terms and serve each other, whatever they are set to, in whatever order
+ * messages and completions are handled, and whatever the network does to them (docs/connection.md).  Two or
+ * three run over loopverbs and the connection manager in one process, two over kernel devices and librdmacm.
  *
- *   - every operation ends exactly once, with its bytes in place or with a documented errno;
+ *   - every operation ends exactly once, as was foretold when it was drawn, with its bytes in place and no
+ *     other byte changed, or with an errno that says how its connection was lost;
+ *   - the account of credits of each connection holds after every step (props/account.h);
  *   - a connection that comes up has the most that both of its ends can do, and both have the same;
  *   - what a reject has told is heeded: no attempt is refused twice for the same;
  *   - once the network is well again all comes to rest, and nothing is left when it is over.
@@ -35,19 +37,50 @@ enum o2_nodes_situation {
 	O2_NODES_SEEN_RECONNECT,
 	O2_NODES_SEEN_SEVERAL,
 	O2_NODES_SEEN_RESTART,
+	O2_NODES_SEEN_RECONFIGURED,
 	O2_NODES_SEEN_CLOSE,
 	O2_NODES_SEEN_HEADER_REFUSED,
+	O2_NODES_SEEN_SHORT_PUT,
+	O2_NODES_SEEN_SHORT_GET,
+	O2_NODES_SEEN_NO_MATCH,
+	O2_NODES_SEEN_DENIED,
+	O2_NODES_SEEN_GAPS,
+	O2_NODES_SEEN_GAPS_REFUSED,
+	O2_NODES_SEEN_TOO_MANY_FRAGS,
+	O2_NODES_SEEN_GLOBAL,
+	O2_NODES_SEEN_FMR,
+	O2_NODES_SEEN_FASTREG,
+	O2_NODES_SEEN_USER,
+	O2_NODES_SEEN_PHYS,
+	O2_NODES_SEEN_FASTREG_GAPS,
+	O2_NODES_SEEN_KILL,
+	O2_NODES_SEEN_LOST_UNDER_WAY,
+	O2_NODES_SEEN_VERSION_1,
+	O2_NODES_SEEN_NO_CREDITS,
+	O2_NODES_SEEN_NO_RESERVED,
+	O2_NODES_SEEN_NOOP,
+	O2_NODES_SEEN_BOTH_ENDS,
 	O2_NODES_SITUATIONS,
 };
 
 struct o2_nodes;
+struct o2_nodes_backend;
+
+extern const struct o2_nodes_backend o2_nodes_on_loop;
 
 struct o2_nodes_run {
-	struct o2_tally tally;	/* first: props/tally.h */
+	struct o2_tally tally; /* first: props/tally.h */
+	struct o2_tally_row situation[O2_NODES_SITUATIONS];
+	const struct o2_nodes_backend *backend;
 	struct o2_nodes *nodes; /* the case at hand; NULL before the first */
+	/* On kernel devices: those, the RoCEv2 GID of both, and what is found out of them. */
+	const char *device[2];
+	uint8_t gid_index;
+	uint32_t address[2];
 };
 
-/* *run: zeros at first, the caller's. */
+/* *run: zeros at first but for the backend, the device and its GID; the caller's.  NULL: to speak of the
+ * property. */
 struct o2_property o2_nodes_property(struct o2_nodes_run *run);
 
 #endif

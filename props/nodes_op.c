@@ -4,247 +4,152 @@
 #include <string.h>
 
 #include "props/nodes_internal.h"
+#include "props/prng.h"
 
-/*
- * Operations.  Number k of node i has page k of node i's arena, and page (1 + i) * O2_NODES_OPS + k of that
- * of the node it goes to; the match bits say i and k.
- */
+/* Operations.  The match bits of number k of node i say i and k. */
 
-#define BYTES_MAX     4000u
+#define BYTES_MAX     8000u
 #define IMMEDIATE_MAX 512u
+#define DENIED_WITH   (-EACCES)
 
-static uint8_t byte_at(uint32_t i, uint32_t k, uint32_t at)
+static void draw_kind(struct o2_choice *c, struct o2_nodes_op *op)
 {
-	return (uint8_t)(at * 7 + i * 101 + k * 13 + 1);
-}
+	static const uint32_t kinds[O2_NODES_KINDS] = {4, 4, 3, 1};
+	static const uint32_t verdicts[O2_NODES_VERDICTS] = {12, 3, 1, 1};
+	uint32_t most;
 
-static uint8_t *page_of(const struct o2_nodes_seat *seat, uint32_t page)
-{
-	return seat->ni.arena.memory + (uint64_t)page * seat->ni.arena.page_bytes;
-}
-
-static uint32_t page_there(uint32_t i, uint32_t k)
-{
-	return (1 + i) * O2_NODES_OPS + k;
-}
-
-static void fill(uint8_t *bytes, uint32_t i, uint32_t k, uint32_t length)
-{
-	for (uint32_t at = 0; at < length; at++)
-		bytes[at] = byte_at(i, k, at);
-}
-
-static void check_bytes(struct o2_nodes *nodes, const uint8_t *bytes, uint32_t i, uint32_t k, uint32_t length)
-{
-	for (uint32_t at = 0; at < length; at++)
-		if (bytes[at] != byte_at(i, k, at)) {
-			o2_report_fail(nodes->report, "nodes/bytes",
-				       "operation %" PRIu32 " of node %" PRIu32 ": byte %" PRIu32
-				       " of %" PRIu32 " is %u, expected %u",
-				       k, i, at, length, bytes[at], byte_at(i, k, at));
-			return;
-		}
-}
-
-/* The operation that match bits name; NULL, and a finding: none that could have come here. */
-static struct o2_nodes_op *named(struct o2_nodes_seat *seat, uint64_t nid, uint64_t bits)
-{
-	struct o2_nodes *nodes = seat->nodes;
-	uint64_t i = bits >> 8, k = bits & 0xff;
-
-	if (i < nodes->nseats && k < nodes->seat[i].nops && nid == o2_nodes_nid((uint32_t)i) &&
-	    nodes->seat[i].op[k].to == seat->index)
-		return &nodes->seat[i].op[k];
-	o2_report_fail(nodes->report, "nodes/stranger",
-		       "node %" PRIu32 " is asked for what nobody has started: match bits 0x%" PRIx64,
-		       seat->index, bits);
-	return NULL;
-}
-
-/* An operation may come to its other end once. */
-static bool arrives(struct o2_nodes_seat *seat, struct o2_nodes_op *op)
-{
-	if (op->matched)
-		o2_report_fail(seat->nodes->report, "nodes/twice",
-			       "an operation has come to node %" PRIu32 " twice", seat->index);
-	op->matched = true;
-	return !seat->nodes->report->failed;
-}
-
-static struct o2_transfer_memory memory_of(struct o2_kiov *kiov, uint32_t page, uint32_t bytes, uint64_t tag)
-{
-	*kiov = (struct o2_kiov){page, 0, bytes};
-	return (struct o2_transfer_memory){
-		.buffer = {.kind = O2_KIOV, .count = 1, .nob = bytes, .kiov = kiov},
-		.mode = O2_REG_GLOBAL,
-		.tag = tag,
-	};
-}
-
-static int match(void *context, uint64_t nid, const struct o2_msg *request, uint64_t sink_bytes,
-		 struct o2_transfer_memory *memory)
-{
-	struct o2_nodes_seat *seat = context;
-	bool get = request->ibm_type == O2_MSG_GET_REQ;
-	uint64_t bits =
-		get ? request->u.get.hdr.msg.get.match_bits : request->u.putreq.hdr.msg.put.match_bits;
-	struct o2_nodes_op *op = named(seat, nid, bits);
-	uint32_t i = (uint32_t)(bits >> 8), k = bits & 0xff;
-	uint8_t *bytes;
-
-	if (op == NULL || !arrives(seat, op))
-		return -ENODATA;
-	if (get && sink_bytes != op->bytes)
-		o2_report_fail(seat->nodes->report, "nodes/length",
-			       "a GET of %" PRIu32 " bytes arrives as one of %" PRIu64, op->bytes,
-			       sink_bytes);
-	bytes = page_of(seat, page_there(i, k));
-	memset(bytes, 0, BYTES_MAX);
-	if (get)
-		fill(bytes, i, k, op->bytes);
-	*memory = memory_of(&op->kiov_there, page_there(i, k), op->bytes, bits);
-	return 0;
-}
-
-static int receive(void *context, uint64_t nid, const struct o2_msg *msg)
-{
-	struct o2_nodes_seat *seat = context;
-	const struct o2_lnet_hdr *hdr = &msg->u.immediate.hdr;
-	uint64_t bits = hdr->msg.put.match_bits;
-	struct o2_nodes_op *op = named(seat, nid, bits);
-
-	if (op == NULL || !arrives(seat, op))
-		return 0;
-	if (hdr->payload_length != op->bytes)
-		o2_report_fail(seat->nodes->report, "nodes/length",
-			       "a message of %" PRIu32 " bytes arrives as one of %" PRIu32, op->bytes,
-			       hdr->payload_length);
-	else
-		check_bytes(seat->nodes, msg->u.immediate.payload, (uint32_t)(bits >> 8), bits & 0xff,
-			    op->bytes);
-	if (op->kind != O2_NODES_REFUSED)
-		return 0;
-	o2_nodes_seen(seat->nodes, O2_NODES_SEEN_HEADER_REFUSED);
-	return -EPROTO;
-}
-
-/* What docs/connection.md and docs/transport.md let an operation end with. */
-static bool documented(int status)
-{
-	static const int codes[] = {0,		 -EHOSTUNREACH, -ECONNREFUSED, -ENETDOWN, -ENOTCONN,
-				    -ECONNRESET, -ETIMEDOUT,	-ECONNABORTED, -EIO};
-
-	for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++)
-		if (codes[i] == status)
-			return true;
-	return false;
-}
-
-static void count_done(struct o2_nodes *nodes, const struct o2_nodes_op *op)
-{
-	static const enum o2_nodes_situation kinds[O2_NODES_KINDS] = {
-		O2_NODES_SEEN_PUT, O2_NODES_SEEN_GET, O2_NODES_SEEN_IMMEDIATE, O2_NODES_SEEN_IMMEDIATE};
-
-	if (op->status == 0)
-		o2_nodes_seen(nodes, kinds[op->kind]);
-	else if (op->status == -ECONNREFUSED)
-		o2_nodes_seen(nodes, O2_NODES_SEEN_REFUSED);
-}
-
-static void done_here(struct o2_nodes_seat *seat, uint32_t k, const struct o2_transfer_result *result)
-{
-	struct o2_nodes *nodes = seat->nodes;
-	struct o2_nodes_op *op = &seat->op[k];
-
-	op->ended++;
-	op->status = result->status;
-	count_done(nodes, op);
-	if (!documented(result->status))
-		o2_report_fail(nodes->report, "nodes/errno",
-			       "operation %" PRIu32 " of node %" PRIu32 " ends with %d (%s)", k, seat->index,
-			       result->status, strerror(-result->status));
-	if (result->status != 0)
-		return;
-	if (op->kind == O2_NODES_PUT)
-		check_bytes(nodes, page_of(&nodes->seat[op->to], page_there(seat->index, k)), seat->index, k,
-			    op->bytes);
-	else if (op->kind == O2_NODES_GET)
-		check_bytes(nodes, page_of(seat, k), seat->index, k, op->bytes);
-}
-
-static void done(void *context, uint64_t nid, const struct o2_transfer_result *result)
-{
-	struct o2_nodes_seat *seat = context;
-	struct o2_nodes_op *op;
-
-	if (result->initiator) {
-		done_here(seat, (uint32_t)result->tag, result);
+	op->kind = (enum o2_nodes_kind)o2_draw_weighted(c, kinds, O2_NODES_KINDS);
+	most = op->kind >= O2_NODES_IMMEDIATE ? IMMEDIATE_MAX : BYTES_MAX;
+	op->bytes = (uint32_t)o2_draw_range(c, 1, most);
+	op->wanted = op->bytes;
+	if (op->kind >= O2_NODES_IMMEDIATE) {
+		op->as_bytes = o2_draw_bool(c, 1, 1);
 		return;
 	}
-	op = named(seat, nid, result->tag);
-	if (op != NULL)
-		op->ended_there++;
+	op->verdict = (enum o2_nodes_verdict)o2_draw_weighted(c, verdicts, O2_NODES_VERDICTS);
+	if (op->verdict == O2_NODES_LESS)
+		op->wanted = (uint32_t)o2_draw_range(c, 1, op->bytes);
 }
 
-static void up(void *context, uint64_t nid)
+/* All of it now, also what the other end will answer: what comes when is not always up to the choices. */
+static void draw(struct o2_nodes *nodes, struct o2_nodes_seat *seat, uint32_t k, struct o2_nodes_op *op)
 {
-	o2_nodes_check_up(context, nid);
+	struct o2_choice *c = nodes->choice;
+	const struct o2_nodes_seat *there = &nodes->seat[op->to];
+	uint32_t block = seat->index < op->to ? seat->index : seat->index - 1;
+	uint32_t page_there = ((1 + block) * O2_NODES_OPS + k) * O2_NODES_SLOT_PAGES;
+
+	draw_kind(c, op);
+	op->key = o2_mix64((uint64_t)seat->index << 8 | k);
+	o2_nodes_memory_draw(c, seat, k * O2_NODES_SLOT_PAGES, op->bytes, &op->ours);
+	if (op->kind < O2_NODES_IMMEDIATE)
+		o2_nodes_memory_draw(c, there, page_there, op->wanted, &op->theirs);
+	op->ours.memory.tag = k;
+	op->theirs.memory.tag = (uint64_t)seat->index << 8 | k;
+	op->max_frags = o2_nodes_least_frags(seat, there);
 }
 
-const struct o2_node_ops o2_nodes_ops = {.match = match, .receive = receive, .done = done, .up = up};
+static void fill(struct o2_nodes *nodes, const struct o2_nodes_seat *seat, const struct o2_nodes_op *op)
+{
+	const struct o2_nodes_seat *there = &nodes->seat[op->to];
+
+	if (op->kind == O2_NODES_GET)
+		o2_nodes_memory_sink(seat, &op->ours, op->key);
+	else
+		o2_nodes_memory_source(seat, &op->ours, op->key);
+	if (op->kind == O2_NODES_GET)
+		o2_nodes_memory_source(there, &op->theirs, op->key);
+	else if (op->kind == O2_NODES_PUT)
+		o2_nodes_memory_sink(there, &op->theirs, op->key);
+}
+
+static int send_immediate(struct o2_nodes_seat *seat, struct o2_nodes_op *op, uint32_t k,
+			  const struct o2_lnet_hdr *hdr)
+{
+	uint8_t payload[IMMEDIATE_MAX];
+	uint32_t at = 0;
+
+	if (!op->as_bytes)
+		return o2_node_send(seat->node, hdr->dest_nid, hdr, &op->ours.memory, NULL);
+	for (uint32_t i = 0; i < op->ours.npieces; at += op->ours.kiov[i++].len)
+		memcpy(payload + at,
+		       o2_arena_page(&seat->ni.arena, op->ours.kiov[i].page) + op->ours.kiov[i].offset,
+		       op->ours.kiov[i].len);
+	return o2_node_send_bytes(seat->node, hdr->dest_nid, hdr, payload, op->bytes, k, NULL);
+}
 
 static int submit(struct o2_nodes_seat *seat, struct o2_nodes_op *op, uint32_t k)
 {
 	static const uint32_t pid = 12345;
-	uint64_t bits = (uint64_t)seat->index << 8 | k, nid = o2_nodes_nid(op->to);
-	struct o2_transfer_memory memory = memory_of(&op->kiov, k, op->bytes, k);
+	uint64_t bits = (uint64_t)seat->index << 8 | k, nid = o2_nodes_nid(seat->nodes, op->to);
 	struct o2_lnet_hdr hdr = {
 		.dest_nid = nid,
-		.src_nid = o2_nodes_nid(seat->index),
+		.src_nid = o2_nodes_nid(seat->nodes, seat->index),
 		.dest_pid = pid,
 		.src_pid = pid,
 		.type = op->kind == O2_NODES_GET ? O2_LNET_GET : O2_LNET_PUT,
 	};
-	uint8_t *bytes = page_of(seat, k);
 
 	if (op->kind == O2_NODES_GET) {
-		memset(bytes, 0, BYTES_MAX);
 		hdr.msg.get.match_bits = bits;
 		hdr.msg.get.sink_length = op->bytes;
-		return o2_node_get(seat->node, nid, &hdr, &memory, NULL);
+		return o2_node_get(seat->node, nid, &hdr, &op->ours.memory, NULL);
 	}
-	fill(bytes, seat->index, k, op->bytes);
 	hdr.msg.put.match_bits = bits;
 	hdr.msg.put.ack_wmd = (struct o2_lnet_handle){UINT64_MAX, UINT64_MAX};
 	if (op->kind == O2_NODES_PUT)
-		return o2_node_put(seat->node, nid, &hdr, &memory, NULL);
-	return o2_node_send_bytes(seat->node, nid, &hdr, bytes, op->bytes, k, NULL);
+		return o2_node_put(seat->node, nid, &hdr, &op->ours.memory, NULL);
+	return send_immediate(seat, op, k, &hdr);
+}
+
+/* Refused at the start: that many wait already, or what the mapping stages say to our memory. */
+static void start_refused(struct o2_nodes *nodes, const struct o2_nodes_seat *seat, uint32_t k, int rc)
+{
+	const struct o2_nodes_op *op = &seat->op[k];
+	uint64_t nob;
+
+	if (rc == -EBUSY)
+		o2_nodes_seen(nodes, O2_NODES_SEEN_BUSY);
+	else if (rc == -EFBIG && op->ours.npieces > op->max_frags)
+		o2_nodes_seen(nodes, O2_NODES_SEEN_TOO_MANY_FRAGS);
+	else if (rc != o2_nodes_foretell(op, &nob) || rc != o2_nodes_memory_refusal(&op->ours))
+		o2_report_fail(nodes->report, "nodes/start",
+			       "operation %" PRIu32 " of node %" PRIu32 ": %d (%s)", k, seat->index, rc,
+			       strerror(-rc));
 }
 
 void o2_nodes_start(struct o2_nodes *nodes, struct o2_nodes_seat *seat, uint32_t to)
 {
-	static const uint32_t kinds[O2_NODES_KINDS] = {3, 3, 3, 2};
 	uint32_t k = seat->nops;
 	struct o2_nodes_op *op = &seat->op[k];
 	int rc;
 
 	if (k == O2_NODES_OPS)
 		return;
-	*op = (struct o2_nodes_op){
-		.kind = (enum o2_nodes_kind)o2_draw_weighted(nodes->choice, kinds, O2_NODES_KINDS),
-		.to = to,
-		.started = true};
-	op->bytes = (uint32_t)o2_draw_range(nodes->choice, 1,
-					    op->kind >= O2_NODES_IMMEDIATE ? IMMEDIATE_MAX : BYTES_MAX);
+	*op = (struct o2_nodes_op){.to = to, .started = true};
+	draw(nodes, seat, k, op);
+	fill(nodes, seat, op);
 	seat->nops++;
 	rc = submit(seat, op, k);
 	op->started = rc == 0;
-	if (rc == -EBUSY)
-		o2_nodes_seen(nodes, O2_NODES_SEEN_BUSY);
-	else if (rc != 0)
-		o2_report_fail(nodes->report, "nodes/start",
-			       "operation %" PRIu32 " of node %" PRIu32 ": %d (%s)", k, seat->index, rc,
-			       strerror(-rc));
+	if (rc != 0)
+		start_refused(nodes, seat, k, rc);
+}
+
+int o2_nodes_foretell(const struct o2_nodes_op *op, uint64_t *nob)
+{
+	int rc = op->kind >= O2_NODES_IMMEDIATE ? 0 : o2_nodes_memory_refusal(&op->ours);
+
+	*nob = op->kind >= O2_NODES_IMMEDIATE ? op->bytes : 0;
+	if (rc != 0 || op->kind >= O2_NODES_IMMEDIATE)
+		return rc;
+	if (op->verdict == O2_NODES_NO_MATCH)
+		return op->kind == O2_NODES_PUT ? 0 : -ENODATA;
+	if (op->verdict == O2_NODES_DENY)
+		return DENIED_WITH;
+	rc = o2_nodes_memory_refusal(&op->theirs);
+	*nob = rc == 0 ? op->wanted : 0;
+	return rc;
 }
 
 bool o2_nodes_all_ended(const struct o2_nodes *nodes)
@@ -254,25 +159,4 @@ bool o2_nodes_all_ended(const struct o2_nodes *nodes)
 			if (nodes->seat[i].op[k].ended != nodes->seat[i].op[k].started)
 				return false;
 	return true;
-}
-
-void o2_nodes_check_ended(struct o2_nodes *nodes)
-{
-	for (uint32_t i = 0; i < nodes->nseats; i++)
-		for (uint32_t k = 0; k < nodes->seat[i].nops; k++) {
-			const struct o2_nodes_op *op = &nodes->seat[i].op[k];
-			/* A message that came with its payload in it is over when it is received. */
-			bool served = op->matched && op->kind < O2_NODES_IMMEDIATE;
-
-			if (op->ended != op->started)
-				o2_report_fail(nodes->report, "nodes/ended",
-					       "operation %" PRIu32 " of node %" PRIu32 " has ended %" PRIu32
-					       " times",
-					       k, i, op->ended);
-			if (op->ended_there != served)
-				o2_report_fail(nodes->report, "nodes/ended-there",
-					       "operation %" PRIu32 " of node %" PRIu32 " has ended %" PRIu32
-					       " times at node %" PRIu32,
-					       k, i, op->ended_there, op->to);
-		}
 }

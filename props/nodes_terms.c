@@ -12,31 +12,64 @@ static uint32_t smaller(uint32_t a, uint32_t b)
 	return a < b ? a : b;
 }
 
-/* The most that both can do; in version 1 the depth is always the same. */
+static bool between(uint32_t value, uint32_t low, uint32_t high)
+{
+	return value >= low && value <= high;
+}
+
+/* The least that either has been able to do since the other one has known it. */
+static struct o2_nodes_pair least_of(const struct o2_nodes_seat *a, const struct o2_nodes_seat *b)
+{
+	const struct o2_nodes_pair *x = &a->pair[b->index], *y = &b->pair[a->index];
+	struct o2_nodes_pair least = {.least_version = smaller(x->least_version, y->least_version),
+				      .least_depth = smaller(x->least_depth, y->least_depth),
+				      .least_frags = smaller(x->least_frags, y->least_frags)};
+
+	if (least.least_version == O2_MSG_VERSION_1)
+		least.least_depth = smaller(least.least_depth, O2_QUEUE_DEPTH_V1);
+	return least;
+}
+
+uint32_t o2_nodes_least_frags(const struct o2_nodes_seat *a, const struct o2_nodes_seat *b)
+{
+	return least_of(a, b).least_frags;
+}
+
+/*
+ * The most that both can do; in version 1 the depth is always the same.  What was learnt of another life of
+ * a node may make it less.  A connection with another life than this one has its end before it.
+ */
 static void expect(struct o2_nodes *nodes, const struct o2_nodes_seat *a, const struct o2_nodes_seat *b,
 		   const struct o2_conn *conn)
 {
 	const struct o2_conn_config *x = &a->config.conn, *y = &b->config.conn;
-	uint32_t version = smaller(x->version, y->version);
-	uint32_t depth =
-		version == O2_MSG_VERSION_1 ? O2_QUEUE_DEPTH_V1 : smaller(x->queue_depth, y->queue_depth);
-	uint32_t frags = smaller(x->max_frags, y->max_frags);
+	const struct o2_nodes_pair least = least_of(a, b);
+	uint32_t depth = smaller(x->queue_depth, y->queue_depth), frags = smaller(x->max_frags, y->max_frags);
 	struct o2_conn_view view;
+	bool good;
 
+	if (conn->peer.incarnation != b->ni.config.incarnation)
+		return;
 	o2_conn_view(conn, &view);
-	if (view.version != version || view.queue_depth != depth || conn->config.max_frags != frags)
+	good = between(view.version, least.least_version, smaller(x->version, y->version)) &&
+	       between(conn->config.max_frags, least.least_frags, frags) &&
+	       (view.version == O2_MSG_VERSION_1 ? view.queue_depth == O2_QUEUE_DEPTH_V1
+						 : between(view.queue_depth, least.least_depth, depth));
+	if (!good)
 		o2_report_fail(nodes->report, "nodes/terms",
 			       "node %" PRIu32 " has agreed with node %" PRIu32
 			       " upon version 0x%x, depth %" PRIu32 ", %" PRIu32
-			       " fragments; both can do 0x%" PRIx32 ", %" PRIu32 ", %" PRIu32,
+			       " fragments; both can do 0x%" PRIx32 ", %" PRIu32 ", %" PRIu32
+			       ", and could always do 0x%" PRIx32 ", %" PRIu32 ", %" PRIu32,
 			       a->index, b->index, view.version, view.queue_depth, conn->config.max_frags,
-			       version, depth, frags);
+			       smaller(x->version, y->version), depth, frags, least.least_version,
+			       least.least_depth, least.least_frags);
 }
 
 void o2_nodes_check_up(struct o2_nodes_seat *seat, uint64_t nid)
 {
 	struct o2_nodes *nodes = seat->nodes;
-	uint32_t j = (uint32_t)(nid - o2_nodes_nid(0));
+	uint32_t j = o2_nodes_index(nodes, nid);
 	struct o2_nodes_pair *pair = &seat->pair[j];
 	struct o2_conn *conn;
 	uint32_t n = 0;
@@ -54,7 +87,7 @@ static uint32_t count_conns(const struct o2_nodes_seat *a, const struct o2_nodes
 {
 	uint32_t n = 0;
 
-	while (o2_node_conn(a->node, o2_nodes_nid(b->index), n) != NULL)
+	while (o2_node_conn(a->node, o2_nodes_nid(a->nodes, b->index), n) != NULL)
 		n++;
 	return n;
 }
@@ -74,21 +107,52 @@ void o2_nodes_check_ends(struct o2_nodes *nodes)
 					       " connections with node %" PRIu32 ", which has %" PRIu32,
 					       i, count_conns(a, b), j, count_conns(b, a));
 			for (uint32_t n = 0; n < count_conns(a, b); n++)
-				expect(nodes, a, b, o2_node_conn(a->node, o2_nodes_nid(j), n));
+				expect(nodes, a, b, o2_node_conn(a->node, o2_nodes_nid(nodes, j), n));
 		}
 }
 
-/* A node that has forgotten another one may be told its limits again. */
+static void know(struct o2_nodes_pair *pair, const struct o2_conn_config *config, bool anew)
+{
+	if (anew || config->version < pair->least_version)
+		pair->least_version = config->version;
+	if (anew || config->queue_depth < pair->least_depth)
+		pair->least_depth = config->queue_depth;
+	if (anew || config->max_frags < pair->least_frags)
+		pair->least_frags = config->max_frags;
+}
+
+/* A node that has forgotten another one may be told its limits again, and knows it as it is now. */
 void o2_nodes_forget(struct o2_nodes *nodes)
 {
 	for (uint32_t i = 0; i < nodes->nseats; i++)
 		for (uint32_t j = 0; j < nodes->nseats; j++) {
 			struct o2_peer_view view;
 
-			o2_node_peer(nodes->seat[i].node, o2_nodes_nid(j), &view);
-			if (!view.known)
-				nodes->seat[i].pair[j].told = 0;
+			o2_node_peer(nodes->seat[i].node, o2_nodes_nid(nodes, j), &view);
+			if (view.known)
+				continue;
+			nodes->seat[i].pair[j].told = 0;
+			nodes->seat[i].pair[j].lives = 0;
+			know(&nodes->seat[i].pair[j], &nodes->seat[j].config.conn, true);
 		}
+}
+
+void o2_nodes_reconfigured(struct o2_nodes_seat *seat)
+{
+	struct o2_nodes *nodes = seat->nodes;
+
+	for (uint32_t i = 0; i < nodes->nseats; i++) {
+		struct o2_nodes_seat *other = &nodes->seat[i];
+
+		seat->pair[i] = (struct o2_nodes_pair){.told = 0};
+		know(&seat->pair[i], &other->config.conn, true);
+		other->pair[seat->index].lives++;
+		know(&other->pair[seat->index], &seat->config.conn, false);
+		for (uint32_t k = 0; k < other->nops; k++)
+			if (other == seat || other->op[k].to == seat->index)
+				other->op[k].max_frags =
+					smaller(other->op[k].max_frags, seat->config.conn.max_frags);
+	}
 }
 
 static void count_reject(struct o2_nodes *nodes, const struct o2_reject *reject)
@@ -109,7 +173,8 @@ static void count_reject(struct o2_nodes *nodes, const struct o2_reject *reject)
 
 /*
  * The event goes on to the node.  One that tells a limit may be followed by another attempt as often as
- * attempts were under way with the old figures, that is conns_per_peer times while the two know each other.
+ * attempts were under way with the old figures, that is conns_per_peer times while the two know each other,
+ * and as often again for each other life of the one that tells.
  */
 static void on_event(void *context, const struct o2_cm_event *event)
 {
@@ -128,12 +193,12 @@ static void on_event(void *context, const struct o2_cm_event *event)
 		count_reject(nodes, &reject);
 	limit = reject.ibr_why == O2_REJECT_MSG_QUEUE_SIZE || reject.ibr_why == O2_REJECT_RDMA_FRAGS;
 	for (uint32_t j = 0; j < nodes->nseats; j++)
-		o2_node_peer(seat->node, o2_nodes_nid(j), &before[j]);
+		o2_node_peer(seat->node, o2_nodes_nid(nodes, j), &before[j]);
 	seat->handler(seat->handler_context, event);
 	for (uint32_t j = 0; limit && j < nodes->nseats; j++) {
-		o2_node_peer(seat->node, o2_nodes_nid(j), &after);
+		o2_node_peer(seat->node, o2_nodes_nid(nodes, j), &after);
 		if (after.attempts_due > before[j].attempts_due &&
-		    ++seat->pair[j].told > seat->config.conns_per_peer)
+		    ++seat->pair[j].told > seat->config.conns_per_peer * (1 + seat->pair[j].lives))
 			o2_report_fail(nodes->report, "nodes/told-again",
 				       "node %" PRIu32 " is told the limits of node %" PRIu32 " %" PRIu32
 				       " times and asks again",

@@ -1,56 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 #include <inttypes.h>
-#include <stdlib.h>
+#include <sched.h>
+#include <time.h>
 
 #include "lnd/ni_counts.h"
-#include "loopverbs/loopverbs.h"
-#include "props/nodes_internal.h"
+#include "props/nodes_backend.h"
 
 /* The nodes of a case, made anew for each, and their network. */
 
-#define PAGES	    ((1 + O2_NODES_MAX) * O2_NODES_OPS)
-#define ADDRESS	    0xc0a80a01u
 #define START_MS    1000u
 #define CLOCK_MS    250u
 #define REST_MS	    120000u /* more than all deadlines that can follow each other */
 #define REST_EVENTS 100000u /* at one time */
-
-static enum o2_cm_loop_fate draw_fate(void *arg, enum o2_cm_loop_message message, uint32_t from, uint32_t to)
-{
-	static const uint32_t weights[] = {40, 2, 2, 1, 1};
-	struct o2_nodes *nodes = arg;
-	/* Only requests can be answered by the network itself; the news of an end just gets lost. */
-	size_t n = message == O2_CM_LOOP_REQUEST ? 5 : message == O2_CM_LOOP_DISCONNECT ? 2 : 3;
-	enum o2_cm_loop_fate fate = O2_CM_LOOP_PASS;
-
-	(void)from;
-	(void)to;
-	if (nodes->faults)
-		fate = (enum o2_cm_loop_fate)o2_draw_weighted(nodes->choice, weights, n);
-	if (fate == O2_CM_LOOP_LOSE)
-		o2_nodes_seen(nodes, O2_NODES_SEEN_LOST);
-	return fate;
-}
-
-static void draw_config(struct o2_choice *c, struct o2_node_config *config)
-{
-	static const uint32_t depths[] = {8, 2, 3, 16};
-	struct o2_conn_config *conn = &config->conn;
-
-	*config = O2_NODE_DEFAULTS;
-	conn->queue_depth = depths[o2_draw_pick(c, 4)];
-	conn->max_frags = o2_draw_bool(c, 3, 1) ? O2_MAX_FRAGS_LEGACY : O2_MAX_FRAGS;
-	conn->version = o2_draw_bool(c, 5, 1) ? O2_MSG_VERSION_1 : O2_MSG_VERSION_2;
-	conn->order = o2_draw_bool(c, 3, 1) ? O2_BIG_ENDIAN : O2_LITTLE_ENDIAN;
-	conn->cksum_flavour = o2_draw_bool(c, 3, 1) ? O2_CKSUM_UNSIGNED : O2_CKSUM_NONE;
-	conn->concurrent_sends = o2_draw_bool(c, 2, 1) ? (uint32_t)o2_draw_range(c, 1, 16) : 0;
-	conn->peercredits_hiw = o2_draw_bool(c, 2, 1) ? (uint32_t)o2_draw_range(c, 1, 16) : 0;
-	conn->retry_count = 2;
-	config->ranking = o2_draw_bool(c, 3, 1) ? O2_RACE_BY_NID : O2_RACE_BY_WORDS;
-	config->conns_per_peer = (uint32_t)o2_draw_range(c, 1, 3);
-	config->max_conns_per_peer = (uint32_t)o2_draw_range(c, config->conns_per_peer, 6);
-	config->max_waiting = 1 + (uint32_t)o2_draw(c, 15);
-}
 
 /* A node over the interface that is there, with our eye on its events. */
 static void make_node(struct o2_nodes_seat *seat)
@@ -68,28 +29,35 @@ static void make_node(struct o2_nodes_seat *seat)
 	o2_node_clock(seat->node, seat->nodes->now_ms);
 }
 
-static void open_seat(struct o2_nodes *nodes, uint32_t i)
+static int open_interface(struct o2_nodes *nodes, struct o2_nodes_seat *seat, struct o2_error *error)
 {
-	static const char *const devices[] = {"loop0", "loop1", "loop0"};
-	struct o2_nodes_seat *seat = &nodes->seat[i];
 	struct o2_ni_config config = {
-		.device = devices[i],
 		.port = 1,
-		.gid_index = O2_LOOP_GID_INDEX,
-		.nid = o2_nodes_nid(i),
-		.incarnation = 0x0006000000000001ull + i,
+		.incarnation = 0x0006000000000001ull + seat->index,
 		.dma_kind = O2_DMA_VIRTUAL,
-		.arena_pages = PAGES,
+		.arena_pages = nodes->nseats * O2_NODES_OPS * O2_NODES_SLOT_PAGES,
 		.sizes = {.tx_size = 8, .reg_size = 2},
 	};
+	int rc = nodes->backend->device(nodes, seat->index, &config, &seat->address, error);
+
+	if (rc != 0)
+		return rc;
+	config.nid = o2_nodes_nid(nodes, seat->index);
+	return o2_ni_open(&config, &seat->ni, error);
+}
+
+static void open_seat(struct o2_nodes *nodes, uint32_t i)
+{
+	struct o2_nodes_seat *seat = &nodes->seat[i];
 	struct o2_error error;
+	char text[200];
 
 	*seat = (struct o2_nodes_seat){.nodes = nodes, .index = i};
-	draw_config(nodes->choice, &seat->config);
-	seat->open = o2_ni_open(&config, &seat->ni, &error) == 0;
-	if (!seat->open || o2_cm_loop_attach(nodes->loop, &seat->ni, ADDRESS + i, &seat->cm, &error) != 0) {
-		o2_report_fail(nodes->report, "nodes/open", "node %" PRIu32 " cannot be opened: %d", i,
-			       error.code);
+	o2_nodes_draw_config(nodes, &seat->config);
+	seat->open = open_interface(nodes, seat, &error) == 0;
+	if (!seat->open || nodes->backend->attach(seat, &error) != 0) {
+		o2_error_text(&error, text, sizeof(text));
+		o2_report_fail(nodes->report, "nodes/open", "node %" PRIu32 " cannot be opened: %s", i, text);
 		return;
 	}
 	make_node(seat);
@@ -97,84 +65,148 @@ static void open_seat(struct o2_nodes *nodes, uint32_t i)
 
 void o2_nodes_open(struct o2_nodes *nodes)
 {
-	o2_loop_reset();
+	struct o2_error error;
+	char text[200];
+
 	nodes->now_ms = START_MS;
 	nodes->nseats = 0;
-	nodes->loop = o2_cm_loop_create();
-	if (nodes->loop == NULL) {
-		o2_report_fail(nodes->report, "nodes/memory", "no memory for a network");
+	nodes->faults = false;
+	if (nodes->backend->open(nodes, &error) != 0) {
+		nodes->nseats = 0;
+		o2_error_text(&error, text, sizeof(text));
+		o2_report_fail(nodes->report, "nodes/open", "there is no network: %s", text);
 		return;
 	}
-	o2_cm_loop_set_fate(nodes->loop, draw_fate, nodes);
-	nodes->faults = o2_draw_bool(nodes->choice, 1, 1);
-	nodes->nseats = o2_draw_bool(nodes->choice, 2, 1) ? 3 : 2;
 	if (nodes->nseats == 3)
 		o2_nodes_seen(nodes, O2_NODES_SEEN_THREE);
 	for (uint32_t i = 0; i < nodes->nseats; i++)
+		nodes->seat[i] = (struct o2_nodes_seat){.nodes = nodes, .index = i};
+	for (uint32_t i = 0; i < nodes->nseats && !nodes->report->failed; i++)
 		open_seat(nodes, i);
+	if (!nodes->report->failed)
+		o2_nodes_forget(nodes);
 }
 
-/* Another life of the node, on the same interface. */
+/*
+ * Another life of the node, on the same interface, perhaps with other settings.  A port that was listened on
+ * stays one: the connection manager outlives the node.
+ */
 void o2_nodes_restart(struct o2_nodes_seat *seat)
 {
+	bool listens = seat->config.listen;
+
 	o2_node_destroy(seat->node);
 	seat->node = NULL;
 	seat->ni.config.incarnation += O2_NODES_MAX;
-	for (uint32_t j = 0; j < O2_NODES_MAX; j++)
-		seat->pair[j] = (struct o2_nodes_pair){.told = 0};
+	if (o2_draw_bool(seat->nodes->choice, 1, 1)) {
+		o2_nodes_draw_config(seat->nodes, &seat->config);
+		o2_nodes_seen(seat->nodes, O2_NODES_SEEN_RECONFIGURED);
+	}
+	seat->config.listen |= listens;
 	make_node(seat);
+	o2_nodes_reconfigured(seat);
 	o2_nodes_seen(seat->nodes, O2_NODES_SEEN_RESTART);
+}
+
+/* The queue pair of a connection fails by itself. */
+void o2_nodes_kill(struct o2_nodes_seat *seat, uint32_t to)
+{
+	struct o2_conn *conn = o2_node_conn(seat->node, o2_nodes_nid(seat->nodes, to), 0);
+	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_ERR};
+
+	if (conn == NULL)
+		return;
+	if (ibv_modify_qp(o2_conn_qp(conn), &attr, IBV_QP_STATE) != 0)
+		o2_report_fail(seat->nodes->report, "nodes/kill", "a queue pair cannot be put into error");
+	o2_nodes_seen(seat->nodes, O2_NODES_SEEN_KILL);
 }
 
 void o2_nodes_clock(struct o2_nodes *nodes, uint64_t ms)
 {
-	nodes->now_ms += ms;
+	nodes->backend->pass(nodes, ms);
 	for (uint32_t i = 0; i < nodes->nseats; i++)
 		o2_node_clock(nodes->seat[i].node, nodes->now_ms);
 }
 
-/* Until nothing happens any more at this time; what is due is started in one round, and ends in others. */
-static void exhaust(struct o2_nodes *nodes)
+static bool at_rest(const struct o2_nodes *nodes, struct o2_account *account)
 {
-	uint32_t quiet = 0;
-
-	for (uint32_t round = 0; quiet < 3 && !nodes->report->failed; round++) {
-		int handled = 0;
-
-		for (uint32_t i = 0; i < nodes->nseats; i++)
-			handled += o2_node_progress(nodes->seat[i].node);
-		handled += o2_cm_loop_deliver(nodes->loop, 0);
-		quiet = handled > 0 ? 0 : quiet + 1;
-		o2_nodes_forget(nodes);
-		if (round == REST_EVENTS)
-			o2_report_fail(nodes->report, "nodes/restless", "%u rounds, and still no rest",
-				       REST_EVENTS);
-	}
-}
-
-static bool at_rest(const struct o2_nodes *nodes)
-{
+	*account = (struct o2_account){.what = "operations"};
 	for (uint32_t i = 0; i < nodes->nseats; i++)
 		for (uint32_t j = 0; j < nodes->nseats; j++) {
 			struct o2_peer_view here, there;
 
 			if (i == j)
 				continue;
-			o2_node_peer(nodes->seat[i].node, o2_nodes_nid(j), &here);
-			o2_node_peer(nodes->seat[j].node, o2_nodes_nid(i), &there);
+			o2_node_peer(nodes->seat[i].node, o2_nodes_nid(nodes, j), &here);
+			o2_node_peer(nodes->seat[j].node, o2_nodes_nid(nodes, i), &there);
 			if (here.links != here.established || here.established != there.established ||
 			    here.attempts_due + here.waiting > 0)
 				return false;
 		}
-	return o2_nodes_all_ended(nodes);
+	return o2_nodes_all_ended(nodes) && o2_nodes_flow_rests(nodes, account);
+}
+
+uint64_t o2_nodes_real_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+/* Whatever is there, of all nodes; how much. */
+static int pump_all(struct o2_nodes *nodes)
+{
+	int handled = 0;
+
+	for (uint32_t i = 0; i < nodes->nseats; i++)
+		handled += o2_node_progress(nodes->seat[i].node);
+	handled += nodes->backend->pump(nodes);
+	o2_nodes_forget(nodes);
+	if (handled > 0)
+		o2_nodes_check_flow(nodes);
+	return handled;
+}
+
+/*
+ * Until nothing happens any more at this time; what is due is started in one round, and ends in others.  On
+ * a kernel's device what is on its way is not seen, so nothing must have happened for a moment; who is at
+ * rest waits for nothing.
+ */
+static void exhaust(struct o2_nodes *nodes)
+{
+	const uint32_t moment_ms = nodes->backend->moment_ms;
+	uint64_t since_ms = moment_ms > 0 ? o2_nodes_real_ms() : 0;
+	uint32_t quiet = 0, busy = 0;
+	struct o2_account account;
+
+	while (!nodes->report->failed &&
+	       (quiet < 3 ||
+		(moment_ms > 0 && o2_nodes_real_ms() - since_ms < moment_ms && !at_rest(nodes, &account)))) {
+		if (pump_all(nodes) == 0) {
+			quiet++;
+			if (moment_ms > 0)
+				sched_yield();
+			continue;
+		}
+		quiet = 0;
+		since_ms = moment_ms > 0 ? o2_nodes_real_ms() : 0;
+		if (++busy == REST_EVENTS)
+			o2_report_fail(nodes->report, "nodes/restless", "%u rounds, and still no rest",
+				       REST_EVENTS);
+	}
 }
 
 /* The network gets well, and time goes by: everything has an end. */
 void o2_nodes_settle(struct o2_nodes *nodes)
 {
+	struct o2_account account;
+	uint64_t end_ms;
+
 	nodes->faults = false;
 	exhaust(nodes);
-	for (uint64_t ms = 0; ms < REST_MS && !at_rest(nodes) && !nodes->report->failed; ms += CLOCK_MS) {
+	end_ms = nodes->now_ms + REST_MS;
+	while (nodes->now_ms < end_ms && !nodes->report->failed && !at_rest(nodes, &account)) {
 		o2_nodes_clock(nodes, CLOCK_MS);
 		exhaust(nodes);
 	}
@@ -182,9 +214,10 @@ void o2_nodes_settle(struct o2_nodes *nodes)
 		return;
 	o2_nodes_check_ended(nodes);
 	o2_nodes_check_ends(nodes);
-	if (!at_rest(nodes))
-		o2_report_fail(nodes->report, "nodes/restless", "the nodes have not come to rest in %u ms",
-			       REST_MS);
+	if (!at_rest(nodes, &account))
+		o2_report_fail(nodes->report, "nodes/restless",
+			       "the nodes have not come to rest in %u ms; %s: %" PRIu64 ", expected %" PRIu64,
+			       REST_MS, account.what, account.is, account.expected);
 }
 
 static void check_idle(struct o2_nodes *nodes, struct o2_nodes_seat *seat)
@@ -205,14 +238,14 @@ static void check_idle(struct o2_nodes *nodes, struct o2_nodes_seat *seat)
 /* Also after a failure, when only the nodes themselves may be trusted to be there. */
 void o2_nodes_close(struct o2_nodes *nodes)
 {
-	struct o2_loop_counters left;
+	const struct o2_nodes_backend *backend = nodes->backend;
 
 	nodes->faults = false;
 	for (uint32_t i = 0; i < nodes->nseats; i++) {
 		o2_node_destroy(nodes->seat[i].node);
 		nodes->seat[i].node = NULL;
 	}
-	while (nodes->loop != NULL && o2_cm_loop_deliver(nodes->loop, 0))
+	while (nodes->nseats > 0 && backend->pump(nodes) > 0)
 		;
 	for (uint32_t i = 0; i < nodes->nseats; i++) {
 		struct o2_nodes_seat *seat = &nodes->seat[i];
@@ -220,15 +253,12 @@ void o2_nodes_close(struct o2_nodes *nodes)
 		if (!nodes->report->failed)
 			check_idle(nodes, seat);
 		if (seat->cm != NULL)
-			o2_cm_loop_detach(seat->cm);
+			backend->detach(seat);
 		if (seat->open)
 			o2_ni_close(&seat->ni);
 	}
-	o2_cm_loop_destroy(nodes->loop);
-	nodes->loop = NULL;
-	o2_loop_get_counters(&left);
-	if (!nodes->report->failed &&
-	    left.live_qps + left.live_cqs + left.live_mrs + left.live_pds + left.live_contexts > 0)
+	backend->close(nodes);
+	if (!nodes->report->failed && backend->left_behind != NULL && backend->left_behind())
 		o2_report_fail(nodes->report, "nodes/left-behind",
 			       "the devices still have objects of the nodes");
 }
