@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/* Two or three nodes that find each other by the connection manager in one process: the property nodes. */
+#include "props/nodes.h"
+#include "fuzz/property.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static struct o2_nodes_run run = {.backend = &o2_nodes_on_loop};
+	const struct o2_property property = o2_nodes_property(&run);
+
+	o2_fuzz_property(&property, data, size);
+	return 0;
+}
