@@ -219,7 +219,7 @@ static int rdma_reply(struct o2_cm_id *base, const struct o2_cm_param *param, st
 	conn = o2_rdma_conn_param(id);
 	errno = 0;
 	if (rdma_accept(id->cma, &conn) != 0)
-		return refuse(error, errno_or_eio(), "cm/accept", "qp_num", param->qp->qp_num);
+		return refuse(error, o2_rdma_errno(), "cm/accept", "qp_num", param->qp->qp_num);
 	id->state = O2_RDMA_ID_ACCEPTED;
 	return 0;
 }

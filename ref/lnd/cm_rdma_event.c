@@ -34,6 +34,15 @@ static void set_attr(const struct o2_rdma_id *id, struct ibv_qp_attr *attr)
 	attr->max_rd_atomic = 0;
 }
 
+/* To the connection manager an id is in the wrong state for a call when the other side has given it up, which
+ * we are yet to hear. */
+int o2_rdma_errno(void)
+{
+	if (errno == EINVAL)
+		return -ECONNRESET;
+	return errno != 0 ? -errno : -EIO;
+}
+
 static int modify(const struct o2_rdma_id *id, enum ibv_qp_state state, struct o2_error *error)
 {
 	struct ibv_qp_attr attr;
@@ -44,8 +53,8 @@ static int modify(const struct o2_rdma_id *id, enum ibv_qp_state state, struct o
 	attr.qp_state = state;
 	errno = 0;
 	if (rdma_init_qp_attr(id->cma, &attr, &mask) != 0)
-		return o2_refuse(error, errno != 0 ? -errno : -EIO, "cm/init-qp-attr", "qp_state",
-				 O2_NO_INDEX, state, 0);
+		return o2_refuse(error, o2_rdma_errno(), "cm/init-qp-attr", "qp_state", O2_NO_INDEX, state,
+				 0);
 	set_attr(id, &attr);
 	rc = ibv_modify_qp(id->param.qp, &attr, mask);
 	if (rc == 0)

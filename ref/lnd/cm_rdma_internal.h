@@ -52,6 +52,8 @@ struct sockaddr_in o2_rdma_sockaddr(uint32_t address, uint16_t port);
 struct o2_rdma_id *o2_rdma_id_asked(struct o2_cm_rdma *cm, struct rdma_cm_id *cma);
 /* The values of o2iblnd (docs/connection.md, "On librdmacm"), with the id's queue pair and private data. */
 struct rdma_conn_param o2_rdma_conn_param(const struct o2_rdma_id *id);
+/* errno of a call of librdmacm that has failed, as -errno; -ECONNRESET: the other side has given up. */
+int o2_rdma_errno(void);
 /* Take the id's queue pair from INIT to RTS. */
 int o2_rdma_to_rts(const struct o2_rdma_id *id, struct o2_error *error);
 
