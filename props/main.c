@@ -8,23 +8,18 @@
 
 #include "base/mutant.h"
 #include "props/check.h"
-#include "props/codec.h"
-#include "props/dma.h"
 #include "props/explain.h"
 #ifdef O2_PROPS_IN_PROCESS
 #include "props/explore.h"
 #endif
 #include "props/hostile_command.h"
-#include "props/hostile_random.h"
-#include "props/keys.h"
+#include "props/main_own.h"
+#include "props/network.h"
 #include "props/nodes.h"
 #include "props/options.h"
-#include "props/pools.h"
 #include "props/property.h"
-#include "props/reg_plan.h"
 #include "props/run.h"
 #include "props/rung_open.h"
-#include "props/sim.h"
 
 /*
  * o2props: the property runner.  This source makes two programs: o2props has the in-process devices (model
@@ -128,68 +123,61 @@ static int exported(int rc, const char *directory)
 	return rc != 0 ? O2_PROPS_EXIT_USAGE : 0;
 }
 
-/* The properties that run on no device at all. */
-static struct o2_property device_free(size_t i)
+static bool in_process(const struct o2_props_arguments *a)
 {
-	static struct o2_codec_run codec;
-	static struct o2_keys_run keys;
-	static struct o2_pools_run pools;
-	static struct o2_dma_run dma;
-	static struct o2_plan_run plan;
-#ifdef O2_PROPS_IN_PROCESS
-	static struct o2_sim_run sim;
-	static struct o2_hostile_run hostile;
-	static struct o2_nodes_run nodes = {.backend = &o2_nodes_on_loop};
-#endif
+	return strcmp(a->device, "model") == 0 || strcmp(a->device, "loop") == 0;
+}
 
-	switch (i) {
-	case 0:
-		return o2_codec_property(&codec);
-	case 1:
-		return o2_keys_property(&keys);
-	case 2:
-		return o2_pools_property(&pools);
-	case 3:
-		return o2_dma_property(&dma);
-	case 4:
-		return o2_plan_property(&plan);
-#ifdef O2_PROPS_IN_PROCESS
-	case 5:
-		return o2_sim_property(&sim);
-	case 6:
-		return o2_hostile_property(&hostile);
-	case 7:
-		return o2_nodes_property(&nodes);
-#endif
-	default:
-		return (struct o2_property){0};
+static bool takes_devices(const struct o2_property *property)
+{
+	return property->ops == NULL || strcmp(property->ops->name, "nodes") == 0;
+}
+
+/* Two devices that have an address, or an exit status. */
+static int find_devices(const struct o2_props_arguments *a, struct o2_nodes_run *run)
+{
+	struct o2_error error = {0};
+	char text[200];
+
+	if (a->run.hw_device[1] == NULL) {
+		fprintf(stderr, "o2props: property nodes needs two devices, --device DEV,DEV2\n");
+		return O2_PROPS_EXIT_USAGE;
 	}
-}
-
-/* The one of that name, which ends at `length`; its ops are NULL when there is none. */
-static struct o2_property find_device_free(const char *name, size_t length)
-{
-	struct o2_property property;
-	size_t i = 0;
-
-	do
-		property = device_free(i++);
-	while (property.ops != NULL &&
-	       (strlen(property.ops->name) != length || strncmp(property.ops->name, name, length) != 0));
-	return property;
-}
-
-static int list_properties(void)
-{
-	struct o2_property property = o2_transfer_property(NULL);
-
-	for (size_t i = 0; property.ops != NULL; property = device_free(i++))
-		printf("%s\t%s\n", property.ops->name, property.ops->summary);
+	for (int i = 0; i < 2; i++)
+		if (o2_network_address(run->device[i], run->gid_index, &run->address[i], &error) != 0) {
+			o2_error_text(&error, text, sizeof(text));
+			fprintf(stderr, "o2props: cannot use %s: %s\n", run->device[i], text);
+			return O2_PROPS_EXIT_CANNOT;
+		}
 	return 0;
 }
 
-static int run_device_free(struct o2_props_arguments *a, const struct o2_property *property,
-			   const char *command, const char *argument)
+/* On devices, which must not hold anything when it is over. */
+static int run_nodes(struct o2_props_arguments *a, const struct o2_property *property, const char *command,
+		     const char *argument)
+{
+	struct o2_nodes_run *run = property->context;
+	struct o2_held before, after;
+	char line[LINE_BYTES];
+	json_t *result;
+	int rc = find_devices(a, run);
+
+	if (rc != 0)
+		return rc;
+	a->run.device = a->device;
+	a->run.shrink_calls = a->shrink_calls >= 0 ? (uint32_t)a->shrink_calls : SHRINK_CALLS_DEVICE;
+	if (strcmp(command, "replay") == 0)
+		return o2_run_replay(property, argument);
+	o2_held_now(&before);
+	rc = run_cases(a, property, line, &result);
+	o2_held_now(&after);
+	if (!o2_held_to_json(&before, &run->most, &after, result))
+		rc = 1;
+	return report(a, property->ops->name, line, result, rc);
+}
+
+static int run_own(struct o2_props_arguments *a, const struct o2_property *property, const char *command,
+		   const char *argument)
 {
 	a->run.shrink_calls = a->shrink_calls >= 0 ? (uint32_t)a->shrink_calls : SHRINK_CALLS_IN_PROCESS;
 	a->device = "model";
@@ -271,7 +259,7 @@ static int run_transfer(struct o2_props_arguments *a, const char *command, const
 
 /* The property that the command line names; of a case file the part of its name before the last dash says it.
  */
-static const char *property_of(const struct o2_props_arguments *a, const char *command, const char *argument,
+static const char *property_of(struct o2_props_arguments *a, const char *command, const char *argument,
 			       size_t *length)
 {
 	const char *name = a->property;
@@ -289,7 +277,7 @@ static const char *property_of(const struct o2_props_arguments *a, const char *c
 	name = name == NULL ? argument : name + 1;
 	end = strrchr(name, '-');
 	*length = end == NULL ? 0 : (size_t)(end - name);
-	if (find_device_free(name, *length).ops != NULL)
+	if (o2_own_find(a, name, *length).ops != NULL)
 		return name;
 	*length = strlen("transfer");
 	return "transfer";
@@ -341,20 +329,20 @@ int main(int argc, char **argv)
 	command = argv[optind];
 	argument = argv[optind + 1];
 	if (strcmp(command, "list") == 0)
-		return list_properties();
+		return o2_own_list(&a);
 	if ((strcmp(command, "run") != 0 || optind + 2 < argc) &&
 	    (!takes_one_argument(command) || optind + 2 != argc)) {
 		o2_props_usage(stderr);
 		return O2_PROPS_EXIT_USAGE;
 	}
 	name = property_of(&a, command, argument, &length);
-	property = find_device_free(name, length);
+	property = o2_own_find(&a, name, length);
 	if (property.ops == NULL && strcmp(name, "transfer") != 0) {
 		fprintf(stderr, "o2props: there is no property '%s'; see o2props list\n", name);
 		return O2_PROPS_EXIT_USAGE;
 	}
 #ifdef O2_PROPS_IN_PROCESS
-	if (property.ops == NULL && strcmp(a.device, "model") != 0 && strcmp(a.device, "loop") != 0)
+	if (takes_devices(&property) && !in_process(&a))
 		return run_sibling(argv);
 #else
 	(void)run_sibling;
@@ -363,5 +351,7 @@ int main(int argc, char **argv)
 		return O2_PROPS_EXIT_USAGE;
 	if (property.ops == NULL)
 		return run_transfer(&a, command, argument);
-	return run_device_free(&a, &property, command, argument);
+	if (takes_devices(&property) && !in_process(&a) && strcmp(command, "export") != 0)
+		return run_nodes(&a, &property, command, argument);
+	return run_own(&a, &property, command, argument);
 }

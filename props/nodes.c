@@ -145,17 +145,29 @@ static enum o2_status run_case(void *context, struct o2_choice *choice, struct o
 	return o2_choice_status(choice, report->failed ? O2_STATUS_INTERESTING : O2_STATUS_VALID);
 }
 
-static void print(const void *context, uint32_t pieces, FILE *out)
+static void print_op(const struct o2_nodes_op *op, FILE *out)
 {
 	static const char *const kinds[O2_NODES_KINDS] = {"PUT", "GET", "IMMEDIATE",
 							  "IMMEDIATE to be refused"};
 	static const char *const verdicts[O2_NODES_VERDICTS] = {"takes it", "takes less", "has no match",
 								"answers with an errno"};
+
+	fprintf(out,
+		"    %s of %" PRIu32 " bytes to node %" PRIu32 ", which %s, %s to %s%s, ended %" PRIu32
+		" times, status %d\n",
+		kinds[op->kind], op->bytes, op->to, verdicts[op->verdict],
+		o2_reg_mode_name(op->ours.memory.mode), o2_reg_mode_name(op->theirs.memory.mode),
+		op->started ? "" : " not taken", op->ended, op->status);
+}
+
+static void print(const void *context, uint32_t pieces, FILE *out)
+{
 	const struct o2_nodes *nodes = ((const struct o2_nodes_run *)context)->nodes;
 
 	for (uint32_t i = 0; i < nodes->nseats; i++) {
 		const struct o2_nodes_seat *seat = &nodes->seat[i];
 		const struct o2_conn_config *conn = &seat->config.conn;
+		char text[200];
 
 		fprintf(out,
 			"  node %" PRIu32 ": version 0x%x, depth %" PRIu32 ", %" PRIu32 " fragments, %" PRIu32
@@ -163,14 +175,11 @@ static void print(const void *context, uint32_t pieces, FILE *out)
 			i, conn->version, conn->queue_depth, conn->max_frags, seat->config.conns_per_peer,
 			seat->config.max_conns_per_peer);
 		for (uint32_t k = 0; k < seat->nops && k < pieces; k++)
-			fprintf(out,
-				"    %s of %" PRIu32 " bytes to node %" PRIu32
-				", which %s, %s to %s%s, ended %" PRIu32 " times, status %d\n",
-				kinds[seat->op[k].kind], seat->op[k].bytes, seat->op[k].to,
-				verdicts[seat->op[k].verdict], o2_reg_mode_name(seat->op[k].ours.memory.mode),
-				o2_reg_mode_name(seat->op[k].theirs.memory.mode),
-				seat->op[k].started ? "" : " not taken", seat->op[k].ended,
-				seat->op[k].status);
+			print_op(&seat->op[k], out);
+		if (seat->fault.code == 0)
+			continue;
+		o2_error_text(&seat->fault.error, text, sizeof(text));
+		fprintf(out, "    last end of a connection: %s; %s\n", strerror(-seat->fault.code), text);
 	}
 }
 

@@ -2,6 +2,7 @@
 #ifndef O2_PROPS_NODES_H
 #define O2_PROPS_NODES_H
 
+#include "props/held.h"
 #include "props/property.h"
 #include "props/tally.h"
 
@@ -67,6 +68,7 @@ struct o2_nodes;
 struct o2_nodes_backend;
 
 extern const struct o2_nodes_backend o2_nodes_on_loop;
+extern const struct o2_nodes_backend o2_nodes_on_kernel;
 
 struct o2_nodes_run {
 	struct o2_tally tally; /* first: props/tally.h */
@@ -77,6 +79,7 @@ struct o2_nodes_run {
 	const char *device[2];
 	uint8_t gid_index;
 	uint32_t address[2];
+	struct o2_held most; /* that a case held of them */
 };
 
 /* *run: zeros at first but for the backend, the device and its GID; the caller's.  NULL: to speak of the

@@ -81,6 +81,7 @@ struct o2_nodes_seat {
 	struct o2_nodes_op op[O2_NODES_OPS];
 	uint32_t nops;
 	struct o2_nodes_pair pair[O2_NODES_MAX];
+	struct o2_transfer_fault fault; /* why the last connection ended, or could not be made */
 };
 
 struct o2_nodes {

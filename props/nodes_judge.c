@@ -226,7 +226,19 @@ static void up(void *context, uint64_t nid)
 	o2_nodes_check_up(context, nid);
 }
 
-const struct o2_node_ops o2_nodes_ops = {.match = match, .receive = receive, .done = done, .up = up};
+static void down(void *context, uint64_t nid, const struct o2_transfer_fault *fault)
+{
+	(void)nid;
+	((struct o2_nodes_seat *)context)->fault = *fault;
+}
+
+const struct o2_node_ops o2_nodes_ops = {
+	.match = match,
+	.receive = receive,
+	.done = done,
+	.up = up,
+	.down = down,
+};
 
 /* And no byte of a sink has changed since, unless its operation failed: nobody then knows of its bytes. */
 void o2_nodes_check_ended(struct o2_nodes *nodes)

@@ -44,18 +44,11 @@ static void check_connect(const struct o2_props_arguments *a)
 	}
 }
 
-int o2_rung_open(struct o2_props_arguments *a, o2_network_open_fn open_network, struct o2_rung **rung,
-		 struct o2_error *error)
+void o2_rung_devices(struct o2_props_arguments *a, const char *device[2], uint8_t *gid_index)
 {
 	static char names[2][64];
 	const char *comma = strchr(a->device, ',');
 
-	check_connect(a);
-	if (strcmp(a->device, "model") == 0)
-		return o2_rung_open_model(rung, error);
-	a->run.connect = a->connect;
-	if (strcmp(a->device, "loop") == 0)
-		return open_ends(a, open_network, "loop0", "loop1", 1, rung, error);
 	if (comma != NULL) {
 		snprintf(names[0], sizeof(names[0]), "%.*s", (int)(comma - a->device), a->device);
 		snprintf(names[1], sizeof(names[1]), "%s", comma + 1);
@@ -63,9 +56,27 @@ int o2_rung_open(struct o2_props_arguments *a, o2_network_open_fn open_network, 
 		snprintf(names[0], sizeof(names[0]), "%s", a->device);
 		snprintf(names[1], sizeof(names[1]), "%s", a->device);
 	}
+	device[0] = names[0];
+	device[1] = names[1];
 	a->run.hw_device[0] = names[0];
 	a->run.hw_device[1] = comma != NULL ? names[1] : NULL;
-	return open_ends(a, open_network, names[0], names[1], gid_index_of(a), rung, error);
+	*gid_index = gid_index_of(a);
+}
+
+int o2_rung_open(struct o2_props_arguments *a, o2_network_open_fn open_network, struct o2_rung **rung,
+		 struct o2_error *error)
+{
+	const char *device[2];
+	uint8_t gid_index;
+
+	check_connect(a);
+	if (strcmp(a->device, "model") == 0)
+		return o2_rung_open_model(rung, error);
+	a->run.connect = a->connect;
+	if (strcmp(a->device, "loop") == 0)
+		return open_ends(a, open_network, "loop0", "loop1", 1, rung, error);
+	o2_rung_devices(a, device, &gid_index);
+	return open_ends(a, open_network, device[0], device[1], gid_index, rung, error);
 }
 
 int o2_rung_close(struct o2_rung *rung, struct o2_held *before, json_t *result, int status)

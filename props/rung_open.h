@@ -6,6 +6,10 @@
 #include "props/options.h"
 #include "props/rung.h"
 
+/* The devices that the command line names, DEV (twice) or DEV,DEV2, and their GID; reports get to know them
+ * (a->run). */
+void o2_rung_devices(struct o2_props_arguments *a, const char *device[2], uint8_t *gid_index);
+
 /*
  * The rung that the command line wants: --device model, loop, DEV or DEV,DEV2, and --connect.  Fills in what
  * reports need to know of it (a->run); exits with a usage error when the two do not go together.

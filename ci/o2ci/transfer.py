@@ -34,7 +34,7 @@ GUEST_ANSWERED = re.compile(r"guest answered after ([\d.]+) s \((\w+), kernel ([
 class Run:
     device: str  # model, loop or rxe
     seed: int
-    prop: str = TRANSFER  # the others run on the model, that is on no device
+    prop: str = TRANSFER  # the others run on the model, that is on no device; nodes also on rxe
     moved: int = 0  # go on until so many transfers moved bytes; sim: until so many operations have ended
     min_per_pair: int = 0  # ... and so many of each ordered pair of modes
     cases: int = 0
@@ -53,7 +53,8 @@ class Run:
     @property
     def step(self):
         if not self.moves:
-            return self.prop if self.preset == "gcc" else f"{self.prop} {self.preset}"
+            step = f"{self.device}-{self.prop}" if self.device in IN_GUEST else self.prop
+            return step if self.preset == "gcc" else f"{step} {self.preset}"
         if self.suite:
             return f"{self.device}-newer"
         step = f"{self.device}-{self.connect}" if self.connect else self.device
@@ -61,6 +62,8 @@ class Run:
 
     @property
     def name(self):
+        if not self.moves and self.device in IN_GUEST:
+            return f"{self.prop}, {NAMES[self.device]}"
         if not self.moves:
             return self.step
         if self.suite:
@@ -114,7 +117,7 @@ def command_of(run, work, log_dir):
     paths = " ".join(f'"$O2REF_SHARE/{word}"' if not word.startswith("--") else word for word in options)
     # What the devices hold is asked when nobody uses them: before the program, and when it has ended.
     script = f"""rdma -j resource show > "$O2REF_SHARE/resources-before.json"
-        "$0" run transfer --device "$O2REF_RXE_A,$O2REF_RXE_B" {paths} "$@"
+        "$0" run {run.prop} --device "$O2REF_RXE_A,$O2REF_RXE_B" {paths} "$@"
         status=$?
         rdma -j resource show > "$O2REF_SHARE/resources-after.json"
         exit $status"""
