@@ -170,6 +170,30 @@ static void has_the_sizes_of_the_tunables(void **state)
 	}
 }
 
+/* It is the caller's before, in the meantime and afterwards. */
+static void uses_the_arena_of_the_caller(void **state)
+{
+	struct o2_ni_config config = side_config(true, O2_DMA_VIRTUAL, 0);
+	struct o2_arena arena;
+	struct side side;
+
+	(void)state;
+	assert_int_equal(o2_arena_create(4, &arena, NULL), 0);
+	memset(arena.memory, 0x5a, arena.page_bytes);
+	config.arena = &arena;
+	for (int i = 0; i < 2; i++) {
+		side_open_config(&side, &config);
+		assert_ptr_equal(side.ni.arena.memory, arena.memory);
+		assert_int_equal(side.ni.arena.npages, 4);
+		side_assert_idle(&side);
+		o2_ni_close(&side.ni);
+		o2_ni_close(&side.ni);
+		assert_int_equal(arena.memory[0], 0x5a);
+	}
+	o2_arena_destroy(&arena);
+	assert_objects(0, 0, 0);
+}
+
 static void refuses_impossible_tunables(void **state)
 {
 	struct o2_ni_config config = side_config(true, O2_DMA_BUS, 0);
@@ -547,6 +571,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(has_the_sizes_of_the_tunables),
+		cmocka_unit_test(uses_the_arena_of_the_caller),
 		cmocka_unit_test(refuses_impossible_tunables),
 		cmocka_unit_test(serves_a_peer_from_one_partition),
 		cmocka_unit_test(grows_and_shrinks),
