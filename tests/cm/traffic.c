@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Random PUTs and GETs between two nodes: what each process does (tests/cm/traffic.h). */
+/* Random traffic between two nodes: what each process does (tests/cm/traffic.h). */
 #include "tests/cm/traffic.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <poll.h>
 #include <sched.h>
 #include <stdio.h>
@@ -11,8 +10,9 @@
 #include <string.h>
 #include <time.h>
 
-#define SHOWN 20u  /* connections of whose end it says why */
-#define IDLE  200u /* rounds in which nothing happens before the process sleeps */
+#include "lnd/ni_counts.h"
+
+#define IDLE 200u /* rounds in which nothing happens before the process sleeps */
 
 #define CLOCK_EVERY_MS 250
 
@@ -29,120 +29,6 @@ uint64_t traffic_now_ms(void)
 	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
-static int free_slot(const struct traffic *traffic)
-{
-	for (uint32_t at = 0; at < TRAFFIC_SLOTS; at++)
-		if (!traffic->slot[at].used)
-			return (int)at;
-	return -1;
-}
-
-static void judge(struct traffic *traffic, const struct traffic_op *op, const struct traffic_memory *sink,
-		  const struct o2_transfer_result *result, const char *role)
-{
-	bool failed = result->status != 0;
-
-	if ((failed || result->nob == op->responder.nob) &&
-	    traffic_exact(op, sink, &traffic->ni.arena, result->nob, failed))
-		return;
-	traffic->wrong++;
-	printf("wrong: %s %s, status %d, %" PRIu64 " of %" PRIu64 " bytes, key 0x%" PRIx64 "\n", role,
-	       op->put ? "PUT" : "GET", result->status, result->nob, op->responder.nob, op->key);
-}
-
-static int on_match(void *context, uint64_t nid, const struct o2_msg *request, uint64_t sink_bytes,
-		    struct o2_transfer_memory *memory)
-{
-	struct traffic *traffic = context;
-	bool put = request->ibm_type == O2_MSG_PUT_REQ;
-	uint64_t bits =
-		put ? request->u.putreq.hdr.msg.put.match_bits : request->u.get.hdr.msg.get.match_bits;
-	struct traffic_slot *slot;
-	int at = free_slot(traffic);
-
-	(void)nid;
-	(void)sink_bytes;
-	if (at < 0)
-		return -EBUSY;
-	slot = &traffic->slot[at];
-	traffic_draw((uint32_t)(bits >> 32), (uint32_t)bits, (uint32_t)at, &slot->op);
-	if (slot->op.put != put)
-		return -ENODATA;
-	slot->used = true;
-	slot->sink = put;
-	if (put)
-		traffic_fill_sink(&slot->op, &slot->op.responder, &traffic->ni.arena);
-	else
-		traffic_fill_source(&slot->op, &slot->op.responder, &traffic->ni.arena);
-	*memory = traffic_transfer(&slot->op.responder, (uint64_t)at);
-	return 0;
-}
-
-static void on_served(struct traffic *traffic, const struct o2_transfer_result *result)
-{
-	struct traffic_slot *slot = &traffic->slot[result->tag];
-
-	traffic->served++;
-	traffic->served_failed += result->status != 0;
-	if (slot->sink)
-		judge(traffic, &slot->op, &slot->op.responder, result, "served");
-	slot->used = false;
-}
-
-static void on_done(void *context, uint64_t nid, const struct o2_transfer_result *result)
-{
-	struct traffic *traffic = context;
-	struct traffic_slot *slot = &traffic->slot[result->tag];
-
-	(void)nid;
-	if (!result->initiator) {
-		on_served(traffic, result);
-		return;
-	}
-	traffic->ended++;
-	traffic->open--;
-	if (!slot->used)
-		traffic->wrong++; /* ended twice */
-	if (!slot->op.put)
-		judge(traffic, &slot->op, &slot->op.initiator, result, "driven");
-	if (result->status == 0) {
-		traffic->exact++;
-		traffic->bytes += result->nob;
-	} else {
-		traffic->failed++;
-		traffic->failed_by[result->status < 0 && result->status > -TRAFFIC_ERRNOS ? -result->status
-											  : 0]++;
-	}
-	slot->used = false;
-}
-
-static void on_up(void *context, uint64_t nid)
-{
-	struct traffic *traffic = context;
-
-	(void)nid;
-	if (traffic->up++ == 0) {
-		printf("up\n");
-		fflush(stdout);
-	}
-}
-
-static void on_down(void *context, uint64_t nid, const struct o2_transfer_fault *fault)
-{
-	struct traffic *traffic = context;
-	char text[256];
-
-	(void)nid;
-	/* The first few; a peer that is away for a while is no news. */
-	if (traffic->down++ >= SHOWN || fault->code == 0)
-		return;
-	o2_error_text(&fault->error, text, sizeof(text));
-	fprintf(stderr, "down: %s, %s; %s\n", strerror(-fault->code),
-		fault->side == O2_FAULT_LOCAL_COMPLETION ? ibv_wc_status_str(fault->wc_status)
-							 : "no completion",
-		text);
-}
-
 static int fail_with(const char *what, const struct o2_error *error)
 {
 	char text[256];
@@ -154,12 +40,6 @@ static int fail_with(const char *what, const struct o2_error *error)
 
 int traffic_open(struct traffic *traffic, const struct traffic_options *options)
 {
-	static const struct o2_node_ops ops = {
-		.match = on_match,
-		.done = on_done,
-		.up = on_up,
-		.down = on_down,
-	};
 	struct o2_node_config config = O2_NODE_DEFAULTS;
 	struct o2_ni_config ni = {
 		.device = options->device,
@@ -176,6 +56,7 @@ int traffic_open(struct traffic *traffic, const struct traffic_options *options)
 	traffic->options = *options;
 	config.conn.timeout_ms = TIMEOUT_MS;
 	config.conn.ack_timeout = ACK_TIMEOUT;
+	config.conn.immediate_gather = options->seed & 1;
 	clock_gettime(CLOCK_REALTIME, &now);
 	ni.incarnation = (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
 	if (o2_ni_open(&ni, &traffic->ni, &error) != 0)
@@ -185,7 +66,8 @@ int traffic_open(struct traffic *traffic, const struct traffic_options *options)
 	memset(traffic->ni.arena.memory, 0, (size_t)traffic->ni.arena.npages * traffic->ni.arena.page_bytes);
 	if (o2_cm_rdma_open(&traffic->ni, options->address, &traffic->cm, &error) != 0)
 		return fail_with("librdmacm", &error);
-	if (o2_node_create(&traffic->ni, traffic->cm, &config, &ops, traffic, &traffic->node, &error) != 0)
+	if (o2_node_create(&traffic->ni, traffic->cm, &config, &traffic_ops, traffic, &traffic->node,
+			   &error) != 0)
 		return fail_with("node", &error);
 	o2_node_clock(traffic->node, traffic_now_ms());
 	return 0;
@@ -193,7 +75,16 @@ int traffic_open(struct traffic *traffic, const struct traffic_options *options)
 
 void traffic_close(struct traffic *traffic)
 {
+	struct o2_error error;
+	char text[256];
+
 	o2_node_destroy(traffic->node);
+	traffic->idle = o2_ni_check_idle(&traffic->ni, &error) == 0;
+	if (!traffic->idle) {
+		o2_error_text(&error, text, sizeof(text));
+		printf("wrong: the interface is not idle: %s\n", text);
+		traffic->wrong++;
+	}
 	o2_cm_rdma_close(traffic->cm);
 	o2_ni_close(&traffic->ni);
 }
@@ -223,6 +114,8 @@ static void step(struct traffic *traffic, uint32_t *idle)
 	handled = (handled > 0 ? handled : 0) + o2_node_progress(traffic->node);
 	o2_node_clock(traffic->node, traffic_now_ms());
 	if (handled > 0)
+		traffic_check_accounts(traffic);
+	if (handled > 0)
 		*idle = 0;
 	else if (++*idle < IDLE)
 		sched_yield();
@@ -230,43 +123,50 @@ static void step(struct traffic *traffic, uint32_t *idle)
 		sleep_a_while(traffic);
 }
 
+static int submit(struct traffic *traffic, struct traffic_op *op, uint32_t number, uint32_t at)
+{
+	uint64_t nid = TRAFFIC_NID(traffic->options.peer);
+	uint64_t bits = traffic_match_bits(traffic->options.seed, number);
+	struct o2_transfer_memory memory = traffic_transfer(&op->initiator, &traffic->ni.arena, at);
+	struct o2_lnet_hdr hdr = {
+		.dest_nid = nid,
+		.src_nid = traffic->ni.config.nid,
+		.dest_pid = 12345,
+		.src_pid = 12345,
+		.type = op->kind == TRAFFIC_GET ? O2_LNET_GET : O2_LNET_PUT,
+	};
+
+	if (op->kind == TRAFFIC_GET) {
+		hdr.msg.get.match_bits = bits;
+		hdr.msg.get.sink_length = (uint32_t)memory.buffer.nob;
+		traffic_fill_sink(op, &op->initiator, &traffic->ni.arena);
+		return o2_node_get(traffic->node, nid, &hdr, &memory, NULL);
+	}
+	hdr.msg.put.ack_wmd = (struct o2_lnet_handle){UINT64_MAX, UINT64_MAX};
+	hdr.msg.put.match_bits = bits;
+	traffic_fill_source(op, &op->initiator, &traffic->ni.arena);
+	if (op->kind == TRAFFIC_PUT)
+		return o2_node_put(traffic->node, nid, &hdr, &memory, NULL);
+	return o2_node_send(traffic->node, nid, &hdr, &memory, NULL);
+}
+
 /* Start operation `number`; if that fails, it has ended. */
 static void start(struct traffic *traffic, uint32_t number)
 {
 	/* Those that we serve take what we leave; there are enough. */
-	uint32_t at = (uint32_t)free_slot(traffic);
+	uint32_t at = (uint32_t)traffic_free_slot(traffic);
 	struct traffic_slot *slot = &traffic->slot[at];
-	struct o2_transfer_memory memory;
-	struct o2_lnet_hdr hdr = {
-		.dest_nid = TRAFFIC_NID(traffic->options.peer),
-		.src_nid = traffic->ni.config.nid,
-		.dest_pid = 12345,
-		.src_pid = 12345,
-	};
-	uint64_t bits = traffic_match_bits(traffic->options.seed, number);
 	int rc;
 
 	traffic_draw(traffic->options.seed, number, at, &slot->op);
-	memory = traffic_transfer(&slot->op.initiator, at);
 	slot->used = true;
 	traffic->started++;
 	traffic->open++;
-	if (slot->op.put) {
-		hdr.type = O2_LNET_PUT;
-		hdr.msg.put.ack_wmd = (struct o2_lnet_handle){UINT64_MAX, UINT64_MAX};
-		hdr.msg.put.match_bits = bits;
-		traffic_fill_source(&slot->op, &slot->op.initiator, &traffic->ni.arena);
-		rc = o2_node_put(traffic->node, TRAFFIC_NID(traffic->options.peer), &hdr, &memory, NULL);
-	} else {
-		hdr.type = O2_LNET_GET;
-		hdr.msg.get.match_bits = bits;
-		hdr.msg.get.sink_length = (uint32_t)memory.buffer.nob;
-		traffic_fill_sink(&slot->op, &slot->op.initiator, &traffic->ni.arena);
-		rc = o2_node_get(traffic->node, TRAFFIC_NID(traffic->options.peer), &hdr, &memory, NULL);
-	}
+	rc = submit(traffic, &slot->op, number, at);
 	if (rc != 0)
-		on_done(traffic, TRAFFIC_NID(traffic->options.peer),
-			&(struct o2_transfer_result){.initiator = true, .tag = at, .status = rc});
+		traffic_done(traffic,
+			     &(struct o2_transfer_result){.initiator = true, .tag = at, .status = rc});
+	traffic_check_accounts(traffic);
 }
 
 static void kill_queue_pair(struct traffic *traffic)

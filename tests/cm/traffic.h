@@ -9,12 +9,14 @@
 #include "tests/cm/traffic_op.h"
 
 /*
- * Random PUTs and GETs between two nodes in two processes, over librdmacm.  Each looks at every byte of its
- * sinks.  What fails may fail, if it says so; what succeeds is exact.
+ * Random PUTs, GETs and IMMEDIATEs between two nodes in two processes, over librdmacm.  Each looks at every
+ * byte of its sinks, and after everything that happened at the account of credits of its connections, as far
+ * as one end knows it.  What fails may fail, if it says so; what succeeds is exact, and as foretold.
  */
 
 #define TRAFFIC_NID(address) (0x0005000000000000ull | (address))
 #define TRAFFIC_ERRNOS	     134
+#define TRAFFIC_PEERS	     4u /* that connections are looked for with */
 
 struct traffic_options {
 	bool drives; /* asks; else it only answers */
@@ -35,18 +37,39 @@ struct traffic_slot {
 	struct traffic_op op;
 };
 
+/* Operations of ours that ended as foretold, by what they were. */
+struct traffic_kinds {
+	uint64_t put, get, immediate;
+	uint64_t short_put, short_get; /* less than was offered, or than there was room for */
+	uint64_t no_match;
+	uint64_t large; /* TRAFFIC_LARGE_BYTES and more */
+	uint64_t mode[O2_REG_MODES];
+};
+
 struct traffic {
 	struct traffic_options options;
+	uint64_t peer[TRAFFIC_PEERS]; /* NIDs that have been connected */
+	uint32_t npeers;
 	struct o2_ni ni;
 	struct o2_cm *cm;
 	struct o2_node *node;
 	struct traffic_slot slot[TRAFFIC_SLOTS];
 	uint32_t open; /* operations of ours */
-	uint64_t started, ended, exact, failed, served, served_failed, wrong, bytes, up, down;
+	uint64_t started, ended, exact, failed, served, served_failed, received, wrong, bytes, up, down;
+	uint64_t accounts; /* of a connection, found right */
+	bool idle;	   /* at the end the interface had everything back */
+	struct traffic_kinds kinds;
 	uint64_t failed_by[TRAFFIC_ERRNOS];
 };
 
 uint64_t traffic_now_ms(void);
+
+/* traffic_judge.c: what the node is asked and told, and whether that is right. */
+extern const struct o2_node_ops traffic_ops;
+int traffic_free_slot(const struct traffic *traffic); /* -1: none */
+void traffic_done(struct traffic *traffic, const struct o2_transfer_result *result);
+/* The account of all connections: to be called when something has happened. */
+void traffic_check_accounts(struct traffic *traffic);
 
 /* Returns 0, or -1 and has said why on stderr. */
 int traffic_open(struct traffic *traffic, const struct traffic_options *options);

@@ -116,12 +116,29 @@ static void report_failures(const struct traffic *traffic)
 	printf("}, ");
 }
 
+static void report_kinds(const struct traffic *traffic)
+{
+	const struct traffic_kinds *kinds = &traffic->kinds;
+
+	printf("\"kinds\": {\"put\": %" PRIu64 ", \"get\": %" PRIu64 ", \"immediate\": %" PRIu64
+	       ", \"short_put\": %" PRIu64 ", \"short_get\": %" PRIu64 ", \"no_match\": %" PRIu64
+	       ", \"large\": %" PRIu64,
+	       kinds->put, kinds->get, kinds->immediate, kinds->short_put, kinds->short_get, kinds->no_match,
+	       kinds->large);
+	for (int mode = 0; mode < O2_REG_MODES; mode++)
+		printf(", \"%s\": %" PRIu64, o2_reg_mode_name((enum o2_reg_mode)mode), kinds->mode[mode]);
+	printf("}, ");
+}
+
 static void report(const struct traffic *traffic, uint64_t start_ms)
 {
 	printf("{\"started\": %" PRIu64 ", \"ended\": %" PRIu64 ", \"exact\": %" PRIu64
 	       ", \"failed\": %" PRIu64 ", ",
 	       traffic->started, traffic->ended, traffic->exact, traffic->failed);
 	report_failures(traffic);
+	report_kinds(traffic);
+	printf("\"received\": %" PRIu64 ", \"accounts\": %" PRIu64 ", \"idle\": %s, ", traffic->received,
+	       traffic->accounts, traffic->idle ? "true" : "false");
 	printf("\"served\": %" PRIu64 ", \"served_failed\": %" PRIu64 ", \"wrong\": %" PRIu64
 	       ", \"bytes\": %" PRIu64 ", \"up\": %" PRIu64 ", \"down\": %" PRIu64 ", \"seconds\": %.3f}\n",
 	       traffic->served, traffic->served_failed, traffic->wrong, traffic->bytes, traffic->up,

@@ -1,13 +1,14 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""Two processes exchange PUTs and GETs through the connection manager on soft-RoCE, in a guest of ci/vm/run: over a good
-network, over one that loses, doubles and reorders packets, and while queue pairs and processes are killed.
+"""Two processes exchange PUTs, GETs and IMMEDIATEs through the connection manager on soft-RoCE, in a guest of ci/vm/run: over
+a good network, over one that loses, doubles and reorders packets, and while queue pairs and processes are killed.
 
     tests/vm/networks.py [--build DIR] [--seed S] [--minutes N [--only-mixed]] [--suite SUITE]
 
-What succeeds must be exact to the byte on both sides, what fails must say so, every operation must end once, and the
-devices must hold at the end what they held before. --minutes: after that, mixed traffic with all of these faults for so
-long; memory must stay flat. The last line is "N passed, N failed"; exit status 0, 1, or 77 (no guest can run here).
+What succeeds must be exact to the byte on both sides, what fails must say so, every operation must end once, the account of
+credits of each connection must hold after every event on either side, the interfaces must have everything back, and the
+devices must hold at the end what they held before. --minutes: after that, mixed traffic with all of these faults for so long;
+memory must stay flat. The last line is "N passed, N failed"; exit status 0, 1, or 77 (no guest can run here).
 """
 import argparse
 import json
@@ -150,12 +151,17 @@ class Guest:
                     total += int(file.read())
         return total
 
+    def check_end(self, what, figures):
+        held = figures.get("accounts", 0) > 0 and figures.get("idle") is True
+        self.judge.check(f"{what}: credits accounted for, everything handed back", held, figures)
+
     def check_driver(self, what, driver, least=0.0):
         status, figures = driver.result()
         print(f"{what}: status {status}, {json.dumps(figures)}", flush=True)
         again = f"status {status}, {figures}; {' '.join(driver.words)}"
         good = status == 0 and figures.get("wrong") == 0 and figures["started"] == figures["ended"]
         self.judge.check(f"{what}: all ended once, none wrong", good, again)
+        self.check_end(what, figures)
         exact = figures.get("exact", 0)
         self.judge.check(f"{what}: enough done", exact > 0 and exact >= least * figures.get("started", 1), again)
         return figures
@@ -165,6 +171,7 @@ class Guest:
         status, figures = server.result()
         print(f"{what}: server status {status}, {json.dumps(figures)}", flush=True)
         self.judge.check(f"{what}: server", status == 0 and figures.get("wrong") == 0, f"status {status}, {figures}")
+        self.check_end(f"{what}: server", figures)
         return figures
 
     # --- what is tried -----------------------------------------------------------------------------------------------
@@ -173,7 +180,11 @@ class Guest:
         server = self.serve()
         figures = self.check_driver("good network", self.drive(count=OPERATIONS), 0.9)
         served = self.check_server("good network", server)
-        self.judge.check("good network: the server has seen all of it", served.get("served", 0) >= figures.get("exact"), served)
+        kinds = figures.get("kinds", {"none": 0})
+        for kind, count in kinds.items():
+            self.judge.check(f"good network: {kind} occurred", count > 0, figures)
+        seen = served.get("served", 0) + served.get("received", 0) + kinds.get("no_match", 0)
+        self.judge.check("good network: the server has seen all of it", seen >= figures.get("exact", 0), served)
 
     def bad_networks(self):
         server = self.serve()
