@@ -75,12 +75,7 @@ static void settle(struct o2_hostile *h)
 	}
 }
 
-static bool befriend(struct o2_hostile *h, uint64_t salt)
-{
-	return o2_friend_put(&h->friend, h->liar.victim_nid, salt);
-}
-
-static const struct o2_hostile_world world = {.order = order, .settle = settle, .befriend = befriend};
+static const struct o2_hostile_world world = {.order = order, .settle = settle};
 
 static int open_own_side(struct o2_net_liar *net, struct o2_error *error)
 {

@@ -69,8 +69,6 @@ struct o2_hostile_world {
 		      struct o2_victim_answer *answer);
 	/* Let everything happen that can. */
 	void (*settle)(struct o2_hostile *h);
-	/* The honest peer starts a PUT of O2_HONEST_BYTES to the victim; settle lets it end. */
-	bool (*befriend)(struct o2_hostile *h, uint64_t salt);
 };
 
 struct o2_hostile {

@@ -183,7 +183,7 @@ static bool honest_works(struct o2_hostile *h)
 	const struct o2_hostile_end *end = &h->friend.end;
 	uint32_t before = end->done;
 
-	if (!h->world->befriend(h, ++h->tries))
+	if (!o2_friend_put(&h->friend, h->liar.victim_nid, ++h->tries))
 		return false;
 	o2_hostile_settle(h);
 	return end->done == before + 1 && end->last.status == 0;

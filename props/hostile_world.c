@@ -57,12 +57,7 @@ static void settle(struct o2_hostile *h)
 	}
 }
 
-static bool befriend(struct o2_hostile *h, uint64_t salt)
-{
-	return o2_friend_put(&h->friend, O2_VICTIM_NID, salt);
-}
-
-static const struct o2_hostile_world world = {.order = order, .settle = settle, .befriend = befriend};
+static const struct o2_hostile_world world = {.order = order, .settle = settle};
 
 static int make_conn(struct o2_ni *ni, struct o2_hostile_end *end, const struct o2_conn_config *config)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "test_node.h"
+#include "tests/test_draw.h"
 
 /*
  * Loops that sleep (docs/transport.md, "Sleeping").  Nodes whose owner calls them only when their descriptor
@@ -13,16 +14,6 @@
 #define STEPS_TO_END   20000u
 #define CLOCK_EVERY_MS 250u
 #define MS_TO_END      120000u
-
-static uint64_t random_state;
-
-static uint32_t draw(uint32_t below)
-{
-	random_state ^= random_state << 13;
-	random_state ^= random_state >> 7;
-	random_state ^= random_state << 17;
-	return (uint32_t)(random_state >> 33) % below;
-}
 
 /* Completions that nobody has looked at. */
 static uint32_t unseen(const struct world *world, const struct seat *seat)
@@ -186,7 +177,7 @@ static void run_at_random(uint64_t seed, struct sleepers *sleepers)
 	const struct o2_node_config *const configs[SEATS] = {&config, &config, &config};
 	uint32_t nstarted = 0;
 
-	random_state = seed * UINT64_C(0x9e3779b97f4a7c15) + 1;
+	draw_from(seed);
 	config.conns_per_peer = 1 + draw(3);
 	side_events = true;
 	sleepers->world = world_open(2 + draw(2), configs);

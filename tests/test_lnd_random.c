@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "lnd/choose.h"
 #include "test_lnd_talk.h"
+#include "tests/test_draw.h"
 
 /*
  * Random conversations: operations of all kinds on both sides, completions handed out in any order that a
@@ -12,16 +13,6 @@
  */
 
 #define STEPS 300u
-
-static uint64_t random_state;
-
-static uint32_t draw(uint32_t bound)
-{
-	random_state ^= random_state << 13;
-	random_state ^= random_state >> 7;
-	random_state ^= random_state << 17;
-	return (uint32_t)(random_state >> 32) % bound;
-}
 
 /* Completions of one side that were polled and not handed over, in their order. */
 struct queue {
@@ -177,7 +168,7 @@ static void converse(uint64_t seed)
 
 	assert_non_null(talk);
 	o2_loop_get_counters(&before);
-	random_state = seed * UINT64_C(0x9e3779b97f4a7c15) + 1;
+	draw_from(seed);
 	config.version = draw(2) == 0 ? O2_MSG_VERSION_1 : O2_MSG_VERSION_2;
 	config.queue_depth = 3 + draw(7);
 	config.concurrent_sends = draw(2 * config.queue_depth + 1);

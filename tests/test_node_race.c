@@ -3,6 +3,7 @@
  * Nodes that ask each other at the same time, in both rankings and where they rank differently; and nodes
  * that do everything at random, over a network that delivers in any order and loses what it likes.
  */
+#include "tests/test_draw.h"
 #include "tests/test_node.h"
 
 #include <inttypes.h>
@@ -128,16 +129,6 @@ static void winner_lost(void **state)
 #define RUNS  60u
 #define STEPS 400u
 
-static uint64_t random_state;
-
-static uint32_t draw(uint32_t below)
-{
-	random_state ^= random_state << 13;
-	random_state ^= random_state >> 7;
-	random_state ^= random_state << 17;
-	return (uint32_t)(random_state >> 33) % below;
-}
-
 static enum o2_cm_loop_fate random_fate(void *arg, enum o2_cm_loop_message message, uint32_t from,
 					uint32_t to)
 {
@@ -215,7 +206,7 @@ static void run_at_random(uint64_t seed, uint32_t *ndone, uint32_t *nfailed)
 	const struct o2_node_config *const pointers[SEATS] = {&configs[0], &configs[1], &configs[2]};
 	struct world *world;
 
-	random_state = seed;
+	draw_from(seed);
 	for (uint32_t i = 0; i < SEATS; i++)
 		configs[i] = random_config();
 	world = world_open(2 + draw(2), pointers);
