@@ -78,6 +78,7 @@ void traffic_close(struct traffic *traffic)
 	struct o2_error error;
 	char text[256];
 
+	o2_held_now(&traffic->most);
 	o2_node_destroy(traffic->node);
 	traffic->idle = o2_ni_check_idle(&traffic->ni, &error) == 0;
 	if (!traffic->idle) {
@@ -87,6 +88,7 @@ void traffic_close(struct traffic *traffic)
 	}
 	o2_cm_rdma_close(traffic->cm);
 	o2_ni_close(&traffic->ni);
+	o2_held_now(&traffic->after);
 }
 
 /* Until something happens, a signal comes, or the clock is to be told.  A lost device ends the process. */

@@ -6,6 +6,7 @@
 
 #include "lnd/cm_rdma.h"
 #include "lnd/node.h"
+#include "props/held.h"
 #include "tests/cm/traffic_op.h"
 
 /*
@@ -56,8 +57,9 @@ struct traffic {
 	struct traffic_slot slot[TRAFFIC_SLOTS];
 	uint32_t open; /* operations of ours */
 	uint64_t started, ended, exact, failed, served, served_failed, received, wrong, bytes, up, down;
-	uint64_t accounts; /* of a connection, found right */
-	bool idle;	   /* at the end the interface had everything back */
+	uint64_t accounts;	    /* of a connection, found right */
+	bool idle;		    /* at the end the interface had everything back */
+	struct o2_held most, after; /* of the device: before everything was closed, and when it was */
 	struct traffic_kinds kinds;
 	uint64_t failed_by[TRAFFIC_ERRNOS];
 };

@@ -130,6 +130,13 @@ static void report_kinds(const struct traffic *traffic)
 	printf("}, ");
 }
 
+/* What the kernel had pinned for this process before it closed everything, and after. */
+static void report_pinned(const struct o2_held *most, const struct o2_held *after)
+{
+	printf("\"pinned_kib\": {\"most\": %" PRIu64 ", \"after\": %" PRIu64 "}, ", most->pinned_kib,
+	       after->pinned_kib);
+}
+
 static void report(const struct traffic *traffic, uint64_t start_ms)
 {
 	printf("{\"started\": %" PRIu64 ", \"ended\": %" PRIu64 ", \"exact\": %" PRIu64
@@ -137,6 +144,7 @@ static void report(const struct traffic *traffic, uint64_t start_ms)
 	       traffic->started, traffic->ended, traffic->exact, traffic->failed);
 	report_failures(traffic);
 	report_kinds(traffic);
+	report_pinned(&traffic->most, &traffic->after);
 	printf("\"received\": %" PRIu64 ", \"accounts\": %" PRIu64 ", \"idle\": %s, ", traffic->received,
 	       traffic->accounts, traffic->idle ? "true" : "false");
 	printf("\"served\": %" PRIu64 ", \"served_failed\": %" PRIu64 ", \"wrong\": %" PRIu64

@@ -154,6 +154,8 @@ class Guest:
     def check_end(self, what, figures):
         held = figures.get("accounts", 0) > 0 and figures.get("idle") is True
         self.judge.check(f"{what}: credits accounted for, everything handed back", held, figures)
+        pinned = figures.get("pinned_kib", {"most": 0, "after": None})
+        self.judge.check(f"{what}: nothing stays pinned", pinned["most"] > 0 and pinned["after"] == 0, figures)
 
     def check_driver(self, what, driver, least=0.0):
         status, figures = driver.result()
