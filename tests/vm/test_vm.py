@@ -106,7 +106,7 @@ def test_devices_and_streams():
 
 
 def test_success_binary():
-    done = vm("--", "sh", "-c", "head -c 3000000 /dev/urandom > /tmp/x; md5sum < /tmp/x >&2; cat /tmp/x")
+    done = vm("--", "sh", "-c", "x=$(mktemp); head -c 3000000 /dev/urandom > $x; md5sum < $x >&2; cat $x")
     digest = subprocess.run(["md5sum"], input=done.stdout, capture_output=True, check=True).stdout.decode()
     check("status 0", done.returncode == 0, done.text)
     check("3 MB of random output are byte-exact", len(done.stdout) == 3000000 and digest in done.text, done.text)
