@@ -166,10 +166,9 @@ static void on_up(void *context, uint64_t nid)
 		i++;
 	if (i == traffic->npeers && i < TRAFFIC_PEERS)
 		traffic->peer[traffic->npeers++] = nid;
-	if (traffic->up++ == 0) {
-		printf("up\n");
-		fflush(stdout);
-	}
+	traffic->up++;
+	printf("up\n");
+	fflush(stdout);
 }
 
 static void on_down(void *context, uint64_t nid, const struct o2_transfer_fault *fault)

@@ -4,7 +4,7 @@
  * node_traffic drive --device D --gid-index N --address A --peer A [--seed S] [--count N] [--seconds N]
  *                    [--kill-every N] [--open N]
  *
- * "ready" says that it listens, "up" that there is a first connection, and the last line is JSON.  Status 0:
+ * "ready" says that it listens, "up" that there is one more connection, and the last line is JSON.  Status 0:
  * every operation ended once, and none was wrong; 1 otherwise; 2: wrong usage.
  */
 #include <arpa/inet.h>

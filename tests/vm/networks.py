@@ -25,7 +25,7 @@ REPO_DIR = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__fil
 RUN = os.path.join(REPO_DIR, "ci", "vm", "run")
 
 OPERATIONS = 150
-BAD_SECONDS = 6
+BAD_SECONDS = 6  # with a connection
 NO_WINDOWS = 0x80000000  # in a seed: no memory windows
 GROWTH_KIB = 2048  # that a process's memory may grow by once it is warm
 FLAT_MINUTES = 10  # from the first connection on; until then pools grow to what the traffic takes
@@ -91,6 +91,11 @@ class Traffic:
 
     def stop(self, number=signal.SIGTERM):
         self.process.send_signal(number)
+
+    def stop_after(self, seconds, number=signal.SIGTERM):
+        """Let it work for so long."""
+        time.sleep(seconds)
+        self.stop(number)
 
     def result(self):
         """Its status, and the figures of its last line; {} if it was killed."""
@@ -192,9 +197,10 @@ class Guest:
         server = self.serve()
         for name, netem, at_a_time, windows, least in NETWORKS:
             before = self.counters()
-            driver = self.drive(windows=windows, seconds=BAD_SECONDS, open=at_a_time)
+            driver = self.drive(windows=windows, open=at_a_time)
             driver.wait_for("up")
             self.network(netem)
+            driver.stop_after(BAD_SECONDS)
             self.check_driver(name, driver, least)
             self.network("")
             self.judge.check(f"{name}: reached the devices", name == "delay" or self.counters() > before, netem)
@@ -202,8 +208,12 @@ class Guest:
 
     def both_drive(self):
         """Either end asks the other; the one that goes first takes its connections with it."""
-        first, second = self.drive(0, seconds=6), self.drive(1, seconds=3)
+        first, second = self.drive(0), self.drive(1)
+        first.wait_for("up")
+        second.wait_for("up")
+        second.stop_after(3)
         self.check_driver("both drive, the second", second)
+        first.stop_after(1)
         self.check_driver("both drive, the first", first)
 
     def killed_queue_pairs(self):
@@ -214,12 +224,13 @@ class Guest:
         self.check_server("killed queue pairs", server)
 
     def killed_server(self):
-        server, driver = self.serve(), self.drive(windows=False, seconds=12)
+        server, driver = self.serve(), self.drive(windows=False)
         driver.wait_for("up")
-        time.sleep(2)
-        server.stop(signal.SIGKILL)
+        server.stop_after(2, signal.SIGKILL)
         server.result()
         server = self.serve()
+        driver.wait_for("up")
+        driver.stop_after(2)
         figures = self.check_driver("killed server", driver)
         self.judge.check("killed server: some operations failed", figures.get("failed", 0) > 0, figures)
         self.judge.check("killed server: the next one was found", figures.get("up", 0) >= 2, figures)
@@ -227,10 +238,9 @@ class Guest:
         self.judge.check("killed server: the next one served", served.get("served", 0) > 0, served)
 
     def killed_driver(self):
-        server, driver = self.serve(), self.drive(windows=False, seconds=60)
+        server, driver = self.serve(), self.drive(windows=False)
         driver.wait_for("up")
-        time.sleep(2)
-        driver.stop(signal.SIGKILL)
+        driver.stop_after(2, signal.SIGKILL)
         driver.result()
         self.check_driver("after a killed driver", self.drive(count=60), 0.8)
         served = self.check_server("killed driver", server)
