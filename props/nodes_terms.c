@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <inttypes.h>
 
+#include "lnd/cm_loop.h"
 #include "lnd/conn_internal.h"
 #include "props/nodes_internal.h"
 #include "wire/reject.h"
@@ -113,6 +114,7 @@ void o2_nodes_check_ends(struct o2_nodes *nodes)
 
 static void know(struct o2_nodes_pair *pair, const struct o2_conn_config *config, bool anew)
 {
+	anew = anew || pair->least_version == 0;
 	if (anew || config->version < pair->least_version)
 		pair->least_version = config->version;
 	if (anew || config->queue_depth < pair->least_depth)
@@ -121,19 +123,47 @@ static void know(struct o2_nodes_pair *pair, const struct o2_conn_config *config
 		pair->least_frags = config->max_frags;
 }
 
-/* A node that has forgotten another one may be told its limits again, and knows it as it is now. */
+static bool knows(const struct o2_nodes *nodes, uint32_t i, uint32_t j)
+{
+	struct o2_peer_view view;
+
+	o2_node_peer(nodes->seat[i].node, o2_nodes_nid(nodes, j), &view);
+	return view.known;
+}
+
+/*
+ * Neither knows the other, and nothing is under way that would tell it: what either is asked for, and in
+ * which version, may be what the other has made of an earlier life of it.  On a kernel's devices that is not
+ * seen.
+ */
+static bool are_strangers(const struct o2_nodes *nodes, uint32_t i, uint32_t j)
+{
+	const uint32_t a = nodes->seat[i].address, b = nodes->seat[j].address;
+
+	if (nodes->loop == NULL || knows(nodes, i, j) || knows(nodes, j, i))
+		return false;
+	for (size_t n = 0; n < o2_cm_loop_choices(nodes->loop); n++) {
+		uint32_t from, to;
+
+		o2_cm_loop_choice(nodes->loop, n, &from, &to);
+		if ((from == a && to == b) || (from == b && to == a))
+			return false;
+	}
+	return true;
+}
+
+/* A node that has forgotten another one may be told its limits again; strangers know each other as they are.
+ */
 void o2_nodes_forget(struct o2_nodes *nodes)
 {
 	for (uint32_t i = 0; i < nodes->nseats; i++)
 		for (uint32_t j = 0; j < nodes->nseats; j++) {
-			struct o2_peer_view view;
-
-			o2_node_peer(nodes->seat[i].node, o2_nodes_nid(nodes, j), &view);
-			if (view.known)
+			if (knows(nodes, i, j))
 				continue;
 			nodes->seat[i].pair[j].told = 0;
 			nodes->seat[i].pair[j].lives = 0;
-			know(&nodes->seat[i].pair[j], &nodes->seat[j].config.conn, true);
+			know(&nodes->seat[i].pair[j], &nodes->seat[j].config.conn,
+			     are_strangers(nodes, i, j));
 		}
 }
 
@@ -144,8 +174,9 @@ void o2_nodes_reconfigured(struct o2_nodes_seat *seat)
 	for (uint32_t i = 0; i < nodes->nseats; i++) {
 		struct o2_nodes_seat *other = &nodes->seat[i];
 
-		seat->pair[i] = (struct o2_nodes_pair){.told = 0};
-		know(&seat->pair[i], &other->config.conn, true);
+		seat->pair[i].told = seat->pair[i].lives = 0;
+		seat->pair[i].was_up = false;
+		know(&seat->pair[i], &other->config.conn, false);
 		other->pair[seat->index].lives++;
 		know(&other->pair[seat->index], &seat->config.conn, false);
 		for (uint32_t k = 0; k < other->nops; k++)
