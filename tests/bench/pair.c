@@ -4,7 +4,10 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "lnd/ni_counts.h"
+
 #define BUS_BASE UINT64_C(0x240000000)
+#define SETTLE_S 20 /* soft-RoCE's own retries end long before */
 
 int o2_bench_pair_open(struct o2_bench_pair *pair, char **argv, uint32_t arena_pages,
 		       const struct o2_conn_config *config, const struct o2_conn_ops *ops, void *context,
@@ -44,9 +47,24 @@ void o2_bench_pair_close(struct o2_bench_pair *pair)
 	}
 }
 
+/* The last operation has ended at its initiator: what it held at either end is on its way back. */
+static int settle(struct o2_bench_pair *pair, struct o2_error *error)
+{
+	const double end = o2_bench_seconds() + SETTLE_S;
+	int rc, busy;
+
+	do {
+		rc = o2_bench_pair_progress(pair);
+		busy = o2_ni_check_idle(&pair->ni[0], error);
+		if (busy == 0)
+			busy = o2_ni_check_idle(&pair->ni[1], error);
+	} while (rc >= 0 && busy != 0 && o2_bench_seconds() < end);
+	return rc < 0 ? rc : busy;
+}
+
 int o2_bench_pair_remap(struct o2_bench_pair *pair, struct o2_error *error)
 {
-	int rc = 0;
+	int rc = settle(pair, error);
 
 	for (int i = 0; i < 2 && rc == 0; i++) {
 		rc = o2_ni_set_dma(&pair->ni[i], O2_DMA_IOMMU, BUS_BASE, error);

@@ -22,7 +22,7 @@ int o2_bench_pair_open(struct o2_bench_pair *pair, char **argv, uint32_t arena_p
 void o2_bench_pair_close(struct o2_bench_pair *pair);
 
 /* From now on both ends are behind a remapping that merges: what is described next to each other is so for
- * the device, and one segment.  No operation may be open.  Returns 0 or -errno. */
+ * the device, and one segment.  Every operation must have ended at its initiator.  Returns 0 or -errno. */
 int o2_bench_pair_remap(struct o2_bench_pair *pair, struct o2_error *error);
 
 /* Completions of both ends.  Returns how many, or the error that one of them was closed with. */
