@@ -4,21 +4,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/monotonic.h"
 #include "props/check_internal.h"
 
 /* Answers that a stage may owe before it is given up; a hang weighs as many of them. */
 #define LOST_LIMIT    1000u
 #define LOST_PER_HANG 125u
-
-static double seconds_now(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
 
 struct o2_check_finding *o2_check_finding_of(struct o2_check_subject *subject, enum o2_check_id check)
 {
@@ -181,7 +173,7 @@ static void draw_all(struct o2_check_run *run, double start)
 
 	for (uint64_t i = 0; run->rc == 0 && (options->cases == 0 || i < options->cases); i++) {
 		if (i % 256 == 0) {
-			if (options->seconds > 0 && seconds_now() - start >= options->seconds)
+			if (options->seconds > 0 && o2_monotonic_seconds() - start >= options->seconds)
 				break;
 			/* A process tells by leaving that it does not have a stage. */
 			count = open_stages(run, stages);
@@ -225,7 +217,7 @@ int o2_check_run(const struct o2_check_options *options, struct o2_check_subject
 		 size_t text_bytes)
 {
 	struct o2_check_run run = {.options = options, .subject = subject};
-	const double start = seconds_now();
+	const double start = o2_monotonic_seconds();
 	int rc = open_run(&run);
 
 	text[0] = '\0';
@@ -243,7 +235,7 @@ int o2_check_run(const struct o2_check_options *options, struct o2_check_subject
 	}
 	if (rc != 0 && text[0] == '\0')
 		snprintf(text, text_bytes, "%s", strerror(-rc));
-	subject->seconds = seconds_now() - start;
+	subject->seconds = o2_monotonic_seconds() - start;
 	close_run(&run);
 	return rc;
 }

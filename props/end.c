@@ -6,6 +6,7 @@
 #include <sched.h>
 #include <string.h>
 
+#include "base/monotonic.h"
 #include "lnd/ni_counts.h"
 #include "props/rung_side.h"
 #include "props/rung_stale.h"
@@ -32,7 +33,7 @@ uint64_t o2_end_nid(const struct o2_end *end)
 
 static void tell_time(struct o2_end *end)
 {
-	const uint64_t now_ms = (uint64_t)(o2_rung_seconds() * 1000);
+	const uint64_t now_ms = (uint64_t)(o2_monotonic_seconds() * 1000);
 
 	if (now_ms < end->clock_ms + CLOCK_MS)
 		return;
@@ -378,7 +379,7 @@ static int holds(const struct o2_end *end, enum o2_end_until until)
 void o2_ends_wait(struct o2_end *const *ends, uint32_t nends, uint32_t who, enum o2_end_until until,
 		  struct o2_end_answer *answer)
 {
-	const double deadline = o2_rung_seconds() + O2_RUNG_GIVE_UP_S;
+	const double deadline = o2_monotonic_seconds() + O2_RUNG_GIVE_UP_S;
 	uint32_t busy = 0;
 	int holding;
 
@@ -393,7 +394,7 @@ void o2_ends_wait(struct o2_end *const *ends, uint32_t nends, uint32_t who, enum
 		if (events < 0)
 			holding = o2_refuse(&answer->error, events, "end/network", "until", O2_NO_INDEX,
 					    until, 0);
-		else if (o2_rung_seconds() > deadline)
+		else if (o2_monotonic_seconds() > deadline)
 			holding = o2_refuse(&answer->error, -ETIMEDOUT, "end/wait", "until", O2_NO_INDEX,
 					    until, 0);
 		else if (events == 0)

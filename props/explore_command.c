@@ -4,8 +4,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/monotonic.h"
 #include "base/mutant.h"
 #include "lnd/credits.h"
 #include "props/explore.h"
@@ -234,19 +234,11 @@ static int replay(const struct arguments *a, const struct o2_explore_config *con
 	return rc == 0 ? 0 : 1;
 }
 
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
-
 static int search(const struct arguments *a, const struct o2_explore_config *config)
 {
 	static struct o2_explore_result result;
 	struct o2_report report;
-	double begin = now();
+	double begin = o2_monotonic_seconds();
 	int rc = o2_explore(config, &result, &report);
 
 	if (rc < 0) {
@@ -262,7 +254,7 @@ static int search(const struct arguments *a, const struct o2_explore_config *con
 	       rc == 1	    ? "failed"
 	       : result.all ? "all states, held"
 			    : "not all states, held so far",
-	       now() - begin);
+	       o2_monotonic_seconds() - begin);
 	if (rc == 1) {
 		print_report(&report);
 		print_replay(a, config, result.path);

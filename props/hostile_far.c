@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/monotonic.h"
 #include "props/hostile_net.h"
 #include "wire/nid.h"
 
@@ -50,13 +51,13 @@ static void settle(struct o2_hostile *h)
 	struct o2_net_liar *net = (struct o2_net_liar *)h;
 	struct o2_victim_line line = {.settle = true};
 	struct o2_victim_answer answer = {.status = 0};
-	uint64_t end_ms = o2_net_now_ms() + SETTLE_MS;
+	uint64_t end_ms = o2_monotonic_ms() + SETTLE_MS;
 	uint32_t rest = 0, work = 0;
 
 	while (rest < REST_ROUNDS) {
 		int busy = o2_net_liar_pump(net) + o2_node_progress(h->friend.node);
 
-		if (o2_net_now_ms() > end_ms) {
+		if (o2_monotonic_ms() > end_ms) {
 			h->endless = true;
 			return;
 		}

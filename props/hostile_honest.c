@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/monotonic.h"
 #include "props/hostile_net.h"
 
 /*
@@ -37,7 +38,7 @@ static int open_endpoint(struct o2_net_liar *net)
 	node.use_privileged_port = geteuid() == 0;
 	node.conn.timeout_ms = TIMEOUT_MS;
 	lnet.nid = ni->config.nid;
-	lnet.interface_cookie = o2_net_now_ms();
+	lnet.interface_cookie = o2_monotonic_ms();
 	lnet.response_timeout_ms = TIMEOUT_MS;
 	return o2_endpoint_open(ni, net->cm[O2_NI_FRIEND], &node, &lnet, &ops, net, &net->endpoint, NULL);
 }
@@ -45,15 +46,15 @@ static int open_endpoint(struct o2_net_liar *net)
 /* An operation has started (0); true: it ends well. */
 static bool ends(struct o2_net_liar *net, int started)
 {
-	uint64_t end_ms = o2_net_now_ms() + 2 * TIMEOUT_MS;
+	uint64_t end_ms = o2_monotonic_ms() + 2 * TIMEOUT_MS;
 
 	if (started != 0) {
 		net->status = started;
 		return false;
 	}
 	/* Its deadlines are by the clock, and one of them comes before ours. */
-	while (net->waiting && o2_net_now_ms() < end_ms) {
-		o2_endpoint_clock(&net->endpoint, o2_net_now_ms());
+	while (net->waiting && o2_monotonic_ms() < end_ms) {
+		o2_endpoint_clock(&net->endpoint, o2_monotonic_ms());
 		if (o2_net_liar_pump(net) + o2_endpoint_progress(&net->endpoint) == 0)
 			sched_yield();
 	}
@@ -106,7 +107,7 @@ bool o2_honest_asks(struct o2_net_liar *net, char *why)
 	snprintf(why, O2_VICTIM_WHY_BYTES, "no memory for an honest node");
 	if (open_endpoint(net) != 0)
 		return false;
-	o2_endpoint_clock(&net->endpoint, o2_net_now_ms());
+	o2_endpoint_clock(&net->endpoint, o2_monotonic_ms());
 	if (!ping(net))
 		snprintf(why, O2_VICTIM_WHY_BYTES, "an honest node's ping ends with %s",
 			 strerror(-net->status));

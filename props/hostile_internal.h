@@ -83,6 +83,12 @@ struct o2_hostile {
 	const char *untold; /* an order that nobody could give: what would be needed for it; NULL: none */
 };
 
+/* The world's order for a victim that is in this process. */
+bool o2_hostile_order_here(struct o2_hostile *h, const struct o2_victim_order *order,
+			   struct o2_victim_answer *answer);
+/* The world's settle where all ends are: until none of several rounds of progress has found anything. */
+void o2_hostile_settle_here(struct o2_hostile *h, int (*progress)(struct o2_hostile *h));
+
 /* The interfaces and the honest connection, on loop devices and without a connection manager; 0 or -errno. */
 int o2_hostile_open(struct o2_hostile *h);
 /* A fresh victim, and a liar at the other end of it; until they part. */

@@ -12,41 +12,28 @@
  * the connection manager's network and no node.
  */
 
-#define IDLE_ROUNDS   4u
-#define STEPS_AT_MOST 20000u
-
 struct meeting {
 	struct o2_hostile h; /* first: the world below gets it back from there */
 	struct o2_network *network;
 	struct o2_cm *cm[O2_HOSTILE_NIS];
 };
 
-static bool order(struct o2_hostile *h, const struct o2_victim_order *what, struct o2_victim_answer *answer)
+static int progress(struct o2_hostile *h)
 {
-	o2_victim_obey(&h->victim, what, answer);
-	return true;
+	struct o2_network *network = ((struct meeting *)h)->network;
+	int busy = o2_node_progress(h->victim.node);
+
+	busy += o2_node_progress(h->friend.node);
+	busy += network->ops->progress(network);
+	return busy;
 }
 
 static void settle(struct o2_hostile *h)
 {
-	struct meeting *m = (struct meeting *)h;
-	uint32_t idle = 0;
-
-	for (uint32_t step = 0; idle < IDLE_ROUNDS; step++) {
-		int busy = o2_liar_progress(&h->liar);
-
-		busy += o2_node_progress(h->victim.node);
-		busy += o2_node_progress(h->friend.node);
-		busy += m->network->ops->progress(m->network);
-		idle = busy > 0 ? 0 : idle + 1;
-		if (step > STEPS_AT_MOST) {
-			h->endless = true;
-			return;
-		}
-	}
+	o2_hostile_settle_here(h, progress);
 }
 
-static const struct o2_hostile_world world = {.order = order, .settle = settle};
+static const struct o2_hostile_world world = {.order = o2_hostile_order_here, .settle = settle};
 
 static int attach(struct meeting *m)
 {

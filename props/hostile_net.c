@@ -11,14 +11,6 @@
 
 /* The liar's process: two interfaces on one device, the liar's and the honest peer's. */
 
-uint64_t o2_net_now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
-
 static int attach(struct o2_net_liar *net, enum o2_hostile_ni which, struct o2_ni_config *config,
 		  uint32_t address, struct o2_error *error)
 {

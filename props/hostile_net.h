@@ -56,7 +56,6 @@ void o2_net_liar_end(struct o2_net_liar *net);
 int o2_net_liar_pump(struct o2_net_liar *net);
 /* Nothing that the liar or the network owes an answer to. */
 bool o2_net_liar_quiet(const struct o2_net_liar *net);
-uint64_t o2_net_now_ms(void);
 
 /* props/hostile_far.c: a victim of ours in another process.  False: *why says why there is none. */
 bool o2_far_open(struct o2_net_liar *net, char *why);

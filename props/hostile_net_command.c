@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/monotonic.h"
 #include "base/mutant.h"
 #include "lnd/node.h"
 #include "props/hostile_net.h"
@@ -125,7 +126,7 @@ static bool parse(int argc, char **argv, struct words *words)
 
 	*words = (struct words){
 		.net = {.gid_index = 1, .port = O2_SERVICE_PORT, .patience_ms = 1000 * PATIENCE_S},
-		.seed = o2_net_now_ms(),
+		.seed = o2_monotonic_ms(),
 	};
 	if (gid_index != NULL && *gid_index != '\0')
 		words->net.gid_index = (uint8_t)o2_props_number("gid-index", gid_index, 255);

@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/monotonic.h"
 #include "lnd/conn.h"
 #include "props/network.h"
 #include "props/options.h"
@@ -30,11 +31,11 @@ struct process {
 	uint32_t work; /* events since the last "settle" */
 };
 
-static uint64_t now_ns(clockid_t clock)
+static uint64_t wall_ns(void)
 {
 	struct timespec now;
 
-	clock_gettime(clock, &now);
+	clock_gettime(CLOCK_REALTIME, &now);
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
@@ -45,7 +46,7 @@ static int open_process(struct process *process, const struct o2_victim_options 
 		.device = options->device,
 		.port = 1,
 		.gid_index = options->gid_index,
-		.incarnation = now_ns(CLOCK_REALTIME) / NS_PER_US,
+		.incarnation = wall_ns() / NS_PER_US,
 		.dma_kind = O2_DMA_BUS,
 		.dma_base = UINT64_C(0x240000000),
 		.arena_pages = O2_HOSTILE_PAGES,
@@ -113,7 +114,7 @@ static bool attempts_open(const struct process *process)
 /* Everything that it has sent has arrived, and everything that has arrived is handled. */
 static int settle(struct process *process)
 {
-	uint64_t end_ns = now_ns(CLOCK_MONOTONIC) + SETTLE_MS * UINT64_C(1000000);
+	uint64_t end_ns = o2_monotonic_ns() + SETTLE_MS * UINT64_C(1000000);
 	uint32_t idle = 0;
 
 	while (idle < IDLE_ROUNDS) {
@@ -125,7 +126,7 @@ static int settle(struct process *process)
 			idle = 0;
 		else
 			idle++;
-		if (now_ns(CLOCK_MONOTONIC) > end_ns)
+		if (o2_monotonic_ns() > end_ns)
 			return -ETIME;
 		sched_yield();
 	}

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/monotonic.h"
 #include "props/hostile_net.h"
 #include "wire/nid.h"
 
@@ -47,9 +48,9 @@ static bool over(const struct o2_liar *liar)
 /* Until the connection is over, or so much time has gone by. */
 static void wait_for_end(struct o2_net_liar *net, uint64_t ms)
 {
-	uint64_t end_ms = o2_net_now_ms() + ms;
+	uint64_t end_ms = o2_monotonic_ms() + ms;
 
-	while (!over(&net->h.liar) && o2_net_now_ms() < end_ms)
+	while (!over(&net->h.liar) && o2_monotonic_ms() < end_ms)
 		if (o2_net_liar_pump(net) == 0)
 			poll(NULL, 0, 1);
 }
@@ -67,15 +68,15 @@ static void settle(struct o2_hostile *h)
 {
 	struct o2_net_liar *net = (struct o2_net_liar *)h;
 	bool asked = h->liar.waits, awaits = asked || h->awaited != 0;
-	uint64_t now_ms = o2_net_now_ms(), end_ms = now_ms + SETTLE_MS, rest_ms = now_ms;
+	uint64_t now_ms = o2_monotonic_ms(), end_ms = now_ms + SETTLE_MS, rest_ms = now_ms;
 
 	while (now_ms < end_ms && !awaited_came(h, asked) &&
 	       (awaits || now_ms < rest_ms + REST_MS || !o2_net_liar_quiet(net))) {
 		if (o2_net_liar_pump(net) > 0)
-			rest_ms = o2_net_now_ms();
+			rest_ms = o2_monotonic_ms();
 		else
 			poll(NULL, 0, 1);
-		now_ms = o2_net_now_ms();
+		now_ms = o2_monotonic_ms();
 	}
 }
 

@@ -32,23 +32,21 @@ int o2_hostile_ni_open(struct o2_ni *ni, enum o2_hostile_ni which)
 	return o2_ni_open(&config, ni, NULL);
 }
 
-static bool order(struct o2_hostile *h, const struct o2_victim_order *what, struct o2_victim_answer *answer)
+bool o2_hostile_order_here(struct o2_hostile *h, const struct o2_victim_order *order,
+			   struct o2_victim_answer *answer)
 {
-	o2_victim_obey(&h->victim, what, answer);
+	o2_victim_obey(&h->victim, order, answer);
 	return true;
 }
 
-static void settle(struct o2_hostile *h)
+void o2_hostile_settle_here(struct o2_hostile *h, int (*progress)(struct o2_hostile *h))
 {
 	uint32_t idle = 0;
 
 	for (uint32_t step = 0; idle < IDLE_ROUNDS; step++) {
 		int busy = o2_liar_progress(&h->liar);
-		int rc[] = {o2_conn_progress(h->victim.liar.conn), o2_conn_progress(h->victim.honest.conn),
-			    o2_conn_progress(h->friend.end.conn)};
 
-		for (int i = 0; i < 3; i++)
-			busy += rc[i] > 0;
+		busy += progress(h);
 		idle = busy > 0 ? 0 : idle + 1;
 		if (step > STEPS_AT_MOST) {
 			h->endless = true;
@@ -57,7 +55,23 @@ static void settle(struct o2_hostile *h)
 	}
 }
 
-static const struct o2_hostile_world world = {.order = order, .settle = settle};
+static int progress(struct o2_hostile *h)
+{
+	int rc[] = {o2_conn_progress(h->victim.liar.conn), o2_conn_progress(h->victim.honest.conn),
+		    o2_conn_progress(h->friend.end.conn)};
+	int busy = 0;
+
+	for (int i = 0; i < 3; i++)
+		busy += rc[i] > 0;
+	return busy;
+}
+
+static void settle(struct o2_hostile *h)
+{
+	o2_hostile_settle_here(h, progress);
+}
+
+static const struct o2_hostile_world world = {.order = o2_hostile_order_here, .settle = settle};
 
 static int make_conn(struct o2_ni *ni, struct o2_hostile_end *end, const struct o2_conn_config *config)
 {

@@ -36,7 +36,4 @@ struct o2_nodes_backend {
 	bool (*left_behind)(void);
 };
 
-/* The real clock's: nodes_world.c. */
-uint64_t o2_nodes_real_ms(void);
-
 #endif

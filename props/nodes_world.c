@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include <inttypes.h>
 #include <sched.h>
-#include <time.h>
 
+#include "base/monotonic.h"
 #include "lnd/ni_counts.h"
 #include "props/nodes_backend.h"
 
@@ -146,14 +146,6 @@ static bool at_rest(const struct o2_nodes *nodes, struct o2_account *account)
 	return o2_nodes_all_ended(nodes) && o2_nodes_flow_rests(nodes, account);
 }
 
-uint64_t o2_nodes_real_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
-
 /* Whatever is there, of all nodes; how much. */
 static int pump_all(struct o2_nodes *nodes)
 {
@@ -176,13 +168,13 @@ static int pump_all(struct o2_nodes *nodes)
 static void exhaust(struct o2_nodes *nodes)
 {
 	const uint32_t moment_ms = nodes->backend->moment_ms;
-	uint64_t since_ms = moment_ms > 0 ? o2_nodes_real_ms() : 0;
+	uint64_t since_ms = moment_ms > 0 ? o2_monotonic_ms() : 0;
 	uint32_t quiet = 0, busy = 0;
 	struct o2_account account;
 
 	while (!nodes->report->failed &&
 	       (quiet < 3 ||
-		(moment_ms > 0 && o2_nodes_real_ms() - since_ms < moment_ms && !at_rest(nodes, &account)))) {
+		(moment_ms > 0 && o2_monotonic_ms() - since_ms < moment_ms && !at_rest(nodes, &account)))) {
 		if (pump_all(nodes) == 0) {
 			quiet++;
 			if (moment_ms > 0)
@@ -190,7 +182,7 @@ static void exhaust(struct o2_nodes *nodes)
 			continue;
 		}
 		quiet = 0;
-		since_ms = moment_ms > 0 ? o2_nodes_real_ms() : 0;
+		since_ms = moment_ms > 0 ? o2_monotonic_ms() : 0;
 		if (++busy == REST_EVENTS)
 			o2_report_fail(nodes->report, "nodes/restless", "%u rounds, and still no rest",
 				       REST_EVENTS);

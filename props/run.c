@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/monotonic.h"
 #include "props/case_file.h"
 #include "props/property.h"
 #include "props/shrink.h"
@@ -31,14 +31,6 @@ struct runner {
 	int current_fd;
 	double start;
 };
-
-static double seconds_now(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
 
 static enum o2_status try_case(const struct o2_property *property, struct o2_choice *choice,
 			       struct o2_report *report)
@@ -253,7 +245,7 @@ static bool enough(const struct runner *r, uint64_t done)
 
 	if (r->failures >= MAX_FAILURES || json_array_size(r->findings) >= r->options->findings)
 		return true;
-	if (o->seconds > 0 && seconds_now() - r->start >= o->seconds)
+	if (o->seconds > 0 && o2_monotonic_seconds() - r->start >= o->seconds)
 		return true;
 	if (o->cases > 0 && done >= o->cases)
 		return true;
@@ -280,10 +272,10 @@ static void run_cases(struct runner *r)
 			else
 				reset(r->property);
 		}
-		if (r->options->progress_s > 0 && seconds_now() - last >= r->options->progress_s) {
+		if (r->options->progress_s > 0 && o2_monotonic_seconds() - last >= r->options->progress_s) {
 			char text[200];
 
-			last = seconds_now();
+			last = o2_monotonic_seconds();
 			r->property->ops->line(r->property->context, last - r->start, text, sizeof(text));
 			fprintf(stderr, "%s: %s\n", r->options->device, text);
 		}
@@ -341,14 +333,14 @@ int o2_run(const struct o2_property *property, const struct o2_run_options *opti
 			open(options->current_case_path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
 	for (int i = 0; i < 2; i++)
 		before[i] = options->hw_device[i] != NULL ? o2_hw_counters(options->hw_device[i]) : NULL;
-	r->start = seconds_now();
+	r->start = o2_monotonic_seconds();
 	run_cases(r);
 	if (ops->sweep != NULL && !ops->sweep(property->context, &sweep))
 		json_array_append_new(r->findings, json_pack("{s:s, s:o}", "signature", "sweep", "lines",
 							     report_lines(&sweep)));
 	begin_result(property, options, *result);
 	ops->result(property->context, options, *result);
-	json_object_set_new(*result, "seconds", json_real(seconds_now() - r->start));
+	json_object_set_new(*result, "seconds", json_real(o2_monotonic_seconds() - r->start));
 	for (int i = 0; i < 2 && before[i] != NULL; i++) {
 		json_t *after = o2_hw_counters(options->hw_device[i]);
 		uint64_t sent = packets_between(before[i], after);

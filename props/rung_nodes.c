@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/monotonic.h"
 #include "props/end_process.h"
 #include "props/rung_side.h"
 
@@ -181,14 +182,14 @@ static bool nothing_between(const struct o2_end_answer *a, const struct o2_end_a
 /* The transfer has ended, but a NOOP of either end may be on its way, and holds a message slot. */
 static int settle(struct nodes_rung *rung, struct o2_error *error)
 {
-	const double deadline = o2_rung_seconds() + O2_RUNG_GIVE_UP_S;
+	const double deadline = o2_monotonic_seconds() + O2_RUNG_GIVE_UP_S;
 	int rc;
 
 	do
 		rc = wait_both(rung, O2_SOURCE, O2_END_STILL, error);
 	while (rc == 0 && connected(rung) &&
 	       !nothing_between(&rung->answer[O2_SOURCE], &rung->answer[O2_SINK]) &&
-	       o2_rung_seconds() < deadline);
+	       o2_monotonic_seconds() < deadline);
 	return rc;
 }
 

@@ -1,16 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "props/rung_side.h"
 
-#include <time.h>
-
-double o2_rung_seconds(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
-
 const struct o2_scenario_side *o2_rung_side(const struct o2_scenario *scenario, enum o2_side side)
 {
 	return side == O2_SOURCE ? &scenario->source : &scenario->sink;

@@ -20,9 +20,6 @@
 /* Device address of an arena's first page, for the kinds of address that have one. */
 #define O2_RUNG_BUS_BASE UINT64_C(0x240000000)
 
-/* Seconds on a clock that never goes back. */
-double o2_rung_seconds(void);
-
 const struct o2_scenario_side *o2_rung_side(const struct o2_scenario *scenario, enum o2_side side);
 
 /* The side that starts the operation. */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/monotonic.h"
 #include "lnd/conn.h"
 #include "lnd/ni_counts.h"
 #include "props/rung_side.h"
@@ -174,8 +175,8 @@ static void finish(struct verbs_rung *rung, struct link *link)
 		/* The clock is only looked at when nothing happens. */
 		idle = 0;
 		if (deadline == 0)
-			deadline = o2_rung_seconds() + O2_RUNG_GIVE_UP_S;
-		else if (o2_rung_seconds() > deadline) {
+			deadline = o2_monotonic_seconds() + O2_RUNG_GIVE_UP_S;
+		else if (o2_monotonic_seconds() > deadline) {
 			rung->observed->stuck = true;
 			return;
 		}
@@ -194,9 +195,9 @@ static uint32_t sends_in_flight(const struct link *link)
 /* The transfer has ended, but a NOOP of either end may be on its way, and holds a message slot. */
 static void land_noops(const struct link *link)
 {
-	double deadline = o2_rung_seconds() + O2_RUNG_GIVE_UP_S;
+	double deadline = o2_monotonic_seconds() + O2_RUNG_GIVE_UP_S;
 
-	while (sends_in_flight(link) > 0 && o2_rung_seconds() < deadline)
+	while (sends_in_flight(link) > 0 && o2_monotonic_seconds() < deadline)
 		if (o2_conn_progress(link->conn[O2_SOURCE]) < 0 || o2_conn_progress(link->conn[O2_SINK]) < 0)
 			return;
 }

@@ -12,15 +12,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/monotonic.h"
+
 #define LEAVE_MS 500u /* for a process that has closed its output to end */
-
-uint64_t o2_now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
 
 static void close_all(const int *fd, int count)
 {
@@ -70,7 +64,7 @@ int o2_child_wait(const struct o2_child *child, uint64_t until_ms)
 	struct pollfd poll_fd = {.fd = child->from, .events = POLLIN};
 
 	for (;;) {
-		const uint64_t now = o2_now_ms();
+		const uint64_t now = o2_monotonic_ms();
 		int n = poll(&poll_fd, 1, now < until_ms ? (int)(until_ms - now) : 0);
 
 		if (n >= 0)
@@ -101,11 +95,11 @@ void o2_child_end(struct o2_child *child, int *status)
 
 bool o2_child_reap(struct o2_child *child, int *status)
 {
-	const uint64_t until_ms = o2_now_ms() + LEAVE_MS;
+	const uint64_t until_ms = o2_monotonic_ms() + LEAVE_MS;
 	const struct timespec moment = {.tv_nsec = 1000000};
 	pid_t pid;
 
-	while ((pid = waitpid(child->pid, status, WNOHANG)) == 0 && o2_now_ms() < until_ms)
+	while ((pid = waitpid(child->pid, status, WNOHANG)) == 0 && o2_monotonic_ms() < until_ms)
 		nanosleep(&moment, NULL);
 	if (pid == child->pid) {
 		forget(child);

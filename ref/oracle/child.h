@@ -40,7 +40,4 @@ void o2_child_how(int status, char *text, size_t text_bytes);
 /* The last line of its standard error, after ": "; "" when there is none. */
 void o2_child_last_words(const struct o2_child *child, char *text, size_t text_bytes);
 
-/* Milliseconds of a clock that only runs forward. */
-uint64_t o2_now_ms(void);
-
 #endif

@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/monotonic.h"
 #include "oracle/child.h"
 #include "oracle/host.h"
 #include "oracle/object.h"
@@ -60,7 +61,8 @@ static int start(struct object *object, char *text, size_t text_bytes)
 		snprintf(text, text_bytes, "cannot fork: %s", strerror(-rc));
 		return rc;
 	}
-	rc = o2_child_wait(&object->child, o2_now_ms() + 10 * (uint64_t)object->host.options.timeout_ms);
+	rc = o2_child_wait(&object->child,
+			   o2_monotonic_ms() + 10 * (uint64_t)object->host.options.timeout_ms);
 	if (rc == 1 && read(object->child.from, &byte, 1) == 1 && object->control->state == O2_OBJECT_READY) {
 		object->printed_bytes = printed_now(object);
 		object->heap = 0;
@@ -121,7 +123,7 @@ static uint32_t run_round(struct object *object, uint32_t first, uint32_t end, u
 		/* As long as it goes on to another slot in time it does not hang. */
 		do {
 			at = atomic_load_explicit(&control->at, memory_order_relaxed);
-			rc = o2_child_wait(&object->child, o2_now_ms() + timeout_ms);
+			rc = o2_child_wait(&object->child, o2_monotonic_ms() + timeout_ms);
 		} while (rc == 0 && at != atomic_load_explicit(&control->at, memory_order_relaxed));
 		if (rc == 0) {
 			fault->check = O2_CHECK_RUN_HANG;

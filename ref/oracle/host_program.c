@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/monotonic.h"
 #include "oracle/child.h"
 #include "oracle/frame.h"
 #include "oracle/host.h"
@@ -209,7 +210,7 @@ static bool exchange(struct program *program, struct batch *batch, uint64_t unti
 		{.fd = program->child.from, .events = POLLIN},
 		{.fd = batch->sent < program->out.used ? program->child.to : -1, .events = POLLOUT},
 	};
-	const uint64_t now = o2_now_ms();
+	const uint64_t now = o2_monotonic_ms();
 	ssize_t n = poll(fds, 2, now < until_ms ? (int)(until_ms - now) : 0);
 	if (n == 0) {
 		return hung(program, batch);
@@ -339,7 +340,7 @@ static int ask(struct o2_host *host, struct o2_case *const *asked, uint32_t coun
 		if (program->batches == 0)
 			limit_ms *= START_FACTOR;
 		before = batch.next;
-		until_ms = o2_now_ms() + limit_ms;
+		until_ms = o2_monotonic_ms() + limit_ms;
 		while (batch.next == before && exchange(program, &batch, until_ms))
 			;
 	}

@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/monotonic.h"
 #include "oracle/child.h"
 #include "oracle/frame.h"
 #include "oracle/selftest_requests.h"
@@ -107,7 +108,7 @@ static void put_request(struct talk *t, enum o2_stage stage)
 /* Read until there is a whole frame, something that is none, the end, or the time is up. */
 static enum o2_frame_state get(struct talk *t, uint32_t timeout_ms, uint32_t *length)
 {
-	const uint64_t until_ms = o2_now_ms() + timeout_ms;
+	const uint64_t until_ms = o2_monotonic_ms() + timeout_ms;
 	enum o2_frame_state state;
 	ssize_t n;
 

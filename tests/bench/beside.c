@@ -3,7 +3,8 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
+
+#include "base/monotonic.h"
 
 #define ROUNDS	   5
 #define DEFAULT_MS 100
@@ -11,22 +12,14 @@
 #define NS_PER_MS  1000000u
 #define NS_PER_S   1000000000u
 
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
-}
-
 /* Nanoseconds of one call. */
 static double time_batch(void (*run)(void), unsigned int batch)
 {
-	const uint64_t start = now_ns();
+	const uint64_t start = o2_monotonic_ns();
 
 	for (unsigned int i = 0; i < batch; i++)
 		run();
-	return (double)(now_ns() - start) / batch;
+	return (double)(o2_monotonic_ns() - start) / batch;
 }
 
 static double faster(double ns, double fastest_ns)
@@ -37,13 +30,13 @@ static double faster(double ns, double fastest_ns)
 static struct o2_beside one_round(void (*ours)(void), void (*yardstick)(void), unsigned int batch,
 				  uint64_t min_ns)
 {
-	const uint64_t end_ns = now_ns() + min_ns;
+	const uint64_t end_ns = o2_monotonic_ns() + min_ns;
 	struct o2_beside figures = {0, 0, 0};
 
 	do {
 		figures.ours_ns = faster(time_batch(ours, batch), figures.ours_ns);
 		figures.yardstick_ns = faster(time_batch(yardstick, batch), figures.yardstick_ns);
-	} while (now_ns() < end_ns);
+	} while (o2_monotonic_ns() < end_ns);
 	figures.ratio = figures.ours_ns / figures.yardstick_ns;
 	return figures;
 }

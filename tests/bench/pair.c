@@ -2,8 +2,8 @@
 #include "tests/bench/pair.h"
 
 #include <stdlib.h>
-#include <time.h>
 
+#include "base/monotonic.h"
 #include "lnd/ni_counts.h"
 
 #define BUS_BASE UINT64_C(0x240000000)
@@ -50,7 +50,7 @@ void o2_bench_pair_close(struct o2_bench_pair *pair)
 /* The last operation has ended at its initiator: what it held at either end is on its way back. */
 static int settle(struct o2_bench_pair *pair, struct o2_error *error)
 {
-	const double end = o2_bench_seconds() + SETTLE_S;
+	const double end = o2_monotonic_seconds() + SETTLE_S;
 	int rc, busy;
 
 	do {
@@ -58,7 +58,7 @@ static int settle(struct o2_bench_pair *pair, struct o2_error *error)
 		busy = o2_ni_check_idle(&pair->ni[0], error);
 		if (busy == 0)
 			busy = o2_ni_check_idle(&pair->ni[1], error);
-	} while (rc >= 0 && busy != 0 && o2_bench_seconds() < end);
+	} while (rc >= 0 && busy != 0 && o2_monotonic_seconds() < end);
 	return rc < 0 ? rc : busy;
 }
 
@@ -98,12 +98,4 @@ void o2_bench_describe(const struct o2_bench_pair *pair, int end, enum o2_reg_mo
 		.mode = mode,
 		.buffer = {.kind = O2_IOV, .count = 1, .nob = nob, .iov = iov},
 	};
-}
-
-double o2_bench_seconds(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }

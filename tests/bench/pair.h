@@ -32,7 +32,4 @@ int o2_bench_pair_progress(struct o2_bench_pair *pair);
 void o2_bench_describe(const struct o2_bench_pair *pair, int end, enum o2_reg_mode mode, uint64_t offset,
 		       uint32_t nob, struct o2_iov *iov, struct o2_transfer_memory *memory);
 
-/* Of a clock that never goes back. */
-double o2_bench_seconds(void);
-
 #endif

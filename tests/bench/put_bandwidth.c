@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/monotonic.h"
 #include "tests/bench/pair.h"
 
 /*
@@ -76,7 +77,7 @@ static int measure(struct bench *bench, const char *name, enum o2_reg_mode mode,
 		   struct o2_error *error)
 {
 	struct o2_lnet_hdr hdr = o2_conn_lnet_hdr(bench->pair.conn[0], O2_LNET_PUT, 0, PUT_BYTES);
-	double start = o2_bench_seconds();
+	double start = o2_monotonic_seconds();
 	uint32_t started = 0;
 	int rc = 0;
 
@@ -90,7 +91,7 @@ static int measure(struct bench *bench, const char *name, enum o2_reg_mode mode,
 	}
 	if (rc < 0 || bench->failed != 0)
 		return rc < 0 ? rc : bench->failed;
-	printf("%s %.2f\n", name, (double)puts / (o2_bench_seconds() - start));
+	printf("%s %.2f\n", name, (double)puts / (o2_monotonic_seconds() - start));
 	fflush(stdout);
 	return 0;
 }

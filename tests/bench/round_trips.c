@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/monotonic.h"
 #include "tests/bench/bare.h"
 #include "tests/bench/pair.h"
 
@@ -93,7 +94,7 @@ static int run_trips(struct bench *bench, uint32_t trips, struct o2_error *error
 /* Round trips a second of the bare loop, or -errno. */
 static double run_bare(struct o2_bare *bare, const struct o2_bare_shape *shape, uint32_t trips)
 {
-	double start = o2_bench_seconds();
+	double start = o2_monotonic_seconds();
 	int rc = 0;
 
 	for (uint32_t i = 0; i < trips && rc == 0; i++) {
@@ -101,19 +102,19 @@ static double run_bare(struct o2_bare *bare, const struct o2_bare_shape *shape, 
 		if (rc == 0)
 			rc = o2_bare_get(bare, shape);
 	}
-	return rc != 0 ? rc : trips / (o2_bench_seconds() - start);
+	return rc != 0 ? rc : trips / (o2_monotonic_seconds() - start);
 }
 
 static int measure(struct bench *bench, struct o2_bare *bare, enum o2_reg_mode mode, uint32_t trips,
 		   struct o2_error *error)
 {
-	double start = o2_bench_seconds(), ours, plain, registering;
+	double start = o2_monotonic_seconds(), ours, plain, registering;
 	int rc;
 
 	bench->mode = mode;
 	bench->shape = (struct o2_bare_shape){.transfer_bytes = TRIP_BYTES};
 	rc = run_trips(bench, trips, error);
-	ours = trips / (o2_bench_seconds() - start);
+	ours = trips / (o2_monotonic_seconds() - start);
 	if (rc != 0)
 		return rc;
 	plain = run_bare(bare, &bench->shape, trips);

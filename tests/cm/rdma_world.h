@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <sched.h>
 
+#include "base/monotonic.h"
 #include "tests/test_lnd_pair.h"
 
 #include "lnd/cm_rdma.h"
@@ -95,14 +96,6 @@ static inline uint64_t seat_nid(const struct world *world, uint32_t i)
 	return world->seat[i].side.ni.config.nid;
 }
 
-static inline uint64_t now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
-
 static inline void seat_start(struct seat *seat)
 {
 	static const struct o2_node_ops ops = {
@@ -117,7 +110,7 @@ static inline void seat_start(struct seat *seat)
 		show_error("o2_node_create", &error);
 		fail();
 	}
-	o2_node_clock(seat->node, now_ms());
+	o2_node_clock(seat->node, o2_monotonic_ms());
 }
 
 static inline struct o2_node_config usual_config(void)
@@ -164,7 +157,7 @@ static inline bool world_step(struct world *world)
 		if (seat->node == NULL)
 			continue;
 		handled += o2_node_progress(seat->node);
-		o2_node_clock(seat->node, now_ms());
+		o2_node_clock(seat->node, o2_monotonic_ms());
 	}
 	return handled > 0;
 }
@@ -172,12 +165,12 @@ static inline bool world_step(struct world *world)
 /* Go on until the condition holds. */
 #define world_until(world, condition)                                                             \
 	do {                                                                                      \
-		uint64_t end_ms = now_ms() + WAIT_S * 1000;                                       \
+		uint64_t end_ms = o2_monotonic_ms() + WAIT_S * 1000;                              \
                                                                                                   \
 		while (!(condition)) {                                                            \
 			if (!world_step(world))                                                   \
 				sched_yield();                                                    \
-			if (now_ms() > end_ms)                                                    \
+			if (o2_monotonic_ms() > end_ms)                                           \
 				fail_msg("%s:%d: still not: %s", __FILE__, __LINE__, #condition); \
 		}                                                                                 \
 	} while (0)

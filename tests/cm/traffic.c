@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Random traffic between two nodes: what each process does (tests/cm/traffic.h). */
 #include "tests/cm/traffic.h"
+#include "base/monotonic.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -20,14 +21,6 @@
 #define TIMEOUT_MS 6000u
 /* 0.27 s: a guest on a busy host must not take its own slowness for a lost packet. */
 #define ACK_TIMEOUT 16u
-
-uint64_t traffic_now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
 
 static int fail_with(const char *what, const struct o2_error *error)
 {
@@ -69,7 +62,7 @@ int traffic_open(struct traffic *traffic, const struct traffic_options *options)
 	if (o2_node_create(&traffic->ni, traffic->cm, &config, &traffic_ops, traffic, &traffic->node,
 			   &error) != 0)
 		return fail_with("node", &error);
-	o2_node_clock(traffic->node, traffic_now_ms());
+	o2_node_clock(traffic->node, o2_monotonic_ms());
 	return 0;
 }
 
@@ -114,7 +107,7 @@ static void step(struct traffic *traffic, uint32_t *idle)
 	int handled = o2_cm_rdma_progress(traffic->cm);
 
 	handled = (handled > 0 ? handled : 0) + o2_node_progress(traffic->node);
-	o2_node_clock(traffic->node, traffic_now_ms());
+	o2_node_clock(traffic->node, o2_monotonic_ms());
 	if (handled > 0)
 		traffic_check_accounts(traffic);
 	if (handled > 0)
@@ -183,11 +176,11 @@ static void kill_queue_pair(struct traffic *traffic)
 void traffic_drive(struct traffic *traffic, const volatile sig_atomic_t *stopped)
 {
 	const struct traffic_options *options = &traffic->options;
-	uint64_t end_ms = options->seconds > 0 ? traffic_now_ms() + options->seconds * 1000ull : UINT64_MAX;
+	uint64_t end_ms = options->seconds > 0 ? o2_monotonic_ms() + options->seconds * 1000ull : UINT64_MAX;
 	uint32_t number = 0, idle = 0;
 
 	for (;;) {
-		bool more = number < options->count && traffic_now_ms() < end_ms && !*stopped;
+		bool more = number < options->count && o2_monotonic_ms() < end_ms && !*stopped;
 
 		if (!more && traffic->open == 0)
 			break;

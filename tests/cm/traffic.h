@@ -64,8 +64,6 @@ struct traffic {
 	uint64_t failed_by[TRAFFIC_ERRNOS];
 };
 
-uint64_t traffic_now_ms(void);
-
 /* traffic_judge.c: what the node is asked and told, and whether that is right. */
 extern const struct o2_node_ops traffic_ops;
 int traffic_free_slot(const struct traffic *traffic); /* -1: none */

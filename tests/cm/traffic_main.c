@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/errno_name.h"
+#include "base/monotonic.h"
 #include "tests/cm/traffic.h"
 
 static volatile sig_atomic_t stopped;
@@ -150,7 +151,7 @@ static void report(const struct traffic *traffic, uint64_t start_ms)
 	printf("\"served\": %" PRIu64 ", \"served_failed\": %" PRIu64 ", \"wrong\": %" PRIu64
 	       ", \"bytes\": %" PRIu64 ", \"up\": %" PRIu64 ", \"down\": %" PRIu64 ", \"seconds\": %.3f}\n",
 	       traffic->served, traffic->served_failed, traffic->wrong, traffic->bytes, traffic->up,
-	       traffic->down, (double)(traffic_now_ms() - start_ms) / 1000);
+	       traffic->down, (double)(o2_monotonic_ms() - start_ms) / 1000);
 	fflush(stdout);
 }
 
@@ -158,7 +159,7 @@ int main(int argc, char **argv)
 {
 	static struct traffic traffic;
 	struct sigaction action = {.sa_handler = on_signal};
-	uint64_t start_ms = traffic_now_ms();
+	uint64_t start_ms = o2_monotonic_ms();
 	struct traffic_options options;
 
 	if (!parse(argc, argv, &options)) {

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/monotonic.h"
 #include "cli/cli.h"
 #include "cli/net/commands.h"
 #include "cli/net/pattern.h"
@@ -115,7 +116,7 @@ static void start(struct mover *mover, struct lane *lane)
 
 	lane->state = LANE_MOVING;
 	lane->number = mover->next++;
-	lane->started_ns = o2_net_now_ns();
+	lane->started_ns = o2_monotonic_ns();
 	rc = mover->options->command == O2_NET_PUT ? start_put(mover, lane, &error)
 						   : start_get(mover, lane, &lane->memory, O2_STREAM_MEMORY,
 							       mover->options->offset, &error);
@@ -143,7 +144,7 @@ static void moved(struct mover *mover, struct lane *lane)
 {
 	struct o2_error error;
 
-	o2_net_report_done(&mover->report, mover->options->size_bytes, o2_net_now_ns() - lane->started_ns);
+	o2_net_report_done(&mover->report, mover->options->size_bytes, o2_monotonic_ns() - lane->started_ns);
 	lane->state = LANE_IDLE;
 	if (!mover->options->verify)
 		return;
@@ -221,7 +222,7 @@ static void move_all(struct mover *mover)
 		}
 		if (!o2_net_session_step(&mover->session, UINT64_MAX))
 			return;
-		o2_net_report_progress(&mover->report, options, o2_net_now_ns());
+		o2_net_report_progress(&mover->report, options, o2_monotonic_ns());
 	} while (o2_net_stop == 0 && (busy > 0 || (mover->next < options->count && !mover->giving_up)));
 }
 
@@ -232,9 +233,9 @@ static int run(struct mover *mover)
 				mover->options->in_flight);
 		return O2_CLI_USAGE;
 	}
-	mover->report.started_ns = o2_net_now_ns();
+	mover->report.started_ns = o2_monotonic_ns();
 	move_all(mover);
-	mover->report.ended_ns = o2_net_now_ns();
+	mover->report.ended_ns = o2_monotonic_ns();
 	o2_net_report_print(&mover->report, mover->options);
 	return mover->report.failed + mover->report.wrong > 0 || mover->report.done < mover->options->count
 		       ? O2_CLI_REFUSED

@@ -4,6 +4,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/monotonic.h"
 #include "cli/cli.h"
 #include "cli/net/device.h"
 #include "cli/net/network.h"
@@ -82,7 +83,7 @@ static bool open_peer(struct loop *loop)
 		o2_net_complain_error("peer in the process", &error);
 		return false;
 	}
-	o2_endpoint_clock(&loop->endpoint, o2_net_now_ns() / NS_PER_MS);
+	o2_endpoint_clock(&loop->endpoint, o2_monotonic_ns() / NS_PER_MS);
 	if (o2_net_offer(&loop->options, &loop->ni.arena, loop->endpoint.lnet, loop->memory))
 		return true;
 	o2_cli_complain("not enough memory for the peer's buffer");

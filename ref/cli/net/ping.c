@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/monotonic.h"
 #include "cli/cli.h"
 #include "cli/net/commands.h"
 #include "cli/net/report.h"
@@ -56,7 +57,7 @@ static void print_info(const struct pinger *pinger, const struct o2_ping_info *i
 static bool conclude(struct pinger *pinger)
 {
 	const struct o2_arena *arena = &pinger->session.network.ni.arena;
-	const uint64_t took_ns = o2_net_now_ns() - pinger->started_ns;
+	const uint64_t took_ns = o2_monotonic_ns() - pinger->started_ns;
 	struct o2_ping_info info;
 	struct o2_error error;
 	int present;
@@ -89,7 +90,7 @@ static bool ping(struct pinger *pinger)
 
 	pinger->number++;
 	pinger->waiting = true;
-	pinger->started_ns = o2_net_now_ns();
+	pinger->started_ns = o2_monotonic_ns();
 	if (o2_lnet_get(pinger->session.endpoint.lnet, &target, &pinger->sink.memory, NULL, &error) != 0) {
 		pinger->report.failed++;
 		o2_net_complain_error("ping", &error);
@@ -105,9 +106,9 @@ static void ping_all(struct pinger *pinger)
 {
 	const uint64_t interval_ns = (uint64_t)pinger->options->interval_ms * NS_PER_MS;
 
-	pinger->report.started_ns = o2_net_now_ns();
+	pinger->report.started_ns = o2_monotonic_ns();
 	while (ping(pinger) && pinger->number < pinger->options->count)
-		while (o2_net_stop == 0 && o2_net_now_ns() - pinger->started_ns < interval_ns)
+		while (o2_net_stop == 0 && o2_monotonic_ns() - pinger->started_ns < interval_ns)
 			if (!o2_net_session_step(&pinger->session, pinger->started_ns + interval_ns))
 				return;
 }
@@ -123,7 +124,7 @@ int o2_net_ping(struct o2_net_options *options)
 	if (o2_net_memory_lay(&pinger.session.network.ni.arena, O2_NET_LNET_PAGES, O2_PING_SINK_BYTES, 1,
 			      options->mode, &pinger.sink) == 0)
 		ping_all(&pinger);
-	pinger.report.ended_ns = o2_net_now_ns();
+	pinger.report.ended_ns = o2_monotonic_ns();
 	if (options->json || options->count > 1)
 		o2_net_report_print(&pinger.report, options);
 	o2_net_session_close(&pinger.session);

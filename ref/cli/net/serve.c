@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/monotonic.h"
 #include "cli/cli.h"
 #include "cli/net/commands.h"
 #include "cli/net/report.h"
@@ -123,15 +124,15 @@ static int serve(struct server *server)
 		return O2_CLI_USAGE;
 	}
 	announce(server->options);
-	server->report.started_ns = o2_net_now_ns();
+	server->report.started_ns = o2_monotonic_ns();
 	while (o2_net_stop == 0 && !finished(server)) {
 		if (!o2_net_session_step(&server->session, UINT64_MAX)) {
 			status = O2_CLI_REFUSED;
 			break;
 		}
-		o2_net_report_progress(&server->report, server->options, o2_net_now_ns());
+		o2_net_report_progress(&server->report, server->options, o2_monotonic_ns());
 	}
-	server->report.ended_ns = o2_net_now_ns();
+	server->report.ended_ns = o2_monotonic_ns();
 	o2_net_report_print(&server->report, server->options);
 	return server->report.failed + server->report.wrong > 0 ? O2_CLI_REFUSED : status;
 }

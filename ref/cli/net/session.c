@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/monotonic.h"
 #include "cli/cli.h"
 #include "wire/nid.h"
 
@@ -14,14 +15,6 @@
 #define NS_PER_MS      1000000u
 #define NS_PER_S       1000000000u
 #define CLOCK_EVERY_NS (250u * NS_PER_MS)
-
-uint64_t o2_net_now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
-}
 
 struct timespec o2_net_timespec(uint64_t duration_ns)
 {
@@ -93,7 +86,7 @@ void o2_net_complain_error(const char *what, const struct o2_error *error)
 
 static uint64_t tick(struct o2_net_session *session)
 {
-	const uint64_t now_ns = o2_net_now_ns();
+	const uint64_t now_ns = o2_monotonic_ns();
 
 	if (now_ns >= session->next_clock_ns) {
 		o2_endpoint_clock(&session->endpoint, now_ns / NS_PER_MS);
@@ -148,7 +141,7 @@ static bool lost(int code)
 static int sleep_until(struct o2_net_session *session, uint64_t until_ns)
 {
 	const uint64_t wake_ns = until_ns < session->next_clock_ns ? until_ns : session->next_clock_ns;
-	const uint64_t now_ns = o2_net_now_ns();
+	const uint64_t now_ns = o2_monotonic_ns();
 
 	return wake_ns > now_ns
 		       ? o2_net_network_sleep(&session->network, &session->endpoint, wake_ns - now_ns)

@@ -22,9 +22,6 @@ struct o2_net_session {
 	uint64_t next_clock_ns;
 };
 
-/* Time since some start, that never goes back. */
-uint64_t o2_net_now_ns(void);
-
 struct timespec o2_net_timespec(uint64_t duration_ns);
 
 struct o2_ni_config o2_net_ni_config(uint64_t nid, const char *device, uint8_t gid_index,
