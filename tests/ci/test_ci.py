@@ -3,8 +3,10 @@
 """Tests of ci/campaign and ci/test themselves.  The last line is "N passed, N failed"."""
 
 import html.parser
+import importlib.machinery
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -401,6 +403,35 @@ class Parts(TemporaryFolder):
         names = mutants.mutants_of(ROOT / "ref" / "base" / "mutant_list.h")
         demanded = {"fmr-collapse-gapped", "forget-last-fragment", "swap-fragments", "open-work-request"}
         self.assertLessEqual(demanded, set(names))
+
+
+def programs_of(line):
+    """The programs of build/gcc that a command line of the README runs, those that they become included."""
+    found = re.search(r"build/gcc/(\S+)(?: (\w+))?", line)
+    if found is None:
+        return set()
+    program, command = found.groups()
+    in_process = "--device" not in line or "--device loop" in line
+    if program == "o2ref" and command in ("serve", "ping", "put", "get"):
+        return {"o2ref", "o2ref-net-loop" if "--device loop" in line else "o2ref-net"}
+    if program == "o2ref" and command in ("check", "explain"):
+        return {"o2ref", "o2props"}
+    return {program} if in_process else {program, f"{program}-verbs"}
+
+
+class ByHand(unittest.TestCase):
+    """The commands of the README's section "By hand" work after a campaign: it has built what they run."""
+
+    def test_programs_are_built(self):
+        text = (ROOT / "README.md").read_text(encoding="utf-8")
+        lines = text.split("## By hand")[1].split("## ")[0].splitlines()
+        wanted = set().union(*(programs_of(line) for line in lines))
+        self.assertLessEqual({"o2ref", "o2ref-net-loop", "o2props", "o2props-verbs"}, wanted)
+        targets = importlib.machinery.SourceFileLoader("campaign", str(ROOT / "ci" / "campaign")).load_module().BUILDS["gcc"]
+        done = subprocess.run(["ninja", "-C", place.BUILD / "gcc", "-t", "inputs", *targets], capture_output=True, text=True,
+                              check=True)
+        built = set(targets) | set(done.stdout.split())
+        self.assertEqual(wanted - built, set())
 
 
 @unittest.skipUnless(place.program("o2props-mutants").exists(), "o2props-mutants is not built")
