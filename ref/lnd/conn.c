@@ -38,6 +38,7 @@ static int make_arrays(struct o2_conn *conn, struct o2_error *error)
 	conn->parked = calloc(conn->nrecv, sizeof(*conn->parked));
 	conn->chain.wr = calloc(conn->chain.wr_capacity, sizeof(*conn->chain.wr));
 	conn->chain.sge = calloc(conn->chain.sge_capacity, sizeof(*conn->chain.sge));
+	conn->chain.ops = conn->ni->config.work_ops;
 	if (conn->tx == NULL || conn->parked == NULL || conn->chain.wr == NULL || conn->chain.sge == NULL)
 		return o2_refuse(error, -ENOMEM, "conn/memory", "transmits", O2_NO_INDEX, conn->ntx, 0);
 	o2_tx_init(conn, count);
@@ -127,13 +128,22 @@ const struct o2_transfer_fault *o2_conn_get_fault(const struct o2_conn *conn)
 	return &conn->fault;
 }
 
+static void destroy_cq(struct o2_conn *conn)
+{
+	const struct o2_work_ops *ops = conn->ni->config.work_ops;
+
+	if (ops != NULL && ops->forget_cq != NULL)
+		ops->forget_cq(ops->context, conn->cq);
+	ibv_destroy_cq(conn->cq);
+}
+
 void o2_conn_destroy(struct o2_conn *conn)
 {
 	if (conn == NULL)
 		return;
 	o2_conn_close(conn, 0);
 	if (conn->cq != NULL)
-		ibv_destroy_cq(conn->cq);
+		destroy_cq(conn);
 	if (conn->slot_mr != NULL)
 		ibv_dereg_mr(conn->slot_mr);
 	if (conn->slots != NULL)

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "mem/arena.h"
 #include "mem/ledger.h"
+#include "rdma/work_ops.h"
 #include "reg/bind.h"
 #include "reg/choose.h"
 #include "reg/pool_tx.h"
@@ -44,10 +45,12 @@ struct o2_ni_config {
 	const struct o2_reg_caps *caps;
 	struct o2_reg_policy policy;	  /* for transfers that name no mode */
 	const struct o2_reg_ops *reg_ops; /* NULL: libibverbs; what else a test puts in front of it */
+
+	const struct o2_work_ops *work_ops; /* NULL: libibverbs; what is put in front of it */
 };
 
 struct o2_ni {
-	struct o2_ni_config config; /* without the pointers but arena; tunables and sizes as they came out */
+	struct o2_ni_config config; /* without device and caps; tunables and sizes as they came out */
 	struct ibv_context *context;
 	struct ibv_pd *pd;
 	struct ibv_comp_channel *channel; /* of all its completion queues; NULL without config.events */
@@ -65,7 +68,7 @@ struct o2_ni {
 /*
  * Open the device by name, check that the port is active and the GID is there, make arena and domain, and the
  * pools: those for registrations first, then those of transmits.  config is copied, what it points to is only
- * used during the call, but for reg_ops.
+ * used during the call, but for reg_ops and work_ops.
  *
  * Returns 0 or -errno: -ENODEV (no such device), -ENETDOWN (port not active), -EADDRNOTAVAIL (GID empty),
  * -EINVAL (tunables) ...; *error names field and value.  Nothing is left behind then.

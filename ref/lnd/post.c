@@ -9,10 +9,15 @@
 /* Posting: a transmit's message with all that goes ahead of it, in one chain (docs/transport.md, "Posting").
  */
 
+static bool ends_writes(const struct o2_tx *tx)
+{
+	return tx->type == O2_MSG_PUT_DONE || tx->type == O2_MSG_GET_DONE;
+}
+
 /* DONE of a transfer that moves bytes: the writes that it completes. */
 static bool has_writes(const struct o2_tx *tx)
 {
-	return (tx->type == O2_MSG_PUT_DONE || tx->type == O2_MSG_GET_DONE) && tx->status > 0;
+	return ends_writes(tx) && tx->status > 0;
 }
 
 /*
@@ -118,6 +123,8 @@ void o2_tx_post(struct o2_conn *conn, struct o2_tx *tx)
 	o2_chain_reset(&conn->chain);
 	if (plan != NULL)
 		o2_chain_add_plan(&conn->chain, plan, silent);
+	if (ends_writes(tx))
+		conn->chain.sink = &tx->sink_desc;
 	bind_at = conn->chain.nwr;
 	bind = o2_binding_needs_bind(&tx->binding);
 	add_bind(conn, tx);

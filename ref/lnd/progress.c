@@ -9,6 +9,15 @@
 /* Completions taken from the queue at a time. */
 #define POLL_BATCH 16
 
+static int poll_cq(struct o2_conn *conn, int count, struct ibv_wc *wc)
+{
+	const struct o2_work_ops *ops = conn->ni->config.work_ops;
+
+	if (ops == NULL || ops->poll_cq == NULL)
+		return ibv_poll_cq(conn->cq, count, wc);
+	return ops->poll_cq(ops->context, conn->cq, count, wc, conn->now_ms);
+}
+
 /* A send has completed, and with it the unsignalled requests ahead of it. */
 static void complete_message(struct o2_conn *conn, struct o2_tx *tx)
 {
@@ -60,7 +69,7 @@ static void fail_completion(struct o2_conn *conn, const struct ibv_wc *first)
 	struct ibv_wc cause = *first;
 	struct ibv_wc wc;
 
-	while (cause.status == IBV_WC_WR_FLUSH_ERR && ibv_poll_cq(conn->cq, 1, &wc) > 0)
+	while (cause.status == IBV_WC_WR_FLUSH_ERR && poll_cq(conn, 1, &wc) > 0)
 		if (wc.status != IBV_WC_SUCCESS && wc.status != IBV_WC_WR_FLUSH_ERR)
 			cause = wc;
 	fault.wc_status = cause.status;
@@ -110,7 +119,7 @@ int o2_conn_progress(struct o2_conn *conn)
 
 	if (conn->state == O2_CONN_DISCONNECTED)
 		return closed_code(conn);
-	while ((count = ibv_poll_cq(conn->cq, POLL_BATCH, batch)) > 0) {
+	while ((count = poll_cq(conn, POLL_BATCH, batch)) > 0) {
 		for (int i = 0; i < count && conn->state != O2_CONN_DISCONNECTED; i++)
 			o2_conn_complete(conn, telling(&batch[i], count - i));
 		handled += count;

@@ -9,6 +9,7 @@ void o2_chain_reset(struct o2_post_chain *chain)
 {
 	chain->nwr = 0;
 	chain->nsge = 0;
+	chain->sink = NULL;
 }
 
 struct ibv_send_wr *o2_chain_add(struct o2_post_chain *chain)
@@ -70,6 +71,15 @@ void o2_chain_gather(struct o2_post_chain *chain, const struct o2_post_message *
 	chain->wr[chain->nwr - 1].num_sge++;
 }
 
+static int post(struct o2_post_chain *chain, struct ibv_qp *qp, struct ibv_send_wr **bad)
+{
+	const struct o2_work_ops *ops = chain->ops;
+
+	if (ops == NULL || ops->post_send == NULL)
+		return ibv_post_send(qp, chain->wr, bad);
+	return ops->post_send(ops->context, qp, chain->wr, bad, chain->sink);
+}
+
 int o2_chain_post(struct o2_post_chain *chain, struct ibv_qp *qp, uint32_t *nposted, struct o2_error *error)
 {
 	struct ibv_send_wr *bad = NULL;
@@ -78,7 +88,7 @@ int o2_chain_post(struct o2_post_chain *chain, struct ibv_qp *qp, uint32_t *npos
 	*nposted = chain->nwr;
 	if (chain->nwr == 0)
 		return 0;
-	rc = ibv_post_send(qp, chain->wr, &bad);
+	rc = post(chain, qp, &bad);
 	if (rc == 0)
 		return 0;
 	*nposted = bad == NULL ? 0 : (uint32_t)(bad - chain->wr);

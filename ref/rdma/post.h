@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "rdma/rdma_plan.h"
+#include "rdma/work_ops.h"
 
 /*
  * Posting: a chain of work requests is put together in memory and goes to the queue pair in one
@@ -21,6 +22,8 @@ struct o2_post_chain {
 	uint32_t sge_capacity;
 	uint32_t nwr;
 	uint32_t nsge;
+	const struct o2_work_ops *ops;	 /* NULL: libibverbs */
+	const struct o2_rdma_desc *sink; /* of o2_work_ops; NULL after a reset */
 };
 
 /* Where a message, or a piece of one, is sent from. */
