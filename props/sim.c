@@ -58,6 +58,7 @@ static const struct o2_tally_row situations[O2_SIM_SITUATIONS] = {
 	[O2_SIM_SEEN_CLOSED_BY_US] = {"closed_by_the_application", true},
 	[O2_SIM_SEEN_DESTROYED] = {"destroyed_by_the_application", true},
 	[O2_SIM_SEEN_CLOSED_INSIDE] = {"closed_from_inside", true},
+	[O2_SIM_SEEN_CLOSED_BY_MATCH] = {"closed_by_match_that_accepts", true},
 	[O2_SIM_SEEN_ESTABLISHED_LATE] = {"message_before_establishment", true},
 	[O2_SIM_SEEN_FORGED + 0] = {"forged_credits_over_depth", true},
 	[O2_SIM_SEEN_FORGED + 1] = {"forged_no_credit", true},

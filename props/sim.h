@@ -65,6 +65,7 @@ enum o2_sim_situation {
 	O2_SIM_SEEN_CLOSED_BY_US,
 	O2_SIM_SEEN_DESTROYED,
 	O2_SIM_SEEN_CLOSED_INSIDE,
+	O2_SIM_SEEN_CLOSED_BY_MATCH,
 	O2_SIM_SEEN_ESTABLISHED_LATE,
 	/* Forged messages, in the order of enum o2_sim_lie. */
 	O2_SIM_SEEN_FORGED,

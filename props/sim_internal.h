@@ -71,6 +71,7 @@ struct o2_sim_op {
 	int code_there;
 
 	bool started, ended, matched, ended_there, received;
+	bool closed_by_match; /* the other end has accepted it, and closed the connection from inside match */
 	bool status_sent; /* a PUT_NAK, PUT_DONE or GET_DONE was seen on the fabric, with .wire_status */
 	int32_t wire_status;
 	uint64_t since_ms, since_there_ms; /* when its deadline began to run */
@@ -194,7 +195,7 @@ struct o2_sim {
 	uint32_t nops;
 	uint64_t now_ms;
 	uint32_t inside_left; /* operations that callbacks start */
-	bool close_inside;    /* the next done closes its connection */
+	bool close_inside;    /* the next callback closes its connection */
 	bool faults;	      /* this case has some */
 	bool small;	      /* its pools are */
 	bool remapped;	      /* a unit between memory and the first node's device remaps pages */

@@ -90,7 +90,8 @@ static bool may_end(struct o2_sim *sim, struct o2_sim_end *end, const struct o2_
 	case O2_FAULT_NONE:
 		return foretold == 0 && result->nob == op->done_nob;
 	case O2_FAULT_CLOSED:
-		return result->status == -ECONNABORTED && o2_conn_get_state(end->conn) == O2_CONN_CLOSING;
+		return result->status == -ECONNABORTED &&
+		       (o2_conn_get_state(end->conn) == O2_CONN_CLOSING || (!ours && op->closed_by_match));
 	case O2_FAULT_PEER_STATUS:
 		return op->status_sent && result->status == op->wire_status &&
 		       (result->status == op->code || o2_sim_codes_has(there, result->status));

@@ -224,6 +224,23 @@ static int answer(struct o2_sim_op *op, struct o2_transfer_memory *memory)
 	return 0;
 }
 
+/* Whether it was up, and this call has closed it. */
+static bool close_inside(struct o2_sim_end *end)
+{
+	struct o2_sim *sim = end->sim;
+	const bool up = o2_conn_get_state(end->conn) == O2_CONN_ESTABLISHED;
+
+	if (!sim->close_inside)
+		return false;
+	sim->close_inside = false;
+	if (up)
+		o2_sim_seen(sim, O2_SIM_SEEN_CLOSED_INSIDE);
+	o2_sim_may_close(end, -ESHUTDOWN);
+	o2_sim_log(sim, O2_SIM_EV_CLOSE, end, 0, -ESHUTDOWN);
+	o2_conn_close(end->conn, -ESHUTDOWN);
+	return up;
+}
+
 static int match(void *context, const struct o2_msg *request, uint64_t sink_bytes,
 		 struct o2_transfer_memory *memory)
 {
@@ -244,6 +261,10 @@ static int match(void *context, const struct o2_msg *request, uint64_t sink_byte
 	}
 	op->since_there_ms = sim->now_ms;
 	rc = answer(op, memory);
+	if (close_inside(end) && rc == 0) {
+		op->closed_by_match = true;
+		o2_sim_seen(sim, O2_SIM_SEEN_CLOSED_BY_MATCH);
+	}
 	o2_sim_log(sim, O2_SIM_EV_MATCHED, end, op->id, rc);
 	if (rc != 0 && end->silent_since_ms == 0)
 		end->silent_since_ms = sim->now_ms;
@@ -257,14 +278,7 @@ static void inside(struct o2_sim_end *end)
 {
 	struct o2_sim *sim = end->sim;
 
-	if (sim->close_inside) {
-		sim->close_inside = false;
-		if (o2_conn_get_state(end->conn) == O2_CONN_ESTABLISHED)
-			o2_sim_seen(sim, O2_SIM_SEEN_CLOSED_INSIDE);
-		o2_sim_may_close(end, -ESHUTDOWN);
-		o2_sim_log(sim, O2_SIM_EV_CLOSE, end, 0, -ESHUTDOWN);
-		o2_conn_close(end->conn, -ESHUTDOWN);
-	}
+	(void)close_inside(end);
 	if (sim->inside_left == 0)
 		return;
 	sim->inside_left--;

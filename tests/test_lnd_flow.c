@@ -66,6 +66,7 @@ int main(void)
 		cmocka_unit_test(hears_an_answer_twice),
 		cmocka_unit_test(hears_of_what_was_not_sent),
 		cmocka_unit_test(cannot_plan_its_writes),
+		cmocka_unit_test(ends_what_match_accepted),
 		cmocka_unit_test(hears_of_another_life),
 		cmocka_unit_test(misses_a_deadline),
 		cmocka_unit_test(renews_a_deadline),

@@ -344,35 +344,6 @@ static void waits_for_its_sends(void **state)
 	}
 }
 
-static struct side *closing_side;
-
-static int match_and_close(void *context, const struct o2_msg *request, uint64_t sink_bytes,
-			   struct o2_transfer_memory *memory)
-{
-	int rc = side_match(context, request, sink_bytes, memory);
-
-	o2_conn_close(closing_side->conn, -ESHUTDOWN);
-	return rc;
-}
-
-static void may_be_closed_by_match(void **state)
-{
-	struct pair *pair = pair_default();
-	struct o2_transfer_memory memory = dense(kiov_from, 0, 9000, O2_REG_FASTREG);
-
-	(void)state;
-	closing_side = &pair->b;
-	pair->b.answer = dense(kiov_to, 300, 9000, O2_REG_FASTREG);
-	pair->b.conn->ops.match = match_and_close;
-	assert_int_equal(start_put(pair->a.conn, &memory, 0, NULL, NULL), 0);
-	assert_int_equal(start_get(pair->b.conn, &memory, 0, NULL, NULL), 0);
-	side_run_until_closed(&pair->b);
-	assert_closed(&pair->b, O2_FAULT_CLOSED, -ESHUTDOWN);
-	assert_int_equal(pair->b.nmatched, 1);
-	assert_int_equal(pair->b.nresults, 1); /* its own GET */
-	pair_close(pair);
-}
-
 static struct o2_transfer_memory next_memory;
 
 static void done_and_next(void *context, const struct o2_transfer_result *result)
@@ -454,7 +425,6 @@ int main(void)
 		cmocka_unit_test(refuses_to_send_what_nobody_may_receive),
 		cmocka_unit_test(parks_requests),
 		cmocka_unit_test(waits_for_its_sends),
-		cmocka_unit_test(may_be_closed_by_match),
 		cmocka_unit_test(may_be_used_by_done),
 		cmocka_unit_test(refuses_bad_configurations),
 	};

@@ -53,6 +53,7 @@ static const struct {
 	{O2_MUTANT_NAK_STATUS_UNCHECKED, hears_a_nak_of_success},
 	{O2_MUTANT_PUT_DONE_UNCHECKED, hears_another_length},
 	{O2_MUTANT_GET_DONE_UNCHECKED, hears_of_more_than_the_sink},
+	{O2_MUTANT_MATCH_CLOSED_LOST, ends_what_match_accepted},
 	{O2_MUTANT_PLAN_FAILURE_HIDDEN, cannot_plan_its_writes},
 	{O2_MUTANT_STALE_SENDER, hears_of_another_life},
 	{O2_MUTANT_STALE_RECEIVER, hears_of_another_life},

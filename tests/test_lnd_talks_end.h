@@ -424,4 +424,62 @@ static void gathers_a_payload(void **state)
 	pair_close(pair);
 }
 
+/* --- closing from inside match
+ * -------------------------------------------------------------------------------------------- */
+
+static struct side *closing_side;
+
+static int match_and_close(void *context, const struct o2_msg *request, uint64_t sink_bytes,
+			   struct o2_transfer_memory *memory)
+{
+	int rc = side_match(context, request, sink_bytes, memory);
+
+	o2_conn_close(closing_side->conn, -ESHUTDOWN);
+	return rc;
+}
+
+static void assert_aborted_there(const struct o2_transfer_result *result, enum o2_transfer_op op)
+{
+	assert_false(result->initiator);
+	assert_int_equal(result->op, op);
+	assert_int_equal(result->tag, 77);
+	assert_int_equal(result->status, -ECONNABORTED);
+	assert_int_equal(result->fault.side, O2_FAULT_CLOSED);
+	assert_int_equal(result->nob, 0);
+}
+
+/* b closes its connection while it is asked, with an operation of its own open. */
+static void close_in_match(enum o2_transfer_op op, int match_rc)
+{
+	struct pair *pair = pair_default();
+	struct o2_transfer_memory memory = end_memory(0);
+	struct side *b = &pair->b;
+
+	closing_side = b;
+	b->answer = end_memory(1);
+	b->answer.tag = 77;
+	b->match_rc = match_rc;
+	b->conn->ops.match = match_and_close;
+	assert_int_equal((op == O2_OP_PUT ? start_put : start_get)(pair->a.conn, &memory, 0, NULL, NULL), 0);
+	assert_int_equal(start_get(b->conn, &memory, 0, NULL, NULL), 0);
+	side_run_until_closed(b);
+	assert_closed(b, O2_FAULT_CLOSED, -ESHUTDOWN);
+	assert_int_equal(b->nmatched, 1);
+	assert_int_equal(b->nresults, match_rc == 0 ? 2 : 1);
+	assert_true(b->result[0].initiator);
+	if (match_rc == 0)
+		assert_aborted_there(&b->result[1], op);
+	pair_close(pair);
+}
+
+/* What match accepts ends exactly once, whatever match does to the connection; what it refuses does not. */
+static void ends_what_match_accepted(void **state)
+{
+	(void)state;
+	close_in_match(O2_OP_PUT, 0);
+	close_in_match(O2_OP_GET, 0);
+	close_in_match(O2_OP_PUT, -EACCES);
+	close_in_match(O2_OP_GET, -EPROTO);
+}
+
 #endif

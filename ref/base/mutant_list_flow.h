@@ -56,6 +56,8 @@
 	  "PUT_DONE may report another number of bytes than was asked for")                                  \
 	X(GET_DONE_UNCHECKED, "get-done-unchecked", "completion", "",                                        \
 	  "GET_DONE may report more bytes than the sink has")                                                \
+	X(MATCH_CLOSED_LOST, "match-closed-lost", "completion", "",                                          \
+	  "what match accepts is never reported if match has closed the connection")                         \
 	X(PLAN_FAILURE_HIDDEN, "plan-failure-hidden", "completion", "",                                      \
 	  "a source whose writes cannot be planned tells its owner that all is well")                        \
 	X(STALE_SENDER, "stale-sender", "completion", "", "a message of another life of the peer is taken")  \

@@ -105,7 +105,8 @@ struct o2_conn_ops {
 	 * than what the peer offers (a short PUT or GET, also 0), never larger.  Return 0, and done will be
 	 * called; -ENODATA: no match (PUT_NAK with status 0, GET_DONE with -ENODATA); -EPROTO: the LNet
 	 * header is not acceptable, the connection closes; another negative errno becomes the status that the
-	 * peer sees.
+	 * peer sees.  If it closes the connection from inside and returns 0, done is called with -ECONNABORTED
+	 * when it has returned, which is after closed.
 	 */
 	int (*match)(void *context, const struct o2_msg *request, uint64_t sink_bytes,
 		     struct o2_transfer_memory *memory);
@@ -118,8 +119,8 @@ struct o2_conn_ops {
 	/* An operation has ended: one of ours, or one that match accepted.  Called exactly once for each. */
 	void (*done)(void *context, const struct o2_transfer_result *result);
 	/*
-	 * The connection is DISCONNECTED and everything was handed back; fault->code is 0 for an orderly
-	 * close.  Called exactly once, at the latest by o2_conn_destroy.  May be NULL.
+	 * The connection is DISCONNECTED and everything was handed back, but for a request that match closes
+	 * it from; fault->code is 0 for an orderly close.  Called exactly once, at the latest by o2_conn_destroy.  May be NULL.
 	 */
 	void (*closed)(void *context, const struct o2_transfer_fault *fault);
 };

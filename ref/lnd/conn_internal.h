@@ -361,6 +361,13 @@ uint64_t o2_desc_bytes(const struct o2_rdma_desc *desc);
 /* Close because of *fault.  culprit, may be NULL: the operation that it is about, which ends with it; all
  * others end with -ECONNABORTED. */
 void o2_conn_fail(struct o2_conn *conn, const struct o2_transfer_fault *fault, struct o2_tx *culprit);
+/*
+ * match has answered rc for the request of tx.  True: that is the end of it, because match has closed the
+ * connection from inside, or because the LNet header is not acceptable and the connection closes now.  What
+ * match has accepted is reported all the same.
+ */
+bool o2_match_ended(struct o2_conn *conn, struct o2_tx *tx, int rc, const struct o2_transfer_memory *memory,
+		    uint32_t lnet_type);
 /* A call to the device has failed: *error says which and why. */
 void o2_conn_fail_stage(struct o2_conn *conn, const struct o2_error *error, struct o2_tx *culprit);
 /* The peer broke a rule. */

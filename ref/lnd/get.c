@@ -81,13 +81,8 @@ void o2_get_handle_req(struct o2_conn *conn, struct o2_tx *tx)
 	tx->peer_cookie = request->u.get.ibgm_cookie;
 	tx->sink_desc = request->u.get.ibgm_rd;
 	rc = conn->ops.match(conn->context, request, o2_desc_bytes(&tx->sink_desc), &memory);
-	if (conn->state != O2_CONN_ESTABLISHED || rc == -EPROTO) {
-		o2_tx_drop(conn, tx);
-		if (rc == -EPROTO)
-			o2_conn_refuse_message(conn, NULL, "conn/lnet-header", "hdr.type",
-					       request->u.get.hdr.type, 0);
+	if (o2_match_ended(conn, tx, rc, &memory, request->u.get.hdr.type))
 		return;
-	}
 	if (rc == 0)
 		answer(conn, tx, &memory);
 	else

@@ -88,13 +88,8 @@ bool o2_put_handle_req(struct o2_conn *conn, struct o2_tx *tx)
 
 	tx->peer_cookie = request->u.putreq.ibprm_cookie;
 	rc = conn->ops.match(conn->context, request, 0, &memory);
-	if (conn->state != O2_CONN_ESTABLISHED || rc == -EPROTO) {
-		o2_tx_drop(conn, tx);
-		if (rc == -EPROTO)
-			o2_conn_refuse_message(conn, NULL, "conn/lnet-header", "hdr.type",
-					       request->u.putreq.hdr.type, 0);
+	if (o2_match_ended(conn, tx, rc, &memory, request->u.putreq.hdr.type))
 		return false;
-	}
 	if (rc == 0)
 		return answer(conn, tx, &memory);
 	refuse(conn, tx, rc == -ENODATA ? 0 : rc);

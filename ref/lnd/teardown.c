@@ -42,6 +42,24 @@ static void abort_tx(struct o2_conn *conn, struct o2_tx *tx)
 	o2_tx_end(conn, tx);
 }
 
+bool o2_match_ended(struct o2_conn *conn, struct o2_tx *tx, int rc, const struct o2_transfer_memory *memory,
+		    uint32_t lnet_type)
+{
+	if (conn->state == O2_CONN_ESTABLISHED && rc != -EPROTO)
+		return false;
+	if (rc == 0) {
+		/* It was on no list when the connection was taken down. */
+		tx->silent = o2_mutate(MATCH_CLOSED_LOST, false, true);
+		tx->tag = memory->tag;
+		abort_tx(conn, tx);
+		return true;
+	}
+	o2_tx_drop(conn, tx);
+	if (rc == -EPROTO)
+		o2_conn_refuse_message(conn, NULL, "conn/lnet-header", "hdr.type", lnet_type, 0);
+	return true;
+}
+
 /* In the order of the lists, which is that of o2iblnd. */
 static void abort_all(struct o2_conn *conn)
 {
