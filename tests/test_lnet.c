@@ -187,6 +187,25 @@ static void test_offset_and_truncation(void **state)
 	expect_result(&pair->a, -ENODATA, 0);
 }
 
+/* The header has 32 bits for it: no place is reached by another one's number. */
+static void test_offset_too_large(void **state)
+{
+	struct lnet_pair *pair = *state;
+	const struct o2_transfer_memory memory = side_memory(&pair->a, 0, 2, 8192);
+	struct o2_lnet_target target = target_at(NID_B, true);
+	struct o2_error error;
+
+	offer(&pair->b, 0);
+	target.offset = UINT64_C(1) << 32;
+	assert_int_equal(o2_lnet_put(pair->a.lnet, &target, &memory, NULL, &error), -EINVAL);
+	assert_string_equal(error.rule, "lnet/offset");
+	assert_int_equal(error.value, target.offset);
+	assert_int_equal(error.limit, UINT32_MAX);
+	assert_int_equal(o2_lnet_get(pair->a.lnet, &target, &memory, NULL, &error), -EINVAL);
+	assert_string_equal(error.rule, "lnet/offset");
+	assert_int_equal(o2_lnet_messages(pair->a.lnet), 0);
+}
+
 static void test_no_match(void **state)
 {
 	struct lnet_pair *pair = *state;
@@ -590,6 +609,7 @@ int main(void)
 		EACH(test_get),
 		EACH(test_small_messages),
 		EACH(test_offset_and_truncation),
+		EACH(test_offset_too_large),
 		EACH(test_no_match),
 		EACH(test_answer_before_completion),
 		EACH(test_reply_by_rdma),

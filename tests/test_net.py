@@ -156,6 +156,11 @@ class Refusals(unittest.TestCase):
             ("--queue-depth is '1'", ["ping", "--queue-depth", "1", PEER]),
             ("--mode is 'fast'", ["put", "--mode", "fast", PEER]),
             ("--match-bits is '0x10000000000000000'", ["get", "--match-bits", "0x10000000000000000", PEER]),
+            ("--offset is '4294967296', not a number of 0 to 4294967295", ["get", "--offset", "4294967296", PEER]),
+            ("--offset is 4294967295: the last of 2 in flight, 65536 bytes apart, is at 4295032831, limit 4294967295",
+             ["put", "--offset", "4294967295", "--verify", "--count", "9", "--in-flight", "2", PEER]),
+            ("--offset is 4294901761: the last of 2 in flight, 65536 bytes apart, is at 4294967297, limit 4294967295",
+             ["put", "--offset", "4294901761", "--verify", "--count", "2", PEER]),
             ("4 bytes cannot be in 5 pieces", ["get", "--size", "4", "--fragments", "5", PEER]),
             ("--buffer is '60'", ["serve", "--buffer", "60"]),
             ("--buffer is '60:1:0'", ["serve", "--buffer", "60:1:0"]),
@@ -180,6 +185,11 @@ class Refusals(unittest.TestCase):
                      "put", "--device", "loop", "--match-bits", "0x1235", PEER)
         self.refused(FAILED, r"GET 0 at 10.77.0.2@o2ib: it has nothing .* no room there .*ENODATA",
                      "get", "--device", "loop", "--offset", 8 << 20, PEER)
+        # The largest that there is goes out as it is, and where nothing is added to it nothing is refused.
+        for more in (["--in-flight", 2, "--count", 2], ["--verify"]):
+            done = loop("put", "--offset", 4294967295, *more)
+            self.assertEqual(done.returncode, FAILED)
+            self.assertRegex(done.stderr, "^o2ref: PUT 0 at 10.77.0.2@o2ib: it has nothing .* no room there .*ENODATA")
         # What can only be read.
         self.refused(FAILED, r"PUT 0 at 10.77.0.2@o2ib: it has nothing .*ENODATA", "put", "--device", "loop", "--portal", 61, PEER)
         # Small ones get no answer at all.

@@ -68,10 +68,14 @@ void o2_lnet_operation_advance(struct o2_lnet *lnet, struct o2_lnet_message *mes
 		message->deadline_ms = lnet->now_ms + lnet->config.response_timeout_ms;
 }
 
-static int check_target(const struct o2_transfer_memory *memory, uint64_t least_bytes, struct o2_error *error)
+static int check_target(const struct o2_lnet_target *target, const struct o2_transfer_memory *memory,
+			uint64_t least_bytes, struct o2_error *error)
 {
 	const uint64_t nob = memory == NULL ? 0 : memory->buffer.nob;
 
+	if (target->offset > O2_LNET_OFFSET_MAX)
+		return o2_refuse(error, -EINVAL, "lnet/offset", "target.offset", O2_NO_INDEX, target->offset,
+				 O2_LNET_OFFSET_MAX);
 	if (nob >= least_bytes && nob <= O2_MAX_TRANSFER_BYTES)
 		return 0;
 	return o2_refuse(error, -EINVAL, "lnet/length", "memory.buffer.nob", O2_NO_INDEX, nob,
@@ -90,7 +94,7 @@ int o2_lnet_put(struct o2_lnet *lnet, const struct o2_lnet_target *target,
 {
 	struct o2_lnet_hdr hdr = o2_lnet_hdr_to(lnet, target->nid, O2_LNET_PID_KERNEL, O2_LNET_PUT);
 	struct o2_lnet_message *message;
-	int rc = check_target(source, 0, error);
+	int rc = check_target(target, source, 0, error);
 
 	if (rc != 0)
 		return rc;
@@ -105,7 +109,7 @@ int o2_lnet_put(struct o2_lnet *lnet, const struct o2_lnet_target *target,
 	hdr.msg.put.match_bits = target->match_bits;
 	hdr.msg.put.hdr_data = target->hdr_data;
 	hdr.msg.put.ptl_index = target->portal;
-	hdr.msg.put.offset = target->offset;
+	hdr.msg.put.offset = (uint32_t)target->offset;
 	message->hdr = hdr;
 	message->moved_bytes = hdr.payload_length; /* an IMMEDIATE arrives as a whole, or not at all */
 	if (operation != NULL)
@@ -119,7 +123,7 @@ int o2_lnet_get(struct o2_lnet *lnet, const struct o2_lnet_target *target,
 {
 	struct o2_lnet_hdr hdr = o2_lnet_hdr_to(lnet, target->nid, O2_LNET_PID_KERNEL, O2_LNET_GET);
 	struct o2_lnet_message *message;
-	int rc = check_target(sink, 1, error);
+	int rc = check_target(target, sink, 1, error);
 
 	if (rc != 0)
 		return rc;
@@ -130,7 +134,7 @@ int o2_lnet_get(struct o2_lnet *lnet, const struct o2_lnet_target *target,
 	hdr.msg.get.return_wmd = o2_lnet_handle_of(lnet, message);
 	hdr.msg.get.match_bits = target->match_bits;
 	hdr.msg.get.ptl_index = target->portal;
-	hdr.msg.get.src_offset = target->offset;
+	hdr.msg.get.src_offset = (uint32_t)target->offset;
 	hdr.msg.get.sink_length = (uint32_t)sink->buffer.nob;
 	message->hdr = hdr;
 	if (operation != NULL)

@@ -22,7 +22,8 @@
  * inside ops, except o2_lnet_destroy.
  */
 
-#define O2_LNET_PID_KERNEL 12345u /* of every Lustre node */
+#define O2_LNET_PID_KERNEL 12345u     /* of every Lustre node */
+#define O2_LNET_OFFSET_MAX UINT32_MAX /* what the LNet header has room for (docs/wire.md) */
 
 struct o2_lnet_config {
 	uint64_t nid;
@@ -113,7 +114,7 @@ struct o2_lnet_target {
 	uint64_t nid;
 	uint32_t portal;
 	uint64_t match_bits;
-	uint32_t offset;
+	uint64_t offset;   /* 0 to O2_LNET_OFFSET_MAX */
 	uint64_t hdr_data; /* PUT: 64 bits for the peer's application */
 	bool ack;	   /* PUT: ask for an acknowledgement, and wait for it */
 };

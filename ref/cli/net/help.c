@@ -64,7 +64,7 @@ static const char moves[] =
 
 static const char put_tail[] =
 	"  --verify           GET every PUT back and look at the bytes; several in flight then go to\n"
-	"                     different offsets, --size apart\n"
+	"                     different offsets, --size apart; the last at most 4294967295\n"
 	"  --no-ack           do not ask for acknowledgements\n";
 
 static const char get_tail[] =

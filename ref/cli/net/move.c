@@ -61,24 +61,13 @@ static void refuse(struct mover *mover, struct lane *lane, const struct o2_error
 	fail(mover, lane, error->code, &fault);
 }
 
-/* Several PUTs that are read back must not meet at the peer. */
-static uint32_t offset_of(const struct mover *mover, const struct lane *lane)
-{
-	const struct o2_net_options *options = mover->options;
-	const uint32_t index = (uint32_t)(lane - mover->lane);
-
-	return options->command == O2_NET_PUT && options->verify
-		       ? options->offset + index * options->size_bytes
-		       : options->offset;
-}
-
 static struct o2_lnet_target target_of(const struct mover *mover, const struct lane *lane)
 {
 	return (struct o2_lnet_target){
 		.nid = mover->options->peer,
 		.portal = mover->options->portal,
 		.match_bits = mover->options->match_bits,
-		.offset = offset_of(mover, lane),
+		.offset = o2_net_offset(mover->options, (uint32_t)(lane - mover->lane)),
 		.hdr_data = lane->number + 1,
 		.ack = !mover->options->no_ack,
 	};

@@ -13,6 +13,7 @@
 #include "base/limits.h"
 #include "cli/cli.h"
 #include "lnd/conn.h"
+#include "lnet/lnet.h"
 #include "lnet/ping.h"
 #include "wire/nid.h"
 
@@ -60,7 +61,7 @@ static const struct row rows[] = {
 	{"progress", MOVES | O2_NET_SERVE, KIND_FLAG, AT(progress), 0, 0},
 	{"portal", MOVES, KIND_U32, AT(portal), 0, UINT32_MAX},
 	{"match-bits", MOVES, KIND_U64, AT(match_bits), 0, UINT64_MAX},
-	{"offset", MOVES, KIND_U32, AT(offset), 0, UINT32_MAX},
+	{"offset", MOVES, KIND_U64, AT(offset), 0, O2_LNET_OFFSET_MAX},
 	{"count", MOVES | O2_NET_PING, KIND_U64, AT(count), 1, UINT32_MAX},
 	{"interval", O2_NET_PING, KIND_U32, AT(interval_ms), 0, 3600000},
 	{"size", MOVES, KIND_U32, AT(size_bytes), 1, O2_MAX_TRANSFER_BYTES},
@@ -198,6 +199,27 @@ static enum o2_net_command command_of(const char *name)
 					   : O2_NET_GET;
 }
 
+uint64_t o2_net_offset(const struct o2_net_options *options, uint32_t index)
+{
+	const bool apart = options->command == O2_NET_PUT && options->verify;
+
+	return options->offset + (apart ? (uint64_t)index * options->size_bytes : 0);
+}
+
+/* The LNet header has no room for more than 32 bits; a sum that wraps would be another place. */
+static int check_offsets(const char *name, const struct o2_net_options *options)
+{
+	const uint64_t lanes = options->in_flight < options->count ? options->in_flight : options->count;
+	const uint64_t last = o2_net_offset(options, (uint32_t)lanes - 1);
+
+	if (last <= O2_LNET_OFFSET_MAX)
+		return O2_CLI_OK;
+	return o2_cli_usage(name,
+			    "--offset is %" PRIu64 ": the last of %" PRIu64 " in flight, %" PRIu32
+			    " bytes apart, is at %" PRIu64 ", limit %" PRIu32,
+			    options->offset, lanes, options->size_bytes, last, O2_LNET_OFFSET_MAX);
+}
+
 static int check(const char *name, int argc, char **argv, struct o2_net_options *options)
 {
 	const bool serves = options->command == O2_NET_SERVE;
@@ -221,7 +243,7 @@ static int check(const char *name, int argc, char **argv, struct o2_net_options 
 		if (options->fragments > options->offer[i].size_bytes)
 			return o2_cli_usage(name, "%" PRIu32 " bytes cannot be in %" PRIu32 " pieces",
 					    options->offer[i].size_bytes, options->fragments);
-	return O2_CLI_OK;
+	return check_offsets(name, options);
 }
 
 static struct o2_net_options defaults(enum o2_net_command command)

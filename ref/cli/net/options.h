@@ -48,7 +48,7 @@ struct o2_net_options {
 	uint64_t peer;
 	uint32_t portal;
 	uint64_t match_bits;
-	uint32_t offset;
+	uint64_t offset; /* of the first in flight, to O2_LNET_OFFSET_MAX as that of the last */
 	uint64_t count;
 	uint32_t size_bytes;
 	uint32_t fragments;
@@ -74,6 +74,9 @@ struct o2_net_options {
  * nothing more to do.
  */
 int o2_net_options_read(int argc, char **argv, struct o2_net_options *options, bool *done);
+
+/* Where the operation in lane index goes at the peer: PUTs that are read back must not meet there. */
+uint64_t o2_net_offset(const struct o2_net_options *options, uint32_t index);
 
 /* Room for as many of the largest as are in flight by default, each at a place of its own (put --verify). */
 #define O2_NET_OFFER_BYTES (8u << 20)
