@@ -169,7 +169,7 @@ static void go(struct search *s, const uint8_t *way, uint32_t length)
 /* From node i one event on. */
 static int try(struct search *s, uint32_t i, uint32_t event)
 {
-	uint8_t way[O2_EXPLORE_PATH];
+	uint8_t way[O2_EXPLORE_PATH] = {0};
 	uint32_t length = way_to(s, i, event, way);
 	int rc = 0;
 

@@ -17,8 +17,6 @@
 
 #define ANSWER_MS 30000 /* for a line; "settle" is the longest */
 
-extern char **environ;
-
 static int spawn(const struct o2_victim_options *options, int to, int from, pid_t *pid)
 {
 	char gid_index[8], nid[O2_NID_TEXT_BYTES];

@@ -2,6 +2,7 @@
 #include "cli/roce.h"
 
 #include <arpa/inet.h>
+#include <assert.h>
 #include <string.h>
 
 #include "wire/bytes.h"
@@ -189,6 +190,7 @@ static enum o2_roce_verdict read_transport(struct span *span, struct o2_roce_pac
 	const struct opcode *opcode;
 	size_t tail_bytes;
 
+	assert(bth != NULL); /* pass_udp has seen to it */
 	packet->opcode = bth[0];
 	packet->datagram = bth[0] >> 5 == SERVICE_UD;
 	packet->dest_qp = o2_load32_be(bth + 4) & 0xffffff;

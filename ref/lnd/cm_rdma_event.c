@@ -134,9 +134,7 @@ static void on_address(struct o2_rdma_id *id, const struct incoming *incoming)
 {
 	const struct o2_cm_rdma *cm = o2_cm_rdma_of(id->base.cm);
 
-	if (!is_our_device(cm, id->cma))
-		report(id, incoming, O2_CM_UNRESOLVED, -EHOSTUNREACH);
-	else if (rdma_resolve_route(id->cma, (int)id->resolve_timeout_ms) != 0)
+	if (!is_our_device(cm, id->cma) || rdma_resolve_route(id->cma, (int)id->resolve_timeout_ms) != 0)
 		report(id, incoming, O2_CM_UNRESOLVED, -EHOSTUNREACH);
 }
 

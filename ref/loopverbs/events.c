@@ -185,9 +185,10 @@ int ibv_get_async_event(struct ibv_context *context, struct ibv_async_event *eve
 			*event = e->event;
 		}
 		o2l_unlock();
-		free(e);
-		if (e)
+		if (e) {
+			free(e);
 			return 0;
+		}
 		if (wait_readable(context->async_fd))
 			return -1;
 	}

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Memory windows: allocation, binding, invalidation, and what a remote key lets through. */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "loopverbs/internal.h"
@@ -114,6 +115,7 @@ enum ibv_wc_status o2l_mw_bind(struct o2l_qp *qp, const struct o2l_send *wr)
 	mw->length = wr->bind.length;
 	mw->access = wr->bind.access;
 	if (wr->bind.length) {
+		assert(mr != NULL);
 		mw->valid = true;
 		mw->mr = mr;
 		mr->windows++;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Receive rings, and the shared receive queue. */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "loopverbs/internal.h"
@@ -111,6 +112,7 @@ static int resize(struct o2l_srq *srq, uint32_t max_wr)
 		uint32_t slot = (old->head + i) % old->max_wr;
 
 		rq.ring[i] = old->ring[slot];
+		assert(old->ring[slot].num_sge == 0 || rq.sges != NULL);
 		if (old->ring[slot].num_sge)
 			memcpy(&rq.sges[(size_t)i * rq.max_sge], &old->sges[(size_t)slot * old->max_sge],
 			       sizeof(*rq.sges) * old->ring[slot].num_sge);

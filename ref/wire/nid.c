@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "wire/nid.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -84,8 +85,10 @@ static bool read_network(const char *text, uint8_t *lnd, uint32_t *number)
 
 	for (size_t i = 0; i < sizeof(known); i++) {
 		const char *name = network_name(known[i]);
-		const size_t length = strlen(name);
+		size_t length;
 
+		assert(name != NULL);
+		length = strlen(name);
 		if (strncmp(text, name, length) != 0)
 			continue;
 		text += length;
