@@ -133,8 +133,14 @@ static int connect_liar(struct o2_hostile *h)
 
 int o2_hostile_meet(struct o2_hostile *h, const struct o2_conn_config *config)
 {
-	struct o2_conn_peer peer = {O2_LIAR_NID,	 O2_LIAR_STAMP,	    O2_MSG_VERSION_2,
-				    config->queue_depth, config->max_frags, O2_MSG_BYTES};
+	struct o2_conn_peer peer = {
+		.nid = O2_LIAR_NID,
+		.incarnation = O2_LIAR_STAMP,
+		.version = O2_MSG_VERSION_2,
+		.queue_depth = config->queue_depth,
+		.max_frags = config->max_frags,
+		.max_msg_bytes = O2_MSG_BYTES,
+	};
 	struct o2_victim_answer answer;
 	int rc;
 

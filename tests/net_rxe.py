@@ -150,11 +150,12 @@ class Rxe(unittest.TestCase):
             self.assertEqual(server.process.wait(timeout=SECONDS), OK)
 
     def test_json_and_checksum(self):
-        with Server("--checksum") as server:
-            status, out, _ = client("put", "--json", "--checksum", "--count", 5, "--size", 3000)
-            report = json.loads(out)
-            self.assertEqual((status, report["done"], report["bytes"], report["peer"]), (OK, 5, 15000, PEER))
-            self.assertEqual(server.end()[0], OK)
+        for theirs, ours in (("unsigned", "signed"), ("signed", "auto"), ("auto", "unsigned")):
+            with self.subTest(server=theirs, client=ours), Server("--checksum", theirs) as server:
+                status, out, _ = client("put", "--json", "--checksum", ours, "--count", 5, "--size", 3000)
+                report = json.loads(out)
+                self.assertEqual((status, report["done"], report["bytes"], report["peer"]), (OK, 5, 15000, PEER))
+                self.assertEqual(server.end()[0], OK)
 
     def failed(self, pattern, *arguments, peer=PEER):
         status, _, err = client(*arguments, peer=peer)

@@ -149,7 +149,12 @@ static void agrees_upon_any_fragments(void **state)
 /* What a connection cannot live with is refused before it comes up. */
 static void refuses_a_peer(void **state)
 {
-	static const struct o2_conn_peer good = {NID_B, 7, O2_MSG_VERSION_2, 8, 100, 4096};
+	static const struct o2_conn_peer good = {.nid = NID_B,
+						 .incarnation = 7,
+						 .version = O2_MSG_VERSION_2,
+						 .queue_depth = 8,
+						 .max_frags = 100,
+						 .max_msg_bytes = 4096};
 	static const struct {
 		uint16_t version;
 		uint32_t queue_depth, max_frags, max_msg_bytes;

@@ -77,7 +77,8 @@ class Moves(unittest.TestCase):
         self.moved(loop("get", "--count", 300, "--in-flight", 64, "--size", 5000, "--verify"), 300, 300)
         self.moved(loop("put", "--count", 100, "--in-flight", 64, "--queue-depth", 2, "--size", 100), 100)
         self.moved(loop("put", "--count", 100, "--no-ack", "--size", 100, "--verify"), 100, 100)
-        self.moved(loop("put", "--count", 10, "--checksum", "--size", 3000, "--verify"), 10, 10)
+        for checksum in ("off", "unsigned", "signed", "auto"):
+            self.moved(loop("put", "--count", 10, "--checksum", checksum, "--size", 3000, "--verify"), 10, 10)
         self.moved(loop("get", "--count", 10, "--max-frags", 256, "--size", 1048576, "--verify"), 10, 10)
 
     def test_verify_looks_at_the_bytes(self):
@@ -154,6 +155,10 @@ class Refusals(unittest.TestCase):
             ("--in-flight is '65'", ["get", "--in-flight", "65", PEER]),
             ("--port is '65536'", ["ping", "--port", "65536", PEER]),
             ("--queue-depth is '1'", ["ping", "--queue-depth", "1", PEER]),
+            ("--checksum is 'sometimes', not off, unsigned, signed or auto", ["put", "--checksum", "sometimes", PEER]),
+            # What used to be a flag takes the peer's name for its value.
+            (f"--checksum is '{PEER}', not off, unsigned, signed or auto", ["ping", "--checksum", PEER]),
+            ("'--checksum' is no option, or its value is missing", ["serve", "--checksum"]),
             ("--mode is 'fast'", ["put", "--mode", "fast", PEER]),
             ("--match-bits is '0x10000000000000000'", ["get", "--match-bits", "0x10000000000000000", PEER]),
             ("--offset is '4294967296', not a number of 0 to 4294967295", ["get", "--offset", "4294967296", PEER]),

@@ -35,6 +35,7 @@ struct seat {
 	int status_served;
 	uint32_t nreceived; /* messages with their payload in them */
 	uint32_t received_bytes;
+	enum o2_cksum_flavour received_flavour; /* of the last one */
 };
 
 struct world {
@@ -63,6 +64,7 @@ static inline int seat_receive(void *context, uint64_t nid, const struct o2_msg 
 	assert_int_equal(msg->ibm_srcnid, nid);
 	seat->nreceived++;
 	seat->received_bytes += msg->u.immediate.hdr.payload_length;
+	seat->received_flavour = msg->cksum_flavour;
 	return 0;
 }
 

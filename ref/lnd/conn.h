@@ -51,6 +51,7 @@ struct o2_conn_peer {
 	uint32_t max_frags;   /* 1 to what the connection was created with */
 	uint32_t
 		max_msg_bytes; /* the largest message that the peer takes, O2_MIN_MSG_BYTES to O2_MSG_BYTES */
+	enum o2_cksum_flavour cksum_flavour; /* that its sums have shown; O2_CKSUM_NONE: not yet */
 };
 
 /* Defaults and limits are those of o2iblnd (docs/transport.md, "Tunables"). */
@@ -70,10 +71,12 @@ struct o2_conn_config {
 	bool immediate_gather;	   /* send payloads from where they lie instead of copying them */
 	enum o2_byte_order order;  /* of the messages that we send */
 	enum o2_cksum_flavour cksum_flavour; /* of the messages that we send */
-	struct o2_wire_options wire;	     /* what decoding accepts */
-	uint8_t retry_count;		     /* 0 to 6; 7 would be endless on soft-RoCE */
-	uint8_t rnr_retry_count;	     /* 0 to 6 */
-	uint8_t ack_timeout;		     /* local ack timeout exponent, as in ibv_modify_qp(3) */
+	/* With O2_CKSUM_NONE: none until a sum of the peer's shows which flavour it sums, then that one. */
+	bool cksum_auto;
+	struct o2_wire_options wire; /* what decoding accepts */
+	uint8_t retry_count;	     /* 0 to 6; 7 would be endless on soft-RoCE */
+	uint8_t rnr_retry_count;     /* 0 to 6 */
+	uint8_t ack_timeout;	     /* local ack timeout exponent, as in ibv_modify_qp(3) */
 };
 
 #define O2_MAX_TRANSFERS 65535u
@@ -118,6 +121,8 @@ struct o2_conn_ops {
 	int (*receive)(void *context, const struct o2_msg *msg);
 	/* An operation has ended: one of ours, or one that match accepted.  Called exactly once for each. */
 	void (*done)(void *context, const struct o2_transfer_result *result);
+	/* cksum_auto: the first sum of the peer's has shown its flavour.  May be NULL. */
+	void (*checksum_shown)(void *context, enum o2_cksum_flavour flavour);
 	/*
 	 * The connection is DISCONNECTED and everything was handed back, but for a request that match closes
 	 * it from; fault->code is 0 for an orderly close.  Called exactly once, at the latest by o2_conn_destroy.  May be NULL.

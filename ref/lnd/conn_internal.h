@@ -199,6 +199,12 @@ static inline uint32_t o2_full_transfers(const struct o2_flow_tunables *flow)
 	return flow->queue_depth > flow->concurrent_sends ? flow->queue_depth : flow->concurrent_sends;
 }
 
+/* Is the flavour of our sums still to be learnt from the peer's? */
+static inline bool o2_cksum_wanted(const struct o2_conn *conn)
+{
+	return conn->config.cksum_auto && conn->config.cksum_flavour == O2_CKSUM_NONE;
+}
+
 /* qp_size.c */
 
 /*

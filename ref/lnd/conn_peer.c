@@ -45,6 +45,8 @@ static void adopt_peer(struct o2_conn *conn, const struct o2_conn_peer *peer)
 	conn->peer = *peer;
 	conn->config.queue_depth = peer->queue_depth;
 	conn->config.max_frags = peer->max_frags;
+	if (o2_cksum_wanted(conn))
+		conn->config.cksum_flavour = peer->cksum_flavour;
 	o2_credits_init(&conn->credits, peer->version, peer->queue_depth, &conn->flow);
 }
 

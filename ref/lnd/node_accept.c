@@ -45,6 +45,7 @@ static void learn(struct o2_peer *peer, const struct o2_connreq *request, const 
 static int accept(struct o2_link *link, const struct o2_connreq *request, struct o2_error *error)
 {
 	struct o2_node *node = link->node;
+	const struct o2_connreq_self self = o2_peer_self(link->peer);
 	struct o2_conn_params agreed = link->params;
 	uint8_t bytes[O2_CONNREQ_BYTES];
 	struct o2_cm_param param;
@@ -54,15 +55,16 @@ static int accept(struct o2_link *link, const struct o2_connreq *request, struct
 		return rc;
 	/* That is what we take; what the peer takes is in link->params. */
 	agreed.max_msg_size = O2_MSG_BYTES;
-	rc = o2_connack_build(&node->self, request, &agreed, bytes, sizeof(bytes), error);
+	rc = o2_connack_build(&self, request, &agreed, bytes, sizeof(bytes), error);
 	if (rc < 0)
 		return rc;
 	o2_link_param(link, bytes, (size_t)rc, &param);
 	return node->cm->ops->accept(link->id, &param, error);
 }
 
-static void admit(struct o2_node *node, struct o2_cm_id *id, const struct o2_connreq *request)
+static void admit(struct o2_node *node, const struct o2_cm_event *event, const struct o2_connreq *request)
 {
+	struct o2_cm_id *id = event->id;
 	struct o2_peer *peer;
 	struct o2_conn_params params = request->params;
 	struct o2_link *link = NULL;
@@ -81,6 +83,7 @@ static void admit(struct o2_node *node, struct o2_cm_id *id, const struct o2_con
 		peer->version = request->params.version;
 		peer->incarnation = request->incarnation;
 	}
+	o2_peer_learn_checksum(peer, event->private_data, event->private_bytes);
 	/* It asks, so nobody has to ask it any more, and the race is over. */
 	peer->attempts_due = 0;
 	peer->races = 0;
@@ -116,5 +119,5 @@ void o2_node_on_request(struct o2_node *node, const struct o2_cm_event *event)
 		refuse(node, event->id, &reject);
 		return;
 	}
-	admit(node, event->id, &request);
+	admit(node, event, &request);
 }

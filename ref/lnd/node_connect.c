@@ -30,6 +30,7 @@ static int ask(struct o2_link *link, struct o2_error *error)
 {
 	struct o2_node *node = link->node;
 	struct o2_peer *peer = link->peer;
+	const struct o2_connreq_self self = o2_peer_self(peer);
 	struct o2_conn_params offer = link->params;
 	uint8_t bytes[O2_CONNREQ_BYTES];
 	struct o2_cm_param param;
@@ -42,7 +43,7 @@ static int ask(struct o2_link *link, struct o2_error *error)
 	int rc;
 
 	offer.max_frags = (uint16_t)o2_mutate(OFFER_TUNABLE, (unsigned int)offer.max_frags, MAP_ON_DEMAND);
-	rc = o2_connreq_build(&node->self, &offer, peer->nid, peer->incarnation, bytes, sizeof(bytes), error);
+	rc = o2_connreq_build(&self, &offer, peer->nid, peer->incarnation, bytes, sizeof(bytes), error);
 	if (rc < 0)
 		return rc;
 	o2_link_param(link, bytes, (size_t)rc, &param);
@@ -79,8 +80,10 @@ void o2_node_on_reply(struct o2_link *link, const struct o2_cm_event *event)
 	int rc = o2_connack_judge(&link->node->self, &link->params, event->private_data, event->private_bytes,
 				  &agreed, &incarnation, &error);
 
-	if (rc == 0)
+	if (rc == 0) {
+		o2_peer_learn_checksum(link->peer, event->private_data, event->private_bytes);
 		rc = o2_link_set_peer(link, &agreed, incarnation, &error);
+	}
 	if (rc == 0)
 		o2_link_up(link);
 	else

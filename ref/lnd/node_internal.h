@@ -61,9 +61,10 @@ struct o2_peer {
 	/* What we ask for: our own figures, or less once the peer or the device has said so. */
 	uint16_t queue_depth;
 	uint16_t max_frags;
-	uint32_t connecting;   /* links in ACTIVE_CONNECT */
-	uint32_t accepting;    /* links in PASSIVE_WAIT */
-	uint32_t attempts_due; /* to be started at due_ms */
+	enum o2_cksum_flavour cksum_flavour; /* of what we send it: our own, or what its sums have shown */
+	uint32_t connecting;		     /* links in ACTIVE_CONNECT */
+	uint32_t accepting;		     /* links in PASSIVE_WAIT */
+	uint32_t attempts_due;		     /* to be started at due_ms */
 	uint64_t due_ms;
 	uint64_t attempt_ms; /* when the last one started */
 	uint32_t attempts;   /* since the last connection came up */
@@ -106,6 +107,10 @@ void o2_op_done(struct o2_link *link, const struct o2_transfer_result *result);
 struct o2_peer *o2_peer_find(const struct o2_node *node, uint64_t nid);
 /* The peer with this NID, made if need be.  Returns 0, -ENOMEM, or -EBUSY: no room for another one. */
 int o2_peer_get(struct o2_node *node, uint64_t nid, struct o2_peer **peer, struct o2_error *error);
+/* With cksum_auto: the flavour of a sum of the peer's, in a message that was accepted. */
+void o2_peer_learn_checksum(struct o2_peer *peer, const uint8_t *message, size_t length_bytes);
+/* This node as that peer is to see it. */
+struct o2_connreq_self o2_peer_self(const struct o2_peer *peer);
 uint32_t o2_peer_established(const struct o2_peer *peer);
 uint32_t o2_peer_nlinks(const struct o2_peer *peer);
 /* The established link whose turn it is; NULL: none. */

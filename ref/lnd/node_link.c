@@ -32,6 +32,13 @@ static void on_done(void *context, const struct o2_transfer_result *result)
 	o2_op_done(context, result);
 }
 
+static void on_checksum_shown(void *context, enum o2_cksum_flavour flavour)
+{
+	struct o2_link *link = context;
+
+	link->peer->cksum_flavour = flavour;
+}
+
 static void tell_down(struct o2_link *link, const struct o2_transfer_fault *fault)
 {
 	if (link->node->ops.down != NULL)
@@ -68,6 +75,7 @@ struct o2_link *o2_link_new(struct o2_peer *peer, struct o2_conn_params *params,
 		.match = on_match,
 		.receive = on_receive,
 		.done = on_done,
+		.checksum_shown = on_checksum_shown,
 		.closed = on_closed,
 	};
 	struct o2_node *node = peer->node;
@@ -132,6 +140,7 @@ int o2_link_set_peer(struct o2_link *link, const struct o2_conn_params *agreed, 
 		.queue_depth = agreed->queue_depth,
 		.max_frags = agreed->max_frags,
 		.max_msg_bytes = agreed->max_msg_size,
+		.cksum_flavour = link->peer->cksum_flavour,
 	};
 
 	link->params = *agreed;

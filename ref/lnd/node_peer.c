@@ -4,6 +4,7 @@
 
 #include "base/mutant.h"
 #include "lnd/node_internal.h"
+#include "wire/checksum.h"
 
 /* Peers: what is known of them, and the operations that wait for a connection to them. */
 
@@ -33,12 +34,27 @@ int o2_peer_get(struct o2_node *node, uint64_t nid, struct o2_peer **out, struct
 	peer->nid = nid;
 	peer->queue_depth = node->self.queue_depth;
 	peer->max_frags = node->self.max_frags;
+	peer->cksum_flavour = node->self.cksum_flavour;
 	peer->waiting_end = &peer->waiting;
 	peer->next = node->peers;
 	node->peers = peer;
 	node->npeers++;
 	*out = peer;
 	return 0;
+}
+
+void o2_peer_learn_checksum(struct o2_peer *peer, const uint8_t *message, size_t length_bytes)
+{
+	if (peer->node->config.conn.cksum_auto && peer->cksum_flavour == O2_CKSUM_NONE)
+		peer->cksum_flavour = o2_msg_checksum_shown(message, length_bytes);
+}
+
+struct o2_connreq_self o2_peer_self(const struct o2_peer *peer)
+{
+	struct o2_connreq_self self = peer->node->self;
+
+	self.cksum_flavour = peer->cksum_flavour;
+	return self;
 }
 
 uint32_t o2_peer_established(const struct o2_peer *peer)

@@ -4,6 +4,7 @@
 
 #include "base/mutant.h"
 #include "lnd/conn_internal.h"
+#include "wire/checksum.h"
 
 /* What happens to a message that has arrived (docs/transport.md, "Receiving"). */
 
@@ -107,6 +108,29 @@ static void handle(struct o2_conn *conn, uint32_t slot, struct o2_tx *tx)
 	repost(conn, slot, type, o2_repost_of(conn->credits.version, type, counted));
 }
 
+/* Would the option have let it pass? */
+static bool is_tolerable(struct o2_conn *conn, const struct o2_parked *message)
+{
+	struct o2_wire_options options = conn->config.wire;
+
+	options.tolerate_immediate_checksum = true;
+	return o2_msg_decode(o2_recv_slot(conn, message->slot), message->length, &options, &conn->rx_msg,
+			     NULL) == 0;
+}
+
+static void refuse_undecoded(struct o2_conn *conn, const struct o2_parked *message,
+			     const struct o2_error *error)
+{
+	const struct o2_transfer_fault fault = {
+		.side = O2_FAULT_PEER_MESSAGE,
+		.code = error->code,
+		.error = *error,
+		.tolerable = is_tolerable(conn, message),
+	};
+
+	o2_conn_fail(conn, &fault, NULL);
+}
+
 /*
  * Decode into conn->rx_msg and check who sent it.  False: the connection has closed.  *dropped: the codec
  * refuses this message alone, and only its header is to be believed.
@@ -120,12 +144,23 @@ static bool decode(struct o2_conn *conn, const struct o2_parked *message, bool *
 	if (o2_msg_decode(o2_recv_slot(conn, message->slot), message->length, &conn->config.wire,
 			  &conn->rx_msg, &error) != 0) {
 		if (error.class != O2_CLASS_MESSAGE) {
-			o2_conn_refuse_peer(conn, NULL, &error);
+			refuse_undecoded(conn, message, &error);
 			return false;
 		}
 		*dropped = true;
 	}
 	return check_endpoints(conn);
+}
+
+/* What goes out from now on has the peer's flavour, this message's answer included. */
+static void learn_checksum(struct o2_conn *conn, const struct o2_parked *message)
+{
+	if (!o2_cksum_wanted(conn))
+		return;
+	conn->config.cksum_flavour =
+		o2_msg_checksum_shown(o2_recv_slot(conn, message->slot), message->length);
+	if (conn->config.cksum_flavour != O2_CKSUM_NONE && conn->ops.checksum_shown != NULL)
+		conn->ops.checksum_shown(conn->context, conn->config.cksum_flavour);
 }
 
 /* Once for each message, whether it can be handled at once or not.  False: the connection has closed. */
@@ -172,7 +207,10 @@ static bool receive(struct o2_conn *conn, struct o2_parked *message, bool in_lin
 	struct o2_tx *tx;
 	bool dropped;
 
-	if (!decode(conn, message, &dropped) || !account(conn, message))
+	if (!decode(conn, message, &dropped))
+		return true;
+	learn_checksum(conn, message);
+	if (!account(conn, message))
 		return true;
 	if (dropped) {
 		repost(conn, message->slot, O2_MSG_IMMEDIATE, O2_REPOST_PEER);

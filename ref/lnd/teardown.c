@@ -37,6 +37,7 @@ static void abort_tx(struct o2_conn *conn, struct o2_tx *tx)
 			.side = O2_FAULT_CLOSED,
 			.code = -ECONNABORTED,
 			.error = conn->fault.error,
+			.tolerable = conn->fault.tolerable,
 		};
 	}
 	o2_tx_end(conn, tx);

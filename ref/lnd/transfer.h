@@ -36,6 +36,8 @@ struct o2_transfer_fault {
 	enum ibv_wc_status wc_status; /* O2_FAULT_LOCAL_COMPLETION: what ibv_wc_status_str(3) explains */
 	enum ibv_wc_opcode wc_opcode; /* as far as the device tells; meaningful only with status success */
 	struct o2_error error;
+	/* PEER_MESSAGE: wire.tolerate_immediate_checksum would have let the message pass. */
+	bool tolerable;
 };
 
 enum o2_transfer_op {

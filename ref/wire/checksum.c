@@ -2,6 +2,7 @@
 #include "wire/checksum.h"
 
 #include "base/mutant.h"
+#include "wire/bytes.h"
 #include "wire/layout.h"
 
 #define CKSUM_FIELD_BYTES 4u
@@ -76,6 +77,21 @@ struct o2_checksums o2_msg_checksum_both(const uint8_t *bytes, size_t nob)
 	sums.of_unsigned = rotate_left(sums.of_unsigned, (unsigned int)field);
 	sums.of_signed = rotate_left(sums.of_signed, (unsigned int)field);
 	return never_zero(add(sums, bytes + before + field, nob - before - field));
+}
+
+enum o2_cksum_flavour o2_msg_checksum_shown(const uint8_t *bytes, size_t length_bytes)
+{
+	const enum o2_byte_order order =
+		o2_load32_be(bytes + O2_AT_MAGIC) == O2_MSG_MAGIC ? O2_BIG_ENDIAN : O2_LITTLE_ENDIAN;
+	const uint32_t found = o2_load32(bytes + O2_AT_CKSUM, order);
+	const uint32_t nob = o2_load32(bytes + O2_AT_NOB, order);
+	const struct o2_checksums sums = o2_msg_checksum_both(bytes, nob < length_bytes ? nob : length_bytes);
+
+	if (found == 0 || sums.of_unsigned == sums.of_signed)
+		return O2_CKSUM_NONE;
+	if (found == sums.of_unsigned)
+		return O2_CKSUM_UNSIGNED;
+	return found == sums.of_signed ? O2_CKSUM_SIGNED : O2_CKSUM_NONE;
 }
 
 uint32_t o2_checksum_of(struct o2_checksums sums, enum o2_cksum_flavour flavour)

@@ -23,6 +23,12 @@ struct o2_checksums o2_checksum_both(const uint8_t *bytes, size_t length_bytes);
  * header. */
 struct o2_checksums o2_msg_checksum_both(const uint8_t *bytes, size_t nob);
 
+/*
+ * Which flavour its sender sums, as far as the checksum of a message that decoding has taken shows it:
+ * O2_CKSUM_NONE if there is none, if it is right in both flavours, or in neither.
+ */
+enum o2_cksum_flavour o2_msg_checksum_shown(const uint8_t *bytes, size_t length_bytes);
+
 /* One of the two; 0 for O2_CKSUM_NONE.  O2_CKSUM_UNVERIFIED gives the unsigned one. */
 uint32_t o2_checksum_of(struct o2_checksums sums, enum o2_cksum_flavour flavour);
 

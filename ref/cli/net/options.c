@@ -33,6 +33,7 @@ enum kind {
 	KIND_TEXT,
 	KIND_NID,
 	KIND_MODE,
+	KIND_CHECKSUM,
 	KIND_OFFER,
 };
 
@@ -54,7 +55,7 @@ static const struct row rows[] = {
 	{"mode", ALL, KIND_MODE, AT(mode), 0, 0},
 	{"queue-depth", ALL, KIND_U32, AT(queue_depth), 2, O2_MAX_QUEUE_DEPTH},
 	{"max-frags", ALL, KIND_U32, AT(max_frags), O2_MAX_FRAGS_LEGACY, O2_MAX_FRAGS},
-	{"checksum", ALL, KIND_FLAG, AT(checksum), 0, 0},
+	{"checksum", ALL, KIND_CHECKSUM, 0, 0, 0},
 	{"tolerate-immediate-checksum", ALL, KIND_FLAG, AT(tolerate_immediate_checksum), 0, 0},
 	{"timeout", ALL, KIND_SECONDS, AT(timeout_ms), 1, MAX_TIMEOUT_S},
 	{"json", ALL, KIND_FLAG, AT(json), 0, 0},
@@ -133,6 +134,22 @@ static bool read_nid(const char *text, uint64_t *nid)
 	return o2_nid_from_text(text, nid, NULL) == 0 && o2_nid_check(*nid, false) == O2_NID_GOOD;
 }
 
+static bool read_checksum(const char *text, struct o2_net_options *options)
+{
+	static const char *const names[] = {
+		[O2_CKSUM_NONE] = "off", [O2_CKSUM_UNSIGNED] = "unsigned", [O2_CKSUM_SIGNED] = "signed"};
+
+	options->cksum_auto = strcmp(text, "auto") == 0;
+	options->cksum_flavour = O2_CKSUM_NONE;
+	for (unsigned int i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (strcmp(text, names[i]) != 0)
+			continue;
+		options->cksum_flavour = (enum o2_cksum_flavour)i;
+		return true;
+	}
+	return options->cksum_auto;
+}
+
 static int complain_range(const char *command, const struct row *row, const char *text)
 {
 	switch (row->kind) {
@@ -142,6 +159,8 @@ static int complain_range(const char *command, const struct row *row, const char
 		return o2_cli_usage(command,
 				    "--mode is '%s', not fastreg, fmr, global, user, phys or fastreg_gaps",
 				    text);
+	case KIND_CHECKSUM:
+		return o2_cli_usage(command, "--checksum is '%s', not off, unsigned, signed or auto", text);
 	case KIND_OFFER:
 		return o2_cli_usage(command,
 				    "--buffer is '%s', not PORTAL:MATCHBITS[:BYTES][:ro], or one too many",
@@ -185,6 +204,8 @@ static bool set(const struct row *row, const char *text, struct o2_net_options *
 		return read_nid(text, at);
 	case KIND_MODE:
 		return o2_reg_mode_from_name(text, at) == 0;
+	case KIND_CHECKSUM:
+		return read_checksum(text, options);
 	case KIND_OFFER:
 		return read_offer(text, options);
 	}

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "lnd/transfer.h"
+#include "wire/msg.h"
 
 /* The command lines of serve, ping, put and get.  Source: docs/peer.md; what they say is in help.c. */
 
@@ -41,7 +42,8 @@ struct o2_net_options {
 	enum o2_reg_mode mode;
 	uint32_t queue_depth;
 	uint32_t max_frags;
-	bool checksum;
+	enum o2_cksum_flavour cksum_flavour;
+	bool cksum_auto;
 	bool tolerate_immediate_checksum;
 	uint32_t timeout_ms;
 	/* What is moved. */

@@ -151,6 +151,7 @@ void o2_net_complain_failed(const char *what, uint64_t number, uint64_t nid, int
 		o2_error_text(&fault->error, why, sizeof(why));
 	else if (fault->side == O2_FAULT_LOCAL_COMPLETION)
 		snprintf(why, sizeof(why), "%s", ibv_wc_status_str(fault->wc_status));
-	o2_cli_complain("%s %" PRIu64 " at %s: %s (%s)%s%s", what, number, text, meaning(status),
-			name == NULL ? "?" : name, why[0] == '\0' ? "" : ": ", why);
+	o2_cli_complain("%s %" PRIu64 " at %s: %s (%s)%s%s%s", what, number, text, meaning(status),
+			name == NULL ? "?" : name, why[0] == '\0' ? "" : ": ", why,
+			fault->tolerable ? "; --tolerate-immediate-checksum accepts it" : "");
 }

@@ -53,7 +53,8 @@ struct o2_node_config o2_net_node_config(const struct o2_net_options *options)
 	config.conn.queue_depth = options->queue_depth;
 	config.conn.max_frags = options->max_frags;
 	config.conn.timeout_ms = options->timeout_ms;
-	config.conn.cksum_flavour = options->checksum ? O2_CKSUM_UNSIGNED : O2_CKSUM_NONE;
+	config.conn.cksum_flavour = options->cksum_flavour;
+	config.conn.cksum_auto = options->cksum_auto;
 	config.conn.wire.max_frags = options->max_frags;
 	config.conn.wire.tolerate_immediate_checksum = options->tolerate_immediate_checksum;
 	config.port = options->port;
