@@ -60,6 +60,7 @@ int o2_victim_open(struct o2_victim *victim, struct o2_ni *ni)
 
 	memset(victim, 0, sizeof(*victim));
 	victim->ni = ni;
+	o2_ni_clock(ni, 0);
 	victim->before = malloc(bytes);
 	if (victim->before == NULL)
 		return -ENOMEM;
@@ -152,11 +153,12 @@ static void serve(struct o2_victim *victim, uint64_t nob, enum o2_reg_mode mode)
 
 static void let_pass(struct o2_victim *victim, uint64_t ms)
 {
-	victim->now_ms += ms;
+	const uint64_t now_ms = o2_clock_ms(&victim->ni->clock) + ms;
+
 	if (victim->node != NULL)
-		o2_node_clock(victim->node, victim->now_ms);
+		o2_node_clock(victim->node, now_ms);
 	else
-		o2_conn_clock(victim->liar.conn, victim->now_ms);
+		o2_conn_clock(victim->liar.conn, now_ms);
 }
 
 /* --- how it is

@@ -45,7 +45,6 @@ struct o2_victim {
 	uint64_t liar_nid;
 	uint8_t *before;	     /* its arena, as it has to be */
 	uint64_t described_bytes[2]; /* to the liar: served, and as the sink of a GET */
-	uint64_t now_ms;
 };
 
 /* The honest peer: connected directly, or a node. */

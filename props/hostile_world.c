@@ -145,7 +145,6 @@ int o2_hostile_meet(struct o2_hostile *h, const struct o2_conn_config *config)
 	int rc;
 
 	h->endless = false;
-	h->victim.now_ms = 0;
 	h->victim.liar_nid = O2_LIAR_NID;
 	o2_hostile_order(h, O2_ACT_MEET, 0, 0, &answer);
 	h->liar = (struct o2_liar){.nid = O2_LIAR_NID,
@@ -160,7 +159,7 @@ int o2_hostile_meet(struct o2_hostile *h, const struct o2_conn_config *config)
 	if (rc == 0)
 		rc = connect_liar(h);
 	if (rc == 0)
-		o2_conn_establish(h->victim.liar.conn, 0);
+		o2_conn_establish(h->victim.liar.conn);
 	return rc;
 }
 

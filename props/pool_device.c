@@ -7,11 +7,6 @@
 #include "base/limits.h"
 #include "props/keys_model.h"
 
-uint64_t o2_pool_now_ms(void *faults)
-{
-	return ((const struct o2_pool_faults *)faults)->now_ms;
-}
-
 static void violation(struct o2_pool_device *d, const char *what)
 {
 	if (d->violation == NULL)

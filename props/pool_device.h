@@ -20,7 +20,7 @@
 #define O2_POOL_ELEMENTS (O2_POOL_POOLS * O2_POOL_SIZE + O2_POOL_STEPS)
 #define O2_POOL_NEVER	 UINT32_MAX
 
-/* What the clock says and what will go wrong: the same for devices and models. */
+/* What time it is and what will go wrong: the same for devices and models. */
 struct o2_pool_faults {
 	uint64_t now_ms;
 	uint32_t create_at; /* element of a pool that cannot be created, or O2_POOL_NEVER */
@@ -58,8 +58,5 @@ uint32_t o2_pool_gathered_lkey(uint32_t element);
 extern const struct o2_tx_ops o2_pool_tx_ops;
 extern const struct o2_fmr_ops o2_pool_fmr_ops;
 extern const struct o2_frd_ops o2_pool_frd_ops;
-
-/* Of struct o2_pool_clock; context: the faults. */
-uint64_t o2_pool_now_ms(void *faults);
 
 #endif

@@ -148,6 +148,7 @@ static void run_step(struct o2_pools_run *run, struct o2_pool_subject *s, struct
 	case O2_POOL_DO_TIME:
 		step->number = delays[o2_draw_pick(c, sizeof(delays) / sizeof(delays[0]))];
 		run->faults.now_ms += step->number;
+		o2_clock_tell(&run->clock, run->faults.now_ms);
 		break;
 	case O2_POOL_DO_FAIL_CREATE:
 		draw_create_fault(run, c, step);
@@ -256,6 +257,8 @@ static enum o2_status run_case(void *context, struct o2_choice *choice, struct o
 
 	o2_report_clear(report);
 	run->faults = (struct o2_pool_faults){.create_at = O2_POOL_NEVER};
+	run->clock = (struct o2_clock){.running = false};
+	o2_clock_tell(&run->clock, run->faults.now_ms);
 	run->steps = 0;
 	run->sets = (uint32_t)o2_draw_range(choice, 1, O2_POOL_SETS);
 	for (uint32_t i = 0; i < run->sets && !report->failed; i++)

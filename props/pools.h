@@ -96,6 +96,7 @@ enum o2_pool_situation {
 struct o2_pools_run {
 	struct o2_tally tally; /* first: props/tally.h */
 	struct o2_pool_faults faults;
+	struct o2_clock clock; /* of the sets: told what faults.now_ms is */
 	struct o2_pool_subject subject[O2_POOL_SETS];
 	uint32_t sets;
 	struct o2_pool_step step[O2_POOL_STEPS];

@@ -299,6 +299,7 @@ void o2_sim_world_make(struct o2_sim *sim, const struct o2_conn_config *config);
 void o2_sim_world_close(struct o2_sim *sim);
 /* The nodes that live on. */
 void o2_sim_world_free(struct o2_sim *sim);
+void o2_sim_tell_time(struct o2_sim_end *end);
 void o2_sim_establish(struct o2_sim *sim, struct o2_sim_end *end); /* if it is not yet */
 struct o2_sim_end *o2_sim_end_of_qp(struct o2_sim *sim, uint32_t qp_num);
 

@@ -164,8 +164,6 @@ void o2_sim_clock(struct o2_sim *sim, uint64_t ms)
 {
 	o2_sim_log(sim, O2_SIM_EV_CLOCK, NULL, (uint32_t)ms, 0);
 	sim->now_ms += ms;
-	for (uint32_t i = 0; i < sim->nnodes; i++)
-		o2_ni_clock(&sim->node[i].ni, sim->node[i].since_ms + sim->now_ms);
 	for (uint32_t i = 0; i < sim->nends; i++)
 		sim->end[i].deadline_due = deadline_due(sim, &sim->end[i]);
 	for (uint32_t i = 0; i < sim->nends; i++) {
@@ -176,7 +174,7 @@ void o2_sim_clock(struct o2_sim *sim, uint64_t ms)
 			continue;
 		noops = end->view.noops_sent;
 		sim->acting = end;
-		o2_conn_clock(end->conn, sim->now_ms);
+		o2_sim_tell_time(end);
 		sim->acting = NULL;
 		o2_sim_fault_after(sim, end);
 		check_deadlines(sim, end);

@@ -117,6 +117,7 @@ static bool open_node(struct o2_sim *sim, uint32_t i)
 			       error.code);
 		return false;
 	}
+	o2_ni_clock(&node->ni, 0);
 	node->open = true;
 	node->used_up = sim->small;
 	return true;
@@ -146,7 +147,7 @@ static void open_nodes(struct o2_sim *sim)
 	    o2_ni_set_dma(&sim->node[0].ni, kind_of(sim, 0), DMA_BASE, NULL) != 0)
 		o2_report_fail(sim->report, "sim/open", "the first node cannot have other addresses");
 	for (uint32_t i = 0; i < sim->nnodes; i++)
-		sim->node[i].since_ms = sim->node[i].ni.now_ms;
+		sim->node[i].since_ms = o2_clock_ms(&sim->node[i].ni.clock);
 }
 
 /* --- ends */
@@ -157,6 +158,12 @@ struct o2_sim_end *o2_sim_end_of_qp(struct o2_sim *sim, uint32_t qp_num)
 		if (sim->end[i].qp_num == qp_num)
 			return &sim->end[i];
 	return NULL;
+}
+
+/* Nodes have lived before the case, and their clocks go on. */
+void o2_sim_tell_time(struct o2_sim_end *end)
+{
+	o2_conn_clock(end->conn, end->sim->node[end->node].since_ms + end->sim->now_ms);
 }
 
 static int make_end(struct o2_sim *sim, struct o2_sim_end *end, uint32_t depth)
@@ -190,7 +197,7 @@ static int connect_end(struct o2_sim *sim, struct o2_sim_end *end)
 	rc = o2_conn_connect(end->conn, &theirs, &error);
 	sim->acting = NULL;
 	if (rc == 0)
-		o2_conn_clock(end->conn, sim->now_ms);
+		o2_sim_tell_time(end);
 	return rc;
 }
 
@@ -266,8 +273,8 @@ void o2_sim_establish(struct o2_sim *sim, struct o2_sim_end *end)
 		return;
 	o2_sim_log(sim, O2_SIM_EV_ESTABLISH, end, 0, 0);
 	sim->acting = end;
-	o2_conn_clock(end->conn, sim->now_ms);
-	o2_conn_establish(end->conn, sim->now_ms);
+	o2_sim_tell_time(end);
+	o2_conn_establish(end->conn);
 	sim->acting = NULL;
 	o2_sim_fault_after(sim, end);
 }

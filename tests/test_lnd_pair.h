@@ -128,6 +128,7 @@ static inline void side_open_config(struct side *side, const struct o2_ni_config
 		show_error("o2_ni_open", &error);
 		fail();
 	}
+	o2_ni_clock(&side->ni, 0); /* the time that tests count from */
 }
 
 static inline void side_open(struct side *side, bool first, enum o2_dma_kind kind, uint64_t base)

@@ -359,7 +359,7 @@ static void hears_early(void **state)
 
 		assert_int_equal(o2_conn_set_peer(pair->b.conn, &peer, NULL), 0);
 	}
-	o2_conn_establish(pair->b.conn, 7);
+	o2_conn_establish(pair->b.conn);
 	assert_int_equal(early_received, 8);
 	quiet(pair);
 	assert_settled(pair);

@@ -225,9 +225,9 @@ static void test_no_match(void **state)
 		if (size == 100) {
 			/* Silence: only time tells. */
 			assert_int_equal(pair->a.nresults, 0);
-			o2_lnet_clock(pair->a.lnet, (i + 1) * defaults.response_timeout_ms - 1);
+			side_clock(&pair->a, (i + 1) * defaults.response_timeout_ms - 1);
 			assert_int_equal(pair->a.nresults, 0);
-			o2_lnet_clock(pair->a.lnet, (i + 1) * defaults.response_timeout_ms);
+			side_clock(&pair->a, (i + 1) * defaults.response_timeout_ms);
 		}
 		expect_result(&pair->a, size == 100 ? -ETIMEDOUT : -ENODATA, 0);
 	}
@@ -282,7 +282,7 @@ static void test_reply_by_rdma(void **state)
 	/* A second one is not let in, and while the first is under way nothing times out. */
 	assert_int_equal(o2_lnet_match(pair->a.lnet, NID_B, &reply, &memory, &again, &error), -ENODATA);
 	expect_dropped(&pair->a, "lnet/unknown-handle");
-	o2_lnet_clock(pair->a.lnet, 10000000);
+	side_clock(&pair->a, 10000000);
 	o2_lnet_peer_down(pair->a.lnet, NID_B, -ECONNRESET);
 	assert_int_equal(pair->a.nresults, 0);
 	o2_lnet_finished(pair->a.lnet, tag, 0, 900, NULL);
@@ -585,15 +585,18 @@ static void test_what_a_caller_may_not_ask(void **state)
 	memory.buffer.nob = 0;
 	assert_int_equal(o2_lnet_get(pair->a.lnet, &target, &memory, NULL, &error), -EINVAL);
 	config.max_messages = 0;
-	assert_int_equal(o2_lnet_create(&config, &transport, &pair->a.arena, &ops, NULL, &lnet, &error),
+	assert_int_equal(o2_lnet_create(&config, &transport, &pair->a.arena, &pair->a.clock, &ops, NULL,
+					&lnet, &error),
 			 -EINVAL);
 	config = O2_LNET_DEFAULTS;
 	config.max_entries = 1;
-	assert_int_equal(o2_lnet_create(&config, &transport, &pair->a.arena, &ops, NULL, &lnet, &error),
+	assert_int_equal(o2_lnet_create(&config, &transport, &pair->a.arena, &pair->a.clock, &ops, NULL,
+					&lnet, &error),
 			 -EINVAL);
 	config = O2_LNET_DEFAULTS;
 	config.first_page = LNET_PAGES - 1;
-	assert_int_equal(o2_lnet_create(&config, &transport, &pair->a.arena, &ops, NULL, &lnet, &error),
+	assert_int_equal(o2_lnet_create(&config, &transport, &pair->a.arena, &pair->a.clock, &ops, NULL,
+					&lnet, &error),
 			 -EINVAL);
 	assert_string_equal(error.rule, "lnet/config/first-page");
 	assert_null(lnet);

@@ -47,6 +47,7 @@ struct letter {
 struct lnet_side {
 	uint64_t nid;
 	struct o2_arena arena;
+	struct o2_clock clock;
 	struct o2_lnet *lnet;
 	struct lnet_side *peer;
 	uint32_t immediate_max;
@@ -237,9 +238,17 @@ static inline void side_open(struct lnet_side *side, uint64_t nid, uint64_t cook
 	side->immediate_max = O2_IMMEDIATE_MAX;
 	config.nid = nid;
 	config.interface_cookie = cookie;
+	o2_clock_tell(&side->clock, 0); /* the time that tests count from */
 	assert_int_equal(o2_arena_create(LNET_PAGES, &side->arena, &side->error), 0);
-	assert_int_equal(
-		o2_lnet_create(&config, &transport, &side->arena, &ops, side, &side->lnet, &side->error), 0);
+	assert_int_equal(o2_lnet_create(&config, &transport, &side->arena, &side->clock, &ops, side,
+					&side->lnet, &side->error),
+			 0);
+}
+
+static inline void side_clock(struct lnet_side *side, uint64_t now_ms)
+{
+	o2_clock_tell(&side->clock, now_ms);
+	o2_lnet_check_time(side->lnet);
 }
 
 static inline void pair_open(struct lnet_pair *pair, const struct o2_lnet_config *base)

@@ -232,7 +232,7 @@ static void step(struct run *run)
 		return;
 	case 3:
 		run->now_ms += draw(run, 60000);
-		o2_lnet_clock(side->lnet, run->now_ms);
+		side_clock(side, run->now_ms);
 		return;
 	case 4:
 		if (draw(run, 3) == 0)
@@ -295,7 +295,7 @@ static void check_end(struct run *run)
 	for (uint32_t i = 0; i < 2; i++) {
 		struct lnet_side *side = side_of(run, i);
 
-		o2_lnet_clock(side->lnet, run->now_ms + 10000000);
+		side_clock(side, run->now_ms + 10000000);
 		assert_int_equal(side->nresults, run->nstarted[i]);
 		assert_int_equal(o2_lnet_messages(side->lnet), 0);
 		for (uint32_t entry = 0; entry < 3; entry++)

@@ -273,7 +273,7 @@ static void grows_and_shrinks(void **state)
 		assert_int_equal(pool.elements - pool.idle, 6);
 		pair_run(pair, results + 6, results + 6);
 		side_assert_idle(&pair->b);
-		o2_ni_clock(&pair->b.ni, pair->b.ni.now_ms + O2_POOL_LIFE_MS);
+		o2_ni_clock(&pair->b.ni, o2_clock_ms(&pair->b.ni.clock) + O2_POOL_LIFE_MS);
 		o2_ni_clock(&pair->b.ni, 1); /* does not go back */
 		moved(pair, modes[kind]);
 		pool = pool_counts(&pair->b, (enum o2_ni_pool_kind)kind);
@@ -362,7 +362,7 @@ static void survives_failing_growth(void **state)
 	assert_int_equal(refusals, 2);
 	assert_int_equal(pool_counts(&pair->b, O2_NI_POOL_FRD).create_failures, 1);
 	faults.frd_create = 0;
-	o2_ni_clock(&pair->b.ni, pair->b.ni.now_ms + O2_POOL_RETRY_MS);
+	o2_ni_clock(&pair->b.ni, o2_clock_ms(&pair->b.ni.clock) + O2_POOL_RETRY_MS);
 	for (uint32_t i = 0; i < 4; i++)
 		assert_int_equal(start_put(pair->a.conn, &from, 0, NULL, NULL), 0);
 	pair_run(pair, 8, 8);

@@ -48,6 +48,7 @@ struct open {
 struct stage {
 	bool we_are_a;
 	struct o2_arena arena;
+	struct o2_clock clock;
 	struct o2_lnet *lnet;
 	uint32_t nsent;
 	struct sent sent[MAX_OPEN];
@@ -348,8 +349,9 @@ static void stage_open(struct stage *stage, const struct player_recording *recor
 		config.ping_sequence = info.ni[0].status;
 	}
 	assert_int_equal(o2_arena_create(ARENA_PAGES, &stage->arena, &error), 0);
-	assert_int_equal(
-		o2_lnet_create(&config, &transport, &stage->arena, &ops, stage, &stage->lnet, &error), 0);
+	assert_int_equal(o2_lnet_create(&config, &transport, &stage->arena, &stage->clock, &ops, stage,
+					&stage->lnet, &error),
+			 0);
 	entry = (struct o2_lnet_entry){
 		.portal = 60,
 		.match_bits = 0x1234,

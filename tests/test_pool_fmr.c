@@ -15,18 +15,13 @@
 
 /* A region per handle, and the key under which it is mapped, or 0. */
 struct device {
-	uint64_t now_ms;
+	struct o2_clock clock;
 	uint32_t created, alive, maps, unmaps, largest_unmap;
 	uint32_t fail_create_at;
 	int map_error, unmap_error;
 	uint32_t next_key;
 	uint32_t key[REGIONS];
 };
-
-static uint64_t now_ms(void *context)
-{
-	return ((struct device *)context)->now_ms;
-}
 
 static int create(void *context, uint64_t device, uint32_t max_pages, uint32_t page_bytes, void **handle,
 		  struct o2_error *error)
@@ -96,7 +91,7 @@ static struct o2_fmr_config config_of(struct device *d, uint32_t pool_size, uint
 				      uint32_t watermark)
 {
 	*d = (struct device){.fail_create_at = UINT32_MAX};
-	return (struct o2_fmr_config){.set = {.clock = {now_ms, d}},
+	return (struct o2_fmr_config){.set = {.clock = &d->clock},
 				      .ops = &ops,
 				      .context = d,
 				      .pool_size = pool_size,
@@ -406,7 +401,7 @@ static void test_errors(void **state)
 	d.fail_create_at = 1;
 	assert_int_equal(take_list(&set, pages, 1, 0, &fmr, &error), -EAGAIN);
 	assert_string_equal(error.rule, "pool/exhausted");
-	d.now_ms += O2_POOL_RETRY_MS;
+	d.clock.now_ms += O2_POOL_RETRY_MS;
 	d.fail_create_at = UINT32_MAX;
 	assert_int_equal(take_list(&set, pages, 1, 0, &fmr, &error), 0);
 	o2_pool_set_counts(&set.set, &counts);

@@ -13,7 +13,7 @@
 #include "reg/pool_frd.h"
 
 struct device {
-	uint64_t now_ms;
+	struct o2_clock clock;
 	uint32_t alive;
 	uint32_t creates; /* calls */
 	uint32_t fail_at; /* that create fails */
@@ -26,11 +26,6 @@ struct device {
 	uint32_t own_lkey; /* what map writes there, or 0 */
 	bool says_why;	   /* when map fails */
 };
-
-static uint64_t now_ms(void *context)
-{
-	return ((struct device *)context)->now_ms;
-}
 
 static int create(void *context, uint64_t device, uint32_t max_pages, bool gaps, struct o2_frd_object *object,
 		  struct o2_error *error)
@@ -82,7 +77,7 @@ static const struct o2_frd_ops ops = {create, destroy, map, unmap};
 static struct o2_frd_config config_of(struct device *d, uint32_t pool_size, enum o2_frd_order order)
 {
 	*d = (struct device){.fail_at = UINT32_MAX};
-	return (struct o2_frd_config){.set = {.clock = {now_ms, d}},
+	return (struct o2_frd_config){.set = {.clock = &d->clock},
 				      .ops = &ops,
 				      .context = d,
 				      .order = order,

@@ -64,7 +64,7 @@ static struct o2_pool *to_put;
 /* While pool 1 is asked, pool 0 gets an element back, and idle pool 2 goes. */
 static void put_during_the_second(struct world *w)
 {
-	w->now_ms += O2_POOL_LIFE_MS;
+	w->clock.now_ms += O2_POOL_LIFE_MS;
 	put(w, to_put);
 }
 

@@ -56,14 +56,9 @@ static unsigned int load(atomic_uint *counter)
 }
 
 struct device {
-	atomic_ullong now_ms;
+	struct o2_clock clock;
 	atomic_uint alive, areas, calls, next_key, creating;
 };
-
-static uint64_t now_ms(void *context)
-{
-	return atomic_load_explicit(&((struct device *)context)->now_ms, memory_order_relaxed);
-}
 
 /* Every so many calls of the device one fails. */
 static bool unlucky(struct device *d)
@@ -309,7 +304,7 @@ static void *work(void *argument)
 			worker_take(w, &prng);
 		else
 			worker_put(w, &prng);
-		atomic_fetch_add_explicit(&w->shared->device.now_ms, o2_prng_upto(&prng, 2000),
+		atomic_fetch_add_explicit(&w->shared->device.clock.now_ms, o2_prng_upto(&prng, 2000),
 					  memory_order_relaxed);
 		if (o2_prng_upto(&prng, 200) == 0)
 			o2_pool_set_fail(w->shared->set, i);
@@ -323,7 +318,7 @@ static void *work(void *argument)
 
 static void open_set(struct shared *s)
 {
-	const struct o2_pool_set_config set = {.clock = {now_ms, &s->device}, .max_pools = 8};
+	const struct o2_pool_set_config set = {.clock = &s->device.clock, .max_pools = 8};
 	const struct o2_tx_config tx = {set, &tx_ops, &s->device, 2, 4096, 0};
 	const struct o2_frd_config frd = {set, &frd_ops, &s->device, O2_FRD_INVALIDATE_FIRST, 2, 257, false};
 	const struct o2_fmr_config fmr = {set, &fmr_ops, &s->device, 2, 257, 4096, 2, 1, true, false};

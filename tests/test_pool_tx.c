@@ -14,7 +14,7 @@
 #include "reg/pool_tx.h"
 
 struct device {
-	uint64_t now_ms;
+	struct o2_clock clock;
 	uint32_t areas, slots; /* alive */
 	uint32_t maps;	       /* calls */
 	uint32_t fail_at;      /* that slot_map fails */
@@ -23,11 +23,6 @@ struct device {
 	char *area;
 	size_t area_bytes;
 };
-
-static uint64_t now_ms(void *context)
-{
-	return ((struct device *)context)->now_ms;
-}
 
 static int area_create(void *context, uint64_t device, void *area, size_t bytes, void **handle,
 		       struct o2_error *error)
@@ -78,7 +73,7 @@ static const struct o2_tx_ops ops = {area_create, area_destroy, slot_map, slot_u
 static struct o2_tx_config config_of(struct device *d, uint32_t pool_size, uint32_t page_bytes)
 {
 	*d = (struct device){.fail_at = UINT32_MAX};
-	return (struct o2_tx_config){.set = {.clock = {now_ms, d}},
+	return (struct o2_tx_config){.set = {.clock = &d->clock},
 				     .ops = &ops,
 				     .context = d,
 				     .pool_size = pool_size,

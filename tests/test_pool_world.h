@@ -18,7 +18,7 @@
 struct world {
 	struct o2_pool_set set;
 	struct o2_pool_kind kind;
-	uint64_t now_ms;
+	struct o2_clock clock;
 	uint32_t pool_size;
 	uint32_t next_id;
 	uint32_t alive;	   /* pools created and not destroyed */
@@ -36,11 +36,6 @@ struct counting_pool {
 	uint32_t id;
 	uint32_t free;
 };
-
-static uint64_t now_ms(void *context)
-{
-	return ((struct world *)context)->now_ms;
-}
 
 static int create(void *owner, uint64_t device, struct o2_pool **pool, struct o2_error *error)
 {
@@ -101,11 +96,11 @@ static int give(void *owner, struct o2_pool *base, void *element)
 
 static void open_world(struct world *w, uint32_t pool_size, bool scan_is_use, uint32_t max_pools)
 {
-	struct o2_pool_set_config config = {.clock = {now_ms, w}, .device = 1, .max_pools = max_pools};
+	struct o2_pool_set_config config = {.clock = &w->clock, .device = 1, .max_pools = max_pools};
 
 	memset(w, 0, sizeof(*w));
 	w->pool_size = pool_size;
-	w->now_ms = 1000000;
+	w->clock.now_ms = 1000000;
 	w->kind = (struct o2_pool_kind){create, destroy, take, give, -EAGAIN, scan_is_use, false, NULL};
 	assert_int_equal(o2_pool_set_init(&w->set, &w->kind, w, &config, &w->error), 0);
 }

@@ -5,14 +5,14 @@
 static void test_init_fails(void **state)
 {
 	struct world w = {.create_error = -ENODEV, .pool_size = 1};
-	struct o2_pool_set_config config = {.clock = {now_ms, &w}};
+	struct o2_pool_set_config config = {.clock = &w.clock};
 
 	(void)state;
 	w.kind = (struct o2_pool_kind){create, destroy, take, give, -EAGAIN, false, false, NULL};
 	assert_int_equal(o2_pool_set_init(&w.set, &w.kind, &w, &config, &w.error), -ENODEV);
 	assert_string_equal(w.error.rule, "test/create");
 	assert_int_equal(w.alive, 0);
-	config.clock.now_ms = NULL;
+	config.clock = NULL;
 	assert_int_equal(o2_pool_set_init(&w.set, &w.kind, &w, &config, &w.error), -EINVAL);
 	assert_string_equal(w.error.rule, "pool/config/clock");
 }
@@ -31,12 +31,12 @@ static void test_growth_and_retry(void **state)
 	w.create_error = -ENOSPC;
 	assert_int_equal(refused_take(&w), -EAGAIN);
 	assert_int_equal(w.attempts, 3);
-	w.now_ms += O2_POOL_RETRY_MS - 1;
+	w.clock.now_ms += O2_POOL_RETRY_MS - 1;
 	w.create_error = 0;
 	assert_int_equal(refused_take(&w), -EAGAIN);
 	assert_string_equal(w.error.rule, "pool/exhausted");
 	assert_int_equal(w.attempts, 3);
-	w.now_ms++;
+	w.clock.now_ms++;
 	held[2] = take_from(&w, 2);
 	assert_int_equal(counts(&w).create_failures, 1);
 	/* The kind's own word for it. */
@@ -79,11 +79,11 @@ static void test_lifetime(void **state)
 	for (uint32_t i = 0; i < 3; i++)
 		held[i] = take_from(&w, i);
 	/* 300 s from the last use, not a millisecond less; the first pool stays however idle. */
-	w.now_ms += O2_POOL_LIFE_MS - 1;
+	w.clock.now_ms += O2_POOL_LIFE_MS - 1;
 	put(&w, held[1]);
 	put(&w, held[0]);
 	assert_int_equal(counts(&w).live, 3);
-	w.now_ms++;
+	w.clock.now_ms++;
 	assert_int_equal(counts(&w).live, 3); /* nothing happens by itself */
 	put(&w, held[2]);
 	assert_int_equal(counts(&w).live, 1);
@@ -105,7 +105,7 @@ static void test_scan_is_use(void **state)
 		for (uint32_t i = 0; i < 3; i++)
 			held[i] = take_from(&w, i);
 		put(&w, held[2]);
-		w.now_ms += O2_POOL_LIFE_MS;
+		w.clock.now_ms += O2_POOL_LIFE_MS;
 		held[2] = take_from(&w, 2); /* asks 0 and 1 first */
 		put(&w, held[1]);
 		assert_int_equal(counts(&w).live, scan_is_use != 0 ? 3 : 2);
@@ -125,7 +125,7 @@ static void test_undo_gives_up_nothing(void **state)
 	for (uint32_t i = 0; i < 3; i++)
 		held[i] = take_from(&w, i);
 	put(&w, held[1]);
-	w.now_ms += O2_POOL_LIFE_MS;
+	w.clock.now_ms += O2_POOL_LIFE_MS;
 	assert_int_equal(o2_pool_set_undo(&w.set, held[2], &w, &w.error), 0);
 	assert_int_equal(counts(&w).live, 3);
 	put(&w, held[0]);
@@ -157,7 +157,7 @@ static void test_failover(void **state)
 	put(&w, old);
 	assert_int_equal(counts(&w).failed, 0);
 	/* The new pool heads the list: now it is the one that stays. */
-	w.now_ms += 2 * O2_POOL_LIFE_MS;
+	w.clock.now_ms += 2 * O2_POOL_LIFE_MS;
 	put(&w, new);
 	assert_int_equal(counts(&w).live, 1);
 	close_world(&w);

@@ -16,10 +16,11 @@
  * A connection: one RC queue pair to one peer, the messages of o2iblnd over it, and their flow control.
  * Source: docs/transport.md.
  *
- * It is a state machine without a thread, a clock or a global of its own.  What happens to it are calls: a
- * work completion (o2_conn_complete), the time (o2_conn_clock), and what the application wants.  What it
- * says are the functions of struct o2_conn_ops.  The same code is driven by a simulator that chooses the
- * order of events and by o2_conn_progress, which takes them from the completion queue.
+ * It is a state machine without a thread or a global of its own, and the clock is its interface's.  What
+ * happens to it are calls: a work completion (o2_conn_complete), the time (o2_conn_clock), and what the
+ * application wants.  What it says are the functions of struct o2_conn_ops.  The same code is driven by a
+ * simulator that chooses the order of events and by o2_conn_progress, which takes them from the completion
+ * queue.
  */
 
 enum o2_conn_state {
@@ -99,7 +100,8 @@ struct o2_conn_config {
 /*
  * What the upper layer (LNet's place) answers, and what it is told.  From inside, o2_conn_put, o2_conn_get,
  * o2_conn_send and o2_conn_close of any connection may be called; the events (o2_conn_complete,
- * o2_conn_clock, o2_conn_progress, o2_conn_establish) and o2_conn_destroy of this one may not.
+ * o2_conn_clock, o2_conn_check_time, o2_conn_progress, o2_conn_establish) and o2_conn_destroy of this one may
+ * not.
  */
 struct o2_conn_ops {
 	/*
@@ -156,7 +158,7 @@ int o2_conn_set_peer(struct o2_conn *conn, const struct o2_conn_peer *peer, stru
  * The queue pair is in RTS and the peer has been set: the state becomes ESTABLISHED.  Messages that came
  * before are validated and handled now, in their order; one of them may close the connection again.
  */
-void o2_conn_establish(struct o2_conn *conn, uint64_t now_ms);
+void o2_conn_establish(struct o2_conn *conn);
 
 /* Our address for a direct connection, valid from creation on. */
 void o2_conn_get_address(const struct o2_conn *conn, struct o2_conn_address *address);
@@ -211,10 +213,16 @@ uint32_t o2_conn_immediate_max(const struct o2_conn *conn);
 void o2_conn_complete(struct o2_conn *conn, const struct ibv_wc *wc);
 
 /*
- * Event: it is now_ms, on a clock that never goes back (an earlier time is ignored).  Checks deadlines and
- * keep-alive; to be called about four times per timeout.
+ * Event: it is now_ms.  Tells the interface's clock (o2_ni_clock), then does what o2_conn_check_time does; to
+ * be called about four times per timeout.
  */
 void o2_conn_clock(struct o2_conn *conn, uint64_t now_ms);
+
+/*
+ * Event: the interface's clock was told another time, for this connection or for others.  Checks deadlines
+ * and keep-alive.
+ */
+void o2_conn_check_time(struct o2_conn *conn);
 
 /*
  * The thin loop: hand all completions that are there to o2_conn_complete.  Returns how many, or the

@@ -139,7 +139,6 @@ struct o2_conn {
 	uint32_t invalidates_in_flight;
 	bool pumping;
 
-	uint64_t now_ms;
 	uint64_t last_post_ms;
 	uint64_t noop_window_ms; /* empty NOOPs are counted from then on */
 	uint32_t empty_noops;
@@ -163,6 +162,11 @@ struct o2_conn {
 	struct o2_post_chain chain;
 	struct o2_scratch scratch;
 };
+
+static inline uint64_t o2_conn_now_ms(const struct o2_conn *conn)
+{
+	return o2_clock_ms(&conn->ni->clock);
+}
 
 /* wr_id: what completed in the upper half, which one in the lower. */
 enum o2_work {

@@ -61,13 +61,11 @@ int o2_conn_set_peer(struct o2_conn *conn, const struct o2_conn_peer *peer, stru
 	return rc;
 }
 
-void o2_conn_establish(struct o2_conn *conn, uint64_t now_ms)
+void o2_conn_establish(struct o2_conn *conn)
 {
 	if (conn->state != O2_CONN_INIT)
 		return;
-	if (now_ms > conn->now_ms)
-		conn->now_ms = now_ms;
-	conn->last_post_ms = conn->now_ms;
+	conn->last_post_ms = o2_conn_now_ms(conn);
 	conn->state = O2_CONN_ESTABLISHED;
 	if (o2_mutant(PARKED_LOST)) {
 		o2_mutant_differs(conn->nparked > 0);
@@ -110,6 +108,6 @@ int o2_conn_connect(struct o2_conn *conn, const struct o2_conn_address *address,
 	if (rc != 0)
 		return rc;
 	adopt_peer(conn, &peer);
-	o2_conn_establish(conn, conn->now_ms);
+	o2_conn_establish(conn);
 	return 0;
 }

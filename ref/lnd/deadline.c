@@ -8,7 +8,7 @@
 
 uint64_t o2_deadline(const struct o2_conn *conn)
 {
-	return conn->config.timeout_ms == 0 ? UINT64_MAX : conn->now_ms + conn->config.timeout_ms;
+	return conn->config.timeout_ms == 0 ? UINT64_MAX : o2_conn_now_ms(conn) + conn->config.timeout_ms;
 }
 
 enum o2_health o2_deadline_health(const struct o2_tx *tx, bool timed_out)
@@ -28,7 +28,7 @@ static const struct o2_tx *find_expired(const struct o2_conn *conn)
 {
 	for (int list = O2_LIST_NOOPS; list < O2_TX_LISTS; list++)
 		for (const struct o2_tx *tx = conn->list[list].first; tx != NULL; tx = tx->next)
-			if (o2_mutate(DEADLINE_IGNORED, conn->now_ms >= tx->deadline_ms, false))
+			if (o2_mutate(DEADLINE_IGNORED, o2_conn_now_ms(conn) >= tx->deadline_ms, false))
 				return tx;
 	return NULL;
 }
@@ -39,16 +39,20 @@ static void fail_expired(struct o2_conn *conn, const struct o2_tx *tx)
 	struct o2_transfer_fault fault = {.side = O2_FAULT_DEADLINE, .code = -ETIMEDOUT};
 
 	o2_refuse(&fault.error, -ETIMEDOUT, "conn/deadline", "age in ms", O2_NO_INDEX,
-		  conn->now_ms - tx->deadline_ms + conn->config.timeout_ms, conn->config.timeout_ms);
+		  o2_conn_now_ms(conn) - tx->deadline_ms + conn->config.timeout_ms, conn->config.timeout_ms);
 	o2_conn_fail(conn, &fault, NULL);
 }
 
 void o2_conn_clock(struct o2_conn *conn, uint64_t now_ms)
 {
+	o2_ni_clock(conn->ni, now_ms);
+	o2_conn_check_time(conn);
+}
+
+void o2_conn_check_time(struct o2_conn *conn)
+{
 	const struct o2_tx *expired;
 
-	if (now_ms > conn->now_ms)
-		conn->now_ms = now_ms;
 	if (conn->state != O2_CONN_ESTABLISHED)
 		return;
 	expired = find_expired(conn);

@@ -56,7 +56,7 @@ int o2_conn_arm(struct o2_conn *conn)
 
 static bool attempt_is_due(const struct o2_node *node, const struct o2_peer *peer)
 {
-	return peer->attempts_due > 0 && peer->due_ms <= node->now_ms;
+	return peer->attempts_due > 0 && peer->due_ms <= o2_node_now_ms(node);
 }
 
 int o2_node_arm(struct o2_node *node)

@@ -110,11 +110,6 @@ static int settle_sizes(struct o2_ni_config *config, struct o2_error *error)
 	return 0;
 }
 
-static uint64_t ni_now_ms(void *context)
-{
-	return ((const struct o2_ni *)context)->now_ms;
-}
-
 /* What the device can do and the configuration does not forbid. */
 static int find_caps(struct o2_ni *ni, const struct o2_reg_caps *asked, struct o2_reg_caps *caps,
 		     struct o2_error *error)
@@ -134,7 +129,6 @@ static int find_caps(struct o2_ni *ni, const struct o2_reg_caps *asked, struct o
 /* Registration pools before those of transmits: docs/pools.md, "At an interface". */
 static int open_pools(struct o2_ni *ni, const struct o2_ni_config *config, struct o2_error *error)
 {
-	const struct o2_pool_clock clock = {ni_now_ms, ni};
 	struct o2_reg_config reg = {
 		.pd = ni->pd,
 		.arena = &ni->arena,
@@ -144,7 +138,7 @@ static int open_pools(struct o2_ni *ni, const struct o2_ni_config *config, struc
 		.ncpts = ni->config.tunables.ncpts,
 		.max_pools = config->max_pools,
 		.fmr_cache = !config->fmr_cache_off,
-		.clock = clock,
+		.clock = &ni->clock,
 		.device = ni->device,
 		.ops = config->reg_ops,
 	};
@@ -153,7 +147,7 @@ static int open_pools(struct o2_ni *ni, const struct o2_ni_config *config, struc
 	if (rc == 0)
 		rc = o2_reg_domain_open(&reg, &ni->domain, error);
 	if (rc == 0)
-		rc = o2_ni_open_tx_sets(ni, &clock, error);
+		rc = o2_ni_open_tx_sets(ni, error);
 	return rc;
 }
 
@@ -212,8 +206,7 @@ void o2_ni_close(struct o2_ni *ni)
 
 void o2_ni_clock(struct o2_ni *ni, uint64_t now_ms)
 {
-	if (now_ms > ni->now_ms)
-		ni->now_ms = now_ms;
+	o2_clock_tell(&ni->clock, now_ms);
 }
 
 int o2_ni_set_dma(struct o2_ni *ni, enum o2_dma_kind kind, uint64_t base, struct o2_error *error)

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "mem/arena.h"
 #include "mem/ledger.h"
@@ -62,7 +63,7 @@ struct o2_ni {
 	uint32_t ntx_sets;	     /* as many as config.tunables.ncpts, once it is open */
 	struct o2_dma_ledger ledger; /* of the mappings of its transfers */
 	uint64_t device;	     /* counts failovers: what pools and connections are built on */
-	uint64_t now_ms;	     /* o2_ni_clock */
+	struct o2_clock clock;	     /* o2_ni_clock */
 };
 
 /*
@@ -78,7 +79,11 @@ int o2_ni_open(const struct o2_ni_config *config, struct o2_ni *ni, struct o2_er
 /* Every connection must have been destroyed.  Does nothing to what is closed. */
 void o2_ni_close(struct o2_ni *ni);
 
-/* The time, by which pools grow and go.  What is before an earlier one is ignored. */
+/*
+ * Tell the time: now_ms on any scale that never goes back; what is before an earlier one is ignored.  This is
+ * the clock of all that is built on the interface.  o2_conn_clock, o2_node_clock and o2_endpoint_clock call
+ * this, so a caller of theirs does not.
+ */
 void o2_ni_clock(struct o2_ni *ni, uint64_t now_ms);
 
 /*

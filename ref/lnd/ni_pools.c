@@ -49,7 +49,7 @@ static void slot_unmap(void *context, void *handle, void *slot, uint64_t addr)
 
 static const struct o2_tx_ops tx_ops = {area_create, area_destroy, slot_map, slot_unmap};
 
-int o2_ni_open_tx_sets(struct o2_ni *ni, const struct o2_pool_clock *clock, struct o2_error *error)
+int o2_ni_open_tx_sets(struct o2_ni *ni, struct o2_error *error)
 {
 	const uint32_t ncpts = ni->config.tunables.ncpts;
 
@@ -58,7 +58,7 @@ int o2_ni_open_tx_sets(struct o2_ni *ni, const struct o2_pool_clock *clock, stru
 		return o2_refuse(error, -ENOMEM, "ni/tx-sets", "ncpts", O2_NO_INDEX, ncpts, 0);
 	for (; ni->ntx_sets < ncpts; ni->ntx_sets++) {
 		const struct o2_tx_config config = {
-			.set = {.clock = *clock,
+			.set = {.clock = &ni->clock,
 				.device = ni->device,
 				.cpt = ni->ntx_sets,
 				.max_pools = ni->config.max_pools},

@@ -7,7 +7,7 @@
 /* The transmit pools of an interface (docs/pools.md, "Transmit pools"): parts of ni.c and tx_slot.c. */
 
 /* One set per CPU partition.  Returns 0 or -errno; o2_ni_close_tx_sets frees what there is then. */
-int o2_ni_open_tx_sets(struct o2_ni *ni, const struct o2_pool_clock *clock, struct o2_error *error);
+int o2_ni_open_tx_sets(struct o2_ni *ni, struct o2_error *error);
 
 /* Nothing may be in use.  Does nothing when there is none. */
 void o2_ni_close_tx_sets(struct o2_ni *ni);

@@ -174,7 +174,7 @@ void o2_node_set_up(struct o2_node *node, bool up)
 
 static void check_link(struct o2_link *link)
 {
-	uint64_t now_ms = link->node->now_ms;
+	uint64_t now_ms = o2_node_now_ms(link->node);
 
 	switch (link->state) {
 	case O2_LINK_ACTIVE_CONNECT:
@@ -183,7 +183,7 @@ static void check_link(struct o2_link *link)
 			fail_attempt(link, -ENETDOWN, "node/connect-timeout", now_ms);
 		break;
 	case O2_LINK_ESTABLISHED:
-		o2_conn_clock(link->conn, now_ms);
+		o2_conn_check_time(link->conn);
 		break;
 	case O2_LINK_CLOSING:
 		if (link->deadline_ms <= now_ms)
@@ -197,8 +197,7 @@ static void check_link(struct o2_link *link)
 
 void o2_node_clock(struct o2_node *node, uint64_t now_ms)
 {
-	if (now_ms > node->now_ms)
-		node->now_ms = now_ms;
+	o2_ni_clock(node->ni, now_ms);
 	for (struct o2_peer *peer = node->peers; peer != NULL; peer = peer->next) {
 		for (struct o2_link *link = peer->links; link != NULL; link = link->next)
 			check_link(link);
@@ -262,7 +261,7 @@ void o2_node_work(struct o2_node *node)
 
 	for (struct o2_peer *peer = node->peers; peer != NULL; peer = peer->next) {
 		/* What an attempt brings about now is for the next call. */
-		uint32_t due = peer->due_ms <= node->now_ms ? peer->attempts_due : 0;
+		uint32_t due = peer->due_ms <= o2_node_now_ms(node) ? peer->attempts_due : 0;
 
 		for (; due > 0 && peer->attempts_due > 0 && left > 0; due--, left--) {
 			peer->attempts_due--;

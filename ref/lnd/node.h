@@ -15,9 +15,9 @@
  * A node: one interface, the peers that it has connections with, and the operations that wait for one.
  * Source: docs/connection.md.
  *
- * As a connection, it is a state machine without a thread or a clock.  What happens to it are calls: events
- * of the connection manager (which it takes over by its handler), the time, the application's operations, and
- * what its connections are told.
+ * As a connection, it is a state machine without a thread or a clock of its own.  What happens to it are
+ * calls: events of the connection manager (which it takes over by its handler), the time, the application's
+ * operations, and what its connections are told.
  */
 
 #define O2_SERVICE_PORT 987u /* o2iblnd's */
@@ -109,7 +109,10 @@ int o2_node_send(struct o2_node *node, uint64_t nid, const struct o2_lnet_hdr *h
 int o2_node_send_bytes(struct o2_node *node, uint64_t nid, const struct o2_lnet_hdr *hdr, const void *payload,
 		       uint32_t payload_bytes, uint64_t tag, struct o2_error *error);
 
-/* Event: it is now_ms, on a clock that never goes back; to be called about four times a second. */
+/*
+ * Event: it is now_ms.  Tells the interface's clock (o2_ni_clock) and checks the deadlines of connections,
+ * attempts and what waits; to be called about four times a second.
+ */
 void o2_node_clock(struct o2_node *node, uint64_t now_ms);
 
 /* The thin loop: handle all completions that are there, of all connections.  Returns how many. */

@@ -59,7 +59,7 @@ void o2_link_attempt(struct o2_peer *peer)
 
 	o2_error_clear(&error);
 	peer->attempts++;
-	peer->attempt_ms = peer->node->now_ms;
+	peer->attempt_ms = o2_node_now_ms(peer->node);
 	link = o2_link_new(peer, &params, &error);
 	if (link == NULL) {
 		o2_peer_failed(peer, error.code, &error);
@@ -93,7 +93,7 @@ void o2_node_on_reply(struct o2_link *link, const struct o2_cm_event *event)
 /* Once there have been many attempts in a row, there is one in a second. */
 static void again(struct o2_peer *peer)
 {
-	uint64_t now_ms = peer->node->now_ms;
+	uint64_t now_ms = o2_node_now_ms(peer->node);
 
 	peer->attempts_due++;
 	peer->due_ms = now_ms;

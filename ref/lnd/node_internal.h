@@ -83,11 +83,15 @@ struct o2_node {
 	struct o2_connreq_self self;
 	struct o2_node_ops ops;
 	void *context;
-	uint64_t now_ms;
 	bool ending; /* nothing new is started */
 	struct o2_peer *peers;
 	uint32_t npeers;
 };
+
+static inline uint64_t o2_node_now_ms(const struct o2_node *node)
+{
+	return o2_clock_ms(&node->ni->clock);
+}
 
 /* node.c */
 

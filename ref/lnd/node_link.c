@@ -54,7 +54,7 @@ static void on_closed(void *context, const struct o2_transfer_fault *fault)
 	switch (link->state) {
 	case O2_LINK_ESTABLISHED:
 		link->state = O2_LINK_CLOSING;
-		link->deadline_ms = node->now_ms + o2_node_connect_ms(node);
+		link->deadline_ms = o2_node_now_ms(node) + o2_node_connect_ms(node);
 		node->cm->ops->disconnect(link->id);
 		tell_down(link, fault);
 		break;
@@ -109,7 +109,7 @@ struct o2_link *o2_link_new(struct o2_peer *peer, struct o2_conn_params *params,
 	link->node = node;
 	link->peer = peer;
 	link->params = *params;
-	link->deadline_ms = node->now_ms + o2_node_connect_ms(node);
+	link->deadline_ms = o2_node_now_ms(node) + o2_node_connect_ms(node);
 	link->next = peer->links;
 	peer->links = link;
 	return link;
@@ -185,7 +185,7 @@ void o2_link_up(struct o2_link *link)
 		return;
 	leave_attempt(link);
 	link->state = O2_LINK_ESTABLISHED;
-	o2_conn_establish(link->conn, node->now_ms);
+	o2_conn_establish(link->conn);
 	if (link->state == O2_LINK_ESTABLISHED && node->ops.up != NULL)
 		node->ops.up(node->context, peer->nid);
 	if (link->state == O2_LINK_ESTABLISHED)
@@ -205,7 +205,7 @@ void o2_link_abort(struct o2_link *link, const struct o2_error *error)
 
 	leave_attempt(link);
 	link->state = O2_LINK_CLOSING;
-	link->deadline_ms = node->now_ms + o2_node_connect_ms(node);
+	link->deadline_ms = o2_node_now_ms(node) + o2_node_connect_ms(node);
 	node->cm->ops->disconnect(link->id);
 	o2_conn_close(link->conn, error->code);
 	tell_down(link, &fault);

@@ -121,7 +121,7 @@ static void push_first(struct o2_peer *peer, struct o2_node_op *op)
 
 void o2_peer_wait(struct o2_peer *peer, struct o2_node_op *op)
 {
-	op->deadline_ms = peer->node->now_ms + o2_node_connect_ms(peer->node) + O2_WAITING_EXTRA_MS;
+	op->deadline_ms = o2_node_now_ms(peer->node) + o2_node_connect_ms(peer->node) + O2_WAITING_EXTRA_MS;
 	push(peer, op);
 }
 
@@ -162,7 +162,7 @@ void o2_peer_want(struct o2_peer *peer)
 	if (has_hope(peer) || peer->node->ending)
 		return;
 	peer->attempts_due = peer->node->config.conns_per_peer;
-	peer->due_ms = peer->node->now_ms;
+	peer->due_ms = o2_node_now_ms(peer->node);
 }
 
 void o2_peer_failed(struct o2_peer *peer, int code, const struct o2_error *error)
@@ -179,11 +179,11 @@ void o2_peer_failed(struct o2_peer *peer, int code, const struct o2_error *error
 
 void o2_peer_expire_waiting(struct o2_peer *peer)
 {
-	while (peer->waiting != NULL && peer->waiting->deadline_ms <= peer->node->now_ms) {
+	while (peer->waiting != NULL && peer->waiting->deadline_ms <= o2_node_now_ms(peer->node)) {
 		struct o2_error error;
 
 		o2_refuse(&error, -ETIMEDOUT, "node/waiting", "deadline_ms", O2_NO_INDEX,
-			  peer->waiting->deadline_ms, peer->node->now_ms);
+			  peer->waiting->deadline_ms, o2_node_now_ms(peer->node));
 		o2_op_fail(peer, pop(peer), -ETIMEDOUT, &error);
 	}
 }

@@ -14,7 +14,7 @@ static bool keepalive_due(const struct o2_conn *conn)
 {
 	bool on = o2_mutate(KEEPALIVE_NEVER, conn->config.keepalive_ms != 0, false);
 
-	return on && conn->now_ms - conn->last_post_ms > conn->config.keepalive_ms;
+	return on && o2_conn_now_ms(conn) - conn->last_post_ms > conn->config.keepalive_ms;
 }
 
 bool o2_noop_needed(const struct o2_conn *conn)
@@ -45,8 +45,8 @@ void o2_noop_handle(struct o2_conn *conn)
 {
 	if (conn->rx_msg.ibm_credits != 0)
 		return;
-	if (conn->now_ms - conn->noop_window_ms >= EMPTY_NOOP_WINDOW_MS) {
-		conn->noop_window_ms = conn->now_ms;
+	if (o2_conn_now_ms(conn) - conn->noop_window_ms >= EMPTY_NOOP_WINDOW_MS) {
+		conn->noop_window_ms = o2_conn_now_ms(conn);
 		conn->empty_noops = 0;
 	}
 	if (++conn->empty_noops > o2_mutate(NOOPS_UNLIMITED, EMPTY_NOOPS_MAX, UINT32_MAX))

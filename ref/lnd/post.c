@@ -97,7 +97,7 @@ static void account(struct o2_conn *conn, struct o2_tx *tx)
 	assert(tx->nsends < sizeof(tx->posted_wrs) / sizeof(tx->posted_wrs[0]));
 	tx->posted_wrs[tx->nsends++] = conn->chain.nwr;
 	conn->send_wrs += conn->chain.nwr;
-	conn->last_post_ms = conn->now_ms;
+	conn->last_post_ms = o2_conn_now_ms(conn);
 	o2_credits_post(&conn->credits, tx->type);
 }
 

@@ -105,7 +105,8 @@ int o2_endpoint_open(struct o2_ni *ni, struct o2_cm *cm, const struct o2_node_co
 	int rc;
 
 	*endpoint = (struct o2_endpoint){0};
-	rc = o2_lnet_create(lnet_config, &transport, &ni->arena, ops, context, &endpoint->lnet, error);
+	rc = o2_lnet_create(lnet_config, &transport, &ni->arena, &ni->clock, ops, context, &endpoint->lnet,
+			    error);
 	if (rc != 0)
 		return rc;
 	rc = o2_node_create(ni, cm, node_config, &node_ops, endpoint, &endpoint->node, error);
@@ -124,7 +125,7 @@ void o2_endpoint_close(struct o2_endpoint *endpoint)
 void o2_endpoint_clock(struct o2_endpoint *endpoint, uint64_t now_ms)
 {
 	o2_node_clock(endpoint->node, now_ms);
-	o2_lnet_clock(endpoint->lnet, now_ms);
+	o2_lnet_check_time(endpoint->lnet);
 }
 
 int o2_endpoint_progress(struct o2_endpoint *endpoint)

@@ -65,7 +65,7 @@ void o2_lnet_operation_advance(struct o2_lnet *lnet, struct o2_lnet_message *mes
 	if (over)
 		o2_lnet_operation_end(lnet, message, status);
 	else
-		message->deadline_ms = lnet->now_ms + lnet->config.response_timeout_ms;
+		message->deadline_ms = o2_clock_ms(lnet->clock) + lnet->config.response_timeout_ms;
 }
 
 static int check_target(const struct o2_lnet_target *target, const struct o2_transfer_memory *memory,

@@ -157,8 +157,8 @@ static int check_config(const struct o2_lnet_config *config, const struct o2_are
 }
 
 int o2_lnet_create(const struct o2_lnet_config *config, const struct o2_lnet_transport *transport,
-		   const struct o2_arena *arena, const struct o2_lnet_ops *ops, void *context,
-		   struct o2_lnet **lnet_out, struct o2_error *error)
+		   const struct o2_arena *arena, const struct o2_clock *clock, const struct o2_lnet_ops *ops,
+		   void *context, struct o2_lnet **lnet_out, struct o2_error *error)
 {
 	struct o2_lnet *lnet;
 	int rc = check_config(config, arena, error);
@@ -171,6 +171,7 @@ int o2_lnet_create(const struct o2_lnet_config *config, const struct o2_lnet_tra
 	lnet->config = *config;
 	lnet->transport = *transport;
 	lnet->arena = arena;
+	lnet->clock = clock;
 	lnet->ops = *ops;
 	lnet->context = context;
 	lnet->message = calloc(config->max_messages, sizeof(*lnet->message));
@@ -234,9 +235,10 @@ void o2_lnet_peer_down(struct o2_lnet *lnet, uint64_t nid, int code)
 			o2_lnet_operation_end(lnet, &lnet->message[i], code);
 }
 
-void o2_lnet_clock(struct o2_lnet *lnet, uint64_t now_ms)
+void o2_lnet_check_time(struct o2_lnet *lnet)
 {
-	lnet->now_ms = now_ms;
+	const uint64_t now_ms = o2_clock_ms(lnet->clock);
+
 	for (uint32_t i = 0; i < lnet->config.max_messages; i++)
 		if (waits(&lnet->message[i]) && now_ms >= lnet->message[i].deadline_ms)
 			o2_lnet_operation_end(lnet, &lnet->message[i], -ETIMEDOUT);

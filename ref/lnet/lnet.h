@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "lnd/transfer.h"
 #include "lnet/match.h"
@@ -18,8 +19,8 @@
  * peers with memory, answers pings, sends and takes acknowledgements and replies, and starts PUTs and GETs.
  * It does not route.  Source: docs/peer.md.
  *
- * It has no thread and no clock of its own: o2_lnet_clock tells it the time.  Everything may be called from
- * inside ops, except o2_lnet_destroy.
+ * It has no thread, and the clock is its interface's: o2_lnet_check_time follows what that is told.
+ * Everything may be called from inside ops, except o2_lnet_destroy.
  */
 
 #define O2_LNET_PID_KERNEL 12345u     /* of every Lustre node */
@@ -95,12 +96,12 @@ struct o2_lnet_ops {
 struct o2_lnet;
 
 /*
- * transport and ops are copied; arena outlives it.  The two pages are filled, and attached at the portal of
- * pings. Returns 0, -EINVAL (a limit of 0, pages that do not exist) or -ENOMEM.
+ * transport and ops are copied; arena and clock outlive it.  The two pages are filled, and attached at the
+ * portal of pings. Returns 0, -EINVAL (a limit of 0, pages that do not exist) or -ENOMEM.
  */
 int o2_lnet_create(const struct o2_lnet_config *config, const struct o2_lnet_transport *transport,
-		   const struct o2_arena *arena, const struct o2_lnet_ops *ops, void *context,
-		   struct o2_lnet **lnet, struct o2_error *error);
+		   const struct o2_arena *arena, const struct o2_clock *clock, const struct o2_lnet_ops *ops,
+		   void *context, struct o2_lnet **lnet, struct o2_error *error);
 
 /* The transport must have finished everything.  What waits for an ACK or REPLY ends with -ECONNABORTED. */
 void o2_lnet_destroy(struct o2_lnet *lnet);
@@ -159,8 +160,8 @@ void o2_lnet_finished(struct o2_lnet *lnet, uint64_t tag, int status, uint64_t l
 /* Nothing more will come from this peer: what waits for its ACK or REPLY ends with code (-errno). */
 void o2_lnet_peer_down(struct o2_lnet *lnet, uint64_t nid, int code);
 
-/* The time; ends what has waited too long. */
-void o2_lnet_clock(struct o2_lnet *lnet, uint64_t now_ms);
+/* The clock was told another time: ends what has waited too long. */
+void o2_lnet_check_time(struct o2_lnet *lnet);
 
 /* Messages under way: 0 when all have ended. */
 uint32_t o2_lnet_messages(const struct o2_lnet *lnet);

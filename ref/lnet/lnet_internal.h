@@ -47,7 +47,7 @@ struct o2_lnet {
 	const struct o2_arena *arena;
 	struct o2_lnet_ops ops;
 	void *context;
-	uint64_t now_ms;
+	const struct o2_clock *clock;
 	struct o2_match_table table;
 	struct o2_kiov ping_page[2]; /* vectors of the two entries at the portal of pings */
 	struct o2_lnet_message *message;

@@ -41,10 +41,10 @@ struct o2_reg_config {
 	uint64_t base;
 	struct o2_reg_caps caps; /* what may be used: the modes of others are refused */
 	struct o2_pool_sizes sizes;
-	uint32_t ncpts;	    /* CPU partitions, at least 1 */
-	uint32_t max_pools; /* per pool set, or 0 for no cap */
-	bool fmr_cache;	    /* tunable: find a list that is mapped already */
-	struct o2_pool_clock clock;
+	uint32_t ncpts;		      /* CPU partitions, at least 1 */
+	uint32_t max_pools;	      /* per pool set, or 0 for no cap */
+	bool fmr_cache;		      /* tunable: find a list that is mapped already */
+	const struct o2_clock *clock; /* of the interface; outlives the domain */
 	uint64_t device;	      /* the caller's name for the device of the first pools */
 	const struct o2_reg_ops *ops; /* NULL: o2_reg_verbs_ops.  The context that they get is the domain. */
 };

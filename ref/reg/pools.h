@@ -28,7 +28,7 @@ struct o2_reg_ops {
 };
 
 struct o2_reg_pools_config {
-	struct o2_pool_clock clock;
+	const struct o2_clock *clock;
 	struct o2_reg_caps caps; /* which kinds there are to be */
 	struct o2_pool_sizes sizes;
 	uint32_t max_pools; /* per set, or 0 for no cap */

@@ -11,7 +11,7 @@
 
 static uint64_t now_ms(const struct o2_pool_set *set)
 {
-	return set->config.clock.now_ms(set->config.clock.context);
+	return o2_clock_ms(set->config.clock);
 }
 
 /* now + delay, or the end of time. */
@@ -359,8 +359,8 @@ int o2_pool_set_init(struct o2_pool_set *set, const struct o2_pool_kind *kind, v
 	struct o2_pool *doomed = NULL;
 	int rc;
 
-	if (config->clock.now_ms == NULL)
-		return o2_refuse(error, -EINVAL, "pool/config/clock", "now_ms", O2_NO_INDEX, 0, 1);
+	if (config->clock == NULL)
+		return o2_refuse(error, -EINVAL, "pool/config/clock", "clock", O2_NO_INDEX, 0, 1);
 	*set = (struct o2_pool_set){.kind = kind, .owner = owner, .config = *config};
 	rc = pthread_mutex_init(&set->lock, NULL);
 	if (rc != 0)

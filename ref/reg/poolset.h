@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 
 /*
@@ -86,17 +87,11 @@ struct o2_pool_kind {
 	uint32_t (*idle)(struct o2_pool *pool);
 };
 
-/* The clock is the caller's.  It must not go backwards, nor call into the set. */
-struct o2_pool_clock {
-	uint64_t (*now_ms)(void *context);
-	void *context;
-};
-
 struct o2_pool_set_config {
-	struct o2_pool_clock clock;
-	uint64_t device;    /* the caller's name for the device that pools are built on */
-	uint32_t cpt;	    /* which CPU partition the set serves: for reports */
-	uint32_t max_pools; /* cap on live pools, or 0 for none */
+	const struct o2_clock *clock; /* the caller's */
+	uint64_t device;	      /* the caller's name for the device that pools are built on */
+	uint32_t cpt;		      /* which CPU partition the set serves: for reports */
+	uint32_t max_pools;	      /* cap on live pools, or 0 for none */
 };
 
 struct o2_pool_set {

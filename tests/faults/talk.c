@@ -67,6 +67,7 @@ static int open_seat(struct seat *seat)
 	config.conn.max_frags = 8;
 	config.conn.queue_depth = 4;
 	rc = o2_ni_open(&ni, &seat->ni, &error);
+	o2_ni_clock(&seat->ni, talk.now_ms);
 	if (rc == 0)
 		rc = o2_cm_loop_attach(talk.loop, &seat->ni, FIRST_ADDRESS + seat->index, &seat->cm, &error);
 	if (rc == 0)
@@ -127,10 +128,8 @@ static void settle(void)
 static void pass(uint64_t ms)
 {
 	talk.now_ms += ms;
-	for (uint32_t i = 0; i < 2; i++) {
-		o2_ni_clock(&talk.seat[i].ni, talk.now_ms);
+	for (uint32_t i = 0; i < 2; i++)
 		o2_node_clock(talk.seat[i].node, talk.now_ms);
-	}
 	settle();
 }
 

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef O2_BASE_CLOCK_H
+#define O2_BASE_CLOCK_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/*
+ * The clock of an interface.  It is the only one: connections, nodes, pools and LNet's place read it, and
+ * none of them keeps a time of its own.  Source: docs/transport.md, "Time".
+ *
+ * It counts milliseconds from the first time that it was told, whatever that was: a deadline that was taken
+ * before then is no earlier than one that is taken then.  A caller that tells what it made of o2_clock_ms has
+ * told 0 first.  All zero is a clock that was told nothing yet.
+ *
+ * One thread tells it the time; any thread may read it.
+ */
+struct o2_clock {
+	_Atomic uint64_t now_ms;
+	uint64_t first_ms;
+	bool running;
+};
+
+static inline uint64_t o2_clock_ms(const struct o2_clock *clock)
+{
+	return atomic_load_explicit(&clock->now_ms, memory_order_relaxed);
+}
+
+/* It is told_ms, on any scale that never goes back.  What is before an earlier one is ignored. */
+static inline void o2_clock_tell(struct o2_clock *clock, uint64_t told_ms)
+{
+	if (!clock->running) {
+		clock->running = true;
+		clock->first_ms = told_ms;
+	}
+	if (told_ms > clock->first_ms && told_ms - clock->first_ms > o2_clock_ms(clock))
+		atomic_store_explicit(&clock->now_ms, told_ms - clock->first_ms, memory_order_relaxed);
+}
+
+#endif
