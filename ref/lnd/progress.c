@@ -15,7 +15,7 @@ static int poll_cq(struct o2_conn *conn, int count, struct ibv_wc *wc)
 
 	if (ops == NULL || ops->poll_cq == NULL)
 		return ibv_poll_cq(conn->cq, count, wc);
-	return ops->poll_cq(ops->context, conn->cq, count, wc, conn->now_ms);
+	return ops->poll_cq(ops->context, conn->cq, count, wc, o2_conn_now_ms(conn));
 }
 
 /* A send has completed, and with it the unsignalled requests ahead of it. */

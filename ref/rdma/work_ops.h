@@ -22,7 +22,7 @@ struct o2_work_ops {
 	 */
 	int (*post_send)(void *context, struct ibv_qp *qp, struct ibv_send_wr *list, struct ibv_send_wr **bad,
 			 const struct o2_rdma_desc *sink);
-	/* In the place of ibv_poll_cq(3); now_ms: the connection's time. */
+	/* In the place of ibv_poll_cq(3); now_ms: by the interface's clock. */
 	int (*poll_cq)(void *context, struct ibv_cq *cq, int count, struct ibv_wc *wc, uint64_t now_ms);
 	/* This completion queue is about to be destroyed; its completions are nobody's any more. */
 	void (*forget_cq)(void *context, struct ibv_cq *cq);
