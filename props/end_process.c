@@ -28,7 +28,7 @@ struct child {
 
 static bool say(int fd, const void *bytes, size_t length)
 {
-	return send(fd, bytes, length, MSG_NOSIGNAL) == (ssize_t)length;
+	return TEMP_FAILURE_RETRY(send(fd, bytes, length, MSG_NOSIGNAL)) == (ssize_t)length;
 }
 
 /* The next question; in the meantime the device is served.  False: there is none any more. */
@@ -145,7 +145,7 @@ static int hear(struct o2_end_process *process, void *bytes, size_t length, stru
 		return o2_refuse(error, -EPIPE, "process/silent", "ms without an answer", O2_NO_INDEX,
 				 (uint64_t)process->answer_ms, (uint64_t)process->answer_ms);
 	}
-	if (recv(process->fd, bytes, length, 0) == (ssize_t)length)
+	if (TEMP_FAILURE_RETRY(recv(process->fd, bytes, length, 0)) == (ssize_t)length)
 		return 0;
 	if (bury(process, error) == 0)
 		o2_refuse(error, -EPIPE, "process/exited", exit_fields[process->side], O2_NO_INDEX, 0, 0);

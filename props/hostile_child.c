@@ -48,7 +48,8 @@ static bool read_line(struct o2_victim_child *child)
 	for (child->length = 0; child->length + 1 < sizeof(child->line); child->length++) {
 		char *at = child->line + child->length;
 
-		if (poll(&input, 1, ANSWER_MS) != 1 || read(child->from, at, 1) != 1)
+		if (TEMP_FAILURE_RETRY(poll(&input, 1, ANSWER_MS)) != 1 ||
+		    TEMP_FAILURE_RETRY(read(child->from, at, 1)) != 1)
 			return false;
 		if (*at == '\n') {
 			*at = '\0';
@@ -101,8 +102,8 @@ bool o2_victim_child_ask(struct o2_victim_child *child, const struct o2_victim_l
 	memset(answer, 0, sizeof(*answer));
 	o2_line_order(line, text);
 	length = strlen(text);
-	return child->pid != 0 && write(child->to, text, length) == (ssize_t)length && read_line(child) &&
-	       o2_line_read_answer(child->line, answer, work);
+	return child->pid != 0 && TEMP_FAILURE_RETRY(write(child->to, text, length)) == (ssize_t)length &&
+	       read_line(child) && o2_line_read_answer(child->line, answer, work);
 }
 
 /* It ends when its input does; one that hangs is killed. */
@@ -115,9 +116,9 @@ void o2_victim_child_end(struct o2_victim_child *child, char how[32])
 	if (child->pid == 0)
 		return;
 	close(child->to);
-	if (poll(&output, 1, ANSWER_MS) != 1)
+	if (TEMP_FAILURE_RETRY(poll(&output, 1, ANSWER_MS)) != 1)
 		kill(child->pid, SIGKILL);
-	if (waitpid(child->pid, &status, 0) == child->pid) {
+	if (TEMP_FAILURE_RETRY(waitpid(child->pid, &status, 0)) == child->pid) {
 		if (WIFSIGNALED(status))
 			snprintf(how, 32, "signal %d", WTERMSIG(status));
 		else if (WEXITSTATUS(status) != 0)

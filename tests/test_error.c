@@ -4,6 +4,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -115,6 +116,32 @@ static void test_errno_names(void **state)
 	}
 }
 
+/* Errors from outside may be any number. */
+static void test_errno_texts(void **state)
+{
+	static const struct {
+		int64_t code;
+		const char *text;
+	} rows[] = {
+		{ENODATA, "ENODATA"},
+		{-ENODATA, "ENODATA"},
+		{-524, "errno 524"}, /* the kernel's own ENOTSUPP, which no C library knows */
+		{4096, "errno 4096"},
+		{0, "errno 0"},
+		{INT32_MIN, "errno 2147483648"},
+		{INT32_MAX, "errno 2147483647"},
+		{INT64_MIN, "errno 9223372036854775808"},
+	};
+	char text[O2_ERRNO_TEXT_BYTES];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		assert_string_equal(o2_errno_text(rows[i].code, text), rows[i].text);
+	assert_null(o2_errno_symbol(0));
+	assert_null(o2_errno_symbol(-524));
+	assert_string_equal(o2_errno_symbol(-EINVAL), "EINVAL");
+}
+
 static void test_refused_copies_and_compares(void **state)
 {
 	struct o2_error error;
@@ -148,6 +175,7 @@ int main(void)
 		cmocka_unit_test(test_text),
 		cmocka_unit_test(test_text_of_long_field),
 		cmocka_unit_test(test_errno_names),
+		cmocka_unit_test(test_errno_texts),
 		cmocka_unit_test(test_refused_copies_and_compares),
 	};
 

@@ -2,7 +2,9 @@
 #include "base/errno_name.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 static const struct {
@@ -37,6 +39,9 @@ static const struct {
 	{ETIMEDOUT, "ETIMEDOUT"},
 };
 
+/* The kernel's own limit: what is further from zero is no errno. */
+#define ERRNO_MAX 4095
+
 #define NAMES (sizeof(names) / sizeof(names[0]))
 
 const char *o2_errno_name(int code)
@@ -55,4 +60,22 @@ int o2_errno_from_name(const char *name)
 			return names[i].code;
 	}
 	return 0;
+}
+
+const char *o2_errno_symbol(int64_t code)
+{
+	/* The C library names 0 as well, which is no error. */
+	if (code == 0 || code < -ERRNO_MAX || code > ERRNO_MAX)
+		return NULL;
+	return strerrorname_np((int)(code < 0 ? -code : code));
+}
+
+const char *o2_errno_text(int64_t code, char text[O2_ERRNO_TEXT_BYTES])
+{
+	const char *symbol = o2_errno_symbol(code);
+
+	if (symbol != NULL)
+		return symbol;
+	snprintf(text, O2_ERRNO_TEXT_BYTES, "errno %" PRIu64, code < 0 ? -(uint64_t)code : (uint64_t)code);
+	return text;
 }

@@ -3,16 +3,13 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
-#define ERRNO_AT_MOST 4095 /* the kernel's own limit: what is further below zero is no errno */
+#include "base/errno_name.h"
 
 void o2_status_text(int32_t status, char text[O2_STATUS_TEXT_BYTES])
 {
-	const char *name = NULL;
+	const char *name = status < 0 ? o2_errno_symbol(status) : NULL;
 
-	if (status < 0 && status >= -ERRNO_AT_MOST)
-		name = strerrorname_np(-status);
 	snprintf(text, O2_STATUS_TEXT_BYTES, "%" PRId32 "%s%s", status, name == NULL ? "" : " ",
 		 name == NULL ? "" : name);
 }

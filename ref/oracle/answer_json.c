@@ -45,7 +45,7 @@ static uint32_t name_index(const char *name, const char *const *names, uint32_t 
 static int errno_of(const char *name)
 {
 	for (int i = 1; name != NULL && i <= ERRNO_MAX; i++) {
-		const char *known = strerrorname_np(i);
+		const char *known = o2_errno_symbol(i);
 
 		if (known != NULL && strcmp(known, name) == 0)
 			return i;
@@ -229,8 +229,9 @@ void o2_answer_from_json(const struct o2_case *asked, const json_t *object, stru
 
 static json_t *refusal_to_json(const struct o2_case *asked, const struct o2_answer_refusal *refusal)
 {
-	const char *name = strerrorname_np(refusal->error);
-	json_t *object = json_pack("{s:s, s:s}", "errno", name == NULL ? "?" : name, "rule", refusal->name);
+	char text[O2_ERRNO_TEXT_BYTES];
+	json_t *object =
+		json_pack("{s:s, s:s}", "errno", o2_errno_text(refusal->error, text), "rule", refusal->name);
 
 	if (refusal->cost != O2_COST_NOT_SAID)
 		json_object_set_new(object, "class", json_string(cost_names[refusal->cost]));

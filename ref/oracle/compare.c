@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/errno_name.h"
 #include "wire/msg.h"
 
 /* Whether two answers agree; and if both are refusals, whether they say the same. */
@@ -169,9 +170,9 @@ static const struct {
 
 static void say_errno(int error, const char *name, char *text, size_t text_bytes)
 {
-	const char *symbol = strerrorname_np(error);
+	char symbol[O2_ERRNO_TEXT_BYTES];
 
-	snprintf(text, text_bytes, "refused with %s%s%s", symbol == NULL ? "an unknown errno" : symbol,
+	snprintf(text, text_bytes, "refused with %s%s%s", o2_errno_text(error, symbol),
 		 name[0] == '\0' ? "" : ", ", name);
 }
 

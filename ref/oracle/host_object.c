@@ -63,7 +63,8 @@ static int start(struct object *object, char *text, size_t text_bytes)
 	}
 	rc = o2_child_wait(&object->child,
 			   o2_monotonic_ms() + 10 * (uint64_t)object->host.options.timeout_ms);
-	if (rc == 1 && read(object->child.from, &byte, 1) == 1 && object->control->state == O2_OBJECT_READY) {
+	if (rc == 1 && TEMP_FAILURE_RETRY(read(object->child.from, &byte, 1)) == 1 &&
+	    object->control->state == O2_OBJECT_READY) {
 		object->printed_bytes = printed_now(object);
 		object->heap = 0;
 		return 0;
@@ -119,7 +120,7 @@ static uint32_t run_round(struct object *object, uint32_t first, uint32_t end, u
 	control->count = end - first;
 	control->repeats = repeats;
 	atomic_store_explicit(&control->at, first, memory_order_relaxed);
-	if (write(object->child.to, &byte, 1) == 1) {
+	if (TEMP_FAILURE_RETRY(write(object->child.to, &byte, 1)) == 1) {
 		/* As long as it goes on to another slot in time it does not hang. */
 		do {
 			at = atomic_load_explicit(&control->at, memory_order_relaxed);
@@ -131,7 +132,7 @@ static uint32_t run_round(struct object *object, uint32_t first, uint32_t end, u
 			o2_child_end(&object->child, &status);
 			return at - first;
 		}
-		if (rc == 1 && read(object->child.from, &byte, 1) == 1)
+		if (rc == 1 && TEMP_FAILURE_RETRY(read(object->child.from, &byte, 1)) == 1)
 			return end - first;
 	}
 	o2_child_last_words(&object->child, words, sizeof(words));

@@ -89,7 +89,7 @@ static int start(struct program *program)
 		become(program->argv, in, out, failed[1]);
 	close(failed[1]);
 	/* The pipe closes with exec, or brings the reason why there was none. */
-	if (rc == 0 && read(failed[0], &error, sizeof(error)) == sizeof(error)) {
+	if (rc == 0 && TEMP_FAILURE_RETRY(read(failed[0], &error, sizeof(error))) == sizeof(error)) {
 		o2_child_end(&program->child, &status);
 		rc = -error;
 	}
@@ -229,7 +229,7 @@ static bool exchange(struct program *program, struct batch *batch, uint64_t unti
 		ended(program, batch, O2_CHECK_PROTOCOL_FRAME, "no memory for so long an answer");
 		return false;
 	}
-	n = read(program->child.from, program->in.bytes + program->in.used, READ_BYTES);
+	n = TEMP_FAILURE_RETRY(read(program->child.from, program->in.bytes + program->in.used, READ_BYTES));
 	if (n > 0) {
 		program->in.used += (size_t)n;
 		return take_frames(program, batch);

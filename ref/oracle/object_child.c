@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include <errno.h>
 #include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
@@ -116,7 +117,7 @@ _Noreturn void o2_object_child(const char *path, const struct o2_impl_slots *slo
 	}
 	fflush(stdout);
 	control->state = impl == NULL ? O2_OBJECT_UNUSABLE : O2_OBJECT_READY;
-	while (write(out, &byte, 1) == 1 && read(in, &byte, 1) == 1)
+	while (TEMP_FAILURE_RETRY(write(out, &byte, 1)) == 1 && TEMP_FAILURE_RETRY(read(in, &byte, 1)) == 1)
 		serve_round(impl, slots, control);
 	_exit(0);
 }

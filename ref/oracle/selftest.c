@@ -92,7 +92,7 @@ static uint8_t *frame_of(enum o2_stage stage, size_t *length)
 static bool put(struct talk *t, const uint8_t *bytes, size_t length)
 {
 	/* Shorter than what a pipe holds: it does not block. */
-	return write(t->child.to, bytes, length) == (ssize_t)length;
+	return TEMP_FAILURE_RETRY(write(t->child.to, bytes, length)) == (ssize_t)length;
 }
 
 static void put_request(struct talk *t, enum o2_stage stage)
@@ -117,7 +117,7 @@ static enum o2_frame_state get(struct talk *t, uint32_t timeout_ms, uint32_t *le
 			break;
 		if (o2_frame_reserve(&t->in, 4096) != 0)
 			abort();
-		n = read(t->child.from, t->in.bytes + t->in.used, 4096);
+		n = TEMP_FAILURE_RETRY(read(t->child.from, t->in.bytes + t->in.used, 4096));
 		if (n <= 0)
 			t->ended = true;
 		else

@@ -6,6 +6,7 @@
 
 #include <jansson.h>
 
+#include "base/errno_name.h"
 #include "tests/wire/vectors_text.h"
 #include "wire/msg_json.h"
 #include "wire/nid.h"
@@ -124,7 +125,7 @@ static json_t *read_nid(const uint8_t *bytes, size_t length_bytes)
 	text[length_bytes] = '\0';
 	rc = o2_nid_from_text(text, &nid, &error);
 	if (rc != 0)
-		return json_pack("{s:s,s:s}", "rule", error.rule, "errno", strerrorname_np(-rc));
+		return json_pack("{s:s,s:s}", "rule", error.rule, "errno", o2_errno_text(rc, text));
 	snprintf(hex, sizeof(hex), "0x%llx", (unsigned long long)nid);
 	o2_nid_to_text(nid, text, sizeof(text));
 	return json_pack("{s:s,s:s}", "nid", hex, "text", text);

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/errno_name.h"
 #include "base/json.h"
 #include "cli/cli.h"
 #include "wire/nid.h"
@@ -120,7 +121,7 @@ void o2_net_report_print(const struct o2_net_report *report, const struct o2_net
 /* What an errno means here. */
 static const char *meaning(int status)
 {
-	switch (-status) {
+	switch (-(int64_t)status) { /* it may be the peer's, and any number */
 	case EHOSTUNREACH:
 		return "there is no way to it, or nobody listens at that port";
 	case ECONNREFUSED:
@@ -136,15 +137,14 @@ static const char *meaning(int status)
 	case ENETDOWN:
 		return "it cannot be reached";
 	default:
-		return strerror(-status);
+		return strerror((int)-(int64_t)status);
 	}
 }
 
 void o2_net_complain_failed(const char *what, uint64_t number, uint64_t nid, int status,
 			    const struct o2_transfer_fault *fault)
 {
-	char text[O2_NID_TEXT_BYTES], why[256] = "";
-	const char *name = strerrorname_np(-status);
+	char text[O2_NID_TEXT_BYTES], name[O2_ERRNO_TEXT_BYTES], why[256] = "";
 
 	o2_nid_to_text(nid, text, sizeof(text));
 	if (fault->code != 0 && fault->error.code != 0)
@@ -152,6 +152,6 @@ void o2_net_complain_failed(const char *what, uint64_t number, uint64_t nid, int
 	else if (fault->side == O2_FAULT_LOCAL_COMPLETION)
 		snprintf(why, sizeof(why), "%s", ibv_wc_status_str(fault->wc_status));
 	o2_cli_complain("%s %" PRIu64 " at %s: %s (%s)%s%s%s", what, number, text, meaning(status),
-			name == NULL ? "?" : name, why[0] == '\0' ? "" : ": ", why,
+			o2_errno_text(status, name), why[0] == '\0' ? "" : ": ", why,
 			fault->tolerable ? "; --tolerate-immediate-checksum accepts it" : "");
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/errno_name.h"
 #include "base/monotonic.h"
 #include "cli/cli.h"
 #include "cli/net/commands.h"
@@ -41,7 +42,7 @@ static void verify(struct server *server, const struct o2_lnet_event *event)
 static void print_event(const struct o2_lnet_event *event)
 {
 	static const char *const kinds[] = {"PUT", "GET", "dropped"};
-	char nid[O2_NID_TEXT_BYTES], why[256];
+	char nid[O2_NID_TEXT_BYTES], name[O2_ERRNO_TEXT_BYTES], why[256];
 
 	o2_nid_to_text(event->nid, nid, sizeof(nid));
 	if (event->kind == O2_LNET_EVENT_DROPPED) {
@@ -51,7 +52,7 @@ static void print_event(const struct o2_lnet_event *event)
 		printf("%s: %s %" PRIu64 " bytes at offset %" PRIu64 " of buffer %" PRIu64 "%s%s\n", nid,
 		       kinds[event->kind], event->length_bytes, event->offset, event->entry_tag,
 		       event->status == 0 ? "" : ": ",
-		       event->status == 0 ? "" : strerrorname_np(-event->status));
+		       event->status == 0 ? "" : o2_errno_text(event->status, name));
 	}
 	fflush(stdout);
 }
