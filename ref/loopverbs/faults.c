@@ -23,6 +23,38 @@ void o2_loop_set_tap(o2_loop_tap_fn tap, void *arg)
 	o2l_unlock();
 }
 
+/* Nobody may expect anything of memory that was given away. */
+void o2l_scribble(const struct ibv_pd *pd, const struct ibv_recv_wr *wr)
+{
+	uint64_t length = 0;
+	struct o2l_sgl to;
+	uint8_t *place;
+	size_t n;
+
+	if (!o2l_fabric.option[O2_LOOP_SCRIBBLE])
+		return;
+	for (int i = 0; i < wr->num_sge; i++)
+		length += wr->sg_list[i].length;
+	o2l_sgl_scatter(pd, wr->sg_list, (uint32_t)wr->num_sge, length, O2L_PAGE_BYTES, &to);
+	for (uint32_t i = 0; i < to.count; i++)
+		for (size_t at = 0; at < to.segment[i].length; at += n) {
+			n = to.segment[i].length - at;
+			place = o2l_gaps_resolve(to.segment[i].base + at, &n);
+			memset(place, 0xdb, n);
+		}
+}
+
+void o2l_tell_tap(uint32_t from_qp, uint32_t to_qp, const struct o2l_sgl *data)
+{
+	size_t length = data->segment[0].length;
+	const uint8_t *bytes;
+
+	if (!o2l_fabric.tap)
+		return;
+	bytes = o2l_gaps_resolve(data->segment[0].base, &length);
+	o2l_fabric.tap(o2l_fabric.tap_arg, from_qp, to_qp, bytes, length);
+}
+
 bool o2_loop_forge(uint32_t qp_num, const void *bytes, uint32_t length)
 {
 	const struct o2l_send wr = {.opcode = IBV_WR_SEND, .length_bytes = length};

@@ -36,8 +36,8 @@ enum o2_loop_option {
 	 */
 	O2_LOOP_FINITE_RETRY,
 	/*
-	 * 1: the device writes rubbish into a receive as soon as it is posted, so that whoever still reads it
-	 * is found out.  0 (default): not before a message comes.
+	 * 1: the device writes rubbish into a receive, of a queue pair or a shared queue, as soon as it is
+	 * posted, so that whoever still reads it is found out.  0 (default): not before a message comes.
 	 */
 	O2_LOOP_SCRIBBLE,
 	O2_LOOP_OPTIONS,
@@ -121,7 +121,10 @@ typedef int (*o2_loop_fault_fn)(void *arg, enum o2_loop_call call, uint32_t qp_n
 
 void o2_loop_set_fault(o2_loop_fault_fn fault, void *arg);
 
-/* Told of each SEND that has arrived: the first piece of its data, which holds all headers.  Likewise. */
+/*
+ * Told of each SEND of an RC queue pair that has arrived: the first piece of its data that lies together in
+ * memory, that is its first list entry, or in a region with gaps what of that is in one range.  Likewise.
+ */
 typedef void (*o2_loop_tap_fn)(void *arg, uint32_t from_qp, uint32_t to_qp, const uint8_t *bytes,
 			       uint64_t length);
 
@@ -147,10 +150,10 @@ bool o2_loop_tick(void);
 
 /*
  * Register count byte ranges (addr: address in this process, length; lkey is ignored) as one region: byte k
- * of all of them, one after the other, lies at iova + k.  No alignment is asked for.  What a kernel offers as
- * IB_MR_TYPE_SG_GAPS, and user-space verbs do not.  A program that may run on another device declares it weak
- * and looks whether it is there.  Returns NULL with errno: EINVAL, EFAULT, EOPNOTSUPP (atomics), ENOMEM. Ends
- * with ibv_dereg_mr.
+ * of all of them, one after the other, lies at iova + k, for the peer under rkey and for local use under lkey.
+ * mr->addr is no memory.  No alignment is asked for.  What a kernel offers as IB_MR_TYPE_SG_GAPS, and
+ * user-space verbs do not.  Returns NULL with errno: EINVAL, EFAULT, EOPNOTSUPP (IBV_ACCESS_REMOTE_ATOMIC),
+ * ENOMEM.  Ends with ibv_dereg_mr.
  */
 struct ibv_mr *o2_loop_reg_gaps(struct ibv_pd *pd, const struct ibv_sge *entry, uint32_t count, uint64_t iova,
 				unsigned int access);

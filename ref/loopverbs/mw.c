@@ -70,7 +70,10 @@ static struct o2l_mw *mw_by_key(uint32_t rkey)
 	return mw && mw->rkey == rkey ? mw : NULL;
 }
 
-/* The window's range must lie in the region: in its addresses, or in its length for a zero-based window. */
+/*
+ * The window's range is given in the region's addresses and must lie in them.  A zero-based window is no
+ * exception: only those who go through it count from 0.
+ */
 static bool bind_range_ok(const struct o2l_send *wr, const struct o2l_mr *mr)
 {
 	return o2l_range_in(wr->bind.addr, wr->bind.length, mr->iova, mr->ibv.length);

@@ -171,19 +171,6 @@ int o2l_post_send(struct ibv_qp *ibv, struct ibv_send_wr *wr, struct ibv_send_wr
 	return error;
 }
 
-/* Nobody may expect anything of memory that was given away. */
-static void scribble(const struct o2l_qp *qp, const struct ibv_recv_wr *wr)
-{
-	uint64_t length = 0;
-	struct o2l_sgl to;
-
-	for (int i = 0; i < wr->num_sge; i++)
-		length += wr->sg_list[i].length;
-	o2l_sgl_scatter(qp->ibv.pd, wr->sg_list, (uint32_t)wr->num_sge, length, O2L_PAGE_BYTES, &to);
-	for (uint32_t i = 0; i < to.count; i++)
-		memset(to.segment[i].base, 0xdb, to.segment[i].length);
-}
-
 int o2l_post_recv(struct ibv_qp *ibv, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
 {
 	struct o2l_qp *qp = O2L_CONTAINER(ibv, struct o2l_qp, ibv);
@@ -198,8 +185,8 @@ int o2l_post_recv(struct ibv_qp *ibv, struct ibv_recv_wr *wr, struct ibv_recv_wr
 		error = o2l_fault(O2_LOOP_CALL_POST_RECV, ibv->qp_num);
 		if (!error)
 			error = o2l_rq_post(&qp->own_rq, wr);
-		if (!error && o2l_fabric.option[O2_LOOP_SCRIBBLE])
-			scribble(qp, wr);
+		if (!error)
+			o2l_scribble(ibv->pd, wr);
 		if (error)
 			*bad = wr;
 	}

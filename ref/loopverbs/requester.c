@@ -82,9 +82,8 @@ static enum o2l_verdict execute_out(struct o2l_qp *qp, struct o2l_qp *peer, cons
 		o2l_fabric.counters.writes++;
 	else
 		o2l_fabric.counters.sends++;
-	if (!write && o2l_fabric.tap)
-		o2l_fabric.tap(o2l_fabric.tap_arg, qp->ibv.qp_num, peer->ibv.qp_num, data.segment[0].base,
-			       data.segment[0].length);
+	if (!write)
+		o2l_tell_tap(qp->ibv.qp_num, peer->ibv.qp_num, &data);
 	outcome->byte_len = wr->length_bytes;
 	return O2L_DONE;
 }
