@@ -8,6 +8,7 @@
 
 #include "base/monotonic.h"
 #include "lnd/ni_counts.h"
+#include "props/device.h"
 #include "props/rung_side.h"
 #include "props/rung_stale.h"
 #include "wire/nid.h"
@@ -103,6 +104,7 @@ static int open_interface(const struct o2_end_config *config, struct o2_end *end
 	const struct o2_ni_config ni = {
 		.device = config->device,
 		.port = 1,
+		.reg_gaps = o2_device_reg_gaps(),
 		.gid_index = config->gid_index,
 		.nid = o2_end_nid(end),
 		.incarnation = INCARNATION(config->side),

@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "props/device.h"
 #include "wire/nid.h"
 
 /* The liar's process: two interfaces on one device, the liar's and the honest peer's. */
@@ -29,6 +30,7 @@ int o2_net_liar_attach(struct o2_net_liar *net, uint32_t honest_network, struct 
 	struct o2_ni_config config = {
 		.device = options->device,
 		.port = 1,
+		.reg_gaps = o2_device_reg_gaps(),
 		.gid_index = options->gid_index,
 		.dma_kind = O2_DMA_BUS,
 	};

@@ -12,6 +12,7 @@
 
 #include "base/monotonic.h"
 #include "lnd/conn.h"
+#include "props/device.h"
 #include "props/network.h"
 #include "props/options.h"
 #include "wire/nid.h"
@@ -45,6 +46,7 @@ static int open_process(struct process *process, const struct o2_victim_options 
 	struct o2_ni_config config = {
 		.device = options->device,
 		.port = 1,
+		.reg_gaps = o2_device_reg_gaps(),
 		.gid_index = options->gid_index,
 		.incarnation = wall_ns() / NS_PER_US,
 		.dma_kind = O2_DMA_BUS,

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "lnd/qp_path.h"
+#include "props/device.h"
 #include "props/hostile_internal.h"
 
 /*
@@ -21,6 +22,7 @@ int o2_hostile_ni_open(struct o2_ni *ni, enum o2_hostile_ni which)
 	struct o2_ni_config config = {
 		.device = which == O2_NI_VICTIM ? "loop0" : "loop1",
 		.port = 1,
+		.reg_gaps = o2_device_reg_gaps(),
 		.gid_index = 1,
 		.nid = nids[which],
 		.incarnation = stamps[which],

@@ -4,6 +4,7 @@
 
 #include "base/monotonic.h"
 #include "lnd/ni_counts.h"
+#include "props/device.h"
 #include "props/nodes_backend.h"
 
 /* The nodes of a case, made anew for each, and their network. */
@@ -33,6 +34,7 @@ static int open_interface(struct o2_nodes *nodes, struct o2_nodes_seat *seat, st
 {
 	struct o2_ni_config config = {
 		.port = 1,
+		.reg_gaps = o2_device_reg_gaps(),
 		.incarnation = 0x0006000000000001ull + seat->index,
 		.dma_kind = O2_DMA_VIRTUAL,
 		.arena_pages = nodes->nseats * O2_NODES_OPS * O2_NODES_SLOT_PAGES,

@@ -9,19 +9,18 @@
 /*
  * The data pattern that can be read backwards (docs/properties.md, "The data pattern").
  *
- * Every byte that a test puts anywhere (source data, poison in a sink, a red zone) is a function of (seed,
- * kind, id, offset).  Each 8-byte word at an 8-byte-aligned offset is an invertible mix of (kind, id, offset
- * / 8), so a word found anywhere tells what it is.  Bytes of data have even parity and bytes of poison and
- * red zones odd parity: one single byte not written is always seen, and poison never equals data at any
+ * Every byte that o2_fill puts into memory (source data, poison in a sink, a red zone) is a function of
+ * (seed, kind, id, offset).  Each 8-byte word at an 8-byte-aligned offset is an invertible mix of (kind, id,
+ * offset / 8), so a word found anywhere tells what it is.  Bytes of data have even parity and bytes of poison
+ * and red zones odd parity: one single byte not written is always seen, and poison never equals data at any
  * place.
  */
 
 enum o2_fill_kind {
 	O2_FILL_DATA = 0, /* source data; id: buffer, offset: in the buffer */
-	O2_FILL_PAGE, /* source data keyed by page, where lists alias pages; id: page number, offset: in it */
-	O2_FILL_POISON, /* a sink before the transfer; id: epoch = number of the transfer, offset: in the sink
-			 */
-	O2_FILL_RED,	/* must never change; id: epoch, offset: any numbering of the red bytes of a case */
+	O2_FILL_PAGE,	  /* source data keyed by page, so that lists may alias; id: page, offset: in it */
+	O2_FILL_POISON,	  /* a sink before the transfer; id: number of the transfer, offset: in the arena */
+	O2_FILL_RED,	  /* must never change; id and offset: any numbering of the red bytes */
 };
 
 #define O2_FILL_MAX_ID	   ((1u << 24) - 1) /* ids are taken modulo this plus 1 */

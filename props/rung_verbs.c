@@ -7,6 +7,7 @@
 #include "base/monotonic.h"
 #include "lnd/conn.h"
 #include "lnd/ni_counts.h"
+#include "props/device.h"
 #include "props/rung_side.h"
 #include "props/rung_stale.h"
 
@@ -319,6 +320,7 @@ int o2_rung_open_verbs(const char *source_device, const char *sink_device, uint8
 		struct o2_ni_config config = {
 			.device = i / O2_DMA_KINDS == O2_SOURCE ? source_device : sink_device,
 			.port = 1,
+			.reg_gaps = o2_device_reg_gaps(),
 			.gid_index = gid_index,
 			.nid = NID(i / O2_DMA_KINDS),
 			.incarnation = INCARNATION(i / O2_DMA_KINDS),

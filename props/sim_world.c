@@ -6,6 +6,7 @@
 
 #include "lnd/ni_counts.h"
 #include "lnd/qp_path.h"
+#include "loopverbs/loopverbs.h"
 #include "props/sim_internal.h"
 
 /* The nodes and connections of a case, made anew for each. */
@@ -98,6 +99,7 @@ static bool open_node(struct o2_sim *sim, uint32_t i)
 	struct o2_ni_config config = {
 		.device = devices[i],
 		.port = 1,
+		.reg_gaps = o2_loop_reg_gaps,
 		.gid_index = O2_LOOP_GID_INDEX,
 		.nid = O2_SIM_FIRST_NID + i,
 		.incarnation = 0x0006000011112222ull + i,

@@ -252,6 +252,9 @@ static void gaps_are_not_addressable(void **state)
 		struct o2_binding binding;
 
 		pair->b.ni.domain.gaps_by_staging = staging;
+		/* Both ways run where the device has both. */
+		assert_int_equal(o2_reg_has_gaps(&pair->b.ni.domain),
+				 o2_device_reg_gaps() != NULL && !staging);
 		memset(pair->b.ni.arena.memory, 0x55, (size_t)PAIR_PAGES * 4096);
 		memset(pair->a.conn->slots, 0xaa, 1);
 		assert_int_equal(make_plan(&pair->b, &row, O2_SINK, true, &plan), 0);

@@ -12,6 +12,7 @@
 #include "tests/faults/talk.h"
 
 #include "lnet/endpoint.h"
+#include "loopverbs/loopverbs.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -151,6 +152,7 @@ static void endpoint_without_memory(void **state)
 	const struct o2_ni_config config = {
 		.device = "loop0",
 		.port = 1,
+		.reg_gaps = o2_loop_reg_gaps,
 		.gid_index = O2_LOOP_GID_INDEX,
 		.nid = 0x00050000c0a80a01ull,
 		.incarnation = 1,

@@ -24,6 +24,7 @@
 #ifndef O2_TEST_REAL_VERBS /* define it to build these tests against the machine's libibverbs */
 #include "loopverbs/loopverbs.h"
 #endif
+#include "props/device.h"
 
 /*
  * Two network interfaces and a connection between them, in one process.  The devices are loop0 and loop1
@@ -107,6 +108,7 @@ static inline struct o2_ni_config side_config(bool first, enum o2_dma_kind kind,
 		.device = first ? env_or("O2REF_TEST_DEVICE_A", "loop0")
 				: env_or("O2REF_TEST_DEVICE_B", "loop1"),
 		.port = 1,
+		.reg_gaps = o2_device_reg_gaps(),
 		.gid_index = (uint8_t)atoi(env_or("O2REF_GID_INDEX", "1")),
 		.nid = first ? NID_A : NID_B,
 		.incarnation = first ? 0x0006000011112222ull : 0x0006000033334444ull,

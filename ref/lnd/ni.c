@@ -141,6 +141,7 @@ static int open_pools(struct o2_ni *ni, const struct o2_ni_config *config, struc
 		.clock = &ni->clock,
 		.device = ni->device,
 		.ops = config->reg_ops,
+		.reg_gaps = config->reg_gaps,
 	};
 	int rc = find_caps(ni, config->caps, &reg.caps, error);
 

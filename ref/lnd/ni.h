@@ -46,6 +46,7 @@ struct o2_ni_config {
 	const struct o2_reg_caps *caps;
 	struct o2_reg_policy policy;	  /* for transfers that name no mode */
 	const struct o2_reg_ops *reg_ops; /* NULL: libibverbs; what else a test puts in front of it */
+	o2_reg_gaps_fn reg_gaps;	  /* regions with gaps, where the device has them; else NULL */
 
 	const struct o2_work_ops *work_ops; /* NULL: libibverbs; what is put in front of it */
 };

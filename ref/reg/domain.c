@@ -95,6 +95,7 @@ int o2_reg_domain_open(const struct o2_reg_config *config, struct o2_reg_domain 
 	domain->pd = config->pd;
 	domain->arena = config->arena;
 	domain->caps = config->caps;
+	domain->reg_gaps = config->reg_gaps;
 	domain->dma = describe_device(config->arena, config->kind, config->base);
 	rc = check_device(&domain->dma, error);
 	if (rc == 0 && config->caps.global)

@@ -32,6 +32,14 @@ struct o2_reg_live {
 	uint64_t pinned_bytes;
 };
 
+/*
+ * Register byte ranges of this process as one region: byte k of all of them, one after the other, lies at
+ * iova + k.  access: bits of enum ibv_access_flags.  Returns NULL with errno.  Ends with ibv_dereg_mr.  What
+ * a kernel offers as IB_MR_TYPE_SG_GAPS, and libibverbs does not: a device that can has a call of its own.
+ */
+typedef struct ibv_mr *(*o2_reg_gaps_fn)(struct ibv_pd *pd, const struct ibv_sge *entry, uint32_t count,
+					 uint64_t iova, unsigned int access);
+
 struct o2_reg_config {
 	struct ibv_pd *pd;
 	struct o2_arena *arena;
@@ -47,6 +55,7 @@ struct o2_reg_config {
 	const struct o2_clock *clock; /* of the interface; outlives the domain */
 	uint64_t device;	      /* the caller's name for the device of the first pools */
 	const struct o2_reg_ops *ops; /* NULL: o2_reg_verbs_ops.  The context that they get is the domain. */
+	o2_reg_gaps_fn reg_gaps;      /* NULL: a contiguous region stands in for one with gaps */
 };
 
 /* Everything below belongs to the domain but pd and arena. */
@@ -59,6 +68,7 @@ struct o2_reg_domain {
 	struct ibv_mr *global_remote; /* mode global, sinks */
 	struct o2_reg_pools *pools;   /* ncpts */
 	uint32_t ncpts;
+	o2_reg_gaps_fn reg_gaps; /* NULL: the device has no regions with gaps */
 
 	/* Variants, which the caller may set at any time; all false after opening (docs/modes.md). */
 	bool gaps_by_staging; /* mode fastreg_gaps: a contiguous region in place of one with gaps */

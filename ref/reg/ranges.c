@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 
-#include "loopverbs/loopverbs.h"
 #include "reg/bind_modes.h"
 
 /*
@@ -9,12 +8,9 @@
  * else a contiguous buffer in their place.
  */
 
-/* Not a part of libibverbs: whether it is there is found out when the program is loaded. */
-#pragma weak o2_loop_reg_gaps
-
 bool o2_reg_has_gaps(const struct o2_reg_domain *domain)
 {
-	return o2_loop_reg_gaps != NULL && !domain->gaps_by_staging;
+	return domain->reg_gaps != NULL && !domain->gaps_by_staging;
 }
 
 uint8_t *o2_reg_host_range(const struct o2_reg_domain *domain, const struct o2_dma_segment *range)
@@ -59,7 +55,7 @@ static int own_region(struct o2_reg_domain *domain, const struct o2_reg_plan *pl
 			.length = plan->entry[i].length,
 		};
 	errno = 0;
-	region->mr = o2_loop_reg_gaps(domain->pd, entry, plan->nentries, plan->iova, (unsigned int)access);
+	region->mr = domain->reg_gaps(domain->pd, entry, plan->nentries, plan->iova, (unsigned int)access);
 	if (region->mr == NULL)
 		return o2_refuse(error, errno != 0 ? -errno : -EIO, "bind/register", "length", O2_NO_INDEX,
 				 plan->length, UINT64_MAX - plan->iova);

@@ -2,6 +2,7 @@
 #include <dirent.h>
 
 #include "lnd/ni_counts.h"
+#include "loopverbs/loopverbs.h"
 #include "tests/faults/talk_internal.h"
 
 #define FIRST_ADDRESS 0xc0a80a01u
@@ -49,6 +50,7 @@ static int open_seat(struct seat *seat)
 	struct o2_ni_config ni = {
 		.device = first ? "loop0" : "loop1",
 		.port = 1,
+		.reg_gaps = o2_loop_reg_gaps,
 		.gid_index = O2_LOOP_GID_INDEX,
 		.nid = FIRST_NID + seat->index,
 		.incarnation = 0x0006000000000001ull + seat->index,

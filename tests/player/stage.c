@@ -109,6 +109,7 @@ static struct o2_ni_config ni_config(const struct stage *stage, bool a)
 	return (struct o2_ni_config){
 		.device = a == stage->we_are_a ? "loop0" : "loop1",
 		.port = 1,
+		.reg_gaps = o2_loop_reg_gaps,
 		.gid_index = 1,
 		.nid = a ? PLAYER_NID_A : PLAYER_NID_B,
 		.incarnation = stamp_of(stage->script, a),

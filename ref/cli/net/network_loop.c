@@ -10,6 +10,7 @@
 #include "cli/net/network.h"
 #include "cli/net/session.h"
 #include "lnd/cm_loop.h"
+#include "loopverbs/loopverbs.h"
 #include "wire/nid.h"
 
 /* A network in the process: our interface on one in-process device, and a peer that serves on another one. */
@@ -44,6 +45,7 @@ static bool open_ni(uint64_t nid, const char *name, uint32_t arena_pages, struct
 	if (!o2_net_device_find(name, 0, &device))
 		return false;
 	config = o2_net_ni_config(nid, device.name, device.gid_index, arena_pages);
+	config.reg_gaps = o2_loop_reg_gaps;
 	if (o2_ni_open(&config, ni, &error) == 0)
 		return true;
 	o2_net_complain_error(name, &error);
