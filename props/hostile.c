@@ -46,6 +46,19 @@ const char *o2_misbehaviour_mutant(const struct o2_misbehaviour *what, char text
 	return text;
 }
 
+bool o2_hostile_profile_find(const char *name, enum o2_hostile_profile *profile)
+{
+	static const char *const names[] = {"strict", "kernel"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (strcmp(names[i], name) != 0)
+			continue;
+		*profile = (enum o2_hostile_profile)i;
+		return true;
+	}
+	return false;
+}
+
 /* What happens then, in a few words. */
 static void reaction_text(const struct o2_misbehaviour *what, char *text, size_t text_bytes)
 {
@@ -76,7 +89,7 @@ void o2_misbehaviour_row(const struct o2_misbehaviour *what, char row[O2_MISBEHA
 	char reaction[80], mutant[96];
 
 	reaction_text(what, reaction, sizeof(reaction));
-	snprintf(row, O2_MISBEHAVIOUR_ROW_BYTES, "| `%s` | %s | %s | `%s` ([%s](%s)) | %s | `%s` |",
+	snprintf(row, O2_MISBEHAVIOUR_ROW_BYTES, "| `%s` | %s | %s | `%s` ([%s](%s)) | %s | %s | `%s` |",
 		 what->name, what->group, what->text, what->rule, what->doc, what->doc, reaction,
-		 o2_misbehaviour_mutant(what, mutant));
+		 what->kernel_tolerates ? "kernel" : "-", o2_misbehaviour_mutant(what, mutant));
 }

@@ -34,6 +34,15 @@ enum o2_hostile_reaction {
 	O2_REACT_FAIL,	  /* our own attempt ends with .code */
 };
 
+/* What is expected of a peer: the reaction of the table, or that what its kind is known for. */
+enum o2_hostile_profile {
+	O2_HOSTILE_STRICT,
+	O2_HOSTILE_KERNEL, /* what kernels are known to tolerate may be tolerated */
+};
+
+/* The last of a row, if it is so. */
+#define O2_KERNEL_TOLERATES true
+
 struct o2_hostile;
 
 struct o2_misbehaviour {
@@ -47,7 +56,12 @@ struct o2_misbehaviour {
 	const char *mutant; /* takes the check away; NULL: "without/" and the rule */
 	/* Do it.  False: the liar did not get as far as it must, or was answered wrongly. */
 	bool (*script)(struct o2_hostile *h);
+	/* Kernels are known to go on, or to accept: docs/hostile.md, "Profiles". */
+	bool kernel_tolerates;
 };
+
+/* "strict", "kernel".  False: there is no profile of that name. */
+bool o2_hostile_profile_find(const char *name, enum o2_hostile_profile *profile);
 
 /* All of them, group by group. */
 size_t o2_misbehaviours(const struct o2_misbehaviour **list);
@@ -91,6 +105,23 @@ void o2_hostile_settle(struct o2_hostile *h);
 bool o2_liar_rdma(struct o2_hostile *h, enum ibv_wr_opcode opcode, uint64_t addr, uint32_t rkey,
 		  uint32_t length);
 
+/*
+ * Memory of its own that the victim waits to be written to: the sink of a GET that it has started, or, where
+ * nobody can make it start one, of a PUT of the liar's, as the PUT_ACK describes it.
+ */
+struct o2_liar_sink {
+	struct o2_rdma_desc desc;
+	enum o2_msg_type done; /* what ends the operation: GET_DONE or PUT_DONE, */
+	uint64_t cookie;       /* with this cookie */
+};
+
+bool o2_victim_waits(struct o2_hostile *h, uint64_t nob, enum o2_reg_mode mode, struct o2_liar_sink *sink);
+/* That of a PUT everywhere: the victim serves nob bytes, and has answered the PUT_REQ. */
+bool o2_victim_waits_for_put(struct o2_hostile *h, uint64_t nob, enum o2_reg_mode mode,
+			     struct o2_liar_sink *sink);
+/* A PUT_NAK, PUT_DONE or GET_DONE. */
+bool o2_liar_completes(struct o2_hostile *h, enum o2_msg_type type, uint64_t cookie, int32_t status);
+
 /* What is wrong with the liar's request for a connection, or with its answer to one. */
 struct o2_liar_spoil {
 	uint32_t offset;
@@ -111,6 +142,8 @@ bool o2_victim_send(struct o2_hostile *h);
 /* Memory in this mode is given to PUTs and GETs of the liar; nob 0: nothing matches. */
 bool o2_victim_serves(struct o2_hostile *h, uint64_t nob, enum o2_reg_mode mode);
 void o2_hostile_clock(struct o2_hostile *h, uint64_t ms);
+/* So much time goes by that whatever waits has given up. */
+void o2_hostile_wait_out(struct o2_hostile *h);
 /* The last operation of the victim has ended, with that status; true as well where nobody can see it. */
 bool o2_victim_ended(struct o2_hostile *h, int status);
 /* Its application was given so many IMMEDIATEs; likewise. */

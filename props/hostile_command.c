@@ -16,7 +16,7 @@ void o2_hostile_usage(const char *program, FILE *out)
 		"       %s hostile WHAT [--mutant NAME]\n"
 		"       %s hostile --device A,B [--gid-index N] [--mutant NAME] WHAT\n"
 		"       %s hostile --device A [--gid-index N] --peer NID [--port N] [--patience S]\n"
-		"                  [--portal P --match-bits M] WHAT\n"
+		"                  [--portal P --match-bits M] [--profile strict|kernel] WHAT\n"
 		"       %s hostile --device B [--gid-index N] --victim --liar NID\n"
 		"WHAT:  --all | --some N [--seed S] | NAME...\n\n"
 		"A liar does what NAME says to a connection with an honest one beside it, and must meet the\n"
@@ -30,6 +30,8 @@ void o2_hostile_usage(const char *program, FILE *out)
 		"  --port N        that the peer listens at (987)\n"
 		"  --patience S    seconds until the peer gives up on one that is silent (75)\n"
 		"  --portal P, --match-bits M   where the peer serves 9000 bytes for PUT and GET\n"
+		"  --profile kernel  what kernels are known to tolerate (\"Tolerated by\" in --list) is no\n"
+		"                  failure (strict)\n"
 		"  --victim        be the victim: orders come from standard input\n"
 		"  --liar NID      who the victim's liar is\n\n"
 		"Exit status: 0 each met its reaction, 1 one did not, 2 usage, 77 no device.\n",
@@ -58,8 +60,9 @@ static int list_all(void)
 	const struct o2_misbehaviour *list;
 	size_t count = o2_misbehaviours(&list);
 
-	printf("| Name | Group | What the peer does | Rule | Reaction | Without the check |\n");
-	printf("|---|---|---|---|---|---|\n");
+	printf("| Name | Group | What the peer does | Rule | Reaction | Tolerated by | Without the check "
+	       "|\n");
+	printf("|---|---|---|---|---|---|---|\n");
 	for (size_t i = 0; i < count; i++) {
 		char row[O2_MISBEHAVIOUR_ROW_BYTES];
 

@@ -92,9 +92,9 @@ static bool asks_for_more(struct o2_hostile *h)
 /* More fragments than were agreed on, one byte each. */
 static bool asks_for_crumbs(struct o2_hostile *h)
 {
-	struct o2_msg *ack = begin_ack(h), done;
+	struct o2_msg *ack = o2_victim_takes_fragments(h, 4) ? begin_ack(h) : NULL, done;
 
-	if (ack == NULL || !o2_victim_takes_fragments(h, 4))
+	if (ack == NULL)
 		return false;
 	ack->u.putack.ibpam_rd.rd_nfrags = 5;
 	for (uint32_t i = 0; i < 5; i++)
@@ -104,29 +104,41 @@ static bool asks_for_crumbs(struct o2_hostile *h)
 	       done.u.completion.ibcm_status == -EMSGSIZE && o2_victim_ended(h, -EMSGSIZE);
 }
 
-#define ROWS(name, text, fault, script)                                                                  \
-	{"ack-" name, "descriptor", "a PUT_ACK " text, "wire/put_ack/" fault, "wire.md", O2_REACT_CLOSE, \
-	 -EPROTO,     NULL,	    ack_##script},                                                       \
-	{                                                                                                \
-		"get-" name, "descriptor", "a GET_REQ " text, "wire/get_req/" fault, "wire.md",          \
-			O2_REACT_CLOSE, -EPROTO, NULL, get_##script                                      \
+#define ROWS(name, text, fault, ...)                                                            \
+	{"ack-" name,                                                                           \
+	 "descriptor",                                                                          \
+	 "a PUT_ACK " text,                                                                     \
+	 "wire/put_ack/" fault,                                                                 \
+	 "wire.md",                                                                             \
+	 O2_REACT_CLOSE,                                                                        \
+	 -EPROTO,                                                                               \
+	 NULL,                                                                                  \
+	 .script = ack_##__VA_ARGS__},                                                          \
+	{                                                                                       \
+		"get-" name, "descriptor", "a GET_REQ " text, "wire/get_req/" fault, "wire.md", \
+			O2_REACT_CLOSE, -EPROTO, NULL, .script = get_##__VA_ARGS__              \
 	}
 
 const struct o2_misbehaviour o2_hostile_desc[] = {
 	ROWS("no-fragments", "without a fragment", "nfrags-zero", none),
 	ROWS("many-fragments", "with 258 fragments", "nfrags-over-limit", many),
 	{"ack-negative-count", "descriptor", "a PUT_ACK with a count that is negative where it is signed",
-	 "wire/put_ack/nfrags-over-limit", "wire.md", O2_REACT_CLOSE, -EPROTO, "count-signed", ack_negative},
+	 "wire/put_ack/nfrags-over-limit", "wire.md", O2_REACT_CLOSE, -EPROTO, "count-signed",
+	 .script = ack_negative},
 	{"get-negative-count", "descriptor", "a GET_REQ with a count that is negative where it is signed",
-	 "wire/get_req/nfrags-over-limit", "wire.md", O2_REACT_CLOSE, -EPROTO, "count-signed", get_negative},
+	 "wire/get_req/nfrags-over-limit", "wire.md", O2_REACT_CLOSE, -EPROTO, "count-signed",
+	 .script = get_negative},
 	ROWS("cut-fragments", "with more fragments than bytes", "nob-under-frags", cut),
-	ROWS("empty-fragment", "with a fragment of no bytes", "frag-nob-zero", empty),
-	ROWS("huge-fragment", "with a fragment of more than 1 MiB", "frag-nob-over-limit", huge),
-	ROWS("too-much", "with more than 1 MiB in all", "frag-sum-over-limit", too_much),
+	ROWS("empty-fragment", "with a fragment of no bytes", "frag-nob-zero", empty, O2_KERNEL_TOLERATES),
+	ROWS("huge-fragment", "with a fragment of more than 1 MiB", "frag-nob-over-limit", huge,
+	     O2_KERNEL_TOLERATES),
+	ROWS("too-much", "with more than 1 MiB in all", "frag-sum-over-limit", too_much, O2_KERNEL_TOLERATES),
 	ROWS("wrapping", "with a fragment beyond the last address", "frag-addr-wraps", wrapping),
 	{"asks-for-more", "descriptor", "a PUT_ACK for more bytes than the source has",
-	 "rdma/source-too-small", "mapping.md", O2_REACT_KEEP, 0, "plan-failure-hidden", asks_for_more},
+	 "rdma/source-too-small", "mapping.md", O2_REACT_KEEP, 0, "plan-failure-hidden", asks_for_more,
+	 O2_KERNEL_TOLERATES},
 	{"asks-for-crumbs", "descriptor", "a PUT_ACK with more fragments than were agreed on",
-	 "rdma/too-many-work-requests", "mapping.md", O2_REACT_KEEP, 0, "builder-unlimited", asks_for_crumbs},
+	 "rdma/too-many-work-requests", "mapping.md", O2_REACT_KEEP, 0, "builder-unlimited",
+	 .script = asks_for_crumbs},
 	{.name = NULL},
 };

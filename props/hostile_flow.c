@@ -96,28 +96,25 @@ static bool keeps_credits(struct o2_hostile *h)
 /* The victim has given up, and told everybody; the answer comes afterwards. */
 static bool late_done(struct o2_hostile *h)
 {
-	struct o2_msg request, *done;
+	struct o2_liar_sink sink;
 
-	if (!o2_victim_get(h, 5000, O2_REG_FMR) || !o2_liar_hears(h, O2_MSG_GET_REQ, &request))
+	if (!o2_victim_waits(h, 5000, O2_REG_FMR, &sink))
 		return false;
-	for (int i = 0; i < 5; i++)
-		o2_hostile_clock(h, 12500);
-	done = o2_liar_begin(h, O2_MSG_GET_DONE);
-	done->u.completion.ibcm_cookie = request.u.get.ibgm_cookie;
-	done->u.completion.ibcm_status = 5000;
-	o2_liar_send(h);
+	o2_hostile_wait_out(h);
+	o2_liar_completes(h, sink.done, sink.cookie, 5000);
 	o2_hostile_settle(h);
 	return o2_victim_ended(h, -ECONNABORTED);
 }
 
-#define FLOW(name, text, rule, mutant, script)                                                    \
-	{                                                                                         \
-		name, "flow", text, rule, "transport.md", O2_REACT_CLOSE, -EPROTO, mutant, script \
+#define FLOW(name, text, rule, mutant, ...)                                                \
+	{                                                                                  \
+		name, "flow", text, rule, "transport.md", O2_REACT_CLOSE, -EPROTO, mutant, \
+			.script = __VA_ARGS__                                              \
 	}
-#define SILENCE(name, text, script)                                                                   \
+#define SILENCE(name, text, ...)                                                                      \
 	{                                                                                             \
 		name, "silence", text, "conn/deadline", "transport.md", O2_REACT_TIMEOUT, -ETIMEDOUT, \
-			"deadline-ignored", script                                                    \
+			"deadline-ignored", .script = __VA_ARGS__                                     \
 	}
 
 const struct o2_misbehaviour o2_hostile_flow[] = {
@@ -133,7 +130,8 @@ const struct o2_misbehaviour o2_hostile_flow[] = {
 	     put_flood),
 	FLOW("request-flood", "starts a request for whose answer it has no room", "conn/too-many-requests",
 	     "requests-unlimited", request_flood),
-	FLOW("noop-storm", "sends NOOPs that say nothing", "conn/noop-storm", "noops-unlimited", noop_storm),
+	FLOW("noop-storm", "sends NOOPs that say nothing", "conn/noop-storm", "noops-unlimited", noop_storm,
+	     O2_KERNEL_TOLERATES),
 	SILENCE("silent-to-put", "never answers a PUT_REQ", silent_to_put),
 	SILENCE("silent-to-get", "never answers a GET_REQ", silent_to_get),
 	SILENCE("silent-after-ack", "never sends the PUT_DONE", silent_after_ack),

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <inttypes.h>
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/monotonic.h"
+#include "lnet/ping.h"
 #include "props/hostile_net.h"
 
 /*
@@ -12,7 +15,6 @@
  * memory, PUTs bytes and GETs them back.
  */
 
-#define PING_BYTES  4096u
 #define PING_AT	    (2u * 4096u) /* behind LNet's own pages */
 #define TIMEOUT_MS  20000u
 #define FILL_MISSED 0xee
@@ -43,14 +45,30 @@ static int open_endpoint(struct o2_net_liar *net)
 	return o2_endpoint_open(ni, net->cm[O2_NI_FRIEND], &node, &lnet, &ops, net, &net->endpoint, NULL);
 }
 
-/* An operation has started (0); true: it ends well. */
-static bool ends(struct o2_net_liar *net, int started)
+/* What it asked for, and what became of it; false. */
+static bool ended_badly(const struct o2_net_liar *net, const char *what, char *why)
+{
+	snprintf(why, O2_VICTIM_WHY_BYTES, "an honest node's %s ends with %s", what, strerror(-net->status));
+	return false;
+}
+
+static bool fell_short(const struct o2_net_liar *net, const char *what, uint32_t asked_bytes, char *why)
+{
+	snprintf(why, O2_VICTIM_WHY_BYTES,
+		 "an honest node's %s of %" PRIu32 " bytes: the peer answers with success, and %" PRIu64
+		 " bytes",
+		 what, asked_bytes, net->length_bytes);
+	return false;
+}
+
+/* An operation has started (0), after it was expected to; true: it ends well. */
+static bool ends(struct o2_net_liar *net, int started, const char *what, char *why)
 {
 	uint64_t end_ms = o2_monotonic_ms() + 2 * TIMEOUT_MS;
 
 	if (started != 0) {
 		net->status = started;
-		return false;
+		return ended_badly(net, what, why);
 	}
 	/* Its deadlines are by the clock, and one of them comes before ours. */
 	while (net->waiting && o2_monotonic_ms() < end_ms) {
@@ -58,65 +76,99 @@ static bool ends(struct o2_net_liar *net, int started)
 		if (o2_net_liar_pump(net) + o2_endpoint_progress(&net->endpoint) == 0)
 			sched_yield();
 	}
-	return !net->waiting && net->status == 0;
+	if (net->waiting)
+		net->status = -ETIMEDOUT;
+	return net->status == 0 || ended_badly(net, what, why);
 }
 
-static bool ping(struct o2_net_liar *net)
+static void expect(struct o2_net_liar *net)
+{
+	/* May be over as soon as it starts. */
+	net->waiting = true;
+	net->length_bytes = 0;
+}
+
+/* As LNet does: what fits into one IMMEDIATE, so that the ping and its answer are messages of that type. */
+static bool ping(struct o2_net_liar *net, char *why)
 {
 	struct o2_lnet_target target = {
 		.nid = net->options.peer, .portal = O2_PING_PORTAL, .match_bits = O2_PING_MATCH_BITS};
 	struct o2_transfer_memory sink =
-		o2_hostile_memory(&net->h.friend.end, 0, PING_AT, PING_BYTES, O2_REG_FASTREG);
+		o2_hostile_memory(&net->h.friend.end, 0, PING_AT, O2_PING_SINK_BYTES, O2_REG_FASTREG);
 	const uint8_t *bytes = net->h.ni[O2_NI_FRIEND].arena.memory + PING_AT;
 	struct o2_ping_info info;
+	struct o2_error error;
+	char text[O2_VICTIM_WHY_BYTES];
 
-	net->waiting = true; /* may be over as soon as it starts */
-	return ends(net, o2_lnet_get(net->endpoint.lnet, &target, &sink, NULL, NULL)) &&
-	       o2_ping_decode(bytes, net->length_bytes, &info, NULL) >= 0;
+	expect(net);
+	if (!ends(net, o2_lnet_get(net->endpoint.lnet, &target, &sink, NULL, NULL), "ping", why))
+		return false;
+	if (o2_ping_decode(bytes, net->length_bytes, &info, &error) >= 0)
+		return true;
+	o2_error_text(&error, text, sizeof(text));
+	snprintf(why, O2_VICTIM_WHY_BYTES,
+		 "an honest node's ping, which asks for %u bytes at most, is answered with %" PRIu64
+		 " that are no ping info: %.90s",
+		 O2_PING_SINK_BYTES, net->length_bytes, text);
+	return false;
 }
 
-static bool moves_bytes(struct o2_net_liar *net)
+static bool put(struct o2_net_liar *net, const struct o2_lnet_target *target, char *why)
+{
+	struct o2_transfer_memory source =
+		o2_hostile_memory(&net->h.friend.end, 1, O2_HONEST_AT, O2_HONEST_BYTES, O2_REG_FASTREG);
+
+	expect(net);
+	return ends(net, o2_lnet_put(net->endpoint.lnet, target, &source, NULL, NULL), "PUT", why) &&
+	       (net->length_bytes == O2_HONEST_BYTES || fell_short(net, "PUT", O2_HONEST_BYTES, why));
+}
+
+static bool get(struct o2_net_liar *net, const struct o2_lnet_target *target, char *why)
+{
+	struct o2_transfer_memory sink =
+		o2_hostile_memory(&net->h.friend.end, 2, O2_GET_AT, O2_HONEST_BYTES, O2_REG_FASTREG);
+
+	expect(net);
+	return ends(net, o2_lnet_get(net->endpoint.lnet, target, &sink, NULL, NULL), "GET", why) &&
+	       (net->length_bytes == O2_HONEST_BYTES || fell_short(net, "GET", O2_HONEST_BYTES, why));
+}
+
+/* What was PUT comes back. */
+static bool moves_bytes(struct o2_net_liar *net, char *why)
 {
 	struct o2_lnet_target target = {.nid = net->options.peer,
 					.portal = net->options.portal,
 					.match_bits = net->options.match_bits,
 					.ack = true};
-	struct o2_hostile_end *end = &net->h.friend.end;
-	struct o2_transfer_memory source =
-		o2_hostile_memory(end, 1, O2_HONEST_AT, O2_HONEST_BYTES, O2_REG_FASTREG);
-	struct o2_transfer_memory sink =
-		o2_hostile_memory(end, 2, O2_GET_AT, O2_HONEST_BYTES, O2_REG_FASTREG);
-	uint8_t *memory = net->h.ni[O2_NI_FRIEND].arena.memory;
+	const uint8_t *got = net->h.ni[O2_NI_FRIEND].arena.memory + O2_GET_AT;
+	uint8_t *bytes = net->h.ni[O2_NI_FRIEND].arena.memory + O2_HONEST_AT;
+	uint32_t at = 0;
 
 	net->h.tries++;
 	for (uint32_t i = 0; i < O2_HONEST_BYTES; i++)
-		memory[O2_HONEST_AT + i] = o2_honest_byte(net->h.tries, i);
-	memset(memory + O2_GET_AT, FILL_MISSED, O2_HONEST_BYTES);
-	net->waiting = true;
-	if (!ends(net, o2_lnet_put(net->endpoint.lnet, &target, &source, NULL, NULL)))
+		bytes[i] = o2_honest_byte(net->h.tries, i);
+	memset(net->h.ni[O2_NI_FRIEND].arena.memory + O2_GET_AT, FILL_MISSED, O2_HONEST_BYTES);
+	if (!put(net, &target, why) || !get(net, &target, why))
 		return false;
-	net->waiting = true;
-	return ends(net, o2_lnet_get(net->endpoint.lnet, &target, &sink, NULL, NULL)) &&
-	       memcmp(memory + O2_GET_AT, memory + O2_HONEST_AT, O2_HONEST_BYTES) == 0;
+	while (at < O2_HONEST_BYTES && got[at] == bytes[at])
+		at++;
+	snprintf(why, O2_VICTIM_WHY_BYTES,
+		 "an honest node's GET of the %u bytes that it has PUT: byte %" PRIu32
+		 " is 0x%02x, not 0x%02x",
+		 O2_HONEST_BYTES, at, at < O2_HONEST_BYTES ? got[at] : 0,
+		 at < O2_HONEST_BYTES ? bytes[at] : 0);
+	return at == O2_HONEST_BYTES;
 }
 
 bool o2_honest_asks(struct o2_net_liar *net, char *why)
 {
-	bool held = false;
+	bool held;
 
 	snprintf(why, O2_VICTIM_WHY_BYTES, "no memory for an honest node");
 	if (open_endpoint(net) != 0)
 		return false;
 	o2_endpoint_clock(&net->endpoint, o2_monotonic_ms());
-	if (!ping(net))
-		snprintf(why, O2_VICTIM_WHY_BYTES, "an honest node's ping ends with %s",
-			 strerror(-net->status));
-	else if (net->options.served && !moves_bytes(net))
-		snprintf(why, O2_VICTIM_WHY_BYTES,
-			 "an honest node's PUT and GET end with %s, or with wrong bytes",
-			 strerror(-net->status));
-	else
-		held = true;
+	held = ping(net, why) && (!net->options.served || moves_bytes(net, why));
 	o2_endpoint_close(&net->endpoint);
 	return held;
 }

@@ -63,7 +63,8 @@ struct o2_liar {
 
 /* What lies below the scripts. */
 struct o2_hostile_world {
-	bool outside; /* what the victim's application is told, nobody sees */
+	/* What the victim's application is told, nobody sees; and nobody makes it start a GET. */
+	bool outside;
 	/* Have the victim do something; *answer says how that went.  False: nobody can tell it to. */
 	bool (*order)(struct o2_hostile *h, const struct o2_victim_order *order,
 		      struct o2_victim_answer *answer);
@@ -79,6 +80,7 @@ struct o2_hostile {
 	struct o2_liar liar;
 	uint64_t tries;		  /* of the honest peer */
 	bool endless;		  /* something did not come to rest */
+	uint32_t patience_ms;	  /* after which the victim has given up; 0: after ours */
 	enum o2_msg_type awaited; /* what the liar wants to hear; 0: nothing */
 	const char *untold; /* an order that nobody could give: what would be needed for it; NULL: none */
 };

@@ -7,7 +7,7 @@
 /* What scripts ask of the world below them, and what is true of all worlds when the liar is done. */
 
 #define STEPS_OF_TIME 5u
-#define STEP_MS	      12500u /* all of them are more than a connection's timeout */
+#define PATIENCE_MS   62500u /* more than a connection's timeout */
 
 void o2_hostile_settle(struct o2_hostile *h)
 {
@@ -52,6 +52,14 @@ bool o2_victim_serves(struct o2_hostile *h, uint64_t nob, enum o2_reg_mode mode)
 void o2_hostile_clock(struct o2_hostile *h, uint64_t ms)
 {
 	tell(h, O2_ACT_CLOCK, ms, 0);
+}
+
+void o2_hostile_wait_out(struct o2_hostile *h)
+{
+	uint32_t patience_ms = h->patience_ms != 0 ? h->patience_ms : PATIENCE_MS;
+
+	for (uint32_t i = 0; i < STEPS_OF_TIME; i++)
+		o2_hostile_clock(h, patience_ms / STEPS_OF_TIME);
 }
 
 bool o2_victim_ended(struct o2_hostile *h, int status)
@@ -215,7 +223,6 @@ bool o2_hostile_judge(struct o2_hostile *h, const struct o2_misbehaviour *what, 
 	}
 	o2_hostile_settle(h);
 	if (what->reaction == O2_REACT_TIMEOUT)
-		for (uint32_t i = 0; i < STEPS_OF_TIME; i++)
-			o2_hostile_clock(h, STEP_MS);
+		o2_hostile_wait_out(h);
 	return met(h, what, why) && o2_hostile_harmless(h, why);
 }

@@ -41,13 +41,15 @@ int o2_net_liar_attach(struct o2_net_liar *net, uint32_t honest_network, struct 
 	config.incarnation = (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
 	config.nid = o2_nid_make(O2_LND_O2IB, network, address);
 	if (rc == 0)
-		rc = o2_network_open_rdma(&net->network, error);
+		rc = options->open_network(&net->network, error);
 	if (rc == 0)
 		rc = attach(net, O2_NI_LIAR, &config, address, error);
 	net->h.liar.nid = config.nid;
 	net->h.liar.stamp = config.incarnation;
 	net->h.liar.portal = options->portal;
 	net->h.liar.match_bits = options->match_bits;
+	if (options->honest_address != 0)
+		address = options->honest_address;
 	config.nid = o2_nid_make(O2_LND_O2IB, honest_network, address);
 	if (rc == 0)
 		rc = attach(net, O2_NI_FRIEND, &config, address, error);
@@ -68,18 +70,32 @@ void o2_net_liar_detach(struct o2_net_liar *net)
 	net->network = NULL;
 }
 
+static bool open_liar(struct o2_net_liar *net, char *why)
+{
+	if (o2_liar_open(&net->h.liar, &net->h.ni[O2_NI_LIAR]) == 0)
+		return true;
+	snprintf(why, O2_VICTIM_WHY_BYTES, "no queue pair for the liar");
+	return false;
+}
+
 bool o2_net_liar_begin(struct o2_net_liar *net, const struct o2_misbehaviour *what, char *why)
 {
-	struct o2_liar *liar = &net->h.liar;
+	const struct o2_liar_spoil nothing = {.width = 0};
 
 	net->h.endless = false;
 	net->h.untold = NULL;
-	if (o2_liar_open(liar, &net->h.ni[O2_NI_LIAR]) != 0) {
-		snprintf(why, O2_VICTIM_WHY_BYTES, "no queue pair for the liar");
+	if (what->reaction != O2_REACT_REJECT && what->reaction != O2_REACT_FAIL)
+		return o2_net_liar_connect(net, &nothing, why);
+	return open_liar(net, why);
+}
+
+bool o2_net_liar_connect(struct o2_net_liar *net, const struct o2_liar_spoil *spoil, char *why)
+{
+	struct o2_liar *liar = &net->h.liar;
+
+	if (!open_liar(net, why))
 		return false;
-	}
-	if (what->reaction == O2_REACT_REJECT || what->reaction == O2_REACT_FAIL)
-		return true;
+	liar->spoil = *spoil;
 	if (o2_liar_request(liar) == 0)
 		o2_hostile_settle(&net->h);
 	if (liar->rejected)

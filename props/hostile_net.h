@@ -23,10 +23,15 @@ struct o2_net_liar_options {
 	uint32_t portal;
 	uint64_t match_bits;
 	uint32_t patience_ms; /* how long a peer may take to give up on one that is silent */
+	uint32_t closing_ms;  /* .. and to close when it has to at once */
+	enum o2_hostile_profile profile;
+	o2_network_open_fn open_network;
+	uint32_t honest_address; /* 0: the honest node has the liar's, which not every network allows */
 };
 
 enum o2_net_outcome {
 	O2_NET_MET,
+	O2_NET_TOLERATED, /* not met, as its profile knows of such peers */
 	O2_NET_NOT_MET,
 	O2_NET_NOT_TRIED, /* nobody can make the peer do what would be needed */
 };
@@ -52,6 +57,9 @@ void o2_net_liar_detach(struct o2_net_liar *net);
 /* A fresh queue pair for the liar; and, unless its requests are what is tried, a good connection. */
 bool o2_net_liar_begin(struct o2_net_liar *net, const struct o2_misbehaviour *what, char *why);
 void o2_net_liar_end(struct o2_net_liar *net);
+/* Ask for a connection, on a queue pair that is fresh, with what is spoiled on purpose; it is there, or *why.
+ */
+bool o2_net_liar_connect(struct o2_net_liar *net, const struct o2_liar_spoil *spoil, char *why);
 /* Events of this process.  How many. */
 int o2_net_liar_pump(struct o2_net_liar *net);
 /* Nothing that the liar or the network owes an answer to. */

@@ -5,48 +5,44 @@
 
 /* Writes to memory that was not given, or is not given any more. */
 
-/* The victim is the sink of a GET of 5000 bytes. */
-static bool learn(struct o2_hostile *h, enum o2_reg_mode mode, struct o2_msg *request)
+static bool write_at(struct o2_hostile *h, const struct o2_liar_sink *sink, uint64_t address, uint32_t length)
 {
-	return o2_victim_get(h, 5000, mode) && o2_liar_hears(h, O2_MSG_GET_REQ, request);
-}
-
-static bool write_at(struct o2_hostile *h, const struct o2_rdma_desc *desc, int64_t offset, uint32_t length)
-{
-	return o2_liar_rdma(h, IBV_WR_RDMA_WRITE, desc->rd_frags[0].rf_addr + (uint64_t)offset, desc->rd_key,
-			    length);
+	return o2_liar_rdma(h, IBV_WR_RDMA_WRITE, address, sink->desc.rd_key, length);
 }
 
 /* Write, say so, and write again behind the victim's back: other memory may be there by now. */
 static bool after_done(struct o2_hostile *h)
 {
-	struct o2_msg request, *done;
+	struct o2_liar_sink sink;
+	uint64_t start;
 
-	if (!learn(h, O2_REG_FMR, &request) || !write_at(h, &request.u.get.ibgm_rd, 0, 4000))
+	if (!o2_victim_waits(h, 5000, O2_REG_FMR, &sink))
 		return false;
-	done = o2_liar_begin(h, O2_MSG_GET_DONE);
-	done->u.completion.ibcm_cookie = request.u.get.ibgm_cookie;
-	done->u.completion.ibcm_status = 5000;
-	if (!o2_liar_send(h))
+	start = sink.desc.rd_frags[0].rf_addr;
+	if (!write_at(h, &sink, start, 64) || !o2_liar_completes(h, sink.done, sink.cookie, 5000))
 		return false;
 	o2_hostile_settle(h);
-	if (!o2_victim_ended(h, 0))
-		return false;
-	return write_at(h, &request.u.get.ibgm_rd, 0, 64);
+	return o2_victim_ended(h, 0) && write_at(h, &sink, start, 64);
 }
 
+/* The last byte, and the one behind it. */
 static bool beyond(struct o2_hostile *h)
 {
-	struct o2_msg request;
+	struct o2_liar_sink sink;
+	const struct o2_rdma_frag *last;
 
-	return learn(h, O2_REG_FMR, &request) && write_at(h, &request.u.get.ibgm_rd, 4999, 2);
+	if (!o2_victim_waits(h, 5000, O2_REG_FMR, &sink))
+		return false;
+	last = &sink.desc.rd_frags[sink.desc.rd_nfrags - 1];
+	return write_at(h, &sink, last->rf_addr + last->rf_nob - 1, 2);
 }
 
 static bool before(struct o2_hostile *h)
 {
-	struct o2_msg request;
+	struct o2_liar_sink sink;
 
-	return learn(h, O2_REG_FMR, &request) && write_at(h, &request.u.get.ibgm_rd, -1, 2);
+	return o2_victim_waits(h, 5000, O2_REG_FMR, &sink) &&
+	       write_at(h, &sink, sink.desc.rd_frags[0].rf_addr - 1, 2);
 }
 
 /* The victim's receives, under their own key. */
@@ -70,13 +66,14 @@ static bool into_source(struct o2_hostile *h)
 	return o2_victim_source(h, &address, &key) && o2_liar_rdma(h, IBV_WR_RDMA_WRITE, address, key, 64);
 }
 
-#define WRITES(name, text, rule, script)                                                  \
-	{                                                                                 \
-		name, "rdma", text, rule, "modes.md", O2_REACT_DEVICE, -EIO, NULL, script \
+#define WRITES(name, text, rule, ...)                                                                    \
+	{                                                                                                \
+		name, "rdma", text, rule, "modes.md", O2_REACT_DEVICE, -EIO, NULL, .script = __VA_ARGS__ \
 	}
 
 const struct o2_misbehaviour o2_hostile_rdma[] = {
-	WRITES("after-done", "writes into a sink of mode fmr that is done", "reg/key-dies", after_done),
+	WRITES("after-done", "writes into a sink of mode fmr that is done", "reg/key-dies", after_done,
+	       O2_KERNEL_TOLERATES),
 	WRITES("beyond", "writes one byte beyond a sink", "reg/exact-length", beyond),
 	WRITES("before", "writes one byte before a sink", "reg/exact-start", before),
 	WRITES("into-slots", "writes into its victim's receives", "reg/slots-local", into_slots),

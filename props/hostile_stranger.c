@@ -13,10 +13,8 @@
  * is done, so every wait has a bound.
  */
 
-#define REST_MS	   60u	  /* without an event, until nothing more is expected */
-#define SETTLE_MS  10000u /* for what is owed an answer */
-#define CLOSING_MS 10000u /* for a connection that must close */
-#define PING_BYTES 1024u
+#define REST_MS	  60u	 /* without an event, until nothing more is expected */
+#define SETTLE_MS 10000u /* for what is owed an answer */
 
 #define NEEDS_MEMORY "needs memory that the peer serves (--portal, --match-bits)"
 
@@ -27,6 +25,7 @@ static const char *needed(const struct o2_net_liar *net, enum o2_victim_act act)
 	case O2_ACT_MEET:
 	case O2_ACT_CLOCK:
 	case O2_ACT_LOOK:
+	case O2_ACT_FRAGMENTS:
 		return NULL;
 	case O2_ACT_SERVE:
 	case O2_ACT_PUT:
@@ -101,6 +100,16 @@ static bool ask_for(struct o2_net_liar *net, uint32_t portal, uint64_t match_bit
 	return true;
 }
 
+/* What the peer may be asked for is agreed on anew, by the liar's next connection. */
+static bool take_fragments(struct o2_net_liar *net, uint64_t count)
+{
+	struct o2_liar_spoil spoil = {.offset = O2_AT_MAX_FRAGS, .width = 2, .value = count};
+	char why[O2_VICTIM_WHY_BYTES];
+
+	o2_net_liar_end(net);
+	return o2_net_liar_connect(net, &spoil, why);
+}
+
 static bool do_order(struct o2_net_liar *net, const struct o2_victim_order *what)
 {
 	switch (what->act) {
@@ -109,8 +118,10 @@ static bool do_order(struct o2_net_liar *net, const struct o2_victim_order *what
 		return true;
 	case O2_ACT_PUT:
 		return ask_for(net, net->options.portal, net->options.match_bits, (uint32_t)what->value);
+	case O2_ACT_FRAGMENTS:
+		return take_fragments(net, what->value);
 	case O2_ACT_SEND:
-		return ask_for(net, O2_PING_PORTAL, O2_PING_MATCH_BITS, PING_BYTES);
+		return ask_for(net, O2_PING_PORTAL, O2_PING_MATCH_BITS, O2_PING_SINK_BYTES);
 	default:
 		return true;
 	}
@@ -137,6 +148,7 @@ bool o2_stranger_open(struct o2_net_liar *net, char *why)
 		return false;
 	}
 	net->h.world = &world;
+	net->h.patience_ms = net->options.patience_ms;
 	o2_liar_hear(liar, net->cm[O2_NI_LIAR]);
 	liar->victim_nid = net->options.peer;
 	liar->port = net->options.port;
@@ -157,7 +169,7 @@ static bool answers_ping(struct o2_net_liar *net, char *why)
 	struct o2_msg reply;
 
 	snprintf(why, O2_VICTIM_WHY_BYTES, "the connection is over");
-	if (over(&h->liar) || !ask_for(net, O2_PING_PORTAL, O2_PING_MATCH_BITS, PING_BYTES))
+	if (over(&h->liar) || !ask_for(net, O2_PING_PORTAL, O2_PING_MATCH_BITS, O2_PING_SINK_BYTES))
 		return false;
 	snprintf(why, O2_VICTIM_WHY_BYTES, "the next message, a ping, is not answered");
 	return o2_liar_hears(h, O2_MSG_IMMEDIATE, &reply) && reply.u.immediate.hdr.type == O2_LNET_REPLY &&
@@ -178,23 +190,48 @@ static bool met(struct o2_net_liar *net, const struct o2_misbehaviour *what, cha
 	}
 	if (what->reaction == O2_REACT_KEEP)
 		return answers_ping(net, why);
-	wait_for_end(net, what->reaction == O2_REACT_TIMEOUT ? net->options.patience_ms : CLOSING_MS);
+	wait_for_end(net,
+		     what->reaction == O2_REACT_TIMEOUT ? net->options.patience_ms : net->options.closing_ms);
 	snprintf(why, O2_VICTIM_WHY_BYTES, "the connection is still there");
 	return over(liar);
 }
 
-enum o2_net_outcome o2_stranger_try(struct o2_net_liar *net, const struct o2_misbehaviour *what, char *why)
+/* Known of its kind: it has gone on as if nothing was wrong, or taken what it could have rejected. */
+static bool tolerates(struct o2_net_liar *net, const struct o2_misbehaviour *what)
 {
-	bool held = o2_net_liar_begin(net, what, why);
+	char why[O2_VICTIM_WHY_BYTES];
 
-	if (held && !what->script(&net->h)) {
+	if (net->options.profile != O2_HOSTILE_KERNEL || !what->kernel_tolerates)
+		return false;
+	return what->reaction == O2_REACT_REJECT ? net->h.liar.established : answers_ping(net, why);
+}
+
+/* What the liar itself sees; its connection is over afterwards. */
+static enum o2_net_outcome lie(struct o2_net_liar *net, const struct o2_misbehaviour *what, char *why)
+{
+	enum o2_net_outcome outcome = O2_NET_NOT_MET;
+
+	if (!o2_net_liar_begin(net, what, why))
+		return O2_NET_NOT_MET;
+	if (!what->script(&net->h))
 		snprintf(why, O2_VICTIM_WHY_BYTES, "%s",
 			 net->h.untold != NULL ? net->h.untold : "the liar was not answered as it must be");
-		held = false;
-	}
-	held = held && met(net, what, why);
-	o2_net_liar_end(net);
+	else if (net->h.untold == NULL && met(net, what, why))
+		outcome = O2_NET_MET;
 	if (net->h.untold != NULL)
 		return O2_NET_NOT_TRIED;
-	return held && o2_honest_asks(net, why) ? O2_NET_MET : O2_NET_NOT_MET;
+	return outcome == O2_NET_NOT_MET && tolerates(net, what) ? O2_NET_TOLERATED : outcome;
+}
+
+enum o2_net_outcome o2_stranger_try(struct o2_net_liar *net, const struct o2_misbehaviour *what, char *why)
+{
+	enum o2_net_outcome outcome = lie(net, what, why);
+	bool held = outcome == O2_NET_MET || outcome == O2_NET_TOLERATED;
+	char harm[O2_VICTIM_WHY_BYTES];
+
+	o2_net_liar_end(net);
+	if (!held || o2_honest_asks(net, harm))
+		return outcome;
+	snprintf(why, O2_VICTIM_WHY_BYTES, "%s", harm);
+	return O2_NET_NOT_MET;
 }

@@ -34,15 +34,6 @@ static bool wrong_dststamp(struct o2_hostile *h)
 	return stale(h, O2_AT_DSTSTAMP);
 }
 
-static bool complete(struct o2_hostile *h, enum o2_msg_type type, uint64_t cookie, int32_t status)
-{
-	struct o2_msg *msg = o2_liar_begin(h, type);
-
-	msg->u.completion.ibcm_cookie = cookie;
-	msg->u.completion.ibcm_status = status;
-	return o2_liar_send(h);
-}
-
 static bool acknowledge(struct o2_hostile *h, uint64_t cookie, uint32_t nob)
 {
 	struct o2_msg *msg = o2_liar_begin(h, O2_MSG_PUT_ACK);
@@ -59,17 +50,17 @@ static bool unknown_ack(struct o2_hostile *h)
 
 static bool unknown_nak(struct o2_hostile *h)
 {
-	return complete(h, O2_MSG_PUT_NAK, UNKNOWN, 0);
+	return o2_liar_completes(h, O2_MSG_PUT_NAK, UNKNOWN, 0);
 }
 
 static bool unknown_put_done(struct o2_hostile *h)
 {
-	return complete(h, O2_MSG_PUT_DONE, UNKNOWN, 0);
+	return o2_liar_completes(h, O2_MSG_PUT_DONE, UNKNOWN, 0);
 }
 
 static bool unknown_get_done(struct o2_hostile *h)
 {
-	return complete(h, O2_MSG_GET_DONE, UNKNOWN, 0);
+	return o2_liar_completes(h, O2_MSG_GET_DONE, UNKNOWN, 0);
 }
 
 /* The victim waits for the answer to a PUT (true) or a GET; its cookie. */
@@ -87,15 +78,11 @@ static bool victim_asks(struct o2_hostile *h, bool put, uint64_t *cookie)
 /* The victim is a sink and waits for PUT_DONE; its cookie. */
 static bool victim_waits(struct o2_hostile *h, uint64_t *cookie)
 {
-	struct o2_msg ack;
+	struct o2_liar_sink sink;
+	bool waits = o2_victim_waits_for_put(h, 5000, O2_REG_FASTREG, &sink);
 
-	if (!o2_victim_serves(h, 5000, O2_REG_FASTREG))
-		return false;
-	o2_liar_begin(h, O2_MSG_PUT_REQ);
-	if (!o2_liar_send(h) || !o2_liar_hears(h, O2_MSG_PUT_ACK, &ack))
-		return false;
-	*cookie = ack.u.putack.ibpam_dst_cookie;
-	return true;
+	*cookie = sink.cookie;
+	return waits;
 }
 
 static bool ack_for_get(struct o2_hostile *h)
@@ -109,21 +96,21 @@ static bool nak_for_get(struct o2_hostile *h)
 {
 	uint64_t cookie;
 
-	return victim_asks(h, false, &cookie) && complete(h, O2_MSG_PUT_NAK, cookie, 0);
+	return victim_asks(h, false, &cookie) && o2_liar_completes(h, O2_MSG_PUT_NAK, cookie, 0);
 }
 
 static bool get_done_for_put(struct o2_hostile *h)
 {
 	uint64_t cookie;
 
-	return victim_asks(h, true, &cookie) && complete(h, O2_MSG_GET_DONE, cookie, 0);
+	return victim_asks(h, true, &cookie) && o2_liar_completes(h, O2_MSG_GET_DONE, cookie, 0);
 }
 
 static bool put_done_for_put(struct o2_hostile *h)
 {
 	uint64_t cookie;
 
-	return victim_asks(h, true, &cookie) && complete(h, O2_MSG_PUT_DONE, cookie, 5000);
+	return victim_asks(h, true, &cookie) && o2_liar_completes(h, O2_MSG_PUT_DONE, cookie, 5000);
 }
 
 static bool ack_for_sink(struct o2_hostile *h)
@@ -141,7 +128,7 @@ static bool answers_unsent(struct o2_hostile *h)
 	for (int i = 0; i < 9; i++)
 		if (!o2_victim_get(h, 5000, O2_REG_GLOBAL))
 			return false;
-	return o2_victim_queued(h, &cookie) && complete(h, O2_MSG_GET_DONE, cookie, 0);
+	return o2_victim_queued(h, &cookie) && o2_liar_completes(h, O2_MSG_GET_DONE, cookie, 0);
 }
 
 static bool acks_twice(struct o2_hostile *h)
@@ -155,16 +142,16 @@ static bool done_twice(struct o2_hostile *h)
 {
 	uint64_t cookie;
 
-	return victim_waits(h, &cookie) && complete(h, O2_MSG_PUT_DONE, cookie, 5000) &&
-	       complete(h, O2_MSG_PUT_DONE, cookie, 5000);
+	return victim_waits(h, &cookie) && o2_liar_completes(h, O2_MSG_PUT_DONE, cookie, 5000) &&
+	       o2_liar_completes(h, O2_MSG_PUT_DONE, cookie, 5000);
 }
 
 static bool get_done_twice(struct o2_hostile *h)
 {
 	uint64_t cookie;
 
-	return victim_asks(h, false, &cookie) && complete(h, O2_MSG_GET_DONE, cookie, 5000) &&
-	       complete(h, O2_MSG_GET_DONE, cookie, 5000);
+	return victim_asks(h, false, &cookie) && o2_liar_completes(h, O2_MSG_GET_DONE, cookie, 5000) &&
+	       o2_liar_completes(h, O2_MSG_GET_DONE, cookie, 5000);
 }
 
 static bool nak_after_ack(struct o2_hostile *h)
@@ -172,35 +159,35 @@ static bool nak_after_ack(struct o2_hostile *h)
 	uint64_t cookie;
 
 	return victim_asks(h, true, &cookie) && acknowledge(h, cookie, 5000) &&
-	       complete(h, O2_MSG_PUT_NAK, cookie, -EIO);
+	       o2_liar_completes(h, O2_MSG_PUT_NAK, cookie, -EIO);
 }
 
 static bool nak_of_success(struct o2_hostile *h)
 {
 	uint64_t cookie;
 
-	return victim_asks(h, true, &cookie) && complete(h, O2_MSG_PUT_NAK, cookie, 1);
+	return victim_asks(h, true, &cookie) && o2_liar_completes(h, O2_MSG_PUT_NAK, cookie, 1);
 }
 
 static bool gives_more(struct o2_hostile *h)
 {
 	uint64_t cookie;
 
-	return victim_asks(h, false, &cookie) && complete(h, O2_MSG_GET_DONE, cookie, 5001);
+	return victim_asks(h, false, &cookie) && o2_liar_completes(h, O2_MSG_GET_DONE, cookie, 5001);
 }
 
 static bool puts_less(struct o2_hostile *h)
 {
 	uint64_t cookie;
 
-	return victim_waits(h, &cookie) && complete(h, O2_MSG_PUT_DONE, cookie, 4999);
+	return victim_waits(h, &cookie) && o2_liar_completes(h, O2_MSG_PUT_DONE, cookie, 4999);
 }
 
 static bool puts_more(struct o2_hostile *h)
 {
 	uint64_t cookie;
 
-	return victim_waits(h, &cookie) && complete(h, O2_MSG_PUT_DONE, cookie, 5001);
+	return victim_waits(h, &cookie) && o2_liar_completes(h, O2_MSG_PUT_DONE, cookie, 5001);
 }
 
 static bool status_of(struct o2_hostile *h, enum o2_msg_type type)
@@ -232,26 +219,29 @@ static bool huge_get_done(struct o2_hostile *h)
 /* A status that is an errno on no Linux still fails the operation, and nothing else. */
 static bool strange_status(struct o2_hostile *h)
 {
-	uint64_t cookie;
+	struct o2_liar_sink sink;
 
-	if (!victim_asks(h, false, &cookie) || !complete(h, O2_MSG_GET_DONE, cookie, INT32_MIN))
+	if (!o2_victim_waits(h, 5000, O2_REG_FASTREG, &sink) ||
+	    !o2_liar_completes(h, sink.done, sink.cookie, INT32_MIN))
 		return false;
 	o2_hostile_settle(h);
 	return o2_victim_ended(h, -EIO);
 }
 
-#define STALE(name, text, rule, mutant, script)                                                       \
-	{                                                                                             \
-		name, "identity", text, rule, "transport.md", O2_REACT_CLOSE, -ESTALE, mutant, script \
+#define STALE(name, text, rule, mutant, ...)                                                   \
+	{                                                                                      \
+		name, "identity", text, rule, "transport.md", O2_REACT_CLOSE, -ESTALE, mutant, \
+			.script = __VA_ARGS__                                                  \
 	}
-#define COOKIE(name, text, mutant, script)                                                             \
+#define COOKIE(name, text, mutant, ...)                                                                \
 	{                                                                                              \
 		name, "cookies", text, "conn/unknown-cookie", "transport.md", O2_REACT_CLOSE, -EPROTO, \
-			mutant, script                                                                 \
+			mutant, .script = __VA_ARGS__                                                  \
 	}
-#define STATUS(name, text, rule, mutant, script)                                                      \
-	{                                                                                             \
-		name, "statuses", text, rule, "transport.md", O2_REACT_CLOSE, -EPROTO, mutant, script \
+#define STATUS(name, text, rule, mutant, ...)                                                  \
+	{                                                                                      \
+		name, "statuses", text, rule, "transport.md", O2_REACT_CLOSE, -EPROTO, mutant, \
+			.script = __VA_ARGS__                                                  \
 	}
 
 const struct o2_misbehaviour o2_hostile_talk[] = {
@@ -276,19 +266,20 @@ const struct o2_misbehaviour o2_hostile_talk[] = {
 	COOKIE("get-done-twice", "ends a GET twice", NULL, get_done_twice),
 	COOKIE("nak-after-ack", "refuses a PUT that it has accepted", "waiting-asserted", nak_after_ack),
 	STATUS("nak-of-success", "a PUT_NAK that reports success", "conn/nak-status", "nak-status-unchecked",
-	       nak_of_success),
+	       nak_of_success, O2_KERNEL_TOLERATES),
 	STATUS("gives-more", "a GET_DONE of more than the sink has", "conn/get-done-status",
 	       "get-done-unchecked", gives_more),
 	STATUS("puts-less", "a PUT_DONE of less than was asked for", "conn/put-done-status",
-	       "put-done-unchecked", puts_less),
+	       "put-done-unchecked", puts_less, O2_KERNEL_TOLERATES),
 	STATUS("puts-more", "a PUT_DONE of more than was asked for", "conn/put-done-status",
-	       "put-done-unchecked", puts_more),
-	STATUS("huge-nak", "a PUT_NAK of more than 1 MiB", "wire/put_nak/status-over-limit", NULL, huge_nak),
+	       "put-done-unchecked", puts_more, O2_KERNEL_TOLERATES),
+	STATUS("huge-nak", "a PUT_NAK of more than 1 MiB", "wire/put_nak/status-over-limit", NULL, huge_nak,
+	       O2_KERNEL_TOLERATES),
 	STATUS("huge-put-done", "a PUT_DONE of more than 1 MiB", "wire/put_done/status-over-limit", NULL,
-	       huge_put_done),
+	       huge_put_done, O2_KERNEL_TOLERATES),
 	STATUS("huge-get-done", "a GET_DONE of more than 1 MiB", "wire/get_done/status-over-limit", NULL,
 	       huge_get_done),
 	{"strange-status", "statuses", "a status that is no errno", "transfer/peer-status", "transport.md",
-	 O2_REACT_KEEP, 0, "without/transfer/lowest-errno", strange_status},
+	 O2_REACT_KEEP, 0, "without/transfer/lowest-errno", .script = strange_status},
 	{.name = NULL},
 };

@@ -55,13 +55,14 @@ ANSWERS(replies_small, O2_AT_MAX_MSG_SIZE, 4, 147)
 ANSWERS_OTHER(replies_other_nid, O2_AT_DSTNID)
 ANSWERS_OTHER(replies_other_life, O2_AT_DSTSTAMP)
 
-#define REQUEST(name, text, rule, why, script)                                                   \
-	{                                                                                        \
-		name, "request", text, rule, "connection.md", O2_REACT_REJECT, why, NULL, script \
+#define REQUEST(name, text, rule, why, ...)                                               \
+	{                                                                                 \
+		name, "request", text, rule, "connection.md", O2_REACT_REJECT, why, NULL, \
+			.script = __VA_ARGS__                                             \
 	}
-#define REPLY(name, text, rule, code, script)                                                 \
-	{                                                                                     \
-		name, "reply", text, rule, "connection.md", O2_REACT_FAIL, code, NULL, script \
+#define REPLY(name, text, rule, code, ...)                                                                   \
+	{                                                                                                    \
+		name, "reply", text, rule, "connection.md", O2_REACT_FAIL, code, NULL, .script = __VA_ARGS__ \
 	}
 
 const struct o2_misbehaviour o2_hostile_connreq[] = {
@@ -79,19 +80,19 @@ const struct o2_misbehaviour o2_hostile_connreq[] = {
 	REQUEST("asks-depth-9", "asks for a deeper queue than there is", "connreq/queue-depth-over",
 		O2_REJECT_MSG_QUEUE_SIZE, asks_depth_9),
 	REQUEST("asks-depth-1", "asks for a queue that one message fills", "connreq/queue-depth-under",
-		O2_REJECT_MSG_QUEUE_SIZE, asks_depth_1),
+		O2_REJECT_MSG_QUEUE_SIZE, asks_depth_1, O2_KERNEL_TOLERATES),
 	REQUEST("asks-depth-0", "asks for no queue", "connreq/queue-depth-under", O2_REJECT_MSG_QUEUE_SIZE,
-		asks_depth_0),
+		asks_depth_0, O2_KERNEL_TOLERATES),
 	REQUEST("asks-frags-258", "asks for 258 fragments", "connreq/max-frags-over", O2_REJECT_RDMA_FRAGS,
 		asks_frags_258),
 	REQUEST("asks-frags-0", "asks for no fragments", "connreq/max-frags-zero", O2_REJECT_RDMA_FRAGS,
-		asks_frags_0),
+		asks_frags_0, O2_KERNEL_TOLERATES),
 	REQUEST("asks-large", "asks for messages of 8192 bytes", "connreq/max-msg-size-over", O2_REJECT_FATAL,
 		asks_large),
 	REQUEST("asks-small", "asks for messages that hold no request", "connreq/max-msg-size-under",
-		O2_REJECT_FATAL, asks_small),
+		O2_REJECT_FATAL, asks_small, O2_KERNEL_TOLERATES),
 	REQUEST("asks-as-another", "asks under another node's address", "connreq/srcnid-address",
-		O2_REJECT_FATAL, asks_as_another),
+		O2_REJECT_FATAL, asks_as_another, O2_KERNEL_TOLERATES),
 	{.name = NULL},
 };
 

@@ -72,13 +72,15 @@ static bool payload_past_end(struct o2_hostile *h)
 	return o2_victim_received(h, 0);
 }
 
-#define HEADER(name, text, rule, script)                                                             \
-	{                                                                                            \
-		name, "header", text, "wire/" rule, "wire.md", O2_REACT_CLOSE, -EPROTO, NULL, script \
+#define HEADER(name, text, rule, ...)                                                         \
+	{                                                                                     \
+		name, "header", text, "wire/" rule, "wire.md", O2_REACT_CLOSE, -EPROTO, NULL, \
+			.script = __VA_ARGS__                                                 \
 	}
-#define LNET(name, text, rule, script)                                                             \
-	{                                                                                          \
-		name, "lnet", text, "wire/" rule, "wire.md", O2_REACT_CLOSE, -EPROTO, NULL, script \
+#define LNET(name, text, rule, ...)                                                         \
+	{                                                                                   \
+		name, "lnet", text, "wire/" rule, "wire.md", O2_REACT_CLOSE, -EPROTO, NULL, \
+			.script = __VA_ARGS__                                               \
 	}
 
 const struct o2_misbehaviour o2_hostile_wire[] = {
@@ -91,12 +93,14 @@ const struct o2_misbehaviour o2_hostile_wire[] = {
 	HEADER("checksum", "a checksum of other bytes", "header/checksum", bad_checksum),
 	HEADER("no-checksum", "no checksum, where one is asked for", "header/checksum-absent", no_checksum),
 	HEADER("anybody", "a sender that is everybody", "header/srcnid-wildcard", anybody),
-	HEADER("src-top-byte", "a sender with a top byte", "header/srcnid-top-byte", src_top),
+	HEADER("src-top-byte", "a sender with a top byte", "header/srcnid-top-byte", src_top,
+	       O2_KERNEL_TOLERATES),
 	HEADER("src-any", "a sender on any network", "header/srcnid-lnd-any", src_any),
 	HEADER("src-foreign", "a sender on a TCP network", "header/srcnid-lnd-foreign", src_foreign),
 	HEADER("src-zero", "a sender without an address", "header/srcnid-address-zero", src_zero),
 	HEADER("src-ones", "a sender that is a broadcast", "header/srcnid-address-ones", src_ones),
-	HEADER("dst-top-byte", "a receiver with a top byte", "header/dstnid-top-byte", dst_top),
+	HEADER("dst-top-byte", "a receiver with a top byte", "header/dstnid-top-byte", dst_top,
+	       O2_KERNEL_TOLERATES),
 	HEADER("dst-any", "a receiver on any network", "header/dstnid-lnd-any", dst_any),
 	HEADER("dst-foreign", "a receiver on a TCP network", "header/dstnid-lnd-foreign", dst_foreign),
 	HEADER("dst-zero", "a receiver without an address", "header/dstnid-address-zero", dst_zero),
@@ -112,18 +116,21 @@ const struct o2_misbehaviour o2_hostile_wire[] = {
 	HEADER("short-get-done", "a GET_DONE whose status is cut", "get_done/nob-under-minimum",
 	       short_get_done),
 	{"nob-negative", "header", "a length that is negative where it is signed",
-	 "wire/header/nob-over-received", "wire.md", O2_REACT_CLOSE, -EPROTO, "nob-signed", nob_negative},
+	 "wire/header/nob-over-received", "wire.md", O2_REACT_CLOSE, -EPROTO, "nob-signed",
+	 .script = nob_negative},
 	{"unknown-type", "header", "a type that nothing has", "wire/header/type", "wire.md", O2_REACT_CLOSE,
-	 -EPROTO, "type-asserted", unknown_type},
+	 -EPROTO, "type-asserted", .script = unknown_type},
 	{"request-on-qp", "header", "a request for a connection, on a connection", "conn/unexpected-type",
-	 "transport.md", O2_REACT_CLOSE, -EPROTO, NULL, request_on_qp},
+	 "transport.md", O2_REACT_CLOSE, -EPROTO, NULL, .script = request_on_qp},
 	{"reply-on-qp", "header", "an answer to such a request, on a connection", "conn/unexpected-type",
-	 "transport.md", O2_REACT_CLOSE, -EPROTO, NULL, reply_on_qp},
+	 "transport.md", O2_REACT_CLOSE, -EPROTO, NULL, .script = reply_on_qp},
 
 	LNET("hello", "an LNet HELLO", "immediate/lnet-type", hello),
 	LNET("lnet-type", "an LNet type that does not exist", "immediate/lnet-type", type_of_nothing),
-	LNET("get-in-put", "a PUT_REQ that carries a GET", "put_req/lnet-type", get_in_put),
-	LNET("put-in-get", "a GET_REQ that carries a PUT", "get_req/lnet-type", put_in_get),
+	LNET("get-in-put", "a PUT_REQ that carries a GET", "put_req/lnet-type", get_in_put,
+	     O2_KERNEL_TOLERATES),
+	LNET("put-in-get", "a GET_REQ that carries a PUT", "get_req/lnet-type", put_in_get,
+	     O2_KERNEL_TOLERATES),
 	LNET("ack-payload", "an acknowledgement with a payload", "immediate/payload-not-zero",
 	     ack_with_payload),
 	LNET("endless-payload", "an IMMEDIATE of more than 1 MiB", "immediate/payload-over-limit",
@@ -131,6 +138,6 @@ const struct o2_misbehaviour o2_hostile_wire[] = {
 	LNET("endless-put", "a PUT of more than 1 MiB", "put_req/payload-over-limit", endless_put),
 	LNET("get-payload", "a GET with a payload", "get_req/payload-not-zero", get_with_payload),
 	{"payload-past-end", "lnet", "a payload that goes on behind its message",
-	 "wire/immediate/payload-past-nob", "wire.md", O2_REACT_KEEP, 0, NULL, payload_past_end},
+	 "wire/immediate/payload-past-nob", "wire.md", O2_REACT_KEEP, 0, NULL, .script = payload_past_end},
 	{.name = NULL},
 };
