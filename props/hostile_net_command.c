@@ -157,9 +157,10 @@ static bool parse(int argc, char **argv, struct words *words)
 		return false;
 	if (words->victim)
 		return words->liar_nid != 0 && words->net.victim_device == NULL && optind == argc;
-	/* A victim of ours is no kernel. */
-	if (words->profiled && words->net.peer == 0)
-		return false;
+	if (words->profiled && words->net.peer == 0) {
+		fprintf(stderr, "o2props: --profile is for --peer: a victim of ours is judged strictly\n");
+		exit(O2_PROPS_EXIT_USAGE);
+	}
 	/* Exactly one victim, and something to do to it. */
 	return (words->net.victim_device != NULL) == (words->net.peer == 0) && words->all == (optind == argc);
 }

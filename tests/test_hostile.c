@@ -66,17 +66,24 @@ static void breaks_many_rules(void **state)
 	assert_true(rules >= 60);
 }
 
-static void stands_in_the_table(void **state)
+static const char *document(void)
 {
 	static char text[128 * 1024];
-	const struct o2_misbehaviour *list;
-	size_t count = o2_misbehaviours(&list), rows = 0;
 	FILE *file = fopen(O2_DOCS_DIR "/hostile.md", "r");
 
-	(void)state;
 	assert_non_null(file);
 	text[fread(text, 1, sizeof(text) - 1, file)] = '\0';
 	fclose(file);
+	return text;
+}
+
+static void stands_in_the_table(void **state)
+{
+	const char *text = document();
+	const struct o2_misbehaviour *list;
+	size_t count = o2_misbehaviours(&list), rows = 0;
+
+	(void)state;
 	for (size_t i = 0; i < count; i++) {
 		char row[O2_MISBEHAVIOUR_ROW_BYTES];
 
@@ -93,6 +100,47 @@ static void stands_in_the_table(void **state)
 	assert_int_equal(rows, count);
 }
 
+/* The names in "Profiles" are those that are marked, and no others. */
+static void profiles_are_documented(void **state)
+{
+	const char *section = strstr(document(), "\n| What kernels are known to tolerate");
+	const char *end = section == NULL ? NULL : strstr(section, "\n\n");
+	size_t count, marked = 0, named = 0;
+	const struct o2_misbehaviour *list;
+
+	(void)state;
+	assert_non_null(end);
+	count = o2_misbehaviours(&list);
+	for (size_t i = 0; i < count; i++)
+		marked += list[i].kernel_tolerates;
+	for (const char *at = strchr(section, '`'); at != NULL && at < end; at = strchr(at, '`')) {
+		const struct o2_misbehaviour *what;
+		char name[40];
+
+		snprintf(name, sizeof(name), "%.*s", (int)strcspn(at + 1, "`"), at + 1);
+		at += strlen(name) + 2;
+		what = o2_misbehaviour_find(name);
+		if (what == NULL || !what->kernel_tolerates)
+			fail_msg("%s is not marked as what kernels tolerate", name);
+		named++;
+	}
+	print_message("%zu that kernels are known to tolerate\n", marked);
+	assert_int_equal(named, marked);
+}
+
+static void profiles_have_names(void **state)
+{
+	enum o2_hostile_profile profile = O2_HOSTILE_KERNEL;
+
+	(void)state;
+	assert_true(o2_hostile_profile_find("strict", &profile));
+	assert_int_equal(profile, O2_HOSTILE_STRICT);
+	assert_true(o2_hostile_profile_find("kernel", &profile));
+	assert_int_equal(profile, O2_HOSTILE_KERNEL);
+	assert_false(o2_hostile_profile_find("", &profile));
+	assert_false(o2_hostile_profile_find("kernels", &profile));
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -100,6 +148,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(has_names_of_its_own),
 		cmocka_unit_test(breaks_many_rules),
 		cmocka_unit_test(stands_in_the_table),
+		cmocka_unit_test(profiles_are_documented),
+		cmocka_unit_test(profiles_have_names),
 	};
 
 	only = argc > 1 ? argv[1] : NULL;
