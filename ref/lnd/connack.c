@@ -70,6 +70,7 @@ int o2_connack_judge(const struct o2_connreq_self *self, const struct o2_conn_pa
 	const struct o2_wire_options options = {
 		.max_frags = O2_MAX_FRAGS,
 		.require_checksum = self->require_checksum,
+		.only_flavour = self->only_flavour,
 		.any_lnd = self->any_lnd,
 	};
 	struct o2_msg msg;

@@ -225,6 +225,7 @@ static bool judge(const struct o2_connreq_self *self, const struct o2_connreq_or
 	const struct o2_wire_options options = {
 		.max_frags = O2_MAX_FRAGS,
 		.require_checksum = self->require_checksum,
+		.only_flavour = self->only_flavour,
 		.any_lnd = self->any_lnd,
 	};
 

@@ -58,7 +58,8 @@ struct o2_connreq_self {
 	bool registers; /* lists of fragments can be registered as one; else all of max_frags is needed */
 	bool up;	/* false: the interface is still starting, and says so */
 	bool require_privileged_port;
-	bool require_checksum; /* as in struct o2_wire_options, and so is any_lnd */
+	bool require_checksum; /* as in struct o2_wire_options, and so are the next two */
+	enum o2_cksum_flavour only_flavour;
 	bool any_lnd;
 	bool bind_nid_to_address; /* the address in a peer's NID must be the one that it comes from */
 	enum o2_race_ranking ranking;

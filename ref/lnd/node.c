@@ -146,6 +146,7 @@ int o2_node_create(struct o2_ni *ni, struct o2_cm *cm, const struct o2_node_conf
 		.up = true,
 		.require_privileged_port = config->require_privileged_port,
 		.require_checksum = config->conn.wire.require_checksum,
+		.only_flavour = config->conn.wire.only_flavour,
 		.any_lnd = config->conn.wire.any_lnd,
 		.bind_nid_to_address = config->bind_nid_to_address,
 		.ranking = config->ranking,

@@ -164,6 +164,8 @@ struct o2_wire_options {
 	 * kernel peers compute it before the payload is in its place.  Decoding reports O2_CKSUM_UNVERIFIED.
 	 */
 	bool tolerate_immediate_checksum;
+	/* Unsigned or signed: a checksum of the other flavour is wrong.  Anything else: either is right. */
+	enum o2_cksum_flavour only_flavour;
 };
 
 #define O2_WIRE_DEFAULTS ((struct o2_wire_options){.max_frags = O2_MAX_FRAGS})

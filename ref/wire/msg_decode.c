@@ -90,14 +90,15 @@ static int decode_checksum(const struct decode *d)
 		return 0;
 	sums = o2_msg_checksum_both(d->bytes,
 				    o2_mutate(CHECKSUM_OF_RECEIVED, d->msg->ibm_nob, d->length_bytes));
-	if (found == sums.of_unsigned)
+	if (found == sums.of_unsigned && d->options.only_flavour != O2_CKSUM_SIGNED)
 		d->msg->cksum_flavour = O2_CKSUM_UNSIGNED;
-	else if (found == sums.of_signed)
+	else if (found == sums.of_signed && d->options.only_flavour != O2_CKSUM_UNSIGNED)
 		d->msg->cksum_flavour = O2_CKSUM_SIGNED;
 	else if (d->options.tolerate_immediate_checksum && carries_payload(d))
 		d->msg->cksum_flavour = O2_CKSUM_UNVERIFIED;
 	else if (o2_wire_breaks(O2_RULE_CHECKSUM, true))
-		return refuse(d, O2_RULE_CHECKSUM, found, sums.of_unsigned);
+		return refuse(d, O2_RULE_CHECKSUM, found,
+			      d->options.only_flavour == O2_CKSUM_SIGNED ? sums.of_signed : sums.of_unsigned);
 	return 0;
 }
 

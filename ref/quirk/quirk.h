@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef O2_QUIRK_QUIRK_H
+#define O2_QUIRK_QUIRK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lnd/conn.h"
+#include "lnd/ni.h"
+#include "rdma/work_ops.h"
+
+/*
+ * Quirks: behaviour of kernels in the field that a peer must live with, or must be able to name.  One end is
+ * given some, so that the other one can be tried on them.  They stand beside what they bend: ref/lnd does not
+ * know them.  Source: docs/peer.md, "Quirks".
+ */
+
+enum o2_quirk {
+	O2_QUIRK_SUMS_SIGNED,
+	O2_QUIRK_SUMS_OTHER_BYTES,
+	O2_QUIRK_SECOND_PAGE_WRONG,
+	O2_QUIRK_SHORT_GET_CLAIMS,
+	O2_QUIRK_GAPPED_SOURCE_SILENT,
+	O2_QUIRK_CLOSES_FIRST,
+	O2_QUIRK_LATE,
+	O2_QUIRKS,
+};
+
+#define O2_QUIRK_LATE_MS     3000u /* unless said otherwise */
+#define O2_QUIRK_LATE_MAX_MS 60000u
+
+/* What the bytes past the first page become: O2_QUIRK_SECOND_PAGE_WRONG. */
+#define O2_QUIRK_WRONG_BYTE 0xeeu
+
+/* Those of one end.  All zero: none.  May be copied until o2_quirks_bend_ni. */
+struct o2_quirks {
+	uint32_t set;	  /* bit q for quirk q */
+	uint32_t late_ms; /* O2_QUIRK_LATE: 1 to O2_QUIRK_LATE_MAX_MS */
+	bool own_clock;	  /* O2_QUIRK_LATE goes by the monotonic clock: the end is told no time */
+	struct o2_work_ops ops;
+	struct o2_quirk_held *held; /* completions that wait, the oldest first; owned */
+};
+
+/* For people: "NAME" or "NAME=MS", and what such an end does. */
+const char *o2_quirk_name(enum o2_quirk quirk);
+const char *o2_quirk_form(enum o2_quirk quirk);
+const char *o2_quirk_text(enum o2_quirk quirk);
+
+/*
+ * Add "NAME[=VALUE],...".  Returns 0, or -EINVAL: bad (may be NULL) holds the first word that is none of
+ * them, or whose value is missing or out of its range, cut if need be; *quirks is as it was.
+ */
+int o2_quirks_add(struct o2_quirks *quirks, const char *text, char *bad, size_t bad_bytes);
+
+static inline bool o2_quirks_have(const struct o2_quirks *quirks, enum o2_quirk quirk)
+{
+	return (quirks->set >> quirk & 1) != 0;
+}
+
+/*
+ * Bend an end that is about to be made: its interface, which *quirks outlives without being moved, and its
+ * connections.  Without any quirk nothing is changed.
+ */
+void o2_quirks_bend_ni(struct o2_quirks *quirks, struct o2_ni_config *config);
+void o2_quirks_bend_conn(const struct o2_quirks *quirks, struct o2_conn_config *config);
+
+/* After the interface was closed: free what has been left. */
+void o2_quirks_end(struct o2_quirks *quirks);
+
+#endif

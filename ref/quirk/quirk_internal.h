@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef O2_QUIRK_QUIRK_INTERNAL_H
+#define O2_QUIRK_QUIRK_INTERNAL_H
+
+#include "quirk/quirk.h"
+
+/* A message that is about to be posted, behind its RDMA WRITEs. */
+struct o2_quirk_post {
+	struct ibv_send_wr *list;
+	struct ibv_send_wr *send;
+	uint8_t *bytes;			 /* of the message; a gathered payload lies elsewhere */
+	const struct o2_rdma_desc *sink; /* of struct o2_work_ops */
+	struct ibv_sge sge[3];		 /* room for other gather entries */
+};
+
+/* quirk_post.c: each may change *post.  Returns 0, or an errno: it is not posted, and the connection closes.
+ */
+int o2_quirk_other_bytes(struct o2_quirk_post *post);
+int o2_quirk_second_page(struct o2_quirk_post *post);
+int o2_quirk_claim_short_get(struct o2_quirk_post *post);
+int o2_quirk_swallow_refusal(struct o2_quirk_post *post);
+int o2_quirk_close(struct o2_quirk_post *post);
+
+/* quirk_late.c: of struct o2_work_ops, with struct o2_quirks as context. */
+int o2_quirk_poll_late(void *context, struct ibv_cq *cq, int count, struct ibv_wc *wc, uint64_t now_ms);
+void o2_quirk_forget(void *context, struct ibv_cq *cq);
+
+#endif
