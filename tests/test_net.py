@@ -115,6 +115,70 @@ class Moves(unittest.TestCase):
         self.assertEqual(loop("ping", "--nid", "10.77.0.9@o2ib").returncode, OK)
 
 
+class Quirks(unittest.TestCase):
+    """What the peer does as some kernels do (docs/peer.md, "Quirks"): each is met by the command that it concerns."""
+
+    def well(self, quirk, *arguments):
+        done = loop(*arguments, "--loop-quirk", quirk)
+        self.assertEqual((done.returncode, done.stderr), (OK, ""), (quirk, arguments))
+
+    def named(self, pattern, quirk, *arguments):
+        done = loop(*arguments, "--loop-quirk", quirk)
+        self.assertEqual((done.returncode, done.stderr.count("\n")), (FAILED, 1), done.stderr)
+        self.assertRegex(done.stderr, r"^o2ref: (reading back )?(ping|PUT|GET) \d+.*" + pattern)
+
+    def test_sums_signed(self):
+        self.well("sums-signed", "put", "--verify", "--count", 9)
+        self.well("sums-signed", "put", "--verify", "--count", 9, "--size", 3000, "--checksum", "signed")
+        self.named("ibr_why is 3", "sums-signed", "put", "--checksum", "unsigned")
+        self.named("ibr_why is 3", "sums-signed", "ping", "--checksum", "unsigned")
+
+    def test_sums_other_bytes(self):
+        for command in (["ping"], ["get", "--size", 3000, "--verify"]):
+            self.named("wire/header/checksum: .*--tolerate-immediate-checksum", "sums-other-bytes", *command)
+            self.well("sums-other-bytes", *command, "--tolerate-immediate-checksum")
+        self.well("sums-other-bytes", "get", "--verify")
+
+    def test_second_page_wrong(self):
+        self.named("byte 1096 is 0xee, not 0x", "second-page-wrong", "get", "--size", 3000, "--offset", 3000, "--verify")
+        self.named("byte 1096 is 0xee, not 0x", "second-page-wrong", "put", "--size", 3000, "--offset", 3000, "--verify")
+        self.well("second-page-wrong", "get", "--size", 1096, "--offset", 3000, "--verify")
+        self.well("second-page-wrong", "get", "--verify")
+        self.well("second-page-wrong", "ping")
+
+    def test_short_get_claims(self):
+        # The last 4096 bytes of what is served, and 4096 that do not exist.
+        short = ("get", "--size", 8192, "--offset", (8 << 20) - 4096)
+        self.named("byte", "short-get-claims", *short, "--verify")
+        self.well("short-get-claims", "get", "--verify")
+
+    def test_gapped_source_silent(self):
+        self.named("ms", "gapped-source-silent", "get", "--timeout", 1)
+        self.well("gapped-source-silent", "get", "--mode", "fmr", "--verify")
+        self.well("gapped-source-silent", "put", "--verify")
+
+    def test_closes_first(self):
+        for command in ("ping", "put", "get"):
+            self.named("connection", "closes-first", command)
+
+    def test_late(self):
+        for command in (["ping"], ["put"], ["put", "--size", 3000], ["get"], ["get", "--size", 3000]):
+            self.named("(ETIMEDOUT|ms)", "late=1500", *command, "--timeout", 1)
+        self.well("late=300", "ping", "--count", 3, "--interval", 1)
+        self.well("late=300", "put", "--verify")
+
+    def test_several(self):
+        self.named("ibr_why is 3", "late=100,sums-signed", "put", "--checksum", "unsigned")
+
+    def test_words(self):
+        self.assertRegex(run("serve", "--help").stdout, r"(?m)^  late\[=MS\] +each message .*\n")
+        for arguments in (("serve", "--quirk", "late=60001"), ("serve", "--quirk", "closes-first", "--quirk", "late=60001"),
+                          ("ping", "--loop-quirk", "late,late=60001", PEER)):
+            done = run(*arguments)
+            self.assertEqual((done.returncode, done.stderr.count("\n")), (USAGE, 1), done.stderr)
+            self.assertRegex(done.stderr, "-quirk is 'late=60001', not one of: sums-signed, .*, MS 1 to 60000 ")
+
+
 class Refusals(unittest.TestCase):
     def refused(self, status, pattern, *arguments):
         done = run(*arguments)

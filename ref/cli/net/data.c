@@ -6,14 +6,17 @@
 #include "mem/copy.h"
 #include "wire/nid.h"
 
-/* What memory holds: filling it, and looking at it, 1 MiB at a time. */
+/* What memory holds: filling it, and looking at it, a slice at a time. */
+
+/* In pieces of a little less than a page, one slice is still no more of them than a buffer may have. */
+#define SLICE_BYTES (O2_MAX_TRANSFER_BYTES / 2)
 
 static struct o2_buffer slice(const struct o2_transfer_memory *memory, uint64_t at, uint64_t *left_bytes)
 {
 	struct o2_buffer buffer = memory->buffer;
 
 	buffer.offset += at;
-	buffer.nob = *left_bytes < O2_MAX_TRANSFER_BYTES ? *left_bytes : O2_MAX_TRANSFER_BYTES;
+	buffer.nob = *left_bytes < SLICE_BYTES ? *left_bytes : SLICE_BYTES;
 	*left_bytes -= buffer.nob;
 	return buffer;
 }
@@ -21,7 +24,7 @@ static struct o2_buffer slice(const struct o2_transfer_memory *memory, uint64_t 
 bool o2_net_fill(const struct o2_arena *arena, const struct o2_transfer_memory *memory, uint64_t seed,
 		 uint64_t stream, uint64_t offset, bool complement)
 {
-	uint8_t *bytes = malloc(O2_MAX_TRANSFER_BYTES);
+	uint8_t *bytes = malloc(SLICE_BYTES);
 	uint64_t left_bytes = memory->buffer.nob, at = 0;
 	bool ok = bytes != NULL;
 
@@ -41,7 +44,7 @@ bool o2_net_fill(const struct o2_arena *arena, const struct o2_transfer_memory *
 uint64_t o2_net_match(const struct o2_arena *arena, const struct o2_transfer_memory *memory, uint64_t seed,
 		      uint64_t stream, uint64_t offset, uint8_t *got, uint8_t *want)
 {
-	uint8_t *bytes = malloc(O2_MAX_TRANSFER_BYTES);
+	uint8_t *bytes = malloc(SLICE_BYTES);
 	uint64_t left_bytes = memory->buffer.nob, at = 0;
 	bool ok = bytes != NULL;
 
@@ -62,12 +65,30 @@ uint64_t o2_net_match(const struct o2_arena *arena, const struct o2_transfer_mem
 	return at;
 }
 
+/* Of o2_net_memory: one more than there are pages leaves gaps between them. */
+static uint32_t pieces_of(const struct o2_net_options *options, const struct o2_net_offer *offer,
+			  uint32_t page_bytes)
+{
+	if (offer->read_only && o2_quirks_have(&options->quirks, O2_QUIRK_GAPPED_SOURCE_SILENT))
+		return offer->size_bytes / page_bytes + 2;
+	return options->fragments;
+}
+
+static uint32_t rights_of(const struct o2_net_options *options, const struct o2_net_offer *offer)
+{
+	const bool cut = options->truncate || o2_quirks_have(&options->quirks, O2_QUIRK_SHORT_GET_CLAIMS);
+
+	return O2_LNET_MD_OP_GET | O2_LNET_MD_MANAGE_REMOTE | (offer->read_only ? 0 : O2_LNET_MD_OP_PUT) |
+	       (cut ? O2_LNET_MD_TRUNCATE : 0);
+}
+
 uint32_t o2_net_offer_pages(const struct o2_net_options *options, uint32_t page_bytes)
 {
 	uint32_t pages = 0;
 
 	for (uint32_t i = 0; i < options->noffers; i++)
-		pages += o2_net_memory_pages(page_bytes, options->offer[i].size_bytes, options->fragments);
+		pages += o2_net_memory_pages(page_bytes, options->offer[i].size_bytes,
+					     pieces_of(options, &options->offer[i], page_bytes));
 	return pages;
 }
 
@@ -83,14 +104,13 @@ bool o2_net_offer(const struct o2_net_options *options, const struct o2_arena *a
 			.match_bits = offer->match_bits,
 			.nid = O2_NID_ANY,
 			.pid = O2_LNET_PID_ANY,
-			.options = O2_LNET_MD_OP_GET | O2_LNET_MD_MANAGE_REMOTE |
-				   (offer->read_only ? 0 : O2_LNET_MD_OP_PUT) |
-				   (options->truncate ? O2_LNET_MD_TRUNCATE : 0),
+			.options = rights_of(options, offer),
 			.uses = O2_LNET_USES_ENDLESS,
 			.tag = i,
 		};
 
-		if (o2_net_memory_lay(arena, page, offer->size_bytes, options->fragments, options->mode,
+		if (o2_net_memory_lay(arena, page, offer->size_bytes,
+				      pieces_of(options, offer, arena->page_bytes), options->mode,
 				      &memory[i]) != 0 ||
 		    !o2_net_fill(arena, &memory[i].memory, options->seed, O2_STREAM_MEMORY, 0, false))
 			return false;

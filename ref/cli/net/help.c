@@ -100,26 +100,45 @@ static const char progress[] =
 static const char verbose[] =
 	"  --verbose          a line for each request\n";
 
+static const char quirks[] =
+	"\n"
+	"what some kernels do, for trying a peer on it:\n"
+	"  --quirk NAME[=VALUE],...\n"
+	"                     this node does so as well; may be given several times:\n";
+
+static const char loop_quirk[] =
+	"  --loop-quirk NAME[=VALUE],...\n"
+	"                     the peer that device loop has does what some kernels do:\n"
+	"                     `o2ref serve --help` lists them\n";
+
 static const char end[] =
 	"  -h, --help         this text\n"
 	"\n"
 	"exit status: 0 all is well, 1 something failed or came out wrong, 2 usage or no device\n";
 /* clang-format on */
 
+static void print_quirks(void)
+{
+	fputs(quirks, stdout);
+	for (unsigned int i = 0; i < O2_QUIRKS; i++)
+		printf("  %-20s %s\n", o2_quirk_form(i), o2_quirk_text(i));
+}
+
 void o2_net_print_help(enum o2_net_command command)
 {
 	switch (command) {
 	case O2_NET_SERVE:
 		printf("%s%s%s%s", serve_head, own, progress, verbose);
+		print_quirks();
 		break;
 	case O2_NET_PING:
-		printf("%s%s", ping_head, own);
+		printf("%s%s%s", ping_head, own, loop_quirk);
 		break;
 	case O2_NET_PUT:
-		printf("%s%s%s%s%s", put_head, moves, put_tail, own, progress);
+		printf("%s%s%s%s%s%s", put_head, moves, put_tail, own, progress, loop_quirk);
 		break;
 	case O2_NET_GET:
-		printf("%s%s%s%s%s", get_head, moves, get_tail, own, progress);
+		printf("%s%s%s%s%s%s", get_head, moves, get_tail, own, progress, loop_quirk);
 		break;
 	}
 	fputs(end, stdout);

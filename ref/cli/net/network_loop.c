@@ -36,7 +36,8 @@ static void ignore(void *context, const struct o2_lnet_result *result)
 	(void)result;
 }
 
-static bool open_ni(uint64_t nid, const char *name, uint32_t arena_pages, struct o2_ni *ni)
+static bool open_ni(uint64_t nid, const char *name, uint32_t arena_pages, struct o2_quirks *quirks,
+		    struct o2_ni *ni)
 {
 	struct o2_net_device device;
 	struct o2_ni_config config;
@@ -46,6 +47,7 @@ static bool open_ni(uint64_t nid, const char *name, uint32_t arena_pages, struct
 		return false;
 	config = o2_net_ni_config(nid, device.name, device.gid_index, arena_pages);
 	config.reg_gaps = o2_loop_reg_gaps;
+	o2_quirks_bend_ni(quirks, &config);
 	if (o2_ni_open(&config, ni, &error) == 0)
 		return true;
 	o2_net_complain_error(name, &error);
@@ -69,6 +71,7 @@ static struct o2_net_options peer_options(const struct o2_net_options *ours)
 	options.command = O2_NET_SERVE;
 	options.nid = ours->peer;
 	options.seed = O2_NET_SEED;
+	options.quirks = ours->loop_quirks;
 	o2_net_default_offers(&options);
 	return options;
 }
@@ -112,10 +115,10 @@ bool o2_net_network_open(struct o2_net_options *options, uint32_t arena_pages, s
 		options->nid = o2_nid_make(O2_LND_O2IB, o2_nid_network(options->peer),
 					   OUR_ADDRESS + (o2_nid_address(options->peer) == OUR_ADDRESS));
 	loop->options = peer_options(options);
-	if (open_ni(options->nid, OUR_DEVICE, arena_pages, &network->ni) &&
+	if (open_ni(options->nid, OUR_DEVICE, arena_pages, &options->quirks, &network->ni) &&
 	    open_ni(options->peer, THEIR_DEVICE,
 		    O2_NET_LNET_PAGES + o2_net_offer_pages(&loop->options, (uint32_t)sysconf(_SC_PAGESIZE)),
-		    &loop->ni) &&
+		    &loop->options.quirks, &loop->ni) &&
 	    attach(loop, &network->ni, &network->cm) && attach(loop, &loop->ni, &loop->cm) && open_peer(loop))
 		return true;
 	o2_net_network_close(network);
@@ -134,6 +137,7 @@ void o2_net_network_close(struct o2_net_network *network)
 		o2_cm_loop_detach(network->cm);
 	if (loop->ni.context != NULL)
 		o2_ni_close(&loop->ni);
+	o2_quirks_end(&loop->options.quirks);
 	if (network->ni.context != NULL)
 		o2_ni_close(&network->ni);
 	o2_cm_loop_destroy(loop->wire);

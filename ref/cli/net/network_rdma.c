@@ -17,12 +17,18 @@ bool o2_net_network_open(struct o2_net_options *options, uint32_t arena_pages, s
 	struct o2_error error;
 
 	memset(network, 0, sizeof(*network));
+	if (options->loop_quirks.set != 0) {
+		o2_cli_complain("--loop-quirk is for --device loop");
+		return false;
+	}
 	if (!o2_net_device_find(options->device, o2_nid_address(options->nid), &device))
 		return false;
 	if (options->nid == 0)
 		options->nid = o2_nid_make(O2_LND_O2IB, o2_nid_network(options->peer), device.address);
 	config = o2_net_ni_config(options->nid, device.name, device.gid_index, arena_pages);
 	config.events = true;
+	network->more = &options->quirks;
+	o2_quirks_bend_ni(&options->quirks, &config);
 	if (o2_ni_open(&config, &network->ni, &error) != 0) {
 		o2_net_complain_error(device.name, &error);
 		return false;
@@ -38,6 +44,7 @@ void o2_net_network_close(struct o2_net_network *network)
 {
 	o2_cm_rdma_close(network->cm);
 	o2_ni_close(&network->ni);
+	o2_quirks_end(network->more);
 }
 
 int o2_net_network_progress(struct o2_net_network *network, uint64_t now_ms)

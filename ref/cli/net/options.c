@@ -35,6 +35,7 @@ enum kind {
 	KIND_MODE,
 	KIND_CHECKSUM,
 	KIND_OFFER,
+	KIND_QUIRKS,
 };
 
 /* One option: whose it is, what it is, where it goes, and its range. */
@@ -75,6 +76,8 @@ static const struct row rows[] = {
 	{"truncate", O2_NET_SERVE, KIND_FLAG, AT(truncate), 0, 0},
 	{"features", O2_NET_SERVE, KIND_U32, AT(features), 0, UINT32_MAX},
 	{"requests", O2_NET_SERVE, KIND_U64, AT(requests), 1, UINT64_MAX},
+	{"quirk", O2_NET_SERVE, KIND_QUIRKS, AT(quirks), 0, 0},
+	{"loop-quirk", MOVES | O2_NET_PING, KIND_QUIRKS, AT(loop_quirks), 0, 0},
 	{"verbose", O2_NET_SERVE, KIND_FLAG, AT(verbose), 0, 0},
 };
 
@@ -150,6 +153,20 @@ static bool read_checksum(const char *text, struct o2_net_options *options)
 	return options->cksum_auto;
 }
 
+static int complain_quirk(const char *command, const struct row *row, const char *text)
+{
+	struct o2_quirks none = {.set = 0};
+	char bad[100] = "", forms[400] = "";
+	size_t used = 0;
+
+	o2_quirks_add(&none, text, bad, sizeof(bad));
+	for (unsigned int i = 0; i < O2_QUIRKS; i++)
+		used += (size_t)snprintf(forms + used, sizeof(forms) - used, "%s%s", i == 0 ? "" : ", ",
+					 o2_quirk_form(i));
+	return o2_cli_usage(command, "--%s is '%s', not one of: %s, MS 1 to %u", row->name, bad, forms,
+			    O2_QUIRK_LATE_MAX_MS);
+}
+
 static int complain_range(const char *command, const struct row *row, const char *text)
 {
 	switch (row->kind) {
@@ -161,6 +178,8 @@ static int complain_range(const char *command, const struct row *row, const char
 				    text);
 	case KIND_CHECKSUM:
 		return o2_cli_usage(command, "--checksum is '%s', not off, unsigned, signed or auto", text);
+	case KIND_QUIRKS:
+		return complain_quirk(command, row, text);
 	case KIND_OFFER:
 		return o2_cli_usage(command,
 				    "--buffer is '%s', not PORTAL:MATCHBITS[:BYTES][:ro], or one too many",
@@ -208,6 +227,8 @@ static bool set(const struct row *row, const char *text, struct o2_net_options *
 		return read_checksum(text, options);
 	case KIND_OFFER:
 		return read_offer(text, options);
+	case KIND_QUIRKS:
+		return o2_quirks_add(at, text, NULL, 0) == 0;
 	}
 	return false;
 }

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "lnd/transfer.h"
+#include "quirk/quirk.h"
 #include "wire/msg.h"
 
 /* The command lines of serve, ping, put and get.  Source: docs/peer.md; what they say is in help.c. */
@@ -65,6 +66,9 @@ struct o2_net_options {
 	bool truncate;
 	uint32_t features;
 	uint64_t requests; /* 0: until a signal */
+	struct o2_quirks quirks;
+	/* ping, put, get: of the peer that device loop has */
+	struct o2_quirks loop_quirks;
 	/* What is printed. */
 	bool json;
 	bool progress;

@@ -62,6 +62,7 @@ struct o2_node_config o2_net_node_config(const struct o2_net_options *options)
 	config.use_privileged_port = geteuid() == 0;
 	config.resolve_timeout_ms =
 		options->timeout_ms < MAX_RESOLVE_MS ? options->timeout_ms : MAX_RESOLVE_MS;
+	o2_quirks_bend_conn(&options->quirks, &config.conn);
 	return config;
 }
 
