@@ -54,6 +54,8 @@ static const struct o2_tally_row situations[O2_NODES_SITUATIONS] = {
 	[O2_NODES_SEEN_NO_RESERVED] = {"reservations_exhausted", true},
 	[O2_NODES_SEEN_NOOP] = {"noop", true},
 	[O2_NODES_SEEN_BOTH_ENDS] = {"both_ends_compared", true},
+	[O2_NODES_SEEN_SHRUNK] = {"idle_pools_unmade", true},
+	[O2_NODES_SEEN_GROWN_LATE] = {"pool_made_after_a_failure", true},
 };
 
 enum step {
@@ -140,6 +142,10 @@ static enum o2_status run_case(void *context, struct o2_choice *choice, struct o
 		run_steps(run->nodes);
 	if (!report->failed)
 		o2_nodes_settle(run->nodes);
+	if (!report->failed)
+		o2_nodes_check_idle_pools(run->nodes);
+	if (!report->failed)
+		o2_nodes_check_growth(run->nodes);
 	o2_nodes_close(run->nodes);
 	run->tally.cases += o2_choice_ok(choice);
 	return o2_choice_status(choice, report->failed ? O2_STATUS_INTERESTING : O2_STATUS_VALID);

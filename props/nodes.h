@@ -16,6 +16,8 @@
  *   - the account of credits of each connection holds after every step (props/account.h);
  *   - a connection that comes up has the most that both of its ends can do, and both have the same;
  *   - what a reject has told is heeded: no attempt is refused twice for the same;
+ *   - 300 s after the last use a set of pools that is used once more has its first pool and no other; a pool
+ *     that could not be made can be made a second later;
  *   - once the network is well again all comes to rest, and nothing is left when it is over.
  */
 
@@ -61,6 +63,8 @@ enum o2_nodes_situation {
 	O2_NODES_SEEN_NO_RESERVED,
 	O2_NODES_SEEN_NOOP,
 	O2_NODES_SEEN_BOTH_ENDS,
+	O2_NODES_SEEN_SHRUNK,
+	O2_NODES_SEEN_GROWN_LATE,
 	O2_NODES_SITUATIONS,
 };
 

@@ -8,8 +8,11 @@
 #include "props/report.h"
 
 #define O2_NODES_MAX	    3u
-#define O2_NODES_OPS	    16u	 /* of each node */
+#define O2_NODES_OPS	    16u /* of each node, while steps are drawn */
+#define O2_NODES_LATE	    8u	/* of each node after that */
+#define O2_NODES_SLOTS	    (O2_NODES_OPS + O2_NODES_LATE)
 #define O2_NODES_STEPS	    400u /* of a case */
+#define O2_NODES_POOL	    2u	 /* elements of a registration pool */
 #define O2_NODES_SLOT_PAGES 3u	 /* of one side of an operation */
 
 /* What an operation does. */
@@ -72,13 +75,14 @@ struct o2_nodes_seat {
 	uint32_t address;
 	struct o2_ni ni;
 	bool open;
+	bool no_descriptors; /* the device makes none */
 	struct o2_cm *cm;
 	struct o2_node *node;
 	struct o2_node_config config;
 	/* The node's own handler; events pass through ours. */
 	void (*handler)(void *context, const struct o2_cm_event *event);
 	void *handler_context;
-	struct o2_nodes_op op[O2_NODES_OPS];
+	struct o2_nodes_op op[O2_NODES_SLOTS];
 	uint32_t nops;
 	struct o2_nodes_pair pair[O2_NODES_MAX];
 	struct o2_transfer_fault fault; /* why the last connection ended, or could not be made */
@@ -121,6 +125,9 @@ static inline uint32_t o2_nodes_index(const struct o2_nodes *nodes, uint64_t nid
 /* nodes_memory.c: slots of pages, and what is in them. */
 void o2_nodes_memory_draw(struct o2_choice *c, const struct o2_nodes_seat *seat, uint32_t first_page,
 			  uint32_t bytes, struct o2_nodes_memory *m);
+/* One piece at the start of its page, which every connection can describe. */
+void o2_nodes_memory_plain(uint32_t first_page, uint32_t bytes, enum o2_reg_mode mode,
+			   struct o2_nodes_memory *m);
 /* What the mapping stages say to it; 0: nothing. */
 int o2_nodes_memory_refusal(const struct o2_nodes_memory *m);
 /* The source's bytes into its pieces; other bytes all over the sink's slot. */
@@ -137,6 +144,10 @@ bool o2_nodes_bytes_are(const uint8_t *bytes, uint64_t key, uint32_t length);
 
 /* nodes_op.c: operations are drawn and started. */
 void o2_nodes_start(struct o2_nodes *nodes, struct o2_nodes_seat *seat, uint32_t to);
+/* A PUT that nothing speaks against, with this mode at both ends.  Returns what the node says, 0 or -errno.
+ */
+int o2_nodes_start_plain(struct o2_nodes *nodes, struct o2_nodes_seat *seat, uint32_t to,
+			 enum o2_reg_mode mode);
 bool o2_nodes_all_ended(const struct o2_nodes *nodes);
 /* What the two ends must see of an operation that no connection fails. */
 int o2_nodes_foretell(const struct o2_nodes_op *op, uint64_t *nob);
@@ -163,11 +174,18 @@ bool o2_nodes_flow_rests(const struct o2_nodes *nodes, struct o2_account *accoun
 /* nodes_config.c: settings. */
 void o2_nodes_draw_config(const struct o2_nodes *nodes, struct o2_node_config *config);
 
+/* nodes_idle.c: what time does to the pools of nodes that are at rest. */
+extern const struct o2_reg_ops o2_nodes_reg_ops; /* of every interface */
+void o2_nodes_check_idle_pools(struct o2_nodes *nodes);
+void o2_nodes_check_growth(struct o2_nodes *nodes);
+
 /* nodes_world.c: makes, restarts, settles and ends them. */
 void o2_nodes_open(struct o2_nodes *nodes);
 void o2_nodes_restart(struct o2_nodes_seat *seat);
 void o2_nodes_kill(struct o2_nodes_seat *seat, uint32_t to);
 void o2_nodes_clock(struct o2_nodes *nodes, uint64_t ms);
+/* So much time, in steps, and what happens in it. */
+void o2_nodes_let_pass(struct o2_nodes *nodes, uint64_t ms);
 void o2_nodes_settle(struct o2_nodes *nodes);
 void o2_nodes_close(struct o2_nodes *nodes);
 

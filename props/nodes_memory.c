@@ -85,6 +85,14 @@ void o2_nodes_memory_draw(struct o2_choice *c, const struct o2_nodes_seat *seat,
 	}
 }
 
+void o2_nodes_memory_plain(uint32_t first_page, uint32_t bytes, enum o2_reg_mode mode,
+			   struct o2_nodes_memory *m)
+{
+	*m = (struct o2_nodes_memory){.first_page = first_page, .npieces = 1, .memory.mode = mode};
+	m->kiov[0] = (struct o2_kiov){first_page, 0, bytes};
+	m->memory.buffer = (struct o2_buffer){.kind = O2_KIOV, .count = 1, .nob = bytes, .kiov = m->kiov};
+}
+
 int o2_nodes_memory_refusal(const struct o2_nodes_memory *m)
 {
 	return m->memory.mode == O2_REG_FASTREG && m->gapped ? -EPROTONOSUPPORT : 0;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 
 #define BYTES_MAX     8000u
 #define IMMEDIATE_MAX 512u
+#define PLAIN_BYTES   1000u
 #define DENIED_WITH   (-EACCES)
 
 static void draw_kind(struct o2_choice *c, struct o2_nodes_op *op)
@@ -31,22 +33,24 @@ static void draw_kind(struct o2_choice *c, struct o2_nodes_op *op)
 		op->wanted = (uint32_t)o2_draw_range(c, 1, op->bytes);
 }
 
+/* The first page of the other end's slot for number k. */
+static uint32_t page_there(const struct o2_nodes_seat *seat, uint32_t to, uint32_t k)
+{
+	uint32_t block = seat->index < to ? seat->index : seat->index - 1;
+
+	return ((1 + block) * O2_NODES_SLOTS + k) * O2_NODES_SLOT_PAGES;
+}
+
 /* All of it now, also what the other end will answer: what comes when is not always up to the choices. */
 static void draw(struct o2_nodes *nodes, struct o2_nodes_seat *seat, uint32_t k, struct o2_nodes_op *op)
 {
 	struct o2_choice *c = nodes->choice;
 	const struct o2_nodes_seat *there = &nodes->seat[op->to];
-	uint32_t block = seat->index < op->to ? seat->index : seat->index - 1;
-	uint32_t page_there = ((1 + block) * O2_NODES_OPS + k) * O2_NODES_SLOT_PAGES;
 
 	draw_kind(c, op);
-	op->key = o2_mix64((uint64_t)seat->index << 8 | k);
 	o2_nodes_memory_draw(c, seat, k * O2_NODES_SLOT_PAGES, op->bytes, &op->ours);
 	if (op->kind < O2_NODES_IMMEDIATE)
-		o2_nodes_memory_draw(c, there, page_there, op->wanted, &op->theirs);
-	op->ours.memory.tag = k;
-	op->theirs.memory.tag = (uint64_t)seat->index << 8 | k;
-	op->max_frags = o2_nodes_least_frags(seat, there);
+		o2_nodes_memory_draw(c, there, page_there(seat, op->to, k), op->wanted, &op->theirs);
 }
 
 static void fill(struct o2_nodes *nodes, const struct o2_nodes_seat *seat, const struct o2_nodes_op *op)
@@ -78,6 +82,7 @@ static int send_immediate(struct o2_nodes_seat *seat, struct o2_nodes_op *op, ui
 	return o2_node_send_bytes(seat->node, hdr->dest_nid, hdr, payload, op->bytes, k, NULL);
 }
 
+/* Hand over what was drawn. */
 static int submit(struct o2_nodes_seat *seat, struct o2_nodes_op *op, uint32_t k)
 {
 	static const uint32_t pid = 12345;
@@ -118,22 +123,49 @@ static void start_refused(struct o2_nodes *nodes, const struct o2_nodes_seat *se
 			       strerror(-rc));
 }
 
+static int start(struct o2_nodes *nodes, struct o2_nodes_seat *seat, uint32_t k)
+{
+	struct o2_nodes_op *op = &seat->op[k];
+	int rc;
+
+	op->key = o2_mix64((uint64_t)seat->index << 8 | k);
+	op->ours.memory.tag = k;
+	op->theirs.memory.tag = (uint64_t)seat->index << 8 | k;
+	op->max_frags = o2_nodes_least_frags(seat, &nodes->seat[op->to]);
+	fill(nodes, seat, op);
+	seat->nops++;
+	rc = submit(seat, op, k);
+	op->started = rc == 0;
+	return rc;
+}
+
 void o2_nodes_start(struct o2_nodes *nodes, struct o2_nodes_seat *seat, uint32_t to)
 {
 	uint32_t k = seat->nops;
 	struct o2_nodes_op *op = &seat->op[k];
 	int rc;
 
-	if (k == O2_NODES_OPS)
+	if (k >= O2_NODES_OPS)
 		return;
 	*op = (struct o2_nodes_op){.to = to, .started = true};
 	draw(nodes, seat, k, op);
-	fill(nodes, seat, op);
-	seat->nops++;
-	rc = submit(seat, op, k);
-	op->started = rc == 0;
+	rc = start(nodes, seat, k);
 	if (rc != 0)
 		start_refused(nodes, seat, k, rc);
+}
+
+int o2_nodes_start_plain(struct o2_nodes *nodes, struct o2_nodes_seat *seat, uint32_t to,
+			 enum o2_reg_mode mode)
+{
+	uint32_t k = seat->nops;
+	struct o2_nodes_op *op = &seat->op[k];
+
+	assert(k < O2_NODES_SLOTS);
+	*op = (struct o2_nodes_op){
+		.kind = O2_NODES_PUT, .to = to, .bytes = PLAIN_BYTES, .wanted = PLAIN_BYTES, .started = true};
+	o2_nodes_memory_plain(k * O2_NODES_SLOT_PAGES, PLAIN_BYTES, mode, &op->ours);
+	o2_nodes_memory_plain(page_there(seat, to, k), PLAIN_BYTES, mode, &op->theirs);
+	return start(nodes, seat, k);
 }
 
 int o2_nodes_foretell(const struct o2_nodes_op *op, uint64_t *nob)

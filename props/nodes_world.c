@@ -9,10 +9,11 @@
 
 /* The nodes of a case, made anew for each, and their network. */
 
-#define START_MS    1000u
-#define CLOCK_MS    250u
-#define REST_MS	    120000u /* more than all deadlines that can follow each other */
-#define REST_EVENTS 100000u /* at one time */
+#define START_MS     1000u
+#define CLOCK_MS     250u
+#define REST_MS	     120000u /* more than all deadlines that can follow each other */
+#define IDLE_STEP_MS 10000u  /* less than any deadline */
+#define REST_EVENTS  100000u /* at one time */
 
 /* A node over the interface that is there, with our eye on its events. */
 static void make_node(struct o2_nodes_seat *seat)
@@ -37,8 +38,9 @@ static int open_interface(struct o2_nodes *nodes, struct o2_nodes_seat *seat, st
 		.reg_gaps = o2_device_reg_gaps(),
 		.incarnation = 0x0006000000000001ull + seat->index,
 		.dma_kind = O2_DMA_VIRTUAL,
-		.arena_pages = nodes->nseats * O2_NODES_OPS * O2_NODES_SLOT_PAGES,
-		.sizes = {.tx_size = 8, .reg_size = 2},
+		.arena_pages = nodes->nseats * O2_NODES_SLOTS * O2_NODES_SLOT_PAGES,
+		.sizes = {.tx_size = 8, .reg_size = O2_NODES_POOL},
+		.reg_ops = &o2_nodes_reg_ops,
 	};
 	int rc = nodes->backend->device(nodes, seat->index, &config, &seat->address, error);
 
@@ -188,6 +190,15 @@ static void exhaust(struct o2_nodes *nodes)
 		if (++busy == REST_EVENTS)
 			o2_report_fail(nodes->report, "nodes/restless", "%u rounds, and still no rest",
 				       REST_EVENTS);
+	}
+}
+
+void o2_nodes_let_pass(struct o2_nodes *nodes, uint64_t ms)
+{
+	for (uint64_t step; ms > 0 && !nodes->report->failed; ms -= step) {
+		step = ms < IDLE_STEP_MS ? ms : IDLE_STEP_MS;
+		o2_nodes_clock(nodes, step);
+		exhaust(nodes);
 	}
 }
 

@@ -52,6 +52,29 @@ static bool waiting_kept(void)
 	return well;
 }
 
+/* Pools that a burst has made are gone after 300 s, when the set is used once more. */
+static bool idle_pools_unmade(void)
+{
+	struct world *world = world_two(NULL, NULL);
+	struct o2_ni_counts counts;
+	bool grown;
+
+	world_answer(world, 9000, O2_REG_GLOBAL);
+	seat_start_op(&world->seat[0], NID(1), O2_LNET_PUT, 9000, O2_REG_FASTREG, NULL);
+	world_settle(world);
+	for (uint32_t i = 0; i < 6; i++)
+		seat_start_op(&world->seat[0], NID(1), O2_LNET_PUT, 9000, O2_REG_FASTREG, NULL);
+	o2_ni_get_counts(&world->seat[0].side.ni, &counts);
+	grown = counts.pool[O2_NI_POOL_FRD].live == 3;
+	world_pass(world, 300000);
+	seat_start_op(&world->seat[0], NID(1), O2_LNET_PUT, 9000, O2_REG_FASTREG, NULL);
+	world_settle(world);
+	o2_ni_get_counts(&world->seat[0].side.ni, &counts);
+	world_assert_ended(world);
+	world_close(world);
+	return grown && counts.pool[O2_NI_POOL_FRD].live == 1;
+}
+
 static void killed_by(const char *name, bool (*meeting)(void))
 {
 	struct o2_mutant_counts before = *o2_mutant_counts;
@@ -83,12 +106,19 @@ static void waiting_left(void **state)
 	killed_by("waiting-left", waiting_kept);
 }
 
+static void pool_clock_stands(void **state)
+{
+	(void)state;
+	killed_by("pool-clock-stands", idle_pools_unmade);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(forget_negotiated),
 		cmocka_unit_test(offer_tunable),
 		cmocka_unit_test(waiting_left),
+		cmocka_unit_test(pool_clock_stands),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,7 +11,7 @@
 
 static uint64_t now_ms(const struct o2_pool_set *set)
 {
-	return o2_clock_ms(set->config.clock);
+	return o2_mutate(POOL_CLOCK_STANDS, o2_clock_ms(set->config.clock), 0);
 }
 
 /* now + delay, or the end of time. */
