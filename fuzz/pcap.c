@@ -3,6 +3,7 @@
  * `o2ref decode --pcap` on any file: it is walked twice, gives the same events and totals both times, and
  * each event has a text and a JSON form.  Needs the sources of ref/cli/ but main.c, decode.c and encode.c.
  */
+#include <inttypes.h>
 #include <string.h>
 
 #include "cli/pcap_json.h"
@@ -22,10 +23,10 @@ static void take(void *context, const struct o2_event *event)
 	json_t *form = o2_event_to_json(event);
 
 	if (form == NULL)
-		o2_fuzz_fail("an event of frame %u has no JSON form", event->frame);
+		o2_fuzz_fail("an event of frame %" PRIu64 " has no JSON form", event->frame);
 	json_decref(form);
 	if ((event->msg != NULL) + (event->reject != NULL) + (event->refused != NULL) > 1)
-		o2_fuzz_fail("frame %u holds two things", event->frame);
+		o2_fuzz_fail("frame %" PRIu64 " holds two things", event->frame);
 	if (event->msg != NULL)
 		o2_msg_summary(event->msg, text);
 	if (event->reject != NULL)
@@ -43,7 +44,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	int rc[2];
 
 	for (unsigned int i = 0; i < 2; i++)
-		rc[i] = o2_pcap_walk(data, size, &options, take, &traces[i], &totals[i], &errors[i]);
+		rc[i] = o2_pcap_walk_bytes(data, size, &options, take, &traces[i], &totals[i], &errors[i]);
 	if (rc[0] != rc[1] || memcmp(&traces[0], &traces[1], sizeof(traces[0])) != 0 ||
 	    memcmp(&totals[0], &totals[1], sizeof(totals[0])) != 0)
 		o2_fuzz_fail("two walks differ");

@@ -187,17 +187,28 @@ static int decode_message(const struct o2_input *input, const struct decode_opti
 	return status == O2_CLI_OK && rc != 0 ? complain_refused(input, &error) : status;
 }
 
+static int decode_capture(const char *path, const struct decode_options *options)
+{
+	struct o2_stream stream;
+	int status;
+
+	if (!o2_stream_open(path, &stream))
+		return O2_CLI_USAGE;
+	status = o2_pcap_print(&stream, &options->wire, options->json, options->color);
+	o2_stream_close(&stream);
+	return status;
+}
+
 static int decode_file(const char *path, const struct decode_options *options)
 {
 	struct o2_input input;
 	int status;
 
-	if (!o2_input_read(path, options->pcap ? O2_CLI_CAPTURE_FILE_BYTES : O2_CLI_MESSAGE_FILE_BYTES,
-			   &input))
+	if (options->pcap)
+		return decode_capture(path, options);
+	if (!o2_input_read(path, O2_CLI_MESSAGE_FILE_BYTES, &input))
 		return O2_CLI_USAGE;
-	if (options->pcap) {
-		status = o2_pcap_print(&input, &options->wire, options->json, options->color);
-	} else if (options->hex_input && !o2_input_is_hex(&input)) {
+	if (options->hex_input && !o2_input_is_hex(&input)) {
 		o2_cli_complain("%s: not pairs of hexadecimal digits", input.name);
 		status = O2_CLI_USAGE;
 	} else {

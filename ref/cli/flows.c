@@ -38,10 +38,11 @@ static void start(struct o2_flow *flow, const struct o2_roce_packet *packet)
 				 .kept = kept};
 }
 
-struct o2_flow *o2_flows_of(struct o2_flows *flows, const struct o2_roce_packet *packet)
+struct o2_flow *o2_flows_of(struct o2_flows *flows, const struct o2_roce_packet *packet, struct o2_flow *lost)
 {
 	struct o2_flow *oldest = &flows->flow[0];
 
+	lost->used = false;
 	flows->clock++;
 	for (size_t i = 0; i < O2_FLOWS_MAX; i++) {
 		struct o2_flow *flow = &flows->flow[i];
@@ -57,6 +58,8 @@ struct o2_flow *o2_flows_of(struct o2_flows *flows, const struct o2_roce_packet 
 		if (!flow->used)
 			break;
 	}
+	*lost = *oldest;
+	lost->kept = NULL;
 	start(oldest, packet);
 	oldest->last_use = flows->clock;
 	return oldest;

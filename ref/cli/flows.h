@@ -17,7 +17,7 @@
  */
 #define O2_FLOW_KEPT_BYTES 8192u
 /* When there are more, the one that was quiet for longest is forgotten: memory is bounded for any file. */
-#define O2_FLOWS_MAX 1024u
+#define O2_FLOWS_MAX 1024
 
 struct o2_flow {
 	bool used;
@@ -49,8 +49,12 @@ struct o2_flows {
 struct o2_flows *o2_flows_new(void);
 void o2_flows_free(struct o2_flows *flows);
 
-/* The flow that the packet belongs to, a new one if need be. */
-struct o2_flow *o2_flows_of(struct o2_flows *flows, const struct o2_roce_packet *packet);
+/*
+ * The flow that the packet belongs to, a new one if need be.  *lost: the one that had to go for it, without
+ * what was kept of its message; lost->used is false if there was room.
+ */
+struct o2_flow *o2_flows_of(struct o2_flows *flows, const struct o2_roce_packet *packet,
+			    struct o2_flow *lost);
 
 /* A queue pair begins a new life: what was sent to it before means nothing now. */
 void o2_flows_forget(struct o2_flows *flows, const struct o2_roce_address *dst, uint32_t dest_qp);

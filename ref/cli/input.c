@@ -41,25 +41,50 @@ static const char *read_all(FILE *file, size_t limit_bytes, struct o2_input *inp
 	return ferror(file) ? strerror(errno) : NULL;
 }
 
-bool o2_input_read(const char *path, size_t limit_bytes, struct o2_input *input)
+bool o2_stream_open(const char *path, struct o2_stream *stream)
 {
 	const bool from_stdin = strcmp(path, "-") == 0;
-	const char *wrong;
-	FILE *file;
 
-	*input = (struct o2_input){.name = from_stdin ? "standard input" : path};
-	file = from_stdin ? stdin : fopen(path, "rb");
-	if (file == NULL) {
-		o2_cli_complain("%s: %s", path, strerror(errno));
+	*stream = (struct o2_stream){.name = from_stdin ? "standard input" : path,
+				     .file = from_stdin ? stdin : fopen(path, "rb")};
+	if (stream->file != NULL)
+		return true;
+	o2_cli_complain("%s: %s", path, strerror(errno));
+	return false;
+}
+
+void o2_stream_close(struct o2_stream *stream)
+{
+	if (stream->file != stdin)
+		fclose(stream->file);
+}
+
+ssize_t o2_stream_read(void *context, uint8_t *bytes, size_t n)
+{
+	FILE *file = ((struct o2_stream *)context)->file;
+	size_t got;
+
+	errno = 0;
+	got = fread(bytes, 1, n, file);
+	if (got < n && ferror(file))
+		return errno != 0 ? -errno : -EIO;
+	return (ssize_t)got;
+}
+
+bool o2_input_read(const char *path, size_t limit_bytes, struct o2_input *input)
+{
+	struct o2_stream stream;
+	const char *wrong;
+
+	if (!o2_stream_open(path, &stream))
 		return false;
-	}
-	wrong = read_all(file, limit_bytes, input);
+	*input = (struct o2_input){.name = stream.name};
+	wrong = read_all(stream.file, limit_bytes, input);
 	if (wrong != NULL && wrong[0] == '\0')
 		o2_cli_complain("%s: more than %zu bytes", input->name, limit_bytes);
 	else if (wrong != NULL)
 		o2_cli_complain("%s: %s", input->name, wrong);
-	if (!from_stdin)
-		fclose(file);
+	o2_stream_close(&stream);
 	if (wrong != NULL)
 		o2_input_free(input);
 	return wrong == NULL;

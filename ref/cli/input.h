@@ -5,13 +5,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <sys/types.h>
 
 /* Files that the command reads.  Source: docs/cli.md, "Input". */
 
 /* A message and what may be around it is far shorter, also as text with two digits a byte. */
 #define O2_CLI_MESSAGE_FILE_BYTES (1u << 20)
-/* A capture is held in memory as a whole. */
-#define O2_CLI_CAPTURE_FILE_BYTES (1u << 30)
 
 struct o2_input {
 	const char *name; /* for messages: the path, or "standard input" */
@@ -25,6 +25,20 @@ struct o2_input {
  */
 bool o2_input_read(const char *path, size_t limit_bytes, struct o2_input *input);
 void o2_input_free(struct o2_input *input);
+
+/* A file that is read as it comes. */
+struct o2_stream {
+	const char *name; /* as above */
+	FILE *file;
+};
+
+/* Open the file `path` ("-": standard input).  Returns false after a line on stderr if it cannot be opened.
+ */
+bool o2_stream_open(const char *path, struct o2_stream *stream);
+void o2_stream_close(struct o2_stream *stream);
+
+/* The next n bytes of the struct o2_stream, or fewer only at its end; negative errno if it cannot be read. */
+ssize_t o2_stream_read(void *stream, uint8_t *bytes, size_t n);
 
 /*
  * Whether all of it is hexadecimal digits (in pairs), white space and colons.  No message and no private

@@ -4,8 +4,10 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "cli/cli.h"
+#include "cli/flows.h"
 #include "cli/pcap_json.h"
 #include "cli/pcap_walk.h"
 #include "cli/summary.h"
@@ -39,7 +41,7 @@ static void print_where(struct print *print, const struct o2_event *event)
 	since = (int64_t)(event->time_ns - print->start_ns);
 	o2_roce_address_text(&event->src, src);
 	o2_roce_address_text(&event->dst, dst);
-	printf("%s%6" PRIu32 " %s%5" PRId64 ".%06" PRId64 "  %s -> %s qp 0x%" PRIx32 "%s  ",
+	printf("%s%6" PRIu64 " %s%5" PRId64 ".%06" PRId64 "  %s -> %s qp 0x%" PRIx32 "%s  ",
 	       paint(print, "\033[2m"), event->frame, since < 0 ? "-" : " ",
 	       (since < 0 ? -since : since) / NS_PER_S, (since < 0 ? -since : since) % NS_PER_S / NS_PER_US,
 	       src, dst, event->dest_qp, paint(print, "\033[0m"));
@@ -161,31 +163,45 @@ static void print_totals(const struct o2_walk_totals *totals)
 	       " of other protocols; %" PRIu64 " refused\n",
 	       totals->packets, totals->sends, totals->writes, totals->write_bytes, totals->cm, totals->acks,
 	       totals->naks, totals->repeated, totals->not_roce, totals->refused);
+	if (totals->forgotten != 0)
+		printf("%" PRIu64
+		       " times the quietest of %u directions of connections was forgotten for another one\n",
+		       totals->forgotten, O2_FLOWS_MAX);
 }
 
-int o2_pcap_print(const struct o2_input *input, const struct o2_wire_options *options, bool json, bool color)
+/* A file that cannot be read is not a file that is refused. */
+static int complain(const char *name, const struct o2_error *error)
 {
+	char text[256];
+
+	if (strcmp(error->rule, "cli/pcap/read") == 0) {
+		o2_cli_complain("%s: %s", name, strerror(-error->code));
+		return O2_CLI_USAGE;
+	}
+	o2_error_text(error, text, sizeof(text));
+	o2_cli_complain("%s: %s", name, text);
+	return O2_CLI_REFUSED;
+}
+
+int o2_pcap_print(struct o2_stream *stream, const struct o2_wire_options *options, bool json, bool color)
+{
+	const struct o2_pcap_source source = {o2_stream_read, stream};
 	struct print print = {.json = json, .color = color};
 	struct o2_walk_totals totals;
 	struct o2_error error;
-	char text[256];
-	const int rc = o2_pcap_walk(input->bytes, input->length_bytes, options, print_event, &print, &totals,
-				    &error);
+	const int rc = o2_pcap_walk(&source, options, print_event, &print, &totals, &error);
 
 	if (!json && (rc == 0 || totals.packets != 0))
 		print_totals(&totals);
 	if (print.failed) {
-		o2_cli_complain("%s: not enough memory for the JSON form", input->name);
+		o2_cli_complain("%s: not enough memory for the JSON form", stream->name);
 		return O2_CLI_USAGE;
 	}
-	if (rc != 0) {
-		o2_error_text(&error, text, sizeof(text));
-		o2_cli_complain("%s: %s", input->name, text);
-		return O2_CLI_REFUSED;
-	}
+	if (rc != 0)
+		return complain(stream->name, &error);
 	if (totals.refused == 0)
 		return O2_CLI_OK;
-	o2_cli_complain("%s: %" PRIu64 " message%s refused", input->name, totals.refused,
+	o2_cli_complain("%s: %" PRIu64 " message%s refused", stream->name, totals.refused,
 			totals.refused == 1 ? "" : "s");
 	return O2_CLI_REFUSED;
 }

@@ -10,8 +10,8 @@
 /*
  * Print the exchange in a capture on standard output, one line for each event: text, or with json one form
  * o2ref/pcap_event/output.  Returns an exit status (enum o2_cli_status): refused if the file is cut or any
- * message in it is refused.
+ * message in it is refused.  The file is read as a stream: its length does not matter.
  */
-int o2_pcap_print(const struct o2_input *input, const struct o2_wire_options *options, bool json, bool color);
+int o2_pcap_print(struct o2_stream *stream, const struct o2_wire_options *options, bool json, bool color);
 
 #endif

@@ -5,10 +5,13 @@
 #include <string.h>
 
 #include "cli/flows.h"
-#include "cli/pcap_file.h"
 
 #define SYNDROME_KIND(syndrome) ((syndrome) >> 5 & 3)
 #define SYNDROME_ACK		0u
+
+#define STRING(x) #x
+#define DIGITS(x) STRING(x)
+#define TOO_MANY  "more than " DIGITS(O2_FLOWS_MAX) " directions of connections"
 
 /* Everything that the steps of one walk share. */
 struct walk {
@@ -90,10 +93,28 @@ static void report_flow(struct walk *walk, struct o2_flow *flow, const struct o2
 	report(walk, &event);
 }
 
+/* The direction that the packet belongs to.  For a new one the quietest may have to go. */
+static struct o2_flow *flow_of(struct walk *walk, const struct o2_roce_packet *packet)
+{
+	struct o2_flow lost = {.used = false};
+	struct o2_flow *flow = o2_flows_of(walk->flows, packet, &lost);
+	const struct o2_roce_packet last = {
+		.src = lost.src, .dst = lost.dst, .dest_qp = lost.dest_qp, .psn = lost.next_psn};
+
+	if (lost.used && lost.open)
+		note(walk, &last,
+		     lost.kind == O2_ROCE_SEND ? "an incomplete SEND, forgotten: " TOO_MANY
+					       : "an incomplete WRITE, forgotten: " TOO_MANY);
+	else if (lost.used && walk->totals->forgotten == 0)
+		note(walk, &last, "the first to be forgotten: " TOO_MANY);
+	walk->totals->forgotten += lost.used;
+	return flow;
+}
+
 /* A packet of a SEND or of an RDMA WRITE. */
 static int take_request(struct walk *walk, const struct o2_roce_packet *packet)
 {
-	struct o2_flow *flow = o2_flows_of(walk->flows, packet);
+	struct o2_flow *flow = flow_of(walk, packet);
 	const enum o2_flow_order order = o2_flow_advance(flow, packet);
 
 	if (order == O2_FLOW_REPEATED) {
@@ -189,7 +210,7 @@ static int take_packet(struct walk *walk, const struct o2_roce_packet *packet)
 		return 0;
 	case O2_ROCE_READ:
 	case O2_ROCE_ATOMIC:
-		o2_flow_advance(o2_flows_of(walk->flows, packet), packet);
+		o2_flow_advance(flow_of(walk, packet), packet);
 		note(walk, packet,
 		     packet->kind == O2_ROCE_READ ? "an RDMA READ request" : "an atomic operation");
 		return 0;
@@ -236,7 +257,20 @@ static void finish(struct walk *walk)
 	}
 }
 
-int o2_pcap_walk(const uint8_t *bytes, size_t length_bytes, const struct o2_wire_options *options,
+static int walk_records(struct walk *walk, struct o2_pcap_file *file, struct o2_error *error)
+{
+	int rc;
+
+	while ((rc = o2_pcap_next(file, &walk->record, error)) > 0) {
+		rc = take_record(walk);
+		if (rc != 0)
+			return o2_refuse(error, rc, "cli/pcap/memory", "flow", O2_NO_INDEX, 0,
+					 O2_FLOW_KEPT_BYTES);
+	}
+	return rc;
+}
+
+int o2_pcap_walk(const struct o2_pcap_source *source, const struct o2_wire_options *options,
 		 o2_event_sink sink, void *context, struct o2_walk_totals *totals, struct o2_error *error)
 {
 	struct walk walk = {.options = options, .sink = sink, .context = context, .totals = totals};
@@ -244,20 +278,28 @@ int o2_pcap_walk(const uint8_t *bytes, size_t length_bytes, const struct o2_wire
 	int rc;
 
 	memset(totals, 0, sizeof(*totals));
-	rc = o2_pcap_open(&file, bytes, length_bytes, error);
-	if (rc != 0)
-		return rc;
-	walk.flows = o2_flows_new();
-	if (walk.flows == NULL)
-		return o2_refuse(error, -ENOMEM, "cli/pcap/memory", "flows", O2_NO_INDEX, 0, O2_FLOWS_MAX);
-	while ((rc = o2_pcap_next(&file, &walk.record, error)) > 0) {
-		rc = take_record(&walk);
-		if (rc != 0) {
-			o2_refuse(error, rc, "cli/pcap/memory", "flow", O2_NO_INDEX, 0, O2_FLOW_KEPT_BYTES);
-			break;
-		}
+	rc = o2_pcap_open(&file, source, error);
+	if (rc == 0) {
+		walk.flows = o2_flows_new();
+		if (walk.flows == NULL)
+			rc = o2_refuse(error, -ENOMEM, "cli/pcap/memory", "flows", O2_NO_INDEX, 0,
+				       O2_FLOWS_MAX);
 	}
-	finish(&walk);
+	if (rc == 0) {
+		rc = walk_records(&walk, &file, error);
+		finish(&walk);
+	}
 	o2_flows_free(walk.flows);
+	o2_pcap_close(&file);
 	return rc;
+}
+
+int o2_pcap_walk_bytes(const uint8_t *bytes, size_t length_bytes, const struct o2_wire_options *options,
+		       o2_event_sink sink, void *context, struct o2_walk_totals *totals,
+		       struct o2_error *error)
+{
+	struct o2_pcap_memory memory = {.bytes = bytes, .length_bytes = length_bytes};
+	const struct o2_pcap_source source = {o2_pcap_read_memory, &memory};
+
+	return o2_pcap_walk(&source, options, sink, context, totals, error);
 }

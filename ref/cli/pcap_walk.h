@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "cli/cm.h"
+#include "cli/pcap_file.h"
 #include "cli/roce.h"
 #include "wire/msg.h"
 #include "wire/reject.h"
@@ -28,7 +29,7 @@ enum o2_event_kind {
 
 struct o2_event {
 	enum o2_event_kind kind;
-	uint32_t frame; /* number of the packet that completed it, from 1 */
+	uint64_t frame; /* number of the packet that completed it, from 1 */
 	uint64_t time_ns;
 	struct o2_roce_address src, dst;
 	uint32_t dest_qp, psn;
@@ -54,17 +55,24 @@ struct o2_walk_totals {
 	uint64_t packets;
 	uint64_t not_roce;
 	uint64_t sends, writes, write_bytes, cm, acks, naks, notes;
-	uint64_t repeated; /* packets seen before: not reported */
-	uint64_t refused;  /* events with a refusal */
+	uint64_t repeated;  /* packets seen before: not reported */
+	uint64_t refused;   /* events with a refusal */
+	uint64_t forgotten; /* directions of connections that gave room to others: O2_FLOWS_MAX */
 };
 
 typedef void (*o2_event_sink)(void *context, const struct o2_event *event);
 
 /*
- * Returns 0, -ENOMEM, or what o2_pcap_open and o2_pcap_next return for a file that is none or is cut short;
- * the events before the cut have been reported.  An event is the sink's until it returns.
+ * Returns 0, -ENOMEM, or what o2_pcap_open and o2_pcap_next return for a file that is none, is cut short or
+ * cannot be read; the events before the cut have been reported.  An event is the sink's until it returns.
+ * Memory is bounded, however long the file is: docs/cli.md, "Captures".
  */
-int o2_pcap_walk(const uint8_t *bytes, size_t length_bytes, const struct o2_wire_options *options,
+int o2_pcap_walk(const struct o2_pcap_source *source, const struct o2_wire_options *options,
 		 o2_event_sink sink, void *context, struct o2_walk_totals *totals, struct o2_error *error);
+
+/* The same for a file in memory. */
+int o2_pcap_walk_bytes(const uint8_t *bytes, size_t length_bytes, const struct o2_wire_options *options,
+		       o2_event_sink sink, void *context, struct o2_walk_totals *totals,
+		       struct o2_error *error);
 
 #endif

@@ -263,7 +263,32 @@ class Made(unittest.TestCase):
 
     def test_more_flows_than_are_kept(self):
         packets = [roce(4, 1, self.get_req, qp=qp) for qp in range(2, 1500)]
-        self.assertEqual(len(events(pcap(packets))[1]), 1498)
+        found = events(pcap(packets))[1]
+        self.assertEqual(len([e for e in found if e["what"] == "SEND"]), 1498)
+        self.assertEqual([(e["dest_qp"], e["frame"], e["note"]) for e in found if e["what"] == "note"],
+                         [(2, 1025, "the first to be forgotten: more than 1024 directions of connections")])
+        lines = text(pcap(packets))[1].splitlines()
+        self.assertEqual(lines[-1], "474 times the quietest of 1024 directions of connections was forgotten for another one")
+        self.assertNotIn("forgotten", text(pcap(packets[:1024]))[1])
+
+    def test_messages_that_are_forgotten(self):
+        first = send(self.immediate, 10, mtu=1500, qp=7)
+        others = [roce(4, 1, self.get_req, qp=qp) for qp in range(100, 1124)]
+        found = events(pcap(first[:1] + others + first[1:]))[1]
+        notes = [(e["dest_qp"], e["frame"], e["note"]) for e in found if e["what"] == "note"]
+        self.assertEqual(notes[0], (7, 1025, "an incomplete SEND, forgotten: more than 1024 directions of connections"))
+        # The rest comes for one that is new.
+        self.assertEqual(notes[1:], [(7, 1024 + len(first), "a SEND without its first packets")])
+        self.assertIn("\n2 times the quietest", text(pcap(first[:1] + others + first[1:]))[1])
+
+    def test_records_longer_than_any_packet(self):
+        """What is behind a packet in its record does not matter, however long."""
+        long = roce(4, 1, self.get_req) + bytes(200000)
+        both = pcap([long] + send(self.immediate, 2, mtu=4096))
+        self.assertEqual([e["what"] for e in events(both)[1]], ["SEND", "SEND"])
+        status, found, stderr = events(pcap([long])[:-1])
+        self.assertEqual((status, found), (1, []))
+        self.assertIn(f"record[1].incl_len is {len(long)}, limit {len(long) - 1}", stderr)
 
     def test_refused_message(self):
         damaged = self.get_req[:4] + b"\x99" + self.get_req[5:]

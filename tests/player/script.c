@@ -143,7 +143,7 @@ struct player_script *player_script_read(const struct player_recording *recordin
 	if (reader.script != NULL && bytes != NULL) {
 		const size_t n = read_file(recording->name, bytes);
 
-		rc = n == 0 ? -1 : o2_pcap_walk(bytes, n, &options, add, &reader, &totals, &error);
+		rc = n == 0 ? -1 : o2_pcap_walk_bytes(bytes, n, &options, add, &reader, &totals, &error);
 	}
 	free(bytes);
 	for (unsigned int i = 0; rc == 0 && we_are_a && i < 2; i++)
