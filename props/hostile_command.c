@@ -34,7 +34,9 @@ void o2_hostile_usage(const char *program, FILE *out)
 		"                  failure (strict)\n"
 		"  --victim        be the victim: orders come from standard input\n"
 		"  --liar NID      who the victim's liar is\n\n"
-		"Exit status: 0 each met its reaction, 1 one did not, 2 usage, 77 no device.\n",
+		"Exit status: 0 each met its reaction (or is known to be tolerated), 1 one did not, 2 "
+		"usage,\n"
+		"77 no device.\n",
 		program, program, program, program, program);
 }
 
