@@ -29,7 +29,7 @@ MODES = ("global", "fmr", "fastreg", "user", "phys", "fastreg_gaps")
 SECONDS = 120  # no command takes so long, even in an emulator
 
 DEVICE_A, DEVICE_B = os.environ["O2REF_RXE_A"], os.environ["O2REF_RXE_B"]
-PEER = os.environ["O2REF_IP_B"] + "@o2ib"
+US, PEER = os.environ["O2REF_IP_A"] + "@o2ib", os.environ["O2REF_IP_B"] + "@o2ib"
 
 
 class Server:
@@ -114,7 +114,7 @@ class Rxe(unittest.TestCase):
                         puts += count
             status, out, err = server.end()
             self.assertEqual((status, err), (OK, ""))
-            self.assertIn(f"verify: {puts} looked at, 0 wrong\n", out)
+            self.assertIn(f"verify: {puts} looked at, 0 wrong, 0 not told apart\n", out)
 
     def test_fragments_on_both_sides(self):
         with Server("--mode", "fmr", "--fragments", 100) as server:
@@ -140,7 +140,42 @@ class Rxe(unittest.TestCase):
             client("put", "--count", 2)
             status, out, err = server.end()
             self.assertEqual(status, FAILED)
-            self.assertIn("verify: 2 looked at, 2 wrong\n", out)
+            self.assertIn("verify: 2 looked at, 2 wrong, 0 not told apart\n", out)
+
+    def test_many_to_one_place(self):
+        """Each PUT may be written over by the next before the server has looked: none is called wrong."""
+        for arguments in (("--no-ack",), ()):
+            for size in (1000, 5000, 65536):
+                with self.subTest(arguments=arguments, size=size), Server("--verify") as server:
+                    self.moved(client("put", "--count", 200, "--in-flight", 64, "--size", size, *arguments), 200)
+                    status, out, err = server.end()
+                    self.assertEqual((status, err), (OK, ""))
+                    self.assertRegex(out, r"verify: \d+ looked at, 0 wrong, \d+ not told apart\n")
+
+    def test_short_answers(self):
+        with Server("--truncate", "--buffer", "61:0x1234:8192:ro") as server:
+            for size in (3000, 65536):
+                common = ("--verify", "--size", size, "--offset", 8192 - 2000)
+                self.failed(rf"GET 0 at .*: short: the peer reports 2000 of {size} bytes\n$", "get", *common)
+                status, out, err = client("get", "--accept-short", "--json", *common)
+                report = json.loads(out)
+                self.assertEqual((status, err, report["bytes"], report["short"], report["wrong"]), (OK, "", 2000, 1, 0))
+            self.assertEqual(server.end()[0], OK)
+
+    def test_the_peer_asks_us(self):
+        """Who asks can be asked meanwhile, from a host where the port is a server's."""
+        with Server() as server:
+            running = start("ping", "--count", 2, "--interval", 3600000, "--verbose")
+            self.assertIn(PEER, running.stdout.readline())
+            done = subprocess.run([PROGRAM, "ping", "--device", DEVICE_B, "--verbose", US], capture_output=True, text=True,
+                                  timeout=SECONDS, check=False)
+            self.assertEqual((done.returncode, done.stderr), (OK, "o2ref: port 987 is taken, so the peer cannot connect to us\n"))
+            self.assertIn(f"{US}: ", done.stdout)
+            running.send_signal(signal.SIGTERM)
+            status, out, err = finish(running)
+            self.assertEqual((status, err), (OK, ""))
+            self.assertIn(f"{PEER}: ping\n", out)
+            self.assertEqual(server.end()[0], OK)
 
     def test_an_end_by_count(self):
         # One after the other: a second process of the same NID would be taken for the first one's next life.

@@ -573,7 +573,7 @@ static void test_what_a_caller_may_not_ask(void **state)
 	const struct o2_lnet_target target = target_at(NID_B, true);
 	struct o2_transfer_memory memory = side_memory(&pair->a, 0, 2, 100);
 	const struct o2_lnet_transport transport = {pair, side_immediate_max, side_send, side_put, side_get};
-	const struct o2_lnet_ops ops = {side_done, NULL};
+	const struct o2_lnet_ops ops = {.done = side_done};
 	struct o2_lnet_config config = O2_LNET_DEFAULTS;
 	struct o2_lnet *lnet = NULL;
 	struct o2_error error;

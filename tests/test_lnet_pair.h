@@ -63,6 +63,9 @@ struct lnet_side {
 	uint32_t nevents;
 	struct o2_lnet_event event[LNET_EVENTS];
 	struct o2_lnet_hdr event_hdr[LNET_EVENTS];
+	/* PUTs of the peer's that may be writing, by what names them. */
+	uint32_t nwriting;
+	uint64_t writing[LNET_EVENTS];
 	const char *dropped; /* rule of the last message dropped */
 	struct o2_kiov kiov[4];
 	struct o2_error error;
@@ -214,10 +217,36 @@ static inline void side_done(void *context, const struct o2_lnet_result *result)
 	side->result[side->nresults++] = *result;
 }
 
+static inline void side_started(void *context, const struct o2_lnet_event *event)
+{
+	struct lnet_side *side = context;
+
+	assert_true(side->nwriting < LNET_EVENTS);
+	assert_int_equal(event->kind, O2_LNET_EVENT_PUT);
+	assert_int_not_equal(event->request, 0);
+	for (uint32_t i = 0; i < side->nwriting; i++)
+		assert_int_not_equal(side->writing[i], event->request);
+	side->writing[side->nwriting++] = event->request;
+}
+
+/* A PUT ends if it was started, or was an IMMEDIATE. */
+static inline void side_ended(struct lnet_side *side, const struct o2_lnet_event *event)
+{
+	uint32_t i = 0;
+
+	while (i < side->nwriting && side->writing[i] != event->request)
+		i++;
+	assert_true((i < side->nwriting) == (event->request != 0));
+	if (event->request != 0)
+		side->writing[i] = side->writing[--side->nwriting];
+}
+
 static inline void side_event(void *context, const struct o2_lnet_event *event)
 {
 	struct lnet_side *side = context;
 
+	if (event->kind == O2_LNET_EVENT_PUT)
+		side_ended(side, event);
 	assert_true(side->nevents < LNET_EVENTS);
 	if (event->kind == O2_LNET_EVENT_DROPPED)
 		side->dropped = event->error->rule;
@@ -230,7 +259,7 @@ static inline void side_open(struct lnet_side *side, uint64_t nid, uint64_t cook
 {
 	struct o2_lnet_config config = *base;
 	const struct o2_lnet_transport transport = {side, side_immediate_max, side_send, side_put, side_get};
-	const struct o2_lnet_ops ops = {side_done, side_event};
+	const struct o2_lnet_ops ops = {.done = side_done, .started = side_started, .event = side_event};
 
 	memset(side, 0, sizeof(*side));
 	side->nid = nid;
@@ -261,6 +290,7 @@ static inline void pair_open(struct lnet_pair *pair, const struct o2_lnet_config
 
 static inline void pair_close(struct lnet_pair *pair)
 {
+	assert_int_equal(pair->a.nwriting + pair->b.nwriting, 0);
 	o2_lnet_destroy(pair->a.lnet);
 	o2_lnet_destroy(pair->b.lnet);
 	o2_arena_destroy(&pair->a.arena);

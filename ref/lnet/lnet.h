@@ -66,6 +66,7 @@ struct o2_lnet_event {
 	uint64_t offset;       /* in the entry's memory */
 	uint64_t length_bytes; /* that were taken; on failure they are undefined */
 	int status;	       /* 0 or -errno */
+	uint64_t request;      /* names it from ops->started on; 0: a PUT as IMMEDIATE, which just ends */
 	/* DROPPED: */
 	const struct o2_error *error;
 };
@@ -89,6 +90,11 @@ struct o2_lnet_result {
 struct o2_lnet_ops {
 	/* Exactly once for each operation that o2_lnet_put or o2_lnet_get started. */
 	void (*done)(void *context, const struct o2_lnet_result *result);
+	/*
+	 * May be NULL.  A peer's PUT by RDMA was matched: from now on until event tells its end, with the
+	 * same request, the peer may write to the memory.
+	 */
+	void (*started)(void *context, const struct o2_lnet_event *event);
 	/* May be NULL. */
 	void (*event)(void *context, const struct o2_lnet_event *event);
 };

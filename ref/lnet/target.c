@@ -52,24 +52,31 @@ static void send_ack(struct o2_lnet *lnet, uint64_t nid, const struct o2_lnet_hd
 	}
 }
 
-/*
- * A peer's request is over: let go of the entry, tell the owner, then acknowledge.  In that order: with the
- * ACK the peer may write to the same memory again.
- */
-static void conclude(struct o2_lnet *lnet, uint64_t nid, const struct o2_lnet_hdr *hdr,
-		     const struct o2_match *match, int status)
+static struct o2_lnet_event event_of(const struct o2_lnet *lnet, uint64_t nid, const struct o2_lnet_hdr *hdr,
+				     const struct o2_match *match, uint64_t request)
 {
-	const bool ack = hdr->type == O2_LNET_PUT && status == 0 && ack_wanted(lnet, hdr, match);
-	const struct o2_lnet_event event = {
+	return (struct o2_lnet_event){
 		.kind = hdr->type == O2_LNET_PUT ? O2_LNET_EVENT_PUT : O2_LNET_EVENT_GET,
 		.nid = nid,
 		.hdr = hdr,
 		.entry_tag = lnet->table.slot[match->index].entry.tag,
 		.offset = match->offset,
 		.length_bytes = match->length_bytes,
-		.status = status,
+		.request = request,
 	};
+}
 
+/*
+ * A peer's request is over: let go of the entry, tell the owner, then acknowledge.  In that order: with the
+ * ACK the peer may write to the same memory again.
+ */
+static void conclude(struct o2_lnet *lnet, uint64_t nid, const struct o2_lnet_hdr *hdr,
+		     const struct o2_match *match, uint64_t request, int status)
+{
+	const bool ack = hdr->type == O2_LNET_PUT && status == 0 && ack_wanted(lnet, hdr, match);
+	struct o2_lnet_event event = event_of(lnet, nid, hdr, match, request);
+
+	event.status = status;
 	o2_match_release(&lnet->table, match->index);
 	if (lnet->ops.event != NULL)
 		lnet->ops.event(lnet->context, &event);
@@ -89,7 +96,7 @@ void o2_lnet_take_put(struct o2_lnet *lnet, uint64_t nid, const struct o2_lnet_h
 		return;
 	}
 	memory = o2_match_memory(&lnet->table, &match);
-	conclude(lnet, nid, hdr, &match, o2_copy_to_buffer(lnet->arena, &memory.buffer, payload, &error));
+	conclude(lnet, nid, hdr, &match, 0, o2_copy_to_buffer(lnet->arena, &memory.buffer, payload, &error));
 }
 
 void o2_lnet_take_get(struct o2_lnet *lnet, uint64_t nid, const struct o2_lnet_hdr *hdr)
@@ -105,7 +112,7 @@ void o2_lnet_take_get(struct o2_lnet *lnet, uint64_t nid, const struct o2_lnet_h
 	}
 	message = o2_lnet_message_new(lnet, O2_LNET_PEER_GET, nid, hdr, &error);
 	if (message == NULL) {
-		conclude(lnet, nid, hdr, &match, -ENOSPC);
+		conclude(lnet, nid, hdr, &match, 0, -ENOSPC);
 		return;
 	}
 	message->match = match;
@@ -135,13 +142,19 @@ int o2_lnet_match_request(struct o2_lnet *lnet, uint64_t nid, const struct o2_ln
 	message->match = match;
 	*memory = o2_match_memory(&lnet->table, &match);
 	*tag = o2_lnet_tag(lnet, message);
+	if (hdr->type == O2_LNET_PUT && lnet->ops.started != NULL) {
+		const struct o2_lnet_event event = event_of(lnet, nid, hdr, &match, *tag);
+
+		lnet->ops.started(lnet->context, &event);
+	}
 	return 0;
 }
 
 void o2_lnet_request_finished(struct o2_lnet *lnet, struct o2_lnet_message *message)
 {
 	const struct o2_lnet_message ended = *message;
+	const uint64_t request = o2_lnet_tag(lnet, message);
 
 	o2_lnet_message_free(lnet, message);
-	conclude(lnet, ended.nid, &ended.hdr, &ended.match, ended.status);
+	conclude(lnet, ended.nid, &ended.hdr, &ended.match, request, ended.status);
 }

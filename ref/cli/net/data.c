@@ -6,7 +6,7 @@
 #include "mem/copy.h"
 #include "wire/nid.h"
 
-/* What memory holds: filling it, and looking at it, a slice at a time. */
+/* What memory holds: it is filled a slice at a time. */
 
 /* In pieces of a little less than a page, one slice is still no more of them than a buffer may have. */
 #define SLICE_BYTES (O2_MAX_TRANSFER_BYTES / 2)
@@ -39,30 +39,6 @@ bool o2_net_fill(const struct o2_arena *arena, const struct o2_transfer_memory *
 	}
 	free(bytes);
 	return ok;
-}
-
-uint64_t o2_net_match(const struct o2_arena *arena, const struct o2_transfer_memory *memory, uint64_t seed,
-		      uint64_t stream, uint64_t offset, uint8_t *got, uint8_t *want)
-{
-	uint8_t *bytes = malloc(SLICE_BYTES);
-	uint64_t left_bytes = memory->buffer.nob, at = 0;
-	bool ok = bytes != NULL;
-
-	while (ok && left_bytes > 0) {
-		const struct o2_buffer buffer = slice(memory, at, &left_bytes);
-		uint64_t right = 0;
-
-		if (o2_copy_from_buffer(arena, &buffer, bytes, NULL) == 0)
-			right = o2_stream_match(bytes, buffer.nob, seed, stream, offset + at);
-		at += right;
-		ok = right == buffer.nob;
-		if (!ok) {
-			*got = bytes[right];
-			o2_stream_fill(want, 1, seed, stream, offset + at);
-		}
-	}
-	free(bytes);
-	return at;
 }
 
 /* Of o2_net_memory: one more than there are pages leaves gaps between them. */

@@ -19,7 +19,8 @@ static const char serve_head[] =
 	"  --seed N           of the bytes that it holds at first, and of those that --verify\n"
 	"                     expects (default: 1)\n"
 	"  --verify           look at every byte that a PUT brings: they must be what `o2ref put`\n"
-	"                     sends\n"
+	"                     sends; if others write to the same place at the same time, they may be\n"
+	"                     theirs, and that is counted apart\n"
 	"  --requests N       end after so many PUTs and GETs\n"
 	"  --features N       bits of the answer to pings (default: 0xe; 0x1e offers discovery)\n"
 	"  --timeout N        seconds after which a peer that does not answer is gone (default: 50)\n";
@@ -69,7 +70,8 @@ static const char put_tail[] =
 
 static const char get_tail[] =
 	"  --verify           look at the bytes: they must be what `o2ref serve` with the same --seed\n"
-	"                     holds, where nobody has PUT something else\n";
+	"                     holds, where nobody has PUT something else\n"
+	"  --accept-short     less than was asked for is a success, if it is right\n";
 
 static const char own[] =
 	"\n"
@@ -98,7 +100,7 @@ static const char progress[] =
 	"                     without it)\n";
 
 static const char verbose[] =
-	"  --verbose          a line for each request\n";
+	"  --verbose          a line for each request of a peer\n";
 
 static const char quirks[] =
 	"\n"
@@ -132,13 +134,13 @@ void o2_net_print_help(enum o2_net_command command)
 		print_quirks();
 		break;
 	case O2_NET_PING:
-		printf("%s%s%s", ping_head, own, loop_quirk);
+		printf("%s%s%s%s", ping_head, own, verbose, loop_quirk);
 		break;
 	case O2_NET_PUT:
-		printf("%s%s%s%s%s%s", put_head, moves, put_tail, own, progress, loop_quirk);
+		printf("%s%s%s%s%s%s%s", put_head, moves, put_tail, own, progress, verbose, loop_quirk);
 		break;
 	case O2_NET_GET:
-		printf("%s%s%s%s%s%s", get_head, moves, get_tail, own, progress, loop_quirk);
+		printf("%s%s%s%s%s%s%s", get_head, moves, get_tail, own, progress, verbose, loop_quirk);
 		break;
 	}
 	fputs(end, stdout);

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/monotonic.h"
 #include "cli/cli.h"
 #include "cli/net/commands.h"
+#include "cli/net/event.h"
+#include "cli/net/look.h"
 #include "cli/net/pattern.h"
 #include "cli/net/report.h"
 #include "cli/net/session.h"
@@ -113,37 +115,86 @@ static void start(struct mover *mover, struct lane *lane)
 		refuse(mover, lane, &error);
 }
 
-static void verify(struct mover *mover, const struct lane *lane, const struct o2_net_memory *memory,
-		   uint64_t stream, uint64_t offset)
+/*
+ * Look at what a GET has brought; `reported` bytes, says the peer.  Returns whether they are right, and has
+ * complained if not.
+ */
+static bool verify(struct mover *mover, const struct lane *lane, const struct o2_net_memory *memory,
+		   const struct o2_net_bytes *belong, uint64_t reported)
 {
-	uint8_t got = 0, want = 0;
-	const uint64_t right = o2_net_match(&mover->session.network.ni.arena, &memory->memory,
-					    mover->options->seed, stream, offset, &got, &want);
+	const uint32_t size_bytes = mover->options->size_bytes;
+	struct o2_net_look look;
+	char text[128], asked[64] = "";
 
 	mover->report.verified++;
-	if (right == mover->options->size_bytes)
-		return;
+	if (!o2_net_look(&mover->session.network.ni.arena, &memory->memory, reported, belong, &look))
+		snprintf(text, sizeof(text), "not enough memory to look at it");
+	else if (o2_net_look_right(&look))
+		return true;
+	else
+		o2_net_look_text(&look, belong->seed, text, sizeof(text));
+	if (reported < size_bytes)
+		snprintf(asked, sizeof(asked), "short of %" PRIu32 " bytes: ", size_bytes);
 	mover->report.wrong++;
-	o2_cli_complain("%s %" PRIu64 ": byte %" PRIu64 " is 0x%02x, not 0x%02x (seed %" PRIu64 ")",
-			verb(mover), lane->number, right, got, want, mover->options->seed);
+	o2_cli_complain("%s %" PRIu64 ": %s%s", verb(mover), lane->number, asked, text);
+	return false;
 }
 
-/* The operation is over, and how long it took is known. */
-static void moved(struct mover *mover, struct lane *lane)
+/* The peer reports less than was asked for, and nobody has complained yet unless told. */
+static void fail_short(struct mover *mover, struct lane *lane, uint64_t reported, bool told)
+{
+	char nid[O2_NID_TEXT_BYTES];
+
+	o2_nid_to_text(mover->options->peer, nid, sizeof(nid));
+	mover->report.failed++;
+	if (!told && !mover->giving_up)
+		o2_cli_complain("%s %" PRIu64 " at %s: short: the peer reports %" PRIu64 " of %" PRIu32
+				" bytes",
+				lane->state == LANE_READING_BACK ? "reading back PUT" : verb(mover),
+				lane->number, nid, reported, mover->options->size_bytes);
+	lane->state = LANE_IDLE;
+	mover->giving_up = true;
+}
+
+static void put_moved(struct mover *mover, struct lane *lane, uint64_t reported)
 {
 	struct o2_error error;
 
-	o2_net_report_done(&mover->report, mover->options->size_bytes, o2_monotonic_ns() - lane->started_ns);
-	lane->state = LANE_IDLE;
-	if (!mover->options->verify)
-		return;
-	if (mover->options->command == O2_NET_GET) {
-		verify(mover, lane, &lane->memory, O2_STREAM_MEMORY, mover->options->offset);
+	if (reported < mover->options->size_bytes) {
+		mover->report.short_ones++;
+		fail_short(mover, lane, reported, false);
 		return;
 	}
-	lane->state = LANE_READING_BACK;
-	if (start_get(mover, lane, &lane->back, lane->number + 1, 0, &error) != 0)
+	o2_net_report_done(&mover->report, reported, o2_monotonic_ns() - lane->started_ns);
+	lane->state = mover->options->verify ? LANE_READING_BACK : LANE_IDLE;
+	if (mover->options->verify && start_get(mover, lane, &lane->back, lane->number + 1, 0, &error) != 0)
 		refuse(mover, lane, &error);
+}
+
+static void put_read_back(struct mover *mover, struct lane *lane, uint64_t reported)
+{
+	const struct o2_net_bytes belong = {mover->options->seed, lane->number + 1, 0};
+	const bool right = verify(mover, lane, &lane->back, &belong, reported);
+
+	if (reported < mover->options->size_bytes)
+		fail_short(mover, lane, reported, !right);
+	lane->state = LANE_IDLE;
+}
+
+static void get_moved(struct mover *mover, struct lane *lane, uint64_t reported)
+{
+	const struct o2_net_options *options = mover->options;
+	const struct o2_net_bytes belong = {options->seed, O2_STREAM_MEMORY, options->offset};
+	const uint64_t took_ns = o2_monotonic_ns() - lane->started_ns;
+	const bool is_short = reported < options->size_bytes;
+	const bool right = !options->verify || verify(mover, lane, &lane->memory, &belong, reported);
+
+	mover->report.short_ones += is_short;
+	if (is_short && !options->accept_short)
+		fail_short(mover, lane, reported, !right);
+	else
+		o2_net_report_done(&mover->report, reported, took_ns);
+	lane->state = LANE_IDLE;
 }
 
 static struct lane *lane_of(struct mover *mover, uint64_t operation)
@@ -158,20 +209,24 @@ static void note_done(void *context, const struct o2_lnet_result *result)
 {
 	struct mover *mover = context;
 	struct lane *lane = lane_of(mover, result->operation);
-	struct o2_error error;
 
-	if (result->status != 0) {
+	if (result->status != 0)
 		fail(mover, lane, result->status, o2_net_fault(&mover->session, result));
-	} else if (result->length_bytes != mover->options->size_bytes) {
-		o2_refuse(&error, -EMSGSIZE, "net/short", "bytes", O2_NO_INDEX, result->length_bytes,
-			  mover->options->size_bytes);
-		refuse(mover, lane, &error);
-	} else if (lane->state == LANE_READING_BACK) {
-		lane->state = LANE_IDLE;
-		verify(mover, lane, &lane->back, lane->number + 1, 0);
-	} else {
-		moved(mover, lane);
-	}
+	else if (lane->state == LANE_READING_BACK)
+		put_read_back(mover, lane, result->length_bytes);
+	else if (mover->options->command == O2_NET_PUT)
+		put_moved(mover, lane, result->length_bytes);
+	else
+		get_moved(mover, lane, result->length_bytes);
+}
+
+/* The peer asks us something meanwhile. */
+static void note_event(void *context, const struct o2_lnet_event *event)
+{
+	const struct mover *mover = context;
+
+	if (mover->options->verbose && !mover->options->json)
+		o2_net_print_event(event);
 }
 
 static bool lay(struct mover *mover)
@@ -233,7 +288,7 @@ static int run(struct mover *mover)
 
 int o2_net_move(struct o2_net_options *options)
 {
-	const struct o2_lnet_ops ops = {.done = note_done};
+	const struct o2_lnet_ops ops = {.done = note_done, .event = note_event};
 	struct mover mover = {.options = options};
 	uint32_t pages;
 	int status;

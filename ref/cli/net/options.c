@@ -71,6 +71,7 @@ static const struct row rows[] = {
 	{"in-flight", MOVES, KIND_U32, AT(in_flight), 1, MAX_IN_FLIGHT},
 	{"seed", MOVES | O2_NET_SERVE, KIND_U64, AT(seed), 0, UINT64_MAX},
 	{"verify", MOVES | O2_NET_SERVE, KIND_FLAG, AT(verify), 0, 0},
+	{"accept-short", O2_NET_GET, KIND_FLAG, AT(accept_short), 0, 0},
 	{"no-ack", O2_NET_PUT, KIND_FLAG, AT(no_ack), 0, 0},
 	{"buffer", O2_NET_SERVE, KIND_OFFER, 0, 0, 0},
 	{"truncate", O2_NET_SERVE, KIND_FLAG, AT(truncate), 0, 0},
@@ -78,7 +79,7 @@ static const struct row rows[] = {
 	{"requests", O2_NET_SERVE, KIND_U64, AT(requests), 1, UINT64_MAX},
 	{"quirk", O2_NET_SERVE, KIND_QUIRKS, AT(quirks), 0, 0},
 	{"loop-quirk", MOVES | O2_NET_PING, KIND_QUIRKS, AT(loop_quirks), 0, 0},
-	{"verbose", O2_NET_SERVE, KIND_FLAG, AT(verbose), 0, 0},
+	{"verbose", ALL, KIND_FLAG, AT(verbose), 0, 0},
 };
 
 #define ROWS (sizeof(rows) / sizeof(rows[0]))

@@ -59,6 +59,7 @@ struct o2_net_options {
 	uint32_t interval_ms; /* ping */
 	uint64_t seed;
 	bool verify;
+	bool accept_short;
 	bool no_ack;
 	/* serve */
 	uint32_t noffers;

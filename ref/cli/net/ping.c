@@ -7,6 +7,7 @@
 #include "base/monotonic.h"
 #include "cli/cli.h"
 #include "cli/net/commands.h"
+#include "cli/net/event.h"
 #include "cli/net/report.h"
 #include "cli/net/session.h"
 #include "wire/nid.h"
@@ -33,6 +34,15 @@ static void note_done(void *context, const struct o2_lnet_result *result)
 	pinger->status = result->status;
 	pinger->fault = *o2_net_fault(&pinger->session, result);
 	pinger->length_bytes = result->length_bytes;
+}
+
+/* The peer asks us something meanwhile. */
+static void note_event(void *context, const struct o2_lnet_event *event)
+{
+	const struct pinger *pinger = context;
+
+	if (pinger->options->verbose && !pinger->options->json)
+		o2_net_print_event(event);
 }
 
 static void print_info(const struct pinger *pinger, const struct o2_ping_info *info, int present,
@@ -115,7 +125,7 @@ static void ping_all(struct pinger *pinger)
 
 int o2_net_ping(struct o2_net_options *options)
 {
-	const struct o2_lnet_ops ops = {.done = note_done};
+	const struct o2_lnet_ops ops = {.done = note_done, .event = note_event};
 	struct pinger pinger = {.options = options};
 	int status = o2_net_session_open(options, 1, &ops, &pinger, &pinger.session);
 

@@ -72,8 +72,13 @@ static void print_words(const struct o2_net_report *report, const struct o2_net_
 		printf("; %" PRIu64 "/%" PRIu64 "/%" PRIu64 " us (min/mean/max)", report->min_ns / NS_PER_US,
 		       report->sum_ns / report->done / NS_PER_US, report->max_ns / NS_PER_US);
 	putchar('\n');
-	if (options->verify)
+	if (options->verify && options->command == O2_NET_SERVE)
+		printf("verify: %" PRIu64 " looked at, %" PRIu64 " wrong, %" PRIu64 " not told apart\n",
+		       report->verified, report->wrong, report->not_told_apart);
+	else if (options->verify)
 		printf("verify: %" PRIu64 " looked at, %" PRIu64 " wrong\n", report->verified, report->wrong);
+	if (report->short_ones > 0)
+		printf("short: %" PRIu64 "\n", report->short_ones);
 }
 
 static void print_json(const struct o2_net_report *report, const struct o2_net_options *options)
@@ -104,6 +109,11 @@ static void print_json(const struct o2_net_report *report, const struct o2_net_o
 	}
 	json_object_set_new(object, "verified", json_integer((json_int_t)report->verified));
 	json_object_set_new(object, "wrong", json_integer((json_int_t)report->wrong));
+	if (options->command == O2_NET_SERVE)
+		json_object_set_new(object, "not_told_apart",
+				    json_integer((json_int_t)report->not_told_apart));
+	else if (options->command != O2_NET_PING)
+		json_object_set_new(object, "short", json_integer((json_int_t)report->short_ones));
 	if (object == NULL || json_dumpf(object, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(9)) != 0)
 		o2_cli_complain("not enough memory for the JSON form");
 	putchar('\n');

@@ -20,6 +20,8 @@ struct o2_net_report {
 	uint64_t min_ns, max_ns, sum_ns; /* how long they took */
 	uint64_t verified;		 /* whose bytes were looked at */
 	uint64_t wrong;			 /* and were not right */
+	uint64_t not_told_apart;	 /* serve: that may be right, or another PUT's */
+	uint64_t short_ones;		 /* put, get: that moved less than was asked for */
 };
 
 void o2_net_report_done(struct o2_net_report *report, uint64_t bytes, uint64_t took_ns);

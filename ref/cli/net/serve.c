@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
+#include <stdlib.h>
 #include <unistd.h>
 
-#include "base/errno_name.h"
 #include "base/monotonic.h"
 #include "cli/cli.h"
 #include "cli/net/commands.h"
+#include "cli/net/event.h"
+#include "cli/net/puts.h"
 #include "cli/net/report.h"
 #include "cli/net/session.h"
 #include "wire/nid.h"
@@ -16,51 +17,39 @@ struct server {
 	struct o2_net_options *options;
 	struct o2_net_session session;
 	struct o2_net_memory memory[O2_NET_MAX_BUFFERS];
+	struct o2_net_puts *puts; /* with --verify */
 	struct o2_net_report report;
 };
 
-/* The bytes that a PUT has brought: its hdr_data says which stream they are of. */
+static struct o2_net_put put_of(const struct o2_lnet_event *event)
+{
+	return (struct o2_net_put){
+		.request = event->request,
+		.entry = event->entry_tag,
+		.offset = event->offset,
+		.length_bytes = event->length_bytes,
+		.stream = event->hdr->msg.put.hdr_data,
+	};
+}
+
+/* A PUT is over: look at the bytes that it has brought, if it went well. */
 static void verify(struct server *server, const struct o2_lnet_event *event)
 {
-	struct o2_transfer_memory memory = server->memory[event->entry_tag].memory;
-	uint8_t got = 0, want = 0;
-	uint64_t right;
+	const struct o2_net_put put = put_of(event);
+	const struct o2_transfer_memory *entry =
+		event->status == 0 ? &server->memory[event->entry_tag].memory : NULL;
+	struct o2_net_wrong wrong;
+	const enum o2_net_verdict verdict =
+		o2_net_puts_end(server->puts, &put, &server->session.network.ni.arena, entry, &wrong);
 
-	memory.buffer.offset += event->offset;
-	memory.buffer.nob = event->length_bytes;
-	right = o2_net_match(&server->session.network.ni.arena, &memory, server->options->seed,
-			     event->hdr->msg.put.hdr_data, 0, &got, &want);
-	server->report.verified++;
-	if (right == event->length_bytes)
+	server->report.verified += event->status == 0;
+	server->report.not_told_apart += verdict == O2_NET_NOT_TOLD_APART;
+	if (verdict != O2_NET_WRONG)
 		return;
 	server->report.wrong++;
 	o2_cli_complain("PUT of %" PRIu64 " bytes to offset %" PRIu64 ": byte %" PRIu64
 			" is 0x%02x, not 0x%02x",
-			event->length_bytes, event->offset, right, got, want);
-}
-
-static void print_event(const struct o2_lnet_event *event)
-{
-	static const char *const kinds[] = {"PUT", "GET", "dropped"};
-	char nid[O2_NID_TEXT_BYTES], name[O2_ERRNO_TEXT_BYTES], why[256];
-
-	o2_nid_to_text(event->nid, nid, sizeof(nid));
-	if (event->kind == O2_LNET_EVENT_DROPPED) {
-		o2_error_text(event->error, why, sizeof(why));
-		printf("%s: %s: %s\n", nid, kinds[event->kind], why);
-	} else {
-		printf("%s: %s %" PRIu64 " bytes at offset %" PRIu64 " of buffer %" PRIu64 "%s%s\n", nid,
-		       kinds[event->kind], event->length_bytes, event->offset, event->entry_tag,
-		       event->status == 0 ? "" : ": ",
-		       event->status == 0 ? "" : o2_errno_text(event->status, name));
-	}
-	fflush(stdout);
-}
-
-static bool is_ping(const struct o2_lnet_event *event)
-{
-	return event->hdr->type == O2_LNET_GET ? event->hdr->msg.get.ptl_index == O2_PING_PORTAL
-					       : event->hdr->msg.put.ptl_index == O2_PING_PORTAL;
+			event->length_bytes, event->offset, wrong.at, wrong.got, wrong.want);
 }
 
 static void note_event(void *context, const struct o2_lnet_event *event)
@@ -68,16 +57,25 @@ static void note_event(void *context, const struct o2_lnet_event *event)
 	struct server *server = context;
 
 	if (server->options->verbose && !server->options->json)
-		print_event(event);
-	if (event->kind == O2_LNET_EVENT_DROPPED || is_ping(event))
+		o2_net_print_event(event);
+	if (event->kind == O2_LNET_EVENT_DROPPED || o2_net_is_ping(event->hdr))
 		return;
-	if (event->status != 0) {
-		server->report.failed++;
-		return;
-	}
-	o2_net_report_done(&server->report, event->length_bytes, 0);
-	if (event->kind == O2_LNET_EVENT_PUT && server->options->verify)
+	if (event->kind == O2_LNET_EVENT_PUT && server->puts != NULL)
 		verify(server, event);
+	if (event->status != 0)
+		server->report.failed++;
+	else
+		o2_net_report_done(&server->report, event->length_bytes, 0);
+}
+
+/* A PUT may write from now on. */
+static void note_started(void *context, const struct o2_lnet_event *event)
+{
+	struct server *server = context;
+	const struct o2_net_put put = put_of(event);
+
+	if (server->puts != NULL && !o2_net_is_ping(event->hdr))
+		o2_net_puts_begin(server->puts, &put);
 }
 
 /* A server starts nothing of its own. */
@@ -140,17 +138,26 @@ static int serve(struct server *server)
 
 int o2_net_serve(struct o2_net_options *options)
 {
-	const struct o2_lnet_ops ops = {.done = note_done, .event = note_event};
-	struct server server = {.options = options};
+	const struct o2_lnet_ops ops = {.done = note_done, .started = note_started, .event = note_event};
+	struct server server = {.options = options,
+				.puts = options->verify ? o2_net_puts_create(options->seed) : NULL};
 	const uint32_t pages = o2_net_offer_pages(options, (uint32_t)sysconf(_SC_PAGESIZE));
-	int status = o2_net_session_open(options, pages, &ops, &server, &server.session);
+	int status;
 
-	if (status != O2_CLI_OK)
+	if (options->verify && server.puts == NULL) {
+		o2_cli_complain("not enough memory for --verify");
+		return O2_CLI_USAGE;
+	}
+	status = o2_net_session_open(options, pages, &ops, &server, &server.session);
+	if (status != O2_CLI_OK) {
+		free(server.puts);
 		return status;
+	}
 	status = serve(&server);
 	/* What still waits ends now, and is not to be counted any more. */
 	o2_net_session_close(&server.session);
 	for (uint32_t i = 0; i < options->noffers; i++)
 		o2_net_memory_free(&server.memory[i]);
+	free(server.puts);
 	return status;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/net/session.h"
 
+#include <errno.h>
 #include <sched.h>
 #include <string.h>
 #include <unistd.h>
@@ -58,7 +59,7 @@ struct o2_node_config o2_net_node_config(const struct o2_net_options *options)
 	config.conn.wire.max_frags = options->max_frags;
 	config.conn.wire.tolerate_immediate_checksum = options->tolerate_immediate_checksum;
 	config.port = options->port;
-	config.listen = options->command == O2_NET_SERVE;
+	config.listen = true;
 	config.use_privileged_port = geteuid() == 0;
 	config.resolve_timeout_ms =
 		options->timeout_ms < MAX_RESOLVE_MS ? options->timeout_ms : MAX_RESOLVE_MS;
@@ -97,6 +98,28 @@ static uint64_t tick(struct o2_net_session *session)
 	return now_ns;
 }
 
+/*
+ * Who only asks does so as well where it may not listen: a peer that wants a connection of its own then does
+ * not get one from us.
+ */
+static int open_endpoint(struct o2_net_session *session, const struct o2_net_options *options,
+			 struct o2_node_config *node_config, const struct o2_lnet_config *lnet_config,
+			 const struct o2_lnet_ops *ops, void *context, struct o2_error *error)
+{
+	struct o2_net_network *network = &session->network;
+	int rc = o2_endpoint_open(&network->ni, network->cm, node_config, lnet_config, ops, context,
+				  &session->endpoint, error);
+
+	if (options->command == O2_NET_SERVE || (rc != -EADDRINUSE && rc != -EACCES))
+		return rc;
+	if (options->verbose)
+		o2_cli_complain("port %u is %s, so the peer cannot connect to us", options->port,
+				rc == -EADDRINUSE ? "taken" : "not for us");
+	node_config->listen = false;
+	return o2_endpoint_open(&network->ni, network->cm, node_config, lnet_config, ops, context,
+				&session->endpoint, error);
+}
+
 int o2_net_session_open(struct o2_net_options *options, uint32_t pages, const struct o2_lnet_ops *ops,
 			void *context, struct o2_net_session *session)
 {
@@ -109,8 +132,7 @@ int o2_net_session_open(struct o2_net_options *options, uint32_t pages, const st
 		return O2_CLI_USAGE;
 	node_config = o2_net_node_config(options);
 	lnet_config = o2_net_lnet_config(options);
-	if (o2_endpoint_open(&session->network.ni, session->network.cm, &node_config, &lnet_config, ops,
-			     context, &session->endpoint, &error) != 0) {
+	if (open_endpoint(session, options, &node_config, &lnet_config, ops, context, &error) != 0) {
 		o2_net_complain_error("cannot start", &error);
 		o2_net_network_close(&session->network);
 		return O2_CLI_USAGE;

@@ -65,8 +65,4 @@ uint32_t o2_net_offer_pages(const struct o2_net_options *options, uint32_t page_
 bool o2_net_fill(const struct o2_arena *arena, const struct o2_transfer_memory *memory, uint64_t seed,
 		 uint64_t stream, uint64_t offset, bool complement);
 
-/* How many of its bytes are right before the first that is not; *got, *want: that one. */
-uint64_t o2_net_match(const struct o2_arena *arena, const struct o2_transfer_memory *memory, uint64_t seed,
-		      uint64_t stream, uint64_t offset, uint8_t *got, uint8_t *want);
-
 #endif

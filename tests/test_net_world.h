@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef O2_TEST_NET_WORLD_H
+#define O2_TEST_NET_WORLD_H
+
+/* cmocka.h wants the others before it. */
+/* clang-format off */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+/* clang-format on */
+#include <errno.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/monotonic.h"
+#include "cli/net/commands.h"
+#include "cli/net/network.h"
+#include "cli/net/session.h"
+#include "lnd/cm_loop.h"
+#include "loopverbs/loopverbs.h"
+#include "wire/nid.h"
+
+/*
+ * The network commands in this process, over a network whose other end is the test's: a peer that does what
+ * the test says, in each round of the command's own loop.
+ */
+
+#define WORLD_US    UINT64_C(0x000500000a4d0001) /* 10.77.0.1@o2ib */
+#define WORLD_PEER  UINT64_C(0x000500000a4d0002)
+#define WORLD_PAGES 2400u /* of the peer's arena; the first two are its LNet's */
+#define WORLD_MS    UINT64_C(60000)
+
+struct net_world {
+	/* The test's wishes. */
+	void (*start)(void);	    /* the peer is there */
+	void (*round)(void);	    /* once in each round */
+	struct o2_conn_config conn; /* of the peer's */
+	int listen_error;	    /* what becomes of our listening; 0: it goes well */
+	/* The peer. */
+	struct o2_cm_loop *wire;
+	struct o2_ni ni;
+	struct o2_cm *cm;
+	struct o2_endpoint endpoint;
+	uint32_t nstarted, nended; /* operations of its own */
+	int status;		   /* of the last of them that failed; 0: none */
+	uint64_t deadline_ms;
+	/* What the command has printed. */
+	char out[65536], err[65536];
+};
+
+static struct net_world world;
+volatile sig_atomic_t o2_net_stop;
+
+static const struct o2_cm_ops *world_cm_ops;
+
+static int world_listen(struct o2_cm *cm, uint16_t port, struct o2_error *error)
+{
+	if (world.listen_error == 0)
+		return world_cm_ops->listen(cm, port, error);
+	return o2_refuse(error, world.listen_error, "test/listen", "port", O2_NO_INDEX, port, 0);
+}
+
+static void world_done(void *context, const struct o2_lnet_result *result)
+{
+	(void)context;
+	world.nended++;
+	if (result->status != 0)
+		world.status = result->status;
+}
+
+static void world_ni(uint64_t nid, const char *name, uint32_t pages, struct o2_ni *ni, struct o2_cm **cm)
+{
+	const struct o2_ni_config config = o2_net_ni_config(nid, name, O2_LOOP_GID_INDEX, pages);
+
+	assert_int_equal(o2_ni_open(&config, ni, NULL), 0);
+	assert_int_equal(o2_cm_loop_attach(world.wire, ni, o2_nid_address(nid), cm, NULL), 0);
+}
+
+bool o2_net_network_open(struct o2_net_options *options, uint32_t arena_pages, struct o2_net_network *network)
+{
+	static struct o2_cm_ops ops;
+	struct o2_node_config node = O2_NODE_DEFAULTS;
+	struct o2_lnet_config lnet = O2_LNET_DEFAULTS;
+	const struct o2_lnet_ops lnet_ops = {.done = world_done};
+
+	memset(network, 0, sizeof(*network));
+	world.wire = o2_cm_loop_create();
+	options->nid = WORLD_US;
+	world_ni(WORLD_US, "loop0", arena_pages, &network->ni, &network->cm);
+	world_ni(WORLD_PEER, "loop1", WORLD_PAGES, &world.ni, &world.cm);
+	world_cm_ops = network->cm->ops;
+	ops = *world_cm_ops;
+	ops.listen = world_listen;
+	network->cm->ops = &ops;
+	node.conn = world.conn;
+	lnet.nid = WORLD_PEER;
+	lnet.interface_cookie = 7;
+	assert_int_equal(
+		o2_endpoint_open(&world.ni, world.cm, &node, &lnet, &lnet_ops, NULL, &world.endpoint, NULL),
+		0);
+	world.deadline_ms = o2_monotonic_ns() / 1000000 + WORLD_MS;
+	if (world.start != NULL)
+		world.start();
+	return true;
+}
+
+void o2_net_network_close(struct o2_net_network *network)
+{
+	o2_endpoint_close(&world.endpoint);
+	o2_cm_loop_detach(world.cm);
+	o2_cm_loop_detach(network->cm);
+	o2_ni_close(&world.ni);
+	o2_ni_close(&network->ni);
+	o2_cm_loop_destroy(world.wire);
+}
+
+int o2_net_network_progress(struct o2_net_network *network, uint64_t now_ms)
+{
+	int events = 0;
+
+	(void)network;
+	assert_true(now_ms < world.deadline_ms);
+	while (o2_cm_loop_deliver(world.wire, 0))
+		events++;
+	o2_endpoint_clock(&world.endpoint, now_ms);
+	events += o2_endpoint_progress(&world.endpoint);
+	if (world.round != NULL)
+		world.round();
+	return events;
+}
+
+int o2_net_network_sleep(struct o2_net_network *network, struct o2_endpoint *endpoint, uint64_t sleep_ns)
+{
+	(void)network;
+	(void)endpoint;
+	(void)sleep_ns;
+	return 0;
+}
+
+/* Nothing is asked of the peer yet, and it does nothing. */
+static int world_setup(void **state)
+{
+	(void)state;
+	memset(&world, 0, sizeof(world));
+	world.conn = O2_CONN_DEFAULTS;
+	o2_net_stop = 0;
+	return 0;
+}
+
+static void read_back(FILE *file, char *text, size_t text_bytes)
+{
+	size_t n;
+
+	rewind(file);
+	n = fread(text, 1, text_bytes - 1, file);
+	text[n] = '\0';
+	fclose(file);
+}
+
+/* Run the command line; what it prints is in world.out and world.err.  Returns its exit status. */
+static int world_run(const char *line)
+{
+	char copy[512], *argv[32], *save = NULL;
+	struct o2_net_options options;
+	FILE *out = tmpfile(), *err = tmpfile();
+	const int saved[2] = {dup(1), dup(2)};
+	bool done;
+	int argc = 0, status;
+
+	snprintf(copy, sizeof(copy), "%s", line);
+	for (char *word = strtok_r(copy, " ", &save); word != NULL; word = strtok_r(NULL, " ", &save))
+		argv[argc++] = word;
+	argv[argc] = NULL;
+	fflush(stdout);
+	dup2(fileno(out), 1);
+	dup2(fileno(err), 2);
+	status = o2_net_options_read(argc, argv, &options, &done);
+	options.progress = false;
+	if (status == 0)
+		status = options.command == O2_NET_SERVE  ? o2_net_serve(&options)
+			 : options.command == O2_NET_PING ? o2_net_ping(&options)
+							  : o2_net_move(&options);
+	fflush(stdout);
+	for (int i = 0; i < 2; i++) {
+		dup2(saved[i], i + 1);
+		close(saved[i]);
+	}
+	read_back(out, world.out, sizeof(world.out));
+	read_back(err, world.err, sizeof(world.err));
+	return status;
+}
+
+/* A number of the JSON summary. */
+static long world_number(const char *key)
+{
+	json_t *object = json_loads(world.out, 0, NULL);
+	const json_t *member = json_object_get(object, key);
+	const long number = member == NULL ? -1 : (long)json_integer_value(member);
+
+	json_decref(object);
+	return number;
+}
+
+/* Memory of the peer's, from that page of its arena on. */
+static struct o2_transfer_memory world_memory(uint32_t page, uint32_t length_bytes, struct o2_iov *iov)
+{
+	*iov = (struct o2_iov){world.ni.arena.view[0].base + (uint64_t)page * world.ni.arena.page_bytes,
+			       length_bytes};
+	return (struct o2_transfer_memory){
+		.buffer = {.kind = O2_IOV, .count = 1, .nob = length_bytes, .iov = iov},
+		.mode = O2_REG_GLOBAL,
+	};
+}
+
+#endif
