@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "props/hostile_process.h"
+#include "props/hostile_quirk.h"
 #include "wire/nid.h"
 
 /* The victim's process as the one sees it who gives the orders. */
@@ -20,15 +21,22 @@
 static int spawn(const struct o2_victim_options *options, int to, int from, pid_t *pid)
 {
 	char gid_index[8], nid[O2_NID_TEXT_BYTES];
-	const char *words[] = {"o2props", "hostile", "--victim", "--device", options->device, "--gid-index",
-			       gid_index, "--liar",  nid,	 "--mutant", options->mutant, NULL};
+	const char *words[13] = {"o2props",	"hostile", "--victim", "--device", options->device,
+				 "--gid-index", gid_index, "--liar",   nid};
+	size_t count = 9;
 	posix_spawn_file_actions_t actions;
 	int rc;
 
 	snprintf(gid_index, sizeof(gid_index), "%u", options->gid_index);
 	o2_nid_to_text(options->liar_nid, nid, sizeof(nid));
-	if (options->mutant == NULL)
-		words[9] = NULL;
+	if (options->mutant != NULL) {
+		words[count++] = "--mutant";
+		words[count++] = options->mutant;
+	}
+	if (o2_hostile_quirk_words() != NULL) {
+		words[count++] = "--quirk";
+		words[count++] = o2_hostile_quirk_words();
+	}
 	rc = posix_spawn_file_actions_init(&actions);
 	if (rc == 0)
 		rc = posix_spawn_file_actions_adddup2(&actions, to, STDIN_FILENO);

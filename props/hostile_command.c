@@ -7,16 +7,18 @@
 
 #include "base/mutant.h"
 #include "props/hostile.h"
+#include "props/hostile_quirk.h"
 #include "props/options.h"
 
 void o2_hostile_usage(const char *program, FILE *out)
 {
 	fprintf(out,
 		"usage: %s hostile --list\n"
-		"       %s hostile WHAT [--mutant NAME]\n"
-		"       %s hostile --device A,B [--gid-index N] [--mutant NAME] WHAT\n"
+		"       %s hostile [--quirk NAME,...] WHAT [--mutant NAME]\n"
+		"       %s hostile --device A,B [--gid-index N] [--quirk NAME,...] [--mutant NAME] WHAT\n"
 		"       %s hostile --device A [--gid-index N] --peer NID [--port N] [--patience S]\n"
-		"                  [--portal P --match-bits M] [--profile strict|kernel] WHAT\n"
+		"                  [--portal P --match-bits M] [--profile strict|kernel] [--quirk NAME,...]\n"
+		"                  WHAT\n"
 		"       %s hostile --device B [--gid-index N] --victim --liar NID\n"
 		"WHAT:  --all | --some N [--seed S] | NAME...\n\n"
 		"A liar does what NAME says to a connection with an honest one beside it, and must meet the\n"
@@ -25,6 +27,8 @@ void o2_hostile_usage(const char *program, FILE *out)
 		"a victim in a process of its own; or to any peer that device A reaches.\n"
 		"  --mutant NAME   of the victim: a deliberate defect, or without a check: without/RULE\n"
 		"                  (only in o2props-mutants)\n"
+		"  --quirk NAME,...  of the honest ends, as of `o2ref serve`, which lists them (late: only\n"
+		"                  with a device)\n"
 		"  --some N        so many, chosen by the seed (only with a device)\n"
 		"  --gid-index N   of both devices (default: $O2REF_GID_INDEX, else 1)\n"
 		"  --port N        that the peer listens at (987)\n"
@@ -122,6 +126,13 @@ int o2_hostile_command(const char *program, int argc, char **argv)
 			return O2_PROPS_EXIT_USAGE;
 		}
 		argc -= 2;
+	}
+	for (; argc >= 3 && strcmp(argv[1], "--quirk") == 0; argc -= 2, argv += 2)
+		if (!o2_hostile_quirks(program, argv[2]))
+			return O2_PROPS_EXIT_USAGE;
+	if (o2_hostile_quirk_takes_time()) {
+		fprintf(stderr, "%s: --quirk late is for hostile with a --device\n", program);
+		return O2_PROPS_EXIT_USAGE;
 	}
 	if (argc < 2)
 		return usage(program, stderr, O2_PROPS_EXIT_USAGE);

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "props/hostile_quirk.h"
 #include "props/hostile_victim.h"
 
 /* One end of an honest connection: memory, what is matched, what is told; and the honest peer. */
@@ -112,6 +113,7 @@ int o2_friend_start_node(struct o2_friend *honest, struct o2_ni *ni, struct o2_c
 	config.conn.max_transfers = 8;
 	config.conn.ack_timeout = O2_HOSTILE_ACK_TIMEOUT;
 	config.listen = false;
+	o2_hostile_bend_conn(&config.conn);
 	return o2_node_create(ni, cm, &config, &ops, &honest->end, &honest->node, error);
 }
 

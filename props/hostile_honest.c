@@ -9,6 +9,7 @@
 #include "base/monotonic.h"
 #include "lnet/ping.h"
 #include "props/hostile_net.h"
+#include "props/hostile_quirk.h"
 
 /*
  * After a liar an honest node of the same NID asks the same peer: pings it, and, where the peer serves
@@ -39,6 +40,7 @@ static int open_endpoint(struct o2_net_liar *net)
 	node.listen = false;
 	node.use_privileged_port = geteuid() == 0;
 	node.conn.timeout_ms = TIMEOUT_MS;
+	o2_hostile_bend_conn(&node.conn);
 	lnet.nid = ni->config.nid;
 	lnet.interface_cookie = o2_monotonic_ms();
 	lnet.response_timeout_ms = TIMEOUT_MS;

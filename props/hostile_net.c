@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "props/device.h"
+#include "props/hostile_quirk.h"
 #include "wire/nid.h"
 
 /* The liar's process: two interfaces on one device, the liar's and the honest peer's. */
@@ -19,6 +20,8 @@ static int attach(struct o2_net_liar *net, enum o2_hostile_ni which, struct o2_n
 	int rc;
 
 	config->arena_pages = which == O2_NI_LIAR ? 1 : O2_HOSTILE_PAGES;
+	if (which != O2_NI_LIAR)
+		o2_hostile_bend_ni(config);
 	rc = o2_ni_open(config, ni, error);
 	return rc == 0 ? net->network->ops->attach(net->network, ni, address, &net->cm[which], error) : rc;
 }

@@ -11,6 +11,7 @@
 #include "base/mutant.h"
 #include "lnd/node.h"
 #include "props/hostile_net.h"
+#include "props/hostile_quirk.h"
 #include "props/options.h"
 #include "wire/nid.h"
 
@@ -39,6 +40,7 @@ static const struct option options[] = {
 	{"patience", required_argument, NULL, 'w'},
 	{"profile", required_argument, NULL, 'f'},
 	{"mutant", required_argument, NULL, 'm'},
+	{"quirk", required_argument, NULL, 'q'},
 	{"victim", no_argument, NULL, 'v'},
 	{"liar", required_argument, NULL, 'l'},
 	{"all", no_argument, NULL, 'a'},
@@ -100,6 +102,10 @@ static bool take_word(int option, struct words *words)
 		return true;
 	case 'm':
 		net->mutant = optarg;
+		return true;
+	case 'q':
+		if (!o2_hostile_quirks("o2props", optarg))
+			exit(O2_PROPS_EXIT_USAGE);
 		return true;
 	case 'l':
 		words->liar_nid = nid_of("liar", optarg);

@@ -13,6 +13,7 @@
 #include "base/monotonic.h"
 #include "lnd/conn.h"
 #include "props/device.h"
+#include "props/hostile_quirk.h"
 #include "props/network.h"
 #include "props/options.h"
 #include "wire/nid.h"
@@ -61,6 +62,7 @@ static int open_process(struct process *process, const struct o2_victim_options 
 	if (rc != 0)
 		return rc;
 	config.nid = o2_nid_make(O2_LND_O2IB, o2_nid_network(options->liar_nid), address);
+	o2_hostile_bend_ni(&config);
 	rc = o2_ni_open(&config, &process->ni, error);
 	if (rc == 0)
 		rc = process->network->ops->attach(process->network, &process->ni, address, &process->cm,

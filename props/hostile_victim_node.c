@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 
+#include "props/hostile_quirk.h"
 #include "props/hostile_victim.h"
 
 /* A victim that is a node: what it is told goes to the end that it is about. */
@@ -51,5 +52,6 @@ int o2_victim_start_node(struct o2_victim *victim, struct o2_cm *cm, uint64_t li
 	victim->liar_nid = liar_nid;
 	config.conn.max_transfers = 32;
 	config.conn.ack_timeout = O2_HOSTILE_ACK_TIMEOUT;
+	o2_hostile_bend_conn(&config.conn);
 	return o2_node_create(victim->ni, cm, &config, &ops, victim, &victim->node, error);
 }

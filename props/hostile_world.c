@@ -7,6 +7,7 @@
 #include "lnd/qp_path.h"
 #include "props/device.h"
 #include "props/hostile_internal.h"
+#include "props/hostile_quirk.h"
 
 /*
  * One liar, one victim, one honest bystander on loop devices, connected without a connection manager.
@@ -31,6 +32,8 @@ int o2_hostile_ni_open(struct o2_ni *ni, enum o2_hostile_ni which)
 		.arena_pages = which == O2_NI_LIAR ? 1 : O2_HOSTILE_PAGES,
 	};
 
+	if (which != O2_NI_LIAR)
+		o2_hostile_bend_ni(&config);
 	return o2_ni_open(&config, ni, NULL);
 }
 
@@ -80,6 +83,7 @@ static int make_conn(struct o2_ni *ni, struct o2_hostile_end *end, const struct 
 	struct o2_conn_config few = *config;
 
 	few.max_transfers = 32;
+	o2_hostile_bend_conn(&few);
 	return o2_conn_create(ni, &few, &o2_hostile_end_ops, end, &end->conn, NULL);
 }
 

@@ -249,19 +249,23 @@ class Rxe(unittest.TestCase):
             self.assertIn(server.end()[0], (OK, FAILED))
 
 
-def main():
-    global PROGRAM
-    if len(sys.argv) > 1:
-        PROGRAM = sys.argv[1]
+def run(module, names):
+    """The tests of that name in a module, or all; an exit status."""
     loader = unittest.defaultTestLoader
-    tests = loader.loadTestsFromNames(sys.argv[2:], sys.modules[__name__]) if len(sys.argv) > 2 else \
-        loader.loadTestsFromModule(sys.modules[__name__])
+    tests = loader.loadTestsFromNames(names, module) if names else loader.loadTestsFromModule(module)
     result = unittest.TextTestRunner(stream=sys.stdout, verbosity=2, resultclass=Timed).run(tests)
     failed = len(result.failures) + len(result.errors)
     print(f"{result.testsRun - failed} passed, {failed} failed")
     if failed:
         print(f"replay: ci/vm/run -- {sys.argv[0]} {PROGRAM}")
     return 1 if failed else 0
+
+
+def main():
+    global PROGRAM
+    if len(sys.argv) > 1:
+        PROGRAM = sys.argv[1]
+    return run(sys.modules[__name__], sys.argv[2:])
 
 
 if __name__ == "__main__":

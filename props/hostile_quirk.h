@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef O2_PROPS_HOSTILE_QUIRK_H
+#define O2_PROPS_HOSTILE_QUIRK_H
+
+#include <stdbool.h>
+
+#include "lnd/conn.h"
+#include "lnd/ni.h"
+
+/*
+ * What some kernels do (docs/peer.md, "Quirks"), at the honest ends of this program: the victim, and the
+ * honest peer.  So the judge can be tried on it.  As a deliberate defect, it is one for the whole program.
+ */
+
+/* "NAME[=VALUE],...".  Complains and returns false for what is no such thing. */
+bool o2_hostile_quirks(const char *program, const char *text);
+/* All that was asked for, in words for another process; NULL: nothing. */
+const char *o2_hostile_quirk_words(void);
+/* Does it take the machine's time?  Nothing waits for that where all ends are in one process. */
+bool o2_hostile_quirk_takes_time(void);
+
+/* An honest end is about to be made. */
+void o2_hostile_bend_ni(struct o2_ni_config *config);
+void o2_hostile_bend_conn(struct o2_conn_config *config);
+
+#endif

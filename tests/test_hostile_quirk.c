@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/* cmocka.h wants the others before it. */
+/* clang-format off */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+/* clang-format on */
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "props/hostile.h"
+#include "props/hostile_quirk.h"
+#include "quirk/quirk.h"
+
+/* The judge of liars where the honest ends do what some kernels do (docs/hostile.md, "Quirks"). */
+
+/* Quirks are for a whole program, so each has one. */
+static int try_bent(const char *quirk, const char *name, const char *expected)
+{
+	pid_t pid = fork();
+	int status = 0;
+
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		char why[200] = "";
+		bool held =
+			o2_hostile_quirks("test", quirk) && o2_hostile_try(o2_misbehaviour_find(name), why);
+
+		if (strcmp(held ? "met" : why, expected) != 0)
+			printf("%s, %s: '%s', not '%s'\n", quirk, name, held ? "met" : why, expected);
+		fflush(stdout);
+		_exit(strcmp(held ? "met" : why, expected) != 0);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	return status;
+}
+
+static void the_honest_connection_is_missed(void **state)
+{
+	(void)state;
+	/* Connected directly, and by a connection manager. */
+	assert_int_equal(try_bent("closes-first", "magic", "the honest connection does not work any more"),
+			 0);
+	assert_int_equal(
+		try_bent("closes-first", "asks-depth-9", "the honest connection does not work any more"), 0);
+}
+
+static void what_can_be_lived_with_is_no_failure(void **state)
+{
+	(void)state;
+	for (unsigned int i = 0; i < O2_QUIRKS; i++)
+		if (i != O2_QUIRK_CLOSES_FIRST && i != O2_QUIRK_LATE) {
+			assert_int_equal(try_bent(o2_quirk_name(i), "magic", "met"), 0);
+			assert_int_equal(try_bent(o2_quirk_name(i), "asks-depth-9", "met"), 0);
+		}
+}
+
+/* The victim's process is told the same. */
+static void words_for_another_process(void **state)
+{
+	(void)state;
+	assert_null(o2_hostile_quirk_words());
+	assert_true(o2_hostile_quirks("test", "late,closes-first"));
+	assert_string_equal(o2_hostile_quirk_words(), "closes-first,late=3000");
+	assert_true(o2_hostile_quirks("test", "late=7"));
+	assert_string_equal(o2_hostile_quirk_words(), "closes-first,late=7");
+	assert_true(o2_hostile_quirk_takes_time());
+	assert_false(o2_hostile_quirks("test", "x"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_honest_connection_is_missed),
+		cmocka_unit_test(what_can_be_lived_with_is_no_failure),
+		cmocka_unit_test(words_for_another_process),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
