@@ -41,6 +41,12 @@ enum o2_cm_event_type {
 	O2_CM_UNREACHABLE,   /* there is a way, and nobody answers */
 	O2_CM_CONNECT_ERROR, /* the attempt failed in the connection manager or on the device */
 	O2_CM_DISCONNECTED,  /* the peer has ended the connection, or has confirmed that we have */
+	/*
+	 * The interface's device is gone, and all that is on it: .id is NULL.  Comes once, and is the last
+	 * event.  Every id is to be destroyed: the device may wait for that.  listen and connect return
+	 * -ENODEV.
+	 */
+	O2_CM_DEVICE_LOST,
 };
 
 /* Private data is only valid during the call. */

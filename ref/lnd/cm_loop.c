@@ -137,11 +137,20 @@ int o2_loop_to_rts(struct o2_loop_id *id, struct o2_error *error)
 	return o2_qp_to_rts(id->here->ni, id->param.qp, &path, error);
 }
 
+static int check_device(const struct o2_loop_endpoint *here, struct o2_error *error)
+{
+	return here->lost
+		       ? o2_refuse(error, -ENODEV, "cm/device-lost", "address", O2_NO_INDEX, here->address, 0)
+		       : 0;
+}
+
 static int loop_listen(struct o2_cm *cm, uint16_t port, struct o2_error *error)
 {
-	(void)error;
-	endpoint_of(cm)->port = port;
-	return 0;
+	int rc = check_device(endpoint_of(cm), error);
+
+	if (rc == 0)
+		endpoint_of(cm)->port = port;
+	return rc;
 }
 
 static int check_length(size_t length_bytes, size_t limit_bytes, struct o2_error *error)
@@ -160,6 +169,8 @@ static int loop_connect(struct o2_cm *cm, const struct o2_cm_target *target, con
 	struct o2_loop_id *id;
 	int rc = check_length(param->private_bytes, O2_CM_REQUEST_BYTES, error);
 
+	if (rc == 0)
+		rc = check_device(here, error);
 	if (rc != 0)
 		return rc;
 	id = o2_loop_id_new(here, O2_LOOP_ID_ASKING, target->address);
@@ -220,6 +231,8 @@ static void loop_disconnect(struct o2_cm_id *base)
 	if (id->state != O2_LOOP_ID_CONNECTED && id->state != O2_LOOP_ID_ACCEPTED)
 		return;
 	id->state = O2_LOOP_ID_OVER;
+	if (id->here->lost)
+		return;
 	if (id->peer != NULL)
 		o2_loop_send(id->here->loop, O2_CM_LOOP_DISCONNECT, id, id->peer);
 	else
@@ -232,7 +245,9 @@ static void loop_destroy(struct o2_cm_id *base)
 	struct o2_cm_loop *loop = id->here->loop;
 	size_t kept = 0;
 
-	if (id->peer != NULL && id->state == O2_LOOP_ID_CONNECTED)
+	if (id->here->lost)
+		; /* nothing leaves */
+	else if (id->peer != NULL && id->state == O2_LOOP_ID_CONNECTED)
 		o2_loop_send(loop, O2_CM_LOOP_DISCONNECT, id, id->peer);
 	else if (id->peer != NULL && id->state != O2_LOOP_ID_OVER)
 		o2_loop_reject(id, REASON_TIMEOUT, NULL, 0);
@@ -278,6 +293,17 @@ int o2_cm_loop_attach(struct o2_cm_loop *loop, const struct o2_ni *ni, uint32_t 
 	loop->endpoints = endpoint;
 	*cm = &endpoint->base;
 	return 0;
+}
+
+void o2_cm_loop_lose_device(struct o2_cm *cm)
+{
+	const struct o2_cm_event event = {.type = O2_CM_DEVICE_LOST, .code = -ENODEV};
+	struct o2_loop_endpoint *endpoint = endpoint_of(cm);
+
+	endpoint->lost = true;
+	endpoint->port = 0;
+	if (cm->handler != NULL)
+		cm->handler(cm->context, &event);
 }
 
 void o2_cm_loop_detach(struct o2_cm *cm)

@@ -59,6 +59,9 @@ int o2_cm_loop_attach(struct o2_cm_loop *loop, const struct o2_ni *ni, uint32_t 
 /* Every id must have been destroyed. */
 void o2_cm_loop_detach(struct o2_cm *cm);
 
+/* The interface's device goes: its handler is told, and nothing leaves or reaches that place any more. */
+void o2_cm_loop_lose_device(struct o2_cm *cm);
+
 void o2_cm_loop_set_fate(struct o2_cm_loop *loop, o2_cm_loop_fate_fn fate, void *arg);
 
 /* How many messages may be delivered next: the owner chooses one of them. */

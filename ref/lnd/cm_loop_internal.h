@@ -22,6 +22,7 @@ struct o2_loop_endpoint {
 	const struct o2_ni *ni;
 	uint32_t address;
 	uint16_t port; /* that it listens on; 0: none */
+	bool lost;     /* its device is gone */
 	uint32_t nids;
 };
 

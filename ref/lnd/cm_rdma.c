@@ -89,6 +89,8 @@ static int rdma_listen_on(struct o2_cm *base, uint16_t port, struct o2_error *er
 	const char *what = "cm/listen";
 	int rc;
 
+	if (cm->lost)
+		return refuse(error, -ENODEV, "cm/device-lost", "port", port);
 	if (cm->listener != NULL)
 		rdma_destroy_id(cm->listener);
 	errno = 0;
@@ -181,9 +183,12 @@ static int rdma_ask(struct o2_cm *base, const struct o2_cm_target *target, const
 		    void *context, struct o2_cm_id **id_out, struct o2_error *error)
 {
 	struct o2_cm_rdma *cm = o2_cm_rdma_of(base);
-	struct o2_rdma_id *id = new_id(cm, O2_RDMA_ID_RESOLVING);
+	struct o2_rdma_id *id;
 	int rc;
 
+	if (cm->lost)
+		return refuse(error, -ENODEV, "cm/device-lost", "address", target->address);
+	id = new_id(cm, O2_RDMA_ID_RESOLVING);
 	if (id == NULL)
 		return refuse(error, -ENOMEM, "cm/memory", "id", sizeof(*id));
 	id->base.context = context;

@@ -28,7 +28,10 @@ void o2_cm_rdma_close(struct o2_cm *cm);
 /* Readable when there are events. */
 int o2_cm_rdma_fd(const struct o2_cm *cm);
 
-/* Hand all events that are there to the handler.  Returns how many, or -errno when the device has failed. */
+/*
+ * Hand all events that are there to the handler.  Returns how many, or -errno when the device has failed:
+ * -ENODEV once it is gone, from the call on that says so to the handler.
+ */
 int o2_cm_rdma_progress(struct o2_cm *cm);
 
 #endif

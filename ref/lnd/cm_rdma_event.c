@@ -160,6 +160,28 @@ static void on_reply(struct o2_rdma_id *id, const struct incoming *incoming)
 	report(id, incoming, O2_CM_ESTABLISHED, 0);
 }
 
+/*
+ * The kernel says it of each id on the device that goes, and waits until those are destroyed.  One is enough
+ * for us: with the device all goes that is on it.
+ */
+static void on_removal(struct o2_cm_rdma *cm, const struct incoming *incoming)
+{
+	const struct o2_cm_event event = {.type = O2_CM_DEVICE_LOST, .code = -ENODEV};
+
+	if (cm->lost)
+		return;
+	if (incoming->cma != cm->listener && !is_our_device(cm, incoming->cma)) {
+		report(incoming->cma->context, incoming, O2_CM_UNRESOLVED, -EHOSTUNREACH);
+		return;
+	}
+	cm->lost = true;
+	if (cm->listener != NULL)
+		rdma_destroy_id(cm->listener);
+	cm->listener = NULL;
+	if (cm->base.handler != NULL)
+		cm->base.handler(cm->base.context, &event);
+}
+
 static void dispatch(struct o2_cm_rdma *cm, const struct incoming *incoming)
 {
 	struct o2_rdma_id *id = incoming->cma->context;
@@ -202,7 +224,7 @@ static void dispatch(struct o2_cm_rdma *cm, const struct incoming *incoming)
 			rdma_disconnect(id->cma);
 		report(id, incoming, O2_CM_DISCONNECTED, 0);
 		break;
-	default: /* of no consequence: TIMEWAIT_EXIT, ADDR_CHANGE, DEVICE_REMOVAL, multicast */
+	default: /* of no consequence: TIMEWAIT_EXIT, ADDR_CHANGE, multicast */
 		break;
 	}
 }
@@ -233,10 +255,13 @@ int o2_cm_rdma_progress(struct o2_cm *base)
 			break;
 		take(event, &incoming);
 		rdma_ack_cm_event(event);
-		/* The listener's own events say nothing that we act on. */
-		if (incoming.cma != cm->listener)
+		if (incoming.type == RDMA_CM_EVENT_DEVICE_REMOVAL)
+			on_removal(cm, &incoming);
+		else if (incoming.cma != cm->listener) /* its other events say nothing that we act on */
 			dispatch(cm, &incoming);
 		handled++;
 	}
+	if (cm->lost)
+		return -ENODEV;
 	return handled > 0 || errno == EAGAIN || errno == EINTR ? handled : -errno;
 }

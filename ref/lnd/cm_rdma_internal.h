@@ -14,7 +14,8 @@ struct o2_cm_rdma {
 	const struct o2_ni *ni;
 	uint32_t address;
 	struct rdma_event_channel *channel;
-	struct rdma_cm_id *listener;
+	struct rdma_cm_id *listener; /* NULL: none */
+	bool lost;		     /* the device is gone */
 };
 
 enum o2_rdma_id_state {

@@ -43,6 +43,21 @@ static void on_disconnected(struct o2_link *link)
 		o2_link_parted(link);
 }
 
+/* Everything ends now: the device may wait for that before it goes. */
+static void on_device_lost(struct o2_node *node)
+{
+	struct o2_error error;
+
+	o2_refuse(&error, -ENODEV, "node/device-lost", "device", O2_NO_INDEX, 0, 0);
+	node->lost = true;
+	for (struct o2_peer *peer = node->peers; peer != NULL; peer = peer->next) {
+		peer->attempts_due = 0;
+		for (struct o2_link *link = peer->links; link != NULL; link = link->next)
+			o2_link_lost(link, &error);
+		o2_peer_fail_waiting(peer, error.code, &error);
+	}
+}
+
 static void on_cm_event(void *context, const struct o2_cm_event *event)
 {
 	struct o2_link *link;
@@ -51,9 +66,14 @@ static void on_cm_event(void *context, const struct o2_cm_event *event)
 		o2_node_on_request(context, event);
 		return;
 	}
+	if (event->type == O2_CM_DEVICE_LOST) {
+		on_device_lost(context);
+		return;
+	}
 	link = event->id->context;
 	switch (event->type) {
 	case O2_CM_REQUEST:
+	case O2_CM_DEVICE_LOST:
 		break;
 	case O2_CM_ESTABLISHED:
 		if (link->state == O2_LINK_ACTIVE_CONNECT)

@@ -84,6 +84,7 @@ struct o2_node {
 	struct o2_node_ops ops;
 	void *context;
 	bool ending; /* nothing new is started */
+	bool lost;   /* likewise: the device is gone */
 	struct o2_peer *peers;
 	uint32_t npeers;
 };
@@ -150,6 +151,8 @@ void o2_link_drop(struct o2_link *link, int code);
 void o2_link_failed(struct o2_link *link, int code, const struct o2_error *error);
 /* End the link in whatever state it is. */
 void o2_link_close(struct o2_link *link, int code);
+/* The device is gone: the link ends in whatever state it is, and so does the connection manager's part. */
+void o2_link_lost(struct o2_link *link, const struct o2_error *error);
 /* The connection manager's part of a link that was up is over. */
 void o2_link_parted(struct o2_link *link);
 void o2_link_free(struct o2_link *link);

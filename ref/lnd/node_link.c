@@ -251,6 +251,26 @@ void o2_link_close(struct o2_link *link, int code)
 	}
 }
 
+void o2_link_lost(struct o2_link *link, const struct o2_error *error)
+{
+	switch (link->state) {
+	case O2_LINK_INIT:
+	case O2_LINK_ACTIVE_CONNECT:
+	case O2_LINK_PASSIVE_WAIT:
+		o2_link_failed(link, error->code, error);
+		break;
+	case O2_LINK_ESTABLISHED:
+		o2_conn_close_for(link->conn, error);
+		break;
+	case O2_LINK_CLOSING:
+	case O2_LINK_DISCONNECTED:
+		break;
+	}
+	/* Nobody is there to confirm it. */
+	if (link->state == O2_LINK_CLOSING)
+		o2_link_parted(link);
+}
+
 void o2_link_parted(struct o2_link *link)
 {
 	link->node->cm->ops->destroy(link->id);

@@ -112,6 +112,8 @@ static int check(const struct o2_node *node, uint64_t nid, struct o2_error *erro
 {
 	if (node->ending)
 		return refuse(error, -ESHUTDOWN, "node/ending", "node", 0, 0);
+	if (node->lost)
+		return refuse(error, -ENODEV, "node/device-lost", "device", 0, 0);
 	if (nid == node->self.nid)
 		return refuse(error, -EINVAL, "node/own-nid", "nid", nid, 0);
 	if (o2_nid_check(nid, node->self.any_lnd) != O2_NID_GOOD)

@@ -159,7 +159,7 @@ static bool has_hope(const struct o2_peer *peer)
 
 void o2_peer_want(struct o2_peer *peer)
 {
-	if (has_hope(peer) || peer->node->ending)
+	if (has_hope(peer) || peer->node->ending || peer->node->lost)
 		return;
 	peer->attempts_due = peer->node->config.conns_per_peer;
 	peer->due_ms = o2_node_now_ms(peer->node);

@@ -119,13 +119,22 @@ void o2_conn_refuse_message(struct o2_conn *conn, struct o2_tx *culprit, const c
 	o2_conn_refuse_peer(conn, culprit, &error);
 }
 
-void o2_conn_close(struct o2_conn *conn, int code)
+void o2_conn_close_for(struct o2_conn *conn, const struct o2_error *error)
 {
-	struct o2_transfer_fault fault = {
-		.side = code == 0 ? O2_FAULT_NONE : O2_FAULT_CLOSED,
-		.code = code,
+	const struct o2_transfer_fault fault = {
+		.side = error->code == 0 ? O2_FAULT_NONE : O2_FAULT_CLOSED,
+		.code = error->code,
+		.error = *error,
 	};
 
-	o2_error_clear(&fault.error);
 	o2_conn_fail(conn, &fault, NULL);
+}
+
+void o2_conn_close(struct o2_conn *conn, int code)
+{
+	struct o2_error error;
+
+	o2_error_clear(&error);
+	error.code = code;
+	o2_conn_close_for(conn, &error);
 }

@@ -146,6 +146,8 @@ static const char *meaning(int status)
 		return "the connection is gone";
 	case ENETDOWN:
 		return "it cannot be reached";
+	case ENODEV:
+		return "the device is lost";
 	default:
 		return strerror((int)-(int64_t)status);
 	}
