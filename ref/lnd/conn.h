@@ -192,7 +192,8 @@ struct o2_lnet_hdr o2_conn_lnet_hdr(const struct o2_conn *conn, enum o2_lnet_typ
  *
  * Returns 0: the outcome comes through ops->done, exactly once, possibly before the call returns.  On a
  * negative errno nothing was sent and ops->done is not called: -EPROTONOSUPPORT, -EINVAL, -EFBIG, -EFAULT ..
- * of the mapping stages (*error names the rule), -EBUSY (max_transfers), -ENOMEM, -EMSGSIZE (payload too
+ * of the mapping stages (*error names the rule), -EBUSY (max_transfers; max_pools of the
+ * interface), -EAGAIN or -ENOMEM (nothing is free in a pool, and it could not grow), -EMSGSIZE (payload too
  * long for a message), -ENOTCONN (not ESTABLISHED).
  */
 int o2_conn_put(struct o2_conn *conn, const struct o2_lnet_hdr *hdr, const struct o2_transfer_memory *source,

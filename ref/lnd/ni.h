@@ -19,7 +19,8 @@
  * A network interface: one port of one verbs device, an arena of memory, the registration domain over both,
  * and the pools of transmits.  Source: docs/transport.md, docs/pools.md.
  *
- * It is used by one thread at a time, and must stay where it is while it is open.
+ * It, and the connections, nodes and endpoints on it, are used by one thread at a time; several interfaces
+ * may be used by several (docs/pools.md, "Threads").  It must stay where it is while it is open.
  */
 struct o2_ni_config {
 	const char *device;   /* "rxe0", "loop0", ...: a name that ibv_devices(1) lists */

@@ -28,6 +28,7 @@
 /* The view that stands for an IOMMU: its order of pages is that of the device's addresses. */
 #define O2_ARENA_IOMMU_VIEW 3u
 
+/* It has no lock: one thread at a time opens and closes windows.  A registration domain sees to that. */
 struct o2_arena {
 	uint32_t page_bytes; /* the host's */
 	uint32_t npages;

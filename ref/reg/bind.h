@@ -14,6 +14,8 @@
  * The only stage that registers memory for a transfer.  It sees the plan and nothing else: never the buffer,
  * never the scatter list (docs/architecture.md, "The way of the data").  How each mode is realised on
  * user-space verbs: docs/modes.md.
+ *
+ * Several threads may bind and unbind on one domain at once; a binding belongs to the one that holds it.
  */
 
 /* A region of the device, and what is under it. */

@@ -97,6 +97,11 @@ int o2_reg_domain_open(const struct o2_reg_config *config, struct o2_reg_domain 
 	domain->caps = config->caps;
 	domain->reg_gaps = config->reg_gaps;
 	domain->dma = describe_device(config->arena, config->kind, config->base);
+	rc = -pthread_mutex_init(&domain->lock, NULL);
+	if (rc != 0) {
+		domain->pd = NULL;
+		return o2_refuse(error, rc, "bind/lock", "lock", O2_NO_INDEX, 0, 0);
+	}
 	rc = check_device(&domain->dma, error);
 	if (rc == 0 && config->caps.global)
 		rc = o2_reg_global_open(domain, error);
@@ -109,18 +114,22 @@ int o2_reg_domain_open(const struct o2_reg_config *config, struct o2_reg_domain 
 
 void o2_reg_domain_close(struct o2_reg_domain *domain)
 {
+	if (domain->pd == NULL)
+		return;
 	for (uint32_t cpt = 0; cpt < domain->ncpts; cpt++)
 		o2_reg_pools_close(&domain->pools[cpt]);
 	free(domain->pools);
 	o2_reg_staging_close(domain);
 	o2_reg_global_close(domain);
+	pthread_mutex_destroy(&domain->lock);
 	memset(domain, 0, sizeof(*domain));
 }
 
 int o2_reg_domain_set_dma(struct o2_reg_domain *domain, enum o2_dma_kind kind, uint64_t base,
 			  struct o2_error *error)
 {
-	struct o2_reg_domain old = *domain;
+	const struct o2_dma_device dma = domain->dma;
+	struct ibv_mr *local = domain->global_local, *remote = domain->global_remote;
 	int rc;
 
 	if (domain->nbound != 0)
@@ -132,13 +141,13 @@ int o2_reg_domain_set_dma(struct o2_reg_domain *domain, enum o2_dma_kind kind, u
 	if (rc == 0 && domain->caps.global)
 		rc = o2_reg_global_open(domain, error);
 	if (rc != 0) {
-		domain->dma = old.dma;
-		domain->global_local = old.global_local;
-		domain->global_remote = old.global_remote;
+		domain->dma = dma;
+		domain->global_local = local;
+		domain->global_remote = remote;
 		return rc;
 	}
-	o2_reg_region_end(domain, &old.global_local);
-	o2_reg_region_end(domain, &old.global_remote);
+	o2_reg_region_end(domain, &local);
+	o2_reg_region_end(domain, &remote);
 	/* What was kept was found by addresses that mean other pages now. */
 	o2_reg_flush(domain);
 	return 0;

@@ -3,6 +3,8 @@
 #define O2_REG_DOMAIN_H
 
 #include <infiniband/verbs.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -16,7 +18,9 @@
  * regions of mode global, and the registration pools of every CPU partition.  Source: docs/modes.md,
  * docs/pools.md.
  *
- * A domain is used by one thread at a time, and must stay where it is while it is open.
+ * Several threads may register and release (bind.h), flush and fail pools at once, as those of o2iblnd do;
+ * everything else here is for one thread while no other uses the domain (docs/pools.md, "Threads").  A domain
+ * must stay where it is while it is open.
  */
 
 /* Contiguous buffers that a domain keeps for mode fastreg_gaps, of 1 MiB and a page each. */
@@ -26,10 +30,10 @@ struct o2_staging;
 
 /* What the domain has at the device, now: all that was registered for it and not yet deregistered. */
 struct o2_reg_live {
-	uint32_t regions;     /* memory regions */
-	uint32_t fmr_regions; /* of them those of mode fmr: as many keys are alive */
-	uint32_t windows;     /* memory windows (verbs objects) */
-	uint64_t pinned_bytes;
+	_Atomic uint32_t regions;     /* memory regions */
+	_Atomic uint32_t fmr_regions; /* of them those of mode fmr: as many keys are alive */
+	_Atomic uint32_t windows;     /* memory windows (verbs objects) */
+	_Atomic uint64_t pinned_bytes;
 };
 
 /*
@@ -70,14 +74,19 @@ struct o2_reg_domain {
 	uint32_t ncpts;
 	o2_reg_gaps_fn reg_gaps; /* NULL: the device has no regions with gaps */
 
-	/* Variants, which the caller may set at any time; all false after opening (docs/modes.md). */
+	/* Variants, which the caller may set while nobody else uses the domain; all false after opening
+	 * (docs/modes.md). */
 	bool gaps_by_staging; /* mode fastreg_gaps: a contiguous region in place of one with gaps */
 	bool fmr_per_segment; /* mode fmr: one fragment per segment for lists without gaps as well */
 	bool fmr_lazy; /* mode fmr: what is released stays mapped, and its key alive, until o2_reg_flush */
 
+	/* Of what follows, and of the arena's windows.  Not held during a call of the device, nor with the
+	 * lock of a pool or of a set. */
+	pthread_mutex_t lock;
 	struct o2_staging *idle_staging[O2_DOMAIN_STAGINGS];
 	uint32_t nidle_staging;
-	uint32_t nbound; /* bindings alive: 0 after everything was handed back */
+	/* Not under the lock. */
+	_Atomic uint32_t nbound; /* bindings alive: 0 after everything was handed back */
 	struct o2_reg_live live;
 };
 
@@ -97,8 +106,9 @@ int o2_reg_domain_open(const struct o2_reg_config *config, struct o2_reg_domain 
 void o2_reg_domain_close(struct o2_reg_domain *domain);
 
 /*
- * Change how addresses look; kept regions are flushed first.  Returns 0; -EBUSY while a binding is alive;
- * -EINVAL, or what registering says, with everything as it was.
+ * Change how addresses look: the regions of mode global are made anew, and when that has gone well, what mode
+ * fmr has kept is flushed.  Returns 0; -EBUSY while a binding is alive; -EINVAL, or what registering says,
+ * with everything as it was, kept regions too.
  */
 int o2_reg_domain_set_dma(struct o2_reg_domain *domain, enum o2_dma_kind kind, uint64_t base,
 			  struct o2_error *error);

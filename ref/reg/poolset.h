@@ -16,11 +16,12 @@
  * What a pool holds is the business of its kind (pool_tx.h, pool_fmr.h, pool_frd.h), which embeds struct
  * o2_pool as the first member of its own.  There is one set per kind and CPU partition.
  *
- * Every function here may be called by several threads at once, but for init and close.  No device call is
- * made with the lock of a set held: pools are created and destroyed outside of it.
+ * Every function here may be called by several threads at once, but for init and close (docs/pools.md,
+ * "Threads").  No device call is made with the lock of a set held: pools are created and destroyed outside of
+ * it.
  */
 
-#define O2_POOL_LIFE_MS	    300000u /* an idle pool lives so long after it was used last */
+#define O2_POOL_LIFE_MS	    300000u /* an idle pool lives so long after something was taken from it last */
 #define O2_POOL_RETRY_MS    1000u   /* growth is not tried again so soon after it failed */
 #define O2_POOL_TX_FLOOR    256u    /* a transmit pool has at least so many elements */
 #define O2_POOL_REG_FLOOR   256u    /* a registration pool likewise */
@@ -70,9 +71,11 @@ struct o2_pool {
  *         at a time.
  * destroy: called without the lock, when nobody uses the pool.
  * take: an element of `pool` for `request`.  0, O2_POOL_EXHAUSTED, or -errno, which ends the search and
- * becomes the result.  Called with the lock held, unless take_unlocked. give: put `element` back.  Called
- * with the lock held; 0, or -errno when it was not in use (then nothing changed).  NULL for a kind that does
- * it under a lock of its own.
+ * becomes the result.  Called with the lock held, unless take_unlocked.
+ * give: put `element` back.  Called
+ * with the lock held; 0, or -errno when it was not in use (then nothing changed).  A kind that has seen to
+ * that before it calls o2_pool_set_put always returns 0.  NULL for a kind that does it under a lock of its
+ * own.
  * idle: how many elements stand in the pool's queues, for reports.  Called without the lock.  May be NULL.
  * create and take fill *error, which may be NULL, when they fail.
  */
@@ -119,8 +122,8 @@ struct o2_pool_counts {
 };
 
 /*
- * Make a set with its first pool.  kind must outlive the set.  Returns 0, -EINVAL (a config that cannot be),
- * or what create() failed with; nothing is left behind then.
+ * Make a set with its first pool.  kind must outlive the set.  Returns 0, -EINVAL (no clock), -errno of
+ * making the lock, or what create() failed with; nothing is left behind then.
  */
 int o2_pool_set_init(struct o2_pool_set *set, const struct o2_pool_kind *kind, void *owner,
 		     const struct o2_pool_set_config *config, struct o2_error *error);
@@ -128,15 +131,17 @@ int o2_pool_set_init(struct o2_pool_set *set, const struct o2_pool_kind *kind, v
 /*
  * Take an element.  request goes to the kind's take().  On success *from is the pool, with one more user.
  *
- *   -ENOMEM, -EAGAIN  (the kind's) nothing is free, and growth failed less than O2_POOL_RETRY_MS ago
- *   -EBUSY            nothing is free and the set has max_pools pools
+ *   -EBUSY            nothing is free and the set has max_pools live pools
+ *   -ENOMEM, -EAGAIN  (the kind's exhausted_errno) nothing is free, and growth failed now or less than
+ *                     O2_POOL_RETRY_MS ago
  *   others            what take() said
  */
 int o2_pool_set_take(struct o2_pool_set *set, void *request, struct o2_pool **from, struct o2_error *error);
 
 /*
- * Put an element back, then give up what is idle.  Returns 0, or -EINVAL when the element, or any, is not in
- * use: nothing changed then.  pool must not be used afterwards: it may be gone.
+ * Put an element back, then give up what is idle.  Returns 0; -EINVAL when nothing of `pool` is in use, or
+ * what the kind's give() says when `element` is not: nothing changed then.  pool must not be used after a 0:
+ * it may be gone.
  */
 int o2_pool_set_put(struct o2_pool_set *set, struct o2_pool *pool, void *element, struct o2_error *error);
 

@@ -66,6 +66,24 @@ int o2_reg_region_end(struct o2_reg_domain *domain, struct ibv_mr **mr)
 	return 0;
 }
 
+static int take_window(struct o2_reg_domain *domain, const uint32_t *page, uint32_t npages,
+		       struct o2_arena_window *window, struct o2_error *error)
+{
+	int rc;
+
+	pthread_mutex_lock(&domain->lock);
+	rc = o2_arena_window_open(domain->arena, page, npages, window, error);
+	pthread_mutex_unlock(&domain->lock);
+	return rc;
+}
+
+static void give_window(struct o2_reg_domain *domain, struct o2_arena_window *window)
+{
+	pthread_mutex_lock(&domain->lock);
+	o2_arena_window_close(domain->arena, window);
+	pthread_mutex_unlock(&domain->lock);
+}
+
 int o2_reg_region_release(struct o2_reg_domain *domain, struct o2_region *region)
 {
 	int rc = o2_reg_region_end(domain, &region->mr);
@@ -74,7 +92,7 @@ int o2_reg_region_release(struct o2_reg_domain *domain, struct o2_region *region
 	if (rc != 0)
 		return rc;
 	o2_reg_staging_release(domain, &region->staging);
-	o2_arena_window_close(domain->arena, &region->window);
+	give_window(domain, &region->window);
 	*region = (struct o2_region){.mr = NULL};
 	return 0;
 }
@@ -122,15 +140,16 @@ int o2_reg_check_bytes(const struct o2_reg_domain *domain, const struct o2_page_
 	return 0;
 }
 
+/* What was flushed may have gone to another thread: then there is none, as if nothing had been kept. */
 static int open_window(struct o2_reg_domain *domain, const uint32_t *page, uint32_t npages,
 		       struct o2_arena_window *window, struct o2_error *error)
 {
-	int rc = o2_arena_window_open(domain->arena, page, npages, window, error);
+	int rc = take_window(domain, page, npages, window, error);
 
 	if (rc != -EBUSY || domain->live.fmr_regions == 0)
 		return rc;
 	o2_reg_flush(domain);
-	return o2_arena_window_open(domain->arena, page, npages, window, error);
+	return take_window(domain, page, npages, window, error);
 }
 
 int o2_reg_region_of_pages(struct o2_reg_domain *domain, const struct o2_page_bytes *bytes, int access,
@@ -147,6 +166,6 @@ int o2_reg_region_of_pages(struct o2_reg_domain *domain, const struct o2_page_by
 	rc = o2_reg_region_make(domain, region->window.addr + bytes->page_offset, bytes->length, bytes->iova,
 				access, &region->mr, error);
 	if (rc != 0)
-		o2_arena_window_close(domain->arena, &region->window);
+		give_window(domain, &region->window);
 	return rc;
 }

@@ -44,10 +44,11 @@ static int take(struct o2_reg_domain *domain, struct o2_staging **out, struct o2
 	struct o2_staging *staging;
 	void *memory;
 
-	if (domain->nidle_staging > 0) {
-		*out = domain->idle_staging[--domain->nidle_staging];
+	pthread_mutex_lock(&domain->lock);
+	*out = domain->nidle_staging > 0 ? domain->idle_staging[--domain->nidle_staging] : NULL;
+	pthread_mutex_unlock(&domain->lock);
+	if (*out != NULL)
 		return 0;
-	}
 	staging = calloc(1, sizeof(*staging));
 	if (staging == NULL)
 		return o2_refuse(error, -ENOMEM, "bind/fastreg_gaps/staging", "bytes", O2_NO_INDEX,
@@ -74,9 +75,13 @@ void o2_reg_staging_release(struct o2_reg_domain *domain, struct o2_staging **st
 {
 	if (*staging == NULL)
 		return;
-	if (domain->nidle_staging < O2_DOMAIN_STAGINGS)
+	pthread_mutex_lock(&domain->lock);
+	if (domain->nidle_staging < O2_DOMAIN_STAGINGS) {
 		domain->idle_staging[domain->nidle_staging++] = *staging;
-	else
+		*staging = NULL;
+	}
+	pthread_mutex_unlock(&domain->lock);
+	if (*staging != NULL)
 		free_staging(*staging);
 	*staging = NULL;
 }
