@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "fuzz/common.h"
+#include "wire/bytes.h"
 #include "wire/checksum.h"
 #include "wire/layout.h"
 #include "wire/lnet_hdr.h"
@@ -90,6 +91,27 @@ static uint32_t checksum_by_definition(const uint8_t *data, size_t size, bool is
 	return sum == 0 ? 1 : sum;
 }
 
+/* Which flavour the checksum of a message shows: the one that its field holds, if the other is not the same.
+ */
+static void shown(const uint8_t *data, size_t size)
+{
+	const enum o2_byte_order order =
+		o2_load32_be(data + O2_AT_MAGIC) == O2_MSG_MAGIC ? O2_BIG_ENDIAN : O2_LITTLE_ENDIAN;
+	const uint32_t nob = o2_load32(data + O2_AT_NOB, order), found = o2_load32(data + O2_AT_CKSUM, order);
+	const size_t covered = nob < size ? nob : size;
+	const uint32_t is_unsigned = checksum_by_definition(data, covered, true, false);
+	const uint32_t is_signed = checksum_by_definition(data, covered, true, true);
+	enum o2_cksum_flavour expected = O2_CKSUM_NONE;
+
+	if (is_unsigned != is_signed)
+		expected = found == is_unsigned ? O2_CKSUM_UNSIGNED
+			   : found == is_signed ? O2_CKSUM_SIGNED
+						: O2_CKSUM_NONE;
+	if (o2_msg_checksum_shown(data, size) != expected)
+		o2_fuzz_fail("a checksum of 0x%x shows flavour %d, not %d", found,
+			     o2_msg_checksum_shown(data, size), expected);
+}
+
 static void checksum(const uint8_t *data, size_t size)
 {
 	const struct o2_checksums bare = o2_checksum_both(data, size), own = o2_msg_checksum_both(data, size);
@@ -100,6 +122,8 @@ static void checksum(const uint8_t *data, size_t size)
 	    o2_checksum_of(own, O2_CKSUM_SIGNED) != checksum_by_definition(data, size, true, true) ||
 	    o2_checksum_of(own, O2_CKSUM_NONE) != 0)
 		o2_fuzz_fail("a checksum of %zu bytes is not what its definition says", size);
+	if (size >= O2_AT_CKSUM + 4u)
+		shown(data, size);
 }
 
 static void reject(const uint8_t *data, size_t size)
