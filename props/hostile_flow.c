@@ -103,7 +103,7 @@ static bool late_done(struct o2_hostile *h)
 	o2_hostile_wait_out(h);
 	o2_liar_completes(h, sink.done, sink.cookie, 5000);
 	o2_hostile_settle(h);
-	return o2_victim_ended(h, -ECONNABORTED);
+	return o2_victim_ended(h, -ETIMEDOUT);
 }
 
 #define FLOW(name, text, rule, mutant, ...)                                                \

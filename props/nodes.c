@@ -173,7 +173,7 @@ static void print(const void *context, uint32_t pieces, FILE *out)
 	for (uint32_t i = 0; i < nodes->nseats; i++) {
 		const struct o2_nodes_seat *seat = &nodes->seat[i];
 		const struct o2_conn_config *conn = &seat->config.conn;
-		char text[200];
+		char text[512];
 
 		fprintf(out,
 			"  node %" PRIu32 ": version 0x%x, depth %" PRIu32 ", %" PRIu32 " fragments, %" PRIu32
@@ -182,10 +182,10 @@ static void print(const void *context, uint32_t pieces, FILE *out)
 			seat->config.max_conns_per_peer);
 		for (uint32_t k = 0; k < seat->nops && k < pieces; k++)
 			print_op(&seat->op[k], out);
-		if (seat->fault.code == 0)
+		if (seat->fault.side == O2_FAULT_NONE)
 			continue;
-		o2_error_text(&seat->fault.error, text, sizeof(text));
-		fprintf(out, "    last end of a connection: %s; %s\n", strerror(-seat->fault.code), text);
+		o2_fault_text(&seat->fault, text, sizeof(text));
+		fprintf(out, "    last end of a connection: %s\n", text);
 	}
 }
 

@@ -100,10 +100,18 @@ static bool may_end(struct o2_sim *sim, struct o2_sim_end *end, const struct o2_
 		       o2_sim_codes_has(here, result->status);
 	case O2_FAULT_LOCAL_COMPLETION:
 	case O2_FAULT_PEER_MESSAGE:
+	case O2_FAULT_DEVICE:
 		return is_culprit(end, result);
-	default:
-		return false;
+	case O2_FAULT_DEADLINE:
+		/* Whatever is late says so, and more than one may be. */
+		return end->deadline_due && result->status == -ETIMEDOUT &&
+		       o2_conn_get_state(end->conn) == O2_CONN_CLOSING;
+	case O2_FAULT_PEER_CLOSED:
+	case O2_FAULT_REJECTED:
+	case O2_FAULT_CONNECT:
+		break;
 	}
+	return false;
 }
 
 /*

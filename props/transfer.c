@@ -91,25 +91,17 @@ bool o2_transfer_sweep(struct o2_transfer_run *run, struct o2_report *report)
 /* One line on what an end saw, for reports. */
 static void describe_end(const struct o2_observed_end *end, const char *name, struct o2_report *report)
 {
-	static const char *const sides[] = {
-		[O2_FAULT_NONE] = "",
-		[O2_FAULT_LOCAL_STAGE] = ", refused here",
-		[O2_FAULT_LOCAL_COMPLETION] = ", a work request of its own failed",
-		[O2_FAULT_PEER_STATUS] = ", status of the peer",
-		[O2_FAULT_PEER_MESSAGE] = ", a message of the peer broke a rule",
-		[O2_FAULT_CLOSED] = ", the connection closed",
-	};
-	char error[200] = "";
+	char why[512] = "";
 
 	if (!end->involved) {
 		o2_report_add(report, "%s: took no part", name);
 		return;
 	}
-	if (end->fault.error.code != 0)
-		o2_error_text(&end->fault.error, error, sizeof(error));
-	o2_report_add(report, "%s: status %d (%s)%s%s%s, %llu bytes", name, end->status,
-		      end->status == 0 ? "success" : strerror(-end->status), sides[end->fault.side],
-		      error[0] != '\0' ? ": " : "", error, (unsigned long long)end->nob);
+	if (end->fault.side != O2_FAULT_NONE)
+		o2_fault_text(&end->fault, why, sizeof(why));
+	o2_report_add(report, "%s: status %d (%s)%s%s, %llu bytes", name, end->status,
+		      end->status == 0 ? "success" : strerror(-end->status), why[0] != '\0' ? ", " : "", why,
+		      (unsigned long long)end->nob);
 }
 
 /* Refused by the errno and by the rule that were foretold? */

@@ -39,6 +39,7 @@ static void connections_end(void **state)
 	assert_int_equal(a->ndown, 1);
 	assert_int_equal(a->down.code, -ENODEV);
 	assert_string_equal(a->down.error.rule, "node/device-lost");
+	assert_int_equal(a->down.side, O2_FAULT_DEVICE);
 	assert_refused(a, NID(1));
 	/* Nothing is left of it, and it does not come back. */
 	world_settle(world);

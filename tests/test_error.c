@@ -62,7 +62,18 @@ static void test_text(void **state)
 		{"segment[]", 256, "room/rule: segment[256] is 5000, limit 4096 (Invalid argument)"},
 	};
 
+	struct o2_error plain;
+	char line[128];
+
 	(void)state;
+	/* Without a limit there is no word of one; what has to be exact says so. */
+	o2_refuse(&plain, -ENOMEM, "room/rule", "cqe", O2_NO_INDEX, 40, O2_NO_LIMIT);
+	o2_error_text(&plain, line, sizeof(line));
+	assert_string_equal(line, "room/rule: cqe is 40 (Cannot allocate memory)");
+	assert_int_equal(o2_refuse_other(&plain, -EPROTO, "room/rule", "version", 17, 18), -EPROTO);
+	o2_error_text(&plain, line, sizeof(line));
+	assert_string_equal(line, "room/rule: version is 17, expected 18 (Protocol error)");
+	assert_int_equal(o2_refuse_other(NULL, -EPROTO, "room/rule", "version", 17, 18), -EPROTO);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct o2_error error;
 		char text[128];

@@ -65,7 +65,7 @@ static void arming_fails(void **state)
 		o2_loop_set_fault(NULL, NULL);
 		assert_int_equal(polls_to_failure, 0);
 		assert_int_equal(seat->ndown, 1);
-		assert_int_equal(seat->down.side, O2_FAULT_LOCAL_STAGE);
+		assert_int_equal(seat->down.side, O2_FAULT_DEVICE);
 		assert_int_equal(seat->down.code, -EIO);
 		assert_string_equal(seat->down.error.rule, rules[nth]);
 		world_after_work(world, -ECONNABORTED);

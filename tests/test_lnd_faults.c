@@ -143,7 +143,7 @@ static void fail_each(enum call call, const char *rule)
 			const struct o2_transfer_fault *why = o2_conn_get_fault(pair->b.conn);
 
 			assert_int_equal(o2_conn_get_state(pair->b.conn), O2_CONN_DISCONNECTED);
-			assert_int_equal(why->side, O2_FAULT_LOCAL_STAGE);
+			assert_int_equal(why->side, call == POLL_CQ ? O2_FAULT_DEVICE : O2_FAULT_LOCAL_STAGE);
 			assert_int_equal(why->code, call == POLL_CQ ? -EIO : -ENOMEM);
 			assert_string_equal(why->error.rule, rule);
 		}

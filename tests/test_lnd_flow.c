@@ -41,6 +41,75 @@ static void spends_credits_before_it_answers(void **state)
 	pair_close(pair);
 }
 
+/* Each list, and each answer: what is late there waited for something else. */
+static void says_what_it_waited_for(void **state)
+{
+	static const enum o2_wait waits[] = {O2_WAIT_SEND_ROOM, O2_WAIT_RESERVATION, O2_WAIT_SEND_ROOM,
+					     O2_WAIT_SEND, O2_WAIT_SEND};
+	struct o2_conn_config config = O2_CONN_DEFAULTS;
+	struct o2_transfer_memory memory = end_memory(0);
+	struct held held = {.count = 0};
+	struct pair *pair;
+
+	(void)state;
+	config.queue_depth = 2;
+	pair = pair_open(&config, &config);
+	assert_int_equal(start_get(pair->a.conn, &memory, 0, NULL, NULL), 0);
+	assert_int_equal(start_get(pair->a.conn, &memory, 0, NULL, NULL), 0);
+	assert_int_equal(start_get(pair->a.conn, &memory, 0, NULL, NULL), 0);
+	send_text(&pair->a, 5);
+	send_plain(&pair->b, O2_MSG_GET_REQ, 0);
+	deliver(&pair->a, &held, work_bit(O2_WORK_MESSAGE));
+	o2_conn_clock(pair->a.conn, 50125);
+	assert_closed(&pair->a, O2_FAULT_DEADLINE, -ETIMEDOUT);
+	/* What was sent is to blame: the queues wait because of it. */
+	assert_int_equal(o2_conn_get_fault(pair->a.conn)->wait, O2_WAIT_SEND);
+	assert_int_equal(pair->a.nresults, 5);
+	for (int i = 0; i < 5; i++)
+		assert_late(&pair->a.result[i], waits[i], 50125);
+	pair_close(pair);
+}
+
+/* Sent, known to be delivered, and not answered; and a queue that waits for a credit. */
+static void says_which_answer(void **state)
+{
+	struct o2_conn_config config = O2_CONN_DEFAULTS;
+	struct o2_transfer_memory memory = end_memory(0);
+	uint32_t late[O2_WAITS] = {0};
+	struct pair *pair;
+
+	(void)state;
+	config.queue_depth = 2;
+	pair = pair_open(&config, &config);
+	pair->a.answer = end_memory(1);
+	assert_int_equal(start_get(pair->a.conn, &memory, 0, NULL, NULL), 0);
+	deliver(&pair->a, NULL, 0);
+	/* The peer's PUT is answered here, and its bytes never come. */
+	assert_int_equal(start_put(pair->b.conn, &memory, 0, NULL, NULL), 0);
+	deliver(&pair->a, NULL, 0);
+	send_text(&pair->a, 5);
+	send_text(&pair->a, 5);
+	deliver(&pair->a, NULL, 0);
+	assert_int_equal(view_of(&pair->a).sends_in_flight, 0);
+	o2_conn_clock(pair->a.conn, 50000);
+	assert_closed(&pair->a, O2_FAULT_DEADLINE, -ETIMEDOUT);
+	assert_int_equal(pair->a.nresults, 4);
+	for (uint32_t i = 0; i < 4; i++) {
+		const struct o2_transfer_result *result = &pair->a.result[i];
+
+		if (result->status == 0)
+			continue;
+		assert_true(result->fault.wait < O2_WAITS);
+		late[result->fault.wait]++;
+		assert_late(result, result->fault.wait, 50000);
+		if (result->op != O2_OP_SEND)
+			assert_int_equal(result->fault.wait,
+					 result->op == O2_OP_GET ? O2_WAIT_GET_DONE : O2_WAIT_PUT_DONE);
+	}
+	assert_true(late[O2_WAIT_GET_DONE] == 1 && late[O2_WAIT_PUT_DONE] == 1 && late[O2_WAIT_CREDIT] == 1);
+	pair_close(pair);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -69,6 +138,8 @@ int main(void)
 		cmocka_unit_test(ends_what_match_accepted),
 		cmocka_unit_test(hears_of_another_life),
 		cmocka_unit_test(misses_a_deadline),
+		cmocka_unit_test(says_what_it_waited_for),
+		cmocka_unit_test(says_which_answer),
 		cmocka_unit_test(renews_a_deadline),
 		cmocka_unit_test(starts_in_every_state),
 		cmocka_unit_test(ends_what_is_open),

@@ -168,6 +168,23 @@ static void hears_of_another_life(void **state)
 	}
 }
 
+/* It waited for that, NONE: it was not late, and ends because another one was. */
+static void assert_late(const struct o2_transfer_result *result, enum o2_wait wait, uint64_t age_ms)
+{
+	const struct o2_transfer_fault *fault = &result->fault;
+	const bool late = wait != O2_WAIT_NONE;
+
+	assert_int_equal(result->status, late ? -ETIMEDOUT : -ECONNABORTED);
+	assert_int_equal(fault->code, result->status);
+	assert_int_equal(fault->side, late ? O2_FAULT_DEADLINE : O2_FAULT_CLOSED);
+	assert_int_equal(fault->closed_by, late ? O2_FAULT_NONE : O2_FAULT_DEADLINE);
+	if (late)
+		assert_int_equal(fault->wait, wait);
+	assert_string_equal(fault->error.rule, "conn/deadline");
+	assert_int_equal(fault->error.value, age_ms);
+	assert_int_equal(fault->error.limit, 50000);
+}
+
 /* One late operation closes the connection; where each was says what is to blame. */
 static void misses_a_deadline(void **state)
 {
@@ -188,8 +205,10 @@ static void misses_a_deadline(void **state)
 	assert_closed(&pair->a, O2_FAULT_DEADLINE, -ETIMEDOUT);
 	assert_string_equal(o2_conn_get_fault(pair->a.conn)->error.rule, "conn/deadline");
 	assert_int_equal(pair->a.nresults, 3);
+	/* The one that is late says what it waited for, the others who has ended the connection. */
 	for (int i = 0; i < 3; i++)
-		assert_int_equal(pair->a.result[i].status, -ECONNABORTED);
+		assert_late(&pair->a.result[i], i == 1 ? O2_WAIT_PUT_ACK : O2_WAIT_NONE, 50000);
+	assert_int_equal(o2_conn_get_fault(pair->a.conn)->wait, O2_WAIT_PUT_ACK);
 	/* What is queued ends first. */
 	assert_int_equal(pair->a.result[0].health, O2_HEALTH_LOCAL_TIMEOUT);
 	assert_int_equal(pair->a.result[1].health, O2_HEALTH_REMOTE_TIMEOUT);

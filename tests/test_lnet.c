@@ -230,6 +230,12 @@ static void test_no_match(void **state)
 			side_clock(&pair->a, (i + 1) * defaults.response_timeout_ms);
 		}
 		expect_result(&pair->a, size == 100 ? -ETIMEDOUT : -ENODATA, 0);
+		if (size != 100)
+			continue;
+		assert_int_equal(pair->a.fault[0].side, O2_FAULT_DEADLINE);
+		assert_int_equal(pair->a.fault[0].wait, i == 0 ? O2_WAIT_LNET_ACK : O2_WAIT_LNET_REPLY);
+		assert_int_equal(pair->a.fault[0].error.value, defaults.response_timeout_ms);
+		assert_int_equal(pair->a.fault[0].error.limit, defaults.response_timeout_ms);
 	}
 	assert_int_equal(o2_lnet_messages(pair->b.lnet), 0);
 }
@@ -283,7 +289,7 @@ static void test_reply_by_rdma(void **state)
 	assert_int_equal(o2_lnet_match(pair->a.lnet, NID_B, &reply, &memory, &again, &error), -ENODATA);
 	expect_dropped(&pair->a, "lnet/unknown-handle");
 	side_clock(&pair->a, 10000000);
-	o2_lnet_peer_down(pair->a.lnet, NID_B, -ECONNRESET);
+	o2_lnet_peer_down(pair->a.lnet, NID_B, -ECONNRESET, NULL);
 	assert_int_equal(pair->a.nresults, 0);
 	o2_lnet_finished(pair->a.lnet, tag, 0, 900, NULL);
 	expect_result(&pair->a, 0, 900);
@@ -455,6 +461,7 @@ static void test_headers_that_are_not_for_us(void **state)
 
 static void test_transport_refuses(void **state)
 {
+	const struct o2_transfer_fault dreq = {.side = O2_FAULT_PEER_CLOSED};
 	struct lnet_pair *pair = *state;
 	struct o2_error error;
 
@@ -486,10 +493,12 @@ static void test_transport_refuses(void **state)
 		deliver_all(pair);
 		assert_int_equal(pair->a.nresults, 0);
 		assert_int_equal(o2_lnet_messages(pair->b.lnet), 0);
-		o2_lnet_peer_down(pair->a.lnet, NID_B + 1, -ECONNRESET);
+		o2_lnet_peer_down(pair->a.lnet, NID_B + 1, -ECONNRESET, NULL);
 		assert_int_equal(pair->a.nresults, 0);
-		o2_lnet_peer_down(pair->a.lnet, NID_B, -ECONNRESET);
+		o2_lnet_peer_down(pair->a.lnet, NID_B, -ECONNRESET, i == 0 ? NULL : &dreq);
 		expect_result(&pair->a, -ECONNRESET, 0);
+		assert_int_equal(pair->a.fault[0].code, i == 0 ? 0 : -ECONNRESET);
+		assert_int_equal(pair->a.fault[0].closed_by, i == 0 ? O2_FAULT_NONE : O2_FAULT_PEER_CLOSED);
 	}
 	/* The GET's event says so. */
 	assert_int_equal(pair->b.event[pair->b.nevents - 1].kind, O2_LNET_EVENT_GET);

@@ -60,6 +60,7 @@ struct lnet_side {
 	/* What the application was told. */
 	uint32_t nresults;
 	struct o2_lnet_result result[LNET_EVENTS];
+	struct o2_transfer_fault fault[LNET_EVENTS]; /* of each, code 0: none */
 	uint32_t nevents;
 	struct o2_lnet_event event[LNET_EVENTS];
 	struct o2_lnet_hdr event_hdr[LNET_EVENTS];
@@ -214,6 +215,9 @@ static inline void side_done(void *context, const struct o2_lnet_result *result)
 	struct lnet_side *side = context;
 
 	assert_true(side->nresults < LNET_EVENTS);
+	side->fault[side->nresults] = (struct o2_transfer_fault){.code = 0};
+	if (result->fault != NULL)
+		side->fault[side->nresults] = *result->fault;
 	side->result[side->nresults++] = *result;
 }
 

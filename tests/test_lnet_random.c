@@ -236,7 +236,7 @@ static void step(struct run *run)
 		return;
 	case 4:
 		if (draw(run, 3) == 0)
-			o2_lnet_peer_down(side->lnet, side->peer->nid, -ECONNRESET);
+			o2_lnet_peer_down(side->lnet, side->peer->nid, -ECONNRESET, NULL);
 		return;
 	case 5:
 	case 6:

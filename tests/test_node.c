@@ -238,6 +238,12 @@ static void broken_at_once(void **state)
 	assert_int_equal(world->seat[1].status[0], -ECONNABORTED);
 	assert_int_equal(world->seat[0].nended, 1);
 	assert_int_equal(world->seat[0].status[0], -ECONNABORTED);
+	/* One by its own rule, the other because its peer has gone; and those that lose by it say so. */
+	assert_int_equal(world->seat[1].fault[0].side, O2_FAULT_CLOSED);
+	assert_int_equal(world->seat[1].fault[0].closed_by, O2_FAULT_PEER_MESSAGE);
+	assert_int_equal(world->seat[0].down.side, O2_FAULT_PEER_CLOSED);
+	assert_int_equal(world->seat[0].down.code, 0);
+	assert_int_equal(world->seat[0].fault[0].closed_by, O2_FAULT_PEER_CLOSED);
 	world_close(world);
 }
 

@@ -31,6 +31,7 @@ struct seat {
 	uint32_t nserved;	       /* those of others */
 	uint8_t ended[FATES];	       /* by tag: how often */
 	int status[FATES];
+	struct o2_transfer_fault fault[FATES];
 	enum o2_health health[FATES];
 	int status_served;
 	uint32_t nreceived; /* messages with their payload in them */
@@ -81,6 +82,7 @@ static inline void seat_done(void *context, uint64_t nid, const struct o2_transf
 	assert_true(result->tag < FATES);
 	seat->ended[result->tag]++;
 	seat->status[result->tag] = result->status;
+	seat->fault[result->tag] = result->fault;
 	seat->health[result->tag] = result->health;
 	seat->nended++;
 	side_done(&seat->side, result);

@@ -13,6 +13,8 @@ struct failure {
 	int status;
 	enum o2_health health;
 	uint32_t after_ms; /* how long that takes */
+	enum o2_fault_side side;
+	const char *text;
 };
 
 /* A quarter of 50 s. */
@@ -22,21 +24,28 @@ static void messages_lost(void **state)
 {
 	static const struct failure failures[] = {
 		{"no address", O2_CM_LOOP_REQUEST, O2_CM_LOOP_UNRESOLVED, -EHOSTUNREACH,
-		 O2_HEALTH_NETWORK_TIMEOUT, 0},
+		 O2_HEALTH_NETWORK_TIMEOUT, 0, O2_FAULT_CONNECT,
+		 "no connection could be made: cm/unresolved: errno is 113 (No route to host)"},
 		{"unreachable", O2_CM_LOOP_REQUEST, O2_CM_LOOP_UNREACHABLE, -ENETDOWN,
-		 O2_HEALTH_LOCAL_DROPPED, 0},
+		 O2_HEALTH_LOCAL_DROPPED, 0, O2_FAULT_CONNECT,
+		 "no connection could be made: cm/unreachable: errno is 110 (Network is down)"},
 		{"nobody listens", O2_CM_LOOP_REQUEST, O2_CM_LOOP_REFUSE, -EHOSTUNREACH,
-		 O2_HEALTH_NETWORK_TIMEOUT, 0},
+		 O2_HEALTH_NETWORK_TIMEOUT, 0, O2_FAULT_REJECTED,
+		 "the connection was rejected: invalid service id: nobody listens there (connection "
+		 "manager's reason 8): reject/no-listener"},
 		{"request lost", O2_CM_LOOP_REQUEST, O2_CM_LOOP_LOSE, -ENETDOWN, O2_HEALTH_LOCAL_DROPPED,
-		 CONNECT_MS},
+		 CONNECT_MS, O2_FAULT_DEADLINE,
+		 "our deadline: waited 12500 ms for a connection, limit 12500 ms"},
 		{"reply lost", O2_CM_LOOP_REPLY, O2_CM_LOOP_LOSE, -ENETDOWN, O2_HEALTH_LOCAL_DROPPED,
-		 CONNECT_MS},
+		 CONNECT_MS, O2_FAULT_DEADLINE,
+		 "our deadline: waited 12500 ms for a connection, limit 12500 ms"},
 	};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(failures) / sizeof(failures[0]); i++) {
 		struct world *world = world_two(NULL, NULL);
 		struct seat *a = &world->seat[0];
+		char text[256];
 
 		world->fate[failures[i].message] = failures[i].fate;
 		seat_put(a, NID(1));
@@ -54,6 +63,10 @@ static void messages_lost(void **state)
 		assert_int_equal(a->health[0], failures[i].health);
 		assert_int_equal(a->ndown, 1);
 		assert_int_equal(a->down.code, failures[i].status);
+		assert_int_equal(a->down.side, failures[i].side);
+		assert_int_equal(a->fault[1].side, failures[i].side);
+		o2_fault_text(&a->fault[1], text, sizeof(text));
+		assert_string_equal(text, failures[i].text);
 		world_pass(world, 30000);
 		assert_int_equal(o2_node_npeers(a->node), 0);
 		assert_int_equal(o2_node_npeers(world->seat[1].node), 0);
@@ -210,6 +223,9 @@ static void borrowed_nid(void **state)
 	world_settle(world);
 	assert_int_equal(a->status[0], -ECONNREFUSED);
 	assert_int_equal(a->down.error.value, O2_REJECT_FATAL);
+	assert_int_equal(a->down.side, O2_FAULT_REJECTED);
+	assert_int_equal(a->down.cm_reason, O2_CM_REJECT_CONSUMER);
+	assert_int_equal(a->down.reject_why, O2_REJECT_FATAL);
 	world_close(world);
 }
 
@@ -368,6 +384,10 @@ static void refused_for_ever(void **state)
 		world_pass(world, 1500);
 		assert_int_equal(a->nended, 1);
 		assert_int_equal(a->status[0], -ETIMEDOUT);
+		assert_int_equal(a->fault[0].side, O2_FAULT_DEADLINE);
+		assert_int_equal(a->fault[0].wait, O2_WAIT_CONNECTION);
+		assert_true(a->fault[0].error.value >= a->fault[0].error.limit);
+		assert_int_equal(a->fault[0].error.limit, CONNECT_MS + 10000);
 		assert_int_equal(a->health[0], O2_HEALTH_NETWORK_TIMEOUT);
 		/* Nobody waits any more, so nobody asks. */
 		world_pass(world, 2000);

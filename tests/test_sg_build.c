@@ -319,9 +319,9 @@ static const struct refusal refusals[] = {
 	{"sg/iov/wraps", -EINVAL, UINT64_MAX, UINT64_MAX - 1, 1, I, 0, 11, {{0}}, {{LOW, 10}, {1,
 	 UINT64_MAX}}},
 	{NULL, 0, 0, 0, N, I, 0, 1, {{0}}, {{LOW, 1}}},
-	{"sg/iov/no-page", -EFAULT, LOW - 1, 0, 0, I, 0, 1, {{0}}, {{LOW - 1, 1}}},
-	{"sg/iov/no-page", -EFAULT, LOW + 16384, 0, 0, I, 0, 16385, {{0}}, {{LOW, 16385}}},
-	{"sg/iov/no-page", -EFAULT, BAD + 4096, 0, 1, I, 0, 11, {{0}}, {{LOW, 10}, {BAD + 4096, 1}}},
+	{"sg/iov/no-page", -EFAULT, LOW - 1, O2_NO_LIMIT, 0, I, 0, 1, {{0}}, {{LOW - 1, 1}}},
+	{"sg/iov/no-page", -EFAULT, LOW + 16384, O2_NO_LIMIT, 0, I, 0, 16385, {{0}}, {{LOW, 16385}}},
+	{"sg/iov/no-page", -EFAULT, BAD + 4096, O2_NO_LIMIT, 1, I, 0, 11, {{0}}, {{LOW, 10}, {BAD + 4096, 1}}},
 };
 /* clang-format on */
 

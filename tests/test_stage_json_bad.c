@@ -189,9 +189,9 @@ static bool make_change(const struct target *target, uint32_t change)
 	json_t *value = NULL;
 
 	switch (change) {
-	case 0: /* leave it out: only a refusal's index may be */
+	case 0: /* leave it out: only a refusal's index and limit may be */
 		return target->key != NULL && strcmp(target->key, "index") != 0 &&
-		       json_object_del(target->parent, target->key) == 0;
+		       strcmp(target->key, "limit") != 0 && json_object_del(target->parent, target->key) == 0;
 	case 1:
 		value = json_null();
 		break;
@@ -278,7 +278,7 @@ struct bad {
 
 /* clang-format off */
 static const struct bad bads[] = {
-	{0, "o2ref/sg_build/input", "o2ref/sg_build/output", "json/form", "form", N, 0, 0},
+	{0, "o2ref/sg_build/input", "o2ref/sg_build/output", "json/form", "form", N, 0, O2_NO_LIMIT},
 	{0, "'version':1", "'version':2", "json/version", "version", N, 2, 1},
 	{0, "'version':1", "'version':0", "json/version", "version", N, 0, 1},
 	{0, "'max_entries':257", "'max_entries':4294967296", "json/integer-out-of-range", "max_entries", N,
@@ -316,7 +316,7 @@ static const struct bad bads[] = {
 	{7, "'first_sge':0", "'first_sge':1", "json/no-such-sge", "plan.wr[].num_sge", 0, 3, 2},
 	{7, "'first_sge':0", "'first_sge':4294967295", "json/no-such-sge", "plan.wr[].num_sge", 0,
 	 UINT64_C(0x100000001), 2},
-	{8, "'EINVAL'", "'EWHATEVER'", "json/unknown-name", "refused.errno", N, 0, 0},
+	{8, "'EINVAL'", "'EWHATEVER'", "json/unknown-name", "refused.errno", N, 0, O2_NO_LIMIT},
 	{8, "'dma/count'", "'dma/0123456789012345678901234567890123456789012345678901234567890'",
 	 "json/text-too-long", "refused.rule", N, 65, 63},
 	{8, "'index':3", "'index':-3", "json/integer-out-of-range", "refused.index", N, (uint64_t)-3, UINT32_MAX},

@@ -21,6 +21,15 @@ int o2_refuse(struct o2_error *error, int code, const char *rule, const char *fi
 	return code;
 }
 
+int o2_refuse_other(struct o2_error *error, int code, const char *rule, const char *field, uint64_t value,
+		    uint64_t expected)
+{
+	o2_refuse(error, code, rule, field, O2_NO_INDEX, value, expected);
+	if (error != NULL)
+		error->exact = true;
+	return code;
+}
+
 void o2_error_clear(struct o2_error *error)
 {
 	if (error != NULL)
@@ -38,13 +47,23 @@ static int field_text(const struct o2_error *error, char *text, size_t text_byte
 			error->index, open + 2);
 }
 
+/* ", limit 4096", ", expected 4096", or nothing. */
+static void limit_text(const struct o2_error *error, char *text, size_t text_bytes)
+{
+	text[0] = '\0';
+	if (error->exact || error->limit != O2_NO_LIMIT)
+		snprintf(text, text_bytes, ", %s %" PRIu64, error->exact ? "expected" : "limit",
+			 error->limit);
+}
+
 int o2_error_text(const struct o2_error *error, char *text, size_t text_bytes)
 {
-	char field[96];
+	char field[96], limit[40];
 
 	if (error->code == 0 || error->rule == NULL || error->field == NULL)
 		return snprintf(text, text_bytes, "no error");
 	field_text(error, field, sizeof(field));
-	return snprintf(text, text_bytes, "%s: %s is %" PRIu64 ", limit %" PRIu64 " (%s)", error->rule, field,
-			error->value, error->limit, strerror(-error->code));
+	limit_text(error, limit, sizeof(limit));
+	return snprintf(text, text_bytes, "%s: %s is %" PRIu64 "%s (%s)", error->rule, field, error->value,
+			limit, strerror(-error->code));
 }

@@ -2,6 +2,7 @@
 #ifndef O2_BASE_ERROR_H
 #define O2_BASE_ERROR_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -21,6 +22,7 @@ enum o2_error_class {
 };
 
 #define O2_NO_INDEX UINT32_MAX /* the error is not about one entry of a list */
+#define O2_NO_LIMIT UINT64_MAX /* the rule knows no limit: the value is all that there is to say */
 
 struct o2_error {
 	int code;		   /* negative errno; 0 = no error recorded */
@@ -30,7 +32,8 @@ struct o2_error {
 	uint32_t index;		   /* which entry of the list, or O2_NO_INDEX */
 	uint32_t offset_bytes;	   /* wire: where the field starts in the message; else 0 */
 	uint64_t value;		   /* what was found */
-	uint64_t limit;		   /* what is allowed (see the rule for which side of it) */
+	uint64_t limit;		   /* what is allowed (see the rule for which side of it), or O2_NO_LIMIT */
+	bool exact;		   /* limit is the only value that is allowed */
 };
 
 /*
@@ -42,12 +45,18 @@ struct o2_error {
 int o2_refuse(struct o2_error *error, int code, const char *rule, const char *field, uint32_t index,
 	      uint64_t value, uint64_t limit);
 
+/* The same for a field that has to be exactly `expected`. */
+int o2_refuse_other(struct o2_error *error, int code, const char *rule, const char *field, uint64_t value,
+		    uint64_t expected);
+
 /* Forget an earlier error.  error may be NULL. */
 void o2_error_clear(struct o2_error *error);
 
 /*
  * Write one line without a newline, as snprintf does:
  *   sg/kiov/entry-past-page: kiov[3].len is 5000, limit 4096 (Invalid argument)
+ *   connack/version: ibm_version is 17, expected 18 (Protocol error)
+ *   conn/create-cq: cqe is 40 (Cannot allocate memory)
  * Returns the length that the whole text has.
  */
 int o2_error_text(const struct o2_error *error, char *text, size_t text_bytes);

@@ -23,7 +23,7 @@ int o2_json_expect_form(const json_t *object, const char *form, struct o2_error 
 	const json_t *version = json_object_get(object, "version");
 
 	if (found == NULL || strcmp(found, form) != 0)
-		return refuse(error, "json/form", "form", 0, 0);
+		return refuse(error, "json/form", "form", 0, O2_NO_LIMIT);
 	if (!json_is_integer(version) || json_integer_value(version) != O2_JSON_VERSION)
 		return refuse(error, "json/version", "version", (uint64_t)json_integer_value(version),
 			      O2_JSON_VERSION);
@@ -141,7 +141,7 @@ int o2_json_get_object(const json_t *object, const char *field, const json_t **c
 	const json_t *member = json_object_get(object, field);
 
 	if (!json_is_object(member))
-		return refuse(error, "json/not-an-object", field, 0, 0);
+		return refuse(error, "json/not-an-object", field, 0, O2_NO_LIMIT);
 	*child = member;
 	return 0;
 }

@@ -8,17 +8,25 @@
 #include "base/errno_name.h"
 #include "base/json.h"
 
+static bool has_limit(const struct o2_error *refused)
+{
+	return refused->exact || refused->limit != O2_NO_LIMIT;
+}
+
 static json_t *refused_to_json(const struct o2_error *refused)
 {
 	const char *name = o2_errno_name(refused->code);
 	json_t *object =
 		name == NULL ? NULL
-			     : json_pack("{s:s, s:s, s:s, s:o, s:o}", "errno", name, "rule", refused->rule,
-					 "field", refused->field, "value", o2_json_length(refused->value),
-					 "limit", o2_json_length(refused->limit));
+			     : json_pack("{s:s, s:s, s:s, s:o}", "errno", name, "rule", refused->rule,
+					 "field", refused->field, "value", o2_json_length(refused->value));
+	bool ok = object != NULL;
 
-	if (object == NULL || refused->index == O2_NO_INDEX ||
-	    json_object_set_new(object, "index", json_integer(refused->index)) == 0)
+	if (ok && has_limit(refused))
+		ok = json_object_set_new(object, "limit", o2_json_length(refused->limit)) == 0;
+	if (ok && refused->index != O2_NO_INDEX)
+		ok = json_object_set_new(object, "index", json_integer(refused->index)) == 0;
+	if (ok)
 		return object;
 	json_decref(object);
 	return NULL;
@@ -43,7 +51,7 @@ static int get_text(const json_t *object, const char *key, const char *field, ch
 	size_t length = json_string_length(member);
 
 	if (!json_is_string(member))
-		return o2_refuse(error, -EINVAL, "json/not-a-string", field, O2_NO_INDEX, 0, 0);
+		return o2_refuse(error, -EINVAL, "json/not-a-string", field, O2_NO_INDEX, 0, O2_NO_LIMIT);
 	if (length >= O2_REFUSED_TEXT_BYTES || strlen(json_string_value(member)) != length)
 		return o2_refuse(error, -EINVAL, "json/text-too-long", field, O2_NO_INDEX, length,
 				 O2_REFUSED_TEXT_BYTES - 1);
@@ -53,24 +61,27 @@ static int get_text(const json_t *object, const char *key, const char *field, ch
 
 static int read_refused(const json_t *object, struct o2_refused *refused, struct o2_error *error)
 {
-	const struct o2_json_member numbers[] = {
-		{"value", "refused.value", O2_JSON_LENGTH, &refused->value},
-		{"limit", "refused.limit", O2_JSON_LENGTH, &refused->limit},
-		{"index", "refused.index", O2_JSON_U32, &refused->index},
-	};
-	bool has_index = json_object_get(object, "index") != NULL;
+	const struct o2_json_member value = {"value", "refused.value", O2_JSON_LENGTH, &refused->value};
+	const struct o2_json_member limit = {"limit", "refused.limit", O2_JSON_LENGTH, &refused->limit};
+	const struct o2_json_member index = {"index", "refused.index", O2_JSON_U32, &refused->index};
 	const char *name = json_string_value(json_object_get(object, "errno"));
 	int rc;
 
 	refused->code = name == NULL ? 0 : -o2_errno_from_name(name);
 	if (refused->code == 0)
-		return o2_refuse(error, -EINVAL, "json/unknown-name", "refused.errno", O2_NO_INDEX, 0, 0);
+		return o2_refuse(error, -EINVAL, "json/unknown-name", "refused.errno", O2_NO_INDEX, 0,
+				 O2_NO_LIMIT);
 	refused->index = O2_NO_INDEX;
+	refused->limit = O2_NO_LIMIT;
 	rc = get_text(object, "rule", "refused.rule", refused->rule, error);
 	if (rc == 0)
 		rc = get_text(object, "field", "refused.field", refused->field, error);
 	if (rc == 0)
-		rc = o2_json_get_members(object, numbers, has_index ? 3 : 2, O2_NO_INDEX, error);
+		rc = o2_json_get_members(object, &value, 1, O2_NO_INDEX, error);
+	if (rc == 0 && json_object_get(object, "limit") != NULL)
+		rc = o2_json_get_members(object, &limit, 1, O2_NO_INDEX, error);
+	if (rc == 0 && json_object_get(object, "index") != NULL)
+		rc = o2_json_get_members(object, &index, 1, O2_NO_INDEX, error);
 	return rc;
 }
 

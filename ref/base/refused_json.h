@@ -12,7 +12,8 @@
 /*
  * What a stage's output form says when the stage refused its input (docs/architecture.md, "JSON forms"):
  *   "refused": {"errno": "EINVAL", "rule": "sg/nob", "field": "nob", "value": 0, "limit": 1048576}
- * with "index" when the refusal is about one entry of a list. value and limit are lengths (o2_json_length).
+ * with "index" when the refusal is about one entry of a list, and without "limit" where there is none. value
+ * and limit are lengths (o2_json_length).
  */
 
 #define O2_REFUSED_TEXT_BYTES 64u /* rule ids and field names are shorter than this */
@@ -24,7 +25,7 @@ struct o2_refused {
 	char field[O2_REFUSED_TEXT_BYTES];
 	uint32_t index; /* or O2_NO_INDEX */
 	uint64_t value;
-	uint64_t limit;
+	uint64_t limit; /* or O2_NO_LIMIT */
 };
 
 /*

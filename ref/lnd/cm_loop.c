@@ -139,9 +139,9 @@ int o2_loop_to_rts(struct o2_loop_id *id, struct o2_error *error)
 
 static int check_device(const struct o2_loop_endpoint *here, struct o2_error *error)
 {
-	return here->lost
-		       ? o2_refuse(error, -ENODEV, "cm/device-lost", "address", O2_NO_INDEX, here->address, 0)
-		       : 0;
+	return here->lost ? o2_refuse(error, -ENODEV, "cm/device-lost", "address", O2_NO_INDEX, here->address,
+				      O2_NO_LIMIT)
+			  : 0;
 }
 
 static int loop_listen(struct o2_cm *cm, uint16_t port, struct o2_error *error)
@@ -175,7 +175,7 @@ static int loop_connect(struct o2_cm *cm, const struct o2_cm_target *target, con
 		return rc;
 	id = o2_loop_id_new(here, O2_LOOP_ID_ASKING, target->address);
 	if (id == NULL)
-		return o2_refuse(error, -ENOMEM, "cm/memory", "id", O2_NO_INDEX, here->nids, 0);
+		return o2_refuse(error, -ENOMEM, "cm/memory", "id", O2_NO_INDEX, here->nids, O2_NO_LIMIT);
 	id->base.context = context;
 	o2_loop_set_param(id, param);
 	message = o2_loop_send(here->loop, O2_CM_LOOP_REQUEST, id, NULL);
@@ -281,10 +281,12 @@ int o2_cm_loop_attach(struct o2_cm_loop *loop, const struct o2_ni *ni, uint32_t 
 	struct o2_loop_endpoint *endpoint;
 
 	if (o2_loop_find(loop, address) != NULL)
-		return o2_refuse(error, -EADDRINUSE, "cm/address", "address", O2_NO_INDEX, address, 0);
+		return o2_refuse(error, -EADDRINUSE, "cm/address", "address", O2_NO_INDEX, address,
+				 O2_NO_LIMIT);
 	endpoint = calloc(1, sizeof(*endpoint));
 	if (endpoint == NULL)
-		return o2_refuse(error, -ENOMEM, "cm/memory", "endpoint", O2_NO_INDEX, sizeof(*endpoint), 0);
+		return o2_refuse(error, -ENOMEM, "cm/memory", "endpoint", O2_NO_INDEX, sizeof(*endpoint),
+				 O2_NO_LIMIT);
 	endpoint->base.ops = &loop_ops;
 	endpoint->loop = loop;
 	endpoint->ni = ni;

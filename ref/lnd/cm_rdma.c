@@ -26,7 +26,7 @@ static int errno_or_eio(void)
 
 static int refuse(struct o2_error *error, int code, const char *rule, const char *field, uint64_t value)
 {
-	return o2_refuse(error, code, rule, field, O2_NO_INDEX, value, 0);
+	return o2_refuse(error, code, rule, field, O2_NO_INDEX, value, O2_NO_LIMIT);
 }
 
 struct sockaddr_in o2_rdma_sockaddr(uint32_t address, uint16_t port)

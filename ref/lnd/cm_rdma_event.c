@@ -54,13 +54,13 @@ static int modify(const struct o2_rdma_id *id, enum ibv_qp_state state, struct o
 	errno = 0;
 	if (rdma_init_qp_attr(id->cma, &attr, &mask) != 0)
 		return o2_refuse(error, o2_rdma_errno(), "cm/init-qp-attr", "qp_state", O2_NO_INDEX, state,
-				 0);
+				 O2_NO_LIMIT);
 	set_attr(id, &attr);
 	rc = ibv_modify_qp(id->param.qp, &attr, mask);
 	if (rc == 0)
 		return 0;
 	return o2_refuse(error, -(rc > 0 ? rc : EIO), "cm/modify-qp", "qp_state", O2_NO_INDEX, state,
-			 id->param.qp->state);
+			 O2_NO_LIMIT);
 }
 
 int o2_rdma_to_rts(const struct o2_rdma_id *id, struct o2_error *error)

@@ -40,7 +40,8 @@ static int make_arrays(struct o2_conn *conn, struct o2_error *error)
 	conn->chain.sge = calloc(conn->chain.sge_capacity, sizeof(*conn->chain.sge));
 	conn->chain.ops = conn->ni->config.work_ops;
 	if (conn->tx == NULL || conn->parked == NULL || conn->chain.wr == NULL || conn->chain.sge == NULL)
-		return o2_refuse(error, -ENOMEM, "conn/memory", "transmits", O2_NO_INDEX, conn->ntx, 0);
+		return o2_refuse(error, -ENOMEM, "conn/memory", "transmits", O2_NO_INDEX, conn->ntx,
+				 O2_NO_LIMIT);
 	o2_tx_init(conn, count);
 	return 0;
 }
@@ -54,7 +55,8 @@ static int make_slots(struct o2_conn *conn, struct o2_error *error)
 		mmap(NULL, slots_bytes(conn), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (slots == MAP_FAILED)
-		return o2_refuse(error, -errno, "conn/slots", "message slots", O2_NO_INDEX, conn->nrecv, 0);
+		return o2_refuse(error, -errno, "conn/slots", "message slots", O2_NO_INDEX, conn->nrecv,
+				 O2_NO_LIMIT);
 	conn->slots = slots;
 	if (!o2_breaks("reg/slots-local", true))
 		access |= IBV_ACCESS_REMOTE_WRITE;
@@ -85,7 +87,8 @@ int o2_conn_create(struct o2_ni *ni, const struct o2_conn_config *config, const 
 
 	*conn_out = NULL;
 	if (conn == NULL)
-		return o2_refuse(error, -ENOMEM, "conn/memory", "connection", O2_NO_INDEX, sizeof(*conn), 0);
+		return o2_refuse(error, -ENOMEM, "conn/memory", "connection", O2_NO_INDEX, sizeof(*conn),
+				 O2_NO_LIMIT);
 	conn->ni = ni;
 	conn->device = ni->device;
 	conn->config = *config;

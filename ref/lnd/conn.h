@@ -249,8 +249,10 @@ const struct o2_transfer_fault *o2_conn_get_fault(const struct o2_conn *conn);
  * when it returns.  Nothing tells the peer: that is the connection manager's work.
  */
 void o2_conn_close(struct o2_conn *conn, int code);
-/* The same with a reason, whose code is not 0. */
-void o2_conn_close_for(struct o2_conn *conn, const struct o2_error *error);
+
+/* The same for a reason that is known: *fault comes back from o2_conn_get_fault, in ops->closed, and in
+ * what ends with it. */
+void o2_conn_end(struct o2_conn *conn, const struct o2_transfer_fault *fault);
 
 /* Close if need be, hand everything back, free.  NULL is allowed; not to be called from inside ops. */
 void o2_conn_destroy(struct o2_conn *conn);

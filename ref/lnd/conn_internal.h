@@ -319,6 +319,8 @@ void o2_noop_handle(struct o2_conn *conn);
 
 /* deadline.c */
 uint64_t o2_deadline(const struct o2_conn *conn);
+/* What a transmit is waiting for. */
+enum o2_wait o2_deadline_wait(const struct o2_conn *conn, const struct o2_tx *tx);
 /* What the age and the place of a transmit say when its connection is taken down. */
 enum o2_health o2_deadline_health(const struct o2_tx *tx, bool timed_out);
 
@@ -380,9 +382,14 @@ bool o2_match_ended(struct o2_conn *conn, struct o2_tx *tx, int rc, const struct
 		    uint32_t lnet_type);
 /* A call to the device has failed: *error says which and why. */
 void o2_conn_fail_stage(struct o2_conn *conn, const struct o2_error *error, struct o2_tx *culprit);
+/* The device fails where none that works does, or another one has taken its place. */
+void o2_conn_fail_device(struct o2_conn *conn, const struct o2_error *error, struct o2_tx *culprit);
 /* The peer broke a rule. */
 void o2_conn_refuse_peer(struct o2_conn *conn, struct o2_tx *culprit, const struct o2_error *error);
 void o2_conn_refuse_message(struct o2_conn *conn, struct o2_tx *culprit, const char *rule, const char *field,
 			    uint64_t value, uint64_t limit);
+/* The same for a field that has to be exactly `expected`. */
+void o2_conn_refuse_other(struct o2_conn *conn, struct o2_tx *culprit, const char *rule, const char *field,
+			  uint64_t value, uint64_t expected);
 
 #endif

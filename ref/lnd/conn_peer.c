@@ -11,7 +11,7 @@ static int check_state(const struct o2_conn *conn, struct o2_error *error)
 {
 	if (conn->state == O2_CONN_INIT)
 		return 0;
-	return o2_refuse(error, -EISCONN, "conn/not-init", "state", O2_NO_INDEX, conn->state, O2_CONN_INIT);
+	return o2_refuse_other(error, -EISCONN, "conn/not-init", "state", conn->state, O2_CONN_INIT);
 }
 
 static int refuse_range(struct o2_error *error, const char *rule, const char *field, uint32_t value,
@@ -26,8 +26,8 @@ static int check_peer(const struct o2_conn *conn, const struct o2_conn_peer *pee
 
 	/* Receives and tunables are those of the version that the connection was created with. */
 	if (peer->version != conn->config.version)
-		return o2_refuse(error, -EPROTO, "conn/peer-version", "version", O2_NO_INDEX, peer->version,
-				 conn->config.version);
+		return o2_refuse_other(error, -EPROTO, "conn/peer-version", "version", peer->version,
+				       conn->config.version);
 	if (peer->queue_depth < least || peer->queue_depth > depth)
 		return refuse_range(error, "conn/peer-queue-depth", "queue_depth", peer->queue_depth, least,
 				    depth);

@@ -16,6 +16,15 @@ static int refuse(struct o2_error *error, int code, const char *rule, const char
 	return code;
 }
 
+static int refuse_other(struct o2_error *error, int code, const char *rule, const char *field, uint64_t value,
+			uint64_t expected)
+{
+	refuse(error, code, rule, field, value, expected);
+	if (error != NULL)
+		error->exact = true;
+	return code;
+}
+
 static int judge_params(const struct o2_conn_params *asked, const struct o2_msg *msg, struct o2_error *error)
 {
 	uint16_t depth = msg->u.connparams.ibcp_queue_depth;
@@ -48,18 +57,20 @@ static int judge_msg(const struct o2_connreq_self *self, const struct o2_conn_pa
 	int rc;
 
 	if (o2_breaks("connack/type", msg->ibm_type != O2_MSG_CONNACK))
-		return refuse(error, -EPROTO, "connack/type", "ibm_type", msg->ibm_type, O2_MSG_CONNACK);
+		return refuse_other(error, -EPROTO, "connack/type", "ibm_type", msg->ibm_type,
+				    O2_MSG_CONNACK);
 	if (o2_breaks("connack/version", msg->ibm_version != asked->version))
-		return refuse(error, -EPROTO, "connack/version", "ibm_version", msg->ibm_version,
-			      asked->version);
+		return refuse_other(error, -EPROTO, "connack/version", "ibm_version", msg->ibm_version,
+				    asked->version);
 	rc = judge_params(asked, msg, error);
 	if (rc != 0)
 		return rc;
 	if (o2_breaks("connack/dstnid", msg->ibm_dstnid != self->nid))
-		return refuse(error, -ESTALE, "connack/dstnid", "ibm_dstnid", msg->ibm_dstnid, self->nid);
+		return refuse_other(error, -ESTALE, "connack/dstnid", "ibm_dstnid", msg->ibm_dstnid,
+				    self->nid);
 	if (o2_breaks("connack/dststamp", msg->ibm_dststamp != self->incarnation))
-		return refuse(error, -ESTALE, "connack/dststamp", "ibm_dststamp", msg->ibm_dststamp,
-			      self->incarnation);
+		return refuse_other(error, -ESTALE, "connack/dststamp", "ibm_dststamp", msg->ibm_dststamp,
+				    self->incarnation);
 	return 0;
 }
 
@@ -161,15 +172,15 @@ void o2_reject_judge(const struct o2_connreq_self *self, const struct o2_conn_pa
 		verdict->retry = true;
 	} else if (cm_reason == O2_CM_REJECT_NO_LISTENER) {
 		verdict->code = refuse(&verdict->error, -EHOSTUNREACH, "reject/no-listener", "cm reason",
-				       cm_reason, O2_CM_REJECT_CONSUMER);
+				       cm_reason, O2_NO_LIMIT);
 	} else if (cm_reason != O2_CM_REJECT_CONSUMER) {
 		refuse(&verdict->error, -ECONNREFUSED, "reject/cm-reason", "cm reason", cm_reason,
-		       O2_CM_REJECT_CONSUMER);
+		       O2_NO_LIMIT);
 	} else if (o2_reject_decode(bytes, length_bytes, &reject, &verdict->error) == 0) {
 		verdict->why = why_meant(&reject, asked);
 		verdict->retry = judge_record(self, &reject, verdict);
 		if (!verdict->retry && verdict->error.code == 0)
 			refuse(&verdict->error, -ECONNREFUSED, "reject/why", "ibr_why", reject.ibr_why,
-			       O2_REJECT_EARLY);
+			       O2_NO_LIMIT);
 	}
 }

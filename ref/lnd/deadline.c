@@ -24,23 +24,87 @@ enum o2_health o2_deadline_health(const struct o2_tx *tx, bool timed_out)
 	return tx->waiting ? O2_HEALTH_REMOTE_TIMEOUT : O2_HEALTH_OK;
 }
 
-static const struct o2_tx *find_expired(const struct o2_conn *conn)
+/* An answer cannot be missed before the send that asks for it is known to have arrived. */
+static enum o2_wait wait_of_active(const struct o2_tx *tx)
+{
+	if (tx->nsends > 0)
+		return O2_WAIT_SEND;
+	if (tx->invalidating)
+		return O2_WAIT_INVALIDATE;
+	switch (tx->type) {
+	case O2_MSG_PUT_REQ:
+		return O2_WAIT_PUT_ACK;
+	case O2_MSG_PUT_ACK:
+		return O2_WAIT_PUT_DONE;
+	case O2_MSG_GET_REQ:
+		return O2_WAIT_GET_DONE;
+	default:
+		return O2_WAIT_NONE;
+	}
+}
+
+enum o2_wait o2_deadline_wait(const struct o2_conn *conn, const struct o2_tx *tx)
+{
+	switch (tx->list) {
+	case O2_LIST_RESERVED:
+		return O2_WAIT_RESERVATION;
+	case O2_LIST_INVALIDATE:
+		return O2_WAIT_INVALIDATE;
+	case O2_LIST_ACTIVE:
+		return wait_of_active(tx);
+	case O2_LIST_NOOPS:
+	case O2_LIST_QUEUE:
+		if (conn->credits.in_flight < conn->credits.concurrent_sends)
+			return O2_WAIT_CREDIT;
+		return O2_WAIT_SEND_ROOM;
+	default:
+		return O2_WAIT_SEND_ROOM;
+	}
+}
+
+static bool is_late(const struct o2_conn *conn, const struct o2_tx *tx)
+{
+	return o2_mutate(DEADLINE_IGNORED, o2_conn_now_ms(conn) >= tx->deadline_ms, false);
+}
+
+/* The oldest; among equals one that was sent: what waits in a queue waits because of it. */
+static struct o2_tx *find_expired(const struct o2_conn *conn)
+{
+	struct o2_tx *oldest = NULL;
+
+	for (int list = O2_TX_LISTS - 1; list >= O2_LIST_NOOPS; list--)
+		for (struct o2_tx *tx = conn->list[list].first; tx != NULL; tx = tx->next)
+			if (is_late(conn, tx) && (oldest == NULL || tx->deadline_ms < oldest->deadline_ms))
+				oldest = tx;
+	return oldest;
+}
+
+static struct o2_transfer_fault lateness(const struct o2_conn *conn, const struct o2_tx *tx)
+{
+	return o2_fault_late(o2_deadline_wait(conn, tx), -ETIMEDOUT, "conn/deadline",
+			     o2_conn_now_ms(conn) - tx->deadline_ms + conn->config.timeout_ms,
+			     conn->config.timeout_ms);
+}
+
+/* Whatever is late says so itself, and what it waited for; the rest only loses its connection. */
+static void blame_late(struct o2_conn *conn)
 {
 	for (int list = O2_LIST_NOOPS; list < O2_TX_LISTS; list++)
-		for (const struct o2_tx *tx = conn->list[list].first; tx != NULL; tx = tx->next)
-			if (o2_mutate(DEADLINE_IGNORED, o2_conn_now_ms(conn) >= tx->deadline_ms, false))
-				return tx;
-	return NULL;
+		for (struct o2_tx *tx = conn->list[list].first; tx != NULL; tx = tx->next) {
+			if (!is_late(conn, tx) || tx->fault.side != O2_FAULT_NONE)
+				continue;
+			tx->health = o2_deadline_health(tx, true);
+			tx->fault = lateness(conn, tx);
+		}
 }
 
 /* One operation that is late costs the whole connection: nobody knows what became of its memory. */
-static void fail_expired(struct o2_conn *conn, const struct o2_tx *tx)
+static void fail_expired(struct o2_conn *conn, struct o2_tx *tx)
 {
-	struct o2_transfer_fault fault = {.side = O2_FAULT_DEADLINE, .code = -ETIMEDOUT};
+	struct o2_transfer_fault fault = lateness(conn, tx);
 
-	o2_refuse(&fault.error, -ETIMEDOUT, "conn/deadline", "age in ms", O2_NO_INDEX,
-		  o2_conn_now_ms(conn) - tx->deadline_ms + conn->config.timeout_ms, conn->config.timeout_ms);
-	o2_conn_fail(conn, &fault, NULL);
+	blame_late(conn);
+	o2_conn_fail(conn, &fault, tx);
 }
 
 void o2_conn_clock(struct o2_conn *conn, uint64_t now_ms)
@@ -51,7 +115,7 @@ void o2_conn_clock(struct o2_conn *conn, uint64_t now_ms)
 
 void o2_conn_check_time(struct o2_conn *conn)
 {
-	const struct o2_tx *expired;
+	struct o2_tx *expired;
 
 	if (conn->state != O2_CONN_ESTABLISHED)
 		return;

@@ -45,8 +45,8 @@ int o2_conn_arm(struct o2_conn *conn)
 		rc = ibv_req_notify_cq(conn->cq, 0);
 		if (rc != 0) {
 			o2_refuse(&error, -EIO, "conn/arm", "ibv_req_notify_cq", O2_NO_INDEX, (uint64_t)rc,
-				  0);
-			o2_conn_fail_stage(conn, &error, NULL);
+				  O2_NO_LIMIT);
+			o2_conn_fail_device(conn, &error, NULL);
 		}
 		conn->armed = rc == 0;
 	}

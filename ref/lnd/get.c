@@ -98,7 +98,8 @@ void o2_get_handle_done(struct o2_conn *conn)
 
 	if (tx == NULL) {
 		if (o2_breaks("conn/unknown-cookie", true))
-			o2_conn_refuse_message(conn, NULL, "conn/unknown-cookie", "ibcm_cookie", cookie, 0);
+			o2_conn_refuse_message(conn, NULL, "conn/unknown-cookie", "ibcm_cookie", cookie,
+					       O2_NO_LIMIT);
 		return;
 	}
 	if (status >= 0 && o2_mutate(GET_DONE_UNCHECKED, (uint64_t)status > tx->nob_mapped, false)) {

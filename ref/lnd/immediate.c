@@ -97,5 +97,5 @@ void o2_immediate_handle(struct o2_conn *conn)
 
 	if (rc < 0)
 		o2_conn_refuse_message(conn, NULL, "conn/lnet-header", "hdr.type",
-				       conn->rx_msg.u.immediate.hdr.type, 0);
+				       conn->rx_msg.u.immediate.hdr.type, O2_NO_LIMIT);
 }

@@ -20,7 +20,8 @@ static int open_device(const char *name, struct ibv_context **context, struct o2
 	int rc = 0;
 
 	if (list == NULL)
-		return o2_refuse(error, errno_or(ENODEV), "ni/device-list", "device", O2_NO_INDEX, 0, 0);
+		return o2_refuse(error, errno_or(ENODEV), "ni/device-list", "device", O2_NO_INDEX, 0,
+				 O2_NO_LIMIT);
 	*context = NULL;
 	for (int i = 0; i < ndevices && *context == NULL && rc == 0; i++) {
 		if (strcmp(ibv_get_device_name(list[i]), name) != 0)
@@ -29,7 +30,7 @@ static int open_device(const char *name, struct ibv_context **context, struct o2
 		*context = ibv_open_device(list[i]);
 		if (*context == NULL)
 			rc = o2_refuse(error, errno_or(ENODEV), "ni/open-device", "device", O2_NO_INDEX,
-				       (uint64_t)i, (uint64_t)ndevices);
+				       (uint64_t)i, O2_NO_LIMIT);
 	}
 	ibv_free_device_list(list);
 	if (rc == 0 && *context == NULL)
@@ -48,10 +49,11 @@ static int check_port(struct o2_ni *ni, struct o2_error *error)
 	memset(&attr, 0, sizeof(attr));
 	rc = ibv_query_port(ni->context, port, &attr);
 	if (rc != 0)
-		return o2_refuse(error, -(rc > 0 ? rc : EINVAL), "ni/port", "port", O2_NO_INDEX, port, 1);
+		return o2_refuse(error, -(rc > 0 ? rc : EINVAL), "ni/port", "port", O2_NO_INDEX, port,
+				 O2_NO_LIMIT);
 	if (attr.state != IBV_PORT_ACTIVE)
-		return o2_refuse(error, -ENETDOWN, "ni/port-not-active", "port state", O2_NO_INDEX,
-				 attr.state, IBV_PORT_ACTIVE);
+		return o2_refuse_other(error, -ENETDOWN, "ni/port-not-active", "port state", attr.state,
+				       IBV_PORT_ACTIVE);
 	ni->mtu = attr.active_mtu;
 	if (ni->config.gid_index >= attr.gid_tbl_len)
 		return o2_refuse(error, -EADDRNOTAVAIL, "ni/gid-index", "gid_index", O2_NO_INDEX,
@@ -59,7 +61,7 @@ static int check_port(struct o2_ni *ni, struct o2_error *error)
 	rc = ibv_query_gid(ni->context, port, ni->config.gid_index, &ni->gid);
 	if (rc != 0 || memcmp(&ni->gid, &empty, sizeof(empty)) == 0)
 		return o2_refuse(error, -EADDRNOTAVAIL, "ni/gid-empty", "gid_index", O2_NO_INDEX,
-				 ni->config.gid_index, (uint64_t)attr.gid_tbl_len);
+				 ni->config.gid_index, O2_NO_LIMIT);
 	return 0;
 }
 
@@ -71,11 +73,13 @@ static int open_channel(struct o2_ni *ni, struct o2_error *error)
 	errno = 0;
 	ni->channel = ibv_create_comp_channel(ni->context);
 	if (ni->channel == NULL)
-		return o2_refuse(error, errno_or(ENOMEM), "ni/channel", "channel", O2_NO_INDEX, 0, 0);
+		return o2_refuse(error, errno_or(ENOMEM), "ni/channel", "channel", O2_NO_INDEX, 0,
+				 O2_NO_LIMIT);
 	flags = fcntl(ni->channel->fd, F_GETFL);
 	if (flags >= 0 && fcntl(ni->channel->fd, F_SETFL, flags | O_NONBLOCK) == 0)
 		return 0;
-	return o2_refuse(error, errno_or(EIO), "ni/channel", "fd", O2_NO_INDEX, (uint64_t)ni->channel->fd, 0);
+	return o2_refuse(error, errno_or(EIO), "ni/channel", "fd", O2_NO_INDEX, (uint64_t)ni->channel->fd,
+			 O2_NO_LIMIT);
 }
 
 static uint32_t value_or(uint32_t value, uint32_t otherwise)
@@ -171,7 +175,8 @@ int o2_ni_open(const struct o2_ni_config *config, struct o2_ni *ni, struct o2_er
 		errno = 0;
 		ni->pd = ibv_alloc_pd(ni->context);
 		if (ni->pd == NULL)
-			rc = o2_refuse(error, errno_or(ENOMEM), "ni/alloc-pd", "pd", O2_NO_INDEX, 0, 0);
+			rc = o2_refuse(error, errno_or(ENOMEM), "ni/alloc-pd", "pd", O2_NO_INDEX, 0,
+				       O2_NO_LIMIT);
 	}
 	if (rc == 0 && config->events)
 		rc = open_channel(ni, error);

@@ -55,7 +55,7 @@ int o2_ni_open_tx_sets(struct o2_ni *ni, struct o2_error *error)
 
 	ni->tx_sets = calloc(ncpts, sizeof(*ni->tx_sets));
 	if (ni->tx_sets == NULL)
-		return o2_refuse(error, -ENOMEM, "ni/tx-sets", "ncpts", O2_NO_INDEX, ncpts, 0);
+		return o2_refuse(error, -ENOMEM, "ni/tx-sets", "ncpts", O2_NO_INDEX, ncpts, O2_NO_LIMIT);
 	for (; ni->ntx_sets < ncpts; ni->ntx_sets++) {
 		const struct o2_tx_config config = {
 			.set = {.clock = &ni->clock,

@@ -21,24 +21,36 @@ static bool is_attempt(const struct o2_link *link)
 	return link->state == O2_LINK_ACTIVE_CONNECT || link->state == O2_LINK_PASSIVE_WAIT;
 }
 
-static void fail_attempt(struct o2_link *link, int code, const char *rule, uint64_t value)
+/* The connection manager could not connect; the event's own errno says more. */
+static void fail_attempt(struct o2_link *link, int code, const char *rule, const struct o2_cm_event *event)
 {
-	struct o2_error error;
+	struct o2_transfer_fault fault = o2_fault_of(O2_FAULT_CONNECT, code, NULL);
 
 	if (!is_attempt(link))
 		return;
-	o2_refuse(&error, code, rule, "connection manager", O2_NO_INDEX, value, 0);
-	o2_link_failed(link, code, &error);
+	o2_refuse(&fault.error, code, rule, "errno", O2_NO_INDEX, (uint64_t)-event->code, O2_NO_LIMIT);
+	o2_link_failed(link, &fault);
 }
 
-static void on_disconnected(struct o2_link *link)
+/*
+ * The peer has ended it: with a DREQ, or with a reject because it gave up before it heard that we are ready.
+ * For an attempt that is a failure, for a connection it is in order.
+ */
+static void on_ended(struct o2_link *link, const struct o2_cm_event *event)
 {
+	const bool reject = event->type == O2_CM_REJECTED;
+	struct o2_transfer_fault fault = o2_fault_of(reject ? O2_FAULT_REJECTED : O2_FAULT_PEER_CLOSED,
+						     is_attempt(link) ? -ECONNRESET : 0, NULL);
+
+	fault.cm_reason = event->reason;
 	if (is_attempt(link)) {
-		fail_attempt(link, -ECONNRESET, "cm/disconnected", 0);
+		o2_refuse(&fault.error, fault.code, reject ? "cm/rejected" : "cm/disconnected", "cm reason",
+			  O2_NO_INDEX, event->reason, O2_NO_LIMIT);
+		o2_link_failed(link, &fault);
 		return;
 	}
 	if (link->state == O2_LINK_ESTABLISHED)
-		o2_conn_close(link->conn, 0);
+		o2_conn_end(link->conn, &fault);
 	if (link->state == O2_LINK_CLOSING)
 		o2_link_parted(link);
 }
@@ -46,15 +58,15 @@ static void on_disconnected(struct o2_link *link)
 /* Everything ends now: the device may wait for that before it goes. */
 static void on_device_lost(struct o2_node *node)
 {
-	struct o2_error error;
+	struct o2_transfer_fault fault = o2_fault_of(O2_FAULT_DEVICE, -ENODEV, NULL);
 
-	o2_refuse(&error, -ENODEV, "node/device-lost", "device", O2_NO_INDEX, 0, 0);
+	o2_refuse(&fault.error, -ENODEV, "node/device-lost", "device", O2_NO_INDEX, 0, O2_NO_LIMIT);
 	node->lost = true;
 	for (struct o2_peer *peer = node->peers; peer != NULL; peer = peer->next) {
 		peer->attempts_due = 0;
 		for (struct o2_link *link = peer->links; link != NULL; link = link->next)
-			o2_link_lost(link, &error);
-		o2_peer_fail_waiting(peer, error.code, &error);
+			o2_link_lost(link, &fault);
+		o2_peer_fail_waiting(peer, &fault);
 	}
 }
 
@@ -84,22 +96,20 @@ static void on_cm_event(void *context, const struct o2_cm_event *event)
 	case O2_CM_REJECTED:
 		if (link->state == O2_LINK_ACTIVE_CONNECT)
 			o2_node_on_reject(link, event);
-		else if (link->state == O2_LINK_PASSIVE_WAIT)
-			fail_attempt(link, -ECONNRESET, "cm/rejected", event->reason);
-		else /* The peer gave up before it heard that we are ready. */
-			on_disconnected(link);
+		else
+			on_ended(link, event);
 		break;
 	case O2_CM_UNRESOLVED:
-		fail_attempt(link, -EHOSTUNREACH, "cm/unresolved", (uint64_t)-event->code);
+		fail_attempt(link, -EHOSTUNREACH, "cm/unresolved", event);
 		break;
 	case O2_CM_UNREACHABLE:
-		fail_attempt(link, -ENETDOWN, "cm/unreachable", (uint64_t)-event->code);
+		fail_attempt(link, -ENETDOWN, "cm/unreachable", event);
 		break;
 	case O2_CM_CONNECT_ERROR:
-		fail_attempt(link, -ENOTCONN, "cm/connect-error", (uint64_t)-event->code);
+		fail_attempt(link, -ENOTCONN, "cm/connect-error", event);
 		break;
 	case O2_CM_DISCONNECTED:
-		on_disconnected(link);
+		on_ended(link, event);
 		break;
 	}
 }
@@ -148,7 +158,8 @@ int o2_node_create(struct o2_ni *ni, struct o2_cm *cm, const struct o2_node_conf
 		return rc;
 	node = calloc(1, sizeof(*node));
 	if (node == NULL)
-		return o2_refuse(error, -ENOMEM, "node/memory", "node", O2_NO_INDEX, sizeof(*node), 0);
+		return o2_refuse(error, -ENOMEM, "node/memory", "node", O2_NO_INDEX, sizeof(*node),
+				 O2_NO_LIMIT);
 	node->ni = ni;
 	node->cm = cm;
 	node->config = *config;
@@ -193,6 +204,16 @@ void o2_node_set_up(struct o2_node *node, bool up)
 /* --- time and work
  * ------------------------------------------------------------------------------------------- */
 
+static void expire_attempt(struct o2_link *link, uint64_t now_ms)
+{
+	const uint64_t limit_ms = o2_node_connect_ms(link->node);
+	const struct o2_transfer_fault fault =
+		o2_fault_late(O2_WAIT_CONNECTION, -ENETDOWN, "node/connect-timeout",
+			      now_ms - link->deadline_ms + limit_ms, limit_ms);
+
+	o2_link_failed(link, &fault);
+}
+
 static void check_link(struct o2_link *link)
 {
 	uint64_t now_ms = o2_node_now_ms(link->node);
@@ -201,7 +222,7 @@ static void check_link(struct o2_link *link)
 	case O2_LINK_ACTIVE_CONNECT:
 	case O2_LINK_PASSIVE_WAIT:
 		if (link->deadline_ms <= now_ms)
-			fail_attempt(link, -ENETDOWN, "node/connect-timeout", now_ms);
+			expire_attempt(link, now_ms);
 		break;
 	case O2_LINK_ESTABLISHED:
 		o2_conn_check_time(link->conn);
@@ -295,29 +316,34 @@ void o2_node_work(struct o2_node *node)
 /* --- the end
  * ------------------------------------------------------------------------------------------------- */
 
-static void close_peer(struct o2_peer *peer, int code)
+static void close_peer(struct o2_peer *peer, const struct o2_transfer_fault *fault)
 {
+	const struct o2_transfer_fault aborted = o2_fault_closed(fault);
+
 	peer->attempts_due = 0;
 	for (struct o2_link *link = peer->links; link != NULL; link = link->next)
-		o2_link_close(link, code);
-	o2_peer_fail_waiting(peer, -ECONNABORTED, NULL);
+		o2_link_close(link, fault);
+	o2_peer_fail_waiting(peer, &aborted);
 }
 
 void o2_node_close_peer(struct o2_node *node, uint64_t nid, int code)
 {
 	struct o2_peer *peer = o2_peer_find(node, nid);
+	const struct o2_transfer_fault fault = o2_fault_local_close(code);
 
 	if (peer != NULL)
-		close_peer(peer, code);
+		close_peer(peer, &fault);
 }
 
 void o2_node_destroy(struct o2_node *node)
 {
+	const struct o2_transfer_fault orderly = o2_fault_local_close(0);
+
 	if (node == NULL)
 		return;
 	node->ending = true;
 	for (struct o2_peer *peer = node->peers; peer != NULL; peer = peer->next) {
-		close_peer(peer, 0);
+		close_peer(peer, &orderly);
 		for (struct o2_link *link = peer->links; link != NULL; link = link->next)
 			if (link->state == O2_LINK_CLOSING)
 				o2_link_parted(link);

@@ -69,8 +69,8 @@ static void admit(struct o2_node *node, const struct o2_cm_event *event, const s
 	struct o2_conn_params params = request->params;
 	struct o2_link *link = NULL;
 	struct o2_reject reject;
+	struct o2_transfer_fault fault;
 	struct o2_error error;
-	int rc;
 
 	o2_connreq_no_resources(&node->self, request, &reject);
 	if (o2_peer_get(node, request->nid, &peer, NULL) == 0)
@@ -91,12 +91,12 @@ static void admit(struct o2_node *node, const struct o2_cm_event *event, const s
 	link->id = id;
 	id->context = link;
 	peer->accepting++;
-	rc = accept(link, request, &error);
-	if (rc == 0)
+	if (accept(link, request, &error) == 0)
 		return;
+	fault = o2_fault_of(O2_FAULT_LOCAL_STAGE, error.code, &error);
 	link->id = NULL;
 	refuse(node, id, &reject);
-	o2_link_failed(link, rc, &error);
+	o2_link_failed(link, &fault);
 }
 
 void o2_node_on_request(struct o2_node *node, const struct o2_cm_event *event)

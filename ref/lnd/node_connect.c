@@ -53,23 +53,25 @@ static int ask(struct o2_link *link, struct o2_error *error)
 void o2_link_attempt(struct o2_peer *peer)
 {
 	struct o2_conn_params params = params_for(peer);
+	struct o2_transfer_fault fault;
 	struct o2_error error;
 	struct o2_link *link;
-	int rc;
 
 	o2_error_clear(&error);
 	peer->attempts++;
 	peer->attempt_ms = o2_node_now_ms(peer->node);
 	link = o2_link_new(peer, &params, &error);
 	if (link == NULL) {
-		o2_peer_failed(peer, error.code, &error);
+		fault = o2_fault_of(O2_FAULT_LOCAL_STAGE, error.code, &error);
+		o2_peer_failed(peer, &fault);
 		return;
 	}
 	link->state = O2_LINK_ACTIVE_CONNECT;
 	peer->connecting++;
-	rc = ask(link, &error);
-	if (rc != 0)
-		o2_link_failed(link, rc, &error);
+	if (ask(link, &error) == 0)
+		return;
+	fault = o2_fault_of(O2_FAULT_LOCAL_STAGE, error.code, &error);
+	o2_link_failed(link, &fault);
 }
 
 void o2_node_on_reply(struct o2_link *link, const struct o2_cm_event *event)
@@ -123,6 +125,7 @@ void o2_node_on_reject(struct o2_link *link, const struct o2_cm_event *event)
 {
 	struct o2_peer *peer = link->peer;
 	struct o2_reject_verdict verdict;
+	struct o2_transfer_fault fault;
 	bool wanted;
 
 	o2_reject_judge(&link->node->self, &link->params, event->reason, event->private_data,
@@ -130,7 +133,10 @@ void o2_node_on_reject(struct o2_link *link, const struct o2_cm_event *event)
 	wanted = peer->accepting == 0 &&
 		 (peer->waiting != NULL || verdict.offer.version != link->params.version);
 	if (!verdict.retry || !wanted) {
-		o2_link_failed(link, verdict.code, &verdict.error);
+		fault = o2_fault_of(O2_FAULT_REJECTED, verdict.code, &verdict.error);
+		fault.cm_reason = event->reason;
+		fault.reject_why = verdict.why;
+		o2_link_failed(link, &fault);
 		return;
 	}
 	learn(peer, &verdict);

@@ -103,7 +103,7 @@ uint32_t o2_node_connect_ms(const struct o2_node *node);
 /* Hand an operation to an established link.  0, or -errno: it is still ours, and was not reported. */
 int o2_op_submit(struct o2_node_op *op, struct o2_link *link, struct o2_error *error);
 /* Report an operation that never got to a connection, and free it. */
-void o2_op_fail(struct o2_peer *peer, struct o2_node_op *op, int code, const struct o2_error *error);
+void o2_op_fail(struct o2_peer *peer, struct o2_node_op *op, const struct o2_transfer_fault *fault);
 /* A result of the link's connection, with the application's tag in place of ours. */
 void o2_op_done(struct o2_link *link, const struct o2_transfer_result *result);
 
@@ -126,8 +126,8 @@ void o2_peer_flush(struct o2_peer *peer, struct o2_link *link);
 /* Ask for attempts, unless there is one under way or due; o2_node_work starts them. */
 void o2_peer_want(struct o2_peer *peer);
 /* An attempt has ended without a connection: what waits ends with it, unless there is another hope. */
-void o2_peer_failed(struct o2_peer *peer, int code, const struct o2_error *error);
-void o2_peer_fail_waiting(struct o2_peer *peer, int code, const struct o2_error *error);
+void o2_peer_failed(struct o2_peer *peer, const struct o2_transfer_fault *fault);
+void o2_peer_fail_waiting(struct o2_peer *peer, const struct o2_transfer_fault *fault);
 void o2_peer_expire_waiting(struct o2_peer *peer);
 void o2_peer_forget_waiting(struct o2_peer *peer); /* what a deliberate defect does */
 /* Close the established links for which this is another life or version than they were made with. */
@@ -148,11 +148,11 @@ void o2_link_abort(struct o2_link *link, const struct o2_error *error);
 /* The attempt is over; its peer decides what comes of it. */
 void o2_link_drop(struct o2_link *link, int code);
 /* The attempt has ended badly, and its peer may have lost its last hope. */
-void o2_link_failed(struct o2_link *link, int code, const struct o2_error *error);
-/* End the link in whatever state it is. */
-void o2_link_close(struct o2_link *link, int code);
+void o2_link_failed(struct o2_link *link, const struct o2_transfer_fault *fault);
+/* End the link in whatever state it is; fault->code 0: in good order. */
+void o2_link_close(struct o2_link *link, const struct o2_transfer_fault *fault);
 /* The device is gone: the link ends in whatever state it is, and so does the connection manager's part. */
-void o2_link_lost(struct o2_link *link, const struct o2_error *error);
+void o2_link_lost(struct o2_link *link, const struct o2_transfer_fault *fault);
 /* The connection manager's part of a link that was up is over. */
 void o2_link_parted(struct o2_link *link);
 void o2_link_free(struct o2_link *link);

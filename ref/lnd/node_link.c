@@ -60,7 +60,7 @@ static void on_closed(void *context, const struct o2_transfer_fault *fault)
 		break;
 	case O2_LINK_ACTIVE_CONNECT:
 	case O2_LINK_PASSIVE_WAIT:
-		o2_link_failed(link, fault->code != 0 ? fault->code : -ECONNABORTED, &fault->error);
+		o2_link_failed(link, fault);
 		break;
 	case O2_LINK_INIT:
 	case O2_LINK_CLOSING:
@@ -84,7 +84,7 @@ struct o2_link *o2_link_new(struct o2_peer *peer, struct o2_conn_params *params,
 	struct o2_conn_address address;
 
 	if (link == NULL) {
-		o2_refuse(error, -ENOMEM, "node/memory", "link", O2_NO_INDEX, sizeof(*link), 0);
+		o2_refuse(error, -ENOMEM, "node/memory", "link", O2_NO_INDEX, sizeof(*link), O2_NO_LIMIT);
 		return NULL;
 	}
 	config.version = params->version;
@@ -161,13 +161,15 @@ static void leave_attempt(struct o2_link *link)
  * What waits must not stay behind when a connection comes up already closing: o2_peer_failed lets it wait for
  * another attempt or ends it.
  */
-static void lost_at_once(struct o2_peer *peer, const struct o2_error *error)
+static void lost_at_once(struct o2_peer *peer, const struct o2_transfer_fault *why)
 {
+	const struct o2_transfer_fault fault = o2_fault_closed(why);
+
 	if (o2_mutant(WAITING_LEFT)) {
 		o2_mutant_differs(peer->waiting != NULL);
 		o2_peer_forget_waiting(peer);
 	}
-	o2_peer_failed(peer, -ECONNABORTED, error);
+	o2_peer_failed(peer, &fault);
 }
 
 void o2_link_up(struct o2_link *link)
@@ -191,25 +193,21 @@ void o2_link_up(struct o2_link *link)
 	if (link->state == O2_LINK_ESTABLISHED)
 		o2_peer_flush(peer, link);
 	if (peer->waiting != NULL)
-		lost_at_once(peer, &o2_conn_get_fault(link->conn)->error);
+		lost_at_once(peer, o2_conn_get_fault(link->conn));
 }
 
 void o2_link_abort(struct o2_link *link, const struct o2_error *error)
 {
-	struct o2_transfer_fault fault = {
-		.side = O2_FAULT_PEER_MESSAGE,
-		.code = error->code,
-		.error = *error,
-	};
+	const struct o2_transfer_fault fault = o2_fault_of(O2_FAULT_PEER_MESSAGE, error->code, error);
 	struct o2_node *node = link->node;
 
 	leave_attempt(link);
 	link->state = O2_LINK_CLOSING;
 	link->deadline_ms = o2_node_now_ms(node) + o2_node_connect_ms(node);
 	node->cm->ops->disconnect(link->id);
-	o2_conn_close(link->conn, error->code);
+	o2_conn_end(link->conn, &fault);
 	tell_down(link, &fault);
-	lost_at_once(link->peer, error);
+	lost_at_once(link->peer, &fault);
 }
 
 void o2_link_drop(struct o2_link *link, int code)
@@ -222,28 +220,26 @@ void o2_link_drop(struct o2_link *link, int code)
 	o2_conn_close(link->conn, code);
 }
 
-void o2_link_failed(struct o2_link *link, int code, const struct o2_error *error)
+void o2_link_failed(struct o2_link *link, const struct o2_transfer_fault *why)
 {
-	struct o2_transfer_fault fault = {.side = O2_FAULT_CLOSED, .code = code};
+	/* *why may be the connection's, and an attempt never ends in good order. */
+	const struct o2_transfer_fault fault = why->code != 0 ? *why : o2_fault_closed(why);
 
-	o2_error_clear(&fault.error);
-	if (error != NULL)
-		fault.error = *error;
-	o2_link_drop(link, code);
+	o2_link_drop(link, fault.code);
 	tell_down(link, &fault);
-	o2_peer_failed(link->peer, code, &fault.error);
+	o2_peer_failed(link->peer, &fault);
 }
 
-void o2_link_close(struct o2_link *link, int code)
+void o2_link_close(struct o2_link *link, const struct o2_transfer_fault *fault)
 {
 	switch (link->state) {
 	case O2_LINK_INIT:
 	case O2_LINK_ACTIVE_CONNECT:
 	case O2_LINK_PASSIVE_WAIT:
-		o2_link_failed(link, code != 0 ? code : -ECONNABORTED, NULL);
+		o2_link_failed(link, fault);
 		break;
 	case O2_LINK_ESTABLISHED:
-		o2_conn_close(link->conn, code);
+		o2_conn_end(link->conn, fault);
 		break;
 	case O2_LINK_CLOSING:
 	case O2_LINK_DISCONNECTED:
@@ -251,21 +247,9 @@ void o2_link_close(struct o2_link *link, int code)
 	}
 }
 
-void o2_link_lost(struct o2_link *link, const struct o2_error *error)
+void o2_link_lost(struct o2_link *link, const struct o2_transfer_fault *fault)
 {
-	switch (link->state) {
-	case O2_LINK_INIT:
-	case O2_LINK_ACTIVE_CONNECT:
-	case O2_LINK_PASSIVE_WAIT:
-		o2_link_failed(link, error->code, error);
-		break;
-	case O2_LINK_ESTABLISHED:
-		o2_conn_close_for(link->conn, error);
-		break;
-	case O2_LINK_CLOSING:
-	case O2_LINK_DISCONNECTED:
-		break;
-	}
+	o2_link_close(link, fault);
 	/* Nobody is there to confirm it. */
 	if (link->state == O2_LINK_CLOSING)
 		o2_link_parted(link);

@@ -37,7 +37,7 @@ static enum o2_health health_of(int code)
 	}
 }
 
-void o2_op_fail(struct o2_peer *peer, struct o2_node_op *op, int code, const struct o2_error *error)
+void o2_op_fail(struct o2_peer *peer, struct o2_node_op *op, const struct o2_transfer_fault *fault)
 {
 	static const enum o2_transfer_op ops[] = {
 		[O2_NODE_PUT] = O2_OP_PUT,
@@ -51,14 +51,11 @@ void o2_op_fail(struct o2_peer *peer, struct o2_node_op *op, int code, const str
 		.initiator = true,
 		.side = op->kind == O2_NODE_GET ? O2_SINK : O2_SOURCE,
 		.tag = op->tag,
-		.health = health_of(code),
-		.status = code,
-		.fault = {.side = O2_FAULT_CLOSED, .code = code},
+		.health = health_of(fault->code),
+		.status = fault->code,
+		.fault = *fault,
 	};
 
-	o2_error_clear(&result.fault.error);
-	if (error != NULL)
-		result.fault.error = *error;
 	free(op);
 	node->ops.done(node->context, peer->nid, &result);
 }
@@ -111,13 +108,13 @@ static int start(struct o2_node *node, uint64_t nid, struct o2_node_op *op, stru
 static int check(const struct o2_node *node, uint64_t nid, struct o2_error *error)
 {
 	if (node->ending)
-		return refuse(error, -ESHUTDOWN, "node/ending", "node", 0, 0);
+		return refuse(error, -ESHUTDOWN, "node/ending", "node", 0, O2_NO_LIMIT);
 	if (node->lost)
-		return refuse(error, -ENODEV, "node/device-lost", "device", 0, 0);
+		return refuse(error, -ENODEV, "node/device-lost", "device", 0, O2_NO_LIMIT);
 	if (nid == node->self.nid)
-		return refuse(error, -EINVAL, "node/own-nid", "nid", nid, 0);
+		return refuse(error, -EINVAL, "node/own-nid", "nid", nid, O2_NO_LIMIT);
 	if (o2_nid_check(nid, node->self.any_lnd) != O2_NID_GOOD)
-		return refuse(error, -EINVAL, "node/nid", "nid", nid, 0);
+		return refuse(error, -EINVAL, "node/nid", "nid", nid, O2_NO_LIMIT);
 	return 0;
 }
 
@@ -132,7 +129,8 @@ static int submit(struct o2_node *node, uint64_t nid, enum o2_node_op_kind kind,
 		return rc;
 	op = calloc(1, sizeof(*op) + payload_bytes);
 	if (op == NULL)
-		return refuse(error, -ENOMEM, "node/memory", "operation", sizeof(*op) + payload_bytes, 0);
+		return refuse(error, -ENOMEM, "node/memory", "operation", sizeof(*op) + payload_bytes,
+			      O2_NO_LIMIT);
 	op->kind = kind;
 	op->hdr = *hdr;
 	if (memory != NULL)

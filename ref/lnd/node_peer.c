@@ -29,7 +29,8 @@ int o2_peer_get(struct o2_node *node, uint64_t nid, struct o2_peer **out, struct
 				 node->config.max_peers);
 	peer = calloc(1, sizeof(*peer));
 	if (peer == NULL)
-		return o2_refuse(error, -ENOMEM, "node/memory", "peer", O2_NO_INDEX, sizeof(*peer), 0);
+		return o2_refuse(error, -ENOMEM, "node/memory", "peer", O2_NO_INDEX, sizeof(*peer),
+				 O2_NO_LIMIT);
 	peer->node = node;
 	peer->nid = nid;
 	peer->queue_depth = node->self.queue_depth;
@@ -119,9 +120,15 @@ static void push_first(struct o2_peer *peer, struct o2_node_op *op)
 	peer->nwaiting++;
 }
 
+/* How long an operation may wait for a connection. */
+static uint64_t waiting_ms(const struct o2_node *node)
+{
+	return (uint64_t)o2_node_connect_ms(node) + O2_WAITING_EXTRA_MS;
+}
+
 void o2_peer_wait(struct o2_peer *peer, struct o2_node_op *op)
 {
-	op->deadline_ms = o2_node_now_ms(peer->node) + o2_node_connect_ms(peer->node) + O2_WAITING_EXTRA_MS;
+	op->deadline_ms = o2_node_now_ms(peer->node) + waiting_ms(peer->node);
 	push(peer, op);
 }
 
@@ -138,18 +145,20 @@ void o2_peer_flush(struct o2_peer *peer, struct o2_link *link)
 			push_first(peer, op);
 			link = o2_peer_next_link(peer);
 		} else {
-			o2_op_fail(peer, op, rc, &error);
+			const struct o2_transfer_fault fault = o2_fault_of(O2_FAULT_LOCAL_STAGE, rc, &error);
+
+			o2_op_fail(peer, op, &fault);
 		}
 	}
 }
 
-void o2_peer_fail_waiting(struct o2_peer *peer, int code, const struct o2_error *error)
+void o2_peer_fail_waiting(struct o2_peer *peer, const struct o2_transfer_fault *fault)
 {
 	/* Those that are started from inside done are not among them. */
 	uint32_t count = peer->nwaiting;
 
 	while (count-- > 0 && peer->waiting != NULL)
-		o2_op_fail(peer, pop(peer), code, error);
+		o2_op_fail(peer, pop(peer), fault);
 }
 
 static bool has_hope(const struct o2_peer *peer)
@@ -165,13 +174,13 @@ void o2_peer_want(struct o2_peer *peer)
 	peer->due_ms = o2_node_now_ms(peer->node);
 }
 
-void o2_peer_failed(struct o2_peer *peer, int code, const struct o2_error *error)
+void o2_peer_failed(struct o2_peer *peer, const struct o2_transfer_fault *fault)
 {
 	if (has_hope(peer))
 		return;
 	peer->attempts = 0;
 	if (o2_peer_established(peer) == 0)
-		o2_peer_fail_waiting(peer, code, error);
+		o2_peer_fail_waiting(peer, fault);
 	/* Those that were started from inside done want an attempt of their own. */
 	if (peer->waiting != NULL)
 		o2_peer_want(peer);
@@ -179,12 +188,15 @@ void o2_peer_failed(struct o2_peer *peer, int code, const struct o2_error *error
 
 void o2_peer_expire_waiting(struct o2_peer *peer)
 {
-	while (peer->waiting != NULL && peer->waiting->deadline_ms <= o2_node_now_ms(peer->node)) {
-		struct o2_error error;
+	const uint64_t now_ms = o2_node_now_ms(peer->node);
+	const uint64_t limit_ms = waiting_ms(peer->node);
 
-		o2_refuse(&error, -ETIMEDOUT, "node/waiting", "deadline_ms", O2_NO_INDEX,
-			  peer->waiting->deadline_ms, o2_node_now_ms(peer->node));
-		o2_op_fail(peer, pop(peer), -ETIMEDOUT, &error);
+	while (peer->waiting != NULL && peer->waiting->deadline_ms <= now_ms) {
+		const struct o2_transfer_fault fault =
+			o2_fault_late(O2_WAIT_CONNECTION, -ETIMEDOUT, "node/waiting",
+				      now_ms - peer->waiting->deadline_ms + limit_ms, limit_ms);
+
+		o2_op_fail(peer, pop(peer), &fault);
 	}
 }
 
@@ -203,8 +215,17 @@ void o2_peer_close_stale(struct o2_peer *peer, uint64_t incarnation, uint16_t ve
 	struct o2_link *link;
 
 	/* What is told to the application may change the list, so it is searched again. */
-	while ((link = find_stale(peer, incarnation, version)) != NULL)
-		o2_link_close(link, -ESTALE);
+	while ((link = find_stale(peer, incarnation, version)) != NULL) {
+		struct o2_transfer_fault fault = o2_fault_of(O2_FAULT_PEER_MESSAGE, -ESTALE, NULL);
+
+		if (link->incarnation != incarnation)
+			o2_refuse_other(&fault.error, -ESTALE, "node/stale-incarnation", "ibm_srcstamp",
+					incarnation, link->incarnation);
+		else
+			o2_refuse_other(&fault.error, -ESTALE, "node/stale-version", "ibm_version", version,
+					link->params.version);
+		o2_link_close(link, &fault);
+	}
 }
 
 void o2_peer_forget_waiting(struct o2_peer *peer)

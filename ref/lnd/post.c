@@ -112,7 +112,7 @@ void o2_tx_post(struct o2_conn *conn, struct o2_tx *tx)
 
 	if (rc != 0) {
 		o2_tx_move(conn, tx, O2_LIST_ACTIVE);
-		o2_conn_fail_stage(conn, &error, tx);
+		o2_conn_fail_device(conn, &error, tx);
 		return;
 	}
 	rc = o2_tx_encode(conn, tx, &error);
@@ -174,7 +174,7 @@ int o2_recv_post(struct o2_conn *conn, uint32_t slot, struct o2_error *error)
 
 	if (rc != 0)
 		return o2_refuse(error, -(rc > 0 ? rc : EIO), "conn/post-recv", "slot", O2_NO_INDEX, slot,
-				 conn->nrecv);
+				 O2_NO_LIMIT);
 	conn->recv_wrs++;
 	return 0;
 }

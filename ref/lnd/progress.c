@@ -74,8 +74,7 @@ static void fail_completion(struct o2_conn *conn, const struct ibv_wc *first)
 			cause = wc;
 	fault.wc_status = cause.status;
 	fault.wc_opcode = cause.opcode;
-	o2_refuse(&fault.error, -EIO, "conn/completion", "wc.status", O2_NO_INDEX, cause.status,
-		  IBV_WC_SUCCESS);
+	o2_refuse(&fault.error, -EIO, "conn/completion", "wc.status", O2_NO_INDEX, cause.status, O2_NO_LIMIT);
 	if (o2_wr_id_work(cause.wr_id) != O2_WORK_RECV && conn->tx[o2_wr_id_index(cause.wr_id)].in_use) {
 		culprit = &conn->tx[o2_wr_id_index(cause.wr_id)];
 		culprit->health = O2_HEALTH_REMOTE_DROPPED;
@@ -128,7 +127,8 @@ int o2_conn_progress(struct o2_conn *conn)
 	}
 	if (count == 0)
 		return handled;
-	o2_refuse(&error, -EIO, "conn/poll", "ibv_poll_cq", O2_NO_INDEX, (uint64_t) - (int64_t)count, 0);
-	o2_conn_fail_stage(conn, &error, NULL);
+	o2_refuse(&error, -EIO, "conn/poll", "ibv_poll_cq", O2_NO_INDEX, (uint64_t) - (int64_t)count,
+		  O2_NO_LIMIT);
+	o2_conn_fail_device(conn, &error, NULL);
 	return closed_code(conn);
 }

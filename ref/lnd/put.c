@@ -101,7 +101,7 @@ static struct o2_tx *find(struct o2_conn *conn, uint64_t cookie, enum o2_msg_typ
 	struct o2_tx *tx = o2_tx_find(conn, cookie, type);
 
 	if (o2_breaks("conn/unknown-cookie", tx == NULL))
-		o2_conn_refuse_message(conn, NULL, "conn/unknown-cookie", field, cookie, 0);
+		o2_conn_refuse_message(conn, NULL, "conn/unknown-cookie", field, cookie, O2_NO_LIMIT);
 	return tx;
 }
 
@@ -151,8 +151,8 @@ void o2_put_handle_done(struct o2_conn *conn)
 		return;
 	conn->puts_accepted--;
 	if (status >= 0 && o2_mutate(PUT_DONE_UNCHECKED, (uint64_t)status != tx->nob_mapped, false)) {
-		o2_conn_refuse_message(conn, tx, "conn/put-done-status", "ibcm_status", (uint64_t)status,
-				       tx->nob_mapped);
+		o2_conn_refuse_other(conn, tx, "conn/put-done-status", "ibcm_status", (uint64_t)status,
+				     tx->nob_mapped);
 		return;
 	}
 	if (status < 0)

@@ -23,7 +23,7 @@ static int create_queues(struct o2_conn *conn, struct o2_error *error)
 	conn->cq = ibv_create_cq(conn->ni->context, (int)cqe, conn, conn->ni->channel, 0);
 	if (conn->cq == NULL)
 		return o2_refuse(error, errno != 0 ? -errno : -EIO, "conn/create-cq", "cqe", O2_NO_INDEX, cqe,
-				 0);
+				 O2_NO_LIMIT);
 	init.send_cq = conn->cq;
 	init.recv_cq = conn->cq;
 	conn->qp = ibv_create_qp(conn->ni->pd, &init);
@@ -35,7 +35,7 @@ static int create_queues(struct o2_conn *conn, struct o2_error *error)
 	ibv_destroy_cq(conn->cq);
 	conn->cq = NULL;
 	return o2_refuse(error, code, "conn/create-qp", "max_send_wr", O2_NO_INDEX,
-			 o2_qp_send_wrs(&conn->config, &conn->flow), 0);
+			 o2_qp_send_wrs(&conn->config, &conn->flow), O2_NO_LIMIT);
 }
 
 /* Where memory is short a smaller depth may do. */
@@ -74,7 +74,7 @@ int o2_qp_create(struct o2_conn *conn, struct o2_error *error)
 	if (rc == 0)
 		return 0;
 	return o2_refuse(error, -(rc > 0 ? rc : EIO), "conn/modify-qp", "qp_state", O2_NO_INDEX,
-			 attr.qp_state, conn->qp->state);
+			 attr.qp_state, O2_NO_LIMIT);
 }
 
 void o2_qp_fail(struct o2_conn *conn)

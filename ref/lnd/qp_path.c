@@ -18,7 +18,7 @@ static int modify(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask, struct 
 	if (rc == 0)
 		return 0;
 	return o2_refuse(error, -(rc > 0 ? rc : EIO), "conn/modify-qp", "qp_state", O2_NO_INDEX,
-			 attr->qp_state, qp->state);
+			 attr->qp_state, O2_NO_LIMIT);
 }
 
 int o2_qp_to_rts(const struct o2_ni *ni, struct ibv_qp *qp, const struct o2_qp_path *path,

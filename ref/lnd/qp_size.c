@@ -120,7 +120,7 @@ int o2_qp_fit(struct o2_ni *ni, struct o2_conn_config *config, struct o2_flow_tu
 	rc = ibv_query_device(ni->context, &attr);
 	if (rc != 0)
 		return o2_refuse(error, -(rc > 0 ? rc : EIO), "conn/query-device", "device", O2_NO_INDEX, 0,
-				 0);
+				 O2_NO_LIMIT);
 	rc = check_config(config, (uint32_t)attr.max_sge, error);
 	if (rc != 0)
 		return rc;

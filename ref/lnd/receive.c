@@ -13,7 +13,7 @@ static void fail_stale(struct o2_conn *conn, const char *rule, const char *field
 {
 	struct o2_error error;
 
-	o2_refuse(&error, -ESTALE, rule, field, O2_NO_INDEX, value, expected);
+	o2_refuse_other(&error, -ESTALE, rule, field, value, expected);
 	error.class = O2_CLASS_CONNECTION;
 	o2_conn_refuse_peer(conn, NULL, &error);
 }
@@ -102,7 +102,7 @@ static void handle(struct o2_conn *conn, uint32_t slot, struct o2_tx *tx)
 	case O2_MSG_CONNACK:
 		if (o2_breaks("conn/unexpected-type", true))
 			o2_conn_refuse_message(conn, NULL, "conn/unexpected-type", "ibm_type", type,
-					       O2_MSG_GET_DONE);
+					       O2_NO_LIMIT);
 		break;
 	}
 	repost(conn, slot, type, o2_repost_of(conn->credits.version, type, counted));

@@ -12,8 +12,8 @@ static int check_state(const struct o2_conn *conn, struct o2_error *error)
 
 	if (o2_mutate(SUBMIT_WHEN_CLOSED, open, open || conn->state == O2_CONN_DISCONNECTED))
 		return 0;
-	return o2_refuse(error, -ENOTCONN, "conn/not-established", "state", O2_NO_INDEX, conn->state,
-			 O2_CONN_ESTABLISHED);
+	return o2_refuse_other(error, -ENOTCONN, "conn/not-established", "state", conn->state,
+			       O2_CONN_ESTABLISHED);
 }
 
 int o2_submit_start(struct o2_conn *conn, enum o2_transfer_op op, enum o2_side side,

@@ -33,12 +33,7 @@ static void abort_tx(struct o2_conn *conn, struct o2_tx *tx)
 	if (tx->fault.side == O2_FAULT_NONE) {
 		if (tx->health == O2_HEALTH_OK)
 			tx->health = o2_deadline_health(tx, conn->fault.code == -ETIMEDOUT);
-		tx->fault = (struct o2_transfer_fault){
-			.side = O2_FAULT_CLOSED,
-			.code = -ECONNABORTED,
-			.error = conn->fault.error,
-			.tolerable = conn->fault.tolerable,
-		};
+		tx->fault = o2_fault_closed(&conn->fault);
 	}
 	o2_tx_end(conn, tx);
 }
@@ -57,7 +52,7 @@ bool o2_match_ended(struct o2_conn *conn, struct o2_tx *tx, int rc, const struct
 	}
 	o2_tx_drop(conn, tx);
 	if (rc == -EPROTO)
-		o2_conn_refuse_message(conn, NULL, "conn/lnet-header", "hdr.type", lnet_type, 0);
+		o2_conn_refuse_message(conn, NULL, "conn/lnet-header", "hdr.type", lnet_type, O2_NO_LIMIT);
 	return true;
 }
 
@@ -89,22 +84,14 @@ void o2_conn_fail(struct o2_conn *conn, const struct o2_transfer_fault *fault, s
 
 void o2_conn_fail_stage(struct o2_conn *conn, const struct o2_error *error, struct o2_tx *culprit)
 {
-	struct o2_transfer_fault fault = {
-		.side = O2_FAULT_LOCAL_STAGE,
-		.code = error->code,
-		.error = *error,
-	};
+	struct o2_transfer_fault fault = o2_fault_of(O2_FAULT_LOCAL_STAGE, error->code, error);
 
 	o2_conn_fail(conn, &fault, culprit);
 }
 
 void o2_conn_refuse_peer(struct o2_conn *conn, struct o2_tx *culprit, const struct o2_error *error)
 {
-	struct o2_transfer_fault fault = {
-		.side = O2_FAULT_PEER_MESSAGE,
-		.code = error->code,
-		.error = *error,
-	};
+	struct o2_transfer_fault fault = o2_fault_of(O2_FAULT_PEER_MESSAGE, error->code, error);
 
 	o2_conn_fail(conn, &fault, culprit);
 }
@@ -119,22 +106,31 @@ void o2_conn_refuse_message(struct o2_conn *conn, struct o2_tx *culprit, const c
 	o2_conn_refuse_peer(conn, culprit, &error);
 }
 
-void o2_conn_close_for(struct o2_conn *conn, const struct o2_error *error)
+void o2_conn_refuse_other(struct o2_conn *conn, struct o2_tx *culprit, const char *rule, const char *field,
+			  uint64_t value, uint64_t expected)
 {
-	const struct o2_transfer_fault fault = {
-		.side = error->code == 0 ? O2_FAULT_NONE : O2_FAULT_CLOSED,
-		.code = error->code,
-		.error = *error,
-	};
+	struct o2_error error;
 
-	o2_conn_fail(conn, &fault, NULL);
+	o2_refuse_other(&error, -EPROTO, rule, field, value, expected);
+	error.class = O2_CLASS_CONNECTION;
+	o2_conn_refuse_peer(conn, culprit, &error);
+}
+
+void o2_conn_fail_device(struct o2_conn *conn, const struct o2_error *error, struct o2_tx *culprit)
+{
+	struct o2_transfer_fault fault = o2_fault_of(O2_FAULT_DEVICE, error->code, error);
+
+	o2_conn_fail(conn, &fault, culprit);
+}
+
+void o2_conn_end(struct o2_conn *conn, const struct o2_transfer_fault *fault)
+{
+	o2_conn_fail(conn, fault, NULL);
 }
 
 void o2_conn_close(struct o2_conn *conn, int code)
 {
-	struct o2_error error;
+	const struct o2_transfer_fault fault = o2_fault_local_close(code);
 
-	o2_error_clear(&error);
-	error.code = code;
-	o2_conn_close_for(conn, &error);
+	o2_conn_fail(conn, &fault, NULL);
 }

@@ -2,11 +2,11 @@
 #ifndef O2_LND_TRANSFER_H
 #define O2_LND_TRANSFER_H
 
-#include <infiniband/verbs.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "base/error.h"
+#include "lnd/fault.h"
 #include "mem/buffer.h"
 #include "reg/plan.h"
 
@@ -17,27 +17,6 @@ struct o2_transfer_memory {
 	uint64_t iova;	/* mode phys: where the region's first page is to be; a multiple of the page size */
 	bool by_policy; /* the interface's policy says which mode (ref/reg/choose.h); mode is not looked at */
 	uint64_t tag;	/* the upper layer's, never looked at: comes back in the result */
-};
-
-/* Whose work failed. */
-enum o2_fault_side {
-	O2_FAULT_NONE,
-	O2_FAULT_LOCAL_STAGE,	   /* one of our stages refused: see .error */
-	O2_FAULT_LOCAL_COMPLETION, /* one of our work requests ended with .wc_status */
-	O2_FAULT_PEER_STATUS,	   /* the peer reported a negative status */
-	O2_FAULT_PEER_MESSAGE,	   /* the peer sent what no rule allows: see .error */
-	O2_FAULT_CLOSED,	   /* the connection closed under the transfer */
-	O2_FAULT_DEADLINE,	   /* of a connection: an operation took longer than its time-out */
-};
-
-struct o2_transfer_fault {
-	enum o2_fault_side side;
-	int code;		      /* negative errno; 0 = no fault */
-	enum ibv_wc_status wc_status; /* O2_FAULT_LOCAL_COMPLETION: what ibv_wc_status_str(3) explains */
-	enum ibv_wc_opcode wc_opcode; /* as far as the device tells; meaningful only with status success */
-	struct o2_error error;
-	/* PEER_MESSAGE: wire.tolerate_immediate_checksum would have let the message pass. */
-	bool tolerable;
 };
 
 enum o2_transfer_op {

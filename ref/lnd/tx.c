@@ -202,5 +202,5 @@ void o2_tx_fault_peer(struct o2_tx *tx, int32_t status)
 	tx->fault.side = O2_FAULT_PEER_STATUS;
 	tx->fault.code = code;
 	o2_refuse(&tx->fault.error, code, "transfer/peer-status", "-ibcm_status", O2_NO_INDEX,
-		  (uint64_t)(-(int64_t)status), 0);
+		  (uint64_t)(-(int64_t)status), O2_NO_LIMIT);
 }

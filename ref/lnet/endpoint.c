@@ -93,7 +93,7 @@ static void down(void *context, uint64_t nid, const struct o2_transfer_fault *fa
 
 	endpoint->fault = *fault;
 	if (o2_node_conn(endpoint->node, nid, 0) == NULL)
-		o2_lnet_peer_down(endpoint->lnet, nid, fault->code != 0 ? fault->code : -ECONNRESET);
+		o2_lnet_peer_down(endpoint->lnet, nid, fault->code != 0 ? fault->code : -ECONNRESET, fault);
 }
 
 int o2_endpoint_open(struct o2_ni *ni, struct o2_cm *cm, const struct o2_node_config *node_config,

@@ -17,7 +17,8 @@
 struct o2_endpoint {
 	struct o2_node *node;
 	struct o2_lnet *lnet;
-	/* Why the last of all connections that went down, or could not be made, did so; code 0: orderly. */
+	/* Why the last of all connections that went down, or could not be made, did so; code 0: orderly, and
+	 * the side says by whom. */
 	struct o2_transfer_fault fault;
 };
 

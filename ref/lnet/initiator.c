@@ -163,7 +163,8 @@ static struct o2_lnet_message *asked_for(struct o2_lnet *lnet, uint64_t nid, str
 		message = o2_lnet_find(lnet, handle.wh_object_cookie);
 	if (message != NULL && message->nid == nid && message->kind == kind && awaits_answer(message))
 		return message;
-	o2_refuse(error, -ENODATA, "lnet/unknown-handle", "dst_wmd", O2_NO_INDEX, handle.wh_object_cookie, 0);
+	o2_refuse(error, -ENODATA, "lnet/unknown-handle", "dst_wmd", O2_NO_INDEX, handle.wh_object_cookie,
+		  O2_NO_LIMIT);
 	return NULL;
 }
 

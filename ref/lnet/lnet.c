@@ -228,11 +228,30 @@ uint32_t o2_lnet_messages(const struct o2_lnet *lnet)
 	return lnet->config.max_messages - lnet->nfree;
 }
 
-void o2_lnet_peer_down(struct o2_lnet *lnet, uint64_t nid, int code)
+void o2_lnet_peer_down(struct o2_lnet *lnet, uint64_t nid, int code, const struct o2_transfer_fault *fault)
 {
-	for (uint32_t i = 0; i < lnet->config.max_messages; i++)
-		if (lnet->message[i].nid == nid && waits(&lnet->message[i]))
-			o2_lnet_operation_end(lnet, &lnet->message[i], code);
+	for (uint32_t i = 0; i < lnet->config.max_messages; i++) {
+		struct o2_lnet_message *message = &lnet->message[i];
+
+		if (message->nid != nid || !waits(message))
+			continue;
+		if (fault != NULL) {
+			message->fault = o2_fault_closed(fault);
+			message->fault.code = code;
+		}
+		o2_lnet_operation_end(lnet, message, code);
+	}
+}
+
+/* It was sent, and no answer has come. */
+static void expire(struct o2_lnet *lnet, struct o2_lnet_message *message)
+{
+	const uint64_t limit_ms = lnet->config.response_timeout_ms;
+
+	message->fault = o2_fault_late(
+		message->kind == O2_LNET_OUR_PUT ? O2_WAIT_LNET_ACK : O2_WAIT_LNET_REPLY, -ETIMEDOUT,
+		"lnet/deadline", o2_clock_ms(lnet->clock) - message->deadline_ms + limit_ms, limit_ms);
+	o2_lnet_operation_end(lnet, message, -ETIMEDOUT);
 }
 
 void o2_lnet_check_time(struct o2_lnet *lnet)
@@ -241,5 +260,5 @@ void o2_lnet_check_time(struct o2_lnet *lnet)
 
 	for (uint32_t i = 0; i < lnet->config.max_messages; i++)
 		if (waits(&lnet->message[i]) && now_ms >= lnet->message[i].deadline_ms)
-			o2_lnet_operation_end(lnet, &lnet->message[i], -ETIMEDOUT);
+			expire(lnet, &lnet->message[i]);
 }

@@ -82,8 +82,8 @@ struct o2_lnet_result {
 	 */
 	int status;
 	uint64_t length_bytes; /* moved: as the ACK says if there was one; what the REPLY or GET_DONE says */
-	/* What the transport said about the failure; NULL if it did not fail there.  Valid in the call only.
-	 */
+	/* What is known about the failure: what the transport said, or what did not come in time; NULL:
+	 * nothing but the status.  Valid in the call only. */
 	const struct o2_transfer_fault *fault;
 };
 
@@ -163,8 +163,9 @@ int o2_lnet_match(struct o2_lnet *lnet, uint64_t nid, const struct o2_lnet_hdr *
 void o2_lnet_finished(struct o2_lnet *lnet, uint64_t tag, int status, uint64_t length_bytes,
 		      const struct o2_transfer_fault *fault);
 
-/* Nothing more will come from this peer: what waits for its ACK or REPLY ends with code (-errno). */
-void o2_lnet_peer_down(struct o2_lnet *lnet, uint64_t nid, int code);
+/* Nothing more will come from this peer: what waits for its ACK or REPLY ends with code (-errno).
+ * fault, may be NULL: why. */
+void o2_lnet_peer_down(struct o2_lnet *lnet, uint64_t nid, int code, const struct o2_transfer_fault *fault);
 
 /* The clock was told another time: ends what has waited too long. */
 void o2_lnet_check_time(struct o2_lnet *lnet);

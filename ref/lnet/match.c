@@ -87,7 +87,7 @@ int o2_match_take(struct o2_match_table *table, const struct o2_match_request *r
 
 	if (slot == NULL)
 		return o2_refuse(error, -ENODATA, "lnet/match/none", "match_bits", O2_NO_INDEX,
-				 request->match_bits, request->portal);
+				 request->match_bits, O2_NO_LIMIT);
 	entry = &slot->entry;
 	offset = (entry->options & O2_LNET_MD_MANAGE_REMOTE) != 0 ? request->offset : slot->local_offset;
 	if (offset > entry->memory.buffer.nob)

@@ -60,8 +60,8 @@ int o2_ping_decode(const uint8_t *bytes, size_t length_bytes, struct o2_ping_inf
 		load32 = o2_load32_be;
 		load64 = o2_load64_be;
 	} else if (o2_load32_le(bytes + AT_MAGIC) != O2_PING_MAGIC) {
-		return o2_refuse(error, -EPROTO, "lnet/ping/magic", "pi_magic", O2_NO_INDEX,
-				 o2_load32_le(bytes + AT_MAGIC), O2_PING_MAGIC);
+		return o2_refuse_other(error, -EPROTO, "lnet/ping/magic", "pi_magic",
+				       o2_load32_le(bytes + AT_MAGIC), O2_PING_MAGIC);
 	}
 	info->features = load32(bytes + AT_FEATURES);
 	info->pid = load32(bytes + AT_PID);

@@ -19,13 +19,11 @@ static int check_nids(const struct o2_lnet *lnet, uint64_t nid, const struct o2_
 							    o2_nid_network(dest) == o2_nid_network(own));
 
 	if (dest != own && (here || optimised))
-		return o2_refuse(error, -EPROTO, "lnet/header/dest-nid", "dest_nid", O2_NO_INDEX, dest, own);
+		return o2_refuse_other(error, -EPROTO, "lnet/header/dest-nid", "dest_nid", dest, own);
 	if (dest != own)
-		return o2_refuse(error, -ENODATA, "lnet/header/not-routed", "dest_nid", O2_NO_INDEX, dest,
-				 own);
+		return o2_refuse_other(error, -ENODATA, "lnet/header/not-routed", "dest_nid", dest, own);
 	if (hdr->src_nid != nid)
-		return o2_refuse(error, -ENODATA, "lnet/header/src-nid", "src_nid", O2_NO_INDEX, hdr->src_nid,
-				 nid);
+		return o2_refuse_other(error, -ENODATA, "lnet/header/src-nid", "src_nid", hdr->src_nid, nid);
 	return 0;
 }
 

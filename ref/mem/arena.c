@@ -102,7 +102,8 @@ static int make_view(struct o2_arena *arena, uint32_t view, struct o2_error *err
 	uint8_t *base = arena->memory;
 
 	if (table == NULL)
-		return o2_refuse(error, -ENOMEM, "arena/view-table", "npages", O2_NO_INDEX, npages, 0);
+		return o2_refuse(error, -ENOMEM, "arena/view-table", "npages", O2_NO_INDEX, npages,
+				 O2_NO_LIMIT);
 	arena->view[view].page = table;
 	if (view == 0)
 		for (uint32_t i = 0; i < npages; i++)
@@ -115,7 +116,7 @@ static int make_view(struct o2_arena *arena, uint32_t view, struct o2_error *err
 		base = reserve(memory_bytes(arena));
 		if (base == NULL)
 			return o2_refuse(error, -errno, "arena/view-reserve", "npages", O2_NO_INDEX, npages,
-					 0);
+					 O2_NO_LIMIT);
 	}
 	arena->view[view].base = (uintptr_t)base;
 	arena->view[view].npages = npages;
@@ -129,19 +130,24 @@ static int make_memory(struct o2_arena *arena, struct o2_error *error)
 
 	arena->fd = memfd_create("o2ref-arena", MFD_CLOEXEC);
 	if (arena->fd < 0)
-		return o2_refuse(error, -errno, "arena/memfd", "npages", O2_NO_INDEX, arena->npages, 0);
+		return o2_refuse(error, -errno, "arena/memfd", "npages", O2_NO_INDEX, arena->npages,
+				 O2_NO_LIMIT);
 	if (ftruncate(arena->fd, (off_t)length_bytes) != 0)
-		return o2_refuse(error, -errno, "arena/size", "npages", O2_NO_INDEX, arena->npages, 0);
+		return o2_refuse(error, -errno, "arena/size", "npages", O2_NO_INDEX, arena->npages,
+				 O2_NO_LIMIT);
 	memory = mmap(NULL, length_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, arena->fd, 0);
 	if (memory == MAP_FAILED)
-		return o2_refuse(error, -errno, "arena/map", "npages", O2_NO_INDEX, arena->npages, 0);
+		return o2_refuse(error, -errno, "arena/map", "npages", O2_NO_INDEX, arena->npages,
+				 O2_NO_LIMIT);
 	arena->memory = memory;
 	arena->unmapped = calloc(((size_t)arena->npages + 7) / 8, 1);
 	if (arena->unmapped == NULL)
-		return o2_refuse(error, -ENOMEM, "arena/bitmap", "npages", O2_NO_INDEX, arena->npages, 0);
+		return o2_refuse(error, -ENOMEM, "arena/bitmap", "npages", O2_NO_INDEX, arena->npages,
+				 O2_NO_LIMIT);
 	arena->window_area = reserve(O2_ARENA_WINDOWS * slot_bytes(arena));
 	if (arena->window_area == NULL)
-		return o2_refuse(error, -errno, "arena/windows", "slots", O2_NO_INDEX, O2_ARENA_WINDOWS, 0);
+		return o2_refuse(error, -errno, "arena/windows", "slots", O2_NO_INDEX, O2_ARENA_WINDOWS,
+				 O2_NO_LIMIT);
 	return 0;
 }
 

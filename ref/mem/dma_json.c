@@ -98,7 +98,8 @@ static int read_unmapped(const json_t *array, struct o2_dma_input *input, struct
 				 npages, O2_DMA_JSON_MAX_PAGES);
 	input->unmapped = calloc(npages / 8 + 1, 1);
 	if (input->unmapped == NULL)
-		return o2_refuse(error, -ENOMEM, "json/no-memory", "device.unmapped", O2_NO_INDEX, count, 0);
+		return o2_refuse(error, -ENOMEM, "json/no-memory", "device.unmapped", O2_NO_INDEX, count,
+				 O2_NO_LIMIT);
 	input->device.unmapped = input->unmapped;
 	for (size_t i = 0; i < count; i++) {
 		const json_t *item = json_array_get(array, i);
@@ -125,7 +126,7 @@ static int read_device_pages(const json_t *array, struct o2_dma_input *input, st
 	input->device_page = calloc((size_t)npages + 1, sizeof(*input->device_page));
 	if (input->device_page == NULL)
 		return o2_refuse(error, -ENOMEM, "json/no-memory", "device.iommu.device_pages", O2_NO_INDEX,
-				 npages, 0);
+				 npages, O2_NO_LIMIT);
 	input->device.iommu.device_page = input->device_page;
 	for (uint32_t i = 0; i < npages; i++) {
 		const json_t *item = json_array_get(array, i);

@@ -48,7 +48,7 @@ static int check_entry(const struct o2_dma_device *device, const struct o2_sg_en
 	if (o2_mutate(CPU_MAPPING_UNCHECKED,
 		      device->kind == O2_DMA_VIRTUAL && !has_cpu_mapping(device, entry->page), false))
 		return o2_refuse(error, -EFAULT, "dma/virtual/no-cpu-mapping", "entry[].page", index,
-				 entry->page, 0);
+				 entry->page, O2_NO_LIMIT);
 	if (device->kind == O2_DMA_IOMMU && device->iommu.device_page[entry->page] >= device->npages)
 		return o2_refuse(error, -EINVAL, "dma/iommu/no-such-device-page", "iommu.device_page[]",
 				 entry->page, device->iommu.device_page[entry->page], device->npages);

@@ -24,7 +24,7 @@ int o2_ledger_unmap(struct o2_dma_ledger *ledger, struct o2_dma_mapping *mapping
 	if (mapping->ledger != ledger) {
 		ledger->wrong_unmaps++;
 		return o2_refuse(error, -EINVAL, "ledger/not-mapped", "entries", O2_NO_INDEX,
-				 mapping->entries, 0);
+				 mapping->entries, O2_NO_LIMIT);
 	}
 	ledger->unmaps++;
 	ledger->live--;

@@ -97,7 +97,8 @@ static int make_entry(const struct o2_buffer *buffer, const struct o2_address_sp
 			take = o2_mutate(CUT_OFFSET_LOST, space->page_bytes - entry->offset,
 					 space->page_bytes);
 		if (find_page(space, va, &entry->page) != 0)
-			return o2_refuse(error, -EFAULT, "sg/iov/no-page", "iov[].base", at->index, va, 0);
+			return o2_refuse(error, -EFAULT, "sg/iov/no-page", "iov[].base", at->index, va,
+					 O2_NO_LIMIT);
 	} else {
 		entry->page = buffer->kiov[at->index].page;
 		entry->offset = buffer->kiov[at->index].offset + (uint32_t)at->offset;

@@ -115,7 +115,7 @@ json_t *o2_sg_output_to_json(const struct o2_sg_list *list, const struct o2_erro
 
 static int out_of_memory(struct o2_error *error, const char *field, uint64_t count)
 {
-	return o2_refuse(error, -ENOMEM, "json/no-memory", field, O2_NO_INDEX, count, 0);
+	return o2_refuse(error, -ENOMEM, "json/no-memory", field, O2_NO_INDEX, count, O2_NO_LIMIT);
 }
 
 static int read_iov(const json_t *item, uint32_t i, struct o2_iov *iov, struct o2_error *error)

@@ -210,7 +210,7 @@ static int read_node(const json_t *object, const char *name, struct o2_case_node
 		return rc;
 	mode = json_string_value(json_object_get(child, "mode"));
 	if (mode == NULL || o2_reg_mode_from_name(mode, &node->mode) != 0)
-		return o2_refuse(error, -EINVAL, "json/unknown-name", "mode", O2_NO_INDEX, 0, 0);
+		return o2_refuse(error, -EINVAL, "json/unknown-name", "mode", O2_NO_INDEX, 0, O2_NO_LIMIT);
 	rc = o2_json_get_members(child, members, 3, O2_NO_INDEX, error);
 	return rc != 0 ? rc : read_node_parts(child, node, error);
 }
@@ -289,5 +289,5 @@ int o2_case_from_json(const json_t *object, struct o2_case *asked, struct o2_err
 	case O2_STAGES:
 		break;
 	}
-	return o2_refuse(error, -EINVAL, "json/unknown-name", "form", O2_NO_INDEX, 0, 0);
+	return o2_refuse(error, -EINVAL, "json/unknown-name", "form", O2_NO_INDEX, 0, O2_NO_LIMIT);
 }

@@ -41,7 +41,7 @@ static int check_way(const struct o2_reg_domain *domain, uint32_t cpt, enum o2_r
 		way = open[O2_REG_POOL_FRD];
 	else if (mode == O2_REG_FASTREG_GAPS)
 		way = open[O2_REG_POOL_FRD_GAPS];
-	return way ? 0 : o2_refuse(error, -EINVAL, "bind/no-way", "mode", O2_NO_INDEX, mode, 0);
+	return way ? 0 : o2_refuse(error, -EINVAL, "bind/no-way", "mode", O2_NO_INDEX, mode, O2_NO_LIMIT);
 }
 
 int o2_reg_bind(struct o2_reg_domain *domain, uint32_t cpt, const struct o2_reg_plan *plan,
@@ -89,7 +89,8 @@ int o2_reg_unbind(struct o2_reg_domain *domain, struct o2_binding *binding, bool
 	if (binding->region.mr != NULL) {
 		rc = o2_reg_region_release(domain, &binding->region);
 		if (rc != 0)
-			o2_refuse(error, rc, "bind/deregister", "length", O2_NO_INDEX, binding->length, 0);
+			o2_refuse(error, rc, "bind/deregister", "length", O2_NO_INDEX, binding->length,
+				  O2_NO_LIMIT);
 	}
 	*binding = (struct o2_binding){.bound = false};
 	domain->nbound--;

@@ -15,7 +15,7 @@ static int check_view(const struct o2_arena *arena, uint64_t addr, uint64_t leng
 		if (addr >= base && addr - base < view_bytes && length <= view_bytes - (addr - base))
 			return 0;
 	}
-	return o2_refuse(error, -EFAULT, "bind/user/no-such-memory", "iova", O2_NO_INDEX, addr, length);
+	return o2_refuse(error, -EFAULT, "bind/user/no-such-memory", "iova", O2_NO_INDEX, addr, O2_NO_LIMIT);
 }
 
 /*
@@ -28,7 +28,7 @@ int o2_reg_bind_user(struct o2_reg_domain *domain, const struct o2_reg_plan *pla
 	int rc;
 
 	if (plan->length == 0)
-		return o2_refuse(error, -EINVAL, "bind/length", "length", O2_NO_INDEX, 0, UINT64_MAX);
+		return o2_refuse(error, -EINVAL, "bind/length", "length", O2_NO_INDEX, 0, O2_NO_LIMIT);
 	rc = check_view(domain->arena, plan->iova, plan->length, error);
 	if (rc == 0)
 		rc = o2_reg_region_make(domain, (void *)(uintptr_t)plan->iova, plan->length, plan->iova,

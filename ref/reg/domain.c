@@ -46,7 +46,7 @@ int o2_reg_detect(struct ibv_context *context, struct o2_reg_caps *caps, struct 
 	rc = ibv_query_device(context, &attr);
 	if (rc != 0)
 		return o2_refuse(error, -(rc > 0 ? rc : EIO), "bind/query-device", "device", O2_NO_INDEX, 0,
-				 0);
+				 O2_NO_LIMIT);
 	/* Any device registers memory, and a contiguous buffer can stand in for a region with gaps. */
 	*caps = (struct o2_reg_caps){
 		.global = true,
@@ -75,7 +75,8 @@ static int open_pools(struct o2_reg_domain *domain, const struct o2_reg_config *
 		return o2_refuse(error, -EINVAL, "bind/ncpts", "ncpts", O2_NO_INDEX, 0, 1);
 	domain->pools = calloc(config->ncpts, sizeof(*domain->pools));
 	if (domain->pools == NULL)
-		return o2_refuse(error, -ENOMEM, "bind/pools-memory", "ncpts", O2_NO_INDEX, config->ncpts, 0);
+		return o2_refuse(error, -ENOMEM, "bind/pools-memory", "ncpts", O2_NO_INDEX, config->ncpts,
+				 O2_NO_LIMIT);
 	for (; domain->ncpts < config->ncpts; domain->ncpts++) {
 		int rc = o2_reg_pools_open(&domain->pools[domain->ncpts], &pools, domain->ncpts,
 					   config->device, error);

@@ -20,7 +20,7 @@ static int create(void *context, uint64_t device, uint32_t max_pages, uint32_t p
 	*handle = calloc(1, sizeof(struct o2_region));
 	if (*handle == NULL)
 		return o2_refuse(error, -ENOMEM, "bind/fmr/memory", "bytes", O2_NO_INDEX,
-				 sizeof(struct o2_region), 0);
+				 sizeof(struct o2_region), O2_NO_LIMIT);
 	return 0;
 }
 
@@ -56,7 +56,8 @@ static int map(void *context, void *handle, const struct o2_fmr_request *request
 	int rc = end_mapping(domain, region);
 
 	if (rc != 0)
-		return o2_refuse(error, rc, "bind/deregister", "npages", O2_NO_INDEX, request->npages, 0);
+		return o2_refuse(error, rc, "bind/deregister", "npages", O2_NO_INDEX, request->npages,
+				 O2_NO_LIMIT);
 	rc = o2_reg_region_of_pages(domain, &bytes, o2_reg_access_flags(request->access), region, error);
 	if (rc != 0)
 		return rc;

@@ -21,7 +21,7 @@ static int create(void *context, uint64_t device, uint32_t max_pages, bool gaps,
 	(void)gaps;
 	if (descriptor == NULL)
 		return o2_refuse(error, -ENOMEM, "bind/fastreg/memory", "bytes", O2_NO_INDEX,
-				 sizeof(*descriptor), 0);
+				 sizeof(*descriptor), O2_NO_LIMIT);
 	errno = 0;
 	descriptor->mw = ibv_alloc_mw(domain->pd, IBV_MW_TYPE_2);
 	if (descriptor->mw == NULL) {

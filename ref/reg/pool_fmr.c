@@ -226,7 +226,7 @@ static int create_pool(void *owner, uint64_t device, struct o2_pool **made, stru
 
 	if (pool == NULL)
 		return o2_refuse(error, -ENOMEM, "pool/fmr/memory", "pool_size", O2_NO_INDEX,
-				 config->pool_size, O2_POOL_SIZE_MAX);
+				 config->pool_size, O2_NO_LIMIT);
 	for (uint32_t i = 0; i < config->pool_size; i++) {
 		struct o2_fmr *fmr = &pool->fmr[i];
 		int rc;

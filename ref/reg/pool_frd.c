@@ -43,7 +43,7 @@ static int create_pool(void *owner, uint64_t device, struct o2_pool **pool, stru
 	made = calloc(1, sizeof(*made) + config->pool_size * sizeof(made->frd[0]));
 	if (made == NULL)
 		return o2_refuse(error, -ENOMEM, "pool/frd/memory", "pool_size", O2_NO_INDEX,
-				 config->pool_size, O2_POOL_SIZE_MAX);
+				 config->pool_size, O2_NO_LIMIT);
 	for (uint32_t i = 0; i < config->pool_size; i++) {
 		struct o2_frd_object object = {0};
 		int rc;

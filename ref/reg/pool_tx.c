@@ -109,7 +109,7 @@ static int create_pool(void *owner, uint64_t device, struct o2_pool **made, stru
 
 	if (pool == NULL)
 		return o2_refuse(error, -ENOMEM, "pool/tx/memory", "pool_size", O2_NO_INDEX,
-				 config->pool_size, O2_POOL_SIZE_MAX);
+				 config->pool_size, O2_NO_LIMIT);
 	if (config->ops->area_create != NULL) {
 		o2_error_clear(error);
 		rc = config->ops->area_create(config->context, device, pool->area,
@@ -129,7 +129,7 @@ static int create_pool(void *owner, uint64_t device, struct o2_pool **made, stru
 					   &tx->message_addr);
 		if (rc != 0) {
 			free_pool(config, pool);
-			return o2_refuse(error, rc, "pool/tx/slot", "slots", i, i, config->pool_size);
+			return o2_refuse(error, rc, "pool/tx/slot", "slots", i, i, O2_NO_LIMIT);
 		}
 		pool->nmapped++;
 		push(pool, tx);
@@ -237,7 +237,7 @@ int o2_tx_check_idle(const struct o2_pool_tx *tx, struct o2_error *error)
 	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
 		if (members[i].value != 0)
 			return o2_refuse(error, -EINVAL, "tx/idle", members[i].field, O2_NO_INDEX,
-					 members[i].value, 0);
+					 members[i].value, O2_NO_LIMIT);
 	}
 	return 0;
 }

@@ -364,11 +364,11 @@ int o2_pool_set_init(struct o2_pool_set *set, const struct o2_pool_kind *kind, v
 	*set = (struct o2_pool_set){.kind = kind, .owner = owner, .config = *config};
 	rc = pthread_mutex_init(&set->lock, NULL);
 	if (rc != 0)
-		return o2_refuse(error, -rc, "pool/init/lock", "lock", O2_NO_INDEX, 0, 0);
+		return o2_refuse(error, -rc, "pool/init/lock", "lock", O2_NO_INDEX, 0, O2_NO_LIMIT);
 	rc = pthread_cond_init(&set->grown, NULL);
 	if (rc != 0) {
 		pthread_mutex_destroy(&set->lock);
-		return o2_refuse(error, -rc, "pool/init/lock", "grown", O2_NO_INDEX, 0, 0);
+		return o2_refuse(error, -rc, "pool/init/lock", "grown", O2_NO_INDEX, 0, O2_NO_LIMIT);
 	}
 	pthread_mutex_lock(&set->lock);
 	rc = grow(set, &doomed, error);

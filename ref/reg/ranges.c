@@ -58,7 +58,7 @@ static int own_region(struct o2_reg_domain *domain, const struct o2_reg_plan *pl
 	region->mr = domain->reg_gaps(domain->pd, entry, plan->nentries, plan->iova, (unsigned int)access);
 	if (region->mr == NULL)
 		return o2_refuse(error, errno != 0 ? -errno : -EIO, "bind/register", "length", O2_NO_INDEX,
-				 plan->length, UINT64_MAX - plan->iova);
+				 plan->length, O2_NO_LIMIT);
 	o2_reg_region_count(domain, region->mr);
 	return 0;
 }

@@ -30,7 +30,7 @@ int o2_reg_region(struct ibv_pd *pd, void *addr, uint64_t length, uint64_t iova,
 		return o2_refuse(error, -ENOMEM, "bind/memlock",
 				 "bytes to lock in memory (RLIMIT_MEMLOCK, ulimit -l)", O2_NO_INDEX, length,
 				 limit.rlim_cur);
-	return o2_refuse(error, code, "bind/register", "length", O2_NO_INDEX, length, UINT64_MAX - iova);
+	return o2_refuse(error, code, "bind/register", "length", O2_NO_INDEX, length, O2_NO_LIMIT);
 }
 
 void o2_reg_region_count(struct o2_reg_domain *domain, const struct ibv_mr *mr)

@@ -52,13 +52,13 @@ static int take(struct o2_reg_domain *domain, struct o2_staging **out, struct o2
 	staging = calloc(1, sizeof(*staging));
 	if (staging == NULL)
 		return o2_refuse(error, -ENOMEM, "bind/fastreg_gaps/staging", "bytes", O2_NO_INDEX,
-				 sizeof(*staging), 0);
+				 sizeof(*staging), O2_NO_LIMIT);
 	staging->size = O2_MAX_TRANSFER_BYTES + domain->dma.page_bytes;
 	memory = mmap(NULL, staging->size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (memory == MAP_FAILED) {
 		free(staging);
 		return o2_refuse(error, -ENOMEM, "bind/fastreg_gaps/staging", "bytes", O2_NO_INDEX,
-				 O2_MAX_TRANSFER_BYTES, 0);
+				 O2_MAX_TRANSFER_BYTES, O2_NO_LIMIT);
 	}
 	staging->memory = memory;
 	*out = staging;

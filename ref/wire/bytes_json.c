@@ -45,7 +45,7 @@ int o2_bytes_from_json(const json_t *object, const char *key, const char *field,
 	const size_t digits = json_string_length(member);
 
 	if (text == NULL)
-		return o2_refuse(error, -EINVAL, "json/not-a-string", field, O2_NO_INDEX, 0, 0);
+		return o2_refuse(error, -EINVAL, "json/not-a-string", field, O2_NO_INDEX, 0, O2_NO_LIMIT);
 	if (digits % 2 != 0)
 		return o2_refuse(error, -EINVAL, "json/odd-digits", field, O2_NO_INDEX, digits, digits - 1);
 	if (digits / 2 > capacity_bytes)
@@ -77,6 +77,6 @@ int o2_nid_from_json(const json_t *object, const char *key, const char *field, u
 	const json_t *member = json_object_get(object, key);
 
 	if (!json_is_string(member))
-		return o2_refuse(error, -EINVAL, "json/not-a-string", field, O2_NO_INDEX, 0, 0);
+		return o2_refuse(error, -EINVAL, "json/not-a-string", field, O2_NO_INDEX, 0, O2_NO_LIMIT);
 	return o2_json_at(o2_nid_from_text(json_string_value(member), nid, error), field, O2_NO_INDEX, error);
 }

@@ -210,7 +210,7 @@ static int read_names(const json_t *object, struct o2_msg *msg, struct o2_error 
 			return 0;
 		}
 	}
-	return o2_refuse(error, -EINVAL, "json/unknown-name", "ibm_type", O2_NO_INDEX, 0, 0);
+	return o2_refuse(error, -EINVAL, "json/unknown-name", "ibm_type", O2_NO_INDEX, 0, O2_NO_LIMIT);
 }
 
 int o2_msg_from_json(const json_t *object, struct o2_msg_json *read, struct o2_error *error)

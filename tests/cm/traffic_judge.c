@@ -174,17 +174,14 @@ static void on_up(void *context, uint64_t nid)
 static void on_down(void *context, uint64_t nid, const struct o2_transfer_fault *fault)
 {
 	struct traffic *traffic = context;
-	char text[256];
+	char text[512];
 
 	(void)nid;
 	/* The first few; a peer that is away for a while is no news. */
 	if (traffic->down++ >= SHOWN || fault->code == 0)
 		return;
-	o2_error_text(&fault->error, text, sizeof(text));
-	fprintf(stderr, "down: %s, %s; %s\n", strerror(-fault->code),
-		fault->side == O2_FAULT_LOCAL_COMPLETION ? ibv_wc_status_str(fault->wc_status)
-							 : "no completion",
-		text);
+	o2_fault_text(fault, text, sizeof(text));
+	fprintf(stderr, "down: %s; %s\n", strerror(-fault->code), text);
 }
 
 const struct o2_node_ops traffic_ops = {

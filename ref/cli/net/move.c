@@ -58,7 +58,7 @@ static void fail(struct mover *mover, struct lane *lane, int status, const struc
 
 static void refuse(struct mover *mover, struct lane *lane, const struct o2_error *error)
 {
-	const struct o2_transfer_fault fault = {.code = error->code, .error = *error};
+	const struct o2_transfer_fault fault = o2_fault_of(O2_FAULT_LOCAL_STAGE, error->code, error);
 
 	fail(mover, lane, error->code, &fault);
 }
@@ -84,7 +84,7 @@ static int start_get(struct mover *mover, struct lane *lane, const struct o2_net
 	if (mover->options->verify && !o2_net_fill(&mover->session.network.ni.arena, &sink->memory,
 						   mover->options->seed, stream, offset, true))
 		return o2_refuse(error, -ENOMEM, "net/memory", "bytes", O2_NO_INDEX,
-				 mover->options->size_bytes, 0);
+				 mover->options->size_bytes, O2_NO_LIMIT);
 	return o2_lnet_get(mover->session.endpoint.lnet, &target, &sink->memory, &lane->operation, error);
 }
 
@@ -95,7 +95,7 @@ static int start_put(struct mover *mover, struct lane *lane, struct o2_error *er
 	if (!o2_net_fill(&mover->session.network.ni.arena, &lane->memory.memory, mover->options->seed,
 			 lane->number + 1, 0, false))
 		return o2_refuse(error, -ENOMEM, "net/memory", "bytes", O2_NO_INDEX,
-				 mover->options->size_bytes, 0);
+				 mover->options->size_bytes, O2_NO_LIMIT);
 	return o2_lnet_put(mover->session.endpoint.lnet, &target, &lane->memory.memory, &lane->operation,
 			   error);
 }
@@ -211,7 +211,7 @@ static void note_done(void *context, const struct o2_lnet_result *result)
 	struct lane *lane = lane_of(mover, result->operation);
 
 	if (result->status != 0)
-		fail(mover, lane, result->status, o2_net_fault(&mover->session, result));
+		fail(mover, lane, result->status, o2_net_fault(result));
 	else if (lane->state == LANE_READING_BACK)
 		put_read_back(mover, lane, result->length_bytes);
 	else if (mover->options->command == O2_NET_PUT)

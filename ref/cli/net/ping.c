@@ -32,7 +32,7 @@ static void note_done(void *context, const struct o2_lnet_result *result)
 
 	pinger->waiting = false;
 	pinger->status = result->status;
-	pinger->fault = *o2_net_fault(&pinger->session, result);
+	pinger->fault = *o2_net_fault(result);
 	pinger->length_bytes = result->length_bytes;
 }
 

@@ -156,13 +156,11 @@ static const char *meaning(int status)
 void o2_net_complain_failed(const char *what, uint64_t number, uint64_t nid, int status,
 			    const struct o2_transfer_fault *fault)
 {
-	char text[O2_NID_TEXT_BYTES], name[O2_ERRNO_TEXT_BYTES], why[256] = "";
+	char text[O2_NID_TEXT_BYTES], name[O2_ERRNO_TEXT_BYTES], why[512] = "";
 
 	o2_nid_to_text(nid, text, sizeof(text));
-	if (fault->code != 0 && fault->error.code != 0)
-		o2_error_text(&fault->error, why, sizeof(why));
-	else if (fault->side == O2_FAULT_LOCAL_COMPLETION)
-		snprintf(why, sizeof(why), "%s", ibv_wc_status_str(fault->wc_status));
+	if (fault->side != O2_FAULT_NONE)
+		o2_fault_text(fault, why, sizeof(why));
 	o2_cli_complain("%s %" PRIu64 " at %s: %s (%s)%s%s%s", what, number, text, meaning(status),
 			o2_errno_text(status, name), why[0] == '\0' ? "" : ": ", why,
 			fault->tolerable ? "; --tolerate-immediate-checksum accepts it" : "");

@@ -34,8 +34,8 @@ void o2_net_report_progress(struct o2_net_report *report, const struct o2_net_op
 void o2_net_report_print(const struct o2_net_report *report, const struct o2_net_options *options);
 
 /*
- * One line on stderr for an operation that failed.  what: "PUT" and so on; fault: why the connection went
- * down, code 0 if it did not.
+ * One line on stderr for an operation that failed.  what: "PUT" and so on; fault: what is known of
+ * it, side O2_FAULT_NONE if that is nothing.
  */
 void o2_net_complain_failed(const char *what, uint64_t number, uint64_t nid, int status,
 			    const struct o2_transfer_fault *fault);

@@ -148,10 +148,11 @@ void o2_net_session_close(struct o2_net_session *session)
 	o2_net_network_close(&session->network);
 }
 
-const struct o2_transfer_fault *o2_net_fault(const struct o2_net_session *session,
-					     const struct o2_lnet_result *result)
+const struct o2_transfer_fault *o2_net_fault(const struct o2_lnet_result *result)
 {
-	return result->fault != NULL ? result->fault : &session->endpoint.fault;
+	static const struct o2_transfer_fault none;
+
+	return result->fault != NULL ? result->fault : &none;
 }
 
 static bool lost(int code)

@@ -40,9 +40,8 @@ int o2_net_session_open(struct o2_net_options *options, uint32_t pages, const st
 			void *context, struct o2_net_session *session);
 void o2_net_session_close(struct o2_net_session *session);
 
-/* What is known about a failure: of the operation itself, else of the last connection. */
-const struct o2_transfer_fault *o2_net_fault(const struct o2_net_session *session,
-					     const struct o2_lnet_result *result);
+/* What is known about a failure beyond its status; side O2_FAULT_NONE: nothing. */
+const struct o2_transfer_fault *o2_net_fault(const struct o2_lnet_result *result);
 
 /*
  * One round: completions, the connection manager's events, the time.  When nothing has happened for a while

@@ -31,7 +31,7 @@ def page_behind(space, address, index):
         slot = (address - number(each["base"])) // size
         if 0 <= slot < len(each["pages"]) and each["pages"][slot] < space["npages"]:
             return each["pages"][slot]
-    raise Refuse("EFAULT", "sg/iov/no-page", address, 0, index)
+    raise Refuse("EFAULT", "sg/iov/no-page", address, index=index)
 
 
 def kiov_cuts(space, piece, skip, length, _index):
@@ -114,7 +114,7 @@ def place_of(entry, device, index):
     if not 1 <= entry["length"] <= room:
         raise Refuse("EINVAL", "dma/entry-past-page", entry["length"], room, index)
     if device["kind"] == "virtual" and page in device["unmapped"]:
-        raise Refuse("EFAULT", "dma/virtual/no-cpu-mapping", page, 0, index)
+        raise Refuse("EFAULT", "dma/virtual/no-cpu-mapping", page, index=index)
     if device["kind"] == "iommu":
         there = device["iommu"]["device_pages"][page]
         if there >= npages:

@@ -8,11 +8,13 @@ MAX_FRAGS = 257
 
 
 class Refuse(Exception):
-    """A stage's refusal: the name of an errno, the rule of docs/, what was found and what is allowed."""
+    """A stage's refusal: the name of an errno, the rule of docs/, what was found and what is allowed, if there is a limit."""
 
-    def __init__(self, errno, rule, value, limit, index=None):
+    def __init__(self, errno, rule, value, limit=None, index=None):
         super().__init__(rule)
-        self.form = {"errno": errno, "rule": rule, "value": to_form(value), "limit": to_form(limit)}
+        self.form = {"errno": errno, "rule": rule, "value": to_form(value)}
+        if limit is not None:
+            self.form["limit"] = to_form(limit)
         if index is not None:
             self.form["index"] = index
 

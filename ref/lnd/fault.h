@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef O2_LND_FAULT_H
+#define O2_LND_FAULT_H
+
+#include <infiniband/verbs.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+/*
+ * Why an operation failed, and why a connection ended: who is to blame, and the facts of it.
+ * Source: docs/transport.md, "Errors".
+ */
+
+enum o2_fault_side {
+	O2_FAULT_NONE,		   /* no fault; of a connection: we have ended it in good order */
+	O2_FAULT_LOCAL_STAGE,	   /* one of our stages refused: see .error */
+	O2_FAULT_LOCAL_COMPLETION, /* one of our work requests ended with .wc_status */
+	O2_FAULT_PEER_STATUS,	   /* the peer reported a negative status */
+	O2_FAULT_PEER_MESSAGE,	   /* the peer sent what no rule allows: see .error */
+	/*
+	 * Of an operation: its connection ended under it; .closed_by says whose doing that was, and the rest
+	 * of the record how.  Of a connection: somebody on this side closed it with .code.
+	 */
+	O2_FAULT_CLOSED,
+	O2_FAULT_DEADLINE,    /* our deadline: .wait says for what; .error.value is the age in ms, .limit its
+				 limit */
+	O2_FAULT_PEER_CLOSED, /* the peer has ended the connection (DREQ); .code 0 where that is in order */
+	O2_FAULT_REJECTED,    /* our request to connect was rejected: .cm_reason, .reject_why */
+	O2_FAULT_CONNECT,     /* the connection manager could not connect: see .error */
+	O2_FAULT_DEVICE,      /* the device is lost, or refuses what every device does: see .error */
+};
+
+/* What something that is late was waiting for. */
+enum o2_wait {
+	O2_WAIT_NONE,
+	O2_WAIT_CONNECTION,  /* a connection to the peer */
+	O2_WAIT_RESERVATION, /* room for the peer's answer: too many of our requests have none yet */
+	O2_WAIT_CREDIT,	     /* a credit of the peer's */
+	O2_WAIT_SEND_ROOM,   /* the end of sends before it: as many are in flight as may be */
+	O2_WAIT_WINDOW,	     /* a memory window or the like to describe its memory with */
+	O2_WAIT_SEND,	     /* its own send, to be acknowledged by the device */
+	O2_WAIT_INVALIDATE,  /* its key, to be invalidated by the device */
+	O2_WAIT_PUT_ACK,
+	O2_WAIT_PUT_DONE,
+	O2_WAIT_GET_DONE,
+	O2_WAIT_LNET_ACK,
+	O2_WAIT_LNET_REPLY,
+	O2_WAITS,
+};
+
+struct o2_transfer_fault {
+	enum o2_fault_side side;
+	int code;		      /* negative errno; 0 = no fault */
+	enum o2_fault_side closed_by; /* O2_FAULT_CLOSED: the side of the connection's own fault */
+	enum o2_wait wait;	      /* O2_FAULT_DEADLINE */
+	enum ibv_wc_status wc_status; /* O2_FAULT_LOCAL_COMPLETION: what ibv_wc_status_str(3) explains */
+	enum ibv_wc_opcode wc_opcode; /* as far as the device tells; meaningful only with status success */
+	uint32_t cm_reason;	      /* O2_FAULT_REJECTED: the connection manager's */
+	uint8_t reject_why;	      /* enum o2_reject_why; 0: the reason was the connection manager's own */
+	struct o2_error error;
+	/* PEER_MESSAGE: wire.tolerate_immediate_checksum would have let the message pass. */
+	bool tolerable;
+};
+
+/* error may be NULL: nothing is known but the code. */
+struct o2_transfer_fault o2_fault_of(enum o2_fault_side side, int code, const struct o2_error *error);
+
+/* Somebody on this side closes a connection; code 0: in good order. */
+struct o2_transfer_fault o2_fault_local_close(int code);
+
+/* Something is late: it has waited for age_ms where limit_ms are allowed.  code: mostly -ETIMEDOUT. */
+struct o2_transfer_fault o2_fault_late(enum o2_wait wait, int code, const char *rule, uint64_t age_ms,
+				       uint64_t limit_ms);
+
+/* What an operation ends with whose connection has ended with *why: -ECONNABORTED, and whose doing it was. */
+struct o2_transfer_fault o2_fault_closed(const struct o2_transfer_fault *why);
+
+/* "the peer's PUT_ACK" and so on; never NULL. */
+const char *o2_wait_text(enum o2_wait wait);
+
+/* A reason of the connection manager by name, "no listener for the service id"; NULL: unknown. */
+const char *o2_cm_reason_text(uint32_t cm_reason);
+
+/*
+ * Write one line without a newline, as snprintf does: who, how, and the figures.
+ *   our deadline: it waited 50012 ms for the peer's GET_DONE, limit 50000 ms
+ *   the connection has ended: the peer has ended the connection (DREQ)
+ * Returns the length that the whole text has.
+ */
+int o2_fault_text(const struct o2_transfer_fault *fault, char *text, size_t text_bytes);
+
+#endif
