@@ -84,7 +84,16 @@ void traffic_close(struct traffic *traffic)
 	o2_held_now(&traffic->after);
 }
 
-/* Until something happens, a signal comes, or the clock is to be told.  A lost device ends the process. */
+/* A lost device ends the process. */
+static void check_device(int rc)
+{
+	if (rc >= 0)
+		return;
+	fprintf(stderr, "node_traffic: the device is lost: %s\n", strerror(-rc));
+	exit(1);
+}
+
+/* Until something happens, a signal comes, or the clock is to be told. */
 static void sleep_a_while(struct traffic *traffic)
 {
 	struct pollfd fds[] = {
@@ -93,10 +102,7 @@ static void sleep_a_while(struct traffic *traffic)
 	};
 	int rc = o2_node_arm(traffic->node);
 
-	if (rc < 0) {
-		fprintf(stderr, "node_traffic: the device is lost: %s\n", strerror(-rc));
-		exit(1);
-	}
+	check_device(rc);
 	if (rc == 0)
 		poll(fds, sizeof(fds) / sizeof(fds[0]), CLOCK_EVERY_MS);
 }
@@ -106,7 +112,8 @@ static void step(struct traffic *traffic, uint32_t *idle)
 {
 	int handled = o2_cm_rdma_progress(traffic->cm);
 
-	handled = (handled > 0 ? handled : 0) + o2_node_progress(traffic->node);
+	check_device(handled);
+	handled += o2_node_progress(traffic->node);
 	o2_node_clock(traffic->node, o2_monotonic_ms());
 	if (handled > 0)
 		traffic_check_accounts(traffic);

@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
 """Two processes exchange PUTs, GETs and IMMEDIATEs through the connection manager on soft-RoCE, in a guest of ci/vm/run: over
-a good network, over one that loses, doubles and reorders packets, and while queue pairs and processes are killed.
+a good network, over one that loses, doubles and reorders packets, and while queue pairs and processes are killed. At last the
+devices go, under `o2ref put` and under an idle `o2ref serve`.
 
     tests/vm/networks.py [--build DIR] [--seed S] [--minutes N [--only-mixed]] [--suite SUITE]
 
@@ -118,6 +119,7 @@ class Guest:
 
     def __init__(self, build, seed):
         self.program = os.path.join(build, "node_traffic")
+        self.o2ref = os.path.join(build, "o2ref")
         env = os.environ
         self.addresses = [env["O2REF_IP_A"], env["O2REF_IP_B"]]
         self.devices = [env["O2REF_RXE_A"], env["O2REF_RXE_B"]]
@@ -271,6 +273,31 @@ class Guest:
             warm, late = found[len(found) // 4:len(found) // 2], found[len(found) // 2:]
             self.judge.check(f"{what}: memory of the {who} is flat", max(late) <= max(warm) + GROWTH_KIB, found)
 
+    def sent_packets(self, end):
+        with open(f"/sys/class/infiniband/{self.devices[end]}/ports/1/hw_counters/sent_pkts", encoding="ascii") as file:
+            return int(file.read())
+
+    def lose(self, what, end, process):
+        """The device goes. Its process says so and ends, and the kernel has not to wait for anything else."""
+        deleted = subprocess.run(["timeout", str(END_S), "rdma", "link", "delete", self.devices[end]], check=False)
+        self.judge.check(f"{what}: the kernel lets it go", deleted.returncode == 0, deleted.returncode)
+        _, said = process.communicate(timeout=END_S)
+        self.judge.check(f"{what}: it ends", process.returncode == 1, process.returncode)
+        self.judge.check(f"{what}: it says why", "o2ref: the device is lost: No such device" in said.splitlines(), said)
+
+    def lost_devices(self):
+        words = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+        # pylint: disable=consider-using-with
+        server = subprocess.Popen([self.o2ref, "serve", "--device", self.devices[1]], **words)
+        server.stdout.readline()  # it serves
+        before = self.sent_packets(0)
+        driver = subprocess.Popen([self.o2ref, "put", "--device", self.devices[0], "--count", "1000000",
+                                   f"{self.addresses[1]}@o2ib"], **words)
+        while self.sent_packets(0) < before + 1000 and driver.poll() is None:
+            time.sleep(0.1)
+        self.lose("a device under traffic", 0, driver)
+        self.lose("a device of an idle server", 1, server)
+
     def resources(self):
         shown = subprocess.run(["rdma", "-j", "resource", "show"], check=True, capture_output=True, text=True)
         return json.loads(shown.stdout)
@@ -287,6 +314,8 @@ class Guest:
         if minutes:
             self.mixed(minutes)
         self.judge.check("the devices hold what they held", self.resources() == before, self.resources())
+        if not only_mixed:
+            self.lost_devices()
         print(f"{self.judge.passed} passed, {self.judge.failed} failed", flush=True)
         return 1 if self.judge.failed else 0
 
