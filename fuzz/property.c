@@ -13,7 +13,5 @@ void o2_fuzz_property(const struct o2_property *property, const uint8_t *data, s
 	if (property->ops->run_case(property->context, choice, &report) != O2_STATUS_INTERESTING)
 		return;
 	property->ops->print(property->context, PIECES_SHOWN, stderr);
-	for (uint32_t i = 0; i < report.lines; i++)
-		fprintf(stderr, "  %s\n", report.line[i]);
-	o2_fuzz_fail("%s: %s", property->ops->name, report.signature);
+	o2_fuzz_report(property->ops->name, &report);
 }

@@ -5,14 +5,18 @@
  * more?, shape, its numbers; count), nob, limits.
  */
 #include "fuzz/common.h"
-#include "fuzz/plan_oracle.h"
 #include "props/draw.h"
+#include "props/rdma.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static struct o2_rdma_input drawn;
+	static struct o2_rdma_outcome outcome;
+	struct o2_report report;
 
+	o2_report_clear(&report);
 	o2_draw_rdma(o2_fuzz_choice(data, size), &drawn);
-	o2_fuzz_check_plan(&drawn.source, &drawn.sink, drawn.nob, &drawn.limits);
+	o2_rdma_check(&drawn, &outcome, &report);
+	o2_fuzz_report("rdma", &report);
 	return 0;
 }

@@ -5,14 +5,18 @@
  * numbers); window.
  */
 #include "fuzz/common.h"
-#include "fuzz/sg_oracle.h"
 #include "props/draw.h"
+#include "props/sg.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static struct o2_case_sg drawn;
+	static struct o2_sg_outcome outcome;
+	struct o2_report report;
 
+	o2_report_clear(&report);
 	if (o2_draw_sg_iov(o2_fuzz_choice(data, size), &drawn))
-		o2_fuzz_check_sg(&drawn.memory.buffer, &drawn.memory.space, drawn.max_entries);
+		o2_sg_check(&drawn.memory.buffer, &drawn.memory.space, drawn.max_entries, &outcome, &report);
+	o2_fuzz_report("sg", &report);
 	return 0;
 }

@@ -29,8 +29,7 @@ foreach(library o2ref o2props_lib loopverbs o2cli_lib)
 endforeach()
 
 # What the targets share.  Built for every engine with the engine's instrumentation, as the library is.
-add_library(o2fuzz_lib STATIC EXCLUDE_FROM_ALL fuzz/common.c fuzz/property.c fuzz/sg_oracle.c
-  fuzz/plan_oracle.c)
+add_library(o2fuzz_lib STATIC EXCLUDE_FROM_ALL fuzz/common.c fuzz/property.c)
 target_link_libraries(o2fuzz_lib PUBLIC o2props_lib o2ref)
 o2_with_cmplog(o2fuzz_lib)
 
@@ -159,7 +158,7 @@ endif()
 
 # The oracle of rdma_plan sees the deliberate defects of that stage with the committed corpus, and nothing without.
 if(O2_FUZZ_ENGINE STREQUAL "replay")
-  add_executable(fuzz_rdma_plan_mutants fuzz/rdma_plan.c fuzz/plan_oracle.c fuzz/common.c fuzz/replay_main.c
+  add_executable(fuzz_rdma_plan_mutants fuzz/rdma_plan.c fuzz/common.c fuzz/replay_main.c
     tests/fuzz/mutant_select.c)
   target_link_libraries(fuzz_rdma_plan_mutants PRIVATE o2ref_mutants o2props_lib o2ref_mutants)
   foreach(mutant none open-work-request forget-last-fragment)
@@ -167,7 +166,7 @@ if(O2_FUZZ_ENGINE STREQUAL "replay")
       COMMAND fuzz_rdma_plan_mutants ${PROJECT_SOURCE_DIR}/corpus/rdma_plan/seed)
     set_tests_properties(fuzz_mutant_${mutant} PROPERTIES ENVIRONMENT O2_MUTANT=${mutant})
     if(NOT mutant STREQUAL "none")
-      set_tests_properties(fuzz_mutant_${mutant} PROPERTIES PASS_REGULAR_EXPRESSION "o2ref fuzz: plan: ")
+      set_tests_properties(fuzz_mutant_${mutant} PROPERTIES PASS_REGULAR_EXPRESSION "o2ref fuzz: rdma: ")
     endif()
   endforeach()
   add_dependencies(fuzz_targets fuzz_rdma_plan_mutants)

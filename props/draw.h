@@ -31,6 +31,9 @@ void o2_draw_sg_full(struct o2_choice *c, struct o2_case_sg *drawn);
 /* rdma_plan. */
 void o2_draw_rdma(struct o2_choice *c, struct o2_rdma_input *drawn);
 
+/* Descriptors of about as many fragments, and work requests, as there may be. */
+void o2_draw_rdma_full(struct o2_choice *c, struct o2_rdma_input *drawn);
+
 /* dma_map and reg_plan. */
 void o2_draw_dma(struct o2_choice *c, struct o2_case_dma *drawn);
 void o2_draw_reg(struct o2_choice *c, struct o2_case_reg *drawn);

@@ -81,3 +81,21 @@ void o2_draw_rdma(struct o2_choice *c, struct o2_rdma_input *drawn)
 	drawn->limits.max_wrs = draw_limit(c, O2_MAX_FRAGS, O2_MAX_FRAGS);
 	drawn->limits.wrq_sge = draw_limit(c, O2_DEFAULT_WRQ_SGE, O2_MAX_WRQ_SGE);
 }
+
+/* Fragments of a few bytes; the sink's are as many as the limit allows work requests, or one more or less. */
+void o2_draw_rdma_full(struct o2_choice *c, struct o2_rdma_input *drawn)
+{
+	const uint32_t source_nob = 1 + (uint32_t)o2_draw(c, 99);
+	const uint32_t sink_nob = 1 + (uint32_t)o2_draw(c, 99);
+
+	memset(drawn, 0, sizeof(*drawn));
+	drawn->limits.max_wrs = o2_draw_bool(c, 1, 1) ? O2_MAX_FRAGS_LEGACY : O2_MAX_FRAGS;
+	drawn->limits.wrq_sge = O2_DEFAULT_WRQ_SGE;
+	drawn->source.rd_nfrags = O2_MAX_FRAGS - (uint32_t)o2_draw(c, 2);
+	drawn->sink.rd_nfrags = O2_MAX_FRAGS - (uint32_t)o2_draw(c, 2);
+	for (uint32_t i = 0; i < O2_MAX_FRAGS; i++) {
+		drawn->source.rd_frags[i] = (struct o2_rdma_frag){source_nob, (uint64_t)i << 16};
+		drawn->sink.rd_frags[i] = (struct o2_rdma_frag){sink_nob, (uint64_t)i << 24};
+	}
+	drawn->nob = draw_nob(c, desc_bytes(&drawn->source), desc_bytes(&drawn->sink));
+}

@@ -10,8 +10,10 @@
 #include "props/keys.h"
 #include "props/nodes.h"
 #include "props/pools.h"
+#include "props/rdma.h"
 #include "props/reg_plan.h"
 #include "props/rung_open.h"
+#include "props/sg.h"
 #include "props/sim.h"
 
 /* The property nodes of this program: in the process, or on the devices that the command line names. */
@@ -37,6 +39,8 @@ static struct o2_property own_property(struct o2_props_arguments *a, size_t i)
 	static struct o2_pools_run pools;
 	static struct o2_dma_run dma;
 	static struct o2_plan_run plan;
+	static struct o2_sg_run sg;
+	static struct o2_rdma_run rdma;
 #ifdef O2_PROPS_IN_PROCESS
 	static struct o2_sim_run sim;
 	static struct o2_hostile_run hostile;
@@ -50,15 +54,19 @@ static struct o2_property own_property(struct o2_props_arguments *a, size_t i)
 	case 2:
 		return o2_pools_property(&pools);
 	case 3:
-		return o2_dma_property(&dma);
+		return o2_sg_property(&sg);
 	case 4:
-		return o2_plan_property(&plan);
+		return o2_dma_property(&dma);
 	case 5:
+		return o2_plan_property(&plan);
+	case 6:
+		return o2_rdma_property(&rdma);
+	case 7:
 		return nodes_property(a);
 #ifdef O2_PROPS_IN_PROCESS
-	case 6:
+	case 8:
 		return o2_sim_property(&sim);
-	case 7:
+	case 9:
 		return o2_hostile_property(&hostile);
 #endif
 	default:

@@ -13,7 +13,7 @@ sys.path.insert(0, str(ROOT / "ci"))
 from o2fuzz import targets  # noqa: E402
 
 # Sources in fuzz/ that are no targets.
-SHARED = {"common", "impl", "property", "sg_oracle", "plan_oracle", "replay_main", "bench_mutator", "empty", "wire_mutator", "wire_work",
+SHARED = {"common", "impl", "property", "replay_main", "bench_mutator", "empty", "wire_mutator", "wire_work",
           "wire_fields", "wire_mutator_libfuzzer", "wire_mutator_afl"}
 
 
