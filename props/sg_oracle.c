@@ -9,9 +9,6 @@
  * the concatenation, and every question is asked about one byte.  Sums have 128 bits, so that no input wraps
  * them.
  */
-#ifndef O2_NO_LIMIT
-#define O2_NO_LIMIT 0
-#endif
 typedef unsigned __int128 o2_wide;
 
 static uint64_t length_of(const struct o2_buffer *buffer, uint32_t index)
