@@ -211,6 +211,43 @@ static void being_asked(void **state)
 	}
 }
 
+/* A message of the peer's that an option would have accepted: a server says so as well. */
+static void peer_puts(void)
+{
+	static struct o2_iov iov;
+	const struct o2_transfer_memory memory = world_memory(100, 1000, &iov);
+	const struct o2_lnet_target target = {
+		.nid = WORLD_US, .portal = O2_NET_PORTAL, .match_bits = O2_NET_MATCH_BITS};
+
+	world.nstarted = 1;
+	memset((void *)(uintptr_t)iov.base, 0xa5, 1000);
+	assert_int_equal(o2_lnet_put(world.endpoint.lnet, &target, &memory, NULL, NULL), 0);
+}
+
+static void stop_when_down(void)
+{
+	o2_net_stop = world.endpoint.fault.side != O2_FAULT_NONE;
+}
+
+static void what_an_option_accepts(void **state)
+{
+	(void)state;
+	world.start = peer_puts;
+	world.round = stop_when_down;
+	assert_int_equal(o2_quirks_add(&world.quirks, "sums-other-bytes", NULL, 0), 0);
+	assert_int_equal(world_run("serve --json"), 0);
+	assert_non_null(strstr(world.err, "o2ref: the connection with 10.77.0.2@o2ib: "));
+	assert_non_null(strstr(world.err, "wire/header/checksum"));
+	assert_non_null(strstr(world.err, "; --tolerate-immediate-checksum accepts it\n"));
+	assert_int_equal(world_number("done"), 0);
+	world_setup(NULL);
+	world.start = peer_puts;
+	assert_int_equal(o2_quirks_add(&world.quirks, "sums-other-bytes", NULL, 0), 0);
+	assert_int_equal(world_run("serve --json --requests 1 --tolerate-immediate-checksum"), 0);
+	assert_string_equal(world.err, "");
+	assert_int_equal(world_number("done"), 1);
+}
+
 static void the_port_is_taken(void **state)
 {
 	static const int errors[] = {-EADDRINUSE, -EACCES};
@@ -264,10 +301,15 @@ static void events_in_words(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_short_answer),	cmocka_unit_test(a_short_answer_is_accepted),
-		cmocka_unit_test(what_was_not_written), cmocka_unit_test(what_was_written_wrong),
-		cmocka_unit_test(a_short_put),		cmocka_unit_test(being_asked),
-		cmocka_unit_test(the_port_is_taken),	cmocka_unit_test(events_in_words),
+		cmocka_unit_test(a_short_answer),
+		cmocka_unit_test(a_short_answer_is_accepted),
+		cmocka_unit_test(what_was_not_written),
+		cmocka_unit_test(what_was_written_wrong),
+		cmocka_unit_test(a_short_put),
+		cmocka_unit_test(being_asked),
+		cmocka_unit_test(the_port_is_taken),
+		cmocka_unit_test_setup(what_an_option_accepts, world_setup),
+		cmocka_unit_test(events_in_words),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

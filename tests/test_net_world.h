@@ -24,6 +24,7 @@
 #include "cli/net/session.h"
 #include "lnd/cm_loop.h"
 #include "loopverbs/loopverbs.h"
+#include "quirk/quirk.h"
 #include "wire/nid.h"
 
 /*
@@ -41,6 +42,7 @@ struct net_world {
 	void (*start)(void);	    /* the peer is there */
 	void (*round)(void);	    /* once in each round */
 	struct o2_conn_config conn; /* of the peer's */
+	struct o2_quirks quirks;    /* likewise */
 	int listen_error;	    /* what becomes of our listening; 0: it goes well */
 	/* The peer. */
 	struct o2_cm_loop *wire;
@@ -76,8 +78,10 @@ static void world_done(void *context, const struct o2_lnet_result *result)
 
 static void world_ni(uint64_t nid, const char *name, uint32_t pages, struct o2_ni *ni, struct o2_cm **cm)
 {
-	const struct o2_ni_config config = o2_net_ni_config(nid, name, O2_LOOP_GID_INDEX, pages);
+	struct o2_ni_config config = o2_net_ni_config(nid, name, O2_LOOP_GID_INDEX, pages);
 
+	if (nid == WORLD_PEER)
+		o2_quirks_bend_ni(&world.quirks, &config);
 	assert_int_equal(o2_ni_open(&config, ni, NULL), 0);
 	assert_int_equal(o2_cm_loop_attach(world.wire, ni, o2_nid_address(nid), cm, NULL), 0);
 }
@@ -99,6 +103,7 @@ bool o2_net_network_open(struct o2_net_options *options, uint32_t arena_pages, s
 	ops.listen = world_listen;
 	network->cm->ops = &ops;
 	node.conn = world.conn;
+	o2_quirks_bend_conn(&world.quirks, &node.conn);
 	lnet.nid = WORLD_PEER;
 	lnet.interface_cookie = 7;
 	assert_int_equal(
@@ -116,6 +121,7 @@ void o2_net_network_close(struct o2_net_network *network)
 	o2_cm_loop_detach(world.cm);
 	o2_cm_loop_detach(network->cm);
 	o2_ni_close(&world.ni);
+	o2_quirks_end(&world.quirks);
 	o2_ni_close(&network->ni);
 	o2_cm_loop_destroy(world.wire);
 }

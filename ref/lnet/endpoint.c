@@ -92,6 +92,8 @@ static void down(void *context, uint64_t nid, const struct o2_transfer_fault *fa
 	struct o2_endpoint *endpoint = context;
 
 	endpoint->fault = *fault;
+	if (endpoint->down != NULL)
+		endpoint->down(endpoint->context, nid, fault);
 	if (o2_node_conn(endpoint->node, nid, 0) == NULL)
 		o2_lnet_peer_down(endpoint->lnet, nid, fault->code != 0 ? fault->code : -ECONNRESET, fault);
 }
@@ -104,7 +106,7 @@ int o2_endpoint_open(struct o2_ni *ni, struct o2_cm *cm, const struct o2_node_co
 	const struct o2_node_ops node_ops = {.match = match, .receive = receive, .done = done, .down = down};
 	int rc;
 
-	*endpoint = (struct o2_endpoint){0};
+	*endpoint = (struct o2_endpoint){.context = context};
 	rc = o2_lnet_create(lnet_config, &transport, &ni->arena, &ni->clock, ops, context, &endpoint->lnet,
 			    error);
 	if (rc != 0)

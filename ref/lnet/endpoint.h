@@ -20,6 +20,9 @@ struct o2_endpoint {
 	/* Why the last of all connections that went down, or could not be made, did so; code 0: orderly, and
 	 * the side says by whom. */
 	struct o2_transfer_fault fault;
+	/* For the owner to set, may be NULL: told of each of those, with the context of ops. */
+	void (*down)(void *context, uint64_t nid, const struct o2_transfer_fault *fault);
+	void *context;
 };
 
 /*

@@ -153,6 +153,11 @@ static const char *meaning(int status)
 	}
 }
 
+static const char *hint(const struct o2_transfer_fault *fault)
+{
+	return fault->tolerable ? "; --tolerate-immediate-checksum accepts it" : "";
+}
+
 void o2_net_complain_failed(const char *what, uint64_t number, uint64_t nid, int status,
 			    const struct o2_transfer_fault *fault)
 {
@@ -162,6 +167,14 @@ void o2_net_complain_failed(const char *what, uint64_t number, uint64_t nid, int
 	if (fault->side != O2_FAULT_NONE)
 		o2_fault_text(fault, why, sizeof(why));
 	o2_cli_complain("%s %" PRIu64 " at %s: %s (%s)%s%s%s", what, number, text, meaning(status),
-			o2_errno_text(status, name), why[0] == '\0' ? "" : ": ", why,
-			fault->tolerable ? "; --tolerate-immediate-checksum accepts it" : "");
+			o2_errno_text(status, name), why[0] == '\0' ? "" : ": ", why, hint(fault));
+}
+
+void o2_net_complain_down(uint64_t nid, const struct o2_transfer_fault *fault)
+{
+	char text[O2_NID_TEXT_BYTES], why[512];
+
+	o2_nid_to_text(nid, text, sizeof(text));
+	o2_fault_text(fault, why, sizeof(why));
+	o2_cli_complain("the connection with %s: %s%s", text, why, hint(fault));
 }

@@ -40,4 +40,7 @@ void o2_net_report_print(const struct o2_net_report *report, const struct o2_net
 void o2_net_complain_failed(const char *what, uint64_t number, uint64_t nid, int status,
 			    const struct o2_transfer_fault *fault);
 
+/* One line on stderr for a connection that has ended or could not be made. */
+void o2_net_complain_down(uint64_t nid, const struct o2_transfer_fault *fault);
+
 #endif

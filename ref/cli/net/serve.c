@@ -68,6 +68,15 @@ static void note_event(void *context, const struct o2_lnet_event *event)
 		o2_net_report_done(&server->report, event->length_bytes, 0);
 }
 
+/* A connection is gone: what an option would have accepted is told in any case. */
+static void note_down(void *context, uint64_t nid, const struct o2_transfer_fault *fault)
+{
+	const struct server *server = context;
+
+	if (fault->tolerable || (server->options->verbose && fault->code != 0))
+		o2_net_complain_down(nid, fault);
+}
+
 /* A PUT may write from now on. */
 static void note_started(void *context, const struct o2_lnet_event *event)
 {
@@ -122,6 +131,7 @@ static int serve(struct server *server)
 		o2_cli_complain("not enough memory for the buffers");
 		return O2_CLI_USAGE;
 	}
+	server->session.endpoint.down = note_down;
 	announce(server->options);
 	server->report.started_ns = o2_monotonic_ns();
 	while (o2_net_stop == 0 && !finished(server)) {
