@@ -30,6 +30,7 @@ struct o2_sim_memory {
 	uint32_t node;
 	uint32_t first, npages; /* of the node's arena; nobody else's in this case */
 	bool gapped;		/* each piece inside a page of its own */
+	bool scattered;		/* its pages lie in another order than its bytes */
 	uint32_t npieces;
 	struct o2_kiov kiov[O2_SIM_PIECES];
 	struct o2_iov iov; /* mode user */
@@ -72,7 +73,7 @@ struct o2_sim_op {
 
 	bool started, ended, matched, ended_there, received;
 	bool closed_by_match; /* the other end has accepted it, and closed the connection from inside match */
-	bool status_sent; /* a PUT_NAK, PUT_DONE or GET_DONE was seen on the fabric, with .wire_status */
+	bool status_sent;     /* a PUT_NAK, PUT_DONE or GET_DONE was seen on the fabric, with .wire_status */
 	int32_t wire_status;
 	uint64_t since_ms, since_there_ms; /* when its deadline began to run */
 	/* As seen on the fabric. */
@@ -197,7 +198,7 @@ struct o2_sim {
 	uint32_t inside_left; /* operations that callbacks start */
 	bool close_inside;    /* the next callback closes its connection */
 	bool faults;	      /* this case has some */
-	bool small;	      /* its pools are */
+	bool small;	      /* its pools are, and it has few windows for scattered memory */
 	bool remapped;	      /* a unit between memory and the first node's device remaps pages */
 	struct o2_sim_fault fault;
 	struct o2_sim_end *acting;    /* whose code runs */
@@ -217,9 +218,9 @@ struct o2_sim {
 
 /* Draw nob bytes of memory for one side, on pages of its own.  False: the arena is full. */
 bool o2_sim_memory_draw(struct o2_sim *sim, uint32_t node, uint64_t nob, struct o2_sim_memory *memory);
-/* The same, as it is said here. */
-bool o2_sim_memory_make(struct o2_sim *sim, uint32_t node, uint64_t nob, enum o2_reg_mode mode,
-			uint32_t offset, bool gapped, struct o2_sim_memory *memory);
+/* The same, as it is said here; memory says which node, and whether it is gapped or scattered. */
+bool o2_sim_memory_make(struct o2_sim *sim, uint64_t nob, enum o2_reg_mode mode, uint32_t offset,
+			struct o2_sim_memory *memory);
 /* The first nob bytes of the source are in the sink now. */
 void o2_sim_memory_moved(struct o2_sim *sim, const struct o2_sim_memory *sink,
 			 const struct o2_sim_memory *source, uint64_t nob);

@@ -36,7 +36,8 @@ static void cut(struct o2_sim_memory *m, uint32_t offset, uint64_t nob)
 
 		if (take == 0)
 			break;
-		m->kiov[m->npieces++] = (struct o2_kiov){m->first + i, offset, take};
+		m->kiov[m->npieces++] =
+			(struct o2_kiov){m->first + (m->scattered ? m->npages - 1 - i : i), offset, take};
 		left -= take;
 		offset = m->gapped ? 8 + 16 * i : 0;
 	}
@@ -51,18 +52,19 @@ static enum o2_reg_mode draw_mode(struct o2_choice *c)
 	return modes[o2_draw_weighted(c, weights, sizeof(weights) / sizeof(weights[0]))];
 }
 
-bool o2_sim_memory_make(struct o2_sim *sim, uint32_t node, uint64_t nob, enum o2_reg_mode mode,
-			uint32_t offset, bool gapped, struct o2_sim_memory *m)
+bool o2_sim_memory_make(struct o2_sim *sim, uint64_t nob, enum o2_reg_mode mode, uint32_t offset,
+			struct o2_sim_memory *m)
 {
-	struct o2_sim_node *owner = &sim->node[node];
+	struct o2_sim_node *owner = &sim->node[m->node];
 
-	*m = (struct o2_sim_memory){.node = node, .first = owner->next_page, .gapped = gapped};
+	*m = (struct o2_sim_memory){
+		.node = m->node, .first = owner->next_page, .gapped = m->gapped, .scattered = m->scattered};
 	m->npages = m->gapped ? O2_SIM_PIECES : (uint32_t)((offset + nob + PAGE_BYTES - 1) / PAGE_BYTES);
 	if (m->npages > O2_SIM_PIECES || owner->next_page + m->npages > O2_SIM_PAGES)
 		return false;
 	owner->next_page += m->npages;
 	for (uint32_t i = 0; i < m->npages; i++)
-		fill(sim, node, m->first + i);
+		fill(sim, m->node, m->first + i);
 	cut(m, offset, nob);
 	m->memory.mode = mode;
 	m->memory.buffer =
@@ -80,10 +82,12 @@ bool o2_sim_memory_draw(struct o2_sim *sim, uint32_t node, uint64_t nob, struct 
 	struct o2_choice *c = sim->choice;
 	enum o2_reg_mode mode = draw_mode(c);
 	uint32_t offset = o2_draw_bool(c, 2, 1) ? (uint32_t)o2_draw(c, PAGE_BYTES - 1) : 0;
-	bool gapped = mode != O2_REG_USER && mode != O2_REG_PHYS && nob >= O2_SIM_PIECES &&
-		      o2_draw_bool(c, mode == O2_REG_FASTREG ? 15 : 3, 1);
 
-	return o2_sim_memory_make(sim, node, nob, mode, gapped ? offset % 512 : offset, gapped, m);
+	*m = (struct o2_sim_memory){.node = node};
+	m->gapped = mode != O2_REG_USER && mode != O2_REG_PHYS && nob >= O2_SIM_PIECES &&
+		    o2_draw_bool(c, mode == O2_REG_FASTREG ? 15 : 3, 1);
+	m->scattered = sim->small && mode != O2_REG_USER && !m->gapped && o2_draw_bool(c, 1, 3);
+	return o2_sim_memory_make(sim, nob, mode, m->gapped ? offset % 512 : offset, m);
 }
 
 /* Where byte k lies in the arena, and how many follow it without a break. */

@@ -102,6 +102,10 @@ static void count_situations(struct o2_sim *sim, const struct o2_conn_view *view
 		o2_sim_seen(sim, O2_SIM_SEEN_QUEUED);
 	if (view->parked > 0)
 		o2_sim_seen(sim, O2_SIM_SEEN_PARKED);
+	if (view->queued_window > 0)
+		o2_sim_seen(sim, O2_SIM_SEEN_WINDOW_AWAITED);
+	if (view->parked_for_window)
+		o2_sim_seen(sim, O2_SIM_SEEN_WINDOW_PARKED);
 }
 
 static bool up(const struct o2_sim_end *end)

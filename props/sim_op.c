@@ -43,6 +43,14 @@ static uint64_t draw_nob(struct o2_sim *sim, bool immediate)
 	return o2_draw_range(sim->choice, immediate ? 0 : 1, most);
 }
 
+/* Where windows are few there are many operations that need one: more than a page. */
+static uint64_t draw_large_nob(struct o2_sim *sim)
+{
+	if (sim->small && o2_draw_bool(sim->choice, 1, 1))
+		return o2_draw_range(sim->choice, 4097, O2_SIM_MAX_NOB);
+	return draw_nob(sim, false);
+}
+
 static void draw_verdict(struct o2_sim *sim, struct o2_sim_op *op)
 {
 	static const uint32_t weights[O2_SIM_VERDICTS] = {40, 6, 2, 3, 2, 1, 0};
@@ -118,7 +126,7 @@ static bool draw_immediate(struct o2_sim *sim, struct o2_sim_op *op)
 		op->nob = 0;
 	if (!o2_sim_memory_draw(sim, op->end->node, op->nob, &op->ours))
 		return false;
-	op->as_bytes = !op->ours.gapped && o2_draw_bool(sim->choice, 1, 1);
+	op->as_bytes = !op->ours.gapped && !op->ours.scattered && o2_draw_bool(sim->choice, 1, 1);
 	return true;
 }
 
@@ -134,7 +142,7 @@ static bool draw(struct o2_sim *sim, struct o2_sim_op *op)
 	op->lnet_type = put && o2_draw_bool(sim->choice, 3, 1) ? O2_LNET_REPLY
 			: put				       ? O2_LNET_PUT
 							       : O2_LNET_GET;
-	op->nob = draw_nob(sim, false);
+	op->nob = draw_large_nob(sim);
 	draw_verdict(sim, op);
 	return o2_sim_memory_draw(sim, op->end->node, op->nob, &op->ours) &&
 	       (op->wanted == 0 || o2_sim_memory_draw(sim, op->end->other->node, op->wanted, &op->theirs));

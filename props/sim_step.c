@@ -63,14 +63,36 @@ void o2_sim_complete(struct o2_sim *sim, struct o2_sim_end *end)
 	o2_sim_fault_after(sim, end);
 }
 
-static void progress(struct o2_sim *sim, struct o2_sim_end *end)
+static int progress(struct o2_sim *sim, struct o2_sim_end *end)
 {
+	int rc;
+
 	o2_sim_log(sim, O2_SIM_EV_PROGRESS, end, 0, 0);
 	o2_sim_wire_handled(end, end->other->wire.count);
 	sim->acting = end;
-	o2_conn_progress(end->conn);
+	rc = o2_conn_progress(end->conn);
 	sim->acting = NULL;
 	o2_sim_fault_after(sim, end);
+	return rc;
+}
+
+/*
+ * A loop looks at every connection again and again.  Where nothing has come that is only worth it for those
+ * that wait for a window of their interface, which another connection may have given back.
+ */
+static bool wake(struct o2_sim *sim)
+{
+	for (uint32_t i = 0; i < sim->nends; i++) {
+		struct o2_sim_end *end = &sim->end[i];
+
+		if (end->conn == NULL || end->asleep || end->view.queued_window + end->view.parked == 0)
+			continue;
+		if (progress(sim, end) > 0) {
+			o2_sim_seen(sim, O2_SIM_SEEN_WINDOW_WOKEN);
+			return true;
+		}
+	}
+	return false;
 }
 
 bool o2_sim_execute_one(struct o2_sim *sim, struct o2_sim_end *end)
@@ -80,7 +102,7 @@ bool o2_sim_execute_one(struct o2_sim *sim, struct o2_sim_end *end)
 		if (sim->runnable[i] != end->qp_num)
 			continue;
 		o2_sim_execute(sim, i);
-		progress(sim, end);
+		(void)progress(sim, end);
 		return true;
 	}
 	return false;
@@ -104,7 +126,7 @@ static bool fair(struct o2_sim *sim, uint32_t *turn)
 			return true;
 		}
 	}
-	return false;
+	return wake(sim);
 }
 
 static void burst(struct o2_sim *sim)
@@ -268,7 +290,7 @@ static void take_step(struct o2_sim *sim, enum step step)
 		burst(sim);
 		break;
 	case STEP_PROGRESS:
-		progress(sim, pick_ready(sim));
+		(void)progress(sim, pick_ready(sim));
 		break;
 	case STEP_CLOCK:
 		draw_clock(sim);
@@ -365,6 +387,22 @@ static void check_keepalive(struct o2_sim *sim)
 	}
 }
 
+/* What an end holds whose other end is gone, it holds until it is closed; others wait for its windows. */
+static void close_widowed(struct o2_sim *sim)
+{
+	for (uint32_t i = 0; i < sim->nends; i++) {
+		struct o2_sim_end *end = &sim->end[i];
+
+		if (end->conn == NULL || !end->other->closed)
+			continue;
+		o2_sim_may_close(end, 0);
+		o2_sim_log(sim, O2_SIM_EV_CLOSE, end, 0, 0);
+		sim->acting = end;
+		o2_conn_close(end->conn, 0);
+		sim->acting = NULL;
+	}
+}
+
 void o2_sim_settle(struct o2_sim *sim)
 {
 	o2_sim_fault_disarm(sim);
@@ -377,6 +415,10 @@ void o2_sim_settle(struct o2_sim *sim)
 	/* A pool that could not grow tries again after a second; what waits for it goes on then. */
 	if (sim->faults || sim->small) {
 		o2_sim_clock(sim, POOL_RETRY_MS);
+		run_to_rest(sim);
+	}
+	if (sim->small) {
+		close_widowed(sim);
 		run_to_rest(sim);
 	}
 	o2_sim_check_rest(sim);

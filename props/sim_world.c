@@ -13,6 +13,7 @@
 
 #define ARENA_BYTES ((uint64_t)O2_SIM_PAGES * 4096)
 #define START_MS    1000u
+#define FEW_WINDOWS 2u
 #define DMA_BASE    0x7f0000000000ull /* device address of the first node's first page */
 
 /* --- how everything is set */
@@ -106,6 +107,8 @@ static bool open_node(struct o2_sim *sim, uint32_t i)
 		.dma_kind = kind_of(sim, i),
 		.dma_base = i == 0 ? DMA_BASE : 0,
 		.arena_pages = O2_SIM_PAGES,
+		.plain_arena = i != 0, /* only the first may stand behind an IOMMU */
+		.windows = sim->small ? FEW_WINDOWS : 0,
 		.sizes = {.tx_size = sim->small ? 4 : 256, .reg_size = sim->small ? 2 : 64},
 	};
 	struct o2_error error;
@@ -356,7 +359,7 @@ void o2_sim_world_open(struct o2_sim *sim)
 		o2_sim_seen(sim, O2_SIM_SEEN_THREE_NODES), sim->nnodes = 3;
 	else
 		sim->nnodes = 2;
-	sim->small = o2_draw_bool(sim->choice, 7, 1);
+	sim->small = o2_draw_bool(sim->choice, 5, 2);
 	sim->remapped = o2_draw_bool(sim->choice, 7, 1);
 	make(sim);
 }

@@ -186,7 +186,7 @@ static void window_slots_run_out_and_come_back(void **state)
 	(void)state;
 	for (uint32_t i = 0; i < O2_ARENA_WINDOWS; i++)
 		assert_int_equal(o2_arena_window_open(&arena, page, 2, &window[i], NULL), 0);
-	assert_int_equal(o2_arena_window_open(&arena, page, 2, &window[O2_ARENA_WINDOWS], &error), -EBUSY);
+	assert_int_equal(o2_arena_window_open(&arena, page, 2, &window[O2_ARENA_WINDOWS], &error), -ENOBUFS);
 	assert_int_equal(error.limit, O2_ARENA_WINDOWS);
 	o2_arena_window_close(&arena, &window[17]);
 	assert_int_equal(o2_arena_window_open(&arena, page, 2, &window[17], NULL), 0);

@@ -8,6 +8,7 @@
 #include "test_lnd_talks_credits.h"
 #include "test_lnd_talks_end.h"
 #include "test_lnd_talks_flow.h"
+#include "test_lnd_talks_windows.h"
 
 /*
  * Every deliberate defect of ref/base/mutant_list_flow.h is noticed by a conversation of test_lnd_flow.c:
@@ -53,6 +54,8 @@ static const struct {
 	{O2_MUTANT_NAK_STATUS_UNCHECKED, hears_a_nak_of_success},
 	{O2_MUTANT_PUT_DONE_UNCHECKED, hears_another_length},
 	{O2_MUTANT_GET_DONE_UNCHECKED, hears_of_more_than_the_sink},
+	{O2_MUTANT_WINDOW_NOT_AWAITED, waits_for_windows},
+	{O2_MUTANT_WINDOW_WAKE_LOST, is_woken_by_another_connection},
 	{O2_MUTANT_MATCH_CLOSED_LOST, ends_what_match_accepted},
 	{O2_MUTANT_PLAN_FAILURE_HIDDEN, cannot_plan_its_writes},
 	{O2_MUTANT_STALE_SENDER, hears_of_another_life},

@@ -81,6 +81,19 @@ class Moves(unittest.TestCase):
             self.moved(loop("put", "--count", 10, "--checksum", checksum, "--size", 3000, "--verify"), 10, 10)
         self.moved(loop("get", "--count", 10, "--max-frags", 256, "--size", 1048576, "--verify"), 10, 10)
 
+    def test_more_scattered_memory_than_windows(self):
+        """Each operation needs a window over its scattered pages, and there are not nearly as many: they wait for one."""
+        for mode in ("fastreg", "fmr", "phys", "fastreg_gaps", "global"):
+            for command, depth in (("put", 8), ("put", 255), ("get", 8), ("get", 255)):
+                with self.subTest(mode=mode, command=command, depth=depth):
+                    self.moved(loop(command, "--mode", mode, "--queue-depth", depth, "--count", 300, "--in-flight", 255,
+                                    "--size", 32768, "--fragments", 8, "--verify"), 300, 300)
+            # The peer's memory is in as many pieces: its end waits as well.
+            for command, depth in (("put", 255), ("get", 8)) if mode in ("fastreg", "fmr", "phys") else (("put", 8),):
+                with self.subTest(mode=mode, command=command, depth=depth, size=1048576):
+                    self.moved(loop(command, "--mode", mode, "--queue-depth", depth, "--count", 255, "--in-flight", 255,
+                                    "--size", 1048576, "--fragments", 256, "--timeout", 300), 255)
+
     def test_verify_looks_at_the_bytes(self):
         self.moved(loop("get", "--offset", 4096, "--verify"), 1, 1)
         # The peer holds the bytes of seed 1, so every byte that is asked for with another seed is wrong; the transfers
@@ -218,7 +231,7 @@ class Refusals(unittest.TestCase):
             ("--size is '1k'", ["put", "--size", "1k", PEER]),
             ("--count is '0'", ["get", "--count", "0", PEER]),
             ("--fragments is '258'", ["get", "--fragments", "258", PEER]),
-            ("--in-flight is '65'", ["get", "--in-flight", "65", PEER]),
+            ("--in-flight is '256', not a number of 1 to 255", ["get", "--in-flight", "256", PEER]),
             ("--port is '65536'", ["ping", "--port", "65536", PEER]),
             ("--queue-depth is '1'", ["ping", "--queue-depth", "1", PEER]),
             ("--checksum is 'sometimes', not off, unsigned, signed or auto", ["put", "--checksum", "sometimes", PEER]),

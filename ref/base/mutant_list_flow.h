@@ -56,6 +56,10 @@
 	  "PUT_DONE may report another number of bytes than was asked for")                                  \
 	X(GET_DONE_UNCHECKED, "get-done-unchecked", "completion", "",                                        \
 	  "GET_DONE may report more bytes than the sink has")                                                \
+	X(WINDOW_NOT_AWAITED, "window-not-awaited", "registration", "",                                      \
+	  "an operation for which all windows are in use fails instead of waiting for one")                  \
+	X(WINDOW_WAKE_LOST, "window-wake-lost", "registration", "",                                          \
+	  "nobody looks whether another connection has given back the window that is waited for")            \
 	X(MATCH_CLOSED_LOST, "match-closed-lost", "completion", "",                                          \
 	  "what match accepts is never reported if match has closed the connection")                         \
 	X(PLAN_FAILURE_HIDDEN, "plan-failure-hidden", "completion", "",                                      \

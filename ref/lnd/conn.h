@@ -110,8 +110,8 @@ struct o2_conn_ops {
 	 * than what the peer offers (a short PUT or GET, also 0), never larger.  Return 0, and done will be
 	 * called; -ENODATA: no match (PUT_NAK with status 0, GET_DONE with -ENODATA); -EPROTO: the LNet
 	 * header is not acceptable, the connection closes; another negative errno becomes the status that the
-	 * peer sees.  If it closes the connection from inside and returns 0, done is called with -ECONNABORTED
-	 * when it has returned, which is after closed.
+	 * peer sees.  If it closes the connection from inside and returns 0, done is called with
+	 * -ECONNABORTED when it has returned, which is after closed.
 	 */
 	int (*match)(void *context, const struct o2_msg *request, uint64_t sink_bytes,
 		     struct o2_transfer_memory *memory);
@@ -127,7 +127,8 @@ struct o2_conn_ops {
 	void (*checksum_shown)(void *context, enum o2_cksum_flavour flavour);
 	/*
 	 * The connection is DISCONNECTED and everything was handed back, but for a request that match closes
-	 * it from; fault->code is 0 for an orderly close.  Called exactly once, at the latest by o2_conn_destroy.  May be NULL.
+	 * it from; fault->code is 0 for an orderly close.  Called exactly once, at the latest by
+	 * o2_conn_destroy.  May be NULL.
 	 */
 	void (*closed)(void *context, const struct o2_transfer_fault *fault);
 };
@@ -183,7 +184,9 @@ struct o2_lnet_hdr o2_conn_lnet_hdr(const struct o2_conn *conn, enum o2_lnet_typ
 
 /*
  * Start an operation (docs/transport.md, "PUT", "GET", "IMMEDIATE").  It waits in a queue while credits are
- * missing.
+ * missing; a put or get whose memory cannot be mapped because all windows of the interface are in use waits
+ * for one ("Windows"), and so do those after it.  An error that mapping shows only then is that of the
+ * result.
  *
  * put: hdr->type is PUT or REPLY.  get: GET.  send: ACK, PUT, GET or REPLY in one message, with the payload
  * of *memory (may be NULL: none), at most o2_conn_immediate_max bytes.  *hdr is copied; hdr->payload_length
@@ -192,9 +195,9 @@ struct o2_lnet_hdr o2_conn_lnet_hdr(const struct o2_conn *conn, enum o2_lnet_typ
  *
  * Returns 0: the outcome comes through ops->done, exactly once, possibly before the call returns.  On a
  * negative errno nothing was sent and ops->done is not called: -EPROTONOSUPPORT, -EINVAL, -EFBIG, -EFAULT ..
- * of the mapping stages (*error names the rule), -EBUSY (max_transfers; max_pools of the
- * interface), -EAGAIN or -ENOMEM (nothing is free in a pool, and it could not grow), -EMSGSIZE (payload too
- * long for a message), -ENOTCONN (not ESTABLISHED).
+ * of the mapping stages (*error names the rule), -ENOBUFS (no window, and nothing that gives one back),
+ * -EBUSY (max_transfers; max_pools of the interface), -EAGAIN or -ENOMEM (nothing is free in a pool, and it
+ * could not grow), -EMSGSIZE (payload too long for a message), -ENOTCONN (not ESTABLISHED).
  */
 int o2_conn_put(struct o2_conn *conn, const struct o2_lnet_hdr *hdr, const struct o2_transfer_memory *source,
 		uint64_t *cookie_out, struct o2_error *error);
@@ -226,7 +229,8 @@ void o2_conn_clock(struct o2_conn *conn, uint64_t now_ms);
 void o2_conn_check_time(struct o2_conn *conn);
 
 /*
- * The thin loop: hand all completions that are there to o2_conn_complete.  Returns how many, or the
+ * The thin loop: hand all completions that are there to o2_conn_complete, and go on with what waits for a
+ * window that another connection has given back, which counts as one.  Returns how many, or the
  * connection's negative close error once it is DISCONNECTED; -ENOTCONN when it was closed without an error.
  */
 int o2_conn_progress(struct o2_conn *conn);
@@ -277,10 +281,12 @@ struct o2_conn_view {
 	uint32_t queued;
 	uint32_t queued_reserved;
 	uint32_t queued_nocred;
+	uint32_t queued_window; /* requests of ours whose memory waits for a window */
 	uint32_t active;	/* posted and not ended */
 	uint32_t waiting;	/* requests of ours, queued for a credit or sent, without their answer */
 	uint32_t puts_accepted; /* PUT_REQs answered with PUT_ACK whose PUT_DONE was not handled */
 	uint32_t parked;	/* messages in receive slots that wait to be handled */
+	bool parked_for_window; /* the first of them, a request, waits for a window */
 	uint32_t open;		/* operations of ours and of the peer's that have not ended */
 
 	/* Work requests posted and not known to be complete, and what the queues were made for. */

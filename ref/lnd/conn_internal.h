@@ -30,12 +30,13 @@
 /* NOOPs that may exist at a time: those in flight, one that is being decided on, and one in reserve. */
 #define O2_NOOP_TXS 4u
 
-/* Where a transmit is; o2iblnd has the same lists. */
+/* Where a transmit is; o2iblnd has the same lists, but WINDOW. */
 enum o2_tx_list {
 	O2_LIST_NONE,	    /* being set up, or taken from a list to be looked at */
 	O2_LIST_NOOPS,	    /* version 1: a NOOP that waits for a credit */
 	O2_LIST_QUEUE,	    /* waits for a credit */
 	O2_LIST_RESERVED,   /* a request that waits for a reservation, and then for a credit */
+	O2_LIST_WINDOW,	    /* a request whose memory waits for a window, and then for the rest */
 	O2_LIST_NOCRED,	    /* needs no credit, waits for its turn */
 	O2_LIST_INVALIDATE, /* the key of a sink waits to be killed */
 	O2_LIST_ACTIVE,	    /* posted, and not ended */
@@ -89,9 +90,10 @@ struct o2_tx {
 	struct o2_transfer_fault fault;
 
 	/* From here on nothing is cleared when a transmit is taken. */
-	struct o2_lnet_hdr hdr;	       /* IMMEDIATE, PUT_REQ, GET_REQ */
-	struct o2_rdma_desc desc;      /* of our memory */
-	struct o2_rdma_desc sink_desc; /* source: of the peer's memory */
+	struct o2_transfer_memory memory; /* on list WINDOW: what is to be mapped */
+	struct o2_lnet_hdr hdr;		  /* IMMEDIATE, PUT_REQ, GET_REQ */
+	struct o2_rdma_desc desc;	  /* of our memory */
+	struct o2_rdma_desc sink_desc;	  /* source: of the peer's memory */
 };
 
 struct o2_tx_head {
@@ -150,6 +152,11 @@ struct o2_conn {
 	uint32_t parked_first;
 	uint32_t nparked;
 	uint32_t puts_accepted;
+
+	/* Who waits for a window: what domain.unbinds was when there was none (tx_window.c). */
+	uint64_t window_unbinds; /* list WINDOW */
+	uint64_t parked_unbinds; /* the first of the parked messages, if parked_for_window */
+	bool parked_for_window;
 
 	/* What is posted and not known to be complete, and what the queues hold. */
 	uint32_t send_wrs;
@@ -260,11 +267,29 @@ static inline uint32_t o2_sink_frags(const struct o2_conn *conn)
 /* Run the mapping stages on memory: fills binding, desc and nob_mapped. */
 int o2_tx_map(struct o2_conn *conn, struct o2_tx *tx, const struct o2_transfer_memory *memory,
 	      struct o2_error *error);
+/* Would they refuse it?  Nothing is mapped, and what the device says is not known. */
+int o2_tx_check(struct o2_conn *conn, struct o2_tx *tx, const struct o2_transfer_memory *memory,
+		struct o2_error *error);
 /*
  * Undo it, however far it came, when the outcome is known: staged bytes of a good transfer are put where they
  * belong.  For a transmit that was never mapped nothing happens.  A device that keeps a region fails it.
  */
 void o2_tx_unmap(struct o2_conn *conn, struct o2_tx *tx);
+
+/* tx_window.c */
+
+/*
+ * Map a request of ours, and fill in what its message says of that.  If all that is missing is a window that
+ * comes back, or if others wait for one: *waits, and tx has the memory.
+ */
+int o2_tx_map_or_wait(struct o2_conn *conn, struct o2_tx *tx, const struct o2_transfer_memory *memory,
+		      bool *waits, struct o2_error *error);
+/* Those on list WINDOW, in order, as far as there are windows now.  May call ops->done. */
+void o2_tx_map_waiting(struct o2_conn *conn);
+/* Before match is asked: is there a window for what it may answer, or nobody who will give one back? */
+bool o2_request_has_window(struct o2_conn *conn);
+/* Something was released since somebody here found no window. */
+bool o2_windows_came_back(const struct o2_conn *conn);
 
 /* tx.c */
 
@@ -280,6 +305,8 @@ void o2_tx_move(struct o2_conn *conn, struct o2_tx *tx, enum o2_tx_list list);
 struct o2_tx *o2_tx_find(struct o2_conn *conn, uint64_t cookie, enum o2_msg_type type);
 /* Queue its message of that type for posting, with a deadline from now on. */
 void o2_tx_queue(struct o2_conn *conn, struct o2_tx *tx, enum o2_msg_type type);
+/* Let it wait for a window, with a deadline from now on. */
+void o2_tx_await_window(struct o2_conn *conn, struct o2_tx *tx, enum o2_msg_type type);
 /* The outcome is known: kill the key if need be, and end as soon as nothing is under way.  May call
  * ops->done. */
 void o2_tx_settle(struct o2_conn *conn, struct o2_tx *tx);
@@ -303,6 +330,9 @@ int o2_submit_start(struct o2_conn *conn, enum o2_transfer_op op, enum o2_side s
 		    const struct o2_lnet_hdr *hdr, uint32_t types, struct o2_tx **tx, struct o2_error *error);
 /* It becomes known to the upper layer and is queued: from now on ops->done reports. */
 void o2_submit(struct o2_conn *conn, struct o2_tx *tx, enum o2_msg_type type, uint64_t *cookie_out);
+/* A request with memory: map it, or let it wait for a window, and submit it.  On failure it is given back. */
+int o2_submit_request(struct o2_conn *conn, struct o2_tx *tx, enum o2_msg_type type,
+		      const struct o2_transfer_memory *memory, uint64_t *cookie_out, struct o2_error *error);
 
 /* pump.c */
 

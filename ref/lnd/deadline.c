@@ -48,6 +48,8 @@ enum o2_wait o2_deadline_wait(const struct o2_conn *conn, const struct o2_tx *tx
 	switch (tx->list) {
 	case O2_LIST_RESERVED:
 		return O2_WAIT_RESERVATION;
+	case O2_LIST_WINDOW:
+		return O2_WAIT_WINDOW;
 	case O2_LIST_INVALIDATE:
 		return O2_WAIT_INVALIDATE;
 	case O2_LIST_ACTIVE:

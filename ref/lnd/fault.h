@@ -40,7 +40,7 @@ enum o2_wait {
 	O2_WAIT_RESERVATION, /* room for the peer's answer: too many of our requests have none yet */
 	O2_WAIT_CREDIT,	     /* a credit of the peer's */
 	O2_WAIT_SEND_ROOM,   /* the end of sends before it: as many are in flight as may be */
-	O2_WAIT_WINDOW,	     /* a memory window or the like to describe its memory with */
+	O2_WAIT_WINDOW,	     /* a window of the interface over its scattered memory */
 	O2_WAIT_SEND,	     /* its own send, to be acknowledged by the device */
 	O2_WAIT_INVALIDATE,  /* its key, to be invalidated by the device */
 	O2_WAIT_PUT_ACK,

@@ -22,16 +22,7 @@ int o2_conn_get(struct o2_conn *conn, const struct o2_lnet_hdr *hdr, const struc
 
 	if (rc != 0)
 		return rc;
-	rc = o2_tx_map(conn, tx, sink_memory(sink), error);
-	if (rc != 0) {
-		o2_tx_drop(conn, tx);
-		return rc;
-	}
-	tx->tag = sink->tag;
-	tx->hdr.payload_length = 0;
-	tx->nfrags = tx->desc.rd_nfrags;
-	o2_submit(conn, tx, O2_MSG_GET_REQ, cookie_out);
-	return 0;
+	return o2_submit_request(conn, tx, O2_MSG_GET_REQ, sink_memory(sink), cookie_out, error);
 }
 
 static void complete(struct o2_conn *conn, struct o2_tx *tx, int64_t status)

@@ -114,6 +114,25 @@ static int settle_sizes(struct o2_ni_config *config, struct o2_error *error)
 	return 0;
 }
 
+static int open_arena(struct o2_ni *ni, const struct o2_ni_config *config, struct o2_error *error)
+{
+	const uint32_t windows = value_or(config->windows, O2_ARENA_WINDOWS);
+	int rc = 0;
+
+	if (windows < 2 || windows > O2_ARENA_WINDOWS)
+		return o2_refuse(error, -EINVAL, "ni/windows", "windows", O2_NO_INDEX, windows,
+				 windows < 2 ? 2 : O2_ARENA_WINDOWS);
+	if (config->arena != NULL)
+		ni->arena = *config->arena;
+	else if (config->plain_arena)
+		rc = o2_arena_create_plain(config->arena_pages, &ni->arena, error);
+	else
+		rc = o2_arena_create(config->arena_pages, &ni->arena, error);
+	ni->arena.nwindows = windows;
+	ni->kept_windows = (windows + 3) / 4;
+	return rc;
+}
+
 /* What the device can do and the configuration does not forbid. */
 static int find_caps(struct o2_ni *ni, const struct o2_reg_caps *asked, struct o2_reg_caps *caps,
 		     struct o2_error *error)
@@ -180,10 +199,8 @@ int o2_ni_open(const struct o2_ni_config *config, struct o2_ni *ni, struct o2_er
 	}
 	if (rc == 0 && config->events)
 		rc = open_channel(ni, error);
-	if (rc == 0 && config->arena != NULL)
-		ni->arena = *config->arena;
-	else if (rc == 0)
-		rc = o2_arena_create(config->arena_pages, &ni->arena, error);
+	if (rc == 0)
+		rc = open_arena(ni, config, error);
 	if (rc == 0)
 		rc = open_pools(ni, config, error);
 	if (rc != 0)

@@ -34,6 +34,10 @@ struct o2_ni_config {
 	/* Memory of the caller's that takes the place of an arena of its own, for one interface at a time; it
 	 * outlives the interface, and may be shared with other processes.  NULL: an arena of arena_pages. */
 	const struct o2_arena *arena;
+	bool plain_arena; /* an arena of its own is without the views that scatter pages (mem/arena.h) */
+	/* Windows of the arena that may be in use, 2 to O2_ARENA_WINDOWS; 0: that many.  A quarter of them is
+	 * kept for what peers start. */
+	uint32_t windows;
 
 	/* Pools.  In tunables 0 stands for o2iblnd's default, and for one CPU partition. */
 	struct o2_pool_tunables tunables;
@@ -64,6 +68,7 @@ struct o2_ni {
 	struct o2_tx_set *tx_sets;   /* one per CPU partition */
 	uint32_t ntx_sets;	     /* as many as config.tunables.ncpts, once it is open */
 	struct o2_dma_ledger ledger; /* of the mappings of its transfers */
+	uint32_t kept_windows;	     /* for what peers start, while anything is open */
 	uint64_t device;	     /* counts failovers: what pools and connections are built on */
 	struct o2_clock clock;	     /* o2_ni_clock */
 };

@@ -62,8 +62,7 @@ void o2_ni_get_counts(struct o2_ni *ni, struct o2_ni_counts *counts)
 	counts->mappings = ni->ledger.live;
 	counts->mapped_entries = ni->ledger.live_entries;
 	counts->wrong_unmaps = ni->ledger.wrong_unmaps;
-	for (uint32_t i = 0; i < O2_ARENA_WINDOWS; i++)
-		counts->arena_windows += ni->arena.window_used[i];
+	counts->arena_windows = ni->arena.windows_in_use;
 	counts->idle_stagings = ni->domain.nidle_staging;
 	counts->live = ni->domain.live;
 }

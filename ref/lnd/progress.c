@@ -109,6 +109,16 @@ static const struct ibv_wc *telling(const struct ibv_wc *batch, int count)
 	return batch;
 }
 
+/* Another connection of the interface may have given back what is waited for here. */
+static int go_on(struct o2_conn *conn, int handled)
+{
+	if (!o2_windows_came_back(conn))
+		return handled;
+	o2_receive_parked(conn);
+	o2_pump(conn);
+	return conn->state == O2_CONN_DISCONNECTED ? closed_code(conn) : handled + 1;
+}
+
 int o2_conn_progress(struct o2_conn *conn)
 {
 	struct ibv_wc batch[POLL_BATCH];
@@ -126,7 +136,7 @@ int o2_conn_progress(struct o2_conn *conn)
 			return closed_code(conn);
 	}
 	if (count == 0)
-		return handled;
+		return go_on(conn, handled);
 	o2_refuse(&error, -EIO, "conn/poll", "ibv_poll_cq", O2_NO_INDEX, (uint64_t) - (int64_t)count,
 		  O2_NO_LIMIT);
 	o2_conn_fail_device(conn, &error, NULL);

@@ -48,9 +48,11 @@ static bool post_next(struct o2_conn *conn)
 {
 	struct o2_tx *tx;
 
+	o2_tx_map_waiting(conn);
 	move_reserved(conn);
 	tx = next_of(conn);
-	if (tx == NULL || !o2_credits_may_post(&conn->credits, tx->type))
+	if (conn->state != O2_CONN_ESTABLISHED || tx == NULL ||
+	    !o2_credits_may_post(&conn->credits, tx->type))
 		return false;
 	o2_tx_move(conn, tx, O2_LIST_NONE);
 	if (is_idle_noop(conn, tx))
@@ -67,6 +69,7 @@ void o2_pump(struct o2_conn *conn)
 		return;
 	conn->pumping = true;
 	post_invalidates(conn);
+	o2_tx_map_waiting(conn);
 	move_reserved(conn);
 	if (conn->state == O2_CONN_ESTABLISHED)
 		o2_noop_queue(conn);

@@ -24,15 +24,7 @@ int o2_conn_put(struct o2_conn *conn, const struct o2_lnet_hdr *hdr, const struc
 
 	if (rc != 0)
 		return rc;
-	rc = o2_tx_map(conn, tx, source, error);
-	if (rc != 0) {
-		o2_tx_drop(conn, tx);
-		return rc;
-	}
-	tx->tag = source->tag;
-	tx->hdr.payload_length = (uint32_t)tx->nob_mapped;
-	o2_submit(conn, tx, O2_MSG_PUT_REQ, cookie_out);
-	return 0;
+	return o2_submit_request(conn, tx, O2_MSG_PUT_REQ, source, cookie_out, error);
 }
 
 /* Answer a PUT_REQ with PUT_NAK: no transfer of bytes will follow. */

@@ -183,9 +183,9 @@ static bool account(struct o2_conn *conn, struct o2_parked *message)
 }
 
 /*
- * True: it waits, in its receive slot.  A request does while no transmit can be had for it, and nothing that
- * may take its match overtakes it.  Its receive is not posted meanwhile, so a peer that starts more than it
- * may is slowed down by the queue pair.
+ * True: it waits, in its receive slot.  A request does while no transmit can be had for it, or no window for
+ * what match may answer, and nothing that may take its match overtakes it.  Its receive is not posted
+ * meanwhile, so a peer that starts more than it may is slowed down by the queue pair.
  */
 static bool must_wait(struct o2_conn *conn, bool in_line, struct o2_tx **tx)
 {
@@ -197,6 +197,8 @@ static bool must_wait(struct o2_conn *conn, bool in_line, struct o2_tx **tx)
 		return true;
 	if (!o2_takes_reserve(type))
 		return false;
+	if (!o2_request_has_window(conn))
+		return true;
 	*tx = o2_tx_start(conn, O2_TX_PEERS, put ? O2_OP_PUT : O2_OP_GET, put ? O2_SINK : O2_SOURCE, NULL);
 	return *tx == NULL;
 }

@@ -36,11 +36,36 @@ int o2_submit_start(struct o2_conn *conn, enum o2_transfer_op op, enum o2_side s
 	return 0;
 }
 
-void o2_submit(struct o2_conn *conn, struct o2_tx *tx, enum o2_msg_type type, uint64_t *cookie_out)
+static void announce(struct o2_tx *tx, uint64_t *cookie_out)
 {
 	tx->silent = false;
 	if (cookie_out != NULL)
 		*cookie_out = tx->cookie;
+}
+
+void o2_submit(struct o2_conn *conn, struct o2_tx *tx, enum o2_msg_type type, uint64_t *cookie_out)
+{
+	announce(tx, cookie_out);
 	o2_tx_queue(conn, tx, type);
 	o2_pump(conn);
+}
+
+int o2_submit_request(struct o2_conn *conn, struct o2_tx *tx, enum o2_msg_type type,
+		      const struct o2_transfer_memory *memory, uint64_t *cookie_out, struct o2_error *error)
+{
+	bool waits;
+	int rc = o2_tx_map_or_wait(conn, tx, memory, &waits, error);
+
+	if (rc != 0) {
+		o2_tx_drop(conn, tx);
+		return rc;
+	}
+	tx->tag = memory->tag;
+	if (!waits) {
+		o2_submit(conn, tx, type, cookie_out);
+		return 0;
+	}
+	announce(tx, cookie_out);
+	o2_tx_await_window(conn, tx, type);
+	return 0;
 }

@@ -119,6 +119,13 @@ static enum o2_tx_list list_of(const struct o2_conn *conn, enum o2_msg_type type
 	return type == O2_MSG_NOOP ? O2_LIST_NOOPS : O2_LIST_QUEUE;
 }
 
+void o2_tx_await_window(struct o2_conn *conn, struct o2_tx *tx, enum o2_msg_type type)
+{
+	tx->type = type;
+	tx->deadline_ms = o2_deadline(conn);
+	o2_tx_move(conn, tx, O2_LIST_WINDOW);
+}
+
 void o2_tx_queue(struct o2_conn *conn, struct o2_tx *tx, enum o2_msg_type type)
 {
 	tx->type = type;

@@ -5,8 +5,9 @@
 
 /* The mapping of a transmit's memory: made when it starts, undone once, when it ends. */
 
-int o2_tx_map(struct o2_conn *conn, struct o2_tx *tx, const struct o2_transfer_memory *memory,
-	      struct o2_error *error)
+/* The stages up to the plan, in the connection's scratch. */
+static int plan(struct o2_conn *conn, const struct o2_tx *tx, const struct o2_transfer_memory *memory,
+		struct o2_error *error)
 {
 	struct o2_ni *ni = conn->ni;
 	struct o2_scratch *scratch = &conn->scratch;
@@ -24,8 +25,7 @@ int o2_tx_map(struct o2_conn *conn, struct o2_tx *tx, const struct o2_transfer_m
 		rc = o2_dma_map(&scratch->sg, &ni->domain.dma, &scratch->dma, error);
 	if (rc != 0)
 		return rc;
-	rc = o2_ledger_map(&ni->ledger, scratch->sg.count, &tx->mapping, error);
-	if (rc == 0 && memory->by_policy)
+	if (memory->by_policy)
 		rc = o2_reg_choose(&ni->domain.caps, &ni->config.policy, scratch->dma.count, &request.mode,
 				   error);
 	if (rc != 0)
@@ -35,10 +35,30 @@ int o2_tx_map(struct o2_conn *conn, struct o2_tx *tx, const struct o2_transfer_m
 	request.iova = memory->iova;
 	if (request.mode == O2_REG_USER)
 		request.contiguous = o2_virtual_range(&memory->buffer, &request.iova);
-	rc = o2_reg_plan(&request, &scratch->dma, &scratch->reg, error);
+	return o2_reg_plan(&request, &scratch->dma, &scratch->reg, error);
+}
+
+int o2_tx_check(struct o2_conn *conn, struct o2_tx *tx, const struct o2_transfer_memory *memory,
+		struct o2_error *error)
+{
+	return plan(conn, tx, memory, error);
+}
+
+int o2_tx_map(struct o2_conn *conn, struct o2_tx *tx, const struct o2_transfer_memory *memory,
+	      struct o2_error *error)
+{
+	struct o2_ni *ni = conn->ni;
+	struct o2_scratch *scratch = &conn->scratch;
+	int rc = plan(conn, tx, memory, error);
+
 	if (rc == 0)
-		rc = o2_reg_bind(&ni->domain, o2_ni_cpt(ni, conn->peer.nid), &scratch->reg, &tx->binding,
-				 error);
+		rc = o2_ledger_map(&ni->ledger, scratch->sg.count, &tx->mapping, error);
+	if (rc != 0)
+		return rc;
+	/* With nothing bound the kept ones would be waited for without end. */
+	o2_reg_keep_windows(&ni->domain,
+			    tx->owner == O2_TX_OURS && ni->domain.nbound > 0 ? ni->kept_windows : 0);
+	rc = o2_reg_bind(&ni->domain, o2_ni_cpt(ni, conn->peer.nid), &scratch->reg, &tx->binding, error);
 	if (rc != 0)
 		return rc;
 	o2_binding_desc(&tx->binding, &scratch->reg, &tx->desc);

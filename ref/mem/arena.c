@@ -44,7 +44,7 @@ static const uint32_t *positions(const struct o2_arena *arena, uint32_t view)
 
 const uint32_t *o2_arena_iommu(const struct o2_arena *arena)
 {
-	return positions(arena, O2_ARENA_IOMMU_VIEW);
+	return arena->nviews > O2_ARENA_IOMMU_VIEW ? positions(arena, O2_ARENA_IOMMU_VIEW) : NULL;
 }
 
 /* Shuffle blocks of neighbours; order[] holds the first page of each block, and is scratch. */
@@ -151,7 +151,7 @@ static int make_memory(struct o2_arena *arena, struct o2_error *error)
 	return 0;
 }
 
-int o2_arena_create(uint32_t npages, struct o2_arena *arena, struct o2_error *error)
+static int create(uint32_t npages, uint32_t nviews, struct o2_arena *arena, struct o2_error *error)
 {
 	int rc;
 
@@ -159,14 +159,26 @@ int o2_arena_create(uint32_t npages, struct o2_arena *arena, struct o2_error *er
 	arena->fd = -1;
 	arena->page_bytes = (uint32_t)sysconf(_SC_PAGESIZE);
 	arena->npages = npages;
+	arena->nviews = nviews;
+	arena->nwindows = O2_ARENA_WINDOWS;
 	if (npages == 0)
 		return o2_refuse(error, -EINVAL, "arena/no-pages", "npages", O2_NO_INDEX, 0, 1);
 	rc = make_memory(arena, error);
-	for (uint32_t view = 0; rc == 0 && view < O2_ARENA_VIEWS; view++)
+	for (uint32_t view = 0; rc == 0 && view < nviews; view++)
 		rc = make_view(arena, view, error);
 	if (rc != 0)
 		o2_arena_destroy(arena);
 	return rc;
+}
+
+int o2_arena_create(uint32_t npages, struct o2_arena *arena, struct o2_error *error)
+{
+	return create(npages, O2_ARENA_VIEWS, arena, error);
+}
+
+int o2_arena_create_plain(uint32_t npages, struct o2_arena *arena, struct o2_error *error)
+{
+	return create(npages, 1, arena, error);
 }
 
 void o2_arena_destroy(struct o2_arena *arena)
@@ -204,7 +216,7 @@ struct o2_address_space o2_arena_space(const struct o2_arena *arena)
 	return (struct o2_address_space){
 		.page_bytes = arena->page_bytes,
 		.npages = arena->npages,
-		.nranges = O2_ARENA_VIEWS,
+		.nranges = arena->nviews,
 		.range = arena->view,
 	};
 }
@@ -228,17 +240,18 @@ static int map_slot(struct o2_arena *arena, const uint32_t *page, uint32_t npage
 	int32_t slot = 0;
 	int rc;
 
-	while (slot < (int32_t)O2_ARENA_WINDOWS && arena->window_used[slot])
+	if (o2_arena_windows_free(arena) <= arena->windows_kept)
+		return o2_refuse(error, -ENOBUFS, "arena/window/all-in-use", "windows", O2_NO_INDEX,
+				 arena->windows_in_use, arena->nwindows);
+	while (arena->window_used[slot])
 		slot++;
-	if (slot == (int32_t)O2_ARENA_WINDOWS)
-		return o2_refuse(error, -EBUSY, "arena/window/all-in-use", "windows", O2_NO_INDEX,
-				 O2_ARENA_WINDOWS, O2_ARENA_WINDOWS);
 	window->addr = arena->window_area + (uint64_t)slot * slot_bytes(arena);
 	rc = map_pages(arena, window->addr, page, npages, "arena/window/map", error);
 	if (rc != 0)
 		return rc;
 	window->slot = slot;
 	arena->window_used[slot] = true;
+	arena->windows_in_use++;
 	return 0;
 }
 
@@ -252,7 +265,7 @@ int o2_arena_window_open(struct o2_arena *arena, const uint32_t *page, uint32_t 
 		if (page[i] >= arena->npages)
 			return o2_refuse(error, -EINVAL, "arena/window/no-such-page", "page[]", i, page[i],
 					 arena->npages);
-	for (uint32_t view = 0; view < O2_ARENA_VIEWS; view++) {
+	for (uint32_t view = 0; view < arena->nviews; view++) {
 		uint8_t *addr = find_in_view(arena, view, page, npages);
 
 		if (addr != NULL) {
@@ -265,7 +278,9 @@ int o2_arena_window_open(struct o2_arena *arena, const uint32_t *page, uint32_t 
 
 void o2_arena_window_close(struct o2_arena *arena, struct o2_arena_window *window)
 {
-	if (window->addr != NULL && window->slot >= 0)
+	if (window->addr != NULL && window->slot >= 0) {
 		arena->window_used[window->slot] = false;
+		arena->windows_in_use--;
+	}
 	*window = (struct o2_arena_window){.addr = NULL, .slot = -1};
 }

@@ -22,11 +22,21 @@
 /* View 0 has the pages in order; the others are fixed permutations, so that a case replays anywhere. */
 #define O2_ARENA_VIEWS 4u
 
-/* Windows that may be in use at the same time: two sides of a full queue of transfers. */
-#define O2_ARENA_WINDOWS 32u
+/*
+ * Windows that may be in use at the same time.  A full queue of transfers would need more: up to 255 of ours
+ * and twice as many of a peer's.  But a window takes up to O2_MAX_FRAGS mappings, and a process has only so
+ * many: vm.max_map_count of sysctl(8), by default 65530 (docs/mapping.md, "Limits").  Windows may have half
+ * of them, for two interfaces, because both ends of a test are in one process; the rest is for views, queues
+ * and libraries.  Transfers wait for a window (docs/transport.md, "Windows").
+ */
+#define O2_ARENA_MAPPINGS 65530u
+#define O2_ARENA_WINDOWS  (O2_ARENA_MAPPINGS / 2 / 2 / O2_MAX_FRAGS)
 
 /* The view that stands for an IOMMU: its order of pages is that of the device's addresses. */
 #define O2_ARENA_IOMMU_VIEW 3u
+
+_Static_assert(O2_ARENA_WINDOWS >= 2, "one window of ours, and one that is kept for the peers");
+_Static_assert(2 * O2_ARENA_WINDOWS * O2_MAX_FRAGS <= O2_ARENA_MAPPINGS / 2, "two interfaces in a process");
 
 /* It has no lock: one thread at a time opens and closes windows.  A registration domain sees to that. */
 struct o2_arena {
@@ -34,10 +44,14 @@ struct o2_arena {
 	uint32_t npages;
 	int fd;
 	uint8_t *memory; /* page n at memory + n * page_bytes: what the harness and device-wide regions use */
+	uint32_t nviews; /* 1: the memory itself and nothing else, or O2_ARENA_VIEWS */
 	struct o2_vrange view[O2_ARENA_VIEWS];
 	uint8_t *unmapped;    /* bitmap: pages without a CPU mapping, for o2_dma_device.unmapped */
 	uint8_t *window_area; /* O2_ARENA_WINDOWS slots of O2_MAX_FRAGS pages each */
 	bool window_used[O2_ARENA_WINDOWS];
+	uint32_t nwindows; /* slots that may be used, O2_ARENA_WINDOWS unless the user makes it less */
+	uint32_t windows_in_use;
+	uint32_t windows_kept; /* slots that stay free when a window is opened; the user's, 0 at first */
 };
 
 /*
@@ -45,6 +59,12 @@ struct o2_arena {
  * Returns 0 or -errno of the system call that failed; -EINVAL when npages is 0.  Free with o2_arena_destroy.
  */
 int o2_arena_create(uint32_t npages, struct o2_arena *arena, struct o2_error *error);
+
+/*
+ * The same without the views that scatter pages: each takes a mapping of the process for nearly every page,
+ * which a large arena cannot afford.  Such an arena cannot stand for an IOMMU.
+ */
+int o2_arena_create_plain(uint32_t npages, struct o2_arena *arena, struct o2_error *error);
 void o2_arena_destroy(struct o2_arena *arena);
 
 /* Say whether a page has a CPU mapping as far as devices of the virtual kind are concerned. */
@@ -53,7 +73,9 @@ void o2_arena_set_mapped(struct o2_arena *arena, uint32_t page, bool mapped);
 /* What sg_build needs to know: page size, pages, and the views as address ranges. */
 struct o2_address_space o2_arena_space(const struct o2_arena *arena);
 
-/* By page: its place in the view that stands for an IOMMU, for o2_dma_iommu.device_page. */
+/* By page: its place in the view that stands for an IOMMU, for o2_dma_iommu.device_page.  NULL: there is
+ * none.
+ */
 const uint32_t *o2_arena_iommu(const struct o2_arena *arena);
 
 /* The CPU address of a page's first byte in the physical mapping. */
@@ -71,10 +93,16 @@ struct o2_arena_window {
 /*
  * Make a window over npages pages.  Where a view already has them in this order that view is used; else a
  * window slot is mapped, one mmap per run of neighbours. Returns 0; -EINVAL (page does not exist, too many
- * pages), -EBUSY (all slots in use), or -errno of mmap.
+ * pages), -ENOBUFS (no slot is free but those that are kept), or -errno of mmap.
  */
 int o2_arena_window_open(struct o2_arena *arena, const uint32_t *page, uint32_t npages,
 			 struct o2_arena_window *window, struct o2_error *error);
+
+/* Slots that are not in use. */
+static inline uint32_t o2_arena_windows_free(const struct o2_arena *arena)
+{
+	return arena->nwindows - arena->windows_in_use;
+}
 
 /* Give the slot back.  The memory may still be mapped, and is not to be used. */
 void o2_arena_window_close(struct o2_arena *arena, struct o2_arena_window *window);

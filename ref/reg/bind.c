@@ -94,6 +94,7 @@ int o2_reg_unbind(struct o2_reg_domain *domain, struct o2_binding *binding, bool
 	}
 	*binding = (struct o2_binding){.bound = false};
 	domain->nbound--;
+	domain->unbinds++;
 	return rc;
 }
 

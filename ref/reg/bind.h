@@ -44,7 +44,8 @@ struct o2_binding {
  * binding->key is the key for the descriptor.
  *
  * Returns 0 or -errno; nothing is left behind on failure.  -EINVAL (rule "bind/no-way") for a mode that the
- * domain was not opened for; -EAGAIN, -EBUSY: its pools are exhausted (pool_fmr.h, pool_frd.h).
+ * domain was not opened for; -EAGAIN, -EBUSY: its pools are exhausted (pool_fmr.h, pool_frd.h); -ENOBUFS:
+ * all windows of the arena are in use, one of them until a binding is released (domain->unbinds).
  */
 int o2_reg_bind(struct o2_reg_domain *domain, uint32_t cpt, const struct o2_reg_plan *plan,
 		struct o2_binding *binding, struct o2_error *error);

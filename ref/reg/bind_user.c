@@ -9,7 +9,7 @@ static int check_view(const struct o2_arena *arena, uint64_t addr, uint64_t leng
 {
 	uint64_t view_bytes = (uint64_t)arena->npages * arena->page_bytes;
 
-	for (uint32_t view = 0; view < O2_ARENA_VIEWS; view++) {
+	for (uint32_t view = 0; view < arena->nviews; view++) {
 		uint64_t base = arena->view[view].base;
 
 		if (addr >= base && addr - base < view_bytes && length <= view_bytes - (addr - base))

@@ -27,6 +27,9 @@ static int check_device(const struct o2_dma_device *dma, struct o2_error *error)
 	if ((uint32_t)dma->kind >= O2_DMA_KINDS)
 		return o2_refuse(error, -EINVAL, "bind/dma-kind", "kind", O2_NO_INDEX, dma->kind,
 				 O2_DMA_KINDS - 1);
+	if (dma->kind == O2_DMA_IOMMU && dma->iommu.device_page == NULL)
+		return o2_refuse(error, -EINVAL, "bind/no-iommu-view", "kind", O2_NO_INDEX, dma->kind,
+				 O2_DMA_IOMMU - 1);
 	if (dma->base % dma->page_bytes != 0)
 		return o2_refuse(error, -EINVAL, "bind/base-alignment", "base", O2_NO_INDEX, dma->base,
 				 dma->page_bytes);

@@ -87,6 +87,7 @@ struct o2_reg_domain {
 	uint32_t nidle_staging;
 	/* Not under the lock. */
 	_Atomic uint32_t nbound; /* bindings alive: 0 after everything was handed back */
+	_Atomic uint64_t unbinds; /* released, ever: who waits for a window sees that there may be one */
 	struct o2_reg_live live;
 };
 
@@ -112,6 +113,11 @@ void o2_reg_domain_close(struct o2_reg_domain *domain);
  */
 int o2_reg_domain_set_dma(struct o2_reg_domain *domain, enum o2_dma_kind kind, uint64_t base,
 			  struct o2_error *error);
+
+/* Is a window of the arena free?  If none is, what mode fmr keeps is flushed first. */
+bool o2_reg_window_free(struct o2_reg_domain *domain);
+/* Bindings from now on leave so many windows free. */
+void o2_reg_keep_windows(struct o2_reg_domain *domain, uint32_t windows);
 
 /* Deregister what mode fmr has kept.  Only now are those keys dead. */
 void o2_reg_flush(struct o2_reg_domain *domain);

@@ -146,10 +146,36 @@ static int open_window(struct o2_reg_domain *domain, const uint32_t *page, uint3
 {
 	int rc = take_window(domain, page, npages, window, error);
 
-	if (rc != -EBUSY || domain->live.fmr_regions == 0)
+	if (rc != -ENOBUFS || domain->live.fmr_regions == 0)
 		return rc;
 	o2_reg_flush(domain);
 	return take_window(domain, page, npages, window, error);
+}
+
+static bool has_window(struct o2_reg_domain *domain)
+{
+	bool has;
+
+	pthread_mutex_lock(&domain->lock);
+	has = o2_arena_windows_free(domain->arena) > 0;
+	pthread_mutex_unlock(&domain->lock);
+	return has;
+}
+
+bool o2_reg_window_free(struct o2_reg_domain *domain)
+{
+	if (has_window(domain))
+		return true;
+	if (domain->live.fmr_regions > 0)
+		o2_reg_flush(domain);
+	return has_window(domain);
+}
+
+void o2_reg_keep_windows(struct o2_reg_domain *domain, uint32_t windows)
+{
+	pthread_mutex_lock(&domain->lock);
+	domain->arena->windows_kept = windows;
+	pthread_mutex_unlock(&domain->lock);
 }
 
 int o2_reg_region_of_pages(struct o2_reg_domain *domain, const struct o2_page_bytes *bytes, int access,

@@ -59,7 +59,7 @@ static const char moves[] =
 	"  --fragments N      pieces that our memory consists of, 1 to 257 (default: 1); if it has\n"
 	"                     fewer pages, there are gaps between the pieces, and only global, fmr\n"
 	"                     and fastreg_gaps can describe that; user needs one piece\n"
-	"  --in-flight N      how many at a time, 1 to 64 (default: 8)\n"
+	"  --in-flight N      how many at a time, 1 to 255 (default: 8)\n"
 	"  --seed N           of the data (default: 1)\n"
 	"  --timeout N        seconds after which one that does not end has failed (default: 10)\n";
 

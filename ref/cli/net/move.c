@@ -229,6 +229,11 @@ static void note_event(void *context, const struct o2_lnet_event *event)
 		o2_net_print_event(event);
 }
 
+static bool reads_back(const struct o2_net_options *options)
+{
+	return options->command == O2_NET_PUT && options->verify;
+}
+
 static bool lay(struct mover *mover)
 {
 	const struct o2_net_options *options = mover->options;
@@ -242,6 +247,8 @@ static bool lay(struct mover *mover)
 				      &lane->memory) != 0)
 			return false;
 		page += lane->memory.npages;
+		if (!reads_back(options))
+			continue;
 		if (o2_net_memory_lay(arena, page, options->size_bytes, options->fragments, options->mode,
 				      &lane->back) != 0)
 			return false;
@@ -295,7 +302,7 @@ int o2_net_move(struct o2_net_options *options)
 
 	if (options->in_flight > options->count)
 		options->in_flight = (uint32_t)options->count;
-	pages = 2 * options->in_flight *
+	pages = (reads_back(options) ? 2 : 1) * options->in_flight *
 		o2_net_memory_pages((uint32_t)sysconf(_SC_PAGESIZE), options->size_bytes, options->fragments);
 	status = o2_net_session_open(options, pages, &ops, &mover, &mover.session);
 	if (status != O2_CLI_OK)

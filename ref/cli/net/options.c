@@ -17,7 +17,6 @@
 #include "lnet/ping.h"
 #include "wire/nid.h"
 
-#define MAX_IN_FLIGHT	64u
 #define MAX_OFFER_BYTES (64u << 20)
 #define MAX_TIMEOUT_S	86400u
 #define MOVES		(O2_NET_PUT | O2_NET_GET)
@@ -68,7 +67,7 @@ static const struct row rows[] = {
 	{"interval", O2_NET_PING, KIND_U32, AT(interval_ms), 0, 3600000},
 	{"size", MOVES, KIND_U32, AT(size_bytes), 1, O2_MAX_TRANSFER_BYTES},
 	{"fragments", MOVES | O2_NET_SERVE, KIND_U32, AT(fragments), 1, O2_MAX_FRAGS},
-	{"in-flight", MOVES, KIND_U32, AT(in_flight), 1, MAX_IN_FLIGHT},
+	{"in-flight", MOVES, KIND_U32, AT(in_flight), 1, O2_NET_MAX_IN_FLIGHT},
 	{"seed", MOVES | O2_NET_SERVE, KIND_U64, AT(seed), 0, UINT64_MAX},
 	{"verify", MOVES | O2_NET_SERVE, KIND_FLAG, AT(verify), 0, 0},
 	{"accept-short", O2_NET_GET, KIND_FLAG, AT(accept_short), 0, 0},

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/limits.h"
 #include "lnd/transfer.h"
 #include "quirk/quirk.h"
 #include "wire/msg.h"
@@ -12,6 +13,9 @@
 /* The command lines of serve, ping, put and get.  Source: docs/peer.md; what they say is in help.c. */
 
 #define O2_NET_MAX_BUFFERS 16u
+
+/* Operations at a time: as many as a connection can have credits. */
+#define O2_NET_MAX_IN_FLIGHT O2_MAX_QUEUE_DEPTH
 
 /* Where memory is offered and looked for unless something else is said. */
 #define O2_NET_PORTAL	   60u /* can be written */

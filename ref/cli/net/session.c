@@ -17,6 +17,13 @@
 #define NS_PER_S       1000000000u
 #define CLOCK_EVERY_NS (250u * NS_PER_MS)
 
+/*
+ * What one peer can have open: an operation, its ACK or REPLY, for each in flight, and messages that it has
+ * had already and whose completions are still to come.  Nothing that is in flight may be refused for these.
+ */
+#define OPEN_PER_PEER (O2_NET_MAX_IN_FLIGHT + 2 * O2_MAX_QUEUE_DEPTH)
+#define PEERS	      16u /* that may all do so */
+
 struct timespec o2_net_timespec(uint64_t duration_ns)
 {
 	return (struct timespec){
@@ -44,6 +51,7 @@ struct o2_ni_config o2_net_ni_config(uint64_t nid, const char *device, uint8_t g
 		.incarnation = wall_ns() / NS_PER_US,
 		.dma_kind = O2_DMA_BUS,
 		.arena_pages = arena_pages,
+		.plain_arena = true,
 	};
 }
 
@@ -53,6 +61,8 @@ struct o2_node_config o2_net_node_config(const struct o2_net_options *options)
 
 	config.conn.queue_depth = options->queue_depth;
 	config.conn.max_frags = options->max_frags;
+	config.conn.max_transfers = OPEN_PER_PEER;
+	config.max_waiting = OPEN_PER_PEER;
 	config.conn.timeout_ms = options->timeout_ms;
 	config.conn.cksum_flavour = options->cksum_flavour;
 	config.conn.cksum_auto = options->cksum_auto;
@@ -75,6 +85,7 @@ struct o2_lnet_config o2_net_lnet_config(const struct o2_net_options *options)
 	config.interface_cookie = wall_ns();
 	config.ping_features = options->features;
 	config.first_page = 0;
+	config.max_messages = PEERS * OPEN_PER_PEER;
 	config.response_timeout_ms = options->timeout_ms;
 	return config;
 }
