@@ -60,9 +60,9 @@ class Quirks(unittest.TestCase):
 
     def test_sums_signed(self):
         with Server("--quirk", "sums-signed"):
-            self.named("ibr_why is 3", "put", "--checksum", "unsigned")
-            self.named("ibr_why is 3", "get", "--checksum", "unsigned")
-            self.named("ibr_why is 3", "ping", "--checksum", "unsigned")
+            self.named(r"fatal \(reason 3\)", "put", "--checksum", "unsigned")
+            self.named(r"fatal \(reason 3\)", "get", "--checksum", "unsigned")
+            self.named(r"fatal \(reason 3\)", "ping", "--checksum", "unsigned")
             for kind in ("off", "signed", "auto"):
                 self.well("put", "--checksum", kind, "--size", 3000, "--count", 20, "--verify")
                 self.well("get", "--checksum", kind, "--count", 20, "--verify")
@@ -81,7 +81,7 @@ class Quirks(unittest.TestCase):
             # Only IMMEDIATEs with a payload have it.
             self.well("put", "--verify")
             self.well("get", "--verify")
-            self.begins_not("ping", *self.PLACE)
+            self.begins_not("ping ends with Protocol error", *self.PLACE)
 
     def test_second_page_wrong(self):
         with Server("--quirk", "second-page-wrong"):
@@ -97,18 +97,18 @@ class Quirks(unittest.TestCase):
         with Server("--quirk", "short-get-claims", "--buffer", f"60:0x1234:{SERVED}", "--buffer", f"61:0x1234:{SERVED}:ro",
                     "--buffer", "62:0x1234:6000"):
             short = ("--size", 8192, "--offset", SERVED - 4096)
-            self.named("", "get", *short, "--verify")
-            self.named("", "put", *short, "--verify")
+            self.named("the peer reports 8192 bytes and wrote 0 of them$", "get", *short, "--verify")
+            self.named("short: the peer reports 4096 of 8192 bytes$", "put", *short, "--verify")
             self.well("get", "--verify")
             self.well("put", "--verify")
             self.well("ping")
             self.met(*self.PLACE)
             # Memory that is shorter than what the honest node moves.
-            self.begins_not("", "--portal", 62, "--match-bits", "0x1234")
+            self.begins_not("PUT of 9000 bytes: the peer answers with success, and 6000 bytes", "--portal", 62, "--match-bits", "0x1234")
 
     def test_gapped_source_silent(self):
         with Server("--quirk", "gapped-source-silent", "--buffer", "60:0x1234", "--buffer", "61:0x1234:ro"):
-            self.named("", "get", "--timeout", 3)
+            self.named(r"waited \d+ ms for the peer's GET_DONE, limit 3000 ms$", "get", "--timeout", 3)
             self.well("get", "--size", 3000, "--verify")
             self.well("put", "--verify")
             self.well("ping")
@@ -119,18 +119,18 @@ class Quirks(unittest.TestCase):
     def test_closes_first(self):
         with Server("--quirk", "closes-first"):
             for command in ("ping", "put", "get"):
-                self.named("", command)
-            self.begins_not("ping", *self.PLACE)
+                self.named(r"the peer has ended the connection \(DREQ\)$", command)
+            self.begins_not("ping ends with Connection reset by peer", *self.PLACE)
         self.judged("NOT MET: the honest connection does not work any more", "--quirk", "closes-first")
         self.judged("met", "--quirk", "sums-signed")
 
     def test_late(self):
         with Server("--quirk", "late=4000"):
-            for command in ("ping", "put", "get"):
-                self.named("(ETIMEDOUT|ms)", command, "--timeout", 2)
+            for command, answer in (("ping", "LNet's REPLY"), ("put", "the peer's PUT_ACK"), ("get", "the peer's GET_DONE")):
+                self.named(rf"waited \d+ ms for {answer}, limit 2000 ms$", command, "--timeout", 2)
                 self.well(command, "--timeout", 60)
         with Server("--quirk", "late=25000"):
-            self.begins_not("ping", *self.PLACE)
+            self.begins_not("ping ends with Connection timed out", *self.PLACE)
 
 
 def main():

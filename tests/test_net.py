@@ -168,17 +168,18 @@ class Quirks(unittest.TestCase):
         self.well("short-get-claims", "get", "--verify")
 
     def test_gapped_source_silent(self):
-        self.named("ms", "gapped-source-silent", "get", "--timeout", 1)
+        self.named(r"waited \d+ ms for the peer's GET_DONE, limit 1000 ms$", "gapped-source-silent", "get", "--timeout", 1)
         self.well("gapped-source-silent", "get", "--mode", "fmr", "--verify")
         self.well("gapped-source-silent", "put", "--verify")
 
     def test_closes_first(self):
         for command in ("ping", "put", "get"):
-            self.named("connection", "closes-first", command)
+            self.named(r"the peer has ended the connection \(DREQ\)$", "closes-first", command)
 
     def test_late(self):
-        for command in (["ping"], ["put"], ["put", "--size", 3000], ["get"], ["get", "--size", 3000]):
-            self.named("(ETIMEDOUT|ms)", "late=1500", *command, "--timeout", 1)
+        for command, answer in ((["ping"], "LNet's REPLY"), (["put"], "the peer's PUT_ACK"), (["put", "--size", 3000], "LNet's ACK"),
+                                (["get"], "the peer's GET_DONE"), (["get", "--size", 3000], "LNet's REPLY")):
+            self.named(rf"waited \d+ ms for {answer}, limit 1000 ms$", "late=1500", *command, "--timeout", 1)
         self.well("late=300", "ping", "--count", 3, "--interval", 1)
         self.well("late=300", "put", "--verify")
 
