@@ -127,6 +127,7 @@ static int open_node(struct o2_end *end, struct o2_error *error)
 
 	config.conn.queue_depth = O2_RUNG_QUEUE_DEPTH;
 	config.conn.wrq_sge = O2_MAX_WRQ_SGE;
+	config.conn.ack_timeout = 14; /* what is gone is to be noticed soon */
 	return o2_node_create(&end->ni, end->cm, &config, &ops, end, &end->node, error);
 }
 

@@ -332,6 +332,7 @@ static bool begin(struct o2_hostile_run *run, struct o2_choice *c)
 	enum o2_reg_mode mode;
 	uint64_t nob;
 
+	config.ack_timeout = O2_HOSTILE_ACK_TIMEOUT;
 	config.queue_depth = (uint32_t)o2_draw_range(c, 2, 8);
 	config.max_frags = (uint32_t)o2_draw_range(c, 4, 12);
 	run->depth = config.queue_depth;

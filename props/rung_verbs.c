@@ -116,6 +116,7 @@ static int connect_link(struct verbs_rung *rung, struct link *link, enum o2_dma_
 
 	config.queue_depth = O2_RUNG_QUEUE_DEPTH;
 	config.wrq_sge = O2_MAX_WRQ_SGE;
+	config.ack_timeout = 14; /* what is gone is to be noticed soon */
 	link->rung = rung;
 	rung->rung.connections++;
 	for (int i = 0; i < 2 && rc == 0; i++) {

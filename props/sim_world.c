@@ -57,6 +57,7 @@ static void draw_config(struct o2_sim *sim)
 		sim->op_weight[i] = o2_draw_bool(c, 3, 1) ? 0 : 2 + (i > 0);
 	/* So that the device's own timers do not go on for long. */
 	config->retry_count = 2;
+	config->ack_timeout = 14;
 	config->rnr_retry_count = 6;
 }
 

@@ -94,6 +94,9 @@ class Moves(unittest.TestCase):
                     self.moved(loop(command, "--mode", mode, "--queue-depth", depth, "--count", 255, "--in-flight", 255,
                                     "--size", 1048576, "--fragments", 256, "--timeout", 300), 255)
 
+    def test_the_queue_pairs_patience(self):
+        self.moved(loop("put", "--count", 3, "--ack-timeout", 31, "--retries", 0, "--rnr-retries", 6, "--verify"), 3, 3)
+
     def test_verify_looks_at_the_bytes(self):
         self.moved(loop("get", "--offset", 4096, "--verify"), 1, 1)
         # The peer holds the bytes of seed 1, so every byte that is asked for with another seed is wrong; the transfers
@@ -255,6 +258,10 @@ class Refusals(unittest.TestCase):
             ("--buffer is '1:1'", ["serve"] + ["--buffer", "1:1"] * 17),
             ("'--no-ack' is no option", ["get", "--no-ack", PEER]),
             ("'--timeout' is no option, or its value", ["get", "--timeout"]),
+            ("--ack-timeout is '0', not a number of 1 to 31", ["serve", "--ack-timeout", 0]),
+            ("--ack-timeout is '32', not a number of 1 to 31", ["ping", "--ack-timeout", 32, PEER]),
+            ("--retries is '7', not a number of 0 to 6", ["put", "--retries", 7, PEER]),
+            ("--rnr-retries is '-1', not a number of 0 to 6", ["get", "--rnr-retries", -1, PEER]),
         ):
             with self.subTest(arguments=arguments):
                 self.refused(USAGE, pattern, *arguments)

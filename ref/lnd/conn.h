@@ -77,10 +77,13 @@ struct o2_conn_config {
 	struct o2_wire_options wire; /* what decoding accepts */
 	uint8_t retry_count;	     /* 0 to 6; 7 would be endless on soft-RoCE */
 	uint8_t rnr_retry_count;     /* 0 to 6 */
-	uint8_t ack_timeout;	     /* local ack timeout exponent, as in ibv_modify_qp(3) */
+	/* Exponent, as in ibv_modify_qp(3): 4.096 us times two to the power of it, 0 to 31; 19: 2.1 s. */
+	uint8_t ack_timeout;
 };
 
-#define O2_MAX_TRANSFERS 65535u
+#define O2_MAX_TRANSFERS   65535u
+#define O2_MAX_ACK_TIMEOUT 31u
+#define O2_MAX_RETRIES	   6u
 
 #define O2_CONN_DEFAULTS                                              \
 	((struct o2_conn_config){.version = O2_MSG_VERSION_2,         \
@@ -95,7 +98,7 @@ struct o2_conn_config {
 				 .wire = {.max_frags = O2_MAX_FRAGS}, \
 				 .retry_count = 5,                    \
 				 .rnr_retry_count = 6,                \
-				 .ack_timeout = 14})
+				 .ack_timeout = 19})
 
 /*
  * What the upper layer (LNet's place) answers, and what it is told.  From inside, o2_conn_put, o2_conn_get,

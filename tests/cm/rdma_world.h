@@ -115,7 +115,10 @@ static inline void seat_start(struct seat *seat)
 
 static inline struct o2_node_config usual_config(void)
 {
-	return O2_NODE_DEFAULTS;
+	struct o2_node_config config = O2_NODE_DEFAULTS;
+
+	config.conn.ack_timeout = 14; /* what is gone is to be noticed soon */
+	return config;
 }
 
 /* NULL: the usual configuration. */

@@ -4,12 +4,13 @@
 a good network, over one that loses, doubles and reorders packets, and while queue pairs and processes are killed. At last the
 devices go, under `o2ref put` and under an idle `o2ref serve`.
 
-    tests/vm/networks.py [--build DIR] [--seed S] [--minutes N [--only-mixed]] [--suite SUITE]
+    tests/vm/networks.py [--build DIR] [--seed S] [--minutes N [--only-mixed]] [--only-far] [--suite SUITE]
 
 What succeeds must be exact to the byte on both sides, what fails must say so, every operation must end once, the account of
 credits of each connection must hold after every event on either side, the interfaces must have everything back, and the
 devices must hold at the end what they held before. --minutes: after that, mixed traffic with all of these faults for so long;
-memory must stay flat. The last line is "N passed, N failed"; exit status 0, 1, or 77 (no guest can run here).
+memory must stay flat. In between, serve, ping, put and get work as they stand with 400 ms of delay each way; --only-far: nothing
+else. The last line is "N passed, N failed"; exit status 0, 1, or 77 (no guest can run here).
 """
 import argparse
 import json
@@ -27,6 +28,7 @@ RUN = os.path.join(REPO_DIR, "ci", "vm", "run")
 
 OPERATIONS = 150
 BAD_SECONDS = 6  # with a connection
+DELAY_MS = 400  # each way, where the peer is far away
 NO_WINDOWS = 0x80000000  # in a seed: no memory windows
 GROWTH_KIB = 2048  # that a process's memory may grow by once it is warm
 FLAT_MINUTES = 10  # from the first connection on; until then pools grow to what the traffic takes
@@ -208,6 +210,31 @@ class Guest:
             self.judge.check(f"{name}: reached the devices", name == "delay" or self.counters() > before, netem)
         self.check_server("bad networks", server)
 
+    def far_away(self):
+        """The commands as they stand, with DELAY_MS each way: slow is not gone."""
+        self.network(f"delay {DELAY_MS}ms limit 100000")
+        server = subprocess.Popen([self.o2ref, "serve", "--device", self.devices[1]],
+                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        try:
+            print(f"far away: {server.stdout.readline().strip()}", flush=True)
+            moved = ("--size", "1048576", "--verify", "--json")
+            for words in (("ping", "--json"), ("put", *moved), ("get", *moved)):
+                self.far_command(words)
+        finally:
+            server.terminate()
+            print(server.communicate()[0], end="", flush=True)
+            self.network("")
+
+    def far_command(self, words):
+        done = subprocess.run([self.o2ref, *words, "--device", self.devices[0], f"{self.addresses[1]}@o2ib"],
+                              stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+        print(f"far away: {' '.join(words)}: status {done.returncode}\n{done.stdout}{done.stderr}", flush=True)
+        least_us = 2 * DELAY_MS * 1000
+        figures = json.loads(done.stdout) if done.returncode == 0 else {}
+        self.judge.check(f"far away: {words[0]}", figures.get("done") == 1 and figures["failed"] == figures["wrong"] == 0,
+                         f"status {done.returncode}, {done.stdout}{done.stderr}")
+        self.judge.check(f"far away: {words[0]} went that far", figures.get("min_us", 0) >= least_us, figures)
+
     def both_drive(self):
         """Either end asks the other; the one that goes first takes its connections with it."""
         first, second = self.drive(0), self.drive(1)
@@ -302,11 +329,14 @@ class Guest:
         shown = subprocess.run(["rdma", "-j", "resource", "show"], check=True, capture_output=True, text=True)
         return json.loads(shown.stdout)
 
-    def run(self, minutes, only_mixed):
+    def run(self, minutes, only):
         before = self.resources()
-        if not only_mixed:
+        if only == "far":
+            self.far_away()
+        elif only is None:
             self.good_network()
             self.bad_networks()
+            self.far_away()
             self.both_drive()
             self.killed_queue_pairs()
             self.killed_server()
@@ -325,18 +355,20 @@ def main():
     parser.add_argument("--build", default="build/gcc", help="where node_traffic is (build/gcc)")
     parser.add_argument("--seed", type=lambda text: int(text, 0), default=secrets.randbits(32), help="of the traffic")
     parser.add_argument("--minutes", type=int, default=0, help="of mixed traffic at the end")
-    parser.add_argument("--only-mixed", action="store_true", help="nothing but the mixed traffic")
+    parser.add_argument("--only-mixed", action="store_const", dest="only", const="mixed", help="nothing but the mixed traffic")
+    parser.add_argument("--only-far", action="store_const", dest="only", const="far", help="nothing but the commands, far away")
     parser.add_argument("--suite", help="the guest's kernel is of this suite of Debian")
     parser.add_argument("--in-guest", action="store_true", help="this is the guest")
     options = parser.parse_args()
     os.chdir(REPO_DIR)
     if options.in_guest:
-        return Guest(options.build, options.seed).run(options.minutes, options.only_mixed)
-    again = f"--minutes {options.minutes}" + (" --only-mixed" if options.only_mixed else "") if options.minutes else ""
+        return Guest(options.build, options.seed).run(options.minutes, options.only)
+    only = [f"--only-{options.only}"] if options.only else []
+    again = " ".join([f"--minutes {options.minutes}"] * (options.minutes > 0) + only)
     print(f"seed 0x{options.seed:x}; again: tests/vm/networks.py --seed 0x{options.seed:x} {again}", flush=True)
     command = [RUN, "--timeout", str(900 + 90 * options.minutes), *(["--suite", options.suite] if options.suite else []),
                "--", "python3", os.path.abspath(__file__), "--in-guest", "--build", options.build, "--seed",
-               str(options.seed), "--minutes", str(options.minutes), *(["--only-mixed"] if options.only_mixed else [])]
+               str(options.seed), "--minutes", str(options.minutes), *only]
     return subprocess.run(command, check=False).returncode
 
 

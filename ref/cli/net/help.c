@@ -32,7 +32,7 @@ static const char ping_head[] =
 	"\n"
 	"  --count N          how many times (default: 1)\n"
 	"  --interval N       milliseconds from one to the next (default: 1000)\n"
-	"  --timeout N        seconds to wait for an answer (default: 10)\n";
+	"  --timeout N        seconds to wait for an answer (default: 50)\n";
 
 static const char put_head[] =
 	"usage: o2ref put [OPTION]... NID\n"
@@ -61,7 +61,7 @@ static const char moves[] =
 	"                     and fastreg_gaps can describe that; user needs one piece\n"
 	"  --in-flight N      how many at a time, 1 to 255 (default: 8)\n"
 	"  --seed N           of the data (default: 1)\n"
-	"  --timeout N        seconds after which one that does not end has failed (default: 10)\n";
+	"  --timeout N        seconds after which one that does not end has failed (default: 50)\n";
 
 static const char put_tail[] =
 	"  --verify           GET every PUT back and look at the bytes; several in flight then go to\n"
@@ -86,6 +86,10 @@ static const char own[] =
 	"                     or fastreg_gaps\n"
 	"  --queue-depth N    credits to ask for, 2 to 255 (default: 8)\n"
 	"  --max-frags N      fragments to ask for, 257 (the default) or 256\n"
+	"  --ack-timeout N    1 to 31: the device sends again when nothing was acknowledged for 4.096 us\n"
+	"                     times 2 to the power of N (default: 19, that is 2.1 s)\n"
+	"  --retries N        how often it does before it gives up, 0 to 6 (default: 5)\n"
+	"  --rnr-retries N    how often while the peer has no receive posted, 0 to 6 (default: 6)\n"
 	"  --checksum KIND    of the messages that we send: off (the default), unsigned or signed, as\n"
 	"                     the peer adds up its bytes; auto: as its own first sum shows, and none\n"
 	"                     until then\n"

@@ -58,6 +58,9 @@ static const struct row rows[] = {
 	{"checksum", ALL, KIND_CHECKSUM, 0, 0, 0},
 	{"tolerate-immediate-checksum", ALL, KIND_FLAG, AT(tolerate_immediate_checksum), 0, 0},
 	{"timeout", ALL, KIND_SECONDS, AT(timeout_ms), 1, MAX_TIMEOUT_S},
+	{"ack-timeout", ALL, KIND_U32, AT(ack_timeout), 1, O2_MAX_ACK_TIMEOUT},
+	{"retries", ALL, KIND_U32, AT(retries), 0, O2_MAX_RETRIES},
+	{"rnr-retries", ALL, KIND_U32, AT(rnr_retries), 0, O2_MAX_RETRIES},
 	{"json", ALL, KIND_FLAG, AT(json), 0, 0},
 	{"progress", MOVES | O2_NET_SERVE, KIND_FLAG, AT(progress), 0, 0},
 	{"portal", MOVES, KIND_U32, AT(portal), 0, UINT32_MAX},
@@ -290,13 +293,18 @@ static int check(const char *name, int argc, char **argv, struct o2_net_options 
 
 static struct o2_net_options defaults(enum o2_net_command command)
 {
+	const struct o2_conn_config conn = O2_CONN_DEFAULTS;
+
 	return (struct o2_net_options){
 		.command = command,
 		.port = O2IB_PORT,
 		.mode = O2_REG_FASTREG,
 		.queue_depth = 8,
 		.max_frags = O2_MAX_FRAGS,
-		.timeout_ms = command == O2_NET_SERVE ? 50000 : 10000,
+		.timeout_ms = conn.timeout_ms,
+		.ack_timeout = conn.ack_timeout,
+		.retries = conn.retry_count,
+		.rnr_retries = conn.rnr_retry_count,
 		.portal = command == O2_NET_GET ? O2_NET_READ_PORTAL : O2_NET_PORTAL,
 		.match_bits = O2_NET_MATCH_BITS,
 		.count = 1,

@@ -51,6 +51,7 @@ struct o2_net_options {
 	bool cksum_auto;
 	bool tolerate_immediate_checksum;
 	uint32_t timeout_ms;
+	uint32_t ack_timeout, retries, rnr_retries; /* of the queue pairs, as in struct o2_conn_config */
 	/* What is moved. */
 	uint64_t peer;
 	uint32_t portal;

@@ -64,6 +64,9 @@ struct o2_node_config o2_net_node_config(const struct o2_net_options *options)
 	config.conn.max_transfers = OPEN_PER_PEER;
 	config.max_waiting = OPEN_PER_PEER;
 	config.conn.timeout_ms = options->timeout_ms;
+	config.conn.ack_timeout = (uint8_t)options->ack_timeout;
+	config.conn.retry_count = (uint8_t)options->retries;
+	config.conn.rnr_retry_count = (uint8_t)options->rnr_retries;
 	config.conn.cksum_flavour = options->cksum_flavour;
 	config.conn.cksum_auto = options->cksum_auto;
 	config.conn.wire.max_frags = options->max_frags;
