@@ -344,7 +344,7 @@ class Guest:
         if minutes:
             self.mixed(minutes)
         self.judge.check("the devices hold what they held", self.resources() == before, self.resources())
-        if not only_mixed:
+        if only is None:
             self.lost_devices()
         print(f"{self.judge.passed} passed, {self.judge.failed} failed", flush=True)
         return 1 if self.judge.failed else 0
