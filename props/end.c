@@ -243,7 +243,7 @@ static int try_key(struct o2_end *end, struct o2_error *error)
 	if (rc == 0)
 		rc = o2_rung_try_key(&end->ni, connection(end), end->key_addr, end->key, &status);
 	if (rc != 0)
-		return o2_refuse(error, rc, "rung/stale-key", "key", O2_NO_INDEX, end->key, 0);
+		return o2_refuse(error, rc, "rung/stale-key", "key", O2_NO_INDEX, end->key, O2_NO_LIMIT);
 	end->seen.stale_tried = true;
 	end->seen.stale_admitted = status != IBV_WC_REM_ACCESS_ERR;
 	return 0;
@@ -396,10 +396,10 @@ void o2_ends_wait(struct o2_end *const *ends, uint32_t nends, uint32_t who, enum
 			continue;
 		if (events < 0)
 			holding = o2_refuse(&answer->error, events, "end/network", "until", O2_NO_INDEX,
-					    until, 0);
+					    until, O2_NO_LIMIT);
 		else if (o2_monotonic_seconds() > deadline)
 			holding = o2_refuse(&answer->error, -ETIMEDOUT, "end/wait", "until", O2_NO_INDEX,
-					    until, 0);
+					    until, O2_NO_LIMIT);
 		else if (events == 0)
 			pause_ends(ends);
 	} while (holding == 0);

@@ -115,10 +115,10 @@ static int bury(struct o2_end_process *process, struct o2_error *error)
 	process->pid = 0;
 	if (WIFSIGNALED(status))
 		return o2_refuse(error, -EPIPE, "process/killed", signal_fields[process->side], O2_NO_INDEX,
-				 (uint64_t)WTERMSIG(status), 0);
+				 (uint64_t)WTERMSIG(status), O2_NO_LIMIT);
 	if (WEXITSTATUS(status) != 0)
 		return o2_refuse(error, -EPIPE, "process/exited", exit_fields[process->side], O2_NO_INDEX,
-				 (uint64_t)WEXITSTATUS(status), 0);
+				 (uint64_t)WEXITSTATUS(status), O2_NO_LIMIT);
 	return 0;
 }
 
@@ -148,7 +148,8 @@ static int hear(struct o2_end_process *process, void *bytes, size_t length, stru
 	if (TEMP_FAILURE_RETRY(recv(process->fd, bytes, length, 0)) == (ssize_t)length)
 		return 0;
 	if (bury(process, error) == 0)
-		o2_refuse(error, -EPIPE, "process/exited", exit_fields[process->side], O2_NO_INDEX, 0, 0);
+		o2_refuse(error, -EPIPE, "process/exited", exit_fields[process->side], O2_NO_INDEX, 0,
+			  O2_NO_LIMIT);
 	return -EPIPE;
 }
 
@@ -161,7 +162,8 @@ int o2_end_process_start(const struct o2_end_config *config, o2_network_open_fn 
 
 	*process = (struct o2_end_process){.side = config->side, .fd = -1, .answer_ms = O2_END_ANSWER_MS};
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fd) != 0)
-		return o2_refuse(error, -errno, "process/socket", "side", O2_NO_INDEX, config->side, 0);
+		return o2_refuse(error, -errno, "process/socket", "side", O2_NO_INDEX, config->side,
+				 O2_NO_LIMIT);
 	fflush(NULL); /* what is buffered is said once */
 	process->pid = fork();
 	if (process->pid == 0) {
@@ -171,7 +173,7 @@ int o2_end_process_start(const struct o2_end_config *config, o2_network_open_fn 
 	close(fd[1]);
 	process->fd = fd[0];
 	if (process->pid < 0) {
-		rc = o2_refuse(error, -errno, "process/fork", "side", O2_NO_INDEX, config->side, 0);
+		rc = o2_refuse(error, -errno, "process/fork", "side", O2_NO_INDEX, config->side, O2_NO_LIMIT);
 		close(fd[0]);
 		process->pid = 0;
 		return rc;

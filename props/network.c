@@ -19,12 +19,12 @@ static int ask(struct ibv_device *found, uint8_t gid_index, uint32_t *address, s
 	context = ibv_open_device(found);
 	if (context == NULL)
 		return o2_refuse(error, errno != 0 ? -errno : -ENODEV, "network/open-device", "device",
-				 O2_NO_INDEX, 0, 0);
+				 O2_NO_INDEX, 0, O2_NO_LIMIT);
 	rc = ibv_query_gid(context, PORT, gid_index, &gid);
 	ibv_close_device(context);
 	if (rc != 0 || memcmp(gid.raw, mapped, sizeof(mapped)) != 0)
 		return o2_refuse(error, -EADDRNOTAVAIL, "network/gid-is-no-address", "gid_index", O2_NO_INDEX,
-				 gid_index, 0);
+				 gid_index, O2_NO_LIMIT);
 	*address = o2_load32_be(gid.raw + sizeof(mapped));
 	return 0;
 }

@@ -34,7 +34,7 @@ static int open_network(struct o2_nodes *nodes, struct o2_error *error)
 	o2_loop_reset();
 	nodes->loop = o2_cm_loop_create();
 	if (nodes->loop == NULL)
-		return o2_refuse(error, -ENOMEM, "nodes/memory", "network", O2_NO_INDEX, 0, 0);
+		return o2_refuse(error, -ENOMEM, "nodes/memory", "network", O2_NO_INDEX, 0, O2_NO_LIMIT);
 	o2_cm_loop_set_fate(nodes->loop, draw_fate, nodes);
 	nodes->faults = o2_draw_bool(nodes->choice, 1, 1);
 	nodes->nseats = o2_draw_bool(nodes->choice, 2, 1) ? 3 : 2;

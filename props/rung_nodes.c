@@ -376,7 +376,7 @@ static int make(struct nodes_rung *rung, const struct o2_rung_nodes_config *conf
 		rc = o2_arena_create(O2_SCENARIO_PAGES, &rung->arena[i], error);
 		if (rung->end[i] == NULL)
 			rc = o2_refuse(error, -ENOMEM, "rung/memory", "end", O2_NO_INDEX,
-				       sizeof(*rung->end[i]), 0);
+				       sizeof(*rung->end[i]), O2_NO_LIMIT);
 	}
 	return rc == 0 ? start(rung, error) : rc;
 }
@@ -399,7 +399,8 @@ int o2_rung_open_nodes(const struct o2_rung_nodes_config *config, struct o2_rung
 	int rc;
 
 	if (rung == NULL)
-		return o2_refuse(error, -ENOMEM, "rung/memory", "rung", O2_NO_INDEX, sizeof(*rung), 0);
+		return o2_refuse(error, -ENOMEM, "rung/memory", "rung", O2_NO_INDEX, sizeof(*rung),
+				 O2_NO_LIMIT);
 	rung->rung.ops = &ops;
 	for (int i = 0; i < 2; i++)
 		rung->arena[i].fd = -1;

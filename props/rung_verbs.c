@@ -264,7 +264,8 @@ static int verbs_transfer(struct o2_rung *base, const struct o2_scenario *scenar
 		return 0;
 	}
 	rc = try_stale_key(rung, link);
-	return rc != 0 ? o2_refuse(error, rc, "rung/stale-key", "key", O2_NO_INDEX, rung->key, 0) : 0;
+	return rc != 0 ? o2_refuse(error, rc, "rung/stale-key", "key", O2_NO_INDEX, rung->key, O2_NO_LIMIT)
+		       : 0;
 }
 
 static int verbs_check_idle(struct o2_rung *base, struct o2_error *error)
@@ -315,7 +316,8 @@ int o2_rung_open_verbs(const char *source_device, const char *sink_device, uint8
 	struct verbs_rung *rung = calloc(1, sizeof(*rung));
 
 	if (rung == NULL)
-		return o2_refuse(error, -ENOMEM, "rung/memory", "rung", O2_NO_INDEX, sizeof(*rung), 0);
+		return o2_refuse(error, -ENOMEM, "rung/memory", "rung", O2_NO_INDEX, sizeof(*rung),
+				 O2_NO_LIMIT);
 	rung->rung.ops = &verbs_ops;
 	for (uint32_t i = 0; i < INTERFACES; i++) {
 		struct o2_ni_config config = {

@@ -235,7 +235,8 @@ static int read_pieces(const json_t *object, struct o2_scenario_side *side, stru
 		const json_t *piece = json_array_get(pieces, i);
 
 		if (!json_is_object(piece))
-			return o2_refuse(error, -EINVAL, "scenario/not-an-object", "piece", i, 0, 0);
+			return o2_refuse(error, -EINVAL, "scenario/not-an-object", "piece", i, 0,
+					 O2_NO_LIMIT);
 		if (side->vector == O2_KIOV)
 			rc = read_kiov(piece, &side->kiov[i], error);
 		else
@@ -404,7 +405,7 @@ static int read_side(const json_t *scenario, bool sink, struct o2_scenario_side 
 	int rc;
 
 	if (!json_is_object(object))
-		return refuse(error, "scenario/not-an-object", field, 0, 0);
+		return refuse(error, "scenario/not-an-object", field, 0, O2_NO_LIMIT);
 	rc = read_side_members(object, side, error);
 	if (rc == 0)
 		rc = check_length(side, error);

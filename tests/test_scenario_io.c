@@ -153,7 +153,7 @@ static const struct {
 	uint64_t found, limit;
 } edits[] = {
 #define NO O2_NO_INDEX
-	{"", "form", "\"o2ref/scenarios\"", "form", NO, 0, 0},
+	{"", "form", "\"o2ref/scenarios\"", "form", NO, 0, O2_NO_LIMIT},
 	{"", "version", "2", "version", NO, 2, 1},
 	{"", "op", "\"reply\"", "op", NO, 0, 2},
 	{"", "max_frags", "257", NULL, NO, 0, 0},
@@ -166,8 +166,8 @@ static const struct {
 	{"", "pattern_seed", "\"0x10000000000000000\"", "pattern_seed", NO, 17, 16},
 	{"", "pattern_seed", "1", "pattern_seed", NO, 0, 16},
 	{"", "sauce", "1", "members of the scenario", NO, 11, 10},
-	{"", "source", "[]", "source", NO, 0, 0},
-	{"", "sink", NULL, "sink", NO, 0, 0},
+	{"", "source", "[]", "source", NO, 0, O2_NO_LIMIT},
+	{"", "sink", NULL, "sink", NO, 0, O2_NO_LIMIT},
 	{"source", "mode", "\"physical\"", "source.mode", NO, 0, 6},
 	{"sink", "kind", "\"nommu\"", "sink.kind", NO, 0, 3},
 	{"sink", "view", "3", NULL, NO, 0, 0},
