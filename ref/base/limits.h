@@ -12,20 +12,20 @@
  * MiB touches 257 pages.  Trees before 2.14.56 use 256.  An instance may choose either one; arrays have the
  * larger.
  */
-#define O2_MAX_FRAGS	    257u
-#define O2_MAX_FRAGS_LEGACY 256u
+#define O2_MAX_FRAGS	    257u /* o2iblnd: IBLND_MAX_RDMA_FRAGS */
+#define O2_MAX_FRAGS_LEGACY 256u /* LNet: LNET_MAX_IOV */
 
 /* LNet's largest payload: what one transfer may move. */
-#define O2_MAX_TRANSFER_BYTES (1u << 20)
+#define O2_MAX_TRANSFER_BYTES (1u << 20) /* LNet: LNET_MTU */
 
 /* The largest message on the wire, header included; also the size of one message slot. */
-#define O2_MSG_BYTES 4096u
+#define O2_MSG_BYTES 4096u /* o2iblnd: IBLND_MSG_SIZE */
 
 /* A GET_REQ with one fragment: a node that takes no message of this length cannot be asked for anything. */
 #define O2_MIN_MSG_BYTES 148u
 
 /* Credits travel in one byte. */
-#define O2_MAX_QUEUE_DEPTH 255u
+#define O2_MAX_QUEUE_DEPTH 255u /* o2iblnd: IBLND_CREDITS_MAX */
 
 /* Page sizes that the pure stages accept.  Registration on a device uses the host's. */
 #define O2_PAGE_BYTES_MIN 4096u

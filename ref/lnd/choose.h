@@ -31,6 +31,7 @@ struct o2_lnd_question {
 /*
  * ACK: IMMEDIATE.  PUT and REPLY: IMMEDIATE up to immediate_max bytes, and whenever there are none.
  * GET: IMMEDIATE if routed, or up to immediate_max bytes; the REPLY is a message of its own then.
+ * o2iblnd: kiblnd_send
  */
 enum o2_lnd_form o2_lnd_choose(const struct o2_lnd_question *question);
 

@@ -82,6 +82,7 @@ struct o2_cm_target {
 	uint32_t resolve_timeout_ms; /* of the address, and again of the route */
 };
 
+/* kernel: rdma_connect, rdma_accept, rdma_reject, rdma_listen, rdma_disconnect */
 struct o2_cm_ops {
 	/* Be told of requests for this port, and no longer for the one before.  Returns 0 or -errno. */
 	int (*listen)(struct o2_cm *cm, uint16_t port, struct o2_error *error);

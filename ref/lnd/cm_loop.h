@@ -17,6 +17,8 @@
  *
  * Messages for one id keep their order, and so do those of one id for another; apart from that the owner
  * chooses. The queue pairs are real: they are taken to RTS towards each other.
+ *
+ * o2iblnd: none, a network in one process is for tests
  */
 
 struct o2_cm_loop; /* the network */

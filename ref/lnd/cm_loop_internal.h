@@ -5,6 +5,8 @@
 #include "lnd/cm_loop.h"
 
 /* The inside of the in-process connection manager: cm_loop.c has the calls, cm_loop_deliver.c the deliveries.
+ *
+ * o2iblnd: none, a network in one process is for tests
  */
 
 enum o2_loop_id_state {

@@ -19,6 +19,8 @@
 /*
  * A connection manager for ni, whose port has this IPv4 address.  ni outlives it.
  * Returns 0 or -errno: -ENOENT, -EACCES (no /dev/infiniband/rdma_cm, or not for us) ...
+ * o2iblnd: kiblnd_rdma_create_id
+ * kernel: rdma_create_id
  */
 int o2_cm_rdma_open(const struct o2_ni *ni, uint32_t address, struct o2_cm **cm, struct o2_error *error);
 

@@ -7,7 +7,11 @@
 
 #include "lnd/cm_rdma.h"
 
-/* The inside of the connection manager on librdmacm: cm_rdma.c has the calls, cm_rdma_event.c the events. */
+/*
+ * The inside of the connection manager on librdmacm: cm_rdma.c has the calls, cm_rdma_event.c the events.
+ *
+ * o2iblnd: none, it calls the kernel's rdma_cm directly
+ */
 
 struct o2_cm_rdma {
 	struct o2_cm base;

@@ -55,7 +55,11 @@ struct o2_conn_peer {
 	enum o2_cksum_flavour cksum_flavour; /* that its sums have shown; O2_CKSUM_NONE: not yet */
 };
 
-/* Defaults and limits are those of o2iblnd (docs/transport.md, "Tunables"). */
+/*
+ * Defaults and limits are those of o2iblnd (docs/transport.md, "Tunables").
+ * o2iblnd: peer_credits, peer_credits_hiw, concurrent_sends, wrq_sge, timeout, keepalive
+ * o2iblnd: cksum, retry_count, rnr_retry_count
+ */
 struct o2_conn_config {
 	uint16_t version; /* O2_MSG_VERSION_1 or O2_MSG_VERSION_2 */
 	/* Credits of each side, 2 (version 1: 3) to O2_MAX_QUEUE_DEPTH; the device may allow less. */
@@ -85,6 +89,7 @@ struct o2_conn_config {
 #define O2_MAX_ACK_TIMEOUT 31u
 #define O2_MAX_RETRIES	   6u
 
+/* o2iblnd: IBLND_CREDITS_DEFAULT */
 #define O2_CONN_DEFAULTS                                              \
 	((struct o2_conn_config){.version = O2_MSG_VERSION_2,         \
 				 .queue_depth = 8,                    \
@@ -141,6 +146,7 @@ struct o2_conn;
 /*
  * Create a connection in state INIT with its queue pair, completion queue and receives posted.
  * ni outlives the connection.  Returns 0 or -errno.
+ * o2iblnd: kiblnd_create_conn
  */
 int o2_conn_create(struct o2_ni *ni, const struct o2_conn_config *config, const struct o2_conn_ops *ops,
 		   void *context, struct o2_conn **conn, struct o2_error *error);
@@ -201,6 +207,7 @@ struct o2_lnet_hdr o2_conn_lnet_hdr(const struct o2_conn *conn, enum o2_lnet_typ
  * of the mapping stages (*error names the rule), -ENOBUFS (no window, and nothing that gives one back),
  * -EBUSY (max_transfers; max_pools of the interface), -EAGAIN or -ENOMEM (nothing is free in a pool, and it
  * could not grow), -EMSGSIZE (payload too long for a message), -ENOTCONN (not ESTABLISHED).
+ * o2iblnd: kiblnd_send
  */
 int o2_conn_put(struct o2_conn *conn, const struct o2_lnet_hdr *hdr, const struct o2_transfer_memory *source,
 		uint64_t *cookie_out, struct o2_error *error);
@@ -216,7 +223,10 @@ int o2_conn_send_bytes(struct o2_conn *conn, const struct o2_lnet_hdr *hdr, cons
 /* The longest payload of one message to this peer. */
 uint32_t o2_conn_immediate_max(const struct o2_conn *conn);
 
-/* Event: one work completion of this connection's queue pair.  Nothing happens once it is DISCONNECTED. */
+/*
+ * Event: one work completion of this connection's queue pair.  Nothing happens once it is DISCONNECTED.
+ * o2iblnd: kiblnd_complete
+ */
 void o2_conn_complete(struct o2_conn *conn, const struct ibv_wc *wc);
 
 /*
@@ -235,6 +245,7 @@ void o2_conn_check_time(struct o2_conn *conn);
  * The thin loop: hand all completions that are there to o2_conn_complete, and go on with what waits for a
  * window that another connection has given back, which counts as one.  Returns how many, or the
  * connection's negative close error once it is DISCONNECTED; -ENOTCONN when it was closed without an error.
+ * o2iblnd: kiblnd_scheduler
  */
 int o2_conn_progress(struct o2_conn *conn);
 
@@ -242,6 +253,8 @@ int o2_conn_progress(struct o2_conn *conn);
  * Before a loop sleeps on o2_ni_fd: ask to be woken by the next completion, then handle what came before the
  * device knew.  Returns what o2_conn_progress does, 0 if the loop may sleep; -EOPNOTSUPP: the interface has
  * no events.  A device that refuses closes the connection with -EIO.
+ * o2iblnd: kiblnd_cq_completion
+ * kernel: ib_req_notify_cq
  */
 int o2_conn_arm(struct o2_conn *conn);
 
@@ -254,6 +267,7 @@ const struct o2_transfer_fault *o2_conn_get_fault(const struct o2_conn *conn);
  * Close with an error (0: orderly): the queue pair goes to ERROR and is destroyed, everything that
  * operations had registered is released, open operations end with -ECONNABORTED.  All of that has happened
  * when it returns.  Nothing tells the peer: that is the connection manager's work.
+ * o2iblnd: kiblnd_close_conn, kiblnd_close_conn_locked
  */
 void o2_conn_close(struct o2_conn *conn, int code);
 
@@ -261,7 +275,10 @@ void o2_conn_close(struct o2_conn *conn, int code);
  * what ends with it. */
 void o2_conn_end(struct o2_conn *conn, const struct o2_transfer_fault *fault);
 
-/* Close if need be, hand everything back, free.  NULL is allowed; not to be called from inside ops. */
+/*
+ * Close if need be, hand everything back, free.  NULL is allowed; not to be called from inside ops.
+ * o2iblnd: kiblnd_destroy_conn
+ */
 void o2_conn_destroy(struct o2_conn *conn);
 
 /* The numbers of a connection, for properties and for people (docs/transport.md, "Flow control"). */
@@ -308,6 +325,7 @@ struct o2_conn_view {
 	uint64_t noops_received;
 };
 
+/* o2iblnd: kiblnd_debug_conn */
 void o2_conn_view(const struct o2_conn *conn, struct o2_conn_view *view);
 
 #endif

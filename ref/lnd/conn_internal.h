@@ -54,6 +54,7 @@ enum o2_tx_owner {
 /*
  * One side of one operation ("transmit").  It ends when it is on no list but ACTIVE, no send of its own is
  * in flight, it waits for no message, and its key is dead.
+ * o2iblnd: kib_tx
  */
 struct o2_tx {
 	struct o2_tx *next;
@@ -102,7 +103,10 @@ struct o2_tx_head {
 	uint32_t count;
 };
 
-/* A message that waits in its receive slot, which is posted again when it was handled. */
+/*
+ * A message that waits in its receive slot, which is posted again when it was handled.
+ * o2iblnd: kib_rx
+ */
 struct o2_parked {
 	uint32_t slot;
 	uint32_t length;
@@ -117,6 +121,7 @@ struct o2_scratch {
 	struct o2_rdma_plan rdma;
 };
 
+/* o2iblnd: kib_conn */
 struct o2_conn {
 	struct o2_ni *ni;
 	uint64_t device;	      /* the interface's, when this was created: what may be posted here */
@@ -175,7 +180,10 @@ static inline uint64_t o2_conn_now_ms(const struct o2_conn *conn)
 	return o2_clock_ms(&conn->ni->clock);
 }
 
-/* wr_id: what completed in the upper half, which one in the lower. */
+/*
+ * wr_id: what completed in the upper half, which one in the lower.
+ * o2iblnd: IBLND_WID_RX, IBLND_WID_TX, IBLND_WID_MR, IBLND_WID_RDMA
+ */
 enum o2_work {
 	O2_WORK_RECV,	 /* receive slot */
 	O2_WORK_MESSAGE, /* transmit: a SEND */
@@ -183,16 +191,19 @@ enum o2_work {
 	O2_WORK_SILENT,	 /* transmit: RDMA WRITE or BIND_MW, unsignalled; seen only when it fails */
 };
 
+/* o2iblnd: kiblnd_ptr2wreqid */
 static inline uint64_t o2_wr_id(enum o2_work work, uint32_t index)
 {
 	return (uint64_t)work << 32 | index;
 }
 
+/* o2iblnd: kiblnd_wreqid2type */
 static inline enum o2_work o2_wr_id_work(uint64_t wr_id)
 {
 	return (enum o2_work)(wr_id >> 32);
 }
 
+/* o2iblnd: kiblnd_wreqid2ptr */
 static inline uint32_t o2_wr_id_index(uint64_t wr_id)
 {
 	return (uint32_t)wr_id;
@@ -226,15 +237,22 @@ int o2_qp_fit(struct o2_ni *ni, struct o2_conn_config *config, struct o2_flow_tu
 	      struct o2_error *error);
 /* Room for one transfer less: queue_depth and concurrent_sends follow.  False: it is the least there is. */
 bool o2_qp_shrink(struct o2_conn_config *config, struct o2_flow_tunables *flow);
+/* o2iblnd: kiblnd_send_wrs, IBLND_SEND_WRS */
 uint32_t o2_qp_send_wrs(const struct o2_conn_config *config, const struct o2_flow_tunables *flow);
+/* o2iblnd: IBLND_RX_MSGS, IBLND_RECV_WRS */
 uint32_t o2_qp_recv_wrs(const struct o2_conn_config *config);
+/* o2iblnd: IBLND_CQ_ENTRIES */
 uint32_t o2_qp_cq_entries(const struct o2_conn_config *config, const struct o2_flow_tunables *flow);
 uint32_t o2_qp_send_sge(const struct o2_conn_config *config);
 
 /* qp.c */
 
-/* To INIT; queue_depth shrinks as long as there is no memory for it. */
+/*
+ * To INIT; queue_depth shrinks as long as there is no memory for it.
+ * kernel: rdma_create_qp
+ */
 int o2_qp_create(struct o2_conn *conn, struct o2_error *error);
+/* o2iblnd: kiblnd_abort_receives */
 void o2_qp_fail(struct o2_conn *conn);
 
 /* tx_slot.c */
@@ -373,6 +391,7 @@ int o2_tx_encode(struct o2_conn *conn, const struct o2_tx *tx, struct o2_error *
 void o2_tx_post(struct o2_conn *conn, struct o2_tx *tx);
 /* Post the LOCAL_INV of the transmit's key.  A failed post closes the connection. */
 void o2_tx_post_invalidate(struct o2_conn *conn, struct o2_tx *tx);
+/* kernel: ib_post_recv */
 int o2_recv_post(struct o2_conn *conn, uint32_t slot, struct o2_error *error);
 static inline uint8_t *o2_recv_slot(const struct o2_conn *conn, uint32_t slot)
 {
@@ -396,6 +415,7 @@ void o2_put_handle_done(struct o2_conn *conn);
 void o2_get_handle_req(struct o2_conn *conn, struct o2_tx *tx);
 void o2_get_handle_done(struct o2_conn *conn);
 void o2_immediate_handle(struct o2_conn *conn);
+/* o2iblnd: kiblnd_rd_size */
 uint64_t o2_desc_bytes(const struct o2_rdma_desc *desc);
 
 /* teardown.c */

@@ -20,13 +20,13 @@
 
 /* Below this a peer could not have a request and its completion under way. */
 #define O2_QUEUE_DEPTH_MIN 2u
-#define O2_QUEUE_DEPTH_V1  8u /* what version 0x11 always has */
+#define O2_QUEUE_DEPTH_V1  8u /* o2iblnd: IBLND_MSG_QUEUE_SIZE_V1. What version 0x11 always has */
 
 /* Source ports from here on may be bound by anybody. */
 #define O2_PORT_UNPRIVILEGED 1024u
 
 /* Requests of a peer that lose the tie in a row, before one is let through whatever the ranking says. */
-#define O2_MAX_CONN_RACES 20u
+#define O2_MAX_CONN_RACES 20u /* o2iblnd: MAX_CONN_RACES_BEFORE_ABORT */
 
 /* The incarnation that is stored for a peer that does not say its own: a rejecting one of version 0x11. */
 #define O2_INCARNATION_UNSAID UINT64_MAX
@@ -92,13 +92,19 @@ struct o2_connreq_known {
 	uint32_t nraces;      /* requests of it that have lost a tie in a row */
 };
 
-/* A CONNREQ for these parameters.  dststamp: the peer's incarnation, 0 if not known.  Returns its length or
- * -errno. */
+/*
+ * A CONNREQ for these parameters.  dststamp: the peer's incarnation, 0 if not known.  Returns its length or
+ * -errno.
+ * o2iblnd: kiblnd_active_connect
+ */
 int o2_connreq_build(const struct o2_connreq_self *self, const struct o2_conn_params *offer,
 		     uint64_t peer_nid, uint64_t dststamp, uint8_t *bytes, size_t capacity_bytes,
 		     struct o2_error *error);
 
-/* The CONNACK that accepts *request with these parameters.  Returns its length or -errno. */
+/*
+ * The CONNACK that accepts *request with these parameters.  Returns its length or -errno.
+ * o2iblnd: kiblnd_passive_connect
+ */
 int o2_connack_build(const struct o2_connreq_self *self, const struct o2_connreq *request,
 		     const struct o2_conn_params *agreed, uint8_t *bytes, size_t capacity_bytes,
 		     struct o2_error *error);
@@ -108,6 +114,7 @@ int o2_connack_build(const struct o2_connreq_self *self, const struct o2_connreq
  * peer's own record is made in the order given there; the first that fails is reported.
  *
  * Returns 0 with *request filled, or -errno with *reject (what to answer) and *error (may be NULL).
+ * o2iblnd: kiblnd_passive_connect
  */
 int o2_connreq_judge(const struct o2_connreq_self *self, const struct o2_connreq_origin *origin,
 		     const uint8_t *bytes, size_t length_bytes, struct o2_connreq *request,
@@ -117,6 +124,7 @@ int o2_connreq_judge(const struct o2_connreq_self *self, const struct o2_connreq
  * The checks that follow: judge a request by what we know of the node it comes from.
  * Returns 0: accept it; or -errno with *reject and *error.  -ESTALE: what we know is of an earlier life of
  * it.
+ * o2iblnd: kiblnd_passive_connect
  */
 int o2_connreq_judge_peer(const struct o2_connreq_self *self, const struct o2_connreq *request,
 			  const struct o2_connreq_known *known, struct o2_reject *reject,
@@ -129,6 +137,7 @@ void o2_connreq_no_resources(const struct o2_connreq_self *self, const struct o2
 /*
  * Judge the CONNACK that answers what we asked for.
  * Returns 0 with *agreed and the peer's *incarnation; -EPROTO or -ESTALE with *error (may be NULL).
+ * o2iblnd: kiblnd_check_connreply
  */
 int o2_connack_judge(const struct o2_connreq_self *self, const struct o2_conn_params *asked,
 		     const uint8_t *bytes, size_t length_bytes, struct o2_conn_params *agreed,
@@ -151,12 +160,18 @@ struct o2_reject_verdict {
 	struct o2_error error;
 };
 
-/* cm_reason: of the connection manager.  bytes: the private data, may be empty. */
+/*
+ * cm_reason: of the connection manager.  bytes: the private data, may be empty.
+ * o2iblnd: kiblnd_rejected
+ */
 void o2_reject_judge(const struct o2_connreq_self *self, const struct o2_conn_params *asked,
 		     uint32_t cm_reason, const uint8_t *bytes, size_t length_bytes,
 		     struct o2_reject_verdict *verdict);
 
-/* The queue depths that a version of us offers and accepts: at most, and at least. */
+/*
+ * The queue depths that a version of us offers and accepts: at most, and at least.
+ * o2iblnd: kiblnd_msg_queue_size
+ */
 uint16_t o2_connreq_queue_depth(const struct o2_connreq_self *self, uint16_t version);
 uint16_t o2_queue_depth_min(uint16_t version);
 

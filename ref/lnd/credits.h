@@ -14,7 +14,7 @@
  */
 
 /* Version 1 owes this many before it sends a NOOP: all but one of its 8. */
-#define O2_HIGH_WATER_V1 7u
+#define O2_HIGH_WATER_V1 7u /* o2iblnd: IBLND_CREDIT_HIGHWATER_V1 */
 
 /*
  * The least queue depth.  A peer must be able to have a request and its completion under way.  In version 1 a
@@ -35,7 +35,7 @@ static inline uint32_t o2_min_concurrent_sends(uint16_t version)
 }
 
 /* Version 2: NOOPs that may be under way, for which the receiver keeps receives beside those of credits. */
-#define O2_OOB_MESSAGES 2u
+#define O2_OOB_MESSAGES 2u /* o2iblnd: IBLND_OOB_MSGS, IBLND_OOB_CAPABLE */
 
 /* Tunables of a side, as an administrator writes them; 0: not said. */
 struct o2_flow_tunables {
@@ -45,10 +45,16 @@ struct o2_flow_tunables {
 	uint32_t concurrent_sends;
 };
 
-/* Fill in what was not said, and clamp as o2iblnd does (docs/transport.md, "Tunables"). */
+/*
+ * Fill in what was not said, and clamp as o2iblnd does (docs/transport.md, "Tunables").
+ * o2iblnd: kiblnd_tunables_setup, kiblnd_concurrent_sends
+ */
 void o2_flow_resolve(struct o2_flow_tunables *tunables, uint16_t version);
 
-/* What a receive that is posted again gives to whom. */
+/*
+ * What a receive that is posted again gives to whom.
+ * o2iblnd: IBLND_POSTRX_NO_CREDIT, IBLND_POSTRX_PEER_CREDIT, IBLND_POSTRX_RSRVD_CREDIT
+ */
 enum o2_repost {
 	O2_REPOST_NONE,	    /* to nobody: kept for a message that takes no credit */
 	O2_REPOST_PEER,	    /* one credit to the peer */
@@ -83,7 +89,10 @@ struct o2_credits {
 	uint64_t given_before[O2_OOB_MESSAGES];
 };
 
-/* The start of a connection.  tunables: resolved; queue_depth: as agreed, at most that of the tunables. */
+/*
+ * The start of a connection.  tunables: resolved; queue_depth: as agreed, at most that of the tunables.
+ * o2iblnd: kiblnd_credits_highwater, IBLND_CREDITS_HIGHWATER
+ */
 void o2_credits_init(struct o2_credits *credits, uint16_t version, uint32_t queue_depth,
 		     const struct o2_flow_tunables *tunables);
 
@@ -92,7 +101,10 @@ bool o2_takes_credit(uint16_t version, enum o2_msg_type type);
 /* A request that reserves room for its answer: PUT_REQ, GET_REQ. */
 bool o2_takes_reserve(enum o2_msg_type type);
 
-/* May a message of this type be posted now?  Says nothing about its reservation. */
+/*
+ * May a message of this type be posted now?  Says nothing about its reservation.
+ * o2iblnd: kiblnd_post_tx_locked
+ */
 bool o2_credits_may_post(const struct o2_credits *credits, enum o2_msg_type type);
 
 /* A message of this type is being posted; its credit byte is what was outstanding (o2_credits_byte). */
@@ -100,6 +112,7 @@ static inline uint8_t o2_credits_byte(const struct o2_credits *credits)
 {
 	return (uint8_t)credits->outstanding;
 }
+/* o2iblnd: kiblnd_post_tx_locked */
 void o2_credits_post(struct o2_credits *credits, enum o2_msg_type type);
 
 /* Its send has completed. */
@@ -108,6 +121,7 @@ void o2_credits_sent(struct o2_credits *credits, enum o2_msg_type type);
 /*
  * A message of this type with this credit byte has arrived.  Returns 0, or -EPROTO (class connection): more
  * credits than there can be, a message for which the peer had no credit, a request beyond its reservations.
+ * o2iblnd: kiblnd_handle_rx
  */
 int o2_credits_receive(struct o2_credits *credits, enum o2_msg_type type, uint8_t byte,
 		       struct o2_error *error);
@@ -118,7 +132,10 @@ int o2_credits_receive(struct o2_credits *credits, enum o2_msg_type type, uint8_
  */
 enum o2_repost o2_repost_of(uint16_t version, enum o2_msg_type type, bool counted);
 
-/* The receive of a handled message was posted again. */
+/*
+ * The receive of a handled message was posted again.
+ * o2iblnd: kiblnd_post_rx, IBLND_POSTRX_DONT_POST
+ */
 void o2_credits_repost(struct o2_credits *credits, enum o2_msg_type type, enum o2_repost repost);
 
 /* A request goes on its way, or does not after all. */
@@ -133,7 +150,10 @@ struct o2_noop_question {
 	bool queued;	    /* a message that needs a credit waits */
 };
 
-/* Has a NOOP to go out? */
+/*
+ * Has a NOOP to go out?
+ * o2iblnd: kiblnd_need_noop
+ */
 bool o2_need_noop(const struct o2_credits *credits, const struct o2_noop_question *question);
 
 #endif

@@ -51,6 +51,7 @@ enum o2_wait {
 	O2_WAITS,
 };
 
+/* o2iblnd: ibc_comms_error */
 struct o2_transfer_fault {
 	enum o2_fault_side side;
 	int code;		      /* negative errno; 0 = no fault */

@@ -56,6 +56,7 @@ struct o2_ni_config {
 	const struct o2_work_ops *work_ops; /* NULL: libibverbs; what is put in front of it */
 };
 
+/* o2iblnd: kib_dev, kib_hca_dev, kib_net */
 struct o2_ni {
 	struct o2_ni_config config; /* without device and caps; tunables and sizes as they came out */
 	struct ibv_context *context;
@@ -80,10 +81,14 @@ struct o2_ni {
  *
  * Returns 0 or -errno: -ENODEV (no such device), -ENETDOWN (port not active), -EADDRNOTAVAIL (GID empty),
  * -EINVAL (tunables) ...; *error names field and value.  Nothing is left behind then.
+ * o2iblnd: kiblnd_startup
  */
 int o2_ni_open(const struct o2_ni_config *config, struct o2_ni *ni, struct o2_error *error);
 
-/* Every connection must have been destroyed.  Does nothing to what is closed. */
+/*
+ * Every connection must have been destroyed.  Does nothing to what is closed.
+ * o2iblnd: kiblnd_shutdown
+ */
 void o2_ni_close(struct o2_ni *ni);
 
 /*
@@ -113,13 +118,17 @@ int o2_ni_take_events(struct o2_ni *ni);
  */
 int o2_ni_set_dma(struct o2_ni *ni, enum o2_dma_kind kind, uint64_t base, struct o2_error *error);
 
-/* The CPU partition that serves a peer: below config.tunables.ncpts, the same for a NID every time. */
+/*
+ * The CPU partition that serves a peer: below config.tunables.ncpts, the same for a NID every time.
+ * LNet: lnet_cpt_of_nid
+ */
 uint32_t o2_ni_cpt(const struct o2_ni *ni, uint64_t nid);
 
 /*
  * The device went, and is another one now: all pools have failed, new ones are made on demand.  Connections
  * that were created before cannot post any more (-ENETDOWN); what they hold is given back when they close
  * (docs/pools.md, "Failover").
+ * o2iblnd: kiblnd_dev_failover
  */
 void o2_ni_failover(struct o2_ni *ni);
 

@@ -24,7 +24,10 @@
 
 #define O2_MAX_CONNS_PER_PEER 127u
 
-/* Defaults are o2iblnd's where it has them (docs/connection.md, "Tunables"). */
+/*
+ * Defaults are o2iblnd's where it has them (docs/connection.md, "Tunables").
+ * o2iblnd: service, require_privileged_port, use_privileged_port, conns_per_peer
+ */
 struct o2_node_config {
 	struct o2_conn_config conn; /* of every connection; its timeout is also that of the attempts */
 	uint16_t port;		    /* that the node listens on, and asks its peers at */
@@ -97,6 +100,7 @@ void o2_node_set_up(struct o2_node *node, bool up);
  * What can end an operation that waits: -EHOSTUNREACH, -ECONNREFUSED, -ENETDOWN, -ENOTCONN, -ECONNRESET: the
  * attempt failed; -ETIMEDOUT: it took too long; -ECONNABORTED: the connection broke as it came up, or was
  * closed.
+ * o2iblnd: kiblnd_launch_tx
  */
 int o2_node_put(struct o2_node *node, uint64_t nid, const struct o2_lnet_hdr *hdr,
 		const struct o2_transfer_memory *source, struct o2_error *error);
@@ -112,6 +116,7 @@ int o2_node_send_bytes(struct o2_node *node, uint64_t nid, const struct o2_lnet_
 /*
  * Event: it is now_ms.  Tells the interface's clock (o2_ni_clock) and checks the deadlines of connections,
  * attempts and what waits; to be called about four times a second.
+ * o2iblnd: kiblnd_connd
  */
 void o2_node_clock(struct o2_node *node, uint64_t now_ms);
 
@@ -126,10 +131,16 @@ int o2_node_progress(struct o2_node *node);
  */
 int o2_node_arm(struct o2_node *node);
 
-/* Attempts that are due are started and what has ended is freed; clock and progress do it as well. */
+/*
+ * Attempts that are due are started and what has ended is freed; clock and progress do it as well.
+ * o2iblnd: kiblnd_connd
+ */
 void o2_node_work(struct o2_node *node);
 
-/* Close all connections to a peer and give up attempts; what waits ends with -ECONNABORTED. */
+/*
+ * Close all connections to a peer and give up attempts; what waits ends with -ECONNABORTED.
+ * o2iblnd: kiblnd_del_peer, kiblnd_close_peer_conns_locked
+ */
 void o2_node_close_peer(struct o2_node *node, uint64_t nid, int code);
 
 /* Close everything, end every operation, free.  NULL is allowed. */
@@ -138,6 +149,10 @@ void o2_node_destroy(struct o2_node *node);
 /* --- for properties, tests and people
  * ----------------------------------------------------------------------- */
 
+/*
+ * o2iblnd: IBLND_CONN_INIT, IBLND_CONN_ACTIVE_CONNECT, IBLND_CONN_PASSIVE_WAIT
+ * o2iblnd: IBLND_CONN_ESTABLISHED, IBLND_CONN_CLOSING, IBLND_CONN_DISCONNECTED
+ */
 enum o2_link_state {
 	O2_LINK_INIT,
 	O2_LINK_ACTIVE_CONNECT, /* we have asked */
@@ -161,6 +176,7 @@ struct o2_peer_view {
 	uint32_t established, links; /* connections; those in any state */
 };
 
+/* o2iblnd: kiblnd_get_peer_info, kiblnd_get_conn_by_idx, kiblnd_ctl */
 void o2_node_peer(const struct o2_node *node, uint64_t nid, struct o2_peer_view *view);
 uint32_t o2_node_npeers(const struct o2_node *node);
 /* The established connections to a peer, the newest first; NULL from the last on. */

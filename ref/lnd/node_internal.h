@@ -13,11 +13,11 @@
 #define O2_CONNECT_MIN_MS 5000u
 
 /* So many attempts in a row follow each other at once; then there is one in this time. */
-#define O2_FAST_RECONNECTS   10u
+#define O2_FAST_RECONNECTS   10u /* o2iblnd: KIB_RECONN_HIGH_RACE */
 #define O2_RECONNECT_WAIT_MS 1000u
 
 /* Attempts that one call starts. */
-#define O2_RECONNECTS_AT_A_TIME 100u
+#define O2_RECONNECTS_AT_A_TIME 100u /* o2iblnd: KIB_RECONN_BREAK */
 
 enum o2_node_op_kind {
 	O2_NODE_PUT,
@@ -38,7 +38,10 @@ struct o2_node_op {
 	uint8_t payload[]; /* SEND_BYTES */
 };
 
-/* One connection to a peer, from the first attempt on. */
+/*
+ * One connection to a peer, from the first attempt on.
+ * o2iblnd: kib_conn
+ */
 struct o2_link {
 	struct o2_link *next;
 	struct o2_node *node;
@@ -51,7 +54,10 @@ struct o2_link {
 	uint64_t deadline_ms;	      /* of the attempt; in CLOSING of the connection manager's part */
 };
 
-/* A node that we have, had a moment ago, or want a connection with. */
+/*
+ * A node that we have, had a moment ago, or want a connection with.
+ * o2iblnd: kib_peer_ni
+ */
 struct o2_peer {
 	struct o2_peer *next;
 	struct o2_node *node;

@@ -26,7 +26,10 @@ struct o2_qp_path {
 /* Any number will do for the first packet; one that differs between queue pairs shows a stray packet. */
 uint32_t o2_qp_psn(const struct ibv_qp *qp);
 
-/* From INIT to RTS.  Returns 0 or -errno with *error: a number out of range, or what the device says. */
+/*
+ * From INIT to RTS.  Returns 0 or -errno with *error: a number out of range, or what the device says.
+ * kernel: ib_modify_qp
+ */
 int o2_qp_to_rts(const struct o2_ni *ni, struct ibv_qp *qp, const struct o2_qp_path *path,
 		 struct o2_error *error);
 

@@ -14,6 +14,7 @@
  * Source: docs/peer.md, "The layers".
  */
 
+/* LNet: lnet_ni */
 struct o2_endpoint {
 	struct o2_node *node;
 	struct o2_lnet *lnet;

@@ -112,7 +112,10 @@ int o2_lnet_create(const struct o2_lnet_config *config, const struct o2_lnet_tra
 /* The transport must have finished everything.  What waits for an ACK or REPLY ends with -ECONNABORTED. */
 void o2_lnet_destroy(struct o2_lnet *lnet);
 
-/* Offer memory to peers; see match.h. */
+/*
+ * Offer memory to peers; see match.h.
+ * LNet: LNetMEAttach, LNetMDAttach
+ */
 int o2_lnet_attach(struct o2_lnet *lnet, const struct o2_lnet_entry *entry, struct o2_error *error);
 int o2_lnet_detach(struct o2_lnet *lnet, uint32_t index);
 
@@ -133,9 +136,11 @@ struct o2_lnet_target {
  *
  * Returns 0, or -errno when nothing was started and ops->done will not be called: -EINVAL, -ENOSPC
  * (max_messages), or what the transport says.
+ * LNet: LNetPut
  */
 int o2_lnet_put(struct o2_lnet *lnet, const struct o2_lnet_target *target,
 		const struct o2_transfer_memory *source, uint64_t *operation, struct o2_error *error);
+/* LNet: LNetGet */
 int o2_lnet_get(struct o2_lnet *lnet, const struct o2_lnet_target *target,
 		const struct o2_transfer_memory *sink, uint64_t *operation, struct o2_error *error);
 
@@ -144,7 +149,10 @@ int o2_lnet_get(struct o2_lnet *lnet, const struct o2_lnet_target *target,
  * hdr and payload is not to be trusted.
  */
 
-/* An IMMEDIATE came; payload has hdr->payload_length bytes.  Returns 0, or -EPROTO: close the connection. */
+/*
+ * An IMMEDIATE came; payload has hdr->payload_length bytes.  Returns 0, or -EPROTO: close the connection.
+ * LNet: lnet_parse
+ */
 int o2_lnet_receive(struct o2_lnet *lnet, uint64_t nid, const struct o2_lnet_hdr *hdr, const uint8_t *payload,
 		    struct o2_error *error);
 
@@ -152,6 +160,7 @@ int o2_lnet_receive(struct o2_lnet *lnet, uint64_t nid, const struct o2_lnet_hdr
  * A PUT_REQ or GET_REQ came.  On success *memory is where the bytes go to or come from (perhaps none) and
  * *tag names the message to o2_lnet_finished.  Returns 0; -ENODATA: nothing matched; -ENOSPC; -EPROTO: close
  * the connection.
+ * LNet: lnet_parse
  */
 int o2_lnet_match(struct o2_lnet *lnet, uint64_t nid, const struct o2_lnet_hdr *hdr,
 		  struct o2_transfer_memory *memory, uint64_t *tag, struct o2_error *error);
@@ -159,6 +168,7 @@ int o2_lnet_match(struct o2_lnet *lnet, uint64_t nid, const struct o2_lnet_hdr *
 /*
  * A message with this tag has ended: status 0 or -errno, bytes moved (of a send: not looked at).  fault, may
  * be NULL: more about the failure.
+ * LNet: lnet_finalize
  */
 void o2_lnet_finished(struct o2_lnet *lnet, uint64_t tag, int status, uint64_t length_bytes,
 		      const struct o2_transfer_fault *fault);

@@ -16,6 +16,10 @@
 #define O2_LNET_PID_ANY	     UINT32_MAX
 #define O2_LNET_USES_ENDLESS UINT32_MAX
 
+/*
+ * LNet: LNET_MD_OP_PUT, LNET_MD_OP_GET, LNET_MD_TRUNCATE, LNET_MD_MANAGE_REMOTE
+ * LNet: LNET_MD_ACK_DISABLE
+ */
 enum o2_lnet_entry_options {
 	O2_LNET_MD_OP_PUT = 1u << 0,	    /* peers may PUT here */
 	O2_LNET_MD_OP_GET = 1u << 1,	    /* peers may GET from here */
@@ -85,6 +89,7 @@ int o2_match_detach(struct o2_match_table *table, uint32_t index);
 /*
  * Find the entry for a request, and take it: one use less, one user more, its local offset advances.
  * Returns 0, or -ENODATA: rule lnet/match/none, lnet/match/offset-past-end or lnet/match/too-long.
+ * LNet: lnet_ptl_match_md
  */
 int o2_match_take(struct o2_match_table *table, const struct o2_match_request *request,
 		  struct o2_match *match, struct o2_error *error);

@@ -15,9 +15,9 @@
  * Unlike the LNet header it is written in its author's byte order; the magic tells which.
  */
 
-#define O2_PING_PORTAL	   0u
-#define O2_PING_MATCH_BITS UINT64_C(0x8000000000000000)
-#define O2_PING_MAGIC	   0x70696e67u
+#define O2_PING_PORTAL	   0u				/* LNet: LNET_RESERVED_PORTAL */
+#define O2_PING_MATCH_BITS UINT64_C(0x8000000000000000) /* LNet: LNET_PROTO_PING_MATCHBITS */
+#define O2_PING_MAGIC	   0x70696e67u			/* LNet: LNET_PROTO_PING_MAGIC */
 
 #define O2_PING_HEADER_BYTES 16u
 #define O2_PING_NI_BYTES     16u
@@ -27,7 +27,11 @@
 /* The sink of lctl's ping: what fits into one IMMEDIATE, less a header of ping info. */
 #define O2_PING_SINK_BYTES 3960u
 
-/* Features. */
+/*
+ * Features.
+ * LNet: LNET_PING_FEAT_BASE, LNET_PING_FEAT_NI_STATUS, LNET_PING_FEAT_RTE_DISABLED
+ * LNet: LNET_PING_FEAT_MULTI_RAIL, LNET_PING_FEAT_DISCOVERY
+ */
 #define O2_PING_BASE		      (1u << 0)
 #define O2_PING_NI_STATUS	      (1u << 1) /* status of each interface; senders insist on it */
 #define O2_PING_RTE_OFF		      (1u << 2) /* does not route */
@@ -36,9 +40,10 @@
 #define O2_PING_NO_DISCOVERY_FEATURES (O2_PING_NI_STATUS | O2_PING_RTE_OFF | O2_PING_MULTI_RAIL)
 
 /* Status of an interface. */
-#define O2_PING_NI_UP	0x15aac0deu
-#define O2_PING_NI_DOWN 0xdeadfaceu
+#define O2_PING_NI_UP	0x15aac0deu /* LNet: LNET_NI_STATUS_UP */
+#define O2_PING_NI_DOWN 0xdeadfaceu /* LNet: LNET_NI_STATUS_DOWN */
 
+/* LNet: lnet_ping_info */
 struct o2_ping_info {
 	uint32_t features;
 	uint32_t pid;

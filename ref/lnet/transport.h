@@ -14,6 +14,7 @@
  * A function returns 0 and then o2_lnet_finished is called with that tag exactly once (it may be before the
  * function returns), or it returns -errno and o2_lnet_finished is not called.  Memory stays alive until then;
  * the header is copied.  nid: the next hop, which is the peer itself.
+ * LNet: lnet_lnd
  */
 struct o2_lnet_transport {
 	void *context;

@@ -17,6 +17,8 @@
  *
  * An IOV points into a view: its bytes are virtually contiguous and physically scattered.  A KIOV names
  * pages. What a device sees is decided by the o2_dma_device, not by the arena.
+ *
+ * o2iblnd: none, its pages are the machine's
  */
 
 /* View 0 has the pages in order; the others are fixed permutations, so that a case replays anywhere. */

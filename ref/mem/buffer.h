@@ -11,13 +11,20 @@
  * Source: docs/mapping.md, "Buffers".
  */
 
-/* A piece of virtually contiguous memory; its pages may lie anywhere. */
+/*
+ * A piece of virtually contiguous memory; its pages may lie anywhere.
+ * kernel: kvec
+ */
 struct o2_iov {
 	uint64_t base; /* virtual address */
 	uint64_t len;  /* bytes; 0 is legal and describes nothing */
 };
 
-/* A piece of one page. */
+/*
+ * A piece of one page.
+ * LNet: lnet_kiov_t
+ * kernel: bio_vec
+ */
 struct o2_kiov {
 	uint32_t page;	 /* page number */
 	uint32_t offset; /* bytes from the start of the page */
@@ -44,6 +51,7 @@ struct o2_buffer {
 /*
  * A range of virtual addresses and the page behind each of its pages: what a page table says about an IOV.
  * Ranges do not overlap; base is a multiple of the page size.
+ * LNet: lnet_kvaddr_to_page
  */
 struct o2_vrange {
 	uint64_t base;	      /* first virtual address */

@@ -24,6 +24,8 @@
  * with a device page for every page; fault is "none", "eio", "enomem" or "nothing".
  *
  * "unmapped" lists the pages without a CPU mapping, in rising order.
+ *
+ * o2iblnd: none, JSON forms are ours
  */
 
 #define O2_DMA_INPUT_FORM  "o2ref/dma_map/input"

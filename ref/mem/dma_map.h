@@ -23,7 +23,11 @@ enum o2_dma_kind {
 	O2_DMA_KINDS,
 };
 
-/* How a remapping fails, if it does (docs/mapping.md, "Remapping"). */
+/*
+ * How a remapping fails, if it does (docs/mapping.md, "Remapping").
+ * o2iblnd: kiblnd_dma_mapping_error
+ * kernel: ib_dma_mapping_error
+ */
 enum o2_dma_fault {
 	O2_DMA_NO_FAULT,
 	O2_DMA_FAULT_EIO,     /* the mapping call fails */
@@ -48,7 +52,10 @@ struct o2_dma_device {
 	struct o2_dma_iommu iommu; /* kind iommu only */
 };
 
-/* length >= 1 contiguous bytes at a device address. */
+/*
+ * length >= 1 contiguous bytes at a device address.
+ * o2iblnd: kiblnd_sg_dma_address, kiblnd_sg_dma_len
+ */
 struct o2_dma_segment {
 	uint64_t addr;
 	uint32_t length;
@@ -69,6 +76,8 @@ struct o2_dma_list {
  * base is not legal, or the remapping has no table or one that leaves the device
  *   -EFAULT  kind virtual, and a page has no CPU mapping
  *   -EIO, -ENOMEM  kind iommu: the mapping failed, or mapped nothing; there is nothing to unmap
+ * o2iblnd: kiblnd_dma_map_sg
+ * kernel: ib_dma_map_sg, ib_dma_virt_map_sg
  */
 int o2_dma_map(const struct o2_sg_list *sg, const struct o2_dma_device *device, struct o2_dma_list *list,
 	       struct o2_error *error);

@@ -23,6 +23,7 @@ enum o2_gap_rule {
  * What the rule says of the bytes that buffer asks for; page_bytes as in sg_build.  The buffer is one that
  * sg_build accepts.  Empty pieces have no say: G1 and G2, which looked at the number of pieces left, are
  * taken over the pieces that carry bytes or follow the transfer.
+ * o2iblnd: tx_gaps
  */
 bool o2_gap_verdict(enum o2_gap_rule rule, const struct o2_buffer *buffer, uint32_t page_bytes);
 

@@ -36,7 +36,11 @@ struct o2_dma_mapping {
 int o2_ledger_map(struct o2_dma_ledger *ledger, uint32_t entries, struct o2_dma_mapping *mapping,
 		  struct o2_error *error);
 
-/* Undo it.  Returns 0, or -EINVAL when there is nothing to undo, which the ledger remembers. */
+/*
+ * Undo it.  Returns 0, or -EINVAL when there is nothing to undo, which the ledger remembers.
+ * o2iblnd: kiblnd_dma_unmap_sg
+ * kernel: ib_dma_unmap_sg
+ */
 int o2_ledger_unmap(struct o2_dma_ledger *ledger, struct o2_dma_mapping *mapping, struct o2_error *error);
 
 /* Everything that was mapped was unmapped, and nothing else. */

@@ -21,6 +21,7 @@ struct o2_sg_entry {
 	uint32_t length;
 };
 
+/* kernel: scatterlist */
 struct o2_sg_list {
 	uint32_t count; /* 1 to the limit asked for */
 	bool gaps;	/* rule G3: a page-list registration may not be able to express the list */
@@ -42,6 +43,7 @@ struct o2_sg_list {
  *   -EINVAL  nob is 0 or above 1 MiB; a KIOV entry passes its page or names a page that does not exist; the
  *            vector is shorter than offset + nob; an IOV's end wraps; page size or max_entries is not a legal
  * one -EFAULT  an IOV address lies in no range, or the list needs more than max_entries entries
+ * o2iblnd: kiblnd_setup_rd_kiov, kiblnd_setup_rd_iov
  */
 int o2_sg_build(const struct o2_buffer *buffer, const struct o2_address_space *space, uint32_t max_entries,
 		struct o2_sg_list *list, struct o2_error *error);

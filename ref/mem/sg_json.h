@@ -21,6 +21,8 @@
  *
  * An input form may say what sg_build refuses: the reader only refuses what the structs cannot hold, and
  * ranges that do not start on a page boundary.
+ *
+ * o2iblnd: none, JSON forms are ours
  */
 
 #define O2_SG_INPUT_FORM  "o2ref/sg_build/input"

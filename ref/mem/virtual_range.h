@@ -14,6 +14,8 @@
  * never.
  *
  * addr: address of the first byte, when true.  False as well for a vector that is too short.
+ *
+ * o2iblnd: none, only user space registers virtual addresses
  */
 bool o2_virtual_range(const struct o2_buffer *buffer, uint64_t *addr);
 

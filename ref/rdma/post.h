@@ -42,7 +42,10 @@ void o2_chain_reset(struct o2_post_chain *chain);
  */
 struct ibv_send_wr *o2_chain_add(struct o2_post_chain *chain);
 
-/* The plan's work requests as unsignalled RDMA WRITEs, all with this wr_id. */
+/*
+ * The plan's work requests as unsignalled RDMA WRITEs, all with this wr_id.
+ * o2iblnd: kiblnd_init_rdma
+ */
 void o2_chain_add_plan(struct o2_post_chain *chain, const struct o2_rdma_plan *plan, uint64_t wr_id);
 
 /* A signalled SEND. */
@@ -54,6 +57,7 @@ void o2_chain_gather(struct o2_post_chain *chain, const struct o2_post_message *
 /*
  * Post the chain.  *nposted: how many of its requests the queue pair has taken, all of them unless the call
  * failed. Returns 0 or -errno of ibv_post_send.
+ * kernel: ib_post_send
  */
 int o2_chain_post(struct o2_post_chain *chain, struct ibv_qp *qp, uint32_t *nposted, struct o2_error *error);
 

@@ -19,6 +19,8 @@
  *             "wr": [{"remote_addr": "0xe00", "length": 512, "first_sge": 0, "num_sge": 1}],
  *             "sge": [{"addr": "0x1000", "length": 512}]}}
  *   or, in place of the plan, "refused" (base/refused_json.h).
+ *
+ * o2iblnd: none, JSON forms are ours
  */
 
 #define O2_RDMA_INPUT_FORM  "o2ref/rdma_plan/input"

@@ -58,6 +58,7 @@ struct o2_rdma_plan {
  *   -EPROTO    source or sink is smaller than nob
  *   -EMSGSIZE  more than max_wrs work requests are needed
  *   -EINVAL    a limit or a descriptor's count is not legal
+ * o2iblnd: kiblnd_init_rdma
  */
 int o2_rdma_plan(const struct o2_rdma_desc *source, const struct o2_rdma_desc *sink, uint64_t nob,
 		 const struct o2_rdma_limits *limits, struct o2_rdma_plan *plan, struct o2_error *error);

@@ -12,6 +12,7 @@
  * be put in front of libibverbs: what is about to be posted can be looked at, changed or refused, and a
  * completion can be held back.  A member that is NULL: libibverbs itself.  The table outlives the interface.
  * Source: docs/transport.md, "Posting".
+ * kernel: ib_post_send
  */
 struct o2_work_ops {
 	void *context;

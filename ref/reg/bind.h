@@ -25,7 +25,10 @@ struct o2_region {
 	struct o2_staging *staging; /* mode fastreg_gaps where a contiguous buffer takes the ranges' place */
 };
 
-/* One transfer's registration; what a zeroed struct says is: none. */
+/*
+ * One transfer's registration; what a zeroed struct says is: none.
+ * o2iblnd: kib_fmr
+ */
 struct o2_binding {
 	bool bound;
 	enum o2_reg_mode mode;
@@ -46,6 +49,7 @@ struct o2_binding {
  * Returns 0 or -errno; nothing is left behind on failure.  -EINVAL (rule "bind/no-way") for a mode that the
  * domain was not opened for; -EAGAIN, -EBUSY: its pools are exhausted (pool_fmr.h, pool_frd.h); -ENOBUFS:
  * all windows of the arena are in use, one of them until a binding is released (domain->unbinds).
+ * o2iblnd: kiblnd_fmr_pool_map
  */
 int o2_reg_bind(struct o2_reg_domain *domain, uint32_t cpt, const struct o2_reg_plan *plan,
 		struct o2_binding *binding, struct o2_error *error);
@@ -57,6 +61,7 @@ int o2_reg_bind(struct o2_reg_domain *domain, uint32_t cpt, const struct o2_reg_
  *
  * Afterwards *binding is none.  Returns 0, also when it was none before; or the device's errno when it did
  * not take a region back, so that its key may be alive.
+ * o2iblnd: kiblnd_fmr_pool_unmap
  */
 int o2_reg_unbind(struct o2_reg_domain *domain, struct o2_binding *binding, bool failed,
 		  struct o2_error *error);
@@ -69,7 +74,10 @@ int o2_reg_unbind(struct o2_reg_domain *domain, struct o2_binding *binding, bool
 /* The request that makes the key has to go right in front of the message that announces it. */
 bool o2_binding_needs_bind(const struct o2_binding *binding);
 
-/* Fill *wr with it (unsignalled, wr_id as given), for a binding that needs it. */
+/*
+ * Fill *wr with it (unsignalled, wr_id as given), for a binding that needs it.
+ * kernel: IB_WR_REG_MR
+ */
 void o2_binding_bind_wr(const struct o2_binding *binding, uint64_t wr_id, struct ibv_send_wr *wr);
 
 /*
@@ -81,7 +89,10 @@ void o2_binding_posted(struct o2_binding *binding, uint32_t qp_num, bool accepte
 /* The peer could use the key: an invalidate has to be posted and completed before the release. */
 bool o2_binding_needs_invalidate(const struct o2_binding *binding);
 
-/* Fill *wr with the signalled LOCAL_INV, for a binding that needs it. */
+/*
+ * Fill *wr with the signalled LOCAL_INV, for a binding that needs it.
+ * kernel: IB_WR_LOCAL_INV
+ */
 void o2_binding_invalidate_wr(const struct o2_binding *binding, uint64_t wr_id, struct ibv_send_wr *wr);
 
 /* It was posted, or could not be; it completed. */

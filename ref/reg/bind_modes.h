@@ -11,19 +11,32 @@
  */
 int o2_reg_bind_global(struct o2_reg_domain *domain, const struct o2_reg_plan *plan,
 		       struct o2_binding *binding, struct o2_error *error);
+/* kernel: ib_fmr_pool_map_phys */
 int o2_reg_bind_fmr(struct o2_reg_domain *domain, const struct o2_reg_plan *plan, struct o2_binding *binding,
 		    struct o2_error *error);
 int o2_reg_bind_user(struct o2_reg_domain *domain, const struct o2_reg_plan *plan, struct o2_binding *binding,
 		     struct o2_error *error);
+/*
+ * o2iblnd: kiblnd_pmr_pool_map
+ * kernel: ib_reg_phys_mr
+ */
 int o2_reg_bind_phys(struct o2_reg_domain *domain, const struct o2_reg_plan *plan, struct o2_binding *binding,
 		     struct o2_error *error);
-/* Modes fastreg and fastreg_gaps, and giving their descriptors back. */
+/*
+ * Modes fastreg and fastreg_gaps, and giving their descriptors back.
+ * kernel: ib_map_mr_sg
+ */
 int o2_reg_bind_fastreg(struct o2_reg_domain *domain, const struct o2_reg_plan *plan,
 			struct o2_binding *binding, struct o2_error *error);
 void o2_reg_fastreg_release(struct o2_reg_domain *domain, struct o2_binding *binding);
 
-/* The two regions that mode global needs, and taking them away again. */
+/*
+ * The two regions that mode global needs, and taking them away again.
+ * o2iblnd: kiblnd_hdev_setup_mrs
+ * kernel: ib_get_dma_mr
+ */
 int o2_reg_global_open(struct o2_reg_domain *domain, struct o2_error *error);
+/* o2iblnd: kiblnd_hdev_cleanup_mrs */
 void o2_reg_global_close(struct o2_reg_domain *domain);
 
 /* What the device has for one descriptor: its window's key is the peer's, its region what that key opens. */
@@ -92,6 +105,7 @@ int o2_reg_region(struct ibv_pd *pd, void *addr, uint64_t length, uint64_t iova,
  * kept it.  0 or -errno. */
 int o2_reg_region_make(struct o2_reg_domain *domain, void *addr, uint64_t length, uint64_t iova, int access,
 		       struct ibv_mr **mr, struct o2_error *error);
+/* kernel: ib_dereg_mr */
 int o2_reg_region_end(struct o2_reg_domain *domain, struct ibv_mr **mr);
 
 /* Count a region that was made by other means. */

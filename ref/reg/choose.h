@@ -13,7 +13,11 @@
  * Source: docs/modes.md, "Choosing a mode".  Pure.
  */
 
-/* What the device offers. */
+/*
+ * What the device offers.
+ * o2iblnd: IBLND_DEV_CAPS_FMR_ENABLED, IBLND_DEV_CAPS_FASTREG_ENABLED
+ * o2iblnd: IBLND_DEV_CAPS_FASTREG_GAPS_SUPPORT
+ */
 struct o2_reg_caps {
 	bool global;  /* one region over all memory */
 	bool fmr;     /* page-list pools */
@@ -27,6 +31,7 @@ enum o2_reg_preference {
 	O2_PREFER_MAPPING,   /* Lustre since 2.10: FMR, else fastreg; global if mapping on demand is off */
 };
 
+/* o2iblnd: map_on_demand, use_fastreg_gaps */
 struct o2_reg_policy {
 	enum o2_reg_preference preference;
 	/*
@@ -42,6 +47,7 @@ struct o2_reg_policy {
  *
  * Returns 0, or -EINVAL (map_on_demand above 256, a preference that is none, no segments), or -ENOSYS:
  * nothing that the device offers will do.
+ * o2iblnd: kiblnd_find_rd_dma_mr
  */
 int o2_reg_choose(const struct o2_reg_caps *caps, const struct o2_reg_policy *policy, uint32_t segments,
 		  enum o2_reg_mode *mode, struct o2_error *error);

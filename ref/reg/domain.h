@@ -44,6 +44,7 @@ struct o2_reg_live {
 typedef struct ibv_mr *(*o2_reg_gaps_fn)(struct ibv_pd *pd, const struct ibv_sge *entry, uint32_t count,
 					 uint64_t iova, unsigned int access);
 
+/* o2iblnd: fmr_cache */
 struct o2_reg_config {
 	struct ibv_pd *pd;
 	struct o2_arena *arena;
@@ -125,7 +126,10 @@ void o2_reg_flush(struct o2_reg_domain *domain);
 /* Failover: all pools have failed; new ones are made on demand, for `device` (docs/pools.md, "Failover"). */
 void o2_reg_fail_pools(struct o2_reg_domain *domain, uint64_t device);
 
-/* What a device can do, as far as these stages use it.  -errno of ibv_query_device(3). */
+/*
+ * What a device can do, as far as these stages use it.  -errno of ibv_query_device(3).
+ * o2iblnd: kiblnd_hdev_get_attr
+ */
 int o2_reg_detect(struct ibv_context *context, struct o2_reg_caps *caps, struct o2_error *error);
 
 /* Whether mode fastreg_gaps uses regions with gaps here, and not a contiguous region in their place. */

@@ -7,6 +7,8 @@
 /*
  * Which region of a pool is mapped to a list of pages (docs/pools.md, "FMR pools").  A part of pool_fmr.c,
  * called with the pool's lock held.
+ *
+ * o2iblnd: none, the cache is inside the kernel's FMR pools
  */
 
 /* The region that has just this list, wherever it stands; or NULL. */

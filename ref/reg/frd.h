@@ -61,13 +61,19 @@ struct o2_frd_chain {
 	uint32_t bind_key; /* rkey of a sink, lkey of a source */
 };
 
-/* The low byte counts, modulo 256; the other bits name the region and stay. */
+/*
+ * The low byte counts, modulo 256; the other bits name the region and stay.
+ * kernel: ib_inc_rkey, ib_update_fast_reg_key
+ */
 uint32_t o2_frd_bump(uint32_t key);
 
 /* Start with a region that was just allocated. */
 void o2_frd_init(struct o2_frd_key *key, enum o2_frd_order order, uint32_t lkey, uint32_t rkey);
 
-/* The two flags by which kernels know these states. */
+/*
+ * The two flags by which kernels know these states.
+ * o2iblnd: frd_valid, frd_posted
+ */
 bool o2_frd_valid(const struct o2_frd_key *key);  /* the chain that is prepared was not used yet */
 bool o2_frd_posted(const struct o2_frd_key *key); /* the chain was posted with the transfer's first message */
 

@@ -18,6 +18,7 @@
  * terms.  A wrong plan therefore gives wrong bytes on a real device.
  */
 
+/* kernel: IB_MR_TYPE_MEM_REG, IB_MR_TYPE_SG_GAPS */
 enum o2_reg_mode {
 	O2_REG_GLOBAL,	/* one region over all memory; one fragment per segment */
 	O2_REG_FMR,	/* a page list from iova 0; one fragment, or one per segment when there are gaps */
@@ -91,6 +92,7 @@ struct o2_reg_plan {
  *   -EPROTONOSUPPORT  fastreg and the list has gaps; user and the buffer is not one range of virtual
  * addresses -EFBIG            a sink with more fragments than the peer accepts -EMSGSIZE         more than 1
  * MiB in all
+ * o2iblnd: kiblnd_fmr_map_tx
  */
 int o2_reg_plan(const struct o2_reg_request *request, const struct o2_dma_list *segments,
 		struct o2_reg_plan *plan, struct o2_error *error);

@@ -26,6 +26,8 @@ int o2_reg_plan_fastreg_gaps(const struct o2_reg_request *request, const struct 
  * one before it ended shares that page's slot; one that starts on a page boundary always opens a slot.
  *
  * slot: set to the index of the segment's first page.  Returns 0, or -EINVAL past max_pages.
+ * o2iblnd: kiblnd_map_tx_pages
+ * kernel: ib_sg_to_pages
  */
 int o2_reg_list_pages(const struct o2_reg_request *request, const struct o2_dma_segment *segment,
 		      uint32_t index, struct o2_reg_plan *plan, uint32_t *slot, struct o2_error *error);

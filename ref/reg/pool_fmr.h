@@ -47,6 +47,7 @@ struct o2_fmr_request {
  * map: the region covers what the request names from now on, under new keys.  After a failure it has no key
  * that anybody was given.
  * unmap: all keys of these regions die.  After a failure they count as mapped and the call will be repeated.
+ * kernel: ib_create_fmr_pool
  */
 struct o2_fmr_ops {
 	int (*create)(void *context, uint64_t device, uint32_t max_pages, uint32_t page_bytes, void **handle,
@@ -81,7 +82,10 @@ enum o2_fmr_place {
 
 struct o2_fmr_pool;
 
-/* Belongs to its pool, which guards it.  Holders read handle, lkey, rkey and mapped. */
+/*
+ * Belongs to its pool, which guards it.  Holders read handle, lkey, rkey and mapped.
+ * kernel: ib_pool_fmr
+ */
 struct o2_fmr {
 	struct o2_fmr *next, *prev; /* FREE, DIRTY, FLUSHING */
 	struct o2_fmr *next_cached; /* same bucket */
@@ -102,6 +106,7 @@ struct o2_fmr_list {
 	uint32_t count;
 };
 
+/* o2iblnd: kib_fmr_pool */
 struct o2_fmr_pool {
 	struct o2_pool base;
 	pthread_mutex_t lock; /* never taken together with the lock of the set */
@@ -113,12 +118,16 @@ struct o2_fmr_pool {
 	struct o2_fmr fmr[]; /* pool_size */
 };
 
+/* o2iblnd: kib_fmr_poolset */
 struct o2_fmr_set {
 	struct o2_pool_set set;
 	struct o2_fmr_config config;
 };
 
-/* A set with its first pool.  Returns 0, -EINVAL (the config), -ENOMEM, or what ops->create failed with. */
+/*
+ * A set with its first pool.  Returns 0, -EINVAL (the config), -ENOMEM, or what ops->create failed with.
+ * o2iblnd: kiblnd_init_fmr_poolset
+ */
 int o2_fmr_set_init(struct o2_fmr_set *set, const struct o2_fmr_config *config, struct o2_error *error);
 
 /*
@@ -136,10 +145,14 @@ int o2_fmr_take(struct o2_fmr_set *set, const struct o2_fmr_request *request, st
  * Returns 0, or -EINVAL when nobody uses it.  A flush that fails is no error of the release: the regions stay
  * dirty and it is wanted again.  But when a strict mapping could not be undone that errno is the result: it
  * was released, and its key may be alive.
+ * kernel: ib_fmr_pool_unmap
  */
 int o2_fmr_put(struct o2_fmr_set *set, struct o2_fmr *fmr, bool transfer_failed, struct o2_error *error);
 
-/* Flush those pools that want it, or (all) every live pool, free regions included. */
+/*
+ * Flush those pools that want it, or (all) every live pool, free regions included.
+ * kernel: ib_flush_fmr_pool
+ */
 void o2_fmr_set_flush(struct o2_fmr_set *set, bool all);
 
 /* How many regions of a pool are where.  Consistent: taken under its lock. */

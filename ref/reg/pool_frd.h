@@ -41,6 +41,7 @@ struct o2_frd_request {
  * map writes there.
  * unmap: the mapping ends, its key is dead or was never made alive.  NULL for a device that leaves the list
  * where it is until the next one.
+ * kernel: ib_alloc_mr, ib_alloc_fast_reg_mr
  */
 struct o2_frd_ops {
 	int (*create)(void *context, uint64_t device, uint32_t max_pages, bool gaps,
@@ -63,7 +64,10 @@ struct o2_frd_config {
 
 struct o2_frd_pool;
 
-/* Belongs to its pool; handle and key to the holder between o2_frd_take and o2_frd_put. */
+/*
+ * Belongs to its pool; handle and key to the holder between o2_frd_take and o2_frd_put.
+ * o2iblnd: kib_fast_reg_descriptor
+ */
 struct o2_frd {
 	struct o2_frd *next;
 	struct o2_frd_pool *pool;
@@ -71,6 +75,7 @@ struct o2_frd {
 	struct o2_frd_key key;
 };
 
+/* o2iblnd: kib_fmr_pool */
 struct o2_frd_pool {
 	struct o2_pool base;
 	struct o2_frd *idle, *idle_tail;
@@ -78,12 +83,16 @@ struct o2_frd_pool {
 	struct o2_frd frd[]; /* pool_size */
 };
 
+/* o2iblnd: kib_fmr_poolset */
 struct o2_frd_set {
 	struct o2_pool_set set;
 	struct o2_frd_config config;
 };
 
-/* A set with its first pool.  Returns 0, -EINVAL (the config), -ENOMEM, or what ops->create failed with. */
+/*
+ * A set with its first pool.  Returns 0, -EINVAL (the config), -ENOMEM, or what ops->create failed with.
+ * o2iblnd: kiblnd_init_fmr_poolset
+ */
 int o2_frd_set_init(struct o2_frd_set *set, const struct o2_frd_config *config, struct o2_error *error);
 
 /*

@@ -40,6 +40,8 @@ int o2_tx_counts(uint32_t max_frags, uint32_t wrq_sge, bool registers, struct o2
  * the device needs; *handle goes to the other functions, and *error may say more than the errno.  area_create
  * and area_destroy may both be NULL.
  * slot_map: the device address of one slot, for the device to read, for the life of the pool.
+ * o2iblnd: kiblnd_map_tx_pool, kiblnd_dma_map_single
+ * kernel: ib_dma_map_single
  */
 struct o2_tx_ops {
 	int (*area_create)(void *context, uint64_t device, void *area, size_t bytes, void **handle,
@@ -67,6 +69,7 @@ struct o2_tx_pool;
 /*
  * One transmit.  The members from `work_requests` on are the holder's, and all zero before it is put back:
  * that is what idle means.  o2_tx_take hands it out so.
+ * o2iblnd: kib_tx
  */
 struct o2_pool_tx {
 	struct o2_pool_tx *next;
@@ -89,6 +92,7 @@ struct o2_pool_tx {
 	void *registration;	/* from a registration pool */
 };
 
+/* o2iblnd: kib_tx_pool */
 struct o2_tx_pool {
 	struct o2_pool base;
 	struct o2_pool_tx *idle;
@@ -101,6 +105,7 @@ struct o2_tx_pool {
 	struct o2_pool_tx tx[]; /* pool_size */
 };
 
+/* o2iblnd: kib_tx_poolset */
 struct o2_tx_set {
 	struct o2_pool_set set;
 	struct o2_tx_config config;
@@ -113,7 +118,10 @@ uint64_t o2_tx_area_bytes(uint32_t pool_size, uint32_t page_bytes);
 /* A set with its first pool.  Returns 0, -EINVAL (the config), -ENOMEM, or what an op failed with. */
 int o2_tx_set_init(struct o2_tx_set *set, const struct o2_tx_config *config, struct o2_error *error);
 
-/* Take a transmit.  -ENOMEM or -EBUSY: o2_pool_set_take. */
+/*
+ * Take a transmit.  -ENOMEM or -EBUSY: o2_pool_set_take.
+ * o2iblnd: kiblnd_tx_init
+ */
 int o2_tx_take(struct o2_tx_set *set, struct o2_pool_tx **tx, struct o2_error *error);
 
 /* Is everything that a holder uses back at zero?  0, or -EINVAL naming the member (rule "tx/idle"). */

@@ -57,11 +57,15 @@ const char *o2_reg_pool_name(enum o2_reg_pool_kind kind);
 /*
  * Make the sets of partition `cpt`.  Returns 0, or what the kind's init says; nothing is left behind then.
  * *pools must stay where it is until it is closed.
+ * o2iblnd: kiblnd_net_init_pools
  */
 int o2_reg_pools_open(struct o2_reg_pools *pools, const struct o2_reg_pools_config *config, uint32_t cpt,
 		      uint64_t device, struct o2_error *error);
 
-/* Nothing may be in use. */
+/*
+ * Nothing may be in use.
+ * o2iblnd: kiblnd_net_fini_pools
+ */
 void o2_reg_pools_close(struct o2_reg_pools *pools);
 
 /* NULL for a kind that there is not. */

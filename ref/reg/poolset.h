@@ -21,6 +21,10 @@
  * it.
  */
 
+/*
+ * o2iblnd: IBLND_POOL_DEADLINE, IBLND_POOL_RETRY
+ * o2iblnd: IBLND_TX_POOL, IBLND_FMR_POOL, IBLND_FMR_POOL_FLUSH
+ */
 #define O2_POOL_LIFE_MS	    300000u /* an idle pool lives so long after something was taken from it last */
 #define O2_POOL_RETRY_MS    1000u   /* growth is not tried again so soon after it failed */
 #define O2_POOL_TX_FLOOR    256u    /* a transmit pool has at least so many elements */
@@ -36,7 +40,10 @@
 /* What the kind's take() says when a pool has nothing left; not an error, the next pool is asked. */
 #define O2_POOL_EXHAUSTED 1
 
-/* Tunables of one network interface, and what every CPU partition makes of them. */
+/*
+ * Tunables of one network interface, and what every CPU partition makes of them.
+ * o2iblnd: ntx, fmr_pool_size, fmr_flush_trigger
+ */
 struct o2_pool_tunables {
 	uint32_t ntx;
 	uint32_t fmr_pool_size;
@@ -50,12 +57,17 @@ struct o2_pool_sizes {
 	uint32_t flush_trigger; /* dirty watermark of a registration pool */
 };
 
-/* Divide and apply the floors.  -EINVAL: ncpts is 0, fmr_pool_size is below ntx / 4, or a size is too large.
+/*
+ * Divide and apply the floors.  -EINVAL: ncpts is 0, fmr_pool_size is below ntx / 4, or a size is too large.
+ * o2iblnd: kiblnd_tx_pool_size, kiblnd_fmr_pool_size, kiblnd_fmr_flush_trigger
  */
 int o2_pool_sizes(const struct o2_pool_tunables *tunables, struct o2_pool_sizes *sizes,
 		  struct o2_error *error);
 
-/* What every pool has.  Read and written by poolset.c under the lock of the set, device excepted. */
+/*
+ * What every pool has.  Read and written by poolset.c under the lock of the set, device excepted.
+ * o2iblnd: kib_pool
+ */
 struct o2_pool {
 	struct o2_pool *next;
 	uint64_t device;      /* the device it was built on; never changes */
@@ -78,6 +90,8 @@ struct o2_pool {
  * own.
  * idle: how many elements stand in the pool's queues, for reports.  Called without the lock.  May be NULL.
  * create and take fill *error, which may be NULL, when they fail.
+ * o2iblnd: kib_ps_pool_create_t, kib_ps_pool_destroy_t, kib_ps_node_init_t
+ * o2iblnd: kib_ps_node_fini_t
  */
 struct o2_pool_kind {
 	int (*create)(void *owner, uint64_t device, struct o2_pool **pool, struct o2_error *error);
@@ -97,6 +111,7 @@ struct o2_pool_set_config {
 	uint32_t max_pools;	      /* cap on live pools, or 0 for none */
 };
 
+/* o2iblnd: kib_poolset */
 struct o2_pool_set {
 	const struct o2_pool_kind *kind;
 	void *owner;
@@ -124,6 +139,7 @@ struct o2_pool_counts {
 /*
  * Make a set with its first pool.  kind must outlive the set.  Returns 0, -EINVAL (no clock), -errno of
  * making the lock, or what create() failed with; nothing is left behind then.
+ * o2iblnd: kiblnd_init_poolset
  */
 int o2_pool_set_init(struct o2_pool_set *set, const struct o2_pool_kind *kind, void *owner,
 		     const struct o2_pool_set_config *config, struct o2_error *error);
@@ -135,6 +151,7 @@ int o2_pool_set_init(struct o2_pool_set *set, const struct o2_pool_kind *kind, v
  *   -ENOMEM, -EAGAIN  (the kind's exhausted_errno) nothing is free, and growth failed now or less than
  *                     O2_POOL_RETRY_MS ago
  *   others            what take() said
+ * o2iblnd: kiblnd_pool_alloc_node
  */
 int o2_pool_set_take(struct o2_pool_set *set, void *request, struct o2_pool **from, struct o2_error *error);
 
@@ -142,6 +159,7 @@ int o2_pool_set_take(struct o2_pool_set *set, void *request, struct o2_pool **fr
  * Put an element back, then give up what is idle.  Returns 0; -EINVAL when nothing of `pool` is in use, or
  * what the kind's give() says when `element` is not: nothing changed then.  pool must not be used after a 0:
  * it may be gone.
+ * o2iblnd: kiblnd_pool_free_node
  */
 int o2_pool_set_put(struct o2_pool_set *set, struct o2_pool *pool, void *element, struct o2_error *error);
 
@@ -151,6 +169,7 @@ int o2_pool_set_undo(struct o2_pool_set *set, struct o2_pool *pool, void *elemen
 /*
  * Failover: every live pool has failed; those in use wait on the failed list for their last user, the others
  * go at once.  New pools are built on `device`, on demand.  Returns how many pools are waiting.
+ * o2iblnd: kiblnd_fail_poolset, kiblnd_fail_fmr_poolset
  */
 uint32_t o2_pool_set_fail(struct o2_pool_set *set, uint64_t device);
 
@@ -180,7 +199,10 @@ uint64_t o2_pool_set_idle(struct o2_pool_set *set);
 int o2_pool_refuse_op(struct o2_error *error, int code, const char *rule, const char *field, uint32_t index,
 		      uint64_t value, uint64_t limit);
 
-/* Destroy all.  -EBUSY while anything is in use: nothing happened then. */
+/*
+ * Destroy all.  -EBUSY while anything is in use: nothing happened then.
+ * o2iblnd: kiblnd_fini_poolset
+ */
 int o2_pool_set_close(struct o2_pool_set *set, struct o2_error *error);
 
 #endif

@@ -11,6 +11,8 @@
  * misaligned, and the host's own order must not matter.  Compilers turn each of these into one load or store.
  *
  * Source: docs/wire.md, "Byte order".
+ *
+ * o2iblnd: none, it swaps a message in place
  */
 
 static inline uint16_t o2_load16_le(const uint8_t *bytes)

@@ -11,6 +11,8 @@
 /*
  * Checks of decoded values, shared by decode and encode so that the two cannot disagree.  Each returns 0 or
  * refuses with the rule that docs/wire.md, "Rules", names.  *error may be NULL.
+ *
+ * o2iblnd: none, its checks stand where it unpacks
  */
 
 /* max_frags is 256 or 257. */

@@ -18,7 +18,10 @@ struct o2_desc_place {
 	unsigned int first_rule; /* O2_RULE_..._DESC */
 };
 
-/* Decode and check.  Returns 0 or -EPROTO. */
+/*
+ * Decode and check.  Returns 0 or -EPROTO.
+ * o2iblnd: kiblnd_unpack_rd
+ */
 int o2_desc_load(const struct o2_desc_place *place, struct o2_rdma_desc *desc, struct o2_error *error);
 
 /* The checks alone, in their order: each over all fragments before the next one. */

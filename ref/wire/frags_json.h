@@ -10,6 +10,8 @@
 /*
  * Fragments in JSON: [{"rf_nob": 512, "rf_addr": "0x10000e00"}], and a descriptor
  * {"rd_key": "0x1234", "rd_frags": [...]}.  Parts of the forms of reg_plan and rdma_plan.
+ *
+ * o2iblnd: none, JSON forms are ours
  */
 
 /* NULL when memory runs out or there are more than O2_MAX_FRAGS.  The caller owns the array. */

@@ -9,7 +9,7 @@
 
 enum {
 	/* Header. */
-	O2_AT_MAGIC = 0,
+	O2_AT_MAGIC = 0, /* o2iblnd: ko2inlnd_assert_wire_constants */
 	O2_AT_VERSION = 4,
 	O2_AT_TYPE = 6,
 	O2_AT_CREDITS = 7,

@@ -10,6 +10,8 @@
 /*
  * The LNet header in JSON: its fixed fields and those of the variant that "type" names, all in one object.
  * A handle is {"wh_interface_cookie": "0x...", "wh_object_cookie": "0x..."}.
+ *
+ * o2iblnd: none, JSON forms are ours
  */
 
 /* NULL when memory runs out, or for a type without a name.  The caller owns the object. */

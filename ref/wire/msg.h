@@ -17,24 +17,24 @@
  * The codec is pure: no allocation, no state, no byte read past those given, the input is never changed.
  */
 
-#define O2_MSG_MAGIC	 0x0be91b91u
-#define O2_MSG_VERSION_1 0x11u
-#define O2_MSG_VERSION_2 0x12u
+#define O2_MSG_MAGIC	 0x0be91b91u /* o2iblnd: IBLND_MSG_MAGIC */
+#define O2_MSG_VERSION_1 0x11u	     /* o2iblnd: IBLND_MSG_VERSION_1 */
+#define O2_MSG_VERSION_2 0x12u	     /* o2iblnd: IBLND_MSG_VERSION_2 */
 
 #define O2_MSG_HEADER_BYTES 48u
 #define O2_LNET_HDR_BYTES   72u
 
 enum o2_msg_type {
-	O2_MSG_CONNREQ = 0xc0,
-	O2_MSG_CONNACK = 0xc1,
-	O2_MSG_NOOP = 0xd0,
-	O2_MSG_IMMEDIATE = 0xd1,
-	O2_MSG_PUT_REQ = 0xd2,
-	O2_MSG_PUT_NAK = 0xd3,
-	O2_MSG_PUT_ACK = 0xd4,
-	O2_MSG_PUT_DONE = 0xd5,
-	O2_MSG_GET_REQ = 0xd6,
-	O2_MSG_GET_DONE = 0xd7,
+	O2_MSG_CONNREQ = 0xc0,	 /* o2iblnd: IBLND_MSG_CONNREQ */
+	O2_MSG_CONNACK = 0xc1,	 /* o2iblnd: IBLND_MSG_CONNACK */
+	O2_MSG_NOOP = 0xd0,	 /* o2iblnd: IBLND_MSG_NOOP */
+	O2_MSG_IMMEDIATE = 0xd1, /* o2iblnd: IBLND_MSG_IMMEDIATE */
+	O2_MSG_PUT_REQ = 0xd2,	 /* o2iblnd: IBLND_MSG_PUT_REQ */
+	O2_MSG_PUT_NAK = 0xd3,	 /* o2iblnd: IBLND_MSG_PUT_NAK */
+	O2_MSG_PUT_ACK = 0xd4,	 /* o2iblnd: IBLND_MSG_PUT_ACK */
+	O2_MSG_PUT_DONE = 0xd5,	 /* o2iblnd: IBLND_MSG_PUT_DONE */
+	O2_MSG_GET_REQ = 0xd6,	 /* o2iblnd: IBLND_MSG_GET_REQ */
+	O2_MSG_GET_DONE = 0xd7,	 /* o2iblnd: IBLND_MSG_GET_DONE */
 };
 
 /* The order of a message's own numbers.  Cookies, handles and the LNet header do not follow it. */
@@ -56,20 +56,26 @@ enum o2_cksum_flavour {
 };
 
 enum o2_lnet_type {
-	O2_LNET_ACK = 0,
-	O2_LNET_PUT = 1,
-	O2_LNET_GET = 2,
-	O2_LNET_REPLY = 3,
-	O2_LNET_HELLO = 4,
+	O2_LNET_ACK = 0,   /* LNet: LNET_MSG_ACK */
+	O2_LNET_PUT = 1,   /* LNet: LNET_MSG_PUT */
+	O2_LNET_GET = 2,   /* LNet: LNET_MSG_GET */
+	O2_LNET_REPLY = 3, /* LNet: LNET_MSG_REPLY */
+	O2_LNET_HELLO = 4, /* LNet: LNET_MSG_HELLO */
 };
 
-/* 16 opaque bytes that only their creator understands; nobody swaps them. */
+/*
+ * 16 opaque bytes that only their creator understands; nobody swaps them.
+ * LNet: lnet_handle_wire
+ */
 struct o2_lnet_handle {
 	uint64_t wh_interface_cookie; /* the bytes read as little-endian, on every host */
 	uint64_t wh_object_cookie;
 };
 
-/* The embedded LNet header, nid4 form: 72 bytes, little-endian in every message. */
+/*
+ * The embedded LNet header, nid4 form: 72 bytes, little-endian in every message.
+ * LNet: lnet_hdr_nid4
+ */
 struct o2_lnet_hdr {
 	uint64_t dest_nid;
 	uint64_t src_nid;
@@ -108,7 +114,12 @@ struct o2_lnet_hdr {
 	} msg;
 };
 
-/* One decoded message.  About 3.3 KiB: it holds a whole descriptor. */
+/*
+ * One decoded message.  About 3.3 KiB: it holds a whole descriptor.
+ * o2iblnd: kib_msg
+ * o2iblnd: kib_connparams, kib_immediate_msg, kib_putreq_msg, kib_putack_msg, kib_get_msg
+ * o2iblnd: kib_completion_msg
+ */
 struct o2_msg {
 	enum o2_byte_order order;
 	uint16_t ibm_version;
@@ -179,6 +190,7 @@ struct o2_wire_options {
  *
  * Returns 0, or -EPROTO (-EINVAL when an option is not legal).  After a refusal of class message the header's
  * members of *msg are valid, and nothing else; after any other refusal *msg is undefined.
+ * o2iblnd: kiblnd_unpack_msg
  */
 int o2_msg_decode(const uint8_t *bytes, size_t length_bytes, const struct o2_wire_options *options,
 		  struct o2_msg *msg, struct o2_error *error);
@@ -190,6 +202,7 @@ int o2_msg_decode(const uint8_t *bytes, size_t length_bytes, const struct o2_wir
  * bytes, capacity_bytes: where to; O2_MSG_BYTES always suffice.  The bytes written are the canonical form
  * (docs/wire.md). options may be NULL: O2_WIRE_DEFAULTS. Returns the length of the message, or -EPROTO,
  * -EINVAL (an option), -ENOSPC (capacity).
+ * o2iblnd: kiblnd_pack_msg
  */
 int o2_msg_encode(const struct o2_msg *msg, const struct o2_wire_options *options, uint8_t *bytes,
 		  size_t capacity_bytes, struct o2_error *error);
@@ -202,12 +215,16 @@ int o2_msg_encode(const struct o2_msg *msg, const struct o2_wire_options *option
 int o2_desc_decode(const uint8_t *bytes, size_t length_bytes, enum o2_byte_order order,
 		   const struct o2_wire_options *options, struct o2_rdma_desc *desc, struct o2_error *error);
 
-/* "PUT_REQ" and so on; NULL for a value that is not a type. */
+/*
+ * "PUT_REQ" and so on; NULL for a value that is not a type.
+ * o2iblnd: kiblnd_msgtype2str
+ */
 const char *o2_msg_type_name(uint8_t type);
 
 /*
  * The length that encoding *msg gives, header included: what fits its type, descriptor and payload.
  * 0 when the type is not known.  Pure arithmetic in 64 bits: nothing is checked.
+ * o2iblnd: kiblnd_rd_msg_size
  */
 uint64_t o2_msg_canonical_bytes(const struct o2_msg *msg);
 

@@ -22,6 +22,8 @@
  * "refused" is that of base/refused_json.h with "class" ("connection", "message", "local") and
  * "offset_bytes". Writers return NULL when memory runs out or for a struct that decoding could not have made;
  * the caller owns what they return.  Readers return 0, -EINVAL or -EAFNOSUPPORT (an IPv6 NID).
+ *
+ * o2iblnd: none, JSON forms are ours
  */
 
 #define O2_MSG_DECODE_INPUT_FORM  "o2ref/msg_decode/input"

@@ -30,7 +30,10 @@ struct o2_msg_type_info {
 	unsigned int status_rule;
 };
 
-/* NULL for a value that is not a type. */
+/*
+ * NULL for a value that is not a type.
+ * o2iblnd: kiblnd_msgtype2size
+ */
 const struct o2_msg_type_info *o2_msg_type_info(uint8_t type);
 
 #endif

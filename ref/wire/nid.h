@@ -14,6 +14,7 @@
  * Source: docs/wire.md, "NIDs".
  */
 
+/* LNet: LNET_NID_ANY */
 #define O2_NID_ANY	  UINT64_MAX /* the wildcard */
 #define O2_LND_TCP	  2u
 #define O2_LND_O2IB	  5u
@@ -21,6 +22,7 @@
 #define O2_LND_ANY	  0xffu /* reserved: some receivers take this type alone for the wildcard */
 #define O2_NID_TEXT_BYTES 32u	/* always enough for o2_nid_to_text */
 
+/* LNet: LNET_MKNID */
 static inline uint64_t o2_nid_make(uint8_t lnd, uint16_t network, uint32_t address)
 {
 	return (uint64_t)lnd << 48 | (uint64_t)network << 32 | address;
@@ -31,11 +33,13 @@ static inline uint8_t o2_nid_lnd(uint64_t nid)
 	return (uint8_t)(nid >> 48);
 }
 
+/* LNet: LNET_NIDNET */
 static inline uint16_t o2_nid_network(uint64_t nid)
 {
 	return (uint16_t)(nid >> 32);
 }
 
+/* LNet: LNET_NIDADDR */
 static inline uint32_t o2_nid_address(uint64_t nid)
 {
 	return (uint32_t)nid;
@@ -56,6 +60,7 @@ enum o2_nid_fault o2_nid_check(uint64_t nid, bool any_lnd);
 /*
  * "192.168.10.1@o2ib7"; network 0 has no number ("192.168.10.1@o2ib"); "0@lo".  What has no such form is
  * written as "0x" and 16 digits.  Returns the length of the text.
+ * LNet: libcfs_nid2str
  */
 int o2_nid_to_text(uint64_t nid, char *text, size_t text_bytes);
 

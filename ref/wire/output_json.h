@@ -10,8 +10,12 @@
 #include "base/error.h"
 #include "base/refused_json.h"
 
-/* What the output forms of this room share: a refusal that also says class and offset (docs/wire.md, "JSON
- * forms"). */
+/*
+ * What the output forms of this room share: a refusal that also says class and offset (docs/wire.md, "JSON
+ * forms").
+ *
+ * o2iblnd: none, JSON forms are ours
+ */
 
 /* A refusal read from JSON; refused.code is 0 when there is none. */
 struct o2_wire_refused {

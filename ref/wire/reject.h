@@ -21,7 +21,7 @@
 #define O2_REJECT_BYTES		24u	    /* of the record */
 #define O2_REJECT_V1_BYTES	7u	    /* of it, those that version 0x11 fills in */
 #define O2_REJECT_PRIVATE_BYTES 148u	    /* as a connection manager hands it over, padded */
-#define O2_LNET_PROTO_MAGIC	0x45726963u /* LNet's generic magic: a peer that did not know our version */
+#define O2_LNET_PROTO_MAGIC	0x45726963u /* LNet: LNET_PROTO_MAGIC. Of a peer that did not know our version */
 
 enum {
 	O2_REJECT_AT_MAGIC = 0,
@@ -34,6 +34,11 @@ enum {
 	O2_REJECT_AT_MAX_MSG_SIZE = 20,
 };
 
+/*
+ * o2iblnd: IBLND_REJECT_CONN_RACE, IBLND_REJECT_NO_RESOURCES, IBLND_REJECT_FATAL
+ * o2iblnd: IBLND_REJECT_CONN_UNCOMPAT, IBLND_REJECT_CONN_STALE, IBLND_REJECT_RDMA_FRAGS
+ * o2iblnd: IBLND_REJECT_MSG_QUEUE_SIZE, IBLND_REJECT_INVALID_SRV_ID, IBLND_REJECT_EARLY
+ */
 enum o2_reject_why {
 	O2_REJECT_CONN_RACE = 1,    /* both sides connect at once and the other one wins */
 	O2_REJECT_NO_RESOURCES = 2, /* no memory, no queue pair */
@@ -47,6 +52,7 @@ enum o2_reject_why {
 	O2_REJECT_EARLY = 9,	      /* the network interface is not up yet */
 };
 
+/* o2iblnd: kib_rej */
 struct o2_reject {
 	enum o2_byte_order order;
 	bool generic_magic;   /* it begins with O2_LNET_PROTO_MAGIC */

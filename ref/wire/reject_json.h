@@ -16,6 +16,8 @@
  *
  * Writers return NULL when memory runs out or for a struct that decoding could not have made; the caller owns
  * what they return.  Readers return 0 or -EINVAL.
+ *
+ * o2iblnd: none, JSON forms are ours
  */
 
 #define O2_REJECT_DECODE_OUTPUT_FORM "o2ref/reject_decode/output"

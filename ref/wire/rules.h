@@ -12,6 +12,8 @@
  * Every reason for which the codec refuses something: one table, in the order of the checks.  Of all rules
  * that a message breaks, the one that comes first here is reported.  docs/wire.md, "Rules", has a row for
  * each.
+ *
+ * o2iblnd: none, its refusals have no names
  */
 enum o2_wire_rule_id {
 	/* Local: what the caller handed over, not what a peer sent. */
