@@ -177,12 +177,20 @@ def read_steps(text):
 
 
 def functions(text):
-    """Name -> (static, body) of the functions that a source file defines."""
-    found = {}
-    for match in re.finditer(r"^((?:[A-Za-z].*\n)(?:\s+\S.*\n)*)\{\n(.*?)^\}", text, re.M | re.S):
-        name = re.search(r"(\w+)\(", match[1])
-        if name and "=" not in match[1]:
-            found[name[1]] = (match[1].startswith("static"), match[2])
+    """Name -> (static, body) of the functions that a source file defines: head and braces begin their lines."""
+    found, head, body = {}, [], None
+    for line in text.splitlines():
+        if body is None and line == "{":
+            body = []
+        elif body is None:
+            head = [*head, line] if line[:1] in " \t" else [line]
+        elif line == "}":
+            name = re.search(r"(\w+)\(", " ".join(head))
+            if name:
+                found[name[1]] = (head[0].startswith("static"), "\n".join(body))
+            head, body = [], None
+        else:
+            body.append(line)
     return found
 
 
@@ -236,8 +244,6 @@ def check_link(step, walk, sources):
 def check_step(step, walk, sources, known):
     if step.function not in sources.of(step.file):
         yield f"{step.function} is not defined in {step.file}"
-    if not step.driver and step.link == "":
-        return
     for name in step.driver:
         if name != "none" and name not in known:
             yield f"{name} is not in docs/lustre.md"
