@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/mutant.h"
 #include "base/plain.h"
 #include "props/case_file.h"
+#include "props/mutant.h"
 #include "props/scenario_io.h"
 
 #define EXIT_USAGE  2

@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "base/monotonic.h"
-#include "base/mutant.h"
 #include "lnd/credits.h"
 #include "props/explore.h"
+#include "props/mutant.h"
 #include "props/options.h"
 
 /* `o2props explore`: the command line of the search. */

@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/mutant.h"
 #include "props/hostile.h"
 #include "props/hostile_quirk.h"
+#include "props/mutant.h"
 #include "props/options.h"
 
 void o2_hostile_usage(const char *program, FILE *out)

@@ -8,10 +8,10 @@
 #include <string.h>
 
 #include "base/monotonic.h"
-#include "base/mutant.h"
 #include "lnd/node.h"
 #include "props/hostile_net.h"
 #include "props/hostile_quirk.h"
+#include "props/mutant.h"
 #include "props/options.h"
 #include "wire/nid.h"
 

@@ -6,9 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/mutant.h"
 #include "props/check.h"
 #include "props/explain.h"
+#include "props/mutant.h"
 #ifdef O2_PROPS_IN_PROCESS
 #include "props/explore.h"
 #endif

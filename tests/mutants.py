@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""Every wrong plan of ref/base/mutant_list.h is caught, and the first words name the fragment and the bytes.
+"""Every wrong plan of tests/mutants/plans.toml is caught, and the first words name the fragment and the bytes.
 
 The short form of ci/mutants, for any device.  Runs o2props-mutants once without a defect, which has to hold, and
 once with each.  Seeds are fixed: the same program gives the same answer.  The last line is "N passed, N failed"; exit
@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,10 +31,8 @@ CANNOT_RUN = 77
 
 # What a reader of a finding has to be told: which bytes, or whose account does not balance.
 NAMES_THE_BYTES = re.compile(r"sink fragment \d+ of \d+, bytes \d+\.\.\d+|the ledger of mappings: \d+ mappings")
-# One X(ID, "name", "area", "defect", "text") of the list; the texts have no quotation marks in them.
-ENTRY = re.compile(r'X\(\w+,\s*"([\w-]+)",\s*"[^"]*",\s*"[^"]*",\s*"([^"]*)"\)')
-# The list of those that make a wrong plan: bytes land in the wrong place, and a report has to say where.
-PLANS = re.compile(r"#define O2_MUTANTS_OF_PLANS\(X\)(.*?)#define", re.S)
+# Those that make a wrong plan: bytes land in the wrong place, and a report has to say where.
+PLANS = ROOT / "tests" / "mutants" / "plans.toml"
 
 
 @dataclass
@@ -58,10 +57,9 @@ class Outcome:
         return self.finding()["case"] + 1 if "case" in self.finding() else self.result.get("cases", 0)
 
 
-def mutants_of(header):
-    """{name: what it breaks}, of the wrong plans in ref/base/mutant_list.h."""
-    text = header.read_text(encoding="utf-8").replace("\\\n", " ")
-    return dict(ENTRY.findall(PLANS.search(text)[1]))
+def mutants_of(path):
+    """{name: what it breaks}, of the file of the table."""
+    return {one["name"]: one["sentence"] for one in tomllib.loads(path.read_text(encoding="utf-8"))["mutant"]}
 
 
 def run(options, mutant, cases):
@@ -119,7 +117,7 @@ def write_report(path, device, held, outcomes):
 
 def main():
     options = parse()
-    mutants = mutants_of(ROOT / "ref" / "base" / "mutant_list.h")
+    mutants = mutants_of(PLANS)
     if options.only:
         mutants = [name for name in mutants if name in options.only.split(",")]
     print(f"{'deliberate defect':22} {'':8} {'signature':14} {'cases':>6} {'seconds':>8}", flush=True)

@@ -7,8 +7,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/mutant.h"
 #include "props/hostile.h"
+#include "props/mutant.h"
 
 /*
  * Every check that a misbehaviour of docs/hostile.md runs into is there for a reason: with the check taken

@@ -10,9 +10,9 @@
 #include <string.h>
 
 #include "base/monotonic.h"
-#include "base/mutant.h"
 #include "lnet/endpoint.h"
 #include "props/hostile_net.h"
+#include "props/mutant.h"
 #include "wire/nid.h"
 
 /*

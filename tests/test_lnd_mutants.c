@@ -4,15 +4,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/mutant.h"
+#include "props/mutant.h"
 #include "test_lnd_talks_credits.h"
 #include "test_lnd_talks_end.h"
 #include "test_lnd_talks_flow.h"
 #include "test_lnd_talks_windows.h"
+#include "tests/mutants/mutant.h"
 
 /*
- * Every deliberate defect of ref/base/mutant_list_flow.h is noticed by a conversation of test_lnd_flow.c:
- * that one holds without the defect and fails with it.
+ * Every deliberate defect of tests/mutants/credits.toml and completion.toml is noticed by a conversation of
+ * test_lnd_flow.c: that one holds without the defect and fails with it.
  *
  *   test_lnd_mutants [NAME]
  *
@@ -24,55 +25,55 @@
 typedef void (*talk_fn)(void **state);
 
 static const struct {
-	enum o2_mutant_id mutant;
+	const char *mutant;
 	talk_fn talk;
 } kills[] = {
-	{O2_MUTANT_SEND_QUEUE_SHORT, fills_its_queues},
-	{O2_MUTANT_COMPLETION_QUEUE_SHORT, flushes_full_queues},
-	{O2_MUTANT_GATHER_WRONG_KEY, gathers_a_payload},
-	{O2_MUTANT_GATHER_UNCHECKSUMMED, gathers_a_payload},
-	{O2_MUTANT_HIGH_WATER_UNSCALED, talks_below_its_tunables},
-	{O2_MUTANT_NOOP_UNCOUNTED, returns_the_credit_of_a_noop},
-	{O2_MUTANT_LAST_CREDIT_SPENT, talks_at_once},
-	{O2_MUTANT_SENDS_UNLIMITED, talks_with_few_sends},
-	{O2_MUTANT_OUTSTANDING_KEPT, talks_of_everything},
-	{O2_MUTANT_CREDITS_OVER_DEPTH, hears_of_too_many_credits},
-	{O2_MUTANT_CREDIT_NOT_GRANTED, hears_without_credit},
-	{O2_MUTANT_REQUESTS_UNLIMITED, hears_too_many_requests},
-	{O2_MUTANT_ACKED_PUT_CREDITED, talks_one_way},
-	{O2_MUTANT_REFUSED_PUT_UNCREDITED, talks_one_way},
-	{O2_MUTANT_PUT_DONE_RESERVES, talks_one_way},
-	{O2_MUTANT_RESERVED_LOST, talks_of_everything},
-	{O2_MUTANT_NOOP_CREDITED, talks_one_way},
-	{O2_MUTANT_NOOPS_PILE_UP, leaves_room_for_noops},
-	{O2_MUTANT_NOOPS_UNLIMITED, hears_empty_noops},
-	{O2_MUTANT_KEEPALIVE_NEVER, keeps_alive},
-	{O2_MUTANT_SUBMIT_WHEN_CLOSED, starts_in_every_state},
-	{O2_MUTANT_RECEIVE_POSTED_EARLY, reads_before_it_reposts},
-	{O2_MUTANT_WAITING_ASSERTED, hears_an_answer_twice},
-	{O2_MUTANT_COOKIE_OF_ANY_TYPE, hears_another_answer},
-	{O2_MUTANT_NAK_STATUS_UNCHECKED, hears_a_nak_of_success},
-	{O2_MUTANT_PUT_DONE_UNCHECKED, hears_another_length},
-	{O2_MUTANT_GET_DONE_UNCHECKED, hears_of_more_than_the_sink},
-	{O2_MUTANT_WINDOW_NOT_AWAITED, waits_for_windows},
-	{O2_MUTANT_WINDOW_WAKE_LOST, is_woken_by_another_connection},
-	{O2_MUTANT_MATCH_CLOSED_LOST, ends_what_match_accepted},
-	{O2_MUTANT_PLAN_FAILURE_HIDDEN, cannot_plan_its_writes},
-	{O2_MUTANT_STALE_SENDER, hears_of_another_life},
-	{O2_MUTANT_STALE_RECEIVER, hears_of_another_life},
-	{O2_MUTANT_DEADLINE_IGNORED, misses_a_deadline},
-	{O2_MUTANT_DEADLINE_KEPT, renews_a_deadline},
-	{O2_MUTANT_QUEUED_ANSWERED, hears_of_what_was_not_sent},
-	{O2_MUTANT_ABORT_QUEUED_ONLY, ends_what_is_open},
-	{O2_MUTANT_PARKED_LOST, hears_early},
+	{"send-queue-short", fills_its_queues},
+	{"completion-queue-short", flushes_full_queues},
+	{"gather-wrong-key", gathers_a_payload},
+	{"gather-unchecksummed", gathers_a_payload},
+	{"high-water-unscaled", talks_below_its_tunables},
+	{"noop-uncounted", returns_the_credit_of_a_noop},
+	{"last-credit-spent", talks_at_once},
+	{"sends-unlimited", talks_with_few_sends},
+	{"outstanding-kept", talks_of_everything},
+	{"credits-over-depth", hears_of_too_many_credits},
+	{"credit-not-granted", hears_without_credit},
+	{"requests-unlimited", hears_too_many_requests},
+	{"acked-put-credited", talks_one_way},
+	{"refused-put-uncredited", talks_one_way},
+	{"put-done-reserves", talks_one_way},
+	{"reserved-lost", talks_of_everything},
+	{"noop-credited", talks_one_way},
+	{"noops-pile-up", leaves_room_for_noops},
+	{"noops-unlimited", hears_empty_noops},
+	{"keepalive-never", keeps_alive},
+	{"submit-when-closed", starts_in_every_state},
+	{"receive-posted-early", reads_before_it_reposts},
+	{"waiting-asserted", hears_an_answer_twice},
+	{"cookie-of-any-type", hears_another_answer},
+	{"nak-status-unchecked", hears_a_nak_of_success},
+	{"put-done-unchecked", hears_another_length},
+	{"get-done-unchecked", hears_of_more_than_the_sink},
+	{"window-not-awaited", waits_for_windows},
+	{"window-wake-lost", is_woken_by_another_connection},
+	{"match-closed-lost", ends_what_match_accepted},
+	{"plan-failure-hidden", cannot_plan_its_writes},
+	{"stale-sender", hears_of_another_life},
+	{"stale-receiver", hears_of_another_life},
+	{"deadline-ignored", misses_a_deadline},
+	{"deadline-kept", renews_a_deadline},
+	{"queued-answered", hears_of_what_was_not_sent},
+	{"abort-queued-only", ends_what_is_open},
+	{"parked-lost", hears_early},
 };
 
 static const struct {
-	enum o2_mutant_id mutant;
 	const char *name;
+	const char *property; /* that of conversations: sim */
 } mutants[] = {
-#define ENTRY(id, name, area, defect, text) {O2_MUTANT_##id, name},
-	O2_MUTANTS_OF_FLOW(ENTRY)
+#define ENTRY(id, name, property) {name, property},
+	O2_MUTANTS(ENTRY)
 #undef ENTRY
 };
 
@@ -109,10 +110,10 @@ static int holds(const char *mutant, talk_fn talk)
 }
 
 /* Is the defect noticed, by a conversation that holds without it? */
-static bool killed(enum o2_mutant_id mutant, const char *name)
+static bool killed(const char *name)
 {
 	for (size_t i = 0; i < sizeof(kills) / sizeof(kills[0]); i++) {
-		if (kills[i].mutant != mutant)
+		if (strcmp(kills[i].mutant, name) != 0)
 			continue;
 		if (holds("none", kills[i].talk) != 1) {
 			printf("%s: its conversation fails without it\n", name);
@@ -133,9 +134,10 @@ int main(int argc, char **argv)
 	int passed = 0, failed = 0;
 
 	for (size_t i = 0; i < sizeof(mutants) / sizeof(mutants[0]); i++) {
-		if (argc > 1 && strcmp(argv[1], mutants[i].name) != 0)
+		if (strcmp(mutants[i].property, "sim") != 0 ||
+		    (argc > 1 && strcmp(argv[1], mutants[i].name) != 0))
 			continue;
-		if (killed(mutants[i].mutant, mutants[i].name))
+		if (killed(mutants[i].name))
 			passed++;
 		else {
 			printf("  again: %s %s\n", argv[0], mutants[i].name);

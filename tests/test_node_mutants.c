@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The deliberate defects in how connections are made (ref/base/mutant_list_connect.h): for each a meeting of
+ * The deliberate defects in how connections are made (tests/mutants/connections.toml): for each a meeting of
  * two nodes that goes well without it and does not with it.
  */
 #include "tests/test_node.h"
 
-#include "base/mutant.h"
+#include "props/mutant.h"
+#include "tests/mutants/mutant.h"
 
 /* Two nodes of different depths come to terms with two requests. */
 static bool terms_kept(void)

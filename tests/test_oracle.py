@@ -29,7 +29,7 @@ STAGES = ("msg_decode", "msg_encode", "sg_build", "dma_map", "reg_plan", "rdma_p
 
 AGREE, DIFFER, USAGE, CANNOT = 0, 1, 2, 77
 
-# Deliberate defects of ref/base/mutant_list.h: the check that has to name each, and the most bytes of choices that its
+# Deliberate defects: the check that has to name each, and the most bytes of choices that its
 # shrunk case may have.
 DEFECTS = {
     "gap-never-seen": ("sg/kiov/gap-flag", 13),

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#include "base/mutant.h"
+#include "base/breaks.h"
 #include "lnd/conn_internal.h"
 #include "reg/bind_modes.h"
 
@@ -32,7 +32,7 @@ static int make_arrays(struct o2_conn *conn, struct o2_error *error)
 	count_txs(conn, count);
 	conn->ntx = count[O2_TX_OURS] + count[O2_TX_PEERS] + count[O2_TX_NOOPS];
 	conn->nrecv = o2_qp_recv_wrs(&conn->config);
-	conn->chain.wr_capacity = max_frags + o2_mutate(NO_MESSAGE_SLOT, O2_TX_EXTRA_WRS, 0u);
+	conn->chain.wr_capacity = max_frags + O2_TX_EXTRA_WRS;
 	conn->chain.sge_capacity = max_frags * conn->config.wrq_sge + O2_IMMEDIATE_SGE;
 	conn->tx = calloc(conn->ntx, sizeof(*conn->tx));
 	conn->parked = calloc(conn->nrecv, sizeof(*conn->parked));

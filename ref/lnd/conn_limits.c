@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 
-#include "base/mutant.h"
 #include "lnd/conn_internal.h"
 
 /* The arrays were sized for what the connection was created with; that stays the ceiling. */
 static uint32_t most_frags(const struct o2_conn *conn)
 {
-	return conn->chain.wr_capacity - o2_mutate(NO_MESSAGE_SLOT, O2_TX_EXTRA_WRS, 0u);
+	return conn->chain.wr_capacity - O2_TX_EXTRA_WRS;
 }
 
 static uint32_t most_sge(const struct o2_conn *conn)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 
-#include "base/mutant.h"
 #include "lnd/conn_internal.h"
 #include "lnd/qp_path.h"
 
@@ -67,10 +66,6 @@ void o2_conn_establish(struct o2_conn *conn)
 		return;
 	conn->last_post_ms = o2_conn_now_ms(conn);
 	conn->state = O2_CONN_ESTABLISHED;
-	if (o2_mutant(PARKED_LOST)) {
-		o2_mutant_differs(conn->nparked > 0);
-		conn->nparked = 0;
-	}
 	o2_receive_parked(conn);
 	o2_pump(conn);
 }

@@ -2,7 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/mutant.h"
+#include "base/breaks.h"
 #include "lnd/connreq.h"
 
 /* What the answers to a request mean to the side that asked: CONNACK, and rejects. */

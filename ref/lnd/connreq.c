@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/mutant.h"
+#include "base/breaks.h"
 #include "wire/bytes.h"
 #include "wire/layout.h"
 #include "wire/nid.h"

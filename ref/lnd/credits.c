@@ -3,8 +3,6 @@
 
 #include <errno.h>
 
-#include "base/mutant.h"
-
 static uint32_t clamp(uint32_t value, uint32_t low, uint32_t high)
 {
 	if (value < low)
@@ -35,7 +33,7 @@ static uint32_t high_water(uint16_t version, uint32_t queue_depth, const struct 
 
 	if (version == O2_MSG_VERSION_1)
 		return clamp(O2_HIGH_WATER_V1, 1, queue_depth - 1);
-	return o2_mutate(HIGH_WATER_UNSCALED, clamp(mark, 1, queue_depth), tunables->peercredits_hiw);
+	return clamp(mark, 1, queue_depth);
 }
 
 void o2_credits_init(struct o2_credits *credits, uint16_t version, uint32_t queue_depth,
@@ -72,7 +70,7 @@ static bool is_answer(enum o2_msg_type type)
 
 bool o2_credits_may_post(const struct o2_credits *credits, enum o2_msg_type type)
 {
-	if (credits->in_flight >= o2_mutate(SENDS_UNLIMITED, credits->concurrent_sends, UINT32_MAX))
+	if (credits->in_flight >= credits->concurrent_sends)
 		return false;
 	if (!o2_takes_credit(credits->version, type))
 		return true;
@@ -80,7 +78,7 @@ bool o2_credits_may_post(const struct o2_credits *credits, enum o2_msg_type type
 		return false;
 	/* Version 1 keeps its last credit to give credits back. */
 	if (credits->version == O2_MSG_VERSION_1 && credits->credits == 1 && type != O2_MSG_NOOP)
-		return o2_mutate(LAST_CREDIT_SPENT, false, true);
+		return false;
 	return true;
 }
 
@@ -93,7 +91,7 @@ void o2_credits_post(struct o2_credits *credits, enum o2_msg_type type)
 		credits->given_before[credits->giving_noops++ % O2_OOB_MESSAGES] = credits->credits_sent;
 	credits->credits_sent += byte;
 	credits->granted += byte;
-	credits->outstanding = o2_mutate(OUTSTANDING_KEPT, 0u, credits->outstanding);
+	credits->outstanding = 0;
 	if (o2_takes_credit(credits->version, type)) {
 		credits->credits--;
 		credits->messages_sent++;
@@ -127,19 +125,15 @@ int o2_credits_receive(struct o2_credits *credits, enum o2_msg_type type, uint8_
 {
 	uint32_t total = credits->credits + byte;
 
-	if (total > o2_mutate(CREDITS_OVER_DEPTH, credits->queue_depth, UINT32_MAX))
+	if (total > credits->queue_depth)
 		return refuse(error, "conn/credits-over-depth", "ibm_credits", total, credits->queue_depth);
 	if (o2_takes_credit(credits->version, type)) {
-		if (credits->granted == 0) {
-			if (!o2_mutant(CREDIT_NOT_GRANTED))
-				return refuse(error, "conn/no-credit", "messages beyond those granted", 1, 0);
-			o2_mutant_differs(true);
-			credits->granted = 1;
-		}
+		if (credits->granted == 0)
+			return refuse(error, "conn/no-credit", "messages beyond those granted", 1, 0);
 		credits->granted--;
 	}
 	if (o2_takes_reserve(type)) {
-		if (credits->peer_requests >= o2_mutate(REQUESTS_UNLIMITED, credits->queue_depth, UINT32_MAX))
+		if (credits->peer_requests >= credits->queue_depth)
 			return refuse(error, "conn/too-many-requests", "requests without an answer",
 				      (uint64_t)credits->peer_requests + 1, credits->queue_depth);
 		credits->peer_requests++;
@@ -151,7 +145,7 @@ int o2_credits_receive(struct o2_credits *credits, enum o2_msg_type type, uint8_
 	credits->noops_received++;
 	/* Its own credit goes back with whatever these let us send. */
 	if (credits->version == O2_MSG_VERSION_1 && byte != 0)
-		credits->outstanding += o2_mutate(NOOP_UNCOUNTED, 1u, 0u);
+		credits->outstanding++;
 	return 0;
 }
 
@@ -160,18 +154,17 @@ enum o2_repost o2_repost_of(uint16_t version, enum o2_msg_type type, bool counte
 	switch (type) {
 	case O2_MSG_PUT_REQ:
 		/* The receive will take the PUT_DONE; the credit goes back with that one's. */
-		return counted ? o2_mutate(ACKED_PUT_CREDITED, O2_REPOST_NONE, O2_REPOST_PEER)
-			       : o2_mutate(REFUSED_PUT_UNCREDITED, O2_REPOST_PEER, O2_REPOST_NONE);
+		return counted ? O2_REPOST_NONE : O2_REPOST_PEER;
 	case O2_MSG_PUT_DONE:
-		return o2_mutate(PUT_DONE_RESERVES, O2_REPOST_PEER, O2_REPOST_RESERVED);
+		return O2_REPOST_PEER;
 	case O2_MSG_PUT_ACK:
 	case O2_MSG_PUT_NAK:
 	case O2_MSG_GET_DONE:
-		return o2_mutate(RESERVED_LOST, O2_REPOST_RESERVED, O2_REPOST_NONE);
+		return O2_REPOST_RESERVED;
 	case O2_MSG_NOOP:
 		if (version == O2_MSG_VERSION_1)
 			return counted ? O2_REPOST_NONE : O2_REPOST_PEER;
-		return o2_mutate(NOOP_CREDITED, O2_REPOST_NONE, O2_REPOST_PEER);
+		return O2_REPOST_NONE;
 	case O2_MSG_IMMEDIATE:
 	case O2_MSG_GET_REQ:
 	case O2_MSG_CONNREQ:
@@ -212,7 +205,7 @@ static bool noops_may_wait(const struct o2_credits *credits)
 	if (credits->version == O2_MSG_VERSION_1 || credits->giving_noops < O2_OOB_MESSAGES)
 		return false;
 	given = credits->credits_sent - credits->given_before[credits->giving_noops % O2_OOB_MESSAGES];
-	return o2_mutate(NOOPS_PILE_UP, credits->granted >= given, false);
+	return credits->granted >= given;
 }
 
 bool o2_need_noop(const struct o2_credits *credits, const struct o2_noop_question *question)

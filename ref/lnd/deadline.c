@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 
-#include "base/mutant.h"
 #include "lnd/conn_internal.h"
 
 /* Deadlines and what they say about the path (docs/transport.md, "Time" and "Health"). */
@@ -66,7 +65,7 @@ enum o2_wait o2_deadline_wait(const struct o2_conn *conn, const struct o2_tx *tx
 
 static bool is_late(const struct o2_conn *conn, const struct o2_tx *tx)
 {
-	return o2_mutate(DEADLINE_IGNORED, o2_conn_now_ms(conn) >= tx->deadline_ms, false);
+	return o2_conn_now_ms(conn) >= tx->deadline_ms;
 }
 
 /* The oldest; among equals one that was sent: what waits in a queue waits because of it. */

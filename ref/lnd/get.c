@@ -1,18 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 
-#include "base/mutant.h"
+#include "base/breaks.h"
 #include "lnd/conn_internal.h"
 
 /* GET: the initiator is the sink (docs/transport.md, "GET"). */
-
-/* The memory that a GET fills is the caller's; what a GET sends has none. */
-static const struct o2_transfer_memory *sink_memory(const struct o2_transfer_memory *sink)
-{
-	static const struct o2_transfer_memory payload;
-
-	return o2_mutate(GET_SINK_FROM_PAYLOAD, sink, &payload);
-}
 
 int o2_conn_get(struct o2_conn *conn, const struct o2_lnet_hdr *hdr, const struct o2_transfer_memory *sink,
 		uint64_t *cookie_out, struct o2_error *error)
@@ -22,7 +14,7 @@ int o2_conn_get(struct o2_conn *conn, const struct o2_lnet_hdr *hdr, const struc
 
 	if (rc != 0)
 		return rc;
-	return o2_submit_request(conn, tx, O2_MSG_GET_REQ, sink_memory(sink), cookie_out, error);
+	return o2_submit_request(conn, tx, O2_MSG_GET_REQ, sink, cookie_out, error);
 }
 
 static void complete(struct o2_conn *conn, struct o2_tx *tx, int64_t status)
@@ -93,7 +85,7 @@ void o2_get_handle_done(struct o2_conn *conn)
 					       O2_NO_LIMIT);
 		return;
 	}
-	if (status >= 0 && o2_mutate(GET_DONE_UNCHECKED, (uint64_t)status > tx->nob_mapped, false)) {
+	if (status >= 0 && (uint64_t)status > tx->nob_mapped) {
 		o2_conn_refuse_message(conn, tx, "conn/get-done-status", "ibcm_status", (uint64_t)status,
 				       tx->nob_mapped);
 		return;

@@ -2,7 +2,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/mutant.h"
 #include "lnd/conn_internal.h"
 #include "mem/copy.h"
 #include "wire/layout.h"
@@ -62,10 +61,7 @@ int o2_conn_send(struct o2_conn *conn, const struct o2_lnet_hdr *hdr, const stru
 		tx->tag = memory->tag;
 	tx->gather = nob > 0 && gather(conn, tx, memory);
 	/* The checksum is of the bytes, wherever they are sent from; its flavour may be known by then. */
-	if (nob > 0 &&
-	    (!tx->gather ||
-	     o2_mutate(GATHER_UNCHECKSUMMED,
-		       conn->config.cksum_flavour != O2_CKSUM_NONE || o2_cksum_wanted(conn), false)))
+	if (nob > 0 && (!tx->gather || conn->config.cksum_flavour != O2_CKSUM_NONE || o2_cksum_wanted(conn)))
 		rc = o2_copy_from_buffer(&conn->ni->arena, &memory->buffer,
 					 o2_tx_slot_bytes(conn, tx) + O2_AT_PAYLOAD, error);
 	if (rc != 0) {

@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 
-#include "base/mutant.h"
 #include "lnd/node_internal.h"
 #include "wire/nid.h"
 
 /* The active side: attempts to connect, and what becomes of their answers. */
-
-/* What a node with the tunable map_on_demand would once have put into its requests. */
-#define MAP_ON_DEMAND 32u
 
 static struct o2_conn_params params_for(const struct o2_peer *peer)
 {
@@ -31,7 +27,6 @@ static int ask(struct o2_link *link, struct o2_error *error)
 	struct o2_node *node = link->node;
 	struct o2_peer *peer = link->peer;
 	const struct o2_connreq_self self = o2_peer_self(peer);
-	struct o2_conn_params offer = link->params;
 	uint8_t bytes[O2_CONNREQ_BYTES];
 	struct o2_cm_param param;
 	struct o2_cm_target target = {
@@ -42,8 +37,8 @@ static int ask(struct o2_link *link, struct o2_error *error)
 	};
 	int rc;
 
-	offer.max_frags = (uint16_t)o2_mutate(OFFER_TUNABLE, (unsigned int)offer.max_frags, MAP_ON_DEMAND);
-	rc = o2_connreq_build(&self, &offer, peer->nid, peer->incarnation, bytes, sizeof(bytes), error);
+	rc = o2_connreq_build(&self, &link->params, peer->nid, peer->incarnation, bytes, sizeof(bytes),
+			      error);
 	if (rc < 0)
 		return rc;
 	o2_link_param(link, bytes, (size_t)rc, &param);
@@ -109,11 +104,6 @@ static void learn(struct o2_peer *peer, const struct o2_reject_verdict *verdict)
 	peer->version = verdict->offer.version;
 	if (verdict->incarnation != 0)
 		peer->incarnation = verdict->incarnation;
-	if (o2_mutant(FORGET_NEGOTIATED)) {
-		o2_mutant_differs(peer->queue_depth > verdict->offer.queue_depth ||
-				  peer->max_frags > verdict->offer.max_frags);
-		return;
-	}
 	/* An attempt from before the last reject may be refused for another reason: its figures are old. */
 	if (peer->queue_depth > verdict->offer.queue_depth)
 		peer->queue_depth = verdict->offer.queue_depth;

@@ -135,7 +135,6 @@ void o2_peer_want(struct o2_peer *peer);
 void o2_peer_failed(struct o2_peer *peer, const struct o2_transfer_fault *fault);
 void o2_peer_fail_waiting(struct o2_peer *peer, const struct o2_transfer_fault *fault);
 void o2_peer_expire_waiting(struct o2_peer *peer);
-void o2_peer_forget_waiting(struct o2_peer *peer); /* what a deliberate defect does */
 /* Close the established links for which this is another life or version than they were made with. */
 void o2_peer_close_stale(struct o2_peer *peer, uint64_t incarnation, uint16_t version);
 

@@ -2,7 +2,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "base/mutant.h"
 #include "lnd/node_internal.h"
 
 /*
@@ -165,10 +164,6 @@ static void lost_at_once(struct o2_peer *peer, const struct o2_transfer_fault *w
 {
 	const struct o2_transfer_fault fault = o2_fault_closed(why);
 
-	if (o2_mutant(WAITING_LEFT)) {
-		o2_mutant_differs(peer->waiting != NULL);
-		o2_peer_forget_waiting(peer);
-	}
 	o2_peer_failed(peer, &fault);
 }
 

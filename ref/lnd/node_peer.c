@@ -2,7 +2,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "base/mutant.h"
 #include "lnd/node_internal.h"
 #include "wire/checksum.h"
 
@@ -226,10 +225,4 @@ void o2_peer_close_stale(struct o2_peer *peer, uint64_t incarnation, uint16_t ve
 					link->params.version);
 		o2_link_close(link, &fault);
 	}
-}
-
-void o2_peer_forget_waiting(struct o2_peer *peer)
-{
-	while (peer->waiting != NULL)
-		free(pop(peer));
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <stddef.h>
 
-#include "base/mutant.h"
 #include "lnd/conn_internal.h"
 
 /* NOOPs: credits that no other message takes along, and signs of life (docs/transport.md, "NOOP"). */
@@ -12,9 +11,8 @@
 
 static bool keepalive_due(const struct o2_conn *conn)
 {
-	bool on = o2_mutate(KEEPALIVE_NEVER, conn->config.keepalive_ms != 0, false);
-
-	return on && o2_conn_now_ms(conn) - conn->last_post_ms > conn->config.keepalive_ms;
+	return conn->config.keepalive_ms != 0 &&
+	       o2_conn_now_ms(conn) - conn->last_post_ms > conn->config.keepalive_ms;
 }
 
 bool o2_noop_needed(const struct o2_conn *conn)
@@ -49,7 +47,7 @@ void o2_noop_handle(struct o2_conn *conn)
 		conn->noop_window_ms = o2_conn_now_ms(conn);
 		conn->empty_noops = 0;
 	}
-	if (++conn->empty_noops > o2_mutate(NOOPS_UNLIMITED, EMPTY_NOOPS_MAX, UINT32_MAX))
+	if (++conn->empty_noops > EMPTY_NOOPS_MAX)
 		o2_conn_refuse_message(conn, NULL, "conn/noop-storm", "empty NOOPs in a second",
 				       conn->empty_noops, EMPTY_NOOPS_MAX);
 }

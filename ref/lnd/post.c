@@ -2,7 +2,6 @@
 #include <assert.h>
 #include <errno.h>
 
-#include "base/mutant.h"
 #include "lnd/conn_internal.h"
 #include "wire/layout.h"
 
@@ -40,8 +39,7 @@ static const struct o2_rdma_plan *plan_writes(struct o2_conn *conn, struct o2_tx
 		return plan;
 	}
 	tx->status = rc;
-	if (o2_mutate(PLAN_FAILURE_HIDDEN, true, false))
-		o2_tx_fault_stage(tx, rc, &error);
+	o2_tx_fault_stage(tx, rc, &error);
 	return NULL;
 }
 
@@ -58,7 +56,7 @@ static void add_message(struct o2_conn *conn, const struct o2_tx *tx, uint32_t l
 	for (uint32_t i = 0; tx->gather && i < tx->desc.rd_nfrags; i++) {
 		message.addr = tx->desc.rd_frags[i].rf_addr;
 		message.length = tx->desc.rd_frags[i].rf_nob;
-		message.lkey = o2_mutate(GATHER_WRONG_KEY, tx->desc.rd_key, message.lkey);
+		message.lkey = tx->desc.rd_key;
 		o2_chain_gather(&conn->chain, &message);
 	}
 }
@@ -70,10 +68,6 @@ static void add_bind(struct o2_conn *conn, const struct o2_tx *tx)
 	if (!o2_binding_needs_bind(&tx->binding))
 		return;
 	o2_binding_bind_wr(&tx->binding, wr_id, o2_chain_add(&conn->chain));
-	if (o2_mutant(BIND_TWICE)) {
-		o2_mutant_differs(true);
-		o2_binding_bind_wr(&tx->binding, wr_id, o2_chain_add(&conn->chain));
-	}
 }
 
 /* What the codec refuses is not sent: our own operation fails, but an answer must never be missing. */

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "base/mutant.h"
 #include "lnd/conn_internal.h"
 
 /* The send pump: what may be posted is posted, strictly in order (docs/transport.md, "The pump"). */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 
-#include "base/mutant.h"
+#include "base/breaks.h"
 #include "lnd/conn_internal.h"
 
 /* PUT: the initiator is the source (docs/transport.md, "PUT"). */
@@ -124,7 +124,7 @@ void o2_put_handle_nak(struct o2_conn *conn)
 
 	if (tx == NULL)
 		return;
-	if (o2_mutate(NAK_STATUS_UNCHECKED, status > 0, false)) {
+	if (status > 0) {
 		o2_conn_refuse_message(conn, tx, "conn/nak-status", "ibcm_status", (uint64_t)status, 0);
 		return;
 	}
@@ -142,7 +142,7 @@ void o2_put_handle_done(struct o2_conn *conn)
 	if (tx == NULL)
 		return;
 	conn->puts_accepted--;
-	if (status >= 0 && o2_mutate(PUT_DONE_UNCHECKED, (uint64_t)status != tx->nob_mapped, false)) {
+	if (status >= 0 && (uint64_t)status != tx->nob_mapped) {
 		o2_conn_refuse_other(conn, tx, "conn/put-done-status", "ibcm_status", (uint64_t)status,
 				     tx->nob_mapped);
 		return;

@@ -2,7 +2,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/mutant.h"
 #include "lnd/conn_internal.h"
 #include "wire/checks.h"
 
@@ -14,10 +13,6 @@
  */
 uint32_t o2_qp_send_wrs(const struct o2_conn_config *config, const struct o2_flow_tunables *flow)
 {
-	if (o2_mutant(SEND_QUEUE_SHORT)) {
-		o2_mutant_differs(true);
-		return config->queue_depth * (config->max_frags + 1);
-	}
 	return o2_full_transfers(flow) * (config->max_frags + O2_TX_EXTRA_WRS);
 }
 
@@ -36,8 +31,7 @@ uint32_t o2_qp_send_sge(const struct o2_conn_config *config)
 /* In an error every request completes, the unsignalled ones too. */
 uint32_t o2_qp_cq_entries(const struct o2_conn_config *config, const struct o2_flow_tunables *flow)
 {
-	return o2_qp_recv_wrs(config) +
-	       o2_mutate(COMPLETION_QUEUE_SHORT, o2_qp_send_wrs(config, flow), 2 * config->queue_depth);
+	return o2_qp_recv_wrs(config) + o2_qp_send_wrs(config, flow);
 }
 
 static int refuse_range(struct o2_error *error, const char *rule, const char *field, uint32_t value,

@@ -2,7 +2,7 @@
 #include <errno.h>
 #include <stddef.h>
 
-#include "base/mutant.h"
+#include "base/breaks.h"
 #include "lnd/conn_internal.h"
 #include "wire/checksum.h"
 
@@ -27,9 +27,9 @@ static bool check_endpoints(struct o2_conn *conn)
 		fail_stale(conn, "conn/srcnid", "ibm_srcnid", msg->ibm_srcnid, conn->peer.nid);
 	else if (o2_breaks("conn/dstnid", msg->ibm_dstnid != conn->self.nid))
 		fail_stale(conn, "conn/dstnid", "ibm_dstnid", msg->ibm_dstnid, conn->self.nid);
-	else if (o2_mutate(STALE_SENDER, msg->ibm_srcstamp != conn->peer.incarnation, false))
+	else if (msg->ibm_srcstamp != conn->peer.incarnation)
 		fail_stale(conn, "conn/srcstamp", "ibm_srcstamp", msg->ibm_srcstamp, conn->peer.incarnation);
-	else if (o2_mutate(STALE_RECEIVER, msg->ibm_dststamp != conn->self.incarnation, false))
+	else if (msg->ibm_dststamp != conn->self.incarnation)
 		fail_stale(conn, "conn/dststamp", "ibm_dststamp", msg->ibm_dststamp, conn->self.incarnation);
 	return conn->state == O2_CONN_ESTABLISHED;
 }
@@ -56,8 +56,6 @@ static void repost(struct o2_conn *conn, uint32_t slot, enum o2_msg_type type, e
 static void handle_immediate(struct o2_conn *conn, uint32_t slot)
 {
 	bool first = conn->rx_msg.u.immediate.hdr.type == O2_LNET_GET;
-
-	first = o2_mutate(RECEIVE_POSTED_EARLY, first, true);
 	if (first)
 		repost(conn, slot, O2_MSG_IMMEDIATE, O2_REPOST_PEER);
 	if (conn->state == O2_CONN_ESTABLISHED)

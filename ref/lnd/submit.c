@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 
-#include "base/mutant.h"
 #include "lnd/conn_internal.h"
 
 /* How operations of our own begin (docs/transport.md, "Operations"). */
 
 static int check_state(const struct o2_conn *conn, struct o2_error *error)
 {
-	bool open = conn->state == O2_CONN_ESTABLISHED;
-
-	if (o2_mutate(SUBMIT_WHEN_CLOSED, open, open || conn->state == O2_CONN_DISCONNECTED))
+	if (conn->state == O2_CONN_ESTABLISHED)
 		return 0;
 	return o2_refuse_other(error, -ENOTCONN, "conn/not-established", "state", conn->state,
 			       O2_CONN_ESTABLISHED);

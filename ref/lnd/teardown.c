@@ -2,7 +2,6 @@
 #include <errno.h>
 #include <stddef.h>
 
-#include "base/mutant.h"
 #include "lnd/conn_internal.h"
 
 /* How a connection ends (docs/transport.md, "Closing"). */
@@ -45,7 +44,7 @@ bool o2_match_ended(struct o2_conn *conn, struct o2_tx *tx, int rc, const struct
 		return false;
 	if (rc == 0) {
 		/* It was on no list when the connection was taken down. */
-		tx->silent = o2_mutate(MATCH_CLOSED_LOST, false, true);
+		tx->silent = false;
 		tx->tag = memory->tag;
 		abort_tx(conn, tx);
 		return true;
@@ -59,10 +58,9 @@ bool o2_match_ended(struct o2_conn *conn, struct o2_tx *tx, int rc, const struct
 /* In the order of the lists, which is that of o2iblnd. */
 static void abort_all(struct o2_conn *conn)
 {
-	int end = o2_mutate(ABORT_QUEUED_ONLY, O2_TX_LISTS, O2_LIST_ACTIVE);
 	struct o2_tx *tx;
 
-	for (int list = O2_LIST_NOOPS; list < end; list++)
+	for (int list = O2_LIST_NOOPS; list < O2_TX_LISTS; list++)
 		while ((tx = conn->list[list].first) != NULL)
 			abort_tx(conn, tx);
 }

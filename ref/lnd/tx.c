@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "base/mutant.h"
+#include "base/breaks.h"
 #include "lnd/conn_internal.h"
 
 /* Codes below this are not errnos on any Linux; a peer may send any number (docs/transport.md, "Errors"). */
@@ -98,13 +98,11 @@ struct o2_tx *o2_tx_start(struct o2_conn *conn, enum o2_tx_owner owner, enum o2_
 /* An equal cookie of a transmit that waits for something else, or for nothing, is not a match. */
 struct o2_tx *o2_tx_find(struct o2_conn *conn, uint64_t cookie, enum o2_msg_type type)
 {
-	enum o2_tx_list list = o2_mutate(QUEUED_ANSWERED, O2_LIST_ACTIVE, O2_LIST_RESERVED);
 
-	for (struct o2_tx *tx = conn->list[list].first; tx != NULL; tx = tx->next) {
+	for (struct o2_tx *tx = conn->list[O2_LIST_ACTIVE].first; tx != NULL; tx = tx->next) {
 		if (tx->cookie != cookie)
 			continue;
-		assert(o2_mutate(WAITING_ASSERTED, true, tx->waiting));
-		if (o2_mutate(COOKIE_OF_ANY_TYPE, tx->waiting && tx->type == type, tx->waiting))
+		if (tx->waiting && tx->type == type)
 			return tx;
 	}
 	return NULL;
@@ -129,8 +127,7 @@ void o2_tx_await_window(struct o2_conn *conn, struct o2_tx *tx, enum o2_msg_type
 void o2_tx_queue(struct o2_conn *conn, struct o2_tx *tx, enum o2_msg_type type)
 {
 	tx->type = type;
-	tx->deadline_ms = o2_mutate(DEADLINE_KEPT, o2_deadline(conn),
-				    tx->deadline_ms != 0 ? tx->deadline_ms : o2_deadline(conn));
+	tx->deadline_ms = o2_deadline(conn);
 	tx->waiting = o2_takes_reserve(type) || type == O2_MSG_PUT_ACK;
 	o2_tx_move(conn, tx, list_of(conn, type));
 }

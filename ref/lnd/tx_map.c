@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "base/mutant.h"
 #include "lnd/conn_internal.h"
 #include "mem/virtual_range.h"
 
@@ -79,11 +78,7 @@ void o2_tx_unmap(struct o2_conn *conn, struct o2_tx *tx)
 	rc = o2_reg_unbind(domain, &tx->binding, failed, &error);
 	if (rc != 0)
 		o2_tx_fault_stage(tx, rc, &error);
-	if (o2_mutate(LEAK_MAPPING, tx->mapping.ledger == NULL, true))
+	if (tx->mapping.ledger == NULL)
 		return;
 	o2_ledger_unmap(&conn->ni->ledger, &tx->mapping, NULL);
-	if (o2_mutant(UNMAP_TWICE)) {
-		o2_mutant_differs(true);
-		o2_ledger_unmap(&conn->ni->ledger, &tx->mapping, NULL);
-	}
 }

@@ -2,7 +2,6 @@
 #include <errno.h>
 #include <stddef.h>
 
-#include "base/mutant.h"
 #include "lnd/conn_internal.h"
 
 /*
@@ -16,7 +15,7 @@ static bool passes(const struct o2_conn *conn, int rc)
 {
 	const bool held = rc == -ENOBUFS && conn->ni->domain.nbound > 0;
 
-	return o2_mutate(WINDOW_NOT_AWAITED, held, false);
+	return held;
 }
 
 /* What the message needs of the mapping. */
@@ -105,5 +104,5 @@ bool o2_windows_came_back(const struct o2_conn *conn)
 	const bool ours = may_be_mapped(conn);
 	const bool theirs = conn->parked_for_window && conn->parked_unbinds != conn->ni->domain.unbinds;
 
-	return o2_mutate(WINDOW_WAKE_LOST, ours || theirs, false);
+	return ours || theirs;
 }

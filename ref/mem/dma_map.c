@@ -5,8 +5,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "base/mutant.h"
-
 static int check_device(const struct o2_dma_device *device, struct o2_error *error)
 {
 	uint32_t page_bytes = device->page_bytes;
@@ -45,8 +43,7 @@ static int check_entry(const struct o2_dma_device *device, const struct o2_sg_en
 		return o2_refuse(
 			error, -EINVAL, "dma/entry-past-page", "entry[].length", index, entry->length,
 			entry->offset >= device->page_bytes ? 0 : device->page_bytes - entry->offset);
-	if (o2_mutate(CPU_MAPPING_UNCHECKED,
-		      device->kind == O2_DMA_VIRTUAL && !has_cpu_mapping(device, entry->page), false))
+	if (device->kind == O2_DMA_VIRTUAL && !has_cpu_mapping(device, entry->page))
 		return o2_refuse(error, -EFAULT, "dma/virtual/no-cpu-mapping", "entry[].page", index,
 				 entry->page, O2_NO_LIMIT);
 	if (device->kind == O2_DMA_IOMMU && device->iommu.device_page[entry->page] >= device->npages)
@@ -55,13 +52,12 @@ static int check_entry(const struct o2_dma_device *device, const struct o2_sg_en
 	return 0;
 }
 
-static uint64_t address_of(const struct o2_dma_device *device, const struct o2_sg_entry *entry, bool first)
+static uint64_t address_of(const struct o2_dma_device *device, const struct o2_sg_entry *entry)
 {
-	bool remap = device->kind == O2_DMA_IOMMU && o2_mutate(NOT_REMAPPED, true, first);
+	bool remap = device->kind == O2_DMA_IOMMU;
 	uint32_t page = remap ? device->iommu.device_page[entry->page] : entry->page;
 
-	return device->base + (uint64_t)page * device->page_bytes +
-	       o2_mutate(DMA_OFFSET_LOST, entry->offset, device->kind == O2_DMA_BUS ? 0 : entry->offset);
+	return device->base + (uint64_t)page * device->page_bytes + entry->offset;
 }
 
 /* Whether entry `index`, which is not the first, goes into the segment before it. */
@@ -101,17 +97,12 @@ int o2_dma_map(const struct o2_sg_list *sg, const struct o2_dma_device *device, 
 		rc = check_entry(device, entry, i, error);
 		if (rc != 0)
 			return rc;
-		addr = address_of(device, entry, i == 0);
+		addr = address_of(device, entry);
 		if (i > 0 && merges(device, i, &list->segment[list->count - 1], addr))
 			list->segment[list->count - 1].length += entry->length;
 		else
 			list->segment[list->count++] = (struct o2_dma_segment){addr, entry->length};
 		list->nob += entry->length;
-	}
-	if (o2_mutant(COUNT_BEFORE_MERGE)) {
-		o2_mutant_differs(list->count != sg->count);
-		while (list->count < sg->count)
-			list->segment[list->count++] = (struct o2_dma_segment){0, 0};
 	}
 	return check_fault(device, sg->count, error);
 }

@@ -3,8 +3,6 @@
 
 #include <errno.h>
 
-#include "base/mutant.h"
-
 /* Where the walk is: the piece, and how many of its bytes lie behind us. */
 struct cursor {
 	uint32_t index;
@@ -93,9 +91,8 @@ static int make_entry(const struct o2_buffer *buffer, const struct o2_address_sp
 		uint64_t va = buffer->iov[at->index].base + at->offset;
 
 		entry->offset = (uint32_t)(va % space->page_bytes);
-		if (take > o2_mutate(CUT_OFFSET_LOST, space->page_bytes - entry->offset, space->page_bytes))
-			take = o2_mutate(CUT_OFFSET_LOST, space->page_bytes - entry->offset,
-					 space->page_bytes);
+		if (take > space->page_bytes - entry->offset)
+			take = space->page_bytes - entry->offset;
 		if (find_page(space, va, &entry->page) != 0)
 			return o2_refuse(error, -EFAULT, "sg/iov/no-page", "iov[].base", at->index, va,
 					 O2_NO_LIMIT);
@@ -115,10 +112,7 @@ static bool is_gap(const struct o2_sg_entry *entry, bool first, bool last, uint3
 {
 	const bool starts_inside = !first && entry->offset % page_bytes != 0;
 	const bool ends_inside = !last && (entry->offset + entry->length) % page_bytes != 0;
-	const bool gap = o2_mutate(GAP_START_IGNORED, starts_inside, false) ||
-			 o2_mutate(GAP_END_IGNORED, ends_inside, false);
-
-	return o2_mutate(GAP_NEVER_SEEN, gap, false);
+	return starts_inside || ends_inside;
 }
 
 /* Move past pieces that are used up or empty; a piece is checked when the walk enters it. */
@@ -132,8 +126,7 @@ static int settle(const struct o2_buffer *buffer, const struct o2_address_space 
 		if (rc != 0)
 			return rc;
 		length = piece_bytes(buffer, at->index);
-		if (o2_mutate(SKIP_GREATER, at->offset < length,
-			      at->offset < length || (missing == buffer->nob && at->offset == length)))
+		if (at->offset < length)
 			return 0;
 		at->offset -= length;
 	}
@@ -171,9 +164,6 @@ int o2_sg_build(const struct o2_buffer *buffer, const struct o2_address_space *s
 		if (is_gap(entry, list->count == 0, left == 0, space->page_bytes))
 			list->gaps = true;
 		list->count++;
-		if (o2_mutate(ENTRY_TOO_MANY, false, list->count == max_entries))
-			return o2_refuse(error, -EFAULT, "sg/too-many-entries", "entries", O2_NO_INDEX,
-					 (uint64_t)max_entries + 1, max_entries);
 	}
 	return 0;
 }

@@ -4,8 +4,6 @@
 #include <errno.h>
 #include <stdbool.h>
 
-#include "base/mutant.h"
-
 /* How far into a descriptor the walk has come; the descriptors themselves stay as they are. */
 struct cursor {
 	const struct o2_rdma_desc *desc;
@@ -18,12 +16,9 @@ static uint32_t left_in_fragment(const struct cursor *at)
 	return at->desc->rd_frags[at->index].rf_nob - at->used_bytes;
 }
 
-/* left: what the transfer still wants from here on; the address does not depend on it. */
-static uint64_t address(const struct cursor *at, uint64_t left)
+static uint64_t address(const struct cursor *at)
 {
-	(void)left;
-	return at->desc->rd_frags[at->index].rf_addr +
-	       o2_mutate(ADVANCE_BY_RESIDUE, at->used_bytes, at->used_bytes == 0 ? 0 : left);
+	return at->desc->rd_frags[at->index].rf_addr + at->used_bytes;
 }
 
 /* Returns true when the fragment is used up and the cursor has moved to the next. */
@@ -70,13 +65,13 @@ static int settle(struct cursor *at, const char *rule, const char *field, uint64
 
 /* Append a gather entry; it opens a work request when none is open.  The caller has checked the room. */
 static void gather(struct o2_rdma_plan *plan, const struct cursor *source, const struct cursor *sink,
-		   uint32_t bytes, bool open, uint64_t left)
+		   uint32_t bytes, bool open)
 {
 	struct o2_rdma_wr *wr = &plan->wr[plan->nwr];
 
 	if (!open)
-		*wr = (struct o2_rdma_wr){.remote_addr = address(sink, left), .first_sge = plan->nsge};
-	plan->sge[plan->nsge++] = (struct o2_rdma_sge){.addr = address(source, left), .length = bytes};
+		*wr = (struct o2_rdma_wr){.remote_addr = address(sink), .first_sge = plan->nsge};
+	plan->sge[plan->nsge++] = (struct o2_rdma_sge){.addr = address(source), .length = bytes};
 	wr->num_sge++;
 	wr->length += bytes;
 }
@@ -112,22 +107,19 @@ int o2_rdma_plan(const struct o2_rdma_desc *source, const struct o2_rdma_desc *s
 			rc = settle(&to, "rdma/sink-too-small", "sink", nob, left, error);
 		if (rc != 0)
 			return rc;
-		if (o2_mutate(BUILDER_UNLIMITED, plan->nwr == limits->max_wrs, false))
+		if (plan->nwr == limits->max_wrs)
 			return o2_refuse(error, -EMSGSIZE, "rdma/too-many-work-requests", "nwr", O2_NO_INDEX,
 					 (uint64_t)limits->max_wrs + 1, limits->max_wrs);
 		bytes = smallest(left_in_fragment(&from), left_in_fragment(&to), left);
-		gather(plan, &from, &to, bytes, open, left);
+		gather(plan, &from, &to, bytes, open);
 		left -= bytes;
 		consume(&from, bytes);
-		open = !consume(&to, bytes) &&
-		       plan->wr[plan->nwr].num_sge < o2_mutate(ONE_SGE, limits->wrq_sge, 1u);
+		open = !consume(&to, bytes) && plan->wr[plan->nwr].num_sge < limits->wrq_sge;
 		if (!open)
 			plan->nwr++;
 	}
 	/* The bytes ran out inside a sink fragment: what has been gathered must go out all the same. */
-	if (o2_mutate(OPEN_WORK_REQUEST, open, false))
+	if (open)
 		plan->nwr++;
-	if (plan->nwr > 1)
-		plan->nwr = o2_mutate(FORGET_LAST_FRAGMENT, plan->nwr, plan->nwr - 1);
 	return 0;
 }

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/mutant.h"
 #include "reg/bind_modes.h"
 
 static int check_plan(const struct o2_reg_domain *domain, uint32_t cpt, const struct o2_reg_plan *plan,
@@ -84,7 +83,7 @@ int o2_reg_unbind(struct o2_reg_domain *domain, struct o2_binding *binding, bool
 		return 0;
 	if (binding->fmr != NULL)
 		rc = o2_fmr_put(&domain->pools[binding->cpt].fmr, binding->fmr, failed, error);
-	if (o2_mutate(WINDOW_KEPT, binding->frd != NULL, false))
+	if (binding->frd != NULL)
 		o2_reg_fastreg_release(domain, binding);
 	if (binding->region.mr != NULL) {
 		rc = o2_reg_region_release(domain, &binding->region);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "base/mutant.h"
+#include "base/breaks.h"
 #include "reg/bind_modes.h"
 
 /*

@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#include "base/mutant.h"
-
 /* A list is known by its first page, until all of it is compared. */
 static struct o2_fmr **bucket(struct o2_fmr_pool *pool, uint32_t page_bytes, uint64_t first_page)
 {
@@ -33,8 +31,7 @@ static bool same_list(const struct o2_fmr *fmr, const struct o2_fmr_request *req
 	return mapped->iova == request->iova && mapped->npages == request->npages &&
 	       mapped->page_offset == request->page_offset && mapped->length == request->length &&
 	       mapped->access == request->access &&
-	       memcmp(fmr->pages, request->pages,
-		      o2_mutate(CACHE_FIRST_PAGE, request->npages, 1u) * sizeof(uint64_t)) == 0;
+	       memcmp(fmr->pages, request->pages, request->npages * sizeof(uint64_t)) == 0;
 }
 
 struct o2_fmr *o2_fmr_cache_find(const struct o2_fmr_config *config, struct o2_fmr_pool *pool,

@@ -2,7 +2,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "base/mutant.h"
+#include "base/breaks.h"
 #include "reg/bind_modes.h"
 
 /*

@@ -5,8 +5,6 @@
 #include <errno.h>
 #include <stddef.h>
 
-#include "base/mutant.h"
-
 /* States and steps: docs/pools.md, "The life of a key". */
 
 static const char *const state_names[O2_FRD_STATES] = {
@@ -56,12 +54,10 @@ int o2_frd_map(struct o2_frd_key *key, enum o2_side side, struct o2_error *error
 	switch (key->state) {
 	case O2_FRD_FRESH:
 		key->old_rkey = key->rkey;
-		key->rkey = o2_mutate(KEY_NOT_COUNTED, o2_frd_bump(key->rkey), key->rkey);
-		key->lkey = o2_mutate(KEY_NOT_COUNTED, o2_frd_bump(key->lkey), key->lkey);
+		key->rkey = o2_frd_bump(key->rkey);
+		key->lkey = o2_frd_bump(key->lkey);
 		break;
 	case O2_FRD_IDLE_PREPARED:
-		key->rkey = o2_mutate(KEY_COUNTED_UNUSED, key->rkey, o2_frd_bump(key->rkey));
-		key->lkey = o2_mutate(KEY_COUNTED_UNUSED, key->lkey, o2_frd_bump(key->lkey));
 		break; /* counted already, and the old key still waits to be invalidated */
 	default:
 		return refuse_state(key, "frd/map/state", O2_FRD_FRESH, error);
@@ -83,8 +79,7 @@ int o2_frd_chain(const struct o2_frd_key *key, struct o2_frd_chain *chain, struc
 	if (key->state != O2_FRD_PREPARED && key->state != O2_FRD_LIVE)
 		return refuse_state(key, "frd/chain/state", O2_FRD_PREPARED, error);
 	*chain = (struct o2_frd_chain){0};
-	if (o2_mutate(CHAIN_EVERY_POST, key->state == O2_FRD_LIVE, false) ||
-	    (key->order == O2_FRD_INVALIDATE_LAST && key->side == O2_SOURCE))
+	if (key->state == O2_FRD_LIVE || (key->order == O2_FRD_INVALIDATE_LAST && key->side == O2_SOURCE))
 		return 0;
 	if (key->order == O2_FRD_INVALIDATE_FIRST) {
 		chain->invalidate = true;
@@ -107,11 +102,11 @@ int o2_frd_post_done(struct o2_frd_key *key, uint64_t queue, uint32_t accepted, 
 	if (accepted > chain.count || (ok && accepted < chain.count))
 		return o2_refuse(error, -EINVAL, "frd/post/accepted", "accepted", O2_NO_INDEX, accepted,
 				 chain.count);
-	if (o2_mutate(PREPARED_LOST, accepted == 0, accepted == 0 && chain.count == 0))
+	if (accepted == 0)
 		return 0;
 	key->queue = queue;
 	/* What was accepted executes in order: first the old key dies, then the new one lives. */
-	key->registered = o2_mutate(HALF_CHAIN_BINDS, accepted == chain.count, true);
+	key->registered = accepted == chain.count;
 	key->registered_key = key->registered ? chain.bind_key : 0;
 	key->state = ok ? O2_FRD_LIVE : O2_FRD_SPENT;
 	return 0;
@@ -156,8 +151,7 @@ int o2_frd_invalidated(struct o2_frd_key *key, bool ok, struct o2_error *error)
 
 int o2_frd_unmap(struct o2_frd_key *key, struct o2_error *error)
 {
-	const bool must_die =
-		o2_mutate(UNMAP_ALIVE, key->order == O2_FRD_INVALIDATE_LAST && key->registered, false);
+	const bool must_die = key->order == O2_FRD_INVALIDATE_LAST && key->registered;
 
 	switch (key->state) {
 	case O2_FRD_FRESH:

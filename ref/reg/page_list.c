@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 
-#include "base/mutant.h"
 #include "reg/plan_modes.h"
 
 /*
@@ -29,7 +28,7 @@ int o2_reg_list_pages(const struct o2_reg_request *request, const struct o2_dma_
 		*slot = plan->npages;
 	}
 	for (;; page += request->page_bytes) {
-		if (plan->npages == o2_mutate(PAGE_LIMIT_256, request->max_pages, O2_MAX_FRAGS_LEGACY))
+		if (plan->npages == request->max_pages)
 			return o2_refuse(error, -EINVAL, "reg/too-many-pages", "segment[]", index,
 					 (uint64_t)request->max_pages + 1, request->max_pages);
 		plan->page[plan->npages++] = page;

@@ -6,7 +6,6 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "base/mutant.h"
 #include "reg/plan_modes.h"
 
 static const char *const mode_names[O2_REG_MODES] = {
@@ -82,8 +81,7 @@ static int check_segments(const struct o2_dma_list *segments, struct o2_error *e
 static int check_published(const struct o2_reg_request *request, const struct o2_reg_plan *plan,
 			   struct o2_error *error)
 {
-	if (request->side == O2_SINK &&
-	    o2_mutate(PUBLISHED_UNCHECKED, plan->nfrags > request->peer_max_frags, false))
+	if (request->side == O2_SINK && plan->nfrags > request->peer_max_frags)
 		return o2_refuse(error, -EFBIG, "reg/more-fragments-than-peer-accepts", "nfrags", O2_NO_INDEX,
 				 plan->nfrags, request->peer_max_frags);
 	return 0;
@@ -115,13 +113,5 @@ int o2_reg_plan(const struct o2_reg_request *request, const struct o2_dma_list *
 	plan->nentries = 0;
 	plan->nfrags = 0;
 	rc = plan_mode[request->mode](request, segments, plan, error);
-	if (rc == 0 && o2_mutant(SWAP_FRAGMENTS) && plan->nfrags >= 2 &&
-	    plan->frag[0].rf_nob == plan->frag[1].rf_nob) {
-		uint64_t addr = plan->frag[0].rf_addr;
-
-		o2_mutant_differs(addr != plan->frag[1].rf_addr);
-		plan->frag[0].rf_addr = plan->frag[1].rf_addr;
-		plan->frag[1].rf_addr = addr;
-	}
 	return rc != 0 ? rc : check_published(request, plan, error);
 }

@@ -2,7 +2,6 @@
 #include <errno.h>
 #include <stdbool.h>
 
-#include "base/mutant.h"
 #include "reg/plan_modes.h"
 
 /*
@@ -19,15 +18,14 @@ int o2_reg_plan_fastreg(const struct o2_reg_request *request, const struct o2_dm
 	uint64_t total = 0;
 	uint64_t end = 0;
 
-	if (o2_mutate(DENSE_GAPPED, request->gaps, false))
+	if (request->gaps)
 		return o2_refuse(error, -EPROTONOSUPPORT, "reg/fastreg/gaps", "gaps", O2_NO_INDEX, 1, 0);
 	for (uint32_t i = 0; i < segments->count; i++) {
 		const struct o2_dma_segment *segment = &segments->segment[i];
 		uint32_t slot;
 		int rc;
 
-		if (i > 0 && o2_mutate(DENSE_GAPPED,
-				       end != segment->addr && ((end | segment->addr) & mask) != 0, false))
+		if (i > 0 && end != segment->addr && ((end | segment->addr) & mask) != 0)
 			return o2_refuse(error, -EINVAL, "reg/fastreg/short-map", "segment[].addr", i,
 					 segment->addr, end);
 		rc = o2_reg_list_pages(request, segment, i, plan, &slot, error);
@@ -40,8 +38,6 @@ int o2_reg_plan_fastreg(const struct o2_reg_request *request, const struct o2_dm
 	if (total > UINT64_MAX - segments->segment[0].addr)
 		return o2_refuse(error, -EINVAL, "reg/fastreg/iova-wraps", "segment[].addr", 0, total,
 				 UINT64_MAX - segments->segment[0].addr);
-	if (plan->npages >= 3)
-		plan->page[2] = o2_mutate(FASTREG_PAGE_TWICE, plan->page[2], plan->page[1]);
 	plan->iova = segments->segment[0].addr;
 	plan->length = total;
 	plan->page_offset = (uint32_t)(plan->iova & mask);

@@ -2,7 +2,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/mutant.h"
 #include "reg/plan_modes.h"
 
 /*
@@ -27,13 +26,6 @@ int o2_reg_plan_fastreg_gaps(const struct o2_reg_request *request, const struct 
 				 UINT64_MAX - segments->segment[0].addr);
 	plan->nentries = segments->count;
 	memcpy(plan->entry, segments->segment, segments->count * sizeof(plan->entry[0]));
-	if (o2_mutant(GAPS_ENTRY_ORDER) && plan->nentries >= 2) {
-		struct o2_dma_segment last = plan->entry[plan->nentries - 1];
-
-		o2_mutant_differs(true);
-		plan->entry[plan->nentries - 1] = plan->entry[plan->nentries - 2];
-		plan->entry[plan->nentries - 2] = last;
-	}
 	plan->iova = segments->segment[0].addr;
 	plan->length = total;
 	plan->page_offset = (uint32_t)(plan->iova % request->page_bytes);

@@ -2,7 +2,6 @@
 #include <errno.h>
 #include <stdbool.h>
 
-#include "base/mutant.h"
 #include "reg/plan_modes.h"
 
 /* What the published fragments span is what gets registered, and no byte more. */
@@ -47,19 +46,11 @@ int o2_reg_plan_fmr(const struct o2_reg_request *request, const struct o2_dma_li
 		if (rc != 0)
 			return rc;
 		plan->frag[i].rf_addr =
-			(uint64_t)o2_mutate(ONE_PAGE_PER_FRAGMENT, slot, i) * request->page_bytes +
-			segment->addr % request->page_bytes;
+			(uint64_t)slot * request->page_bytes + segment->addr % request->page_bytes;
 		plan->frag[i].rf_nob = segment->length;
 	}
-	if (o2_mutant(FMR_PAGE_ORDER) && plan->npages >= 2) {
-		uint64_t page = plan->page[plan->npages - 1];
-
-		o2_mutant_differs(page != plan->page[plan->npages - 2]);
-		plan->page[plan->npages - 1] = plan->page[plan->npages - 2];
-		plan->page[plan->npages - 2] = page;
-	}
 	plan->nfrags = segments->count;
-	if (o2_mutate(COLLAPSE_GAPPED, !request->gaps, true)) {
+	if (!request->gaps) {
 		uint32_t total = 0;
 
 		for (uint32_t i = 0; i < segments->count; i++)

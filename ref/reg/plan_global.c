@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "base/mutant.h"
 #include "reg/plan_modes.h"
 
 /*
@@ -12,10 +11,7 @@ int o2_reg_plan_global(const struct o2_reg_request *request, const struct o2_dma
 	(void)request;
 	(void)error;
 	for (uint32_t i = 0; i < segments->count; i++) {
-		plan->frag[i].rf_addr =
-			o2_mutate(GLOBAL_FIRST_PAGE, segments->segment[i].addr,
-				  segments->segment[0].addr / request->page_bytes * request->page_bytes +
-					  segments->segment[i].addr % request->page_bytes);
+		plan->frag[i].rf_addr = segments->segment[i].addr;
 		plan->frag[i].rf_nob = segments->segment[i].length;
 	}
 	plan->nfrags = segments->count;

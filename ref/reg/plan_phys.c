@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 
-#include "base/mutant.h"
 #include "reg/plan_modes.h"
 
 static int check_iova(const struct o2_reg_request *request, uint64_t first, uint64_t total,
@@ -47,9 +46,6 @@ int o2_reg_plan_phys(const struct o2_reg_request *request, const struct o2_dma_l
 	rc = check_iova(request, first, total, error);
 	if (rc != 0)
 		return rc;
-	if (plan->npages >= 2)
-		plan->page[plan->npages - 1] =
-			o2_mutate(PHYS_LAST_PAGE, plan->page[plan->npages - 1], plan->page[0]);
 	plan->page_offset = (uint32_t)(first % request->page_bytes);
 	plan->iova = request->iova + plan->page_offset;
 	plan->length = total;

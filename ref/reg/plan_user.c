@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 
-#include "base/mutant.h"
 #include "reg/plan_modes.h"
 
 /*
@@ -25,8 +24,7 @@ int o2_reg_plan_user(const struct o2_reg_request *request, const struct o2_dma_l
 	if (total > UINT64_MAX - request->iova)
 		return o2_refuse(error, -EINVAL, "reg/user/address-wraps", "iova", O2_NO_INDEX, total,
 				 UINT64_MAX - request->iova);
-	plan->iova = o2_mutate(USER_PAGE_START, request->iova,
-			       request->iova - request->iova % request->page_bytes);
+	plan->iova = request->iova;
 	plan->length = total;
 	plan->page_offset = (uint32_t)(plan->iova % request->page_bytes);
 	plan->nfrags = 1;

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/limits.h"
-#include "base/mutant.h"
 #include "reg/fmr_cache.h"
 
 /* docs/pools.md, "FMR pools". */
@@ -129,7 +128,7 @@ static int take(void *owner, struct o2_pool *base, void *argument, struct o2_err
 	}
 	pthread_mutex_unlock(&pool->lock);
 	if (fmr == NULL)
-		return o2_mutate(EMPTY_IS_BUSY, O2_POOL_EXHAUSTED, -EBUSY);
+		return O2_POOL_EXHAUSTED;
 	answer->fmr = fmr;
 	return map_one(config, pool, fmr, request, error);
 }
@@ -147,9 +146,7 @@ static int flush_chain(const struct o2_fmr_config *config, struct o2_fmr_pool *p
 
 		for (; chain != NULL && n < FLUSH_BATCH; chain = chain->next)
 			handles[n++] = chain->handle;
-		rc = o2_mutate(FLUSH_KEEPS_KEYS, true, false)
-			     ? config->ops->unmap(config->context, handles, n)
-			     : 0;
+		rc = config->ops->unmap(config->context, handles, n);
 		pthread_mutex_lock(&pool->lock);
 		for (struct o2_fmr *fmr = batch, *next; fmr != chain; fmr = next) {
 			next = fmr->next;
@@ -160,7 +157,7 @@ static int flush_chain(const struct o2_fmr_config *config, struct o2_fmr_pool *p
 		}
 		pool->flushing -= n;
 		/* A key of theirs may be alive: they must not be mapped before they were unmapped. */
-		if (o2_mutate(FAILED_FLUSH_FORGOTTEN, rc != 0, false))
+		if (rc != 0)
 			pool->flush_wanted = true;
 		pthread_mutex_unlock(&pool->lock);
 		if (first == 0)
@@ -319,7 +316,7 @@ int o2_fmr_take(struct o2_fmr_set *set, const struct o2_fmr_request *request, st
 /* The last user of a region lets go: where it belongs.  Called with the pool's lock held. */
 static void release(const struct o2_fmr_config *config, struct o2_fmr_pool *pool, struct o2_fmr *fmr)
 {
-	if (o2_mutate(STRICT_KEPT, fmr->mapped.strict, false)) {
+	if (fmr->mapped.strict) {
 		fmr->place = O2_FMR_FLUSHING;
 		fmr->next = NULL;
 		pool->flushing++;
@@ -327,8 +324,7 @@ static void release(const struct o2_fmr_config *config, struct o2_fmr_pool *pool
 		append(&pool->free, fmr, O2_FMR_FREE);
 	} else {
 		append(&pool->dirty, fmr, O2_FMR_DIRTY);
-		if (o2_mutate(WATERMARK_LATE, pool->dirty.count >= config->watermark,
-			      pool->dirty.count > config->watermark))
+		if (pool->dirty.count >= config->watermark)
 			pool->flush_wanted = true;
 	}
 }

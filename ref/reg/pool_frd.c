@@ -6,8 +6,6 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-#include "base/mutant.h"
-
 /* docs/pools.md, "Descriptor pools". */
 
 static struct o2_frd_pool *frd_pool(struct o2_pool *pool)
@@ -82,7 +80,7 @@ static int take(void *owner, struct o2_pool *base, void *request, struct o2_erro
 	(void)owner;
 	(void)error;
 	if (frd == NULL)
-		return o2_mutate(EMPTY_IS_BUSY, O2_POOL_EXHAUSTED, -EBUSY);
+		return O2_POOL_EXHAUSTED;
 	pool->idle = frd->next;
 	pool->nidle--;
 	*(struct o2_frd **)request = frd;
@@ -133,7 +131,7 @@ static void end_mapping(const struct o2_frd_config *config, struct o2_frd *frd)
 static int check_request(const struct o2_frd_config *config, const struct o2_frd_request *request,
 			 struct o2_error *error)
 {
-	if (o2_mutate(GAPS_BY_CAPABILITY, request->gaps && !config->gaps, false))
+	if (request->gaps && !config->gaps)
 		return o2_refuse(error, -EPROTONOSUPPORT, "pool/frd/gaps", "gaps", O2_NO_INDEX, 1, 0);
 	if (request->side != O2_SINK && request->side != O2_SOURCE)
 		return o2_refuse(error, -EINVAL, "pool/frd/side", "side", O2_NO_INDEX, request->side,
@@ -187,8 +185,6 @@ int o2_frd_take(struct o2_frd_set *set, const struct o2_frd_request *request, st
 		*frd = taken;
 		return 0;
 	}
-	if (o2_mutate(SHORT_MAP_LOST, false, rc == -EINVAL))
-		return rc;
 	/* Both the descriptor and the pool's user were taken before the device was asked. */
 	(void)o2_frd_unmap(&taken->key, NULL);
 	(void)o2_pool_set_undo(&set->set, pool, taken, NULL);
@@ -199,14 +195,11 @@ int o2_frd_put(struct o2_frd_set *set, struct o2_frd *frd, struct o2_error *erro
 {
 	int rc;
 
-	if (o2_mutate(DESCRIPTOR_NOT_PUT, false, true))
-		return 0;
 	/* Idle states refuse, so a descriptor that is not taken does not get further. */
-	rc = o2_mutate(PUT_NOT_UNMAPPED, true, false) ? o2_frd_unmap(&frd->key, error) : 0;
+	rc = o2_frd_unmap(&frd->key, error);
 	if (rc != 0)
 		return rc;
-	if (o2_mutate(LIST_NOT_ENDED, true, false))
-		end_mapping(&set->config, frd);
+	end_mapping(&set->config, frd);
 	return o2_pool_set_put(&set->set, &frd->pool->base, frd, error);
 }
 

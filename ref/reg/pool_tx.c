@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/limits.h"
-#include "base/mutant.h"
 
 /* docs/pools.md, "Transmit pools". */
 
@@ -56,9 +55,7 @@ static void free_pool(const struct o2_tx_config *config, struct o2_tx_pool *pool
 	while (pool->nmapped > 0) {
 		struct o2_pool_tx *tx = &pool->tx[--pool->nmapped];
 
-		if (o2_mutate(SLOT_NOT_UNMAPPED, true, false))
-			config->ops->slot_unmap(config->context, pool->area_handle, tx->message,
-						tx->message_addr);
+		config->ops->slot_unmap(config->context, pool->area_handle, tx->message, tx->message_addr);
 	}
 	if (pool->area_ready && config->ops->area_destroy != NULL)
 		config->ops->area_destroy(config->context, pool->area_handle);

@@ -5,13 +5,11 @@
 #include <errno.h>
 #include <stddef.h>
 
-#include "base/mutant.h"
-
 /* How a set grows and shrinks: docs/pools.md, "Growing" and "Giving up pools". */
 
 static uint64_t now_ms(const struct o2_pool_set *set)
 {
-	return o2_mutate(POOL_CLOCK_STANDS, o2_clock_ms(set->config.clock), 0);
+	return o2_clock_ms(set->config.clock);
 }
 
 /* now + delay, or the end of time. */
@@ -66,7 +64,7 @@ static void leave(struct o2_pool_set *set, struct o2_pool *pool, struct o2_pool 
 {
 	assert(pool->users > 0);
 	pool->users--;
-	if (o2_mutate(FAILED_POOL_KEPT, !pool->failed || pool->users > 0, true))
+	if (!pool->failed || pool->users > 0)
 		return;
 	unlink_pool(&set->failed, pool);
 	push(doomed, pool);
@@ -82,7 +80,7 @@ static int scan(struct o2_pool_set *set, void *request, struct o2_pool **from, s
 		const uint64_t version = set->version;
 		int rc;
 
-		if (o2_mutate(ASKED_NOT_USED, set->kind->scan_is_use, false))
+		if (set->kind->scan_is_use)
 			touch(set, pool);
 		pool->users++;
 		if (set->kind->take_unlocked)
@@ -91,8 +89,7 @@ static int scan(struct o2_pool_set *set, void *request, struct o2_pool **from, s
 		if (set->kind->take_unlocked)
 			pthread_mutex_lock(&set->lock);
 		if (rc == 0) {
-			if (o2_mutate(LIFE_FROM_CREATION, true, false))
-				touch(set, pool);
+			touch(set, pool);
 			*from = pool;
 			return 0;
 		}
@@ -148,7 +145,7 @@ static int grow(struct o2_pool_set *set, struct o2_pool **doomed, struct o2_erro
 	}
 	touch(set, pool);
 	append(&set->live, pool);
-	set->version += o2_mutate(VERSION_NOT_COUNTED, 1u, 0u);
+	set->version++;
 	return 0;
 }
 
@@ -167,8 +164,7 @@ static int grow_or_wait(struct o2_pool_set *set, struct o2_pool **doomed, struct
 	if (cap != 0 && count(set->live, &users) >= cap)
 		return o2_refuse(error, -EBUSY, "pool/cap", "max_pools", O2_NO_INDEX, (uint64_t)cap + 1, cap);
 	now = now_ms(set);
-	if (o2_mutate(RETRY_AT_ONCE, now < set->next_retry_ms,
-		      now + O2_POOL_RETRY_MS - 1 < set->next_retry_ms))
+	if (now < set->next_retry_ms)
 		return o2_refuse(error, set->kind->exhausted_errno, "pool/exhausted", "now_ms", O2_NO_INDEX,
 				 now, set->next_retry_ms);
 	/* Whether it failed shows in the next round: then it is too soon to try again. */
@@ -200,11 +196,11 @@ static void sweep(struct o2_pool_set *set, struct o2_pool **doomed)
 
 	if (set->live == NULL)
 		return;
-	link = o2_mutate(HEAD_POOL_REAPED, &set->live->next, &set->live);
+	link = &set->live->next;
 	while (*link != NULL) {
 		struct o2_pool *pool = *link;
 
-		if (o2_mutate(REAPED_IN_USE, pool->users > 0, false) || now < pool->deadline_ms) {
+		if (pool->users > 0 || now < pool->deadline_ms) {
 			link = &pool->next;
 			continue;
 		}

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "wire/checks.h"
 
-#include "base/mutant.h"
 #include "wire/nid.h"
 #include "wire/rules.h"
 
@@ -74,9 +73,7 @@ int o2_check_lnet_payload(const struct o2_msg_type_info *info, const struct o2_l
 
 int o2_check_status(const struct o2_msg_type_info *info, int32_t status, struct o2_error *error)
 {
-	if (!o2_wire_breaks(info->status_rule,
-			    !o2_mutate(STATUS_UNSIGNED, status <= (int32_t)O2_MAX_TRANSFER_BYTES,
-				       (uint32_t)status <= O2_MAX_TRANSFER_BYTES)))
+	if (!o2_wire_breaks(info->status_rule, status > (int32_t)O2_MAX_TRANSFER_BYTES))
 		return 0;
 	return o2_wire_refuse(error, info->status_rule, O2_NO_INDEX, (uint64_t)status, O2_MAX_TRANSFER_BYTES);
 }

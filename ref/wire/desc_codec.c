@@ -3,11 +3,9 @@
 
 #include <stdbool.h>
 
-#include "base/mutant.h"
 #include "wire/bytes.h"
 #include "wire/checks.h"
 #include "wire/layout.h"
-#include "wire/mutants_wire.h"
 #include "wire/rules.h"
 
 /* Makes a loop whose byte order is a constant: the order is decided once, not per fragment. */
@@ -23,11 +21,7 @@ static int check_count(uint32_t nfrags, uint32_t max_frags, unsigned int first_r
 {
 	if (o2_wire_breaks(first_rule + O2_DESC_NFRAGS_ZERO, nfrags == 0))
 		return refuse(error, first_rule, O2_DESC_NFRAGS_ZERO, O2_NO_INDEX, nfrags, 1);
-	if (o2_wire_breaks(first_rule + O2_DESC_NFRAGS_OVER_LIMIT,
-			   o2_mutate(COUNT_ONE_MORE,
-				     o2_mutate(COUNT_SIGNED, nfrags > max_frags,
-					       (int32_t)nfrags > (int32_t)max_frags),
-				     nfrags > max_frags + 1)))
+	if (o2_wire_breaks(first_rule + O2_DESC_NFRAGS_OVER_LIMIT, nfrags > max_frags))
 		return refuse(error, first_rule, O2_DESC_NFRAGS_OVER_LIMIT, O2_NO_INDEX, nfrags, max_frags);
 	return 0;
 }
@@ -53,11 +47,7 @@ static int check_frags(const struct o2_rdma_desc *desc, unsigned int rule, struc
 	}
 	for (uint32_t i = 0; i < desc->rd_nfrags; i++)
 		if (o2_wire_breaks(rule + O2_DESC_FRAG_ADDR_WRAPS,
-				   o2_mutate(WRAP_UNCHECKED,
-					     o2_mutate(WRAP_ONE_LESS,
-						       frags[i].rf_addr > UINT64_MAX - frags[i].rf_nob,
-						       frags[i].rf_addr >= UINT64_MAX - frags[i].rf_nob),
-					     false)))
+				   frags[i].rf_addr > UINT64_MAX - frags[i].rf_nob))
 			return refuse(error, rule, O2_DESC_FRAG_ADDR_WRAPS, i, frags[i].rf_addr,
 				      UINT64_MAX - frags[i].rf_nob);
 	return 0;
@@ -107,9 +97,8 @@ ALWAYS_INLINE bool load_frags(const uint8_t *bytes, const enum o2_byte_order ord
 		load_frag(bytes + O2_FRAG_BYTES, order, &frags[i + 1], &sums);
 	}
 	if (i < nfrags)
-		load_frag(bytes, o2_mutate(LAST_FRAGMENT_ORDER, order, O2_LITTLE_ENDIAN), &frags[i], &sums);
-	return sums.wraps != 0 ||
-	       o2_mutate(LENGTH_SUM_32, sums.nob, (uint32_t)sums.nob) > O2_MAX_TRANSFER_BYTES;
+		load_frag(bytes, order, &frags[i], &sums);
+	return sums.wraps != 0 || sums.nob > O2_MAX_TRANSFER_BYTES;
 }
 
 int o2_desc_load(const struct o2_desc_place *place, struct o2_rdma_desc *desc, struct o2_error *error)
@@ -121,8 +110,7 @@ int o2_desc_load(const struct o2_desc_place *place, struct o2_rdma_desc *desc, s
 	int rc;
 
 	/* The range of the count comes before any arithmetic with it. */
-	rc = check_count(o2_mutate(SUM_FOR_COUNT, nfrags, o2_mutant_count_by_sum(place)), place->max_frags,
-			 place->first_rule, error);
+	rc = check_count(nfrags, place->max_frags, place->first_rule, error);
 	if (rc != 0)
 		return rc;
 	needed = (uint64_t)place->start_bytes + O2_DESC_AT_FRAGS + (uint64_t)nfrags * O2_FRAG_BYTES;
@@ -151,8 +139,7 @@ ALWAYS_INLINE void store_frags(const struct o2_rdma_desc *desc, const enum o2_by
 void o2_desc_store(const struct o2_rdma_desc *desc, enum o2_byte_order order, uint8_t *bytes)
 {
 	o2_store32(bytes + O2_DESC_AT_KEY, order, desc->rd_key);
-	o2_store32(bytes + O2_DESC_AT_NFRAGS, order,
-		   o2_mutate(COUNT_IN_UNITS, desc->rd_nfrags, desc->rd_nfrags << 4));
+	o2_store32(bytes + O2_DESC_AT_NFRAGS, order, desc->rd_nfrags);
 	if (order == O2_LITTLE_ENDIAN)
 		store_frags(desc, O2_LITTLE_ENDIAN, bytes + O2_DESC_AT_FRAGS);
 	else

@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "base/mutant.h"
 #include "wire/bytes.h"
 #include "wire/layout.h"
 
@@ -98,9 +97,8 @@ void o2_lnet_hdr_load(const uint8_t *bytes, struct o2_lnet_hdr *hdr)
 {
 	hdr->dest_nid = o2_load64_le(bytes + O2_LNET_AT_DEST_NID);
 	hdr->src_nid = o2_load64_le(bytes + O2_LNET_AT_SRC_NID);
-	hdr->dest_pid =
-		o2_load32_le(bytes + o2_mutate(PIDS_SWAPPED, O2_LNET_AT_DEST_PID, O2_LNET_AT_SRC_PID));
-	hdr->src_pid = o2_load32_le(bytes + o2_mutate(PIDS_SWAPPED, O2_LNET_AT_SRC_PID, O2_LNET_AT_DEST_PID));
+	hdr->dest_pid = o2_load32_le(bytes + O2_LNET_AT_DEST_PID);
+	hdr->src_pid = o2_load32_le(bytes + O2_LNET_AT_SRC_PID);
 	hdr->type = o2_load32_le(bytes + O2_LNET_AT_TYPE);
 	hdr->payload_length = o2_load32_le(bytes + O2_LNET_AT_PAYLOAD_LENGTH);
 	load_union(bytes + O2_LNET_AT_UNION, hdr);
@@ -110,9 +108,8 @@ void o2_lnet_hdr_store(const struct o2_lnet_hdr *hdr, uint8_t *bytes)
 {
 	o2_store64_le(bytes + O2_LNET_AT_DEST_NID, hdr->dest_nid);
 	o2_store64_le(bytes + O2_LNET_AT_SRC_NID, hdr->src_nid);
-	o2_store32_le(bytes + o2_mutate(PIDS_SWAPPED, O2_LNET_AT_DEST_PID, O2_LNET_AT_SRC_PID),
-		      hdr->dest_pid);
-	o2_store32_le(bytes + o2_mutate(PIDS_SWAPPED, O2_LNET_AT_SRC_PID, O2_LNET_AT_DEST_PID), hdr->src_pid);
+	o2_store32_le(bytes + O2_LNET_AT_DEST_PID, hdr->dest_pid);
+	o2_store32_le(bytes + O2_LNET_AT_SRC_PID, hdr->src_pid);
 	o2_store32_le(bytes + O2_LNET_AT_TYPE, hdr->type);
 	o2_store32_le(bytes + O2_LNET_AT_PAYLOAD_LENGTH, hdr->payload_length);
 	store_union(hdr, bytes + O2_LNET_AT_UNION);

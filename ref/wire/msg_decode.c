@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include <assert.h>
 
-#include "base/mutant.h"
 #include "wire/bytes.h"
 #include "wire/checks.h"
 #include "wire/checksum.h"
@@ -52,9 +50,7 @@ static int decode_frame(const struct decode *d)
 		return refuse(d, O2_RULE_SHORT_FOR_HEADER, d->length_bytes, O2_MSG_HEADER_BYTES);
 	/* Unsigned, so that 2^31 and more is too much and not negative. */
 	msg->ibm_nob = o2_load32(d->bytes + O2_AT_NOB, msg->order);
-	if (o2_wire_breaks(O2_RULE_NOB_OVER_RECEIVED,
-			   o2_mutate(NOB_SIGNED, msg->ibm_nob > d->length_bytes,
-				     (int32_t)msg->ibm_nob > (int64_t)d->length_bytes)))
+	if (o2_wire_breaks(O2_RULE_NOB_OVER_RECEIVED, msg->ibm_nob > d->length_bytes))
 		return refuse(d, O2_RULE_NOB_OVER_RECEIVED, msg->ibm_nob, d->length_bytes);
 	if (msg->ibm_nob > O2_MSG_BYTES)
 		return refuse(d, O2_RULE_NOB_OVER_LIMIT, msg->ibm_nob, O2_MSG_BYTES);
@@ -88,8 +84,7 @@ static int decode_checksum(const struct decode *d)
 		return refuse(d, O2_RULE_CHECKSUM_ABSENT, 0, 1);
 	if (found == 0)
 		return 0;
-	sums = o2_msg_checksum_both(d->bytes,
-				    o2_mutate(CHECKSUM_OF_RECEIVED, d->msg->ibm_nob, d->length_bytes));
+	sums = o2_msg_checksum_both(d->bytes, d->msg->ibm_nob);
 	if (found == sums.of_unsigned && d->options.only_flavour != O2_CKSUM_SIGNED)
 		d->msg->cksum_flavour = O2_CKSUM_UNSIGNED;
 	else if (found == sums.of_signed && d->options.only_flavour != O2_CKSUM_UNSIGNED)
@@ -150,8 +145,7 @@ static int decode_desc(const struct decode *d, const struct o2_msg_type_info *in
 static int decode_immediate(const struct decode *d, const struct o2_msg_type_info *info)
 {
 	struct o2_lnet_hdr *hdr = &d->msg->u.immediate.hdr;
-	const uint32_t end = o2_mutate(PAYLOAD_PAST_NOB, d->msg->ibm_nob, (uint32_t)d->length_bytes);
-	const uint32_t room_bytes = end - O2_AT_PAYLOAD;
+	const uint32_t room_bytes = d->msg->ibm_nob - O2_AT_PAYLOAD;
 	int rc;
 
 	rc = decode_lnet_hdr(d, info, hdr);
@@ -178,10 +172,8 @@ static int decode_putreq(const struct decode *d, const struct o2_msg_type_info *
 
 static int decode_putack(const struct decode *d, const struct o2_msg_type_info *info)
 {
-	d->msg->u.putack.ibpam_src_cookie =
-		o2_load64_le(d->bytes + o2_mutate(ACK_COOKIES_SWAPPED, O2_AT_SRC_COOKIE, O2_AT_DST_COOKIE));
-	d->msg->u.putack.ibpam_dst_cookie =
-		o2_load64_le(d->bytes + o2_mutate(ACK_COOKIES_SWAPPED, O2_AT_DST_COOKIE, O2_AT_SRC_COOKIE));
+	d->msg->u.putack.ibpam_src_cookie = o2_load64_le(d->bytes + O2_AT_SRC_COOKIE);
+	d->msg->u.putack.ibpam_dst_cookie = o2_load64_le(d->bytes + O2_AT_DST_COOKIE);
 	return decode_desc(d, info, O2_AT_PUT_ACK_DESC, &d->msg->u.putack.ibpam_rd);
 }
 
@@ -191,8 +183,7 @@ static int decode_get(const struct decode *d, const struct o2_msg_type_info *inf
 
 	if (rc != 0)
 		return rc;
-	d->msg->u.get.ibgm_cookie = o2_load64(d->bytes + O2_AT_GET_REQ_COOKIE,
-					      o2_mutate(COOKIE_IN_ORDER, O2_LITTLE_ENDIAN, d->msg->order));
+	d->msg->u.get.ibgm_cookie = o2_load64(d->bytes + O2_AT_GET_REQ_COOKIE, O2_LITTLE_ENDIAN);
 	rc = decode_desc(d, info, O2_AT_GET_REQ_DESC, &d->msg->u.get.ibgm_rd);
 	if (rc != 0)
 		return rc;
@@ -221,13 +212,9 @@ static int decode_body(const struct decode *d)
 {
 	const struct o2_msg_type_info *info = o2_msg_type_info(d->msg->ibm_type);
 
-	assert(o2_mutate(TYPE_ASSERTED, true, info != NULL));
 	if (info == NULL)
 		return refuse(d, O2_RULE_TYPE, d->msg->ibm_type, O2_MSG_GET_DONE);
-	if (o2_wire_breaks(info->nob_rule,
-			   d->msg->ibm_nob <
-				   o2_mutate(COMPLETION_PADDED, info->minimum_nob,
-					     info->minimum_nob + (info->body == O2_BODY_COMPLETION ? 4 : 0))))
+	if (o2_wire_breaks(info->nob_rule, d->msg->ibm_nob < info->minimum_nob))
 		return refuse(d, info->nob_rule, d->msg->ibm_nob, info->minimum_nob);
 	switch (info->body) {
 	case O2_BODY_IMMEDIATE:

@@ -2,7 +2,6 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "base/mutant.h"
 #include "wire/bytes.h"
 #include "wire/checks.h"
 #include "wire/checksum.h"
@@ -136,16 +135,13 @@ static void store_body(const struct o2_msg *msg, uint8_t *bytes)
 		o2_store64_le(bytes + O2_AT_PUT_REQ_COOKIE, msg->u.putreq.ibprm_cookie);
 		break;
 	case O2_BODY_PUTACK:
-		o2_store64_le(bytes + o2_mutate(ACK_COOKIES_SWAPPED, O2_AT_SRC_COOKIE, O2_AT_DST_COOKIE),
-			      msg->u.putack.ibpam_src_cookie);
-		o2_store64_le(bytes + o2_mutate(ACK_COOKIES_SWAPPED, O2_AT_DST_COOKIE, O2_AT_SRC_COOKIE),
-			      msg->u.putack.ibpam_dst_cookie);
+		o2_store64_le(bytes + O2_AT_SRC_COOKIE, msg->u.putack.ibpam_src_cookie);
+		o2_store64_le(bytes + O2_AT_DST_COOKIE, msg->u.putack.ibpam_dst_cookie);
 		o2_desc_store(&msg->u.putack.ibpam_rd, msg->order, bytes + O2_AT_PUT_ACK_DESC);
 		break;
 	case O2_BODY_GET:
 		o2_lnet_hdr_store(&msg->u.get.hdr, bytes + O2_AT_LNET_HDR);
-		o2_store64(bytes + O2_AT_GET_REQ_COOKIE,
-			   o2_mutate(COOKIE_IN_ORDER, O2_LITTLE_ENDIAN, msg->order), msg->u.get.ibgm_cookie);
+		o2_store64(bytes + O2_AT_GET_REQ_COOKIE, O2_LITTLE_ENDIAN, msg->u.get.ibgm_cookie);
 		o2_desc_store(&msg->u.get.ibgm_rd, msg->order, bytes + O2_AT_GET_REQ_DESC);
 		break;
 	case O2_BODY_COMPLETION:

@@ -3,7 +3,6 @@
 
 #include <stddef.h>
 
-#include "base/mutant.h"
 #include "wire/layout.h"
 #include "wire/msg.h"
 #include "wire/rules.h"
@@ -102,8 +101,6 @@ uint64_t o2_msg_canonical_bytes(const struct o2_msg *msg)
 		return info->minimum_nob + (uint64_t)msg->u.putack.ibpam_rd.rd_nfrags * O2_FRAG_BYTES;
 	case O2_BODY_GET:
 		return info->minimum_nob + (uint64_t)msg->u.get.ibgm_rd.rd_nfrags * O2_FRAG_BYTES;
-	case O2_BODY_COMPLETION:
-		return o2_mutate(COMPLETION_PADDED, info->minimum_nob, info->minimum_nob + 4);
 	default:
 		return info->minimum_nob;
 	}

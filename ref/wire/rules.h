@@ -4,8 +4,8 @@
 
 #include <stdint.h>
 
+#include "base/breaks.h"
 #include "base/error.h"
-#include "base/mutant.h"
 #include "wire/msg.h"
 
 /*
@@ -90,7 +90,7 @@ struct o2_wire_rule {
 
 extern const struct o2_wire_rule o2_wire_rules[O2_RULE_COUNT];
 
-/* The condition of a rule's check (base/mutant.h). */
+/* The condition of a rule's check (base/breaks.h). */
 #define o2_wire_breaks(rule, broken) o2_breaks(o2_wire_rules[rule].id, broken)
 
 /* The rule with this id; NULL if there is none. */

@@ -400,7 +400,7 @@ class Parts(TemporaryFolder):
         self.assertRaises(process.Stopped, children.run, "x", ["true"])
 
     def test_list_of_mutants_is_read(self):
-        names = mutants.mutants_of(ROOT / "ref" / "base" / "mutant_list.h")
+        names = mutants.mutants_of(mutants.PLANS)
         demanded = {"fmr-collapse-gapped", "forget-last-fragment", "swap-fragments", "open-work-request"}
         self.assertLessEqual(demanded, set(names))
 

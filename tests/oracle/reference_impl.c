@@ -2,14 +2,14 @@
 /*
  * The reference behind o2ref/impl.h, as a shared object: `o2ref check` of it compares the reference with
  * itself, by way of everything that stands between (tests/test_oracle.py, tests/bench).  Built with the
- * deliberate defects of ref/base/mutant.h it is as many wrong implementations; the environment variable
+ * deliberate defects of tests/mutants/ it is as many wrong implementations; the environment variable
  * O2_MUTANT chooses one.
  */
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/mutant.h"
 #include "oracle/answer.h"
+#include "props/mutant.h"
 #include "tests/oracle/reference_in.h"
 
 /* One question at a time: the functions are not called from several threads. */

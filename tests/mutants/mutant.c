@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-#include "base/mutant.h"
+#include "tests/mutants/mutant.h"
 
 #include <errno.h>
-#include <stddef.h>
-#include <string.h>
-
-#ifdef O2_WITH_MUTANTS
-
 #include <fcntl.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+
+#include "base/breaks.h"
+#include "props/mutant.h"
 
 enum o2_mutant_id o2_active_mutant;
 
@@ -20,19 +19,19 @@ struct o2_mutant_counts *o2_mutant_counts = &counts_here;
 static char without[64];
 static const char prefix[] = "without/";
 
-bool o2_rule_breaks(const char *rule, bool broken)
+bool o2_rule_breaks(const char *rule, bool condition)
 {
 	if (without[0] == '\0' || strcmp(rule, without) != 0)
-		return broken;
+		return condition;
 	o2_mutant_counts->reached++;
-	o2_mutant_trigger(broken);
+	o2_mutant_trigger(condition);
 	return false;
 }
 
 int o2_mutant_select(const char *name)
 {
 	static const char *const names[] = {"none",
-#define O2_MUTANT_NAME(id, name, area, defect, text) name,
+#define O2_MUTANT_NAME(id, name, property) name,
 					    O2_MUTANTS(O2_MUTANT_NAME)
 #undef O2_MUTANT_NAME
 	};
@@ -71,18 +70,3 @@ int o2_mutant_count_in_file(const char *path)
 	close(fd);
 	return rc;
 }
-
-#else
-
-int o2_mutant_select(const char *name)
-{
-	return strcmp(name, "none") == 0 ? 0 : -ENOTSUP;
-}
-
-int o2_mutant_count_in_file(const char *path)
-{
-	(void)path;
-	return -ENOTSUP;
-}
-
-#endif

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef O2_BASE_BREAKS_H
+#define O2_BASE_BREAKS_H
+
+/*
+ * The condition of a check, named by the rule that it enforces: `if (o2_breaks("connreq/version", condition))
+ * refuse`. It is the condition and nothing else; the name lets a test ask what is noticed without the check
+ * (docs/mutants.md).
+ */
+#define o2_breaks(rule, condition) ((void)sizeof(rule), (condition))
+
+#endif

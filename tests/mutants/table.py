@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: MIT
+"""The deliberate defects: what the files tests/mutants/*.toml say, checked (docs/mutants.md, "How to add one")."""
+
+import re
+import tomllib
+from dataclasses import dataclass, field
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+# In the order of the table in docs/mutants.md.
+FILES = ("plans", "memory", "codec", "keys", "pools", "credits", "completion", "connections")
+
+# The property that kills the defects of an area, unless their file names one for all of it.
+PROPERTY_OF_AREA = {"codec": "codec", "keys": "keys", "pool": "pools"}
+PROPERTY_OF_OTHERS = "transfer"
+
+NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+OF_MUTANT = {"name", "area", "defect", "sentence"}
+OF_PLACE = {"file", "function", "expression", "statement", "broken", "within", "when", "differs", "helper"}
+
+
+class TableError(Exception):
+    """An entry that is not as it must be; the text names it."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """A piece of a function's text, and what stands there while the defect is on."""
+    file: str  # from the root of the project
+    function: str
+    clean: str  # an expression, or whole statements
+    broken: str
+    is_statement: bool
+    within: str = ""  # a larger piece, where clean alone stands in several places
+    when: str = ""  # statements: the place is reached only where this holds
+    differs: str = "true"  # statements: whether the broken ones do something else
+    helper: str = ""  # C that stands in front of the function
+
+
+@dataclass(frozen=True)
+class Mutant:
+    name: str
+    area: str
+    defect: str  # public id of what it brings back; "": of our own making
+    sentence: str
+    property: str
+    group: str  # the file, without its ending
+    places: list = field(default_factory=list)
+
+    @property
+    def id(self):
+        return self.name.replace("-", "_").upper()
+
+
+def texts_of(entry, keys, where):
+    """The entry's strings; nothing but those may be there."""
+    for key, value in entry.items():
+        if key not in keys:
+            raise TableError(f"{where}: '{key}' is none of {', '.join(sorted(keys))}")
+        if not isinstance(value, str):
+            raise TableError(f"{where}: '{key}' is not a string")
+    return entry
+
+
+def place_of(entry, where):
+    texts_of(entry, OF_PLACE, where)
+    for key in ("file", "function", "broken"):
+        if key not in entry:
+            raise TableError(f"{where}: no '{key}'")
+    if ("expression" in entry) == ("statement" in entry):
+        raise TableError(f"{where}: either 'expression' or 'statement' must be there, and not both")
+    is_statement = "statement" in entry
+    clean = entry["statement" if is_statement else "expression"]
+    for key in ("when", "differs"):
+        if key in entry and not is_statement:
+            raise TableError(f"{where}: '{key}' belongs to a 'statement'")
+    if clean.strip() == "" or (entry["broken"].strip() == "" and not is_statement):
+        raise TableError(f"{where}: an expression, and what takes its place, cannot be empty")
+    others = {key: entry[key] for key in ("within", "when", "differs", "helper") if key in entry}
+    return Place(entry["file"], entry["function"], clean, entry["broken"], is_statement, **others)
+
+
+def mutant_of(entry, group, property_of_file, where):
+    name = entry.get("name", "")
+    if not isinstance(name, str) or not NAME.fullmatch(name):
+        raise TableError(f"{where}: the name {name!r} is not words of a-z and 0-9, joined by '-'")
+    where = f"{where}, {name}"
+    places = entry.pop("place", None)
+    if places is None:
+        places = [{key: entry.pop(key) for key in OF_PLACE & set(entry)}]
+    texts_of(entry, OF_MUTANT, where)
+    missing = sorted(OF_MUTANT - set(entry))
+    if missing:
+        raise TableError(f"{where}: no '{missing[0]}'")
+    kind = property_of_file or PROPERTY_OF_AREA.get(entry["area"], PROPERTY_OF_OTHERS)
+    return Mutant(**entry, property=kind, group=group, places=[place_of(place, where) for place in places])
+
+
+def read_file(path):
+    """The mutants of one file, in its order."""
+    try:
+        with path.open("rb") as stream:
+            content = tomllib.load(stream)
+    except (OSError, tomllib.TOMLDecodeError) as error:
+        raise TableError(f"{path.name}: {error}") from error
+    entries, kind = content.pop("mutant", []), content.pop("property", "")
+    if content or not entries:
+        raise TableError(f"{path.name}: wants [[mutant]] and, perhaps, property; has {', '.join(content) or 'none'}")
+    return [mutant_of(entry, path.stem, kind, path.name) for entry in entries]
+
+
+def read(folder=HERE, files=FILES):
+    """All mutants, in the order of the files and of their entries."""
+    others = sorted({path.stem for path in folder.glob("*.toml")} ^ set(files))
+    if others:
+        raise TableError(f"{', '.join(others)}: the files *.toml are not those that table.py lists")
+    mutants, names = [], set()
+    for name in files:
+        mutants += read_file(folder / f"{name}.toml")
+    for mutant in mutants:
+        if mutant.name in names:
+            raise TableError(f"{mutant.group}.toml: there are two of the name {mutant.name}")
+        names.add(mutant.name)
+    return mutants
