@@ -424,9 +424,7 @@ struct o2_property o2_hostile_property(struct o2_hostile_run *run)
 		.reset = reset,
 		.print = print,
 		.print_held = print_held,
-		.result = o2_tally_result,
-		.missing = o2_tally_missing,
-		.line = o2_tally_line,
+		O2_TALLY_OPS,
 	};
 
 	return o2_tally_property(&ops, run == NULL ? NULL : &run->tally, situations, SITUATIONS, ENOUGH);

@@ -205,9 +205,7 @@ struct o2_property o2_nodes_property(struct o2_nodes_run *run)
 		.run_case = run_case,
 		.print = print,
 		.print_held = print_held,
-		.result = o2_tally_result,
-		.missing = o2_tally_missing,
-		.line = o2_tally_line,
+		O2_TALLY_OPS,
 	};
 
 	if (run == NULL)

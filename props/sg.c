@@ -190,9 +190,7 @@ struct o2_property o2_sg_property(struct o2_sg_run *run)
 		.run_case = run_case,
 		.print = print,
 		.print_held = print_held,
-		.result = o2_tally_result,
-		.missing = o2_tally_missing,
-		.line = o2_tally_line,
+		O2_TALLY_OPS,
 	};
 
 	return o2_tally_property(&ops, run == NULL ? NULL : &run->tally, situations, SITUATIONS, 50000);

@@ -48,4 +48,7 @@ json_t *o2_tally_missing(const void *tally, uint64_t packets_sent);
 /* One line "N cases, ...". */
 void o2_tally_line(const void *tally, double seconds, char *text, size_t text_bytes);
 
+/* The members of struct o2_property_ops that speak of the counts. */
+#define O2_TALLY_OPS .result = o2_tally_result, .missing = o2_tally_missing, .line = o2_tally_line
+
 #endif
