@@ -13,6 +13,7 @@
 #include "base/errno_name.h"
 #include "base/error.h"
 #include "base/refused_json.h"
+#include "wire/msg.h"
 
 static void test_refuse_fills_everything(void **state)
 {
@@ -178,9 +179,25 @@ static void test_refused_copies_and_compares(void **state)
 	assert_false(o2_refused_equal(&a, &b));
 }
 
+/* A field that may have one value alone has no limit. */
+static void test_of_one_value(void **state)
+{
+	const struct o2_wire_options options = {.max_frags = O2_MAX_FRAGS};
+	uint8_t bytes[O2_MSG_HEADER_BYTES] = {0};
+	struct o2_error error;
+	struct o2_msg msg;
+	char text[256];
+
+	(void)state;
+	assert_int_equal(o2_msg_decode(bytes, sizeof(bytes), &options, &msg, &error), -EPROTO);
+	o2_error_text(&error, text, sizeof(text));
+	assert_string_equal(text, "wire/header/magic: ibm_magic is 0, expected 199826321 (Protocol error)");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_of_one_value),
 		cmocka_unit_test(test_refuse_fills_everything),
 		cmocka_unit_test(test_clear),
 		cmocka_unit_test(test_text),

@@ -204,6 +204,7 @@ void o2_row_refusal(const struct o2_rows *rows, const char *note)
 			refused->index, open + 2);
 	if (strcmp(refused->field, "length_bytes") != 0)
 		fprintf(rows->out, " at offset %" PRIu32, refused->offset_bytes);
-	fprintf(rows->out, ": value %" PRIu64 " (0x%" PRIx64 "), limit %" PRIu64 " (0x%" PRIx64 ")%s%s\n",
-		refused->value, refused->value, refused->limit, refused->limit, blank, note);
+	fprintf(rows->out, ": value %" PRIu64 " (0x%" PRIx64 "), %s %" PRIu64 " (0x%" PRIx64 ")%s%s\n",
+		refused->value, refused->value, refused->exact ? "expected" : "limit", refused->limit,
+		refused->limit, blank, note);
 }

@@ -17,6 +17,11 @@ _Static_assert(O2_RULE_GET_REQ_DESC - O2_RULE_PUT_ACK_DESC == O2_DESC_FRAG_ADDR_
 	{                                                                \
 		"wire/" name, field, O2_CLASS_CONNECTION, EPROTO, offset \
 	}
+/* The same, where one value alone is allowed. */
+#define CLOSES_UNLESS(name, field, offset)                                              \
+	{                                                                               \
+		"wire/" name, field, O2_CLASS_CONNECTION, EPROTO, offset, .exact = true \
+	}
 #define MESSAGE(name, field, offset)                                  \
 	{                                                             \
 		"wire/" name, field, O2_CLASS_MESSAGE, EPROTO, offset \
@@ -63,13 +68,13 @@ const struct o2_wire_rule o2_wire_rules[O2_RULE_COUNT] = {
 	[O2_RULE_ENCODE_CKSUM_FLAVOUR] = LOCAL("encode/cksum-flavour", "cksum_flavour", EINVAL),
 
 	[O2_RULE_SHORT_FOR_VERSION] = CLOSES("header/short-for-version", "length_bytes", 0),
-	[O2_RULE_MAGIC] = CLOSES("header/magic", "ibm_magic", O2_AT_MAGIC),
+	[O2_RULE_MAGIC] = CLOSES_UNLESS("header/magic", "ibm_magic", O2_AT_MAGIC),
 	[O2_RULE_VERSION] = CLOSES("header/version", "ibm_version", O2_AT_VERSION),
 	[O2_RULE_SHORT_FOR_HEADER] = CLOSES("header/short-for-header", "length_bytes", 0),
 	[O2_RULE_NOB_OVER_RECEIVED] = CLOSES("header/nob-over-received", "ibm_nob", O2_AT_NOB),
 	[O2_RULE_NOB_OVER_LIMIT] = CLOSES("header/nob-over-limit", "ibm_nob", O2_AT_NOB),
 	[O2_RULE_CHECKSUM_ABSENT] = CLOSES("header/checksum-absent", "ibm_cksum", O2_AT_CKSUM),
-	[O2_RULE_CHECKSUM] = CLOSES("header/checksum", "ibm_cksum", O2_AT_CKSUM),
+	[O2_RULE_CHECKSUM] = CLOSES_UNLESS("header/checksum", "ibm_cksum", O2_AT_CKSUM),
 	[O2_RULE_SRCNID_WILDCARD] = CLOSES("header/srcnid-wildcard", "ibm_srcnid", O2_AT_SRCNID),
 	NID_RULES(O2_RULE_SRCNID, "srcnid", "ibm_srcnid", O2_AT_SRCNID),
 	NID_RULES(O2_RULE_DSTNID, "dstnid", "ibm_dstnid", O2_AT_DSTNID),
@@ -100,7 +105,7 @@ const struct o2_wire_rule o2_wire_rules[O2_RULE_COUNT] = {
 	[O2_RULE_GET_DONE_STATUS] = CLOSES("get_done/status-over-limit", "ibcm_status", O2_AT_STATUS),
 
 	[O2_RULE_IMMEDIATE_PAYLOAD_NOT_ZERO] =
-		CLOSES("immediate/payload-not-zero", "hdr.payload_length", PAYLOAD_LENGTH),
+		CLOSES_UNLESS("immediate/payload-not-zero", "hdr.payload_length", PAYLOAD_LENGTH),
 	[O2_RULE_IMMEDIATE_PAYLOAD_OVER_LIMIT] =
 		CLOSES("immediate/payload-over-limit", "hdr.payload_length", PAYLOAD_LENGTH),
 	[O2_RULE_IMMEDIATE_PAYLOAD_PAST_NOB] =
@@ -108,7 +113,7 @@ const struct o2_wire_rule o2_wire_rules[O2_RULE_COUNT] = {
 	[O2_RULE_PUT_REQ_PAYLOAD_OVER_LIMIT] =
 		CLOSES("put_req/payload-over-limit", "hdr.payload_length", PAYLOAD_LENGTH),
 	[O2_RULE_GET_REQ_PAYLOAD_NOT_ZERO] =
-		CLOSES("get_req/payload-not-zero", "hdr.payload_length", PAYLOAD_LENGTH),
+		CLOSES_UNLESS("get_req/payload-not-zero", "hdr.payload_length", PAYLOAD_LENGTH),
 
 	[O2_RULE_ENCODE_PAYLOAD] = LOCAL("encode/payload-missing", "payload", EINVAL),
 	[O2_RULE_ENCODE_CAPACITY] = LOCAL("encode/capacity", "capacity_bytes", ENOSPC),
@@ -129,6 +134,7 @@ int o2_wire_refuse(struct o2_error *error, unsigned int rule, uint32_t index, ui
 	o2_refuse(error, -entry->code, entry->id, entry->field, index, value, limit);
 	if (error != NULL) {
 		error->class = entry->class;
+		error->exact = entry->exact;
 		error->offset_bytes = entry->offset_bytes;
 		if (index != O2_NO_INDEX)
 			error->offset_bytes += index * O2_FRAG_BYTES;
