@@ -150,8 +150,8 @@ bool o2_loop_tick(void);
 
 /*
  * Register count byte ranges (addr: address in this process, length; lkey is ignored) as one region: byte k
- * of all of them, one after the other, lies at iova + k, for the peer under rkey and for local use under lkey.
- * mr->addr is no memory.  No alignment is asked for.  What a kernel offers as IB_MR_TYPE_SG_GAPS, and
+ * of all of them, one after the other, lies at iova + k, for the peer under rkey and for local use under
+ * lkey. mr->addr is no memory.  No alignment is asked for.  What a kernel offers as IB_MR_TYPE_SG_GAPS, and
  * user-space verbs do not.  Returns NULL with errno: EINVAL, EFAULT, EOPNOTSUPP (IBV_ACCESS_REMOTE_ATOMIC),
  * ENOMEM.  Ends with ibv_dereg_mr.
  */

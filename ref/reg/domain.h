@@ -87,7 +87,7 @@ struct o2_reg_domain {
 	struct o2_staging *idle_staging[O2_DOMAIN_STAGINGS];
 	uint32_t nidle_staging;
 	/* Not under the lock. */
-	_Atomic uint32_t nbound; /* bindings alive: 0 after everything was handed back */
+	_Atomic uint32_t nbound;  /* bindings alive: 0 after everything was handed back */
 	_Atomic uint64_t unbinds; /* released, ever: who waits for a window sees that there may be one */
 	struct o2_reg_live live;
 };

@@ -13,22 +13,22 @@ _Static_assert(O2_RULE_GET_REQ_DESC - O2_RULE_PUT_ACK_DESC == O2_DESC_FRAG_ADDR_
 	       "a rule for each fault of a descriptor");
 
 /* Breaking almost any rule closes the connection. */
-#define CLOSES(name, field, offset)                                      \
-	{                                                                \
-		"wire/" name, field, O2_CLASS_CONNECTION, EPROTO, offset \
+#define CLOSES(name, field, offset)                                             \
+	{                                                                       \
+		"wire/" name, field, O2_CLASS_CONNECTION, EPROTO, offset, false \
 	}
 /* The same, where one value alone is allowed. */
-#define CLOSES_UNLESS(name, field, offset)                                              \
-	{                                                                               \
-		"wire/" name, field, O2_CLASS_CONNECTION, EPROTO, offset, .exact = true \
+#define CLOSES_UNLESS(name, field, offset)                                     \
+	{                                                                      \
+		"wire/" name, field, O2_CLASS_CONNECTION, EPROTO, offset, true \
 	}
-#define MESSAGE(name, field, offset)                                  \
-	{                                                             \
-		"wire/" name, field, O2_CLASS_MESSAGE, EPROTO, offset \
+#define MESSAGE(name, field, offset)                                         \
+	{                                                                    \
+		"wire/" name, field, O2_CLASS_MESSAGE, EPROTO, offset, false \
 	}
-#define LOCAL(name, field, code)                            \
-	{                                                   \
-		"wire/" name, field, O2_CLASS_NONE, code, 0 \
+#define LOCAL(name, field, code)                                   \
+	{                                                          \
+		"wire/" name, field, O2_CLASS_NONE, code, 0, false \
 	}
 
 #define LNET_TYPE      (O2_AT_LNET_HDR + O2_LNET_AT_TYPE)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -210,6 +211,7 @@ static void note_done(void *context, const struct o2_lnet_result *result)
 	struct mover *mover = context;
 	struct lane *lane = lane_of(mover, result->operation);
 
+	assert(lane != NULL); /* LNet's place reports each operation once */
 	if (result->status != 0)
 		fail(mover, lane, result->status, o2_net_fault(result));
 	else if (lane->state == LANE_READING_BACK)
