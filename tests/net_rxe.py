@@ -198,7 +198,7 @@ class Rxe(unittest.TestCase):
         self.assertRegex(err, r"^o2ref: " + pattern)
 
     def test_nobody_there(self):
-        self.failed(r"ping 1 at .*EHOSTUNREACH.*reject/no-listener", "ping")
+        self.failed(r"ping 0 at .*EHOSTUNREACH.*reject/no-listener", "ping")
         with Server("--port", 988):
             self.failed(r"PUT 0 at .*EHOSTUNREACH.*reject/no-listener", "put")
             self.moved(client("put", "--port", 988), 1)
@@ -206,7 +206,7 @@ class Rxe(unittest.TestCase):
             done = subprocess.run([PROGRAM, "serve", "--device", DEVICE_B, "--port", "988"], capture_output=True, text=True,
                                   timeout=SECONDS, check=False)
             self.assertEqual((done.returncode, done.stderr.count("\n")), (USAGE, 1), done.stderr)
-        self.failed(r"GET 0 at .*(EHOSTUNREACH|ETIMEDOUT|ENETDOWN)", "get", "--timeout", 3, peer="192.0.2.1@o2ib")
+        self.failed(r"GET 0 at .*(EHOSTUNREACH|ENETDOWN)", "get", "--timeout", 3, peer="192.0.2.1@o2ib")
 
     def test_devices(self):
         for arguments, pattern in (

@@ -94,6 +94,13 @@ class Moves(unittest.TestCase):
                     self.moved(loop(command, "--mode", mode, "--queue-depth", depth, "--count", 255, "--in-flight", 255,
                                     "--size", 1048576, "--fragments", 256, "--timeout", 300), 255)
 
+    def test_as_many_as_may_be(self):
+        """In mode user memory is in one piece; and what is read back needs a place for each of those in flight."""
+        for command in ("put", "get"):
+            self.moved(loop(command, "--mode", "user", "--count", 300, "--in-flight", 255, "--size", 32768, "--verify"), 300, 300)
+        self.moved(loop("put", "--in-flight", 255, "--count", 300, "--size", 65536, "--verify"), 300, 300)
+        self.moved(loop("put", "--in-flight", 16, "--count", 20, "--size", 1048576, "--offset", 7 << 20, "--verify"), 20, 20)
+
     def test_the_queue_pairs_patience(self):
         self.moved(loop("put", "--count", 3, "--ack-timeout", 31, "--retries", 0, "--rnr-retries", 6, "--verify"), 3, 3)
 
@@ -178,11 +185,16 @@ class Quirks(unittest.TestCase):
     def test_closes_first(self):
         for command in ("ping", "put", "get"):
             self.named(r"the peer has ended the connection \(DREQ\)$", "closes-first", command)
+        # Numbers count from 0, as those of put and get.
+        self.assertIn("o2ref: ping 0 at ", loop("ping", "--loop-quirk", "closes-first").stderr)
 
     def test_late(self):
         for command, answer in ((["ping"], "LNet's REPLY"), (["put"], "the peer's PUT_ACK"), (["put", "--size", 3000], "LNet's ACK"),
                                 (["get"], "the peer's GET_DONE"), (["get", "--size", 3000], "LNet's REPLY")):
             self.named(rf"waited \d+ ms for {answer}, limit 1000 ms$", "late=1500", *command, "--timeout", 1)
+        # Of all that are late that one is told for whose answer the others have waited.
+        self.named(r"waited \d+ ms for the peer's PUT_ACK, limit 1000 ms$", "late", "put", "--timeout", 1, "--in-flight", 64,
+                   "--count", 100)
         self.well("late=300", "ping", "--count", 3, "--interval", 1)
         self.well("late=300", "put", "--verify")
 

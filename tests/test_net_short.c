@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * GETs that bring less than was asked for, or less than the peer reports, and what a peer asks of us
- * meanwhile (docs/peer.md, "Verifying", "Being asked").
+ * GETs that bring less than was asked for, or less than the peer reports, how failures are counted, and what
+ * a peer asks of us meanwhile (docs/peer.md, "Verifying", "When it does not work", "Being asked").
  */
 
 #include "test_net_world.h"
@@ -152,6 +152,47 @@ static void a_short_put(void **state)
 	expect(0, 1, 1, 0, 0);
 }
 
+/* Memory that takes PUTs and answers no GETs. */
+static void hold_for_puts(void)
+{
+	static struct o2_iov iov;
+	const struct o2_lnet_entry entry = {
+		.portal = O2_NET_PORTAL,
+		.match_bits = O2_NET_MATCH_BITS,
+		.nid = O2_NID_ANY,
+		.pid = O2_LNET_PID_ANY,
+		.options = O2_LNET_MD_OP_PUT | O2_LNET_MD_MANAGE_REMOTE,
+		.uses = O2_LNET_USES_ENDLESS,
+		.memory = world_memory(2, HELD_BYTES, &iov),
+	};
+
+	assert_true(o2_lnet_attach(world.endpoint.lnet, &entry, NULL) >= 0);
+}
+
+/* A PUT that cannot be read back is one operation, and that has failed. */
+static void one_outcome_for_each(void **state)
+{
+	(void)state;
+	world_setup(NULL);
+	world.start = hold_for_puts;
+	assert_int_equal(world_run("put --json 10.77.0.2@o2ib"), 0);
+	expect(1, 0, 0, 0, 0);
+	assert_int_equal(world_run("put --json --verify 10.77.0.2@o2ib"), 1);
+	assert_non_null(strstr(world.err, "o2ref: reading back PUT 0 at 10.77.0.2@o2ib: "));
+	expect(0, 1, 0, 0, 0);
+	assert_int_equal(world_number("bytes"), 0);
+}
+
+/* The last one is late: nothing is waited for any more. */
+static void it_ends_with_the_last_one(void **state)
+{
+	(void)state;
+	world_setup(NULL);
+	assert_int_equal(world_run("get --json --size 100 --timeout 1 10.77.0.2@o2ib"), 1);
+	assert_non_null(strstr(world.err, "for LNet's REPLY, limit 1000 ms\n"));
+	assert_int_equal(world.nidle_sleeps, 0);
+}
+
 /* --- the peer asks us
  * ---------------------------------------------------------------------------------------- */
 
@@ -248,6 +289,37 @@ static void what_an_option_accepts(void **state)
 	assert_int_equal(world_number("done"), 1);
 }
 
+/* What the peer had to PUT is there: it ends the connection, and the server is stopped some rounds later. */
+static void close_when_done(void)
+{
+	if (world.nended == 1) {
+		world.nended++;
+		o2_node_close_peer(world.endpoint.node, WORLD_US, 0);
+	} else if (world.nended >= 2 && ++world.nended > 100) {
+		o2_net_stop = 1;
+	}
+}
+
+static void the_peer_ends_it_in_order(void **state)
+{
+	(void)state;
+	for (int verbose = 0; verbose < 2; verbose++) {
+		world_setup(NULL);
+		world.start = peer_puts;
+		world.round = close_when_done;
+		assert_int_equal(world_run(verbose ? "serve --verbose" : "serve"), 0);
+		expect_line(verbose ? "o2ref: the connection with 10.77.0.2@o2ib: the peer has ended the "
+				      "connection (DREQ)\n"
+				    : "");
+		assert_non_null(strstr(world.out, "serve: 1 done, 0 failed, "));
+	}
+	/* The one that we end says nothing. */
+	world_setup(NULL);
+	world.start = peer_puts;
+	assert_int_equal(world_run("serve --verbose --requests 1"), 0);
+	expect_line("");
+}
+
 static void the_port_is_taken(void **state)
 {
 	static const int errors[] = {-EADDRINUSE, -EACCES};
@@ -306,7 +378,10 @@ int main(void)
 		cmocka_unit_test(what_was_not_written),
 		cmocka_unit_test(what_was_written_wrong),
 		cmocka_unit_test(a_short_put),
+		cmocka_unit_test(one_outcome_for_each),
+		cmocka_unit_test(it_ends_with_the_last_one),
 		cmocka_unit_test(being_asked),
+		cmocka_unit_test(the_peer_ends_it_in_order),
 		cmocka_unit_test(the_port_is_taken),
 		cmocka_unit_test_setup(what_an_option_accepts, world_setup),
 		cmocka_unit_test(events_in_words),

@@ -51,6 +51,7 @@ struct net_world {
 	struct o2_endpoint endpoint;
 	uint32_t nstarted, nended; /* operations of its own */
 	int status;		   /* of the last of them that failed; 0: none */
+	uint32_t nidle_sleeps;	   /* of the command, with nothing of LNet's under way */
 	uint64_t deadline_ms;
 	/* What the command has printed. */
 	char out[65536], err[65536];
@@ -144,8 +145,8 @@ int o2_net_network_progress(struct o2_net_network *network, uint64_t now_ms)
 int o2_net_network_sleep(struct o2_net_network *network, struct o2_endpoint *endpoint, uint64_t sleep_ns)
 {
 	(void)network;
-	(void)endpoint;
 	(void)sleep_ns;
+	world.nidle_sleeps += o2_lnet_messages(endpoint->lnet) == 0;
 	return 0;
 }
 

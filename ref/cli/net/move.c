@@ -29,8 +29,18 @@ struct lane {
 	uint64_t number; /* of the operation, from 0 */
 	uint64_t operation;
 	uint64_t started_ns;
+	uint64_t took_ns, moved_bytes; /* of a PUT that is read back */
 	struct o2_net_memory memory;
 	struct o2_net_memory back; /* what was PUT is read back to here */
+};
+
+/* What is told of those that fail together, when all of them have ended. */
+struct failure {
+	bool waits; /* to be told */
+	const char *what;
+	uint64_t number;
+	int status;
+	struct o2_transfer_fault fault;
 };
 
 struct mover {
@@ -39,7 +49,9 @@ struct mover {
 	struct o2_net_report report;
 	struct lane *lane;
 	uint64_t next; /* operation to start */
+	struct failure failure;
 	bool giving_up;
+	bool told; /* why: one line is enough */
 };
 
 static const char *verb(const struct mover *mover)
@@ -47,14 +59,44 @@ static const char *verb(const struct mover *mover)
 	return mover->options->command == O2_NET_PUT ? "PUT" : "GET";
 }
 
+static const char *what(const struct mover *mover, const struct lane *lane)
+{
+	return lane->state == LANE_READING_BACK ? "reading back PUT" : verb(mover);
+}
+
+/* How far an operation's fault is from the cause: 0 it is the cause, 1 it waited behind it, 2 it went down
+ * too. */
+static int distance(const struct o2_transfer_fault *fault)
+{
+	if (fault->side == O2_FAULT_CLOSED)
+		return 2;
+	if (fault->side != O2_FAULT_DEADLINE)
+		return 0;
+	return fault->wait == O2_WAIT_RESERVATION || fault->wait == O2_WAIT_CREDIT ||
+	       fault->wait == O2_WAIT_SEND_ROOM || fault->wait == O2_WAIT_WINDOW;
+}
+
+/* Of several that fail in one step the nearest to the cause is told, and of equals the first. */
 static void fail(struct mover *mover, struct lane *lane, int status, const struct o2_transfer_fault *fault)
 {
+	struct failure *failure = &mover->failure;
+
 	mover->report.failed++;
-	if (!mover->giving_up)
-		o2_net_complain_failed(lane->state == LANE_READING_BACK ? "reading back PUT" : verb(mover),
-				       lane->number, mover->options->peer, status, fault);
+	if (!mover->told && (!failure->waits || distance(fault) < distance(&failure->fault)))
+		*failure = (struct failure){true, what(mover, lane), lane->number, status, *fault};
 	lane->state = LANE_IDLE;
 	mover->giving_up = true;
+}
+
+static void tell(struct mover *mover)
+{
+	const struct failure *failure = &mover->failure;
+
+	if (failure->waits && !mover->told)
+		o2_net_complain_failed(failure->what, failure->number, mover->options->peer, failure->status,
+				       &failure->fault);
+	mover->told |= failure->waits;
+	mover->failure.waits = false;
 }
 
 static void refuse(struct mover *mover, struct lane *lane, const struct o2_error *error)
@@ -148,13 +190,13 @@ static void fail_short(struct mover *mover, struct lane *lane, uint64_t reported
 
 	o2_nid_to_text(mover->options->peer, nid, sizeof(nid));
 	mover->report.failed++;
-	if (!told && !mover->giving_up)
+	if (!told && !mover->told && !mover->failure.waits)
 		o2_cli_complain("%s %" PRIu64 " at %s: short: the peer reports %" PRIu64 " of %" PRIu32
 				" bytes",
-				lane->state == LANE_READING_BACK ? "reading back PUT" : verb(mover),
-				lane->number, nid, reported, mover->options->size_bytes);
+				what(mover, lane), lane->number, nid, reported, mover->options->size_bytes);
 	lane->state = LANE_IDLE;
 	mover->giving_up = true;
+	mover->told |= !mover->failure.waits;
 }
 
 static void put_moved(struct mover *mover, struct lane *lane, uint64_t reported)
@@ -166,9 +208,15 @@ static void put_moved(struct mover *mover, struct lane *lane, uint64_t reported)
 		fail_short(mover, lane, reported, false);
 		return;
 	}
-	o2_net_report_done(&mover->report, reported, o2_monotonic_ns() - lane->started_ns);
-	lane->state = mover->options->verify ? LANE_READING_BACK : LANE_IDLE;
-	if (mover->options->verify && start_get(mover, lane, &lane->back, lane->number + 1, 0, &error) != 0)
+	lane->took_ns = o2_monotonic_ns() - lane->started_ns;
+	lane->moved_bytes = reported;
+	if (!mover->options->verify) {
+		o2_net_report_done(&mover->report, reported, lane->took_ns);
+		lane->state = LANE_IDLE;
+		return;
+	}
+	lane->state = LANE_READING_BACK;
+	if (start_get(mover, lane, &lane->back, lane->number + 1, 0, &error) != 0)
 		refuse(mover, lane, &error);
 }
 
@@ -179,6 +227,8 @@ static void put_read_back(struct mover *mover, struct lane *lane, uint64_t repor
 
 	if (reported < mover->options->size_bytes)
 		fail_short(mover, lane, reported, !right);
+	else
+		o2_net_report_done(&mover->report, lane->moved_bytes, lane->took_ns);
 	lane->state = LANE_IDLE;
 }
 
@@ -259,24 +309,34 @@ static bool lay(struct mover *mover)
 	return true;
 }
 
-static void move_all(struct mover *mover)
+/* Put every idle lane to work that has any.  Returns whether one of them is at work. */
+static bool start_more(struct mover *mover)
 {
 	const struct o2_net_options *options = mover->options;
-	uint32_t busy;
+	uint32_t busy = 0;
 
-	do {
-		busy = 0;
-		for (uint32_t i = 0; i < options->in_flight; i++) {
-			struct lane *lane = &mover->lane[i];
+	for (uint32_t i = 0; i < options->in_flight; i++) {
+		struct lane *lane = &mover->lane[i];
 
-			if (lane->state == LANE_IDLE && mover->next < options->count && !mover->giving_up)
-				start(mover, lane);
-			busy += lane->state != LANE_IDLE;
-		}
-		if (!o2_net_session_step(&mover->session, UINT64_MAX))
+		if (lane->state == LANE_IDLE && mover->next < options->count && !mover->giving_up)
+			start(mover, lane);
+		busy += lane->state != LANE_IDLE;
+	}
+	return busy > 0;
+}
+
+/* Nothing is slept for once the last one has ended. */
+static void move_all(struct mover *mover)
+{
+	while (o2_net_stop == 0 && start_more(mover)) {
+		const bool alive = o2_net_session_step(&mover->session, UINT64_MAX);
+
+		tell(mover);
+		if (!alive)
 			return;
-		o2_net_report_progress(&mover->report, options, o2_monotonic_ns());
-	} while (o2_net_stop == 0 && (busy > 0 || (mover->next < options->count && !mover->giving_up)));
+		o2_net_report_progress(&mover->report, mover->options, o2_monotonic_ns());
+	}
+	tell(mover);
 }
 
 static int run(struct mover *mover)
@@ -312,7 +372,7 @@ int o2_net_move(struct o2_net_options *options)
 	mover.lane = calloc(options->in_flight, sizeof(*mover.lane));
 	if (mover.lane != NULL)
 		status = run(&mover);
-	mover.giving_up = true; /* what a signal has left open ends now, and need not be told */
+	mover.told = true; /* what a signal has left open ends now, and need not be told */
 	o2_net_session_close(&mover.session);
 	for (uint32_t i = 0; mover.lane != NULL && i < options->in_flight; i++) {
 		o2_net_memory_free(&mover.lane[i].memory);

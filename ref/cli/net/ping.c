@@ -20,7 +20,8 @@ struct pinger {
 	struct o2_net_report report;
 	struct o2_net_memory sink;
 	bool waiting;
-	uint64_t number, started_ns;
+	uint64_t number; /* from 0 */
+	uint64_t started_ns;
 	int status;
 	struct o2_transfer_fault fault;
 	uint64_t length_bytes;
@@ -98,7 +99,6 @@ static bool ping(struct pinger *pinger)
 		.nid = pinger->options->peer, .portal = O2_PING_PORTAL, .match_bits = O2_PING_MATCH_BITS};
 	struct o2_error error;
 
-	pinger->number++;
 	pinger->waiting = true;
 	pinger->started_ns = o2_monotonic_ns();
 	if (o2_lnet_get(pinger->session.endpoint.lnet, &target, &pinger->sink.memory, NULL, &error) != 0) {
@@ -117,7 +117,7 @@ static void ping_all(struct pinger *pinger)
 	const uint64_t interval_ns = (uint64_t)pinger->options->interval_ms * NS_PER_MS;
 
 	pinger->report.started_ns = o2_monotonic_ns();
-	while (ping(pinger) && pinger->number < pinger->options->count)
+	while (ping(pinger) && ++pinger->number < pinger->options->count)
 		while (o2_net_stop == 0 && o2_monotonic_ns() - pinger->started_ns < interval_ns)
 			if (!o2_net_session_step(&pinger->session, pinger->started_ns + interval_ns))
 				return;

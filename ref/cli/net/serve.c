@@ -68,12 +68,15 @@ static void note_event(void *context, const struct o2_lnet_event *event)
 		o2_net_report_done(&server->report, event->length_bytes, 0);
 }
 
-/* A connection is gone: what an option would have accepted is told in any case. */
+/*
+ * A connection is gone: what an option would have accepted is told in any case, what we have ended in order
+ * in none.
+ */
 static void note_down(void *context, uint64_t nid, const struct o2_transfer_fault *fault)
 {
 	const struct server *server = context;
 
-	if (fault->tolerable || (server->options->verbose && fault->code != 0))
+	if (fault->tolerable || (server->options->verbose && fault->side != O2_FAULT_NONE))
 		o2_net_complain_down(nid, fault);
 }
 
