@@ -112,11 +112,13 @@ struct o2_sim_end {
 	uint32_t node, index;
 	struct o2_conn *conn;
 	uint32_t qp_num;
-	uint32_t depth; /* as agreed with the other end */
-	bool asleep;	/* a slow peer: its completions are not handled for now */
-	bool forged;	/* it has got a message that nobody sent */
-	bool broken;	/* its queue pair is in error or gone */
-	bool closed;	/* and has said so */
+	uint32_t depth;	    /* as agreed with the other end */
+	bool asleep;	    /* a slow peer: its completions are not handled for now */
+	bool forged;	    /* it has got a message that nobody sent */
+	bool broken;	    /* its queue pair is in error or gone */
+	bool never_ready;   /* the device has given up sending it NOOPs that the other end has no room for */
+	uint32_t rnr_waits; /* of its first message, so far */
+	bool closed;	    /* and has said so */
 	struct o2_transfer_fault fault;
 	uint32_t culprits;	       /* operations that ended with the connection's own error */
 	struct o2_sim_codes may_close; /* what it may close with */
@@ -287,6 +289,8 @@ void o2_sim_wire_handled(struct o2_sim_end *end, uint32_t count);
 
 /* sim_model.c */
 
+/* The device has found no receive for the first message of this end: is that foretold, and is it the last? */
+void o2_sim_not_ready(struct o2_sim *sim, struct o2_sim_end *from);
 /* After each step: credits, queues, and what the fabric has seen. */
 void o2_sim_check(struct o2_sim *sim);
 /* Nothing moves any more: what must be true then. */

@@ -159,12 +159,14 @@ void o2_sim_judge_closed(struct o2_sim *sim, struct o2_sim_end *end)
 	const struct o2_transfer_fault *fault = &end->fault;
 	bool noticed = end->other->broken && fault->code == -EIO && fault->side == O2_FAULT_LOCAL_COMPLETION;
 	bool late = end->deadline_due && fault->code == -ETIMEDOUT && fault->side == O2_FAULT_DEADLINE;
+	bool unready = end->never_ready && fault->code == -EIO && fault->side == O2_FAULT_LOCAL_COMPLETION &&
+		       fault->wc_status == IBV_WC_RNR_RETRY_EXC_ERR;
 
 	o2_sim_fault_after(sim, end);
 	if (end->closed)
 		o2_report_fail(sim->report, "sim/closed-twice",
 			       "end %" PRIu32 " says twice that it is closed", end->index);
-	if (!noticed && !late && !o2_sim_codes_has(&end->may_close, fault->code)) {
+	if (!noticed && !late && !unready && !o2_sim_codes_has(&end->may_close, fault->code)) {
 		o2_report_fail(sim->report, "sim/closed",
 			       "end %" PRIu32 " closes with %d (%s), fault side %d, rule %s, status %d",
 			       end->index, fault->code, strerror(-fault->code), fault->side,

@@ -138,22 +138,34 @@ static void look(struct o2_sim *sim, struct o2_sim_end *end)
 
 /*
  * There is a receive for each message that takes a credit, for each answer, and for two NOOPs.  Only NOOPs
- * that keep alive can be more, where nobody handles what has arrived: the device's own flow control is for
- * that.
+ * that keep alive can be more, where nobody handles what has arrived: does each receive of the other end hold
+ * a message, and is there a third NOOP?
  */
-static bool many_noops(const struct o2_sim *sim)
+static bool has_third_noop(const struct o2_sim_end *from)
 {
-	bool many = false;
+	const struct o2_sim_end *to = from->other;
+	struct o2_conn_view here, there;
 
-	for (uint32_t i = 0; i < sim->nends; i++) {
-		const struct o2_sim_wire *wire = &sim->end[i].wire;
-		uint32_t noops = 0;
+	if (from->sim->config.version != O2_MSG_VERSION_2 || from->sim->config.keepalive_ms == 0 ||
+	    from->conn == NULL || to->conn == NULL)
+		return false;
+	o2_conn_view(from->conn, &here);
+	o2_conn_view(to->conn, &there);
+	return from->wire.count + there.parked == 2 * from->depth + 2 &&
+	       here.noops_sent - there.noops_received > 2;
+}
 
-		for (uint32_t k = 0; k < wire->count; k++)
-			noops += wire->on_the_way[(wire->first + k) % O2_SIM_ON_THE_WAY].type == O2_MSG_NOOP;
-		many |= noops >= 2;
-	}
-	return many && sim->config.version == O2_MSG_VERSION_2 && sim->config.keepalive_ms != 0;
+void o2_sim_not_ready(struct o2_sim *sim, struct o2_sim_end *from)
+{
+	const bool foretold = has_third_noop(from);
+
+	from->rnr_waits++;
+	if (!foretold && !sim->faults)
+		fail(sim, "sim/receiver-not-ready", from, from->wire.count, 2 * from->depth + 2);
+	if (!foretold || from->rnr_waits <= sim->config.rnr_retry_count)
+		return;
+	from->never_ready = true;
+	o2_sim_break(from);
 }
 
 /*
@@ -192,12 +204,8 @@ void o2_sim_check(struct o2_sim *sim)
 		if (honest(&sim->end[i]))
 			check_own(sim, &sim->end[i]);
 	o2_loop_get_counters(&counters);
-	if (counters.rnr_waits > sim->rnr_waits) {
+	if (counters.rnr_waits > sim->rnr_waits)
 		o2_sim_seen(sim, O2_SIM_SEEN_RNR);
-		if (!sim->faults && !many_noops(sim))
-			fail(sim, "sim/receiver-not-ready", &sim->end[0], counters.rnr_waits - sim->rnr_waits,
-			     0);
-	}
 	sim->rnr_waits = counters.rnr_waits;
 	if (counters.overruns > sim->overruns)
 		fail(sim, "sim/overrun", &sim->end[0], counters.overruns - sim->overruns, 0);

@@ -38,11 +38,20 @@ bool o2_sim_has_completion(const struct o2_sim_end *end)
 
 void o2_sim_execute(struct o2_sim *sim, uint32_t index)
 {
-	uint32_t qp_num = sim->runnable[index];
+	struct o2_sim_end *end = o2_sim_end_of_qp(sim, sim->runnable[index]);
+	struct o2_loop_counters before, after;
 
-	o2_sim_log(sim, O2_SIM_EV_EXECUTE, o2_sim_end_of_qp(sim, qp_num), 0, 0);
+	o2_sim_log(sim, O2_SIM_EV_EXECUTE, end, 0, 0);
+	o2_loop_get_counters(&before);
 	sim->run_next = (int)index;
 	o2_loop_progress();
+	o2_loop_get_counters(&after);
+	if (end == NULL)
+		return;
+	if (after.rnr_waits > before.rnr_waits)
+		o2_sim_not_ready(sim, end);
+	else
+		end->rnr_waits = 0;
 }
 
 void o2_sim_complete(struct o2_sim *sim, struct o2_sim_end *end)
