@@ -1,6 +1,141 @@
 /* SPDX-License-Identifier: MIT */
 #include "test_lnd_talks_windows.h"
 
+/* Calls in which another user of the interface releases a binding, after the call has found no window. */
+int __real_o2_reg_bind(struct o2_reg_domain *domain, uint32_t cpt, const struct o2_reg_plan *plan,
+		       struct o2_binding *binding, struct o2_error *error);
+int __wrap_o2_reg_bind(struct o2_reg_domain *domain, uint32_t cpt, const struct o2_reg_plan *plan,
+		       struct o2_binding *binding, struct o2_error *error);
+bool __real_o2_reg_window_free(struct o2_reg_domain *domain);
+bool __wrap_o2_reg_window_free(struct o2_reg_domain *domain);
+
+static struct pair *releases; /* NULL: nobody */
+
+static void release_now(void)
+{
+	struct pair *pair = releases;
+
+	releases = NULL;
+	if (pair != NULL)
+		quiet(pair);
+}
+
+int __wrap_o2_reg_bind(struct o2_reg_domain *domain, uint32_t cpt, const struct o2_reg_plan *plan,
+		       struct o2_binding *binding, struct o2_error *error)
+{
+	int rc = __real_o2_reg_bind(domain, cpt, plan, binding, error);
+
+	if (rc == -ENOBUFS)
+		release_now();
+	return rc;
+}
+
+bool __wrap_o2_reg_window_free(struct o2_reg_domain *domain)
+{
+	bool has = __real_o2_reg_window_free(domain);
+
+	if (!has)
+		release_now();
+	return has;
+}
+
+/* A window that comes back while another is refused is not overlooked, nor that it was the last binding. */
+static void sees_what_is_released_meanwhile(void **state)
+{
+	(void)state;
+	for (int last = 0; last < 2; last++) {
+		/* One of them is kept for the other side. */
+		struct pair *pair = pair_with_windows(last ? 2 : 3, 0);
+		struct pair *second = second_of(pair);
+
+		put_from(pair, O2_REG_PHYS, 0);
+		if (!last)
+			put_from(second, O2_REG_PHYS, 0);
+		releases = pair;
+		put_from(second, O2_REG_PHYS, last ? 0 : 1);
+		assert_null(releases);
+		assert_ended(&pair->a, 1);
+		assert_true(o2_conn_progress(second->a.conn) > 0);
+		assert_int_equal(view_of(&second->a).queued_window, 0);
+		quiet(second);
+		assert_ended(&second->a, last ? 1 : 2);
+		close_both(pair, second);
+	}
+}
+
+/* The same where it has waited already: it looks once more, in vain at first. */
+static void sees_it_when_it_waits(void **state)
+{
+	struct pair *pair = pair_with_windows(FEW, 0);
+	struct pair *second = second_of(pair);
+
+	(void)state;
+	put_from(pair, O2_REG_PHYS, 0);
+	put_from(second, O2_REG_PHYS, 0);
+	assert_int_equal(view_of(&second->a).queued_window, 1);
+	pair->a.ni.domain.unbinds++;
+	releases = pair;
+	assert_int_equal(o2_conn_progress(second->a.conn), 1);
+	assert_null(releases);
+	quiet(second);
+	assert_ended(&pair->a, 1);
+	assert_ended(&second->a, 1);
+	close_both(pair, second);
+}
+
+/* The same for a request that is parked. */
+static void sees_it_when_it_is_parked(void **state)
+{
+	struct pair *pair = pair_with_windows(0, FEW);
+	struct pair *second = second_of(pair);
+
+	(void)state;
+	put_from(pair, O2_REG_PHYS, 0);
+	deliver(&pair->b, NULL, 0);
+	put_from(second, O2_REG_PHYS, 0);
+	put_from(second, O2_REG_PHYS, 1);
+	deliver(&second->b, NULL, 0);
+	assert_true(view_of(&second->b).parked_for_window);
+	assert_int_equal(second->b.nmatched, 1);
+	pair->b.ni.domain.unbinds++;
+	releases = pair;
+	assert_int_equal(o2_conn_progress(second->b.conn), 1);
+	assert_null(releases);
+	assert_int_equal(o2_conn_progress(second->b.conn), 1);
+	assert_int_equal(second->b.nmatched, 2);
+	quiet(second);
+	assert_ended(&pair->a, 1);
+	assert_ended(&second->a, 2);
+	close_both(pair, second);
+}
+
+/* A request that waits for a window while every transmit for requests is in use is no work: a loop may sleep.
+ */
+static void does_not_look_without_a_transmit(void **state)
+{
+	struct pair *pair = pair_with_windows(0, FEW);
+	struct pair *second = second_of(pair);
+	struct o2_tx *idle;
+
+	(void)state;
+	put_from(pair, O2_REG_PHYS, 0);
+	put_from(pair, O2_REG_PHYS, 1);
+	deliver(&pair->b, NULL, 0);
+	put_from(second, O2_REG_PHYS, 0);
+	deliver(&second->b, NULL, 0);
+	assert_true(view_of(&second->b).parked_for_window);
+	quiet(pair);
+	idle = second->b.conn->idle[O2_TX_PEERS].first;
+	second->b.conn->idle[O2_TX_PEERS].first = NULL;
+	assert_int_equal(o2_conn_progress(second->b.conn), 0);
+	assert_int_equal(second->b.nmatched, 0);
+	second->b.conn->idle[O2_TX_PEERS].first = idle;
+	assert_int_equal(o2_conn_progress(second->b.conn), 1);
+	quiet(second);
+	assert_ended(&second->a, 1);
+	close_both(pair, second);
+}
+
 /* The other side has too few: requests wait in their receives, are matched once, and credits stay exact. */
 static void parks_for_windows(void **state)
 {
@@ -204,6 +339,10 @@ int main(void)
 		cmocka_unit_test(waits_on_both_sides),
 		cmocka_unit_test(is_woken_by_another_connection),
 		cmocka_unit_test(is_unparked_by_another_connection),
+		cmocka_unit_test(sees_what_is_released_meanwhile),
+		cmocka_unit_test(sees_it_when_it_waits),
+		cmocka_unit_test(sees_it_when_it_is_parked),
+		cmocka_unit_test(does_not_look_without_a_transmit),
 		cmocka_unit_test(is_late_while_it_waits),
 		cmocka_unit_test(fails_after_it_has_waited),
 		cmocka_unit_test(does_not_wait_in_vain),

@@ -92,8 +92,9 @@ int o2_reg_unbind(struct o2_reg_domain *domain, struct o2_binding *binding, bool
 				  O2_NO_LIMIT);
 	}
 	*binding = (struct o2_binding){.bound = false};
-	domain->nbound--;
+	/* In this order: who finds nothing bound sees every release. */
 	domain->unbinds++;
+	domain->nbound--;
 	return rc;
 }
 

@@ -18,9 +18,9 @@
  * regions of mode global, and the registration pools of every CPU partition.  Source: docs/modes.md,
  * docs/pools.md.
  *
- * Several threads may register and release (bind.h), flush and fail pools at once, as those of o2iblnd do;
- * everything else here is for one thread while no other uses the domain (docs/pools.md, "Threads").  A domain
- * must stay where it is while it is open.
+ * Several threads may register and release (bind.h), flush and fail pools, and ask for and keep windows
+ * (o2_reg_window_free, o2_reg_keep_windows) at once; everything else here is for one thread while no other uses
+ * the domain (docs/pools.md, "Threads").  A domain must stay where it is while it is open.
  */
 
 /* Contiguous buffers that a domain keeps for mode fastreg_gaps, of 1 MiB and a page each. */
@@ -115,9 +115,12 @@ void o2_reg_domain_close(struct o2_reg_domain *domain);
 int o2_reg_domain_set_dma(struct o2_reg_domain *domain, enum o2_dma_kind kind, uint64_t base,
 			  struct o2_error *error);
 
-/* Is a window of the arena free?  If none is, what mode fmr keeps is flushed first. */
+/* Is a window of the arena free now?  If none is, what mode fmr keeps is flushed first. */
 bool o2_reg_window_free(struct o2_reg_domain *domain);
-/* Bindings from now on leave so many windows free. */
+/*
+ * Bindings from now on, of all threads, leave so many windows free.  A connection says it before each binding
+ * of its own: that suits connections, since those of an interface are driven by one thread.
+ */
 void o2_reg_keep_windows(struct o2_reg_domain *domain, uint32_t windows);
 
 /* Deregister what mode fmr has kept.  Only now are those keys dead. */
