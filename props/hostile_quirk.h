@@ -8,7 +8,7 @@
 #include "lnd/ni.h"
 
 /*
- * What some kernels do (docs/peer.md, "Quirks"), at the honest ends of this program: the victim, and the
+ * What a peer may do (docs/peer.md, "Quirks"), at the honest ends of this program: the victim, and the
  * honest peer.  So the judge can be tried on it.  As a deliberate defect, it is one for the whole program.
  */
 

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""What some kernels do (docs/peer.md, "Quirks"), at the other end of RDMA: `o2ref serve --quirk` in one process, and ping, put,
+"""What a peer may do (docs/peer.md, "Quirks"), at the other end of RDMA: `o2ref serve --quirk` in one process, and ping, put,
 get and `o2props hostile --peer` in others, which must live with it or say what it is.
 
     ci/vm/run -- tests/quirks_rxe.py [O2REF [TEST]...]

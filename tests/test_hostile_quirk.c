@@ -16,7 +16,7 @@
 #include "props/hostile_quirk.h"
 #include "quirk/quirk.h"
 
-/* The judge of liars where the honest ends do what some kernels do (docs/hostile.md, "Quirks"). */
+/* The judge of liars where the honest ends do what a peer may do (docs/hostile.md, "Quirks"). */
 
 /* Quirks are for a whole program, so each has one. */
 static int try_bent(const char *quirk, const char *name, const char *expected)

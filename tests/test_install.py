@@ -101,6 +101,19 @@ class Manuals(unittest.TestCase):
             with self.subTest(page.name):
                 self.assertEqual(run("mandoc", "-T", "lint", "-W", "warning", page), "")
 
+    def test_the_network_commands_options_are_in_their_sections(self):
+        """Options of decode have some of these names, and are not these."""
+        page = (ROOT / "docs" / "man" / "o2ref.1").read_text(encoding="utf-8").partition(".Sh ENVIRONMENT")[0]
+        sections = [part.partition(":\n") for part in page.split("\nOptions of")[1:]]
+        for command in ("ping", "put", "get", "serve"):
+            mine = "".join(text for head, _, text in sections
+                           if head == " all four" or re.search(rf"\b{command}\b", head))
+            self.assertIn(".It Fl -", mine)
+            for option in re.findall(r"^  (?:-h, )?--([a-z-]+)", run(BUILD / "o2ref", command, "--help"), re.M):
+                if option != "help":
+                    with self.subTest(f"{command} --{option}"):
+                        self.assertRegex(mine, rf"Fl -{option}(?![a-z-])")
+
     def test_every_command_and_option_is_in_its_page(self):
         for program, page in (("o2ref", "o2ref.1"), ("o2props", "o2props.1")):
             text = (ROOT / "docs" / "man" / page).read_text(encoding="utf-8")
@@ -109,6 +122,8 @@ class Manuals(unittest.TestCase):
             for command in commands:
                 usage += run(BUILD / program, command, "--help")
                 self.assertRegex(text, rf"\.(Cm|It Cm) {command}\b")
+            if program == "o2props":
+                usage += run(BUILD / program, "hostile", "--help") + run(BUILD / program, "explore", "--help")
             for option in set(re.findall(r"--([a-z][a-z-]+)", usage)) - {"mutant", "mutant-counts", "property"}:
                 with self.subTest(f"{program} --{option}"):
                     self.assertRegex(text, rf"Fl -{option}\b")

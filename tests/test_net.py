@@ -139,7 +139,7 @@ class Moves(unittest.TestCase):
 
 
 class Quirks(unittest.TestCase):
-    """What the peer does as some kernels do (docs/peer.md, "Quirks"): each is met by the command that it concerns."""
+    """What a peer may do (docs/peer.md, "Quirks"): each is met by the command that it concerns."""
 
     def well(self, quirk, *arguments):
         done = loop(*arguments, "--loop-quirk", quirk)

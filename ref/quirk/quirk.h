@@ -11,7 +11,7 @@
 #include "rdma/work_ops.h"
 
 /*
- * Quirks: behaviour of kernels in the field that a peer must live with, or must be able to name.  One end is
+ * Quirks: behaviour that a peer may show, and that we must live with, or must be able to name.  One end is
  * given some, so that the other one can be tried on them.  They stand beside what they bend: ref/lnd does not
  * know them.  Source: docs/peer.md, "Quirks".
  */

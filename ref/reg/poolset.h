@@ -25,7 +25,7 @@
  * o2iblnd: IBLND_POOL_DEADLINE, IBLND_POOL_RETRY
  * o2iblnd: IBLND_TX_POOL, IBLND_FMR_POOL, IBLND_FMR_POOL_FLUSH
  */
-#define O2_POOL_LIFE_MS	    300000u /* an idle pool lives so long after something was taken from it last */
+#define O2_POOL_LIFE_MS	    300000u /* an idle pool lives so long after it gave, or (registration) was asked */
 #define O2_POOL_RETRY_MS    1000u   /* growth is not tried again so soon after it failed */
 #define O2_POOL_TX_FLOOR    256u    /* a transmit pool has at least so many elements */
 #define O2_POOL_REG_FLOOR   256u    /* a registration pool likewise */

@@ -78,7 +78,8 @@ static const char own[] =
 	"our side:\n"
 	"  --device NAME      RDMA device, as ibv_devices lists it (default: the first one); `loop`: a\n"
 	"                     network in the process, where whatever node is asked for serves, with\n"
-	"                     seed 1, 8 MiB at each of the default places of serve\n"
+	"                     seed 1, 8 MiB at each of the default places of serve, and more if\n"
+	"                     put --verify has more in flight\n"
 	"  --nid NID          our own NID, e.g. 10.77.0.1@o2ib (default: the device's IPv4 address, on\n"
 	"                     the network of the peer)\n"
 	"  --port N           port of the connection manager (default: 987, as o2iblnd's)\n"
@@ -104,17 +105,17 @@ static const char progress[] =
 	"                     without it)\n";
 
 static const char verbose[] =
-	"  --verbose          a line for each request of a peer\n";
+	"  --verbose          a line for each request of a peer; serve: also why a connection has ended\n";
 
 static const char quirks[] =
 	"\n"
-	"what some kernels do, for trying a peer on it:\n"
+	"behaviour that a peer may show, for trying the other side on it:\n"
 	"  --quirk NAME[=VALUE],...\n"
-	"                     this node does so as well; may be given several times:\n";
+	"                     this node behaves so; may be given several times:\n";
 
 static const char loop_quirk[] =
 	"  --loop-quirk NAME[=VALUE],...\n"
-	"                     the peer that device loop has does what some kernels do:\n"
+	"                     how the peer that device loop has behaves:\n"
 	"                     `o2ref serve --help` lists them\n";
 
 static const char end[] =
