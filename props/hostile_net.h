@@ -44,8 +44,9 @@ struct o2_net_liar {
 	struct o2_victim_child child;
 	/* Towards a peer that takes no orders: */
 	struct o2_endpoint endpoint;
-	bool waiting; /* for the honest peer's operation */
-	int status;   /* that it ended with */
+	bool waiting;			/* for the honest peer's operation */
+	int status;			/* that it ended with */
+	struct o2_transfer_fault fault; /* .. and why; .code 0: nothing is known */
 	uint64_t length_bytes;
 };
 
@@ -75,7 +76,11 @@ bool o2_stranger_open(struct o2_net_liar *net, char *why);
 void o2_stranger_close(struct o2_net_liar *net);
 enum o2_net_outcome o2_stranger_try(struct o2_net_liar *net, const struct o2_misbehaviour *what, char *why);
 
-/* props/hostile_honest.c: an honest node asks the peer; false: *why says what was wrong. */
+/*
+ * props/hostile_honest.c: an honest node asks the peer; false: *why says what was wrong.  Before the first
+ * lie it asks for more than after each.
+ */
+bool o2_honest_begins(struct o2_net_liar *net, char *why);
 bool o2_honest_asks(struct o2_net_liar *net, char *why);
 
 #endif

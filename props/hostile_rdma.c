@@ -72,8 +72,7 @@ static bool into_source(struct o2_hostile *h)
 	}
 
 const struct o2_misbehaviour o2_hostile_rdma[] = {
-	WRITES("after-done", "writes into a sink of mode fmr that is done", "reg/key-dies", after_done,
-	       O2_KERNEL_TOLERATES),
+	WRITES("after-done", "writes into a sink of mode fmr that is done", "reg/key-dies", after_done),
 	WRITES("beyond", "writes one byte beyond a sink", "reg/exact-length", beyond),
 	WRITES("before", "writes one byte before a sink", "reg/exact-start", before),
 	WRITES("into-slots", "writes into its victim's receives", "reg/slots-local", into_slots),

@@ -154,7 +154,7 @@ bool o2_stranger_open(struct o2_net_liar *net, char *why)
 	liar->port = net->options.port;
 	liar->privileged_port = geteuid() == 0;
 	/* What does not work before any lie is nothing that a lie has done. */
-	return o2_honest_asks(net, why);
+	return o2_honest_begins(net, why);
 }
 
 void o2_stranger_close(struct o2_net_liar *net)

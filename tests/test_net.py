@@ -176,6 +176,8 @@ class Quirks(unittest.TestCase):
         self.named("the peer reports 8192 bytes and wrote 0 of them$", "short-get-claims", *short, "--verify")
         self.named("the peer reports 8192 bytes and wrote 0 of them$", "short-get-claims", *short, "--verify", "--accept-short")
         self.well("short-get-claims", "get", "--verify")
+        # What an IMMEDIATE holds is no GET_REQ.
+        self.named("short: the peer reports 1000 of 3000 bytes$", "short-get-claims", "get", "--size", 3000, "--offset", (8 << 20) - 1000)
 
     def test_gapped_source_silent(self):
         self.named(r"waited \d+ ms for the peer's GET_DONE, limit 1000 ms$", "gapped-source-silent", "get", "--timeout", 1)
@@ -187,6 +189,8 @@ class Quirks(unittest.TestCase):
             self.named(r"the peer has ended the connection \(DREQ\)$", "closes-first", command)
         # Numbers count from 0, as those of put and get.
         self.assertIn("o2ref: ping 0 at ", loop("ping", "--loop-quirk", "closes-first").stderr)
+        # Done when the device has acknowledged it, but nothing has arrived.
+        self.named(r"the peer has ended the connection \(DREQ\)$", "closes-first", "put", "--no-ack", "--size", 100, "--verify")
 
     def test_late(self):
         for command, answer in ((["ping"], "LNet's REPLY"), (["put"], "the peer's PUT_ACK"), (["put", "--size", 3000], "LNet's ACK"),

@@ -244,9 +244,34 @@ static void test_it_closes_first(void **state)
 	pair->b.answer = memory_at(1, 20 * PAGE, 6000);
 	get(pair, 6000);
 	pair_run_until_closed(pair, pair->b.conn);
-	assert_int_equal(o2_conn_get_fault(pair->b.conn)->code, -ECONNABORTED);
+	assert_int_equal(o2_conn_get_fault(pair->b.conn)->side, O2_FAULT_LOCAL_COMPLETION);
+	assert_int_equal(pair->b.nmatched, 0);
 	assert_int_equal(pair->a.nresults, 0);
 	close_pair(pair, &quirks);
+}
+
+/* The first message need not be one that is answered, and may be late. */
+static void test_it_closes_unasked(void **state)
+{
+	static const char *const texts[] = {"closes-first", "late=700,closes-first"};
+	struct o2_transfer_memory memory = memory_at(1, 20 * PAGE, 100);
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		struct o2_quirks quirks;
+		struct pair *pair = open_pair(&quirks, texts[i], &O2_CONN_DEFAULTS);
+
+		o2_conn_clock(pair->b.conn, 1);
+		send(&pair->a, &memory);
+		settle(pair);
+		assert_int_equal(o2_conn_get_state(pair->b.conn),
+				 i == 0 ? O2_CONN_DISCONNECTED : O2_CONN_ESTABLISHED);
+		o2_conn_clock(pair->b.conn, 701);
+		settle(pair);
+		assert_int_equal(o2_conn_get_state(pair->b.conn), O2_CONN_DISCONNECTED);
+		assert_int_equal(nreceived, 0);
+		close_pair(pair, &quirks);
+	}
 }
 
 static void test_it_answers_late(void **state)
@@ -325,6 +350,7 @@ int main(void)
 		cmocka_unit_test(test_a_short_get_is_claimed),
 		cmocka_unit_test(test_a_gapped_source_is_silent),
 		cmocka_unit_test(test_it_closes_first),
+		cmocka_unit_test(test_it_closes_unasked),
 		cmocka_unit_test(test_it_answers_late),
 		cmocka_unit_test(test_none),
 		cmocka_unit_test(test_words),

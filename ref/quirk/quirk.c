@@ -16,7 +16,7 @@ struct row {
 	const char *text;
 	void (*conn)(struct o2_conn_config *config); /* settings of its connections */
 	int (*post)(struct o2_quirk_post *post);     /* messages, just before they are posted */
-	__typeof__(((struct o2_work_ops *)0)->poll_cq) poll;
+	void (*complete)(struct ibv_wc *wc);	     /* completions, just before the connection sees them */
 };
 
 static void sum_signed(struct o2_conn_config *config)
@@ -61,7 +61,8 @@ static const struct row rows[O2_QUIRKS] = {
 	[O2_QUIRK_SHORT_GET_CLAIMS] =
 		{
 			.name = "short-get-claims",
-			.text = "a GET of more than there is is reported as moved, and nothing is written",
+			.text = "a GET_REQ for more than there is is reported as moved, and nothing is "
+				"written",
 			.post = o2_quirk_claim_short_get,
 		},
 	[O2_QUIRK_GAPPED_SOURCE_SILENT] =
@@ -73,8 +74,8 @@ static const struct row rows[O2_QUIRKS] = {
 	[O2_QUIRK_CLOSES_FIRST] =
 		{
 			.name = "closes-first",
-			.text = "each connection closes instead of answering its first message",
-			.post = o2_quirk_close,
+			.text = "each connection closes instead of looking at its first message",
+			.complete = o2_quirk_fail_receive,
 		},
 	[O2_QUIRK_LATE] =
 		{
@@ -82,7 +83,6 @@ static const struct row rows[O2_QUIRKS] = {
 			.form = "late[=MS]",
 			.text = "each message is looked at MS milliseconds after it came (3000; at most "
 				"60000)",
-			.poll = o2_quirk_poll_late,
 		},
 };
 
@@ -179,16 +179,25 @@ static int post_send(void *context, struct ibv_qp *qp, struct ibv_send_wr *list,
 	return ibv_post_send(qp, post.list, bad);
 }
 
+/* All that has completed passes here. */
+static int poll_cq(void *context, struct ibv_cq *cq, int count, struct ibv_wc *wc, uint64_t now_ms)
+{
+	struct o2_quirks *quirks = context;
+	int found = o2_quirks_have(quirks, O2_QUIRK_LATE) ? o2_quirk_poll_late(context, cq, count, wc, now_ms)
+							  : ibv_poll_cq(cq, count, wc);
+
+	for (unsigned int i = 0; i < O2_QUIRKS; i++)
+		for (int at = 0; at < found && o2_quirks_have(quirks, i) && rows[i].complete != NULL; at++)
+			rows[i].complete(&wc[at]);
+	return found;
+}
+
 void o2_quirks_bend_ni(struct o2_quirks *quirks, struct o2_ni_config *config)
 {
 	if (quirks->set == 0)
 		return;
-	quirks->ops = (struct o2_work_ops){.context = quirks, .post_send = post_send};
-	for (unsigned int i = 0; i < O2_QUIRKS; i++)
-		if (o2_quirks_have(quirks, i) && rows[i].poll != NULL) {
-			quirks->ops.poll_cq = rows[i].poll;
-			quirks->ops.forget_cq = o2_quirk_forget;
-		}
+	quirks->ops = (struct o2_work_ops){
+		.context = quirks, .post_send = post_send, .poll_cq = poll_cq, .forget_cq = o2_quirk_forget};
 	config->work_ops = &quirks->ops;
 }
 

@@ -19,7 +19,7 @@ int o2_quirk_other_bytes(struct o2_quirk_post *post);
 int o2_quirk_second_page(struct o2_quirk_post *post);
 int o2_quirk_claim_short_get(struct o2_quirk_post *post);
 int o2_quirk_swallow_refusal(struct o2_quirk_post *post);
-int o2_quirk_close(struct o2_quirk_post *post);
+void o2_quirk_fail_receive(struct ibv_wc *wc);
 
 /* quirk_late.c: of struct o2_work_ops, with struct o2_quirks as context. */
 int o2_quirk_poll_late(void *context, struct ibv_cq *cq, int count, struct ibv_wc *wc, uint64_t now_ms);

@@ -8,7 +8,7 @@
 #include "wire/checksum.h"
 #include "wire/layout.h"
 
-/* Quirks that bend a message just before it is posted. */
+/* Quirks that bend a message just before it is posted, or what came. */
 
 static enum o2_byte_order order_of(const uint8_t *bytes)
 {
@@ -147,8 +147,9 @@ int o2_quirk_swallow_refusal(struct o2_quirk_post *post)
 	return 0;
 }
 
-int o2_quirk_close(struct o2_quirk_post *post)
+/* A message has come: the failed completion closes the connection before anybody looks at it. */
+void o2_quirk_fail_receive(struct ibv_wc *wc)
 {
-	(void)post;
-	return ECONNABORTED;
+	if (wc->status == IBV_WC_SUCCESS && wc->opcode == IBV_WC_RECV)
+		wc->status = IBV_WC_GENERAL_ERR;
 }

@@ -10,8 +10,8 @@
 /*
  * The calls of libibverbs by which a connection's work goes out and its end comes back, as a table that may
  * be put in front of libibverbs: what is about to be posted can be looked at, changed or refused, and a
- * completion can be held back.  A member that is NULL: libibverbs itself.  The table outlives the interface.
- * Source: docs/transport.md, "Posting".
+ * completion can be held back or changed.  A member that is NULL: libibverbs itself.  The table outlives the
+ * interface. Source: docs/transport.md, "Posting".
  * kernel: ib_post_send
  */
 struct o2_work_ops {
