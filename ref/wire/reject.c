@@ -52,10 +52,9 @@ static int refuse_field(struct o2_error *error, enum o2_reject_rule_id id, const
 	const struct o2_wire_rule *rule = &rules[id];
 
 	o2_refuse(error, -rule->code, rule->id, field, O2_NO_INDEX, value, limit);
-	if (error != NULL)
-		error->exact = rule->exact;
 	if (error != NULL) {
 		error->class = rule->class;
+		error->exact = rule->exact;
 		error->offset_bytes = offset_bytes;
 	}
 	return -rule->code;
