@@ -19,6 +19,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 CAPTURES = ROOT / "corpus" / "captures"
+HINT = r"wire/header/checksum: .*\); --tolerate-immediate-checksum accepts it\n$"
 sys.dont_write_bytecode = True
 
 PROGRAM = os.environ.get("O2REF_CLI") or str(ROOT / "build" / "o2ref")
@@ -288,6 +289,7 @@ class Refusal(unittest.TestCase):
         for path in CAPTURES.glob("*_BADCK_*.bin"):
             data = bytearray(path.read_bytes())
             _, found = self.refused(data, "wire/header/checksum")
+            self.assertRegex(run("decode", "-", data=bytes(data)).stderr.decode(), HINT)
             self.assertRegex(found[">ibm_cksum"][2], "wrong: unsigned 0x[0-9a-f]{8}, signed 0x[0-9a-f]{8}$")
             done = run("decode", "--tolerate-immediate-checksum", "-", data=bytes(data))
             self.assertEqual(done.returncode, DECODED)
@@ -298,9 +300,11 @@ class Refusal(unittest.TestCase):
             for payload_length in (0, 4000):
                 struct.pack_into("<I", data, 76, payload_length)
                 self.refused(data, "wire/header/checksum", "--tolerate-immediate-checksum")
+                self.assertNotRegex(run("decode", "-", data=bytes(data)).stderr.decode(), HINT)
         for name in ("077_NOOP_ck_n00048_b2a.bin", "083_PUT_REQ_PUT_ck_n00128_a2b.bin"):
             other = bytearray((CAPTURES / name).read_bytes())
             other[12] ^= 1
+            self.assertNotRegex(run("decode", "-", data=bytes(other)).stderr.decode(), HINT)
             self.refused(other, "wire/header/checksum", "--tolerate-immediate-checksum")
 
 

@@ -315,13 +315,15 @@ static void versions_and_magics(void **state)
 		uint32_t magic;
 		uint16_t version;
 		const char *rule;
+		enum o2_limit_kind kind;
+		uint64_t limit;
 	} rows[] = {
-		{O2_MSG_MAGIC, 0x13, "connreq/version"},
-		{O2_MSG_MAGIC, 0x10, "connreq/version"},
-		{O2_MSG_MAGIC, 0xffff, "connreq/version"},
-		{O2_LNET_PROTO_MAGIC, 0x12, "connreq/generic-magic"},
-		{O2_LNET_PROTO_MAGIC, 0x999, "connreq/generic-magic"},
-		{0x12345678, 0x12, "wire/header/magic"},
+		{O2_MSG_MAGIC, 0x13, "connreq/version", O2_LIMIT_BOUND, 0x12},
+		{O2_MSG_MAGIC, 0x10, "connreq/version", O2_LIMIT_BOUND, 0x11},
+		{O2_MSG_MAGIC, 0xffff, "connreq/version", O2_LIMIT_BOUND, 0x12},
+		{O2_LNET_PROTO_MAGIC, 0x12, "connreq/generic-magic", O2_LIMIT_EXACT, O2_MSG_MAGIC},
+		{O2_LNET_PROTO_MAGIC, 0x999, "connreq/generic-magic", O2_LIMIT_EXACT, O2_MSG_MAGIC},
+		{0x12345678, 0x12, "wire/header/magic", O2_LIMIT_EXACT, O2_MSG_MAGIC},
 	};
 	struct o2_connreq_self b = node(false);
 	struct o2_connreq request;
@@ -342,6 +344,8 @@ static void versions_and_magics(void **state)
 			o2_connreq_judge(&b, &origin_a, bytes, sizeof(bytes), &request, &reject, &error),
 			-EPROTO);
 		assert_string_equal(error.rule, rows[i / 2].rule);
+		assert_int_equal(error.limit_kind, rows[i / 2].kind);
+		assert_int_equal(error.limit, rows[i / 2].limit);
 		assert_int_equal(reject.ibr_why, FATAL);
 		assert_int_equal(reject.ibr_version, O2_MSG_VERSION_2);
 		assert_int_equal(reject.ibr_incarnation, 0);

@@ -13,6 +13,8 @@
 #include "base/errno_name.h"
 #include "base/error.h"
 #include "base/refused_json.h"
+#include "wire/bytes.h"
+#include "wire/layout.h"
 #include "wire/msg.h"
 
 static void test_refuse_fills_everything(void **state)
@@ -179,25 +181,89 @@ static void test_refused_copies_and_compares(void **state)
 	assert_false(o2_refused_equal(&a, &b));
 }
 
-/* A field that may have one value alone has no limit. */
-static void test_of_one_value(void **state)
+/* What the text of a kind of limit says; of a set, or of a part of the value, nothing. */
+static void test_kinds_of_limits(void **state)
 {
-	const struct o2_wire_options options = {.max_frags = O2_MAX_FRAGS};
-	uint8_t bytes[O2_MSG_HEADER_BYTES] = {0};
-	struct o2_error error;
-	struct o2_msg msg;
-	char text[256];
+	static const struct {
+		enum o2_limit_kind kind;
+		uint64_t limit;
+		const char *text;
+	} rows[] = {
+		{O2_LIMIT_BOUND, 4096, "room/rule: iova is 2048, limit 4096 (Invalid argument)"},
+		{O2_LIMIT_EXACT, 4096, "room/rule: iova is 2048, expected 4096 (Invalid argument)"},
+		{O2_LIMIT_MULTIPLE, 4096,
+		 "room/rule: iova is 2048, expected a multiple of 4096 (Invalid argument)"},
+		{O2_LIMIT_OTHER, 4096, "room/rule: iova is 2048 (Invalid argument)"},
+		{O2_LIMIT_BOUND, O2_NO_LIMIT, "room/rule: iova is 2048 (Invalid argument)"},
+		{O2_LIMIT_EXACT, UINT64_MAX,
+		 "room/rule: iova is 2048, expected 18446744073709551615 (Invalid argument)"},
+	};
 
 	(void)state;
-	assert_int_equal(o2_msg_decode(bytes, sizeof(bytes), &options, &msg, &error), -EPROTO);
-	o2_error_text(&error, text, sizeof(text));
-	assert_string_equal(text, "wire/header/magic: ibm_magic is 0, expected 199826321 (Protocol error)");
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct o2_error error;
+		char text[128];
+		int rc = o2_refuse(&error, -EINVAL, "room/rule", "iova", O2_NO_INDEX, 2048, rows[i].limit);
+
+		assert_int_equal(o2_limit_is(rc, rows[i].kind, &error), -EINVAL);
+		o2_error_text(&error, text, sizeof(text));
+		assert_string_equal(text, rows[i].text);
+	}
+	assert_int_equal(o2_limit_is(-EINVAL, O2_LIMIT_OTHER, NULL), -EINVAL);
+}
+
+#define BODY_NID(top, lnd, address) (UINT64_C(top) << 56 | UINT64_C(lnd) << 48 | (address))
+#define NID			    BODY_NID(0, 5, 0x0a4d0001)
+
+/* What the codec says of a message: no limit of a field that has none, or of a part of it alone. */
+static void test_texts_of_the_codec(void **state)
+{
+	static const struct {
+		uint32_t magic;
+		uint8_t type;
+		uint64_t srcnid, dstnid;
+		const char *text;
+	} rows[] = {
+		{0, O2_MSG_NOOP, NID, NID, "header/magic: ibm_magic is 0, expected 199826321"},
+		{O2_MSG_MAGIC, 191, NID, NID, "header/type: ibm_type is 191"},
+		{O2_MSG_MAGIC, O2_MSG_NOOP, UINT64_MAX, NID,
+		 "header/srcnid-wildcard: ibm_srcnid is 18446744073709551615"},
+		{O2_MSG_MAGIC, O2_MSG_NOOP, BODY_NID(1, 5, 1), NID,
+		 "header/srcnid-top-byte: ibm_srcnid is 73464968921481217"},
+		{O2_MSG_MAGIC, O2_MSG_NOOP, NID, BODY_NID(0, 2, 1),
+		 "header/dstnid-lnd-foreign: ibm_dstnid is 562949953421313"},
+		{O2_MSG_MAGIC, O2_MSG_NOOP, NID, BODY_NID(0, 5, 0),
+		 "header/dstnid-address-zero: ibm_dstnid is 1407374883553280"},
+		{O2_MSG_MAGIC, O2_MSG_NOOP, NID, BODY_NID(0, 5, 0xffffffff),
+		 "header/dstnid-address-ones: ibm_dstnid is 1407379178520575"},
+	};
+	const struct o2_wire_options options = {.max_frags = O2_MAX_FRAGS};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		uint8_t bytes[O2_MSG_HEADER_BYTES] = {0};
+		struct o2_error error;
+		struct o2_msg msg;
+		char text[256], wanted[256];
+
+		o2_store32_le(bytes + O2_AT_MAGIC, rows[i].magic);
+		o2_store16(bytes + O2_AT_VERSION, O2_LITTLE_ENDIAN, O2_MSG_VERSION_2);
+		bytes[O2_AT_TYPE] = rows[i].type;
+		o2_store32_le(bytes + O2_AT_NOB, sizeof(bytes));
+		o2_store64_le(bytes + O2_AT_SRCNID, rows[i].srcnid);
+		o2_store64_le(bytes + O2_AT_DSTNID, rows[i].dstnid);
+		assert_int_equal(o2_msg_decode(bytes, sizeof(bytes), &options, &msg, &error), -EPROTO);
+		o2_error_text(&error, text, sizeof(text));
+		snprintf(wanted, sizeof(wanted), "wire/%s (Protocol error)", rows[i].text);
+		assert_string_equal(text, wanted);
+	}
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_of_one_value),
+		cmocka_unit_test(test_kinds_of_limits),
+		cmocka_unit_test(test_texts_of_the_codec),
 		cmocka_unit_test(test_refuse_fills_everything),
 		cmocka_unit_test(test_clear),
 		cmocka_unit_test(test_text),

@@ -206,6 +206,19 @@ static void test_offset_too_large(void **state)
 	assert_int_equal(o2_lnet_messages(pair->a.lnet), 0);
 }
 
+/* The last result says why: the rule and its figures. */
+static void expect_fault(const struct lnet_side *side, enum o2_fault_side blamed, const char *rule,
+			 uint64_t value, uint64_t limit)
+{
+	const struct o2_transfer_fault *fault = &side->fault[0];
+
+	assert_int_equal(fault->side, blamed);
+	assert_non_null(fault->error.rule);
+	assert_string_equal(fault->error.rule, rule);
+	assert_int_equal(fault->code, fault->error.code);
+	assert_true(fault->error.value == value && fault->error.limit == limit);
+}
+
 static void test_no_match(void **state)
 {
 	struct lnet_pair *pair = *state;
@@ -230,8 +243,12 @@ static void test_no_match(void **state)
 			side_clock(&pair->a, (i + 1) * defaults.response_timeout_ms);
 		}
 		expect_result(&pair->a, size == 100 ? -ETIMEDOUT : -ENODATA, 0);
-		if (size != 100)
+		if (size != 100) {
+			if (i % 2 == 0)
+				expect_fault(&pair->a, O2_FAULT_PEER_STATUS, "lnet/put/no-match", 0,
+					     O2_NO_LIMIT);
 			continue;
+		}
 		assert_int_equal(pair->a.fault[0].side, O2_FAULT_DEADLINE);
 		assert_int_equal(pair->a.fault[0].wait, i == 0 ? O2_WAIT_LNET_ACK : O2_WAIT_LNET_REPLY);
 		assert_int_equal(pair->a.fault[0].error.value, defaults.response_timeout_ms);
@@ -323,6 +340,7 @@ static void test_long_reply(void **state)
 	pair->b.nletters = 0;
 	assert_int_equal(o2_lnet_receive(pair->a.lnet, NID_B, &reply, payload, &error), 0);
 	expect_result(&pair->a, -EMSGSIZE, 0);
+	expect_fault(&pair->a, O2_FAULT_PEER_MESSAGE, "lnet/reply/too-long", 1001, 1000);
 	assert_int_equal(side_bytes(&pair->a, 2)[0], 0);
 
 	assert_int_equal(o2_lnet_get(pair->a.lnet, &target, &sink, NULL, NULL), 0);
@@ -330,6 +348,7 @@ static void test_long_reply(void **state)
 	assert_int_equal(deliver(&pair->a), 0);
 	assert_int_equal(o2_lnet_match(pair->a.lnet, NID_B, &reply, &memory, &tag, &error), -EMSGSIZE);
 	expect_result(&pair->a, -EMSGSIZE, 0);
+	expect_fault(&pair->a, O2_FAULT_PEER_MESSAGE, "lnet/reply/too-long", 1001, 1000);
 }
 
 /* Answers to what was not asked: each is dropped, the connection stays, the operation goes on. */
@@ -411,6 +430,7 @@ static void test_ack_against_rdma(void **state)
 	assert_int_equal(o2_lnet_receive(pair->a.lnet, NID_B, &ack, NULL, NULL), 0);
 	o2_lnet_finished(pair->a.lnet, pair->a.letter[0].tag, 0, 8192, NULL);
 	expect_result(&pair->a, -EPROTO, 0);
+	expect_fault(&pair->a, O2_FAULT_PEER_MESSAGE, "lnet/ack/other-length", 8191, 8192);
 	pair->a.nletters = 0;
 }
 

@@ -80,6 +80,7 @@ static void test_what_is_refused(void **state)
 	struct o2_ping_info info = o2_ping_info_make(0x000500000a4d0002, 12345, O2_PING_NI_STATUS, 9);
 	uint8_t bytes[O2_PING_HEADER_BYTES + 20 * O2_PING_NI_BYTES] = {0};
 	struct o2_error error;
+	char text[128];
 
 	(void)state;
 	assert_int_equal(o2_ping_encode(&info, bytes, O2_PING_INFO_BYTES - 1), -ENOSPC);
@@ -101,6 +102,8 @@ static void test_what_is_refused(void **state)
 	o2_store32_le(bytes + 4, O2_PING_BASE | O2_PING_MULTI_RAIL);
 	assert_int_equal(o2_ping_decode(bytes, sizeof(bytes), &info, &error), -EPROTO);
 	assert_string_equal(error.rule, "lnet/ping/features");
+	o2_error_text(&error, text, sizeof(text));
+	assert_string_equal(text, "lnet/ping/features: pi_features is 9 (Protocol error)");
 	bytes[0]++;
 	assert_int_equal(o2_ping_decode(bytes, sizeof(bytes), &info, &error), -EPROTO);
 	assert_string_equal(error.rule, "lnet/ping/magic");

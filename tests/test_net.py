@@ -289,7 +289,8 @@ class Refusals(unittest.TestCase):
     def test_nothing_there(self):
         self.refused(FAILED, r"GET 0 at 10.77.0.2@o2ib: it has nothing at that portal .*ENODATA",
                      "get", "--device", "loop", "--portal", 62, PEER)
-        self.refused(FAILED, r"PUT 0 at 10.77.0.2@o2ib: it has nothing at that portal .*ENODATA",
+        self.refused(FAILED, r"PUT 0 at 10.77.0.2@o2ib: it has nothing at that portal .*ENODATA.*: lnet/put/no-match: "
+                     r"PUT_NAK's status is 0 \(",
                      "put", "--device", "loop", "--match-bits", "0x1235", PEER)
         self.refused(FAILED, r"GET 0 at 10.77.0.2@o2ib: it has nothing .* no room there .*ENODATA",
                      "get", "--device", "loop", "--offset", 8 << 20, PEER)

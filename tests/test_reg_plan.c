@@ -291,6 +291,25 @@ static const struct refusal refusals[] = {
 };
 /* clang-format on */
 
+/* A flag is as expected or not, an address may be a multiple, and a seam has no limit of its own. */
+static enum o2_limit_kind kind_of_limit(const char *rule)
+{
+	static const struct {
+		const char *rule;
+		enum o2_limit_kind kind;
+	} rows[] = {
+		{"reg/user/not-contiguous", O2_LIMIT_EXACT}, {"reg/fastreg/gaps", O2_LIMIT_EXACT},
+		{"reg/phys/gaps", O2_LIMIT_EXACT},	     {"reg/phys/iova-alignment", O2_LIMIT_MULTIPLE},
+		{"reg/fmr/undeclared-gap", O2_LIMIT_OTHER},  {"reg/phys/undeclared-gap", O2_LIMIT_OTHER},
+		{"reg/fastreg/short-map", O2_LIMIT_OTHER},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (strcmp(rule, rows[i].rule) == 0)
+			return rows[i].kind;
+	return O2_LIMIT_BOUND;
+}
+
 static void test_refusals(void **state)
 {
 	(void)state;
@@ -311,6 +330,7 @@ static void test_refusals(void **state)
 		    error.limit != row->limit || error.index != row->index || error.code != rc)
 			fail_msg("row %zu: %s, value %" PRIu64 ", limit %" PRIu64 ", index %" PRIu32, i,
 				 error.rule, error.value, error.limit, error.index);
+		assert_int_equal(error.limit_kind, kind_of_limit(row->rule));
 		assert_int_equal(o2_reg_plan(&row->request, &list, &plan, NULL), rc);
 	}
 }

@@ -21,13 +21,18 @@ int o2_refuse(struct o2_error *error, int code, const char *rule, const char *fi
 	return code;
 }
 
+int o2_limit_is(int rc, enum o2_limit_kind kind, struct o2_error *error)
+{
+	if (error != NULL)
+		error->limit_kind = kind;
+	return rc;
+}
+
 int o2_refuse_other(struct o2_error *error, int code, const char *rule, const char *field, uint64_t value,
 		    uint64_t expected)
 {
-	o2_refuse(error, code, rule, field, O2_NO_INDEX, value, expected);
-	if (error != NULL)
-		error->exact = true;
-	return code;
+	return o2_limit_is(o2_refuse(error, code, rule, field, O2_NO_INDEX, value, expected), O2_LIMIT_EXACT,
+			   error);
 }
 
 void o2_error_clear(struct o2_error *error)
@@ -47,18 +52,25 @@ static int field_text(const struct o2_error *error, char *text, size_t text_byte
 			error->index, open + 2);
 }
 
-/* ", limit 4096", ", expected 4096", or nothing. */
+/* ", limit 4096", ", expected 4096", ", expected a multiple of 4096", or nothing. */
 static void limit_text(const struct o2_error *error, char *text, size_t text_bytes)
 {
+	static const char *const words[] = {
+		[O2_LIMIT_BOUND] = "limit",
+		[O2_LIMIT_EXACT] = "expected",
+		[O2_LIMIT_MULTIPLE] = "expected a multiple of",
+		[O2_LIMIT_OTHER] = NULL,
+	};
+	const char *word = words[error->limit_kind];
+
 	text[0] = '\0';
-	if (error->exact || error->limit != O2_NO_LIMIT)
-		snprintf(text, text_bytes, ", %s %" PRIu64, error->exact ? "expected" : "limit",
-			 error->limit);
+	if (word != NULL && (error->limit != O2_NO_LIMIT || error->limit_kind == O2_LIMIT_EXACT))
+		snprintf(text, text_bytes, ", %s %" PRIu64, word, error->limit);
 }
 
 int o2_error_text(const struct o2_error *error, char *text, size_t text_bytes)
 {
-	char field[96], limit[40];
+	char field[96], limit[64];
 
 	if (error->code == 0 || error->rule == NULL || error->field == NULL)
 		return snprintf(text, text_bytes, "no error");

@@ -2,7 +2,6 @@
 #ifndef O2_BASE_ERROR_H
 #define O2_BASE_ERROR_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -21,6 +20,14 @@ enum o2_error_class {
 	O2_CLASS_CONNECTION, /* the connection closes */
 };
 
+/* What the limit of a refusal is to its value. */
+enum o2_limit_kind {
+	O2_LIMIT_BOUND = 0, /* the first or the last value that is allowed: see the rule */
+	O2_LIMIT_EXACT,	    /* the only value that is allowed */
+	O2_LIMIT_MULTIPLE,  /* multiples of it are allowed */
+	O2_LIMIT_OTHER,	    /* a set, or of a part of the value: nothing to compare the value with as it is */
+};
+
 #define O2_NO_INDEX UINT32_MAX /* the error is not about one entry of a list */
 #define O2_NO_LIMIT UINT64_MAX /* the rule knows no limit: the value is all that there is to say */
 
@@ -33,7 +40,7 @@ struct o2_error {
 	uint32_t offset_bytes;	   /* wire: where the field starts in the message; else 0 */
 	uint64_t value;		   /* what was found */
 	uint64_t limit;		   /* what is allowed (see the rule for which side of it), or O2_NO_LIMIT */
-	bool exact;		   /* limit is the only value that is allowed */
+	enum o2_limit_kind limit_kind;
 };
 
 /*
@@ -45,7 +52,11 @@ struct o2_error {
 int o2_refuse(struct o2_error *error, int code, const char *rule, const char *field, uint32_t index,
 	      uint64_t value, uint64_t limit);
 
-/* The same for a field that has to be exactly `expected`. */
+/* *error (which may be NULL) has a limit of that kind; returns rc: `return o2_limit_is(o2_refuse(...), ...)`.
+ */
+int o2_limit_is(int rc, enum o2_limit_kind kind, struct o2_error *error);
+
+/* As o2_refuse() for a field that has to be exactly `expected`. */
 int o2_refuse_other(struct o2_error *error, int code, const char *rule, const char *field, uint64_t value,
 		    uint64_t expected);
 
@@ -56,7 +67,9 @@ void o2_error_clear(struct o2_error *error);
  * Write one line without a newline, as snprintf does:
  *   sg/kiov/entry-past-page: kiov[3].len is 5000, limit 4096 (Invalid argument)
  *   connack/version: ibm_version is 17, expected 18 (Protocol error)
+ *   reg/phys/iova-alignment: iova is 2048, expected a multiple of 4096 (Invalid argument)
  *   conn/create-cq: cqe is 40 (Cannot allocate memory)
+ * Of a limit of kind O2_LIMIT_OTHER, and of O2_NO_LIMIT, the text says nothing.
  * Returns the length that the whole text has.
  */
 int o2_error_text(const struct o2_error *error, char *text, size_t text_bytes);

@@ -25,8 +25,8 @@ int o2_json_expect_form(const json_t *object, const char *form, struct o2_error 
 	if (found == NULL || strcmp(found, form) != 0)
 		return refuse(error, "json/form", "form", 0, O2_NO_LIMIT);
 	if (!json_is_integer(version) || json_integer_value(version) != O2_JSON_VERSION)
-		return refuse(error, "json/version", "version", (uint64_t)json_integer_value(version),
-			      O2_JSON_VERSION);
+		return o2_refuse_other(error, -EINVAL, "json/version", "version",
+				       (uint64_t)json_integer_value(version), O2_JSON_VERSION);
 	return 0;
 }
 
@@ -37,7 +37,7 @@ int o2_json_get_uint(const json_t *object, const char *field, uint64_t max, uint
 	json_int_t number = json_integer_value(member);
 
 	if (!json_is_integer(member))
-		return refuse(error, "json/not-an-integer", field, 0, max);
+		return refuse(error, "json/not-an-integer", field, 0, O2_NO_LIMIT);
 	if (number < 0 || (uint64_t)number > max)
 		return refuse(error, "json/integer-out-of-range", field, (uint64_t)number, max);
 	*value = (uint64_t)number;
@@ -61,7 +61,7 @@ static int parse_hex(const json_t *string, const char *field, uint64_t *value, s
 	size_t digits;
 
 	if (text == NULL || strncmp(text, "0x", 2) != 0)
-		return refuse(error, "json/not-a-hex-string", field, 0, 16);
+		return refuse(error, "json/not-a-hex-string", field, 0, O2_NO_LIMIT);
 	digits = strspn(text + 2, "0123456789abcdefABCDEF");
 	if (digits == 0 || digits > 16 || text[2 + digits] != '\0')
 		return refuse(error, "json/hex-digits", field, digits, 16);
@@ -84,7 +84,7 @@ int o2_json_get_bool(const json_t *object, const char *field, bool *value, struc
 	const json_t *member = json_object_get(object, field);
 
 	if (!json_is_boolean(member))
-		return refuse(error, "json/not-a-boolean", field, 0, 1);
+		return refuse(error, "json/not-a-boolean", field, 0, O2_NO_LIMIT);
 	*value = json_is_true(member);
 	return 0;
 }
@@ -100,7 +100,7 @@ int o2_json_get_name(const json_t *object, const char *field, const char *const 
 			return 0;
 		}
 	}
-	return refuse(error, "json/unknown-name", field, 0, count);
+	return refuse(error, "json/unknown-name", field, 0, O2_NO_LIMIT);
 }
 
 int o2_json_get_array(const json_t *object, const char *field, uint32_t max, const json_t **array,
@@ -109,7 +109,7 @@ int o2_json_get_array(const json_t *object, const char *field, uint32_t max, con
 	const json_t *member = json_object_get(object, field);
 
 	if (!json_is_array(member))
-		return refuse(error, "json/not-an-array", field, 0, max);
+		return refuse(error, "json/not-an-array", field, 0, O2_NO_LIMIT);
 	if (json_array_size(member) > max)
 		return refuse(error, "json/array-too-long", field, json_array_size(member), max);
 	*array = member;

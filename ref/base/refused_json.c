@@ -10,7 +10,7 @@
 
 static bool has_limit(const struct o2_error *refused)
 {
-	return refused->exact || refused->limit != O2_NO_LIMIT;
+	return refused->limit_kind == O2_LIMIT_EXACT || refused->limit != O2_NO_LIMIT;
 }
 
 static json_t *refused_to_json(const struct o2_error *refused)

@@ -92,12 +92,12 @@ static int print_json(json_t *object, size_t flags)
 	return O2_CLI_OK;
 }
 
-static int complain_refused(const struct o2_input *input, const struct o2_error *error)
+static int complain_refused(const struct o2_input *input, const struct o2_error *error, const char *hint)
 {
 	char text[256];
 
 	o2_error_text(error, text, sizeof(text));
-	o2_cli_complain("%s: %s", input->name, text);
+	o2_cli_complain("%s: %s%s", input->name, text, hint);
 	return O2_CLI_REFUSED;
 }
 
@@ -130,7 +130,7 @@ static int decode_reject(const struct o2_input *input, const struct decode_optio
 			o2_row_refusal(&rows, "");
 		status = O2_CLI_OK;
 	}
-	return status == O2_CLI_OK && rc != 0 ? complain_refused(input, &error) : status;
+	return status == O2_CLI_OK && rc != 0 ? complain_refused(input, &error, "") : status;
 }
 
 static bool has_magic(const uint8_t *bytes)
@@ -170,6 +170,19 @@ static void dump_message(const struct o2_input *input, size_t start, const struc
 		puts("tolerated: the checksum is wrong (--tolerate-immediate-checksum)");
 }
 
+/* The words of the network commands, where the option would let the message pass. */
+static const char *tolerance_hint(const uint8_t *bytes, size_t length_bytes,
+				  const struct o2_wire_options *wire)
+{
+	static struct o2_msg msg; /* large */
+	struct o2_wire_options options = *wire;
+
+	options.tolerate_immediate_checksum = true;
+	if (o2_msg_decode(bytes, length_bytes, &options, &msg, NULL) != 0)
+		return "";
+	return "; --tolerate-immediate-checksum accepts it";
+}
+
 static int decode_message(const struct o2_input *input, const struct decode_options *options)
 {
 	const size_t start = has_ip_cm_header(input) ? O2_IP_CM_HEADER_BYTES : 0;
@@ -184,7 +197,11 @@ static int decode_message(const struct o2_input *input, const struct decode_opti
 	else
 		dump_message(input, start, options, &error,
 			     rc == 0 && msg.cksum_flavour == O2_CKSUM_UNVERIFIED);
-	return status == O2_CLI_OK && rc != 0 ? complain_refused(input, &error) : status;
+	if (status != O2_CLI_OK || rc == 0)
+		return status;
+	return complain_refused(
+		input, &error,
+		tolerance_hint(input->bytes + start, input->length_bytes - start, &options->wire));
 }
 
 static int decode_capture(const char *path, const struct decode_options *options)

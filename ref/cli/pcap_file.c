@@ -42,7 +42,7 @@ static ssize_t read_source(struct o2_pcap_file *file, uint8_t *bytes, size_t n, 
 	const ssize_t got = file->source.read(file->source.context, bytes, n);
 
 	if (got < 0)
-		refuse(error, (int)got, "cli/pcap/read", "bytes", n, 0);
+		refuse(error, (int)got, "cli/pcap/read", "bytes", n, O2_NO_LIMIT);
 	return got;
 }
 
@@ -71,19 +71,21 @@ static int check_header(struct o2_pcap_file *file, const uint8_t *header, size_t
 	uint32_t link_type;
 
 	if (length_bytes >= sizeof(uint32_t) && o2_load32_le(header) == MAGIC_PCAPNG)
-		return refuse(error, -ENOTSUP, "cli/pcap/pcapng", "magic", MAGIC_PCAPNG, MAGIC_MICROSECONDS);
+		return o2_refuse_other(error, -ENOTSUP, "cli/pcap/pcapng", "magic", MAGIC_PCAPNG,
+				       MAGIC_MICROSECONDS);
 	if (length_bytes < FILE_HEADER_BYTES)
 		return refuse(error, -EPROTO, "cli/pcap/short-for-header", "length_bytes", length_bytes,
 			      FILE_HEADER_BYTES);
 	if (!read_magic(file, header))
-		return refuse(error, -EPROTO, "cli/pcap/magic", "magic", o2_load32_le(header),
-			      MAGIC_MICROSECONDS);
+		return o2_refuse_other(error, -EPROTO, "cli/pcap/magic", "magic", o2_load32_le(header),
+				       MAGIC_MICROSECONDS);
 	if (load16(file, header + 4) != VERSION_MAJOR)
-		return refuse(error, -ENOTSUP, "cli/pcap/version", "version_major", load16(file, header + 4),
-			      VERSION_MAJOR);
+		return o2_refuse_other(error, -ENOTSUP, "cli/pcap/version", "version_major",
+				       load16(file, header + 4), VERSION_MAJOR);
 	link_type = load32(file, header + 20) & LINK_TYPE_MASK;
 	if (link_type != LINK_ETHERNET)
-		return refuse(error, -ENOTSUP, "cli/pcap/link-type", "link_type", link_type, LINK_ETHERNET);
+		return o2_refuse_other(error, -ENOTSUP, "cli/pcap/link-type", "link_type", link_type,
+				       LINK_ETHERNET);
 	return 0;
 }
 

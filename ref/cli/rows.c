@@ -193,7 +193,6 @@ void o2_row_refusal(const struct o2_rows *rows, const char *note)
 {
 	const struct o2_error *refused = rows->refused;
 	const char *open = strstr(refused->field, "[]");
-	const char *blank = note[0] == '\0' ? "" : " ";
 
 	fprintf(rows->out, "%srefused: %s%s (%s)\n", paint(rows, ALARM), refused->rule, paint(rows, PLAIN),
 		class_text(refused->class));
@@ -204,7 +203,11 @@ void o2_row_refusal(const struct o2_rows *rows, const char *note)
 			refused->index, open + 2);
 	if (strcmp(refused->field, "length_bytes") != 0)
 		fprintf(rows->out, " at offset %" PRIu32, refused->offset_bytes);
-	fprintf(rows->out, ": value %" PRIu64 " (0x%" PRIx64 "), %s %" PRIu64 " (0x%" PRIx64 ")%s%s\n",
-		refused->value, refused->value, refused->exact ? "expected" : "limit", refused->limit,
-		refused->limit, blank, note);
+	fprintf(rows->out, ": value %" PRIu64 " (0x%" PRIx64 ")", refused->value, refused->value);
+	/* A limit that cannot be compared with the value is told where a note says what it is. */
+	if (refused->limit_kind != O2_LIMIT_OTHER || note[0] != '\0')
+		fprintf(rows->out, ", %s %" PRIu64 " (0x%" PRIx64 ")%s%s",
+			refused->limit_kind == O2_LIMIT_EXACT ? "expected" : "limit", refused->limit,
+			refused->limit, note[0] == '\0' ? "" : " ", note);
+	putc('\n', rows->out);
 }

@@ -21,7 +21,7 @@ static int refuse_other(struct o2_error *error, int code, const char *rule, cons
 {
 	refuse(error, code, rule, field, value, expected);
 	if (error != NULL)
-		error->exact = true;
+		error->limit_kind = O2_LIMIT_EXACT;
 	return code;
 }
 

@@ -116,6 +116,14 @@ static bool refused(struct refusal *refusal, enum o2_reject_why why, int code, c
 	return false;
 }
 
+static bool refused_other(struct refusal *refusal, enum o2_reject_why why, int code, const char *rule,
+			  const char *field, uint64_t value, uint64_t expected)
+{
+	refused(refusal, why, code, rule, field, value, expected);
+	refusal->error.limit_kind = O2_LIMIT_EXACT;
+	return false;
+}
+
 static int answer(const struct refusal *refusal, struct o2_reject *reject, struct o2_error *error)
 {
 	reject_end(reject, refusal->why);
@@ -138,12 +146,12 @@ static bool judge_version(const struct o2_connreq_self *self, const uint8_t *byt
 	big = o2_load32_be(bytes + O2_AT_MAGIC);
 	version = o2_load16(bytes + O2_AT_VERSION, big == O2_MSG_MAGIC ? O2_BIG_ENDIAN : O2_LITTLE_ENDIAN);
 	if (o2_breaks("connreq/generic-magic", little == O2_LNET_PROTO_MAGIC || big == O2_LNET_PROTO_MAGIC))
-		return refused(refusal, O2_REJECT_FATAL, -EPROTO, "connreq/generic-magic", "ibm_magic",
-			       little, O2_MSG_MAGIC);
+		return refused_other(refusal, O2_REJECT_FATAL, -EPROTO, "connreq/generic-magic", "ibm_magic",
+				     little, O2_MSG_MAGIC);
 	if (o2_breaks("connreq/version", (little == O2_MSG_MAGIC || big == O2_MSG_MAGIC) &&
 						 (version < O2_MSG_VERSION_1 || version > self->version)))
 		return refused(refusal, O2_REJECT_FATAL, -EPROTO, "connreq/version", "ibm_version", version,
-			       self->version);
+			       version < O2_MSG_VERSION_1 ? O2_MSG_VERSION_1 : self->version);
 	return true;
 }
 
@@ -154,14 +162,14 @@ static bool judge_names(const struct o2_connreq_self *self, const struct o2_msg 
 		      (msg->ibm_version == O2_MSG_VERSION_1 && msg->ibm_dststamp == O2_INCARNATION_UNSAID);
 
 	if (o2_breaks("connreq/dstnid", msg->ibm_dstnid != self->nid))
-		return refused(refusal, O2_REJECT_FATAL, -EPROTO, "connreq/dstnid", "ibm_dstnid",
-			       msg->ibm_dstnid, self->nid);
+		return refused_other(refusal, O2_REJECT_FATAL, -EPROTO, "connreq/dstnid", "ibm_dstnid",
+				     msg->ibm_dstnid, self->nid);
 	if (o2_breaks("connreq/dststamp", !unsaid && msg->ibm_dststamp != self->incarnation))
-		return refused(refusal, O2_REJECT_CONN_STALE, -ESTALE, "connreq/dststamp", "ibm_dststamp",
-			       msg->ibm_dststamp, self->incarnation);
+		return refused_other(refusal, O2_REJECT_CONN_STALE, -ESTALE, "connreq/dststamp",
+				     "ibm_dststamp", msg->ibm_dststamp, self->incarnation);
 	if (o2_breaks("connreq/type", msg->ibm_type != O2_MSG_CONNREQ))
-		return refused(refusal, O2_REJECT_FATAL, -EPROTO, "connreq/type", "ibm_type", msg->ibm_type,
-			       O2_MSG_CONNREQ);
+		return refused_other(refusal, O2_REJECT_FATAL, -EPROTO, "connreq/type", "ibm_type",
+				     msg->ibm_type, O2_MSG_CONNREQ);
 	return true;
 }
 
@@ -213,8 +221,10 @@ static bool judge_origin(const struct o2_connreq_self *self, const struct o2_con
 
 	if (!o2_breaks("connreq/srcnid-address", foreign))
 		return true;
-	return refused(refusal, O2_REJECT_FATAL, -EACCES, "connreq/srcnid-address", "ibm_srcnid",
-		       msg->ibm_srcnid, origin->address);
+	refused(refusal, O2_REJECT_FATAL, -EACCES, "connreq/srcnid-address", "ibm_srcnid", msg->ibm_srcnid,
+		origin->address);
+	refusal->error.limit_kind = O2_LIMIT_OTHER;
+	return false;
 }
 
 /* All checks of a request by itself; *reject says of us what may be said by then. */
@@ -239,7 +249,8 @@ static bool judge(const struct o2_connreq_self *self, const struct o2_connreq_or
 	if (o2_msg_decode(bytes, length_bytes, &options, msg, &refusal->error) != 0)
 		return false;
 	if (o2_breaks("connreq/early", !self->up))
-		return refused(refusal, O2_REJECT_EARLY, -EAGAIN, "connreq/early", "interface up", 0, 1);
+		return refused_other(refusal, O2_REJECT_EARLY, -EAGAIN, "connreq/early", "interface up", 0,
+				     1);
 	if (msg->ibm_dstnid == self->nid)
 		reject_begin(self, true, reject);
 	if (!judge_names(self, msg, refusal))
@@ -282,12 +293,12 @@ static bool judge_known(const struct o2_connreq_self *self, const struct o2_conn
 	if (o2_breaks("connreq/stale-peer", known->version != 0 &&
 						    known->incarnation != O2_INCARNATION_UNSAID &&
 						    known->incarnation != request->incarnation))
-		return refused(refusal, O2_REJECT_CONN_STALE, -ESTALE, "connreq/stale-peer", "ibm_srcstamp",
-			       request->incarnation, known->incarnation);
+		return refused_other(refusal, O2_REJECT_CONN_STALE, -ESTALE, "connreq/stale-peer",
+				     "ibm_srcstamp", request->incarnation, known->incarnation);
 	if (o2_breaks("connreq/stale-version",
 		      known->version != 0 && known->version != request->params.version))
-		return refused(refusal, O2_REJECT_CONN_STALE, -ESTALE, "connreq/stale-version", "ibm_version",
-			       request->params.version, known->version);
+		return refused_other(refusal, O2_REJECT_CONN_STALE, -ESTALE, "connreq/stale-version",
+				     "ibm_version", request->params.version, known->version);
 	if (o2_breaks("connreq/race", known->connecting && o2_race_lost(self, request->nid) &&
 					      known->nraces < O2_MAX_CONN_RACES))
 		return refused(refusal, O2_REJECT_CONN_RACE, -EALREADY, "connreq/race", "races",

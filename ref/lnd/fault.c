@@ -140,11 +140,21 @@ static int deadline_text(const struct o2_transfer_fault *fault, char *text, size
 			fault->error.value, o2_wait_text(fault->wait), fault->error.limit);
 }
 
+/* The rule that has refused the answer; NULL where it only says that the reason is what it is. */
+static const char *rule_of_reject(const struct o2_transfer_fault *fault)
+{
+	const char *rule = fault->error.rule;
+
+	if (rule == NULL || strcmp(rule, "reject/why") == 0 || strcmp(rule, "reject/cm-reason") == 0)
+		return NULL;
+	return rule;
+}
+
 static int reject_text(const struct o2_transfer_fault *fault, char *text, size_t text_bytes)
 {
 	const char *why = o2_reject_why_name(fault->reject_why);
 	const char *reason = o2_cm_reason_text(fault->cm_reason);
-	const char *rule = fault->error.rule;
+	const char *rule = rule_of_reject(fault);
 
 	if (why != NULL)
 		return snprintf(text, text_bytes, "the peer has rejected the connection: %s (reason %u)%s%s",

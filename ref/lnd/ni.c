@@ -35,7 +35,7 @@ static int open_device(const char *name, struct ibv_context **context, struct o2
 	ibv_free_device_list(list);
 	if (rc == 0 && *context == NULL)
 		rc = o2_refuse(error, -ENODEV, "ni/no-such-device", "device (number of devices there)",
-			       O2_NO_INDEX, (uint64_t)ndevices, 1);
+			       O2_NO_INDEX, (uint64_t)ndevices, O2_NO_LIMIT);
 	return rc;
 }
 

@@ -29,14 +29,25 @@ static bool wants_ack(const struct o2_lnet_hdr *hdr)
 }
 
 /* The transport is done and had no error: is the peer, and what is the outcome? */
-static int outcome_of_put(const struct o2_lnet_message *message, bool *over)
+static int outcome_of_put(struct o2_lnet_message *message, bool *over)
 {
+	struct o2_error error;
+	int rc;
+
 	*over = true;
-	if (message->by_rdma && message->answered && message->answer_bytes != message->moved_bytes)
-		return -EPROTO;
+	if (message->by_rdma && message->answered && message->answer_bytes != message->moved_bytes) {
+		rc = o2_refuse_other(&error, -EPROTO, "lnet/ack/other-length", "mlength",
+				     message->answer_bytes, message->moved_bytes);
+		message->fault = o2_fault_of(O2_FAULT_PEER_MESSAGE, rc, &error);
+		return rc;
+	}
 	/* A PUT_NAK with status 0: nothing matched, or there was no room for a single byte. */
-	if (message->by_rdma && !message->answered && message->moved_bytes == 0)
-		return -ENODATA;
+	if (message->by_rdma && !message->answered && message->moved_bytes == 0) {
+		rc = o2_refuse(&error, -ENODATA, "lnet/put/no-match", "PUT_NAK's status", O2_NO_INDEX, 0,
+			       O2_NO_LIMIT);
+		message->fault = o2_fault_of(O2_FAULT_PEER_STATUS, rc, &error);
+		return rc;
+	}
 	*over = message->answered || !wants_ack(&message->hdr);
 	return 0;
 }
@@ -187,14 +198,18 @@ void o2_lnet_take_ack(struct o2_lnet *lnet, uint64_t nid, const struct o2_lnet_h
 	o2_lnet_operation_advance(lnet, message);
 }
 
-/* A REPLY that is longer than what was asked for ends the GET; nothing of it is taken. */
-static int check_reply(const struct o2_lnet_message *message, const struct o2_lnet_hdr *hdr,
-		       struct o2_error *error)
+/* A REPLY that is longer than what was asked for ends the GET, with that as its fault; nothing of it is
+ * taken. */
+static int check_reply(struct o2_lnet_message *message, const struct o2_lnet_hdr *hdr, struct o2_error *error)
 {
+	int rc;
+
 	if (hdr->payload_length <= message->memory.buffer.nob)
 		return 0;
-	return o2_refuse(error, -EMSGSIZE, "lnet/reply/too-long", "payload_length", O2_NO_INDEX,
-			 hdr->payload_length, message->memory.buffer.nob);
+	rc = o2_refuse(error, -EMSGSIZE, "lnet/reply/too-long", "payload_length", O2_NO_INDEX,
+		       hdr->payload_length, message->memory.buffer.nob);
+	message->fault = o2_fault_of(O2_FAULT_PEER_MESSAGE, rc, error);
+	return rc;
 }
 
 static void answered(struct o2_lnet *lnet, struct o2_lnet_message *message, int status, uint64_t length_bytes)
@@ -261,6 +276,8 @@ void o2_lnet_reply_finished(struct o2_lnet *lnet, struct o2_lnet_message *messag
 	const int status = message->status;
 	const uint64_t moved_bytes = message->moved_bytes;
 
+	if (status != 0 && operation->fault.code == 0)
+		operation->fault = message->fault;
 	o2_lnet_message_free(lnet, message);
 	answered(lnet, operation, status, moved_bytes);
 }

@@ -94,7 +94,8 @@ void o2_lnet_finished(struct o2_lnet *lnet, uint64_t tag, int status, uint64_t l
 	assert(message != NULL && message->in_transport);
 	message->in_transport = false;
 	message->status = status;
-	if (fault != NULL)
+	/* What an answer has broken before is the reason; a transport that went well has none. */
+	if (fault != NULL && fault->code != 0 && message->fault.code == 0)
 		message->fault = *fault;
 	if (message->by_rdma)
 		message->moved_bytes = length_bytes;

@@ -107,7 +107,7 @@ static int read_unmapped(const json_t *array, struct o2_dma_input *input, struct
 
 		if (!json_is_integer(item))
 			return o2_refuse(error, -EINVAL, "json/not-an-integer", "device.unmapped[]",
-					 (uint32_t)i, 0, npages);
+					 (uint32_t)i, 0, O2_NO_LIMIT);
 		if (page < 0 || page >= (json_int_t)npages)
 			return o2_refuse(error, -EINVAL, "json/integer-out-of-range", "device.unmapped[]",
 					 (uint32_t)i, (uint64_t)page, npages);
@@ -134,7 +134,7 @@ static int read_device_pages(const json_t *array, struct o2_dma_input *input, st
 
 		if (!json_is_integer(item))
 			return o2_refuse(error, -EINVAL, "json/not-an-integer", "device.iommu.device_pages[]",
-					 i, 0, npages);
+					 i, 0, O2_NO_LIMIT);
 		if (page < 0 || page > UINT32_MAX)
 			return o2_refuse(error, -EINVAL, "json/integer-out-of-range",
 					 "device.iommu.device_pages[]", i, (uint64_t)page, UINT32_MAX);

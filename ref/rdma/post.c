@@ -95,5 +95,5 @@ int o2_chain_post(struct o2_post_chain *chain, struct ibv_qp *qp, uint32_t *npos
 	/* ibv_post_send(3) returns the errno; -1 is what some providers have returned instead. */
 	if (rc < 0)
 		rc = errno != 0 ? errno : EIO;
-	return o2_refuse(error, -rc, "post/send", "wr[]", *nposted, chain->nwr, *nposted);
+	return o2_refuse_other(error, -rc, "post/send", "posted work requests", *nposted, chain->nwr);
 }

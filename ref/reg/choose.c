@@ -58,6 +58,5 @@ int o2_reg_choose(const struct o2_reg_caps *caps, const struct o2_reg_policy *po
 		*mode = O2_REG_GLOBAL;
 		return 0;
 	}
-	return o2_refuse(error, -ENOSYS, "choose/no-way-to-register", "caps.global", O2_NO_INDEX,
-			 caps->global, 1);
+	return o2_refuse_other(error, -ENOSYS, "choose/no-way-to-register", "caps.global", caps->global, 1);
 }

@@ -29,10 +29,11 @@ static int check_device(const struct o2_dma_device *dma, struct o2_error *error)
 				 O2_DMA_KINDS - 1);
 	if (dma->kind == O2_DMA_IOMMU && dma->iommu.device_page == NULL)
 		return o2_refuse(error, -EINVAL, "bind/no-iommu-view", "kind", O2_NO_INDEX, dma->kind,
-				 O2_DMA_IOMMU - 1);
+				 O2_NO_LIMIT);
 	if (dma->base % dma->page_bytes != 0)
-		return o2_refuse(error, -EINVAL, "bind/base-alignment", "base", O2_NO_INDEX, dma->base,
-				 dma->page_bytes);
+		return o2_limit_is(o2_refuse(error, -EINVAL, "bind/base-alignment", "base", O2_NO_INDEX,
+					     dma->base, dma->page_bytes),
+				   O2_LIMIT_MULTIPLE, error);
 	if ((uint64_t)dma->npages * dma->page_bytes > UINT64_MAX - dma->base)
 		return o2_refuse(error, -EINVAL, "bind/base-wraps", "base", O2_NO_INDEX, dma->base,
 				 UINT64_MAX - (uint64_t)dma->npages * dma->page_bytes);
@@ -104,7 +105,7 @@ int o2_reg_domain_open(const struct o2_reg_config *config, struct o2_reg_domain 
 	rc = -pthread_mutex_init(&domain->lock, NULL);
 	if (rc != 0) {
 		domain->pd = NULL;
-		return o2_refuse(error, rc, "bind/lock", "lock", O2_NO_INDEX, 0, 0);
+		return o2_refuse(error, rc, "bind/lock", "lock", O2_NO_INDEX, 0, O2_NO_LIMIT);
 	}
 	rc = check_device(&domain->dma, error);
 	if (rc == 0 && config->caps.global)

@@ -43,10 +43,10 @@ uint32_t o2_frd_published(const struct o2_frd_key *key)
 	return key->side == O2_SINK ? key->rkey : key->lkey;
 }
 
-static int refuse_state(const struct o2_frd_key *key, const char *rule, enum o2_frd_state wanted,
-			struct o2_error *error)
+/* More states than one would do. */
+static int refuse_state(const struct o2_frd_key *key, const char *rule, struct o2_error *error)
 {
-	return o2_refuse(error, -EINVAL, rule, "state", O2_NO_INDEX, key->state, wanted);
+	return o2_refuse(error, -EINVAL, rule, "state", O2_NO_INDEX, key->state, O2_NO_LIMIT);
 }
 
 int o2_frd_map(struct o2_frd_key *key, enum o2_side side, struct o2_error *error)
@@ -60,7 +60,7 @@ int o2_frd_map(struct o2_frd_key *key, enum o2_side side, struct o2_error *error
 	case O2_FRD_IDLE_PREPARED:
 		break; /* counted already, and the old key still waits to be invalidated */
 	default:
-		return refuse_state(key, "frd/map/state", O2_FRD_FRESH, error);
+		return refuse_state(key, "frd/map/state", error);
 	}
 	key->side = side;
 	key->state = O2_FRD_PREPARED;
@@ -77,7 +77,7 @@ void o2_frd_gather(struct o2_frd_key *key, uint32_t lkey)
 int o2_frd_chain(const struct o2_frd_key *key, struct o2_frd_chain *chain, struct o2_error *error)
 {
 	if (key->state != O2_FRD_PREPARED && key->state != O2_FRD_LIVE)
-		return refuse_state(key, "frd/chain/state", O2_FRD_PREPARED, error);
+		return refuse_state(key, "frd/chain/state", error);
 	*chain = (struct o2_frd_chain){0};
 	if (key->state == O2_FRD_LIVE || (key->order == O2_FRD_INVALIDATE_LAST && key->side == O2_SOURCE))
 		return 0;
@@ -98,7 +98,7 @@ int o2_frd_post_done(struct o2_frd_key *key, uint64_t queue, uint32_t accepted, 
 	struct o2_frd_chain chain = {0};
 
 	if (o2_frd_chain(key, &chain, NULL) != 0)
-		return refuse_state(key, "frd/post/state", O2_FRD_PREPARED, error);
+		return refuse_state(key, "frd/post/state", error);
 	if (accepted > chain.count || (ok && accepted < chain.count))
 		return o2_refuse(error, -EINVAL, "frd/post/accepted", "accepted", O2_NO_INDEX, accepted,
 				 chain.count);
@@ -117,13 +117,12 @@ int o2_frd_invalidate(const struct o2_frd_key *key, uint64_t queue, uint32_t *rk
 	const bool bound = key->state == O2_FRD_LIVE || (key->state == O2_FRD_SPENT && key->registered);
 
 	if (key->order != O2_FRD_INVALIDATE_LAST)
-		return o2_refuse(error, -EINVAL, "frd/invalidate/order", "order", O2_NO_INDEX, key->order,
-				 O2_FRD_INVALIDATE_LAST);
+		return o2_refuse_other(error, -EINVAL, "frd/invalidate/order", "order", key->order,
+				       O2_FRD_INVALIDATE_LAST);
 	if (!bound)
-		return refuse_state(key, "frd/invalidate/state", O2_FRD_LIVE, error);
+		return refuse_state(key, "frd/invalidate/state", error);
 	if (queue != key->queue)
-		return o2_refuse(error, -EINVAL, "frd/invalidate/queue", "queue", O2_NO_INDEX, queue,
-				 key->queue);
+		return o2_refuse_other(error, -EINVAL, "frd/invalidate/queue", "queue", queue, key->queue);
 	*rkey = key->rkey;
 	return 0;
 }
@@ -142,7 +141,8 @@ int o2_frd_invalidate_posted(struct o2_frd_key *key, bool ok, struct o2_error *e
 int o2_frd_invalidated(struct o2_frd_key *key, bool ok, struct o2_error *error)
 {
 	if (key->state != O2_FRD_INVALIDATING)
-		return refuse_state(key, "frd/invalidated/state", O2_FRD_INVALIDATING, error);
+		return o2_refuse_other(error, -EINVAL, "frd/invalidated/state", "state", key->state,
+				       O2_FRD_INVALIDATING);
 	key->state = ok ? O2_FRD_DEAD : O2_FRD_DOOMED;
 	if (ok)
 		key->registered = false;
@@ -156,7 +156,7 @@ int o2_frd_unmap(struct o2_frd_key *key, struct o2_error *error)
 	switch (key->state) {
 	case O2_FRD_FRESH:
 	case O2_FRD_IDLE_PREPARED:
-		return refuse_state(key, "frd/unmap/state", O2_FRD_PREPARED, error);
+		return refuse_state(key, "frd/unmap/state", error);
 	case O2_FRD_PREPARED:
 		key->state = O2_FRD_IDLE_PREPARED;
 		return 0;
@@ -164,8 +164,8 @@ int o2_frd_unmap(struct o2_frd_key *key, struct o2_error *error)
 		break;
 	}
 	if (must_die)
-		return o2_refuse(error, -EBUSY, "frd/unmap/key-alive", "state", O2_NO_INDEX, key->state,
-				 O2_FRD_DEAD);
+		return o2_refuse_other(error, -EBUSY, "frd/unmap/key-alive", "state", key->state,
+				       O2_FRD_DEAD);
 	key->state = O2_FRD_FRESH;
 	return 0;
 }
@@ -173,7 +173,7 @@ int o2_frd_unmap(struct o2_frd_key *key, struct o2_error *error)
 int o2_frd_replaced(struct o2_frd_key *key, uint32_t lkey, uint32_t rkey, struct o2_error *error)
 {
 	if (key->state == O2_FRD_FRESH || key->state == O2_FRD_IDLE_PREPARED)
-		return refuse_state(key, "frd/replaced/state", O2_FRD_LIVE, error);
+		return refuse_state(key, "frd/replaced/state", error);
 	o2_frd_init(key, key->order, lkey, rkey);
 	return 0;
 }

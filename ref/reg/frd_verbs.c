@@ -29,7 +29,7 @@ static int create(void *context, uint64_t device, uint32_t max_pages, bool gaps,
 
 		free(descriptor);
 		return o2_refuse(error, code, "bind/fastreg/alloc-window", "windows", O2_NO_INDEX,
-				 (uint64_t)domain->live.windows + 1, domain->live.windows);
+				 (uint64_t)domain->live.windows + 1, O2_NO_LIMIT);
 	}
 	domain->live.windows++;
 	*object = (struct o2_frd_object){.handle = descriptor, .rkey = descriptor->mw->rkey};

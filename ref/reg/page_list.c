@@ -45,5 +45,6 @@ int o2_reg_check_seam(const struct o2_dma_list *segments, uint32_t index, uint32
 
 	if (end == start || (end % page_bytes == 0 && start % page_bytes == 0))
 		return 0;
-	return o2_refuse(error, -EINVAL, rule, "segment[].addr", index, start, end);
+	return o2_limit_is(o2_refuse(error, -EINVAL, rule, "segment[].addr", index, start, end),
+			   O2_LIMIT_OTHER, error);
 }

@@ -19,15 +19,16 @@ int o2_reg_plan_fastreg(const struct o2_reg_request *request, const struct o2_dm
 	uint64_t end = 0;
 
 	if (request->gaps)
-		return o2_refuse(error, -EPROTONOSUPPORT, "reg/fastreg/gaps", "gaps", O2_NO_INDEX, 1, 0);
+		return o2_refuse_other(error, -EPROTONOSUPPORT, "reg/fastreg/gaps", "gaps", 1, 0);
 	for (uint32_t i = 0; i < segments->count; i++) {
 		const struct o2_dma_segment *segment = &segments->segment[i];
 		uint32_t slot;
 		int rc;
 
 		if (i > 0 && end != segment->addr && ((end | segment->addr) & mask) != 0)
-			return o2_refuse(error, -EINVAL, "reg/fastreg/short-map", "segment[].addr", i,
-					 segment->addr, end);
+			return o2_limit_is(o2_refuse(error, -EINVAL, "reg/fastreg/short-map",
+						     "segment[].addr", i, segment->addr, end),
+					   O2_LIMIT_OTHER, error);
 		rc = o2_reg_list_pages(request, segment, i, plan, &slot, error);
 		if (rc != 0)
 			return rc;

@@ -9,8 +9,9 @@ static int check_iova(const struct o2_reg_request *request, uint64_t first, uint
 	uint64_t offset = first % request->page_bytes;
 
 	if (request->iova % request->page_bytes != 0)
-		return o2_refuse(error, -EINVAL, "reg/phys/iova-alignment", "iova", O2_NO_INDEX,
-				 request->iova, request->page_bytes);
+		return o2_limit_is(o2_refuse(error, -EINVAL, "reg/phys/iova-alignment", "iova", O2_NO_INDEX,
+					     request->iova, request->page_bytes),
+				   O2_LIMIT_MULTIPLE, error);
 	if (offset + total > UINT64_MAX - request->iova)
 		return o2_refuse(error, -EINVAL, "reg/phys/iova-wraps", "iova", O2_NO_INDEX, offset + total,
 				 UINT64_MAX - request->iova);
@@ -30,7 +31,7 @@ int o2_reg_plan_phys(const struct o2_reg_request *request, const struct o2_dma_l
 	int rc = 0;
 
 	if (request->gaps)
-		return o2_refuse(error, -EINVAL, "reg/phys/gaps", "gaps", O2_NO_INDEX, 1, 0);
+		return o2_refuse_other(error, -EINVAL, "reg/phys/gaps", "gaps", 1, 0);
 	for (uint32_t i = 0; i < segments->count; i++) {
 		uint32_t slot;
 

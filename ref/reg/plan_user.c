@@ -17,8 +17,8 @@ int o2_reg_plan_user(const struct o2_reg_request *request, const struct o2_dma_l
 	uint64_t total = 0;
 
 	if (!request->contiguous)
-		return o2_refuse(error, -EPROTONOSUPPORT, "reg/user/not-contiguous", "contiguous",
-				 O2_NO_INDEX, 0, 1);
+		return o2_refuse_other(error, -EPROTONOSUPPORT, "reg/user/not-contiguous", "contiguous", 0,
+				       1);
 	for (uint32_t i = 0; i < segments->count; i++)
 		total += segments->segment[i].length;
 	if (total > UINT64_MAX - request->iova)

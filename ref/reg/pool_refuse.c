@@ -25,7 +25,6 @@ int o2_pool_set_check(struct o2_pool_set *set, const struct o2_pool *pool, uint6
 	if (failed)
 		return o2_refuse(error, -ENETDOWN, "pool/failed", "failed", O2_NO_INDEX, 1, O2_NO_LIMIT);
 	if (pool->device != device)
-		return o2_refuse(error, -ENETDOWN, "pool/other-device", "device", O2_NO_INDEX, pool->device,
-				 device);
+		return o2_refuse_other(error, -ENETDOWN, "pool/other-device", "device", pool->device, device);
 	return 0;
 }

@@ -110,8 +110,9 @@ static int find_pages(const struct o2_reg_domain *domain, const struct o2_page_b
 			return o2_refuse(error, -EINVAL, "bind/page-outside-device", "page[]", i, addr,
 					 dma->base + (uint64_t)dma->npages * dma->page_bytes);
 		if ((addr - dma->base) % dma->page_bytes != 0)
-			return o2_refuse(error, -EINVAL, "bind/page-alignment", "page[]", i, addr,
-					 dma->page_bytes);
+			return o2_limit_is(o2_refuse(error, -EINVAL, "bind/page-alignment", "page[]", i, addr,
+						     dma->page_bytes),
+					   O2_LIMIT_MULTIPLE, error);
 		page[i] = (uint32_t)((addr - dma->base) / dma->page_bytes);
 		if (dma->kind == O2_DMA_IOMMU)
 			page[i] = domain->arena->view[O2_ARENA_IOMMU_VIEW].page[page[i]];
@@ -133,7 +134,7 @@ int o2_reg_check_bytes(const struct o2_reg_domain *domain, const struct o2_page_
 				 bytes->page_offset, page_bytes - 1);
 	if (bytes->iova % page_bytes != bytes->page_offset)
 		return o2_refuse(error, -EINVAL, "bind/iova-not-congruent", "iova", O2_NO_INDEX, bytes->iova,
-				 bytes->page_offset);
+				 O2_NO_LIMIT);
 	room = (uint64_t)bytes->npages * page_bytes - bytes->page_offset;
 	if (bytes->length == 0 || bytes->length > room)
 		return o2_refuse(error, -EINVAL, "bind/length", "length", O2_NO_INDEX, bytes->length, room);

@@ -154,7 +154,7 @@ static int read_completion(const json_t *body, struct o2_msg *msg, struct o2_err
 
 	if (!json_is_integer(member))
 		return o2_refuse(error, -EINVAL, "json/not-an-integer", "ibcm_status", O2_NO_INDEX, 0,
-				 INT32_MAX);
+				 O2_NO_LIMIT);
 	if (status < INT32_MIN || status > INT32_MAX)
 		return o2_refuse(error, -EINVAL, "json/integer-out-of-range", "ibcm_status", O2_NO_INDEX,
 				 (uint64_t)status, INT32_MAX);

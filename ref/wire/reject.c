@@ -7,21 +7,21 @@
 #include "wire/bytes.h"
 
 static const struct o2_wire_rule rules[O2_REJECT_RULE_COUNT] = {
-	[O2_REJECT_RULE_ORDER] = {"wire/reject/order", "order", O2_CLASS_NONE, EINVAL, 0, false},
+	[O2_REJECT_RULE_ORDER] = {"wire/reject/order", "order", O2_CLASS_NONE, EINVAL, 0, O2_LIMIT_BOUND},
 	[O2_REJECT_RULE_V1_PARAMS] = {"wire/reject/version-1-params", "ibr_incarnation", O2_CLASS_NONE,
-				      EINVAL, O2_REJECT_AT_INCARNATION, false},
+				      EINVAL, O2_REJECT_AT_INCARNATION, O2_LIMIT_EXACT},
 	[O2_REJECT_RULE_CAPACITY] = {"wire/reject/capacity", "capacity_bytes", O2_CLASS_NONE, ENOSPC, 0,
-				     false},
+				     O2_LIMIT_BOUND},
 	[O2_REJECT_RULE_SHORT_FOR_WHY] = {"wire/reject/short-for-why", "length_bytes", O2_CLASS_CONNECTION,
-					  EPROTO, 0, false},
+					  EPROTO, 0, O2_LIMIT_BOUND},
 	[O2_REJECT_RULE_MAGIC] = {"wire/reject/magic", "ibr_magic", O2_CLASS_CONNECTION, EPROTO,
-				  O2_REJECT_AT_MAGIC, true},
+				  O2_REJECT_AT_MAGIC, O2_LIMIT_EXACT},
 	[O2_REJECT_RULE_VERSION] = {"wire/reject/version", "ibr_version", O2_CLASS_CONNECTION, EPROTO,
-				    O2_REJECT_AT_VERSION, false},
+				    O2_REJECT_AT_VERSION, O2_LIMIT_BOUND},
 	[O2_REJECT_RULE_WHY] = {"wire/reject/why", "ibr_why", O2_CLASS_CONNECTION, EPROTO, O2_REJECT_AT_WHY,
-				false},
+				O2_LIMIT_BOUND},
 	[O2_REJECT_RULE_SHORT_FOR_PARAMS] = {"wire/reject/short-for-params", "length_bytes",
-					     O2_CLASS_CONNECTION, EPROTO, 0, false},
+					     O2_CLASS_CONNECTION, EPROTO, 0, O2_LIMIT_BOUND},
 };
 
 static const char *const why_names[] = {
@@ -54,7 +54,7 @@ static int refuse_field(struct o2_error *error, enum o2_reject_rule_id id, const
 	o2_refuse(error, -rule->code, rule->id, field, O2_NO_INDEX, value, limit);
 	if (error != NULL) {
 		error->class = rule->class;
-		error->exact = rule->exact;
+		error->limit_kind = rule->limit_kind;
 		error->offset_bytes = offset_bytes;
 	}
 	return -rule->code;

@@ -13,33 +13,41 @@ _Static_assert(O2_RULE_GET_REQ_DESC - O2_RULE_PUT_ACK_DESC == O2_DESC_FRAG_ADDR_
 	       "a rule for each fault of a descriptor");
 
 /* Breaking almost any rule closes the connection. */
-#define CLOSES(name, field, offset)                                             \
-	{                                                                       \
-		"wire/" name, field, O2_CLASS_CONNECTION, EPROTO, offset, false \
+#define CLOSES(name, field, offset)                                                      \
+	{                                                                                \
+		"wire/" name, field, O2_CLASS_CONNECTION, EPROTO, offset, O2_LIMIT_BOUND \
 	}
 /* The same, where one value alone is allowed. */
-#define CLOSES_UNLESS(name, field, offset)                                     \
-	{                                                                      \
-		"wire/" name, field, O2_CLASS_CONNECTION, EPROTO, offset, true \
+#define CLOSES_UNLESS(name, field, offset)                                               \
+	{                                                                                \
+		"wire/" name, field, O2_CLASS_CONNECTION, EPROTO, offset, O2_LIMIT_EXACT \
 	}
-#define MESSAGE(name, field, offset)                                         \
-	{                                                                    \
-		"wire/" name, field, O2_CLASS_MESSAGE, EPROTO, offset, false \
+/* The same, where the limit is of a part of the field, or a set. */
+#define CLOSES_OTHER(name, field, offset)                                                \
+	{                                                                                \
+		"wire/" name, field, O2_CLASS_CONNECTION, EPROTO, offset, O2_LIMIT_OTHER \
 	}
-#define LOCAL(name, field, code)                                   \
-	{                                                          \
-		"wire/" name, field, O2_CLASS_NONE, code, 0, false \
+#define MESSAGE(name, field, offset)                                                  \
+	{                                                                             \
+		"wire/" name, field, O2_CLASS_MESSAGE, EPROTO, offset, O2_LIMIT_BOUND \
+	}
+#define LOCAL(name, field, code)                                            \
+	{                                                                   \
+		"wire/" name, field, O2_CLASS_NONE, code, 0, O2_LIMIT_BOUND \
 	}
 
 #define LNET_TYPE      (O2_AT_LNET_HDR + O2_LNET_AT_TYPE)
 #define PAYLOAD_LENGTH (O2_AT_LNET_HDR + O2_LNET_AT_PAYLOAD_LENGTH)
 
-#define NID_RULES(first, name, field, offset)                                                               \
-	[(first) + O2_NID_TOP_BYTE] = CLOSES("header/" name "-top-byte", field, offset),                    \
-		   [(first) + O2_NID_LND_ANY] = CLOSES("header/" name "-lnd-any", field, offset),           \
-		   [(first) + O2_NID_LND_FOREIGN] = CLOSES("header/" name "-lnd-foreign", field, offset),   \
-		   [(first) + O2_NID_ADDRESS_ZERO] = CLOSES("header/" name "-address-zero", field, offset), \
-		   [(first) + O2_NID_ADDRESS_ONES] = CLOSES("header/" name "-address-ones", field, offset)
+#define NID_RULES(first, name, field, offset)                                                           \
+	[(first) + O2_NID_TOP_BYTE] = CLOSES_OTHER("header/" name "-top-byte", field, offset),          \
+		   [(first) + O2_NID_LND_ANY] = CLOSES_OTHER("header/" name "-lnd-any", field, offset), \
+		   [(first) + O2_NID_LND_FOREIGN] =                                                     \
+			   CLOSES_OTHER("header/" name "-lnd-foreign", field, offset),                  \
+		   [(first) + O2_NID_ADDRESS_ZERO] =                                                    \
+			   CLOSES_OTHER("header/" name "-address-zero", field, offset),                 \
+		   [(first) + O2_NID_ADDRESS_ONES] =                                                    \
+			   CLOSES_OTHER("header/" name "-address-ones", field, offset)
 
 #define NFRAGS(start)	 ((start) + O2_DESC_AT_NFRAGS)
 #define FRAG_NOB(start)	 ((start) + O2_DESC_AT_FRAGS + O2_FRAG_AT_NOB)
@@ -75,7 +83,7 @@ const struct o2_wire_rule o2_wire_rules[O2_RULE_COUNT] = {
 	[O2_RULE_NOB_OVER_LIMIT] = CLOSES("header/nob-over-limit", "ibm_nob", O2_AT_NOB),
 	[O2_RULE_CHECKSUM_ABSENT] = CLOSES("header/checksum-absent", "ibm_cksum", O2_AT_CKSUM),
 	[O2_RULE_CHECKSUM] = CLOSES_UNLESS("header/checksum", "ibm_cksum", O2_AT_CKSUM),
-	[O2_RULE_SRCNID_WILDCARD] = CLOSES("header/srcnid-wildcard", "ibm_srcnid", O2_AT_SRCNID),
+	[O2_RULE_SRCNID_WILDCARD] = CLOSES_OTHER("header/srcnid-wildcard", "ibm_srcnid", O2_AT_SRCNID),
 	NID_RULES(O2_RULE_SRCNID, "srcnid", "ibm_srcnid", O2_AT_SRCNID),
 	NID_RULES(O2_RULE_DSTNID, "dstnid", "ibm_dstnid", O2_AT_DSTNID),
 
@@ -89,11 +97,11 @@ const struct o2_wire_rule o2_wire_rules[O2_RULE_COUNT] = {
 	[O2_RULE_PUT_DONE_NOB] = NOB_MINIMUM("put_done"),
 	[O2_RULE_GET_REQ_NOB] = NOB_MINIMUM("get_req"),
 	[O2_RULE_GET_DONE_NOB] = NOB_MINIMUM("get_done"),
-	[O2_RULE_TYPE] = CLOSES("header/type", "ibm_type", O2_AT_TYPE),
+	[O2_RULE_TYPE] = CLOSES_OTHER("header/type", "ibm_type", O2_AT_TYPE),
 
-	[O2_RULE_IMMEDIATE_LNET_TYPE] = CLOSES("immediate/lnet-type", "hdr.type", LNET_TYPE),
-	[O2_RULE_PUT_REQ_LNET_TYPE] = CLOSES("put_req/lnet-type", "hdr.type", LNET_TYPE),
-	[O2_RULE_GET_REQ_LNET_TYPE] = CLOSES("get_req/lnet-type", "hdr.type", LNET_TYPE),
+	[O2_RULE_IMMEDIATE_LNET_TYPE] = CLOSES_OTHER("immediate/lnet-type", "hdr.type", LNET_TYPE),
+	[O2_RULE_PUT_REQ_LNET_TYPE] = CLOSES_OTHER("put_req/lnet-type", "hdr.type", LNET_TYPE),
+	[O2_RULE_GET_REQ_LNET_TYPE] = CLOSES_OTHER("get_req/lnet-type", "hdr.type", LNET_TYPE),
 
 	DESC_RULES(O2_RULE_PUT_ACK_DESC, "put_ack", "ibpam_rd.", O2_AT_PUT_ACK_DESC, "ibm_nob", O2_AT_NOB),
 	DESC_RULES(O2_RULE_GET_REQ_DESC, "get_req", "ibgm_rd.", O2_AT_GET_REQ_DESC, "ibm_nob", O2_AT_NOB),
@@ -134,7 +142,7 @@ int o2_wire_refuse(struct o2_error *error, unsigned int rule, uint32_t index, ui
 	o2_refuse(error, -entry->code, entry->id, entry->field, index, value, limit);
 	if (error != NULL) {
 		error->class = entry->class;
-		error->exact = entry->exact;
+		error->limit_kind = entry->limit_kind;
 		error->offset_bytes = entry->offset_bytes;
 		if (index != O2_NO_INDEX)
 			error->offset_bytes += index * O2_FRAG_BYTES;

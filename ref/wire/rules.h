@@ -87,7 +87,7 @@ struct o2_wire_rule {
 	enum o2_error_class class; /* what breaking it costs; O2_CLASS_NONE: the caller's mistake */
 	int code;		   /* errno, positive */
 	uint32_t offset_bytes;	   /* of the field in the message, for a list: of its first entry */
-	bool exact;		   /* one value alone is allowed, as in struct o2_error */
+	enum o2_limit_kind limit_kind;
 };
 
 extern const struct o2_wire_rule o2_wire_rules[O2_RULE_COUNT];

@@ -205,6 +205,8 @@ class Made(unittest.TestCase):
             status, out, err = text(data)
             self.assertEqual((status, out, err.count("\n")), (1, "", 1), rule)
             self.assertIn(rule, err)
+            # These may have one value alone, and the length has a least one.
+            self.assertRegex(err, r" is \d+, limit \d+ \(" if "short" in rule else r" is \d+, expected \d+ \(")
         self.assertEqual(text(pcap([]))[0], 0)
 
     def test_ways_to_travel(self):
