@@ -5,7 +5,7 @@
 
 #include "quirk/quirk.h"
 
-/* Victims go by the time that they are told, so what is late goes by the machine's. */
+/* A victim's interface is told the time that an attack makes up, so what is late goes by the machine's. */
 static struct o2_quirks quirks = {.own_clock = true};
 
 bool o2_hostile_quirks(const char *program, const char *text)

@@ -15,6 +15,10 @@
  * Rungs 1 and 2: the transport itself, both ends in this process, connected without a connection manager.
  * Each side has one interface per address kind; connections between them are made when first needed, and
  * again after one has failed.
+ *
+ * The interfaces are told no time.  Keep-alives, and pools that go when they are idle, would come at moments
+ * that a case does not say, and a finding would not replay.  What never ends is stuck, by the machine's
+ * clock.
  */
 
 #define INTERFACES	  (2u * O2_DMA_KINDS)

@@ -70,7 +70,7 @@ struct o2_conn_config {
 	uint32_t peer_tx_credits;
 	uint32_t peercredits_hiw;
 	uint32_t concurrent_sends; /* messages in flight; 0: queue_depth.  Clamped to half .. twice of it */
-	uint32_t max_transfers;	   /* operations of ours that may be open or queued, 1 to O2_MAX_TRANSFERS */
+	uint32_t max_transfers;	   /* of ours, answers included, open or queued; 1 to O2_MAX_TRANSFERS */
 	uint32_t timeout_ms;	   /* an operation older than this closes the connection; 0: never */
 	uint32_t keepalive_ms;	   /* a NOOP when nothing was sent for so long; 0: never */
 	bool immediate_gather;	   /* send payloads from where they lie instead of copying them */

@@ -41,7 +41,7 @@ struct o2_node_config {
 	/* Caps, so that no peer can use us up: */
 	uint32_t max_peers;
 	uint32_t max_conns_per_peer; /* those that it has opened included */
-	uint32_t max_waiting;	     /* operations that wait for a connection to one peer */
+	uint32_t max_waiting;	     /* operations, answers included, that wait for a connection to a peer */
 	uint32_t resolve_timeout_ms;
 };
 

@@ -37,7 +37,7 @@ enum o2_quirk {
 struct o2_quirks {
 	uint32_t set;	  /* bit q for quirk q */
 	uint32_t late_ms; /* O2_QUIRK_LATE: 1 to O2_QUIRK_LATE_MAX_MS */
-	bool own_clock;	  /* O2_QUIRK_LATE goes by the monotonic clock: the end is told no time */
+	bool own_clock;	  /* O2_QUIRK_LATE goes by the monotonic clock, whatever time the end is told */
 	struct o2_work_ops ops;
 	struct o2_quirk_held *held; /* completions that wait, the oldest first; owned */
 };

@@ -52,6 +52,7 @@ int o2_quirk_poll_late(void *context, struct ibv_cq *cq, int count, struct ibv_w
 	struct ibv_wc come;
 	int rc;
 
+	/* Of an interface that is told no time they would never come; of one that is told any, at any. */
 	if (quirks->own_clock)
 		now_ms = o2_monotonic_ms();
 	while ((rc = ibv_poll_cq(cq, 1, &come)) > 0)
