@@ -19,8 +19,8 @@
  * docs/pools.md.
  *
  * Several threads may register and release (bind.h), flush and fail pools, and ask for and keep windows
- * (o2_reg_window_free, o2_reg_keep_windows) at once; everything else here is for one thread while no other uses
- * the domain (docs/pools.md, "Threads").  A domain must stay where it is while it is open.
+ * (o2_reg_window_free, o2_reg_keep_windows) at once; everything else here is for one thread while no other
+ * uses the domain (docs/pools.md, "Threads").  A domain must stay where it is while it is open.
  */
 
 /* Contiguous buffers that a domain keeps for mode fastreg_gaps, of 1 MiB and a page each. */
