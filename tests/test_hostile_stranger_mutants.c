@@ -8,7 +8,7 @@
  * what they should not, some that answer short, and some with quirks (docs/peer.md, "Quirks").
  */
 
-#define CLOSING_MS 1000u
+#define CLOSING_MS 1000u /* less than TIMEOUT_MS: what only runs into that has not closed at once */
 
 static struct o2_net_liar net;
 

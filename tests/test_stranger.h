@@ -27,7 +27,7 @@
 #define MATCH_BITS 0x1234u
 #define PEER_PAGES 16u
 #define SERVED_AT  (2u * 4096u + 99u) /* behind LNet's own pages, with bytes before and after it */
-#define TIMEOUT_MS 1000u	      /* after which the peer gives up one that is silent */
+#define TIMEOUT_MS 2000u	      /* after which the peer gives up one that is silent */
 
 struct stranger {
 	struct o2_network network; /* first: what the judge sees */
