@@ -12,29 +12,20 @@ _Static_assert(O2_RULE_DSTNID - O2_RULE_SRCNID == O2_NID_GOOD, "a rule for each 
 _Static_assert(O2_RULE_GET_REQ_DESC - O2_RULE_PUT_ACK_DESC == O2_DESC_FRAG_ADDR_WRAPS + 1,
 	       "a rule for each fault of a descriptor");
 
+#define RULE(name, field, class, code, offset, limit)           \
+	{                                                       \
+		"wire/" name, field, class, code, offset, limit \
+	}
 /* Breaking almost any rule closes the connection. */
-#define CLOSES(name, field, offset)                                                      \
-	{                                                                                \
-		"wire/" name, field, O2_CLASS_CONNECTION, EPROTO, offset, O2_LIMIT_BOUND \
-	}
+#define CLOSES(name, field, offset) RULE(name, field, O2_CLASS_CONNECTION, EPROTO, offset, O2_LIMIT_BOUND)
 /* The same, where one value alone is allowed. */
-#define CLOSES_UNLESS(name, field, offset)                                               \
-	{                                                                                \
-		"wire/" name, field, O2_CLASS_CONNECTION, EPROTO, offset, O2_LIMIT_EXACT \
-	}
+#define CLOSES_UNLESS(name, field, offset) \
+	RULE(name, field, O2_CLASS_CONNECTION, EPROTO, offset, O2_LIMIT_EXACT)
 /* The same, where the limit is of a part of the field, or a set. */
-#define CLOSES_OTHER(name, field, offset)                                                \
-	{                                                                                \
-		"wire/" name, field, O2_CLASS_CONNECTION, EPROTO, offset, O2_LIMIT_OTHER \
-	}
-#define MESSAGE(name, field, offset)                                                  \
-	{                                                                             \
-		"wire/" name, field, O2_CLASS_MESSAGE, EPROTO, offset, O2_LIMIT_BOUND \
-	}
-#define LOCAL(name, field, code)                                            \
-	{                                                                   \
-		"wire/" name, field, O2_CLASS_NONE, code, 0, O2_LIMIT_BOUND \
-	}
+#define CLOSES_OTHER(name, field, offset) \
+	RULE(name, field, O2_CLASS_CONNECTION, EPROTO, offset, O2_LIMIT_OTHER)
+#define MESSAGE(name, field, offset) RULE(name, field, O2_CLASS_MESSAGE, EPROTO, offset, O2_LIMIT_BOUND)
+#define LOCAL(name, field, code)     RULE(name, field, O2_CLASS_NONE, code, 0, O2_LIMIT_BOUND)
 
 #define LNET_TYPE      (O2_AT_LNET_HDR + O2_LNET_AT_TYPE)
 #define PAYLOAD_LENGTH (O2_AT_LNET_HDR + O2_LNET_AT_PAYLOAD_LENGTH)
