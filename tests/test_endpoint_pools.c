@@ -57,24 +57,6 @@ static int frd_create(void *context, uint64_t device, uint32_t max_pages, bool g
 				 : o2_reg_verbs_frd.create(context, device, max_pages, gaps, object, error);
 }
 
-static void frd_destroy(void *context, void *handle)
-{
-	o2_reg_verbs_frd.destroy(context, handle);
-}
-
-static int frd_map(void *context, void *handle, const struct o2_frd_request *request, uint32_t *lkey,
-		   struct o2_error *error)
-{
-	return o2_reg_verbs_frd.map(context, handle, request, lkey, error);
-}
-
-static void frd_unmap(void *context, void *handle)
-{
-	o2_reg_verbs_frd.unmap(context, handle);
-}
-
-static const struct o2_frd_ops frd_ops = {frd_create, frd_destroy, frd_map, frd_unmap};
-
 /* --- two endpoints --- */
 
 static void done(void *context, const struct o2_lnet_result *result)
@@ -118,7 +100,9 @@ static void offer(struct peer *peer)
 
 static void peer_open(struct peers *peers, uint32_t i)
 {
-	const struct o2_reg_ops reg_ops = {&o2_reg_verbs_fmr, &frd_ops};
+	/* They outlive the interface. */
+	static struct o2_frd_ops frd_ops;
+	static const struct o2_reg_ops reg_ops = {&o2_reg_verbs_fmr, &frd_ops};
 	const struct o2_lnet_ops ops = {.done = done};
 	struct o2_ni_config config = side_config(i == 0, O2_DMA_VIRTUAL, 0);
 	struct o2_node_config node = O2_NODE_DEFAULTS;
@@ -126,6 +110,8 @@ static void peer_open(struct peers *peers, uint32_t i)
 	struct peer *peer = &peers->peer[i];
 	struct o2_error error;
 
+	frd_ops = o2_reg_verbs_frd;
+	frd_ops.create = frd_create;
 	config.reg_ops = &reg_ops;
 	if (o2_ni_open(&config, &peer->side.ni, &error) != 0) {
 		show_error("o2_ni_open", &error);
