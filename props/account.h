@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "lnd/conn.h"
+#include "lnd/conn/conn.h"
 
 /*
  * The account of credits, from what the ends of a connection say of themselves (docs/transport.md, "Flow

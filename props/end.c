@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/monotonic.h"
-#include "lnd/ni_counts.h"
+#include "lnd/ni/counts.h"
 #include "props/device.h"
 #include "props/rung_side.h"
 #include "props/rung_stale.h"

@@ -2,8 +2,8 @@
 #ifndef O2_PROPS_END_H
 #define O2_PROPS_END_H
 
-#include "lnd/ni.h"
-#include "lnd/node.h"
+#include "lnd/ni/ni.h"
+#include "lnd/node/node.h"
 #include "props/network.h"
 #include "props/rung.h"
 

@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "lnd/conn.h"
-#include "lnd/transfer.h"
+#include "lnd/conn/conn.h"
+#include "lnd/conn/transfer.h"
 #include "props/report.h"
 #include "reg/plan.h"
 

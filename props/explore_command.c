@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/monotonic.h"
-#include "lnd/credits.h"
+#include "lnd/conn/credits.h"
 #include "props/explore.h"
 #include "props/mutant.h"
 #include "props/options.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "lnd/conn_internal.h"
+#include "lnd/conn/conn_internal.h"
 #include "props/explore_internal.h"
 #include "props/prng.h"
 #include "wire/layout.h"
@@ -63,7 +63,7 @@ static void mix_active(uint64_t *hash, const struct o2_conn *conn, uint32_t wait
 		}
 		mix(hash, one);
 		if (!tx->invalidating)
-			mix(hash, o2_tx_slot_bytes(conn, tx)[O2_AT_CREDITS]);
+			mix(hash, ((const uint8_t *)tx->slot->message)[O2_AT_CREDITS]);
 		waiting -= last_post(tx) < waiting ? last_post(tx) : waiting;
 	}
 	mix(hash, sum);

@@ -8,8 +8,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "lnd/conn.h"
-#include "lnd/ni.h"
+#include "lnd/conn/conn.h"
+#include "lnd/ni/ni.h"
 #include "wire/layout.h"
 #include "wire/msg.h"
 

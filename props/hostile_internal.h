@@ -2,9 +2,9 @@
 #ifndef O2_PROPS_HOSTILE_INTERNAL_H
 #define O2_PROPS_HOSTILE_INTERNAL_H
 
-#include "lnd/cm.h"
-#include "lnd/conn_internal.h"
-#include "lnd/node.h"
+#include "lnd/cm/cm.h"
+#include "lnd/conn/conn_internal.h"
+#include "lnd/node/node.h"
 #include "props/hostile.h"
 #include "props/hostile_victim.h"
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/monotonic.h"
-#include "lnd/node.h"
+#include "lnd/node/node.h"
 #include "props/hostile_net.h"
 #include "props/hostile_quirk.h"
 #include "props/mutant.h"

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "base/monotonic.h"
-#include "lnd/conn.h"
+#include "lnd/conn/conn.h"
 #include "props/device.h"
 #include "props/hostile_quirk.h"
 #include "props/network.h"

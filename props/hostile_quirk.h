@@ -4,8 +4,8 @@
 
 #include <stdbool.h>
 
-#include "lnd/conn.h"
-#include "lnd/ni.h"
+#include "lnd/conn/conn.h"
+#include "lnd/ni/ni.h"
 
 /*
  * What a peer may do (docs/peer.md, "Quirks"), at the honest ends of this program: the victim, and the

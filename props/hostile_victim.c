@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lnd/conn_internal.h"
-#include "lnd/ni_counts.h"
+#include "lnd/conn/conn_internal.h"
+#include "lnd/ni/counts.h"
 
 /* What a victim does when it is told to, and how it is. */
 

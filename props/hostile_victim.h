@@ -5,10 +5,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "lnd/cm.h"
-#include "lnd/conn.h"
-#include "lnd/ni.h"
-#include "lnd/node.h"
+#include "lnd/cm/cm.h"
+#include "lnd/conn/conn.h"
+#include "lnd/ni/ni.h"
+#include "lnd/node/node.h"
 
 /*
  * The victim of a liar, and the honest peer that it also has.  The victim does what orders say: the one who

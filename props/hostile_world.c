@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lnd/qp_path.h"
+#include "lnd/ni/path.h"
 #include "props/device.h"
 #include "props/hostile_internal.h"
 #include "props/hostile_quirk.h"

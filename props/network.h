@@ -5,13 +5,13 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "lnd/cm.h"
-#include "lnd/ni.h"
+#include "lnd/cm/cm.h"
+#include "lnd/ni/ni.h"
 
 /*
  * The network that the nodes of a property find each other on: a connection manager for each interface, and
- * one loop that drives them all.  There are two: one in the process (lnd/cm_loop.h), for interfaces of any
- * device, and librdmacm (lnd/cm_rdma.h), for those of the kernel's devices.  Which of them a program has is
+ * one loop that drives them all.  There are two: one in the process (lnd/cm/loop.h), for interfaces of any
+ * device, and librdmacm (lnd/cm/rdma.h), for those of the kernel's devices.  Which of them a program has is
  * seen from which of the open functions it calls, so that a program without devices links no librdmacm.
  * Source: docs/connection.md, "Connection managers".
  */

@@ -2,7 +2,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "lnd/cm_loop.h"
+#include "lnd/cm/loop.h"
 #include "props/network.h"
 
 /* The network in the process, where every message arrives, in the order in which they were sent. */

@@ -2,7 +2,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "lnd/cm_rdma.h"
+#include "lnd/cm/rdma.h"
 #include "props/network.h"
 
 /* The network of the kernel's devices.  librdmacm knows the way; all that is kept here is whom to drive. */

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <stddef.h>
 
-#include "lnd/ni_counts.h"
+#include "lnd/ni/counts.h"
 #include "props/nodes_internal.h"
 
 /*

@@ -2,7 +2,7 @@
 #ifndef O2_PROPS_NODES_INTERNAL_H
 #define O2_PROPS_NODES_INTERNAL_H
 
-#include "lnd/node.h"
+#include "lnd/node/node.h"
 #include "props/account.h"
 #include "props/nodes.h"
 #include "props/report.h"

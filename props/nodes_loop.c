@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 
-#include "lnd/cm_loop.h"
+#include "lnd/cm/loop.h"
 #include "loopverbs/loopverbs.h"
 #include "props/nodes_backend.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include <inttypes.h>
 
-#include "lnd/cm_loop.h"
-#include "lnd/conn_internal.h"
+#include "lnd/cm/loop.h"
+#include "lnd/conn/conn_internal.h"
 #include "props/nodes_internal.h"
 #include "wire/reject.h"
 

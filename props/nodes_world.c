@@ -3,7 +3,7 @@
 #include <sched.h>
 
 #include "base/monotonic.h"
-#include "lnd/ni_counts.h"
+#include "lnd/ni/counts.h"
 #include "props/device.h"
 #include "props/nodes_backend.h"
 

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "lnd/transfer.h"
+#include "lnd/conn/transfer.h"
 #include "mem/ledger.h"
 #include "props/held.h"
 #include "props/network.h"

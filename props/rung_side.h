@@ -2,7 +2,7 @@
 #ifndef O2_PROPS_RUNG_SIDE_H
 #define O2_PROPS_RUNG_SIDE_H
 
-#include "lnd/conn.h"
+#include "lnd/conn/conn.h"
 #include "props/rung.h"
 #include "reg/domain.h"
 

@@ -5,7 +5,7 @@
 #include <infiniband/verbs.h>
 #include <stdint.h>
 
-#include "lnd/conn.h"
+#include "lnd/conn/conn.h"
 
 /*
  * What a peer can do with a key after the transfer: write one byte to `addr` under `rkey` on the connection's

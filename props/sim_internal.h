@@ -4,8 +4,8 @@
 
 #include <stdio.h>
 
-#include "lnd/conn.h"
-#include "lnd/ni.h"
+#include "lnd/conn/conn.h"
+#include "lnd/ni/ni.h"
 #include "loopverbs/loopverbs.h"
 #include "props/report.h"
 #include "props/sim.h"

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lnd/ni_counts.h"
-#include "lnd/qp_path.h"
+#include "lnd/ni/counts.h"
+#include "lnd/ni/path.h"
 #include "loopverbs/loopverbs.h"
 #include "props/sim_internal.h"
 

@@ -5,7 +5,7 @@
  */
 #include "tests/test_lnd_pair.h"
 
-#include "lnd/cm_loop.h"
+#include "lnd/cm/loop.h"
 
 #define ADDRESS_A 0xc0a80a01u
 #define ADDRESS_B 0xc0a80a02u

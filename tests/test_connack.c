@@ -8,7 +8,7 @@
 #include "wire/bytes.h"
 #include "wire/layout.h"
 
-static const struct o2_connreq_origin origin_a = {.ipv4 = true, .address = 0xc0a80a01, .port = 1023};
+static const struct o2_cm_origin origin_a = {.ipv4 = true, .address = 0xc0a80a01, .port = 1023};
 
 /* One CONNACK; what it answers asked for {version, 8, 257, 4096}. */
 struct answer {
@@ -105,7 +105,7 @@ static void connack_bytes(void **state)
 static void recorded_requests(void **state)
 {
 	struct o2_connreq_self self = node(false);
-	struct o2_connreq_origin origin = {.ipv4 = true, .address = 0x0a4d0002, .port = 1023};
+	struct o2_cm_origin origin = {.ipv4 = true, .address = 0x0a4d0002, .port = 1023};
 	uint8_t request_bytes[256], recorded[256], bytes[256] = {0};
 	struct o2_connreq request;
 	struct o2_reject reject;

@@ -11,7 +11,7 @@
 
 #define FATAL O2_REJECT_FATAL
 
-static const struct o2_connreq_origin origin_a = {.ipv4 = true, .address = 0xc0a80a01, .port = 1023};
+static const struct o2_cm_origin origin_a = {.ipv4 = true, .address = 0xc0a80a01, .port = 1023};
 
 /* One request; zeros and NULLs in the second half leave it as a good one. */
 struct probe {
@@ -182,7 +182,7 @@ static void check_record(const struct o2_connreq_self *b, const struct probe *pr
 static void run_probe(const struct o2_connreq_self *a, const struct o2_connreq_self *b,
 		      const struct probe *probe)
 {
-	struct o2_connreq_origin origin = origin_a;
+	struct o2_cm_origin origin = origin_a;
 	uint8_t bytes[O2_CONNREQ_BYTES];
 	struct o2_connreq request;
 	struct o2_reject reject;
@@ -294,7 +294,7 @@ static void privileged_port(void **state)
 static void nid_and_address(void **state)
 {
 	struct o2_connreq_self a = node(true), b = node(false);
-	struct o2_connreq_origin origin = {.ipv4 = false};
+	struct o2_cm_origin origin = {.ipv4 = false};
 	struct probe probe = {.what = "unbound", .ask = V2(8, 257, 4096), .address = 0xc0a80a07};
 	uint8_t bytes[O2_CONNREQ_BYTES];
 	struct o2_connreq request;

@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "lnd/connreq.h"
+#include "lnd/node/negotiate.h"
 
 /* Two nodes that negotiate. */
 

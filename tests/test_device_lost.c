@@ -9,7 +9,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "lnd/cm_rdma.h"
+#include "lnd/cm/rdma.h"
 #include "tests/test_node.h"
 
 static void assert_refused(struct seat *seat, uint64_t nid)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "test_lnd_pair.h"
 
-#include "lnd/cm_loop.h"
+#include "lnd/cm/loop.h"
 #include "lnet/endpoint.h"
 #include "wire/nid.h"
 

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "lnd/fault.h"
+#include "lnd/conn/fault.h"
 #include "wire/reject.h"
 
 static void assert_text(const struct o2_transfer_fault *fault, const char *expected)

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 /* clang-format on */
 
-#include "lnd/choose.h"
+#include "lnd/conn/immediate.h"
 
 /* The table of docs/transport.md, "Small and large", row by row. */
 static void follows_the_table(void **state)

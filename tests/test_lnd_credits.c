@@ -9,7 +9,7 @@
 /* clang-format on */
 #include <errno.h>
 
-#include "lnd/credits.h"
+#include "lnd/conn/credits.h"
 
 /* The tables of docs/transport.md, "Flow control" and "Tunables", row by row. */
 

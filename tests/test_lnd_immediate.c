@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "test_lnd_pair.h"
 
-#include "lnd/choose.h"
+#include "lnd/conn/immediate.h"
 #include "wire/nid.h"
 
 /* IMMEDIATE: what arrives, in one message, copied or gathered (docs/transport.md, "IMMEDIATE"). */

@@ -16,11 +16,10 @@
 #include <string.h>
 #include <time.h>
 
-#include "lnd/conn.h"
-#include "lnd/conn_internal.h"
-#include "lnd/ni.h"
-#include "lnd/ni_counts.h"
-#include "lnd/ni_pools.h"
+#include "lnd/conn/conn.h"
+#include "lnd/conn/conn_internal.h"
+#include "lnd/ni/counts.h"
+#include "lnd/ni/ni.h"
 #ifndef O2_TEST_REAL_VERBS /* define it to build these tests against the machine's libibverbs */
 #include "loopverbs/loopverbs.h"
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "lnd/choose.h"
+#include "lnd/conn/immediate.h"
 #include "test_lnd_talk.h"
 #include "tests/test_draw.h"
 

@@ -2,8 +2,8 @@
 #ifndef O2_TEST_LND_TALKS_END_H
 #define O2_TEST_LND_TALKS_END_H
 
-#include "lnd/choose.h"
-#include "lnd/qp_path.h"
+#include "lnd/conn/immediate.h"
+#include "lnd/ni/path.h"
 #include "test_lnd_talk.h"
 
 /* Conversations about how operations and connections end (docs/transport.md, "Errors", "Time", "Closing").

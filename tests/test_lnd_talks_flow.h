@@ -2,7 +2,7 @@
 #ifndef O2_TEST_LND_TALKS_FLOW_H
 #define O2_TEST_LND_TALKS_FLOW_H
 
-#include "lnd/choose.h"
+#include "lnd/conn/immediate.h"
 #include "test_lnd_talk.h"
 
 /* Conversations about flow control (docs/transport.md, "Flow control").  Each is a test, and each notices the

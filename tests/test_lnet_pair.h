@@ -13,7 +13,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "lnd/choose.h"
+#include "lnd/conn/immediate.h"
 #include "lnet/lnet.h"
 #include "mem/copy.h"
 #include "wire/nid.h"

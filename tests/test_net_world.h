@@ -22,7 +22,7 @@
 #include "cli/net/commands.h"
 #include "cli/net/network.h"
 #include "cli/net/session.h"
-#include "lnd/cm_loop.h"
+#include "lnd/cm/loop.h"
 #include "loopverbs/loopverbs.h"
 #include "quirk/quirk.h"
 #include "wire/nid.h"

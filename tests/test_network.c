@@ -2,7 +2,7 @@
 /* The network of the properties: addresses of devices, and two nodes that find each other on it. */
 #include "tests/test_lnd_pair.h"
 
-#include "lnd/node.h"
+#include "lnd/node/node.h"
 #include "loopverbs/loopverbs.h"
 #include "props/network.h"
 

@@ -6,8 +6,8 @@
 
 #include "tests/test_lnd_pair.h"
 
-#include "lnd/cm_loop.h"
-#include "lnd/node.h"
+#include "lnd/cm/loop.h"
+#include "lnd/node/node.h"
 
 /*
  * Two or three nodes in one process, on loop0, loop1 and loop0 again, and the network of their connection

@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lnd/choose.h"
+#include "lnd/conn/immediate.h"
 #include "mem/copy.h"
 #include "player/script.h"
 #include "wire/nid.h"

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stddef.h>
 
-#include "lnd/choose.h"
+#include "lnd/conn/immediate.h"
 
 /* LNet asks the node. */
 

@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "lnd/node.h"
+#include "lnd/node/node.h"
 #include "lnet/lnet.h"
 
 /*

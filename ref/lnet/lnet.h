@@ -7,7 +7,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "lnd/transfer.h"
+#include "lnd/conn/transfer.h"
 #include "lnet/match.h"
 #include "lnet/ping.h"
 #include "lnet/transport.h"

@@ -2,7 +2,7 @@
 #ifndef O2_LNET_LNET_INTERNAL_H
 #define O2_LNET_LNET_INTERNAL_H
 
-#include "lnd/choose.h"
+#include "lnd/conn/immediate.h"
 #include "lnet/lnet.h"
 
 /* The inside of LNet's place; shared by the files of this room (docs/peer.md). */

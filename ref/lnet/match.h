@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "lnd/transfer.h"
+#include "lnd/conn/transfer.h"
 
 /*
  * The match table: which memory a peer's PUT or GET is for.  A match entry and its memory descriptor are one

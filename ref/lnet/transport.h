@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "lnd/transfer.h"
+#include "lnd/conn/transfer.h"
 #include "wire/msg.h"
 
 /*

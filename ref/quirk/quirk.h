@@ -6,8 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "lnd/conn.h"
-#include "lnd/ni.h"
+#include "lnd/conn/conn.h"
+#include "lnd/ni/ni.h"
 #include "rdma/work_ops.h"
 
 /*

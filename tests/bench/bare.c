@@ -5,8 +5,8 @@
 #include <sched.h>
 #include <stdlib.h>
 
-#include "lnd/conn.h"
-#include "lnd/qp_path.h"
+#include "lnd/conn/conn.h"
+#include "lnd/ni/path.h"
 #include "wire/layout.h"
 
 #define RECVS	       8u

@@ -2,7 +2,7 @@
 #ifndef O2_TESTS_BENCH_BARE_H
 #define O2_TESTS_BENCH_BARE_H
 
-#include "lnd/ni.h"
+#include "lnd/ni/ni.h"
 
 /*
  * The verbs of PUTs and GETs and nothing else: SENDs and RDMA WRITEs of the same sizes, in the same chains

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/monotonic.h"
-#include "lnd/ni_counts.h"
+#include "lnd/ni/counts.h"
 
 #define BUS_BASE UINT64_C(0x240000000)
 #define SETTLE_S 20 /* soft-RoCE's own retries end long before */

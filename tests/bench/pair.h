@@ -2,7 +2,7 @@
 #ifndef O2_TESTS_BENCH_PAIR_H
 #define O2_TESTS_BENCH_PAIR_H
 
-#include "lnd/conn.h"
+#include "lnd/conn/conn.h"
 
 /* Two ends in one process, each on a device of its own, connected directly: what benchmarks move bytes
  * between.  End 0 starts the operations. */

@@ -9,8 +9,8 @@
 #include "base/monotonic.h"
 #include "tests/test_lnd_pair.h"
 
-#include "lnd/cm_rdma.h"
-#include "lnd/node.h"
+#include "lnd/cm/rdma.h"
+#include "lnd/node/node.h"
 #include "wire/bytes.h"
 
 /*

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "lnd/ni_counts.h"
+#include "lnd/ni/counts.h"
 
 #define IDLE 200u /* rounds in which nothing happens before the process sleeps */
 

@@ -4,8 +4,8 @@
 
 #include <signal.h>
 
-#include "lnd/cm_rdma.h"
-#include "lnd/node.h"
+#include "lnd/cm/rdma.h"
+#include "lnd/node/node.h"
 #include "props/held.h"
 #include "tests/cm/traffic_op.h"
 

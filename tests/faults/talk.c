@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <dirent.h>
 
-#include "lnd/ni_counts.h"
+#include "lnd/ni/counts.h"
 #include "loopverbs/loopverbs.h"
 #include "tests/faults/talk_internal.h"
 

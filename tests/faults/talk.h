@@ -12,8 +12,8 @@
 /* clang-format on */
 #include <errno.h>
 
-#include "lnd/cm_loop.h"
-#include "lnd/node.h"
+#include "lnd/cm/loop.h"
+#include "lnd/node/node.h"
 #include "loopverbs/loopverbs.h"
 #include "tests/faults/calls.h"
 

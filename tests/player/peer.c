@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lnd/node.h"
+#include "lnd/node/node.h"
 
 #define CQ_ENTRIES 1024
 #define SENDS	   64u

@@ -6,9 +6,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "lnd/cm.h"
-#include "lnd/cm_loop.h"
-#include "lnd/ni.h"
+#include "lnd/cm/cm.h"
+#include "lnd/cm/loop.h"
+#include "lnd/ni/ni.h"
 #include "wire/msg.h"
 #include "wire/reject.h"
 

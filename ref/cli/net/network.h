@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 #include "cli/net/options.h"
-#include "lnd/cm.h"
-#include "lnd/ni.h"
+#include "lnd/cm/cm.h"
+#include "lnd/ni/ni.h"
 #include "lnet/endpoint.h"
 
 /*

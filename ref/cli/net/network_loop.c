@@ -9,7 +9,7 @@
 #include "cli/net/device.h"
 #include "cli/net/network.h"
 #include "cli/net/session.h"
-#include "lnd/cm_loop.h"
+#include "lnd/cm/loop.h"
 #include "loopverbs/loopverbs.h"
 #include "wire/nid.h"
 

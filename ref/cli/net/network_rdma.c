@@ -7,7 +7,7 @@
 #include "cli/net/device.h"
 #include "cli/net/network.h"
 #include "cli/net/session.h"
-#include "lnd/cm_rdma.h"
+#include "lnd/cm/rdma.h"
 #include "wire/nid.h"
 
 bool o2_net_network_open(struct o2_net_options *options, uint32_t arena_pages, struct o2_net_network *network)

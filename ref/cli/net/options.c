@@ -12,7 +12,7 @@
 
 #include "base/limits.h"
 #include "cli/cli.h"
-#include "lnd/conn.h"
+#include "lnd/conn/conn.h"
 #include "lnet/lnet.h"
 #include "lnet/ping.h"
 #include "wire/nid.h"

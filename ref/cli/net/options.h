@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "base/limits.h"
-#include "lnd/transfer.h"
+#include "lnd/conn/transfer.h"
 #include "quirk/quirk.h"
 #include "wire/msg.h"
 

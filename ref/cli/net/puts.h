@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "lnd/transfer.h"
+#include "lnd/conn/transfer.h"
 #include "mem/arena.h"
 
 /*

@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "cli/net/options.h"
-#include "lnd/transfer.h"
+#include "lnd/conn/transfer.h"
 
 /* What a run of operations came to. */
 struct o2_net_report {

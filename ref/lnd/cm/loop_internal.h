@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef O2_LND_CM_LOOP_INTERNAL_H
+#define O2_LND_CM_LOOP_INTERNAL_H
+
+#include "lnd/cm/loop.h"
+
+/* The inside of the in-process connection manager: loop.c has the calls, loop_deliver.c the deliveries.
+ *
+ * o2iblnd: none, a network in one process is for tests
+ */
+
+enum o2_loop_id_state {
+	O2_LOOP_ID_ASKING,   /* active: the request is out */
+	O2_LOOP_ID_ASKED,    /* passive: not answered yet */
+	O2_LOOP_ID_ACCEPTED, /* passive: the reply is out */
+	O2_LOOP_ID_CONNECTED,
+	O2_LOOP_ID_OVER, /* refused, failed or disconnected: the other side needs to hear nothing */
+};
+
+struct o2_loop_endpoint {
+	struct o2_cm base;
+	struct o2_cm_loop *loop;
+	struct o2_loop_endpoint *next;
+	const struct o2_ni *ni;
+	uint32_t address;
+	uint16_t port; /* that it listens on; 0: none */
+	bool lost;     /* its device is gone */
+	uint32_t nids;
+};
+
+/* Where a queue pair is. */
+struct o2_loop_qp {
+	union ibv_gid gid;
+	uint32_t qp_num;
+	uint32_t psn;
+};
+
+struct o2_loop_id {
+	struct o2_cm_id base;
+	struct o2_loop_endpoint *here;
+	struct o2_loop_id *peer; /* NULL: none yet, or none any more */
+	uint32_t peer_address;
+	enum o2_loop_id_state state;
+	struct o2_cm_param param; /* without private data; param.qp is there until ESTABLISHED */
+	struct o2_loop_qp local;
+	struct o2_loop_qp remote;
+};
+
+struct o2_loop_message {
+	enum o2_cm_loop_message type;
+	struct o2_loop_id *from; /* NULL: the network, or an id that is gone */
+	struct o2_loop_id *to;	 /* requests: NULL */
+	uint32_t from_address;
+	uint32_t to_address;
+	uint16_t port;
+	struct o2_loop_qp qp;	     /* requests and replies: the sender's */
+	enum o2_cm_event_type event; /* FAILURE: what is reported */
+	uint32_t reason;
+	int code;
+	uint8_t private_data[O2_CM_REPLY_BYTES];
+};
+
+struct o2_cm_loop {
+	struct o2_loop_endpoint *endpoints;
+	o2_cm_loop_fate_fn fate;
+	void *fate_arg;
+	struct o2_loop_message *message; /* oldest first */
+	size_t nmessages;
+	size_t capacity;
+};
+
+/* Put a message on the network.  NULL: no memory, and then it is lost, which a network may do. */
+struct o2_loop_message *o2_loop_send(struct o2_cm_loop *loop, enum o2_cm_loop_message type,
+				     struct o2_loop_id *from, struct o2_loop_id *to);
+/* The network itself tells an id how its attempt ended. */
+void o2_loop_tell(struct o2_loop_id *id, enum o2_cm_event_type event, uint32_t reason, int code);
+struct o2_loop_endpoint *o2_loop_find(const struct o2_cm_loop *loop, uint32_t address);
+struct o2_loop_id *o2_loop_id_new(struct o2_loop_endpoint *here, enum o2_loop_id_state state,
+				  uint32_t peer_address);
+/* Whose queue pair it is from now on. */
+void o2_loop_set_param(struct o2_loop_id *id, const struct o2_cm_param *param);
+int o2_loop_to_rts(struct o2_loop_id *id, struct o2_error *error);
+void o2_loop_reject(struct o2_loop_id *id, uint32_t reason, const uint8_t *bytes, size_t length_bytes);
+
+#endif

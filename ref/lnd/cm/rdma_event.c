@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: MIT */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <string.h>
+
+#include "lnd/cm/rdma_internal.h"
+#include "lnd/ni/path.h"
+
+struct rdma_conn_param o2_rdma_conn_param(const struct o2_rdma_id *id)
+{
+	return (struct rdma_conn_param){
+		.private_data = id->private_data,
+		.private_data_len = (uint8_t)id->param.private_bytes,
+		.responder_resources = 0,
+		.initiator_depth = 0,
+		.flow_control = 1,
+		.retry_count = id->param.retry_count,
+		.rnr_retry_count = id->param.rnr_retry_count,
+		.qp_num = id->param.qp->qp_num,
+	};
+}
+
+/* The path is librdmacm's; how long to wait for an acknowledgement, and how often to try, is ours. */
+static void set_attr(const struct o2_rdma_id *id, struct ibv_qp_attr *attr)
+{
+	if (attr->qp_state == IBV_QPS_RTR) {
+		attr->min_rnr_timer = O2_QP_MIN_RNR_TIMER;
+		attr->max_dest_rd_atomic = 0;
+		return;
+	}
+	attr->timeout = id->param.ack_timeout;
+	attr->retry_cnt = id->param.retry_count;
+	attr->rnr_retry = id->param.rnr_retry_count;
+	attr->max_rd_atomic = 0;
+}
+
+/* To the connection manager an id is in the wrong state for a call when the other side has given it up, which
+ * we are yet to hear. */
+int o2_rdma_errno(void)
+{
+	if (errno == EINVAL)
+		return -ECONNRESET;
+	return errno != 0 ? -errno : -EIO;
+}
+
+static int modify(const struct o2_rdma_id *id, enum ibv_qp_state state, struct o2_error *error)
+{
+	struct ibv_qp_attr attr;
+	int mask = 0;
+	int rc;
+
+	memset(&attr, 0, sizeof(attr));
+	attr.qp_state = state;
+	errno = 0;
+	if (rdma_init_qp_attr(id->cma, &attr, &mask) != 0)
+		return o2_refuse(error, o2_rdma_errno(), "cm/init-qp-attr", "qp_state", O2_NO_INDEX, state,
+				 O2_NO_LIMIT);
+	set_attr(id, &attr);
+	rc = ibv_modify_qp(id->param.qp, &attr, mask);
+	if (rc == 0)
+		return 0;
+	return o2_refuse(error, -(rc > 0 ? rc : EIO), "cm/modify-qp", "qp_state", O2_NO_INDEX, state,
+			 O2_NO_LIMIT);
+}
+
+int o2_rdma_to_rts(const struct o2_rdma_id *id, struct o2_error *error)
+{
+	int rc = modify(id, IBV_QPS_RTR, error);
+
+	return rc == 0 ? modify(id, IBV_QPS_RTS, error) : rc;
+}
+
+/* One event of librdmacm, copied, so that it can be acknowledged before anybody acts on it. */
+struct incoming {
+	enum rdma_cm_event_type type;
+	struct rdma_cm_id *cma;
+	int status;
+	size_t length;
+	uint8_t bytes[256];
+};
+
+static void report(struct o2_rdma_id *id, const struct incoming *incoming, enum o2_cm_event_type type,
+		   int code)
+{
+	struct o2_cm *cm = id->base.cm;
+	struct o2_cm_event event = {
+		.type = type,
+		.id = &id->base,
+		.code = code,
+		.private_data = incoming->bytes,
+		.private_bytes = incoming->length,
+	};
+
+	if (type == O2_CM_REJECTED)
+		event.reason = (uint32_t)incoming->status;
+	if (type == O2_CM_REQUEST) {
+		const struct sockaddr *peer = rdma_get_peer_addr(id->cma);
+
+		event.origin.ipv4 = peer->sa_family == AF_INET;
+		if (event.origin.ipv4)
+			event.origin.address = ntohl(((const struct sockaddr_in *)peer)->sin_addr.s_addr);
+		event.origin.port = ntohs(rdma_get_dst_port(id->cma));
+	}
+	if (type == O2_CM_REJECTED || type == O2_CM_DISCONNECTED || code != 0)
+		id->state = O2_RDMA_ID_OVER;
+	cm->handler(cm->context, &event);
+}
+
+static int status_code(const struct incoming *incoming, int otherwise)
+{
+	return incoming->status < 0 ? incoming->status : otherwise;
+}
+
+static void on_request(struct o2_cm_rdma *cm, const struct incoming *incoming)
+{
+	struct o2_rdma_id *id = cm->base.handler != NULL ? o2_rdma_id_asked(cm, incoming->cma) : NULL;
+
+	if (id == NULL) {
+		rdma_reject(incoming->cma, NULL, 0);
+		rdma_destroy_id(incoming->cma);
+		return;
+	}
+	report(id, incoming, O2_CM_REQUEST, 0);
+}
+
+/* The address leads to another device: its queue pairs are not ours. */
+static bool is_our_device(const struct o2_cm_rdma *cm, const struct rdma_cm_id *cma)
+{
+	return cma->verbs != NULL && strcmp(ibv_get_device_name(cma->verbs->device),
+					    ibv_get_device_name(cm->ni->context->device)) == 0;
+}
+
+static void on_address(struct o2_rdma_id *id, const struct incoming *incoming)
+{
+	const struct o2_cm_rdma *cm = o2_cm_rdma_of(id->base.cm);
+
+	if (!is_our_device(cm, id->cma) || rdma_resolve_route(id->cma, (int)id->resolve_timeout_ms) != 0)
+		report(id, incoming, O2_CM_UNRESOLVED, -EHOSTUNREACH);
+}
+
+static void on_route(struct o2_rdma_id *id, const struct incoming *incoming)
+{
+	struct rdma_conn_param conn = o2_rdma_conn_param(id);
+
+	if (rdma_connect(id->cma, &conn) != 0)
+		report(id, incoming, O2_CM_CONNECT_ERROR, -ENOTCONN);
+	else
+		id->state = O2_RDMA_ID_ASKING;
+}
+
+/* The reply: our queue pair follows, and the other side is told. */
+static void on_reply(struct o2_rdma_id *id, const struct incoming *incoming)
+{
+	if (o2_rdma_to_rts(id, NULL) != 0 || rdma_establish(id->cma) != 0) {
+		rdma_reject(id->cma, NULL, 0);
+		report(id, incoming, O2_CM_CONNECT_ERROR, -ENOTCONN);
+		return;
+	}
+	id->state = O2_RDMA_ID_CONNECTED;
+	report(id, incoming, O2_CM_ESTABLISHED, 0);
+}
+
+/*
+ * The kernel says it of each id on the device that goes, and waits until those are destroyed.  One is enough
+ * for us: with the device all goes that is on it.
+ */
+static void on_removal(struct o2_cm_rdma *cm, const struct incoming *incoming)
+{
+	const struct o2_cm_event event = {.type = O2_CM_DEVICE_LOST, .code = -ENODEV};
+
+	if (cm->lost)
+		return;
+	if (incoming->cma != cm->listener && !is_our_device(cm, incoming->cma)) {
+		report(incoming->cma->context, incoming, O2_CM_UNRESOLVED, -EHOSTUNREACH);
+		return;
+	}
+	cm->lost = true;
+	if (cm->listener != NULL)
+		rdma_destroy_id(cm->listener);
+	cm->listener = NULL;
+	if (cm->base.handler != NULL)
+		cm->base.handler(cm->base.context, &event);
+}
+
+static void dispatch(struct o2_cm_rdma *cm, const struct incoming *incoming)
+{
+	struct o2_rdma_id *id = incoming->cma->context;
+
+	switch (incoming->type) {
+	case RDMA_CM_EVENT_CONNECT_REQUEST:
+		on_request(cm, incoming);
+		break;
+	case RDMA_CM_EVENT_ADDR_RESOLVED:
+		on_address(id, incoming);
+		break;
+	case RDMA_CM_EVENT_ROUTE_RESOLVED:
+		on_route(id, incoming);
+		break;
+	case RDMA_CM_EVENT_ADDR_ERROR:
+	case RDMA_CM_EVENT_ROUTE_ERROR:
+		report(id, incoming, O2_CM_UNRESOLVED, -EHOSTUNREACH);
+		break;
+	case RDMA_CM_EVENT_CONNECT_RESPONSE:
+		on_reply(id, incoming);
+		break;
+	case RDMA_CM_EVENT_ESTABLISHED:
+		if (id->state == O2_RDMA_ID_ACCEPTED) {
+			id->state = O2_RDMA_ID_CONNECTED;
+			report(id, incoming, O2_CM_ESTABLISHED, 0);
+		}
+		break;
+	case RDMA_CM_EVENT_REJECTED:
+		report(id, incoming, O2_CM_REJECTED, 0);
+		break;
+	case RDMA_CM_EVENT_UNREACHABLE:
+		report(id, incoming, O2_CM_UNREACHABLE, status_code(incoming, -ETIMEDOUT));
+		break;
+	case RDMA_CM_EVENT_CONNECT_ERROR:
+		report(id, incoming, O2_CM_CONNECT_ERROR, status_code(incoming, -ENOTCONN));
+		break;
+	case RDMA_CM_EVENT_DISCONNECTED:
+		/* The peer waits for our answer; if it was ours to end it, this one is the peer's. */
+		if (id->state == O2_RDMA_ID_CONNECTED || id->state == O2_RDMA_ID_ACCEPTED)
+			rdma_disconnect(id->cma);
+		report(id, incoming, O2_CM_DISCONNECTED, 0);
+		break;
+	default: /* of no consequence: TIMEWAIT_EXIT, ADDR_CHANGE, multicast */
+		break;
+	}
+}
+
+static void take(const struct rdma_cm_event *event, struct incoming *incoming)
+{
+	const struct rdma_conn_param *conn = &event->param.conn;
+
+	*incoming = (struct incoming){.type = event->event, .cma = event->id, .status = event->status};
+	if (event->event != RDMA_CM_EVENT_CONNECT_REQUEST && event->event != RDMA_CM_EVENT_CONNECT_RESPONSE &&
+	    event->event != RDMA_CM_EVENT_REJECTED)
+		return;
+	incoming->length = conn->private_data != NULL ? conn->private_data_len : 0;
+	if (incoming->length > 0)
+		memcpy(incoming->bytes, conn->private_data, incoming->length);
+}
+
+int o2_cm_rdma_progress(struct o2_cm *base)
+{
+	struct o2_cm_rdma *cm = o2_cm_rdma_of(base);
+	struct rdma_cm_event *event;
+	struct incoming incoming;
+	int handled = 0;
+
+	for (;;) {
+		errno = 0;
+		if (rdma_get_cm_event(cm->channel, &event) != 0)
+			break;
+		take(event, &incoming);
+		rdma_ack_cm_event(event);
+		if (incoming.type == RDMA_CM_EVENT_DEVICE_REMOVAL)
+			on_removal(cm, &incoming);
+		else if (incoming.cma != cm->listener) /* its other events say nothing that we act on */
+			dispatch(cm, &incoming);
+		handled++;
+	}
+	if (cm->lost)
+		return -ENODEV;
+	return handled > 0 || errno == EAGAIN || errno == EINTR ? handled : -errno;
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef O2_LND_CM_RDMA_INTERNAL_H
+#define O2_LND_CM_RDMA_INTERNAL_H
+
+#include <netinet/in.h>
+#include <rdma/rdma_cma.h>
+
+#include "lnd/cm/rdma.h"
+
+/*
+ * The inside of the connection manager on librdmacm: rdma.c has the calls, rdma_event.c the events.
+ *
+ * o2iblnd: none, it calls the kernel's rdma_cm directly
+ */
+
+struct o2_cm_rdma {
+	struct o2_cm base;
+	const struct o2_ni *ni;
+	uint32_t address;
+	struct rdma_event_channel *channel;
+	struct rdma_cm_id *listener; /* NULL: none */
+	bool lost;		     /* the device is gone */
+};
+
+enum o2_rdma_id_state {
+	O2_RDMA_ID_RESOLVING, /* active: address, then route */
+	O2_RDMA_ID_ASKING,    /* active: the request is out */
+	O2_RDMA_ID_ASKED,     /* passive: not answered yet */
+	O2_RDMA_ID_ACCEPTED,  /* passive: the reply is out */
+	O2_RDMA_ID_CONNECTED,
+	O2_RDMA_ID_OVER,
+};
+
+struct o2_rdma_id {
+	struct o2_cm_id base;
+	struct rdma_cm_id *cma;
+	enum o2_rdma_id_state state;
+	uint32_t resolve_timeout_ms;
+	struct o2_cm_param param; /* private_data points below */
+	uint8_t private_data[O2_CM_REPLY_BYTES];
+};
+
+static inline struct o2_cm_rdma *o2_cm_rdma_of(struct o2_cm *cm)
+{
+	return (struct o2_cm_rdma *)cm;
+}
+
+static inline struct o2_rdma_id *o2_rdma_id_of(struct o2_cm_id *id)
+{
+	return (struct o2_rdma_id *)id;
+}
+
+extern const struct o2_cm_ops o2_cm_rdma_ops;
+
+struct sockaddr_in o2_rdma_sockaddr(uint32_t address, uint16_t port);
+/* An id of ours for one that librdmacm made; NULL: no memory. */
+struct o2_rdma_id *o2_rdma_id_asked(struct o2_cm_rdma *cm, struct rdma_cm_id *cma);
+/* The values of o2iblnd (docs/connection.md, "On librdmacm"), with the id's queue pair and private data. */
+struct rdma_conn_param o2_rdma_conn_param(const struct o2_rdma_id *id);
+/* errno of a call of librdmacm that has failed, as -errno; -ECONNRESET: the other side has given up. */
+int o2_rdma_errno(void);
+/* Take the id's queue pair from INIT to RTS. */
+int o2_rdma_to_rts(const struct o2_rdma_id *id, struct o2_error *error);
+
+#endif

@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: MIT */
+#include "lnd/conn/conn.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#include "base/breaks.h"
+#include "lnd/conn/conn_internal.h"
+#include "lnd/ni/path.h"
+#include "reg/bind_modes.h"
+
+/* How a connection is made and unmade; what happens in between stands in the other files of this room. */
+
+static uint64_t slots_bytes(const struct o2_conn *conn)
+{
+	return (uint64_t)conn->nrecv * O2_MSG_BYTES;
+}
+
+/* A peer may start as many transfers as it has credits before we have seen the end of those before. */
+static void count_txs(const struct o2_conn *conn, uint32_t count[O2_TX_OWNERS])
+{
+	count[O2_TX_OURS] = conn->config.max_transfers;
+	count[O2_TX_PEERS] = 2 * conn->config.queue_depth;
+	count[O2_TX_NOOPS] = O2_NOOP_TXS;
+}
+
+static int make_arrays(struct o2_conn *conn, struct o2_error *error)
+{
+	uint32_t count[O2_TX_OWNERS];
+	uint32_t max_frags = conn->config.max_frags;
+
+	count_txs(conn, count);
+	conn->ntx = count[O2_TX_OURS] + count[O2_TX_PEERS] + count[O2_TX_NOOPS];
+	conn->nrecv = o2_qp_recv_wrs(&conn->config);
+	conn->chain.wr_capacity = max_frags + O2_TX_EXTRA_WRS;
+	conn->chain.sge_capacity = max_frags * conn->config.wrq_sge + O2_IMMEDIATE_SGE;
+	conn->tx = calloc(conn->ntx, sizeof(*conn->tx));
+	conn->parked = calloc(conn->nrecv, sizeof(*conn->parked));
+	conn->chain.wr = calloc(conn->chain.wr_capacity, sizeof(*conn->chain.wr));
+	conn->chain.sge = calloc(conn->chain.sge_capacity, sizeof(*conn->chain.sge));
+	conn->chain.ops = conn->ni->config.work_ops;
+	if (conn->tx == NULL || conn->parked == NULL || conn->chain.wr == NULL || conn->chain.sge == NULL)
+		return o2_refuse(error, -ENOMEM, "conn/memory", "transmits", O2_NO_INDEX, conn->ntx,
+				 O2_NO_LIMIT);
+	o2_tx_init(conn, count);
+	return 0;
+}
+
+/* The slots for receiving are the connection's own memory and a region of their own: no peer can reach them.
+ */
+static int make_slots(struct o2_conn *conn, struct o2_error *error)
+{
+	int access = IBV_ACCESS_LOCAL_WRITE;
+	void *slots =
+		mmap(NULL, slots_bytes(conn), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (slots == MAP_FAILED)
+		return o2_refuse(error, -errno, "conn/slots", "message slots", O2_NO_INDEX, conn->nrecv,
+				 O2_NO_LIMIT);
+	conn->slots = slots;
+	if (!o2_breaks("reg/slots-local", true))
+		access |= IBV_ACCESS_REMOTE_WRITE;
+	return o2_reg_region(conn->ni->pd, slots, slots_bytes(conn), (uintptr_t)slots, access, &conn->slot_mr,
+			     error);
+}
+
+static int fill(struct o2_conn *conn, struct o2_error *error)
+{
+	int rc = o2_qp_fit(conn->ni, &conn->config, &conn->flow, error);
+
+	if (rc == 0)
+		rc = o2_qp_create(conn, error);
+	if (rc == 0)
+		rc = make_arrays(conn, error);
+	if (rc == 0)
+		rc = make_slots(conn, error);
+	for (uint32_t slot = 0; rc == 0 && slot < conn->nrecv; slot++)
+		rc = o2_recv_post(conn, slot, error);
+	return rc;
+}
+
+int o2_conn_create(struct o2_ni *ni, const struct o2_conn_config *config, const struct o2_conn_ops *ops,
+		   void *context, struct o2_conn **conn_out, struct o2_error *error)
+{
+	struct o2_conn *conn = calloc(1, sizeof(*conn));
+	int rc;
+
+	*conn_out = NULL;
+	if (conn == NULL)
+		return o2_refuse(error, -ENOMEM, "conn/memory", "connection", O2_NO_INDEX, sizeof(*conn),
+				 O2_NO_LIMIT);
+	conn->ni = ni;
+	conn->device = ni->device;
+	conn->config = *config;
+	conn->context = context;
+	conn->peer.max_msg_bytes = O2_MSG_BYTES;
+	rc = fill(conn, error);
+	if (rc != 0) {
+		o2_conn_destroy(conn);
+		return rc;
+	}
+	/* Only now: a connection that was never made has nobody to tell that it is closed. */
+	conn->ops = *ops;
+	o2_credits_init(&conn->credits, conn->config.version, conn->config.queue_depth, &conn->flow);
+	*conn_out = conn;
+	return 0;
+}
+
+void o2_conn_get_address(const struct o2_conn *conn, struct o2_conn_address *address)
+{
+	*address = conn->self;
+}
+
+struct ibv_qp *o2_conn_qp(const struct o2_conn *conn)
+{
+	return conn->qp;
+}
+
+struct ibv_cq *o2_conn_cq(const struct o2_conn *conn)
+{
+	return conn->cq;
+}
+
+enum o2_conn_state o2_conn_get_state(const struct o2_conn *conn)
+{
+	return conn->state;
+}
+
+const struct o2_transfer_fault *o2_conn_get_fault(const struct o2_conn *conn)
+{
+	return &conn->fault;
+}
+
+static void destroy_cq(struct o2_conn *conn)
+{
+	const struct o2_work_ops *ops = conn->ni->config.work_ops;
+
+	if (ops != NULL && ops->forget_cq != NULL)
+		ops->forget_cq(ops->context, conn->cq);
+	ibv_destroy_cq(conn->cq);
+}
+
+void o2_conn_destroy(struct o2_conn *conn)
+{
+	if (conn == NULL)
+		return;
+	o2_conn_close(conn, 0);
+	if (conn->cq != NULL)
+		destroy_cq(conn);
+	if (conn->slot_mr != NULL)
+		ibv_dereg_mr(conn->slot_mr);
+	if (conn->slots != NULL)
+		munmap(conn->slots, slots_bytes(conn));
+	free(conn->chain.sge);
+	free(conn->chain.wr);
+	free(conn->parked);
+	free(conn->tx);
+	free(conn);
+}
+
+/* From INIT to ESTABLISHED: who the peer is and what was agreed (docs/transport.md, "Setting up"). */
+
+static int check_state(const struct o2_conn *conn, struct o2_error *error)
+{
+	if (conn->state == O2_CONN_INIT)
+		return 0;
+	return o2_refuse_other(error, -EISCONN, "conn/not-init", "state", conn->state, O2_CONN_INIT);
+}
+
+static int refuse_range(struct o2_error *error, const char *rule, const char *field, uint32_t value,
+			uint32_t low, uint32_t high)
+{
+	return o2_refuse(error, -EPROTO, rule, field, O2_NO_INDEX, value, value < low ? low : high);
+}
+
+static int check_peer(const struct o2_conn *conn, const struct o2_conn_peer *peer, struct o2_error *error)
+{
+	uint32_t least = o2_min_queue_depth(peer->version), depth = conn->flow.queue_depth;
+
+	/* Receives and tunables are those of the version that the connection was created with. */
+	if (peer->version != conn->config.version)
+		return o2_refuse_other(error, -EPROTO, "conn/peer-version", "version", peer->version,
+				       conn->config.version);
+	if (peer->queue_depth < least || peer->queue_depth > depth)
+		return refuse_range(error, "conn/peer-queue-depth", "queue_depth", peer->queue_depth, least,
+				    depth);
+	if (peer->max_frags == 0 || peer->max_frags > conn->config.max_frags)
+		return refuse_range(error, "conn/peer-max-frags", "max_frags", peer->max_frags, 1,
+				    conn->config.max_frags);
+	if (peer->max_msg_bytes < O2_MIN_MSG_BYTES || peer->max_msg_bytes > O2_MSG_BYTES)
+		return refuse_range(error, "conn/peer-max-msg", "max_msg_bytes", peer->max_msg_bytes,
+				    O2_MIN_MSG_BYTES, O2_MSG_BYTES);
+	return 0;
+}
+
+static void adopt_peer(struct o2_conn *conn, const struct o2_conn_peer *peer)
+{
+	conn->peer = *peer;
+	conn->config.queue_depth = peer->queue_depth;
+	conn->config.max_frags = peer->max_frags;
+	if (o2_cksum_wanted(conn))
+		conn->config.cksum_flavour = peer->cksum_flavour;
+	o2_credits_init(&conn->credits, peer->version, peer->queue_depth, &conn->flow);
+}
+
+int o2_conn_set_peer(struct o2_conn *conn, const struct o2_conn_peer *peer, struct o2_error *error)
+{
+	int rc = check_state(conn, error);
+
+	if (rc == 0)
+		rc = check_peer(conn, peer, error);
+	if (rc == 0)
+		adopt_peer(conn, peer);
+	return rc;
+}
+
+void o2_conn_establish(struct o2_conn *conn)
+{
+	if (conn->state != O2_CONN_INIT)
+		return;
+	conn->last_post_ms = o2_clock_ms(&conn->ni->clock);
+	conn->state = O2_CONN_ESTABLISHED;
+	o2_receive_parked(conn);
+	o2_pump(conn);
+}
+
+static uint32_t smaller(uint32_t ours, uint32_t theirs)
+{
+	return theirs != 0 && theirs < ours ? theirs : ours;
+}
+
+int o2_conn_connect(struct o2_conn *conn, const struct o2_conn_address *address, struct o2_error *error)
+{
+	struct o2_conn_peer peer = {
+		.nid = address->nid,
+		.incarnation = address->incarnation,
+		.version = conn->config.version,
+		.queue_depth = smaller(conn->config.queue_depth, address->queue_depth),
+		.max_frags = smaller(conn->config.max_frags, address->max_frags),
+		.max_msg_bytes = O2_MSG_BYTES,
+	};
+	struct o2_qp_path path = {
+		.gid = address->gid,
+		.dest_qp_num = address->qp_num,
+		.dest_psn = address->psn,
+		.psn = conn->self.psn,
+		.retry_count = conn->config.retry_count,
+		.rnr_retry_count = conn->config.rnr_retry_count,
+		.ack_timeout = conn->config.ack_timeout,
+	};
+	int rc = check_state(conn, error);
+
+	if (rc == 0)
+		rc = check_peer(conn, &peer, error);
+	if (rc == 0)
+		rc = o2_qp_to_rts(conn->ni, conn->qp, &path, error);
+	if (rc != 0)
+		return rc;
+	adopt_peer(conn, &peer);
+	o2_conn_establish(conn);
+	return 0;
+}
+
+/* The arrays were sized for what the connection was created with; that stays the ceiling. */
+static uint32_t most_frags(const struct o2_conn *conn)
+{
+	return conn->chain.wr_capacity - O2_TX_EXTRA_WRS;
+}
+
+static uint32_t most_sge(const struct o2_conn *conn)
+{
+	return (conn->chain.sge_capacity - O2_IMMEDIATE_SGE) / most_frags(conn);
+}
+
+int o2_conn_set_limits(struct o2_conn *conn, const struct o2_conn_config *config, struct o2_error *error)
+{
+	if (conn->nopen > 0)
+		return o2_refuse(error, -EBUSY, "conn/transfer-open", "operations open", O2_NO_INDEX,
+				 conn->nopen, 0);
+	if (config->max_frags == 0 || config->max_frags > most_frags(conn))
+		return o2_refuse(error, -EINVAL, "conn/max-frags", "max_frags", O2_NO_INDEX,
+				 config->max_frags, most_frags(conn));
+	if (config->wrq_sge == 0 || config->wrq_sge > most_sge(conn))
+		return o2_refuse(error, -EINVAL, "conn/wrq-sge", "wrq_sge", O2_NO_INDEX, config->wrq_sge,
+				 most_sge(conn));
+	if (config->order != O2_LITTLE_ENDIAN && config->order != O2_BIG_ENDIAN)
+		return o2_refuse(error, -EINVAL, "conn/order", "order", O2_NO_INDEX, config->order,
+				 O2_BIG_ENDIAN);
+	if ((uint32_t)config->cksum_flavour > O2_CKSUM_SIGNED)
+		return o2_refuse(error, -EINVAL, "conn/cksum-flavour", "cksum_flavour", O2_NO_INDEX,
+				 config->cksum_flavour, O2_CKSUM_SIGNED);
+	conn->config.max_frags = config->max_frags;
+	conn->config.wrq_sge = config->wrq_sge;
+	conn->config.order = config->order;
+	conn->config.cksum_flavour = config->cksum_flavour;
+	return 0;
+}
+
+static uint32_t count_waiting(const struct o2_conn *conn)
+{
+	uint32_t count = 0;
+
+	for (const struct o2_tx *tx = conn->list[O2_LIST_QUEUE].first; tx != NULL; tx = tx->next)
+		count += o2_takes_reserve(tx->type);
+	for (const struct o2_tx *tx = conn->list[O2_LIST_ACTIVE].first; tx != NULL; tx = tx->next)
+		count += tx->waiting && o2_takes_reserve(tx->type);
+	return count;
+}
+
+void o2_conn_view(const struct o2_conn *conn, struct o2_conn_view *view)
+{
+	const struct o2_credits *credits = &conn->credits;
+
+	*view = (struct o2_conn_view){
+		.state = conn->state,
+		.version = credits->version,
+		.queue_depth = credits->queue_depth,
+		.high_water = credits->high_water,
+		.concurrent_sends = credits->concurrent_sends,
+		.credits = credits->credits,
+		.outstanding = credits->outstanding,
+		.reserved = credits->reserved,
+		.granted = credits->granted,
+		.peer_requests = credits->peer_requests,
+		.sends_in_flight = credits->in_flight,
+		.noops_in_flight = credits->noops_in_flight,
+		.queued_noops = conn->list[O2_LIST_NOOPS].count,
+		.queued = conn->list[O2_LIST_QUEUE].count,
+		.queued_reserved = conn->list[O2_LIST_RESERVED].count,
+		.queued_window = conn->list[O2_LIST_WINDOW].count,
+		.queued_nocred = conn->list[O2_LIST_NOCRED].count,
+		.active = conn->list[O2_LIST_ACTIVE].count + conn->list[O2_LIST_INVALIDATE].count,
+		.waiting = count_waiting(conn),
+		.puts_accepted = conn->puts_accepted,
+		.parked = conn->nparked,
+		.parked_for_window = conn->parked_for_window,
+		.open = conn->nopen,
+		.send_wrs = conn->send_wrs,
+		.send_wrs_max = conn->send_wrs_max,
+		.recv_wrs = conn->recv_wrs,
+		.recv_wrs_max = conn->nrecv,
+		.cq_entries = conn->cq_entries,
+		.credit_messages_sent = credits->messages_sent,
+		.credit_messages_handled = credits->messages_handled,
+		.credits_sent = credits->credits_sent,
+		.credits_received = credits->credits_received,
+		.noops_sent = credits->noops_sent,
+		.noops_received = credits->noops_received,
+	};
+}

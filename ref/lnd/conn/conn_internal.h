@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef O2_LND_CONN_INTERNAL_H
+#define O2_LND_CONN_INTERNAL_H
+
+#include "lnd/conn/conn.h"
+#include "lnd/conn/credits.h"
+#include "lnd/conn/immediate.h"
+#include "lnd/conn/qp.h"
+#include "lnd/conn/tx.h"
+#include "mem/dma_map.h"
+#include "mem/sg_build.h"
+#include "rdma/post.h"
+#include "rdma/rdma_plan.h"
+#include "reg/plan.h"
+
+/* The inside of a connection; shared by the files of this room (docs/transport.md). */
+
+/* Pid of the kernel's LNet in the LNet header (docs/wire.md, "LNet header"). */
+#define O2_LNET_PID 12345u
+
+/* NOOPs that may exist at a time: those in flight, one that is being decided on, and one in reserve. */
+#define O2_NOOP_TXS 4u
+
+/*
+ * A message that waits in its receive slot, which is posted again when it was handled.
+ * o2iblnd: kib_rx
+ */
+struct o2_parked {
+	uint32_t slot;
+	uint32_t length;
+	bool accounted; /* its credits were taken into account already */
+};
+
+/* Buffers of the stages; nobody's state: valid from one call to the next within one handler only. */
+struct o2_scratch {
+	struct o2_sg_list sg;
+	struct o2_dma_list dma;
+	struct o2_reg_plan reg;
+	struct o2_rdma_plan rdma;
+};
+
+/* o2iblnd: kib_conn */
+struct o2_conn {
+	struct o2_ni *ni;
+	uint64_t device;	      /* the interface's, when this was created: what may be posted here */
+	struct o2_conn_config config; /* queue_depth and max_frags as device and peer allow */
+	struct o2_flow_tunables flow; /* as resolved at creation */
+	struct o2_conn_ops ops;
+	void *context;
+	enum o2_conn_state state;
+	struct o2_transfer_fault fault;
+	struct o2_conn_address self;
+	struct o2_conn_peer peer;
+	struct ibv_cq *cq;
+	bool armed; /* the next completion makes o2_ni_fd readable, or has done so */
+	struct ibv_qp *qp;
+
+	struct o2_credits credits;
+	struct o2_tx_head list[O2_TX_LISTS];
+	struct o2_tx_head idle[O2_TX_OWNERS];
+	uint32_t ntx;
+	struct o2_tx *tx;
+	uint32_t nopen; /* operations of ours and of the peer's that have not ended */
+	uint32_t invalidates_in_flight;
+	bool pumping;
+
+	uint64_t last_post_ms;
+	uint64_t noop_window_ms; /* empty NOOPs are counted from then on */
+	uint32_t empty_noops;
+
+	uint32_t nrecv;
+	uint8_t *slots; /* nrecv, for receiving; O2_MSG_BYTES each */
+	struct ibv_mr *slot_mr;
+	struct o2_parked *parked; /* a ring of nrecv */
+	uint32_t parked_first;
+	uint32_t nparked;
+	uint32_t puts_accepted;
+
+	/* Who waits for a window: what domain.unbinds was when there was none (pump.c). */
+	uint64_t window_unbinds; /* list WINDOW */
+	uint64_t parked_unbinds; /* the first of the parked messages, if parked_for_window */
+	bool parked_for_window;
+
+	/* What is posted and not known to be complete, and what the queues hold. */
+	uint32_t send_wrs;
+	uint32_t send_wrs_max;
+	uint32_t recv_wrs;
+	uint32_t cq_entries;
+
+	struct o2_msg rx_msg; /* the message being handled */
+	struct o2_msg tx_msg; /* the message being made */
+	struct o2_post_chain chain;
+	struct o2_scratch scratch;
+};
+
+/*
+ * wr_id: what completed in the upper half, which one in the lower.
+ * o2iblnd: IBLND_WID_RX, IBLND_WID_TX, IBLND_WID_MR, IBLND_WID_RDMA
+ */
+enum o2_work {
+	O2_WORK_RECV,	 /* receive slot */
+	O2_WORK_MESSAGE, /* transmit: a SEND */
+	O2_WORK_INV,	 /* transmit: its LOCAL_INV */
+	O2_WORK_SILENT,	 /* transmit: RDMA WRITE or BIND_MW, unsignalled; seen only when it fails */
+};
+
+/* o2iblnd: kiblnd_ptr2wreqid */
+static inline uint64_t o2_wr_id(enum o2_work work, uint32_t index)
+{
+	return (uint64_t)work << 32 | index;
+}
+
+/* o2iblnd: kiblnd_wreqid2type */
+static inline enum o2_work o2_wr_id_work(uint64_t wr_id)
+{
+	return (enum o2_work)(wr_id >> 32);
+}
+
+/* o2iblnd: kiblnd_wreqid2ptr */
+static inline uint32_t o2_wr_id_index(uint64_t wr_id)
+{
+	return (uint32_t)wr_id;
+}
+
+static inline uint32_t o2_tx_index(const struct o2_conn *conn, const struct o2_tx *tx)
+{
+	return (uint32_t)(tx - conn->tx);
+}
+
+/* Is the flavour of our sums still to be learnt from the peer's? */
+static inline bool o2_cksum_wanted(const struct o2_conn *conn)
+{
+	return conn->config.cksum_auto && conn->config.cksum_flavour == O2_CKSUM_NONE;
+}
+
+/* pump.c: what waits, in order, until it may be posted */
+
+/*
+ * Start an operation of our own: a transmit with its memory mapped, or nothing at all.  types: set of the
+ * LNet types that it may carry (bit t for type t).
+ */
+int o2_submit_start(struct o2_conn *conn, enum o2_transfer_op op, enum o2_side side,
+		    const struct o2_lnet_hdr *hdr, uint32_t types, struct o2_tx **tx, struct o2_error *error);
+/* It becomes known to the upper layer and is queued: from now on ops->done reports. */
+void o2_submit(struct o2_conn *conn, struct o2_tx *tx, enum o2_msg_type type, uint64_t *cookie_out);
+/* A request with memory: map it, or let it wait for a window, and submit it.  On failure it is given back. */
+int o2_submit_request(struct o2_conn *conn, struct o2_tx *tx, enum o2_msg_type type,
+		      const struct o2_transfer_memory *memory, uint64_t *cookie_out, struct o2_error *error);
+/* Post whatever may be posted now, in order.  May call ops->done, and may close the connection. */
+void o2_pump(struct o2_conn *conn);
+/* A NOOP has arrived.  Too many that say nothing close the connection. */
+void o2_noop_handle(struct o2_conn *conn);
+/*
+ * Map a request of ours, and fill in what its message says of that.  If all that is missing is a window that
+ * comes back, or if others wait for one: *waits, and tx has the memory.
+ */
+int o2_tx_map_or_wait(struct o2_conn *conn, struct o2_tx *tx, const struct o2_transfer_memory *memory,
+		      bool *waits, struct o2_error *error);
+/* Those on list WINDOW, in order, as far as there are windows now.  May call ops->done. */
+void o2_tx_map_waiting(struct o2_conn *conn);
+/* Before match is asked: is there a window for what it may answer, or nobody who will give one back? */
+bool o2_request_has_window(struct o2_conn *conn);
+/* Something was released since somebody here found no window. */
+bool o2_windows_came_back(const struct o2_conn *conn);
+
+/* post.c */
+
+/* Header of a message of this type to the peer, everything else zero, in conn->tx_msg. */
+struct o2_msg *o2_msg_begin(struct o2_conn *conn, enum o2_msg_type type);
+/*
+ * Make the transmit's message and post it: behind the RDMA WRITEs that it completes, and behind the bind of
+ * the transmit's window if one is due.  A failed post closes the connection.
+ */
+void o2_tx_post(struct o2_conn *conn, struct o2_tx *tx);
+/* Post the LOCAL_INV of the transmit's key.  A failed post closes the connection. */
+void o2_tx_post_invalidate(struct o2_conn *conn, struct o2_tx *tx);
+/* kernel: ib_post_recv */
+int o2_recv_post(struct o2_conn *conn, uint32_t slot, struct o2_error *error);
+static inline uint8_t *o2_recv_slot(const struct o2_conn *conn, uint32_t slot)
+{
+	return conn->slots + (uint64_t)slot * O2_MSG_BYTES;
+}
+
+/* receive.c */
+
+/* A message has arrived in this slot. */
+void o2_receive(struct o2_conn *conn, uint32_t slot, uint32_t length);
+/* Handle messages that wait, as far as they can be handled now. */
+void o2_receive_parked(struct o2_conn *conn);
+
+/* put.c, get.c, immediate.c: one function per message received, which is in conn->rx_msg */
+
+/* tx: a fresh transmit for the request.  True: answered with PUT_ACK. */
+bool o2_put_handle_req(struct o2_conn *conn, struct o2_tx *tx);
+void o2_put_handle_ack(struct o2_conn *conn);
+void o2_put_handle_nak(struct o2_conn *conn);
+void o2_put_handle_done(struct o2_conn *conn);
+void o2_get_handle_req(struct o2_conn *conn, struct o2_tx *tx);
+void o2_get_handle_done(struct o2_conn *conn);
+void o2_immediate_handle(struct o2_conn *conn);
+/* o2iblnd: kiblnd_rd_size */
+uint64_t o2_desc_bytes(const struct o2_rdma_desc *desc);
+
+/* end.c */
+
+/* The time at which what starts now is late. */
+uint64_t o2_deadline(const struct o2_conn *conn);
+/* What a transmit is waiting for. */
+enum o2_wait o2_deadline_wait(const struct o2_conn *conn, const struct o2_tx *tx);
+/* What the age and the place of a transmit say when its connection is taken down. */
+enum o2_health o2_deadline_health(const struct o2_tx *tx, bool timed_out);
+/* Close because of *fault.  culprit, may be NULL: the operation that it is about, which ends with it; all
+ * others end with -ECONNABORTED. */
+void o2_conn_fail(struct o2_conn *conn, const struct o2_transfer_fault *fault, struct o2_tx *culprit);
+/*
+ * match has answered rc for the request of tx.  True: that is the end of it, because match has closed the
+ * connection from inside, or because the LNet header is not acceptable and the connection closes now.  What
+ * match has accepted is reported all the same.
+ */
+bool o2_match_ended(struct o2_conn *conn, struct o2_tx *tx, int rc, const struct o2_transfer_memory *memory,
+		    uint32_t lnet_type);
+/* A call to the device has failed: *error says which and why. */
+void o2_conn_fail_stage(struct o2_conn *conn, const struct o2_error *error, struct o2_tx *culprit);
+/* The device fails where none that works does, or another one has taken its place. */
+void o2_conn_fail_device(struct o2_conn *conn, const struct o2_error *error, struct o2_tx *culprit);
+/* The peer broke a rule. */
+void o2_conn_refuse_peer(struct o2_conn *conn, struct o2_tx *culprit, const struct o2_error *error);
+void o2_conn_refuse_message(struct o2_conn *conn, struct o2_tx *culprit, const char *rule, const char *field,
+			    uint64_t value, uint64_t limit);
+/* The same for a field that has to be exactly `expected`. */
+void o2_conn_refuse_other(struct o2_conn *conn, struct o2_tx *culprit, const char *rule, const char *field,
+			  uint64_t value, uint64_t expected);
+
+#endif

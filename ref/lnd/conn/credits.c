@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: MIT */
+#include "lnd/conn/credits.h"
+
+#include <errno.h>
+
+static uint32_t clamp(uint32_t value, uint32_t low, uint32_t high)
+{
+	if (value < low)
+		return low;
+	return value > high ? high : value;
+}
+
+void o2_flow_resolve(struct o2_flow_tunables *tunables, uint16_t version)
+{
+	uint32_t depth;
+
+	if (tunables->peer_tx_credits == 0)
+		tunables->peer_tx_credits = tunables->queue_depth;
+	depth = tunables->peer_tx_credits;
+	tunables->peercredits_hiw = clamp(tunables->peercredits_hiw, depth / 2, depth - 1);
+	if (tunables->concurrent_sends == 0)
+		tunables->concurrent_sends = depth;
+	tunables->concurrent_sends = clamp(tunables->concurrent_sends, depth / 2, 2 * depth);
+	if (version == O2_MSG_VERSION_1)
+		tunables->concurrent_sends =
+			clamp(tunables->concurrent_sends, O2_CONCURRENT_MIN_V1, O2_CONCURRENT_MAX_V1);
+}
+
+/* Scaled to the depth that was agreed: a mark above what can be owed would never be reached. */
+static uint32_t high_water(uint16_t version, uint32_t queue_depth, const struct o2_flow_tunables *tunables)
+{
+	uint32_t mark = queue_depth * tunables->peercredits_hiw / tunables->peer_tx_credits;
+
+	if (version == O2_MSG_VERSION_1)
+		return clamp(O2_HIGH_WATER_V1, 1, queue_depth - 1);
+	return clamp(mark, 1, queue_depth);
+}
+
+void o2_credits_init(struct o2_credits *credits, uint16_t version, uint32_t queue_depth,
+		     const struct o2_flow_tunables *tunables)
+{
+	*credits = (struct o2_credits){
+		.version = version,
+		.queue_depth = queue_depth,
+		.high_water = high_water(version, queue_depth, tunables),
+		.concurrent_sends = tunables->concurrent_sends,
+		.credits = queue_depth,
+		.reserved = queue_depth,
+		.granted = queue_depth,
+	};
+}
+
+bool o2_takes_credit(uint16_t version, enum o2_msg_type type)
+{
+	if (type == O2_MSG_NOOP)
+		return version == O2_MSG_VERSION_1;
+	return type == O2_MSG_IMMEDIATE || type == O2_MSG_PUT_REQ || type == O2_MSG_GET_REQ;
+}
+
+bool o2_takes_reserve(enum o2_msg_type type)
+{
+	return type == O2_MSG_PUT_REQ || type == O2_MSG_GET_REQ;
+}
+
+/* PUT_ACK, PUT_NAK, GET_DONE: what a request has reserved room for. */
+static bool is_answer(enum o2_msg_type type)
+{
+	return type == O2_MSG_PUT_ACK || type == O2_MSG_PUT_NAK || type == O2_MSG_GET_DONE;
+}
+
+bool o2_credits_may_post(const struct o2_credits *credits, enum o2_msg_type type)
+{
+	if (credits->in_flight >= credits->concurrent_sends)
+		return false;
+	if (!o2_takes_credit(credits->version, type))
+		return true;
+	if (credits->credits == 0)
+		return false;
+	/* Version 1 keeps its last credit to give credits back. */
+	if (credits->version == O2_MSG_VERSION_1 && credits->credits == 1 && type != O2_MSG_NOOP)
+		return false;
+	return true;
+}
+
+void o2_credits_post(struct o2_credits *credits, enum o2_msg_type type)
+{
+	uint8_t byte = o2_credits_byte(credits);
+
+	credits->in_flight++;
+	if (type == O2_MSG_NOOP && byte >= credits->high_water)
+		credits->given_before[credits->giving_noops++ % O2_OOB_MESSAGES] = credits->credits_sent;
+	credits->credits_sent += byte;
+	credits->granted += byte;
+	credits->outstanding = 0;
+	if (o2_takes_credit(credits->version, type)) {
+		credits->credits--;
+		credits->messages_sent++;
+	}
+	if (type == O2_MSG_NOOP) {
+		credits->noops_in_flight++;
+		credits->noops_sent++;
+	}
+	if (is_answer(type) && credits->peer_requests > 0)
+		credits->peer_requests--;
+}
+
+void o2_credits_sent(struct o2_credits *credits, enum o2_msg_type type)
+{
+	credits->in_flight--;
+	if (type == O2_MSG_NOOP)
+		credits->noops_in_flight--;
+}
+
+static int refuse(struct o2_error *error, const char *rule, const char *field, uint64_t value, uint64_t limit)
+{
+	int rc = o2_refuse(error, -EPROTO, rule, field, O2_NO_INDEX, value, limit);
+
+	if (error != NULL)
+		error->class = O2_CLASS_CONNECTION;
+	return rc;
+}
+
+int o2_credits_receive(struct o2_credits *credits, enum o2_msg_type type, uint8_t byte,
+		       struct o2_error *error)
+{
+	uint32_t total = credits->credits + byte;
+
+	if (total > credits->queue_depth)
+		return refuse(error, "conn/credits-over-depth", "ibm_credits", total, credits->queue_depth);
+	if (o2_takes_credit(credits->version, type)) {
+		if (credits->granted == 0)
+			return refuse(error, "conn/no-credit", "messages beyond those granted", 1, 0);
+		credits->granted--;
+	}
+	if (o2_takes_reserve(type)) {
+		if (credits->peer_requests >= credits->queue_depth)
+			return refuse(error, "conn/too-many-requests", "requests without an answer",
+				      (uint64_t)credits->peer_requests + 1, credits->queue_depth);
+		credits->peer_requests++;
+	}
+	credits->credits = total;
+	credits->credits_received += byte;
+	if (type != O2_MSG_NOOP)
+		return 0;
+	credits->noops_received++;
+	/* Its own credit goes back with whatever these let us send. */
+	if (credits->version == O2_MSG_VERSION_1 && byte != 0)
+		credits->outstanding++;
+	return 0;
+}
+
+enum o2_repost o2_repost_of(uint16_t version, enum o2_msg_type type, bool counted)
+{
+	switch (type) {
+	case O2_MSG_PUT_REQ:
+		/* The receive will take the PUT_DONE; the credit goes back with that one's. */
+		return counted ? O2_REPOST_NONE : O2_REPOST_PEER;
+	case O2_MSG_PUT_DONE:
+		return O2_REPOST_PEER;
+	case O2_MSG_PUT_ACK:
+	case O2_MSG_PUT_NAK:
+	case O2_MSG_GET_DONE:
+		return O2_REPOST_RESERVED;
+	case O2_MSG_NOOP:
+		if (version == O2_MSG_VERSION_1)
+			return counted ? O2_REPOST_NONE : O2_REPOST_PEER;
+		return O2_REPOST_NONE;
+	case O2_MSG_IMMEDIATE:
+	case O2_MSG_GET_REQ:
+	case O2_MSG_CONNREQ:
+	case O2_MSG_CONNACK:
+		break;
+	}
+	return O2_REPOST_PEER;
+}
+
+void o2_credits_repost(struct o2_credits *credits, enum o2_msg_type type, enum o2_repost repost)
+{
+	if (o2_takes_credit(credits->version, type))
+		credits->messages_handled++;
+	if (repost == O2_REPOST_PEER)
+		credits->outstanding++;
+	else if (repost == O2_REPOST_RESERVED)
+		credits->reserved++;
+}
+
+void o2_credits_reserve(struct o2_credits *credits)
+{
+	credits->reserved--;
+}
+
+void o2_credits_unreserve(struct o2_credits *credits)
+{
+	credits->reserved++;
+}
+
+/*
+ * Version 2: may the last NOOPs that gave credits still wait in the receives that the peer keeps for them?
+ * Who has used a credit that came with one, or after it, has handled it.
+ */
+static bool noops_may_wait(const struct o2_credits *credits)
+{
+	uint64_t given;
+
+	if (credits->version == O2_MSG_VERSION_1 || credits->giving_noops < O2_OOB_MESSAGES)
+		return false;
+	given = credits->credits_sent - credits->given_before[credits->giving_noops % O2_OOB_MESSAGES];
+	return credits->granted >= given;
+}
+
+bool o2_need_noop(const struct o2_credits *credits, const struct o2_noop_question *question)
+{
+	if (!question->keepalive_due &&
+	    (credits->outstanding < credits->high_water || noops_may_wait(credits)))
+		return false;
+	if (question->nocred_queued)
+		return false;
+	if (credits->version != O2_MSG_VERSION_1)
+		return !question->queued || credits->credits == 0;
+	if (question->noop_queued || credits->credits == 0)
+		return false;
+	if (credits->credits == 1 && credits->outstanding == 0)
+		return false;
+	return !question->queued || credits->credits == 1;
+}

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <stddef.h>
+
+#include "lnd/conn/conn_internal.h"
+
+/* How a connection ends (docs/transport.md, "Closing"). */
+
+/*
+ * Take the queue pair away.  The order matters to devices: a window that is bound must go before its queue
+ * pair, and the completions of a queue pair in error are not waited for.
+ */
+static void destroy_qp(struct o2_conn *conn)
+{
+	struct ibv_wc wc;
+
+	if (conn->qp == NULL)
+		return;
+	o2_qp_fail(conn);
+	for (int list = O2_LIST_NOOPS; list < O2_TX_LISTS; list++)
+		for (struct o2_tx *tx = conn->list[list].first; tx != NULL; tx = tx->next)
+			(void)o2_reg_unbind(&conn->ni->domain, &tx->binding, true, NULL);
+	ibv_destroy_qp(conn->qp);
+	conn->qp = NULL;
+	while (ibv_poll_cq(conn->cq, 1, &wc) > 0)
+		;
+}
+
+/* Nothing of it is under way any more: the queue pair is gone. */
+static void abort_tx(struct o2_conn *conn, struct o2_tx *tx)
+{
+	if (tx->fault.side == O2_FAULT_NONE) {
+		if (tx->health == O2_HEALTH_OK)
+			tx->health = o2_deadline_health(tx, conn->fault.code == -ETIMEDOUT);
+		tx->fault = o2_fault_closed(&conn->fault);
+	}
+	o2_tx_end(conn, tx);
+}
+
+bool o2_match_ended(struct o2_conn *conn, struct o2_tx *tx, int rc, const struct o2_transfer_memory *memory,
+		    uint32_t lnet_type)
+{
+	if (conn->state == O2_CONN_ESTABLISHED && rc != -EPROTO)
+		return false;
+	if (rc == 0) {
+		/* It was on no list when the connection was taken down. */
+		tx->silent = false;
+		tx->tag = memory->tag;
+		abort_tx(conn, tx);
+		return true;
+	}
+	o2_tx_drop(conn, tx);
+	if (rc == -EPROTO)
+		o2_conn_refuse_message(conn, NULL, "conn/lnet-header", "hdr.type", lnet_type, O2_NO_LIMIT);
+	return true;
+}
+
+/* In the order of the lists, which is that of o2iblnd. */
+static void abort_all(struct o2_conn *conn)
+{
+	struct o2_tx *tx;
+
+	for (int list = O2_LIST_NOOPS; list < O2_TX_LISTS; list++)
+		while ((tx = conn->list[list].first) != NULL)
+			abort_tx(conn, tx);
+}
+
+void o2_conn_fail(struct o2_conn *conn, const struct o2_transfer_fault *fault, struct o2_tx *culprit)
+{
+	if (conn->state == O2_CONN_CLOSING || conn->state == O2_CONN_DISCONNECTED)
+		return;
+	conn->state = O2_CONN_CLOSING;
+	conn->fault = *fault;
+	if (culprit != NULL && culprit->fault.side == O2_FAULT_NONE)
+		culprit->fault = *fault;
+	destroy_qp(conn);
+	abort_all(conn);
+	conn->state = O2_CONN_DISCONNECTED;
+	if (conn->ops.closed != NULL)
+		conn->ops.closed(conn->context, &conn->fault);
+}
+
+void o2_conn_fail_stage(struct o2_conn *conn, const struct o2_error *error, struct o2_tx *culprit)
+{
+	struct o2_transfer_fault fault = o2_fault_of(O2_FAULT_LOCAL_STAGE, error->code, error);
+
+	o2_conn_fail(conn, &fault, culprit);
+}
+
+void o2_conn_refuse_peer(struct o2_conn *conn, struct o2_tx *culprit, const struct o2_error *error)
+{
+	struct o2_transfer_fault fault = o2_fault_of(O2_FAULT_PEER_MESSAGE, error->code, error);
+
+	o2_conn_fail(conn, &fault, culprit);
+}
+
+void o2_conn_refuse_message(struct o2_conn *conn, struct o2_tx *culprit, const char *rule, const char *field,
+			    uint64_t value, uint64_t limit)
+{
+	struct o2_error error;
+
+	o2_refuse(&error, -EPROTO, rule, field, O2_NO_INDEX, value, limit);
+	error.class = O2_CLASS_CONNECTION;
+	o2_conn_refuse_peer(conn, culprit, &error);
+}
+
+void o2_conn_refuse_other(struct o2_conn *conn, struct o2_tx *culprit, const char *rule, const char *field,
+			  uint64_t value, uint64_t expected)
+{
+	struct o2_error error;
+
+	o2_refuse_other(&error, -EPROTO, rule, field, value, expected);
+	error.class = O2_CLASS_CONNECTION;
+	o2_conn_refuse_peer(conn, culprit, &error);
+}
+
+void o2_conn_fail_device(struct o2_conn *conn, const struct o2_error *error, struct o2_tx *culprit)
+{
+	struct o2_transfer_fault fault = o2_fault_of(O2_FAULT_DEVICE, error->code, error);
+
+	o2_conn_fail(conn, &fault, culprit);
+}
+
+void o2_conn_end(struct o2_conn *conn, const struct o2_transfer_fault *fault)
+{
+	o2_conn_fail(conn, fault, NULL);
+}
+
+void o2_conn_close(struct o2_conn *conn, int code)
+{
+	const struct o2_transfer_fault fault = o2_fault_local_close(code);
+
+	o2_conn_fail(conn, &fault, NULL);
+}
+
+/* Deadlines and what they say about the path (docs/transport.md, "Time" and "Health"). */
+
+uint64_t o2_deadline(const struct o2_conn *conn)
+{
+	return conn->config.timeout_ms == 0 ? UINT64_MAX
+					    : o2_clock_ms(&conn->ni->clock) + conn->config.timeout_ms;
+}
+
+enum o2_health o2_deadline_health(const struct o2_tx *tx, bool timed_out)
+{
+	bool queued = tx->list != O2_LIST_ACTIVE && tx->list != O2_LIST_INVALIDATE;
+
+	if (!timed_out)
+		return queued ? O2_HEALTH_LOCAL_ERROR : O2_HEALTH_OK;
+	if (queued)
+		return O2_HEALTH_LOCAL_TIMEOUT;
+	if (tx->nsends > 0)
+		return O2_HEALTH_NETWORK_TIMEOUT;
+	return tx->waiting ? O2_HEALTH_REMOTE_TIMEOUT : O2_HEALTH_OK;
+}
+
+/* An answer cannot be missed before the send that asks for it is known to have arrived. */
+static enum o2_wait wait_of_active(const struct o2_tx *tx)
+{
+	if (tx->nsends > 0)
+		return O2_WAIT_SEND;
+	if (tx->invalidating)
+		return O2_WAIT_INVALIDATE;
+	switch (tx->type) {
+	case O2_MSG_PUT_REQ:
+		return O2_WAIT_PUT_ACK;
+	case O2_MSG_PUT_ACK:
+		return O2_WAIT_PUT_DONE;
+	case O2_MSG_GET_REQ:
+		return O2_WAIT_GET_DONE;
+	default:
+		return O2_WAIT_NONE;
+	}
+}
+
+enum o2_wait o2_deadline_wait(const struct o2_conn *conn, const struct o2_tx *tx)
+{
+	switch (tx->list) {
+	case O2_LIST_RESERVED:
+		return O2_WAIT_RESERVATION;
+	case O2_LIST_WINDOW:
+		return O2_WAIT_WINDOW;
+	case O2_LIST_INVALIDATE:
+		return O2_WAIT_INVALIDATE;
+	case O2_LIST_ACTIVE:
+		return wait_of_active(tx);
+	case O2_LIST_NOOPS:
+	case O2_LIST_QUEUE:
+		if (conn->credits.in_flight < conn->credits.concurrent_sends)
+			return O2_WAIT_CREDIT;
+		return O2_WAIT_SEND_ROOM;
+	default:
+		return O2_WAIT_SEND_ROOM;
+	}
+}
+
+static bool is_late(const struct o2_conn *conn, const struct o2_tx *tx)
+{
+	return o2_clock_ms(&conn->ni->clock) >= tx->deadline_ms;
+}
+
+/* The oldest; among equals one that was sent: what waits in a queue waits because of it. */
+static struct o2_tx *find_expired(const struct o2_conn *conn)
+{
+	struct o2_tx *oldest = NULL;
+
+	for (int list = O2_TX_LISTS - 1; list >= O2_LIST_NOOPS; list--)
+		for (struct o2_tx *tx = conn->list[list].first; tx != NULL; tx = tx->next)
+			if (is_late(conn, tx) && (oldest == NULL || tx->deadline_ms < oldest->deadline_ms))
+				oldest = tx;
+	return oldest;
+}
+
+static struct o2_transfer_fault lateness(const struct o2_conn *conn, const struct o2_tx *tx)
+{
+	return o2_fault_late(o2_deadline_wait(conn, tx), -ETIMEDOUT, "conn/deadline",
+			     o2_clock_ms(&conn->ni->clock) - tx->deadline_ms + conn->config.timeout_ms,
+			     conn->config.timeout_ms);
+}
+
+/* Whatever is late says so itself, and what it waited for; the rest only loses its connection. */
+static void blame_late(struct o2_conn *conn)
+{
+	for (int list = O2_LIST_NOOPS; list < O2_TX_LISTS; list++)
+		for (struct o2_tx *tx = conn->list[list].first; tx != NULL; tx = tx->next) {
+			if (!is_late(conn, tx) || tx->fault.side != O2_FAULT_NONE)
+				continue;
+			tx->health = o2_deadline_health(tx, true);
+			tx->fault = lateness(conn, tx);
+		}
+}
+
+/* One operation that is late costs the whole connection: nobody knows what became of its memory. */
+static void fail_expired(struct o2_conn *conn, struct o2_tx *tx)
+{
+	struct o2_transfer_fault fault = lateness(conn, tx);
+
+	blame_late(conn);
+	o2_conn_fail(conn, &fault, tx);
+}
+
+void o2_conn_clock(struct o2_conn *conn, uint64_t now_ms)
+{
+	o2_ni_clock(conn->ni, now_ms);
+	o2_conn_check_time(conn);
+}
+
+void o2_conn_check_time(struct o2_conn *conn)
+{
+	struct o2_tx *expired;
+
+	if (conn->state != O2_CONN_ESTABLISHED)
+		return;
+	expired = find_expired(conn);
+	if (expired != NULL) {
+		fail_expired(conn, expired);
+		return;
+	}
+	o2_receive_parked(conn);
+	o2_pump(conn);
+}

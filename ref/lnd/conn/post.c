@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: MIT */
+#include <assert.h>
+#include <errno.h>
+#include <string.h>
+
+#include "lnd/conn/conn_internal.h"
+#include "wire/layout.h"
+
+/* Posting: a transmit's message with all that goes ahead of it, in one chain (docs/transport.md, "Posting").
+ */
+
+struct o2_msg *o2_msg_begin(struct o2_conn *conn, enum o2_msg_type type)
+{
+	struct o2_msg *msg = &conn->tx_msg;
+
+	msg->order = conn->config.order;
+	msg->cksum_flavour = conn->config.cksum_flavour;
+	msg->ibm_version = conn->credits.version;
+	msg->ibm_type = (uint8_t)type;
+	msg->ibm_credits = 0;
+	msg->ibm_srcnid = conn->self.nid;
+	msg->ibm_srcstamp = conn->self.incarnation;
+	msg->ibm_dstnid = conn->peer.nid;
+	msg->ibm_dststamp = conn->peer.incarnation;
+	memset(&msg->u, 0, sizeof(msg->u));
+	return msg;
+}
+
+struct o2_lnet_hdr o2_conn_lnet_hdr(const struct o2_conn *conn, enum o2_lnet_type type, uint64_t match_bits,
+				    uint64_t nob)
+{
+	struct o2_lnet_hdr hdr = {
+		.dest_nid = conn->peer.nid,
+		.src_nid = conn->self.nid,
+		.dest_pid = O2_LNET_PID,
+		.src_pid = O2_LNET_PID,
+		.type = (uint32_t)type,
+	};
+
+	if (type == O2_LNET_PUT) {
+		hdr.msg.put.match_bits = match_bits;
+		/* No LNet acknowledgement is asked for: that is what a handle of all ones says. */
+		hdr.msg.put.ack_wmd = (struct o2_lnet_handle){UINT64_MAX, UINT64_MAX};
+	} else if (type == O2_LNET_GET) {
+		hdr.msg.get.match_bits = match_bits;
+		hdr.msg.get.sink_length = (uint32_t)nob;
+		hdr.msg.get.return_wmd =
+			(struct o2_lnet_handle){conn->self.incarnation, o2_tx_next_cookie(conn)};
+	} else if (type == O2_LNET_ACK) {
+		hdr.msg.ack.match_bits = match_bits;
+		hdr.msg.ack.mlength = (uint32_t)nob;
+	}
+	return hdr;
+}
+
+static void fill_message(const struct o2_tx *tx, struct o2_msg *msg)
+{
+	switch (tx->type) {
+	case O2_MSG_IMMEDIATE:
+		msg->u.immediate.hdr = tx->hdr;
+		/* It stands in the slot already, where encoding would put it. */
+		msg->u.immediate.payload = (const uint8_t *)tx->slot->message + O2_AT_PAYLOAD;
+		break;
+	case O2_MSG_PUT_REQ:
+		msg->u.putreq.hdr = tx->hdr;
+		msg->u.putreq.ibprm_cookie = tx->cookie;
+		break;
+	case O2_MSG_PUT_ACK:
+		msg->u.putack.ibpam_src_cookie = tx->peer_cookie;
+		msg->u.putack.ibpam_dst_cookie = tx->cookie;
+		msg->u.putack.ibpam_rd = tx->desc;
+		break;
+	case O2_MSG_GET_REQ:
+		msg->u.get.hdr = tx->hdr;
+		msg->u.get.ibgm_cookie = tx->cookie;
+		msg->u.get.ibgm_rd = tx->desc;
+		break;
+	case O2_MSG_PUT_NAK:
+	case O2_MSG_PUT_DONE:
+	case O2_MSG_GET_DONE:
+		msg->u.completion.ibcm_cookie = tx->peer_cookie;
+		msg->u.completion.ibcm_status = (int32_t)tx->status;
+		break;
+	case O2_MSG_NOOP:
+	case O2_MSG_CONNREQ:
+	case O2_MSG_CONNACK:
+		break;
+	}
+}
+
+/* The transmit's message, in its slot, with the credits that are owed right now: its length, or what the
+ * codec refuses. */
+static int encode(struct o2_conn *conn, const struct o2_tx *tx, struct o2_error *error)
+{
+	struct o2_msg *msg = o2_msg_begin(conn, tx->type);
+	struct o2_wire_options options = conn->config.wire;
+
+	/* What we ask of the peer is no rule for us: our own flavour is set for itself. */
+	options.require_checksum = false;
+	msg->ibm_credits = o2_credits_byte(&conn->credits);
+	fill_message(tx, msg);
+	return o2_msg_encode(msg, &options, tx->slot->message, conn->peer.max_msg_bytes, error);
+}
+
+static bool ends_writes(const struct o2_tx *tx)
+{
+	return tx->type == O2_MSG_PUT_DONE || tx->type == O2_MSG_GET_DONE;
+}
+
+/* DONE of a transfer that moves bytes: the writes that it completes. */
+static bool has_writes(const struct o2_tx *tx)
+{
+	return ends_writes(tx) && tx->status > 0;
+}
+
+/*
+ * Plan the writes.  Where that is refused the peer is told so in the DONE, which goes out in any case, and
+ * the operation fails on our side as well.
+ */
+static const struct o2_rdma_plan *plan_writes(struct o2_conn *conn, struct o2_tx *tx)
+{
+	struct o2_rdma_limits limits = {conn->config.max_frags, conn->config.wrq_sge};
+	struct o2_rdma_plan *plan = &conn->scratch.rdma;
+	struct o2_error error;
+	int rc;
+
+	if (!has_writes(tx))
+		return NULL;
+	rc = o2_rdma_plan(&tx->desc, &tx->sink_desc, (uint64_t)tx->status, &limits, plan, &error);
+	if (rc == 0) {
+		tx->nob = (uint64_t)tx->status;
+		tx->nwr = plan->nwr;
+		return plan;
+	}
+	tx->status = rc;
+	o2_tx_fault_stage(tx, rc, &error);
+	return NULL;
+}
+
+/* The message; the payload of an IMMEDIATE that was not copied follows the headers from where it lies. */
+static void add_message(struct o2_conn *conn, const struct o2_tx *tx, uint32_t length)
+{
+	struct o2_post_message message = {
+		.addr = (uintptr_t)tx->slot->message,
+		.length = tx->gather ? (uint32_t)O2_AT_PAYLOAD : length,
+		.lkey = o2_ni_slot_lkey(tx->slot),
+	};
+
+	o2_chain_add_message(&conn->chain, &message, o2_wr_id(O2_WORK_MESSAGE, o2_tx_index(conn, tx)));
+	for (uint32_t i = 0; tx->gather && i < tx->desc.rd_nfrags; i++) {
+		message.addr = tx->desc.rd_frags[i].rf_addr;
+		message.length = tx->desc.rd_frags[i].rf_nob;
+		message.lkey = tx->desc.rd_key;
+		o2_chain_gather(&conn->chain, &message);
+	}
+}
+
+static void add_bind(struct o2_conn *conn, const struct o2_tx *tx)
+{
+	uint64_t wr_id = o2_wr_id(O2_WORK_SILENT, o2_tx_index(conn, tx));
+
+	if (!o2_binding_needs_bind(&tx->binding))
+		return;
+	o2_binding_bind_wr(&tx->binding, wr_id, o2_chain_add(&conn->chain));
+}
+
+/* What the codec refuses is not sent: our own operation fails, but an answer must never be missing. */
+static void fail_encode(struct o2_conn *conn, struct o2_tx *tx, int rc, const struct o2_error *error)
+{
+	if (!tx->initiator || tx->type == O2_MSG_PUT_DONE) {
+		o2_tx_move(conn, tx, O2_LIST_ACTIVE);
+		o2_conn_fail_stage(conn, error, tx);
+		return;
+	}
+	if (o2_takes_reserve(tx->type))
+		o2_credits_unreserve(&conn->credits);
+	tx->waiting = false;
+	o2_tx_fault_stage(tx, rc, error);
+	o2_tx_end(conn, tx);
+}
+
+/* The message is on its way; one whose post fails counts for nothing. */
+static void account(struct o2_conn *conn, struct o2_tx *tx)
+{
+	assert(tx->nsends < sizeof(tx->posted_wrs) / sizeof(tx->posted_wrs[0]));
+	tx->posted_wrs[tx->nsends++] = conn->chain.nwr;
+	conn->send_wrs += conn->chain.nwr;
+	conn->last_post_ms = o2_clock_ms(&conn->ni->clock);
+	o2_credits_post(&conn->credits, tx->type);
+}
+
+void o2_tx_post(struct o2_conn *conn, struct o2_tx *tx)
+{
+	const struct o2_rdma_plan *plan = plan_writes(conn, tx);
+	uint64_t silent = o2_wr_id(O2_WORK_SILENT, o2_tx_index(conn, tx));
+	struct o2_error error;
+	uint32_t bind_at, nposted;
+	bool bind;
+	int rc = o2_tx_check_device(tx->slot_set, tx->slot, conn->device, &error);
+
+	if (rc != 0) {
+		o2_tx_move(conn, tx, O2_LIST_ACTIVE);
+		o2_conn_fail_device(conn, &error, tx);
+		return;
+	}
+	rc = encode(conn, tx, &error);
+	if (rc < 0) {
+		fail_encode(conn, tx, rc, &error);
+		return;
+	}
+	o2_chain_reset(&conn->chain);
+	if (plan != NULL)
+		o2_chain_add_plan(&conn->chain, plan, silent);
+	if (ends_writes(tx))
+		conn->chain.sink = &tx->sink_desc;
+	bind_at = conn->chain.nwr;
+	bind = o2_binding_needs_bind(&tx->binding);
+	add_bind(conn, tx);
+	add_message(conn, tx, (uint32_t)rc);
+	o2_tx_move(conn, tx, O2_LIST_ACTIVE);
+	rc = o2_chain_post(&conn->chain, conn->qp, &nposted, &error);
+	/* A bind that was taken may be executed, whatever became of the requests behind it. */
+	o2_binding_posted(&tx->binding, conn->qp->qp_num, bind && bind_at < nposted, rc == 0);
+	if (rc != 0)
+		o2_conn_fail_stage(conn, &error, tx);
+	else
+		account(conn, tx);
+}
+
+void o2_tx_post_invalidate(struct o2_conn *conn, struct o2_tx *tx)
+{
+	struct o2_error error;
+	uint32_t nposted;
+	int rc;
+
+	o2_tx_move(conn, tx, O2_LIST_ACTIVE);
+	o2_chain_reset(&conn->chain);
+	o2_binding_invalidate_wr(&tx->binding, o2_wr_id(O2_WORK_INV, o2_tx_index(conn, tx)),
+				 o2_chain_add(&conn->chain));
+	conn->invalidates_in_flight++;
+	conn->send_wrs++;
+	rc = o2_chain_post(&conn->chain, conn->qp, &nposted, &error);
+	o2_binding_invalidate_posted(&tx->binding, rc == 0);
+	if (rc != 0)
+		o2_conn_fail_stage(conn, &error, tx);
+}
+
+int o2_recv_post(struct o2_conn *conn, uint32_t slot, struct o2_error *error)
+{
+	struct ibv_sge sge = {
+		.addr = (uintptr_t)o2_recv_slot(conn, slot),
+		.length = O2_MSG_BYTES,
+		.lkey = conn->slot_mr->lkey,
+	};
+	struct ibv_recv_wr wr = {
+		.wr_id = o2_wr_id(O2_WORK_RECV, slot),
+		.sg_list = &sge,
+		.num_sge = 1,
+	};
+	struct ibv_recv_wr *bad = NULL;
+	int rc = ibv_post_recv(conn->qp, &wr, &bad);
+
+	if (rc != 0)
+		return o2_refuse(error, -(rc > 0 ? rc : EIO), "conn/post-recv", "slot", O2_NO_INDEX, slot,
+				 O2_NO_LIMIT);
+	conn->recv_wrs++;
+	return 0;
+}

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+
+#include "base/breaks.h"
+#include "lnd/conn/conn_internal.h"
+
+/* PUT: the initiator is the source (docs/transport.md, "PUT"). */
+
+uint64_t o2_desc_bytes(const struct o2_rdma_desc *desc)
+{
+	uint64_t total = 0;
+
+	for (uint32_t i = 0; i < desc->rd_nfrags; i++)
+		total += desc->rd_frags[i].rf_nob;
+	return total;
+}
+
+int o2_conn_put(struct o2_conn *conn, const struct o2_lnet_hdr *hdr, const struct o2_transfer_memory *source,
+		uint64_t *cookie_out, struct o2_error *error)
+{
+	struct o2_tx *tx;
+	int rc = o2_submit_start(conn, O2_OP_PUT, O2_SOURCE, hdr, 1u << O2_LNET_PUT | 1u << O2_LNET_REPLY,
+				 &tx, error);
+
+	if (rc != 0)
+		return rc;
+	return o2_submit_request(conn, tx, O2_MSG_PUT_REQ, source, cookie_out, error);
+}
+
+/* Answer a PUT_REQ with PUT_NAK: no transfer of bytes will follow. */
+static void refuse(struct o2_conn *conn, struct o2_tx *tx, int status)
+{
+	tx->status = status;
+	o2_tx_queue(conn, tx, O2_MSG_PUT_NAK);
+	o2_pump(conn);
+}
+
+/* Map the sink; 0 or the errno that the source is told. */
+static int prepare(struct o2_conn *conn, struct o2_tx *tx, const struct o2_transfer_memory *memory,
+		   struct o2_error *error)
+{
+	uint64_t offered = conn->rx_msg.u.putreq.hdr.payload_length;
+
+	if (memory->buffer.nob > offered)
+		return o2_refuse(error, -EINVAL, "conn/match-longer-than-offered", "buffer.nob", O2_NO_INDEX,
+				 memory->buffer.nob, offered);
+	return o2_tx_map(conn, tx, memory, error);
+}
+
+/* Sink: the peer wants to PUT, and match has said where to.  True: answered with PUT_ACK. */
+static bool answer(struct o2_conn *conn, struct o2_tx *tx, const struct o2_transfer_memory *memory)
+{
+	struct o2_error error;
+	int rc;
+
+	tx->silent = false;
+	tx->tag = memory->tag;
+	if (memory->buffer.nob == 0) {
+		refuse(conn, tx, 0);
+		return false;
+	}
+	rc = prepare(conn, tx, memory, &error);
+	if (rc != 0) {
+		o2_tx_fault_stage(tx, rc, &error);
+		refuse(conn, tx, rc);
+		return false;
+	}
+	tx->nfrags = tx->desc.rd_nfrags;
+	conn->puts_accepted++;
+	o2_tx_queue(conn, tx, O2_MSG_PUT_ACK);
+	o2_pump(conn);
+	return true;
+}
+
+bool o2_put_handle_req(struct o2_conn *conn, struct o2_tx *tx)
+{
+	const struct o2_msg *request = &conn->rx_msg;
+	struct o2_transfer_memory memory = {.mode = O2_REG_GLOBAL};
+	int rc;
+
+	tx->peer_cookie = request->u.putreq.ibprm_cookie;
+	rc = conn->ops.match(conn->context, request, 0, &memory);
+	if (o2_match_ended(conn, tx, rc, &memory, request->u.putreq.hdr.type))
+		return false;
+	if (rc == 0)
+		return answer(conn, tx, &memory);
+	refuse(conn, tx, rc == -ENODATA ? 0 : rc);
+	return false;
+}
+
+static struct o2_tx *find(struct o2_conn *conn, uint64_t cookie, enum o2_msg_type type, const char *field)
+{
+	struct o2_tx *tx = o2_tx_find(conn, cookie, type);
+
+	if (o2_breaks("conn/unknown-cookie", tx == NULL))
+		o2_conn_refuse_message(conn, NULL, "conn/unknown-cookie", field, cookie, O2_NO_LIMIT);
+	return tx;
+}
+
+/*
+ * Source: the sink has described its memory.  Whatever it says gets an answer: when the writes cannot be
+ * planned that is a PUT_DONE with the errno, and the transfer fails on our side as well.
+ */
+void o2_put_handle_ack(struct o2_conn *conn)
+{
+	const struct o2_msg *ack = &conn->rx_msg;
+	struct o2_tx *tx = find(conn, ack->u.putack.ibpam_src_cookie, O2_MSG_PUT_REQ, "ibpam_src_cookie");
+
+	if (tx == NULL)
+		return;
+	tx->sink_desc = ack->u.putack.ibpam_rd;
+	tx->nfrags = tx->sink_desc.rd_nfrags;
+	tx->peer_cookie = ack->u.putack.ibpam_dst_cookie;
+	tx->status = (int64_t)o2_desc_bytes(&tx->sink_desc);
+	o2_tx_queue(conn, tx, O2_MSG_PUT_DONE);
+	o2_pump(conn);
+}
+
+/* Source: the peer does not want the bytes, or cannot have them. */
+void o2_put_handle_nak(struct o2_conn *conn)
+{
+	int32_t status = conn->rx_msg.u.completion.ibcm_status;
+	struct o2_tx *tx = find(conn, conn->rx_msg.u.completion.ibcm_cookie, O2_MSG_PUT_REQ, "ibcm_cookie");
+
+	if (tx == NULL)
+		return;
+	if (status > 0) {
+		o2_conn_refuse_message(conn, tx, "conn/nak-status", "ibcm_status", (uint64_t)status, 0);
+		return;
+	}
+	if (status < 0)
+		o2_tx_fault_peer(tx, status);
+	o2_tx_settle(conn, tx);
+}
+
+/* Sink: the bytes are there, all that were asked for, or the source says why they are not. */
+void o2_put_handle_done(struct o2_conn *conn)
+{
+	int32_t status = conn->rx_msg.u.completion.ibcm_status;
+	struct o2_tx *tx = find(conn, conn->rx_msg.u.completion.ibcm_cookie, O2_MSG_PUT_ACK, "ibcm_cookie");
+
+	if (tx == NULL)
+		return;
+	conn->puts_accepted--;
+	if (status >= 0 && (uint64_t)status != tx->nob_mapped) {
+		o2_conn_refuse_other(conn, tx, "conn/put-done-status", "ibcm_status", (uint64_t)status,
+				     tx->nob_mapped);
+		return;
+	}
+	if (status < 0)
+		o2_tx_fault_peer(tx, status);
+	else
+		tx->nob = (uint64_t)status;
+	o2_tx_settle(conn, tx);
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef O2_LND_CONN_QP_H
+#define O2_LND_CONN_QP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lnd/conn/conn.h"
+#include "lnd/conn/credits.h"
+
+/* The queue pair of a connection: how deep its queues are, and its life (docs/transport.md, "Sizes"). */
+
+/* Work requests of a transfer besides its RDMA WRITEs: a message, and two for the life of a key (bind and
+ * invalidate). */
+#define O2_TX_EXTRA_WRS 3u
+
+/* Version 2: receives for messages out of band, beside one per request and one per answer. */
+#define O2_EXTRA_RECVS 2u
+
+/* Gather entries of an IMMEDIATE that is not copied: the headers, and its pages. */
+#define O2_IMMEDIATE_SGE 5u
+
+/* Transfers that the send queue has room for, each with all its requests; so many keys may be dying at a time
+ * as well. */
+static inline uint32_t o2_full_transfers(const struct o2_flow_tunables *flow)
+{
+	return flow->queue_depth > flow->concurrent_sends ? flow->queue_depth : flow->concurrent_sends;
+}
+
+/*
+ * Fill in and check the tunables, clip queue_depth to what the device can queue.  -EINVAL for a tunable out
+ * of its range, and for a device that cannot do the least depth.
+ */
+int o2_qp_fit(struct o2_ni *ni, struct o2_conn_config *config, struct o2_flow_tunables *flow,
+	      struct o2_error *error);
+/* Room for one transfer less: queue_depth and concurrent_sends follow.  False: it is the least there is. */
+bool o2_qp_shrink(struct o2_conn_config *config, struct o2_flow_tunables *flow);
+/* o2iblnd: kiblnd_send_wrs, IBLND_SEND_WRS */
+uint32_t o2_qp_send_wrs(const struct o2_conn_config *config, const struct o2_flow_tunables *flow);
+/* o2iblnd: IBLND_RX_MSGS, IBLND_RECV_WRS */
+uint32_t o2_qp_recv_wrs(const struct o2_conn_config *config);
+/* o2iblnd: IBLND_CQ_ENTRIES */
+uint32_t o2_qp_cq_entries(const struct o2_conn_config *config, const struct o2_flow_tunables *flow);
+uint32_t o2_qp_send_sge(const struct o2_conn_config *config);
+
+/*
+ * To INIT; queue_depth shrinks as long as there is no memory for it.
+ * kernel: rdma_create_qp
+ */
+int o2_qp_create(struct o2_conn *conn, struct o2_error *error);
+/* o2iblnd: kiblnd_abort_receives */
+void o2_qp_fail(struct o2_conn *conn);
+
+#endif

@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: MIT */
+#include <assert.h>
+#include <errno.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "base/breaks.h"
+#include "lnd/conn/conn_internal.h"
+#include "lnd/ni/ni.h"
+#include "mem/virtual_range.h"
+#include "wire/layout.h"
+
+/* Codes below this are not errnos on any Linux; a peer may send any number (docs/transport.md, "Errors"). */
+#define LOWEST_ERRNO (-4095)
+
+static void append(struct o2_tx_head *head, struct o2_tx *tx)
+{
+	tx->next = NULL;
+	tx->prev = head->last;
+	if (head->last != NULL)
+		head->last->next = tx;
+	else
+		head->first = tx;
+	head->last = tx;
+	head->count++;
+}
+
+static void take_out(struct o2_tx_head *head, struct o2_tx *tx)
+{
+	if (tx->prev != NULL)
+		tx->prev->next = tx->next;
+	else
+		head->first = tx->next;
+	if (tx->next != NULL)
+		tx->next->prev = tx->prev;
+	else
+		head->last = tx->prev;
+	head->count--;
+}
+
+void o2_tx_move(struct o2_conn *conn, struct o2_tx *tx, enum o2_tx_list list)
+{
+	if (tx->list != O2_LIST_NONE)
+		take_out(&conn->list[tx->list], tx);
+	tx->list = list;
+	if (list != O2_LIST_NONE)
+		append(&conn->list[list], tx);
+}
+
+/* Idle ones form a stack: what was used last is what the caches know. */
+static void make_idle(struct o2_conn *conn, struct o2_tx *tx, enum o2_tx_owner owner)
+{
+	struct o2_tx_head *head = &conn->idle[owner];
+
+	tx->owner = owner;
+	tx->in_use = false;
+	tx->prev = NULL;
+	tx->next = head->first;
+	head->first = tx;
+	head->count++;
+}
+
+void o2_tx_init(struct o2_conn *conn, const uint32_t owner_count[O2_TX_OWNERS])
+{
+	struct o2_tx *end = conn->tx;
+
+	for (int owner = 0; owner < O2_TX_OWNERS; owner++) {
+		end += owner_count[owner];
+		for (uint32_t i = 1; i <= owner_count[owner]; i++)
+			make_idle(conn, end - i, (enum o2_tx_owner)owner);
+	}
+}
+
+/*
+ * The message slot of a transmit: O2_MSG_BYTES from the pool of the peer's CPU partition.  All transmits of a
+ * connection come from one set, so no two of them have the same cookie.
+ */
+static struct o2_tx_set *set_of(const struct o2_conn *conn)
+{
+	return &conn->ni->tx_sets[o2_ni_cpt(conn->ni, conn->peer.nid)];
+}
+
+uint64_t o2_tx_next_cookie(const struct o2_conn *conn)
+{
+	return set_of(conn)->next_cookie;
+}
+
+static int take_slot(struct o2_conn *conn, struct o2_tx *tx, struct o2_error *error)
+{
+	int rc;
+
+	tx->slot_set = set_of(conn);
+	rc = o2_tx_take(tx->slot_set, &tx->slot, error);
+	if (rc != 0)
+		return rc;
+	tx->slot->conn = conn;
+	tx->cookie = tx->slot->cookie;
+	return 0;
+}
+
+static void give_slot(struct o2_tx *tx)
+{
+	int rc;
+
+	tx->slot->conn = NULL;
+	rc = o2_tx_put(tx->slot_set, tx->slot, NULL);
+	assert(rc == 0);
+	tx->slot = NULL;
+}
+
+struct o2_tx *o2_tx_start(struct o2_conn *conn, enum o2_tx_owner owner, enum o2_transfer_op op,
+			  enum o2_side side, struct o2_error *error)
+{
+	struct o2_tx *tx = conn->idle[owner].first;
+
+	if (tx == NULL) {
+		o2_refuse(error, -EBUSY, "conn/too-many-transfers", "operations open or queued", O2_NO_INDEX,
+			  (uint64_t)conn->config.max_transfers + 1, conn->config.max_transfers);
+		return NULL;
+	}
+	conn->idle[owner].first = tx->next;
+	conn->idle[owner].count--;
+	memset(tx, 0, offsetof(struct o2_tx, hdr));
+	if (take_slot(conn, tx, error) != 0) {
+		make_idle(conn, tx, owner);
+		return NULL;
+	}
+	tx->owner = owner;
+	tx->op = op;
+	tx->side = side;
+	tx->initiator = owner == O2_TX_OURS;
+	tx->silent = true;
+	tx->in_use = true;
+	conn->nopen += owner != O2_TX_NOOPS;
+	return tx;
+}
+
+/* An equal cookie of a transmit that waits for something else, or for nothing, is not a match. */
+struct o2_tx *o2_tx_find(struct o2_conn *conn, uint64_t cookie, enum o2_msg_type type)
+{
+
+	for (struct o2_tx *tx = conn->list[O2_LIST_ACTIVE].first; tx != NULL; tx = tx->next) {
+		if (tx->cookie != cookie)
+			continue;
+		if (tx->waiting && tx->type == type)
+			return tx;
+	}
+	return NULL;
+}
+
+static enum o2_tx_list list_of(const struct o2_conn *conn, enum o2_msg_type type)
+{
+	if (o2_takes_reserve(type))
+		return O2_LIST_RESERVED;
+	if (!o2_takes_credit(conn->credits.version, type))
+		return O2_LIST_NOCRED;
+	return type == O2_MSG_NOOP ? O2_LIST_NOOPS : O2_LIST_QUEUE;
+}
+
+void o2_tx_await_window(struct o2_conn *conn, struct o2_tx *tx, enum o2_msg_type type)
+{
+	tx->type = type;
+	tx->deadline_ms = o2_deadline(conn);
+	o2_tx_move(conn, tx, O2_LIST_WINDOW);
+}
+
+void o2_tx_queue(struct o2_conn *conn, struct o2_tx *tx, enum o2_msg_type type)
+{
+	tx->type = type;
+	tx->deadline_ms = o2_deadline(conn);
+	tx->waiting = o2_takes_reserve(type) || type == O2_MSG_PUT_ACK;
+	o2_tx_move(conn, tx, list_of(conn, type));
+}
+
+/*
+ * A sink's key dies before the operation is reported: no peer can write into memory that its owner believes
+ * finished.  Where that takes a work request, its completion is waited for.
+ */
+void o2_tx_settle(struct o2_conn *conn, struct o2_tx *tx)
+{
+	tx->waiting = false;
+	if (o2_binding_needs_invalidate(&tx->binding)) {
+		tx->invalidating = true;
+		o2_tx_move(conn, tx, O2_LIST_INVALIDATE);
+	} else {
+		o2_tx_check_done(conn, tx);
+	}
+}
+
+void o2_tx_check_done(struct o2_conn *conn, struct o2_tx *tx)
+{
+	if (tx->list == O2_LIST_ACTIVE && tx->nsends == 0 && !tx->waiting && !tx->invalidating)
+		o2_tx_end(conn, tx);
+}
+
+void o2_tx_end(struct o2_conn *conn, struct o2_tx *tx)
+{
+	struct o2_transfer_result result;
+	bool silent = tx->silent;
+
+	o2_tx_unmap(conn, tx);
+	result = (struct o2_transfer_result){
+		.op = tx->op,
+		.initiator = tx->initiator,
+		.side = tx->side,
+		.tag = tx->tag,
+		.cookie = tx->cookie,
+		.health = tx->health,
+		.status = tx->fault.code,
+		.nob = tx->fault.code == 0 ? tx->nob : 0,
+		.nfrags = tx->nfrags,
+		.nwr = tx->nwr,
+		.fault = tx->fault,
+	};
+	o2_tx_drop(conn, tx);
+	if (!silent)
+		conn->ops.done(conn->context, &result);
+}
+
+void o2_tx_drop(struct o2_conn *conn, struct o2_tx *tx)
+{
+	o2_tx_move(conn, tx, O2_LIST_NONE);
+	o2_tx_unmap(conn, tx);
+	give_slot(tx);
+	conn->nopen -= tx->owner != O2_TX_NOOPS;
+	make_idle(conn, tx, tx->owner);
+}
+
+void o2_tx_fault_stage(struct o2_tx *tx, int code, const struct o2_error *error)
+{
+	if (tx->fault.side == O2_FAULT_NONE)
+		tx->fault = (struct o2_transfer_fault){
+			.side = O2_FAULT_LOCAL_STAGE,
+			.code = code,
+			.error = *error,
+		};
+}
+
+void o2_tx_fault_peer(struct o2_tx *tx, int32_t status)
+{
+	int code = o2_breaks("transfer/lowest-errno", status < LOWEST_ERRNO) ? -EIO : status;
+
+	if (tx->fault.side != O2_FAULT_NONE)
+		return;
+	tx->health = O2_HEALTH_REMOTE_ERROR;
+	tx->fault.side = O2_FAULT_PEER_STATUS;
+	tx->fault.code = code;
+	o2_refuse(&tx->fault.error, code, "transfer/peer-status", "-ibcm_status", O2_NO_INDEX,
+		  (uint64_t)(-(int64_t)status), O2_NO_LIMIT);
+}
+
+/* The mapping of a transmit's memory: made when it starts, undone once, when it ends. */
+
+/* What a GET_REQ has in front of its first fragment. */
+#define BYTES_TO_SINK_FRAGS (O2_AT_GET_REQ_DESC + O2_DESC_AT_FRAGS)
+static_assert(O2_MIN_MSG_BYTES == BYTES_TO_SINK_FRAGS + O2_FRAG_BYTES,
+	      "the least message holds one fragment");
+
+uint32_t o2_sink_frags(const struct o2_conn *conn)
+{
+	uint32_t fit = (conn->peer.max_msg_bytes - BYTES_TO_SINK_FRAGS) / O2_FRAG_BYTES;
+
+	return conn->config.max_frags < fit ? conn->config.max_frags : fit;
+}
+
+int o2_tx_plan(struct o2_conn *conn, const struct o2_tx *tx, const struct o2_transfer_memory *memory,
+	       struct o2_error *error)
+{
+	struct o2_ni *ni = conn->ni;
+	struct o2_scratch *scratch = &conn->scratch;
+	struct o2_address_space space = o2_arena_space(&ni->arena);
+	struct o2_reg_request request = {
+		.mode = memory->mode,
+		.side = tx->side,
+		.page_bytes = space.page_bytes,
+		.max_pages = O2_MAX_FRAGS,
+		.peer_max_frags = tx->side == O2_SINK ? o2_sink_frags(conn) : conn->config.max_frags,
+	};
+	int rc = o2_sg_build(&memory->buffer, &space, O2_MAX_FRAGS, &scratch->sg, error);
+
+	if (rc == 0)
+		rc = o2_dma_map(&scratch->sg, &ni->domain.dma, &scratch->dma, error);
+	if (rc != 0)
+		return rc;
+	if (memory->by_policy)
+		rc = o2_reg_choose(&ni->domain.caps, &ni->config.policy, scratch->dma.count, &request.mode,
+				   error);
+	if (rc != 0)
+		return rc;
+	/* Without being asked to collapse a list, mode fmr treats each as if it had gaps. */
+	request.gaps = scratch->sg.gaps || (request.mode == O2_REG_FMR && ni->domain.fmr_per_segment);
+	request.iova = memory->iova;
+	if (request.mode == O2_REG_USER)
+		request.contiguous = o2_virtual_range(&memory->buffer, &request.iova);
+	return o2_reg_plan(&request, &scratch->dma, &scratch->reg, error);
+}
+
+int o2_tx_map(struct o2_conn *conn, struct o2_tx *tx, const struct o2_transfer_memory *memory,
+	      struct o2_error *error)
+{
+	struct o2_ni *ni = conn->ni;
+	struct o2_scratch *scratch = &conn->scratch;
+	int rc = o2_tx_plan(conn, tx, memory, error);
+
+	if (rc == 0)
+		rc = o2_ledger_map(&ni->ledger, scratch->sg.count, &tx->mapping, error);
+	if (rc != 0)
+		return rc;
+	/* With nothing bound the kept ones would be waited for without end. */
+	o2_reg_keep_windows(&ni->domain,
+			    tx->owner == O2_TX_OURS && ni->domain.nbound > 0 ? ni->kept_windows : 0);
+	rc = o2_reg_bind(&ni->domain, o2_ni_cpt(ni, conn->peer.nid), &scratch->reg, &tx->binding, error);
+	if (rc != 0)
+		return rc;
+	o2_binding_desc(&tx->binding, &scratch->reg, &tx->desc);
+	tx->nob_mapped = scratch->sg.nob;
+	return 0;
+}
+
+/* The registration goes before the mapping under it; a transfer that failed to map has none. */
+void o2_tx_unmap(struct o2_conn *conn, struct o2_tx *tx)
+{
+	struct o2_reg_domain *domain = &conn->ni->domain;
+	const bool failed = tx->fault.code != 0;
+	struct o2_error error;
+	int rc;
+
+	if (!failed)
+		o2_reg_deliver(domain, &tx->binding, tx->nob);
+	rc = o2_reg_unbind(domain, &tx->binding, failed, &error);
+	if (rc != 0)
+		o2_tx_fault_stage(tx, rc, &error);
+	if (tx->mapping.ledger == NULL)
+		return;
+	o2_ledger_unmap(&conn->ni->ledger, &tx->mapping, NULL);
+}

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef O2_LND_CONN_TX_H
+#define O2_LND_CONN_TX_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "lnd/conn/transfer.h"
+#include "mem/ledger.h"
+#include "reg/bind.h"
+#include "reg/pool_tx.h"
+#include "wire/desc.h"
+#include "wire/msg.h"
+
+/*
+ * Transmits: one for each side of an operation, from its start to its report, with the memory that is mapped
+ * for it and the slot that its messages are written to (docs/transport.md, "Operations").
+ */
+
+struct o2_conn;
+
+/* Where a transmit is; o2iblnd has the same lists, but WINDOW. */
+enum o2_tx_list {
+	O2_LIST_NONE,	    /* being set up, or taken from a list to be looked at */
+	O2_LIST_NOOPS,	    /* version 1: a NOOP that waits for a credit */
+	O2_LIST_QUEUE,	    /* waits for a credit */
+	O2_LIST_RESERVED,   /* a request that waits for a reservation, and then for a credit */
+	O2_LIST_WINDOW,	    /* a request whose memory waits for a window, and then for the rest */
+	O2_LIST_NOCRED,	    /* needs no credit, waits for its turn */
+	O2_LIST_INVALIDATE, /* the key of a sink waits to be killed */
+	O2_LIST_ACTIVE,	    /* posted, and not ended */
+	O2_TX_LISTS,
+};
+
+/* For whom a transmit is kept, so that nobody can use up the others' room. */
+enum o2_tx_owner {
+	O2_TX_OURS,  /* operations that we start */
+	O2_TX_PEERS, /* operations that the peer starts */
+	O2_TX_NOOPS,
+	O2_TX_OWNERS,
+};
+
+/*
+ * One side of one operation ("transmit").  It ends when it is on no list but ACTIVE, no send of its own is
+ * in flight, it waits for no message, and its key is dead.
+ * o2iblnd: kib_tx
+ */
+struct o2_tx {
+	struct o2_tx *next;
+	struct o2_tx *prev;
+	enum o2_tx_list list;
+	enum o2_tx_owner owner;
+	enum o2_msg_type type; /* of the message that is queued, or was posted last */
+	enum o2_transfer_op op;
+	enum o2_side side;
+	bool in_use;
+	bool initiator;
+	bool silent;	   /* the upper layer does not know of it: ends without ops->done */
+	bool waiting;	   /* for the answer to a message of this type */
+	bool invalidating; /* its key is on the way to its death */
+	bool gather;	   /* IMMEDIATE: the payload is sent from where it lies */
+	uint64_t tag;	   /* of the upper layer */
+	uint64_t cookie;   /* ours */
+	uint64_t peer_cookie;
+	int64_t status; /* PUT_NAK, PUT_DONE, GET_DONE: bytes to move, or a negative errno */
+	uint64_t deadline_ms;
+	uint32_t nsends;	/* messages whose send completion is outstanding */
+	uint32_t posted_wrs[2]; /* work requests of each of them, the older one first */
+	uint64_t nob_mapped;	/* bytes of our memory in this operation */
+	struct o2_dma_mapping mapping;
+	struct o2_binding binding;
+	struct o2_pool_tx *slot; /* its message slot, and whose it is */
+	struct o2_tx_set *slot_set;
+
+	/* The outcome. */
+	uint64_t nob;
+	uint32_t nfrags;
+	uint32_t nwr;
+	enum o2_health health;
+	struct o2_transfer_fault fault;
+
+	/* From here on nothing is cleared when a transmit is taken. */
+	struct o2_transfer_memory memory; /* on list WINDOW: what is to be mapped */
+	struct o2_lnet_hdr hdr;		  /* IMMEDIATE, PUT_REQ, GET_REQ */
+	struct o2_rdma_desc desc;	  /* of our memory */
+	struct o2_rdma_desc sink_desc;	  /* source: of the peer's memory */
+};
+
+struct o2_tx_head {
+	struct o2_tx *first;
+	struct o2_tx *last;
+	uint32_t count;
+};
+
+/* Make the idle lists.  owner_count: how many transmits each owner gets; conn->tx holds the sum. */
+void o2_tx_init(struct o2_conn *conn, const uint32_t owner_count[O2_TX_OWNERS]);
+/* A transmit with a message slot, silent and on no list.  NULL with *error filled: none is idle, or no slot.
+ */
+struct o2_tx *o2_tx_start(struct o2_conn *conn, enum o2_tx_owner owner, enum o2_transfer_op op,
+			  enum o2_side side, struct o2_error *error);
+/* Move to the end of that list. */
+void o2_tx_move(struct o2_conn *conn, struct o2_tx *tx, enum o2_tx_list list);
+/* The active transmit with our cookie whose message of that type waits for an answer, or NULL. */
+struct o2_tx *o2_tx_find(struct o2_conn *conn, uint64_t cookie, enum o2_msg_type type);
+/* Queue its message of that type for posting, with a deadline from now on. */
+void o2_tx_queue(struct o2_conn *conn, struct o2_tx *tx, enum o2_msg_type type);
+/* Let it wait for a window, with a deadline from now on. */
+void o2_tx_await_window(struct o2_conn *conn, struct o2_tx *tx, enum o2_msg_type type);
+/* The outcome is known: kill the key if need be, and end as soon as nothing is under way.  May call
+ * ops->done. */
+void o2_tx_settle(struct o2_conn *conn, struct o2_tx *tx);
+/* End it if nothing is under way any more. */
+void o2_tx_check_done(struct o2_conn *conn, struct o2_tx *tx);
+/* Release everything, make the transmit idle and report it, unless it is silent. */
+void o2_tx_end(struct o2_conn *conn, struct o2_tx *tx);
+/* Give back a transmit that never started. */
+void o2_tx_drop(struct o2_conn *conn, struct o2_tx *tx);
+/* Note why the operation fails; the first fault stays. */
+void o2_tx_fault_stage(struct o2_tx *tx, int code, const struct o2_error *error);
+void o2_tx_fault_peer(struct o2_tx *tx, int32_t status);
+
+/* The cookie of the next transmit that is taken. */
+uint64_t o2_tx_next_cookie(const struct o2_conn *conn);
+
+/* Run the mapping stages on memory: fills binding, desc and nob_mapped. */
+int o2_tx_map(struct o2_conn *conn, struct o2_tx *tx, const struct o2_transfer_memory *memory,
+	      struct o2_error *error);
+/* Fragments of a sink that the peer takes: as agreed, and as many as a GET_REQ of its largest message holds.
+ */
+uint32_t o2_sink_frags(const struct o2_conn *conn);
+/* The stages up to the plan, in conn->scratch: nothing is mapped, and what the device says is not known. */
+int o2_tx_plan(struct o2_conn *conn, const struct o2_tx *tx, const struct o2_transfer_memory *memory,
+	       struct o2_error *error);
+/*
+ * Undo it, however far it came, when the outcome is known: staged bytes of a good transfer are put where they
+ * belong.  For a transmit that was never mapped nothing happens.  A device that keeps a region fails it.
+ */
+void o2_tx_unmap(struct o2_conn *conn, struct o2_tx *tx);
+
+#endif

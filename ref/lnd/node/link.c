@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "lnd/node/node_internal.h"
+
+/*
+ * A link: one connection to a peer, and the connection manager's part of it.  Nothing is freed here while
+ * events are handled: o2_node_work frees what is DISCONNECTED.
+ */
+
+static int on_match(void *context, const struct o2_msg *request, uint64_t sink_bytes,
+		    struct o2_transfer_memory *memory)
+{
+	struct o2_link *link = context;
+
+	return link->node->ops.match(link->node->context, link->peer->nid, request, sink_bytes, memory);
+}
+
+static int on_receive(void *context, const struct o2_msg *msg)
+{
+	struct o2_link *link = context;
+
+	if (link->node->ops.receive == NULL)
+		return 0;
+	return link->node->ops.receive(link->node->context, link->peer->nid, msg);
+}
+
+static void on_done(void *context, const struct o2_transfer_result *result)
+{
+	o2_op_done(context, result);
+}
+
+static void on_checksum_shown(void *context, enum o2_cksum_flavour flavour)
+{
+	struct o2_link *link = context;
+
+	link->peer->cksum_flavour = flavour;
+}
+
+static void tell_down(struct o2_link *link, const struct o2_transfer_fault *fault)
+{
+	if (link->node->ops.down != NULL)
+		link->node->ops.down(link->node->context, link->peer->nid, fault);
+}
+
+/* The connection is gone, by its own decision or by ours. */
+static void on_closed(void *context, const struct o2_transfer_fault *fault)
+{
+	struct o2_link *link = context;
+	struct o2_node *node = link->node;
+
+	switch (link->state) {
+	case O2_LINK_ESTABLISHED:
+		link->state = O2_LINK_CLOSING;
+		link->deadline_ms = o2_clock_ms(&node->ni->clock) + o2_node_connect_ms(node);
+		node->cm->ops->disconnect(link->id);
+		tell_down(link, fault);
+		break;
+	case O2_LINK_ACTIVE_CONNECT:
+	case O2_LINK_PASSIVE_WAIT:
+		o2_link_failed(link, fault);
+		break;
+	case O2_LINK_INIT:
+	case O2_LINK_CLOSING:
+	case O2_LINK_DISCONNECTED:
+		break;
+	}
+}
+
+struct o2_link *o2_link_new(struct o2_peer *peer, struct o2_conn_params *params, struct o2_error *error)
+{
+	static const struct o2_conn_ops ops = {
+		.match = on_match,
+		.receive = on_receive,
+		.done = on_done,
+		.checksum_shown = on_checksum_shown,
+		.closed = on_closed,
+	};
+	struct o2_node *node = peer->node;
+	struct o2_conn_config config = node->config.conn;
+	struct o2_link *link = calloc(1, sizeof(*link));
+	struct o2_conn_address address;
+
+	if (link == NULL) {
+		o2_refuse(error, -ENOMEM, "node/memory", "link", O2_NO_INDEX, sizeof(*link), O2_NO_LIMIT);
+		return NULL;
+	}
+	config.version = params->version;
+	config.queue_depth = params->queue_depth;
+	config.max_frags = params->max_frags;
+	if (o2_conn_create(node->ni, &config, &ops, link, &link->conn, error) != 0) {
+		free(link);
+		return NULL;
+	}
+	o2_conn_get_address(link->conn, &address);
+	if (address.queue_depth < o2_queue_depth_min(params->version)) {
+		o2_refuse(error, -ENOMEM, "node/device-depth", "queue_depth", O2_NO_INDEX,
+			  address.queue_depth, o2_queue_depth_min(params->version));
+		o2_conn_destroy(link->conn);
+		free(link);
+		return NULL;
+	}
+	/* The device has less; it will not have more next time. */
+	if (address.queue_depth < params->queue_depth && address.queue_depth < peer->queue_depth)
+		peer->queue_depth = (uint16_t)address.queue_depth;
+	params->queue_depth = (uint16_t)address.queue_depth;
+	link->node = node;
+	link->peer = peer;
+	link->params = *params;
+	link->deadline_ms = o2_clock_ms(&node->ni->clock) + o2_node_connect_ms(node);
+	link->next = peer->links;
+	peer->links = link;
+	return link;
+}
+
+void o2_link_param(const struct o2_link *link, const uint8_t *bytes, size_t length_bytes,
+		   struct o2_cm_param *param)
+{
+	const struct o2_conn_config *config = &link->node->config.conn;
+
+	*param = (struct o2_cm_param){
+		.qp = o2_conn_qp(link->conn),
+		.retry_count = config->retry_count,
+		.rnr_retry_count = config->rnr_retry_count,
+		.ack_timeout = config->ack_timeout,
+		.private_data = bytes,
+		.private_bytes = length_bytes,
+	};
+}
+
+int o2_link_set_peer(struct o2_link *link, const struct o2_conn_params *agreed, uint64_t incarnation,
+		     struct o2_error *error)
+{
+	const struct o2_conn_peer peer = {
+		.nid = link->peer->nid,
+		.incarnation = incarnation,
+		.version = agreed->version,
+		.queue_depth = agreed->queue_depth,
+		.max_frags = agreed->max_frags,
+		.max_msg_bytes = agreed->max_msg_size,
+		.cksum_flavour = link->peer->cksum_flavour,
+	};
+
+	link->params = *agreed;
+	link->incarnation = incarnation;
+	return o2_conn_set_peer(link->conn, &peer, error);
+}
+
+/* It is no attempt any more. */
+static void leave_attempt(struct o2_link *link)
+{
+	if (link->state == O2_LINK_ACTIVE_CONNECT)
+		link->peer->connecting--;
+	else if (link->state == O2_LINK_PASSIVE_WAIT)
+		link->peer->accepting--;
+}
+
+/*
+ * What waits must not stay behind when a connection comes up already closing: o2_peer_failed lets it wait for
+ * another attempt or ends it.
+ */
+static void lost_at_once(struct o2_peer *peer, const struct o2_transfer_fault *why)
+{
+	const struct o2_transfer_fault fault = o2_fault_closed(why);
+
+	o2_peer_failed(peer, &fault);
+}
+
+void o2_link_up(struct o2_link *link)
+{
+	struct o2_peer *peer = link->peer;
+	struct o2_node *node = link->node;
+
+	peer->version = link->params.version;
+	peer->incarnation = link->incarnation;
+	peer->attempts = 0;
+	peer->races = 0;
+	o2_peer_close_stale(peer, link->incarnation, link->params.version);
+	/* The application is told of those, and may have given up the peer. */
+	if (link->state == O2_LINK_DISCONNECTED)
+		return;
+	leave_attempt(link);
+	link->state = O2_LINK_ESTABLISHED;
+	o2_conn_establish(link->conn);
+	if (link->state == O2_LINK_ESTABLISHED && node->ops.up != NULL)
+		node->ops.up(node->context, peer->nid);
+	if (link->state == O2_LINK_ESTABLISHED)
+		o2_peer_flush(peer, link);
+	if (peer->waiting != NULL)
+		lost_at_once(peer, o2_conn_get_fault(link->conn));
+}
+
+void o2_link_abort(struct o2_link *link, const struct o2_error *error)
+{
+	const struct o2_transfer_fault fault = o2_fault_of(O2_FAULT_PEER_MESSAGE, error->code, error);
+	struct o2_node *node = link->node;
+
+	leave_attempt(link);
+	link->state = O2_LINK_CLOSING;
+	link->deadline_ms = o2_clock_ms(&node->ni->clock) + o2_node_connect_ms(node);
+	node->cm->ops->disconnect(link->id);
+	o2_conn_end(link->conn, &fault);
+	tell_down(link, &fault);
+	lost_at_once(link->peer, &fault);
+}
+
+void o2_link_drop(struct o2_link *link, int code)
+{
+	leave_attempt(link);
+	link->state = O2_LINK_DISCONNECTED;
+	if (link->id != NULL)
+		link->node->cm->ops->destroy(link->id);
+	link->id = NULL;
+	o2_conn_close(link->conn, code);
+}
+
+void o2_link_failed(struct o2_link *link, const struct o2_transfer_fault *why)
+{
+	/* *why may be the connection's, and an attempt never ends in good order. */
+	const struct o2_transfer_fault fault = why->code != 0 ? *why : o2_fault_closed(why);
+
+	o2_link_drop(link, fault.code);
+	tell_down(link, &fault);
+	o2_peer_failed(link->peer, &fault);
+}
+
+void o2_link_close(struct o2_link *link, const struct o2_transfer_fault *fault)
+{
+	switch (link->state) {
+	case O2_LINK_INIT:
+	case O2_LINK_ACTIVE_CONNECT:
+	case O2_LINK_PASSIVE_WAIT:
+		o2_link_failed(link, fault);
+		break;
+	case O2_LINK_ESTABLISHED:
+		o2_conn_end(link->conn, fault);
+		break;
+	case O2_LINK_CLOSING:
+	case O2_LINK_DISCONNECTED:
+		break;
+	}
+}
+
+void o2_link_lost(struct o2_link *link, const struct o2_transfer_fault *fault)
+{
+	o2_link_close(link, fault);
+	/* Nobody is there to confirm it. */
+	if (link->state == O2_LINK_CLOSING)
+		o2_link_parted(link);
+}
+
+void o2_link_parted(struct o2_link *link)
+{
+	link->node->cm->ops->destroy(link->id);
+	link->id = NULL;
+	link->state = O2_LINK_DISCONNECTED;
+}
+
+void o2_link_free(struct o2_link *link)
+{
+	if (link->id != NULL)
+		link->node->cm->ops->destroy(link->id);
+	o2_conn_destroy(link->conn);
+	free(link);
+}

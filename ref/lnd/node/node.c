@@ -1,0 +1,415 @@
+/* SPDX-License-Identifier: MIT */
+#include "lnd/node/node.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "lnd/node/node_internal.h"
+
+uint32_t o2_node_connect_ms(const struct o2_node *node)
+{
+	uint32_t quarter_ms = node->config.conn.timeout_ms / 4;
+
+	return quarter_ms > O2_CONNECT_MIN_MS ? quarter_ms : O2_CONNECT_MIN_MS;
+}
+
+/* --- events of the connection manager
+ * ------------------------------------------------------------------------ */
+
+static bool is_attempt(const struct o2_link *link)
+{
+	return link->state == O2_LINK_ACTIVE_CONNECT || link->state == O2_LINK_PASSIVE_WAIT;
+}
+
+/* The connection manager could not connect; the event's own errno says more. */
+static void fail_attempt(struct o2_link *link, int code, const char *rule, const struct o2_cm_event *event)
+{
+	struct o2_transfer_fault fault = o2_fault_of(O2_FAULT_CONNECT, code, NULL);
+
+	if (!is_attempt(link))
+		return;
+	o2_refuse(&fault.error, code, rule, "errno", O2_NO_INDEX, (uint64_t)-event->code, O2_NO_LIMIT);
+	o2_link_failed(link, &fault);
+}
+
+/*
+ * The peer has ended it: with a DREQ, or with a reject because it gave up before it heard that we are ready.
+ * For an attempt that is a failure, for a connection it is in order.
+ */
+static void on_ended(struct o2_link *link, const struct o2_cm_event *event)
+{
+	const bool reject = event->type == O2_CM_REJECTED;
+	struct o2_transfer_fault fault = o2_fault_of(reject ? O2_FAULT_REJECTED : O2_FAULT_PEER_CLOSED,
+						     is_attempt(link) ? -ECONNRESET : 0, NULL);
+
+	fault.cm_reason = event->reason;
+	if (is_attempt(link)) {
+		o2_refuse(&fault.error, fault.code, reject ? "cm/rejected" : "cm/disconnected", "cm reason",
+			  O2_NO_INDEX, event->reason, O2_NO_LIMIT);
+		o2_link_failed(link, &fault);
+		return;
+	}
+	if (link->state == O2_LINK_ESTABLISHED)
+		o2_conn_end(link->conn, &fault);
+	if (link->state == O2_LINK_CLOSING)
+		o2_link_parted(link);
+}
+
+/* Everything ends now: the device may wait for that before it goes. */
+static void on_device_lost(struct o2_node *node)
+{
+	struct o2_transfer_fault fault = o2_fault_of(O2_FAULT_DEVICE, -ENODEV, NULL);
+
+	o2_refuse(&fault.error, -ENODEV, "node/device-lost", "device", O2_NO_INDEX, 0, O2_NO_LIMIT);
+	node->lost = true;
+	for (struct o2_peer *peer = node->peers; peer != NULL; peer = peer->next) {
+		peer->attempts_due = 0;
+		for (struct o2_link *link = peer->links; link != NULL; link = link->next)
+			o2_link_lost(link, &fault);
+		o2_peer_fail_waiting(peer, &fault);
+	}
+}
+
+static void on_cm_event(void *context, const struct o2_cm_event *event)
+{
+	struct o2_link *link;
+
+	if (event->type == O2_CM_REQUEST) {
+		o2_node_on_request(context, event);
+		return;
+	}
+	if (event->type == O2_CM_DEVICE_LOST) {
+		on_device_lost(context);
+		return;
+	}
+	link = event->id->context;
+	switch (event->type) {
+	case O2_CM_REQUEST:
+	case O2_CM_DEVICE_LOST:
+		break;
+	case O2_CM_ESTABLISHED:
+		if (link->state == O2_LINK_ACTIVE_CONNECT)
+			o2_node_on_reply(link, event);
+		else if (link->state == O2_LINK_PASSIVE_WAIT)
+			o2_link_up(link);
+		break;
+	case O2_CM_REJECTED:
+		if (link->state == O2_LINK_ACTIVE_CONNECT)
+			o2_node_on_reject(link, event);
+		else
+			on_ended(link, event);
+		break;
+	case O2_CM_UNRESOLVED:
+		fail_attempt(link, -EHOSTUNREACH, "cm/unresolved", event);
+		break;
+	case O2_CM_UNREACHABLE:
+		fail_attempt(link, -ENETDOWN, "cm/unreachable", event);
+		break;
+	case O2_CM_CONNECT_ERROR:
+		fail_attempt(link, -ENOTCONN, "cm/connect-error", event);
+		break;
+	case O2_CM_DISCONNECTED:
+		on_ended(link, event);
+		break;
+	}
+}
+
+/* --- life
+ * ---------------------------------------------------------------------------------------------------- */
+
+static int check_range(struct o2_error *error, const char *field, uint32_t value, uint32_t low, uint32_t high)
+{
+	if (value >= low && value <= high)
+		return 0;
+	return o2_refuse(error, -EINVAL, "node/config", field, O2_NO_INDEX, value, value < low ? low : high);
+}
+
+static int check_config(const struct o2_node_config *config, struct o2_error *error)
+{
+	int rc = check_range(error, "queue_depth", config->conn.queue_depth, O2_QUEUE_DEPTH_MIN,
+			     O2_MAX_QUEUE_DEPTH);
+
+	if (rc == 0)
+		rc = check_range(error, "max_frags", config->conn.max_frags, 1, O2_MAX_FRAGS);
+	if (rc == 0)
+		rc = check_range(error, "version", config->conn.version, O2_MSG_VERSION_1, O2_MSG_VERSION_2);
+	if (rc == 0)
+		rc = check_range(error, "conns_per_peer", config->conns_per_peer, 1, O2_MAX_CONNS_PER_PEER);
+	if (rc == 0)
+		rc = check_range(error, "max_conns_per_peer", config->max_conns_per_peer,
+				 config->conns_per_peer, UINT32_MAX);
+	if (rc == 0)
+		rc = check_range(error, "max_peers", config->max_peers, 1, UINT32_MAX);
+	if (rc == 0)
+		rc = check_range(error, "max_waiting", config->max_waiting, 1, UINT32_MAX);
+	if (rc == 0)
+		rc = check_range(error, "port", config->port, 1, UINT16_MAX);
+	return rc;
+}
+
+int o2_node_create(struct o2_ni *ni, struct o2_cm *cm, const struct o2_node_config *config,
+		   const struct o2_node_ops *ops, void *context, struct o2_node **node_out,
+		   struct o2_error *error)
+{
+	struct o2_node *node;
+	int rc = check_config(config, error);
+
+	if (rc != 0)
+		return rc;
+	node = calloc(1, sizeof(*node));
+	if (node == NULL)
+		return o2_refuse(error, -ENOMEM, "node/memory", "node", O2_NO_INDEX, sizeof(*node),
+				 O2_NO_LIMIT);
+	node->ni = ni;
+	node->cm = cm;
+	node->config = *config;
+	node->ops = *ops;
+	node->context = context;
+	node->self = (struct o2_connreq_self){
+		.nid = ni->config.nid,
+		.incarnation = ni->config.incarnation,
+		.order = config->conn.order,
+		.cksum_flavour = config->conn.cksum_flavour,
+		.version = config->conn.version,
+		.queue_depth = (uint16_t)config->conn.queue_depth,
+		.max_frags = (uint16_t)config->conn.max_frags,
+		.registers = config->registers,
+		.up = true,
+		.require_privileged_port = config->require_privileged_port,
+		.require_checksum = config->conn.wire.require_checksum,
+		.only_flavour = config->conn.wire.only_flavour,
+		.any_lnd = config->conn.wire.any_lnd,
+		.bind_nid_to_address = config->bind_nid_to_address,
+		.ranking = config->ranking,
+		.max_peers = config->max_peers,
+		.max_conns_per_peer = config->max_conns_per_peer,
+	};
+	cm->handler = on_cm_event;
+	cm->context = node;
+	if (config->listen)
+		rc = cm->ops->listen(cm, config->port, error);
+	if (rc != 0) {
+		free(node);
+		return rc;
+	}
+	*node_out = node;
+	return 0;
+}
+
+void o2_node_set_up(struct o2_node *node, bool up)
+{
+	node->self.up = up;
+}
+
+/* --- time and work
+ * ------------------------------------------------------------------------------------------- */
+
+static void expire_attempt(struct o2_link *link, uint64_t now_ms)
+{
+	const uint64_t limit_ms = o2_node_connect_ms(link->node);
+	const struct o2_transfer_fault fault =
+		o2_fault_late(O2_WAIT_CONNECTION, -ENETDOWN, "node/connect-timeout",
+			      now_ms - link->deadline_ms + limit_ms, limit_ms);
+
+	o2_link_failed(link, &fault);
+}
+
+static void check_link(struct o2_link *link)
+{
+	uint64_t now_ms = o2_clock_ms(&link->node->ni->clock);
+
+	switch (link->state) {
+	case O2_LINK_ACTIVE_CONNECT:
+	case O2_LINK_PASSIVE_WAIT:
+		if (link->deadline_ms <= now_ms)
+			expire_attempt(link, now_ms);
+		break;
+	case O2_LINK_ESTABLISHED:
+		o2_conn_check_time(link->conn);
+		break;
+	case O2_LINK_CLOSING:
+		if (link->deadline_ms <= now_ms)
+			o2_link_parted(link);
+		break;
+	case O2_LINK_INIT:
+	case O2_LINK_DISCONNECTED:
+		break;
+	}
+}
+
+void o2_node_clock(struct o2_node *node, uint64_t now_ms)
+{
+	o2_ni_clock(node->ni, now_ms);
+	for (struct o2_peer *peer = node->peers; peer != NULL; peer = peer->next) {
+		for (struct o2_link *link = peer->links; link != NULL; link = link->next)
+			check_link(link);
+		o2_peer_expire_waiting(peer);
+	}
+	o2_node_work(node);
+}
+
+int o2_node_progress(struct o2_node *node)
+{
+	int handled = 0;
+
+	for (struct o2_peer *peer = node->peers; peer != NULL; peer = peer->next) {
+		for (struct o2_link *link = peer->links; link != NULL; link = link->next) {
+			int rc = link->state < O2_LINK_CLOSING ? o2_conn_progress(link->conn) : 0;
+
+			handled += rc > 0 ? rc : 0;
+		}
+	}
+	o2_node_work(node);
+	return handled;
+}
+
+static bool attempt_is_due(const struct o2_node *node, const struct o2_peer *peer)
+{
+	return peer->attempts_due > 0 && peer->due_ms <= o2_clock_ms(&node->ni->clock);
+}
+
+int o2_node_arm(struct o2_node *node)
+{
+	int rc = o2_ni_take_events(node->ni);
+	int found = 0;
+
+	if (rc < 0)
+		return rc;
+	for (struct o2_peer *peer = node->peers; peer != NULL; peer = peer->next) {
+		for (struct o2_link *link = peer->links; link != NULL; link = link->next)
+			if (link->state < O2_LINK_CLOSING)
+				found += o2_conn_arm(link->conn) != 0;
+		found += attempt_is_due(node, peer);
+	}
+	return found;
+}
+
+static void free_links(struct o2_peer *peer)
+{
+	struct o2_link **at = &peer->links;
+
+	while (*at != NULL) {
+		struct o2_link *link = *at;
+
+		if (link->state != O2_LINK_DISCONNECTED) {
+			at = &link->next;
+			continue;
+		}
+		*at = link->next;
+		o2_link_free(link);
+	}
+}
+
+static void free_idle_peers(struct o2_node *node)
+{
+	struct o2_peer **at = &node->peers;
+
+	while (*at != NULL) {
+		struct o2_peer *peer = *at;
+
+		free_links(peer);
+		if (peer->links != NULL || peer->waiting != NULL || peer->attempts_due > 0) {
+			at = &peer->next;
+			continue;
+		}
+		*at = peer->next;
+		node->npeers--;
+		free(peer);
+	}
+}
+
+void o2_node_work(struct o2_node *node)
+{
+	uint32_t left = O2_RECONNECTS_AT_A_TIME;
+
+	for (struct o2_peer *peer = node->peers; peer != NULL; peer = peer->next) {
+		/* What an attempt brings about now is for the next call. */
+		uint32_t due = peer->due_ms <= o2_clock_ms(&node->ni->clock) ? peer->attempts_due : 0;
+
+		for (; due > 0 && peer->attempts_due > 0 && left > 0; due--, left--) {
+			peer->attempts_due--;
+			o2_link_attempt(peer);
+		}
+	}
+	free_idle_peers(node);
+}
+
+/* --- the end
+ * ------------------------------------------------------------------------------------------------- */
+
+static void close_peer(struct o2_peer *peer, const struct o2_transfer_fault *fault)
+{
+	const struct o2_transfer_fault aborted = o2_fault_closed(fault);
+
+	peer->attempts_due = 0;
+	for (struct o2_link *link = peer->links; link != NULL; link = link->next)
+		o2_link_close(link, fault);
+	o2_peer_fail_waiting(peer, &aborted);
+}
+
+void o2_node_close_peer(struct o2_node *node, uint64_t nid, int code)
+{
+	struct o2_peer *peer = o2_peer_find(node, nid);
+	const struct o2_transfer_fault fault = o2_fault_local_close(code);
+
+	if (peer != NULL)
+		close_peer(peer, &fault);
+}
+
+void o2_node_destroy(struct o2_node *node)
+{
+	const struct o2_transfer_fault orderly = o2_fault_local_close(0);
+
+	if (node == NULL)
+		return;
+	node->ending = true;
+	for (struct o2_peer *peer = node->peers; peer != NULL; peer = peer->next) {
+		close_peer(peer, &orderly);
+		for (struct o2_link *link = peer->links; link != NULL; link = link->next)
+			if (link->state == O2_LINK_CLOSING)
+				o2_link_parted(link);
+	}
+	free_idle_peers(node);
+	node->cm->handler = NULL;
+	free(node);
+}
+
+/* A node's numbers, for those who look on. */
+
+void o2_node_peer(const struct o2_node *node, uint64_t nid, struct o2_peer_view *view)
+{
+	const struct o2_peer *peer = o2_peer_find(node, nid);
+
+	*view = (struct o2_peer_view){.known = peer != NULL};
+	if (peer == NULL)
+		return;
+	view->version = peer->version;
+	view->incarnation = peer->incarnation;
+	view->queue_depth = peer->queue_depth;
+	view->max_frags = peer->max_frags;
+	view->connecting = peer->connecting;
+	view->accepting = peer->accepting;
+	view->attempts_due = peer->attempts_due;
+	view->attempts = peer->attempts;
+	view->races = peer->races;
+	view->waiting = peer->nwaiting;
+	view->established = o2_peer_established(peer);
+	view->links = o2_peer_nlinks(peer);
+}
+
+uint32_t o2_node_npeers(const struct o2_node *node)
+{
+	return node->npeers;
+}
+
+struct o2_conn *o2_node_conn(const struct o2_node *node, uint64_t nid, uint32_t index)
+{
+	const struct o2_peer *peer = o2_peer_find(node, nid);
+
+	if (peer == NULL)
+		return NULL;
+	for (const struct o2_link *link = peer->links; link != NULL; link = link->next)
+		if (link->state == O2_LINK_ESTABLISHED && index-- == 0)
+			return link->conn;
+	return NULL;
+}

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "lnd/node/node_internal.h"
+#include "wire/checksum.h"
+
+/* Peers: what is known of them, and the operations that wait for a connection to them. */
+
+struct o2_peer *o2_peer_find(const struct o2_node *node, uint64_t nid)
+{
+	struct o2_peer *peer = node->peers;
+
+	while (peer != NULL && peer->nid != nid)
+		peer = peer->next;
+	return peer;
+}
+
+int o2_peer_get(struct o2_node *node, uint64_t nid, struct o2_peer **out, struct o2_error *error)
+{
+	struct o2_peer *peer = o2_peer_find(node, nid);
+
+	*out = peer;
+	if (peer != NULL)
+		return 0;
+	if (node->npeers >= node->config.max_peers)
+		return o2_refuse(error, -EBUSY, "node/max-peers", "peers", O2_NO_INDEX, node->npeers,
+				 node->config.max_peers);
+	peer = calloc(1, sizeof(*peer));
+	if (peer == NULL)
+		return o2_refuse(error, -ENOMEM, "node/memory", "peer", O2_NO_INDEX, sizeof(*peer),
+				 O2_NO_LIMIT);
+	peer->node = node;
+	peer->nid = nid;
+	peer->queue_depth = node->self.queue_depth;
+	peer->max_frags = node->self.max_frags;
+	peer->cksum_flavour = node->self.cksum_flavour;
+	peer->waiting_end = &peer->waiting;
+	peer->next = node->peers;
+	node->peers = peer;
+	node->npeers++;
+	*out = peer;
+	return 0;
+}
+
+void o2_peer_learn_checksum(struct o2_peer *peer, const uint8_t *message, size_t length_bytes)
+{
+	if (peer->node->config.conn.cksum_auto && peer->cksum_flavour == O2_CKSUM_NONE)
+		peer->cksum_flavour = o2_msg_checksum_shown(message, length_bytes);
+}
+
+struct o2_connreq_self o2_peer_self(const struct o2_peer *peer)
+{
+	struct o2_connreq_self self = peer->node->self;
+
+	self.cksum_flavour = peer->cksum_flavour;
+	return self;
+}
+
+uint32_t o2_peer_established(const struct o2_peer *peer)
+{
+	uint32_t count = 0;
+
+	for (const struct o2_link *link = peer->links; link != NULL; link = link->next)
+		count += link->state == O2_LINK_ESTABLISHED;
+	return count;
+}
+
+uint32_t o2_peer_nlinks(const struct o2_peer *peer)
+{
+	uint32_t count = 0;
+
+	for (const struct o2_link *link = peer->links; link != NULL; link = link->next)
+		count++;
+	return count;
+}
+
+/* Taking turns. */
+struct o2_link *o2_peer_next_link(struct o2_peer *peer)
+{
+	uint32_t established = o2_peer_established(peer);
+	uint32_t skip = established > 0 ? peer->turn++ % established : 0;
+	struct o2_link *link = peer->links;
+
+	for (; link != NULL; link = link->next)
+		if (link->state == O2_LINK_ESTABLISHED && skip-- == 0)
+			break;
+	return link;
+}
+
+static void push(struct o2_peer *peer, struct o2_node_op *op)
+{
+	op->next = NULL;
+	*peer->waiting_end = op;
+	peer->waiting_end = &op->next;
+	peer->nwaiting++;
+}
+
+static struct o2_node_op *pop(struct o2_peer *peer)
+{
+	struct o2_node_op *op = peer->waiting;
+
+	if (op == NULL)
+		return NULL;
+	peer->waiting = op->next;
+	if (peer->waiting == NULL)
+		peer->waiting_end = &peer->waiting;
+	peer->nwaiting--;
+	op->next = NULL;
+	return op;
+}
+
+static void push_first(struct o2_peer *peer, struct o2_node_op *op)
+{
+	op->next = peer->waiting;
+	if (peer->waiting == NULL)
+		peer->waiting_end = &op->next;
+	peer->waiting = op;
+	peer->nwaiting++;
+}
+
+/* How long an operation may wait for a connection. */
+static uint64_t waiting_ms(const struct o2_node *node)
+{
+	return (uint64_t)o2_node_connect_ms(node) + O2_WAITING_EXTRA_MS;
+}
+
+void o2_peer_wait(struct o2_peer *peer, struct o2_node_op *op)
+{
+	op->deadline_ms = o2_clock_ms(&peer->node->ni->clock) + waiting_ms(peer->node);
+	push(peer, op);
+}
+
+void o2_peer_flush(struct o2_peer *peer, struct o2_link *link)
+{
+	while (link != NULL && peer->waiting != NULL) {
+		struct o2_node_op *op = pop(peer);
+		struct o2_error error;
+		int rc = link->state == O2_LINK_ESTABLISHED ? o2_op_submit(op, link, &error) : -ENOTCONN;
+
+		if (rc == 0)
+			continue;
+		if (rc == -ENOTCONN && link->state != O2_LINK_ESTABLISHED) {
+			push_first(peer, op);
+			link = o2_peer_next_link(peer);
+		} else {
+			const struct o2_transfer_fault fault = o2_fault_of(O2_FAULT_LOCAL_STAGE, rc, &error);
+
+			o2_op_fail(peer, op, &fault);
+		}
+	}
+}
+
+void o2_peer_fail_waiting(struct o2_peer *peer, const struct o2_transfer_fault *fault)
+{
+	/* Those that are started from inside done are not among them. */
+	uint32_t count = peer->nwaiting;
+
+	while (count-- > 0 && peer->waiting != NULL)
+		o2_op_fail(peer, pop(peer), fault);
+}
+
+static bool has_hope(const struct o2_peer *peer)
+{
+	return peer->connecting > 0 || peer->accepting > 0 || peer->attempts_due > 0;
+}
+
+void o2_peer_want(struct o2_peer *peer)
+{
+	if (has_hope(peer) || peer->node->ending || peer->node->lost)
+		return;
+	peer->attempts_due = peer->node->config.conns_per_peer;
+	peer->due_ms = o2_clock_ms(&peer->node->ni->clock);
+}
+
+void o2_peer_failed(struct o2_peer *peer, const struct o2_transfer_fault *fault)
+{
+	if (has_hope(peer))
+		return;
+	peer->attempts = 0;
+	if (o2_peer_established(peer) == 0)
+		o2_peer_fail_waiting(peer, fault);
+	/* Those that were started from inside done want an attempt of their own. */
+	if (peer->waiting != NULL)
+		o2_peer_want(peer);
+}
+
+void o2_peer_expire_waiting(struct o2_peer *peer)
+{
+	const uint64_t now_ms = o2_clock_ms(&peer->node->ni->clock);
+	const uint64_t limit_ms = waiting_ms(peer->node);
+
+	while (peer->waiting != NULL && peer->waiting->deadline_ms <= now_ms) {
+		const struct o2_transfer_fault fault =
+			o2_fault_late(O2_WAIT_CONNECTION, -ETIMEDOUT, "node/waiting",
+				      now_ms - peer->waiting->deadline_ms + limit_ms, limit_ms);
+
+		o2_op_fail(peer, pop(peer), &fault);
+	}
+}
+
+static struct o2_link *find_stale(const struct o2_peer *peer, uint64_t incarnation, uint16_t version)
+{
+	struct o2_link *link = peer->links;
+
+	while (link != NULL && (link->state != O2_LINK_ESTABLISHED ||
+				(link->incarnation == incarnation && link->params.version == version)))
+		link = link->next;
+	return link;
+}
+
+void o2_peer_close_stale(struct o2_peer *peer, uint64_t incarnation, uint16_t version)
+{
+	struct o2_link *link;
+
+	/* What is told to the application may change the list, so it is searched again. */
+	while ((link = find_stale(peer, incarnation, version)) != NULL) {
+		struct o2_transfer_fault fault = o2_fault_of(O2_FAULT_PEER_MESSAGE, -ESTALE, NULL);
+
+		if (link->incarnation != incarnation)
+			o2_refuse_other(&fault.error, -ESTALE, "node/stale-incarnation", "ibm_srcstamp",
+					incarnation, link->incarnation);
+		else
+			o2_refuse_other(&fault.error, -ESTALE, "node/stale-version", "ibm_version", version,
+					link->params.version);
+		o2_link_close(link, &fault);
+	}
+}
