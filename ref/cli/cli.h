@@ -2,8 +2,9 @@
 #ifndef O2_CLI_CLI_H
 #define O2_CLI_CLI_H
 
-#include <stdbool.h>
 #include <stdio.h>
+
+#include "base/complain.h"
 
 /*
  * The o2ref command.  Source: docs/cli.md.
@@ -13,8 +14,8 @@
 
 enum o2_cli_status {
 	O2_CLI_OK = 0,
-	O2_CLI_REFUSED = 1, /* what was read breaks a rule; its line on stderr says which */
-	O2_CLI_USAGE = 2,   /* the command line, or a file that cannot be read or written */
+	O2_CLI_REFUSED = 1,	      /* what was read breaks a rule; its line on stderr says which */
+	O2_CLI_USAGE = O2_EXIT_USAGE, /* the command line, or a file that cannot be read or written */
 };
 
 int o2_cli_decode(int argc, char **argv);
@@ -26,18 +27,6 @@ int o2_cli_net(int argc, char **argv); /* serve, ping, put, get */
 
 /* One line on stderr: "o2ref: " and the text. */
 void o2_cli_complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
-/* Complain about the command line of a subcommand and point to its --help.  Returns O2_CLI_USAGE. */
-int o2_cli_usage(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-/*
- * Read the argument of --color: "always", "never", or "auto", which means a terminal, unless the environment
- * variable NO_COLOR is set and not empty.  Returns false for anything else.
- */
-bool o2_cli_color(const char *when, FILE *out, bool *color);
-
-/* Read the argument of --max-frags into *max_frags; false unless it is 256 or 257. */
-bool o2_cli_max_frags(const char *text, unsigned int *max_frags);
 
 /* Flush *out and see that all of it was written, else complain.  Returns status, or O2_CLI_USAGE. */
 int o2_cli_finish(FILE *out, int status);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include <getopt.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/limits.h"
+#include "base/option.h"
 #include "cli/cli.h"
 #include "cli/dump.h"
 #include "cli/input.h"
@@ -11,72 +11,60 @@
 #include "wire/msg_json.h"
 #include "wire/reject_json.h"
 
+enum output { OUTPUT_HEX, OUTPUT_JSON };
+
 struct decode_options {
-	bool json;
+	enum output output;
 	bool reject;
 	bool pcap;
 	bool all;
+	enum o2_color_when color_when;
 	bool color;
 	bool hex_input;
 	bool raw_input;
 	struct o2_wire_options wire;
 };
 
-static const char help[] =
-	"usage: o2ref decode [OPTION]... FILE...\n"
-	"\n"
-	"Show what FILE (- for standard input) says: one message, or with --reject one reject record, or "
-	"with\n"
-	"--pcap a packet capture.  A file of hexadecimal digits is taken for the bytes that it spells.\n"
-	"\n"
-	"  --hex              an annotated hex dump (this is what happens without an option)\n"
-	"  --json             JSON: o2ref/msg_decode/output, o2ref/reject_decode/output, or one\n"
-	"                     o2ref/pcap_event/output for each line of a capture\n"
-	"  --reject           FILE is the private data of a connection manager's reject\n"
-	"  --pcap             FILE is a capture in pcap format, RoCEv2 on Ethernet\n"
-	"  --hex-input        FILE is hexadecimal digits, and nothing else will do\n"
-	"  --raw-input        FILE is bytes, even if they look like hexadecimal digits\n"
-	"  --all              show long payloads as a whole\n"
-	"  --color WHEN       auto (the default: on a terminal), always or never\n"
-	"  --max-frags N      257 (the default) or 256\n"
-	"  --require-checksum refuse messages without one\n"
-	"  --any-lnd          accept NIDs of other networks than o2ib in the header\n"
-	"  --tolerate-immediate-checksum\n"
-	"                     accept an IMMEDIATE with a payload whose checksum is wrong\n"
-	"  -h, --help         this text\n"
-	"\n"
-	"exit status: 0 decoded, 1 refused, 2 usage or a file that cannot be read\n";
+#define AT(member) O2_OPTION_AT(struct decode_options, member)
 
-enum {
-	OPT_HEX = 256,
-	OPT_JSON,
-	OPT_REJECT,
-	OPT_PCAP,
-	OPT_HEX_INPUT,
-	OPT_RAW_INPUT,
-	OPT_ALL,
-	OPT_COLOR,
-	OPT_MAX_FRAGS,
-	OPT_REQUIRE_CHECKSUM,
-	OPT_ANY_LND,
-	OPT_TOLERATE,
+static const struct o2_option option_table[] = {
+	{"hex", NULL, O2_OPTION_SET, AT(output),
+	 .help = "an annotated hex dump (this is what happens without an option)", .min = OUTPUT_HEX},
+	{"json", NULL, O2_OPTION_SET, AT(output),
+	 .help = "JSON: o2ref/msg_decode/output, o2ref/reject_decode/output, or one "
+		 "o2ref/pcap_event/output for each line of a capture",
+	 .min = OUTPUT_JSON},
+	{"reject", NULL, O2_OPTION_FLAG, AT(reject),
+	 .help = "FILE is the private data of a connection manager's reject"},
+	{"pcap", NULL, O2_OPTION_FLAG, AT(pcap),
+	 .help = "FILE is a capture in pcap format, RoCEv2 on Ethernet"},
+	{"hex-input", NULL, O2_OPTION_FLAG, AT(hex_input),
+	 .help = "FILE is hexadecimal digits, and nothing else will do"},
+	{"raw-input", NULL, O2_OPTION_FLAG, AT(raw_input),
+	 .help = "FILE is bytes, even if they look like hexadecimal digits"},
+	{"all", NULL, O2_OPTION_FLAG, AT(all), .help = "show long payloads as a whole"},
+	{"color", "WHEN", O2_OPTION_NAME, AT(color_when),
+	 .help = "auto (the default: on a terminal), always or never", .names = o2_color_names},
+	{"max-frags", "N", O2_OPTION_NUMBER, AT(wire.max_frags), .help = "257 (the default) or 256",
+	 .min = O2_MAX_FRAGS_LEGACY, .max = O2_MAX_FRAGS},
+	{"require-checksum", NULL, O2_OPTION_FLAG, AT(wire.require_checksum),
+	 .help = "refuse messages without one"},
+	{"any-lnd", NULL, O2_OPTION_FLAG, AT(wire.any_lnd),
+	 .help = "accept NIDs of other networks than o2ib in the header"},
+	{"tolerate-immediate-checksum", NULL, O2_OPTION_FLAG, AT(wire.tolerate_immediate_checksum),
+	 .help = "accept an IMMEDIATE with a payload whose checksum is wrong"},
+	{0},
 };
 
-static const struct option long_options[] = {
-	{"hex", no_argument, NULL, OPT_HEX},
-	{"json", no_argument, NULL, OPT_JSON},
-	{"reject", no_argument, NULL, OPT_REJECT},
-	{"pcap", no_argument, NULL, OPT_PCAP},
-	{"hex-input", no_argument, NULL, OPT_HEX_INPUT},
-	{"raw-input", no_argument, NULL, OPT_RAW_INPUT},
-	{"all", no_argument, NULL, OPT_ALL},
-	{"color", required_argument, NULL, OPT_COLOR},
-	{"max-frags", required_argument, NULL, OPT_MAX_FRAGS},
-	{"require-checksum", no_argument, NULL, OPT_REQUIRE_CHECKSUM},
-	{"any-lnd", no_argument, NULL, OPT_ANY_LND},
-	{"tolerate-immediate-checksum", no_argument, NULL, OPT_TOLERATE},
-	{"help", no_argument, NULL, 'h'},
-	{NULL, 0, NULL, 0},
+static const struct o2_command command = {
+	.program = "o2ref",
+	.name = "decode",
+	.usage = "[OPTION]... FILE...",
+	.about = "Show what FILE (- for standard input) says: one message, or with --reject one reject "
+		 "record, or with --pcap a packet capture.  A file of hexadecimal digits is taken for the "
+		 "bytes that it spells.",
+	.options = option_table,
+	.end = "exit status: 0 decoded, 1 refused, 2 usage or a file that cannot be read",
 };
 
 /* One JSON text on a line of its own; NULL: memory ran out. */
@@ -119,7 +107,7 @@ static int decode_reject(const struct o2_input *input, const struct decode_optio
 	const int rc = o2_reject_decode(input->bytes, input->length_bytes, &reject, &error);
 	int status;
 
-	if (options->json) {
+	if (options->output == OUTPUT_JSON) {
 		status = print_json(o2_reject_decode_output_to_json(&reject, &error), JSON_INDENT(2));
 	} else {
 		rows.bytes = input->bytes;
@@ -192,7 +180,7 @@ static int decode_message(const struct o2_input *input, const struct decode_opti
 				     &error);
 	int status = O2_CLI_OK;
 
-	if (options->json)
+	if (options->output == OUTPUT_JSON)
 		status = print_json(o2_msg_decode_output_to_json(&msg, &error), JSON_INDENT(2));
 	else
 		dump_message(input, start, options, &error,
@@ -211,7 +199,7 @@ static int decode_capture(const char *path, const struct decode_options *options
 
 	if (!o2_stream_open(path, &stream))
 		return O2_CLI_USAGE;
-	status = o2_pcap_print(&stream, &options->wire, options->json, options->color);
+	status = o2_pcap_print(&stream, &options->wire, options->output == OUTPUT_JSON, options->color);
 	o2_stream_close(&stream);
 	return status;
 }
@@ -237,97 +225,38 @@ static int decode_file(const char *path, const struct decode_options *options)
 	return status;
 }
 
-static bool set_option(int option, struct decode_options *options, const char **color)
+/* Returns the index of the first file, 0 when there is nothing more to do, or -1. */
+static int read_options(int argc, char **argv, struct decode_options *read)
 {
-	switch (option) {
-	case OPT_HEX:
-		options->json = false;
-		return true;
-	case OPT_JSON:
-		options->json = true;
-		return true;
-	case OPT_REJECT:
-		options->reject = true;
-		return true;
-	case OPT_PCAP:
-		options->pcap = true;
-		return true;
-	case OPT_HEX_INPUT:
-		options->hex_input = true;
-		return true;
-	case OPT_RAW_INPUT:
-		options->raw_input = true;
-		return true;
-	case OPT_ALL:
-		options->all = true;
-		return true;
-	case OPT_COLOR:
-		*color = optarg;
-		return true;
-	case OPT_MAX_FRAGS:
-		return o2_cli_max_frags(optarg, &options->wire.max_frags);
-	case OPT_REQUIRE_CHECKSUM:
-		options->wire.require_checksum = true;
-		return true;
-	case OPT_ANY_LND:
-		options->wire.any_lnd = true;
-		return true;
-	case OPT_TOLERATE:
-		options->wire.tolerate_immediate_checksum = true;
-		return true;
-	default:
-		return false;
-	}
-}
+	const int first = o2_options_read(&command, argc, argv, read);
 
-/* Returns O2_CLI_OK with optind at the first file, or how to end; *done: there is nothing more to do. */
-static int read_options(int argc, char **argv, struct decode_options *options, bool *done)
-{
-	const char *color = "auto";
-	int option;
-
-	*options = (struct decode_options){.wire = O2_WIRE_DEFAULTS};
-	opterr = 0;
-	optind = 1;
-	while ((option = getopt_long(argc, argv, "h", long_options, NULL)) != -1) {
-		if (option == 'h') {
-			fputs(help, stdout);
-			*done = true;
-			return O2_CLI_OK;
-		}
-		if (option == OPT_MAX_FRAGS && !set_option(option, options, &color))
-			return o2_cli_usage("decode", "--max-frags is '%s', not 256 or 257", optarg);
-		if (option == '?')
-			return o2_cli_usage("decode", "'%s' is no option, or its value is missing",
-					    argv[optind - 1]);
-		set_option(option, options, &color);
-	}
-	if (!o2_cli_color(color, stdout, &options->color))
-		return o2_cli_usage("decode", "--color is '%s', not auto, always or never", color);
-	if (options->pcap && (options->reject || options->hex_input))
-		return o2_cli_usage("decode", "--pcap goes with neither --reject nor --hex-input");
-	if (options->hex_input && options->raw_input)
-		return o2_cli_usage("decode", "--hex-input and --raw-input exclude each other");
-	if (optind == argc)
-		return o2_cli_usage("decode", "no file given");
-	return O2_CLI_OK;
+	if (first <= 0)
+		return first;
+	read->color = o2_color_wanted(read->color_when, stdout);
+	if (read->pcap && (read->reject || read->hex_input))
+		o2_command_usage(&command, "--pcap goes with neither --reject nor --hex-input");
+	else if (read->hex_input && read->raw_input)
+		o2_command_usage(&command, "--hex-input and --raw-input exclude each other");
+	else if (first == argc)
+		o2_command_usage(&command, "no file given");
+	else
+		return first;
+	return -1;
 }
 
 int o2_cli_decode(int argc, char **argv)
 {
-	struct decode_options options;
-	bool done = false;
-	int status = read_options(argc, argv, &options, &done);
+	struct decode_options read = {.wire = O2_WIRE_DEFAULTS};
+	const int first = read_options(argc, argv, &read);
+	int status = first < 0 ? O2_CLI_USAGE : O2_CLI_OK;
 
-	if (done || status != O2_CLI_OK)
-		return done ? o2_cli_finish(stdout, status) : status;
-	for (int i = optind; i < argc; i++) {
+	for (int i = first; i > 0 && i < argc; i++) {
 		int one;
 
-		if (argc - optind > 1 && !options.json)
-			printf("%s== %s ==\n", i == optind ? "" : "\n", argv[i]);
-		one = decode_file(argv[i], &options);
+		if (argc - first > 1 && read.output != OUTPUT_JSON)
+			printf("%s== %s ==\n", i == first ? "" : "\n", argv[i]);
+		one = decode_file(argv[i], &read);
 		status = one > status ? one : status;
 	}
-	return o2_cli_finish(stdout, status);
+	return first < 0 ? status : o2_cli_finish(stdout, status);
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include <getopt.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/limits.h"
+#include "base/option.h"
 #include "cli/cli.h"
 #include "cli/input.h"
 #include "wire/msg_json.h"
@@ -19,28 +20,26 @@ struct encode_options {
 typedef int (*encoder)(const json_t *form, const struct encode_options *options, uint8_t *bytes,
 		       struct o2_error *error);
 
-static const char help[] =
-	"usage: o2ref encode [OPTION]... FILE.json\n"
-	"\n"
-	"Write the bytes of the message or reject record in FILE.json (- for standard input) to standard "
-	"output:\n"
-	"a form o2ref/msg_encode/input or o2ref/reject_encode/input, or what `o2ref decode --json` printed.\n"
-	"\n"
-	"  --hex          write hexadecimal digits instead of bytes\n"
-	"  --max-frags N  257 or 256, whatever the form says\n"
-	"  --any-lnd      accept NIDs of other networks than o2ib in the header, whatever the form says\n"
-	"  -h, --help     this text\n"
-	"\n"
-	"exit status: 0 encoded, 1 refused, 2 usage or a file that cannot be read\n";
+#define AT(member) O2_OPTION_AT(struct encode_options, member)
 
-enum { OPT_HEX = 256, OPT_MAX_FRAGS, OPT_ANY_LND };
+static const struct o2_option option_table[] = {
+	{"hex", NULL, O2_OPTION_FLAG, AT(hex), .help = "write hexadecimal digits instead of bytes"},
+	{"max-frags", "N", O2_OPTION_NUMBER, AT(max_frags), .help = "257 or 256, whatever the form says",
+	 .min = O2_MAX_FRAGS_LEGACY, .max = O2_MAX_FRAGS},
+	{"any-lnd", NULL, O2_OPTION_FLAG, AT(any_lnd),
+	 .help = "accept NIDs of other networks than o2ib in the header, whatever the form says"},
+	{0},
+};
 
-static const struct option long_options[] = {
-	{"hex", no_argument, NULL, OPT_HEX},
-	{"max-frags", required_argument, NULL, OPT_MAX_FRAGS},
-	{"any-lnd", no_argument, NULL, OPT_ANY_LND},
-	{"help", no_argument, NULL, 'h'},
-	{NULL, 0, NULL, 0},
+static const struct o2_command command = {
+	.program = "o2ref",
+	.name = "encode",
+	.usage = "[OPTION]... FILE.json",
+	.about = "Write the bytes of the message or reject record in FILE.json (- for standard input) to "
+		 "standard output: a form o2ref/msg_encode/input or o2ref/reject_encode/input, or what "
+		 "`o2ref decode --json` printed.",
+	.options = option_table,
+	.end = "exit status: 0 encoded, 1 refused, 2 usage or a file that cannot be read",
 };
 
 /* A document that says what was refused holds nothing to encode. */
@@ -180,27 +179,15 @@ static int encode_file(const char *path, const struct encode_options *options)
 
 int o2_cli_encode(int argc, char **argv)
 {
-	struct encode_options options = {.hex = false};
-	int option;
+	struct encode_options read = {.hex = false};
+	const int first = o2_options_read(&command, argc, argv, &read);
 
-	opterr = 0;
-	optind = 1;
-	while ((option = getopt_long(argc, argv, "h", long_options, NULL)) != -1) {
-		if (option == 'h') {
-			fputs(help, stdout);
-			return o2_cli_finish(stdout, O2_CLI_OK);
-		}
-		if (option == '?')
-			return o2_cli_usage("encode", "'%s' is no option, or its value is missing",
-					    argv[optind - 1]);
-		if (option == OPT_MAX_FRAGS && !o2_cli_max_frags(optarg, &options.max_frags))
-			return o2_cli_usage("encode", "--max-frags is '%s', not 256 or 257", optarg);
-		options.hex = options.hex || option == OPT_HEX;
-		options.any_lnd = options.any_lnd || option == OPT_ANY_LND;
-	}
-	if (argc - optind != 1)
-		return o2_cli_usage("encode", "%s", optind == argc ? "no file given" : "more than one file");
-	if (!options.hex && isatty(STDOUT_FILENO))
-		return o2_cli_usage("encode", "bytes would go to the terminal: redirect them, or --hex");
-	return o2_cli_finish(stdout, encode_file(argv[optind], &options));
+	if (first <= 0)
+		return first < 0 ? O2_CLI_USAGE : o2_cli_finish(stdout, O2_CLI_OK);
+	if (argc - first != 1)
+		return o2_command_usage(&command, "%s",
+					first == argc ? "no file given" : "more than one file");
+	if (!read.hex && isatty(STDOUT_FILENO))
+		return o2_command_usage(&command, "bytes would go to the terminal: redirect them, or --hex");
+	return o2_cli_finish(stdout, encode_file(argv[first], &read));
 }

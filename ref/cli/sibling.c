@@ -19,7 +19,8 @@ static int become(const char *program, int argc, char **argv)
 	char *slash;
 
 	if (argc > MAX_ARGUMENTS)
-		return o2_cli_usage(argv[0], "%d arguments are too many", argc - 1);
+		return o2_complain("o2ref", "%d arguments are too many (see: o2ref %s --help)", argc - 1,
+				   argv[0]);
 	for (int i = 0; i < argc; i++)
 		arguments[i + 1] = argv[i];
 	if (length <= 0) {

@@ -155,6 +155,21 @@ int o2_quirks_add(struct o2_quirks *quirks, const char *text, char *bad, size_t 
 	return 0;
 }
 
+bool o2_quirks_read(struct o2_quirks *quirks, const struct o2_option *option, const char *text,
+		    char why[O2_OPTION_WHY_BYTES])
+{
+	char bad[100];
+	size_t used;
+
+	if (o2_quirks_add(quirks, text, bad, sizeof(bad)) == 0)
+		return true;
+	used = (size_t)snprintf(why, O2_OPTION_WHY_BYTES, "--%s is '%s', not one of: ", option->name, bad);
+	for (unsigned int i = 0; i < O2_QUIRKS; i++)
+		used += (size_t)snprintf(why + used, O2_OPTION_WHY_BYTES - used, "%s, ", o2_quirk_form(i));
+	snprintf(why + used, O2_OPTION_WHY_BYTES - used, "MS 1 to %u", O2_QUIRK_LATE_MAX_MS);
+	return false;
+}
+
 /* All that is posted passes here; quirks are about messages. */
 static int post_send(void *context, struct ibv_qp *qp, struct ibv_send_wr *list, struct ibv_send_wr **bad,
 		     const struct o2_rdma_desc *sink)

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/option.h"
 #include "lnd/conn/conn.h"
 #include "lnd/ni/ni.h"
 #include "rdma/work_ops.h"
@@ -52,6 +53,10 @@ const char *o2_quirk_text(enum o2_quirk quirk);
  * them, or whose value is missing or out of its range, cut if need be; *quirks is as it was.
  */
 int o2_quirks_add(struct o2_quirks *quirks, const char *text, char *bad, size_t bad_bytes);
+
+/* The same for the value of an option; false: *why says which word is wrong, and what it could be. */
+bool o2_quirks_read(struct o2_quirks *quirks, const struct o2_option *option, const char *text,
+		    char why[O2_OPTION_WHY_BYTES]);
 
 static inline bool o2_quirks_have(const struct o2_quirks *quirks, enum o2_quirk quirk)
 {

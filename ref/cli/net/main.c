@@ -22,16 +22,15 @@ int main(int argc, char **argv)
 {
 	const struct sigaction action = {.sa_handler = stop};
 	struct o2_net_options options;
-	bool done;
 	int status;
 
 	if (argc < 2) {
 		o2_cli_complain("no command given (see: o2ref --help)");
 		return O2_CLI_USAGE;
 	}
-	status = o2_net_options_read(argc - 1, argv + 1, &options, &done);
-	if (done || status != O2_CLI_OK)
-		return done ? o2_cli_finish(stdout, status) : status;
+	status = o2_net_options_read(argc - 1, argv + 1, &options);
+	if (status <= 0)
+		return status < 0 ? O2_CLI_USAGE : o2_cli_finish(stdout, O2_CLI_OK);
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
 	switch (options.command) {

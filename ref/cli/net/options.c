@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/net/options.h"
 
-#include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
-#include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/limits.h"
+#include "base/option.h"
 #include "cli/cli.h"
 #include "lnd/conn/conn.h"
 #include "lnet/lnet.h"
@@ -19,102 +16,24 @@
 
 #define MAX_OFFER_BYTES (64u << 20)
 #define MAX_TIMEOUT_S	86400u
-#define MOVES		(O2_NET_PUT | O2_NET_GET)
-#define ALL		(O2_NET_SERVE | O2_NET_PING | MOVES)
+#define MAX_INTERVAL_MS 3600000u
 #define O2IB_PORT	987u
 
-enum kind {
-	KIND_FLAG, /* bool */
-	KIND_U16,
-	KIND_U32,
-	KIND_U64,
-	KIND_SECONDS, /* uint32_t, in milliseconds */
-	KIND_TEXT,
-	KIND_NID,
-	KIND_MODE,
-	KIND_CHECKSUM,
-	KIND_OFFER,
-	KIND_QUIRKS,
-};
-
-/* One option: whose it is, what it is, where it goes, and its range. */
-struct row {
-	const char *name;
-	unsigned int commands;
-	enum kind kind;
-	size_t at;
-	uint64_t min, max;
-};
-
-#define AT(member) offsetof(struct o2_net_options, member)
-
-static const struct row rows[] = {
-	{"device", ALL, KIND_TEXT, AT(device), 0, 0},
-	{"nid", ALL, KIND_NID, AT(nid), 0, 0},
-	{"port", ALL, KIND_U16, AT(port), 1, UINT16_MAX},
-	{"mode", ALL, KIND_MODE, AT(mode), 0, 0},
-	{"queue-depth", ALL, KIND_U32, AT(queue_depth), 2, O2_MAX_QUEUE_DEPTH},
-	{"max-frags", ALL, KIND_U32, AT(max_frags), O2_MAX_FRAGS_LEGACY, O2_MAX_FRAGS},
-	{"checksum", ALL, KIND_CHECKSUM, 0, 0, 0},
-	{"tolerate-immediate-checksum", ALL, KIND_FLAG, AT(tolerate_immediate_checksum), 0, 0},
-	{"timeout", ALL, KIND_SECONDS, AT(timeout_ms), 1, MAX_TIMEOUT_S},
-	{"ack-timeout", ALL, KIND_U32, AT(ack_timeout), 1, O2_MAX_ACK_TIMEOUT},
-	{"retries", ALL, KIND_U32, AT(retries), 0, O2_MAX_RETRIES},
-	{"rnr-retries", ALL, KIND_U32, AT(rnr_retries), 0, O2_MAX_RETRIES},
-	{"json", ALL, KIND_FLAG, AT(json), 0, 0},
-	{"progress", MOVES | O2_NET_SERVE, KIND_FLAG, AT(progress), 0, 0},
-	{"portal", MOVES, KIND_U32, AT(portal), 0, UINT32_MAX},
-	{"match-bits", MOVES, KIND_U64, AT(match_bits), 0, UINT64_MAX},
-	{"offset", MOVES, KIND_U64, AT(offset), 0, O2_LNET_OFFSET_MAX},
-	{"count", MOVES | O2_NET_PING, KIND_U64, AT(count), 1, UINT32_MAX},
-	{"interval", O2_NET_PING, KIND_U32, AT(interval_ms), 0, 3600000},
-	{"size", MOVES, KIND_U32, AT(size_bytes), 1, O2_MAX_TRANSFER_BYTES},
-	{"fragments", MOVES | O2_NET_SERVE, KIND_U32, AT(fragments), 1, O2_MAX_FRAGS},
-	{"in-flight", MOVES, KIND_U32, AT(in_flight), 1, O2_NET_MAX_IN_FLIGHT},
-	{"seed", MOVES | O2_NET_SERVE, KIND_U64, AT(seed), 0, UINT64_MAX},
-	{"verify", MOVES | O2_NET_SERVE, KIND_FLAG, AT(verify), 0, 0},
-	{"accept-short", O2_NET_GET, KIND_FLAG, AT(accept_short), 0, 0},
-	{"no-ack", O2_NET_PUT, KIND_FLAG, AT(no_ack), 0, 0},
-	{"buffer", O2_NET_SERVE, KIND_OFFER, 0, 0, 0},
-	{"truncate", O2_NET_SERVE, KIND_FLAG, AT(truncate), 0, 0},
-	{"features", O2_NET_SERVE, KIND_U32, AT(features), 0, UINT32_MAX},
-	{"requests", O2_NET_SERVE, KIND_U64, AT(requests), 1, UINT64_MAX},
-	{"quirk", O2_NET_SERVE, KIND_QUIRKS, AT(quirks), 0, 0},
-	{"loop-quirk", MOVES | O2_NET_PING, KIND_QUIRKS, AT(loop_quirks), 0, 0},
-	{"verbose", ALL, KIND_FLAG, AT(verbose), 0, 0},
-};
-
-#define ROWS (sizeof(rows) / sizeof(rows[0]))
-
-/* A number, decimal or 0x..., from *text on; moves *text past it. */
-static bool read_number(const char **text, uint64_t min, uint64_t max, uint64_t *value)
-{
-	const int base = strncmp(*text, "0x", 2) == 0 ? 16 : 10;
-	char *end;
-
-	if (**text < '0' || **text > '9')
-		return false;
-	errno = 0;
-	*value = strtoull(*text, &end, base);
-	if (errno != 0 || *value < min || *value > max)
-		return false;
-	*text = end;
-	return true;
-}
+#define NO_NID "'%s' is no NID such as 10.77.0.1@o2ib"
 
 /* PORTAL:MATCHBITS[:BYTES][:ro] */
-static bool read_offer(const char *text, struct o2_net_options *options)
+static bool add_offer(const char *text, struct o2_net_options *options)
 {
 	struct o2_net_offer offer = {.size_bytes = O2_NET_OFFER_BYTES};
 	uint64_t portal, size_bytes;
 
-	if (options->noffers == O2_NET_MAX_BUFFERS || !read_number(&text, 0, UINT32_MAX, &portal) ||
-	    *text++ != ':' || !read_number(&text, 0, UINT64_MAX, &offer.match_bits))
+	if (options->noffers == O2_NET_MAX_BUFFERS || !o2_option_number(&text, 0, UINT32_MAX, &portal) ||
+	    *text++ != ':' || !o2_option_number(&text, 0, UINT64_MAX, &offer.match_bits))
 		return false;
 	offer.portal = (uint32_t)portal;
 	if (*text == ':' && strcmp(text, ":ro") != 0) {
 		text++;
-		if (!read_number(&text, 1, MAX_OFFER_BYTES, &size_bytes))
+		if (!o2_option_number(&text, 1, MAX_OFFER_BYTES, &size_bytes))
 			return false;
 		offer.size_bytes = (uint32_t)size_bytes;
 	}
@@ -126,6 +45,197 @@ static bool read_offer(const char *text, struct o2_net_options *options)
 	return *text == '\0';
 }
 
+static bool read_offer(const struct o2_option *option, const char *text, void *target,
+		       char why[O2_OPTION_WHY_BYTES])
+{
+	if (add_offer(text, target))
+		return true;
+	snprintf(why, O2_OPTION_WHY_BYTES, "--%s is '%s', not %s, or one too many", option->name, text,
+		 option->value);
+	return false;
+}
+
+static bool is_nid(const char *text, uint64_t *nid)
+{
+	return o2_nid_from_text(text, nid, NULL) == 0 && o2_nid_check(*nid, false) == O2_NID_GOOD;
+}
+
+static bool read_nid(const struct o2_option *option, const char *text, void *target,
+		     char why[O2_OPTION_WHY_BYTES])
+{
+	if (is_nid(text, (uint64_t *)((char *)target + option->at)))
+		return true;
+	snprintf(why, O2_OPTION_WHY_BYTES, NO_NID, text);
+	return false;
+}
+
+static bool read_quirks(const struct o2_option *option, const char *text, void *target,
+			char why[O2_OPTION_WHY_BYTES])
+{
+	return o2_quirks_read((struct o2_quirks *)((char *)target + option->at), option, text, why);
+}
+
+static void list_quirks(void)
+{
+	for (unsigned int i = 0; i < O2_QUIRKS; i++)
+		printf("  %-20s %s\n", o2_quirk_form(i), o2_quirk_text(i));
+}
+
+static const char *mode_name(unsigned int mode)
+{
+	return o2_reg_mode_name((enum o2_reg_mode)mode);
+}
+
+static const char *const checksum_names[] = {
+	[O2_CKSUM_NONE] = "off",
+	[O2_CKSUM_UNSIGNED] = "unsigned",
+	[O2_CKSUM_SIGNED] = "signed",
+	[O2_NET_CHECKSUM_AUTO] = "auto",
+	NULL,
+};
+
+#define AT(member)	O2_OPTION_AT(struct o2_net_options, member)
+#define SECONDS(member) AT(member), .min = 1, .max = MAX_TIMEOUT_S, .unit = 1000
+
+#define SERVE O2_NET_SERVE
+#define PING  O2_NET_PING
+#define PUT   O2_NET_PUT
+#define GET   O2_NET_GET
+#define MOVES (O2_NET_PUT | O2_NET_GET)
+
+/* What the commands are told, in the order of --help. */
+static const struct o2_option option_table[] = {
+	{NULL, NULL, O2_OPTION_TITLE, .help = "what is offered", .commands = SERVE},
+	{"buffer", "PORTAL:MATCHBITS[:BYTES][:ro]", O2_OPTION_READ, .read = read_offer, .commands = SERVE,
+	 .help = "memory at that portal and under those match bits; 8388608 bytes unless said otherwise, "
+		 "at most 67108864; with ro, for GETs alone.  May be given 16 times (default: 60:0x1234 "
+		 "and 61:0x1234:ro)"},
+	{"fragments", "N", O2_OPTION_NUMBER, AT(fragments), .min = 1, .max = O2_MAX_FRAGS, .commands = SERVE,
+	 .help = "pieces that it consists of, 1 to 257 (default: 1)"},
+	{"truncate", NULL, O2_OPTION_FLAG, AT(truncate), .commands = SERVE,
+	 .help = "cut what is too long instead of dropping it"},
+	{"seed", "N", O2_OPTION_NUMBER, AT(seed), .max = UINT64_MAX, .commands = SERVE,
+	 .help = "of the bytes that it holds at first, and of those that --verify expects (default: 1)"},
+	{"verify", NULL, O2_OPTION_FLAG, AT(verify), .commands = SERVE,
+	 .help = "look at every byte that a PUT brings: they must be what `o2ref put` sends; if others "
+		 "write to the same place at the same time, they may be theirs, and that is counted apart"},
+	{"requests", "N", O2_OPTION_NUMBER, AT(requests), .min = 1, .max = UINT64_MAX, .commands = SERVE,
+	 .help = "end after so many PUTs and GETs"},
+	{"features", "N", O2_OPTION_NUMBER, AT(features), .max = UINT32_MAX, .commands = SERVE,
+	 .help = "bits of the answer to pings (default: 0xe; 0x1e offers discovery)"},
+	{"timeout", "N", O2_OPTION_NUMBER, SECONDS(timeout_ms), .commands = SERVE,
+	 .help = "seconds after which a peer that does not answer is gone (default: 50)"},
+
+	{"count", "N", O2_OPTION_NUMBER, AT(count), .min = 1, .max = UINT32_MAX, .commands = PING,
+	 .help = "how many times (default: 1)"},
+	{"interval", "N", O2_OPTION_NUMBER, AT(interval_ms), .max = MAX_INTERVAL_MS, .commands = PING,
+	 .help = "milliseconds from one to the next (default: 1000)"},
+	{"timeout", "N", O2_OPTION_NUMBER, SECONDS(timeout_ms), .commands = PING,
+	 .help = "seconds to wait for an answer (default: 50)"},
+
+	{NULL, NULL, O2_OPTION_TITLE, .help = "what is moved", .commands = MOVES},
+	{"portal", "N", O2_OPTION_NUMBER, AT(portal), .max = UINT32_MAX, .commands = PUT,
+	 .help = "portal at the peer (default: 60)"},
+	{"portal", "N", O2_OPTION_NUMBER, AT(portal), .max = UINT32_MAX, .commands = GET,
+	 .help = "portal at the peer (default: 61)"},
+	{"match-bits", "N", O2_OPTION_NUMBER, AT(match_bits), .max = UINT64_MAX, .commands = MOVES,
+	 .help = "match bits (default: 0x1234)"},
+	{"offset", "N", O2_OPTION_NUMBER, AT(offset), .max = O2_LNET_OFFSET_MAX, .commands = MOVES,
+	 .help = "offset in the peer's memory (default: 0)"},
+	{"count", "N", O2_OPTION_NUMBER, AT(count), .min = 1, .max = UINT32_MAX, .commands = MOVES,
+	 .help = "how many (default: 1)"},
+	{"size", "N", O2_OPTION_NUMBER, AT(size_bytes), .min = 1, .max = O2_MAX_TRANSFER_BYTES,
+	 .commands = MOVES,
+	 .help = "bytes of each, 1 to 1048576 (default: 65536); up to 3976 travel in the message itself, "
+		 "more by RDMA"},
+	{"fragments", "N", O2_OPTION_NUMBER, AT(fragments), .min = 1, .max = O2_MAX_FRAGS, .commands = MOVES,
+	 .help = "pieces that our memory consists of, 1 to 257 (default: 1); if it has fewer pages, there "
+		 "are gaps between the pieces, and only global, fmr and fastreg_gaps can describe that; "
+		 "user needs one piece"},
+	{"in-flight", "N", O2_OPTION_NUMBER, AT(in_flight), .min = 1, .max = O2_NET_MAX_IN_FLIGHT,
+	 .commands = MOVES, .help = "how many at a time, 1 to 255 (default: 8)"},
+	{"seed", "N", O2_OPTION_NUMBER, AT(seed), .max = UINT64_MAX, .commands = MOVES,
+	 .help = "of the data (default: 1)"},
+	{"timeout", "N", O2_OPTION_NUMBER, SECONDS(timeout_ms), .commands = MOVES,
+	 .help = "seconds after which one that does not end has failed (default: 50)"},
+	{"verify", NULL, O2_OPTION_FLAG, AT(verify), .commands = PUT,
+	 .help = "GET every PUT back and look at the bytes; several in flight then go to different "
+		 "offsets, --size apart; the last at most 4294967295"},
+	{"no-ack", NULL, O2_OPTION_FLAG, AT(no_ack), .commands = PUT,
+	 .help = "do not ask for acknowledgements"},
+	{"verify", NULL, O2_OPTION_FLAG, AT(verify), .commands = GET,
+	 .help = "look at the bytes: they must be what `o2ref serve` with the same --seed holds, where "
+		 "nobody has PUT something else"},
+	{"accept-short", NULL, O2_OPTION_FLAG, AT(accept_short), .commands = GET,
+	 .help = "less than was asked for is a success, if it is right"},
+
+	{NULL, NULL, O2_OPTION_TITLE, .help = "our side"},
+	{"device", "NAME", O2_OPTION_TEXT, AT(device),
+	 .help = "RDMA device, as ibv_devices lists it (default: the first one); `loop`: a network in the "
+		 "process, where whatever node is asked for serves, with seed 1, 8 MiB at each of the "
+		 "default places of serve, and more if put --verify has more in flight"},
+	{"nid", "NID", O2_OPTION_READ, AT(nid), .read = read_nid,
+	 .help = "our own NID, e.g. 10.77.0.1@o2ib (default: the device's IPv4 address, on the network of "
+		 "the peer)"},
+	{"port", "N", O2_OPTION_NUMBER, AT(port), .min = 1, .max = UINT16_MAX,
+	 .help = "port of the connection manager (default: 987, as o2iblnd's)"},
+	{"mode", "MODE", O2_OPTION_NAME, AT(mode), .name_of = mode_name,
+	 .help = "how memory is registered: fastreg (the default), fmr, global, user, phys or fastreg_gaps"},
+	{"queue-depth", "N", O2_OPTION_NUMBER, AT(queue_depth), .min = 2, .max = O2_MAX_QUEUE_DEPTH,
+	 .help = "credits to ask for, 2 to 255 (default: 8)"},
+	{"max-frags", "N", O2_OPTION_NUMBER, AT(max_frags), .min = O2_MAX_FRAGS_LEGACY, .max = O2_MAX_FRAGS,
+	 .help = "fragments to ask for, 257 (the default) or 256"},
+	{"ack-timeout", "N", O2_OPTION_NUMBER, AT(ack_timeout), .min = 1, .max = O2_MAX_ACK_TIMEOUT,
+	 .help = "1 to 31: the device sends again when nothing was acknowledged for 4.096 us times 2 to "
+		 "the power of N (default: 19, that is 2.1 s)"},
+	{"retries", "N", O2_OPTION_NUMBER, AT(retries), .max = O2_MAX_RETRIES,
+	 .help = "how often it does before it gives up, 0 to 6 (default: 5)"},
+	{"rnr-retries", "N", O2_OPTION_NUMBER, AT(rnr_retries), .max = O2_MAX_RETRIES,
+	 .help = "how often while the peer has no receive posted, 0 to 6 (default: 6)"},
+	{"checksum", "KIND", O2_OPTION_NAME, AT(checksum), .names = checksum_names,
+	 .help = "of the messages that we send: off (the default), unsigned or signed, as the peer adds up "
+		 "its bytes; auto: as its own first sum shows, and none until then"},
+	{"tolerate-immediate-checksum", NULL, O2_OPTION_FLAG, AT(tolerate_immediate_checksum),
+	 .help = "accept an IMMEDIATE with a payload whose checksum is wrong"},
+
+	{NULL, NULL, O2_OPTION_TITLE, .help = "output"},
+	{"json", NULL, O2_OPTION_FLAG, AT(json), .help = "the summary as one JSON object"},
+	{"progress", NULL, O2_OPTION_FLAG, AT(progress), .commands = MOVES | SERVE,
+	 .help = "a line on standard error every second (on a terminal that happens without it)"},
+	{"verbose", NULL, O2_OPTION_FLAG, AT(verbose),
+	 .help = "a line for each request of a peer; serve: also why a connection has ended"},
+	{"loop-quirk", "NAME[=VALUE],...", O2_OPTION_READ, AT(loop_quirks), .read = read_quirks,
+	 .commands = MOVES | PING,
+	 .help = "how the peer that device loop has behaves: `o2ref serve --help` lists them"},
+
+	{NULL, NULL, O2_OPTION_TITLE,
+	 .help = "behaviour that a peer may show, for trying the other side on it", .commands = SERVE},
+	{"quirk", "NAME[=VALUE],...", O2_OPTION_READ, AT(quirks), .read = read_quirks, .more = list_quirks,
+	 .commands = SERVE, .help = "this node behaves so; may be given several times:"},
+	{0},
+};
+
+static const char exits[] =
+	"exit status: 0 all is well, 1 something failed or came out wrong, 2 usage or no device";
+
+static const struct o2_command commands[] = {
+	{"o2ref", "serve", "[OPTION]...",
+	 .about = "Be a peer: answer LNet pings, and offer memory to PUTs and GETs, until SIGINT or "
+		  "SIGTERM.",
+	 .options = option_table, .which = SERVE, .end = exits},
+	{"o2ref", "ping", "[OPTION]... NID",
+	 .about = "Ask the node what it is: LNet's ping, a GET at portal 0.  Shows its NIDs and how long "
+		  "it took.",
+	 .options = option_table, .which = PING, .end = exits},
+	{"o2ref", "put", "[OPTION]... NID",
+	 .about = "PUT to the node's memory, and wait for LNet's acknowledgement of each.",
+	 .options = option_table, .which = PUT, .end = exits},
+	{"o2ref", "get", "[OPTION]... NID", .about = "GET from the node's memory.", .options = option_table,
+	 .which = GET, .end = exits},
+};
+
+#define COMMANDS (sizeof(commands) / sizeof(commands[0]))
+
 void o2_net_default_offers(struct o2_net_options *options)
 {
 	options->offer[0] =
@@ -133,115 +243,6 @@ void o2_net_default_offers(struct o2_net_options *options)
 	options->offer[1] =
 		(struct o2_net_offer){O2_NET_READ_PORTAL, O2_NET_MATCH_BITS, O2_NET_OFFER_BYTES, true};
 	options->noffers = 2;
-}
-
-static bool read_nid(const char *text, uint64_t *nid)
-{
-	return o2_nid_from_text(text, nid, NULL) == 0 && o2_nid_check(*nid, false) == O2_NID_GOOD;
-}
-
-static bool read_checksum(const char *text, struct o2_net_options *options)
-{
-	static const char *const names[] = {
-		[O2_CKSUM_NONE] = "off", [O2_CKSUM_UNSIGNED] = "unsigned", [O2_CKSUM_SIGNED] = "signed"};
-
-	options->cksum_auto = strcmp(text, "auto") == 0;
-	options->cksum_flavour = O2_CKSUM_NONE;
-	for (unsigned int i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		if (strcmp(text, names[i]) != 0)
-			continue;
-		options->cksum_flavour = (enum o2_cksum_flavour)i;
-		return true;
-	}
-	return options->cksum_auto;
-}
-
-static int complain_quirk(const char *command, const struct row *row, const char *text)
-{
-	struct o2_quirks none = {.set = 0};
-	char bad[100] = "", forms[400] = "";
-	size_t used = 0;
-
-	o2_quirks_add(&none, text, bad, sizeof(bad));
-	for (unsigned int i = 0; i < O2_QUIRKS; i++)
-		used += (size_t)snprintf(forms + used, sizeof(forms) - used, "%s%s", i == 0 ? "" : ", ",
-					 o2_quirk_form(i));
-	return o2_cli_usage(command, "--%s is '%s', not one of: %s, MS 1 to %u", row->name, bad, forms,
-			    O2_QUIRK_LATE_MAX_MS);
-}
-
-static int complain_range(const char *command, const struct row *row, const char *text)
-{
-	switch (row->kind) {
-	case KIND_NID:
-		return o2_cli_usage(command, "'%s' is no NID such as 10.77.0.1@o2ib", text);
-	case KIND_MODE:
-		return o2_cli_usage(command,
-				    "--mode is '%s', not fastreg, fmr, global, user, phys or fastreg_gaps",
-				    text);
-	case KIND_CHECKSUM:
-		return o2_cli_usage(command, "--checksum is '%s', not off, unsigned, signed or auto", text);
-	case KIND_QUIRKS:
-		return complain_quirk(command, row, text);
-	case KIND_OFFER:
-		return o2_cli_usage(command,
-				    "--buffer is '%s', not PORTAL:MATCHBITS[:BYTES][:ro], or one too many",
-				    text);
-	default:
-		return o2_cli_usage(command, "--%s is '%s', not a number of %" PRIu64 " to %" PRIu64,
-				    row->name, text, row->min, row->max);
-	}
-}
-
-/* Put the value where it belongs; false: it is no such value. */
-static bool set(const struct row *row, const char *text, struct o2_net_options *options)
-{
-	void *at = (char *)options + row->at;
-	uint64_t number = 0;
-
-	if ((row->kind == KIND_U16 || row->kind == KIND_U32 || row->kind == KIND_U64 ||
-	     row->kind == KIND_SECONDS) &&
-	    (!read_number(&text, row->min, row->max, &number) || *text != '\0'))
-		return false;
-	switch (row->kind) {
-	case KIND_FLAG:
-		*(bool *)at = true;
-		return true;
-	case KIND_U16:
-		*(uint16_t *)at = (uint16_t)number;
-		return true;
-	case KIND_U32:
-		*(uint32_t *)at = (uint32_t)number;
-		return true;
-	case KIND_U64:
-		*(uint64_t *)at = number;
-		return true;
-	case KIND_SECONDS:
-		*(uint32_t *)at = (uint32_t)number * 1000;
-		return true;
-	case KIND_TEXT:
-		*(const char **)at = text;
-		return true;
-	case KIND_NID:
-		return read_nid(text, at);
-	case KIND_MODE:
-		return o2_reg_mode_from_name(text, at) == 0;
-	case KIND_CHECKSUM:
-		return read_checksum(text, options);
-	case KIND_OFFER:
-		return read_offer(text, options);
-	case KIND_QUIRKS:
-		return o2_quirks_add(at, text, NULL, 0) == 0;
-	}
-	return false;
-}
-
-static enum o2_net_command command_of(const char *name)
-{
-	return strcmp(name, "serve") == 0  ? O2_NET_SERVE
-	       : strcmp(name, "ping") == 0 ? O2_NET_PING
-	       : strcmp(name, "put") == 0  ? O2_NET_PUT
-					   : O2_NET_GET;
 }
 
 uint64_t o2_net_offset(const struct o2_net_options *options, uint32_t index)
@@ -252,43 +253,44 @@ uint64_t o2_net_offset(const struct o2_net_options *options, uint32_t index)
 }
 
 /* The LNet header has no room for more than 32 bits; a sum that wraps would be another place. */
-static int check_offsets(const char *name, const struct o2_net_options *options)
+static int check_offsets(const struct o2_command *command, const struct o2_net_options *options)
 {
 	const uint64_t lanes = options->in_flight < options->count ? options->in_flight : options->count;
 	const uint64_t last = o2_net_offset(options, (uint32_t)lanes - 1);
 
 	if (last <= O2_LNET_OFFSET_MAX)
 		return O2_CLI_OK;
-	return o2_cli_usage(name,
-			    "--offset is %" PRIu64 ": the last of %" PRIu64 " in flight, %" PRIu32
-			    " bytes apart, is at %" PRIu64 ", limit %" PRIu32,
-			    options->offset, lanes, options->size_bytes, last, O2_LNET_OFFSET_MAX);
+	return o2_command_usage(command,
+				"--offset is %" PRIu64 ": the last of %" PRIu64 " in flight, %" PRIu32
+				" bytes apart, is at %" PRIu64 ", limit %" PRIu32,
+				options->offset, lanes, options->size_bytes, last, O2_LNET_OFFSET_MAX);
 }
 
-static int check(const char *name, int argc, char **argv, struct o2_net_options *options)
+static int check(const struct o2_command *command, int first, int argc, char **argv,
+		 struct o2_net_options *options)
 {
 	const bool serves = options->command == O2_NET_SERVE;
 
-	if (argc - optind != (serves ? 0 : 1))
-		return o2_cli_usage(name,
-				    serves ? "'%s' is one argument too many" : "exactly one NID is needed",
-				    serves ? argv[optind] : "");
-	if (!serves && !read_nid(argv[optind], &options->peer))
-		return o2_cli_usage(name, "'%s' is no NID such as 10.77.0.1@o2ib", argv[optind]);
+	if (argc - first != (serves ? 0 : 1))
+		return o2_command_usage(
+			command, serves ? "'%s' is one argument too many" : "exactly one NID is needed",
+			serves ? argv[first] : "");
+	if (!serves && !is_nid(argv[first], &options->peer))
+		return o2_command_usage(command, NO_NID, argv[first]);
 	if (!serves && options->nid == options->peer)
-		return o2_cli_usage(name, "'%s' is our own NID", argv[optind]);
+		return o2_command_usage(command, "'%s' is our own NID", argv[first]);
 	if (!serves && options->nid != 0 && o2_nid_network(options->nid) != o2_nid_network(options->peer))
-		return o2_cli_usage(name, "'%s' is not on the network of our NID", argv[optind]);
+		return o2_command_usage(command, "'%s' is not on the network of our NID", argv[first]);
 	if (options->fragments > options->size_bytes)
-		return o2_cli_usage(name, "%" PRIu32 " bytes cannot be in %" PRIu32 " pieces",
-				    options->size_bytes, options->fragments);
+		return o2_command_usage(command, "%" PRIu32 " bytes cannot be in %" PRIu32 " pieces",
+					options->size_bytes, options->fragments);
 	if (serves && options->noffers == 0)
 		o2_net_default_offers(options);
 	for (uint32_t i = 0; i < options->noffers; i++)
 		if (options->fragments > options->offer[i].size_bytes)
-			return o2_cli_usage(name, "%" PRIu32 " bytes cannot be in %" PRIu32 " pieces",
-					    options->offer[i].size_bytes, options->fragments);
-	return check_offsets(name, options);
+			return o2_command_usage(command, "%" PRIu32 " bytes cannot be in %" PRIu32 " pieces",
+						options->offer[i].size_bytes, options->fragments);
+	return check_offsets(command, options);
 }
 
 static struct o2_net_options defaults(enum o2_net_command command)
@@ -318,33 +320,16 @@ static struct o2_net_options defaults(enum o2_net_command command)
 	};
 }
 
-int o2_net_options_read(int argc, char **argv, struct o2_net_options *options, bool *done)
+int o2_net_options_read(int argc, char **argv, struct o2_net_options *options)
 {
-	const enum o2_net_command command = command_of(argv[0]);
-	struct option list[ROWS + 2] = {{"help", no_argument, NULL, 'h'}};
-	unsigned int n = 1;
-	int option;
+	const struct o2_command *command = commands;
+	int first;
 
-	*options = defaults(command);
-	*done = false;
-	for (unsigned int i = 0; i < ROWS; i++)
-		if ((rows[i].commands & command) != 0)
-			list[n++] = (struct option){
-				rows[i].name, rows[i].kind == KIND_FLAG ? no_argument : required_argument,
-				NULL, 256 + (int)i};
-	opterr = 0;
-	optind = 1;
-	while ((option = getopt_long(argc, argv, "h", list, NULL)) != -1) {
-		if (option == 'h') {
-			o2_net_print_help(command);
-			*done = true;
-			return O2_CLI_OK;
-		}
-		if (option == '?')
-			return o2_cli_usage(argv[0], "'%s' is no option, or its value is missing",
-					    argv[optind - 1]);
-		if (!set(&rows[option - 256], optarg, options))
-			return complain_range(argv[0], &rows[option - 256], optarg);
-	}
-	return check(argv[0], argc, argv, options);
+	while (command < &commands[COMMANDS - 1] && strcmp(command->name, argv[0]) != 0)
+		command++;
+	*options = defaults(command->which);
+	first = o2_options_read(command, argc, argv, options);
+	if (first > 0 && check(command, first, argc, argv, options) != O2_CLI_OK)
+		return -1;
+	return first;
 }

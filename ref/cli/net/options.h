@@ -10,7 +10,7 @@
 #include "quirk/quirk.h"
 #include "wire/msg.h"
 
-/* The command lines of serve, ping, put and get.  Source: docs/peer.md; what they say is in help.c. */
+/* The command lines of serve, ping, put and get.  Source: docs/peer.md. */
 
 #define O2_NET_MAX_BUFFERS 16u
 
@@ -22,6 +22,9 @@
 #define O2_NET_READ_PORTAL 61u /* can only be read */
 #define O2_NET_MATCH_BITS  0x1234u
 #define O2_NET_SEED	   1u /* of what it holds */
+
+/* --checksum auto: as the peer's own first sum shows. */
+#define O2_NET_CHECKSUM_AUTO ((uint32_t)O2_CKSUM_SIGNED + 1u)
 
 enum o2_net_command {
 	O2_NET_SERVE = 1u << 0,
@@ -47,8 +50,7 @@ struct o2_net_options {
 	enum o2_reg_mode mode;
 	uint32_t queue_depth;
 	uint32_t max_frags;
-	enum o2_cksum_flavour cksum_flavour;
-	bool cksum_auto;
+	uint32_t checksum; /* enum o2_cksum_flavour, or O2_NET_CHECKSUM_AUTO */
 	bool tolerate_immediate_checksum;
 	uint32_t timeout_ms;
 	uint32_t ack_timeout, retries, rnr_retries; /* of the queue pairs, as in struct o2_conn_config */
@@ -82,10 +84,10 @@ struct o2_net_options {
 };
 
 /*
- * Read the command line; argv[0] is the command's name.  Returns an exit status of cli.h; *done: there is
- * nothing more to do.
+ * Read the command line; argv[0] is the command's name.  Returns a positive number, 0 after --help, or -1
+ * after a line on stderr.
  */
-int o2_net_options_read(int argc, char **argv, struct o2_net_options *options, bool *done);
+int o2_net_options_read(int argc, char **argv, struct o2_net_options *options);
 
 /* Where the operation in lane index goes at the peer: PUTs that are read back must not meet there. */
 uint64_t o2_net_offset(const struct o2_net_options *options, uint32_t index);
@@ -95,8 +97,5 @@ uint64_t o2_net_offset(const struct o2_net_options *options, uint32_t index);
 
 /* What serve offers if nothing is said: memory to write to, and memory to read. */
 void o2_net_default_offers(struct o2_net_options *options);
-
-/* help.c */
-void o2_net_print_help(enum o2_net_command command);
 
 #endif

@@ -67,8 +67,9 @@ struct o2_node_config o2_net_node_config(const struct o2_net_options *options)
 	config.conn.ack_timeout = (uint8_t)options->ack_timeout;
 	config.conn.retry_count = (uint8_t)options->retries;
 	config.conn.rnr_retry_count = (uint8_t)options->rnr_retries;
-	config.conn.cksum_flavour = options->cksum_flavour;
-	config.conn.cksum_auto = options->cksum_auto;
+	config.conn.cksum_auto = options->checksum == O2_NET_CHECKSUM_AUTO;
+	if (!config.conn.cksum_auto)
+		config.conn.cksum_flavour = (enum o2_cksum_flavour)options->checksum;
 	config.conn.wire.max_frags = options->max_frags;
 	config.conn.wire.tolerate_immediate_checksum = options->tolerate_immediate_checksum;
 	config.port = options->port;

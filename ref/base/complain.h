@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef O2_BASE_COMPLAIN_H
+#define O2_BASE_COMPLAIN_H
+
+#include <stdarg.h>
+
+/* What a command tells its user when it cannot go on: one line on stderr, "program: text". */
+
+/* The exit status of every command after a wrong command line, or a file that cannot be read or written. */
+#define O2_EXIT_USAGE 2
+
+/*
+ * Names and file contents come from outside: what a terminal would obey becomes question marks (plain.h).
+ * Returns O2_EXIT_USAGE.
+ */
+int o2_complain(const char *program, const char *format, ...) __attribute__((format(printf, 2, 3)));
+int o2_vcomplain(const char *program, const char *format, va_list arguments)
+	__attribute__((format(printf, 2, 0)));
+
+#endif

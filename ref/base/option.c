@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/option.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/complain.h"
+
+#define MOST_ROWS  96u
+#define FIRST_CODE 256 /* of getopt's: above every character */
+
+const char *const o2_color_names[] = {"auto", "always", "never", NULL};
+
+bool o2_color_wanted(enum o2_color_when when, FILE *out)
+{
+	const char *no_color = getenv("NO_COLOR");
+
+	if (when != O2_COLOR_AUTO)
+		return when == O2_COLOR_ALWAYS;
+	return isatty(fileno(out)) != 0 && (no_color == NULL || no_color[0] == '\0');
+}
+
+bool o2_option_number(const char **text, uint64_t min, uint64_t max, uint64_t *value)
+{
+	const int base = strncmp(*text, "0x", 2) == 0 ? 16 : 10;
+	char *end;
+
+	if (**text < '0' || **text > '9')
+		return false;
+	errno = 0;
+	*value = strtoull(*text, &end, base);
+	if (errno != 0 || *value < min || *value > max)
+		return false;
+	*text = end;
+	return true;
+}
+
+/* Put an integer of the member's size where it belongs. */
+static void put(const struct o2_option *option, void *target, uint64_t value)
+{
+	void *at = (char *)target + option->at;
+
+	switch (option->at_bytes) {
+	case sizeof(uint8_t):
+		*(uint8_t *)at = (uint8_t)value;
+		break;
+	case sizeof(uint16_t):
+		*(uint16_t *)at = (uint16_t)value;
+		break;
+	case sizeof(uint32_t):
+		*(uint32_t *)at = (uint32_t)value;
+		break;
+	default:
+		assert(option->at_bytes == sizeof(uint64_t));
+		*(uint64_t *)at = value;
+	}
+}
+
+static const char *name_of(const struct o2_option *option, unsigned int place)
+{
+	return option->name_of != NULL ? option->name_of(place) : option->names[place];
+}
+
+/* The place of text[0 .. length) among the names; false: it is none of them. */
+static bool find_name(const struct o2_option *option, const char *text, size_t length, unsigned int *place)
+{
+	const char *name;
+
+	for (*place = 0; (name = name_of(option, *place)) != NULL; ++*place)
+		if (strlen(name) == length && strncmp(name, text, length) == 0)
+			return true;
+	return false;
+}
+
+/* "--name is 'text', not a, b or c". */
+static bool refuse_name(const struct o2_option *option, const char *verb, const char *text, size_t length,
+			char why[O2_OPTION_WHY_BYTES])
+{
+	size_t used = (size_t)snprintf(why, O2_OPTION_WHY_BYTES, "--%s %s '%.*s', not ", option->name, verb,
+				       (int)length, text);
+
+	for (unsigned int i = 0; name_of(option, i) != NULL && used < O2_OPTION_WHY_BYTES; i++)
+		used += (size_t)snprintf(why + used, O2_OPTION_WHY_BYTES - used, "%s%s",
+					 i == 0				  ? ""
+					 : name_of(option, i + 1) == NULL ? " or "
+									  : ", ",
+					 name_of(option, i));
+	return false;
+}
+
+static bool read_number(const struct o2_option *option, const char *text, void *target,
+			char why[O2_OPTION_WHY_BYTES])
+{
+	const char *end = text;
+	uint64_t value;
+
+	if (!o2_option_number(&end, option->min, option->max, &value) || *end != '\0') {
+		snprintf(why, O2_OPTION_WHY_BYTES, "--%s is '%s', not a number of %" PRIu64 " to %" PRIu64,
+			 option->name, text, option->min, option->max);
+		return false;
+	}
+	put(option, target, option->unit == 0 ? value : value * option->unit);
+	return true;
+}
+
+static bool read_names(const struct o2_option *option, const char *text, void *target,
+		       char why[O2_OPTION_WHY_BYTES])
+{
+	bool *named = (bool *)((char *)target + option->at);
+	unsigned int place;
+
+	memset(named, 0, option->at_bytes);
+	for (;;) {
+		const size_t length = strcspn(text, ",");
+
+		if (!find_name(option, text, length, &place))
+			return refuse_name(option, "has", text, length, why);
+		assert(place < option->at_bytes);
+		named[place] = true;
+		if (text[length] == '\0')
+			return true;
+		text += length + 1;
+	}
+}
+
+static bool read_value(const struct o2_option *option, const char *text, void *target,
+		       char why[O2_OPTION_WHY_BYTES])
+{
+	unsigned int place;
+
+	switch (option->kind) {
+	case O2_OPTION_TITLE:
+		break;
+	case O2_OPTION_FLAG:
+		*(bool *)((char *)target + option->at) = true;
+		return true;
+	case O2_OPTION_SET:
+		put(option, target, option->min);
+		return true;
+	case O2_OPTION_TEXT:
+		*(const char **)((char *)target + option->at) = text;
+		return true;
+	case O2_OPTION_NUMBER:
+		return read_number(option, text, target, why);
+	case O2_OPTION_NAME:
+		if (!find_name(option, text, strlen(text), &place))
+			return refuse_name(option, "is", text, strlen(text), why);
+		put(option, target, place);
+		return true;
+	case O2_OPTION_NAMES:
+		return read_names(option, text, target, why);
+	case O2_OPTION_READ:
+		return option->read(option, text, target, why);
+	}
+	assert(false);
+	return false;
+}
+
+bool o2_option_is_of(const struct o2_option *option, const struct o2_command *command)
+{
+	return option->commands == 0 || (option->commands & command->which) != 0;
+}
+
+/* The table as getopt wants it: the code of an option is its row. */
+static void list_options(const struct o2_command *command, struct option list[MOST_ROWS + 2])
+{
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; command->options[i].help != NULL; i++) {
+		const struct o2_option *option = &command->options[i];
+
+		assert(i < MOST_ROWS);
+		if (option->kind != O2_OPTION_TITLE && o2_option_is_of(option, command))
+			list[n++] = (struct option){option->name,
+						    option->value == NULL ? no_argument : required_argument,
+						    NULL, FIRST_CODE + (int)i};
+	}
+	list[n++] = (struct option){"help", no_argument, NULL, 'h'};
+	list[n] = (struct option){NULL, 0, NULL, 0};
+}
+
+int o2_options_read(const struct o2_command *command, int argc, char **argv, void *target)
+{
+	struct option list[MOST_ROWS + 2];
+	char why[O2_OPTION_WHY_BYTES];
+	int code;
+
+	list_options(command, list);
+	opterr = 0;
+	optind = 1;
+	while ((code = getopt_long(argc, argv, "h", list, NULL)) != -1) {
+		if (code == 'h') {
+			o2_command_help(command);
+			return 0;
+		}
+		if (code == '?') {
+			o2_command_usage(command, "'%s' is no option, or its value is missing",
+					 argv[optind - 1]);
+			return -1;
+		}
+		if (!read_value(&command->options[code - FIRST_CODE], optarg, target, why)) {
+			o2_command_usage(command, "%s", why);
+			return -1;
+		}
+	}
+	return optind;
+}
+
+int o2_command_usage(const struct o2_command *command, const char *format, ...)
+{
+	const char *name = command->name == NULL ? "" : command->name;
+	char text[O2_OPTION_WHY_BYTES + 50];
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	return o2_complain(command->program, "%s (see: %s %s%s--help)", text, command->program, name,
+			   *name == '\0' ? "" : " ");
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef O2_BASE_OPTION_H
+#define O2_BASE_OPTION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/*
+ * The options of a command as a table.  It is what reads the command line into a structure of the command's,
+ * what complains about a value, and what --help lists.
+ *
+ * A command line is what getopt_long(3) takes: --name VALUE or --name=VALUE, a name may be shortened, options
+ * may stand behind other arguments, and "--" ends them.  Each command has -h and --help besides its table.
+ */
+
+enum o2_option_kind {
+	O2_OPTION_TITLE,  /* none: `help` is a heading of the list */
+	O2_OPTION_FLAG,	  /* bool: true */
+	O2_OPTION_SET,	  /* unsigned integer or enum: `min` */
+	O2_OPTION_TEXT,	  /* const char *: the value itself, borrowed from argv */
+	O2_OPTION_NUMBER, /* integer of 1, 2, 4 or 8 bytes: `min` to `max`, decimal or 0x..., times `unit` */
+	O2_OPTION_NAME,	  /* unsigned integer or enum: place of the value among the names */
+	O2_OPTION_NAMES,  /* array of bool: true at the places of those named in A,B, else false */
+	O2_OPTION_READ,	  /* by a function of the command's */
+};
+
+#define O2_OPTION_WHY_BYTES 1000u
+
+struct o2_option {
+	const char *name;  /* without the dashes; NULL: a title, or with help NULL the end of the table */
+	const char *value; /* what help calls its value; NULL: it takes none */
+	enum o2_option_kind kind;
+	/* Where it goes in the command's structure: O2_OPTION_AT. */
+	size_t at, at_bytes;
+	const char *help; /* one or more sentences; \n: a new line */
+	/* Commands that have it, a bit each: struct o2_command; 0: all that use the table. */
+	unsigned int commands;
+	uint64_t min, max;
+	uint32_t unit; /* NUMBER: what is stored is so many times what is said; 0: 1 */
+	/* NAME, NAMES: the names, then NULL; or the name of a place, NULL behind the last one. */
+	const char *const *names;
+	const char *(*name_of)(unsigned int place);
+	/*
+	 * READ: read the value into the command's structure.  False: it is no such value, and *why is the
+	 * sentence that says so.
+	 */
+	bool (*read)(const struct o2_option *option, const char *text, void *target,
+		     char why[O2_OPTION_WHY_BYTES]);
+	void (*more)(void); /* prints what belongs under it in the help; NULL: nothing does */
+};
+
+#define O2_OPTION_AT(type, member) offsetof(type, member), sizeof(((type *)NULL)->member)
+
+struct o2_command {
+	const char *program;
+	const char *name; /* of the command; NULL: the program has its options itself */
+	/* One line for each form of the command line, without program and name. */
+	const char *usage;
+	const char *about;		 /* paragraphs for people; lines are broken where they are printed */
+	const struct o2_option *options; /* ends with a row of zeros */
+	unsigned int which;		 /* its bit in `commands` of the table; 0: the table is its own */
+	const char *end;		 /* what --help ends with: the exit status */
+};
+
+/*
+ * Read the options in argv[1] to argv[argc - 1] into *target, which holds the defaults; argv is reordered so
+ * that what is no option stands last.  Returns the index of the first of these (argc: there is none), 0 after
+ * --help, which has been printed on stdout, or -1 after a line on stderr.
+ */
+int o2_options_read(const struct o2_command *command, int argc, char **argv, void *target);
+
+/* Complain about the command line, and point to its --help.  Returns O2_EXIT_USAGE. */
+int o2_command_usage(const struct o2_command *command, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* Print the help of a command on stdout. */
+void o2_command_help(const struct o2_command *command);
+
+/* Whether the row of the table is one of the command's. */
+bool o2_option_is_of(const struct o2_option *option, const struct o2_command *command);
+
+/* A number, decimal or 0x..., from *text on; moves *text past it.  False: there is none of min to max. */
+bool o2_option_number(const char **text, uint64_t min, uint64_t max, uint64_t *value);
+
+/* The values of an option --color, and whether they want colour on a stream. */
+enum o2_color_when { O2_COLOR_AUTO, O2_COLOR_ALWAYS, O2_COLOR_NEVER };
+
+extern const char *const o2_color_names[];
+
+/* "auto" means a terminal, unless the environment variable NO_COLOR is set and not empty. */
+bool o2_color_wanted(enum o2_color_when when, FILE *out);
+
+#endif

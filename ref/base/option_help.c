@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/option.h"
+
+/* --help of a command: how it is called, what it does, its options, how it ends. */
+
+#define LINE_COLUMNS 98
+#define TEXT_COLUMN  21 /* where the sentence of an option begins */
+
+/* Print text in lines that begin at `indent`; the first begins at `column`.  Ends the last one. */
+static void print_text(const char *text, size_t column, size_t indent)
+{
+	bool first = true; /* word of its line */
+
+	for (;;) {
+		const size_t length = strcspn(text, " \n");
+
+		if (!first && column + 1 + length > LINE_COLUMNS) {
+			printf("\n%*s", (int)indent, "");
+			column = indent;
+			first = true;
+		}
+		printf("%s%.*s", first ? "" : " ", (int)length, text);
+		column += length + !first;
+		first = false;
+		text += length;
+		if (*text == '\0')
+			break;
+		if (*text++ == '\n') {
+			/* No blanks at the end of an empty line. */
+			printf("\n%*s", *text == '\n' ? 0 : (int)indent, "");
+			column = indent;
+			first = true;
+		}
+	}
+	putchar('\n');
+}
+
+static void print_option(const char *name, const char *value, const char *help)
+{
+	const int printed = printf("  %s%s%s", name, value == NULL ? "" : " ", value == NULL ? "" : value);
+
+	if (printed >= TEXT_COLUMN)
+		printf("\n%*s", TEXT_COLUMN, "");
+	else
+		printf("%*s", TEXT_COLUMN - printed, "");
+	print_text(help, TEXT_COLUMN, TEXT_COLUMN);
+}
+
+static void print_row(const struct o2_option *option, bool first)
+{
+	char name[64];
+
+	if (first || option->kind == O2_OPTION_TITLE)
+		putchar('\n');
+	if (option->kind == O2_OPTION_TITLE) {
+		printf("%s:\n", option->help);
+		return;
+	}
+	snprintf(name, sizeof(name), "--%s", option->name);
+	print_option(name, option->value, option->help);
+	if (option->more != NULL)
+		option->more();
+}
+
+static void print_usage(const struct o2_command *command)
+{
+	const char *line = command->usage;
+	size_t length;
+
+	for (;; line += length + 1) {
+		length = strcspn(line, "\n");
+		printf("%s %s%s%s %.*s\n", line == command->usage ? "usage:" : "      ", command->program,
+		       command->name == NULL ? "" : " ", command->name == NULL ? "" : command->name,
+		       (int)length, line);
+		if (line[length] == '\0')
+			break;
+	}
+}
+
+void o2_command_help(const struct o2_command *command)
+{
+	bool first = true;
+
+	print_usage(command);
+	putchar('\n');
+	print_text(command->about, 0, 0);
+	for (const struct o2_option *option = command->options; option->help != NULL; option++) {
+		if (!o2_option_is_of(option, command))
+			continue;
+		print_row(option, first);
+		first = false;
+	}
+	print_option("-h, --help", NULL, "this text");
+	putchar('\n');
+	print_text(command->end, 0, 0);
+}
