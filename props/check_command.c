@@ -133,7 +133,7 @@ static int write_case(const struct o2_check_arguments *a, uint32_t index, const 
 			*c = '-';
 	snprintf(path, path_bytes, "%s/%u-%s.json", a->out_dir, index, name);
 	if (json_dump_file(json_object_get(finding, "question"), path, JSON_INDENT(1)) != 0)
-		return o2_check_complain(a, "%s: cannot be written", path);
+		return o2_complain(a->name, "check: %s: cannot be written", path);
 	return 0;
 }
 
@@ -147,7 +147,7 @@ static int add_replays(const struct o2_check_arguments *a, json_t *result)
 	int rc = 0;
 
 	if (a->out_dir != NULL && mkdir(a->out_dir, 0777) != 0 && errno != EEXIST)
-		return o2_check_complain(a, "%s: %s", a->out_dir, strerror(errno));
+		return o2_complain(a->name, "check: %s: %s", a->out_dir, strerror(errno));
 	json_array_foreach(list, i, one)
 	{
 		say_how(a, (uint32_t)i, how, sizeof(how));
@@ -175,12 +175,12 @@ static int to_file(const struct o2_check_arguments *a, const char *path, const j
 	bool failed;
 
 	if (out == NULL)
-		return o2_check_complain(a, "%s: %s", path, strerror(errno));
+		return o2_complain(a->name, "check: %s: %s", path, strerror(errno));
 	write(result, out);
 	failed = fflush(out) != 0 || ferror(out);
 	if (!to_stdout && fclose(out) != 0)
 		failed = true;
-	return failed ? o2_check_complain(a, "%s: %s", path, strerror(errno)) : 0;
+	return failed ? o2_complain(a->name, "check: %s: %s", path, strerror(errno)) : 0;
 }
 
 static void write_json(const json_t *result, FILE *out)
@@ -231,7 +231,7 @@ static int open_host(const struct o2_check_arguments *a, uint32_t index, char **
 		alone[0] = (char *)(uintptr_t)path;
 		rc = o2_host_open_program(alone, &a->host, host, text, sizeof(text));
 	}
-	return rc == 0 ? 0 : o2_check_complain(a, "%s: %s", path, text);
+	return rc == 0 ? 0 : o2_complain(a->name, "check: %s: %s", path, text);
 }
 
 static int read_judgement(const struct o2_check_arguments *a, struct o2_check_subject *subject)
@@ -239,9 +239,9 @@ static int read_judgement(const struct o2_check_arguments *a, struct o2_check_su
 	char text[512];
 
 	if (a->map != NULL && o2_error_map_read(a->map, &subject->map, text, sizeof(text)) != 0)
-		return o2_check_complain(a, "%s", text);
+		return o2_complain(a->name, "check: %s", text);
 	if (a->known != NULL && o2_known_read(a->known, &subject->known, text, sizeof(text)) != 0)
-		return o2_check_complain(a, "%s", text);
+		return o2_complain(a->name, "check: %s", text);
 	return 0;
 }
 
@@ -265,13 +265,13 @@ static int run_subject(const struct o2_check_arguments *a, uint32_t index, struc
 		return rc;
 	rc = o2_check_run(&a->options, subject, text, sizeof(text));
 	if (rc != 0) {
-		o2_check_complain(a, "%s", text);
+		o2_complain(a->name, "check: %s", text);
 		return a->options.case_file != NULL || a->options.choices != NULL ? O2_CHECK_EXIT_USAGE
 										  : O2_CHECK_EXIT_CANNOT;
 	}
 	if (!answered_anything(subject))
-		return o2_check_complain(a, "%s: it implements none of what it was asked",
-					 subject->host->name);
+		return o2_complain(a->name, "check: %s: it implements none of what it was asked",
+				   subject->host->name);
 	return 0;
 }
 
@@ -288,7 +288,7 @@ static int check(struct o2_check_arguments *a)
 	else if (a->options.corpus == NULL)
 		a->options.corpus = find_corpus(corpus, sizeof(corpus));
 	else if (!is_directory(a->options.corpus))
-		rc = o2_check_complain(a, "%s: %s", a->options.corpus, strerror(ENOTDIR));
+		rc = o2_complain(a->name, "check: %s: %s", a->options.corpus, strerror(ENOTDIR));
 	for (uint32_t i = 0; rc == 0 && i < count; i++)
 		rc = run_subject(a, i, &subjects[i]);
 	if (rc == 0)
@@ -308,16 +308,13 @@ static int check(struct o2_check_arguments *a)
 int o2_check_command(const char *program, int argc, char **argv)
 {
 	struct o2_check_arguments a;
-	int rc = o2_check_parse(program, argc, argv, &a);
+	const int first = o2_check_parse(program, argc, argv, &a);
 
-	if (rc != 0)
-		return rc;
+	if (first <= 0)
+		return first < 0 ? O2_CHECK_EXIT_USAGE : O2_CHECK_EXIT_AGREE;
 	/* A child that reads no more is its finding, not our end. */
 	signal(SIGPIPE, SIG_IGN);
 	switch (a.action) {
-	case O2_CHECK_ACTION_HELP:
-		o2_check_usage(&a, stdout);
-		return 0;
 	case O2_CHECK_ACTION_LIST:
 		list_checks();
 		return fflush(stdout) == 0 ? 0 : O2_CHECK_EXIT_USAGE;

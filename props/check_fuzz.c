@@ -31,11 +31,12 @@ int o2_check_fuzz(const struct o2_check_arguments *a)
 	uint32_t n = 0;
 
 	if (realpath(a->file[0], library) == NULL)
-		return o2_check_complain(a, "%s: %s", a->file[0], strerror(errno));
+		return o2_complain(a->name, "check: %s: %s", a->file[0], strerror(errno));
 	if (!sibling("o2ref-fuzz-impl", path, sizeof(path))) {
-		o2_check_complain(a, "the fuzzer (o2ref-fuzz-impl) is not beside this program: it is built "
-				     "where clang brings "
-				     "libFuzzer along");
+		o2_complain(a->name,
+			    "check: the fuzzer (o2ref-fuzz-impl) is not beside this program: it is built "
+			    "where clang brings "
+			    "libFuzzer along");
 		return O2_CHECK_EXIT_CANNOT;
 	}
 	setenv("O2REF_IMPL", library, 1);
@@ -45,6 +46,6 @@ int o2_check_fuzz(const struct o2_check_arguments *a)
 		words[n++] = *word;
 	words[n] = NULL;
 	execv(path, words);
-	o2_check_complain(a, "%s: %s", path, strerror(errno));
+	o2_complain(a->name, "check: %s: %s", path, strerror(errno));
 	return O2_CHECK_EXIT_CANNOT;
 }

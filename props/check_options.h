@@ -2,6 +2,8 @@
 #ifndef O2_PROPS_CHECK_OPTIONS_H
 #define O2_PROPS_CHECK_OPTIONS_H
 
+#include "base/complain.h"
+#include "base/option.h"
 #include "props/check.h"
 
 /* The command line of `o2ref check`. */
@@ -20,7 +22,6 @@ enum o2_check_action {
 	O2_CHECK_ACTION_LIST,	  /* print the table of checks */
 	O2_CHECK_ACTION_SELFTEST, /* try a program's framing */
 	O2_CHECK_ACTION_FUZZ,
-	O2_CHECK_ACTION_HELP,
 };
 
 struct o2_check_arguments {
@@ -35,20 +36,15 @@ struct o2_check_arguments {
 	const char *html;
 	const char *junit;
 	bool no_corpus;
+	enum o2_color_when color_when;
 	bool color;
 	uint32_t files; /* shared objects, and programs without arguments */
 	const char *file[O2_CHECK_SUBJECTS];
 	char *const *program; /* what stands behind --; NULL: nothing */
 };
 
-/* Returns 0, or O2_CHECK_EXIT_USAGE after a line on standard error. */
+/* Returns a positive number, 0 after --help, or -1 after a line on stderr. */
 int o2_check_parse(const char *name, int argc, char **argv, struct o2_check_arguments *a);
-
-void o2_check_usage(const struct o2_check_arguments *a, FILE *out);
-
-/* One line on standard error; returns O2_CHECK_EXIT_USAGE. */
-int o2_check_complain(const struct o2_check_arguments *a, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
 
 /* Become the fuzzer for a->file[0].  Returns only when that fails. */
 int o2_check_fuzz(const struct o2_check_arguments *a);

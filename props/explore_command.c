@@ -1,140 +1,67 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/monotonic.h"
 #include "lnd/conn/credits.h"
 #include "props/explore.h"
-#include "props/mutant.h"
 #include "props/options.h"
 
 /* `o2props explore`: the command line of the search. */
 
+#define MAX_DEPTH  8u
+#define MAX_STATES (1u << 30)
+
 struct arguments {
 	const char *program;
-	const char *ops, *mutant, *mode, *path;
+	const char *ops, *mutant, *path;
+	enum o2_reg_mode mode;
 	uint32_t version, depth, peer_tx_credits, nob, most_events, most_states;
 	bool device, at_once, verify;
 };
 
-static void usage(FILE *out)
-{
-	fprintf(out,
-		"usage: o2props explore [OPTIONS]\n"
-		"\n"
-		"Goes through every state that two ends can get into with a few operations, in every order "
-		"of\n"
-		"events, and checks each (docs/simulation.md, \"Every order\").\n"
-		"\n"
-		"  --ops A,B/C         operations: of one end before the slash, of the other behind it; put, "
-		"get\n"
-		"                      and immediate (default put,put,get)\n"
-		"  --version N         1 or 2 (default 2)\n"
-		"  --depth N           queue depth (default: the least, 2, in version 1 3)\n"
-		"  --peer-tx-credits N the tunable behind the high-water mark (default: as deep)\n"
-		"  --mode MODE         registration mode of all memory (default global)\n"
-		"  --bytes N           size of the first operation (default 100)\n"
-		"  --device            the device's work requests are events of their own\n"
-		"  --at-once           all operations are started before the first event\n"
-		"  --verify            go on from each state by every way to it: the same must come\n"
-		"  --most-events N     do not look farther than that from the start\n"
-		"  --most-states N     stop there\n"
-		"  --path EVENTS       go this one way and say what happens: s start, r handle a message, c "
-		"handle a\n"
-		"                      completion, x the device; of the other end in capitals\n"
-		"  --mutant NAME       switch on a deliberate defect (only in o2props-mutants)\n"
-		"\n"
-		"Exit status: 0 all held in all states, 1 not, 2 usage.\n");
-}
+#define AT(member) O2_OPTION_AT(struct arguments, member)
 
-static int complain(const char *format, const char *text)
-{
-	fprintf(stderr, "o2props: explore: ");
-	fprintf(stderr, format, text);
-	fprintf(stderr, "\n");
-	return O2_PROPS_EXIT_USAGE;
-}
+static const struct o2_option option_table[] = {
+	{"ops", "A,B/C", O2_OPTION_TEXT, AT(ops),
+	 .help = "operations: of one end before the slash, of the other behind it; put, get and immediate "
+		 "(default put,put,get)"},
+	{"version", "N", O2_OPTION_NUMBER, AT(version), .min = 1, .max = 2, .help = "1 or 2 (default 2)"},
+	{"depth", "N", O2_OPTION_NUMBER, AT(depth), .max = MAX_DEPTH,
+	 .help = "queue depth (default: the least, 2, in version 1 3)"},
+	{"peer-tx-credits", "N", O2_OPTION_NUMBER, AT(peer_tx_credits), .max = O2_MAX_QUEUE_DEPTH,
+	 .help = "the tunable behind the high-water mark (default: as deep)"},
+	{"mode", "MODE", O2_OPTION_NAME, AT(mode), .name_of = o2_reg_mode_name,
+	 .help = "registration mode of all memory (default global)"},
+	{"bytes", "N", O2_OPTION_NUMBER, AT(nob), .max = O2_EXPLORE_MAX_NOB,
+	 .help = "size of the first operation (default 100)"},
+	{"device", NULL, O2_OPTION_FLAG, AT(device),
+	 .help = "the device's work requests are events of their own"},
+	{"at-once", NULL, O2_OPTION_FLAG, AT(at_once),
+	 .help = "all operations are started before the first event"},
+	{"verify", NULL, O2_OPTION_FLAG, AT(verify),
+	 .help = "go on from each state by every way to it: the same must come"},
+	{"most-events", "N", O2_OPTION_NUMBER, AT(most_events), .max = O2_EXPLORE_PATH - 1,
+	 .help = "do not look farther than that from the start"},
+	{"most-states", "N", O2_OPTION_NUMBER, AT(most_states), .max = MAX_STATES, .help = "stop there"},
+	{"path", "EVENTS", O2_OPTION_TEXT, AT(path),
+	 .help = "go this one way and say what happens: s start, r handle a message, c handle a "
+		 "completion, x the device; of the other end in capitals"},
+	{"mutant", "NAME", O2_OPTION_TEXT, AT(mutant),
+	 .help = "switch on a deliberate defect (only in o2props-mutants)"},
+	{0},
+};
 
-static void set(struct arguments *a, int option, const char *name)
-{
-	switch (option) {
-	case 'o':
-		a->ops = optarg;
-		break;
-	case 'v':
-		a->version = (uint32_t)o2_props_number(name, optarg, 2);
-		break;
-	case 'd':
-		a->depth = (uint32_t)o2_props_number(name, optarg, 8);
-		break;
-	case 'p':
-		a->peer_tx_credits = (uint32_t)o2_props_number(name, optarg, 255);
-		break;
-	case 'm':
-		a->mode = optarg;
-		break;
-	case 'b':
-		a->nob = (uint32_t)o2_props_number(name, optarg, O2_EXPLORE_MAX_NOB);
-		break;
-	case 'x':
-		a->device = true;
-		break;
-	case 'a':
-		a->at_once = true;
-		break;
-	case 'V':
-		a->verify = true;
-		break;
-	case 'e':
-		a->most_events = (uint32_t)o2_props_number(name, optarg, O2_EXPLORE_PATH - 1);
-		break;
-	case 's':
-		a->most_states = (uint32_t)o2_props_number(name, optarg, 1u << 30);
-		break;
-	case 'w':
-		a->path = optarg;
-		break;
-	case 'X':
-		a->mutant = optarg;
-		break;
-	default:
-		usage(option == 'h' ? stdout : stderr);
-		exit(option == 'h' ? 0 : O2_PROPS_EXIT_USAGE);
-	}
-}
-
-static void parse(int argc, char **argv, struct arguments *a)
-{
-	static const struct option options[] = {
-		{"ops", required_argument, NULL, 'o'},
-		{"version", required_argument, NULL, 'v'},
-		{"depth", required_argument, NULL, 'd'},
-		{"peer-tx-credits", required_argument, NULL, 'p'},
-		{"mode", required_argument, NULL, 'm'},
-		{"bytes", required_argument, NULL, 'b'},
-		{"device", no_argument, NULL, 'x'},
-		{"at-once", no_argument, NULL, 'a'},
-		{"verify", no_argument, NULL, 'V'},
-		{"most-events", required_argument, NULL, 'e'},
-		{"most-states", required_argument, NULL, 's'},
-		{"path", required_argument, NULL, 'w'},
-		{"mutant", required_argument, NULL, 'X'},
-		{"help", no_argument, NULL, 'h'},
-		{0},
-	};
-	int option, index = 0;
-
-	optind = 1;
-	while ((option = getopt_long(argc, argv, "h", options, &index)) != -1)
-		set(a, option, options[index].name);
-	if (optind < argc) {
-		usage(stderr);
-		exit(O2_PROPS_EXIT_USAGE);
-	}
-}
+static const struct o2_command command = {
+	.program = "o2props",
+	.name = "explore",
+	.usage = "[OPTIONS]",
+	.about = "Goes through every state that two ends can get into with a few operations, in every "
+		 "order of events, and checks each (docs/simulation.md, \"Every order\").",
+	.options = option_table,
+	.end = "Exit status: 0 all held in all states, 1 not, 2 usage.",
+};
 
 static bool parse_op(const char *name, size_t length, enum o2_transfer_op *op)
 {
@@ -176,6 +103,7 @@ static int configure(const struct arguments *a, struct o2_explore_config *config
 {
 	*config = (struct o2_explore_config){
 		.conn = O2_CONN_DEFAULTS,
+		.mode = a->mode,
 		.nob = a->nob,
 		.device = a->device,
 		.at_once = a->at_once,
@@ -183,23 +111,22 @@ static int configure(const struct arguments *a, struct o2_explore_config *config
 		.most_events = a->most_events,
 		.most_states = a->most_states,
 	};
-	if (a->version == 0)
-		return complain("--version must be 1 or 2%s", "");
 	config->conn.version = a->version == 1 ? O2_MSG_VERSION_1 : O2_MSG_VERSION_2;
 	config->conn.queue_depth = a->depth != 0 ? a->depth : o2_min_queue_depth(config->conn.version);
 	if (config->conn.queue_depth < o2_min_queue_depth(config->conn.version))
-		return complain("--depth is less than version %s allows", a->version == 1 ? "1" : "2");
+		return o2_command_usage(&command,
+					"--depth is %" PRIu32 ", less than version %" PRIu32 " allows",
+					a->depth, a->version);
 	config->conn.peer_tx_credits = a->peer_tx_credits;
 	config->conn.max_frags = 2;
 	config->conn.max_transfers = O2_EXPLORE_OPS;
 	/* Time stands still. */
 	config->conn.timeout_ms = 0;
 	config->conn.keepalive_ms = 0;
-	if (o2_reg_mode_from_name(a->mode, &config->mode) != 0)
-		return complain("--mode has '%s', which is none", a->mode);
 	if (!parse_ops(a->ops, config))
-		return complain("--ops has '%s', must be up to 8 of put, get and immediate, and one slash",
-				a->ops);
+		return o2_command_usage(
+			&command, "--ops is '%s', not up to %u of put, get and immediate, and one slash",
+			a->ops, O2_EXPLORE_OPS);
 	return 0;
 }
 
@@ -215,9 +142,10 @@ static void print_replay(const struct arguments *a, const struct o2_explore_conf
 {
 	printf("  again: %s explore --version %" PRIu32 " --depth %" PRIu32 " --peer-tx-credits %" PRIu32
 	       " --mode %s --bytes %" PRIu32 " --ops %s%s%s%s%s --path '%s'\n",
-	       a->program, a->version, config->conn.queue_depth, a->peer_tx_credits, a->mode, a->nob, a->ops,
-	       a->device ? " --device" : "", a->at_once ? " --at-once" : "",
-	       a->mutant == NULL ? "" : " --mutant ", a->mutant == NULL ? "" : a->mutant, path);
+	       a->program, a->version, config->conn.queue_depth, a->peer_tx_credits,
+	       o2_reg_mode_name(a->mode), a->nob, a->ops, a->device ? " --device" : "",
+	       a->at_once ? " --at-once" : "", a->mutant == NULL ? "" : " --mutant ",
+	       a->mutant == NULL ? "" : a->mutant, path);
 }
 
 static int replay(const struct arguments *a, const struct o2_explore_config *config)
@@ -226,7 +154,8 @@ static int replay(const struct arguments *a, const struct o2_explore_config *con
 	int rc = o2_explore_replay(config, a->path, &report);
 
 	if (rc == -EINVAL)
-		return complain("'%s' has an event that cannot happen there", a->path);
+		return o2_command_usage(
+			&command, "--path is '%s', which has an event that cannot happen there", a->path);
 	if (rc == 1)
 		print_report(&report);
 	else if (rc == 0)
@@ -242,15 +171,16 @@ static int search(const struct arguments *a, const struct o2_explore_config *con
 	int rc = o2_explore(config, &result, &report);
 
 	if (rc < 0) {
-		fprintf(stderr, "o2props: explore: %s\n", strerror(-rc));
+		o2_complain("o2props", "explore: %s", strerror(-rc));
 		return 1;
 	}
 	printf("version %" PRIu32 ", queue depth %" PRIu32 ", %s%s, %s%s: %" PRIu64 " states (%" PRIu64
 	       " with the device at rest, sum 0x%016" PRIx64 "), %" PRIu64 " edges, %" PRIu64
 	       " finished, at most %" PRIu32 " events away, %" PRIu64 " verified; %s; %.1f s\n",
-	       a->version, config->conn.queue_depth, a->ops, a->at_once ? " at once" : "", a->mode,
-	       a->device ? ", device in any order" : "", result.states, result.at_rest, result.rest_sum,
-	       result.edges, result.finished, result.longest, result.verified,
+	       a->version, config->conn.queue_depth, a->ops, a->at_once ? " at once" : "",
+	       o2_reg_mode_name(a->mode), a->device ? ", device in any order" : "", result.states,
+	       result.at_rest, result.rest_sum, result.edges, result.finished, result.longest,
+	       result.verified,
 	       rc == 1	    ? "failed"
 	       : result.all ? "all states, held"
 			    : "not all states, held so far",
@@ -265,15 +195,19 @@ static int search(const struct arguments *a, const struct o2_explore_config *con
 int o2_explore_command(const char *program, int argc, char **argv)
 {
 	struct arguments a = {
-		.program = program, .ops = "put,put,get", .mode = "global", .version = 2, .nob = 100};
+		.program = program, .ops = "put,put,get", .mode = O2_REG_GLOBAL, .version = 2, .nob = 100};
 	struct o2_explore_config config;
+	const int first = o2_options_read(&command, argc, argv, &a);
 	int rc;
 
-	parse(argc, argv, &a);
+	if (first <= 0)
+		return first < 0 ? O2_PROPS_EXIT_USAGE : 0;
+	if (first < argc)
+		return o2_command_usage(&command, "'%s' is one argument too many", argv[first]);
 	rc = configure(&a, &config);
+	if (rc == 0)
+		rc = o2_props_mutant("o2props", a.mutant);
 	if (rc != 0)
 		return rc;
-	if (a.mutant != NULL && o2_mutant_select(a.mutant) != 0)
-		return complain("there is no mutant '%s' in this program", a.mutant);
 	return a.path != NULL ? replay(&a, &config) : search(&a, &config);
 }

@@ -46,19 +46,6 @@ const char *o2_misbehaviour_mutant(const struct o2_misbehaviour *what, char text
 	return text;
 }
 
-bool o2_hostile_profile_find(const char *name, enum o2_hostile_profile *profile)
-{
-	static const char *const names[] = {"strict", "kernel"};
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		if (strcmp(names[i], name) != 0)
-			continue;
-		*profile = (enum o2_hostile_profile)i;
-		return true;
-	}
-	return false;
-}
-
 /* What happens then, in a few words. */
 static void reaction_text(const struct o2_misbehaviour *what, char *text, size_t text_bytes)
 {

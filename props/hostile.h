@@ -60,9 +60,6 @@ struct o2_misbehaviour {
 	bool kernel_tolerates;
 };
 
-/* "strict", "kernel".  False: there is no profile of that name. */
-bool o2_hostile_profile_find(const char *name, enum o2_hostile_profile *profile);
-
 /* All of them, group by group. */
 size_t o2_misbehaviours(const struct o2_misbehaviour **list);
 const struct o2_misbehaviour *o2_misbehaviour_find(const char *name);

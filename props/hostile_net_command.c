@@ -1,184 +1,39 @@
 /* SPDX-License-Identifier: MIT */
 #include "props/hostile_command.h"
 
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include "base/monotonic.h"
-#include "lnd/node/node.h"
-#include "props/hostile_net.h"
-#include "props/hostile_quirk.h"
-#include "props/mutant.h"
-#include "props/options.h"
-#include "wire/nid.h"
 
 /* `o2props hostile` on devices of the machine: with a victim of ours, against a peer, or as the victim. */
 
-#define PATIENCE_S     75
-#define PATIENCE_MAX_S 3600
-#define CLOSING_MS     10000
+#define CLOSING_MS    10000
+#define DEVICES_BYTES 64u
 
-struct words {
-	struct o2_net_liar_options net;
-	char device[64];
-	uint64_t liar_nid;
-	bool all, victim, profiled;
-	uint32_t few; /* 0: all of them */
-	uint64_t seed;
-};
-
-static const struct option options[] = {
-	{"device", required_argument, NULL, 'd'},
-	{"gid-index", required_argument, NULL, 'g'},
-	{"peer", required_argument, NULL, 'p'},
-	{"port", required_argument, NULL, 'P'},
-	{"portal", required_argument, NULL, 'o'},
-	{"match-bits", required_argument, NULL, 'b'},
-	{"patience", required_argument, NULL, 'w'},
-	{"profile", required_argument, NULL, 'f'},
-	{"mutant", required_argument, NULL, 'm'},
-	{"quirk", required_argument, NULL, 'q'},
-	{"victim", no_argument, NULL, 'v'},
-	{"liar", required_argument, NULL, 'l'},
-	{"all", no_argument, NULL, 'a'},
-	{"some", required_argument, NULL, 'n'},
-	{"seed", required_argument, NULL, 's'},
-	{NULL, 0, NULL, 0},
-};
-
-static uint64_t nid_of(const char *option, const char *text)
+/* "A,B": the liar's device, and that of a victim of ours.  Keeps their names in *devices. */
+static bool sort_devices(struct o2_hostile_words *words, char devices[DEVICES_BYTES])
 {
-	uint64_t nid;
+	char *comma;
 
-	if (o2_nid_from_text(text, &nid, NULL) == 0)
-		return nid;
-	fprintf(stderr, "o2props: --%s is '%s', must be a NID such as 192.168.77.2@o2ib\n", option, text);
-	exit(O2_PROPS_EXIT_USAGE);
-}
-
-static enum o2_hostile_profile profile_of(const char *text)
-{
-	enum o2_hostile_profile profile;
-
-	if (o2_hostile_profile_find(text, &profile))
-		return profile;
-	fprintf(stderr, "o2props: --profile is '%s', must be strict or kernel\n", text);
-	exit(O2_PROPS_EXIT_USAGE);
-}
-
-static bool take_word(int option, struct words *words)
-{
-	struct o2_net_liar_options *net = &words->net;
-
-	switch (option) {
-	case 'd':
-		snprintf(words->device, sizeof(words->device), "%s", optarg);
-		return true;
-	case 'g':
-		net->gid_index = (uint8_t)o2_props_number("gid-index", optarg, 255);
-		return true;
-	case 'p':
-		net->peer = nid_of("peer", optarg);
-		return true;
-	case 'P':
-		net->port = (uint16_t)o2_props_number("port", optarg, UINT16_MAX);
-		return true;
-	case 'o':
-		net->portal = (uint32_t)o2_props_number("portal", optarg, UINT32_MAX);
-		net->served = true;
-		return true;
-	case 'b':
-		net->match_bits = o2_props_number("match-bits", optarg, UINT64_MAX);
-		return true;
-	case 'w':
-		net->patience_ms = 1000 * (uint32_t)o2_props_number("patience", optarg, PATIENCE_MAX_S);
-		return true;
-	case 'f':
-		net->profile = profile_of(optarg);
-		words->profiled = true;
-		return true;
-	case 'm':
-		net->mutant = optarg;
-		return true;
-	case 'q':
-		if (!o2_hostile_quirks("o2props", optarg))
-			exit(O2_PROPS_EXIT_USAGE);
-		return true;
-	case 'l':
-		words->liar_nid = nid_of("liar", optarg);
-		return true;
-	case 'n':
-		words->few = (uint32_t)o2_props_number("some", optarg, UINT32_MAX);
-		words->all = true;
-		return true;
-	case 's':
-		words->seed = o2_props_number("seed", optarg, UINT64_MAX);
-		return true;
-	case 'a':
-		words->all = true;
-		return true;
-	case 'v':
-		words->victim = true;
-		return true;
-	default:
-		return false;
-	}
-}
-
-/* "A,B": the liar's device, and that of a victim of ours. */
-static bool sort_devices(struct words *words)
-{
-	char *comma = strchr(words->device, ',');
-
-	words->net.device = words->device;
+	snprintf(devices, DEVICES_BYTES, "%s", words->devices);
+	comma = strchr(devices, ',');
+	words->net.device = devices;
 	if (comma != NULL) {
 		*comma = '\0';
 		words->net.victim_device = comma + 1;
 	}
-	return words->device[0] != '\0';
-}
-
-static bool parse(int argc, char **argv, struct words *words)
-{
-	const char *gid_index = getenv("O2REF_GID_INDEX");
-	int option;
-
-	*words = (struct words){
-		.net = {.gid_index = 1,
-			.port = O2_SERVICE_PORT,
-			.patience_ms = 1000 * PATIENCE_S,
-			.closing_ms = CLOSING_MS,
-			.open_network = o2_network_open_rdma},
-		.seed = o2_monotonic_ms(),
-	};
-	if (gid_index != NULL && *gid_index != '\0')
-		words->net.gid_index = (uint8_t)o2_props_number("gid-index", gid_index, 255);
-	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1)
-		if (!take_word(option, words))
-			return false;
-	if (!sort_devices(words))
-		return false;
+	/* Exactly one victim, or its own. */
 	if (words->victim)
-		return words->liar_nid != 0 && words->net.victim_device == NULL && optind == argc;
-	if (words->profiled && words->net.peer == 0) {
-		fprintf(stderr, "o2props: --profile is for --peer: a victim of ours is judged strictly\n");
-		exit(O2_PROPS_EXIT_USAGE);
-	}
-	/* Exactly one victim, and something to do to it. */
-	return (words->net.victim_device != NULL) == (words->net.peer == 0) && words->all == (optind == argc);
+		return words->net.victim_device == NULL;
+	return (words->net.victim_device != NULL) == (words->net.peer == 0);
 }
 
-static int be_victim(const struct words *words)
+static int be_victim(const struct o2_hostile_words *words)
 {
 	struct o2_victim_options victim = {words->net.device, words->net.gid_index, words->liar_nid, NULL};
 
-	if (words->net.mutant != NULL && o2_mutant_select(words->net.mutant) != 0) {
-		fprintf(stderr, "o2props: there is no mutant '%s' in this program\n", words->net.mutant);
+	if (o2_props_mutant(words->command.program, words->net.mutant) != 0)
 		return O2_PROPS_EXIT_USAGE;
-	}
 	return o2_victim_process(&victim);
 }
 
@@ -231,10 +86,10 @@ static bool try_one(struct o2_net_liar *net, const struct o2_misbehaviour *what,
 }
 
 /* All of them, or some that the seed chooses. */
-static bool try_many(struct o2_net_liar *net, const struct words *words, struct tally *tally)
+static bool try_many(struct o2_net_liar *net, const struct o2_hostile_words *words, struct tally *tally)
 {
 	const struct o2_misbehaviour *list;
-	size_t count = o2_misbehaviours(&list), left = words->few == 0 ? count : words->few;
+	size_t count = o2_misbehaviours(&list), left = words->some > 0 ? (size_t)words->some : count;
 	uint64_t dice = words->seed;
 
 	for (size_t i = 0; i < count && left > 0; i++) {
@@ -248,43 +103,44 @@ static bool try_many(struct o2_net_liar *net, const struct words *words, struct 
 	return true;
 }
 
-static int try_named(struct o2_net_liar *net, char **names, struct tally *tally)
+static int try_named(struct o2_net_liar *net, const struct o2_hostile_words *words, struct tally *tally)
 {
-	for (; *names != NULL; names++) {
-		const struct o2_misbehaviour *what = o2_misbehaviour_find(*names);
+	for (char **name = words->names; *name != NULL; name++) {
+		const struct o2_misbehaviour *what = o2_misbehaviour_find(*name);
 
-		if (what == NULL) {
-			fprintf(stderr,
-				"o2props: there is no misbehaviour '%s'; see o2props hostile --list\n",
-				*names);
-			return O2_PROPS_EXIT_USAGE;
-		}
+		if (what == NULL)
+			return o2_hostile_no_such(words, *name);
 		if (!try_one(net, what, tally))
 			return O2_PROPS_EXIT_CANNOT;
 	}
 	return 0;
 }
 
-int o2_hostile_net_command(int argc, char **argv)
+int o2_hostile_net_command(struct o2_hostile_words *words)
 {
 	static struct o2_net_liar net;
 	struct tally tally = {.open = false};
-	struct words words;
+	char devices[DEVICES_BYTES];
 	int status;
 
-	if (!parse(argc, argv, &words)) {
-		o2_hostile_usage("o2props", stderr);
-		return O2_PROPS_EXIT_USAGE;
-	}
-	if (words.victim)
-		return be_victim(&words);
-	net.options = words.net;
-	if (words.few > 0)
-		printf("seed 0x%" PRIx64 "\n", words.seed);
-	if (words.all)
-		status = try_many(&net, &words, &tally) ? 0 : O2_PROPS_EXIT_CANNOT;
+	if (!words->on_device || !sort_devices(words, devices))
+		return o2_command_usage(&words->command,
+					"a victim is needed: --device A,B, or --device A and --peer NID");
+	words->net.gid_index = words->gid_index >= 0 ? (uint8_t)words->gid_index : o2_props_gid_index();
+	if (words->victim)
+		return be_victim(words);
+	net.options = words->net;
+	net.options.closing_ms = CLOSING_MS;
+	net.options.open_network = o2_network_open_rdma;
+	net.options.served = words->portal >= 0;
+	net.options.portal = words->portal >= 0 ? (uint32_t)words->portal : 0;
+	net.options.profile = words->profile == O2_HOSTILE_KERNEL ? O2_HOSTILE_KERNEL : O2_HOSTILE_STRICT;
+	if (words->some > 0)
+		printf("seed 0x%" PRIx64 "\n", words->seed);
+	if (words->all || words->some >= 0)
+		status = try_many(&net, words, &tally) ? 0 : O2_PROPS_EXIT_CANNOT;
 	else
-		status = try_named(&net, argv + optind, &tally);
+		status = try_named(&net, words, &tally);
 	if (tally.open)
 		close_net(&net, &tally);
 	printf("%u passed, %u failed", tally.count[O2_NET_MET], tally.count[O2_NET_NOT_MET]);

@@ -8,17 +8,11 @@
 /* A victim's interface is told the time that an attack makes up, so what is late goes by the machine's. */
 static struct o2_quirks quirks = {.own_clock = true};
 
-bool o2_hostile_quirks(const char *program, const char *text)
+bool o2_hostile_quirks(const struct o2_option *option, const char *text, void *target,
+		       char why[O2_OPTION_WHY_BYTES])
 {
-	char bad[100];
-
-	if (o2_quirks_add(&quirks, text, bad, sizeof(bad)) == 0)
-		return true;
-	fprintf(stderr, "%s: --quirk is '%s', not one of:", program, bad);
-	for (unsigned int i = 0; i < O2_QUIRKS; i++)
-		fprintf(stderr, "%s %s", i == 0 ? "" : ",", o2_quirk_form(i));
-	fprintf(stderr, ", MS 1 to %u\n", O2_QUIRK_LATE_MAX_MS);
-	return false;
+	(void)target;
+	return o2_quirks_read(&quirks, option, text, why);
 }
 
 const char *o2_hostile_quirk_words(void)

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 
+#include "base/option.h"
 #include "lnd/conn/conn.h"
 #include "lnd/ni/ni.h"
 
@@ -12,8 +13,9 @@
  * honest peer.  So the judge can be tried on it.  As a deliberate defect, it is one for the whole program.
  */
 
-/* "NAME[=VALUE],...".  Complains and returns false for what is no such thing. */
-bool o2_hostile_quirks(const char *program, const char *text);
+/* The value of --quirk, "NAME[=VALUE],...".  False: it is none, and *why says so. */
+bool o2_hostile_quirks(const struct o2_option *option, const char *text, void *target,
+		       char why[O2_OPTION_WHY_BYTES]);
 /* All that was asked for, in words for another process; NULL: nothing. */
 const char *o2_hostile_quirk_words(void);
 /* Does it take the machine's time?  Nothing waits for that where all ends are in one process. */

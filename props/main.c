@@ -30,24 +30,13 @@
 #define SHRINK_CALLS_IN_PROCESS 4000u
 #define SHRINK_CALLS_DEVICE	400u
 
-static void parse_modes(const char *text, struct o2_scenario_space *space)
+/* Draw from the modes that the command line names; none: from all, as the space has it. */
+static void choose_modes(const bool *named, struct o2_scenario_space *space)
 {
-	char copy[128], *save = NULL;
-
-	snprintf(copy, sizeof(copy), "%s", text);
-	memset(space->mode_weight, 0, sizeof(space->mode_weight));
-	for (char *name = strtok_r(copy, ",", &save); name != NULL; name = strtok_r(NULL, ",", &save)) {
-		enum o2_reg_mode mode;
-
-		if (o2_reg_mode_from_name(name, &mode) != 0) {
-			fprintf(stderr,
-				"o2props: --modes has '%s', must be of global, fmr, fastreg, user, phys, "
-				"fastreg_gaps\n",
-				name);
-			exit(O2_PROPS_EXIT_USAGE);
-		}
-		space->mode_weight[mode] = 1;
-	}
+	if (memchr(named, true, O2_REG_MODES) == NULL)
+		return;
+	for (uint32_t mode = 0; mode < O2_REG_MODES; mode++)
+		space->mode_weight[mode] = named[mode];
 }
 
 /* The other half of this program, beside this one. */
@@ -224,8 +213,7 @@ static int open_transfer(struct o2_props_arguments *a, struct o2_rung **rung, st
 		(*rung)->ops->close(*rung);
 		return O2_PROPS_EXIT_CANNOT;
 	}
-	if (a->modes != NULL)
-		parse_modes(a->modes, &run->space);
+	choose_modes(a->mode, &run->space);
 	return 0;
 }
 
@@ -285,16 +273,59 @@ static const char *property_of(struct o2_props_arguments *a, const char *command
 
 static int start_mutant(const struct o2_props_arguments *a)
 {
-	int rc;
+	int rc = o2_props_mutant("o2props", a->mutant);
 
-	if (o2_mutant_select(a->mutant) != 0) {
-		fprintf(stderr, "o2props: there is no mutant '%s' in this program\n", a->mutant);
-		return O2_PROPS_EXIT_USAGE;
+	if (rc == 0 && a->mutant_counts != NULL) {
+		rc = o2_mutant_count_in_file(a->mutant_counts);
+		if (rc != 0)
+			rc = o2_complain("o2props", "cannot count in %s: %s", a->mutant_counts,
+					 strerror(-rc));
 	}
-	rc = a->mutant_counts != NULL ? o2_mutant_count_in_file(a->mutant_counts) : 0;
-	if (rc != 0)
-		fprintf(stderr, "o2props: cannot count in %s: %s\n", a->mutant_counts, strerror(-rc));
-	return rc != 0 ? O2_PROPS_EXIT_USAGE : 0;
+	return rc;
+}
+
+/* Another command, with a command line of its own; -1: it is none of them. */
+static int other_command(int argc, char **argv)
+{
+	const char *program = basename(argv[0]), *name = argc > 1 ? argv[1] : "";
+
+	if (strcmp(name, "explain") == 0)
+		return o2_explain_command(program, argc - 1, argv + 1);
+	if (strcmp(name, "check") == 0)
+		return o2_check_command(program, argc - 1, argv + 1);
+#ifdef O2_PROPS_IN_PROCESS
+	if (strcmp(name, "explore") == 0)
+		return o2_explore_command(argv[0], argc - 1, argv + 1);
+#endif
+	if (strcmp(name, "hostile") == 0) {
+		struct o2_hostile_words words;
+		const int first = o2_hostile_read(program, argc - 1, argv + 1, &words);
+
+		if (first <= 0)
+			return first < 0 ? O2_PROPS_EXIT_USAGE : 0;
+#ifdef O2_PROPS_IN_PROCESS
+		return words.on_device ? run_sibling(argv) : o2_hostile_command(&words);
+#else
+		return o2_hostile_net_command(&words);
+#endif
+	}
+	return -1;
+}
+
+/* What stands on the command line besides options must be a command, and what it takes. */
+static int check_arguments(int count, char **arguments)
+{
+	if (count == 0)
+		return o2_command_usage(&o2_props_command, "no command given");
+	if (strcmp(arguments[0], "list") == 0)
+		return 0;
+	if (takes_one_argument(arguments[0]) && count != 2)
+		return o2_command_usage(&o2_props_command, "%s takes one argument", arguments[0]);
+	if (!takes_one_argument(arguments[0]) && strcmp(arguments[0], "run") != 0)
+		return o2_command_usage(&o2_props_command, "'%s' is no command", arguments[0]);
+	if (count > 2)
+		return o2_command_usage(&o2_props_command, "'%s' is one argument too many", arguments[2]);
+	return 0;
 }
 
 int main(int argc, char **argv)
@@ -303,38 +334,19 @@ int main(int argc, char **argv)
 	const char *command, *argument, *name;
 	struct o2_property property;
 	size_t length;
+	int first, status = other_command(argc, argv);
 
-	if (argc > 1 && strcmp(argv[1], "explain") == 0)
-		return o2_explain_command(basename(argv[0]), argc - 1, argv + 1);
-#ifdef O2_PROPS_IN_PROCESS
-	if (argc > 1 && strcmp(argv[1], "hostile") == 0)
-		return o2_hostile_asks_for_device(argc - 1, argv + 1)
-			       ? run_sibling(argv)
-			       : o2_hostile_command(basename(argv[0]), argc - 1, argv + 1);
-#else
-	if (argc > 1 && strcmp(argv[1], "hostile") == 0)
-		return o2_hostile_net_command(argc - 1, argv + 1);
-#endif
-	if (argc > 1 && strcmp(argv[1], "check") == 0)
-		return o2_check_command(basename(argv[0]), argc - 1, argv + 1);
-#ifdef O2_PROPS_IN_PROCESS
-	if (argc > 1 && strcmp(argv[1], "explore") == 0)
-		return o2_explore_command(argv[0], argc - 1, argv + 1);
-#endif
-	o2_props_parse(argc, argv, &a);
-	if (optind >= argc) {
-		o2_props_usage(stderr);
+	if (status >= 0)
+		return status;
+	first = o2_props_parse(argc, argv, &a);
+	if (first <= 0)
+		return first < 0 ? O2_PROPS_EXIT_USAGE : 0;
+	if (check_arguments(argc - first, argv + first) != 0)
 		return O2_PROPS_EXIT_USAGE;
-	}
-	command = argv[optind];
-	argument = argv[optind + 1];
+	command = argv[first];
+	argument = argv[first + 1];
 	if (strcmp(command, "list") == 0)
 		return o2_own_list(&a);
-	if ((strcmp(command, "run") != 0 || optind + 2 < argc) &&
-	    (!takes_one_argument(command) || optind + 2 != argc)) {
-		o2_props_usage(stderr);
-		return O2_PROPS_EXIT_USAGE;
-	}
 	name = property_of(&a, command, argument, &length);
 	property = o2_own_find(&a, name, length);
 	if (property.ops == NULL && strcmp(name, "transfer") != 0) {

@@ -1,85 +1,86 @@
 /* SPDX-License-Identifier: MIT */
 #include "props/options.h"
 
-#include <errno.h>
-#include <getopt.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/random.h>
 #include <unistd.h>
 
+#include "props/mutant.h"
 #include "props/shrink.h"
 
-void o2_props_usage(FILE *out)
-{
-	fprintf(out,
-		"usage: o2props list\n"
-		"       o2props hostile --list | --all | NAME...\n"
-		"       o2props run [PROPERTY] [OPTIONS]\n"
-		"       o2props replay FILE [--property PROPERTY] [--device DEVICE] [--connect HOW]\n"
-		"       o2props export DIRECTORY [--cases N] [--seed S] [--max-bytes N] [--property "
-		"PROPERTY]\n"
-		"       o2props explain FILE [--svg PICTURE] [--all] [--mutant NAME]\n"
-		"       o2props explore [OPTIONS]    (o2props explore --help)\n"
-		"\n"
-		"Property transfer (the default) moves randomly fragmented buffers and holds every byte of "
-		"both sides\n"
-		"to what it must be. The others need no device and hold a part of the library to a model of "
-		"it;\n"
-		"`o2props list` has them all. nodes runs in the process, and with --device DEV,DEV2 on two "
-		"RDMA\n"
-		"devices as well.\n"
-		"FILE is a case (bytes) or a scenario (.json); a name like codec-0123 is a case of property "
-		"codec.\n"
-		"export writes random transfers, or of another property the smallest case of each "
-		"situation.\n"
-		"\n"
-		"  --device DEVICE     model (plans applied to arrays), loop (in-process verbs; the "
-		"default), or the\n"
-		"                      name of an RDMA device, or two joined by a comma: source,sink\n"
-		"  --connect HOW       of a transfer's two ends: direct (each is told the other's address; "
-		"the "
-		"default),\n"
-		"                      cm (nodes and the connection manager), or processes (cm, and each end "
-		"in "
-		"a\n"
-		"                      process of its own; only on RDMA devices)\n"
-		"  --gid-index N       RoCEv2 GID of a real device (default $O2REF_GID_INDEX, else 1)\n"
-		"  --cases N           stop after N cases (default 1000 when no other bound is given)\n"
-		"  --moved N           go on until N transfers have moved bytes\n"
-		"  --min-per-pair N    ... and every ordered pair of modes has done so N times\n"
-		"  --seconds N         stop after N seconds\n"
-		"  --seed S            seed of the random cases (default: a new one; it is printed)\n"
-		"  --first N           number of the first case (default 0)\n"
-		"  --modes A,B         registration modes to draw from (default: all six)\n"
-		"  --max-bytes N       largest transfer (default 1048576)\n"
-		"  --out DIR           write the files of findings there\n"
-		"  --json              print the result as JSON on standard output\n"
-		"  --json-file FILE    write it there\n"
-		"  --progress SECONDS  print a line every so often\n"
-		"  --findings N        stop after N kinds of failure (default 5)\n"
-		"  --shrink-calls N    tries that shrinking one failure may cost\n"
-		"  --current-case FILE keep the replay line of the case at hand there, for after a crash\n"
-		"  --mutant NAME       switch on a deliberate defect (only in o2props-mutants)\n"
-		"  --mutant-counts FILE  count there how often it was reached and triggered\n"
-		"\n"
-		"Exit status: 0 all held, 1 a finding, 2 usage, 77 cannot run here.\n");
-}
+#define DEFAULT_CASES 1000u
+#define MAX_SECONDS   (1u << 24)
+#define MAX_PROGRESS  3600u
 
-uint64_t o2_props_number(const char *option, const char *text, uint64_t max)
-{
-	char *end;
-	unsigned long long value;
+static const char *const ways[] = {O2_RUN_CONNECT_DIRECT, "cm", "processes", NULL};
 
-	errno = 0;
-	value = strtoull(text, &end, 0);
-	if (errno != 0 || *text == '\0' || *text == '-' || *end != '\0' || value > max) {
-		fprintf(stderr, "o2props: --%s is '%s', must be a number from 0 to %llu\n", option, text,
-			(unsigned long long)max);
-		exit(O2_PROPS_EXIT_USAGE);
-	}
-	return value;
-}
+#define AT(member) O2_OPTION_AT(struct o2_props_arguments, member)
+
+static const struct o2_option option_table[] = {
+	{"device", "DEVICE", O2_OPTION_TEXT, AT(device),
+	 .help = "model (plans applied to arrays), loop (in-process verbs; the default), or the name of an "
+		 "RDMA device, or two joined by a comma: source,sink"},
+	{"connect", "HOW", O2_OPTION_TEXT, AT(connect), .names = ways,
+	 .help = "of a transfer's two ends: direct (each is told the other's address; the default), cm "
+		 "(nodes and the connection manager), or processes (cm, and each end in a process of its "
+		 "own; only on RDMA devices)"},
+	{"gid-index", "N", O2_OPTION_NUMBER, AT(gid_index), .max = UINT8_MAX,
+	 .help = "RoCEv2 GID of a real device (default $O2REF_GID_INDEX, else 1)"},
+	{"cases", "N", O2_OPTION_NUMBER, AT(run.cases), .max = UINT64_MAX,
+	 .help = "stop after N cases (default 1000 when no other bound is given)"},
+	{"moved", "N", O2_OPTION_NUMBER, AT(run.moved), .max = UINT64_MAX,
+	 .help = "go on until N transfers have moved bytes"},
+	{"min-per-pair", "N", O2_OPTION_NUMBER, AT(run.min_per_pair), .max = UINT32_MAX,
+	 .help = "... and every ordered pair of modes has done so N times"},
+	{"seconds", "N", O2_OPTION_NUMBER, AT(seconds), .max = MAX_SECONDS, .help = "stop after N seconds"},
+	{"seed", "S", O2_OPTION_NUMBER, AT(run.seed), .max = UINT64_MAX,
+	 .help = "seed of the random cases (default: a new one; it is printed)"},
+	{"first", "N", O2_OPTION_NUMBER, AT(run.first_case), .max = UINT64_MAX,
+	 .help = "number of the first case (default 0)"},
+	{"modes", "A,B", O2_OPTION_NAMES, AT(mode), .name_of = o2_reg_mode_name,
+	 .help = "registration modes to draw from (default: all six)"},
+	{"max-bytes", "N", O2_OPTION_NUMBER, AT(max_bytes), .min = 1, .max = O2_MAX_TRANSFER_BYTES,
+	 .help = "largest transfer (default 1048576)"},
+	{"out", "DIR", O2_OPTION_TEXT, AT(run.out_dir), .help = "write the files of findings there"},
+	{"json", NULL, O2_OPTION_FLAG, AT(json), .help = "print the result as JSON on standard output"},
+	{"json-file", "FILE", O2_OPTION_TEXT, AT(json_path), .help = "write it there"},
+	{"progress", "SECONDS", O2_OPTION_NUMBER, AT(progress_s), .max = MAX_PROGRESS,
+	 .help = "print a line every so often"},
+	{"findings", "N", O2_OPTION_NUMBER, AT(run.findings), .max = O2_RUN_MAX_FINDINGS,
+	 .help = "stop after N kinds of failure (default 5)"},
+	{"shrink-calls", "N", O2_OPTION_NUMBER, AT(shrink_calls), .max = O2_SHRINK_MAX_CALLS,
+	 .help = "tries that shrinking one failure may cost"},
+	{"current-case", "FILE", O2_OPTION_TEXT, AT(run.current_case_path),
+	 .help = "keep the replay line of the case at hand there, for after a crash"},
+	{"property", "PROPERTY", O2_OPTION_TEXT, AT(property),
+	 .help = "of the case that is replayed, or of those that are exported"},
+	{"mutant", "NAME", O2_OPTION_TEXT, AT(mutant),
+	 .help = "switch on a deliberate defect (only in o2props-mutants)"},
+	{"mutant-counts", "FILE", O2_OPTION_TEXT, AT(mutant_counts),
+	 .help = "count there how often it was reached and triggered"},
+	{0},
+};
+
+const struct o2_command o2_props_command = {
+	.program = "o2props",
+	.usage = "list\n"
+		 "hostile --list | --all | NAME...\n"
+		 "run [PROPERTY] [OPTIONS]\n"
+		 "replay FILE [--property PROPERTY] [--device DEVICE] [--connect HOW]\n"
+		 "export DIRECTORY [--cases N] [--seed S] [--max-bytes N] [--property PROPERTY]\n"
+		 "explain FILE [--svg PICTURE] [--all] [--mutant NAME]\n"
+		 "explore [OPTIONS]    (o2props explore --help)",
+	.about = "Property transfer (the default) moves randomly fragmented buffers and holds every byte "
+		 "of both sides to what it must be. The others need no device and hold a part of the "
+		 "library to a model of it; `o2props list` has them all. nodes runs in the process, and "
+		 "with --device DEV,DEV2 on two RDMA devices as well.\n"
+		 "FILE is a case (bytes) or a scenario (.json); a name like codec-0123 is a case of "
+		 "property codec.\n"
+		 "export writes random transfers, or of another property the smallest case of each "
+		 "situation.",
+	.options = option_table,
+	.end = "Exit status: 0 all held, 1 a finding, 2 usage, 77 cannot run here.",
+};
 
 static uint64_t fresh_seed(void)
 {
@@ -90,136 +91,41 @@ static uint64_t fresh_seed(void)
 	return seed;
 }
 
-static const char *connect_way(const char *value)
+uint8_t o2_props_gid_index(void)
 {
-	static const char *const ways[] = {O2_RUN_CONNECT_DIRECT, "cm", "processes"};
+	const char *text = getenv("O2REF_GID_INDEX"), *end = text;
+	uint64_t index = 1;
 
-	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++)
-		if (strcmp(value, ways[i]) == 0)
-			return ways[i];
-	fprintf(stderr, "o2props: --connect is '%s', must be direct, cm or processes\n", value);
-	exit(O2_PROPS_EXIT_USAGE);
+	if (text == NULL || *text == '\0')
+		return 1;
+	if (!o2_option_number(&end, 0, UINT8_MAX, &index) || *end != '\0')
+		exit(o2_complain("o2props", "$O2REF_GID_INDEX is '%s', not a number of 0 to %u", text,
+				 (unsigned int)UINT8_MAX));
+	return (uint8_t)index;
 }
 
-static void parse_option(int option, const char *name, const char *value, struct o2_props_arguments *a)
+int o2_props_mutant(const char *program, const char *name)
 {
-	switch (option) {
-	case 'd':
-		a->device = value;
-		break;
-	case 'H':
-		a->connect = connect_way(value);
-		break;
-	case 'g':
-		a->gid_index = (long)o2_props_number(name, value, 255);
-		break;
-	case 'c':
-		a->run.cases = o2_props_number(name, value, UINT64_MAX);
-		break;
-	case 'm':
-		a->run.moved = o2_props_number(name, value, UINT64_MAX);
-		break;
-	case 'p':
-		a->run.min_per_pair = o2_props_number(name, value, UINT32_MAX);
-		break;
-	case 's':
-		a->run.seconds = (double)o2_props_number(name, value, 1u << 24);
-		break;
-	case 'S':
-		a->run.seed = o2_props_number(name, value, UINT64_MAX);
-		break;
-	case 'f':
-		a->run.first_case = o2_props_number(name, value, UINT64_MAX);
-		break;
-	case 'M':
-		a->modes = value;
-		break;
-	case 'b':
-		a->max_bytes = o2_props_number(name, value, O2_MAX_TRANSFER_BYTES);
-		break;
-	case 'o':
-		a->run.out_dir = value;
-		break;
-	case 'j':
-		a->json_path = value;
-		break;
-	case 'J':
-		a->json = true;
-		break;
-	case 'P':
-		a->run.progress_s = (double)o2_props_number(name, value, 3600);
-		break;
-	case 'C':
-		a->run.current_case_path = value;
-		break;
-	case 'X':
-		a->mutant = value;
-		break;
-	case 'N':
-		a->mutant_counts = value;
-		break;
-	case 'Y':
-		a->property = value;
-		break;
-	case 'F':
-		a->run.findings = (uint32_t)o2_props_number(name, value, O2_RUN_MAX_FINDINGS);
-		break;
-	case 'k':
-		a->shrink_calls = (int64_t)o2_props_number(name, value, O2_SHRINK_MAX_CALLS);
-		break;
-	case 'h':
-		o2_props_usage(stdout);
-		exit(0);
-	default:
-		o2_props_usage(stderr);
-		exit(O2_PROPS_EXIT_USAGE);
-	}
+	if (o2_mutant_select(name == NULL ? "none" : name) == 0)
+		return 0;
+	return o2_complain(program, "there is no mutant '%s' in this program", name);
 }
 
-void o2_props_parse(int argc, char **argv, struct o2_props_arguments *a)
+int o2_props_parse(int argc, char **argv, struct o2_props_arguments *a)
 {
-	static const struct option options[] = {
-		{"device", required_argument, NULL, 'd'},
-		{"connect", required_argument, NULL, 'H'},
-		{"gid-index", required_argument, NULL, 'g'},
-		{"cases", required_argument, NULL, 'c'},
-		{"moved", required_argument, NULL, 'm'},
-		{"min-per-pair", required_argument, NULL, 'p'},
-		{"seconds", required_argument, NULL, 's'},
-		{"seed", required_argument, NULL, 'S'},
-		{"first", required_argument, NULL, 'f'},
-		{"modes", required_argument, NULL, 'M'},
-		{"max-bytes", required_argument, NULL, 'b'},
-		{"out", required_argument, NULL, 'o'},
-		{"json", no_argument, NULL, 'J'},
-		{"json-file", required_argument, NULL, 'j'},
-		{"progress", required_argument, NULL, 'P'},
-		{"current-case", required_argument, NULL, 'C'},
-		{"mutant", required_argument, NULL, 'X'},
-		{"mutant-counts", required_argument, NULL, 'N'},
-		{"property", required_argument, NULL, 'Y'},
-		{"findings", required_argument, NULL, 'F'},
-		{"shrink-calls", required_argument, NULL, 'k'},
-		{"help", no_argument, NULL, 'h'},
-		{NULL, 0, NULL, 0},
-	};
-	int option, index = 0;
+	int first;
 
 	*a = (struct o2_props_arguments){.device = "loop",
 					 .connect = O2_RUN_CONNECT_DIRECT,
 					 .gid_index = -1,
-					 .mutant = "none",
-					 .max_bytes = O2_MAX_TRANSFER_BYTES};
-	a->shrink_calls = -1;
-	a->run.findings = O2_RUN_MAX_FINDINGS;
-	a->run.seed = fresh_seed();
-	while ((option = getopt_long(argc, argv, "h", options, &index)) != -1)
-		parse_option(option, options[index].name, optarg, a);
+					 .max_bytes = O2_MAX_TRANSFER_BYTES,
+					 .shrink_calls = -1,
+					 .run = {.findings = O2_RUN_MAX_FINDINGS, .seed = fresh_seed()}};
+	first = o2_options_read(&o2_props_command, argc, argv, a);
+	a->run.seconds = a->seconds;
+	a->run.progress_s = a->progress_s;
 	if (a->run.cases == 0 && a->run.moved == 0 && a->run.seconds == 0)
-		a->run.cases = 1000;
-	if (a->max_bytes == 0) {
-		fprintf(stderr, "o2props: --max-bytes is 0, must be at least 1\n");
-		exit(O2_PROPS_EXIT_USAGE);
-	}
+		a->run.cases = DEFAULT_CASES;
 	a->run.device = a->device;
+	return first;
 }

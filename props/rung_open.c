@@ -5,15 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static uint8_t gid_index_of(const struct o2_props_arguments *a)
-{
-	const char *text = getenv("O2REF_GID_INDEX");
-
-	if (a->gid_index >= 0)
-		return (uint8_t)a->gid_index;
-	return (uint8_t)(text != NULL && *text != '\0' ? o2_props_number("gid-index", text, 255) : 1);
-}
-
 /* Of two ends by device, connected as the user wants it. */
 static int open_ends(const struct o2_props_arguments *a, o2_network_open_fn open_network, const char *source,
 		     const char *sink, uint8_t gid_index, struct o2_rung **rung, struct o2_error *error)
@@ -60,7 +51,7 @@ void o2_rung_devices(struct o2_props_arguments *a, const char *device[2], uint8_
 	device[1] = names[1];
 	a->run.hw_device[0] = names[0];
 	a->run.hw_device[1] = comma != NULL ? names[1] : NULL;
-	*gid_index = gid_index_of(a);
+	*gid_index = a->gid_index >= 0 ? (uint8_t)a->gid_index : o2_props_gid_index();
 }
 
 int o2_rung_open(struct o2_props_arguments *a, o2_network_open_fn open_network, struct o2_rung **rung,

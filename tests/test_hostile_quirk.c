@@ -18,6 +18,14 @@
 
 /* The judge of liars where the honest ends do what a peer may do (docs/hostile.md, "Quirks"). */
 
+static bool bend(const char *quirk)
+{
+	const struct o2_option option = {.name = "quirk"};
+	char why[O2_OPTION_WHY_BYTES];
+
+	return o2_hostile_quirks(&option, quirk, NULL, why);
+}
+
 /* Quirks are for a whole program, so each has one. */
 static int try_bent(const char *quirk, const char *name, const char *expected)
 {
@@ -27,8 +35,7 @@ static int try_bent(const char *quirk, const char *name, const char *expected)
 	assert_true(pid >= 0);
 	if (pid == 0) {
 		char why[200] = "";
-		bool held =
-			o2_hostile_quirks("test", quirk) && o2_hostile_try(o2_misbehaviour_find(name), why);
+		bool held = bend(quirk) && o2_hostile_try(o2_misbehaviour_find(name), why);
 
 		if (strcmp(held ? "met" : why, expected) != 0)
 			printf("%s, %s: '%s', not '%s'\n", quirk, name, held ? "met" : why, expected);
@@ -66,12 +73,12 @@ static void words_for_another_process(void **state)
 {
 	(void)state;
 	assert_null(o2_hostile_quirk_words());
-	assert_true(o2_hostile_quirks("test", "late,closes-first"));
+	assert_true(bend("late,closes-first"));
 	assert_string_equal(o2_hostile_quirk_words(), "closes-first,late=3000");
-	assert_true(o2_hostile_quirks("test", "late=7"));
+	assert_true(bend("late=7"));
 	assert_string_equal(o2_hostile_quirk_words(), "closes-first,late=7");
 	assert_true(o2_hostile_quirk_takes_time());
-	assert_false(o2_hostile_quirks("test", "x"));
+	assert_false(bend("x"));
 }
 
 int main(void)

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "base/monotonic.h"
+#include "cli/cli.h"
 #include "cli/net/commands.h"
 #include "cli/net/network.h"
 #include "cli/net/session.h"
@@ -177,8 +178,7 @@ static int world_run(const char *line)
 	struct o2_net_options options;
 	FILE *out = tmpfile(), *err = tmpfile();
 	const int saved[2] = {dup(1), dup(2)};
-	bool done;
-	int argc = 0, status;
+	int argc = 0, first, status = O2_CLI_USAGE;
 
 	snprintf(copy, sizeof(copy), "%s", line);
 	for (char *word = strtok_r(copy, " ", &save); word != NULL; word = strtok_r(NULL, " ", &save))
@@ -187,9 +187,9 @@ static int world_run(const char *line)
 	fflush(stdout);
 	dup2(fileno(out), 1);
 	dup2(fileno(err), 2);
-	status = o2_net_options_read(argc, argv, &options, &done);
+	first = o2_net_options_read(argc, argv, &options);
 	options.progress = false;
-	if (status == 0)
+	if (first > 0)
 		status = options.command == O2_NET_SERVE  ? o2_net_serve(&options)
 			 : options.command == O2_NET_PING ? o2_net_ping(&options)
 							  : o2_net_move(&options);

@@ -267,8 +267,10 @@ class Usage(unittest.TestCase):
     def test_what_cannot_be_run(self):
         for arguments, words in (((), "no implementation"), (("/nowhere.so",), "No such file"),
                                  ((BUILD / "libo2ref.a.so",), "No such file"), (("--", "/nowhere"), "No such file"),
-                                 (("--stage", "tea", REFERENCE), "no stage"), (("--cases", "-1", REFERENCE), "number"),
-                                 (("--profile", "x", REFERENCE), "profile"), (("--nothing",), "no option"),
+                                 (("--stage", "tea", REFERENCE), "--stage has 'tea', not msg_decode, "),
+                                 (("--cases", "-1", REFERENCE), "--cases is '-1', not a number"),
+                                 (("--profile", "x", REFERENCE), "--profile is 'x', not strict or kernel"),
+                                 (("--nothing",), "no option"),
                                  (("--cases", "0", REFERENCE), "needs --seconds"),
                                  (("--case", "{", REFERENCE), "the command line"),
                                  (("--selftest", REFERENCE), "needs --")):

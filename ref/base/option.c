@@ -144,6 +144,8 @@ static bool read_value(const struct o2_option *option, const char *text, void *t
 		put(option, target, option->min);
 		return true;
 	case O2_OPTION_TEXT:
+		if (option->names != NULL && !find_name(option, text, strlen(text), &place))
+			return refuse_name(option, "is", text, strlen(text), why);
 		*(const char **)((char *)target + option->at) = text;
 		return true;
 	case O2_OPTION_NUMBER:

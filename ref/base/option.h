@@ -19,7 +19,7 @@ enum o2_option_kind {
 	O2_OPTION_TITLE,  /* none: `help` is a heading of the list */
 	O2_OPTION_FLAG,	  /* bool: true */
 	O2_OPTION_SET,	  /* unsigned integer or enum: `min` */
-	O2_OPTION_TEXT,	  /* const char *: the value itself, borrowed from argv */
+	O2_OPTION_TEXT,	  /* const char *: the value itself, borrowed from argv; with names, one of them */
 	O2_OPTION_NUMBER, /* integer of 1, 2, 4 or 8 bytes: `min` to `max`, decimal or 0x..., times `unit` */
 	O2_OPTION_NAME,	  /* unsigned integer or enum: place of the value among the names */
 	O2_OPTION_NAMES,  /* array of bool: true at the places of those named in A,B, else false */
@@ -39,7 +39,7 @@ struct o2_option {
 	unsigned int commands;
 	uint64_t min, max;
 	uint32_t unit; /* NUMBER: what is stored is so many times what is said; 0: 1 */
-	/* NAME, NAMES: the names, then NULL; or the name of a place, NULL behind the last one. */
+	/* NAME, NAMES, TEXT: the names, then NULL; or the name of a place, NULL behind the last one. */
 	const char *const *names;
 	const char *(*name_of)(unsigned int place);
 	/*

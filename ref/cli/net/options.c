@@ -81,11 +81,6 @@ static void list_quirks(void)
 		printf("  %-20s %s\n", o2_quirk_form(i), o2_quirk_text(i));
 }
 
-static const char *mode_name(unsigned int mode)
-{
-	return o2_reg_mode_name((enum o2_reg_mode)mode);
-}
-
 static const char *const checksum_names[] = {
 	[O2_CKSUM_NONE] = "off",
 	[O2_CKSUM_UNSIGNED] = "unsigned",
@@ -179,7 +174,7 @@ static const struct o2_option option_table[] = {
 		 "the peer)"},
 	{"port", "N", O2_OPTION_NUMBER, AT(port), .min = 1, .max = UINT16_MAX,
 	 .help = "port of the connection manager (default: 987, as o2iblnd's)"},
-	{"mode", "MODE", O2_OPTION_NAME, AT(mode), .name_of = mode_name,
+	{"mode", "MODE", O2_OPTION_NAME, AT(mode), .name_of = o2_reg_mode_name,
 	 .help = "how memory is registered: fastreg (the default), fmr, global, user, phys or fastreg_gaps"},
 	{"queue-depth", "N", O2_OPTION_NUMBER, AT(queue_depth), .min = 2, .max = O2_MAX_QUEUE_DEPTH,
 	 .help = "credits to ask for, 2 to 255 (default: 8)"},
