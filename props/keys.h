@@ -5,7 +5,7 @@
 #include "props/keys_model.h"
 #include "props/property.h"
 #include "props/tally.h"
-#include "reg/frd.h"
+#include "reg/pool/frd_key.h"
 
 /*
  * The property: after any sequence of steps the life of a key (reg/frd.h) is what a model of flags says, and

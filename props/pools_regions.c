@@ -140,7 +140,8 @@ static void compare_pool(void *context, struct o2_pool *base)
 	struct o2_pool_subject *s = at->subject;
 	const struct o2_fmr_model *m = &s->fmr_model;
 	const struct o2_fmr_model_pool *p;
-	uint32_t places[O2_FMR_PLACES], used = 0;
+	const struct o2_fmr_pool *pool = (const struct o2_fmr_pool *)base;
+	uint32_t places[O2_FMR_PLACES] = {0}, used = 0;
 
 	if (at->next == m->nlive) {
 		o2_report_fail(at->report, "pools/region/pools", "there are more than %" PRIu32 " live pools",
@@ -151,6 +152,7 @@ static void compare_pool(void *context, struct o2_pool *base)
 	for (uint32_t i = 0; i < m->size; i++) {
 		const struct o2_pool_element *element = &s->device.element[p->first + i];
 
+		places[pool->fmr[i].place]++;
 		used += p->refs[i] > 0;
 		if ((element->key != 0) != (p->remaps[i] > 0) ||
 		    (p->refs[i] > 0 && element->key != p->key[i]))
@@ -158,7 +160,6 @@ static void compare_pool(void *context, struct o2_pool *base)
 				       "region %" PRIu32 ": key 0x%" PRIx32 " is alive, expected 0x%" PRIx32,
 				       p->first + i, element->key, p->remaps[i] > 0 ? p->key[i] : 0);
 	}
-	o2_fmr_pool_places((struct o2_fmr_pool *)base, m->size, places);
 	if (places[O2_FMR_FREE] != p->nunused || places[O2_FMR_DIRTY] != p->ndirty ||
 	    places[O2_FMR_USED] != used)
 		o2_report_fail(at->report, "pools/region/places",

@@ -189,11 +189,11 @@ void o2_pools_close(struct o2_pool_subject *s, struct o2_report *report)
 	int rc;
 
 	if (s->kind == O2_POOLS_TX)
-		rc = o2_tx_set_close(&s->tx, &error);
+		rc = o2_pool_set_close(&s->tx.set, &error);
 	else if (s->kind == O2_POOLS_FRD)
-		rc = o2_frd_set_close(&s->frd, &error);
+		rc = o2_pool_set_close(&s->frd.set, &error);
 	else
-		rc = o2_fmr_set_close(&s->fmr, &error);
+		rc = o2_pool_set_close(&s->fmr.set, &error);
 	if (!o2_pools_expect(s, "close", rc, s->nheld > 0 ? -EBUSY : 0, "pool/close/in-use", &error,
 			     report) ||
 	    rc != 0)

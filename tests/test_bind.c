@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "reg/bind_modes.h"
+#include "reg/mode.h"
 #include "test_lnd_pair.h"
 
 /* Registration of plans (docs/modes.md): what the device is asked for, and that all of it is given back. */
@@ -17,7 +17,7 @@ static int close_side(void **state)
 {
 	(void)state;
 	side_assert_idle(&side);
-	assert_objects(1, side.ni.domain.live.regions, side.ni.domain.live.windows);
+	assert_objects(1, side.ni.domain.live.regions, side.ni.domain.live.mws);
 	o2_ni_close(&side.ni);
 	assert_objects(0, 0, 0);
 	return 0;

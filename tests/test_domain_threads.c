@@ -12,7 +12,7 @@
 
 #include "mem/virtual_range.h"
 #include "props/prng.h"
-#include "reg/bind_modes.h"
+#include "reg/bind.h"
 
 #define THREADS	     4u
 #define STEPS	     250u

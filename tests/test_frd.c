@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "reg/frd.h"
+#include "reg/pool/frd_key.h"
 
 #define KEY   0x00abcd10u
 #define QUEUE 77u

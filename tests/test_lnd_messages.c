@@ -406,7 +406,7 @@ static void refuses_bad_configurations(void **state)
 	assert_string_equal(error.rule, "conn/peer-qp-num");
 	assert_int_equal(o2_conn_get_state(conn), O2_CONN_INIT);
 	o2_conn_destroy(conn);
-	assert_objects(1, side.ni.domain.live.regions, side.ni.domain.live.windows);
+	assert_objects(1, side.ni.domain.live.regions, side.ni.domain.live.mws);
 	o2_ni_close(&side.ni);
 	assert_objects(0, 0, 0);
 }

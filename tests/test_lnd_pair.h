@@ -222,7 +222,7 @@ static inline void pair_close(struct pair *pair)
 	side_assert_idle(&pair->a);
 	side_assert_idle(&pair->b);
 	assert_objects(2, pair->a.ni.domain.live.regions + pair->b.ni.domain.live.regions,
-		       pair->a.ni.domain.live.windows + pair->b.ni.domain.live.windows);
+		       pair->a.ni.domain.live.mws + pair->b.ni.domain.live.mws);
 	o2_ni_close(&pair->a.ni);
 	o2_ni_close(&pair->b.ni);
 	assert_objects(0, 0, 0);

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "reg/pool_fmr.h"
+#include "reg/pool/fmr.h"
 
 #define REGIONS 200u
 
@@ -125,9 +125,11 @@ static struct o2_fmr *take(struct o2_fmr_set *set, uint64_t list)
 
 static void expect_places(struct o2_fmr_set *set, uint32_t unused, uint32_t used, uint32_t dirty)
 {
-	uint32_t places[O2_FMR_PLACES];
+	const struct o2_fmr_pool *pool = (struct o2_fmr_pool *)TAILQ_FIRST(&set->set.live);
+	uint32_t places[O2_FMR_PLACES] = {0};
 
-	o2_fmr_pool_places((struct o2_fmr_pool *)set->set.live, set->config.pool_size, places);
+	for (uint32_t i = 0; i < set->config.pool_size; i++)
+		places[pool->fmr[i].place]++;
 	assert_int_equal(places[O2_FMR_FREE], unused);
 	assert_int_equal(places[O2_FMR_USED], used);
 	assert_int_equal(places[O2_FMR_DIRTY], dirty);
@@ -136,7 +138,7 @@ static void expect_places(struct o2_fmr_set *set, uint32_t unused, uint32_t used
 
 static void close_set(struct o2_fmr_set *set, struct device *d)
 {
-	assert_int_equal(o2_fmr_set_close(set, NULL), 0);
+	assert_int_equal(o2_pool_set_close(&set->set, NULL), 0);
 	assert_int_equal(d->alive, 0);
 }
 
@@ -170,7 +172,7 @@ static void test_cache(void **state)
 	assert_ptr_equal(take(&set, 1), a);
 	assert_int_equal(d.maps, 2);
 	assert_int_equal(a->remaps, 1);
-	assert_int_equal(o2_fmr_set_close(&set, NULL), -EBUSY);
+	assert_int_equal(o2_pool_set_close(&set.set, NULL), -EBUSY);
 	assert_int_equal(o2_fmr_put(&set, a, false, NULL), 0);
 	assert_int_equal(o2_fmr_put(&set, c, false, NULL), 0);
 	close_set(&set, &d);

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "reg/pool_frd.h"
+#include "reg/pool/frd.h"
 
 struct device {
 	struct o2_clock clock;
@@ -123,7 +123,7 @@ static void test_order(void **state)
 		assert_int_equal(o2_frd_put(&set, frd, NULL), 0);
 		assert_int_equal(frd->key.state, O2_FRD_FRESH);
 	}
-	assert_int_equal(o2_frd_set_close(&set, NULL), 0);
+	assert_int_equal(o2_pool_set_close(&set.set, NULL), 0);
 	assert_int_equal(d.alive, 0);
 }
 
@@ -168,7 +168,7 @@ static void test_every_error_of_a_mapping(void **state)
 	assert_int_equal(chain.invalidate_rkey, 0x100);
 	assert_int_equal(chain.bind_key, 0x101);
 	assert_int_equal(o2_frd_put(&set, frd, NULL), 0);
-	assert_int_equal(o2_frd_set_close(&set, NULL), 0);
+	assert_int_equal(o2_pool_set_close(&set.set, NULL), 0);
 }
 
 static void test_requests(void **state)
@@ -196,7 +196,7 @@ static void test_requests(void **state)
 	assert_int_equal(error.limit, 257);
 	assert_int_equal(d.maps, 0);
 	assert_int_equal(users(&set), 0);
-	assert_int_equal(o2_frd_set_close(&set, NULL), 0);
+	assert_int_equal(o2_pool_set_close(&set.set, NULL), 0);
 	/* Decided by the kind of region that was allocated. */
 	config.gaps = true;
 	config.order = O2_FRD_INVALIDATE_FIRST;
@@ -205,7 +205,7 @@ static void test_requests(void **state)
 	assert_true(d.gaps);
 	assert_int_equal(o2_frd_take(&set, &bad, &frd, NULL), 0);
 	assert_int_equal(o2_frd_put(&set, frd, NULL), 0);
-	assert_int_equal(o2_frd_set_close(&set, NULL), 0);
+	assert_int_equal(o2_pool_set_close(&set.set, NULL), 0);
 }
 
 /* An exhausted pool makes another; one that cannot says try again, not something that ends the search. */
@@ -225,13 +225,13 @@ static void test_exhausted(void **state)
 	d.fail_at = 2;
 	assert_int_equal(o2_frd_take(&set, &request, &none, &error), -EAGAIN);
 	assert_string_equal(error.rule, "pool/exhausted");
-	assert_int_equal(o2_frd_set_close(&set, &error), -EBUSY);
+	assert_int_equal(o2_pool_set_close(&set.set, &error), -EBUSY);
 	assert_int_equal(o2_frd_put(&set, frd[0], NULL), 0);
 	assert_int_equal(o2_frd_put(&set, frd[1], NULL), 0);
 	assert_int_equal(o2_frd_put(&set, frd[1], &error), -EINVAL);
 	assert_int_equal(o2_frd_discard(&set, frd[1], &error), -EINVAL);
 	assert_int_equal(users(&set), 0);
-	assert_int_equal(o2_frd_set_close(&set, NULL), 0);
+	assert_int_equal(o2_pool_set_close(&set.set, NULL), 0);
 	assert_int_equal(d.alive, 0);
 }
 
@@ -268,7 +268,7 @@ static void test_alive_keys(void **state)
 	d.fail_at = d.creates;
 	assert_int_equal(o2_frd_discard(&set, frd, NULL), 0);
 	assert_int_equal(d.alive, 0);
-	assert_int_equal(o2_frd_set_close(&set, NULL), 0);
+	assert_int_equal(o2_pool_set_close(&set.set, NULL), 0);
 }
 
 /* User verbs: a source gathers through the lkey of its own mapping, posts nothing and uses up no key. */
@@ -297,7 +297,7 @@ static void test_sources_bind_nothing(void **state)
 	frd = take(&set);
 	assert_int_equal(frd->key.rkey, 0x101);
 	assert_int_equal(o2_frd_put(&set, frd, NULL), 0);
-	assert_int_equal(o2_frd_set_close(&set, NULL), 0);
+	assert_int_equal(o2_pool_set_close(&set.set, NULL), 0);
 }
 
 /* On a pool that failed already no region is made for nobody. */
@@ -320,7 +320,7 @@ static void test_discard_after_failover(void **state)
 	assert_int_equal(d.alive, 1);
 	assert_int_equal(o2_frd_discard(&set, frd[1], NULL), 0);
 	assert_int_equal(d.alive, 0);
-	assert_int_equal(o2_frd_set_close(&set, NULL), 0);
+	assert_int_equal(o2_pool_set_close(&set.set, NULL), 0);
 }
 
 static void test_creation_fails(void **state)

@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "reg/pool_tx.h"
-#include "reg/poolset.h"
+#include "reg/pool/poolset.h"
+#include "reg/pool/tx.h"
 
 static void test_sizes(void **state)
 {

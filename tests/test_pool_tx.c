@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "base/limits.h"
-#include "reg/pool_tx.h"
+#include "reg/pool/tx.h"
 
 struct device {
 	struct o2_clock clock;
@@ -116,7 +116,7 @@ static void test_slots(void **state)
 			assert_int_equal(seen[k], 1);
 			assert_int_equal(o2_tx_put(&set, tx[k], NULL), 0);
 		}
-		assert_int_equal(o2_tx_set_close(&set, NULL), 0);
+		assert_int_equal(o2_pool_set_close(&set.set, NULL), 0);
 		assert_int_equal(d.slots + d.areas, 0);
 	}
 	assert_int_equal(o2_tx_area_bytes(256, 65536), 16 * 65536);
@@ -142,7 +142,7 @@ static void test_stack_and_cookies(void **state)
 	/* Twice is refused also while others of the pool are in use. */
 	assert_int_equal(o2_tx_put(&set, b, NULL), -EINVAL);
 	assert_int_equal(o2_tx_put(&set, c, NULL), 0);
-	assert_int_equal(o2_tx_set_close(&set, NULL), 0);
+	assert_int_equal(o2_pool_set_close(&set.set, NULL), 0);
 }
 
 static void refuse_put(struct o2_tx_set *set, struct o2_pool_tx *tx, const char *field)
@@ -195,7 +195,7 @@ static void test_idle(void **state)
 	tx->registration = &d;
 	refuse_put(&set, tx, "registration");
 	tx->registration = NULL;
-	assert_int_equal(o2_tx_set_close(&set, &error), -EBUSY);
+	assert_int_equal(o2_pool_set_close(&set.set, &error), -EBUSY);
 	/* These two are the taker's to clear. */
 	tx->gaps = true;
 	tx->health = 3;
@@ -209,7 +209,7 @@ static void test_idle(void **state)
 	assert_int_equal(o2_tx_check_device(&set, tx, 0, &error), -ENETDOWN);
 	assert_int_equal(o2_tx_put(&set, tx, NULL), 0);
 	assert_int_equal(d.slots + d.areas, 0);
-	assert_int_equal(o2_tx_set_close(&set, NULL), 0);
+	assert_int_equal(o2_pool_set_close(&set.set, NULL), 0);
 }
 
 /* Whichever slot fails, what was made before goes again. */
@@ -282,7 +282,7 @@ static void test_without_area(void **state)
 	assert_null(tx->storage);
 	assert_int_equal(tx->message_addr, (uintptr_t)tx->message);
 	assert_int_equal(o2_tx_put(&set, tx, NULL), 0);
-	assert_int_equal(o2_tx_set_close(&set, NULL), 0);
+	assert_int_equal(o2_pool_set_close(&set.set, NULL), 0);
 	assert_int_equal(d.slots, 0);
 }
 

@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "reg/poolset.h"
+#include "reg/pool/poolset.h"
 
 #define THREADS 4u
 

@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "reg/poolset.h"
+#include "reg/pool/poolset.h"
 
 struct world {
 	struct o2_pool_set set;

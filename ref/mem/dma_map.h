@@ -23,6 +23,12 @@ enum o2_dma_kind {
 	O2_DMA_KINDS,
 };
 
+/* Which role the memory plays in the transfer. */
+enum o2_side {
+	O2_SOURCE, /* read by its own device: local key */
+	O2_SINK,   /* written by the peer: remote key, published in a message */
+};
+
 /*
  * How a remapping fails, if it does (docs/mapping.md, "Remapping").
  * o2iblnd: kiblnd_dma_mapping_error

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "reg/bind_modes.h"
+#include "reg/mode.h"
 
 static int check_plan(const struct o2_reg_domain *domain, uint32_t cpt, const struct o2_reg_plan *plan,
 		      struct o2_error *error)
@@ -25,38 +25,14 @@ static int check_plan(const struct o2_reg_domain *domain, uint32_t cpt, const st
 	return 0;
 }
 
-/* Whether the domain was opened for the mode: for modes of pools, whether there is a pool. */
-static int check_way(const struct o2_reg_domain *domain, uint32_t cpt, enum o2_reg_mode mode,
-		     struct o2_error *error)
-{
-	const bool *open = domain->pools[cpt].open;
-	bool way = true;
-
-	if (mode == O2_REG_GLOBAL)
-		way = domain->global_remote != NULL;
-	else if (mode == O2_REG_FMR)
-		way = open[O2_REG_POOL_FMR];
-	else if (mode == O2_REG_FASTREG)
-		way = open[O2_REG_POOL_FRD];
-	else if (mode == O2_REG_FASTREG_GAPS)
-		way = open[O2_REG_POOL_FRD_GAPS];
-	return way ? 0 : o2_refuse(error, -EINVAL, "bind/no-way", "mode", O2_NO_INDEX, mode, O2_NO_LIMIT);
-}
-
 int o2_reg_bind(struct o2_reg_domain *domain, uint32_t cpt, const struct o2_reg_plan *plan,
 		struct o2_binding *binding, struct o2_error *error)
 {
-	static int (*const bind_mode[O2_REG_MODES])(struct o2_reg_domain *, const struct o2_reg_plan *,
-						    struct o2_binding *, struct o2_error *) = {
-		[O2_REG_GLOBAL] = o2_reg_bind_global,	[O2_REG_FMR] = o2_reg_bind_fmr,
-		[O2_REG_FASTREG] = o2_reg_bind_fastreg, [O2_REG_USER] = o2_reg_bind_user,
-		[O2_REG_PHYS] = o2_reg_bind_phys,	[O2_REG_FASTREG_GAPS] = o2_reg_bind_fastreg,
-	};
 	int rc = check_plan(domain, cpt, plan, error);
 
 	*binding = (struct o2_binding){.bound = false};
-	if (rc == 0)
-		rc = check_way(domain, cpt, plan->mode, error);
+	if (rc == 0 && !o2_reg_caps_permit(&domain->caps, plan->mode))
+		rc = o2_refuse(error, -EINVAL, "bind/no-way", "mode", O2_NO_INDEX, plan->mode, O2_NO_LIMIT);
 	if (rc != 0)
 		return rc;
 	binding->mode = plan->mode;
@@ -64,7 +40,7 @@ int o2_reg_bind(struct o2_reg_domain *domain, uint32_t cpt, const struct o2_reg_
 	binding->cpt = cpt;
 	binding->iova = plan->iova;
 	binding->length = plan->length;
-	rc = bind_mode[plan->mode](domain, plan, binding, error);
+	rc = o2_reg_modes[plan->mode]->bind(domain, plan, binding, error);
 	if (rc != 0) {
 		*binding = (struct o2_binding){.bound = false};
 		return rc;
@@ -74,23 +50,27 @@ int o2_reg_bind(struct o2_reg_domain *domain, uint32_t cpt, const struct o2_reg_
 	return 0;
 }
 
+int o2_reg_unbind_region(struct o2_reg_domain *domain, struct o2_binding *binding, bool failed,
+			 struct o2_error *error)
+{
+	int rc = o2_reg_region_release(domain, &binding->region);
+
+	(void)failed;
+	return rc == 0 ? 0
+		       : o2_refuse(error, rc, "bind/deregister", "length", O2_NO_INDEX, binding->length,
+				   O2_NO_LIMIT);
+}
+
 int o2_reg_unbind(struct o2_reg_domain *domain, struct o2_binding *binding, bool failed,
 		  struct o2_error *error)
 {
+	const struct o2_reg_mode_ops *mode = o2_reg_modes[binding->mode];
 	int rc = 0;
 
 	if (!binding->bound)
 		return 0;
-	if (binding->fmr != NULL)
-		rc = o2_fmr_put(&domain->pools[binding->cpt].fmr, binding->fmr, failed, error);
-	if (binding->frd != NULL)
-		o2_reg_fastreg_release(domain, binding);
-	if (binding->region.mr != NULL) {
-		rc = o2_reg_region_release(domain, &binding->region);
-		if (rc != 0)
-			o2_refuse(error, rc, "bind/deregister", "length", O2_NO_INDEX, binding->length,
-				  O2_NO_LIMIT);
-	}
+	if (mode->release != NULL)
+		rc = mode->release(domain, binding, failed, error);
 	*binding = (struct o2_binding){.bound = false};
 	/* In this order: who finds nothing bound sees every release. */
 	domain->unbinds++;

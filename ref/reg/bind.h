@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "reg/domain.h"
 #include "reg/plan.h"
+#include "reg/region.h"
 
 /*
  * The only stage that registers memory for a transfer.  It sees the plan and nothing else: never the buffer,
@@ -17,13 +18,6 @@
  *
  * Several threads may bind and unbind on one domain at once; a binding belongs to the one that holds it.
  */
-
-/* A region of the device, and what is under it. */
-struct o2_region {
-	struct ibv_mr *mr;	       /* NULL: none */
-	struct o2_arena_window window; /* unless the memory lies as it should already, or is staged */
-	struct o2_staging *staging; /* mode fastreg_gaps where a contiguous buffer takes the ranges' place */
-};
 
 /*
  * One transfer's registration; what a zeroed struct says is: none.
@@ -47,7 +41,7 @@ struct o2_binding {
  * binding->key is the key for the descriptor.
  *
  * Returns 0 or -errno; nothing is left behind on failure.  -EINVAL (rule "bind/no-way") for a mode that the
- * domain was not opened for; -EAGAIN, -EBUSY: its pools are exhausted (pool_fmr.h, pool_frd.h); -ENOBUFS:
+ * domain was not opened for; -EAGAIN, -EBUSY: its pools are exhausted (pool/fmr.h, pool/frd.h); -ENOBUFS:
  * all windows of the arena are in use, one of them until a binding is released (domain->unbinds).
  * o2iblnd: kiblnd_fmr_pool_map
  */
@@ -56,8 +50,8 @@ int o2_reg_bind(struct o2_reg_domain *domain, uint32_t cpt, const struct o2_reg_
 
 /*
  * Release: deregister, give back to the pools.  failed: the transfer was, so that the device may still be at
- * it.  A key that is alive is one whose queue pair is in error: its window is deallocated, which takes the
- * key away as well, and must happen before the queue pair is destroyed.
+ * it.  A key that is alive is one whose queue pair is in error: its MW is deallocated, which takes the key
+ * away as well, and must happen before the queue pair is destroyed.
  *
  * Afterwards *binding is none.  Returns 0, also when it was none before; or the device's errno when it did
  * not take a region back, so that its key may be alive.
@@ -68,7 +62,8 @@ int o2_reg_unbind(struct o2_reg_domain *domain, struct o2_binding *binding, bool
 
 /*
  * The life of a key that work requests make and end: sinks of modes fastreg and fastreg_gaps.  For all other
- * bindings these say false and do nothing.  Its state is in binding->frd->key and nowhere else (reg/frd.h).
+ * bindings these say false and do nothing.  Its state is in binding->frd->key and nowhere else
+ * (pool/frd_key.h).
  */
 
 /* The request that makes the key has to go right in front of the message that announces it. */

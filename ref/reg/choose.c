@@ -6,8 +6,23 @@
 /* Largest value of the tunable in any release. */
 #define MAP_ON_DEMAND_MAX 256u
 
-/* FMR first; the two exclude each other on the devices there were, and where both are, the older one is used.
- */
+bool o2_reg_caps_permit(const struct o2_reg_caps *caps, enum o2_reg_mode mode)
+{
+	switch (mode) {
+	case O2_REG_GLOBAL:
+		return caps->global;
+	case O2_REG_FMR:
+		return caps->fmr;
+	case O2_REG_FASTREG:
+		return caps->fastreg;
+	case O2_REG_FASTREG_GAPS:
+		return caps->fastreg && caps->gaps;
+	default:
+		return true;
+	}
+}
+
+/* The two exclude each other on the devices there were; where both are, the older one, FMR, is used. */
 static bool choose_mapping(const struct o2_reg_caps *caps, const struct o2_reg_policy *policy,
 			   enum o2_reg_mode *mode)
 {

@@ -25,10 +25,14 @@ struct o2_reg_caps {
 	bool gaps;    /* such a region made of byte ranges; means nothing without fastreg */
 };
 
+/* Whether they let that mode be used.  Modes user and phys need nothing that a device might lack. */
+bool o2_reg_caps_permit(const struct o2_reg_caps *caps, enum o2_reg_mode mode);
+
 enum o2_reg_preference {
-	O2_PREFER_THRESHOLD, /* Lustre before 2.10: global up to a number of fragments, then FMR, then fastreg
-			      */
-	O2_PREFER_MAPPING,   /* Lustre since 2.10: FMR, else fastreg; global if mapping on demand is off */
+	/* Lustre before 2.10: global up to a number of fragments, then FMR, then fastreg. */
+	O2_PREFER_THRESHOLD,
+	/* Lustre since 2.10: FMR, else fastreg; global if mapping on demand is off. */
+	O2_PREFER_MAPPING,
 };
 
 /* o2iblnd: map_on_demand, use_fastreg_gaps */

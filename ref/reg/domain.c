@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "reg/bind_modes.h"
-
 const struct o2_reg_ops o2_reg_verbs_ops = {&o2_reg_verbs_fmr, &o2_reg_verbs_frd};
 
 static struct o2_dma_device describe_device(const struct o2_arena *arena, enum o2_dma_kind kind,
@@ -40,40 +38,80 @@ static int check_device(const struct o2_dma_device *dma, struct o2_error *error)
 	return 0;
 }
 
-int o2_reg_detect(struct ibv_context *context, struct o2_reg_caps *caps, struct o2_error *error)
-{
-	const unsigned int windows = IBV_DEVICE_MEM_WINDOW_TYPE_2A | IBV_DEVICE_MEM_WINDOW_TYPE_2B;
-	struct ibv_device_attr attr;
-	int rc;
+static const char *const kind_names[O2_REG_POOL_KINDS] = {
+	[O2_REG_POOL_FMR] = "fmr",
+	[O2_REG_POOL_FRD] = "frd",
+	[O2_REG_POOL_FRD_GAPS] = "frd_gaps",
+};
 
-	memset(&attr, 0, sizeof(attr));
-	rc = ibv_query_device(context, &attr);
-	if (rc != 0)
-		return o2_refuse(error, -(rc > 0 ? rc : EIO), "bind/query-device", "device", O2_NO_INDEX, 0,
-				 O2_NO_LIMIT);
-	/* Any device registers memory, and a contiguous buffer can stand in for a region with gaps. */
-	*caps = (struct o2_reg_caps){
-		.global = true,
-		.fmr = true,
-		.fastreg = (attr.device_cap_flags & windows) != 0,
-		.gaps = true,
+const char *o2_reg_pool_name(enum o2_reg_pool_kind kind)
+{
+	return (uint32_t)kind < O2_REG_POOL_KINDS ? kind_names[kind] : NULL;
+}
+
+/* The set of one kind in partition pools, for the domain that is its calls' context. */
+static int open_set(struct o2_reg_domain *domain, const struct o2_reg_config *config,
+		    const struct o2_pool_set_config *common, struct o2_reg_pools *pools,
+		    enum o2_reg_pool_kind kind, struct o2_error *error)
+{
+	const struct o2_reg_ops *ops = config->ops != NULL ? config->ops : &o2_reg_verbs_ops;
+	const struct o2_fmr_config fmr = {
+		.set = *common,
+		.ops = ops->fmr,
+		.context = domain,
+		.pool_size = config->sizes.reg_size,
+		.max_pages = O2_MAX_FRAGS,
+		.page_bytes = domain->dma.page_bytes,
+		.watermark = config->sizes.flush_trigger,
+		.cache = config->fmr_cache,
 	};
-	return 0;
+	const struct o2_frd_config frd = {
+		.set = *common,
+		.ops = ops->frd,
+		.context = domain,
+		.order = O2_FRD_INVALIDATE_LAST,
+		.pool_size = config->sizes.reg_size,
+		.max_pages = O2_MAX_FRAGS,
+		.gaps = kind == O2_REG_POOL_FRD_GAPS,
+	};
+	struct o2_frd_set *descriptors = kind == O2_REG_POOL_FRD ? &pools->frd : &pools->frd_gaps;
+	int rc = kind == O2_REG_POOL_FMR ? o2_fmr_set_init(&pools->fmr, &fmr, error)
+					 : o2_frd_set_init(descriptors, &frd, error);
+
+	if (rc == 0)
+		pools->set[kind] = kind == O2_REG_POOL_FMR ? &pools->fmr.set : &descriptors->set;
+	return rc;
+}
+
+/* Those kinds that may be used. */
+static int open_partition(struct o2_reg_domain *domain, const struct o2_reg_config *config, uint32_t cpt,
+			  struct o2_error *error)
+{
+	static const enum o2_reg_mode user[O2_REG_POOL_KINDS] = {
+		[O2_REG_POOL_FMR] = O2_REG_FMR,
+		[O2_REG_POOL_FRD] = O2_REG_FASTREG,
+		[O2_REG_POOL_FRD_GAPS] = O2_REG_FASTREG_GAPS,
+	};
+	const struct o2_pool_set_config common = {
+		.clock = config->clock,
+		.device = config->device,
+		.cpt = cpt,
+		.max_pools = config->max_pools,
+	};
+	struct o2_reg_pools *pools = &domain->pools[cpt];
+	int rc = 0;
+
+	pools->pool_size = config->sizes.reg_size;
+	for (int kind = 0; kind < O2_REG_POOL_KINDS && rc == 0; kind++)
+		if (o2_reg_caps_permit(&config->caps, user[kind]))
+			rc = open_set(domain, config, &common, pools, (enum o2_reg_pool_kind)kind, error);
+	return rc;
 }
 
 static int open_pools(struct o2_reg_domain *domain, const struct o2_reg_config *config,
 		      struct o2_error *error)
 {
-	const struct o2_reg_pools_config pools = {
-		.clock = config->clock,
-		.caps = config->caps,
-		.sizes = config->sizes,
-		.max_pools = config->max_pools,
-		.page_bytes = domain->dma.page_bytes,
-		.fmr_cache = config->fmr_cache,
-		.ops = config->ops != NULL ? config->ops : &o2_reg_verbs_ops,
-		.context = domain,
-	};
+	int rc = 0;
 
 	if (config->ncpts == 0)
 		return o2_refuse(error, -EINVAL, "bind/ncpts", "ncpts", O2_NO_INDEX, 0, 1);
@@ -81,14 +119,41 @@ static int open_pools(struct o2_reg_domain *domain, const struct o2_reg_config *
 	if (domain->pools == NULL)
 		return o2_refuse(error, -ENOMEM, "bind/pools-memory", "ncpts", O2_NO_INDEX, config->ncpts,
 				 O2_NO_LIMIT);
-	for (; domain->ncpts < config->ncpts; domain->ncpts++) {
-		int rc = o2_reg_pools_open(&domain->pools[domain->ncpts], &pools, domain->ncpts,
-					   config->device, error);
+	domain->ncpts = config->ncpts;
+	for (uint32_t cpt = 0; cpt < config->ncpts && rc == 0; cpt++)
+		rc = open_partition(domain, config, cpt, error);
+	return rc;
+}
 
-		if (rc != 0)
-			return rc;
-	}
-	return 0;
+/* Of a domain that was opened in part, those sets that there are.  Nothing of them may be in use. */
+static void close_pools(struct o2_reg_domain *domain)
+{
+	for (uint32_t cpt = 0; cpt < domain->ncpts; cpt++)
+		for (int kind = 0; kind < O2_REG_POOL_KINDS; kind++)
+			if (domain->pools[cpt].set[kind] != NULL)
+				(void)o2_pool_set_close(domain->pools[cpt].set[kind], NULL);
+	free(domain->pools);
+}
+
+void o2_reg_fail_pools(struct o2_reg_domain *domain, uint64_t device)
+{
+	for (uint32_t cpt = 0; cpt < domain->ncpts; cpt++)
+		for (int kind = 0; kind < O2_REG_POOL_KINDS; kind++)
+			if (domain->pools[cpt].set[kind] != NULL)
+				(void)o2_pool_set_fail(domain->pools[cpt].set[kind], device);
+}
+
+void o2_reg_pools_counts(struct o2_reg_pools *pools, enum o2_reg_pool_kind kind,
+			 struct o2_reg_pool_counts *counts)
+{
+	struct o2_pool_set *set = pools->set[kind];
+
+	*counts = (struct o2_reg_pool_counts){0};
+	if (set == NULL)
+		return;
+	o2_pool_set_counts(set, &counts->set);
+	counts->elements = (uint64_t)(counts->set.live + counts->set.failed) * pools->pool_size;
+	counts->idle = o2_pool_set_idle(set);
 }
 
 int o2_reg_domain_open(const struct o2_reg_config *config, struct o2_reg_domain *domain,
@@ -97,6 +162,7 @@ int o2_reg_domain_open(const struct o2_reg_config *config, struct o2_reg_domain 
 	int rc;
 
 	memset(domain, 0, sizeof(*domain));
+	domain->verbs = &o2_reg_libibverbs;
 	domain->pd = config->pd;
 	domain->arena = config->arena;
 	domain->caps = config->caps;
@@ -121,9 +187,7 @@ void o2_reg_domain_close(struct o2_reg_domain *domain)
 {
 	if (domain->pd == NULL)
 		return;
-	for (uint32_t cpt = 0; cpt < domain->ncpts; cpt++)
-		o2_reg_pools_close(&domain->pools[cpt]);
-	free(domain->pools);
+	close_pools(domain);
 	o2_reg_staging_close(domain);
 	o2_reg_global_close(domain);
 	pthread_mutex_destroy(&domain->lock);
@@ -156,17 +220,4 @@ int o2_reg_domain_set_dma(struct o2_reg_domain *domain, enum o2_dma_kind kind, u
 	/* What was kept was found by addresses that mean other pages now. */
 	o2_reg_flush(domain);
 	return 0;
-}
-
-void o2_reg_flush(struct o2_reg_domain *domain)
-{
-	for (uint32_t cpt = 0; cpt < domain->ncpts; cpt++)
-		if (domain->pools[cpt].open[O2_REG_POOL_FMR])
-			o2_fmr_set_flush(&domain->pools[cpt].fmr, true);
-}
-
-void o2_reg_fail_pools(struct o2_reg_domain *domain, uint64_t device)
-{
-	for (uint32_t cpt = 0; cpt < domain->ncpts; cpt++)
-		o2_reg_pools_fail(&domain->pools[cpt], device);
 }

@@ -11,7 +11,10 @@
 #include "base/error.h"
 #include "mem/arena.h"
 #include "mem/dma_map.h"
-#include "reg/pools.h"
+#include "reg/choose.h"
+#include "reg/pool/fmr.h"
+#include "reg/pool/frd.h"
+#include "reg/region.h"
 
 /*
  * The memory of one interface as its device sees it: how page numbers look as device addresses, the two
@@ -21,18 +24,19 @@
  * Several threads may register and release (bind.h), flush and fail pools, and ask for and keep windows
  * (o2_reg_window_free, o2_reg_keep_windows) at once; everything else here is for one thread while no other
  * uses the domain (docs/pools.md, "Threads").  A domain must stay where it is while it is open.
+ *
+ * A window, in all of ref/reg/, is one of the arena: pages that were put side by side (mem/arena.h).  What
+ * verbs call a memory window is an MW.
  */
 
 /* Contiguous buffers that a domain keeps for mode fastreg_gaps, of 1 MiB and a page each. */
 #define O2_DOMAIN_STAGINGS 8u
 
-struct o2_staging;
-
 /* What the domain has at the device, now: all that was registered for it and not yet deregistered. */
 struct o2_reg_live {
 	_Atomic uint32_t regions;     /* memory regions */
 	_Atomic uint32_t fmr_regions; /* of them those of mode fmr: as many keys are alive */
-	_Atomic uint32_t windows;     /* memory windows (verbs objects) */
+	_Atomic uint32_t mws;	      /* memory windows (MW) of type 2 */
 	_Atomic uint64_t pinned_bytes;
 };
 
@@ -43,6 +47,34 @@ struct o2_reg_live {
  */
 typedef struct ibv_mr *(*o2_reg_gaps_fn)(struct ibv_pd *pd, const struct ibv_sge *entry, uint32_t count,
 					 uint64_t iova, unsigned int access);
+
+/* The sets of registration pools of one CPU partition: docs/pools.md, "At an interface". */
+enum o2_reg_pool_kind {
+	O2_REG_POOL_FMR,      /* page lists: mode fmr */
+	O2_REG_POOL_FRD,      /* fast registration, lists without gaps: mode fastreg */
+	O2_REG_POOL_FRD_GAPS, /* fast registration of byte ranges: mode fastreg_gaps */
+	O2_REG_POOL_KINDS,
+};
+
+/* What the device does for pools. */
+struct o2_reg_ops {
+	const struct o2_fmr_ops *fmr;
+	const struct o2_frd_ops *frd;
+};
+
+struct o2_reg_pools {
+	struct o2_pool_set *set[O2_REG_POOL_KINDS]; /* the one inside of each; NULL: there is none */
+	struct o2_fmr_set fmr;
+	struct o2_frd_set frd, frd_gaps;
+	uint32_t pool_size; /* elements of each pool */
+};
+
+/* What a set has, now. */
+struct o2_reg_pool_counts {
+	struct o2_pool_counts set;
+	uint64_t elements; /* of all pools, live and failed */
+	uint64_t idle;	   /* of them in a queue, ready to be taken; in mode fmr also dirty ones */
+};
 
 /* o2iblnd: fmr_cache */
 struct o2_reg_config {
@@ -65,6 +97,7 @@ struct o2_reg_config {
 
 /* Everything below belongs to the domain but pd and arena. */
 struct o2_reg_domain {
+	const struct o2_reg_verbs *verbs; /* what registers */
 	struct ibv_pd *pd;
 	struct o2_arena *arena;
 	struct o2_reg_caps caps;
@@ -100,11 +133,15 @@ extern const struct o2_reg_ops o2_reg_verbs_ops;
 /*
  * Open a domain: the regions of mode global first, then the pools, partition by partition.
  * Returns 0 or -errno, with nothing left behind.  -ENOMEM for RLIMIT_MEMLOCK names the limit in *error.
+ * o2iblnd: kiblnd_net_init_pools
  */
 int o2_reg_domain_open(const struct o2_reg_config *config, struct o2_reg_domain *domain,
 		       struct o2_error *error);
 
-/* Close it.  Every binding must have been released.  Does nothing to one that is not open. */
+/*
+ * Close it.  Every binding must have been released.  Does nothing to one that is not open.
+ * o2iblnd: kiblnd_net_fini_pools
+ */
 void o2_reg_domain_close(struct o2_reg_domain *domain);
 
 /*
@@ -125,6 +162,22 @@ void o2_reg_keep_windows(struct o2_reg_domain *domain, uint32_t windows);
 
 /* Deregister what mode fmr has kept.  Only now are those keys dead. */
 void o2_reg_flush(struct o2_reg_domain *domain);
+
+/*
+ * The two regions of mode global, and taking them away again.
+ * o2iblnd: kiblnd_hdev_setup_mrs
+ * kernel: ib_get_dma_mr
+ */
+int o2_reg_global_open(struct o2_reg_domain *domain, struct o2_error *error);
+/* o2iblnd: kiblnd_hdev_cleanup_mrs */
+void o2_reg_global_close(struct o2_reg_domain *domain);
+
+/* "fmr", "frd", "frd_gaps"; NULL for a value that is none. */
+const char *o2_reg_pool_name(enum o2_reg_pool_kind kind);
+
+/* All 0 for a kind that there is not.  Consistent while nobody takes or puts. */
+void o2_reg_pools_counts(struct o2_reg_pools *pools, enum o2_reg_pool_kind kind,
+			 struct o2_reg_pool_counts *counts);
 
 /* Failover: all pools have failed; new ones are made on demand, for `device` (docs/pools.md, "Failover"). */
 void o2_reg_fail_pools(struct o2_reg_domain *domain, uint64_t device);

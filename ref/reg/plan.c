@@ -6,7 +6,13 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "reg/plan_modes.h"
+#include "reg/mode.h"
+
+const struct o2_reg_mode_ops *const o2_reg_modes[O2_REG_MODES] = {
+	[O2_REG_GLOBAL] = &o2_reg_mode_global,	 [O2_REG_FMR] = &o2_reg_mode_fmr,
+	[O2_REG_FASTREG] = &o2_reg_mode_fastreg, [O2_REG_USER] = &o2_reg_mode_user,
+	[O2_REG_PHYS] = &o2_reg_mode_phys,	 [O2_REG_FASTREG_GAPS] = &o2_reg_mode_fastreg_gaps,
+};
 
 static const char *const mode_names[O2_REG_MODES] = {
 	[O2_REG_GLOBAL] = "global", [O2_REG_FMR] = "fmr",   [O2_REG_FASTREG] = "fastreg",
@@ -90,12 +96,6 @@ static int check_published(const struct o2_reg_request *request, const struct o2
 int o2_reg_plan(const struct o2_reg_request *request, const struct o2_dma_list *segments,
 		struct o2_reg_plan *plan, struct o2_error *error)
 {
-	static int (*const plan_mode[O2_REG_MODES])(const struct o2_reg_request *, const struct o2_dma_list *,
-						    struct o2_reg_plan *, struct o2_error *) = {
-		[O2_REG_GLOBAL] = o2_reg_plan_global,	[O2_REG_FMR] = o2_reg_plan_fmr,
-		[O2_REG_FASTREG] = o2_reg_plan_fastreg, [O2_REG_USER] = o2_reg_plan_user,
-		[O2_REG_PHYS] = o2_reg_plan_phys,	[O2_REG_FASTREG_GAPS] = o2_reg_plan_fastreg_gaps,
-	};
 	int rc = check_request(request, error);
 
 	if (rc == 0)
@@ -112,6 +112,6 @@ int o2_reg_plan(const struct o2_reg_request *request, const struct o2_dma_list *
 	plan->npages = 0;
 	plan->nentries = 0;
 	plan->nfrags = 0;
-	rc = plan_mode[request->mode](request, segments, plan, error);
+	rc = o2_reg_modes[request->mode]->plan(request, segments, plan, error);
 	return rc != 0 ? rc : check_published(request, plan, error);
 }

@@ -29,12 +29,6 @@ enum o2_reg_mode {
 	O2_REG_MODES,
 };
 
-/* Which role the memory plays in the transfer. */
-enum o2_side {
-	O2_SOURCE, /* read by its own device: local key */
-	O2_SINK,   /* written by the peer: remote key, published in a message */
-};
-
 struct o2_reg_request {
 	enum o2_reg_mode mode;
 	enum o2_side side;

@@ -1,37 +1,10 @@
 /* SPDX-License-Identifier: MIT */
+#include "reg/region.h"
+
 #include <errno.h>
 #include <stddef.h>
-#include <sys/resource.h>
 
-#include "reg/bind_modes.h"
-
-/* Registering memory with the device, and the account of it. */
-
-int o2_reg_access_flags(uint32_t plan_access)
-{
-	return (plan_access & O2_ACCESS_LOCAL_WRITE ? IBV_ACCESS_LOCAL_WRITE : 0) |
-	       (plan_access & O2_ACCESS_REMOTE_WRITE ? IBV_ACCESS_REMOTE_WRITE : 0);
-}
-
-int o2_reg_region(struct ibv_pd *pd, void *addr, uint64_t length, uint64_t iova, int access,
-		  struct ibv_mr **mr, struct o2_error *error)
-{
-	struct rlimit limit = {.rlim_cur = RLIM_INFINITY};
-	int code;
-
-	errno = 0;
-	*mr = ibv_reg_mr_iova(pd, addr, length, iova, access);
-	if (*mr != NULL)
-		return 0;
-	code = errno != 0 ? -errno : -EIO;
-	if (code == -ENOMEM || code == -EAGAIN)
-		getrlimit(RLIMIT_MEMLOCK, &limit);
-	if (limit.rlim_cur != RLIM_INFINITY)
-		return o2_refuse(error, -ENOMEM, "bind/memlock",
-				 "bytes to lock in memory (RLIMIT_MEMLOCK, ulimit -l)", O2_NO_INDEX, length,
-				 limit.rlim_cur);
-	return o2_refuse(error, code, "bind/register", "length", O2_NO_INDEX, length, O2_NO_LIMIT);
-}
+#include "reg/domain.h"
 
 void o2_reg_region_count(struct o2_reg_domain *domain, const struct ibv_mr *mr)
 {
@@ -42,7 +15,7 @@ void o2_reg_region_count(struct o2_reg_domain *domain, const struct ibv_mr *mr)
 int o2_reg_region_make(struct o2_reg_domain *domain, void *addr, uint64_t length, uint64_t iova, int access,
 		       struct ibv_mr **mr, struct o2_error *error)
 {
-	int rc = o2_reg_region(domain->pd, addr, length, iova, access, mr, error);
+	int rc = domain->verbs->reg_mr(domain->pd, addr, length, iova, access, mr, error);
 
 	if (rc == 0)
 		o2_reg_region_count(domain, *mr);
@@ -57,7 +30,7 @@ int o2_reg_region_end(struct o2_reg_domain *domain, struct ibv_mr **mr)
 	if (*mr == NULL)
 		return 0;
 	length = (*mr)->length;
-	rc = ibv_dereg_mr(*mr);
+	rc = domain->verbs->dereg_mr(*mr);
 	if (rc != 0)
 		return -(rc > 0 ? rc : EIO);
 	*mr = NULL;

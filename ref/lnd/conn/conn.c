@@ -8,7 +8,7 @@
 #include "base/breaks.h"
 #include "lnd/conn/conn_internal.h"
 #include "lnd/ni/path.h"
-#include "reg/bind_modes.h"
+#include "reg/bind.h"
 
 /* How a connection is made and unmade; what happens in between stands in the other files of this room. */
 

@@ -9,7 +9,7 @@
 #include "lnd/conn/transfer.h"
 #include "mem/ledger.h"
 #include "reg/bind.h"
-#include "reg/pool_tx.h"
+#include "reg/pool/tx.h"
 #include "wire/desc.h"
 #include "wire/msg.h"
 

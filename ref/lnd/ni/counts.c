@@ -32,7 +32,7 @@ static void count_registrations(struct o2_ni *ni, struct o2_ni_counts *counts)
 		for (uint32_t kind = 0; kind < O2_REG_POOL_KINDS; kind++) {
 			struct o2_reg_pool_counts one;
 
-			if (!pools->open[kind])
+			if (pools->set[kind] == NULL)
 				continue;
 			o2_reg_pools_counts(pools, (enum o2_reg_pool_kind)kind, &one);
 			add_set(&counts->pool[kind], &one.set, one.elements, one.idle);
@@ -106,7 +106,7 @@ int o2_ni_check_idle(struct o2_ni *ni, struct o2_error *error)
 		{"ni/counts/wrong-unmaps", "wrong_unmaps", counts.wrong_unmaps, 0},
 		{"ni/counts/regions", "live.regions", counts.live.regions,
 		 (uint64_t)global_regions(ni) + counts.pool[O2_NI_POOL_TX].live + counts.live.fmr_regions},
-		{"ni/counts/windows", "live.windows", counts.live.windows,
+		{"ni/counts/windows", "live.windows", counts.live.mws,
 		 counts.pool[O2_NI_POOL_FRD].elements + counts.pool[O2_NI_POOL_FRD_GAPS].elements},
 	};
 

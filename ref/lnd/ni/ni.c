@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "reg/bind_modes.h"
+#include "reg/bind.h"
 
 /* ibv_open_device and friends return NULL; not all of them say why. */
 static int errno_or(int otherwise)
@@ -223,7 +223,7 @@ static int open_tx_sets(struct o2_ni *ni, struct o2_error *error)
 static void close_tx_sets(struct o2_ni *ni)
 {
 	for (uint32_t cpt = 0; cpt < ni->ntx_sets; cpt++)
-		(void)o2_tx_set_close(&ni->tx_sets[cpt], NULL);
+		(void)o2_pool_set_close(&ni->tx_sets[cpt].set, NULL);
 	free(ni->tx_sets);
 	ni->tx_sets = NULL;
 	ni->ntx_sets = 0;

@@ -1,12 +1,36 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
+#include <string.h>
 
-#include "reg/bind_modes.h"
+#include "reg/domain.h"
+#include "reg/mode.h"
 
 /*
- * A region of byte ranges, for mode fastreg_gaps (docs/modes.md): the device's own where it has such a thing,
- * else a contiguous buffer in their place.
+ * Mode fastreg_gaps: a region made of byte ranges, the segments as they are.  Byte k of the transfer lies at
+ * the device address of the first byte + k, always one fragment; pages, and where in them an entry begins or
+ * ends, do not matter (docs/modes.md, "fastreg_gaps").
+ *
+ * The region is the device's own where it has such a thing, else a contiguous buffer in its place
+ * (staging.c).  Everything else is as in mode fastreg, but for the pool set.
  */
+
+/* The region is allocated for as many entries as a page list has pages. */
+static int plan_fastreg_gaps(const struct o2_reg_request *request, const struct o2_dma_list *segments,
+			     struct o2_reg_plan *plan, struct o2_error *error)
+{
+	const uint32_t total = o2_reg_total(segments);
+
+	if (segments->count > request->max_pages)
+		return o2_refuse(error, -EINVAL, "reg/fastreg_gaps/too-many-entries", "count", O2_NO_INDEX,
+				 segments->count, request->max_pages);
+	if (total > UINT64_MAX - segments->segment[0].addr)
+		return o2_refuse(error, -EINVAL, "reg/fastreg_gaps/iova-wraps", "segment[].addr", 0, total,
+				 UINT64_MAX - segments->segment[0].addr);
+	plan->nentries = segments->count;
+	memcpy(plan->entry, segments->segment, segments->count * sizeof(plan->entry[0]));
+	o2_reg_publish_range(plan, segments->segment[0].addr, total);
+	return 0;
+}
 
 bool o2_reg_has_gaps(const struct o2_reg_domain *domain)
 {
@@ -70,3 +94,9 @@ int o2_reg_region_of_ranges(struct o2_reg_domain *domain, const struct o2_reg_pl
 	return o2_reg_has_gaps(domain) ? own_region(domain, plan, access, region, error)
 				       : o2_reg_region_staged(domain, plan, access, region, error);
 }
+
+const struct o2_reg_mode_ops o2_reg_mode_fastreg_gaps = {
+	.plan = plan_fastreg_gaps,
+	.bind = o2_reg_bind_fastreg,
+	.release = o2_reg_release_fastreg,
+};

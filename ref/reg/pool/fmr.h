@@ -5,9 +5,10 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/queue.h>
 
 #include "base/error.h"
-#include "reg/poolset.h"
+#include "reg/pool/poolset.h"
 
 /*
  * Pools of regions that are mapped onto page lists and unmapped in batches ("FMR").  Source: docs/pools.md,
@@ -31,7 +32,7 @@ struct o2_fmr_request {
 	uint32_t page_offset;  /* of the first byte in the first page */
 	uint64_t iova;	       /* of the first page: a multiple of the page size */
 	uint64_t length;       /* bytes from the first one on */
-	uint32_t access;       /* O2_ACCESS_* of reg/plan.h */
+	uint32_t access;       /* O2_ACCESS_*, as the plan says */
 	/*
 	 * The key dies in the put, and nobody else is given it meanwhile.  Else it is kept, and its key
 	 * alive, until the region is mapped for another list or flushed, as kernels do.
@@ -44,9 +45,12 @@ struct o2_fmr_request {
  * called with a lock held; map and unmap may be called by several threads at once, for different regions.
  *
  * create: a region for lists of at most max_pages pages of page_bytes.
+ *
  * map: the region covers what the request names from now on, under new keys.  After a failure it has no key
  * that anybody was given.
+ *
  * unmap: all keys of these regions die.  After a failure they count as mapped and the call will be repeated.
+ *
  * kernel: ib_create_fmr_pool
  */
 struct o2_fmr_ops {
@@ -87,8 +91,8 @@ struct o2_fmr_pool;
  * kernel: ib_pool_fmr
  */
 struct o2_fmr {
-	struct o2_fmr *next, *prev; /* FREE, DIRTY, FLUSHING */
-	struct o2_fmr *next_cached; /* same bucket */
+	TAILQ_ENTRY(o2_fmr) link;	/* FREE, DIRTY, FLUSHING */
+	LIST_ENTRY(o2_fmr) cached_link; /* same bucket */
 	struct o2_fmr_pool *pool;
 	void *handle;
 	enum o2_fmr_place place;
@@ -100,9 +104,11 @@ struct o2_fmr {
 	uint64_t *pages;	      /* max_pages; NULL without cache */
 };
 
-/* First in, first out: the head of the free list is the one whose key is the oldest. */
-struct o2_fmr_list {
-	struct o2_fmr *head, *tail;
+TAILQ_HEAD(o2_fmr_list, o2_fmr);
+
+/* First in, first out: the head of the free queue is the one whose key is the oldest. */
+struct o2_fmr_queue {
+	struct o2_fmr_list list;
 	uint32_t count;
 };
 
@@ -110,10 +116,10 @@ struct o2_fmr_list {
 struct o2_fmr_pool {
 	struct o2_pool base;
 	pthread_mutex_t lock; /* never taken together with the lock of the set */
-	struct o2_fmr_list free, dirty;
+	struct o2_fmr_queue free, dirty;
 	uint32_t flushing; /* regions */
 	bool flush_wanted;
-	struct o2_fmr *bucket[O2_FMR_BUCKETS];
+	LIST_HEAD(, o2_fmr) bucket[O2_FMR_BUCKETS]; /* those that are found by their lists */
 	uint64_t *pages;
 	struct o2_fmr fmr[]; /* pool_size */
 };
@@ -125,7 +131,8 @@ struct o2_fmr_set {
 };
 
 /*
- * A set with its first pool.  Returns 0, -EINVAL (the config), -ENOMEM, or what ops->create failed with.
+ * A set with its first pool, to be closed by o2_pool_set_close.  Returns 0, -EINVAL (the config), -ENOMEM, or
+ * what ops->create failed with.
  * o2iblnd: kiblnd_init_fmr_poolset
  */
 int o2_fmr_set_init(struct o2_fmr_set *set, const struct o2_fmr_config *config, struct o2_error *error);
@@ -154,11 +161,5 @@ int o2_fmr_put(struct o2_fmr_set *set, struct o2_fmr *fmr, bool transfer_failed,
  * kernel: ib_flush_fmr_pool
  */
 void o2_fmr_set_flush(struct o2_fmr_set *set, bool all);
-
-/* How many regions of a pool are where.  Consistent: taken under its lock. */
-void o2_fmr_pool_places(struct o2_fmr_pool *pool, uint32_t pool_size, uint32_t places[O2_FMR_PLACES]);
-
-/* -EBUSY while a region is used. */
-int o2_fmr_set_close(struct o2_fmr_set *set, struct o2_error *error);
 
 #endif

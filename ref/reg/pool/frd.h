@@ -4,16 +4,17 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/queue.h>
 
 #include "base/error.h"
-#include "reg/frd.h"
-#include "reg/poolset.h"
+#include "reg/pool/frd_key.h"
+#include "reg/pool/poolset.h"
 
 /*
  * Pools of fast-registration descriptors.  Source: docs/pools.md, "Descriptor pools".
  *
- * A descriptor is one region and the life of its key (frd.h).  Idle ones stand in a queue: taken at the head,
- * put back at the tail, so that a key rests as long as it can before its low byte counts on.
+ * A descriptor is one region and the life of its key (frd_key.h).  Idle ones stand in a queue: taken at the
+ * head, put back at the tail, so that a key rests as long as it can before its low byte counts on.
  */
 
 /* What a device gives for one descriptor. */
@@ -36,11 +37,14 @@ struct o2_frd_request {
  * descriptor.
  *
  * create: a region for max_pages entries; gaps: of the kind that holds lists with gaps.
+ *
  * map: note the list that the next registration of `handle` takes.  Returns how many of its entries it took.
  * *lkey is the descriptor's; under O2_FRD_INVALIDATE_LAST a source's mapping has an lkey of its own, which
  * map writes there.
+ *
  * unmap: the mapping ends, its key is dead or was never made alive.  NULL for a device that leaves the list
  * where it is until the next one.
+ *
  * kernel: ib_alloc_mr, ib_alloc_fast_reg_mr
  */
 struct o2_frd_ops {
@@ -69,7 +73,7 @@ struct o2_frd_pool;
  * o2iblnd: kib_fast_reg_descriptor
  */
 struct o2_frd {
-	struct o2_frd *next;
+	STAILQ_ENTRY(o2_frd) link;
 	struct o2_frd_pool *pool;
 	void *handle;
 	struct o2_frd_key key;
@@ -78,7 +82,7 @@ struct o2_frd {
 /* o2iblnd: kib_fmr_pool */
 struct o2_frd_pool {
 	struct o2_pool base;
-	struct o2_frd *idle, *idle_tail;
+	STAILQ_HEAD(, o2_frd) idle;
 	uint32_t nidle;
 	struct o2_frd frd[]; /* pool_size */
 };
@@ -90,7 +94,8 @@ struct o2_frd_set {
 };
 
 /*
- * A set with its first pool.  Returns 0, -EINVAL (the config), -ENOMEM, or what ops->create failed with.
+ * A set with its first pool, to be closed by o2_pool_set_close.  Returns 0, -EINVAL (the config), -ENOMEM, or
+ * what ops->create failed with.
  * o2iblnd: kiblnd_init_fmr_poolset
  */
 int o2_frd_set_init(struct o2_frd_set *set, const struct o2_frd_config *config, struct o2_error *error);
@@ -120,8 +125,5 @@ int o2_frd_put(struct o2_frd_set *set, struct o2_frd *frd, struct o2_error *erro
  * that is not taken.
  */
 int o2_frd_discard(struct o2_frd_set *set, struct o2_frd *frd, struct o2_error *error);
-
-/* -EBUSY while a descriptor is taken. */
-int o2_frd_set_close(struct o2_frd_set *set, struct o2_error *error);
 
 #endif

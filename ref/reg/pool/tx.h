@@ -5,9 +5,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/queue.h>
 
 #include "base/error.h"
-#include "reg/poolset.h"
+#include "reg/pool/poolset.h"
 
 /*
  * Pools of transmit descriptors.  Source: docs/pools.md, "Transmit pools".
@@ -72,7 +73,7 @@ struct o2_tx_pool;
  * o2iblnd: kib_tx
  */
 struct o2_pool_tx {
-	struct o2_pool_tx *next;
+	SLIST_ENTRY(o2_pool_tx) link;
 	struct o2_tx_pool *pool;
 	bool taken;
 	void *message;		/* its slot: O2_MSG_BYTES, never across a page's end */
@@ -95,7 +96,7 @@ struct o2_pool_tx {
 /* o2iblnd: kib_tx_pool */
 struct o2_tx_pool {
 	struct o2_pool base;
-	struct o2_pool_tx *idle;
+	SLIST_HEAD(, o2_pool_tx) idle;
 	uint32_t nidle;
 	uint32_t nmapped; /* slots, counted from 0, that slot_map was called for */
 	bool area_ready;
@@ -115,7 +116,10 @@ struct o2_tx_set {
 /* Bytes of message slots of one pool: ceil(pool_size * O2_MSG_BYTES / page_bytes) whole pages. */
 uint64_t o2_tx_area_bytes(uint32_t pool_size, uint32_t page_bytes);
 
-/* A set with its first pool.  Returns 0, -EINVAL (the config), -ENOMEM, or what an op failed with. */
+/*
+ * A set with its first pool, to be closed by o2_pool_set_close.  Returns 0, -EINVAL (the config), -ENOMEM, or
+ * what an op failed with.
+ */
 int o2_tx_set_init(struct o2_tx_set *set, const struct o2_tx_config *config, struct o2_error *error);
 
 /*
@@ -133,8 +137,5 @@ int o2_tx_put(struct o2_tx_set *set, struct o2_pool_tx *tx, struct o2_error *err
 /* May it be posted to a connection on `device`?  0, or -ENETDOWN. */
 int o2_tx_check_device(struct o2_tx_set *set, const struct o2_pool_tx *tx, uint64_t device,
 		       struct o2_error *error);
-
-/* -EBUSY while a transmit is taken. */
-int o2_tx_set_close(struct o2_tx_set *set, struct o2_error *error);
 
 #endif

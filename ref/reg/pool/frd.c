@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "reg/pool_frd.h"
+#include "reg/pool/frd.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -15,12 +15,7 @@ static struct o2_frd_pool *frd_pool(struct o2_pool *pool)
 
 static void enqueue(struct o2_frd_pool *pool, struct o2_frd *frd)
 {
-	frd->next = NULL;
-	if (pool->idle == NULL)
-		pool->idle = frd;
-	else
-		pool->idle_tail->next = frd;
-	pool->idle_tail = frd;
+	STAILQ_INSERT_TAIL(&pool->idle, frd, link);
 	pool->nidle++;
 }
 
@@ -42,6 +37,7 @@ static int create_pool(void *owner, uint64_t device, struct o2_pool **pool, stru
 	if (made == NULL)
 		return o2_refuse(error, -ENOMEM, "pool/frd/memory", "pool_size", O2_NO_INDEX,
 				 config->pool_size, O2_NO_LIMIT);
+	STAILQ_INIT(&made->idle);
 	for (uint32_t i = 0; i < config->pool_size; i++) {
 		struct o2_frd_object object = {0};
 		int rc;
@@ -49,7 +45,6 @@ static int create_pool(void *owner, uint64_t device, struct o2_pool **pool, stru
 		o2_error_clear(error);
 		rc = config->ops->create(config->context, device, config->max_pages, config->gaps, &object,
 					 error);
-
 		if (rc != 0) {
 			free_frds(config, made, i);
 			return o2_pool_refuse_op(error, rc, "pool/frd/create", "descriptors", i, i,
@@ -75,13 +70,13 @@ static void destroy_pool(void *owner, struct o2_pool *pool)
 static int take(void *owner, struct o2_pool *base, void *request, struct o2_error *error)
 {
 	struct o2_frd_pool *pool = frd_pool(base);
-	struct o2_frd *frd = pool->idle;
+	struct o2_frd *frd = STAILQ_FIRST(&pool->idle);
 
 	(void)owner;
 	(void)error;
 	if (frd == NULL)
 		return O2_POOL_EXHAUSTED;
-	pool->idle = frd->next;
+	STAILQ_REMOVE_HEAD(&pool->idle, link);
 	pool->nidle--;
 	*(struct o2_frd **)request = frd;
 	return 0;
@@ -226,9 +221,4 @@ int o2_frd_discard(struct o2_frd_set *set, struct o2_frd *frd, struct o2_error *
 		o2_pool_set_retire(&set->set, pool);
 	}
 	return o2_pool_set_put(&set->set, pool, frd, error);
-}
-
-int o2_frd_set_close(struct o2_frd_set *set, struct o2_error *error)
-{
-	return o2_pool_set_close(&set->set, error);
 }

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "reg/bind_modes.h"
+#include "reg/domain.h"
 
 /*
  * A contiguous buffer in place of byte ranges (docs/modes.md, "fastreg_gaps"): filled from a source before
@@ -39,7 +39,7 @@ static void copy_entries(const struct o2_reg_domain *domain, const struct o2_sta
 	}
 }
 
-static int take(struct o2_reg_domain *domain, struct o2_staging **out, struct o2_error *error)
+static int take_staging(struct o2_reg_domain *domain, struct o2_staging **out, struct o2_error *error)
 {
 	struct o2_staging *staging;
 	void *memory;
@@ -96,7 +96,7 @@ int o2_reg_region_staged(struct o2_reg_domain *domain, const struct o2_reg_plan 
 			 struct o2_region *region, struct o2_error *error)
 {
 	struct o2_staging *staging;
-	int rc = take(domain, &region->staging, error);
+	int rc = take_staging(domain, &region->staging, error);
 
 	if (rc != 0)
 		return rc;

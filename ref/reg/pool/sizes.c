@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 
-#include "reg/poolset.h"
+#include "reg/pool/poolset.h"
 
 /* How large pools are: docs/pools.md, "Sizes". */
 

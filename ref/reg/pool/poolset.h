@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef O2_REG_POOLSET_H
-#define O2_REG_POOLSET_H
+#ifndef O2_REG_POOL_POOLSET_H
+#define O2_REG_POOL_POOLSET_H
 
+#include <assert.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/queue.h>
 
 #include "base/clock.h"
 #include "base/error.h"
@@ -13,29 +15,42 @@
  * A set of pools, and when pools are made and given up: the same for every kind of pool.  Source:
  * docs/pools.md.
  *
- * What a pool holds is the business of its kind (pool_tx.h, pool_fmr.h, pool_frd.h), which embeds struct
- * o2_pool as the first member of its own.  There is one set per kind and CPU partition.
+ * What a pool holds is the business of its kind (tx.h, fmr.h, frd.h), which embeds struct o2_pool as the
+ * first member of its own.  There is one set per kind and CPU partition.
  *
  * Every function here may be called by several threads at once, but for init and close (docs/pools.md,
  * "Threads").  No device call is made with the lock of a set held: pools are created and destroyed outside of
  * it.
  */
 
-/*
- * o2iblnd: IBLND_POOL_DEADLINE, IBLND_POOL_RETRY
- * o2iblnd: IBLND_TX_POOL, IBLND_FMR_POOL, IBLND_FMR_POOL_FLUSH
- */
-#define O2_POOL_LIFE_MS	    300000u /* an idle pool lives so long after it gave, or (registration) was asked */
-#define O2_POOL_RETRY_MS    1000u   /* growth is not tried again so soon after it failed */
-#define O2_POOL_TX_FLOOR    256u    /* a transmit pool has at least so many elements */
-#define O2_POOL_REG_FLOOR   256u    /* a registration pool likewise */
-#define O2_POOL_FLUSH_FLOOR 192u    /* lowest watermark that tunables give */
-#define O2_POOL_NTX	    512u    /* default of tunable ntx */
-#define O2_POOL_REG_SIZE    512u    /* default of tunable fmr_pool_size */
-#define O2_POOL_FLUSH	    384u    /* default of tunable fmr_flush_trigger */
+/* Default of the tunable ntx, and the least that a pool of transmits has. */
+#define O2_POOL_NTX	 512u
+#define O2_POOL_TX_FLOOR 256u /* o2iblnd: IBLND_TX_POOL */
+
+/* Default of fmr_pool_size, and the least that a registration pool has. */
+#define O2_POOL_REG_SIZE  512u
+#define O2_POOL_REG_FLOOR 256u /* o2iblnd: IBLND_FMR_POOL */
+
+/* Default of fmr_flush_trigger, and the lowest watermark that tunables give. */
+#define O2_POOL_FLUSH	    384u
+#define O2_POOL_FLUSH_FLOOR 192u /* o2iblnd: IBLND_FMR_POOL_FLUSH */
+
+/* An idle pool lives so long after it gave, or (registration) was asked. */
+#define O2_POOL_LIFE_MS 300000u /* o2iblnd: IBLND_POOL_DEADLINE */
+
+/* Growth is not tried again so soon after it failed. */
+#define O2_POOL_RETRY_MS 1000u /* o2iblnd: IBLND_POOL_RETRY */
 
 /* Elements of one pool, at most.  Ours: it keeps byte counts of a pool far from overflow. */
 #define O2_POOL_SIZE_MAX (1u << 20)
+
+static_assert(O2_POOL_TX_FLOOR <= O2_POOL_NTX && O2_POOL_NTX <= O2_POOL_SIZE_MAX, "sizes of transmit pools");
+static_assert(O2_POOL_REG_FLOOR <= O2_POOL_REG_SIZE && O2_POOL_REG_SIZE <= O2_POOL_SIZE_MAX,
+	      "sizes of registration pools");
+static_assert(O2_POOL_FLUSH_FLOOR <= O2_POOL_FLUSH && O2_POOL_FLUSH_FLOOR <= O2_POOL_REG_FLOOR &&
+		      O2_POOL_FLUSH <= O2_POOL_REG_SIZE,
+	      "more regions would have to be dirty than a pool has");
+static_assert(O2_POOL_REG_SIZE >= O2_POOL_NTX / 4, "what o2_pool_sizes demands of the tunables");
 
 /* What the kind's take() says when a pool has nothing left; not an error, the next pool is asked. */
 #define O2_POOL_EXHAUSTED 1
@@ -69,29 +84,35 @@ int o2_pool_sizes(const struct o2_pool_tunables *tunables, struct o2_pool_sizes 
  * o2iblnd: kib_pool
  */
 struct o2_pool {
-	struct o2_pool *next;
+	TAILQ_ENTRY(o2_pool) link;
 	uint64_t device;      /* the device it was built on; never changes */
 	uint64_t deadline_ms; /* may go from then on, when nobody uses it */
 	uint32_t users;	      /* elements in use */
 	bool failed;	      /* its device went away */
 };
 
+TAILQ_HEAD(o2_pool_list, o2_pool);
+
 /*
  * What differs between kinds.  owner is what o2_pool_set_init was given.
  *
  * create: a new pool for `device`, or -errno and nothing left behind.  Called without the lock, by one thread
  *         at a time.
+ *
  * destroy: called without the lock, when nobody uses the pool.
+ *
  * take: an element of `pool` for `request`.  0, O2_POOL_EXHAUSTED, or -errno, which ends the search and
- * becomes the result.  Called with the lock held, unless take_unlocked.
- * give: put `element` back.  Called
- * with the lock held; 0, or -errno when it was not in use (then nothing changed).  A kind that has seen to
- * that before it calls o2_pool_set_put always returns 0.  NULL for a kind that does it under a lock of its
- * own.
+ *       becomes the result.  Called with the lock held, unless take_unlocked.
+ *
+ * give: put `element` back.  Called with the lock held; 0, or -errno when it was not in use (then nothing
+ *       changed).  A kind that has seen to that before it calls o2_pool_set_put always returns 0.  NULL for a
+ *       kind that does it under a lock of its own.
+ *
  * idle: how many elements stand in the pool's queues, for reports.  Called without the lock.  May be NULL.
+ *
  * create and take fill *error, which may be NULL, when they fail.
- * o2iblnd: kib_ps_pool_create_t, kib_ps_pool_destroy_t, kib_ps_node_init_t
- * o2iblnd: kib_ps_node_fini_t
+ *
+ * o2iblnd: kib_ps_pool_create_t, kib_ps_pool_destroy_t, kib_ps_node_init_t, kib_ps_node_fini_t
  */
 struct o2_pool_kind {
 	int (*create)(void *owner, uint64_t device, struct o2_pool **pool, struct o2_error *error);
@@ -117,12 +138,12 @@ struct o2_pool_set {
 	void *owner;
 	struct o2_pool_set_config config; /* config.device: the current one */
 	pthread_mutex_t lock;
-	pthread_cond_t grown;	/* growing became false */
-	struct o2_pool *live;	/* in the order of their creation */
-	struct o2_pool *failed; /* in use when their device went away */
-	bool growing;		/* some thread is creating a pool */
-	uint64_t next_retry_ms; /* no growth before that */
-	uint64_t version;	/* changes with the list of live pools */
+	pthread_cond_t grown;	    /* growing became false */
+	struct o2_pool_list live;   /* in the order of their creation */
+	struct o2_pool_list failed; /* in use when their device went away */
+	bool growing;		    /* some thread is creating a pool */
+	uint64_t next_retry_ms;	    /* no growth before that */
+	uint64_t version;	    /* changes with the list of live pools */
 	uint64_t created, destroyed, create_failures, waits;
 };
 

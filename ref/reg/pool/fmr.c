@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "reg/pool_fmr.h"
+#include "reg/pool/fmr.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/limits.h"
-#include "reg/fmr_cache.h"
 
 /* docs/pools.md, "FMR pools". */
 
@@ -20,39 +19,66 @@ static struct o2_fmr_pool *fmr_pool(struct o2_pool *pool)
 	return (struct o2_fmr_pool *)pool; /* its first member */
 }
 
-static void append(struct o2_fmr_list *list, struct o2_fmr *fmr, enum o2_fmr_place place)
+static void append(struct o2_fmr_queue *queue, struct o2_fmr *fmr, enum o2_fmr_place place)
 {
 	fmr->place = place;
-	fmr->next = NULL;
-	fmr->prev = list->tail;
-	if (list->tail != NULL)
-		list->tail->next = fmr;
-	else
-		list->head = fmr;
-	list->tail = fmr;
-	list->count++;
+	TAILQ_INSERT_TAIL(&queue->list, fmr, link);
+	queue->count++;
 }
 
-static void prepend(struct o2_fmr_list *list, struct o2_fmr *fmr, enum o2_fmr_place place)
+static void take_out(struct o2_fmr_queue *queue, struct o2_fmr *fmr)
 {
-	fmr->place = place;
-	fmr->prev = NULL;
-	fmr->next = list->head;
-	if (list->head != NULL)
-		list->head->prev = fmr;
-	else
-		list->tail = fmr;
-	list->head = fmr;
-	list->count++;
+	TAILQ_REMOVE(&queue->list, fmr, link);
+	queue->count--;
 }
 
-static void unlink_fmr(struct o2_fmr_list *list, struct o2_fmr *fmr)
+/*
+ * The cache: which region of a pool is mapped to a list of pages (docs/pools.md, "FMR pools").  The kernel's
+ * FMR pools had it inside.  All of it is called with the pool's lock held.
+ *
+ * A list is known by its first page, until all of it is compared.
+ */
+static uint32_t bucket_of(uint32_t page_bytes, uint64_t first_page)
 {
-	*(fmr->prev != NULL ? &fmr->prev->next : &list->head) = fmr->next;
-	*(fmr->next != NULL ? &fmr->next->prev : &list->tail) = fmr->prev;
-	fmr->next = NULL;
-	fmr->prev = NULL;
-	list->count--;
+	const uint64_t number = first_page / page_bytes;
+
+	return (uint32_t)((number ^ number >> 8 ^ number >> 24) % O2_FMR_BUCKETS);
+}
+
+static bool same_list(const struct o2_fmr *fmr, const struct o2_fmr_request *request)
+{
+	const struct o2_fmr_request *mapped = &fmr->mapped;
+
+	return mapped->iova == request->iova && mapped->npages == request->npages &&
+	       mapped->page_offset == request->page_offset && mapped->length == request->length &&
+	       mapped->access == request->access &&
+	       memcmp(fmr->pages, request->pages, request->npages * sizeof(uint64_t)) == 0;
+}
+
+/* The region that has just this list, wherever it stands; or NULL. */
+static struct o2_fmr *cache_find(const struct o2_fmr_config *config, struct o2_fmr_pool *pool,
+				 const struct o2_fmr_request *request)
+{
+	struct o2_fmr *fmr = LIST_FIRST(&pool->bucket[bucket_of(config->page_bytes, request->pages[0])]);
+
+	while (fmr != NULL && !same_list(fmr, request))
+		fmr = LIST_NEXT(fmr, cached_link);
+	return fmr;
+}
+
+static void cache_add(const struct o2_fmr_config *config, struct o2_fmr_pool *pool, struct o2_fmr *fmr,
+		      const struct o2_fmr_request *request)
+{
+	memcpy(fmr->pages, request->pages, request->npages * sizeof(uint64_t));
+	LIST_INSERT_HEAD(&pool->bucket[bucket_of(config->page_bytes, request->pages[0])], fmr, cached_link);
+	fmr->cached = true;
+}
+
+static void cache_drop(struct o2_fmr *fmr)
+{
+	if (fmr->cached)
+		LIST_REMOVE(fmr, cached_link);
+	fmr->cached = false;
 }
 
 /* What goes through the pool set, and what comes back. */
@@ -78,7 +104,9 @@ static int map_one(const struct o2_fmr_config *config, struct o2_fmr_pool *pool,
 	rc = config->ops->map(config->context, fmr->handle, request, &lkey, &rkey, error);
 	pthread_mutex_lock(&pool->lock);
 	if (rc != 0) {
-		prepend(&pool->free, fmr, O2_FMR_FREE);
+		fmr->place = O2_FMR_FREE;
+		TAILQ_INSERT_HEAD(&pool->free.list, fmr, link);
+		pool->free.count++;
 	} else {
 		fmr->place = O2_FMR_USED;
 		fmr->refs = 1;
@@ -88,7 +116,7 @@ static int map_one(const struct o2_fmr_config *config, struct o2_fmr_pool *pool,
 		fmr->mapped = *request;
 		fmr->mapped.pages = NULL; /* the caller's */
 		if (cacheable(config, request))
-			o2_fmr_cache_add(config, pool, fmr, request);
+			cache_add(config, pool, fmr, request);
 	}
 	pthread_mutex_unlock(&pool->lock);
 	return rc == 0 ? 0
@@ -111,19 +139,19 @@ static int take(void *owner, struct o2_pool *base, void *argument, struct o2_err
 		return o2_refuse(error, -EINVAL, "pool/fmr/iova", "iova", O2_NO_INDEX, request->iova,
 				 config->page_bytes);
 	pthread_mutex_lock(&pool->lock);
-	fmr = cacheable(config, request) ? o2_fmr_cache_find(config, pool, request) : NULL;
+	fmr = cacheable(config, request) ? cache_find(config, pool, request) : NULL;
 	if (fmr != NULL) {
 		if (fmr->refs++ == 0)
-			unlink_fmr(fmr->place == O2_FMR_FREE ? &pool->free : &pool->dirty, fmr);
+			take_out(fmr->place == O2_FMR_FREE ? &pool->free : &pool->dirty, fmr);
 		fmr->place = O2_FMR_USED;
 		pthread_mutex_unlock(&pool->lock);
 		answer->fmr = fmr;
 		return 0;
 	}
-	fmr = pool->free.head;
+	fmr = TAILQ_FIRST(&pool->free.list);
 	if (fmr != NULL) {
-		unlink_fmr(&pool->free, fmr);
-		o2_fmr_cache_drop(config, pool, fmr);
+		take_out(&pool->free, fmr);
+		cache_drop(fmr);
 		fmr->place = O2_FMR_MAPPING;
 	}
 	pthread_mutex_unlock(&pool->lock);
@@ -133,26 +161,28 @@ static int take(void *owner, struct o2_pool *base, void *argument, struct o2_err
 	return map_one(config, pool, fmr, request, error);
 }
 
-/* Unmap the regions of a chain that are FLUSHING, and sort them where they belong.  The first errno, or 0. */
-static int flush_chain(const struct o2_fmr_config *config, struct o2_fmr_pool *pool, struct o2_fmr *chain)
+/* Unmap the regions of a list, which are FLUSHING, and put them where they belong.  The first errno, or 0. */
+static int flush_list(const struct o2_fmr_config *config, struct o2_fmr_pool *pool, struct o2_fmr_list *list)
 {
 	int first = 0;
 
-	while (chain != NULL) {
+	while (!TAILQ_EMPTY(list)) {
+		struct o2_fmr *batch[FLUSH_BATCH];
 		void *handles[FLUSH_BATCH];
-		struct o2_fmr *batch = chain;
 		uint32_t n = 0;
 		int rc;
 
-		for (; chain != NULL && n < FLUSH_BATCH; chain = chain->next)
-			handles[n++] = chain->handle;
+		for (; n < FLUSH_BATCH && !TAILQ_EMPTY(list); n++) {
+			batch[n] = TAILQ_FIRST(list);
+			handles[n] = batch[n]->handle;
+			TAILQ_REMOVE(list, batch[n], link);
+		}
 		rc = config->ops->unmap(config->context, handles, n);
 		pthread_mutex_lock(&pool->lock);
-		for (struct o2_fmr *fmr = batch, *next; fmr != chain; fmr = next) {
-			next = fmr->next;
+		for (uint32_t i = 0; i < n; i++) {
 			if (rc == 0)
-				fmr->remaps = 0;
-			append(rc == 0 ? &pool->free : &pool->dirty, fmr,
+				batch[i]->remaps = 0;
+			append(rc == 0 ? &pool->free : &pool->dirty, batch[i],
 			       rc == 0 ? O2_FMR_FREE : O2_FMR_DIRTY);
 		}
 		pool->flushing -= n;
@@ -169,26 +199,28 @@ static int flush_chain(const struct o2_fmr_config *config, struct o2_fmr_pool *p
 /* all: also free regions that are still mapped. */
 static void flush_pool(const struct o2_fmr_config *config, struct o2_fmr_pool *pool, bool all)
 {
-	struct o2_fmr *chain;
+	struct o2_fmr_list list = TAILQ_HEAD_INITIALIZER(list);
+	struct o2_fmr *fmr, *next;
 
 	pthread_mutex_lock(&pool->lock);
-	for (struct o2_fmr *fmr = all ? pool->free.head : NULL, *next; fmr != NULL; fmr = next) {
-		next = fmr->next;
+	for (fmr = all ? TAILQ_FIRST(&pool->free.list) : NULL; fmr != NULL; fmr = next) {
+		next = TAILQ_NEXT(fmr, link);
 		if (fmr->remaps == 0)
 			continue;
-		unlink_fmr(&pool->free, fmr);
+		take_out(&pool->free, fmr);
 		append(&pool->dirty, fmr, O2_FMR_DIRTY);
 	}
-	chain = pool->dirty.head;
-	for (struct o2_fmr *fmr = chain; fmr != NULL; fmr = fmr->next) {
-		o2_fmr_cache_drop(config, pool, fmr);
+	TAILQ_FOREACH(fmr, &pool->dirty.list, link)
+	{
+		cache_drop(fmr);
 		fmr->place = O2_FMR_FLUSHING;
 	}
+	TAILQ_CONCAT(&list, &pool->dirty.list, link);
 	pool->flushing += pool->dirty.count;
-	pool->dirty = (struct o2_fmr_list){0};
+	pool->dirty.count = 0;
 	pool->flush_wanted = false;
 	pthread_mutex_unlock(&pool->lock);
-	(void)flush_chain(config, pool, chain);
+	(void)flush_list(config, pool, &list);
 }
 
 static void free_pool(const struct o2_fmr_config *config, struct o2_fmr_pool *pool, uint32_t n)
@@ -213,6 +245,10 @@ static struct o2_fmr_pool *alloc_pool(const struct o2_fmr_config *config)
 		free(pool);
 		return NULL;
 	}
+	TAILQ_INIT(&pool->free.list);
+	TAILQ_INIT(&pool->dirty.list);
+	for (uint32_t i = 0; i < O2_FMR_BUCKETS; i++)
+		LIST_INIT(&pool->bucket[i]);
 	return pool;
 }
 
@@ -231,7 +267,6 @@ static int create_pool(void *owner, uint64_t device, struct o2_pool **made, stru
 		o2_error_clear(error);
 		rc = config->ops->create(config->context, device, config->max_pages, config->page_bytes,
 					 &fmr->handle, error);
-
 		if (rc != 0) {
 			free_pool(config, pool, i);
 			return o2_pool_refuse_op(error, rc, "pool/fmr/create", "regions", i, i,
@@ -280,17 +315,15 @@ static const struct o2_pool_kind fmr_kind = {
 
 int o2_fmr_set_init(struct o2_fmr_set *set, const struct o2_fmr_config *config, struct o2_error *error)
 {
-	const uint32_t page = config->page_bytes;
-
 	if (config->pool_size == 0 || config->pool_size > O2_POOL_SIZE_MAX)
 		return o2_refuse(error, -EINVAL, "pool/fmr/pool-size", "pool_size", O2_NO_INDEX,
 				 config->pool_size, O2_POOL_SIZE_MAX);
 	if (config->max_pages != O2_MAX_FRAGS && config->max_pages != O2_MAX_FRAGS_LEGACY)
 		return o2_refuse(error, -EINVAL, "pool/fmr/max-pages", "max_pages", O2_NO_INDEX,
 				 config->max_pages, O2_MAX_FRAGS);
-	if (!o2_page_bytes_legal(page))
-		return o2_refuse(error, -EINVAL, "pool/fmr/page-size", "page_bytes", O2_NO_INDEX, page,
-				 O2_PAGE_BYTES_MAX);
+	if (!o2_page_bytes_legal(config->page_bytes))
+		return o2_refuse(error, -EINVAL, "pool/fmr/page-size", "page_bytes", O2_NO_INDEX,
+				 config->page_bytes, O2_PAGE_BYTES_MAX);
 	/* With a higher one the last region would be dirty before any flush was wanted. */
 	if (config->watermark == 0 || config->watermark > config->pool_size)
 		return o2_refuse(error, -EINVAL, "pool/fmr/watermark", "watermark", O2_NO_INDEX,
@@ -314,11 +347,12 @@ int o2_fmr_take(struct o2_fmr_set *set, const struct o2_fmr_request *request, st
 }
 
 /* The last user of a region lets go: where it belongs.  Called with the pool's lock held. */
-static void release(const struct o2_fmr_config *config, struct o2_fmr_pool *pool, struct o2_fmr *fmr)
+static void release(const struct o2_fmr_config *config, struct o2_fmr_pool *pool, struct o2_fmr *fmr,
+		    struct o2_fmr_list *dying)
 {
 	if (fmr->mapped.strict) {
 		fmr->place = O2_FMR_FLUSHING;
-		fmr->next = NULL;
+		TAILQ_INSERT_TAIL(dying, fmr, link);
 		pool->flushing++;
 	} else if (fmr->remaps < config->max_remaps) {
 		append(&pool->free, fmr, O2_FMR_FREE);
@@ -332,9 +366,10 @@ static void release(const struct o2_fmr_config *config, struct o2_fmr_pool *pool
 int o2_fmr_put(struct o2_fmr_set *set, struct o2_fmr *fmr, bool transfer_failed, struct o2_error *error)
 {
 	const struct o2_fmr_config *config = &set->config;
+	struct o2_fmr_list dying = TAILQ_HEAD_INITIALIZER(dying);
 	struct o2_fmr_pool *pool = fmr->pool;
-	bool flush, kill;
-	int unmapped = 0, rc;
+	bool flush;
+	int unmapped, rc;
 
 	pthread_mutex_lock(&pool->lock);
 	if (fmr->refs == 0) {
@@ -342,12 +377,10 @@ int o2_fmr_put(struct o2_fmr_set *set, struct o2_fmr *fmr, bool transfer_failed,
 		return o2_refuse(error, -EINVAL, "pool/put/not-in-use", "refs", O2_NO_INDEX, 0, 1);
 	}
 	if (--fmr->refs == 0)
-		release(config, pool, fmr);
-	kill = fmr->place == O2_FMR_FLUSHING;
+		release(config, pool, fmr, &dying);
 	flush = pool->flush_wanted && !config->flush_on_demand;
 	pthread_mutex_unlock(&pool->lock);
-	if (kill)
-		unmapped = flush_chain(config, pool, fmr);
+	unmapped = flush_list(config, pool, &dying);
 	if (transfer_failed || flush)
 		flush_pool(config, pool, transfer_failed);
 	rc = o2_pool_set_put(&set->set, &pool->base, NULL, error);
@@ -379,18 +412,4 @@ void o2_fmr_set_flush(struct o2_fmr_set *set, bool all)
 	struct flush_visit visit = {.config = &set->config, .all = all};
 
 	o2_pool_set_visit(&set->set, visit_flush, &visit);
-}
-
-void o2_fmr_pool_places(struct o2_fmr_pool *pool, uint32_t pool_size, uint32_t places[O2_FMR_PLACES])
-{
-	memset(places, 0, O2_FMR_PLACES * sizeof(places[0]));
-	pthread_mutex_lock(&pool->lock);
-	for (uint32_t i = 0; i < pool_size; i++)
-		places[pool->fmr[i].place]++;
-	pthread_mutex_unlock(&pool->lock);
-}
-
-int o2_fmr_set_close(struct o2_fmr_set *set, struct o2_error *error)
-{
-	return o2_pool_set_close(&set->set, error);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "reg/frd.h"
+#include "reg/pool/frd_key.h"
 
 #include <assert.h>
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 
-#include "reg/plan_modes.h"
+#include "reg/mode.h"
 
 /*
  * Pages are counted by what a segment spans, ceil((offset in page + length) / page size), and not by its
@@ -47,4 +47,23 @@ int o2_reg_check_seam(const struct o2_dma_list *segments, uint32_t index, uint32
 		return 0;
 	return o2_limit_is(o2_refuse(error, -EINVAL, rule, "segment[].addr", index, start, end),
 			   O2_LIMIT_OTHER, error);
+}
+
+uint32_t o2_reg_total(const struct o2_dma_list *segments)
+{
+	uint32_t total = 0;
+
+	for (uint32_t i = 0; i < segments->count; i++)
+		total += segments->segment[i].length;
+	return total;
+}
+
+void o2_reg_publish_range(struct o2_reg_plan *plan, uint64_t iova, uint32_t length)
+{
+	plan->iova = iova;
+	plan->length = length;
+	plan->page_offset = (uint32_t)(iova % plan->page_bytes);
+	plan->nfrags = 1;
+	plan->frag[0].rf_addr = iova;
+	plan->frag[0].rf_nob = length;
 }

@@ -1,59 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-#include <errno.h>
 #include <stddef.h>
 
-#include "reg/bind_modes.h"
+#include "reg/domain.h"
+#include "reg/mode.h"
 
 /*
- * Modes fastreg and fastreg_gaps on user-space verbs (docs/modes.md): a descriptor from the pool, whose key
- * is made and ended by work requests, ordered with the messages of the queue pair.  What those must be, and
- * what has happened, is the business of the key's state machine (reg/frd.h); here it becomes verbs.
+ * The life of a key of modes fastreg and fastreg_gaps, on user-space verbs: made and ended by work requests,
+ * ordered with the messages of the queue pair.  What those must be, and what has happened, is the business of
+ * the key's state machine (pool/frd_key.h); here it becomes verbs.
  */
-
-static struct o2_frd_set *set_of(struct o2_reg_domain *domain, const struct o2_binding *binding)
-{
-	struct o2_reg_pools *pools = &domain->pools[binding->cpt];
-
-	return binding->mode == O2_REG_FASTREG_GAPS ? &pools->frd_gaps : &pools->frd;
-}
 
 static const struct o2_descriptor *descriptor_of(const struct o2_binding *binding)
 {
 	return binding->frd->handle;
-}
-
-int o2_reg_bind_fastreg(struct o2_reg_domain *domain, const struct o2_reg_plan *plan,
-			struct o2_binding *binding, struct o2_error *error)
-{
-	const bool gaps = plan->mode == O2_REG_FASTREG_GAPS;
-	const struct o2_frd_request request = {
-		.side = plan->side,
-		.gaps = gaps,
-		.entries = gaps ? plan->nentries : plan->npages,
-		.list = plan,
-	};
-	const struct o2_page_bytes bytes = o2_reg_page_bytes(plan);
-	int rc;
-
-	if (plan->side == O2_SINK && (plan->access & O2_ACCESS_REMOTE_WRITE) == 0)
-		return o2_refuse(error, -EINVAL, "bind/fastreg/sink-access", "access", O2_NO_INDEX,
-				 plan->access, O2_ACCESS_REMOTE_WRITE);
-	rc = gaps ? o2_reg_check_ranges(domain, plan, error) : o2_reg_check_bytes(domain, &bytes, error);
-	if (rc != 0)
-		return rc;
-	rc = o2_frd_take(set_of(domain, binding), &request, &binding->frd, error);
-	if (rc == 0)
-		binding->key = o2_frd_published(&binding->frd->key);
-	return rc;
-}
-
-/* A key that is still alive belongs to a queue pair in error: its descriptor is made anew. */
-void o2_reg_fastreg_release(struct o2_reg_domain *domain, struct o2_binding *binding)
-{
-	struct o2_frd_set *set = set_of(domain, binding);
-
-	if (o2_frd_put(set, binding->frd, NULL) == -EBUSY)
-		(void)o2_frd_discard(set, binding->frd, NULL);
 }
 
 bool o2_binding_needs_bind(const struct o2_binding *binding)
@@ -80,7 +39,7 @@ void o2_binding_bind_wr(const struct o2_binding *binding, uint64_t wr_id, struct
 }
 
 /*
- * The provider reads the window's old key from mw->rkey when the bind is posted and leaves it there
+ * The provider reads the MW's old key from mw->rkey when the bind is posted and leaves it there
  * (ibv_post_send(3) does not promise more), so the new one is noted here.
  */
 void o2_binding_posted(struct o2_binding *binding, uint32_t qp_num, bool accepted, bool ok)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef O2_REG_FRD_H
-#define O2_REG_FRD_H
+#ifndef O2_REG_POOL_FRD_KEY_H
+#define O2_REG_POOL_FRD_KEY_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "base/error.h"
-#include "reg/plan.h"
+#include "mem/dma_map.h"
 
 /*
  * The life of one fast-registration key, as a state machine over plain data.  Source: docs/pools.md, "The

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "reg/pool_tx.h"
+#include "reg/pool/tx.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -44,8 +44,7 @@ static struct o2_tx_pool *tx_pool(struct o2_pool *pool)
 
 static void push(struct o2_tx_pool *pool, struct o2_pool_tx *tx)
 {
-	tx->next = pool->idle;
-	pool->idle = tx;
+	SLIST_INSERT_HEAD(&pool->idle, tx, link);
 	pool->nidle++;
 }
 
@@ -145,15 +144,14 @@ static int take(void *owner, struct o2_pool *base, void *request, struct o2_erro
 {
 	struct o2_tx_set *set = owner;
 	struct o2_tx_pool *pool = tx_pool(base);
-	struct o2_pool_tx *tx = pool->idle;
+	struct o2_pool_tx *tx = SLIST_FIRST(&pool->idle);
 
 	(void)error;
 	if (tx == NULL)
 		return O2_POOL_EXHAUSTED;
 	assert(!tx->taken && o2_tx_check_idle(tx, NULL) == 0);
-	pool->idle = tx->next;
+	SLIST_REMOVE_HEAD(&pool->idle, link);
 	pool->nidle--;
-	tx->next = NULL;
 	tx->taken = true;
 	tx->cookie = set->next_cookie++;
 	tx->gaps = false;
@@ -190,14 +188,12 @@ static const struct o2_pool_kind tx_kind = {
 
 int o2_tx_set_init(struct o2_tx_set *set, const struct o2_tx_config *config, struct o2_error *error)
 {
-	const uint32_t page = config->page_bytes;
-
 	if (config->pool_size == 0 || config->pool_size > O2_POOL_SIZE_MAX)
 		return o2_refuse(error, -EINVAL, "pool/tx/pool-size", "pool_size", O2_NO_INDEX,
 				 config->pool_size, O2_POOL_SIZE_MAX);
-	if (!o2_page_bytes_legal(page))
-		return o2_refuse(error, -EINVAL, "pool/tx/page-size", "page_bytes", O2_NO_INDEX, page,
-				 O2_PAGE_BYTES_MAX);
+	if (!o2_page_bytes_legal(config->page_bytes))
+		return o2_refuse(error, -EINVAL, "pool/tx/page-size", "page_bytes", O2_NO_INDEX,
+				 config->page_bytes, O2_PAGE_BYTES_MAX);
 	if (config->storage_bytes > O2_TX_STORAGE_MAX)
 		return o2_refuse(error, -EINVAL, "pool/tx/storage", "storage_bytes", O2_NO_INDEX,
 				 config->storage_bytes, O2_TX_STORAGE_MAX);
@@ -250,9 +246,4 @@ int o2_tx_check_device(struct o2_tx_set *set, const struct o2_pool_tx *tx, uint6
 		       struct o2_error *error)
 {
 	return o2_pool_set_check(&set->set, &tx->pool->base, device, error);
-}
-
-int o2_tx_set_close(struct o2_tx_set *set, struct o2_error *error)
-{
-	return o2_pool_set_close(&set->set, error);
 }

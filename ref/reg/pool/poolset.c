@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "reg/poolset.h"
+#include "reg/pool/poolset.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -23,36 +23,14 @@ static void touch(const struct o2_pool_set *set, struct o2_pool *pool)
 	pool->deadline_ms = later(now_ms(set), O2_POOL_LIFE_MS);
 }
 
-static void unlink_pool(struct o2_pool **list, struct o2_pool *pool)
-{
-	while (*list != pool) {
-		assert(*list != NULL);
-		list = &(*list)->next;
-	}
-	*list = pool->next;
-	pool->next = NULL;
-}
-
-static void push(struct o2_pool **list, struct o2_pool *pool)
-{
-	pool->next = *list;
-	*list = pool;
-}
-
-static void append(struct o2_pool **list, struct o2_pool *pool)
-{
-	while (*list != NULL)
-		list = &(*list)->next;
-	pool->next = NULL;
-	*list = pool;
-}
-
 /* Pools that left every list.  Called without the lock. */
-static void destroy_all(struct o2_pool_set *set, struct o2_pool *doomed)
+static void destroy_all(struct o2_pool_set *set, struct o2_pool_list *doomed)
 {
-	for (struct o2_pool *next; doomed != NULL; doomed = next) {
-		next = doomed->next;
-		set->kind->destroy(set->owner, doomed);
+	struct o2_pool *pool;
+
+	while ((pool = TAILQ_FIRST(doomed)) != NULL) {
+		TAILQ_REMOVE(doomed, pool, link);
+		set->kind->destroy(set->owner, pool);
 		pthread_mutex_lock(&set->lock);
 		set->destroyed++;
 		pthread_mutex_unlock(&set->lock);
@@ -60,21 +38,21 @@ static void destroy_all(struct o2_pool_set *set, struct o2_pool *doomed)
 }
 
 /* One user less.  The last user of a failed pool takes it along. */
-static void leave(struct o2_pool_set *set, struct o2_pool *pool, struct o2_pool **doomed)
+static void leave(struct o2_pool_set *set, struct o2_pool *pool, struct o2_pool_list *doomed)
 {
 	assert(pool->users > 0);
 	pool->users--;
 	if (!pool->failed || pool->users > 0)
 		return;
-	unlink_pool(&set->failed, pool);
-	push(doomed, pool);
+	TAILQ_REMOVE(&set->failed, pool, link);
+	TAILQ_INSERT_HEAD(doomed, pool, link);
 }
 
 /* Ask every live pool in turn.  Called with the lock held. */
-static int scan(struct o2_pool_set *set, void *request, struct o2_pool **from, struct o2_pool **doomed,
+static int scan(struct o2_pool_set *set, void *request, struct o2_pool **from, struct o2_pool_list *doomed,
 		struct o2_error *error)
 {
-	struct o2_pool *pool = set->live;
+	struct o2_pool *pool = TAILQ_FIRST(&set->live);
 
 	while (pool != NULL) {
 		const uint64_t version = set->version;
@@ -93,9 +71,9 @@ static int scan(struct o2_pool_set *set, void *request, struct o2_pool **from, s
 			*from = pool;
 			return 0;
 		}
-		/* The list may have changed meanwhile: then pool->next says nothing, and a pool may be new.
-		 */
-		struct o2_pool *next = version == set->version ? pool->next : set->live;
+		/* When the list has changed meanwhile, what follows says nothing, and a pool may be new. */
+		struct o2_pool *next =
+			version == set->version ? TAILQ_NEXT(pool, link) : TAILQ_FIRST(&set->live);
 
 		leave(set, pool, doomed);
 		if (rc != O2_POOL_EXHAUSTED)
@@ -105,12 +83,17 @@ static int scan(struct o2_pool_set *set, void *request, struct o2_pool **from, s
 	return O2_POOL_EXHAUSTED;
 }
 
-static uint32_t count(const struct o2_pool *pool, uint64_t *users)
+static uint32_t count(const struct o2_pool_list *list, uint64_t *users)
 {
+	const struct o2_pool *pool;
 	uint32_t n = 0;
 
-	for (*users = 0; pool != NULL; pool = pool->next, n++)
+	*users = 0;
+	TAILQ_FOREACH(pool, list, link)
+	{
 		*users += pool->users;
+		n++;
+	}
 	return n;
 }
 
@@ -118,7 +101,7 @@ static uint32_t count(const struct o2_pool *pool, uint64_t *users)
  * Make one pool.  Called with the lock held, which is dropped meanwhile.  A pool whose device went away while
  * it was made is of no use to anybody.
  */
-static int grow(struct o2_pool_set *set, struct o2_pool **doomed, struct o2_error *error)
+static int grow(struct o2_pool_set *set, struct o2_pool_list *doomed, struct o2_error *error)
 {
 	const uint64_t device = set->config.device;
 	struct o2_pool *pool = NULL;
@@ -140,17 +123,17 @@ static int grow(struct o2_pool_set *set, struct o2_pool **doomed, struct o2_erro
 	pool->users = 0;
 	pool->failed = false;
 	if (device != set->config.device) {
-		push(doomed, pool);
+		TAILQ_INSERT_HEAD(doomed, pool, link);
 		return 0;
 	}
 	touch(set, pool);
-	append(&set->live, pool);
+	TAILQ_INSERT_TAIL(&set->live, pool, link);
 	set->version++;
 	return 0;
 }
 
 /* Nothing is free.  0: look again.  Called with the lock held, which may be dropped meanwhile. */
-static int grow_or_wait(struct o2_pool_set *set, struct o2_pool **doomed, struct o2_error *error)
+static int grow_or_wait(struct o2_pool_set *set, struct o2_pool_list *doomed, struct o2_error *error)
 {
 	const uint32_t cap = set->config.max_pools;
 	uint64_t users, now;
@@ -161,7 +144,7 @@ static int grow_or_wait(struct o2_pool_set *set, struct o2_pool **doomed, struct
 			pthread_cond_wait(&set->grown, &set->lock);
 		return 0;
 	}
-	if (cap != 0 && count(set->live, &users) >= cap)
+	if (cap != 0 && count(&set->live, &users) >= cap)
 		return o2_refuse(error, -EBUSY, "pool/cap", "max_pools", O2_NO_INDEX, (uint64_t)cap + 1, cap);
 	now = now_ms(set);
 	if (now < set->next_retry_ms)
@@ -174,7 +157,7 @@ static int grow_or_wait(struct o2_pool_set *set, struct o2_pool **doomed, struct
 
 int o2_pool_set_take(struct o2_pool_set *set, void *request, struct o2_pool **from, struct o2_error *error)
 {
-	struct o2_pool *doomed = NULL;
+	struct o2_pool_list doomed = TAILQ_HEAD_INITIALIZER(doomed);
 	int rc;
 
 	pthread_mutex_lock(&set->lock);
@@ -184,36 +167,32 @@ int o2_pool_set_take(struct o2_pool_set *set, void *request, struct o2_pool **fr
 			rc = O2_POOL_EXHAUSTED;
 	} while (rc == O2_POOL_EXHAUSTED);
 	pthread_mutex_unlock(&set->lock);
-	destroy_all(set, doomed);
+	destroy_all(set, &doomed);
 	return rc;
 }
 
 /* All idle pools but the first, wherever they stand. */
-static void sweep(struct o2_pool_set *set, struct o2_pool **doomed)
+static void sweep(struct o2_pool_set *set, struct o2_pool_list *doomed)
 {
 	const uint64_t now = now_ms(set);
-	struct o2_pool **link;
+	struct o2_pool *pool, *next;
 
-	if (set->live == NULL)
+	if (TAILQ_EMPTY(&set->live))
 		return;
-	link = &set->live->next;
-	while (*link != NULL) {
-		struct o2_pool *pool = *link;
-
-		if (pool->users > 0 || now < pool->deadline_ms) {
-			link = &pool->next;
+	for (pool = TAILQ_NEXT(TAILQ_FIRST(&set->live), link); pool != NULL; pool = next) {
+		next = TAILQ_NEXT(pool, link);
+		if (pool->users > 0 || now < pool->deadline_ms)
 			continue;
-		}
-		*link = pool->next;
+		TAILQ_REMOVE(&set->live, pool, link);
 		set->version++;
-		push(doomed, pool);
+		TAILQ_INSERT_HEAD(doomed, pool, link);
 	}
 }
 
 static int put(struct o2_pool_set *set, struct o2_pool *pool, void *element, bool sweeping,
 	       struct o2_error *error)
 {
-	struct o2_pool *doomed = NULL;
+	struct o2_pool_list doomed = TAILQ_HEAD_INITIALIZER(doomed);
 	int rc = -EINVAL;
 
 	pthread_mutex_lock(&set->lock);
@@ -227,7 +206,7 @@ static int put(struct o2_pool_set *set, struct o2_pool *pool, void *element, boo
 	if (sweeping)
 		sweep(set, &doomed);
 	pthread_mutex_unlock(&set->lock);
-	destroy_all(set, doomed);
+	destroy_all(set, &doomed);
 	return 0;
 }
 
@@ -242,53 +221,53 @@ int o2_pool_set_undo(struct o2_pool_set *set, struct o2_pool *pool, void *elemen
 }
 
 /* Off the list of live pools.  Called with the lock held. */
-static void fail_pool(struct o2_pool_set *set, struct o2_pool *pool, struct o2_pool **doomed)
+static void fail_pool(struct o2_pool_set *set, struct o2_pool *pool, struct o2_pool_list *doomed)
 {
-	unlink_pool(&set->live, pool);
+	TAILQ_REMOVE(&set->live, pool, link);
 	set->version++;
 	pool->failed = true;
 	if (pool->users > 0)
-		append(&set->failed, pool);
+		TAILQ_INSERT_TAIL(&set->failed, pool, link);
 	else
-		push(doomed, pool);
+		TAILQ_INSERT_HEAD(doomed, pool, link);
 }
 
 uint32_t o2_pool_set_fail(struct o2_pool_set *set, uint64_t device)
 {
-	struct o2_pool *doomed = NULL;
+	struct o2_pool_list doomed = TAILQ_HEAD_INITIALIZER(doomed);
 	uint64_t users;
 	uint32_t waiting;
 
 	pthread_mutex_lock(&set->lock);
 	set->config.device = device;
-	while (set->live != NULL)
-		fail_pool(set, set->live, &doomed);
-	waiting = count(set->failed, &users);
+	while (!TAILQ_EMPTY(&set->live))
+		fail_pool(set, TAILQ_FIRST(&set->live), &doomed);
+	waiting = count(&set->failed, &users);
 	pthread_mutex_unlock(&set->lock);
-	destroy_all(set, doomed);
+	destroy_all(set, &doomed);
 	return waiting;
 }
 
 void o2_pool_set_retire(struct o2_pool_set *set, struct o2_pool *pool)
 {
-	struct o2_pool *doomed = NULL;
+	struct o2_pool_list doomed = TAILQ_HEAD_INITIALIZER(doomed);
 
 	pthread_mutex_lock(&set->lock);
 	assert(pool->users > 0);
 	if (!pool->failed)
 		fail_pool(set, pool, &doomed);
 	pthread_mutex_unlock(&set->lock);
-	assert(doomed == NULL);
+	assert(TAILQ_EMPTY(&doomed));
 }
 
-static void visit_list(struct o2_pool_set *set, struct o2_pool **list,
+static void visit_list(struct o2_pool_set *set, struct o2_pool_list *list,
 		       void (*visit)(void *context, struct o2_pool *pool), void *context)
 {
-	struct o2_pool *doomed = NULL;
+	struct o2_pool_list doomed = TAILQ_HEAD_INITIALIZER(doomed);
 	struct o2_pool *pool;
 
 	pthread_mutex_lock(&set->lock);
-	for (pool = *list; pool != NULL;) {
+	for (pool = TAILQ_FIRST(list); pool != NULL;) {
 		const uint64_t version = set->version;
 		struct o2_pool *next;
 
@@ -297,12 +276,12 @@ static void visit_list(struct o2_pool_set *set, struct o2_pool **list,
 		visit(context, pool);
 		pthread_mutex_lock(&set->lock);
 		/* Some are visited twice when the list changed; none is missed. */
-		next = version == set->version ? pool->next : *list;
+		next = version == set->version ? TAILQ_NEXT(pool, link) : TAILQ_FIRST(list);
 		leave(set, pool, &doomed);
 		pool = next;
 	}
 	pthread_mutex_unlock(&set->lock);
-	destroy_all(set, doomed);
+	destroy_all(set, &doomed);
 }
 
 void o2_pool_set_visit(struct o2_pool_set *set, void (*visit)(void *context, struct o2_pool *pool),
@@ -321,9 +300,32 @@ void o2_pool_set_counts(struct o2_pool_set *set, struct o2_pool_counts *counts)
 		.create_failures = set->create_failures,
 		.waits = set->waits,
 	};
-	counts->live = count(set->live, &counts->live_users);
-	counts->failed = count(set->failed, &counts->failed_users);
+	counts->live = count(&set->live, &counts->live_users);
+	counts->failed = count(&set->failed, &counts->failed_users);
 	pthread_mutex_unlock(&set->lock);
+}
+
+int o2_pool_set_check(struct o2_pool_set *set, const struct o2_pool *pool, uint64_t device,
+		      struct o2_error *error)
+{
+	bool failed;
+
+	pthread_mutex_lock(&set->lock);
+	failed = pool->failed;
+	pthread_mutex_unlock(&set->lock);
+	if (failed)
+		return o2_refuse(error, -ENETDOWN, "pool/failed", "failed", O2_NO_INDEX, 1, O2_NO_LIMIT);
+	if (pool->device != device)
+		return o2_refuse_other(error, -ENETDOWN, "pool/other-device", "device", pool->device, device);
+	return 0;
+}
+
+int o2_pool_refuse_op(struct o2_error *error, int code, const char *rule, const char *field, uint32_t index,
+		      uint64_t value, uint64_t limit)
+{
+	if (error != NULL && error->code == code)
+		return code;
+	return o2_refuse(error, code, rule, field, index, value, limit);
 }
 
 struct idle_visit {
@@ -352,12 +354,14 @@ uint64_t o2_pool_set_idle(struct o2_pool_set *set)
 int o2_pool_set_init(struct o2_pool_set *set, const struct o2_pool_kind *kind, void *owner,
 		     const struct o2_pool_set_config *config, struct o2_error *error)
 {
-	struct o2_pool *doomed = NULL;
+	struct o2_pool_list doomed = TAILQ_HEAD_INITIALIZER(doomed);
 	int rc;
 
 	if (config->clock == NULL)
 		return o2_refuse(error, -EINVAL, "pool/config/clock", "clock", O2_NO_INDEX, 0, 1);
 	*set = (struct o2_pool_set){.kind = kind, .owner = owner, .config = *config};
+	TAILQ_INIT(&set->live);
+	TAILQ_INIT(&set->failed);
 	rc = pthread_mutex_init(&set->lock, NULL);
 	if (rc != 0)
 		return o2_refuse(error, -rc, "pool/init/lock", "lock", O2_NO_INDEX, 0, O2_NO_LIMIT);

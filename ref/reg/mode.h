@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef O2_REG_MODE_H
+#define O2_REG_MODE_H
+
+#include "reg/bind.h"
+
+/*
+ * What a registration mode is: how it plans, binds and releases.  Each is one file of ref/reg/modes/
+ * (docs/modes.md has a section for each), and o2_reg_plan, o2_reg_bind and o2_reg_unbind call it through this
+ * table.
+ */
+struct o2_reg_mode_ops {
+	/*
+	 * Fill the members of *plan that depend on the mode.  Pure.  The caller (plan.c) has checked request
+	 * and segments, has set the others, and all counts to 0.
+	 */
+	int (*plan)(const struct o2_reg_request *request, const struct o2_dma_list *segments,
+		    struct o2_reg_plan *plan, struct o2_error *error);
+	/*
+	 * Register what the plan says.  The caller (bind.c) has filled mode, side, cpt, iova and length of
+	 * *binding; this sets its key and what has to be released.  It leaves nothing behind on failure.
+	 */
+	int (*bind)(struct o2_reg_domain *domain, const struct o2_reg_plan *plan, struct o2_binding *binding,
+		    struct o2_error *error);
+	/* Give that back; returns as o2_reg_unbind.  NULL: there is nothing to give back. */
+	int (*release)(struct o2_reg_domain *domain, struct o2_binding *binding, bool failed,
+		       struct o2_error *error);
+};
+
+extern const struct o2_reg_mode_ops o2_reg_mode_global, o2_reg_mode_fmr, o2_reg_mode_fastreg,
+	o2_reg_mode_user, o2_reg_mode_phys, o2_reg_mode_fastreg_gaps;
+
+/* By enum o2_reg_mode. */
+extern const struct o2_reg_mode_ops *const o2_reg_modes[O2_REG_MODES];
+
+/* --- what plans share (modes/page_list.c) --- */
+
+/*
+ * Append to plan->page[] every page that a segment touches.  A segment that starts inside the page where the
+ * one before it ended shares that page's slot; one that starts on a page boundary always opens a slot.
+ *
+ * slot: set to the index of the segment's first page.  Returns 0, or -EINVAL past max_pages.
+ * o2iblnd: kiblnd_map_tx_pages
+ * kernel: ib_sg_to_pages
+ */
+int o2_reg_list_pages(const struct o2_reg_request *request, const struct o2_dma_segment *segment,
+		      uint32_t index, struct o2_reg_plan *plan, uint32_t *slot, struct o2_error *error);
+
+/*
+ * Do segments index - 1 and index meet without a hole, in a list of pages?  They do when both sides of the
+ * seam are page boundaries, or when they are one range.  Returns 0, or -EINVAL under that rule.
+ */
+int o2_reg_check_seam(const struct o2_dma_list *segments, uint32_t index, uint32_t page_bytes,
+		      const char *rule, struct o2_error *error);
+
+/* Bytes in all: at most O2_MAX_TRANSFER_BYTES, which was checked. */
+uint32_t o2_reg_total(const struct o2_dma_list *segments);
+
+/* One fragment, from iova on, and just those bytes are registered. */
+void o2_reg_publish_range(struct o2_reg_plan *plan, uint64_t iova, uint32_t length);
+
+/* --- what binding shares --- */
+
+/* lkey of a source, rkey of a sink. */
+static inline uint32_t o2_reg_key(const struct ibv_mr *mr, enum o2_side side)
+{
+	return side == O2_SOURCE ? mr->lkey : mr->rkey;
+}
+
+/* Modes user and phys: binding->region was made for the transfer (bind.c). */
+int o2_reg_unbind_region(struct o2_reg_domain *domain, struct o2_binding *binding, bool failed,
+			 struct o2_error *error);
+
+/* Mode fastreg's, which are those of mode fastreg_gaps as well. */
+int o2_reg_bind_fastreg(struct o2_reg_domain *domain, const struct o2_reg_plan *plan,
+			struct o2_binding *binding, struct o2_error *error);
+int o2_reg_release_fastreg(struct o2_reg_domain *domain, struct o2_binding *binding, bool failed,
+			   struct o2_error *error);
+
+/* What the device has for one descriptor: its MW's key is the peer's, its region what that key opens. */
+struct o2_descriptor {
+	struct ibv_mw *mw;
+	struct o2_region region; /* of the mapping, between map and unmap */
+};
+
+#endif

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "reg/domain.h"
+#include "reg/mode.h"
+
+/*
+ * Mode fastreg: a page list whose iova is the device address of the first byte; always one fragment.  Byte k
+ * of the transfer lies at iova + k, so a list with gaps cannot be expressed (docs/modes.md, "fastreg").
+ *
+ * What is here below the plan is mode fastreg_gaps as well, which has regions of another kind in a pool set
+ * of its own.
+ */
+
+/*
+ * Whether there are gaps is decided by the verdict of sg_build, before anything is built; a list that has
+ * none by that verdict and still does not join up is a short map.
+ */
+static int plan_fastreg(const struct o2_reg_request *request, const struct o2_dma_list *segments,
+			struct o2_reg_plan *plan, struct o2_error *error)
+{
+	uint64_t mask = (uint64_t)request->page_bytes - 1;
+	const uint32_t total = o2_reg_total(segments);
+	uint64_t end = 0;
+
+	if (request->gaps)
+		return o2_refuse_other(error, -EPROTONOSUPPORT, "reg/fastreg/gaps", "gaps", 1, 0);
+	for (uint32_t i = 0; i < segments->count; i++) {
+		const struct o2_dma_segment *segment = &segments->segment[i];
+		uint32_t slot;
+		int rc;
+
+		if (i > 0 && end != segment->addr && ((end | segment->addr) & mask) != 0)
+			return o2_limit_is(o2_refuse(error, -EINVAL, "reg/fastreg/short-map",
+						     "segment[].addr", i, segment->addr, end),
+					   O2_LIMIT_OTHER, error);
+		rc = o2_reg_list_pages(request, segment, i, plan, &slot, error);
+		if (rc != 0)
+			return rc;
+		end = segment->addr + segment->length;
+	}
+	/* The region goes on from the first address, wherever the later segments lie. */
+	if (total > UINT64_MAX - segments->segment[0].addr)
+		return o2_refuse(error, -EINVAL, "reg/fastreg/iova-wraps", "segment[].addr", 0, total,
+				 UINT64_MAX - segments->segment[0].addr);
+	o2_reg_publish_range(plan, segments->segment[0].addr, total);
+	return 0;
+}
+
+/*
+ * What stands in for a fast-registration descriptor on user-space verbs: a memory window (MW) of type 2,
+ * whose key counts on with every bind, and for each mapping a region under it.  The calls of the pool
+ * (pool/frd.h); their context is the domain, and the list that is mapped is a plan.
+ */
+
+static int create_descriptor(void *context, uint64_t device, uint32_t max_pages, bool gaps,
+			     struct o2_frd_object *object, struct o2_error *error)
+{
+	struct o2_reg_domain *domain = context;
+	struct o2_descriptor *descriptor = calloc(1, sizeof(*descriptor));
+
+	(void)device;
+	(void)max_pages;
+	(void)gaps;
+	if (descriptor == NULL)
+		return o2_refuse(error, -ENOMEM, "bind/fastreg/memory", "bytes", O2_NO_INDEX,
+				 sizeof(*descriptor), O2_NO_LIMIT);
+	errno = 0;
+	descriptor->mw = ibv_alloc_mw(domain->pd, IBV_MW_TYPE_2);
+	if (descriptor->mw == NULL) {
+		int code = errno != 0 ? -errno : -EIO;
+
+		free(descriptor);
+		return o2_refuse(error, code, "bind/fastreg/alloc-window", "windows", O2_NO_INDEX,
+				 (uint64_t)domain->live.mws + 1, O2_NO_LIMIT);
+	}
+	domain->live.mws++;
+	*object = (struct o2_frd_object){.handle = descriptor, .rkey = descriptor->mw->rkey};
+	return 0;
+}
+
+static void unmap_descriptor(void *context, void *handle)
+{
+	(void)o2_reg_region_release(context, &((struct o2_descriptor *)handle)->region);
+}
+
+/*
+ * The MW goes first: a region cannot be deregistered while one is bound to it.  Deallocating it kills its
+ * key, whatever became of the queue pair that bound it.
+ */
+static void destroy_descriptor(void *context, void *handle)
+{
+	struct o2_reg_domain *domain = context;
+	struct o2_descriptor *descriptor = handle;
+
+	if (ibv_dealloc_mw(descriptor->mw) == 0)
+		domain->live.mws--;
+	unmap_descriptor(context, handle);
+	free(descriptor);
+}
+
+/*
+ * A sink's region is out of reach but through its MW; a source's is its device's alone.
+ * kernel: ib_map_mr_sg
+ */
+static int map_descriptor(void *context, void *handle, const struct o2_frd_request *request, uint32_t *lkey,
+			  struct o2_error *error)
+{
+	struct o2_reg_domain *domain = context;
+	struct o2_descriptor *descriptor = handle;
+	const struct o2_reg_plan *plan = request->list;
+	int access = plan->side == O2_SINK
+			     ? o2_reg_access_flags(plan->access & O2_ACCESS_LOCAL_WRITE) | IBV_ACCESS_MW_BIND
+			     : o2_reg_access_flags(plan->access);
+	const struct o2_page_bytes bytes = o2_reg_page_bytes(plan);
+	int rc;
+
+	if (plan->mode == O2_REG_FASTREG_GAPS)
+		rc = o2_reg_region_of_ranges(domain, plan, access, &descriptor->region, error);
+	else
+		rc = o2_reg_region_of_pages(domain, &bytes, access, &descriptor->region, error);
+	if (rc != 0)
+		return rc;
+	*lkey = descriptor->region.mr->lkey;
+	return (int)request->entries;
+}
+
+const struct o2_frd_ops o2_reg_verbs_frd = {create_descriptor, destroy_descriptor, map_descriptor,
+					    unmap_descriptor};
+
+static struct o2_frd_set *set_of(struct o2_reg_domain *domain, const struct o2_binding *binding)
+{
+	struct o2_reg_pools *pools = &domain->pools[binding->cpt];
+
+	return binding->mode == O2_REG_FASTREG_GAPS ? &pools->frd_gaps : &pools->frd;
+}
+
+int o2_reg_bind_fastreg(struct o2_reg_domain *domain, const struct o2_reg_plan *plan,
+			struct o2_binding *binding, struct o2_error *error)
+{
+	const bool gaps = plan->mode == O2_REG_FASTREG_GAPS;
+	const struct o2_frd_request request = {
+		.side = plan->side,
+		.gaps = gaps,
+		.entries = gaps ? plan->nentries : plan->npages,
+		.list = plan,
+	};
+	const struct o2_page_bytes bytes = o2_reg_page_bytes(plan);
+	int rc;
+
+	if (plan->side == O2_SINK && (plan->access & O2_ACCESS_REMOTE_WRITE) == 0)
+		return o2_refuse(error, -EINVAL, "bind/fastreg/sink-access", "access", O2_NO_INDEX,
+				 plan->access, O2_ACCESS_REMOTE_WRITE);
+	rc = gaps ? o2_reg_check_ranges(domain, plan, error) : o2_reg_check_bytes(domain, &bytes, error);
+	if (rc != 0)
+		return rc;
+	rc = o2_frd_take(set_of(domain, binding), &request, &binding->frd, error);
+	if (rc == 0)
+		binding->key = o2_frd_published(&binding->frd->key);
+	return rc;
+}
+
+/* A key that is still alive belongs to a queue pair in error: its descriptor is made anew. */
+int o2_reg_release_fastreg(struct o2_reg_domain *domain, struct o2_binding *binding, bool failed,
+			   struct o2_error *error)
+{
+	struct o2_frd_set *set = set_of(domain, binding);
+
+	(void)failed;
+	(void)error;
+	if (o2_frd_put(set, binding->frd, NULL) == -EBUSY)
+		(void)o2_frd_discard(set, binding->frd, NULL);
+	return 0;
+}
+
+const struct o2_reg_mode_ops o2_reg_mode_fastreg = {
+	.plan = plan_fastreg,
+	.bind = o2_reg_bind_fastreg,
+	.release = o2_reg_release_fastreg,
+};

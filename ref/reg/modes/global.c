@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/breaks.h"
+#include "reg/domain.h"
+#include "reg/mode.h"
+
+/*
+ * Mode global: two regions cover all memory, made once.  There is nothing to register for a transfer, and
+ * every segment is published as it is (docs/modes.md, "global").
+ */
+
+static int plan_global(const struct o2_reg_request *request, const struct o2_dma_list *segments,
+		       struct o2_reg_plan *plan, struct o2_error *error)
+{
+	(void)request;
+	(void)error;
+	for (uint32_t i = 0; i < segments->count; i++) {
+		plan->frag[i].rf_addr = segments->segment[i].addr;
+		plan->frag[i].rf_nob = segments->segment[i].length;
+	}
+	plan->nfrags = segments->count;
+	return 0;
+}
+
+/* The region that sources use gives no remote access: a peer can reach memory only through the sinks'. */
+int o2_reg_global_open(struct o2_reg_domain *domain, struct o2_error *error)
+{
+	const struct o2_arena *arena = domain->arena;
+	uint64_t length = (uint64_t)arena->npages * arena->page_bytes;
+	/* What lies side by side for the device: memory as it is, or in the order of the remapping. */
+	uint32_t view = domain->dma.kind == O2_DMA_IOMMU ? O2_ARENA_IOMMU_VIEW : 0;
+	void *memory = (void *)(uintptr_t)arena->view[view].base;
+	const int writable = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE;
+	/* What is only sent from has no remote access. */
+	int access = o2_breaks("reg/source-local", true) ? 0 : writable;
+	int rc = o2_reg_region_make(domain, memory, length, domain->dma.base, access, &domain->global_local,
+				    error);
+
+	if (rc != 0)
+		return rc;
+	rc = o2_reg_region_make(domain, memory, length, domain->dma.base, writable, &domain->global_remote,
+				error);
+	if (rc != 0)
+		o2_reg_global_close(domain);
+	return rc;
+}
+
+void o2_reg_global_close(struct o2_reg_domain *domain)
+{
+	(void)o2_reg_region_end(domain, &domain->global_local);
+	(void)o2_reg_region_end(domain, &domain->global_remote);
+}
+
+static int bind_global(struct o2_reg_domain *domain, const struct o2_reg_plan *plan,
+		       struct o2_binding *binding, struct o2_error *error)
+{
+	(void)error;
+	binding->key = plan->side == O2_SOURCE ? domain->global_local->lkey : domain->global_remote->rkey;
+	return 0;
+}
+
+const struct o2_reg_mode_ops o2_reg_mode_global = {.plan = plan_global, .bind = bind_global};

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+
+#include "reg/mode.h"
+
+/*
+ * Mode phys: a list of physical pages, registered for this one transfer under addresses of the caller's
+ * choice.  Byte k of the transfer lies at iova + offset of the first byte in its page + k; always one
+ * fragment, so a list with gaps cannot be expressed (docs/modes.md, "phys").
+ */
+
+static int check_iova(const struct o2_reg_request *request, uint64_t first, uint64_t total,
+		      struct o2_error *error)
+{
+	uint64_t offset = first % request->page_bytes;
+
+	if (request->iova % request->page_bytes != 0)
+		return o2_limit_is(o2_refuse(error, -EINVAL, "reg/phys/iova-alignment", "iova", O2_NO_INDEX,
+					     request->iova, request->page_bytes),
+				   O2_LIMIT_MULTIPLE, error);
+	if (offset + total > UINT64_MAX - request->iova)
+		return o2_refuse(error, -EINVAL, "reg/phys/iova-wraps", "iova", O2_NO_INDEX, offset + total,
+				 UINT64_MAX - request->iova);
+	return 0;
+}
+
+static int plan_phys(const struct o2_reg_request *request, const struct o2_dma_list *segments,
+		     struct o2_reg_plan *plan, struct o2_error *error)
+{
+	const uint64_t first = segments->segment[0].addr;
+	const uint32_t total = o2_reg_total(segments);
+	int rc = 0;
+
+	if (request->gaps)
+		return o2_refuse_other(error, -EINVAL, "reg/phys/gaps", "gaps", 1, 0);
+	for (uint32_t i = 0; i < segments->count; i++) {
+		uint32_t slot;
+
+		if (i > 0)
+			rc = o2_reg_check_seam(segments, i, request->page_bytes, "reg/phys/undeclared-gap",
+					       error);
+		if (rc == 0)
+			rc = o2_reg_list_pages(request, &segments->segment[i], i, plan, &slot, error);
+		if (rc != 0)
+			return rc;
+	}
+	rc = check_iova(request, first, total, error);
+	if (rc == 0)
+		o2_reg_publish_range(plan, request->iova + first % request->page_bytes, total);
+	return rc;
+}
+
+/*
+ * o2iblnd: kiblnd_pmr_pool_map
+ * kernel: ib_reg_phys_mr
+ */
+static int bind_phys(struct o2_reg_domain *domain, const struct o2_reg_plan *plan, struct o2_binding *binding,
+		     struct o2_error *error)
+{
+	const struct o2_page_bytes bytes = o2_reg_page_bytes(plan);
+	int rc = o2_reg_check_bytes(domain, &bytes, error);
+
+	if (rc == 0)
+		rc = o2_reg_region_of_pages(domain, &bytes, o2_reg_access_flags(plan->access),
+					    &binding->region, error);
+	if (rc == 0)
+		binding->key = o2_reg_key(binding->region.mr, plan->side);
+	return rc;
+}
+
+const struct o2_reg_mode_ops o2_reg_mode_phys = {
+	.plan = plan_phys,
+	.bind = bind_phys,
+	.release = o2_reg_unbind_region,
+};

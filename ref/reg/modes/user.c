@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+
+#include "reg/domain.h"
+#include "reg/mode.h"
+
+/*
+ * Mode user: what ibv_reg_mr(3) takes, an address of this process and a length.  The pages behind it are the
+ * device driver's affair, so the plan lists none; byte k of the transfer is at the address + k, whatever kind
+ * of address the device uses otherwise (docs/modes.md, "user").
+ */
+
+/*
+ * Only a buffer that is one range of virtual addresses can be registered so; where its pages begin and end
+ * does not matter, and neither does the verdict on gaps.
+ */
+static int plan_user(const struct o2_reg_request *request, const struct o2_dma_list *segments,
+		     struct o2_reg_plan *plan, struct o2_error *error)
+{
+	const uint32_t total = o2_reg_total(segments);
+
+	if (!request->contiguous)
+		return o2_refuse_other(error, -EPROTONOSUPPORT, "reg/user/not-contiguous", "contiguous", 0,
+				       1);
+	if (total > UINT64_MAX - request->iova)
+		return o2_refuse(error, -EINVAL, "reg/user/address-wraps", "iova", O2_NO_INDEX, total,
+				 UINT64_MAX - request->iova);
+	o2_reg_publish_range(plan, request->iova, total);
+	return 0;
+}
+
+/* Memory that the domain knows: [addr, addr + length) inside one of the arena's views. */
+static int check_view(const struct o2_arena *arena, uint64_t addr, uint64_t length, struct o2_error *error)
+{
+	uint64_t view_bytes = (uint64_t)arena->npages * arena->page_bytes;
+
+	for (uint32_t view = 0; view < arena->nviews; view++) {
+		uint64_t base = arena->view[view].base;
+
+		if (addr >= base && addr - base < view_bytes && length <= view_bytes - (addr - base))
+			return 0;
+	}
+	return o2_refuse(error, -EFAULT, "bind/user/no-such-memory", "iova", O2_NO_INDEX, addr, O2_NO_LIMIT);
+}
+
+static int bind_user(struct o2_reg_domain *domain, const struct o2_reg_plan *plan, struct o2_binding *binding,
+		     struct o2_error *error)
+{
+	int rc;
+
+	if (plan->length == 0)
+		return o2_refuse(error, -EINVAL, "bind/length", "length", O2_NO_INDEX, 0, O2_NO_LIMIT);
+	rc = check_view(domain->arena, plan->iova, plan->length, error);
+	if (rc == 0)
+		rc = o2_reg_region_make(domain, (void *)(uintptr_t)plan->iova, plan->length, plan->iova,
+					o2_reg_access_flags(plan->access), &binding->region.mr, error);
+	if (rc == 0)
+		binding->key = o2_reg_key(binding->region.mr, plan->side);
+	return rc;
+}
+
+const struct o2_reg_mode_ops o2_reg_mode_user = {
+	.plan = plan_user,
+	.bind = bind_user,
+	.release = o2_reg_unbind_region,
+};

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef O2_REG_REGION_H
+#define O2_REG_REGION_H
+
+#include <infiniband/verbs.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "mem/arena.h"
+#include "reg/plan.h"
+
+/*
+ * Regions of the device: how one is made of pages that lie anywhere, or of byte ranges, and the account of
+ * those that there are.
+ */
+
+struct o2_reg_domain;
+struct o2_staging;
+
+/* A region, and what is under it. */
+struct o2_region {
+	struct ibv_mr *mr;	       /* NULL: none */
+	struct o2_arena_window window; /* unless the memory lies as it should already, or is staged */
+	struct o2_staging *staging; /* mode fastreg_gaps where a contiguous buffer takes the ranges' place */
+};
+
+/* Bytes in a list of pages. */
+struct o2_page_bytes {
+	const uint64_t *page; /* device addresses of whole pages */
+	uint32_t npages;
+	uint32_t page_offset; /* of the first byte in the first page */
+	uint64_t iova;	      /* of the first byte */
+	uint64_t length;
+};
+
+static inline struct o2_page_bytes o2_reg_page_bytes(const struct o2_reg_plan *plan)
+{
+	return (struct o2_page_bytes){plan->page, plan->npages, plan->page_offset, plan->iova, plan->length};
+}
+
+/* The plan's access bits as the device wants them. */
+static inline int o2_reg_access_flags(uint32_t plan_access)
+{
+	return (plan_access & O2_ACCESS_LOCAL_WRITE ? IBV_ACCESS_LOCAL_WRITE : 0) |
+	       (plan_access & O2_ACCESS_REMOTE_WRITE ? IBV_ACCESS_REMOTE_WRITE : 0);
+}
+
+/* The bytes must lie in the listed pages, and iova must have their offset in the page: devices demand it. */
+int o2_reg_check_bytes(const struct o2_reg_domain *domain, const struct o2_page_bytes *bytes,
+		       struct o2_error *error);
+
+/*
+ * Make a region of exactly these bytes, which were checked, from a window of the arena over these pages. When
+ * the arena has no window left, those that mode fmr keeps are flushed.  access: bits of enum
+ * ibv_access_flags.
+ */
+int o2_reg_region_of_pages(struct o2_reg_domain *domain, const struct o2_page_bytes *bytes, int access,
+			   struct o2_region *region, struct o2_error *error);
+
+/* Byte ranges of the device, together as long as the plan says. */
+int o2_reg_check_ranges(const struct o2_reg_domain *domain, const struct o2_reg_plan *plan,
+			struct o2_error *error);
+
+/*
+ * Make the region of a plan with byte ranges, which were checked: the device's own where it has such a thing,
+ * else a contiguous buffer in their place.
+ */
+int o2_reg_region_of_ranges(struct o2_reg_domain *domain, const struct o2_reg_plan *plan, int access,
+			    struct o2_region *region, struct o2_error *error);
+
+/* Deregister, give back what is under it, and empty *region.  Or the device's errno, and nothing happened. */
+int o2_reg_region_release(struct o2_reg_domain *domain, struct o2_region *region);
+
+/*
+ * A region of memory as it lies, which the domain counts; and the end of one: *mr is NULL afterwards, unless
+ * the device kept it.  0 or -errno.
+ */
+int o2_reg_region_make(struct o2_reg_domain *domain, void *addr, uint64_t length, uint64_t iova, int access,
+		       struct ibv_mr **mr, struct o2_error *error);
+/* kernel: ib_dereg_mr */
+int o2_reg_region_end(struct o2_reg_domain *domain, struct ibv_mr **mr);
+
+/* Count a region that was made by other means. */
+void o2_reg_region_count(struct o2_reg_domain *domain, const struct ibv_mr *mr);
+
+/*
+ * The contiguous buffer in place of byte ranges (modes/staging.c): make its region, into which a source's
+ * bytes are copied; let the first nob bytes of a sink run to the ranges; give it back; free the idle ones.
+ */
+int o2_reg_region_staged(struct o2_reg_domain *domain, const struct o2_reg_plan *plan, int access,
+			 struct o2_region *region, struct o2_error *error);
+void o2_reg_staging_deliver(const struct o2_reg_domain *domain, const struct o2_staging *staging,
+			    uint64_t nob);
+void o2_reg_staging_release(struct o2_reg_domain *domain, struct o2_staging **staging);
+void o2_reg_staging_close(struct o2_reg_domain *domain);
+
+/* The address in this process of a byte range of the device; NULL when it lies outside. */
+uint8_t *o2_reg_host_range(const struct o2_reg_domain *domain, const struct o2_dma_segment *range);
+
+/* --- libibverbs (verbs.c) --- */
+
+/* ibv_reg_mr_iova(3), with an error that tells a memlock limit from other failures (docs/transport.md). */
+int o2_reg_region(struct ibv_pd *pd, void *addr, uint64_t length, uint64_t iova, int access,
+		  struct ibv_mr **mr, struct o2_error *error);
+
+/* What a domain registers with. */
+struct o2_reg_verbs {
+	int (*reg_mr)(struct ibv_pd *pd, void *addr, uint64_t length, uint64_t iova, int access,
+		      struct ibv_mr **mr, struct o2_error *error);
+	int (*dereg_mr)(struct ibv_mr *mr);
+};
+
+extern const struct o2_reg_verbs o2_reg_libibverbs;
+
+#endif
