@@ -21,7 +21,7 @@ install(DIRECTORY tests/impl/c tests/impl/go DESTINATION ${O2_DATA_DIR}/examples
 install(DIRECTORY tests/impl/start tests/impl/python DESTINATION ${O2_DATA_DIR}/examples
   USE_SOURCE_PERMISSIONS PATTERN "__pycache__" EXCLUDE)
 # The codec that the Python example is made of.
-install(FILES tests/wire/codec.py tests/wire/codec_base.py DESTINATION ${O2_DATA_DIR}/examples/python)
+install(FILES tests/judge/wire/codec.py tests/judge/wire/codec_base.py DESTINATION ${O2_DATA_DIR}/examples/python)
 
 file(GLOB O2_DOCS CONFIGURE_DEPENDS docs/*.md docs/*.schema.json)
 install(FILES ${O2_DOCS} README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})

@@ -8,8 +8,8 @@
 
 #include "base/error.h"
 #include "base/limits.h"
-#include "props/choice.h"
-#include "props/report.h"
+#include "props/engine/choice.h"
+#include "props/engine/report.h"
 
 /*
  * What the fuzz targets share: the entry point's prototype, decoding, and

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* dma_map with faults, and the ledger of mappings: the property dma. */
 #include "fuzz/property.h"
-#include "props/dma.h"
+#include "props/stage/dma.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A peer that says and writes anything, over loopverbs: the property hostile. */
 #include "fuzz/property.h"
-#include "props/hostile_random.h"
+#include "props/hostile/hostile_random.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

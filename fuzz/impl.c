@@ -14,7 +14,7 @@
 #include "fuzz/common.h"
 #include "oracle/compare.h"
 #include "oracle/object.h"
-#include "props/draw.h"
+#include "props/scenario/draw.h"
 
 #define SIZES 34u /* no result, none, and powers of two */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The life of a fast-registration key, as modes fastreg and fastreg_gaps have it: the property keys. */
-#include "props/keys.h"
+#include "props/stage/keys.h"
 #include "fuzz/property.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

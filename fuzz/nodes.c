@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Two or three nodes that find each other by the connection manager in one process: the property nodes. */
-#include "props/nodes.h"
+#include "props/talk/nodes.h"
 #include "fuzz/property.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

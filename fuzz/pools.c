@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Pool sets of every kind, with time, failing devices and failover: the property pools. */
-#include "props/pools.h"
+#include "props/stage/pools.h"
 #include "fuzz/property.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

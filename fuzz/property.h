@@ -3,7 +3,7 @@
 #define O2_FUZZ_PROPERTY_H
 
 #include "fuzz/common.h"
-#include "props/property.h"
+#include "props/engine/property.h"
 
 /*
  * Run a property on one input, which is a choice sequence: the same as o2props runs, so that a finding

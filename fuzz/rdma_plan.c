@@ -5,8 +5,8 @@
  * more?, shape, its numbers; count), nob, limits.
  */
 #include "fuzz/common.h"
-#include "props/draw.h"
-#include "props/rdma.h"
+#include "props/scenario/draw.h"
+#include "props/stage/rdma.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* reg_plan in every mode: the property reg_plan. */
-#include "props/reg_plan.h"
+#include "props/stage/reg_plan.h"
 #include "fuzz/property.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -18,7 +18,7 @@ PAGE_SIZES = [4096, 16384, 65536]
 
 
 class Choices:
-    """Draws, encoded as props/choice.h says."""
+    """Draws, encoded as props/engine/choice.h says."""
 
     def __init__(self):
         self.data = b""

@@ -5,8 +5,8 @@
  * numbers); window.
  */
 #include "fuzz/common.h"
-#include "props/draw.h"
-#include "props/sg.h"
+#include "props/scenario/draw.h"
+#include "props/stage/sg.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -4,8 +4,8 @@
  * Draws: page size, limit of entries, pages; pieces (more?, shape, its numbers); window.
  */
 #include "fuzz/common.h"
-#include "props/draw.h"
-#include "props/sg.h"
+#include "props/scenario/draw.h"
+#include "props/stage/sg.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Two or three ends over loopverbs, in any order of events and with any fault: the property sim. */
-#include "props/sim.h"
+#include "props/talk/sim.h"
 #include "fuzz/property.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

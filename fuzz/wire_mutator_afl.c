@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The mutator of messages under AFL++: a shared object that AFL_CUSTOM_MUTATOR_LIBRARY names.  AFL++ goes on
- * mutating bytes by itself.  O2_WIRE_SHAPE says what the target's input is (fuzz/targets.cmake).
+ * mutating bytes by itself.  O2_WIRE_SHAPE says what the target's input is (fuzz/CMakeLists.txt).
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The mutator of messages under libFuzzer: linked into a target, it takes the place of the engine's own,
- * which stays in the mix.  O2_WIRE_SHAPE says what the target's input is (fuzz/targets.cmake).
+ * which stays in the mix.  O2_WIRE_SHAPE says what the target's input is (fuzz/CMakeLists.txt).
  */
 #include "fuzz/wire_mutator.h"
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The harness proves itself: deliberate defects are caught (tests/mutants.py, ci/mutants)."""
+"""The harness proves itself: deliberate defects are caught (tests/system/mutants.py, ci/mutants)."""
 
 import json
 
@@ -22,7 +22,7 @@ def mutants(children, failures, work):
     """Every deliberate defect has to be caught on loopverbs."""
     work.mkdir(parents=True, exist_ok=True)
     file = work / "mutants.json"
-    command = [place.ROOT / "tests" / "mutants.py", "--device", "loop", "--program", place.program("o2props-mutants"),
+    command = [place.ROOT / "tests" / "system" / "mutants.py", "--device", "loop", "--program", place.program("o2props-mutants"),
                "--json", file]
     outcome = children.run("mutants", command, cwd=place.ROOT, timeout=TIMEOUT_S)
     row = Row("harness", "mutants", "deliberate defects on loopverbs", outcome.seconds)
@@ -30,8 +30,8 @@ def mutants(children, failures, work):
     if report is not None:
         row.figures = {"caught": report["caught"], "of": report["of"], "mutants": report["mutants"]}
     if outcome.status != 0 or report is None:
-        title = f"tests/mutants.py: {outcome.last_line()} (status {outcome.status})"
-        row.findings.append(failures.keep("mutants", "missed", title, "tests/mutants.py --device loop", outcome.tail(40)))
+        title = f"tests/system/mutants.py: {outcome.last_line()} (status {outcome.status})"
+        row.findings.append(failures.keep("mutants", "missed", title, "tests/system/mutants.py --device loop", outcome.tail(40)))
     return row
 
 

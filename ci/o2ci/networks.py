@@ -4,7 +4,7 @@
 from . import place
 from .result import EXIT_CANNOT_RUN, Row
 
-NETWORKS, HOSTILE = "tests/vm/networks.py", "tests/vm/hostile.py"
+NETWORKS, HOSTILE = "tests/device/vm/networks.py", "tests/device/vm/hostile.py"
 TIMEOUT_S = 1200
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Every order of events of a few operations (tests/test_explore.py)."""
+"""Every order of events of a few operations (tests/system/test_explore.py)."""
 
 from . import harness, place
 from .result import Row
@@ -10,7 +10,7 @@ TIMEOUT_S = 3600
 def execute(children, failures, work, full):
     work.mkdir(parents=True, exist_ok=True)
     file = work / "explore.json"
-    command = [place.ROOT / "tests" / "test_explore.py", *(["--full"] if full else []), "--json", file,
+    command = [place.ROOT / "tests" / "system" / "test_explore.py", *(["--full"] if full else []), "--json", file,
                place.program("o2props").parent]
     outcome = children.run("explore", command, cwd=place.ROOT, timeout=TIMEOUT_S)
     row = Row("orders", "explore", "two ends, every order of events", outcome.seconds)
@@ -20,7 +20,7 @@ def execute(children, failures, work, full):
         row.figures = {"searches": len(searches), "states": sum(search["states"] for search in searches),
                        "edges": sum(search["edges"] for search in searches), "rows": report["rows"]}
     if outcome.status != 0 or report is None:
-        title = f"tests/test_explore.py: {outcome.last_line()} (status {outcome.status})"
-        again = "tests/test_explore.py" + (" --full" if full else "") + " build/gcc"
+        title = f"tests/system/test_explore.py: {outcome.last_line()} (status {outcome.status})"
+        again = "tests/system/test_explore.py" + (" --full" if full else "") + " build/gcc"
         row.findings.append(failures.keep("explore", "order", title, again, outcome.tail(40)))
     return row

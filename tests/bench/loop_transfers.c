@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "props/rung.h"
+#include "props/world/rung.h"
 #include "rdma/rdma_plan.h"
 #include "tests/bench/beside.h"
 

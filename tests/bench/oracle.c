@@ -15,7 +15,7 @@
 
 #include "oracle/compare.h"
 #include "oracle/host.h"
-#include "props/draw.h"
+#include "props/scenario/draw.h"
 #include "tests/bench/beside.h"
 
 #define SEED	   1u

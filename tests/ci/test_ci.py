@@ -24,7 +24,7 @@ from o2ci import fuzzing, junit, output, page, parts, place, process, simulation
 from o2ci.failures import Failures  # noqa: E402
 from o2ci.result import CANNOT_RUN, FINDING, HELD, Finding, Report, Row, derived_seed  # noqa: E402
 
-sys.path.insert(0, str(ROOT / "tests"))
+sys.path.insert(0, str(ROOT / "tests" / "system"))
 import mutants  # noqa: E402
 
 NASTY = 'a <b> & "c" \x00\x1b[31m ]]> é'

@@ -6,7 +6,7 @@ PANIC = re.compile(r"Kernel panic - not syncing.*")
 # First cause of a panic that follows an oops.
 CAUSE = re.compile(r"BUG: .*|general protection fault.*|Oops: .*|kernel BUG at .*")
 # Lines that a healthy guest prints match none of these ("speed is unknown", "non-flush error status", a kernel tainted by
-# modules without signature); tests/vm holds them against it.
+# modules without signature); tests/device/vm holds them against it.
 WARNING = re.compile(
     r"\bWARNING: .*|\bBUG: .*|kernel BUG at .*|\bOops\b.*|general protection fault.*|refcount_t: .*|"
     r"INFO: task .* blocked for more than .*|INFO: rcu.* detected .*|watchdog: BUG.*|soft lockup.*|"

@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 # The codec lies beside this file, or where the tests of the wire format have it.
-sys.path.append(str(Path(__file__).resolve().parents[2] / "wire"))
+sys.path.append(str(Path(__file__).resolve().parents[2] / "judge" / "wire"))
 sys.dont_write_bytecode = True
 
 import codec  # noqa: E402

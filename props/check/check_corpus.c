@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: MIT */
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/json.h"
+#include "props/check/check_internal.h"
+#include "props/engine/case_file.h"
+#include "props/scenario/scenario_io.h"
+#include "wire/msg_json.h"
+
+/* Committed cases: vectors, recorded messages, corpora of the fuzz targets, scenarios (docs/oracle.md,
+ * "Inputs"). */
+
+/* --- one case ----------------------------------------------------------------------------------------------
+ */
+
+/* What decodes is encoded as well. */
+static void add_encode(struct o2_check_run *run, const struct o2_case_msg_decode *decode, const char *origin)
+{
+	struct o2_check_item *item = o2_check_next(run);
+	struct o2_case_msg_encode *encode = &item->asked.msg_encode;
+	struct o2_msg *msg = &encode->msg;
+
+	if (o2_msg_decode(decode->bytes, decode->length_bytes, &decode->options, msg, NULL) != 0)
+		return;
+	item->asked.stage = O2_STAGE_MSG_ENCODE;
+	encode->options = decode->options;
+	encode->capacity_bytes = O2_MSG_BYTES;
+	if (msg->ibm_type == O2_MSG_IMMEDIATE) {
+		memcpy(encode->payload, msg->u.immediate.payload, msg->u.immediate.hdr.payload_length);
+		msg->u.immediate.payload = encode->payload;
+	}
+	snprintf(item->origin, sizeof(item->origin), "%s", origin);
+	o2_check_add(run);
+}
+
+static void add_message(struct o2_check_run *run, const uint8_t *bytes, size_t length_bytes,
+			const struct o2_wire_options *options, const char *origin)
+{
+	static struct o2_case_msg_decode decode;
+	struct o2_check_item *item = o2_check_next(run);
+
+	if (!o2_case_of_bytes(bytes, length_bytes, &item->asked))
+		return;
+	if (options != NULL)
+		item->asked.msg_decode.options = *options;
+	decode = item->asked.msg_decode;
+	item->nchoices = (uint32_t)o2_choices_of_decode(&decode, item->choices);
+	snprintf(item->origin, sizeof(item->origin), "%s", origin);
+	o2_check_add(run);
+	add_encode(run, &decode, origin);
+}
+
+/* prefix: the draw that chooses among the kinds of a stage, or -1. */
+static void add_choices(struct o2_check_run *run, enum o2_stage stage, int prefix, const uint8_t *bytes,
+			size_t length_bytes, const char *origin)
+{
+	struct o2_check_item *item = o2_check_next(run);
+	uint32_t n = 0;
+
+	if (length_bytes >= sizeof(item->choices))
+		return;
+	if (prefix >= 0)
+		item->choices[n++] = (uint8_t)prefix;
+	memcpy(item->choices + n, bytes, length_bytes);
+	n += (uint32_t)length_bytes;
+	o2_choice_replay(run->choice, item->choices, n);
+	o2_draw_case(run->choice, stage, &item->asked, &item->scenario);
+	if (!o2_choice_ok(run->choice))
+		return;
+	item->nchoices = n;
+	item->has_scenario = stage == O2_STAGE_TRANSFER;
+	snprintf(item->origin, sizeof(item->origin), "%s", origin);
+	o2_check_add(run);
+}
+
+static int add_scenario(struct o2_check_run *run, const json_t *object, const char *origin,
+			struct o2_error *error)
+{
+	struct o2_check_item *item = o2_check_next(run);
+	int rc = o2_scenario_from_json(object, &item->scenario, error);
+
+	if (rc != 0)
+		return rc;
+	if (!o2_case_of_scenario(&item->scenario, &item->asked))
+		return 0;
+	item->has_scenario = true;
+	snprintf(item->origin, sizeof(item->origin), "%s", origin);
+	o2_check_add(run);
+	return 0;
+}
+
+/* --- vectors -----------------------------------------------------------------------------------------------
+ */
+
+/* A vector is an input of msg_decode under other names. */
+static void add_vector(struct o2_check_run *run, const json_t *vector)
+{
+	struct o2_wire_options options;
+	struct o2_wire_bytes bytes;
+	const char *kind = json_string_value(json_object_get(vector, "kind"));
+	const char *id = json_string_value(json_object_get(vector, "id"));
+	char origin[O2_CHECK_ORIGIN_BYTES];
+	json_t *input;
+
+	if (kind == NULL || id == NULL || strcmp(kind, "decode") != 0)
+		return;
+	input = json_pack("{s:s, s:i, s:O?, s:O*}", "form", O2_MSG_DECODE_INPUT_FORM, "version",
+			  (int)O2_JSON_VERSION, "bytes", json_object_get(vector, "bytes"), "options",
+			  json_object_get(vector, "options"));
+	if (o2_msg_decode_input_from_json(input, &bytes, &options, NULL) == 0 &&
+	    (options.max_frags == O2_MAX_FRAGS || options.max_frags == O2_MAX_FRAGS_LEGACY)) {
+		snprintf(origin, sizeof(origin), "vector %.200s", id);
+		add_message(run, bytes.bytes, bytes.length_bytes, &options, origin);
+	}
+	json_decref(input);
+}
+
+static int vector_file(struct o2_check_run *run, const char *path)
+{
+	json_t *object = json_load_file(path, 0, NULL);
+	const json_t *group, *vector;
+	size_t i, k;
+
+	if (object == NULL)
+		return -EINVAL;
+	json_array_foreach(json_object_get(object, "groups"), i, group)
+		json_array_foreach(json_object_get(group, "tests"), k, vector) add_vector(run, vector);
+	json_decref(object);
+	return 0;
+}
+
+/* --- files -------------------------------------------------------------------------------------------------
+ */
+
+static int scenario_file(struct o2_check_run *run, const char *path)
+{
+	struct o2_error error = {0};
+	json_t *object = json_load_file(path, 0, NULL);
+	int rc = object == NULL ? -EINVAL : add_scenario(run, object, path, &error);
+
+	json_decref(object);
+	return rc;
+}
+
+static int with_bytes(struct o2_check_run *run, const char *path, enum o2_stage stage, int prefix)
+{
+	uint8_t *bytes = malloc(O2_CHOICE_MAX_BYTES);
+	size_t length;
+	int rc = bytes == NULL ? -ENOMEM : o2_case_read(path, bytes, &length);
+
+	if (rc == 0 && stage == O2_STAGE_MSG_DECODE)
+		add_message(run, bytes, length, NULL, path);
+	else if (rc == 0)
+		add_choices(run, stage, prefix, bytes, length, path);
+	free(bytes);
+	/* A file that is longer than a case can be is none. */
+	return rc == -EFBIG ? 0 : rc;
+}
+
+static int message_file(struct o2_check_run *run, const char *path)
+{
+	/* Reject records are no messages. */
+	return strstr(path, "_REJ") != NULL ? 0 : with_bytes(run, path, O2_STAGE_MSG_DECODE, -1);
+}
+
+static int kiov_file(struct o2_check_run *run, const char *path)
+{
+	return with_bytes(run, path, O2_STAGE_SG_BUILD, 0);
+}
+
+static int iov_file(struct o2_check_run *run, const char *path)
+{
+	return with_bytes(run, path, O2_STAGE_SG_BUILD, O2_DRAW_SG_KIOV_WEIGHT);
+}
+
+static int rdma_file(struct o2_check_run *run, const char *path)
+{
+	return with_bytes(run, path, O2_STAGE_RDMA_PLAN, -1);
+}
+
+static int transfer_file(struct o2_check_run *run, const char *path)
+{
+	return with_bytes(run, path, O2_STAGE_TRANSFER, -1);
+}
+
+static const struct {
+	const char *folder;
+	const char *suffix; /* NULL: all files */
+	int (*add)(struct o2_check_run *run, const char *path);
+} folders[] = {
+	{"vectors", ".json", vector_file},
+	{"captures", ".bin", message_file},
+	{"msg_decode/seed", NULL, message_file},
+	{"msg_decode/found", NULL, message_file},
+	{"msg_decode/regress", NULL, message_file},
+	{"msg_roundtrip/seed", NULL, message_file},
+	{"msg_roundtrip/found", NULL, message_file},
+	{"msg_roundtrip/regress", NULL, message_file},
+	{"sg_kiov/seed", NULL, kiov_file},
+	{"sg_kiov/found", NULL, kiov_file},
+	{"sg_kiov/regress", NULL, kiov_file},
+	{"sg_iov/seed", NULL, iov_file},
+	{"sg_iov/found", NULL, iov_file},
+	{"sg_iov/regress", NULL, iov_file},
+	{"rdma_plan/seed", NULL, rdma_file},
+	{"rdma_plan/found", NULL, rdma_file},
+	{"rdma_plan/regress", NULL, rdma_file},
+	{"transfer/scenario", ".json", scenario_file},
+	{"transfer/seed", NULL, transfer_file},
+	{"transfer/found", NULL, transfer_file},
+	{"transfer/regress", NULL, transfer_file},
+};
+
+static bool ends_with(const char *name, const char *suffix)
+{
+	const size_t n = strlen(name);
+	const size_t s = suffix == NULL ? 0 : strlen(suffix);
+
+	return n >= s && strcmp(name + n - s, suffix == NULL ? "" : suffix) == 0;
+}
+
+/* One folder in the order of names; one that is not there has no cases.  Returns 0, or -errno with *text. */
+static int add_folder(struct o2_check_run *run, const char *directory, size_t which, char *text,
+		      size_t text_bytes)
+{
+	char path[PATH_MAX];
+	struct dirent **entry;
+	struct stat status;
+	int rc = 0;
+	int n;
+
+	snprintf(path, sizeof(path), "%s/%s", directory, folders[which].folder);
+	n = scandir(path, &entry, NULL, alphasort);
+	if (n < 0)
+		return 0;
+	for (int i = 0; i < n; i++) {
+		const char *name = entry[i]->d_name;
+
+		snprintf(path, sizeof(path), "%s/%s/%s", directory, folders[which].folder, name);
+		if (rc == 0 && name[0] != '.' && ends_with(name, folders[which].suffix) &&
+		    strcmp(name, "schema.json") != 0 && stat(path, &status) == 0 && S_ISREG(status.st_mode)) {
+			rc = folders[which].add(run, path);
+			if (rc != 0)
+				snprintf(text, text_bytes, "%s: %s", path, strerror(-rc));
+		}
+		free(entry[i]);
+	}
+	free(entry);
+	return rc;
+}
+
+int o2_check_corpus(struct o2_check_run *run, const char *directory, char *text, size_t text_bytes)
+{
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < sizeof(folders) / sizeof(folders[0]); i++)
+		rc = add_folder(run, directory, i, text, text_bytes);
+	return rc != 0 ? rc : run->rc;
+}
+
+/* --- one case, in a file or spelled out
+ * -------------------------------------------------------------------------------------
+ */
+
+static int add_form(struct o2_check_run *run, const json_t *object, const char *origin,
+		    struct o2_error *error)
+{
+	const char *form = json_string_value(json_object_get(object, "form"));
+	struct o2_check_item *item;
+	int rc;
+
+	if (form != NULL && strcmp(form, "o2ref/scenario") == 0)
+		return add_scenario(run, object, origin, error);
+	item = o2_check_next(run);
+	rc = o2_case_from_json(object, &item->asked, error);
+	snprintf(item->origin, sizeof(item->origin), "%.250s", origin);
+	if (rc == 0)
+		o2_check_add(run);
+	return rc;
+}
+
+int o2_check_file(struct o2_check_run *run, const char *path, char *text, size_t text_bytes)
+{
+	const bool spelled_out = path[0] == '{';
+	const char *origin = spelled_out ? "the command line" : path;
+	struct o2_error error = {0};
+	json_error_t where;
+	json_t *object;
+	char words[160];
+	int rc;
+
+	if (!spelled_out && !ends_with(path, ".json")) {
+		rc = with_bytes(run, path, O2_STAGE_MSG_DECODE, -1);
+		if (rc != 0)
+			snprintf(text, text_bytes, "%s: %s", path, strerror(-rc));
+		return rc;
+	}
+	object = spelled_out ? json_loads(path, JSON_REJECT_DUPLICATES, &where)
+			     : json_load_file(path, JSON_REJECT_DUPLICATES, &where);
+	if (object == NULL) {
+		snprintf(text, text_bytes, "%s: %s (line %d)", origin, where.text, where.line);
+		return -EINVAL;
+	}
+	rc = add_form(run, object, origin, &error);
+	if (rc != 0) {
+		o2_error_text(&error, words, sizeof(words));
+		snprintf(text, text_bytes, "%s: %s", origin, words);
+	}
+	json_decref(object);
+	return rc;
+}
+
+/* --- choices
+ * ------------------------------------------------------------------------------------------------ */
+
+char *o2_check_hex(const uint8_t *bytes, size_t length_bytes)
+{
+	char *text = malloc(2 * length_bytes + 1);
+
+	for (size_t i = 0; text != NULL && i < length_bytes; i++)
+		snprintf(text + 2 * i, 3, "%02x", bytes[i]);
+	return text;
+}
+
+static int hex_digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+int o2_check_choices(struct o2_check_run *run, const char *words, char *text, size_t text_bytes)
+{
+	static uint8_t bytes[O2_CHOICE_MAX_BYTES];
+	const char *colon = strchr(words, ':');
+	char name[32];
+	enum o2_stage stage;
+	size_t n = 0;
+
+	snprintf(name, sizeof(name), "%.*s", colon == NULL ? 0 : (int)(colon - words), words);
+	if (colon == NULL || !o2_stage_from_name(name, &stage)) {
+		snprintf(text, text_bytes, "--choices: '%.40s' is not STAGE:DIGITS", words);
+		return -EINVAL;
+	}
+	for (const char *c = colon + 1; *c != '\0'; c += 2) {
+		const int high = hex_digit(c[0]);
+		const int low = high < 0 ? -1 : hex_digit(c[1]);
+
+		if (low < 0 || n == sizeof(bytes)) {
+			snprintf(text, text_bytes,
+				 "--choices: '%.40s' are not hexadecimal digits, two a byte", c);
+			return -EINVAL;
+		}
+		bytes[n++] = (uint8_t)(high << 4 | low);
+	}
+	add_choices(run, stage, -1, bytes, n, "the command line");
+	return 0;
+}

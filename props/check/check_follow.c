@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "props/check/check_internal.h"
+#include "props/check/check_simplify.h"
+#include "props/engine/shrink.h"
+#include "props/scenario/scenario_io.h"
+
+/* From the first case that shows a difference to the smallest one that was found, kept with all that a report
+ * needs. */
+
+/* Calls that a finding is worth when each ends the child's life, or waits for its time limit. */
+#define CRASH_CALLS 300u
+#define HANG_CALLS  24u
+
+struct follow {
+	struct o2_check_run *run;
+	enum o2_check_id check;
+	enum o2_stage stage;
+	struct o2_case *asked;
+	struct o2_scenario *scenario;
+	bool shows;		       /* the last answer differs in this check */
+	struct o2_check_finding *keep; /* not NULL: keep what the answer says */
+};
+
+static void keep_answer(struct follow *f, const struct o2_answer *answer)
+{
+	const struct o2_comparison *comparison = f->run->comparison;
+	struct o2_check_finding *keep = f->keep;
+
+	keep->question = o2_case_to_json(f->asked);
+	keep->expected = o2_answer_to_json(f->asked, f->run->expected);
+	keep->found = o2_answer_to_json(f->asked, answer);
+	keep->others = json_array();
+	for (uint32_t i = 0; i < comparison->count; i++) {
+		if (comparison->item[i].check == f->check)
+			keep->difference = comparison->item[i];
+		else
+			json_array_append_new(keep->others,
+					      json_string(o2_check_name(comparison->item[i].check)));
+	}
+}
+
+static void answered(void *context, uint32_t index, const struct o2_answer *answer)
+{
+	struct follow *f = context;
+	const struct o2_comparison *comparison = f->run->comparison;
+
+	(void)index;
+	f->shows = false;
+	o2_answer_of_reference(f->asked, f->run->expected);
+	o2_compare(f->run->comparison, f->asked, f->run->expected, answer);
+	for (uint32_t i = 0; i < comparison->count; i++)
+		f->shows |= comparison->item[i].check == f->check;
+	if (f->shows && f->keep != NULL)
+		keep_answer(f, answer);
+}
+
+/* Ask the case at hand; true when its answer differs in the check. */
+static bool ask(struct follow *f)
+{
+	struct o2_host *host = f->run->subject->host;
+
+	if (f->asked->stage == O2_STAGE_MSG_ENCODE && !host->has_capacity)
+		f->asked->msg_encode.capacity_bytes = O2_MSG_BYTES;
+	f->shows = false;
+	if (f->run->rc == 0)
+		f->run->rc = host->ops->ask(host, &f->asked, 1, answered, f);
+	return f->shows;
+}
+
+static enum o2_status try_choices(void *context, struct o2_choice *c)
+{
+	struct follow *f = context;
+
+	o2_draw_case(c, f->stage, f->asked, f->scenario);
+	if (!o2_choice_ok(c))
+		return o2_choice_status(c, O2_STATUS_INVALID);
+	return o2_choice_status(c, ask(f) ? O2_STATUS_INTERESTING : O2_STATUS_VALID);
+}
+
+static uint32_t calls_for(const struct o2_check_options *options, enum o2_check_id check)
+{
+	uint32_t calls = options->shrink_calls;
+
+	if (check == O2_CHECK_RUN_HANG && calls > HANG_CALLS)
+		calls = HANG_CALLS;
+	else if ((check == O2_CHECK_RUN_CRASH || check == O2_CHECK_RUN_EXIT ||
+		  check == O2_CHECK_RUN_OVERRUN || check == O2_CHECK_RUN_INPUT_WRITTEN) &&
+		 calls > CRASH_CALLS)
+		calls = CRASH_CALLS;
+	return calls;
+}
+
+/* The choices that the item was drawn from.  0: there are none. */
+static uint32_t choices_of(struct o2_check_run *run, struct o2_check_item *item, uint8_t *bytes)
+{
+	if (!item->drawn) {
+		memcpy(bytes, item->choices, item->nchoices);
+		return item->nchoices;
+	}
+	o2_choice_random(run->choice, run->options->seed, item->index);
+	o2_draw_case(run->choice, item->asked.stage, &item->asked, &item->scenario);
+	memcpy(bytes, run->choice->record, run->choice->record_bytes);
+	return run->choice->record_bytes;
+}
+
+static void draw_again(struct follow *f, const uint8_t *bytes, size_t length_bytes)
+{
+	o2_choice_replay(f->run->choice, bytes, length_bytes);
+	o2_draw_case(f->run->choice, f->stage, f->asked, f->scenario);
+}
+
+/* --- beyond what the generators draw ---------------------------------------------------------------------
+ */
+
+static bool differs_as(void *context, const json_t *question)
+{
+	struct follow *f = context;
+
+	if (f->stage != O2_STAGE_TRANSFER)
+		return o2_case_from_json(question, f->asked, NULL) == 0 && ask(f);
+	return o2_scenario_from_json(question, f->scenario, NULL) == 0 &&
+	       o2_case_of_scenario(f->scenario, f->asked) && ask(f);
+}
+
+static bool differs_now(void *context)
+{
+	return ask(context);
+}
+
+/* A transfer is simplified as the scenario that it was made from, so that its picture stays its own. */
+static bool simplify_question(struct follow *f, uint32_t *calls)
+{
+	json_t *question =
+		f->stage == O2_STAGE_TRANSFER ? o2_scenario_to_json(f->scenario) : o2_case_to_json(f->asked);
+	bool simpler = false;
+
+	if (question == NULL) {
+		*calls = 0;
+		return false;
+	}
+	simpler = o2_check_simplify(&question, differs_as, f, calls);
+	/* The last one asked was not the last one that differed. */
+	if (!differs_as(f, question))
+		simpler = false;
+	json_decref(question);
+	return simpler;
+}
+
+/* What the choices of a finding stand for, made simpler still. */
+static void simplify(struct follow *f, const uint8_t *bytes, size_t length_bytes,
+		     struct o2_check_finding *finding)
+{
+	const uint32_t most = calls_for(f->run->options, f->check);
+	uint32_t calls = most;
+
+	/* Where each question costs a process or a wait, both share what there is. */
+	if (most < f->run->options->shrink_calls)
+		calls -= finding->calls < most ? finding->calls : most;
+	if (f->stage == O2_STAGE_MSG_DECODE)
+		finding->simplified = o2_check_cut_message(&f->asked->msg_decode, differs_now, f, &calls);
+	else
+		finding->simplified = simplify_question(f, &calls);
+	finding->calls += calls;
+	if (!finding->simplified)
+		draw_again(f, bytes, length_bytes);
+}
+
+/* Shrink the choices in place.  False when the difference does not come again. */
+static bool shrink(struct follow *f, uint8_t *bytes, size_t *length_bytes, struct o2_check_finding *finding)
+{
+	struct o2_shrink_report report = {0};
+	const uint32_t calls = calls_for(f->run->options, f->check);
+	int rc = 0;
+
+	finding->from_bytes = (uint32_t)*length_bytes;
+	if (calls > 2)
+		rc = o2_shrink(try_choices, f, bytes, length_bytes, calls, &report);
+	finding->calls = report.calls;
+	finding->to_bytes = (uint32_t)*length_bytes;
+	draw_again(f, bytes, *length_bytes);
+	return rc != -ESTALE;
+}
+
+static void say_origin(const struct o2_check_run *run, const struct o2_check_item *item,
+		       struct o2_check_finding *finding)
+{
+	if (item->drawn)
+		snprintf(finding->origin, sizeof(finding->origin), "seed 0x%" PRIx64 ", case %" PRIu64,
+			 run->options->seed, item->index);
+	else
+		snprintf(finding->origin, sizeof(finding->origin), "%s", item->origin);
+}
+
+/*
+ * The difference was there and is gone when the question is asked by itself: the same question had two
+ * answers. What is about conduct (a process that leaves after some questions, say) stays what it was.
+ */
+static void keep_unstable(struct follow *f, const struct o2_check_lead *lead,
+			  struct o2_check_finding *finding)
+{
+	enum o2_stage stage;
+
+	f->keep = NULL;
+	ask(f);
+	finding->question = o2_case_to_json(f->asked);
+	finding->expected = o2_answer_to_json(f->asked, f->run->expected);
+	finding->found = json_null();
+	finding->others = json_array();
+	finding->difference = lead->difference;
+	if (!o2_check_stage(lead->check, &stage)) {
+		snprintf(finding->difference.field, sizeof(finding->difference.field),
+			 "conduct, after other questions");
+		return;
+	}
+	finding->check = O2_CHECK_RUN_UNSTABLE;
+	finding->difference = (struct o2_difference){.check = O2_CHECK_RUN_UNSTABLE};
+	snprintf(finding->difference.field, sizeof(finding->difference.field), "answer");
+	snprintf(finding->difference.expected, sizeof(finding->difference.expected),
+		 "the same answer to the same question");
+	snprintf(finding->difference.found, sizeof(finding->difference.found),
+		 "it differed in %s, and does not any more", o2_check_name(f->check));
+}
+
+static void keep_scenario(const struct follow *f, bool has_scenario, struct o2_check_finding *finding)
+{
+	if (!f->run->options->pictures || !has_scenario)
+		return;
+	finding->scenario = malloc(sizeof(*finding->scenario));
+	if (finding->scenario != NULL)
+		*finding->scenario = *f->scenario;
+}
+
+/* Put a finding where its check has its place: instead of one that could not be shrunk, or at the end. */
+static void store(struct o2_check_subject *subject, struct o2_check_finding *finding)
+{
+	struct o2_check_finding *old = o2_check_finding_of(subject, finding->check);
+
+	finding->seen = old == NULL ? 1 : old->seen;
+	if (old == NULL) {
+		subject->finding[subject->findings++] = *finding;
+		return;
+	}
+	json_decref(old->question);
+	json_decref(old->expected);
+	json_decref(old->found);
+	json_decref(old->others);
+	free(old->scenario);
+	free(old->choices);
+	*old = *finding;
+}
+
+void o2_check_follow(struct o2_check_run *run, const struct o2_check_lead *lead)
+{
+	struct o2_check_item *item = run->item[lead->item];
+	struct o2_host *host = run->subject->host;
+	struct o2_check_finding finding = {.check = lead->check, .stage = item->asked.stage};
+	struct follow f = {.run = run,
+			   .check = lead->check,
+			   .stage = item->asked.stage,
+			   .asked = &item->asked,
+			   .scenario = &item->scenario};
+	uint8_t *bytes = malloc(O2_CHOICE_MAX_BYTES);
+	size_t length = 0;
+	bool again = true;
+
+	if (bytes == NULL) {
+		run->rc = -ENOMEM;
+		return;
+	}
+	say_origin(run, item, &finding);
+	host->thorough = lead->check == O2_CHECK_RUN_LEAK;
+	length = choices_of(run, item, bytes);
+	finding.shrinkable = length > 0;
+	if (length > 0)
+		again = shrink(&f, bytes, &length, &finding);
+	if (length > 0)
+		finding.choices = o2_check_hex(bytes, length);
+	if (length > 0 && again)
+		simplify(&f, bytes, length, &finding);
+	f.keep = &finding;
+	again = again && ask(&f);
+	host->thorough = false;
+	if (!again && lead->check == O2_CHECK_RUN_HANG) {
+		/* The machine was busy: that is no difference. */
+		run->subject->late++;
+		run->subject->tally[item->asked.stage].differed--;
+		free(finding.choices);
+	} else {
+		if (!again)
+			keep_unstable(&f, lead, &finding);
+		keep_scenario(&f, item->has_scenario, &finding);
+		store(run->subject, &finding);
+	}
+	free(bytes);
+}

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "props/check/check.h"
+#include "props/explain/markup.h"
+
+/* A result as one page without scripts or other files: what to attach to a review. */
+
+static const char style[] =
+	"body{font:15px/1.5 sans-serif;margin:2em auto;max-width:75em;padding:0 1em;color:#222}"
+	"table{border-collapse:collapse}td,th{border:1px solid #ccc;padding:.3em "
+	".7em;text-align:left;vertical-align:top}"
+	"pre{background:#f6f6f6;padding:.7em;overflow-x:auto;font-size:13px;line-height:1.35;margin:0}"
+	".ok{background:#e4f5e4}.bad{background:#fbe3e3}.none{color:#888}"
+	".sides{display:grid;grid-template-columns:1fr 1fr;gap:1em}.mark{background:#ffd7d7;font-weight:bold}"
+	"h3 code{font-size:1.1em}.tag{border-radius:.3em;padding:.1em .5em;color:#fff;background:#b22}"
+	".tag.soft{background:#976400}.holds{max-width:55em}svg{max-width:100%;height:auto}";
+
+static const char *text_of(const json_t *object, const char *key)
+{
+	const char *text = json_string_value(json_object_get(object, key));
+
+	return text == NULL ? "" : text;
+}
+
+static uint64_t number_of(const json_t *object, const char *key)
+{
+	return (uint64_t)json_integer_value(json_object_get(object, key));
+}
+
+static void put(const char *text, FILE *out)
+{
+	o2_markup_text(text, strlen(text), out);
+}
+
+/* The answer, decoded, one member a line. */
+static char *lines_of(const json_t *answer)
+{
+	return json_dumps(answer, JSON_INDENT(1) | JSON_ENCODE_ANY);
+}
+
+static size_t line_bytes(const char *text)
+{
+	const char *end = strchr(text, '\n');
+
+	return end == NULL ? strlen(text) : (size_t)(end - text);
+}
+
+/* Whether another text has this line at all. */
+static bool has_line(const char *text, const char *line, size_t length)
+{
+	while (*text != '\0') {
+		const size_t n = line_bytes(text);
+
+		if (n == length && memcmp(text, line, n) == 0)
+			return true;
+		text += n + (text[n] == '\n');
+	}
+	return false;
+}
+
+/*
+ * One side, with the lines marked that differ: line by line where both have as many, else those that the
+ * other side does not have.
+ */
+static void put_side(const char *title, const char *text, const char *other, bool same_lines, FILE *out)
+{
+	const char *beside = other;
+
+	fprintf(out, "<div><b>%s</b><pre>", title);
+	while (*text != '\0') {
+		const size_t n = line_bytes(text);
+		const size_t m = line_bytes(beside);
+		const bool differs =
+			same_lines ? n != m || memcmp(text, beside, n) != 0 : !has_line(other, text, n);
+
+		fputs(differs ? "<span class=\"mark\">" : "", out);
+		o2_markup_text(text, n, out);
+		fputs(differs ? "</span>\n" : "\n", out);
+		text += n + (text[n] == '\n');
+		beside += m + (beside[m] == '\n');
+	}
+	fputs("</pre></div>\n", out);
+}
+
+static size_t count_lines(const char *text)
+{
+	size_t count = 0;
+
+	for (; *text != '\0'; text++)
+		count += *text == '\n';
+	return count;
+}
+
+static void put_sides(const json_t *finding, FILE *out)
+{
+	char *reference = lines_of(json_object_get(finding, "reference"));
+	char *implementation = lines_of(json_object_get(finding, "implementation"));
+
+	if (reference != NULL && implementation != NULL) {
+		const bool same = count_lines(reference) == count_lines(implementation);
+
+		fputs("<div class=\"sides\">\n", out);
+		put_side("reference", reference, implementation, same, out);
+		put_side("implementation", implementation, reference, same, out);
+		fputs("</div>\n", out);
+	}
+	free(reference);
+	free(implementation);
+}
+
+static void put_question(const json_t *finding, FILE *out)
+{
+	char *text = lines_of(json_object_get(finding, "question"));
+
+	fputs("<details open><summary>question</summary><pre>", out);
+	if (text != NULL)
+		put(text, out);
+	fputs("</pre></details>\n", out);
+	free(text);
+}
+
+static void put_finding(const json_t *finding, FILE *out)
+{
+	const json_t *shrunk = json_object_get(finding, "shrunk");
+	const char *known = json_string_value(json_object_get(finding, "known"));
+	const char *picture = json_string_value(json_object_get(finding, "picture"));
+	const bool counts = json_is_true(json_object_get(finding, "counts"));
+
+	fprintf(out, "<section><h3><span class=\"tag%s\">%s</span> <code>", counts ? "" : " soft",
+		known != NULL ? "known" : text_of(finding, "severity"));
+	put(text_of(finding, "check"), out);
+	fputs("</code></h3>\n<p class=\"holds\">", out);
+	put(text_of(finding, "holds"), out);
+	fputs("</p>\n<table><tr><th>field</th><th>reference</th><th>implementation</th></tr><tr><td>", out);
+	put(text_of(finding, "field"), out);
+	fputs("</td><td>", out);
+	put(text_of(finding, "expected"), out);
+	fputs("</td><td class=\"bad\">", out);
+	put(text_of(finding, "found"), out);
+	fputs("</td></tr></table>\n<p>", out);
+	if (known != NULL) {
+		fputs("Known: ", out);
+		put(known, out);
+		fputs("<br>", out);
+	}
+	fprintf(out, "Seen in %" PRIu64 " cases of %s, first in ", number_of(finding, "seen"),
+		text_of(finding, "stage"));
+	put(text_of(finding, "origin"), out);
+	if (shrunk != NULL)
+		fprintf(out, "; shrunk from %" PRIu64 " bytes of choices to %" PRIu64 "%s",
+			number_of(shrunk, "from_bytes"), number_of(shrunk, "to_bytes"),
+			json_is_true(json_object_get(shrunk, "simplified")) ? ", then simplified" : "");
+	fputs(".<br>Replay: <code>", out);
+	put(text_of(finding, "replay"), out);
+	fputs("</code></p>\n", out);
+	put_question(finding, out);
+	put_sides(finding, out);
+	if (picture != NULL) /* our own text, drawn by o2ref explain */
+		fprintf(out, "<p>%s, drawn:</p>\n%s\n",
+			strcmp(text_of(finding, "picture_of"), "memory") == 0
+				? "What the reference does with this memory as one side of a transfer"
+				: "What the reference does",
+			picture);
+	fputs("</section>\n", out);
+}
+
+static void put_cell(const json_t *stage, FILE *out)
+{
+	const uint64_t asked = number_of(stage, "asked") - number_of(stage, "not_implemented");
+	const uint64_t differed = number_of(stage, "differed");
+
+	if (asked == 0)
+		fputs("<td class=\"none\">not implemented</td>", out);
+	else if (differed == 0)
+		fprintf(out, "<td class=\"ok\">%" PRIu64 " agree</td>", asked);
+	else
+		fprintf(out, "<td class=\"bad\">%" PRIu64 " of %" PRIu64 " differ</td>", differed, asked);
+}
+
+static void put_table(const json_t *list, FILE *out)
+{
+	const json_t *first = json_object_get(json_array_get(list, 0), "stages");
+	const json_t *one;
+	size_t i;
+
+	fputs("<table><tr><th>stage</th>", out);
+	json_array_foreach(list, i, one)
+	{
+		fputs("<th>", out);
+		put(text_of(one, "name"), out);
+		fputs("</th>", out);
+	}
+	fputs("</tr>\n", out);
+	for (size_t k = 0; k < json_array_size(first); k++) {
+		fprintf(out, "<tr><td>%s</td>", text_of(json_array_get(first, k), "stage"));
+		json_array_foreach(list, i, one)
+			put_cell(json_array_get(json_object_get(one, "stages"), k), out);
+		fputs("</tr>\n", out);
+	}
+	fputs("</table>\n", out);
+}
+
+static void put_one(const json_t *one, FILE *out)
+{
+	const json_t *findings = json_object_get(one, "findings");
+	const json_t *stale = json_object_get(one, "stale");
+	const json_t *item;
+	size_t i;
+
+	fputs("<h2>", out);
+	put(text_of(one, "name"), out);
+	fprintf(out, ": %s</h2>\n", json_is_true(json_object_get(one, "agrees")) ? "agrees" : "differs");
+	json_array_foreach(stale, i, item)
+	{
+		fputs("<p>Listed as a known difference, and does not occur any more: <code>", out);
+		put(text_of(item, "check"), out);
+		fputs("</code>.</p>\n", out);
+	}
+	json_array_foreach(findings, i, item) put_finding(item, out);
+}
+
+void o2_check_html(const json_t *result, FILE *out)
+{
+	const json_t *list = json_object_get(result, "implementations");
+	const json_t *one;
+	size_t i;
+
+	fprintf(out,
+		"<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>o2ref "
+		"check</title><style>%s</style></head><body>\n<h1>o2ref check</h1>\n<p>Profile %s, seed "
+		"%s.</p>\n",
+		style, text_of(result, "profile"), text_of(result, "seed"));
+	put_table(list, out);
+	json_array_foreach(list, i, one) put_one(one, out);
+	fputs("</body></html>\n", out);
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef O2_PROPS_CHECK_INTERNAL_H
+#define O2_PROPS_CHECK_INTERNAL_H
+
+#include "props/check/check.h"
+
+/* The run of one subject: what its parts share. */
+
+/* Where a question of a batch came from. */
+struct o2_check_item {
+	struct o2_case asked;
+	struct o2_scenario scenario; /* of a transfer */
+	bool has_scenario;
+	char origin[O2_CHECK_ORIGIN_BYTES];
+	bool drawn; /* from seed and index; else from choices, or from neither */
+	uint64_t index;
+	uint32_t nchoices;
+	uint8_t choices[O2_CHOICE_MAX_BYTES];
+};
+
+/* A difference of a batch that is to be looked into when the batch is over. */
+struct o2_check_lead {
+	uint32_t item;
+	enum o2_check_id check;
+	struct o2_difference difference; /* as it was seen first */
+};
+
+#define O2_CHECK_LEADS 64u
+
+struct o2_check_run {
+	const struct o2_check_options *options;
+	struct o2_check_subject *subject;
+	struct o2_comparison *comparison;
+	struct o2_answer *expected;
+	struct o2_choice *choice;
+	uint32_t items;
+	struct o2_check_item *item[O2_HOST_BATCH];
+	uint32_t leads;
+	struct o2_check_lead lead[O2_CHECK_LEADS];
+	int rc; /* -errno: the machine failed */
+};
+
+/* The next free item of the batch; its question is to be filled in, then o2_check_add is called. */
+struct o2_check_item *o2_check_next(struct o2_check_run *run);
+
+/* The item is ready; a full batch is asked. */
+void o2_check_add(struct o2_check_run *run);
+
+/* Ask what is in the batch. */
+void o2_check_flush(struct o2_check_run *run);
+
+/* Committed cases from a corpus directory.  Returns 0, or -errno with a line in text. */
+int o2_check_corpus(struct o2_check_run *run, const char *directory, char *text, size_t text_bytes);
+
+/* One case from a file: an input form, a scenario, or bytes of a message; or a form itself: "{...}". */
+int o2_check_file(struct o2_check_run *run, const char *path, char *text, size_t text_bytes);
+
+/* One case from its choices, "sg_build:00ff12". */
+int o2_check_choices(struct o2_check_run *run, const char *words, char *text, size_t text_bytes);
+
+/* Choices as hexadecimal digits; NULL when memory runs out. */
+char *o2_check_hex(const uint8_t *bytes, size_t length_bytes);
+
+/* Shrink what a lead points to and keep it as the finding of its check. */
+void o2_check_follow(struct o2_check_run *run, const struct o2_check_lead *lead);
+
+/* The finding of a check; NULL when there is none yet. */
+struct o2_check_finding *o2_check_finding_of(struct o2_check_subject *subject, enum o2_check_id check);
+
+#endif

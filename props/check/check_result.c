@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "props/check/check.h"
+#include "props/check/check_picture.h"
+
+/* What a run found out as JSON: the one source of the table, the page and the JUnit file. */
+
+bool o2_check_counts(const struct o2_check_options *options, const struct o2_check_subject *subject,
+		     const struct o2_check_finding *finding)
+{
+	const enum o2_severity severity = o2_check_severity(finding->check, options->profile);
+
+	return !subject->known.listed[finding->check] &&
+	       (severity == O2_CHECK_MUST || (options->pedantic && severity == O2_CHECK_SHOULD));
+}
+
+bool o2_check_stage(enum o2_check_id check, enum o2_stage *stage)
+{
+	static const struct {
+		const char *prefix;
+		enum o2_stage stage;
+	} prefixes[] = {
+		{"wire/encode/", O2_STAGE_MSG_ENCODE},
+		{"wire/", O2_STAGE_MSG_DECODE},
+		{"sg/", O2_STAGE_SG_BUILD},
+		{"dma/", O2_STAGE_DMA_MAP},
+		{"reg/", O2_STAGE_REG_PLAN},
+		{"rdma/", O2_STAGE_RDMA_PLAN},
+		{"transfer/", O2_STAGE_TRANSFER},
+	};
+
+	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++) {
+		if (strncmp(o2_check_name(check), prefixes[i].prefix, strlen(prefixes[i].prefix)) == 0) {
+			*stage = prefixes[i].stage;
+			return true;
+		}
+	}
+	return false;
+}
+
+bool o2_check_stale(const struct o2_check_subject *subject, enum o2_check_id check)
+{
+	enum o2_stage stage;
+
+	if (!subject->known.listed[check] || !o2_check_stage(check, &stage))
+		return false;
+	for (uint32_t i = 0; i < subject->findings; i++)
+		if (subject->finding[i].check == check)
+			return false;
+	return subject->tally[stage].asked - subject->tally[stage].not_implemented >= O2_CHECK_STALE_CASES;
+}
+
+static json_t *stages_to_json(const struct o2_check_options *options, const struct o2_check_subject *subject)
+{
+	json_t *array = json_array();
+
+	for (uint32_t i = 0; i < O2_STAGES; i++) {
+		const struct o2_check_tally *tally = &subject->tally[i];
+
+		if (!options->stage[i])
+			continue;
+		json_array_append_new(
+			array, json_pack("{s:s, s:b, s:b, s:I, s:I, s:I, s:I}", "stage",
+					 o2_stage_name((enum o2_stage)i), "absent",
+					 (int)subject->host->absent[i], "given_up", (int)subject->given_up[i],
+					 "asked", (json_int_t)tally->asked, "agreed",
+					 (json_int_t)tally->agreed, "differed", (json_int_t)tally->differed,
+					 "not_implemented", (json_int_t)tally->not_implemented));
+	}
+	return array;
+}
+
+/* The picture of a transfer; of a single stage, that of a transfer with its memory. */
+static void add_picture(const struct o2_check_finding *finding, json_t *object)
+{
+	struct o2_case *asked = malloc(sizeof(*asked));
+	struct o2_scenario *scenario = malloc(sizeof(*scenario));
+	struct o2_error error;
+
+	if (finding->scenario != NULL) {
+		json_object_set_new(object, "picture", o2_check_picture(finding->scenario));
+		json_object_set_new(object, "picture_of", json_string("transfer"));
+	} else if (asked != NULL && scenario != NULL &&
+		   o2_case_from_json(finding->question, asked, &error) == 0 &&
+		   o2_check_scenario(asked, scenario)) {
+		json_object_set_new(object, "picture", o2_check_picture(scenario));
+		json_object_set_new(object, "picture_of", json_string("memory"));
+	}
+	free(asked);
+	free(scenario);
+}
+
+static json_t *finding_to_json(const struct o2_check_options *options, const struct o2_check_subject *subject,
+			       const struct o2_check_finding *finding)
+{
+	const char *reason = o2_known_reason(&subject->known, finding->check);
+	json_t *object =
+		json_pack("{s:s, s:s, s:s, s:s, s:b, s:s?, s:I, s:s, s:s, s:s, s:s, s:O, s:O, s:O, s:O}",
+			  "check", o2_check_name(finding->check), "severity",
+			  o2_severity_name(o2_check_severity(finding->check, options->profile)), "stage",
+			  o2_stage_name(finding->stage), "holds", o2_check_text(finding->check), "counts",
+			  (int)o2_check_counts(options, subject, finding), "known", reason, "seen",
+			  (json_int_t)finding->seen, "origin", finding->origin, "field",
+			  finding->difference.field, "expected", finding->difference.expected, "found",
+			  finding->difference.found, "question", finding->question, "reference",
+			  finding->expected, "implementation", finding->found, "also", finding->others);
+
+	if (object != NULL && finding->shrinkable)
+		json_object_set_new(
+			object, "shrunk",
+			json_pack("{s:I, s:I, s:I, s:b}", "from_bytes", (json_int_t)finding->from_bytes,
+				  "to_bytes", (json_int_t)finding->to_bytes, "calls",
+				  (json_int_t)finding->calls, "simplified", (int)finding->simplified));
+	if (object != NULL && finding->choices != NULL)
+		json_object_set_new(object, "choices", json_string(finding->choices));
+	if (object != NULL && options->pictures)
+		add_picture(finding, object);
+	return object;
+}
+
+/* Rules of the stages that were asked which no case broke: what a clean run says nothing about. */
+static json_t *unmet_rules(const struct o2_check_subject *subject)
+{
+	json_t *array = json_array();
+
+	for (uint32_t i = 0; i < O2_CHECKS; i++) {
+		const enum o2_check_id check = (enum o2_check_id)i;
+		enum o2_stage stage;
+
+		if (o2_check_is_rule(check) && o2_check_stage(check, &stage) && subject->met[i] == 0 &&
+		    subject->tally[stage].asked > subject->tally[stage].not_implemented)
+			json_array_append_new(array, json_string(o2_check_name(check)));
+	}
+	return array;
+}
+
+static bool agrees(const struct o2_check_options *options, const struct o2_check_subject *subject)
+{
+	for (uint32_t i = 0; i < subject->findings; i++)
+		if (o2_check_counts(options, subject, &subject->finding[i]))
+			return false;
+	for (uint32_t i = 0; i < O2_CHECKS; i++)
+		if (o2_check_stale(subject, (enum o2_check_id)i))
+			return false;
+	return true;
+}
+
+static json_t *subject_to_json(const struct o2_check_options *options, const struct o2_check_subject *subject)
+{
+	json_t *findings = json_array();
+	json_t *stale = json_array();
+
+	/* In the order of the checks' table. */
+	for (uint32_t check = 0; check < O2_CHECKS; check++)
+		for (uint32_t i = 0; i < subject->findings; i++)
+			if (subject->finding[i].check == check)
+				json_array_append_new(
+					findings, finding_to_json(options, subject, &subject->finding[i]));
+	for (uint32_t i = 0; i < O2_CHECKS; i++)
+		if (o2_check_stale(subject, (enum o2_check_id)i))
+			json_array_append_new(
+				stale,
+				json_pack("{s:s, s:s}", "check", o2_check_name((enum o2_check_id)i), "reason",
+					  o2_known_reason(&subject->known, (enum o2_check_id)i)));
+	return json_pack("{s:s, s:s, s:b, s:f, s:I, s:I, s:I, s:o, s:o, s:o, s:o}", "name",
+			 subject->host->name, "title", subject->host->title, "agrees",
+			 (int)agrees(options, subject), "seconds", subject->seconds, "restarts",
+			 (json_int_t)subject->host->restarts, "unmapped_names", (json_int_t)subject->unmapped,
+			 "late", (json_int_t)subject->late, "stages", stages_to_json(options, subject),
+			 "findings", findings, "stale", stale, "rules_not_met", unmet_rules(subject));
+}
+
+json_t *o2_check_result(const struct o2_check_options *options, const struct o2_check_subject *subjects,
+			uint32_t count)
+{
+	static const char *const profiles[] = {"strict", "kernel"};
+	json_t *list = json_array();
+	bool agree = true;
+	char seed[32];
+
+	for (uint32_t i = 0; i < count; i++) {
+		agree &= agrees(options, &subjects[i]);
+		json_array_append_new(list, subject_to_json(options, &subjects[i]));
+	}
+	snprintf(seed, sizeof(seed), "0x%llx", (unsigned long long)options->seed);
+	return json_pack("{s:s, s:i, s:s, s:s, s:I, s:I, s:b, s:o}", "form", "o2ref/check_result", "version",
+			 1, "profile", profiles[options->profile], "seed", seed, "first",
+			 (json_int_t)options->first, "cases", (json_int_t)options->cases, "agree", (int)agree,
+			 "implementations", list);
+}

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/monotonic.h"
+#include "props/check/check_internal.h"
+
+/* Answers that a stage may owe before it is given up; a hang weighs as many of them. */
+#define LOST_LIMIT    1000u
+#define LOST_PER_HANG 125u
+
+struct o2_check_finding *o2_check_finding_of(struct o2_check_subject *subject, enum o2_check_id check)
+{
+	for (uint32_t i = 0; i < subject->findings; i++)
+		if (subject->finding[i].check == check)
+			return &subject->finding[i];
+	return NULL;
+}
+
+/* Is it worth to look closer?  The first time; and once more if a case that can be shrunk comes after one
+ * that cannot. */
+static bool is_news(struct o2_check_run *run, const struct o2_check_item *item, enum o2_check_id check)
+{
+	struct o2_check_finding *finding = o2_check_finding_of(run->subject, check);
+	const bool shrinkable = item->drawn || item->nchoices > 0;
+
+	for (uint32_t i = 0; i < run->leads; i++)
+		if (run->lead[i].check == check)
+			return false;
+	if (finding == NULL)
+		return true;
+	finding->seen++;
+	return shrinkable && !finding->shrinkable;
+}
+
+/* What the reference's answer asks for: a refusal by this rule, or a result. */
+static void count_met(struct o2_check_run *run, const struct o2_case *asked)
+{
+	enum o2_check_id rule;
+
+	if (run->expected->kind != O2_ANSWER_REFUSED)
+		return;
+	rule = o2_check_find(run->expected->refusal.name);
+	if (rule != O2_CHECKS && asked->stage != O2_STAGE_TRANSFER)
+		run->subject->met[rule]++;
+}
+
+/*
+ * An implementation that hangs or dies on many inputs costs its time limit or a new process each time: from
+ * some number on the stage is not asked any more.
+ */
+static void count_loss(struct o2_check_run *run, enum o2_stage stage, const struct o2_answer *answer)
+{
+	struct o2_check_subject *subject = run->subject;
+
+	if (answer->kind != O2_ANSWER_BROKEN)
+		return;
+	subject->lost[stage] += answer->fault.check == O2_CHECK_RUN_HANG ? LOST_PER_HANG : 1;
+	if (subject->lost[stage] >= LOST_LIMIT)
+		subject->given_up[stage] = true;
+}
+
+static void answered(void *context, uint32_t index, const struct o2_answer *answer)
+{
+	struct o2_check_run *run = context;
+	struct o2_check_item *item = run->item[index];
+	struct o2_check_tally *tally = &run->subject->tally[item->asked.stage];
+	bool differs = false;
+
+	tally->asked++;
+	count_loss(run, item->asked.stage, answer);
+	o2_answer_of_reference(&item->asked, run->expected);
+	if (answer->kind != O2_ANSWER_NOT_IMPLEMENTED)
+		count_met(run, &item->asked);
+	o2_compare(run->comparison, &item->asked, run->expected, answer);
+	run->subject->unmapped += run->comparison->unmapped;
+	for (uint32_t i = 0; i < run->comparison->count; i++) {
+		const enum o2_check_id check = run->comparison->item[i].check;
+
+		differs |= o2_check_severity(check, run->options->profile) == O2_CHECK_MUST;
+		if (is_news(run, item, check) && run->leads < O2_CHECK_LEADS)
+			run->lead[run->leads++] = (struct o2_check_lead){
+				.item = index, .check = check, .difference = run->comparison->item[i]};
+	}
+	if (differs)
+		tally->differed++;
+	else if (answer->kind == O2_ANSWER_NOT_IMPLEMENTED)
+		tally->not_implemented++;
+	else
+		tally->agreed++;
+}
+
+void o2_check_flush(struct o2_check_run *run)
+{
+	struct o2_host *host = run->subject->host;
+	struct o2_case *asked[O2_HOST_BATCH];
+	const uint32_t count = run->items;
+
+	run->items = 0;
+	run->leads = 0;
+	if (count == 0 || run->rc != 0)
+		return;
+	for (uint32_t i = 0; i < count; i++) {
+		asked[i] = &run->item[i]->asked;
+		if (asked[i]->stage == O2_STAGE_MSG_ENCODE && !host->has_capacity)
+			asked[i]->msg_encode.capacity_bytes = O2_MSG_BYTES;
+	}
+	run->rc = host->ops->ask(host, asked, count, answered, run);
+	for (uint32_t i = 0; run->rc == 0 && i < run->leads; i++)
+		o2_check_follow(run, &run->lead[i]);
+}
+
+struct o2_check_item *o2_check_next(struct o2_check_run *run)
+{
+	struct o2_check_item *item = run->item[run->items];
+
+	item->has_scenario = false;
+	item->drawn = false;
+	item->nchoices = 0;
+	item->origin[0] = '\0';
+	return item;
+}
+
+void o2_check_add(struct o2_check_run *run)
+{
+	struct o2_check_item *item = run->item[run->items];
+	const enum o2_stage stage = item->asked.stage;
+
+	if (!run->options->stage[stage] || run->subject->given_up[stage])
+		return;
+	if (run->subject->host->absent[stage]) {
+		run->subject->tally[stage].asked++;
+		run->subject->tally[stage].not_implemented++;
+		return;
+	}
+	if (++run->items == O2_HOST_BATCH)
+		o2_check_flush(run);
+}
+
+/* The stages that are asked for and that the subject may have. */
+static uint32_t open_stages(const struct o2_check_run *run, enum o2_stage *stages)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < O2_STAGES; i++)
+		if (run->options->stage[i] && !run->subject->host->absent[i] && !run->subject->given_up[i])
+			stages[count++] = (enum o2_stage)i;
+	return count;
+}
+
+static void draw_one(struct o2_check_run *run, uint64_t index, enum o2_stage stage)
+{
+	struct o2_check_item *item = o2_check_next(run);
+
+	o2_choice_random(run->choice, run->options->seed, index);
+	o2_draw_case(run->choice, stage, &item->asked, &item->scenario);
+	if (!o2_choice_ok(run->choice))
+		return;
+	item->drawn = true;
+	item->index = index;
+	item->has_scenario = stage == O2_STAGE_TRANSFER;
+	o2_check_add(run);
+}
+
+static void draw_all(struct o2_check_run *run, double start)
+{
+	const struct o2_check_options *options = run->options;
+	enum o2_stage stages[O2_STAGES];
+	uint32_t count = open_stages(run, stages);
+
+	for (uint64_t i = 0; run->rc == 0 && (options->cases == 0 || i < options->cases); i++) {
+		if (i % 256 == 0) {
+			if (options->seconds > 0 && o2_monotonic_seconds() - start >= options->seconds)
+				break;
+			/* A process tells by leaving that it does not have a stage. */
+			count = open_stages(run, stages);
+		}
+		if (count == 0)
+			break;
+		draw_one(run, options->first + i, stages[(options->first + i) % count]);
+	}
+	o2_check_flush(run);
+}
+
+static int open_run(struct o2_check_run *run)
+{
+	run->comparison = calloc(1, sizeof(*run->comparison));
+	run->expected = calloc(1, sizeof(*run->expected));
+	run->choice = calloc(1, sizeof(*run->choice));
+	run->subject->finding = calloc(O2_CHECKS, sizeof(*run->subject->finding));
+	if (run->comparison == NULL || run->expected == NULL || run->choice == NULL ||
+	    run->subject->finding == NULL)
+		return -ENOMEM;
+	run->comparison->profile = run->options->profile;
+	run->comparison->map = &run->subject->map;
+	for (uint32_t i = 0; i < O2_HOST_BATCH; i++) {
+		run->item[i] = calloc(1, sizeof(*run->item[i]));
+		if (run->item[i] == NULL)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static void close_run(struct o2_check_run *run)
+{
+	for (uint32_t i = 0; i < O2_HOST_BATCH; i++)
+		free(run->item[i]);
+	free(run->comparison);
+	free(run->expected);
+	free(run->choice);
+}
+
+int o2_check_run(const struct o2_check_options *options, struct o2_check_subject *subject, char *text,
+		 size_t text_bytes)
+{
+	struct o2_check_run run = {.options = options, .subject = subject};
+	const double start = o2_monotonic_seconds();
+	int rc = open_run(&run);
+
+	text[0] = '\0';
+	if (rc == 0 && options->choices != NULL)
+		rc = o2_check_choices(&run, options->choices, text, text_bytes);
+	else if (rc == 0 && options->case_file != NULL)
+		rc = o2_check_file(&run, options->case_file, text, text_bytes);
+	else if (rc == 0 && options->corpus != NULL)
+		rc = o2_check_corpus(&run, options->corpus, text, text_bytes);
+	if (rc == 0) {
+		o2_check_flush(&run);
+		if (options->case_file == NULL && options->choices == NULL)
+			draw_all(&run, start);
+		rc = run.rc;
+	}
+	if (rc != 0 && text[0] == '\0')
+		snprintf(text, text_bytes, "%s", strerror(-rc));
+	subject->seconds = o2_monotonic_seconds() - start;
+	close_run(&run);
+	return rc;
+}
+
+void o2_check_subject_free(struct o2_check_subject *subject)
+{
+	for (uint32_t i = 0; i < subject->findings; i++) {
+		struct o2_check_finding *finding = &subject->finding[i];
+
+		json_decref(finding->question);
+		json_decref(finding->expected);
+		json_decref(finding->found);
+		json_decref(finding->others);
+		free(finding->scenario);
+		free(finding->choices);
+	}
+	free(subject->finding);
+	o2_error_map_free(&subject->map);
+	o2_known_free(&subject->known);
+}

@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "oracle/selftest.h"
+#include "props/cmd/check_options.h"
+
+/* `o2ref check`: open the implementations, run, write the reports. */
+
+/* --- the table of checks
+ * ------------------------------------------------------------------------------------ */
+
+static void list_checks(void)
+{
+	for (uint32_t i = 0; i < O2_CHECKS; i++) {
+		const enum o2_check_id check = (enum o2_check_id)i;
+		const char *group = o2_check_group(check);
+
+		if (group != NULL)
+			printf("%s### %s\n\n| check | strict | kernel | what holds |\n|---|---|---|---|\n",
+			       i == 0 ? "" : "\n", group);
+		printf("| `%s` | %s | %s | %s |\n", o2_check_name(check),
+		       o2_severity_name(o2_check_severity(check, O2_PROFILE_STRICT)),
+		       o2_severity_name(o2_check_severity(check, O2_PROFILE_KERNEL)), o2_check_text(check));
+	}
+}
+
+/* --- where committed cases are -----------------------------------------------------------------------------
+ */
+
+static bool is_directory(const char *path)
+{
+	struct stat status;
+
+	return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+/* Installed beside the program, or in the tree that it was built in. */
+static const char *find_corpus(char *path, size_t path_bytes)
+{
+	static const char *const places[] = {"../share/o2ref/corpus", "../../corpus", "../corpus"};
+	char program[PATH_MAX];
+	const ssize_t length = readlink("/proc/self/exe", program, sizeof(program) - 1);
+
+	if (length <= 0)
+		return NULL;
+	program[length] = '\0';
+	*strrchr(program, '/') = '\0';
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		if (snprintf(path, path_bytes, "%s/%s/vectors", program, places[i]) < (int)path_bytes &&
+		    is_directory(path)) {
+			path[strlen(path) - strlen("/vectors")] = '\0';
+			return realpath(path, program) == NULL ? path : strcpy(path, program);
+		}
+	}
+	return NULL;
+}
+
+/* The longest question that a replay spells out; one that is longer is asked by its choices, before it was
+ * simplified. */
+#define MAX_WORD_BYTES 4096u
+
+/* --- replay ------------------------------------------------------------------------------------------------
+ */
+
+/* The question itself as a word of a command; NULL when it is too long, or what its choices stand for. */
+static char *word_of(const json_t *finding)
+{
+	const json_t *shrunk = json_object_get(finding, "shrunk");
+	char *text = NULL;
+
+	if (json_is_true(json_object_get(shrunk, "simplified")))
+		text = json_dumps(json_object_get(finding, "question"), JSON_COMPACT);
+	if (text != NULL && strlen(text) > MAX_WORD_BYTES) {
+		free(text);
+		text = NULL;
+	}
+	return text;
+}
+
+/* The command that asks a finding's question again: by file, as it is, by choices, or by where it came from.
+ */
+static void add_replay(const struct o2_check_arguments *a, json_t *finding, const char *file, const char *how)
+{
+	const char *origin = json_string_value(json_object_get(finding, "origin"));
+	const char *choices = json_string_value(json_object_get(finding, "choices"));
+	const char *stage = json_string_value(json_object_get(finding, "stage"));
+	const char *profile = a->options.profile == O2_PROFILE_KERNEL ? " --profile kernel" : "";
+	char *word = word_of(finding);
+	json_t *replay;
+
+	if (file != NULL)
+		replay = json_sprintf("%s check --case %s%s %s", a->name, file, profile, how);
+	else if (word != NULL) /* no form has an apostrophe */
+		replay = json_sprintf("%s check --case '%s'%s %s", a->name, word, profile, how);
+	else if (choices != NULL)
+		replay = json_sprintf("%s check --choices %s:%s%s %s", a->name, stage, choices, profile, how);
+	else if (origin[0] == '/')
+		replay = json_sprintf("%s check --case %s%s %s", a->name, origin, profile, how);
+	else /* a vector: they are all asked before any drawn case */
+		replay = json_sprintf("%s check --stage %s --cases 1%s %s", a->name, stage, profile, how);
+	free(word);
+	json_object_set_new(finding, "replay", replay);
+}
+
+/* How the implementation was named on the command line. */
+static void say_how(const struct o2_check_arguments *a, uint32_t index, char *how, size_t how_bytes)
+{
+	size_t used;
+
+	if (index < a->files) {
+		snprintf(how, how_bytes, "%s", a->file[index]);
+		return;
+	}
+	used = (size_t)snprintf(how, how_bytes, "--");
+	for (char *const *word = a->program; *word != NULL && used < how_bytes; word++)
+		used += (size_t)snprintf(how + used, how_bytes - used, " %s", *word);
+}
+
+static int write_case(const struct o2_check_arguments *a, uint32_t index, const json_t *finding, char *path,
+		      size_t path_bytes)
+{
+	char name[128];
+
+	snprintf(name, sizeof(name), "%s", json_string_value(json_object_get(finding, "check")));
+	for (char *c = name; *c != '\0'; c++)
+		if (*c == '/')
+			*c = '-';
+	snprintf(path, path_bytes, "%s/%u-%s.json", a->out_dir, index, name);
+	if (json_dump_file(json_object_get(finding, "question"), path, JSON_INDENT(1)) != 0)
+		return o2_complain(a->name, "check: %s: cannot be written", path);
+	return 0;
+}
+
+static int add_replays(const struct o2_check_arguments *a, json_t *result)
+{
+	const json_t *list = json_object_get(result, "implementations");
+	const json_t *one;
+	json_t *finding;
+	char how[512], path[PATH_MAX];
+	size_t i, k;
+	int rc = 0;
+
+	if (a->out_dir != NULL && mkdir(a->out_dir, 0777) != 0 && errno != EEXIST)
+		return o2_complain(a->name, "check: %s: %s", a->out_dir, strerror(errno));
+	json_array_foreach(list, i, one)
+	{
+		say_how(a, (uint32_t)i, how, sizeof(how));
+		json_array_foreach(json_object_get(one, "findings"), k, finding)
+		{
+			const bool to_file =
+				a->out_dir != NULL && json_is_object(json_object_get(finding, "question"));
+
+			if (rc == 0 && to_file)
+				rc = write_case(a, (uint32_t)i, finding, path, sizeof(path));
+			add_replay(a, finding, to_file ? path : NULL, how);
+		}
+	}
+	return rc;
+}
+
+/* --- reports -----------------------------------------------------------------------------------------------
+ */
+
+static int to_file(const struct o2_check_arguments *a, const char *path, const json_t *result,
+		   void (*write)(const json_t *result, FILE *out))
+{
+	const bool to_stdout = strcmp(path, "-") == 0;
+	FILE *out = to_stdout ? stdout : fopen(path, "w");
+	bool failed;
+
+	if (out == NULL)
+		return o2_complain(a->name, "check: %s: %s", path, strerror(errno));
+	write(result, out);
+	failed = fflush(out) != 0 || ferror(out);
+	if (!to_stdout && fclose(out) != 0)
+		failed = true;
+	return failed ? o2_complain(a->name, "check: %s: %s", path, strerror(errno)) : 0;
+}
+
+static void write_json(const json_t *result, FILE *out)
+{
+	json_dumpf(result, out, JSON_INDENT(1));
+	fputc('\n', out);
+}
+
+static int report(const struct o2_check_arguments *a, json_t *result)
+{
+	int rc = add_replays(a, result);
+
+	/* Standard output carries one thing. */
+	o2_check_print(result, a->color, a->json != NULL && strcmp(a->json, "-") == 0 ? stderr : stdout);
+	if (rc == 0 && a->json != NULL)
+		rc = to_file(a, a->json, result, write_json);
+	if (rc == 0 && a->html != NULL)
+		rc = to_file(a, a->html, result, o2_check_html);
+	if (rc == 0 && a->junit != NULL)
+		rc = to_file(a, a->junit, result, o2_check_junit);
+	if (rc != 0)
+		return rc;
+	return json_is_true(json_object_get(result, "agree")) ? O2_CHECK_EXIT_AGREE : O2_CHECK_EXIT_DIFFER;
+}
+
+/* --- running -----------------------------------------------------------------------------------------------
+ */
+
+static bool is_library(const char *path)
+{
+	const char *name = strrchr(path, '/');
+
+	name = name == NULL ? path : name + 1;
+	return strstr(name, ".so") != NULL;
+}
+
+static int open_host(const struct o2_check_arguments *a, uint32_t index, char **alone, struct o2_host **host)
+{
+	const char *path = index < a->files ? a->file[index] : a->program[0];
+	char text[512];
+	int rc;
+
+	if (index == a->files) {
+		rc = o2_host_open_program(a->program, &a->host, host, text, sizeof(text));
+	} else if (is_library(path)) {
+		rc = o2_host_open_object(path, &a->host, host, text, sizeof(text));
+	} else {
+		alone[0] = (char *)(uintptr_t)path;
+		rc = o2_host_open_program(alone, &a->host, host, text, sizeof(text));
+	}
+	return rc == 0 ? 0 : o2_complain(a->name, "check: %s: %s", path, text);
+}
+
+static int read_judgement(const struct o2_check_arguments *a, struct o2_check_subject *subject)
+{
+	char text[512];
+
+	if (a->map != NULL && o2_error_map_read(a->map, &subject->map, text, sizeof(text)) != 0)
+		return o2_complain(a->name, "check: %s", text);
+	if (a->known != NULL && o2_known_read(a->known, &subject->known, text, sizeof(text)) != 0)
+		return o2_complain(a->name, "check: %s", text);
+	return 0;
+}
+
+static bool answered_anything(const struct o2_check_subject *subject)
+{
+	for (uint32_t i = 0; i < O2_STAGES; i++)
+		if (subject->tally[i].asked > subject->tally[i].not_implemented)
+			return true;
+	return subject->findings > 0;
+}
+
+static int run_subject(const struct o2_check_arguments *a, uint32_t index, struct o2_check_subject *subject)
+{
+	char *alone[2] = {NULL, NULL};
+	char text[512];
+	int rc = read_judgement(a, subject);
+
+	if (rc == 0)
+		rc = open_host(a, index, alone, &subject->host);
+	if (rc != 0)
+		return rc;
+	rc = o2_check_run(&a->options, subject, text, sizeof(text));
+	if (rc != 0) {
+		o2_complain(a->name, "check: %s", text);
+		return a->options.case_file != NULL || a->options.choices != NULL ? O2_CHECK_EXIT_USAGE
+										  : O2_CHECK_EXIT_CANNOT;
+	}
+	if (!answered_anything(subject))
+		return o2_complain(a->name, "check: %s: it implements none of what it was asked",
+				   subject->host->name);
+	return 0;
+}
+
+static int check(struct o2_check_arguments *a)
+{
+	const uint32_t count = a->files + (a->program != NULL);
+	struct o2_check_subject *subjects = calloc(count, sizeof(*subjects));
+	char corpus[PATH_MAX];
+	json_t *result = NULL;
+	int rc = subjects == NULL ? O2_CHECK_EXIT_CANNOT : 0;
+
+	if (a->no_corpus)
+		a->options.corpus = NULL;
+	else if (a->options.corpus == NULL)
+		a->options.corpus = find_corpus(corpus, sizeof(corpus));
+	else if (!is_directory(a->options.corpus))
+		rc = o2_complain(a->name, "check: %s: %s", a->options.corpus, strerror(ENOTDIR));
+	for (uint32_t i = 0; rc == 0 && i < count; i++)
+		rc = run_subject(a, i, &subjects[i]);
+	if (rc == 0)
+		result = o2_check_result(&a->options, subjects, count);
+	if (rc == 0)
+		rc = result == NULL ? O2_CHECK_EXIT_CANNOT : report(a, result);
+	json_decref(result);
+	for (uint32_t i = 0; subjects != NULL && i < count; i++) {
+		if (subjects[i].host != NULL)
+			subjects[i].host->ops->close(subjects[i].host);
+		o2_check_subject_free(&subjects[i]);
+	}
+	free(subjects);
+	return rc;
+}
+
+int o2_check_command(const char *program, int argc, char **argv)
+{
+	struct o2_check_arguments a;
+	const int first = o2_check_parse(program, argc, argv, &a);
+
+	if (first <= 0)
+		return first < 0 ? O2_CHECK_EXIT_USAGE : O2_CHECK_EXIT_AGREE;
+	/* A child that reads no more is its finding, not our end. */
+	signal(SIGPIPE, SIG_IGN);
+	switch (a.action) {
+	case O2_CHECK_ACTION_LIST:
+		list_checks();
+		return fflush(stdout) == 0 ? 0 : O2_CHECK_EXIT_USAGE;
+	case O2_CHECK_ACTION_SELFTEST:
+		return o2_oracle_selftest(a.program, a.host.timeout_ms, stdout);
+	case O2_CHECK_ACTION_FUZZ:
+		return o2_check_fuzz(&a);
+	case O2_CHECK_ACTION_CHECK:
+		break;
+	}
+	return check(&a);
+}

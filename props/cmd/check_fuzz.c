@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "props/cmd/check_options.h"
+
+/* `o2ref check --fuzz`: by becoming the fuzzer, which is a program of its own (fuzz/impl.c). */
+
+#define MAX_WORDS 64u
+
+static bool sibling(const char *name, char *path, size_t path_bytes)
+{
+	const ssize_t length = readlink("/proc/self/exe", path, path_bytes - strlen(name) - 1);
+	char *slash;
+
+	if (length <= 0)
+		return false;
+	path[length] = '\0';
+	slash = strrchr(path, '/');
+	strcpy(slash == NULL ? path : slash + 1, name);
+	return access(path, X_OK) == 0;
+}
+
+int o2_check_fuzz(const struct o2_check_arguments *a)
+{
+	char path[PATH_MAX], library[PATH_MAX];
+	char *words[MAX_WORDS];
+	uint32_t n = 0;
+
+	if (realpath(a->file[0], library) == NULL)
+		return o2_complain(a->name, "check: %s: %s", a->file[0], strerror(errno));
+	if (!sibling("o2ref-fuzz-impl", path, sizeof(path))) {
+		o2_complain(a->name,
+			    "check: the fuzzer (o2ref-fuzz-impl) is not beside this program: it is built "
+			    "where clang brings "
+			    "libFuzzer along");
+		return O2_CHECK_EXIT_CANNOT;
+	}
+	setenv("O2REF_IMPL", library, 1);
+	setenv("O2REF_KNOWN", a->known == NULL ? "" : a->known, 1);
+	words[n++] = path;
+	for (char *const *word = a->program; word != NULL && *word != NULL && n + 1 < MAX_WORDS; word++)
+		words[n++] = *word;
+	words[n] = NULL;
+	execv(path, words);
+	o2_complain(a->name, "check: %s: %s", path, strerror(errno));
+	return O2_CHECK_EXIT_CANNOT;
+}

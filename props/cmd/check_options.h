@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef O2_PROPS_CHECK_OPTIONS_H
+#define O2_PROPS_CHECK_OPTIONS_H
+
+#include "base/complain.h"
+#include "base/option.h"
+#include "props/check/check.h"
+
+/* The command line of `o2ref check`. */
+
+#define O2_CHECK_SUBJECTS 16u
+
+enum {
+	O2_CHECK_EXIT_AGREE = 0,
+	O2_CHECK_EXIT_DIFFER = 1,
+	O2_CHECK_EXIT_USAGE = 2,
+	O2_CHECK_EXIT_CANNOT = 77,
+};
+
+enum o2_check_action {
+	O2_CHECK_ACTION_CHECK,
+	O2_CHECK_ACTION_LIST,	  /* print the table of checks */
+	O2_CHECK_ACTION_SELFTEST, /* try a program's framing */
+	O2_CHECK_ACTION_FUZZ,
+};
+
+struct o2_check_arguments {
+	const char *name; /* of the command, for messages */
+	enum o2_check_action action;
+	struct o2_check_options options;
+	struct o2_host_options host;
+	const char *map;
+	const char *known;
+	const char *out_dir;
+	const char *json;
+	const char *html;
+	const char *junit;
+	bool no_corpus;
+	enum o2_color_when color_when;
+	bool color;
+	uint32_t files; /* shared objects, and programs without arguments */
+	const char *file[O2_CHECK_SUBJECTS];
+	char *const *program; /* what stands behind --; NULL: nothing */
+};
+
+/* Returns a positive number, 0 after --help, or -1 after a line on stderr. */
+int o2_check_parse(const char *name, int argc, char **argv, struct o2_check_arguments *a);
+
+/* Become the fuzzer for a->file[0].  Returns only when that fails. */
+int o2_check_fuzz(const struct o2_check_arguments *a);
+
+#endif

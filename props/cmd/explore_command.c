@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/monotonic.h"
+#include "lnd/conn/credits.h"
+#include "props/cmd/options.h"
+#include "props/talk/explore.h"
+
+/* `o2props explore`: the command line of the search. */
+
+#define MAX_DEPTH  8u
+#define MAX_STATES (1u << 30)
+
+struct arguments {
+	const char *program;
+	const char *ops, *mutant, *path;
+	enum o2_reg_mode mode;
+	uint32_t version, depth, peer_tx_credits, nob, most_events, most_states;
+	bool device, at_once, verify;
+};
+
+#define AT(member) O2_OPTION_AT(struct arguments, member)
+
+static const struct o2_option option_table[] = {
+	{"ops", "A,B/C", O2_OPTION_TEXT, AT(ops),
+	 .help = "operations: of one end before the slash, of the other behind it; put, get and immediate "
+		 "(default put,put,get)"},
+	{"version", "N", O2_OPTION_NUMBER, AT(version), .min = 1, .max = 2, .help = "1 or 2 (default 2)"},
+	{"depth", "N", O2_OPTION_NUMBER, AT(depth), .max = MAX_DEPTH,
+	 .help = "queue depth (default: the least, 2, in version 1 3)"},
+	{"peer-tx-credits", "N", O2_OPTION_NUMBER, AT(peer_tx_credits), .max = O2_MAX_QUEUE_DEPTH,
+	 .help = "the tunable behind the high-water mark (default: as deep)"},
+	{"mode", "MODE", O2_OPTION_NAME, AT(mode), .name_of = o2_reg_mode_name,
+	 .help = "registration mode of all memory (default global)"},
+	{"bytes", "N", O2_OPTION_NUMBER, AT(nob), .max = O2_EXPLORE_MAX_NOB,
+	 .help = "size of the first operation (default 100)"},
+	{"device", NULL, O2_OPTION_FLAG, AT(device),
+	 .help = "the device's work requests are events of their own"},
+	{"at-once", NULL, O2_OPTION_FLAG, AT(at_once),
+	 .help = "all operations are started before the first event"},
+	{"verify", NULL, O2_OPTION_FLAG, AT(verify),
+	 .help = "go on from each state by every way to it: the same must come"},
+	{"most-events", "N", O2_OPTION_NUMBER, AT(most_events), .max = O2_EXPLORE_PATH - 1,
+	 .help = "do not look farther than that from the start"},
+	{"most-states", "N", O2_OPTION_NUMBER, AT(most_states), .max = MAX_STATES, .help = "stop there"},
+	{"path", "EVENTS", O2_OPTION_TEXT, AT(path),
+	 .help = "go this one way and say what happens: s start, r handle a message, c handle a "
+		 "completion, x the device; of the other end in capitals"},
+	{"mutant", "NAME", O2_OPTION_TEXT, AT(mutant),
+	 .help = "switch on a deliberate defect (only in o2props-mutants)"},
+	{0},
+};
+
+static const struct o2_command command = {
+	.program = "o2props",
+	.name = "explore",
+	.usage = "[OPTIONS]",
+	.about = "Goes through every state that two ends can get into with a few operations, in every "
+		 "order of events, and checks each (docs/simulation.md, \"Every order\").",
+	.options = option_table,
+	.end = "Exit status: 0 all held in all states, 1 not, 2 usage.",
+};
+
+static bool parse_op(const char *name, size_t length, enum o2_transfer_op *op)
+{
+	static const char *const names[] = {
+		[O2_OP_PUT] = "put",
+		[O2_OP_GET] = "get",
+		[O2_OP_SEND] = "immediate",
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strlen(names[i]) == length && strncmp(names[i], name, length) == 0) {
+			*op = (enum o2_transfer_op)i;
+			return true;
+		}
+	return false;
+}
+
+static bool parse_ops(const char *text, struct o2_explore_config *config)
+{
+	uint32_t end = 0;
+
+	while (*text != '\0') {
+		size_t length = strcspn(text, ",/");
+		struct o2_explore_op *op = &config->op[config->nops];
+
+		if (length > 0 && (config->nops == O2_EXPLORE_OPS || !parse_op(text, length, &op->op)))
+			return false;
+		if (length > 0)
+			config->op[config->nops++].end = end;
+		text += length;
+		if (*text == '/' && ++end > 1)
+			return false;
+		text += *text != '\0';
+	}
+	return config->nops > 0;
+}
+
+static int configure(const struct arguments *a, struct o2_explore_config *config)
+{
+	*config = (struct o2_explore_config){
+		.conn = O2_CONN_DEFAULTS,
+		.mode = a->mode,
+		.nob = a->nob,
+		.device = a->device,
+		.at_once = a->at_once,
+		.verify = a->verify,
+		.most_events = a->most_events,
+		.most_states = a->most_states,
+	};
+	config->conn.version = a->version == 1 ? O2_MSG_VERSION_1 : O2_MSG_VERSION_2;
+	config->conn.queue_depth = a->depth != 0 ? a->depth : o2_min_queue_depth(config->conn.version);
+	if (config->conn.queue_depth < o2_min_queue_depth(config->conn.version))
+		return o2_command_usage(&command,
+					"--depth is %" PRIu32 ", less than version %" PRIu32 " allows",
+					a->depth, a->version);
+	config->conn.peer_tx_credits = a->peer_tx_credits;
+	config->conn.max_frags = 2;
+	config->conn.max_transfers = O2_EXPLORE_OPS;
+	/* Time stands still. */
+	config->conn.timeout_ms = 0;
+	config->conn.keepalive_ms = 0;
+	if (!parse_ops(a->ops, config))
+		return o2_command_usage(
+			&command, "--ops is '%s', not up to %u of put, get and immediate, and one slash",
+			a->ops, O2_EXPLORE_OPS);
+	return 0;
+}
+
+static void print_report(const struct o2_report *report)
+{
+	printf("%s\n", report->signature);
+	for (uint32_t i = 0; i < report->lines; i++)
+		printf("  %s\n", report->line[i]);
+}
+
+/* The command that goes that way. */
+static void print_replay(const struct arguments *a, const struct o2_explore_config *config, const char *path)
+{
+	printf("  again: %s explore --version %" PRIu32 " --depth %" PRIu32 " --peer-tx-credits %" PRIu32
+	       " --mode %s --bytes %" PRIu32 " --ops %s%s%s%s%s --path '%s'\n",
+	       a->program, a->version, config->conn.queue_depth, a->peer_tx_credits,
+	       o2_reg_mode_name(a->mode), a->nob, a->ops, a->device ? " --device" : "",
+	       a->at_once ? " --at-once" : "", a->mutant == NULL ? "" : " --mutant ",
+	       a->mutant == NULL ? "" : a->mutant, path);
+}
+
+static int replay(const struct arguments *a, const struct o2_explore_config *config)
+{
+	struct o2_report report;
+	int rc = o2_explore_replay(config, a->path, &report);
+
+	if (rc == -EINVAL)
+		return o2_command_usage(
+			&command, "--path is '%s', which has an event that cannot happen there", a->path);
+	if (rc == 1)
+		print_report(&report);
+	else if (rc == 0)
+		printf("held\n");
+	return rc == 0 ? 0 : 1;
+}
+
+static int search(const struct arguments *a, const struct o2_explore_config *config)
+{
+	static struct o2_explore_result result;
+	struct o2_report report;
+	double begin = o2_monotonic_seconds();
+	int rc = o2_explore(config, &result, &report);
+
+	if (rc < 0) {
+		o2_complain("o2props", "explore: %s", strerror(-rc));
+		return 1;
+	}
+	printf("version %" PRIu32 ", queue depth %" PRIu32 ", %s%s, %s%s: %" PRIu64 " states (%" PRIu64
+	       " with the device at rest, sum 0x%016" PRIx64 "), %" PRIu64 " edges, %" PRIu64
+	       " finished, at most %" PRIu32 " events away, %" PRIu64 " verified; %s; %.1f s\n",
+	       a->version, config->conn.queue_depth, a->ops, a->at_once ? " at once" : "",
+	       o2_reg_mode_name(a->mode), a->device ? ", device in any order" : "", result.states,
+	       result.at_rest, result.rest_sum, result.edges, result.finished, result.longest,
+	       result.verified,
+	       rc == 1	    ? "failed"
+	       : result.all ? "all states, held"
+			    : "not all states, held so far",
+	       o2_monotonic_seconds() - begin);
+	if (rc == 1) {
+		print_report(&report);
+		print_replay(a, config, result.path);
+	}
+	return rc;
+}
+
+int o2_explore_command(const char *program, int argc, char **argv)
+{
+	struct arguments a = {
+		.program = program, .ops = "put,put,get", .mode = O2_REG_GLOBAL, .version = 2, .nob = 100};
+	struct o2_explore_config config;
+	const int first = o2_options_read(&command, argc, argv, &a);
+	int rc;
+
+	if (first <= 0)
+		return first < 0 ? O2_PROPS_EXIT_USAGE : 0;
+	if (first < argc)
+		return o2_command_usage(&command, "'%s' is one argument too many", argv[first]);
+	rc = configure(&a, &config);
+	if (rc == 0)
+		rc = o2_props_mutant("o2props", a.mutant);
+	if (rc != 0)
+		return rc;
+	return a.path != NULL ? replay(&a, &config) : search(&a, &config);
+}

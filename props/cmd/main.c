@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "props/check/check.h"
+#include "props/cmd/mutant.h"
+#include "props/explain/explain.h"
+#ifdef O2_PROPS_IN_PROCESS
+#include "props/talk/explore.h"
+#endif
+#include "props/cmd/hostile_command.h"
+#include "props/cmd/main_own.h"
+#include "props/cmd/options.h"
+#include "props/cmd/rung_open.h"
+#include "props/engine/property.h"
+#include "props/engine/run.h"
+#include "props/talk/nodes.h"
+#include "props/world/network.h"
+
+/*
+ * o2props: the property runner.  This source makes two programs: o2props has the in-process devices (model
+ * and loop) inside, o2props-verbs the machine's libibverbs; the first runs the second for any other device.
+ */
+
+/* Calls that shrinking a finding may cost: real devices are a hundred times slower. */
+#define SHRINK_CALLS_IN_PROCESS 4000u
+#define SHRINK_CALLS_DEVICE	400u
+
+/* Draw from the modes that the command line names; none: from all, as the space has it. */
+static void choose_modes(const bool *named, struct o2_scenario_space *space)
+{
+	if (memchr(named, true, O2_REG_MODES) == NULL)
+		return;
+	for (uint32_t mode = 0; mode < O2_REG_MODES; mode++)
+		space->mode_weight[mode] = named[mode];
+}
+
+/* The other half of this program, beside this one. */
+static int run_sibling(char **argv)
+{
+	char path[PATH_MAX];
+	ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - sizeof("-verbs"));
+
+	if (length > 0) {
+		path[length] = '\0';
+		strcat(path, "-verbs");
+		execv(path, argv);
+	}
+	fprintf(stderr, "o2props: cannot run %s for a real device: %s\n", path, strerror(errno));
+	return O2_PROPS_EXIT_CANNOT;
+}
+
+/* The summary for people; it goes to standard error when standard output carries JSON. */
+static void print_summary(const struct o2_props_arguments *a, const char *name, const char *line,
+			  const json_t *result)
+{
+	const json_t *missing = json_object_get(result, "missing");
+	FILE *out = a->json ? stderr : stdout;
+
+	fprintf(out, "%s on %s: %s; %zu findings, %zu situations missing\n", name, a->device, line,
+		json_array_size(json_object_get(result, "findings")), json_array_size(missing));
+	for (size_t i = 0; i < json_array_size(missing); i++)
+		fprintf(out, "  missing: %s\n", json_string_value(json_array_get(missing, i)));
+}
+
+#define LINE_BYTES 200u
+
+/* Run the cases; line: one of LINE_BYTES on how it went. */
+static int run_cases(struct o2_props_arguments *a, const struct o2_property *property, char *line,
+		     json_t **result)
+{
+	int rc;
+
+	fprintf(stderr, "o2props: %s on %s, seed 0x%llx\n", property->ops->name, a->device,
+		(unsigned long long)a->run.seed);
+	rc = o2_run(property, &a->run, result);
+	property->ops->line(property->context, json_real_value(json_object_get(*result, "seconds")), line,
+			    LINE_BYTES);
+	return rc;
+}
+
+/* Say what came out, in words and as JSON.  Returns the exit status: rc, unless a file cannot be written. */
+static int report(const struct o2_props_arguments *a, const char *name, const char *line, json_t *result,
+		  int rc)
+{
+	print_summary(a, name, line, result);
+	if (a->json) {
+		json_dumpf(result, stdout, JSON_INDENT(1));
+		printf("\n");
+	}
+	if (a->json_path != NULL && json_dump_file(result, a->json_path, JSON_INDENT(1)) != 0) {
+		fprintf(stderr, "o2props: cannot write %s\n", a->json_path);
+		rc = O2_PROPS_EXIT_USAGE;
+	}
+	json_decref(result);
+	return rc;
+}
+
+static bool takes_one_argument(const char *command)
+{
+	return strcmp(command, "replay") == 0 || strcmp(command, "export") == 0;
+}
+
+static int exported(int rc, const char *directory)
+{
+	if (rc != 0)
+		fprintf(stderr, "o2props: cannot write to %s: %s\n", directory, strerror(-rc));
+	return rc != 0 ? O2_PROPS_EXIT_USAGE : 0;
+}
+
+static bool in_process(const struct o2_props_arguments *a)
+{
+	return strcmp(a->device, "model") == 0 || strcmp(a->device, "loop") == 0;
+}
+
+static bool takes_devices(const struct o2_property *property)
+{
+	return property->ops == NULL || strcmp(property->ops->name, "nodes") == 0;
+}
+
+/* Two devices that have an address, or an exit status. */
+static int find_devices(const struct o2_props_arguments *a, struct o2_nodes_run *run)
+{
+	struct o2_error error = {0};
+	char text[200];
+
+	if (a->run.hw_device[1] == NULL) {
+		fprintf(stderr, "o2props: property nodes needs two devices, --device DEV,DEV2\n");
+		return O2_PROPS_EXIT_USAGE;
+	}
+	for (int i = 0; i < 2; i++)
+		if (o2_network_address(run->device[i], run->gid_index, &run->address[i], &error) != 0) {
+			o2_error_text(&error, text, sizeof(text));
+			fprintf(stderr, "o2props: cannot use %s: %s\n", run->device[i], text);
+			return O2_PROPS_EXIT_CANNOT;
+		}
+	return 0;
+}
+
+/* On devices, which must not hold anything when it is over. */
+static int run_nodes(struct o2_props_arguments *a, const struct o2_property *property, const char *command,
+		     const char *argument)
+{
+	struct o2_nodes_run *run = property->context;
+	struct o2_held before, after;
+	char line[LINE_BYTES];
+	json_t *result;
+	int rc = find_devices(a, run);
+
+	if (rc != 0)
+		return rc;
+	a->run.device = a->device;
+	a->run.shrink_calls = a->shrink_calls >= 0 ? (uint32_t)a->shrink_calls : SHRINK_CALLS_DEVICE;
+	if (strcmp(command, "replay") == 0)
+		return o2_run_replay(property, argument);
+	o2_held_now(&before);
+	rc = run_cases(a, property, line, &result);
+	o2_held_now(&after);
+	if (!o2_held_to_json(&before, &run->most, &after, result))
+		rc = 1;
+	return report(a, property->ops->name, line, result, rc);
+}
+
+static int run_own(struct o2_props_arguments *a, const struct o2_property *property, const char *command,
+		   const char *argument)
+{
+	a->run.shrink_calls = a->shrink_calls >= 0 ? (uint32_t)a->shrink_calls : SHRINK_CALLS_IN_PROCESS;
+	a->device = "model";
+	a->run.device = a->device;
+	if (strcmp(command, "replay") == 0)
+		return o2_run_replay(property, argument);
+	if (strcmp(command, "run") == 0) {
+		json_t *result;
+		char line[LINE_BYTES];
+		int rc = run_cases(a, property, line, &result);
+
+		return report(a, property->ops->name, line, result, rc);
+	}
+	if (strcmp(command, "export") == 0 && property->ops->missing == o2_tally_missing)
+		return exported(o2_export_situations(property, argument, a->run.seed), argument);
+	fprintf(stderr, "o2props: property %s has no command %s\n", property->ops->name, command);
+	return O2_PROPS_EXIT_USAGE;
+}
+
+/* Open the device, and a run on it.  Returns 0 or an exit status. */
+static int open_transfer(struct o2_props_arguments *a, struct o2_rung **rung, struct o2_transfer_run *run)
+{
+	struct o2_error error = {0};
+	char text[200];
+#ifdef O2_PROPS_IN_PROCESS
+	int rc = o2_rung_open(a, o2_network_open_loop, rung, &error);
+#else
+	int rc = o2_rung_open(a, o2_network_open_rdma, rung, &error);
+#endif
+
+	if (rc != 0) {
+		o2_error_text(&error, text, sizeof(text));
+		fprintf(stderr, "o2props: cannot open %s: %s (%s)\n", a->device, strerror(-rc), text);
+		return O2_PROPS_EXIT_CANNOT;
+	}
+	if (a->shrink_calls >= 0)
+		a->run.shrink_calls = (uint32_t)a->shrink_calls;
+	else
+		a->run.shrink_calls =
+			a->run.hw_device[0] == NULL ? SHRINK_CALLS_IN_PROCESS : SHRINK_CALLS_DEVICE;
+	rc = o2_transfer_run_open(*rung, a->run.seed, run);
+	if (rc != 0) {
+		fprintf(stderr, "o2props: %s\n", strerror(-rc));
+		(*rung)->ops->close(*rung);
+		return O2_PROPS_EXIT_CANNOT;
+	}
+	choose_modes(a->mode, &run->space);
+	return 0;
+}
+
+static int run_transfer(struct o2_props_arguments *a, const char *command, const char *argument)
+{
+	static struct o2_transfer_run run;
+	struct o2_property property = o2_transfer_property(&run);
+	struct o2_held before;
+	struct o2_rung *rung;
+	json_t *result = NULL;
+	char line[LINE_BYTES];
+	int rc;
+
+	o2_held_now(&before);
+	rc = open_transfer(a, &rung, &run);
+	if (rc != 0)
+		return rc;
+	if (strcmp(command, "replay") == 0) {
+		rc = o2_run_replay(&property, argument);
+	} else if (strcmp(command, "export") == 0) {
+		rc = exported(o2_run_export(&run, argument, a->run.seed, a->run.cases, a->max_bytes),
+			      argument);
+	} else {
+		run.space.max_nob = a->max_bytes;
+		rc = run_cases(a, &property, line, &result);
+	}
+	o2_transfer_run_close(&run);
+	rc = o2_rung_close(rung, &before, result, rc);
+	return result == NULL ? rc : report(a, property.ops->name, line, result, rc);
+}
+
+/* The property that the command line names; of a case file the part of its name before the last dash says it.
+ */
+static const char *property_of(struct o2_props_arguments *a, const char *command, const char *argument,
+			       size_t *length)
+{
+	const char *name = a->property;
+	const char *end;
+
+	if (name == NULL && (argument == NULL || strcmp(command, "export") == 0))
+		name = "transfer";
+	else if (name == NULL && strcmp(command, "run") == 0)
+		name = argument;
+	if (name != NULL) {
+		*length = strlen(name);
+		return name;
+	}
+	name = strrchr(argument, '/');
+	name = name == NULL ? argument : name + 1;
+	end = strrchr(name, '-');
+	*length = end == NULL ? 0 : (size_t)(end - name);
+	if (o2_own_find(a, name, *length).ops != NULL)
+		return name;
+	*length = strlen("transfer");
+	return "transfer";
+}
+
+static int start_mutant(const struct o2_props_arguments *a)
+{
+	int rc = o2_props_mutant("o2props", a->mutant);
+
+	if (rc == 0 && a->mutant_counts != NULL) {
+		rc = o2_mutant_count_in_file(a->mutant_counts);
+		if (rc != 0)
+			rc = o2_complain("o2props", "cannot count in %s: %s", a->mutant_counts,
+					 strerror(-rc));
+	}
+	return rc;
+}
+
+/* Another command, with a command line of its own; -1: it is none of them. */
+static int other_command(int argc, char **argv)
+{
+	const char *program = basename(argv[0]), *name = argc > 1 ? argv[1] : "";
+
+	if (strcmp(name, "explain") == 0)
+		return o2_explain_command(program, argc - 1, argv + 1);
+	if (strcmp(name, "check") == 0)
+		return o2_check_command(program, argc - 1, argv + 1);
+#ifdef O2_PROPS_IN_PROCESS
+	if (strcmp(name, "explore") == 0)
+		return o2_explore_command(argv[0], argc - 1, argv + 1);
+#endif
+	if (strcmp(name, "hostile") == 0) {
+		struct o2_hostile_words words;
+		const int first = o2_hostile_read(program, argc - 1, argv + 1, &words);
+
+		if (first <= 0)
+			return first < 0 ? O2_PROPS_EXIT_USAGE : 0;
+#ifdef O2_PROPS_IN_PROCESS
+		return words.on_device ? run_sibling(argv) : o2_hostile_command(&words);
+#else
+		return o2_hostile_net_command(&words);
+#endif
+	}
+	return -1;
+}
+
+/* What stands on the command line besides options must be a command, and what it takes. */
+static int check_arguments(int count, char **arguments)
+{
+	if (count == 0)
+		return o2_command_usage(&o2_props_command, "no command given");
+	if (strcmp(arguments[0], "list") == 0)
+		return 0;
+	if (takes_one_argument(arguments[0]) && count != 2)
+		return o2_command_usage(&o2_props_command, "%s takes one argument", arguments[0]);
+	if (!takes_one_argument(arguments[0]) && strcmp(arguments[0], "run") != 0)
+		return o2_command_usage(&o2_props_command, "'%s' is no command", arguments[0]);
+	if (count > 2)
+		return o2_command_usage(&o2_props_command, "'%s' is one argument too many", arguments[2]);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	struct o2_props_arguments a;
+	const char *command, *argument, *name;
+	struct o2_property property;
+	size_t length;
+	int first, status = other_command(argc, argv);
+
+	if (status >= 0)
+		return status;
+	first = o2_props_parse(argc, argv, &a);
+	if (first <= 0)
+		return first < 0 ? O2_PROPS_EXIT_USAGE : 0;
+	if (check_arguments(argc - first, argv + first) != 0)
+		return O2_PROPS_EXIT_USAGE;
+	command = argv[first];
+	argument = argv[first + 1];
+	if (strcmp(command, "list") == 0)
+		return o2_own_list(&a);
+	name = property_of(&a, command, argument, &length);
+	property = o2_own_find(&a, name, length);
+	if (property.ops == NULL && strcmp(name, "transfer") != 0) {
+		fprintf(stderr, "o2props: there is no property '%s'; see o2props list\n", name);
+		return O2_PROPS_EXIT_USAGE;
+	}
+#ifdef O2_PROPS_IN_PROCESS
+	if (takes_devices(&property) && !in_process(&a))
+		return run_sibling(argv);
+#else
+	(void)run_sibling;
+#endif
+	if (start_mutant(&a) != 0)
+		return O2_PROPS_EXIT_USAGE;
+	if (property.ops == NULL)
+		return run_transfer(&a, command, argument);
+	if (takes_devices(&property) && !in_process(&a) && strcmp(command, "export") != 0)
+		return run_nodes(&a, &property, command, argument);
+	return run_own(&a, &property, command, argument);
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+#include "props/cmd/main_own.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "props/cmd/rung_open.h"
+#include "props/hostile/hostile_random.h"
+#include "props/stage/codec.h"
+#include "props/stage/dma.h"
+#include "props/stage/keys.h"
+#include "props/stage/pools.h"
+#include "props/stage/rdma.h"
+#include "props/stage/reg_plan.h"
+#include "props/stage/sg.h"
+#include "props/talk/nodes.h"
+#include "props/talk/sim.h"
+
+/* The property nodes of this program: in the process, or on the devices that the command line names. */
+static struct o2_property nodes_property(struct o2_props_arguments *a)
+{
+	static struct o2_nodes_run run;
+
+#ifdef O2_PROPS_IN_PROCESS
+	(void)a;
+	run.backend = &o2_nodes_on_loop;
+#else
+	run.backend = &o2_nodes_on_kernel;
+	o2_rung_devices(a, run.device, &run.gid_index);
+#endif
+	return o2_nodes_property(&run);
+}
+
+/* The properties that bring along what they run on. */
+static struct o2_property own_property(struct o2_props_arguments *a, size_t i)
+{
+	static struct o2_codec_run codec;
+	static struct o2_keys_run keys;
+	static struct o2_pools_run pools;
+	static struct o2_dma_run dma;
+	static struct o2_plan_run plan;
+	static struct o2_sg_run sg;
+	static struct o2_rdma_run rdma;
+#ifdef O2_PROPS_IN_PROCESS
+	static struct o2_sim_run sim;
+	static struct o2_hostile_run hostile;
+#endif
+
+	switch (i) {
+	case 0:
+		return o2_codec_property(&codec);
+	case 1:
+		return o2_keys_property(&keys);
+	case 2:
+		return o2_pools_property(&pools);
+	case 3:
+		return o2_sg_property(&sg);
+	case 4:
+		return o2_dma_property(&dma);
+	case 5:
+		return o2_plan_property(&plan);
+	case 6:
+		return o2_rdma_property(&rdma);
+	case 7:
+		return nodes_property(a);
+#ifdef O2_PROPS_IN_PROCESS
+	case 8:
+		return o2_sim_property(&sim);
+	case 9:
+		return o2_hostile_property(&hostile);
+#endif
+	default:
+		return (struct o2_property){0};
+	}
+}
+
+struct o2_property o2_own_find(struct o2_props_arguments *a, const char *name, size_t length_bytes)
+{
+	struct o2_property property;
+	size_t i = 0;
+
+	do
+		property = own_property(a, i++);
+	while (property.ops != NULL && (strlen(property.ops->name) != length_bytes ||
+					strncmp(property.ops->name, name, length_bytes) != 0));
+	return property;
+}
+
+int o2_own_list(struct o2_props_arguments *a)
+{
+	struct o2_property property = o2_transfer_property(NULL);
+
+	for (size_t i = 0; property.ops != NULL; property = own_property(a, i++))
+		printf("%s\t%s\n", property.ops->name, property.ops->summary);
+	return 0;
+}

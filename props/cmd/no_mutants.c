@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* Of the programs whose library has no deliberate defects. */
+#include "props/cmd/mutant.h"
+
+#include <errno.h>
+#include <string.h>
+
+int o2_mutant_select(const char *name)
+{
+	return strcmp(name, "none") == 0 ? 0 : -ENOTSUP;
+}
+
+int o2_mutant_count_in_file(const char *path)
+{
+	(void)path;
+	return -ENOTSUP;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef O2_PROPS_OPTIONS_H
+#define O2_PROPS_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/complain.h"
+#include "base/option.h"
+#include "props/engine/run.h"
+
+/* The command line of o2props: list, run, replay and export. */
+
+#define O2_PROPS_EXIT_USAGE  O2_EXIT_USAGE
+#define O2_PROPS_EXIT_CANNOT 77
+
+struct o2_props_arguments {
+	const char *device;
+	const char *connect; /* "direct", "cm" or "processes" */
+	int64_t gid_index;   /* -1: o2_props_gid_index */
+	bool json;
+	const char *json_path;
+	const char *mutant;
+	const char *mutant_counts;
+	const char *property;
+	bool mode[O2_REG_MODES]; /* that are drawn from; none: all */
+	uint64_t max_bytes;
+	int64_t shrink_calls; /* -1: by device */
+	uint32_t seconds, progress_s;
+	struct o2_run_options run;
+};
+
+extern const struct o2_command o2_props_command;
+
+/* Fill *a; returns as o2_options_read does. */
+int o2_props_parse(int argc, char **argv, struct o2_props_arguments *a);
+
+/* The RoCEv2 GID of a device when the command line says nothing: $O2REF_GID_INDEX, else 1; exits if it is
+ * wrong. */
+uint8_t o2_props_gid_index(void);
+
+/* Switch on a deliberate defect; NULL: none.  Returns 0, or O2_EXIT_USAGE after a line on stderr. */
+int o2_props_mutant(const char *program, const char *name);
+
+#endif

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+#include "props/cmd/rung_open.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Of two ends by device, connected as the user wants it. */
+static int open_ends(const struct o2_props_arguments *a, o2_network_open_fn open_network, const char *source,
+		     const char *sink, uint8_t gid_index, struct o2_rung **rung, struct o2_error *error)
+{
+	const struct o2_rung_nodes_config config = {
+		.device = {source, sink},
+		.gid_index = gid_index,
+		.open_network = open_network,
+		.processes = strcmp(a->connect, "processes") == 0,
+	};
+
+	if (strcmp(a->connect, O2_RUN_CONNECT_DIRECT) == 0)
+		return o2_rung_open_verbs(source, sink, gid_index, rung, error);
+	return o2_rung_open_nodes(&config, rung, error);
+}
+
+/* What cannot be had is a mistake on the command line. */
+static void check_connect(const struct o2_props_arguments *a)
+{
+	bool model = strcmp(a->device, "model") == 0;
+	bool loop = strcmp(a->device, "loop") == 0;
+
+	if ((model && strcmp(a->connect, O2_RUN_CONNECT_DIRECT) != 0) ||
+	    (loop && strcmp(a->connect, "processes") == 0)) {
+		fprintf(stderr, "o2props: --connect %s cannot be had with --device %s\n", a->connect,
+			a->device);
+		exit(O2_PROPS_EXIT_USAGE);
+	}
+}
+
+void o2_rung_devices(struct o2_props_arguments *a, const char *device[2], uint8_t *gid_index)
+{
+	static char names[2][64];
+	const char *comma = strchr(a->device, ',');
+
+	if (comma != NULL) {
+		snprintf(names[0], sizeof(names[0]), "%.*s", (int)(comma - a->device), a->device);
+		snprintf(names[1], sizeof(names[1]), "%s", comma + 1);
+	} else {
+		snprintf(names[0], sizeof(names[0]), "%s", a->device);
+		snprintf(names[1], sizeof(names[1]), "%s", a->device);
+	}
+	device[0] = names[0];
+	device[1] = names[1];
+	a->run.hw_device[0] = names[0];
+	a->run.hw_device[1] = comma != NULL ? names[1] : NULL;
+	*gid_index = a->gid_index >= 0 ? (uint8_t)a->gid_index : o2_props_gid_index();
+}
+
+int o2_rung_open(struct o2_props_arguments *a, o2_network_open_fn open_network, struct o2_rung **rung,
+		 struct o2_error *error)
+{
+	const char *device[2];
+	uint8_t gid_index;
+
+	check_connect(a);
+	if (strcmp(a->device, "model") == 0)
+		return o2_rung_open_model(rung, error);
+	a->run.connect = a->connect;
+	if (strcmp(a->device, "loop") == 0)
+		return open_ends(a, open_network, "loop0", "loop1", 1, rung, error);
+	o2_rung_devices(a, device, &gid_index);
+	return open_ends(a, open_network, device[0], device[1], gid_index, rung, error);
+}
+
+int o2_rung_close(struct o2_rung *rung, struct o2_held *before, json_t *result, int status)
+{
+	struct o2_held most, after, theirs = {0};
+	struct o2_error error = {0};
+	char text[200];
+	int ended = 0;
+
+	o2_held_now(&most);
+	if (rung->ops->end_processes != NULL)
+		ended = rung->ops->end_processes(rung, before, &most, &theirs, &error);
+	rung->ops->close(rung);
+	if (ended != 0) {
+		o2_error_text(&error, text, sizeof(text));
+		fprintf(stderr, "FINDING process\n  %s\n", text);
+		json_array_append_new(json_object_get(result, "findings"),
+				      json_pack("{s:s, s:[s]}", "signature", "process", "lines", text));
+		status = 1;
+	}
+	o2_held_now(&after);
+	o2_held_add(&after, &theirs);
+	if (result != NULL && !o2_held_to_json(before, &most, &after, result))
+		status = 1;
+	return status;
+}

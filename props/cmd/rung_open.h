@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef O2_PROPS_RUNG_OPEN_H
+#define O2_PROPS_RUNG_OPEN_H
+
+#include "props/cmd/options.h"
+#include "props/world/held.h"
+#include "props/world/rung.h"
+
+/* The devices that the command line names, DEV (twice) or DEV,DEV2, and their GID; reports get to know them
+ * (a->run). */
+void o2_rung_devices(struct o2_props_arguments *a, const char *device[2], uint8_t *gid_index);
+
+/*
+ * The rung that the command line wants: --device model, loop, DEV or DEV,DEV2, and --connect.  Fills in what
+ * reports need to know of it (a->run); exits with a usage error when the two do not go together.
+ * open_network: of this program, for ends that are connected by a connection manager.
+ * Returns 0, or -errno of o2_rung_open_model and its like.
+ */
+int o2_rung_open(struct o2_props_arguments *a, o2_network_open_fn open_network, struct o2_rung **rung,
+		 struct o2_error *error);
+
+/*
+ * Close it, and hold what it has of the device to *before, what this process had before it was opened.  What
+ * is wrong becomes a finding of result (NULL: there is none).  Returns status, or 1 with a finding.
+ */
+int o2_rung_close(struct o2_rung *rung, struct o2_held *before, json_t *result, int status);
+
+#endif

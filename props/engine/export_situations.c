@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "props/engine/case_file.h"
+#include "props/engine/property.h"
+#include "props/engine/shrink.h"
+#include "props/engine/tally.h"
+
+/* The smallest case for each counted situation of a property that has a tally. */
+
+#define CASES_AT_MOST 200000u
+#define SHRINK_CALLS  3000u
+
+struct search {
+	const struct o2_property *property;
+	struct o2_report report;
+	uint32_t situation;
+};
+
+/* Shrinking: the same situation again? */
+static enum o2_status meets(void *context, struct o2_choice *choice)
+{
+	struct search *search = context;
+	const struct o2_tally *tally = search->property->counters;
+	const uint64_t before = tally->seen[search->situation];
+	const enum o2_status status =
+		search->property->ops->run_case(search->property->context, choice, &search->report);
+
+	if (status == O2_STATUS_VALID && tally->seen[search->situation] > before)
+		return O2_STATUS_INTERESTING;
+	return status == O2_STATUS_INTERESTING ? O2_STATUS_VALID : status;
+}
+
+static int export_one(struct search *search, struct o2_choice *choice, uint8_t *bytes, const char *directory,
+		      uint64_t seed)
+{
+	const struct o2_tally *tally = search->property->counters;
+	enum o2_status status = O2_STATUS_VALID;
+	size_t length;
+	char path[512];
+	int rc;
+
+	for (uint64_t i = 0; i < CASES_AT_MOST && status != O2_STATUS_INTERESTING; i++) {
+		o2_choice_random(choice, seed, i);
+		status = meets(search, choice);
+	}
+	if (status != O2_STATUS_INTERESTING)
+		return -ENOENT;
+	length = choice->record_bytes;
+	for (size_t i = 0; i < length; i++)
+		bytes[i] = choice->record[i];
+	rc = o2_shrink(meets, search, bytes, &length, SHRINK_CALLS, NULL);
+	snprintf(path, sizeof(path), "%s/%s", directory, tally->situation[search->situation].name);
+	return rc != 0 ? rc : o2_case_write(path, bytes, length);
+}
+
+int o2_export_situations(const struct o2_property *property, const char *directory, uint64_t seed)
+{
+	struct search *search = calloc(1, sizeof(*search));
+	struct o2_choice *choice = calloc(1, sizeof(*choice));
+	uint8_t *bytes = malloc(O2_CHOICE_MAX_BYTES);
+	int rc = search == NULL || choice == NULL || bytes == NULL ? -ENOMEM : 0;
+
+	if (rc == 0 && mkdir(directory, 0777) != 0 && errno != EEXIST)
+		rc = -errno;
+	if (rc == 0)
+		search->property = property;
+	for (uint32_t i = 0; rc == 0 && i < ((const struct o2_tally *)property->counters)->situations; i++) {
+		search->situation = i;
+		rc = export_one(search, choice, bytes, directory, seed);
+	}
+	free(search);
+	free(choice);
+	free(bytes);
+	return rc;
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "props/engine/case_file.h"
+#include "props/engine/property.h"
+
+/* One case again: from its bytes, or from the file that says what they meant. */
+
+static int replay_scenario(const struct o2_property *property, const char *path, struct o2_report *report)
+{
+	enum o2_status status = O2_STATUS_INVALID;
+	struct o2_error error = {0};
+	json_error_t where;
+	char text[200];
+	json_t *object = json_load_file(path, 0, &where);
+	int rc;
+
+	if (object == NULL) {
+		fprintf(stderr, "o2props: %s: %s (line %d)\n", path, where.text, where.line);
+		return 2;
+	}
+	if (property->ops->run_json == NULL)
+		rc = o2_refuse(&error, -ENOTSUP, "replay/json", property->ops->name, O2_NO_INDEX, 0,
+			       O2_NO_LIMIT);
+	else
+		rc = property->ops->run_json(property->context, object, &status, report, &error);
+	json_decref(object);
+	if (rc != 0) {
+		o2_error_text(&error, text, sizeof(text));
+		fprintf(stderr, "o2props: %s: %s\n", path, text);
+		return 2;
+	}
+	return status == O2_STATUS_INTERESTING ? 1 : 0;
+}
+
+static int replay_bytes(const struct o2_property *property, const char *path, struct o2_report *report)
+{
+	struct o2_choice *choice = calloc(1, sizeof(*choice));
+	uint8_t *bytes = malloc(O2_CHOICE_MAX_BYTES);
+	size_t length;
+	int rc = choice == NULL || bytes == NULL ? -ENOMEM : o2_case_read(path, bytes, &length);
+
+	if (rc != 0) {
+		fprintf(stderr, "o2props: %s: %s\n", path, strerror(-rc));
+		rc = 2;
+	} else {
+		o2_choice_replay(choice, bytes, length);
+		rc = property->ops->run_case(property->context, choice, report) == O2_STATUS_INTERESTING ? 1
+													 : 0;
+	}
+	free(choice);
+	free(bytes);
+	return rc;
+}
+
+int o2_run_replay(const struct o2_property *property, const char *path)
+{
+	size_t length = strlen(path);
+	bool json = length > 5 && strcmp(path + length - 5, ".json") == 0;
+	struct o2_report report = {0};
+	int rc;
+
+	if (property->ops->sweep_always != NULL)
+		property->ops->sweep_always(property->context);
+	rc = json ? replay_scenario(property, path, &report) : replay_bytes(property, path, &report);
+	if (rc == 2)
+		return rc;
+	property->ops->print(property->context, UINT32_MAX, stdout);
+	for (uint32_t i = 0; i < report.lines; i++)
+		printf("  %s\n", report.line[i]);
+	if (rc == 0)
+		property->ops->print_held(property->context, stdout);
+	else
+		printf("failed: %s\n", report.signature);
+	if (property->ops->reset != NULL)
+		property->ops->reset(property->context);
+	return rc;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+#include "props/engine/report.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+void o2_report_clear(struct o2_report *report)
+{
+	report->failed = false;
+	report->lines = 0;
+	report->signature[0] = '\0';
+}
+
+static void add(struct o2_report *report, const char *format, va_list arguments)
+{
+	report->failed = true;
+	if (report->lines == O2_REPORT_LINES)
+		return;
+	vsnprintf(report->line[report->lines++], O2_REPORT_LINE_BYTES, format, arguments);
+}
+
+void o2_report_add(struct o2_report *report, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	add(report, format, arguments);
+	va_end(arguments);
+}
+
+void o2_report_fail(struct o2_report *report, const char *signature, const char *format, ...)
+{
+	va_list arguments;
+
+	if (!report->failed)
+		snprintf(report->signature, sizeof(report->signature), "%s", signature);
+	va_start(arguments, format);
+	add(report, format, arguments);
+	va_end(arguments);
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef O2_PROPS_RUN_H
+#define O2_PROPS_RUN_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "props/transfer/transfer.h"
+
+struct o2_property;
+
+/* After so many kinds of failure nothing new is learnt. */
+#define O2_RUN_MAX_FINDINGS 5u
+
+/* How the ends of a rung are connected when nobody says: by telling each other's addresses. */
+#define O2_RUN_CONNECT_DIRECT "direct"
+
+/* The random runner: cases from a seed until a bound is reached, findings shrunk and written to files. */
+
+struct o2_run_options {
+	const char *device;	  /* as the user named it: for reports */
+	const char *connect;	  /* likewise, how the ends are connected; NULL: they are not */
+	const char *hw_device[2]; /* names under /sys/class/infiniband whose counters are read; may be NULL */
+	uint64_t seed;
+	uint64_t first_case;
+	uint64_t cases;		       /* 0: no bound */
+	uint64_t moved;		       /* go on until that many transfers moved bytes; 0: no bound */
+	uint64_t min_per_pair;	       /* and each ordered pair of modes in use did so that often */
+	double seconds;		       /* stop after; 0: no bound */
+	double progress_s;	       /* print a line every so often; 0: never */
+	uint32_t shrink_calls;	       /* for each finding */
+	uint32_t findings;	       /* stop after so many kinds of failure, 1 to O2_RUN_MAX_FINDINGS */
+	const char *out_dir;	       /* where case files of findings go; NULL: nowhere */
+	const char *current_case_path; /* rewritten before each case, so that a crash can be blamed; may be
+					  NULL */
+};
+
+/* Run.  *result is a new object as docs/properties.md, "Results", says (NULL only when memory runs out).
+ * Returns 0 when all held, 1 with findings or missing situations. */
+int o2_run(const struct o2_property *property, const struct o2_run_options *options, json_t **result);
+
+/*
+ * Replay one case file, or a scenario when the name ends in .json.  Prints what happened.
+ * Returns 0 when the property held, 1 when not, 2 when the file cannot be read as a case.
+ */
+int o2_run_replay(const struct o2_property *property, const char *path);
+
+/*
+ * Write random cases as files into directory, each named after what it is, e.g.
+ * put-fmr-to-global-iov-kiov-4097-bytes-2-on-3.  Transfers above max_nob are left out.  Returns 0 or -errno.
+ */
+int o2_run_export(const struct o2_transfer_run *run, const char *directory, uint64_t seed, uint64_t cases,
+		  uint64_t max_nob);
+
+/*
+ * Write, for each situation that the property counts, the smallest case that meets it, named after it.  Of a
+ * property with a tally (props/engine/tally.h) only.  Returns 0 or -errno; -ENOENT when a situation was not
+ * met.
+ */
+int o2_export_situations(const struct o2_property *property, const char *directory, uint64_t seed);
+
+/* Fill *counters of /sys/class/infiniband/<device>/ports/1/hw_counters; an empty object when there are none.
+ */
+json_t *o2_hw_counters(const char *device);
+
+/* The counters of a run as the members of the result object. */
+void o2_counters_to_json(const struct o2_transfer_run *run, const struct o2_run_options *options,
+			 json_t *result);
+
+/*
+ * Names of the situations that a run of this size must have met and did not: a new array, empty when all is
+ * well. packets_sent: what the device's own counters say, UINT64_MAX when it has none.
+ */
+json_t *o2_counters_missing(const struct o2_transfer_run *run, uint64_t packets_sent);
+
+/* One line "N cases, N moved ...". */
+void o2_counters_line(const struct o2_counters *counters, double seconds, char *text, size_t text_bytes);
+
+#endif

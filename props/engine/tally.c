@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+#include "props/engine/tally.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+struct o2_property o2_tally_property(const struct o2_property_ops *ops, struct o2_tally *tally,
+				     const struct o2_tally_row *situation, uint32_t situations,
+				     uint64_t enough_cases)
+{
+	if (tally != NULL) {
+		tally->situation = situation;
+		tally->situations = situations;
+		tally->enough_cases = enough_cases;
+	}
+	return (struct o2_property){
+		.ops = ops,
+		.context = tally,
+		.counters = tally,
+		.counters_bytes = sizeof(*tally),
+	};
+}
+
+void o2_tally_result(const void *context, const struct o2_run_options *options, json_t *result)
+{
+	const struct o2_tally *tally = context;
+	json_t *situations = json_object();
+
+	(void)options;
+	for (uint32_t i = 0; i < tally->situations; i++)
+		json_object_set_new(situations, tally->situation[i].name,
+				    json_integer((json_int_t)tally->seen[i]));
+	json_object_set_new(result, "cases", json_integer((json_int_t)tally->cases));
+	json_object_set_new(result, "situations", situations);
+}
+
+json_t *o2_tally_missing(const void *context, uint64_t packets_sent)
+{
+	const struct o2_tally *tally = context;
+	json_t *names = json_array();
+
+	(void)packets_sent;
+	for (uint32_t i = 0; i < tally->situations && tally->cases >= tally->enough_cases; i++)
+		if (tally->situation[i].required && tally->seen[i] == 0)
+			json_array_append_new(names, json_string(tally->situation[i].name));
+	return names;
+}
+
+void o2_tally_line(const void *context, double seconds, char *text, size_t text_bytes)
+{
+	const struct o2_tally *tally = context;
+	uint32_t met = 0;
+
+	for (uint32_t i = 0; i < tally->situations; i++)
+		met += tally->seen[i] != 0;
+	snprintf(text, text_bytes,
+		 "%" PRIu64 " cases: %" PRIu32 " of %" PRIu32 " situations met, %.0f s, %.0f/s", tally->cases,
+		 met, tally->situations, seconds, seconds > 0 ? (double)tally->cases / seconds : 0);
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef O2_PROPS_TALLY_H
+#define O2_PROPS_TALLY_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "props/engine/property.h"
+
+/*
+ * Counted situations, for properties that need no device: how often each occurred, and which must have
+ * occurred in a run that is long enough (docs/properties.md, "Counters").
+ *
+ * A property's run has its tally as the first member, so that the functions below serve as functions of
+ * struct o2_property_ops, whose context is the run.
+ */
+#define O2_TALLY_MAX 64u
+
+struct o2_tally_row {
+	const char *name; /* in results: words joined by _ */
+	bool required;	  /* a run of enough cases without it fails */
+};
+
+struct o2_tally {
+	const struct o2_tally_row *situation; /* borrowed */
+	uint32_t situations;		      /* at most O2_TALLY_MAX */
+	uint64_t enough_cases;		      /* fewer cases promise nothing about what chance brings */
+	uint64_t cases;
+	uint64_t seen[O2_TALLY_MAX];
+};
+
+/*
+ * The property of a run whose first member is this tally, NULL: to speak of the property without a run.
+ * situation and enough_cases: as in the tally.
+ */
+struct o2_property o2_tally_property(const struct o2_property_ops *ops, struct o2_tally *tally,
+				     const struct o2_tally_row *situation, uint32_t situations,
+				     uint64_t enough_cases);
+
+/* The members "cases" and "situations" of a result. */
+void o2_tally_result(const void *tally, const struct o2_run_options *options, json_t *result);
+
+/* Names of the required situations that did not occur; a new array. */
+json_t *o2_tally_missing(const void *tally, uint64_t packets_sent);
+
+/* One line "N cases, ...". */
+void o2_tally_line(const void *tally, double seconds, char *text, size_t text_bytes);
+
+/* The members of struct o2_property_ops that speak of the counts. */
+#define O2_TALLY_OPS .result = o2_tally_result, .missing = o2_tally_missing, .line = o2_tally_line
+
+#endif

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <inttypes.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/monotonic.h"
+#include "lnet/ping.h"
+#include "props/hostile/hostile_net.h"
+#include "props/hostile/hostile_quirk.h"
+
+/*
+ * After a liar an honest node of the same NID asks the same peer: pings it, and, where the peer serves
+ * memory, PUTs bytes and GETs them back.  Before the first lie it also GETs what is there, and moves bytes in
+ * IMMEDIATEs: what the peer does otherwise without any lie is said then.
+ */
+
+#define PING_AT	    (2u * 4096u) /* behind LNet's own pages */
+#define TIMEOUT_MS  20000u
+#define SMALL_BYTES 3000u /* go in an IMMEDIATE, both ways */
+#define SMALL_FIRST 3000u
+#define SMALL_OTHER 5000u
+#define FAULT_CHARS 140
+
+static void done(void *context, const struct o2_lnet_result *result)
+{
+	struct o2_net_liar *net = context;
+
+	net->waiting = false;
+	net->status = result->status;
+	net->length_bytes = result->length_bytes;
+	net->fault = result->fault != NULL ? *result->fault : o2_fault_of(O2_FAULT_NONE, 0, NULL);
+}
+
+static int open_endpoint(struct o2_net_liar *net)
+{
+	static const struct o2_lnet_ops ops = {.done = done};
+	struct o2_node_config node = O2_NODE_DEFAULTS;
+	struct o2_lnet_config lnet = O2_LNET_DEFAULTS;
+	struct o2_ni *ni = &net->h.ni[O2_NI_FRIEND];
+
+	node.port = net->options.port;
+	node.listen = false;
+	node.use_privileged_port = geteuid() == 0;
+	node.conn.timeout_ms = TIMEOUT_MS;
+	o2_hostile_bend_conn(&node.conn);
+	lnet.nid = ni->config.nid;
+	lnet.interface_cookie = o2_monotonic_ms();
+	lnet.response_timeout_ms = TIMEOUT_MS;
+	return o2_endpoint_open(ni, net->cm[O2_NI_FRIEND], &node, &lnet, &ops, net, &net->endpoint, NULL);
+}
+
+/* What it asked for, what became of it, and who ended it and how; false. */
+static bool ended_badly(const struct o2_net_liar *net, const char *what, char *why)
+{
+	char fault[2 * O2_VICTIM_WHY_BYTES] = "";
+
+	if (net->fault.code != 0)
+		o2_fault_text(&net->fault, fault, sizeof(fault));
+	snprintf(why, O2_VICTIM_WHY_BYTES, "an honest node's %s ends with %s%s%.*s", what,
+		 strerror(-net->status), fault[0] != '\0' ? ": " : "", FAULT_CHARS, fault);
+	return false;
+}
+
+static bool fell_short(const struct o2_net_liar *net, const char *what, uint32_t asked_bytes, char *why)
+{
+	snprintf(why, O2_VICTIM_WHY_BYTES,
+		 "an honest node's %s of %" PRIu32 " bytes: the peer answers with success, and %" PRIu64
+		 " bytes",
+		 what, asked_bytes, net->length_bytes);
+	return false;
+}
+
+/* An operation has started (0), after it was expected to; true: it ends well. */
+static bool ends(struct o2_net_liar *net, int started, const char *what, char *why)
+{
+	uint64_t end_ms = o2_monotonic_ms() + 2 * TIMEOUT_MS;
+
+	if (started != 0) {
+		net->status = started;
+		return ended_badly(net, what, why);
+	}
+	/* Its deadlines are by the clock, and one of them comes before ours. */
+	while (net->waiting && o2_monotonic_ms() < end_ms) {
+		o2_endpoint_clock(&net->endpoint, o2_monotonic_ms());
+		if (o2_net_liar_pump(net) + o2_endpoint_progress(&net->endpoint) == 0)
+			sched_yield();
+	}
+	if (net->waiting)
+		net->status = -ETIMEDOUT;
+	return net->status == 0 || ended_badly(net, what, why);
+}
+
+static void expect(struct o2_net_liar *net)
+{
+	/* May be over as soon as it starts. */
+	net->waiting = true;
+	net->length_bytes = 0;
+	net->fault = o2_fault_of(O2_FAULT_NONE, 0, NULL);
+}
+
+/* As LNet does: what fits into one IMMEDIATE, so that the ping and its answer are messages of that type. */
+static bool ping(struct o2_net_liar *net, char *why)
+{
+	struct o2_lnet_target target = {
+		.nid = net->options.peer, .portal = O2_PING_PORTAL, .match_bits = O2_PING_MATCH_BITS};
+	struct o2_transfer_memory sink =
+		o2_hostile_memory(&net->h.friend.end, 0, PING_AT, O2_PING_SINK_BYTES, O2_REG_FASTREG);
+	const uint8_t *bytes = net->h.ni[O2_NI_FRIEND].arena.memory + PING_AT;
+	struct o2_ping_info info;
+	struct o2_error error;
+	char text[O2_VICTIM_WHY_BYTES];
+
+	expect(net);
+	if (!ends(net, o2_lnet_get(net->endpoint.lnet, &target, &sink, NULL, NULL), "ping", why))
+		return false;
+	if (o2_ping_decode(bytes, net->length_bytes, &info, &error) >= 0)
+		return true;
+	o2_error_text(&error, text, sizeof(text));
+	snprintf(why, O2_VICTIM_WHY_BYTES,
+		 "an honest node's ping, which asks for %u bytes at most, is answered with %" PRIu64
+		 " that are no ping info: %.90s",
+		 O2_PING_SINK_BYTES, net->length_bytes, text);
+	return false;
+}
+
+static struct o2_lnet_target place(const struct o2_net_liar *net, uint32_t offset)
+{
+	return (struct o2_lnet_target){.nid = net->options.peer,
+				       .portal = net->options.portal,
+				       .match_bits = net->options.match_bits,
+				       .offset = offset,
+				       .ack = true};
+}
+
+static bool put(struct o2_net_liar *net, uint32_t offset, uint32_t nob, char *why)
+{
+	struct o2_lnet_target target = place(net, offset);
+	struct o2_transfer_memory source =
+		o2_hostile_memory(&net->h.friend.end, 1, O2_HONEST_AT, nob, O2_REG_FASTREG);
+
+	expect(net);
+	return ends(net, o2_lnet_put(net->endpoint.lnet, &target, &source, NULL, NULL), "PUT", why) &&
+	       (net->length_bytes == nob || fell_short(net, "PUT", nob, why));
+}
+
+static bool get(struct o2_net_liar *net, uint32_t offset, uint32_t nob, char *why)
+{
+	struct o2_lnet_target target = place(net, offset);
+	struct o2_transfer_memory sink =
+		o2_hostile_memory(&net->h.friend.end, 2, O2_GET_AT, nob, O2_REG_FASTREG);
+
+	expect(net);
+	return ends(net, o2_lnet_get(net->endpoint.lnet, &target, &sink, NULL, NULL), "GET", why) &&
+	       (net->length_bytes == nob || fell_short(net, "GET", nob, why));
+}
+
+/* Of the nob bytes of a GET that is reported as good, so many were never written; true: none. */
+static bool wrote_all(uint32_t nob, uint32_t missed, char *why)
+{
+	snprintf(why, O2_VICTIM_WHY_BYTES,
+		 "an honest node's GET of %" PRIu32 " bytes: the peer reports %" PRIu32
+		 " bytes and wrote %" PRIu32 " of them",
+		 nob, nob, nob - missed);
+	return missed == 0;
+}
+
+/* Nobody knows what there is before the first PUT, so each byte of the sink starts as two things in turn. */
+static bool gets_all(struct o2_net_liar *net, char *why)
+{
+	uint8_t *got = net->h.ni[O2_NI_FRIEND].arena.memory + O2_GET_AT;
+	uint8_t *first = net->h.ni[O2_NI_FRIEND].arena.memory + O2_HONEST_AT;
+	uint32_t missed = 0;
+
+	memset(got, 0, O2_HONEST_BYTES);
+	if (!get(net, 0, O2_HONEST_BYTES, why))
+		return false;
+	memcpy(first, got, O2_HONEST_BYTES);
+	memset(got, 0xff, O2_HONEST_BYTES);
+	if (!get(net, 0, O2_HONEST_BYTES, why))
+		return false;
+	for (uint32_t i = 0; i < O2_HONEST_BYTES; i++)
+		missed += first[i] == 0 && got[i] == 0xff;
+	return wrote_all(O2_HONEST_BYTES, missed, why);
+}
+
+/* What a sink has where `byte` is to come. */
+static uint8_t other(uint8_t byte)
+{
+	return (uint8_t)(0xffu - byte);
+}
+
+static bool came_back(const uint8_t *got, const uint8_t *bytes, uint32_t nob, char *why)
+{
+	uint32_t missed = 0, at = 0;
+
+	while (at < nob && got[at] == bytes[at])
+		at++;
+	if (at == nob)
+		return true;
+	for (uint32_t i = at; i < nob; i++)
+		missed += got[i] == other(bytes[i]);
+	if (got[at] == other(bytes[at]))
+		return wrote_all(nob, missed, why);
+	snprintf(why, O2_VICTIM_WHY_BYTES,
+		 "an honest node's GET of the %" PRIu32 " bytes that it has PUT: byte %" PRIu32
+		 " is 0x%02x, not 0x%02x",
+		 nob, at, got[at], bytes[at]);
+	return false;
+}
+
+/* What was PUT comes back. */
+static bool moves_bytes(struct o2_net_liar *net, uint32_t offset, uint32_t nob, char *why)
+{
+	uint8_t *got = net->h.ni[O2_NI_FRIEND].arena.memory + O2_GET_AT;
+	uint8_t *bytes = net->h.ni[O2_NI_FRIEND].arena.memory + O2_HONEST_AT;
+
+	net->h.tries++;
+	for (uint32_t i = 0; i < nob; i++) {
+		bytes[i] = o2_honest_byte(net->h.tries, i);
+		got[i] = other(bytes[i]);
+	}
+	return put(net, offset, nob, why) && get(net, offset, nob, why) && came_back(got, bytes, nob, why);
+}
+
+/* Wherever in a page the peer's place begins, one of the two small ones lies across a page of its. */
+static bool begins(struct o2_net_liar *net, char *why)
+{
+	return gets_all(net, why) && moves_bytes(net, SMALL_FIRST, SMALL_BYTES, why) &&
+	       moves_bytes(net, SMALL_OTHER, SMALL_BYTES, why);
+}
+
+static bool asks(struct o2_net_liar *net, bool first, char *why)
+{
+	bool held;
+
+	snprintf(why, O2_VICTIM_WHY_BYTES, "no memory for an honest node");
+	if (open_endpoint(net) != 0)
+		return false;
+	o2_endpoint_clock(&net->endpoint, o2_monotonic_ms());
+	held = ping(net, why);
+	if (held && net->options.served)
+		held = (!first || begins(net, why)) && moves_bytes(net, 0, O2_HONEST_BYTES, why);
+	o2_endpoint_close(&net->endpoint);
+	return held;
+}
+
+bool o2_honest_begins(struct o2_net_liar *net, char *why)
+{
+	return asks(net, true, why);
+}
+
+bool o2_honest_asks(struct o2_net_liar *net, char *why)
+{
+	return asks(net, false, why);
+}

@@ -1,0 +1,431 @@
+/* SPDX-License-Identifier: MIT */
+#include "props/hostile/hostile_random.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#define LABEL_STEP 1u
+#define MORE	   15u /* weight of another step */
+#define ENOUGH	   10000u
+
+enum situation {
+	CLOSED_BY_MESSAGE,
+	CLOSED_STALE,
+	CLOSED_BY_DEVICE,
+	CLOSED_BY_DEADLINE,
+	KEPT,
+	PUT_DONE_WELL,
+	GET_DONE_WELL,
+	SERVED_WELL,
+	HEARD_IMMEDIATE,
+	WROTE_INTO_SINK,
+	SPOILED,
+	NOISE,
+	SITUATIONS,
+};
+
+static const struct o2_tally_row situations[SITUATIONS] = {
+	[CLOSED_BY_MESSAGE] = {"closed_by_a_message", true},
+	[CLOSED_STALE] = {"closed_as_stale", true},
+	[CLOSED_BY_DEVICE] = {"closed_by_the_device", true},
+	[CLOSED_BY_DEADLINE] = {"closed_by_a_deadline", true},
+	[KEPT] = {"kept_to_the_end", true},
+	[PUT_DONE_WELL] = {"a_put_of_the_victim_succeeded", true},
+	[GET_DONE_WELL] = {"a_get_of_the_victim_succeeded", true},
+	[SERVED_WELL] = {"a_request_of_the_liar_succeeded", true},
+	[HEARD_IMMEDIATE] = {"an_immediate_was_heard", true},
+	[WROTE_INTO_SINK] = {"written_into_what_was_described", true},
+	[SPOILED] = {"a_message_was_spoiled", true},
+	[NOISE] = {"noise_was_sent", true},
+};
+
+static const char *const kind_names[O2_HOSTILE_STEP_KINDS] = {"answer", "say",	 "settle", "put",  "get",
+							      "send",	"clock", "noise",  "write"};
+
+static enum o2_reg_mode draw_mode(struct o2_choice *c)
+{
+	/* In mode global a peer may write to all memory, by design. */
+	static const enum o2_reg_mode modes[] = {O2_REG_FMR, O2_REG_FASTREG};
+
+	return modes[o2_draw_pick(c, 2)];
+}
+
+static uint32_t draw_nob(struct o2_choice *c)
+{
+	static const uint32_t usual[] = {5000, 1, 0, 4096, 9000, 1u << 20};
+
+	return usual[o2_draw_pick(c, 6)];
+}
+
+static uint64_t described(const struct o2_rdma_desc *desc)
+{
+	uint64_t nob = 0;
+
+	for (uint32_t i = 0; i < desc->rd_nfrags; i++)
+		nob += desc->rd_frags[i].rf_nob;
+	return nob;
+}
+
+static void draw_message(struct o2_choice *c, const struct o2_hostile_run *run, struct o2_hostile_step *step)
+{
+	static const uint8_t types[] = {O2_MSG_IMMEDIATE, O2_MSG_PUT_REQ,  O2_MSG_GET_REQ, O2_MSG_PUT_ACK,
+					O2_MSG_GET_DONE,  O2_MSG_PUT_DONE, O2_MSG_PUT_NAK, O2_MSG_NOOP};
+	const uint32_t cookies[] = {run->temper == 0 ? 1 : 6, run->temper};
+	static const int32_t strange[] = {0, -5, 1, 5001, INT32_MIN, INT32_MAX};
+
+	step->type = types[o2_draw_pick(c, 8)];
+	if (run->temper > 0)
+		step->credits = (uint8_t)(o2_draw_bool(c, 4, 1) ? o2_draw(c, 255) : o2_draw(c, 1));
+	/* Relative to one that the victim has told: where cookies start depends on what was before. */
+	step->cookie = run->cookie[step->type == O2_MSG_PUT_DONE];
+	if (o2_draw_weighted(c, cookies, 2) != 0)
+		step->cookie += o2_draw(c, 20) - 10;
+	step->nob = draw_nob(c);
+	/* A liar that wants to be believed says what was described to it. */
+	step->status = (int32_t)described(&run->desc);
+	if (o2_draw_bool(c, 2, run->temper))
+		step->status = o2_draw_bool(c, 1, 1) ? strange[o2_draw_pick(c, 6)] : (int32_t)step->nob;
+	step->nfrags = (uint32_t)o2_draw_range(c, 1, 5);
+	if (!o2_draw_bool(c, 4, run->temper))
+		return;
+	step->spoil_width = (uint32_t)o2_draw_range(c, 1, 8);
+	step->spoil_offset = (uint32_t)o2_draw(c, 140);
+	step->spoil_value = o2_draw(c, UINT64_MAX);
+	step->length = o2_draw_bool(c, 3, 1) ? (uint32_t)o2_draw_range(c, 1, 200) : 0;
+}
+
+static void draw_step(struct o2_choice *c, const struct o2_hostile_run *run, struct o2_hostile_step *step)
+{
+	static const uint32_t kinds[3][O2_HOSTILE_STEP_KINDS] = {
+		{12, 4, 8, 4, 4, 2, 0, 0, 2},
+		{12, 8, 8, 4, 4, 2, 1, 1, 2},
+		{4, 12, 5, 3, 3, 2, 1, 1, 2},
+	};
+
+	memset(step, 0, sizeof(*step));
+	step->kind =
+		(enum o2_hostile_step_kind)o2_draw_weighted(c, kinds[run->temper], O2_HOSTILE_STEP_KINDS);
+	switch (step->kind) {
+	case O2_HOSTILE_SAY:
+		draw_message(c, run, step);
+		break;
+	case O2_HOSTILE_PUT:
+	case O2_HOSTILE_GET:
+		step->nob = (uint32_t)o2_draw_range(c, 1, 12000);
+		step->mode = draw_mode(c);
+		break;
+	case O2_HOSTILE_CLOCK:
+		step->nob = (uint32_t)o2_draw(c, 60000);
+		break;
+	case O2_HOSTILE_NOISE:
+		step->length = (uint32_t)o2_draw_range(c, 1, 4096);
+		step->spoil_value = o2_draw(c, UINT64_MAX);
+		break;
+	case O2_HOSTILE_WRITE:
+		step->offset = (int32_t)o2_draw_range(c, 0, 12000);
+		if (o2_draw_bool(c, 3, 1))
+			step->offset -= 4;
+		step->nob = (uint32_t)o2_draw_range(c, 1, 4096);
+		step->key_wrong = o2_draw_bool(c, 5, 1);
+		break;
+	case O2_HOSTILE_ANSWER:
+	case O2_HOSTILE_SETTLE:
+	case O2_HOSTILE_SEND:
+	case O2_HOSTILE_STEP_KINDS:
+		break;
+	}
+}
+
+/* What the victim's messages tell a liar that listens. */
+static void learn(struct o2_hostile_run *run)
+{
+	struct o2_msg msg;
+
+	if (o2_liar_hears(&run->h, O2_MSG_PUT_REQ, &msg)) {
+		run->cookie[0] = msg.u.putreq.ibprm_cookie;
+		run->asked = O2_MSG_PUT_REQ;
+		run->asked_nob = msg.u.putreq.hdr.payload_length;
+	}
+	if (o2_liar_hears(&run->h, O2_MSG_GET_REQ, &msg)) {
+		run->cookie[0] = msg.u.get.ibgm_cookie;
+		run->desc = msg.u.get.ibgm_rd;
+		run->asked = O2_MSG_GET_REQ;
+	}
+	if (o2_liar_hears(&run->h, O2_MSG_PUT_ACK, &msg)) {
+		run->cookie[1] = msg.u.putack.ibpam_dst_cookie;
+		run->desc = msg.u.putack.ibpam_rd;
+		run->asked = O2_MSG_PUT_ACK;
+	}
+}
+
+static void fill_desc(const struct o2_hostile_step *step, uint64_t start, struct o2_rdma_desc *desc)
+{
+	uint32_t nob = step->nob == 0 ? 1 : step->nob;
+
+	desc->rd_nfrags = nob >= step->nfrags ? step->nfrags : 1;
+	for (uint32_t i = 0; i < desc->rd_nfrags; i++)
+		desc->rd_frags[i] = (struct o2_rdma_frag){
+			.rf_nob = nob / desc->rd_nfrags + (i == 0 ? nob % desc->rd_nfrags : 0),
+			.rf_addr = start + ((uint64_t)i << 18),
+		};
+}
+
+static void say(struct o2_hostile_run *run, const struct o2_hostile_step *step)
+{
+	struct o2_msg *msg = o2_liar_begin(&run->h, (enum o2_msg_type)step->type);
+
+	msg->ibm_credits = step->credits;
+	switch (step->type) {
+	case O2_MSG_PUT_REQ:
+		msg->u.putreq.hdr.payload_length = step->nob;
+		break;
+	case O2_MSG_GET_REQ:
+		fill_desc(step, o2_liar_memory(&run->h.liar), &msg->u.get.ibgm_rd);
+		break;
+	case O2_MSG_PUT_ACK:
+		msg->u.putack.ibpam_src_cookie = step->cookie;
+		fill_desc(step, o2_liar_memory(&run->h.liar), &msg->u.putack.ibpam_rd);
+		break;
+	case O2_MSG_PUT_NAK:
+	case O2_MSG_PUT_DONE:
+	case O2_MSG_GET_DONE:
+		msg->u.completion.ibcm_cookie = step->cookie;
+		break;
+	default:
+		break;
+	}
+	/* A status that the encoder would refuse is patched in, like everything that is spoiled. */
+	if (step->spoil_width == 0 && (step->type == O2_MSG_PUT_NAK || step->type == O2_MSG_PUT_DONE ||
+				       step->type == O2_MSG_GET_DONE)) {
+		o2_liar_send_patched(&run->h, O2_AT_STATUS, 4, (uint32_t)step->status, 0);
+		return;
+	}
+	run->tally.seen[SPOILED] += step->spoil_width > 0;
+	o2_liar_send_patched(&run->h, step->spoil_offset, step->spoil_width, step->spoil_value, step->length);
+}
+
+/* Write all that was described, and say so; or describe memory for what is offered. */
+static void answer(struct o2_hostile_run *run)
+{
+	enum o2_msg_type asked = run->asked;
+	struct o2_msg *msg;
+
+	run->asked = O2_MSG_NOOP;
+	if (asked == O2_MSG_NOOP)
+		return;
+	if (asked == O2_MSG_PUT_REQ) {
+		msg = o2_liar_begin(&run->h, O2_MSG_PUT_ACK);
+		msg->u.putack.ibpam_src_cookie = run->cookie[0];
+		msg->u.putack.ibpam_rd.rd_frags[0].rf_nob = run->asked_nob;
+		o2_liar_send(&run->h);
+		return;
+	}
+	for (uint32_t i = 0; i < run->desc.rd_nfrags; i++)
+		if (run->desc.rd_frags[i].rf_nob <= O2_MSG_BYTES)
+			o2_liar_rdma(&run->h, IBV_WR_RDMA_WRITE, run->desc.rd_frags[i].rf_addr,
+				     run->desc.rd_key, run->desc.rd_frags[i].rf_nob);
+	msg = o2_liar_begin(&run->h, asked == O2_MSG_GET_REQ ? O2_MSG_GET_DONE : O2_MSG_PUT_DONE);
+	msg->u.completion.ibcm_cookie = run->cookie[asked == O2_MSG_PUT_ACK];
+	msg->u.completion.ibcm_status = (int32_t)described(&run->desc);
+	o2_liar_send(&run->h);
+}
+
+static void make_noise(struct o2_hostile_run *run, const struct o2_hostile_step *step)
+{
+	uint8_t bytes[O2_MSG_BYTES];
+	uint64_t x = step->spoil_value | 1;
+
+	for (uint32_t i = 0; i < step->length; i++) {
+		x = x * UINT64_C(6364136223846793005) + 1442695040888963407u;
+		bytes[i] = (uint8_t)(x >> 56);
+	}
+	run->tally.seen[NOISE]++;
+	o2_liar_send_bytes(&run->h, bytes, step->length);
+}
+
+static void write_there(struct o2_hostile_run *run, const struct o2_hostile_step *step)
+{
+	if (run->desc.rd_nfrags > 0)
+		o2_liar_rdma(&run->h, IBV_WR_RDMA_WRITE,
+			     run->desc.rd_frags[0].rf_addr + (uint64_t)(int64_t)step->offset,
+			     run->desc.rd_key ^ (step->key_wrong ? 0x100u : 0u), step->nob);
+}
+
+static void take_step(struct o2_hostile_run *run, const struct o2_hostile_step *step)
+{
+	struct o2_hostile *h = &run->h;
+
+	switch (step->kind) {
+	case O2_HOSTILE_ANSWER:
+		answer(run);
+		break;
+	case O2_HOSTILE_SAY:
+		say(run, step);
+		break;
+	case O2_HOSTILE_SETTLE:
+		learn(run);
+		break;
+	case O2_HOSTILE_PUT:
+		o2_victim_put(h, step->nob, step->mode);
+		break;
+	case O2_HOSTILE_GET:
+		o2_victim_get(h, step->nob, step->mode);
+		break;
+	case O2_HOSTILE_SEND:
+		o2_victim_send(h);
+		break;
+	case O2_HOSTILE_CLOCK:
+		o2_hostile_clock(h, step->nob);
+		break;
+	case O2_HOSTILE_NOISE:
+		make_noise(run, step);
+		break;
+	case O2_HOSTILE_WRITE:
+		write_there(run, step);
+		break;
+	case O2_HOSTILE_STEP_KINDS:
+		break;
+	}
+}
+
+static void draw_and_take(struct o2_hostile_run *run, struct o2_choice *c)
+{
+	for (run->steps = 0;;) {
+		bool more;
+
+		o2_span_begin(c, LABEL_STEP);
+		more = o2_draw_more(c, run->steps, 0, O2_HOSTILE_STEPS, MORE);
+		if (more) {
+			draw_step(c, run, &run->step[run->steps]);
+			take_step(run, &run->step[run->steps]);
+			run->steps++;
+		}
+		o2_span_end(c);
+		if (!more)
+			return;
+	}
+}
+
+static void count_end(struct o2_hostile_run *run)
+{
+	const struct o2_transfer_fault *fault = o2_conn_get_fault(run->h.victim.liar.conn);
+	const struct o2_hostile_end *victim = &run->h.victim.liar;
+	uint64_t *seen = run->tally.seen;
+
+	seen[CLOSED_BY_MESSAGE] += fault->side == O2_FAULT_PEER_MESSAGE;
+	seen[CLOSED_STALE] += fault->code == -ESTALE;
+	seen[CLOSED_BY_DEVICE] += fault->side == O2_FAULT_LOCAL_COMPLETION;
+	seen[CLOSED_BY_DEADLINE] += fault->side == O2_FAULT_DEADLINE;
+	seen[KEPT] += o2_conn_get_state(run->h.victim.liar.conn) == O2_CONN_ESTABLISHED;
+	seen[PUT_DONE_WELL] += victim->puts_well > 0;
+	seen[GET_DONE_WELL] += victim->gets_well > 0;
+	seen[SERVED_WELL] += victim->served_well > 0;
+	seen[HEARD_IMMEDIATE] += victim->received > 0;
+	seen[WROTE_INTO_SINK] +=
+		memcmp(run->h.victim.before + O2_GET_AT, run->h.ni[0].arena.memory + O2_GET_AT,
+		       run->h.victim.described_bytes[1]) != 0;
+}
+
+static bool begin(struct o2_hostile_run *run, struct o2_choice *c)
+{
+	struct o2_conn_config config = O2_CONN_DEFAULTS;
+	enum o2_reg_mode mode;
+	uint64_t nob;
+
+	config.ack_timeout = O2_HOSTILE_ACK_TIMEOUT;
+	config.queue_depth = (uint32_t)o2_draw_range(c, 2, 8);
+	config.max_frags = (uint32_t)o2_draw_range(c, 4, 12);
+	run->depth = config.queue_depth;
+	run->max_frags = config.max_frags;
+	run->desc.rd_nfrags = 0;
+	run->cookie[0] = run->cookie[1] = 0;
+	run->asked = O2_MSG_NOOP;
+	run->temper = (uint32_t)o2_draw(c, 2);
+	if (!run->open) {
+		run->open = true;
+		if (o2_hostile_open(&run->h) != 0)
+			return false;
+	}
+	if (o2_hostile_meet(&run->h, &config) != 0)
+		return false;
+	/* One after the other: a compiler may take the arguments of a call in any order. */
+	nob = o2_draw_bool(c, 4, 1) ? 0 : o2_draw_range(c, 1, 5500);
+	mode = draw_mode(c);
+	o2_victim_serves(&run->h, nob, mode);
+	return true;
+}
+
+static enum o2_status run_case(void *context, struct o2_choice *c, struct o2_report *report)
+{
+	struct o2_hostile_run *run = context;
+	char why[200];
+
+	o2_report_clear(report);
+	if (!begin(run, c)) {
+		o2_report_fail(report, "hostile/no-world", "no memory, or no device");
+		return o2_choice_status(c, O2_STATUS_INTERESTING);
+	}
+	draw_and_take(run, c);
+	o2_hostile_settle(&run->h);
+	run->tally.cases++;
+	count_end(run);
+	if (!o2_hostile_harmless(&run->h, why))
+		o2_report_fail(report, "hostile/harm", "%s", why);
+	o2_hostile_part(&run->h);
+	return o2_choice_status(c, report->failed ? O2_STATUS_INTERESTING : O2_STATUS_VALID);
+}
+
+/* After a failure nothing of this world is to be trusted. */
+static void reset(void *context)
+{
+	struct o2_hostile_run *run = context;
+
+	o2_hostile_close(&run->h);
+	run->open = false;
+}
+
+static void print(const void *context, uint32_t pieces, FILE *out)
+{
+	const struct o2_hostile_run *run = context;
+
+	fprintf(out, "queue depth %u, %u fragments, temper %u\n", run->depth, run->max_frags, run->temper);
+	for (uint32_t i = 0; i < run->steps && i < pieces; i++) {
+		const struct o2_hostile_step *step = &run->step[i];
+
+		fprintf(out, "  %s", kind_names[step->kind]);
+		if (step->kind == O2_HOSTILE_SAY)
+			fprintf(out, " %s credits %u cookie %" PRIu64 " status %d nob %u",
+				o2_msg_type_name(step->type), step->credits, step->cookie, step->status,
+				step->nob);
+		else
+			fprintf(out, " %u", step->nob);
+		if (step->spoil_width > 0)
+			fprintf(out, ", %u bytes at %u are 0x%" PRIx64, step->spoil_width, step->spoil_offset,
+				step->spoil_value);
+		if (step->length > 0)
+			fprintf(out, ", cut to %u", step->length);
+		fprintf(out, "\n");
+	}
+}
+
+static void print_held(const void *context, FILE *out)
+{
+	const struct o2_hostile_run *run = context;
+
+	fprintf(out, "%u steps, and only the liar's own connection could suffer\n", run->steps);
+}
+
+struct o2_property o2_hostile_property(struct o2_hostile_run *run)
+{
+	static const struct o2_property_ops ops = {
+		.name = "hostile",
+		.summary = "a hostile peer can only get its own connection closed",
+		.run_case = run_case,
+		.reset = reset,
+		.print = print,
+		.print_held = print_held,
+		O2_TALLY_OPS,
+	};
+
+	return o2_tally_property(&ops, run == NULL ? NULL : &run->tally, situations, SITUATIONS, ENOUGH);
+}

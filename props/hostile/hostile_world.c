@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lnd/ni/path.h"
+#include "props/hostile/hostile_internal.h"
+#include "props/hostile/hostile_quirk.h"
+#include "props/world/device.h"
+
+/*
+ * One liar, one victim, one honest bystander on loop devices, connected without a connection manager.
+ */
+
+#define IDLE_ROUNDS   8u
+#define STEPS_AT_MOST 20000u /* of the loop that lets everything happen */
+
+int o2_hostile_ni_open(struct o2_ni *ni, enum o2_hostile_ni which)
+{
+	static const uint64_t nids[] = {O2_VICTIM_NID, O2_LIAR_NID, O2_FRIEND_NID};
+	static const uint64_t stamps[] = {O2_VICTIM_STAMP, O2_LIAR_STAMP, O2_FRIEND_STAMP};
+	struct o2_ni_config config = {
+		.device = which == O2_NI_VICTIM ? "loop0" : "loop1",
+		.port = 1,
+		.reg_gaps = o2_device_reg_gaps(),
+		.gid_index = 1,
+		.nid = nids[which],
+		.incarnation = stamps[which],
+		.dma_kind = O2_DMA_BUS,
+		.dma_base = UINT64_C(0x240000000),
+		.arena_pages = which == O2_NI_LIAR ? 1 : O2_HOSTILE_PAGES,
+	};
+
+	if (which != O2_NI_LIAR)
+		o2_hostile_bend_ni(&config);
+	return o2_ni_open(&config, ni, NULL);
+}
+
+bool o2_hostile_order_here(struct o2_hostile *h, const struct o2_victim_order *order,
+			   struct o2_victim_answer *answer)
+{
+	o2_victim_obey(&h->victim, order, answer);
+	return true;
+}
+
+void o2_hostile_settle_here(struct o2_hostile *h, int (*progress)(struct o2_hostile *h))
+{
+	uint32_t idle = 0;
+
+	for (uint32_t step = 0; idle < IDLE_ROUNDS; step++) {
+		int busy = o2_liar_progress(&h->liar);
+
+		busy += progress(h);
+		idle = busy > 0 ? 0 : idle + 1;
+		if (step > STEPS_AT_MOST) {
+			h->endless = true;
+			return;
+		}
+	}
+}
+
+static int progress(struct o2_hostile *h)
+{
+	int rc[] = {o2_conn_progress(h->victim.liar.conn), o2_conn_progress(h->victim.honest.conn),
+		    o2_conn_progress(h->friend.end.conn)};
+	int busy = 0;
+
+	for (int i = 0; i < 3; i++)
+		busy += rc[i] > 0;
+	return busy;
+}
+
+static void settle(struct o2_hostile *h)
+{
+	o2_hostile_settle_here(h, progress);
+}
+
+static const struct o2_hostile_world world = {.order = o2_hostile_order_here, .settle = settle};
+
+static int make_conn(struct o2_ni *ni, struct o2_hostile_end *end, const struct o2_conn_config *config)
+{
+	struct o2_conn_config few = *config;
+
+	few.max_transfers = 32;
+	o2_hostile_bend_conn(&few);
+	return o2_conn_create(ni, &few, &o2_hostile_end_ops, end, &end->conn, NULL);
+}
+
+static int connect_honest(struct o2_hostile *h)
+{
+	struct o2_conn_address a, b;
+	int rc;
+
+	o2_conn_get_address(h->victim.honest.conn, &a);
+	o2_conn_get_address(h->friend.end.conn, &b);
+	rc = o2_conn_connect(h->victim.honest.conn, &b, NULL);
+	return rc == 0 ? o2_conn_connect(h->friend.end.conn, &a, NULL) : rc;
+}
+
+int o2_hostile_open(struct o2_hostile *h)
+{
+	int rc = 0;
+
+	h->world = &world;
+	for (int i = 0; i < O2_HOSTILE_NIS && rc == 0; i++)
+		rc = o2_hostile_ni_open(&h->ni[i], (enum o2_hostile_ni)i);
+	if (rc == 0)
+		rc = o2_victim_open(&h->victim, &h->ni[O2_NI_VICTIM]);
+	h->friend.ni = &h->ni[O2_NI_FRIEND];
+	if (rc == 0)
+		rc = make_conn(&h->ni[O2_NI_VICTIM], &h->victim.honest, &O2_CONN_DEFAULTS);
+	if (rc == 0)
+		rc = make_conn(&h->ni[O2_NI_FRIEND], &h->friend.end, &O2_CONN_DEFAULTS);
+	return rc == 0 ? connect_honest(h) : rc;
+}
+
+/* Take both queue pairs to RTS, towards each other. */
+static int connect_liar(struct o2_hostile *h)
+{
+	struct o2_conn_address address;
+	struct o2_qp_path path = {.retry_count = 5, .rnr_retry_count = 6, .ack_timeout = 14};
+	int rc;
+
+	o2_conn_get_address(h->victim.liar.conn, &address);
+	path.gid = address.gid;
+	path.dest_qp_num = address.qp_num;
+	path.dest_psn = address.psn;
+	path.psn = o2_qp_psn(h->liar.qp);
+	rc = o2_qp_to_rts(&h->ni[O2_NI_LIAR], h->liar.qp, &path, NULL);
+	if (rc != 0)
+		return rc;
+	path.gid = h->ni[O2_NI_LIAR].gid;
+	path.dest_qp_num = h->liar.qp->qp_num;
+	path.dest_psn = o2_qp_psn(h->liar.qp);
+	path.psn = address.psn;
+	return o2_qp_to_rts(&h->ni[O2_NI_VICTIM], o2_conn_qp(h->victim.liar.conn), &path, NULL);
+}
+
+int o2_hostile_meet(struct o2_hostile *h, const struct o2_conn_config *config)
+{
+	struct o2_conn_peer peer = {
+		.nid = O2_LIAR_NID,
+		.incarnation = O2_LIAR_STAMP,
+		.version = O2_MSG_VERSION_2,
+		.queue_depth = config->queue_depth,
+		.max_frags = config->max_frags,
+		.max_msg_bytes = O2_MSG_BYTES,
+	};
+	struct o2_victim_answer answer;
+	int rc;
+
+	h->endless = false;
+	h->victim.liar_nid = O2_LIAR_NID;
+	o2_hostile_order(h, O2_ACT_MEET, 0, 0, &answer);
+	h->liar = (struct o2_liar){.nid = O2_LIAR_NID,
+				   .stamp = O2_LIAR_STAMP,
+				   .victim_nid = O2_VICTIM_NID,
+				   .victim_stamp = O2_VICTIM_STAMP};
+	rc = make_conn(&h->ni[O2_NI_VICTIM], &h->victim.liar, config);
+	if (rc == 0)
+		rc = o2_liar_open(&h->liar, &h->ni[O2_NI_LIAR]);
+	if (rc == 0)
+		rc = o2_conn_set_peer(h->victim.liar.conn, &peer, NULL);
+	if (rc == 0)
+		rc = connect_liar(h);
+	if (rc == 0)
+		o2_conn_establish(h->victim.liar.conn);
+	return rc;
+}
+
+void o2_hostile_part(struct o2_hostile *h)
+{
+	o2_conn_destroy(h->victim.liar.conn);
+	h->victim.liar.conn = NULL;
+	o2_liar_close(&h->liar);
+}
+
+void o2_hostile_close(struct o2_hostile *h)
+{
+	o2_hostile_part(h);
+	o2_victim_close(&h->victim);
+	o2_conn_destroy(h->friend.end.conn);
+	for (int i = 0; i < O2_HOSTILE_NIS; i++)
+		o2_ni_close(&h->ni[i]);
+	memset(h, 0, sizeof(*h));
+}
+
+bool o2_hostile_try(const struct o2_misbehaviour *what, char *why)
+{
+	struct o2_hostile *h;
+	bool held;
+
+	if (what->reaction == O2_REACT_REJECT || what->reaction == O2_REACT_FAIL)
+		return o2_hostile_try_meeting(what, why);
+	h = calloc(1, sizeof(*h));
+	snprintf(why, O2_VICTIM_WHY_BYTES, "no memory, or no device");
+	held = h != NULL && o2_hostile_open(h) == 0 && o2_hostile_meet(h, &O2_CONN_DEFAULTS) == 0 &&
+	       o2_hostile_judge(h, what, why);
+	if (h != NULL)
+		o2_hostile_close(h);
+	free(h);
+	return held;
+}

@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: MIT */
+#include "props/pattern/pattern.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#define SURE_BYTES   8u /* an explanation of so many bytes is no chance: 1 in 2^56 */
+#define SURE_BEFORE  3u /* for bytes that merely stayed, of which the place is known */
+#define SURE_ZEROS   4u
+#define SEARCH_BYTES 4u	 /* fewer bytes than this stand somewhere by chance */
+#define SEARCHES     16u /* of all ranges, per diff: each takes milliseconds */
+#define WINDOW_BYTES 15u /* holds a whole word whatever the alignment */
+#define UNKNOWN_STEP 8u	 /* unknown bytes are left in small steps: known ones may follow */
+#define UNKNOWN_GAP  4u	 /* unknown runs nearer than this are one: the bytes between are right by chance */
+
+struct differ {
+	uint64_t seed;
+	const struct o2_origin_range *ranges;
+	size_t n_ranges;
+	struct o2_diff_run *runs;
+	size_t max_runs;
+	size_t count;
+	size_t searches;
+	struct o2_diff_run last;
+};
+
+static struct o2_origin at(struct o2_origin origin, uint64_t bytes)
+{
+	origin.id &= O2_FILL_MAX_ID;
+	origin.offset_bytes += bytes;
+	return origin;
+}
+
+static uint8_t byte_at(uint64_t seed, struct o2_origin origin)
+{
+	uint8_t byte;
+
+	o2_fill(&byte, 1, seed, origin);
+	return byte;
+}
+
+/* How many bytes from pos on are wrong without a break. */
+static size_t wrong_bytes(const struct differ *d, const struct o2_expect *e, size_t pos)
+{
+	size_t n = 0;
+
+	while (pos + n < e->length_bytes && e->actual[pos + n] != byte_at(d->seed, at(e->expected, pos + n)))
+		n++;
+	return n;
+}
+
+static size_t zero_bytes(const uint8_t *bytes, size_t n)
+{
+	size_t i = 0;
+
+	while (i < n && bytes[i] == 0)
+		i++;
+	return i;
+}
+
+/* How far the bytes go on as those of origin, inside one range (the longest of those that hold the first
+ * byte). */
+static size_t follow(const struct differ *d, const uint8_t *bytes, size_t n, struct o2_origin origin)
+{
+	uint64_t longest = 0;
+
+	for (size_t i = 0; i < d->n_ranges; i++) {
+		const struct o2_origin_range *range = &d->ranges[i];
+		const uint64_t skip = origin.offset_bytes - range->from.offset_bytes;
+
+		if (range->from.kind == origin.kind && (range->from.id & O2_FILL_MAX_ID) == origin.id &&
+		    origin.offset_bytes >= range->from.offset_bytes && skip < range->length_bytes &&
+		    range->length_bytes - skip > longest)
+			longest = range->length_bytes - skip;
+	}
+	return longest == 0 ? 0 : o2_fill_match(bytes, longest < n ? (size_t)longest : n, d->seed, origin);
+}
+
+/* The origin that explains most of the bytes, by decoding the first whole word under each of the eight
+ * alignments. */
+static size_t decode_origin(const struct differ *d, const uint8_t *bytes, size_t n, struct o2_origin *best)
+{
+	struct o2_origin origin;
+	size_t longest = 0;
+
+	for (size_t shift = 0; shift < 8 && shift + 8 <= n; shift++) {
+		size_t length;
+
+		if (!o2_fill_decode(bytes + shift, d->seed, &origin) || origin.offset_bytes < shift)
+			continue;
+		origin.offset_bytes -= shift;
+		length = follow(d, bytes, n, origin);
+		if (length >= shift + 8 && length > longest) {
+			longest = length;
+			*best = origin;
+		}
+	}
+	return longest;
+}
+
+/* Explanations that need no search; returns the length of the longest, of which run says what it is. */
+static size_t explain_cheaply(const struct differ *d, const struct o2_expect *e, size_t pos,
+			      struct o2_diff_run *run)
+{
+	const uint8_t *bytes = e->actual + pos;
+	const size_t left = e->length_bytes - pos;
+	const size_t zeros = zero_bytes(bytes, left);
+	struct o2_origin origin = {0};
+	const size_t moved = decode_origin(d, bytes, left, &origin);
+	size_t length = o2_fill_match(bytes, left, d->seed, at(e->before, pos));
+
+	run->found = O2_FOUND_BEFORE;
+	if (moved > length) {
+		length = moved;
+		run->found = O2_FOUND_ORIGIN;
+		run->origin = origin;
+		run->matches = 1;
+	}
+	if (zeros >= SURE_ZEROS && zeros > length) {
+		length = zeros;
+		run->found = O2_FOUND_ZERO;
+	}
+	return length;
+}
+
+/* Does the run begin right behind an unknown one?  Then it belongs to it, unless it is known for sure. */
+static bool follows_unknown(const struct differ *d, const struct o2_diff_run *run)
+{
+	const struct o2_diff_run *last = &d->last;
+
+	return d->count > 0 && last->found == O2_FOUND_UNKNOWN && last->expect_index == run->expect_index &&
+	       run->offset_bytes - (last->offset_bytes + last->length_bytes) <= UNKNOWN_GAP;
+}
+
+/* Short runs: one flipped bit, a search of everything, or unknown.  wrong: bytes wrong without a break. */
+static size_t explain_short(struct differ *d, const struct o2_expect *e, size_t pos, size_t wrong,
+			    struct o2_diff_run *run)
+{
+	const uint8_t *bytes = e->actual + pos;
+	struct o2_origin origin = {0};
+
+	run->found = O2_FOUND_UNKNOWN;
+	if (follows_unknown(d, run))
+		return wrong < UNKNOWN_STEP ? wrong : UNKNOWN_STEP;
+	if (wrong == 1 && __builtin_popcount(run->got ^ run->want) == 1) {
+		run->found = O2_FOUND_BIT;
+		return 1;
+	}
+	if (wrong >= SEARCH_BYTES && wrong < WINDOW_BYTES && d->searches > 0) {
+		d->searches--;
+		run->matches = o2_pattern_find(bytes, wrong, d->seed, d->ranges, d->n_ranges, &run->expected,
+					       &origin);
+		if (run->matches > 0) {
+			run->found = O2_FOUND_ORIGIN;
+			run->origin = origin;
+			return follow(d, bytes, e->length_bytes - pos, origin);
+		}
+	}
+	return wrong < UNKNOWN_STEP ? wrong : UNKNOWN_STEP;
+}
+
+static void add_run(struct differ *d, const struct o2_diff_run *run)
+{
+	if (follows_unknown(d, run) && run->found == O2_FOUND_UNKNOWN) {
+		d->last.length_bytes = run->offset_bytes + run->length_bytes - d->last.offset_bytes;
+	} else {
+		d->last = *run;
+		d->count++;
+	}
+	if (d->count <= d->max_runs)
+		d->runs[d->count - 1] = d->last;
+}
+
+/* Explain the wrong byte at pos and what belongs to it; returns how many bytes that are. */
+static size_t explain(struct differ *d, const struct o2_expect *e, size_t index, size_t pos)
+{
+	struct o2_diff_run run = {
+		.expect_index = index,
+		.offset_bytes = pos,
+		.expected = at(e->expected, pos),
+		.got = e->actual[pos],
+		.want = byte_at(d->seed, at(e->expected, pos)),
+	};
+	size_t length = explain_cheaply(d, e, pos, &run);
+
+	if (length < (run.found == O2_FOUND_BEFORE ? SURE_BEFORE : SURE_BYTES)) {
+		const size_t wrong = wrong_bytes(d, e, pos);
+
+		if (length < wrong && !(run.found == O2_FOUND_ZERO))
+			length = explain_short(d, e, pos, wrong, &run);
+	}
+	while (length > 1 &&
+	       e->actual[pos + length - 1] == byte_at(d->seed, at(e->expected, pos + length - 1)))
+		length--; /* right by chance at the end */
+	run.length_bytes = length;
+	add_run(d, &run);
+	return length;
+}
+
+size_t o2_pattern_diff(const struct o2_expect *expect, size_t n_expect, uint64_t seed,
+		       const struct o2_origin_range *ranges, size_t n_ranges, struct o2_diff_run *runs,
+		       size_t max_runs)
+{
+	struct differ d = {
+		.seed = seed,
+		.ranges = ranges,
+		.n_ranges = n_ranges,
+		.runs = runs,
+		.max_runs = max_runs,
+		.searches = SEARCHES,
+	};
+
+	for (size_t i = 0; i < n_expect; i++) {
+		const struct o2_expect *e = &expect[i];
+		size_t pos = 0;
+
+		for (;;) {
+			pos += o2_fill_match(e->actual + pos, e->length_bytes - pos, seed,
+					     at(e->expected, pos));
+			if (pos == e->length_bytes)
+				break;
+			pos += explain(&d, e, i, pos);
+		}
+	}
+	return d.count;
+}
+
+bool o2_pattern_equal(const struct o2_expect *expect, size_t n_expect, uint64_t seed)
+{
+	for (size_t i = 0; i < n_expect; i++) {
+		const struct o2_expect *e = &expect[i];
+
+		if (o2_fill_match(e->actual, e->length_bytes, seed, e->expected) != e->length_bytes)
+			return false;
+	}
+	return true;
+}
+
+/* "data of buffer 0 at 4096" */
+static void origin_text(struct o2_origin origin, char *text, size_t text_bytes)
+{
+	static const char *const names[] = {
+		[O2_FILL_DATA] = "data of buffer",
+		[O2_FILL_PAGE] = "data of page",
+		[O2_FILL_POISON] = "poison of transfer",
+		[O2_FILL_RED] = "red zone of transfer",
+	};
+
+	snprintf(text, text_bytes, "%s %" PRIu32 " at %" PRIu64, names[origin.kind & 3], origin.id,
+		 origin.offset_bytes);
+}
+
+/* What was found, in words. */
+static void found_text(const struct o2_diff_run *run, char *text, size_t text_bytes)
+{
+	const struct o2_origin *want = &run->expected, *got = &run->origin;
+	char from[80], note[64] = "";
+
+	switch (run->found) {
+	case O2_FOUND_BEFORE:
+		snprintf(text, text_bytes, "what stood there before (never written)");
+		return;
+	case O2_FOUND_ZERO:
+		snprintf(text, text_bytes, "zeros");
+		return;
+	case O2_FOUND_BIT:
+		snprintf(text, text_bytes, "one bit flipped (0x%02x instead of 0x%02x)", run->got, run->want);
+		return;
+	case O2_FOUND_UNKNOWN:
+		snprintf(text, text_bytes, "unknown bytes (first 0x%02x instead of 0x%02x)", run->got,
+			 run->want);
+		return;
+	case O2_FOUND_ORIGIN:
+		break;
+	}
+	origin_text(*got, from, sizeof(from));
+	if (run->matches > 1)
+		snprintf(note, sizeof(note), " (a guess: one of %zu%s places)", run->matches,
+			 run->matches == O2_FIND_MAX_MATCHES ? " or more" : "");
+	else if (got->kind == want->kind && got->id == want->id)
+		snprintf(note, sizeof(note), " (moved by %+" PRId64 ")",
+			 (int64_t)(got->offset_bytes - want->offset_bytes));
+	snprintf(text, text_bytes, "%s%s", from, note);
+}
+
+int o2_diff_run_text(const struct o2_diff_run *run, char *text, size_t text_bytes)
+{
+	char want[80], found[160];
+
+	origin_text(run->expected, want, sizeof(want));
+	found_text(run, found, sizeof(found));
+	return snprintf(text, text_bytes, "region %zu bytes %" PRIu64 "..%" PRIu64 ": expected %s, found %s",
+			run->expect_index, run->offset_bytes, run->offset_bytes + run->length_bytes - 1, want,
+			found);
+}

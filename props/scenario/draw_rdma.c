@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+#include <string.h>
+
+#include "props/scenario/draw.h"
+
+/* Two descriptors for rdma_plan.  Committed corpora are strings of these draws, as in draw_sg.c. */
+
+static uint64_t desc_bytes(const struct o2_rdma_desc *desc)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < desc->rd_nfrags && i < O2_MAX_FRAGS; i++)
+		sum += desc->rd_frags[i].rf_nob;
+	return sum;
+}
+
+static void draw_fragment(struct o2_choice *c, uint32_t index, struct o2_rdma_frag *frag)
+{
+	static const uint32_t shapes[] = {16, 16, 2, 1};
+	const size_t shape = o2_draw_weighted(c, shapes, 4);
+
+	frag->rf_addr = (uint64_t)index << 16; /* 0: a page, apart from its neighbours */
+	frag->rf_nob = 4096;
+	if (shape == 1) { /* a few bytes anywhere, fragments may touch and overlap */
+		frag->rf_addr = o2_draw(c, UINT16_MAX);
+		frag->rf_nob = 1 + (uint32_t)o2_draw(c, UINT8_MAX);
+	} else if (shape == 2) {
+		frag->rf_nob = 0;
+	} else if (shape == 3) {
+		frag->rf_addr = o2_draw_wild(c);
+		frag->rf_nob = (uint32_t)o2_draw_wild(c);
+	}
+}
+
+static void draw_descriptor(struct o2_choice *c, uint32_t key, struct o2_rdma_desc *desc)
+{
+	static const uint32_t rarely[] = {40, 1};
+
+	memset(desc, 0, sizeof(*desc));
+	desc->rd_key = key;
+	while (o2_draw_more(c, desc->rd_nfrags, 1, O2_MAX_FRAGS, 31)) {
+		draw_fragment(c, desc->rd_nfrags, &desc->rd_frags[desc->rd_nfrags]);
+		desc->rd_nfrags++;
+	}
+	if (o2_draw_weighted(c, rarely, 2) == 1)
+		desc->rd_nfrags = (uint32_t)o2_draw_wild(c);
+}
+
+static uint64_t draw_nob(struct o2_choice *c, uint64_t source_bytes, uint64_t sink_bytes)
+{
+	static const uint32_t weights[] = {16, 16, 2, 1};
+	const uint64_t least = source_bytes < sink_bytes ? source_bytes : sink_bytes;
+
+	switch (o2_draw_weighted(c, weights, 4)) {
+	case 0:
+		return least;
+	case 1: /* the transfer ends inside a fragment */
+		return o2_draw(c, least);
+	case 2: /* more than one of the two has */
+		return least + 1;
+	default:
+		return o2_draw_wild(c);
+	}
+}
+
+static uint32_t draw_limit(struct o2_choice *c, uint32_t usual, uint32_t most)
+{
+	static const uint32_t weights[] = {16, 16, 1};
+	const size_t pick = o2_draw_weighted(c, weights, 3);
+
+	if (pick == 0)
+		return usual;
+	return (uint32_t)(pick == 1 ? 1 + o2_draw(c, most) : o2_draw_wild(c));
+}
+
+void o2_draw_rdma(struct o2_choice *c, struct o2_rdma_input *drawn)
+{
+	draw_descriptor(c, 0x11111111, &drawn->source);
+	draw_descriptor(c, 0x22222222, &drawn->sink);
+	drawn->nob = draw_nob(c, desc_bytes(&drawn->source), desc_bytes(&drawn->sink));
+	drawn->limits.max_wrs = draw_limit(c, O2_MAX_FRAGS, O2_MAX_FRAGS);
+	drawn->limits.wrq_sge = draw_limit(c, O2_DEFAULT_WRQ_SGE, O2_MAX_WRQ_SGE);
+}
+
+/* Fragments of a few bytes; the sink's are as many as the limit allows work requests, or one more or less. */
+void o2_draw_rdma_full(struct o2_choice *c, struct o2_rdma_input *drawn)
+{
+	const uint32_t source_nob = 1 + (uint32_t)o2_draw(c, 99);
+	const uint32_t sink_nob = 1 + (uint32_t)o2_draw(c, 99);
+
+	memset(drawn, 0, sizeof(*drawn));
+	drawn->limits.max_wrs = o2_draw_bool(c, 1, 1) ? O2_MAX_FRAGS_LEGACY : O2_MAX_FRAGS;
+	drawn->limits.wrq_sge = O2_DEFAULT_WRQ_SGE;
+	drawn->source.rd_nfrags = O2_MAX_FRAGS - (uint32_t)o2_draw(c, 2);
+	drawn->sink.rd_nfrags = O2_MAX_FRAGS - (uint32_t)o2_draw(c, 2);
+	for (uint32_t i = 0; i < O2_MAX_FRAGS; i++) {
+		drawn->source.rd_frags[i] = (struct o2_rdma_frag){source_nob, (uint64_t)i << 16};
+		drawn->sink.rd_frags[i] = (struct o2_rdma_frag){sink_nob, (uint64_t)i << 24};
+	}
+	drawn->nob = draw_nob(c, desc_bytes(&drawn->source), desc_bytes(&drawn->sink));
+}

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT */
+#include <string.h>
+
+#include "props/scenario/generate_internal.h"
+#include "props/scenario/scenario.h"
+#include "rdma/rdma_plan.h"
+
+/*
+ * Total length, by class, so that every order of magnitude is common: within a cache line or two, within a
+ * page, a few pages, many pages, and the quarter mebibyte and more that real bulk transfers have.  The limits
+ * on a page list lie at the largest transfer there is, 256 pages, or 257 when it starts inside one; it and
+ * what takes 255 pages, or 256, deserve more than one chance in a million.
+ */
+static uint64_t draw_nob(struct o2_choice *choice, uint64_t max)
+{
+	static const struct {
+		uint64_t lo, hi;
+	} class[] = {
+		{1, 64},
+		{1, 4096},
+		{1, 65536},
+		{65537, 262143},
+		{262144, O2_MAX_TRANSFER_BYTES},
+		{O2_MAX_TRANSFER_BYTES, O2_MAX_TRANSFER_BYTES},
+		{O2_MAX_TRANSFER_BYTES - O2_SCENARIO_PAGE_BYTES * 3 / 2,
+		 O2_MAX_TRANSFER_BYTES - O2_SCENARIO_PAGE_BYTES},
+	};
+	static const uint32_t weight[] = {6, 9, 24, 6, 5, 2, 2};
+	size_t which = o2_draw_weighted(choice, weight, 7);
+	uint64_t lo = class[which].lo < max ? class[which].lo : max;
+	uint64_t hi = class[which].hi < max ? class[which].hi : max;
+
+	/* As many bytes of choices for each class, so that a shrinker can try a smaller class with the same.
+	 */
+	return lo + o2_draw(choice, O2_MAX_TRANSFER_BYTES - 1) % (hi - lo + 1);
+}
+
+static enum o2_reg_mode draw_mode(struct o2_choice *choice, const struct o2_scenario_space *space)
+{
+	return (enum o2_reg_mode)o2_draw_weighted(choice, space->mode_weight, O2_REG_MODES);
+}
+
+/* Gapped lists cannot be registered in modes fastreg and phys, so there they are drawn only to see them
+ * refused. */
+static bool draw_gapped(struct o2_choice *choice, enum o2_reg_mode mode)
+{
+	return mode == O2_REG_FASTREG || mode == O2_REG_PHYS ? o2_draw_bool(choice, 14, 1)
+							     : o2_draw_bool(choice, 2, 3);
+}
+
+/* A device that remaps merges everything it can, nothing, or some; now and then it fails. */
+static void draw_kind(struct o2_choice *choice, struct o2_scenario_side *side)
+{
+	static const uint32_t merge_weight[] = {2, 1, 2};
+
+	side->kind = (enum o2_dma_kind)o2_draw(choice, O2_DMA_KINDS - 1);
+	side->merge = 0;
+	side->fault = O2_DMA_NO_FAULT;
+	if (side->kind != O2_DMA_IOMMU)
+		return;
+	switch (o2_draw_weighted(choice, merge_weight, 3)) {
+	case 0:
+		side->merge = UINT64_MAX;
+		break;
+	case 1:
+		break;
+	default:
+		side->merge = o2_draw(choice, UINT64_MAX - 1);
+		break;
+	}
+	if (o2_draw_bool(choice, 9, 1))
+		side->fault = (enum o2_dma_fault)o2_draw_range(choice, 1, O2_DMA_FAULTS - 1);
+}
+
+/* What a mode asks its caller beside the memory. */
+static void draw_mode_options(struct o2_choice *choice, struct o2_scenario_side *side)
+{
+	/* The last two are refused: inside a page, and (by all but the shortest) for want of room. */
+	static const uint64_t iova[] = {0,
+					O2_SCENARIO_PAGE_BYTES,
+					UINT64_C(0x7fff00000000),
+					UINT64_C(1) << 63,
+					O2_SCENARIO_PAGE_BYTES / 2,
+					UINT64_MAX - (O2_SCENARIO_PAGE_BYTES - 1)};
+	static const uint32_t iova_weight[] = {9, 6, 6, 6, 2, 3};
+
+	side->iova = 0;
+	side->staging = false;
+	side->per_segment = side->mode == O2_REG_FMR && o2_draw_bool(choice, 7, 1);
+	side->lazy = side->mode == O2_REG_FMR && o2_draw_bool(choice, 1, 1);
+	if (side->mode == O2_REG_PHYS)
+		side->iova = iova[o2_draw_weighted(choice, iova_weight, 6)];
+	if (side->mode == O2_REG_FASTREG_GAPS)
+		side->staging = o2_draw_bool(choice, 1, 1);
+}
+
+static void draw_side(struct o2_choice *choice, const struct o2_scenario_space *space, bool is_source,
+		      uint64_t nob, struct o2_scenario_side *side)
+{
+	struct o2_layout layout;
+	bool one_range; /* of virtual addresses: what mode user can register */
+
+	side->mode = draw_mode(choice, space);
+	draw_kind(choice, side);
+	draw_mode_options(choice, side);
+	one_range = side->mode == O2_REG_USER && !o2_draw_bool(choice, 11, 1);
+	if (one_range)
+		side->vector = O2_IOV;
+	else
+		side->vector = o2_draw_bool(choice, 1, 1) ? O2_IOV : O2_KIOV;
+	side->view = 0;
+	side->nob = nob;
+	side->count = 0;
+	side->offset_bytes = 0;
+	layout.choice = choice;
+	layout.nob = nob;
+	layout.gapped = draw_gapped(choice, side->mode);
+	layout.touching = one_range;
+	layout.alias = is_source && !one_range && o2_draw_bool(choice, 15, 1);
+	if (side->vector == O2_IOV) {
+		side->view = (uint32_t)o2_draw(choice, O2_ARENA_VIEWS - 1);
+		o2_layout_iov(&layout, side);
+	} else {
+		o2_layout_kiov(&layout, side);
+	}
+	o2_layout_extras(&layout, side);
+	/* Only a device of kind virtual minds. */
+	side->has_unmapped = o2_draw_bool(choice, side->kind == O2_DMA_VIRTUAL ? 11 : 63, 1);
+	side->unmapped_page = 0;
+	if (side->has_unmapped && side->vector == O2_KIOV)
+		side->unmapped_page = side->kiov[o2_draw(choice, side->count - 1)].page;
+	else if (side->has_unmapped)
+		side->unmapped_page = (uint32_t)o2_draw(choice, O2_SCENARIO_PAGES - 1);
+}
+
+void o2_scenario_draw(struct o2_choice *choice, const struct o2_scenario_space *space,
+		      struct o2_scenario *scenario)
+{
+	static const uint32_t max_frags[] = {O2_MAX_FRAGS, O2_MAX_FRAGS_LEGACY, 64, 8};
+	static const uint32_t max_frags_weight[] = {24, 2, 2, 2};
+	static const uint32_t wrq_sge[] = {O2_DEFAULT_WRQ_SGE, 1, 3, O2_MAX_WRQ_SGE};
+	static const uint32_t wrq_sge_weight[] = {10, 2, 2, 2};
+	uint64_t nob, other;
+
+	memset(scenario, 0, sizeof(*scenario));
+	scenario->op = o2_draw_bool(choice, 1, 1) ? O2_OP_GET : O2_OP_PUT;
+	nob = draw_nob(choice, space->max_nob);
+	/* The side that was asked may have room for less (a PUT cut short) or have less to give (a short
+	 * GET). */
+	other = o2_draw_bool(choice, 3, 1) ? nob - o2_draw(choice, nob - 1) : nob;
+	scenario->max_frags = max_frags[o2_draw_weighted(choice, max_frags_weight, 4)];
+	scenario->wrq_sge = wrq_sge[o2_draw_weighted(choice, wrq_sge_weight, 4)];
+	scenario->order = o2_draw_bool(choice, 3, 1) ? O2_BIG_ENDIAN : O2_LITTLE_ENDIAN;
+	scenario->cksum_flavour = (enum o2_cksum_flavour)o2_draw(choice, O2_CKSUM_SIGNED);
+	scenario->pattern_seed = o2_draw(choice, UINT16_MAX);
+	draw_side(choice, space, true, scenario->op == O2_OP_PUT ? nob : other, &scenario->source);
+	draw_side(choice, space, false, scenario->op == O2_OP_PUT ? other : nob, &scenario->sink);
+	scenario->stale_key = scenario->op == O2_OP_GET && o2_draw_bool(choice, 31, 1);
+}
+
+void o2_scenario_buffer(const struct o2_scenario_side *side, const struct o2_arena *arena, struct o2_iov *iov,
+			struct o2_buffer *buffer)
+{
+	buffer->kind = side->vector;
+	buffer->count = side->count;
+	buffer->offset = side->offset_bytes;
+	buffer->nob = side->nob;
+	if (side->vector == O2_KIOV) {
+		buffer->kiov = side->kiov;
+		return;
+	}
+	for (uint32_t i = 0; i < side->count; i++) {
+		iov[i].base = arena->view[side->view].base + side->iov[i].base;
+		iov[i].len = side->iov[i].len;
+	}
+	buffer->iov = iov;
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef O2_PROPS_POOLS_H
+#define O2_PROPS_POOLS_H
+
+#include "props/engine/property.h"
+#include "props/engine/tally.h"
+#include "props/model/fmr_model.h"
+#include "props/model/pool_device.h"
+#include "props/model/pool_model.h"
+
+/*
+ * The property: pool sets of every kind, several at a time on one clock, do what models of arrays foretell,
+ * under any sequence of taking, putting back, time, failing devices and failover (docs/properties.md, "The
+ * pools property").  At the end of a case nothing is left.
+ */
+
+#define O2_POOL_SETS 3u	 /* of a case, at most */
+#define O2_POOL_HELD 24u /* elements of one set that are in use, at most */
+
+enum o2_pool_set_kind { O2_POOLS_TX, O2_POOLS_FRD, O2_POOLS_FMR, O2_POOLS_KINDS };
+
+struct o2_pool_held {
+	uint32_t element; /* its number, as the model has it */
+	void *object;	  /* struct o2_pool_tx, o2_frd or o2_fmr */
+};
+
+/* One set, what it is made on, and the model of it. */
+struct o2_pool_subject {
+	enum o2_pool_set_kind kind;
+	struct o2_pool_set *set;
+	union {
+		struct o2_tx_set tx;
+		struct o2_frd_set frd;
+		struct o2_fmr_set fmr;
+	};
+	struct o2_pool_model model;    /* TX, FRD */
+	struct o2_fmr_model fmr_model; /* FMR */
+	struct o2_pool_device device;
+	struct o2_pool_held held[O2_POOL_HELD];
+	uint32_t nheld;
+};
+
+enum o2_pool_step_kind {
+	O2_POOL_DO_TAKE,
+	O2_POOL_DO_PUT,
+	O2_POOL_DO_TIME,
+	O2_POOL_DO_FAIL_CREATE,
+	O2_POOL_DO_FAIL_UNMAP,
+	O2_POOL_DO_FLUSH,
+	O2_POOL_DO_FAILOVER,
+	O2_POOL_DO_CHECK,
+	O2_POOL_STEP_KINDS,
+};
+
+/* For people: what was done, and what it answered. */
+struct o2_pool_step {
+	enum o2_pool_step_kind kind;
+	uint32_t set;
+	const char *how; /* a variant, "" for the plain one */
+	uint64_t number; /* element, milliseconds, ... */
+	int code;
+};
+
+enum o2_pool_situation {
+	O2_POOL_SEEN_GROWN,
+	O2_POOL_SEEN_GROWTH_FAILED,
+	O2_POOL_SEEN_TOO_SOON,
+	O2_POOL_SEEN_CAP,
+	O2_POOL_SEEN_REAPED,
+	O2_POOL_SEEN_FAILED_WAITS,
+	O2_POOL_SEEN_FAILED_GONE,
+	O2_POOL_SEEN_RETIRED,
+	O2_POOL_SEEN_REPLACED,
+	O2_POOL_SEEN_SHORT_MAP,
+	O2_POOL_SEEN_MAP_ERROR,
+	O2_POOL_SEEN_GAPS_REFUSED,
+	O2_POOL_SEEN_BAD_REQUEST,
+	O2_POOL_SEEN_ABANDONED,
+	O2_POOL_SEEN_STILL_ALIVE,
+	O2_POOL_SEEN_CACHE_HIT,
+	O2_POOL_SEEN_CACHE_HIT_IDLE,
+	O2_POOL_SEEN_STRICT,
+	O2_POOL_SEEN_STRICT_ALIVE,
+	O2_POOL_SEEN_FLUSHED,
+	O2_POOL_SEEN_FLUSH_FAILED,
+	O2_POOL_SEEN_NOT_IDLE,
+	O2_POOL_SEEN_PUT_TWICE,
+	O2_POOL_SEEN_POST_REFUSED,
+	O2_POOL_SEEN_CLOSE_REFUSED,
+	O2_POOL_SEEN_PARTITIONS,
+	O2_POOL_SEEN_SIZES,
+	O2_POOL_SEEN_SIZES_REFUSED,
+	O2_POOL_SITUATIONS,
+};
+
+struct o2_pools_run {
+	struct o2_tally tally; /* first: props/engine/tally.h */
+	struct o2_pool_faults faults;
+	struct o2_clock clock; /* of the sets: told what faults.now_ms is */
+	struct o2_pool_subject subject[O2_POOL_SETS];
+	uint32_t sets;
+	struct o2_pool_step step[O2_POOL_STEPS];
+	uint32_t steps;
+};
+
+/* *run: zeros at first, the caller's. */
+struct o2_property o2_pools_property(struct o2_pools_run *run);
+
+#endif

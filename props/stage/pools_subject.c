@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/limits.h"
+#include "props/stage/pools_internal.h"
+
+/* One set of the pools property: how it is made, compared and closed. */
+
+const char *const o2_pool_kind_names[O2_POOLS_KINDS] = {"transmit", "descriptor", "region"};
+
+bool o2_pools_expect(const struct o2_pool_subject *s, const char *what, int rc, int want, const char *rule,
+		     const struct o2_error *error, struct o2_report *report)
+{
+	char signature[96];
+	const char *found = rc == 0 ? "none" : error->rule != NULL ? error->rule : "none";
+
+	if (rc == want && (rc == 0 || rule == NULL || (strcmp(found, rule) == 0 && error->code == rc)))
+		return true;
+	snprintf(signature, sizeof(signature), "pools/%s/%s/%d", o2_pool_kind_names[s->kind], what, -want);
+	o2_report_fail(report, signature, "%s of a %s answers %d, rule %s; expected %d, rule %s", what,
+		       o2_pool_kind_names[s->kind], rc, found, want,
+		       want == 0 || rule == NULL ? "none" : rule);
+	return false;
+}
+
+void o2_pools_hold(struct o2_pool_subject *s, uint32_t element, void *object)
+{
+	s->device.element[element].held++;
+	s->held[s->nheld++] = (struct o2_pool_held){element, object};
+}
+
+void o2_pools_let_go(struct o2_pool_subject *s, uint32_t at)
+{
+	s->device.element[s->held[at].element].held--;
+	s->held[at] = s->held[--s->nheld];
+}
+
+enum o2_pool_fate o2_pools_fate(const struct o2_pool_subject *s, uint32_t element)
+{
+	if (s->kind == O2_POOLS_FMR)
+		return s->fmr_model.pool[s->fmr_model.pool_of[element]].fate;
+	return s->model.pool[s->model.pool_of[element]].fate;
+}
+
+/* --- the sets of a case */
+
+static int open_tx(struct o2_pool_subject *s, struct o2_choice *c, const struct o2_pool_set_config *set)
+{
+	static const uint32_t page_bytes[] = {4096, 16384, 65536};
+	static const uint32_t weights[] = {6, 1, 1};
+	const struct o2_tx_config config = {
+		.set = *set,
+		.ops = &o2_pool_tx_ops,
+		.context = &s->device,
+		.pool_size = s->model.size,
+		.page_bytes = page_bytes[o2_draw_weighted(c, weights, 3)],
+		.storage_bytes = o2_draw_bool(c, 1, 1) ? 40 : 0,
+	};
+
+	s->model.descriptors = false;
+	s->device.page_bytes = config.page_bytes;
+	o2_pool_model_init(&s->model);
+	s->set = &s->tx.set;
+	return o2_tx_set_init(&s->tx, &config, NULL);
+}
+
+static int open_frd(struct o2_pool_subject *s, struct o2_choice *c, const struct o2_pool_set_config *set)
+{
+	const struct o2_frd_config config = {
+		.set = *set,
+		.ops = &o2_pool_frd_ops,
+		.context = &s->device,
+		.order = o2_draw_bool(c, 1, 1) ? O2_FRD_INVALIDATE_LAST : O2_FRD_INVALIDATE_FIRST,
+		.pool_size = s->model.size,
+		.max_pages = O2_MAX_FRAGS,
+		.gaps = o2_draw_bool(c, 1, 1),
+	};
+
+	s->model.descriptors = true;
+	s->model.invalidate_last = s->device.invalidate_last = config.order == O2_FRD_INVALIDATE_LAST;
+	o2_pool_model_init(&s->model);
+	s->set = &s->frd.set;
+	return o2_frd_set_init(&s->frd, &config, NULL);
+}
+
+static int open_fmr(struct o2_pool_subject *s, struct o2_choice *c, const struct o2_pool_set_config *set)
+{
+	struct o2_fmr_model *m = &s->fmr_model;
+	const struct o2_fmr_config config = {
+		.set = *set,
+		.ops = &o2_pool_fmr_ops,
+		.context = &s->device,
+		.pool_size = m->size,
+		.max_pages = O2_MAX_FRAGS,
+		.page_bytes = 4096,
+		.max_remaps = (uint32_t)o2_draw_range(c, 1, 4),
+		.watermark = (uint32_t)o2_draw_range(c, 1, m->size),
+		.cache = o2_draw_bool(c, 1, 3),
+		.flush_on_demand = o2_draw_bool(c, 1, 1),
+	};
+
+	m->max_remaps = config.max_remaps;
+	m->watermark = config.watermark;
+	m->cache = config.cache;
+	m->flush_on_demand = config.flush_on_demand;
+	o2_fmr_model_init(m);
+	s->set = &s->fmr.set;
+	return o2_fmr_set_init(&s->fmr, &config, NULL);
+}
+
+void o2_pools_open(struct o2_pools_run *run, struct o2_choice *c, uint32_t index, struct o2_report *report)
+{
+	struct o2_pool_subject *s = &run->subject[index];
+	struct o2_pool_set_config set = {.clock = &run->clock, .cpt = index};
+	const uint32_t size = (uint32_t)o2_draw_range(c, 1, O2_POOL_SIZE);
+	int rc;
+
+	s->kind = (enum o2_pool_set_kind)o2_draw_pick(c, O2_POOLS_KINDS);
+	set.max_pools = o2_draw_bool(c, 1, 1) ? (uint32_t)o2_draw_range(c, 1, 4) : 0;
+	s->nheld = 0;
+	s->device.faults = s->model.faults = s->fmr_model.faults = &run->faults;
+	s->device.created = s->device.creates = s->device.alive = s->device.areas = 0;
+	s->device.next_key = 0;
+	s->device.violation = NULL;
+	s->model.size = s->fmr_model.size = size;
+	s->model.cap = s->fmr_model.cap = set.max_pools;
+	s->model.device = s->fmr_model.device = set.device;
+	if (s->kind == O2_POOLS_TX)
+		rc = open_tx(s, c, &set);
+	else
+		rc = s->kind == O2_POOLS_FRD ? open_frd(s, c, &set) : open_fmr(s, c, &set);
+	o2_pools_expect(s, "open", rc, 0, NULL, &(struct o2_error){0}, report);
+}
+
+/* --- what must hold after each step */
+
+static void compare_counts(const struct o2_pool_subject *s, struct o2_report *report)
+{
+	const struct o2_pool_model *m = &s->model;
+	const struct o2_fmr_model *f = &s->fmr_model;
+	const bool fmr = s->kind == O2_POOLS_FMR;
+	struct o2_pool_counts counts;
+	char signature[64];
+
+	o2_pool_set_counts(s->set, &counts);
+	const struct {
+		const char *name;
+		uint64_t found, expected;
+	} rows[] = {
+		{"live", counts.live, fmr ? f->nlive : m->nlive},
+		{"failed", counts.failed, fmr ? f->nfailed : m->nfailed},
+		{"users", counts.live_users + counts.failed_users, s->nheld},
+		{"version", counts.version, fmr ? f->version : m->version},
+		{"created", counts.created, fmr ? f->created : m->created},
+		{"destroyed", counts.destroyed, fmr ? f->destroyed : m->destroyed},
+		{"create_failures", counts.create_failures, fmr ? f->failures : m->failures},
+		{"elements", s->device.created, fmr ? f->next_element : m->next_element},
+		{"idle", o2_pool_set_idle(s->set), fmr ? o2_fmr_model_idle(f) : o2_pool_model_idle(m)},
+		{"areas", s->device.areas, s->kind == O2_POOLS_TX ? m->nlive + m->nfailed : 0},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		if (rows[i].found == rows[i].expected)
+			continue;
+		snprintf(signature, sizeof(signature), "pools/%s/%s", o2_pool_kind_names[s->kind],
+			 rows[i].name);
+		o2_report_fail(report, signature, "%s of the %s set: %" PRIu64 ", expected %" PRIu64,
+			       rows[i].name, o2_pool_kind_names[s->kind], rows[i].found, rows[i].expected);
+	}
+}
+
+void o2_pools_compare(struct o2_pool_subject *s, struct o2_report *report)
+{
+	if (s->device.violation != NULL) {
+		o2_report_fail(report, "pools/violation", "the device of a %s set saw that %s",
+			       o2_pool_kind_names[s->kind], s->device.violation);
+		return;
+	}
+	compare_counts(s, report);
+	if (s->kind == O2_POOLS_FMR && !report->failed)
+		o2_pools_compare_fmr(s, report);
+}
+
+void o2_pools_close(struct o2_pool_subject *s, struct o2_report *report)
+{
+	struct o2_error error = {0};
+	int rc;
+
+	if (s->kind == O2_POOLS_TX)
+		rc = o2_pool_set_close(&s->tx.set, &error);
+	else if (s->kind == O2_POOLS_FRD)
+		rc = o2_pool_set_close(&s->frd.set, &error);
+	else
+		rc = o2_pool_set_close(&s->fmr.set, &error);
+	if (!o2_pools_expect(s, "close", rc, s->nheld > 0 ? -EBUSY : 0, "pool/close/in-use", &error,
+			     report) ||
+	    rc != 0)
+		return;
+	if (s->device.alive != 0 || s->device.areas != 0)
+		o2_report_fail(report, "pools/left-behind",
+			       "%" PRIu32 " elements and %" PRIu32
+			       " areas of the %s set are left after close",
+			       s->device.alive, s->device.areas, o2_pool_kind_names[s->kind]);
+}

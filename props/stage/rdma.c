@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT */
+#include "props/stage/rdma.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "props/scenario/draw.h"
+
+enum situation {
+	REFUSED, /* and the other rules behind it */
+	NOTHING = REFUSED + 8,
+	WORK_REQUESTS_257,
+	SEVERAL_ENTRIES,
+	AS_MANY_ENTRIES_AS_ALLOWED,
+	CUT_BY_ENTRIES,
+	FRAGMENT_SPREAD,
+	ENDS_INSIDE_A_FRAGMENT,
+	EMPTY_FRAGMENT,
+	ONE_BYTE,
+	LAST_WORK_REQUEST_ALLOWED,
+	SITUATIONS,
+};
+
+static const char *const rules[NOTHING - REFUSED] = {
+	"rdma/max-wrs", "rdma/wrq-sge",		 "rdma/source-nfrags",	"rdma/sink-nfrags",
+	"rdma/nob",	"rdma/source-too-small", "rdma/sink-too-small", "rdma/too-many-work-requests",
+};
+
+static const struct o2_tally_row situations[SITUATIONS] = {
+	{"refused_max_wrs", true},
+	{"refused_wrq_sge", true},
+	{"refused_source_nfrags", true},
+	{"refused_sink_nfrags", true},
+	{"refused_nob", true},
+	{"refused_source_too_small", true},
+	{"refused_sink_too_small", true},
+	{"refused_too_many_work_requests", true},
+	[NOTHING] = {"nothing_to_move", true},
+	[WORK_REQUESTS_257] = {"work_requests_257", true},
+	[SEVERAL_ENTRIES] = {"several_entries_in_a_work_request", true},
+	[AS_MANY_ENTRIES_AS_ALLOWED] = {"as_many_entries_as_allowed", true},
+	[CUT_BY_ENTRIES] = {"fragment_of_the_sink_in_several_work_requests", true},
+	[FRAGMENT_SPREAD] = {"fragment_of_the_source_in_several_work_requests", true},
+	[ENDS_INSIDE_A_FRAGMENT] = {"ends_inside_a_fragment_of_the_sink", true},
+	[EMPTY_FRAGMENT] = {"empty_fragment", true},
+	[ONE_BYTE] = {"one_byte", true},
+	[LAST_WORK_REQUEST_ALLOWED] = {"as_many_work_requests_as_allowed", true},
+};
+
+static bool has_empty(const struct o2_rdma_desc *desc)
+{
+	for (uint32_t i = 0; i < desc->rd_nfrags; i++)
+		if (desc->rd_frags[i].rf_nob == 0)
+			return true;
+	return false;
+}
+
+/* Whether the bytes run out before the fragment of the sink does that the last of them goes to. */
+static bool ends_inside(const struct o2_rdma_run *run)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < run->asked.sink.rd_nfrags && sum < run->asked.nob; i++)
+		sum += run->asked.sink.rd_frags[i].rf_nob;
+	return sum > run->asked.nob;
+}
+
+static void count(struct o2_rdma_run *run)
+{
+	const struct o2_rdma_outcome *outcome = &run->outcome;
+	const struct o2_rdma_plan *plan = &outcome->plan;
+	uint64_t *seen = run->tally.seen;
+	uint32_t most = 0;
+
+	if (outcome->error.code != 0) {
+		for (uint32_t i = 0; i < NOTHING - REFUSED; i++)
+			seen[REFUSED + i] += strcmp(outcome->error.rule, rules[i]) == 0;
+		return;
+	}
+	for (uint32_t i = 0; i < plan->nwr; i++)
+		most = plan->wr[i].num_sge > most ? plan->wr[i].num_sge : most;
+	seen[NOTHING] += plan->nwr == 0;
+	seen[WORK_REQUESTS_257] += plan->nwr == 257;
+	seen[SEVERAL_ENTRIES] += most > 1;
+	seen[AS_MANY_ENTRIES_AS_ALLOWED] += most == run->asked.limits.wrq_sge && most > 1;
+	seen[CUT_BY_ENTRIES] += plan->nwr > outcome->expected.sink.count;
+	seen[FRAGMENT_SPREAD] += plan->nsge > outcome->expected.source.count;
+	seen[ENDS_INSIDE_A_FRAGMENT] += ends_inside(run);
+	seen[EMPTY_FRAGMENT] += has_empty(&run->asked.source) || has_empty(&run->asked.sink);
+	seen[ONE_BYTE] += run->asked.nob == 1;
+	seen[LAST_WORK_REQUEST_ALLOWED] += plan->nwr == run->asked.limits.max_wrs;
+}
+
+static enum o2_status run_case(void *context, struct o2_choice *choice, struct o2_report *report)
+{
+	static const uint32_t kinds[] = {15, 1};
+	struct o2_rdma_run *run = context;
+
+	o2_report_clear(report);
+	if (o2_draw_weighted(choice, kinds, 2) == 0)
+		o2_draw_rdma(choice, &run->asked);
+	else
+		o2_draw_rdma_full(choice, &run->asked);
+	if (!o2_choice_ok(choice))
+		return o2_choice_status(choice, O2_STATUS_VALID);
+	o2_rdma_check(&run->asked, &run->outcome, report);
+	if (!report->failed)
+		count(run);
+	run->tally.cases++;
+	return o2_choice_status(choice, report->failed ? O2_STATUS_INTERESTING : O2_STATUS_VALID);
+}
+
+static void print_descriptor(const struct o2_rdma_desc *desc, const char *name, uint32_t pieces, FILE *out)
+{
+	const uint32_t count = desc->rd_nfrags <= O2_MAX_FRAGS ? desc->rd_nfrags : O2_MAX_FRAGS;
+	const uint32_t shown = count < pieces ? count : pieces;
+
+	fprintf(out, "%s: key 0x%" PRIx32 ", %" PRIu32 " fragments\n", name, desc->rd_key, desc->rd_nfrags);
+	for (uint32_t i = 0; i < shown; i++)
+		fprintf(out, "  [%" PRIu32 "] 0x%" PRIx64 ", %" PRIu32 " bytes\n", i,
+			desc->rd_frags[i].rf_addr, desc->rd_frags[i].rf_nob);
+	if (shown < count)
+		fprintf(out, "  ... %" PRIu32 " more\n", count - shown);
+}
+
+static void print(const void *context, uint32_t pieces, FILE *out)
+{
+	const struct o2_rdma_run *run = context;
+
+	fprintf(out, "%" PRIu64 " bytes, at most %" PRIu32 " work requests of %" PRIu32 " entries\n",
+		run->asked.nob, run->asked.limits.max_wrs, run->asked.limits.wrq_sge);
+	print_descriptor(&run->asked.source, "source", pieces, out);
+	print_descriptor(&run->asked.sink, "sink", pieces, out);
+}
+
+static void print_held(const void *context, FILE *out)
+{
+	const struct o2_rdma_run *run = context;
+
+	if (run->outcome.error.code != 0)
+		fprintf(out, "held: refused by %s\n", run->outcome.error.rule);
+	else
+		fprintf(out, "held: %" PRIu32 " work requests, %" PRIu32 " gather entries\n",
+			run->outcome.plan.nwr, run->outcome.plan.nsge);
+}
+
+struct o2_property o2_rdma_property(struct o2_rdma_run *run)
+{
+	static const struct o2_property_ops ops = {
+		.name = "rdma",
+		.summary = "rdma_plan takes each byte of the source to its place in the sink, within every "
+			   "limit, or refuses by a broken rule",
+		.run_case = run_case,
+		.print = print,
+		.print_held = print_held,
+		O2_TALLY_OPS,
+	};
+
+	return o2_tally_property(&ops, run == NULL ? NULL : &run->tally, situations, SITUATIONS, 50000);
+}

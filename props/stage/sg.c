@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT */
+#include "props/stage/sg.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "props/scenario/draw.h"
+
+enum situation {
+	REFUSED, /* and the other rules behind it */
+	IOV = REFUSED + 9,
+	KIOV,
+	PAGES_4K,
+	PAGES_16K,
+	PAGES_64K,
+	GAP,
+	DENSE,
+	ENTRIES_257,
+	ENTRIES_256_OF_256,
+	CUT_AT_PAGES,
+	EMPTY_PIECE,
+	OFFSET_ENDS_A_PIECE,
+	BEGINS_INSIDE_A_PIECE,
+	ENDS_INSIDE_A_PIECE,
+	ONE_BYTE,
+	MIB,
+	SITUATIONS,
+};
+
+static const char *const rules[IOV - REFUSED] = {
+	"sg/page-size",	       "sg/max-entries",       "sg/nob",
+	"sg/iov/wraps",	       "sg/kiov/no-such-page", "sg/kiov/entry-past-page",
+	"sg/vector-too-short", "sg/too-many-entries",  "sg/iov/no-page",
+};
+
+static const struct o2_tally_row situations[SITUATIONS] = {
+	{"refused_page_size", true},
+	{"refused_max_entries", true},
+	{"refused_nob", true},
+	{"refused_iov_wraps", true},
+	{"refused_no_such_page", true},
+	{"refused_entry_past_page", true},
+	{"refused_vector_too_short", true},
+	{"refused_too_many_entries", true},
+	{"refused_no_page", true},
+	[IOV] = {"iov", true},
+	[KIOV] = {"kiov", true},
+	[PAGES_4K] = {"pages_of_4096", true},
+	[PAGES_16K] = {"pages_of_16384", true},
+	[PAGES_64K] = {"pages_of_65536", true},
+	[GAP] = {"gap", true},
+	[DENSE] = {"several_entries_without_a_gap", true},
+	[ENTRIES_257] = {"entries_257", true},
+	[ENTRIES_256_OF_256] = {"entries_256_where_256_are_allowed", true},
+	[CUT_AT_PAGES] = {"piece_cut_at_page_boundaries", true},
+	[EMPTY_PIECE] = {"empty_piece_between_others", true},
+	[OFFSET_ENDS_A_PIECE] = {"offset_ends_with_a_piece", true},
+	[BEGINS_INSIDE_A_PIECE] = {"begins_inside_a_piece", true},
+	[ENDS_INSIDE_A_PIECE] = {"ends_inside_a_piece", true},
+	[ONE_BYTE] = {"one_byte", true},
+	[MIB] = {"a_mebibyte", true},
+};
+
+static uint64_t length_of(const struct o2_buffer *buffer, uint32_t i)
+{
+	return buffer->kind == O2_IOV ? buffer->iov[i].len : buffer->kiov[i].len;
+}
+
+/* Where the transfer begins and ends in the pieces of an accepted buffer. */
+static void count_pieces(uint64_t *seen, const struct o2_buffer *buffer)
+{
+	const uint64_t end = buffer->offset + buffer->nob;
+	uint64_t at = 0;
+
+	for (uint32_t i = 0; i < buffer->count && at < end; i++) {
+		const uint64_t length = length_of(buffer, i);
+
+		seen[EMPTY_PIECE] += length == 0 && at > buffer->offset;
+		seen[OFFSET_ENDS_A_PIECE] += length != 0 && at + length == buffer->offset;
+		seen[BEGINS_INSIDE_A_PIECE] += at < buffer->offset && at + length > buffer->offset;
+		seen[ENDS_INSIDE_A_PIECE] += at + length > end;
+		at += length;
+	}
+}
+
+static void count(struct o2_sg_run *run)
+{
+	const struct o2_buffer *buffer = &run->asked.memory.buffer;
+	const struct o2_sg_outcome *outcome = &run->outcome;
+	const uint32_t page_bytes = run->asked.memory.space.page_bytes;
+	uint64_t *seen = run->tally.seen;
+
+	if (outcome->error.code != 0) {
+		for (uint32_t i = 0; i < IOV - REFUSED; i++)
+			seen[REFUSED + i] += strcmp(outcome->error.rule, rules[i]) == 0;
+		return;
+	}
+	seen[buffer->kind == O2_IOV ? IOV : KIOV]++;
+	seen[PAGES_4K] += page_bytes == 4096;
+	seen[PAGES_16K] += page_bytes == 16384;
+	seen[PAGES_64K] += page_bytes == 65536;
+	seen[GAP] += outcome->list.gaps;
+	seen[DENSE] += !outcome->list.gaps && outcome->list.count > 1;
+	seen[ENTRIES_257] += outcome->list.count == 257;
+	seen[ENTRIES_256_OF_256] += outcome->list.count == 256 && run->asked.max_entries == 256;
+	seen[CUT_AT_PAGES] += outcome->list.count > buffer->count;
+	seen[ONE_BYTE] += buffer->nob == 1;
+	seen[MIB] += buffer->nob == 1u << 20;
+	count_pieces(seen, buffer);
+}
+
+static bool draw(struct o2_sg_run *run, struct o2_choice *choice)
+{
+	static const uint32_t kinds[] = {O2_DRAW_SG_KIOV_WEIGHT, O2_DRAW_SG_IOV_WEIGHT, 1};
+
+	switch (o2_draw_weighted(choice, kinds, 3)) {
+	case 0:
+		o2_draw_sg_kiov(choice, &run->asked);
+		return true;
+	case 1:
+		return o2_draw_sg_iov(choice, &run->asked);
+	default:
+		o2_draw_sg_full(choice, &run->asked);
+		return true;
+	}
+}
+
+static enum o2_status run_case(void *context, struct o2_choice *choice, struct o2_report *report)
+{
+	struct o2_sg_run *run = context;
+
+	o2_report_clear(report);
+	memset(&run->asked, 0, sizeof(run->asked));
+	if (!draw(run, choice))
+		return o2_choice_status(choice, O2_STATUS_INVALID);
+	if (!o2_choice_ok(choice))
+		return o2_choice_status(choice, O2_STATUS_VALID);
+	o2_sg_check(&run->asked.memory.buffer, &run->asked.memory.space, run->asked.max_entries,
+		    &run->outcome, report);
+	if (!report->failed)
+		count(run);
+	run->tally.cases++;
+	return o2_choice_status(choice, report->failed ? O2_STATUS_INTERESTING : O2_STATUS_VALID);
+}
+
+static void print(const void *context, uint32_t pieces, FILE *out)
+{
+	const struct o2_sg_run *run = context;
+	const struct o2_buffer *buffer = &run->asked.memory.buffer;
+	const struct o2_address_space *space = &run->asked.memory.space;
+	const uint32_t shown = buffer->count < pieces ? buffer->count : pieces;
+
+	fprintf(out,
+		"%s, offset %" PRIu64 ", %" PRIu64 " bytes, at most %" PRIu32 " entries; %" PRIu32
+		" pages of %" PRIu32 ", %" PRIu32 " ranges of addresses\n",
+		buffer->kind == O2_IOV ? "IOV" : "KIOV", buffer->offset, buffer->nob, run->asked.max_entries,
+		space->npages, space->page_bytes, space->nranges);
+	for (uint32_t i = 0; i < space->nranges; i++)
+		fprintf(out, "  range at 0x%" PRIx64 ", %" PRIu32 " pages\n", space->range[i].base,
+			space->range[i].npages);
+	for (uint32_t i = 0; i < shown; i++) {
+		if (buffer->kind == O2_IOV)
+			fprintf(out, "  [%" PRIu32 "] 0x%" PRIx64 ", %" PRIu64 " bytes\n", i,
+				buffer->iov[i].base, buffer->iov[i].len);
+		else
+			fprintf(out, "  [%" PRIu32 "] page %" PRIu32 " +%" PRIu32 ", %" PRIu32 " bytes\n", i,
+				buffer->kiov[i].page, buffer->kiov[i].offset, buffer->kiov[i].len);
+	}
+	if (shown < buffer->count)
+		fprintf(out, "  ... %" PRIu32 " more\n", buffer->count - shown);
+}
+
+static void print_held(const void *context, FILE *out)
+{
+	const struct o2_sg_run *run = context;
+
+	if (run->outcome.error.code != 0)
+		fprintf(out, "held: refused by %s\n", run->outcome.error.rule);
+	else
+		fprintf(out, "held: %" PRIu32 " entries, %s\n", run->outcome.list.count,
+			run->outcome.list.gaps ? "gaps" : "no gap");
+}
+
+struct o2_property o2_sg_property(struct o2_sg_run *run)
+{
+	static const struct o2_property_ops ops = {
+		.name = "sg",
+		.summary = "sg_build lists each byte where the buffer has it, with the verdict on gaps, or "
+			   "refuses by a broken rule",
+		.run_case = run_case,
+		.print = print,
+		.print_held = print_held,
+		O2_TALLY_OPS,
+	};
+
+	return o2_tally_property(&ops, run == NULL ? NULL : &run->tally, situations, SITUATIONS, 50000);
+}

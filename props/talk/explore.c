@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: MIT */
+#include "props/talk/explore.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "props/talk/explore_internal.h"
+
+/*
+ * The search: breadth first, so that the way to a failure is a shortest one.  A state is not kept, only how
+ * one got there: whoever wants it goes there again from the start.
+ */
+
+struct node {
+	uint64_t hash;
+	uint32_t parent;
+	uint16_t length;		  /* events from the start */
+	uint8_t event;			  /* the last of them */
+	uint8_t enabled;		  /* set of events */
+	uint64_t next[O2_EXPLORE_EVENTS]; /* hash of the state after each */
+};
+
+/* Another way to a state: by that event from node `from`. */
+struct way {
+	uint32_t from, to;
+	uint8_t event;
+};
+
+struct search {
+	struct o2_explore_world *world;
+	struct o2_explore_result *result;
+	struct o2_report *report;
+	struct node *node;
+	uint32_t nodes, room;
+	struct way *way; /* only where they are verified */
+	uint32_t ways, way_room;
+	uint32_t *slot; /* open hashing: number of the node + 1 */
+	uint32_t slots; /* a power of two */
+};
+
+static bool grow_slots(struct search *s)
+{
+	uint32_t slots = s->slots == 0 ? 4096 : 2 * s->slots;
+	uint32_t *slot = calloc(slots, sizeof(*slot));
+
+	if (slot == NULL)
+		return false;
+	for (uint32_t i = 0; i < s->nodes; i++) {
+		uint32_t at = (uint32_t)s->node[i].hash & (slots - 1);
+
+		while (slot[at] != 0)
+			at = (at + 1) & (slots - 1);
+		slot[at] = i + 1;
+	}
+	free(s->slot);
+	s->slot = slot;
+	s->slots = slots;
+	return true;
+}
+
+static bool make_room(struct search *s)
+{
+	struct node *node;
+
+	if (2 * s->nodes >= s->slots && !grow_slots(s))
+		return false;
+	if (s->nodes < s->room)
+		return true;
+	s->room = s->room == 0 ? 4096 : 2 * s->room;
+	node = realloc(s->node, s->room * sizeof(*node));
+	if (node == NULL)
+		return false;
+	s->node = node;
+	return true;
+}
+
+/* Where that state is, or would be. */
+static uint32_t *find(const struct search *s, uint64_t hash)
+{
+	uint32_t at = (uint32_t)hash & (s->slots - 1);
+
+	while (s->slot[at] != 0 && s->node[s->slot[at] - 1].hash != hash)
+		at = (at + 1) & (s->slots - 1);
+	return &s->slot[at];
+}
+
+/* The events from the start to node i, and one more; the number of them. */
+static uint32_t way_to(const struct search *s, uint32_t i, uint32_t event, uint8_t *way)
+{
+	uint32_t length = s->node[i].length;
+
+	way[length] = (uint8_t)event;
+	for (uint32_t at = length; at > 0; i = s->node[i].parent)
+		way[--at] = s->node[i].event;
+	return length + 1;
+}
+
+static void note_way(struct o2_explore_result *result, const uint8_t *way, uint32_t length)
+{
+	for (uint32_t i = 0; i < length; i++)
+		result->path[i] = o2_explore_letters[way[i]];
+	result->path[length] = '\0';
+}
+
+static int note_other_way(struct search *s, uint32_t from, uint32_t event, uint32_t to)
+{
+	struct way *way;
+
+	if (!s->world->config->verify)
+		return 0;
+	if (s->ways == s->way_room) {
+		s->way_room = s->way_room == 0 ? 4096 : 2 * s->way_room;
+		way = realloc(s->way, s->way_room * sizeof(*way));
+		if (way == NULL)
+			return -ENOMEM;
+		s->way = way;
+	}
+	s->way[s->ways++] = (struct way){from, to, (uint8_t)event};
+	return 0;
+}
+
+static void differ(struct search *s, const char *what)
+{
+	o2_report_fail(s->report, "explore/hash", "two states with equal hashes differ in %s", what);
+}
+
+/* The world is in a state: note it if it is new.  -ENOMEM. */
+static int arrive(struct search *s, uint32_t parent, uint32_t event, uint32_t length)
+{
+	struct o2_explore_result *result = s->result;
+	uint64_t hash = o2_explore_hash(s->world);
+	uint32_t enabled = o2_explore_enabled(s->world);
+	uint32_t *slot;
+
+	if (!make_room(s))
+		return -ENOMEM;
+	if (length > 0)
+		s->node[parent].next[event] = hash;
+	slot = find(s, hash);
+	if (*slot != 0) {
+		if (s->node[*slot - 1].enabled != enabled)
+			differ(s, "what can happen");
+		return note_other_way(s, parent, event, *slot - 1);
+	}
+	s->node[s->nodes] =
+		(struct node){hash, parent, (uint16_t)length, (uint8_t)event, (uint8_t)enabled, {0}};
+	*slot = ++s->nodes;
+	result->states++;
+	result->longest = length > result->longest ? length : result->longest;
+	if (o2_explore_at_rest(s->world)) {
+		result->at_rest++;
+		result->rest_sum += hash;
+	}
+	if (enabled == 0) {
+		result->finished++;
+		o2_explore_check_finished(s->world);
+	}
+	return 0;
+}
+
+static void go(struct search *s, const uint8_t *way, uint32_t length)
+{
+	o2_explore_open(s->world, s->report);
+	for (uint32_t k = 0; k < length && !s->report->failed; k++)
+		o2_explore_happen(s->world, way[k]);
+}
+
+/* From node i one event on. */
+static int try(struct search *s, uint32_t i, uint32_t event)
+{
+	uint8_t way[O2_EXPLORE_PATH] = {0};
+	uint32_t length = way_to(s, i, event, way);
+	int rc = 0;
+
+	s->result->edges++;
+	go(s, way, length);
+	if (!s->report->failed)
+		rc = arrive(s, i, event, length);
+	/* Whatever the state: once it is closed, nothing is left, and every operation has ended once. */
+	o2_explore_close(s->world);
+	if (s->report->failed)
+		note_way(s->result, way, length);
+	return rc;
+}
+
+static int expand(struct search *s, uint32_t i)
+{
+	const struct o2_explore_config *config = s->world->config;
+	uint32_t most_events = config->most_events > 0 ? config->most_events : O2_EXPLORE_PATH - 2;
+	int rc = 0;
+
+	if (s->node[i].enabled != 0 && s->node[i].length >= most_events) {
+		s->result->all = false;
+		return 0;
+	}
+	for (uint32_t event = 0; event < O2_EXPLORE_EVENTS && rc == 0 && !s->report->failed; event++)
+		if (s->node[i].enabled & 1u << event)
+			rc = try(s, i, event);
+	return rc;
+}
+
+/* By each other way to a state, and then by each event that can happen there. */
+static void verify(struct search *s)
+{
+	uint8_t way[O2_EXPLORE_PATH + 1];
+
+	for (uint32_t i = 0; i < s->ways; i++) {
+		const struct node *to = &s->node[s->way[i].to];
+		uint32_t length = way_to(s, s->way[i].from, s->way[i].event, way);
+
+		for (uint32_t event = 0; event < O2_EXPLORE_EVENTS && !s->report->failed; event++) {
+			if (!(to->enabled & 1u << event))
+				continue;
+			way[length] = (uint8_t)event;
+			s->result->verified++;
+			go(s, way, length + 1);
+			if (!s->report->failed && o2_explore_hash(s->world) != to->next[event])
+				differ(s, "what comes next");
+			o2_explore_close(s->world);
+			if (s->report->failed)
+				note_way(s->result, way, length + 1);
+		}
+	}
+}
+
+static int search(struct search *s)
+{
+	uint32_t most = s->world->config->most_states;
+	int rc;
+
+	o2_explore_open(s->world, s->report);
+	rc = s->report->failed ? 0 : arrive(s, 0, 0, 0);
+	o2_explore_close(s->world);
+	for (uint32_t i = 0; i < s->nodes && rc == 0 && !s->report->failed; i++) {
+		if (most > 0 && s->nodes >= most) {
+			s->result->all = false;
+			break;
+		}
+		rc = expand(s, i);
+	}
+	if (rc == 0 && s->result->all)
+		verify(s);
+	return rc != 0 ? rc : s->report->failed;
+}
+
+static void free_world(struct o2_explore_world *world)
+{
+	o2_explore_close(world);
+	o2_sim_world_free(&world->sim);
+	free(world);
+}
+
+int o2_explore(const struct o2_explore_config *config, struct o2_explore_result *result,
+	       struct o2_report *report)
+{
+	struct search s = {.result = result, .report = report};
+	int rc;
+
+	*result = (struct o2_explore_result){.all = true};
+	o2_report_clear(report);
+	s.world = calloc(1, sizeof(*s.world));
+	if (s.world == NULL)
+		return -ENOMEM;
+	s.world->config = config;
+	rc = search(&s);
+	if (rc != 0)
+		result->all = false;
+	free_world(s.world);
+	free(s.node);
+	free(s.way);
+	free(s.slot);
+	return rc;
+}
+
+int o2_explore_replay(const struct o2_explore_config *config, const char *path, struct o2_report *report)
+{
+	struct o2_explore_world *world = calloc(1, sizeof(*world));
+	int rc = 0;
+
+	if (world == NULL)
+		return -ENOMEM;
+	world->config = config;
+	o2_report_clear(report);
+	o2_explore_open(world, report);
+	for (; *path != '\0' && rc == 0 && !report->failed; path++) {
+		const char *letter = strchr(o2_explore_letters, *path);
+		uint32_t event = letter == NULL ? 31 : (uint32_t)(letter - o2_explore_letters);
+
+		if (o2_explore_enabled(world) & 1u << event)
+			o2_explore_happen(world, event);
+		else
+			rc = -EINVAL;
+	}
+	if (rc == 0 && !report->failed && o2_explore_enabled(world) == 0)
+		o2_explore_check_finished(world);
+	o2_sim_print(&world->sim, O2_EXPLORE_PATH, stdout);
+	free_world(world);
+	return rc != 0 ? rc : report->failed;
+}

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: MIT */
+#include "props/talk/nodes.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "props/talk/nodes_backend.h"
+
+#define LABEL_STEP   1u
+#define MORE	     127u /* weight of another step */
+#define ENOUGH_CASES 200u
+
+static const struct o2_tally_row situations[O2_NODES_SITUATIONS] = {
+	[O2_NODES_SEEN_PUT] = {"put", true},
+	[O2_NODES_SEEN_GET] = {"get", true},
+	[O2_NODES_SEEN_IMMEDIATE] = {"immediate", true},
+	[O2_NODES_SEEN_THREE] = {"three_nodes", true},
+	[O2_NODES_SEEN_RACE] = {"connection_race", true},
+	[O2_NODES_SEEN_REJECT_DEPTH] = {"rejected_for_queue_depth", true},
+	[O2_NODES_SEEN_REJECT_FRAGS] = {"rejected_for_fragments", true},
+	[O2_NODES_SEEN_REJECT_VERSION] = {"rejected_for_version", true},
+	[O2_NODES_SEEN_STALE] = {"rejected_as_stale", true},
+	[O2_NODES_SEEN_NO_RESOURCES] = {"rejected_for_resources", true},
+	[O2_NODES_SEEN_NO_LISTENER] = {"nobody_listens", true},
+	[O2_NODES_SEEN_UNREACHABLE] = {"unreachable", true},
+	[O2_NODES_SEEN_LOST] = {"message_lost", true},
+	[O2_NODES_SEEN_REFUSED] = {"operation_refused", true},
+	[O2_NODES_SEEN_BUSY] = {"start_refused_too_many_wait", true},
+	[O2_NODES_SEEN_RECONNECT] = {"reconnected", true},
+	[O2_NODES_SEEN_SEVERAL] = {"several_connections", true},
+	[O2_NODES_SEEN_RESTART] = {"node_restarted", true},
+	[O2_NODES_SEEN_CLOSE] = {"peer_closed", true},
+	[O2_NODES_SEEN_RECONFIGURED] = {"node_reconfigured", true},
+	[O2_NODES_SEEN_HEADER_REFUSED] = {"lnet_header_refused", true},
+	[O2_NODES_SEEN_SHORT_PUT] = {"short_put", true},
+	[O2_NODES_SEEN_SHORT_GET] = {"short_get", true},
+	[O2_NODES_SEEN_NO_MATCH] = {"no_match", true},
+	[O2_NODES_SEEN_DENIED] = {"answered_with_an_errno", true},
+	[O2_NODES_SEEN_GAPS] = {"gaps", true},
+	[O2_NODES_SEEN_GAPS_REFUSED] = {"gaps_refused", true},
+	[O2_NODES_SEEN_TOO_MANY_FRAGS] = {"too_many_fragments", true},
+	[O2_NODES_SEEN_GLOBAL] = {"mode_global", true},
+	[O2_NODES_SEEN_FMR] = {"mode_fmr", true},
+	[O2_NODES_SEEN_FASTREG] = {"mode_fastreg", true},
+	[O2_NODES_SEEN_USER] = {"mode_user", true},
+	[O2_NODES_SEEN_PHYS] = {"mode_phys", true},
+	[O2_NODES_SEEN_FASTREG_GAPS] = {"mode_fastreg_gaps", true},
+	[O2_NODES_SEEN_KILL] = {"queue_pair_killed", true},
+	[O2_NODES_SEEN_LOST_UNDER_WAY] = {"lost_under_way", true},
+	[O2_NODES_SEEN_VERSION_1] = {"version_1", true},
+	[O2_NODES_SEEN_NO_CREDITS] = {"credits_exhausted", true},
+	[O2_NODES_SEEN_NO_RESERVED] = {"reservations_exhausted", true},
+	[O2_NODES_SEEN_NOOP] = {"noop", true},
+	[O2_NODES_SEEN_BOTH_ENDS] = {"both_ends_compared", true},
+	[O2_NODES_SEEN_SHRUNK] = {"idle_pools_unmade", true},
+	[O2_NODES_SEEN_GROWN_LATE] = {"pool_made_after_a_failure", true},
+};
+
+enum step {
+	STEP_DELIVER,
+	STEP_PROGRESS,
+	STEP_START,
+	STEP_CLOCK,
+	STEP_CLOSE,
+	STEP_RESTART,
+	STEP_KILL,
+	STEPS,
+};
+
+static void run_step(struct o2_nodes *nodes)
+{
+	static const uint32_t weights[STEPS] = {50, 50, 12, 8, 1, 1, 1};
+	struct o2_choice *c = nodes->choice;
+	enum step step = (enum step)o2_draw_weighted(c, weights, STEPS);
+	struct o2_nodes_seat *seat = &nodes->seat[o2_draw_pick(c, nodes->nseats)];
+	uint32_t to = (seat->index + 1 + (uint32_t)o2_draw_pick(c, nodes->nseats - 1)) % nodes->nseats;
+
+	switch (step) {
+	case STEP_DELIVER:
+		nodes->backend->deliver(nodes);
+		break;
+	case STEP_PROGRESS:
+		o2_node_progress(seat->node);
+		break;
+	case STEP_START:
+		for (uint32_t more = 1 + (uint32_t)o2_draw(c, 3); more > 0 && !nodes->report->failed; more--)
+			o2_nodes_start(nodes, seat, to);
+		break;
+	case STEP_CLOCK:
+		o2_nodes_clock(nodes, o2_draw(c, 250));
+		break;
+	case STEP_CLOSE:
+		o2_node_close_peer(seat->node, o2_nodes_nid(nodes, to),
+				   o2_draw_bool(c, 1, 1) ? -ECONNRESET : 0);
+		o2_nodes_seen(nodes, O2_NODES_SEEN_CLOSE);
+		break;
+	case STEP_KILL:
+		o2_nodes_kill(seat, to);
+		break;
+	default:
+		o2_nodes_restart(seat);
+		break;
+	}
+	if (nodes->report->failed)
+		return;
+	o2_nodes_forget(nodes);
+	o2_nodes_check_flow(nodes);
+}
+
+static void run_steps(struct o2_nodes *nodes)
+{
+	bool more = true;
+
+	for (uint32_t step = 0; more && !nodes->report->failed; step++) {
+		o2_span_begin(nodes->choice, LABEL_STEP);
+		more = o2_draw_more(nodes->choice, step, 0, O2_NODES_STEPS, MORE);
+		if (more)
+			run_step(nodes);
+		o2_span_end(nodes->choice);
+	}
+}
+
+static enum o2_status run_case(void *context, struct o2_choice *choice, struct o2_report *report)
+{
+	struct o2_nodes_run *run = context;
+
+	o2_report_clear(report);
+	if (run->nodes == NULL)
+		run->nodes = calloc(1, sizeof(*run->nodes));
+	if (run->nodes == NULL) {
+		o2_report_fail(report, "nodes/memory", "no memory for nodes");
+		return O2_STATUS_INTERESTING;
+	}
+	run->nodes->run = run;
+	run->nodes->backend = run->backend;
+	run->nodes->choice = choice;
+	run->nodes->report = report;
+	o2_nodes_open(run->nodes);
+	if (!report->failed)
+		run_steps(run->nodes);
+	if (!report->failed)
+		o2_nodes_settle(run->nodes);
+	if (!report->failed)
+		o2_nodes_check_idle_pools(run->nodes);
+	if (!report->failed)
+		o2_nodes_check_growth(run->nodes);
+	o2_nodes_close(run->nodes);
+	run->tally.cases += o2_choice_ok(choice);
+	return o2_choice_status(choice, report->failed ? O2_STATUS_INTERESTING : O2_STATUS_VALID);
+}
+
+static void print_op(const struct o2_nodes_op *op, FILE *out)
+{
+	static const char *const kinds[O2_NODES_KINDS] = {"PUT", "GET", "IMMEDIATE",
+							  "IMMEDIATE to be refused"};
+	static const char *const verdicts[O2_NODES_VERDICTS] = {"takes it", "takes less", "has no match",
+								"answers with an errno"};
+
+	fprintf(out,
+		"    %s of %" PRIu32 " bytes to node %" PRIu32 ", which %s, %s to %s%s, ended %" PRIu32
+		" times, status %d\n",
+		kinds[op->kind], op->bytes, op->to, verdicts[op->verdict],
+		o2_reg_mode_name(op->ours.memory.mode), o2_reg_mode_name(op->theirs.memory.mode),
+		op->started ? "" : " not taken", op->ended, op->status);
+}
+
+static void print(const void *context, uint32_t pieces, FILE *out)
+{
+	const struct o2_nodes *nodes = ((const struct o2_nodes_run *)context)->nodes;
+
+	for (uint32_t i = 0; i < nodes->nseats; i++) {
+		const struct o2_nodes_seat *seat = &nodes->seat[i];
+		const struct o2_conn_config *conn = &seat->config.conn;
+		char text[512];
+
+		fprintf(out,
+			"  node %" PRIu32 ": version 0x%x, depth %" PRIu32 ", %" PRIu32 " fragments, %" PRIu32
+			" connections with each other node, at most %" PRIu32 "\n",
+			i, conn->version, conn->queue_depth, conn->max_frags, seat->config.conns_per_peer,
+			seat->config.max_conns_per_peer);
+		for (uint32_t k = 0; k < seat->nops && k < pieces; k++)
+			print_op(&seat->op[k], out);
+		if (seat->fault.side == O2_FAULT_NONE)
+			continue;
+		o2_fault_text(&seat->fault, text, sizeof(text));
+		fprintf(out, "    last end of a connection: %s\n", text);
+	}
+}
+
+static void print_held(const void *context, FILE *out)
+{
+	const struct o2_nodes *nodes = ((const struct o2_nodes_run *)context)->nodes;
+
+	fprintf(out, "held: %" PRIu32 " nodes at rest\n", nodes->nseats);
+}
+
+struct o2_property o2_nodes_property(struct o2_nodes_run *run)
+{
+	static const struct o2_property_ops ops = {
+		.name = "nodes",
+		.summary =
+			"nodes come to terms and serve each other in any order of events and on any network",
+		.run_case = run_case,
+		.print = print,
+		.print_held = print_held,
+		O2_TALLY_OPS,
+	};
+
+	if (run == NULL)
+		return o2_tally_property(&ops, NULL, situations, O2_NODES_SITUATIONS, ENOUGH_CASES);
+	memcpy(run->situation, situations, sizeof(situations));
+	for (uint32_t i = 0; i < run->backend->nnever; i++)
+		run->situation[run->backend->never[i]].required = false;
+	return o2_tally_property(&ops, &run->tally, run->situation, O2_NODES_SITUATIONS, ENOUGH_CASES);
+}

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "props/talk/nodes_internal.h"
+
+/*
+ * The account of credits (props/world/account.h) of every connection that both of its ends have: which those
+ * are is known from the queue pairs, whatever the device.
+ */
+
+static bool destination(const struct o2_conn *conn, uint32_t *qp_num)
+{
+	struct ibv_qp *qp = o2_conn_qp(conn);
+	struct ibv_qp_init_attr init;
+	struct ibv_qp_attr attr;
+
+	if (qp == NULL || ibv_query_qp(qp, &attr, IBV_QP_DEST_QPN, &init) != 0)
+		return false;
+	*qp_num = attr.dest_qp_num;
+	return true;
+}
+
+/* The end that b has of a's connection; NULL: b does not have it, or not yet, or no more. */
+static const struct o2_conn *other_end(const struct o2_nodes_seat *a, const struct o2_nodes_seat *b,
+				       const struct o2_conn *conn)
+{
+	const struct o2_conn *other;
+	uint32_t there, here;
+
+	if (!destination(conn, &there))
+		return NULL;
+	for (uint32_t n = 0;; n++) {
+		other = o2_node_conn(b->node, o2_nodes_nid(a->nodes, a->index), n);
+		if (other == NULL)
+			return NULL;
+		if (o2_conn_qp(other)->qp_num == there && destination(other, &here) &&
+		    here == o2_conn_qp(conn)->qp_num)
+			return other;
+	}
+}
+
+static void fail_account(struct o2_nodes *nodes, const struct o2_nodes_seat *a, const struct o2_nodes_seat *b,
+			 const struct o2_account *account)
+{
+	char signature[64];
+
+	snprintf(signature, sizeof(signature), "nodes/%s", account->what);
+	o2_report_fail(nodes->report, signature,
+		       "a connection of node %" PRIu32 " with node %" PRIu32 ": %" PRIu64
+		       ", expected %" PRIu64,
+		       a->index, b->index, account->is, account->expected);
+}
+
+static void count(struct o2_nodes *nodes, const struct o2_conn_view *view)
+{
+	if (view->queued > 0 && view->credits == 0)
+		o2_nodes_seen(nodes, O2_NODES_SEEN_NO_CREDITS);
+	if (view->queued_reserved > 0 && view->reserved == 0)
+		o2_nodes_seen(nodes, O2_NODES_SEEN_NO_RESERVED);
+	if (view->noops_in_flight > 0)
+		o2_nodes_seen(nodes, O2_NODES_SEEN_NOOP);
+	if (view->version == O2_MSG_VERSION_1 && view->active > 0)
+		o2_nodes_seen(nodes, O2_NODES_SEEN_VERSION_1);
+}
+
+static void check_conn(struct o2_nodes *nodes, const struct o2_nodes_seat *a, const struct o2_nodes_seat *b,
+		       const struct o2_conn *conn)
+{
+	const struct o2_conn *other = other_end(a, b, conn);
+	struct o2_conn_view here, there;
+	struct o2_account account;
+
+	o2_conn_view(conn, &here);
+	count(nodes, &here);
+	if (!o2_account_end(&here, &account)) {
+		fail_account(nodes, a, b, &account);
+		return;
+	}
+	if (other == NULL)
+		return;
+	o2_nodes_seen(nodes, O2_NODES_SEEN_BOTH_ENDS);
+	o2_conn_view(other, &there);
+	if (!o2_account_pair(&here, &there, &account))
+		fail_account(nodes, a, b, &account);
+}
+
+void o2_nodes_check_flow(struct o2_nodes *nodes)
+{
+	const struct o2_conn *conn;
+
+	for (uint32_t i = 0; i < nodes->nseats; i++)
+		for (uint32_t j = 0; j < nodes->nseats; j++) {
+			const struct o2_nodes_seat *a = &nodes->seat[i], *b = &nodes->seat[j];
+
+			for (uint32_t n = 0; !nodes->report->failed; n++) {
+				conn = i == j ? NULL : o2_node_conn(a->node, o2_nodes_nid(nodes, j), n);
+				if (conn == NULL)
+					break;
+				check_conn(nodes, a, b, conn);
+			}
+		}
+}
+
+static bool conn_rests(const struct o2_nodes_seat *a, const struct o2_nodes_seat *b,
+		       const struct o2_conn *conn, struct o2_account *account)
+{
+	const struct o2_conn *other = other_end(a, b, conn);
+	struct o2_conn_view here, there;
+
+	if (other == NULL) {
+		*account = (struct o2_account){"other-end", 0, 1};
+		return false;
+	}
+	o2_conn_view(conn, &here);
+	o2_conn_view(other, &there);
+	return o2_account_rest(&here, &there, account);
+}
+
+bool o2_nodes_flow_rests(const struct o2_nodes *nodes, struct o2_account *account)
+{
+	const struct o2_conn *conn;
+
+	for (uint32_t i = 0; i < nodes->nseats; i++)
+		for (uint32_t j = 0; j < nodes->nseats; j++)
+			for (uint32_t n = 0; i != j; n++) {
+				conn = o2_node_conn(nodes->seat[i].node, o2_nodes_nid(nodes, j), n);
+				if (conn == NULL)
+					break;
+				if (!conn_rests(&nodes->seat[i], &nodes->seat[j], conn, account))
+					return false;
+			}
+	return true;
+}

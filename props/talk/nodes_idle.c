@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <inttypes.h>
+#include <stddef.h>
+
+#include "lnd/ni/counts.h"
+#include "props/talk/nodes_internal.h"
+
+/*
+ * What time does to the pools of nodes that are at rest (docs/pools.md, "Growing", "Giving up pools").  What
+ * is expected comes from what was drawn, the sizes of pools, and the time that nodes were told.
+ */
+
+#define LIFE_MS	 300000u /* an idle pool lives so long */
+#define RETRY_MS 1000u	 /* so soon growth is not tried again */
+#define FIRST	 1u	 /* pools of a set that always stay */
+
+static const struct {
+	enum o2_reg_mode mode;
+	enum o2_ni_pool_kind kind;
+} pooled[] = {
+	{O2_REG_FMR, O2_NI_POOL_FMR},
+	{O2_REG_FASTREG, O2_NI_POOL_FRD},
+	{O2_REG_FASTREG_GAPS, O2_NI_POOL_FRD_GAPS},
+};
+
+#define POOLED (sizeof(pooled) / sizeof(pooled[0]))
+
+/* --- a device that makes no descriptors while it is told so --- */
+
+static int frd_create(void *context, uint64_t device, uint32_t max_pages, bool gaps,
+		      struct o2_frd_object *object, struct o2_error *error)
+{
+	const struct o2_nodes_seat *seat =
+		(const void *)((const char *)context - offsetof(struct o2_nodes_seat, ni.domain));
+
+	return seat->no_descriptors
+		       ? -ENOSPC
+		       : o2_reg_verbs_frd.create(context, device, max_pages, gaps, object, error);
+}
+
+static void frd_destroy(void *context, void *handle)
+{
+	o2_reg_verbs_frd.destroy(context, handle);
+}
+
+static int frd_map(void *context, void *handle, const struct o2_frd_request *request, uint32_t *lkey,
+		   struct o2_error *error)
+{
+	return o2_reg_verbs_frd.map(context, handle, request, lkey, error);
+}
+
+static void frd_unmap(void *context, void *handle)
+{
+	o2_reg_verbs_frd.unmap(context, handle);
+}
+
+static const struct o2_frd_ops frd_ops = {frd_create, frd_destroy, frd_map, frd_unmap};
+
+const struct o2_reg_ops o2_nodes_reg_ops = {&o2_reg_verbs_fmr, &frd_ops};
+
+/* --- sets shrink --- */
+
+static uint32_t live(struct o2_nodes_seat *seat, enum o2_ni_pool_kind kind)
+{
+	struct o2_ni_counts counts;
+
+	o2_ni_get_counts(&seat->ni, &counts);
+	return counts.pool[kind].live;
+}
+
+static void check_set(struct o2_nodes_seat *seat, enum o2_ni_pool_kind kind, uint32_t before)
+{
+	uint32_t now = live(seat, kind);
+
+	if (now != FIRST)
+		o2_report_fail(seat->nodes->report, "nodes/idle-pools",
+			       "node %" PRIu32 " has %" PRIu32
+			       " pools of kind %s after %u ms idle, expected %u",
+			       seat->index, now, o2_ni_pool_name(kind), LIFE_MS, FIRST);
+	else if (before > FIRST)
+		o2_nodes_seen(seat->nodes, O2_NODES_SEEN_SHRUNK);
+}
+
+/* The operation has put something back into the set of its mode at both ends, and into the transmits'. */
+static void check_sets(struct o2_nodes *nodes, const struct o2_nodes_op *op, struct o2_nodes_seat *seat,
+		       enum o2_ni_pool_kind kind, uint32_t before[O2_NODES_MAX][O2_NI_POOL_KINDS])
+{
+	uint32_t ends[] = {seat->index, op->to};
+
+	if (op->status != 0 || op->status_there != 0 || op->ended_there == 0)
+		return;
+	for (uint32_t i = 0; i < 2; i++) {
+		struct o2_nodes_seat *end = &nodes->seat[ends[i]];
+
+		check_set(end, kind, before[end->index][kind]);
+		check_set(end, O2_NI_POOL_TX, before[end->index][O2_NI_POOL_TX]);
+	}
+}
+
+/* One operation from each node to the next, of which a set has to serve two at most: none has to grow. */
+static void use_each(struct o2_nodes *nodes, uint32_t which, uint32_t before[O2_NODES_MAX][O2_NI_POOL_KINDS])
+{
+	for (uint32_t i = 0; i < nodes->nseats; i++)
+		(void)o2_nodes_start_plain(nodes, &nodes->seat[i], (i + 1) % nodes->nseats,
+					   pooled[which].mode);
+	o2_nodes_settle(nodes);
+	for (uint32_t i = 0; i < nodes->nseats && !nodes->report->failed; i++) {
+		struct o2_nodes_seat *seat = &nodes->seat[i];
+		const struct o2_nodes_op *op = &seat->op[seat->nops - 1];
+
+		if (op->started)
+			check_sets(nodes, op, seat, pooled[which].kind, before);
+	}
+}
+
+void o2_nodes_check_idle_pools(struct o2_nodes *nodes)
+{
+	uint32_t before[O2_NODES_MAX][O2_NI_POOL_KINDS];
+
+	for (uint32_t i = 0; i < nodes->nseats; i++)
+		for (int kind = 0; kind < O2_NI_POOL_KINDS; kind++)
+			before[i][kind] = live(&nodes->seat[i], (enum o2_ni_pool_kind)kind);
+	o2_nodes_let_pass(nodes, LIFE_MS);
+	for (uint32_t which = 0; which < POOLED && !nodes->report->failed; which++)
+		use_each(nodes, which, before);
+}
+
+/* --- and grow --- */
+
+static void start_as(struct o2_nodes *nodes, struct o2_nodes_seat *seat, uint32_t to, int expected)
+{
+	int rc = o2_nodes_start_plain(nodes, seat, to, O2_REG_FASTREG);
+
+	if (rc != expected)
+		o2_report_fail(nodes->report, "nodes/growth",
+			       "operation %" PRIu32 " of node %" PRIu32 " starts with %d, expected %d",
+			       seat->nops - 1, seat->index, rc, expected);
+}
+
+/*
+ * Node 0 has one pool of descriptors.  When all are in use and no other pool can be made, an operation is
+ * refused, and so are those of the next second.
+ */
+void o2_nodes_check_growth(struct o2_nodes *nodes)
+{
+	struct o2_nodes_seat *seat = &nodes->seat[0];
+	uint64_t failed_ms;
+
+	if (o2_node_conn(seat->node, o2_nodes_nid(nodes, 1), 0) == NULL || live(seat, O2_NI_POOL_FRD) > FIRST)
+		return;
+	for (uint32_t i = 0; i < FIRST * O2_NODES_POOL; i++)
+		start_as(nodes, seat, 1, 0);
+	seat->no_descriptors = true;
+	failed_ms = nodes->now_ms;
+	start_as(nodes, seat, 1, -EAGAIN);
+	seat->no_descriptors = false;
+	o2_nodes_clock(nodes, RETRY_MS - 1);
+	if (nodes->now_ms - failed_ms < RETRY_MS)
+		start_as(nodes, seat, 1, -EAGAIN);
+	o2_nodes_clock(nodes, 1);
+	start_as(nodes, seat, 1, 0);
+	if (!nodes->report->failed)
+		o2_nodes_seen(nodes, O2_NODES_SEEN_GROWN_LATE);
+	if (!nodes->report->failed)
+		o2_nodes_settle(nodes);
+}

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT */
+#include <assert.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "props/engine/prng.h"
+#include "props/talk/nodes_internal.h"
+
+/* Operations.  The match bits of number k of node i say i and k. */
+
+#define BYTES_MAX     8000u
+#define IMMEDIATE_MAX 512u
+#define PLAIN_BYTES   1000u
+#define DENIED_WITH   (-EACCES)
+
+static void draw_kind(struct o2_choice *c, struct o2_nodes_op *op)
+{
+	static const uint32_t kinds[O2_NODES_KINDS] = {4, 4, 3, 1};
+	static const uint32_t verdicts[O2_NODES_VERDICTS] = {12, 3, 1, 1};
+	uint32_t most;
+
+	op->kind = (enum o2_nodes_kind)o2_draw_weighted(c, kinds, O2_NODES_KINDS);
+	most = op->kind >= O2_NODES_IMMEDIATE ? IMMEDIATE_MAX : BYTES_MAX;
+	op->bytes = (uint32_t)o2_draw_range(c, 1, most);
+	op->wanted = op->bytes;
+	if (op->kind >= O2_NODES_IMMEDIATE) {
+		op->as_bytes = o2_draw_bool(c, 1, 1);
+		return;
+	}
+	op->verdict = (enum o2_nodes_verdict)o2_draw_weighted(c, verdicts, O2_NODES_VERDICTS);
+	if (op->verdict == O2_NODES_LESS)
+		op->wanted = (uint32_t)o2_draw_range(c, 1, op->bytes);
+}
+
+/* The first page of the other end's slot for number k. */
+static uint32_t page_there(const struct o2_nodes_seat *seat, uint32_t to, uint32_t k)
+{
+	uint32_t block = seat->index < to ? seat->index : seat->index - 1;
+
+	return ((1 + block) * O2_NODES_SLOTS + k) * O2_NODES_SLOT_PAGES;
+}
+
+/* All of it now, also what the other end will answer: what comes when is not always up to the choices. */
+static void draw(struct o2_nodes *nodes, struct o2_nodes_seat *seat, uint32_t k, struct o2_nodes_op *op)
+{
+	struct o2_choice *c = nodes->choice;
+	const struct o2_nodes_seat *there = &nodes->seat[op->to];
+
+	draw_kind(c, op);
+	o2_nodes_memory_draw(c, seat, k * O2_NODES_SLOT_PAGES, op->bytes, &op->ours);
+	if (op->kind < O2_NODES_IMMEDIATE)
+		o2_nodes_memory_draw(c, there, page_there(seat, op->to, k), op->wanted, &op->theirs);
+}
+
+static void fill(struct o2_nodes *nodes, const struct o2_nodes_seat *seat, const struct o2_nodes_op *op)
+{
+	const struct o2_nodes_seat *there = &nodes->seat[op->to];
+
+	if (op->kind == O2_NODES_GET)
+		o2_nodes_memory_sink(seat, &op->ours, op->key);
+	else
+		o2_nodes_memory_source(seat, &op->ours, op->key);
+	if (op->kind == O2_NODES_GET)
+		o2_nodes_memory_source(there, &op->theirs, op->key);
+	else if (op->kind == O2_NODES_PUT)
+		o2_nodes_memory_sink(there, &op->theirs, op->key);
+}
+
+static int send_immediate(struct o2_nodes_seat *seat, struct o2_nodes_op *op, uint32_t k,
+			  const struct o2_lnet_hdr *hdr)
+{
+	uint8_t payload[IMMEDIATE_MAX];
+	uint32_t at = 0;
+
+	if (!op->as_bytes)
+		return o2_node_send(seat->node, hdr->dest_nid, hdr, &op->ours.memory, NULL);
+	for (uint32_t i = 0; i < op->ours.npieces; at += op->ours.kiov[i++].len)
+		memcpy(payload + at,
+		       o2_arena_page(&seat->ni.arena, op->ours.kiov[i].page) + op->ours.kiov[i].offset,
+		       op->ours.kiov[i].len);
+	return o2_node_send_bytes(seat->node, hdr->dest_nid, hdr, payload, op->bytes, k, NULL);
+}
+
+/* Hand over what was drawn. */
+static int submit(struct o2_nodes_seat *seat, struct o2_nodes_op *op, uint32_t k)
+{
+	static const uint32_t pid = 12345;
+	uint64_t bits = (uint64_t)seat->index << 8 | k, nid = o2_nodes_nid(seat->nodes, op->to);
+	struct o2_lnet_hdr hdr = {
+		.dest_nid = nid,
+		.src_nid = o2_nodes_nid(seat->nodes, seat->index),
+		.dest_pid = pid,
+		.src_pid = pid,
+		.type = op->kind == O2_NODES_GET ? O2_LNET_GET : O2_LNET_PUT,
+	};
+
+	if (op->kind == O2_NODES_GET) {
+		hdr.msg.get.match_bits = bits;
+		hdr.msg.get.sink_length = op->bytes;
+		return o2_node_get(seat->node, nid, &hdr, &op->ours.memory, NULL);
+	}
+	hdr.msg.put.match_bits = bits;
+	hdr.msg.put.ack_wmd = (struct o2_lnet_handle){UINT64_MAX, UINT64_MAX};
+	if (op->kind == O2_NODES_PUT)
+		return o2_node_put(seat->node, nid, &hdr, &op->ours.memory, NULL);
+	return send_immediate(seat, op, k, &hdr);
+}
+
+/* Refused at the start: that many wait already, or what the mapping stages say to our memory. */
+static void start_refused(struct o2_nodes *nodes, const struct o2_nodes_seat *seat, uint32_t k, int rc)
+{
+	const struct o2_nodes_op *op = &seat->op[k];
+	uint64_t nob;
+
+	if (rc == -EBUSY)
+		o2_nodes_seen(nodes, O2_NODES_SEEN_BUSY);
+	else if (rc == -EFBIG && op->ours.npieces > op->max_frags)
+		o2_nodes_seen(nodes, O2_NODES_SEEN_TOO_MANY_FRAGS);
+	else if (rc != o2_nodes_foretell(op, &nob) || rc != o2_nodes_memory_refusal(&op->ours))
+		o2_report_fail(nodes->report, "nodes/start",
+			       "operation %" PRIu32 " of node %" PRIu32 ": %d (%s)", k, seat->index, rc,
+			       strerror(-rc));
+}
+
+static int start(struct o2_nodes *nodes, struct o2_nodes_seat *seat, uint32_t k)
+{
+	struct o2_nodes_op *op = &seat->op[k];
+	int rc;
+
+	op->key = o2_mix64((uint64_t)seat->index << 8 | k);
+	op->ours.memory.tag = k;
+	op->theirs.memory.tag = (uint64_t)seat->index << 8 | k;
+	op->max_frags = o2_nodes_least_frags(seat, &nodes->seat[op->to]);
+	fill(nodes, seat, op);
+	seat->nops++;
+	rc = submit(seat, op, k);
+	op->started = rc == 0;
+	return rc;
+}
+
+void o2_nodes_start(struct o2_nodes *nodes, struct o2_nodes_seat *seat, uint32_t to)
+{
+	uint32_t k = seat->nops;
+	struct o2_nodes_op *op = &seat->op[k];
+	int rc;
+
+	if (k >= O2_NODES_OPS)
+		return;
+	*op = (struct o2_nodes_op){.to = to, .started = true};
+	draw(nodes, seat, k, op);
+	rc = start(nodes, seat, k);
+	if (rc != 0)
+		start_refused(nodes, seat, k, rc);
+}
+
+int o2_nodes_start_plain(struct o2_nodes *nodes, struct o2_nodes_seat *seat, uint32_t to,
+			 enum o2_reg_mode mode)
+{
+	uint32_t k = seat->nops;
+	struct o2_nodes_op *op = &seat->op[k];
+
+	assert(k < O2_NODES_SLOTS);
+	*op = (struct o2_nodes_op){
+		.kind = O2_NODES_PUT, .to = to, .bytes = PLAIN_BYTES, .wanted = PLAIN_BYTES, .started = true};
+	o2_nodes_memory_plain(k * O2_NODES_SLOT_PAGES, PLAIN_BYTES, mode, &op->ours);
+	o2_nodes_memory_plain(page_there(seat, to, k), PLAIN_BYTES, mode, &op->theirs);
+	return start(nodes, seat, k);
+}
+
+int o2_nodes_foretell(const struct o2_nodes_op *op, uint64_t *nob)
+{
+	int rc = op->kind >= O2_NODES_IMMEDIATE ? 0 : o2_nodes_memory_refusal(&op->ours);
+
+	*nob = op->kind >= O2_NODES_IMMEDIATE ? op->bytes : 0;
+	if (rc != 0 || op->kind >= O2_NODES_IMMEDIATE)
+		return rc;
+	if (op->verdict == O2_NODES_NO_MATCH)
+		return op->kind == O2_NODES_PUT ? 0 : -ENODATA;
+	if (op->verdict == O2_NODES_DENY)
+		return DENIED_WITH;
+	rc = o2_nodes_memory_refusal(&op->theirs);
+	*nob = rc == 0 ? op->wanted : 0;
+	return rc;
+}
+
+bool o2_nodes_all_ended(const struct o2_nodes *nodes)
+{
+	for (uint32_t i = 0; i < nodes->nseats; i++)
+		for (uint32_t k = 0; k < nodes->seat[i].nops; k++)
+			if (nodes->seat[i].op[k].ended != nodes->seat[i].op[k].started)
+				return false;
+	return true;
+}

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+#include <sched.h>
+
+#include "base/monotonic.h"
+#include "lnd/ni/counts.h"
+#include "props/talk/nodes_backend.h"
+#include "props/world/device.h"
+
+/* The nodes of a case, made anew for each, and their network. */
+
+#define START_MS     1000u
+#define CLOCK_MS     250u
+#define REST_MS	     120000u /* more than all deadlines that can follow each other */
+#define IDLE_STEP_MS 10000u  /* less than any deadline */
+#define REST_EVENTS  100000u /* at one time */
+
+/* A node over the interface that is there, with our eye on its events. */
+static void make_node(struct o2_nodes_seat *seat)
+{
+	struct o2_error error;
+
+	if (o2_node_create(&seat->ni, seat->cm, &seat->config, &o2_nodes_ops, seat, &seat->node, &error) !=
+	    0) {
+		seat->node = NULL;
+		o2_report_fail(seat->nodes->report, "nodes/create", "node %" PRIu32 " cannot be made: %d",
+			       seat->index, error.code);
+		return;
+	}
+	o2_nodes_watch(seat);
+	o2_node_clock(seat->node, seat->nodes->now_ms);
+}
+
+static int open_interface(struct o2_nodes *nodes, struct o2_nodes_seat *seat, struct o2_error *error)
+{
+	struct o2_ni_config config = {
+		.port = 1,
+		.reg_gaps = o2_device_reg_gaps(),
+		.incarnation = 0x0006000000000001ull + seat->index,
+		.dma_kind = O2_DMA_VIRTUAL,
+		.arena_pages = nodes->nseats * O2_NODES_SLOTS * O2_NODES_SLOT_PAGES,
+		.sizes = {.tx_size = 8, .reg_size = O2_NODES_POOL},
+		.reg_ops = &o2_nodes_reg_ops,
+	};
+	int rc = nodes->backend->device(nodes, seat->index, &config, &seat->address, error);
+
+	if (rc != 0)
+		return rc;
+	config.nid = o2_nodes_nid(nodes, seat->index);
+	return o2_ni_open(&config, &seat->ni, error);
+}
+
+static void open_seat(struct o2_nodes *nodes, uint32_t i)
+{
+	struct o2_nodes_seat *seat = &nodes->seat[i];
+	struct o2_error error;
+	char text[200];
+
+	*seat = (struct o2_nodes_seat){.nodes = nodes, .index = i};
+	o2_nodes_draw_config(nodes, &seat->config);
+	seat->open = open_interface(nodes, seat, &error) == 0;
+	if (!seat->open || nodes->backend->attach(seat, &error) != 0) {
+		o2_error_text(&error, text, sizeof(text));
+		o2_report_fail(nodes->report, "nodes/open", "node %" PRIu32 " cannot be opened: %s", i, text);
+		return;
+	}
+	make_node(seat);
+}
+
+void o2_nodes_open(struct o2_nodes *nodes)
+{
+	struct o2_error error;
+	char text[200];
+
+	nodes->now_ms = START_MS;
+	nodes->nseats = 0;
+	nodes->faults = false;
+	if (nodes->backend->open(nodes, &error) != 0) {
+		nodes->nseats = 0;
+		o2_error_text(&error, text, sizeof(text));
+		o2_report_fail(nodes->report, "nodes/open", "there is no network: %s", text);
+		return;
+	}
+	if (nodes->nseats == 3)
+		o2_nodes_seen(nodes, O2_NODES_SEEN_THREE);
+	for (uint32_t i = 0; i < nodes->nseats; i++)
+		nodes->seat[i] = (struct o2_nodes_seat){.nodes = nodes, .index = i};
+	for (uint32_t i = 0; i < nodes->nseats && !nodes->report->failed; i++)
+		open_seat(nodes, i);
+	if (!nodes->report->failed)
+		o2_nodes_forget(nodes);
+}
+
+/*
+ * Another life of the node, on the same interface, perhaps with other settings.  A port that was listened on
+ * stays one: the connection manager outlives the node.
+ */
+void o2_nodes_restart(struct o2_nodes_seat *seat)
+{
+	bool listens = seat->config.listen;
+
+	o2_node_destroy(seat->node);
+	seat->node = NULL;
+	seat->ni.config.incarnation += O2_NODES_MAX;
+	if (o2_draw_bool(seat->nodes->choice, 1, 1)) {
+		o2_nodes_draw_config(seat->nodes, &seat->config);
+		o2_nodes_seen(seat->nodes, O2_NODES_SEEN_RECONFIGURED);
+	}
+	seat->config.listen |= listens;
+	make_node(seat);
+	o2_nodes_reconfigured(seat);
+	o2_nodes_seen(seat->nodes, O2_NODES_SEEN_RESTART);
+}
+
+/* The queue pair of a connection fails by itself. */
+void o2_nodes_kill(struct o2_nodes_seat *seat, uint32_t to)
+{
+	struct o2_conn *conn = o2_node_conn(seat->node, o2_nodes_nid(seat->nodes, to), 0);
+	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_ERR};
+
+	if (conn == NULL)
+		return;
+	if (ibv_modify_qp(o2_conn_qp(conn), &attr, IBV_QP_STATE) != 0)
+		o2_report_fail(seat->nodes->report, "nodes/kill", "a queue pair cannot be put into error");
+	o2_nodes_seen(seat->nodes, O2_NODES_SEEN_KILL);
+}
+
+void o2_nodes_clock(struct o2_nodes *nodes, uint64_t ms)
+{
+	nodes->backend->pass(nodes, ms);
+	for (uint32_t i = 0; i < nodes->nseats; i++)
+		o2_node_clock(nodes->seat[i].node, nodes->now_ms);
+}
+
+static bool at_rest(const struct o2_nodes *nodes, struct o2_account *account)
+{
+	*account = (struct o2_account){.what = "operations"};
+	for (uint32_t i = 0; i < nodes->nseats; i++)
+		for (uint32_t j = 0; j < nodes->nseats; j++) {
+			struct o2_peer_view here, there;
+
+			if (i == j)
+				continue;
+			o2_node_peer(nodes->seat[i].node, o2_nodes_nid(nodes, j), &here);
+			o2_node_peer(nodes->seat[j].node, o2_nodes_nid(nodes, i), &there);
+			if (here.links != here.established || here.established != there.established ||
+			    here.attempts_due + here.waiting > 0)
+				return false;
+		}
+	return o2_nodes_all_ended(nodes) && o2_nodes_flow_rests(nodes, account);
+}
+
+/* Whatever is there, of all nodes; how much. */
+static int pump_all(struct o2_nodes *nodes)
+{
+	int handled = 0;
+
+	for (uint32_t i = 0; i < nodes->nseats; i++)
+		handled += o2_node_progress(nodes->seat[i].node);
+	handled += nodes->backend->pump(nodes);
+	o2_nodes_forget(nodes);
+	if (handled > 0)
+		o2_nodes_check_flow(nodes);
+	return handled;
+}
+
+/*
+ * Until nothing happens any more at this time; what is due is started in one round, and ends in others.  On
+ * a kernel's device what is on its way is not seen, so nothing must have happened for a moment; who is at
+ * rest waits for nothing.
+ */
+static void exhaust(struct o2_nodes *nodes)
+{
+	const uint32_t moment_ms = nodes->backend->moment_ms;
+	uint64_t since_ms = moment_ms > 0 ? o2_monotonic_ms() : 0;
+	uint32_t quiet = 0, busy = 0;
+	struct o2_account account;
+
+	while (!nodes->report->failed &&
+	       (quiet < 3 ||
+		(moment_ms > 0 && o2_monotonic_ms() - since_ms < moment_ms && !at_rest(nodes, &account)))) {
+		if (pump_all(nodes) == 0) {
+			quiet++;
+			if (moment_ms > 0)
+				sched_yield();
+			continue;
+		}
+		quiet = 0;
+		since_ms = moment_ms > 0 ? o2_monotonic_ms() : 0;
+		if (++busy == REST_EVENTS)
+			o2_report_fail(nodes->report, "nodes/restless", "%u rounds, and still no rest",
+				       REST_EVENTS);
+	}
+}
+
+void o2_nodes_let_pass(struct o2_nodes *nodes, uint64_t ms)
+{
+	for (uint64_t step; ms > 0 && !nodes->report->failed; ms -= step) {
+		step = ms < IDLE_STEP_MS ? ms : IDLE_STEP_MS;
+		o2_nodes_clock(nodes, step);
+		exhaust(nodes);
+	}
+}
+
+/* The network gets well, and time goes by: everything has an end. */
+void o2_nodes_settle(struct o2_nodes *nodes)
+{
+	struct o2_account account;
+	uint64_t end_ms;
+
+	nodes->faults = false;
+	exhaust(nodes);
+	end_ms = nodes->now_ms + REST_MS;
+	while (nodes->now_ms < end_ms && !nodes->report->failed && !at_rest(nodes, &account)) {
+		o2_nodes_clock(nodes, CLOCK_MS);
+		exhaust(nodes);
+	}
+	if (nodes->report->failed)
+		return;
+	o2_nodes_check_ended(nodes);
+	o2_nodes_check_ends(nodes);
+	if (!at_rest(nodes, &account))
+		o2_report_fail(nodes->report, "nodes/restless",
+			       "the nodes have not come to rest in %u ms; %s: %" PRIu64 ", expected %" PRIu64,
+			       REST_MS, account.what, account.is, account.expected);
+}
+
+static void check_idle(struct o2_nodes *nodes, struct o2_nodes_seat *seat)
+{
+	struct o2_error error;
+	char text[200];
+
+	o2_error_clear(&error);
+	if (o2_ni_check_idle(&seat->ni, &error) != 0) {
+		o2_error_text(&error, text, sizeof(text));
+		o2_report_fail(nodes->report, "nodes/outstanding", "node %" PRIu32 ": %s", seat->index, text);
+	}
+	if (!o2_ledger_balanced(&seat->ni.ledger))
+		o2_report_fail(nodes->report, "nodes/ledger", "node %" PRIu32 ": the ledger does not balance",
+			       seat->index);
+}
+
+/* Also after a failure, when only the nodes themselves may be trusted to be there. */
+void o2_nodes_close(struct o2_nodes *nodes)
+{
+	const struct o2_nodes_backend *backend = nodes->backend;
+
+	nodes->faults = false;
+	for (uint32_t i = 0; i < nodes->nseats; i++) {
+		o2_node_destroy(nodes->seat[i].node);
+		nodes->seat[i].node = NULL;
+	}
+	while (nodes->nseats > 0 && backend->pump(nodes) > 0)
+		;
+	for (uint32_t i = 0; i < nodes->nseats; i++) {
+		struct o2_nodes_seat *seat = &nodes->seat[i];
+
+		if (!nodes->report->failed)
+			check_idle(nodes, seat);
+		if (seat->cm != NULL)
+			backend->detach(seat);
+		if (seat->open)
+			o2_ni_close(&seat->ni);
+	}
+	backend->close(nodes);
+	if (!nodes->report->failed && backend->left_behind != NULL && backend->left_behind())
+		o2_report_fail(nodes->report, "nodes/left-behind",
+			       "the devices still have objects of the nodes");
+}

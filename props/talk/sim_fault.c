@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "props/talk/sim_internal.h"
+#include "props/talk/wrap/alloc_fault.h"
+
+/* Things that are made to fail, and what may come of each (docs/simulation.md, "Faults"). */
+
+void o2_sim_codes_add(struct o2_sim_codes *codes, int code)
+{
+	if (!o2_sim_codes_has(codes, code) && codes->count < O2_SIM_CODES)
+		codes->code[codes->count++] = code;
+}
+
+bool o2_sim_codes_has(const struct o2_sim_codes *codes, int code)
+{
+	for (uint32_t i = 0; i < codes->count; i++)
+		if (codes->code[i] == code)
+			return true;
+	return false;
+}
+
+void o2_sim_may_close(struct o2_sim_end *end, int code)
+{
+	o2_sim_codes_add(&end->may_close, code);
+}
+
+void o2_sim_break(struct o2_sim_end *end)
+{
+	end->broken = true;
+}
+
+/* --- the device's hooks */
+
+static const enum o2_sim_situation situation_of[O2_LOOP_CALLS] = {
+	[O2_LOOP_CALL_POST_SEND] = O2_SIM_SEEN_POST_SEND_FAILED,
+	[O2_LOOP_CALL_POST_RECV] = O2_SIM_SEEN_POST_RECV_FAILED,
+	[O2_LOOP_CALL_REGISTER] = O2_SIM_SEEN_REGISTER_FAILED,
+	[O2_LOOP_CALL_MAKE] = O2_SIM_SEEN_MAKE_FAILED,
+	[O2_LOOP_CALL_MODIFY] = O2_SIM_SEEN_MODIFY_FAILED,
+	[O2_LOOP_CALL_POLL] = O2_SIM_SEEN_POLL_FAILED,
+	[O2_LOOP_CALL_EXECUTE] = O2_SIM_SEEN_EXECUTE_FAILED,
+};
+
+/*
+ * A stage at this node may now answer with that.  Pools that wanted to grow answer for themselves: -ENOMEM of
+ * transmits, -EAGAIN of registrations (docs/pools.md).
+ */
+static void stage_fails(struct o2_sim *sim, uint32_t node, int code)
+{
+	sim->node[node].used_up = true;
+	o2_sim_codes_add(&sim->node[node].failed, code);
+	o2_sim_codes_add(&sim->node[node].failed, -ENOMEM);
+	o2_sim_codes_add(&sim->node[node].failed, -EAGAIN);
+}
+
+static void consequences(struct o2_sim *sim, struct o2_sim_end *end, enum o2_loop_call call, int value)
+{
+	switch (call) {
+	case O2_LOOP_CALL_POST_SEND:
+	case O2_LOOP_CALL_POST_RECV:
+		o2_sim_may_close(end, -value);
+		o2_sim_codes_add(&sim->node[end->node].failed, -value); /* while it is being made */
+		break;
+	case O2_LOOP_CALL_EXECUTE:
+		o2_sim_may_close(end, -EIO);
+		o2_sim_break(end);
+		break;
+	case O2_LOOP_CALL_POLL:
+		o2_sim_may_close(end, -EIO);
+		break;
+	default:
+		stage_fails(sim, end->node, call == O2_LOOP_CALL_REGISTER ? -value : -ENOMEM);
+		break;
+	}
+}
+
+static int fault_hook(void *arg, enum o2_loop_call call, uint32_t qp_num)
+{
+	struct o2_sim *sim = arg;
+	struct o2_sim_fault *fault = &sim->fault;
+	struct o2_sim_end *end = qp_num != 0 ? o2_sim_end_of_qp(sim, qp_num) : sim->acting;
+
+	if (fault->kind != O2_SIM_FAIL_CALL || call != fault->call || --fault->left > 0)
+		return 0;
+	fault->kind = O2_SIM_NO_FAULT;
+	if (end == NULL)
+		end = sim->acting;
+	if (end == NULL)
+		return 0;
+	o2_sim_log(sim, O2_SIM_EV_FAULT, end, call, fault->value);
+	o2_sim_seen(sim, situation_of[call]);
+	if (call == O2_LOOP_CALL_EXECUTE && fault->value == IBV_WC_RNR_RETRY_EXC_ERR)
+		o2_sim_seen(sim, O2_SIM_SEEN_NEVER_READY);
+	consequences(sim, end, call, fault->value);
+	return fault->value;
+}
+
+static int pick_hook(void *arg, const uint32_t *qp_nums, unsigned int count)
+{
+	struct o2_sim *sim = arg;
+	int next = sim->run_next;
+
+	sim->run_next = -1;
+	sim->nrunnable = count < O2_SIM_ENDS ? count : O2_SIM_ENDS;
+	for (uint32_t i = 0; i < sim->nrunnable; i++)
+		sim->runnable[i] = qp_nums[i];
+	return next;
+}
+
+void o2_sim_faults_install(struct o2_sim *sim)
+{
+	sim->fault.kind = O2_SIM_NO_FAULT;
+	sim->run_next = -1;
+	o2_loop_set_fault(fault_hook, sim);
+	o2_loop_set_pick(pick_hook, sim);
+	o2_loop_set_tap(o2_sim_tap, sim);
+}
+
+void o2_sim_faults_remove(void)
+{
+	o2_alloc_fault_arm(0);
+	o2_loop_set_fault(NULL, NULL);
+	o2_loop_set_pick(NULL, NULL);
+	o2_loop_set_tap(NULL, NULL);
+}
+
+/* --- drawing */
+
+static int draw_value(struct o2_sim *sim, enum o2_loop_call call)
+{
+	static const int errnos[] = {ENOMEM, EIO, EINVAL};
+	static const int statuses[] = {
+		IBV_WC_LOC_QP_OP_ERR,	  IBV_WC_LOC_PROT_ERR,	IBV_WC_REM_ACCESS_ERR, IBV_WC_REM_INV_REQ_ERR,
+		IBV_WC_RNR_RETRY_EXC_ERR, IBV_WC_RETRY_EXC_ERR, IBV_WC_WR_FLUSH_ERR};
+
+	if (call == O2_LOOP_CALL_EXECUTE)
+		return statuses[o2_draw_pick(sim->choice, sizeof(statuses) / sizeof(statuses[0]))];
+	return errnos[o2_draw_pick(sim->choice, sizeof(errnos) / sizeof(errnos[0]))];
+}
+
+void o2_sim_fault_arm(struct o2_sim *sim, enum o2_loop_call call, uint32_t most)
+{
+	sim->fault = (struct o2_sim_fault){
+		.kind = O2_SIM_FAIL_CALL,
+		.call = call,
+		.left = 1 + (uint32_t)o2_draw(sim->choice, most - 1),
+		.value = draw_value(sim, call),
+	};
+	o2_sim_log(sim, O2_SIM_EV_ARM, NULL, call, (int32_t)sim->fault.left);
+}
+
+void o2_sim_fault_arm_allocation(struct o2_sim *sim, uint32_t most)
+{
+	uint32_t nth = 1 + (uint32_t)o2_draw(sim->choice, most - 1);
+
+	o2_sim_log(sim, O2_SIM_EV_ARM, NULL, O2_LOOP_CALLS, (int32_t)nth);
+	o2_alloc_fault_arm(nth);
+}
+
+/* The queue pair fails by itself, and everything in it is flushed. */
+static void fail_qp(struct o2_sim *sim, struct o2_sim_end *end)
+{
+	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_ERR};
+
+	if (end->conn == NULL || o2_conn_qp(end->conn) == NULL)
+		return;
+	o2_sim_seen(sim, O2_SIM_SEEN_QP_ERROR);
+	o2_sim_log(sim, O2_SIM_EV_FAULT, end, O2_LOOP_CALLS, 0);
+	o2_sim_may_close(end, -EIO);
+	o2_sim_break(end);
+	ibv_modify_qp(o2_conn_qp(end->conn), &attr, IBV_QP_STATE);
+}
+
+static void close_end(struct o2_sim *sim, struct o2_sim_end *end, bool destroy)
+{
+	int code = destroy ? 0 : -ECONNRESET;
+
+	if (end->conn == NULL)
+		return;
+	o2_sim_log(sim, O2_SIM_EV_CLOSE, end, destroy, code);
+	o2_sim_may_close(end, code);
+	if (o2_conn_get_state(end->conn) == O2_CONN_ESTABLISHED)
+		o2_sim_seen(sim, destroy ? O2_SIM_SEEN_DESTROYED : O2_SIM_SEEN_CLOSED_BY_US);
+	sim->acting = end;
+	if (destroy) {
+		o2_conn_destroy(end->conn);
+		end->conn = NULL;
+	} else {
+		o2_conn_close(end->conn, code);
+	}
+	sim->acting = NULL;
+}
+
+/* The node's device has gone, and another one has taken its place. */
+static void fail_over(struct o2_sim *sim, uint32_t node)
+{
+	o2_sim_seen(sim, O2_SIM_SEEN_FAILOVER);
+	o2_sim_log(sim, O2_SIM_EV_FAULT, NULL, O2_LOOP_CALLS + 1, (int32_t)node);
+	sim->node[node].used_up = true;
+	o2_sim_codes_add(&sim->node[node].failed, -ENETDOWN);
+	for (uint32_t i = 0; i < sim->nends; i++)
+		if (sim->end[i].node == node)
+			o2_sim_may_close(&sim->end[i], -ENETDOWN);
+	o2_ni_failover(&sim->node[node].ni);
+}
+
+/* From now on the unit between memory and the first node's device maps nothing; until the next such fault. */
+static void fail_mapping(struct o2_sim *sim)
+{
+	enum o2_dma_fault *fault = &sim->node[0].ni.domain.dma.iommu.fault;
+
+	*fault = *fault != O2_DMA_NO_FAULT
+			 ? O2_DMA_NO_FAULT
+			 : (enum o2_dma_fault)(1 + o2_draw_pick(sim->choice, O2_DMA_FAULTS - 1));
+	o2_sim_log(sim, O2_SIM_EV_FAULT, NULL, O2_LOOP_CALLS + 3, (int32_t)*fault);
+	stage_fails(sim, 0, -EIO);
+}
+
+void o2_sim_fault_reason(struct o2_sim *sim, const struct o2_error *error)
+{
+	if (error->rule != NULL && strncmp(error->rule, "dma/iommu/", strlen("dma/iommu/")) == 0)
+		o2_sim_seen(sim, O2_SIM_SEEN_MAPPING_FAILED);
+}
+
+void o2_sim_fault_draw(struct o2_sim *sim)
+{
+	const uint32_t weights[] = {4, 4, 4, 3, 2, 2, 3, 2, 2, 1, 1, 1, sim->remapped ? 6 : 0};
+	static const enum o2_loop_call calls[] = {O2_LOOP_CALL_EXECUTE,	 O2_LOOP_CALL_POST_SEND,
+						  O2_LOOP_CALL_REGISTER, O2_LOOP_CALL_POST_RECV,
+						  O2_LOOP_CALL_MAKE,	 O2_LOOP_CALL_POLL};
+	size_t kind = o2_draw_weighted(sim->choice, weights, sizeof(weights) / sizeof(weights[0]));
+	struct o2_sim_end *end = &sim->end[o2_draw_pick(sim->choice, sim->nends)];
+
+	if (kind < sizeof(calls) / sizeof(calls[0]))
+		o2_sim_fault_arm(sim, calls[kind], 8);
+	else if (kind == 6)
+		o2_sim_fault_arm_allocation(sim, 6);
+	else if (kind == 7)
+		fail_qp(sim, end);
+	else if (kind == 8)
+		close_end(sim, end, false);
+	else if (kind == 9)
+		close_end(sim, end, true);
+	else if (kind == 10)
+		sim->close_inside = true;
+	else if (kind == 12)
+		fail_mapping(sim);
+	else
+		fail_over(sim, end->node);
+}
+
+void o2_sim_fault_disarm(struct o2_sim *sim)
+{
+	sim->fault.kind = O2_SIM_NO_FAULT;
+	sim->close_inside = false;
+	sim->node[0].ni.domain.dma.iommu.fault = O2_DMA_NO_FAULT;
+	o2_alloc_fault_arm(0);
+}
+
+/* An allocation has failed in code of this end: anything there may be refused for it, and nothing worse. */
+void o2_sim_fault_after(struct o2_sim *sim, struct o2_sim_end *end)
+{
+	if (!o2_alloc_fault_fired())
+		return;
+	o2_sim_seen(sim, O2_SIM_SEEN_ALLOCATION_FAILED);
+	o2_sim_log(sim, O2_SIM_EV_FAULT, end, O2_LOOP_CALLS + 2, -ENOMEM);
+	stage_fails(sim, end->node, -ENOMEM);
+}

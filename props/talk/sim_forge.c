@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "props/talk/sim_internal.h"
+#include "wire/layout.h"
+
+/*
+ * Messages that no honest peer sends, made byte by byte and put into a queue pair whose owner has handled
+ * everything else, so that there is exactly one thing that it may do: close, with the documented errno.
+ */
+
+enum o2_sim_lie {
+	LIE_CREDITS_OVER_DEPTH,
+	LIE_NO_CREDIT,
+	LIE_TOO_MANY_REQUESTS,
+	LIE_EMPTY_NOOPS,
+	LIE_STALE_SENDER,
+	LIE_STALE_RECEIVER,
+	LIE_ANSWER_AGAIN,
+	LIE_ANSWER_OF_ANOTHER_TYPE,
+	LIE_UNKNOWN_COOKIE,
+	LIE_NAK_OF_SUCCESS,
+	LIE_PUT_DONE_OF_ANOTHER_LENGTH,
+	LIE_GET_DONE_OF_MORE,
+	LIES,
+};
+
+#define EMPTY_NOOPS 17u /* one more than may come in a second */
+
+struct message {
+	uint8_t bytes[256];
+	uint32_t length;
+};
+
+static void put(struct message *m, uint32_t at, uint32_t width, uint64_t value)
+{
+	for (uint32_t i = 0; i < width; i++)
+		m->bytes[at + i] = (uint8_t)(value >> 8 * i);
+}
+
+static void begin(struct message *m, const struct o2_sim_end *to, uint8_t type, uint32_t length)
+{
+	const struct o2_sim_node *receiver = &to->sim->node[to->node];
+	const struct o2_sim_node *sender = &to->sim->node[to->other->node];
+
+	*m = (struct message){.length = length};
+	put(m, O2_AT_MAGIC, 4, 0x0be91b91);
+	put(m, O2_AT_VERSION, 2, to->sim->config.version);
+	put(m, O2_AT_TYPE, 1, type);
+	put(m, O2_AT_NOB, 4, length);
+	put(m, O2_AT_SRCNID, 8, sender->ni.config.nid);
+	put(m, O2_AT_SRCSTAMP, 8, sender->ni.config.incarnation);
+	put(m, O2_AT_DSTNID, 8, receiver->ni.config.nid);
+	put(m, O2_AT_DSTSTAMP, 8, receiver->ni.config.incarnation);
+}
+
+static void completion(struct message *m, const struct o2_sim_end *to, uint8_t type, uint64_t cookie,
+		       int64_t status)
+{
+	begin(m, to, type, 60);
+	put(m, O2_AT_COMPLETION_COOKIE, 8, cookie);
+	put(m, O2_AT_STATUS, 4, (uint64_t)status);
+}
+
+/* An LNet header that nobody ever looks at, because the message is refused before. */
+static void with_header(struct message *m, const struct o2_sim_end *to, uint8_t type, uint32_t length,
+			uint32_t lnet_type)
+{
+	begin(m, to, type, length);
+	put(m, O2_AT_LNET_HDR + O2_LNET_AT_DEST_NID, 8, to->sim->node[to->node].ni.config.nid);
+	put(m, O2_AT_LNET_HDR + O2_LNET_AT_SRC_NID, 8, to->sim->node[to->other->node].ni.config.nid);
+	put(m, O2_AT_LNET_HDR + O2_LNET_AT_TYPE, 4, lnet_type);
+	/* An operation that there is not. */
+	put(m, O2_AT_LNET_HDR + O2_LNET_AT_UNION + 16, 8, UINT64_MAX);
+}
+
+/* An operation on which this end waits for an answer: of its own, or the PUT_DONE of the other end's. */
+static const struct o2_sim_op *waiting(const struct o2_sim_end *to, enum o2_transfer_op kind, bool ours)
+{
+	const struct o2_sim *sim = to->sim;
+
+	for (uint32_t i = 0; i < sim->nops; i++) {
+		const struct o2_sim_op *op = &sim->op[i];
+
+		if (op->op != kind || (ours ? op->end : op->end->other) != to)
+			continue;
+		if (ours && op->started && op->requested && !op->ended && !op->acknowledged &&
+		    !op->status_sent)
+			return op;
+		if (!ours && op->acknowledged && !op->ended_there && !op->status_sent)
+			return op;
+	}
+	return NULL;
+}
+
+/* An answer that has come already, of an operation that is still open if there is one. */
+static bool again(struct message *m, const struct o2_sim_end *to)
+{
+	const struct o2_sim *sim = to->sim;
+	const struct o2_sim_op *found = NULL;
+
+	for (uint32_t i = 0; i < sim->nops; i++) {
+		const struct o2_sim_op *op = &sim->op[i];
+
+		if (op->end == to && op->op == O2_OP_PUT && op->acknowledged && (found == NULL || !op->ended))
+			found = op;
+	}
+	if (found == NULL)
+		return false;
+	begin(m, to, O2_MSG_PUT_ACK, 84);
+	put(m, O2_AT_SRC_COOKIE, 8, found->cookie);
+	put(m, O2_AT_DST_COOKIE, 8, found->cookie_there);
+	put(m, O2_AT_PUT_ACK_DESC + O2_DESC_AT_KEY, 4, found->key);
+	put(m, O2_AT_PUT_ACK_DESC + O2_DESC_AT_NFRAGS, 4, 1);
+	put(m, O2_AT_PUT_ACK_DESC + O2_DESC_AT_FRAGS + O2_FRAG_AT_NOB, 4, 1);
+	put(m, O2_AT_PUT_ACK_DESC + O2_DESC_AT_FRAGS + O2_FRAG_AT_ADDR, 8, found->key_addr);
+	return true;
+}
+
+static bool of_operation(struct message *m, const struct o2_sim_end *to, enum o2_sim_lie lie)
+{
+	const struct o2_sim_op *put_op = waiting(to, O2_OP_PUT, true), *get_op = waiting(to, O2_OP_GET, true);
+	const struct o2_sim_op *sink = waiting(to, O2_OP_PUT, false);
+
+	if (lie == LIE_ANSWER_OF_ANOTHER_TYPE && put_op != NULL)
+		completion(m, to, O2_MSG_GET_DONE, put_op->cookie, 0);
+	else if (lie == LIE_ANSWER_OF_ANOTHER_TYPE && get_op != NULL)
+		completion(m, to, O2_MSG_PUT_NAK, get_op->cookie, 0);
+	else if (lie == LIE_NAK_OF_SUCCESS && put_op != NULL)
+		completion(m, to, O2_MSG_PUT_NAK, put_op->cookie, 1);
+	else if (lie == LIE_PUT_DONE_OF_ANOTHER_LENGTH && sink != NULL)
+		completion(m, to, O2_MSG_PUT_DONE, sink->cookie_there, (int64_t)sink->wanted - 1);
+	else if (lie == LIE_GET_DONE_OF_MORE && get_op != NULL)
+		completion(m, to, O2_MSG_GET_DONE, get_op->cookie, (int64_t)get_op->nob + 1);
+	else
+		return false;
+	return true;
+}
+
+/* Make it, and say what it must be answered with; 0: this lie cannot be told now. */
+static int make(struct message *m, const struct o2_sim_end *to, enum o2_sim_lie lie)
+{
+	begin(m, to, O2_MSG_NOOP, 48);
+	switch (lie) {
+	case LIE_CREDITS_OVER_DEPTH:
+		put(m, O2_AT_CREDITS, 1, to->view.queue_depth - to->view.credits + 1);
+		return -EPROTO;
+	case LIE_NO_CREDIT:
+		with_header(m, to, O2_MSG_IMMEDIATE, 120, O2_LNET_ACK);
+		return -EPROTO;
+	case LIE_TOO_MANY_REQUESTS:
+		with_header(m, to, O2_MSG_GET_REQ, 148, O2_LNET_GET);
+		put(m, O2_AT_GET_REQ_COOKIE, 8, UINT64_MAX);
+		put(m, O2_AT_GET_REQ_DESC + O2_DESC_AT_NFRAGS, 4, 1);
+		put(m, O2_AT_GET_REQ_DESC + O2_DESC_AT_FRAGS + O2_FRAG_AT_NOB, 4, 1);
+		return -EPROTO;
+	case LIE_EMPTY_NOOPS:
+		return to->sim->config.version == O2_MSG_VERSION_2 ? -EPROTO : 0;
+	case LIE_STALE_SENDER:
+		put(m, O2_AT_SRCSTAMP, 1, 0xff);
+		return -ESTALE;
+	case LIE_STALE_RECEIVER:
+		put(m, O2_AT_DSTSTAMP, 1, 0xff);
+		return -ESTALE;
+	case LIE_ANSWER_AGAIN:
+		return again(m, to) ? -EPROTO : 0;
+	case LIE_UNKNOWN_COOKIE:
+		completion(m, to, O2_MSG_GET_DONE, UINT64_MAX, 0);
+		return -EPROTO;
+	default:
+		return of_operation(m, to, lie) ? -EPROTO : 0;
+	}
+}
+
+static bool tell(struct o2_sim *sim, struct o2_sim_end *to, const struct message *m)
+{
+	if (!o2_loop_forge(to->qp_num, m->bytes, m->length))
+		return false;
+	sim->acting = to;
+	o2_conn_progress(to->conn);
+	sim->acting = NULL;
+	o2_sim_fault_after(sim, to);
+	return true;
+}
+
+/* Is this the situation in which one more such message is too much? */
+static bool at_limit(const struct o2_conn_view *view, enum o2_sim_lie lie)
+{
+	if (lie == LIE_NO_CREDIT)
+		return view->granted == 0;
+	return view->granted > 0 && view->peer_requests >= view->queue_depth;
+}
+
+/*
+ * Use up what the peer may send, who handles nothing meanwhile and may run out of receives.  The device
+ * stands still, so that nothing is given back, but where credits have to come for still more requests. False:
+ * it could not be brought that far.
+ */
+static bool flood(struct o2_sim *sim, struct o2_sim_end *to, enum o2_sim_lie lie, const struct message *m)
+{
+	o2_sim_may_close(to, -EIO);
+	for (uint32_t i = 0; i < 8 * to->depth + 40 && o2_conn_get_state(to->conn) == O2_CONN_ESTABLISHED;
+	     i++) {
+		o2_conn_view(to->conn, &to->view);
+		if (at_limit(&to->view, lie))
+			return true;
+		if (to->view.granted > 0 ? !tell(sim, to, m) : !o2_sim_execute_one(sim, to))
+			return false;
+	}
+	return false;
+}
+
+/* Everything that was sent to it has been handled, and nothing waits. */
+static bool ready(const struct o2_sim_end *to)
+{
+	return to->conn != NULL && to->view.state == O2_CONN_ESTABLISHED && !to->broken &&
+	       to->other->wire.count == 0 && to->view.parked == 0 &&
+	       o2_loop_cq_entries(o2_conn_cq(to->conn)) == 0;
+}
+
+void o2_sim_forge(struct o2_sim *sim)
+{
+	struct o2_sim_end *to = &sim->end[o2_draw_pick(sim->choice, sim->nends)];
+	enum o2_sim_lie lie = (enum o2_sim_lie)o2_draw(sim->choice, LIES - 1);
+	uint32_t times = lie == LIE_EMPTY_NOOPS ? EMPTY_NOOPS : 1;
+	struct message message;
+	int code;
+
+	o2_sim_fault_disarm(sim);
+	o2_sim_check(sim);
+	if (!ready(to) || !o2_sim_ok(sim))
+		return;
+	code = make(&message, to, lie);
+	if (code == 0)
+		return;
+	o2_sim_log(sim, O2_SIM_EV_FORGE, to, lie, code);
+	o2_sim_may_close(to, code);
+	/* The answers to what nobody asked for are no good to the other end either. */
+	o2_sim_may_close(to->other, -EPROTO);
+	to->forged = true;
+	if ((lie == LIE_NO_CREDIT || lie == LIE_TOO_MANY_REQUESTS) && !flood(sim, to, lie, &message))
+		times = 0;
+	for (uint32_t i = 0; i < times; i++)
+		if (!tell(sim, to, &message))
+			times = 0;
+	if (times == 0) {
+		o2_sim_may_close(to, -ECONNRESET);
+		o2_conn_close(to->conn, -ECONNRESET);
+		return;
+	}
+	o2_sim_seen(sim, (enum o2_sim_situation)(O2_SIM_SEEN_FORGED + lie));
+	if (o2_conn_get_state(to->conn) != O2_CONN_DISCONNECTED || to->fault.code != code)
+		o2_report_fail(sim->report, "sim/forged",
+			       "end %" PRIu32
+			       " lives with a forged message of kind %d, expected that it closes with %d",
+			       to->index, lie, code);
+}

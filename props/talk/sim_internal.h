@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef O2_PROPS_SIM_INTERNAL_H
+#define O2_PROPS_SIM_INTERNAL_H
+
+#include <stdio.h>
+
+#include "lnd/conn/conn.h"
+#include "lnd/ni/ni.h"
+#include "loopverbs/loopverbs.h"
+#include "props/engine/report.h"
+#include "props/talk/sim.h"
+
+/* The inside of the simulation; shared by props/sim_*.c (docs/simulation.md). */
+
+#define O2_SIM_NODES	  3u
+#define O2_SIM_ENDS	  6u   /* two for each pair of nodes */
+#define O2_SIM_OPS	  128u /* of a case, at most */
+#define O2_SIM_STEPS	  600u
+#define O2_SIM_PAGES	  256u /* of a node */
+#define O2_SIM_PIECES	  4u
+#define O2_SIM_MAX_NOB	  12000u
+#define O2_SIM_FIRST_NID  0x00050000c0a80a01ull
+#define O2_SIM_LOG	  4096u
+#define O2_SIM_ON_THE_WAY 64u
+#define O2_SIM_CODES	  16u
+
+/* --- memory (sim_memory.c) */
+
+struct o2_sim_memory {
+	uint32_t node;
+	uint32_t first, npages; /* of the node's arena; nobody else's in this case */
+	bool gapped;		/* each piece inside a page of its own */
+	bool scattered;		/* its pages lie in another order than its bytes */
+	uint32_t npieces;
+	struct o2_kiov kiov[O2_SIM_PIECES];
+	struct o2_iov iov; /* mode user */
+	struct o2_transfer_memory memory;
+};
+
+/* --- operations (sim_op.c) */
+
+/* What the node at the other end makes of a request. */
+enum o2_sim_verdict {
+	O2_SIM_ACCEPT,
+	O2_SIM_SHORT, /* fewer bytes than offered, or than there is room for */
+	O2_SIM_ZERO,
+	O2_SIM_NO_MATCH,
+	O2_SIM_REFUSE, /* with -EACCES */
+	O2_SIM_LONGER, /* more bytes than offered: a mistake of its own */
+	O2_SIM_INSANE, /* "this LNet header is not acceptable" */
+	O2_SIM_VERDICTS,
+};
+
+struct o2_sim_end;
+
+struct o2_sim_op {
+	uint32_t id;
+	enum o2_transfer_op op;
+	uint32_t lnet_type; /* IMMEDIATE */
+	struct o2_sim_end *end;
+	bool as_bytes; /* IMMEDIATE: by o2_conn_send_bytes */
+	enum o2_sim_verdict verdict;
+	uint64_t nob;		     /* offered, or the size of the sink */
+	uint64_t wanted;	     /* that are to move */
+	struct o2_sim_memory ours;   /* at the initiator */
+	struct o2_sim_memory theirs; /* PUT, GET: at the other end */
+
+	/* What is foretold where nothing breaks: the answer of the call, and of done on either side. */
+	int start_code;
+	int code;
+	uint64_t done_nob;
+	int code_there;
+
+	bool started, ended, matched, ended_there, received;
+	bool closed_by_match; /* the other end has accepted it, and closed the connection from inside match */
+	bool status_sent;     /* a PUT_NAK, PUT_DONE or GET_DONE was seen on the fabric, with .wire_status */
+	int32_t wire_status;
+	uint64_t since_ms, since_there_ms; /* when its deadline began to run */
+	/* As seen on the fabric. */
+	bool requested, acknowledged;
+	uint64_t cookie, cookie_there; /* of the request, of its PUT_ACK */
+	uint32_t key;		       /* of the sink's descriptor, and its first address */
+	uint64_t key_addr;
+};
+
+/* --- ends of connections */
+
+/* One message that has arrived and was not handled yet. */
+struct o2_sim_message {
+	uint8_t type;
+	uint8_t credits;
+	uint32_t op; /* whose; O2_SIM_OPS: not known, or nobody's */
+};
+
+/* What an end has sent, as seen on the fabric. */
+struct o2_sim_wire {
+	uint64_t messages, credit_messages, credits, noops;
+	uint64_t handled_credits; /* of those messages whose completions the other end has handled */
+	struct o2_sim_message on_the_way[O2_SIM_ON_THE_WAY];
+	uint32_t first, count;
+};
+
+/* Negative errnos that something was made to fail with. */
+struct o2_sim_codes {
+	int code[O2_SIM_CODES];
+	uint32_t count;
+};
+
+struct o2_sim_end {
+	struct o2_sim *sim;
+	struct o2_sim_end *other;
+	uint32_t node, index;
+	struct o2_conn *conn;
+	uint32_t qp_num;
+	uint32_t depth;	    /* as agreed with the other end */
+	bool asleep;	    /* a slow peer: its completions are not handled for now */
+	bool forged;	    /* it has got a message that nobody sent */
+	bool broken;	    /* its queue pair is in error or gone */
+	bool never_ready;   /* the device has given up sending it NOOPs that the other end has no room for */
+	uint32_t rnr_waits; /* of its first message, so far */
+	bool closed;	    /* and has said so */
+	struct o2_transfer_fault fault;
+	uint32_t culprits;	       /* operations that ended with the connection's own error */
+	struct o2_sim_codes may_close; /* what it may close with */
+	uint32_t open;		       /* operations of its own */
+	uint64_t silent_since_ms;      /* a request was refused, whose answer may be under way; 0: none */
+	uint64_t no_noops_ms;	       /* the last time that it had none */
+	bool deadline_due;	       /* the time that comes is too late for something of it */
+	struct o2_sim_wire wire;
+	struct o2_conn_view view; /* after the last step */
+};
+
+struct o2_sim_node {
+	struct o2_ni ni;
+	bool open;
+	bool used_up;	   /* to be made anew for the next case: its pools are not what they were */
+	uint64_t since_ms; /* its clock, when the case began */
+	uint32_t next_page;
+	uint8_t *shadow;	    /* what the arena should hold */
+	struct o2_sim_codes failed; /* errnos of stages that were made to fail here */
+};
+
+/* --- what happens */
+
+enum o2_sim_event_kind {
+	O2_SIM_EV_START, /* the application's operation .n; code: what the call said */
+	O2_SIM_EV_ENDED, /* at the initiator */
+	O2_SIM_EV_ENDED_THERE,
+	O2_SIM_EV_MATCHED,
+	O2_SIM_EV_RECEIVED,
+	O2_SIM_EV_COMPLETION, /* n: wr_id's kind, code: status */
+	O2_SIM_EV_EXECUTE,    /* the device: one work request of end .a */
+	O2_SIM_EV_MESSAGE,    /* n: type, code: credits */
+	O2_SIM_EV_PROGRESS,
+	O2_SIM_EV_CLOCK,  /* n: milliseconds later */
+	O2_SIM_EV_TICK,	  /* a timer of the device */
+	O2_SIM_EV_ARM,	  /* fault n is armed, to fire at occurrence code */
+	O2_SIM_EV_FAULT,  /* it has fired */
+	O2_SIM_EV_CLOSE,  /* the application closes end .a */
+	O2_SIM_EV_CLOSED, /* end .a says that it is closed */
+	O2_SIM_EV_SLEEP,
+	O2_SIM_EV_ESTABLISH,
+	O2_SIM_EV_FORGE, /* lie .n is told to end .a */
+	O2_SIM_EV_KINDS,
+};
+
+struct o2_sim_event {
+	enum o2_sim_event_kind kind;
+	uint32_t a, n;
+	int32_t code;
+};
+
+enum o2_sim_fault_kind {
+	O2_SIM_NO_FAULT,
+	O2_SIM_FAIL_CALL, /* .call of the device */
+	O2_SIM_FAIL_ALLOCATION,
+};
+
+struct o2_sim_fault {
+	enum o2_sim_fault_kind kind;
+	enum o2_loop_call call;
+	uint32_t left; /* occurrences until it fires */
+	int value;     /* errno, or a status of a completion */
+};
+
+struct o2_sim {
+	struct o2_sim_run *run;
+	struct o2_choice *choice;
+	struct o2_report *report;
+	struct o2_sim_node node[O2_SIM_NODES];
+	uint32_t nnodes;
+	struct o2_sim_end end[O2_SIM_ENDS];
+	uint32_t nends;
+	struct o2_conn_config config; /* of all ends, but for queue_depth */
+	uint32_t depth;		      /* that is asked for; memory that is short makes it less */
+	uint32_t op_weight[3];	      /* of IMMEDIATE, PUT, GET */
+	struct o2_sim_op op[O2_SIM_OPS];
+	uint32_t nops;
+	uint64_t now_ms;
+	uint32_t inside_left; /* operations that callbacks start */
+	bool close_inside;    /* the next callback closes its connection */
+	bool faults;	      /* this case has some */
+	bool small;	      /* its pools are, and it has few windows for scattered memory */
+	bool remapped;	      /* a unit between memory and the first node's device remaps pages */
+	struct o2_sim_fault fault;
+	struct o2_sim_end *acting;    /* whose code runs */
+	uint64_t rnr_waits, overruns; /* of the devices, so far */
+
+	/* The device: what can run, and what may. */
+	uint32_t runnable[O2_SIM_ENDS];
+	uint32_t nrunnable;
+	int run_next; /* index, or -1: nothing */
+
+	uint64_t trace;
+	uint64_t events;
+	struct o2_sim_event log[O2_SIM_LOG]; /* the last ones */
+};
+
+/* sim_memory.c */
+
+/* Draw nob bytes of memory for one side, on pages of its own.  False: the arena is full. */
+bool o2_sim_memory_draw(struct o2_sim *sim, uint32_t node, uint64_t nob, struct o2_sim_memory *memory);
+/* The same, as it is said here; memory says which node, and whether it is gapped or scattered. */
+bool o2_sim_memory_make(struct o2_sim *sim, uint64_t nob, enum o2_reg_mode mode, uint32_t offset,
+			struct o2_sim_memory *memory);
+/* The first nob bytes of the source are in the sink now. */
+void o2_sim_memory_moved(struct o2_sim *sim, const struct o2_sim_memory *sink,
+			 const struct o2_sim_memory *source, uint64_t nob);
+/* Nobody knows what the sink holds. */
+void o2_sim_memory_undefined(struct o2_sim *sim, const struct o2_sim_memory *sink);
+/* Its pages hold what they should. */
+void o2_sim_memory_check(struct o2_sim *sim, const struct o2_sim_memory *memory, const char *when);
+void o2_sim_memory_check_all(struct o2_sim *sim);
+/* The bytes themselves, for a comparison with a payload. */
+bool o2_sim_memory_equals(struct o2_sim *sim, const struct o2_sim_memory *memory, const uint8_t *bytes,
+			  uint64_t nob);
+/* Fragments that it is described with, and what mapping it is refused with (0: nothing). */
+uint32_t o2_sim_memory_frags(const struct o2_sim_memory *memory);
+int o2_sim_memory_refusal(const struct o2_sim *sim, const struct o2_sim_memory *memory, enum o2_side side);
+/* Work requests that moving nob bytes takes. */
+uint32_t o2_sim_memory_wrs(const struct o2_sim *sim, const struct o2_sim_memory *source,
+			   const struct o2_sim_memory *sink, uint64_t nob);
+
+/* sim_op.c */
+
+/* Draw an operation of this end and start it.  False: there is no room for one. */
+bool o2_sim_op_start(struct o2_sim *sim, struct o2_sim_end *end);
+/* Start one that is filled in, down to what the other end makes of it. */
+void o2_sim_op_launch(struct o2_sim *sim, struct o2_sim_op *op);
+extern const struct o2_conn_ops o2_sim_conn_ops;
+
+/* sim_judge.c */
+
+/* Is this how the operation may end? */
+void o2_sim_judge_start(struct o2_sim *sim, struct o2_sim_op *op, int code);
+void o2_sim_judge_end(struct o2_sim *sim, struct o2_sim_end *end, struct o2_sim_op *op,
+		      const struct o2_transfer_result *result);
+void o2_sim_judge_closed(struct o2_sim *sim, struct o2_sim_end *end);
+
+/* sim_fault.c */
+
+void o2_sim_faults_install(struct o2_sim *sim);
+void o2_sim_faults_remove(void);
+void o2_sim_fault_draw(struct o2_sim *sim);
+void o2_sim_fault_disarm(struct o2_sim *sim);
+/* A call's occurrence number 1 to most fails; an allocation's. */
+void o2_sim_fault_arm(struct o2_sim *sim, enum o2_loop_call call, uint32_t most);
+void o2_sim_fault_arm_allocation(struct o2_sim *sim, uint32_t most);
+/* Code of this end has run: has an allocation failed in it? */
+void o2_sim_fault_after(struct o2_sim *sim, struct o2_sim_end *end);
+/* Why something was refused or has failed: of what was made to fail, what only its rule tells is counted. */
+void o2_sim_fault_reason(struct o2_sim *sim, const struct o2_error *error);
+void o2_sim_codes_add(struct o2_sim_codes *codes, int code);
+bool o2_sim_codes_has(const struct o2_sim_codes *codes, int code);
+void o2_sim_may_close(struct o2_sim_end *end, int code);
+/* Its queue pair is no good any more: the other end will notice. */
+void o2_sim_break(struct o2_sim_end *end);
+
+/* sim_forge.c */
+
+/* A message that no honest peer would send now, and the one thing that may come of it. */
+void o2_sim_forge(struct o2_sim *sim);
+
+/* sim_wire.c */
+
+void o2_sim_tap(void *arg, uint32_t from_qp, uint32_t to_qp, const uint8_t *bytes, uint64_t length);
+/* Message completions of this end that are about to be handled. */
+void o2_sim_wire_handled(struct o2_sim_end *end, uint32_t count);
+
+/* sim_model.c */
+
+/* The device has found no receive for the first message of this end: is that foretold, and is it the last? */
+void o2_sim_not_ready(struct o2_sim *sim, struct o2_sim_end *from);
+/* After each step: credits, queues, and what the fabric has seen. */
+void o2_sim_check(struct o2_sim *sim);
+/* Nothing moves any more: what must be true then. */
+void o2_sim_check_rest(struct o2_sim *sim);
+
+/* sim_world.c */
+
+void o2_sim_world_open(struct o2_sim *sim);
+/* Two ends as config says; what it does not say is the simplest, where sim->choice is empty. */
+void o2_sim_world_make(struct o2_sim *sim, const struct o2_conn_config *config);
+void o2_sim_world_close(struct o2_sim *sim);
+/* The nodes that live on. */
+void o2_sim_world_free(struct o2_sim *sim);
+void o2_sim_tell_time(struct o2_sim_end *end);
+void o2_sim_establish(struct o2_sim *sim, struct o2_sim_end *end); /* if it is not yet */
+struct o2_sim_end *o2_sim_end_of_qp(struct o2_sim *sim, uint32_t qp_num);
+
+/* sim_step.c */
+
+void o2_sim_step(struct o2_sim *sim);
+/* No more operations and no more faults: all that can happen happens, fairly. */
+void o2_sim_settle(struct o2_sim *sim);
+/* Ask the device what could run (sim->runnable); nothing does. */
+void o2_sim_look_at_device(struct o2_sim *sim);
+/* Run it; handle one completion, if there is one. */
+void o2_sim_execute(struct o2_sim *sim, uint32_t index);
+bool o2_sim_has_completion(const struct o2_sim_end *end);
+void o2_sim_complete(struct o2_sim *sim, struct o2_sim_end *end);
+/* The device executes one work request of this end, which handles what completes.  False: it has none. */
+bool o2_sim_execute_one(struct o2_sim *sim, struct o2_sim_end *end);
+void o2_sim_clock(struct o2_sim *sim, uint64_t ms);
+
+/* sim_print.c */
+
+void o2_sim_log(struct o2_sim *sim, enum o2_sim_event_kind kind, const struct o2_sim_end *end, uint32_t n,
+		int32_t code);
+void o2_sim_print(const struct o2_sim *sim, uint32_t pieces, FILE *out);
+
+static inline bool o2_sim_ok(const struct o2_sim *sim)
+{
+	return !sim->report->failed;
+}
+
+static inline void o2_sim_seen(struct o2_sim *sim, enum o2_sim_situation situation)
+{
+	sim->run->tally.seen[situation]++;
+}
+
+#endif

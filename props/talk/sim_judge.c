@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "props/talk/sim_internal.h"
+
+/*
+ * What may come out of an operation and of a connection, given what was drawn and what was made to fail: the
+ * tables of docs/transport.md, "Errors", once more (docs/simulation.md, "Outcomes").
+ */
+
+static void count_foretold(struct o2_sim *sim, const struct o2_sim_op *op)
+{
+	static const struct {
+		enum o2_sim_verdict verdict;
+		enum o2_sim_situation put, get;
+	} rows[] = {
+		{O2_SIM_SHORT, O2_SIM_SEEN_SHORT, O2_SIM_SEEN_SHORT},
+		{O2_SIM_NO_MATCH, O2_SIM_SEEN_NO_MATCH_PUT, O2_SIM_SEEN_NO_MATCH_GET},
+		{O2_SIM_REFUSE, O2_SIM_SEEN_REFUSED, O2_SIM_SEEN_REFUSED},
+		{O2_SIM_LONGER, O2_SIM_SEEN_MATCH_LONGER, O2_SIM_SEEN_MATCH_LONGER},
+	};
+
+	for (size_t i = 0; op->op != O2_OP_SEND && i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (rows[i].verdict == op->verdict)
+			o2_sim_seen(sim, op->op == O2_OP_PUT ? rows[i].put : rows[i].get);
+	if (op->code == -EMSGSIZE)
+		o2_sim_seen(sim, O2_SIM_SEEN_TOO_MANY_WRS);
+	if (op->code == -EFBIG)
+		o2_sim_seen(sim, O2_SIM_SEEN_TOO_MANY_FRAGS);
+	if (op->code == -EPROTONOSUPPORT)
+		o2_sim_seen(sim, O2_SIM_SEEN_GAPS_REFUSED);
+	if (op->code == 0 && op->done_nob > 0)
+		o2_sim_seen(sim, op->op == O2_OP_PUT   ? O2_SIM_SEEN_PUT
+				 : op->op == O2_OP_GET ? O2_SIM_SEEN_GET
+						       : O2_SIM_SEEN_IMMEDIATE);
+}
+
+void o2_sim_judge_start(struct o2_sim *sim, struct o2_sim_op *op, int code)
+{
+	const struct o2_sim_node *node = &sim->node[op->end->node];
+
+	o2_sim_fault_after(sim, op->end);
+	switch (code) {
+	case -ENOTCONN:
+		o2_sim_seen(sim, O2_SIM_SEEN_NOT_CONNECTED);
+		break;
+	case -EBUSY:
+		o2_sim_seen(sim, O2_SIM_SEEN_TOO_MANY);
+		break;
+	case -EMSGSIZE:
+		o2_sim_seen(sim, O2_SIM_SEEN_TOO_LONG);
+		break;
+	case -EFBIG:
+		o2_sim_seen(sim, O2_SIM_SEEN_TOO_MANY_FRAGS);
+		break;
+	case -EPROTONOSUPPORT:
+		o2_sim_seen(sim, O2_SIM_SEEN_GAPS_REFUSED);
+		break;
+	default:
+		break;
+	}
+	if (code == op->start_code || (code != 0 && o2_sim_codes_has(&node->failed, code)))
+		return;
+	o2_report_fail(sim->report, "sim/start", "operation %" PRIu32 " is answered %d (%s), expected %d",
+		       op->id, code, strerror(-code), op->start_code);
+}
+
+/* Has its own connection's error taken this operation along?  One may say so, as the culprit. */
+static bool is_culprit(struct o2_sim_end *end, const struct o2_transfer_result *result)
+{
+	const struct o2_transfer_fault *why = o2_conn_get_fault(end->conn);
+
+	return o2_conn_get_state(end->conn) == O2_CONN_CLOSING && result->fault.side == why->side &&
+	       result->status == why->code && end->culprits++ == 0;
+}
+
+static bool may_end(struct o2_sim *sim, struct o2_sim_end *end, const struct o2_sim_op *op,
+		    const struct o2_transfer_result *result)
+{
+	bool ours = result->initiator;
+	int foretold = ours ? op->code : op->code_there;
+	const struct o2_sim_codes *here = &sim->node[end->node].failed;
+	const struct o2_sim_codes *there = &sim->node[end->other->node].failed;
+
+	if (result->status != result->fault.code || (result->status != 0 && result->nob != 0))
+		return false;
+	switch (result->fault.side) {
+	case O2_FAULT_NONE:
+		return foretold == 0 && result->nob == op->done_nob;
+	case O2_FAULT_CLOSED:
+		return result->status == -ECONNABORTED &&
+		       (o2_conn_get_state(end->conn) == O2_CONN_CLOSING || (!ours && op->closed_by_match));
+	case O2_FAULT_PEER_STATUS:
+		return op->status_sent && result->status == op->wire_status &&
+		       (result->status == op->code || o2_sim_codes_has(there, result->status));
+	case O2_FAULT_LOCAL_STAGE:
+		return (result->status == foretold && foretold != 0) || is_culprit(end, result) ||
+		       o2_sim_codes_has(here, result->status);
+	case O2_FAULT_LOCAL_COMPLETION:
+	case O2_FAULT_PEER_MESSAGE:
+	case O2_FAULT_DEVICE:
+		return is_culprit(end, result);
+	case O2_FAULT_DEADLINE:
+		/* Whatever is late says so, and more than one may be. */
+		return end->deadline_due && result->status == -ETIMEDOUT &&
+		       o2_conn_get_state(end->conn) == O2_CONN_CLOSING;
+	case O2_FAULT_PEER_CLOSED:
+	case O2_FAULT_REJECTED:
+	case O2_FAULT_CONNECT:
+		break;
+	}
+	return false;
+}
+
+/*
+ * A sink that has ended well holds all bytes; so it does when the source has ended well, unless the bytes
+ * still have to be copied to their places.  Of one that has failed nobody knows what it holds.
+ */
+static void judge_bytes(struct o2_sim *sim, struct o2_sim_op *op, const struct o2_transfer_result *result)
+{
+	bool put = op->op == O2_OP_PUT;
+	const struct o2_sim_memory *source = put ? &op->ours : &op->theirs;
+	const struct o2_sim_memory *sink = put ? &op->theirs : &op->ours;
+	bool staged = sink->memory.mode == O2_REG_FASTREG_GAPS;
+
+	if (op->op == O2_OP_SEND)
+		return;
+	if (result->status == 0 && result->nob > 0 && (result->side == O2_SINK || !staged)) {
+		o2_sim_memory_moved(sim, sink, source, result->nob);
+		o2_sim_memory_check(sim, sink, "an operation has ended well");
+	} else if (result->status != 0 && result->side == O2_SINK) {
+		o2_sim_memory_undefined(sim, sink);
+		o2_sim_memory_check(sim, sink, "an operation has failed");
+	}
+}
+
+void o2_sim_judge_end(struct o2_sim *sim, struct o2_sim_end *end, struct o2_sim_op *op,
+		      const struct o2_transfer_result *result)
+{
+	o2_sim_fault_after(sim, end);
+	o2_sim_fault_reason(sim, &result->fault.error);
+	if (result->initiator)
+		count_foretold(sim, op);
+	if (!may_end(sim, end, op, result))
+		o2_report_fail(sim->report, "sim/outcome",
+			       "operation %" PRIu32 " ends at its %s with %d (%s) and %" PRIu64
+			       " bytes, fault side %d; foretold: %d and %" PRIu64 " bytes",
+			       op->id, result->initiator ? "initiator" : "target", result->status,
+			       strerror(-result->status), result->nob, result->fault.side, op->code,
+			       op->done_nob);
+	else
+		judge_bytes(sim, op, result);
+}
+
+void o2_sim_judge_closed(struct o2_sim *sim, struct o2_sim_end *end)
+{
+	const struct o2_transfer_fault *fault = &end->fault;
+	bool noticed = end->other->broken && fault->code == -EIO && fault->side == O2_FAULT_LOCAL_COMPLETION;
+	bool late = end->deadline_due && fault->code == -ETIMEDOUT && fault->side == O2_FAULT_DEADLINE;
+	bool unready = end->never_ready && fault->code == -EIO && fault->side == O2_FAULT_LOCAL_COMPLETION &&
+		       fault->wc_status == IBV_WC_RNR_RETRY_EXC_ERR;
+
+	o2_sim_fault_after(sim, end);
+	if (end->closed)
+		o2_report_fail(sim->report, "sim/closed-twice",
+			       "end %" PRIu32 " says twice that it is closed", end->index);
+	if (!noticed && !late && !unready && !o2_sim_codes_has(&end->may_close, fault->code)) {
+		o2_report_fail(sim->report, "sim/closed",
+			       "end %" PRIu32 " closes with %d (%s), fault side %d, rule %s, status %d",
+			       end->index, fault->code, strerror(-fault->code), fault->side,
+			       fault->error.rule == NULL ? "none" : fault->error.rule, fault->wc_status);
+	}
+	end->closed = true;
+	o2_sim_break(end);
+	o2_sim_seen(sim, late ? O2_SIM_SEEN_DEADLINE : O2_SIM_SEEN_CLOSED);
+	if (fault->code == -EPROTO && !end->forged)
+		o2_sim_seen(sim, O2_SIM_SEEN_HEADER_REFUSED);
+	if (noticed && fault->wc_status == IBV_WC_RETRY_EXC_ERR)
+		o2_sim_seen(sim, O2_SIM_SEEN_PEER_GONE);
+}

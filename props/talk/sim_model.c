@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "props/talk/sim_internal.h"
+#include "props/world/account.h"
+
+/*
+ * The account of credits, by the definitions of docs/transport.md, "Flow control", from what the two ends say
+ * and from what was seen on the fabric between them.
+ */
+
+static void fail(struct o2_sim *sim, const char *signature, const struct o2_sim_end *end, uint64_t is,
+		 uint64_t expected)
+{
+	o2_report_fail(sim->report, signature, "end %" PRIu32 ": %" PRIu64 ", expected %" PRIu64, end->index,
+		       is, expected);
+}
+
+static void fail_account(struct o2_sim *sim, const struct o2_sim_end *end, const struct o2_account *account)
+{
+	char signature[64];
+
+	snprintf(signature, sizeof(signature), "sim/%s", account->what);
+	fail(sim, signature, end, account->is, account->expected);
+}
+
+/* Of a, sending to b. */
+static void check_direction(struct o2_sim *sim, const struct o2_sim_end *a, const struct o2_sim_end *b)
+{
+	const struct o2_conn_view *va = &a->view, *vb = &b->view;
+	const uint32_t depth = a->depth;
+	struct o2_account account;
+
+	if (va->queue_depth != depth)
+		fail(sim, "sim/depth", a, va->queue_depth, depth);
+	if (!o2_account_pair(va, vb, &account))
+		fail_account(sim, a, &account);
+	/* The same from the fabric alone: what was taken, and what came back. */
+	if (va->credits != depth + b->wire.handled_credits - va->credit_messages_sent)
+		fail(sim, "sim/credits-seen", a, va->credits,
+		     depth + b->wire.handled_credits - va->credit_messages_sent);
+	if (a->wire.credit_messages > va->credit_messages_sent || a->wire.credits > va->credits_sent ||
+	    a->wire.noops > va->noops_sent)
+		fail(sim, "sim/more-on-the-fabric-than-sent", a, a->wire.credit_messages,
+		     va->credit_messages_sent);
+	if (a->wire.credit_messages > vb->credit_messages_handled + depth)
+		fail(sim, "sim/credits-overdrawn", a, a->wire.credit_messages,
+		     vb->credit_messages_handled + depth);
+}
+
+/* NOOPs with a high-water mark of credits that the other end has not handled. */
+static uint32_t giving_noops(const struct o2_sim_end *end)
+{
+	const struct o2_sim_wire *wire = &end->wire;
+	uint32_t count = 0;
+
+	for (uint32_t k = 0; k < wire->count; k++) {
+		const struct o2_sim_message *message =
+			&wire->on_the_way[(wire->first + k) % O2_SIM_ON_THE_WAY];
+
+		count += message->type == O2_MSG_NOOP && message->credits >= end->view.high_water;
+	}
+	return count;
+}
+
+/* What an end knows by itself. */
+static void check_own(struct o2_sim *sim, const struct o2_sim_end *end)
+{
+	struct o2_account account;
+
+	if (!o2_account_end(&end->view, &account))
+		fail_account(sim, end, &account);
+}
+
+/* Queues hold what they were made for, whatever becomes of the connection. */
+static void check_queues(struct o2_sim *sim, const struct o2_sim_end *end)
+{
+	const struct o2_conn_view *view = &end->view;
+	uint32_t entries = o2_loop_cq_entries(o2_conn_cq(end->conn));
+	struct o2_account account;
+
+	if (!o2_account_queues(view, &account))
+		fail_account(sim, end, &account);
+	if (entries > view->cq_entries)
+		fail(sim, "sim/completion-queue", end, entries, view->cq_entries);
+	if (giving_noops(end) > 2 && view->version == O2_MSG_VERSION_2 && end->sim->config.keepalive_ms == 0)
+		fail(sim, "sim/noops-waiting", end, giving_noops(end), 2);
+}
+
+static void count_situations(struct o2_sim *sim, const struct o2_conn_view *view)
+{
+	bool credits_needed = view->queued > 0;
+
+	if (credits_needed && view->credits == 0)
+		o2_sim_seen(sim, O2_SIM_SEEN_NO_CREDITS);
+	if (view->queued_reserved > 0 && view->reserved == 0)
+		o2_sim_seen(sim, O2_SIM_SEEN_NO_RESERVED);
+	if (view->sends_in_flight == view->concurrent_sends)
+		o2_sim_seen(sim, O2_SIM_SEEN_SENDS_LIMITED);
+	if (view->queued_nocred > 0 || credits_needed)
+		o2_sim_seen(sim, O2_SIM_SEEN_QUEUED);
+	if (view->parked > 0)
+		o2_sim_seen(sim, O2_SIM_SEEN_PARKED);
+	if (view->queued_window > 0)
+		o2_sim_seen(sim, O2_SIM_SEEN_WINDOW_AWAITED);
+	if (view->parked_for_window)
+		o2_sim_seen(sim, O2_SIM_SEEN_WINDOW_PARKED);
+}
+
+static bool up(const struct o2_sim_end *end)
+{
+	return end->conn != NULL && end->view.state == O2_CONN_ESTABLISHED;
+}
+
+static void look(struct o2_sim *sim, struct o2_sim_end *end)
+{
+	uint32_t known = 0;
+
+	if (end->conn == NULL)
+		return;
+	o2_conn_view(end->conn, &end->view);
+	if (end->view.noops_in_flight == 0 && end->view.queued_noops == 0 && end->view.queued_nocred == 0)
+		end->no_noops_ms = sim->now_ms;
+	for (uint32_t i = 0; end->silent_since_ms != 0 && i < sim->nops; i++) {
+		const struct o2_sim_op *op = &sim->op[i];
+
+		known += op->end == end && op->started && !op->ended;
+		known += op->end->other == end && op->matched && !op->ended_there;
+	}
+	if (end->silent_since_ms != 0 && known == end->view.open)
+		end->silent_since_ms = 0;
+	if (end->view.state == O2_CONN_ESTABLISHED) {
+		check_queues(sim, end);
+		count_situations(sim, &end->view);
+	}
+}
+
+/*
+ * There is a receive for each message that takes a credit, for each answer, and for two NOOPs.  Only NOOPs
+ * that keep alive can be more, where nobody handles what has arrived: does each receive of the other end hold
+ * a message, and is there a third NOOP?
+ */
+static bool has_third_noop(const struct o2_sim_end *from)
+{
+	const struct o2_sim_end *to = from->other;
+	struct o2_conn_view here, there;
+
+	if (from->sim->config.version != O2_MSG_VERSION_2 || from->sim->config.keepalive_ms == 0 ||
+	    from->conn == NULL || to->conn == NULL)
+		return false;
+	o2_conn_view(from->conn, &here);
+	o2_conn_view(to->conn, &there);
+	return from->wire.count + there.parked == 2 * from->depth + 2 &&
+	       here.noops_sent - there.noops_received > 2;
+}
+
+void o2_sim_not_ready(struct o2_sim *sim, struct o2_sim_end *from)
+{
+	const bool foretold = has_third_noop(from);
+
+	from->rnr_waits++;
+	if (!foretold && !sim->faults)
+		fail(sim, "sim/receiver-not-ready", from, from->wire.count, 2 * from->depth + 2);
+	if (!foretold || from->rnr_waits <= sim->config.rnr_retry_count)
+		return;
+	from->never_ready = true;
+	o2_sim_break(from);
+}
+
+/*
+ * Messages of a that b has not handled: one for each credit and one for each answer at most.  NOOPs of
+ * version 2 take neither, and any number of them may lie with a peer that is slow.
+ */
+static void check_on_the_way(struct o2_sim *sim, const struct o2_sim_end *a)
+{
+	bool v1 = sim->config.version == O2_MSG_VERSION_1;
+	uint32_t count = 0;
+
+	for (uint32_t k = 0; k < a->wire.count; k++)
+		count +=
+			v1 || a->wire.on_the_way[(a->wire.first + k) % O2_SIM_ON_THE_WAY].type != O2_MSG_NOOP;
+	if (count > 2 * a->depth)
+		fail(sim, "sim/on-the-way", a, count, 2 * a->depth);
+}
+
+static bool honest(const struct o2_sim_end *end)
+{
+	return up(end) && up(end->other) && !end->forged && !end->other->forged;
+}
+
+void o2_sim_check(struct o2_sim *sim)
+{
+	struct o2_loop_counters counters;
+
+	for (uint32_t i = 0; i < sim->nends; i++)
+		look(sim, &sim->end[i]);
+	for (uint32_t i = 0; i < sim->nends; i++)
+		if (honest(&sim->end[i])) {
+			check_direction(sim, &sim->end[i], sim->end[i].other);
+			check_on_the_way(sim, &sim->end[i]);
+		}
+	for (uint32_t i = 0; i < sim->nends; i++)
+		if (honest(&sim->end[i]))
+			check_own(sim, &sim->end[i]);
+	o2_loop_get_counters(&counters);
+	if (counters.rnr_waits > sim->rnr_waits)
+		o2_sim_seen(sim, O2_SIM_SEEN_RNR);
+	sim->rnr_waits = counters.rnr_waits;
+	if (counters.overruns > sim->overruns)
+		fail(sim, "sim/overrun", &sim->end[0], counters.overruns - sim->overruns, 0);
+}
+
+/* Two ends that are up and have nothing more to say owe each other nothing. */
+static void check_pair(struct o2_sim *sim, const struct o2_sim_end *a)
+{
+	const struct o2_conn_view *view = &a->view;
+	struct o2_account account;
+
+	if (!o2_account_rest(view, &a->other->view, &account))
+		fail_account(sim, a, &account);
+	if (a->wire.credit_messages != view->credit_messages_sent || a->wire.credits != view->credits_sent)
+		fail(sim, "sim/seen-at-rest", a, a->wire.credits, view->credits_sent);
+	for (uint32_t i = 0; i < sim->nops; i++) {
+		const struct o2_sim_op *op = &sim->op[i];
+
+		if (op->end == a && op->started && op->op == O2_OP_SEND && !op->received)
+			fail(sim, "sim/never-received", a, op->id, 0);
+	}
+}
+
+void o2_sim_check_rest(struct o2_sim *sim)
+{
+	if (o2_sim_ok(sim))
+		o2_sim_check(sim);
+	for (uint32_t i = 0; i < sim->nends && o2_sim_ok(sim); i++)
+		if (up(&sim->end[i]) && up(sim->end[i].other))
+			check_pair(sim, &sim->end[i]);
+}

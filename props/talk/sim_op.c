@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "props/talk/sim_internal.h"
+
+/* Operations: what the application of an end starts, and what it is asked and told (docs/simulation.md). */
+
+#define REFUSED_WITH (-EACCES)
+
+/* Where an operation's number travels, so that the other end knows what it is asked for. */
+static uint64_t *number_in(struct o2_lnet_hdr *hdr)
+{
+	switch (hdr->type) {
+	case O2_LNET_PUT:
+		return &hdr->msg.put.match_bits;
+	case O2_LNET_GET:
+		return &hdr->msg.get.match_bits;
+	case O2_LNET_ACK:
+		return &hdr->msg.ack.match_bits;
+	default:
+		return &hdr->msg.reply.dst_wmd.wh_object_cookie;
+	}
+}
+
+static struct o2_sim_op *op_of(struct o2_sim_end *there, const struct o2_lnet_hdr *hdr)
+{
+	struct o2_lnet_hdr copy = *hdr;
+	uint64_t id = *number_in(&copy);
+
+	return id < there->sim->nops && there->sim->op[id].end->other == there ? &there->sim->op[id] : NULL;
+}
+
+/* --- drawing */
+
+static uint64_t draw_nob(struct o2_sim *sim, bool immediate)
+{
+	static const uint32_t sizes[] = {1, 64, 512, 4096, O2_SIM_MAX_NOB};
+	static const uint32_t weights[] = {2, 8, 4, 4, 2};
+	uint64_t most = sizes[o2_draw_weighted(sim->choice, weights, 5)];
+
+	return o2_draw_range(sim->choice, immediate ? 0 : 1, most);
+}
+
+/* Where windows are few there are many operations that need one: more than a page. */
+static uint64_t draw_large_nob(struct o2_sim *sim)
+{
+	if (sim->small && o2_draw_bool(sim->choice, 1, 1))
+		return o2_draw_range(sim->choice, 4097, O2_SIM_MAX_NOB);
+	return draw_nob(sim, false);
+}
+
+static void draw_verdict(struct o2_sim *sim, struct o2_sim_op *op)
+{
+	static const uint32_t weights[O2_SIM_VERDICTS] = {40, 6, 2, 3, 2, 1, 0};
+	uint32_t with_faults[O2_SIM_VERDICTS];
+
+	memcpy(with_faults, weights, sizeof(weights));
+	with_faults[O2_SIM_INSANE] = sim->faults ? 1 : 0;
+	op->verdict = (enum o2_sim_verdict)o2_draw_weighted(sim->choice, with_faults, O2_SIM_VERDICTS);
+	op->wanted = op->nob;
+	if (op->verdict == O2_SIM_SHORT)
+		op->wanted = o2_draw_range(sim->choice, 1, op->nob);
+	else if (op->verdict == O2_SIM_LONGER)
+		op->wanted = op->nob + 1;
+	else if (op->verdict != O2_SIM_ACCEPT)
+		op->wanted = 0;
+}
+
+/* What the other end makes of the request, as the status that both sides see. */
+static int foretell_answer(const struct o2_sim *sim, const struct o2_sim_op *op, uint64_t *nob)
+{
+	bool put = op->op == O2_OP_PUT;
+	const struct o2_sim_memory *source = put ? &op->ours : &op->theirs;
+	const struct o2_sim_memory *sink = put ? &op->theirs : &op->ours;
+	int rc;
+
+	*nob = 0;
+	if (op->verdict == O2_SIM_ZERO)
+		return 0;
+	if (op->verdict == O2_SIM_NO_MATCH)
+		return put ? 0 : -ENODATA;
+	if (op->verdict == O2_SIM_REFUSE)
+		return REFUSED_WITH;
+	if (op->verdict == O2_SIM_LONGER)
+		return -EINVAL;
+	rc = o2_sim_memory_refusal(sim, &op->theirs, put ? O2_SINK : O2_SOURCE);
+	if (rc != 0)
+		return rc;
+	if (o2_sim_memory_wrs(sim, source, sink, op->wanted) > sim->config.max_frags)
+		return -EMSGSIZE;
+	*nob = op->wanted;
+	return 0;
+}
+
+static void foretell(const struct o2_sim *sim, struct o2_sim_op *op)
+{
+	const struct o2_sim_end *end = op->end;
+
+	op->done_nob = op->nob;
+	op->code = 0;
+	if (op->op != O2_OP_SEND)
+		op->code = foretell_answer(sim, op, &op->done_nob);
+	op->code_there = op->code;
+	op->start_code = 0;
+	if (op->op == O2_OP_SEND && op->nob > o2_conn_immediate_max(end->conn))
+		op->start_code = -EMSGSIZE;
+	else if (o2_conn_get_state(end->conn) != O2_CONN_ESTABLISHED)
+		op->start_code = -ENOTCONN;
+	else if (end->open >= sim->config.max_transfers)
+		op->start_code = -EBUSY;
+	else if (op->op != O2_OP_SEND)
+		op->start_code =
+			o2_sim_memory_refusal(sim, &op->ours, op->op == O2_OP_GET ? O2_SINK : O2_SOURCE);
+}
+
+static bool draw_immediate(struct o2_sim *sim, struct o2_sim_op *op)
+{
+	static const uint32_t types[] = {O2_LNET_PUT, O2_LNET_GET, O2_LNET_ACK, O2_LNET_REPLY};
+	static const uint32_t weights[] = {6, 1, 1, 2};
+
+	op->lnet_type = types[o2_draw_weighted(sim->choice, weights, 4)];
+	op->nob = draw_nob(sim, true);
+	if (op->lnet_type == O2_LNET_GET || op->lnet_type == O2_LNET_ACK)
+		op->nob = 0;
+	if (!o2_sim_memory_draw(sim, op->end->node, op->nob, &op->ours))
+		return false;
+	op->as_bytes = !op->ours.gapped && !op->ours.scattered && o2_draw_bool(sim->choice, 1, 1);
+	return true;
+}
+
+static bool draw(struct o2_sim *sim, struct o2_sim_op *op)
+{
+	static const enum o2_transfer_op ops[] = {O2_OP_SEND, O2_OP_PUT, O2_OP_GET};
+	bool put;
+
+	op->op = ops[o2_draw_weighted(sim->choice, sim->op_weight, 3)];
+	if (op->op == O2_OP_SEND)
+		return draw_immediate(sim, op);
+	put = op->op == O2_OP_PUT;
+	op->lnet_type = put && o2_draw_bool(sim->choice, 3, 1) ? O2_LNET_REPLY
+			: put				       ? O2_LNET_PUT
+							       : O2_LNET_GET;
+	op->nob = draw_large_nob(sim);
+	draw_verdict(sim, op);
+	return o2_sim_memory_draw(sim, op->end->node, op->nob, &op->ours) &&
+	       (op->wanted == 0 || o2_sim_memory_draw(sim, op->end->other->node, op->wanted, &op->theirs));
+}
+
+/* --- starting */
+
+static int call(struct o2_sim_op *op, struct o2_error *error)
+{
+	struct o2_conn *conn = op->end->conn;
+	struct o2_lnet_hdr hdr = o2_conn_lnet_hdr(conn, (enum o2_lnet_type)op->lnet_type, 0, op->nob);
+	const struct o2_sim_node *node = &op->end->sim->node[op->end->node];
+
+	o2_error_clear(error);
+	*number_in(&hdr) = op->id;
+	op->ours.memory.tag = op->id;
+	if (op->op == O2_OP_PUT)
+		return o2_conn_put(conn, &hdr, &op->ours.memory, NULL, error);
+	if (op->op == O2_OP_GET)
+		return o2_conn_get(conn, &hdr, &op->ours.memory, NULL, error);
+	if (!op->as_bytes)
+		return o2_conn_send(conn, &hdr, &op->ours.memory, NULL, error);
+	return o2_conn_send_bytes(conn, &hdr,
+				  op->nob == 0 ? NULL
+					       : o2_arena_page(&node->ni.arena, op->ours.first) +
+							 op->ours.kiov[0].offset,
+				  (uint32_t)op->nob, op->id, NULL, error);
+}
+
+void o2_sim_op_launch(struct o2_sim *sim, struct o2_sim_op *op)
+{
+	struct o2_sim_end *end = op->end;
+	struct o2_sim_end *acting = sim->acting;
+	struct o2_error error;
+	int code;
+
+	foretell(sim, op);
+	op->started = true;
+	end->open++;
+	sim->acting = end;
+	code = call(op, &error);
+	sim->acting = acting;
+	o2_sim_log(sim, O2_SIM_EV_START, end, op->id, code);
+	if (code != 0) {
+		op->started = false;
+		end->open--;
+		o2_sim_fault_reason(sim, &error);
+	} else {
+		sim->run->operations++;
+	}
+	o2_sim_judge_start(sim, op, code);
+}
+
+bool o2_sim_op_start(struct o2_sim *sim, struct o2_sim_end *end)
+{
+	struct o2_sim_op *op = &sim->op[sim->nops];
+
+	if (sim->nops == O2_SIM_OPS || !o2_sim_ok(sim))
+		return false;
+	*op = (struct o2_sim_op){.id = sim->nops, .end = end, .since_ms = sim->now_ms};
+	if (!draw(sim, op))
+		return false;
+	sim->nops++;
+	o2_sim_op_launch(sim, op);
+	return true;
+}
+
+/* --- what the ends are asked and told */
+
+static int answer(struct o2_sim_op *op, struct o2_transfer_memory *memory)
+{
+	switch (op->verdict) {
+	case O2_SIM_NO_MATCH:
+		return -ENODATA;
+	case O2_SIM_REFUSE:
+		return REFUSED_WITH;
+	case O2_SIM_INSANE:
+		return -EPROTO;
+	default:
+		break;
+	}
+	*memory = op->theirs.memory;
+	if (op->wanted == 0)
+		memory->buffer.nob = 0;
+	memory->tag = op->id;
+	op->matched = true;
+	return 0;
+}
+
+/* Whether it was up, and this call has closed it. */
+static bool close_inside(struct o2_sim_end *end)
+{
+	struct o2_sim *sim = end->sim;
+	const bool up = o2_conn_get_state(end->conn) == O2_CONN_ESTABLISHED;
+
+	if (!sim->close_inside)
+		return false;
+	sim->close_inside = false;
+	if (up)
+		o2_sim_seen(sim, O2_SIM_SEEN_CLOSED_INSIDE);
+	o2_sim_may_close(end, -ESHUTDOWN);
+	o2_sim_log(sim, O2_SIM_EV_CLOSE, end, 0, -ESHUTDOWN);
+	o2_conn_close(end->conn, -ESHUTDOWN);
+	return up;
+}
+
+static int match(void *context, const struct o2_msg *request, uint64_t sink_bytes,
+		 struct o2_transfer_memory *memory)
+{
+	struct o2_sim_end *end = context;
+	struct o2_sim *sim = end->sim;
+	bool put = request->ibm_type == O2_MSG_PUT_REQ;
+	const struct o2_lnet_hdr *hdr = put ? &request->u.putreq.hdr : &request->u.get.hdr;
+	struct o2_sim_op *op = op_of(end, hdr);
+	int rc;
+
+	if (op == NULL && end->forged)
+		return -ENODATA;
+	if (op == NULL || !op->started || op->op != (put ? O2_OP_PUT : O2_OP_GET) ||
+	    op->since_there_ms != 0 || op->nob != (put ? hdr->payload_length : sink_bytes)) {
+		o2_report_fail(sim->report, "sim/match", "end %" PRIu32 " is asked for what nobody asked for",
+			       end->index);
+		return -ENODATA;
+	}
+	op->since_there_ms = sim->now_ms;
+	rc = answer(op, memory);
+	if (close_inside(end) && rc == 0) {
+		op->closed_by_match = true;
+		o2_sim_seen(sim, O2_SIM_SEEN_CLOSED_BY_MATCH);
+	}
+	o2_sim_log(sim, O2_SIM_EV_MATCHED, end, op->id, rc);
+	if (rc != 0 && end->silent_since_ms == 0)
+		end->silent_since_ms = sim->now_ms;
+	if (rc == -EPROTO)
+		o2_sim_may_close(end, rc);
+	return rc;
+}
+
+/* The application goes on from inside: starts something, or closes. */
+static void inside(struct o2_sim_end *end)
+{
+	struct o2_sim *sim = end->sim;
+
+	(void)close_inside(end);
+	if (sim->inside_left == 0)
+		return;
+	sim->inside_left--;
+	if (o2_sim_op_start(sim, end))
+		o2_sim_seen(sim, O2_SIM_SEEN_FROM_INSIDE);
+}
+
+static int receive(void *context, const struct o2_msg *msg)
+{
+	struct o2_sim_end *end = context;
+	struct o2_sim *sim = end->sim;
+	const struct o2_lnet_hdr *hdr = &msg->u.immediate.hdr;
+	struct o2_sim_op *op = op_of(end, hdr);
+
+	if (op == NULL && end->forged)
+		return 0;
+	if (op == NULL || !op->started || op->op != O2_OP_SEND || op->received ||
+	    hdr->payload_length != op->nob) {
+		o2_report_fail(sim->report, "sim/receive", "end %" PRIu32 " receives what nobody sent",
+			       end->index);
+		return 0;
+	}
+	op->received = true;
+	o2_sim_log(sim, O2_SIM_EV_RECEIVED, end, op->id, 0);
+	if (!o2_sim_memory_equals(sim, &op->ours, msg->u.immediate.payload, op->nob))
+		o2_report_fail(sim->report, "sim/payload",
+			       "operation %" PRIu32 ": the payload that arrives is not the one that was sent",
+			       op->id);
+	inside(end);
+	return 0;
+}
+
+/* No write that comes now may be admitted any more, but in mode global, whose key lives on by design. */
+static void check_key(struct o2_sim_end *end, const struct o2_sim_op *op, const struct o2_sim_memory *sink)
+{
+	struct o2_sim *sim = end->sim;
+
+	if (op->key == 0 || sink->memory.mode == O2_REG_GLOBAL)
+		return;
+	o2_sim_seen(sim, O2_SIM_SEEN_LATE_WRITE_REFUSED);
+	if (o2_loop_admits_write(end->qp_num, op->key, op->key_addr, 1))
+		o2_report_fail(sim->report, "sim/late-write",
+			       "operation %" PRIu32 " has ended, and its key still admits writes", op->id);
+}
+
+static void done(void *context, const struct o2_transfer_result *result)
+{
+	struct o2_sim_end *end = context;
+	struct o2_sim *sim = end->sim;
+	struct o2_sim_op *op = result->tag < sim->nops ? &sim->op[result->tag] : NULL;
+	bool ours = result->initiator;
+	bool *ended;
+
+	if (op == NULL || result->op != op->op || (ours ? op->end : op->end->other) != end ||
+	    !(ours ? op->started : op->matched)) {
+		o2_report_fail(sim->report, "sim/done",
+			       "end %" PRIu32 ": done for an operation that is not open", end->index);
+		return;
+	}
+	ended = ours ? &op->ended : &op->ended_there;
+	o2_sim_log(sim, ours ? O2_SIM_EV_ENDED : O2_SIM_EV_ENDED_THERE, end, op->id, result->status);
+	if (*ended)
+		o2_report_fail(sim->report, "sim/done-twice", "operation %" PRIu32 " ends twice %s", op->id,
+			       ours ? "at its initiator" : "at the other end");
+	*ended = true;
+	end->open -= ours;
+	o2_sim_judge_end(sim, end, op, result);
+	if (result->side == O2_SINK)
+		check_key(end, op, ours ? &op->ours : &op->theirs);
+	inside(end);
+}
+
+static void closed(void *context, const struct o2_transfer_fault *fault)
+{
+	struct o2_sim_end *end = context;
+
+	end->fault = *fault;
+	o2_sim_log(end->sim, O2_SIM_EV_CLOSED, end, 0, fault->code);
+	o2_sim_judge_closed(end->sim, end);
+}
+
+const struct o2_conn_ops o2_sim_conn_ops = {
+	.match = match,
+	.receive = receive,
+	.done = done,
+	.closed = closed,
+};

@@ -1,0 +1,437 @@
+/* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+
+#include "props/talk/sim_internal.h"
+
+/* One step: everything that can happen now, and the choice of one (docs/simulation.md, "Steps"). */
+
+#define POOL_RETRY_MS 1000u
+
+enum step {
+	STEP_EXECUTE,
+	STEP_COMPLETE,
+	STEP_START,
+	STEP_BURST,
+	STEP_PROGRESS,
+	STEP_CLOCK,
+	STEP_TICK,
+	STEP_SLEEP,
+	STEP_ESTABLISH,
+	STEP_FAULT,
+	STEP_FORGE,
+	STEPS,
+};
+
+/* Ask the device what could run; nothing does. */
+void o2_sim_look_at_device(struct o2_sim *sim)
+{
+	sim->nrunnable = 0;
+	sim->run_next = -1;
+	o2_loop_progress();
+}
+
+bool o2_sim_has_completion(const struct o2_sim_end *end)
+{
+	return end->conn != NULL && o2_conn_get_state(end->conn) != O2_CONN_DISCONNECTED &&
+	       o2_loop_cq_entries(o2_conn_cq(end->conn)) > 0;
+}
+
+void o2_sim_execute(struct o2_sim *sim, uint32_t index)
+{
+	struct o2_sim_end *end = o2_sim_end_of_qp(sim, sim->runnable[index]);
+	struct o2_loop_counters before, after;
+
+	o2_sim_log(sim, O2_SIM_EV_EXECUTE, end, 0, 0);
+	o2_loop_get_counters(&before);
+	sim->run_next = (int)index;
+	o2_loop_progress();
+	o2_loop_get_counters(&after);
+	if (end == NULL)
+		return;
+	if (after.rnr_waits > before.rnr_waits)
+		o2_sim_not_ready(sim, end);
+	else
+		end->rnr_waits = 0;
+}
+
+void o2_sim_complete(struct o2_sim *sim, struct o2_sim_end *end)
+{
+	struct ibv_wc wc;
+
+	if (ibv_poll_cq(o2_conn_cq(end->conn), 1, &wc) != 1)
+		return;
+	o2_sim_log(sim, O2_SIM_EV_COMPLETION, end, wc.status == IBV_WC_SUCCESS ? wc.opcode : 0,
+		   (int32_t)wc.status);
+	if (wc.status == IBV_WC_WR_FLUSH_ERR)
+		o2_sim_seen(sim, O2_SIM_SEEN_FLUSHED);
+	if (wc.status == IBV_WC_SUCCESS && wc.opcode == IBV_WC_RECV)
+		o2_sim_wire_handled(end, 1);
+	sim->acting = end;
+	o2_conn_complete(end->conn, &wc);
+	sim->acting = NULL;
+	o2_sim_fault_after(sim, end);
+}
+
+static int progress(struct o2_sim *sim, struct o2_sim_end *end)
+{
+	int rc;
+
+	o2_sim_log(sim, O2_SIM_EV_PROGRESS, end, 0, 0);
+	o2_sim_wire_handled(end, end->other->wire.count);
+	sim->acting = end;
+	rc = o2_conn_progress(end->conn);
+	sim->acting = NULL;
+	o2_sim_fault_after(sim, end);
+	return rc;
+}
+
+/*
+ * A loop looks at every connection again and again.  Where nothing has come that is only worth it for those
+ * that wait for a window of their interface, which another connection may have given back.
+ */
+static bool wake(struct o2_sim *sim)
+{
+	for (uint32_t i = 0; i < sim->nends; i++) {
+		struct o2_sim_end *end = &sim->end[i];
+
+		if (end->conn == NULL || end->asleep || end->view.queued_window + end->view.parked == 0)
+			continue;
+		if (progress(sim, end) > 0) {
+			o2_sim_seen(sim, O2_SIM_SEEN_WINDOW_WOKEN);
+			return true;
+		}
+	}
+	return false;
+}
+
+bool o2_sim_execute_one(struct o2_sim *sim, struct o2_sim_end *end)
+{
+	o2_sim_look_at_device(sim);
+	for (uint32_t i = 0; i < sim->nrunnable; i++) {
+		if (sim->runnable[i] != end->qp_num)
+			continue;
+		o2_sim_execute(sim, i);
+		(void)progress(sim, end);
+		return true;
+	}
+	return false;
+}
+
+/* The next fair thing: the device, then each end that is awake, in turn.  False: nothing can happen. */
+static bool fair(struct o2_sim *sim, uint32_t *turn)
+{
+	o2_sim_look_at_device(sim);
+	for (uint32_t i = 0; i <= sim->nends; i++, ++*turn) {
+		uint32_t who = *turn % (sim->nends + 1);
+
+		if (who == sim->nends && sim->nrunnable > 0) {
+			o2_sim_execute(sim, *turn / (sim->nends + 1) % sim->nrunnable);
+			++*turn;
+			return true;
+		}
+		if (who < sim->nends && !sim->end[who].asleep && o2_sim_has_completion(&sim->end[who])) {
+			o2_sim_complete(sim, &sim->end[who]);
+			++*turn;
+			return true;
+		}
+	}
+	return wake(sim);
+}
+
+static void burst(struct o2_sim *sim)
+{
+	uint32_t count = 2 + (uint32_t)o2_draw(sim->choice, 30);
+	uint32_t turn = 0;
+
+	while (count-- > 0 && o2_sim_ok(sim) && fair(sim, &turn))
+		o2_sim_check(sim);
+}
+
+/* --- time */
+
+static bool late(const struct o2_sim *sim, uint64_t since_ms)
+{
+	return sim->now_ms >= since_ms + sim->config.timeout_ms;
+}
+
+/* Is anything of this end too old?  A NOOP, or the refusal of a request, may be as old as the last time that
+ * there was none for certain. */
+static bool deadline_due(const struct o2_sim *sim, const struct o2_sim_end *end)
+{
+	if (sim->config.timeout_ms == 0)
+		return false;
+	if (end->silent_since_ms != 0 && late(sim, end->silent_since_ms))
+		return true;
+	if (late(sim, end->no_noops_ms))
+		return true;
+	for (uint32_t i = 0; i < sim->nops; i++) {
+		const struct o2_sim_op *op = &sim->op[i];
+
+		if (op->end == end && op->started && !op->ended && late(sim, op->since_ms))
+			return true;
+		if (op->end->other == end && op->matched && !op->ended_there && late(sim, op->since_there_ms))
+			return true;
+	}
+	return false;
+}
+
+/* An operation of this end is too old, and the connection has had its chance to see it. */
+static void check_deadlines(struct o2_sim *sim, const struct o2_sim_end *end)
+{
+	if (sim->config.timeout_ms == 0 || o2_conn_get_state(end->conn) != O2_CONN_ESTABLISHED)
+		return;
+	for (uint32_t i = 0; i < sim->nops; i++) {
+		const struct o2_sim_op *op = &sim->op[i];
+
+		if (op->end == end && op->started && !op->ended && late(sim, op->since_ms))
+			o2_report_fail(sim->report, "sim/deadline-missed",
+				       "operation %" PRIu32 " is %" PRIu64
+				       " ms old, and its connection is up",
+				       i, sim->now_ms - op->since_ms);
+	}
+}
+
+void o2_sim_clock(struct o2_sim *sim, uint64_t ms)
+{
+	o2_sim_log(sim, O2_SIM_EV_CLOCK, NULL, (uint32_t)ms, 0);
+	sim->now_ms += ms;
+	for (uint32_t i = 0; i < sim->nends; i++)
+		sim->end[i].deadline_due = deadline_due(sim, &sim->end[i]);
+	for (uint32_t i = 0; i < sim->nends; i++) {
+		struct o2_sim_end *end = &sim->end[i];
+		uint64_t noops;
+
+		if (end->conn == NULL)
+			continue;
+		noops = end->view.noops_sent;
+		sim->acting = end;
+		o2_sim_tell_time(end);
+		sim->acting = NULL;
+		o2_sim_fault_after(sim, end);
+		check_deadlines(sim, end);
+		o2_conn_view(end->conn, &end->view);
+		if (end->view.noops_sent > noops)
+			o2_sim_seen(sim, O2_SIM_SEEN_KEEPALIVE);
+		end->deadline_due = false;
+	}
+}
+
+static void draw_clock(struct o2_sim *sim)
+{
+	uint64_t steps[] = {1,
+			    250,
+			    1001,
+			    sim->config.timeout_ms / 4,
+			    sim->config.timeout_ms / 2 + 1,
+			    sim->config.keepalive_ms + 1,
+			    sim->config.timeout_ms};
+	static const uint32_t weights[] = {4, 4, 4, 3, 3, 2, 1};
+
+	o2_sim_clock(sim,
+		     steps[o2_draw_weighted(sim->choice, weights, sizeof(weights) / sizeof(weights[0]))]);
+}
+
+/* --- steps */
+
+static void start(struct o2_sim *sim)
+{
+	struct o2_sim_end *end = &sim->end[o2_draw_pick(sim->choice, sim->nends)];
+	uint32_t count = 1 + (uint32_t)o2_draw_weighted(sim->choice, (const uint32_t[]){8, 4, 2, 1, 1, 1}, 6);
+
+	if (end->conn == NULL)
+		return;
+	sim->inside_left = (uint32_t)o2_draw_weighted(sim->choice, (const uint32_t[]){12, 2, 1}, 3);
+	while (count-- > 0 && end->conn != NULL && o2_sim_op_start(sim, end))
+		;
+}
+
+static struct o2_sim_end *pick_ready(struct o2_sim *sim)
+{
+	struct o2_sim_end *ready[O2_SIM_ENDS];
+	size_t count = 0;
+
+	for (uint32_t i = 0; i < sim->nends; i++)
+		if (o2_sim_has_completion(&sim->end[i]))
+			ready[count++] = &sim->end[i];
+	return count == 0 ? NULL : ready[o2_draw_pick(sim->choice, count)];
+}
+
+static void fall_asleep(struct o2_sim *sim)
+{
+	struct o2_sim_end *end = &sim->end[o2_draw_pick(sim->choice, sim->nends)];
+
+	if (end->asleep && o2_sim_has_completion(end))
+		o2_sim_seen(sim, O2_SIM_SEEN_SLOW);
+	end->asleep = !end->asleep;
+	o2_sim_log(sim, O2_SIM_EV_SLEEP, end, end->asleep, 0);
+}
+
+static struct o2_sim_end *not_established(struct o2_sim *sim)
+{
+	for (uint32_t i = 0; i < sim->nends; i++)
+		if (sim->end[i].conn != NULL && o2_conn_get_state(sim->end[i].conn) == O2_CONN_INIT)
+			return &sim->end[i];
+	return NULL;
+}
+
+static void establish(struct o2_sim *sim)
+{
+	struct o2_sim_end *end = not_established(sim);
+
+	if (end->view.parked > 0)
+		o2_sim_seen(sim, O2_SIM_SEEN_ESTABLISHED_LATE);
+	o2_sim_establish(sim, end);
+}
+
+static void take_step(struct o2_sim *sim, enum step step)
+{
+	switch (step) {
+	case STEP_EXECUTE:
+		o2_sim_execute(sim, (uint32_t)o2_draw_pick(sim->choice, sim->nrunnable));
+		break;
+	case STEP_COMPLETE:
+		o2_sim_complete(sim, pick_ready(sim));
+		break;
+	case STEP_START:
+		start(sim);
+		break;
+	case STEP_BURST:
+		burst(sim);
+		break;
+	case STEP_PROGRESS:
+		(void)progress(sim, pick_ready(sim));
+		break;
+	case STEP_CLOCK:
+		draw_clock(sim);
+		break;
+	case STEP_TICK:
+		o2_sim_log(sim, O2_SIM_EV_TICK, NULL, 0, o2_loop_tick());
+		break;
+	case STEP_SLEEP:
+		fall_asleep(sim);
+		break;
+	case STEP_ESTABLISH:
+		establish(sim);
+		break;
+	case STEP_FAULT:
+		o2_sim_fault_draw(sim);
+		break;
+	case STEP_FORGE:
+		o2_sim_forge(sim);
+		break;
+	default:
+		break;
+	}
+}
+
+void o2_sim_step(struct o2_sim *sim)
+{
+	uint32_t weights[STEPS] = {24, 24, 14, 14, 3, 2, 1, 1, 0, 0, 0};
+	bool ready = false;
+
+	o2_sim_look_at_device(sim);
+	for (uint32_t i = 0; i < sim->nends; i++)
+		ready |= o2_sim_has_completion(&sim->end[i]);
+	if (sim->nrunnable == 0)
+		weights[STEP_EXECUTE] = 0;
+	if (!ready)
+		weights[STEP_COMPLETE] = weights[STEP_PROGRESS] = 0;
+	if (not_established(sim) != NULL)
+		weights[STEP_ESTABLISH] = 6;
+	if (sim->faults)
+		weights[STEP_FAULT] = weights[STEP_FORGE] = 1;
+	take_step(sim, (enum step)o2_draw_weighted(sim->choice, weights, STEPS));
+	o2_sim_check(sim);
+}
+
+/* --- coming to rest */
+
+/* Steps that are enough for everything that is open, and for the NOOPs that go with it. */
+static uint64_t bound(const struct o2_sim *sim)
+{
+	uint64_t steps = 400;
+
+	for (uint32_t i = 0; i < sim->nops; i++)
+		steps += sim->op[i].started && !sim->op[i].ended ? 60 : 0;
+	return steps;
+}
+
+static void run_to_rest(struct o2_sim *sim)
+{
+	uint64_t left = bound(sim);
+	uint32_t turn = 0;
+
+	while (o2_sim_ok(sim)) {
+		if (!fair(sim, &turn) && !o2_loop_tick())
+			break;
+		o2_sim_check(sim);
+		if (left-- == 0)
+			o2_report_fail(sim->report, "sim/restless", "no rest after %" PRIu64 " steps",
+				       bound(sim));
+	}
+}
+
+/* A silent connection says that it lives: once, and then there is rest again. */
+static void check_keepalive(struct o2_sim *sim)
+{
+	uint64_t noops[O2_SIM_ENDS];
+
+	for (uint32_t i = 0; i < sim->nends; i++)
+		noops[i] = sim->end[i].view.noops_sent;
+	o2_sim_clock(sim, sim->config.keepalive_ms + 1);
+	run_to_rest(sim);
+	o2_sim_check_rest(sim);
+	for (uint32_t i = 0; i < sim->nends && o2_sim_ok(sim); i++) {
+		const struct o2_sim_end *end = &sim->end[i];
+
+		if (end->conn == NULL || end->view.state != O2_CONN_ESTABLISHED || end->broken ||
+		    end->other->broken)
+			continue;
+		if (end->view.noops_sent == noops[i])
+			o2_report_fail(sim->report, "sim/no-keepalive", "end %" PRIu32 " stays silent",
+				       end->index);
+		else if (end->view.noops_sent > noops[i] + 4)
+			o2_report_fail(sim->report, "sim/noops", "end %" PRIu32 " sends %" PRIu64 " NOOPs",
+				       end->index, end->view.noops_sent - noops[i]);
+	}
+}
+
+/* What an end holds whose other end is gone, it holds until it is closed; others wait for its windows. */
+static void close_widowed(struct o2_sim *sim)
+{
+	for (uint32_t i = 0; i < sim->nends; i++) {
+		struct o2_sim_end *end = &sim->end[i];
+
+		if (end->conn == NULL || !end->other->closed)
+			continue;
+		o2_sim_may_close(end, 0);
+		o2_sim_log(sim, O2_SIM_EV_CLOSE, end, 0, 0);
+		sim->acting = end;
+		o2_conn_close(end->conn, 0);
+		sim->acting = NULL;
+	}
+}
+
+void o2_sim_settle(struct o2_sim *sim)
+{
+	o2_sim_fault_disarm(sim);
+	sim->inside_left = 0;
+	for (uint32_t i = 0; i < sim->nends; i++)
+		sim->end[i].asleep = false;
+	for (uint32_t i = 0; i < sim->nends; i++)
+		o2_sim_establish(sim, &sim->end[i]);
+	run_to_rest(sim);
+	/* A pool that could not grow tries again after a second; what waits for it goes on then. */
+	if (sim->faults || sim->small) {
+		o2_sim_clock(sim, POOL_RETRY_MS);
+		run_to_rest(sim);
+	}
+	if (sim->small) {
+		close_widowed(sim);
+		run_to_rest(sim);
+	}
+	o2_sim_check_rest(sim);
+	if (o2_sim_ok(sim) && sim->config.keepalive_ms > 0 &&
+	    (sim->config.timeout_ms == 0 || sim->config.keepalive_ms < sim->config.timeout_ms))
+		check_keepalive(sim);
+}

@@ -1,0 +1,427 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lnd/ni/counts.h"
+#include "lnd/ni/path.h"
+#include "loopverbs/loopverbs.h"
+#include "props/talk/sim_internal.h"
+
+/* The nodes and connections of a case, made anew for each. */
+
+#define ARENA_BYTES ((uint64_t)O2_SIM_PAGES * 4096)
+#define START_MS    1000u
+#define FEW_WINDOWS 2u
+#define DMA_BASE    0x7f0000000000ull /* device address of the first node's first page */
+
+/* --- how everything is set */
+
+static uint32_t draw_least(struct o2_choice *c, uint32_t lo, uint32_t usual, uint32_t hi)
+{
+	return o2_draw_bool(c, 1, 1) ? (uint32_t)o2_draw_range(c, lo, hi) : usual;
+}
+
+static void draw_times(struct o2_choice *c, struct o2_conn_config *config)
+{
+	static const uint32_t timeouts[] = {50000, 4000, 0};
+	static const uint32_t keepalives[] = {100000, 1000, 0};
+
+	config->timeout_ms = timeouts[o2_draw_pick(c, 3)];
+	config->keepalive_ms = keepalives[o2_draw_pick(c, 3)];
+}
+
+static void draw_config(struct o2_sim *sim)
+{
+	static const uint32_t depths[] = {2, 3, 4, 8};
+	struct o2_choice *c = sim->choice;
+	struct o2_conn_config *config = &sim->config;
+	bool v1 = o2_draw_bool(c, 3, 1);
+
+	*config = O2_CONN_DEFAULTS;
+	config->version = v1 ? O2_MSG_VERSION_1 : O2_MSG_VERSION_2;
+	sim->depth = v1 ? draw_least(c, 3, 8, 8) : depths[o2_draw_pick(c, 4)];
+	config->max_frags = draw_least(c, 2, 5, 8);
+	config->wrq_sge = (uint32_t)o2_draw_range(c, 1, 3);
+	config->peer_tx_credits = o2_draw_bool(c, 2, 1) ? (uint32_t)o2_draw_range(c, sim->depth, 16) : 0;
+	config->peercredits_hiw = o2_draw_bool(c, 2, 1) ? (uint32_t)o2_draw_range(c, 1, 16) : 0;
+	config->concurrent_sends = o2_draw_bool(c, 2, 1) ? (uint32_t)o2_draw_range(c, 1, 16) : 0;
+	config->max_transfers = draw_least(c, 1, 24, 24);
+	draw_times(c, config);
+	config->immediate_gather = o2_draw_bool(c, 1, 1);
+	config->order = o2_draw_bool(c, 3, 1) ? O2_BIG_ENDIAN : O2_LITTLE_ENDIAN;
+	config->cksum_flavour = o2_draw_bool(c, 3, 1) ? O2_CKSUM_UNSIGNED : O2_CKSUM_NONE;
+	/* Some cases have one kind of operation, or two, and reach what a mixture does not. */
+	for (uint32_t i = 0; i < 3; i++)
+		sim->op_weight[i] = o2_draw_bool(c, 3, 1) ? 0 : 2 + (i > 0);
+	/* So that the device's own timers do not go on for long. */
+	config->retry_count = 2;
+	config->ack_timeout = 14;
+	config->rnr_retry_count = 6;
+}
+
+/* --- nodes */
+
+/* Everything of it was handed back. */
+static void check_idle(struct o2_sim *sim, uint32_t i)
+{
+	struct o2_sim_node *node = &sim->node[i];
+	struct o2_error error;
+	char text[200];
+
+	o2_error_clear(&error);
+	if (o2_sim_ok(sim) && o2_ni_check_idle(&node->ni, &error) != 0) {
+		o2_error_text(&error, text, sizeof(text));
+		o2_report_fail(sim->report, "sim/outstanding", "node %" PRIu32 ": %s", i, text);
+	}
+	if (o2_sim_ok(sim) && !o2_ledger_balanced(&node->ni.ledger))
+		o2_report_fail(sim->report, "sim/ledger", "node %" PRIu32 ": the ledger does not balance", i);
+}
+
+static void close_node(struct o2_sim_node *node)
+{
+	if (!node->open)
+		return;
+	node->open = false;
+	o2_ni_close(&node->ni);
+}
+
+static enum o2_dma_kind kind_of(const struct o2_sim *sim, uint32_t i)
+{
+	if (i != 0)
+		return O2_DMA_VIRTUAL;
+	return sim->remapped ? O2_DMA_IOMMU : O2_DMA_BUS;
+}
+
+static bool open_node(struct o2_sim *sim, uint32_t i)
+{
+	static const char *const devices[] = {"loop0", "loop1", "loop0"};
+	struct o2_sim_node *node = &sim->node[i];
+	struct o2_ni_config config = {
+		.device = devices[i],
+		.port = 1,
+		.reg_gaps = o2_loop_reg_gaps,
+		.gid_index = O2_LOOP_GID_INDEX,
+		.nid = O2_SIM_FIRST_NID + i,
+		.incarnation = 0x0006000011112222ull + i,
+		.dma_kind = kind_of(sim, i),
+		.dma_base = i == 0 ? DMA_BASE : 0,
+		.arena_pages = O2_SIM_PAGES,
+		.plain_arena = i != 0, /* only the first may stand behind an IOMMU */
+		.windows = sim->small ? FEW_WINDOWS : 0,
+		.sizes = {.tx_size = sim->small ? 4 : 256, .reg_size = sim->small ? 2 : 64},
+	};
+	struct o2_error error;
+
+	o2_error_clear(&error);
+	if (node->shadow == NULL)
+		node->shadow = calloc(1, ARENA_BYTES);
+	node->ni = (struct o2_ni){.config = {.device = NULL}};
+	if (node->shadow == NULL || o2_ni_open(&config, &node->ni, &error) != 0) {
+		o2_report_fail(sim->report, "sim/open", "node %" PRIu32 " cannot be opened: %d", i,
+			       error.code);
+		return false;
+	}
+	o2_ni_clock(&node->ni, 0);
+	node->open = true;
+	node->used_up = sim->small;
+	return true;
+}
+
+/*
+ * Nodes live on from case to case, because making an arena takes longer than a case, as long as nothing has
+ * happened that a case could notice.  Small pools, which have to grow in the middle of things, are made anew.
+ */
+static void open_nodes(struct o2_sim *sim)
+{
+	bool any = false;
+
+	for (uint32_t i = 0; i < O2_SIM_NODES; i++) {
+		if (sim->node[i].used_up || sim->small)
+			close_node(&sim->node[i]);
+		any |= sim->node[i].open;
+		sim->node[i].next_page = 0;
+		sim->node[i].failed.count = 0;
+	}
+	if (!any)
+		o2_loop_reset();
+	for (uint32_t i = 0; i < sim->nnodes; i++)
+		if (!sim->node[i].open && !open_node(sim, i))
+			return;
+	if (sim->node[0].ni.config.dma_kind != kind_of(sim, 0) &&
+	    o2_ni_set_dma(&sim->node[0].ni, kind_of(sim, 0), DMA_BASE, NULL) != 0)
+		o2_report_fail(sim->report, "sim/open", "the first node cannot have other addresses");
+	for (uint32_t i = 0; i < sim->nnodes; i++)
+		sim->node[i].since_ms = o2_clock_ms(&sim->node[i].ni.clock);
+}
+
+/* --- ends */
+
+struct o2_sim_end *o2_sim_end_of_qp(struct o2_sim *sim, uint32_t qp_num)
+{
+	for (uint32_t i = 0; i < sim->nends; i++)
+		if (sim->end[i].qp_num == qp_num)
+			return &sim->end[i];
+	return NULL;
+}
+
+/* Nodes have lived before the case, and their clocks go on. */
+void o2_sim_tell_time(struct o2_sim_end *end)
+{
+	o2_conn_clock(end->conn, end->sim->node[end->node].since_ms + end->sim->now_ms);
+}
+
+static int make_end(struct o2_sim *sim, struct o2_sim_end *end, uint32_t depth)
+{
+	struct o2_conn_config config = sim->config;
+	struct o2_conn_address self;
+	struct o2_error error;
+	int rc;
+
+	config.queue_depth = depth;
+	sim->acting = end;
+	rc = o2_conn_create(&sim->node[end->node].ni, &config, &o2_sim_conn_ops, end, &end->conn, &error);
+	o2_sim_fault_after(sim, end);
+	sim->acting = NULL;
+	if (rc != 0)
+		return rc;
+	o2_conn_get_address(end->conn, &self);
+	end->qp_num = self.qp_num;
+	end->depth = self.queue_depth;
+	return 0;
+}
+
+static int connect_end(struct o2_sim *sim, struct o2_sim_end *end)
+{
+	struct o2_conn_address theirs;
+	struct o2_error error;
+	int rc;
+
+	o2_conn_get_address(end->other->conn, &theirs);
+	sim->acting = end;
+	rc = o2_conn_connect(end->conn, &theirs, &error);
+	sim->acting = NULL;
+	if (rc == 0)
+		o2_sim_tell_time(end);
+	return rc;
+}
+
+static void destroy_end(struct o2_sim *sim, struct o2_sim_end *end)
+{
+	if (end->conn == NULL)
+		return;
+	o2_sim_may_close(end, 0);
+	sim->acting = end;
+	o2_conn_destroy(end->conn);
+	sim->acting = NULL;
+	end->conn = NULL;
+	if (!end->closed)
+		o2_report_fail(sim->report, "sim/never-closed",
+			       "end %" PRIu32 " never said that it is closed", end->index);
+}
+
+static void add_pair(struct o2_sim *sim, uint32_t a, uint32_t b)
+{
+	for (uint32_t i = 0; i < 2; i++) {
+		struct o2_sim_end *end = &sim->end[sim->nends];
+
+		*end = (struct o2_sim_end){
+			.sim = sim,
+			.other = &sim->end[i == 0 ? sim->nends + 1 : sim->nends - 1],
+			.node = i == 0 ? a : b,
+			.index = sim->nends,
+		};
+		sim->nends++;
+	}
+}
+
+/*
+ * The queue pair works before its owner knows that the peer is ready, as on the accepting side of a
+ * connection manager: what comes meanwhile waits (docs/transport.md, "Setting up").
+ */
+static int prepare_end(struct o2_sim *sim, struct o2_sim_end *end)
+{
+	struct o2_conn_address ours, theirs;
+	struct o2_conn_peer peer = {
+		.version = sim->config.version,
+		.queue_depth = end->depth,
+		.max_frags = sim->config.max_frags,
+		.max_msg_bytes = O2_MSG_BYTES,
+	};
+	struct o2_qp_path path = {
+		.retry_count = sim->config.retry_count,
+		.rnr_retry_count = sim->config.rnr_retry_count,
+		.ack_timeout = sim->config.ack_timeout,
+	};
+	struct o2_error error;
+	int rc;
+
+	o2_conn_get_address(end->conn, &ours);
+	o2_conn_get_address(end->other->conn, &theirs);
+	peer.nid = theirs.nid;
+	peer.incarnation = theirs.incarnation;
+	path.gid = theirs.gid;
+	path.dest_qp_num = theirs.qp_num;
+	path.dest_psn = theirs.psn;
+	path.psn = ours.psn;
+	sim->acting = end;
+	rc = o2_conn_set_peer(end->conn, &peer, &error);
+	if (rc == 0)
+		rc = o2_qp_to_rts(&sim->node[end->node].ni, o2_conn_qp(end->conn), &path, &error);
+	sim->acting = NULL;
+	return rc;
+}
+
+void o2_sim_establish(struct o2_sim *sim, struct o2_sim_end *end)
+{
+	if (end->conn == NULL || o2_conn_get_state(end->conn) != O2_CONN_INIT)
+		return;
+	o2_sim_log(sim, O2_SIM_EV_ESTABLISH, end, 0, 0);
+	sim->acting = end;
+	o2_sim_tell_time(end);
+	o2_conn_establish(end->conn);
+	sim->acting = NULL;
+	o2_sim_fault_after(sim, end);
+}
+
+/* One end may be able to do more than what is agreed. */
+static void make_pair(struct o2_sim *sim, struct o2_sim_end *a, struct o2_sim_end *b)
+{
+	uint32_t more = o2_draw_bool(sim->choice, 1, 1) ? (uint32_t)o2_draw(sim->choice, 8) : 0;
+	int rc;
+
+	if (sim->faults && o2_draw_bool(sim->choice, 9, 1)) {
+		static const enum o2_loop_call calls[] = {O2_LOOP_CALL_MAKE, O2_LOOP_CALL_REGISTER,
+							  O2_LOOP_CALL_POST_RECV, O2_LOOP_CALL_MODIFY};
+		size_t kind = o2_draw_pick(sim->choice, 5);
+
+		if (kind == 4)
+			o2_sim_fault_arm_allocation(sim, 20);
+		else
+			o2_sim_fault_arm(sim, calls[kind], 4);
+	}
+	rc = make_end(sim, a, sim->depth + (sim->config.version == O2_MSG_VERSION_2 ? more : 0));
+	if (rc == 0)
+		rc = make_end(sim, b, sim->depth);
+	a->depth = b->depth = a->depth < b->depth ? a->depth : b->depth;
+	if (rc == 0)
+		rc = connect_end(sim, a);
+	if (rc == 0)
+		rc = o2_draw_bool(sim->choice, 2, 1) ? prepare_end(sim, b) : connect_end(sim, b);
+	o2_sim_fault_disarm(sim);
+	if (rc == 0)
+		return;
+	if (!o2_sim_codes_has(&sim->node[a->node].failed, rc) &&
+	    !o2_sim_codes_has(&sim->node[b->node].failed, rc))
+		o2_report_fail(sim->report, "sim/connect", "connecting ends with %d (%s)", rc, strerror(-rc));
+	destroy_end(sim, a);
+	destroy_end(sim, b);
+}
+
+static void reset(struct o2_sim *sim)
+{
+	o2_loop_set_option(O2_LOOP_CHECK_PAGES, 0);
+	o2_loop_set_option(O2_LOOP_SCRIBBLE, 1);
+	sim->nnodes = 0;
+	sim->nends = 0;
+	sim->nops = 0;
+	sim->now_ms = START_MS;
+	sim->inside_left = 0;
+	sim->acting = NULL;
+	sim->trace = 0;
+	sim->events = 0;
+	sim->nrunnable = 0;
+	sim->close_inside = false;
+	o2_sim_faults_install(sim);
+}
+
+static void make(struct o2_sim *sim)
+{
+	struct o2_loop_counters counters;
+
+	open_nodes(sim);
+	o2_loop_get_counters(&counters);
+	sim->rnr_waits = counters.rnr_waits;
+	sim->overruns = counters.overruns;
+	for (uint32_t a = 0; a < sim->nnodes; a++)
+		for (uint32_t b = a + 1; b < sim->nnodes; b++)
+			add_pair(sim, a, b);
+	for (uint32_t i = 0; i < sim->nends && o2_sim_ok(sim); i += 2)
+		make_pair(sim, &sim->end[i], &sim->end[i + 1]);
+}
+
+void o2_sim_world_open(struct o2_sim *sim)
+{
+	reset(sim);
+	sim->faults = o2_draw_bool(sim->choice, 1, 1);
+	draw_config(sim);
+	if (o2_draw_bool(sim->choice, 4, 1))
+		o2_sim_seen(sim, O2_SIM_SEEN_THREE_NODES), sim->nnodes = 3;
+	else
+		sim->nnodes = 2;
+	sim->small = o2_draw_bool(sim->choice, 5, 2);
+	sim->remapped = o2_draw_bool(sim->choice, 7, 1);
+	make(sim);
+}
+
+void o2_sim_world_make(struct o2_sim *sim, const struct o2_conn_config *config)
+{
+	reset(sim);
+	sim->faults = false;
+	sim->config = *config;
+	sim->depth = config->queue_depth;
+	sim->nnodes = 2;
+	sim->small = false;
+	sim->remapped = false;
+	make(sim);
+}
+
+/* Every operation has ended, and once; what must be seen at the end of done is counted there. */
+static void check_ended(struct o2_sim *sim)
+{
+	for (uint32_t i = 0; i < sim->nops && o2_sim_ok(sim); i++) {
+		const struct o2_sim_op *op = &sim->op[i];
+
+		if (op->started && !op->ended)
+			o2_report_fail(sim->report, "sim/never-ended",
+				       "operation %" PRIu32 " has not ended at its initiator", i);
+		if (op->matched && !op->ended_there)
+			o2_report_fail(sim->report, "sim/never-ended-there",
+				       "operation %" PRIu32 " has not ended at the other end", i);
+	}
+}
+
+void o2_sim_world_close(struct o2_sim *sim)
+{
+	struct o2_loop_counters left;
+
+	for (uint32_t i = 0; i < sim->nends; i++)
+		destroy_end(sim, &sim->end[i]);
+	if (o2_sim_ok(sim))
+		check_ended(sim);
+	if (o2_sim_ok(sim))
+		o2_sim_memory_check_all(sim);
+	for (uint32_t i = 0; i < sim->nnodes; i++)
+		if (sim->node[i].open)
+			check_idle(sim, i);
+	o2_sim_faults_remove();
+	o2_loop_get_counters(&left);
+	if (o2_sim_ok(sim) && left.live_qps + left.live_cqs > 0)
+		o2_report_fail(sim->report, "sim/left-behind",
+			       "the devices still have %" PRIu32 " queue pairs and %" PRIu32
+			       " completion queues",
+			       left.live_qps, left.live_cqs);
+	/* Whatever may be wrong with them goes with this case. */
+	for (uint32_t i = 0; i < O2_SIM_NODES && !o2_sim_ok(sim); i++)
+		close_node(&sim->node[i]);
+}
+
+void o2_sim_world_free(struct o2_sim *sim)
+{
+	for (uint32_t i = 0; i < O2_SIM_NODES; i++) {
+		close_node(&sim->node[i]);
+		free(sim->node[i].shadow);
+		sim->node[i].shadow = NULL;
+	}
+}

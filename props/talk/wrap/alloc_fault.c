@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+#include "props/talk/wrap/alloc_fault.h"
+
+#include <errno.h>
+#include <stddef.h>
+
+/* Names that the linker knows (ld(1), --wrap). */
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t count, size_t size);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+
+static uint32_t left;
+static bool fired;
+
+void o2_alloc_fault_arm(uint32_t nth)
+{
+	left = nth;
+	fired = false;
+}
+
+bool o2_alloc_fault_fired(void)
+{
+	const bool it_has = fired;
+
+	fired = false;
+	return it_has;
+}
+
+static bool fails(void)
+{
+	if (left == 0 || --left > 0)
+		return false;
+	fired = true;
+	errno = ENOMEM;
+	return true;
+}
+
+void *__wrap_malloc(size_t size)
+{
+	return fails() ? NULL : __real_malloc(size);
+}
+
+void *__wrap_calloc(size_t count, size_t size)
+{
+	return fails() ? NULL : __real_calloc(count, size);
+}

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+#include <dirent.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/errno_name.h"
+#include "props/engine/run.h"
+
+json_t *o2_hw_counters(const char *device)
+{
+	json_t *counters = json_object();
+	char path[512];
+	struct dirent *entry;
+	DIR *directory;
+
+	snprintf(path, sizeof(path), "/sys/class/infiniband/%s/ports/1/hw_counters", device);
+	directory = opendir(path);
+	if (directory == NULL)
+		return counters;
+	while ((entry = readdir(directory)) != NULL) {
+		char file[800];
+		long long value;
+		FILE *stream;
+
+		snprintf(file, sizeof(file), "%s/%s", path, entry->d_name);
+		stream = entry->d_name[0] != '.' ? fopen(file, "r") : NULL;
+		if (stream == NULL)
+			continue;
+		if (fscanf(stream, "%lld", &value) == 1)
+			json_object_set_new(counters, entry->d_name, json_integer(value));
+		fclose(stream);
+	}
+	closedir(directory);
+	return counters;
+}
+
+static const char *const side_names[] = {[O2_SOURCE] = "source", [O2_SINK] = "sink"};
+
+static json_t *number(uint64_t value)
+{
+	return json_integer((json_int_t)value);
+}
+
+static json_t *pairs_to_json(const struct o2_transfer_run *run)
+{
+	json_t *pairs = json_object();
+
+	for (uint32_t i = 0; i < O2_REG_MODES; i++) {
+		json_t *row = json_object();
+
+		for (uint32_t j = 0; j < O2_REG_MODES; j++)
+			json_object_set_new(row, o2_reg_mode_name((enum o2_reg_mode)j),
+					    number(run->counters.pair[i][j]));
+		json_object_set_new(pairs, o2_reg_mode_name((enum o2_reg_mode)i), row);
+	}
+	return pairs;
+}
+
+static json_t *situations_to_json(const struct o2_counters *c)
+{
+	const struct {
+		const char *name;
+		uint64_t value;
+	} all[] = {
+		{"put", c->put},
+		{"get", c->get},
+		{"short", c->short_transfers},
+		{"source_iov", c->source_vector[O2_IOV]},
+		{"source_kiov", c->source_vector[O2_KIOV]},
+		{"sink_iov", c->sink_vector[O2_IOV]},
+		{"sink_kiov", c->sink_vector[O2_KIOV]},
+		{"bus_bus", c->kind_pair[O2_DMA_BUS][O2_DMA_BUS]},
+		{"bus_virtual", c->kind_pair[O2_DMA_BUS][O2_DMA_VIRTUAL]},
+		{"virtual_bus", c->kind_pair[O2_DMA_VIRTUAL][O2_DMA_BUS]},
+		{"virtual_virtual", c->kind_pair[O2_DMA_VIRTUAL][O2_DMA_VIRTUAL]},
+		{"bus_iommu", c->kind_pair[O2_DMA_BUS][O2_DMA_IOMMU]},
+		{"virtual_iommu", c->kind_pair[O2_DMA_VIRTUAL][O2_DMA_IOMMU]},
+		{"iommu_bus", c->kind_pair[O2_DMA_IOMMU][O2_DMA_BUS]},
+		{"iommu_virtual", c->kind_pair[O2_DMA_IOMMU][O2_DMA_VIRTUAL]},
+		{"iommu_iommu", c->kind_pair[O2_DMA_IOMMU][O2_DMA_IOMMU]},
+		{"source_coalesced", c->coalesced[O2_SOURCE]},
+		{"sink_coalesced", c->coalesced[O2_SINK]},
+		{"staged", c->staged},
+		{"per_segment", c->per_segment},
+		{"kept", c->kept},
+		{"fragments_3", c->fragments_3},
+		{"fragments_65", c->fragments_65},
+		{"bytes_256k", c->bytes_256k},
+		{"one_byte", c->one_byte},
+		{"gaps", c->gaps},
+		{"work_requests", c->work_requests},
+		{"sweeps", c->sweeps},
+	};
+	json_t *object = json_object();
+	char name[64];
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		json_object_set_new(object, all[i].name, number(all[i].value));
+	for (uint32_t i = 0; i < O2_REG_MODES; i++) {
+		snprintf(name, sizeof(name), "stale_key_%s", o2_reg_mode_name((enum o2_reg_mode)i));
+		if (i != O2_REG_GLOBAL)
+			json_object_set_new(object, name, number(c->stale_key[i]));
+	}
+	for (uint32_t i = 0; i < 2 * O2_SITUATIONS; i++) {
+		enum o2_side side = (enum o2_side)(i / O2_SITUATIONS);
+		enum o2_situation situation = (enum o2_situation)(i % O2_SITUATIONS);
+
+		snprintf(name, sizeof(name), "%s_%s", side_names[side], o2_situation_name(situation));
+		json_object_set_new(object, name, number(c->situation[side][situation]));
+	}
+	return object;
+}
+
+/* By the side that refuses: how often by which rule, "reg/phys/gaps EINVAL". */
+static json_t *refusals_to_json(const struct o2_counters *c)
+{
+	json_t *object = json_object();
+	char name[96];
+
+	for (uint32_t side = 0; side < 2; side++) {
+		json_t *rules = json_object();
+
+		for (uint32_t i = O2_PREDICT_NONE + 1; i < O2_PREDICT_RULES; i++) {
+			enum o2_predict_rule rule = (enum o2_predict_rule)i;
+
+			snprintf(name, sizeof(name), "%s %s", o2_predict_rule_name(rule),
+				 o2_errno_name(o2_predict_rule_code(rule)));
+			json_object_set_new(rules, name, number(c->rule[side][rule]));
+		}
+		json_object_set_new(object, side_names[side], rules);
+	}
+	return object;
+}
+
+void o2_counters_to_json(const struct o2_transfer_run *run, const struct o2_run_options *options,
+			 json_t *result)
+{
+	const struct o2_counters *c = &run->counters;
+
+	if (options->connect != NULL)
+		json_object_set_new(result, "connections", number(run->rung->connections));
+	json_object_set_new(result, "cases", number(c->cases));
+	json_object_set_new(result, "moved", number(c->moved));
+	json_object_set_new(result, "refused", number(c->refused));
+	json_object_set_new(result, "bytes", number(c->bytes));
+	json_object_set_new(result, "pairs", pairs_to_json(run));
+	json_object_set_new(result, "cross", o2_cross_to_json(&c->cross));
+	json_object_set_new(result, "situations", situations_to_json(c));
+	json_object_set_new(result, "refusals", refusals_to_json(c));
+}
+
+void o2_counters_line(const struct o2_counters *c, double seconds, char *text, size_t text_bytes)
+{
+	snprintf(text, text_bytes,
+		 "%llu cases: %llu moved %.1f MiB byte-exact, %llu refused as foretold, %.0f s, %.0f/s",
+		 (unsigned long long)c->cases, (unsigned long long)c->moved, (double)c->bytes / (1 << 20),
+		 (unsigned long long)c->refused, seconds, seconds > 0 ? (double)c->cases / seconds : 0);
+}

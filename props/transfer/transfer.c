@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: MIT */
+#include "props/transfer/transfer.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "props/transfer/transfer_internal.h"
+
+#define IMAGES (2u * O2_DMA_KINDS)
+
+static struct o2_image **image_at(struct o2_transfer_run *run, uint32_t i)
+{
+	return &run->image[i / O2_DMA_KINDS][i % O2_DMA_KINDS];
+}
+
+/* A rung may have one memory for all kinds of address; then there is one image of it. */
+static bool is_alias(struct o2_transfer_run *run, uint32_t i)
+{
+	return i < IMAGES && i % O2_DMA_KINDS != 0 && *image_at(run, i) == *image_at(run, i - 1);
+}
+
+static int make_image(struct o2_transfer_run *run, uint32_t i)
+{
+	const enum o2_side side = (enum o2_side)(i / O2_DMA_KINDS);
+	const enum o2_dma_kind kind = (enum o2_dma_kind)(i % O2_DMA_KINDS);
+	struct o2_arena *arena = run->rung->ops->arena(run->rung, side, kind);
+
+	if (kind != 0 && arena == (*image_at(run, i - 1))->arena) {
+		*image_at(run, i) = *image_at(run, i - 1);
+		return 0;
+	}
+	*image_at(run, i) = calloc(1, sizeof(struct o2_image));
+	if (*image_at(run, i) == NULL)
+		return -ENOMEM;
+	o2_image_init(*image_at(run, i), arena, run->seed);
+	return 0;
+}
+
+int o2_transfer_run_open(struct o2_rung *rung, uint64_t seed, struct o2_transfer_run *run)
+{
+	memset(run, 0, sizeof(*run));
+	run->rung = rung;
+	run->seed = seed;
+	run->space = O2_SCENARIO_SPACE_ALL;
+	run->scratch = calloc(1, sizeof(*run->scratch));
+	if (run->scratch == NULL)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < IMAGES; i++) {
+		if (make_image(run, i) == 0)
+			continue;
+		o2_transfer_run_close(run);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+void o2_transfer_run_close(struct o2_transfer_run *run)
+{
+	free(run->scratch);
+	for (uint32_t i = IMAGES; i-- > 0;)
+		if (!is_alias(run, i))
+			free(*image_at(run, i));
+	memset(run, 0, sizeof(*run));
+}
+
+bool o2_transfer_sweep(struct o2_transfer_run *run, struct o2_report *report)
+{
+	static const char *const kinds[] = {
+		[O2_DMA_BUS] = "bus", [O2_DMA_VIRTUAL] = "virtual", [O2_DMA_IOMMU] = "remapped"};
+	uint32_t page;
+
+	run->counters.sweeps++;
+	for (uint32_t i = 0; i < IMAGES; i++) {
+		if (is_alias(run, i) || o2_image_sweep(*image_at(run, i), &page))
+			continue;
+		snprintf(report->signature, sizeof(report->signature), "sweep");
+		o2_report_add(
+			report,
+			"page %u of the %s's memory (%s addresses) changed although no transfer names it; "
+			"the cause is one of the last %u cases",
+			page, i / O2_DMA_KINDS == O2_SOURCE ? "source" : "sink",
+			is_alias(run, i + 1) ? "all" : kinds[i % O2_DMA_KINDS],
+			run->sweep_always ? 1 : O2_SWEEP_CASES);
+		return false;
+	}
+	return true;
+}
+
+/* One line on what an end saw, for reports. */
+static void describe_end(const struct o2_observed_end *end, const char *name, struct o2_report *report)
+{
+	char why[512] = "";
+
+	if (!end->involved) {
+		o2_report_add(report, "%s: took no part", name);
+		return;
+	}
+	if (end->fault.side != O2_FAULT_NONE)
+		o2_fault_text(&end->fault, why, sizeof(why));
+	o2_report_add(report, "%s: status %d (%s)%s%s, %llu bytes", name, end->status,
+		      end->status == 0 ? "success" : strerror(-end->status), why[0] != '\0' ? ", " : "", why,
+		      (unsigned long long)end->nob);
+}
+
+/* Refused by the errno and by the rule that were foretold? */
+static bool refused_as_told(const struct o2_observed_end *end, const struct o2_prediction *told)
+{
+	return end->status == told->code && end->fault.side == O2_FAULT_LOCAL_STAGE &&
+	       end->fault.error.rule != NULL &&
+	       strcmp(end->fault.error.rule, o2_predict_rule_name(told->rule)) == 0;
+}
+
+/* Is what the two ends saw what the predictor foretold? */
+static bool as_foretold(const struct o2_transfer_run *run)
+{
+	const struct o2_observed *seen = &run->observed;
+	const struct o2_prediction *told = &run->prediction;
+	uint64_t moved = o2_scenario_moved(&run->scenario);
+	int code = told->code;
+
+	switch (told->verdict) {
+	case O2_MOVES:
+		return !seen->local && seen->initiator.status == 0 && seen->initiator.nob == moved &&
+		       seen->responder.involved && seen->responder.status == 0 &&
+		       seen->responder.nob == moved;
+	case O2_REFUSED_LOCAL:
+		return seen->local && refused_as_told(&seen->initiator, told) && !seen->responder.involved;
+	case O2_REFUSED_PEER:
+		return !seen->local && seen->initiator.status == code &&
+		       seen->initiator.fault.side == O2_FAULT_PEER_STATUS &&
+		       refused_as_told(&seen->responder, told);
+	case O2_REFUSED_WRITER:
+		return !seen->local && refused_as_told(&seen->initiator, told) && seen->responder.involved &&
+		       seen->responder.status == code;
+	}
+	return false;
+}
+
+static void check_verdict(struct o2_transfer_run *run, struct o2_report *report)
+{
+	static const char *const verdicts[] = {
+		[O2_MOVES] = "moves its bytes",
+		[O2_REFUSED_LOCAL] = "refused by the initiator",
+		[O2_REFUSED_PEER] = "refused by the other side",
+		[O2_REFUSED_WRITER] = "refused by the side that writes",
+	};
+	const struct o2_observed *seen = &run->observed;
+
+	if (!seen->stuck && as_foretold(run))
+		return;
+	snprintf(report->signature, sizeof(report->signature), "verdict/%d/%d/%d%s", run->prediction.verdict,
+		 run->prediction.code, seen->initiator.status, seen->stuck ? "/stuck" : "");
+	if (run->prediction.verdict == O2_MOVES)
+		o2_report_add(report, "foretold: %s", verdicts[O2_MOVES]);
+	else
+		o2_report_add(report, "foretold: %s: %s, code %d, rule %s", verdicts[run->prediction.verdict],
+			      run->prediction.reason, run->prediction.code,
+			      o2_predict_rule_name(run->prediction.rule));
+	if (seen->stuck)
+		o2_report_add(report, "stuck: no result, and no completion at either end");
+	describe_end(&seen->initiator, run->scenario.op == O2_OP_PUT ? "source" : "sink", report);
+	describe_end(&seen->responder, run->scenario.op == O2_OP_PUT ? "sink" : "source", report);
+}
+
+static void set_unmapped(struct o2_transfer_run *run, bool mapped)
+{
+	const struct o2_scenario *scenario = &run->scenario;
+
+	if (scenario->source.has_unmapped)
+		o2_arena_set_mapped(run->image[O2_SOURCE][scenario->source.kind]->arena,
+				    scenario->source.unmapped_page, mapped);
+	if (scenario->sink.has_unmapped)
+		o2_arena_set_mapped(run->image[O2_SINK][scenario->sink.kind]->arena,
+				    scenario->sink.unmapped_page, mapped);
+}
+
+/* What was mapped was unmapped, once; a wrong unmap is remembered for ever, so it is reported when it is new.
+ */
+static void check_ledger(struct o2_transfer_run *run, struct o2_report *report)
+{
+	struct o2_dma_ledger now;
+
+	run->rung->ops->ledger(run->rung, &now);
+	if (now.live != run->ledger.live || now.live_entries != run->ledger.live_entries ||
+	    now.wrong_unmaps != run->ledger.wrong_unmaps) {
+		snprintf(report->signature, sizeof(report->signature), "ledger");
+		o2_report_add(
+			report,
+			"the ledger of mappings: %u mappings of %llu entries were left, %u unmapped that "
+			"were not mapped",
+			now.live - run->ledger.live,
+			(unsigned long long)(now.live_entries - run->ledger.live_entries),
+			now.wrong_unmaps - run->ledger.wrong_unmaps);
+	}
+	run->ledger = now;
+}
+
+static enum o2_status run_once(struct o2_transfer_run *run, struct o2_report *report)
+{
+	struct o2_error error = {0};
+	char text[200];
+	int rc;
+
+	run->epoch++;
+	if (o2_transfer_prepare(run) != 0)
+		return O2_STATUS_INVALID;
+	set_unmapped(run, false);
+	rc = run->rung->ops->transfer(run->rung, &run->scenario, &run->observed, &error);
+	set_unmapped(run, true);
+	if (rc != 0) {
+		o2_error_text(&error, text, sizeof(text));
+		snprintf(report->signature, sizeof(report->signature), "rung/%d", rc);
+		o2_report_add(report, "%s could not run the case: %s (%s)", run->rung->ops->name,
+			      strerror(-rc), text);
+		o2_transfer_clean(run);
+		return O2_STATUS_INTERESTING;
+	}
+	check_verdict(run, report);
+	/*
+	 * The signature of wrong bytes comes last and wins: they are the worse finding.  After an unforeseen
+	 * error the bytes that a sink's descriptor covers are undefined, so then they say nothing.
+	 */
+	if (!report->failed || run->observed.initiator.status == 0)
+		o2_transfer_check_bytes(
+			run, run->observed.initiator.status == 0 ? o2_scenario_moved(&run->scenario) : 0,
+			report);
+	if (run->observed.stale_admitted) {
+		snprintf(report->signature, sizeof(report->signature), "stale-key");
+		o2_report_add(report, "a write with the sink's key was admitted when the transfer was over");
+	}
+	if (run->rung->ops->check_idle(run->rung, &error) != 0) {
+		snprintf(report->signature, sizeof(report->signature), "outstanding");
+		o2_error_text(&error, text, sizeof(text));
+		o2_report_add(report, "not everything was handed back: %s", text);
+	}
+	check_ledger(run, report);
+	o2_transfer_clean(run);
+	if (run->sweep_always || run->counters.cases % O2_SWEEP_CASES == O2_SWEEP_CASES - 1)
+		o2_transfer_sweep(run, report);
+	return report->failed ? O2_STATUS_INTERESTING : O2_STATUS_VALID;
+}
+
+enum o2_status o2_transfer_scenario(struct o2_transfer_run *run, struct o2_report *report)
+{
+	/* What is kept after the first time is found the second time. */
+	const int times = run->scenario.source.lazy || run->scenario.sink.lazy ? 2 : 1;
+
+	report->failed = false;
+	report->lines = 0;
+	report->signature[0] = '\0';
+	o2_predict(&run->scenario, o2_transfer_view_page(run, O2_SOURCE), o2_transfer_view_page(run, O2_SINK),
+		   o2_arena_iommu(run->image[O2_SOURCE][O2_DMA_IOMMU]->arena), &run->prediction);
+	for (int i = 0; i < times; i++) {
+		enum o2_status status = run_once(run, report);
+
+		if (status != O2_STATUS_VALID)
+			return status;
+	}
+	o2_transfer_count(run);
+	return O2_STATUS_VALID;
+}
+
+enum o2_status o2_transfer_case(struct o2_transfer_run *run, struct o2_choice *choice,
+				struct o2_report *report)
+{
+	report->failed = false;
+	report->lines = 0;
+	o2_scenario_draw(choice, &run->space, &run->scenario);
+	if (!o2_choice_ok(choice))
+		return o2_choice_status(choice, O2_STATUS_VALID);
+	return o2_choice_status(choice, o2_transfer_scenario(run, report));
+}

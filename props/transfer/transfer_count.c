@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+#include "props/transfer/transfer_internal.h"
+
+/* What a case was: a run adds it up, and says what it never met (docs/properties.md, "Counters"). */
+
+static void count_refused(struct o2_counters *c, const struct o2_scenario *scenario,
+			  const struct o2_prediction *told)
+{
+	c->refused++;
+	c->rule[told->side][told->rule]++;
+	o2_cross_refused(&c->cross, scenario, told->side);
+}
+
+static void count_side(struct o2_counters *c, enum o2_side which, const struct o2_scenario_side *side,
+		       const struct o2_extent *extent, int count)
+{
+	uint32_t found = o2_situations_of(side, extent, (uint32_t)count);
+
+	for (uint32_t i = 0; i < O2_SITUATIONS; i++)
+		c->situation[which][i] += found >> i & 1;
+}
+
+static bool is_per_segment(const struct o2_scenario_side *side, bool gaps)
+{
+	return side->per_segment && !gaps;
+}
+
+static bool is_staged(const struct o2_scenario_side *side)
+{
+	return side->mode == O2_REG_FASTREG_GAPS && side->staging;
+}
+
+static void count_moved(struct o2_transfer_run *run)
+{
+	struct o2_counters *c = &run->counters;
+	const struct o2_scenario *scenario = &run->scenario;
+	const struct o2_prediction *told = &run->prediction;
+	const struct o2_transfer_scratch *s = run->scratch;
+	uint64_t moved = o2_scenario_moved(scenario);
+	uint32_t entries =
+		told->source_entries > told->sink_entries ? told->source_entries : told->sink_entries;
+
+	c->moved++;
+	c->bytes += moved;
+	c->pair[scenario->source.mode][scenario->sink.mode]++;
+	c->put += scenario->op == O2_OP_PUT;
+	c->get += scenario->op == O2_OP_GET;
+	c->short_transfers += scenario->source.nob != scenario->sink.nob;
+	c->source_vector[scenario->source.vector]++;
+	c->sink_vector[scenario->sink.vector]++;
+	c->kind_pair[scenario->source.kind][scenario->sink.kind]++;
+	c->fragments_3 += entries >= 3;
+	c->fragments_65 += entries >= 65;
+	c->bytes_256k += moved >= 256 * 1024;
+	c->one_byte += moved == 1;
+	c->gaps += told->source_gaps || told->sink_gaps;
+	c->per_segment += is_per_segment(&scenario->source, told->source_gaps) ||
+			  is_per_segment(&scenario->sink, told->sink_gaps);
+	c->kept += scenario->source.lazy || scenario->sink.lazy;
+	c->staged += is_staged(&scenario->source) || is_staged(&scenario->sink);
+	c->coalesced[O2_SOURCE] += told->source_segments < told->source_entries;
+	c->coalesced[O2_SINK] += told->sink_segments < told->sink_entries;
+	c->work_requests += run->observed.nwr;
+	c->stale_key[scenario->sink.mode] += run->observed.stale_tried;
+	count_side(c, O2_SOURCE, &scenario->source, s->source, s->nsource);
+	count_side(c, O2_SINK, &scenario->sink, s->sink, s->nsink);
+	o2_cross_moved(&c->cross, scenario);
+}
+
+void o2_transfer_count(struct o2_transfer_run *run)
+{
+	run->counters.cases++;
+	if (run->prediction.verdict == O2_MOVES)
+		count_moved(run);
+	else
+		count_refused(&run->counters, &run->scenario, &run->prediction);
+}

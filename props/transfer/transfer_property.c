@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT */
+#include <string.h>
+
+#include "props/engine/property.h"
+#include "props/scenario/scenario_io.h"
+
+/* The transfer property, as the runner sees it. */
+
+static enum o2_status run_case(void *context, struct o2_choice *choice, struct o2_report *report)
+{
+	return o2_transfer_case(context, choice, report);
+}
+
+/* A failing case may have written anywhere on either side: start from clean memory. */
+static void reset(void *context)
+{
+	struct o2_transfer_run *run = context;
+	struct o2_image *source = run->image[O2_SOURCE][run->scenario.source.kind];
+	struct o2_image *sink = run->image[O2_SINK][run->scenario.sink.kind];
+
+	o2_image_init(source, source->arena, run->seed);
+	o2_image_init(sink, sink->arena, run->seed);
+}
+
+static bool sweep(void *context, struct o2_report *report)
+{
+	return o2_transfer_sweep(context, report);
+}
+
+static void sweep_always(void *context)
+{
+	((struct o2_transfer_run *)context)->sweep_always = true;
+}
+
+static void print(const void *context, uint32_t pieces, FILE *out)
+{
+	const struct o2_transfer_run *run = context;
+
+	o2_scenario_print(&run->scenario, pieces < O2_SCENARIO_PIECES ? pieces : O2_SCENARIO_PIECES, out);
+}
+
+static void print_held(const void *context, FILE *out)
+{
+	const struct o2_transfer_run *run = context;
+
+	if (run->prediction.verdict != O2_MOVES)
+		fprintf(out, "held: refused as foretold: %s (%s)\n", run->prediction.reason,
+			strerror(-run->prediction.code));
+	else
+		fprintf(out, "held: %llu bytes moved, %u fragments, %u work requests\n",
+			(unsigned long long)o2_scenario_moved(&run->scenario), run->observed.nfrags,
+			run->observed.nwr);
+}
+
+static json_t *to_json(const void *context)
+{
+	return o2_scenario_to_json(&((const struct o2_transfer_run *)context)->scenario);
+}
+
+static int run_json(void *context, const json_t *object, enum o2_status *status, struct o2_report *report,
+		    struct o2_error *error)
+{
+	struct o2_transfer_run *run = context;
+	int rc = o2_scenario_from_json(object, &run->scenario, error);
+
+	if (rc == 0)
+		*status = o2_transfer_scenario(run, report);
+	return rc;
+}
+
+/* So many transfers have moved bytes, and so many of them in every pair of modes. */
+static bool enough(const void *context, const struct o2_run_options *options)
+{
+	const struct o2_transfer_run *run = context;
+	const struct o2_counters *c = &run->counters;
+
+	if (options->moved == 0 || c->moved < options->moved)
+		return false;
+	for (uint32_t i = 0; i < O2_REG_MODES * O2_REG_MODES; i++) {
+		if (run->space.mode_weight[i / O2_REG_MODES] > 0 &&
+		    run->space.mode_weight[i % O2_REG_MODES] > 0 &&
+		    c->pair[i / O2_REG_MODES][i % O2_REG_MODES] < options->min_per_pair)
+			return false;
+	}
+	return true;
+}
+
+static void result(const void *context, const struct o2_run_options *options, json_t *object)
+{
+	o2_counters_to_json(context, options, object);
+}
+
+static json_t *missing(const void *context, uint64_t packets_sent)
+{
+	return o2_counters_missing(context, packets_sent);
+}
+
+static void line(const void *context, double seconds, char *text, size_t text_bytes)
+{
+	o2_counters_line(&((const struct o2_transfer_run *)context)->counters, seconds, text, text_bytes);
+}
+
+struct o2_property o2_transfer_property(struct o2_transfer_run *run)
+{
+	static const struct o2_property_ops ops = {
+		.name = "transfer",
+		.summary = "moved buffers are byte-exact and nothing else changed, or refused as foretold",
+		.run_case = run_case,
+		.reset = reset,
+		.sweep = sweep,
+		.sweep_always = sweep_always,
+		.print = print,
+		.print_held = print_held,
+		.to_json = to_json,
+		.run_json = run_json,
+		.enough = enough,
+		.result = result,
+		.missing = missing,
+		.line = line,
+	};
+
+	return (struct o2_property){
+		.ops = &ops,
+		.context = run,
+		.counters = run == NULL ? NULL : &run->counters,
+		.counters_bytes = sizeof(run->counters),
+		.sweep_cases = O2_SWEEP_CASES,
+	};
+}

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: MIT */
+#include "props/world/end_process.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "props/world/rung_side.h"
+
+#define END_S 30 /* to close everything; then a signal ends it */
+
+/* --- in the process ---------------------------------------------------------------------------------- */
+
+struct child {
+	struct o2_end end;
+	struct o2_end_question question;
+	struct o2_end_answer answer;
+	struct o2_end_farewell farewell;
+	int fd;
+};
+
+static bool say(int fd, const void *bytes, size_t length)
+{
+	return TEMP_FAILURE_RETRY(send(fd, bytes, length, MSG_NOSIGNAL)) == (ssize_t)length;
+}
+
+/* The next question; in the meantime the device is served.  False: there is none any more. */
+static bool next_question(struct child *child)
+{
+	struct o2_end *end = &child->end;
+
+	for (;;) {
+		ssize_t length = recv(child->fd, &child->question, sizeof(child->question), MSG_DONTWAIT);
+
+		if (length >= 0)
+			return length > 0;
+		if (errno != EAGAIN && errno != EINTR)
+			return false;
+		if (o2_ends_step(&end, 1) <= 0)
+			o2_end_sleep(end, child->fd);
+	}
+}
+
+static void serve(struct child *child)
+{
+	struct o2_end *end = &child->end;
+
+	while (next_question(child)) {
+		const enum o2_end_verb verb = child->question.verb;
+
+		if (verb == O2_END_QUIT) {
+			o2_held_now(&child->farewell.most);
+			return;
+		}
+		if (verb == O2_END_WAIT)
+			o2_ends_wait(&end, 1, 0, child->question.until, &child->answer);
+		else
+			o2_end_ask(end, &child->question, &child->answer);
+		if (!say(child->fd, &child->answer, sizeof(child->answer)))
+			return;
+	}
+}
+
+/* The life of the process.  Returns its exit status. */
+static int live(const struct o2_end_config *config, o2_network_open_fn open_network, int fd)
+{
+	struct child *child = calloc(1, sizeof(*child));
+	struct o2_end_answer *answer;
+	struct o2_network *network = NULL;
+
+	if (child == NULL)
+		return EXIT_FAILURE;
+	child->fd = fd;
+	answer = &child->answer;
+	o2_held_now(&child->farewell.before);
+	answer->code = open_network(&network, &answer->error);
+	if (answer->code == 0)
+		answer->code = o2_end_open(config, network, &child->end, &answer->error);
+	answer->nid = o2_end_nid(&child->end);
+	if (say(fd, answer, sizeof(*answer)) && answer->code == 0) {
+		serve(child);
+		alarm(END_S);
+		o2_end_close(&child->end);
+	}
+	if (network != NULL)
+		network->ops->close(network);
+	o2_held_now(&child->farewell.after);
+	say(fd, &child->farewell, sizeof(child->farewell));
+	free(child);
+	return EXIT_SUCCESS;
+}
+
+/* --- on the side that asks --------------------------------------------------------------------------- */
+
+static const char *const exit_fields[] = {
+	[O2_SOURCE] = "exit status of the source's process", [O2_SINK] = "exit status of the sink's process"};
+static const char *const signal_fields[] = {
+	[O2_SOURCE] = "signal of the source's process", [O2_SINK] = "signal of the sink's process"};
+
+/* It has gone, or goes as soon as it has noticed: say how.  Returns 0 for an end without an error. */
+static int bury(struct o2_end_process *process, struct o2_error *error)
+{
+	int status = 0;
+
+	close(process->fd);
+	while (waitpid(process->pid, &status, 0) < 0 && errno == EINTR)
+		;
+	process->pid = 0;
+	if (WIFSIGNALED(status))
+		return o2_refuse(error, -EPIPE, "process/killed", signal_fields[process->side], O2_NO_INDEX,
+				 (uint64_t)WTERMSIG(status), O2_NO_LIMIT);
+	if (WEXITSTATUS(status) != 0)
+		return o2_refuse(error, -EPIPE, "process/exited", exit_fields[process->side], O2_NO_INDEX,
+				 (uint64_t)WEXITSTATUS(status), O2_NO_LIMIT);
+	return 0;
+}
+
+void o2_end_process_kill(struct o2_end_process *process)
+{
+	struct o2_error error;
+
+	if (process->pid == 0)
+		return;
+	kill(process->pid, SIGKILL);
+	bury(process, &error);
+}
+
+/* One message from the process, whole.  0, or -EPIPE: it is gone. */
+static int hear(struct o2_end_process *process, void *bytes, size_t length, struct o2_error *error)
+{
+	struct pollfd pollfd = {.fd = process->fd, .events = POLLIN};
+	int ready;
+
+	while ((ready = poll(&pollfd, 1, process->answer_ms)) < 0 && errno == EINTR)
+		;
+	if (ready == 0) {
+		o2_end_process_kill(process);
+		return o2_refuse(error, -EPIPE, "process/silent", "ms without an answer", O2_NO_INDEX,
+				 (uint64_t)process->answer_ms, (uint64_t)process->answer_ms);
+	}
+	if (TEMP_FAILURE_RETRY(recv(process->fd, bytes, length, 0)) == (ssize_t)length)
+		return 0;
+	if (bury(process, error) == 0)
+		o2_refuse(error, -EPIPE, "process/exited", exit_fields[process->side], O2_NO_INDEX, 0,
+			  O2_NO_LIMIT);
+	return -EPIPE;
+}
+
+int o2_end_process_start(const struct o2_end_config *config, o2_network_open_fn open_network,
+			 struct o2_end_process *process, struct o2_error *error)
+{
+	struct o2_end_answer answer;
+	int fd[2];
+	int rc;
+
+	*process = (struct o2_end_process){.side = config->side, .fd = -1, .answer_ms = O2_END_ANSWER_MS};
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fd) != 0)
+		return o2_refuse(error, -errno, "process/socket", "side", O2_NO_INDEX, config->side,
+				 O2_NO_LIMIT);
+	fflush(NULL); /* what is buffered is said once */
+	process->pid = fork();
+	if (process->pid == 0) {
+		close(fd[0]);
+		exit(live(config, open_network, fd[1]));
+	}
+	close(fd[1]);
+	process->fd = fd[0];
+	if (process->pid < 0) {
+		rc = o2_refuse(error, -errno, "process/fork", "side", O2_NO_INDEX, config->side, O2_NO_LIMIT);
+		close(fd[0]);
+		process->pid = 0;
+		return rc;
+	}
+	rc = hear(process, &answer, sizeof(answer), error);
+	if (rc == 0 && answer.code != 0) {
+		bury(process, error);
+		*error = answer.error;
+		rc = answer.code;
+	}
+	process->nid = answer.nid;
+	return rc;
+}
+
+/* Only BEGIN needs the scenario. */
+static size_t length_of(const struct o2_end_question *question)
+{
+	return question->verb == O2_END_BEGIN ? sizeof(*question)
+					      : offsetof(struct o2_end_question, scenario);
+}
+
+void o2_end_process_ask(struct o2_end_process *process, const struct o2_end_question *question,
+			struct o2_end_answer *answer)
+{
+	struct o2_error error = {0};
+
+	/* If it cannot be said nobody is there, which the answer's absence says better. */
+	say(process->fd, question, length_of(question));
+	if (hear(process, answer, sizeof(*answer), &error) == 0)
+		return;
+	*answer = (struct o2_end_answer){.code = -EPIPE, .error = error};
+}
+
+int o2_end_process_quit(struct o2_end_process *process, struct o2_end_farewell *farewell,
+			struct o2_error *error)
+{
+	const struct o2_end_question question = {.verb = O2_END_QUIT};
+	int rc;
+
+	say(process->fd, &question, length_of(&question));
+	rc = hear(process, farewell, sizeof(*farewell), error);
+	return rc == 0 ? bury(process, error) : rc;
+}

@@ -1,0 +1,414 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/monotonic.h"
+#include "props/world/end_process.h"
+#include "props/world/rung_side.h"
+
+/*
+ * Rungs 1 and 2 by way of the connection manager: a node at either end, both in this process or each in one
+ * of its own.  What is asked of the ends, and in which order, is the same.
+ */
+
+/* Scenarios on one connection; then it is closed, by either side in turn, and made again. */
+#define RECONNECT_AFTER 16u
+
+struct nodes_rung {
+	struct o2_rung rung;
+	struct o2_rung_nodes_config config;
+	char device[2][64];
+	struct o2_arena arena[2];
+	bool running; /* both ends are there */
+	uint64_t nid[2];
+
+	struct o2_network *network; /* ends in this process */
+	struct o2_end *end[2];
+	struct o2_end_process process[2]; /* ends in others */
+
+	uint32_t on_connection; /* scenarios that the connection has seen */
+	struct o2_end_question question;
+	struct o2_end_answer answer[2]; /* the last of each */
+	struct o2_end_answer resting[2];
+};
+
+static enum o2_side other(enum o2_side side)
+{
+	return side == O2_SOURCE ? O2_SINK : O2_SOURCE;
+}
+
+/* --- the ends ---------------------------------------------------------------------------------------- */
+
+static void stop(struct nodes_rung *rung)
+{
+	for (int i = 0; i < 2; i++) {
+		o2_end_process_kill(&rung->process[i]);
+		if (rung->end[i] != NULL)
+			o2_end_close(rung->end[i]);
+	}
+	if (rung->network != NULL)
+		rung->network->ops->close(rung->network);
+	rung->network = NULL;
+	rung->running = false;
+}
+
+static int start_end(struct nodes_rung *rung, enum o2_side side, struct o2_error *error)
+{
+	const struct o2_end_config config = {
+		.device = rung->device[side],
+		.gid_index = rung->config.gid_index,
+		.side = side,
+		.arena = &rung->arena[side],
+		.alone = rung->config.processes,
+	};
+	int rc;
+
+	if (rung->config.processes) {
+		rc = o2_end_process_start(&config, rung->config.open_network, &rung->process[side], error);
+		rung->nid[side] = rung->process[side].nid;
+		return rc;
+	}
+	rc = o2_end_open(&config, rung->network, rung->end[side], error);
+	rung->nid[side] = o2_end_nid(rung->end[side]);
+	return rc;
+}
+
+/* Also after an end has died: what fails once is tried again, and made smaller. */
+static int start(struct nodes_rung *rung, struct o2_error *error)
+{
+	int rc = 0;
+
+	if (rung->running)
+		return 0;
+	if (!rung->config.processes)
+		rc = rung->config.open_network(&rung->network, error);
+	for (int i = 0; i < 2 && rc == 0; i++)
+		rc = start_end(rung, (enum o2_side)i, error);
+	rung->running = rc == 0;
+	if (rc != 0)
+		stop(rung);
+	return rc;
+}
+
+static int ask(struct nodes_rung *rung, enum o2_side side, enum o2_end_verb verb, struct o2_error *error)
+{
+	struct o2_end_answer *answer = &rung->answer[side];
+
+	if (!rung->running)
+		return -EPIPE;
+	rung->question.verb = verb;
+	rung->question.peer = rung->nid[other(side)];
+	if (rung->config.processes)
+		o2_end_process_ask(&rung->process[side], &rung->question, answer);
+	else if (verb == O2_END_WAIT)
+		o2_ends_wait(rung->end, 2, side, rung->question.until, answer);
+	else
+		o2_end_ask(rung->end[side], &rung->question, answer);
+	if (answer->code != 0)
+		*error = answer->error;
+	if (answer->code == -EPIPE)
+		stop(rung);
+	return answer->code;
+}
+
+static int ask_both(struct nodes_rung *rung, enum o2_end_verb verb, struct o2_error *error)
+{
+	int rc = ask(rung, O2_SOURCE, verb, error);
+
+	return rc == 0 ? ask(rung, O2_SINK, verb, error) : rc;
+}
+
+static int wait(struct nodes_rung *rung, enum o2_side side, enum o2_end_until until, struct o2_error *error)
+{
+	rung->question.until = until;
+	return ask(rung, side, O2_END_WAIT, error);
+}
+
+/* First at the one, then at the other. */
+static int wait_both(struct nodes_rung *rung, enum o2_side first, enum o2_end_until until,
+		     struct o2_error *error)
+{
+	int rc = wait(rung, first, until, error);
+
+	return rc == 0 ? wait(rung, other(first), until, error) : rc;
+}
+
+/* --- the connection ---------------------------------------------------------------------------------- */
+
+static bool connected(const struct nodes_rung *rung)
+{
+	return rung->answer[O2_SOURCE].connected && rung->answer[O2_SINK].connected;
+}
+
+static int parted(struct nodes_rung *rung, struct o2_error *error)
+{
+	rung->on_connection = 0;
+	return wait_both(rung, O2_SOURCE, O2_END_PARTED, error);
+}
+
+/* Whatever state it is in. */
+static int part(struct nodes_rung *rung, struct o2_error *error)
+{
+	int rc = ask_both(rung, O2_END_PART, error);
+
+	return rc == 0 ? parted(rung, error) : rc;
+}
+
+/* The initiator asks for it. */
+static int need_connection(struct nodes_rung *rung, enum o2_side first, struct o2_error *error)
+{
+	int rc = 0;
+
+	if (connected(rung))
+		return 0;
+	if (rung->answer[O2_SOURCE].connected || rung->answer[O2_SINK].connected)
+		rc = part(rung, error);
+	if (rc == 0)
+		rc = ask(rung, first, O2_END_CONNECT, error);
+	if (rc == 0)
+		rc = wait_both(rung, first, O2_END_GREETED, error);
+	rung->rung.connections += rc == 0;
+	return rc;
+}
+
+static bool nothing_between(const struct o2_end_answer *a, const struct o2_end_answer *b)
+{
+	return a->messages_sent == b->messages_handled && b->messages_sent == a->messages_handled &&
+	       a->noops_sent == b->noops_received && b->noops_sent == a->noops_received;
+}
+
+/* The transfer has ended, but a NOOP of either end may be on its way, and holds a message slot. */
+static int settle(struct nodes_rung *rung, struct o2_error *error)
+{
+	const double deadline = o2_monotonic_seconds() + O2_RUNG_GIVE_UP_S;
+	int rc;
+
+	do
+		rc = wait_both(rung, O2_SOURCE, O2_END_STILL, error);
+	while (rc == 0 && connected(rung) &&
+	       !nothing_between(&rung->answer[O2_SOURCE], &rung->answer[O2_SINK]) &&
+	       o2_monotonic_seconds() < deadline);
+	return rc;
+}
+
+/* --- a transfer -------------------------------------------------------------------------------------- */
+
+static void refused_locally(struct o2_observed *observed, int code, const struct o2_error *error)
+{
+	observed->local = true;
+	observed->initiator = (struct o2_observed_end){
+		.involved = true,
+		.status = code,
+		.fault = {.side = O2_FAULT_LOCAL_STAGE, .code = code, .error = *error},
+	};
+}
+
+/* From the operation's start to its end at both ends. */
+static int run(struct nodes_rung *rung, enum o2_side first, struct o2_observed *observed,
+	       struct o2_error *error)
+{
+	int rc = ask(rung, first, O2_END_START, error);
+
+	if (rc == -EPIPE)
+		return rc;
+	if (rc != 0) {
+		refused_locally(observed, rc, error);
+		return 0;
+	}
+	rc = wait_both(rung, first, O2_END_OVER, error);
+	observed->stuck = rc == -ETIMEDOUT;
+	observed->initiator = rung->answer[first].initiator;
+	observed->responder = rung->answer[other(first)].responder;
+	observed->nwr = rung->answer[O2_SOURCE].nwr;
+	observed->nfrags = rung->answer[O2_SINK].nfrags;
+	return observed->stuck ? 0 : rc;
+}
+
+/* The transfer is over, so its key is dead. */
+static int try_key(struct nodes_rung *rung, struct o2_observed *observed, struct o2_error *error)
+{
+	int rc = ask(rung, O2_SOURCE, O2_END_TRY_KEY, error);
+
+	observed->stale_tried = rung->answer[O2_SOURCE].stale_tried;
+	observed->stale_admitted = rung->answer[O2_SOURCE].stale_admitted;
+	return rc;
+}
+
+/* What comes after the operation, up to a connection that the next one can use, or none. */
+static int leave(struct nodes_rung *rung, const struct o2_scenario *scenario, struct o2_observed *observed,
+		 struct o2_error *error)
+{
+	int rc = observed->stuck ? 0 : settle(rung, error);
+
+	if (rc == -EPIPE)
+		return rc;
+	if (rc != 0 || observed->stuck || !connected(rung))
+		return part(rung, error);
+	if (o2_rung_tries_key(scenario) && observed->initiator.status == 0 && observed->responder.involved &&
+	    observed->responder.status == 0) {
+		rc = try_key(rung, observed, error);
+		return rc == 0 ? part(rung, error) : rc;
+	}
+	if (++rung->on_connection < RECONNECT_AFTER)
+		return 0;
+	rc = ask(rung, rung->rung.connections % 2 == 0 ? O2_SOURCE : O2_SINK, O2_END_PART, error);
+	return rc == 0 ? parted(rung, error) : rc;
+}
+
+/* What is left at the ends is told by check_idle and ledger. */
+static int rest(struct nodes_rung *rung, struct o2_error *error)
+{
+	for (int i = 0; i < 2; i++) {
+		struct o2_error found = {0};
+		int rc = ask(rung, (enum o2_side)i, O2_END_REST, &found);
+
+		if (rc == -EPIPE) {
+			*error = found;
+			return rc;
+		}
+		rung->resting[i] = rung->answer[i];
+	}
+	return 0;
+}
+
+static int nodes_transfer(struct o2_rung *base, const struct o2_scenario *scenario,
+			  struct o2_observed *observed, struct o2_error *error)
+{
+	struct nodes_rung *rung = (struct nodes_rung *)base;
+	enum o2_side first = o2_rung_initiator(scenario);
+	struct o2_error later = {0};
+	int rc = start(rung, error);
+
+	memset(observed, 0, sizeof(*observed));
+	rung->question.scenario = *scenario;
+	if (rc == 0)
+		rc = ask_both(rung, O2_END_BEGIN, error);
+	if (rc == 0)
+		rc = need_connection(rung, first, error);
+	if (rc == 0)
+		rc = ask_both(rung, O2_END_LIMIT, error);
+	if (rc == 0)
+		rc = run(rung, first, observed, error);
+	if (rc == 0)
+		rc = leave(rung, scenario, observed, error);
+	else if (rc != -EPIPE)
+		part(rung, &later);
+	if (rc == 0)
+		return rest(rung, error);
+	rest(rung, &later);
+	return rc;
+}
+
+/* --- the rung ---------------------------------------------------------------------------------------- */
+
+static struct o2_arena *nodes_arena(struct o2_rung *base, enum o2_side side, enum o2_dma_kind kind)
+{
+	(void)kind;
+	return &((struct nodes_rung *)base)->arena[side];
+}
+
+static int nodes_check_idle(struct o2_rung *base, struct o2_error *error)
+{
+	struct nodes_rung *rung = (struct nodes_rung *)base;
+
+	for (int i = 0; i < 2; i++) {
+		if (rung->resting[i].code == 0)
+			continue;
+		*error = rung->resting[i].error;
+		return rung->resting[i].code;
+	}
+	return 0;
+}
+
+static void nodes_ledger(struct o2_rung *base, struct o2_dma_ledger *ledger)
+{
+	struct nodes_rung *rung = (struct nodes_rung *)base;
+
+	*ledger = (struct o2_dma_ledger){0};
+	for (int i = 0; i < 2; i++)
+		o2_rung_add_ledger(ledger, &rung->resting[i].ledger);
+}
+
+static int nodes_end_processes(struct o2_rung *base, struct o2_held *before, struct o2_held *most,
+			       struct o2_held *after, struct o2_error *error)
+{
+	struct nodes_rung *rung = (struct nodes_rung *)base;
+	int rc = 0;
+
+	for (int i = 0; i < 2 && rung->config.processes && rung->running; i++) {
+		struct o2_end_farewell farewell = {0};
+		struct o2_error found;
+		int ended = o2_end_process_quit(&rung->process[i], &farewell, &found);
+
+		if (ended != 0 && rc == 0) {
+			rc = ended;
+			*error = found;
+		}
+		o2_held_add(before, &farewell.before);
+		o2_held_add(most, &farewell.most);
+		o2_held_add(after, &farewell.after);
+	}
+	return rc;
+}
+
+static void nodes_close(struct o2_rung *base)
+{
+	struct nodes_rung *rung = (struct nodes_rung *)base;
+
+	stop(rung);
+	for (int i = 0; i < 2; i++) {
+		o2_arena_destroy(&rung->arena[i]);
+		free(rung->end[i]);
+	}
+	free(rung);
+}
+
+static int make(struct nodes_rung *rung, const struct o2_rung_nodes_config *config, struct o2_error *error)
+{
+	int rc = 0;
+
+	rung->config = *config;
+	for (int i = 0; i < 2 && rc == 0; i++) {
+		snprintf(rung->device[i], sizeof(rung->device[i]), "%s", config->device[i]);
+		rung->end[i] = calloc(1, sizeof(*rung->end[i]));
+		rc = o2_arena_create(O2_SCENARIO_PAGES, &rung->arena[i], error);
+		if (rung->end[i] == NULL)
+			rc = o2_refuse(error, -ENOMEM, "rung/memory", "end", O2_NO_INDEX,
+				       sizeof(*rung->end[i]), O2_NO_LIMIT);
+	}
+	return rc == 0 ? start(rung, error) : rc;
+}
+
+int o2_rung_open_nodes(const struct o2_rung_nodes_config *config, struct o2_rung **out,
+		       struct o2_error *error)
+{
+	static const struct o2_rung_ops ops = {
+		.name = "nodes",
+		.has_keys = true,
+		.reconnects = true,
+		.arena = nodes_arena,
+		.transfer = nodes_transfer,
+		.check_idle = nodes_check_idle,
+		.ledger = nodes_ledger,
+		.end_processes = nodes_end_processes,
+		.close = nodes_close,
+	};
+	struct nodes_rung *rung = calloc(1, sizeof(*rung));
+	int rc;
+
+	if (rung == NULL)
+		return o2_refuse(error, -ENOMEM, "rung/memory", "rung", O2_NO_INDEX, sizeof(*rung),
+				 O2_NO_LIMIT);
+	rung->rung.ops = &ops;
+	for (int i = 0; i < 2; i++)
+		rung->arena[i].fd = -1;
+	rc = make(rung, config, error);
+	if (rc != 0) {
+		nodes_close(&rung->rung);
+		return rc;
+	}
+	*out = &rung->rung;
+	return 0;
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+#include "props/world/rung_side.h"
+
+const struct o2_scenario_side *o2_rung_side(const struct o2_scenario *scenario, enum o2_side side)
+{
+	return side == O2_SOURCE ? &scenario->source : &scenario->sink;
+}
+
+enum o2_side o2_rung_initiator(const struct o2_scenario *scenario)
+{
+	return scenario->op == O2_OP_PUT ? O2_SOURCE : O2_SINK;
+}
+
+void o2_rung_memory(const struct o2_scenario_side *side, const struct o2_arena *arena, uint64_t nob,
+		    struct o2_iov *iov, struct o2_transfer_memory *memory)
+{
+	*memory = (struct o2_transfer_memory){.mode = side->mode, .iova = side->iova};
+	o2_scenario_buffer(side, arena, iov, &memory->buffer);
+	memory->buffer.nob = nob;
+}
+
+void o2_rung_tell_device(const struct o2_scenario_side *side, struct o2_reg_domain *domain)
+{
+	domain->dma.iommu.merge = side->merge;
+	domain->dma.iommu.fault = side->fault;
+	domain->gaps_by_staging = side->staging;
+	domain->fmr_per_segment = side->per_segment;
+	domain->fmr_lazy = side->lazy;
+}
+
+struct o2_conn_config o2_rung_limits(const struct o2_scenario *scenario)
+{
+	struct o2_conn_config config = O2_CONN_DEFAULTS;
+
+	config.max_frags = scenario->max_frags;
+	config.wrq_sge = scenario->wrq_sge;
+	config.order = scenario->order;
+	config.cksum_flavour = scenario->cksum_flavour;
+	return config;
+}
+
+struct o2_observed_end o2_rung_saw(const struct o2_transfer_result *result)
+{
+	return (struct o2_observed_end){
+		.involved = true,
+		.status = result->status,
+		.nob = result->nob,
+		.fault = result->fault,
+	};
+}
+
+void o2_rung_add_ledger(struct o2_dma_ledger *sum, const struct o2_dma_ledger *one)
+{
+	sum->maps += one->maps;
+	sum->unmaps += one->unmaps;
+	sum->live += one->live;
+	sum->live_entries += one->live_entries;
+	sum->wrong_unmaps += one->wrong_unmaps;
+}
+
+bool o2_rung_tries_key(const struct o2_scenario *scenario)
+{
+	const struct o2_scenario_side *sink = &scenario->sink;
+
+	return scenario->stale_key && scenario->op == O2_OP_GET && sink->mode != O2_REG_GLOBAL &&
+	       !(sink->mode == O2_REG_FMR && sink->lazy);
+}

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: MIT */
+/* Two nodes over librdmacm: they find each other, agree, move bytes, fail and part as they do in one process.
+ */
+#include "tests/device/cm/rdma_world.h"
+
+static void bytes_arrive(void **state)
+{
+	static const enum o2_reg_mode modes[] = {O2_REG_GLOBAL, O2_REG_FMR, O2_REG_FASTREG};
+	static struct o2_kiov from[O2_MAX_FRAGS], to[O2_MAX_FRAGS];
+	struct world *world = world_open(NULL, NULL);
+	struct seat *a = &world->seat[0], *b = &world->seat[1];
+
+	(void)state;
+	for (uint32_t i = 0; i < 3; i++) {
+		struct o2_transfer_memory source = dense(from, 0, 70000, modes[i]);
+		struct o2_transfer_memory sink = dense(to, 400, 70000, modes[i]);
+		struct images images = images_take(&a->side, &b->side, i);
+
+		b->side.answer = sink;
+		assert_int_equal(seat_start_op(a, seat_nid(world, 1), O2_LNET_PUT, 70000, modes[i], NULL), 0);
+		world_until(world, a->nended == 2 * i + 1 && b->nserved == 2 * i + 1);
+		assert_int_equal(a->status[2 * i], 0);
+		images_check(&images, &a->side, &source.buffer, &b->side, &sink.buffer, 70000);
+		images = images_take(&b->side, &a->side, i + 10);
+		assert_int_equal(seat_start_op(a, seat_nid(world, 1), O2_LNET_GET, 70000, modes[i], NULL), 0);
+		world_until(world, a->nended == 2 * i + 2 && b->nserved == 2 * i + 2);
+		assert_int_equal(a->status[2 * i + 1], 0);
+		images_check(&images, &b->side, &sink.buffer, &a->side, &source.buffer, 70000);
+	}
+	assert_int_equal(a->nup, 1);
+	world_close(world);
+}
+
+static void terms(void **state)
+{
+	static const struct {
+		uint16_t version_a, version_b;
+		uint32_t depth_a, depth_b, frags_a, frags_b;
+		uint32_t attempts_failed;
+		uint16_t version, depth, frags;
+	} rows[] = {
+		{0x12, 0x12, 4, 8, 257, 257, 0, 0x12, 4, 257},
+		{0x12, 0x12, 16, 8, 257, 257, 1, 0x12, 8, 257},
+		{0x12, 0x12, 16, 4, 257, 256, 1, 0x12, 4, 256},
+		{0x11, 0x12, 8, 8, 257, 257, 0, 0x11, 8, 257},
+		{0x12, 0x11, 16, 8, 257, 257, 1, 0x11, 8, 257},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct o2_node_config a = usual_config(), b = usual_config();
+		struct o2_conn_view view;
+		struct world *world;
+
+		a.conn.version = rows[i].version_a;
+		b.conn.version = rows[i].version_b;
+		a.conn.queue_depth = rows[i].depth_a;
+		b.conn.queue_depth = rows[i].depth_b;
+		a.conn.max_frags = rows[i].frags_a;
+		b.conn.max_frags = rows[i].frags_b;
+		world = world_open(&a, &b);
+		put(world, 0);
+		world_until(world, world->seat[0].nended == 1);
+		assert_int_equal(world->seat[0].status[0], 0);
+		o2_conn_view(o2_node_conn(world->seat[0].node, seat_nid(world, 1), 0), &view);
+		assert_int_equal(view.version, rows[i].version);
+		assert_int_equal(view.queue_depth, rows[i].depth);
+		assert_int_equal(peer_view(world, 0).max_frags, rows[i].frags);
+		world_close(world);
+	}
+}
+
+static void several_connections(void **state)
+{
+	struct o2_node_config config = usual_config();
+	struct world *world;
+
+	(void)state;
+	config.conns_per_peer = 3;
+	world = world_open(&config, NULL);
+	for (uint32_t i = 0; i < 6; i++)
+		put(world, 0);
+	world_until(world, world->seat[0].nended == 6 && peer_view(world, 0).established == 3 &&
+				   peer_view(world, 1).established == 3);
+	for (uint32_t i = 0; i < 6; i++)
+		assert_int_equal(world->seat[0].status[i], 0);
+	world_close(world);
+}
+
+static void race(void **state)
+{
+	struct world *world = world_open(NULL, NULL);
+
+	(void)state;
+	put(world, 0);
+	put(world, 1);
+	world_until(world, world->seat[0].nended == 1 && world->seat[1].nended == 1);
+	assert_int_equal(world->seat[0].status[0], 0);
+	assert_int_equal(world->seat[1].status[0], 0);
+	world_close(world);
+}
+
+static void closed_by_either(void **state)
+{
+	struct world *world = world_open(NULL, NULL);
+
+	(void)state;
+	for (uint32_t closer = 0; closer < 2; closer++) {
+		put(world, 0);
+		world_until(world, world->seat[0].nended == closer + 1 && world->seat[1].nup == closer + 1);
+		assert_int_equal(world->seat[0].status[closer], 0);
+		o2_node_close_peer(world->seat[closer].node, seat_nid(world, 1 - closer), 0);
+		world_until(world, world->seat[1 - closer].ndown == closer + 1);
+		assert_int_equal(world->seat[1 - closer].down.code, 0);
+		world_until(world, !peer_view(world, 0).known && !peer_view(world, 1).known);
+	}
+	world_close(world);
+}
+
+static void nobody_there(void **state)
+{
+	struct o2_node_config deaf = usual_config();
+	struct world *world;
+
+	(void)state;
+	deaf.listen = false;
+	world = world_open(NULL, &deaf);
+	put(world, 0);
+	/* Nobody has these addresses: there is no route to the one, and no neighbour of the other. */
+	assert_int_equal(
+		seat_start_op(&world->seat[0], nid_at(0x0a636363), O2_LNET_PUT, 70000, O2_REG_GLOBAL, NULL),
+		0);
+	world_until(world, world->seat[0].nended == 2);
+	assert_int_equal(world->seat[0].status[0], -EHOSTUNREACH);
+	assert_int_equal(world->seat[0].status[1], -EHOSTUNREACH);
+	world_close(world);
+}
+
+static void too_early(void **state)
+{
+	struct world *world = world_open(NULL, NULL);
+	struct seat *a = &world->seat[0];
+
+	(void)state;
+	o2_node_set_up(world->seat[1].node, false);
+	put(world, 0);
+	world_until(world, a->nended == 1);
+	assert_int_equal(a->status[0], -ECONNREFUSED);
+	assert_int_equal(a->down.error.value, O2_REJECT_EARLY);
+	o2_node_set_up(world->seat[1].node, true);
+	put(world, 0);
+	world_until(world, a->nended == 2);
+	assert_int_equal(a->status[1], 0);
+	world_close(world);
+}
+
+static void peer_restarts(void **state)
+{
+	struct world *world = world_open(NULL, NULL);
+	struct seat *a = &world->seat[0], *b = &world->seat[1];
+
+	(void)state;
+	put(world, 0);
+	world_until(world, a->nended == 1);
+	o2_node_destroy(b->node);
+	b->node = NULL;
+	o2_cm_rdma_close(b->cm);
+	b->side.ni.config.incarnation += 77;
+	assert_int_equal(o2_cm_rdma_open(&b->side.ni, b->address, &b->cm, NULL), 0);
+	seat_start(b);
+	world_until(world, a->ndown == 1);
+	put(world, 0);
+	world_until(world, a->nended == 2);
+	assert_int_equal(a->status[1], 0);
+	assert_int_equal(peer_view(world, 0).incarnation, b->side.ni.config.incarnation);
+	world_close(world);
+}
+
+/* A queue pair that fails under a transfer: both sides end all that was open, once, and find each other
+ * again. */
+static void queue_pair_killed(void **state)
+{
+	struct world *world = world_open(NULL, NULL);
+
+	(void)state;
+	for (uint32_t killer = 0; killer < 2; killer++) {
+		struct ibv_qp_attr attr = {.qp_state = IBV_QPS_ERR};
+		uint32_t first = world->seat[0].nstarted;
+
+		put(world, 0);
+		world_until(world, world->seat[0].nended == first + 1);
+		assert_int_equal(world->seat[0].status[first], 0);
+		for (uint32_t i = 0; i < 4; i++)
+			put(world, 0);
+		world_until(world, world->seat[1].side.nmatched > first + 1);
+		assert_true(world->seat[0].nended < first + 5);
+		assert_int_equal(ibv_modify_qp(o2_conn_qp(o2_node_conn(world->seat[killer].node,
+								       seat_nid(world, 1 - killer), 0)),
+					       &attr, IBV_QP_STATE),
+				 0);
+		world_until(world, world->seat[0].nended == first + 5 && !peer_view(world, 0).known &&
+					   !peer_view(world, 1).known);
+	}
+	put(world, 0);
+	world_until(world, world->seat[0].nended == world->seat[0].nstarted);
+	assert_int_equal(world->seat[0].status[world->seat[0].nstarted - 1], 0);
+	world_close(world);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(bytes_arrive),	       cmocka_unit_test(terms),
+		cmocka_unit_test(several_connections), cmocka_unit_test(race),
+		cmocka_unit_test(closed_by_either),    cmocka_unit_test(nobody_there),
+		cmocka_unit_test(too_early),	       cmocka_unit_test(peer_restarts),
+		cmocka_unit_test(queue_pair_killed),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

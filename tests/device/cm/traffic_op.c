@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: MIT */
+#include "tests/device/cm/traffic_op.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/limits.h"
+#include "props/engine/prng.h"
+
+#define PAGE 4096u
+
+/* Those that bind memory windows come last. */
+static const enum o2_reg_mode modes[] = {O2_REG_GLOBAL, O2_REG_FMR,	O2_REG_USER,
+					 O2_REG_PHYS,	O2_REG_FASTREG, O2_REG_FASTREG_GAPS};
+#define MODES		      (sizeof(modes) / sizeof(modes[0]))
+#define MODES_WITHOUT_WINDOWS 4u
+
+/* One of so many is of the rare kinds: the number says which, so that no run of some length is without. */
+#define LARGE_EVERY    16u
+#define NO_MATCH_EVERY 13u
+
+#define IMMEDIATE_MAX 3000u /* payload that any message has room for */
+
+/* Numbers without a common divisor with the pages of a slot: each makes an order of them. */
+static const uint32_t strides[] = {1, 5, 7, 13, 25, 35};
+#define STRIDES (sizeof(strides) / sizeof(strides[0]))
+
+static uint32_t upto(struct o2_prng *prng, uint32_t max)
+{
+	return (uint32_t)o2_prng_upto(prng, max);
+}
+
+static uint32_t draw_bytes(struct o2_prng *prng, uint32_t number)
+{
+	if (number % LARGE_EVERY == LARGE_EVERY - 1)
+		return O2_MAX_TRANSFER_BYTES - upto(prng, O2_MAX_TRANSFER_BYTES - TRAFFIC_LARGE_BYTES);
+	switch (upto(prng, 7)) {
+	case 0:
+		return 1 + upto(prng, 199);
+	case 1:
+		return 1 + upto(prng, O2_MAX_TRANSFER_BYTES - 1);
+	case 2:
+	case 3:
+		return 1 + upto(prng, (128u << 10) - 1);
+	default:
+		return 1 + upto(prng, (16u << 10) - 1);
+	}
+}
+
+/* Only these take pieces that do not follow each other without a hole. */
+static bool takes_gaps(enum o2_reg_mode mode)
+{
+	return mode == O2_REG_GLOBAL || mode == O2_REG_FMR || mode == O2_REG_FASTREG_GAPS;
+}
+
+/*
+ * Pieces one after the other, on pages in some order; with gaps only where they are few enough for the table.
+ * In mode user the order is that of their addresses.
+ */
+static void draw_memory(struct o2_prng *prng, uint32_t nmodes, uint32_t slot, uint64_t nob,
+			struct traffic_memory *memory)
+{
+	uint32_t stride = strides[upto(prng, STRIDES - 1)], start = upto(prng, TRAFFIC_SLOT_PAGES - 1);
+	bool gaps;
+	uint64_t left = nob;
+
+	memory->first_page = slot * TRAFFIC_SLOT_PAGES;
+	memory->nob = nob;
+	memory->mode = modes[upto(prng, nmodes - 1)];
+	memory->count = 0;
+	gaps = takes_gaps(memory->mode) && nob <= 100000 && upto(prng, 1) == 1;
+	if (memory->mode == O2_REG_USER) {
+		stride = 1;
+		start = 0;
+	}
+	for (uint32_t offset = upto(prng, PAGE - 1); left > 0; offset = gaps ? upto(prng, PAGE / 4) : 0) {
+		uint32_t room = PAGE - offset;
+		uint32_t take = gaps && room > 1000 ? 1000 + upto(prng, room - 1000) : room;
+		uint32_t page = (start + memory->count * stride) % TRAFFIC_SLOT_PAGES;
+
+		if (take > left)
+			take = (uint32_t)left;
+		memory->kiov[memory->count++] = (struct o2_kiov){memory->first_page + page, offset, take};
+		left -= take;
+	}
+}
+
+void traffic_draw(uint32_t seed, uint32_t number, uint32_t slot, struct traffic_op *op)
+{
+	static const enum traffic_kind kinds[] = {TRAFFIC_PUT, TRAFFIC_GET, TRAFFIC_PUT, TRAFFIC_GET,
+						  TRAFFIC_IMMEDIATE};
+	struct o2_prng prng = o2_prng_init(seed, number);
+	uint32_t nmodes = seed & TRAFFIC_NO_WINDOWS ? MODES_WITHOUT_WINDOWS : MODES;
+	uint32_t nob, moved;
+
+	op->key = o2_prng_next(&prng);
+	op->kind = kinds[upto(&prng, sizeof(kinds) / sizeof(kinds[0]) - 1)];
+	op->no_match = op->kind != TRAFFIC_IMMEDIATE && number % NO_MATCH_EVERY == NO_MATCH_EVERY - 1;
+	nob = op->kind == TRAFFIC_IMMEDIATE ? 1 + upto(&prng, IMMEDIATE_MAX - 1) : draw_bytes(&prng, number);
+	moved = nob;
+	if (upto(&prng, 3) == 0)
+		moved = 1 + upto(&prng, nob - 1);
+	draw_memory(&prng, nmodes, slot, nob, &op->initiator);
+	draw_memory(&prng, nmodes, slot, moved, &op->responder);
+}
+
+int traffic_foretell(const struct traffic_op *op, uint64_t *nob)
+{
+	*nob = op->kind == TRAFFIC_IMMEDIATE ? op->initiator.nob : op->no_match ? 0 : op->responder.nob;
+	return op->no_match && op->kind == TRAFFIC_GET ? -ENODATA : 0;
+}
+
+struct o2_transfer_memory traffic_transfer(struct traffic_memory *memory, const struct o2_arena *arena,
+					   uint64_t tag)
+{
+	struct o2_transfer_memory transfer = {
+		.buffer = {.kind = O2_KIOV, .count = memory->count, .nob = memory->nob, .kiov = memory->kiov},
+		.mode = memory->mode,
+		.tag = tag,
+	};
+
+	if (memory->mode == O2_REG_USER) {
+		memory->iov = (struct o2_iov){arena->view[0].base + (uint64_t)memory->kiov[0].page * PAGE +
+						      memory->kiov[0].offset,
+					      memory->nob};
+		transfer.buffer = (struct o2_buffer){
+			.kind = O2_IOV, .count = 1, .nob = memory->nob, .iov = &memory->iov};
+	}
+	return transfer;
+}
+
+static uint8_t source_byte(const struct traffic_op *op, uint64_t at)
+{
+	return (uint8_t)(o2_mix64(op->key + at / 8) >> at % 8 * 8);
+}
+
+static void put_source(const struct traffic_op *op, uint8_t *bytes, uint64_t at, uint32_t length)
+{
+	for (uint32_t i = 0; i < length; i++)
+		bytes[i] = source_byte(op, at + i);
+}
+
+bool traffic_bytes_are(const struct traffic_op *op, const uint8_t *bytes, uint32_t length)
+{
+	for (uint32_t i = 0; i < length; i++)
+		if (bytes[i] != source_byte(op, i))
+			return false;
+	return true;
+}
+
+/* What stands on a page of the sink before the transfer. */
+static void put_poison(const struct traffic_op *op, uint32_t page, uint8_t *bytes)
+{
+	for (uint64_t i = 0; i < PAGE; i += 8) {
+		uint64_t word = (op->key + page * (uint64_t)PAGE + i) * UINT64_C(0x9e3779b97f4a7c15);
+
+		memcpy(bytes + i, &word, 8);
+	}
+}
+
+void traffic_fill_source(const struct traffic_op *op, const struct traffic_memory *memory,
+			 const struct o2_arena *arena)
+{
+	uint64_t at = 0;
+
+	for (uint32_t i = 0; i < memory->count; at += memory->kiov[i++].len)
+		put_source(op, o2_arena_page(arena, memory->kiov[i].page) + memory->kiov[i].offset, at,
+			   memory->kiov[i].len);
+}
+
+void traffic_fill_sink(const struct traffic_op *op, const struct traffic_memory *memory,
+		       const struct o2_arena *arena)
+{
+	for (uint32_t i = 0; i < TRAFFIC_SLOT_PAGES; i++)
+		put_poison(op, memory->first_page + i, o2_arena_page(arena, memory->first_page + i));
+}
+
+/* Pages lie one piece each, so a page's expected bytes are its poison and at most one run of the source. */
+static bool page_exact(const struct traffic_op *op, const struct o2_kiov *piece, uint32_t page, uint64_t at,
+		       uint64_t nob, bool failed, const uint8_t *found)
+{
+	uint8_t expected[PAGE];
+
+	put_poison(op, page, expected);
+	if (piece != NULL && failed) {
+		memcpy(expected + piece->offset, found + piece->offset, piece->len);
+	} else if (piece != NULL && at < nob) {
+		uint64_t length = nob - at < piece->len ? nob - at : piece->len;
+
+		put_source(op, expected + piece->offset, at, (uint32_t)length);
+	}
+	return memcmp(expected, found, PAGE) == 0;
+}
+
+bool traffic_exact(const struct traffic_op *op, const struct traffic_memory *memory,
+		   const struct o2_arena *arena, uint64_t nob, bool failed)
+{
+	const struct o2_kiov *piece_of[TRAFFIC_SLOT_PAGES] = {NULL};
+	uint64_t at_of[TRAFFIC_SLOT_PAGES] = {0};
+	uint64_t at = 0;
+
+	for (uint32_t i = 0; i < memory->count; at += memory->kiov[i++].len) {
+		piece_of[memory->kiov[i].page - memory->first_page] = &memory->kiov[i];
+		at_of[memory->kiov[i].page - memory->first_page] = at;
+	}
+	for (uint32_t i = 0; i < TRAFFIC_SLOT_PAGES; i++) {
+		uint32_t page = memory->first_page + i;
+
+		if (!page_exact(op, piece_of[i], page, at_of[i], nob, failed, o2_arena_page(arena, page)))
+			return false;
+	}
+	return true;
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * An implementation that misbehaves in the way that the environment variable O2_MISBEHAVE names, as soon as
+ * it is asked for a buffer of two pieces or more; what it answers otherwise is that it is not implemented.
+ * For tests/system/test_oracle.py: each way is a finding with its input, and the run goes on.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "o2ref/impl.h"
+
+/* Where there is nothing; a variable, so that the compiler does not see it. */
+static volatile uintptr_t nowhere = 8;
+
+static void crash(void)
+{
+	*(volatile int *)nowhere = 1;
+}
+
+static void abort_aloud(void)
+{
+	fprintf(stderr, "something is wrong here\n");
+	abort();
+}
+
+static void hang(void)
+{
+	for (;;)
+		pause();
+}
+
+static void leave(void)
+{
+	exit(3);
+}
+
+static void print(void)
+{
+	printf("looking at it\n");
+}
+
+static void leak(void)
+{
+	/* So that no compiler sees that nobody wants it. */
+	static void *volatile last[2];
+
+	last[0] = malloc(100);
+	last[1] = last[0];
+}
+
+static const struct {
+	const char *name;
+	void (*act)(void);
+} acts[] = {{"crash", crash}, {"abort", abort_aloud}, {"hang", hang},
+	    {"exit", leave},  {"stdout", print},      {"leak", leak}};
+
+/* What is wrong with what it hands back. */
+static int32_t answer(const char *how, const struct o2_impl_sg_in *in, struct o2_impl_sg_list *out,
+		      struct o2_impl_refusal *refusal)
+{
+	static uint32_t calls;
+
+	out->nob = in->buffer.nob;
+	if (strcmp(how, "overrun") == 0)
+		out->entry[out->capacity].page = 1;
+	else if (strcmp(how, "underrun") == 0)
+		(out->entry - 1)->page = 1;
+	else if (strcmp(how, "long-name") == 0)
+		memset(refusal->name, 'x', sizeof(refusal->name) + 8);
+	else if (strcmp(how, "input") == 0)
+		((struct o2_impl_sg_in *)(uintptr_t)in)->max_entries = 7;
+	else if (strcmp(how, "count") == 0)
+		out->count = out->capacity + 1;
+	else if (strcmp(how, "status") == 0)
+		return -EINVAL;
+	else if (strcmp(how, "no-errno") == 0)
+		return O2_IMPL_REFUSED;
+	else if (strcmp(how, "flag") == 0)
+		out->gaps = 2;
+	else if (strcmp(how, "unstable") == 0 && calls++ > 0)
+		return O2_IMPL_NOT_IMPLEMENTED;
+	return O2_IMPL_OK;
+}
+
+static int32_t sg_build(const struct o2_impl_sg_in *in, struct o2_impl_sg_list *out,
+			struct o2_impl_refusal *refusal)
+{
+	const char *how = getenv("O2_MISBEHAVE");
+
+	if (how == NULL || in->buffer.count < 2)
+		return O2_IMPL_NOT_IMPLEMENTED;
+	for (size_t i = 0; i < sizeof(acts) / sizeof(acts[0]); i++) {
+		if (strcmp(how, acts[i].name) == 0) {
+			acts[i].act();
+			return O2_IMPL_NOT_IMPLEMENTED;
+		}
+	}
+	return answer(how, in, out, refusal);
+}
+
+/* Looks at a byte behind those that were received. */
+static int32_t msg_decode(const struct o2_impl_msg_decode_in *in, struct o2_impl_msg *out,
+			  struct o2_impl_refusal *refusal)
+{
+	const char *how = getenv("O2_MISBEHAVE");
+
+	(void)refusal;
+	if (how == NULL || strcmp(how, "overread") != 0)
+		return O2_IMPL_NOT_IMPLEMENTED;
+	out->ibm_type = ((const volatile uint8_t *)in->bytes)[in->length_bytes];
+	return O2_IMPL_NOT_IMPLEMENTED;
+}
+
+const struct o2_impl *o2_impl_v1(void)
+{
+	static const struct o2_impl impl = {
+		.abi_version = O2_IMPL_ABI_VERSION,
+		.struct_bytes = sizeof(struct o2_impl),
+		.name = "misbehave",
+		.msg_decode = msg_decode,
+		.sg_build = sg_build,
+	};
+
+	return &impl;
+}

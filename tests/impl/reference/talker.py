@@ -1,0 +1,94 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""A program for tests/system/test_oracle.py that speaks the process protocol, but for the mistake that its argument names.
+
+It has sg_build only, of page vectors that need no thought: for anything else it says that it is not implemented.
+"""
+
+import io
+import json
+import os
+import struct
+import sys
+import time
+
+MISTAKE = sys.argv[1]
+KEPT = []
+OUT = io.BufferedWriter(io.FileIO(1, "wb", closefd=False), 1 << 16)
+
+
+def read(length):
+    """All of the bytes; or what one read brings, which may be fewer."""
+    if MISTAKE == "short-read":
+        return os.read(0, length)
+    data = b""
+    while len(data) < length:
+        more = os.read(0, length - len(data))
+        if not more:
+            return data
+        data += more
+    return data
+
+
+def refusal(errno="EINVAL"):
+    return {"form": "o2ref/sg_build/output", "version": 1, "refused": {"errno": errno, "rule": "talker-length"}}
+
+
+def answer(request):
+    if request["form"] != "o2ref/sg_build/input":
+        sys.exit(89)
+    if MISTAKE == "refuse-all":
+        return refusal()
+    form = {"form": "o2ref/sg_build/output", "version": 1, "not_implemented": True}
+    if MISTAKE == "other-form":
+        form["form"] = "o2ref/dma_map/output"
+    if MISTAKE == "missing-field":
+        return {"form": "o2ref/sg_build/output", "version": 1, "list": {"gaps": False}}
+    if MISTAKE == "bad-errno":
+        return refusal("EWHAT")
+    return form
+
+
+def send(text):
+    head = struct.pack("<I", len(text))
+    if MISTAKE == "no-length":
+        head = b""
+    elif MISTAKE == "big-endian":
+        head = struct.pack(">I", len(text))
+    elif MISTAKE == "length-of-all":
+        head = struct.pack("<I", len(text) + 4)
+    elif MISTAKE == "no-json":
+        text = b"{" * len(text)
+    elif MISTAKE == "newline":
+        text += b"\n"
+    OUT.write(head + text)
+    if MISTAKE != "no-flush":
+        OUT.flush()
+
+
+def main():
+    while True:
+        head = read(4)
+        if len(head) < 4:
+            break
+        request = json.loads(read(struct.unpack("<I", head)[0]))
+        form = answer(request)
+        if MISTAKE == "grow":
+            KEPT.append(bytearray(os.urandom(1 << 16)))
+        if MISTAKE == "crash":
+            os.abort()
+        if MISTAKE == "exit":
+            sys.exit(3)
+        if MISTAKE == "hang":
+            time.sleep(3600)
+        if MISTAKE == "print":
+            print("looking at it", flush=True)
+        send(json.dumps(form).encode())
+        if MISTAKE == "one-request":
+            break
+    OUT.flush()
+    if MISTAKE == "stays":
+        time.sleep(3600)
+
+
+main()

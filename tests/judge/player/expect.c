@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT */
+#include <string.h>
+
+#include "mem/copy.h"
+#include "tests/judge/player/stage.h"
+
+/* What our side of the recording said: we have to say the same. */
+
+/* The application of the recorded side wanted this: so does ours.  Once for each step. */
+static void operate(struct stage *stage, const struct player_step *step)
+{
+	const uint32_t index = (uint32_t)(step - stage->script->step);
+	struct o2_transfer_memory memory;
+	struct o2_lnet_target target;
+	uint32_t length_bytes;
+	struct o2_error error;
+	int rc;
+
+	if (index < stage->started)
+		return;
+	stage->started = index + 1;
+	stage->noperations++;
+	target = player_target(step, &length_bytes);
+	memory = stage_memory(stage, stage->page, length_bytes);
+	stage->operation_page = stage->page;
+	stage->page += length_bytes / stage->ni.arena.page_bytes + 1;
+	if (step->msg.ibm_type == O2_MSG_IMMEDIATE && player_lnet_hdr(step)->payload_length > 0)
+		assert_int_equal(o2_copy_to_buffer(&stage->ni.arena, &memory.buffer, step->payload, &error),
+				 0);
+	rc = player_lnet_hdr(step)->type == O2_LNET_GET
+		     ? o2_lnet_get(stage->endpoint.lnet, &target, &memory, NULL, &error)
+		     : o2_lnet_put(stage->endpoint.lnet, &target, &memory, NULL, &error);
+	assert_int_equal(rc, 0);
+	stage_settle(stage);
+}
+
+/* Our next operation in the recording is why we connect. */
+static void operate_next(struct stage *stage, const struct player_step *from)
+{
+	const struct player_step *end = stage->script->step + stage->script->count;
+
+	for (const struct player_step *step = from; step < end; step++)
+		if (step->from_a == stage->we_are_a && player_is_operation(step)) {
+			operate(stage, step);
+			return;
+		}
+	STEP_FAIL(from, "the recording does not say why it connects");
+}
+
+/* Learn what we call things, and take out of both messages what may differ. */
+static void mask(struct stage *stage, struct o2_msg *ours, struct o2_msg *recorded)
+{
+	struct o2_lnet_hdr *our_hdr = NULL, *recorded_hdr = NULL;
+	struct o2_rdma_desc *our_desc = NULL, *recorded_desc = NULL;
+	uint64_t *our_cookie = NULL, *recorded_cookie = NULL;
+
+	switch (recorded->ibm_type) {
+	case O2_MSG_IMMEDIATE:
+		our_hdr = &ours->u.immediate.hdr;
+		recorded_hdr = &recorded->u.immediate.hdr;
+		break;
+	case O2_MSG_PUT_REQ:
+		our_hdr = &ours->u.putreq.hdr;
+		recorded_hdr = &recorded->u.putreq.hdr;
+		our_cookie = &ours->u.putreq.ibprm_cookie;
+		recorded_cookie = &recorded->u.putreq.ibprm_cookie;
+		break;
+	case O2_MSG_GET_REQ:
+		our_hdr = &ours->u.get.hdr;
+		recorded_hdr = &recorded->u.get.hdr;
+		our_cookie = &ours->u.get.ibgm_cookie;
+		recorded_cookie = &recorded->u.get.ibgm_cookie;
+		our_desc = &ours->u.get.ibgm_rd;
+		recorded_desc = &recorded->u.get.ibgm_rd;
+		break;
+	case O2_MSG_PUT_ACK:
+		our_cookie = &ours->u.putack.ibpam_dst_cookie;
+		recorded_cookie = &recorded->u.putack.ibpam_dst_cookie;
+		our_desc = &ours->u.putack.ibpam_rd;
+		recorded_desc = &recorded->u.putack.ibpam_rd;
+		break;
+	default:
+		break;
+	}
+	if (our_cookie != NULL) {
+		stage_add_name(stage, (struct name){.recorded = *recorded_cookie, .ours = *our_cookie});
+		*our_cookie = *recorded_cookie = 0;
+	}
+	if (our_desc != NULL) {
+		stage->sink = (struct sink){our_desc->rd_frags[0].rf_addr, our_desc->rd_key};
+		our_desc->rd_key = recorded_desc->rd_key = 0;
+		our_desc->rd_frags[0].rf_addr = recorded_desc->rd_frags[0].rf_addr = 0;
+	}
+	if (our_hdr == NULL || our_hdr->type != recorded_hdr->type)
+		return;
+	if (our_hdr->type == O2_LNET_PUT && recorded_hdr->msg.put.ack_wmd.wh_object_cookie != UINT64_MAX &&
+	    our_hdr->msg.put.ack_wmd.wh_object_cookie != UINT64_MAX) {
+		stage_add_name(stage,
+			       (struct name){.recorded = recorded_hdr->msg.put.ack_wmd.wh_object_cookie,
+					     .handle = our_hdr->msg.put.ack_wmd});
+		our_hdr->msg.put.ack_wmd = recorded_hdr->msg.put.ack_wmd;
+	}
+	if (our_hdr->type == O2_LNET_GET) {
+		stage_add_name(stage,
+			       (struct name){.recorded = recorded_hdr->msg.get.return_wmd.wh_object_cookie,
+					     .handle = our_hdr->msg.get.return_wmd});
+		our_hdr->msg.get.return_wmd = recorded_hdr->msg.get.return_wmd;
+	}
+}
+
+/* Byte for byte, once what may differ is out of both; first with a look at what differs. */
+static void assert_same(struct stage *stage, const struct player_step *step, const uint8_t *bytes,
+			size_t length)
+{
+	static struct o2_msg ours, recorded;
+	static uint8_t our_bytes[O2_MSG_BYTES], recorded_bytes[O2_MSG_BYTES];
+	struct o2_error error;
+	int n;
+
+	assert_int_equal(o2_msg_decode(bytes, length, NULL, &ours, &error), 0);
+	recorded = step->msg;
+	if (ours.ibm_type != recorded.ibm_type)
+		STEP_FAIL(step, "ours is a %s", o2_msg_type_name(ours.ibm_type));
+	if (ours.ibm_credits != recorded.ibm_credits)
+		STEP_FAIL(step, "ours returns %u credits, not %u", ours.ibm_credits, recorded.ibm_credits);
+	assert_int_equal(ours.cksum_flavour, recorded.cksum_flavour);
+	assert_int_equal(ours.ibm_nob, recorded.ibm_nob);
+	mask(stage, &ours, &recorded);
+	ours.cksum_flavour = recorded.cksum_flavour = O2_CKSUM_NONE;
+	n = o2_msg_encode(&ours, NULL, our_bytes, sizeof(our_bytes), &error);
+	assert_int_equal(o2_msg_encode(&recorded, NULL, recorded_bytes, sizeof(recorded_bytes), &error), n);
+	if (memcmp(our_bytes, recorded_bytes, (size_t)n) != 0)
+		print_message("%s: ours differs\n", player_step_text(step));
+	assert_memory_equal(our_bytes, recorded_bytes, (size_t)n);
+}
+
+static void expect_message(struct stage *stage, const struct player_step *step)
+{
+	static struct player_heard heard;
+
+	if (stage->peer.nheard == 0 && player_is_operation(step))
+		operate(stage, step);
+	if (!player_peer_take(&stage->peer, &heard))
+		STEP_FAIL(step, "we say nothing");
+	assert_same(stage, step, heard.bytes, heard.length_bytes);
+}
+
+static void expect_reject(struct stage *stage, const struct player_step *step)
+{
+	const struct player_heard_cm heard = stage_take_cm(stage, step, O2_CM_REJECTED);
+	struct o2_reject reject;
+	struct o2_error error;
+
+	assert_int_equal(heard.reason, 28);
+	assert_int_equal(o2_reject_decode(heard.private_data, heard.private_bytes, &reject, &error), 0);
+	assert_memory_equal(&reject, &step->reject, sizeof(reject));
+}
+
+void stage_expect(struct stage *stage, const struct player_step *step)
+{
+	struct player_heard_cm heard;
+
+	switch (step->kind) {
+	case STEP_MESSAGE:
+		expect_message(stage, step);
+		return;
+	case STEP_REQUEST:
+		if (stage->peer.nheard_cm == 0)
+			operate_next(stage, step);
+		heard = stage_take_cm(stage, step, O2_CM_REQUEST);
+		/* His answer needs it. */
+		stage->peer.heard_cm[stage->peer.nheard_cm++] = heard;
+		assert_same(stage, step, heard.private_data, heard.private_bytes);
+		return;
+	case STEP_REPLY:
+		heard = stage_take_cm(stage, step, O2_CM_ESTABLISHED);
+		assert_same(stage, step, heard.private_data, heard.private_bytes);
+		return;
+	case STEP_REJECT:
+		expect_reject(stage, step);
+		return;
+	case STEP_READY:
+		stage_take_cm(stage, step, O2_CM_ESTABLISHED);
+		return;
+	case STEP_DISCONNECT:
+		o2_node_close_peer(stage->endpoint.node, stage->peer.ni.config.nid, 0);
+		stage_settle(stage);
+		stage_take_cm(stage, step, O2_CM_DISCONNECTED);
+		return;
+	case STEP_DISCONNECTED:
+		stage_take_cm(stage, step, O2_CM_DISCONNECTED);
+		return;
+	case STEP_WRITE:
+		stage_assert_moved(stage, step);
+		return;
+	}
+}

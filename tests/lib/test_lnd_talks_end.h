@@ -1,0 +1,504 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef O2_TEST_LND_TALKS_END_H
+#define O2_TEST_LND_TALKS_END_H
+
+#include "lnd/conn/immediate.h"
+#include "lnd/ni/path.h"
+#include "tests/lib/test_lnd_talk.h"
+
+/* Conversations about how operations and connections end (docs/transport.md, "Errors", "Time", "Closing").
+ * Each is a test, and each notices the defects that tests/unit/lnd/test_lnd_mutants.c names beside it. */
+
+static struct o2_kiov end_kiov[2][O2_MAX_FRAGS];
+
+static struct o2_transfer_memory end_memory(int which)
+{
+	return dense(end_kiov[which], 300u * (uint32_t)which, 9000, O2_REG_FASTREG);
+}
+
+/* a has started a PUT or a GET, b does not answer. */
+static struct pair *pair_with_open(enum o2_transfer_op op, uint64_t *cookie)
+{
+	struct pair *pair = pair_default();
+	struct o2_transfer_memory memory = end_memory(0);
+
+	pair->b.answer = end_memory(1);
+	assert_int_equal(op == O2_OP_PUT ? start_put(pair->a.conn, &memory, 0, cookie, NULL)
+					 : start_get(pair->a.conn, &memory, 0, cookie, NULL),
+			 0);
+	deliver(&pair->a, NULL, 0);
+	return pair;
+}
+
+static void hear_status(enum o2_transfer_op op, enum o2_msg_type type, int32_t status, const char *rule)
+{
+	uint64_t cookie;
+	struct pair *pair = pair_with_open(op, &cookie);
+
+	send_completion(&pair->b, type, cookie, status);
+	deliver(&pair->a, NULL, 0);
+	assert_refused(&pair->a, rule);
+	assert_int_equal(pair->a.nresults, 1);
+	assert_int_equal(pair->a.result[0].status,
+			 strcmp(rule, "conn/unknown-cookie") == 0 ? -ECONNABORTED : -EPROTO);
+	pair_close(pair);
+}
+
+static void hears_a_nak_of_success(void **state)
+{
+	(void)state;
+	hear_status(O2_OP_PUT, O2_MSG_PUT_NAK, 1, "conn/nak-status");
+}
+
+static void hears_of_more_than_the_sink(void **state)
+{
+	(void)state;
+	hear_status(O2_OP_GET, O2_MSG_GET_DONE, 9001, "conn/get-done-status");
+}
+
+/* The right cookie, but not the answer that its operation waits for. */
+static void hears_another_answer(void **state)
+{
+	(void)state;
+	hear_status(O2_OP_PUT, O2_MSG_GET_DONE, 0, "conn/unknown-cookie");
+	hear_status(O2_OP_PUT, O2_MSG_PUT_DONE, 9000, "conn/unknown-cookie");
+	hear_status(O2_OP_GET, O2_MSG_PUT_NAK, 0, "conn/unknown-cookie");
+	hear_status(O2_OP_GET, O2_MSG_PUT_DONE, 9000, "conn/unknown-cookie");
+}
+
+/* A sink that was promised 9000 bytes. */
+static void hears_another_length(void **state)
+{
+	static const int32_t lengths[] = {0, 8999, 9001};
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		struct pair *pair = pair_with_open(O2_OP_PUT, NULL);
+
+		deliver(&pair->b, NULL, 0);
+		assert_int_equal(view_of(&pair->b).puts_accepted, 1);
+		send_completion(&pair->a, O2_MSG_PUT_DONE, pair->b.conn->list[O2_LIST_ACTIVE].first->cookie,
+				lengths[i]);
+		deliver(&pair->b, NULL, 0);
+		assert_refused(&pair->b, "conn/put-done-status");
+		assert_int_equal(pair->b.result[0].status, -EPROTO);
+		pair_close(pair);
+	}
+}
+
+/* An answer to an operation that has been answered: its transmit is there, and waits for nothing. */
+static void hears_an_answer_twice(void **state)
+{
+	uint64_t cookie;
+	struct pair *pair = pair_with_open(O2_OP_PUT, &cookie);
+	struct held held = {.count = 0};
+	struct o2_msg *msg;
+
+	(void)state;
+	deliver(&pair->b, NULL, 0);
+	deliver(&pair->a, &held, work_bit(O2_WORK_MESSAGE));
+	assert_int_equal(view_of(&pair->a).active, 1);
+	msg = o2_msg_begin(pair->b.conn, O2_MSG_PUT_ACK);
+	msg->u.putack.ibpam_src_cookie = cookie;
+	msg->u.putack.ibpam_rd.rd_nfrags = 1;
+	msg->u.putack.ibpam_rd.rd_frags[0].rf_nob = 9000;
+	send_msg(&pair->b);
+	deliver(&pair->a, &held, work_bit(O2_WORK_MESSAGE));
+	assert_refused(&pair->a, "conn/unknown-cookie");
+	assert_int_equal(pair->a.nresults, 1);
+	pair_close(pair);
+}
+
+/* An operation that is still queued has no cookie that a peer could know. */
+static void hears_of_what_was_not_sent(void **state)
+{
+	struct pair *pair = pair_of(O2_MSG_VERSION_2, 2);
+	struct o2_transfer_memory memory = end_memory(0);
+
+	(void)state;
+	for (uint32_t i = 0; i < 3; i++)
+		assert_int_equal(start_get(pair->a.conn, &memory, 0, NULL, NULL), 0);
+	assert_int_equal(view_of(&pair->a).queued_reserved, 1);
+	send_completion(&pair->b, O2_MSG_GET_DONE, pair->a.conn->list[O2_LIST_RESERVED].first->cookie, 0);
+	deliver(&pair->a, NULL, 0);
+	assert_refused(&pair->a, "conn/unknown-cookie");
+	assert_int_equal(pair->a.nresults, 3);
+	pair_close(pair);
+}
+
+/* More writes than were agreed on: the sink is told, and so is the source's owner. */
+static void cannot_plan_its_writes(void **state)
+{
+	struct o2_conn_config config = O2_CONN_DEFAULTS;
+	struct o2_transfer_memory many = gapped(end_kiov[0], 0, 40, 100, O2_REG_GLOBAL);
+	struct o2_transfer_memory one = dense(end_kiov[1], 300, 4000, O2_REG_FASTREG);
+	struct pair *pair;
+
+	(void)state;
+	config.max_frags = 4;
+	pair = pair_open(&config, &config);
+	pair->b.answer = one;
+	assert_int_equal(start_put(pair->a.conn, &many, 0, NULL, NULL), 0);
+	quiet(pair);
+	pair->b.answer = many;
+	assert_int_equal(start_get(pair->a.conn, &one, 0, NULL, NULL), 0);
+	quiet(pair);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(pair->a.result[i].status, -EMSGSIZE);
+		assert_int_equal(pair->b.result[i].status, -EMSGSIZE);
+	}
+	assert_settled(pair);
+	pair_close(pair);
+}
+
+/* Messages of another life, of either end. */
+static void hears_of_another_life(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		struct pair *pair = pair_default();
+		uint64_t *stamp = i == 0 ? &pair->b.conn->self.incarnation : &pair->b.conn->peer.incarnation;
+
+		(*stamp)--;
+		send_text(&pair->b, 5);
+		deliver(&pair->a, NULL, 0);
+		assert_refused(&pair->a, i == 0 ? "conn/srcstamp" : "conn/dststamp");
+		assert_int_equal(o2_conn_get_fault(pair->a.conn)->code, -ESTALE);
+		pair_close(pair);
+	}
+}
+
+/* It waited for that, NONE: it was not late, and ends because another one was. */
+static void assert_late(const struct o2_transfer_result *result, enum o2_wait wait, uint64_t age_ms)
+{
+	const struct o2_transfer_fault *fault = &result->fault;
+	const bool late = wait != O2_WAIT_NONE;
+
+	assert_int_equal(result->status, late ? -ETIMEDOUT : -ECONNABORTED);
+	assert_int_equal(fault->code, result->status);
+	assert_int_equal(fault->side, late ? O2_FAULT_DEADLINE : O2_FAULT_CLOSED);
+	assert_int_equal(fault->closed_by, late ? O2_FAULT_NONE : O2_FAULT_DEADLINE);
+	if (late)
+		assert_int_equal(fault->wait, wait);
+	assert_string_equal(fault->error.rule, "conn/deadline");
+	assert_int_equal(fault->error.value, age_ms);
+	assert_int_equal(fault->error.limit, 50000);
+}
+
+/* One late operation closes the connection; where each was says what is to blame. */
+static void misses_a_deadline(void **state)
+{
+	struct pair *pair = pair_of(O2_MSG_VERSION_2, 2);
+	struct o2_transfer_memory memory = end_memory(0);
+	struct held held = {.count = 0};
+
+	(void)state;
+	assert_int_equal(start_put(pair->a.conn, &memory, 0, NULL, NULL), 0); /* waits for b */
+	deliver(&pair->a, NULL, 0);
+	o2_conn_clock(pair->a.conn, 10);
+	assert_int_equal(start_put(pair->a.conn, &memory, 1, NULL, NULL), 0); /* not known to be delivered */
+	deliver(&pair->a, &held, work_bit(O2_WORK_MESSAGE));
+	assert_int_equal(start_put(pair->a.conn, &memory, 2, NULL, NULL), 0); /* queued */
+	o2_conn_clock(pair->a.conn, 49999);
+	assert_int_equal(o2_conn_get_state(pair->a.conn), O2_CONN_ESTABLISHED);
+	o2_conn_clock(pair->a.conn, 50000);
+	assert_closed(&pair->a, O2_FAULT_DEADLINE, -ETIMEDOUT);
+	assert_string_equal(o2_conn_get_fault(pair->a.conn)->error.rule, "conn/deadline");
+	assert_int_equal(pair->a.nresults, 3);
+	/* The one that is late says what it waited for, the others who has ended the connection. */
+	for (int i = 0; i < 3; i++)
+		assert_late(&pair->a.result[i], i == 1 ? O2_WAIT_PUT_ACK : O2_WAIT_NONE, 50000);
+	assert_int_equal(o2_conn_get_fault(pair->a.conn)->wait, O2_WAIT_PUT_ACK);
+	/* What is queued ends first. */
+	assert_int_equal(pair->a.result[0].health, O2_HEALTH_LOCAL_TIMEOUT);
+	assert_int_equal(pair->a.result[1].health, O2_HEALTH_REMOTE_TIMEOUT);
+	assert_int_equal(pair->a.result[2].health, O2_HEALTH_NETWORK_TIMEOUT);
+	pair_close(pair);
+}
+
+/* The deadline of a PUT starts anew when its bytes are sent. */
+static void renews_a_deadline(void **state)
+{
+	struct pair *pair = pair_default();
+	struct o2_transfer_memory memory = end_memory(0);
+	struct held held = {.count = 0};
+
+	(void)state;
+	pair->b.answer = end_memory(1);
+	assert_int_equal(start_put(pair->a.conn, &memory, 0, NULL, NULL), 0);
+	o2_conn_clock(pair->a.conn, 40000);
+	o2_conn_clock(pair->b.conn, 40000);
+	deliver(&pair->b, NULL, 0);
+	deliver(&pair->a, &held, work_bit(O2_WORK_MESSAGE)); /* the PUT_ACK; PUT_DONE goes out */
+	o2_conn_clock(pair->a.conn, 89999);
+	assert_int_equal(o2_conn_get_state(pair->a.conn), O2_CONN_ESTABLISHED);
+	o2_conn_clock(pair->a.conn, 90000);
+	assert_closed(&pair->a, O2_FAULT_DEADLINE, -ETIMEDOUT);
+	pair_close(pair);
+}
+
+/* An operation may be started in any state, and ends once. */
+static void starts_in_every_state(void **state)
+{
+	struct o2_transfer_memory memory = end_memory(0);
+	struct pair *pair = calloc(1, sizeof(*pair));
+	struct o2_lnet_hdr hdr = {.type = O2_LNET_PUT};
+	uint32_t started = 0;
+	struct o2_conn *conn;
+
+	(void)state;
+	assert_non_null(pair);
+	side_open(&pair->a, true, O2_DMA_BUS, 0);
+	assert_int_equal(o2_conn_create(&pair->a.ni, &O2_CONN_DEFAULTS, side_ops(), &pair->a, &conn, NULL),
+			 0);
+	pair->a.conn = conn;
+	for (int closed = 0; closed < 2; closed++) {
+		started += o2_conn_put(conn, &hdr, &memory, NULL, NULL) == 0;
+		started += o2_conn_send(conn, &hdr, NULL, NULL, NULL) == 0;
+		hdr.type = O2_LNET_GET;
+		started += o2_conn_get(conn, &hdr, &memory, NULL, NULL) == 0;
+		hdr.type = O2_LNET_PUT;
+		o2_conn_close(conn, -EIO);
+	}
+	assert_int_equal(pair->a.nresults, started);
+	assert_int_equal(pair->a.ni.domain.nbound, 0);
+	o2_conn_destroy(conn);
+	assert_int_equal(pair->a.nresults, started);
+	side_assert_idle(&pair->a);
+	o2_ni_close(&pair->a.ni);
+	free(pair);
+}
+
+static uint32_t closed_calls, open_when_closed;
+static enum o2_conn_state state_when_closed;
+
+static void note_closed(void *context, const struct o2_transfer_fault *fault)
+{
+	const struct side *side = context;
+
+	closed_calls++;
+	assert_int_equal(fault->code, -ESHUTDOWN);
+	state_when_closed = o2_conn_get_state(side->conn);
+	open_when_closed = view_of(side).open + side->ni.domain.nbound;
+}
+
+/* Every list holds something when the connection closes: the queues are emptied first, in their order. */
+static void ends_what_is_open(void **state)
+{
+	struct o2_conn_config config = O2_CONN_DEFAULTS;
+	struct o2_transfer_memory memory = end_memory(0);
+	struct pair *pair;
+	struct held held = {.count = 0};
+	uint64_t cookie[5];
+
+	(void)state;
+	config.queue_depth = 2;
+	pair = pair_open(&config, &config);
+	pair->a.conn->ops.closed = note_closed;
+	closed_calls = 0;
+	pair->b.answer = end_memory(1);
+	assert_int_equal(start_get(pair->a.conn, &memory, 0, &cookie[0], NULL), 0); /* active */
+	assert_int_equal(start_get(pair->a.conn, &memory, 0, &cookie[1], NULL), 0);
+	assert_int_equal(start_get(pair->a.conn, &memory, 0, &cookie[2], NULL), 0); /* reserved */
+	send_text(&pair->a, 5);							    /* for a credit */
+	send_plain(&pair->b, O2_MSG_GET_REQ, 0); /* its answer has no room in flight */
+	deliver(&pair->a, &held, work_bit(O2_WORK_MESSAGE));
+	assert_int_equal(view_of(&pair->a).queued, 1);
+	assert_int_equal(view_of(&pair->a).queued_reserved, 1);
+	assert_int_equal(view_of(&pair->a).queued_nocred, 1);
+	assert_int_equal(view_of(&pair->a).active, 2);
+	o2_conn_close(pair->a.conn, -ESHUTDOWN);
+	assert_int_equal(pair->a.nresults, 5);
+	assert_int_equal(pair->a.result[0].op, O2_OP_SEND);
+	assert_true(pair->a.result[1].cookie == cookie[2]);
+	assert_false(pair->a.result[2].initiator);
+	assert_true(pair->a.result[3].cookie == cookie[0]);
+	assert_true(pair->a.result[4].cookie == cookie[1]);
+	for (int i = 0; i < 5; i++) {
+		assert_int_equal(pair->a.result[i].status, -ECONNABORTED);
+		assert_int_equal(pair->a.result[i].health, i < 3 ? O2_HEALTH_LOCAL_ERROR : O2_HEALTH_OK);
+	}
+	assert_int_equal(closed_calls, 1);
+	assert_int_equal(state_when_closed, O2_CONN_DISCONNECTED);
+	assert_int_equal(open_when_closed, 0);
+	pair_close(pair);
+	assert_int_equal(closed_calls, 1);
+}
+
+static uint32_t early_received, recv_wrs_free;
+
+static int early_receive(void *context, const struct o2_msg *msg)
+{
+	struct o2_conn_view view = view_of(context);
+
+	recv_wrs_free = view.recv_wrs_max - view.recv_wrs;
+	if (msg->u.immediate.hdr.type == O2_LNET_PUT)
+		assert_int_equal(msg->u.immediate.payload[0], ++early_received);
+	return 0;
+}
+
+/* What comes before the connection is established is kept, and handled afterwards in its order. */
+static void hears_early(void **state)
+{
+	struct pair *pair = calloc(1, sizeof(*pair));
+	struct o2_conn_address a, b;
+	struct o2_qp_path path;
+
+	(void)state;
+	assert_non_null(pair);
+	side_open(&pair->a, true, O2_DMA_BUS, 0);
+	side_open(&pair->b, false, O2_DMA_BUS, 0);
+	assert_int_equal(
+		o2_conn_create(&pair->a.ni, &O2_CONN_DEFAULTS, side_ops(), &pair->a, &pair->a.conn, NULL), 0);
+	assert_int_equal(
+		o2_conn_create(&pair->b.ni, &O2_CONN_DEFAULTS, side_ops(), &pair->b, &pair->b.conn, NULL), 0);
+	pair->b.conn->ops.receive = early_receive;
+	early_received = 0;
+	o2_conn_get_address(pair->a.conn, &a);
+	o2_conn_get_address(pair->b.conn, &b);
+	assert_int_equal(o2_conn_connect(pair->a.conn, &b, NULL), 0);
+	/* b's queue pair is ready, and b has not been told. */
+	path = (struct o2_qp_path){a.gid, a.qp_num, a.psn, b.psn, 5, 6, 14};
+	assert_int_equal(o2_qp_to_rts(&pair->b.ni, pair->b.conn->qp, &path, NULL), 0);
+	for (uint8_t i = 1; i <= 8; i++) {
+		struct o2_lnet_hdr hdr = o2_conn_lnet_hdr(pair->a.conn, O2_LNET_PUT, 0, 0);
+
+		assert_int_equal(o2_conn_send_bytes(pair->a.conn, &hdr, &i, 1, 0, NULL, NULL), 0);
+	}
+	deliver(&pair->b, NULL, 0);
+	assert_int_equal(view_of(&pair->b).parked, 8);
+	assert_int_equal(early_received, 0);
+	{
+		struct o2_conn_peer peer = {.nid = NID_A,
+					    .incarnation = pair->a.conn->self.incarnation,
+					    .version = O2_MSG_VERSION_2,
+					    .queue_depth = 8,
+					    .max_frags = 257,
+					    .max_msg_bytes = 4096};
+
+		assert_int_equal(o2_conn_set_peer(pair->b.conn, &peer, NULL), 0);
+	}
+	o2_conn_establish(pair->b.conn);
+	assert_int_equal(early_received, 8);
+	quiet(pair);
+	assert_settled(pair);
+	pair_close(pair);
+}
+
+/* A payload is read before its receive is posted again; a GET, which has none, gives its credit first. */
+static void reads_before_it_reposts(void **state)
+{
+	struct pair *pair = pair_default();
+	struct o2_lnet_hdr hdr = o2_conn_lnet_hdr(pair->a.conn, O2_LNET_PUT, 0, 0);
+	const uint8_t one = 1;
+
+	(void)state;
+	pair->b.conn->ops.receive = early_receive;
+	early_received = 0;
+	assert_int_equal(o2_conn_send_bytes(pair->a.conn, &hdr, &one, 1, 0, NULL, NULL), 0);
+	deliver(&pair->b, NULL, 0);
+	assert_int_equal(early_received, 1);
+	assert_int_equal(recv_wrs_free, 1);
+	hdr = o2_conn_lnet_hdr(pair->a.conn, O2_LNET_GET, 0, 48);
+	assert_int_equal(o2_conn_send(pair->a.conn, &hdr, NULL, NULL, NULL), 0);
+	deliver(&pair->b, NULL, 0);
+	assert_int_equal(recv_wrs_free, 0);
+	pair_close(pair);
+}
+
+static uint8_t gathered[O2_IMMEDIATE_MAX];
+static uint32_t ngathered;
+
+static int gathered_receive(void *context, const struct o2_msg *msg)
+{
+	(void)context;
+	ngathered = msg->u.immediate.hdr.payload_length;
+	memcpy(gathered, msg->u.immediate.payload, ngathered);
+	return 0;
+}
+
+/* A payload from two pages, with a checksum over what is sent. */
+static void gathers_a_payload(void **state)
+{
+	struct o2_conn_config config = O2_CONN_DEFAULTS;
+	struct o2_transfer_memory memory = {.buffer = dense_kiov(end_kiov[0], 5, 3000, 3500),
+					    .mode = O2_REG_GLOBAL};
+	struct o2_lnet_hdr hdr;
+	struct pair *pair;
+
+	(void)state;
+	config.immediate_gather = true;
+	config.cksum_flavour = O2_CKSUM_UNSIGNED;
+	pair = pair_open(&config, &config);
+	pair->b.conn->ops.receive = gathered_receive;
+	ngathered = 0;
+	side_fill(&pair->a, 9);
+	hdr = o2_conn_lnet_hdr(pair->a.conn, O2_LNET_PUT, 0, 0);
+	assert_int_equal(o2_conn_send(pair->a.conn, &hdr, &memory, NULL, NULL), 0);
+	quiet(pair);
+	assert_int_equal(ngathered, 3500);
+	assert_memory_equal(gathered, o2_arena_page(&pair->a.ni.arena, scattered_page(5)) + 3000, 1096);
+	assert_memory_equal(gathered + 1096, o2_arena_page(&pair->a.ni.arena, scattered_page(6)), 2404);
+	assert_settled(pair);
+	pair_close(pair);
+}
+
+/* --- closing from inside match
+ * -------------------------------------------------------------------------------------------- */
+
+static struct side *closing_side;
+
+static int match_and_close(void *context, const struct o2_msg *request, uint64_t sink_bytes,
+			   struct o2_transfer_memory *memory)
+{
+	int rc = side_match(context, request, sink_bytes, memory);
+
+	o2_conn_close(closing_side->conn, -ESHUTDOWN);
+	return rc;
+}
+
+static void assert_aborted_there(const struct o2_transfer_result *result, enum o2_transfer_op op)
+{
+	assert_false(result->initiator);
+	assert_int_equal(result->op, op);
+	assert_int_equal(result->tag, 77);
+	assert_int_equal(result->status, -ECONNABORTED);
+	assert_int_equal(result->fault.side, O2_FAULT_CLOSED);
+	assert_int_equal(result->nob, 0);
+}
+
+/* b closes its connection while it is asked, with an operation of its own open. */
+static void close_in_match(enum o2_transfer_op op, int match_rc)
+{
+	struct pair *pair = pair_default();
+	struct o2_transfer_memory memory = end_memory(0);
+	struct side *b = &pair->b;
+
+	closing_side = b;
+	b->answer = end_memory(1);
+	b->answer.tag = 77;
+	b->match_rc = match_rc;
+	b->conn->ops.match = match_and_close;
+	assert_int_equal((op == O2_OP_PUT ? start_put : start_get)(pair->a.conn, &memory, 0, NULL, NULL), 0);
+	assert_int_equal(start_get(b->conn, &memory, 0, NULL, NULL), 0);
+	side_run_until_closed(b);
+	assert_closed(b, O2_FAULT_CLOSED, -ESHUTDOWN);
+	assert_int_equal(b->nmatched, 1);
+	assert_int_equal(b->nresults, match_rc == 0 ? 2 : 1);
+	assert_true(b->result[0].initiator);
+	if (match_rc == 0)
+		assert_aborted_there(&b->result[1], op);
+	pair_close(pair);
+}
+
+/* What match accepts ends exactly once, whatever match does to the connection; what it refuses does not. */
+static void ends_what_match_accepted(void **state)
+{
+	(void)state;
+	close_in_match(O2_OP_PUT, 0);
+	close_in_match(O2_OP_GET, 0);
+	close_in_match(O2_OP_PUT, -EACCES);
+	close_in_match(O2_OP_GET, -EPROTO);
+}
+
+#endif

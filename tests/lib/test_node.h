@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef O2_TEST_NODE_H
+#define O2_TEST_NODE_H
+
+#include <poll.h>
+
+#include "tests/lib/test_lnd_pair.h"
+
+#include "lnd/cm/loop.h"
+#include "lnd/node/node.h"
+
+/*
+ * Two or three nodes in one process, on loop0, loop1 and loop0 again, and the network of their connection
+ * manager. Time is a number that tests change.
+ */
+
+#define SEATS	   3u
+#define NID(i)	   (NID_A + (i))
+#define ADDRESS(i) (0xc0a80a01u + (i))
+#define FATES	   64u
+
+struct seat {
+	struct side side; /* its conn is not used */
+	struct o2_cm *cm;
+	struct o2_node *node;
+	struct o2_node_config config;
+	/* What it was told. */
+	uint32_t nup, ndown;
+	struct o2_transfer_fault down; /* the last one */
+	uint32_t nstarted, nended;     /* operations of its own */
+	uint32_t nserved;	       /* those of others */
+	uint8_t ended[FATES];	       /* by tag: how often */
+	int status[FATES];
+	struct o2_transfer_fault fault[FATES];
+	enum o2_health health[FATES];
+	int status_served;
+	uint32_t nreceived; /* messages with their payload in them */
+	uint32_t received_bytes;
+	enum o2_cksum_flavour received_flavour; /* of the last one */
+};
+
+struct world {
+	struct o2_cm_loop *loop;
+	struct seat seat[SEATS];
+	uint32_t nseats;
+	uint64_t now_ms;
+	/* What becomes of messages, by kind; PASS unless a test says otherwise. */
+	enum o2_cm_loop_fate fate[O2_CM_LOOP_FAILURE + 1];
+	uint32_t nsent[O2_CM_LOOP_FAILURE + 1]; /* messages that came to be delivered */
+};
+
+static inline int seat_match(void *context, uint64_t nid, const struct o2_msg *request, uint64_t sink_bytes,
+			     struct o2_transfer_memory *memory)
+{
+	struct seat *seat = context;
+
+	assert_true(nid != seat->side.ni.config.nid);
+	return side_match(&seat->side, request, sink_bytes, memory);
+}
+
+static inline int seat_receive(void *context, uint64_t nid, const struct o2_msg *msg)
+{
+	struct seat *seat = context;
+
+	assert_int_equal(msg->ibm_srcnid, nid);
+	seat->nreceived++;
+	seat->received_bytes += msg->u.immediate.hdr.payload_length;
+	seat->received_flavour = msg->cksum_flavour;
+	return 0;
+}
+
+static inline void seat_done(void *context, uint64_t nid, const struct o2_transfer_result *result)
+{
+	struct seat *seat = context;
+
+	(void)nid;
+	if (!result->initiator) {
+		seat->nserved++;
+		seat->status_served = result->status;
+		return;
+	}
+	assert_true(result->tag < FATES);
+	seat->ended[result->tag]++;
+	seat->status[result->tag] = result->status;
+	seat->fault[result->tag] = result->fault;
+	seat->health[result->tag] = result->health;
+	seat->nended++;
+	side_done(&seat->side, result);
+}
+
+static inline void seat_up(void *context, uint64_t nid)
+{
+	struct seat *seat = context;
+
+	(void)nid;
+	seat->nup++;
+}
+
+static inline void seat_down(void *context, uint64_t nid, const struct o2_transfer_fault *fault)
+{
+	struct seat *seat = context;
+
+	(void)nid;
+	seat->ndown++;
+	seat->down = *fault;
+}
+
+static inline enum o2_cm_loop_fate world_fate(void *arg, enum o2_cm_loop_message message, uint32_t from,
+					      uint32_t to)
+{
+	struct world *world = arg;
+
+	(void)from;
+	(void)to;
+	world->nsent[message]++;
+	return world->fate[message];
+}
+
+static inline struct o2_node_config small_config(void)
+{
+	struct o2_node_config config = O2_NODE_DEFAULTS;
+
+	/* Queue pairs of a reasonable size. */
+	config.conn.max_frags = O2_MAX_FRAGS;
+	config.conn.queue_depth = 8;
+	return config;
+}
+
+static inline void seat_start(struct seat *seat)
+{
+	static const struct o2_node_ops ops = {
+		.match = seat_match,
+		.receive = seat_receive,
+		.done = seat_done,
+		.up = seat_up,
+		.down = seat_down,
+	};
+	struct o2_error error;
+
+	if (o2_node_create(&seat->side.ni, seat->cm, &seat->config, &ops, seat, &seat->node, &error) != 0) {
+		show_error("o2_node_create", &error);
+		fail();
+	}
+}
+
+/* Would a loop that sleeps be woken? */
+static inline bool seat_readable(const struct seat *seat)
+{
+	struct pollfd fd = {.fd = o2_ni_fd(&seat->side.ni), .events = POLLIN};
+
+	return poll(&fd, 1, 0) == 1;
+}
+
+/* Nodes with these configurations; NULL: the usual one. */
+static inline struct world *world_open(uint32_t nseats, const struct o2_node_config *const configs[])
+{
+	struct world *world = calloc(1, sizeof(*world));
+
+	assert_non_null(world);
+	o2_loop_reset(); /* a test that failed has left things behind */
+	world->loop = o2_cm_loop_create();
+	assert_non_null(world->loop);
+	o2_cm_loop_set_fate(world->loop, world_fate, world);
+	world->nseats = nseats;
+	world->now_ms = 1000;
+	for (uint32_t i = 0; i < nseats; i++) {
+		struct seat *seat = &world->seat[i];
+
+		side_open(&seat->side, i != 1, O2_DMA_VIRTUAL, 0);
+		seat->side.ni.config.nid = NID(i);
+		seat->side.ni.config.incarnation = 0x0006000000000001ull + i;
+		seat->config = configs != NULL && configs[i] != NULL ? *configs[i] : small_config();
+		assert_int_equal(o2_cm_loop_attach(world->loop, &seat->side.ni, ADDRESS(i), &seat->cm, NULL),
+				 0);
+		seat_start(seat);
+		o2_node_clock(seat->node, world->now_ms);
+	}
+	return world;
+}
+
+static inline void world_clock(struct world *world, uint64_t ms)
+{
+	world->now_ms += ms;
+	for (uint32_t i = 0; i < world->nseats; i++)
+		if (world->seat[i].node != NULL)
+			o2_node_clock(world->seat[i].node, world->now_ms);
+}
+
+/* What connections have to say; false: nothing. */
+static inline bool world_progress(struct world *world)
+{
+	int handled = 0;
+
+	for (uint32_t i = 0; i < world->nseats; i++)
+		if (world->seat[i].node != NULL)
+			handled += o2_node_progress(world->seat[i].node);
+	return handled > 0;
+}
+
+/* Until nothing happens any more at this time. */
+static inline void world_settle(struct world *world)
+{
+	time_t end = pair_now() + PAIR_SECONDS;
+	uint32_t quiet = 0;
+
+	/* What is over is cleared away, and what is due is started, in one call each. */
+	while (quiet < 3) {
+		bool busy = world_progress(world);
+
+		busy |= o2_cm_loop_deliver(world->loop, 0);
+		quiet = busy ? 0 : quiet + 1;
+		assert_true(pair_now() <= end);
+	}
+}
+
+/* Let time go by in small steps. */
+static inline void world_pass(struct world *world, uint64_t ms)
+{
+	for (uint64_t step; ms > 0; ms -= step) {
+		step = ms < 250 ? ms : 250;
+		world_settle(world);
+		world_clock(world, step);
+	}
+	world_settle(world);
+}
+
+/* Every operation has ended, once. */
+static inline void world_assert_ended(const struct world *world)
+{
+	for (uint32_t i = 0; i < world->nseats; i++) {
+		const struct seat *seat = &world->seat[i];
+
+		assert_int_equal(seat->nended, seat->nstarted);
+		for (uint32_t tag = 0; tag < seat->nstarted; tag++)
+			assert_int_equal(seat->ended[tag], 1);
+	}
+}
+
+static inline void world_close(struct world *world)
+{
+	for (uint32_t i = 0; i < world->nseats; i++) {
+		o2_node_destroy(world->seat[i].node);
+		world->seat[i].node = NULL;
+	}
+	while (o2_cm_loop_deliver(world->loop, 0))
+		;
+	world_assert_ended(world);
+	for (uint32_t i = 0; i < world->nseats; i++) {
+		side_assert_idle(&world->seat[i].side);
+		o2_cm_loop_detach(world->seat[i].cm);
+		o2_ni_close(&world->seat[i].side.ni);
+	}
+	assert_objects(0, 0, 0);
+	o2_cm_loop_destroy(world->loop);
+	free(world);
+}
+
+static inline struct o2_lnet_hdr lnet_hdr(const struct seat *seat, uint64_t nid, enum o2_lnet_type type,
+					  uint64_t nob)
+{
+	struct o2_lnet_hdr hdr = {
+		.dest_nid = nid,
+		.src_nid = seat->side.ni.config.nid,
+		.dest_pid = 12345,
+		.src_pid = 12345,
+		.type = (uint32_t)type,
+	};
+
+	if (type == O2_LNET_PUT)
+		hdr.msg.put.ack_wmd = (struct o2_lnet_handle){UINT64_MAX, UINT64_MAX};
+	else if (type == O2_LNET_GET)
+		hdr.msg.get.sink_length = (uint32_t)nob;
+	return hdr;
+}
+
+/* Start an operation of `nob` bytes between the first pages of both; its tag is its number. */
+static inline int seat_start_op(struct seat *from, uint64_t nid, enum o2_lnet_type type, uint32_t nob,
+				enum o2_reg_mode mode, struct o2_error *error)
+{
+	static struct o2_kiov kiov[O2_MAX_FRAGS];
+	struct o2_transfer_memory memory = dense(kiov, 0, nob, mode);
+	struct o2_lnet_hdr hdr = lnet_hdr(from, nid, type, nob);
+	int rc;
+
+	assert_true(from->nstarted < FATES);
+	memory.tag = from->nstarted++;
+	if (type == O2_LNET_PUT)
+		rc = o2_node_put(from->node, nid, &hdr, &memory, error);
+	else
+		rc = o2_node_get(from->node, nid, &hdr, &memory, error);
+	if (rc != 0)
+		from->nstarted--;
+	return rc;
+}
+
+static inline void seat_put(struct seat *from, uint64_t nid)
+{
+	assert_int_equal(seat_start_op(from, nid, O2_LNET_PUT, 5000, O2_REG_GLOBAL, NULL), 0);
+}
+
+/* Every seat answers requests with 5000 bytes of its own, or `nob`. */
+static inline void world_answer(struct world *world, uint32_t nob, enum o2_reg_mode mode)
+{
+	static struct o2_kiov kiov[O2_MAX_FRAGS];
+
+	for (uint32_t i = 0; i < world->nseats; i++)
+		world->seat[i].side.answer = dense(kiov, 400, nob, mode);
+}
+
+static inline struct world *world_two(const struct o2_node_config *a, const struct o2_node_config *b)
+{
+	const struct o2_node_config *const configs[] = {a, b};
+	struct world *world = world_open(2, configs);
+
+	world_answer(world, 5000, O2_REG_GLOBAL);
+	return world;
+}
+
+static inline struct o2_peer_view peer_view(const struct seat *seat, uint64_t nid)
+{
+	struct o2_peer_view view;
+
+	o2_node_peer(seat->node, nid, &view);
+	return view;
+}
+
+/* The two have `count` connections with each other and nothing under way. */
+static inline void assert_linked(const struct world *world, uint32_t i, uint32_t j, uint32_t count)
+{
+	for (uint32_t k = 0; k < 2; k++) {
+		struct o2_peer_view view = peer_view(&world->seat[k ? j : i], NID(k ? i : j));
+
+		assert_int_equal(view.established, count);
+		assert_int_equal(view.links, count);
+		assert_int_equal(view.connecting, 0);
+		assert_int_equal(view.accepting, 0);
+		assert_int_equal(view.attempts_due, 0);
+		assert_int_equal(view.waiting, 0);
+	}
+}
+
+/* Bytes that are no message, over the connection of one node to another. */
+static inline void send_garbage(struct seat *from, uint64_t nid)
+{
+	static uint8_t bytes[64];
+	struct ibv_qp *qp = o2_conn_qp(o2_node_conn(from->node, nid, 0));
+	struct ibv_mr *mr = ibv_reg_mr(from->side.ni.pd, bytes, sizeof(bytes), 0);
+	struct ibv_sge sge = {.addr = (uintptr_t)bytes, .length = sizeof(bytes)};
+	struct ibv_send_wr wr = {.opcode = IBV_WR_SEND, .sg_list = &sge, .num_sge = 1};
+	struct ibv_send_wr *bad;
+
+	assert_non_null(mr);
+	sge.lkey = mr->lkey;
+	assert_int_equal(ibv_post_send(qp, &wr, &bad), 0);
+	o2_loop_progress();
+	ibv_dereg_mr(mr);
+}
+
+/*
+ * The first node is up and sends what is no message, before the second, which has something to send too,
+ * knows that it is up: the connection of the second breaks as it comes up.
+ */
+static inline struct world *world_broken_at_once(void)
+{
+	struct world *world = world_two(NULL, NULL);
+
+	seat_put(&world->seat[0], NID(1));
+	world_progress(world);
+	o2_cm_loop_deliver(world->loop, 0); /* request */
+	seat_put(&world->seat[1], NID(0));
+	o2_cm_loop_deliver(world->loop, 0); /* reply */
+	send_garbage(&world->seat[0], NID(1));
+	world_settle(world);
+	return world;
+}
+
+#endif

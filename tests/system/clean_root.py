@@ -1,0 +1,127 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""The porting guide (docs/oracle.md) on a clean machine: a new Debian 12 with the package, what the guide's first line
+installs, and a user; nothing of this repository.
+
+usage: clean_root.py [BUILD]
+BUILD: a build folder in which everything was built; else build/gcc.  The root is made by debootstrap in build/clean-root
+once and copied for each run.  Last line "N passed, N failed".
+exit status: 0 the guide does what it says; 1 it does not; 77 this machine cannot make such a root, and why
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "ci" / "vm"))
+
+import guide  # noqa: E402
+from o2vm.common import CannotRun  # noqa: E402
+from o2vm.suite import mirror  # noqa: E402
+
+ROOT = Path(__file__).resolve().parents[2]
+BASE = ROOT / "build" / "clean-root"
+SUITE = "bookworm"
+USER = "1000:1000"
+EXIT_CANNOT_RUN = 77
+# A machine has /proc; in the root it is there for as long as one command runs.
+INSIDE = ("unshare", "--mount", "sh", "-c",
+          'mount -t proc proc "$0/proc" && user=$1 && shift && exec chroot --userspec="$user" "$0" env -i '
+          '--chdir=/home/porter PATH=/usr/bin:/bin HOME=/home/porter LANG=C.UTF-8 "$@"')
+APT = ("apt-get", "-q", "-y", "--no-install-recommends")
+
+
+def run(*command, **options):
+    return subprocess.run([str(part) for part in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                          timeout=1200, check=False, **options)
+
+
+def must(*command, **options):
+    done = run(*command, **options)
+    if done.returncode != 0:
+        raise RuntimeError(f"{' '.join(map(str, command))}: status {done.returncode}\n{done.stdout[-3000:]}")
+    return done.stdout
+
+
+def make_base():
+    """The root that every run copies."""
+    if (BASE / "ready").exists():
+        return
+    if os.geteuid() != 0:
+        raise CannotRun("only root can make a root file system")
+    if shutil.which("debootstrap") is None:
+        raise CannotRun("debootstrap is not installed")
+    shutil.rmtree(BASE, ignore_errors=True)
+    BASE.mkdir(parents=True)
+    done = run("debootstrap", "--variant=minbase", SUITE, BASE / "root", mirror())
+    if done.returncode != 0:
+        raise CannotRun(f"debootstrap: {done.stdout.splitlines()[-1] if done.stdout else done.returncode}")
+    # How this machine reaches its mirrors holds for the root as well.
+    for settings in sorted(Path("/etc/apt/apt.conf.d").glob("*")):
+        if re.search(r"(?mi)^\s*Acquire::", settings.read_text(encoding="utf-8", errors="replace")):
+            shutil.copy(settings, BASE / "root" / "etc" / "apt" / "apt.conf.d")
+    (BASE / "ready").touch()
+
+
+def expect_mounts():
+    done = run("unshare", "--mount", "mount", "-t", "proc", "proc", BASE / "root" / "proc")
+    if done.returncode != 0:
+        raise CannotRun(f"/proc cannot be mounted: {done.stdout.strip()}")
+
+
+def make_package(build, folder):
+    must("cpack", "-G", "DEB", "-B", folder, "--config", build / "CPackConfig.cmake", cwd=build)
+    package, = folder.glob("o2ref_*.deb")
+    return package
+
+
+def install(root, package, document):
+    """What the guide's line for root installs, with the package in its place."""
+    line = re.search(r"^    # apt install (.*)$", document, re.M)
+    names = [f"/{package.name}" if name.endswith(".deb") else name for name in line[1].split()]
+    shutil.copy(package, root / package.name)
+    done = run("chroot", root, *APT, "update")
+    if done.returncode == 0:
+        done = run("chroot", root, *APT, "install", *names)
+    if done.returncode != 0:
+        raise CannotRun(f"apt-get: {done.stdout.splitlines()[-1]}")
+    must("chroot", root, "useradd", "--uid", "1000", "--create-home", "porter")
+
+
+def try_guide(root, document):
+    passed = failed = 0
+    prefix = (*INSIDE, root, USER)
+    for step, printed, good in guide.run(guide.steps(document, guide.HEADING), root, prefix):
+        passed, failed = passed + good, failed + (not good)
+        print(f"$ {step.command}\n{printed}", end="")
+        if not good:
+            print(f"--- the guide shows:\n{step.shown}---")
+    return passed, failed
+
+
+def main():
+    build = Path(sys.argv[1] if len(sys.argv) > 1 else ROOT / "build" / "gcc").resolve()
+    document = (ROOT / "docs" / "oracle.md").read_text(encoding="utf-8")
+    try:
+        make_base()
+        expect_mounts()
+        with tempfile.TemporaryDirectory(dir=BASE) as folder:
+            root = Path(folder) / "root"
+            must("cp", "-a", BASE / "root", root)
+            install(root, make_package(build, Path(folder)), document)
+            passed, failed = try_guide(root, document)
+    except CannotRun as reason:
+        print(f"cannot run: {reason}")
+        return EXIT_CANNOT_RUN
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed or not passed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,101 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""`o2ref decode --pcap -` on a capture of more than 1 GiB, which comes through a pipe: every packet is counted, every message
+decoded, and memory does not grow with the file.
+
+The capture is one conversation of corpus/captures/pcap again and again: a connection is made, and 64 KiB are PUT twice. What
+comes of one is found out by decoding it alone.
+
+    tests/system/test_capture.py O2REF
+"""
+
+import re
+import struct
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+FOLDER = Path(__file__).resolve().parents[2] / "corpus" / "captures" / "pcap"
+HEADER_BYTES = 24
+LONG_BYTES = (1 << 30) + (1 << 26)
+EARLY_BYTES = 1 << 25  # by then it has all that it ever needs
+GROWTH_KIB = 2048
+LIMIT_KIB = 32 * 1024  # docs/cli.md, "Captures"
+FIELDS = re.compile(r"(\d+) (packets|SENDs|WRITEs|connection manager|ACKs|NAKs|repeated|of other protocols|refused)")
+CONVERSATION = ["ping.plain.pcap", "put_64K.cksum.pcap"]
+
+
+def totals(line):
+    return {name: int(number) for number, name in FIELDS.findall(line)}
+
+
+def records(name):
+    data = (FOLDER / name).read_bytes()
+    assert struct.unpack("<I", data[:4]) == struct.unpack("<I", (FOLDER / CONVERSATION[0]).read_bytes()[:4])
+    return data[HEADER_BYTES:]
+
+
+def peak_kib(pid):
+    """The most memory that the process had so far; 0 if it is no more."""
+    found = re.search(r"VmHWM:\s*(\d+) kB", Path(f"/proc/{pid}/status").read_text())
+    return int(found.group(1)) if found else 0
+
+
+def decode(program, header, block, times):
+    """(totals, lines, memory early on and just before the end, exit status) of so many blocks."""
+    seen = {"lines": 0, "last": b""}
+
+    def read(stream):
+        for line in stream:
+            seen["lines"] += 1
+            seen["last"] = line
+
+    with subprocess.Popen([program, "decode", "--pcap", "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
+        reader = threading.Thread(target=read, args=(child.stdout,))
+        reader.start()
+        early, late = 0, 0
+        try:
+            child.stdin.write(header)
+            for number in range(times):
+                child.stdin.write(block)
+                if early == 0 and (number + 1) * len(block) >= EARLY_BYTES:
+                    early = peak_kib(child.pid)
+            # All but what the pipe holds has been read by now.
+            child.stdin.flush()
+            late = peak_kib(child.pid)
+            child.stdin.close()
+        except BrokenPipeError:
+            pass  # its exit status says it
+        reader.join()
+    return totals(seen["last"].decode()), seen["lines"], (early, late), child.returncode
+
+
+def main():
+    program = sys.argv[1]
+    header = (FOLDER / CONVERSATION[0]).read_bytes()[:HEADER_BYTES]
+    block = b"".join(map(records, CONVERSATION))
+    one, lines, _, status = decode(program, header, block, 1)
+    problems = [f"one conversation: exit status {status}, {one}"] if status != 0 or one["packets"] < 50 else []
+    times = -(-LONG_BYTES // len(block))
+    many, many_lines, (early, late), status = decode(program, header, block, times)
+    print(f"{times} conversations, {times * len(block)} bytes: {many}, {many_lines} lines; "
+          f"{early} KiB after {EARLY_BYTES} bytes, {late} KiB at the end")
+    if status != 0:
+        problems.append(f"exit status {status}")
+    # Each conversation begins with a connection, which makes its sequence numbers new.
+    expected = {name: number * times for name, number in one.items()}
+    if many != expected or many_lines != (lines - 1) * times + 1:
+        problems.append(f"expected {expected}, {(lines - 1) * times + 1} lines")
+    if late - early > GROWTH_KIB:
+        problems.append(f"memory grew by {late - early} KiB, limit {GROWTH_KIB}")
+    # The sanitizers' own memory is not the command's.
+    if b"__asan_init" not in Path(program).read_bytes() and late > LIMIT_KIB:
+        problems.append(f"{late} KiB at the end, limit {LIMIT_KIB}")
+    for line in problems:
+        print(line, file=sys.stderr)
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,49 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""Of the calls that the library makes, tests/unit/lnd/test_every_call.c lets every one fail that can.
+
+    tests/system/test_every_call.py PROGRAM
+
+Looks for calls of libibverbs and of the memory functions in the rooms that the conversations go through, and holds
+them against `PROGRAM --calls`.  The last line is "N passed, N failed".
+"""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+ROOMS = ("lnd", "lnet", "mem", "rdma", "reg", "wire")
+ELSEWHERE = ("cm_rdma", "_json")  # librdmacm, and texts: no part of a conversation
+# A word behind the name, "(3)" and the like, is a page of the manual.
+CALL = re.compile(r"\b(ibv_\w+|malloc|calloc|realloc|aligned_alloc|mmap|memfd_create|ftruncate)\((?!\d\))")
+CANNOT_FAIL = {"ibv_get_device_name", "ibv_free_device_list", "ibv_wc_status_str", "ibv_ack_cq_events"}
+SAME = {"ibv_reg_mr_iova": "ibv_reg_mr"}
+
+
+def calls_of(text):
+    return {SAME.get(name, name) for name in CALL.findall(text)} - CANNOT_FAIL
+
+
+def main():
+    listed = set(subprocess.run([sys.argv[1], "--calls"], capture_output=True, text=True, check=True).stdout.split())
+    failed = checked = 0
+    for room in ROOMS:
+        for file in sorted((ROOT / "ref" / room).glob("*.c")):
+            if any(word in file.name for word in ELSEWHERE):
+                continue
+            found = calls_of(file.read_text(encoding="utf-8"))
+            checked += len(found)
+            for name in sorted(found - listed):
+                failed += 1
+                print(f"{file.relative_to(ROOT)} calls {name}, which tests/lib/faults/calls.c does not let fail")
+    if checked < len(listed) / 2:
+        failed += 1
+        print(f"only {checked} calls were found: the search is broken")
+    print(f"{checked - failed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

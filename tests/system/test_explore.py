@@ -1,0 +1,141 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""Every order of events of a few operations holds, and a deliberate defect of the flow of credits does not.
+
+Each row is searched twice, with the device's work requests executed at once and in any order: the states in which the
+device is at rest have to be the same.  The rows of --full take some minutes, the others some seconds.
+
+    tests/system/test_explore.py [--few | --full] [--json FILE] FOLDER      FOLDER: where o2props and o2props-mutants are
+
+The last line is "N passed, N failed"; exit status 0 or 1.
+"""
+
+import argparse
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+LINE = re.compile(r": (\d+) states \((\d+) with the device at rest, sum (0x\w+)\), (\d+) edges, (\d+) finished, "
+                  r"at most (\d+) events away, (\d+) verified; (.*); [\d.]+ s$")
+TIMEOUT_S = 3600
+FEW = 3
+
+IMMEDIATES = "immediate,immediate,immediate,immediate"
+# Two PUTs and a GET in each order, from one end and shared out in each way; other mixtures; keys that live and die.
+ROWS = (
+    "--version 2 --depth 2 --ops put,put,get --verify",
+    "--version 1 --depth 3 --ops put,put,get --verify",
+    "--version 2 --depth 2 --ops put,put,get --mode fastreg",
+    "--version 2 --depth 2 --ops put,get,put",
+    "--version 2 --depth 2 --ops get,put,put",
+    "--version 2 --depth 2 --ops put,put/get",
+    "--version 2 --depth 2 --ops put,get/put",
+    "--version 2 --depth 2 --ops get,put/put",
+    "--version 2 --depth 2 --ops put/get",
+    "--version 1 --depth 3 --ops put/get",
+    "--version 2 --depth 2 --ops put,immediate/get",
+    "--version 2 --depth 2 --ops put,put/put,get --at-once",
+    "--version 1 --depth 3 --ops put,put/put,get --at-once",
+    f"--version 1 --depth 3 --ops {IMMEDIATES}/{IMMEDIATES} --at-once",
+)
+FULL_ROWS = (
+    "--version 2 --depth 2 --ops put,put,get --mode fastreg --verify",
+    "--version 1 --depth 3 --ops put,put,get --mode fastreg --verify",
+    "--version 2 --depth 2 --ops put,put,get --peer-tx-credits 8 --verify",
+    "--version 2 --depth 3 --ops put,put,get --verify",
+    "--version 2 --depth 2 --ops put,put/get --verify",
+    "--version 1 --depth 3 --ops put,put/get --verify",
+    "--version 1 --depth 3 --ops put,get/put --verify",
+    "--version 1 --depth 3 --ops get,put/put --verify",
+    "--version 2 --depth 2 --ops put,put,get/immediate --verify",
+    "--version 1 --depth 3 --ops put,put,get/immediate --verify",
+    "--version 2 --depth 2 --ops put,get/put,get",
+    "--version 1 --depth 3 --ops put,get/put,get",
+    "--version 2 --depth 2 --ops put,put,get/put,put,get --at-once",
+    "--version 1 --depth 3 --ops put,put,get/put,put,get --at-once",
+    "--version 2 --depth 2 --ops put,get/put,get --mode fastreg --at-once",
+    f"--version 1 --depth 3 --ops {IMMEDIATES}/{IMMEDIATES}",
+)
+# What only a deadlock shows, and what the account of credits shows: name, row, first line of the finding.
+DEFECTS = (
+    ("high-water-unscaled", "--version 2 --depth 2 --ops put,put,get --peer-tx-credits 8", "explore/deadlock"),
+    ("last-credit-spent", f"--version 1 --depth 3 --ops {IMMEDIATES}/{IMMEDIATES} --at-once", "explore/deadlock"),
+    ("noop-uncounted", "--version 1 --depth 3 --ops put,put,get", "sim/credits"),
+    ("noops-pile-up", "--version 2 --depth 3 --ops immediate,immediate,immediate", "sim/noops-waiting"),
+    ("reserved-lost", "--version 2 --depth 2 --ops put,put,get", "sim/reserved"),
+)
+
+
+def run(program, *arguments):
+    return subprocess.run([program, "explore", *arguments], capture_output=True, text=True, timeout=TIMEOUT_S)
+
+
+def search(program, row, device):
+    """The figures of one search; None and the program's words where it does not hold."""
+    arguments = row.split() + (["--device"] if device else [])
+    done = run(program, *arguments)
+    lines = done.stdout.splitlines()
+    found = LINE.search(lines[0]) if lines else None
+    if lines:
+        print(lines[0])
+    if done.returncode == 0 and found and found[8] == "all states, held":
+        states, rest, total, edges, finished = int(found[1]), int(found[2]), found[3], int(found[4]), int(found[5])
+        if states > 1 and edges >= states - 1 and finished > 0:
+            return {"states": states, "rest": rest, "sum": total, "edges": edges}
+    print("\n".join(lines[1:]), done.stderr, f"  again: {program} explore {' '.join(arguments)}", sep="\n")
+    return None
+
+
+def check_row(program, row, figures):
+    merged, free = search(program, row, False), search(program, row, True)
+    figures.append({"row": row, "merged": merged, "free": free})
+    if merged is None or free is None:
+        return False
+    same = merged["states"] == merged["rest"] == free["rest"] and merged["sum"] == free["sum"]
+    if same and free["states"] > merged["states"]:
+        return True
+    print(f"  the states at rest differ: {program} explore {row} [--device]")
+    return False
+
+
+def check_defect(folder, name, row, signature):
+    """It is found, the way that is printed leads there again, and without the defect all is well."""
+    program = str(folder / "o2props-mutants")
+    done = run(program, *row.split(), "--mutant", name)
+    lines = done.stdout.splitlines()
+    again = re.search(r"again: \S+ explore (.*) --path '(\w*)'", done.stdout)
+    ok = done.returncode == 1 and len(lines) > 2 and lines[1] == signature and again is not None
+    if ok:
+        second = run(program, *again[1].split(), "--path", again[2])
+        ok = second.returncode == 1 and signature in second.stdout
+        ok = ok and run(program, *row.split()).returncode == 0
+    print(f"defect {name}: {'found after ' + str(len(again[2])) + ' events' if ok else 'MISSED'}")
+    if not ok:
+        print(done.stdout, done.stderr, f"  again: {program} explore {row} --mutant {name}", sep="\n")
+    return ok
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--full", action="store_true", help="the rows that take some minutes as well")
+    parser.add_argument("--few", action="store_true", help="the first rows only, for programs that are slow")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there")
+    parser.add_argument("folder", type=Path)
+    options = parser.parse_args()
+    program = str(options.folder / "o2props")
+    rows = ROWS[:FEW] if options.few else ROWS + (FULL_ROWS if options.full else ())
+    figures = []
+    results = [check_row(program, row, figures) for row in rows]
+    results += [check_defect(options.folder, *defect) for defect in DEFECTS]
+    if options.json:
+        report = {"form": "o2ref/explore", "version": 1, "rows": figures,
+                  "passed": sum(results), "failed": results.count(False)}
+        options.json.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
+    print(f"{sum(results)} passed, {results.count(False)} failed")
+    return 0 if all(results) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,422 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""`o2ref check`: what agrees, what differs and is named, what misbehaves, and what comes out.
+
+usage: test_oracle.py [DIRECTORY [NAME]...]
+DIRECTORY: of o2ref, o2props and the implementations of tests/impl/reference; else build/.  NAME: of tests, as unittest takes them.  Last line "N passed, N failed".
+"""
+
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+BUILD = Path(next((a for a in sys.argv[1:] if not a.startswith("-")), ROOT / "build")).resolve()
+REFERENCE = BUILD / "impl_reference.so"
+MUTANTS = BUILD / "impl_mutants.so"
+MISBEHAVE = BUILD / "impl_misbehave.so"
+PROGRAM = BUILD / "impl_reference_program"
+TALKER = ROOT / "tests" / "oracle" / "talker.py"
+STAGES = ("msg_decode", "msg_encode", "sg_build", "dma_map", "reg_plan", "rdma_plan", "transfer")
+
+AGREE, DIFFER, USAGE, CANNOT = 0, 1, 2, 77
+
+# Deliberate defects: the check that has to name each, and the most bytes of choices that its
+# shrunk case may have.
+DEFECTS = {
+    "gap-never-seen": ("sg/kiov/gap-flag", 13),
+    "fmr-collapse-gapped": ("reg/fmr/bytes", 40),
+    "open-work-request": ("rdma/sink-bytes", 14),
+    "forget-last-fragment": ("rdma/sink-bytes", 14),
+    "cut-offset-lost": ("sg/iov/bytes", 26),
+    "entry-too-many": ("sg/kiov/refused-legal", 800),
+    "dma-offset-lost": ("dma/bus/bytes", 14),
+    "fastreg-page-twice": ("reg/fastreg/bytes", 34),
+    "swap-fragments": ("reg/global/bytes", 28),
+    "phys-last-page": ("reg/phys/bytes", 34),
+    "user-page-start": ("reg/user/bytes", 26),
+}
+
+# What an implementation does, and the check that has to name it.
+MISDEEDS = {
+    "crash": "run/crash",
+    "abort": "run/crash",
+    "hang": "run/hang",
+    "exit": "run/exit",
+    "stdout": "run/stdout",
+    "leak": "run/leak",
+    "overrun": "run/overrun",
+    "underrun": "run/overrun",
+    "long-name": "run/overrun",
+    "input": "run/input-written",
+    "count": "run/count-over-capacity",
+    "status": "run/status",
+    "no-errno": "run/status",
+    "flag": "run/value",
+    "unstable": "run/unstable",
+    "overread": "run/crash",
+}
+
+
+def run(*arguments, expect=None, env=None):
+    done = subprocess.run([str(BUILD / "o2ref"), "check", *map(str, arguments)], capture_output=True, timeout=240,
+                          check=False, env={**os.environ, **(env or {})})
+    if done.returncode not in (AGREE, DIFFER, USAGE) or (expect is not None and done.returncode != expect):
+        raise AssertionError(f"{arguments}: status {done.returncode}\n{done.stdout.decode()}\n{done.stderr.decode()}")
+    return done
+
+
+def result(*arguments, expect=None, env=None):
+    done = run("--json", "-", *arguments, expect=expect, env=env)
+    return json.loads(done.stdout)
+
+
+def findings(document, index=0):
+    return {each["check"]: each for each in document["implementations"][index]["findings"]}
+
+
+class Agreement(unittest.TestCase):
+    def test_the_reference_agrees_with_itself_and_every_rule_was_met(self):
+        document = result("--cases", 200000, REFERENCE, expect=AGREE)
+        one = document["implementations"][0]
+        self.assertEqual(one["findings"], [])
+        self.assertEqual(one["rules_not_met"], [])
+        self.assertEqual([each["stage"] for each in one["stages"]], list(STAGES))
+        for stage in one["stages"]:
+            self.assertGreater(stage["agreed"], 20000, stage)
+
+    def test_the_reference_agrees_with_itself_as_a_program(self):
+        document = result("--cases", 1000, "--", PROGRAM, expect=AGREE)
+        self.assertEqual(document["implementations"][0]["restarts"], 0)
+
+    def test_the_kernel_profile_is_no_stricter(self):
+        self.assertTrue(result("--cases", 20000, "--profile", "kernel", REFERENCE, expect=AGREE)["agree"])
+
+
+class Differences(unittest.TestCase):
+    def test_each_defect_is_named_with_a_small_case(self):
+        for defect, (check, most) in DEFECTS.items():
+            with self.subTest(defect):
+                document = result("--cases", 15000, MUTANTS, expect=DIFFER, env={"O2_MUTANT": defect})
+                self.assertIn(check, findings(document))
+                self.assertLessEqual(findings(document)[check]["shrunk"]["to_bytes"], most)
+
+    def test_a_replay_shows_the_same_difference(self):
+        env = {"O2_MUTANT": "gap-never-seen"}
+        finding = findings(result("--cases", 2000, "--stage", "sg_build", MUTANTS, env=env))["sg/kiov/gap-flag"]
+        words = shlex.split(finding["replay"])
+        self.assertEqual(words[:2], ["o2ref", "check"])
+        again = findings(result(*words[2:], expect=DIFFER, env=env))
+        self.assertEqual(again["sg/kiov/gap-flag"]["question"], finding["question"])
+
+    def test_a_case_file_replays_and_holds_for_the_reference(self):
+        env = {"O2_MUTANT": "open-work-request"}
+        with tempfile.TemporaryDirectory() as directory:
+            document = result("--cases", 2000, "--out", directory, MUTANTS, expect=DIFFER, env=env)
+            for finding in findings(document).values():
+                path = shlex.split(finding["replay"])[3]
+                self.assertIn(finding["check"], findings(result("--case", path, MUTANTS, expect=DIFFER, env=env)))
+                result("--case", path, REFERENCE, expect=AGREE)
+
+    def test_several_implementations_side_by_side(self):
+        document = result("--cases", 3000, REFERENCE, MUTANTS, "--", PROGRAM, expect=DIFFER,
+                          env={"O2_MUTANT": "gap-never-seen"})
+        self.assertEqual([one["agrees"] for one in document["implementations"]], [True, False, True])
+
+
+class Conduct(unittest.TestCase):
+    def test_each_misdeed_is_a_finding_and_the_run_goes_on(self):
+        for misdeed, check in MISDEEDS.items():
+            with self.subTest(misdeed):
+                document = result("--cases", 300, "--timeout-ms", 100, MISBEHAVE, expect=DIFFER,
+                                  env={"O2_MISBEHAVE": misdeed})
+                found = findings(document)
+                self.assertIn(check, found)
+                self.assertIsNotNone(found[check]["question"])
+                if misdeed not in ("unstable", "overread"):
+                    # Two pieces are what it takes.
+                    self.assertEqual(len(found[check]["question"]["buffer"]["pieces"]), 2)
+                    self.assertLessEqual(found[check]["shrunk"]["to_bytes"], 20)
+
+    def test_it_is_said_where_it_wrote(self):
+        document = result("--cases", 50, MISBEHAVE, env={"O2_MISBEHAVE": "overrun"})
+        self.assertIn("array entry, 0 bytes behind its end", findings(document)["run/overrun"]["found"])
+
+    def test_hanging_stages_are_given_up(self):
+        document = result("--cases", 300, "--timeout-ms", 50, MISBEHAVE, env={"O2_MISBEHAVE": "hang"})
+        stages = {each["stage"]: each for each in document["implementations"][0]["stages"]}
+        self.assertTrue(stages["sg_build"]["given_up"])
+
+
+class Programs(unittest.TestCase):
+    """tests/impl/reference/talker.py makes the mistakes that its first argument names."""
+
+    # What it does: the check, and words of --selftest.
+    MISTAKES = {
+        "crash": ("run/crash", "SIGABRT"),
+        "exit": ("run/exit", "status 3"),
+        "hang": ("run/hang", "no answer within"),
+        "print": ("protocol/frame", "text came"),
+        "no-length": ("protocol/frame", "four bytes of length go first"),
+        "big-endian": ("protocol/frame", "big-endian"),
+        "length-of-all": ("protocol/frame", "counts its own four bytes"),
+        "no-json": ("protocol/json", "no JSON"),
+        "other-form": ("protocol/form", "expected \"o2ref/sg_build/output\""),
+        "missing-field": ("protocol/field", None),
+        "bad-errno": ("protocol/field", None),
+        "newline": ("protocol/frame", "behind the answer"),
+        "no-flush": ("run/hang", "flush standard output"),
+        "short-read": (None, "fewer bytes than were asked for"),
+        "one-request": ("run/exit", "status 0"),
+        "stays": (None, "does not leave"),
+    }
+
+    def test_each_mistake_is_a_finding(self):
+        for mistake, (check, _) in self.MISTAKES.items():
+            if check is None:
+                continue
+            with self.subTest(mistake):
+                document = result("--cases", 20, "--no-corpus", "--stage", "sg_build", "--timeout-ms", 60, "--shrink",
+                                  3, "--", sys.executable, TALKER, mistake, expect=DIFFER)
+                self.assertIn(check, findings(document))
+
+    def test_a_program_that_grows_is_a_finding(self):
+        arguments = ("--cases", 1200, "--no-corpus", "--stage", "sg_build", "--shrink", 3, "--growth-mib", 20, "--",
+                     sys.executable, TALKER)
+        self.assertIn("protocol/memory", findings(result(*arguments, "grow", expect=DIFFER)))
+        self.assertNotIn("protocol/memory", findings(result(*arguments, "refuse-all", expect=DIFFER)))
+
+    def test_selftest_says_what_is_wrong(self):
+        for mistake, (_, words) in self.MISTAKES.items():
+            if words is None:
+                continue
+            with self.subTest(mistake):
+                done = run("--selftest", "--timeout-ms", 200, "--", sys.executable, TALKER, mistake, expect=DIFFER)
+                self.assertIn(words, done.stdout.decode())
+
+    def test_selftest_passes_what_is_right(self):
+        for words in ((PROGRAM,), (sys.executable, TALKER, "none")):
+            self.assertIn("the framing is right", run("--selftest", "--", *words, expect=AGREE).stdout.decode())
+
+    def test_status_89_is_not_implemented(self):
+        document = result("--cases", 50, "--no-corpus", "--", sys.executable, TALKER, "refuse-all", expect=DIFFER)
+        stages = {each["stage"]: each for each in document["implementations"][0]["stages"]}
+        self.assertTrue(stages["dma_map"]["absent"])
+        self.assertFalse(stages["sg_build"]["absent"])
+
+
+class Judgement(unittest.TestCase):
+    ENV = {"O2_MUTANT": "gap-never-seen"}
+    RUN = ("--cases", 4000, "--stage", "sg_build")
+
+    def setUp(self):
+        self.directory = tempfile.TemporaryDirectory()
+        self.addCleanup(self.directory.cleanup)
+
+    def write(self, name, document):
+        path = Path(self.directory.name) / name
+        path.write_text(json.dumps(document))
+        return path
+
+    def known(self, *checks):
+        return self.write("known.json", {"form": "o2ref/known_differences", "version": 1, "differences": [
+            {"check": check, "reason": "for the test"} for check in checks]})
+
+    def test_known_differences_do_not_count(self):
+        known = self.known("sg/kiov/gap-flag", "sg/iov/gap-flag")
+        document = result(*self.RUN, "--known", known, MUTANTS, env=self.ENV, expect=AGREE)
+        self.assertEqual(findings(document)["sg/kiov/gap-flag"]["known"], "for the test")
+
+    def test_a_known_difference_that_does_not_occur_is_reported(self):
+        known = self.known("sg/kiov/gap-flag", "sg/iov/gap-flag", "sg/kiov/nob")
+        document = result(*self.RUN, "--known", known, MUTANTS, env=self.ENV, expect=DIFFER)
+        self.assertEqual([each["check"] for each in document["implementations"][0]["stale"]], ["sg/kiov/nob"])
+
+    def test_an_error_map_translates_names(self):
+        errors = {"form": "o2ref/error_map", "version": 1, "errors": {"talker-length": "sg/nob"}}
+        arguments = ("--cases", 400, "--no-corpus", "--stage", "sg_build", "--shrink", 200)
+        command = ("--", sys.executable, TALKER, "refuse-all")
+        right = findings(result(*arguments, "--map", self.write("map.json", errors), *command))
+        errors["errors"]["talker-length"] = ["sg/kiov/*"]
+        wrong = findings(result(*arguments, "--map", self.write("map.json", errors), *command))
+        self.assertNotIn("sg/nob", right["sg/rule"]["expected"])
+        self.assertNotIn("sg/kiov", wrong["sg/rule"]["expected"])
+
+    def test_bad_files_are_refused(self):
+        bad = {"form": "o2ref/error_map", "version": 1, "errors": {"mine": "sg/no-such-rule"}}
+        for arguments, words in (
+                (("--map", self.write("a.json", bad)), "is not the id of a rule"),
+                (("--map", self.write("b.json", {})), "expected the form"),
+                (("--known", self.known("no/such/check")), "is no check"),
+                (("--case", self.write("c.json", {"form": "x"})), "form"),
+                (("--choices", "sg_build:0g"), "hexadecimal"),
+                (("--corpus", "/nowhere"), "Not a directory")):
+            with self.subTest(words):
+                self.assertIn(words, run(*arguments, REFERENCE, expect=USAGE).stderr.decode())
+
+
+class Usage(unittest.TestCase):
+    def test_what_cannot_be_run(self):
+        for arguments, words in (((), "no implementation"), (("/nowhere.so",), "No such file"),
+                                 ((BUILD / "libo2ref.a.so",), "No such file"), (("--", "/nowhere"), "No such file"),
+                                 (("--stage", "tea", REFERENCE), "--stage has 'tea', not msg_decode, "),
+                                 (("--cases", "-1", REFERENCE), "--cases is '-1', not a number"),
+                                 (("--profile", "x", REFERENCE), "--profile is 'x', not strict or kernel"),
+                                 (("--nothing",), "no option"),
+                                 (("--cases", "0", REFERENCE), "needs --seconds"),
+                                 (("--case", "{", REFERENCE), "the command line"),
+                                 (("--selftest", REFERENCE), "needs --")):
+            with self.subTest(words):
+                self.assertIn(words, run(*arguments, expect=USAGE).stderr.decode())
+
+    def test_help_names_every_option(self):
+        text = run("--help", expect=AGREE).stdout.decode()
+        source = (ROOT / "props" / "cmd" / "check_options.c").read_text()
+        for name in re.findall(r'^\t\{"([a-z-]+)",', source, re.M):
+            self.assertIn("--" + name, text + " --help")
+
+    def test_the_table_of_checks_is_in_the_documentation(self):
+        table = run("--list-checks", expect=AGREE).stdout.decode()
+        document = (ROOT / "docs" / "oracle.md").read_text()
+        self.assertIn(table.strip(), document, "docs/oracle.md: paste `o2ref check --list-checks` under Checks")
+
+
+FUZZER = BUILD / "o2ref-fuzz-impl"
+COMPILER = shutil.which("clang-14") or shutil.which("clang")
+
+
+@unittest.skipUnless(FUZZER.exists(), "o2ref-fuzz-impl is not built: there is no libFuzzer here")
+class Fuzzing(unittest.TestCase):
+    def fuzz(self, library, *words, env=None):
+        with tempfile.TemporaryDirectory() as directory:
+            done = subprocess.run([str(BUILD / "o2ref"), "check", "--fuzz", str(library), "--", "-seed=1",
+                                   f"-artifact_prefix={directory}/", *words], capture_output=True, timeout=240, check=False,
+                                  env={**os.environ, **(env or {})})
+        return done.returncode, done.stderr.decode(errors="replace")
+
+    def test_nothing_is_found_in_the_reference(self):
+        status, text = self.fuzz(REFERENCE, "-runs=30000")
+        self.assertEqual(status, 0, text)
+
+    def test_defects_are_found_from_nothing(self):
+        # Where it shows first is a matter of the way that the engine takes: in its stage, or in a whole transfer.
+        for defect, check in (("open-work-request", "(rdma/|transfer/)"), ("gap-never-seen", "(gap-flag|reg/|transfer/)"),
+                              ("fmr-collapse-gapped", "(reg/fmr/bytes|transfer/bytes)")):
+            with self.subTest(defect):
+                status, text = self.fuzz(MUTANTS, "-runs=200000", "-max_len=2048", env={"O2_MUTANT": defect})
+                self.assertNotEqual(status, 0)
+                self.assertRegex(text, rf"o2ref fuzz: implementation: \S*{check}")
+                choices = re.search(r"--choices (\S+)", text).group(1)
+                result("--choices", choices, MUTANTS, expect=DIFFER, env={"O2_MUTANT": defect})
+                result("--choices", choices, REFERENCE, expect=AGREE)
+
+    def test_known_differences_are_passed_over(self):
+        with tempfile.TemporaryDirectory() as directory:
+            known = Path(directory) / "known.json"
+            known.write_text(json.dumps({"form": "o2ref/known_differences", "version": 1, "differences": [
+                {"check": check, "reason": "for the test"} for check in
+                ("sg/kiov/gap-flag", "sg/iov/gap-flag", "reg/fastreg/gaps", "reg/phys/gaps",
+                 "reg/more-fragments-than-peer-accepts", "rdma/too-many-work-requests", "transfer/refused-legal", "transfer/errno",
+                 "transfer/rule", "transfer/where")]}))
+            done = subprocess.run([str(BUILD / "o2ref"), "check", "--fuzz", "--known", str(known), str(MUTANTS), "--",
+                                   "-seed=1", "-runs=20000"], capture_output=True, timeout=240, check=False,
+                                  env={**os.environ, "O2_MUTANT": "gap-never-seen"})
+        self.assertEqual(done.returncode, 0, done.stderr.decode(errors="replace"))
+
+    @unittest.skipUnless(COMPILER, "no clang")
+    def test_coverage_of_the_library_is_used(self):
+        with tempfile.TemporaryDirectory() as directory:
+            library = Path(directory) / "covered.so"
+            subprocess.run([COMPILER, "-fsanitize=fuzzer-no-link", "-shared", "-fPIC", f"-I{ROOT}/ref/oracle/include",
+                            "-o", str(library), str(ROOT / "tests" / "oracle" / "misbehave.c"), "-D_GNU_SOURCE"],
+                           check=True, timeout=60)
+            _, text = self.fuzz(library, "-runs=5000")
+            self.assertRegex(text, r"cov: [1-9]")
+
+    def test_what_cannot_be_fuzzed(self):
+        self.assertEqual(self.fuzz("/nowhere.so")[0], USAGE)
+
+
+class Reports(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.directory = tempfile.TemporaryDirectory()
+        cls.paths = {kind: Path(cls.directory.name) / f"report.{kind}" for kind in ("html", "xml", "json")}
+        cls.done = run("--cases", 3000, "--html", cls.paths["html"], "--junit", cls.paths["xml"], "--json",
+                       cls.paths["json"], REFERENCE, MUTANTS, expect=DIFFER, env={"O2_MUTANT": "fmr-collapse-gapped"})
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.directory.cleanup()
+
+    def test_the_table(self):
+        text = self.done.stdout.decode()
+        self.assertIn("reg/fmr/bytes", text)
+        self.assertIn("replay     o2ref check --case '{\"form\":\"o2ref/reg_plan/input\"", text)
+        self.assertIn("impl_reference.so: agrees", text)
+
+    def test_the_page(self):
+        page = self.paths["html"].read_text()
+        self.assertIn("reg/fmr/bytes", page)
+        self.assertIn("<svg", page)
+        self.assertIn('class="mark"', page)
+        for word in ("<script", "http-equiv", "@import"):
+            self.assertNotIn(word, page)
+
+    def test_a_picture_for_every_stage_with_memory(self):
+        for defect, check in (("gap-never-seen", "sg/kiov/gap-flag"), ("dma-offset-lost", "dma/bus/bytes"),
+                              ("fmr-collapse-gapped", "reg/fmr/bytes"), ("phys-last-page", "reg/phys/bytes"),
+                              ("user-page-start", "reg/user/bytes"), ("open-work-request", "rdma/sink-bytes"),
+                              ("swap-fragments", "transfer/bytes")):
+            with self.subTest(check), tempfile.TemporaryDirectory() as directory:
+                page = Path(directory) / "page.html"
+                document = result("--cases", 20000, "--html", page, MUTANTS, env={"O2_MUTANT": defect})
+                picture = findings(document)[check]["picture"]
+                self.assertEqual(ElementTree.fromstring(picture).tag, "{http://www.w3.org/2000/svg}svg")
+                self.assertIn(picture, page.read_text())
+
+    def test_junit(self):
+        suites = ElementTree.parse(self.paths["xml"]).getroot()
+        self.assertEqual([len(suite.findall("testcase/failure")) > 0 for suite in suites], [False, True])
+        self.assertEqual(len({len(suite) for suite in suites}), 1)
+
+    def test_json_is_what_the_schema_says(self):
+        document = json.loads(self.paths["json"].read_text())
+        schema = json.loads((ROOT / "docs" / "check_result.schema.json").read_text())
+        self.check(document, schema, "result")
+
+    def check(self, value, schema, where):
+        """As much of JSON Schema as the document uses."""
+        kinds = {"object": dict, "array": list, "string": str, "integer": int, "number": (int, float), "boolean": bool,
+                 "null": type(None)}
+        allowed = schema.get("type", [])
+        allowed = [allowed] if isinstance(allowed, str) else allowed
+        if allowed:
+            self.assertTrue(any(isinstance(value, kinds[kind]) for kind in allowed), f"{where}: {type(value)}")
+        if "const" in schema:
+            self.assertEqual(value, schema["const"], where)
+        if "enum" in schema:
+            self.assertIn(value, schema["enum"], where)
+        if isinstance(value, dict) and "properties" in schema:
+            self.assertEqual(set(schema.get("required", ())) - value.keys(), set(), where)
+            self.assertEqual(value.keys() - schema["properties"].keys(), set(), where)
+            for key, member in value.items():
+                self.check(member, schema["properties"][key], f"{where}.{key}")
+        if isinstance(value, list) and "items" in schema:
+            for index, item in enumerate(value):
+                self.check(item, schema["items"], f"{where}[{index}]")
+
+
+if __name__ == "__main__":
+    program = unittest.main(argv=[sys.argv[0], *sys.argv[2:]], exit=False)
+    bad = len(program.result.failures) + len(program.result.errors)
+    print(f"{program.result.testsRun - bad} passed, {bad} failed")
+    sys.exit(1 if bad else 0)

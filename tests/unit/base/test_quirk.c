@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: MIT */
+#include "tests/lib/test_lnd_pair.h"
+
+#include "mem/copy.h"
+#include "quirk/quirk.h"
+
+/* What each quirk of side b does to side a (docs/peer.md, "Quirks"). */
+
+#define PAGE   4096u
+#define FILLED 0x11u
+
+static uint32_t nreceived;
+static uint8_t payload[O2_MSG_BYTES];
+static uint32_t payload_bytes;
+
+static int receive(void *context, const struct o2_msg *msg)
+{
+	(void)context;
+	nreceived++;
+	payload_bytes = msg->u.immediate.hdr.payload_length;
+	memcpy(payload, msg->u.immediate.payload, payload_bytes);
+	return 0;
+}
+
+static void create(struct side *side, const struct o2_conn_config *config)
+{
+	const struct o2_conn_ops ops = {.match = side_match, .receive = receive, .done = side_done};
+
+	assert_int_equal(o2_conn_create(&side->ni, config, &ops, side, &side->conn, NULL), 0);
+}
+
+static struct pair *open_pair(struct o2_quirks *quirks, const char *text, const struct o2_conn_config *a)
+{
+	struct pair *pair = calloc(1, sizeof(*pair));
+	struct o2_ni_config ni = side_config(false, O2_DMA_BUS, 0x240000000ull);
+	struct o2_conn_config b = O2_CONN_DEFAULTS;
+	struct o2_conn_address address_a, address_b;
+
+	assert_non_null(pair);
+	*quirks = (struct o2_quirks){.set = 0};
+	assert_int_equal(o2_quirks_add(quirks, text, NULL, 0), 0);
+	o2_quirks_bend_ni(quirks, &ni);
+	o2_quirks_bend_conn(quirks, &b);
+	side_open(&pair->a, true, O2_DMA_BUS, 0x7f0000000000ull);
+	side_open_config(&pair->b, &ni);
+	create(&pair->a, a);
+	create(&pair->b, &b);
+	o2_conn_get_address(pair->a.conn, &address_a);
+	o2_conn_get_address(pair->b.conn, &address_b);
+	assert_int_equal(o2_conn_connect(pair->a.conn, &address_b, NULL), 0);
+	assert_int_equal(o2_conn_connect(pair->b.conn, &address_a, NULL), 0);
+	side_fill(&pair->b, 2);
+	memset(pair->a.ni.arena.memory, FILLED, (size_t)PAIR_PAGES * PAGE);
+	nreceived = 0;
+	return pair;
+}
+
+static void close_pair(struct pair *pair, struct o2_quirks *quirks)
+{
+	pair_close(pair);
+	assert_null(quirks->held);
+	o2_quirks_end(quirks);
+}
+
+/* nob bytes from `at` on, page by page; which: whose array they are in. */
+static struct o2_transfer_memory memory_at(int which, uint32_t at, uint32_t nob)
+{
+	static struct o2_kiov kiov[3][O2_MAX_FRAGS];
+	uint32_t count = 0, left = nob;
+
+	for (; left > 0; count++) {
+		uint32_t take = PAGE - at % PAGE < left ? PAGE - at % PAGE : left;
+
+		kiov[which][count] = (struct o2_kiov){at / PAGE, at % PAGE, take};
+		at += take;
+		left -= take;
+	}
+	return (struct o2_transfer_memory){
+		.buffer = {.kind = O2_KIOV, .count = count, .nob = nob, .kiov = kiov[which]},
+		.mode = O2_REG_FASTREG,
+	};
+}
+
+static void send(struct side *side, const struct o2_transfer_memory *memory)
+{
+	struct o2_lnet_hdr hdr = o2_conn_lnet_hdr(side->conn, O2_LNET_PUT, 0, memory->buffer.nob);
+
+	assert_int_equal(o2_conn_send(side->conn, &hdr, memory, NULL, NULL), 0);
+}
+
+static void get(struct pair *pair, uint32_t nob)
+{
+	static struct o2_transfer_memory sink;
+
+	sink = memory_at(0, 10 * PAGE, nob);
+	assert_int_equal(start_get(pair->a.conn, &sink, 0, NULL, NULL), 0);
+}
+
+/* Until nothing has happened at either end for many rounds. */
+static void settle(struct pair *pair)
+{
+	for (uint32_t idle = 0; idle < 100; idle++)
+		if (o2_conn_progress(pair->a.conn) > 0 || o2_conn_progress(pair->b.conn) > 0)
+			idle = 0;
+}
+
+/* The bytes of b from `from` on stand in a's memory at `to`. */
+static bool moved(const struct pair *pair, uint32_t to, uint32_t from, uint32_t nob)
+{
+	return memcmp(pair->a.ni.arena.memory + to, pair->b.ni.arena.memory + from, nob) == 0;
+}
+
+static void test_signed_sums(void **state)
+{
+	struct o2_conn_config strict = O2_CONN_DEFAULTS, ours = O2_CONN_DEFAULTS;
+	struct o2_transfer_memory memory = memory_at(1, 20 * PAGE, 100);
+	struct o2_quirks quirks;
+	struct pair *pair;
+
+	(void)state;
+	/* What b sends has a sum of signed chars, and nothing else would do here. */
+	strict.wire.only_flavour = O2_CKSUM_SIGNED;
+	strict.wire.require_checksum = true;
+	strict.cksum_flavour = O2_CKSUM_SIGNED;
+	pair = open_pair(&quirks, "sums-signed", &strict);
+	send(&pair->b, &memory);
+	send(&pair->a, &memory);
+	settle(pair);
+	assert_int_equal(nreceived, 2);
+	close_pair(pair, &quirks);
+	/* A sum of unsigned chars is wrong to it. */
+	ours.cksum_flavour = O2_CKSUM_UNSIGNED;
+	pair = open_pair(&quirks, "sums-signed", &ours);
+	send(&pair->a, &memory);
+	pair_run_until_closed(pair, pair->b.conn);
+	assert_string_equal(o2_conn_get_fault(pair->b.conn)->error.rule, "wire/header/checksum");
+	close_pair(pair, &quirks);
+}
+
+static void test_other_bytes_are_summed(void **state)
+{
+	struct o2_conn_config tolerant = O2_CONN_DEFAULTS;
+	struct o2_transfer_memory memory = memory_at(1, 20 * PAGE + 5, 3000);
+	struct o2_quirks quirks;
+	struct pair *pair = open_pair(&quirks, "sums-other-bytes", &O2_CONN_DEFAULTS);
+
+	(void)state;
+	send(&pair->b, &memory);
+	pair_run_until_closed(pair, pair->a.conn);
+	assert_string_equal(o2_conn_get_fault(pair->a.conn)->error.rule, "wire/header/checksum");
+	close_pair(pair, &quirks);
+	/* The bytes themselves are right. */
+	tolerant.wire.tolerate_immediate_checksum = true;
+	pair = open_pair(&quirks, "sums-signed,sums-other-bytes", &tolerant);
+	send(&pair->b, &memory);
+	settle(pair);
+	assert_int_equal(nreceived, 1);
+	assert_memory_equal(payload, pair->b.ni.arena.memory + 20 * PAGE + 5, 3000);
+	close_pair(pair, &quirks);
+}
+
+static void test_second_page_is_wrong(void **state)
+{
+	struct o2_transfer_memory within = memory_at(1, 20 * PAGE, 3000);
+	struct o2_transfer_memory across = memory_at(2, 30 * PAGE + 3000, 2000);
+	struct o2_quirks quirks;
+	struct pair *pair = open_pair(&quirks, "second-page-wrong", &O2_CONN_DEFAULTS);
+	const uint8_t *right = pair->b.ni.arena.memory + 30 * PAGE + 3000;
+
+	(void)state;
+	send(&pair->b, &within);
+	settle(pair);
+	assert_int_equal(payload_bytes, 3000);
+	assert_memory_equal(payload, pair->b.ni.arena.memory + 20 * PAGE, 3000);
+	send(&pair->b, &across);
+	settle(pair);
+	assert_int_equal(payload_bytes, 2000);
+	assert_memory_equal(payload, right, PAGE - 3000);
+	for (uint32_t i = PAGE - 3000; i < 2000; i++)
+		assert_int_equal(payload[i], O2_QUIRK_WRONG_BYTE);
+	close_pair(pair, &quirks);
+}
+
+static void test_a_short_get_is_claimed(void **state)
+{
+	struct o2_conn_config sums = O2_CONN_DEFAULTS;
+	struct o2_quirks quirks;
+	struct pair *pair;
+
+	(void)state;
+	/* The message stays right, its sum included. */
+	sums.wire.require_checksum = true;
+	sums.cksum_flavour = O2_CKSUM_SIGNED;
+	pair = open_pair(&quirks, "short-get-claims,sums-signed", &sums);
+	pair->b.answer = memory_at(1, 20 * PAGE, 5000);
+	get(pair, 8192);
+	pair_run(pair, 1, 1);
+	assert_int_equal(pair->a.result[0].status, 0);
+	assert_int_equal(pair->a.result[0].nob, 8192);
+	for (uint32_t i = 0; i < 8192; i++)
+		assert_int_equal(pair->a.ni.arena.memory[10 * PAGE + i], FILLED);
+	/* One that is not short is as it ought to be. */
+	get(pair, 5000);
+	pair_run(pair, 2, 2);
+	assert_int_equal(pair->a.result[1].nob, 5000);
+	assert_true(moved(pair, 10 * PAGE, 20 * PAGE, 5000));
+	close_pair(pair, &quirks);
+}
+
+static void test_a_gapped_source_is_silent(void **state)
+{
+	struct o2_kiov gapped[2] = {{20, 0, 3000}, {21, 0, 3000}};
+	struct o2_quirks quirks;
+	struct pair *pair = open_pair(&quirks, "gapped-source-silent", &O2_CONN_DEFAULTS);
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		pair->b.answer = memory_at(1, 20 * PAGE, 6000);
+		pair->b.answer.buffer.kiov = gapped;
+		get(pair, 6000);
+		settle(pair);
+		/* It knows, and says nothing. */
+		assert_int_equal(pair->b.result[2 * i].status, -EPROTONOSUPPORT);
+		assert_int_equal(pair->a.nresults, i);
+		pair->b.answer = memory_at(1, 20 * PAGE, 6000);
+		get(pair, 6000);
+		pair_run(pair, i + 1, 2 * i + 2);
+		assert_int_equal(pair->a.result[i].status, 0);
+	}
+	/* Credits are kept account of all the same. */
+	settle(pair);
+	assert_int_equal(o2_conn_get_state(pair->a.conn), O2_CONN_ESTABLISHED);
+	assert_int_equal(pair->a.conn->credits.credits + pair->b.conn->credits.outstanding,
+			 pair->a.conn->config.queue_depth);
+	close_pair(pair, &quirks);
+}
+
+static void test_it_closes_first(void **state)
+{
+	struct o2_quirks quirks;
+	struct pair *pair = open_pair(&quirks, "closes-first", &O2_CONN_DEFAULTS);
+
+	(void)state;
+	pair->b.answer = memory_at(1, 20 * PAGE, 6000);
+	get(pair, 6000);
+	pair_run_until_closed(pair, pair->b.conn);
+	assert_int_equal(o2_conn_get_fault(pair->b.conn)->side, O2_FAULT_LOCAL_COMPLETION);
+	assert_int_equal(pair->b.nmatched, 0);
+	assert_int_equal(pair->a.nresults, 0);
+	close_pair(pair, &quirks);
+}
+
+/* The first message need not be one that is answered, and may be late. */
+static void test_it_closes_unasked(void **state)
+{
+	static const char *const texts[] = {"closes-first", "late=700,closes-first"};
+	struct o2_transfer_memory memory = memory_at(1, 20 * PAGE, 100);
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		struct o2_quirks quirks;
+		struct pair *pair = open_pair(&quirks, texts[i], &O2_CONN_DEFAULTS);
+
+		o2_conn_clock(pair->b.conn, 1);
+		send(&pair->a, &memory);
+		settle(pair);
+		assert_int_equal(o2_conn_get_state(pair->b.conn),
+				 i == 0 ? O2_CONN_DISCONNECTED : O2_CONN_ESTABLISHED);
+		o2_conn_clock(pair->b.conn, 701);
+		settle(pair);
+		assert_int_equal(o2_conn_get_state(pair->b.conn), O2_CONN_DISCONNECTED);
+		assert_int_equal(nreceived, 0);
+		close_pair(pair, &quirks);
+	}
+}
+
+static void test_it_answers_late(void **state)
+{
+	struct o2_quirks quirks;
+	struct pair *pair = open_pair(&quirks, "late=700", &O2_CONN_DEFAULTS);
+
+	(void)state;
+	pair->b.answer = memory_at(1, 20 * PAGE, 6000);
+	o2_conn_clock(pair->b.conn, 1);
+	get(pair, 6000);
+	settle(pair);
+	o2_conn_clock(pair->b.conn, 700);
+	settle(pair);
+	assert_int_equal(pair->b.nmatched, 0);
+	o2_conn_clock(pair->b.conn, 701);
+	settle(pair);
+	assert_int_equal(pair->b.nmatched, 1);
+	assert_int_equal(pair->a.nresults, 1);
+	assert_true(moved(pair, 10 * PAGE, 20 * PAGE, 6000));
+	/* What is held when it closes goes with the connection. */
+	get(pair, 6000);
+	settle(pair);
+	assert_non_null(quirks.held);
+	close_pair(pair, &quirks);
+}
+
+static void test_none(void **state)
+{
+	struct o2_quirks quirks = {.set = 0};
+	struct o2_ni_config ni = {.port = 1};
+	const struct o2_conn_config before = O2_CONN_DEFAULTS;
+	struct o2_conn_config conn;
+
+	(void)state;
+	memcpy(&conn, &before, sizeof(conn)); /* what is between its members, too */
+	o2_quirks_bend_ni(&quirks, &ni);
+	o2_quirks_bend_conn(&quirks, &conn);
+	assert_null(ni.work_ops);
+	assert_memory_equal(&conn, &before, sizeof(conn));
+}
+
+static void test_words(void **state)
+{
+	static const char *const wrong[] = {
+		"",	 "x",	  "late=",	    "late=0", "late=60001", "late=1x", "late1",
+		"late,", ",late", "closes-first=1", "closes", "late=-1",    "late= 1", "late=99999999999"};
+	struct o2_quirks quirks = {.set = 0};
+	char bad[16];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		assert_int_equal(o2_quirks_add(&quirks, wrong[i], bad, sizeof(bad)), -EINVAL);
+		assert_int_equal(quirks.set, 0);
+	}
+	assert_int_equal(o2_quirks_add(&quirks, "late,nonsense", bad, sizeof(bad)), -EINVAL);
+	assert_string_equal(bad, "nonsense");
+	assert_int_equal(o2_quirks_add(&quirks, "late", bad, sizeof(bad)), 0);
+	assert_int_equal(quirks.late_ms, O2_QUIRK_LATE_MS);
+	assert_int_equal(o2_quirks_add(&quirks, "late=60000,sums-signed", bad, sizeof(bad)), 0);
+	assert_int_equal(quirks.late_ms, O2_QUIRK_LATE_MAX_MS);
+	for (unsigned int i = 0; i < O2_QUIRKS; i++) {
+		quirks = (struct o2_quirks){.set = 0};
+		assert_int_equal(o2_quirks_add(&quirks, o2_quirk_name(i), bad, sizeof(bad)), 0);
+		assert_int_equal(quirks.set, 1u << i);
+		assert_true(strlen(o2_quirk_text(i)) > 0);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_signed_sums),
+		cmocka_unit_test(test_other_bytes_are_summed),
+		cmocka_unit_test(test_second_page_is_wrong),
+		cmocka_unit_test(test_a_short_get_is_claimed),
+		cmocka_unit_test(test_a_gapped_source_is_silent),
+		cmocka_unit_test(test_it_closes_first),
+		cmocka_unit_test(test_it_closes_unasked),
+		cmocka_unit_test(test_it_answers_late),
+		cmocka_unit_test(test_none),
+		cmocka_unit_test(test_words),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+/* A signal may interrupt any call that waits for another process: nothing comes of it. */
+/* cmocka.h wants the others before it. */
+/* clang-format off */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+/* clang-format on */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/types.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "oracle/host.h"
+#include "props/hostile/hostile_process.h"
+
+#define NID_TEXT "10.0.0.1@o2ib"
+
+/* Every other call is interrupted, the first one of all among them (CMakeLists.txt: --wrap). */
+static struct {
+	bool on;
+	unsigned int reads, polls, waits;
+} interrupt;
+
+static bool is_interrupted(unsigned int *calls)
+{
+	if (!interrupt.on || (*calls)++ % 2 != 0)
+		return false;
+	errno = EINTR;
+	return true;
+}
+
+/* The linker's names. */
+ssize_t __real_read(int fd, void *bytes, size_t length);
+ssize_t __wrap_read(int fd, void *bytes, size_t length);
+int __real_poll(struct pollfd *fds, nfds_t count, int timeout_ms);
+int __wrap_poll(struct pollfd *fds, nfds_t count, int timeout_ms);
+pid_t __real_waitpid(pid_t pid, int *status, int options);
+pid_t __wrap_waitpid(pid_t pid, int *status, int options);
+
+ssize_t __wrap_read(int fd, void *bytes, size_t length)
+{
+	return is_interrupted(&interrupt.reads) ? -1 : __real_read(fd, bytes, length);
+}
+
+int __wrap_poll(struct pollfd *fds, nfds_t count, int timeout_ms)
+{
+	return is_interrupted(&interrupt.polls) ? -1 : __real_poll(fds, count, timeout_ms);
+}
+
+pid_t __wrap_waitpid(pid_t pid, int *status, int options)
+{
+	return is_interrupted(&interrupt.waits) ? -1 : __real_waitpid(pid, status, options);
+}
+
+static int begin(void **state)
+{
+	(void)state;
+	memset(&interrupt, 0, sizeof(interrupt));
+	interrupt.on = true;
+	return 0;
+}
+
+/* No child is left, not even a dead one. */
+static int end(void **state)
+{
+	(void)state;
+	interrupt.on = false;
+	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+	assert_int_equal(errno, ECHILD);
+	return 0;
+}
+
+/* The reason comes through a pipe that exec closes. */
+static void a_program_that_is_not_there(void **state)
+{
+	const struct o2_host_options options = {.timeout_ms = 1000, .growth_mib = 64};
+	char *const argv[] = {"/nonexistent/implementation", NULL};
+	struct o2_host *host = NULL;
+	char text[128] = "";
+
+	(void)state;
+	assert_int_equal(o2_host_open_program(argv, &options, &host, text, sizeof(text)), -ENOENT);
+	assert_string_equal(text, strerror(ENOENT));
+	assert_true(interrupt.reads > 1);
+}
+
+/* This program once more, as main() has it below. */
+static void a_victim_in_a_process(void **state)
+{
+	const struct o2_victim_options options = {.device = "loop0"};
+	struct o2_victim_child child;
+	char how[32];
+
+	(void)state;
+	assert_int_equal(o2_victim_child_start(&options, &child), 0);
+	assert_true(child.nid != 0);
+	o2_victim_child_end(&child, how);
+	assert_string_equal(how, "");
+	assert_true(interrupt.reads > 1 && interrupt.polls > 1 && interrupt.waits > 1);
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(a_program_that_is_not_there, begin, end),
+		cmocka_unit_test_setup_teardown(a_victim_in_a_process, begin, end),
+	};
+	char byte;
+
+	/* A victim: it says who it is, and ends when its input does. */
+	if (argc > 1 && strcmp(argv[1], "hostile") == 0) {
+		puts("victim " NID_TEXT);
+		fflush(stdout);
+		return read(STDIN_FILENO, &byte, 1) == 0 ? 0 : 1;
+	}
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

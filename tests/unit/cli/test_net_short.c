@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: MIT */
+
+/*
+ * GETs that bring less than was asked for, or less than the peer reports, how failures are counted, and what
+ * a peer asks of us meanwhile (docs/peer.md, "Verifying", "When it does not work", "Being asked").
+ */
+
+#include "tests/lib/test_net_world.h"
+
+#include "cli/net/event.h"
+#include "cli/net/pattern.h"
+
+#define HELD_BYTES 65536u
+
+/*
+ * What the peer holds.  Bytes that look as if they had not been written are what the sink held before: the
+ * complement of what belongs there.
+ */
+static struct {
+	uint32_t bytes;		 /* that it has: what is longer is cut */
+	uint32_t unwritten_from; /* from there on it "writes nothing" */
+	uint32_t wrong_at;	 /* this byte is wrong; UINT32_MAX: none */
+	uint32_t portal;
+} held;
+
+static void hold(void)
+{
+	static struct o2_iov iov;
+	struct o2_lnet_entry entry = {
+		.portal = held.portal,
+		.match_bits = O2_NET_MATCH_BITS,
+		.nid = O2_NID_ANY,
+		.pid = O2_LNET_PID_ANY,
+		.options = O2_LNET_MD_OP_GET | O2_LNET_MD_OP_PUT | O2_LNET_MD_MANAGE_REMOTE |
+			   O2_LNET_MD_TRUNCATE,
+		.uses = O2_LNET_USES_ENDLESS,
+		.memory = world_memory(2, held.bytes, &iov),
+	};
+	uint8_t *bytes = (uint8_t *)(uintptr_t)iov.base;
+
+	o2_stream_fill(bytes, held.bytes, O2_NET_SEED, O2_STREAM_MEMORY, 0);
+	for (uint32_t i = held.unwritten_from; i < held.bytes; i++)
+		bytes[i] ^= 0xff;
+	if (held.wrong_at < held.bytes)
+		bytes[held.wrong_at] ^= 1;
+	assert_true(o2_lnet_attach(world.endpoint.lnet, &entry, NULL) >= 0);
+}
+
+static int get(uint32_t bytes, uint32_t unwritten_from, uint32_t wrong_at, const char *line)
+{
+	world_setup(NULL);
+	world.start = hold;
+	held.bytes = bytes;
+	held.unwritten_from = unwritten_from;
+	held.wrong_at = wrong_at;
+	held.portal = O2_NET_READ_PORTAL;
+	return world_run(line);
+}
+
+#define NONE UINT32_MAX
+
+static void expect(long done, long failed, long shorts, long verified, long wrong)
+{
+	assert_int_equal(world_number("done"), done);
+	assert_int_equal(world_number("failed"), failed);
+	assert_int_equal(world_number("short"), shorts);
+	assert_int_equal(world_number("verified"), verified);
+	assert_int_equal(world_number("wrong"), wrong);
+}
+
+/* One line, and in it neither the errno for what is too long nor its name. */
+static void expect_line(const char *line)
+{
+	assert_string_equal(world.err, line);
+}
+
+static void a_short_answer(void **state)
+{
+	(void)state;
+	/* By RDMA, and as an IMMEDIATE. */
+	assert_int_equal(get(8192, NONE, NONE, "get --json 10.77.0.2@o2ib"), 1);
+	expect_line("o2ref: GET 0 at 10.77.0.2@o2ib: short: the peer reports 8192 of 65536 bytes\n");
+	expect(0, 1, 1, 0, 0);
+	assert_int_equal(get(100, NONE, NONE, "get --json --verify --size 3000 10.77.0.2@o2ib"), 1);
+	expect_line("o2ref: GET 0 at 10.77.0.2@o2ib: short: the peer reports 100 of 3000 bytes\n");
+	expect(0, 1, 1, 1, 0);
+	/* Not even a byte. */
+	assert_int_equal(get(8192, NONE, NONE, "get --json --verify --offset 8192 10.77.0.2@o2ib"), 1);
+	expect_line("o2ref: GET 0 at 10.77.0.2@o2ib: short: the peer reports 0 of 65536 bytes\n");
+	expect(0, 1, 1, 1, 0);
+}
+
+static void a_short_answer_is_accepted(void **state)
+{
+	(void)state;
+	assert_int_equal(get(8192, NONE, NONE, "get --json --verify --accept-short --count 5 10.77.0.2@o2ib"),
+			 0);
+	expect_line("");
+	expect(5, 0, 5, 5, 0);
+	assert_int_equal(world_number("bytes"), 5 * 8192);
+	assert_int_equal(get(100, NONE, NONE, "get --accept-short --size 3000 10.77.0.2@o2ib"), 0);
+	assert_non_null(strstr(world.out, "get: 1 done, 0 failed, 100 bytes in "));
+	assert_non_null(strstr(world.out, "\nshort: 1\n"));
+	/* A full one is what it was. */
+	assert_int_equal(get(HELD_BYTES, NONE, NONE, "get --json --verify --accept-short 10.77.0.2@o2ib"), 0);
+	expect(1, 0, 0, 1, 0);
+}
+
+static void what_was_not_written(void **state)
+{
+	static const char all[] = "get --json --verify 10.77.0.2@o2ib";
+	static const char accepting[] = "get --json --verify --accept-short 10.77.0.2@o2ib";
+
+	(void)state;
+	assert_int_equal(get(HELD_BYTES, 0, NONE, all), 1);
+	expect_line("o2ref: GET 0: the peer reports 65536 bytes and wrote 0 of them\n");
+	expect(1, 0, 0, 1, 1);
+	assert_int_equal(get(HELD_BYTES, 4096, NONE, all), 1);
+	expect_line("o2ref: GET 0: the peer reports 65536 bytes and wrote 4096 of them\n");
+	assert_int_equal(get(8192, 0, NONE, accepting), 1);
+	expect_line("o2ref: GET 0: short of 65536 bytes: the peer reports 8192 bytes and wrote 0 of them\n");
+	expect(1, 0, 1, 1, 1);
+	/* One line is enough, though it is short as well. */
+	assert_int_equal(get(8192, 4000, NONE, all), 1);
+	expect_line(
+		"o2ref: GET 0: short of 65536 bytes: the peer reports 8192 bytes and wrote 4000 of them\n");
+	expect(0, 1, 1, 1, 1);
+	/* A byte. */
+	assert_int_equal(get(HELD_BYTES, 0, NONE, "get --json --verify --size 1 10.77.0.2@o2ib"), 1);
+	expect_line("o2ref: GET 0: the peer reports 1 bytes and wrote 0 of them\n");
+}
+
+static void what_was_written_wrong(void **state)
+{
+	(void)state;
+	assert_int_equal(get(8192, NONE, 5000, "get --json --verify --accept-short 10.77.0.2@o2ib"), 1);
+	assert_non_null(strstr(world.err, "o2ref: GET 0: short of 65536 bytes: byte 5000 is 0x"));
+	expect(1, 0, 1, 1, 1);
+}
+
+/* A PUT of which the ACK says that less was taken. */
+static void a_short_put(void **state)
+{
+	(void)state;
+	world_setup(NULL);
+	world.start = hold;
+	held.bytes = 100;
+	held.unwritten_from = held.wrong_at = NONE;
+	held.portal = O2_NET_PORTAL;
+	assert_int_equal(world_run("put --json --size 3000 10.77.0.2@o2ib"), 1);
+	expect_line("o2ref: PUT 0 at 10.77.0.2@o2ib: short: the peer reports 100 of 3000 bytes\n");
+	expect(0, 1, 1, 0, 0);
+}
+
+/* Memory that takes PUTs and answers no GETs. */
+static void hold_for_puts(void)
+{
+	static struct o2_iov iov;
+	const struct o2_lnet_entry entry = {
+		.portal = O2_NET_PORTAL,
+		.match_bits = O2_NET_MATCH_BITS,
+		.nid = O2_NID_ANY,
+		.pid = O2_LNET_PID_ANY,
+		.options = O2_LNET_MD_OP_PUT | O2_LNET_MD_MANAGE_REMOTE,
+		.uses = O2_LNET_USES_ENDLESS,
+		.memory = world_memory(2, HELD_BYTES, &iov),
+	};
+
+	assert_true(o2_lnet_attach(world.endpoint.lnet, &entry, NULL) >= 0);
+}
+
+/* A PUT that cannot be read back is one operation, and that has failed. */
+static void one_outcome_for_each(void **state)
+{
+	(void)state;
+	world_setup(NULL);
+	world.start = hold_for_puts;
+	assert_int_equal(world_run("put --json 10.77.0.2@o2ib"), 0);
+	expect(1, 0, 0, 0, 0);
+	assert_int_equal(world_run("put --json --verify 10.77.0.2@o2ib"), 1);
+	assert_non_null(strstr(world.err, "o2ref: reading back PUT 0 at 10.77.0.2@o2ib: "));
+	expect(0, 1, 0, 0, 0);
+	assert_int_equal(world_number("bytes"), 0);
+}
+
+/* The last one is late: nothing is waited for any more. */
+static void it_ends_with_the_last_one(void **state)
+{
+	(void)state;
+	world_setup(NULL);
+	assert_int_equal(world_run("get --json --size 100 --timeout 1 10.77.0.2@o2ib"), 1);
+	assert_non_null(strstr(world.err, "for LNet's REPLY, limit 1000 ms\n"));
+	assert_int_equal(world.nidle_sleeps, 0);
+}
+
+/* --- the peer asks us
+ * ---------------------------------------------------------------------------------------- */
+
+/* Once we are at it, the peer pings us, over a connection that it makes itself, and pushes what it is. */
+static void peer_asks(void)
+{
+	static struct o2_iov sink_iov, source_iov;
+	const struct o2_transfer_memory sink = world_memory(100, O2_PING_SINK_BYTES, &sink_iov);
+	const struct o2_transfer_memory source = world_memory(101, O2_PING_INFO_BYTES, &source_iov);
+	const struct o2_lnet_target target = {
+		.nid = WORLD_US, .portal = O2_PING_PORTAL, .match_bits = O2_PING_MATCH_BITS, .ack = true};
+
+	if (world.nstarted > 0)
+		return;
+	world.nstarted = 2;
+	assert_int_equal(o2_lnet_get(world.endpoint.lnet, &target, &sink, NULL, NULL), 0);
+	assert_int_equal(o2_lnet_put(world.endpoint.lnet, &target, &source, NULL, NULL), 0);
+}
+
+/* The command ends when the peer has got its answers. */
+static void ask_until_answered(void)
+{
+	peer_asks();
+	o2_net_stop = world.nended == world.nstarted;
+}
+
+/* Our requests for a connection get lost, so there is none but the one that the peer makes. */
+static enum o2_cm_loop_fate lose_ours(void *arg, enum o2_cm_loop_message message, uint32_t from, uint32_t to)
+{
+	(void)arg;
+	(void)to;
+	return message == O2_CM_LOOP_REQUEST && from == o2_nid_address(WORLD_US) ? O2_CM_LOOP_LOSE
+										 : O2_CM_LOOP_PASS;
+}
+
+static void lose_and_ask(void)
+{
+	o2_cm_loop_set_fate(world.wire, lose_ours, NULL);
+	peer_asks();
+}
+
+static void being_asked(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		world_setup(NULL);
+		world.start = lose_and_ask;
+		world.round = ask_until_answered;
+		/* Nothing is at that place: it goes on until it is told to stop. */
+		world_run(i == 0   ? "get --verbose --size 100 --timeout 60 --portal 1 10.77.0.2@o2ib"
+			  : i == 1 ? "put --verbose --size 100 --timeout 60 --portal 1 10.77.0.2@o2ib"
+				   : "ping --verbose --timeout 60 --count 9 10.77.0.2@o2ib");
+		assert_int_equal(world.status, 0);
+		assert_int_equal(world.nended, 2);
+		assert_non_null(strstr(world.out, "10.77.0.2@o2ib: ping\n"));
+		assert_non_null(strstr(world.out, "10.77.0.2@o2ib: push of 48 bytes\n"));
+	}
+}
+
+/* A message of the peer's that an option would have accepted: a server says so as well. */
+static void peer_puts(void)
+{
+	static struct o2_iov iov;
+	const struct o2_transfer_memory memory = world_memory(100, 1000, &iov);
+	const struct o2_lnet_target target = {
+		.nid = WORLD_US, .portal = O2_NET_PORTAL, .match_bits = O2_NET_MATCH_BITS};
+
+	world.nstarted = 1;
+	memset((void *)(uintptr_t)iov.base, 0xa5, 1000);
+	assert_int_equal(o2_lnet_put(world.endpoint.lnet, &target, &memory, NULL, NULL), 0);
+}
+
+static void stop_when_down(void)
+{
+	o2_net_stop = world.endpoint.fault.side != O2_FAULT_NONE;
+}
+
+static void what_an_option_accepts(void **state)
+{
+	(void)state;
+	world.start = peer_puts;
+	world.round = stop_when_down;
+	assert_int_equal(o2_quirks_add(&world.quirks, "sums-other-bytes", NULL, 0), 0);
+	assert_int_equal(world_run("serve --json"), 0);
+	assert_non_null(strstr(world.err, "o2ref: the connection with 10.77.0.2@o2ib: "));
+	assert_non_null(strstr(world.err, "wire/header/checksum"));
+	assert_non_null(strstr(world.err, "; --tolerate-immediate-checksum accepts it\n"));
+	assert_int_equal(world_number("done"), 0);
+	world_setup(NULL);
+	world.start = peer_puts;
+	assert_int_equal(o2_quirks_add(&world.quirks, "sums-other-bytes", NULL, 0), 0);
+	assert_int_equal(world_run("serve --json --requests 1 --tolerate-immediate-checksum"), 0);
+	assert_string_equal(world.err, "");
+	assert_int_equal(world_number("done"), 1);
+}
+
+/* What the peer had to PUT is there: it ends the connection, and the server is stopped some rounds later. */
+static void close_when_done(void)
+{
+	if (world.nended == 1) {
+		world.nended++;
+		o2_node_close_peer(world.endpoint.node, WORLD_US, 0);
+	} else if (world.nended >= 2 && ++world.nended > 100) {
+		o2_net_stop = 1;
+	}
+}
+
+static void the_peer_ends_it_in_order(void **state)
+{
+	(void)state;
+	for (int verbose = 0; verbose < 2; verbose++) {
+		world_setup(NULL);
+		world.start = peer_puts;
+		world.round = close_when_done;
+		assert_int_equal(world_run(verbose ? "serve --verbose" : "serve"), 0);
+		expect_line(verbose ? "o2ref: the connection with 10.77.0.2@o2ib: the peer has ended the "
+				      "connection (DREQ)\n"
+				    : "");
+		assert_non_null(strstr(world.out, "serve: 1 done, 0 failed, "));
+	}
+	/* The one that we end says nothing. */
+	world_setup(NULL);
+	world.start = peer_puts;
+	assert_int_equal(world_run("serve --verbose --requests 1"), 0);
+	expect_line("");
+}
+
+static void the_port_is_taken(void **state)
+{
+	static const int errors[] = {-EADDRINUSE, -EACCES};
+
+	(void)state;
+	for (int i = 0; i < 4; i++) {
+		world_setup(NULL);
+		world.start = hold;
+		world.listen_error = errors[i / 2];
+		held.bytes = HELD_BYTES;
+		held.unwritten_from = held.wrong_at = NONE;
+		held.portal = O2_NET_READ_PORTAL;
+		assert_int_equal(
+			world_run(i % 2 == 0 ? "get 10.77.0.2@o2ib" : "get --verbose 10.77.0.2@o2ib"), 0);
+		expect_line(i == 1   ? "o2ref: port 987 is taken, so the peer cannot connect to us\n"
+			    : i == 3 ? "o2ref: port 987 is not for us, so the peer cannot connect to us\n"
+				     : "");
+	}
+	/* A server that cannot be reached is none, and another failure is one. */
+	world.listen_error = -EADDRINUSE;
+	assert_int_equal(world_run("serve"), 2);
+	world.listen_error = -ENODEV;
+	assert_int_equal(world_run("get 10.77.0.2@o2ib"), 2);
+}
+
+static void events_in_words(void **state)
+{
+	static const struct o2_error dropped = {.code = -ENODATA, .rule = "lnet/match/none", .field = "f"};
+	struct o2_lnet_hdr hdr = {.type = O2_LNET_GET};
+	struct o2_lnet_event event = {.kind = O2_LNET_EVENT_GET, .nid = WORLD_PEER, .hdr = &hdr};
+	char text[256];
+
+	(void)state;
+	hdr.msg.get.match_bits = O2_PING_MATCH_BITS;
+	o2_net_event_text(&event, text, sizeof(text));
+	assert_string_equal(text, "10.77.0.2@o2ib: ping");
+	/* Portal 0 may be offered under other match bits. */
+	hdr.msg.get.match_bits = 5;
+	event.length_bytes = 7;
+	event.offset = 8;
+	event.entry_tag = 9;
+	event.status = -ECONNABORTED;
+	o2_net_event_text(&event, text, sizeof(text));
+	assert_string_equal(text, "10.77.0.2@o2ib: GET 7 bytes at offset 8 of buffer 9: ECONNABORTED");
+	event.kind = O2_LNET_EVENT_DROPPED;
+	event.error = &dropped;
+	o2_net_event_text(&event, text, sizeof(text));
+	assert_non_null(strstr(text, "10.77.0.2@o2ib: dropped: lnet/match/none: "));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_short_answer),
+		cmocka_unit_test(a_short_answer_is_accepted),
+		cmocka_unit_test(what_was_not_written),
+		cmocka_unit_test(what_was_written_wrong),
+		cmocka_unit_test(a_short_put),
+		cmocka_unit_test(one_outcome_for_each),
+		cmocka_unit_test(it_ends_with_the_last_one),
+		cmocka_unit_test(being_asked),
+		cmocka_unit_test(the_peer_ends_it_in_order),
+		cmocka_unit_test(the_port_is_taken),
+		cmocka_unit_test_setup(what_an_option_accepts, world_setup),
+		cmocka_unit_test(events_in_words),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,447 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The negotiation by itself: every check of a request and of its answers is tripped by the first illegal
+ * value and not by the last legal one, in both versions and byte orders; two nodes come to terms, or give up,
+ * within two requests.
+ */
+#include "tests/lib/test_connreq.h"
+
+#include "wire/bytes.h"
+#include "wire/layout.h"
+
+#define FATAL O2_REJECT_FATAL
+
+static const struct o2_cm_origin origin_a = {.ipv4 = true, .address = 0xc0a80a01, .port = 1023};
+
+/* One request; zeros and NULLs in the second half leave it as a good one. */
+struct probe {
+	const char *what;
+	struct o2_conn_params ask;
+	uint8_t why; /* 0: accepted */
+	const char *rule;
+	uint64_t dstnid, dststamp;
+	uint8_t type;
+	uint16_t port;
+	uint32_t address;
+	uint32_t length;     /* cut to that */
+	bool before_names;   /* the record says nothing of the interface */
+	bool in_our_version; /* the record has our version, not the request's */
+};
+
+static const struct probe probes[] = {
+	/* What a kernel peer answers, row by row of docs/connection.md. */
+	{.what = "usual", .ask = V2(8, 257, 4096)},
+	{.what = "unprivileged port", .ask = V2(8, 257, 4096), .port = 40000},
+	{.what = "depth 4", .ask = V2(4, 257, 4096)},
+	{.what = "depth 16", .ask = V2(16, 257, 4096), .why = 7, .rule = "connreq/queue-depth-over"},
+	{.what = "16 fragments", .ask = V2(8, 16, 4096)},
+	{.what = "256 fragments", .ask = V2(8, 256, 4096)},
+	{.what = "258 fragments", .ask = V2(8, 258, 4096), .why = 6, .rule = "connreq/max-frags-over"},
+	{.what = "messages of 2048", .ask = V2(8, 257, 2048)},
+	{.what = "messages of 8192", .ask = V2(8, 257, 8192), .why = 3, .rule = "connreq/max-msg-size-over"},
+	{.what = "version 1", .ask = V1(8, 257, 4096)},
+	{.what = "another NID",
+	 .ask = V2(8, 257, 4096),
+	 .why = 3,
+	 .rule = "connreq/dstnid",
+	 .dstnid = NID_B + 1,
+	 .before_names = true,
+	 .in_our_version = true},
+	{.what = "another network",
+	 .ask = V2(8, 257, 4096),
+	 .why = 3,
+	 .rule = "connreq/dstnid",
+	 .dstnid = NID_B + (1ull << 32),
+	 .before_names = true,
+	 .in_our_version = true},
+	{.what = "our stamp", .ask = V2(8, 257, 4096), .dststamp = STAMP_B},
+	{.what = "another stamp",
+	 .ask = V2(8, 257, 4096),
+	 .why = 5,
+	 .rule = "connreq/dststamp",
+	 .dststamp = STAMP_B + 1,
+	 .in_our_version = true},
+	{.what = "depth 2", .ask = V2(2, 257, 4096)},
+	/* What the reference adds, and the edges. */
+	{.what = "depth 1", .ask = V2(1, 257, 4096), .why = 7, .rule = "connreq/queue-depth-under"},
+	{.what = "depth 0", .ask = V2(0, 257, 4096), .why = 7, .rule = "connreq/queue-depth-under"},
+	{.what = "depth 9", .ask = V2(9, 257, 4096), .why = 7, .rule = "connreq/queue-depth-over"},
+	{.what = "depth 65535", .ask = V2(65535, 257, 4096), .why = 7, .rule = "connreq/queue-depth-over"},
+	{.what = "no fragments", .ask = V2(8, 0, 4096), .why = 6, .rule = "connreq/max-frags-zero"},
+	{.what = "1 fragment", .ask = V2(8, 1, 4096)},
+	{.what = "65535 fragments", .ask = V2(8, 65535, 4096), .why = 6, .rule = "connreq/max-frags-over"},
+	{.what = "messages of 148", .ask = V2(8, 257, 148)},
+	{.what = "messages of 147", .ask = V2(8, 257, 147), .why = 3, .rule = "connreq/max-msg-size-under"},
+	{.what = "messages of 4097", .ask = V2(8, 257, 4097), .why = 3, .rule = "connreq/max-msg-size-over"},
+	{.what = "messages of 4 GiB",
+	 .ask = V2(8, 257, 0xffffffff),
+	 .why = 3,
+	 .rule = "connreq/max-msg-size-over"},
+	{.what = "all ones as stamp",
+	 .ask = V2(8, 257, 4096),
+	 .why = 5,
+	 .rule = "connreq/dststamp",
+	 .dststamp = UINT64_MAX,
+	 .in_our_version = true},
+	{.what = "version 1, all ones as stamp", .ask = V1(8, 257, 4096), .dststamp = UINT64_MAX},
+	{.what = "version 1, another stamp",
+	 .ask = V1(8, 257, 4096),
+	 .why = 5,
+	 .rule = "connreq/dststamp",
+	 .dststamp = 7,
+	 .in_our_version = true},
+	{.what = "version 1, depth 9", .ask = V1(9, 257, 4096), .why = 3, .rule = "connreq/queue-depth-over"},
+	{.what = "version 1, depth 7",
+	 .ask = V1(7, 257, 4096),
+	 .why = 3,
+	 .rule = "connreq/queue-depth-under"},
+	{.what = "version 1, depth 1",
+	 .ask = V1(1, 257, 4096),
+	 .why = 3,
+	 .rule = "connreq/queue-depth-under"},
+	{.what = "version 1, 258 fragments",
+	 .ask = V1(8, 258, 4096),
+	 .why = 3,
+	 .rule = "connreq/max-frags-over"},
+	{.what = "version 1, no fragments",
+	 .ask = V1(8, 0, 4096),
+	 .why = 3,
+	 .rule = "connreq/max-frags-zero"},
+	{.what = "version 1, messages of 8192",
+	 .ask = V1(8, 257, 8192),
+	 .why = 3,
+	 .rule = "connreq/max-msg-size-over"},
+	{.what = "a CONNACK",
+	 .ask = V2(8, 257, 4096),
+	 .why = 3,
+	 .rule = "connreq/type",
+	 .type = O2_MSG_CONNACK,
+	 .in_our_version = true},
+	{.what = "somebody else's NID",
+	 .ask = V2(8, 257, 4096),
+	 .why = 3,
+	 .rule = "connreq/srcnid-address",
+	 .address = 0xc0a80a07},
+	{.what = "5 bytes",
+	 .ask = V2(8, 257, 4096),
+	 .why = 3,
+	 .rule = "connreq/short",
+	 .length = 5,
+	 .before_names = true,
+	 .in_our_version = true},
+	{.what = "6 bytes",
+	 .ask = V2(8, 257, 4096),
+	 .why = 3,
+	 .rule = "wire/header/short-for-header",
+	 .length = 6,
+	 .before_names = true,
+	 .in_our_version = true},
+	{.what = "55 bytes",
+	 .ask = V2(8, 257, 4096),
+	 .why = 3,
+	 .rule = "wire/header/nob-over-received",
+	 .length = 55,
+	 .before_names = true,
+	 .in_our_version = true},
+};
+
+static uint32_t make(const struct o2_connreq_self *self, const struct probe *probe, uint8_t *bytes)
+{
+	uint64_t dstnid = probe->dstnid != 0 ? probe->dstnid : NID_B;
+	int length =
+		o2_connreq_build(self, &probe->ask, dstnid, probe->dststamp, bytes, O2_CONNREQ_BYTES, NULL);
+
+	assert_int_equal(length, O2_CONNREQ_BYTES);
+	if (probe->type != 0)
+		bytes[O2_AT_TYPE] = probe->type;
+	return probe->length != 0 ? probe->length : O2_CONNREQ_BYTES;
+}
+
+/* A record says what it has to, and can be put on the wire. */
+static void check_record(const struct o2_connreq_self *b, const struct probe *probe,
+			 const struct o2_reject *reject)
+{
+	uint16_t version = probe->in_our_version ? b->version : probe->ask.version;
+	bool says = version == O2_MSG_VERSION_2;
+	bool says_us = says && !probe->before_names;
+	uint8_t bytes[O2_REJECT_BYTES];
+	struct o2_reject back;
+
+	assert_int_equal(reject->ibr_why, probe->why);
+	assert_int_equal(reject->ibr_version, version);
+	assert_int_equal(reject->order, b->order);
+	assert_int_equal(reject->ibr_incarnation, says_us ? b->incarnation : 0);
+	assert_int_equal(reject->ibr_cp.ibcp_queue_depth, says_us ? b->queue_depth : 0);
+	assert_int_equal(reject->ibr_cp.ibcp_max_frags, says_us ? b->max_frags : 0);
+	assert_int_equal(reject->ibr_cp.ibcp_max_msg_size, says ? O2_MSG_BYTES : 0);
+	assert_int_equal(o2_reject_encode(reject, bytes, sizeof(bytes), NULL), O2_REJECT_BYTES);
+	assert_int_equal(o2_reject_decode(bytes, sizeof(bytes), &back, NULL), 0);
+	assert_int_equal(back.ibr_why, probe->why);
+}
+
+static void run_probe(const struct o2_connreq_self *a, const struct o2_connreq_self *b,
+		      const struct probe *probe)
+{
+	struct o2_cm_origin origin = origin_a;
+	uint8_t bytes[O2_CONNREQ_BYTES];
+	struct o2_connreq request;
+	struct o2_reject reject;
+	struct o2_error error;
+	uint32_t length = make(a, probe, bytes);
+	int rc;
+
+	if (probe->port != 0)
+		origin.port = probe->port;
+	if (probe->address != 0)
+		origin.address = probe->address;
+	rc = o2_connreq_judge(b, &origin, bytes, length, &request, &reject, &error);
+	if ((rc == 0) != (probe->why == 0))
+		fail_msg("%s: %d, %s", probe->what, rc, rc != 0 ? error.rule : "accepted");
+	assert_int_equal(o2_connreq_judge(b, &origin, bytes, length, &request, &reject, NULL), rc);
+	if (rc == 0) {
+		assert_int_equal(request.nid, NID_A);
+		assert_int_equal(request.incarnation, STAMP_A);
+		assert_params(&request.params, &probe->ask);
+		return;
+	}
+	if (strcmp(error.rule, probe->rule) != 0)
+		fail_msg("%s: %s in place of %s", probe->what, error.rule, probe->rule);
+	assert_int_equal(error.class, O2_CLASS_CONNECTION);
+	assert_int_equal(error.code, rc);
+	check_record(b, probe, &reject);
+}
+
+static void requests(void **state)
+{
+	(void)state;
+	for (unsigned int orders = 0; orders < 4; orders++) {
+		struct o2_connreq_self a = node(true), b = node(false);
+
+		a.order = (enum o2_byte_order)(orders & 1);
+		b.order = (enum o2_byte_order)(orders >> 1);
+		for (size_t i = 0; i < sizeof(probes) / sizeof(probes[0]); i++) {
+			a.cksum_flavour = (enum o2_cksum_flavour)(i % 3);
+			/* A checksum covers what a probe changes by hand. */
+			if (probes[i].type != 0)
+				a.cksum_flavour = O2_CKSUM_NONE;
+			run_probe(&a, &b, &probes[i]);
+		}
+	}
+}
+
+/* One node, changed; the usual request. */
+static void judge_with(struct o2_connreq_self b, uint16_t version, uint16_t frags, uint8_t why,
+		       const char *rule, bool before_names)
+{
+	struct o2_connreq_self a = node(true);
+	struct probe probe = {.what = rule,
+			      .ask = {version, 8, frags, 4096},
+			      .why = why,
+			      .rule = rule,
+			      .before_names = before_names,
+			      .in_our_version = before_names};
+
+	run_probe(&a, &b, &probe);
+}
+
+static void own_options(void **state)
+{
+	struct o2_connreq_self b = node(false);
+
+	(void)state;
+	b.up = false;
+	judge_with(b, 0x12, 257, O2_REJECT_EARLY, "connreq/early", true);
+	judge_with(b, 0x11, 257, O2_REJECT_EARLY, "connreq/early", true);
+	b = node(false);
+	b.require_privileged_port = true;
+	judge_with(b, 0x12, 257, 0, "a privileged port", false);
+	b = node(false);
+	b.registers = false;
+	judge_with(b, 0x12, 257, 0, "all fragments", false);
+	judge_with(b, 0x12, 256, O2_REJECT_RDMA_FRAGS, "connreq/max-frags-few", false);
+	judge_with(b, 0x11, 256, FATAL, "connreq/max-frags-few", false);
+	b = node(false);
+	b.max_frags = O2_MAX_FRAGS_LEGACY;
+	judge_with(b, 0x12, 256, 0, "256 fragments", false);
+	judge_with(b, 0x12, 257, O2_REJECT_RDMA_FRAGS, "connreq/max-frags-over", false);
+	b = node(false);
+	b.require_checksum = true;
+	judge_with(b, 0x12, 257, FATAL, "wire/header/checksum-absent", true);
+	b = node(false);
+	b.version = O2_MSG_VERSION_1;
+	judge_with(b, 0x12, 257, FATAL, "connreq/version", true);
+	judge_with(b, 0x11, 257, 0, "version 1 only", false);
+}
+
+static void privileged_port(void **state)
+{
+	struct o2_connreq_self a = node(true), b = node(false);
+	struct probe probe = {.what = "port 1024",
+			      .ask = V2(8, 257, 4096),
+			      .port = 1024,
+			      .why = FATAL,
+			      .rule = "connreq/privileged-port",
+			      .before_names = true,
+			      .in_our_version = true};
+
+	(void)state;
+	b.require_privileged_port = true;
+	run_probe(&a, &b, &probe);
+	probe = (struct probe){.what = "port 1023", .ask = V2(8, 257, 4096), .port = 1023};
+	run_probe(&a, &b, &probe);
+}
+
+static void nid_and_address(void **state)
+{
+	struct o2_connreq_self a = node(true), b = node(false);
+	struct o2_cm_origin origin = {.ipv4 = false};
+	struct probe probe = {.what = "unbound", .ask = V2(8, 257, 4096), .address = 0xc0a80a07};
+	uint8_t bytes[O2_CONNREQ_BYTES];
+	struct o2_connreq request;
+	struct o2_reject reject;
+
+	(void)state;
+	b.bind_nid_to_address = false;
+	run_probe(&a, &b, &probe);
+	b.bind_nid_to_address = true;
+	make(&a, &probe, bytes);
+	assert_int_equal(o2_connreq_judge(&b, &origin, bytes, sizeof(bytes), &request, &reject, NULL), 0);
+}
+
+/* Magics and versions that no builder of ours writes. */
+static void versions_and_magics(void **state)
+{
+	static const struct {
+		uint32_t magic;
+		uint16_t version;
+		const char *rule;
+		enum o2_limit_kind kind;
+		uint64_t limit;
+	} rows[] = {
+		{O2_MSG_MAGIC, 0x13, "connreq/version", O2_LIMIT_BOUND, 0x12},
+		{O2_MSG_MAGIC, 0x10, "connreq/version", O2_LIMIT_BOUND, 0x11},
+		{O2_MSG_MAGIC, 0xffff, "connreq/version", O2_LIMIT_BOUND, 0x12},
+		{O2_LNET_PROTO_MAGIC, 0x12, "connreq/generic-magic", O2_LIMIT_EXACT, O2_MSG_MAGIC},
+		{O2_LNET_PROTO_MAGIC, 0x999, "connreq/generic-magic", O2_LIMIT_EXACT, O2_MSG_MAGIC},
+		{0x12345678, 0x12, "wire/header/magic", O2_LIMIT_EXACT, O2_MSG_MAGIC},
+	};
+	struct o2_connreq_self b = node(false);
+	struct o2_connreq request;
+	struct o2_reject reject;
+	struct o2_error error;
+
+	(void)state;
+	for (unsigned int i = 0; i < 2 * sizeof(rows) / sizeof(rows[0]); i++) {
+		struct o2_connreq_self a = node(true);
+		struct probe probe = {.ask = V2(8, 257, 4096)};
+		uint8_t bytes[O2_CONNREQ_BYTES];
+
+		a.order = (enum o2_byte_order)(i % 2);
+		make(&a, &probe, bytes);
+		o2_store32(bytes + O2_AT_MAGIC, a.order, rows[i / 2].magic);
+		o2_store16(bytes + O2_AT_VERSION, a.order, rows[i / 2].version);
+		assert_int_equal(
+			o2_connreq_judge(&b, &origin_a, bytes, sizeof(bytes), &request, &reject, &error),
+			-EPROTO);
+		assert_string_equal(error.rule, rows[i / 2].rule);
+		assert_int_equal(error.limit_kind, rows[i / 2].kind);
+		assert_int_equal(error.limit, rows[i / 2].limit);
+		assert_int_equal(reject.ibr_why, FATAL);
+		assert_int_equal(reject.ibr_version, O2_MSG_VERSION_2);
+		assert_int_equal(reject.ibr_incarnation, 0);
+	}
+}
+
+/* What is known of the peer decides next. */
+static void known_peers(void **state)
+{
+	static const struct {
+		const char *rule; /* NULL: accepted */
+		uint8_t why;
+		struct o2_connreq_known known;
+	} rows[] = {
+		{NULL, 0, {.npeers = 7}},
+		{"connreq/peers", 2, {.npeers = 8}},
+		{NULL, 0, {.npeers = 8, .known = true}},
+		{NULL, 0, {.known = true, .version = 0, .incarnation = 7}},
+		{NULL, 0, {.known = true, .version = 0x12, .incarnation = STAMP_A}},
+		{NULL, 0, {.known = true, .version = 0x12, .incarnation = UINT64_MAX}},
+		{"connreq/stale-peer", 5, {.known = true, .version = 0x12, .incarnation = STAMP_A - 1}},
+		{"connreq/stale-version", 5, {.known = true, .version = 0x11, .incarnation = STAMP_A}},
+		{"connreq/race", 1, {.known = true, .connecting = true}},
+		{"connreq/race", 1, {.known = true, .connecting = true, .nraces = 19}},
+		{NULL, 0, {.known = true, .connecting = true, .nraces = 20}},
+		{NULL, 0, {.known = true, .connecting = false, .nraces = 3}},
+		{NULL, 0, {.known = true, .nconns = 3}},
+		{"connreq/connections", 2, {.known = true, .nconns = 4}},
+	};
+	struct o2_connreq_self b = node(false);
+	struct o2_connreq request = {.nid = NID_A, .incarnation = STAMP_A, .params = V2(8, 257, 4096)};
+	struct o2_reject reject;
+	struct o2_error error;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		int rc = o2_connreq_judge_peer(&b, &request, &rows[i].known, &reject, &error);
+
+		if ((rc == 0) != (rows[i].rule == NULL))
+			fail_msg("row %zu: %d", i, rc);
+		if (rc == 0)
+			continue;
+		assert_string_equal(error.rule, rows[i].rule);
+		assert_int_equal(reject.ibr_why, rows[i].why);
+		assert_int_equal(reject.ibr_version, 0x12);
+		assert_int_equal(reject.ibr_incarnation, STAMP_B);
+		assert_int_equal(reject.ibr_cp.ibcp_queue_depth, 8);
+	}
+	o2_connreq_no_resources(&b, &request, &reject);
+	assert_int_equal(reject.ibr_why, O2_REJECT_NO_RESOURCES);
+	request.params.version = O2_MSG_VERSION_1;
+	o2_connreq_no_resources(&b, &request, &reject);
+	assert_int_equal(reject.ibr_version, O2_MSG_VERSION_1);
+	assert_int_equal(reject.ibr_incarnation, 0);
+}
+
+/* NIDs in both rankings; exactly one of two different ones gives way, if both rank alike. */
+static void rankings(void **state)
+{
+	static const struct {
+		uint64_t peer, own;
+		bool by_nid, by_words_little, by_words_big;
+	} rows[] = {
+		{0x000500000a4d0001, 0x000500000a4d0002, true, true, true},
+		{0x000500000a4d0002, 0x000500000a4d0001, false, false, false},
+		{0x000500000a4d0102, 0x000500000a4d0201, true, false, true},
+		{0x000500000a4d0201, 0x000500000a4d0102, false, true, false},
+		{0x00050001c0a80a01, 0x00050000c0a80a01, false, false, true}, /* network 1 flips bit 0 */
+		{0x000500000a4d0001, 0x000500000a4d0001, false, false, false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct o2_connreq_self self = node(false);
+
+		self.nid = rows[i].own;
+		self.ranking = O2_RACE_BY_NID;
+		assert_int_equal(o2_race_lost(&self, rows[i].peer), rows[i].by_nid);
+		self.ranking = O2_RACE_BY_WORDS;
+		assert_int_equal(o2_race_lost(&self, rows[i].peer), rows[i].by_words_little);
+		self.order = O2_BIG_ENDIAN;
+		assert_int_equal(o2_race_lost(&self, rows[i].peer), rows[i].by_words_big);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(requests),
+		cmocka_unit_test(own_options),
+		cmocka_unit_test(privileged_port),
+		cmocka_unit_test(nid_and_address),
+		cmocka_unit_test(versions_and_magics),
+		cmocka_unit_test(known_peers),
+		cmocka_unit_test(rankings),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+#include "tests/lib/test_lnd_talks_credits.h"
+#include "tests/lib/test_lnd_talks_end.h"
+#include "tests/lib/test_lnd_talks_flow.h"
+#include "wire/layout.h"
+
+static uint8_t held_type(const struct side *side, const struct held *held, uint32_t index)
+{
+	return o2_recv_slot(side->conn, o2_wr_id_index(held->wc[index].wr_id))[O2_AT_TYPE];
+}
+
+/* What waits for credits goes out before the answer to the request that brings them. */
+static void spends_credits_before_it_answers(void **state)
+{
+	struct pair *pair = pair_of(O2_MSG_VERSION_2, 8);
+	static struct o2_kiov kiov[2][8];
+	struct o2_transfer_memory from = dense(kiov[0], 0, 9000, O2_REG_GLOBAL);
+	struct held a = {.count = 0}, b = {.count = 0};
+
+	(void)state;
+	pair->a.answer = dense(kiov[1], 300, 9000, O2_REG_GLOBAL);
+	for (uint32_t i = 0; i < 9; i++)
+		send_text(&pair->a, 10);
+	assert_int_equal(view_of(&pair->a).queued, 1);
+	deliver(&pair->b, &b, work_bit(O2_WORK_RECV));
+	assert_int_equal(b.count, 8);
+	/* Three credits are too few for a NOOP. */
+	for (uint32_t i = 0; i < 3; i++)
+		release(&pair->b, &b);
+	deliver(&pair->a, &a, 0);
+	assert_int_equal(start_put(pair->b.conn, &from, 0, NULL, NULL), 0);
+	deliver(&pair->a, &a, 0);
+	deliver(&pair->b, &b, work_bit(O2_WORK_RECV));
+	assert_int_equal(b.count, 7);
+	assert_int_equal(held_type(&pair->b, &b, 5), O2_MSG_IMMEDIATE);
+	assert_int_equal(held_type(&pair->b, &b, 6), O2_MSG_PUT_ACK);
+	while (b.count > 0)
+		release(&pair->b, &b);
+	quiet(pair);
+	assert_settled(pair);
+	pair_close(pair);
+}
+
+/* Each list, and each answer: what is late there waited for something else. */
+static void says_what_it_waited_for(void **state)
+{
+	static const enum o2_wait waits[] = {O2_WAIT_SEND_ROOM, O2_WAIT_RESERVATION, O2_WAIT_SEND_ROOM,
+					     O2_WAIT_SEND, O2_WAIT_SEND};
+	struct o2_conn_config config = O2_CONN_DEFAULTS;
+	struct o2_transfer_memory memory = end_memory(0);
+	struct held held = {.count = 0};
+	struct pair *pair;
+
+	(void)state;
+	config.queue_depth = 2;
+	pair = pair_open(&config, &config);
+	assert_int_equal(start_get(pair->a.conn, &memory, 0, NULL, NULL), 0);
+	assert_int_equal(start_get(pair->a.conn, &memory, 0, NULL, NULL), 0);
+	assert_int_equal(start_get(pair->a.conn, &memory, 0, NULL, NULL), 0);
+	send_text(&pair->a, 5);
+	send_plain(&pair->b, O2_MSG_GET_REQ, 0);
+	deliver(&pair->a, &held, work_bit(O2_WORK_MESSAGE));
+	o2_conn_clock(pair->a.conn, 50125);
+	assert_closed(&pair->a, O2_FAULT_DEADLINE, -ETIMEDOUT);
+	/* What was sent is to blame: the queues wait because of it. */
+	assert_int_equal(o2_conn_get_fault(pair->a.conn)->wait, O2_WAIT_SEND);
+	assert_int_equal(pair->a.nresults, 5);
+	for (int i = 0; i < 5; i++)
+		assert_late(&pair->a.result[i], waits[i], 50125);
+	pair_close(pair);
+}
+
+/* Sent, known to be delivered, and not answered; and a queue that waits for a credit. */
+static void says_which_answer(void **state)
+{
+	struct o2_conn_config config = O2_CONN_DEFAULTS;
+	struct o2_transfer_memory memory = end_memory(0);
+	uint32_t late[O2_WAITS] = {0};
+	struct pair *pair;
+
+	(void)state;
+	config.queue_depth = 2;
+	pair = pair_open(&config, &config);
+	pair->a.answer = end_memory(1);
+	assert_int_equal(start_get(pair->a.conn, &memory, 0, NULL, NULL), 0);
+	deliver(&pair->a, NULL, 0);
+	/* The peer's PUT is answered here, and its bytes never come. */
+	assert_int_equal(start_put(pair->b.conn, &memory, 0, NULL, NULL), 0);
+	deliver(&pair->a, NULL, 0);
+	send_text(&pair->a, 5);
+	send_text(&pair->a, 5);
+	deliver(&pair->a, NULL, 0);
+	assert_int_equal(view_of(&pair->a).sends_in_flight, 0);
+	o2_conn_clock(pair->a.conn, 50000);
+	assert_closed(&pair->a, O2_FAULT_DEADLINE, -ETIMEDOUT);
+	assert_int_equal(pair->a.nresults, 4);
+	for (uint32_t i = 0; i < 4; i++) {
+		const struct o2_transfer_result *result = &pair->a.result[i];
+
+		if (result->status == 0)
+			continue;
+		assert_true(result->fault.wait < O2_WAITS);
+		late[result->fault.wait]++;
+		assert_late(result, result->fault.wait, 50000);
+		if (result->op != O2_OP_SEND)
+			assert_int_equal(result->fault.wait,
+					 result->op == O2_OP_GET ? O2_WAIT_GET_DONE : O2_WAIT_PUT_DONE);
+	}
+	assert_true(late[O2_WAIT_GET_DONE] == 1 && late[O2_WAIT_PUT_DONE] == 1 && late[O2_WAIT_CREDIT] == 1);
+	pair_close(pair);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(talks_of_everything),
+		cmocka_unit_test(talks_one_way),
+		cmocka_unit_test(talks_at_once),
+		cmocka_unit_test(talks_below_its_tunables),
+		cmocka_unit_test(talks_with_few_sends),
+		cmocka_unit_test(leaves_room_for_noops),
+		cmocka_unit_test(spends_credits_before_it_answers),
+		cmocka_unit_test(returns_the_credit_of_a_noop),
+		cmocka_unit_test(hears_of_too_many_credits),
+		cmocka_unit_test(hears_without_credit),
+		cmocka_unit_test(hears_too_many_requests),
+		cmocka_unit_test(hears_empty_noops),
+		cmocka_unit_test(keeps_alive),
+		cmocka_unit_test(fills_its_queues),
+		cmocka_unit_test(flushes_full_queues),
+		cmocka_unit_test(hears_a_nak_of_success),
+		cmocka_unit_test(hears_of_more_than_the_sink),
+		cmocka_unit_test(hears_another_answer),
+		cmocka_unit_test(hears_another_length),
+		cmocka_unit_test(hears_an_answer_twice),
+		cmocka_unit_test(hears_of_what_was_not_sent),
+		cmocka_unit_test(cannot_plan_its_writes),
+		cmocka_unit_test(ends_what_match_accepted),
+		cmocka_unit_test(hears_of_another_life),
+		cmocka_unit_test(misses_a_deadline),
+		cmocka_unit_test(says_what_it_waited_for),
+		cmocka_unit_test(says_which_answer),
+		cmocka_unit_test(renews_a_deadline),
+		cmocka_unit_test(starts_in_every_state),
+		cmocka_unit_test(ends_what_is_open),
+		cmocka_unit_test(hears_early),
+		cmocka_unit_test(reads_before_it_reposts),
+		cmocka_unit_test(gathers_a_payload),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdbool.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "props/cmd/mutant.h"
+#include "tests/lib/test_lnd_talks_credits.h"
+#include "tests/lib/test_lnd_talks_end.h"
+#include "tests/lib/test_lnd_talks_flow.h"
+#include "tests/lib/test_lnd_talks_windows.h"
+#include "tests/mutants/mutant.h"
+
+/*
+ * Every deliberate defect of tests/mutants/credits.toml and completion.toml is noticed by a conversation of
+ * test_lnd_flow.c: that one holds without the defect and fails with it.
+ *
+ *   test_lnd_mutants [NAME]
+ *
+ * Each runs in a process of its own; a defect may crash it, or keep it busy for ever.
+ */
+
+#define SECONDS_AT_MOST 60
+
+typedef void (*talk_fn)(void **state);
+
+static const struct {
+	const char *mutant;
+	talk_fn talk;
+} kills[] = {
+	{"send-queue-short", fills_its_queues},
+	{"completion-queue-short", flushes_full_queues},
+	{"gather-wrong-key", gathers_a_payload},
+	{"gather-unchecksummed", gathers_a_payload},
+	{"high-water-unscaled", talks_below_its_tunables},
+	{"noop-uncounted", returns_the_credit_of_a_noop},
+	{"last-credit-spent", talks_at_once},
+	{"sends-unlimited", talks_with_few_sends},
+	{"outstanding-kept", talks_of_everything},
+	{"credits-over-depth", hears_of_too_many_credits},
+	{"credit-not-granted", hears_without_credit},
+	{"requests-unlimited", hears_too_many_requests},
+	{"acked-put-credited", talks_one_way},
+	{"refused-put-uncredited", talks_one_way},
+	{"put-done-reserves", talks_one_way},
+	{"reserved-lost", talks_of_everything},
+	{"noop-credited", talks_one_way},
+	{"noops-pile-up", leaves_room_for_noops},
+	{"noops-unlimited", hears_empty_noops},
+	{"keepalive-never", keeps_alive},
+	{"submit-when-closed", starts_in_every_state},
+	{"receive-posted-early", reads_before_it_reposts},
+	{"waiting-asserted", hears_an_answer_twice},
+	{"cookie-of-any-type", hears_another_answer},
+	{"nak-status-unchecked", hears_a_nak_of_success},
+	{"put-done-unchecked", hears_another_length},
+	{"get-done-unchecked", hears_of_more_than_the_sink},
+	{"window-not-awaited", waits_for_windows},
+	{"window-wake-lost", is_woken_by_another_connection},
+	{"match-closed-lost", ends_what_match_accepted},
+	{"plan-failure-hidden", cannot_plan_its_writes},
+	{"stale-sender", hears_of_another_life},
+	{"stale-receiver", hears_of_another_life},
+	{"deadline-ignored", misses_a_deadline},
+	{"deadline-kept", renews_a_deadline},
+	{"queued-answered", hears_of_what_was_not_sent},
+	{"abort-queued-only", ends_what_is_open},
+	{"parked-lost", hears_early},
+};
+
+static const struct {
+	const char *name;
+	const char *property; /* that of conversations: sim */
+} mutants[] = {
+#define ENTRY(id, name, property) {name, property},
+	O2_MUTANTS(ENTRY)
+#undef ENTRY
+};
+
+static void run(const char *mutant, talk_fn talk)
+{
+	void *state = NULL;
+
+	alarm(SECONDS_AT_MOST);
+	/* What an assertion says about a defect interests nobody. */
+	if (strcmp(mutant, "none") != 0 &&
+	    (freopen("/dev/null", "w", stderr) == NULL || freopen("/dev/null", "w", stdout) == NULL))
+		_exit(1);
+	if (o2_mutant_select(mutant) != 0)
+		_exit(0);
+	talk(&state);
+	_exit(0);
+}
+
+/* 1: it held, 0: it noticed something, -1: no process could be made. */
+static int holds(const char *mutant, talk_fn talk)
+{
+	pid_t child;
+	int status;
+
+	fflush(NULL);
+	child = fork();
+	if (child < 0)
+		return -1;
+	if (child == 0)
+		run(mutant, talk);
+	if (waitpid(child, &status, 0) != child)
+		return -1;
+	return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+/* Is the defect noticed, by a conversation that holds without it? */
+static bool killed(const char *name)
+{
+	for (size_t i = 0; i < sizeof(kills) / sizeof(kills[0]); i++) {
+		if (strcmp(kills[i].mutant, name) != 0)
+			continue;
+		if (holds("none", kills[i].talk) != 1) {
+			printf("%s: its conversation fails without it\n", name);
+			return false;
+		}
+		if (holds(name, kills[i].talk) != 0) {
+			printf("%s: not noticed\n", name);
+			return false;
+		}
+		return true;
+	}
+	printf("%s: no conversation\n", name);
+	return false;
+}
+
+int main(int argc, char **argv)
+{
+	int passed = 0, failed = 0;
+
+	for (size_t i = 0; i < sizeof(mutants) / sizeof(mutants[0]); i++) {
+		if (strcmp(mutants[i].property, "sim") != 0 ||
+		    (argc > 1 && strcmp(argv[1], mutants[i].name) != 0))
+			continue;
+		if (killed(mutants[i].name))
+			passed++;
+		else {
+			printf("  again: %s %s\n", argv[0], mutants[i].name);
+			failed++;
+		}
+	}
+	printf("%d passed, %d failed\n", passed, failed);
+	return failed > 0 || passed == 0;
+}

@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: MIT */
+#include "tests/lib/test_lnd_talks_windows.h"
+
+/* Calls in which another user of the interface releases a binding, after the call has found no window. */
+int __real_o2_reg_bind(struct o2_reg_domain *domain, uint32_t cpt, const struct o2_reg_plan *plan,
+		       struct o2_binding *binding, struct o2_error *error);
+int __wrap_o2_reg_bind(struct o2_reg_domain *domain, uint32_t cpt, const struct o2_reg_plan *plan,
+		       struct o2_binding *binding, struct o2_error *error);
+bool __real_o2_reg_window_free(struct o2_reg_domain *domain);
+bool __wrap_o2_reg_window_free(struct o2_reg_domain *domain);
+
+static struct pair *releases; /* NULL: nobody */
+
+static void release_now(void)
+{
+	struct pair *pair = releases;
+
+	releases = NULL;
+	if (pair != NULL)
+		quiet(pair);
+}
+
+int __wrap_o2_reg_bind(struct o2_reg_domain *domain, uint32_t cpt, const struct o2_reg_plan *plan,
+		       struct o2_binding *binding, struct o2_error *error)
+{
+	int rc = __real_o2_reg_bind(domain, cpt, plan, binding, error);
+
+	if (rc == -ENOBUFS)
+		release_now();
+	return rc;
+}
+
+bool __wrap_o2_reg_window_free(struct o2_reg_domain *domain)
+{
+	bool has = __real_o2_reg_window_free(domain);
+
+	if (!has)
+		release_now();
+	return has;
+}
+
+/* A window that comes back while another is refused is not overlooked, nor that it was the last binding. */
+static void sees_what_is_released_meanwhile(void **state)
+{
+	(void)state;
+	for (int last = 0; last < 2; last++) {
+		/* One of them is kept for the other side. */
+		struct pair *pair = pair_with_windows(last ? 2 : 3, 0);
+		struct pair *second = second_of(pair);
+
+		put_from(pair, O2_REG_PHYS, 0);
+		if (!last)
+			put_from(second, O2_REG_PHYS, 0);
+		releases = pair;
+		put_from(second, O2_REG_PHYS, last ? 0 : 1);
+		assert_null(releases);
+		assert_ended(&pair->a, 1);
+		assert_true(o2_conn_progress(second->a.conn) > 0);
+		assert_int_equal(view_of(&second->a).queued_window, 0);
+		quiet(second);
+		assert_ended(&second->a, last ? 1 : 2);
+		close_both(pair, second);
+	}
+}
+
+/* The same where it has waited already: it looks once more, in vain at first. */
+static void sees_it_when_it_waits(void **state)
+{
+	struct pair *pair = pair_with_windows(FEW, 0);
+	struct pair *second = second_of(pair);
+
+	(void)state;
+	put_from(pair, O2_REG_PHYS, 0);
+	put_from(second, O2_REG_PHYS, 0);
+	assert_int_equal(view_of(&second->a).queued_window, 1);
+	pair->a.ni.domain.unbinds++;
+	releases = pair;
+	assert_int_equal(o2_conn_progress(second->a.conn), 1);
+	assert_null(releases);
+	quiet(second);
+	assert_ended(&pair->a, 1);
+	assert_ended(&second->a, 1);
+	close_both(pair, second);
+}
+
+/* The same for a request that is parked. */
+static void sees_it_when_it_is_parked(void **state)
+{
+	struct pair *pair = pair_with_windows(0, FEW);
+	struct pair *second = second_of(pair);
+
+	(void)state;
+	put_from(pair, O2_REG_PHYS, 0);
+	deliver(&pair->b, NULL, 0);
+	put_from(second, O2_REG_PHYS, 0);
+	put_from(second, O2_REG_PHYS, 1);
+	deliver(&second->b, NULL, 0);
+	assert_true(view_of(&second->b).parked_for_window);
+	assert_int_equal(second->b.nmatched, 1);
+	pair->b.ni.domain.unbinds++;
+	releases = pair;
+	assert_int_equal(o2_conn_progress(second->b.conn), 1);
+	assert_null(releases);
+	assert_int_equal(o2_conn_progress(second->b.conn), 1);
+	assert_int_equal(second->b.nmatched, 2);
+	quiet(second);
+	assert_ended(&pair->a, 1);
+	assert_ended(&second->a, 2);
+	close_both(pair, second);
+}
+
+/* A request that waits for a window while every transmit for requests is in use is no work: a loop may sleep.
+ */
+static void does_not_look_without_a_transmit(void **state)
+{
+	struct pair *pair = pair_with_windows(0, FEW);
+	struct pair *second = second_of(pair);
+	struct o2_tx *idle;
+
+	(void)state;
+	put_from(pair, O2_REG_PHYS, 0);
+	put_from(pair, O2_REG_PHYS, 1);
+	deliver(&pair->b, NULL, 0);
+	put_from(second, O2_REG_PHYS, 0);
+	deliver(&second->b, NULL, 0);
+	assert_true(view_of(&second->b).parked_for_window);
+	quiet(pair);
+	idle = second->b.conn->idle[O2_TX_PEERS].first;
+	second->b.conn->idle[O2_TX_PEERS].first = NULL;
+	assert_int_equal(o2_conn_progress(second->b.conn), 0);
+	assert_int_equal(second->b.nmatched, 0);
+	second->b.conn->idle[O2_TX_PEERS].first = idle;
+	assert_int_equal(o2_conn_progress(second->b.conn), 1);
+	quiet(second);
+	assert_ended(&second->a, 1);
+	close_both(pair, second);
+}
+
+/* The other side has too few: requests wait in their receives, are matched once, and credits stay exact. */
+static void parks_for_windows(void **state)
+{
+	struct pair *pair = pair_with_windows(0, FEW);
+
+	(void)state;
+	for (uint32_t i = 0; i < MANY; i++)
+		put_from(pair, O2_REG_PHYS, i);
+	deliver(&pair->b, NULL, 0);
+	assert_int_equal(pair->b.nmatched, FEW);
+	assert_true(view_of(&pair->b).parked_for_window);
+	assert_int_equal(view_of(&pair->b).parked, MANY - FEW);
+	quiet(pair);
+	assert_ended(&pair->a, MANY);
+	assert_int_equal(pair->b.nmatched, MANY);
+	assert_false(view_of(&pair->b).parked_for_window);
+	assert_settled(pair);
+	pair_close(pair);
+}
+
+/* Both sides start as many as they can: the windows that are kept let the answers pass. */
+static void waits_on_both_sides(void **state)
+{
+	struct pair *pair = pair_with_windows(FEW, FEW);
+	const struct o2_transfer_memory memory = window_memory(1, O2_REG_PHYS, 0);
+
+	(void)state;
+	pair->a.answer = window_memory(0, O2_REG_PHYS, 0);
+	for (uint32_t i = 0; i < MANY; i++) {
+		put_from(pair, O2_REG_PHYS, 0);
+		assert_int_equal((i % 2 ? start_get : start_put)(pair->b.conn, &memory, 0, NULL, NULL), 0);
+	}
+	quiet(pair);
+	assert_int_equal(pair->a.nresults, 2 * MANY);
+	assert_int_equal(pair->b.nresults, 2 * MANY);
+	for (uint32_t i = 0; i < 2 * MANY; i++)
+		assert_int_equal(pair->a.result[i].status | pair->b.result[i].status, 0);
+	assert_settled(pair);
+	pair_close(pair);
+}
+
+/* The same for a request that is parked. */
+static void is_unparked_by_another_connection(void **state)
+{
+	struct pair *pair = pair_with_windows(0, FEW);
+	struct pair *second = second_of(pair);
+
+	(void)state;
+	put_from(pair, O2_REG_PHYS, 0);
+	put_from(pair, O2_REG_PHYS, 1);
+	deliver(&pair->b, NULL, 0);
+	put_from(second, O2_REG_PHYS, 0);
+	deliver(&second->b, NULL, 0);
+	assert_true(view_of(&second->b).parked_for_window);
+	assert_int_equal(o2_conn_progress(second->b.conn), 0);
+	quiet(pair);
+	assert_ended(&pair->a, 2);
+	assert_int_equal(second->b.nmatched, 0);
+	assert_int_equal(o2_conn_progress(second->b.conn), 1);
+	assert_int_equal(second->b.nmatched, 1);
+	quiet(second);
+	assert_ended(&second->a, 1);
+	close_both(pair, second);
+}
+
+static void assert_late(const struct pair *pair, enum o2_wait wait, enum o2_health health)
+{
+	assert_closed(&pair->a, O2_FAULT_DEADLINE, -ETIMEDOUT);
+	assert_int_equal(pair->a.nresults, 1);
+	assert_int_equal(pair->a.result[0].status, -ETIMEDOUT);
+	assert_int_equal(pair->a.result[0].fault.wait, wait);
+	assert_int_equal(pair->a.result[0].health, health);
+}
+
+/* The deadline runs while it waits, and is not renewed when it is mapped. */
+static void is_late_while_it_waits(void **state)
+{
+	(void)state;
+	for (int mapped = 0; mapped < 2; mapped++) {
+		struct pair *pair = pair_with_windows(FEW, 0);
+		struct pair *second = second_of(pair);
+
+		put_from(pair, O2_REG_PHYS, 0);
+		put_from(second, O2_REG_PHYS, 0);
+		o2_conn_clock(second->a.conn, 40000);
+		if (mapped) {
+			quiet(pair);
+			assert_int_equal(o2_conn_progress(second->a.conn), 1);
+			deliver(&second->a, NULL, 0);
+		}
+		o2_conn_clock(second->a.conn, 49999);
+		assert_int_equal(o2_conn_get_state(second->a.conn), O2_CONN_ESTABLISHED);
+		o2_conn_clock(second->a.conn, 50000);
+		assert_late(second, mapped ? O2_WAIT_PUT_ACK : O2_WAIT_WINDOW,
+			    mapped ? O2_HEALTH_REMOTE_TIMEOUT : O2_HEALTH_LOCAL_TIMEOUT);
+		close_both(pair, second);
+	}
+}
+
+/* Closed while it waits; and what cannot be mapped when its turn comes. */
+static void fails_after_it_has_waited(void **state)
+{
+	(void)state;
+	for (int closed = 0; closed < 2; closed++) {
+		struct pair *pair = pair_with_windows(FEW, 0);
+		struct pair *second = second_of(pair);
+
+		put_from(pair, O2_REG_PHYS, 0);
+		put_from(second, O2_REG_PHYS, 7);
+		window_kiov[0][1].page = PAIR_PAGES; /* there is no such page any more */
+		quiet(pair);
+		if (closed)
+			o2_conn_close(second->a.conn, -ESHUTDOWN);
+		else
+			assert_int_equal(o2_conn_progress(second->a.conn), 1);
+		assert_int_equal(second->a.nresults, 1);
+		assert_int_equal(second->a.result[0].tag, 7);
+		assert_int_equal(second->a.result[0].fault.side,
+				 closed ? O2_FAULT_CLOSED : O2_FAULT_LOCAL_STAGE);
+		assert_true(second->a.result[0].status < 0);
+		assert_int_equal(second->a.conn->nopen, 0);
+		close_both(pair, second);
+	}
+}
+
+/* Where nothing is bound nothing will come back: that is an error, and no wait without end. */
+static void does_not_wait_in_vain(void **state)
+{
+	struct pair *pair = pair_with_windows(FEW, FEW);
+	struct o2_transfer_memory memory = window_memory(0, O2_REG_PHYS, 0);
+	struct o2_arena_window lost[2][FEW];
+	uint32_t pages[2] = {5, 5};
+	struct o2_error error;
+
+	(void)state;
+	for (uint32_t i = 0; i < FEW; i++) {
+		assert_int_equal(o2_arena_window_open(&pair->b.ni.arena, pages, 2, &lost[1][i], NULL), 0);
+		assert_int_equal(o2_arena_window_open(&pair->a.ni.arena, pages, 2, &lost[0][i], NULL), 0);
+	}
+	assert_int_equal(start_put(pair->a.conn, &memory, 0, NULL, &error), -ENOBUFS);
+	assert_string_equal(error.rule, "arena/window/all-in-use");
+	assert_int_equal(error.limit, FEW);
+	o2_arena_window_close(&pair->a.ni.arena, &lost[0][0]);
+	put_from(pair, O2_REG_PHYS, 0);
+	quiet(pair);
+	assert_int_equal(pair->a.nresults, 1);
+	assert_int_equal(pair->a.result[0].status, -ENOBUFS);
+	o2_arena_window_close(&pair->a.ni.arena, &lost[0][1]);
+	for (uint32_t i = 0; i < FEW; i++)
+		o2_arena_window_close(&pair->b.ni.arena, &lost[1][i]);
+	assert_settled(pair);
+	pair_close(pair);
+}
+
+/* An interface has 2 to O2_ARENA_WINDOWS windows. */
+static void has_so_many_windows(void **state)
+{
+	static const uint32_t refused[] = {1, O2_ARENA_WINDOWS + 1};
+	struct o2_ni_config config = side_config(true, O2_DMA_BUS, 0);
+	struct o2_error error;
+	struct o2_ni ni;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
+		config.windows = refused[i];
+		assert_int_equal(o2_ni_open(&config, &ni, &error), -EINVAL);
+		assert_string_equal(error.rule, "ni/windows");
+		assert_int_equal(error.value, refused[i]);
+		assert_int_equal(error.limit, i == 0 ? 2 : O2_ARENA_WINDOWS);
+	}
+	config.windows = 0;
+	assert_int_equal(o2_ni_open(&config, &ni, &error), 0);
+	assert_int_equal(ni.arena.nwindows, O2_ARENA_WINDOWS);
+	o2_ni_close(&ni);
+}
+
+/* Without views that scatter pages nothing stands for an IOMMU. */
+static void has_a_plain_arena(void **state)
+{
+	struct o2_ni_config config = side_config(true, O2_DMA_IOMMU, 0);
+	struct o2_error error;
+	struct o2_ni ni;
+
+	(void)state;
+	config.plain_arena = true;
+	assert_int_equal(o2_ni_open(&config, &ni, &error), -EINVAL);
+	assert_string_equal(error.rule, "bind/no-iommu-view");
+	config.dma_kind = O2_DMA_BUS;
+	assert_int_equal(o2_ni_open(&config, &ni, &error), 0);
+	assert_int_equal(ni.arena.nviews, 1);
+	assert_int_equal(o2_ni_set_dma(&ni, O2_DMA_IOMMU, 0, &error), -EINVAL);
+	assert_int_equal(o2_ni_set_dma(&ni, O2_DMA_VIRTUAL, 0, &error), 0);
+	o2_ni_close(&ni);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(waits_for_windows),
+		cmocka_unit_test(parks_for_windows),
+		cmocka_unit_test(waits_on_both_sides),
+		cmocka_unit_test(is_woken_by_another_connection),
+		cmocka_unit_test(is_unparked_by_another_connection),
+		cmocka_unit_test(sees_what_is_released_meanwhile),
+		cmocka_unit_test(sees_it_when_it_waits),
+		cmocka_unit_test(sees_it_when_it_is_parked),
+		cmocka_unit_test(does_not_look_without_a_transmit),
+		cmocka_unit_test(is_late_while_it_waits),
+		cmocka_unit_test(fails_after_it_has_waited),
+		cmocka_unit_test(does_not_wait_in_vain),
+		cmocka_unit_test(has_so_many_windows),
+		cmocka_unit_test(has_a_plain_arena),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT */
+#include "tests/lib/test_lnd_pair.h"
+
+/*
+ * What stands in front of ibv_post_send and ibv_poll_cq (docs/transport.md, "Posting"): it sees all that one
+ * end posts and what it ends, may change and refuse it, and hands out completions when it likes.
+ */
+
+#define NOB 9000u
+
+struct front {
+	uint32_t posts, writes, with_sink, polls, forgotten;
+	uint64_t sink_bytes;
+	bool drop_writes, refuse, hold;
+	uint64_t polled_ms;
+};
+
+static int post_send(void *context, struct ibv_qp *qp, struct ibv_send_wr *list, struct ibv_send_wr **bad,
+		     const struct o2_rdma_desc *sink)
+{
+	struct front *front = context;
+	struct ibv_send_wr *last = list;
+
+	front->posts++;
+	for (; last->next != NULL; last = last->next)
+		front->writes += last->opcode == IBV_WR_RDMA_WRITE;
+	if (sink != NULL) {
+		front->with_sink++;
+		front->sink_bytes = o2_desc_bytes(sink);
+	}
+	*bad = list;
+	return front->refuse ? ENOSPC : ibv_post_send(qp, front->drop_writes ? last : list, bad);
+}
+
+static int poll_cq(void *context, struct ibv_cq *cq, int count, struct ibv_wc *wc, uint64_t now_ms)
+{
+	struct front *front = context;
+
+	front->polls++;
+	front->polled_ms = now_ms;
+	return front->hold ? 0 : ibv_poll_cq(cq, count, wc);
+}
+
+static void forget_cq(void *context, struct ibv_cq *cq)
+{
+	(void)cq;
+	((struct front *)context)->forgotten++;
+}
+
+/* Side b has the table. */
+static struct pair *open_pair(struct front *front, struct o2_work_ops *ops)
+{
+	struct pair *pair = calloc(1, sizeof(*pair));
+	struct o2_ni_config config = side_config(false, O2_DMA_VIRTUAL, 0);
+
+	assert_non_null(pair);
+	*ops = (struct o2_work_ops){front, post_send, poll_cq, forget_cq};
+	config.work_ops = ops;
+	side_open(&pair->a, true, O2_DMA_BUS, 0x7f0000000000ull);
+	side_open_config(&pair->b, &config);
+	pair_connect(pair, &O2_CONN_DEFAULTS, &O2_CONN_DEFAULTS);
+	return pair;
+}
+
+static struct o2_transfer_memory memory_of(struct o2_kiov kiov[3])
+{
+	for (uint32_t i = 0; i < 3; i++)
+		kiov[i] = (struct o2_kiov){10 + i, 0, i < 2 ? 4096 : NOB - 8192};
+	return (struct o2_transfer_memory){.buffer = {.kind = O2_KIOV, .count = 3, .nob = NOB, .kiov = kiov},
+					   .mode = O2_REG_FASTREG};
+}
+
+/* Side a GETs; b has as many bytes. */
+static void get(struct pair *pair)
+{
+	static struct o2_kiov kiov[3];
+	struct o2_transfer_memory memory = memory_of(kiov);
+
+	side_fill(&pair->a, 1);
+	side_fill(&pair->b, 2);
+	pair->b.answer = memory;
+	assert_int_equal(start_get(pair->a.conn, &memory, 0, NULL, NULL), 0);
+}
+
+static bool bytes_moved(const struct pair *pair)
+{
+	return memcmp(pair->a.ni.arena.memory + 10 * 4096, pair->b.ni.arena.memory + 10 * 4096, NOB) == 0;
+}
+
+static void test_it_sees_what_is_posted(void **state)
+{
+	struct front front = {0};
+	struct o2_work_ops ops;
+	struct pair *pair = open_pair(&front, &ops);
+
+	(void)state;
+	get(pair);
+	pair_run(pair, 1, 1);
+	assert_int_equal(pair->a.result[0].status, 0);
+	assert_true(bytes_moved(pair));
+	/* GET_DONE behind its writes. */
+	assert_int_equal(front.posts, 1);
+	assert_int_equal(front.writes, pair->b.result[0].nwr);
+	assert_int_equal(front.with_sink, 1);
+	assert_int_equal(front.sink_bytes, NOB);
+	assert_true(front.polls > 0);
+	assert_int_equal(front.forgotten, 0);
+	pair_close(pair);
+	assert_int_equal(front.forgotten, 1);
+}
+
+static void test_it_may_change_the_list(void **state)
+{
+	struct front front = {.drop_writes = true};
+	struct o2_work_ops ops;
+	struct pair *pair = open_pair(&front, &ops);
+
+	(void)state;
+	get(pair);
+	pair_run(pair, 1, 1);
+	assert_int_equal(pair->a.result[0].status, 0);
+	assert_int_equal(pair->a.result[0].nob, NOB);
+	assert_false(bytes_moved(pair));
+	pair_close(pair);
+}
+
+static void test_it_may_refuse(void **state)
+{
+	struct front front = {.refuse = true};
+	struct o2_work_ops ops;
+	struct pair *pair = open_pair(&front, &ops);
+
+	(void)state;
+	get(pair);
+	pair_run_until_closed(pair, pair->b.conn);
+	assert_string_equal(o2_conn_get_fault(pair->b.conn)->error.rule, "post/send");
+	assert_int_equal(o2_conn_get_fault(pair->b.conn)->code, -ENOSPC);
+	pair_close(pair);
+}
+
+static void test_it_may_hold_completions_back(void **state)
+{
+	struct front front = {.hold = true};
+	struct o2_work_ops ops;
+	struct pair *pair = open_pair(&front, &ops);
+
+	(void)state;
+	get(pair);
+	o2_conn_clock(pair->b.conn, 1234);
+	for (int i = 0; i < 1000; i++) {
+		o2_conn_progress(pair->a.conn);
+		o2_conn_progress(pair->b.conn);
+	}
+	assert_int_equal(pair->b.nmatched, 0);
+	assert_int_equal(front.polled_ms, 1234);
+	front.hold = false;
+	pair_run(pair, 1, 1);
+	assert_true(bytes_moved(pair));
+	pair_close(pair);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_it_sees_what_is_posted),
+		cmocka_unit_test(test_it_may_change_the_list),
+		cmocka_unit_test(test_it_may_refuse),
+		cmocka_unit_test(test_it_may_hold_completions_back),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,589 @@
+/* SPDX-License-Identifier: MIT */
+#include "tests/lib/test_lnd_pair.h"
+
+/*
+ * The pools of an interface under transfers (docs/pools.md, "At an interface"): how they grow and go, what a
+ * device that fails does to them, failover, lists that are kept, and what is left afterwards.
+ */
+
+static struct o2_kiov kiov_from[O2_MAX_FRAGS], kiov_to[O2_MAX_FRAGS];
+
+/* --- a device that fails when it is told to, in front of the real one --- */
+
+static struct {
+	int fmr_map, fmr_unmap, frd_create, frd_map; /* -errno, or 0 */
+	bool frd_short;
+	uint32_t fmr_maps, frd_maps; /* that succeeded */
+} faults;
+
+static int fmr_map(void *context, void *handle, const struct o2_fmr_request *request, uint32_t *lkey,
+		   uint32_t *rkey, struct o2_error *error)
+{
+	int rc = faults.fmr_map != 0 ? faults.fmr_map
+				     : o2_reg_verbs_fmr.map(context, handle, request, lkey, rkey, error);
+
+	faults.fmr_maps += rc == 0;
+	return rc;
+}
+
+static int fmr_create(void *context, uint64_t device, uint32_t max_pages, uint32_t page_bytes, void **handle,
+		      struct o2_error *error)
+{
+	return o2_reg_verbs_fmr.create(context, device, max_pages, page_bytes, handle, error);
+}
+
+static void fmr_destroy(void *context, void *handle)
+{
+	o2_reg_verbs_fmr.destroy(context, handle);
+}
+
+static int fmr_unmap(void *context, void *const *handles, uint32_t count)
+{
+	return faults.fmr_unmap != 0 ? faults.fmr_unmap : o2_reg_verbs_fmr.unmap(context, handles, count);
+}
+
+static int frd_create(void *context, uint64_t device, uint32_t max_pages, bool gaps,
+		      struct o2_frd_object *object, struct o2_error *error)
+{
+	return faults.frd_create != 0
+		       ? faults.frd_create
+		       : o2_reg_verbs_frd.create(context, device, max_pages, gaps, object, error);
+}
+
+static void frd_destroy(void *context, void *handle)
+{
+	o2_reg_verbs_frd.destroy(context, handle);
+}
+
+static int frd_map(void *context, void *handle, const struct o2_frd_request *request, uint32_t *lkey,
+		   struct o2_error *error)
+{
+	int rc = faults.frd_map != 0 ? faults.frd_map
+				     : o2_reg_verbs_frd.map(context, handle, request, lkey, error);
+
+	faults.frd_maps += rc > 0;
+	return rc > 0 && faults.frd_short ? rc - 1 : rc;
+}
+
+static void frd_unmap(void *context, void *handle)
+{
+	o2_reg_verbs_frd.unmap(context, handle);
+}
+
+static const struct o2_fmr_ops fmr_ops = {fmr_create, fmr_destroy, fmr_map, fmr_unmap};
+static const struct o2_frd_ops frd_ops = {frd_create, frd_destroy, frd_map, frd_unmap};
+static const struct o2_reg_ops faulty_ops = {&fmr_ops, &frd_ops};
+
+/* --- pairs --- */
+
+/* Both sides small, side b with the device above; more is the caller's. */
+static struct pair *open_pair(void (*change)(struct o2_ni_config *config))
+{
+	struct pair *pair = calloc(1, sizeof(*pair));
+	struct o2_ni_config a = side_config(true, O2_DMA_BUS, 0x7f0000000000ull);
+	struct o2_ni_config b = side_config(false, O2_DMA_VIRTUAL, 0);
+
+	assert_non_null(pair);
+	memset(&faults, 0, sizeof(faults));
+	b.reg_ops = &faulty_ops;
+	if (change != NULL)
+		change(&b);
+	side_open_config(&pair->a, &a);
+	side_open_config(&pair->b, &b);
+	pair_connect(pair, &O2_CONN_DEFAULTS, &O2_CONN_DEFAULTS);
+	return pair;
+}
+
+static struct o2_ni_pool_counts pool_counts(struct side *side, enum o2_ni_pool_kind kind)
+{
+	struct o2_ni_counts counts;
+
+	o2_ni_get_counts(&side->ni, &counts);
+	return counts.pool[kind];
+}
+
+/* A PUT to b with a sink of that mode; how it ended at b. */
+static const struct o2_transfer_result *put(struct pair *pair, enum o2_reg_mode mode)
+{
+	struct o2_transfer_memory from = dense(kiov_from, 0, 9000, O2_REG_GLOBAL);
+	uint32_t a = pair->a.nresults, b = pair->b.nresults;
+
+	pair->b.answer = dense(kiov_to, 300, 9000, mode);
+	assert_int_equal(start_put(pair->a.conn, &from, 0, NULL, NULL), 0);
+	pair_run(pair, a + 1, b + 1);
+	assert_int_equal(pair->a.result[a % PAIR_RESULTS].status, pair->b.result[b % PAIR_RESULTS].status);
+	return &pair->b.result[b % PAIR_RESULTS];
+}
+
+static void refused(struct pair *pair, enum o2_reg_mode mode, int code, const char *rule)
+{
+	const struct o2_transfer_result *result = put(pair, mode);
+
+	assert_int_equal(result->status, code);
+	assert_string_equal(result->fault.error.rule, rule);
+	side_assert_idle(&pair->b);
+}
+
+static void moved(struct pair *pair, enum o2_reg_mode mode)
+{
+	const struct o2_transfer_result *result = put(pair, mode);
+
+	if (result->status != 0)
+		show_error("put", &result->fault.error);
+	assert_int_equal(result->status, 0);
+	assert_int_equal(result->nob, 9000);
+}
+
+/* --- sizes, partitions, what there is --- */
+
+static void has_the_sizes_of_the_tunables(void **state)
+{
+	(void)state;
+	for (uint32_t ncpts = 1; ncpts <= 3; ncpts += 2) {
+		struct o2_ni_config config = side_config(true, O2_DMA_BUS, 0);
+		uint32_t size = ncpts == 1 ? 512 : 256;
+		uint64_t used[3] = {0};
+		struct side side;
+
+		config.sizes = (struct o2_pool_sizes){0};
+		config.tunables.ncpts = ncpts;
+		side_open_config(&side, &config);
+		for (uint32_t kind = 0; kind < O2_NI_POOL_KINDS; kind++) {
+			struct o2_ni_pool_counts pool = pool_counts(&side, (enum o2_ni_pool_kind)kind);
+
+			assert_non_null(o2_ni_pool_name((enum o2_ni_pool_kind)kind));
+			assert_int_equal(pool.sets, ncpts);
+			assert_int_equal(pool.live, ncpts);
+			assert_int_equal(pool.elements, (uint64_t)size * ncpts);
+			assert_int_equal(pool.idle, pool.elements);
+		}
+		assert_int_equal(side.ni.config.sizes.flush_trigger, ncpts == 1 ? 384 : 192);
+		for (uint64_t nid = NID_A; nid < NID_A + 300; nid++) {
+			assert_true(o2_ni_cpt(&side.ni, nid) < ncpts);
+			used[o2_ni_cpt(&side.ni, nid)]++;
+		}
+		for (uint32_t cpt = 0; cpt < ncpts; cpt++)
+			assert_true(used[cpt] >= 50);
+		side_assert_idle(&side);
+		o2_ni_close(&side.ni);
+		assert_objects(0, 0, 0);
+	}
+}
+
+/* It is the caller's before, in the meantime and afterwards. */
+static void uses_the_arena_of_the_caller(void **state)
+{
+	struct o2_ni_config config = side_config(true, O2_DMA_VIRTUAL, 0);
+	struct o2_arena arena;
+	struct side side;
+
+	(void)state;
+	assert_int_equal(o2_arena_create(4, &arena, NULL), 0);
+	memset(arena.memory, 0x5a, arena.page_bytes);
+	config.arena = &arena;
+	for (int i = 0; i < 2; i++) {
+		side_open_config(&side, &config);
+		assert_ptr_equal(side.ni.arena.memory, arena.memory);
+		assert_int_equal(side.ni.arena.npages, 4);
+		side_assert_idle(&side);
+		o2_ni_close(&side.ni);
+		o2_ni_close(&side.ni);
+		assert_int_equal(arena.memory[0], 0x5a);
+	}
+	o2_arena_destroy(&arena);
+	assert_objects(0, 0, 0);
+}
+
+static void refuses_impossible_tunables(void **state)
+{
+	struct o2_ni_config config = side_config(true, O2_DMA_BUS, 0);
+	struct o2_error error;
+	struct o2_ni ni;
+
+	(void)state;
+	config.tunables = (struct o2_pool_tunables){.ntx = 512, .fmr_pool_size = 127};
+	assert_int_equal(o2_ni_open(&config, &ni, &error), -EINVAL);
+	assert_string_equal(error.rule, "pool/sizes/fmr-pool-size");
+	config.tunables.fmr_pool_size = 0;
+	config.sizes = (struct o2_pool_sizes){.reg_size = 4, .flush_trigger = 5};
+	assert_int_equal(o2_ni_open(&config, &ni, &error), -EINVAL);
+	assert_string_equal(error.rule, "pool/fmr/watermark");
+	config.sizes = (struct o2_pool_sizes){.tx_size = O2_POOL_SIZE_MAX + 1};
+	assert_int_equal(o2_ni_open(&config, &ni, &error), -EINVAL);
+	assert_string_equal(error.rule, "pool/tx/pool-size");
+	config.sizes = (struct o2_pool_sizes){.reg_size = 1};
+	faults.frd_create = -ENOSPC;
+	config.reg_ops = &faulty_ops;
+	assert_int_equal(o2_ni_open(&config, &ni, &error), -ENOSPC);
+	assert_string_equal(error.rule, "pool/frd/create");
+	faults.frd_create = 0;
+	assert_objects(0, 0, 0);
+}
+
+static void three_partitions(struct o2_ni_config *config)
+{
+	config->tunables.ncpts = 3;
+}
+
+/* A peer's transfers are served by the partition of its NID and no other. */
+static void serves_a_peer_from_one_partition(void **state)
+{
+	struct pair *pair = open_pair(three_partitions);
+	struct o2_transfer_memory from = dense(kiov_from, 0, 9000, O2_REG_GLOBAL);
+	uint32_t mine = o2_ni_cpt(&pair->b.ni, NID_A);
+
+	(void)state;
+	pair->b.answer = dense(kiov_to, 300, 9000, O2_REG_FASTREG);
+	assert_int_equal(start_put(pair->a.conn, &from, 0, NULL, NULL), 0);
+	side_run_until(&pair->b, &pair->b.nmatched, 1);
+	for (uint32_t cpt = 0; cpt < 3; cpt++) {
+		struct o2_pool_counts frd, tx;
+
+		o2_pool_set_counts(&pair->b.ni.domain.pools[cpt].frd.set, &frd);
+		o2_pool_set_counts(&pair->b.ni.tx_sets[cpt].set, &tx);
+		assert_int_equal(frd.live_users, cpt == mine);
+		assert_true((tx.live_users > 0) == (cpt == mine));
+	}
+	pair_run(pair, 1, 1);
+	pair_close(pair);
+}
+
+/* --- growth and life --- */
+
+/* Six transfers at a time need three pools of two; 300 s later all but the first go. */
+static void grows_and_shrinks(void **state)
+{
+	struct pair *pair = open_pair(NULL);
+	static const enum o2_reg_mode modes[] = {O2_REG_FMR, O2_REG_FASTREG, O2_REG_FASTREG_GAPS};
+	struct o2_transfer_memory from = dense(kiov_from, 0, 9000, O2_REG_GLOBAL);
+
+	(void)state;
+	for (int kind = O2_NI_POOL_FMR; kind <= O2_NI_POOL_FRD_GAPS; kind++) {
+		struct o2_ni_pool_counts pool;
+		uint32_t results = pair->b.nresults;
+
+		pair->b.answer = dense(kiov_to, 300, 9000, modes[kind]);
+		for (uint32_t i = 0; i < 6; i++)
+			assert_int_equal(start_put(pair->a.conn, &from, 0, NULL, NULL), 0);
+		side_run_until(&pair->b, &pair->b.nmatched, results + 6);
+		pool = pool_counts(&pair->b, (enum o2_ni_pool_kind)kind);
+		assert_int_equal(pool.users, 6);
+		assert_int_equal(pool.live, 3);
+		assert_int_equal(pool.version, 3);
+		assert_int_equal(pool.elements - pool.idle, 6);
+		pair_run(pair, results + 6, results + 6);
+		side_assert_idle(&pair->b);
+		o2_ni_clock(&pair->b.ni, o2_clock_ms(&pair->b.ni.clock) + O2_POOL_LIFE_MS);
+		o2_ni_clock(&pair->b.ni, 1); /* does not go back */
+		moved(pair, modes[kind]);
+		pool = pool_counts(&pair->b, (enum o2_ni_pool_kind)kind);
+		assert_int_equal(pool.live, 1);
+		assert_int_equal(pool.version, 5);
+		assert_int_equal(pool.destroyed, 2);
+	}
+	pair_close(pair);
+}
+
+static void one_pool(struct o2_ni_config *config)
+{
+	config->max_pools = 1;
+	config->sizes = (struct o2_pool_sizes){.tx_size = 64, .reg_size = 2};
+}
+
+/* With a cap on pools the third of three transfers is refused, and the others are none the worse. */
+static void keeps_to_the_cap(void **state)
+{
+	struct pair *pair = open_pair(one_pool);
+	struct o2_transfer_memory from = dense(kiov_from, 0, 9000, O2_REG_GLOBAL);
+
+	(void)state;
+	pair->b.answer = dense(kiov_to, 300, 9000, O2_REG_FASTREG);
+	for (uint32_t i = 0; i < 3; i++)
+		assert_int_equal(start_put(pair->a.conn, &from, 0, NULL, NULL), 0);
+	side_run_until(&pair->b, &pair->b.nmatched, 3);
+	pair_run(pair, 3, 3);
+	for (uint32_t i = 0, refusals = 0; i < 3; i++) {
+		const struct o2_transfer_result *result = &pair->b.result[i];
+
+		refusals += result->status == -EBUSY;
+		if (result->status != 0)
+			assert_string_equal(result->fault.error.rule, "pool/cap");
+		assert_true(i < 2 || refusals == 1);
+	}
+	pair_close(pair);
+}
+
+/* --- a device that fails --- */
+
+static void survives_failing_registrations(void **state)
+{
+	struct pair *pair = open_pair(NULL);
+
+	(void)state;
+	faults.fmr_map = -ENOSPC;
+	refused(pair, O2_REG_FMR, -ENOSPC, "pool/fmr/map");
+	faults.fmr_map = 0;
+	moved(pair, O2_REG_FMR);
+	for (int gaps = 0; gaps < 2; gaps++) {
+		enum o2_reg_mode mode = gaps ? O2_REG_FASTREG_GAPS : O2_REG_FASTREG;
+
+		faults.frd_map = -EIO;
+		refused(pair, mode, -EIO, "pool/frd/map");
+		faults.frd_map = 0;
+		faults.frd_short = true;
+		refused(pair, mode, -EINVAL, "pool/frd/short-map");
+		faults.frd_short = false;
+		moved(pair, mode);
+	}
+	pair_close(pair);
+}
+
+/* A pool that cannot grow says try again, and is asked again after a second. */
+static void survives_failing_growth(void **state)
+{
+	struct pair *pair = open_pair(NULL);
+	struct o2_transfer_memory from = dense(kiov_from, 0, 9000, O2_REG_GLOBAL);
+	uint32_t refusals = 0;
+
+	(void)state;
+	faults.frd_create = -ENOSPC;
+	pair->b.answer = dense(kiov_to, 300, 9000, O2_REG_FASTREG);
+	for (uint32_t i = 0; i < 4; i++)
+		assert_int_equal(start_put(pair->a.conn, &from, 0, NULL, NULL), 0);
+	side_run_until(&pair->b, &pair->b.nmatched, 4);
+	pair_run(pair, 4, 4);
+	for (uint32_t i = 0; i < 4; i++) {
+		if (pair->b.result[i].status == 0)
+			continue;
+		assert_int_equal(pair->b.result[i].status, -EAGAIN);
+		assert_string_equal(pair->b.result[i].fault.error.rule, "pool/exhausted");
+		refusals++;
+	}
+	assert_int_equal(refusals, 2);
+	assert_int_equal(pool_counts(&pair->b, O2_NI_POOL_FRD).create_failures, 1);
+	faults.frd_create = 0;
+	o2_ni_clock(&pair->b.ni, o2_clock_ms(&pair->b.ni.clock) + O2_POOL_RETRY_MS);
+	for (uint32_t i = 0; i < 4; i++)
+		assert_int_equal(start_put(pair->a.conn, &from, 0, NULL, NULL), 0);
+	pair_run(pair, 8, 8);
+	for (uint32_t i = 4; i < 8; i++)
+		assert_int_equal(pair->b.result[i].status, 0);
+	pair_close(pair);
+}
+
+/* Mode fmr promises a dead key.  Where the device does not keep it, the transfer fails, and the region is not
+ * given to another before it was flushed. */
+static void fails_when_a_key_stays_alive(void **state)
+{
+	struct pair *pair = open_pair(NULL);
+	struct o2_transfer_memory from = dense(kiov_from, 0, 9000, O2_REG_GLOBAL);
+	struct o2_error error;
+
+	(void)state;
+	faults.fmr_unmap = -EIO;
+	pair->b.answer = dense(kiov_to, 300, 9000, O2_REG_FMR);
+	assert_int_equal(start_put(pair->a.conn, &from, 0, NULL, NULL), 0);
+	pair_run(pair, 1, 1);
+	assert_int_equal(pair->a.result[0].status, 0); /* the bytes were moved */
+	assert_int_equal(pair->b.result[0].status, -EIO);
+	assert_int_equal(pair->b.result[0].fault.side, O2_FAULT_LOCAL_STAGE);
+	assert_string_equal(pair->b.result[0].fault.error.rule, "pool/fmr/key-alive");
+	assert_int_equal(pair->b.ni.domain.live.fmr_regions, 1);
+	assert_int_equal(o2_ni_check_idle(&pair->b.ni, &error), 0); /* kept, in a queue */
+	faults.fmr_unmap = 0;
+	o2_reg_flush(&pair->b.ni.domain);
+	assert_int_equal(pair->b.ni.domain.live.fmr_regions, 0);
+	moved(pair, O2_REG_FMR);
+	pair_close(pair);
+}
+
+/* --- failover --- */
+
+static void reconnect(struct pair *pair)
+{
+	o2_conn_destroy(pair->a.conn);
+	o2_conn_destroy(pair->b.conn);
+	pair->a.conn = pair->b.conn = NULL;
+	pair_connect(pair, &O2_CONN_DEFAULTS, &O2_CONN_DEFAULTS);
+}
+
+/* In the middle of a transfer: pools in use wait for their users, and what is posted next closes. */
+static void fails_over_with_a_transfer_open(void **state)
+{
+	static const enum o2_reg_mode modes[] = {O2_REG_FMR, O2_REG_FASTREG, O2_REG_FASTREG_GAPS};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
+		struct pair *pair = open_pair(NULL);
+		struct o2_transfer_memory sink = dense(kiov_to, 0, 9000, modes[i]);
+		enum o2_ni_pool_kind kind = (enum o2_ni_pool_kind)i;
+		struct o2_error error;
+
+		/* b gets: its GET_REQ is out, and its key is alive. */
+		pair->a.answer = dense(kiov_from, 300, 9000, O2_REG_GLOBAL);
+		assert_int_equal(start_get(pair->b.conn, &sink, 0, NULL, NULL), 0);
+		assert_int_equal(pool_counts(&pair->b, kind).users, 1);
+		o2_ni_failover(&pair->b.ni);
+		assert_int_equal(pool_counts(&pair->b, kind).failed, 1);
+		assert_int_equal(pool_counts(&pair->b, kind).live, 0);
+		assert_int_equal(pool_counts(&pair->b, O2_NI_POOL_TX).failed, 1);
+		assert_int_equal(o2_ni_check_idle(&pair->b.ni, &error), -EBUSY);
+		/* Another one finds no way out of a connection of before. */
+		(void)start_get(pair->b.conn, &sink, 0, NULL, NULL);
+		side_run_until_closed(&pair->b);
+		assert_int_equal(o2_conn_get_fault(pair->b.conn)->code, -ENETDOWN);
+		assert_string_equal(o2_conn_get_fault(pair->b.conn)->error.rule, "pool/other-device");
+		side_assert_idle(&pair->b); /* the failed pools went with their last users */
+		reconnect(pair);
+		moved(pair, modes[i]);
+		assert_int_equal(pool_counts(&pair->b, kind).live, 1);
+		pair_close(pair);
+	}
+}
+
+/* What was taken before may not be posted either. */
+static void refuses_to_post_from_a_failed_pool(void **state)
+{
+	struct pair *pair = open_pair(NULL);
+	struct o2_transfer_memory from = dense(kiov_from, 0, 9000, O2_REG_FMR);
+
+	(void)state;
+	/* b puts: its PUT_DONE would go out of the slot of its PUT_REQ. */
+	pair->a.answer = dense(kiov_to, 300, 9000, O2_REG_FASTREG);
+	assert_int_equal(start_put(pair->b.conn, &from, 0, NULL, NULL), 0);
+	side_run_until(&pair->a, &pair->a.nmatched, 1);
+	o2_ni_failover(&pair->b.ni);
+	side_run_until_closed(&pair->b);
+	assert_int_equal(o2_conn_get_fault(pair->b.conn)->code, -ENETDOWN);
+	assert_string_equal(o2_conn_get_fault(pair->b.conn)->error.rule, "pool/failed");
+	assert_int_equal(pair->b.result[0].status, -ENETDOWN);
+	reconnect(pair);
+	moved(pair, O2_REG_FASTREG);
+	pair_close(pair);
+}
+
+/* --- kept lists --- */
+
+static void four_regions(struct o2_ni_config *config)
+{
+	config->sizes.reg_size = 4;
+}
+
+static void keeps_lists_when_lazy(void **state)
+{
+	struct pair *pair = open_pair(four_regions);
+	struct o2_reg_domain *domain = &pair->b.ni.domain;
+	struct o2_transfer_memory sink;
+
+	(void)state;
+	domain->fmr_lazy = true;
+	moved(pair, O2_REG_FMR);
+	moved(pair, O2_REG_FMR);
+	assert_int_equal(faults.fmr_maps, 1); /* found again */
+	assert_int_equal(domain->live.fmr_regions, 1);
+	side_assert_idle(&pair->b);
+	domain->fmr_lazy = false;
+	moved(pair, O2_REG_FMR);
+	assert_int_equal(faults.fmr_maps, 2); /* a key that dies is nobody else's */
+	assert_int_equal(domain->live.fmr_regions, 1);
+	/* A failed transfer flushes its pool. */
+	domain->fmr_lazy = true;
+	sink = dense(kiov_to, 0, 5000, O2_REG_FMR);
+	pair->a.match_rc = -EACCES;
+	assert_int_equal(start_get(pair->b.conn, &sink, 0, NULL, NULL), 0);
+	assert_int_equal(domain->live.fmr_regions, 2);
+	side_run_until(&pair->a, &pair->a.nmatched, 1);
+	side_run_until(&pair->b, &pair->b.nresults, 4);
+	assert_int_equal(pair->b.result[3].status, -EACCES);
+	assert_int_equal(domain->live.fmr_regions, 0);
+	pair_close(pair);
+}
+
+/* --- which mode --- */
+
+static void fmr_from_two_segments(struct o2_ni_config *config)
+{
+	static const struct o2_reg_caps caps = {.global = true, .fmr = true};
+
+	config->caps = &caps;
+	config->policy = (struct o2_reg_policy){.preference = O2_PREFER_THRESHOLD, .map_on_demand = 2};
+}
+
+static void fastreg_always(struct o2_ni_config *config)
+{
+	static const struct o2_reg_caps caps = {.fastreg = true, .gaps = true};
+
+	config->caps = &caps;
+	config->policy =
+		(struct o2_reg_policy){.preference = O2_PREFER_MAPPING, .map_on_demand = 1, .use_gaps = true};
+}
+
+static void nothing_at_all(struct o2_ni_config *config)
+{
+	static const struct o2_reg_caps caps;
+
+	config->caps = &caps;
+}
+
+static const struct o2_transfer_result *put_by_policy(struct pair *pair, uint64_t nob)
+{
+	struct o2_transfer_memory from = dense(kiov_from, 0, nob, O2_REG_GLOBAL);
+	uint32_t n = pair->b.nresults;
+
+	pair->b.answer = dense(kiov_to, 300, nob, O2_REG_PHYS);
+	pair->b.answer.by_policy = true;
+	assert_int_equal(start_put(pair->a.conn, &from, 0, NULL, NULL), 0);
+	pair_run(pair, pair->a.nresults + 1, n + 1);
+	return &pair->b.result[n];
+}
+
+static void chooses_by_policy(void **state)
+{
+	struct pair *pair = open_pair(fmr_from_two_segments);
+	const struct o2_transfer_result *result;
+
+	(void)state;
+	assert_int_equal(put_by_policy(pair, 3000)->status, 0); /* one segment */
+	assert_int_equal(faults.fmr_maps, 0);
+	assert_int_equal(put_by_policy(pair, 9000)->status, 0);
+	assert_int_equal(faults.fmr_maps, 1);
+	refused(pair, O2_REG_FASTREG, -EINVAL, "bind/no-way");
+	refused(pair, O2_REG_FASTREG_GAPS, -EINVAL, "bind/no-way");
+	pair_close(pair);
+
+	pair = open_pair(fastreg_always);
+	assert_int_equal(put_by_policy(pair, 3000)->status, 0);
+	assert_int_equal(faults.frd_maps, 1);
+	assert_int_equal(pool_counts(&pair->b, O2_NI_POOL_FRD_GAPS).version, 1);
+	refused(pair, O2_REG_FMR, -EINVAL, "bind/no-way");
+	refused(pair, O2_REG_GLOBAL, -EINVAL, "bind/no-way");
+	moved(pair, O2_REG_PHYS); /* needs no pool, and is never chosen */
+	pair_close(pair);
+
+	pair = open_pair(nothing_at_all);
+	result = put_by_policy(pair, 3000);
+	assert_int_equal(result->status, -ENOSYS);
+	assert_string_equal(result->fault.error.rule, "choose/no-way-to-register");
+	pair_close(pair);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(has_the_sizes_of_the_tunables),
+		cmocka_unit_test(uses_the_arena_of_the_caller),
+		cmocka_unit_test(refuses_impossible_tunables),
+		cmocka_unit_test(serves_a_peer_from_one_partition),
+		cmocka_unit_test(grows_and_shrinks),
+		cmocka_unit_test(keeps_to_the_cap),
+		cmocka_unit_test(survives_failing_registrations),
+		cmocka_unit_test(survives_failing_growth),
+		cmocka_unit_test(fails_when_a_key_stays_alive),
+		cmocka_unit_test(fails_over_with_a_transfer_open),
+		cmocka_unit_test(refuses_to_post_from_a_failed_pool),
+		cmocka_unit_test(keeps_lists_when_lazy),
+		cmocka_unit_test(chooses_by_policy),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

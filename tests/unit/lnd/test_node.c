@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Nodes: the first operation brings a connection, operations wait for it, two nodes come to terms, and what
+ * either ends, the other notices.
+ */
+#include "tests/lib/test_node.h"
+
+static void first_put_connects(void **state)
+{
+	struct world *world = world_two(NULL, NULL);
+	struct seat *a = &world->seat[0], *b = &world->seat[1];
+	struct o2_peer_view view;
+
+	(void)state;
+	seat_put(a, NID(1));
+	view = peer_view(a, NID(1));
+	assert_int_equal(view.waiting, 1);
+	assert_int_equal(view.attempts_due, 1);
+	assert_int_equal(view.version, 0);
+	world_settle(world);
+	assert_int_equal(a->status[0], 0);
+	assert_int_equal(a->nended, 1);
+	assert_int_equal(b->nserved, 1);
+	assert_int_equal(a->nup + b->nup, 2);
+	assert_linked(world, 0, 1, 1);
+	view = peer_view(a, NID(1));
+	assert_int_equal(view.version, 0x12);
+	assert_int_equal(view.incarnation, b->side.ni.config.incarnation);
+	view = peer_view(b, NID(0));
+	assert_int_equal(view.version, 0x12);
+	assert_int_equal(view.incarnation, a->side.ni.config.incarnation);
+	/* The way back is there already. */
+	seat_put(b, NID(0));
+	seat_put(a, NID(1));
+	world_settle(world);
+	assert_int_equal(world->nsent[O2_CM_LOOP_REQUEST], 1);
+	assert_linked(world, 0, 1, 1);
+	world_close(world);
+}
+
+static void bytes_arrive(void **state)
+{
+	struct world *world = world_two(NULL, NULL);
+	struct seat *a = &world->seat[0], *b = &world->seat[1];
+	struct o2_kiov from[O2_MAX_FRAGS], to[O2_MAX_FRAGS];
+	static const enum o2_reg_mode modes[] = {O2_REG_GLOBAL, O2_REG_FMR, O2_REG_FASTREG};
+
+	(void)state;
+	for (uint32_t i = 0; i < 3; i++) {
+		struct o2_transfer_memory source = dense(from, 0, 70000, modes[i]);
+		struct o2_transfer_memory sink = dense(to, 400, 70000, modes[i]);
+		struct images images;
+
+		world_answer(world, 70000, modes[i]);
+		images = images_take(&a->side, &b->side, i);
+		assert_int_equal(seat_start_op(a, NID(1), O2_LNET_PUT, 70000, modes[i], NULL), 0);
+		world_settle(world);
+		assert_int_equal(a->status[2 * i], 0);
+		images_check(&images, &a->side, &source.buffer, &b->side, &sink.buffer, 70000);
+		images = images_take(&b->side, &a->side, i + 10);
+		assert_int_equal(seat_start_op(a, NID(1), O2_LNET_GET, 70000, modes[i], NULL), 0);
+		world_settle(world);
+		assert_int_equal(a->status[2 * i + 1], 0);
+		images_check(&images, &b->side, &sink.buffer, &a->side, &source.buffer, 70000);
+	}
+	world_close(world);
+}
+
+static uint64_t sent_over(const struct seat *seat, uint64_t nid, uint32_t index)
+{
+	struct o2_conn_view view;
+
+	o2_conn_view(o2_node_conn(seat->node, nid, index), &view);
+	return view.credit_messages_sent;
+}
+
+/* Operations that were started before there was a connection all go over the first that is up. */
+static void many_wait(void **state)
+{
+	struct o2_node_config config = small_config();
+	struct world *world;
+	uint64_t before[3];
+
+	(void)state;
+	config.conns_per_peer = 3;
+	world = world_two(&config, NULL);
+	for (uint32_t i = 0; i < 6; i++)
+		seat_put(&world->seat[0], NID(1));
+	assert_int_equal(peer_view(&world->seat[0], NID(1)).waiting, 6);
+	world_settle(world);
+	assert_int_equal(world->seat[0].nended, 6);
+	assert_int_equal(world->nsent[O2_CM_LOOP_REQUEST], 3);
+	assert_linked(world, 0, 1, 3);
+	/* From now on they take turns: no two of three go over the same one. */
+	for (uint32_t i = 0; i < 3; i++)
+		before[i] = sent_over(&world->seat[0], NID(1), i);
+	for (uint32_t i = 0; i < 3; i++)
+		seat_put(&world->seat[0], NID(1));
+	world_settle(world);
+	assert_int_equal(world->seat[0].nended, 9);
+	for (uint32_t i = 0; i < 3; i++)
+		assert_int_equal(sent_over(&world->seat[0], NID(1), i), before[i] + 1);
+	world_close(world);
+}
+
+/* Small messages wait for a connection as all operations do: pieces of memory, plain bytes, nothing at all.
+ */
+static void small_messages(void **state)
+{
+	struct world *world = world_two(NULL, NULL);
+	struct seat *a = &world->seat[0], *b = &world->seat[1];
+	struct o2_lnet_hdr put = lnet_hdr(a, NID(1), O2_LNET_PUT, 0),
+			   ack = lnet_hdr(a, NID(1), O2_LNET_ACK, 0);
+	static struct o2_kiov kiov[O2_MAX_FRAGS];
+	struct o2_transfer_memory memory = dense(kiov, 0, 300, O2_REG_GLOBAL);
+	static const uint8_t bytes[O2_MSG_BYTES + 1];
+	struct o2_error error;
+
+	(void)state;
+	for (uint32_t i = 0; i < 2; i++) {
+		/* The one without memory has tag 0. */
+		a->nstarted = 3;
+		a->ended[0] = a->ended[1] = a->ended[2] = 0;
+		a->nended = 0;
+		memory.tag = 1;
+		assert_int_equal(o2_node_send(a->node, NID(1), &ack, NULL, NULL), 0);
+		assert_int_equal(o2_node_send(a->node, NID(1), &put, &memory, NULL), 0);
+		assert_int_equal(o2_node_send_bytes(a->node, NID(1), &put, bytes, 40, 2, NULL), 0);
+		world_settle(world);
+		world_assert_ended(world);
+		for (uint32_t tag = 0; tag < 3; tag++)
+			assert_int_equal(a->status[tag], 0);
+		assert_int_equal(b->nreceived, 3 * (i + 1));
+		assert_int_equal(b->received_bytes, 340 * (i + 1));
+	}
+	assert_int_equal(o2_node_send_bytes(a->node, NID(1), &put, bytes, sizeof(bytes), 0, &error),
+			 -EMSGSIZE);
+	world_close(world);
+}
+
+/* What both sides have agreed upon, and in how many requests. */
+static void terms(void **state)
+{
+	static const struct {
+		uint16_t version_a, version_b;
+		uint32_t depth_a, depth_b, frags_a, frags_b;
+		uint32_t requests;
+		uint16_t version, depth, frags;
+	} rows[] = {
+		{0x12, 0x12, 8, 8, 257, 257, 1, 0x12, 8, 257},
+		{0x12, 0x12, 4, 8, 257, 257, 1, 0x12, 4, 257},
+		{0x12, 0x12, 16, 8, 257, 257, 2, 0x12, 8, 257},
+		{0x12, 0x12, 8, 8, 257, 256, 2, 0x12, 8, 256},
+		{0x12, 0x12, 16, 4, 257, 256, 2, 0x12, 4, 256},
+		{0x11, 0x12, 8, 8, 257, 257, 1, 0x11, 8, 257},
+		{0x12, 0x11, 8, 8, 257, 257, 2, 0x11, 8, 257},
+		{0x12, 0x11, 16, 8, 257, 257, 2, 0x11, 8, 257},
+		{0x11, 0x11, 16, 16, 257, 257, 1, 0x11, 8, 257},
+		/* All that the device has room for is asked for at once. */
+		{0x12, 0x12, 255, 255, 257, 257, 1, 0x12, 63, 257},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct o2_node_config a = small_config(), b = small_config();
+		struct o2_conn_view view_a, view_b;
+		struct world *world;
+
+		a.conn.version = rows[i].version_a;
+		b.conn.version = rows[i].version_b;
+		a.conn.queue_depth = rows[i].depth_a;
+		b.conn.queue_depth = rows[i].depth_b;
+		a.conn.max_frags = rows[i].frags_a;
+		b.conn.max_frags = rows[i].frags_b;
+		world = world_two(&a, &b);
+		seat_put(&world->seat[0], NID(1));
+		world_settle(world);
+		assert_int_equal(world->seat[0].status[0], 0);
+		assert_int_equal(world->nsent[O2_CM_LOOP_REQUEST], rows[i].requests);
+		assert_linked(world, 0, 1, 1);
+		o2_conn_view(o2_node_conn(world->seat[0].node, NID(1), 0), &view_a);
+		o2_conn_view(o2_node_conn(world->seat[1].node, NID(0), 0), &view_b);
+		assert_int_equal(view_a.version, rows[i].version);
+		assert_int_equal(view_b.version, rows[i].version);
+		assert_int_equal(view_a.queue_depth, rows[i].depth);
+		assert_int_equal(view_b.queue_depth, rows[i].depth);
+		assert_int_equal(peer_view(&world->seat[0], NID(1)).max_frags, rows[i].frags);
+		if (rows[i].version_a != 0x11)
+			assert_int_equal(peer_view(&world->seat[0], NID(1)).queue_depth, rows[i].depth);
+		world_close(world);
+	}
+}
+
+/* All fragments that were agreed upon can be used: a GET describes its sink in 64 of them. */
+static void fragments_as_agreed(void **state)
+{
+	struct world *world = world_two(NULL, NULL);
+
+	(void)state;
+	world_answer(world, 64 * 4096, O2_REG_GLOBAL);
+	assert_int_equal(seat_start_op(&world->seat[0], NID(1), O2_LNET_GET, 64 * 4096, O2_REG_GLOBAL, NULL),
+			 0);
+	world_settle(world);
+	assert_int_equal(world->seat[0].status[0], 0);
+	world_close(world);
+}
+
+/* The passive side's queue pair works before it knows that the active side is ready: what arrives is kept. */
+static void early_message(void **state)
+{
+	struct world *world = world_two(NULL, NULL);
+	struct seat *b = &world->seat[1];
+
+	(void)state;
+	seat_put(&world->seat[0], NID(1));
+	world_progress(world);
+	assert_true(o2_cm_loop_deliver(world->loop, 0)); /* request */
+	assert_true(o2_cm_loop_deliver(world->loop, 0)); /* reply: a is up, and sends */
+	for (uint32_t i = 0; i < 10; i++)
+		world_progress(world);
+	assert_int_equal(world->seat[0].nup, 1);
+	assert_int_equal(peer_view(b, NID(0)).accepting, 1);
+	assert_int_equal(b->side.nmatched, 0);
+	assert_true(o2_cm_loop_deliver(world->loop, 0)); /* ready */
+	assert_int_equal(b->side.nmatched, 1);
+	world_settle(world);
+	assert_int_equal(world->seat[0].status[0], 0);
+	world_close(world);
+}
+
+static void broken_at_once(void **state)
+{
+	struct world *world = world_broken_at_once();
+
+	(void)state;
+	assert_int_equal(world->seat[1].down.side, O2_FAULT_PEER_MESSAGE);
+	assert_int_equal(world->seat[1].nended, 1);
+	assert_int_equal(world->seat[1].status[0], -ECONNABORTED);
+	assert_int_equal(world->seat[0].nended, 1);
+	assert_int_equal(world->seat[0].status[0], -ECONNABORTED);
+	/* One by its own rule, the other because its peer has gone; and those that lose by it say so. */
+	assert_int_equal(world->seat[1].fault[0].side, O2_FAULT_CLOSED);
+	assert_int_equal(world->seat[1].fault[0].closed_by, O2_FAULT_PEER_MESSAGE);
+	assert_int_equal(world->seat[0].down.side, O2_FAULT_PEER_CLOSED);
+	assert_int_equal(world->seat[0].down.code, 0);
+	assert_int_equal(world->seat[0].fault[0].closed_by, O2_FAULT_PEER_CLOSED);
+	world_close(world);
+}
+
+static void closed_by_either(void **state)
+{
+	(void)state;
+	for (uint32_t closer = 0; closer < 2; closer++) {
+		struct world *world = world_two(NULL, NULL);
+		struct seat *seat = &world->seat[closer], *other = &world->seat[1 - closer];
+
+		seat_put(&world->seat[0], NID(1));
+		world_settle(world);
+		o2_node_close_peer(seat->node, NID(1 - closer), 0);
+		assert_int_equal(seat->ndown, 1);
+		assert_int_equal(seat->down.code, 0);
+		world_settle(world);
+		assert_int_equal(other->ndown, 1);
+		assert_int_equal(other->down.code, 0);
+		assert_int_equal(o2_node_npeers(seat->node), 0);
+		assert_int_equal(o2_node_npeers(other->node), 0);
+		/* And up again. */
+		seat_put(&world->seat[0], NID(1));
+		world_settle(world);
+		assert_int_equal(world->seat[0].status[1], 0);
+		world_close(world);
+	}
+}
+
+/* A peer that has started anew is another one: its earlier connection goes, its request is served. */
+static void peer_restarts(void **state)
+{
+	struct world *world = world_two(NULL, NULL);
+	struct seat *a = &world->seat[0], *b = &world->seat[1];
+
+	(void)state;
+	seat_put(a, NID(1));
+	world_settle(world);
+	world->fate[O2_CM_LOOP_DISCONNECT] = O2_CM_LOOP_LOSE; /* b does not hear of the end */
+	o2_node_destroy(a->node);
+	while (o2_cm_loop_deliver(world->loop, 0))
+		;
+	world->fate[O2_CM_LOOP_DISCONNECT] = O2_CM_LOOP_PASS;
+	a->side.ni.config.incarnation += 77;
+	seat_start(a);
+	o2_node_clock(a->node, world->now_ms);
+	assert_int_equal(peer_view(b, NID(0)).established, 1);
+	seat_put(a, NID(1));
+	world_settle(world);
+	assert_int_equal(a->status[1], 0);
+	assert_int_equal(b->ndown, 1);
+	assert_int_equal(b->down.code, -ESTALE);
+	assert_int_equal(peer_view(b, NID(0)).incarnation, a->side.ni.config.incarnation);
+	assert_linked(world, 0, 1, 1);
+	world_close(world);
+}
+
+/* Nodes go away at each point of an attempt, with operations of both: all of them end. */
+static void destroyed_at_each_point(void **state)
+{
+	(void)state;
+	for (uint32_t which = 0; which < 2; which++) {
+		for (uint32_t steps = 0; steps < 8; steps++) {
+			struct world *world = world_two(NULL, NULL);
+
+			seat_put(&world->seat[0], NID(1));
+			seat_put(&world->seat[0], NID(1));
+			for (uint32_t i = 0; i < steps; i++) {
+				world_progress(world);
+				o2_cm_loop_deliver(world->loop, 0);
+				if (i == 2)
+					seat_put(&world->seat[1], NID(0));
+			}
+			o2_node_destroy(world->seat[which].node);
+			world->seat[which].node = NULL;
+			world_settle(world);
+			/* What was under way on the other side ends when the peer is not there. */
+			world_pass(world, 60000);
+			world_assert_ended(world);
+			world_close(world);
+		}
+	}
+}
+
+static void bad_calls(void **state)
+{
+	struct o2_node_config config = small_config();
+	struct world *world;
+	struct o2_error error;
+
+	(void)state;
+	config.max_waiting = 2;
+	config.max_peers = 1;
+	world = world_two(&config, NULL);
+	assert_int_equal(seat_start_op(&world->seat[0], NID(0), O2_LNET_PUT, 100, O2_REG_GLOBAL, &error),
+			 -EINVAL);
+	assert_string_equal(error.rule, "node/own-nid");
+	assert_int_equal(seat_start_op(&world->seat[0], 0, O2_LNET_PUT, 100, O2_REG_GLOBAL, &error), -EINVAL);
+	assert_string_equal(error.rule, "node/nid");
+	seat_put(&world->seat[0], NID(1));
+	seat_put(&world->seat[0], NID(1));
+	assert_int_equal(seat_start_op(&world->seat[0], NID(1), O2_LNET_PUT, 100, O2_REG_GLOBAL, &error),
+			 -EBUSY);
+	assert_string_equal(error.rule, "node/max-waiting");
+	assert_int_equal(seat_start_op(&world->seat[0], NID(2), O2_LNET_PUT, 100, O2_REG_GLOBAL, &error),
+			 -EBUSY);
+	assert_string_equal(error.rule, "node/max-peers");
+	world_close(world);
+}
+
+static void bad_configs(void **state)
+{
+	static const struct o2_node_ops none = {0};
+	struct world *world = world_two(NULL, NULL);
+	struct seat *a = &world->seat[0];
+	struct o2_node *node = NULL;
+	struct o2_error error;
+
+	(void)state;
+	for (uint32_t i = 0; i < 9; i++) {
+		struct o2_node_config config = small_config();
+
+		config.conn.queue_depth = i == 0 ? 1 : i == 1 ? 256 : 8;
+		config.conn.max_frags = i == 2 ? 0 : i == 3 ? 258 : 257;
+		config.conn.version = i == 4 ? 0x13 : 0x12;
+		config.conns_per_peer = i == 5 ? 0 : i == 6 ? 128 : 1;
+		config.max_conns_per_peer = i == 7 ? 0 : 4;
+		config.port = i == 8 ? 0 : 987;
+		assert_int_equal(o2_node_create(&a->side.ni, a->cm, &config, &none, a, &node, &error),
+				 -EINVAL);
+		assert_string_equal(error.rule, "node/config");
+		assert_null(node);
+	}
+	world_close(world);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(first_put_connects),
+		cmocka_unit_test(bytes_arrive),
+		cmocka_unit_test(many_wait),
+		cmocka_unit_test(small_messages),
+		cmocka_unit_test(terms),
+		cmocka_unit_test(fragments_as_agreed),
+		cmocka_unit_test(early_message),
+		cmocka_unit_test(broken_at_once),
+		cmocka_unit_test(closed_by_either),
+		cmocka_unit_test(peer_restarts),
+		cmocka_unit_test(destroyed_at_each_point),
+		cmocka_unit_test(bad_calls),
+		cmocka_unit_test(bad_configs),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

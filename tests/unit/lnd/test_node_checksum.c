@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Checksums of the flavour that the peer's own show (docs/transport.md, "Checksums"): what a node says before
+ * and after it has seen one, in requests, in replies and in messages.
+ */
+#include "tests/lib/test_node.h"
+
+#include "wire/checksum.h"
+
+#define SAYINGS 16u
+
+/* What was told to connection managers: the flavours of CONNREQs and of CONNACKs, in their order. */
+static struct {
+	const struct o2_cm_ops *ops;
+	uint32_t nrequests, nreplies;
+	enum o2_cksum_flavour request[SAYINGS], reply[SAYINGS];
+} heard;
+
+static enum o2_cksum_flavour flavour_of(const struct o2_cm_param *param)
+{
+	struct o2_msg msg;
+
+	assert_int_equal(o2_msg_decode(param->private_data, param->private_bytes, NULL, &msg, NULL), 0);
+	return msg.cksum_flavour;
+}
+
+static int hear_connect(struct o2_cm *cm, const struct o2_cm_target *target, const struct o2_cm_param *param,
+			void *context, struct o2_cm_id **id, struct o2_error *error)
+{
+	assert_true(heard.nrequests < SAYINGS);
+	heard.request[heard.nrequests++] = flavour_of(param);
+	return heard.ops->connect(cm, target, param, context, id, error);
+}
+
+static int hear_accept(struct o2_cm_id *id, const struct o2_cm_param *param, struct o2_error *error)
+{
+	assert_true(heard.nreplies < SAYINGS);
+	heard.reply[heard.nreplies++] = flavour_of(param);
+	return heard.ops->accept(id, param, error);
+}
+
+/* Two nodes; what they tell each other through the connection manager is heard. */
+static struct world *world_heard(enum o2_cksum_flavour a, bool a_auto, enum o2_cksum_flavour b)
+{
+	static struct o2_cm_ops ops;
+	struct o2_node_config config[2] = {small_config(), small_config()};
+	struct world *world;
+
+	config[0].conn.cksum_flavour = a;
+	config[0].conn.cksum_auto = a_auto;
+	config[1].conn.cksum_flavour = b;
+	world = world_two(&config[0], &config[1]);
+	memset(&heard, 0, sizeof(heard));
+	heard.ops = world->seat[0].cm->ops;
+	ops = *heard.ops;
+	ops.connect = hear_connect;
+	ops.accept = hear_accept;
+	for (int i = 0; i < 2; i++)
+		world->seat[i].cm->ops = &ops;
+	return world;
+}
+
+static void send_one(struct world *world, uint32_t from, uint32_t to)
+{
+	struct seat *seat = &world->seat[from];
+	struct o2_lnet_hdr hdr = lnet_hdr(seat, NID(to), O2_LNET_PUT, 0);
+	const uint32_t before = world->seat[to].nreceived;
+
+	assert_int_equal(o2_node_send_bytes(seat->node, NID(to), &hdr, "\xff\x01", 2, seat->nstarted++, NULL),
+			 0);
+	world_settle(world);
+	assert_int_equal(world->seat[to].nreceived, before + 1);
+}
+
+/* We ask, without a sum: the CONNACK shows what the peer sums, and the first message has it. */
+static void asking(void **state)
+{
+	static const enum o2_cksum_flavour flavours[] = {O2_CKSUM_NONE, O2_CKSUM_UNSIGNED, O2_CKSUM_SIGNED};
+
+	(void)state;
+	for (uint32_t i = 0; i < 3; i++) {
+		struct world *world = world_heard(O2_CKSUM_NONE, true, flavours[i]);
+
+		send_one(world, 0, 1);
+		assert_int_equal(heard.nrequests, 1);
+		assert_int_equal(heard.request[0], O2_CKSUM_NONE);
+		assert_int_equal(heard.reply[0], flavours[i]);
+		assert_int_equal(world->seat[1].received_flavour, flavours[i]);
+		world_close(world);
+	}
+}
+
+/* We are asked: our CONNACK has the flavour already. */
+static void being_asked(void **state)
+{
+	static const enum o2_cksum_flavour flavours[] = {O2_CKSUM_NONE, O2_CKSUM_UNSIGNED, O2_CKSUM_SIGNED};
+
+	(void)state;
+	for (uint32_t i = 0; i < 3; i++) {
+		struct world *world = world_heard(O2_CKSUM_NONE, true, flavours[i]);
+
+		send_one(world, 1, 0);
+		assert_int_equal(heard.request[0], flavours[i]);
+		assert_int_equal(heard.reply[0], flavours[i]);
+		send_one(world, 0, 1);
+		assert_int_equal(world->seat[1].received_flavour, flavours[i]);
+		world_close(world);
+	}
+}
+
+/* What is known of a peer outlives the connection: the next request has it. */
+static void the_next_connection(void **state)
+{
+	struct world *world = world_heard(O2_CKSUM_NONE, true, O2_CKSUM_SIGNED);
+
+	(void)state;
+	send_one(world, 0, 1);
+	o2_node_close_peer(world->seat[0].node, NID(1), 0);
+	/* Before the old one is forgotten. */
+	send_one(world, 0, 1);
+	assert_int_equal(heard.nrequests, 2);
+	assert_int_equal(heard.request[1], O2_CKSUM_SIGNED);
+	assert_int_equal(world->seat[1].received_flavour, O2_CKSUM_SIGNED);
+	world_close(world);
+}
+
+/* A flavour that was asked for stays, whatever the peer sums; and without auto nothing is taken over. */
+static void nothing_is_taken_over(void **state)
+{
+	struct world *world = world_heard(O2_CKSUM_UNSIGNED, false, O2_CKSUM_SIGNED);
+
+	(void)state;
+	send_one(world, 0, 1);
+	send_one(world, 1, 0);
+	assert_int_equal(world->seat[0].received_flavour, O2_CKSUM_SIGNED);
+	send_one(world, 0, 1);
+	assert_int_equal(heard.request[0], O2_CKSUM_UNSIGNED);
+	assert_int_equal(world->seat[1].received_flavour, O2_CKSUM_UNSIGNED);
+	world_close(world);
+	world = world_heard(O2_CKSUM_NONE, false, O2_CKSUM_SIGNED);
+	send_one(world, 1, 0);
+	send_one(world, 0, 1);
+	assert_int_equal(world->seat[1].received_flavour, O2_CKSUM_NONE);
+	world_close(world);
+}
+
+/* The peer's CONNACK has no sum, its first message has: from then on ours have. */
+static void a_message_shows(void **state)
+{
+	struct world *world = world_heard(O2_CKSUM_NONE, true, O2_CKSUM_NONE);
+	struct o2_conn_config config = small_config().conn;
+	struct o2_conn *b;
+
+	(void)state;
+	send_one(world, 0, 1);
+	assert_int_equal(world->seat[1].received_flavour, O2_CKSUM_NONE);
+	b = o2_node_conn(world->seat[1].node, NID(0), 0);
+	config.cksum_flavour = O2_CKSUM_SIGNED;
+	assert_int_equal(o2_conn_set_limits(b, &config, NULL), 0);
+	send_one(world, 1, 0);
+	send_one(world, 0, 1);
+	assert_int_equal(world->seat[1].received_flavour, O2_CKSUM_SIGNED);
+	world_close(world);
+}
+
+/*
+ * Payloads that are sent from where they lie, and wait for credits while the flavour becomes known: their
+ * sums are of their bytes.
+ */
+static void what_waits(void **state)
+{
+	struct o2_node_config config[2] = {small_config(), small_config()};
+	struct o2_kiov kiov[O2_MAX_FRAGS];
+	struct o2_transfer_memory memory;
+	struct o2_lnet_hdr hdr;
+	struct world *world;
+	struct seat *a, *b;
+
+	(void)state;
+	config[0].conn.cksum_auto = true;
+	config[0].conn.immediate_gather = true;
+	config[0].conn.queue_depth = 2;
+	world = world_two(&config[0], &config[1]);
+	a = &world->seat[0];
+	b = &world->seat[1];
+	memory = dense(kiov, 0, 3000, O2_REG_GLOBAL);
+	memset(o2_arena_page(&a->side.ni.arena, kiov[0].page), 0xa5, 4096);
+	send_one(world, 0, 1);
+	config[1].conn.cksum_flavour = O2_CKSUM_SIGNED;
+	assert_int_equal(o2_conn_set_limits(o2_node_conn(b->node, NID(0), 0), &config[1].conn, NULL), 0);
+	hdr = lnet_hdr(a, NID(1), O2_LNET_PUT, 0);
+	for (uint32_t i = 0; i < 4; i++) {
+		memory.tag = a->nstarted++;
+		assert_int_equal(o2_node_send(a->node, NID(1), &hdr, &memory, NULL), 0);
+	}
+	hdr = lnet_hdr(b, NID(0), O2_LNET_PUT, 0);
+	assert_int_equal(o2_node_send_bytes(b->node, NID(0), &hdr, "x", 1, b->nstarted++, NULL), 0);
+	world_settle(world);
+	assert_int_equal(a->nreceived, 1);
+	assert_int_equal(b->nreceived, 5);
+	assert_int_equal(b->received_flavour, O2_CKSUM_SIGNED);
+	assert_int_equal(a->ndown + b->ndown, 0);
+	world_close(world);
+}
+
+static const struct o2_transfer_fault *after_wrong_sum(struct pair *pair, struct o2_msg *msg)
+{
+	uint8_t bytes[O2_MSG_BYTES];
+	int length;
+
+	msg->cksum_flavour = O2_CKSUM_UNSIGNED;
+	length = o2_msg_encode(msg, NULL, bytes, sizeof(bytes), NULL);
+	assert_true(length > 0);
+	bytes[length - 1] ^= 1;
+	send_raw(&pair->b, bytes, (uint32_t)length);
+	o2_loop_progress();
+	o2_conn_progress(pair->a.conn);
+	assert_int_equal(o2_conn_get_state(pair->a.conn), O2_CONN_DISCONNECTED);
+	assert_string_equal(o2_conn_get_fault(pair->a.conn)->error.rule, "wire/header/checksum");
+	return o2_conn_get_fault(pair->a.conn);
+}
+
+/* A wrong sum closes; where an option would have let the message pass, the fault says so. */
+static void what_an_option_would_lift(void **state)
+{
+	static const uint8_t payload[100] = {1, 2, 3};
+	struct pair *pair = pair_default();
+	struct o2_msg *msg = o2_msg_begin(pair->b.conn, O2_MSG_IMMEDIATE);
+
+	(void)state;
+	msg->u.immediate.hdr = o2_conn_lnet_hdr(pair->b.conn, O2_LNET_PUT, 0, 0);
+	msg->u.immediate.hdr.payload_length = sizeof(payload);
+	msg->u.immediate.payload = payload;
+	assert_true(after_wrong_sum(pair, msg)->tolerable);
+	pair_close(pair);
+	pair = pair_default();
+	msg = o2_msg_begin(pair->b.conn, O2_MSG_IMMEDIATE);
+	msg->u.immediate.hdr = o2_conn_lnet_hdr(pair->b.conn, O2_LNET_ACK, 0, 0);
+	assert_false(after_wrong_sum(pair, msg)->tolerable);
+	pair_close(pair);
+}
+
+/* An IMMEDIATE of header bytes below 0x80 and 64 bytes of payload. */
+#define QUIET_BYTES 184u
+
+/*
+ * Bytes of 0x80 and more take part in one sum 256 lower than in the other, and each byte behind them doubles
+ * the difference, modulo 2^32 - 1.  So 32 such bytes in a row take it back to where it was.
+ */
+static void a_sum_of_both(void **state)
+{
+	struct o2_checksums sums;
+	uint8_t bytes[QUIET_BYTES];
+	struct o2_msg msg = {
+		.order = O2_LITTLE_ENDIAN,
+		.ibm_version = O2_MSG_VERSION_2,
+		.ibm_type = O2_MSG_IMMEDIATE,
+		.ibm_srcnid = NID(0),
+		.ibm_dstnid = NID(1),
+		.u.immediate.hdr = {.type = O2_LNET_PUT, .payload_length = 64},
+	};
+	uint8_t payload[64] = {0};
+
+	(void)state;
+	msg.u.immediate.payload = payload;
+	for (int flavour = O2_CKSUM_UNSIGNED; flavour <= O2_CKSUM_SIGNED; flavour++) {
+		msg.cksum_flavour = (enum o2_cksum_flavour)flavour;
+		assert_int_equal(o2_msg_encode(&msg, NULL, bytes, sizeof(bytes), NULL), QUIET_BYTES);
+		assert_int_equal(o2_msg_checksum_shown(bytes, QUIET_BYTES), flavour);
+	}
+	/* The difference that is there, d, asks for the bytes of its bits: each is worth -256 by what
+	 * follows. */
+	sums = o2_msg_checksum_both(bytes, QUIET_BYTES);
+	for (int round = 0; sums.of_unsigned != sums.of_signed && round < 1000; round++) {
+		const uint64_t modulus = UINT32_MAX;
+		uint64_t d = (sums.of_unsigned + modulus - sums.of_signed) % modulus;
+
+		d = (modulus - d) % modulus;
+		for (uint32_t bit = 0; bit < 32; bit++) /* 256 << (63 - at) */
+			if ((d >> (bit + 8) % 32 & 1) != 0)
+				payload[63 - bit] ^= 0x80;
+		payload[0] = (uint8_t)(round & 0x7f);
+		assert_int_equal(o2_msg_encode(&msg, NULL, bytes, sizeof(bytes), NULL), QUIET_BYTES);
+		sums = o2_msg_checksum_both(bytes, QUIET_BYTES);
+	}
+	assert_int_equal(sums.of_unsigned, sums.of_signed);
+	assert_int_equal(o2_msg_checksum_shown(bytes, QUIET_BYTES), O2_CKSUM_NONE);
+	/* Nor does none, or a wrong one. */
+	memset(bytes + 12, 0, 4);
+	assert_int_equal(o2_msg_checksum_shown(bytes, QUIET_BYTES), O2_CKSUM_NONE);
+	bytes[12] = 1;
+	assert_int_equal(o2_msg_checksum_shown(bytes, QUIET_BYTES), O2_CKSUM_NONE);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(asking),
+		cmocka_unit_test(being_asked),
+		cmocka_unit_test(the_next_connection),
+		cmocka_unit_test(nothing_is_taken_over),
+		cmocka_unit_test(a_message_shows),
+		cmocka_unit_test(what_waits),
+		cmocka_unit_test(what_an_option_would_lift),
+		cmocka_unit_test(a_sum_of_both),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,518 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Attempts that fail, in every way that they can: what waits ends once, with the documented errno, and
+ * nothing is left behind.
+ */
+#include "tests/lib/test_node.h"
+
+/* What is lost or refused on the way, and what the operation ends with. */
+struct failure {
+	const char *what;
+	enum o2_cm_loop_message message;
+	enum o2_cm_loop_fate fate;
+	int status;
+	enum o2_health health;
+	uint32_t after_ms; /* how long that takes */
+	enum o2_fault_side side;
+	const char *text;
+};
+
+/* A quarter of 50 s. */
+#define CONNECT_MS 12500u
+
+static void messages_lost(void **state)
+{
+	static const struct failure failures[] = {
+		{"no address", O2_CM_LOOP_REQUEST, O2_CM_LOOP_UNRESOLVED, -EHOSTUNREACH,
+		 O2_HEALTH_NETWORK_TIMEOUT, 0, O2_FAULT_CONNECT,
+		 "no connection could be made: cm/unresolved: errno is 113 (No route to host)"},
+		{"unreachable", O2_CM_LOOP_REQUEST, O2_CM_LOOP_UNREACHABLE, -ENETDOWN,
+		 O2_HEALTH_LOCAL_DROPPED, 0, O2_FAULT_CONNECT,
+		 "no connection could be made: cm/unreachable: errno is 110 (Network is down)"},
+		{"nobody listens", O2_CM_LOOP_REQUEST, O2_CM_LOOP_REFUSE, -EHOSTUNREACH,
+		 O2_HEALTH_NETWORK_TIMEOUT, 0, O2_FAULT_REJECTED,
+		 "the connection was rejected: invalid service id: nobody listens there (connection "
+		 "manager's reason 8): reject/no-listener"},
+		{"request lost", O2_CM_LOOP_REQUEST, O2_CM_LOOP_LOSE, -ENETDOWN, O2_HEALTH_LOCAL_DROPPED,
+		 CONNECT_MS, O2_FAULT_DEADLINE,
+		 "our deadline: waited 12500 ms for a connection, limit 12500 ms"},
+		{"reply lost", O2_CM_LOOP_REPLY, O2_CM_LOOP_LOSE, -ENETDOWN, O2_HEALTH_LOCAL_DROPPED,
+		 CONNECT_MS, O2_FAULT_DEADLINE,
+		 "our deadline: waited 12500 ms for a connection, limit 12500 ms"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(failures) / sizeof(failures[0]); i++) {
+		struct world *world = world_two(NULL, NULL);
+		struct seat *a = &world->seat[0];
+		char text[256];
+
+		world->fate[failures[i].message] = failures[i].fate;
+		seat_put(a, NID(1));
+		seat_put(a, NID(1));
+		world_settle(world);
+		if (failures[i].after_ms > 0) {
+			world_clock(world, failures[i].after_ms - 1);
+			world_settle(world);
+			assert_int_equal(a->nended, 0);
+			world_clock(world, 1);
+			world_settle(world);
+		}
+		if (a->nended != 2 || a->status[0] != failures[i].status || a->status[1] != a->status[0])
+			fail_msg("%s: %u ended, %d", failures[i].what, a->nended, a->status[0]);
+		assert_int_equal(a->health[0], failures[i].health);
+		assert_int_equal(a->ndown, 1);
+		assert_int_equal(a->down.code, failures[i].status);
+		assert_int_equal(a->down.side, failures[i].side);
+		assert_int_equal(a->fault[1].side, failures[i].side);
+		o2_fault_text(&a->fault[1], text, sizeof(text));
+		assert_string_equal(text, failures[i].text);
+		world_pass(world, 30000);
+		assert_int_equal(o2_node_npeers(a->node), 0);
+		assert_int_equal(o2_node_npeers(world->seat[1].node), 0);
+		/* And then it works. */
+		world->fate[failures[i].message] = O2_CM_LOOP_PASS;
+		seat_put(a, NID(1));
+		world_settle(world);
+		assert_int_equal(a->status[2], 0);
+		world_close(world);
+	}
+}
+
+/* The passive side never hears that the active side is ready: it gives up, and the other notices. */
+static void ready_lost(void **state)
+{
+	struct world *world = world_two(NULL, NULL);
+
+	(void)state;
+	world->fate[O2_CM_LOOP_READY] = O2_CM_LOOP_LOSE;
+	seat_put(&world->seat[0], NID(1));
+	world_settle(world);
+	assert_int_equal(peer_view(&world->seat[1], NID(0)).accepting, 1);
+	world_pass(world, 60000);
+	assert_int_equal(world->seat[0].nended, 1);
+	assert_true(world->seat[0].status[0] < 0);
+	assert_int_equal(world->seat[1].down.code, -ENETDOWN);
+	world_close(world);
+}
+
+/* The active side is up; the other one has not heard of it, and gives up: that ends the connection at once.
+ */
+static void passive_gives_up(void **state)
+{
+	struct world *world = world_two(NULL, NULL);
+
+	(void)state;
+	world->fate[O2_CM_LOOP_READY] = O2_CM_LOOP_LOSE;
+	seat_put(&world->seat[0], NID(1));
+	world_settle(world);
+	assert_int_equal(world->seat[0].nup, 1);
+	assert_int_equal(world->seat[0].nended, 0);
+	o2_node_close_peer(world->seat[1].node, NID(0), -ECONNABORTED);
+	world_settle(world);
+	assert_int_equal(world->seat[0].status[0], -ECONNABORTED);
+	assert_int_equal(world->seat[0].ndown, 1);
+	world->fate[O2_CM_LOOP_READY] = O2_CM_LOOP_PASS;
+	seat_put(&world->seat[0], NID(1));
+	world_settle(world);
+	assert_int_equal(world->seat[0].status[1], 0);
+	world_close(world);
+}
+
+static void nobody_there(void **state)
+{
+	struct o2_node_config deaf = small_config();
+	struct world *world;
+
+	(void)state;
+	deaf.listen = false;
+	world = world_two(NULL, &deaf);
+	seat_put(&world->seat[0], NID(1));
+	seat_put(&world->seat[0], NID(7));
+	world_settle(world);
+	assert_int_equal(world->seat[0].status[0], -EHOSTUNREACH);
+	assert_int_equal(world->seat[0].status[1], -EHOSTUNREACH);
+	world_close(world);
+}
+
+static void too_early(void **state)
+{
+	struct world *world = world_two(NULL, NULL);
+	struct seat *a = &world->seat[0];
+
+	(void)state;
+	o2_node_set_up(world->seat[1].node, false);
+	seat_put(a, NID(1));
+	world_settle(world);
+	assert_int_equal(a->status[0], -ECONNREFUSED);
+	assert_string_equal(a->down.error.rule, "reject/why");
+	assert_int_equal(a->down.error.value, O2_REJECT_EARLY);
+	o2_node_set_up(world->seat[1].node, true);
+	seat_put(a, NID(1));
+	world_settle(world);
+	assert_int_equal(a->status[1], 0);
+	world_close(world);
+}
+
+/* What a peer may use up of us. */
+static void caps(void **state)
+{
+	struct o2_node_config few = small_config(), many = small_config();
+	struct world *world;
+	const struct o2_node_config *const configs[] = {&many, &few, NULL};
+
+	(void)state;
+	few.max_conns_per_peer = 2;
+	few.max_peers = 1;
+	many.conns_per_peer = 3;
+	world = world_open(3, configs);
+	world_answer(world, 5000, O2_REG_GLOBAL);
+	seat_put(&world->seat[0], NID(1));
+	world_settle(world);
+	assert_int_equal(world->seat[0].status[0], 0);
+	assert_linked(world, 0, 1, 2);
+	assert_int_equal(world->seat[0].down.code, -ECONNREFUSED);
+	assert_int_equal(world->seat[0].down.error.value, O2_REJECT_NO_RESOURCES);
+	seat_put(&world->seat[2], NID(1));
+	world_settle(world);
+	assert_int_equal(world->seat[2].status[0], -ECONNREFUSED);
+	assert_int_equal(world->seat[2].down.error.value, O2_REJECT_NO_RESOURCES);
+	world_close(world);
+}
+
+static void other_limits(void **state)
+{
+	static const struct {
+		bool registers, privileged;
+		uint32_t frags_a;
+		int status;
+	} rows[] = {
+		{true, false, 256, 0},
+		{false, false, 257, 0},
+		{false, false, 256, -ECONNREFUSED},
+		{true, true, 257, 0}, /* ports of this network are privileged */
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct o2_node_config a = small_config(), b = small_config();
+		struct world *world;
+
+		a.conn.max_frags = rows[i].frags_a;
+		b.registers = rows[i].registers;
+		b.require_privileged_port = rows[i].privileged;
+		world = world_two(&a, &b);
+		seat_put(&world->seat[0], NID(1));
+		world_settle(world);
+		assert_int_equal(world->seat[0].status[0], rows[i].status);
+		world_close(world);
+	}
+}
+
+/* A node at another address that gives itself this NID is refused. */
+static void borrowed_nid(void **state)
+{
+	struct world *world = world_two(NULL, NULL);
+	struct seat *a = &world->seat[0];
+
+	(void)state;
+	o2_node_destroy(a->node);
+	a->side.ni.config.nid = NID(5);
+	seat_start(a);
+	seat_put(a, NID(1));
+	world_settle(world);
+	assert_int_equal(a->status[0], -ECONNREFUSED);
+	assert_int_equal(a->down.error.value, O2_REJECT_FATAL);
+	assert_int_equal(a->down.side, O2_FAULT_REJECTED);
+	assert_int_equal(a->down.cm_reason, O2_CM_REJECT_CONSUMER);
+	assert_int_equal(a->down.reject_why, O2_REJECT_FATAL);
+	world_close(world);
+}
+
+/* --- a peer that is no node of ours
+ * ---------------------------------------------------------------------------- */
+
+/* It answers every request with the same bytes. */
+struct stranger {
+	struct side side;
+	struct o2_cm *cm;
+	struct o2_cm_id *id;
+	bool accepts;
+	uint8_t bytes[O2_CM_REPLY_BYTES];
+	size_t length;
+	uint32_t nrequests;
+};
+
+static void stranger_event(void *context, const struct o2_cm_event *event)
+{
+	struct stranger *stranger = context;
+
+	if (event->type != O2_CM_REQUEST) {
+		stranger->cm->ops->destroy(event->id);
+		if (stranger->id == event->id)
+			stranger->id = NULL;
+		return;
+	}
+	stranger->nrequests++;
+	if (stranger->accepts) {
+		struct o2_cm_param param = {
+			.qp = o2_conn_qp(stranger->side.conn),
+			.ack_timeout = 14,
+			.private_data = stranger->bytes,
+			.private_bytes = stranger->length,
+		};
+
+		assert_int_equal(event->id->cm->ops->accept(event->id, &param, NULL), 0);
+		stranger->id = event->id;
+		return;
+	}
+	stranger->cm->ops->reject(event->id, stranger->bytes, stranger->length);
+	stranger->cm->ops->destroy(event->id);
+}
+
+static void stranger_join(struct world *world, struct stranger *stranger)
+{
+	struct o2_conn_config config = O2_CONN_DEFAULTS;
+
+	memset(stranger, 0, sizeof(*stranger));
+	side_open(&stranger->side, false, O2_DMA_VIRTUAL, 0);
+	assert_int_equal(o2_conn_create(&stranger->side.ni, &config, side_ops(), &stranger->side,
+					&stranger->side.conn, NULL),
+			 0);
+	assert_int_equal(o2_cm_loop_attach(world->loop, &stranger->side.ni, ADDRESS(7), &stranger->cm, NULL),
+			 0);
+	stranger->cm->handler = stranger_event;
+	stranger->cm->context = stranger;
+	assert_int_equal(stranger->cm->ops->listen(stranger->cm, O2_SERVICE_PORT, NULL), 0);
+}
+
+static void stranger_leave(struct world *world, struct stranger *stranger)
+{
+	if (stranger->id != NULL)
+		stranger->cm->ops->destroy(stranger->id);
+	world_settle(world);
+	o2_cm_loop_detach(stranger->cm);
+	o2_conn_destroy(stranger->side.conn);
+	o2_ni_close(&stranger->side.ni);
+}
+
+static struct o2_connreq_self stranger_self(void)
+{
+	return (struct o2_connreq_self){
+		.nid = NID(7),
+		.incarnation = 0x777,
+		.version = 0x12,
+		.queue_depth = 8,
+		.max_frags = 257,
+	};
+}
+
+/* A CONNACK that is no good brings the connection down, and what waits with it. */
+static void bad_connacks(void **state)
+{
+	static const struct {
+		struct o2_conn_params says;
+		uint64_t dstnid, dststamp;
+		int code;
+	} rows[] = {
+		{{0x12, 9, 257, 4096}, 0, 0, -EPROTO}, {{0x12, 1, 257, 4096}, 0, 0, -EPROTO},
+		{{0x12, 8, 258, 4096}, 0, 0, -EPROTO}, {{0x12, 8, 0, 4096}, 0, 0, -EPROTO},
+		{{0x12, 8, 257, 8192}, 0, 0, -EPROTO}, {{0x12, 8, 257, 100}, 0, 0, -EPROTO},
+		{{0x11, 8, 257, 4096}, 0, 0, -EPROTO}, {{0x12, 8, 257, 4096}, NID(1), 0, -ESTALE},
+		{{0x12, 8, 257, 4096}, 0, 7, -ESTALE}, {{0, 0, 0, 0}, 0, 0, -EPROTO},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct world *world = world_two(NULL, NULL);
+		struct seat *a = &world->seat[0];
+		struct o2_connreq_self self = stranger_self();
+		struct o2_connreq request = {.nid = rows[i].dstnid != 0 ? rows[i].dstnid : NID(0),
+					     .incarnation = rows[i].dststamp != 0
+								    ? rows[i].dststamp
+								    : a->side.ni.config.incarnation};
+		struct stranger stranger;
+
+		stranger_join(world, &stranger);
+		stranger.accepts = true;
+		stranger.length = O2_CONNREQ_BYTES;
+		if (rows[i].says.version != 0)
+			assert_int_equal(o2_connack_build(&self, &request, &rows[i].says, stranger.bytes,
+							  sizeof(stranger.bytes), NULL),
+					 O2_CONNREQ_BYTES);
+		seat_put(a, NID(7));
+		seat_put(a, NID(7));
+		world_settle(world);
+		assert_int_equal(a->nended, 2);
+		assert_int_equal(a->status[0], -ECONNABORTED);
+		assert_int_equal(a->health[0], O2_HEALTH_LOCAL_DROPPED);
+		assert_int_equal(a->nup, 0);
+		assert_int_equal(a->down.code, rows[i].code);
+		stranger_leave(world, &stranger);
+		world_close(world);
+	}
+}
+
+/* A peer that refuses for a reason to ask again: ten times at once, then once in a second, until time is up.
+ */
+static void refused_for_ever(void **state)
+{
+	static const uint8_t reasons[] = {O2_REJECT_CONN_RACE, O2_REJECT_CONN_STALE};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(reasons); i++) {
+		struct world *world = world_two(NULL, NULL);
+		struct seat *a = &world->seat[0];
+		struct o2_reject reject = {.ibr_version = 0x12,
+					   .ibr_why = reasons[i],
+					   .ibr_incarnation = 0x777,
+					   .ibr_cp = {8, 257, 4096}};
+		struct stranger stranger;
+
+		stranger_join(world, &stranger);
+		stranger.length = O2_REJECT_BYTES;
+		assert_int_equal(o2_reject_encode(&reject, stranger.bytes, sizeof(stranger.bytes), NULL),
+				 O2_REJECT_BYTES);
+		seat_put(a, NID(7));
+		world_settle(world);
+		assert_int_equal(stranger.nrequests, 10);
+		world_pass(world, 10000);
+		assert_int_equal(stranger.nrequests, 20);
+		assert_int_equal(a->nended, 0);
+		world_pass(world, 12250);
+		assert_int_equal(a->nended, 0);
+		world_pass(world, 1500);
+		assert_int_equal(a->nended, 1);
+		assert_int_equal(a->status[0], -ETIMEDOUT);
+		assert_int_equal(a->fault[0].side, O2_FAULT_DEADLINE);
+		assert_int_equal(a->fault[0].wait, O2_WAIT_CONNECTION);
+		assert_true(a->fault[0].error.value >= a->fault[0].error.limit);
+		assert_int_equal(a->fault[0].error.limit, CONNECT_MS + 10000);
+		assert_int_equal(a->health[0], O2_HEALTH_NETWORK_TIMEOUT);
+		/* Nobody waits any more, so nobody asks. */
+		world_pass(world, 2000);
+		assert_int_equal(peer_view(a, NID(7)).known, false);
+		stranger_leave(world, &stranger);
+		world_close(world);
+	}
+}
+
+/* Every other reason to refuse, and none at all, ends it at once. */
+static void refused_for_good(void **state)
+{
+	(void)state;
+	for (uint8_t why = 0; why <= O2_REJECT_EARLY; why++) {
+		struct world *world = world_two(NULL, NULL);
+		struct seat *a = &world->seat[0];
+		struct o2_reject reject = {.ibr_version = 0x12,
+					   .ibr_why = why,
+					   .ibr_incarnation = 0x777,
+					   .ibr_cp = {8, 257, 4096}};
+		struct stranger stranger;
+		bool retries = why == O2_REJECT_CONN_RACE || why == O2_REJECT_CONN_STALE ||
+			       why == O2_REJECT_CONN_UNCOMPAT;
+
+		stranger_join(world, &stranger);
+		if (why != 0 && !retries)
+			stranger.length = (size_t)o2_reject_encode(&reject, stranger.bytes,
+								   sizeof(stranger.bytes), NULL);
+		seat_put(a, NID(7));
+		world_settle(world);
+		assert_int_equal(a->nended, 1);
+		assert_int_equal(a->status[0], -ECONNREFUSED);
+		assert_int_equal(a->health[0], O2_HEALTH_REMOTE_DROPPED);
+		assert_int_equal(stranger.nrequests, 1);
+		stranger_leave(world, &stranger);
+		world_close(world);
+	}
+}
+
+/* How many of the device's objects cannot be made for want of memory. */
+static int no_memory(void *arg, enum o2_loop_call call, uint32_t qp_num)
+{
+	uint32_t *left = arg;
+
+	(void)qp_num;
+	if (call != O2_LOOP_CALL_MAKE || *left == 0)
+		return 0;
+	--*left;
+	return ENOMEM;
+}
+
+/* A side that has no memory for the depth takes less, says so, and keeps to it. */
+static void short_of_memory(void **state)
+{
+	(void)state;
+	for (uint32_t side = 0; side < 2; side++) {
+		struct world *world = world_two(NULL, NULL);
+		struct o2_conn_view view[2];
+		uint32_t left = 3;
+
+		seat_put(&world->seat[0], NID(1));
+		if (side == 0)
+			o2_loop_set_fault(no_memory, &left);
+		o2_node_work(world->seat[0].node);
+		o2_loop_set_fault(no_memory, &left);
+		assert_true(o2_cm_loop_deliver(world->loop, 0)); /* request */
+		o2_loop_set_fault(NULL, NULL);
+		assert_int_equal(left, 0);
+		world_settle(world);
+		assert_int_equal(world->seat[0].status[0], 0);
+		assert_int_equal(world->nsent[O2_CM_LOOP_REQUEST], 1);
+		for (uint32_t i = 0; i < 2; i++) {
+			o2_conn_view(o2_node_conn(world->seat[i].node, NID(1 - i), 0), &view[i]);
+			assert_int_equal(view[i].queue_depth, 5);
+		}
+		assert_int_equal(peer_view(&world->seat[side], NID(1 - side)).queue_depth, 5);
+		world_close(world);
+	}
+}
+
+/* However many peers there are to be connected to, one call starts a hundred attempts. */
+static void many_attempts(void **state)
+{
+	struct o2_node_config small = small_config();
+	struct world *world;
+	struct seat *a;
+
+	(void)state;
+	small.conn.queue_depth = 2;
+	small.conn.max_frags = 1;
+	world = world_two(&small, NULL);
+	a = &world->seat[0];
+	a->nstarted = 1;
+	for (uint32_t i = 0; i < 150; i++) {
+		struct o2_lnet_hdr put = lnet_hdr(a, NID(10 + i), O2_LNET_PUT, 0);
+
+		assert_int_equal(o2_node_send_bytes(a->node, NID(10 + i), &put, NULL, 0, 0, NULL), 0);
+	}
+	for (uint32_t call = 0; call < 3; call++) {
+		uint32_t connecting = 0;
+
+		for (uint32_t i = 0; i < 150; i++)
+			connecting += peer_view(a, NID(10 + i)).connecting;
+		assert_int_equal(connecting, call == 0 ? 0 : call == 1 ? 100 : 150);
+		o2_node_work(a->node);
+	}
+	world_settle(world);
+	assert_int_equal(a->ended[0], 150);
+	assert_int_equal(a->status[0], -EHOSTUNREACH);
+	a->ended[0] = 1;
+	a->nended = 1;
+	world_close(world);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(messages_lost),    cmocka_unit_test(ready_lost),
+		cmocka_unit_test(passive_gives_up), cmocka_unit_test(nobody_there),
+		cmocka_unit_test(too_early),	    cmocka_unit_test(caps),
+		cmocka_unit_test(other_limits),	    cmocka_unit_test(borrowed_nid),
+		cmocka_unit_test(bad_connacks),	    cmocka_unit_test(refused_for_ever),
+		cmocka_unit_test(refused_for_good), cmocka_unit_test(short_of_memory),
+		cmocka_unit_test(many_attempts),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: MIT */
+#include "tests/lib/test_lnd_pair.h"
+
+#include "lnd/cm/loop.h"
+#include "lnet/endpoint.h"
+#include "wire/nid.h"
+
+/*
+ * What the clock of an endpoint does to the pools of its interface (docs/pools.md, "Growing", "Giving up
+ * pools"): nobody tells the time but o2_endpoint_clock.
+ */
+
+#define BURST	   12u
+#define POOL_ELEMS 2u /* of a registration pool: side_config */
+#define BYTES	   9000u
+#define PORTAL	   60u
+#define LNET_PAGES 2u
+#define SOURCE_AT  LNET_PAGES
+#define SINK_AT	   (LNET_PAGES + 8u)
+#define STEP_MS	   1000u
+#define LIFE_MS	   300000u
+#define RETRY_MS   1000u
+
+static const struct {
+	enum o2_reg_mode mode;
+	enum o2_ni_pool_kind kind;
+} pooled[] = {
+	{O2_REG_FMR, O2_NI_POOL_FMR},
+	{O2_REG_FASTREG, O2_NI_POOL_FRD},
+	{O2_REG_FASTREG_GAPS, O2_NI_POOL_FRD_GAPS},
+};
+
+#define POOLED (sizeof(pooled) / sizeof(pooled[0]))
+
+struct peer {
+	struct side side; /* its interface; there is no connection of its own */
+	struct o2_cm *cm;
+	struct o2_endpoint endpoint;
+	uint32_t nstarted, nended;
+	int status; /* of the last one that failed, or 0 */
+};
+
+struct peers {
+	struct o2_cm_loop *wire;
+	struct peer peer[2];
+	uint64_t now_ms;
+};
+
+/* --- a device that makes no descriptors when it is told so --- */
+
+static int create_fails;
+
+static int frd_create(void *context, uint64_t device, uint32_t max_pages, bool gaps,
+		      struct o2_frd_object *object, struct o2_error *error)
+{
+	return create_fails != 0 ? create_fails
+				 : o2_reg_verbs_frd.create(context, device, max_pages, gaps, object, error);
+}
+
+/* --- two endpoints --- */
+
+static void done(void *context, const struct o2_lnet_result *result)
+{
+	struct peer *peer = context;
+
+	peer->nended++;
+	if (result->status != 0)
+		peer->status = result->status;
+}
+
+static struct o2_transfer_memory memory_at(struct o2_kiov kiov[3], uint32_t page, enum o2_reg_mode mode)
+{
+	struct o2_transfer_memory memory = {.mode = mode};
+
+	for (uint32_t i = 0; i < 3; i++)
+		kiov[i] = (struct o2_kiov){.page = page + i, .len = i < 2 ? 4096 : BYTES - 2 * 4096};
+	memory.buffer = (struct o2_buffer){.kind = O2_KIOV, .count = 3, .nob = BYTES, .kiov = kiov};
+	return memory;
+}
+
+/* A place for every mode, told apart by its match bits. */
+static void offer(struct peer *peer)
+{
+	static struct o2_kiov kiov[POOLED][3];
+
+	for (uint32_t i = 0; i < POOLED; i++) {
+		const struct o2_lnet_entry entry = {
+			.portal = PORTAL,
+			.match_bits = i,
+			.nid = O2_NID_ANY,
+			.pid = O2_LNET_PID_ANY,
+			.options = O2_LNET_MD_OP_PUT | O2_LNET_MD_MANAGE_REMOTE,
+			.uses = O2_LNET_USES_ENDLESS,
+			.memory = memory_at(kiov[i], SINK_AT + 4 * i, pooled[i].mode),
+		};
+
+		assert_true(o2_lnet_attach(peer->endpoint.lnet, &entry, NULL) >= 0);
+	}
+}
+
+static void peer_open(struct peers *peers, uint32_t i)
+{
+	/* They outlive the interface. */
+	static struct o2_frd_ops frd_ops;
+	static const struct o2_reg_ops reg_ops = {&o2_reg_verbs_fmr, &frd_ops};
+	const struct o2_lnet_ops ops = {.done = done};
+	struct o2_ni_config config = side_config(i == 0, O2_DMA_VIRTUAL, 0);
+	struct o2_node_config node = O2_NODE_DEFAULTS;
+	struct o2_lnet_config lnet = O2_LNET_DEFAULTS;
+	struct peer *peer = &peers->peer[i];
+	struct o2_error error;
+
+	frd_ops = o2_reg_verbs_frd;
+	frd_ops.create = frd_create;
+	config.reg_ops = &reg_ops;
+	if (o2_ni_open(&config, &peer->side.ni, &error) != 0) {
+		show_error("o2_ni_open", &error);
+		fail();
+	}
+	lnet.nid = config.nid;
+	assert_int_equal(
+		o2_cm_loop_attach(peers->wire, &peer->side.ni, (uint32_t)config.nid, &peer->cm, &error), 0);
+	if (o2_endpoint_open(&peer->side.ni, peer->cm, &node, &lnet, &ops, peer, &peer->endpoint, &error) !=
+	    0) {
+		show_error("o2_endpoint_open", &error);
+		fail();
+	}
+	offer(peer);
+}
+
+static struct peers *peers_open(void)
+{
+	struct peers *peers = calloc(1, sizeof(*peers));
+
+	assert_non_null(peers);
+	create_fails = 0;
+	peers->wire = o2_cm_loop_create();
+	assert_non_null(peers->wire);
+	for (uint32_t i = 0; i < 2; i++)
+		peer_open(peers, i);
+	return peers;
+}
+
+static void peers_close(struct peers *peers)
+{
+	for (uint32_t i = 0; i < 2; i++)
+		o2_endpoint_close(&peers->peer[i].endpoint);
+	while (o2_cm_loop_deliver(peers->wire, 0))
+		;
+	for (uint32_t i = 0; i < 2; i++) {
+		o2_cm_loop_detach(peers->peer[i].cm);
+		side_assert_idle(&peers->peer[i].side);
+		o2_ni_close(&peers->peer[i].side.ni);
+	}
+	o2_cm_loop_destroy(peers->wire);
+	free(peers);
+}
+
+static void tell(struct peers *peers, uint64_t now_ms)
+{
+	peers->now_ms = now_ms;
+	for (uint32_t i = 0; i < 2; i++)
+		o2_endpoint_clock(&peers->peer[i].endpoint, now_ms);
+}
+
+static bool progress(struct peers *peers)
+{
+	bool busy = o2_cm_loop_deliver(peers->wire, 0);
+
+	for (uint32_t i = 0; i < 2; i++)
+		busy |= o2_endpoint_progress(&peers->peer[i].endpoint) > 0;
+	return busy;
+}
+
+/* Until all that was started has ended, well, and both ends have everything back. */
+static void run(struct peers *peers)
+{
+	time_t end = pair_now() + PAIR_SECONDS;
+
+	while (peers->peer[0].nended < peers->peer[0].nstarted ||
+	       o2_ni_check_idle(&peers->peer[0].side.ni, NULL) != 0 ||
+	       o2_ni_check_idle(&peers->peer[1].side.ni, NULL) != 0) {
+		progress(peers);
+		assert_true(pair_now() <= end);
+	}
+	assert_int_equal(peers->peer[0].status, 0);
+}
+
+static int start(struct peers *peers, uint32_t place, struct o2_error *error)
+{
+	static struct o2_kiov kiov[3];
+	const struct o2_transfer_memory source = memory_at(kiov, SOURCE_AT, pooled[place].mode);
+	const struct o2_lnet_target target = {
+		.nid = peers->peer[1].side.ni.config.nid,
+		.portal = PORTAL,
+		.match_bits = place,
+	};
+	int rc = o2_lnet_put(peers->peer[0].endpoint.lnet, &target, &source, NULL, error);
+
+	peers->peer[0].nstarted += rc == 0;
+	return rc;
+}
+
+static uint32_t live(const struct peers *peers, uint32_t i, enum o2_ni_pool_kind kind)
+{
+	struct o2_ni_counts counts;
+
+	o2_ni_get_counts((struct o2_ni *)&peers->peer[i].side.ni, &counts);
+	return counts.pool[kind].live;
+}
+
+/* So many operations at a time, in each mode that has pools. */
+static void put_all(struct peers *peers, uint32_t count)
+{
+	struct o2_error error;
+
+	for (uint32_t place = 0; place < POOLED; place++) {
+		for (uint32_t i = 0; i < count; i++)
+			if (start(peers, place, &error) != 0) {
+				show_error("o2_lnet_put", &error);
+				fail();
+			}
+		run(peers);
+	}
+}
+
+/* --- tests --- */
+
+/* A burst makes several pools of every kind.  Nothing goes by itself; with what is put back after 300 s idle,
+ * all but the first do. */
+static void shrink_after_a_life(void **state)
+{
+	struct peers *peers = peers_open();
+
+	(void)state;
+	tell(peers, 5000);
+	put_all(peers, 1); /* the connection is there */
+	put_all(peers, BURST);
+	for (uint32_t i = 0; i < POOLED; i++)
+		assert_int_equal(live(peers, 0, pooled[i].kind), BURST / POOL_ELEMS);
+	assert_true(live(peers, 0, O2_NI_POOL_TX) > 1);
+
+	for (uint64_t ms = STEP_MS; ms < LIFE_MS; ms += STEP_MS) {
+		tell(peers, peers->now_ms + STEP_MS);
+		while (progress(peers))
+			;
+	}
+	put_all(peers, 1);
+	for (uint32_t i = 0; i < POOLED; i++)
+		assert_int_equal(live(peers, 0, pooled[i].kind), BURST / POOL_ELEMS);
+
+	tell(peers, peers->now_ms + STEP_MS);
+	put_all(peers, 1);
+	for (uint32_t i = 0; i < 2; i++)
+		for (int kind = 0; kind < O2_NI_POOL_KINDS; kind++)
+			assert_int_equal(live(peers, i, (enum o2_ni_pool_kind)kind), 1);
+	peers_close(peers);
+}
+
+/* One pool that cannot be made is no reason to refuse for good. */
+static void grow_a_second_after_a_failure(void **state)
+{
+	const uint32_t fastreg = 1;
+	struct peers *peers = peers_open();
+	struct o2_error error;
+
+	(void)state;
+	assert_int_equal(pooled[fastreg].mode, O2_REG_FASTREG);
+	tell(peers, 5000);
+	put_all(peers, 1);
+	create_fails = -ENOSPC;
+	for (uint32_t i = 0; i < POOL_ELEMS; i++)
+		assert_int_equal(start(peers, fastreg, &error), 0);
+	assert_int_equal(start(peers, fastreg, &error), -EAGAIN);
+	assert_string_equal(error.rule, "pool/exhausted");
+	create_fails = 0;
+	tell(peers, peers->now_ms + RETRY_MS - 1);
+	assert_int_equal(start(peers, fastreg, &error), -EAGAIN);
+	tell(peers, peers->now_ms + 1);
+	assert_int_equal(start(peers, fastreg, &error), 0);
+	assert_int_equal(live(peers, 0, O2_NI_POOL_FRD), 2);
+	run(peers);
+	peers_close(peers);
+}
+
+/* What was started before anybody told the time is not late when somebody does. */
+static void starts_before_the_first_tick(void **state)
+{
+	struct peers *peers = peers_open();
+
+	(void)state;
+	assert_int_equal(start(peers, 0, NULL), 0);
+	tell(peers, UINT64_C(1) << 40);
+	run(peers);
+	assert_int_equal(start(peers, 0, NULL), 0);
+	tell(peers, 1); /* does not go back */
+	run(peers);
+	peers_close(peers);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(shrink_after_a_life),
+		cmocka_unit_test(grow_a_second_after_a_failure),
+		cmocka_unit_test(starts_before_the_first_tick),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

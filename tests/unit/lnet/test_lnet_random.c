@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: MIT */
+
+/*
+ * Two LNets and a bad network between them, for any peer that may be at the other end: letters are lost,
+ * doubled, exchanged and changed, transfers fail, peers go down, time passes, all at random.  Whatever
+ * happens, every operation ends exactly once, nothing is left behind, and no byte is written that was not
+ * offered.
+ *
+ * usage: test_lnet_random [SEED [RUN]]   RUN alone is repeated
+ */
+
+#include "tests/lib/test_lnet_pair.h"
+
+#include <stdlib.h>
+
+#include "props/engine/prng.h"
+
+#define RUNS	     500u
+#define STEPS	     100u
+#define OPERATIONS   24u
+#define ENTRY_PAGE   256u
+#define ENTRY_BYTES  20000u
+#define MEMORY_PAGE  16u /* of operations: pages of their own, for each of which one is left out */
+#define MEMORY_PAGES 4u
+#define SLACK	     (MEMORY_PAGES + 1)
+#define POISON	     0xa5u
+
+static uint64_t seed = 20240607;
+
+#define PENDING 64u
+#define OLD	8u
+
+/* A completion on its way: nothing says when it comes. */
+struct pending {
+	struct lnet_side *side;
+	uint64_t tag;
+	int status;
+	uint64_t length_bytes;
+};
+
+struct run {
+	struct lnet_pair pair;
+	struct o2_prng prng;
+	uint64_t now_ms;
+	uint32_t nstarted[2];
+	struct o2_iov iov[2][OPERATIONS];
+	uint32_t npending;
+	struct pending pending[PENDING];
+	uint32_t nold;
+	struct letter old[OLD]; /* IMMEDIATEs that arrived once */
+};
+
+static uint32_t draw(struct run *run, uint32_t max)
+{
+	return (uint32_t)o2_prng_upto(&run->prng, max);
+}
+
+static struct lnet_side *side_of(struct run *run, uint32_t index)
+{
+	return index == 0 ? &run->pair.a : &run->pair.b;
+}
+
+/* A PUT or GET of 0 to 12288 bytes; memory is the operation's own. */
+static void operate(struct run *run, uint32_t index)
+{
+	static const uint32_t sizes[] = {0, 1, 48, 3976, 3977, 4096, 12288};
+	struct lnet_side *side = side_of(run, index);
+	const uint32_t n = run->nstarted[index], size = sizes[draw(run, 6)];
+	struct o2_transfer_memory memory = {.buffer = {.kind = O2_IOV, .count = 1, .nob = size}};
+	struct o2_lnet_target target = target_at(side->peer->nid, draw(run, 1) == 1);
+
+	if (n == OPERATIONS)
+		return;
+	run->iov[index][n] = (struct o2_iov){side->arena.view[0].base + (uint64_t)(MEMORY_PAGE + n * SLACK) *
+										side->arena.page_bytes,
+					     size};
+	memory.buffer.iov = &run->iov[index][n];
+	target.offset = draw(run, 3) == 0 ? draw(run, ENTRY_BYTES + 5) : 0;
+	if (draw(run, 7) == 0)
+		target.portal = draw(run, 1) * 99;
+	if (draw(run, 1) == 0
+		    ? o2_lnet_put(side->lnet, &target, size == 0 ? NULL : &memory, NULL, &side->error) == 0
+		    : size > 0 && o2_lnet_get(side->lnet, &target, &memory, NULL, &side->error) == 0)
+		run->nstarted[index]++;
+}
+
+/* One field of the header becomes something else. */
+static void change(struct run *run, struct o2_lnet_hdr *hdr)
+{
+	uint8_t *bytes = (uint8_t *)hdr;
+
+	switch (draw(run, 5)) {
+	case 0:
+		hdr->type = draw(run, 5);
+		return;
+	case 1:
+		hdr->dest_nid ^= UINT64_C(1) << draw(run, 63);
+		return;
+	case 2:
+		hdr->src_nid ^= UINT64_C(1) << draw(run, 63);
+		return;
+	default:
+		/* The union, where handles, match bits, portals, offsets and lengths are. */
+		bytes[offsetof(struct o2_lnet_hdr, msg) + draw(run, sizeof(hdr->msg) - 1)] ^=
+			(uint8_t)(1u << draw(run, 7));
+	}
+}
+
+/* What the codec lets through: lengths that fit the type, and a payload that fits the message. */
+static bool passes_codec(const struct letter *letter)
+{
+	const bool carries = letter->hdr.type == O2_LNET_PUT || letter->hdr.type == O2_LNET_REPLY;
+
+	if (letter->kind == LETTER_GET)
+		return letter->hdr.type == O2_LNET_GET;
+	if (letter->kind == LETTER_PUT)
+		return carries;
+	return letter->hdr.type <= O2_LNET_REPLY && (carries || letter->hdr.payload_length == 0);
+}
+
+static void pend(struct run *run, struct lnet_side *side, uint64_t tag, int status, uint64_t length_bytes)
+{
+	assert_true(run->npending < PENDING);
+	run->pending[run->npending++] = (struct pending){side, tag, status, length_bytes};
+}
+
+static void finish(struct run *run, uint32_t index)
+{
+	const struct pending pending = run->pending[index];
+
+	run->pending[index] = run->pending[--run->npending];
+	o2_lnet_finished(pending.side->lnet, pending.tag, pending.status, pending.length_bytes, NULL);
+}
+
+/* A PUT_REQ or GET_REQ; status: what its RDMA will end with. */
+static void arrive_rdma(struct run *run, const struct letter *letter, int status)
+{
+	struct lnet_side *from = letter->from, *to = from->peer;
+	struct o2_transfer_memory memory;
+	uint64_t tag;
+	const int rc = o2_lnet_match(to->lnet, from->nid, &letter->hdr, &memory, &tag, &to->error);
+
+	if (rc != 0) {
+		pend(run, from, letter->tag, letter->kind == LETTER_PUT && rc == -ENODATA ? 0 : rc, 0);
+		return;
+	}
+	if (status == 0 && letter->kind == LETTER_PUT)
+		move_bytes(from, letter->memory.buffer, to, memory.buffer);
+	else if (status == 0)
+		move_bytes(to, memory.buffer, from, letter->memory.buffer);
+	pend(run, to, tag, status, status == 0 ? memory.buffer.nob : 0);
+	pend(run, from, letter->tag, status, status == 0 ? memory.buffer.nob : 0);
+}
+
+static void arrive(struct run *run, const struct letter *letter, int status)
+{
+	if (letter->kind != LETTER_IMMEDIATE) {
+		arrive_rdma(run, letter, status);
+		return;
+	}
+	run->old[run->nold++ % OLD] = *letter;
+	o2_lnet_receive(letter->from->peer->lnet, letter->from->nid, &letter->hdr, letter->payload, NULL);
+	pend(run, letter->from, letter->tag, 0, 0);
+}
+
+static struct letter take_letter(struct lnet_side *side)
+{
+	const struct letter letter = side->letter[0];
+
+	side->nletters--;
+	memmove(side->letter, side->letter + 1, side->nletters * sizeof(letter));
+	return letter;
+}
+
+/* A letter arrives that was not sent, or not now: an old one again, or much like the next one. */
+static void forge(struct run *run, const struct letter *like)
+{
+	static struct letter letter;
+
+	letter = run->nold > 0 && draw(run, 1) == 0 ? run->old[draw(run, OLD - 1) % run->nold] : *like;
+	if (draw(run, 1) == 0)
+		change(run, &letter.hdr);
+	if (letter.kind == LETTER_IMMEDIATE && passes_codec(&letter))
+		o2_lnet_receive(letter.from->peer->lnet,
+				draw(run, 7) == 0 ? letter.from->nid + 1 : letter.from->nid, &letter.hdr,
+				letter.payload, NULL);
+}
+
+/* The next letter arrives, or something happens to it on its way. */
+static void deliver_some(struct run *run, uint32_t index)
+{
+	struct lnet_side *side = side_of(run, index);
+	static struct letter letter;
+	const uint32_t fate = draw(run, 9);
+
+	if (side->nletters == 0)
+		return;
+	if (fate == 5 && side->nletters > 1) { /* overtaken */
+		letter = side->letter[0];
+		side->letter[0] = side->letter[1];
+		side->letter[1] = letter;
+	}
+	letter = take_letter(side);
+	if (fate == 1) { /* lost: its sender is told */
+		pend(run, side, letter.tag, -ECONNABORTED, 0);
+		return;
+	}
+	if (fate == 2 || fate == 3)
+		forge(run, &letter);
+	if (fate == 4) { /* changed on its way */
+		const struct o2_lnet_hdr sent = letter.hdr;
+
+		change(run, &letter.hdr);
+		if (!passes_codec(&letter))
+			letter.hdr = sent;
+	}
+	arrive(run, &letter, fate == 0 ? -EIO : 0);
+}
+
+static void step(struct run *run)
+{
+	const uint32_t index = draw(run, 1);
+	struct lnet_side *side = side_of(run, index);
+
+	side->nevents = 0;
+	side->peer->nevents = 0;
+	switch (draw(run, 11)) {
+	case 0:
+	case 1:
+	case 2:
+		operate(run, index);
+		return;
+	case 3:
+		run->now_ms += draw(run, 60000);
+		side_clock(side, run->now_ms);
+		return;
+	case 4:
+		if (draw(run, 3) == 0)
+			o2_lnet_peer_down(side->lnet, side->peer->nid, -ECONNRESET, NULL);
+		return;
+	case 5:
+	case 6:
+		if (run->npending > 0)
+			finish(run, draw(run, run->npending - 1));
+		return;
+	default:
+		deliver_some(run, index);
+	}
+}
+
+static void offer(struct lnet_side *side)
+{
+	const struct o2_transfer_memory memory = side_memory(side, 3, ENTRY_PAGE, ENTRY_BYTES);
+	struct o2_lnet_entry entry = entry_of(&memory);
+
+	entry.options |= O2_LNET_MD_TRUNCATE;
+	assert_int_equal(o2_lnet_attach(side->lnet, &entry, NULL), 2);
+}
+
+/* Bytes outside LNet's two pages, the entry and the operations' memory are as they were. */
+static void check_untouched(const struct lnet_side *side)
+{
+	const uint32_t page_bytes = side->arena.page_bytes;
+
+	for (uint32_t page = 2; page < LNET_PAGES; page++) {
+		const uint8_t *bytes = side_bytes(side, page);
+		const bool entry = page >= ENTRY_PAGE && page <= ENTRY_PAGE + ENTRY_BYTES / page_bytes;
+		const bool memory = page >= MEMORY_PAGE && page < MEMORY_PAGE + OPERATIONS * SLACK &&
+				    (page - MEMORY_PAGE) % SLACK < MEMORY_PAGES - 1;
+		const uint32_t first = !entry ? 0
+				       : page < ENTRY_PAGE + ENTRY_BYTES / page_bytes
+					       ? page_bytes
+					       : ENTRY_BYTES % page_bytes;
+
+		for (uint32_t i = memory ? page_bytes : first; i < page_bytes; i++)
+			assert_int_equal(bytes[i], POISON);
+	}
+}
+
+/* The network gets well, and time passes: now everything ends. */
+static void check_end(struct run *run)
+{
+	while (run->pair.a.nletters + run->pair.b.nletters + run->npending > 0) {
+		struct lnet_side *side = run->pair.a.nletters > 0 ? &run->pair.a : &run->pair.b;
+
+		run->pair.a.nevents = run->pair.b.nevents = 0;
+		if (run->npending > 0) {
+			finish(run, 0);
+		} else {
+			const struct letter letter = take_letter(side);
+
+			arrive(run, &letter, 0);
+		}
+	}
+	for (uint32_t i = 0; i < 2; i++) {
+		struct lnet_side *side = side_of(run, i);
+
+		side_clock(side, run->now_ms + 10000000);
+		assert_int_equal(side->nresults, run->nstarted[i]);
+		assert_int_equal(o2_lnet_messages(side->lnet), 0);
+		for (uint32_t entry = 0; entry < 3; entry++)
+			assert_int_equal(o2_lnet_detach(side->lnet, entry), 0);
+		check_untouched(side);
+	}
+}
+
+static void play(uint64_t number)
+{
+	static struct run run;
+
+	memset(&run, 0, sizeof(run));
+	run.prng = o2_prng_init(seed, number);
+	pair_open(&run.pair, NULL);
+	for (uint32_t i = 0; i < 2; i++) {
+		struct lnet_side *side = side_of(&run, i);
+
+		/* With short messages on one side, small GETs are answered by RDMA. */
+		side->immediate_max = draw(&run, 1) == 0 ? 28 : O2_IMMEDIATE_MAX;
+		memset(side_bytes(side, 2), POISON, (size_t)(LNET_PAGES - 2) * side->arena.page_bytes);
+		offer(side);
+	}
+	for (uint32_t i = 0; i < STEPS; i++)
+		step(&run);
+	check_end(&run);
+	pair_close(&run.pair);
+}
+
+static uint64_t only = UINT64_MAX, current;
+
+static void test_random(void **state)
+{
+	(void)state;
+	for (current = only == UINT64_MAX ? 0 : only; current < (only == UINT64_MAX ? RUNS : only + 1);
+	     current++)
+		play(current);
+	current = UINT64_MAX;
+}
+
+static int say_replay(void **state)
+{
+	(void)state;
+	if (current != UINT64_MAX)
+		print_message("replay: test_lnet_random %lu %lu\n", (unsigned long)seed,
+			      (unsigned long)current);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_teardown(test_random, say_replay),
+	};
+
+	if (argc > 1)
+		seed = strtoull(argv[1], NULL, 0);
+	if (argc > 2)
+		only = strtoull(argv[2], NULL, 0);
+	print_message("seed %lu\n", (unsigned long)seed);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

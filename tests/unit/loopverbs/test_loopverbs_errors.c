@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: MIT */
+/* Failures: which status each side sees, what is flushed in which order, which bytes move. */
+#include "tests/device/loopverbs/pair.h"
+
+#define SEND_AT	  (32 * PAIR_PAGE)
+#define BIG_BYTES 10000u
+
+/* The error table of docs/loopverbs.md, one row: a request of a that must fail, with receives waiting at b.
+ */
+struct row {
+	const char *name;
+	enum ibv_wr_opcode opcode;
+	enum ibv_wc_status want;
+	enum ibv_qp_state peer;	  /* where b ends up */
+	enum ibv_wc_status first; /* what becomes of b's first receive, if b is in error */
+	uint32_t recv_bytes;
+	uint32_t length;
+	bool bad_rkey, bad_lkey, short_mr, read_only_local;
+	uint32_t moved; /* bytes that arrive all the same */
+};
+
+static const struct row rows[] = {
+	{.name = "write, bad rkey",
+	 .opcode = IBV_WR_RDMA_WRITE,
+	 .want = IBV_WC_REM_ACCESS_ERR,
+	 .peer = IBV_QPS_ERR,
+	 .first = IBV_WC_WR_FLUSH_ERR,
+	 .recv_bytes = 64,
+	 .length = BIG_BYTES,
+	 .bad_rkey = true},
+	{.name = "read, bad rkey",
+	 .opcode = IBV_WR_RDMA_READ,
+	 .want = IBV_WC_REM_ACCESS_ERR,
+	 .peer = IBV_QPS_ERR,
+	 .first = IBV_WC_WR_FLUSH_ERR,
+	 .recv_bytes = 64,
+	 .length = BIG_BYTES,
+	 .bad_rkey = true},
+	{.name = "send too long",
+	 .opcode = IBV_WR_SEND,
+	 .want = IBV_WC_REM_OP_ERR,
+	 .peer = IBV_QPS_ERR,
+	 .first = IBV_WC_LOC_QP_OP_ERR,
+	 .recv_bytes = 64,
+	 .length = 65},
+	{.name = "send too long, whole packets arrive",
+	 .opcode = IBV_WR_SEND,
+	 .want = IBV_WC_REM_OP_ERR,
+	 .peer = IBV_QPS_ERR,
+	 .first = IBV_WC_LOC_QP_OP_ERR,
+	 .recv_bytes = BIG_BYTES - 1,
+	 .length = BIG_BYTES,
+	 .moved = 8192},
+	{.name = "bad lkey",
+	 .opcode = IBV_WR_RDMA_WRITE,
+	 .want = IBV_WC_LOC_QP_OP_ERR,
+	 .peer = IBV_QPS_RTS,
+	 .recv_bytes = 64,
+	 .length = BIG_BYTES,
+	 .bad_lkey = true},
+	{.name = "local range, packets before the fault",
+	 .opcode = IBV_WR_RDMA_WRITE,
+	 .want = IBV_WC_LOC_PROT_ERR,
+	 .peer = IBV_QPS_RTS,
+	 .recv_bytes = 64,
+	 .length = BIG_BYTES,
+	 .short_mr = true,
+	 .moved = 8192},
+	{.name = "read into a region without local write",
+	 .opcode = IBV_WR_RDMA_READ,
+	 .want = IBV_WC_LOC_PROT_ERR,
+	 .peer = IBV_QPS_RTS,
+	 .recv_bytes = 64,
+	 .length = BIG_BYTES,
+	 .read_only_local = true},
+};
+
+static void run_row(const struct row *r)
+{
+	struct pair *p = pair_open(&pair_defaults);
+	struct ibv_mr *exact = ibv_reg_mr(p->a.pd, p->a.buf + SEND_AT, BIG_BYTES - 1, IBV_ACCESS_LOCAL_WRITE);
+	struct ibv_mr *read_only = ibv_reg_mr(p->a.pd, p->a.buf + SEND_AT, BIG_BYTES, 0);
+	struct ibv_sge from = sge_of(p->a.mr, addr_of(p->a.buf) + SEND_AT, r->length);
+	struct ibv_sge to = sge_of(p->b.mr, addr_of(p->b.buf), r->recv_bytes), ok = from, own = to;
+	const uint8_t *sink = r->opcode == IBV_WR_RDMA_READ ? p->a.buf + SEND_AT : p->b.buf;
+	uint32_t i;
+
+	print_message("%s\n", r->name);
+	own.lkey = p->a.mr->lkey;
+	own.addr = addr_of(p->a.buf);
+	if (r->bad_lkey)
+		from.lkey ^= 0x80;
+	if (r->short_mr)
+		from.lkey = exact->lkey;
+	if (r->read_only_local)
+		from.lkey = read_only->lkey;
+	fill(p->a.buf + SEND_AT, BIG_BYTES, 1);
+	fill(p->b.buf, PAIR_BUF_BYTES, 2);
+	if (r->opcode != IBV_WR_RDMA_READ)
+		memset(p->b.buf, 0xee, BIG_BYTES + 1);
+	else
+		memset(p->a.buf + SEND_AT, 0xee, BIG_BYTES);
+	ok.length = 16;
+	assert_int_equal(post_recv(p->b.qp, 50, &to, 1), 0);
+	assert_int_equal(post_recv(p->b.qp, 51, &to, 1), 0);
+	assert_int_equal(post_recv(p->a.qp, 60, &own, 1), 0);
+	assert_int_equal(pair_to_state(p->a.qp, IBV_QPS_SQD), 0); /* let all of it stand in the queue first */
+	assert_int_equal(
+		post_rdma(p->a.qp, 1, IBV_WR_RDMA_WRITE, &ok, 1, addr_of(p->b.buf) + SEND_AT, p->b.mr->rkey),
+		0);
+	assert_int_equal(
+		post_rdma(p->a.qp, 2, r->opcode, &from, 1, addr_of(p->b.buf), p->b.mr->rkey ^ r->bad_rkey),
+		0);
+	assert_int_equal(post_send(p->a.qp, 3, IBV_WR_SEND, 0, &ok, 1), 0); /* unsignalled */
+	assert_int_equal(post_rdma(p->a.qp, 4, IBV_WR_RDMA_WRITE, &ok, 1, addr_of(p->b.buf), p->b.mr->rkey),
+			 0);
+	assert_int_equal(pair_to_state(p->a.qp, IBV_QPS_RTS), 0);
+	/* Earlier successes, the failing one, then the rest in order, unsignalled ones too; own receives as
+	 * well. */
+	expect_wc(p->a.scq, 1, IBV_WC_SUCCESS);
+	expect_wc(p->a.scq, 2, r->want);
+	expect_wc(p->a.scq, 3, IBV_WC_WR_FLUSH_ERR);
+	expect_wc(p->a.scq, 4, IBV_WC_WR_FLUSH_ERR);
+	expect_empty(p->a.scq);
+	expect_wc(p->a.rcq, 60, IBV_WC_WR_FLUSH_ERR);
+	expect_state(p->a.qp, IBV_QPS_ERR);
+	expect_state(p->b.qp, r->peer);
+	if (r->peer == IBV_QPS_ERR) {
+		expect_wc(p->b.rcq, 50, r->first);
+		expect_wc(p->b.rcq, 51, IBV_WC_WR_FLUSH_ERR);
+	}
+	expect_empty(p->b.rcq);
+	for (i = 0; i < r->moved; i++)
+		assert_int_equal(sink[i], p->a.buf[SEND_AT + i]);
+	for (; i < BIG_BYTES; i++)
+		assert_int_equal(sink[i], 0xee);
+	/* Afterwards: sends are taken and flushed, receives are taken and never heard of. */
+	assert_int_equal(post_send(p->a.qp, 5, IBV_WR_SEND, 0, &ok, 1), 0);
+	expect_wc(p->a.scq, 5, IBV_WC_WR_FLUSH_ERR);
+	assert_int_equal(post_recv(p->a.qp, 61, &own, 1), 0);
+	expect_empty(p->a.rcq);
+	pair_reconnect(p, &pair_defaults);
+	assert_int_equal(post_rdma(p->a.qp, 6, IBV_WR_RDMA_WRITE, &ok, 1, addr_of(p->b.buf), p->b.mr->rkey),
+			 0);
+	expect_wc(p->a.scq, 6, IBV_WC_SUCCESS);
+	assert_int_equal(ibv_dereg_mr(exact), 0);
+	assert_int_equal(ibv_dereg_mr(read_only), 0);
+	pair_close(p);
+}
+
+static void error_table(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		run_row(&rows[i]);
+}
+
+/* The queue pair's own rights stand before the region's. */
+static void queue_pair_rights(void **state)
+{
+	struct pair_options o = pair_defaults;
+	struct ibv_sge from;
+	struct pair *p;
+
+	(void)state;
+	o.access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ;
+	p = pair_open(&o);
+	from = sge_of(p->a.mr, addr_of(p->a.buf), 64);
+	assert_int_equal(post_rdma(p->a.qp, 1, IBV_WR_RDMA_READ, &from, 1, addr_of(p->b.buf), p->b.mr->rkey),
+			 0);
+	expect_wc(p->a.scq, 1, IBV_WC_SUCCESS);
+	assert_int_equal(post_rdma(p->a.qp, 2, IBV_WR_RDMA_WRITE, &from, 1, addr_of(p->b.buf), p->b.mr->rkey),
+			 0);
+	expect_wc(p->a.scq, 2, IBV_WC_REM_INV_REQ_ERR);
+	expect_state(p->b.qp, IBV_QPS_ERR);
+	pair_close(p);
+}
+
+static void receive_not_ready(void **state)
+{
+	struct pair_options o = pair_defaults;
+
+	(void)state;
+	for (uint8_t retry = 0; retry <= 6; retry++) {
+		struct pair *p;
+
+		o.rnr_retry = retry;
+		p = pair_open(&o);
+		assert_int_equal(post_send(p->a.qp, 1, IBV_WR_SEND, 0, NULL, 0), 0);
+		/* Every empty poll lets one timer pass. */
+		for (uint8_t i = 0; i < retry; i++)
+			assert_int_equal(post_recv(p->a.qp, i, NULL, 0), 0);
+		expect_wc(p->a.scq, 1, IBV_WC_RNR_RETRY_EXC_ERR);
+		expect_state(p->a.qp, IBV_QPS_ERR);
+		expect_state(p->b.qp, IBV_QPS_RTS);
+		pair_close(p);
+	}
+}
+
+static void waits_for_a_receive(void **state)
+{
+	struct pair *p = pair_open(&pair_defaults);
+	struct ibv_sge sge = sge_of(p->b.mr, addr_of(p->b.buf), 64);
+
+	(void)state;
+	assert_int_equal(post_send(p->a.qp, 1, IBV_WR_SEND, IBV_SEND_SIGNALED, NULL, 0), 0);
+	assert_int_equal(post_rdma(p->a.qp, 2, IBV_WR_RDMA_WRITE, NULL, 0, 0, 0), 0);
+	for (int i = 0; i < 1000; i++)
+		expect_empty(p->a.scq); /* and nothing overtakes it */
+	assert_int_equal(post_recv(p->b.qp, 3, &sge, 1), 0);
+	expect_wc(p->a.scq, 1, IBV_WC_SUCCESS);
+	expect_wc(p->a.scq, 2, IBV_WC_SUCCESS);
+	expect_wc(p->b.rcq, 3, IBV_WC_SUCCESS);
+	/* A finite count is enough if the receive comes before it is used up. */
+	pair_close(p);
+}
+
+/* Nobody answers: gone, in error, reset, or expecting another packet. */
+static void nobody_answers(void **state)
+{
+	struct pair_options o = pair_defaults;
+	struct ibv_wc wc;
+
+	(void)state;
+	for (int how = 0; how < 4; how++) {
+		struct pair *p;
+		int polls = 0;
+
+		o.retry_cnt = 2;
+		p = pair_open(&o);
+		if (how == 0) {
+			assert_int_equal(ibv_destroy_qp(p->b.qp), 0);
+			p->b.qp = NULL;
+		} else if (how == 1) {
+			assert_int_equal(pair_to_state(p->b.qp, IBV_QPS_ERR), 0);
+		} else if (how == 2) {
+			assert_int_equal(pair_to_state(p->b.qp, IBV_QPS_RESET), 0);
+		} else {
+			/* Connected anew at one end only: packet numbers no longer agree. */
+			assert_int_equal(post_rdma(p->a.qp, 9, IBV_WR_RDMA_WRITE, NULL, 0, 0, 0), 0);
+			expect_wc(p->a.scq, 9, IBV_WC_SUCCESS);
+			assert_int_equal(pair_to_state(p->a.qp, IBV_QPS_RESET), 0);
+			assert_int_equal(pair_to_init(p->a.qp, PAIR_ALL_ACCESS), 0);
+			assert_int_equal(pair_to_rtr(p->a.qp, p->b.qp, &o), 0);
+			assert_int_equal(pair_to_rts(p->a.qp, &o), 0);
+		}
+		assert_int_equal(post_rdma(p->a.qp, 1, IBV_WR_RDMA_WRITE, NULL, 0, 0, 0), 0);
+		while (ibv_poll_cq(p->a.scq, 1, &wc) == 0)
+			assert_true(++polls < 10);
+		assert_int_equal(wc.status, IBV_WC_RETRY_EXC_ERR);
+		assert_int_equal(polls, 2); /* the third empty poll brings it */
+		expect_state(p->a.qp, IBV_QPS_ERR);
+		pair_close(p);
+	}
+}
+
+static void error_by_hand(void **state)
+{
+	struct pair *p = pair_open(&pair_defaults);
+
+	(void)state;
+	for (uint64_t i = 0; i < 4; i++)
+		assert_int_equal(post_recv(p->b.qp, i, NULL, 0), 0);
+	for (uint64_t i = 0; i < 3; i++)
+		assert_int_equal(post_send(p->b.qp, 10 + i, IBV_WR_SEND, 0, NULL, 0),
+				 0); /* no receive at a */
+	assert_int_equal(pair_to_state(p->b.qp, IBV_QPS_ERR), 0);
+	for (uint64_t i = 0; i < 4; i++)
+		expect_wc(p->b.rcq, i, IBV_WC_WR_FLUSH_ERR);
+	for (uint64_t i = 0; i < 3; i++)
+		expect_wc(p->b.scq, 10 + i, IBV_WC_WR_FLUSH_ERR);
+	/* Reset, in contrast, drops without a word. */
+	pair_reconnect(p, &pair_defaults);
+	assert_int_equal(post_recv(p->b.qp, 1, NULL, 0), 0);
+	assert_int_equal(pair_to_state(p->b.qp, IBV_QPS_RESET), 0);
+	expect_empty(p->b.rcq);
+	pair_close(p);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(error_table),	     cmocka_unit_test(queue_pair_rights),
+		cmocka_unit_test(receive_not_ready), cmocka_unit_test(waits_for_a_receive),
+		cmocka_unit_test(nobody_answers),    cmocka_unit_test(error_by_hand),
+	};
+
+	return cmocka_run_group_tests_name("loopverbs: errors", tests, NULL, NULL);
+}

@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: MIT */
+/* Completion channels, asynchronous events, shared receive queues, threads, and the engine's own controls. */
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+
+#include "tests/device/loopverbs/pair.h"
+
+static int readable(int fd)
+{
+	struct pollfd f = {.fd = fd, .events = POLLIN};
+
+	return poll(&f, 1, 0);
+}
+
+static void channel_names_the_queue(void **state)
+{
+	struct pair *p = pair_open(NULL);
+	struct ibv_comp_channel *channel = ibv_create_comp_channel(p->b.context);
+	struct ibv_cq *cq[2], *got;
+	int tags[2];
+	void *context;
+
+	(void)state;
+	assert_int_equal(ibv_destroy_qp(p->b.qp), 0);
+	ibv_destroy_cq(p->b.scq);
+	ibv_destroy_cq(p->b.rcq);
+	for (int i = 0; i < 2; i++)
+		cq[i] = ibv_create_cq(p->b.context, 10, &tags[i], channel, 0);
+	p->b.scq = cq[0];
+	p->b.rcq = cq[1];
+	p->b.qp = pair_create_qp(&p->b, 0);
+	pair_connect(p, &pair_defaults);
+	assert_int_equal(fcntl(channel->fd, F_SETFL, O_NONBLOCK), 0);
+	assert_int_equal(ibv_req_notify_cq(cq[0], 0), 0);
+	assert_int_equal(ibv_req_notify_cq(cq[1], 0), 0);
+	assert_int_equal(readable(channel->fd), 0);
+	assert_int_equal(ibv_get_cq_event(channel, &got, &context), -1);
+	assert_int_equal(errno, EAGAIN);
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(post_recv(p->b.qp, 1, NULL, 0), 0);
+		assert_int_equal(post_send(p->a.qp, 1, IBV_WR_SEND, 0, NULL, 0), 0);
+	}
+	assert_int_equal(readable(channel->fd), 1);
+	assert_int_equal(ibv_get_cq_event(channel, &got, &context), 0);
+	assert_ptr_equal(got, cq[1]);
+	assert_ptr_equal(context, &tags[1]);
+	assert_int_equal(readable(channel->fd), 0); /* one event for one request to be told */
+	assert_int_equal(ibv_destroy_qp(p->b.qp), 0);
+	p->b.qp = NULL;
+	assert_int_equal(ibv_destroy_cq(cq[1]), EBUSY); /* an event is not acknowledged */
+	ibv_ack_cq_events(got, 1);
+	assert_int_equal(ibv_destroy_cq(cq[1]), 0);
+	assert_int_equal(ibv_destroy_cq(cq[0]), 0);
+	assert_int_equal(ibv_destroy_comp_channel(channel), 0);
+	p->b.scq = ibv_create_cq(p->b.context, 1, NULL, NULL, 0);
+	p->b.rcq = ibv_create_cq(p->b.context, 1, NULL, NULL, 0);
+	pair_close(p);
+}
+
+static void solicited_only(void **state)
+{
+	struct pair *p = pair_open(NULL);
+	struct ibv_comp_channel *channel = ibv_create_comp_channel(p->b.context);
+	struct ibv_cq *plain = p->b.rcq;
+
+	(void)state;
+	assert_int_equal(ibv_destroy_qp(p->b.qp), 0);
+	p->b.rcq = ibv_create_cq(p->b.context, 10, NULL, channel, 0);
+	p->b.qp = pair_create_qp(&p->b, 0);
+	pair_connect(p, &pair_defaults);
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(post_recv(p->b.qp, 1, NULL, 0), 0);
+	assert_int_equal(ibv_req_notify_cq(p->b.rcq, 1), 0);
+	assert_int_equal(post_send(p->a.qp, 1, IBV_WR_SEND, 0, NULL, 0), 0);
+	assert_int_equal(readable(channel->fd), 0);
+	assert_int_equal(post_send(p->a.qp, 1, IBV_WR_SEND, IBV_SEND_SOLICITED, NULL, 0), 0);
+	assert_int_equal(readable(channel->fd), 1);
+	assert_int_equal(ibv_destroy_qp(p->b.qp), 0);
+	p->b.qp = NULL;
+	assert_int_equal(ibv_destroy_cq(p->b.rcq), 0); /* with an event that nobody took */
+	assert_int_equal(readable(channel->fd), 0);
+	p->b.rcq = plain;
+	assert_int_equal(ibv_destroy_comp_channel(channel), 0);
+	pair_close(p);
+}
+
+static void overrun(void **state)
+{
+	struct pair *p = pair_open(NULL);
+	struct ibv_cq *big = p->a.scq;
+	struct ibv_async_event event;
+
+	(void)state;
+	assert_int_equal(ibv_destroy_qp(p->a.qp), 0);
+	p->a.scq = ibv_create_cq(p->a.context, 3, NULL, NULL, 0);
+	p->a.qp = pair_create_qp(&p->a, 0);
+	pair_connect(p, &pair_defaults);
+	for (uint64_t i = 0; i < 5; i++)
+		assert_int_equal(post_rdma(p->a.qp, i, IBV_WR_RDMA_WRITE, NULL, 0, 0, 0), 0);
+	for (int i = 0; i < 2; i++) { /* one for each completion lost */
+		assert_int_equal(readable(p->a.context->async_fd), 1);
+		assert_int_equal(ibv_get_async_event(p->a.context, &event), 0);
+		assert_int_equal(event.event_type, IBV_EVENT_CQ_ERR);
+		assert_ptr_equal(event.element.cq, p->a.scq);
+		ibv_ack_async_event(&event);
+	}
+	assert_int_equal(readable(p->a.context->async_fd), 0);
+	for (uint64_t i = 0; i < 3; i++)
+		expect_wc(p->a.scq, i, IBV_WC_SUCCESS);
+	expect_empty(p->a.scq);
+	expect_state(p->a.qp, IBV_QPS_RTS);
+	assert_int_equal(post_rdma(p->a.qp, 9, IBV_WR_RDMA_WRITE, NULL, 0, 0, 0), 0); /* and it goes on */
+	expect_wc(p->a.scq, 9, IBV_WC_SUCCESS);
+	assert_int_equal(ibv_resize_cq(p->a.scq, 10), 0);
+	assert_int_equal(p->a.scq->cqe, 15);
+	for (uint64_t i = 0; i < 12; i++)
+		assert_int_equal(post_rdma(p->a.qp, i, IBV_WR_RDMA_WRITE, NULL, 0, 0, 0), 0);
+	assert_int_equal(ibv_resize_cq(p->a.scq, 11), EINVAL);
+	for (uint64_t i = 0; i < 12; i++)
+		expect_wc(p->a.scq, i, IBV_WC_SUCCESS);
+	assert_int_equal(ibv_destroy_cq(big), 0);
+	pair_close(p);
+}
+
+static void shared_receive_queue(void **state)
+{
+	struct pair *p = pair_open(NULL);
+	struct ibv_srq_init_attr srq_init = {.attr = {.max_wr = 8, .max_sge = 1, .srq_limit = 2}};
+	struct ibv_srq *srq = ibv_create_srq(p->b.pd, &srq_init);
+	struct ibv_qp_init_attr init = {.send_cq = p->b.scq,
+					.recv_cq = p->b.rcq,
+					.srq = srq,
+					.qp_type = IBV_QPT_RC,
+					.cap = {4, 0, 1, 0, 0}};
+	struct ibv_recv_wr wr = {.wr_id = 70}, *bad;
+	struct ibv_async_event event;
+
+	(void)state;
+	assert_non_null(srq);
+	assert_int_equal(ibv_destroy_qp(p->b.qp), 0);
+	p->b.qp = ibv_create_qp(p->b.pd, &init);
+	pair_connect(p, &pair_defaults);
+	assert_int_equal(post_recv(p->b.qp, 1, NULL, 0), EINVAL);
+	assert_int_equal(post_send(p->a.qp, 1, IBV_WR_SEND, IBV_SEND_SIGNALED, NULL, 0), 0); /* waits */
+	for (int i = 0; i < 3; i++, wr.wr_id++)
+		assert_int_equal(ibv_post_srq_recv(srq, &wr, &bad), 0);
+	expect_wc(p->a.scq, 1, IBV_WC_SUCCESS);
+	expect_wc(p->b.rcq, 70, IBV_WC_SUCCESS);
+	assert_int_equal(readable(p->b.context->async_fd),
+			 1); /* the first left none: below the limit at once */
+	assert_int_equal(ibv_get_async_event(p->b.context, &event), 0);
+	assert_int_equal(event.event_type, IBV_EVENT_SRQ_LIMIT_REACHED);
+	assert_int_equal(ibv_destroy_srq(srq), EBUSY);
+	/* In error, the shared receives stay for others; the event says that no more will be taken. */
+	assert_int_equal(pair_to_state(p->b.qp, IBV_QPS_ERR), 0);
+	expect_empty(p->b.rcq);
+	assert_int_equal(ibv_get_async_event(p->b.context, &event), 0);
+	assert_int_equal(event.event_type, IBV_EVENT_QP_LAST_WQE_REACHED);
+	assert_ptr_equal(event.element.qp, p->b.qp);
+	assert_int_equal(ibv_destroy_qp(p->b.qp), 0);
+	p->b.qp = NULL;
+	assert_int_equal(ibv_destroy_srq(srq), 0);
+	pair_close(p);
+}
+
+/* One thread sleeps on its channel, the other sends. */
+static void *sender(void *arg)
+{
+	struct pair *p = arg;
+
+	for (int i = 0; i < 500; i++)
+		while (post_send(p->a.qp, 1, IBV_WR_SEND, 0, NULL, 0) == ENOMEM)
+			;
+	return NULL;
+}
+
+static void two_threads(void **state)
+{
+	struct pair *p = pair_open(NULL);
+	struct ibv_comp_channel *channel = ibv_create_comp_channel(p->b.context);
+	struct ibv_cq *plain = p->b.rcq, *got;
+	pthread_t thread;
+	void *context;
+	int received = 0;
+	struct ibv_wc wc;
+
+	(void)state;
+	assert_int_equal(ibv_destroy_qp(p->b.qp), 0);
+	p->b.rcq = ibv_create_cq(p->b.context, 10, NULL, channel, 0);
+	p->b.qp = pair_create_qp(&p->b, 0);
+	pair_connect(p, &pair_defaults);
+	assert_int_equal(ibv_req_notify_cq(p->b.rcq, 0), 0);
+	assert_int_equal(post_recv(p->b.qp, 1, NULL, 0), 0);
+	assert_int_equal(pthread_create(&thread, NULL, sender, p), 0);
+	while (received < 500) {
+		assert_int_equal(ibv_get_cq_event(channel, &got, &context), 0);
+		ibv_ack_cq_events(got, 1);
+		assert_int_equal(ibv_req_notify_cq(got, 0), 0);
+		while (ibv_poll_cq(got, 1, &wc)) {
+			assert_int_equal(wc.status, IBV_WC_SUCCESS);
+			received++;
+			assert_int_equal(post_recv(p->b.qp, 1, NULL, 0), 0);
+		}
+	}
+	assert_int_equal(pthread_join(thread, NULL), 0);
+	assert_int_equal(ibv_destroy_qp(p->b.qp), 0);
+	p->b.qp = NULL;
+	assert_int_equal(ibv_destroy_cq(p->b.rcq), 0);
+	assert_int_equal(ibv_destroy_comp_channel(channel), 0);
+	p->b.rcq = plain;
+	pair_close(p);
+}
+
+/* A program that arms its queue and sleeps in poll(2) hears of exhausted retries too. */
+static void time_passes_for_a_sleeper(void **state)
+{
+	struct pair_options o = pair_defaults;
+	struct pair *p = pair_open(NULL);
+	struct ibv_comp_channel *channel = ibv_create_comp_channel(p->a.context);
+	struct ibv_cq *plain = p->a.scq;
+	struct o2_loop_counters before, after;
+
+	(void)state;
+	o.rnr_retry = 5;
+	assert_int_equal(ibv_destroy_qp(p->a.qp), 0);
+	p->a.scq = ibv_create_cq(p->a.context, 10, NULL, channel, 0);
+	p->a.qp = pair_create_qp(&p->a, 0);
+	pair_connect(p, &o);
+	o2_loop_get_counters(&before);
+	assert_int_equal(post_send(p->a.qp, 1, IBV_WR_SEND, 0, NULL, 0), 0);
+	assert_int_equal(ibv_req_notify_cq(p->a.scq, 0), 0);
+	expect_wc(p->a.scq, 1, IBV_WC_RNR_RETRY_EXC_ERR);
+	assert_int_equal(readable(channel->fd), 1);
+	o2_loop_get_counters(&after);
+	assert_int_equal(after.rnr_waits - before.rnr_waits, 6);
+	assert_int_equal(after.clock_ns - before.clock_ns, 5 * 640000); /* timer 12 is 0.64 ms */
+	assert_int_equal(ibv_destroy_qp(p->a.qp), 0);
+	p->a.qp = NULL;
+	assert_int_equal(ibv_destroy_cq(p->a.scq), 0);
+	assert_int_equal(ibv_destroy_comp_channel(channel), 0);
+	p->a.scq = plain;
+	pair_close(p);
+}
+
+struct script {
+	const char *turns; /* 'l'ast, 'f'irst, 's'top */
+	int used;
+};
+
+static int play(void *arg, const uint32_t *qp_nums, unsigned int count)
+{
+	struct script *script = arg;
+	char turn = script->turns[script->used];
+
+	assert_non_null(qp_nums);
+	assert_true(count >= 1);
+	if (turn == '\0')
+		return 0;
+	script->used++;
+	return turn == 's' ? -1 : turn == 'l' ? (int)count - 1 : 0;
+}
+
+static void interleaving_is_chosen(void **state)
+{
+	static const struct {
+		const char *turns;
+		uint8_t want; /* what b's write carries: 1 if a's write had come before it */
+	} cases[] = {{"ff", 1}, {"lf", 0}, {"sfsl", 1}, {"sslf", 0}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct pair *p = pair_open(&pair_defaults);
+		struct script script = {"ss", 0};
+		struct ibv_sge one = sge_of(p->a.mr, addr_of(p->a.buf), 1);
+		struct ibv_sge two = sge_of(p->b.mr, addr_of(p->b.buf) + 50, 1);
+		uint64_t sink = addr_of(p->a.buf) + 51;
+
+		/* a writes a byte of b, and b sends that byte back; nothing runs while they are posted. */
+		p->a.buf[0] = 1;
+		p->a.buf[51] = 0xee;
+		o2_loop_set_pick(play, &script);
+		assert_int_equal(post_rdma(p->a.qp, 1, IBV_WR_RDMA_WRITE, &one, 1, two.addr, p->b.mr->rkey),
+				 0);
+		assert_int_equal(post_rdma(p->b.qp, 2, IBV_WR_RDMA_WRITE, &two, 1, sink, p->a.mr->rkey), 0);
+		assert_int_equal(p->b.buf[50], 0);
+		assert_int_equal(p->a.buf[51], 0xee);
+		script = (struct script){cases[i].turns, 0};
+		for (int j = 0; j < 4; j++)
+			o2_loop_progress();
+		assert_int_equal(p->a.buf[51], cases[i].want);
+		assert_int_equal(script.used, (int)strlen(cases[i].turns));
+		o2_loop_set_pick(NULL, NULL);
+		expect_wc(p->a.scq, 1, IBV_WC_SUCCESS);
+		expect_wc(p->b.scq, 2, IBV_WC_SUCCESS);
+		assert_false(o2_loop_progress());
+		pair_close(p);
+	}
+}
+
+/* After a reset of the fabric a program gets the same numbers and keys again. */
+static void reset_repeats(void **state)
+{
+	uint32_t key[2], number[2];
+	struct o2_loop_counters c;
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		struct pair *p;
+
+		o2_loop_reset();
+		p = pair_open(&pair_defaults);
+		assert_non_null(ibv_alloc_mw(p->a.pd, IBV_MW_TYPE_2));
+		assert_int_equal(post_send(p->a.qp, 1, IBV_WR_SEND, 0, NULL, 0), 0); /* left waiting */
+		key[i] = p->a.mr->rkey;
+		number[i] = p->b.qp->qp_num;
+		o2_loop_reset(); /* takes everything the pair left */
+		o2_loop_get_counters(&c);
+		assert_int_equal(c.live_contexts + c.live_mrs + c.live_mws + c.live_qps, 0);
+		assert_int_equal(c.posted_sends, 0);
+		ibv_free_device_list(p->list);
+		free(p->a.buf);
+		free(p->b.buf);
+		free(p);
+	}
+	assert_int_equal(key[0], key[1]);
+	assert_int_equal(number[0], number[1]);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(channel_names_the_queue),
+		cmocka_unit_test(solicited_only),
+		cmocka_unit_test(overrun),
+		cmocka_unit_test(shared_receive_queue),
+		cmocka_unit_test(two_threads),
+		cmocka_unit_test(time_passes_for_a_sleeper),
+		cmocka_unit_test(interleaving_is_chosen),
+		cmocka_unit_test(reset_repeats),
+	};
+
+	return cmocka_run_group_tests_name("loopverbs: events and engine", tests, NULL, NULL);
+}

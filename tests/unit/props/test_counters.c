@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: MIT */
+/* What a run counts and must have met (docs/properties.md, "Counters" and "The cross table"). */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "props/engine/run.h"
+
+#define PAGE	   O2_SCENARIO_PAGE_BYTES
+#define BIT(which) (1u << O2_##which)
+
+/* --- situations of one side --------------------------------------------------------------------------------
+ */
+
+struct row {
+	const char *name;
+	struct o2_kiov piece[5];
+	uint32_t count;
+	uint64_t offset, nob;
+	uint32_t found;
+};
+
+static const struct row rows[] = {
+	{"one page", {{1, 0, PAGE}}, 1, 0, PAGE, 0},
+	{"first byte inside a page", {{1, 7, 100}}, 1, 0, 100, BIT(UNALIGNED_FIRST)},
+	{"an offset into the first page", {{1, 0, PAGE}}, 1, 8, 100, BIT(UNALIGNED_FIRST)},
+	{"a hole between two is neither", {{1, 0, 10}, {2, 0, 10}}, 2, 0, 20, 0},
+	{"a hole in the middle",
+	 {{1, 0, PAGE}, {2, 0, 9}, {3, 0, PAGE}, {4, 0, 9}},
+	 4,
+	 0,
+	 2 * PAGE + 18,
+	 BIT(INTERIOR_GAP)},
+	{"pieces that touch in a page have no hole",
+	 {{1, 0, PAGE}, {2, 0, 9}, {2, 9, PAGE - 9}, {4, 0, 9}},
+	 4,
+	 0,
+	 2 * PAGE + 9,
+	 0},
+	{"holes at both ends", {{1, 0, 9}, {2, 0, PAGE}, {3, 8, 9}}, 3, 0, PAGE + 18, BIT(GAP_AT_BOTH_ENDS)},
+	{"a hole at one end", {{1, 0, 9}, {2, 0, PAGE}, {3, 0, 9}}, 3, 0, PAGE + 18, 0},
+	{"one byte alone", {{1, 0, 1}}, 1, 0, 1, 0},
+	{"one byte among others", {{1, 0, PAGE}, {2, 0, 1}}, 2, 0, PAGE + 1, BIT(ONE_BYTE_FRAGMENT)},
+	{"an empty piece inside",
+	 {{1, 0, PAGE}, {0, 0, 0}, {2, 0, 9}},
+	 3,
+	 0,
+	 PAGE + 9,
+	 BIT(ZERO_LENGTH_PIECE)},
+	{"an empty piece before", {{0, 0, 0}, {1, 0, PAGE}, {2, 0, 9}}, 3, 0, PAGE + 9, 0},
+	{"an empty piece behind", {{1, 0, PAGE}, {2, 0, 9}, {0, 0, 0}}, 3, 0, PAGE + 9, 0},
+	{"a page twice", {{1, 0, PAGE}, {2, 0, PAGE}, {1, 0, PAGE}}, 3, 0, 3 * PAGE, BIT(PAGE_USED_TWICE)},
+	{"a page twice running", {{1, 0, PAGE}, {1, 0, PAGE}}, 2, 0, 2 * PAGE, BIT(PAGE_USED_TWICE)},
+	{"two pieces share a page", {{1, 0, 9}, {1, 20, 9}}, 2, 0, 18, 0},
+	{"three in reverse", {{9, 0, PAGE}, {8, 0, PAGE}, {4, 0, PAGE}}, 3, 0, 3 * PAGE, BIT(REVERSED_PAGES)},
+	{"two in reverse say nothing", {{9, 0, PAGE}, {8, 0, PAGE}}, 2, 0, 2 * PAGE, 0},
+	{"the offset ends a piece", {{1, 0, PAGE}, {2, 0, 9}}, 2, PAGE, 9, BIT(OFFSET_ON_BOUNDARY)},
+	{"the offset ends inside one", {{1, 0, PAGE}, {2, 0, 9}}, 2, PAGE + 1, 8, BIT(UNALIGNED_FIRST)},
+};
+
+static uint32_t situations(const struct o2_scenario_side *side, uint64_t nob)
+{
+	struct o2_extent extent[O2_SCENARIO_EXTENTS];
+	int count = o2_scenario_extents(side, NULL, side->offset_bytes, nob, extent, O2_SCENARIO_EXTENTS);
+
+	assert_true(count > 0);
+	return o2_situations_of(side, extent, (uint32_t)count);
+}
+
+static void test_situations(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct o2_scenario_side side = {.vector = O2_KIOV, .count = rows[i].count};
+
+		side.offset_bytes = rows[i].offset;
+		memcpy(side.kiov, rows[i].piece, sizeof(rows[i].piece));
+		if (situations(&side, rows[i].nob) != rows[i].found)
+			fail_msg("%s: 0x%x, expected 0x%x", rows[i].name, situations(&side, rows[i].nob),
+				 rows[i].found);
+	}
+}
+
+static void test_pages(void **state)
+{
+	(void)state;
+	for (uint32_t pages = 254; pages <= 258; pages++) {
+		uint32_t expected = pages >= 255 && pages <= 257 ? 1u << (O2_PAGES_255 + (pages - 255)) : 0;
+		struct o2_scenario_side side = {.vector = O2_IOV, .count = 1};
+
+		side.iov[0] = (struct o2_iov){.base = PAGE, .len = (uint64_t)pages * PAGE};
+		assert_int_equal(situations(&side, side.iov[0].len), expected);
+		/* One byte less at both ends, as many pages. */
+		side.iov[0].base++;
+		side.iov[0].len -= 2;
+		assert_int_equal(situations(&side, side.iov[0].len), expected | BIT(UNALIGNED_FIRST));
+	}
+}
+
+/* --- what a run must have met ------------------------------------------------------------------------------
+ */
+
+/* A run of that size, on a device, that met everything. */
+static struct o2_transfer_run *full_run(uint64_t moved)
+{
+	static const struct o2_rung_ops ops = {.has_keys = true, .reconnects = true};
+	static struct o2_rung rung = {.ops = &ops, .connections = 10000};
+	struct o2_transfer_run *run = calloc(1, sizeof(*run));
+
+	assert_non_null(run);
+	run->rung = &rung;
+	run->space = O2_SCENARIO_SPACE_ALL;
+	memset(&run->counters, 1, sizeof(run->counters));
+	run->counters.moved = moved;
+	return run;
+}
+
+/* How much is missing, and the first of it. */
+static size_t missing(const struct o2_transfer_run *run, char *first, size_t bytes)
+{
+	json_t *list = o2_counters_missing(run, UINT64_MAX);
+	size_t count = json_array_size(list);
+
+	first[0] = '\0';
+	if (count > 0)
+		snprintf(first, bytes, "%s", json_string_value(json_array_get(list, 0)));
+	json_decref(list);
+	return count;
+}
+
+/* Take away one counter at a time: exactly that is missing, in a run of the size that must meet it only. */
+static void check_needed(struct o2_transfer_run *run, uint64_t *counter, uint64_t enough, const char *text)
+{
+	const uint64_t kept = *counter;
+	char first[128];
+
+	*counter = 0;
+	run->counters.moved = enough;
+	assert_int_equal(missing(run, first, sizeof(first)), 1);
+	assert_non_null(strstr(first, text));
+	run->counters.moved = enough - 1;
+	assert_int_equal(missing(run, first, sizeof(first)), 0);
+	*counter = kept;
+}
+
+static void test_nothing_missing(void **state)
+{
+	static const uint64_t sizes[] = {0, 1000, 2000, 10000, 50000};
+	char first[128];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		struct o2_transfer_run *run = full_run(sizes[i]);
+
+		assert_int_equal(missing(run, first, sizeof(first)), 0);
+		free(run);
+	}
+}
+
+static void test_each_situation(void **state)
+{
+	struct o2_transfer_run *run = full_run(0);
+
+	(void)state;
+	for (uint32_t i = 0; i < O2_SITUATIONS; i++) {
+		const char *name = o2_situation_name((enum o2_situation)i);
+
+		check_needed(run, &run->counters.situation[O2_SOURCE][i], 2000, name);
+		if (i != O2_PAGE_USED_TWICE)
+			check_needed(run, &run->counters.situation[O2_SINK][i], 2000, name);
+	}
+	check_needed(run, &run->counters.coalesced[O2_SOURCE], 2000, "merged");
+	check_needed(run, &run->counters.coalesced[O2_SINK], 2000, "merged");
+	check_needed(run, &run->counters.one_byte, 10000, "one byte");
+	for (uint32_t i = O2_REG_GLOBAL + 1; i < O2_REG_MODES; i++)
+		check_needed(run, &run->counters.stale_key[i], 10000, "a stale key tried, mode ");
+	check_needed(run, &run->counters.source_vector[O2_KIOV], 1000, "KIOV");
+	check_needed(run, &run->counters.gaps, 1000, "gaps");
+	check_needed(run, &run->rung->connections, 32, "connections closed and made again");
+	free(run);
+}
+
+static void test_each_refusal(void **state)
+{
+	struct o2_transfer_run *run = full_run(0);
+
+	(void)state;
+	for (uint32_t i = O2_PREDICT_ENTRIES; i < O2_PREDICT_RULES; i++) {
+		const char *name = o2_predict_rule_name((enum o2_predict_rule)i);
+
+		if (i != O2_PREDICT_FRAGMENTS)
+			check_needed(run, &run->counters.rule[O2_SOURCE][i], 2000, name);
+		if (i != O2_PREDICT_WORK_REQUESTS)
+			check_needed(run, &run->counters.rule[O2_SINK][i], 2000, name);
+	}
+	free(run);
+}
+
+static void test_each_pair(void **state)
+{
+	struct o2_transfer_run *run = full_run(0);
+	char first[128];
+
+	(void)state;
+	for (uint32_t i = 0; i < O2_REG_MODES * O2_REG_MODES; i++)
+		check_needed(run, &run->counters.pair[i / O2_REG_MODES][i % O2_REG_MODES], 1000,
+			     "pair of modes");
+	for (uint32_t i = 0; i < O2_DMA_KINDS * O2_DMA_KINDS; i++)
+		check_needed(run, &run->counters.kind_pair[i / O2_DMA_KINDS][i % O2_DMA_KINDS], 1000,
+			     "address kinds");
+	/* What is not in use need not occur. */
+	run->space.mode_weight[O2_REG_PHYS] = 0;
+	memset(run->counters.rule, 0, sizeof(run->counters.rule));
+	memset(run->counters.pair[O2_REG_PHYS], 0, sizeof(run->counters.pair[0]));
+	run->counters.moved = 50000;
+	assert_int_equal(missing(run, first, sizeof(first)), 0);
+	free(run);
+}
+
+/* --- the cross table ---------------------------------------------------------------------------------------
+ */
+
+static void test_cross(void **state)
+{
+	struct o2_transfer_run *run = full_run(50000);
+	struct o2_cross *cross = &run->counters.cross;
+	struct o2_scenario scenario = {.op = O2_OP_GET};
+	struct o2_cross_pair pair;
+	char first[128];
+
+	(void)state;
+	scenario.source.mode = O2_REG_USER;
+	scenario.sink.mode = O2_REG_PHYS;
+	scenario.sink.vector = O2_KIOV;
+	scenario.source.kind = O2_DMA_IOMMU;
+	memset(cross, 0, sizeof(*cross));
+	o2_cross_moved(cross, &scenario);
+	pair = o2_cross_of_pair(cross, O2_REG_USER, O2_REG_PHYS);
+	/* An IOV at the source only. */
+	assert_int_equal(pair.cells, 36);
+	assert_int_equal(pair.met, 1);
+	assert_int_equal(pair.least, 0);
+	assert_int_equal(o2_cross_of_pair(cross, O2_REG_PHYS, O2_REG_USER).met, 0);
+	assert_int_equal(o2_cross_of_pair(cross, O2_REG_USER, O2_REG_USER).cells, 18);
+	assert_int_equal(o2_cross_of_pair(cross, O2_REG_FMR, O2_REG_PHYS).cells, O2_CROSS_PAIR_CELLS);
+
+	memset(cross, 1, sizeof(*cross));
+	cross->moved[O2_REG_FMR][O2_REG_USER][O2_DMA_BUS][O2_DMA_IOMMU][O2_OP_PUT][O2_KIOV][O2_IOV] = 0;
+	assert_int_equal(missing(run, first, sizeof(first)), 1);
+	assert_string_equal(first, "every cell of the cross table");
+	memset(cross, 1, sizeof(*cross));
+	/* A KIOV cannot move in mode user. */
+	cross->moved[O2_REG_FMR][O2_REG_USER][O2_DMA_BUS][O2_DMA_IOMMU][O2_OP_PUT][O2_KIOV][O2_KIOV] = 0;
+	assert_int_equal(missing(run, first, sizeof(first)), 0);
+	/* But it has to be refused. */
+	cross->user_kiov_refused[O2_SINK][O2_DMA_BUS][O2_OP_PUT] = 0;
+	assert_int_equal(missing(run, first, sizeof(first)), 1);
+	scenario.source.mode = O2_REG_FMR;
+	scenario.source.vector = O2_KIOV;
+	scenario.sink.mode = O2_REG_USER;
+	scenario.op = O2_OP_PUT;
+	o2_cross_refused(cross, &scenario, O2_SOURCE);
+	assert_int_equal(missing(run, first, sizeof(first)), 1);
+	o2_cross_refused(cross, &scenario, O2_SINK);
+	assert_int_equal(missing(run, first, sizeof(first)), 0);
+	free(run);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_situations),	cmocka_unit_test(test_pages),
+		cmocka_unit_test(test_nothing_missing), cmocka_unit_test(test_each_situation),
+		cmocka_unit_test(test_each_refusal),	cmocka_unit_test(test_each_pair),
+		cmocka_unit_test(test_cross),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

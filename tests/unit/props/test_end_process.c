@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT */
+/* An end in a process of its own: what becomes of it is always an answer. */
+/* cmocka.h wants the others before it. */
+/* clang-format off */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+/* clang-format on */
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+
+#include "loopverbs/loopverbs.h"
+#include "props/world/end_process.h"
+
+struct world {
+	struct o2_arena arena;
+	struct o2_end_config config;
+	struct o2_end_process process;
+	struct o2_end_question question;
+	struct o2_end_answer answer;
+};
+
+static int open_world(void **state)
+{
+	struct world *world = calloc(1, sizeof(*world));
+
+	assert_non_null(world);
+	assert_int_equal(o2_arena_create(O2_SCENARIO_PAGES, &world->arena, NULL), 0);
+	world->config = (struct o2_end_config){
+		.device = "loop0",
+		.gid_index = O2_LOOP_GID_INDEX,
+		.side = O2_SINK,
+		.arena = &world->arena,
+		.alone = true,
+	};
+	*state = world;
+	return 0;
+}
+
+static int close_world(void **state)
+{
+	struct world *world = *state;
+
+	o2_end_process_kill(&world->process);
+	o2_arena_destroy(&world->arena);
+	free(world);
+	/* No child is left, not even a dead one. */
+	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+	return 0;
+}
+
+static void start(struct world *world)
+{
+	struct o2_error error;
+
+	assert_int_equal(o2_end_process_start(&world->config, o2_network_open_loop, &world->process, &error),
+			 0);
+	assert_true(world->process.pid > 0);
+	assert_true(world->process.nid != 0);
+}
+
+static int ask(struct world *world, enum o2_end_verb verb)
+{
+	world->question.verb = verb;
+	o2_end_process_ask(&world->process, &world->question, &world->answer);
+	return world->answer.code;
+}
+
+/* A scenario that nothing can be done with: both its sides are empty. */
+static void answers(void **state)
+{
+	struct world *world = *state;
+	struct o2_end_farewell farewell;
+	struct o2_error error;
+
+	start(world);
+	world->question.peer = world->process.nid + 1;
+	assert_int_equal(ask(world, O2_END_BEGIN), 0);
+	assert_false(world->answer.connected);
+	assert_int_equal(ask(world, O2_END_START), -ENOTCONN);
+	assert_string_equal(world->answer.error.rule, "end/connection");
+	world->question.until = O2_END_PARTED;
+	assert_int_equal(ask(world, O2_END_WAIT), 0);
+	assert_int_equal(ask(world, O2_END_REST), 0);
+	assert_int_equal(o2_end_process_quit(&world->process, &farewell, &error), 0);
+	assert_int_equal(world->process.pid, 0);
+	assert_true(farewell.most.regions > 0);
+	assert_true(o2_held_equal(&farewell.before, &farewell.after));
+}
+
+/* Nobody is at the peer's address, so the greeting cannot arrive, and that is said. */
+static void no_peer(void **state)
+{
+	struct world *world = *state;
+
+	start(world);
+	world->question.peer = world->process.nid + 1;
+	assert_int_equal(ask(world, O2_END_BEGIN), 0);
+	assert_int_equal(ask(world, O2_END_CONNECT), 0);
+	world->question.until = O2_END_GREETED;
+	assert_int_equal(ask(world, O2_END_WAIT), -EHOSTUNREACH);
+	assert_string_equal(world->answer.error.rule, "cm/unresolved");
+}
+
+static void killed(void **state)
+{
+	struct world *world = *state;
+
+	for (int i = 0; i < 2; i++) { /* another one takes its place */
+		start(world);
+		kill(world->process.pid, SIGKILL);
+		assert_int_equal(ask(world, O2_END_REST), -EPIPE);
+		assert_string_equal(world->answer.error.rule, "process/killed");
+		assert_string_equal(world->answer.error.field, "signal of the sink's process");
+		assert_int_equal(world->answer.error.value, SIGKILL);
+		assert_int_equal(world->process.pid, 0);
+	}
+}
+
+static void killed_before_its_end(void **state)
+{
+	struct world *world = *state;
+	struct o2_end_farewell farewell;
+	struct o2_error error;
+
+	start(world);
+	kill(world->process.pid, SIGTERM);
+	assert_int_equal(o2_end_process_quit(&world->process, &farewell, &error), -EPIPE);
+	assert_string_equal(error.rule, "process/killed");
+	assert_int_equal(error.value, SIGTERM);
+}
+
+/* It is there and says nothing: it is ended, and that is said. */
+static void silent(void **state)
+{
+	struct world *world = *state;
+
+	start(world);
+	world->process.answer_ms = 100;
+	kill(world->process.pid, SIGSTOP);
+	assert_int_equal(ask(world, O2_END_REST), -EPIPE);
+	assert_string_equal(world->answer.error.rule, "process/silent");
+	assert_int_equal(world->answer.error.value, 100);
+	assert_int_equal(world->process.pid, 0);
+}
+
+static void cannot_open(void **state)
+{
+	struct world *world = *state;
+	struct o2_error error;
+
+	world->config.device = "loop77";
+	assert_int_equal(o2_end_process_start(&world->config, o2_network_open_loop, &world->process, &error),
+			 -ENODEV);
+	assert_string_equal(error.rule, "network/no-such-device");
+	assert_int_equal(world->process.pid, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(answers, open_world, close_world),
+		cmocka_unit_test_setup_teardown(no_peer, open_world, close_world),
+		cmocka_unit_test_setup_teardown(killed, open_world, close_world),
+		cmocka_unit_test_setup_teardown(killed_before_its_end, open_world, close_world),
+		cmocka_unit_test_setup_teardown(silent, open_world, close_world),
+		cmocka_unit_test_setup_teardown(cannot_open, open_world, close_world),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+/* cmocka.h wants the others before it. */
+/* clang-format off */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+/* clang-format on */
+#include <stdio.h>
+#include <string.h>
+
+#include "props/cmd/hostile_command.h"
+#include "props/hostile/hostile.h"
+
+/* Every misbehaviour of docs/hostile.md meets the reaction that it must.
+ *
+ *   test_hostile [NAME]
+ */
+
+static const char *only;
+
+static void meets_each(void **state)
+{
+	const struct o2_misbehaviour *list;
+	size_t count = o2_misbehaviours(&list), failed = 0;
+	char why[200];
+
+	(void)state;
+	for (size_t i = 0; i < count; i++) {
+		if (only != NULL && strcmp(only, list[i].name) != 0)
+			continue;
+		if (!o2_hostile_try(&list[i], why)) {
+			print_message("%s: %s\n  again: test_hostile %s\n", list[i].name, why, list[i].name);
+			failed++;
+		}
+	}
+	print_message("%zu misbehaviours, %zu not met\n", count, failed);
+	assert_int_equal(failed, 0);
+}
+
+static void has_names_of_its_own(void **state)
+{
+	const struct o2_misbehaviour *list;
+	size_t count = o2_misbehaviours(&list);
+
+	(void)state;
+	for (size_t i = 0; i < count; i++)
+		for (size_t j = 0; j < i; j++)
+			assert_string_not_equal(list[i].name, list[j].name);
+}
+
+/* Many that break one rule in different ways are few rules. */
+static void breaks_many_rules(void **state)
+{
+	const struct o2_misbehaviour *list;
+	size_t count = o2_misbehaviours(&list), rules = 0;
+
+	(void)state;
+	for (size_t i = 0; i < count; i++) {
+		size_t j = 0;
+
+		while (strcmp(list[i].rule, list[j].rule) != 0)
+			j++;
+		rules += i == j;
+	}
+	print_message("%zu misbehaviours break %zu rules\n", count, rules);
+	assert_true(rules >= 60);
+}
+
+static const char *document(void)
+{
+	static char text[128 * 1024];
+	FILE *file = fopen(O2_DOCS_DIR "/hostile.md", "r");
+
+	assert_non_null(file);
+	text[fread(text, 1, sizeof(text) - 1, file)] = '\0';
+	fclose(file);
+	return text;
+}
+
+static void stands_in_the_table(void **state)
+{
+	const char *text = document();
+	const struct o2_misbehaviour *list;
+	size_t count = o2_misbehaviours(&list), rows = 0;
+
+	(void)state;
+	for (size_t i = 0; i < count; i++) {
+		char row[O2_MISBEHAVIOUR_ROW_BYTES];
+
+		o2_misbehaviour_row(&list[i], row);
+		if (strstr(text, row) == NULL) {
+			print_message("not in docs/hostile.md (o2props hostile --list):\n%s\n", row);
+			fail();
+		}
+	}
+	/* The document has other tables before. */
+	for (const char *at = strstr(text, "\n## The table");
+	     at != NULL && (at = strstr(at, "\n| `")) != NULL; at++)
+		rows++;
+	assert_int_equal(rows, count);
+}
+
+/* The names in "Profiles" are those that are marked, and no others. */
+static void profiles_are_documented(void **state)
+{
+	const char *section = strstr(document(), "\n| What kernels are known to tolerate");
+	const char *end = section == NULL ? NULL : strstr(section, "\n\n");
+	size_t count, marked = 0, named = 0;
+	const struct o2_misbehaviour *list;
+
+	(void)state;
+	assert_non_null(end);
+	count = o2_misbehaviours(&list);
+	for (size_t i = 0; i < count; i++)
+		marked += list[i].kernel_tolerates;
+	for (const char *at = strchr(section, '`'); at != NULL && at < end; at = strchr(at, '`')) {
+		const struct o2_misbehaviour *what;
+		char name[40];
+
+		snprintf(name, sizeof(name), "%.*s", (int)strcspn(at + 1, "`"), at + 1);
+		at += strlen(name) + 2;
+		what = o2_misbehaviour_find(name);
+		if (what == NULL || !what->kernel_tolerates)
+			fail_msg("%s is not marked as what kernels tolerate", name);
+		named++;
+	}
+	print_message("%zu that kernels are known to tolerate\n", marked);
+	assert_int_equal(named, marked);
+}
+
+/* What a --profile of that name is; -2: none. */
+static int64_t profile_of(const char *name)
+{
+	char device[] = "--device=a", peer[] = "--peer=10.0.0.1@o2ib", profile[32], all[] = "--all";
+	char command[] = "hostile", *argv[] = {command, device, peer, profile, all, NULL};
+	struct o2_hostile_words words;
+
+	snprintf(profile, sizeof(profile), "--profile=%s", name);
+	return o2_hostile_read("test", 5, argv, &words) > 0 ? words.profile : -2;
+}
+
+static void profiles_have_names(void **state)
+{
+	(void)state;
+	assert_int_equal(profile_of("strict"), O2_HOSTILE_STRICT);
+	assert_int_equal(profile_of("kernel"), O2_HOSTILE_KERNEL);
+	assert_int_equal(profile_of(""), -2);
+	assert_int_equal(profile_of("kernels"), -2);
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(meets_each),
+		cmocka_unit_test(has_names_of_its_own),
+		cmocka_unit_test(breaks_many_rules),
+		cmocka_unit_test(stands_in_the_table),
+		cmocka_unit_test(profiles_are_documented),
+		cmocka_unit_test(profiles_have_names),
+	};
+
+	only = argc > 1 ? argv[1] : NULL;
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+/* cmocka.h wants the others before it. */
+/* clang-format off */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+/* clang-format on */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "props/engine/prng.h"
+#include "props/hostile/hostile_line.h"
+
+/*
+ * What is said to a victim in another process, and by it, is understood as it was meant; and lines that mean
+ * nothing are refused.
+ */
+
+static void orders_come_back(void **state)
+{
+	char text[O2_LINE_BYTES];
+	struct o2_victim_line line, back;
+
+	(void)state;
+	for (int act = 0; act < O2_VICTIM_ACTS; act++) {
+		line = (struct o2_victim_line){
+			.order = {(enum o2_victim_act)act, UINT64_MAX - 5, O2_REG_FASTREG}};
+		o2_line_order(&line, text);
+		assert_true(o2_line_read_order(text, &back));
+		assert_false(back.settle);
+		assert_int_equal(back.order.act, act);
+		assert_true(back.order.value == UINT64_MAX - 5);
+		assert_int_equal(back.order.mode, O2_REG_FASTREG);
+	}
+	line = (struct o2_victim_line){.settle = true};
+	o2_line_order(&line, text);
+	assert_true(o2_line_read_order(text, &back) && back.settle);
+}
+
+static void people_may_say_less(void **state)
+{
+	struct o2_victim_line line;
+
+	(void)state;
+	assert_true(o2_line_read_order("look", &line));
+	assert_int_equal(line.order.act, O2_ACT_LOOK);
+	assert_true(o2_line_read_order("put 5000", &line));
+	assert_int_equal(line.order.value, 5000);
+	assert_int_equal(line.order.mode, O2_REG_GLOBAL);
+	for (const char *const *bad = (const char *const[]){"", " ", "nonsense", "put 1 fast", "lookalike",
+							    "put5000", "averyveryverylongword 3", NULL};
+	     *bad != NULL; bad++)
+		assert_false(o2_line_read_order(*bad, &line));
+}
+
+static void answers_come_back(void **state)
+{
+	struct o2_victim_answer answer, back;
+	char text[O2_LINE_BYTES];
+	uint32_t work;
+
+	(void)state;
+	memset(&answer, 0, sizeof(answer));
+	answer.status = -52;
+	answer.value[0] = UINT64_MAX;
+	answer.value[1] = 7;
+	answer.report = (struct o2_victim_report){.open = true,
+						  .code = -71,
+						  .side = O2_FAULT_DEADLINE,
+						  .rule = "wire/header/magic",
+						  .started = 1,
+						  .matched = 2,
+						  .done = 3,
+						  .received = 4,
+						  .closed = 5,
+						  .status = -5};
+	snprintf(answer.why, sizeof(answer.why), "ni/leak: descriptors is 1, limit 0 (x)");
+	o2_line_answer(&answer, 99, text);
+	assert_true(o2_line_read_answer(text, &back, &work));
+	assert_int_equal(work, 99);
+	assert_memory_equal(&back.report, &answer.report, sizeof(answer.report));
+	assert_string_equal(back.why, answer.why);
+	assert_true(back.status == answer.status && back.value[0] == answer.value[0] && back.value[1] == 7);
+
+	/* Nothing wrong, so nothing to say. */
+	answer.why[0] = '\0';
+	snprintf(answer.report.rule, sizeof(answer.report.rule), "-");
+	o2_line_answer(&answer, 0, text);
+	assert_true(o2_line_read_answer(text, &back, &work));
+	assert_string_equal(back.why, "");
+	assert_string_equal(back.report.rule, "-");
+}
+
+/* A line of which any byte is missing or another one is either refused or an answer. */
+static void spoiled_answers_do_no_harm(void **state)
+{
+	const char *seed_text = getenv("O2REF_SEED");
+	uint64_t seed = seed_text != NULL ? strtoull(seed_text, NULL, 0) : 20240601;
+	struct o2_victim_answer answer = {.report.rule = "-"}, back;
+	char good[O2_LINE_BYTES], text[O2_LINE_BYTES];
+	struct o2_prng prng = o2_prng_init(seed, 0);
+	uint32_t work;
+	size_t length;
+
+	(void)state;
+	print_message("again: O2REF_SEED=0x%llx\n", (unsigned long long)seed);
+	o2_line_answer(&answer, 0, good);
+	length = strlen(good);
+	for (size_t cut = 0; cut + 3 < length; cut++) {
+		snprintf(text, sizeof(text), "%.*s", (int)cut, good);
+		assert_false(o2_line_read_answer(text, &back, &work));
+	}
+	for (int i = 0; i < 100000; i++) {
+		snprintf(text, sizeof(text), "%s", good);
+		for (uint64_t n = 1 + o2_prng_next(&prng) % 3; n > 0; n--)
+			text[o2_prng_next(&prng) % length] = (char)(o2_prng_next(&prng) % 127 + 1);
+		if (o2_line_read_answer(text, &back, &work))
+			assert_true(strlen(back.report.rule) < sizeof(back.report.rule));
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(orders_come_back),
+		cmocka_unit_test(people_may_say_less),
+		cmocka_unit_test(answers_come_back),
+		cmocka_unit_test(spoiled_answers_do_no_harm),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

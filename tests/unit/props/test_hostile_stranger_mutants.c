@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: MIT */
+#include "tests/lib/test_stranger.h"
+
+#include "props/cmd/mutant.h"
+
+/*
+ * The judge of peers that take no orders, tried on peers of this process: a strict one, some that tolerate
+ * what they should not, some that answer short, and some with quirks (docs/peer.md, "Quirks").
+ */
+
+#define CLOSING_MS 1000u /* less than TIMEOUT_MS: what only runs into that has not closed at once */
+
+static struct o2_net_liar net;
+
+static bool begin(enum o2_hostile_profile profile, char *why)
+{
+	uint32_t peer = 0, liar = 0;
+
+	assert_int_equal(o2_network_address("loop0", 1, &peer, NULL), 0);
+	assert_int_equal(o2_network_address("loop1", 1, &liar, NULL), 0);
+	memset(&net, 0, sizeof(net));
+	net.options = (struct o2_net_liar_options){
+		.device = "loop1",
+		.gid_index = 1,
+		.peer = o2_nid_make(O2_LND_O2IB, 0, peer),
+		.port = O2_SERVICE_PORT,
+		.served = true,
+		.portal = PORTAL,
+		.match_bits = MATCH_BITS,
+		.patience_ms = 3 * TIMEOUT_MS,
+		.closing_ms = CLOSING_MS,
+		.profile = profile,
+		.open_network = open_network,
+		.honest_address = liar + 100,
+	};
+	pings = ping_sink_bytes = 0;
+	return o2_stranger_open(&net, why);
+}
+
+/* One misbehaviour at a fresh peer with that mutant ("none"). */
+static enum o2_net_outcome try_at(enum o2_hostile_profile profile, const char *mutant, const char *name,
+				  char *why)
+{
+	enum o2_net_outcome outcome;
+
+	assert_int_equal(o2_mutant_select(mutant), 0);
+	if (!begin(profile, why))
+		fail_msg("%s, %s: %s", name, mutant, why);
+	outcome = o2_stranger_try(&net, o2_misbehaviour_find(name), why);
+	o2_stranger_close(&net);
+	assert_int_equal(o2_mutant_select("none"), 0);
+	return outcome;
+}
+
+static int reset(void **state)
+{
+	(void)state;
+	serves_bytes = takes_bytes = 12000;
+	peer_quirk = NULL;
+	garbles_pings = false;
+	return 0;
+}
+
+/* Nobody makes a peer start a GET, ask for a connection, or do what only a victim of ours is told to. */
+static const char *const not_tried[] = {
+	"no-checksum",	   "ack-for-get",     "nak-for-get",	    "answers-unsent",	  "get-done-twice",
+	"gives-more",	   "huge-get-done",   "no-credit",	    "put-flood",	  "request-flood",
+	"silent-to-get",   "into-slots",      "into-source",	    "replies-magic",	  "replies-request",
+	"replies-version", "replies-depth-9", "replies-depth-1",    "replies-frags-258",  "replies-frags-0",
+	"replies-large",   "replies-small",   "replies-to-another", "replies-other-life", NULL,
+};
+
+static bool is_not_tried(const char *name)
+{
+	for (const char *const *one = not_tried; *one != NULL; one++)
+		if (strcmp(*one, name) == 0)
+			return true;
+	return false;
+}
+
+static void meets_all(enum o2_hostile_profile profile)
+{
+	const struct o2_misbehaviour *list;
+	size_t count = o2_misbehaviours(&list), wrong = 0, tried = 0;
+	char why[O2_VICTIM_WHY_BYTES] = "";
+
+	assert_true(begin(profile, why));
+	for (size_t i = 0; i < count; i++) {
+		enum o2_net_outcome outcome = o2_stranger_try(&net, &list[i], why);
+		enum o2_net_outcome expected = is_not_tried(list[i].name) ? O2_NET_NOT_TRIED : O2_NET_MET;
+
+		tried += outcome != O2_NET_NOT_TRIED;
+		if (outcome == expected && (outcome == O2_NET_MET || strncmp(why, "needs ", 6) == 0))
+			continue;
+		print_message("%s: %d, %s\n", list[i].name, outcome, why);
+		wrong++;
+	}
+	o2_stranger_close(&net);
+	print_message("%zu of %zu tried, %zu not as expected\n", tried, count, wrong);
+	assert_int_equal(wrong, 0);
+	assert_int_equal(tried, count - (sizeof(not_tried) / sizeof(not_tried[0]) - 1));
+}
+
+static void a_strict_peer_meets_everything(void **state)
+{
+	(void)state;
+	meets_all(O2_HOSTILE_STRICT);
+}
+
+/* What may be tolerated need not be. */
+static void also_under_the_other_profile(void **state)
+{
+	(void)state;
+	meets_all(O2_HOSTILE_KERNEL);
+}
+
+/* --- peers without a check ---------------------------------------------------------------------------------
+ */
+
+static void check_tolerant(const char *name, bool known)
+{
+	const struct o2_misbehaviour *what = o2_misbehaviour_find(name);
+	char text[96], why[O2_VICTIM_WHY_BYTES] = "";
+	const char *mutant = o2_misbehaviour_mutant(what, text);
+	enum o2_net_outcome strict = try_at(O2_HOSTILE_STRICT, mutant, name, why);
+	enum o2_net_outcome kernel;
+
+	assert_int_equal(what->kernel_tolerates, known);
+	print_message("%s, %s: %s\n", name, mutant, why);
+	assert_int_equal(strict, O2_NET_NOT_MET);
+	assert_true(why[0] != '\0' && strstr(why, "Success") == NULL);
+	kernel = try_at(O2_HOSTILE_KERNEL, mutant, name, why);
+	assert_int_equal(kernel, known ? O2_NET_TOLERATED : O2_NET_NOT_MET);
+}
+
+static void what_kernels_tolerate_is_told_apart(void **state)
+{
+	static const char *const names[] = {"get-in-put", "ack-empty-fragment", "puts-less", "noop-storm",
+					    "asks-as-another"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		check_tolerant(names[i], true);
+}
+
+static void what_they_do_not_is_a_failure(void **state)
+{
+	static const char *const names[] = {"stale-sender", "before",	       "beyond",
+					    "after-done",   "asks-for-crumbs", "asks-for-another"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		check_tolerant(names[i], false);
+}
+
+/* It is not enough that a kernel would: who has tolerated it must still work. */
+static void a_peer_that_breaks_has_tolerated_nothing(void **state)
+{
+	char why[O2_VICTIM_WHY_BYTES] = "";
+
+	(void)state;
+	assert_int_equal(try_at(O2_HOSTILE_KERNEL, "deadline-ignored", "silent-after-ack", why),
+			 O2_NET_NOT_MET);
+}
+
+/* --- the honest node ---------------------------------------------------------------------------------------
+ */
+
+static void pings_with_the_sink_of_lnet(void **state)
+{
+	char why[O2_VICTIM_WHY_BYTES] = "";
+
+	(void)state;
+	assert_true(begin(O2_HOSTILE_STRICT, why));
+	o2_stranger_close(&net);
+	assert_int_equal(pings, 1);
+	assert_int_equal(ping_sink_bytes, 3960);
+}
+
+/* A peer that is as it is now cannot begin, and this is said. */
+static void cannot_begin(const char *expected)
+{
+	char why[O2_VICTIM_WHY_BYTES] = "";
+
+	assert_false(begin(O2_HOSTILE_STRICT, why));
+	o2_stranger_close(&net);
+	print_message("%s\n", why);
+	assert_non_null(strstr(why, expected));
+	assert_null(strstr(why, "Success"));
+}
+
+static void names_a_peer_that_answers_short(void **state)
+{
+	(void)state;
+	serves_bytes = 5000;
+	cannot_begin("GET of 9000 bytes: the peer answers with success, and 5000 bytes");
+}
+
+static void names_a_peer_that_takes_less(void **state)
+{
+	(void)state;
+	takes_bytes = 8000;
+	cannot_begin("PUT of 9000 bytes: the peer answers with success, and 8000 bytes");
+}
+
+static void names_quirks(void **state)
+{
+	static const struct {
+		const char *quirk, *expected;
+		uint32_t serves_bytes;
+	} peers[] = {
+		{"sums-other-bytes", "the peer has broken a rule: wire/header/checksum: ", 12000},
+		/* The place begins 99 bytes behind a page: 4096 - 99 - 3000. */
+		{"second-page-wrong", "GET of the 3000 bytes that it has PUT: byte 997 is 0xee, not 0x",
+		 12000},
+		{"short-get-claims", "the peer reports 9000 bytes and wrote 0 of them", 6000},
+		{"closes-first", "the peer has ended the connection (DREQ)", 12000},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(peers) / sizeof(peers[0]); i++) {
+		peer_quirk = peers[i].quirk;
+		serves_bytes = peers[i].serves_bytes;
+		cannot_begin(peers[i].expected);
+	}
+}
+
+static void names_a_ping_that_says_nothing(void **state)
+{
+	char why[O2_VICTIM_WHY_BYTES] = "";
+
+	(void)state;
+	garbles_pings = true;
+	assert_false(begin(O2_HOSTILE_STRICT, why));
+	o2_stranger_close(&net);
+	print_message("%s\n", why);
+	assert_non_null(strstr(why, "3960 bytes"));
+	assert_non_null(strstr(why, "48"));
+	assert_non_null(strstr(why, "lnet/ping/magic"));
+	assert_null(strstr(why, "Success"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(a_strict_peer_meets_everything, reset),
+		cmocka_unit_test_setup(also_under_the_other_profile, reset),
+		cmocka_unit_test_setup(what_kernels_tolerate_is_told_apart, reset),
+		cmocka_unit_test_setup(what_they_do_not_is_a_failure, reset),
+		cmocka_unit_test_setup(a_peer_that_breaks_has_tolerated_nothing, reset),
+		cmocka_unit_test_setup(pings_with_the_sink_of_lnet, reset),
+		cmocka_unit_test_setup(names_a_peer_that_answers_short, reset),
+		cmocka_unit_test_setup(names_a_peer_that_takes_less, reset),
+		cmocka_unit_test_setup(names_quirks, reset),
+		cmocka_unit_test_setup(names_a_ping_that_says_nothing, reset),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: MIT */
+/* The data pattern, and finding where a piece of it is from (docs/properties.md, "The data pattern"). */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "props/engine/prng.h"
+#include "props/pattern/pattern.h"
+
+#define SEED	   UINT64_C(0x7061747465726e)
+#define PAGE	   4096u
+#define MIB	   (1u << 20)
+#define EPOCH	   41u
+#define SINK_BYTES (64u * 1024)
+
+static uint8_t image[2 * MIB], twin[2 * MIB];
+
+/* Two source buffers of 2 MiB, three aliased pages, the poison and red zones of this and the last transfer.
+ */
+static const struct o2_origin_range ranges[] = {
+	{{O2_FILL_DATA, 0, 0}, 2 * MIB},
+	{{O2_FILL_DATA, 1, 0}, 2 * MIB},
+	{{O2_FILL_PAGE, 77, 0}, PAGE},
+	{{O2_FILL_PAGE, 78, 0}, PAGE},
+	{{O2_FILL_PAGE, 300, 0}, PAGE},
+	{{O2_FILL_POISON, EPOCH, 0}, SINK_BYTES},
+	{{O2_FILL_POISON, EPOCH - 1, 0}, SINK_BYTES},
+	{{O2_FILL_RED, EPOCH, 0}, SINK_BYTES},
+};
+#define N_RANGES (sizeof(ranges) / sizeof(ranges[0]))
+
+static struct o2_origin origin_of(enum o2_fill_kind kind, uint32_t id, uint64_t offset)
+{
+	return (struct o2_origin){.kind = kind, .id = id, .offset_bytes = offset};
+}
+
+static void assert_origin(struct o2_origin got, struct o2_origin want)
+{
+	assert_int_equal(got.kind, want.kind);
+	assert_int_equal(got.id, want.id);
+	assert_int_equal(got.offset_bytes, want.offset_bytes);
+}
+
+/* The bytes are a fixed function: a changed pattern would make every kept report unreadable. */
+static void test_known_bytes(void **state)
+{
+	uint8_t bytes[16];
+	char text[40];
+	(void)state;
+
+	o2_pattern_fill(bytes, 16, 1, 0, 0);
+	for (int i = 0; i < 16; i++)
+		snprintf(text + 2 * i, 3, "%02x", bytes[i]);
+	assert_string_equal(text, "fce14281bba071c595e109d7c6c51160");
+}
+
+static void test_any_subrange_agrees(void **state)
+{
+	struct o2_prng prng = o2_prng_init(SEED, 0);
+	(void)state;
+
+	o2_pattern_fill(image, MIB, SEED, 3, 0);
+	for (size_t from = 0; from < 24; from++) {
+		for (size_t n = 0; n < 40; n++) {
+			twin[n] = 0xa5;
+			o2_pattern_fill(twin, n, SEED, 3, from);
+			assert_memory_equal(twin, image + from, n);
+			assert_int_equal(twin[n], 0xa5); /* not a byte further */
+		}
+	}
+	for (int i = 0; i < 500; i++) {
+		const size_t from = o2_prng_upto(&prng, MIB - 1), n = o2_prng_upto(&prng, MIB - from);
+
+		o2_pattern_fill(twin, n, SEED, 3, from);
+		assert_memory_equal(twin, image + from, n);
+		assert_int_equal(o2_fill_match(image + from, n, SEED, origin_of(O2_FILL_DATA, 3, from)), n);
+	}
+	for (size_t at = 0; at < 1100; at++) {
+		image[at] ^= 1;
+		assert_int_equal(o2_fill_match(image, 1100, SEED, origin_of(O2_FILL_DATA, 3, 0)), at);
+		image[at] ^= 1;
+	}
+}
+
+/* The share of places at which two images agree; 1 in 128 is chance. */
+static double agreement(const uint8_t *a, const uint8_t *b, size_t n)
+{
+	size_t same = 0;
+
+	for (size_t i = 0; i < n; i++)
+		same += a[i] == b[i];
+	return (double)same * 128 / (double)n;
+}
+
+static void assert_unrelated(const uint8_t *a, const uint8_t *b, size_t n)
+{
+	const double share = agreement(a, b, n);
+
+	if (share < 0.9 || share > 1.1) /* 8192 expected in 1 MiB, standard deviation 1.1 % */
+		fail_msg("images agree %.3f times as often as by chance", share);
+}
+
+static void test_no_period(void **state)
+{
+	const size_t n = MIB;
+	(void)state;
+
+	o2_pattern_fill(image, 2 * MIB, SEED, 0, 0);
+	for (size_t shift = 512; shift <= 512 * 1024; shift += 512) {
+		if (shift <= 64 * 1024 || shift % PAGE == 0)
+			assert_unrelated(image, image + shift, n);
+	}
+	for (size_t shift = 1; shift <= 64; shift++)
+		assert_unrelated(image, image + shift, n);
+	for (size_t a = 0; a < n / PAGE; a++) {
+		for (size_t b = 0; b < a; b++)
+			assert_memory_not_equal(image + a * PAGE, image + b * PAGE, 8);
+	}
+}
+
+static void test_keys_differ(void **state)
+{
+	(void)state;
+
+	o2_pattern_fill(image, MIB, SEED, 0, 0);
+	o2_pattern_fill(twin, MIB, SEED + 1, 0, 0);
+	assert_unrelated(image, twin, MIB);
+	o2_pattern_fill(twin, MIB, SEED, 1, 0);
+	assert_unrelated(image, twin, MIB);
+	o2_page_fill(twin, MIB, SEED, 0, 0);
+	assert_unrelated(image, twin, MIB);
+	o2_poison_fill(image, MIB, SEED, EPOCH, 0);
+	o2_poison_fill(twin, MIB, SEED, EPOCH + 1, 0);
+	assert_unrelated(image, twin, MIB);
+	o2_redzone_fill(twin, MIB, SEED, EPOCH, 0);
+	assert_unrelated(image, twin, MIB);
+}
+
+/* Data has even bytes of all values, poison and red zones odd bytes: no place where they agree. */
+static void test_poison_never_equals_data(void **state)
+{
+	size_t seen[256] = {0};
+	(void)state;
+
+	o2_pattern_fill(image, MIB, SEED, 0, 0);
+	for (uint32_t epoch = 0; epoch < 8; epoch++) {
+		o2_poison_fill(twin, MIB, SEED, epoch, 0);
+		for (size_t i = 0; i < MIB; i++)
+			assert_int_not_equal(image[i], twin[i]);
+		o2_redzone_fill(twin, MIB, SEED, epoch, 0);
+		for (size_t i = 0; i < MIB; i++)
+			assert_int_not_equal(image[i], twin[i]);
+	}
+	for (size_t i = 0; i < MIB; i++)
+		seen[image[i]]++;
+	for (int byte = 0; byte < 256; byte++) {
+		if (__builtin_parity((unsigned int)byte))
+			assert_int_equal(seen[byte], 0);
+		else
+			assert_in_range(seen[byte], 7700, 8700); /* 8192 expected, standard deviation 90 */
+	}
+}
+
+static void test_decode_inverts(void **state)
+{
+	struct o2_prng prng = o2_prng_init(SEED, 1);
+	uint8_t word[8];
+	struct o2_origin back;
+	unsigned int accepted = 0;
+	(void)state;
+
+	for (int i = 0; i < 100000; i++) {
+		const struct o2_origin origin = origin_of((enum o2_fill_kind)o2_prng_upto(&prng, 3),
+							  (uint32_t)o2_prng_upto(&prng, O2_FILL_MAX_ID),
+							  o2_prng_upto(&prng, O2_FILL_MAX_OFFSET / 8) * 8);
+		const uint64_t seed = o2_prng_next(&prng);
+
+		o2_fill(word, 8, seed, origin);
+		assert_true(o2_fill_decode(word, seed, &back));
+		assert_origin(back, origin);
+		word[o2_prng_upto(&prng, 7)] ^= (uint8_t)(1u << o2_prng_upto(&prng, 7));
+		assert_false(o2_fill_decode(word, seed, &back)); /* one flipped bit is mixed parity */
+	}
+	for (int i = 0; i < 100000; i++) {
+		const uint64_t random = o2_prng_next(&prng);
+
+		memcpy(word, &random, 8);
+		accepted += o2_fill_decode(word, SEED, &back);
+	}
+	assert_in_range(accepted, 300, 500); /* 1 in 256: 391 */
+}
+
+static void check_find(struct o2_origin origin, size_t n)
+{
+	struct o2_origin found;
+	uint8_t bytes[64];
+
+	o2_fill(bytes, n, SEED, origin);
+	assert_int_equal(o2_pattern_find(bytes, n, SEED, ranges, N_RANGES, NULL, &found), 1);
+	assert_origin(found, origin);
+}
+
+static void test_find(void **state)
+{
+	struct o2_origin found;
+	uint8_t bytes[64];
+	(void)state;
+
+	for (size_t shift = 0; shift < 16; shift++) {
+		for (size_t n = 15; n <= 40; n++) {
+			check_find(origin_of(O2_FILL_DATA, 0, shift), n);
+			check_find(origin_of(O2_FILL_DATA, 1, 1234560 + shift), n);
+			check_find(origin_of(O2_FILL_DATA, 1, 2 * MIB - n - shift), n);
+			check_find(origin_of(O2_FILL_PAGE, 300, 2000 + shift), n);
+			check_find(origin_of(O2_FILL_POISON, EPOCH - 1, 5000 + shift), n);
+			check_find(origin_of(O2_FILL_RED, EPOCH, 60000 + shift), n);
+		}
+	}
+	/* Outside the ranges, or by one byte; with another seed; with one wrong byte: nowhere. */
+	o2_fill(bytes, 32, SEED, origin_of(O2_FILL_DATA, 2, 0));
+	assert_int_equal(o2_pattern_find(bytes, 32, SEED, ranges, N_RANGES, NULL, &found), 0);
+	o2_fill(bytes, 32, SEED, origin_of(O2_FILL_DATA, 1, 2 * MIB - 31));
+	assert_int_equal(o2_pattern_find(bytes, 32, SEED, ranges, N_RANGES, NULL, &found), 0);
+	assert_int_equal(o2_pattern_find(bytes, 31, SEED, ranges, N_RANGES, NULL, &found), 1);
+	assert_int_equal(o2_pattern_find(bytes, 31, SEED + 1, ranges, N_RANGES, NULL, &found), 0);
+	bytes[30] ^= 3;
+	assert_int_equal(o2_pattern_find(bytes, 31, SEED, ranges, N_RANGES, NULL, &found), 0);
+	assert_int_equal(o2_pattern_find(bytes, 0, SEED, ranges, N_RANGES, NULL, &found), 0);
+}
+
+/* Fewer than 15 bytes: from 5 on one place; with less, the nearest of several, and that is said. */
+static void test_find_short(void **state)
+{
+	(void)state;
+
+	for (uint64_t at = 3 * PAGE - 8; at < 3 * PAGE + 8;
+	     at++) /* across whatever the search cuts a range into */
+		check_find(origin_of(O2_FILL_DATA, 0, at), 6);
+	for (size_t n = 1; n < 15; n++) {
+		for (size_t shift = 0; shift < 16; shift++) {
+			const struct o2_origin origin = origin_of(O2_FILL_DATA, 1, 700000 + 4096 * n + shift);
+			struct o2_origin found, near = origin;
+			uint8_t bytes[16];
+			size_t matches;
+
+			near.offset_bytes +=
+				3; /* the one we look for is nearer than chance has another for n > 1 */
+			o2_fill(bytes, n, SEED, origin);
+			matches = o2_pattern_find(bytes, n, SEED, ranges, N_RANGES, &near, &found);
+			if (n > 1)
+				assert_origin(found, origin);
+			if (n >= 5)
+				assert_int_equal(matches, 1);
+			if (n <= 2)
+				assert_true(matches > 50);
+			assert_true(matches <= O2_FIND_MAX_MATCHES);
+		}
+	}
+}
+
+/* A figure to read, not a test. */
+static void print_throughput(void)
+{
+	struct timespec begin, end;
+	double seconds;
+
+	o2_pattern_fill(image, sizeof(image), SEED, 0, 1);
+	clock_gettime(CLOCK_MONOTONIC, &begin);
+	for (uint32_t i = 0; i < 50; i++)
+		o2_pattern_fill(image, sizeof(image), SEED, i, 1);
+	clock_gettime(CLOCK_MONOTONIC, &end);
+	seconds = (double)(end.tv_sec - begin.tv_sec) + (double)(end.tv_nsec - begin.tv_nsec) * 1e-9;
+	printf("pattern fill: %.2f GB/s\n", 50.0 * sizeof(image) / seconds / 1e9);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_known_bytes),
+		cmocka_unit_test(test_any_subrange_agrees),
+		cmocka_unit_test(test_no_period),
+		cmocka_unit_test(test_keys_differ),
+		cmocka_unit_test(test_poison_never_equals_data),
+		cmocka_unit_test(test_decode_inverts),
+		cmocka_unit_test(test_find),
+		cmocka_unit_test(test_find_short),
+	};
+
+	print_throughput();
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: MIT */
+#include "mem/virtual_range.h"
+#include "tests/lib/test_lnd_pair.h"
+
+/*
+ * What a peer can reach with the key of a sink, mode by mode (docs/modes.md, "What a peer can reach").  The
+ * peer is side a, which writes past all of the transport's own logic; the memory is side b's.
+ */
+
+#define FIRST  3u /* entry of scattered_page() that the buffer starts with */
+#define OFFSET 100u
+
+enum reach {
+	STALE_KEY,
+	FOREIGN_KEY,
+	BYTE_BEFORE,
+	BYTE_AFTER,
+	GAP_BYTE,
+	NO_PERMISSION,
+	REACHES,
+};
+
+static const char *const reach_names[REACHES] = {"stale key",  "foreign key", "byte before",
+						 "byte after", "gap byte",    "no permission"};
+
+/* The rows of the table. */
+struct row {
+	enum o2_reg_mode mode;
+	bool staging;
+	bool admitted[REACHES];
+	int gapped; /* what registering a gapped list says; 0: registered */
+};
+
+static const struct row rows[] = {
+	{O2_REG_GLOBAL,
+	 false,
+	 {[STALE_KEY] = true, [BYTE_BEFORE] = true, [BYTE_AFTER] = true, [GAP_BYTE] = true},
+	 0},
+	{O2_REG_FMR, false, {[GAP_BYTE] = true}, 0},
+	{O2_REG_FASTREG, false, {false}, -EPROTONOSUPPORT},
+	{O2_REG_USER, false, {false}, -EPROTONOSUPPORT},
+	{O2_REG_PHYS, false, {false}, -EINVAL},
+	{O2_REG_FASTREG_GAPS, false, {false}, 0},
+	{O2_REG_FASTREG_GAPS, true, {false}, 0},
+};
+
+static struct o2_kiov kiov[16];
+static struct o2_iov iov[4];
+
+/* Plan for memory of side b; 0 or the errno of o2_reg_plan. */
+static int make_plan(struct side *side, const struct row *row, enum o2_side which, bool gapped_list,
+		     struct o2_reg_plan *plan)
+{
+	static struct o2_sg_list sg;
+	static struct o2_dma_list dma;
+	struct o2_address_space space = o2_arena_space(&side->ni.arena);
+	struct o2_reg_request request = {.mode = row->mode,
+					 .side = which,
+					 .page_bytes = space.page_bytes,
+					 .max_pages = O2_MAX_FRAGS,
+					 .peer_max_frags = O2_MAX_FRAGS,
+					 .iova = 0x10000};
+	struct o2_buffer buffer =
+		gapped_list ? gapped_kiov(kiov, FIRST, 5, 500) : dense_kiov(kiov, FIRST, OFFSET, 9000);
+
+	if (row->mode == O2_REG_USER) {
+		buffer = view_iov(side, iov, 1, 4096 * FIRST + OFFSET, 9000);
+		iov[2].base += gapped_list;
+	}
+	assert_int_equal(o2_sg_build(&buffer, &space, O2_MAX_FRAGS, &sg, NULL), 0);
+	assert_int_equal(o2_dma_map(&sg, &side->ni.domain.dma, &dma, NULL), 0);
+	request.gaps = sg.gaps && row->mode != O2_REG_USER;
+	if (row->mode == O2_REG_USER)
+		request.contiguous = o2_virtual_range(&buffer, &request.iova);
+	return o2_reg_plan(&request, &dma, plan, NULL);
+}
+
+static struct ibv_wc poll_one(struct o2_conn *conn)
+{
+	time_t start = pair_now();
+	struct ibv_wc wc;
+
+	while (ibv_poll_cq(conn->cq, 1, &wc) == 0)
+		if (pair_now() - start > PAIR_SECONDS)
+			fail_msg("no completion");
+	return wc;
+}
+
+/* One byte of a's message slots to an address of b; how that ends. */
+static enum ibv_wc_status write_byte(struct pair *pair, uint64_t addr, uint32_t rkey)
+{
+	struct ibv_sge sge = {(uintptr_t)pair->a.conn->slots, 1, pair->a.conn->slot_mr->lkey};
+	struct ibv_send_wr wr = {.sg_list = &sge,
+				 .num_sge = 1,
+				 .opcode = IBV_WR_RDMA_WRITE,
+				 .send_flags = IBV_SEND_SIGNALED,
+				 .wr.rdma = {.remote_addr = addr, .rkey = rkey}};
+	struct ibv_send_wr *bad;
+
+	assert_int_equal(ibv_post_send(pair->a.conn->qp, &wr, &bad), 0);
+	return poll_one(pair->a.conn).status;
+}
+
+/* Register, and make the key live as a message would. */
+static void bind_sink(struct side *side, const struct o2_reg_plan *plan, struct o2_binding *binding)
+{
+	struct ibv_send_wr wr, *bad;
+
+	assert_int_equal(o2_reg_bind(&side->ni.domain, 0, plan, binding, NULL), 0);
+	if (!o2_binding_needs_bind(binding))
+		return;
+	o2_binding_bind_wr(binding, 1, &wr);
+	wr.send_flags = IBV_SEND_SIGNALED;
+	assert_int_equal(ibv_post_send(side->conn->qp, &wr, &bad), 0);
+	o2_binding_posted(binding, side->conn->qp->qp_num, true, true);
+	assert_int_equal(poll_one(side->conn).status, IBV_WC_SUCCESS);
+}
+
+static void release(struct side *side, struct o2_binding *binding, bool alive)
+{
+	struct ibv_send_wr wr, *bad;
+
+	if (o2_binding_needs_invalidate(binding) && alive) {
+		o2_binding_invalidate_wr(binding, 2, &wr);
+		assert_int_equal(ibv_post_send(side->conn->qp, &wr, &bad), 0);
+		o2_binding_invalidate_posted(binding, true);
+		assert_int_equal(poll_one(side->conn).status, IBV_WC_SUCCESS);
+		o2_binding_invalidated(binding);
+	}
+	assert_int_equal(o2_reg_unbind(&side->ni.domain, binding, false, NULL), 0);
+}
+
+/* The end of the first fragment, and where the bytes after it belong to nobody: the hole of a gapped list. */
+static uint64_t end_of_first(const struct o2_reg_plan *plan)
+{
+	return plan->frag[0].rf_addr + plan->frag[0].rf_nob;
+}
+
+/* One cell, on a connection of its own: what does the write end with? */
+static enum ibv_wc_status try_cell(struct pair *pair, const struct row *row, enum reach reach)
+{
+	bool gapped_list = reach == GAP_BYTE;
+	enum o2_side which = reach == NO_PERMISSION ? O2_SOURCE : O2_SINK;
+	enum ibv_wc_status status;
+	struct o2_reg_plan plan;
+	struct o2_binding binding;
+	struct ibv_pd *pd = NULL;
+	struct ibv_mr *mr = NULL;
+	uint64_t first;
+	uint32_t key;
+
+	assert_int_equal(make_plan(&pair->b, row, which, gapped_list, &plan), 0);
+	bind_sink(&pair->b, &plan, &binding);
+	first = plan.frag[0].rf_addr;
+	key = binding.key;
+	switch (reach) {
+	case STALE_KEY:
+		release(&pair->b, &binding, true);
+		break;
+	case FOREIGN_KEY: /* alive and with every right, but of another domain */
+		pd = ibv_alloc_pd(pair->b.ni.context);
+		assert_non_null(pd);
+		mr = ibv_reg_mr_iova(pd, pair->b.ni.arena.memory + first % 4096, 4096, first,
+				     IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
+		assert_non_null(mr);
+		key = mr->rkey;
+		break;
+	case BYTE_BEFORE:
+		first--;
+		break;
+	case BYTE_AFTER:
+		first = plan.frag[plan.nfrags - 1].rf_addr + plan.frag[plan.nfrags - 1].rf_nob;
+		break;
+	case GAP_BYTE:
+		first = end_of_first(&plan);
+		break;
+	default:
+		break;
+	}
+	status = write_byte(pair, first, key);
+	release(&pair->b, &binding, status == IBV_WC_SUCCESS);
+	if (mr != NULL)
+		ibv_dereg_mr(mr);
+	if (pd != NULL)
+		ibv_dealloc_pd(pd);
+	return status;
+}
+
+/* The byte itself can be written: else no refusal above it would mean anything. */
+static void assert_reachable(const struct row *row)
+{
+	struct pair *pair = pair_default();
+	struct o2_reg_plan plan;
+	struct o2_binding binding;
+
+	pair->b.ni.domain.gaps_by_staging = row->staging;
+	assert_int_equal(make_plan(&pair->b, row, O2_SINK, false, &plan), 0);
+	bind_sink(&pair->b, &plan, &binding);
+	assert_int_equal(write_byte(pair, plan.frag[0].rf_addr, binding.key), IBV_WC_SUCCESS);
+	assert_int_equal(write_byte(pair, end_of_first(&plan) - 1, binding.key), IBV_WC_SUCCESS);
+	release(&pair->b, &binding, true);
+	pair_close(pair);
+}
+
+static void every_cell(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		const struct row *row = &rows[i];
+
+		assert_reachable(row);
+		for (enum reach reach = 0; reach < REACHES; reach++) {
+			struct pair *pair;
+			enum ibv_wc_status status, want;
+
+			/* With a region of byte ranges no address stands for a hole; see the next test. */
+			if (reach == GAP_BYTE && (row->gapped != 0 || row->mode == O2_REG_FASTREG_GAPS))
+				continue;
+			pair = pair_default();
+			pair->b.ni.domain.gaps_by_staging = row->staging;
+			status = try_cell(pair, row, reach);
+			want = row->admitted[reach] ? IBV_WC_SUCCESS : IBV_WC_REM_ACCESS_ERR;
+			if (status != want)
+				fail_msg("%s%s, %s: %s, expected %s", o2_reg_mode_name(row->mode),
+					 row->staging ? " by staging" : "", reach_names[reach],
+					 ibv_wc_status_str(status), ibv_wc_status_str(want));
+			pair_close(pair);
+		}
+	}
+}
+
+/* Modes that cannot express a list with gaps refuse it before there is a key. */
+static void gapped_lists_get_no_key(void **state)
+{
+	struct pair *pair = pair_default();
+	struct o2_reg_plan plan;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		assert_int_equal(make_plan(&pair->b, &rows[i], O2_SINK, true, &plan), rows[i].gapped);
+	pair_close(pair);
+}
+
+/* A region of byte ranges: every address is a byte of the transfer, and the holes keep what they have. */
+static void gaps_are_not_addressable(void **state)
+{
+	(void)state;
+	for (int staging = 0; staging < 2; staging++) {
+		struct pair *pair = pair_default();
+		struct row row = {.mode = O2_REG_FASTREG_GAPS};
+		struct o2_reg_plan plan;
+		struct o2_binding binding;
+
+		pair->b.ni.domain.gaps_by_staging = staging;
+		/* Both ways run where the device has both. */
+		assert_int_equal(o2_reg_has_gaps(&pair->b.ni.domain),
+				 o2_device_reg_gaps() != NULL && !staging);
+		memset(pair->b.ni.arena.memory, 0x55, (size_t)PAIR_PAGES * 4096);
+		memset(pair->a.conn->slots, 0xaa, 1);
+		assert_int_equal(make_plan(&pair->b, &row, O2_SINK, true, &plan), 0);
+		bind_sink(&pair->b, &plan, &binding);
+		for (uint64_t k = 0; k < plan.length; k++)
+			assert_int_equal(write_byte(pair, plan.iova + k, binding.key), IBV_WC_SUCCESS);
+		o2_reg_deliver(&pair->b.ni.domain, &binding, plan.length);
+		release(&pair->b, &binding, true);
+		for (uint32_t page = 0; page < PAIR_PAGES; page++) {
+			for (uint32_t at = 0; at < 4096; at++) {
+				uint8_t want = 0x55;
+
+				for (uint32_t i = 0; i < 5; i++)
+					if (kiov[i].page == page && at >= kiov[i].offset &&
+					    at < kiov[i].offset + kiov[i].len)
+						want = 0xaa;
+				if (o2_arena_page(&pair->b.ni.arena, page)[at] != want)
+					fail_msg("staging %d: page %u byte %u", staging, page, at);
+			}
+		}
+		pair_close(pair);
+	}
+}
+
+/* Mode fmr, lazy: the key outlives the transfer, until the flush. */
+static void lazy_keys_live_until_the_flush(void **state)
+{
+	struct row row = {.mode = O2_REG_FMR};
+
+	(void)state;
+	for (int flushed = 0; flushed < 2; flushed++) {
+		struct pair *pair = pair_default();
+		struct o2_reg_plan plan;
+		struct o2_binding binding;
+		uint32_t key;
+
+		pair->b.ni.domain.fmr_lazy = true;
+		assert_int_equal(make_plan(&pair->b, &row, O2_SINK, false, &plan), 0);
+		bind_sink(&pair->b, &plan, &binding);
+		key = binding.key;
+		release(&pair->b, &binding, true);
+		assert_int_equal(pair->b.ni.domain.nbound, 0);
+		assert_int_equal(pair->b.ni.domain.live.fmr_regions, 1);
+		if (flushed)
+			o2_reg_flush(&pair->b.ni.domain);
+		assert_int_equal(write_byte(pair, plan.frag[0].rf_addr, key),
+				 flushed ? IBV_WC_REM_ACCESS_ERR : IBV_WC_SUCCESS);
+		o2_reg_flush(&pair->b.ni.domain);
+		pair_close(pair);
+	}
+}
+
+/*
+ * What is kept is found again by the same list and no other; and when the arena has no window left for a new
+ * list, whatever its mode, what is kept makes room.
+ */
+static void lazy_regions_are_shared_and_make_room(void **state)
+{
+	struct pair *pair = pair_default();
+	struct o2_reg_domain *domain = &pair->b.ni.domain;
+	struct row row = {.mode = O2_REG_FMR};
+	struct o2_binding binding, again;
+	struct o2_reg_plan plan;
+	bool flushed = false;
+
+	(void)state;
+	domain->fmr_lazy = true;
+	assert_int_equal(make_plan(&pair->b, &row, O2_SINK, false, &plan), 0);
+	bind_sink(&pair->b, &plan, &binding);
+	bind_sink(&pair->b, &plan, &again);
+	assert_int_equal(binding.key, again.key);
+	assert_int_equal(domain->live.fmr_regions, 1);
+	release(&pair->b, &again, true);
+	release(&pair->b, &binding, true);
+	plan.length -= 1;
+	plan.frag[0].rf_nob -= 1;
+	bind_sink(&pair->b, &plan, &binding);
+	assert_int_not_equal(binding.key, again.key);
+	release(&pair->b, &binding, true);
+	assert_int_equal(domain->live.fmr_regions, 2);
+	for (uint32_t i = 0; i < 3 * O2_ARENA_WINDOWS; i++) {
+		uint32_t before = domain->live.fmr_regions;
+
+		plan.page[0] = domain->dma.base + (uint64_t)scattered_page(i + 20) * plan.page_bytes;
+		bind_sink(&pair->b, &plan, &binding);
+		flushed = flushed || domain->live.fmr_regions < before;
+		release(&pair->b, &binding, true);
+	}
+	o2_reg_flush(domain);
+	assert_int_equal(domain->live.fmr_regions, 0);
+	pair_close(pair);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_cell),
+		cmocka_unit_test(gapped_lists_get_no_key),
+		cmocka_unit_test(gaps_are_not_addressable),
+		cmocka_unit_test(lazy_keys_live_until_the_flush),
+		cmocka_unit_test(lazy_regions_are_shared_and_make_room),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: MIT */
+#include "reg/mode.h"
+#include "tests/lib/test_lnd_pair.h"
+
+/* Registration of plans (docs/modes.md): what the device is asked for, and that all of it is given back. */
+
+static struct side side;
+
+static int open_side(void **state)
+{
+	(void)state;
+	side_open(&side, true, O2_DMA_BUS, 0x100000000ull);
+	return 0;
+}
+
+static int close_side(void **state)
+{
+	(void)state;
+	side_assert_idle(&side);
+	assert_objects(1, side.ni.domain.live.regions, side.ni.domain.live.mws);
+	o2_ni_close(&side.ni);
+	assert_objects(0, 0, 0);
+	return 0;
+}
+
+static struct o2_reg_plan plan_of(const struct o2_buffer *buffer, enum o2_reg_mode mode, enum o2_side which)
+{
+	static struct o2_sg_list sg;
+	static struct o2_dma_list dma;
+	struct o2_address_space space = o2_arena_space(&side.ni.arena);
+	struct o2_reg_request request = {.mode = mode,
+					 .side = which,
+					 .page_bytes = space.page_bytes,
+					 .max_pages = O2_MAX_FRAGS,
+					 .peer_max_frags = O2_MAX_FRAGS};
+	struct o2_reg_plan plan;
+
+	assert_int_equal(o2_sg_build(buffer, &space, O2_MAX_FRAGS, &sg, NULL), 0);
+	assert_int_equal(o2_dma_map(&sg, &side.ni.domain.dma, &dma, NULL), 0);
+	request.gaps = sg.gaps;
+	assert_int_equal(o2_reg_plan(&request, &dma, &plan, NULL), 0);
+	return plan;
+}
+
+static struct o2_reg_plan dense_plan(enum o2_reg_mode mode, enum o2_side which)
+{
+	static struct o2_kiov kiov[8];
+	struct o2_buffer buffer = dense_kiov(kiov, 3, 100, 9000);
+
+	return plan_of(&buffer, mode, which);
+}
+
+static void unbind(struct o2_binding *binding)
+{
+	assert_int_equal(o2_reg_unbind(&side.ni.domain, binding, false, NULL), 0);
+}
+
+static void global_has_two_regions(void **state)
+{
+	struct o2_reg_plan source = dense_plan(O2_REG_GLOBAL, O2_SOURCE);
+	struct o2_reg_plan sink = dense_plan(O2_REG_GLOBAL, O2_SINK);
+	struct o2_binding a, b;
+
+	(void)state;
+	assert_int_equal(o2_reg_bind(&side.ni.domain, 0, &source, &a, NULL), 0);
+	assert_int_equal(o2_reg_bind(&side.ni.domain, 0, &sink, &b, NULL), 0);
+	assert_int_equal(side.ni.domain.nbound, 2);
+	assert_int_equal(a.key, side.ni.domain.global_local->lkey);
+	assert_int_equal(b.key, side.ni.domain.global_remote->rkey);
+	assert_true(side.ni.domain.global_local->lkey != side.ni.domain.global_remote->lkey);
+	assert_false(o2_binding_needs_invalidate(&b));
+	unbind(&a);
+	unbind(&b);
+	assert_false(a.bound);
+	unbind(&a); /* does nothing */
+}
+
+static void fmr_registers_exactly_the_plan(void **state)
+{
+	(void)state;
+	for (int which = O2_SOURCE; which <= O2_SINK; which++) {
+		struct o2_reg_plan plan = dense_plan(O2_REG_FMR, (enum o2_side)which);
+		const struct o2_region *region;
+		struct o2_binding binding;
+
+		assert_int_equal(o2_reg_bind(&side.ni.domain, 0, &plan, &binding, NULL), 0);
+		region = binding.fmr->handle;
+		assert_ptr_equal(region->mr->addr, region->window.addr + 100);
+		assert_int_equal(region->mr->length, 9000);
+		assert_int_equal(binding.key, which == O2_SOURCE ? region->mr->lkey : region->mr->rkey);
+		assert_int_equal(side.ni.domain.live.fmr_regions, 1);
+		/* The window shows the pages of the plan. */
+		for (uint32_t i = 0; i < plan.npages; i++) {
+			uint8_t *page = o2_arena_page(
+				&side.ni.arena,
+				(uint32_t)((plan.page[i] - side.ni.domain.dma.base) / plan.page_bytes));
+
+			page[50] = (uint8_t)(i + 1);
+			assert_int_equal(region->window.addr[(uint64_t)i * plan.page_bytes + 50], i + 1);
+		}
+		unbind(&binding);
+	}
+}
+
+static void fastreg_prepares_a_window(void **state)
+{
+	struct o2_reg_plan source = dense_plan(O2_REG_FASTREG, O2_SOURCE);
+	struct o2_reg_plan sink = dense_plan(O2_REG_FASTREG, O2_SINK);
+	const struct o2_descriptor *descriptor;
+	const struct o2_frd *frd;
+	struct o2_binding binding;
+	struct ibv_send_wr wr;
+	uint32_t old;
+
+	(void)state;
+	assert_int_equal(o2_reg_bind(&side.ni.domain, 0, &source, &binding, NULL), 0);
+	descriptor = binding.frd->handle;
+	assert_false(o2_binding_needs_bind(&binding));
+	assert_int_equal(binding.key, descriptor->region.mr->lkey);
+	unbind(&binding);
+	assert_int_equal(o2_reg_bind(&side.ni.domain, 0, &sink, &binding, NULL), 0);
+	assert_true(o2_binding_needs_bind(&binding));
+	assert_false(o2_binding_needs_invalidate(&binding));
+	descriptor = binding.frd->handle;
+	old = descriptor->mw->rkey;
+	assert_int_equal(binding.key, ibv_inc_rkey(old));
+	o2_binding_bind_wr(&binding, 77, &wr);
+	assert_int_equal(wr.opcode, IBV_WR_BIND_MW);
+	assert_int_equal(wr.send_flags, 0);
+	assert_int_equal(wr.bind_mw.rkey, binding.key);
+	assert_true(wr.bind_mw.bind_info.addr == sink.iova);
+	assert_true(wr.bind_mw.bind_info.length == sink.length);
+	assert_int_equal(wr.bind_mw.bind_info.mw_access_flags, IBV_ACCESS_REMOTE_WRITE);
+	/* The provider wants to see the old key while the bind is posted. */
+	assert_int_equal(descriptor->mw->rkey, old);
+	/* Never posted: the descriptor goes back to the pool, and its key is still to be used. */
+	frd = binding.frd;
+	unbind(&binding);
+	assert_int_equal(frd->key.state, O2_FRD_IDLE_PREPARED);
+	assert_int_equal(frd->key.rkey, ibv_inc_rkey(old));
+	assert_int_equal(descriptor->mw->rkey, old);
+	assert_null(descriptor->region.mr);
+}
+
+static void refuses(const struct o2_reg_plan *plan, int code, const char *rule)
+{
+	struct o2_binding binding;
+	struct o2_error error;
+
+	o2_error_clear(&error);
+	assert_int_equal(o2_reg_bind(&side.ni.domain, 0, plan, &binding, &error), code);
+	assert_string_equal(error.rule, rule);
+	assert_false(binding.bound);
+	assert_int_equal(side.ni.domain.nbound, 0);
+}
+
+static void refuses_plans_that_are_not_possible(void **state)
+{
+	struct o2_reg_plan good = dense_plan(O2_REG_FMR, O2_SINK);
+	struct o2_reg_plan plan;
+
+	(void)state;
+	plan = good;
+	plan.page[1] = 0x1000;
+	refuses(&plan, -EINVAL, "bind/page-outside-device");
+	plan.page[1] = side.ni.domain.dma.base + (uint64_t)PAIR_PAGES * plan.page_bytes;
+	refuses(&plan, -EINVAL, "bind/page-outside-device");
+	plan.page[1] = side.ni.domain.dma.base + 8;
+	refuses(&plan, -EINVAL, "bind/page-alignment");
+	plan = good;
+	plan.npages = O2_MAX_FRAGS + 1;
+	refuses(&plan, -EINVAL, "bind/npages");
+	plan = good;
+	plan.length = 3 * 4096;
+	refuses(&plan, -EINVAL, "bind/length");
+	plan = good;
+	plan.iova += 1;
+	refuses(&plan, -EINVAL, "bind/iova-not-congruent");
+	plan = good;
+	plan.page_bytes = 65536;
+	refuses(&plan, -EINVAL, "bind/page-size");
+	plan = good;
+	plan.nfrags = 0;
+	refuses(&plan, -EINVAL, "bind/nfrags");
+	plan = dense_plan(O2_REG_FASTREG, O2_SINK);
+	plan.access = 0;
+	refuses(&plan, -EINVAL, "bind/fastreg/sink-access");
+	plan = dense_plan(O2_REG_FASTREG, O2_SINK);
+	plan.npages = 0;
+	refuses(&plan, -EINVAL, "bind/npages");
+}
+
+static void changes_how_addresses_look(void **state)
+{
+	struct o2_reg_plan plan = dense_plan(O2_REG_FMR, O2_SOURCE);
+	struct o2_binding binding;
+	struct o2_error error;
+
+	(void)state;
+	assert_int_equal(o2_reg_bind(&side.ni.domain, 0, &plan, &binding, NULL), 0);
+	assert_int_equal(o2_ni_set_dma(&side.ni, O2_DMA_VIRTUAL, 0, &error), -EBUSY);
+	unbind(&binding);
+	assert_int_equal(o2_ni_set_dma(&side.ni, O2_DMA_BUS, 0x123, &error), -EINVAL);
+	assert_string_equal(error.rule, "bind/base-alignment");
+	assert_int_equal(o2_ni_set_dma(&side.ni, O2_DMA_BUS, UINT64_MAX - 4095, &error), -EINVAL);
+	/* A refusal leaves it as it was. */
+	assert_int_equal(o2_reg_bind(&side.ni.domain, 0, &plan, &binding, NULL), 0);
+	unbind(&binding);
+	assert_int_equal(o2_ni_set_dma(&side.ni, O2_DMA_VIRTUAL, 0, &error), 0);
+	assert_true(side.ni.domain.dma.base == (uintptr_t)side.ni.arena.memory);
+	refuses(&plan, -EINVAL, "bind/page-outside-device");
+}
+
+static void says_what_an_interface_lacks(void **state)
+{
+	struct o2_ni_config config = {.device = "no-such-device", .port = 1, .arena_pages = 1};
+	struct o2_ni ni;
+	struct o2_error error;
+
+	(void)state;
+	assert_int_equal(o2_ni_open(&config, &ni, &error), -ENODEV);
+	assert_string_equal(error.rule, "ni/no-such-device");
+	config.device = env_or("O2REF_TEST_DEVICE_A", "loop0");
+	config.gid_index = 200;
+	assert_int_equal(o2_ni_open(&config, &ni, &error), -EADDRNOTAVAIL);
+	config.port = 9;
+	assert_true(o2_ni_open(&config, &ni, &error) < 0);
+	assert_string_equal(error.rule, "ni/port");
+	assert_objects(0, 0, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(global_has_two_regions, open_side, close_side),
+		cmocka_unit_test_setup_teardown(fmr_registers_exactly_the_plan, open_side, close_side),
+		cmocka_unit_test_setup_teardown(fastreg_prepares_a_window, open_side, close_side),
+		cmocka_unit_test_setup_teardown(refuses_plans_that_are_not_possible, open_side, close_side),
+		cmocka_unit_test_setup_teardown(changes_how_addresses_look, open_side, close_side),
+		cmocka_unit_test(says_what_an_interface_lacks),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

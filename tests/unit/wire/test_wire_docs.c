@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+/* docs/wire.md has a row for every rule, in their order, each with a test; and the golden messages, byte for
+ * byte. */
+#include "tests/judge/wire/golden.h"
+#include "tests/judge/wire/wire_test.h"
+
+#include "wire/reject.h"
+
+static char text[1u << 18];
+
+static int read_text(void **state)
+{
+	const size_t length = o2_test_read(O2_DOCS_DIR "/wire.md", (uint8_t *)text, sizeof(text) - 1);
+
+	(void)state;
+	text[length] = '\0';
+	return 0;
+}
+
+/* A test that a row names exists, and where it lists the rules by their ids, this one is among them. */
+static void check_test(const char *name, const char *rule)
+{
+	static char source[1u << 18];
+	char path[4096], quoted[128];
+	size_t length;
+
+	snprintf(path, sizeof(path), O2_DOCS_DIR "/../tests/%s.c", name);
+	length = o2_test_read(path, (uint8_t *)source, sizeof(source) - 1);
+	source[length] = '\0';
+	snprintf(quoted, sizeof(quoted), "\"%s\"", rule);
+	if (strcmp(name, "test_wire_encode") == 0 && strstr(source, quoted) == NULL)
+		fail_msg("docs/wire.md says that %s covers %s, but it does not name it", name, rule);
+}
+
+/* The tests of one row; at: its start.  Returns how many it names. */
+static unsigned int check_tests(const char *at, const char *rule)
+{
+	const char *end = strchr(at, '\n');
+	unsigned int count = 0;
+	char name[64];
+
+	for (at = strstr(at, "`test_"); at != NULL && at < end; at = strstr(at + 1, "`test_")) {
+		assert_int_equal(sscanf(at, "`%63[a-z_]`", name), 1);
+		check_test(name, rule);
+		count++;
+	}
+	return count;
+}
+
+/* `| N | `id` | class | ...`, after *at, which moves to it. */
+static void check_row(const char **at, const char *number, const struct o2_wire_rule *rule)
+{
+	static const char *const classes[] = {"local", "message", "connection"};
+	char row[256];
+
+	snprintf(row, sizeof(row), "\n| %s | `%s` | %s |", number, rule->id, classes[rule->class]);
+	*at = strstr(*at, row);
+	if (*at == NULL)
+		fail_msg("docs/wire.md has no row%s (in this place)", row);
+	if (check_tests(*at + 1, rule->id) == 0)
+		fail_msg("docs/wire.md names no test in the row of %s", rule->id);
+}
+
+static void every_rule_has_a_row(void **state)
+{
+	const char *at = text;
+	char number[16];
+
+	(void)state;
+	for (unsigned int rule = 0; rule < O2_RULE_COUNT; rule++) {
+		snprintf(number, sizeof(number), "%u", rule + 1);
+		check_row(&at, number, &o2_wire_rules[rule]);
+	}
+	snprintf(number, sizeof(number), "\n| %d | `", O2_RULE_COUNT + 1);
+	assert_null(strstr(text, number));
+}
+
+static void every_rule_of_the_reject_record_has_a_row(void **state)
+{
+	const char *at = text;
+	char number[16];
+
+	(void)state;
+	for (unsigned int rule = 0; rule < O2_REJECT_RULE_COUNT; rule++) {
+		snprintf(number, sizeof(number), "R%u", rule + 1);
+		check_row(&at, number, o2_reject_rule(rule));
+	}
+	snprintf(number, sizeof(number), "\n| R%d | `", O2_REJECT_RULE_COUNT + 1);
+	assert_null(strstr(text, number));
+}
+
+/* In the appendix, after *at, which moves: `       0010  01 0a ...`, 16 bytes a line. */
+static void check_bytes(const char **at, const char *name, const uint8_t *bytes, size_t length)
+{
+	char line[128];
+
+	for (size_t b = 0; b < length; b++) {
+		if (b % 16 == 0)
+			snprintf(line, sizeof(line), "\n       %04zx ", b);
+		snprintf(line + strlen(line), sizeof(line) - strlen(line), " %02x", bytes[b]);
+		if (b % 16 != 15 && b + 1 != length)
+			continue;
+		snprintf(line + strlen(line), sizeof(line) - strlen(line), "\n");
+		*at = strstr(*at, line);
+		if (*at == NULL)
+			fail_msg("%s: docs/wire.md has no line%s (in this place)", name, line);
+	}
+}
+
+static void the_golden_messages_are_printed(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < GOLDEN_COUNT; i++) {
+		const char *at;
+		char sums[128];
+
+		snprintf(sums, sizeof(sums), "signed 0x%08x, unsigned 0x%08x;", golden[i].checksum_signed,
+			 golden[i].checksum_unsigned);
+		at = strstr(text, sums);
+		if (at == NULL)
+			fail_msg("%s: not in docs/wire.md", golden[i].name);
+		check_bytes(&at, golden[i].name, golden[i].bytes, golden[i].length_bytes);
+	}
+}
+
+/* In both orders, after all messages. */
+static void the_reject_records_are_printed(void **state)
+{
+	const char *at = strstr(text, "And a reject record");
+	struct o2_reject reject = {.ibr_version = O2_MSG_VERSION_2,
+				   .ibr_why = O2_REJECT_MSG_QUEUE_SIZE,
+				   .ibr_incarnation = O2_TEST_SRCSTAMP,
+				   .ibr_cp = {8, 257, 4096}};
+	uint8_t bytes[O2_REJECT_BYTES];
+
+	(void)state;
+	assert_non_null(at);
+	for (int order = O2_LITTLE_ENDIAN; order <= O2_BIG_ENDIAN; order++) {
+		reject.order = (enum o2_byte_order)order;
+		assert_int_equal(o2_reject_encode(&reject, bytes, sizeof(bytes), NULL), sizeof(bytes));
+		check_bytes(&at, "reject record", bytes, sizeof(bytes));
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_rule_has_a_row),
+		cmocka_unit_test(every_rule_of_the_reject_record_has_a_row),
+		cmocka_unit_test(the_golden_messages_are_printed),
+		cmocka_unit_test(the_reject_records_are_printed),
+	};
+
+	return cmocka_run_group_tests(tests, read_text, NULL);
+}

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The option tolerate_immediate_checksum: an IMMEDIATE that carries a payload may have a wrong checksum, and
+ * nothing else may (docs/wire.md, "Checksum").
+ */
+#include "tests/judge/wire/wire_test.h"
+
+#include "wire/checksum.h"
+
+static const struct o2_wire_options tolerant = {
+	.max_frags = O2_MAX_FRAGS, .require_checksum = true, .tolerate_immediate_checksum = true};
+
+static uint8_t bytes[O2_MSG_BYTES];
+static struct o2_msg msg;
+static struct o2_error error;
+
+/* Encode msg with a checksum, then replace it by a wrong one.  Returns the length. */
+static size_t encode_wrong(void)
+{
+	struct o2_checksums sums;
+	uint32_t wrong = 0x12345678;
+	int length;
+
+	msg.cksum_flavour = O2_CKSUM_SIGNED;
+	length = o2_msg_encode(&msg, NULL, bytes, sizeof(bytes), &error);
+	assert_true(length > 0);
+	sums = o2_msg_checksum_both(bytes, (size_t)length);
+	while (wrong == sums.of_signed || wrong == sums.of_unsigned)
+		wrong++;
+	o2_test_poke(bytes + O2_AT_CKSUM, msg.order, 4, wrong);
+	return (size_t)length;
+}
+
+static void expect_refused(size_t length, const struct o2_wire_options *options, const char *rule)
+{
+	struct o2_msg found;
+
+	if (o2_msg_decode(bytes, length, options, &found, &error) == 0)
+		fail_msg("%s: accepted, expected %s", o2_msg_type_name(found.ibm_type), rule);
+	assert_string_equal(error.rule, rule);
+}
+
+static void start_immediate(enum o2_byte_order order, uint32_t lnet_type, uint32_t payload_length)
+{
+	static const uint8_t payload[3976] = {0xde, 0xad};
+
+	o2_test_message(&msg, O2_MSG_IMMEDIATE, order, 0);
+	msg.u.immediate.hdr = o2_test_hdr(lnet_type, payload_length);
+	msg.u.immediate.payload = payload;
+}
+
+static void payload_with_a_wrong_checksum(void **state)
+{
+	static const struct {
+		uint32_t lnet_type, payload_length;
+	} cases[] = {{O2_LNET_PUT, 1}, {O2_LNET_PUT, 3976}, {O2_LNET_REPLY, 1}, {O2_LNET_REPLY, 3976}};
+
+	(void)state;
+	for (size_t i = 0; i < 8; i++) {
+		const enum o2_byte_order order = i % 2 == 0 ? O2_LITTLE_ENDIAN : O2_BIG_ENDIAN;
+		uint8_t canonical[O2_MSG_BYTES];
+		struct o2_msg found, again;
+		size_t length;
+
+		start_immediate(order, cases[i / 2].lnet_type, cases[i / 2].payload_length);
+		length = encode_wrong();
+		expect_refused(length, NULL, "wire/header/checksum");
+		assert_int_equal(o2_msg_decode(bytes, length, &tolerant, &found, &error), 0);
+		assert_int_equal(found.cksum_flavour, O2_CKSUM_UNVERIFIED);
+		msg.cksum_flavour = O2_CKSUM_UNVERIFIED;
+		o2_test_same(&msg, &found);
+		/* The canonical form has a right checksum: unsigned. */
+		assert_int_equal(o2_msg_encode(&found, &tolerant, canonical, sizeof(canonical), &error),
+				 length);
+		assert_memory_equal(canonical, bytes, O2_AT_CKSUM);
+		assert_memory_equal(canonical + O2_AT_SRCNID, bytes + O2_AT_SRCNID, length - O2_AT_SRCNID);
+		assert_int_equal(o2_msg_decode(canonical, length, NULL, &again, &error), 0);
+		assert_int_equal(again.cksum_flavour, O2_CKSUM_UNSIGNED);
+	}
+}
+
+/* A right checksum is reported as ever, and an absent one is not a wrong one. */
+static void other_flavours_stay(void **state)
+{
+	struct o2_msg found;
+	int length;
+
+	(void)state;
+	start_immediate(O2_BIG_ENDIAN, O2_LNET_PUT, 5);
+	for (int flavour = O2_CKSUM_UNSIGNED; flavour <= O2_CKSUM_SIGNED; flavour++) {
+		msg.cksum_flavour = (enum o2_cksum_flavour)flavour;
+		length = o2_msg_encode(&msg, NULL, bytes, sizeof(bytes), &error);
+		assert_int_equal(o2_msg_decode(bytes, (size_t)length, &tolerant, &found, &error), 0);
+		assert_int_equal(found.cksum_flavour, flavour);
+	}
+	o2_test_poke(bytes + O2_AT_CKSUM, msg.order, 4, 0);
+	expect_refused((size_t)length, &tolerant, "wire/header/checksum-absent");
+}
+
+static void no_other_message(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < 2 * O2_TEST_TYPES; i++) {
+		const enum o2_byte_order order = i % 2 == 0 ? O2_LITTLE_ENDIAN : O2_BIG_ENDIAN;
+
+		o2_test_message(&msg, o2_test_types[i / 2], order, 2);
+		if (msg.ibm_type != O2_MSG_IMMEDIATE)
+			expect_refused(encode_wrong(), &tolerant, "wire/header/checksum");
+	}
+}
+
+/* IMMEDIATEs that carry no payload, each by the first value that does not. */
+static void no_immediate_without_payload(void **state)
+{
+	static const uint32_t without[] = {O2_LNET_PUT, O2_LNET_REPLY, O2_LNET_ACK, O2_LNET_GET};
+	size_t length;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(without) / sizeof(without[0]); i++) {
+		start_immediate(O2_LITTLE_ENDIAN, without[i], 0);
+		expect_refused(encode_wrong(), &tolerant, "wire/header/checksum");
+	}
+	/* One that would break another rule as well: ACK and GET with a payload, HELLO, a payload past nob.
+	 */
+	for (uint32_t type = O2_LNET_ACK; type <= O2_LNET_HELLO + 1; type++) {
+		start_immediate(O2_LITTLE_ENDIAN, O2_LNET_PUT, 5);
+		length = encode_wrong();
+		o2_store32_le(bytes + O2_AT_LNET_HDR + O2_LNET_AT_TYPE, type);
+		if (type != O2_LNET_PUT && type != O2_LNET_REPLY)
+			expect_refused(length, &tolerant, "wire/header/checksum");
+	}
+	start_immediate(O2_LITTLE_ENDIAN, O2_LNET_PUT, 5);
+	length = encode_wrong();
+	o2_store32_le(bytes + O2_AT_LNET_HDR + O2_LNET_AT_PAYLOAD_LENGTH, 6);
+	expect_refused(sizeof(bytes), &tolerant, "wire/header/checksum");
+	o2_store32_le(bytes + O2_AT_LNET_HDR + O2_LNET_AT_PAYLOAD_LENGTH, 1);
+	o2_store32_le(bytes + O2_AT_NOB, 120);
+	expect_refused(length, &tolerant, "wire/header/checksum");
+	o2_store32_le(bytes + O2_AT_NOB, 119);
+	expect_refused(length, &tolerant, "wire/header/checksum");
+	o2_store32_le(bytes + O2_AT_NOB, 121);
+	assert_int_equal(o2_msg_decode(bytes, length, &tolerant, &msg, &error), 0);
+}
+
+/* All other rules still hold. */
+static void the_rules_after_it_hold(void **state)
+{
+	size_t length;
+
+	(void)state;
+	start_immediate(O2_BIG_ENDIAN, O2_LNET_REPLY, 5);
+	length = encode_wrong();
+	o2_test_poke(bytes + O2_AT_SRCNID, O2_BIG_ENDIAN, 8, UINT64_MAX);
+	expect_refused(length, &tolerant, "wire/header/srcnid-wildcard");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(payload_with_a_wrong_checksum),
+		cmocka_unit_test(other_flavours_stay),
+		cmocka_unit_test(no_other_message),
+		cmocka_unit_test(no_immediate_without_payload),
+		cmocka_unit_test(the_rules_after_it_hold),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
