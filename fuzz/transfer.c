@@ -2,7 +2,7 @@
 #include <stdio.h>
 
 #include "fuzz/common.h"
-#include "props/engine/run.h"
+#include "props/transfer/transfer.h"
 
 /*
  * The transfer property on loopverbs: the input is a choice sequence, the same as o2props runs, so that a

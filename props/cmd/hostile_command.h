@@ -29,7 +29,7 @@ struct o2_hostile_words {
 	char **names; /* ends with NULL */
 };
 
-/* props/hostile_options.c: returns as o2_options_read does. */
+/* props/cmd/hostile_options.c: returns as o2_options_read does. */
 int o2_hostile_read(const char *program, int argc, char **argv, struct o2_hostile_words *words);
 
 /* A name on the command line is none.  Returns O2_EXIT_USAGE after a line on stderr. */

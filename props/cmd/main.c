@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "props/check/check.h"
-#include "props/cmd/mutant.h"
+#include "props/engine/mutant.h"
 #include "props/explain/explain.h"
 #ifdef O2_PROPS_IN_PROCESS
 #include "props/talk/explore.h"
@@ -19,6 +19,7 @@
 #include "props/engine/property.h"
 #include "props/engine/run.h"
 #include "props/talk/nodes.h"
+#include "props/transfer/transfer_run.h"
 #include "props/world/network.h"
 
 /*

@@ -15,6 +15,7 @@
 #include "props/stage/sg.h"
 #include "props/talk/nodes.h"
 #include "props/talk/sim.h"
+#include "props/transfer/transfer_run.h"
 
 /* The property nodes of this program: in the process, or on the devices that the command line names. */
 static struct o2_property nodes_property(struct o2_props_arguments *a)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Of the programs whose library has no deliberate defects. */
-#include "props/cmd/mutant.h"
+#include "props/engine/mutant.h"
 
 #include <errno.h>
 #include <string.h>

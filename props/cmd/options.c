@@ -5,6 +5,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include "base/limits.h"
 #include "props/engine/mutant.h"
 #include "props/engine/shrink.h"
 

@@ -8,11 +8,11 @@
 #include "base/complain.h"
 #include "base/option.h"
 #include "props/engine/run.h"
+#include "reg/plan.h"
 
 /* The command line of o2props: list, run, replay and export. */
 
-#define O2_PROPS_EXIT_USAGE  O2_EXIT_USAGE
-#define O2_PROPS_EXIT_CANNOT 77
+#define O2_PROPS_EXIT_USAGE O2_EXIT_USAGE
 
 struct o2_props_arguments {
 	const char *device;

@@ -7,9 +7,10 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "base/error.h"
 #include "props/engine/choice.h"
+#include "props/engine/report.h"
 #include "props/engine/run.h"
-#include "props/transfer/transfer.h"
 
 /*
  * What the runner (props/engine/run.h) knows of a property: how to run one case, and how to speak of it.
@@ -57,8 +58,5 @@ struct o2_property {
 	size_t counters_bytes;
 	uint32_t sweep_cases; /* a sweep blames one of so many cases before it; 0: there are no sweeps */
 };
-
-/* Moved buffers are byte-exact (props/transfer/transfer.h); *run stays the caller's. */
-struct o2_property o2_transfer_property(struct o2_transfer_run *run);
 
 #endif

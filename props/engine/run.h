@@ -6,9 +6,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "props/transfer/transfer.h"
-
 struct o2_property;
+
+/* What a program of the properties ends with when it cannot run here (O2_EXIT_USAGE: base/complain.h). */
+#define O2_PROPS_EXIT_CANNOT 77
 
 /* After so many kinds of failure nothing new is learnt. */
 #define O2_RUN_MAX_FINDINGS 5u
@@ -47,13 +48,6 @@ int o2_run(const struct o2_property *property, const struct o2_run_options *opti
 int o2_run_replay(const struct o2_property *property, const char *path);
 
 /*
- * Write random cases as files into directory, each named after what it is, e.g.
- * put-fmr-to-global-iov-kiov-4097-bytes-2-on-3.  Transfers above max_nob are left out.  Returns 0 or -errno.
- */
-int o2_run_export(const struct o2_transfer_run *run, const char *directory, uint64_t seed, uint64_t cases,
-		  uint64_t max_nob);
-
-/*
  * Write, for each situation that the property counts, the smallest case that meets it, named after it.  Of a
  * property with a tally (props/engine/tally.h) only.  Returns 0 or -errno; -ENOENT when a situation was not
  * met.
@@ -63,18 +57,5 @@ int o2_export_situations(const struct o2_property *property, const char *directo
 /* Fill *counters of /sys/class/infiniband/<device>/ports/1/hw_counters; an empty object when there are none.
  */
 json_t *o2_hw_counters(const char *device);
-
-/* The counters of a run as the members of the result object. */
-void o2_counters_to_json(const struct o2_transfer_run *run, const struct o2_run_options *options,
-			 json_t *result);
-
-/*
- * Names of the situations that a run of this size must have met and did not: a new array, empty when all is
- * well. packets_sent: what the device's own counters say, UINT64_MAX when it has none.
- */
-json_t *o2_counters_missing(const struct o2_transfer_run *run, uint64_t packets_sent);
-
-/* One line "N cases, N moved ...". */
-void o2_counters_line(const struct o2_counters *counters, double seconds, char *text, size_t text_bytes);
 
 #endif

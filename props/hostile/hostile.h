@@ -77,7 +77,7 @@ void o2_misbehaviour_row(const struct o2_misbehaviour *what, char row[O2_MISBEHA
  */
 bool o2_hostile_try(const struct o2_misbehaviour *what, char *why);
 
-/* The tables of the groups: props/hostile_*.c. */
+/* The tables of the groups: props/hostile/hostile_*.c. */
 extern const struct o2_misbehaviour o2_hostile_wire[], o2_hostile_desc[], o2_hostile_talk[],
 	o2_hostile_flow[], o2_hostile_rdma[], o2_hostile_connreq[], o2_hostile_connack[];
 

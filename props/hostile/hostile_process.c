@@ -12,7 +12,7 @@
 
 #include "base/monotonic.h"
 #include "lnd/conn/conn.h"
-#include "props/cmd/options.h"
+#include "props/engine/run.h"
 #include "props/hostile/hostile_quirk.h"
 #include "props/world/device.h"
 #include "props/world/network.h"

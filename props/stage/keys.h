@@ -2,9 +2,9 @@
 #ifndef O2_PROPS_KEYS_H
 #define O2_PROPS_KEYS_H
 
-#include "props/model/keys_model.h"
 #include "props/engine/property.h"
 #include "props/engine/tally.h"
+#include "props/model/keys_model.h"
 #include "reg/pool/frd_key.h"
 
 /*

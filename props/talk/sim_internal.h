@@ -10,7 +10,7 @@
 #include "props/engine/report.h"
 #include "props/talk/sim.h"
 
-/* The inside of the simulation; shared by props/sim_*.c (docs/simulation.md). */
+/* The inside of the simulation; shared by props/talk/sim_*.c (docs/simulation.md). */
 
 #define O2_SIM_NODES	  3u
 #define O2_SIM_ENDS	  6u   /* two for each pair of nodes */

@@ -2,7 +2,7 @@
 #include <stdio.h>
 
 #include "base/errno_name.h"
-#include "props/engine/run.h"
+#include "props/transfer/transfer_run.h"
 
 /*
  * What a run must have met.  The generator brings each of these so often that a run of the size named here

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 
-#include "props/engine/property.h"
 #include "props/scenario/scenario_io.h"
+#include "props/transfer/transfer_run.h"
 
 /* The transfer property, as the runner sees it. */
 

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/breaks.h"
-#include "props/cmd/mutant.h"
+#include "props/engine/mutant.h"
 
 enum o2_mutant_id o2_active_mutant;
 

@@ -183,7 +183,7 @@ class Copies(Project):
         root = SCRIPT.parents[2]
         self.write("start.c", """#include "tests/mutants/mutant.h"
 #include <stdio.h>
-#include "props/cmd/mutant.h"
+#include "props/engine/mutant.h"
 static struct { const char *name; } names[] = {
 #define NAME(id, name, property) {name},
 	O2_MUTANTS(NAME)

@@ -24,7 +24,7 @@ REFERENCE = BUILD / "impl_reference.so"
 MUTANTS = BUILD / "impl_mutants.so"
 MISBEHAVE = BUILD / "impl_misbehave.so"
 PROGRAM = BUILD / "impl_reference_program"
-TALKER = ROOT / "tests" / "oracle" / "talker.py"
+TALKER = ROOT / "tests" / "impl" / "reference" / "talker.py"
 STAGES = ("msg_decode", "msg_encode", "sg_build", "dma_map", "reg_plan", "rdma_plan", "transfer")
 
 AGREE, DIFFER, USAGE, CANNOT = 0, 1, 2, 77
@@ -336,7 +336,7 @@ class Fuzzing(unittest.TestCase):
         with tempfile.TemporaryDirectory() as directory:
             library = Path(directory) / "covered.so"
             subprocess.run([COMPILER, "-fsanitize=fuzzer-no-link", "-shared", "-fPIC", f"-I{ROOT}/ref/oracle/include",
-                            "-o", str(library), str(ROOT / "tests" / "oracle" / "misbehave.c"), "-D_GNU_SOURCE"],
+                            "-o", str(library), str(ROOT / "tests" / "impl" / "reference" / "misbehave.c"), "-D_GNU_SOURCE"],
                            check=True, timeout=60)
             _, text = self.fuzz(library, "-runs=5000")
             self.assertRegex(text, r"cov: [1-9]")

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "oracle/answer.h"
-#include "props/cmd/mutant.h"
+#include "props/engine/mutant.h"
 #include "tests/impl/reference/reference_in.h"
 
 /* One question at a time: the functions are not called from several threads. */

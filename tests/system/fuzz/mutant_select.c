@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Linked into a replayer of the library with mutants: switches on the one that O2_MUTANT names, before main.
  */
-#include "props/cmd/mutant.h"
+#include "props/engine/mutant.h"
 
 #include <stdio.h>
 #include <stdlib.h>

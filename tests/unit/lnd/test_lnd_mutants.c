@@ -4,7 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "props/cmd/mutant.h"
+#include "props/engine/mutant.h"
 #include "tests/lib/test_lnd_talks_credits.h"
 #include "tests/lib/test_lnd_talks_end.h"
 #include "tests/lib/test_lnd_talks_flow.h"

@@ -5,7 +5,7 @@
  */
 #include "tests/lib/test_node.h"
 
-#include "props/cmd/mutant.h"
+#include "props/engine/mutant.h"
 #include "tests/mutants/mutant.h"
 
 /* Two nodes of different depths come to terms with two requests. */

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "props/engine/run.h"
+#include "props/transfer/transfer_run.h"
 
 #define PAGE	   O2_SCENARIO_PAGE_BYTES
 #define BIT(which) (1u << O2_##which)

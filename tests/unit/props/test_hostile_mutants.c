@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "props/cmd/mutant.h"
+#include "props/engine/mutant.h"
 #include "props/hostile/hostile.h"
 
 /*

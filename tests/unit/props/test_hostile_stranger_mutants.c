@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/lib/test_stranger.h"
 
-#include "props/cmd/mutant.h"
+#include "props/engine/mutant.h"
 
 /*
  * The judge of peers that take no orders, tried on peers of this process: a strict one, some that tolerate

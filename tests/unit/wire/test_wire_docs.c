@@ -24,7 +24,7 @@ static void check_test(const char *name, const char *rule)
 	char path[4096], quoted[128];
 	size_t length;
 
-	snprintf(path, sizeof(path), O2_DOCS_DIR "/../tests/%s.c", name);
+	snprintf(path, sizeof(path), O2_DOCS_DIR "/../tests/unit/wire/%s.c", name);
 	length = o2_test_read(path, (uint8_t *)source, sizeof(source) - 1);
 	source[length] = '\0';
 	snprintf(quoted, sizeof(quoted), "\"%s\"", rule);

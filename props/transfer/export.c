@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 
 #include "props/engine/case_file.h"
-#include "props/engine/run.h"
+#include "props/transfer/transfer_run.h"
 
 static const char *vector_name(enum o2_vector_kind kind)
 {

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef O2_PROPS_TRANSFER_RUN_H
+#define O2_PROPS_TRANSFER_RUN_H
+
+#include <jansson.h>
+
+#include "props/engine/property.h"
+#include "props/transfer/transfer.h"
+
+/* The property transfer for the runner (props/engine/run.h), its counters and its cases as files. */
+
+/* Moved buffers are byte-exact (props/transfer/transfer.h); *run stays the caller's. */
+struct o2_property o2_transfer_property(struct o2_transfer_run *run);
+
+/*
+ * Write random cases as files into directory, each named after what it is, e.g.
+ * put-fmr-to-global-iov-kiov-4097-bytes-2-on-3.  Transfers above max_nob are left out.  Returns 0 or -errno.
+ */
+int o2_run_export(const struct o2_transfer_run *run, const char *directory, uint64_t seed, uint64_t cases,
+		  uint64_t max_nob);
+
+/* The counters of a run as the members of the result object. */
+void o2_counters_to_json(const struct o2_transfer_run *run, const struct o2_run_options *options,
+			 json_t *result);
+
+/*
+ * Names of the situations that a run of this size must have met and did not: a new array, empty when all is
+ * well. packets_sent: what the device's own counters say, UINT64_MAX when it has none.
+ */
+json_t *o2_counters_missing(const struct o2_transfer_run *run, uint64_t packets_sent);
+
+/* One line "N cases, N moved ...". */
+void o2_counters_line(const struct o2_counters *counters, double seconds, char *text, size_t text_bytes);
+
+#endif
