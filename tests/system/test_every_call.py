@@ -30,7 +30,7 @@ def main():
     listed = set(subprocess.run([sys.argv[1], "--calls"], capture_output=True, text=True, check=True).stdout.split())
     failed = checked = 0
     for room in ROOMS:
-        for file in sorted((ROOT / "ref" / room).glob("*.c")):
+        for file in sorted((ROOT / "ref" / room).rglob("*.c")):
             if any(word in file.name for word in ELSEWHERE):
                 continue
             found = calls_of(file.read_text(encoding="utf-8"))
