@@ -40,11 +40,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const struct o2_wire_options options = O2_WIRE_DEFAULTS;
 	struct trace traces[2] = {{0, 0}, {0, 0}};
 	struct o2_walk_totals totals[2];
-	struct o2_error errors[2];
+	char why[O2_PCAP_WHY_BYTES];
 	int rc[2];
 
 	for (unsigned int i = 0; i < 2; i++)
-		rc[i] = o2_pcap_walk_bytes(data, size, &options, take, &traces[i], &totals[i], &errors[i]);
+		rc[i] = o2_pcap_walk_bytes(data, size, &options, take, &traces[i], &totals[i], why);
 	if (rc[0] != rc[1] || memcmp(&traces[0], &traces[1], sizeof(traces[0])) != 0 ||
 	    memcmp(&totals[0], &totals[1], sizeof(totals[0])) != 0)
 		o2_fuzz_fail("two walks differ");

@@ -37,7 +37,7 @@ static const struct o2_option option_table[] = {
 	{"reject", NULL, O2_OPTION_FLAG, AT(reject),
 	 .help = "FILE is the private data of a connection manager's reject"},
 	{"pcap", NULL, O2_OPTION_FLAG, AT(pcap),
-	 .help = "FILE is a capture in pcap format, RoCEv2 on Ethernet"},
+	 .help = "FILE is a capture in pcap or pcapng format, RoCEv2 on Ethernet"},
 	{"hex-input", NULL, O2_OPTION_FLAG, AT(hex_input),
 	 .help = "FILE is hexadecimal digits, and nothing else will do"},
 	{"raw-input", NULL, O2_OPTION_FLAG, AT(raw_input),
@@ -195,13 +195,10 @@ static int decode_message(const struct o2_input *input, const struct decode_opti
 static int decode_capture(const char *path, const struct decode_options *options)
 {
 	struct o2_stream stream;
-	int status;
 
 	if (!o2_stream_open(path, &stream))
 		return O2_CLI_USAGE;
-	status = o2_pcap_print(&stream, &options->wire, options->output == OUTPUT_JSON, options->color);
-	o2_stream_close(&stream);
-	return status;
+	return o2_pcap_print(&stream, &options->wire, options->output == OUTPUT_JSON, options->color);
 }
 
 static int decode_file(const char *path, const struct decode_options *options)

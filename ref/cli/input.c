@@ -53,24 +53,6 @@ bool o2_stream_open(const char *path, struct o2_stream *stream)
 	return false;
 }
 
-void o2_stream_close(struct o2_stream *stream)
-{
-	if (stream->file != stdin)
-		fclose(stream->file);
-}
-
-ssize_t o2_stream_read(void *context, uint8_t *bytes, size_t n)
-{
-	FILE *file = ((struct o2_stream *)context)->file;
-	size_t got;
-
-	errno = 0;
-	got = fread(bytes, 1, n, file);
-	if (got < n && ferror(file))
-		return errno != 0 ? -errno : -EIO;
-	return (ssize_t)got;
-}
-
 bool o2_input_read(const char *path, size_t limit_bytes, struct o2_input *input)
 {
 	struct o2_stream stream;
@@ -84,7 +66,8 @@ bool o2_input_read(const char *path, size_t limit_bytes, struct o2_input *input)
 		o2_cli_complain("%s: more than %zu bytes", input->name, limit_bytes);
 	else if (wrong != NULL)
 		o2_cli_complain("%s: %s", input->name, wrong);
-	o2_stream_close(&stream);
+	if (stream.file != stdin)
+		fclose(stream.file);
 	if (wrong != NULL)
 		o2_input_free(input);
 	return wrong == NULL;

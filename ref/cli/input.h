@@ -6,7 +6,6 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <sys/types.h>
 
 /* Files that the command reads.  Source: docs/cli.md, "Input". */
 
@@ -35,10 +34,6 @@ struct o2_stream {
 /* Open the file `path` ("-": standard input).  Returns false after a line on stderr if it cannot be opened.
  */
 bool o2_stream_open(const char *path, struct o2_stream *stream);
-void o2_stream_close(struct o2_stream *stream);
-
-/* The next n bytes of the struct o2_stream, or fewer only at its end; negative errno if it cannot be read. */
-ssize_t o2_stream_read(void *stream, uint8_t *bytes, size_t n);
 
 /*
  * Whether all of it is hexadecimal digits (in pairs), white space and colons.  No message and no private

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/pcap_print.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -169,27 +170,12 @@ static void print_totals(const struct o2_walk_totals *totals)
 		       totals->forgotten, O2_FLOWS_MAX);
 }
 
-/* A file that cannot be read is not a file that is refused. */
-static int complain(const char *name, const struct o2_error *error)
-{
-	char text[256];
-
-	if (strcmp(error->rule, "cli/pcap/read") == 0) {
-		o2_cli_complain("%s: %s", name, strerror(-error->code));
-		return O2_CLI_USAGE;
-	}
-	o2_error_text(error, text, sizeof(text));
-	o2_cli_complain("%s: %s", name, text);
-	return O2_CLI_REFUSED;
-}
-
 int o2_pcap_print(struct o2_stream *stream, const struct o2_wire_options *options, bool json, bool color)
 {
-	const struct o2_pcap_source source = {o2_stream_read, stream};
 	struct print print = {.json = json, .color = color};
 	struct o2_walk_totals totals;
-	struct o2_error error;
-	const int rc = o2_pcap_walk(&source, options, print_event, &print, &totals, &error);
+	char why[O2_PCAP_WHY_BYTES];
+	const int rc = o2_pcap_walk(stream->file, options, print_event, &print, &totals, why);
 
 	if (!json && (rc == 0 || totals.packets != 0))
 		print_totals(&totals);
@@ -197,8 +183,11 @@ int o2_pcap_print(struct o2_stream *stream, const struct o2_wire_options *option
 		o2_cli_complain("%s: not enough memory for the JSON form", stream->name);
 		return O2_CLI_USAGE;
 	}
-	if (rc != 0)
-		return complain(stream->name, &error);
+	if (rc != 0) {
+		o2_cli_complain("%s: %s", stream->name, why);
+		/* A file that cannot be read is not a file that is refused. */
+		return rc == -EIO ? O2_CLI_USAGE : O2_CLI_REFUSED;
+	}
 	if (totals.refused == 0)
 		return O2_CLI_OK;
 	o2_cli_complain("%s: %" PRIu64 " message%s refused", stream->name, totals.refused,

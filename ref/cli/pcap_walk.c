@@ -1,10 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/pcap_walk.h"
 
+#include <assert.h>
 #include <errno.h>
+#include <inttypes.h>
+#include <pcap/pcap.h>
 #include <string.h>
 
 #include "cli/flows.h"
+
+static_assert(O2_PCAP_WHY_BYTES >= PCAP_ERRBUF_SIZE, "libpcap writes there too");
+
+#define NS_PER_S 1000000000u
 
 #define SYNDROME_KIND(syndrome) ((syndrome) >> 5 & 3)
 #define SYNDROME_ACK		0u
@@ -13,6 +20,14 @@
 #define DIGITS(x) STRING(x)
 #define TOO_MANY  "more than " DIGITS(O2_FLOWS_MAX) " directions of connections"
 
+/* A packet of the capture. */
+struct record {
+	uint64_t number;  /* from 1, as other tools count */
+	uint64_t time_ns; /* since 1970 */
+	size_t length_bytes;
+	const uint8_t *bytes; /* libpcap's, until the next one */
+};
+
 /* Everything that the steps of one walk share. */
 struct walk {
 	const struct o2_wire_options *options;
@@ -20,8 +35,9 @@ struct walk {
 	void *context;
 	struct o2_walk_totals *totals;
 	struct o2_flows *flows;
-	struct o2_pcap_packet record; /* the one at work */
-	struct o2_msg msg;	      /* large */
+	pcap_t *capture;
+	struct record record; /* the one at work */
+	struct o2_msg msg;    /* large */
 	struct o2_reject reject;
 	struct o2_error refused;
 };
@@ -257,49 +273,102 @@ static void finish(struct walk *walk)
 	}
 }
 
-static int walk_records(struct walk *walk, struct o2_pcap_file *file, struct o2_error *error)
+static int no_memory(char why[O2_PCAP_WHY_BYTES], const char *field, uint64_t limit)
+{
+	struct o2_error error;
+	const int rc = o2_refuse(&error, -ENOMEM, "cli/pcap/memory", field, O2_NO_INDEX, 0, limit);
+
+	o2_error_text(&error, why, O2_PCAP_WHY_BYTES);
+	return rc;
+}
+
+/* Returns 1, 0 at the end, or a negative errno and *why. */
+static int next_record(struct walk *walk, char why[O2_PCAP_WHY_BYTES])
+{
+	struct record *record = &walk->record;
+	struct pcap_pkthdr *header;
+	const int rc = pcap_next_ex(walk->capture, &header, &record->bytes);
+
+	if (rc == PCAP_ERROR_BREAK)
+		return 0;
+	record->number++;
+	if (rc != 1) {
+		snprintf(why, O2_PCAP_WHY_BYTES, "packet %" PRIu64 ": %s", record->number,
+			 pcap_geterr(walk->capture));
+		return ferror(pcap_file(walk->capture)) ? -EIO : -EPROTO;
+	}
+	/* Nanoseconds: open_capture.  The seconds of a pcap file have 32 bits, and libpcap takes the highest
+	 * for a sign. */
+	record->time_ns = (uint64_t)(uint32_t)header->ts.tv_sec * NS_PER_S + (uint64_t)header->ts.tv_usec;
+	record->length_bytes = header->caplen;
+	return 1;
+}
+
+static int walk_records(struct walk *walk, char why[O2_PCAP_WHY_BYTES])
 {
 	int rc;
 
-	while ((rc = o2_pcap_next(file, &walk->record, error)) > 0) {
+	while ((rc = next_record(walk, why)) > 0) {
 		rc = take_record(walk);
 		if (rc != 0)
-			return o2_refuse(error, rc, "cli/pcap/memory", "flow", O2_NO_INDEX, 0,
-					 O2_FLOW_KEPT_BYTES);
+			return no_memory(why, "flow", O2_FLOW_KEPT_BYTES);
 	}
 	return rc;
 }
 
-int o2_pcap_walk(const struct o2_pcap_source *source, const struct o2_wire_options *options,
-		 o2_event_sink sink, void *context, struct o2_walk_totals *totals, struct o2_error *error)
+/* Of the file, which is closed with it. */
+static int open_capture(FILE *file, pcap_t **capture, char why[O2_PCAP_WHY_BYTES])
+{
+	struct o2_error error;
+	int rc, link_type;
+
+	*capture = pcap_fopen_offline_with_tstamp_precision(file, PCAP_TSTAMP_PRECISION_NANO, why);
+	if (*capture == NULL) {
+		rc = ferror(file) ? -EIO : -EPROTO;
+		if (file != stdin)
+			fclose(file);
+		return rc;
+	}
+	link_type = pcap_datalink(*capture);
+	if (link_type == DLT_EN10MB)
+		return 0;
+	rc = o2_refuse_other(&error, -ENOTSUP, "cli/pcap/link-type", "link_type", (uint64_t)link_type,
+			     DLT_EN10MB);
+	o2_error_text(&error, why, O2_PCAP_WHY_BYTES);
+	return rc;
+}
+
+int o2_pcap_walk(FILE *file, const struct o2_wire_options *options, o2_event_sink sink, void *context,
+		 struct o2_walk_totals *totals, char why[O2_PCAP_WHY_BYTES])
 {
 	struct walk walk = {.options = options, .sink = sink, .context = context, .totals = totals};
-	struct o2_pcap_file file;
-	int rc;
+	int rc = open_capture(file, &walk.capture, why);
 
 	memset(totals, 0, sizeof(*totals));
-	rc = o2_pcap_open(&file, source, error);
 	if (rc == 0) {
 		walk.flows = o2_flows_new();
 		if (walk.flows == NULL)
-			rc = o2_refuse(error, -ENOMEM, "cli/pcap/memory", "flows", O2_NO_INDEX, 0,
-				       O2_FLOWS_MAX);
+			rc = no_memory(why, "flows", O2_FLOWS_MAX);
 	}
 	if (rc == 0) {
-		rc = walk_records(&walk, &file, error);
+		rc = walk_records(&walk, why);
 		finish(&walk);
 	}
 	o2_flows_free(walk.flows);
-	o2_pcap_close(&file);
+	if (walk.capture != NULL)
+		pcap_close(walk.capture);
 	return rc;
 }
 
 int o2_pcap_walk_bytes(const uint8_t *bytes, size_t length_bytes, const struct o2_wire_options *options,
 		       o2_event_sink sink, void *context, struct o2_walk_totals *totals,
-		       struct o2_error *error)
+		       char why[O2_PCAP_WHY_BYTES])
 {
-	struct o2_pcap_memory memory = {.bytes = bytes, .length_bytes = length_bytes};
-	const struct o2_pcap_source source = {o2_pcap_read_memory, &memory};
+	/* It is only read. */
+	FILE *file = fmemopen((void *)(uintptr_t)bytes, length_bytes, "r");
 
-	return o2_pcap_walk(&source, options, sink, context, totals, error);
+	if (file != NULL)
+		return o2_pcap_walk(file, options, sink, context, totals, why);
+	memset(totals, 0, sizeof(*totals));
+	return no_memory(why, "bytes", length_bytes);
 }

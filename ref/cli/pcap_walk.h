@@ -5,9 +5,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
+#include "base/error.h"
 #include "cli/cm.h"
-#include "cli/pcap_file.h"
 #include "cli/roce.h"
 #include "wire/msg.h"
 #include "wire/reject.h"
@@ -16,6 +17,8 @@
  * Walk a capture: put packets together to SENDs and RDMA WRITEs, decode what they carry, and report each as
  * one event.  Any file is fine: what cannot be understood is reported as such.  Source: docs/cli.md,
  * "Captures".
+ *
+ * libpcap reads the file, one packet at a time: pcap or pcapng, of Ethernet.
  */
 
 enum o2_event_kind {
@@ -62,17 +65,21 @@ struct o2_walk_totals {
 
 typedef void (*o2_event_sink)(void *context, const struct o2_event *event);
 
+/* Why a file cannot be walked to its end: libpcap's words, or a rule cli/pcap/... */
+#define O2_PCAP_WHY_BYTES 320u
+
 /*
- * Returns 0, -ENOMEM, or what o2_pcap_open and o2_pcap_next return for a file that is none, is cut short or
- * cannot be read; the events before the cut have been reported.  An event is the sink's until it returns.
- * Memory is bounded, however long the file is: docs/cli.md, "Captures".
+ * Walk the file from where it stands, and close it, unless it is stdin.  Returns 0, or with *why: -EPROTO (no
+ * capture, or one that is cut or contradicts itself), -ENOTSUP (not of Ethernet), -EIO (it cannot be read),
+ * -ENOMEM; the events before that have been reported.  An event is the sink's until it returns.  Memory is
+ * bounded, however long the file is: docs/cli.md, "Captures".
  */
-int o2_pcap_walk(const struct o2_pcap_source *source, const struct o2_wire_options *options,
-		 o2_event_sink sink, void *context, struct o2_walk_totals *totals, struct o2_error *error);
+int o2_pcap_walk(FILE *file, const struct o2_wire_options *options, o2_event_sink sink, void *context,
+		 struct o2_walk_totals *totals, char why[O2_PCAP_WHY_BYTES]);
 
 /* The same for a file in memory. */
 int o2_pcap_walk_bytes(const uint8_t *bytes, size_t length_bytes, const struct o2_wire_options *options,
 		       o2_event_sink sink, void *context, struct o2_walk_totals *totals,
-		       struct o2_error *error);
+		       char why[O2_PCAP_WHY_BYTES]);
 
 #endif

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
 """`o2ref decode --pcap -` on a capture of more than 1 GiB, which comes through a pipe: every packet is counted, every message
-decoded, and memory does not grow with the file.
+decoded, and memory does not grow with the file; in pcap format and in pcapng.
 
 The capture is one conversation of corpus/captures/pcap again and again: a connection is made, and 64 KiB are PUT twice. What
 comes of one is found out by decoding it alone.
@@ -15,6 +15,11 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from cli.pcap_cases import packets_of, pcapng  # noqa: E402
 
 FOLDER = Path(__file__).resolve().parents[2] / "corpus" / "captures" / "pcap"
 HEADER_BYTES = 24
@@ -71,27 +76,34 @@ def decode(program, header, block, times):
     return totals(seen["last"].decode()), seen["lines"], (early, late), child.returncode
 
 
-def main():
-    program = sys.argv[1]
-    header = (FOLDER / CONVERSATION[0]).read_bytes()[:HEADER_BYTES]
-    block = b"".join(map(records, CONVERSATION))
+def problems_of(program, header, block):
     one, lines, _, status = decode(program, header, block, 1)
-    problems = [f"one conversation: exit status {status}, {one}"] if status != 0 or one["packets"] < 50 else []
+    if status != 0 or one["packets"] < 50:
+        yield f"one conversation: exit status {status}, {one}"
     times = -(-LONG_BYTES // len(block))
     many, many_lines, (early, late), status = decode(program, header, block, times)
     print(f"{times} conversations, {times * len(block)} bytes: {many}, {many_lines} lines; "
           f"{early} KiB after {EARLY_BYTES} bytes, {late} KiB at the end")
     if status != 0:
-        problems.append(f"exit status {status}")
+        yield f"exit status {status}"
     # Each conversation begins with a connection, which makes its sequence numbers new.
     expected = {name: number * times for name, number in one.items()}
     if many != expected or many_lines != (lines - 1) * times + 1:
-        problems.append(f"expected {expected}, {(lines - 1) * times + 1} lines")
+        yield f"expected {expected}, {(lines - 1) * times + 1} lines"
     if late - early > GROWTH_KIB:
-        problems.append(f"memory grew by {late - early} KiB, limit {GROWTH_KIB}")
+        yield f"memory grew by {late - early} KiB, limit {GROWTH_KIB}"
     # The sanitizers' own memory is not the command's.
     if b"__asan_init" not in Path(program).read_bytes() and late > LIMIT_KIB:
-        problems.append(f"{late} KiB at the end, limit {LIMIT_KIB}")
+        yield f"{late} KiB at the end, limit {LIMIT_KIB}"
+
+
+def main():
+    program = sys.argv[1]
+    header = (FOLDER / CONVERSATION[0]).read_bytes()[:HEADER_BYTES]
+    block = b"".join(map(records, CONVERSATION))
+    newer = pcapng([])
+    problems = [*problems_of(program, header, block),
+                *problems_of(program, newer, pcapng(packets_of(header + block))[len(newer):])]
     for line in problems:
         print(line, file=sys.stderr)
     return 1 if problems else 0

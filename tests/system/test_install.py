@@ -137,7 +137,7 @@ class Package(unittest.TestCase):
             run("cpack", "-G", "DEB", "-B", folder, "--config", BUILD / "CPackConfig.cmake", cwd=BUILD)
             package, = Path(folder).glob("o2ref_*.deb")
             fields = run("dpkg-deb", "-f", package)
-            for needed in ("libc6", "libjansson4"):
+            for needed in ("libc6", "libjansson4", "libpcap0.8"):
                 self.assertRegex(fields, rf"(?m)^Depends:.*\b{needed}\b")
             root = Path(folder) / "root"
             run("dpkg-deb", "-x", package, root)

@@ -136,14 +136,14 @@ struct player_script *player_script_read(const struct player_recording *recordin
 	struct reader reader = {.script = calloc(1, sizeof(*reader.script))};
 	uint8_t *bytes = malloc(MAX_FILE_BYTES);
 	struct o2_walk_totals totals;
-	struct o2_error error;
+	char why[O2_PCAP_WHY_BYTES];
 	int rc = -1;
 
 	options.tolerate_immediate_checksum = true;
 	if (reader.script != NULL && bytes != NULL) {
 		const size_t n = read_file(recording->name, bytes);
 
-		rc = n == 0 ? -1 : o2_pcap_walk_bytes(bytes, n, &options, add, &reader, &totals, &error);
+		rc = n == 0 ? -1 : o2_pcap_walk_bytes(bytes, n, &options, add, &reader, &totals, why);
 	}
 	free(bytes);
 	for (unsigned int i = 0; rc == 0 && we_are_a && i < 2; i++)
