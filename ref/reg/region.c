@@ -39,17 +39,6 @@ int o2_reg_region_end(struct o2_reg_domain *domain, struct ibv_mr **mr)
 	return 0;
 }
 
-static int take_window(struct o2_reg_domain *domain, const uint32_t *page, uint32_t npages,
-		       struct o2_arena_window *window, struct o2_error *error)
-{
-	int rc;
-
-	pthread_mutex_lock(&domain->lock);
-	rc = o2_arena_window_open(domain->arena, page, npages, window, error);
-	pthread_mutex_unlock(&domain->lock);
-	return rc;
-}
-
 static void give_window(struct o2_reg_domain *domain, struct o2_arena_window *window)
 {
 	pthread_mutex_lock(&domain->lock);
@@ -64,7 +53,8 @@ int o2_reg_region_release(struct o2_reg_domain *domain, struct o2_region *region
 	/* What lies under a key that may be alive must not become other memory. */
 	if (rc != 0)
 		return rc;
-	o2_reg_staging_release(domain, &region->staging);
+	if (region->staging != NULL)
+		o2_reg_staging_release(domain, &region->staging);
 	give_window(domain, &region->window);
 	*region = (struct o2_region){.mr = NULL};
 	return 0;
@@ -114,16 +104,22 @@ int o2_reg_check_bytes(const struct o2_reg_domain *domain, const struct o2_page_
 	return 0;
 }
 
-/* What was flushed may have gone to another thread: then there is none, as if nothing had been kept. */
+/* Where there is none, what mode fmr keeps is flushed first.  Another thread may be quicker to take it. */
 static int open_window(struct o2_reg_domain *domain, const uint32_t *page, uint32_t npages,
 		       struct o2_arena_window *window, struct o2_error *error)
 {
-	int rc = take_window(domain, page, npages, window, error);
+	bool flushed = false;
+	int rc;
 
-	if (rc != -ENOBUFS || domain->live.fmr_regions == 0)
-		return rc;
-	o2_reg_flush(domain);
-	return take_window(domain, page, npages, window, error);
+	for (;;) {
+		pthread_mutex_lock(&domain->lock);
+		rc = o2_arena_window_open(domain->arena, page, npages, window, error);
+		pthread_mutex_unlock(&domain->lock);
+		if (rc != -ENOBUFS || flushed || domain->live.fmr_regions == 0)
+			return rc;
+		o2_reg_flush(domain);
+		flushed = true;
+	}
 }
 
 static bool has_window(struct o2_reg_domain *domain)

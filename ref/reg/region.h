@@ -85,18 +85,11 @@ int o2_reg_region_end(struct o2_reg_domain *domain, struct ibv_mr **mr);
 void o2_reg_region_count(struct o2_reg_domain *domain, const struct ibv_mr *mr);
 
 /*
- * The contiguous buffer in place of byte ranges (modes/staging.c): make its region, into which a source's
- * bytes are copied; let the first nob bytes of a sink run to the ranges; give it back; free the idle ones.
+ * The contiguous buffer in place of byte ranges (modes/fastreg_gaps.c): give one back, so that *staging is
+ * NULL; free the idle ones.
  */
-int o2_reg_region_staged(struct o2_reg_domain *domain, const struct o2_reg_plan *plan, int access,
-			 struct o2_region *region, struct o2_error *error);
-void o2_reg_staging_deliver(const struct o2_reg_domain *domain, const struct o2_staging *staging,
-			    uint64_t nob);
 void o2_reg_staging_release(struct o2_reg_domain *domain, struct o2_staging **staging);
 void o2_reg_staging_close(struct o2_reg_domain *domain);
-
-/* The address in this process of a byte range of the device; NULL when it lies outside. */
-uint8_t *o2_reg_host_range(const struct o2_reg_domain *domain, const struct o2_dma_segment *range);
 
 /* --- libibverbs (verbs.c) --- */
 

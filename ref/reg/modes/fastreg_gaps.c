@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "reg/domain.h"
 #include "reg/mode.h"
@@ -10,8 +12,8 @@
  * the device address of the first byte + k, always one fragment; pages, and where in them an entry begins or
  * ends, do not matter (docs/modes.md, "fastreg_gaps").
  *
- * The region is the device's own where it has such a thing, else a contiguous buffer in its place
- * (staging.c).  Everything else is as in mode fastreg, but for the pool set.
+ * The region is the device's own where it has such a thing, else a contiguous buffer in its place: staging.
+ * Everything else is as in mode fastreg, but for the pool set.
  */
 
 /* The region is allocated for as many entries as a page list has pages. */
@@ -37,7 +39,8 @@ bool o2_reg_has_gaps(const struct o2_reg_domain *domain)
 	return domain->reg_gaps != NULL && !domain->gaps_by_staging;
 }
 
-uint8_t *o2_reg_host_range(const struct o2_reg_domain *domain, const struct o2_dma_segment *range)
+/* The address in this process of a byte range of the device; NULL when it lies outside. */
+static uint8_t *host_range(const struct o2_reg_domain *domain, const struct o2_dma_segment *range)
 {
 	const struct o2_dma_device *dma = &domain->dma;
 	uint64_t size = (uint64_t)dma->npages * dma->page_bytes;
@@ -58,7 +61,7 @@ int o2_reg_check_ranges(const struct o2_reg_domain *domain, const struct o2_reg_
 		return o2_refuse(error, -EINVAL, "bind/nentries", "nentries", O2_NO_INDEX, plan->nentries,
 				 O2_MAX_FRAGS);
 	for (uint32_t i = 0; i < plan->nentries; i++) {
-		if (plan->entry[i].length == 0 || o2_reg_host_range(domain, &plan->entry[i]) == NULL)
+		if (plan->entry[i].length == 0 || host_range(domain, &plan->entry[i]) == NULL)
 			return o2_refuse(error, -EINVAL, "bind/entry-outside-device", "entry[].addr", i,
 					 plan->entry[i].addr, domain->dma.base);
 		total += plan->entry[i].length;
@@ -75,7 +78,7 @@ static int own_region(struct o2_reg_domain *domain, const struct o2_reg_plan *pl
 
 	for (uint32_t i = 0; i < plan->nentries; i++)
 		entry[i] = (struct ibv_sge){
-			.addr = (uintptr_t)o2_reg_host_range(domain, &plan->entry[i]),
+			.addr = (uintptr_t)host_range(domain, &plan->entry[i]),
 			.length = plan->entry[i].length,
 		};
 	errno = 0;
@@ -87,12 +90,124 @@ static int own_region(struct o2_reg_domain *domain, const struct o2_reg_plan *pl
 	return 0;
 }
 
+/*
+ * Staging: a contiguous buffer in place of byte ranges, filled from a source before the transfer, emptied to
+ * a sink after it.  It has room for the largest transfer, with the first byte anywhere in its page.
+ */
+struct o2_staging {
+	uint8_t *memory;
+	uint64_t size;
+	uint32_t page_offset; /* of the first byte */
+	uint32_t nentries;
+	struct o2_dma_segment entry[O2_MAX_FRAGS];
+};
+
+/* Let bytes run between the staging memory and the first nob bytes of the entries. */
+static void copy_entries(const struct o2_reg_domain *domain, const struct o2_staging *staging, uint64_t nob,
+			 bool gather)
+{
+	uint8_t *at = staging->memory + staging->page_offset;
+
+	for (uint32_t i = 0; i < staging->nentries && nob > 0; i++) {
+		uint8_t *host = host_range(domain, &staging->entry[i]);
+		uint64_t length = staging->entry[i].length < nob ? staging->entry[i].length : nob;
+
+		if (gather)
+			memcpy(at, host, length);
+		else
+			memcpy(host, at, length);
+		at += length;
+		nob -= length;
+	}
+}
+
+static int take_staging(struct o2_reg_domain *domain, struct o2_staging **out, struct o2_error *error)
+{
+	struct o2_staging *staging;
+	void *memory;
+
+	pthread_mutex_lock(&domain->lock);
+	*out = domain->nidle_staging > 0 ? domain->idle_staging[--domain->nidle_staging] : NULL;
+	pthread_mutex_unlock(&domain->lock);
+	if (*out != NULL)
+		return 0;
+	staging = calloc(1, sizeof(*staging));
+	if (staging == NULL)
+		return o2_refuse(error, -ENOMEM, "bind/fastreg_gaps/staging", "bytes", O2_NO_INDEX,
+				 sizeof(*staging), O2_NO_LIMIT);
+	staging->size = O2_MAX_TRANSFER_BYTES + domain->dma.page_bytes;
+	memory = mmap(NULL, staging->size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (memory == MAP_FAILED) {
+		free(staging);
+		return o2_refuse(error, -ENOMEM, "bind/fastreg_gaps/staging", "bytes", O2_NO_INDEX,
+				 O2_MAX_TRANSFER_BYTES, O2_NO_LIMIT);
+	}
+	staging->memory = memory;
+	*out = staging;
+	return 0;
+}
+
+static void free_staging(struct o2_staging *staging)
+{
+	munmap(staging->memory, staging->size);
+	free(staging);
+}
+
+void o2_reg_staging_release(struct o2_reg_domain *domain, struct o2_staging **staging)
+{
+	pthread_mutex_lock(&domain->lock);
+	if (domain->nidle_staging < O2_DOMAIN_STAGINGS) {
+		domain->idle_staging[domain->nidle_staging++] = *staging;
+		*staging = NULL;
+	}
+	pthread_mutex_unlock(&domain->lock);
+	if (*staging != NULL)
+		free_staging(*staging);
+	*staging = NULL;
+}
+
+void o2_reg_staging_close(struct o2_reg_domain *domain)
+{
+	while (domain->nidle_staging > 0)
+		free_staging(domain->idle_staging[--domain->nidle_staging]);
+}
+
+static int staged_region(struct o2_reg_domain *domain, const struct o2_reg_plan *plan, int access,
+			 struct o2_region *region, struct o2_error *error)
+{
+	struct o2_staging *staging;
+	int rc = take_staging(domain, &region->staging, error);
+
+	if (rc != 0)
+		return rc;
+	staging = region->staging;
+	staging->page_offset = (uint32_t)(plan->iova % domain->dma.page_bytes);
+	staging->nentries = plan->nentries;
+	memcpy(staging->entry, plan->entry, plan->nentries * sizeof(plan->entry[0]));
+	if (plan->side == O2_SOURCE)
+		copy_entries(domain, staging, plan->length, true);
+	rc = o2_reg_region_make(domain, staging->memory + staging->page_offset, plan->length, plan->iova,
+				access, &region->mr, error);
+	if (rc != 0)
+		o2_reg_staging_release(domain, &region->staging);
+	return rc;
+}
+
 int o2_reg_region_of_ranges(struct o2_reg_domain *domain, const struct o2_reg_plan *plan, int access,
 			    struct o2_region *region, struct o2_error *error)
 {
 	*region = (struct o2_region){.mr = NULL};
 	return o2_reg_has_gaps(domain) ? own_region(domain, plan, access, region, error)
-				       : o2_reg_region_staged(domain, plan, access, region, error);
+				       : staged_region(domain, plan, access, region, error);
+}
+
+void o2_reg_deliver(const struct o2_reg_domain *domain, const struct o2_binding *binding, uint64_t nob)
+{
+	const struct o2_descriptor *descriptor = binding->frd != NULL ? binding->frd->handle : NULL;
+
+	if (descriptor != NULL && descriptor->region.staging != NULL && binding->side == O2_SINK)
+		copy_entries(domain, descriptor->region.staging,
+			     nob < binding->length ? nob : binding->length, false);
 }
 
 const struct o2_reg_mode_ops o2_reg_mode_fastreg_gaps = {
