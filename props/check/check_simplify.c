@@ -89,7 +89,7 @@ static uint64_t number_of(const json_t *object, const char *name)
 	uint64_t value = 0;
 
 	if (json_is_string(member))
-		return o2_json_parse_hex(member, &value, NULL) == 0 ? value : 0;
+		return o2_json_parse_hex(member, name, &value, NULL) == 0 ? value : 0;
 	return (uint64_t)json_integer_value(member);
 }
 

@@ -30,18 +30,23 @@ int o2_json_expect_form(const json_t *object, const char *form, struct o2_error 
 	return 0;
 }
 
-int o2_json_get_uint(const json_t *object, const char *field, uint64_t max, uint64_t *value,
-		     struct o2_error *error)
+int o2_json_parse_uint(const json_t *integer, const char *field, uint64_t max, uint64_t *value,
+		       struct o2_error *error)
 {
-	const json_t *member = json_object_get(object, field);
-	json_int_t number = json_integer_value(member);
+	const json_int_t number = json_integer_value(integer);
 
-	if (!json_is_integer(member))
+	if (!json_is_integer(integer))
 		return refuse(error, "json/not-an-integer", field, 0, O2_NO_LIMIT);
 	if (number < 0 || (uint64_t)number > max)
 		return refuse(error, "json/integer-out-of-range", field, (uint64_t)number, max);
 	*value = (uint64_t)number;
 	return 0;
+}
+
+int o2_json_get_uint(const json_t *object, const char *field, uint64_t max, uint64_t *value,
+		     struct o2_error *error)
+{
+	return o2_json_parse_uint(json_object_get(object, field), field, max, value, error);
 }
 
 int o2_json_get_u32(const json_t *object, const char *field, uint32_t max, uint32_t *value,
@@ -55,7 +60,7 @@ int o2_json_get_u32(const json_t *object, const char *field, uint32_t max, uint3
 	return rc;
 }
 
-static int parse_hex(const json_t *string, const char *field, uint64_t *value, struct o2_error *error)
+int o2_json_parse_hex(const json_t *string, const char *field, uint64_t *value, struct o2_error *error)
 {
 	const char *text = json_string_value(string);
 	size_t digits;
@@ -71,36 +76,40 @@ static int parse_hex(const json_t *string, const char *field, uint64_t *value, s
 
 int o2_json_get_hex(const json_t *object, const char *field, uint64_t *value, struct o2_error *error)
 {
-	return parse_hex(json_object_get(object, field), field, value, error);
+	return o2_json_parse_hex(json_object_get(object, field), field, value, error);
 }
 
-int o2_json_parse_hex(const json_t *string, uint64_t *value, struct o2_error *error)
+int o2_json_parse_bool(const json_t *boolean, const char *field, bool *value, struct o2_error *error)
 {
-	return parse_hex(string, "value", value, error);
+	if (!json_is_boolean(boolean))
+		return refuse(error, "json/not-a-boolean", field, 0, O2_NO_LIMIT);
+	*value = json_is_true(boolean);
+	return 0;
 }
 
 int o2_json_get_bool(const json_t *object, const char *field, bool *value, struct o2_error *error)
 {
-	const json_t *member = json_object_get(object, field);
-
-	if (!json_is_boolean(member))
-		return refuse(error, "json/not-a-boolean", field, 0, O2_NO_LIMIT);
-	*value = json_is_true(member);
-	return 0;
+	return o2_json_parse_bool(json_object_get(object, field), field, value, error);
 }
 
-int o2_json_get_name(const json_t *object, const char *field, const char *const *names, uint32_t count,
-		     uint32_t *index, struct o2_error *error)
+int o2_json_parse_name(const json_t *string, const char *field, const char *const *names, uint32_t count,
+		       uint32_t *index, struct o2_error *error)
 {
-	const char *text = json_string_value(json_object_get(object, field));
+	const char *text = json_string_value(string);
 
 	for (uint32_t i = 0; text != NULL && i < count; i++) {
-		if (strcmp(text, names[i]) == 0) {
+		if (names[i] != NULL && strcmp(text, names[i]) == 0) {
 			*index = i;
 			return 0;
 		}
 	}
 	return refuse(error, "json/unknown-name", field, 0, O2_NO_LIMIT);
+}
+
+int o2_json_get_name(const json_t *object, const char *field, const char *const *names, uint32_t count,
+		     uint32_t *index, struct o2_error *error)
+{
+	return o2_json_parse_name(json_object_get(object, field), field, names, count, index, error);
 }
 
 int o2_json_get_array(const json_t *object, const char *field, uint32_t max, const json_t **array,
@@ -129,11 +138,11 @@ json_t *o2_json_length(uint64_t value)
 	return value <= INT64_MAX ? json_integer((json_int_t)value) : o2_json_hex(value);
 }
 
-int o2_json_get_length(const json_t *object, const char *field, uint64_t *value, struct o2_error *error)
+int o2_json_parse_length(const json_t *value, const char *field, uint64_t *length, struct o2_error *error)
 {
-	if (json_is_string(json_object_get(object, field)))
-		return o2_json_get_hex(object, field, value, error);
-	return o2_json_get_uint(object, field, INT64_MAX, value, error);
+	if (json_is_string(value))
+		return o2_json_parse_hex(value, field, length, error);
+	return o2_json_parse_uint(value, field, INT64_MAX, length, error);
 }
 
 int o2_json_get_object(const json_t *object, const char *field, const json_t **child, struct o2_error *error)
@@ -155,43 +164,12 @@ int o2_json_at(int rc, const char *field, uint32_t index, struct o2_error *error
 	return rc;
 }
 
-static int get_hex32(const json_t *object, const char *field, uint32_t *value, struct o2_error *error)
+json_t *o2_json_with(json_t *object, const char *key, json_t *child)
 {
-	uint64_t number;
-	int rc = o2_json_get_hex(object, field, &number, error);
-
-	if (rc == 0 && number > UINT32_MAX)
-		return refuse(error, "json/integer-out-of-range", field, number, UINT32_MAX);
-	if (rc == 0)
-		*value = (uint32_t)number;
-	return rc;
-}
-
-static int get_member(const json_t *object, const struct o2_json_member *member, struct o2_error *error)
-{
-	switch (member->kind) {
-	case O2_JSON_U32:
-		return o2_json_get_u32(object, member->key, UINT32_MAX, member->value, error);
-	case O2_JSON_LENGTH:
-		return o2_json_get_length(object, member->key, member->value, error);
-	case O2_JSON_HEX64:
-		return o2_json_get_hex(object, member->key, member->value, error);
-	case O2_JSON_HEX32:
-		return get_hex32(object, member->key, member->value, error);
-	case O2_JSON_BOOL:
-		return o2_json_get_bool(object, member->key, member->value, error);
-	}
-	return refuse(error, "json/kind", member->field, member->kind, O2_JSON_BOOL);
-}
-
-int o2_json_get_members(const json_t *object, const struct o2_json_member *member, uint32_t count,
-			uint32_t index, struct o2_error *error)
-{
-	for (uint32_t i = 0; i < count; i++) {
-		int rc = get_member(object, &member[i], error);
-
-		if (rc != 0)
-			return o2_json_at(rc, member[i].field, index, error);
-	}
-	return 0;
+	if (object == NULL)
+		json_decref(child);
+	else if (json_object_set_new(object, key, child) == 0)
+		return object;
+	json_decref(object);
+	return NULL;
 }

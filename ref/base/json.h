@@ -35,12 +35,9 @@ int o2_json_get_u32(const json_t *object, const char *field, uint32_t max, uint3
 /* A member "0x..." of at most 64 bits. */
 int o2_json_get_hex(const json_t *object, const char *field, uint64_t *value, struct o2_error *error);
 
-/* The same for a value that is no member but an element of a list; errors call it "value". */
-int o2_json_parse_hex(const json_t *string, uint64_t *value, struct o2_error *error);
-
 int o2_json_get_bool(const json_t *object, const char *field, bool *value, struct o2_error *error);
 
-/* A string member that is one of names[0..count-1]: its index. */
+/* A string member that is one of names[0..count-1], NULL being none: its index. */
 int o2_json_get_name(const json_t *object, const char *field, const char *const *names, uint32_t count,
 		     uint32_t *index, struct o2_error *error);
 
@@ -51,12 +48,17 @@ int o2_json_get_array(const json_t *object, const char *field, uint32_t max, con
 /* The string "0x..." for a member. */
 json_t *o2_json_hex(uint64_t value);
 
-/*
- * A length of up to 64 bits: an integer where JSON's signed integers hold it, else a string "0x...".
- * The reader takes either.  For lengths that are not limited before a stage has seen them.
- */
+/* A length of up to 64 bits: an integer where JSON's signed integers hold it, else a string "0x...". */
 json_t *o2_json_length(uint64_t value);
-int o2_json_get_length(const json_t *object, const char *field, uint64_t *value, struct o2_error *error);
+
+/* The same as above for a value that need not be a member; errors call it `field`. */
+int o2_json_parse_uint(const json_t *integer, const char *field, uint64_t max, uint64_t *value,
+		       struct o2_error *error);
+int o2_json_parse_hex(const json_t *string, const char *field, uint64_t *value, struct o2_error *error);
+int o2_json_parse_length(const json_t *value, const char *field, uint64_t *length, struct o2_error *error);
+int o2_json_parse_bool(const json_t *boolean, const char *field, bool *value, struct o2_error *error);
+int o2_json_parse_name(const json_t *string, const char *field, const char *const *names, uint32_t count,
+		       uint32_t *index, struct o2_error *error);
 
 /* A member that is an object; *child is borrowed. */
 int o2_json_get_object(const json_t *object, const char *field, const json_t **child, struct o2_error *error);
@@ -65,27 +67,10 @@ int o2_json_get_object(const json_t *object, const char *field, const json_t **c
  */
 int o2_json_at(int rc, const char *field, uint32_t index, struct o2_error *error);
 
-/* One member of an object, for o2_json_get_members. */
-enum o2_json_kind {
-	O2_JSON_U32,	/* uint32_t, an integer */
-	O2_JSON_LENGTH, /* uint64_t, as o2_json_get_length */
-	O2_JSON_HEX64,	/* uint64_t, "0x..." */
-	O2_JSON_HEX32,	/* uint32_t, "0x..." */
-	O2_JSON_BOOL,	/* bool */
-};
-
-struct o2_json_member {
-	const char *key;
-	const char *field; /* how errors name it, e.g. "list.entries[].page" */
-	enum o2_json_kind kind;
-	void *value; /* where to, of the type that kind says */
-};
-
 /*
- * Read count members of one object, which is entry `index` of a list (O2_NO_INDEX: of none).
- * Returns 0, or -EINVAL at the first that is missing or not what it should be.
+ * Set a member of object and return object.  child may be the result of something that failed (NULL), and so
+ * may object: then everything is freed and NULL returned.
  */
-int o2_json_get_members(const json_t *object, const struct o2_json_member *member, uint32_t count,
-			uint32_t index, struct o2_error *error);
+json_t *o2_json_with(json_t *object, const char *key, json_t *child);
 
 #endif

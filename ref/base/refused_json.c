@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/errno_name.h"
+#include "base/fields_json.h"
 #include "base/json.h"
 
 static bool has_limit(const struct o2_error *refused)
@@ -59,11 +60,15 @@ static int get_text(const json_t *object, const char *key, const char *field, ch
 	return 0;
 }
 
+static const struct o2_field number_fields[] = {
+	{O2_FIELD("refused.value", LENGTH, struct o2_refused, value)},
+	{O2_FIELD("refused.limit", LENGTH, struct o2_refused, limit), .optional = true},
+	{O2_FIELD("refused.index", UINT, struct o2_refused, index), .optional = true},
+	{0},
+};
+
 static int read_refused(const json_t *object, struct o2_refused *refused, struct o2_error *error)
 {
-	const struct o2_json_member value = {"value", "refused.value", O2_JSON_LENGTH, &refused->value};
-	const struct o2_json_member limit = {"limit", "refused.limit", O2_JSON_LENGTH, &refused->limit};
-	const struct o2_json_member index = {"index", "refused.index", O2_JSON_U32, &refused->index};
 	const char *name = json_string_value(json_object_get(object, "errno"));
 	int rc;
 
@@ -76,13 +81,7 @@ static int read_refused(const json_t *object, struct o2_refused *refused, struct
 	rc = get_text(object, "rule", "refused.rule", refused->rule, error);
 	if (rc == 0)
 		rc = get_text(object, "field", "refused.field", refused->field, error);
-	if (rc == 0)
-		rc = o2_json_get_members(object, &value, 1, O2_NO_INDEX, error);
-	if (rc == 0 && json_object_get(object, "limit") != NULL)
-		rc = o2_json_get_members(object, &limit, 1, O2_NO_INDEX, error);
-	if (rc == 0 && json_object_get(object, "index") != NULL)
-		rc = o2_json_get_members(object, &index, 1, O2_NO_INDEX, error);
-	return rc;
+	return rc != 0 ? rc : o2_fields_from_json(object, number_fields, refused, error);
 }
 
 int o2_output_expect(const json_t *object, const char *form, struct o2_refused *refused,
@@ -97,6 +96,27 @@ int o2_output_expect(const json_t *object, const char *form, struct o2_refused *
 		return rc;
 	rc = o2_json_get_object(object, "refused", &child, error);
 	return rc != 0 ? rc : read_refused(child, refused, error);
+}
+
+json_t *o2_output_to_json(const char *form, const char *key, const struct o2_field *fields,
+			  const void *result, const struct o2_error *refused)
+{
+	json_t *object = o2_output_form(form, refused);
+
+	if (refused != NULL && refused->code != 0)
+		return object;
+	return o2_json_with(object, key, o2_fields_to_json(fields, result));
+}
+
+int o2_output_from_json(const json_t *object, const char *form, const char *key,
+			const struct o2_field *fields, void *result, struct o2_refused *refused,
+			struct o2_error *error)
+{
+	const int rc = o2_output_expect(object, form, refused, error);
+
+	if (rc != 0 || refused->code != 0)
+		return rc;
+	return o2_part_from_json(object, key, fields, result, error);
 }
 
 void o2_refused_from_error(const struct o2_error *error, struct o2_refused *refused)

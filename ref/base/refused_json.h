@@ -8,6 +8,7 @@
 #include <jansson.h>
 
 #include "base/error.h"
+#include "base/fields.h"
 
 /*
  * What a stage's output form says when the stage refused its input (docs/architecture.md, "JSON forms"):
@@ -40,6 +41,16 @@ json_t *o2_output_form(const char *form, const struct o2_error *refused);
  */
 int o2_output_expect(const json_t *object, const char *form, struct o2_refused *refused,
 		     struct o2_error *error);
+
+/*
+ * Whole output forms whose result is one member, a struct with a table.  refused: NULL, or an error whose
+ * code says whether there is a result.  The reader fills *result when refused->code is 0 after success.
+ */
+json_t *o2_output_to_json(const char *form, const char *key, const struct o2_field *fields,
+			  const void *result, const struct o2_error *refused);
+int o2_output_from_json(const json_t *object, const char *form, const char *key,
+			const struct o2_field *fields, void *result, struct o2_refused *refused,
+			struct o2_error *error);
 
 /* The same refusal, with its texts copied (cut at O2_REFUSED_TEXT_BYTES - 1). */
 void o2_refused_from_error(const struct o2_error *error, struct o2_refused *refused);

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "wire/bytes.h"
+#include "wire/fields.h"
 #include "wire/layout.h"
 #include "wire/lnet_hdr.h"
 
@@ -22,58 +23,26 @@ static void show_half(const struct o2_rows *rows, size_t at, const char *name)
 		o2_row(rows, at, 8, name, "0x%" PRIx64, o2_load64_le(rows->bytes + at));
 }
 
-/* Each returns where its fields end. */
-static size_t show_ack(const struct o2_rows *rows)
+static void show_handle(const struct o2_rows *rows, size_t at, const struct o2_field *handle)
 {
-	show_half(rows, UNION, "hdr.dst_wmd.wh_interface_cookie");
-	show_half(rows, UNION + 8, "hdr.dst_wmd.wh_object_cookie");
-	o2_row_hex64(rows, UNION + 16, "hdr.match_bits");
-	o2_row_u32(rows, UNION + 24, "hdr.mlength");
-	return UNION + 28;
+	char name[O2_ROW_NAME_BYTES];
+
+	for (const struct o2_field *half = handle->part; half->name != NULL; half++) {
+		snprintf(name, sizeof(name), "hdr.%s.%s", handle->name, o2_field_key(half));
+		show_half(rows, at + half->wire_at, name);
+	}
 }
 
-static size_t show_put(const struct o2_rows *rows)
+/* The fields that only this type has. */
+static void show_variant(const struct o2_rows *rows, uint32_t type)
 {
-	show_half(rows, UNION, "hdr.ack_wmd.wh_interface_cookie");
-	show_half(rows, UNION + 8, "hdr.ack_wmd.wh_object_cookie");
-	o2_row_hex64(rows, UNION + 16, "hdr.match_bits");
-	o2_row_hex64(rows, UNION + 24, "hdr.hdr_data");
-	o2_row_u32(rows, UNION + 32, "hdr.ptl_index");
-	o2_row_u32(rows, UNION + 36, "hdr.offset");
-	return UNION + 40;
-}
-
-static size_t show_get(const struct o2_rows *rows)
-{
-	show_half(rows, UNION, "hdr.return_wmd.wh_interface_cookie");
-	show_half(rows, UNION + 8, "hdr.return_wmd.wh_object_cookie");
-	o2_row_hex64(rows, UNION + 16, "hdr.match_bits");
-	o2_row_u32(rows, UNION + 24, "hdr.ptl_index");
-	o2_row_u32(rows, UNION + 28, "hdr.src_offset");
-	o2_row_u32(rows, UNION + 32, "hdr.sink_length");
-	return UNION + 36;
-}
-
-static size_t show_reply(const struct o2_rows *rows)
-{
-	show_half(rows, UNION, "hdr.dst_wmd.wh_interface_cookie");
-	show_half(rows, UNION + 8, "hdr.dst_wmd.wh_object_cookie");
-	return UNION + 16;
-}
-
-static size_t show_variant(const struct o2_rows *rows, uint32_t type)
-{
-	switch (type) {
-	case O2_LNET_ACK:
-		return show_ack(rows);
-	case O2_LNET_PUT:
-		return show_put(rows);
-	case O2_LNET_GET:
-		return show_get(rows);
-	case O2_LNET_REPLY:
-		return show_reply(rows);
-	default:
-		return UNION;
+	if (o2_lnet_variant_bytes(type) == 0)
+		return;
+	for (const struct o2_field *field = o2_lnet_variant_fields[type]; field->name != NULL; field++) {
+		if (field->kind == O2_FIELD_PART)
+			show_handle(rows, UNION + field->wire_at, field);
+		else
+			o2_row_field(rows, UNION + field->wire_at, field);
 	}
 }
 
@@ -87,16 +56,17 @@ void o2_dump_lnet_hdr(const struct o2_rows *rows, uint32_t *payload_bytes)
 	little.order = O2_LITTLE_ENDIAN;
 	o2_row_nid(&little, HDR + O2_LNET_AT_DEST_NID, "hdr.dest_nid");
 	o2_row_nid(&little, HDR + O2_LNET_AT_SRC_NID, "hdr.src_nid");
-	o2_row_u32(&little, HDR + O2_LNET_AT_DEST_PID, "hdr.dest_pid");
-	o2_row_u32(&little, HDR + O2_LNET_AT_SRC_PID, "hdr.src_pid");
+	o2_row_uint(&little, HDR + O2_LNET_AT_DEST_PID, 4, "hdr.dest_pid");
+	o2_row_uint(&little, HDR + O2_LNET_AT_SRC_PID, 4, "hdr.src_pid");
 	if (!o2_row_has(&little, HDR + O2_LNET_AT_TYPE, 4, "hdr.type"))
 		return;
 	type = o2_load32_le(rows->bytes + HDR + O2_LNET_AT_TYPE);
 	name = o2_lnet_type_name(type);
 	o2_row(&little, HDR + O2_LNET_AT_TYPE, 4, "hdr.type", "%" PRIu32 " %s", type,
 	       name == NULL ? "(unknown)" : name);
-	o2_row_u32(&little, HDR + O2_LNET_AT_PAYLOAD_LENGTH, "hdr.payload_length");
+	o2_row_uint(&little, HDR + O2_LNET_AT_PAYLOAD_LENGTH, 4, "hdr.payload_length");
 	if (rows->length_bytes >= HDR + O2_LNET_AT_UNION)
 		*payload_bytes = o2_load32_le(rows->bytes + HDR + O2_LNET_AT_PAYLOAD_LENGTH);
-	o2_row_block(&little, show_variant(&little, type), END, "(unused)", "");
+	show_variant(&little, type);
+	o2_row_block(&little, UNION + o2_lnet_variant_bytes(type), END, "(unused)", "");
 }

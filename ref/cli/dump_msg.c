@@ -5,6 +5,7 @@
 #include "cli/errno_text.h"
 #include "wire/bytes.h"
 #include "wire/checksum.h"
+#include "wire/fields.h"
 #include "wire/layout.h"
 #include "wire/msg_type.h"
 
@@ -80,24 +81,15 @@ static const struct o2_msg_type_info *show_header(struct o2_rows *rows, size_t *
 		return NULL;
 	info = o2_msg_type_info(rows->bytes[O2_AT_TYPE]);
 	o2_row(rows, O2_AT_TYPE, 1, "ibm_type", "0x%02x %s", rows->bytes[O2_AT_TYPE],
-	       info == NULL ? "(unknown)" : info->name);
-	o2_row_u8(rows, O2_AT_CREDITS, "ibm_credits");
+	       info == NULL ? "(unknown)" : o2_msg_type_name(rows->bytes[O2_AT_TYPE]));
+	o2_row_uint(rows, O2_AT_CREDITS, 1, "ibm_credits");
 	*nob_end = show_nob(rows);
 	show_cksum(rows, *nob_end);
 	o2_row_nid(rows, O2_AT_SRCNID, "ibm_srcnid");
-	o2_row_hex64(rows, O2_AT_SRCSTAMP, "ibm_srcstamp");
+	o2_row_hex(rows, O2_AT_SRCSTAMP, 8, "ibm_srcstamp");
 	o2_row_nid(rows, O2_AT_DSTNID, "ibm_dstnid");
-	o2_row_hex64(rows, O2_AT_DSTSTAMP, "ibm_dststamp");
+	o2_row_hex(rows, O2_AT_DSTSTAMP, 8, "ibm_dststamp");
 	return info;
-}
-
-/* A cookie has no order; it is shown as the number that a little-endian reader sees. */
-static void show_cookie(const struct o2_rows *rows, size_t at, const char *name)
-{
-	struct o2_rows little = *rows;
-
-	little.order = O2_LITTLE_ENDIAN;
-	o2_row_hex64(&little, at, name);
 }
 
 /* Fragments are shown up to the largest count that is legal.  Returns where the descriptor ends. */
@@ -108,9 +100,9 @@ static size_t show_desc(const struct o2_rows *rows, size_t at, const char *prefi
 	uint64_t sum = 0;
 
 	snprintf(name, sizeof(name), "%s.rd_key", prefix);
-	o2_row_hex32(rows, at + O2_DESC_AT_KEY, name);
+	o2_row_hex(rows, at + O2_DESC_AT_KEY, 4, name);
 	snprintf(name, sizeof(name), "%s.rd_nfrags", prefix);
-	o2_row_u32(rows, at + O2_DESC_AT_NFRAGS, name);
+	o2_row_uint(rows, at + O2_DESC_AT_NFRAGS, 4, name);
 	at += O2_DESC_AT_FRAGS;
 	if (rows->length_bytes >= at)
 		nfrags = o2_load32(rows->bytes + at - 4, rows->order);
@@ -126,7 +118,7 @@ static size_t show_desc(const struct o2_rows *rows, size_t at, const char *prefi
 			       sum);
 		}
 		snprintf(name, sizeof(name), "%s.rd_frags[%" PRIu32 "].rf_addr", prefix, i);
-		o2_row_hex64(rows, at + O2_FRAG_AT_ADDR, name);
+		o2_row_hex(rows, at + O2_FRAG_AT_ADDR, 8, name);
 	}
 	return at;
 }
@@ -142,43 +134,30 @@ static void show_status(const struct o2_rows *rows)
 }
 
 /* Returns where the body's fields end. */
-static size_t show_body(const struct o2_rows *rows, enum o2_msg_body body, size_t nob_end)
+static size_t show_body(const struct o2_rows *rows, uint8_t type, size_t nob_end)
 {
-	uint32_t payload_bytes;
-	size_t end;
+	uint32_t payload_bytes = 0;
+	size_t end = O2_MSG_HEADER_BYTES;
 
-	switch (body) {
-	case O2_BODY_CONNPARAMS:
-		o2_row_u16(rows, O2_AT_QUEUE_DEPTH, "ibcp_queue_depth");
-		o2_row_u16(rows, O2_AT_MAX_FRAGS, "ibcp_max_frags");
-		o2_row_u32(rows, O2_AT_MAX_MSG_SIZE, "ibcp_max_msg_size");
-		return O2_AT_MAX_MSG_SIZE + 4;
-	case O2_BODY_IMMEDIATE:
-		o2_dump_lnet_hdr(rows, &payload_bytes);
-		end = O2_AT_PAYLOAD + (size_t)payload_bytes;
-		end = end < nob_end ? end : nob_end;
-		o2_row_block(rows, O2_AT_PAYLOAD, end, "payload", "");
-		return end > O2_AT_PAYLOAD ? end : O2_AT_PAYLOAD;
-	case O2_BODY_PUTREQ:
-		o2_dump_lnet_hdr(rows, &payload_bytes);
-		show_cookie(rows, O2_AT_PUT_REQ_COOKIE, "ibprm_cookie");
-		return O2_AT_PUT_REQ_COOKIE + 8;
-	case O2_BODY_PUTACK:
-		show_cookie(rows, O2_AT_SRC_COOKIE, "ibpam_src_cookie");
-		show_cookie(rows, O2_AT_DST_COOKIE, "ibpam_dst_cookie");
-		return show_desc(rows, O2_AT_PUT_ACK_DESC, "ibpam_rd");
-	case O2_BODY_GET:
-		o2_dump_lnet_hdr(rows, &payload_bytes);
-		show_cookie(rows, O2_AT_GET_REQ_COOKIE, "ibgm_cookie");
-		return show_desc(rows, O2_AT_GET_REQ_DESC, "ibgm_rd");
-	case O2_BODY_COMPLETION:
-		show_cookie(rows, O2_AT_COMPLETION_COOKIE, "ibcm_cookie");
-		show_status(rows);
-		return O2_AT_STATUS + 4;
-	case O2_BODY_NONE:
-		break;
+	for (const struct o2_field *field = o2_msg_body_fields(type); field->name != NULL; field++) {
+		end = field->wire_at + field->width_bytes;
+		if (field->part == o2_lnet_hdr_fields) {
+			o2_dump_lnet_hdr(rows, &payload_bytes);
+			end = field->wire_at + O2_LNET_HDR_BYTES;
+		} else if (field->part == o2_desc_fields) {
+			end = show_desc(rows, field->wire_at, field->name);
+		} else if (field->kind == O2_FIELD_INT) {
+			show_status(rows);
+		} else {
+			o2_row_field(rows, field->wire_at, field);
+		}
 	}
-	return O2_MSG_HEADER_BYTES;
+	if (type != O2_MSG_IMMEDIATE)
+		return end;
+	end = O2_AT_PAYLOAD + (size_t)payload_bytes;
+	end = end < nob_end ? end : nob_end;
+	o2_row_block(rows, O2_AT_PAYLOAD, end, "payload", "");
+	return end > O2_AT_PAYLOAD ? end : O2_AT_PAYLOAD;
 }
 
 void o2_dump_message(struct o2_rows *rows)
@@ -199,7 +178,7 @@ void o2_dump_message(struct o2_rows *rows)
 		o2_row_block(rows, end, rows->length_bytes, "(unread)", ", of an unknown type");
 		return;
 	}
-	end = show_body(rows, info->body, nob_end);
+	end = show_body(rows, rows->bytes[O2_AT_TYPE], nob_end);
 	/* A refused message may have ended for us before its body did. */
 	if (rows->refused != NULL && rows->refused->code != 0)
 		o2_row_block(rows, end, nob_end, "(unread)", "");

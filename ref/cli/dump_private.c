@@ -50,11 +50,11 @@ void o2_dump_reject(struct o2_rows *rows)
 			     ", not part of version 0x11");
 		return;
 	}
-	o2_row_u8(rows, O2_REJECT_AT_PADDING, "ibr_padding");
-	o2_row_hex64(rows, O2_REJECT_AT_INCARNATION, "ibr_incarnation");
-	o2_row_u16(rows, O2_REJECT_AT_QUEUE_DEPTH, "ibr_cp.ibcp_queue_depth");
-	o2_row_u16(rows, O2_REJECT_AT_MAX_FRAGS, "ibr_cp.ibcp_max_frags");
-	o2_row_u32(rows, O2_REJECT_AT_MAX_MSG_SIZE, "ibr_cp.ibcp_max_msg_size");
+	o2_row_uint(rows, O2_REJECT_AT_PADDING, 1, "ibr_padding");
+	o2_row_hex(rows, O2_REJECT_AT_INCARNATION, 8, "ibr_incarnation");
+	o2_row_uint(rows, O2_REJECT_AT_QUEUE_DEPTH, 2, "ibr_cp.ibcp_queue_depth");
+	o2_row_uint(rows, O2_REJECT_AT_MAX_FRAGS, 2, "ibr_cp.ibcp_max_frags");
+	o2_row_uint(rows, O2_REJECT_AT_MAX_MSG_SIZE, 4, "ibr_cp.ibcp_max_msg_size");
 	o2_row_block(rows, O2_REJECT_BYTES, rows->length_bytes, "(padding)", ", ignored");
 }
 
@@ -81,7 +81,7 @@ void o2_dump_ip_cm_header(struct o2_rows *rows)
 	rows->order = O2_BIG_ENDIAN;
 	o2_row(rows, 0, 1, "version", "%u.%u", rows->bytes[0] >> 4, rows->bytes[0] & 15);
 	o2_row(rows, 1, 1, "ip_version", "%u", rows->bytes[1] >> 4);
-	o2_row_u16(rows, 2, "source_port");
+	o2_row_uint(rows, 2, 2, "source_port");
 	show_address(rows, 4, is_ipv4, "source_address");
 	show_address(rows, 20, is_ipv4, "destination_address");
 }

@@ -82,34 +82,32 @@ bool o2_row(const struct o2_rows *rows, size_t at, size_t width_bytes, const cha
 	return true;
 }
 
-void o2_row_u8(const struct o2_rows *rows, size_t at, const char *name)
+static uint64_t load(const struct o2_rows *rows, size_t at, size_t width_bytes)
 {
-	if (o2_row_has(rows, at, 1, name))
-		o2_row(rows, at, 1, name, "%u", rows->bytes[at]);
+	const uint8_t *bytes = rows->bytes + at;
+
+	switch (width_bytes) {
+	case 1:
+		return bytes[0];
+	case 2:
+		return o2_load16(bytes, rows->order);
+	case 4:
+		return o2_load32(bytes, rows->order);
+	default:
+		return o2_load64(bytes, rows->order);
+	}
 }
 
-void o2_row_u16(const struct o2_rows *rows, size_t at, const char *name)
+void o2_row_uint(const struct o2_rows *rows, size_t at, size_t width_bytes, const char *name)
 {
-	if (o2_row_has(rows, at, 2, name))
-		o2_row(rows, at, 2, name, "%u", o2_load16(rows->bytes + at, rows->order));
+	if (o2_row_has(rows, at, width_bytes, name))
+		o2_row(rows, at, width_bytes, name, "%" PRIu64, load(rows, at, width_bytes));
 }
 
-void o2_row_u32(const struct o2_rows *rows, size_t at, const char *name)
+void o2_row_hex(const struct o2_rows *rows, size_t at, size_t width_bytes, const char *name)
 {
-	if (o2_row_has(rows, at, 4, name))
-		o2_row(rows, at, 4, name, "%" PRIu32, o2_load32(rows->bytes + at, rows->order));
-}
-
-void o2_row_hex32(const struct o2_rows *rows, size_t at, const char *name)
-{
-	if (o2_row_has(rows, at, 4, name))
-		o2_row(rows, at, 4, name, "0x%" PRIx32, o2_load32(rows->bytes + at, rows->order));
-}
-
-void o2_row_hex64(const struct o2_rows *rows, size_t at, const char *name)
-{
-	if (o2_row_has(rows, at, 8, name))
-		o2_row(rows, at, 8, name, "0x%" PRIx64, o2_load64(rows->bytes + at, rows->order));
+	if (o2_row_has(rows, at, width_bytes, name))
+		o2_row(rows, at, width_bytes, name, "0x%" PRIx64, load(rows, at, width_bytes));
 }
 
 void o2_row_nid(const struct o2_rows *rows, size_t at, const char *name)
@@ -120,6 +118,20 @@ void o2_row_nid(const struct o2_rows *rows, size_t at, const char *name)
 		return;
 	o2_nid_to_text(o2_load64(rows->bytes + at, rows->order), text, sizeof(text));
 	o2_row(rows, at, 8, name, "%s", text);
+}
+
+void o2_row_field(const struct o2_rows *rows, size_t at, const struct o2_field *field)
+{
+	struct o2_rows ordered = *rows;
+
+	if (field->little)
+		ordered.order = O2_LITTLE_ENDIAN;
+	if (field->kind == O2_FIELD_TEXT)
+		o2_row_nid(&ordered, at, field->name);
+	else if (field->kind == O2_FIELD_HEX)
+		o2_row_hex(&ordered, at, field->width_bytes, field->name);
+	else
+		o2_row_uint(&ordered, at, field->width_bytes, field->name);
 }
 
 static bool all_zero(const uint8_t *bytes, size_t count)

@@ -8,12 +8,15 @@
 #include <stdio.h>
 
 #include "base/error.h"
+#include "base/fields.h"
 #include "wire/msg.h"
 
 /*
  * The lines of an annotated hex dump: one for each field, with offset, bytes, name and value.  What the input
  * ends within is shown as far as it goes.  Source: docs/cli.md, "The hex dump".
  */
+
+#define O2_ROW_NAME_BYTES 64u /* names that are put together are shorter than this */
 
 struct o2_rows {
 	FILE *out;
@@ -33,13 +36,13 @@ bool o2_row(const struct o2_rows *rows, size_t at, size_t width_bytes, const cha
 	    ...) __attribute__((format(printf, 5, 6)));
 bool o2_row_has(const struct o2_rows *rows, size_t at, size_t width_bytes, const char *name);
 
-/* Numbers in the order of rows. */
-void o2_row_u8(const struct o2_rows *rows, size_t at, const char *name);
-void o2_row_u16(const struct o2_rows *rows, size_t at, const char *name);
-void o2_row_u32(const struct o2_rows *rows, size_t at, const char *name);
-void o2_row_hex32(const struct o2_rows *rows, size_t at, const char *name);
-void o2_row_hex64(const struct o2_rows *rows, size_t at, const char *name);
+/* Numbers in the order of rows: of 1, 2, 4 or 8 bytes; a NID. */
+void o2_row_uint(const struct o2_rows *rows, size_t at, size_t width_bytes, const char *name);
+void o2_row_hex(const struct o2_rows *rows, size_t at, size_t width_bytes, const char *name);
 void o2_row_nid(const struct o2_rows *rows, size_t at, const char *name);
+
+/* A number by its row of wire/fields.h. */
+void o2_row_field(const struct o2_rows *rows, size_t at, const struct o2_field *field);
 
 /* Bytes at..end-1 without fields, 8 in a row; zeros in one row, long stretches cut unless rows->all. */
 void o2_row_block(const struct o2_rows *rows, size_t at, size_t end, const char *name, const char *meaning);

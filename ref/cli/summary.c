@@ -119,7 +119,7 @@ void o2_msg_summary(const struct o2_msg *msg, char text[O2_SUMMARY_TEXT_BYTES])
 	text[0] = '\0';
 	if (info == NULL)
 		return;
-	add(&line, "%s", info->name);
+	add(&line, "%s", o2_msg_type_name(msg->ibm_type));
 	add_body(&line, msg, info->body);
 	if (msg->ibm_credits != 0)
 		add(&line, " credits %u", msg->ibm_credits);

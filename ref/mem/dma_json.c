@@ -5,20 +5,32 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fields_json.h"
 #include "base/json.h"
+#include "mem/fields.h"
 
-static const char *const kind_names[] = {
-	[O2_DMA_BUS] = "bus", [O2_DMA_VIRTUAL] = "virtual", [O2_DMA_IOMMU] = "iommu"};
-static const char *const fault_names[] = {[O2_DMA_NO_FAULT] = "none",
-					  [O2_DMA_FAULT_EIO] = "eio",
-					  [O2_DMA_FAULT_ENOMEM] = "enomem",
-					  [O2_DMA_FAULT_NOTHING] = "nothing"};
+/* Without its "unmapped" and "iommu". */
+static const struct o2_field device_fields[] = {
+	{O2_FIELD("device.kind", NAME, struct o2_dma_device, kind), .names = o2_dma_kind_names,
+	 .limit = O2_DMA_KINDS},
+	{O2_FIELD("device.page_bytes", UINT, struct o2_dma_device, page_bytes)},
+	{O2_FIELD("device.npages", UINT, struct o2_dma_device, npages)},
+	{O2_FIELD("device.base", HEX, struct o2_dma_device, base)},
+	{0},
+};
 
-static json_t *give_up(json_t *json)
-{
-	json_decref(json);
-	return NULL;
-}
+/* Without its "device_pages". */
+static const struct o2_field iommu_fields[] = {
+	{O2_FIELD("device.iommu.merge", HEX, struct o2_dma_iommu, merge)},
+	{O2_FIELD("device.iommu.fault", NAME, struct o2_dma_iommu, fault), .names = o2_dma_fault_names,
+	 .limit = O2_DMA_FAULTS},
+	{0},
+};
+
+static const struct o2_field page_fields[] = {
+	{.name = "device.iommu.device_pages[]", .kind = O2_FIELD_UINT, .width_bytes = sizeof(uint32_t)},
+	{0},
+};
 
 static json_t *unmapped_to_json(const struct o2_dma_device *device)
 {
@@ -27,7 +39,7 @@ static json_t *unmapped_to_json(const struct o2_dma_device *device)
 	for (uint32_t page = 0; array != NULL && device->unmapped != NULL && page < device->npages; page++) {
 		if ((device->unmapped[page / 8] >> (page % 8) & 1) != 0 &&
 		    json_array_append_new(array, json_integer(page)) != 0)
-			return give_up(array);
+			return o2_json_with(NULL, "", array);
 	}
 	return array;
 }
@@ -35,55 +47,32 @@ static json_t *unmapped_to_json(const struct o2_dma_device *device)
 static json_t *iommu_to_json(const struct o2_dma_device *device)
 {
 	const struct o2_dma_iommu *iommu = &device->iommu;
-	json_t *array;
+	json_t *pages = NULL;
 
-	if (iommu->device_page == NULL || (uint32_t)iommu->fault >= O2_DMA_FAULTS)
-		return NULL;
-	array = json_array();
-	for (uint32_t page = 0; array != NULL && page < device->npages; page++)
-		if (json_array_append_new(array, json_integer(iommu->device_page[page])) != 0)
-			return give_up(array);
-	return json_pack("{s:o, s:o, s:s}", "device_pages", array, "merge", o2_json_hex(iommu->merge),
-			 "fault", fault_names[iommu->fault]);
+	if (iommu->device_page != NULL)
+		pages = o2_elements_to_json(page_fields, iommu->device_page, device->npages,
+					    sizeof(uint32_t));
+	return o2_fields_into_json(o2_json_with(json_object(), "device_pages", pages), iommu_fields, iommu);
+}
+
+json_t *o2_dma_device_to_json(const struct o2_dma_device *device)
+{
+	json_t *object =
+		o2_json_with(o2_fields_to_json(device_fields, device), "unmapped", unmapped_to_json(device));
+
+	return device->kind == O2_DMA_IOMMU ? o2_json_with(object, "iommu", iommu_to_json(device)) : object;
 }
 
 json_t *o2_dma_input_to_json(const struct o2_sg_list *sg, const struct o2_dma_device *device)
 {
-	json_t *device_json;
+	json_t *form = o2_json_with(o2_json_form(O2_DMA_INPUT_FORM), "device", o2_dma_device_to_json(device));
 
-	if ((uint32_t)device->kind >= O2_DMA_KINDS)
-		return NULL;
-	device_json = json_pack("{s:s, s:o, s:o, s:o, s:o}", "kind", kind_names[device->kind], "page_bytes",
-				json_integer(device->page_bytes), "npages", json_integer(device->npages),
-				"base", o2_json_hex(device->base), "unmapped", unmapped_to_json(device));
-	if (device->kind == O2_DMA_IOMMU &&
-	    json_object_set_new(device_json, "iommu", iommu_to_json(device)) != 0)
-		return give_up(device_json);
-	return json_pack("{s:s, s:i, s:o, s:o}", "form", O2_DMA_INPUT_FORM, "version", (int)O2_JSON_VERSION,
-			 "device", device_json, "list", o2_sg_list_to_json(sg));
-}
-
-json_t *o2_dma_list_to_json(const struct o2_dma_list *list)
-{
-	json_t *array = list->count <= O2_MAX_FRAGS ? json_array() : NULL;
-
-	for (uint32_t i = 0; array != NULL && i < list->count; i++) {
-		const struct o2_dma_segment *segment = &list->segment[i];
-
-		if (json_array_append_new(array, json_pack("{s:o, s:o}", "addr", o2_json_hex(segment->addr),
-							   "length", json_integer(segment->length))) != 0)
-			return give_up(array);
-	}
-	return json_pack("{s:o, s:o}", "nob", o2_json_length(list->nob), "segments", array);
+	return o2_json_with(form, "list", o2_fields_to_json(o2_sg_list_fields, sg));
 }
 
 json_t *o2_dma_output_to_json(const struct o2_dma_list *list, const struct o2_error *refused)
 {
-	json_t *form = o2_output_form(O2_DMA_OUTPUT_FORM, refused);
-
-	if (form == NULL || (refused != NULL && refused->code != 0))
-		return form;
-	return json_object_set_new(form, "list", o2_dma_list_to_json(list)) == 0 ? form : give_up(form);
+	return o2_output_to_json(O2_DMA_OUTPUT_FORM, "list", o2_dma_list_fields, list, refused);
 }
 
 static int read_unmapped(const json_t *array, struct o2_dma_input *input, struct o2_error *error)
@@ -128,85 +117,61 @@ static int read_device_pages(const json_t *array, struct o2_dma_input *input, st
 		return o2_refuse(error, -ENOMEM, "json/no-memory", "device.iommu.device_pages", O2_NO_INDEX,
 				 npages, O2_NO_LIMIT);
 	input->device.iommu.device_page = input->device_page;
-	for (uint32_t i = 0; i < npages; i++) {
-		const json_t *item = json_array_get(array, i);
-		json_int_t page = json_integer_value(item);
-
-		if (!json_is_integer(item))
-			return o2_refuse(error, -EINVAL, "json/not-an-integer", "device.iommu.device_pages[]",
-					 i, 0, O2_NO_LIMIT);
-		if (page < 0 || page > UINT32_MAX)
-			return o2_refuse(error, -EINVAL, "json/integer-out-of-range",
-					 "device.iommu.device_pages[]", i, (uint64_t)page, UINT32_MAX);
-		input->device_page[i] = (uint32_t)page;
-	}
-	return 0;
+	return o2_elements_from_json(array, page_fields, input->device_page, sizeof(*input->device_page),
+				     error);
 }
 
 static int read_iommu(const json_t *device, struct o2_dma_input *input, struct o2_error *error)
 {
 	const json_t *object;
 	const json_t *pages;
-	uint32_t fault = 0;
 	int rc = o2_json_at(o2_json_get_object(device, "iommu", &object, error), "device.iommu", O2_NO_INDEX,
 			    error);
 
-	if (rc != 0)
-		return rc;
-	rc = o2_json_at(o2_json_get_hex(object, "merge", &input->device.iommu.merge, error),
-			"device.iommu.merge", O2_NO_INDEX, error);
 	if (rc == 0)
-		rc = o2_json_at(o2_json_get_name(object, "fault", fault_names, O2_DMA_FAULTS, &fault, error),
-				"device.iommu.fault", O2_NO_INDEX, error);
+		rc = o2_fields_from_json(object, iommu_fields, &input->device.iommu, error);
 	if (rc == 0)
 		rc = o2_json_at(
 			o2_json_get_array(object, "device_pages", O2_DMA_JSON_MAX_PAGES, &pages, error),
 			"device.iommu.device_pages", O2_NO_INDEX, error);
-	if (rc != 0)
-		return rc;
-	input->device.iommu.fault = (enum o2_dma_fault)fault;
-	return read_device_pages(pages, input, error);
+	return rc != 0 ? rc : read_device_pages(pages, input, error);
 }
 
 static int read_device(const json_t *form, struct o2_dma_input *input, struct o2_error *error)
 {
-	struct o2_dma_device *device = &input->device;
-	const struct o2_json_member members[] = {
-		{"page_bytes", "device.page_bytes", O2_JSON_U32, &device->page_bytes},
-		{"npages", "device.npages", O2_JSON_U32, &device->npages},
-		{"base", "device.base", O2_JSON_HEX64, &device->base},
-	};
-	const json_t *object;
+	const json_t *object = json_object_get(form, "device");
 	const json_t *unmapped;
-	uint32_t kind;
-	int rc = o2_json_get_object(form, "device", &object, error);
+	int rc = o2_part_from_json(form, "device", device_fields, &input->device, error);
 
-	if (rc != 0)
-		return rc;
-	rc = o2_json_at(o2_json_get_name(object, "kind", kind_names, O2_DMA_KINDS, &kind, error),
-			"device.kind", O2_NO_INDEX, error);
-	if (rc == 0)
-		rc = o2_json_get_members(object, members, 3, O2_NO_INDEX, error);
 	if (rc == 0)
 		rc = o2_json_at(
 			o2_json_get_array(object, "unmapped", O2_DMA_JSON_MAX_PAGES, &unmapped, error),
 			"device.unmapped", O2_NO_INDEX, error);
+	if (rc == 0)
+		rc = read_unmapped(unmapped, input, error);
+	return rc == 0 && input->device.kind == O2_DMA_IOMMU ? read_iommu(object, input, error) : rc;
+}
+
+int o2_dma_device_from_json(const json_t *form, struct o2_dma_input *input, struct o2_error *error)
+{
+	int rc;
+
+	memset(input, 0, sizeof(*input));
+	rc = read_device(form, input, error);
 	if (rc != 0)
-		return rc;
-	device->kind = (enum o2_dma_kind)kind;
-	rc = read_unmapped(unmapped, input, error);
-	return rc == 0 && device->kind == O2_DMA_IOMMU ? read_iommu(object, input, error) : rc;
+		o2_dma_input_free(input);
+	return rc;
 }
 
 int o2_dma_input_from_json(const json_t *object, struct o2_dma_input *input, struct o2_error *error)
 {
 	int rc = o2_json_expect_form(object, O2_DMA_INPUT_FORM, error);
 
-	memset(input, 0, sizeof(*input));
 	if (rc == 0)
-		rc = read_device(object, input, error);
-	if (rc == 0)
-		rc = o2_sg_list_from_json(object, &input->sg, error);
+		rc = o2_dma_device_from_json(object, input, error);
+	if (rc != 0)
+		return rc;
+	rc = o2_part_from_json(object, "list", o2_sg_list_fields, &input->sg, error);
 	if (rc != 0)
 		o2_dma_input_free(input);
 	return rc;
@@ -219,41 +184,9 @@ void o2_dma_input_free(struct o2_dma_input *input)
 	memset(input, 0, sizeof(*input));
 }
 
-static int read_segment(const json_t *item, uint32_t i, struct o2_dma_segment *segment,
-			struct o2_error *error)
-{
-	const struct o2_json_member members[] = {
-		{"addr", "list.segments[].addr", O2_JSON_HEX64, &segment->addr},
-		{"length", "list.segments[].length", O2_JSON_U32, &segment->length},
-	};
-
-	return o2_json_get_members(item, members, 2, i, error);
-}
-
-int o2_dma_list_from_json(const json_t *form, struct o2_dma_list *list, struct o2_error *error)
-{
-	const struct o2_json_member nob = {"nob", "list.nob", O2_JSON_LENGTH, &list->nob};
-	const json_t *object;
-	const json_t *segments;
-	int rc = o2_json_get_object(form, "list", &object, error);
-
-	if (rc == 0)
-		rc = o2_json_get_members(object, &nob, 1, O2_NO_INDEX, error);
-	if (rc == 0)
-		rc = o2_json_at(o2_json_get_array(object, "segments", O2_MAX_FRAGS, &segments, error),
-				"list.segments", O2_NO_INDEX, error);
-	if (rc != 0)
-		return rc;
-	list->count = (uint32_t)json_array_size(segments);
-	for (uint32_t i = 0; rc == 0 && i < list->count; i++)
-		rc = read_segment(json_array_get(segments, i), i, &list->segment[i], error);
-	return rc;
-}
-
 int o2_dma_output_from_json(const json_t *object, struct o2_dma_list *list, struct o2_refused *refused,
 			    struct o2_error *error)
 {
-	int rc = o2_output_expect(object, O2_DMA_OUTPUT_FORM, refused, error);
-
-	return rc != 0 || refused->code != 0 ? rc : o2_dma_list_from_json(object, list, error);
+	return o2_output_from_json(object, O2_DMA_OUTPUT_FORM, "list", o2_dma_list_fields, list, refused,
+				   error);
 }

@@ -54,8 +54,8 @@ json_t *o2_dma_output_to_json(const struct o2_dma_list *list, const struct o2_er
 int o2_dma_output_from_json(const json_t *object, struct o2_dma_list *list, struct o2_refused *refused,
 			    struct o2_error *error);
 
-/* The "list" member, which reg_plan's input has too. */
-json_t *o2_dma_list_to_json(const struct o2_dma_list *list);
-int o2_dma_list_from_json(const json_t *form, struct o2_dma_list *list, struct o2_error *error);
+/* Member "device", which the form of a whole transfer has too.  The reader is as o2_dma_input_from_json. */
+json_t *o2_dma_device_to_json(const struct o2_dma_device *device);
+int o2_dma_device_from_json(const json_t *form, struct o2_dma_input *input, struct o2_error *error);
 
 #endif

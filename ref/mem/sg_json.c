@@ -5,55 +5,57 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fields_json.h"
 #include "base/json.h"
+#include "mem/fields.h"
 
-static const char *const kind_names[] = {[O2_IOV] = "iov", [O2_KIOV] = "kiov"};
+static const struct o2_field iov_fields[] = {
+	{O2_FIELD("buffer.pieces[].base", HEX, struct o2_iov, base)},
+	{O2_FIELD("buffer.pieces[].len", LENGTH, struct o2_iov, len)},
+	{0},
+};
 
-#define KINDS 2u
+static const struct o2_field kiov_fields[] = {
+	{O2_FIELD("buffer.pieces[].page", UINT, struct o2_kiov, page)},
+	{O2_FIELD("buffer.pieces[].offset", UINT, struct o2_kiov, offset)},
+	{O2_FIELD("buffer.pieces[].len", UINT, struct o2_kiov, len)},
+	{0},
+};
+
+/* Without its "pieces", which are one of the above. */
+static const struct o2_field buffer_fields[] = {
+	{O2_FIELD("buffer.kind", NAME, struct o2_buffer, kind), .names = o2_vector_kind_names,
+	 .limit = O2_KIOV + 1},
+	{O2_FIELD("buffer.offset", LENGTH, struct o2_buffer, offset)},
+	{O2_FIELD("buffer.nob", LENGTH, struct o2_buffer, nob)},
+	{0},
+};
+
+/* Without its "pages". */
+static const struct o2_field range_fields[] = {
+	{O2_FIELD("space.ranges[].base", HEX, struct o2_vrange, base)},
+	{0},
+};
+
+/* Without its "ranges". */
+static const struct o2_field space_fields[] = {
+	{O2_FIELD("space.page_bytes", UINT, struct o2_address_space, page_bytes)},
+	{O2_FIELD("space.npages", UINT, struct o2_address_space, npages)},
+	{0},
+};
+
+static const struct o2_field page_fields[] = {
+	{.name = "space.ranges[].pages[]", .kind = O2_FIELD_UINT, .width_bytes = sizeof(uint32_t)},
+	{0},
+};
 
 /* --- writers ----------------------------------------------------------------------------------------- */
 
-/* Append, and say whether there was memory for both the element and its place. */
-static bool append(json_t *array, json_t *element)
-{
-	return json_array_append_new(array, element) == 0;
-}
-
-static json_t *give_up(json_t *array)
-{
-	json_decref(array);
-	return NULL;
-}
-
 static json_t *pieces_to_json(const struct o2_buffer *buffer)
 {
-	json_t *array = json_array();
-
-	for (uint32_t i = 0; array != NULL && i < buffer->count; i++) {
-		json_t *piece;
-
-		if (buffer->kind == O2_IOV)
-			piece = json_pack("{s:o, s:o}", "base", o2_json_hex(buffer->iov[i].base), "len",
-					  o2_json_length(buffer->iov[i].len));
-		else
-			piece = json_pack("{s:o, s:o, s:o}", "page", json_integer(buffer->kiov[i].page),
-					  "offset", json_integer(buffer->kiov[i].offset), "len",
-					  json_integer(buffer->kiov[i].len));
-		if (!append(array, piece))
-			return give_up(array);
-	}
-	return array;
-}
-
-static json_t *pages_to_json(const struct o2_vrange *range)
-{
-	json_t *array = json_array();
-
-	for (uint32_t i = 0; array != NULL && i < range->npages; i++) {
-		if (!append(array, json_integer(range->page[i])))
-			return give_up(array);
-	}
-	return array;
+	if (buffer->kind == O2_IOV)
+		return o2_elements_to_json(iov_fields, buffer->iov, buffer->count, sizeof(*buffer->iov));
+	return o2_elements_to_json(kiov_fields, buffer->kiov, buffer->count, sizeof(*buffer->kiov));
 }
 
 static json_t *ranges_to_json(const struct o2_address_space *space)
@@ -61,54 +63,42 @@ static json_t *ranges_to_json(const struct o2_address_space *space)
 	json_t *array = json_array();
 
 	for (uint32_t i = 0; array != NULL && i < space->nranges; i++) {
-		if (!append(array, json_pack("{s:o, s:o}", "base", o2_json_hex(space->range[i].base), "pages",
-					     pages_to_json(&space->range[i]))))
-			return give_up(array);
+		const struct o2_vrange *range = &space->range[i];
+		json_t *pages =
+			o2_elements_to_json(page_fields, range->page, range->npages, sizeof(uint32_t));
+
+		if (json_array_append_new(
+			    array, o2_json_with(o2_fields_to_json(range_fields, range), "pages", pages)) == 0)
+			continue;
+		json_decref(array);
+		return NULL;
 	}
 	return array;
+}
+
+json_t *o2_sg_memory_into_json(json_t *form, const struct o2_buffer *buffer,
+			       const struct o2_address_space *space)
+{
+	json_t *part = o2_json_with(o2_fields_to_json(space_fields, space), "ranges", ranges_to_json(space));
+
+	form = o2_json_with(form, "space", part);
+	part = o2_fields_to_json(buffer_fields, buffer);
+	if (part != NULL) /* else the kind of its pieces is none */
+		part = o2_json_with(part, "pieces", pieces_to_json(buffer));
+	return o2_json_with(form, "buffer", part);
 }
 
 json_t *o2_sg_input_to_json(const struct o2_buffer *buffer, const struct o2_address_space *space,
 			    uint32_t max_entries)
 {
-	json_t *space_json;
-	json_t *buffer_json;
+	json_t *form = o2_json_with(o2_json_form(O2_SG_INPUT_FORM), "max_entries", json_integer(max_entries));
 
-	if (buffer->kind != O2_IOV && buffer->kind != O2_KIOV)
-		return NULL;
-	space_json = json_pack("{s:o, s:o, s:o}", "page_bytes", json_integer(space->page_bytes), "npages",
-			       json_integer(space->npages), "ranges", ranges_to_json(space));
-	buffer_json = json_pack("{s:s, s:o, s:o, s:o}", "kind", kind_names[buffer->kind], "offset",
-				o2_json_length(buffer->offset), "nob", o2_json_length(buffer->nob), "pieces",
-				pieces_to_json(buffer));
-	return json_pack("{s:s, s:i, s:o, s:o, s:o}", "form", O2_SG_INPUT_FORM, "version",
-			 (int)O2_JSON_VERSION, "max_entries", json_integer(max_entries), "space", space_json,
-			 "buffer", buffer_json);
-}
-
-json_t *o2_sg_list_to_json(const struct o2_sg_list *list)
-{
-	json_t *array = list->count <= O2_MAX_FRAGS ? json_array() : NULL;
-
-	for (uint32_t i = 0; array != NULL && i < list->count; i++) {
-		const struct o2_sg_entry *entry = &list->entry[i];
-
-		if (!append(array,
-			    json_pack("{s:o, s:o, s:o}", "page", json_integer(entry->page), "offset",
-				      json_integer(entry->offset), "length", json_integer(entry->length))))
-			return give_up(array);
-	}
-	return json_pack("{s:b, s:o, s:o}", "gaps", list->gaps, "nob", o2_json_length(list->nob), "entries",
-			 array);
+	return o2_sg_memory_into_json(form, buffer, space);
 }
 
 json_t *o2_sg_output_to_json(const struct o2_sg_list *list, const struct o2_error *refused)
 {
-	json_t *form = o2_output_form(O2_SG_OUTPUT_FORM, refused);
-
-	if (form == NULL || (refused != NULL && refused->code != 0))
-		return form;
-	return json_object_set_new(form, "list", o2_sg_list_to_json(list)) == 0 ? form : give_up(form);
+	return o2_output_to_json(O2_SG_OUTPUT_FORM, "list", o2_sg_list_fields, list, refused);
 }
 
 /* --- readers ----------------------------------------------------------------------------------------- */
@@ -118,32 +108,10 @@ static int out_of_memory(struct o2_error *error, const char *field, uint64_t cou
 	return o2_refuse(error, -ENOMEM, "json/no-memory", field, O2_NO_INDEX, count, O2_NO_LIMIT);
 }
 
-static int read_iov(const json_t *item, uint32_t i, struct o2_iov *iov, struct o2_error *error)
-{
-	const struct o2_json_member members[] = {
-		{"base", "buffer.pieces[].base", O2_JSON_HEX64, &iov->base},
-		{"len", "buffer.pieces[].len", O2_JSON_LENGTH, &iov->len},
-	};
-
-	return o2_json_get_members(item, members, 2, i, error);
-}
-
-static int read_kiov(const json_t *item, uint32_t i, struct o2_kiov *kiov, struct o2_error *error)
-{
-	const struct o2_json_member members[] = {
-		{"page", "buffer.pieces[].page", O2_JSON_U32, &kiov->page},
-		{"offset", "buffer.pieces[].offset", O2_JSON_U32, &kiov->offset},
-		{"len", "buffer.pieces[].len", O2_JSON_U32, &kiov->len},
-	};
-
-	return o2_json_get_members(item, members, 3, i, error);
-}
-
 static int read_pieces(const json_t *array, struct o2_sg_input *input, struct o2_error *error)
 {
 	struct o2_buffer *buffer = &input->buffer;
-	uint32_t count = (uint32_t)json_array_size(array);
-	int rc = 0;
+	const uint32_t count = (uint32_t)json_array_size(array);
 
 	buffer->count = count;
 	if (buffer->kind == O2_IOV)
@@ -152,39 +120,21 @@ static int read_pieces(const json_t *array, struct o2_sg_input *input, struct o2
 		buffer->kiov = input->kiov = calloc((size_t)count + 1, sizeof(*input->kiov));
 	if (input->iov == NULL && input->kiov == NULL)
 		return out_of_memory(error, "buffer.pieces", count);
-	for (uint32_t i = 0; rc == 0 && i < count; i++) {
-		const json_t *item = json_array_get(array, i);
-
-		rc = buffer->kind == O2_IOV ? read_iov(item, i, &input->iov[i], error)
-					    : read_kiov(item, i, &input->kiov[i], error);
-	}
-	return rc;
+	if (buffer->kind == O2_IOV)
+		return o2_elements_from_json(array, iov_fields, input->iov, sizeof(*input->iov), error);
+	return o2_elements_from_json(array, kiov_fields, input->kiov, sizeof(*input->kiov), error);
 }
 
 static int read_buffer(const json_t *form, struct o2_sg_input *input, struct o2_error *error)
 {
-	const struct o2_json_member members[] = {
-		{"offset", "buffer.offset", O2_JSON_LENGTH, &input->buffer.offset},
-		{"nob", "buffer.nob", O2_JSON_LENGTH, &input->buffer.nob},
-	};
-	const json_t *object;
 	const json_t *pieces;
-	uint32_t kind;
-	int rc = o2_json_get_object(form, "buffer", &object, error);
+	int rc = o2_part_from_json(form, "buffer", buffer_fields, &input->buffer, error);
 
-	if (rc != 0)
-		return rc;
-	rc = o2_json_at(o2_json_get_name(object, "kind", kind_names, KINDS, &kind, error), "buffer.kind",
-			O2_NO_INDEX, error);
 	if (rc == 0)
-		rc = o2_json_get_members(object, members, 2, O2_NO_INDEX, error);
-	if (rc == 0)
-		rc = o2_json_at(o2_json_get_array(object, "pieces", O2_SG_JSON_MAX_PIECES, &pieces, error),
+		rc = o2_json_at(o2_json_get_array(json_object_get(form, "buffer"), "pieces",
+						  O2_SG_JSON_MAX_PIECES, &pieces, error),
 				"buffer.pieces", O2_NO_INDEX, error);
-	if (rc != 0)
-		return rc;
-	input->buffer.kind = (enum o2_vector_kind)kind;
-	return read_pieces(pieces, input, error);
+	return rc != 0 ? rc : read_pieces(pieces, input, error);
 }
 
 /* Append the pages of one range to the array that all ranges share. */
@@ -192,10 +142,10 @@ static int read_range(const json_t *item, uint32_t i, struct o2_sg_input *input,
 		      struct o2_error *error)
 {
 	struct o2_vrange *range = &input->range[i];
-	const struct o2_json_member base = {"base", "space.ranges[].base", O2_JSON_HEX64, &range->base};
 	uint32_t page_bytes = input->space.page_bytes;
 	const json_t *pages;
-	int rc = o2_json_get_members(item, &base, 1, i, error);
+	int rc = o2_json_at(o2_fields_from_json(item, range_fields, range, error), "space.ranges[].base", i,
+			    error);
 
 	if (rc == 0 && page_bytes != 0 && range->base % page_bytes != 0)
 		return o2_refuse(error, -EINVAL, "json/range-alignment", "space.ranges[].base", i,
@@ -231,19 +181,13 @@ static size_t count_pages(const json_t *ranges)
 
 static int read_space(const json_t *form, struct o2_sg_input *input, struct o2_error *error)
 {
-	const struct o2_json_member members[] = {
-		{"page_bytes", "space.page_bytes", O2_JSON_U32, &input->space.page_bytes},
-		{"npages", "space.npages", O2_JSON_U32, &input->space.npages},
-	};
-	const json_t *object;
 	const json_t *ranges;
 	uint32_t used = 0;
-	int rc = o2_json_get_object(form, "space", &object, error);
+	int rc = o2_part_from_json(form, "space", space_fields, &input->space, error);
 
 	if (rc == 0)
-		rc = o2_json_get_members(object, members, 2, O2_NO_INDEX, error);
-	if (rc == 0)
-		rc = o2_json_at(o2_json_get_array(object, "ranges", O2_SG_JSON_MAX_RANGES, &ranges, error),
+		rc = o2_json_at(o2_json_get_array(json_object_get(form, "space"), "ranges",
+						  O2_SG_JSON_MAX_RANGES, &ranges, error),
 				"space.ranges", O2_NO_INDEX, error);
 	if (rc != 0)
 		return rc;
@@ -258,19 +202,30 @@ static int read_space(const json_t *form, struct o2_sg_input *input, struct o2_e
 	return rc;
 }
 
-int o2_sg_input_from_json(const json_t *object, struct o2_sg_input *input, struct o2_error *error)
+int o2_sg_memory_from_json(const json_t *form, struct o2_sg_input *input, struct o2_error *error)
 {
-	int rc = o2_json_expect_form(object, O2_SG_INPUT_FORM, error);
+	int rc;
 
 	memset(input, 0, sizeof(*input));
+	rc = read_space(form, input, error);
 	if (rc == 0)
-		rc = o2_json_get_u32(object, "max_entries", UINT32_MAX, &input->max_entries, error);
-	if (rc == 0)
-		rc = read_space(object, input, error);
-	if (rc == 0)
-		rc = read_buffer(object, input, error);
+		rc = read_buffer(form, input, error);
 	if (rc != 0)
 		o2_sg_input_free(input);
+	return rc;
+}
+
+int o2_sg_input_from_json(const json_t *object, struct o2_sg_input *input, struct o2_error *error)
+{
+	uint32_t max_entries = 0;
+	int rc = o2_json_expect_form(object, O2_SG_INPUT_FORM, error);
+
+	if (rc == 0)
+		rc = o2_json_get_u32(object, "max_entries", UINT32_MAX, &max_entries, error);
+	if (rc == 0)
+		rc = o2_sg_memory_from_json(object, input, error);
+	if (rc == 0)
+		input->max_entries = max_entries;
 	return rc;
 }
 
@@ -283,44 +238,9 @@ void o2_sg_input_free(struct o2_sg_input *input)
 	memset(input, 0, sizeof(*input));
 }
 
-static int read_entry(const json_t *item, uint32_t i, struct o2_sg_entry *entry, struct o2_error *error)
-{
-	const struct o2_json_member members[] = {
-		{"page", "list.entries[].page", O2_JSON_U32, &entry->page},
-		{"offset", "list.entries[].offset", O2_JSON_U32, &entry->offset},
-		{"length", "list.entries[].length", O2_JSON_U32, &entry->length},
-	};
-
-	return o2_json_get_members(item, members, 3, i, error);
-}
-
-int o2_sg_list_from_json(const json_t *form, struct o2_sg_list *list, struct o2_error *error)
-{
-	const struct o2_json_member members[] = {
-		{"gaps", "list.gaps", O2_JSON_BOOL, &list->gaps},
-		{"nob", "list.nob", O2_JSON_LENGTH, &list->nob},
-	};
-	const json_t *object;
-	const json_t *entries;
-	int rc = o2_json_get_object(form, "list", &object, error);
-
-	if (rc == 0)
-		rc = o2_json_get_members(object, members, 2, O2_NO_INDEX, error);
-	if (rc == 0)
-		rc = o2_json_at(o2_json_get_array(object, "entries", O2_MAX_FRAGS, &entries, error),
-				"list.entries", O2_NO_INDEX, error);
-	if (rc != 0)
-		return rc;
-	list->count = (uint32_t)json_array_size(entries);
-	for (uint32_t i = 0; rc == 0 && i < list->count; i++)
-		rc = read_entry(json_array_get(entries, i), i, &list->entry[i], error);
-	return rc;
-}
-
 int o2_sg_output_from_json(const json_t *object, struct o2_sg_list *list, struct o2_refused *refused,
 			   struct o2_error *error)
 {
-	int rc = o2_output_expect(object, O2_SG_OUTPUT_FORM, refused, error);
-
-	return rc != 0 || refused->code != 0 ? rc : o2_sg_list_from_json(object, list, error);
+	return o2_output_from_json(object, O2_SG_OUTPUT_FORM, "list", o2_sg_list_fields, list, refused,
+				   error);
 }

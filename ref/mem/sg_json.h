@@ -63,8 +63,13 @@ json_t *o2_sg_output_to_json(const struct o2_sg_list *list, const struct o2_erro
 int o2_sg_output_from_json(const json_t *object, struct o2_sg_list *list, struct o2_refused *refused,
 			   struct o2_error *error);
 
-/* The "list" member, which dma_map's input has too. */
-json_t *o2_sg_list_to_json(const struct o2_sg_list *list);
-int o2_sg_list_from_json(const json_t *form, struct o2_sg_list *list, struct o2_error *error);
+/*
+ * Members "space" and "buffer", which the form of a whole transfer has too.  The writer adds them to form,
+ * which may be NULL, and returns it; NULL as above, and form is freed.  The reader is as
+ * o2_sg_input_from_json.
+ */
+json_t *o2_sg_memory_into_json(json_t *form, const struct o2_buffer *buffer,
+			       const struct o2_address_space *space);
+int o2_sg_memory_from_json(const json_t *form, struct o2_sg_input *input, struct o2_error *error);
 
 #endif

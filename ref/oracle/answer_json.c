@@ -19,7 +19,6 @@
 
 static const char *const where_names[] = {"", "source", "sink", "writes"};
 static const char *const cost_names[] = {"", "message", "connection"};
-static const char *const node_names[] = {[O2_SOURCE] = "source", [O2_SINK] = "sink"};
 
 void o2_answer_break(struct o2_answer *answer, enum o2_check_id check, const char *format, ...)
 {
@@ -93,7 +92,7 @@ static void complete_plan(json_t *plan, enum o2_reg_mode mode, enum o2_side side
 		json_t *value;
 	} known[] = {
 		{"mode", json_string(o2_reg_mode_name(mode))},
-		{"side", json_string(node_names[side])},
+		{"side", json_string(o2_side_names[side])},
 		{"page_bytes", json_integer(page_bytes)},
 	};
 
@@ -128,7 +127,7 @@ static int read_transfer(const struct o2_case_transfer *asked, const json_t *obj
 	int rc = o2_json_expect_form(object, o2_stage_output_form(O2_STAGE_TRANSFER), error);
 
 	for (uint32_t i = 0; rc == 0 && i < 2; i++)
-		rc = read_node_plan(json_object_get(object, node_names[i]), asked->node[i].mode,
+		rc = read_node_plan(json_object_get(object, o2_side_names[i]), asked->node[i].mode,
 				    (enum o2_side)i, asked->node[i].memory.space.page_bytes, &out->node[i],
 				    error);
 	if (rc != 0)
@@ -249,7 +248,7 @@ static json_t *transfer_to_json(const struct o2_answer_transfer *transfer)
 
 	for (uint32_t i = 0; form != NULL && i < 2; i++) {
 		part = o2_reg_output_to_json(&transfer->node[i], NULL);
-		json_object_set(form, node_names[i], json_object_get(part, "plan"));
+		json_object_set(form, o2_side_names[i], json_object_get(part, "plan"));
 		json_decref(part);
 	}
 	part = o2_rdma_output_to_json(&transfer->plan, NULL);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fields_json.h"
 #include "base/json.h"
 #include "mem/dma_json.h"
 #include "mem/sg_json.h"
@@ -12,37 +13,42 @@
 
 /* Cases as the input forms of their stages; that of a whole transfer is put together from parts of others. */
 
-static const char *const op_names[] = {"put", "get"};
-static const char *const node_names[] = {[O2_SOURCE] = "source", [O2_SINK] = "sink"};
+static const char *const op_names[] = {[false] = "put", [true] = "get"};
+
+/* A whole transfer without its two nodes; a node without its memory and device. */
+static const struct o2_field transfer_fields[] = {
+	{O2_FIELD("op", NAME, struct o2_case_transfer, get), .names = op_names, .limit = 2},
+	{O2_FIELD("max_frags", UINT, struct o2_case_transfer, max_frags)},
+	{O2_FIELD("wrq_sge", UINT, struct o2_case_transfer, wrq_sge)},
+	{0},
+};
+static const struct o2_field node_fields[] = {
+	{O2_FIELD("mode", NAME, struct o2_case_node, mode), .names = o2_reg_mode_names,
+	 .limit = O2_REG_MODES},
+	{O2_FIELD("max_pages", UINT, struct o2_case_node, max_pages)},
+	{O2_FIELD("iova", HEX, struct o2_case_node, iova)},
+	{O2_FIELD("key", HEX, struct o2_case_node, key)},
+	{0},
+};
 
 /* --- writing ------------------------------------------------------------------------------------------- */
 
 static json_t *node_to_json(const struct o2_case_node *node)
 {
-	static const struct o2_sg_list no_list;
-	const char *mode = o2_reg_mode_name(node->mode);
-	json_t *memory = o2_sg_input_to_json(&node->memory.buffer, &node->memory.space, node->max_pages);
-	json_t *device = o2_dma_input_to_json(&no_list, &node->device.device);
-	json_t *object = NULL;
+	json_t *object = o2_sg_memory_into_json(o2_fields_to_json(node_fields, node), &node->memory.buffer,
+						&node->memory.space);
 
-	if (mode != NULL && memory != NULL && device != NULL)
-		object = json_pack("{s:s, s:I, s:o, s:o, s:O, s:O, s:O}", "mode", mode, "max_pages",
-				   (json_int_t)node->max_pages, "iova", o2_json_hex(node->iova), "key",
-				   o2_json_hex(node->key), "space", json_object_get(memory, "space"),
-				   "buffer", json_object_get(memory, "buffer"), "device",
-				   json_object_get(device, "device"));
-	json_decref(memory);
-	json_decref(device);
-	return object;
+	return o2_json_with(object, "device", o2_dma_device_to_json(&node->device.device));
 }
 
 static json_t *transfer_to_json(const struct o2_case_transfer *transfer)
 {
-	return json_pack("{s:s, s:i, s:s, s:I, s:I, s:o, s:o}", "form",
-			 o2_stage_input_form(O2_STAGE_TRANSFER), "version", (int)O2_JSON_VERSION, "op",
-			 op_names[transfer->get], "max_frags", (json_int_t)transfer->max_frags, "wrq_sge",
-			 (json_int_t)transfer->wrq_sge, "source", node_to_json(&transfer->node[O2_SOURCE]),
-			 "sink", node_to_json(&transfer->node[O2_SINK]));
+	json_t *form = o2_fields_into_json(o2_json_form(o2_stage_input_form(O2_STAGE_TRANSFER)),
+					   transfer_fields, transfer);
+
+	for (uint32_t i = 0; i < 2; i++)
+		form = o2_json_with(form, o2_side_names[i], node_to_json(&transfer->node[i]));
+	return form;
 }
 
 /* With the room for the bytes, where that is not all that a message can need. */
@@ -52,11 +58,8 @@ static json_t *encode_to_json(const struct o2_case_msg_encode *asked)
 
 	if (o2_msg_payload_fits(&asked->msg))
 		object = o2_msg_encode_input_to_json(&asked->msg, &asked->options);
-	if (object != NULL && asked->capacity_bytes != O2_MSG_BYTES &&
-	    json_object_set_new(object, "capacity_bytes", json_integer(asked->capacity_bytes)) != 0) {
-		json_decref(object);
-		return NULL;
-	}
+	if (asked->capacity_bytes != O2_MSG_BYTES)
+		object = o2_json_with(object, "capacity_bytes", json_integer(asked->capacity_bytes));
 	return object;
 }
 
@@ -124,20 +127,6 @@ static int take_memory(const struct o2_sg_input *input, struct o2_case_buffer *m
 	return 0;
 }
 
-static int read_memory(const json_t *object, uint32_t *max_entries, struct o2_case_buffer *memory,
-		       struct o2_error *error)
-{
-	struct o2_sg_input input;
-	int rc = o2_sg_input_from_json(object, &input, error);
-
-	if (rc != 0)
-		return rc;
-	*max_entries = input.max_entries;
-	rc = take_memory(&input, memory, error);
-	o2_sg_input_free(&input);
-	return rc;
-}
-
 static int take_device(const struct o2_dma_input *input, struct o2_case_device *device,
 		       struct o2_error *error)
 {
@@ -157,79 +146,63 @@ static int take_device(const struct o2_dma_input *input, struct o2_case_device *
 	return 0;
 }
 
-static int read_device(const json_t *object, struct o2_sg_list *list, struct o2_case_device *device,
-		       struct o2_error *error)
+static int read_sg(const json_t *object, struct o2_case_sg *asked, struct o2_error *error)
+{
+	struct o2_sg_input input;
+	int rc = o2_sg_input_from_json(object, &input, error);
+
+	if (rc != 0)
+		return rc;
+	asked->max_entries = input.max_entries;
+	rc = take_memory(&input, &asked->memory, error);
+	o2_sg_input_free(&input);
+	return rc;
+}
+
+static int read_dma(const json_t *object, struct o2_case_dma *asked, struct o2_error *error)
 {
 	struct o2_dma_input input;
 	int rc = o2_dma_input_from_json(object, &input, error);
 
 	if (rc != 0)
 		return rc;
-	if (list != NULL)
-		*list = input.sg;
-	rc = take_device(&input, device, error);
+	asked->list = input.sg;
+	rc = take_device(&input, &asked->device, error);
 	o2_dma_input_free(&input);
-	return rc;
-}
-
-/* The parts of a node as the input forms of the stages that have readers for them. */
-static int read_node_parts(const json_t *object, struct o2_case_node *node, struct o2_error *error)
-{
-	uint32_t unused;
-	json_t *memory =
-		json_pack("{s:s, s:i, s:i, s:O?, s:O?}", "form", O2_SG_INPUT_FORM, "version",
-			  (int)O2_JSON_VERSION, "max_entries", 0, "space", json_object_get(object, "space"),
-			  "buffer", json_object_get(object, "buffer"));
-	json_t *device = json_pack("{s:s, s:i, s:O?, s:{s:b, s:i, s:[]}}", "form", O2_DMA_INPUT_FORM,
-				   "version", (int)O2_JSON_VERSION, "device",
-				   json_object_get(object, "device"), "list", "gaps", 0, "nob", 0, "entries");
-	int rc = memory == NULL || device == NULL ? -ENOMEM : 0;
-
-	if (rc == 0)
-		rc = read_memory(memory, &unused, &node->memory, error);
-	if (rc == 0)
-		rc = read_device(device, NULL, &node->device, error);
-	json_decref(memory);
-	json_decref(device);
 	return rc;
 }
 
 static int read_node(const json_t *object, const char *name, struct o2_case_node *node,
 		     struct o2_error *error)
 {
-	const struct o2_json_member members[] = {
-		{"max_pages", "max_pages", O2_JSON_U32, &node->max_pages},
-		{"iova", "iova", O2_JSON_HEX64, &node->iova},
-		{"key", "key", O2_JSON_HEX32, &node->key},
-	};
-	const json_t *child;
-	const char *mode;
-	int rc = o2_json_get_object(object, name, &child, error);
+	const json_t *child = json_object_get(object, name);
+	struct o2_sg_input memory;
+	struct o2_dma_input device;
+	int rc = o2_part_from_json(object, name, node_fields, node, error);
 
+	if (rc == 0)
+		rc = o2_sg_memory_from_json(child, &memory, error);
 	if (rc != 0)
 		return rc;
-	mode = json_string_value(json_object_get(child, "mode"));
-	if (mode == NULL || o2_reg_mode_from_name(mode, &node->mode) != 0)
-		return o2_refuse(error, -EINVAL, "json/unknown-name", "mode", O2_NO_INDEX, 0, O2_NO_LIMIT);
-	rc = o2_json_get_members(child, members, 3, O2_NO_INDEX, error);
-	return rc != 0 ? rc : read_node_parts(child, node, error);
+	rc = take_memory(&memory, &node->memory, error);
+	o2_sg_input_free(&memory);
+	if (rc == 0)
+		rc = o2_dma_device_from_json(child, &device, error);
+	if (rc != 0)
+		return rc;
+	rc = take_device(&device, &node->device, error);
+	o2_dma_input_free(&device);
+	return rc;
 }
 
 static int read_transfer(const json_t *object, struct o2_case_transfer *transfer, struct o2_error *error)
 {
-	uint32_t op;
 	int rc = o2_json_expect_form(object, o2_stage_input_form(O2_STAGE_TRANSFER), error);
 
 	if (rc == 0)
-		rc = o2_json_get_name(object, "op", op_names, 2, &op, error);
-	if (rc == 0)
-		rc = o2_json_get_u32(object, "max_frags", UINT32_MAX, &transfer->max_frags, error);
-	if (rc == 0)
-		rc = o2_json_get_u32(object, "wrq_sge", UINT32_MAX, &transfer->wrq_sge, error);
+		rc = o2_fields_from_json(object, transfer_fields, transfer, error);
 	for (uint32_t i = 0; rc == 0 && i < 2; i++)
-		rc = read_node(object, node_names[i], &transfer->node[i], error);
-	if (rc == 0)
-		transfer->get = op == 1;
+		rc = read_node(object, o2_side_names[i], &transfer->node[i], error);
 	return rc;
 }
 
@@ -277,9 +250,9 @@ int o2_case_from_json(const json_t *object, struct o2_case *asked, struct o2_err
 	case O2_STAGE_MSG_ENCODE:
 		return read_encode(object, &asked->msg_encode, error);
 	case O2_STAGE_SG_BUILD:
-		return read_memory(object, &asked->sg.max_entries, &asked->sg.memory, error);
+		return read_sg(object, &asked->sg, error);
 	case O2_STAGE_DMA_MAP:
-		return read_device(object, &asked->dma.list, &asked->dma.device, error);
+		return read_dma(object, &asked->dma, error);
 	case O2_STAGE_REG_PLAN:
 		return o2_reg_input_from_json(object, &asked->reg.request, &asked->reg.list, error);
 	case O2_STAGE_RDMA_PLAN:

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "oracle/impl_slot.h"
+#include "wire/msg_type.h"
 
 /* Cases as the input structs of o2ref/impl.h, and the arrays that their answers go to. */
 
@@ -33,46 +34,6 @@ static void put_decode(const struct o2_case_msg_decode *asked, struct o2_impl_sl
 	out->payload = o2_impl_slot_array(slot, O2_PART_B, "payload", O2_IMPL_PAYLOAD_BYTES, 1);
 }
 
-static void put_lnet(const struct o2_lnet_hdr *hdr, struct o2_impl_lnet_hdr *out)
-{
-	const struct o2_lnet_handle *wmd = NULL;
-
-	out->dest_nid = hdr->dest_nid;
-	out->src_nid = hdr->src_nid;
-	out->dest_pid = hdr->dest_pid;
-	out->src_pid = hdr->src_pid;
-	out->type = hdr->type;
-	out->payload_length = hdr->payload_length;
-	switch (hdr->type) {
-	case O2_LNET_ACK:
-		wmd = &hdr->msg.ack.dst_wmd;
-		out->match_bits = hdr->msg.ack.match_bits;
-		out->mlength = hdr->msg.ack.mlength;
-		break;
-	case O2_LNET_PUT:
-		wmd = &hdr->msg.put.ack_wmd;
-		out->match_bits = hdr->msg.put.match_bits;
-		out->hdr_data = hdr->msg.put.hdr_data;
-		out->ptl_index = hdr->msg.put.ptl_index;
-		out->offset = hdr->msg.put.offset;
-		break;
-	case O2_LNET_GET:
-		wmd = &hdr->msg.get.return_wmd;
-		out->match_bits = hdr->msg.get.match_bits;
-		out->ptl_index = hdr->msg.get.ptl_index;
-		out->src_offset = hdr->msg.get.src_offset;
-		out->sink_length = hdr->msg.get.sink_length;
-		break;
-	case O2_LNET_REPLY:
-		wmd = &hdr->msg.reply.dst_wmd;
-		break;
-	default:
-		return;
-	}
-	out->wmd_interface_cookie = wmd->wh_interface_cookie;
-	out->wmd_object_cookie = wmd->wh_object_cookie;
-}
-
 static void put_frags(struct o2_impl_slot *slot, const struct o2_rdma_desc *desc, struct o2_impl_desc *out)
 {
 	const uint32_t count = desc->rd_nfrags < O2_MAX_FRAGS ? desc->rd_nfrags : O2_MAX_FRAGS;
@@ -86,66 +47,21 @@ static void put_frags(struct o2_impl_slot *slot, const struct o2_rdma_desc *desc
 							 .rf_nob = desc->rd_frags[i].rf_nob};
 }
 
-static void put_body(const struct o2_case_msg_encode *asked, struct o2_impl_slot *slot,
-		     struct o2_impl_msg *out)
-{
-	const struct o2_msg *msg = &asked->msg;
-
-	switch (msg->ibm_type) {
-	case O2_MSG_CONNREQ:
-	case O2_MSG_CONNACK:
-		out->ibcp_queue_depth = msg->u.connparams.ibcp_queue_depth;
-		out->ibcp_max_frags = msg->u.connparams.ibcp_max_frags;
-		out->ibcp_max_msg_size = msg->u.connparams.ibcp_max_msg_size;
-		break;
-	case O2_MSG_IMMEDIATE:
-		put_lnet(&msg->u.immediate.hdr, &out->hdr);
-		out->payload_capacity_bytes = sizeof(asked->payload);
-		out->payload = o2_impl_slot_input(slot, sizeof(asked->payload));
-		memcpy(out->payload, asked->payload, sizeof(asked->payload));
-		break;
-	case O2_MSG_PUT_REQ:
-		put_lnet(&msg->u.putreq.hdr, &out->hdr);
-		out->cookie = msg->u.putreq.ibprm_cookie;
-		break;
-	case O2_MSG_PUT_ACK:
-		out->ibpam_src_cookie = msg->u.putack.ibpam_src_cookie;
-		out->ibpam_dst_cookie = msg->u.putack.ibpam_dst_cookie;
-		put_frags(slot, &msg->u.putack.ibpam_rd, &out->rd);
-		break;
-	case O2_MSG_GET_REQ:
-		put_lnet(&msg->u.get.hdr, &out->hdr);
-		out->cookie = msg->u.get.ibgm_cookie;
-		put_frags(slot, &msg->u.get.ibgm_rd, &out->rd);
-		break;
-	case O2_MSG_PUT_NAK:
-	case O2_MSG_PUT_DONE:
-	case O2_MSG_GET_DONE:
-		out->cookie = msg->u.completion.ibcm_cookie;
-		out->ibcm_status = msg->u.completion.ibcm_status;
-		break;
-	default:
-		break;
-	}
-}
-
 static void put_encode(const struct o2_case_msg_encode *asked, struct o2_impl_slot *slot)
 {
-	const struct o2_msg *msg = &asked->msg;
 	struct o2_impl_msg *out = &slot->in->msg_encode.msg;
 
 	memset(&slot->in->msg_encode, 0, sizeof(slot->in->msg_encode));
 	slot->in->msg_encode.options = put_options(&asked->options);
-	out->big_endian = msg->order == O2_BIG_ENDIAN;
-	out->ibm_type = msg->ibm_type;
-	out->ibm_credits = msg->ibm_credits;
-	out->cksum_flavour = (uint8_t)msg->cksum_flavour;
-	out->ibm_version = msg->ibm_version;
-	out->ibm_srcnid = msg->ibm_srcnid;
-	out->ibm_srcstamp = msg->ibm_srcstamp;
-	out->ibm_dstnid = msg->ibm_dstnid;
-	out->ibm_dststamp = msg->ibm_dststamp;
-	put_body(asked, slot, out);
+	o2_impl_put_msg(&asked->msg, out);
+	out->ibm_nob = 0; /* encoding computes it */
+	if (o2_msg_desc(&asked->msg) != NULL)
+		put_frags(slot, o2_msg_desc(&asked->msg), &out->rd);
+	if (asked->msg.ibm_type == O2_MSG_IMMEDIATE) {
+		out->payload_capacity_bytes = sizeof(asked->payload);
+		out->payload = o2_impl_slot_input(slot, sizeof(asked->payload));
+		memcpy(out->payload, asked->payload, sizeof(asked->payload));
+	}
 	slot->out->msg_encode.capacity_bytes = asked->capacity_bytes;
 	slot->out->msg_encode.bytes = o2_impl_slot_array(slot, O2_PART_A, "bytes", asked->capacity_bytes, 1);
 }

@@ -34,109 +34,28 @@ static bool is_flag(uint32_t value, const char *field, struct o2_answer *answer)
 	return false;
 }
 
-static void get_lnet(const struct o2_impl_lnet_hdr *from, struct o2_lnet_hdr *hdr)
-{
-	const struct o2_lnet_handle wmd = {.wh_interface_cookie = from->wmd_interface_cookie,
-					   .wh_object_cookie = from->wmd_object_cookie};
-
-	memset(hdr, 0, sizeof(*hdr));
-	hdr->dest_nid = from->dest_nid;
-	hdr->src_nid = from->src_nid;
-	hdr->dest_pid = from->dest_pid;
-	hdr->src_pid = from->src_pid;
-	hdr->type = from->type;
-	hdr->payload_length = from->payload_length;
-	switch (from->type) {
-	case O2_LNET_ACK:
-		hdr->msg.ack.dst_wmd = wmd;
-		hdr->msg.ack.match_bits = from->match_bits;
-		hdr->msg.ack.mlength = from->mlength;
-		break;
-	case O2_LNET_PUT:
-		hdr->msg.put.ack_wmd = wmd;
-		hdr->msg.put.match_bits = from->match_bits;
-		hdr->msg.put.hdr_data = from->hdr_data;
-		hdr->msg.put.ptl_index = from->ptl_index;
-		hdr->msg.put.offset = from->offset;
-		break;
-	case O2_LNET_GET:
-		hdr->msg.get.return_wmd = wmd;
-		hdr->msg.get.match_bits = from->match_bits;
-		hdr->msg.get.ptl_index = from->ptl_index;
-		hdr->msg.get.src_offset = from->src_offset;
-		hdr->msg.get.sink_length = from->sink_length;
-		break;
-	case O2_LNET_REPLY:
-		hdr->msg.reply.dst_wmd = wmd;
-		break;
-	default:
-		break;
-	}
-}
-
-static void get_desc(struct o2_impl_slot *slot, const struct o2_impl_desc *from, struct o2_rdma_desc *desc,
-		     struct o2_answer *answer)
+static void get_frags(struct o2_impl_slot *slot, const struct o2_impl_desc *from, struct o2_rdma_desc *desc,
+		      struct o2_answer *answer)
 {
 	const struct o2_impl_frag *frag = take(slot, O2_PART_A, from->rd_nfrags, sizeof(*frag), answer);
 
 	if (frag == NULL)
 		return;
-	desc->rd_key = from->rd_key;
 	desc->rd_nfrags = from->rd_nfrags;
 	for (uint32_t i = 0; i < desc->rd_nfrags; i++)
 		desc->rd_frags[i] =
 			(struct o2_rdma_frag){.rf_nob = frag[i].rf_nob, .rf_addr = frag[i].rf_addr};
 }
 
-static void get_immediate(struct o2_impl_slot *slot, const struct o2_impl_msg *from, struct o2_answer *answer)
+static void get_payload(struct o2_impl_slot *slot, const struct o2_impl_msg *from, struct o2_answer *answer)
 {
 	struct o2_answer_msg *out = &answer->msg_decode;
 	const uint8_t *payload = take(slot, O2_PART_B, from->hdr.payload_length, 1, answer);
 
-	get_lnet(&from->hdr, &out->msg.u.immediate.hdr);
 	if (payload == NULL)
 		return;
 	memcpy(out->payload, payload, from->hdr.payload_length);
 	out->msg.u.immediate.payload = out->payload;
-}
-
-static void get_body(struct o2_impl_slot *slot, const struct o2_impl_msg *from, struct o2_answer *answer)
-{
-	struct o2_msg *msg = &answer->msg_decode.msg;
-
-	switch (from->ibm_type) {
-	case O2_MSG_CONNREQ:
-	case O2_MSG_CONNACK:
-		msg->u.connparams.ibcp_queue_depth = from->ibcp_queue_depth;
-		msg->u.connparams.ibcp_max_frags = from->ibcp_max_frags;
-		msg->u.connparams.ibcp_max_msg_size = from->ibcp_max_msg_size;
-		break;
-	case O2_MSG_IMMEDIATE:
-		get_immediate(slot, from, answer);
-		break;
-	case O2_MSG_PUT_REQ:
-		get_lnet(&from->hdr, &msg->u.putreq.hdr);
-		msg->u.putreq.ibprm_cookie = from->cookie;
-		break;
-	case O2_MSG_PUT_ACK:
-		msg->u.putack.ibpam_src_cookie = from->ibpam_src_cookie;
-		msg->u.putack.ibpam_dst_cookie = from->ibpam_dst_cookie;
-		get_desc(slot, &from->rd, &msg->u.putack.ibpam_rd, answer);
-		break;
-	case O2_MSG_GET_REQ:
-		get_lnet(&from->hdr, &msg->u.get.hdr);
-		msg->u.get.ibgm_cookie = from->cookie;
-		get_desc(slot, &from->rd, &msg->u.get.ibgm_rd, answer);
-		break;
-	case O2_MSG_PUT_NAK:
-	case O2_MSG_PUT_DONE:
-	case O2_MSG_GET_DONE:
-		msg->u.completion.ibcm_cookie = from->cookie;
-		msg->u.completion.ibcm_status = from->ibcm_status;
-		break;
-	default:
-		break;
-	}
 }
 
 static void get_message(struct o2_impl_slot *slot, const struct o2_impl_msg *from, struct o2_answer *answer)
@@ -150,17 +69,13 @@ static void get_message(struct o2_impl_slot *slot, const struct o2_impl_msg *fro
 				from->cksum_flavour, O2_IMPL_CKSUM_UNVERIFIED);
 		return;
 	}
-	msg->order = from->big_endian ? O2_BIG_ENDIAN : O2_LITTLE_ENDIAN;
-	msg->ibm_version = from->ibm_version;
-	msg->ibm_type = from->ibm_type;
-	msg->ibm_credits = from->ibm_credits;
-	msg->ibm_nob = from->ibm_nob;
-	msg->cksum_flavour = (enum o2_cksum_flavour)from->cksum_flavour;
-	msg->ibm_srcnid = from->ibm_srcnid;
-	msg->ibm_srcstamp = from->ibm_srcstamp;
-	msg->ibm_dstnid = from->ibm_dstnid;
-	msg->ibm_dststamp = from->ibm_dststamp;
-	get_body(slot, from, answer);
+	o2_impl_get_msg(from, msg);
+	if (msg->ibm_type == O2_MSG_PUT_ACK)
+		get_frags(slot, &from->rd, &msg->u.putack.ibpam_rd, answer);
+	if (msg->ibm_type == O2_MSG_GET_REQ)
+		get_frags(slot, &from->rd, &msg->u.get.ibgm_rd, answer);
+	if (msg->ibm_type == O2_MSG_IMMEDIATE)
+		get_payload(slot, from, answer);
 }
 
 static void get_bytes(struct o2_impl_slot *slot, const struct o2_impl_bytes *from, struct o2_answer *answer)

@@ -110,6 +110,10 @@ bool o2_impl_slot_spoilt(const struct o2_impl_slot *slot, char *text, size_t tex
 bool o2_impl_slots_explain(const struct o2_impl_slots *slots, uint64_t addr, bool *overrun, bool *input,
 			   char *text, size_t text_bytes);
 
+/* A message in the ABI's struct and back: all but what stands in arrays. */
+void o2_impl_put_msg(const struct o2_msg *msg, struct o2_impl_msg *out);
+void o2_impl_get_msg(const struct o2_impl_msg *from, struct o2_msg *msg);
+
 /* Fill a slot with a question. */
 void o2_impl_put_case(const struct o2_case *asked, struct o2_impl_slot *slot);
 

@@ -14,20 +14,22 @@ const struct o2_reg_mode_ops *const o2_reg_modes[O2_REG_MODES] = {
 	[O2_REG_PHYS] = &o2_reg_mode_phys,	 [O2_REG_FASTREG_GAPS] = &o2_reg_mode_fastreg_gaps,
 };
 
-static const char *const mode_names[O2_REG_MODES] = {
+const char *const o2_reg_mode_names[] = {
 	[O2_REG_GLOBAL] = "global", [O2_REG_FMR] = "fmr",   [O2_REG_FASTREG] = "fastreg",
 	[O2_REG_USER] = "user",	    [O2_REG_PHYS] = "phys", [O2_REG_FASTREG_GAPS] = "fastreg_gaps",
 };
 
+const char *const o2_side_names[] = {[O2_SOURCE] = "source", [O2_SINK] = "sink"};
+
 const char *o2_reg_mode_name(enum o2_reg_mode mode)
 {
-	return (uint32_t)mode < O2_REG_MODES ? mode_names[mode] : NULL;
+	return (uint32_t)mode < O2_REG_MODES ? o2_reg_mode_names[mode] : NULL;
 }
 
 int o2_reg_mode_from_name(const char *name, enum o2_reg_mode *mode)
 {
 	for (uint32_t i = 0; i < O2_REG_MODES; i++) {
-		if (strcmp(name, mode_names[i]) == 0) {
+		if (strcmp(name, o2_reg_mode_names[i]) == 0) {
 			*mode = (enum o2_reg_mode)i;
 			return 0;
 		}

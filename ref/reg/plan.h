@@ -91,6 +91,10 @@ struct o2_reg_plan {
 int o2_reg_plan(const struct o2_reg_request *request, const struct o2_dma_list *segments,
 		struct o2_reg_plan *plan, struct o2_error *error);
 
+/* By mode, by side: "global", "source". */
+extern const char *const o2_reg_mode_names[O2_REG_MODES];
+extern const char *const o2_side_names[O2_SINK + 1];
+
 /* "global", "fmr", "fastreg", "user", "phys", "fastreg_gaps"; NULL for a value that is not a mode. */
 const char *o2_reg_mode_name(enum o2_reg_mode mode);
 

@@ -5,9 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json.h"
-#include "wire/nid.h"
-
 json_t *o2_bytes_to_json(const uint8_t *bytes, size_t length_bytes)
 {
 	static const char digits[] = "0123456789abcdef";
@@ -61,22 +58,4 @@ int o2_bytes_from_json(const json_t *object, const char *key, const char *field,
 	}
 	*length_bytes = digits / 2;
 	return 0;
-}
-
-json_t *o2_nid_to_json(uint64_t nid)
-{
-	char text[O2_NID_TEXT_BYTES];
-
-	o2_nid_to_text(nid, text, sizeof(text));
-	return json_string(text);
-}
-
-int o2_nid_from_json(const json_t *object, const char *key, const char *field, uint64_t *nid,
-		     struct o2_error *error)
-{
-	const json_t *member = json_object_get(object, key);
-
-	if (!json_is_string(member))
-		return o2_refuse(error, -EINVAL, "json/not-a-string", field, O2_NO_INDEX, 0, O2_NO_LIMIT);
-	return o2_json_at(o2_nid_from_text(json_string_value(member), nid, error), field, O2_NO_INDEX, error);
 }

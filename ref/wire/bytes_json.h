@@ -10,7 +10,7 @@
 #include "base/error.h"
 
 /*
- * Parts that the wire's JSON forms share: bytes as a string of hexadecimal digits, and NIDs as text.
+ * Bytes in the wire's JSON forms: a string of hexadecimal digits.
  *
  * o2iblnd: none, JSON forms are ours
  */
@@ -24,12 +24,5 @@ json_t *o2_bytes_to_json(const uint8_t *bytes, size_t length_bytes);
  */
 int o2_bytes_from_json(const json_t *object, const char *key, const char *field, uint8_t *bytes,
 		       size_t capacity_bytes, size_t *length_bytes, struct o2_error *error);
-
-/* "192.168.10.1@o2ib", or "0x..." for a NID without such a form. */
-json_t *o2_nid_to_json(uint64_t nid);
-
-/* Read either.  Returns 0, -EINVAL or -EAFNOSUPPORT. */
-int o2_nid_from_json(const json_t *object, const char *key, const char *field, uint64_t *nid,
-		     struct o2_error *error);
 
 #endif

@@ -115,9 +115,12 @@ void o2_lnet_hdr_store(const struct o2_lnet_hdr *hdr, uint8_t *bytes)
 	store_union(hdr, bytes + O2_LNET_AT_UNION);
 }
 
+const char *const o2_lnet_type_names[] = {
+	[O2_LNET_ACK] = "ACK",	   [O2_LNET_PUT] = "PUT",     [O2_LNET_GET] = "GET",
+	[O2_LNET_REPLY] = "REPLY", [O2_LNET_HELLO] = "HELLO",
+};
+
 const char *o2_lnet_type_name(uint32_t type)
 {
-	static const char *const names[] = {"ACK", "PUT", "GET", "REPLY", "HELLO"};
-
-	return type < sizeof(names) / sizeof(names[0]) ? names[type] : NULL;
+	return type <= O2_LNET_HELLO ? o2_lnet_type_names[type] : NULL;
 }

@@ -20,7 +20,10 @@ void o2_lnet_hdr_load(const uint8_t *bytes, struct o2_lnet_hdr *hdr);
  */
 void o2_lnet_hdr_store(const struct o2_lnet_hdr *hdr, uint8_t *bytes);
 
-/* "PUT" and so on; NULL for a value that is not a type. */
+/* By LNet type: "PUT" and so on. */
+extern const char *const o2_lnet_type_names[O2_LNET_HELLO + 1];
+
+/* The same; NULL for a value that is not a type. */
 const char *o2_lnet_type_name(uint32_t type);
 
 #endif

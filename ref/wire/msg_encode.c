@@ -46,34 +46,6 @@ static int check_header(const struct o2_msg *msg, const struct o2_wire_options *
 	return o2_check_nids(msg->ibm_srcnid, msg->ibm_dstnid, options->any_lnd, error);
 }
 
-/* The LNet header of the types that have one, else NULL. */
-static const struct o2_lnet_hdr *lnet_hdr_of(const struct o2_msg *msg, enum o2_msg_body body)
-{
-	switch (body) {
-	case O2_BODY_IMMEDIATE:
-		return &msg->u.immediate.hdr;
-	case O2_BODY_PUTREQ:
-		return &msg->u.putreq.hdr;
-	case O2_BODY_GET:
-		return &msg->u.get.hdr;
-	default:
-		return NULL;
-	}
-}
-
-/* The descriptor of the types that have one, else NULL. */
-static const struct o2_rdma_desc *desc_of(const struct o2_msg *msg, enum o2_msg_body body)
-{
-	switch (body) {
-	case O2_BODY_PUTACK:
-		return &msg->u.putack.ibpam_rd;
-	case O2_BODY_GET:
-		return &msg->u.get.ibgm_rd;
-	default:
-		return NULL;
-	}
-}
-
 static int check_body(const struct o2_msg *msg, const struct o2_wire_options *options, struct o2_error *error)
 {
 	const struct o2_msg_type_info *info = o2_msg_type_info(msg->ibm_type);
@@ -83,8 +55,8 @@ static int check_body(const struct o2_msg *msg, const struct o2_wire_options *op
 
 	if (info == NULL)
 		return o2_wire_refuse(error, O2_RULE_TYPE, O2_NO_INDEX, msg->ibm_type, O2_MSG_GET_DONE);
-	hdr = lnet_hdr_of(msg, info->body);
-	desc = desc_of(msg, info->body);
+	hdr = o2_msg_lnet_hdr(msg);
+	desc = o2_msg_desc(msg);
 	if (hdr != NULL)
 		rc = o2_check_lnet_type(info, hdr->type, error);
 	if (rc == 0 && desc != NULL)

@@ -1,50 +1,33 @@
 /* SPDX-License-Identifier: MIT */
-#include <string.h>
-
+#include "base/fields_json.h"
 #include "base/json.h"
 #include "wire/bytes_json.h"
+#include "wire/fields.h"
 #include "wire/msg_json.h"
-
-static json_t *options_to_json(const struct o2_wire_options *options)
-{
-	return json_pack("{s:I, s:b, s:b, s:b}", "max_frags", (json_int_t)options->max_frags,
-			 "require_checksum", (int)options->require_checksum, "any_lnd", (int)options->any_lnd,
-			 "tolerate_immediate_checksum", (int)options->tolerate_immediate_checksum);
-}
 
 /* Without "options", or without one of them: the defaults. */
 static int read_options(const json_t *object, struct o2_wire_options *options, struct o2_error *error)
 {
-	const struct {
-		const char *key;
-		bool *value;
-	} switches[] = {
-		{"require_checksum", &options->require_checksum},
-		{"any_lnd", &options->any_lnd},
-		{"tolerate_immediate_checksum", &options->tolerate_immediate_checksum},
-	};
 	const json_t *child;
-	int rc = 0;
+	int rc;
 
 	*options = O2_WIRE_DEFAULTS;
 	if (json_object_get(object, "options") == NULL)
 		return 0;
 	rc = o2_json_get_object(object, "options", &child, error);
-	if (rc == 0 && json_object_get(child, "max_frags") != NULL)
-		rc = o2_json_get_u32(child, "max_frags", UINT32_MAX, &options->max_frags, error);
-	for (size_t i = 0; rc == 0 && i < sizeof(switches) / sizeof(switches[0]); i++)
-		if (json_object_get(child, switches[i].key) != NULL)
-			rc = o2_json_get_bool(child, switches[i].key, switches[i].value, error);
-	return rc;
+	return rc != 0 ? rc : o2_fields_from_json(child, o2_wire_option_fields, options, error);
+}
+
+static json_t *form_with_options(const char *form, const struct o2_wire_options *options)
+{
+	return o2_json_with(o2_json_form(form), "options", o2_fields_to_json(o2_wire_option_fields, options));
 }
 
 json_t *o2_msg_decode_input_to_json(const uint8_t *bytes, size_t length_bytes,
 				    const struct o2_wire_options *options)
 {
-	json_t *object =
-		o2_json_with(o2_json_form(O2_MSG_DECODE_INPUT_FORM), "options", options_to_json(options));
-
-	return o2_json_with(object, "bytes", o2_bytes_to_json(bytes, length_bytes));
+	return o2_json_with(form_with_options(O2_MSG_DECODE_INPUT_FORM, options), "bytes",
+			    o2_bytes_to_json(bytes, length_bytes));
 }
 
 int o2_msg_decode_input_from_json(const json_t *object, struct o2_wire_bytes *bytes,
@@ -82,10 +65,8 @@ int o2_msg_decode_output_from_json(const json_t *object, struct o2_msg_json *rea
 
 json_t *o2_msg_encode_input_to_json(const struct o2_msg *msg, const struct o2_wire_options *options)
 {
-	json_t *object =
-		o2_json_with(o2_json_form(O2_MSG_ENCODE_INPUT_FORM), "options", options_to_json(options));
-
-	return o2_json_with(object, "message", o2_msg_to_json(msg));
+	return o2_json_with(form_with_options(O2_MSG_ENCODE_INPUT_FORM, options), "message",
+			    o2_msg_to_json(msg));
 }
 
 int o2_msg_encode_input_from_json(const json_t *object, struct o2_msg_json *read,

@@ -16,20 +16,16 @@
 #define COMPLETION_BYTES 60u /* header, cookie and status */
 
 static const struct o2_msg_type_info types[LAST - FIRST + 1] = {
-	[O2_MSG_CONNREQ - FIRST] = {.name = "CONNREQ",
-				    .minimum_nob = CONNPARAMS_BYTES,
+	[O2_MSG_CONNREQ - FIRST] = {.minimum_nob = CONNPARAMS_BYTES,
 				    .body = O2_BODY_CONNPARAMS,
 				    .nob_rule = O2_RULE_CONNREQ_NOB},
-	[O2_MSG_CONNACK - FIRST] = {.name = "CONNACK",
-				    .minimum_nob = CONNPARAMS_BYTES,
+	[O2_MSG_CONNACK - FIRST] = {.minimum_nob = CONNPARAMS_BYTES,
 				    .body = O2_BODY_CONNPARAMS,
 				    .nob_rule = O2_RULE_CONNACK_NOB},
-	[O2_MSG_NOOP - FIRST] = {.name = "NOOP",
-				 .minimum_nob = O2_MSG_HEADER_BYTES,
+	[O2_MSG_NOOP - FIRST] = {.minimum_nob = O2_MSG_HEADER_BYTES,
 				 .body = O2_BODY_NONE,
 				 .nob_rule = O2_RULE_NOOP_NOB},
-	[O2_MSG_IMMEDIATE - FIRST] = {.name = "IMMEDIATE",
-				      .minimum_nob = O2_AT_PAYLOAD,
+	[O2_MSG_IMMEDIATE - FIRST] = {.minimum_nob = O2_AT_PAYLOAD,
 				      .body = O2_BODY_IMMEDIATE,
 				      .lnet_types = CARRIES(O2_LNET_ACK) | CARRIES(O2_LNET_PUT) |
 						    CARRIES(O2_LNET_GET) | CARRIES(O2_LNET_REPLY),
@@ -37,38 +33,32 @@ static const struct o2_msg_type_info types[LAST - FIRST + 1] = {
 				      .lnet_type_rule = O2_RULE_IMMEDIATE_LNET_TYPE,
 				      .payload_not_zero_rule = O2_RULE_IMMEDIATE_PAYLOAD_NOT_ZERO,
 				      .payload_over_limit_rule = O2_RULE_IMMEDIATE_PAYLOAD_OVER_LIMIT},
-	[O2_MSG_PUT_REQ - FIRST] = {.name = "PUT_REQ",
-				    .minimum_nob = O2_AT_PUT_REQ_COOKIE + 8,
+	[O2_MSG_PUT_REQ - FIRST] = {.minimum_nob = O2_AT_PUT_REQ_COOKIE + 8,
 				    .body = O2_BODY_PUTREQ,
 				    .lnet_types = CARRIES(O2_LNET_PUT) | CARRIES(O2_LNET_REPLY),
 				    .nob_rule = O2_RULE_PUT_REQ_NOB,
 				    .lnet_type_rule = O2_RULE_PUT_REQ_LNET_TYPE,
 				    .payload_over_limit_rule = O2_RULE_PUT_REQ_PAYLOAD_OVER_LIMIT},
-	[O2_MSG_PUT_NAK - FIRST] = {.name = "PUT_NAK",
-				    .minimum_nob = COMPLETION_BYTES,
+	[O2_MSG_PUT_NAK - FIRST] = {.minimum_nob = COMPLETION_BYTES,
 				    .body = O2_BODY_COMPLETION,
 				    .nob_rule = O2_RULE_PUT_NAK_NOB,
 				    .status_rule = O2_RULE_PUT_NAK_STATUS},
-	[O2_MSG_PUT_ACK - FIRST] = {.name = "PUT_ACK",
-				    .minimum_nob = O2_AT_PUT_ACK_DESC + O2_DESC_AT_FRAGS,
+	[O2_MSG_PUT_ACK - FIRST] = {.minimum_nob = O2_AT_PUT_ACK_DESC + O2_DESC_AT_FRAGS,
 				    .body = O2_BODY_PUTACK,
 				    .nob_rule = O2_RULE_PUT_ACK_NOB,
 				    .desc_rule = O2_RULE_PUT_ACK_DESC},
-	[O2_MSG_PUT_DONE - FIRST] = {.name = "PUT_DONE",
-				     .minimum_nob = COMPLETION_BYTES,
+	[O2_MSG_PUT_DONE - FIRST] = {.minimum_nob = COMPLETION_BYTES,
 				     .body = O2_BODY_COMPLETION,
 				     .nob_rule = O2_RULE_PUT_DONE_NOB,
 				     .status_rule = O2_RULE_PUT_DONE_STATUS},
-	[O2_MSG_GET_REQ - FIRST] = {.name = "GET_REQ",
-				    .minimum_nob = O2_AT_GET_REQ_DESC + O2_DESC_AT_FRAGS,
+	[O2_MSG_GET_REQ - FIRST] = {.minimum_nob = O2_AT_GET_REQ_DESC + O2_DESC_AT_FRAGS,
 				    .body = O2_BODY_GET,
 				    .lnet_types = CARRIES(O2_LNET_GET),
 				    .nob_rule = O2_RULE_GET_REQ_NOB,
 				    .lnet_type_rule = O2_RULE_GET_REQ_LNET_TYPE,
 				    .payload_not_zero_rule = O2_RULE_GET_REQ_PAYLOAD_NOT_ZERO,
 				    .desc_rule = O2_RULE_GET_REQ_DESC},
-	[O2_MSG_GET_DONE - FIRST] = {.name = "GET_DONE",
-				     .minimum_nob = COMPLETION_BYTES,
+	[O2_MSG_GET_DONE - FIRST] = {.minimum_nob = COMPLETION_BYTES,
 				     .body = O2_BODY_COMPLETION,
 				     .nob_rule = O2_RULE_GET_DONE_NOB,
 				     .status_rule = O2_RULE_GET_DONE_STATUS},
@@ -76,16 +66,47 @@ static const struct o2_msg_type_info types[LAST - FIRST + 1] = {
 
 const struct o2_msg_type_info *o2_msg_type_info(uint8_t type)
 {
-	if (type < FIRST || type > LAST || types[type - FIRST].name == NULL)
+	if (type < FIRST || type > LAST || types[type - FIRST].minimum_nob == 0)
 		return NULL;
 	return &types[type - FIRST];
 }
 
+const char *const o2_msg_type_names[] = {
+	[O2_MSG_CONNREQ] = "CONNREQ",	  [O2_MSG_CONNACK] = "CONNACK",	  [O2_MSG_NOOP] = "NOOP",
+	[O2_MSG_IMMEDIATE] = "IMMEDIATE", [O2_MSG_PUT_REQ] = "PUT_REQ",	  [O2_MSG_PUT_NAK] = "PUT_NAK",
+	[O2_MSG_PUT_ACK] = "PUT_ACK",	  [O2_MSG_PUT_DONE] = "PUT_DONE", [O2_MSG_GET_REQ] = "GET_REQ",
+	[O2_MSG_GET_DONE] = "GET_DONE",
+};
+
 const char *o2_msg_type_name(uint8_t type)
 {
-	const struct o2_msg_type_info *info = o2_msg_type_info(type);
+	return type <= LAST ? o2_msg_type_names[type] : NULL;
+}
 
-	return info == NULL ? NULL : info->name;
+const struct o2_lnet_hdr *o2_msg_lnet_hdr(const struct o2_msg *msg)
+{
+	switch (msg->ibm_type) {
+	case O2_MSG_IMMEDIATE:
+		return &msg->u.immediate.hdr;
+	case O2_MSG_PUT_REQ:
+		return &msg->u.putreq.hdr;
+	case O2_MSG_GET_REQ:
+		return &msg->u.get.hdr;
+	default:
+		return NULL;
+	}
+}
+
+const struct o2_rdma_desc *o2_msg_desc(const struct o2_msg *msg)
+{
+	switch (msg->ibm_type) {
+	case O2_MSG_PUT_ACK:
+		return &msg->u.putack.ibpam_rd;
+	case O2_MSG_GET_REQ:
+		return &msg->u.get.ibgm_rd;
+	default:
+		return NULL;
+	}
 }
 
 uint64_t o2_msg_canonical_bytes(const struct o2_msg *msg)

@@ -4,6 +4,8 @@
 
 #include <stdint.h>
 
+#include "wire/msg.h"
+
 /* What is fixed for each message type.  Source: docs/wire.md, "Bodies" and "Rules". */
 
 enum o2_msg_body {
@@ -17,7 +19,6 @@ enum o2_msg_body {
 };
 
 struct o2_msg_type_info {
-	const char *name;
 	uint32_t minimum_nob; /* header and the fixed part of the body */
 	enum o2_msg_body body;
 	uint32_t lnet_types; /* set of LNet types that it may carry: bit t for type t */
@@ -30,10 +31,17 @@ struct o2_msg_type_info {
 	unsigned int status_rule;
 };
 
+/* By type: "PUT_REQ" and so on; NULL for what is none. */
+extern const char *const o2_msg_type_names[];
+
 /*
  * NULL for a value that is not a type.
  * o2iblnd: kiblnd_msgtype2size
  */
 const struct o2_msg_type_info *o2_msg_type_info(uint8_t type);
+
+/* The LNet header, the descriptor of the types that have one, else NULL. */
+const struct o2_lnet_hdr *o2_msg_lnet_hdr(const struct o2_msg *msg);
+const struct o2_rdma_desc *o2_msg_desc(const struct o2_msg *msg);
 
 #endif

@@ -8,21 +8,6 @@
 static const char *const class_names[] = {
 	[O2_CLASS_NONE] = "local", [O2_CLASS_MESSAGE] = "message", [O2_CLASS_CONNECTION] = "connection"};
 
-static json_t *give_up(json_t *object)
-{
-	json_decref(object);
-	return NULL;
-}
-
-json_t *o2_json_with(json_t *object, const char *key, json_t *child)
-{
-	if (object != NULL && json_object_set_new(object, key, child) == 0)
-		return object;
-	if (object == NULL)
-		json_decref(child);
-	return give_up(object);
-}
-
 json_t *o2_wire_output_form(const char *form, const struct o2_error *refused, bool *is_refused)
 {
 	json_t *object = o2_output_form(form, refused);
@@ -32,8 +17,10 @@ json_t *o2_wire_output_form(const char *form, const struct o2_error *refused, bo
 	if (object == NULL || !*is_refused)
 		return object;
 	if (json_object_set_new(child, "class", json_string(class_names[refused->class])) != 0 ||
-	    json_object_set_new(child, "offset_bytes", json_integer(refused->offset_bytes)) != 0)
-		return give_up(object);
+	    json_object_set_new(child, "offset_bytes", json_integer(refused->offset_bytes)) != 0) {
+		json_decref(object);
+		return NULL;
+	}
 	return object;
 }
 

@@ -24,12 +24,6 @@ struct o2_wire_refused {
 	uint32_t offset_bytes;
 };
 
-/*
- * Set a member of object and return object.  child may be the result of something that failed (NULL), and so
- * may object: then everything is freed and NULL returned.
- */
-json_t *o2_json_with(json_t *object, const char *key, json_t *child);
-
 /* Begin an output form; *is_refused tells whether it is complete, being a refusal.  NULL when memory runs
  * out. */
 json_t *o2_wire_output_form(const char *form, const struct o2_error *refused, bool *is_refused);

@@ -24,7 +24,7 @@ static const struct o2_wire_rule rules[O2_REJECT_RULE_COUNT] = {
 					     O2_CLASS_CONNECTION, EPROTO, 0, O2_LIMIT_BOUND},
 };
 
-static const char *const why_names[] = {
+const char *const o2_reject_why_names[] = {
 	[O2_REJECT_CONN_RACE] = "connection-race",
 	[O2_REJECT_NO_RESOURCES] = "no-resources",
 	[O2_REJECT_FATAL] = "fatal",
@@ -43,7 +43,7 @@ const struct o2_wire_rule *o2_reject_rule(unsigned int index)
 
 const char *o2_reject_why_name(uint8_t why)
 {
-	return why < sizeof(why_names) / sizeof(why_names[0]) ? why_names[why] : NULL;
+	return why <= O2_REJECT_EARLY ? o2_reject_why_names[why] : NULL;
 }
 
 static int refuse_field(struct o2_error *error, enum o2_reject_rule_id id, const char *field,

@@ -102,7 +102,10 @@ int o2_reject_decode(const uint8_t *bytes, size_t length_bytes, struct o2_reject
 int o2_reject_encode(const struct o2_reject *reject, uint8_t *bytes, size_t capacity_bytes,
 		     struct o2_error *error);
 
-/* "queue-depth" and so on; NULL for a value that is no reason. */
+/* By reason: "queue-depth" and so on; NULL for 0, which is none. */
+extern const char *const o2_reject_why_names[O2_REJECT_EARLY + 1];
+
+/* The same; NULL for a value that is no reason. */
 const char *o2_reject_why_name(uint8_t why);
 
 #endif

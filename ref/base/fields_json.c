@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/fields_json.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/json.h"
+
+/* A table that describes an element that is a number: one row, whose name ends in "[]". */
+static bool is_number(const struct o2_field *part)
+{
+	return strcmp(part->name + strlen(part->name) - 2, "[]") == 0;
+}
+
+/* --- writing ------------------------------------------------------------------------------------------- */
+
+static json_t *text_to_json(const struct o2_field *field, uint64_t value)
+{
+	char text[O2_FIELD_TEXT_BYTES];
+
+	field->text->print(value, text, sizeof(text));
+	return json_string(text);
+}
+
+static json_t *list_to_json(const struct o2_field *field, const void *holder)
+{
+	const uint8_t *bytes = holder;
+	uint32_t count;
+
+	memcpy(&count, bytes + field->count_bytes, sizeof(count));
+	if (count > o2_field_room(field))
+		return NULL;
+	return o2_elements_to_json(field->part, bytes + field->offset_bytes, count, field->stride_bytes);
+}
+
+static json_t *number_to_json(const struct o2_field *field, uint64_t value)
+{
+	switch (field->kind) {
+	case O2_FIELD_LENGTH:
+		return o2_json_length(value);
+	case O2_FIELD_HEX:
+		return o2_json_hex(value);
+	case O2_FIELD_BOOL:
+		return json_boolean(value != 0);
+	case O2_FIELD_BIT:
+		return json_boolean((value & field->limit) != 0);
+	case O2_FIELD_NAME:
+		return value < field->limit ? json_string(field->names[value]) : NULL;
+	case O2_FIELD_TEXT:
+		return text_to_json(field, value);
+	default:
+		return json_integer((json_int_t)value);
+	}
+}
+
+static json_t *field_to_json(const struct o2_field *field, const void *holder)
+{
+	if (field->kind == O2_FIELD_PART)
+		return o2_fields_to_json(field->part, (const uint8_t *)holder + field->offset_bytes);
+	if (field->kind == O2_FIELD_LIST)
+		return list_to_json(field, holder);
+	return number_to_json(field, o2_field_value(field, holder));
+}
+
+json_t *o2_fields_into_json(json_t *object, const struct o2_field *fields, const void *holder)
+{
+	for (const struct o2_field *field = fields; object != NULL && field->name != NULL; field++) {
+		if (field->kind == O2_FIELD_MORE)
+			object = o2_fields_into_json(object, field->more(holder), holder);
+		else
+			object = o2_json_with(object, o2_field_key(field), field_to_json(field, holder));
+	}
+	return object;
+}
+
+json_t *o2_fields_to_json(const struct o2_field *fields, const void *holder)
+{
+	return o2_fields_into_json(json_object(), fields, holder);
+}
+
+json_t *o2_elements_to_json(const struct o2_field *part, const void *first, uint32_t count,
+			    uint32_t stride_bytes)
+{
+	const uint8_t *element = first;
+	json_t *array = json_array();
+
+	for (uint32_t i = 0; array != NULL && i < count; i++, element += stride_bytes) {
+		json_t *item =
+			is_number(part) ? field_to_json(part, element) : o2_fields_to_json(part, element);
+
+		if (json_array_append_new(array, item) == 0)
+			continue;
+		json_decref(array);
+		return NULL;
+	}
+	return array;
+}
+
+/* --- reading ------------------------------------------------------------------------------------------- */
+
+static int refuse(const struct o2_field *field, const char *rule, uint64_t value, uint64_t limit,
+		  struct o2_error *error)
+{
+	return o2_refuse(error, -EINVAL, rule, field->name, O2_NO_INDEX, value, limit);
+}
+
+static uint64_t largest(const struct o2_field *field)
+{
+	if (field->kind == O2_FIELD_UINT && field->limit != 0)
+		return field->limit;
+	return field->width_bytes < sizeof(uint64_t) ? (UINT64_C(1) << 8 * field->width_bytes) - 1
+						     : UINT64_MAX;
+}
+
+static int int_from_json(const json_t *member, const struct o2_field *field, uint64_t *value,
+			 struct o2_error *error)
+{
+	const json_int_t number = json_integer_value(member);
+
+	if (!json_is_integer(member))
+		return refuse(field, "json/not-an-integer", 0, O2_NO_LIMIT, error);
+	if (number < INT32_MIN || number > INT32_MAX)
+		return refuse(field, "json/integer-out-of-range", (uint64_t)number, INT32_MAX, error);
+	*value = (uint64_t)number;
+	return 0;
+}
+
+static int hex_from_json(const json_t *member, const struct o2_field *field, uint64_t *value,
+			 struct o2_error *error)
+{
+	const int rc = o2_json_parse_hex(member, field->name, value, error);
+
+	if (rc == 0 && *value > largest(field))
+		return refuse(field, "json/integer-out-of-range", *value, largest(field), error);
+	return rc;
+}
+
+static int bool_from_json(const json_t *member, const struct o2_field *field, uint64_t *value,
+			  struct o2_error *error)
+{
+	bool set = false;
+	const int rc = o2_json_parse_bool(member, field->name, &set, error);
+
+	if (field->kind == O2_FIELD_BOOL)
+		*value = set;
+	else
+		*value = set ? *value | field->limit : *value & ~field->limit;
+	return rc;
+}
+
+static int name_from_json(const json_t *member, const struct o2_field *field, uint64_t *value,
+			  struct o2_error *error)
+{
+	uint32_t index = 0;
+	const int rc =
+		o2_json_parse_name(member, field->name, field->names, (uint32_t)field->limit, &index, error);
+
+	*value = index;
+	return rc;
+}
+
+static int text_from_json(const json_t *member, const struct o2_field *field, uint64_t *value,
+			  struct o2_error *error)
+{
+	if (!json_is_string(member))
+		return refuse(field, "json/not-a-string", 0, O2_NO_LIMIT, error);
+	return o2_json_at(field->text->parse(json_string_value(member), value, error), field->name,
+			  O2_NO_INDEX, error);
+}
+
+/* *value: what was there, of which a bit is changed. */
+static int number_from_json(const json_t *member, const struct o2_field *field, uint64_t *value,
+			    struct o2_error *error)
+{
+	switch (field->kind) {
+	case O2_FIELD_INT:
+		return int_from_json(member, field, value, error);
+	case O2_FIELD_LENGTH:
+		return o2_json_parse_length(member, field->name, value, error);
+	case O2_FIELD_HEX:
+		return hex_from_json(member, field, value, error);
+	case O2_FIELD_BOOL:
+	case O2_FIELD_BIT:
+		return bool_from_json(member, field, value, error);
+	case O2_FIELD_NAME:
+		return name_from_json(member, field, value, error);
+	case O2_FIELD_TEXT:
+		return text_from_json(member, field, value, error);
+	default:
+		return o2_json_parse_uint(member, field->name, largest(field), value, error);
+	}
+}
+
+static int list_from_json(const json_t *member, const struct o2_field *field, void *holder,
+			  struct o2_error *error)
+{
+	const uint32_t count = (uint32_t)json_array_size(member);
+	uint8_t *bytes = holder;
+	int rc;
+
+	if (!json_is_array(member))
+		return refuse(field, "json/not-an-array", 0, O2_NO_LIMIT, error);
+	if (json_array_size(member) > o2_field_room(field))
+		return refuse(field, "json/array-too-long", json_array_size(member), o2_field_room(field),
+			      error);
+	memcpy(bytes + field->count_bytes, &count, sizeof(count));
+	rc = o2_elements_from_json(member, field->part, bytes + field->offset_bytes, field->stride_bytes,
+				   error);
+	if (rc != 0)
+		o2_field_inside(field->inside, error);
+	return rc;
+}
+
+static int part_from_json(const json_t *member, const struct o2_field *field, void *holder,
+			  struct o2_error *error)
+{
+	int rc;
+
+	if (!json_is_object(member))
+		return refuse(field, "json/not-an-object", 0, O2_NO_LIMIT, error);
+	rc = o2_fields_from_json(member, field->part, (uint8_t *)holder + field->offset_bytes, error);
+	if (rc != 0)
+		o2_field_inside(field->inside, error);
+	return rc;
+}
+
+static int field_from_json(const json_t *member, const struct o2_field *field, void *holder,
+			   struct o2_error *error)
+{
+	uint64_t value;
+	int rc;
+
+	if (field->kind == O2_FIELD_PART)
+		return part_from_json(member, field, holder, error);
+	if (field->kind == O2_FIELD_LIST)
+		return list_from_json(member, field, holder, error);
+	value = o2_field_value(field, holder);
+	rc = number_from_json(member, field, &value, error);
+	if (rc == 0)
+		o2_field_set(field, holder, value);
+	return rc;
+}
+
+int o2_fields_from_json(const json_t *object, const struct o2_field *fields, void *holder,
+			struct o2_error *error)
+{
+	int rc = 0;
+
+	for (const struct o2_field *field = fields; rc == 0 && field->name != NULL; field++) {
+		const json_t *member = json_object_get(object, o2_field_key(field));
+
+		if (field->kind == O2_FIELD_MORE)
+			rc = o2_fields_from_json(object, field->more(holder), holder, error);
+		else if (!field->written_only && (member != NULL || !field->optional))
+			rc = field_from_json(member, field, holder, error);
+	}
+	return rc;
+}
+
+int o2_elements_from_json(const json_t *array, const struct o2_field *part, void *first,
+			  uint32_t stride_bytes, struct o2_error *error)
+{
+	uint8_t *element = first;
+
+	for (uint32_t i = 0; i < json_array_size(array); i++, element += stride_bytes) {
+		const json_t *item = json_array_get(array, i);
+		const int rc = is_number(part) ? field_from_json(item, part, element, error)
+					       : o2_fields_from_json(item, part, element, error);
+
+		if (rc != 0)
+			return o2_json_at(rc, error == NULL ? NULL : error->field, i, error);
+	}
+	return 0;
+}
+
+int o2_part_from_json(const json_t *object, const char *key, const struct o2_field *fields, void *holder,
+		      struct o2_error *error)
+{
+	const json_t *child;
+	const int rc = o2_json_get_object(object, key, &child, error);
+
+	return rc != 0 ? rc : o2_fields_from_json(child, fields, holder, error);
+}

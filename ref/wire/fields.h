@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef O2_WIRE_FIELDS_H
+#define O2_WIRE_FIELDS_H
+
+#include "base/fields.h"
+#include "wire/msg.h"
+
+/*
+ * The fields of what travels: names in JSON and in errors, places in the structs and on the wire.  The codec
+ * itself is written out, as it is where the time goes; tests/unit/wire/test_wire_fields.c holds it to them.
+ *
+ * o2iblnd: none, the tables are ours
+ */
+
+/* struct o2_rdma_frag, struct o2_rdma_desc. */
+extern const struct o2_field o2_frag_fields[];
+extern const struct o2_field o2_desc_fields[];
+
+/* struct o2_lnet_hdr; its variants by LNet type, for 0 to O2_LNET_HELLO. */
+extern const struct o2_field o2_lnet_hdr_fields[];
+extern const struct o2_field *const o2_lnet_variant_fields[O2_LNET_HELLO + 1];
+
+/* How many bytes of the header's union a type of message uses, that a message of o2iblnd may carry; else 0.
+ */
+uint32_t o2_lnet_variant_bytes(uint32_t type);
+
+/* struct o2_msg: its header; and what a type has besides, without the payload of an IMMEDIATE. */
+extern const struct o2_field o2_msg_header_fields[];
+const struct o2_field *o2_msg_body_fields(uint8_t ibm_type);
+
+/* struct o2_reject; what it says of the connection. */
+extern const struct o2_field o2_reject_fields[];
+extern const struct o2_field o2_reject_cp_fields[];
+
+/* struct o2_wire_options. */
+extern const struct o2_field o2_wire_option_fields[];
+
+#endif
