@@ -238,7 +238,7 @@ static void end(struct o2_victim *victim, uint64_t salt, struct o2_victim_answer
 static int reach_in(struct o2_victim *victim, const struct o2_victim_order *order, uint64_t value[2])
 {
 	struct o2_conn *conn = victim->liar.conn;
-	const struct o2_tx *queued = conn->list[O2_LIST_RESERVED].first;
+	const struct o2_tx *queued = TAILQ_FIRST(&conn->list[O2_LIST_RESERVED]);
 
 	switch (order->act) {
 	case O2_ACT_CHECKSUMS:
@@ -261,8 +261,8 @@ static int reach_in(struct o2_victim *victim, const struct o2_victim_order *orde
 		value[0] = queued == NULL ? 0 : queued->cookie;
 		return queued == NULL ? -ENOENT : 0;
 	case O2_ACT_SLOTS:
-		value[0] = (uintptr_t)conn->slots;
-		value[1] = conn->slot_mr->rkey;
+		value[0] = (uintptr_t)conn->rx_area;
+		value[1] = conn->rx_mr->rkey;
 		return 0;
 	case O2_ACT_SOURCE:
 		value[0] = victim->ni->domain.dma.base + O2_PUT_AT;

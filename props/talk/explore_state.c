@@ -52,9 +52,10 @@ static uint32_t last_post(const struct o2_tx *tx)
  */
 static void mix_active(uint64_t *hash, const struct o2_conn *conn, uint32_t waiting)
 {
+	const struct o2_tx *tx;
 	uint64_t sum = 0;
 
-	for (const struct o2_tx *tx = conn->list[O2_LIST_ACTIVE].last; tx != NULL; tx = tx->prev) {
+	TAILQ_FOREACH_REVERSE(tx, &conn->list[O2_LIST_ACTIVE], o2_tx_list, link) {
 		uint64_t one = hash_tx(tx);
 
 		if (waiting == 0) {
@@ -73,11 +74,12 @@ static void mix_active(uint64_t *hash, const struct o2_conn *conn, uint32_t wait
 static void mix_transmits(uint64_t *hash, const struct o2_conn *conn, uint32_t waiting)
 {
 	for (uint32_t list = 0; list < O2_TX_LISTS; list++) {
-		const struct o2_tx_head *head = &conn->list[list];
+		const struct o2_tx *tx;
 
-		mix(hash, head->count);
-		for (const struct o2_tx *tx = head->first; tx != NULL && list != O2_LIST_ACTIVE;
-		     tx = tx->next)
+		mix(hash, conn->nlisted[list]);
+		if (list == O2_LIST_ACTIVE)
+			continue;
+		TAILQ_FOREACH(tx, &conn->list[list], link)
 			mix(hash, hash_tx(tx));
 	}
 	mix_active(hash, conn, waiting);
@@ -117,8 +119,8 @@ static void mix_sends(uint64_t *hash, const struct o2_conn *conn, const struct o
 	for (uint32_t i = 0; i < queue->count; i++) {
 		uint64_t id = queue->wc[i].wr_id;
 
-		mix(hash, o2_wr_id_work(id));
-		mix(hash, name_of(&conn->tx[o2_wr_id_index(id)]));
+		mix(hash, O2_WR_ID_WORK(id));
+		mix(hash, name_of(&conn->tx[O2_WR_ID_INDEX(id)]));
 	}
 }
 

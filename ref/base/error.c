@@ -35,6 +35,39 @@ int o2_refuse_other(struct o2_error *error, int code, const char *rule, const ch
 			   error);
 }
 
+int o2_refuse_value(struct o2_error *error, int code, const char *rule, const char *field, uint64_t value,
+		    uint64_t limit)
+{
+	return o2_refuse(error, code, rule, field, O2_NO_INDEX, value, limit);
+}
+
+int o2_refuse_range(struct o2_error *error, int code, const char *rule, const char *field, uint64_t value,
+		    uint64_t low, uint64_t high)
+{
+	if (value >= low && value <= high)
+		return 0;
+	return o2_refuse_value(error, code, rule, field, value, value < low ? low : high);
+}
+
+static int costs_connection(struct o2_error *error, int rc)
+{
+	if (error != NULL)
+		error->class = O2_CLASS_CONNECTION;
+	return rc;
+}
+
+int o2_refuse_peer(struct o2_error *error, int code, const char *rule, const char *field, uint64_t value,
+		   uint64_t limit)
+{
+	return costs_connection(error, o2_refuse_value(error, code, rule, field, value, limit));
+}
+
+int o2_refuse_peer_other(struct o2_error *error, int code, const char *rule, const char *field,
+			 uint64_t value, uint64_t expected)
+{
+	return costs_connection(error, o2_refuse_other(error, code, rule, field, value, expected));
+}
+
 void o2_error_clear(struct o2_error *error)
 {
 	if (error != NULL)

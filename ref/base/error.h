@@ -60,6 +60,26 @@ int o2_limit_is(int rc, enum o2_limit_kind kind, struct o2_error *error);
 int o2_refuse_other(struct o2_error *error, int code, const char *rule, const char *field, uint64_t value,
 		    uint64_t expected);
 
+/* As o2_refuse() for a field that is no list. */
+int o2_refuse_value(struct o2_error *error, int code, const char *rule, const char *field, uint64_t value,
+		    uint64_t limit);
+
+/* 0 for a value from low to high; else o2_refuse_value() with the bound that it breaks. */
+int o2_refuse_range(struct o2_error *error, int code, const char *rule, const char *field, uint64_t value,
+		    uint64_t low, uint64_t high);
+
+/* As o2_refuse_value() and o2_refuse_other() for what a peer has said and what costs it the connection. */
+int o2_refuse_peer(struct o2_error *error, int code, const char *rule, const char *field, uint64_t value,
+		   uint64_t limit);
+int o2_refuse_peer_other(struct o2_error *error, int code, const char *rule, const char *field,
+			 uint64_t value, uint64_t expected);
+
+/* What a call has failed with, as -errno: code is what it returned, or errno; 0 or less says nothing. */
+static inline int o2_errno_or(int code, int otherwise)
+{
+	return code > 0 ? -code : -otherwise;
+}
+
 /* Forget an earlier error.  error may be NULL. */
 void o2_error_clear(struct o2_error *error);
 

@@ -31,7 +31,7 @@ static inline uint32_t deliver(struct side *side, struct held *held, uint32_t ke
 
 	while (side->conn->qp != NULL && ibv_poll_cq(side->conn->cq, 1, &wc) == 1) {
 		count++;
-		if (keep & work_bit(o2_wr_id_work(wc.wr_id))) {
+		if (keep & work_bit(O2_WR_ID_WORK(wc.wr_id))) {
 			assert_true(held->count < 256);
 			held->wc[held->count++] = wc;
 		} else {

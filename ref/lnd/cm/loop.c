@@ -90,10 +90,11 @@ static struct o2_loop_id *id_of(struct o2_cm_id *id)
 
 struct o2_loop_endpoint *o2_loop_find(const struct o2_cm_loop *loop, uint32_t address)
 {
-	struct o2_loop_endpoint *endpoint = loop->endpoints;
+	struct o2_loop_endpoint *endpoint;
 
-	while (endpoint != NULL && endpoint->address != address)
-		endpoint = endpoint->next;
+	LIST_FOREACH(endpoint, &loop->endpoints, entry)
+		if (endpoint->address == address)
+			break;
 	return endpoint;
 }
 
@@ -139,8 +140,8 @@ int o2_loop_to_rts(struct o2_loop_id *id, struct o2_error *error)
 
 static int check_device(const struct o2_loop_endpoint *here, struct o2_error *error)
 {
-	return here->lost ? o2_refuse(error, -ENODEV, "cm/device-lost", "address", O2_NO_INDEX, here->address,
-				      O2_NO_LIMIT)
+	return here->lost ? o2_refuse_value(error, -ENODEV, "cm/device-lost", "address", here->address,
+					    O2_NO_LIMIT)
 			  : 0;
 }
 
@@ -157,8 +158,7 @@ static int check_length(size_t length_bytes, size_t limit_bytes, struct o2_error
 {
 	if (length_bytes <= limit_bytes)
 		return 0;
-	return o2_refuse(error, -EINVAL, "cm/private-data", "private_bytes", O2_NO_INDEX, length_bytes,
-			 limit_bytes);
+	return o2_refuse_value(error, -EINVAL, "cm/private-data", "private_bytes", length_bytes, limit_bytes);
 }
 
 static int loop_connect(struct o2_cm *cm, const struct o2_cm_target *target, const struct o2_cm_param *param,
@@ -175,7 +175,7 @@ static int loop_connect(struct o2_cm *cm, const struct o2_cm_target *target, con
 		return rc;
 	id = o2_loop_id_new(here, O2_LOOP_ID_ASKING, target->address);
 	if (id == NULL)
-		return o2_refuse(error, -ENOMEM, "cm/memory", "id", O2_NO_INDEX, here->nids, O2_NO_LIMIT);
+		return o2_refuse_value(error, -ENOMEM, "cm/memory", "id", here->nids, O2_NO_LIMIT);
 	id->base.context = context;
 	o2_loop_set_param(id, param);
 	message = o2_loop_send(here->loop, O2_CM_LOOP_REQUEST, id, NULL);
@@ -281,18 +281,16 @@ int o2_cm_loop_attach(struct o2_cm_loop *loop, const struct o2_ni *ni, uint32_t 
 	struct o2_loop_endpoint *endpoint;
 
 	if (o2_loop_find(loop, address) != NULL)
-		return o2_refuse(error, -EADDRINUSE, "cm/address", "address", O2_NO_INDEX, address,
-				 O2_NO_LIMIT);
+		return o2_refuse_value(error, -EADDRINUSE, "cm/address", "address", address, O2_NO_LIMIT);
 	endpoint = calloc(1, sizeof(*endpoint));
 	if (endpoint == NULL)
-		return o2_refuse(error, -ENOMEM, "cm/memory", "endpoint", O2_NO_INDEX, sizeof(*endpoint),
-				 O2_NO_LIMIT);
+		return o2_refuse_value(error, -ENOMEM, "cm/memory", "endpoint", sizeof(*endpoint),
+				       O2_NO_LIMIT);
 	endpoint->base.ops = &loop_ops;
 	endpoint->loop = loop;
 	endpoint->ni = ni;
 	endpoint->address = address;
-	endpoint->next = loop->endpoints;
-	loop->endpoints = endpoint;
+	LIST_INSERT_HEAD(&loop->endpoints, endpoint, entry);
 	*cm = &endpoint->base;
 	return 0;
 }
@@ -311,10 +309,7 @@ void o2_cm_loop_lose_device(struct o2_cm *cm)
 void o2_cm_loop_detach(struct o2_cm *cm)
 {
 	struct o2_loop_endpoint *endpoint = endpoint_of(cm);
-	struct o2_loop_endpoint **link = &endpoint->loop->endpoints;
 
-	while (*link != endpoint)
-		link = &(*link)->next;
-	*link = endpoint->next;
+	LIST_REMOVE(endpoint, entry);
 	free(endpoint);
 }

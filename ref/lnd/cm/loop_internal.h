@@ -2,6 +2,8 @@
 #ifndef O2_LND_CM_LOOP_INTERNAL_H
 #define O2_LND_CM_LOOP_INTERNAL_H
 
+#include <sys/queue.h>
+
 #include "lnd/cm/loop.h"
 
 /* The inside of the in-process connection manager: loop.c has the calls, loop_deliver.c the deliveries.
@@ -20,7 +22,7 @@ enum o2_loop_id_state {
 struct o2_loop_endpoint {
 	struct o2_cm base;
 	struct o2_cm_loop *loop;
-	struct o2_loop_endpoint *next;
+	LIST_ENTRY(o2_loop_endpoint) entry;
 	const struct o2_ni *ni;
 	uint32_t address;
 	uint16_t port; /* that it listens on; 0: none */
@@ -61,7 +63,7 @@ struct o2_loop_message {
 };
 
 struct o2_cm_loop {
-	struct o2_loop_endpoint *endpoints;
+	LIST_HEAD(, o2_loop_endpoint) endpoints;
 	o2_cm_loop_fate_fn fate;
 	void *fate_arg;
 	struct o2_loop_message *message; /* oldest first */

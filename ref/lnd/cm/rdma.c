@@ -19,16 +19,6 @@
 #define FIRST_PRIVILEGED_PORT 1023
 #define LAST_PRIVILEGED_PORT  512
 
-static int errno_or_eio(void)
-{
-	return errno != 0 ? -errno : -EIO;
-}
-
-static int refuse(struct o2_error *error, int code, const char *rule, const char *field, uint64_t value)
-{
-	return o2_refuse(error, code, rule, field, O2_NO_INDEX, value, O2_NO_LIMIT);
-}
-
 struct sockaddr_in o2_rdma_sockaddr(uint32_t address, uint16_t port)
 {
 	return (struct sockaddr_in){
@@ -44,19 +34,22 @@ int o2_cm_rdma_open(const struct o2_ni *ni, uint32_t address, struct o2_cm **cm_
 	int rc;
 
 	if (cm == NULL)
-		return refuse(error, -ENOMEM, "cm/memory", "connection manager", sizeof(*cm));
+		return o2_refuse_value(error, -ENOMEM, "cm/memory", "connection manager", sizeof(*cm),
+				       O2_NO_LIMIT);
 	cm->base.ops = &o2_cm_rdma_ops;
 	cm->ni = ni;
 	cm->address = address;
 	errno = 0;
 	cm->channel = rdma_create_event_channel();
 	if (cm->channel == NULL) {
-		rc = refuse(error, errno_or_eio(), "cm/event-channel", "rdma_cm", 0);
+		rc = o2_refuse_value(error, o2_errno_or(errno, EIO), "cm/event-channel", "rdma_cm", 0,
+				     O2_NO_LIMIT);
 		free(cm);
 		return rc;
 	}
 	if (fcntl(cm->channel->fd, F_SETFL, fcntl(cm->channel->fd, F_GETFL) | O_NONBLOCK) != 0) {
-		rc = refuse(error, errno_or_eio(), "cm/event-channel", "fd", (uint64_t)cm->channel->fd);
+		rc = o2_refuse_value(error, o2_errno_or(errno, EIO), "cm/event-channel", "fd",
+				     (uint64_t)cm->channel->fd, O2_NO_LIMIT);
 		o2_cm_rdma_close(&cm->base);
 		return rc;
 	}
@@ -90,19 +83,20 @@ static int rdma_listen_on(struct o2_cm *base, uint16_t port, struct o2_error *er
 	int rc;
 
 	if (cm->lost)
-		return refuse(error, -ENODEV, "cm/device-lost", "port", port);
+		return o2_refuse_value(error, -ENODEV, "cm/device-lost", "port", port, O2_NO_LIMIT);
 	if (cm->listener != NULL)
 		rdma_destroy_id(cm->listener);
 	errno = 0;
 	if (rdma_create_id(cm->channel, &cm->listener, NULL, RDMA_PS_TCP) != 0) {
 		cm->listener = NULL;
-		return refuse(error, errno_or_eio(), "cm/create-id", "listener", port);
+		return o2_refuse_value(error, o2_errno_or(errno, EIO), "cm/create-id", "listener", port,
+				       O2_NO_LIMIT);
 	}
 	if (rdma_bind_addr(cm->listener, (struct sockaddr *)&address) != 0)
 		what = "cm/bind";
 	else if (rdma_listen(cm->listener, BACKLOG) == 0)
 		return 0;
-	rc = refuse(error, errno_or_eio(), what, "port", port);
+	rc = o2_refuse_value(error, o2_errno_or(errno, EIO), what, "port", port, O2_NO_LIMIT);
 	rdma_destroy_id(cm->listener);
 	cm->listener = NULL;
 	return rc;
@@ -140,9 +134,11 @@ static int bind_privileged(struct o2_cm_rdma *cm, struct rdma_cm_id *cma, struct
 		if (rdma_bind_addr(cma, (struct sockaddr *)&source) == 0)
 			return 0;
 		if (errno != EADDRINUSE && errno != EADDRNOTAVAIL)
-			return refuse(error, errno_or_eio(), "cm/bind", "source port", port);
+			return o2_refuse_value(error, o2_errno_or(errno, EIO), "cm/bind", "source port", port,
+					       O2_NO_LIMIT);
 	}
-	return refuse(error, -EADDRINUSE, "cm/bind", "source port", LAST_PRIVILEGED_PORT);
+	return o2_refuse_value(error, -EADDRINUSE, "cm/bind", "source port", LAST_PRIVILEGED_PORT,
+			       O2_NO_LIMIT);
 }
 
 static int resolve(struct o2_cm_rdma *cm, struct o2_rdma_id *id, const struct o2_cm_target *target,
@@ -163,15 +159,16 @@ static int resolve(struct o2_cm_rdma *cm, struct o2_rdma_id *id, const struct o2
 	if (rdma_resolve_addr(id->cma, from, (struct sockaddr *)&destination,
 			      (int)target->resolve_timeout_ms) == 0)
 		return 0;
-	return refuse(error, errno_or_eio(), "cm/resolve-address", "address", target->address);
+	return o2_refuse_value(error, o2_errno_or(errno, EIO), "cm/resolve-address", "address",
+			       target->address, O2_NO_LIMIT);
 }
 
 static int copy_private(struct o2_rdma_id *id, const struct o2_cm_param *param, size_t limit_bytes,
 			struct o2_error *error)
 {
 	if (param->private_bytes > limit_bytes)
-		return o2_refuse(error, -EINVAL, "cm/private-data", "private_bytes", O2_NO_INDEX,
-				 param->private_bytes, limit_bytes);
+		return o2_refuse_value(error, -EINVAL, "cm/private-data", "private_bytes",
+				       param->private_bytes, limit_bytes);
 	id->param = *param;
 	id->param.private_data = id->private_data;
 	if (param->private_bytes > 0)
@@ -187,17 +184,19 @@ static int rdma_ask(struct o2_cm *base, const struct o2_cm_target *target, const
 	int rc;
 
 	if (cm->lost)
-		return refuse(error, -ENODEV, "cm/device-lost", "address", target->address);
+		return o2_refuse_value(error, -ENODEV, "cm/device-lost", "address", target->address,
+				       O2_NO_LIMIT);
 	id = new_id(cm, O2_RDMA_ID_RESOLVING);
 	if (id == NULL)
-		return refuse(error, -ENOMEM, "cm/memory", "id", sizeof(*id));
+		return o2_refuse_value(error, -ENOMEM, "cm/memory", "id", sizeof(*id), O2_NO_LIMIT);
 	id->base.context = context;
 	id->resolve_timeout_ms = target->resolve_timeout_ms;
 	rc = copy_private(id, param, O2_CM_REQUEST_BYTES, error);
 	errno = 0;
 	if (rc == 0 && rdma_create_id(cm->channel, &id->cma, id, RDMA_PS_TCP) != 0) {
 		id->cma = NULL;
-		rc = refuse(error, errno_or_eio(), "cm/create-id", "active", 0);
+		rc = o2_refuse_value(error, o2_errno_or(errno, EIO), "cm/create-id", "active", 0,
+				     O2_NO_LIMIT);
 	}
 	if (rc == 0)
 		rc = resolve(cm, id, target, error);
@@ -224,7 +223,8 @@ static int rdma_reply(struct o2_cm_id *base, const struct o2_cm_param *param, st
 	conn = o2_rdma_conn_param(id);
 	errno = 0;
 	if (rdma_accept(id->cma, &conn) != 0)
-		return refuse(error, o2_rdma_errno(), "cm/accept", "qp_num", param->qp->qp_num);
+		return o2_refuse_value(error, o2_rdma_errno(), "cm/accept", "qp_num", param->qp->qp_num,
+				       O2_NO_LIMIT);
 	id->state = O2_RDMA_ID_ACCEPTED;
 	return 0;
 }

@@ -12,7 +12,7 @@
 
 /* How a connection is made and unmade; what happens in between stands in the other files of this room. */
 
-static uint64_t slots_bytes(const struct o2_conn *conn)
+static uint64_t rx_area_bytes(const struct o2_conn *conn)
 {
 	return (uint64_t)conn->nrecv * O2_MSG_BYTES;
 }
@@ -41,27 +41,26 @@ static int make_arrays(struct o2_conn *conn, struct o2_error *error)
 	conn->chain.sge = calloc(conn->chain.sge_capacity, sizeof(*conn->chain.sge));
 	conn->chain.ops = conn->ni->config.work_ops;
 	if (conn->tx == NULL || conn->parked == NULL || conn->chain.wr == NULL || conn->chain.sge == NULL)
-		return o2_refuse(error, -ENOMEM, "conn/memory", "transmits", O2_NO_INDEX, conn->ntx,
-				 O2_NO_LIMIT);
+		return o2_refuse_value(error, -ENOMEM, "conn/memory", "transmits", conn->ntx, O2_NO_LIMIT);
 	o2_tx_init(conn, count);
 	return 0;
 }
 
-/* The slots for receiving are the connection's own memory and a region of their own: no peer can reach them.
+/* The receives' bytes are the connection's own memory and a region of their own: no peer can reach them.
  */
-static int make_slots(struct o2_conn *conn, struct o2_error *error)
+static int make_rx_area(struct o2_conn *conn, struct o2_error *error)
 {
 	int access = IBV_ACCESS_LOCAL_WRITE;
-	void *slots =
-		mmap(NULL, slots_bytes(conn), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	void *area =
+		mmap(NULL, rx_area_bytes(conn), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-	if (slots == MAP_FAILED)
-		return o2_refuse(error, -errno, "conn/slots", "message slots", O2_NO_INDEX, conn->nrecv,
-				 O2_NO_LIMIT);
-	conn->slots = slots;
+	if (area == MAP_FAILED)
+		return o2_refuse_value(error, -errno, "conn/slots", "message slots", conn->nrecv,
+				       O2_NO_LIMIT);
+	conn->rx_area = area;
 	if (!o2_breaks("reg/slots-local", true))
 		access |= IBV_ACCESS_REMOTE_WRITE;
-	return o2_reg_region(conn->ni->pd, slots, slots_bytes(conn), (uintptr_t)slots, access, &conn->slot_mr,
+	return o2_reg_region(conn->ni->pd, area, rx_area_bytes(conn), (uintptr_t)area, access, &conn->rx_mr,
 			     error);
 }
 
@@ -74,9 +73,9 @@ static int fill(struct o2_conn *conn, struct o2_error *error)
 	if (rc == 0)
 		rc = make_arrays(conn, error);
 	if (rc == 0)
-		rc = make_slots(conn, error);
-	for (uint32_t slot = 0; rc == 0 && slot < conn->nrecv; slot++)
-		rc = o2_recv_post(conn, slot, error);
+		rc = make_rx_area(conn, error);
+	for (uint32_t rx = 0; rc == 0 && rx < conn->nrecv; rx++)
+		rc = o2_rx_post(conn, rx, error);
 	return rc;
 }
 
@@ -88,8 +87,8 @@ int o2_conn_create(struct o2_ni *ni, const struct o2_conn_config *config, const 
 
 	*conn_out = NULL;
 	if (conn == NULL)
-		return o2_refuse(error, -ENOMEM, "conn/memory", "connection", O2_NO_INDEX, sizeof(*conn),
-				 O2_NO_LIMIT);
+		return o2_refuse_value(error, -ENOMEM, "conn/memory", "connection", sizeof(*conn),
+				       O2_NO_LIMIT);
 	conn->ni = ni;
 	conn->device = ni->device;
 	conn->config = *config;
@@ -148,10 +147,10 @@ void o2_conn_destroy(struct o2_conn *conn)
 	o2_conn_close(conn, 0);
 	if (conn->cq != NULL)
 		destroy_cq(conn);
-	if (conn->slot_mr != NULL)
-		ibv_dereg_mr(conn->slot_mr);
-	if (conn->slots != NULL)
-		munmap(conn->slots, slots_bytes(conn));
+	if (conn->rx_mr != NULL)
+		ibv_dereg_mr(conn->rx_mr);
+	if (conn->rx_area != NULL)
+		munmap(conn->rx_area, rx_area_bytes(conn));
 	free(conn->chain.sge);
 	free(conn->chain.wr);
 	free(conn->parked);
@@ -168,35 +167,30 @@ static int check_state(const struct o2_conn *conn, struct o2_error *error)
 	return o2_refuse_other(error, -EISCONN, "conn/not-init", "state", conn->state, O2_CONN_INIT);
 }
 
-static int refuse_range(struct o2_error *error, const char *rule, const char *field, uint32_t value,
-			uint32_t low, uint32_t high)
-{
-	return o2_refuse(error, -EPROTO, rule, field, O2_NO_INDEX, value, value < low ? low : high);
-}
-
 static int check_peer(const struct o2_conn *conn, const struct o2_conn_peer *peer, struct o2_error *error)
 {
 	uint32_t least = o2_min_queue_depth(peer->version), depth = conn->flow.queue_depth;
+	int rc;
 
 	/* Receives and tunables are those of the version that the connection was created with. */
 	if (peer->version != conn->config.version)
 		return o2_refuse_other(error, -EPROTO, "conn/peer-version", "version", peer->version,
 				       conn->config.version);
-	if (peer->queue_depth < least || peer->queue_depth > depth)
-		return refuse_range(error, "conn/peer-queue-depth", "queue_depth", peer->queue_depth, least,
-				    depth);
-	if (peer->max_frags == 0 || peer->max_frags > conn->config.max_frags)
-		return refuse_range(error, "conn/peer-max-frags", "max_frags", peer->max_frags, 1,
-				    conn->config.max_frags);
-	if (peer->max_msg_bytes < O2_MIN_MSG_BYTES || peer->max_msg_bytes > O2_MSG_BYTES)
-		return refuse_range(error, "conn/peer-max-msg", "max_msg_bytes", peer->max_msg_bytes,
-				    O2_MIN_MSG_BYTES, O2_MSG_BYTES);
-	return 0;
+	rc = o2_refuse_range(error, -EPROTO, "conn/peer-queue-depth", "queue_depth", peer->queue_depth, least,
+			     depth);
+	if (rc == 0)
+		rc = o2_refuse_range(error, -EPROTO, "conn/peer-max-frags", "max_frags", peer->max_frags, 1,
+				     conn->config.max_frags);
+	if (rc == 0)
+		rc = o2_refuse_range(error, -EPROTO, "conn/peer-max-msg", "max_msg_bytes",
+				     peer->max_msg_bytes, O2_MIN_MSG_BYTES, O2_MSG_BYTES);
+	return rc;
 }
 
 static void adopt_peer(struct o2_conn *conn, const struct o2_conn_peer *peer)
 {
 	conn->peer = *peer;
+	conn->cpt = o2_ni_cpt(conn->ni, peer->nid);
 	conn->config.queue_depth = peer->queue_depth;
 	conn->config.max_frags = peer->max_frags;
 	if (o2_cksum_wanted(conn))
@@ -276,20 +270,19 @@ static uint32_t most_sge(const struct o2_conn *conn)
 int o2_conn_set_limits(struct o2_conn *conn, const struct o2_conn_config *config, struct o2_error *error)
 {
 	if (conn->nopen > 0)
-		return o2_refuse(error, -EBUSY, "conn/transfer-open", "operations open", O2_NO_INDEX,
-				 conn->nopen, 0);
+		return o2_refuse_value(error, -EBUSY, "conn/transfer-open", "operations open", conn->nopen,
+				       0);
 	if (config->max_frags == 0 || config->max_frags > most_frags(conn))
-		return o2_refuse(error, -EINVAL, "conn/max-frags", "max_frags", O2_NO_INDEX,
-				 config->max_frags, most_frags(conn));
+		return o2_refuse_value(error, -EINVAL, "conn/max-frags", "max_frags", config->max_frags,
+				       most_frags(conn));
 	if (config->wrq_sge == 0 || config->wrq_sge > most_sge(conn))
-		return o2_refuse(error, -EINVAL, "conn/wrq-sge", "wrq_sge", O2_NO_INDEX, config->wrq_sge,
-				 most_sge(conn));
+		return o2_refuse_value(error, -EINVAL, "conn/wrq-sge", "wrq_sge", config->wrq_sge,
+				       most_sge(conn));
 	if (config->order != O2_LITTLE_ENDIAN && config->order != O2_BIG_ENDIAN)
-		return o2_refuse(error, -EINVAL, "conn/order", "order", O2_NO_INDEX, config->order,
-				 O2_BIG_ENDIAN);
+		return o2_refuse_value(error, -EINVAL, "conn/order", "order", config->order, O2_BIG_ENDIAN);
 	if ((uint32_t)config->cksum_flavour > O2_CKSUM_SIGNED)
-		return o2_refuse(error, -EINVAL, "conn/cksum-flavour", "cksum_flavour", O2_NO_INDEX,
-				 config->cksum_flavour, O2_CKSUM_SIGNED);
+		return o2_refuse_value(error, -EINVAL, "conn/cksum-flavour", "cksum_flavour",
+				       config->cksum_flavour, O2_CKSUM_SIGNED);
 	conn->config.max_frags = config->max_frags;
 	conn->config.wrq_sge = config->wrq_sge;
 	conn->config.order = config->order;
@@ -299,11 +292,12 @@ int o2_conn_set_limits(struct o2_conn *conn, const struct o2_conn_config *config
 
 static uint32_t count_waiting(const struct o2_conn *conn)
 {
+	const struct o2_tx *tx;
 	uint32_t count = 0;
 
-	for (const struct o2_tx *tx = conn->list[O2_LIST_QUEUE].first; tx != NULL; tx = tx->next)
+	TAILQ_FOREACH(tx, &conn->list[O2_LIST_QUEUE], link)
 		count += o2_takes_reserve(tx->type);
-	for (const struct o2_tx *tx = conn->list[O2_LIST_ACTIVE].first; tx != NULL; tx = tx->next)
+	TAILQ_FOREACH(tx, &conn->list[O2_LIST_ACTIVE], link)
 		count += tx->waiting && o2_takes_reserve(tx->type);
 	return count;
 }
@@ -325,12 +319,12 @@ void o2_conn_view(const struct o2_conn *conn, struct o2_conn_view *view)
 		.peer_requests = credits->peer_requests,
 		.sends_in_flight = credits->in_flight,
 		.noops_in_flight = credits->noops_in_flight,
-		.queued_noops = conn->list[O2_LIST_NOOPS].count,
-		.queued = conn->list[O2_LIST_QUEUE].count,
-		.queued_reserved = conn->list[O2_LIST_RESERVED].count,
-		.queued_window = conn->list[O2_LIST_WINDOW].count,
-		.queued_nocred = conn->list[O2_LIST_NOCRED].count,
-		.active = conn->list[O2_LIST_ACTIVE].count + conn->list[O2_LIST_INVALIDATE].count,
+		.queued_noops = conn->nlisted[O2_LIST_NOOPS],
+		.queued = conn->nlisted[O2_LIST_QUEUE],
+		.queued_reserved = conn->nlisted[O2_LIST_RESERVED],
+		.queued_window = conn->nlisted[O2_LIST_WINDOW],
+		.queued_nocred = conn->nlisted[O2_LIST_NOCRED],
+		.active = conn->nlisted[O2_LIST_ACTIVE] + conn->nlisted[O2_LIST_INVALIDATE],
 		.waiting = count_waiting(conn),
 		.puts_accepted = conn->puts_accepted,
 		.parked = conn->nparked,

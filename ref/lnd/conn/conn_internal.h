@@ -22,11 +22,11 @@
 #define O2_NOOP_TXS 4u
 
 /*
- * A message that waits in its receive slot, which is posted again when it was handled.
+ * A message that waits in its receive, which is posted again when it was handled.
  * o2iblnd: kib_rx
  */
 struct o2_parked {
-	uint32_t slot;
+	uint32_t rx;
 	uint32_t length;
 	bool accounted; /* its credits were taken into account already */
 };
@@ -51,13 +51,15 @@ struct o2_conn {
 	struct o2_transfer_fault fault;
 	struct o2_conn_address self;
 	struct o2_conn_peer peer;
+	uint32_t cpt; /* CPU partition that serves the peer: whose pools are used */
 	struct ibv_cq *cq;
 	bool armed; /* the next completion makes o2_ni_fd readable, or has done so */
 	struct ibv_qp *qp;
 
 	struct o2_credits credits;
-	struct o2_tx_head list[O2_TX_LISTS];
-	struct o2_tx_head idle[O2_TX_OWNERS];
+	struct o2_tx_list list[O2_TX_LISTS];
+	uint32_t nlisted[O2_TX_LISTS]; /* transmits on each of them */
+	struct o2_tx_list idle[O2_TX_OWNERS];
 	uint32_t ntx;
 	struct o2_tx *tx;
 	uint32_t nopen; /* operations of ours and of the peer's that have not ended */
@@ -65,12 +67,12 @@ struct o2_conn {
 	bool pumping;
 
 	uint64_t last_post_ms;
-	uint64_t noop_window_ms; /* empty NOOPs are counted from then on */
 	uint32_t empty_noops;
+	uint64_t empty_noops_since_ms;
 
 	uint32_t nrecv;
-	uint8_t *slots; /* nrecv, for receiving; O2_MSG_BYTES each */
-	struct ibv_mr *slot_mr;
+	uint8_t *rx_area; /* nrecv times O2_MSG_BYTES */
+	struct ibv_mr *rx_mr;
 	struct o2_parked *parked; /* a ring of nrecv */
 	uint32_t parked_first;
 	uint32_t nparked;
@@ -98,34 +100,15 @@ struct o2_conn {
  * o2iblnd: IBLND_WID_RX, IBLND_WID_TX, IBLND_WID_MR, IBLND_WID_RDMA
  */
 enum o2_work {
-	O2_WORK_RECV,	 /* receive slot */
+	O2_WORK_RECV,	 /* a receive */
 	O2_WORK_MESSAGE, /* transmit: a SEND */
 	O2_WORK_INV,	 /* transmit: its LOCAL_INV */
 	O2_WORK_SILENT,	 /* transmit: RDMA WRITE or BIND_MW, unsignalled; seen only when it fails */
 };
 
-/* o2iblnd: kiblnd_ptr2wreqid */
-static inline uint64_t o2_wr_id(enum o2_work work, uint32_t index)
-{
-	return (uint64_t)work << 32 | index;
-}
-
-/* o2iblnd: kiblnd_wreqid2type */
-static inline enum o2_work o2_wr_id_work(uint64_t wr_id)
-{
-	return (enum o2_work)(wr_id >> 32);
-}
-
-/* o2iblnd: kiblnd_wreqid2ptr */
-static inline uint32_t o2_wr_id_index(uint64_t wr_id)
-{
-	return (uint32_t)wr_id;
-}
-
-static inline uint32_t o2_tx_index(const struct o2_conn *conn, const struct o2_tx *tx)
-{
-	return (uint32_t)(tx - conn->tx);
-}
+#define O2_WR_ID(work, index) ((uint64_t)(work) << 32 | (index)) /* o2iblnd: kiblnd_ptr2wreqid */
+#define O2_WR_ID_WORK(wr_id)  ((enum o2_work)((wr_id) >> 32))	 /* o2iblnd: kiblnd_wreqid2type */
+#define O2_WR_ID_INDEX(wr_id) ((uint32_t)(wr_id))		 /* o2iblnd: kiblnd_wreqid2ptr */
 
 /* Is the flavour of our sums still to be learnt from the peer's? */
 static inline bool o2_cksum_wanted(const struct o2_conn *conn)
@@ -151,17 +134,10 @@ void o2_pump(struct o2_conn *conn);
 /* A NOOP has arrived.  Too many that say nothing close the connection. */
 void o2_noop_handle(struct o2_conn *conn);
 /*
- * Map a request of ours, and fill in what its message says of that.  If all that is missing is a window that
- * comes back, or if others wait for one: *waits, and tx has the memory.
+ * Is rc the failure of an attempt to map that ends by itself: no window of the arena is free, and something
+ * that is bound is released, or has been since the attempt?  unbinds: domain.unbinds before the attempt.
  */
-int o2_tx_map_or_wait(struct o2_conn *conn, struct o2_tx *tx, const struct o2_transfer_memory *memory,
-		      bool *waits, struct o2_error *error);
-/* Those on list WINDOW, in order, as far as there are windows now.  May call ops->done. */
-void o2_tx_map_waiting(struct o2_conn *conn);
-/* Before match is asked: is there a window for what it may answer, or nobody who will give one back? */
-bool o2_request_has_window(struct o2_conn *conn);
-/* Something was released since somebody here found no window. */
-bool o2_windows_came_back(const struct o2_conn *conn);
+bool o2_window_comes_back(const struct o2_conn *conn, int rc, uint64_t unbinds);
 
 /* post.c */
 
@@ -169,22 +145,18 @@ bool o2_windows_came_back(const struct o2_conn *conn);
 struct o2_msg *o2_msg_begin(struct o2_conn *conn, enum o2_msg_type type);
 /*
  * Make the transmit's message and post it: behind the RDMA WRITEs that it completes, and behind the bind of
- * the transmit's window if one is due.  A failed post closes the connection.
+ * the transmit's memory window if one is due.  A failed post closes the connection.
  */
 void o2_tx_post(struct o2_conn *conn, struct o2_tx *tx);
 /* Post the LOCAL_INV of the transmit's key.  A failed post closes the connection. */
 void o2_tx_post_invalidate(struct o2_conn *conn, struct o2_tx *tx);
-/* kernel: ib_post_recv */
-int o2_recv_post(struct o2_conn *conn, uint32_t slot, struct o2_error *error);
-static inline uint8_t *o2_recv_slot(const struct o2_conn *conn, uint32_t slot)
-{
-	return conn->slots + (uint64_t)slot * O2_MSG_BYTES;
-}
 
 /* receive.c */
 
-/* A message has arrived in this slot. */
-void o2_receive(struct o2_conn *conn, uint32_t slot, uint32_t length);
+/* The O2_MSG_BYTES that receive `rx` fills. */
+uint8_t *o2_rx_bytes(const struct o2_conn *conn, uint32_t rx);
+/* kernel: ib_post_recv */
+int o2_rx_post(struct o2_conn *conn, uint32_t rx, struct o2_error *error);
 /* Handle messages that wait, as far as they can be handled now. */
 void o2_receive_parked(struct o2_conn *conn);
 
@@ -203,8 +175,6 @@ uint64_t o2_desc_bytes(const struct o2_rdma_desc *desc);
 
 /* end.c */
 
-/* The time at which what starts now is late. */
-uint64_t o2_deadline(const struct o2_conn *conn);
 /* What a transmit is waiting for. */
 enum o2_wait o2_deadline_wait(const struct o2_conn *conn, const struct o2_tx *tx);
 /* What the age and the place of a transmit say when its connection is taken down. */

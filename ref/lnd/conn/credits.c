@@ -111,31 +111,25 @@ void o2_credits_sent(struct o2_credits *credits, enum o2_msg_type type)
 		credits->noops_in_flight--;
 }
 
-static int refuse(struct o2_error *error, const char *rule, const char *field, uint64_t value, uint64_t limit)
-{
-	int rc = o2_refuse(error, -EPROTO, rule, field, O2_NO_INDEX, value, limit);
-
-	if (error != NULL)
-		error->class = O2_CLASS_CONNECTION;
-	return rc;
-}
-
 int o2_credits_receive(struct o2_credits *credits, enum o2_msg_type type, uint8_t byte,
 		       struct o2_error *error)
 {
 	uint32_t total = credits->credits + byte;
 
 	if (total > credits->queue_depth)
-		return refuse(error, "conn/credits-over-depth", "ibm_credits", total, credits->queue_depth);
+		return o2_refuse_peer(error, -EPROTO, "conn/credits-over-depth", "ibm_credits", total,
+				      credits->queue_depth);
 	if (o2_takes_credit(credits->version, type)) {
 		if (credits->granted == 0)
-			return refuse(error, "conn/no-credit", "messages beyond those granted", 1, 0);
+			return o2_refuse_peer(error, -EPROTO, "conn/no-credit",
+					      "messages beyond those granted", 1, 0);
 		credits->granted--;
 	}
 	if (o2_takes_reserve(type)) {
 		if (credits->peer_requests >= credits->queue_depth)
-			return refuse(error, "conn/too-many-requests", "requests without an answer",
-				      (uint64_t)credits->peer_requests + 1, credits->queue_depth);
+			return o2_refuse_peer(error, -EPROTO, "conn/too-many-requests",
+					      "requests without an answer",
+					      (uint64_t)credits->peer_requests + 1, credits->queue_depth);
 		credits->peer_requests++;
 	}
 	credits->credits = total;

@@ -12,13 +12,14 @@
  */
 static void destroy_qp(struct o2_conn *conn)
 {
+	struct o2_tx *tx;
 	struct ibv_wc wc;
 
 	if (conn->qp == NULL)
 		return;
 	o2_qp_fail(conn);
 	for (int list = O2_LIST_NOOPS; list < O2_TX_LISTS; list++)
-		for (struct o2_tx *tx = conn->list[list].first; tx != NULL; tx = tx->next)
+		TAILQ_FOREACH(tx, &conn->list[list], link)
 			(void)o2_reg_unbind(&conn->ni->domain, &tx->binding, true, NULL);
 	ibv_destroy_qp(conn->qp);
 	conn->qp = NULL;
@@ -61,7 +62,7 @@ static void abort_all(struct o2_conn *conn)
 	struct o2_tx *tx;
 
 	for (int list = O2_LIST_NOOPS; list < O2_TX_LISTS; list++)
-		while ((tx = conn->list[list].first) != NULL)
+		while ((tx = TAILQ_FIRST(&conn->list[list])) != NULL)
 			abort_tx(conn, tx);
 }
 
@@ -99,8 +100,7 @@ void o2_conn_refuse_message(struct o2_conn *conn, struct o2_tx *culprit, const c
 {
 	struct o2_error error;
 
-	o2_refuse(&error, -EPROTO, rule, field, O2_NO_INDEX, value, limit);
-	error.class = O2_CLASS_CONNECTION;
+	o2_refuse_peer(&error, -EPROTO, rule, field, value, limit);
 	o2_conn_refuse_peer(conn, culprit, &error);
 }
 
@@ -109,8 +109,7 @@ void o2_conn_refuse_other(struct o2_conn *conn, struct o2_tx *culprit, const cha
 {
 	struct o2_error error;
 
-	o2_refuse_other(&error, -EPROTO, rule, field, value, expected);
-	error.class = O2_CLASS_CONNECTION;
+	o2_refuse_peer_other(&error, -EPROTO, rule, field, value, expected);
 	o2_conn_refuse_peer(conn, culprit, &error);
 }
 
@@ -134,12 +133,6 @@ void o2_conn_close(struct o2_conn *conn, int code)
 }
 
 /* Deadlines and what they say about the path (docs/transport.md, "Time" and "Health"). */
-
-uint64_t o2_deadline(const struct o2_conn *conn)
-{
-	return conn->config.timeout_ms == 0 ? UINT64_MAX
-					    : o2_clock_ms(&conn->ni->clock) + conn->config.timeout_ms;
-}
 
 enum o2_health o2_deadline_health(const struct o2_tx *tx, bool timed_out)
 {
@@ -202,10 +195,10 @@ static bool is_late(const struct o2_conn *conn, const struct o2_tx *tx)
 /* The oldest; among equals one that was sent: what waits in a queue waits because of it. */
 static struct o2_tx *find_expired(const struct o2_conn *conn)
 {
-	struct o2_tx *oldest = NULL;
+	struct o2_tx *oldest = NULL, *tx;
 
 	for (int list = O2_TX_LISTS - 1; list >= O2_LIST_NOOPS; list--)
-		for (struct o2_tx *tx = conn->list[list].first; tx != NULL; tx = tx->next)
+		TAILQ_FOREACH(tx, &conn->list[list], link)
 			if (is_late(conn, tx) && (oldest == NULL || tx->deadline_ms < oldest->deadline_ms))
 				oldest = tx;
 	return oldest;
@@ -221,8 +214,10 @@ static struct o2_transfer_fault lateness(const struct o2_conn *conn, const struc
 /* Whatever is late says so itself, and what it waited for; the rest only loses its connection. */
 static void blame_late(struct o2_conn *conn)
 {
+	struct o2_tx *tx;
+
 	for (int list = O2_LIST_NOOPS; list < O2_TX_LISTS; list++)
-		for (struct o2_tx *tx = conn->list[list].first; tx != NULL; tx = tx->next) {
+		TAILQ_FOREACH(tx, &conn->list[list], link) {
 			if (!is_late(conn, tx) || tx->fault.side != O2_FAULT_NONE)
 				continue;
 			tx->health = o2_deadline_health(tx, true);

@@ -23,8 +23,7 @@ struct o2_transfer_fault o2_fault_local_close(int code)
 	struct o2_transfer_fault fault = o2_fault_of(code == 0 ? O2_FAULT_NONE : O2_FAULT_CLOSED, code, NULL);
 
 	if (code != 0)
-		o2_refuse(&fault.error, code, "conn/closed", "errno", O2_NO_INDEX, (uint64_t)-code,
-			  O2_NO_LIMIT);
+		o2_refuse_value(&fault.error, code, "conn/closed", "errno", (uint64_t)-code, O2_NO_LIMIT);
 	return fault;
 }
 
@@ -34,7 +33,7 @@ struct o2_transfer_fault o2_fault_late(enum o2_wait wait, int code, const char *
 	struct o2_transfer_fault fault = o2_fault_of(O2_FAULT_DEADLINE, code, NULL);
 
 	fault.wait = wait;
-	o2_refuse(&fault.error, code, rule, "age in ms", O2_NO_INDEX, age_ms, limit_ms);
+	o2_refuse_value(&fault.error, code, rule, "age in ms", age_ms, limit_ms);
 	return fault;
 }
 

@@ -31,8 +31,8 @@ static int prepare(struct o2_conn *conn, struct o2_tx *tx, const struct o2_trans
 	uint64_t sink_bytes = o2_desc_bytes(&tx->sink_desc);
 
 	if (memory->buffer.nob > sink_bytes)
-		return o2_refuse(error, -EINVAL, "conn/match-longer-than-sink", "buffer.nob", O2_NO_INDEX,
-				 memory->buffer.nob, sink_bytes);
+		return o2_refuse_value(error, -EINVAL, "conn/match-longer-than-sink", "buffer.nob",
+				       memory->buffer.nob, sink_bytes);
 	return o2_tx_map(conn, tx, memory, error);
 }
 

@@ -25,8 +25,8 @@ static int start(struct o2_conn *conn, const struct o2_lnet_hdr *hdr, uint64_t p
 	int rc;
 
 	if (payload_bytes > max)
-		return o2_refuse(error, -EMSGSIZE, "conn/payload-too-long", "payload bytes", O2_NO_INDEX,
-				 payload_bytes, max);
+		return o2_refuse_value(error, -EMSGSIZE, "conn/payload-too-long", "payload bytes",
+				       payload_bytes, max);
 	rc = o2_submit_start(conn, O2_OP_SEND, O2_SOURCE, hdr,
 			     payload_bytes > 0 ? CARRIES_PAYLOAD : SENT_AT_ONCE, tx, error);
 	if (rc != 0)

@@ -44,8 +44,8 @@ struct o2_lnet_hdr o2_conn_lnet_hdr(const struct o2_conn *conn, enum o2_lnet_typ
 	} else if (type == O2_LNET_GET) {
 		hdr.msg.get.match_bits = match_bits;
 		hdr.msg.get.sink_length = (uint32_t)nob;
-		hdr.msg.get.return_wmd =
-			(struct o2_lnet_handle){conn->self.incarnation, o2_tx_next_cookie(conn)};
+		hdr.msg.get.return_wmd = (struct o2_lnet_handle){conn->self.incarnation,
+								 conn->ni->tx_sets[conn->cpt].next_cookie};
 	} else if (type == O2_LNET_ACK) {
 		hdr.msg.ack.match_bits = match_bits;
 		hdr.msg.ack.mlength = (uint32_t)nob;
@@ -97,9 +97,14 @@ static int encode(struct o2_conn *conn, const struct o2_tx *tx, struct o2_error 
 
 	/* What we ask of the peer is no rule for us: our own flavour is set for itself. */
 	options.require_checksum = false;
-	msg->ibm_credits = o2_credits_byte(&conn->credits);
 	fill_message(tx, msg);
+	msg->ibm_credits = o2_credits_byte(&conn->credits);
 	return o2_msg_encode(msg, &options, tx->slot->message, conn->peer.max_msg_bytes, error);
+}
+
+static uint64_t wr_id_of(const struct o2_conn *conn, const struct o2_tx *tx, enum o2_work work)
+{
+	return O2_WR_ID(work, (uint32_t)(tx - conn->tx));
 }
 
 static bool ends_writes(const struct o2_tx *tx)
@@ -146,7 +151,7 @@ static void add_message(struct o2_conn *conn, const struct o2_tx *tx, uint32_t l
 		.lkey = o2_ni_slot_lkey(tx->slot),
 	};
 
-	o2_chain_add_message(&conn->chain, &message, o2_wr_id(O2_WORK_MESSAGE, o2_tx_index(conn, tx)));
+	o2_chain_add_message(&conn->chain, &message, wr_id_of(conn, tx, O2_WORK_MESSAGE));
 	for (uint32_t i = 0; tx->gather && i < tx->desc.rd_nfrags; i++) {
 		message.addr = tx->desc.rd_frags[i].rf_addr;
 		message.length = tx->desc.rd_frags[i].rf_nob;
@@ -157,7 +162,7 @@ static void add_message(struct o2_conn *conn, const struct o2_tx *tx, uint32_t l
 
 static void add_bind(struct o2_conn *conn, const struct o2_tx *tx)
 {
-	uint64_t wr_id = o2_wr_id(O2_WORK_SILENT, o2_tx_index(conn, tx));
+	uint64_t wr_id = wr_id_of(conn, tx, O2_WORK_SILENT);
 
 	if (!o2_binding_needs_bind(&tx->binding))
 		return;
@@ -192,7 +197,7 @@ static void account(struct o2_conn *conn, struct o2_tx *tx)
 void o2_tx_post(struct o2_conn *conn, struct o2_tx *tx)
 {
 	const struct o2_rdma_plan *plan = plan_writes(conn, tx);
-	uint64_t silent = o2_wr_id(O2_WORK_SILENT, o2_tx_index(conn, tx));
+	uint64_t silent = wr_id_of(conn, tx, O2_WORK_SILENT);
 	struct o2_error error;
 	uint32_t bind_at, nposted;
 	bool bind;
@@ -235,34 +240,11 @@ void o2_tx_post_invalidate(struct o2_conn *conn, struct o2_tx *tx)
 
 	o2_tx_move(conn, tx, O2_LIST_ACTIVE);
 	o2_chain_reset(&conn->chain);
-	o2_binding_invalidate_wr(&tx->binding, o2_wr_id(O2_WORK_INV, o2_tx_index(conn, tx)),
-				 o2_chain_add(&conn->chain));
+	o2_binding_invalidate_wr(&tx->binding, wr_id_of(conn, tx, O2_WORK_INV), o2_chain_add(&conn->chain));
 	conn->invalidates_in_flight++;
 	conn->send_wrs++;
 	rc = o2_chain_post(&conn->chain, conn->qp, &nposted, &error);
 	o2_binding_invalidate_posted(&tx->binding, rc == 0);
 	if (rc != 0)
 		o2_conn_fail_stage(conn, &error, tx);
-}
-
-int o2_recv_post(struct o2_conn *conn, uint32_t slot, struct o2_error *error)
-{
-	struct ibv_sge sge = {
-		.addr = (uintptr_t)o2_recv_slot(conn, slot),
-		.length = O2_MSG_BYTES,
-		.lkey = conn->slot_mr->lkey,
-	};
-	struct ibv_recv_wr wr = {
-		.wr_id = o2_wr_id(O2_WORK_RECV, slot),
-		.sg_list = &sge,
-		.num_sge = 1,
-	};
-	struct ibv_recv_wr *bad = NULL;
-	int rc = ibv_post_recv(conn->qp, &wr, &bad);
-
-	if (rc != 0)
-		return o2_refuse(error, -(rc > 0 ? rc : EIO), "conn/post-recv", "slot", O2_NO_INDEX, slot,
-				 O2_NO_LIMIT);
-	conn->recv_wrs++;
-	return 0;
 }

@@ -11,8 +11,7 @@
  * that what is released in between is not overlooked.
  */
 
-/* Whether this failure ends by itself: something that is bound is released, or has been since the attempt. */
-static bool passes(const struct o2_conn *conn, int rc, uint64_t unbinds)
+bool o2_window_comes_back(const struct o2_conn *conn, int rc, uint64_t unbinds)
 {
 	const struct o2_reg_domain *domain = &conn->ni->domain;
 	const bool held = rc == -ENOBUFS && (domain->nbound > 0 || domain->unbinds != unbinds);
@@ -30,19 +29,23 @@ static void mapped(struct o2_tx *tx)
 		tx->nfrags = tx->desc.rd_nfrags;
 }
 
-int o2_tx_map_or_wait(struct o2_conn *conn, struct o2_tx *tx, const struct o2_transfer_memory *memory,
-		      bool *waits, struct o2_error *error)
+/*
+ * Map a request of ours, and fill in what its message says of that.  If all that is missing is a window that
+ * comes back, or if others wait for one: *waits, and tx has the memory.
+ */
+static int map_or_wait(struct o2_conn *conn, struct o2_tx *tx, const struct o2_transfer_memory *memory,
+		       bool *waits, struct o2_error *error)
 {
 	const uint64_t unbinds = conn->ni->domain.unbinds;
 	int rc;
 
 	/* Those that came before go first, also if this one needs no window. */
-	*waits = conn->list[O2_LIST_WINDOW].first != NULL;
+	*waits = !TAILQ_EMPTY(&conn->list[O2_LIST_WINDOW]);
 	if (*waits) {
 		rc = o2_tx_plan(conn, tx, memory, error);
 	} else {
 		rc = o2_tx_map(conn, tx, memory, error);
-		*waits = passes(conn, rc, unbinds);
+		*waits = o2_window_comes_back(conn, rc, unbinds);
 	}
 	if (*waits && rc == -ENOBUFS) {
 		o2_tx_unmap(conn, tx);
@@ -64,7 +67,7 @@ static bool try_first(struct o2_conn *conn, struct o2_tx *tx)
 	struct o2_error error;
 	int rc = o2_tx_map(conn, tx, &tx->memory, &error);
 
-	if (passes(conn, rc, unbinds)) {
+	if (o2_window_comes_back(conn, rc, unbinds)) {
 		o2_tx_unmap(conn, tx);
 		conn->window_unbinds = unbinds;
 		return false;
@@ -80,45 +83,20 @@ static bool try_first(struct o2_conn *conn, struct o2_tx *tx)
 	return true;
 }
 
-static bool may_be_mapped(const struct o2_conn *conn)
+/* Those on list WINDOW, in order, as far as there are windows now.  May call ops->done. */
+static void map_waiting(struct o2_conn *conn)
 {
-	return conn->list[O2_LIST_WINDOW].first != NULL && conn->window_unbinds != conn->ni->domain.unbinds;
-}
-
-void o2_tx_map_waiting(struct o2_conn *conn)
-{
-	while (conn->state == O2_CONN_ESTABLISHED && may_be_mapped(conn) &&
-	       try_first(conn, conn->list[O2_LIST_WINDOW].first))
+	while (conn->state == O2_CONN_ESTABLISHED && !TAILQ_EMPTY(&conn->list[O2_LIST_WINDOW]) &&
+	       conn->window_unbinds != conn->ni->domain.unbinds &&
+	       try_first(conn, TAILQ_FIRST(&conn->list[O2_LIST_WINDOW])))
 		;
-}
-
-bool o2_request_has_window(struct o2_conn *conn)
-{
-	struct o2_reg_domain *domain = &conn->ni->domain;
-	const uint64_t unbinds = domain->unbinds;
-	const bool has = o2_reg_window_free(domain);
-
-	conn->parked_for_window = !has && passes(conn, -ENOBUFS, unbinds);
-	if (conn->parked_for_window)
-		conn->parked_unbinds = unbinds;
-	return !conn->parked_for_window;
-}
-
-bool o2_windows_came_back(const struct o2_conn *conn)
-{
-	const bool ours = may_be_mapped(conn);
-	/* Without a transmit for it nothing can be done; the event that frees one looks again. */
-	const bool theirs = conn->parked_for_window && conn->idle[O2_TX_PEERS].first != NULL &&
-			    conn->parked_unbinds != conn->ni->domain.unbinds;
-
-	return ours || theirs;
 }
 
 /* NOOPs: credits that no other message takes along, and signs of life (docs/transport.md, "NOOP"). */
 
 /* NOOPs that carry no credit say that their sender lives; more of them than this in a second say nothing. */
-#define EMPTY_NOOPS_MAX	     16u
-#define EMPTY_NOOP_WINDOW_MS 1000u
+#define EMPTY_NOOPS_MAX 16u
+#define EMPTY_NOOPS_MS	1000u
 
 static bool keepalive_due(const struct o2_conn *conn)
 {
@@ -130,9 +108,9 @@ static bool noop_needed(const struct o2_conn *conn)
 {
 	struct o2_noop_question question = {
 		.keepalive_due = keepalive_due(conn),
-		.nocred_queued = conn->list[O2_LIST_NOCRED].count > 0,
-		.noop_queued = conn->list[O2_LIST_NOOPS].count > 0,
-		.queued = conn->list[O2_LIST_QUEUE].count > 0,
+		.nocred_queued = conn->nlisted[O2_LIST_NOCRED] > 0,
+		.noop_queued = conn->nlisted[O2_LIST_NOOPS] > 0,
+		.queued = conn->nlisted[O2_LIST_QUEUE] > 0,
 	};
 
 	return o2_need_noop(&conn->credits, &question);
@@ -154,8 +132,8 @@ void o2_noop_handle(struct o2_conn *conn)
 {
 	if (conn->rx_msg.ibm_credits != 0)
 		return;
-	if (o2_clock_ms(&conn->ni->clock) - conn->noop_window_ms >= EMPTY_NOOP_WINDOW_MS) {
-		conn->noop_window_ms = o2_clock_ms(&conn->ni->clock);
+	if (o2_clock_ms(&conn->ni->clock) - conn->empty_noops_since_ms >= EMPTY_NOOPS_MS) {
+		conn->empty_noops_since_ms = o2_clock_ms(&conn->ni->clock);
 		conn->empty_noops = 0;
 	}
 	if (++conn->empty_noops > EMPTY_NOOPS_MAX)
@@ -170,7 +148,7 @@ static void move_reserved(struct o2_conn *conn)
 {
 	struct o2_tx *tx;
 
-	while ((tx = conn->list[O2_LIST_RESERVED].first) != NULL && conn->credits.reserved > 0) {
+	while ((tx = TAILQ_FIRST(&conn->list[O2_LIST_RESERVED])) != NULL && conn->credits.reserved > 0) {
 		o2_credits_reserve(&conn->credits);
 		o2_tx_move(conn, tx, O2_LIST_QUEUE);
 	}
@@ -180,19 +158,21 @@ static void post_invalidates(struct o2_conn *conn)
 {
 	struct o2_tx *tx;
 
-	while (conn->state == O2_CONN_ESTABLISHED && (tx = conn->list[O2_LIST_INVALIDATE].first) != NULL &&
+	while (conn->state == O2_CONN_ESTABLISHED &&
+	       (tx = TAILQ_FIRST(&conn->list[O2_LIST_INVALIDATE])) != NULL &&
 	       conn->invalidates_in_flight < o2_full_transfers(&conn->flow))
 		o2_tx_post_invalidate(conn, tx);
 }
 
 static struct o2_tx *next_of(const struct o2_conn *conn)
 {
-	static const enum o2_tx_list order[] = {O2_LIST_NOCRED, O2_LIST_NOOPS, O2_LIST_QUEUE};
+	static const enum o2_tx_place order[] = {O2_LIST_NOCRED, O2_LIST_NOOPS, O2_LIST_QUEUE};
 
-	for (unsigned int i = 0; i < sizeof(order) / sizeof(order[0]); i++)
-		if (conn->list[order[i]].first != NULL)
-			return conn->list[order[i]].first;
-	return NULL;
+	struct o2_tx *tx = NULL;
+
+	for (unsigned int i = 0; tx == NULL && i < sizeof(order) / sizeof(order[0]); i++)
+		tx = TAILQ_FIRST(&conn->list[order[i]]);
+	return tx;
 }
 
 /* A NOOP whose reason has gone since it was queued is not sent. */
@@ -209,7 +189,7 @@ static bool post_next(struct o2_conn *conn)
 {
 	struct o2_tx *tx;
 
-	o2_tx_map_waiting(conn);
+	map_waiting(conn);
 	move_reserved(conn);
 	tx = next_of(conn);
 	if (conn->state != O2_CONN_ESTABLISHED || tx == NULL ||
@@ -230,7 +210,7 @@ void o2_pump(struct o2_conn *conn)
 		return;
 	conn->pumping = true;
 	post_invalidates(conn);
-	o2_tx_map_waiting(conn);
+	map_waiting(conn);
 	move_reserved(conn);
 	if (conn->state == O2_CONN_ESTABLISHED)
 		queue_noop(conn);
@@ -258,7 +238,7 @@ int o2_submit_start(struct o2_conn *conn, enum o2_transfer_op op, enum o2_side s
 	if (rc != 0)
 		return rc;
 	if (hdr->type > O2_LNET_REPLY || (types >> hdr->type & 1) == 0)
-		return o2_refuse(error, -EINVAL, "conn/lnet-type", "hdr.type", O2_NO_INDEX, hdr->type, types);
+		return o2_refuse_value(error, -EINVAL, "conn/lnet-type", "hdr.type", hdr->type, types);
 	*tx = o2_tx_start(conn, O2_TX_OURS, op, side, &ours);
 	if (*tx == NULL) {
 		if (error != NULL)
@@ -269,16 +249,11 @@ int o2_submit_start(struct o2_conn *conn, enum o2_transfer_op op, enum o2_side s
 	return 0;
 }
 
-static void announce(struct o2_tx *tx, uint64_t *cookie_out)
+void o2_submit(struct o2_conn *conn, struct o2_tx *tx, enum o2_msg_type type, uint64_t *cookie_out)
 {
 	tx->silent = false;
 	if (cookie_out != NULL)
 		*cookie_out = tx->cookie;
-}
-
-void o2_submit(struct o2_conn *conn, struct o2_tx *tx, enum o2_msg_type type, uint64_t *cookie_out)
-{
-	announce(tx, cookie_out);
 	o2_tx_queue(conn, tx, type);
 	o2_pump(conn);
 }
@@ -287,7 +262,7 @@ int o2_submit_request(struct o2_conn *conn, struct o2_tx *tx, enum o2_msg_type t
 		      const struct o2_transfer_memory *memory, uint64_t *cookie_out, struct o2_error *error)
 {
 	bool waits;
-	int rc = o2_tx_map_or_wait(conn, tx, memory, &waits, error);
+	int rc = map_or_wait(conn, tx, memory, &waits, error);
 
 	if (rc != 0) {
 		o2_tx_drop(conn, tx);
@@ -298,7 +273,9 @@ int o2_submit_request(struct o2_conn *conn, struct o2_tx *tx, enum o2_msg_type t
 		o2_submit(conn, tx, type, cookie_out);
 		return 0;
 	}
-	announce(tx, cookie_out);
+	tx->silent = false;
+	if (cookie_out != NULL)
+		*cookie_out = tx->cookie;
 	o2_tx_await_window(conn, tx, type);
 	return 0;
 }

@@ -42,8 +42,8 @@ static int prepare(struct o2_conn *conn, struct o2_tx *tx, const struct o2_trans
 	uint64_t offered = conn->rx_msg.u.putreq.hdr.payload_length;
 
 	if (memory->buffer.nob > offered)
-		return o2_refuse(error, -EINVAL, "conn/match-longer-than-offered", "buffer.nob", O2_NO_INDEX,
-				 memory->buffer.nob, offered);
+		return o2_refuse_value(error, -EINVAL, "conn/match-longer-than-offered", "buffer.nob",
+				       memory->buffer.nob, offered);
 	return o2_tx_map(conn, tx, memory, error);
 }
 

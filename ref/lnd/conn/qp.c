@@ -35,14 +35,6 @@ uint32_t o2_qp_cq_entries(const struct o2_conn_config *config, const struct o2_f
 	return o2_qp_recv_wrs(config) + o2_qp_send_wrs(config, flow);
 }
 
-static int refuse_range(struct o2_error *error, const char *rule, const char *field, uint32_t value,
-			uint32_t low, uint32_t high)
-{
-	if (value >= low && value <= high)
-		return 0;
-	return o2_refuse(error, -EINVAL, rule, field, O2_NO_INDEX, value, value < low ? low : high);
-}
-
 static int check_config(const struct o2_conn_config *config, uint32_t max_sge, struct o2_error *error)
 {
 	const struct {
@@ -70,8 +62,8 @@ static int check_config(const struct o2_conn_config *config, uint32_t max_sge, s
 	int rc = 0;
 
 	for (unsigned int i = 0; i < sizeof(ranges) / sizeof(ranges[0]) && rc == 0; i++)
-		rc = refuse_range(error, ranges[i].rule, ranges[i].field, ranges[i].value, ranges[i].low,
-				  ranges[i].high);
+		rc = o2_refuse_range(error, -EINVAL, ranges[i].rule, ranges[i].field, ranges[i].value,
+				     ranges[i].low, ranges[i].high);
 	return rc == 0 ? o2_check_options(&config->wire, error) : rc;
 }
 
@@ -114,8 +106,8 @@ int o2_qp_fit(struct o2_ni *ni, struct o2_conn_config *config, struct o2_flow_tu
 	memset(&attr, 0, sizeof(attr));
 	rc = ibv_query_device(ni->context, &attr);
 	if (rc != 0)
-		return o2_refuse(error, -(rc > 0 ? rc : EIO), "conn/query-device", "device", O2_NO_INDEX, 0,
-				 O2_NO_LIMIT);
+		return o2_refuse_value(error, o2_errno_or(rc, EIO), "conn/query-device", "device", 0,
+				       O2_NO_LIMIT);
 	rc = check_config(config, (uint32_t)attr.max_sge, error);
 	if (rc != 0)
 		return rc;
@@ -127,9 +119,9 @@ int o2_qp_fit(struct o2_ni *ni, struct o2_conn_config *config, struct o2_flow_tu
 	while (o2_qp_send_wrs(config, flow) > max_wr || o2_qp_recv_wrs(config) > max_wr ||
 	       o2_qp_cq_entries(config, flow) > max_cqe) {
 		if (!o2_qp_shrink(config, flow))
-			return o2_refuse(error, -EINVAL, "conn/device-queue", "send work requests",
-					 O2_NO_INDEX, o2_qp_send_wrs(config, flow),
-					 max_wr < max_cqe ? max_wr : max_cqe);
+			return o2_refuse_value(error, -EINVAL, "conn/device-queue", "send work requests",
+					       o2_qp_send_wrs(config, flow),
+					       max_wr < max_cqe ? max_wr : max_cqe);
 	}
 	return 0;
 }
@@ -152,8 +144,8 @@ static int create_queues(struct o2_conn *conn, struct o2_error *error)
 	errno = 0;
 	conn->cq = ibv_create_cq(conn->ni->context, (int)cqe, &conn->armed, conn->ni->channel, 0);
 	if (conn->cq == NULL)
-		return o2_refuse(error, errno != 0 ? -errno : -EIO, "conn/create-cq", "cqe", O2_NO_INDEX, cqe,
-				 O2_NO_LIMIT);
+		return o2_refuse_value(error, o2_errno_or(errno, EIO), "conn/create-cq", "cqe", cqe,
+				       O2_NO_LIMIT);
 	init.send_cq = conn->cq;
 	init.recv_cq = conn->cq;
 	conn->qp = ibv_create_qp(conn->ni->pd, &init);
@@ -161,11 +153,11 @@ static int create_queues(struct o2_conn *conn, struct o2_error *error)
 	conn->cq_entries = cqe;
 	if (conn->qp != NULL)
 		return 0;
-	code = errno != 0 ? -errno : -EIO;
+	code = o2_errno_or(errno, EIO);
 	ibv_destroy_cq(conn->cq);
 	conn->cq = NULL;
-	return o2_refuse(error, code, "conn/create-qp", "max_send_wr", O2_NO_INDEX,
-			 o2_qp_send_wrs(&conn->config, &conn->flow), O2_NO_LIMIT);
+	return o2_refuse_value(error, code, "conn/create-qp", "max_send_wr",
+			       o2_qp_send_wrs(&conn->config, &conn->flow), O2_NO_LIMIT);
 }
 
 /* Where memory is short a smaller depth may do. */
@@ -203,8 +195,8 @@ int o2_qp_create(struct o2_conn *conn, struct o2_error *error)
 			   IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS);
 	if (rc == 0)
 		return 0;
-	return o2_refuse(error, -(rc > 0 ? rc : EIO), "conn/modify-qp", "qp_state", O2_NO_INDEX,
-			 attr.qp_state, O2_NO_LIMIT);
+	return o2_refuse_value(error, o2_errno_or(rc, EIO), "conn/modify-qp", "qp_state", attr.qp_state,
+			       O2_NO_LIMIT);
 }
 
 void o2_qp_fail(struct o2_conn *conn)

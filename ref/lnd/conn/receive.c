@@ -6,6 +6,283 @@
 #include "lnd/conn/conn_internal.h"
 #include "wire/checksum.h"
 
+/* What happens to a message that has arrived (docs/transport.md, "Receiving"). */
+
+uint8_t *o2_rx_bytes(const struct o2_conn *conn, uint32_t rx)
+{
+	return conn->rx_area + (uint64_t)rx * O2_MSG_BYTES;
+}
+
+int o2_rx_post(struct o2_conn *conn, uint32_t rx, struct o2_error *error)
+{
+	struct ibv_sge sge = {
+		.addr = (uintptr_t)o2_rx_bytes(conn, rx),
+		.length = O2_MSG_BYTES,
+		.lkey = conn->rx_mr->lkey,
+	};
+	struct ibv_recv_wr wr = {
+		.wr_id = O2_WR_ID(O2_WORK_RECV, rx),
+		.sg_list = &sge,
+		.num_sge = 1,
+	};
+	struct ibv_recv_wr *bad = NULL;
+	int rc = ibv_post_recv(conn->qp, &wr, &bad);
+
+	if (rc != 0)
+		return o2_refuse_value(error, o2_errno_or(rc, EIO), "conn/post-recv", "slot", rx,
+				       O2_NO_LIMIT);
+	conn->recv_wrs++;
+	return 0;
+}
+
+static void fail_stale(struct o2_conn *conn, const char *rule, const char *field, uint64_t value,
+		       uint64_t expected)
+{
+	struct o2_error error;
+
+	o2_refuse_peer_other(&error, -ESTALE, rule, field, value, expected);
+	o2_conn_refuse_peer(conn, NULL, &error);
+}
+
+/* A message that names another node, or another life of this one, ends the connection. */
+static bool check_endpoints(struct o2_conn *conn)
+{
+	const struct o2_msg *msg = &conn->rx_msg;
+
+	if (o2_breaks("conn/srcnid", msg->ibm_srcnid != conn->peer.nid))
+		fail_stale(conn, "conn/srcnid", "ibm_srcnid", msg->ibm_srcnid, conn->peer.nid);
+	else if (o2_breaks("conn/dstnid", msg->ibm_dstnid != conn->self.nid))
+		fail_stale(conn, "conn/dstnid", "ibm_dstnid", msg->ibm_dstnid, conn->self.nid);
+	else if (msg->ibm_srcstamp != conn->peer.incarnation)
+		fail_stale(conn, "conn/srcstamp", "ibm_srcstamp", msg->ibm_srcstamp, conn->peer.incarnation);
+	else if (msg->ibm_dststamp != conn->self.incarnation)
+		fail_stale(conn, "conn/dststamp", "ibm_dststamp", msg->ibm_dststamp, conn->self.incarnation);
+	return conn->state == O2_CONN_ESTABLISHED;
+}
+
+/* The receive goes back to the queue pair; what that is worth is counted, and may let something be sent. */
+static void repost(struct o2_conn *conn, uint32_t rx, enum o2_msg_type type, enum o2_repost value)
+{
+	struct o2_error error;
+
+	if (conn->state != O2_CONN_ESTABLISHED)
+		return;
+	if (o2_rx_post(conn, rx, &error) != 0) {
+		o2_conn_fail_stage(conn, &error, NULL);
+		return;
+	}
+	o2_credits_repost(&conn->credits, type, value);
+	o2_pump(conn);
+}
+
+/*
+ * A payload is in the receive slot until it was handed up.  A GET has none: its receive goes back first, so
+ * that the REPLY, which is sent from inside, takes the credit along.
+ */
+static void handle_immediate(struct o2_conn *conn, uint32_t rx)
+{
+	bool first = conn->rx_msg.u.immediate.hdr.type == O2_LNET_GET;
+	if (first)
+		repost(conn, rx, O2_MSG_IMMEDIATE, O2_REPOST_PEER);
+	if (conn->state == O2_CONN_ESTABLISHED)
+		o2_immediate_handle(conn);
+	if (!first)
+		repost(conn, rx, O2_MSG_IMMEDIATE, O2_REPOST_PEER);
+}
+
+/* The message is in conn->rx_msg: act upon it, then post its receive again.  tx: kept for a request. */
+static void handle(struct o2_conn *conn, uint32_t rx, struct o2_tx *tx)
+{
+	enum o2_msg_type type = (enum o2_msg_type)conn->rx_msg.ibm_type;
+	/* Of a NOOP of version 1: its credit was counted with those that it brought. */
+	bool counted = conn->rx_msg.ibm_credits != 0;
+
+	switch (type) {
+	case O2_MSG_IMMEDIATE:
+		handle_immediate(conn, rx);
+		return;
+	case O2_MSG_PUT_REQ:
+		counted = o2_put_handle_req(conn, tx);
+		break;
+	case O2_MSG_PUT_ACK:
+		o2_put_handle_ack(conn);
+		break;
+	case O2_MSG_PUT_NAK:
+		o2_put_handle_nak(conn);
+		break;
+	case O2_MSG_PUT_DONE:
+		o2_put_handle_done(conn);
+		break;
+	case O2_MSG_GET_REQ:
+		o2_get_handle_req(conn, tx);
+		break;
+	case O2_MSG_GET_DONE:
+		o2_get_handle_done(conn);
+		break;
+	case O2_MSG_NOOP:
+		o2_noop_handle(conn);
+		break;
+	case O2_MSG_CONNREQ:
+	case O2_MSG_CONNACK:
+		if (o2_breaks("conn/unexpected-type", true))
+			o2_conn_refuse_message(conn, NULL, "conn/unexpected-type", "ibm_type", type,
+					       O2_NO_LIMIT);
+		break;
+	}
+	repost(conn, rx, type, o2_repost_of(conn->credits.version, type, counted));
+}
+
+/* Would the option have let it pass? */
+static bool is_tolerable(struct o2_conn *conn, const struct o2_parked *message)
+{
+	struct o2_wire_options options = conn->config.wire;
+
+	options.tolerate_immediate_checksum = true;
+	return o2_msg_decode(o2_rx_bytes(conn, message->rx), message->length, &options, &conn->rx_msg,
+			     NULL) == 0;
+}
+
+static void refuse_undecoded(struct o2_conn *conn, const struct o2_parked *message,
+			     const struct o2_error *error)
+{
+	const struct o2_transfer_fault fault = {
+		.side = O2_FAULT_PEER_MESSAGE,
+		.code = error->code,
+		.error = *error,
+		.tolerable = is_tolerable(conn, message),
+	};
+
+	o2_conn_fail(conn, &fault, NULL);
+}
+
+/*
+ * Decode into conn->rx_msg and check who sent it.  False: the connection has closed.  *dropped: the codec
+ * refuses this message alone, and only its header is to be believed.
+ */
+static bool decode(struct o2_conn *conn, const struct o2_parked *message, bool *dropped)
+{
+	struct o2_error error;
+
+	o2_error_clear(&error);
+	*dropped = false;
+	if (o2_msg_decode(o2_rx_bytes(conn, message->rx), message->length, &conn->config.wire, &conn->rx_msg,
+			  &error) != 0) {
+		if (error.class != O2_CLASS_MESSAGE) {
+			refuse_undecoded(conn, message, &error);
+			return false;
+		}
+		*dropped = true;
+	}
+	return check_endpoints(conn);
+}
+
+/* What goes out from now on has the peer's flavour, this message's answer included. */
+static void learn_checksum(struct o2_conn *conn, const struct o2_parked *message)
+{
+	if (!o2_cksum_wanted(conn))
+		return;
+	conn->config.cksum_flavour = o2_msg_checksum_shown(o2_rx_bytes(conn, message->rx), message->length);
+	if (conn->config.cksum_flavour != O2_CKSUM_NONE && conn->ops.checksum_shown != NULL)
+		conn->ops.checksum_shown(conn->context, conn->config.cksum_flavour);
+}
+
+/* Once for each message, whether it can be handled at once or not.  False: the connection has closed. */
+static bool account(struct o2_conn *conn, struct o2_parked *message)
+{
+	struct o2_error error;
+
+	if (message->accounted)
+		return true;
+	message->accounted = true;
+	if (o2_credits_receive(&conn->credits, (enum o2_msg_type)conn->rx_msg.ibm_type,
+			       conn->rx_msg.ibm_credits, &error) != 0) {
+		o2_conn_refuse_peer(conn, NULL, &error);
+		return false;
+	}
+	/* What has waited for these credits goes ahead of what the message brings about. */
+	if (conn->rx_msg.ibm_credits != 0)
+		o2_pump(conn);
+	return conn->state == O2_CONN_ESTABLISHED;
+}
+
+/* Before match is asked: is there a window for what it may answer, or nobody who will give one back? */
+static bool request_has_window(struct o2_conn *conn)
+{
+	struct o2_reg_domain *domain = &conn->ni->domain;
+	const uint64_t unbinds = domain->unbinds;
+	const bool has = o2_reg_window_free(domain);
+
+	conn->parked_for_window = !has && o2_window_comes_back(conn, -ENOBUFS, unbinds);
+	if (conn->parked_for_window)
+		conn->parked_unbinds = unbinds;
+	return !conn->parked_for_window;
+}
+
+/*
+ * True: it waits, in its receive.  A request does while no transmit can be had for it, or no window for
+ * what match may answer, and nothing that may take its match overtakes it.  Its receive is not posted
+ * meanwhile, so a peer that starts more than it may is slowed down by the queue pair.
+ */
+static bool must_wait(struct o2_conn *conn, bool in_line, struct o2_tx **tx)
+{
+	enum o2_msg_type type = (enum o2_msg_type)conn->rx_msg.ibm_type;
+	bool put = type == O2_MSG_PUT_REQ;
+
+	*tx = NULL;
+	if (in_line && (o2_takes_reserve(type) || type == O2_MSG_IMMEDIATE))
+		return true;
+	if (!o2_takes_reserve(type))
+		return false;
+	if (!request_has_window(conn))
+		return true;
+	*tx = o2_tx_start(conn, O2_TX_PEERS, put ? O2_OP_PUT : O2_OP_GET, put ? O2_SINK : O2_SOURCE, NULL);
+	return *tx == NULL;
+}
+
+/* in_line: others wait already.  False: this one has to wait as well. */
+static bool receive(struct o2_conn *conn, struct o2_parked *message, bool in_line)
+{
+	struct o2_tx *tx;
+	bool dropped;
+
+	if (!decode(conn, message, &dropped))
+		return true;
+	learn_checksum(conn, message);
+	if (!account(conn, message))
+		return true;
+	if (dropped) {
+		repost(conn, message->rx, O2_MSG_IMMEDIATE, O2_REPOST_PEER);
+		return true;
+	}
+	if (must_wait(conn, in_line, &tx))
+		return false;
+	handle(conn, message->rx, tx);
+	return true;
+}
+
+static void receive_completed(struct o2_conn *conn, uint32_t rx, uint32_t length)
+{
+	struct o2_parked message = {rx, length, false};
+
+	conn->recv_wrs--;
+	/* Before the connection is established nobody knows yet what the message has to say. */
+	if (conn->state == O2_CONN_ESTABLISHED && receive(conn, &message, conn->nparked > 0))
+		return;
+	conn->parked[(conn->parked_first + conn->nparked) % conn->nrecv] = message;
+	conn->nparked++;
+}
+
+void o2_receive_parked(struct o2_conn *conn)
+{
+	while (conn->state == O2_CONN_ESTABLISHED && conn->nparked > 0 &&
+	       !TAILQ_EMPTY(&conn->idle[O2_TX_PEERS])) {
+		if (!receive(conn, &conn->parked[conn->parked_first], false))
+			return;
+		conn->parked_first = (conn->parked_first + 1) % conn->nrecv;
+		conn->nparked--;
+	}
+}
+
 /* Completions, and the thin loop that polls for them (docs/transport.md, "Events"). */
 
 /* Completions taken from the queue at a time. */
@@ -43,11 +320,11 @@ static void complete_invalidate(struct o2_conn *conn, struct o2_tx *tx)
 
 static void succeed(struct o2_conn *conn, const struct ibv_wc *wc)
 {
-	uint32_t index = o2_wr_id_index(wc->wr_id);
+	uint32_t index = O2_WR_ID_INDEX(wc->wr_id);
 
-	switch (o2_wr_id_work(wc->wr_id)) {
+	switch (O2_WR_ID_WORK(wc->wr_id)) {
 	case O2_WORK_RECV:
-		o2_receive(conn, index, wc->byte_len);
+		receive_completed(conn, index, wc->byte_len);
 		break;
 	case O2_WORK_MESSAGE:
 		complete_message(conn, &conn->tx[index]);
@@ -76,9 +353,9 @@ static void fail_completion(struct o2_conn *conn, const struct ibv_wc *first)
 			cause = wc;
 	fault.wc_status = cause.status;
 	fault.wc_opcode = cause.opcode;
-	o2_refuse(&fault.error, -EIO, "conn/completion", "wc.status", O2_NO_INDEX, cause.status, O2_NO_LIMIT);
-	if (o2_wr_id_work(cause.wr_id) != O2_WORK_RECV && conn->tx[o2_wr_id_index(cause.wr_id)].in_use) {
-		culprit = &conn->tx[o2_wr_id_index(cause.wr_id)];
+	o2_refuse_value(&fault.error, -EIO, "conn/completion", "wc.status", cause.status, O2_NO_LIMIT);
+	if (O2_WR_ID_WORK(cause.wr_id) != O2_WORK_RECV && conn->tx[O2_WR_ID_INDEX(cause.wr_id)].in_use) {
+		culprit = &conn->tx[O2_WR_ID_INDEX(cause.wr_id)];
 		culprit->health = O2_HEALTH_REMOTE_DROPPED;
 	}
 	o2_conn_fail(conn, &fault, culprit);
@@ -111,10 +388,22 @@ static const struct ibv_wc *telling(const struct ibv_wc *batch, int count)
 	return batch;
 }
 
+/* Something was released since somebody here found no window. */
+static bool windows_came_back(const struct o2_conn *conn)
+{
+	const uint64_t unbinds = conn->ni->domain.unbinds;
+	const bool ours = !TAILQ_EMPTY(&conn->list[O2_LIST_WINDOW]) && conn->window_unbinds != unbinds;
+	/* Without a transmit for it nothing can be done; the event that frees one looks again. */
+	const bool theirs = conn->parked_for_window && !TAILQ_EMPTY(&conn->idle[O2_TX_PEERS]) &&
+			    conn->parked_unbinds != unbinds;
+
+	return ours || theirs;
+}
+
 /* Another connection of the interface may have given back what is waited for here. */
 static int go_on(struct o2_conn *conn, int handled)
 {
-	if (!o2_windows_came_back(conn))
+	if (!windows_came_back(conn))
 		return handled;
 	o2_receive_parked(conn);
 	o2_pump(conn);
@@ -139,249 +428,9 @@ int o2_conn_progress(struct o2_conn *conn)
 	}
 	if (count == 0)
 		return go_on(conn, handled);
-	o2_refuse(&error, -EIO, "conn/poll", "ibv_poll_cq", O2_NO_INDEX, (uint64_t) - (int64_t)count,
-		  O2_NO_LIMIT);
+	o2_refuse_value(&error, -EIO, "conn/poll", "ibv_poll_cq", (uint64_t) - (int64_t)count, O2_NO_LIMIT);
 	o2_conn_fail_device(conn, &error, NULL);
 	return closed_code(conn);
-}
-
-/* What happens to a message that has arrived (docs/transport.md, "Receiving"). */
-
-static void fail_stale(struct o2_conn *conn, const char *rule, const char *field, uint64_t value,
-		       uint64_t expected)
-{
-	struct o2_error error;
-
-	o2_refuse_other(&error, -ESTALE, rule, field, value, expected);
-	error.class = O2_CLASS_CONNECTION;
-	o2_conn_refuse_peer(conn, NULL, &error);
-}
-
-/* A message that names another node, or another life of this one, ends the connection. */
-static bool check_endpoints(struct o2_conn *conn)
-{
-	const struct o2_msg *msg = &conn->rx_msg;
-
-	if (o2_breaks("conn/srcnid", msg->ibm_srcnid != conn->peer.nid))
-		fail_stale(conn, "conn/srcnid", "ibm_srcnid", msg->ibm_srcnid, conn->peer.nid);
-	else if (o2_breaks("conn/dstnid", msg->ibm_dstnid != conn->self.nid))
-		fail_stale(conn, "conn/dstnid", "ibm_dstnid", msg->ibm_dstnid, conn->self.nid);
-	else if (msg->ibm_srcstamp != conn->peer.incarnation)
-		fail_stale(conn, "conn/srcstamp", "ibm_srcstamp", msg->ibm_srcstamp, conn->peer.incarnation);
-	else if (msg->ibm_dststamp != conn->self.incarnation)
-		fail_stale(conn, "conn/dststamp", "ibm_dststamp", msg->ibm_dststamp, conn->self.incarnation);
-	return conn->state == O2_CONN_ESTABLISHED;
-}
-
-/* The receive goes back to the queue pair; what that is worth is counted, and may let something be sent. */
-static void repost(struct o2_conn *conn, uint32_t slot, enum o2_msg_type type, enum o2_repost value)
-{
-	struct o2_error error;
-
-	if (conn->state != O2_CONN_ESTABLISHED)
-		return;
-	if (o2_recv_post(conn, slot, &error) != 0) {
-		o2_conn_fail_stage(conn, &error, NULL);
-		return;
-	}
-	o2_credits_repost(&conn->credits, type, value);
-	o2_pump(conn);
-}
-
-/*
- * A payload is in the receive slot until it was handed up.  A GET has none: its receive goes back first, so
- * that the REPLY, which is sent from inside, takes the credit along.
- */
-static void handle_immediate(struct o2_conn *conn, uint32_t slot)
-{
-	bool first = conn->rx_msg.u.immediate.hdr.type == O2_LNET_GET;
-	if (first)
-		repost(conn, slot, O2_MSG_IMMEDIATE, O2_REPOST_PEER);
-	if (conn->state == O2_CONN_ESTABLISHED)
-		o2_immediate_handle(conn);
-	if (!first)
-		repost(conn, slot, O2_MSG_IMMEDIATE, O2_REPOST_PEER);
-}
-
-/* The message is in conn->rx_msg: act upon it, then post its receive again.  tx: kept for a request. */
-static void handle(struct o2_conn *conn, uint32_t slot, struct o2_tx *tx)
-{
-	enum o2_msg_type type = (enum o2_msg_type)conn->rx_msg.ibm_type;
-	/* Of a NOOP of version 1: its credit was counted with those that it brought. */
-	bool counted = conn->rx_msg.ibm_credits != 0;
-
-	switch (type) {
-	case O2_MSG_IMMEDIATE:
-		handle_immediate(conn, slot);
-		return;
-	case O2_MSG_PUT_REQ:
-		counted = o2_put_handle_req(conn, tx);
-		break;
-	case O2_MSG_PUT_ACK:
-		o2_put_handle_ack(conn);
-		break;
-	case O2_MSG_PUT_NAK:
-		o2_put_handle_nak(conn);
-		break;
-	case O2_MSG_PUT_DONE:
-		o2_put_handle_done(conn);
-		break;
-	case O2_MSG_GET_REQ:
-		o2_get_handle_req(conn, tx);
-		break;
-	case O2_MSG_GET_DONE:
-		o2_get_handle_done(conn);
-		break;
-	case O2_MSG_NOOP:
-		o2_noop_handle(conn);
-		break;
-	case O2_MSG_CONNREQ:
-	case O2_MSG_CONNACK:
-		if (o2_breaks("conn/unexpected-type", true))
-			o2_conn_refuse_message(conn, NULL, "conn/unexpected-type", "ibm_type", type,
-					       O2_NO_LIMIT);
-		break;
-	}
-	repost(conn, slot, type, o2_repost_of(conn->credits.version, type, counted));
-}
-
-/* Would the option have let it pass? */
-static bool is_tolerable(struct o2_conn *conn, const struct o2_parked *message)
-{
-	struct o2_wire_options options = conn->config.wire;
-
-	options.tolerate_immediate_checksum = true;
-	return o2_msg_decode(o2_recv_slot(conn, message->slot), message->length, &options, &conn->rx_msg,
-			     NULL) == 0;
-}
-
-static void refuse_undecoded(struct o2_conn *conn, const struct o2_parked *message,
-			     const struct o2_error *error)
-{
-	const struct o2_transfer_fault fault = {
-		.side = O2_FAULT_PEER_MESSAGE,
-		.code = error->code,
-		.error = *error,
-		.tolerable = is_tolerable(conn, message),
-	};
-
-	o2_conn_fail(conn, &fault, NULL);
-}
-
-/*
- * Decode into conn->rx_msg and check who sent it.  False: the connection has closed.  *dropped: the codec
- * refuses this message alone, and only its header is to be believed.
- */
-static bool decode(struct o2_conn *conn, const struct o2_parked *message, bool *dropped)
-{
-	struct o2_error error;
-
-	o2_error_clear(&error);
-	*dropped = false;
-	if (o2_msg_decode(o2_recv_slot(conn, message->slot), message->length, &conn->config.wire,
-			  &conn->rx_msg, &error) != 0) {
-		if (error.class != O2_CLASS_MESSAGE) {
-			refuse_undecoded(conn, message, &error);
-			return false;
-		}
-		*dropped = true;
-	}
-	return check_endpoints(conn);
-}
-
-/* What goes out from now on has the peer's flavour, this message's answer included. */
-static void learn_checksum(struct o2_conn *conn, const struct o2_parked *message)
-{
-	if (!o2_cksum_wanted(conn))
-		return;
-	conn->config.cksum_flavour =
-		o2_msg_checksum_shown(o2_recv_slot(conn, message->slot), message->length);
-	if (conn->config.cksum_flavour != O2_CKSUM_NONE && conn->ops.checksum_shown != NULL)
-		conn->ops.checksum_shown(conn->context, conn->config.cksum_flavour);
-}
-
-/* Once for each message, whether it can be handled at once or not.  False: the connection has closed. */
-static bool account(struct o2_conn *conn, struct o2_parked *message)
-{
-	struct o2_error error;
-
-	if (message->accounted)
-		return true;
-	message->accounted = true;
-	if (o2_credits_receive(&conn->credits, (enum o2_msg_type)conn->rx_msg.ibm_type,
-			       conn->rx_msg.ibm_credits, &error) != 0) {
-		o2_conn_refuse_peer(conn, NULL, &error);
-		return false;
-	}
-	/* What has waited for these credits goes ahead of what the message brings about. */
-	if (conn->rx_msg.ibm_credits != 0)
-		o2_pump(conn);
-	return conn->state == O2_CONN_ESTABLISHED;
-}
-
-/*
- * True: it waits, in its receive slot.  A request does while no transmit can be had for it, or no window for
- * what match may answer, and nothing that may take its match overtakes it.  Its receive is not posted
- * meanwhile, so a peer that starts more than it may is slowed down by the queue pair.
- */
-static bool must_wait(struct o2_conn *conn, bool in_line, struct o2_tx **tx)
-{
-	enum o2_msg_type type = (enum o2_msg_type)conn->rx_msg.ibm_type;
-	bool put = type == O2_MSG_PUT_REQ;
-
-	*tx = NULL;
-	if (in_line && (o2_takes_reserve(type) || type == O2_MSG_IMMEDIATE))
-		return true;
-	if (!o2_takes_reserve(type))
-		return false;
-	if (!o2_request_has_window(conn))
-		return true;
-	*tx = o2_tx_start(conn, O2_TX_PEERS, put ? O2_OP_PUT : O2_OP_GET, put ? O2_SINK : O2_SOURCE, NULL);
-	return *tx == NULL;
-}
-
-/* in_line: others wait already.  False: this one has to wait as well. */
-static bool receive(struct o2_conn *conn, struct o2_parked *message, bool in_line)
-{
-	struct o2_tx *tx;
-	bool dropped;
-
-	if (!decode(conn, message, &dropped))
-		return true;
-	learn_checksum(conn, message);
-	if (!account(conn, message))
-		return true;
-	if (dropped) {
-		repost(conn, message->slot, O2_MSG_IMMEDIATE, O2_REPOST_PEER);
-		return true;
-	}
-	if (must_wait(conn, in_line, &tx))
-		return false;
-	handle(conn, message->slot, tx);
-	return true;
-}
-
-void o2_receive(struct o2_conn *conn, uint32_t slot, uint32_t length)
-{
-	struct o2_parked message = {slot, length, false};
-
-	conn->recv_wrs--;
-	/* Before the connection is established nobody knows yet what the message has to say. */
-	if (conn->state == O2_CONN_ESTABLISHED && receive(conn, &message, conn->nparked > 0))
-		return;
-	conn->parked[(conn->parked_first + conn->nparked) % conn->nrecv] = message;
-	conn->nparked++;
-}
-
-void o2_receive_parked(struct o2_conn *conn)
-{
-	while (conn->state == O2_CONN_ESTABLISHED && conn->nparked > 0 &&
-	       conn->idle[O2_TX_PEERS].first != NULL) {
-		if (!receive(conn, &conn->parked[conn->parked_first], false))
-			return;
-		conn->parked_first = (conn->parked_first + 1) % conn->nrecv;
-		conn->nparked--;
-	}
 }
 
 int o2_conn_arm(struct o2_conn *conn)
@@ -395,8 +444,8 @@ int o2_conn_arm(struct o2_conn *conn)
 	if (conn->state != O2_CONN_DISCONNECTED && !conn->armed) {
 		rc = ibv_req_notify_cq(conn->cq, 0);
 		if (rc != 0) {
-			o2_refuse(&error, -EIO, "conn/arm", "ibv_req_notify_cq", O2_NO_INDEX, (uint64_t)rc,
-				  O2_NO_LIMIT);
+			o2_refuse_value(&error, -EIO, "conn/arm", "ibv_req_notify_cq", (uint64_t)rc,
+					O2_NO_LIMIT);
 			o2_conn_fail_device(conn, &error, NULL);
 		}
 		conn->armed = rc == 0;

@@ -6,65 +6,41 @@
 
 #include "base/breaks.h"
 #include "lnd/conn/conn_internal.h"
-#include "lnd/ni/ni.h"
 #include "mem/virtual_range.h"
 #include "wire/layout.h"
 
 /* Codes below this are not errnos on any Linux; a peer may send any number (docs/transport.md, "Errors"). */
 #define LOWEST_ERRNO (-4095)
 
-static void append(struct o2_tx_head *head, struct o2_tx *tx)
+void o2_tx_move(struct o2_conn *conn, struct o2_tx *tx, enum o2_tx_place list)
 {
-	tx->next = NULL;
-	tx->prev = head->last;
-	if (head->last != NULL)
-		head->last->next = tx;
-	else
-		head->first = tx;
-	head->last = tx;
-	head->count++;
-}
-
-static void take_out(struct o2_tx_head *head, struct o2_tx *tx)
-{
-	if (tx->prev != NULL)
-		tx->prev->next = tx->next;
-	else
-		head->first = tx->next;
-	if (tx->next != NULL)
-		tx->next->prev = tx->prev;
-	else
-		head->last = tx->prev;
-	head->count--;
-}
-
-void o2_tx_move(struct o2_conn *conn, struct o2_tx *tx, enum o2_tx_list list)
-{
-	if (tx->list != O2_LIST_NONE)
-		take_out(&conn->list[tx->list], tx);
+	if (tx->list != O2_LIST_NONE) {
+		TAILQ_REMOVE(&conn->list[tx->list], tx, link);
+		conn->nlisted[tx->list]--;
+	}
 	tx->list = list;
-	if (list != O2_LIST_NONE)
-		append(&conn->list[list], tx);
+	if (list != O2_LIST_NONE) {
+		TAILQ_INSERT_TAIL(&conn->list[list], tx, link);
+		conn->nlisted[list]++;
+	}
 }
 
 /* Idle ones form a stack: what was used last is what the caches know. */
 static void make_idle(struct o2_conn *conn, struct o2_tx *tx, enum o2_tx_owner owner)
 {
-	struct o2_tx_head *head = &conn->idle[owner];
-
 	tx->owner = owner;
 	tx->in_use = false;
-	tx->prev = NULL;
-	tx->next = head->first;
-	head->first = tx;
-	head->count++;
+	TAILQ_INSERT_HEAD(&conn->idle[owner], tx, link);
 }
 
 void o2_tx_init(struct o2_conn *conn, const uint32_t owner_count[O2_TX_OWNERS])
 {
 	struct o2_tx *end = conn->tx;
 
+	for (int list = 0; list < O2_TX_LISTS; list++)
+		TAILQ_INIT(&conn->list[list]);
 	for (int owner = 0; owner < O2_TX_OWNERS; owner++) {
+		TAILQ_INIT(&conn->idle[owner]);
 		end += owner_count[owner];
 		for (uint32_t i = 1; i <= owner_count[owner]; i++)
 			make_idle(conn, end - i, (enum o2_tx_owner)owner);
@@ -75,21 +51,11 @@ void o2_tx_init(struct o2_conn *conn, const uint32_t owner_count[O2_TX_OWNERS])
  * The message slot of a transmit: O2_MSG_BYTES from the pool of the peer's CPU partition.  All transmits of a
  * connection come from one set, so no two of them have the same cookie.
  */
-static struct o2_tx_set *set_of(const struct o2_conn *conn)
-{
-	return &conn->ni->tx_sets[o2_ni_cpt(conn->ni, conn->peer.nid)];
-}
-
-uint64_t o2_tx_next_cookie(const struct o2_conn *conn)
-{
-	return set_of(conn)->next_cookie;
-}
-
 static int take_slot(struct o2_conn *conn, struct o2_tx *tx, struct o2_error *error)
 {
 	int rc;
 
-	tx->slot_set = set_of(conn);
+	tx->slot_set = &conn->ni->tx_sets[conn->cpt];
 	rc = o2_tx_take(tx->slot_set, &tx->slot, error);
 	if (rc != 0)
 		return rc;
@@ -111,15 +77,14 @@ static void give_slot(struct o2_tx *tx)
 struct o2_tx *o2_tx_start(struct o2_conn *conn, enum o2_tx_owner owner, enum o2_transfer_op op,
 			  enum o2_side side, struct o2_error *error)
 {
-	struct o2_tx *tx = conn->idle[owner].first;
+	struct o2_tx *tx = TAILQ_FIRST(&conn->idle[owner]);
 
 	if (tx == NULL) {
-		o2_refuse(error, -EBUSY, "conn/too-many-transfers", "operations open or queued", O2_NO_INDEX,
-			  (uint64_t)conn->config.max_transfers + 1, conn->config.max_transfers);
+		o2_refuse_value(error, -EBUSY, "conn/too-many-transfers", "operations open or queued",
+				(uint64_t)conn->config.max_transfers + 1, conn->config.max_transfers);
 		return NULL;
 	}
-	conn->idle[owner].first = tx->next;
-	conn->idle[owner].count--;
+	TAILQ_REMOVE(&conn->idle[owner], tx, link);
 	memset(tx, 0, offsetof(struct o2_tx, hdr));
 	if (take_slot(conn, tx, error) != 0) {
 		make_idle(conn, tx, owner);
@@ -138,8 +103,9 @@ struct o2_tx *o2_tx_start(struct o2_conn *conn, enum o2_tx_owner owner, enum o2_
 /* An equal cookie of a transmit that waits for something else, or for nothing, is not a match. */
 struct o2_tx *o2_tx_find(struct o2_conn *conn, uint64_t cookie, enum o2_msg_type type)
 {
+	struct o2_tx *tx;
 
-	for (struct o2_tx *tx = conn->list[O2_LIST_ACTIVE].first; tx != NULL; tx = tx->next) {
+	TAILQ_FOREACH(tx, &conn->list[O2_LIST_ACTIVE], link) {
 		if (tx->cookie != cookie)
 			continue;
 		if (tx->waiting && tx->type == type)
@@ -148,28 +114,31 @@ struct o2_tx *o2_tx_find(struct o2_conn *conn, uint64_t cookie, enum o2_msg_type
 	return NULL;
 }
 
-static enum o2_tx_list list_of(const struct o2_conn *conn, enum o2_msg_type type)
+static uint64_t deadline_of(const struct o2_conn *conn)
 {
-	if (o2_takes_reserve(type))
-		return O2_LIST_RESERVED;
-	if (!o2_takes_credit(conn->credits.version, type))
-		return O2_LIST_NOCRED;
-	return type == O2_MSG_NOOP ? O2_LIST_NOOPS : O2_LIST_QUEUE;
+	return conn->config.timeout_ms == 0 ? UINT64_MAX
+					    : o2_clock_ms(&conn->ni->clock) + conn->config.timeout_ms;
 }
 
 void o2_tx_await_window(struct o2_conn *conn, struct o2_tx *tx, enum o2_msg_type type)
 {
 	tx->type = type;
-	tx->deadline_ms = o2_deadline(conn);
+	tx->deadline_ms = deadline_of(conn);
 	o2_tx_move(conn, tx, O2_LIST_WINDOW);
 }
 
 void o2_tx_queue(struct o2_conn *conn, struct o2_tx *tx, enum o2_msg_type type)
 {
+	enum o2_tx_place list = type == O2_MSG_NOOP ? O2_LIST_NOOPS : O2_LIST_QUEUE;
+
 	tx->type = type;
-	tx->deadline_ms = o2_deadline(conn);
+	tx->deadline_ms = deadline_of(conn);
 	tx->waiting = o2_takes_reserve(type) || type == O2_MSG_PUT_ACK;
-	o2_tx_move(conn, tx, list_of(conn, type));
+	if (o2_takes_reserve(type))
+		list = O2_LIST_RESERVED;
+	else if (!o2_takes_credit(conn->credits.version, type))
+		list = O2_LIST_NOCRED;
+	o2_tx_move(conn, tx, list);
 }
 
 /*
@@ -245,8 +214,8 @@ void o2_tx_fault_peer(struct o2_tx *tx, int32_t status)
 	tx->health = O2_HEALTH_REMOTE_ERROR;
 	tx->fault.side = O2_FAULT_PEER_STATUS;
 	tx->fault.code = code;
-	o2_refuse(&tx->fault.error, code, "transfer/peer-status", "-ibcm_status", O2_NO_INDEX,
-		  (uint64_t)(-(int64_t)status), O2_NO_LIMIT);
+	o2_refuse_value(&tx->fault.error, code, "transfer/peer-status", "-ibcm_status",
+			(uint64_t)(-(int64_t)status), O2_NO_LIMIT);
 }
 
 /* The mapping of a transmit's memory: made when it starts, undone once, when it ends. */
@@ -309,7 +278,7 @@ int o2_tx_map(struct o2_conn *conn, struct o2_tx *tx, const struct o2_transfer_m
 	/* With nothing bound the kept ones would be waited for without end. */
 	o2_reg_keep_windows(&ni->domain,
 			    tx->owner == O2_TX_OURS && ni->domain.nbound > 0 ? ni->kept_windows : 0);
-	rc = o2_reg_bind(&ni->domain, o2_ni_cpt(ni, conn->peer.nid), &scratch->reg, &tx->binding, error);
+	rc = o2_reg_bind(&ni->domain, conn->cpt, &scratch->reg, &tx->binding, error);
 	if (rc != 0)
 		return rc;
 	o2_binding_desc(&tx->binding, &scratch->reg, &tx->desc);

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/queue.h>
 
 #include "base/error.h"
 #include "lnd/conn/transfer.h"
@@ -21,7 +22,7 @@
 struct o2_conn;
 
 /* Where a transmit is; o2iblnd has the same lists, but WINDOW. */
-enum o2_tx_list {
+enum o2_tx_place {
 	O2_LIST_NONE,	    /* being set up, or taken from a list to be looked at */
 	O2_LIST_NOOPS,	    /* version 1: a NOOP that waits for a credit */
 	O2_LIST_QUEUE,	    /* waits for a credit */
@@ -47,9 +48,8 @@ enum o2_tx_owner {
  * o2iblnd: kib_tx
  */
 struct o2_tx {
-	struct o2_tx *next;
-	struct o2_tx *prev;
-	enum o2_tx_list list;
+	TAILQ_ENTRY(o2_tx) link;
+	enum o2_tx_place list;
 	enum o2_tx_owner owner;
 	enum o2_msg_type type; /* of the message that is queued, or was posted last */
 	enum o2_transfer_op op;
@@ -87,20 +87,16 @@ struct o2_tx {
 	struct o2_rdma_desc sink_desc;	  /* source: of the peer's memory */
 };
 
-struct o2_tx_head {
-	struct o2_tx *first;
-	struct o2_tx *last;
-	uint32_t count;
-};
+TAILQ_HEAD(o2_tx_list, o2_tx);
 
-/* Make the idle lists.  owner_count: how many transmits each owner gets; conn->tx holds the sum. */
+/* Make the lists: all are idle.  owner_count: how many transmits each owner gets; conn->tx holds the sum. */
 void o2_tx_init(struct o2_conn *conn, const uint32_t owner_count[O2_TX_OWNERS]);
 /* A transmit with a message slot, silent and on no list.  NULL with *error filled: none is idle, or no slot.
  */
 struct o2_tx *o2_tx_start(struct o2_conn *conn, enum o2_tx_owner owner, enum o2_transfer_op op,
 			  enum o2_side side, struct o2_error *error);
 /* Move to the end of that list. */
-void o2_tx_move(struct o2_conn *conn, struct o2_tx *tx, enum o2_tx_list list);
+void o2_tx_move(struct o2_conn *conn, struct o2_tx *tx, enum o2_tx_place list);
 /* The active transmit with our cookie whose message of that type waits for an answer, or NULL. */
 struct o2_tx *o2_tx_find(struct o2_conn *conn, uint64_t cookie, enum o2_msg_type type);
 /* Queue its message of that type for posting, with a deadline from now on. */
@@ -119,9 +115,6 @@ void o2_tx_drop(struct o2_conn *conn, struct o2_tx *tx);
 /* Note why the operation fails; the first fault stays. */
 void o2_tx_fault_stage(struct o2_tx *tx, int code, const struct o2_error *error);
 void o2_tx_fault_peer(struct o2_tx *tx, int32_t status);
-
-/* The cookie of the next transmit that is taken. */
-uint64_t o2_tx_next_cookie(const struct o2_conn *conn);
 
 /* Run the mapping stages on memory: fills binding, desc and nob_mapped. */
 int o2_tx_map(struct o2_conn *conn, struct o2_tx *tx, const struct o2_transfer_memory *memory,

@@ -113,10 +113,10 @@ int o2_ni_check_idle(struct o2_ni *ni, struct o2_error *error)
 	rc = check_pools(&counts, error);
 	for (size_t i = 0; rc == 0 && i < sizeof(laws) / sizeof(laws[0]); i++)
 		if (laws[i].is != laws[i].should)
-			rc = o2_refuse(error, -EBUSY, laws[i].rule, laws[i].field, O2_NO_INDEX, laws[i].is,
-				       laws[i].should);
+			rc = o2_refuse_value(error, -EBUSY, laws[i].rule, laws[i].field, laws[i].is,
+					     laws[i].should);
 	if (rc == 0 && counts.arena_windows > counts.live.fmr_regions)
-		rc = o2_refuse(error, -EBUSY, "ni/counts/arena-windows", "arena_windows", O2_NO_INDEX,
-			       counts.arena_windows, counts.live.fmr_regions);
+		rc = o2_refuse_value(error, -EBUSY, "ni/counts/arena-windows", "arena_windows",
+				     counts.arena_windows, counts.live.fmr_regions);
 	return rc;
 }

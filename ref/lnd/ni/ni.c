@@ -8,12 +8,6 @@
 
 #include "reg/bind.h"
 
-/* ibv_open_device and friends return NULL; not all of them say why. */
-static int errno_or(int otherwise)
-{
-	return errno != 0 ? -errno : -otherwise;
-}
-
 static int open_device(const char *name, struct ibv_context **context, struct o2_error *error)
 {
 	int ndevices = 0;
@@ -21,8 +15,8 @@ static int open_device(const char *name, struct ibv_context **context, struct o2
 	int rc = 0;
 
 	if (list == NULL)
-		return o2_refuse(error, errno_or(ENODEV), "ni/device-list", "device", O2_NO_INDEX, 0,
-				 O2_NO_LIMIT);
+		return o2_refuse_value(error, o2_errno_or(errno, ENODEV), "ni/device-list", "device", 0,
+				       O2_NO_LIMIT);
 	*context = NULL;
 	for (int i = 0; i < ndevices && *context == NULL && rc == 0; i++) {
 		if (strcmp(ibv_get_device_name(list[i]), name) != 0)
@@ -30,13 +24,13 @@ static int open_device(const char *name, struct ibv_context **context, struct o2
 		errno = 0;
 		*context = ibv_open_device(list[i]);
 		if (*context == NULL)
-			rc = o2_refuse(error, errno_or(ENODEV), "ni/open-device", "device", O2_NO_INDEX,
-				       (uint64_t)i, O2_NO_LIMIT);
+			rc = o2_refuse_value(error, o2_errno_or(errno, ENODEV), "ni/open-device", "device",
+					     (uint64_t)i, O2_NO_LIMIT);
 	}
 	ibv_free_device_list(list);
 	if (rc == 0 && *context == NULL)
-		rc = o2_refuse(error, -ENODEV, "ni/no-such-device", "device (number of devices there)",
-			       O2_NO_INDEX, (uint64_t)ndevices, O2_NO_LIMIT);
+		rc = o2_refuse_value(error, -ENODEV, "ni/no-such-device", "device (number of devices there)",
+				     (uint64_t)ndevices, O2_NO_LIMIT);
 	return rc;
 }
 
@@ -50,19 +44,18 @@ static int check_port(struct o2_ni *ni, struct o2_error *error)
 	memset(&attr, 0, sizeof(attr));
 	rc = ibv_query_port(ni->context, port, &attr);
 	if (rc != 0)
-		return o2_refuse(error, -(rc > 0 ? rc : EINVAL), "ni/port", "port", O2_NO_INDEX, port,
-				 O2_NO_LIMIT);
+		return o2_refuse_value(error, o2_errno_or(rc, EINVAL), "ni/port", "port", port, O2_NO_LIMIT);
 	if (attr.state != IBV_PORT_ACTIVE)
 		return o2_refuse_other(error, -ENETDOWN, "ni/port-not-active", "port state", attr.state,
 				       IBV_PORT_ACTIVE);
 	ni->mtu = attr.active_mtu;
 	if (ni->config.gid_index >= attr.gid_tbl_len)
-		return o2_refuse(error, -EADDRNOTAVAIL, "ni/gid-index", "gid_index", O2_NO_INDEX,
-				 ni->config.gid_index, (uint64_t)attr.gid_tbl_len);
+		return o2_refuse_value(error, -EADDRNOTAVAIL, "ni/gid-index", "gid_index",
+				       ni->config.gid_index, (uint64_t)attr.gid_tbl_len);
 	rc = ibv_query_gid(ni->context, port, ni->config.gid_index, &ni->gid);
 	if (rc != 0 || memcmp(&ni->gid, &empty, sizeof(empty)) == 0)
-		return o2_refuse(error, -EADDRNOTAVAIL, "ni/gid-empty", "gid_index", O2_NO_INDEX,
-				 ni->config.gid_index, O2_NO_LIMIT);
+		return o2_refuse_value(error, -EADDRNOTAVAIL, "ni/gid-empty", "gid_index",
+				       ni->config.gid_index, O2_NO_LIMIT);
 	return 0;
 }
 
@@ -74,13 +67,13 @@ static int open_channel(struct o2_ni *ni, struct o2_error *error)
 	errno = 0;
 	ni->channel = ibv_create_comp_channel(ni->context);
 	if (ni->channel == NULL)
-		return o2_refuse(error, errno_or(ENOMEM), "ni/channel", "channel", O2_NO_INDEX, 0,
-				 O2_NO_LIMIT);
+		return o2_refuse_value(error, o2_errno_or(errno, ENOMEM), "ni/channel", "channel", 0,
+				       O2_NO_LIMIT);
 	flags = fcntl(ni->channel->fd, F_GETFL);
 	if (flags >= 0 && fcntl(ni->channel->fd, F_SETFL, flags | O_NONBLOCK) == 0)
 		return 0;
-	return o2_refuse(error, errno_or(EIO), "ni/channel", "fd", O2_NO_INDEX, (uint64_t)ni->channel->fd,
-			 O2_NO_LIMIT);
+	return o2_refuse_value(error, o2_errno_or(errno, EIO), "ni/channel", "fd", (uint64_t)ni->channel->fd,
+			       O2_NO_LIMIT);
 }
 
 static uint32_t value_or(uint32_t value, uint32_t otherwise)
@@ -121,8 +114,8 @@ static int open_arena(struct o2_ni *ni, const struct o2_ni_config *config, struc
 	int rc = 0;
 
 	if (windows < 2 || windows > O2_ARENA_WINDOWS)
-		return o2_refuse(error, -EINVAL, "ni/windows", "windows", O2_NO_INDEX, windows,
-				 windows < 2 ? 2 : O2_ARENA_WINDOWS);
+		return o2_refuse_value(error, -EINVAL, "ni/windows", "windows", windows,
+				       windows < 2 ? 2 : O2_ARENA_WINDOWS);
 	if (config->arena != NULL)
 		ni->arena = *config->arena;
 	else if (config->plain_arena)
@@ -200,7 +193,7 @@ static int open_tx_sets(struct o2_ni *ni, struct o2_error *error)
 
 	ni->tx_sets = calloc(ncpts, sizeof(*ni->tx_sets));
 	if (ni->tx_sets == NULL)
-		return o2_refuse(error, -ENOMEM, "ni/tx-sets", "ncpts", O2_NO_INDEX, ncpts, O2_NO_LIMIT);
+		return o2_refuse_value(error, -ENOMEM, "ni/tx-sets", "ncpts", ncpts, O2_NO_LIMIT);
 	for (; ni->ntx_sets < ncpts; ni->ntx_sets++) {
 		const struct o2_tx_config config = {
 			.set = {.clock = &ni->clock,
@@ -274,8 +267,8 @@ int o2_ni_open(const struct o2_ni_config *config, struct o2_ni *ni, struct o2_er
 		errno = 0;
 		ni->pd = ibv_alloc_pd(ni->context);
 		if (ni->pd == NULL)
-			rc = o2_refuse(error, errno_or(ENOMEM), "ni/alloc-pd", "pd", O2_NO_INDEX, 0,
-				       O2_NO_LIMIT);
+			rc = o2_refuse_value(error, o2_errno_or(errno, ENOMEM), "ni/alloc-pd", "pd", 0,
+					     O2_NO_LIMIT);
 	}
 	if (rc == 0 && config->events)
 		rc = open_channel(ni, error);
@@ -331,7 +324,7 @@ int o2_ni_take_events(struct o2_ni *ni)
 	}
 	if (errno == EAGAIN)
 		return taken;
-	return errno != 0 ? -errno : -EIO;
+	return o2_errno_or(errno, EIO);
 }
 
 uint32_t o2_ni_slot_lkey(const struct o2_pool_tx *slot)

@@ -17,8 +17,8 @@ static int modify(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask, struct 
 
 	if (rc == 0)
 		return 0;
-	return o2_refuse(error, -(rc > 0 ? rc : EIO), "conn/modify-qp", "qp_state", O2_NO_INDEX,
-			 attr->qp_state, O2_NO_LIMIT);
+	return o2_refuse_value(error, o2_errno_or(rc, EIO), "conn/modify-qp", "qp_state", attr->qp_state,
+			       O2_NO_LIMIT);
 }
 
 int o2_qp_to_rts(const struct o2_ni *ni, struct ibv_qp *qp, const struct o2_qp_path *path,
@@ -46,11 +46,10 @@ int o2_qp_to_rts(const struct o2_ni *ni, struct ibv_qp *qp, const struct o2_qp_p
 	int rc;
 
 	if (path->dest_qp_num > NUMBER_MASK)
-		return o2_refuse(error, -EINVAL, "conn/peer-qp-num", "qp_num", O2_NO_INDEX, path->dest_qp_num,
-				 NUMBER_MASK);
+		return o2_refuse_value(error, -EINVAL, "conn/peer-qp-num", "qp_num", path->dest_qp_num,
+				       NUMBER_MASK);
 	if (path->dest_psn > NUMBER_MASK)
-		return o2_refuse(error, -EINVAL, "conn/peer-psn", "psn", O2_NO_INDEX, path->dest_psn,
-				 NUMBER_MASK);
+		return o2_refuse_value(error, -EINVAL, "conn/peer-psn", "psn", path->dest_psn, NUMBER_MASK);
 	rc = modify(qp, &rtr,
 		    IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
 			    IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER,

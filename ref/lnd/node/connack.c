@@ -7,24 +7,6 @@
 
 /* What the answers to a request mean to the side that asked: CONNACK, and rejects. */
 
-static int refuse(struct o2_error *error, int code, const char *rule, const char *field, uint64_t value,
-		  uint64_t limit)
-{
-	o2_refuse(error, code, rule, field, O2_NO_INDEX, value, limit);
-	if (error != NULL)
-		error->class = O2_CLASS_CONNECTION;
-	return code;
-}
-
-static int refuse_other(struct o2_error *error, int code, const char *rule, const char *field, uint64_t value,
-			uint64_t expected)
-{
-	refuse(error, code, rule, field, value, expected);
-	if (error != NULL)
-		error->limit_kind = O2_LIMIT_EXACT;
-	return code;
-}
-
 static int judge_params(const struct o2_conn_params *asked, const struct o2_msg *msg, struct o2_error *error)
 {
 	uint16_t depth = msg->u.connparams.ibcp_queue_depth;
@@ -32,22 +14,22 @@ static int judge_params(const struct o2_conn_params *asked, const struct o2_msg 
 	uint32_t size = msg->u.connparams.ibcp_max_msg_size;
 
 	if (o2_breaks("connack/queue-depth-over", depth > asked->queue_depth))
-		return refuse(error, -EPROTO, "connack/queue-depth-over", "ibcp_queue_depth", depth,
-			      asked->queue_depth);
+		return o2_refuse_peer(error, -EPROTO, "connack/queue-depth-over", "ibcp_queue_depth", depth,
+				      asked->queue_depth);
 	if (o2_breaks("connack/queue-depth-under", depth < o2_queue_depth_min(asked->version)))
-		return refuse(error, -EPROTO, "connack/queue-depth-under", "ibcp_queue_depth", depth,
-			      o2_queue_depth_min(asked->version));
+		return o2_refuse_peer(error, -EPROTO, "connack/queue-depth-under", "ibcp_queue_depth", depth,
+				      o2_queue_depth_min(asked->version));
 	if (o2_breaks("connack/max-frags-over", frags > asked->max_frags))
-		return refuse(error, -EPROTO, "connack/max-frags-over", "ibcp_max_frags", frags,
-			      asked->max_frags);
+		return o2_refuse_peer(error, -EPROTO, "connack/max-frags-over", "ibcp_max_frags", frags,
+				      asked->max_frags);
 	if (o2_breaks("connack/max-frags-zero", frags == 0))
-		return refuse(error, -EPROTO, "connack/max-frags-zero", "ibcp_max_frags", frags, 1);
+		return o2_refuse_peer(error, -EPROTO, "connack/max-frags-zero", "ibcp_max_frags", frags, 1);
 	if (o2_breaks("connack/max-msg-size-over", size > O2_MSG_BYTES))
-		return refuse(error, -EPROTO, "connack/max-msg-size-over", "ibcp_max_msg_size", size,
-			      O2_MSG_BYTES);
+		return o2_refuse_peer(error, -EPROTO, "connack/max-msg-size-over", "ibcp_max_msg_size", size,
+				      O2_MSG_BYTES);
 	if (o2_breaks("connack/max-msg-size-under", size < O2_MIN_MSG_BYTES))
-		return refuse(error, -EPROTO, "connack/max-msg-size-under", "ibcp_max_msg_size", size,
-			      O2_MIN_MSG_BYTES);
+		return o2_refuse_peer(error, -EPROTO, "connack/max-msg-size-under", "ibcp_max_msg_size", size,
+				      O2_MIN_MSG_BYTES);
 	return 0;
 }
 
@@ -57,20 +39,20 @@ static int judge_msg(const struct o2_connreq_self *self, const struct o2_conn_pa
 	int rc;
 
 	if (o2_breaks("connack/type", msg->ibm_type != O2_MSG_CONNACK))
-		return refuse_other(error, -EPROTO, "connack/type", "ibm_type", msg->ibm_type,
-				    O2_MSG_CONNACK);
+		return o2_refuse_peer_other(error, -EPROTO, "connack/type", "ibm_type", msg->ibm_type,
+					    O2_MSG_CONNACK);
 	if (o2_breaks("connack/version", msg->ibm_version != asked->version))
-		return refuse_other(error, -EPROTO, "connack/version", "ibm_version", msg->ibm_version,
-				    asked->version);
+		return o2_refuse_peer_other(error, -EPROTO, "connack/version", "ibm_version",
+					    msg->ibm_version, asked->version);
 	rc = judge_params(asked, msg, error);
 	if (rc != 0)
 		return rc;
 	if (o2_breaks("connack/dstnid", msg->ibm_dstnid != self->nid))
-		return refuse_other(error, -ESTALE, "connack/dstnid", "ibm_dstnid", msg->ibm_dstnid,
-				    self->nid);
+		return o2_refuse_peer_other(error, -ESTALE, "connack/dstnid", "ibm_dstnid", msg->ibm_dstnid,
+					    self->nid);
 	if (o2_breaks("connack/dststamp", msg->ibm_dststamp != self->incarnation))
-		return refuse_other(error, -ESTALE, "connack/dststamp", "ibm_dststamp", msg->ibm_dststamp,
-				    self->incarnation);
+		return o2_refuse_peer_other(error, -ESTALE, "connack/dststamp", "ibm_dststamp",
+					    msg->ibm_dststamp, self->incarnation);
 	return 0;
 }
 
@@ -114,8 +96,8 @@ static bool lower_offer(const struct o2_reject *reject, struct o2_reject_verdict
 							     : depth < offer->queue_depth;
 
 	if (!lower || depth < O2_QUEUE_DEPTH_MIN || frags == 0) {
-		refuse(&verdict->error, -ECONNREFUSED, "reject/unusable-limit", "ibr_why", reject->ibr_why,
-		       reject->ibr_why == O2_REJECT_RDMA_FRAGS ? frags : depth);
+		o2_refuse_peer(&verdict->error, -ECONNREFUSED, "reject/unusable-limit", "ibr_why",
+			       reject->ibr_why, reject->ibr_why == O2_REJECT_RDMA_FRAGS ? frags : depth);
 		return false;
 	}
 	if (depth < offer->queue_depth)
@@ -171,16 +153,16 @@ void o2_reject_judge(const struct o2_connreq_self *self, const struct o2_conn_pa
 	if (cm_reason == O2_CM_REJECT_STALE) {
 		verdict->retry = true;
 	} else if (cm_reason == O2_CM_REJECT_NO_LISTENER) {
-		verdict->code = refuse(&verdict->error, -EHOSTUNREACH, "reject/no-listener", "cm reason",
-				       cm_reason, O2_NO_LIMIT);
+		verdict->code = o2_refuse_peer(&verdict->error, -EHOSTUNREACH, "reject/no-listener",
+					       "cm reason", cm_reason, O2_NO_LIMIT);
 	} else if (cm_reason != O2_CM_REJECT_CONSUMER) {
-		refuse(&verdict->error, -ECONNREFUSED, "reject/cm-reason", "cm reason", cm_reason,
-		       O2_NO_LIMIT);
+		o2_refuse_peer(&verdict->error, -ECONNREFUSED, "reject/cm-reason", "cm reason", cm_reason,
+			       O2_NO_LIMIT);
 	} else if (o2_reject_decode(bytes, length_bytes, &reject, &verdict->error) == 0) {
 		verdict->why = why_meant(&reject, asked);
 		verdict->retry = judge_record(self, &reject, verdict);
 		if (!verdict->retry && verdict->error.code == 0)
-			refuse(&verdict->error, -ECONNREFUSED, "reject/why", "ibr_why", reject.ibr_why,
-			       O2_NO_LIMIT);
+			o2_refuse_peer(&verdict->error, -ECONNREFUSED, "reject/why", "ibr_why",
+				       reject.ibr_why, O2_NO_LIMIT);
 	}
 }

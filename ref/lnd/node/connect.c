@@ -121,7 +121,7 @@ void o2_node_on_reject(struct o2_link *link, const struct o2_cm_event *event)
 	o2_reject_judge(&link->node->self, &link->params, event->reason, event->private_data,
 			event->private_bytes, &verdict);
 	wanted = peer->accepting == 0 &&
-		 (peer->waiting != NULL || verdict.offer.version != link->params.version);
+		 (!STAILQ_EMPTY(&peer->waiting) || verdict.offer.version != link->params.version);
 	if (!verdict.retry || !wanted) {
 		fault = o2_fault_of(O2_FAULT_REJECTED, verdict.code, &verdict.error);
 		fault.cm_reason = event->reason;

@@ -111,16 +111,15 @@ static bool refused(struct refusal *refusal, enum o2_reject_why why, int code, c
 		    const char *field, uint64_t value, uint64_t limit)
 {
 	refusal->why = why;
-	o2_refuse(&refusal->error, code, rule, field, O2_NO_INDEX, value, limit);
-	refusal->error.class = O2_CLASS_CONNECTION;
+	o2_refuse_peer(&refusal->error, code, rule, field, value, limit);
 	return false;
 }
 
 static bool refused_other(struct refusal *refusal, enum o2_reject_why why, int code, const char *rule,
 			  const char *field, uint64_t value, uint64_t expected)
 {
-	refused(refusal, why, code, rule, field, value, expected);
-	refusal->error.limit_kind = O2_LIMIT_EXACT;
+	refusal->why = why;
+	o2_refuse_peer_other(&refusal->error, code, rule, field, value, expected);
 	return false;
 }
 

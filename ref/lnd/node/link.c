@@ -26,11 +26,6 @@ static int on_receive(void *context, const struct o2_msg *msg)
 	return link->node->ops.receive(link->node->context, link->peer->nid, msg);
 }
 
-static void on_done(void *context, const struct o2_transfer_result *result)
-{
-	o2_op_done(context, result);
-}
-
 static void on_checksum_shown(void *context, enum o2_cksum_flavour flavour)
 {
 	struct o2_link *link = context;
@@ -73,7 +68,7 @@ struct o2_link *o2_link_new(struct o2_peer *peer, struct o2_conn_params *params,
 	static const struct o2_conn_ops ops = {
 		.match = on_match,
 		.receive = on_receive,
-		.done = on_done,
+		.done = o2_op_done,
 		.checksum_shown = on_checksum_shown,
 		.closed = on_closed,
 	};
@@ -83,7 +78,7 @@ struct o2_link *o2_link_new(struct o2_peer *peer, struct o2_conn_params *params,
 	struct o2_conn_address address;
 
 	if (link == NULL) {
-		o2_refuse(error, -ENOMEM, "node/memory", "link", O2_NO_INDEX, sizeof(*link), O2_NO_LIMIT);
+		o2_refuse_value(error, -ENOMEM, "node/memory", "link", sizeof(*link), O2_NO_LIMIT);
 		return NULL;
 	}
 	config.version = params->version;
@@ -95,8 +90,8 @@ struct o2_link *o2_link_new(struct o2_peer *peer, struct o2_conn_params *params,
 	}
 	o2_conn_get_address(link->conn, &address);
 	if (address.queue_depth < o2_queue_depth_min(params->version)) {
-		o2_refuse(error, -ENOMEM, "node/device-depth", "queue_depth", O2_NO_INDEX,
-			  address.queue_depth, o2_queue_depth_min(params->version));
+		o2_refuse_value(error, -ENOMEM, "node/device-depth", "queue_depth", address.queue_depth,
+				o2_queue_depth_min(params->version));
 		o2_conn_destroy(link->conn);
 		free(link);
 		return NULL;
@@ -109,8 +104,7 @@ struct o2_link *o2_link_new(struct o2_peer *peer, struct o2_conn_params *params,
 	link->peer = peer;
 	link->params = *params;
 	link->deadline_ms = o2_clock_ms(&node->ni->clock) + o2_node_connect_ms(node);
-	link->next = peer->links;
-	peer->links = link;
+	LIST_INSERT_HEAD(&peer->links, link, entry);
 	return link;
 }
 
@@ -187,7 +181,7 @@ void o2_link_up(struct o2_link *link)
 		node->ops.up(node->context, peer->nid);
 	if (link->state == O2_LINK_ESTABLISHED)
 		o2_peer_flush(peer, link);
-	if (peer->waiting != NULL)
+	if (!STAILQ_EMPTY(&peer->waiting))
 		lost_at_once(peer, o2_conn_get_fault(link->conn));
 }
 

@@ -28,7 +28,7 @@ static void fail_attempt(struct o2_link *link, int code, const char *rule, const
 
 	if (!is_attempt(link))
 		return;
-	o2_refuse(&fault.error, code, rule, "errno", O2_NO_INDEX, (uint64_t)-event->code, O2_NO_LIMIT);
+	o2_refuse_value(&fault.error, code, rule, "errno", (uint64_t)-event->code, O2_NO_LIMIT);
 	o2_link_failed(link, &fault);
 }
 
@@ -44,8 +44,8 @@ static void on_ended(struct o2_link *link, const struct o2_cm_event *event)
 
 	fault.cm_reason = event->reason;
 	if (is_attempt(link)) {
-		o2_refuse(&fault.error, fault.code, reject ? "cm/rejected" : "cm/disconnected", "cm reason",
-			  O2_NO_INDEX, event->reason, O2_NO_LIMIT);
+		o2_refuse_value(&fault.error, fault.code, reject ? "cm/rejected" : "cm/disconnected",
+				"cm reason", event->reason, O2_NO_LIMIT);
 		o2_link_failed(link, &fault);
 		return;
 	}
@@ -58,13 +58,15 @@ static void on_ended(struct o2_link *link, const struct o2_cm_event *event)
 /* Everything ends now: the device may wait for that before it goes. */
 static void on_device_lost(struct o2_node *node)
 {
+	struct o2_peer *peer;
+	struct o2_link *link;
 	struct o2_transfer_fault fault = o2_fault_of(O2_FAULT_DEVICE, -ENODEV, NULL);
 
-	o2_refuse(&fault.error, -ENODEV, "node/device-lost", "device", O2_NO_INDEX, 0, O2_NO_LIMIT);
+	o2_refuse_value(&fault.error, -ENODEV, "node/device-lost", "device", 0, O2_NO_LIMIT);
 	node->lost = true;
-	for (struct o2_peer *peer = node->peers; peer != NULL; peer = peer->next) {
+	LIST_FOREACH(peer, &node->peers, entry) {
 		peer->attempts_due = 0;
-		for (struct o2_link *link = peer->links; link != NULL; link = link->next)
+		LIST_FOREACH(link, &peer->links, entry)
 			o2_link_lost(link, &fault);
 		o2_peer_fail_waiting(peer, &fault);
 	}
@@ -117,33 +119,31 @@ static void on_cm_event(void *context, const struct o2_cm_event *event)
 /* --- life
  * ---------------------------------------------------------------------------------------------------- */
 
-static int check_range(struct o2_error *error, const char *field, uint32_t value, uint32_t low, uint32_t high)
-{
-	if (value >= low && value <= high)
-		return 0;
-	return o2_refuse(error, -EINVAL, "node/config", field, O2_NO_INDEX, value, value < low ? low : high);
-}
-
 static int check_config(const struct o2_node_config *config, struct o2_error *error)
 {
-	int rc = check_range(error, "queue_depth", config->conn.queue_depth, O2_QUEUE_DEPTH_MIN,
-			     O2_MAX_QUEUE_DEPTH);
+	int rc = o2_refuse_range(error, -EINVAL, "node/config", "queue_depth", config->conn.queue_depth,
+				 O2_QUEUE_DEPTH_MIN, O2_MAX_QUEUE_DEPTH);
 
 	if (rc == 0)
-		rc = check_range(error, "max_frags", config->conn.max_frags, 1, O2_MAX_FRAGS);
+		rc = o2_refuse_range(error, -EINVAL, "node/config", "max_frags", config->conn.max_frags, 1,
+				     O2_MAX_FRAGS);
 	if (rc == 0)
-		rc = check_range(error, "version", config->conn.version, O2_MSG_VERSION_1, O2_MSG_VERSION_2);
+		rc = o2_refuse_range(error, -EINVAL, "node/config", "version", config->conn.version,
+				     O2_MSG_VERSION_1, O2_MSG_VERSION_2);
 	if (rc == 0)
-		rc = check_range(error, "conns_per_peer", config->conns_per_peer, 1, O2_MAX_CONNS_PER_PEER);
+		rc = o2_refuse_range(error, -EINVAL, "node/config", "conns_per_peer", config->conns_per_peer,
+				     1, O2_MAX_CONNS_PER_PEER);
 	if (rc == 0)
-		rc = check_range(error, "max_conns_per_peer", config->max_conns_per_peer,
-				 config->conns_per_peer, UINT32_MAX);
+		rc = o2_refuse_range(error, -EINVAL, "node/config", "max_conns_per_peer",
+				     config->max_conns_per_peer, config->conns_per_peer, UINT32_MAX);
 	if (rc == 0)
-		rc = check_range(error, "max_peers", config->max_peers, 1, UINT32_MAX);
+		rc = o2_refuse_range(error, -EINVAL, "node/config", "max_peers", config->max_peers, 1,
+				     UINT32_MAX);
 	if (rc == 0)
-		rc = check_range(error, "max_waiting", config->max_waiting, 1, UINT32_MAX);
+		rc = o2_refuse_range(error, -EINVAL, "node/config", "max_waiting", config->max_waiting, 1,
+				     UINT32_MAX);
 	if (rc == 0)
-		rc = check_range(error, "port", config->port, 1, UINT16_MAX);
+		rc = o2_refuse_range(error, -EINVAL, "node/config", "port", config->port, 1, UINT16_MAX);
 	return rc;
 }
 
@@ -158,8 +158,7 @@ int o2_node_create(struct o2_ni *ni, struct o2_cm *cm, const struct o2_node_conf
 		return rc;
 	node = calloc(1, sizeof(*node));
 	if (node == NULL)
-		return o2_refuse(error, -ENOMEM, "node/memory", "node", O2_NO_INDEX, sizeof(*node),
-				 O2_NO_LIMIT);
+		return o2_refuse_value(error, -ENOMEM, "node/memory", "node", sizeof(*node), O2_NO_LIMIT);
 	node->ni = ni;
 	node->cm = cm;
 	node->config = *config;
@@ -239,9 +238,12 @@ static void check_link(struct o2_link *link)
 
 void o2_node_clock(struct o2_node *node, uint64_t now_ms)
 {
+	struct o2_peer *peer;
+	struct o2_link *link;
+
 	o2_ni_clock(node->ni, now_ms);
-	for (struct o2_peer *peer = node->peers; peer != NULL; peer = peer->next) {
-		for (struct o2_link *link = peer->links; link != NULL; link = link->next)
+	LIST_FOREACH(peer, &node->peers, entry) {
+		LIST_FOREACH(link, &peer->links, entry)
 			check_link(link);
 		o2_peer_expire_waiting(peer);
 	}
@@ -250,10 +252,12 @@ void o2_node_clock(struct o2_node *node, uint64_t now_ms)
 
 int o2_node_progress(struct o2_node *node)
 {
+	struct o2_peer *peer;
+	struct o2_link *link;
 	int handled = 0;
 
-	for (struct o2_peer *peer = node->peers; peer != NULL; peer = peer->next) {
-		for (struct o2_link *link = peer->links; link != NULL; link = link->next) {
+	LIST_FOREACH(peer, &node->peers, entry) {
+		LIST_FOREACH(link, &peer->links, entry) {
 			int rc = link->state < O2_LINK_CLOSING ? o2_conn_progress(link->conn) : 0;
 
 			handled += rc > 0 ? rc : 0;
@@ -271,12 +275,14 @@ static bool attempt_is_due(const struct o2_node *node, const struct o2_peer *pee
 int o2_node_arm(struct o2_node *node)
 {
 	int rc = o2_ni_take_events(node->ni);
+	struct o2_peer *peer;
+	struct o2_link *link;
 	int found = 0;
 
 	if (rc < 0)
 		return rc;
-	for (struct o2_peer *peer = node->peers; peer != NULL; peer = peer->next) {
-		for (struct o2_link *link = peer->links; link != NULL; link = link->next)
+	LIST_FOREACH(peer, &node->peers, entry) {
+		LIST_FOREACH(link, &peer->links, entry)
 			if (link->state < O2_LINK_CLOSING)
 				found += o2_conn_arm(link->conn) != 0;
 		found += attempt_is_due(node, peer);
@@ -286,33 +292,27 @@ int o2_node_arm(struct o2_node *node)
 
 static void free_links(struct o2_peer *peer)
 {
-	struct o2_link **at = &peer->links;
+	struct o2_link *link = LIST_FIRST(&peer->links), *next;
 
-	while (*at != NULL) {
-		struct o2_link *link = *at;
-
-		if (link->state != O2_LINK_DISCONNECTED) {
-			at = &link->next;
+	for (; link != NULL; link = next) {
+		next = LIST_NEXT(link, entry);
+		if (link->state != O2_LINK_DISCONNECTED)
 			continue;
-		}
-		*at = link->next;
+		LIST_REMOVE(link, entry);
 		o2_link_free(link);
 	}
 }
 
 static void free_idle_peers(struct o2_node *node)
 {
-	struct o2_peer **at = &node->peers;
+	struct o2_peer *peer = LIST_FIRST(&node->peers), *next;
 
-	while (*at != NULL) {
-		struct o2_peer *peer = *at;
-
+	for (; peer != NULL; peer = next) {
+		next = LIST_NEXT(peer, entry);
 		free_links(peer);
-		if (peer->links != NULL || peer->waiting != NULL || peer->attempts_due > 0) {
-			at = &peer->next;
+		if (!LIST_EMPTY(&peer->links) || !STAILQ_EMPTY(&peer->waiting) || peer->attempts_due > 0)
 			continue;
-		}
-		*at = peer->next;
+		LIST_REMOVE(peer, entry);
 		node->npeers--;
 		free(peer);
 	}
@@ -321,8 +321,9 @@ static void free_idle_peers(struct o2_node *node)
 void o2_node_work(struct o2_node *node)
 {
 	uint32_t left = O2_RECONNECTS_AT_A_TIME;
+	struct o2_peer *peer;
 
-	for (struct o2_peer *peer = node->peers; peer != NULL; peer = peer->next) {
+	LIST_FOREACH(peer, &node->peers, entry) {
 		/* What an attempt brings about now is for the next call. */
 		uint32_t due = peer->due_ms <= o2_clock_ms(&node->ni->clock) ? peer->attempts_due : 0;
 
@@ -340,9 +341,10 @@ void o2_node_work(struct o2_node *node)
 static void close_peer(struct o2_peer *peer, const struct o2_transfer_fault *fault)
 {
 	const struct o2_transfer_fault aborted = o2_fault_closed(fault);
+	struct o2_link *link;
 
 	peer->attempts_due = 0;
-	for (struct o2_link *link = peer->links; link != NULL; link = link->next)
+	LIST_FOREACH(link, &peer->links, entry)
 		o2_link_close(link, fault);
 	o2_peer_fail_waiting(peer, &aborted);
 }
@@ -359,13 +361,15 @@ void o2_node_close_peer(struct o2_node *node, uint64_t nid, int code)
 void o2_node_destroy(struct o2_node *node)
 {
 	const struct o2_transfer_fault orderly = o2_fault_local_close(0);
+	struct o2_peer *peer;
+	struct o2_link *link;
 
 	if (node == NULL)
 		return;
 	node->ending = true;
-	for (struct o2_peer *peer = node->peers; peer != NULL; peer = peer->next) {
+	LIST_FOREACH(peer, &node->peers, entry) {
 		close_peer(peer, &orderly);
-		for (struct o2_link *link = peer->links; link != NULL; link = link->next)
+		LIST_FOREACH(link, &peer->links, entry)
 			if (link->state == O2_LINK_CLOSING)
 				o2_link_parted(link);
 	}
@@ -405,10 +409,11 @@ uint32_t o2_node_npeers(const struct o2_node *node)
 struct o2_conn *o2_node_conn(const struct o2_node *node, uint64_t nid, uint32_t index)
 {
 	const struct o2_peer *peer = o2_peer_find(node, nid);
+	const struct o2_link *link;
 
 	if (peer == NULL)
 		return NULL;
-	for (const struct o2_link *link = peer->links; link != NULL; link = link->next)
+	LIST_FOREACH(link, &peer->links, entry)
 		if (link->state == O2_LINK_ESTABLISHED && index-- == 0)
 			return link->conn;
 	return NULL;

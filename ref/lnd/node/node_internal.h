@@ -2,6 +2,8 @@
 #ifndef O2_LND_NODE_INTERNAL_H
 #define O2_LND_NODE_INTERNAL_H
 
+#include <sys/queue.h>
+
 #include "lnd/node/node.h"
 
 /* The inside of a node; shared by the files of this room (docs/connection.md). */
@@ -28,7 +30,7 @@ enum o2_node_op_kind {
 
 /* One operation of the application, from its start to done. */
 struct o2_node_op {
-	struct o2_node_op *next; /* while it waits */
+	STAILQ_ENTRY(o2_node_op) entry; /* while it waits */
 	enum o2_node_op_kind kind;
 	struct o2_lnet_hdr hdr;
 	struct o2_transfer_memory memory; /* tag: points to the operation */
@@ -43,7 +45,7 @@ struct o2_node_op {
  * o2iblnd: kib_conn
  */
 struct o2_link {
-	struct o2_link *next;
+	LIST_ENTRY(o2_link) entry;
 	struct o2_node *node;
 	struct o2_peer *peer;
 	struct o2_conn *conn;
@@ -59,7 +61,7 @@ struct o2_link {
  * o2iblnd: kib_peer_ni
  */
 struct o2_peer {
-	struct o2_peer *next;
+	LIST_ENTRY(o2_peer) entry;
 	struct o2_node *node;
 	uint64_t nid;
 	uint16_t version; /* 0: nothing is known but the NID */
@@ -76,9 +78,8 @@ struct o2_peer {
 	uint32_t attempts;   /* since the last connection came up */
 	uint32_t turn;	     /* counts operations, for taking turns */
 	uint32_t races;
-	struct o2_link *links; /* in any state */
-	struct o2_node_op *waiting;
-	struct o2_node_op **waiting_end;
+	LIST_HEAD(, o2_link) links; /* in any state, the newest first */
+	STAILQ_HEAD(, o2_node_op) waiting;
 	uint32_t nwaiting;
 };
 
@@ -91,7 +92,7 @@ struct o2_node {
 	void *context;
 	bool ending; /* nothing new is started */
 	bool lost;   /* likewise: the device is gone */
-	struct o2_peer *peers;
+	LIST_HEAD(, o2_peer) peers;
 	uint32_t npeers;
 };
 
@@ -105,8 +106,8 @@ uint32_t o2_node_connect_ms(const struct o2_node *node);
 int o2_op_submit(struct o2_node_op *op, struct o2_link *link, struct o2_error *error);
 /* Report an operation that never got to a connection, and free it. */
 void o2_op_fail(struct o2_peer *peer, struct o2_node_op *op, const struct o2_transfer_fault *fault);
-/* A result of the link's connection, with the application's tag in place of ours. */
-void o2_op_done(struct o2_link *link, const struct o2_transfer_result *result);
+/* o2_conn_ops.done of a link's connection: the result, with the application's tag in place of ours. */
+void o2_op_done(void *link, const struct o2_transfer_result *result);
 
 /* peer.c: peers and what waits for them */
 

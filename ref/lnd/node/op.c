@@ -60,8 +60,9 @@ void o2_op_fail(struct o2_peer *peer, struct o2_node_op *op, const struct o2_tra
 	node->ops.done(node->context, peer->nid, &result);
 }
 
-void o2_op_done(struct o2_link *link, const struct o2_transfer_result *result)
+void o2_op_done(void *context, const struct o2_transfer_result *result)
 {
+	struct o2_link *link = context;
 	struct o2_node *node = link->node;
 	struct o2_transfer_result theirs = *result;
 
@@ -72,12 +73,6 @@ void o2_op_done(struct o2_link *link, const struct o2_transfer_result *result)
 		free(op);
 	}
 	node->ops.done(node->context, link->peer->nid, &theirs);
-}
-
-static int refuse(struct o2_error *error, int code, const char *rule, const char *field, uint64_t value,
-		  uint64_t limit)
-{
-	return o2_refuse(error, code, rule, field, O2_NO_INDEX, value, limit);
 }
 
 /* Give it to a link that is up, or let it wait for one. */
@@ -98,8 +93,8 @@ static int start(struct o2_node *node, uint64_t nid, struct o2_node_op *op, stru
 			return rc;
 	}
 	if (peer->nwaiting >= node->config.max_waiting)
-		return refuse(error, -EBUSY, "node/max-waiting", "waiting", peer->nwaiting,
-			      node->config.max_waiting);
+		return o2_refuse_value(error, -EBUSY, "node/max-waiting", "waiting", peer->nwaiting,
+				       node->config.max_waiting);
 	o2_peer_wait(peer, op);
 	o2_peer_want(peer);
 	return 0;
@@ -108,13 +103,13 @@ static int start(struct o2_node *node, uint64_t nid, struct o2_node_op *op, stru
 static int check(const struct o2_node *node, uint64_t nid, struct o2_error *error)
 {
 	if (node->ending)
-		return refuse(error, -ESHUTDOWN, "node/ending", "node", 0, O2_NO_LIMIT);
+		return o2_refuse_value(error, -ESHUTDOWN, "node/ending", "node", 0, O2_NO_LIMIT);
 	if (node->lost)
-		return refuse(error, -ENODEV, "node/device-lost", "device", 0, O2_NO_LIMIT);
+		return o2_refuse_value(error, -ENODEV, "node/device-lost", "device", 0, O2_NO_LIMIT);
 	if (nid == node->self.nid)
-		return refuse(error, -EINVAL, "node/own-nid", "nid", nid, O2_NO_LIMIT);
+		return o2_refuse_value(error, -EINVAL, "node/own-nid", "nid", nid, O2_NO_LIMIT);
 	if (o2_nid_check(nid, node->self.any_lnd) != O2_NID_GOOD)
-		return refuse(error, -EINVAL, "node/nid", "nid", nid, O2_NO_LIMIT);
+		return o2_refuse_value(error, -EINVAL, "node/nid", "nid", nid, O2_NO_LIMIT);
 	return 0;
 }
 
@@ -129,8 +124,8 @@ static int submit(struct o2_node *node, uint64_t nid, enum o2_node_op_kind kind,
 		return rc;
 	op = calloc(1, sizeof(*op) + payload_bytes);
 	if (op == NULL)
-		return refuse(error, -ENOMEM, "node/memory", "operation", sizeof(*op) + payload_bytes,
-			      O2_NO_LIMIT);
+		return o2_refuse_value(error, -ENOMEM, "node/memory", "operation",
+				       sizeof(*op) + payload_bytes, O2_NO_LIMIT);
 	op->kind = kind;
 	op->hdr = *hdr;
 	if (memory != NULL)
@@ -170,6 +165,7 @@ int o2_node_send_bytes(struct o2_node *node, uint64_t nid, const struct o2_lnet_
 		       uint32_t payload_bytes, uint64_t tag, struct o2_error *error)
 {
 	if (payload_bytes > O2_MSG_BYTES)
-		return refuse(error, -EMSGSIZE, "node/payload", "payload_bytes", payload_bytes, O2_MSG_BYTES);
+		return o2_refuse_value(error, -EMSGSIZE, "node/payload", "payload_bytes", payload_bytes,
+				       O2_MSG_BYTES);
 	return submit(node, nid, O2_NODE_SEND_BYTES, hdr, NULL, payload, payload_bytes, tag, error);
 }

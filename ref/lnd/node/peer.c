@@ -9,10 +9,11 @@
 
 struct o2_peer *o2_peer_find(const struct o2_node *node, uint64_t nid)
 {
-	struct o2_peer *peer = node->peers;
+	struct o2_peer *peer;
 
-	while (peer != NULL && peer->nid != nid)
-		peer = peer->next;
+	LIST_FOREACH(peer, &node->peers, entry)
+		if (peer->nid == nid)
+			break;
 	return peer;
 }
 
@@ -24,20 +25,18 @@ int o2_peer_get(struct o2_node *node, uint64_t nid, struct o2_peer **out, struct
 	if (peer != NULL)
 		return 0;
 	if (node->npeers >= node->config.max_peers)
-		return o2_refuse(error, -EBUSY, "node/max-peers", "peers", O2_NO_INDEX, node->npeers,
-				 node->config.max_peers);
+		return o2_refuse_value(error, -EBUSY, "node/max-peers", "peers", node->npeers,
+				       node->config.max_peers);
 	peer = calloc(1, sizeof(*peer));
 	if (peer == NULL)
-		return o2_refuse(error, -ENOMEM, "node/memory", "peer", O2_NO_INDEX, sizeof(*peer),
-				 O2_NO_LIMIT);
+		return o2_refuse_value(error, -ENOMEM, "node/memory", "peer", sizeof(*peer), O2_NO_LIMIT);
 	peer->node = node;
 	peer->nid = nid;
 	peer->queue_depth = node->self.queue_depth;
 	peer->max_frags = node->self.max_frags;
 	peer->cksum_flavour = node->self.cksum_flavour;
-	peer->waiting_end = &peer->waiting;
-	peer->next = node->peers;
-	node->peers = peer;
+	STAILQ_INIT(&peer->waiting);
+	LIST_INSERT_HEAD(&node->peers, peer, entry);
 	node->npeers++;
 	*out = peer;
 	return 0;
@@ -59,18 +58,20 @@ struct o2_connreq_self o2_peer_self(const struct o2_peer *peer)
 
 uint32_t o2_peer_established(const struct o2_peer *peer)
 {
+	const struct o2_link *link;
 	uint32_t count = 0;
 
-	for (const struct o2_link *link = peer->links; link != NULL; link = link->next)
+	LIST_FOREACH(link, &peer->links, entry)
 		count += link->state == O2_LINK_ESTABLISHED;
 	return count;
 }
 
 uint32_t o2_peer_nlinks(const struct o2_peer *peer)
 {
+	const struct o2_link *link;
 	uint32_t count = 0;
 
-	for (const struct o2_link *link = peer->links; link != NULL; link = link->next)
+	LIST_FOREACH(link, &peer->links, entry)
 		count++;
 	return count;
 }
@@ -80,43 +81,21 @@ struct o2_link *o2_peer_next_link(struct o2_peer *peer)
 {
 	uint32_t established = o2_peer_established(peer);
 	uint32_t skip = established > 0 ? peer->turn++ % established : 0;
-	struct o2_link *link = peer->links;
+	struct o2_link *link;
 
-	for (; link != NULL; link = link->next)
+	LIST_FOREACH(link, &peer->links, entry)
 		if (link->state == O2_LINK_ESTABLISHED && skip-- == 0)
 			break;
 	return link;
 }
 
-static void push(struct o2_peer *peer, struct o2_node_op *op)
+static struct o2_node_op *take_first(struct o2_peer *peer)
 {
-	op->next = NULL;
-	*peer->waiting_end = op;
-	peer->waiting_end = &op->next;
-	peer->nwaiting++;
-}
+	struct o2_node_op *op = STAILQ_FIRST(&peer->waiting);
 
-static struct o2_node_op *pop(struct o2_peer *peer)
-{
-	struct o2_node_op *op = peer->waiting;
-
-	if (op == NULL)
-		return NULL;
-	peer->waiting = op->next;
-	if (peer->waiting == NULL)
-		peer->waiting_end = &peer->waiting;
+	STAILQ_REMOVE_HEAD(&peer->waiting, entry);
 	peer->nwaiting--;
-	op->next = NULL;
 	return op;
-}
-
-static void push_first(struct o2_peer *peer, struct o2_node_op *op)
-{
-	op->next = peer->waiting;
-	if (peer->waiting == NULL)
-		peer->waiting_end = &op->next;
-	peer->waiting = op;
-	peer->nwaiting++;
 }
 
 /* How long an operation may wait for a connection. */
@@ -128,20 +107,22 @@ static uint64_t waiting_ms(const struct o2_node *node)
 void o2_peer_wait(struct o2_peer *peer, struct o2_node_op *op)
 {
 	op->deadline_ms = o2_clock_ms(&peer->node->ni->clock) + waiting_ms(peer->node);
-	push(peer, op);
+	STAILQ_INSERT_TAIL(&peer->waiting, op, entry);
+	peer->nwaiting++;
 }
 
 void o2_peer_flush(struct o2_peer *peer, struct o2_link *link)
 {
-	while (link != NULL && peer->waiting != NULL) {
-		struct o2_node_op *op = pop(peer);
+	while (link != NULL && !STAILQ_EMPTY(&peer->waiting)) {
+		struct o2_node_op *op = take_first(peer);
 		struct o2_error error;
 		int rc = link->state == O2_LINK_ESTABLISHED ? o2_op_submit(op, link, &error) : -ENOTCONN;
 
 		if (rc == 0)
 			continue;
 		if (rc == -ENOTCONN && link->state != O2_LINK_ESTABLISHED) {
-			push_first(peer, op);
+			STAILQ_INSERT_HEAD(&peer->waiting, op, entry);
+			peer->nwaiting++;
 			link = o2_peer_next_link(peer);
 		} else {
 			const struct o2_transfer_fault fault = o2_fault_of(O2_FAULT_LOCAL_STAGE, rc, &error);
@@ -156,8 +137,8 @@ void o2_peer_fail_waiting(struct o2_peer *peer, const struct o2_transfer_fault *
 	/* Those that are started from inside done are not among them. */
 	uint32_t count = peer->nwaiting;
 
-	while (count-- > 0 && peer->waiting != NULL)
-		o2_op_fail(peer, pop(peer), fault);
+	while (count-- > 0 && !STAILQ_EMPTY(&peer->waiting))
+		o2_op_fail(peer, take_first(peer), fault);
 }
 
 static bool has_hope(const struct o2_peer *peer)
@@ -181,7 +162,7 @@ void o2_peer_failed(struct o2_peer *peer, const struct o2_transfer_fault *fault)
 	if (o2_peer_established(peer) == 0)
 		o2_peer_fail_waiting(peer, fault);
 	/* Those that were started from inside done want an attempt of their own. */
-	if (peer->waiting != NULL)
+	if (!STAILQ_EMPTY(&peer->waiting))
 		o2_peer_want(peer);
 }
 
@@ -190,22 +171,23 @@ void o2_peer_expire_waiting(struct o2_peer *peer)
 	const uint64_t now_ms = o2_clock_ms(&peer->node->ni->clock);
 	const uint64_t limit_ms = waiting_ms(peer->node);
 
-	while (peer->waiting != NULL && peer->waiting->deadline_ms <= now_ms) {
-		const struct o2_transfer_fault fault =
-			o2_fault_late(O2_WAIT_CONNECTION, -ETIMEDOUT, "node/waiting",
-				      now_ms - peer->waiting->deadline_ms + limit_ms, limit_ms);
+	while (!STAILQ_EMPTY(&peer->waiting) && STAILQ_FIRST(&peer->waiting)->deadline_ms <= now_ms) {
+		const struct o2_transfer_fault fault = o2_fault_late(
+			O2_WAIT_CONNECTION, -ETIMEDOUT, "node/waiting",
+			now_ms - STAILQ_FIRST(&peer->waiting)->deadline_ms + limit_ms, limit_ms);
 
-		o2_op_fail(peer, pop(peer), &fault);
+		o2_op_fail(peer, take_first(peer), &fault);
 	}
 }
 
 static struct o2_link *find_stale(const struct o2_peer *peer, uint64_t incarnation, uint16_t version)
 {
-	struct o2_link *link = peer->links;
+	struct o2_link *link;
 
-	while (link != NULL && (link->state != O2_LINK_ESTABLISHED ||
-				(link->incarnation == incarnation && link->params.version == version)))
-		link = link->next;
+	LIST_FOREACH(link, &peer->links, entry)
+		if (link->state == O2_LINK_ESTABLISHED &&
+		    (link->incarnation != incarnation || link->params.version != version))
+			break;
 	return link;
 }
 

@@ -198,7 +198,7 @@ static void key_is_dead(enum o2_reg_mode mode)
 	struct o2_rdma_desc desc;
 	struct images images;
 	struct ibv_sge sge;
-	struct ibv_send_wr wr = {.wr_id = o2_wr_id(O2_WORK_SILENT, 15),
+	struct ibv_send_wr wr = {.wr_id = O2_WR_ID(O2_WORK_SILENT, 15),
 				 .opcode = IBV_WR_RDMA_WRITE,
 				 .send_flags = IBV_SEND_SIGNALED,
 				 .sg_list = &sge,
@@ -212,7 +212,7 @@ static void key_is_dead(enum o2_reg_mode mode)
 	desc = pair->a.conn->rx_msg.u.putack.ibpam_rd; /* the last message that a has received */
 	assert_int_equal(pair->a.conn->rx_msg.ibm_type, O2_MSG_PUT_ACK);
 	images = images_take(&pair->a, &pair->b, 6);
-	sge = (struct ibv_sge){(uintptr_t)pair->a.conn->slots, 64, pair->a.conn->slot_mr->lkey};
+	sge = (struct ibv_sge){(uintptr_t)pair->a.conn->rx_area, 64, pair->a.conn->rx_mr->lkey};
 	wr.wr.rdma.remote_addr = desc.rd_frags[0].rf_addr;
 	wr.wr.rdma.rkey = desc.rd_key;
 	assert_int_equal(ibv_post_send(pair->a.conn->qp, &wr, &bad), 0);

@@ -324,12 +324,12 @@ static void waits_for_its_sends(void **state)
 				 0);
 		/* Two messages of ours in a PUT, one in a GET: their completions are kept back. */
 		while (nheld < (op == O2_OP_PUT ? 2u : 1u) || pair->b.nresults == 0 ||
-		       a->list[O2_LIST_ACTIVE].first->waiting) {
+		       TAILQ_FIRST(&a->list[O2_LIST_ACTIVE])->waiting) {
 			assert_true(o2_conn_progress(pair->b.conn) >= 0);
 			assert_true(pair_now() <= end);
 			if (ibv_poll_cq(a->cq, 1, &wc) != 1)
 				continue;
-			if (o2_wr_id_work(wc.wr_id) == O2_WORK_MESSAGE)
+			if (O2_WR_ID_WORK(wc.wr_id) == O2_WORK_MESSAGE)
 				held[nheld++] = wc;
 			else
 				o2_conn_complete(a, &wc);

@@ -83,7 +83,7 @@ static void poll_some(struct side *side, struct queue *queue)
 	while (queue->sends.count < 200 && queue->receives.count < 200 &&
 	       ibv_poll_cq(side->conn->cq, 1, &wc) == 1) {
 		struct held *held =
-			o2_wr_id_work(wc.wr_id) == O2_WORK_RECV ? &queue->receives : &queue->sends;
+			O2_WR_ID_WORK(wc.wr_id) == O2_WORK_RECV ? &queue->receives : &queue->sends;
 
 		assert_int_equal(wc.status, IBV_WC_SUCCESS);
 		held->wc[held->count++] = wc;

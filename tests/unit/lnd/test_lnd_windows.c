@@ -115,7 +115,7 @@ static void does_not_look_without_a_transmit(void **state)
 {
 	struct pair *pair = pair_with_windows(0, FEW);
 	struct pair *second = second_of(pair);
-	struct o2_tx *idle;
+	struct o2_tx_list idle;
 
 	(void)state;
 	put_from(pair, O2_REG_PHYS, 0);
@@ -125,11 +125,11 @@ static void does_not_look_without_a_transmit(void **state)
 	deliver(&second->b, NULL, 0);
 	assert_true(view_of(&second->b).parked_for_window);
 	quiet(pair);
-	idle = second->b.conn->idle[O2_TX_PEERS].first;
-	second->b.conn->idle[O2_TX_PEERS].first = NULL;
+	TAILQ_INIT(&idle);
+	TAILQ_CONCAT(&idle, &second->b.conn->idle[O2_TX_PEERS], link);
 	assert_int_equal(o2_conn_progress(second->b.conn), 0);
 	assert_int_equal(second->b.nmatched, 0);
-	second->b.conn->idle[O2_TX_PEERS].first = idle;
+	TAILQ_CONCAT(&second->b.conn->idle[O2_TX_PEERS], &idle, link);
 	assert_int_equal(o2_conn_progress(second->b.conn), 1);
 	quiet(second);
 	assert_ended(&second->a, 1);

@@ -89,7 +89,7 @@ static struct ibv_wc poll_one(struct o2_conn *conn)
 /* One byte of a's message slots to an address of b; how that ends. */
 static enum ibv_wc_status write_byte(struct pair *pair, uint64_t addr, uint32_t rkey)
 {
-	struct ibv_sge sge = {(uintptr_t)pair->a.conn->slots, 1, pair->a.conn->slot_mr->lkey};
+	struct ibv_sge sge = {(uintptr_t)pair->a.conn->rx_area, 1, pair->a.conn->rx_mr->lkey};
 	struct ibv_send_wr wr = {.sg_list = &sge,
 				 .num_sge = 1,
 				 .opcode = IBV_WR_RDMA_WRITE,
@@ -256,7 +256,7 @@ static void gaps_are_not_addressable(void **state)
 		assert_int_equal(o2_reg_has_gaps(&pair->b.ni.domain),
 				 o2_device_reg_gaps() != NULL && !staging);
 		memset(pair->b.ni.arena.memory, 0x55, (size_t)PAIR_PAGES * 4096);
-		memset(pair->a.conn->slots, 0xaa, 1);
+		memset(pair->a.conn->rx_area, 0xaa, 1);
 		assert_int_equal(make_plan(&pair->b, &row, O2_SINK, true, &plan), 0);
 		bind_sink(&pair->b, &plan, &binding);
 		for (uint64_t k = 0; k < plan.length; k++)

@@ -139,13 +139,13 @@ static void take(struct worker *w)
 static void write_byte(struct worker *w, struct held *held)
 {
 	const uint8_t value = (uint8_t)o2_prng_upto(&w->prng, UINT8_MAX);
-	struct ibv_sge sge = {(uintptr_t)w->from->slots, 1, w->from->slot_mr->lkey};
+	struct ibv_sge sge = {(uintptr_t)w->from->rx_area, 1, w->from->rx_mr->lkey};
 	struct ibv_send_wr wr = {.sg_list = &sge,
 				 .num_sge = 1,
 				 .opcode = IBV_WR_RDMA_WRITE,
 				 .wr.rdma = {.remote_addr = held->addr, .rkey = held->binding.key}};
 
-	w->from->slots[0] = value;
+	w->from->rx_area[0] = value;
 	post(w->from, &wr);
 	o2_reg_deliver(&w->b->ni.domain, &held->binding, 1);
 	CHECK(*held->byte == value);
