@@ -6,14 +6,6 @@
  * recording itself.  Each is played twice, once for either side.
  */
 
-/* cmocka.h wants the others before it. */
-/* clang-format off */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-/* clang-format on */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +13,7 @@
 #include "lnd/conn/immediate.h"
 #include "mem/copy.h"
 #include "tests/judge/player/script.h"
+#include "tests/lib/unit_test.h"
 #include "wire/nid.h"
 
 #define ARENA_PAGES 200u

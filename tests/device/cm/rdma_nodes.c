@@ -10,7 +10,6 @@ static void bytes_arrive(void **state)
 	struct world *world = world_open(NULL, NULL);
 	struct seat *a = &world->seat[0], *b = &world->seat[1];
 
-	(void)state;
 	for (uint32_t i = 0; i < 3; i++) {
 		struct o2_transfer_memory source = dense(from, 0, 70000, modes[i]);
 		struct o2_transfer_memory sink = dense(to, 400, 70000, modes[i]);
@@ -46,7 +45,6 @@ static void terms(void **state)
 		{0x12, 0x11, 16, 8, 257, 257, 1, 0x11, 8, 257},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct o2_node_config a = usual_config(), b = usual_config();
 		struct o2_conn_view view;
@@ -75,7 +73,6 @@ static void several_connections(void **state)
 	struct o2_node_config config = usual_config();
 	struct world *world;
 
-	(void)state;
 	config.conns_per_peer = 3;
 	world = world_open(&config, NULL);
 	for (uint32_t i = 0; i < 6; i++)
@@ -91,7 +88,6 @@ static void race(void **state)
 {
 	struct world *world = world_open(NULL, NULL);
 
-	(void)state;
 	put(world, 0);
 	put(world, 1);
 	world_until(world, world->seat[0].nended == 1 && world->seat[1].nended == 1);
@@ -104,7 +100,6 @@ static void closed_by_either(void **state)
 {
 	struct world *world = world_open(NULL, NULL);
 
-	(void)state;
 	for (uint32_t closer = 0; closer < 2; closer++) {
 		put(world, 0);
 		world_until(world, world->seat[0].nended == closer + 1 && world->seat[1].nup == closer + 1);
@@ -122,7 +117,6 @@ static void nobody_there(void **state)
 	struct o2_node_config deaf = usual_config();
 	struct world *world;
 
-	(void)state;
 	deaf.listen = false;
 	world = world_open(NULL, &deaf);
 	put(world, 0);
@@ -141,7 +135,6 @@ static void too_early(void **state)
 	struct world *world = world_open(NULL, NULL);
 	struct seat *a = &world->seat[0];
 
-	(void)state;
 	o2_node_set_up(world->seat[1].node, false);
 	put(world, 0);
 	world_until(world, a->nended == 1);
@@ -159,7 +152,6 @@ static void peer_restarts(void **state)
 	struct world *world = world_open(NULL, NULL);
 	struct seat *a = &world->seat[0], *b = &world->seat[1];
 
-	(void)state;
 	put(world, 0);
 	world_until(world, a->nended == 1);
 	o2_node_destroy(b->node);
@@ -182,7 +174,6 @@ static void queue_pair_killed(void **state)
 {
 	struct world *world = world_open(NULL, NULL);
 
-	(void)state;
 	for (uint32_t killer = 0; killer < 2; killer++) {
 		struct ibv_qp_attr attr = {.qp_state = IBV_QPS_ERR};
 		uint32_t first = world->seat[0].nstarted;

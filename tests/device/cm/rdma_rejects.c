@@ -163,7 +163,6 @@ static void answers(void **state)
 	};
 	struct asker asker;
 
-	(void)state;
 	asker_join(&asker, NULL);
 	for (size_t i = 0; i < sizeof(probes) / sizeof(probes[0]); i++) {
 		const struct probe *probe = &probes[i];
@@ -224,7 +223,6 @@ static void answers_of_a_node(void **state)
 	struct o2_node_config config = usual_config();
 	struct asker asker;
 
-	(void)state;
 	asker_join(&asker, NULL);
 	o2_node_set_up(asker.world->seat[1].node, false);
 	ask_usual(&asker, true);
@@ -257,7 +255,6 @@ static void connection_race(void **state)
 	struct asker asker;
 	struct world *world;
 
-	(void)state;
 	asker_join(&asker, NULL);
 	world = asker.world;
 	/* The port on which its node listened is still open. */
@@ -276,7 +273,6 @@ static void silence(void **state)
 	struct asker asker;
 	uint64_t start_ms;
 
-	(void)state;
 	config.conn.timeout_ms = 4000; /* the least that an attempt is given is 5 s */
 	asker_join(&asker, &config);
 	start_ms = o2_monotonic_ms();
@@ -292,7 +288,6 @@ static void wrong_port(void **state)
 	struct asker asker;
 	uint8_t bytes[O2_CONNREQ_BYTES] = {0};
 
-	(void)state;
 	asker_join(&asker, NULL);
 	ask_at(&asker, bytes, sizeof(bytes), asker.world->seat[1].address, TEST_PORT + 1, true);
 	world_until(asker.world, asker.nevents > 0);
@@ -307,7 +302,6 @@ static void no_message(void **state)
 	struct asker asker;
 	uint8_t bytes[O2_CONNREQ_BYTES] = {0};
 
-	(void)state;
 	asker_join(&asker, NULL);
 	ask(&asker, bytes, 0);
 	assert_reject(&asker, O2_REJECT_FATAL, 0x12);

@@ -9,16 +9,11 @@
 
 #include <errno.h>
 #include <infiniband/verbs.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "loopverbs/loopverbs.h"
+#include "tests/lib/unit_test.h"
 
 #define PAIR_PAGE      4096u
 #define PAIR_BUF_BYTES (64u * PAIR_PAGE)

@@ -2,18 +2,10 @@
 #ifndef O2_TEST_PLAYER_STAGE_H
 #define O2_TEST_PLAYER_STAGE_H
 
-/* cmocka.h wants the others before it. */
-/* clang-format off */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-/* clang-format on */
-
 #include "lnet/endpoint.h"
 #include "tests/judge/player/peer.h"
 #include "tests/judge/player/script.h"
+#include "tests/lib/unit_test.h"
 
 /*
  * Where a recording is played: one whole peer of ours, and a puppet (peer.h) that speaks for the other side.

@@ -2,17 +2,12 @@
 #ifndef O2_TESTS_WIRE_TEST_H
 #define O2_TESTS_WIRE_TEST_H
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "tests/judge/wire/samples.h"
+#include "tests/lib/unit_test.h"
 #include "wire/bytes.h"
 #include "wire/layout.h"
 #include "wire/lnet_hdr.h"

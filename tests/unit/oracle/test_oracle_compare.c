@@ -33,7 +33,6 @@ static void test_what_must_be_refused(void **state)
 	static bool seen[O2_CHECKS];
 	uint32_t rules = 0;
 
-	(void)state;
 	for (uint32_t stage = 0; stage < O2_STAGES; stage++) {
 		for (uint64_t index = 0; index < CASES; index++) {
 			enum o2_check_id rule;
@@ -54,7 +53,6 @@ static void test_what_must_be_refused(void **state)
 
 static void test_what_must_not_be_refused(void **state)
 {
-	(void)state;
 	expect(O2_STAGE_RDMA_PLAN, O2_CHECK_RDMA_REFUSED_LEGAL, refuse);
 	expect(O2_STAGE_TRANSFER, O2_CHECK_TRANSFER_REFUSED_LEGAL, refuse);
 	for (uint32_t stage = 0; stage < O2_STAGES; stage++) {
@@ -102,7 +100,6 @@ static void test_words_of_refusals(void **state)
 		{O2_STAGE_TRANSFER, O2_CHECK_TRANSFER_ERRNO, O2_CHECK_TRANSFER_RULE, O2_CHECKS},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++) {
 		expect(checks[i].stage, checks[i].error, other_errno);
 		expect(checks[i].stage, checks[i].rule, other_rule);
@@ -191,7 +188,6 @@ static void test_decoded_messages(void **state)
 		{O2_CHECK_WIRE_DECODE_PAYLOAD, msg_payload},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		expect(O2_STAGE_MSG_DECODE, rows[i].check, rows[i].change);
 }
@@ -240,7 +236,6 @@ static void test_encoded_messages(void **state)
 		{O2_CHECK_WIRE_ENCODE_PAYLOAD, enc_payload},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		expect(O2_STAGE_MSG_ENCODE, rows[i].check, rows[i].change);
 }
@@ -253,7 +248,6 @@ static void test_the_kernel_profile(void **state)
 {
 	uint32_t admitted = 0, failed = 0, words = 0, bytes = 0;
 
-	(void)state;
 	w->comparison.profile = O2_PROFILE_KERNEL;
 	for (uint64_t index = 0; index < CASES; index++) {
 		enum o2_check_id rule;
@@ -291,7 +285,6 @@ static void test_flavours_in_the_kernel_profile(void **state)
 {
 	uint32_t passed = 0, failed = 0;
 
-	(void)state;
 	w->comparison.profile = O2_PROFILE_KERNEL;
 	for (uint64_t index = 0; index < CASES; index++) {
 		enum o2_cksum_flavour flavour;

@@ -121,7 +121,6 @@ static void test_lists(void **state)
 		{O2_CHECK_DMA_IOMMU_SEGMENTS, dma_split_iommu},
 	};
 
-	(void)state;
 	EXPECT_ALL(O2_STAGE_SG_BUILD, sg);
 	EXPECT_ALL(O2_STAGE_DMA_MAP, dma);
 	expect_equal(O2_STAGE_SG_BUILD, "an entry in two parts", sg_split);
@@ -236,7 +235,6 @@ static void test_registration(void **state)
 		{O2_CHECK_REG_FMR_BYTES, reg_collapse},
 	};
 
-	(void)state;
 	EXPECT_ALL(O2_STAGE_REG_PLAN, rows);
 	expect_equal(O2_STAGE_REG_PLAN, "a fragment in two parts", split_any);
 }
@@ -318,7 +316,6 @@ static void test_work_requests(void **state)
 		{O2_CHECK_RDMA_WORK_REQUESTS, rdma_split},
 	};
 
-	(void)state;
 	EXPECT_ALL(O2_STAGE_RDMA_PLAN, rows);
 	expect_equal(O2_STAGE_RDMA_PLAN, "more work requests than needed", rdma_split);
 }
@@ -357,7 +354,6 @@ static void test_whole_transfers(void **state)
 		{O2_CHECK_TRANSFER_PEER_LIMIT, whole_limit},
 	};
 
-	(void)state;
 	EXPECT_ALL(O2_STAGE_TRANSFER, rows);
 }
 
@@ -396,7 +392,6 @@ static void test_hostile_answers(void **state)
 	static struct o2_choice more;
 	uint32_t broken = 0, read = 0;
 
-	(void)state;
 	for (uint64_t index = 0; index < 30000; index++) {
 		json_t *answer, *again;
 

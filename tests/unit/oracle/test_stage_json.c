@@ -5,14 +5,9 @@
  */
 #include <errno.h>
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "base/json.h"
 #include "mem/dma_json.h"
@@ -20,6 +15,7 @@
 #include "props/engine/prng.h"
 #include "rdma/rdma_json.h"
 #include "reg/plan_json.h"
+#include "tests/lib/unit_test.h"
 
 /* Through the text, as another program would get it; consumes *written. */
 static json_t *through_text(json_t *written)
@@ -84,7 +80,6 @@ static void test_sg_input(void **state)
 	const struct o2_kiov kiov[] = {{3, 0, 512}, {UINT32_MAX, UINT32_MAX, UINT32_MAX}, {0, 0, 0}};
 	struct o2_buffer buffer = {.kind = O2_IOV, .count = 3, .offset = 7, .nob = 512, .iov = iov};
 
-	(void)state;
 	round_trip_sg_input(&buffer, &space, 257);
 	/* What sg_build refuses can be written down all the same. */
 	buffer.nob = UINT64_MAX;
@@ -307,7 +302,6 @@ static void test_round_trips(void **state)
 	const char *text = getenv("O2_TEST_SEED");
 	uint64_t seed = text != NULL ? strtoull(text, NULL, 0) : 1;
 
-	(void)state;
 	print_message("replay: O2_TEST_SEED=%" PRIu64 " test_stage_json\n", seed);
 	for (uint32_t n = 0; n < 66; n++) {
 		struct o2_prng prng = o2_prng_init(seed, n);
@@ -370,7 +364,6 @@ static void test_refused_outputs(void **state)
 	static const int codes[] = {-EINVAL, -EFAULT, -EFBIG, -EPROTO, -EMSGSIZE, -EPROTONOSUPPORT};
 	struct o2_error error;
 
-	(void)state;
 	for (uint32_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++) {
 		o2_refuse(&error, codes[i], "room/rule", "list[].field", i % 2 == 0 ? i : O2_NO_INDEX,
 			  i < 3 ? UINT64_MAX : 0, i < 3 ? 0 : UINT64_MAX);
@@ -395,7 +388,6 @@ static void test_published_text(void **state)
 	json_t *form;
 	char *text;
 
-	(void)state;
 	assert_int_equal(o2_sg_build(&buffer, &space, 257, &list, &error), -EINVAL);
 	form = o2_sg_output_to_json(&list, &error);
 	text = json_dumps(form, JSON_COMPACT | JSON_SORT_KEYS);

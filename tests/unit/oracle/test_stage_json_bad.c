@@ -4,20 +4,16 @@
  */
 #include <errno.h>
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "base/json.h"
 #include "mem/dma_json.h"
 #include "mem/sg_json.h"
 #include "rdma/rdma_json.h"
 #include "reg/plan_json.h"
+#include "tests/lib/unit_test.h"
 
 typedef int (*read_form)(const json_t *form, struct o2_error *error);
 
@@ -224,7 +220,6 @@ static void test_one_change(void **state)
 {
 	uint32_t tried = 0;
 
-	(void)state;
 	for (size_t f = 0; f < FORMS; f++) {
 		json_t *whole = load(forms[f].text);
 		struct target target;
@@ -340,7 +335,6 @@ static char *replace(const char *text, const char *from, const char *to)
 
 static void test_named(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < sizeof(bads) / sizeof(bads[0]); i++) {
 		const struct bad *row = &bads[i];
 		char *text = replace(forms[row->form].text, row->from, row->to);
@@ -383,7 +377,6 @@ static void test_long_lists(void **state)
 		{7, {"plan", "sge"}, O2_MAX_FRAGS * O2_MAX_WRQ_SGE, "plan.sge"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		json_t *form = load(forms[rows[i].form].text);
 		json_t *list = json_object_get(json_object_get(form, rows[i].path[0]), rows[i].path[1]);
@@ -411,7 +404,6 @@ static void test_long_ranges(void **state)
 	json_t *second = json_object_get(json_array_get(ranges, 1), "pages");
 	struct o2_error error = {0};
 
-	(void)state;
 	while (json_array_size(first) + json_array_size(second) < O2_SG_JSON_MAX_PAGES)
 		json_array_append(first, json_array_get(first, 0));
 	assert_int_equal(read_sg_input(form, &error), 0);
@@ -429,7 +421,6 @@ static void test_no_form(void **state)
 	json_t *others[] = {NULL,	  json_null(), json_array(), json_integer(1), json_string("form"),
 			    json_object()};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
 		for (size_t f = 0; f < FORMS; f++) {
 			struct o2_error error = {0};

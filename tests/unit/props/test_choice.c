@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The choice engine (docs/properties.md, "Choice sequences") and case files. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +9,7 @@
 
 #include "props/engine/case_file.h"
 #include "props/engine/choice.h"
+#include "tests/lib/unit_test.h"
 
 #define SEED UINT64_C(0x6f32726566)
 
@@ -22,7 +18,6 @@ static struct o2_choice choice, other; /* 100 KiB each: too large for a small st
 static void test_encoding(void **state)
 {
 	static const uint8_t bytes[] = {0x01, 0x02, 0xff, 0x07, 0x12, 0x34, 0x56};
-	(void)state;
 
 	assert_int_equal(o2_choice_width_bytes(0), 0);
 	assert_int_equal(o2_choice_width_bytes(1), 1);
@@ -52,7 +47,6 @@ static void test_encoding(void **state)
 static void test_past_end_gives_zero(void **state)
 {
 	static const uint8_t bytes[] = {9, 9, 9};
-	(void)state;
 
 	o2_choice_replay(&choice, bytes, sizeof(bytes));
 	assert_int_equal(o2_draw(&choice, 0xffff), 0x0909);
@@ -98,7 +92,6 @@ static uint64_t fold_case(struct o2_choice *c)
 static void test_replay_equals_record(void **state)
 {
 	uint64_t distinct = 0, last = 0;
-	(void)state;
 
 	for (uint64_t i = 0; i < 2000; i++) {
 		o2_choice_random(&choice, SEED, i);
@@ -128,7 +121,6 @@ static void test_record_is_canonical(void **state)
 {
 	struct o2_prng prng = o2_prng_init(SEED, 1);
 	uint8_t bytes[300];
-	(void)state;
 
 	for (int i = 0; i < 2000; i++) {
 		const size_t n = o2_prng_upto(&prng, sizeof(bytes));
@@ -151,7 +143,6 @@ static void test_uniform_in_bounds(void **state)
 {
 	unsigned int seen[10] = {0};
 	struct o2_prng prng = o2_prng_init(SEED, 2);
-	(void)state;
 
 	o2_choice_random(&choice, SEED, 0);
 	for (int i = 0; i < 8000; i++)
@@ -172,8 +163,6 @@ static void test_uniform_in_bounds(void **state)
 
 static void test_overrun(void **state)
 {
-	(void)state;
-
 	o2_choice_random(&choice, SEED, 0);
 	for (uint32_t i = 0; i < O2_CHOICE_MAX_BYTES - 1; i++)
 		o2_draw(&choice, 255);
@@ -196,7 +185,6 @@ static void test_weights(void **state)
 {
 	static const uint32_t weights[] = {0, 10, 0, 20, 70}, none[] = {0, 0}, one[] = {0, 0, 9};
 	unsigned int seen[5] = {0}, random_seen[5] = {0};
-	(void)state;
 
 	for (unsigned int byte = 0; byte < 100; byte++) {
 		const uint8_t bytes[1] = {(uint8_t)byte};
@@ -227,8 +215,6 @@ static void test_weights(void **state)
 
 static void test_spans(void **state)
 {
-	(void)state;
-
 	o2_choice_replay(&choice, NULL, 0);
 	o2_span_begin(&choice, 7);
 	o2_draw(&choice, 255);
@@ -263,7 +249,6 @@ static void test_exhaustive_counts(void **state)
 	static const uint32_t weights[] = {50, 0, 3, 1};
 	struct o2_exhaustive e;
 	uint64_t sum = 0, last = 0;
-	(void)state;
 
 	/* Lists of up to 3 of 5 values: 1 + 5 + 25 + 125; as base-6 numbers they come in a rising order of no
 	 * repeats. */
@@ -300,7 +285,6 @@ static void test_exhaustive_edges(void **state)
 {
 	static struct o2_exhaustive e;
 	uint64_t valid = 0;
-	(void)state;
 
 	/* A rejected prefix is one case: 10 first digits, of which 5 go on to 4 second ones. */
 	o2_exhaustive_start(&e);
@@ -346,7 +330,6 @@ static void test_exhaustive_edges(void **state)
 static void test_opaque_and_shortlex(void **state)
 {
 	static const uint8_t bytes[] = {3, 2, 1};
-	(void)state;
 
 	o2_choice_replay(&choice, bytes, sizeof(bytes));
 	o2_choice_opaque(&choice);
@@ -367,7 +350,6 @@ static void test_case_file(void **state)
 	     twin[O2_CASE_NAME_BYTES];
 	static const size_t lengths[] = {0, 1, 100, O2_CHOICE_MAX_BYTES};
 	size_t n;
-	(void)state;
 
 	assert_non_null(mkdtemp(directory));
 	snprintf(path, sizeof(path), "%s/case", directory);

@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* What a run counts and must have met (docs/properties.md, "Counters" and "The cross table"). */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "props/transfer/transfer_run.h"
+#include "tests/lib/unit_test.h"
 
 #define PAGE	   O2_SCENARIO_PAGE_BYTES
 #define BIT(which) (1u << O2_##which)
@@ -74,7 +70,6 @@ static uint32_t situations(const struct o2_scenario_side *side, uint64_t nob)
 
 static void test_situations(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct o2_scenario_side side = {.vector = O2_KIOV, .count = rows[i].count};
 
@@ -88,7 +83,6 @@ static void test_situations(void **state)
 
 static void test_pages(void **state)
 {
-	(void)state;
 	for (uint32_t pages = 254; pages <= 258; pages++) {
 		uint32_t expected = pages >= 255 && pages <= 257 ? 1u << (O2_PAGES_255 + (pages - 255)) : 0;
 		struct o2_scenario_side side = {.vector = O2_IOV, .count = 1};
@@ -153,7 +147,6 @@ static void test_nothing_missing(void **state)
 	static const uint64_t sizes[] = {0, 1000, 2000, 10000, 50000};
 	char first[128];
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
 		struct o2_transfer_run *run = full_run(sizes[i]);
 
@@ -166,7 +159,6 @@ static void test_each_situation(void **state)
 {
 	struct o2_transfer_run *run = full_run(0);
 
-	(void)state;
 	for (uint32_t i = 0; i < O2_SITUATIONS; i++) {
 		const char *name = o2_situation_name((enum o2_situation)i);
 
@@ -189,7 +181,6 @@ static void test_each_refusal(void **state)
 {
 	struct o2_transfer_run *run = full_run(0);
 
-	(void)state;
 	for (uint32_t i = O2_PREDICT_ENTRIES; i < O2_PREDICT_RULES; i++) {
 		const char *name = o2_predict_rule_name((enum o2_predict_rule)i);
 
@@ -206,7 +197,6 @@ static void test_each_pair(void **state)
 	struct o2_transfer_run *run = full_run(0);
 	char first[128];
 
-	(void)state;
 	for (uint32_t i = 0; i < O2_REG_MODES * O2_REG_MODES; i++)
 		check_needed(run, &run->counters.pair[i / O2_REG_MODES][i % O2_REG_MODES], 1000,
 			     "pair of modes");
@@ -233,7 +223,6 @@ static void test_cross(void **state)
 	struct o2_cross_pair pair;
 	char first[128];
 
-	(void)state;
 	scenario.source.mode = O2_REG_USER;
 	scenario.sink.mode = O2_REG_PHYS;
 	scenario.sink.vector = O2_KIOV;

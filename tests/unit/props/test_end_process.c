@@ -1,13 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* An end in a process of its own: what becomes of it is always an answer. */
-/* cmocka.h wants the others before it. */
-/* clang-format off */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-/* clang-format on */
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -15,6 +7,7 @@
 
 #include "loopverbs/loopverbs.h"
 #include "props/world/end_process.h"
+#include "tests/lib/unit_test.h"
 
 struct world {
 	struct o2_arena arena;

@@ -1,17 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* cmocka.h wants the others before it. */
-/* clang-format off */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-/* clang-format on */
 #include <stdio.h>
 #include <string.h>
 
 #include "props/cmd/hostile_command.h"
 #include "props/hostile/hostile.h"
+#include "tests/lib/unit_test.h"
 
 /* Every misbehaviour of docs/hostile.md meets the reaction that it must.
  *
@@ -26,7 +19,6 @@ static void meets_each(void **state)
 	size_t count = o2_misbehaviours(&list), failed = 0;
 	char why[200];
 
-	(void)state;
 	for (size_t i = 0; i < count; i++) {
 		if (only != NULL && strcmp(only, list[i].name) != 0)
 			continue;
@@ -44,7 +36,6 @@ static void has_names_of_its_own(void **state)
 	const struct o2_misbehaviour *list;
 	size_t count = o2_misbehaviours(&list);
 
-	(void)state;
 	for (size_t i = 0; i < count; i++)
 		for (size_t j = 0; j < i; j++)
 			assert_string_not_equal(list[i].name, list[j].name);
@@ -56,7 +47,6 @@ static void breaks_many_rules(void **state)
 	const struct o2_misbehaviour *list;
 	size_t count = o2_misbehaviours(&list), rules = 0;
 
-	(void)state;
 	for (size_t i = 0; i < count; i++) {
 		size_t j = 0;
 
@@ -85,7 +75,6 @@ static void stands_in_the_table(void **state)
 	const struct o2_misbehaviour *list;
 	size_t count = o2_misbehaviours(&list), rows = 0;
 
-	(void)state;
 	for (size_t i = 0; i < count; i++) {
 		char row[O2_MISBEHAVIOUR_ROW_BYTES];
 
@@ -110,7 +99,6 @@ static void profiles_are_documented(void **state)
 	size_t count, marked = 0, named = 0;
 	const struct o2_misbehaviour *list;
 
-	(void)state;
 	assert_non_null(end);
 	count = o2_misbehaviours(&list);
 	for (size_t i = 0; i < count; i++)
@@ -143,7 +131,6 @@ static int64_t profile_of(const char *name)
 
 static void profiles_have_names(void **state)
 {
-	(void)state;
 	assert_int_equal(profile_of("strict"), O2_HOSTILE_STRICT);
 	assert_int_equal(profile_of("kernel"), O2_HOSTILE_KERNEL);
 	assert_int_equal(profile_of(""), -2);

@@ -1,18 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* cmocka.h wants the others before it. */
-/* clang-format off */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-/* clang-format on */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "props/engine/prng.h"
 #include "props/hostile/hostile_line.h"
+#include "tests/lib/unit_test.h"
 
 /*
  * What is said to a victim in another process, and by it, is understood as it was meant; and lines that mean
@@ -24,7 +17,6 @@ static void orders_come_back(void **state)
 	char text[O2_LINE_BYTES];
 	struct o2_victim_line line, back;
 
-	(void)state;
 	for (int act = 0; act < O2_VICTIM_ACTS; act++) {
 		line = (struct o2_victim_line){
 			.order = {(enum o2_victim_act)act, UINT64_MAX - 5, O2_REG_FASTREG}};
@@ -44,7 +36,6 @@ static void people_may_say_less(void **state)
 {
 	struct o2_victim_line line;
 
-	(void)state;
 	assert_true(o2_line_read_order("look", &line));
 	assert_int_equal(line.order.act, O2_ACT_LOOK);
 	assert_true(o2_line_read_order("put 5000", &line));
@@ -62,7 +53,6 @@ static void answers_come_back(void **state)
 	char text[O2_LINE_BYTES];
 	uint32_t work;
 
-	(void)state;
 	memset(&answer, 0, sizeof(answer));
 	answer.status = -52;
 	answer.value[0] = UINT64_MAX;
@@ -105,7 +95,6 @@ static void spoiled_answers_do_no_harm(void **state)
 	uint32_t work;
 	size_t length;
 
-	(void)state;
 	print_message("again: O2REF_SEED=0x%llx\n", (unsigned long long)seed);
 	o2_line_answer(&answer, 0, good);
 	length = strlen(good);

@@ -1,12 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* cmocka.h wants the others before it. */
-/* clang-format off */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-/* clang-format on */
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -15,6 +7,7 @@
 #include "props/hostile/hostile.h"
 #include "props/hostile/hostile_quirk.h"
 #include "quirk/quirk.h"
+#include "tests/lib/unit_test.h"
 
 /* The judge of liars where the honest ends do what a peer may do (docs/hostile.md, "Quirks"). */
 
@@ -48,7 +41,6 @@ static int try_bent(const char *quirk, const char *name, const char *expected)
 
 static void the_honest_connection_is_missed(void **state)
 {
-	(void)state;
 	/* Connected directly the liar is not looked at either; by a connection manager it is no message. */
 	assert_int_equal(try_bent("closes-first", "magic",
 				  "open 0, closed 1 times with -5 by conn/completion; "
@@ -60,7 +52,6 @@ static void the_honest_connection_is_missed(void **state)
 
 static void what_can_be_lived_with_is_no_failure(void **state)
 {
-	(void)state;
 	for (unsigned int i = 0; i < O2_QUIRKS; i++)
 		if (i != O2_QUIRK_CLOSES_FIRST && i != O2_QUIRK_LATE) {
 			assert_int_equal(try_bent(o2_quirk_name(i), "magic", "met"), 0);
@@ -71,7 +62,6 @@ static void what_can_be_lived_with_is_no_failure(void **state)
 /* The victim's process is told the same. */
 static void words_for_another_process(void **state)
 {
-	(void)state;
 	assert_null(o2_hostile_quirk_words());
 	assert_true(bend("late,closes-first"));
 	assert_string_equal(o2_hostile_quirk_words(), "closes-first,late=3000");

@@ -54,7 +54,6 @@ static enum o2_net_outcome try_at(enum o2_hostile_profile profile, const char *m
 
 static int reset(void **state)
 {
-	(void)state;
 	serves_bytes = takes_bytes = 12000;
 	peer_quirk = NULL;
 	garbles_pings = false;
@@ -103,14 +102,12 @@ static void meets_all(enum o2_hostile_profile profile)
 
 static void a_strict_peer_meets_everything(void **state)
 {
-	(void)state;
 	meets_all(O2_HOSTILE_STRICT);
 }
 
 /* What may be tolerated need not be. */
 static void also_under_the_other_profile(void **state)
 {
-	(void)state;
 	meets_all(O2_HOSTILE_KERNEL);
 }
 
@@ -138,7 +135,6 @@ static void what_kernels_tolerate_is_told_apart(void **state)
 	static const char *const names[] = {"get-in-put", "ack-empty-fragment", "puts-less", "noop-storm",
 					    "asks-as-another"};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		check_tolerant(names[i], true);
 }
@@ -148,7 +144,6 @@ static void what_they_do_not_is_a_failure(void **state)
 	static const char *const names[] = {"stale-sender", "before",	       "beyond",
 					    "after-done",   "asks-for-crumbs", "asks-for-another"};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		check_tolerant(names[i], false);
 }
@@ -158,7 +153,6 @@ static void a_peer_that_breaks_has_tolerated_nothing(void **state)
 {
 	char why[O2_VICTIM_WHY_BYTES] = "";
 
-	(void)state;
 	assert_int_equal(try_at(O2_HOSTILE_KERNEL, "deadline-ignored", "silent-after-ack", why),
 			 O2_NET_NOT_MET);
 }
@@ -170,7 +164,6 @@ static void pings_with_the_sink_of_lnet(void **state)
 {
 	char why[O2_VICTIM_WHY_BYTES] = "";
 
-	(void)state;
 	assert_true(begin(O2_HOSTILE_STRICT, why));
 	o2_stranger_close(&net);
 	assert_int_equal(pings, 1);
@@ -191,14 +184,12 @@ static void cannot_begin(const char *expected)
 
 static void names_a_peer_that_answers_short(void **state)
 {
-	(void)state;
 	serves_bytes = 5000;
 	cannot_begin("GET of 9000 bytes: the peer answers with success, and 5000 bytes");
 }
 
 static void names_a_peer_that_takes_less(void **state)
 {
-	(void)state;
 	takes_bytes = 8000;
 	cannot_begin("PUT of 9000 bytes: the peer answers with success, and 8000 bytes");
 }
@@ -217,7 +208,6 @@ static void names_quirks(void **state)
 		{"closes-first", "the peer has ended the connection (DREQ)", 12000},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(peers) / sizeof(peers[0]); i++) {
 		peer_quirk = peers[i].quirk;
 		serves_bytes = peers[i].serves_bytes;
@@ -229,7 +219,6 @@ static void names_a_ping_that_says_nothing(void **state)
 {
 	char why[O2_VICTIM_WHY_BYTES] = "";
 
-	(void)state;
 	garbles_pings = true;
 	assert_false(begin(O2_HOSTILE_STRICT, why));
 	o2_stranger_close(&net);

@@ -13,7 +13,6 @@ static void addresses(void **state)
 	struct o2_error error;
 	uint32_t a = 0, b = 0;
 
-	(void)state;
 	assert_int_equal(o2_network_address("loop0", O2_LOOP_GID_INDEX, &a, &error), 0);
 	assert_int_equal(o2_network_address("loop1", O2_LOOP_GID_INDEX, &b, &error), 0);
 	assert_true(a != 0 && b != 0 && a != b);
@@ -68,7 +67,6 @@ static void nodes_meet(void **state)
 	struct o2_lnet_hdr hdr = {.type = O2_LNET_PUT};
 	struct o2_error error;
 
-	(void)state;
 	assert_int_equal(o2_network_open_loop(&network, &error), 0);
 	for (int i = 0; i < 2; i++) {
 		side_open(&side[i], i == 0, O2_DMA_VIRTUAL, 0);

@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The data pattern, and finding where a piece of it is from (docs/properties.md, "The data pattern"). */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +8,7 @@
 
 #include "props/engine/prng.h"
 #include "props/pattern/pattern.h"
+#include "tests/lib/unit_test.h"
 
 #define SEED	   UINT64_C(0x7061747465726e)
 #define PAGE	   4096u
@@ -53,7 +49,6 @@ static void test_known_bytes(void **state)
 {
 	uint8_t bytes[16];
 	char text[40];
-	(void)state;
 
 	o2_pattern_fill(bytes, 16, 1, 0, 0);
 	for (int i = 0; i < 16; i++)
@@ -64,7 +59,6 @@ static void test_known_bytes(void **state)
 static void test_any_subrange_agrees(void **state)
 {
 	struct o2_prng prng = o2_prng_init(SEED, 0);
-	(void)state;
 
 	o2_pattern_fill(image, MIB, SEED, 3, 0);
 	for (size_t from = 0; from < 24; from++) {
@@ -110,7 +104,6 @@ static void assert_unrelated(const uint8_t *a, const uint8_t *b, size_t n)
 static void test_no_period(void **state)
 {
 	const size_t n = MIB;
-	(void)state;
 
 	o2_pattern_fill(image, 2 * MIB, SEED, 0, 0);
 	for (size_t shift = 512; shift <= 512 * 1024; shift += 512) {
@@ -127,8 +120,6 @@ static void test_no_period(void **state)
 
 static void test_keys_differ(void **state)
 {
-	(void)state;
-
 	o2_pattern_fill(image, MIB, SEED, 0, 0);
 	o2_pattern_fill(twin, MIB, SEED + 1, 0, 0);
 	assert_unrelated(image, twin, MIB);
@@ -147,7 +138,6 @@ static void test_keys_differ(void **state)
 static void test_poison_never_equals_data(void **state)
 {
 	size_t seen[256] = {0};
-	(void)state;
 
 	o2_pattern_fill(image, MIB, SEED, 0, 0);
 	for (uint32_t epoch = 0; epoch < 8; epoch++) {
@@ -174,7 +164,6 @@ static void test_decode_inverts(void **state)
 	uint8_t word[8];
 	struct o2_origin back;
 	unsigned int accepted = 0;
-	(void)state;
 
 	for (int i = 0; i < 100000; i++) {
 		const struct o2_origin origin = origin_of((enum o2_fill_kind)o2_prng_upto(&prng, 3),
@@ -211,7 +200,6 @@ static void test_find(void **state)
 {
 	struct o2_origin found;
 	uint8_t bytes[64];
-	(void)state;
 
 	for (size_t shift = 0; shift < 16; shift++) {
 		for (size_t n = 15; n <= 40; n++) {
@@ -238,8 +226,6 @@ static void test_find(void **state)
 /* Fewer than 15 bytes: from 5 on one place; with less, the nearest of several, and that is said. */
 static void test_find_short(void **state)
 {
-	(void)state;
-
 	for (uint64_t at = 3 * PAGE - 8; at < 3 * PAGE + 8;
 	     at++) /* across whatever the search cuts a range into */
 		check_find(origin_of(O2_FILL_DATA, 0, at), 6);

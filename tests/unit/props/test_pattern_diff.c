@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Wrong bytes explained (docs/properties.md, "The data pattern"). */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
 #include <string.h>
 
 #include "props/engine/prng.h"
 #include "props/pattern/pattern.h"
+#include "tests/lib/unit_test.h"
 
 #define SEED	   UINT64_C(0x7061747465726e)
 #define PAGE	   4096u
@@ -101,8 +97,6 @@ static void assert_run(size_t index, uint64_t offset, uint64_t length, enum o2_f
 
 static void test_diff_right(void **state)
 {
-	(void)state;
-
 	make_sink();
 	assert_true(o2_pattern_equal(expect, 3, SEED));
 	assert_int_equal(diff(), 0);
@@ -110,8 +104,6 @@ static void test_diff_right(void **state)
 
 static void test_diff_not_written(void **state)
 {
-	(void)state;
-
 	for (size_t n = 1; n <= 5000; n = n * 2 + 1) {
 		make_sink();
 		o2_poison_fill(sink + RED + 33, n, SEED, EPOCH, 33);
@@ -129,7 +121,6 @@ static void test_diff_not_written(void **state)
 static void test_diff_moved(void **state)
 {
 	unsigned int checked = 0;
-	(void)state;
 
 	for (size_t n = 5; n < 6000; n = n * 3 / 2 + 1) {
 		for (uint64_t shift = 1; shift < 17; shift++) {
@@ -163,8 +154,6 @@ static void test_diff_moved(void **state)
 
 static void test_diff_red_zone(void **state)
 {
-	(void)state;
-
 	make_sink(); /* one byte too many */
 	o2_pattern_fill(sink + RED + LENGTH, 1, SEED, 1, 5000 + LENGTH);
 	assert_int_equal(diff(), 1);
@@ -183,7 +172,6 @@ static void test_diff_red_zone(void **state)
 static void test_diff_zero_bit_unknown(void **state)
 {
 	struct o2_prng prng = o2_prng_init(SEED, 9);
-	(void)state;
 
 	make_sink();
 	memset(sink + RED + 100, 0, 3000);
@@ -213,7 +201,6 @@ static void test_diff_zero_bit_unknown(void **state)
 static void test_diff_pages(void **state)
 {
 	struct o2_expect pages[2];
-	(void)state;
 
 	o2_page_fill(image, PAGE, SEED, 77, 0);
 	o2_page_fill(image + PAGE, 100, SEED, 300, 50);
@@ -229,8 +216,6 @@ static void test_diff_pages(void **state)
 
 static void test_diff_many_runs(void **state)
 {
-	(void)state;
-
 	make_sink();
 	for (size_t i = 0; i < 50; i++)
 		sink[RED + i * 100] ^= 1;
@@ -243,7 +228,6 @@ static void test_text(void **state)
 {
 	char text[300], small[10];
 	int n;
-	(void)state;
 
 	make_sink();
 	o2_pattern_fill(sink + RED + PAGE, 1000, SEED, 1, 5000);

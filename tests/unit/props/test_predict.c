@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* The predictor (docs/properties.md, "Refusals") and the extents that it counts. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "props/scenario/predict.h"
+#include "tests/lib/unit_test.h"
 
 #define PAGE O2_SCENARIO_PAGE_BYTES
 #define SEED UINT64_C(0x70726564)
@@ -185,7 +181,6 @@ static void test_verdicts(void **state)
 	static struct o2_scenario scenario;
 	struct o2_prediction prediction;
 	uint32_t wrong = 0;
-	(void)state;
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		make(&rows[i], &scenario);
@@ -208,7 +203,6 @@ static void test_unmapped(void **state)
 		"", O2_OP_PUT, {O2_REG_FMR, FULL, 4, 0}, {O2_REG_FMR, FULL, 3, 0}, 257, 2, 0, 0};
 	static uint32_t backwards[O2_SCENARIO_PAGES];
 	struct o2_prediction prediction;
-	(void)state;
 
 	for (uint32_t page = 0; page < 6; page++) {
 		for (uint32_t kind = 0; kind < 2; kind++) {
@@ -327,7 +321,6 @@ static void test_extents(void **state)
 	static struct o2_scenario scenario;
 	static struct o2_extent extent[O2_SCENARIO_EXTENTS];
 	static uint32_t byte[MAX_BYTES];
-	(void)state;
 
 	print_message("replay: O2_TEST_SEED=0x%llx test_predict\n", (unsigned long long)seed());
 	for (uint64_t i = 0; i < 300; i++) {
@@ -385,7 +378,6 @@ static void test_work_requests(void **state)
 	static struct o2_scenario scenario;
 	struct o2_prediction prediction;
 	uint32_t tried = 0, exceeded = 0;
-	(void)state;
 
 	for (uint64_t i = 0; i < 5000; i++) {
 		uint64_t requests;

@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Scenarios as JSON and in words (docs/properties.md, "Scenarios"), and the named ones in corpus/. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -14,6 +9,7 @@
 
 #include "props/scenario/predict.h"
 #include "props/scenario/scenario_io.h"
+#include "tests/lib/unit_test.h"
 
 #define SEED	   UINT64_C(0x6a736f6e)
 #define CORPUS_DIR O2_CORPUS_DIR "/transfer/scenario"
@@ -74,7 +70,6 @@ static void test_round_trip(void **state)
 	static const struct o2_scenario_space all = O2_SCENARIO_SPACE_ALL;
 	const char *from = getenv("O2_TEST_SEED");
 	uint64_t seed = from == NULL ? SEED : strtoull(from, NULL, 0);
-	(void)state;
 
 	print_message("replay: O2_TEST_SEED=0x%llx test_scenario_io\n", (unsigned long long)seed);
 	for (uint64_t i = 0; i < 1000; i++) {
@@ -204,7 +199,6 @@ static const struct {
 static void test_refusals(void **state)
 {
 	static struct o2_scenario scenario;
-	(void)state;
 
 	for (size_t i = 0; i < sizeof(edits) / sizeof(edits[0]); i++) {
 		json_t *whole = sample();
@@ -245,7 +239,6 @@ static void test_piece_count(void **state)
 	struct o2_error error = {0};
 	json_t *whole = sample();
 	json_t *pieces = at_path(whole, "sink.pieces");
-	(void)state;
 
 	while (json_array_size(pieces) < O2_SCENARIO_PIECES)
 		json_array_append_new(pieces, json_pack("{s:i, s:i}", "base", 0, "len", 0));
@@ -299,7 +292,6 @@ static void test_wrong_types(void **state)
 	json_t *whole = sample();
 	uint32_t tried = refuse_all(whole, whole);
 	struct o2_error error = {0};
-	(void)state;
 
 	print_message("%u wrong members refused\n", tried);
 	assert_int_equal(tried, 8 * (10 + 7 + 8 + 2 * 3 + 2 * 2));
@@ -329,7 +321,6 @@ static void test_words(void **state)
 	static struct o2_scenario scenario;
 	json_t *whole = sample();
 	char *text;
-	(void)state;
 
 	assert_int_equal(o2_scenario_from_json(whole, &scenario, NULL), 0);
 	json_decref(whole);
@@ -424,7 +415,6 @@ static void test_corpus(void **state)
 	DIR *dir = opendir(CORPUS_DIR);
 	const struct dirent *entry;
 	size_t files = 0;
-	(void)state;
 
 	assert_non_null(dir);
 	while ((entry = readdir(dir)) != NULL)

@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The shrinker reaches the known smallest case (docs/properties.md, "Shrinking"). */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
 #include <errno.h>
 #include <string.h>
 
 #include "props/engine/shrink.h"
+#include "tests/lib/unit_test.h"
 
 #define SEED	 UINT64_C(0x736872696e6b)
 #define MAX_LIST 300u
@@ -163,7 +159,6 @@ static bool falls(const uint64_t *list, size_t n)
 static void test_sum(void **state)
 {
 	static const uint64_t one[] = {1001}, two[] = {101, 900};
-	(void)state;
 
 	expect_minimum((struct list_property){sum_above_1000, 60000, 50, false}, one, 1);
 	expect_minimum((struct list_property){sum_above_1000, 900, 50, false}, two, 2);
@@ -172,7 +167,6 @@ static void test_sum(void **state)
 static void test_element(void **state)
 {
 	static const uint64_t want[] = {77}, want_aligned[] = {12288};
-	(void)state;
 
 	expect_minimum((struct list_property){has_77, 100, 30, false}, want, 1);
 	expect_minimum((struct list_property){has_77, UINT64_MAX, 30, false}, want, 1);
@@ -182,7 +176,6 @@ static void test_element(void **state)
 static void test_related_elements(void **state)
 {
 	static const uint64_t zeros[] = {0, 0}, fifties[] = {50, 50}, step[] = {3, 8}, fall[] = {1, 0};
-	(void)state;
 
 	expect_minimum((struct list_property){two_equal_any, 255, 30, false}, zeros, 2);
 	expect_minimum((struct list_property){two_equal_from_50, 999, 30, false}, fifties, 2);
@@ -205,7 +198,6 @@ static bool has_5_and_16(const uint64_t *list, size_t n)
 static void test_order(void **state)
 {
 	static const uint64_t want[] = {5, 16};
-	(void)state;
 
 	expect_minimum((struct list_property){has_5_and_16, 30, 50, false}, want, 2);
 }
@@ -213,7 +205,6 @@ static void test_order(void **state)
 static void test_long_list(void **state)
 {
 	static const uint64_t want[] = {200, 200, 200};
-	(void)state;
 
 	expect_minimum((struct list_property){three_from_200, 255, 300, false}, want, 3);
 }
@@ -250,7 +241,6 @@ static void test_nested(void **state)
 	static uint8_t bytes[O2_CHOICE_MAX_BYTES];
 	size_t length;
 	int found = 0;
-	(void)state;
 
 	for (uint64_t i = 0; found < CASES; i++) {
 		o2_choice_random(&choice, SEED, i);
@@ -296,7 +286,6 @@ static void test_triples(void **state)
 	uint64_t min_count = 3;
 	size_t length = 1 + 3 * 40 + 1;
 	struct o2_shrink_report report;
-	(void)state;
 
 	memset(bytes, 99, length);
 	bytes[0] = 40;
@@ -322,7 +311,6 @@ static void test_keeps_signature(void **state)
 	uint8_t bytes[O2_CHOICE_MAX_BYTES] = {0xff, 0xf0};
 	size_t length = 2;
 	int failure = 2;
-	(void)state;
 
 	assert_int_equal(o2_shrink(run_two_failures, &failure, bytes, &length, 1000, NULL), 0);
 	assert_int_equal(length, 2);
@@ -349,7 +337,6 @@ static void test_opaque(void **state)
 {
 	static uint8_t bytes[O2_CHOICE_MAX_BYTES];
 	size_t length = 700;
-	(void)state;
 
 	memset(bytes, 0x99, length);
 	bytes[200] = 0x42;
@@ -373,7 +360,6 @@ static void test_refusals(void **state)
 	uint8_t bytes[O2_CHOICE_MAX_BYTES] = {0x12, 0x34};
 	size_t length = 2, too_long = O2_CHOICE_MAX_BYTES + 1;
 	uint32_t left = 2;
-	(void)state;
 
 	assert_int_equal(o2_shrink(run_flaky, &left, bytes, &length, 100, NULL), -ESTALE);
 	assert_int_equal(length, 2);
@@ -404,7 +390,6 @@ static void test_budget(void **state)
 	static const struct list_property property = {three_from_200, 255, 300, true};
 	static uint8_t bytes[O2_CHOICE_MAX_BYTES], last[O2_CHOICE_MAX_BYTES];
 	size_t last_length = O2_CHOICE_MAX_BYTES;
-	(void)state;
 
 	for (uint32_t budget = 3; budget < 3000; budget = budget * 3 / 2 + 1) {
 		for (int twice = 0; twice < 2; twice++) {

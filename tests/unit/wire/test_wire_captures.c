@@ -199,7 +199,6 @@ static void every_capture(void **state)
 	json_t *index = json_load_file(CAPTURES "INDEX.json", 0, NULL);
 	unsigned int messages = 0, bad_checksums = 0, rejects = 0, private_data = 0;
 
-	(void)state;
 	assert_true(json_is_array(index));
 	for (size_t i = 0; i < json_array_size(index); i++) {
 		const json_t *entry = json_array_get(index, i);

@@ -12,7 +12,6 @@ static int read_text(void **state)
 {
 	const size_t length = o2_test_read(O2_DOCS_DIR "/wire.md", (uint8_t *)text, sizeof(text) - 1);
 
-	(void)state;
 	text[length] = '\0';
 	return 0;
 }
@@ -66,7 +65,6 @@ static void every_rule_has_a_row(void **state)
 	const char *at = text;
 	char number[16];
 
-	(void)state;
 	for (unsigned int rule = 0; rule < O2_RULE_COUNT; rule++) {
 		snprintf(number, sizeof(number), "%u", rule + 1);
 		check_row(&at, number, &o2_wire_rules[rule]);
@@ -80,7 +78,6 @@ static void every_rule_of_the_reject_record_has_a_row(void **state)
 	const char *at = text;
 	char number[16];
 
-	(void)state;
 	for (unsigned int rule = 0; rule < O2_REJECT_RULE_COUNT; rule++) {
 		snprintf(number, sizeof(number), "R%u", rule + 1);
 		check_row(&at, number, o2_reject_rule(rule));
@@ -109,7 +106,6 @@ static void check_bytes(const char **at, const char *name, const uint8_t *bytes,
 
 static void the_golden_messages_are_printed(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < GOLDEN_COUNT; i++) {
 		const char *at;
 		char sums[128];
@@ -133,7 +129,6 @@ static void the_reject_records_are_printed(void **state)
 				   .ibr_cp = {8, 257, 4096}};
 	uint8_t bytes[O2_REJECT_BYTES];
 
-	(void)state;
 	assert_non_null(at);
 	for (int order = O2_LITTLE_ENDIAN; order <= O2_BIG_ENDIAN; order++) {
 		reject.order = (enum o2_byte_order)order;

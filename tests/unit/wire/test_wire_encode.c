@@ -101,7 +101,6 @@ static void refuses_as_decoding_would(void **state)
 	struct o2_msg msg;
 	struct o2_error error;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		const enum o2_byte_order order = i % 2 == 0 ? O2_LITTLE_ENDIAN : O2_BIG_ENDIAN;
 
@@ -127,7 +126,6 @@ static void accepts_the_limits(void **state)
 	struct o2_msg msg;
 	struct o2_error error;
 
-	(void)state;
 	o2_test_message(&msg, O2_MSG_GET_REQ, O2_BIG_ENDIAN, 257);
 	assert_int_equal(o2_msg_encode(&msg, NULL, bytes, sizeof(bytes), &error), 3220);
 	assert_int_equal(o2_msg_encode(&msg, &legacy, bytes, sizeof(bytes), &error), -EPROTO);
@@ -156,7 +154,6 @@ static void obeys_its_options(void **state)
 	struct o2_msg msg;
 	struct o2_error error;
 
-	(void)state;
 	o2_test_message(&msg, O2_MSG_NOOP, O2_BIG_ENDIAN, 0);
 	assert_int_equal(o2_msg_encode(&msg, &checksum, bytes, sizeof(bytes), &error), -EPROTO);
 	assert_string_equal(error.rule, "wire/header/checksum-absent");
@@ -174,7 +171,6 @@ static void payload_in_the_same_buffer(void **state)
 	struct o2_msg msg;
 	struct o2_error error;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(expected); i++)
 		expected[i] = (uint8_t)(200 - i);
 	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {

@@ -42,7 +42,6 @@ static void only_one_flavour(void **state)
 	};
 	struct o2_error error;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 		assert_string_equal(rule_of(cases[i].sent, cases[i].only, &error), cases[i].rule);
 }
@@ -53,7 +52,6 @@ static void the_limit_is_the_sum(void **state)
 	struct o2_checksums sums;
 	struct o2_error error;
 
-	(void)state;
 	rule_of(O2_CKSUM_UNSIGNED, O2_CKSUM_SIGNED, &error);
 	sums = o2_msg_checksum_both(bytes, O2_MSG_HEADER_BYTES);
 	assert_int_equal(error.value, sums.of_unsigned);

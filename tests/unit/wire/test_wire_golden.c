@@ -7,7 +7,6 @@
 
 static void decodes_to_its_meaning(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < GOLDEN_COUNT; i++) {
 		struct o2_msg expected, found;
 		struct o2_error error;
@@ -23,7 +22,6 @@ static void decodes_to_its_meaning(void **state)
 
 static void encodes_to_its_bytes(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < GOLDEN_COUNT; i++) {
 		uint8_t bytes[O2_MSG_BYTES];
 		struct o2_msg msg;
@@ -56,7 +54,6 @@ static void check_flavour(const struct golden *g, enum o2_cksum_flavour flavour,
 
 static void checksums_in_both_flavours(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < GOLDEN_COUNT; i++) {
 		check_flavour(&golden[i], O2_CKSUM_SIGNED, golden[i].checksum_signed);
 		check_flavour(&golden[i], O2_CKSUM_UNSIGNED, golden[i].checksum_unsigned);
@@ -78,7 +75,6 @@ static void checksum_worked_examples(void **state)
 		{"\x01\xfe", 2, 0x00000001, 0x00000100},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(examples) / sizeof(examples[0]); i++) {
 		const struct o2_checksums sums =
 			o2_checksum_both((const uint8_t *)examples[i].bytes, examples[i].length);
@@ -93,7 +89,6 @@ static void checksum_skips_its_own_field(void **state)
 {
 	uint8_t bytes[64], zeroed[64];
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(bytes); i++)
 		bytes[i] = (uint8_t)(0x55 + 37 * i);
 	memcpy(zeroed, bytes, sizeof(bytes));
@@ -114,7 +109,6 @@ static void bytes_after_nob_are_never_used(void **state)
 	struct o2_msg expected, found;
 	struct o2_error error;
 
-	(void)state;
 	memset(bytes, 0xee, sizeof(bytes));
 	for (size_t i = 0; i < GOLDEN_COUNT; i++) {
 		golden[i].meaning(&expected);
@@ -137,7 +131,6 @@ static void lnet_header_by_its_offsets(void **state)
 	uint8_t in[O2_LNET_HDR_BYTES], out[O2_LNET_HDR_BYTES];
 	struct o2_lnet_hdr hdr;
 
-	(void)state;
 	for (uint32_t type = O2_LNET_ACK; type <= O2_LNET_HELLO; type++) {
 		for (size_t i = 0; i < sizeof(in); i++)
 			in[i] = (uint8_t)i;

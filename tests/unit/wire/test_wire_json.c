@@ -95,7 +95,6 @@ static void random_messages(void **state)
 	static struct o2_msg msg;
 	static uint8_t bytes[O2_MSG_BYTES];
 
-	(void)state;
 	for (unsigned int i = 0; i < 500; i++) {
 		struct o2_error error;
 		int length;
@@ -113,7 +112,6 @@ static void refusals(void **state)
 {
 	static struct o2_msg msg;
 
-	(void)state;
 	decode_both_ways((const uint8_t *)"", 0);
 	decode_both_ways(golden[2].bytes, golden[2].length_bytes - 1);
 	o2_test_message(&msg, O2_MSG_IMMEDIATE, O2_BIG_ENDIAN, 0);
@@ -139,7 +137,6 @@ static void a_message_reads_well(void **state)
 	json_t *object, *expected;
 	struct o2_msg msg;
 
-	(void)state;
 	golden[2].meaning(&msg);
 	msg.ibm_nob = 84;
 	object = o2_msg_to_json(&msg);
@@ -185,7 +182,6 @@ static void expect_refused(const char *outer, const char *key, json_t *value, co
 
 static void bad_forms(void **state)
 {
-	(void)state;
 	expect_refused(NULL, "version", json_integer(2), "json/version", "version");
 	expect_refused(NULL, "form", json_string(O2_MSG_ENCODE_OUTPUT_FORM), "json/form", "form");
 	expect_refused(NULL, "message", json_array(), "json/not-an-object", "message");
@@ -217,7 +213,6 @@ static void bad_bytes(void **state)
 	struct o2_error error;
 	char *text = calloc(1, 2 * O2_WIRE_INPUT_BYTES + 3);
 
-	(void)state;
 	assert_non_null(text);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		json_t *form = json_pack("{s:s, s:i, s:s}", "form", O2_MSG_DECODE_INPUT_FORM, "version", 1,
@@ -253,7 +248,6 @@ static void payload_has_its_length(void **state)
 	struct o2_msg msg;
 	json_t *form;
 
-	(void)state;
 	o2_test_message(&msg, O2_MSG_IMMEDIATE, O2_BIG_ENDIAN, 0);
 	form = o2_msg_encode_input_to_json(&msg, &options);
 	json_object_set_new(json_object_get(json_object_get(form, "message"), "body"), "payload",

@@ -24,7 +24,6 @@ static void text_both_ways(void **state)
 		{0, "0x0000000000000000"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		char text[O2_NID_TEXT_BYTES];
 		uint64_t nid = ~cases[i].nid;
@@ -41,7 +40,6 @@ static void other_spellings(void **state)
 {
 	uint64_t nid;
 
-	(void)state;
 	assert_int_equal(o2_nid_from_text("192.168.10.1@o2ib0", &nid, NULL), 0);
 	assert_int_equal(nid, 0x00050000c0a80a01u);
 	assert_int_equal(o2_nid_from_text("0x50000C0A80A01", &nid, NULL), 0);
@@ -73,7 +71,6 @@ static void what_is_no_nid(void **state)
 		{"fe80::1@o2ib", -EAFNOSUPPORT, "nid/ipv6"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct o2_error error;
 		uint64_t nid;

@@ -87,7 +87,6 @@ static void decoding_undoes_encoding(void **state)
 	static struct o2_msg msg, found;
 	static uint8_t bytes[O2_MSG_BYTES], again[O2_MSG_BYTES];
 
-	(void)state;
 	for (unsigned int i = 0; i < MESSAGES; i++) {
 		struct o2_error error;
 		size_t length, type = 0;
@@ -140,7 +139,6 @@ static void a_disguise_falls_off(void **state)
 	static uint8_t canonical[O2_MSG_BYTES], bytes[GUARDED_BYTES], found[O2_MSG_BYTES];
 	static struct o2_msg msg;
 
-	(void)state;
 	for (unsigned int i = 0; i < MESSAGES; i++) {
 		struct o2_error error;
 		size_t length, nob, received;
@@ -170,7 +168,6 @@ static void cookies_and_lnet_have_no_order(void **state)
 	static struct o2_msg msg;
 	static uint8_t little[O2_MSG_BYTES], big[O2_MSG_BYTES];
 
-	(void)state;
 	for (unsigned int i = 0; i < MESSAGES; i++) {
 		size_t length;
 
@@ -190,7 +187,6 @@ static void every_truncation_is_refused(void **state)
 	static uint8_t bytes[O2_MSG_BYTES];
 	static struct o2_msg msg;
 
-	(void)state;
 	for (size_t i = 0; i < 2 * O2_TEST_TYPES; i++) {
 		struct o2_error error;
 		size_t length;
@@ -244,7 +240,6 @@ static void every_change_of_a_small_message(void **state)
 	static struct o2_msg msg;
 	struct changes changes = {0, 0};
 
-	(void)state;
 	for (size_t i = 0; i < 6 * O2_TEST_TYPES; i++) {
 		size_t length;
 
@@ -266,7 +261,6 @@ static void some_changes_of_any_message(void **state)
 	static struct o2_msg msg;
 	struct changes changes = {0, 0};
 
-	(void)state;
 	for (unsigned int i = 0; i < MESSAGES; i++) {
 		size_t length;
 
@@ -291,7 +285,6 @@ static void wrong_checksums(void **state)
 	static uint8_t bytes[O2_MSG_BYTES];
 	static struct o2_msg msg;
 
-	(void)state;
 	for (unsigned int i = 0; i < MESSAGES; i++) {
 		struct o2_checksums sums;
 		struct o2_error error;
@@ -335,7 +328,6 @@ static void decoding_is_total(void **state)
 	static uint8_t bytes[GUARDED_BYTES];
 	static struct o2_rdma_desc desc;
 
-	(void)state;
 	for (size_t n = 0; n <= sizeof(bytes); n++) {
 		struct o2_error error;
 

@@ -92,7 +92,6 @@ static void decode_edges(void **state)
 {
 	bool tripped[O2_REJECT_RULE_COUNT] = {false};
 
-	(void)state;
 	for (size_t i = 0; i < 2 * sizeof(edges) / sizeof(edges[0]); i++) {
 		const struct edge *edge = &edges[i / 2];
 		const enum o2_byte_order order = orders[i % 2];
@@ -125,7 +124,6 @@ static void decode_edges(void **state)
 /* Ours or LNet's, in either order, and no other: not even one bit away. */
 static void magic(void **state)
 {
-	(void)state;
 	for (unsigned int i = 0; i < 4; i++) {
 		struct o2_reject reject = sample(orders[i % 2]), found;
 		uint8_t bytes[O2_REJECT_BYTES];
@@ -153,7 +151,6 @@ static void encode_edges(void **state)
 	uint8_t bytes[O2_REJECT_BYTES];
 	struct o2_error error;
 
-	(void)state;
 	for (unsigned int i = 0; i < 2; i++) {
 		struct o2_reject reject = sample(orders[i]);
 		int rc = o2_reject_encode(&reject, bytes, O2_REJECT_BYTES - 1, &error);
@@ -199,7 +196,6 @@ static void golden(void **state)
 	uint8_t bytes[O2_REJECT_BYTES];
 	struct o2_reject found;
 
-	(void)state;
 	for (unsigned int i = 0; i < 2; i++) {
 		memset(bytes, 0xee, sizeof(bytes));
 		assert_int_equal(o2_reject_encode(&rejects[i], bytes, sizeof(bytes), NULL), 24);
@@ -212,7 +208,6 @@ static void golden(void **state)
 /* The seven bytes of version 1 count, and nothing after them, whatever it is. */
 static void version_1_is_seven_bytes(void **state)
 {
-	(void)state;
 	for (unsigned int i = 0; i < 2; i++) {
 		struct o2_reject reject = {
 			.order = orders[i], .ibr_version = O2_MSG_VERSION_1, .ibr_why = O2_REJECT_FATAL};
@@ -237,7 +232,6 @@ static void any_byte_any_length(void **state)
 	struct o2_reject found, twice;
 	struct o2_error error;
 
-	(void)state;
 	for (unsigned int n = 0; n < 2 * 24 * 256; n++) {
 		const struct o2_reject start = sample(orders[n % 2]);
 		const unsigned int at = n / 2 % 24, byte = n / 48;
@@ -293,7 +287,6 @@ static void captures(void **state)
 		{"117_REJ6_n00024_a2b", O2_REJECT_RDMA_FRAGS, 0x660b2cc8db375, 8, 257},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < 2 * sizeof(expected) / sizeof(expected[0]); i++) {
 		uint8_t bytes[O2_REJECT_PRIVATE_BYTES + 1], again[O2_REJECT_BYTES];
 		struct o2_reject found;
@@ -319,7 +312,6 @@ static void captures(void **state)
 
 static void table(void **state)
 {
-	(void)state;
 	assert_null(o2_reject_rule(O2_REJECT_RULE_COUNT));
 	for (unsigned int i = 0; i < O2_REJECT_RULE_COUNT; i++) {
 		assert_int_equal(strncmp(o2_reject_rule(i)->id, "wire/reject/", 12), 0);
@@ -336,7 +328,6 @@ static void table(void **state)
 
 static void json_round_trip(void **state)
 {
-	(void)state;
 	for (unsigned int i = 0; i < 4; i++) {
 		struct o2_reject reject = sample(orders[i % 2]), found;
 		struct o2_wire_refused refused;
@@ -365,7 +356,6 @@ static void json_refusals(void **state)
 	struct o2_error error;
 	json_t *form;
 
-	(void)state;
 	assert_int_equal(o2_reject_decode(bytes, sizeof(bytes), &reject, &error), -EPROTO);
 	form = o2_reject_decode_output_to_json(&reject, &error);
 	assert_int_equal(o2_reject_decode_output_from_json(form, &reject, &refused, &error), 0);

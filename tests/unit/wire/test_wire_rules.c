@@ -96,7 +96,6 @@ static void check_error(const struct rule_case *c, const struct o2_error *error)
 
 static void last_legal_and_first_illegal(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < 2 * RULE_CASES; i++) {
 		const struct rule_case *c = &rule_cases[i / 2];
 		const enum o2_byte_order order = i % 2 == 0 ? O2_LITTLE_ENDIAN : O2_BIG_ENDIAN;
@@ -119,7 +118,6 @@ static void last_legal_and_first_illegal(void **state)
 /* The same descriptors on their own obey the same rules. */
 static void bare_descriptors(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < 2 * RULE_CASES; i++) {
 		const struct rule_case *c = &rule_cases[i / 2];
 		const enum o2_byte_order order = i % 2 == 0 ? O2_LITTLE_ENDIAN : O2_BIG_ENDIAN;
@@ -153,7 +151,6 @@ static void bare_descriptor_too_short(void **state)
 	struct o2_rdma_desc desc;
 	struct o2_error error;
 
-	(void)state;
 	for (int order = O2_LITTLE_ENDIAN; order <= O2_BIG_ENDIAN; order++) {
 		assert_int_equal(
 			o2_desc_decode(count[order], 7, (enum o2_byte_order)order, NULL, &desc, &error),
@@ -194,7 +191,6 @@ static void checksums(void **state)
 {
 	const struct rule_case base = {.type = O2_MSG_GET_DONE};
 
-	(void)state;
 	for (int i = O2_LITTLE_ENDIAN; i <= O2_BIG_ENDIAN; i++) {
 		const enum o2_byte_order order = (enum o2_byte_order)i;
 		struct o2_checksums sums;
@@ -216,7 +212,6 @@ static void every_unknown_type(void **state)
 {
 	unsigned int refused = 0;
 
-	(void)state;
 	for (unsigned int type = 0; type <= UINT8_MAX; type++) {
 		const struct rule_case c = {.type = O2_MSG_GET_REQ};
 		struct o2_msg msg;
@@ -246,7 +241,6 @@ static void the_first_rule_wins(void **state)
 	struct o2_msg msg;
 	struct o2_error error;
 
-	(void)state;
 	start_message(&c, O2_LITTLE_ENDIAN);
 	o2_test_poke(frags + 0 * O2_FRAG_BYTES + 4, O2_LITTLE_ENDIAN, 8, UINT64_MAX);
 	o2_test_poke(frags + 2 * O2_FRAG_BYTES, O2_LITTLE_ENDIAN, 4, MIB);
@@ -274,7 +268,6 @@ static void local_rules(void **state)
 	struct o2_error error;
 	const struct rule_case c = {.type = O2_MSG_NOOP};
 
-	(void)state;
 	start_message(&c, O2_LITTLE_ENDIAN);
 	for (size_t i = 0; i < sizeof(max_frags) / sizeof(max_frags[0]); i++) {
 		const struct o2_wire_options options = {.max_frags = max_frags[i]};
@@ -312,7 +305,6 @@ static void local_rules_of_encode(void **state)
 	struct o2_msg msg;
 	struct o2_error error;
 
-	(void)state;
 	o2_test_message(&msg, O2_MSG_IMMEDIATE, O2_BIG_ENDIAN, 0);
 	assert_int_equal(o2_msg_encode(&msg, NULL, bytes, 125, &error), 125);
 	expect_encode(&msg, 124, O2_RULE_ENCODE_CAPACITY);
@@ -328,7 +320,6 @@ static void local_rules_of_encode(void **state)
 
 static void every_rule_was_tripped(void **state)
 {
-	(void)state;
 	for (unsigned int rule = 0; rule < O2_RULE_COUNT; rule++) {
 		assert_non_null(o2_wire_rules[rule].id);
 		for (unsigned int other = 0; other < rule; other++)

@@ -55,7 +55,6 @@ static void payload_with_a_wrong_checksum(void **state)
 		uint32_t lnet_type, payload_length;
 	} cases[] = {{O2_LNET_PUT, 1}, {O2_LNET_PUT, 3976}, {O2_LNET_REPLY, 1}, {O2_LNET_REPLY, 3976}};
 
-	(void)state;
 	for (size_t i = 0; i < 8; i++) {
 		const enum o2_byte_order order = i % 2 == 0 ? O2_LITTLE_ENDIAN : O2_BIG_ENDIAN;
 		uint8_t canonical[O2_MSG_BYTES];
@@ -85,7 +84,6 @@ static void other_flavours_stay(void **state)
 	struct o2_msg found;
 	int length;
 
-	(void)state;
 	start_immediate(O2_BIG_ENDIAN, O2_LNET_PUT, 5);
 	for (int flavour = O2_CKSUM_UNSIGNED; flavour <= O2_CKSUM_SIGNED; flavour++) {
 		msg.cksum_flavour = (enum o2_cksum_flavour)flavour;
@@ -99,7 +97,6 @@ static void other_flavours_stay(void **state)
 
 static void no_other_message(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < 2 * O2_TEST_TYPES; i++) {
 		const enum o2_byte_order order = i % 2 == 0 ? O2_LITTLE_ENDIAN : O2_BIG_ENDIAN;
 
@@ -115,7 +112,6 @@ static void no_immediate_without_payload(void **state)
 	static const uint32_t without[] = {O2_LNET_PUT, O2_LNET_REPLY, O2_LNET_ACK, O2_LNET_GET};
 	size_t length;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(without) / sizeof(without[0]); i++) {
 		start_immediate(O2_LITTLE_ENDIAN, without[i], 0);
 		expect_refused(encode_wrong(), &tolerant, "wire/header/checksum");
@@ -147,7 +143,6 @@ static void the_rules_after_it_hold(void **state)
 {
 	size_t length;
 
-	(void)state;
 	start_immediate(O2_BIG_ENDIAN, O2_LNET_REPLY, 5);
 	length = encode_wrong();
 	o2_test_poke(bytes + O2_AT_SRCNID, O2_BIG_ENDIAN, 8, UINT64_MAX);

@@ -3,14 +3,11 @@
  * The reference passes the vectors of corpus/vectors: the flat file, and its JSON forms against those of the
  * .json files (docs/wire.md, "JSON forms").
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 
-#include <cmocka.h>
 #include <glob.h>
 
 #include "tests/judge/wire/vectors_run.h"
+#include "tests/lib/unit_test.h"
 #include "wire/msg_json.h"
 
 #define VECTORS	    O2_CORPUS_DIR "/vectors/"
@@ -37,7 +34,6 @@ static unsigned int flat_lines(bool run)
 
 static void the_flat_vectors_pass(void **state)
 {
-	(void)state;
 	assert_true(flat_lines(true) >= VECTORS_MIN);
 }
 
@@ -146,7 +142,6 @@ static void the_json_vectors_pass(void **state)
 	glob_t files;
 	size_t i;
 
-	(void)state;
 	assert_int_equal(glob(VECTORS "*.json", 0, NULL, &files), 0);
 	for (i = 0; i < files.gl_pathc; i++) {
 		if (strstr(files.gl_pathv[i], "/schema.json") == NULL)
@@ -170,7 +165,6 @@ static void a_changed_vector_fails(void **state)
 	char copy[sizeof(line)];
 	size_t i;
 
-	(void)state;
 	assert_non_null(nowhere);
 	memcpy(copy, line, sizeof(line));
 	assert_true(vector_run(copy, stderr));
