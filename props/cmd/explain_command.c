@@ -20,14 +20,12 @@ struct arguments {
 	bool all;
 };
 
-#define AT(member) O2_OPTION_AT(struct arguments, member)
+#define O2_OPTION_TARGET struct arguments
 
 static const struct o2_option option_table[] = {
-	{"svg", "FILE", O2_OPTION_TEXT, AT(svg),
-	 .help = "draw it into FILE; - is standard output, and then there is no text"},
-	{"all", NULL, O2_OPTION_FLAG, AT(all), .help = "do not shorten long lists"},
-	{"mutant", "NAME", O2_OPTION_TEXT, AT(mutant),
-	 .help = "switch on a deliberate defect (only in o2props-mutants)"},
+	{"svg", "FILE", "draw it into FILE; - is standard output, and then there is no text", O2_TEXT(svg)},
+	{"all", NULL, "do not shorten long lists", O2_FLAG(all)},
+	{"mutant", "NAME", "switch on a deliberate defect (only in o2props-mutants)", O2_TEXT(mutant)},
 	{0},
 };
 

@@ -21,35 +21,31 @@ struct arguments {
 	bool device, at_once, verify;
 };
 
-#define AT(member) O2_OPTION_AT(struct arguments, member)
+#define O2_OPTION_TARGET struct arguments
 
 static const struct o2_option option_table[] = {
-	{"ops", "A,B/C", O2_OPTION_TEXT, AT(ops),
-	 .help = "operations: of one end before the slash, of the other behind it; put, get and immediate "
-		 "(default put,put,get)"},
-	{"version", "N", O2_OPTION_NUMBER, AT(version), .min = 1, .max = 2, .help = "1 or 2 (default 2)"},
-	{"depth", "N", O2_OPTION_NUMBER, AT(depth), .max = MAX_DEPTH,
-	 .help = "queue depth (default: the least, 2, in version 1 3)"},
-	{"peer-tx-credits", "N", O2_OPTION_NUMBER, AT(peer_tx_credits), .max = O2_MAX_QUEUE_DEPTH,
-	 .help = "the tunable behind the high-water mark (default: as deep)"},
-	{"mode", "MODE", O2_OPTION_NAME, AT(mode), .name_of = o2_reg_mode_name,
-	 .help = "registration mode of all memory (default global)"},
-	{"bytes", "N", O2_OPTION_NUMBER, AT(nob), .max = O2_EXPLORE_MAX_NOB,
-	 .help = "size of the first operation (default 100)"},
-	{"device", NULL, O2_OPTION_FLAG, AT(device),
-	 .help = "the device's work requests are events of their own"},
-	{"at-once", NULL, O2_OPTION_FLAG, AT(at_once),
-	 .help = "all operations are started before the first event"},
-	{"verify", NULL, O2_OPTION_FLAG, AT(verify),
-	 .help = "go on from each state by every way to it: the same must come"},
-	{"most-events", "N", O2_OPTION_NUMBER, AT(most_events), .max = O2_EXPLORE_PATH - 1,
-	 .help = "do not look farther than that from the start"},
-	{"most-states", "N", O2_OPTION_NUMBER, AT(most_states), .max = MAX_STATES, .help = "stop there"},
-	{"path", "EVENTS", O2_OPTION_TEXT, AT(path),
-	 .help = "go this one way and say what happens: s start, r handle a message, c handle a "
-		 "completion, x the device; of the other end in capitals"},
-	{"mutant", "NAME", O2_OPTION_TEXT, AT(mutant),
-	 .help = "switch on a deliberate defect (only in o2props-mutants)"},
+	{"ops", "A,B/C",
+	 "operations: of one end before the slash, of the other behind it; put, get and immediate (default "
+	 "put,put,get)",
+	 O2_TEXT(ops)},
+	{"version", "N", "1 or 2 (default 2)", O2_NUMBER(version, 1, 2)},
+	{"depth", "N", "queue depth (default: the least, 2, in version 1 3)", O2_NUMBER(depth, 0, MAX_DEPTH)},
+	{"peer-tx-credits", "N", "the tunable behind the high-water mark (default: as deep)",
+	 O2_NUMBER(peer_tx_credits, 0, O2_MAX_QUEUE_DEPTH)},
+	{"mode", "MODE", "registration mode of all memory (default global)",
+	 O2_NAME_OF(mode, o2_reg_mode_name)},
+	{"bytes", "N", "size of the first operation (default 100)", O2_NUMBER(nob, 0, O2_EXPLORE_MAX_NOB)},
+	{"device", NULL, "the device's work requests are events of their own", O2_FLAG(device)},
+	{"at-once", NULL, "all operations are started before the first event", O2_FLAG(at_once)},
+	{"verify", NULL, "go on from each state by every way to it: the same must come", O2_FLAG(verify)},
+	{"most-events", "N", "do not look farther than that from the start",
+	 O2_NUMBER(most_events, 0, O2_EXPLORE_PATH - 1)},
+	{"most-states", "N", "stop there", O2_NUMBER(most_states, 0, MAX_STATES)},
+	{"path", "EVENTS",
+	 "go this one way and say what happens: s start, r handle a message, c handle a completion, x the "
+	 "device; of the other end in capitals",
+	 O2_TEXT(path)},
+	{"mutant", "NAME", "switch on a deliberate defect (only in o2props-mutants)", O2_TEXT(mutant)},
 	{0},
 };
 

@@ -138,12 +138,14 @@ static bool read_value(const struct o2_option *option, const char *text, void *t
 	case O2_OPTION_TITLE:
 		break;
 	case O2_OPTION_FLAG:
+		assert(option->at_bytes == sizeof(bool));
 		*(bool *)((char *)target + option->at) = true;
 		return true;
 	case O2_OPTION_SET:
 		put(option, target, option->min);
 		return true;
 	case O2_OPTION_TEXT:
+		assert(option->at_bytes == sizeof(text));
 		if (option->names != NULL && !find_name(option, text, strlen(text), &place))
 			return refuse_name(option, "is", text, strlen(text), why);
 		*(const char **)((char *)target + option->at) = text;

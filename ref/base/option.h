@@ -31,12 +31,9 @@ enum o2_option_kind {
 struct o2_option {
 	const char *name;  /* without the dashes; NULL: a title, or with help NULL the end of the table */
 	const char *value; /* what help calls its value; NULL: it takes none */
+	const char *help;  /* one or more sentences; \n: a new line */
 	enum o2_option_kind kind;
-	/* Where it goes in the command's structure: O2_OPTION_AT. */
-	size_t at, at_bytes;
-	const char *help; /* one or more sentences; \n: a new line */
-	/* Commands that have it, a bit each: struct o2_command; 0: all that use the table. */
-	unsigned int commands;
+	size_t at, at_bytes; /* where it goes in the command's structure */
 	uint64_t min, max;
 	uint32_t unit; /* NUMBER: what is stored is so many times what is said; 0: 1 */
 	/* NAME, NAMES, TEXT: the names, then NULL; or the name of a place, NULL behind the last one. */
@@ -48,10 +45,26 @@ struct o2_option {
 	 */
 	bool (*read)(const struct o2_option *option, const char *text, void *target,
 		     char why[O2_OPTION_WHY_BYTES]);
-	void (*more)(void); /* prints what belongs under it in the help; NULL: nothing does */
+	unsigned int commands; /* that have it, a bit each: struct o2_command; 0: all that use the table */
+	void (*more)(void);    /* prints what belongs under it in the help; NULL: nothing does */
 };
 
-#define O2_OPTION_AT(type, member) offsetof(type, member), sizeof(((type *)NULL)->member)
+/*
+ * A row is {name, value, help, and one of these}, and what else it needs.  O2_OPTION_TARGET is the command's
+ * structure, which a file defines before its table.
+ */
+#define O2_OPTION_AT(member) \
+	.at = offsetof(O2_OPTION_TARGET, member), .at_bytes = sizeof(((O2_OPTION_TARGET *)NULL)->member)
+#define O2_TITLE(text)		 NULL, NULL, text, .kind = O2_OPTION_TITLE
+#define O2_FLAG(member)		 .kind = O2_OPTION_FLAG, O2_OPTION_AT(member)
+#define O2_SET(member, constant) .kind = O2_OPTION_SET, O2_OPTION_AT(member), .min = (constant)
+#define O2_TEXT(member)		 .kind = O2_OPTION_TEXT, O2_OPTION_AT(member)
+#define O2_NUMBER(member, least, most) \
+	.kind = O2_OPTION_NUMBER, O2_OPTION_AT(member), .min = (least), .max = (most)
+#define O2_NAME(member, list)	      .kind = O2_OPTION_NAME, O2_OPTION_AT(member), .names = (list)
+#define O2_NAME_OF(member, function)  .kind = O2_OPTION_NAME, O2_OPTION_AT(member), .name_of = (function)
+#define O2_NAMES_OF(member, function) .kind = O2_OPTION_NAMES, O2_OPTION_AT(member), .name_of = (function)
+#define O2_READ(member, function)     .kind = O2_OPTION_READ, O2_OPTION_AT(member), .read = (function)
 
 struct o2_command {
 	const char *program;

@@ -25,34 +25,28 @@ struct decode_options {
 	struct o2_wire_options wire;
 };
 
-#define AT(member) O2_OPTION_AT(struct decode_options, member)
+#define O2_OPTION_TARGET struct decode_options
 
 static const struct o2_option option_table[] = {
-	{"hex", NULL, O2_OPTION_SET, AT(output),
-	 .help = "an annotated hex dump (this is what happens without an option)", .min = OUTPUT_HEX},
-	{"json", NULL, O2_OPTION_SET, AT(output),
-	 .help = "JSON: o2ref/msg_decode/output, o2ref/reject_decode/output, or one "
-		 "o2ref/pcap_event/output for each line of a capture",
-	 .min = OUTPUT_JSON},
-	{"reject", NULL, O2_OPTION_FLAG, AT(reject),
-	 .help = "FILE is the private data of a connection manager's reject"},
-	{"pcap", NULL, O2_OPTION_FLAG, AT(pcap),
-	 .help = "FILE is a capture in pcap or pcapng format, RoCEv2 on Ethernet"},
-	{"hex-input", NULL, O2_OPTION_FLAG, AT(hex_input),
-	 .help = "FILE is hexadecimal digits, and nothing else will do"},
-	{"raw-input", NULL, O2_OPTION_FLAG, AT(raw_input),
-	 .help = "FILE is bytes, even if they look like hexadecimal digits"},
-	{"all", NULL, O2_OPTION_FLAG, AT(all), .help = "show long payloads as a whole"},
-	{"color", "WHEN", O2_OPTION_NAME, AT(color_when),
-	 .help = "auto (the default: on a terminal), always or never", .names = o2_color_names},
-	{"max-frags", "N", O2_OPTION_NUMBER, AT(wire.max_frags), .help = "257 (the default) or 256",
-	 .min = O2_MAX_FRAGS_LEGACY, .max = O2_MAX_FRAGS},
-	{"require-checksum", NULL, O2_OPTION_FLAG, AT(wire.require_checksum),
-	 .help = "refuse messages without one"},
-	{"any-lnd", NULL, O2_OPTION_FLAG, AT(wire.any_lnd),
-	 .help = "accept NIDs of other networks than o2ib in the header"},
-	{"tolerate-immediate-checksum", NULL, O2_OPTION_FLAG, AT(wire.tolerate_immediate_checksum),
-	 .help = "accept an IMMEDIATE with a payload whose checksum is wrong"},
+	{"hex", NULL, "an annotated hex dump (this is what happens without an option)",
+	 O2_SET(output, OUTPUT_HEX)},
+	{"json", NULL,
+	 "JSON: o2ref/msg_decode/output, o2ref/reject_decode/output, or one o2ref/pcap_event/output for "
+	 "each line of a capture",
+	 O2_SET(output, OUTPUT_JSON)},
+	{"reject", NULL, "FILE is the private data of a connection manager's reject", O2_FLAG(reject)},
+	{"pcap", NULL, "FILE is a capture in pcap or pcapng format, RoCEv2 on Ethernet", O2_FLAG(pcap)},
+	{"hex-input", NULL, "FILE is hexadecimal digits, and nothing else will do", O2_FLAG(hex_input)},
+	{"raw-input", NULL, "FILE is bytes, even if they look like hexadecimal digits", O2_FLAG(raw_input)},
+	{"all", NULL, "show long payloads as a whole", O2_FLAG(all)},
+	{"color", "WHEN", "auto (the default: on a terminal), always or never",
+	 O2_NAME(color_when, o2_color_names)},
+	{"max-frags", "N", "257 (the default) or 256",
+	 O2_NUMBER(wire.max_frags, O2_MAX_FRAGS_LEGACY, O2_MAX_FRAGS)},
+	{"require-checksum", NULL, "refuse messages without one", O2_FLAG(wire.require_checksum)},
+	{"any-lnd", NULL, "accept NIDs of other networks than o2ib in the header", O2_FLAG(wire.any_lnd)},
+	{"tolerate-immediate-checksum", NULL, "accept an IMMEDIATE with a payload whose checksum is wrong",
+	 O2_FLAG(wire.tolerate_immediate_checksum)},
 	{0},
 };
 

@@ -20,14 +20,14 @@ struct encode_options {
 typedef int (*encoder)(const json_t *form, const struct encode_options *options, uint8_t *bytes,
 		       struct o2_error *error);
 
-#define AT(member) O2_OPTION_AT(struct encode_options, member)
+#define O2_OPTION_TARGET struct encode_options
 
 static const struct o2_option option_table[] = {
-	{"hex", NULL, O2_OPTION_FLAG, AT(hex), .help = "write hexadecimal digits instead of bytes"},
-	{"max-frags", "N", O2_OPTION_NUMBER, AT(max_frags), .help = "257 or 256, whatever the form says",
-	 .min = O2_MAX_FRAGS_LEGACY, .max = O2_MAX_FRAGS},
-	{"any-lnd", NULL, O2_OPTION_FLAG, AT(any_lnd),
-	 .help = "accept NIDs of other networks than o2ib in the header, whatever the form says"},
+	{"hex", NULL, "write hexadecimal digits instead of bytes", O2_FLAG(hex)},
+	{"max-frags", "N", "257 or 256, whatever the form says",
+	 O2_NUMBER(max_frags, O2_MAX_FRAGS_LEGACY, O2_MAX_FRAGS)},
+	{"any-lnd", NULL, "accept NIDs of other networks than o2ib in the header, whatever the form says",
+	 O2_FLAG(any_lnd)},
 	{0},
 };
 

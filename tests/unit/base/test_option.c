@@ -44,22 +44,22 @@ static bool read_upper(const struct o2_option *option, const char *text, void *t
 	return text[0] >= 'A' && text[0] <= 'Z';
 }
 
-#define AT(member) O2_OPTION_AT(struct target, member)
+#define O2_OPTION_TARGET struct target
 
 static const struct o2_option table[] = {
-	{NULL, NULL, O2_OPTION_TITLE, .help = "a heading"},
-	{"flag", NULL, O2_OPTION_FLAG, AT(flag), .help = "a flag"},
-	{"blue", NULL, O2_OPTION_SET, AT(set), .min = BLUE, .help = "a constant"},
-	{"text", "TEXT", O2_OPTION_TEXT, AT(text), .help = "a text"},
-	{"way", "WAY", O2_OPTION_TEXT, AT(way), .names = colors, .help = "a text of some"},
-	{"byte", "N", O2_OPTION_NUMBER, AT(byte), .max = 200, .help = "a byte"},
-	{"port", "N", O2_OPTION_NUMBER, AT(port), .min = 1, .max = UINT16_MAX, .help = "a port"},
-	{"seconds", "S", O2_OPTION_NUMBER, AT(ms), .max = 60, .unit = 1000, .help = "a time"},
-	{"number", "N", O2_OPTION_NUMBER, AT(number), .max = UINT64_MAX, .help = "a number"},
-	{"color", "COLOR", O2_OPTION_NAME, AT(color), .names = colors, .help = "a name"},
-	{"some", "A,B", O2_OPTION_NAMES, AT(some), .name_of = color_name, .help = "names"},
-	{"upper", "TEXT", O2_OPTION_READ, AT(first), .read = read_upper, .help = "a function's"},
-	{"other", NULL, O2_OPTION_FLAG, AT(flag), .commands = 2, .help = "of another command"},
+	{O2_TITLE("a heading")},
+	{"flag", NULL, "a flag", O2_FLAG(flag)},
+	{"blue", NULL, "a constant", O2_SET(set, BLUE)},
+	{"text", "TEXT", "a text", O2_TEXT(text)},
+	{"way", "WAY", "a text of some", O2_TEXT(way), .names = colors},
+	{"byte", "N", "a byte", O2_NUMBER(byte, 0, 200)},
+	{"port", "N", "a port", O2_NUMBER(port, 1, UINT16_MAX)},
+	{"seconds", "S", "a time", O2_NUMBER(ms, 0, 60), .unit = 1000},
+	{"number", "N", "a number", O2_NUMBER(number, 0, UINT64_MAX)},
+	{"color", "COLOR", "a name", O2_NAME(color, colors)},
+	{"some", "A,B", "names", O2_NAMES_OF(some, color_name)},
+	{"upper", "TEXT", "a function's", O2_READ(first, read_upper)},
+	{"other", NULL, "of another command", O2_FLAG(flag), .commands = 2},
 	{0},
 };
 
