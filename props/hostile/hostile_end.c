@@ -78,9 +78,9 @@ const struct o2_conn_ops o2_hostile_end_ops = {
 /* --- the honest peer ---------------------------------------------------------------------------------------
  */
 
-uint8_t o2_honest_byte(uint64_t salt, uint32_t index)
+void o2_honest_fill(uint8_t *bytes, size_t length_bytes, uint64_t salt)
 {
-	return (uint8_t)((index + 977 * salt) * 40503u >> 5);
+	o2_pattern_fill(bytes, length_bytes, salt, 0, 0);
 }
 
 static int node_match(void *context, uint64_t nid, const struct o2_msg *request, uint64_t sink_bytes,
@@ -127,10 +127,8 @@ bool o2_friend_put(struct o2_friend *honest, uint64_t nid, uint64_t salt)
 		.type = O2_LNET_PUT,
 		.payload_length = O2_HONEST_BYTES,
 	};
-	uint8_t *from = honest->ni->arena.memory + O2_HONEST_AT;
 
-	for (uint32_t i = 0; i < O2_HONEST_BYTES; i++)
-		from[i] = o2_honest_byte(salt, i);
+	o2_honest_fill(honest->ni->arena.memory + O2_HONEST_AT, O2_HONEST_BYTES, salt);
 	if (honest->node != NULL)
 		return o2_node_put(honest->node, nid, &hdr, &source, NULL) == 0;
 	return o2_conn_put(honest->end.conn, &hdr, &source, NULL, NULL) == 0;

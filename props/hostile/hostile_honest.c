@@ -218,10 +218,9 @@ static bool moves_bytes(struct o2_net_liar *net, uint32_t offset, uint32_t nob, 
 	uint8_t *bytes = net->h.ni[O2_NI_FRIEND].arena.memory + O2_HONEST_AT;
 
 	net->h.tries++;
-	for (uint32_t i = 0; i < nob; i++) {
-		bytes[i] = o2_honest_byte(net->h.tries, i);
+	o2_honest_fill(bytes, nob, net->h.tries);
+	for (uint32_t i = 0; i < nob; i++)
 		got[i] = other(bytes[i]);
-	}
 	return put(net, offset, nob, why) && get(net, offset, nob, why) && came_back(got, bytes, nob, why);
 }
 

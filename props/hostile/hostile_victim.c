@@ -12,6 +12,7 @@
 /* What a victim does when it is told to, and how it is. */
 
 #define DESCRIBED_AT_MOST 12288u
+#define ARENA_BYTES	  ((size_t)O2_HOSTILE_PAGES * 4096)
 
 static const char *const names[O2_VICTIM_ACTS] = {
 	[O2_ACT_MEET] = "meet",
@@ -45,26 +46,21 @@ enum o2_victim_act o2_victim_act_find(const char *name)
 	return act;
 }
 
-static void fill(struct o2_victim *victim, size_t at, size_t bytes)
+/* Bytes that no peer writes: those of the liar and of the honest peer have even parity. */
+static void fill(struct o2_victim *victim, uint64_t at, uint64_t bytes)
 {
-	uint8_t *memory = victim->ni->arena.memory;
-
-	for (size_t i = at; i < at + bytes; i++)
-		memory[i] = (uint8_t)(i * 2654435761u >> 13);
-	memcpy(victim->before + at, memory + at, bytes);
+	o2_shadow_fill(&victim->shadow, at, bytes, 0,
+		       (struct o2_origin){.kind = O2_FILL_RED, .offset_bytes = at});
 }
 
 int o2_victim_open(struct o2_victim *victim, struct o2_ni *ni)
 {
-	size_t bytes = (size_t)O2_HOSTILE_PAGES * 4096;
-
 	memset(victim, 0, sizeof(*victim));
 	victim->ni = ni;
 	o2_ni_clock(ni, 0);
-	victim->before = malloc(bytes);
-	if (victim->before == NULL)
+	if (o2_shadow_open(&victim->shadow, &ni->arena, 0) != 0)
 		return -ENOMEM;
-	fill(victim, 0, bytes);
+	fill(victim, 0, ARENA_BYTES);
 	victim->honest.serve =
 		o2_hostile_memory(&victim->honest, 0, O2_HONEST_AT, O2_HONEST_BYTES, O2_REG_FASTREG);
 	return 0;
@@ -75,7 +71,7 @@ void o2_victim_close(struct o2_victim *victim)
 	o2_node_destroy(victim->node);
 	o2_conn_destroy(victim->node == NULL ? victim->liar.conn : NULL);
 	o2_conn_destroy(victim->node == NULL ? victim->honest.conn : NULL);
-	free(victim->before);
+	o2_shadow_close(&victim->shadow);
 	memset(victim, 0, sizeof(*victim));
 }
 
@@ -183,17 +179,13 @@ static void look(const struct o2_victim *victim, struct o2_victim_report *report
 		 liar->fault.error.rule == NULL ? "-" : liar->fault.error.rule);
 }
 
-bool o2_victim_memory_kept(const struct o2_victim *victim, uint64_t salt)
+/* Only what was described to the liar may have changed, and the honest peer's bytes must be there. */
+static bool memory_kept(struct o2_victim *victim, uint64_t salt)
 {
-	const uint32_t at[] = {O2_SERVED_AT, O2_GET_AT};
-	size_t bytes = (size_t)O2_HOSTILE_PAGES * 4096;
-	uint8_t *now = victim->ni->arena.memory;
-
-	for (int i = 0; i < 2; i++)
-		memcpy(victim->before + at[i], now + at[i], victim->described_bytes[i]);
-	for (uint32_t i = 0; i < O2_HONEST_BYTES; i++)
-		victim->before[O2_HONEST_AT + i] = o2_honest_byte(salt, i);
-	return memcmp(victim->before, now, bytes) == 0;
+	o2_shadow_accept(&victim->shadow, O2_SERVED_AT, victim->described_bytes[0]);
+	o2_shadow_accept(&victim->shadow, O2_GET_AT, victim->described_bytes[1]);
+	o2_honest_fill(victim->shadow.bytes + O2_HONEST_AT, O2_HONEST_BYTES, salt);
+	return memcmp(victim->shadow.bytes, victim->ni->arena.memory, ARENA_BYTES) == 0;
 }
 
 /* Every operation has ended once, and the interface has everything back. */
@@ -223,7 +215,7 @@ static bool nothing_left(struct o2_victim *victim, char *why)
 static void end(struct o2_victim *victim, uint64_t salt, struct o2_victim_answer *answer)
 {
 	answer->status = -EBADE;
-	if (!o2_victim_memory_kept(victim, salt))
+	if (!memory_kept(victim, salt))
 		snprintf(answer->why, sizeof(answer->why),
 			 "memory changed that was not described to the liar, or the honest peer's bytes are "
 			 "wrong");

@@ -9,6 +9,7 @@
 #include "lnd/conn/conn.h"
 #include "lnd/ni/ni.h"
 #include "lnd/node/node.h"
+#include "props/world/shadow.h"
 
 /*
  * The victim of a liar, and the honest peer that it also has.  The victim does what orders say: the one who
@@ -43,7 +44,7 @@ struct o2_victim {
 	struct o2_hostile_end honest; /* and of the honest peer */
 	struct o2_node *node;	      /* NULL: connected without a connection manager */
 	uint64_t liar_nid;
-	uint8_t *before;	     /* its arena, as it has to be */
+	struct o2_shadow shadow;     /* its arena, as it has to be */
 	uint64_t described_bytes[2]; /* to the liar: served, and as the sink of a GET */
 };
 
@@ -112,16 +113,14 @@ int o2_victim_start_node(struct o2_victim *victim, struct o2_cm *cm, uint64_t li
 void o2_victim_obey(struct o2_victim *victim, const struct o2_victim_order *order,
 		    struct o2_victim_answer *answer);
 
-/* Only what was described to the liar may have changed, and the honest peer's bytes must be there. */
-bool o2_victim_memory_kept(const struct o2_victim *victim, uint64_t salt);
-
 /* What the functions of a connection's owner do, with an end as context. */
 extern const struct o2_conn_ops o2_hostile_end_ops;
 
 /* `nob` bytes from `at` on, page by page. */
 struct o2_transfer_memory o2_hostile_memory(struct o2_hostile_end *end, int which, uint32_t at, uint64_t nob,
 					    enum o2_reg_mode mode);
-uint8_t o2_honest_byte(uint64_t salt, uint32_t index);
+/* What the honest peer PUTs: another pattern for each salt. */
+void o2_honest_fill(uint8_t *bytes, size_t length_bytes, uint64_t salt);
 
 /* An honest node that asks and does not listen; 0 or -errno. */
 int o2_friend_start_node(struct o2_friend *honest, struct o2_ni *ni, struct o2_cm *cm,

@@ -25,12 +25,13 @@ static void plan_op(struct o2_explore_world *world, uint32_t i)
 		.nob = config->nob + i,
 		.wanted = config->nob + i,
 		.since_ms = sim->now_ms,
-		.ours = {.node = sim->end[config->op[i].end].node},
-		.theirs = {.node = sim->end[config->op[i].end].other->node},
 	};
-	if (!o2_sim_memory_make(sim, op->nob, config->mode, 8, &op->ours) ||
-	    !o2_sim_memory_make(sim, op->wanted, config->mode, put ? 16 : 24, &op->theirs))
+	if (!o2_sim_memory_make(sim, op->end->node, op->nob, config->mode, 8, &op->ours) ||
+	    !o2_sim_memory_make(sim, op->end->other->node, op->wanted, config->mode, put ? 16 : 24,
+				&op->theirs))
 		o2_report_fail(sim->report, "explore/memory", "no memory for operation %" PRIu32, i);
+	else
+		o2_sim_memory_fill(op);
 }
 
 /* The end's next operation from number i on, or nops. */

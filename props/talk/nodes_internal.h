@@ -6,6 +6,7 @@
 #include "props/engine/report.h"
 #include "props/talk/nodes.h"
 #include "props/world/account.h"
+#include "props/world/memory.h"
 
 #define O2_NODES_MAX	    3u
 #define O2_NODES_OPS	    16u /* of each node, while steps are drawn */
@@ -33,25 +34,14 @@ enum o2_nodes_verdict {
 	O2_NODES_VERDICTS,
 };
 
-/* The memory of one side of an operation: a slot of pages that nobody else uses in the case. */
-struct o2_nodes_memory {
-	uint32_t first_page;
-	uint32_t npieces;
-	bool gapped;
-	struct o2_kiov kiov[O2_NODES_SLOT_PAGES];
-	struct o2_iov iov; /* mode user */
-	struct o2_transfer_memory memory;
-};
-
 struct o2_nodes_op {
 	enum o2_nodes_kind kind;
 	enum o2_nodes_verdict verdict;
-	uint64_t key; /* of its bytes */
 	uint32_t to;
 	uint32_t bytes;
 	uint32_t wanted; /* by the other end */
 	bool as_bytes;	 /* IMMEDIATE: handed over as plain bytes */
-	struct o2_nodes_memory ours, theirs;
+	struct o2_op_memory ours, theirs;
 	uint32_t max_frags; /* the fewest that an end of it could do meanwhile */
 	bool started, arrived, accepted;
 	uint32_t ended, ended_there; /* how often */
@@ -75,7 +65,8 @@ struct o2_nodes_seat {
 	uint32_t address;
 	struct o2_ni ni;
 	bool open;
-	bool no_descriptors; /* the device makes none */
+	struct o2_shadow shadow; /* what its arena should hold */
+	bool no_descriptors;	 /* the device makes none */
 	struct o2_cm *cm;
 	struct o2_node *node;
 	struct o2_node_config config;
@@ -122,25 +113,12 @@ static inline uint32_t o2_nodes_index(const struct o2_nodes *nodes, uint64_t nid
 	return i;
 }
 
-/* nodes_memory.c: slots of pages, and what is in them. */
-void o2_nodes_memory_draw(struct o2_choice *c, const struct o2_nodes_seat *seat, uint32_t first_page,
-			  uint32_t bytes, struct o2_nodes_memory *m);
+/* nodes_memory.c: slots of pages. */
+void o2_nodes_memory_draw(struct o2_choice *c, struct o2_nodes_seat *seat, uint32_t first_page,
+			  uint32_t bytes, struct o2_op_memory *m);
 /* One piece at the start of its page, which every connection can describe. */
-void o2_nodes_memory_plain(uint32_t first_page, uint32_t bytes, enum o2_reg_mode mode,
-			   struct o2_nodes_memory *m);
-/* What the mapping stages say to it; 0: nothing. */
-int o2_nodes_memory_refusal(const struct o2_nodes_memory *m);
-/* The source's bytes into its pieces; other bytes all over the sink's slot. */
-void o2_nodes_memory_source(const struct o2_nodes_seat *seat, const struct o2_nodes_memory *m, uint64_t key);
-void o2_nodes_memory_sink(const struct o2_nodes_seat *seat, const struct o2_nodes_memory *m, uint64_t key);
-/*
- * Are the first nob bytes of the source in their places, and is everything else of the slot as it was?  A
- * finding if not.  failed: what the pieces cover may be anything.
- */
-void o2_nodes_memory_check(const struct o2_nodes_seat *seat, const struct o2_nodes_memory *m, uint64_t key,
-			   uint64_t nob, bool failed);
-/* Are these the source's bytes? */
-bool o2_nodes_bytes_are(const uint8_t *bytes, uint64_t key, uint32_t length);
+void o2_nodes_memory_plain(struct o2_nodes_seat *seat, uint32_t first_page, uint32_t bytes,
+			   enum o2_reg_mode mode, struct o2_op_memory *m);
 
 /* nodes_op.c: operations are drawn and started. */
 void o2_nodes_start(struct o2_nodes *nodes, struct o2_nodes_seat *seat, uint32_t to);

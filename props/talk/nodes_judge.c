@@ -80,7 +80,7 @@ static int receive(void *context, uint64_t nid, const struct o2_msg *msg)
 		return 0;
 	if (hdr->payload_length != op->bytes)
 		fail_op(seat->nodes, "nodes/length", op, 0, hdr->payload_length);
-	else if (!o2_nodes_bytes_are(msg->u.immediate.payload, op->key, op->bytes))
+	else if (!o2_memory_equals(&op->ours, msg->u.immediate.payload, op->bytes))
 		fail_op(seat->nodes, "nodes/bytes", op, 0, op->bytes);
 	if (op->kind != O2_NODES_REFUSED)
 		return 0;
@@ -103,7 +103,7 @@ static bool lost(int status)
 /* Fragments of a sink that are too many for the connection, or work requests that lead there. */
 static bool too_many(const struct o2_nodes_op *op, int status)
 {
-	const struct o2_nodes_memory *sink = op->kind == O2_NODES_PUT ? &op->theirs : &op->ours;
+	const struct o2_op_memory *sink = op->kind == O2_NODES_PUT ? &op->theirs : &op->ours;
 
 	if (status == -EFBIG)
 		return sink->npieces > op->max_frags;
@@ -162,16 +162,30 @@ static void count_done(struct o2_nodes *nodes, const struct o2_nodes_op *op,
 		o2_nodes_seen(nodes, O2_NODES_SEEN_LOST_UNDER_WAY);
 }
 
+/* Are the first nob bytes of the source in the sink, and nothing else?  If it failed, they may be anything.
+ */
+static void check_bytes(struct o2_nodes *nodes, const struct o2_nodes_op *op, uint64_t nob, bool failed)
+{
+	const bool put = op->kind == O2_NODES_PUT;
+	const struct o2_op_memory *sink = put ? &op->theirs : &op->ours;
+
+	if (nodes->report->failed)
+		return;
+	if (failed)
+		o2_memory_undefined(sink);
+	else
+		o2_memory_moved(sink, put ? &op->ours : &op->theirs, nob);
+	o2_memory_check(sink, nodes->report, "nodes/bytes",
+			failed ? "an operation has failed" : "an operation has ended well");
+}
+
 /* The sink's bytes are there when the sink's end has ended; what it was told is what is there. */
 static void judge_sink(struct o2_nodes *nodes, const struct o2_nodes_op *op)
 {
-	const struct o2_nodes_seat *initiator = &nodes->seat[op->theirs.memory.tag >> 8];
-
 	if (op->kind == O2_NODES_GET && op->ended > 0)
-		o2_nodes_memory_check(initiator, &op->ours, op->key, op->nob, op->status != 0);
+		check_bytes(nodes, op, op->nob, op->status != 0);
 	if (op->kind == O2_NODES_PUT && op->ended_there > 0)
-		o2_nodes_memory_check(&nodes->seat[op->to], &op->theirs, op->key, op->nob,
-				      op->status_there != 0);
+		check_bytes(nodes, op, op->nob, op->status_there != 0);
 }
 
 static void done_here(struct o2_nodes_seat *seat, struct o2_nodes_op *op,
@@ -191,7 +205,7 @@ static void done_here(struct o2_nodes_seat *seat, struct o2_nodes_op *op,
 	}
 	/* The source hears of it when the sink's device has all; but a staged sink still has to copy it. */
 	if (op->kind == O2_NODES_PUT && result->status == 0 && result->nob > 0 && !staged)
-		o2_nodes_memory_check(&nodes->seat[op->to], &op->theirs, op->key, result->nob, false);
+		check_bytes(nodes, op, result->nob, false);
 }
 
 static void done_there(struct o2_nodes_seat *seat, struct o2_nodes_op *op,

@@ -4,7 +4,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "props/engine/prng.h"
 #include "props/talk/nodes_internal.h"
 
 /* Operations.  The match bits of number k of node i say i and k. */
@@ -45,7 +44,7 @@ static uint32_t page_there(const struct o2_nodes_seat *seat, uint32_t to, uint32
 static void draw(struct o2_nodes *nodes, struct o2_nodes_seat *seat, uint32_t k, struct o2_nodes_op *op)
 {
 	struct o2_choice *c = nodes->choice;
-	const struct o2_nodes_seat *there = &nodes->seat[op->to];
+	struct o2_nodes_seat *there = &nodes->seat[op->to];
 
 	draw_kind(c, op);
 	o2_nodes_memory_draw(c, seat, k * O2_NODES_SLOT_PAGES, op->bytes, &op->ours);
@@ -53,18 +52,14 @@ static void draw(struct o2_nodes *nodes, struct o2_nodes_seat *seat, uint32_t k,
 		o2_nodes_memory_draw(c, there, page_there(seat, op->to, k), op->wanted, &op->theirs);
 }
 
-static void fill(struct o2_nodes *nodes, const struct o2_nodes_seat *seat, const struct o2_nodes_op *op)
+/* No byte of the sink is one of the source's, and no two operations have the same. */
+static void fill(const struct o2_nodes_op *op, uint64_t number)
 {
-	const struct o2_nodes_seat *there = &nodes->seat[op->to];
+	const bool get = op->kind == O2_NODES_GET;
 
-	if (op->kind == O2_NODES_GET)
-		o2_nodes_memory_sink(seat, &op->ours, op->key);
-	else
-		o2_nodes_memory_source(seat, &op->ours, op->key);
-	if (op->kind == O2_NODES_GET)
-		o2_nodes_memory_source(there, &op->theirs, op->key);
-	else if (op->kind == O2_NODES_PUT)
-		o2_nodes_memory_sink(there, &op->theirs, op->key);
+	o2_memory_fill(&op->ours, number, get ? O2_FILL_POISON : O2_FILL_DATA);
+	if (op->kind < O2_NODES_IMMEDIATE)
+		o2_memory_fill(&op->theirs, number, get ? O2_FILL_DATA : O2_FILL_POISON);
 }
 
 static int send_immediate(struct o2_nodes_seat *seat, struct o2_nodes_op *op, uint32_t k,
@@ -117,7 +112,7 @@ static void start_refused(struct o2_nodes *nodes, const struct o2_nodes_seat *se
 		o2_nodes_seen(nodes, O2_NODES_SEEN_BUSY);
 	else if (rc == -EFBIG && op->ours.npieces > op->max_frags)
 		o2_nodes_seen(nodes, O2_NODES_SEEN_TOO_MANY_FRAGS);
-	else if (rc != o2_nodes_foretell(op, &nob) || rc != o2_nodes_memory_refusal(&op->ours))
+	else if (rc != o2_nodes_foretell(op, &nob) || rc != o2_memory_refusal(&op->ours))
 		o2_report_fail(nodes->report, "nodes/start",
 			       "operation %" PRIu32 " of node %" PRIu32 ": %d (%s)", k, seat->index, rc,
 			       strerror(-rc));
@@ -128,11 +123,10 @@ static int start(struct o2_nodes *nodes, struct o2_nodes_seat *seat, uint32_t k)
 	struct o2_nodes_op *op = &seat->op[k];
 	int rc;
 
-	op->key = o2_mix64((uint64_t)seat->index << 8 | k);
 	op->ours.memory.tag = k;
 	op->theirs.memory.tag = (uint64_t)seat->index << 8 | k;
 	op->max_frags = o2_nodes_least_frags(seat, &nodes->seat[op->to]);
-	fill(nodes, seat, op);
+	fill(op, op->theirs.memory.tag);
 	seat->nops++;
 	rc = submit(seat, op, k);
 	op->started = rc == 0;
@@ -163,14 +157,14 @@ int o2_nodes_start_plain(struct o2_nodes *nodes, struct o2_nodes_seat *seat, uin
 	assert(k < O2_NODES_SLOTS);
 	*op = (struct o2_nodes_op){
 		.kind = O2_NODES_PUT, .to = to, .bytes = PLAIN_BYTES, .wanted = PLAIN_BYTES, .started = true};
-	o2_nodes_memory_plain(k * O2_NODES_SLOT_PAGES, PLAIN_BYTES, mode, &op->ours);
-	o2_nodes_memory_plain(page_there(seat, to, k), PLAIN_BYTES, mode, &op->theirs);
+	o2_nodes_memory_plain(seat, k * O2_NODES_SLOT_PAGES, PLAIN_BYTES, mode, &op->ours);
+	o2_nodes_memory_plain(&nodes->seat[to], page_there(seat, to, k), PLAIN_BYTES, mode, &op->theirs);
 	return start(nodes, seat, k);
 }
 
 int o2_nodes_foretell(const struct o2_nodes_op *op, uint64_t *nob)
 {
-	int rc = op->kind >= O2_NODES_IMMEDIATE ? 0 : o2_nodes_memory_refusal(&op->ours);
+	int rc = op->kind >= O2_NODES_IMMEDIATE ? 0 : o2_memory_refusal(&op->ours);
 
 	*nob = op->kind >= O2_NODES_IMMEDIATE ? op->bytes : 0;
 	if (rc != 0 || op->kind >= O2_NODES_IMMEDIATE)
@@ -179,7 +173,7 @@ int o2_nodes_foretell(const struct o2_nodes_op *op, uint64_t *nob)
 		return op->kind == O2_NODES_PUT ? 0 : -ENODATA;
 	if (op->verdict == O2_NODES_DENY)
 		return DENIED_WITH;
-	rc = o2_nodes_memory_refusal(&op->theirs);
+	rc = o2_memory_refusal(&op->theirs);
 	*nob = rc == 0 ? op->wanted : 0;
 	return rc;
 }

@@ -57,9 +57,11 @@ static void open_seat(struct o2_nodes *nodes, uint32_t i)
 	char text[200];
 
 	*seat = (struct o2_nodes_seat){.nodes = nodes, .index = i};
+	o2_error_clear(&error);
 	o2_nodes_draw_config(nodes, &seat->config);
 	seat->open = open_interface(nodes, seat, &error) == 0;
-	if (!seat->open || nodes->backend->attach(seat, &error) != 0) {
+	if (!seat->open || o2_shadow_open(&seat->shadow, &seat->ni.arena, i) != 0 ||
+	    nodes->backend->attach(seat, &error) != 0) {
 		o2_error_text(&error, text, sizeof(text));
 		o2_report_fail(nodes->report, "nodes/open", "node %" PRIu32 " cannot be opened: %s", i, text);
 		return;
@@ -259,6 +261,7 @@ void o2_nodes_close(struct o2_nodes *nodes)
 			check_idle(nodes, seat);
 		if (seat->cm != NULL)
 			backend->detach(seat);
+		o2_shadow_close(&seat->shadow);
 		if (seat->open)
 			o2_ni_close(&seat->ni);
 	}

@@ -9,6 +9,7 @@
 #include "loopverbs/loopverbs.h"
 #include "props/engine/report.h"
 #include "props/talk/sim.h"
+#include "props/world/memory.h"
 
 /* The inside of the simulation; shared by props/talk/sim_*.c (docs/simulation.md). */
 
@@ -17,25 +18,11 @@
 #define O2_SIM_OPS	  128u /* of a case, at most */
 #define O2_SIM_STEPS	  600u
 #define O2_SIM_PAGES	  256u /* of a node */
-#define O2_SIM_PIECES	  4u
 #define O2_SIM_MAX_NOB	  12000u
 #define O2_SIM_FIRST_NID  0x00050000c0a80a01ull
 #define O2_SIM_LOG	  4096u
 #define O2_SIM_ON_THE_WAY 64u
 #define O2_SIM_CODES	  16u
-
-/* --- memory (sim_memory.c) */
-
-struct o2_sim_memory {
-	uint32_t node;
-	uint32_t first, npages; /* of the node's arena; nobody else's in this case */
-	bool gapped;		/* each piece inside a page of its own */
-	bool scattered;		/* its pages lie in another order than its bytes */
-	uint32_t npieces;
-	struct o2_kiov kiov[O2_SIM_PIECES];
-	struct o2_iov iov; /* mode user */
-	struct o2_transfer_memory memory;
-};
 
 /* --- operations (sim_op.c) */
 
@@ -60,10 +47,10 @@ struct o2_sim_op {
 	struct o2_sim_end *end;
 	bool as_bytes; /* IMMEDIATE: by o2_conn_send_bytes */
 	enum o2_sim_verdict verdict;
-	uint64_t nob;		     /* offered, or the size of the sink */
-	uint64_t wanted;	     /* that are to move */
-	struct o2_sim_memory ours;   /* at the initiator */
-	struct o2_sim_memory theirs; /* PUT, GET: at the other end */
+	uint64_t nob;		    /* offered, or the size of the sink */
+	uint64_t wanted;	    /* that are to move */
+	struct o2_op_memory ours;   /* at the initiator */
+	struct o2_op_memory theirs; /* PUT, GET: at the other end */
 
 	/* What is foretold where nothing breaks: the answer of the call, and of done on either side. */
 	int start_code;
@@ -136,7 +123,7 @@ struct o2_sim_node {
 	bool used_up;	   /* to be made anew for the next case: its pools are not what they were */
 	uint64_t since_ms; /* its clock, when the case began */
 	uint32_t next_page;
-	uint8_t *shadow;	    /* what the arena should hold */
+	struct o2_shadow shadow;    /* what its arena should hold */
 	struct o2_sim_codes failed; /* errnos of stages that were made to fail here */
 };
 
@@ -219,27 +206,19 @@ struct o2_sim {
 /* sim_memory.c */
 
 /* Draw nob bytes of memory for one side, on pages of its own.  False: the arena is full. */
-bool o2_sim_memory_draw(struct o2_sim *sim, uint32_t node, uint64_t nob, struct o2_sim_memory *memory);
-/* The same, as it is said here; memory says which node, and whether it is gapped or scattered. */
-bool o2_sim_memory_make(struct o2_sim *sim, uint64_t nob, enum o2_reg_mode mode, uint32_t offset,
-			struct o2_sim_memory *memory);
-/* The first nob bytes of the source are in the sink now. */
-void o2_sim_memory_moved(struct o2_sim *sim, const struct o2_sim_memory *sink,
-			 const struct o2_sim_memory *source, uint64_t nob);
-/* Nobody knows what the sink holds. */
-void o2_sim_memory_undefined(struct o2_sim *sim, const struct o2_sim_memory *sink);
-/* Its pages hold what they should. */
-void o2_sim_memory_check(struct o2_sim *sim, const struct o2_sim_memory *memory, const char *when);
+bool o2_sim_memory_draw(struct o2_sim *sim, uint32_t node, uint64_t nob, struct o2_op_memory *memory);
+/* The same, as it is said here; memory says whether it is gapped or scattered. */
+bool o2_sim_memory_make(struct o2_sim *sim, uint32_t node, uint64_t nob, enum o2_reg_mode mode,
+			uint32_t offset, struct o2_op_memory *memory);
+/* Both sides of an operation hold bytes that no byte of the other side equals. */
+void o2_sim_memory_fill(struct o2_sim_op *op);
 void o2_sim_memory_check_all(struct o2_sim *sim);
-/* The bytes themselves, for a comparison with a payload. */
-bool o2_sim_memory_equals(struct o2_sim *sim, const struct o2_sim_memory *memory, const uint8_t *bytes,
-			  uint64_t nob);
 /* Fragments that it is described with, and what mapping it is refused with (0: nothing). */
-uint32_t o2_sim_memory_frags(const struct o2_sim_memory *memory);
-int o2_sim_memory_refusal(const struct o2_sim *sim, const struct o2_sim_memory *memory, enum o2_side side);
+uint32_t o2_sim_memory_frags(const struct o2_op_memory *memory);
+int o2_sim_memory_refusal(const struct o2_sim *sim, const struct o2_op_memory *memory, enum o2_side side);
 /* Work requests that moving nob bytes takes. */
-uint32_t o2_sim_memory_wrs(const struct o2_sim *sim, const struct o2_sim_memory *source,
-			   const struct o2_sim_memory *sink, uint64_t nob);
+uint32_t o2_sim_memory_wrs(const struct o2_sim *sim, const struct o2_op_memory *source,
+			   const struct o2_op_memory *sink, uint64_t nob);
 
 /* sim_op.c */
 

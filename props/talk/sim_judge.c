@@ -121,18 +121,18 @@ static bool may_end(struct o2_sim *sim, struct o2_sim_end *end, const struct o2_
 static void judge_bytes(struct o2_sim *sim, struct o2_sim_op *op, const struct o2_transfer_result *result)
 {
 	bool put = op->op == O2_OP_PUT;
-	const struct o2_sim_memory *source = put ? &op->ours : &op->theirs;
-	const struct o2_sim_memory *sink = put ? &op->theirs : &op->ours;
+	const struct o2_op_memory *source = put ? &op->ours : &op->theirs;
+	const struct o2_op_memory *sink = put ? &op->theirs : &op->ours;
 	bool staged = sink->memory.mode == O2_REG_FASTREG_GAPS;
 
 	if (op->op == O2_OP_SEND)
 		return;
 	if (result->status == 0 && result->nob > 0 && (result->side == O2_SINK || !staged)) {
-		o2_sim_memory_moved(sim, sink, source, result->nob);
-		o2_sim_memory_check(sim, sink, "an operation has ended well");
+		o2_memory_moved(sink, source, result->nob);
+		o2_memory_check(sink, sim->report, "sim/bytes", "an operation has ended well");
 	} else if (result->status != 0 && result->side == O2_SINK) {
-		o2_sim_memory_undefined(sim, sink);
-		o2_sim_memory_check(sim, sink, "an operation has failed");
+		o2_memory_undefined(sink);
+		o2_memory_check(sink, sim->report, "sim/bytes", "an operation has failed");
 	}
 }
 

@@ -72,8 +72,8 @@ static void draw_verdict(struct o2_sim *sim, struct o2_sim_op *op)
 static int foretell_answer(const struct o2_sim *sim, const struct o2_sim_op *op, uint64_t *nob)
 {
 	bool put = op->op == O2_OP_PUT;
-	const struct o2_sim_memory *source = put ? &op->ours : &op->theirs;
-	const struct o2_sim_memory *sink = put ? &op->theirs : &op->ours;
+	const struct o2_op_memory *source = put ? &op->ours : &op->theirs;
+	const struct o2_op_memory *sink = put ? &op->theirs : &op->ours;
 	int rc;
 
 	*nob = 0;
@@ -167,7 +167,7 @@ static int call(struct o2_sim_op *op, struct o2_error *error)
 		return o2_conn_send(conn, &hdr, &op->ours.memory, NULL, error);
 	return o2_conn_send_bytes(conn, &hdr,
 				  op->nob == 0 ? NULL
-					       : o2_arena_page(&node->ni.arena, op->ours.first) +
+					       : o2_arena_page(&node->ni.arena, op->ours.first_page) +
 							 op->ours.kiov[0].offset,
 				  (uint32_t)op->nob, op->id, NULL, error);
 }
@@ -205,6 +205,7 @@ bool o2_sim_op_start(struct o2_sim *sim, struct o2_sim_end *end)
 	*op = (struct o2_sim_op){.id = sim->nops, .end = end, .since_ms = sim->now_ms};
 	if (!draw(sim, op))
 		return false;
+	o2_sim_memory_fill(op);
 	sim->nops++;
 	o2_sim_op_launch(sim, op);
 	return true;
@@ -311,7 +312,7 @@ static int receive(void *context, const struct o2_msg *msg)
 	}
 	op->received = true;
 	o2_sim_log(sim, O2_SIM_EV_RECEIVED, end, op->id, 0);
-	if (!o2_sim_memory_equals(sim, &op->ours, msg->u.immediate.payload, op->nob))
+	if (!o2_memory_equals(&op->ours, msg->u.immediate.payload, op->nob))
 		o2_report_fail(sim->report, "sim/payload",
 			       "operation %" PRIu32 ": the payload that arrives is not the one that was sent",
 			       op->id);
@@ -320,7 +321,7 @@ static int receive(void *context, const struct o2_msg *msg)
 }
 
 /* No write that comes now may be admitted any more, but in mode global, whose key lives on by design. */
-static void check_key(struct o2_sim_end *end, const struct o2_sim_op *op, const struct o2_sim_memory *sink)
+static void check_key(struct o2_sim_end *end, const struct o2_sim_op *op, const struct o2_op_memory *sink)
 {
 	struct o2_sim *sim = end->sim;
 

@@ -11,7 +11,6 @@
 
 /* The nodes and connections of a case, made anew for each. */
 
-#define ARENA_BYTES ((uint64_t)O2_SIM_PAGES * 4096)
 #define START_MS    1000u
 #define FEW_WINDOWS 2u
 #define DMA_BASE    0x7f0000000000ull /* device address of the first node's first page */
@@ -84,6 +83,7 @@ static void close_node(struct o2_sim_node *node)
 	if (!node->open)
 		return;
 	node->open = false;
+	o2_shadow_close(&node->shadow);
 	o2_ni_close(&node->ni);
 }
 
@@ -115,16 +115,14 @@ static bool open_node(struct o2_sim *sim, uint32_t i)
 	struct o2_error error;
 
 	o2_error_clear(&error);
-	if (node->shadow == NULL)
-		node->shadow = calloc(1, ARENA_BYTES);
 	node->ni = (struct o2_ni){.config = {.device = NULL}};
-	if (node->shadow == NULL || o2_ni_open(&config, &node->ni, &error) != 0) {
+	node->open = o2_ni_open(&config, &node->ni, &error) == 0;
+	if (!node->open || o2_shadow_open(&node->shadow, &node->ni.arena, i) != 0) {
 		o2_report_fail(sim->report, "sim/open", "node %" PRIu32 " cannot be opened: %d", i,
 			       error.code);
 		return false;
 	}
 	o2_ni_clock(&node->ni, 0);
-	node->open = true;
 	node->used_up = sim->small;
 	return true;
 }
@@ -421,7 +419,5 @@ void o2_sim_world_free(struct o2_sim *sim)
 {
 	for (uint32_t i = 0; i < O2_SIM_NODES; i++) {
 		close_node(&sim->node[i]);
-		free(sim->node[i].shadow);
-		sim->node[i].shadow = NULL;
 	}
 }

@@ -6,6 +6,7 @@
 
 #include "base/limits.h"
 #include "props/engine/prng.h"
+#include "props/pattern/pattern.h"
 
 #define PAGE 4096u
 
@@ -129,33 +130,20 @@ struct o2_transfer_memory traffic_transfer(struct traffic_memory *memory, const 
 	return transfer;
 }
 
-static uint8_t source_byte(const struct traffic_op *op, uint64_t at)
-{
-	return (uint8_t)(o2_mix64(op->key + at / 8) >> at % 8 * 8);
-}
-
 static void put_source(const struct traffic_op *op, uint8_t *bytes, uint64_t at, uint32_t length)
 {
-	for (uint32_t i = 0; i < length; i++)
-		bytes[i] = source_byte(op, at + i);
+	o2_pattern_fill(bytes, length, op->key, 0, at);
 }
 
 bool traffic_bytes_are(const struct traffic_op *op, const uint8_t *bytes, uint32_t length)
 {
-	for (uint32_t i = 0; i < length; i++)
-		if (bytes[i] != source_byte(op, i))
-			return false;
-	return true;
+	return o2_fill_match(bytes, length, op->key, (struct o2_origin){.kind = O2_FILL_DATA}) == length;
 }
 
 /* What stands on a page of the sink before the transfer. */
 static void put_poison(const struct traffic_op *op, uint32_t page, uint8_t *bytes)
 {
-	for (uint64_t i = 0; i < PAGE; i += 8) {
-		uint64_t word = (op->key + page * (uint64_t)PAGE + i) * UINT64_C(0x9e3779b97f4a7c15);
-
-		memcpy(bytes + i, &word, 8);
-	}
+	o2_poison_fill(bytes, PAGE, op->key, 0, page * (uint64_t)PAGE);
 }
 
 void traffic_fill_source(const struct traffic_op *op, const struct traffic_memory *memory,

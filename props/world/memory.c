@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT */
+#include "props/world/memory.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <string.h>
+
+#define FIRST_GAP_BYTES 8u
+#define MORE_GAP_BYTES	16u /* of each gap than of the one before */
+
+enum o2_reg_mode o2_memory_draw_mode(struct o2_choice *choice, const uint32_t weights[O2_MEMORY_MODES])
+{
+	static const enum o2_reg_mode modes[O2_MEMORY_MODES] = {
+		O2_REG_GLOBAL, O2_REG_FASTREG, O2_REG_FMR, O2_REG_USER, O2_REG_PHYS, O2_REG_FASTREG_GAPS};
+
+	return modes[o2_draw_weighted(choice, weights, O2_MEMORY_MODES)];
+}
+
+/* Pieces in pages of their own, or side by side from the first page on. */
+static void cut(struct o2_op_memory *m, uint32_t offset, uint64_t nob)
+{
+	const uint32_t page_bytes = m->shadow->arena->page_bytes;
+	uint64_t left = nob;
+
+	for (uint32_t i = 0; left > 0; i++) {
+		uint64_t most = m->gapped ? (nob + m->npages - 1) / m->npages : page_bytes - offset;
+		uint32_t take = (uint32_t)(left < most ? left : most);
+
+		assert(i < m->npages && i < O2_MEMORY_PIECES);
+		m->kiov[m->npieces++] = (struct o2_kiov){
+			m->first_page + (m->scattered ? m->npages - 1 - i : i), offset, take};
+		left -= take;
+		offset = m->gapped ? FIRST_GAP_BYTES + MORE_GAP_BYTES * i : 0;
+	}
+}
+
+void o2_memory_lay(struct o2_op_memory *m, uint64_t nob, enum o2_reg_mode mode, uint32_t offset)
+{
+	const struct o2_arena *arena = m->shadow->arena;
+
+	m->npieces = 0;
+	cut(m, offset, nob);
+	m->memory.mode = mode;
+	m->memory.buffer =
+		(struct o2_buffer){.kind = O2_KIOV, .count = m->npieces, .nob = nob, .kiov = m->kiov};
+	if (mode != O2_REG_USER)
+		return;
+	m->iov = (struct o2_iov){arena->view[0].base + (uint64_t)m->first_page * arena->page_bytes + offset,
+				 nob};
+	m->memory.buffer = (struct o2_buffer){.kind = O2_IOV, .count = 1, .nob = nob, .iov = &m->iov};
+}
+
+void o2_memory_fill(const struct o2_op_memory *m, uint64_t seed, enum o2_fill_kind kind)
+{
+	const uint64_t page_bytes = m->shadow->arena->page_bytes;
+
+	o2_shadow_fill(m->shadow, m->first_page * page_bytes, m->npages * page_bytes, seed,
+		       (struct o2_origin){.kind = kind});
+}
+
+/* Where byte k lies in the arena, and how many follow it without a break. */
+static uint64_t place(const struct o2_op_memory *m, uint64_t k, uint64_t *run)
+{
+	uint32_t i = 0;
+
+	while (k >= m->kiov[i].len)
+		k -= m->kiov[i++].len;
+	*run = m->kiov[i].len - k;
+	return (uint64_t)m->kiov[i].page * m->shadow->arena->page_bytes + m->kiov[i].offset + k;
+}
+
+void o2_memory_moved(const struct o2_op_memory *sink, const struct o2_op_memory *source, uint64_t nob)
+{
+	for (uint64_t k = 0, n; k < nob; k += n) {
+		uint64_t run, to, from = place(source, k, &n);
+
+		to = place(sink, k, &run);
+		if (run < n)
+			n = run;
+		if (nob - k < n)
+			n = nob - k;
+		memcpy(sink->shadow->bytes + to, source->shadow->bytes + from, n);
+	}
+}
+
+void o2_memory_undefined(const struct o2_op_memory *sink)
+{
+	for (uint64_t k = 0, n; k < sink->memory.buffer.nob; k += n) {
+		uint64_t at = place(sink, k, &n);
+
+		o2_shadow_accept(sink->shadow, at, n);
+	}
+}
+
+void o2_memory_check(const struct o2_op_memory *m, struct o2_report *report, const char *signature,
+		     const char *when)
+{
+	if (m->shadow != NULL)
+		o2_shadow_check(m->shadow, m->first_page, m->npages, report, signature, when);
+}
+
+bool o2_memory_equals(const struct o2_op_memory *m, const uint8_t *bytes, uint64_t nob)
+{
+	for (uint64_t k = 0, n; k < nob; k += n) {
+		uint64_t from = place(m, k, &n);
+
+		if (nob - k < n)
+			n = nob - k;
+		if (memcmp(m->shadow->bytes + from, bytes + k, n) != 0)
+			return false;
+	}
+	return true;
+}
+
+int o2_memory_refusal(const struct o2_op_memory *m)
+{
+	return m->memory.mode == O2_REG_FASTREG && m->gapped ? -EPROTONOSUPPORT : 0;
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef O2_PROPS_WORLD_MEMORY_H
+#define O2_PROPS_WORLD_MEMORY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lnd/conn/transfer.h"
+#include "props/engine/choice.h"
+#include "props/world/shadow.h"
+
+/*
+ * The memory of one side of an operation: pieces in pages that no other operation of the case uses, so that
+ * a byte that changes too late is seen as well.
+ */
+
+#define O2_MEMORY_PIECES 4u
+#define O2_MEMORY_MODES	 6u
+
+struct o2_op_memory {
+	struct o2_shadow *shadow; /* of the arena that it lies in */
+	uint32_t first_page, npages;
+	bool gapped;	/* each piece lies inside a page of its own */
+	bool scattered; /* its pages lie in another order than its bytes */
+	uint32_t npieces;
+	struct o2_kiov kiov[O2_MEMORY_PIECES];
+	struct o2_iov iov; /* mode user */
+	struct o2_transfer_memory memory;
+};
+
+/* A mode by these weights, of global, fastreg, fmr, user, phys, fastreg_gaps. */
+enum o2_reg_mode o2_memory_draw_mode(struct o2_choice *choice, const uint32_t weights[O2_MEMORY_MODES]);
+
+/*
+ * Lay out nob bytes from byte `offset` of the first page on.  *m says already whose they are, which pages it
+ * has, and whether it is gapped or scattered; nob bytes have room there.
+ */
+void o2_memory_lay(struct o2_op_memory *m, uint64_t nob, enum o2_reg_mode mode, uint32_t offset);
+
+/* All of its pages become data or poison of this seed, which no other memory of the case has. */
+void o2_memory_fill(const struct o2_op_memory *m, uint64_t seed, enum o2_fill_kind kind);
+/* The first nob bytes of the source are in the sink. */
+void o2_memory_moved(const struct o2_op_memory *sink, const struct o2_op_memory *source, uint64_t nob);
+/* Nobody knows what the sink holds. */
+void o2_memory_undefined(const struct o2_op_memory *sink);
+/* Do its pages hold what they should?  As o2_shadow_check. */
+void o2_memory_check(const struct o2_op_memory *m, struct o2_report *report, const char *signature,
+		     const char *when);
+/* Are the first nob bytes of it those of a payload? */
+bool o2_memory_equals(const struct o2_op_memory *m, const uint8_t *bytes, uint64_t nob);
+
+/* -EPROTONOSUPPORT where its mode cannot describe gaps (docs/modes.md), else 0. */
+int o2_memory_refusal(const struct o2_op_memory *m);
+
+#endif

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+#include "props/world/shadow.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+int o2_shadow_open(struct o2_shadow *shadow, const struct o2_arena *arena, uint32_t node)
+{
+	*shadow = (struct o2_shadow){.node = node};
+	shadow->bytes = calloc(arena->npages, arena->page_bytes);
+	if (shadow->bytes == NULL)
+		return -ENOMEM;
+	shadow->arena = arena;
+	return 0;
+}
+
+void o2_shadow_close(struct o2_shadow *shadow)
+{
+	free(shadow->bytes);
+	*shadow = (struct o2_shadow){.arena = NULL};
+}
+
+void o2_shadow_fill(struct o2_shadow *shadow, uint64_t at, uint64_t length_bytes, uint64_t seed,
+		    struct o2_origin origin)
+{
+	o2_fill(shadow->bytes + at, length_bytes, seed, origin);
+	memcpy(shadow->arena->memory + at, shadow->bytes + at, length_bytes);
+}
+
+void o2_shadow_accept(struct o2_shadow *shadow, uint64_t at, uint64_t length_bytes)
+{
+	memcpy(shadow->bytes + at, shadow->arena->memory + at, length_bytes);
+}
+
+void o2_shadow_check(const struct o2_shadow *shadow, uint32_t first_page, uint32_t npages,
+		     struct o2_report *report, const char *signature, const char *when)
+{
+	const uint32_t page_bytes = shadow->arena->page_bytes;
+	const uint64_t start = (uint64_t)first_page * page_bytes, bytes = (uint64_t)npages * page_bytes;
+	const uint8_t *expected = shadow->bytes + start, *found = shadow->arena->memory + start;
+	uint64_t k = 0;
+
+	if (npages == 0 || memcmp(expected, found, bytes) == 0)
+		return;
+	while (expected[k] == found[k])
+		k++;
+	o2_report_fail(report, signature,
+		       "%s: node %" PRIu32 ", page %" PRIu64 ", byte %" PRIu64 " is 0x%02x, expected 0x%02x",
+		       when, shadow->node, first_page + k / page_bytes, k % page_bytes, found[k],
+		       expected[k]);
+}
