@@ -113,7 +113,7 @@ static int open_fmr(struct o2_pool_subject *s, struct o2_choice *c, const struct
 void o2_pools_open(struct o2_pools_run *run, struct o2_choice *c, uint32_t index, struct o2_report *report)
 {
 	struct o2_pool_subject *s = &run->subject[index];
-	struct o2_pool_set_config set = {.clock = &run->clock, .cpt = index};
+	struct o2_pool_set_config set = {.clock = &run->clock};
 	const uint32_t size = (uint32_t)o2_draw_range(c, 1, O2_POOL_SIZE);
 	int rc;
 

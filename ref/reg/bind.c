@@ -10,18 +10,16 @@ static int check_plan(const struct o2_reg_domain *domain, uint32_t cpt, const st
 		      struct o2_error *error)
 {
 	if ((uint32_t)plan->mode >= O2_REG_MODES)
-		return o2_refuse(error, -EINVAL, "bind/mode", "mode", O2_NO_INDEX, plan->mode,
-				 O2_REG_MODES - 1);
+		return o2_refuse_value(error, -EINVAL, "bind/mode", "mode", plan->mode, O2_REG_MODES - 1);
 	if (plan->side != O2_SOURCE && plan->side != O2_SINK)
-		return o2_refuse(error, -EINVAL, "bind/side", "side", O2_NO_INDEX, plan->side, O2_SINK);
+		return o2_refuse_value(error, -EINVAL, "bind/side", "side", plan->side, O2_SINK);
 	if (cpt >= domain->ncpts)
-		return o2_refuse(error, -EINVAL, "bind/cpt", "cpt", O2_NO_INDEX, cpt, domain->ncpts - 1);
+		return o2_refuse_value(error, -EINVAL, "bind/cpt", "cpt", cpt, domain->ncpts - 1);
 	if (plan->page_bytes != domain->dma.page_bytes)
-		return o2_refuse(error, -EINVAL, "bind/page-size", "page_bytes", O2_NO_INDEX,
-				 plan->page_bytes, domain->dma.page_bytes);
+		return o2_refuse_value(error, -EINVAL, "bind/page-size", "page_bytes", plan->page_bytes,
+				       domain->dma.page_bytes);
 	if (plan->nfrags == 0 || plan->nfrags > O2_MAX_FRAGS)
-		return o2_refuse(error, -EINVAL, "bind/nfrags", "nfrags", O2_NO_INDEX, plan->nfrags,
-				 O2_MAX_FRAGS);
+		return o2_refuse_value(error, -EINVAL, "bind/nfrags", "nfrags", plan->nfrags, O2_MAX_FRAGS);
 	return 0;
 }
 
@@ -32,7 +30,7 @@ int o2_reg_bind(struct o2_reg_domain *domain, uint32_t cpt, const struct o2_reg_
 
 	*binding = (struct o2_binding){.bound = false};
 	if (rc == 0 && !o2_reg_caps_permit(&domain->caps, plan->mode))
-		rc = o2_refuse(error, -EINVAL, "bind/no-way", "mode", O2_NO_INDEX, plan->mode, O2_NO_LIMIT);
+		rc = o2_refuse_value(error, -EINVAL, "bind/no-way", "mode", plan->mode, O2_NO_LIMIT);
 	if (rc != 0)
 		return rc;
 	binding->mode = plan->mode;
@@ -57,8 +55,8 @@ int o2_reg_unbind_region(struct o2_reg_domain *domain, struct o2_binding *bindin
 
 	(void)failed;
 	return rc == 0 ? 0
-		       : o2_refuse(error, rc, "bind/deregister", "length", O2_NO_INDEX, binding->length,
-				   O2_NO_LIMIT);
+		       : o2_refuse_value(error, rc, "bind/deregister", "length", binding->length,
+					 O2_NO_LIMIT);
 }
 
 int o2_reg_unbind(struct o2_reg_domain *domain, struct o2_binding *binding, bool failed,

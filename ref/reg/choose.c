@@ -47,10 +47,10 @@ int o2_reg_choose(const struct o2_reg_caps *caps, const struct o2_reg_policy *po
 	bool want_global;
 
 	if (policy->map_on_demand > MAP_ON_DEMAND_MAX)
-		return o2_refuse(error, -EINVAL, "choose/map-on-demand", "map_on_demand", O2_NO_INDEX,
-				 policy->map_on_demand, MAP_ON_DEMAND_MAX);
+		return o2_refuse_value(error, -EINVAL, "choose/map-on-demand", "map_on_demand",
+				       policy->map_on_demand, MAP_ON_DEMAND_MAX);
 	if (segments == 0)
-		return o2_refuse(error, -EINVAL, "choose/segments", "segments", O2_NO_INDEX, 0, 1);
+		return o2_refuse_value(error, -EINVAL, "choose/segments", "segments", 0, 1);
 	switch (policy->preference) {
 	case O2_PREFER_THRESHOLD:
 		want_global = below_threshold(policy, segments);
@@ -59,8 +59,8 @@ int o2_reg_choose(const struct o2_reg_caps *caps, const struct o2_reg_policy *po
 		want_global = policy->map_on_demand == 0;
 		break;
 	default:
-		return o2_refuse(error, -EINVAL, "choose/preference", "preference", O2_NO_INDEX,
-				 policy->preference, O2_PREFER_MAPPING);
+		return o2_refuse_value(error, -EINVAL, "choose/preference", "preference", policy->preference,
+				       O2_PREFER_MAPPING);
 	}
 	if (want_global && caps->global) {
 		*mode = O2_REG_GLOBAL;

@@ -23,18 +23,16 @@ static struct o2_dma_device describe_device(const struct o2_arena *arena, enum o
 static int check_device(const struct o2_dma_device *dma, struct o2_error *error)
 {
 	if ((uint32_t)dma->kind >= O2_DMA_KINDS)
-		return o2_refuse(error, -EINVAL, "bind/dma-kind", "kind", O2_NO_INDEX, dma->kind,
-				 O2_DMA_KINDS - 1);
+		return o2_refuse_value(error, -EINVAL, "bind/dma-kind", "kind", dma->kind, O2_DMA_KINDS - 1);
 	if (dma->kind == O2_DMA_IOMMU && dma->iommu.device_page == NULL)
-		return o2_refuse(error, -EINVAL, "bind/no-iommu-view", "kind", O2_NO_INDEX, dma->kind,
-				 O2_NO_LIMIT);
+		return o2_refuse_value(error, -EINVAL, "bind/no-iommu-view", "kind", dma->kind, O2_NO_LIMIT);
 	if (dma->base % dma->page_bytes != 0)
-		return o2_limit_is(o2_refuse(error, -EINVAL, "bind/base-alignment", "base", O2_NO_INDEX,
-					     dma->base, dma->page_bytes),
+		return o2_limit_is(o2_refuse_value(error, -EINVAL, "bind/base-alignment", "base", dma->base,
+						   dma->page_bytes),
 				   O2_LIMIT_MULTIPLE, error);
 	if ((uint64_t)dma->npages * dma->page_bytes > UINT64_MAX - dma->base)
-		return o2_refuse(error, -EINVAL, "bind/base-wraps", "base", O2_NO_INDEX, dma->base,
-				 UINT64_MAX - (uint64_t)dma->npages * dma->page_bytes);
+		return o2_refuse_value(error, -EINVAL, "bind/base-wraps", "base", dma->base,
+				       UINT64_MAX - (uint64_t)dma->npages * dma->page_bytes);
 	return 0;
 }
 
@@ -49,14 +47,18 @@ const char *o2_reg_pool_name(enum o2_reg_pool_kind kind)
 	return (uint32_t)kind < O2_REG_POOL_KINDS ? kind_names[kind] : NULL;
 }
 
-/* The set of one kind in partition pools, for the domain that is its calls' context. */
+/* The set of one kind for one partition; the context of its calls is the domain. */
 static int open_set(struct o2_reg_domain *domain, const struct o2_reg_config *config,
-		    const struct o2_pool_set_config *common, struct o2_reg_pools *pools,
-		    enum o2_reg_pool_kind kind, struct o2_error *error)
+		    struct o2_reg_pools *pools, enum o2_reg_pool_kind kind, struct o2_error *error)
 {
 	const struct o2_reg_ops *ops = config->ops != NULL ? config->ops : &o2_reg_verbs_ops;
+	const struct o2_pool_set_config set = {
+		.clock = config->clock,
+		.device = config->device,
+		.max_pools = config->max_pools,
+	};
 	const struct o2_fmr_config fmr = {
-		.set = *common,
+		.set = set,
 		.ops = ops->fmr,
 		.context = domain,
 		.pool_size = config->sizes.reg_size,
@@ -66,7 +68,7 @@ static int open_set(struct o2_reg_domain *domain, const struct o2_reg_config *co
 		.cache = config->fmr_cache,
 	};
 	const struct o2_frd_config frd = {
-		.set = *common,
+		.set = set,
 		.ops = ops->frd,
 		.context = domain,
 		.order = O2_FRD_INVALIDATE_LAST,
@@ -80,48 +82,33 @@ static int open_set(struct o2_reg_domain *domain, const struct o2_reg_config *co
 
 	if (rc == 0)
 		pools->set[kind] = kind == O2_REG_POOL_FMR ? &pools->fmr.set : &descriptors->set;
+	pools->pool_size = config->sizes.reg_size;
 	return rc;
 }
 
-/* Those kinds that may be used. */
-static int open_partition(struct o2_reg_domain *domain, const struct o2_reg_config *config, uint32_t cpt,
-			  struct o2_error *error)
+/* For each partition those kinds that may be used. */
+static int open_pools(struct o2_reg_domain *domain, const struct o2_reg_config *config,
+		      struct o2_error *error)
 {
 	static const enum o2_reg_mode user[O2_REG_POOL_KINDS] = {
 		[O2_REG_POOL_FMR] = O2_REG_FMR,
 		[O2_REG_POOL_FRD] = O2_REG_FASTREG,
 		[O2_REG_POOL_FRD_GAPS] = O2_REG_FASTREG_GAPS,
 	};
-	const struct o2_pool_set_config common = {
-		.clock = config->clock,
-		.device = config->device,
-		.cpt = cpt,
-		.max_pools = config->max_pools,
-	};
-	struct o2_reg_pools *pools = &domain->pools[cpt];
-	int rc = 0;
-
-	pools->pool_size = config->sizes.reg_size;
-	for (int kind = 0; kind < O2_REG_POOL_KINDS && rc == 0; kind++)
-		if (o2_reg_caps_permit(&config->caps, user[kind]))
-			rc = open_set(domain, config, &common, pools, (enum o2_reg_pool_kind)kind, error);
-	return rc;
-}
-
-static int open_pools(struct o2_reg_domain *domain, const struct o2_reg_config *config,
-		      struct o2_error *error)
-{
 	int rc = 0;
 
 	if (config->ncpts == 0)
-		return o2_refuse(error, -EINVAL, "bind/ncpts", "ncpts", O2_NO_INDEX, 0, 1);
+		return o2_refuse_value(error, -EINVAL, "bind/ncpts", "ncpts", 0, 1);
 	domain->pools = calloc(config->ncpts, sizeof(*domain->pools));
 	if (domain->pools == NULL)
-		return o2_refuse(error, -ENOMEM, "bind/pools-memory", "ncpts", O2_NO_INDEX, config->ncpts,
-				 O2_NO_LIMIT);
+		return o2_refuse_value(error, -ENOMEM, "bind/pools-memory", "ncpts", config->ncpts,
+				       O2_NO_LIMIT);
 	domain->ncpts = config->ncpts;
-	for (uint32_t cpt = 0; cpt < config->ncpts && rc == 0; cpt++)
-		rc = open_partition(domain, config, cpt, error);
+	for (uint32_t cpt = 0; cpt < config->ncpts; cpt++)
+		for (int kind = 0; kind < O2_REG_POOL_KINDS && rc == 0; kind++)
+			if (o2_reg_caps_permit(&config->caps, user[kind]))
+				rc = open_set(domain, config, &domain->pools[cpt],
+					      (enum o2_reg_pool_kind)kind, error);
 	return rc;
 }
 
@@ -171,7 +158,7 @@ int o2_reg_domain_open(const struct o2_reg_config *config, struct o2_reg_domain 
 	rc = -pthread_mutex_init(&domain->lock, NULL);
 	if (rc != 0) {
 		domain->pd = NULL;
-		return o2_refuse(error, rc, "bind/lock", "lock", O2_NO_INDEX, 0, O2_NO_LIMIT);
+		return o2_refuse_value(error, rc, "bind/lock", "lock", 0, O2_NO_LIMIT);
 	}
 	rc = check_device(&domain->dma, error);
 	if (rc == 0 && config->caps.global)
@@ -202,8 +189,7 @@ int o2_reg_domain_set_dma(struct o2_reg_domain *domain, enum o2_dma_kind kind, u
 	int rc;
 
 	if (domain->nbound != 0)
-		return o2_refuse(error, -EBUSY, "ni/bindings-alive", "nbound", O2_NO_INDEX, domain->nbound,
-				 0);
+		return o2_refuse_value(error, -EBUSY, "ni/bindings-alive", "nbound", domain->nbound, 0);
 	domain->dma = describe_device(domain->arena, kind, base);
 	rc = check_device(&domain->dma, error);
 	/* The new regions are made before the old ones go, so that a failure leaves everything as it was. */

@@ -42,20 +42,19 @@ static int check_request(const struct o2_reg_request *request, struct o2_error *
 	uint32_t page_bytes = request->page_bytes;
 
 	if ((uint32_t)request->mode >= O2_REG_MODES)
-		return o2_refuse(error, -EINVAL, "reg/mode", "mode", O2_NO_INDEX, request->mode,
-				 O2_REG_MODES - 1);
+		return o2_refuse_value(error, -EINVAL, "reg/mode", "mode", request->mode, O2_REG_MODES - 1);
 	if (request->side != O2_SOURCE && request->side != O2_SINK)
-		return o2_refuse(error, -EINVAL, "reg/side", "side", O2_NO_INDEX, request->side, O2_SINK);
+		return o2_refuse_value(error, -EINVAL, "reg/side", "side", request->side, O2_SINK);
 	if (!o2_page_bytes_legal(page_bytes))
-		return o2_refuse(error, -EINVAL, "reg/page-size", "page_bytes", O2_NO_INDEX, page_bytes,
-				 O2_PAGE_BYTES_MAX);
+		return o2_refuse_value(error, -EINVAL, "reg/page-size", "page_bytes", page_bytes,
+				       O2_PAGE_BYTES_MAX);
 	if (request->max_pages != O2_MAX_FRAGS && request->max_pages != O2_MAX_FRAGS_LEGACY)
-		return o2_refuse(error, -EINVAL, "reg/max-pages", "max_pages", O2_NO_INDEX,
-				 request->max_pages, O2_MAX_FRAGS);
+		return o2_refuse_value(error, -EINVAL, "reg/max-pages", "max_pages", request->max_pages,
+				       O2_MAX_FRAGS);
 	if (request->side == O2_SINK &&
 	    (request->peer_max_frags == 0 || request->peer_max_frags > O2_MAX_FRAGS))
-		return o2_refuse(error, -EINVAL, "reg/peer-max-frags", "peer_max_frags", O2_NO_INDEX,
-				 request->peer_max_frags, O2_MAX_FRAGS);
+		return o2_refuse_value(error, -EINVAL, "reg/peer-max-frags", "peer_max_frags",
+				       request->peer_max_frags, O2_MAX_FRAGS);
 	return 0;
 }
 
@@ -64,8 +63,7 @@ static int check_segments(const struct o2_dma_list *segments, struct o2_error *e
 	uint64_t total = 0;
 
 	if (segments->count == 0 || segments->count > O2_MAX_FRAGS)
-		return o2_refuse(error, -EINVAL, "reg/count", "count", O2_NO_INDEX, segments->count,
-				 O2_MAX_FRAGS);
+		return o2_refuse_value(error, -EINVAL, "reg/count", "count", segments->count, O2_MAX_FRAGS);
 	for (uint32_t i = 0; i < segments->count; i++) {
 		const struct o2_dma_segment *segment = &segments->segment[i];
 
@@ -90,8 +88,8 @@ static int check_published(const struct o2_reg_request *request, const struct o2
 			   struct o2_error *error)
 {
 	if (request->side == O2_SINK && plan->nfrags > request->peer_max_frags)
-		return o2_refuse(error, -EFBIG, "reg/more-fragments-than-peer-accepts", "nfrags", O2_NO_INDEX,
-				 plan->nfrags, request->peer_max_frags);
+		return o2_refuse_value(error, -EFBIG, "reg/more-fragments-than-peer-accepts", "nfrags",
+				       plan->nfrags, request->peer_max_frags);
 	return 0;
 }
 

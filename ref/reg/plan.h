@@ -33,10 +33,10 @@ struct o2_reg_request {
 	enum o2_reg_mode mode;
 	enum o2_side side;
 	uint32_t page_bytes; /* 4096, 16384 or 65536 */
-	uint32_t max_pages;  /* pages that one registration holds: O2_MAX_FRAGS or O2_MAX_FRAGS_LEGACY */
-	uint32_t
-		peer_max_frags; /* fragments that the peer accepts, 1 to O2_MAX_FRAGS; ignored for a source */
-	bool gaps;		/* verdict of sg_build */
+	uint32_t max_pages;  /* that one registration holds: O2_MAX_FRAGS or O2_MAX_FRAGS_LEGACY */
+	/* Fragments that the peer accepts, 1 to O2_MAX_FRAGS; ignored for a source. */
+	uint32_t peer_max_frags;
+	bool gaps; /* verdict of sg_build */
 	/*
 	 * Mode phys: where the caller wants the first page, a multiple of the page size.
 	 * Mode user: the virtual address of the first byte; contiguous says whether there is one
@@ -81,11 +81,12 @@ struct o2_reg_plan {
  * Make the plan for `segments` under `request`.
  *
  * Returns 0, or
- *   -EINVAL           no segments; more pages than max_pages; a short page list (fastreg); parameters not
- * legal; phys and the list has gaps
- *   -EPROTONOSUPPORT  fastreg and the list has gaps; user and the buffer is not one range of virtual
- * addresses -EFBIG            a sink with more fragments than the peer accepts -EMSGSIZE         more than 1
- * MiB in all
+ *   -EINVAL           no segments; more pages than max_pages; a short page list (fastreg);
+ *                     parameters that are not legal; phys and the list has gaps
+ *   -EPROTONOSUPPORT  fastreg and the list has gaps; user and the buffer is no virtual range
+ *   -EFBIG            a sink with more fragments than the peer accepts
+ *   -EMSGSIZE         more than 1 MiB in all
+ *
  * o2iblnd: kiblnd_fmr_map_tx
  */
 int o2_reg_plan(const struct o2_reg_request *request, const struct o2_dma_list *segments,

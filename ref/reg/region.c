@@ -32,7 +32,7 @@ int o2_reg_region_end(struct o2_reg_domain *domain, struct ibv_mr **mr)
 	length = (*mr)->length;
 	rc = domain->verbs->dereg_mr(*mr);
 	if (rc != 0)
-		return -(rc > 0 ? rc : EIO);
+		return o2_errno_or(rc, EIO);
 	*mr = NULL;
 	domain->live.regions--;
 	domain->live.pinned_bytes -= length;
@@ -90,17 +90,16 @@ int o2_reg_check_bytes(const struct o2_reg_domain *domain, const struct o2_page_
 	uint64_t room;
 
 	if (bytes->npages == 0 || bytes->npages > O2_MAX_FRAGS)
-		return o2_refuse(error, -EINVAL, "bind/npages", "npages", O2_NO_INDEX, bytes->npages,
-				 O2_MAX_FRAGS);
+		return o2_refuse_value(error, -EINVAL, "bind/npages", "npages", bytes->npages, O2_MAX_FRAGS);
 	if (bytes->page_offset >= page_bytes)
-		return o2_refuse(error, -EINVAL, "bind/page-offset", "page_offset", O2_NO_INDEX,
-				 bytes->page_offset, page_bytes - 1);
+		return o2_refuse_value(error, -EINVAL, "bind/page-offset", "page_offset", bytes->page_offset,
+				       page_bytes - 1);
 	if (bytes->iova % page_bytes != bytes->page_offset)
-		return o2_refuse(error, -EINVAL, "bind/iova-not-congruent", "iova", O2_NO_INDEX, bytes->iova,
-				 O2_NO_LIMIT);
+		return o2_refuse_value(error, -EINVAL, "bind/iova-not-congruent", "iova", bytes->iova,
+				       O2_NO_LIMIT);
 	room = (uint64_t)bytes->npages * page_bytes - bytes->page_offset;
 	if (bytes->length == 0 || bytes->length > room)
-		return o2_refuse(error, -EINVAL, "bind/length", "length", O2_NO_INDEX, bytes->length, room);
+		return o2_refuse_value(error, -EINVAL, "bind/length", "length", bytes->length, room);
 	return 0;
 }
 

@@ -20,14 +20,14 @@ int o2_reg_region(struct ibv_pd *pd, void *addr, uint64_t length, uint64_t iova,
 	*mr = ibv_reg_mr_iova(pd, addr, length, iova, access);
 	if (*mr != NULL)
 		return 0;
-	code = errno != 0 ? -errno : -EIO;
+	code = o2_errno_or(errno, EIO);
 	if (code == -ENOMEM || code == -EAGAIN)
 		getrlimit(RLIMIT_MEMLOCK, &limit);
 	if (limit.rlim_cur != RLIM_INFINITY)
-		return o2_refuse(error, -ENOMEM, "bind/memlock",
-				 "bytes to lock in memory (RLIMIT_MEMLOCK, ulimit -l)", O2_NO_INDEX, length,
-				 limit.rlim_cur);
-	return o2_refuse(error, code, "bind/register", "length", O2_NO_INDEX, length, O2_NO_LIMIT);
+		return o2_refuse_value(error, -ENOMEM, "bind/memlock",
+				       "bytes to lock in memory (RLIMIT_MEMLOCK, ulimit -l)", length,
+				       limit.rlim_cur);
+	return o2_refuse_value(error, code, "bind/register", "length", length, O2_NO_LIMIT);
 }
 
 const struct o2_reg_verbs o2_reg_libibverbs = {o2_reg_region, ibv_dereg_mr};
@@ -41,8 +41,8 @@ int o2_reg_detect(struct ibv_context *context, struct o2_reg_caps *caps, struct 
 	memset(&attr, 0, sizeof(attr));
 	rc = ibv_query_device(context, &attr);
 	if (rc != 0)
-		return o2_refuse(error, -(rc > 0 ? rc : EIO), "bind/query-device", "device", O2_NO_INDEX, 0,
-				 O2_NO_LIMIT);
+		return o2_refuse_value(error, o2_errno_or(rc, EIO), "bind/query-device", "device", 0,
+				       O2_NO_LIMIT);
 	/* Any device registers memory, and a contiguous buffer can stand in for a region with gaps. */
 	*caps = (struct o2_reg_caps){
 		.global = true,

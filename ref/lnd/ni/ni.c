@@ -196,10 +196,7 @@ static int open_tx_sets(struct o2_ni *ni, struct o2_error *error)
 		return o2_refuse_value(error, -ENOMEM, "ni/tx-sets", "ncpts", ncpts, O2_NO_LIMIT);
 	for (; ni->ntx_sets < ncpts; ni->ntx_sets++) {
 		const struct o2_tx_config config = {
-			.set = {.clock = &ni->clock,
-				.device = ni->device,
-				.cpt = ni->ntx_sets,
-				.max_pools = ni->config.max_pools},
+			.set = {.clock = &ni->clock, .device = ni->device, .max_pools = ni->config.max_pools},
 			.ops = &tx_ops,
 			.context = ni,
 			.pool_size = ni->config.sizes.tx_size,

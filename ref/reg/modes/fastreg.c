@@ -64,16 +64,16 @@ static int create_descriptor(void *context, uint64_t device, uint32_t max_pages,
 	(void)max_pages;
 	(void)gaps;
 	if (descriptor == NULL)
-		return o2_refuse(error, -ENOMEM, "bind/fastreg/memory", "bytes", O2_NO_INDEX,
-				 sizeof(*descriptor), O2_NO_LIMIT);
+		return o2_refuse_value(error, -ENOMEM, "bind/fastreg/memory", "bytes", sizeof(*descriptor),
+				       O2_NO_LIMIT);
 	errno = 0;
 	descriptor->mw = ibv_alloc_mw(domain->pd, IBV_MW_TYPE_2);
 	if (descriptor->mw == NULL) {
-		int code = errno != 0 ? -errno : -EIO;
+		int code = o2_errno_or(errno, EIO);
 
 		free(descriptor);
-		return o2_refuse(error, code, "bind/fastreg/alloc-window", "windows", O2_NO_INDEX,
-				 (uint64_t)domain->live.mws + 1, O2_NO_LIMIT);
+		return o2_refuse_value(error, code, "bind/fastreg/alloc-window", "windows",
+				       (uint64_t)domain->live.mws + 1, O2_NO_LIMIT);
 	}
 	domain->live.mws++;
 	*object = (struct o2_frd_object){.handle = descriptor, .rkey = descriptor->mw->rkey};
@@ -150,8 +150,8 @@ int o2_reg_bind_fastreg(struct o2_reg_domain *domain, const struct o2_reg_plan *
 	int rc;
 
 	if (plan->side == O2_SINK && (plan->access & O2_ACCESS_REMOTE_WRITE) == 0)
-		return o2_refuse(error, -EINVAL, "bind/fastreg/sink-access", "access", O2_NO_INDEX,
-				 plan->access, O2_ACCESS_REMOTE_WRITE);
+		return o2_refuse_value(error, -EINVAL, "bind/fastreg/sink-access", "access", plan->access,
+				       O2_ACCESS_REMOTE_WRITE);
 	rc = gaps ? o2_reg_check_ranges(domain, plan, error) : o2_reg_check_bytes(domain, &bytes, error);
 	if (rc != 0)
 		return rc;
@@ -180,11 +180,6 @@ int o2_reg_release_fastreg(struct o2_reg_domain *domain, struct o2_binding *bind
  * becomes verbs.
  */
 
-static const struct o2_descriptor *descriptor_of(const struct o2_binding *binding)
-{
-	return binding->frd->handle;
-}
-
 bool o2_binding_needs_bind(const struct o2_binding *binding)
 {
 	struct o2_frd_chain chain;
@@ -194,7 +189,7 @@ bool o2_binding_needs_bind(const struct o2_binding *binding)
 
 void o2_binding_bind_wr(const struct o2_binding *binding, uint64_t wr_id, struct ibv_send_wr *wr)
 {
-	const struct o2_descriptor *descriptor = descriptor_of(binding);
+	const struct o2_descriptor *descriptor = binding->frd->handle;
 
 	*wr = (struct ibv_send_wr){
 		.wr_id = wr_id,
@@ -214,10 +209,13 @@ void o2_binding_bind_wr(const struct o2_binding *binding, uint64_t wr_id, struct
  */
 void o2_binding_posted(struct o2_binding *binding, uint32_t qp_num, bool accepted, bool ok)
 {
+	const struct o2_descriptor *descriptor;
+
 	if (binding->frd == NULL)
 		return;
+	descriptor = binding->frd->handle;
 	if (o2_frd_post_done(&binding->frd->key, qp_num, accepted, ok, NULL) == 0 && accepted)
-		descriptor_of(binding)->mw->rkey = binding->key;
+		descriptor->mw->rkey = binding->key;
 }
 
 bool o2_binding_needs_invalidate(const struct o2_binding *binding)

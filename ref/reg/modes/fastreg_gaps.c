@@ -23,8 +23,8 @@ static int plan_fastreg_gaps(const struct o2_reg_request *request, const struct 
 	const uint32_t total = o2_reg_total(segments);
 
 	if (segments->count > request->max_pages)
-		return o2_refuse(error, -EINVAL, "reg/fastreg_gaps/too-many-entries", "count", O2_NO_INDEX,
-				 segments->count, request->max_pages);
+		return o2_refuse_value(error, -EINVAL, "reg/fastreg_gaps/too-many-entries", "count",
+				       segments->count, request->max_pages);
 	if (total > UINT64_MAX - segments->segment[0].addr)
 		return o2_refuse(error, -EINVAL, "reg/fastreg_gaps/iova-wraps", "segment[].addr", 0, total,
 				 UINT64_MAX - segments->segment[0].addr);
@@ -58,8 +58,8 @@ int o2_reg_check_ranges(const struct o2_reg_domain *domain, const struct o2_reg_
 	uint64_t total = 0;
 
 	if (plan->nentries == 0 || plan->nentries > O2_MAX_FRAGS)
-		return o2_refuse(error, -EINVAL, "bind/nentries", "nentries", O2_NO_INDEX, plan->nentries,
-				 O2_MAX_FRAGS);
+		return o2_refuse_value(error, -EINVAL, "bind/nentries", "nentries", plan->nentries,
+				       O2_MAX_FRAGS);
 	for (uint32_t i = 0; i < plan->nentries; i++) {
 		if (plan->entry[i].length == 0 || host_range(domain, &plan->entry[i]) == NULL)
 			return o2_refuse(error, -EINVAL, "bind/entry-outside-device", "entry[].addr", i,
@@ -67,7 +67,7 @@ int o2_reg_check_ranges(const struct o2_reg_domain *domain, const struct o2_reg_
 		total += plan->entry[i].length;
 	}
 	if (plan->length != total || total > O2_MAX_TRANSFER_BYTES)
-		return o2_refuse(error, -EINVAL, "bind/length", "length", O2_NO_INDEX, plan->length, total);
+		return o2_refuse_value(error, -EINVAL, "bind/length", "length", plan->length, total);
 	return 0;
 }
 
@@ -84,8 +84,8 @@ static int own_region(struct o2_reg_domain *domain, const struct o2_reg_plan *pl
 	errno = 0;
 	region->mr = domain->reg_gaps(domain->pd, entry, plan->nentries, plan->iova, (unsigned int)access);
 	if (region->mr == NULL)
-		return o2_refuse(error, errno != 0 ? -errno : -EIO, "bind/register", "length", O2_NO_INDEX,
-				 plan->length, O2_NO_LIMIT);
+		return o2_refuse_value(error, o2_errno_or(errno, EIO), "bind/register", "length",
+				       plan->length, O2_NO_LIMIT);
 	o2_reg_region_count(domain, region->mr);
 	return 0;
 }
@@ -133,14 +133,14 @@ static int take_staging(struct o2_reg_domain *domain, struct o2_staging **out, s
 		return 0;
 	staging = calloc(1, sizeof(*staging));
 	if (staging == NULL)
-		return o2_refuse(error, -ENOMEM, "bind/fastreg_gaps/staging", "bytes", O2_NO_INDEX,
-				 sizeof(*staging), O2_NO_LIMIT);
+		return o2_refuse_value(error, -ENOMEM, "bind/fastreg_gaps/staging", "bytes", sizeof(*staging),
+				       O2_NO_LIMIT);
 	staging->size = O2_MAX_TRANSFER_BYTES + domain->dma.page_bytes;
 	memory = mmap(NULL, staging->size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (memory == MAP_FAILED) {
 		free(staging);
-		return o2_refuse(error, -ENOMEM, "bind/fastreg_gaps/staging", "bytes", O2_NO_INDEX,
-				 O2_MAX_TRANSFER_BYTES, O2_NO_LIMIT);
+		return o2_refuse_value(error, -ENOMEM, "bind/fastreg_gaps/staging", "bytes",
+				       O2_MAX_TRANSFER_BYTES, O2_NO_LIMIT);
 	}
 	staging->memory = memory;
 	*out = staging;

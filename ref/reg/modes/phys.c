@@ -15,12 +15,12 @@ static int check_iova(const struct o2_reg_request *request, uint64_t first, uint
 	uint64_t offset = first % request->page_bytes;
 
 	if (request->iova % request->page_bytes != 0)
-		return o2_limit_is(o2_refuse(error, -EINVAL, "reg/phys/iova-alignment", "iova", O2_NO_INDEX,
-					     request->iova, request->page_bytes),
+		return o2_limit_is(o2_refuse_value(error, -EINVAL, "reg/phys/iova-alignment", "iova",
+						   request->iova, request->page_bytes),
 				   O2_LIMIT_MULTIPLE, error);
 	if (offset + total > UINT64_MAX - request->iova)
-		return o2_refuse(error, -EINVAL, "reg/phys/iova-wraps", "iova", O2_NO_INDEX, offset + total,
-				 UINT64_MAX - request->iova);
+		return o2_refuse_value(error, -EINVAL, "reg/phys/iova-wraps", "iova", offset + total,
+				       UINT64_MAX - request->iova);
 	return 0;
 }
 

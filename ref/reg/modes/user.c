@@ -23,8 +23,8 @@ static int plan_user(const struct o2_reg_request *request, const struct o2_dma_l
 		return o2_refuse_other(error, -EPROTONOSUPPORT, "reg/user/not-contiguous", "contiguous", 0,
 				       1);
 	if (total > UINT64_MAX - request->iova)
-		return o2_refuse(error, -EINVAL, "reg/user/address-wraps", "iova", O2_NO_INDEX, total,
-				 UINT64_MAX - request->iova);
+		return o2_refuse_value(error, -EINVAL, "reg/user/address-wraps", "iova", total,
+				       UINT64_MAX - request->iova);
 	o2_reg_publish_range(plan, request->iova, total);
 	return 0;
 }
@@ -40,7 +40,7 @@ static int check_view(const struct o2_arena *arena, uint64_t addr, uint64_t leng
 		if (addr >= base && addr - base < view_bytes && length <= view_bytes - (addr - base))
 			return 0;
 	}
-	return o2_refuse(error, -EFAULT, "bind/user/no-such-memory", "iova", O2_NO_INDEX, addr, O2_NO_LIMIT);
+	return o2_refuse_value(error, -EFAULT, "bind/user/no-such-memory", "iova", addr, O2_NO_LIMIT);
 }
 
 static int bind_user(struct o2_reg_domain *domain, const struct o2_reg_plan *plan, struct o2_binding *binding,
@@ -49,7 +49,7 @@ static int bind_user(struct o2_reg_domain *domain, const struct o2_reg_plan *pla
 	int rc;
 
 	if (plan->length == 0)
-		return o2_refuse(error, -EINVAL, "bind/length", "length", O2_NO_INDEX, 0, O2_NO_LIMIT);
+		return o2_refuse_value(error, -EINVAL, "bind/length", "length", 0, O2_NO_LIMIT);
 	rc = check_view(domain->arena, plan->iova, plan->length, error);
 	if (rc == 0)
 		rc = o2_reg_region_make(domain, (void *)(uintptr_t)plan->iova, plan->length, plan->iova,

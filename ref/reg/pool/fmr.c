@@ -133,11 +133,11 @@ static int take(void *owner, struct o2_pool *base, void *argument, struct o2_err
 	struct o2_fmr *fmr;
 
 	if (request->npages == 0 || request->npages > config->max_pages)
-		return o2_refuse(error, -EINVAL, "pool/fmr/npages", "npages", O2_NO_INDEX, request->npages,
-				 config->max_pages);
+		return o2_refuse_value(error, -EINVAL, "pool/fmr/npages", "npages", request->npages,
+				       config->max_pages);
 	if (request->iova % config->page_bytes != 0)
-		return o2_refuse(error, -EINVAL, "pool/fmr/iova", "iova", O2_NO_INDEX, request->iova,
-				 config->page_bytes);
+		return o2_refuse_value(error, -EINVAL, "pool/fmr/iova", "iova", request->iova,
+				       config->page_bytes);
 	pthread_mutex_lock(&pool->lock);
 	fmr = cacheable(config, request) ? cache_find(config, pool, request) : NULL;
 	if (fmr != NULL) {
@@ -185,7 +185,6 @@ static int flush_list(const struct o2_fmr_config *config, struct o2_fmr_pool *po
 			append(rc == 0 ? &pool->free : &pool->dirty, batch[i],
 			       rc == 0 ? O2_FMR_FREE : O2_FMR_DIRTY);
 		}
-		pool->flushing -= n;
 		/* A key of theirs may be alive: they must not be mapped before they were unmapped. */
 		if (rc != 0)
 			pool->flush_wanted = true;
@@ -210,13 +209,11 @@ static void flush_pool(const struct o2_fmr_config *config, struct o2_fmr_pool *p
 		take_out(&pool->free, fmr);
 		append(&pool->dirty, fmr, O2_FMR_DIRTY);
 	}
-	TAILQ_FOREACH(fmr, &pool->dirty.list, link)
-	{
+	TAILQ_FOREACH(fmr, &pool->dirty.list, link) {
 		cache_drop(fmr);
 		fmr->place = O2_FMR_FLUSHING;
 	}
 	TAILQ_CONCAT(&list, &pool->dirty.list, link);
-	pool->flushing += pool->dirty.count;
 	pool->dirty.count = 0;
 	pool->flush_wanted = false;
 	pthread_mutex_unlock(&pool->lock);
@@ -258,8 +255,8 @@ static int create_pool(void *owner, uint64_t device, struct o2_pool **made, stru
 	struct o2_fmr_pool *pool = alloc_pool(config);
 
 	if (pool == NULL)
-		return o2_refuse(error, -ENOMEM, "pool/fmr/memory", "pool_size", O2_NO_INDEX,
-				 config->pool_size, O2_NO_LIMIT);
+		return o2_refuse_value(error, -ENOMEM, "pool/fmr/memory", "pool_size", config->pool_size,
+				       O2_NO_LIMIT);
 	for (uint32_t i = 0; i < config->pool_size; i++) {
 		struct o2_fmr *fmr = &pool->fmr[i];
 		int rc;
@@ -316,18 +313,18 @@ static const struct o2_pool_kind fmr_kind = {
 int o2_fmr_set_init(struct o2_fmr_set *set, const struct o2_fmr_config *config, struct o2_error *error)
 {
 	if (config->pool_size == 0 || config->pool_size > O2_POOL_SIZE_MAX)
-		return o2_refuse(error, -EINVAL, "pool/fmr/pool-size", "pool_size", O2_NO_INDEX,
-				 config->pool_size, O2_POOL_SIZE_MAX);
+		return o2_refuse_value(error, -EINVAL, "pool/fmr/pool-size", "pool_size", config->pool_size,
+				       O2_POOL_SIZE_MAX);
 	if (config->max_pages != O2_MAX_FRAGS && config->max_pages != O2_MAX_FRAGS_LEGACY)
-		return o2_refuse(error, -EINVAL, "pool/fmr/max-pages", "max_pages", O2_NO_INDEX,
-				 config->max_pages, O2_MAX_FRAGS);
+		return o2_refuse_value(error, -EINVAL, "pool/fmr/max-pages", "max_pages", config->max_pages,
+				       O2_MAX_FRAGS);
 	if (!o2_page_bytes_legal(config->page_bytes))
-		return o2_refuse(error, -EINVAL, "pool/fmr/page-size", "page_bytes", O2_NO_INDEX,
-				 config->page_bytes, O2_PAGE_BYTES_MAX);
+		return o2_refuse_value(error, -EINVAL, "pool/fmr/page-size", "page_bytes", config->page_bytes,
+				       O2_PAGE_BYTES_MAX);
 	/* With a higher one the last region would be dirty before any flush was wanted. */
 	if (config->watermark == 0 || config->watermark > config->pool_size)
-		return o2_refuse(error, -EINVAL, "pool/fmr/watermark", "watermark", O2_NO_INDEX,
-				 config->watermark, config->pool_size);
+		return o2_refuse_value(error, -EINVAL, "pool/fmr/watermark", "watermark", config->watermark,
+				       config->pool_size);
 	set->config = *config;
 	if (set->config.max_remaps == 0)
 		set->config.max_remaps = O2_FMR_MAX_REMAPS;
@@ -353,7 +350,6 @@ static void release(const struct o2_fmr_config *config, struct o2_fmr_pool *pool
 	if (fmr->mapped.strict) {
 		fmr->place = O2_FMR_FLUSHING;
 		TAILQ_INSERT_TAIL(dying, fmr, link);
-		pool->flushing++;
 	} else if (fmr->remaps < config->max_remaps) {
 		append(&pool->free, fmr, O2_FMR_FREE);
 	} else {
@@ -374,7 +370,7 @@ int o2_fmr_put(struct o2_fmr_set *set, struct o2_fmr *fmr, bool transfer_failed,
 	pthread_mutex_lock(&pool->lock);
 	if (fmr->refs == 0) {
 		pthread_mutex_unlock(&pool->lock);
-		return o2_refuse(error, -EINVAL, "pool/put/not-in-use", "refs", O2_NO_INDEX, 0, 1);
+		return o2_refuse_value(error, -EINVAL, "pool/put/not-in-use", "refs", 0, 1);
 	}
 	if (--fmr->refs == 0)
 		release(config, pool, fmr, &dying);
@@ -385,7 +381,7 @@ int o2_fmr_put(struct o2_fmr_set *set, struct o2_fmr *fmr, bool transfer_failed,
 		flush_pool(config, pool, transfer_failed);
 	rc = o2_pool_set_put(&set->set, &pool->base, NULL, error);
 	if (rc == 0 && unmapped != 0)
-		rc = o2_refuse(error, unmapped, "pool/fmr/key-alive", "regions", O2_NO_INDEX, 1, 0);
+		rc = o2_refuse_value(error, unmapped, "pool/fmr/key-alive", "regions", 1, 0);
 	return rc;
 }
 

@@ -117,7 +117,6 @@ struct o2_fmr_pool {
 	struct o2_pool base;
 	pthread_mutex_t lock; /* never taken together with the lock of the set */
 	struct o2_fmr_queue free, dirty;
-	uint32_t flushing; /* regions */
 	bool flush_wanted;
 	LIST_HEAD(, o2_fmr) bucket[O2_FMR_BUCKETS]; /* those that are found by their lists */
 	uint64_t *pages;

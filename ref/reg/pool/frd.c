@@ -35,8 +35,8 @@ static int create_pool(void *owner, uint64_t device, struct o2_pool **pool, stru
 
 	made = calloc(1, sizeof(*made) + config->pool_size * sizeof(made->frd[0]));
 	if (made == NULL)
-		return o2_refuse(error, -ENOMEM, "pool/frd/memory", "pool_size", O2_NO_INDEX,
-				 config->pool_size, O2_NO_LIMIT);
+		return o2_refuse_value(error, -ENOMEM, "pool/frd/memory", "pool_size", config->pool_size,
+				       O2_NO_LIMIT);
 	STAILQ_INIT(&made->idle);
 	for (uint32_t i = 0; i < config->pool_size; i++) {
 		struct o2_frd_object object = {0};
@@ -107,11 +107,11 @@ static const struct o2_pool_kind frd_kind = {
 int o2_frd_set_init(struct o2_frd_set *set, const struct o2_frd_config *config, struct o2_error *error)
 {
 	if (config->pool_size == 0 || config->pool_size > O2_POOL_SIZE_MAX)
-		return o2_refuse(error, -EINVAL, "pool/frd/pool-size", "pool_size", O2_NO_INDEX,
-				 config->pool_size, O2_POOL_SIZE_MAX);
+		return o2_refuse_value(error, -EINVAL, "pool/frd/pool-size", "pool_size", config->pool_size,
+				       O2_POOL_SIZE_MAX);
 	if (config->max_pages != O2_MAX_FRAGS && config->max_pages != O2_MAX_FRAGS_LEGACY)
-		return o2_refuse(error, -EINVAL, "pool/frd/max-pages", "max_pages", O2_NO_INDEX,
-				 config->max_pages, O2_MAX_FRAGS);
+		return o2_refuse_value(error, -EINVAL, "pool/frd/max-pages", "max_pages", config->max_pages,
+				       O2_MAX_FRAGS);
 	set->config = *config;
 	return o2_pool_set_init(&set->set, &frd_kind, set, &config->set, error);
 }
@@ -127,13 +127,12 @@ static int check_request(const struct o2_frd_config *config, const struct o2_frd
 			 struct o2_error *error)
 {
 	if (request->gaps && !config->gaps)
-		return o2_refuse(error, -EPROTONOSUPPORT, "pool/frd/gaps", "gaps", O2_NO_INDEX, 1, 0);
+		return o2_refuse_value(error, -EPROTONOSUPPORT, "pool/frd/gaps", "gaps", 1, 0);
 	if (request->side != O2_SINK && request->side != O2_SOURCE)
-		return o2_refuse(error, -EINVAL, "pool/frd/side", "side", O2_NO_INDEX, request->side,
-				 O2_SINK);
+		return o2_refuse_value(error, -EINVAL, "pool/frd/side", "side", request->side, O2_SINK);
 	if (request->entries == 0 || request->entries > config->max_pages)
-		return o2_refuse(error, -EINVAL, "pool/frd/entries", "entries", O2_NO_INDEX, request->entries,
-				 config->max_pages);
+		return o2_refuse_value(error, -EINVAL, "pool/frd/entries", "entries", request->entries,
+				       config->max_pages);
 	return 0;
 }
 
@@ -151,8 +150,8 @@ static int map_list(const struct o2_frd_config *config, struct o2_frd *frd,
 					 config->max_pages);
 	if ((uint32_t)rc != request->entries) {
 		end_mapping(config, frd);
-		return o2_refuse(error, -EINVAL, "pool/frd/short-map", "entries", O2_NO_INDEX, (uint64_t)rc,
-				 request->entries);
+		return o2_refuse_value(error, -EINVAL, "pool/frd/short-map", "entries", (uint64_t)rc,
+				       request->entries);
 	}
 	if (config->order == O2_FRD_INVALIDATE_LAST && request->side == O2_SOURCE)
 		o2_frd_gather(&frd->key, lkey);

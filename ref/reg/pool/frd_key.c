@@ -46,7 +46,7 @@ uint32_t o2_frd_published(const struct o2_frd_key *key)
 /* More states than one would do. */
 static int refuse_state(const struct o2_frd_key *key, const char *rule, struct o2_error *error)
 {
-	return o2_refuse(error, -EINVAL, rule, "state", O2_NO_INDEX, key->state, O2_NO_LIMIT);
+	return o2_refuse_value(error, -EINVAL, rule, "state", key->state, O2_NO_LIMIT);
 }
 
 int o2_frd_map(struct o2_frd_key *key, enum o2_side side, struct o2_error *error)
@@ -100,8 +100,8 @@ int o2_frd_post_done(struct o2_frd_key *key, uint64_t queue, uint32_t accepted, 
 	if (o2_frd_chain(key, &chain, NULL) != 0)
 		return refuse_state(key, "frd/post/state", error);
 	if (accepted > chain.count || (ok && accepted < chain.count))
-		return o2_refuse(error, -EINVAL, "frd/post/accepted", "accepted", O2_NO_INDEX, accepted,
-				 chain.count);
+		return o2_refuse_value(error, -EINVAL, "frd/post/accepted", "accepted", accepted,
+				       chain.count);
 	if (accepted == 0)
 		return 0;
 	key->queue = queue;

@@ -16,10 +16,10 @@ int o2_pool_sizes(const struct o2_pool_tunables *tunables, struct o2_pool_sizes 
 		  struct o2_error *error)
 {
 	if (tunables->ncpts == 0)
-		return o2_refuse(error, -EINVAL, "pool/sizes/ncpts", "ncpts", O2_NO_INDEX, 0, 1);
+		return o2_refuse_value(error, -EINVAL, "pool/sizes/ncpts", "ncpts", 0, 1);
 	if (tunables->fmr_pool_size < tunables->ntx / 4)
-		return o2_refuse(error, -EINVAL, "pool/sizes/fmr-pool-size", "fmr_pool_size", O2_NO_INDEX,
-				 tunables->fmr_pool_size, tunables->ntx / 4);
+		return o2_refuse_value(error, -EINVAL, "pool/sizes/fmr-pool-size", "fmr_pool_size",
+				       tunables->fmr_pool_size, tunables->ntx / 4);
 	sizes->tx_size = share(tunables->ntx, tunables->ncpts, O2_POOL_TX_FLOOR);
 	sizes->reg_size = share(tunables->fmr_pool_size, tunables->ncpts, O2_POOL_REG_FLOOR);
 	sizes->flush_trigger = share(tunables->fmr_flush_trigger, tunables->ncpts, O2_POOL_FLUSH_FLOOR);
@@ -108,8 +108,7 @@ static uint32_t count(const struct o2_pool_list *list, uint64_t *users)
 	uint32_t n = 0;
 
 	*users = 0;
-	TAILQ_FOREACH(pool, list, link)
-	{
+	TAILQ_FOREACH(pool, list, link) {
 		*users += pool->users;
 		n++;
 	}
@@ -164,11 +163,11 @@ static int grow_or_wait(struct o2_pool_set *set, struct o2_pool_list *doomed, st
 		return 0;
 	}
 	if (cap != 0 && count(&set->live, &users) >= cap)
-		return o2_refuse(error, -EBUSY, "pool/cap", "max_pools", O2_NO_INDEX, (uint64_t)cap + 1, cap);
+		return o2_refuse_value(error, -EBUSY, "pool/cap", "max_pools", (uint64_t)cap + 1, cap);
 	now = now_ms(set);
 	if (now < set->next_retry_ms)
-		return o2_refuse(error, set->kind->exhausted_errno, "pool/exhausted", "now_ms", O2_NO_INDEX,
-				 now, set->next_retry_ms);
+		return o2_refuse_value(error, set->kind->exhausted_errno, "pool/exhausted", "now_ms", now,
+				       set->next_retry_ms);
 	/* Whether it failed shows in the next round: then it is too soon to try again. */
 	(void)grow(set, doomed, NULL);
 	return 0;
@@ -219,7 +218,7 @@ static int put(struct o2_pool_set *set, struct o2_pool *pool, void *element, boo
 		rc = set->kind->give != NULL ? set->kind->give(set->owner, pool, element) : 0;
 	if (rc != 0) {
 		pthread_mutex_unlock(&set->lock);
-		return o2_refuse(error, rc, "pool/put/not-in-use", "element", O2_NO_INDEX, 0, 1);
+		return o2_refuse_value(error, rc, "pool/put/not-in-use", "element", 0, 1);
 	}
 	leave(set, pool, &doomed);
 	if (sweeping)
@@ -333,7 +332,7 @@ int o2_pool_set_check(struct o2_pool_set *set, const struct o2_pool *pool, uint6
 	failed = pool->failed;
 	pthread_mutex_unlock(&set->lock);
 	if (failed)
-		return o2_refuse(error, -ENETDOWN, "pool/failed", "failed", O2_NO_INDEX, 1, O2_NO_LIMIT);
+		return o2_refuse_value(error, -ENETDOWN, "pool/failed", "failed", 1, O2_NO_LIMIT);
 	if (pool->device != device)
 		return o2_refuse_other(error, -ENETDOWN, "pool/other-device", "device", pool->device, device);
 	return 0;
@@ -377,17 +376,17 @@ int o2_pool_set_init(struct o2_pool_set *set, const struct o2_pool_kind *kind, v
 	int rc;
 
 	if (config->clock == NULL)
-		return o2_refuse(error, -EINVAL, "pool/config/clock", "clock", O2_NO_INDEX, 0, 1);
+		return o2_refuse_value(error, -EINVAL, "pool/config/clock", "clock", 0, 1);
 	*set = (struct o2_pool_set){.kind = kind, .owner = owner, .config = *config};
 	TAILQ_INIT(&set->live);
 	TAILQ_INIT(&set->failed);
 	rc = pthread_mutex_init(&set->lock, NULL);
 	if (rc != 0)
-		return o2_refuse(error, -rc, "pool/init/lock", "lock", O2_NO_INDEX, 0, O2_NO_LIMIT);
+		return o2_refuse_value(error, -rc, "pool/init/lock", "lock", 0, O2_NO_LIMIT);
 	rc = pthread_cond_init(&set->grown, NULL);
 	if (rc != 0) {
 		pthread_mutex_destroy(&set->lock);
-		return o2_refuse(error, -rc, "pool/init/lock", "grown", O2_NO_INDEX, 0, O2_NO_LIMIT);
+		return o2_refuse_value(error, -rc, "pool/init/lock", "grown", 0, O2_NO_LIMIT);
 	}
 	pthread_mutex_lock(&set->lock);
 	rc = grow(set, &doomed, error);
@@ -405,8 +404,8 @@ int o2_pool_set_close(struct o2_pool_set *set, struct o2_error *error)
 
 	o2_pool_set_counts(set, &counts);
 	if (counts.live_users + counts.failed_users > 0)
-		return o2_refuse(error, -EBUSY, "pool/close/in-use", "users", O2_NO_INDEX,
-				 counts.live_users + counts.failed_users, 0);
+		return o2_refuse_value(error, -EBUSY, "pool/close/in-use", "users",
+				       counts.live_users + counts.failed_users, 0);
 	(void)o2_pool_set_fail(set, set->config.device);
 	pthread_cond_destroy(&set->grown);
 	pthread_mutex_destroy(&set->lock);

@@ -128,7 +128,6 @@ struct o2_pool_kind {
 struct o2_pool_set_config {
 	const struct o2_clock *clock; /* the caller's */
 	uint64_t device;	      /* the caller's name for the device that pools are built on */
-	uint32_t cpt;		      /* which CPU partition the set serves: for reports */
 	uint32_t max_pools;	      /* cap on live pools, or 0 for none */
 };
 

@@ -15,11 +15,11 @@ int o2_tx_counts(uint32_t max_frags, uint32_t wrq_sge, bool registers, struct o2
 		 struct o2_error *error)
 {
 	if (max_frags != O2_MAX_FRAGS && max_frags != O2_MAX_FRAGS_LEGACY)
-		return o2_refuse(error, -EINVAL, "tx/counts/max-frags", "max_frags", O2_NO_INDEX, max_frags,
-				 O2_MAX_FRAGS);
+		return o2_refuse_value(error, -EINVAL, "tx/counts/max-frags", "max_frags", max_frags,
+				       O2_MAX_FRAGS);
 	if (wrq_sge == 0 || wrq_sge > O2_MAX_WRQ_SGE)
-		return o2_refuse(error, -EINVAL, "tx/counts/wrq-sge", "wrq_sge", O2_NO_INDEX, wrq_sge,
-				 O2_MAX_WRQ_SGE);
+		return o2_refuse_value(error, -EINVAL, "tx/counts/wrq-sge", "wrq_sge", wrq_sge,
+				       O2_MAX_WRQ_SGE);
 	*counts = (struct o2_tx_counts){
 		.pages = registers ? max_frags : 0,
 		.scatter = max_frags,
@@ -104,8 +104,8 @@ static int create_pool(void *owner, uint64_t device, struct o2_pool **made, stru
 	int rc;
 
 	if (pool == NULL)
-		return o2_refuse(error, -ENOMEM, "pool/tx/memory", "pool_size", O2_NO_INDEX,
-				 config->pool_size, O2_NO_LIMIT);
+		return o2_refuse_value(error, -ENOMEM, "pool/tx/memory", "pool_size", config->pool_size,
+				       O2_NO_LIMIT);
 	if (config->ops->area_create != NULL) {
 		o2_error_clear(error);
 		rc = config->ops->area_create(config->context, device, pool->area,
@@ -189,14 +189,14 @@ static const struct o2_pool_kind tx_kind = {
 int o2_tx_set_init(struct o2_tx_set *set, const struct o2_tx_config *config, struct o2_error *error)
 {
 	if (config->pool_size == 0 || config->pool_size > O2_POOL_SIZE_MAX)
-		return o2_refuse(error, -EINVAL, "pool/tx/pool-size", "pool_size", O2_NO_INDEX,
-				 config->pool_size, O2_POOL_SIZE_MAX);
+		return o2_refuse_value(error, -EINVAL, "pool/tx/pool-size", "pool_size", config->pool_size,
+				       O2_POOL_SIZE_MAX);
 	if (!o2_page_bytes_legal(config->page_bytes))
-		return o2_refuse(error, -EINVAL, "pool/tx/page-size", "page_bytes", O2_NO_INDEX,
-				 config->page_bytes, O2_PAGE_BYTES_MAX);
+		return o2_refuse_value(error, -EINVAL, "pool/tx/page-size", "page_bytes", config->page_bytes,
+				       O2_PAGE_BYTES_MAX);
 	if (config->storage_bytes > O2_TX_STORAGE_MAX)
-		return o2_refuse(error, -EINVAL, "pool/tx/storage", "storage_bytes", O2_NO_INDEX,
-				 config->storage_bytes, O2_TX_STORAGE_MAX);
+		return o2_refuse_value(error, -EINVAL, "pool/tx/storage", "storage_bytes",
+				       config->storage_bytes, O2_TX_STORAGE_MAX);
 	set->config = *config;
 	set->next_cookie = 0;
 	return o2_pool_set_init(&set->set, &tx_kind, set, &config->set, error);
@@ -229,8 +229,8 @@ int o2_tx_check_idle(const struct o2_pool_tx *tx, struct o2_error *error)
 
 	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
 		if (members[i].value != 0)
-			return o2_refuse(error, -EINVAL, "tx/idle", members[i].field, O2_NO_INDEX,
-					 members[i].value, O2_NO_LIMIT);
+			return o2_refuse_value(error, -EINVAL, "tx/idle", members[i].field, members[i].value,
+					       O2_NO_LIMIT);
 	}
 	return 0;
 }

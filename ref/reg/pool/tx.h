@@ -58,8 +58,7 @@ struct o2_tx_config {
 	void *context;	      /* for ops */
 	uint32_t pool_size;   /* transmits per pool, 1 to O2_POOL_SIZE_MAX */
 	uint32_t page_bytes;  /* 4096, 16384 or 65536 */
-	size_t storage_bytes; /* per transmit for the arrays of o2_tx_counts, up to O2_TX_STORAGE_MAX; the
-				 owner's */
+	size_t storage_bytes; /* per transmit, the owner's: up to O2_TX_STORAGE_MAX */
 };
 
 /* Ours: a little more than 257 work requests of 32 gather entries each. */
