@@ -4,28 +4,14 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/fields_json.h"
 #include "base/json.h"
+#include "mem/fields.h"
 
 #define SCENARIO_FORM "o2ref/scenario"
 
 /* The bytes of a view, which is what the bases of an IOV are offsets into. */
 #define VIEW_BYTES ((uint64_t)O2_SCENARIO_PAGES * O2_SCENARIO_PAGE_BYTES)
-
-static const char *const op_name[] = {[O2_OP_PUT] = "put", [O2_OP_GET] = "get"};
-static const char *const mode_name[] = {
-	[O2_REG_GLOBAL] = "global", [O2_REG_FMR] = "fmr",   [O2_REG_FASTREG] = "fastreg",
-	[O2_REG_USER] = "user",	    [O2_REG_PHYS] = "phys", [O2_REG_FASTREG_GAPS] = "fastreg_gaps"};
-static const char *const kind_name[] = {
-	[O2_DMA_BUS] = "bus", [O2_DMA_VIRTUAL] = "virtual", [O2_DMA_IOMMU] = "iommu"};
-static const char *const fault_name[] = {[O2_DMA_NO_FAULT] = "none",
-					 [O2_DMA_FAULT_EIO] = "eio",
-					 [O2_DMA_FAULT_ENOMEM] = "enomem",
-					 [O2_DMA_FAULT_NOTHING] = "nothing"};
-static const char *const vector_name[] = {[O2_IOV] = "iov", [O2_KIOV] = "kiov"};
-static const char *const order_name[] = {
-	[O2_LITTLE_ENDIAN] = "little-endian", [O2_BIG_ENDIAN] = "big-endian"};
-static const char *const cksum_name[] = {
-	[O2_CKSUM_NONE] = "none", [O2_CKSUM_UNSIGNED] = "unsigned", [O2_CKSUM_SIGNED] = "signed"};
 
 #define COUNT_OF(array) ((uint32_t)(sizeof(array) / sizeof((array)[0])))
 
@@ -87,112 +73,157 @@ static void name_side(struct o2_error *error, bool sink)
 	}
 }
 
-/* --- writing -----------------------------------------------------------------------------------------------
- */
+/* --- tables --------------------------------------------------------------------------------------------- */
 
-/* All return 0 or -1, jansson's way, and take over what is added, also when they fail. */
+static const char *const op_names[] = {[O2_OP_PUT] = "put", [O2_OP_GET] = "get"};
+static const char *const order_names[] = {
+	[O2_LITTLE_ENDIAN] = "little-endian", [O2_BIG_ENDIAN] = "big-endian"};
+static const char *const cksum_names[] = {
+	[O2_CKSUM_NONE] = "none", [O2_CKSUM_UNSIGNED] = "unsigned", [O2_CKSUM_SIGNED] = "signed"};
 
-static int add_integer(json_t *object, const char *field, uint64_t value)
+static const struct o2_field no_fields[] = {{0}};
+
+/* Pieces without their "len", whose limit depends on where they begin. */
+static const struct o2_field kiov_fields[] = {
+	{O2_FIELD("page", UINT, struct o2_kiov, page), .limit = O2_SCENARIO_PAGES - 1},
+	{O2_FIELD("offset", UINT, struct o2_kiov, offset), .limit = O2_SCENARIO_PAGE_BYTES},
+	{0},
+};
+static const struct o2_field iov_fields[] = {
+	{O2_FIELD("base", UINT, struct o2_iov, base), .limit = VIEW_BYTES},
+	{0},
+};
+
+static const struct o2_field fmr_fields[] = {
+	{O2_FIELD("per_segment", BOOL, struct o2_scenario_side, per_segment), .sparse = true},
+	{O2_FIELD("lazy", BOOL, struct o2_scenario_side, lazy), .sparse = true},
+	{0},
+};
+static const struct o2_field phys_fields[] = {
+	{O2_FIELD("iova", HEX, struct o2_scenario_side, iova)},
+	{0},
+};
+static const struct o2_field gaps_fields[] = {
+	{O2_FIELD("staging", BOOL, struct o2_scenario_side, staging)},
+	{0},
+};
+
+static const struct o2_field *mode_fields(const void *holder)
 {
-	return json_object_set_new(object, field, json_integer((json_int_t)value));
+	static const struct o2_field *const of_mode[O2_REG_MODES] = {
+		[O2_REG_FMR] = fmr_fields, [O2_REG_PHYS] = phys_fields, [O2_REG_FASTREG_GAPS] = gaps_fields};
+	const struct o2_field *fields = of_mode[((const struct o2_scenario_side *)holder)->mode];
+
+	return fields == NULL ? no_fields : fields;
 }
 
-static int add_name(json_t *object, const char *field, const char *name)
+static const struct o2_field view_fields[] = {
+	{O2_FIELD("view", UINT, struct o2_scenario_side, view), .limit = O2_ARENA_VIEWS - 1},
+	{0},
+};
+
+static const struct o2_field *iov_view_fields(const void *holder)
 {
-	return json_object_set_new(object, field, json_string(name));
+	return ((const struct o2_scenario_side *)holder)->vector == O2_IOV ? view_fields : no_fields;
 }
 
-static json_t *piece_to_json(const struct o2_scenario_side *side, uint32_t i)
-{
-	json_t *piece = json_object();
-	int failed = piece == NULL;
+static const struct o2_field iommu_fields[] = {
+	{O2_FIELD("merge", HEX, struct o2_scenario_side, merge)},
+	{O2_FIELD("fault", NAME, struct o2_scenario_side, fault), .names = o2_dma_fault_names,
+	 .limit = O2_DMA_FAULTS},
+	{0},
+};
 
-	if (side->vector == O2_KIOV) {
-		failed |= add_integer(piece, "page", side->kiov[i].page);
-		failed |= add_integer(piece, "offset", side->kiov[i].offset);
-		failed |= add_integer(piece, "len", side->kiov[i].len);
-	} else {
-		failed |= add_integer(piece, "base", side->iov[i].base);
-		failed |= add_integer(piece, "len", side->iov[i].len);
+static const struct o2_field *kind_fields(const void *holder)
+{
+	return ((const struct o2_scenario_side *)holder)->kind == O2_DMA_IOMMU ? iommu_fields : no_fields;
+}
+
+static const struct o2_field unmapped_fields[] = {
+	{O2_FIELD("unmapped_page", UINT, struct o2_scenario_side, unmapped_page),
+	 .limit = O2_SCENARIO_PAGES - 1},
+	{0},
+};
+
+static const struct o2_field *page_fields(const void *holder)
+{
+	return ((const struct o2_scenario_side *)holder)->has_unmapped ? unmapped_fields : no_fields;
+}
+
+/* Without its "pieces". */
+static const struct o2_field side_fields[] = {
+	{O2_FIELD("mode", NAME, struct o2_scenario_side, mode), .names = o2_reg_mode_names,
+	 .limit = O2_REG_MODES},
+	{.name = "of its mode", .kind = O2_FIELD_MORE, .more = mode_fields},
+	{O2_FIELD("kind", NAME, struct o2_scenario_side, kind), .names = o2_dma_kind_names,
+	 .limit = O2_DMA_KINDS},
+	{O2_FIELD("vector", NAME, struct o2_scenario_side, vector), .names = o2_vector_kind_names,
+	 .limit = O2_KIOV + 1},
+	{.name = "of an IOV", .kind = O2_FIELD_MORE, .more = iov_view_fields},
+	{.name = "of its kind", .kind = O2_FIELD_MORE, .more = kind_fields},
+	{O2_FIELD("offset_bytes", UINT, struct o2_scenario_side, offset_bytes),
+	 .limit = VIEW_BYTES * O2_SCENARIO_PIECES},
+	{O2_FIELD("nob", UINT, struct o2_scenario_side, nob), .limit = O2_MAX_TRANSFER_BYTES},
+	{.name = "of a page without a mapping", .kind = O2_FIELD_MORE, .more = page_fields},
+	{0},
+};
+
+/* Without its two sides. */
+static const struct o2_field scenario_fields[] = {
+	{O2_FIELD("op", NAME, struct o2_scenario, op), .names = op_names, .limit = COUNT_OF(op_names)},
+	{O2_FIELD("max_frags", UINT, struct o2_scenario, max_frags), .limit = O2_MAX_FRAGS},
+	{O2_FIELD("wrq_sge", UINT, struct o2_scenario, wrq_sge), .limit = O2_MAX_WRQ_SGE},
+	{O2_FIELD("order", NAME, struct o2_scenario, order), .names = order_names,
+	 .limit = COUNT_OF(order_names)},
+	{O2_FIELD("cksum_flavour", NAME, struct o2_scenario, cksum_flavour), .names = cksum_names,
+	 .limit = COUNT_OF(cksum_names)},
+	{O2_FIELD("pattern_seed", HEX, struct o2_scenario, pattern_seed)},
+	{O2_FIELD("stale_key", BOOL, struct o2_scenario, stale_key), .sparse = true},
+	{0},
+};
+
+/* --- writing -------------------------------------------------------------------------------------------- */
+
+static json_t *pieces_to_json(const struct o2_scenario_side *side)
+{
+	json_t *array = json_array();
+
+	for (uint32_t i = 0; array != NULL && i < side->count; i++) {
+		json_t *piece;
+
+		if (side->vector == O2_KIOV)
+			piece = o2_json_with(o2_fields_to_json(kiov_fields, &side->kiov[i]), "len",
+					     json_integer(side->kiov[i].len));
+		else
+			piece = o2_json_with(o2_fields_to_json(iov_fields, &side->iov[i]), "len",
+					     json_integer((json_int_t)side->iov[i].len));
+		if (json_array_append_new(array, piece) != 0) {
+			json_decref(array);
+			return NULL;
+		}
 	}
-	if (failed) {
-		json_decref(piece);
-		return NULL;
-	}
-	return piece;
+	return array;
 }
 
 static json_t *side_to_json(const struct o2_scenario_side *side)
 {
-	json_t *object = json_object();
-	json_t *pieces = json_array();
-	int failed = 0;
-
-	failed |= add_name(object, "mode", mode_name[side->mode]);
-	if (side->per_segment)
-		failed |= json_object_set_new(object, "per_segment", json_true());
-	if (side->lazy)
-		failed |= json_object_set_new(object, "lazy", json_true());
-	if (side->mode == O2_REG_PHYS)
-		failed |= json_object_set_new(object, "iova", o2_json_hex(side->iova));
-	if (side->mode == O2_REG_FASTREG_GAPS)
-		failed |= json_object_set_new(object, "staging", json_boolean(side->staging));
-	failed |= add_name(object, "kind", kind_name[side->kind]);
-	failed |= add_name(object, "vector", vector_name[side->vector]);
-	if (side->vector == O2_IOV)
-		failed |= add_integer(object, "view", side->view);
-	if (side->kind == O2_DMA_IOMMU) {
-		failed |= json_object_set_new(object, "merge", o2_json_hex(side->merge));
-		failed |= add_name(object, "fault", fault_name[side->fault]);
-	}
-	failed |= add_integer(object, "offset_bytes", side->offset_bytes);
-	failed |= add_integer(object, "nob", side->nob);
-	if (side->has_unmapped)
-		failed |= add_integer(object, "unmapped_page", side->unmapped_page);
-	for (uint32_t i = 0; i < side->count; i++)
-		failed |= json_array_append_new(pieces, piece_to_json(side, i));
-	failed |= json_object_set_new(object, "pieces", pieces);
-	if (failed) {
-		json_decref(object);
-		return NULL;
-	}
-	return object;
+	return o2_json_with(o2_fields_to_json(side_fields, side), "pieces", pieces_to_json(side));
 }
 
 json_t *o2_scenario_to_json(const struct o2_scenario *scenario)
 {
-	json_t *object = o2_json_form(SCENARIO_FORM);
-	int failed = 0;
+	json_t *form = o2_fields_into_json(o2_json_form(SCENARIO_FORM), scenario_fields, scenario);
 
-	failed |= add_name(object, "op", op_name[scenario->op]);
-	failed |= add_integer(object, "max_frags", scenario->max_frags);
-	failed |= add_integer(object, "wrq_sge", scenario->wrq_sge);
-	failed |= add_name(object, "order", order_name[scenario->order]);
-	failed |= add_name(object, "cksum_flavour", cksum_name[scenario->cksum_flavour]);
-	failed |= json_object_set_new(object, "pattern_seed", o2_json_hex(scenario->pattern_seed));
-	if (scenario->stale_key)
-		failed |= json_object_set_new(object, "stale_key", json_true());
-	failed |= json_object_set_new(object, "source", side_to_json(&scenario->source));
-	failed |= json_object_set_new(object, "sink", side_to_json(&scenario->sink));
-	if (failed) {
-		json_decref(object);
-		return NULL;
-	}
-	return object;
+	form = o2_json_with(form, "source", side_to_json(&scenario->source));
+	return o2_json_with(form, "sink", side_to_json(&scenario->sink));
 }
 
 /* --- reading -----------------------------------------------------------------------------------------------
  */
 
-/* An integer of 1 to max. */
-static int get_positive(const json_t *object, const char *field, uint64_t max, uint64_t *value,
-			struct o2_error *error)
+static int check_positive(const char *field, uint64_t value, struct o2_error *error)
 {
-	int rc = o2_json_get_uint(object, field, max, value, error);
-
-	if (rc == 0 && *value == 0)
-		return refuse(error, "scenario/zero", field, 0, 1);
-	return rc;
+	return value == 0 ? refuse(error, "scenario/zero", field, 0, 1) : 0;
 }
 
 /* All members that we know were read; more than those is an error. */
@@ -205,10 +236,8 @@ static int expect_members(const json_t *object, const char *field, size_t known,
 
 static int read_kiov(const json_t *piece, struct o2_kiov *kiov, struct o2_error *error)
 {
-	int rc = o2_json_get_u32(piece, "page", O2_SCENARIO_PAGES - 1, &kiov->page, error);
+	int rc = o2_fields_from_json(piece, kiov_fields, kiov, error);
 
-	if (rc == 0)
-		rc = o2_json_get_u32(piece, "offset", O2_SCENARIO_PAGE_BYTES, &kiov->offset, error);
 	if (rc == 0)
 		rc = o2_json_get_u32(piece, "len", O2_SCENARIO_PAGE_BYTES - kiov->offset, &kiov->len, error);
 	return rc != 0 ? rc : expect_members(piece, "piece members", 3, error);
@@ -216,7 +245,7 @@ static int read_kiov(const json_t *piece, struct o2_kiov *kiov, struct o2_error 
 
 static int read_iov(const json_t *piece, struct o2_iov *iov, struct o2_error *error)
 {
-	int rc = o2_json_get_uint(piece, "base", VIEW_BYTES, &iov->base, error);
+	int rc = o2_fields_from_json(piece, iov_fields, iov, error);
 
 	if (rc == 0)
 		rc = o2_json_get_uint(piece, "len", VIEW_BYTES - iov->base, &iov->len, error);
@@ -301,101 +330,19 @@ static int check_disjoint(const struct o2_scenario_side *side, struct o2_error *
 	return 0;
 }
 
-static int read_kind(const json_t *object, struct o2_scenario_side *side, size_t *known,
-		     struct o2_error *error)
-{
-	uint32_t name;
-	int rc = o2_json_get_name(object, "kind", kind_name, COUNT_OF(kind_name), &name, error);
-
-	if (rc != 0)
-		return rc;
-	side->kind = (enum o2_dma_kind)name;
-	if (side->kind != O2_DMA_IOMMU)
-		return 0;
-	*known += 2;
-	rc = o2_json_get_hex(object, "merge", &side->merge, error);
-	if (rc == 0)
-		rc = o2_json_get_name(object, "fault", fault_name, COUNT_OF(fault_name), &name, error);
-	if (rc == 0)
-		side->fault = (enum o2_dma_fault)name;
-	return rc;
-}
-
-static int read_vector(const json_t *object, struct o2_scenario_side *side, size_t *known,
-		       struct o2_error *error)
-{
-	uint32_t name;
-	int rc = o2_json_get_name(object, "vector", vector_name, COUNT_OF(vector_name), &name, error);
-
-	if (rc != 0)
-		return rc;
-	side->vector = (enum o2_vector_kind)name;
-	if (side->vector != O2_IOV)
-		return 0;
-	(*known)++;
-	return o2_json_get_u32(object, "view", O2_ARENA_VIEWS - 1, &side->view, error);
-}
-
-/* What need not be there, and is false then. */
-static int read_option(const json_t *object, const char *field, bool *value, size_t *known,
-		       struct o2_error *error)
-{
-	if (json_object_get(object, field) == NULL)
-		return 0;
-	(*known)++;
-	return o2_json_get_bool(object, field, value, error);
-}
-
-static int read_mode(const json_t *object, struct o2_scenario_side *side, size_t *known,
-		     struct o2_error *error)
-{
-	uint32_t name;
-	int rc = o2_json_get_name(object, "mode", mode_name, COUNT_OF(mode_name), &name, error);
-
-	if (rc != 0)
-		return rc;
-	side->mode = (enum o2_reg_mode)name;
-	if (side->mode == O2_REG_FMR) {
-		rc = read_option(object, "per_segment", &side->per_segment, known, error);
-		return rc != 0 ? rc : read_option(object, "lazy", &side->lazy, known, error);
-	}
-	*known += side->mode == O2_REG_PHYS || side->mode == O2_REG_FASTREG_GAPS;
-	if (side->mode == O2_REG_PHYS)
-		return o2_json_get_hex(object, "iova", &side->iova, error);
-	if (side->mode == O2_REG_FASTREG_GAPS)
-		return o2_json_get_bool(object, "staging", &side->staging, error);
-	return 0;
-}
-
-static int read_unmapped(const json_t *object, struct o2_scenario_side *side, size_t *known,
-			 struct o2_error *error)
-{
-	side->has_unmapped = json_object_get(object, "unmapped_page") != NULL;
-	if (!side->has_unmapped)
-		return 0;
-	(*known)++;
-	return o2_json_get_u32(object, "unmapped_page", O2_SCENARIO_PAGES - 1, &side->unmapped_page, error);
-}
-
 static int read_side_members(const json_t *object, struct o2_scenario_side *side, struct o2_error *error)
 {
-	const uint64_t max_offset = VIEW_BYTES * O2_SCENARIO_PIECES;
-	size_t known = 6;
-	int rc = read_mode(object, side, &known, error);
+	int rc;
 
+	side->has_unmapped = json_object_get(object, "unmapped_page") != NULL;
+	rc = o2_fields_from_json(object, side_fields, side, error);
 	if (rc == 0)
-		rc = read_kind(object, side, &known, error);
-	if (rc == 0)
-		rc = read_vector(object, side, &known, error);
-	if (rc == 0)
-		rc = o2_json_get_uint(object, "offset_bytes", max_offset, &side->offset_bytes, error);
-	if (rc == 0)
-		rc = get_positive(object, "nob", O2_MAX_TRANSFER_BYTES, &side->nob, error);
-	if (rc == 0)
-		rc = read_unmapped(object, side, &known, error);
+		rc = check_positive("nob", side->nob, error);
 	if (rc == 0)
 		rc = read_pieces(object, side, error);
-	return rc != 0 ? rc : expect_members(object, "members", known, error);
+	if (rc != 0)
+		return rc;
+	return expect_members(object, "members", o2_fields_known(object, side_fields, side) + 1, error);
 }
 
 static int read_side(const json_t *scenario, bool sink, struct o2_scenario_side *side, struct o2_error *error)
@@ -418,40 +365,23 @@ static int read_side(const json_t *scenario, bool sink, struct o2_scenario_side 
 
 int o2_scenario_from_json(const json_t *object, struct o2_scenario *scenario, struct o2_error *error)
 {
-	size_t known = 10;
-	uint64_t number;
-	uint32_t name;
-	int rc;
+	size_t known;
+	int rc = o2_json_expect_form(object, SCENARIO_FORM, error);
 
 	memset(scenario, 0, sizeof(*scenario));
-	if ((rc = o2_json_expect_form(object, SCENARIO_FORM, error)) != 0)
-		return rc;
-	if ((rc = o2_json_get_name(object, "op", op_name, COUNT_OF(op_name), &name, error)) != 0)
-		return rc;
-	scenario->op = (enum o2_transfer_op)name;
-	if ((rc = get_positive(object, "max_frags", O2_MAX_FRAGS, &number, error)) != 0)
-		return rc;
-	scenario->max_frags = (uint32_t)number;
-	if ((rc = get_positive(object, "wrq_sge", O2_MAX_WRQ_SGE, &number, error)) != 0)
-		return rc;
-	scenario->wrq_sge = (uint32_t)number;
-	if ((rc = o2_json_get_name(object, "order", order_name, COUNT_OF(order_name), &name, error)) != 0)
-		return rc;
-	scenario->order = (enum o2_byte_order)name;
-	rc = o2_json_get_name(object, "cksum_flavour", cksum_name, COUNT_OF(cksum_name), &name, error);
+	if (rc == 0)
+		rc = o2_fields_from_json(object, scenario_fields, scenario, error);
+	if (rc == 0)
+		rc = check_positive("max_frags", scenario->max_frags, error);
+	if (rc == 0)
+		rc = check_positive("wrq_sge", scenario->wrq_sge, error);
+	if (rc == 0)
+		rc = read_side(object, false, &scenario->source, error);
+	if (rc == 0)
+		rc = read_side(object, true, &scenario->sink, error);
 	if (rc != 0)
 		return rc;
-	scenario->cksum_flavour = (enum o2_cksum_flavour)name;
-	if ((rc = o2_json_get_hex(object, "pattern_seed", &scenario->pattern_seed, error)) != 0)
-		return rc;
-	if (json_object_get(object, "stale_key") != NULL) {
-		known++;
-		if ((rc = o2_json_get_bool(object, "stale_key", &scenario->stale_key, error)) != 0)
-			return rc;
-	}
-	if ((rc = read_side(object, false, &scenario->source, error)) != 0)
-		return rc;
-	if ((rc = read_side(object, true, &scenario->sink, error)) != 0)
-		return rc;
+	/* And "form", "version", "source", "sink". */
+	known = o2_fields_known(object, scenario_fields, scenario) + 4;
 	return expect_members(object, "members of the scenario", known, error);
 }

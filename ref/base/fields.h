@@ -46,6 +46,7 @@ struct o2_field {
 	const char *name;
 	enum o2_field_kind kind;
 	bool optional;	       /* JSON may leave it out: then it stays as it was */
+	bool sparse;	       /* JSON has it where it is not 0, and nowhere else needs to */
 	bool written_only;     /* JSON: for people, not looked at when read */
 	bool little;	       /* on the wire: little-endian in every message, and so is all that is in it */
 	uint32_t offset_bytes; /* in the struct */

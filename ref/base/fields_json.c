@@ -67,7 +67,7 @@ json_t *o2_fields_into_json(json_t *object, const struct o2_field *fields, const
 	for (const struct o2_field *field = fields; object != NULL && field->name != NULL; field++) {
 		if (field->kind == O2_FIELD_MORE)
 			object = o2_fields_into_json(object, field->more(holder), holder);
-		else
+		else if (!field->sparse || o2_field_value(field, holder) != 0)
 			object = o2_json_with(object, o2_field_key(field), field_to_json(field, holder));
 	}
 	return object;
@@ -251,10 +251,23 @@ int o2_fields_from_json(const json_t *object, const struct o2_field *fields, voi
 
 		if (field->kind == O2_FIELD_MORE)
 			rc = o2_fields_from_json(object, field->more(holder), holder, error);
-		else if (!field->written_only && (member != NULL || !field->optional))
+		else if (!field->written_only && (member != NULL || !(field->optional || field->sparse)))
 			rc = field_from_json(member, field, holder, error);
 	}
 	return rc;
+}
+
+size_t o2_fields_known(const json_t *object, const struct o2_field *fields, const void *holder)
+{
+	size_t known = 0;
+
+	for (const struct o2_field *field = fields; field->name != NULL; field++) {
+		if (field->kind == O2_FIELD_MORE)
+			known += o2_fields_known(object, field->more(holder), holder);
+		else
+			known += json_object_get(object, o2_field_key(field)) != NULL;
+	}
+	return known;
 }
 
 int o2_elements_from_json(const json_t *array, const struct o2_field *part, void *first,

@@ -27,6 +27,9 @@ int o2_part_from_json(const json_t *object, const char *key, const struct o2_fie
  */
 json_t *o2_fields_into_json(json_t *object, const struct o2_field *fields, const void *holder);
 
+/* How many members of object the table names: for a form that admits no others, after it was read. */
+size_t o2_fields_known(const json_t *object, const struct o2_field *fields, const void *holder);
+
 /* An array of structs, or of numbers.  Read as many as the JSON array has: the caller has made room. */
 json_t *o2_elements_to_json(const struct o2_field *part, const void *first, uint32_t count,
 			    uint32_t stride_bytes);

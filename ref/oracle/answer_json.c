@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/errno_name.h"
+#include "base/fields_json.h"
 #include "base/json.h"
 #include "mem/dma_json.h"
 #include "mem/sg_json.h"
@@ -84,59 +85,30 @@ static void read_refusal(const json_t *refused, struct o2_answer *answer)
 			     : O2_NO_INDEX;
 }
 
-/* What the question says need not be said again, and is not believed: put it into the plan for the reader. */
-static void complete_plan(json_t *plan, enum o2_reg_mode mode, enum o2_side side, uint32_t page_bytes)
-{
-	const struct {
-		const char *key;
-		json_t *value;
-	} known[] = {
-		{"mode", json_string(o2_reg_mode_name(mode))},
-		{"side", json_string(o2_side_names[side])},
-		{"page_bytes", json_integer(page_bytes)},
-	};
-
-	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
-		if (json_is_object(plan))
-			json_object_set(plan, known[i].key, known[i].value);
-		json_decref(known[i].value);
-	}
-	if (json_is_object(plan) && json_object_get(plan, "local_write") == NULL)
-		json_object_set_new(plan, "local_write", json_boolean(side == O2_SINK));
-}
-
-static int read_node_plan(json_t *plan, enum o2_reg_mode mode, enum o2_side side, uint32_t page_bytes,
+/* What the question says need not be said again, and is not believed. */
+static int read_node_plan(const json_t *plan, enum o2_reg_mode mode, enum o2_side side, uint32_t page_bytes,
 			  struct o2_reg_plan *out, struct o2_error *error)
 {
-	struct o2_refused refused;
-	json_t *form = json_pack("{s:s, s:i, s:O?}", "form", O2_REG_OUTPUT_FORM, "version",
-				 (int)O2_JSON_VERSION, "plan", plan);
-	int rc;
-
-	complete_plan(plan, mode, side, page_bytes);
-	rc = form == NULL ? -ENOMEM : o2_reg_output_from_json(form, out, &refused, error);
-	json_decref(form);
-	return rc;
+	if (!json_is_object(plan))
+		return o2_refuse(error, -EINVAL, "json/not-an-object", "plan", O2_NO_INDEX, 0, O2_NO_LIMIT);
+	out->mode = mode;
+	out->side = side;
+	out->page_bytes = page_bytes;
+	out->access = side == O2_SINK ? O2_ACCESS_LOCAL_WRITE : 0;
+	out->nentries = 0;
+	return o2_fields_from_json(plan, o2_reg_answer_fields, out, error);
 }
 
 static int read_transfer(const struct o2_case_transfer *asked, const json_t *object,
 			 struct o2_answer_transfer *out, struct o2_error *error)
 {
-	struct o2_refused refused;
-	json_t *form;
 	int rc = o2_json_expect_form(object, o2_stage_output_form(O2_STAGE_TRANSFER), error);
 
 	for (uint32_t i = 0; rc == 0 && i < 2; i++)
 		rc = read_node_plan(json_object_get(object, o2_side_names[i]), asked->node[i].mode,
 				    (enum o2_side)i, asked->node[i].memory.space.page_bytes, &out->node[i],
 				    error);
-	if (rc != 0)
-		return rc;
-	form = json_pack("{s:s, s:i, s:O?}", "form", O2_RDMA_OUTPUT_FORM, "version", (int)O2_JSON_VERSION,
-			 "plan", json_object_get(object, "plan"));
-	rc = form == NULL ? -ENOMEM : o2_rdma_output_from_json(form, &out->plan, &refused, error);
-	json_decref(form);
-	return rc;
+	return rc != 0 ? rc : o2_rdma_plan_from_json(object, &out->plan, error);
 }
 
 static int read_bytes(const json_t *object, struct o2_answer_bytes *out, struct o2_error *error)
@@ -244,18 +216,11 @@ static json_t *refusal_to_json(const struct o2_case *asked, const struct o2_answ
 static json_t *transfer_to_json(const struct o2_answer_transfer *transfer)
 {
 	json_t *form = o2_json_form(o2_stage_output_form(O2_STAGE_TRANSFER));
-	json_t *part = NULL;
 
-	for (uint32_t i = 0; form != NULL && i < 2; i++) {
-		part = o2_reg_output_to_json(&transfer->node[i], NULL);
-		json_object_set(form, o2_side_names[i], json_object_get(part, "plan"));
-		json_decref(part);
-	}
-	part = o2_rdma_output_to_json(&transfer->plan, NULL);
-	if (form != NULL)
-		json_object_set(form, "plan", json_object_get(part, "plan"));
-	json_decref(part);
-	return form;
+	for (uint32_t i = 0; i < 2; i++)
+		form = o2_json_with(form, o2_side_names[i],
+				    o2_fields_to_json(o2_reg_plan_fields, &transfer->node[i]));
+	return o2_json_with(form, "plan", o2_fields_to_json(o2_rdma_plan_fields, &transfer->plan));
 }
 
 static json_t *result_to_json(const struct o2_case *asked, const struct o2_answer *answer)

@@ -37,7 +37,7 @@ static const struct o2_field sge_fields[] = {
 	{0},
 };
 
-static const struct o2_field plan_fields[] = {
+const struct o2_field o2_rdma_plan_fields[] = {
 	{O2_FIELD("plan.lkey", HEX, struct o2_rdma_plan, lkey)},
 	{O2_FIELD("plan.rkey", HEX, struct o2_rdma_plan, rkey)},
 	{O2_FIELD("plan.nob", LENGTH, struct o2_rdma_plan, nob)},
@@ -62,7 +62,7 @@ int o2_rdma_input_from_json(const json_t *object, struct o2_rdma_input *input, s
 
 json_t *o2_rdma_output_to_json(const struct o2_rdma_plan *plan, const struct o2_error *refused)
 {
-	return o2_output_to_json(O2_RDMA_OUTPUT_FORM, "plan", plan_fields, plan, refused);
+	return o2_output_to_json(O2_RDMA_OUTPUT_FORM, "plan", o2_rdma_plan_fields, plan, refused);
 }
 
 static int check_wrs(const struct o2_rdma_plan *plan, struct o2_error *error)
@@ -77,11 +77,17 @@ static int check_wrs(const struct o2_rdma_plan *plan, struct o2_error *error)
 	return 0;
 }
 
+int o2_rdma_plan_from_json(const json_t *form, struct o2_rdma_plan *plan, struct o2_error *error)
+{
+	const int rc = o2_part_from_json(form, "plan", o2_rdma_plan_fields, plan, error);
+
+	return rc != 0 ? rc : check_wrs(plan, error);
+}
+
 int o2_rdma_output_from_json(const json_t *object, struct o2_rdma_plan *plan, struct o2_refused *refused,
 			     struct o2_error *error)
 {
-	const int rc =
-		o2_output_from_json(object, O2_RDMA_OUTPUT_FORM, "plan", plan_fields, plan, refused, error);
+	const int rc = o2_output_expect(object, O2_RDMA_OUTPUT_FORM, refused, error);
 
-	return rc != 0 || refused->code != 0 ? rc : check_wrs(plan, error);
+	return rc != 0 || refused->code != 0 ? rc : o2_rdma_plan_from_json(object, plan, error);
 }

@@ -50,4 +50,8 @@ json_t *o2_rdma_output_to_json(const struct o2_rdma_plan *plan, const struct o2_
 int o2_rdma_output_from_json(const json_t *object, struct o2_rdma_plan *plan, struct o2_refused *refused,
 			     struct o2_error *error);
 
+/* Member "plan", which the answer to a whole transfer has too.  Its reader refuses as above. */
+extern const struct o2_field o2_rdma_plan_fields[];
+int o2_rdma_plan_from_json(const json_t *form, struct o2_rdma_plan *plan, struct o2_error *error);
+
 #endif

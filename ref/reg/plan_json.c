@@ -53,12 +53,7 @@ static const struct o2_field page_fields[] = {
 	{0},
 };
 
-static const struct o2_field plan_fields[] = {
-	{O2_FIELD("plan.mode", NAME, struct o2_reg_plan, mode), .names = o2_reg_mode_names,
-	 .limit = O2_REG_MODES},
-	{O2_FIELD("plan.side", NAME, struct o2_reg_plan, side), .names = o2_side_names, .limit = O2_SINK + 1},
-	{O2_FIELD("plan.page_bytes", UINT, struct o2_reg_plan, page_bytes)},
-	{O2_FIELD("plan.local_write", BIT, struct o2_reg_plan, access), .limit = O2_ACCESS_LOCAL_WRITE},
+static const struct o2_field result_fields[] = {
 	{O2_FIELD("plan.remote_write", BIT, struct o2_reg_plan, access), .limit = O2_ACCESS_REMOTE_WRITE},
 	{O2_FIELD("plan.iova", HEX, struct o2_reg_plan, iova)},
 	{O2_FIELD("plan.length", LENGTH, struct o2_reg_plan, length)},
@@ -69,6 +64,29 @@ static const struct o2_field plan_fields[] = {
 	 .stride_bytes = sizeof(struct o2_rdma_frag), .count_bytes = offsetof(struct o2_reg_plan, nfrags),
 	 .inside = (const char *const[]){"plan.frags[]", NULL}},
 	{.name = "entries", .kind = O2_FIELD_MORE, .more = entries_of},
+	{0},
+};
+
+static const struct o2_field *result_of(const void *holder)
+{
+	(void)holder;
+	return result_fields;
+}
+
+const struct o2_field o2_reg_plan_fields[] = {
+	{O2_FIELD("plan.mode", NAME, struct o2_reg_plan, mode), .names = o2_reg_mode_names,
+	 .limit = O2_REG_MODES},
+	{O2_FIELD("plan.side", NAME, struct o2_reg_plan, side), .names = o2_side_names, .limit = O2_SINK + 1},
+	{O2_FIELD("plan.page_bytes", UINT, struct o2_reg_plan, page_bytes)},
+	{O2_FIELD("plan.local_write", BIT, struct o2_reg_plan, access), .limit = O2_ACCESS_LOCAL_WRITE},
+	{.name = "result", .kind = O2_FIELD_MORE, .more = result_of},
+	{0},
+};
+
+const struct o2_field o2_reg_answer_fields[] = {
+	{O2_FIELD("plan.local_write", BIT, struct o2_reg_plan, access), .limit = O2_ACCESS_LOCAL_WRITE,
+	 .optional = true},
+	{.name = "result", .kind = O2_FIELD_MORE, .more = result_of},
 	{0},
 };
 
@@ -94,7 +112,7 @@ int o2_reg_input_from_json(const json_t *object, struct o2_reg_request *request,
 
 json_t *o2_reg_output_to_json(const struct o2_reg_plan *plan, const struct o2_error *refused)
 {
-	return o2_output_to_json(O2_REG_OUTPUT_FORM, "plan", plan_fields, plan, refused);
+	return o2_output_to_json(O2_REG_OUTPUT_FORM, "plan", o2_reg_plan_fields, plan, refused);
 }
 
 int o2_reg_output_from_json(const json_t *object, struct o2_reg_plan *plan, struct o2_refused *refused,
@@ -102,5 +120,6 @@ int o2_reg_output_from_json(const json_t *object, struct o2_reg_plan *plan, stru
 {
 	plan->access = 0;
 	plan->nentries = 0;
-	return o2_output_from_json(object, O2_REG_OUTPUT_FORM, "plan", plan_fields, plan, refused, error);
+	return o2_output_from_json(object, O2_REG_OUTPUT_FORM, "plan", o2_reg_plan_fields, plan, refused,
+				   error);
 }

@@ -44,4 +44,11 @@ json_t *o2_reg_output_to_json(const struct o2_reg_plan *plan, const struct o2_er
 int o2_reg_output_from_json(const json_t *object, struct o2_reg_plan *plan, struct o2_refused *refused,
 			    struct o2_error *error);
 
+/*
+ * A plan's fields.  The second table has only what its request does not say: whoever reads by it sets mode,
+ * side, page_bytes and access first, the last to what holds where "local_write" is left out.
+ */
+extern const struct o2_field o2_reg_plan_fields[];
+extern const struct o2_field o2_reg_answer_fields[];
+
 #endif

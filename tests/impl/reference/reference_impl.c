@@ -33,88 +33,17 @@ static bool ask(enum o2_stage stage, struct o2_impl_refusal *refusal, int32_t *s
 	return false;
 }
 
-static void put_lnet(const struct o2_lnet_hdr *from, struct o2_impl_lnet_hdr *hdr)
-{
-	const struct o2_lnet_handle *wmd = &from->msg.reply.dst_wmd;
-
-	hdr->dest_nid = from->dest_nid;
-	hdr->src_nid = from->src_nid;
-	hdr->dest_pid = from->dest_pid;
-	hdr->src_pid = from->src_pid;
-	hdr->type = from->type;
-	hdr->payload_length = from->payload_length;
-	if (from->type == O2_LNET_ACK) {
-		wmd = &from->msg.ack.dst_wmd;
-		hdr->match_bits = from->msg.ack.match_bits;
-		hdr->mlength = from->msg.ack.mlength;
-	} else if (from->type == O2_LNET_PUT) {
-		wmd = &from->msg.put.ack_wmd;
-		hdr->match_bits = from->msg.put.match_bits;
-		hdr->hdr_data = from->msg.put.hdr_data;
-		hdr->ptl_index = from->msg.put.ptl_index;
-		hdr->offset = from->msg.put.offset;
-	} else if (from->type == O2_LNET_GET) {
-		wmd = &from->msg.get.return_wmd;
-		hdr->match_bits = from->msg.get.match_bits;
-		hdr->ptl_index = from->msg.get.ptl_index;
-		hdr->src_offset = from->msg.get.src_offset;
-		hdr->sink_length = from->msg.get.sink_length;
-	}
-	hdr->wmd_interface_cookie = wmd->wh_interface_cookie;
-	hdr->wmd_object_cookie = wmd->wh_object_cookie;
-}
-
 static void put_frags(const struct o2_rdma_frag *from, uint32_t count, struct o2_impl_frag *frag)
 {
 	for (uint32_t i = 0; i < count; i++)
 		frag[i] = (struct o2_impl_frag){.rf_addr = from[i].rf_addr, .rf_nob = from[i].rf_nob};
 }
 
-static void put_desc(const struct o2_rdma_desc *from, struct o2_impl_desc *desc)
-{
-	desc->rd_key = from->rd_key;
-	desc->rd_nfrags = from->rd_nfrags;
-	put_frags(from->rd_frags, from->rd_nfrags, desc->rd_frags);
-}
-
-static void put_body(const struct o2_msg *msg, struct o2_impl_msg *out)
-{
-	switch (msg->ibm_type) {
-	case O2_MSG_CONNREQ:
-	case O2_MSG_CONNACK:
-		out->ibcp_queue_depth = msg->u.connparams.ibcp_queue_depth;
-		out->ibcp_max_frags = msg->u.connparams.ibcp_max_frags;
-		out->ibcp_max_msg_size = msg->u.connparams.ibcp_max_msg_size;
-		break;
-	case O2_MSG_IMMEDIATE:
-		put_lnet(&msg->u.immediate.hdr, &out->hdr);
-		memcpy(out->payload, msg->u.immediate.payload, msg->u.immediate.hdr.payload_length);
-		break;
-	case O2_MSG_PUT_REQ:
-		put_lnet(&msg->u.putreq.hdr, &out->hdr);
-		out->cookie = msg->u.putreq.ibprm_cookie;
-		break;
-	case O2_MSG_PUT_ACK:
-		out->ibpam_src_cookie = msg->u.putack.ibpam_src_cookie;
-		out->ibpam_dst_cookie = msg->u.putack.ibpam_dst_cookie;
-		put_desc(&msg->u.putack.ibpam_rd, &out->rd);
-		break;
-	case O2_MSG_GET_REQ:
-		put_lnet(&msg->u.get.hdr, &out->hdr);
-		out->cookie = msg->u.get.ibgm_cookie;
-		put_desc(&msg->u.get.ibgm_rd, &out->rd);
-		break;
-	default:
-		out->cookie = msg->u.completion.ibcm_cookie;
-		out->ibcm_status = msg->u.completion.ibcm_status;
-		break;
-	}
-}
-
 static int32_t msg_decode(const struct o2_impl_msg_decode_in *in, struct o2_impl_msg *out,
 			  struct o2_impl_refusal *refusal)
 {
 	const struct o2_msg *msg = &answer.msg_decode.msg;
+	const struct o2_rdma_desc *desc;
 	int32_t status;
 
 	get_options(&in->options, &asked.msg_decode.options);
@@ -122,17 +51,14 @@ static int32_t msg_decode(const struct o2_impl_msg_decode_in *in, struct o2_impl
 	memcpy(asked.msg_decode.bytes, in->bytes, in->length_bytes);
 	if (!ask(O2_STAGE_MSG_DECODE, refusal, &status))
 		return status;
-	out->big_endian = msg->order == O2_BIG_ENDIAN;
-	out->ibm_version = msg->ibm_version;
-	out->ibm_type = msg->ibm_type;
-	out->ibm_credits = msg->ibm_credits;
-	out->ibm_nob = msg->ibm_nob;
-	out->cksum_flavour = (uint8_t)msg->cksum_flavour;
-	out->ibm_srcnid = msg->ibm_srcnid;
-	out->ibm_srcstamp = msg->ibm_srcstamp;
-	out->ibm_dstnid = msg->ibm_dstnid;
-	out->ibm_dststamp = msg->ibm_dststamp;
-	put_body(msg, out);
+	desc = o2_msg_desc(msg);
+	o2_impl_put_msg(msg, out);
+	if (desc != NULL) {
+		out->rd.rd_nfrags = desc->rd_nfrags;
+		put_frags(desc->rd_frags, desc->rd_nfrags, out->rd.rd_frags);
+	}
+	if (msg->ibm_type == O2_MSG_IMMEDIATE)
+		memcpy(out->payload, msg->u.immediate.payload, msg->u.immediate.hdr.payload_length);
 	return status;
 }
 

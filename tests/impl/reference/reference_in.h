@@ -6,6 +6,8 @@
 
 #include "o2ref/impl.h"
 #include "oracle/case.h"
+#include "oracle/impl_slot.h"
+#include "wire/msg_type.h"
 
 /* Questions of o2ref/impl.h as those of the reference: what a wrapper around a library has to do. */
 
@@ -19,38 +21,6 @@ static void get_options(const struct o2_impl_wire_options *from, struct o2_wire_
 	};
 }
 
-static void get_lnet(const struct o2_impl_lnet_hdr *from, struct o2_lnet_hdr *hdr)
-{
-	const struct o2_lnet_handle wmd = {.wh_interface_cookie = from->wmd_interface_cookie,
-					   .wh_object_cookie = from->wmd_object_cookie};
-
-	hdr->dest_nid = from->dest_nid;
-	hdr->src_nid = from->src_nid;
-	hdr->dest_pid = from->dest_pid;
-	hdr->src_pid = from->src_pid;
-	hdr->type = from->type;
-	hdr->payload_length = from->payload_length;
-	if (from->type == O2_LNET_ACK) {
-		hdr->msg.ack.dst_wmd = wmd;
-		hdr->msg.ack.match_bits = from->match_bits;
-		hdr->msg.ack.mlength = from->mlength;
-	} else if (from->type == O2_LNET_PUT) {
-		hdr->msg.put.ack_wmd = wmd;
-		hdr->msg.put.match_bits = from->match_bits;
-		hdr->msg.put.hdr_data = from->hdr_data;
-		hdr->msg.put.ptl_index = from->ptl_index;
-		hdr->msg.put.offset = from->offset;
-	} else if (from->type == O2_LNET_GET) {
-		hdr->msg.get.return_wmd = wmd;
-		hdr->msg.get.match_bits = from->match_bits;
-		hdr->msg.get.ptl_index = from->ptl_index;
-		hdr->msg.get.src_offset = from->src_offset;
-		hdr->msg.get.sink_length = from->sink_length;
-	} else if (from->type == O2_LNET_REPLY) {
-		hdr->msg.reply.dst_wmd = wmd;
-	}
-}
-
 static void get_desc(const struct o2_impl_desc *from, struct o2_rdma_desc *desc)
 {
 	desc->rd_key = from->rd_key;
@@ -62,46 +32,13 @@ static void get_desc(const struct o2_impl_desc *from, struct o2_rdma_desc *desc)
 
 static void get_message(const struct o2_impl_msg *from, struct o2_msg *msg)
 {
-	memset(msg, 0, sizeof(*msg));
-	msg->order = from->big_endian ? O2_BIG_ENDIAN : O2_LITTLE_ENDIAN;
-	msg->ibm_version = from->ibm_version;
-	msg->ibm_type = from->ibm_type;
-	msg->ibm_credits = from->ibm_credits;
-	msg->cksum_flavour = (enum o2_cksum_flavour)from->cksum_flavour;
-	msg->ibm_srcnid = from->ibm_srcnid;
-	msg->ibm_srcstamp = from->ibm_srcstamp;
-	msg->ibm_dstnid = from->ibm_dstnid;
-	msg->ibm_dststamp = from->ibm_dststamp;
-	switch (from->ibm_type) {
-	case O2_MSG_CONNREQ:
-	case O2_MSG_CONNACK:
-		msg->u.connparams.ibcp_queue_depth = from->ibcp_queue_depth;
-		msg->u.connparams.ibcp_max_frags = from->ibcp_max_frags;
-		msg->u.connparams.ibcp_max_msg_size = from->ibcp_max_msg_size;
-		break;
-	case O2_MSG_IMMEDIATE:
-		get_lnet(&from->hdr, &msg->u.immediate.hdr);
-		msg->u.immediate.payload = from->payload;
-		break;
-	case O2_MSG_PUT_REQ:
-		get_lnet(&from->hdr, &msg->u.putreq.hdr);
-		msg->u.putreq.ibprm_cookie = from->cookie;
-		break;
-	case O2_MSG_PUT_ACK:
-		msg->u.putack.ibpam_src_cookie = from->ibpam_src_cookie;
-		msg->u.putack.ibpam_dst_cookie = from->ibpam_dst_cookie;
+	o2_impl_get_msg(from, msg);
+	if (msg->ibm_type == O2_MSG_PUT_ACK)
 		get_desc(&from->rd, &msg->u.putack.ibpam_rd);
-		break;
-	case O2_MSG_GET_REQ:
-		get_lnet(&from->hdr, &msg->u.get.hdr);
-		msg->u.get.ibgm_cookie = from->cookie;
+	if (msg->ibm_type == O2_MSG_GET_REQ)
 		get_desc(&from->rd, &msg->u.get.ibgm_rd);
-		break;
-	default:
-		msg->u.completion.ibcm_cookie = from->cookie;
-		msg->u.completion.ibcm_status = from->ibcm_status;
-		break;
-	}
+	if (msg->ibm_type == O2_MSG_IMMEDIATE)
+		msg->u.immediate.payload = from->payload;
 }
 
 /* Kiovs and ranges have a member more than the reference's, so they are copied; iovs are the same. */
