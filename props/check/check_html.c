@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "props/check/check.h"
+#include "props/check/check_view.h"
 #include "props/explain/markup.h"
 
 /* A result as one page without scripts or other files: what to attach to a review. */
@@ -17,23 +18,6 @@ static const char style[] =
 	".sides{display:grid;grid-template-columns:1fr 1fr;gap:1em}.mark{background:#ffd7d7;font-weight:bold}"
 	"h3 code{font-size:1.1em}.tag{border-radius:.3em;padding:.1em .5em;color:#fff;background:#b22}"
 	".tag.soft{background:#976400}.holds{max-width:55em}svg{max-width:100%;height:auto}";
-
-static const char *text_of(const json_t *object, const char *key)
-{
-	const char *text = json_string_value(json_object_get(object, key));
-
-	return text == NULL ? "" : text;
-}
-
-static uint64_t number_of(const json_t *object, const char *key)
-{
-	return (uint64_t)json_integer_value(json_object_get(object, key));
-}
-
-static void put(const char *text, FILE *out)
-{
-	o2_markup_text(text, strlen(text), out);
-}
 
 /* The answer, decoded, one member a line. */
 static char *lines_of(const json_t *answer)
@@ -69,7 +53,7 @@ static void put_side(const char *title, const char *text, const char *other, boo
 {
 	const char *beside = other;
 
-	fprintf(out, "<div><b>%s</b><pre>", title);
+	o2_markup(out, "<div><b>%s</b><pre>", title);
 	while (*text != '\0') {
 		const size_t n = line_bytes(text);
 		const size_t m = line_bytes(beside);
@@ -115,62 +99,51 @@ static void put_question(const json_t *finding, FILE *out)
 {
 	char *text = lines_of(json_object_get(finding, "question"));
 
-	fputs("<details open><summary>question</summary><pre>", out);
-	if (text != NULL)
-		put(text, out);
-	fputs("</pre></details>\n", out);
+	o2_markup(out, "<details open><summary>question</summary><pre>%s</pre></details>\n",
+		  text == NULL ? "" : text);
 	free(text);
+}
+
+/* Our own text, drawn by o2ref explain. */
+static void put_picture(const json_t *finding, FILE *out)
+{
+	const char *picture = json_string_value(json_object_get(finding, "picture"));
+	const bool memory = strcmp(o2_view_text(finding, "picture_of"), "memory") == 0;
+
+	if (picture != NULL)
+		fprintf(out, "<p>What the reference does%s, drawn:</p>\n%s\n",
+			memory ? " with this memory as one side of a transfer" : "", picture);
 }
 
 static void put_finding(const json_t *finding, FILE *out)
 {
-	const json_t *shrunk = json_object_get(finding, "shrunk");
 	const char *known = json_string_value(json_object_get(finding, "known"));
-	const char *picture = json_string_value(json_object_get(finding, "picture"));
-	const bool counts = json_is_true(json_object_get(finding, "counts"));
 
-	fprintf(out, "<section><h3><span class=\"tag%s\">%s</span> <code>", counts ? "" : " soft",
-		known != NULL ? "known" : text_of(finding, "severity"));
-	put(text_of(finding, "check"), out);
-	fputs("</code></h3>\n<p class=\"holds\">", out);
-	put(text_of(finding, "holds"), out);
-	fputs("</p>\n<table><tr><th>field</th><th>reference</th><th>implementation</th></tr><tr><td>", out);
-	put(text_of(finding, "field"), out);
-	fputs("</td><td>", out);
-	put(text_of(finding, "expected"), out);
-	fputs("</td><td class=\"bad\">", out);
-	put(text_of(finding, "found"), out);
-	fputs("</td></tr></table>\n<p>", out);
-	if (known != NULL) {
-		fputs("Known: ", out);
-		put(known, out);
-		fputs("<br>", out);
-	}
-	fprintf(out, "Seen in %" PRIu64 " cases of %s, first in ", number_of(finding, "seen"),
-		text_of(finding, "stage"));
-	put(text_of(finding, "origin"), out);
-	if (shrunk != NULL)
-		fprintf(out, "; shrunk from %" PRIu64 " bytes of choices to %" PRIu64 "%s",
-			number_of(shrunk, "from_bytes"), number_of(shrunk, "to_bytes"),
-			json_is_true(json_object_get(shrunk, "simplified")) ? ", then simplified" : "");
-	fputs(".<br>Replay: <code>", out);
-	put(text_of(finding, "replay"), out);
-	fputs("</code></p>\n", out);
+	o2_markup(out,
+		  "<section><h3><span class=\"tag%s\">%s</span> <code>%s</code></h3>\n"
+		  "<p class=\"holds\">%s</p>\n"
+		  "<table><tr><th>field</th><th>reference</th><th>implementation</th></tr>"
+		  "<tr><td>%s</td><td>%s</td><td class=\"bad\">%s</td></tr></table>\n<p>",
+		  o2_view_flag(finding, "counts") ? "" : " soft",
+		  known != NULL ? "known" : o2_view_text(finding, "severity"), o2_view_text(finding, "check"),
+		  o2_view_text(finding, "holds"), o2_view_text(finding, "field"),
+		  o2_view_text(finding, "expected"), o2_view_text(finding, "found"));
+	if (known != NULL)
+		o2_markup(out, "Known: %s<br>", known);
+	fprintf(out, "Seen in %" PRIu64 " cases of ", o2_view_number(finding, "seen"));
+	o2_markup(out, "%s, first in %s", o2_view_text(finding, "stage"), o2_view_text(finding, "origin"));
+	o2_view_shrunk(finding, out);
+	o2_markup(out, ".<br>Replay: <code>%s</code></p>\n", o2_view_text(finding, "replay"));
 	put_question(finding, out);
 	put_sides(finding, out);
-	if (picture != NULL) /* our own text, drawn by o2ref explain */
-		fprintf(out, "<p>%s, drawn:</p>\n%s\n",
-			strcmp(text_of(finding, "picture_of"), "memory") == 0
-				? "What the reference does with this memory as one side of a transfer"
-				: "What the reference does",
-			picture);
+	put_picture(finding, out);
 	fputs("</section>\n", out);
 }
 
 static void put_cell(const json_t *stage, FILE *out)
 {
-	const uint64_t asked = number_of(stage, "asked") - number_of(stage, "not_implemented");
-	const uint64_t differed = number_of(stage, "differed");
+	const uint64_t asked = o2_view_number(stage, "asked") - o2_view_number(stage, "not_implemented");
+	const uint64_t differed = o2_view_number(stage, "differed");
 
 	if (asked == 0)
 		fputs("<td class=\"none\">not implemented</td>", out);
@@ -187,15 +160,10 @@ static void put_table(const json_t *list, FILE *out)
 	size_t i;
 
 	fputs("<table><tr><th>stage</th>", out);
-	json_array_foreach(list, i, one)
-	{
-		fputs("<th>", out);
-		put(text_of(one, "name"), out);
-		fputs("</th>", out);
-	}
+	json_array_foreach(list, i, one) o2_markup(out, "<th>%s</th>", o2_view_text(one, "name"));
 	fputs("</tr>\n", out);
 	for (size_t k = 0; k < json_array_size(first); k++) {
-		fprintf(out, "<tr><td>%s</td>", text_of(json_array_get(first, k), "stage"));
+		o2_markup(out, "<tr><td>%s</td>", o2_view_text(json_array_get(first, k), "stage"));
 		json_array_foreach(list, i, one)
 			put_cell(json_array_get(json_object_get(one, "stages"), k), out);
 		fputs("</tr>\n", out);
@@ -210,15 +178,11 @@ static void put_one(const json_t *one, FILE *out)
 	const json_t *item;
 	size_t i;
 
-	fputs("<h2>", out);
-	put(text_of(one, "name"), out);
-	fprintf(out, ": %s</h2>\n", json_is_true(json_object_get(one, "agrees")) ? "agrees" : "differs");
-	json_array_foreach(stale, i, item)
-	{
-		fputs("<p>Listed as a known difference, and does not occur any more: <code>", out);
-		put(text_of(item, "check"), out);
-		fputs("</code>.</p>\n", out);
-	}
+	o2_markup(out, "<h2>%s: %s</h2>\n", o2_view_text(one, "name"),
+		  o2_view_flag(one, "agrees") ? "agrees" : "differs");
+	json_array_foreach(stale, i, item) o2_markup(
+		out, "<p>Listed as a known difference, and does not occur any more: <code>%s</code>.</p>\n",
+		o2_view_text(item, "check"));
 	json_array_foreach(findings, i, item) put_finding(item, out);
 }
 
@@ -229,10 +193,11 @@ void o2_check_html(const json_t *result, FILE *out)
 	size_t i;
 
 	fprintf(out,
-		"<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>o2ref "
-		"check</title><style>%s</style></head><body>\n<h1>o2ref check</h1>\n<p>Profile %s, seed "
-		"%s.</p>\n",
-		style, text_of(result, "profile"), text_of(result, "seed"));
+		"<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>o2ref check</title>"
+		"<style>%s</style></head><body>\n",
+		style);
+	o2_markup(out, "<h1>o2ref check</h1>\n<p>Profile %s, seed %s.</p>\n", o2_view_text(result, "profile"),
+		  o2_view_text(result, "seed"));
 	put_table(list, out);
 	json_array_foreach(list, i, one) put_one(one, out);
 	fputs("</body></html>\n", out);

@@ -2,7 +2,6 @@
 #include "props/explain/explain_pen.h"
 
 #include <stdarg.h>
-#include <string.h>
 
 #include "props/explain/markup.h"
 
@@ -25,9 +24,8 @@ void o2_pen_text(const struct o2_pen *pen, double x, double y, const char *class
 	va_start(arguments, format);
 	vsnprintf(words, sizeof(words), format, arguments);
 	va_end(arguments);
-	fprintf(pen->out, "<text x=\"%.1f\" y=\"%.1f\" class=\"%s\">", x, y, class);
-	o2_markup_text(words, strlen(words), pen->out);
-	fputs("</text>\n", pen->out);
+	fprintf(pen->out, "<text x=\"%.1f\" y=\"%.1f\"", x, y);
+	o2_markup(pen->out, " class=\"%s\">%s</text>\n", class, words);
 }
 
 void o2_pen_rect(const struct o2_pen *pen, double x, double y, double w, double h, const char *style)

@@ -5,7 +5,13 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* Write text so that HTML, SVG and XML take it as text, also between double quotes. */
+/* HTML, SVG and XML with text in it: &, <, > and " are escaped, control characters but a line's end left out.
+ */
+
+/* Markup with a place %s for each text. */
+void o2_markup(FILE *out, const char *markup, ...) __attribute__((format(printf, 2, 3)));
+
+/* Text that does not end with a zero. */
 void o2_markup_text(const char *text, size_t length, FILE *out);
 
 #endif

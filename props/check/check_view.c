@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+#include "props/check/check_view.h"
+
+#include <inttypes.h>
+
+const char *o2_view_text(const json_t *object, const char *key)
+{
+	const char *text = json_string_value(json_object_get(object, key));
+
+	return text == NULL ? "" : text;
+}
+
+uint64_t o2_view_number(const json_t *object, const char *key)
+{
+	return (uint64_t)json_integer_value(json_object_get(object, key));
+}
+
+bool o2_view_flag(const json_t *object, const char *key)
+{
+	return json_is_true(json_object_get(object, key));
+}
+
+void o2_view_shrunk(const json_t *finding, FILE *out)
+{
+	const json_t *shrunk = json_object_get(finding, "shrunk");
+
+	if (shrunk != NULL)
+		fprintf(out, "; shrunk from %" PRIu64 " bytes of choices to %" PRIu64 "%s",
+			o2_view_number(shrunk, "from_bytes"), o2_view_number(shrunk, "to_bytes"),
+			o2_view_flag(shrunk, "simplified") ? ", then simplified" : "");
+}

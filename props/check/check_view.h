@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef O2_PROPS_CHECK_VIEW_H
+#define O2_PROPS_CHECK_VIEW_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <jansson.h>
+
+/* Members of a result, for its views: a terminal's, JUnit's and the page's.  What is missing is "", 0, false.
+ */
+const char *o2_view_text(const json_t *object, const char *key);
+uint64_t o2_view_number(const json_t *object, const char *key);
+bool o2_view_flag(const json_t *object, const char *key);
+
+/* "; shrunk from ... to ...", when a finding was. */
+void o2_view_shrunk(const json_t *finding, FILE *out);
+
+#endif
