@@ -8,6 +8,7 @@
  * byte, but for these and for stamps.  Each is played twice, once for either side.
  */
 
+#include "tests/judge/player/play.h"
 #include "tests/judge/player/stage.h"
 
 #include <errno.h>
@@ -96,21 +97,7 @@ static void play(const struct player_recording *recording, bool we_are_a)
 	stage_close(&stage);
 }
 
-static void play_both(void **state)
-{
-	const struct player_recording *recording = *state;
-
-	play(recording, true);
-	play(recording, false);
-}
-
 int main(void)
 {
-	struct CMUnitTest tests[PLAYER_RECORDINGS];
-
-	for (unsigned int i = 0; i < PLAYER_RECORDINGS; i++)
-		tests[i] = (struct CMUnitTest){.name = player_recordings[i].name,
-					       .test_func = play_both,
-					       .initial_state = (void *)(uintptr_t)&player_recordings[i]};
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return player_run(play);
 }

@@ -12,7 +12,7 @@
 
 #include "lnd/conn/immediate.h"
 #include "mem/copy.h"
-#include "tests/judge/player/script.h"
+#include "tests/judge/player/play.h"
 #include "tests/lib/unit_test.h"
 #include "wire/nid.h"
 
@@ -326,39 +326,18 @@ static void stage_open(struct stage *stage, const struct player_recording *recor
 {
 	const struct o2_lnet_transport transport = {stage, immediate_max, send_immediate, put, get};
 	const struct o2_lnet_ops ops = {.done = note_done};
-	const struct player_step *reply = player_reply(script, we_are_a);
-	struct o2_lnet_config config = O2_LNET_DEFAULTS;
-	struct o2_ping_info info;
+	const struct o2_lnet_config config = player_lnet_config(script, we_are_a);
 	struct o2_error error;
-	struct o2_lnet_entry entry;
 
 	memset(stage, 0, sizeof(*stage));
 	stage->we_are_a = we_are_a;
 	stage->page = FIRST_PAGE;
-	config.nid = we_are_a ? PLAYER_NID_A : PLAYER_NID_B;
-	config.interface_cookie = 0x1122334455667788;
-	if (player_ping_info(script, we_are_a, &info)) {
-		config.ping_features = info.features;
-		config.ping_sequence = info.ni[0].status;
-	}
 	assert_int_equal(o2_arena_create(ARENA_PAGES, &stage->arena, &error), 0);
 	assert_int_equal(o2_lnet_create(&config, &transport, &stage->arena, &stage->clock, &ops, stage,
 					&stage->lnet, &error),
 			 0);
-	entry = (struct o2_lnet_entry){
-		.portal = 60,
-		.match_bits = 0x1234,
-		.nid = O2_NID_ANY,
-		.pid = O2_LNET_PID_ANY,
-		.options = O2_LNET_MD_OP_PUT | O2_LNET_MD_OP_GET | O2_LNET_MD_MANAGE_REMOTE |
-			   O2_LNET_MD_TRUNCATE,
-		.uses = O2_LNET_USES_ENDLESS,
-		.memory = memory_of(stage, ENTRY_PAGE, recording->entry_bytes),
-	};
-	assert_true(o2_lnet_attach(stage->lnet, &entry, &error) >= 0);
-	if (reply != NULL)
-		memcpy(o2_arena_page(&stage->arena, ENTRY_PAGE), reply->payload,
-		       player_lnet_hdr(reply)->payload_length);
+	player_offer(stage->lnet, script, we_are_a, memory_of(stage, ENTRY_PAGE, recording->entry_bytes),
+		     o2_arena_page(&stage->arena, ENTRY_PAGE));
 }
 
 static void play(const struct player_recording *recording, bool we_are_a)
@@ -392,21 +371,7 @@ static void play(const struct player_recording *recording, bool we_are_a)
 	free(script);
 }
 
-static void play_both(void **state)
-{
-	const struct player_recording *recording = *state;
-
-	play(recording, true);
-	play(recording, false);
-}
-
 int main(void)
 {
-	struct CMUnitTest tests[PLAYER_RECORDINGS];
-
-	for (unsigned int i = 0; i < PLAYER_RECORDINGS; i++)
-		tests[i] = (struct CMUnitTest){.name = player_recordings[i].name,
-					       .test_func = play_both,
-					       .initial_state = (void *)(uintptr_t)&player_recordings[i]};
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return player_run(play);
 }

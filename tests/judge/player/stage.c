@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "loopverbs/loopverbs.h"
+#include "tests/judge/player/play.h"
 #include "wire/nid.h"
 
 #define ARENA_PAGES 400u
@@ -122,44 +123,17 @@ static void open_endpoint(struct stage *stage)
 {
 	const struct o2_lnet_ops ops = {.done = note_done};
 	struct o2_node_config node_config = O2_NODE_DEFAULTS;
-	struct o2_lnet_config lnet_config = O2_LNET_DEFAULTS;
-	struct o2_ping_info info;
+	const struct o2_lnet_config lnet_config = player_lnet_config(stage->script, stage->we_are_a);
 	struct o2_error error;
 
 	if (stage->we_are_a && stage->recording->a_queue_depth != 0)
 		node_config.conn.queue_depth = stage->recording->a_queue_depth;
 	if (stage->script->step[0].kind == STEP_MESSAGE)
 		node_config.conn.cksum_flavour = stage->script->step[0].msg.cksum_flavour;
-	lnet_config.nid = stage->ni.config.nid;
-	lnet_config.interface_cookie = 0x1122334455667788;
-	if (player_ping_info(stage->script, stage->we_are_a, &info)) {
-		lnet_config.ping_features = info.features;
-		lnet_config.ping_sequence = info.ni[0].status;
-	}
 	assert_int_equal(o2_endpoint_open(&stage->ni, stage->cm, &node_config, &lnet_config, &ops, stage,
 					  &stage->endpoint, &error),
 			 0);
 	o2_endpoint_clock(&stage->endpoint, NOW_MS);
-}
-
-static void offer(struct stage *stage)
-{
-	const struct player_step *reply = player_reply(stage->script, stage->we_are_a);
-	const struct o2_lnet_entry entry = {
-		.portal = 60,
-		.match_bits = 0x1234,
-		.nid = O2_NID_ANY,
-		.pid = O2_LNET_PID_ANY,
-		.options = O2_LNET_MD_OP_PUT | O2_LNET_MD_OP_GET | O2_LNET_MD_MANAGE_REMOTE |
-			   O2_LNET_MD_TRUNCATE,
-		.uses = O2_LNET_USES_ENDLESS,
-		.memory = stage_memory(stage, ENTRY_PAGE, stage->recording->entry_bytes),
-	};
-
-	assert_true(o2_lnet_attach(stage->endpoint.lnet, &entry, NULL) >= 0);
-	if (reply != NULL)
-		memcpy(o2_arena_page(&stage->ni.arena, ENTRY_PAGE), reply->payload,
-		       player_lnet_hdr(reply)->payload_length);
 }
 
 void stage_open(struct stage *stage, const struct player_recording *recording, bool we_are_a)
@@ -181,7 +155,9 @@ void stage_open(struct stage *stage, const struct player_recording *recording, b
 	assert_int_equal(o2_cm_loop_attach(stage->wire, &stage->ni, (uint32_t)config.nid, &stage->cm, &error),
 			 0);
 	open_endpoint(stage);
-	offer(stage);
+	player_offer(stage->endpoint.lnet, stage->script, we_are_a,
+		     stage_memory(stage, ENTRY_PAGE, recording->entry_bytes),
+		     o2_arena_page(&stage->ni.arena, ENTRY_PAGE));
 	config = ni_config(stage, !we_are_a);
 	assert_int_equal(
 		player_peer_open(&stage->peer, stage->wire, &config, (uint32_t)stage->ni.config.nid, &error),

@@ -58,8 +58,18 @@ static json_t *hex_of(const uint8_t *bytes, size_t length_bytes)
 	return json_string(text);
 }
 
-/* One line; -ENOMEM when there is no memory for it. */
-static int print_line(const struct o2_msg *msg, const uint8_t *bytes, uint32_t cksum, const char *file)
+/* An object as one line; -ENOMEM when there was no memory for it. */
+static int print_line(json_t *object)
+{
+	if (object == NULL)
+		return -ENOMEM;
+	json_dumpf(object, stdout, JSON_COMPACT | JSON_SORT_KEYS);
+	putchar('\n');
+	json_decref(object);
+	return 0;
+}
+
+static int print_msg(const struct o2_msg *msg, const uint8_t *bytes, uint32_t cksum, const char *file)
 {
 	const struct o2_lnet_hdr *hdr = hdr_of(msg);
 	json_t *message = o2_msg_to_json(msg);
@@ -78,12 +88,7 @@ static int print_line(const struct o2_msg *msg, const uint8_t *bytes, uint32_t c
 	line = json_pack("{s:o, s:I, s:s?, s:s?, s:o}", "bytes", hex_of(bytes, msg->ibm_nob), "ibm_cksum",
 			 (json_int_t)cksum, "lnet_type", hdr == NULL ? NULL : o2_lnet_type_name(hdr->type),
 			 "file", file, "message", message);
-	if (line == NULL)
-		return -ENOMEM;
-	json_dumpf(line, stdout, JSON_COMPACT | JSON_SORT_KEYS);
-	putchar('\n');
-	json_decref(line);
-	return 0;
+	return print_line(line);
 }
 
 /* The next random message of this kind. */
@@ -120,9 +125,9 @@ static int random_of_kind(uint8_t type, uint32_t lnet_type, uint32_t count)
 			return rc;
 		}
 		msg.ibm_nob = (uint32_t)rc;
-		rc = print_line(&msg, bytes,
-				o2_checksum_of(o2_msg_checksum_both(bytes, msg.ibm_nob), msg.cksum_flavour),
-				NULL);
+		rc = print_msg(&msg, bytes,
+			       o2_checksum_of(o2_msg_checksum_both(bytes, msg.ibm_nob), msg.cksum_flavour),
+			       NULL);
 		if (rc < 0)
 			return rc;
 	}
@@ -134,12 +139,7 @@ static int print_reject(const struct o2_reject *reject, const uint8_t *bytes, co
 	json_t *line = json_pack("{s:o, s:s?, s:o}", "bytes", hex_of(bytes, O2_REJECT_BYTES), "file", file,
 				 "reject", o2_reject_to_json(reject));
 
-	if (line == NULL)
-		return -ENOMEM;
-	json_dumpf(line, stdout, JSON_COMPACT | JSON_SORT_KEYS);
-	putchar('\n');
-	json_decref(line);
-	return 0;
+	return print_line(line);
 }
 
 static int random_rejects(uint32_t count)
@@ -231,7 +231,7 @@ static int decode_file(const char *path, bool is_reject)
 		return print_reject(&reject, bytes, path);
 	cksum = msg.order == O2_LITTLE_ENDIAN ? o2_load32_le(bytes + O2_AT_CKSUM)
 					      : o2_load32_be(bytes + O2_AT_CKSUM);
-	return print_line(&msg, bytes, cksum, path);
+	return print_msg(&msg, bytes, cksum, path);
 }
 
 static int usage(void)

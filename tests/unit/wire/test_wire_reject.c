@@ -257,21 +257,6 @@ static void any_byte_any_length(void **state)
 	}
 }
 
-static size_t read_capture(const char *name, uint8_t *bytes, size_t capacity_bytes)
-{
-	char path[512];
-	FILE *file;
-	size_t length;
-
-	snprintf(path, sizeof(path), CAPTURES "%s", name);
-	file = fopen(path, "rb");
-	if (file == NULL)
-		fail_msg("%s cannot be read", path);
-	length = fread(bytes, 1, capacity_bytes, file);
-	fclose(file);
-	return length;
-}
-
 static void captures(void **state)
 {
 	static const struct {
@@ -291,11 +276,12 @@ static void captures(void **state)
 		uint8_t bytes[O2_REJECT_PRIVATE_BYTES + 1], again[O2_REJECT_BYTES];
 		struct o2_reject found;
 		struct o2_error error;
-		char name[64];
+		char name[512];
 		size_t length;
 
-		snprintf(name, sizeof(name), i % 2 == 0 ? "%s.bin" : "cm/%s.cmpriv", expected[i / 2].name);
-		length = read_capture(name, bytes, sizeof(bytes));
+		snprintf(name, sizeof(name), i % 2 == 0 ? CAPTURES "%s.bin" : CAPTURES "cm/%s.cmpriv",
+			 expected[i / 2].name);
+		length = o2_test_read(name, bytes, sizeof(bytes));
 		assert_int_equal(length, i % 2 == 0 ? O2_REJECT_BYTES : O2_REJECT_PRIVATE_BYTES);
 		if (o2_reject_decode(bytes, length, &found, &error) != 0)
 			fail_msg("%s: %s", name, error.rule);

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+#include "tests/judge/player/play.h"
+
+#include <string.h>
+
+#include "tests/lib/unit_test.h"
+#include "wire/nid.h"
+
+static player_play play_side;
+
+struct o2_lnet_config player_lnet_config(const struct player_script *script, bool we_are_a)
+{
+	struct o2_lnet_config config = O2_LNET_DEFAULTS;
+	struct o2_ping_info info;
+
+	config.nid = we_are_a ? PLAYER_NID_A : PLAYER_NID_B;
+	config.interface_cookie = 0x1122334455667788;
+	if (player_ping_info(script, we_are_a, &info)) {
+		config.ping_features = info.features;
+		config.ping_sequence = info.ni[0].status;
+	}
+	return config;
+}
+
+void player_offer(struct o2_lnet *lnet, const struct player_script *script, bool we_are_a,
+		  struct o2_transfer_memory memory, uint8_t *bytes)
+{
+	const struct player_step *reply = player_reply(script, we_are_a);
+	const struct o2_lnet_entry entry = {
+		.portal = 60,
+		.match_bits = 0x1234,
+		.nid = O2_NID_ANY,
+		.pid = O2_LNET_PID_ANY,
+		.options = O2_LNET_MD_OP_PUT | O2_LNET_MD_OP_GET | O2_LNET_MD_MANAGE_REMOTE |
+			   O2_LNET_MD_TRUNCATE,
+		.uses = O2_LNET_USES_ENDLESS,
+		.memory = memory,
+	};
+
+	assert_true(o2_lnet_attach(lnet, &entry, NULL) >= 0);
+	if (reply != NULL)
+		memcpy(bytes, reply->payload, player_lnet_hdr(reply)->payload_length);
+}
+
+static void play_both(void **state)
+{
+	play_side(*state, true);
+	play_side(*state, false);
+}
+
+int player_run(player_play play)
+{
+	struct CMUnitTest tests[PLAYER_RECORDINGS];
+
+	play_side = play;
+	for (unsigned int i = 0; i < PLAYER_RECORDINGS; i++)
+		tests[i] = (struct CMUnitTest){.name = player_recordings[i].name,
+					       .test_func = play_both,
+					       .initial_state = (void *)(uintptr_t)&player_recordings[i]};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
