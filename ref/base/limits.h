@@ -2,6 +2,7 @@
 #ifndef O2_BASE_LIMITS_H
 #define O2_BASE_LIMITS_H
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -17,19 +18,25 @@
 
 /* LNet's largest payload: what one transfer may move. */
 #define O2_MAX_TRANSFER_BYTES (1u << 20) /* LNet: LNET_MTU */
+static_assert(O2_MAX_TRANSFER_BYTES <= UINT32_MAX, "its lengths travel in 32 bits");
 
 /* The largest message on the wire, header included; also the size of one message slot. */
 #define O2_MSG_BYTES 4096u /* o2iblnd: IBLND_MSG_SIZE */
 
 /* A GET_REQ with one fragment: a node that takes no message of this length cannot be asked for anything. */
 #define O2_MIN_MSG_BYTES 148u
+static_assert(O2_MIN_MSG_BYTES <= O2_MSG_BYTES, "a least and a largest message");
 
 /* Credits travel in one byte. */
 #define O2_MAX_QUEUE_DEPTH 255u /* o2iblnd: IBLND_CREDITS_MAX */
+static_assert(O2_MAX_QUEUE_DEPTH <= UINT8_MAX, "credits travel in one byte");
 
 /* Page sizes that the pure stages accept.  Registration on a device uses the host's. */
 #define O2_PAGE_BYTES_MIN 4096u
 #define O2_PAGE_BYTES_MAX 65536u
+static_assert(O2_MAX_FRAGS_LEGACY * O2_PAGE_BYTES_MIN == O2_MAX_TRANSFER_BYTES &&
+		      O2_MAX_FRAGS == O2_MAX_FRAGS_LEGACY + 1,
+	      "the pages of the largest transfer, and one more when it is not aligned");
 
 static inline bool o2_page_bytes_legal(uint32_t page_bytes)
 {

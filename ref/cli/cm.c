@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/cm.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "wire/bytes.h"
+#include "wire/layout.h"
+#include "wire/reject.h"
 
 #define MAD_BYTES	  256u
 #define MAD_CLASS_CM	  7u
@@ -27,6 +30,10 @@
 #define RDMA_SERVICE_MASK 0xffffffffff000000u
 #define RDMA_SERVICE	  0x0000000001000000u
 #define IP_CM_BYTES	  36u
+
+/* Behind that header there is just room for a CONNREQ, and in a REJ for a padded reject record. */
+static_assert(DATA_BYTES - REQ_AT_PRIVATE - IP_CM_BYTES == O2_AT_MAX_MSG_SIZE + 4, "a CONNREQ");
+static_assert(DATA_BYTES - REJ_AT_PRIVATE == O2_REJECT_PRIVATE_BYTES, "a reject record");
 
 static void set_private(struct o2_cm_mad *cm, const uint8_t *data, size_t at)
 {

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "lnet/ping.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <string.h>
 
 #include "wire/bytes.h"
+#include "wire/msg.h"
 #include "wire/nid.h"
 
 #define AT_MAGIC    0u
@@ -14,6 +16,13 @@
 /* In each NI: its NID, its status, 4 bytes that say nothing. */
 #define AT_NID	  0u
 #define AT_STATUS 8u
+static_assert(AT_NNIS + 4 == O2_PING_HEADER_BYTES && AT_STATUS + 4 + 4 == O2_PING_NI_BYTES,
+	      "nothing follows");
+static_assert(O2_PING_SINK_BYTES ==
+		      O2_MSG_BYTES - O2_MSG_HEADER_BYTES - O2_LNET_HDR_BYTES - O2_PING_HEADER_BYTES,
+	      "what fits into one IMMEDIATE, less a header");
+static_assert(O2_PING_HEADER_BYTES + O2_PING_MAX_NIS * O2_PING_NI_BYTES <= O2_PING_SINK_BYTES,
+	      "a sink holds all interfaces that are looked at");
 
 struct o2_ping_info o2_ping_info_make(uint64_t nid, uint32_t pid, uint32_t features, uint32_t sequence)
 {

@@ -7,6 +7,7 @@
  * it says otherwise; the verbs entry points take it.
  */
 
+#include <assert.h>
 #include <infiniband/verbs.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -40,6 +41,12 @@
 #define O2L_MW_SLOTS	   32768u
 #define O2L_FIRST_QPN	   17u /* 0 and 1 are special in the specification; soft-RoCE starts here too */
 #define O2L_QP_SLOTS	   16384u
+static_assert(O2L_FIRST_MW_INDEX + O2L_MW_SLOTS <= 1u << 24, "a key has its index in its upper 24 bits");
+static_assert(O2L_FIRST_QPN + O2L_QP_SLOTS <= 1u << 24 && O2L_PSN_MASK == (1u << 24) - 1,
+	      "numbers of queue pairs and packets have 24 bits");
+static_assert(O2_LOOP_GID_INDEX < O2L_GIDS, "the port has this GID");
+static_assert(O2_LOOP_DEVICES < UINT8_MAX, "an address ends with a device's number, from 1");
+static_assert(O2L_RETRY_FOREVER == (1u << 3) - 1, "retries are counted in 3 bits");
 
 #define O2L_CONTAINER(ptr, type, member) ((type *)(void *)((char *)(ptr)-offsetof(type, member)))
 

@@ -2,6 +2,7 @@
 #ifndef O2_MEM_ARENA_H
 #define O2_MEM_ARENA_H
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -36,9 +37,10 @@
 
 /* The view that stands for an IOMMU: its order of pages is that of the device's addresses. */
 #define O2_ARENA_IOMMU_VIEW 3u
+static_assert(O2_ARENA_IOMMU_VIEW < O2_ARENA_VIEWS, "it is one of the views");
 
-_Static_assert(O2_ARENA_WINDOWS >= 2, "one window of ours, and one that is kept for the peers");
-_Static_assert(2 * O2_ARENA_WINDOWS * O2_MAX_FRAGS <= O2_ARENA_MAPPINGS / 2, "two interfaces in a process");
+static_assert(O2_ARENA_WINDOWS >= 2, "one window of ours, and one that is kept for the peers");
+static_assert(2 * O2_ARENA_WINDOWS * O2_MAX_FRAGS <= O2_ARENA_MAPPINGS / 2, "two interfaces in a process");
 
 /* It has no lock: one thread at a time opens and closes windows.  A registration domain sees to that. */
 struct o2_arena {

@@ -2,6 +2,7 @@
 #ifndef O2_ORACLE_CASE_H
 #define O2_ORACLE_CASE_H
 
+#include <assert.h>
 #include <jansson.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -26,6 +27,10 @@
 #define O2_CASE_PIECES	  272u	/* of a vector */
 #define O2_CASE_RANGES	  4u	/* of virtual addresses */
 #define O2_CASE_PAGES	  800u	/* behind one range, and of a device that has a table of pages */
+static_assert(O2_CASE_MSG_BYTES == 2 * O2_MSG_BYTES, "as many behind it");
+static_assert(O2_CASE_PIECES > O2_MAX_FRAGS && O2_CASE_PAGES > O2_MAX_FRAGS,
+	      "more than is legal can be asked");
+static_assert(O2_CASE_PAGES % 8 == 0, "bits of pages fill their bytes");
 
 /* A buffer, and the pages that it lies in. */
 struct o2_case_buffer {

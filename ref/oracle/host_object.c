@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include <assert.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -16,6 +17,7 @@
 /* A shared object in a child process that shares the slots with us (o2ref/impl.h). */
 
 #define SPARE O2_HOST_BATCH /* the slot in which questions are asked again */
+static_assert(O2_HOST_SLOTS == SPARE + 1, "it is the last");
 
 struct object {
 	struct o2_host host;

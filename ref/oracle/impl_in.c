@@ -1,8 +1,16 @@
 /* SPDX-License-Identifier: MIT */
+#include <assert.h>
 #include <string.h>
 
 #include "oracle/impl_slot.h"
 #include "wire/msg_type.h"
+
+/* The public header says the limits again, as other projects include it alone. */
+static_assert(O2_IMPL_MAX_FRAGS == O2_MAX_FRAGS && O2_IMPL_MAX_WRQ_SGE == O2_MAX_WRQ_SGE, "lists");
+static_assert(O2_IMPL_MSG_BYTES == O2_MSG_BYTES &&
+		      O2_IMPL_PAYLOAD_BYTES == O2_MSG_BYTES - O2_MSG_HEADER_BYTES - O2_LNET_HDR_BYTES,
+	      "messages");
+static_assert(O2_IMPL_TRANSFER_BYTES == O2_MAX_TRANSFER_BYTES, "transfers");
 
 /* Cases as the input structs of o2ref/impl.h, and the arrays that their answers go to. */
 

@@ -2,6 +2,7 @@
 #ifndef O2_QUIRK_QUIRK_H
 #define O2_QUIRK_QUIRK_H
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -30,6 +31,7 @@ enum o2_quirk {
 
 #define O2_QUIRK_LATE_MS     3000u /* unless said otherwise */
 #define O2_QUIRK_LATE_MAX_MS 60000u
+static_assert(O2_QUIRK_LATE_MS <= O2_QUIRK_LATE_MAX_MS, "the default is legal");
 
 /* What the bytes past the first page become: O2_QUIRK_SECOND_PAGE_WRONG. */
 #define O2_QUIRK_WRONG_BYTE 0xeeu

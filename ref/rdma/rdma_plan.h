@@ -2,6 +2,7 @@
 #ifndef O2_RDMA_PLAN_H
 #define O2_RDMA_PLAN_H
 
+#include <assert.h>
 #include <stdint.h>
 
 #include "base/error.h"
@@ -33,6 +34,7 @@ struct o2_rdma_limits {
 };
 
 #define O2_DEFAULT_WRQ_SGE 2u
+static_assert(O2_DEFAULT_WRQ_SGE <= O2_MAX_WRQ_SGE, "the default is legal");
 
 /*
  * The last work request may be cut by the source as often as any other, so max_wrs * wrq_sge entries are

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "reg/choose.h"
 
+#include <assert.h>
 #include <errno.h>
 
 /* Largest value of the tunable in any release. */
 #define MAP_ON_DEMAND_MAX 256u
+static_assert(MAP_ON_DEMAND_MAX == O2_MAX_FRAGS_LEGACY, "as many fragments as trees with the tunable have");
 
 bool o2_reg_caps_permit(const struct o2_reg_caps *caps, enum o2_reg_mode mode)
 {

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "wire/checksum.h"
 
+#include <assert.h>
+
 #include "wire/bytes.h"
 #include "wire/layout.h"
 
 #define CKSUM_FIELD_BYTES 4u
+static_assert(O2_AT_CKSUM + CKSUM_FIELD_BYTES == O2_AT_SRCNID, "a field behind the sum is summed");
 
 static uint32_t rotate_left(uint32_t value, unsigned int bits)
 {

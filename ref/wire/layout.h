@@ -2,6 +2,8 @@
 #ifndef O2_WIRE_LAYOUT_H
 #define O2_WIRE_LAYOUT_H
 
+#include <assert.h>
+
 #include "wire/msg.h"
 
 /* Where everything stands in a message, in bytes from its first.  Source: docs/wire.md, "Header" and
@@ -54,5 +56,24 @@ enum {
 	O2_LNET_AT_UNION = 32,
 	O2_LNET_UNION_BYTES = 40,
 };
+
+/* Nothing lies between two fields but what is said to; numbers of 64 bits are 8 bytes. */
+static_assert(O2_AT_DSTSTAMP + 8 == O2_MSG_HEADER_BYTES, "the header ends with its last field");
+static_assert(O2_AT_QUEUE_DEPTH == O2_MSG_HEADER_BYTES && O2_AT_LNET_HDR == O2_MSG_HEADER_BYTES &&
+		      O2_AT_SRC_COOKIE == O2_MSG_HEADER_BYTES &&
+		      O2_AT_COMPLETION_COOKIE == O2_MSG_HEADER_BYTES,
+	      "bodies follow the header");
+static_assert(O2_LNET_AT_UNION + O2_LNET_UNION_BYTES == O2_LNET_HDR_BYTES,
+	      "the LNet header ends with its union");
+static_assert(O2_AT_PAYLOAD == O2_AT_LNET_HDR + O2_LNET_HDR_BYTES && O2_AT_PUT_REQ_COOKIE == O2_AT_PAYLOAD &&
+		      O2_AT_GET_REQ_COOKIE == O2_AT_PAYLOAD,
+	      "what follows the LNet header");
+static_assert(O2_AT_GET_REQ_DESC == O2_AT_GET_REQ_COOKIE + 8 && O2_AT_PUT_ACK_DESC == O2_AT_DST_COOKIE + 8,
+	      "descriptors follow cookies");
+static_assert(O2_AT_DST_COOKIE == O2_AT_SRC_COOKIE + 8 && O2_AT_STATUS == O2_AT_COMPLETION_COOKIE + 8,
+	      "what follows a cookie");
+static_assert(O2_FRAG_AT_ADDR + 8 == O2_FRAG_BYTES, "a fragment ends with its address");
+static_assert(O2_AT_GET_REQ_DESC + O2_DESC_AT_FRAGS + O2_MAX_FRAGS * O2_FRAG_BYTES <= O2_MSG_BYTES,
+	      "a message holds the largest descriptor");
 
 #endif

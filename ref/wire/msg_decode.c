@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 
+#include <assert.h>
+
 #include "wire/bytes.h"
 #include "wire/checks.h"
 #include "wire/checksum.h"
@@ -12,6 +14,7 @@
 
 /* Magic and version have fixed places for ever; nothing else can be trusted before both are right. */
 #define VERSION_END_BYTES 6u
+static_assert(VERSION_END_BYTES == O2_AT_VERSION + 2, "they end with the version");
 
 /* Everything that the stages of one decode share. */
 struct decode {

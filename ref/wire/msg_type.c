@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "wire/msg_type.h"
 
+#include <assert.h>
 #include <stddef.h>
 
 #include "wire/layout.h"
@@ -14,6 +15,9 @@
 
 #define CONNPARAMS_BYTES 56u /* header and 8 */
 #define COMPLETION_BYTES 60u /* header, cookie and status */
+static_assert(CONNPARAMS_BYTES == O2_AT_MAX_MSG_SIZE + 4, "parameters end with the size of messages");
+static_assert(COMPLETION_BYTES == O2_AT_STATUS + 4, "completions end with the status");
+static_assert(O2_LNET_HELLO < 32, "a set of LNet types has 32 bits");
 
 static const struct o2_msg_type_info types[LAST - FIRST + 1] = {
 	[O2_MSG_CONNREQ - FIRST] = {.minimum_nob = CONNPARAMS_BYTES,

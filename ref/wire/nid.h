@@ -2,6 +2,7 @@
 #ifndef O2_WIRE_NID_H
 #define O2_WIRE_NID_H
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -21,6 +22,7 @@
 #define O2_LND_LO	  9u
 #define O2_LND_ANY	  0xffu /* reserved: some receivers take this type alone for the wildcard */
 #define O2_NID_TEXT_BYTES 32u	/* always enough for o2_nid_to_text */
+static_assert(sizeof("255.255.255.255@o2ib65535") <= O2_NID_TEXT_BYTES, "the longest text");
 
 /* LNet: LNET_MKNID */
 static inline uint64_t o2_nid_make(uint8_t lnd, uint16_t network, uint32_t address)

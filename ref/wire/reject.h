@@ -2,6 +2,7 @@
 #ifndef O2_WIRE_REJECT_H
 #define O2_WIRE_REJECT_H
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -33,6 +34,10 @@ enum {
 	O2_REJECT_AT_MAX_FRAGS = 18,
 	O2_REJECT_AT_MAX_MSG_SIZE = 20,
 };
+
+static_assert(O2_REJECT_AT_WHY + 1 == O2_REJECT_V1_BYTES, "version 0x11 ends with the reason");
+static_assert(O2_REJECT_AT_MAX_MSG_SIZE + 4 == O2_REJECT_BYTES && O2_REJECT_BYTES <= O2_REJECT_PRIVATE_BYTES,
+	      "the record ends with the size of messages; padding follows");
 
 /*
  * o2iblnd: IBLND_REJECT_CONN_RACE, IBLND_REJECT_NO_RESOURCES, IBLND_REJECT_FATAL

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "wire/rules.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <string.h>
 
@@ -8,9 +9,14 @@
 #include "wire/nid.h"
 
 /* Blocks of rules have one place for each fault. */
-_Static_assert(O2_RULE_DSTNID - O2_RULE_SRCNID == O2_NID_GOOD, "a rule for each fault of a NID");
-_Static_assert(O2_RULE_GET_REQ_DESC - O2_RULE_PUT_ACK_DESC == O2_DESC_FRAG_ADDR_WRAPS + 1,
-	       "a rule for each fault of a descriptor");
+static_assert(O2_RULE_DSTNID - O2_RULE_SRCNID == O2_NID_GOOD &&
+		      O2_RULE_CONNREQ_NOB - O2_RULE_DSTNID == O2_NID_GOOD,
+	      "a rule for each fault of a NID");
+#define DESC_FAULTS (O2_DESC_FRAG_ADDR_WRAPS + 1)
+static_assert(O2_RULE_GET_REQ_DESC - O2_RULE_PUT_ACK_DESC == DESC_FAULTS &&
+		      O2_RULE_DESC_SHORT_FOR_COUNT - O2_RULE_GET_REQ_DESC == DESC_FAULTS &&
+		      O2_RULE_PUT_NAK_STATUS - O2_RULE_DESC == DESC_FAULTS,
+	      "a rule for each fault of a descriptor");
 
 #define RULE(name, field, class, code, offset, limit)           \
 	{                                                       \

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -14,6 +15,8 @@
 #include "wire/nid.h"
 
 /* A network in the process: our interface on one in-process device, and a peer that serves on another one. */
+
+static_assert(O2_LOOP_GAP_ENTRIES == O2_MAX_FRAGS, "the device's regions hold what o2iblnd asks for");
 
 #define OUR_DEVICE   "loop0"
 #define THEIR_DEVICE "loop1"

@@ -8,7 +8,7 @@
 #include "cli/net/pattern.h"
 #include "mem/copy.h"
 
-_Static_assert(sizeof(((struct o2_net_puts *)0)->bytes) == O2_MAX_TRANSFER_BYTES, "a PUT fits");
+static_assert(sizeof(((struct o2_net_puts *)0)->bytes) == O2_MAX_TRANSFER_BYTES, "a PUT fits");
 
 struct o2_net_puts *o2_net_puts_create(uint64_t seed)
 {

@@ -2,6 +2,7 @@
 #ifndef O2_LND_CONN_H
 #define O2_LND_CONN_H
 
+#include <assert.h>
 #include <infiniband/verbs.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -88,6 +89,8 @@ struct o2_conn_config {
 #define O2_MAX_TRANSFERS   65535u
 #define O2_MAX_ACK_TIMEOUT 31u
 #define O2_MAX_RETRIES	   6u
+static_assert(O2_MAX_ACK_TIMEOUT < 1u << 5 && O2_MAX_RETRIES < (1u << 3) - 1,
+	      "5 bits; 3 bits, where all ones mean endless");
 
 /* o2iblnd: IBLND_CREDITS_DEFAULT */
 #define O2_CONN_DEFAULTS                                              \

@@ -2,6 +2,7 @@
 #ifndef O2_LND_CREDITS_H
 #define O2_LND_CREDITS_H
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -28,6 +29,7 @@ static inline uint32_t o2_min_queue_depth(uint16_t version)
 /* Version 1 sends between 4 and 16 messages at a time, whatever the tunable says. */
 #define O2_CONCURRENT_MIN_V1 4u
 #define O2_CONCURRENT_MAX_V1 16u
+static_assert(O2_CONCURRENT_MIN_V1 <= O2_CONCURRENT_MAX_V1, "a range");
 
 static inline uint32_t o2_min_concurrent_sends(uint16_t version)
 {

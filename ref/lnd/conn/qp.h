@@ -2,6 +2,7 @@
 #ifndef O2_LND_CONN_QP_H
 #define O2_LND_CONN_QP_H
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -19,6 +20,7 @@
 
 /* Gather entries of an IMMEDIATE that is not copied: the headers, and its pages. */
 #define O2_IMMEDIATE_SGE 5u
+static_assert(O2_IMMEDIATE_SGE <= O2_MAX_WRQ_SGE, "a work request holds them");
 
 /* Transfers that the send queue has room for, each with all its requests; so many keys may be dying at a time
  * as well. */

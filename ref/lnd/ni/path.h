@@ -2,6 +2,7 @@
 #ifndef O2_LND_QP_PATH_H
 #define O2_LND_QP_PATH_H
 
+#include <assert.h>
 #include <infiniband/verbs.h>
 #include <stdint.h>
 
@@ -22,6 +23,7 @@ struct o2_qp_path {
 
 /* The peer reposts receives at once: 0.64 ms. */
 #define O2_QP_MIN_RNR_TIMER 12u
+static_assert(O2_QP_MIN_RNR_TIMER < 1u << 5, "a code of 5 bits");
 
 /* Any number will do for the first packet; one that differs between queue pairs shows a stray packet. */
 uint32_t o2_qp_psn(const struct ibv_qp *qp);

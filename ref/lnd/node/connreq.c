@@ -1,16 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 #include "lnd/node/negotiate.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <string.h>
 
 #include "base/breaks.h"
+#include "lnd/conn/credits.h"
 #include "wire/bytes.h"
 #include "wire/layout.h"
 #include "wire/nid.h"
 
 /* What of a CONNREQ must be there for its sender's version to be told. */
 #define BYTES_TO_VERSION 6u
+static_assert(BYTES_TO_VERSION == O2_AT_VERSION + 2, "they end with the version");
+static_assert(O2_HIGH_WATER_V1 == O2_QUEUE_DEPTH_V1 - 1, "all but one of its credits");
+static_assert(O2_CONNREQ_BYTES == O2_AT_MAX_MSG_SIZE + 4, "a CONNREQ ends with the size of messages");
 
 uint16_t o2_connreq_queue_depth(const struct o2_connreq_self *self, uint16_t version)
 {

@@ -2,6 +2,7 @@
 #ifndef O2_LND_CONNREQ_H
 #define O2_LND_CONNREQ_H
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -18,10 +19,16 @@
  */
 
 #define O2_CONNREQ_BYTES 56u /* CONNREQ and CONNACK; all that a connection request has room for */
+static_assert(O2_CONNREQ_BYTES == O2_CM_REQUEST_BYTES && O2_CONNREQ_BYTES <= O2_CM_REPLY_BYTES,
+	      "connection managers have room for it");
+static_assert(O2_REJECT_BYTES <= O2_CM_REJECT_BYTES && O2_REJECT_PRIVATE_BYTES == O2_CM_REJECT_BYTES,
+	      "and for a reject record, which they pad");
 
 /* Below this a peer could not have a request and its completion under way. */
 #define O2_QUEUE_DEPTH_MIN 2u
 #define O2_QUEUE_DEPTH_V1  8u /* o2iblnd: IBLND_MSG_QUEUE_SIZE_V1. What version 0x11 always has */
+static_assert(O2_QUEUE_DEPTH_MIN <= O2_QUEUE_DEPTH_V1 && O2_QUEUE_DEPTH_V1 <= O2_MAX_QUEUE_DEPTH,
+	      "legal depths");
 
 /* Source ports from here on may be bound by anybody. */
 #define O2_PORT_UNPRIVILEGED 1024u
