@@ -12,8 +12,7 @@
 
 /* `o2ref check`: open the implementations, run, write the reports. */
 
-/* --- the table of checks
- * ------------------------------------------------------------------------------------ */
+/* --- the table of checks --- */
 
 static void list_checks(void)
 {
@@ -30,8 +29,7 @@ static void list_checks(void)
 	}
 }
 
-/* --- where committed cases are -----------------------------------------------------------------------------
- */
+/* --- where committed cases are --- */
 
 static bool is_directory(const char *path)
 {
@@ -65,8 +63,7 @@ static const char *find_corpus(char *path, size_t path_bytes)
  * simplified. */
 #define MAX_WORD_BYTES 4096u
 
-/* --- replay ------------------------------------------------------------------------------------------------
- */
+/* --- replay --- */
 
 /* The question itself as a word of a command; NULL when it is too long, or what its choices stand for. */
 static char *word_of(const json_t *finding)
@@ -164,8 +161,7 @@ static int add_replays(const struct o2_check_arguments *a, json_t *result)
 	return rc;
 }
 
-/* --- reports -----------------------------------------------------------------------------------------------
- */
+/* --- reports --- */
 
 static int to_file(const struct o2_check_arguments *a, const char *path, const json_t *result,
 		   void (*write)(const json_t *result, FILE *out))
@@ -206,8 +202,7 @@ static int report(const struct o2_check_arguments *a, json_t *result)
 	return json_is_true(json_object_get(result, "agree")) ? O2_CHECK_EXIT_AGREE : O2_CHECK_EXIT_DIFFER;
 }
 
-/* --- running -----------------------------------------------------------------------------------------------
- */
+/* --- running --- */
 
 static bool is_library(const char *path)
 {

@@ -35,8 +35,7 @@ int o2_check_fuzz(const struct o2_check_arguments *a)
 	if (!sibling("o2ref-fuzz-impl", path, sizeof(path))) {
 		o2_complain(a->name,
 			    "check: the fuzzer (o2ref-fuzz-impl) is not beside this program: it is built "
-			    "where clang brings "
-			    "libFuzzer along");
+			    "where clang brings libFuzzer along");
 		return O2_CHECK_EXIT_CANNOT;
 	}
 	setenv("O2REF_IMPL", library, 1);
