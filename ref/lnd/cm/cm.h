@@ -122,6 +122,4 @@ struct o2_cm_ops {
 	void (*destroy)(struct o2_cm_id *id);
 };
 
-const char *o2_cm_event_name(enum o2_cm_event_type type);
-
 #endif

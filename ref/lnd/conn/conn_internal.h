@@ -19,7 +19,7 @@
 #define O2_LNET_PID 12345u
 
 /* NOOPs that may exist at a time: those in flight, one that is being decided on, and one in reserve. */
-#define O2_NOOP_TXS 4u
+#define O2_NOOP_TXS (O2_OOB_MESSAGES + 2)
 
 /*
  * A message that waits in its receive, which is posted again when it was handled.
@@ -110,12 +110,6 @@ enum o2_work {
 #define O2_WR_ID_WORK(wr_id)  ((enum o2_work)((wr_id) >> 32))	 /* o2iblnd: kiblnd_wreqid2type */
 #define O2_WR_ID_INDEX(wr_id) ((uint32_t)(wr_id))		 /* o2iblnd: kiblnd_wreqid2ptr */
 
-/* Is the flavour of our sums still to be learnt from the peer's? */
-static inline bool o2_cksum_wanted(const struct o2_conn *conn)
-{
-	return conn->config.cksum_auto && conn->config.cksum_flavour == O2_CKSUM_NONE;
-}
-
 /* pump.c: what waits, in order, until it may be posted */
 
 /*
@@ -157,6 +151,8 @@ void o2_tx_post_invalidate(struct o2_conn *conn, struct o2_tx *tx);
 uint8_t *o2_rx_bytes(const struct o2_conn *conn, uint32_t rx);
 /* kernel: ib_post_recv */
 int o2_rx_post(struct o2_conn *conn, uint32_t rx, struct o2_error *error);
+/* Is the flavour of our sums still to be learnt from the peer's? */
+bool o2_cksum_wanted(const struct o2_conn *conn);
 /* Handle messages that wait, as far as they can be handled now. */
 void o2_receive_parked(struct o2_conn *conn);
 

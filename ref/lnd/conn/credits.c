@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "lnd/conn/credits.h"
 
+#include <assert.h>
 #include <errno.h>
 
 static uint32_t clamp(uint32_t value, uint32_t low, uint32_t high)
@@ -80,6 +81,13 @@ bool o2_credits_may_post(const struct o2_credits *credits, enum o2_msg_type type
 	if (credits->version == O2_MSG_VERSION_1 && credits->credits == 1 && type != O2_MSG_NOOP)
 		return false;
 	return true;
+}
+
+static_assert(O2_MAX_QUEUE_DEPTH <= UINT8_MAX, "what is outstanding fits into the credit byte");
+
+uint8_t o2_credits_byte(const struct o2_credits *credits)
+{
+	return (uint8_t)credits->outstanding;
 }
 
 void o2_credits_post(struct o2_credits *credits, enum o2_msg_type type)

@@ -109,12 +109,13 @@ bool o2_takes_reserve(enum o2_msg_type type);
  */
 bool o2_credits_may_post(const struct o2_credits *credits, enum o2_msg_type type);
 
-/* A message of this type is being posted; its credit byte is what was outstanding (o2_credits_byte). */
-static inline uint8_t o2_credits_byte(const struct o2_credits *credits)
-{
-	return (uint8_t)credits->outstanding;
-}
-/* o2iblnd: kiblnd_post_tx_locked */
+/* The credit byte of a message that is posted now: what is outstanding. */
+uint8_t o2_credits_byte(const struct o2_credits *credits);
+
+/*
+ * A message of this type, with that credit byte, is being posted.
+ * o2iblnd: kiblnd_post_tx_locked
+ */
 void o2_credits_post(struct o2_credits *credits, enum o2_msg_type type);
 
 /* Its send has completed. */

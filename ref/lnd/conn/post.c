@@ -112,12 +112,6 @@ static bool ends_writes(const struct o2_tx *tx)
 	return tx->type == O2_MSG_PUT_DONE || tx->type == O2_MSG_GET_DONE;
 }
 
-/* DONE of a transfer that moves bytes: the writes that it completes. */
-static bool has_writes(const struct o2_tx *tx)
-{
-	return ends_writes(tx) && tx->status > 0;
-}
-
 /*
  * Plan the writes.  Where that is refused the peer is told so in the DONE, which goes out in any case, and
  * the operation fails on our side as well.
@@ -129,7 +123,7 @@ static const struct o2_rdma_plan *plan_writes(struct o2_conn *conn, struct o2_tx
 	struct o2_error error;
 	int rc;
 
-	if (!has_writes(tx))
+	if (!ends_writes(tx) || tx->status <= 0)
 		return NULL;
 	rc = o2_rdma_plan(&tx->desc, &tx->sink_desc, (uint64_t)tx->status, &limits, plan, &error);
 	if (rc == 0) {
@@ -158,15 +152,6 @@ static void add_message(struct o2_conn *conn, const struct o2_tx *tx, uint32_t l
 		message.lkey = tx->desc.rd_key;
 		o2_chain_gather(&conn->chain, &message);
 	}
-}
-
-static void add_bind(struct o2_conn *conn, const struct o2_tx *tx)
-{
-	uint64_t wr_id = wr_id_of(conn, tx, O2_WORK_SILENT);
-
-	if (!o2_binding_needs_bind(&tx->binding))
-		return;
-	o2_binding_bind_wr(&tx->binding, wr_id, o2_chain_add(&conn->chain));
 }
 
 /* What the codec refuses is not sent: our own operation fails, but an answer must never be missing. */
@@ -220,7 +205,8 @@ void o2_tx_post(struct o2_conn *conn, struct o2_tx *tx)
 		conn->chain.sink = &tx->sink_desc;
 	bind_at = conn->chain.nwr;
 	bind = o2_binding_needs_bind(&tx->binding);
-	add_bind(conn, tx);
+	if (bind)
+		o2_binding_bind_wr(&tx->binding, silent, o2_chain_add(&conn->chain));
 	add_message(conn, tx, (uint32_t)rc);
 	o2_tx_move(conn, tx, O2_LIST_ACTIVE);
 	rc = o2_chain_post(&conn->chain, conn->qp, &nposted, &error);

@@ -8,6 +8,11 @@
 
 /* How deep the queues are: what was asked for, and what the device can do (docs/transport.md, "Sizes"). */
 
+uint32_t o2_full_transfers(const struct o2_flow_tunables *flow)
+{
+	return flow->queue_depth > flow->concurrent_sends ? flow->queue_depth : flow->concurrent_sends;
+}
+
 /*
  * Full transfers, with the requests for the life of their keys: as many as may be in flight.  So nothing ever
  * waits for room in the send queue.
@@ -17,9 +22,10 @@ uint32_t o2_qp_send_wrs(const struct o2_conn_config *config, const struct o2_flo
 	return o2_full_transfers(flow) * (config->max_frags + O2_TX_EXTRA_WRS);
 }
 
+/* One per request and one per answer; in version 2 also for messages out of band. */
 uint32_t o2_qp_recv_wrs(const struct o2_conn_config *config)
 {
-	return 2 * config->queue_depth + (config->version == O2_MSG_VERSION_1 ? 0 : O2_EXTRA_RECVS);
+	return 2 * config->queue_depth + (config->version == O2_MSG_VERSION_1 ? 0 : O2_OOB_MESSAGES);
 }
 
 uint32_t o2_qp_send_sge(const struct o2_conn_config *config)

@@ -15,19 +15,13 @@
  * invalidate). */
 #define O2_TX_EXTRA_WRS 3u
 
-/* Version 2: receives for messages out of band, beside one per request and one per answer. */
-#define O2_EXTRA_RECVS 2u
-
 /* Gather entries of an IMMEDIATE that is not copied: the headers, and its pages. */
 #define O2_IMMEDIATE_SGE 5u
 static_assert(O2_IMMEDIATE_SGE <= O2_MAX_WRQ_SGE, "a work request holds them");
 
 /* Transfers that the send queue has room for, each with all its requests; so many keys may be dying at a time
  * as well. */
-static inline uint32_t o2_full_transfers(const struct o2_flow_tunables *flow)
-{
-	return flow->queue_depth > flow->concurrent_sends ? flow->queue_depth : flow->concurrent_sends;
-}
+uint32_t o2_full_transfers(const struct o2_flow_tunables *flow);
 
 /*
  * Fill in and check the tunables, clip queue_depth to what the device can queue.  -EINVAL for a tunable out

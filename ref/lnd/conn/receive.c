@@ -176,6 +176,11 @@ static bool decode(struct o2_conn *conn, const struct o2_parked *message, bool *
 	return check_endpoints(conn);
 }
 
+bool o2_cksum_wanted(const struct o2_conn *conn)
+{
+	return conn->config.cksum_auto && conn->config.cksum_flavour == O2_CKSUM_NONE;
+}
+
 /* What goes out from now on has the peer's flavour, this message's answer included. */
 static void learn_checksum(struct o2_conn *conn, const struct o2_parked *message)
 {
@@ -225,13 +230,13 @@ static bool request_has_window(struct o2_conn *conn)
  */
 static bool must_wait(struct o2_conn *conn, bool in_line, struct o2_tx **tx)
 {
-	enum o2_msg_type type = (enum o2_msg_type)conn->rx_msg.ibm_type;
-	bool put = type == O2_MSG_PUT_REQ;
+	const bool put = conn->rx_msg.ibm_type == O2_MSG_PUT_REQ;
+	const bool request = put || conn->rx_msg.ibm_type == O2_MSG_GET_REQ;
 
 	*tx = NULL;
-	if (in_line && (o2_takes_reserve(type) || type == O2_MSG_IMMEDIATE))
+	if (in_line && (request || conn->rx_msg.ibm_type == O2_MSG_IMMEDIATE))
 		return true;
-	if (!o2_takes_reserve(type))
+	if (!request)
 		return false;
 	if (!request_has_window(conn))
 		return true;

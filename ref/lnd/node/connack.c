@@ -16,9 +16,9 @@ static int judge_params(const struct o2_conn_params *asked, const struct o2_msg 
 	if (o2_breaks("connack/queue-depth-over", depth > asked->queue_depth))
 		return o2_refuse_peer(error, -EPROTO, "connack/queue-depth-over", "ibcp_queue_depth", depth,
 				      asked->queue_depth);
-	if (o2_breaks("connack/queue-depth-under", depth < o2_queue_depth_min(asked->version)))
+	if (o2_breaks("connack/queue-depth-under", depth < o2_connreq_queue_depth_min(asked->version)))
 		return o2_refuse_peer(error, -EPROTO, "connack/queue-depth-under", "ibcp_queue_depth", depth,
-				      o2_queue_depth_min(asked->version));
+				      o2_connreq_queue_depth_min(asked->version));
 	if (o2_breaks("connack/max-frags-over", frags > asked->max_frags))
 		return o2_refuse_peer(error, -EPROTO, "connack/max-frags-over", "ibcp_max_frags", frags,
 				      asked->max_frags);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include <assert.h>
 #include <errno.h>
 
 #include "lnd/node/node_internal.h"
@@ -135,6 +136,8 @@ void o2_node_on_reject(struct o2_link *link, const struct o2_cm_event *event)
 }
 
 /* The passive side: requests of peers. */
+
+static_assert(O2_REJECT_BYTES <= O2_CM_REJECT_BYTES, "the connection manager carries a reject record");
 
 static void refuse_request(struct o2_node *node, struct o2_cm_id *id, const struct o2_reject *reject)
 {

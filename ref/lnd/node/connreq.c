@@ -11,6 +11,10 @@
 #include "wire/layout.h"
 #include "wire/nid.h"
 
+static_assert(O2_CONNREQ_BYTES <= O2_CM_REQUEST_BYTES && O2_CONNREQ_BYTES <= O2_CM_REPLY_BYTES,
+	      "the connection manager carries a CONNREQ and a CONNACK");
+static_assert(O2_HIGH_WATER_V1 == O2_QUEUE_DEPTH_V1 - 1, "version 1 owes all but one of its credits");
+
 /* What of a CONNREQ must be there for its sender's version to be told. */
 #define BYTES_TO_VERSION 6u
 static_assert(BYTES_TO_VERSION == O2_AT_VERSION + 2, "they end with the version");
@@ -22,7 +26,7 @@ uint16_t o2_connreq_queue_depth(const struct o2_connreq_self *self, uint16_t ver
 	return version == O2_MSG_VERSION_1 ? O2_QUEUE_DEPTH_V1 : self->queue_depth;
 }
 
-uint16_t o2_queue_depth_min(uint16_t version)
+uint16_t o2_connreq_queue_depth_min(uint16_t version)
 {
 	return version == O2_MSG_VERSION_1 ? O2_QUEUE_DEPTH_V1 : O2_QUEUE_DEPTH_MIN;
 }
@@ -196,9 +200,9 @@ static bool judge_params(const struct o2_connreq_self *self, const struct o2_msg
 	if (o2_breaks("connreq/queue-depth-over", depth > depth_limit))
 		return refused(refusal, deep, -EPROTO, "connreq/queue-depth-over", "ibcp_queue_depth", depth,
 			       depth_limit);
-	if (o2_breaks("connreq/queue-depth-under", depth < o2_queue_depth_min(msg->ibm_version)))
+	if (o2_breaks("connreq/queue-depth-under", depth < o2_connreq_queue_depth_min(msg->ibm_version)))
 		return refused(refusal, deep, -EPROTO, "connreq/queue-depth-under", "ibcp_queue_depth", depth,
-			       o2_queue_depth_min(msg->ibm_version));
+			       o2_connreq_queue_depth_min(msg->ibm_version));
 	if (o2_breaks("connreq/max-frags-over", frags > self->max_frags))
 		return refused(refusal, many, -EPROTO, "connreq/max-frags-over", "ibcp_max_frags", frags,
 			       self->max_frags);

@@ -89,9 +89,9 @@ struct o2_link *o2_link_new(struct o2_peer *peer, struct o2_conn_params *params,
 		return NULL;
 	}
 	o2_conn_get_address(link->conn, &address);
-	if (address.queue_depth < o2_queue_depth_min(params->version)) {
+	if (address.queue_depth < o2_connreq_queue_depth_min(params->version)) {
 		o2_refuse_value(error, -ENOMEM, "node/device-depth", "queue_depth", address.queue_depth,
-				o2_queue_depth_min(params->version));
+				o2_connreq_queue_depth_min(params->version));
 		o2_conn_destroy(link->conn);
 		free(link);
 		return NULL;

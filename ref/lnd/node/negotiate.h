@@ -167,7 +167,7 @@ void o2_reject_judge(const struct o2_connreq_self *self, const struct o2_conn_pa
  * o2iblnd: kiblnd_msg_queue_size
  */
 uint16_t o2_connreq_queue_depth(const struct o2_connreq_self *self, uint16_t version);
-uint16_t o2_queue_depth_min(uint16_t version);
+uint16_t o2_connreq_queue_depth_min(uint16_t version);
 
 /* Both sides connect at once: the request of `peer` has to give way to ours. */
 bool o2_race_lost(const struct o2_connreq_self *self, uint64_t peer_nid);

@@ -5,6 +5,7 @@
  */
 #include "base/monotonic.h"
 #include "tests/device/cm/rdma_world.h"
+#include "tests/lib/cm_event.h"
 
 /* The one who asks: the world's first seat, without a node. */
 struct asker {
@@ -121,7 +122,7 @@ static void assert_reject(const struct asker *asker, uint8_t why, uint16_t versi
 	struct o2_reject reject;
 
 	if (asker->event.type != O2_CM_REJECTED)
-		fail_msg("%s in place of a reject with reason %u", o2_cm_event_name(asker->event.type), why);
+		fail_msg("%s in place of a reject with reason %u", cm_event_name(asker->event.type), why);
 	assert_int_equal(asker->event.reason, O2_CM_REJECT_CONSUMER);
 	assert_int_equal(asker->event.private_bytes, O2_CM_REJECT_BYTES);
 	assert_int_equal(o2_reject_decode(asker->bytes, asker->event.private_bytes, &reject, NULL), 0);
@@ -188,7 +189,7 @@ static void answers(void **state)
 			uint64_t incarnation;
 
 			if (asker.event.type != O2_CM_ESTABLISHED)
-				fail_msg("%s: %s", probe->what, o2_cm_event_name(asker.event.type));
+				fail_msg("%s: %s", probe->what, cm_event_name(asker.event.type));
 			assert_int_equal(asker.event.private_bytes, O2_CM_REPLY_BYTES);
 			assert_int_equal(o2_connack_judge(&self, &probe->says, asker.bytes,
 							  asker.event.private_bytes, &agreed, &incarnation,

@@ -3,6 +3,7 @@
  * The in-process connection manager by itself: what each call and each fate of a message reports to whom,
  * that the order is the caller's, and that queue pairs arrive in RTS.
  */
+#include "tests/lib/cm_event.h"
 #include "tests/lib/test_lnd_pair.h"
 
 #include "lnd/cm/loop.h"
@@ -151,7 +152,7 @@ static void run(struct table *table)
 static void assert_told(const struct seat *seat, uint32_t index, enum o2_cm_event_type type)
 {
 	if (seat->nevents <= index || seat->event[index].type != type)
-		fail_msg("event %u of %u is not %s", index, seat->nevents, o2_cm_event_name(type));
+		fail_msg("event %u of %u is not %s", index, seat->nevents, cm_event_name(type));
 }
 
 static enum ibv_qp_state qp_state(const struct seat *seat)

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
+#ifndef O2_TESTS_CM_EVENT_H
+#define O2_TESTS_CM_EVENT_H
+
 #include "lnd/cm/cm.h"
 
-const char *o2_cm_event_name(enum o2_cm_event_type type)
+static inline const char *cm_event_name(enum o2_cm_event_type type)
 {
 	static const char *const names[] = {
 		[O2_CM_REQUEST] = "request",	       [O2_CM_ESTABLISHED] = "established",
@@ -12,3 +15,5 @@ const char *o2_cm_event_name(enum o2_cm_event_type type)
 
 	return names[type];
 }
+
+#endif
