@@ -7,8 +7,8 @@
 /* How a connection ends (docs/transport.md, "Closing"). */
 
 /*
- * Take the queue pair away.  The order matters to devices: a window that is bound must go before its queue
- * pair, and the completions of a queue pair in error are not waited for.
+ * Take the queue pair away.  The order matters to devices: a memory window that is bound must go before its
+ * queue pair, and the completions of a queue pair in error are not waited for.
  */
 static void destroy_qp(struct o2_conn *conn)
 {

@@ -14,9 +14,8 @@
 bool o2_window_comes_back(const struct o2_conn *conn, int rc, uint64_t unbinds)
 {
 	const struct o2_reg_domain *domain = &conn->ni->domain;
-	const bool held = rc == -ENOBUFS && (domain->nbound > 0 || domain->unbinds != unbinds);
 
-	return held;
+	return rc == -ENOBUFS && (domain->nbound > 0 || domain->unbinds != unbinds);
 }
 
 /* What the message needs of the mapping. */

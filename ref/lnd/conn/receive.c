@@ -6,7 +6,7 @@
 #include "lnd/conn/conn_internal.h"
 #include "wire/checksum.h"
 
-/* What happens to a message that has arrived (docs/transport.md, "Receiving"). */
+/* Receives, and what happens to a message that has arrived (docs/transport.md, "Receiving"). */
 
 uint8_t *o2_rx_bytes(const struct o2_conn *conn, uint32_t rx)
 {
