@@ -5,9 +5,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "reg/pool/fmr.h"
-#include "reg/pool/frd.h"
-#include "reg/pool/tx.h"
+#include "reg/pool/pool_fmr.h"
+#include "reg/pool/pool_frd.h"
+#include "reg/pool/pool_tx.h"
 
 /*
  * What pools are made on: a device that hands out numbers, fails when it is told to, and notices when

@@ -8,8 +8,8 @@
 #include "reg/pool/frd_key.h"
 
 /*
- * The property: after any sequence of steps the life of a key (reg/frd.h) is what a model of flags says, and
- * a strict device agrees with every request (docs/properties.md, "The keys property").
+ * The property: after any sequence of steps the life of a key (reg/pool/frd_key.h) is what a model of flags
+ * says, and a strict device agrees with every request (docs/properties.md, "The keys property").
  *
  *   - the key that is published is the one that gets bound, and it was never bound before;
  *   - each key is invalidated once at most, and a chain is posted once;

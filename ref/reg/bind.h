@@ -41,8 +41,8 @@ struct o2_binding {
  * binding->key is the key for the descriptor.
  *
  * Returns 0 or -errno; nothing is left behind on failure.  -EINVAL (rule "bind/no-way") for a mode that the
- * domain was not opened for; -EAGAIN, -EBUSY: its pools are exhausted (pool/fmr.h, pool/frd.h); -ENOBUFS:
- * all windows of the arena are in use, one of them until a binding is released (domain->unbinds).
+ * domain was not opened for; -EAGAIN, -EBUSY: its pools are exhausted (pool/pool_fmr.h, pool/pool_frd.h);
+ * -ENOBUFS: all windows of the arena are in use, one of them until a binding is released (domain->unbinds).
  * o2iblnd: kiblnd_fmr_pool_map
  */
 int o2_reg_bind(struct o2_reg_domain *domain, uint32_t cpt, const struct o2_reg_plan *plan,

@@ -12,8 +12,8 @@
 #include "mem/arena.h"
 #include "mem/dma_map.h"
 #include "reg/choose.h"
-#include "reg/pool/fmr.h"
-#include "reg/pool/frd.h"
+#include "reg/pool/pool_fmr.h"
+#include "reg/pool/pool_frd.h"
 #include "reg/region.h"
 
 /*

@@ -94,8 +94,8 @@ void o2_reg_staging_close(struct o2_reg_domain *domain);
 /* --- libibverbs (verbs.c) --- */
 
 /* ibv_reg_mr_iova(3), with an error that tells a memlock limit from other failures (docs/transport.md). */
-int o2_reg_region(struct ibv_pd *pd, void *addr, uint64_t length, uint64_t iova, int access,
-		  struct ibv_mr **mr, struct o2_error *error);
+int o2_reg_mr(struct ibv_pd *pd, void *addr, uint64_t length, uint64_t iova, int access, struct ibv_mr **mr,
+	      struct o2_error *error);
 
 /* What a domain registers with. */
 struct o2_reg_verbs {

@@ -10,8 +10,8 @@
  * is opened, so that a program that only plans links none of them (docs/architecture.md, "Rooms").
  */
 
-int o2_reg_region(struct ibv_pd *pd, void *addr, uint64_t length, uint64_t iova, int access,
-		  struct ibv_mr **mr, struct o2_error *error)
+int o2_reg_mr(struct ibv_pd *pd, void *addr, uint64_t length, uint64_t iova, int access, struct ibv_mr **mr,
+	      struct o2_error *error)
 {
 	struct rlimit limit = {.rlim_cur = RLIM_INFINITY};
 	int code;
@@ -30,7 +30,7 @@ int o2_reg_region(struct ibv_pd *pd, void *addr, uint64_t length, uint64_t iova,
 	return o2_refuse_value(error, code, "bind/register", "length", length, O2_NO_LIMIT);
 }
 
-const struct o2_reg_verbs o2_reg_libibverbs = {o2_reg_region, ibv_dereg_mr};
+const struct o2_reg_verbs o2_reg_libibverbs = {o2_reg_mr, ibv_dereg_mr};
 
 int o2_reg_detect(struct ibv_context *context, struct o2_reg_caps *caps, struct o2_error *error)
 {

@@ -60,8 +60,8 @@ static int make_rx_area(struct o2_conn *conn, struct o2_error *error)
 	conn->rx_area = area;
 	if (!o2_breaks("reg/slots-local", true))
 		access |= IBV_ACCESS_REMOTE_WRITE;
-	return o2_reg_region(conn->ni->pd, area, rx_area_bytes(conn), (uintptr_t)area, access, &conn->rx_mr,
-			     error);
+	return o2_reg_mr(conn->ni->pd, area, rx_area_bytes(conn), (uintptr_t)area, access, &conn->rx_mr,
+			 error);
 }
 
 static int fill(struct o2_conn *conn, struct o2_error *error)

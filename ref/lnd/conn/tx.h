@@ -10,7 +10,7 @@
 #include "lnd/conn/transfer.h"
 #include "mem/ledger.h"
 #include "reg/bind.h"
-#include "reg/pool/tx.h"
+#include "reg/pool/pool_tx.h"
 #include "wire/desc.h"
 #include "wire/msg.h"
 

@@ -13,7 +13,7 @@
 #include "rdma/work_ops.h"
 #include "reg/bind.h"
 #include "reg/choose.h"
-#include "reg/pool/tx.h"
+#include "reg/pool/pool_tx.h"
 
 /*
  * A network interface: one port of one verbs device, an arena of memory, the registration domain over both,

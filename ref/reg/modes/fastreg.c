@@ -51,7 +51,7 @@ static int plan_fastreg(const struct o2_reg_request *request, const struct o2_dm
 /*
  * What stands in for a fast-registration descriptor on user-space verbs: a memory window (MW) of type 2,
  * whose key counts on with every bind, and for each mapping a region under it.  The calls of the pool
- * (pool/frd.h); their context is the domain, and the list that is mapped is a plan.
+ * (pool/pool_frd.h); their context is the domain, and the list that is mapped is a plan.
  */
 
 static int create_descriptor(void *context, uint64_t device, uint32_t max_pages, bool gaps,

@@ -64,8 +64,8 @@ static int plan_fmr(const struct o2_reg_request *request, const struct o2_dma_li
 
 /*
  * What stands in for an FMR on user-space verbs: a region that is registered when it is mapped, over a window
- * of the arena, and deregistered when it is unmapped or mapped anew.  The calls of the pool (pool/fmr.h);
- * their context is the domain.
+ * of the arena, and deregistered when it is unmapped or mapped anew.  The calls of the pool
+ * (pool/pool_fmr.h); their context is the domain.
  */
 
 static int create_region(void *context, uint64_t device, uint32_t max_pages, uint32_t page_bytes,

@@ -43,7 +43,7 @@ uint32_t o2_frd_published(const struct o2_frd_key *key)
 	return key->side == O2_SINK ? key->rkey : key->lkey;
 }
 
-/* More states than one would do. */
+/* No limit: several states would allow the step. */
 static int refuse_state(const struct o2_frd_key *key, const char *rule, struct o2_error *error)
 {
 	return o2_refuse_value(error, -EINVAL, rule, "state", key->state, O2_NO_LIMIT);

@@ -15,8 +15,8 @@
  * A set of pools, and when pools are made and given up: the same for every kind of pool.  Source:
  * docs/pools.md.
  *
- * What a pool holds is the business of its kind (tx.h, fmr.h, frd.h), which embeds struct o2_pool as the
- * first member of its own.  There is one set per kind and CPU partition.
+ * What a pool holds is the business of its kind (pool_tx.h, pool_fmr.h, pool_frd.h), which embeds struct
+ * o2_pool as the first member of its own.  There is one set per kind and CPU partition.
  *
  * Every function here may be called by several threads at once, but for init and close (docs/pools.md,
  * "Threads").  No device call is made with the lock of a set held: pools are created and destroyed outside of

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "reg/pool/fmr.h"
+#include "reg/pool/pool_fmr.h"
 
 #define REGIONS 200u
 

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "reg/pool/frd.h"
+#include "reg/pool/pool_frd.h"
 
 struct device {
 	struct o2_clock clock;

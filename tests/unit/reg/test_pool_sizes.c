@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How large pools are, and how much one transmit needs (docs/pools.md, "Sizes"). */
+/* How large pools are (docs/pools.md, "Sizes"). */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,7 +9,6 @@
 #include <cmocka.h>
 
 #include "reg/pool/poolset.h"
-#include "reg/pool/tx.h"
 
 static void test_sizes(void **state)
 {
@@ -43,30 +42,9 @@ static void test_sizes(void **state)
 	assert_string_equal(error.field, "ncpts");
 }
 
-static void test_counts(void **state)
-{
-	struct o2_tx_counts c;
-	struct o2_error error;
-
-	(void)state;
-	assert_int_equal(o2_tx_counts(257, 2, true, &c, &error), 0);
-	assert_int_equal(c.pages, 257);
-	assert_int_equal(c.scatter, 257);
-	assert_int_equal(c.frags, 257);
-	assert_int_equal(c.work_requests, 258); /* the message goes behind 257 writes */
-	assert_int_equal(c.sges, 515);
-	assert_int_equal(o2_tx_counts(256, 1, false, &c, &error), 0);
-	assert_int_equal(c.pages, 0);
-	assert_int_equal(c.work_requests, 257);
-	assert_int_equal(o2_tx_counts(255, 1, false, &c, &error), -EINVAL);
-	assert_int_equal(o2_tx_counts(257, 0, false, &c, &error), -EINVAL);
-	assert_string_equal(error.field, "wrq_sge");
-	assert_int_equal(o2_tx_counts(257, 33, false, &c, &error), -EINVAL);
-}
-
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_sizes), cmocka_unit_test(test_counts)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_sizes)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -19,9 +19,9 @@
 #include <cmocka.h>
 
 #include "props/engine/prng.h"
-#include "reg/pool/fmr.h"
-#include "reg/pool/frd.h"
-#include "reg/pool/tx.h"
+#include "reg/pool/pool_fmr.h"
+#include "reg/pool/pool_frd.h"
+#include "reg/pool/pool_tx.h"
 
 #define THREADS 4u
 #define STEPS	6000u

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "base/limits.h"
-#include "reg/pool/tx.h"
+#include "reg/pool/pool_tx.h"
 
 struct device {
 	struct o2_clock clock;

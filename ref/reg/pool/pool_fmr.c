@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "reg/pool/fmr.h"
+#include "reg/pool/pool_fmr.h"
 
 #include <assert.h>
 #include <errno.h>

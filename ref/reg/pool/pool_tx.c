@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "reg/pool/tx.h"
+#include "reg/pool/pool_tx.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -10,25 +10,6 @@
 #include "base/limits.h"
 
 /* docs/pools.md, "Transmit pools". */
-
-int o2_tx_counts(uint32_t max_frags, uint32_t wrq_sge, bool registers, struct o2_tx_counts *counts,
-		 struct o2_error *error)
-{
-	if (max_frags != O2_MAX_FRAGS && max_frags != O2_MAX_FRAGS_LEGACY)
-		return o2_refuse_value(error, -EINVAL, "tx/counts/max-frags", "max_frags", max_frags,
-				       O2_MAX_FRAGS);
-	if (wrq_sge == 0 || wrq_sge > O2_MAX_WRQ_SGE)
-		return o2_refuse_value(error, -EINVAL, "tx/counts/wrq-sge", "wrq_sge", wrq_sge,
-				       O2_MAX_WRQ_SGE);
-	*counts = (struct o2_tx_counts){
-		.pages = registers ? max_frags : 0,
-		.scatter = max_frags,
-		.frags = max_frags,
-		.work_requests = max_frags + 1,
-		.sges = max_frags * wrq_sge + 1,
-	};
-	return 0;
-}
 
 uint64_t o2_tx_area_bytes(uint32_t pool_size, uint32_t page_bytes)
 {

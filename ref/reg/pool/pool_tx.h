@@ -17,22 +17,6 @@
  * address for as long as the pool lives.  Idle ones form a stack: put back on top, taken from the top.
  */
 
-/* The arrays that one transmit needs, in elements. */
-struct o2_tx_counts {
-	uint32_t pages;		/* page addresses of a registration; 0 without registration pools */
-	uint32_t scatter;	/* scatter entries */
-	uint32_t frags;		/* fragments of its private descriptor */
-	uint32_t work_requests; /* one per fragment, and one for the message behind them */
-	uint32_t sges;		/* gather entries of all of them */
-};
-
-/*
- * max_frags: O2_MAX_FRAGS or O2_MAX_FRAGS_LEGACY; wrq_sge: gather entries per work request, 1 to
- * O2_MAX_WRQ_SGE; registers: there are registration pools.  -EINVAL for other values.
- */
-int o2_tx_counts(uint32_t max_frags, uint32_t wrq_sge, bool registers, struct o2_tx_counts *counts,
-		 struct o2_error *error);
-
 /*
  * What the device does for these pools.  -errno on failure, with nothing left behind.  None is called with a
  * lock held.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "reg/pool/frd.h"
+#include "reg/pool/pool_frd.h"
 
 #include <assert.h>
 #include <errno.h>
