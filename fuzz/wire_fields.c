@@ -10,50 +10,50 @@
 	{                                    \
 		part, at, width, kind, order \
 	}
-#define HEADER(at, width, kind)	     FIELD(O2_PART_HEADER, at, width, kind, O2_FIELD_SENDER)
+#define HEADER(at, width, kind)	     FIELD(O2_PART_HEADER, at, width, kind, O2_SPOT_SENDER)
 #define LNET(at, width, kind, order) FIELD(O2_PART_LNET_HDR, O2_AT_LNET_HDR + (at), width, kind, order)
-#define COOKIE(part, at)	     FIELD(part, at, 8, O2_FIELD_NUMBER, O2_FIELD_OPAQUE)
+#define COOKIE(part, at)	     FIELD(part, at, 8, O2_SPOT_NUMBER, O2_SPOT_OPAQUE)
 
 /* The longest body that has fixed places ends here: places fit into a byte. */
-_Static_assert(O2_AT_GET_REQ_DESC <= UINT8_MAX, "o2_field.at");
+_Static_assert(O2_AT_GET_REQ_DESC <= UINT8_MAX, "o2_spot.at");
 
-static const struct o2_field fields[] = {
-	HEADER(O2_AT_MAGIC, 4, O2_FIELD_MAGIC),
-	HEADER(O2_AT_VERSION, 2, O2_FIELD_VERSION),
-	HEADER(O2_AT_TYPE, 1, O2_FIELD_TYPE),
-	HEADER(O2_AT_CREDITS, 1, O2_FIELD_NUMBER),
-	HEADER(O2_AT_NOB, 4, O2_FIELD_NOB),
-	HEADER(O2_AT_CKSUM, 4, O2_FIELD_CKSUM),
-	HEADER(O2_AT_SRCNID, 8, O2_FIELD_NID),
-	HEADER(O2_AT_SRCSTAMP, 8, O2_FIELD_NUMBER),
-	HEADER(O2_AT_DSTNID, 8, O2_FIELD_NID),
-	HEADER(O2_AT_DSTSTAMP, 8, O2_FIELD_NUMBER),
+static const struct o2_spot fields[] = {
+	HEADER(O2_AT_MAGIC, 4, O2_SPOT_MAGIC),
+	HEADER(O2_AT_VERSION, 2, O2_SPOT_VERSION),
+	HEADER(O2_AT_TYPE, 1, O2_SPOT_TYPE),
+	HEADER(O2_AT_CREDITS, 1, O2_SPOT_NUMBER),
+	HEADER(O2_AT_NOB, 4, O2_SPOT_NOB),
+	HEADER(O2_AT_CKSUM, 4, O2_SPOT_CKSUM),
+	HEADER(O2_AT_SRCNID, 8, O2_SPOT_NID),
+	HEADER(O2_AT_SRCSTAMP, 8, O2_SPOT_NUMBER),
+	HEADER(O2_AT_DSTNID, 8, O2_SPOT_NID),
+	HEADER(O2_AT_DSTSTAMP, 8, O2_SPOT_NUMBER),
 
-	FIELD(O2_PART_CONNPARAMS, O2_AT_QUEUE_DEPTH, 2, O2_FIELD_NUMBER, O2_FIELD_SENDER),
-	FIELD(O2_PART_CONNPARAMS, O2_AT_MAX_FRAGS, 2, O2_FIELD_NFRAGS, O2_FIELD_SENDER),
-	FIELD(O2_PART_CONNPARAMS, O2_AT_MAX_MSG_SIZE, 4, O2_FIELD_NOB, O2_FIELD_SENDER),
+	FIELD(O2_PART_CONNPARAMS, O2_AT_QUEUE_DEPTH, 2, O2_SPOT_NUMBER, O2_SPOT_SENDER),
+	FIELD(O2_PART_CONNPARAMS, O2_AT_MAX_FRAGS, 2, O2_SPOT_NFRAGS, O2_SPOT_SENDER),
+	FIELD(O2_PART_CONNPARAMS, O2_AT_MAX_MSG_SIZE, 4, O2_SPOT_NOB, O2_SPOT_SENDER),
 
-	LNET(O2_LNET_AT_DEST_NID, 8, O2_FIELD_NID, O2_FIELD_LITTLE),
-	LNET(O2_LNET_AT_SRC_NID, 8, O2_FIELD_NID, O2_FIELD_LITTLE),
-	LNET(O2_LNET_AT_TYPE, 4, O2_FIELD_LNET_TYPE, O2_FIELD_LITTLE),
-	LNET(O2_LNET_AT_PAYLOAD_LENGTH, 4, O2_FIELD_BYTES, O2_FIELD_LITTLE),
-	LNET(O2_LNET_AT_UNION, 8, O2_FIELD_NUMBER, O2_FIELD_OPAQUE),
-	LNET(O2_LNET_AT_UNION + 32, 8, O2_FIELD_NUMBER, O2_FIELD_LITTLE),
+	LNET(O2_LNET_AT_DEST_NID, 8, O2_SPOT_NID, O2_SPOT_LITTLE),
+	LNET(O2_LNET_AT_SRC_NID, 8, O2_SPOT_NID, O2_SPOT_LITTLE),
+	LNET(O2_LNET_AT_TYPE, 4, O2_SPOT_LNET_TYPE, O2_SPOT_LITTLE),
+	LNET(O2_LNET_AT_PAYLOAD_LENGTH, 4, O2_SPOT_BYTES, O2_SPOT_LITTLE),
+	LNET(O2_LNET_AT_UNION, 8, O2_SPOT_NUMBER, O2_SPOT_OPAQUE),
+	LNET(O2_LNET_AT_UNION + 32, 8, O2_SPOT_NUMBER, O2_SPOT_LITTLE),
 
 	COOKIE(O2_PART_REQUEST, O2_AT_PUT_REQ_COOKIE),
 	COOKIE(O2_PART_COOKIES, O2_AT_SRC_COOKIE),
 	COOKIE(O2_PART_COOKIES, O2_AT_DST_COOKIE),
 	COOKIE(O2_PART_COMPLETION, O2_AT_COMPLETION_COOKIE),
-	FIELD(O2_PART_COMPLETION, O2_AT_STATUS, 4, O2_FIELD_BYTES, O2_FIELD_SENDER),
+	FIELD(O2_PART_COMPLETION, O2_AT_STATUS, 4, O2_SPOT_BYTES, O2_SPOT_SENDER),
 
-	FIELD(O2_PART_DESC, O2_DESC_AT_KEY, 4, O2_FIELD_NUMBER, O2_FIELD_SENDER),
-	FIELD(O2_PART_DESC, O2_DESC_AT_NFRAGS, 4, O2_FIELD_NFRAGS, O2_FIELD_SENDER),
+	FIELD(O2_PART_DESC, O2_DESC_AT_KEY, 4, O2_SPOT_NUMBER, O2_SPOT_SENDER),
+	FIELD(O2_PART_DESC, O2_DESC_AT_NFRAGS, 4, O2_SPOT_NFRAGS, O2_SPOT_SENDER),
 
-	FIELD(O2_PART_FRAG, O2_FRAG_AT_NOB, 4, O2_FIELD_BYTES, O2_FIELD_SENDER),
-	FIELD(O2_PART_FRAG, O2_FRAG_AT_ADDR, 8, O2_FIELD_ADDR, O2_FIELD_SENDER),
+	FIELD(O2_PART_FRAG, O2_FRAG_AT_NOB, 4, O2_SPOT_BYTES, O2_SPOT_SENDER),
+	FIELD(O2_PART_FRAG, O2_FRAG_AT_ADDR, 8, O2_SPOT_ADDR, O2_SPOT_SENDER),
 };
 
-const struct o2_field *o2_field_next(unsigned int parts, const struct o2_field *field)
+const struct o2_spot *o2_spot_next(unsigned int parts, const struct o2_spot *field)
 {
 	for (field = field == NULL ? fields : field + 1; field < fields + COUNT(fields); field++)
 		if ((field->part & parts) != 0)
@@ -61,17 +61,17 @@ const struct o2_field *o2_field_next(unsigned int parts, const struct o2_field *
 	return NULL;
 }
 
-const struct o2_field *o2_field_pick(unsigned int parts, uint64_t n)
+const struct o2_spot *o2_spot_pick(unsigned int parts, uint64_t n)
 {
-	const struct o2_field *field = NULL;
+	const struct o2_spot *field = NULL;
 	size_t count = 0;
 
-	while ((field = o2_field_next(parts, field)) != NULL)
+	while ((field = o2_spot_next(parts, field)) != NULL)
 		count++;
 	if (count == 0)
 		return NULL;
 	for (uint64_t i = 0; i <= n % count; i++)
-		field = o2_field_next(parts, field);
+		field = o2_spot_next(parts, field);
 	return field;
 }
 
@@ -104,13 +104,13 @@ size_t o2_desc_start(uint8_t type)
 
 size_t o2_fixed_bytes(uint8_t type)
 {
-	const struct o2_field *field = NULL;
+	const struct o2_spot *field = NULL;
 	const unsigned int parts = o2_parts_of(type);
 	size_t end = O2_MSG_HEADER_BYTES;
 
 	if (o2_desc_start(type) != 0)
 		return o2_desc_start(type) + O2_DESC_AT_FRAGS;
-	while ((field = o2_field_next(parts, field)) != NULL)
+	while ((field = o2_spot_next(parts, field)) != NULL)
 		if ((size_t)field->at + field->width > end)
 			end = (size_t)field->at + field->width;
 	return end;
@@ -125,7 +125,7 @@ static uint64_t one_of(const uint64_t *values, size_t count, uint64_t pick)
 #define O2IB 0x0005000000000000u
 #define MIB  O2_MAX_TRANSFER_BYTES
 
-uint64_t o2_field_edge(enum o2_field_kind kind, uint64_t pick)
+uint64_t o2_spot_edge(enum o2_spot_kind kind, uint64_t pick)
 {
 	static const uint64_t numbers[] = {0,	      1,	   UINT8_MAX,  INT16_MAX, UINT16_MAX,
 					   INT32_MAX, 0x80000000u, UINT32_MAX, INT64_MAX, UINT64_MAX};
@@ -168,26 +168,26 @@ uint64_t o2_field_edge(enum o2_field_kind kind, uint64_t pick)
 					     UINT64_MAX};
 
 	switch (kind) {
-	case O2_FIELD_MAGIC:
+	case O2_SPOT_MAGIC:
 		return one_of(magics, COUNT(magics), pick);
-	case O2_FIELD_VERSION:
+	case O2_SPOT_VERSION:
 		return one_of(versions, COUNT(versions), pick);
-	case O2_FIELD_TYPE:
+	case O2_SPOT_TYPE:
 		return one_of(types, COUNT(types), pick);
-	case O2_FIELD_NOB:
+	case O2_SPOT_NOB:
 		return one_of(nobs, COUNT(nobs), pick);
-	case O2_FIELD_NID:
+	case O2_SPOT_NID:
 		return one_of(nids, COUNT(nids), pick);
-	case O2_FIELD_LNET_TYPE:
+	case O2_SPOT_LNET_TYPE:
 		return one_of(lnet_types, COUNT(lnet_types), pick);
-	case O2_FIELD_BYTES:
+	case O2_SPOT_BYTES:
 		return one_of(bytes, COUNT(bytes), pick);
-	case O2_FIELD_NFRAGS:
+	case O2_SPOT_NFRAGS:
 		return one_of(counts, COUNT(counts), pick);
-	case O2_FIELD_ADDR:
+	case O2_SPOT_ADDR:
 		return one_of(addresses, COUNT(addresses), pick);
-	case O2_FIELD_CKSUM:
-	case O2_FIELD_NUMBER:
+	case O2_SPOT_CKSUM:
+	case O2_SPOT_NUMBER:
 		break;
 	}
 	return one_of(numbers, COUNT(numbers), pick);

@@ -11,12 +11,12 @@
 
 /* --- one field --- */
 
-static bool is_big(const struct o2_work *w, const struct o2_field *field)
+static bool is_big(const struct o2_work *w, const struct o2_spot *field)
 {
-	return field->order == O2_FIELD_SENDER && w->big;
+	return field->order == O2_SPOT_SENDER && w->big;
 }
 
-static uint64_t changed(struct o2_work *w, const struct o2_field *field, uint64_t value)
+static uint64_t changed(struct o2_work *w, const struct o2_spot *field, uint64_t value)
 {
 	switch (o2_work_below(w, 8)) {
 	case 0:
@@ -28,11 +28,11 @@ static uint64_t changed(struct o2_work *w, const struct o2_field *field, uint64_
 	case 3:
 		return o2_work_draw(w) >> o2_work_below(w, 64);
 	default:
-		return o2_field_edge((enum o2_field_kind)field->kind, o2_work_draw(w));
+		return o2_spot_edge((enum o2_spot_kind)field->kind, o2_work_draw(w));
 	}
 }
 
-static void change_field(struct o2_work *w, const struct o2_field *field, size_t start)
+static void change_field(struct o2_work *w, const struct o2_spot *field, size_t start)
 {
 	uint8_t *at = w->data + start + field->at;
 
@@ -40,7 +40,7 @@ static void change_field(struct o2_work *w, const struct o2_field *field, size_t
 		return;
 	o2_work_put(at, field->width, is_big(w, field),
 		    changed(w, field, o2_work_get(at, field->width, is_big(w, field))));
-	w->keep_nob |= field->part == O2_PART_HEADER && field->kind == O2_FIELD_NOB;
+	w->keep_nob |= field->part == O2_PART_HEADER && field->kind == O2_SPOT_NOB;
 }
 
 /* --- descriptors --- */
@@ -99,7 +99,7 @@ static void change_frags(struct o2_work *w, size_t start)
 			(present - index - 1) * O2_FRAG_BYTES);
 		set_frags(w, start, present - 1);
 	} else {
-		change_field(w, o2_field_pick(O2_PART_FRAG, o2_work_draw(w)),
+		change_field(w, o2_spot_pick(O2_PART_FRAG, o2_work_draw(w)),
 			     (size_t)(o2_work_frag(w, start, index) - w->data));
 	}
 }
@@ -111,7 +111,7 @@ static void change_desc(struct o2_work *w)
 	if (!o2_work_find_desc(w, &start))
 		return;
 	if (o2_work_once_in(w, 3))
-		change_field(w, o2_field_pick(O2_PART_DESC, o2_work_draw(w)), start);
+		change_field(w, o2_spot_pick(O2_PART_DESC, o2_work_draw(w)), start);
 	else
 		change_frags(w, start);
 }
@@ -135,8 +135,8 @@ static void fill_body(struct o2_work *w, uint8_t type)
 			length = o2_work_once_in(w, 8) ? O2_MSG_BYTES - O2_AT_PAYLOAD : o2_work_below(w, 64);
 		if (type == O2_MSG_IMMEDIATE)
 			o2_work_resize(w, O2_AT_PAYLOAD + length);
-		o2_work_put(lnet + O2_LNET_AT_DEST_NID, 8, false, o2_field_edge(O2_FIELD_NID, 0));
-		o2_work_put(lnet + O2_LNET_AT_SRC_NID, 8, false, o2_field_edge(O2_FIELD_NID, 1));
+		o2_work_put(lnet + O2_LNET_AT_DEST_NID, 8, false, o2_spot_edge(O2_SPOT_NID, 0));
+		o2_work_put(lnet + O2_LNET_AT_SRC_NID, 8, false, o2_spot_edge(O2_SPOT_NID, 1));
 		o2_work_put(lnet + O2_LNET_AT_TYPE, 4, false, lnet_type);
 		o2_work_put(lnet + O2_LNET_AT_PAYLOAD_LENGTH, 4, false, length);
 	}
@@ -168,8 +168,8 @@ static void make_fresh(struct o2_work *w)
 		    o2_work_once_in(w, 4) ? O2_MSG_VERSION_1 : O2_MSG_VERSION_2);
 	w->data[O2_AT_TYPE] = type;
 	w->data[O2_AT_CREDITS] = (uint8_t)o2_work_draw(w);
-	o2_work_put(w->data + O2_AT_SRCNID, 8, w->big, o2_field_edge(O2_FIELD_NID, 0));
-	o2_work_put(w->data + O2_AT_DSTNID, 8, w->big, o2_field_edge(O2_FIELD_NID, 1));
+	o2_work_put(w->data + O2_AT_SRCNID, 8, w->big, o2_spot_edge(O2_SPOT_NID, 0));
+	o2_work_put(w->data + O2_AT_DSTNID, 8, w->big, o2_spot_edge(O2_SPOT_NID, 1));
 	o2_work_put(w->data + O2_AT_SRCSTAMP, 8, w->big, o2_work_draw(w));
 	o2_work_put(w->data + O2_AT_DSTSTAMP, 8, w->big, o2_work_draw(w));
 	fill_body(w, type);
@@ -177,12 +177,12 @@ static void make_fresh(struct o2_work *w)
 
 static void swap_part(struct o2_work *w, unsigned int parts, size_t start)
 {
-	const struct o2_field *field = NULL;
+	const struct o2_spot *field = NULL;
 
-	while ((field = o2_field_next(parts, field)) != NULL) {
+	while ((field = o2_spot_next(parts, field)) != NULL) {
 		uint8_t *at = w->data + start + field->at;
 
-		if (field->order == O2_FIELD_SENDER && start + field->at + field->width <= w->size)
+		if (field->order == O2_SPOT_SENDER && start + field->at + field->width <= w->size)
 			o2_work_put(at, field->width, !w->big, o2_work_get(at, field->width, w->big));
 	}
 }
@@ -245,7 +245,7 @@ static void operate(struct o2_work *w, o2_byte_mutator *mutate_bytes)
 		break;
 	case 3:
 	case 4:
-		change_field(w, o2_field_pick(O2_PART_HEADER, o2_work_draw(w)), 0);
+		change_field(w, o2_spot_pick(O2_PART_HEADER, o2_work_draw(w)), 0);
 		break;
 	case 5:
 	case 6:
@@ -253,8 +253,8 @@ static void operate(struct o2_work *w, o2_byte_mutator *mutate_bytes)
 		if (o2_parts_of(o2_work_type(w)) != O2_PART_HEADER) {
 			change_field(
 				w,
-				o2_field_pick(o2_parts_of(o2_work_type(w)) & ~(unsigned int)O2_PART_HEADER,
-					      o2_work_draw(w)),
+				o2_spot_pick(o2_parts_of(o2_work_type(w)) & ~(unsigned int)O2_PART_HEADER,
+					     o2_work_draw(w)),
 				0);
 			break;
 		}

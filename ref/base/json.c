@@ -74,22 +74,12 @@ int o2_json_parse_hex(const json_t *string, const char *field, uint64_t *value, 
 	return 0;
 }
 
-int o2_json_get_hex(const json_t *object, const char *field, uint64_t *value, struct o2_error *error)
-{
-	return o2_json_parse_hex(json_object_get(object, field), field, value, error);
-}
-
 int o2_json_parse_bool(const json_t *boolean, const char *field, bool *value, struct o2_error *error)
 {
 	if (!json_is_boolean(boolean))
 		return refuse(error, "json/not-a-boolean", field, 0, O2_NO_LIMIT);
 	*value = json_is_true(boolean);
 	return 0;
-}
-
-int o2_json_get_bool(const json_t *object, const char *field, bool *value, struct o2_error *error)
-{
-	return o2_json_parse_bool(json_object_get(object, field), field, value, error);
 }
 
 int o2_json_parse_name(const json_t *string, const char *field, const char *const *names, uint32_t count,
@@ -104,12 +94,6 @@ int o2_json_parse_name(const json_t *string, const char *field, const char *cons
 		}
 	}
 	return refuse(error, "json/unknown-name", field, 0, O2_NO_LIMIT);
-}
-
-int o2_json_get_name(const json_t *object, const char *field, const char *const *names, uint32_t count,
-		     uint32_t *index, struct o2_error *error)
-{
-	return o2_json_parse_name(json_object_get(object, field), field, names, count, index, error);
 }
 
 int o2_json_get_array(const json_t *object, const char *field, uint32_t max, const json_t **array,

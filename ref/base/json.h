@@ -15,7 +15,7 @@
  * A form is an object with "form": "o2ref/<stage>/<input|output>" and "version": 1.  Counts and lengths are
  * JSON integers; 64-bit addresses, keys, cookies, stamps and NIDs are strings "0x..." because JSON integers
  * are signed. All readers return 0 or -EINVAL and fill *error (may be NULL) with the field's name, its value
- * and the limit.
+ * and the limit.  Forms that are structs are written and read by tables (base/fields_json.h).
  */
 
 #define O2_JSON_VERSION 1u
@@ -32,15 +32,6 @@ int o2_json_get_uint(const json_t *object, const char *field, uint64_t max, uint
 int o2_json_get_u32(const json_t *object, const char *field, uint32_t max, uint32_t *value,
 		    struct o2_error *error);
 
-/* A member "0x..." of at most 64 bits. */
-int o2_json_get_hex(const json_t *object, const char *field, uint64_t *value, struct o2_error *error);
-
-int o2_json_get_bool(const json_t *object, const char *field, bool *value, struct o2_error *error);
-
-/* A string member that is one of names[0..count-1], NULL being none: its index. */
-int o2_json_get_name(const json_t *object, const char *field, const char *const *names, uint32_t count,
-		     uint32_t *index, struct o2_error *error);
-
 /* An array member of at most max elements; *array is borrowed. */
 int o2_json_get_array(const json_t *object, const char *field, uint32_t max, const json_t **array,
 		      struct o2_error *error);
@@ -51,7 +42,10 @@ json_t *o2_json_hex(uint64_t value);
 /* A length of up to 64 bits: an integer where JSON's signed integers hold it, else a string "0x...". */
 json_t *o2_json_length(uint64_t value);
 
-/* The same as above for a value that need not be a member; errors call it `field`. */
+/*
+ * A value that need not be a member; errors call it `field`: an integer of 0 to max; "0x..." of at most 64
+ * bits; a length as above; true or false; one of names[0..count-1], NULL being none: its index.
+ */
 int o2_json_parse_uint(const json_t *integer, const char *field, uint64_t max, uint64_t *value,
 		       struct o2_error *error);
 int o2_json_parse_hex(const json_t *string, const char *field, uint64_t *value, struct o2_error *error);

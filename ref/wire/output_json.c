@@ -3,10 +3,17 @@
 
 #include <string.h>
 
-#include "base/json.h"
+#include "base/fields_json.h"
 
 static const char *const class_names[] = {
 	[O2_CLASS_NONE] = "local", [O2_CLASS_MESSAGE] = "message", [O2_CLASS_CONNECTION] = "connection"};
+
+static const struct o2_field refused_fields[] = {
+	{O2_FIELD("class", NAME, struct o2_wire_refused, class), .names = class_names,
+	 .limit = O2_CLASS_CONNECTION + 1},
+	{O2_FIELD("offset_bytes", UINT, struct o2_wire_refused, offset_bytes)},
+	{0},
+};
 
 json_t *o2_wire_output_form(const char *form, const struct o2_error *refused, bool *is_refused)
 {
@@ -27,19 +34,11 @@ json_t *o2_wire_output_form(const char *form, const struct o2_error *refused, bo
 int o2_wire_output_expect(const json_t *object, const char *form, struct o2_wire_refused *refused,
 			  struct o2_error *error)
 {
-	const json_t *child;
-	uint32_t class = O2_CLASS_NONE;
 	int rc;
 
 	memset(refused, 0, sizeof(*refused));
 	rc = o2_output_expect(object, form, &refused->refused, error);
 	if (rc != 0 || refused->refused.code == 0)
 		return rc;
-	rc = o2_json_get_object(object, "refused", &child, error);
-	if (rc == 0)
-		rc = o2_json_get_name(child, "class", class_names, 3, &class, error);
-	refused->class = (enum o2_error_class) class;
-	if (rc == 0)
-		rc = o2_json_get_u32(child, "offset_bytes", UINT32_MAX, &refused->offset_bytes, error);
-	return rc;
+	return o2_part_from_json(object, "refused", refused_fields, refused, error);
 }
