@@ -10,6 +10,7 @@
 
 #include "lnd/conn/conn.h"
 #include "lnd/ni/ni.h"
+#include "props/hostile/hostile_victim.h"
 #include "wire/layout.h"
 #include "wire/msg.h"
 
@@ -17,12 +18,12 @@
  * A hostile peer: named misbehaviours, each of which breaks one documented rule, and the reaction that it
  * must meet.  Source: docs/hostile.md.
  *
- * The liar is a queue pair without any logic of o2iblnd behind it: what it says are the bytes that a script
- * gives it.  Its victim is an ordinary connection, or a node.  On the victim's interface there is a second
- * connection, to an honest peer, which has to go on working whatever the liar does.
+ * The liar is a queue pair without any logic of o2iblnd behind it: what it says are the bytes that a row of
+ * the catalogue gives it.  Its victim is an ordinary connection, or a node.  On the victim's interface there
+ * is a second connection, to an honest peer, which has to go on working whatever the liar does.
  *
- * Scripts do not know where the victim is: in this process on loop devices, in another process or behind a
- * network (struct o2_hostile_world of hostile_internal.h).
+ * Most rows are one message, the others a script.  Neither knows where the victim is: in this process on
+ * loop devices, in another process or behind a network (struct o2_hostile_world of hostile_internal.h).
  */
 
 enum o2_hostile_reaction {
@@ -40,10 +41,31 @@ enum o2_hostile_profile {
 	O2_HOSTILE_KERNEL, /* what kernels are known to tolerate may be tolerated */
 };
 
-/* The last of a row, if it is so. */
-#define O2_KERNEL_TOLERATES true
-
 struct o2_hostile;
+
+/* What is wrong with a message. */
+struct o2_liar_spoil {
+	uint32_t offset;
+	uint32_t width; /* bytes that are overwritten, little-endian */
+	uint64_t value;
+	uint32_t length; /* what is sent of it, 0: all */
+	bool turn;	 /* some bits of the byte at offset are turned */
+};
+
+/*
+ * One message that breaks a rule: more than that most rows do not need.  CONNREQ: the liar asks for a
+ * connection; CONNACK: that is its answer when it is asked for one.
+ */
+struct o2_lie {
+	enum o2_msg_type type; /* 0: there is a script instead */
+	/* What the victim has said before, whose cookie it has: PUT_REQ, GET_REQ, or PUT_ACK as the sink of a
+	 * PUT, of 5000 bytes in this mode; 0: nothing, and the cookie is nobody's. */
+	enum o2_msg_type after;
+	enum o2_reg_mode mode;
+	int32_t status; /* of a PUT_NAK, PUT_DONE or GET_DONE */
+	uint32_t more;	/* how often it is said again */
+	struct o2_liar_spoil spoil;
+};
 
 struct o2_misbehaviour {
 	const char *name;
@@ -54,11 +76,21 @@ struct o2_misbehaviour {
 	enum o2_hostile_reaction reaction;
 	int code;
 	const char *mutant; /* takes the check away; NULL: "without/" and the rule */
-	/* Do it.  False: the liar did not get as far as it must, or was answered wrongly. */
+	/* What the liar does: one message, or a script, which returns false if the liar did not get as far as
+	 * it must, or was answered wrongly. */
+	struct o2_lie lie;
 	bool (*script)(struct o2_hostile *h);
 	/* Kernels are known to go on, or to accept: docs/hostile.md, "Profiles". */
 	bool kernel_tolerates;
 };
+
+/* At the end of a row: the message, and what is wrong with it; and what kernels make of it. */
+#define O2_SAYS(message, at, bytes, is) \
+	.lie = {.type = message, .spoil = {.offset = at, .width = bytes, .value = is}}
+#define O2_CUTS(message, bytes) .lie = {.type = message, .spoil = {.length = bytes}}
+#define O2_TURNS(message, at)	.lie = {.type = message, .spoil = {.offset = at, .turn = true}}
+#define O2_KERNEL_TOLERATES	.kernel_tolerates = true
+#define O2_KERNEL_REFUSES	.kernel_tolerates = false
 
 /* All of them, group by group. */
 size_t o2_misbehaviours(const struct o2_misbehaviour **list);
@@ -77,6 +109,9 @@ void o2_misbehaviour_row(const struct o2_misbehaviour *what, char row[O2_MISBEHA
  */
 bool o2_hostile_try(const struct o2_misbehaviour *what, char *why);
 
+/* Let the liar do that.  False: it did not get as far as it must, or was answered wrongly. */
+bool o2_misbehaviour_do(struct o2_hostile *h, const struct o2_misbehaviour *what);
+
 /* The tables of the groups: props/hostile/hostile_*.c. */
 extern const struct o2_misbehaviour o2_hostile_wire[], o2_hostile_desc[], o2_hostile_talk[],
 	o2_hostile_flow[], o2_hostile_rdma[], o2_hostile_connreq[], o2_hostile_connack[];
@@ -88,12 +123,8 @@ extern const struct o2_misbehaviour o2_hostile_wire[], o2_hostile_desc[], o2_hos
 struct o2_msg *o2_liar_begin(struct o2_hostile *h, enum o2_msg_type type);
 /* Send what was begun.  False: it could not be posted. */
 bool o2_liar_send(struct o2_hostile *h);
-/* The same with `width` bytes at `offset` overwritten, little-endian, and cut to length_bytes (0: not cut).
- */
-bool o2_liar_send_patched(struct o2_hostile *h, uint32_t offset, uint32_t width, uint64_t value,
-			  uint32_t length_bytes);
-/* The same with some bits of the byte at offset turned. */
-bool o2_liar_send_turned(struct o2_hostile *h, uint32_t offset);
+/* The same with something wrong with it. */
+bool o2_liar_send_spoiled(struct o2_hostile *h, const struct o2_liar_spoil *spoil);
 bool o2_liar_send_bytes(struct o2_hostile *h, const void *bytes, uint32_t length_bytes);
 /* Let everything happen that can.  Then: the last message of that type that the victim sent. */
 bool o2_liar_hears(struct o2_hostile *h, enum o2_msg_type type, struct o2_msg *msg);
@@ -119,25 +150,18 @@ bool o2_victim_waits_for_put(struct o2_hostile *h, uint64_t nob, enum o2_reg_mod
 /* A PUT_NAK, PUT_DONE or GET_DONE. */
 bool o2_liar_completes(struct o2_hostile *h, enum o2_msg_type type, uint64_t cookie, int32_t status);
 
-/* What is wrong with the liar's request for a connection, or with its answer to one. */
-struct o2_liar_spoil {
-	uint32_t offset;
-	uint32_t width;	 /* bytes that are overwritten, little-endian */
-	uint32_t length; /* what is sent of it, 0: all */
-	uint64_t value;
-	bool turn; /* width 0: some bits of the byte at offset are turned */
-};
-
 /* Ask the victim for a connection; or have its application send something, so that it asks the liar. */
 bool o2_liar_asks(struct o2_hostile *h, const struct o2_liar_spoil *spoil);
 bool o2_liar_answers(struct o2_hostile *h, const struct o2_liar_spoil *spoil);
 
-/* What the victim's application does. */
-bool o2_victim_put(struct o2_hostile *h, uint64_t nob, enum o2_reg_mode mode);
-bool o2_victim_get(struct o2_hostile *h, uint64_t nob, enum o2_reg_mode mode);
-bool o2_victim_send(struct o2_hostile *h);
-/* Memory in this mode is given to PUTs and GETs of the liar; nob 0: nothing matches. */
-bool o2_victim_serves(struct o2_hostile *h, uint64_t nob, enum o2_reg_mode mode);
+/*
+ * Have the victim do something.  False: it could not, or nobody can tell it to.  Some of the orders are for
+ * situations that a peer cannot bring about, and only a victim of ours takes them.
+ */
+bool o2_victim_does(struct o2_hostile *h, enum o2_victim_act act, uint64_t value, enum o2_reg_mode mode);
+/* It says PUT_REQ, GET_REQ or PUT_ACK, of 5000 bytes in this mode, and waits for the answer to this cookie.
+ */
+bool o2_victim_awaits(struct o2_hostile *h, enum o2_msg_type said, enum o2_reg_mode mode, uint64_t *cookie);
 void o2_hostile_clock(struct o2_hostile *h, uint64_t ms);
 /* So much time goes by that whatever waits has given up. */
 void o2_hostile_wait_out(struct o2_hostile *h);
@@ -146,13 +170,6 @@ bool o2_victim_ended(struct o2_hostile *h, int status);
 /* Its application was given so many IMMEDIATEs; likewise. */
 bool o2_victim_received(struct o2_hostile *h, uint32_t count);
 
-/* What only a victim of ours lets be done to it, for situations that a peer cannot bring about. */
-bool o2_victim_wants_checksums(struct o2_hostile *h);
-bool o2_victim_takes_fragments(struct o2_hostile *h, uint32_t count);
-/* It sends nothing, for it never learns that what it has sent was delivered; then one message all the same.
- */
-bool o2_victim_holds(struct o2_hostile *h);
-bool o2_victim_sends_one(struct o2_hostile *h);
 /* The cookie of its first request that was not sent yet. */
 bool o2_victim_queued(struct o2_hostile *h, uint64_t *cookie);
 /* Where its receives stand, and what it sends from in mode global; with the keys of these regions. */

@@ -13,23 +13,15 @@
 /* The victim has started a PUT and waits for this. */
 static struct o2_msg *begin_ack(struct o2_hostile *h)
 {
-	struct o2_msg request, *ack;
+	struct o2_msg *ack;
+	uint64_t cookie;
 
-	if (!o2_victim_put(h, 5000, O2_REG_FMR) || !o2_liar_hears(h, O2_MSG_PUT_REQ, &request))
+	if (!o2_victim_awaits(h, O2_MSG_PUT_REQ, O2_REG_FMR, &cookie))
 		return NULL;
 	ack = o2_liar_begin(h, O2_MSG_PUT_ACK);
-	ack->u.putack.ibpam_src_cookie = request.u.putreq.ibprm_cookie;
+	ack->u.putack.ibpam_src_cookie = cookie;
 	ack->u.putack.ibpam_dst_cookie = 0x77;
 	return ack;
-}
-
-static bool spoil(struct o2_hostile *h, bool ack, uint32_t offset, uint32_t width, uint64_t value)
-{
-	if (ack && begin_ack(h) == NULL)
-		return false;
-	if (!ack)
-		o2_liar_begin(h, O2_MSG_GET_REQ);
-	return o2_liar_send_patched(h, offset, width, value, 0);
 }
 
 /* Two fragments that are good each, and too much together. */
@@ -45,27 +37,8 @@ static bool too_much(struct o2_hostile *h, bool ack)
 	desc->rd_nfrags = 2;
 	desc->rd_frags[0].rf_nob = 1u << 19;
 	desc->rd_frags[1] = (struct o2_rdma_frag){.rf_nob = 1u << 19, .rf_addr = 1u << 30};
-	return o2_liar_send_patched(h, FRAG_NOB(start), 4, (1u << 19) + 1, 0);
+	return o2_liar_send_spoiled(h, &(struct o2_liar_spoil){FRAG_NOB(start), 4, (1u << 19) + 1, 0, false});
 }
-
-/* Both messages that carry a descriptor, spoiled alike. */
-#define BOTH(name, place, width, value)                                          \
-	static bool ack_##name(struct o2_hostile *h)                             \
-	{                                                                        \
-		return spoil(h, true, place(O2_AT_PUT_ACK_DESC), width, value);  \
-	}                                                                        \
-	static bool get_##name(struct o2_hostile *h)                             \
-	{                                                                        \
-		return spoil(h, false, place(O2_AT_GET_REQ_DESC), width, value); \
-	}
-
-BOTH(none, COUNT, 4, 0)
-BOTH(many, COUNT, 4, 258)
-BOTH(negative, COUNT, 4, 0x80000001)
-BOTH(cut, COUNT, 4, 2)
-BOTH(empty, FRAG_NOB, 4, 0)
-BOTH(huge, FRAG_NOB, 4, 0x100001)
-BOTH(wrapping, FRAG_ADDR, 8, UINT64_MAX - 100)
 
 static bool ack_too_much(struct o2_hostile *h)
 {
@@ -92,7 +65,7 @@ static bool asks_for_more(struct o2_hostile *h)
 /* More fragments than were agreed on, one byte each. */
 static bool asks_for_crumbs(struct o2_hostile *h)
 {
-	struct o2_msg *ack = o2_victim_takes_fragments(h, 4) ? begin_ack(h) : NULL, done;
+	struct o2_msg *ack = o2_victim_does(h, O2_ACT_FRAGMENTS, 4, 0) ? begin_ack(h) : NULL, done;
 
 	if (ack == NULL)
 		return false;
@@ -104,36 +77,42 @@ static bool asks_for_crumbs(struct o2_hostile *h)
 	       done.u.completion.ibcm_status == -EMSGSIZE && o2_victim_ended(h, -EMSGSIZE);
 }
 
-#define ROWS(name, text, fault, ...)                                                            \
-	{"ack-" name,                                                                           \
-	 "descriptor",                                                                          \
-	 "a PUT_ACK " text,                                                                     \
-	 "wire/put_ack/" fault,                                                                 \
-	 "wire.md",                                                                             \
-	 O2_REACT_CLOSE,                                                                        \
-	 -EPROTO,                                                                               \
-	 NULL,                                                                                  \
-	 .script = ack_##__VA_ARGS__},                                                          \
-	{                                                                                       \
-		"get-" name, "descriptor", "a GET_REQ " text, "wire/get_req/" fault, "wire.md", \
-			O2_REACT_CLOSE, -EPROTO, NULL, .script = get_##__VA_ARGS__              \
+#define ACK(at, bytes, is)               \
+	.lie = {.type = O2_MSG_PUT_ACK,  \
+		.after = O2_MSG_PUT_REQ, \
+		.mode = O2_REG_FMR,      \
+		.spoil = {.offset = at, .width = bytes, .value = is}}
+
+#define ROW(name, text, rule, mutant, ...)                                                          \
+	{                                                                                           \
+		name, "descriptor", text, "wire/" rule, "wire.md", O2_REACT_CLOSE, -EPROTO, mutant, \
+			__VA_ARGS__                                                                 \
 	}
+/* Both messages that carry a descriptor, spoiled alike. */
+#define ROWS(name, text, fault, mutant, place, width, value, ...)             \
+	ROW("ack-" name, "a PUT_ACK " text, "put_ack/" fault, mutant,         \
+	    ACK(place(O2_AT_PUT_ACK_DESC), width, value), __VA_ARGS__),       \
+		ROW("get-" name, "a GET_REQ " text, "get_req/" fault, mutant, \
+		    O2_SAYS(O2_MSG_GET_REQ, place(O2_AT_GET_REQ_DESC), width, value), __VA_ARGS__)
 
 const struct o2_misbehaviour o2_hostile_desc[] = {
-	ROWS("no-fragments", "without a fragment", "nfrags-zero", none),
-	ROWS("many-fragments", "with 258 fragments", "nfrags-over-limit", many),
-	{"ack-negative-count", "descriptor", "a PUT_ACK with a count that is negative where it is signed",
-	 "wire/put_ack/nfrags-over-limit", "wire.md", O2_REACT_CLOSE, -EPROTO, "count-signed",
-	 .script = ack_negative},
-	{"get-negative-count", "descriptor", "a GET_REQ with a count that is negative where it is signed",
-	 "wire/get_req/nfrags-over-limit", "wire.md", O2_REACT_CLOSE, -EPROTO, "count-signed",
-	 .script = get_negative},
-	ROWS("cut-fragments", "with more fragments than bytes", "nob-under-frags", cut),
-	ROWS("empty-fragment", "with a fragment of no bytes", "frag-nob-zero", empty, O2_KERNEL_TOLERATES),
-	ROWS("huge-fragment", "with a fragment of more than 1 MiB", "frag-nob-over-limit", huge,
+	ROWS("no-fragments", "without a fragment", "nfrags-zero", NULL, COUNT, 4, 0, O2_KERNEL_REFUSES),
+	ROWS("many-fragments", "with 258 fragments", "nfrags-over-limit", NULL, COUNT, 4, 258,
+	     O2_KERNEL_REFUSES),
+	ROWS("negative-count", "with a count that is negative where it is signed", "nfrags-over-limit",
+	     "count-signed", COUNT, 4, 0x80000001, O2_KERNEL_REFUSES),
+	ROWS("cut-fragments", "with more fragments than bytes", "nob-under-frags", NULL, COUNT, 4, 2,
+	     O2_KERNEL_REFUSES),
+	ROWS("empty-fragment", "with a fragment of no bytes", "frag-nob-zero", NULL, FRAG_NOB, 4, 0,
 	     O2_KERNEL_TOLERATES),
-	ROWS("too-much", "with more than 1 MiB in all", "frag-sum-over-limit", too_much, O2_KERNEL_TOLERATES),
-	ROWS("wrapping", "with a fragment beyond the last address", "frag-addr-wraps", wrapping),
+	ROWS("huge-fragment", "with a fragment of more than 1 MiB", "frag-nob-over-limit", NULL, FRAG_NOB, 4,
+	     0x100001, O2_KERNEL_TOLERATES),
+	ROW("ack-too-much", "a PUT_ACK with more than 1 MiB in all", "put_ack/frag-sum-over-limit", NULL,
+	    .script = ack_too_much, O2_KERNEL_TOLERATES),
+	ROW("get-too-much", "a GET_REQ with more than 1 MiB in all", "get_req/frag-sum-over-limit", NULL,
+	    .script = get_too_much, O2_KERNEL_TOLERATES),
+	ROWS("wrapping", "with a fragment beyond the last address", "frag-addr-wraps", NULL, FRAG_ADDR, 8,
+	     UINT64_MAX - 100, O2_KERNEL_REFUSES),
 	{"asks-for-more", "descriptor", "a PUT_ACK for more bytes than the source has",
 	 "rdma/source-too-small", "mapping.md", O2_REACT_KEEP, 0, "plan-failure-hidden",
 	 .script = asks_for_more},

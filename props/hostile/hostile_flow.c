@@ -15,24 +15,12 @@ static bool send_many(struct o2_hostile *h, enum o2_msg_type type, uint32_t coun
 	return true;
 }
 
-static bool too_many_credits(struct o2_hostile *h)
-{
-	o2_liar_begin(h, O2_MSG_NOOP)->ibm_credits = 1;
-	return o2_liar_send(h);
-}
-
-static bool all_credits(struct o2_hostile *h)
-{
-	o2_liar_begin(h, O2_MSG_NOOP)->ibm_credits = 255;
-	return o2_liar_send(h);
-}
-
 /* One message was sent to it, so one credit is all that it can give back. */
 static bool credit_given_twice(struct o2_hostile *h)
 {
 	struct o2_msg heard;
 
-	if (!o2_victim_send(h) || !o2_liar_hears(h, O2_MSG_IMMEDIATE, &heard))
+	if (!o2_victim_does(h, O2_ACT_SEND, 0, 0) || !o2_liar_hears(h, O2_MSG_IMMEDIATE, &heard))
 		return false;
 	o2_liar_begin(h, O2_MSG_NOOP)->ibm_credits = 1;
 	if (!o2_liar_send(h))
@@ -43,42 +31,37 @@ static bool credit_given_twice(struct o2_hostile *h)
 
 static bool spends_all(struct o2_hostile *h)
 {
-	return o2_victim_holds(h) && send_many(h, O2_MSG_IMMEDIATE, 9);
+	return o2_victim_does(h, O2_ACT_HOLD, 0, 0) && send_many(h, O2_MSG_IMMEDIATE, 9);
 }
 
 static bool put_flood(struct o2_hostile *h)
 {
-	return o2_victim_holds(h) && send_many(h, O2_MSG_PUT_REQ, 9);
+	return o2_victim_does(h, O2_ACT_HOLD, 0, 0) && send_many(h, O2_MSG_PUT_REQ, 9);
 }
 
 /* Its credits were given back, the answers to its requests were not sent yet. */
 static bool request_flood(struct o2_hostile *h)
 {
-	if (!o2_victim_holds(h) || !send_many(h, O2_MSG_GET_REQ, 8))
+	if (!o2_victim_does(h, O2_ACT_HOLD, 0, 0) || !send_many(h, O2_MSG_GET_REQ, 8))
 		return false;
 	o2_hostile_settle(h);
 	/* One answer goes out, with all credits. */
-	return o2_victim_sends_one(h) && send_many(h, O2_MSG_GET_REQ, 2);
-}
-
-static bool noop_storm(struct o2_hostile *h)
-{
-	return send_many(h, O2_MSG_NOOP, 17);
+	return o2_victim_does(h, O2_ACT_RELEASE, 0, 0) && send_many(h, O2_MSG_GET_REQ, 2);
 }
 
 static bool silent_to_put(struct o2_hostile *h)
 {
-	return o2_victim_put(h, 5000, O2_REG_FASTREG);
+	return o2_victim_does(h, O2_ACT_PUT, 5000, O2_REG_FASTREG);
 }
 
 static bool silent_to_get(struct o2_hostile *h)
 {
-	return o2_victim_get(h, 5000, O2_REG_FASTREG);
+	return o2_victim_does(h, O2_ACT_GET, 5000, O2_REG_FASTREG);
 }
 
 static bool silent_after_ack(struct o2_hostile *h)
 {
-	if (!o2_victim_serves(h, 5000, O2_REG_FASTREG))
+	if (!o2_victim_does(h, O2_ACT_SERVE, 5000, O2_REG_FASTREG))
 		return false;
 	o2_liar_begin(h, O2_MSG_PUT_REQ);
 	return o2_liar_send(h);
@@ -88,7 +71,7 @@ static bool silent_after_ack(struct o2_hostile *h)
 static bool keeps_credits(struct o2_hostile *h)
 {
 	for (int i = 0; i < 9; i++)
-		if (!o2_victim_send(h))
+		if (!o2_victim_does(h, O2_ACT_SEND, 0, 0))
 			return false;
 	return true;
 }
@@ -106,36 +89,35 @@ static bool late_done(struct o2_hostile *h)
 	return o2_victim_ended(h, -ETIMEDOUT);
 }
 
-#define FLOW(name, text, rule, mutant, ...)                                                \
-	{                                                                                  \
-		name, "flow", text, rule, "transport.md", O2_REACT_CLOSE, -EPROTO, mutant, \
-			.script = __VA_ARGS__                                              \
+#define FLOW(name, text, rule, mutant, ...)                                                            \
+	{                                                                                              \
+		name, "flow", text, rule, "transport.md", O2_REACT_CLOSE, -EPROTO, mutant, __VA_ARGS__ \
 	}
 #define SILENCE(name, text, ...)                                                                      \
 	{                                                                                             \
 		name, "silence", text, "conn/deadline", "transport.md", O2_REACT_TIMEOUT, -ETIMEDOUT, \
-			"deadline-ignored", .script = __VA_ARGS__                                     \
+			"deadline-ignored", __VA_ARGS__                                               \
 	}
 
 const struct o2_misbehaviour o2_hostile_flow[] = {
 	FLOW("too-many-credits", "gives back a credit that nobody spent", "conn/credits-over-depth",
-	     "credits-over-depth", too_many_credits),
+	     "credits-over-depth", O2_SAYS(O2_MSG_NOOP, O2_AT_CREDITS, 1, 1)),
 	FLOW("all-credits", "gives back 255 credits", "conn/credits-over-depth", "credits-over-depth",
-	     all_credits),
+	     O2_SAYS(O2_MSG_NOOP, O2_AT_CREDITS, 1, 255)),
 	FLOW("credit-twice", "gives back one credit twice", "conn/credits-over-depth", "credits-over-depth",
-	     credit_given_twice),
+	     .script = credit_given_twice),
 	FLOW("no-credit", "sends a message for which it has no credit", "conn/no-credit",
-	     "credit-not-granted", spends_all),
+	     "credit-not-granted", .script = spends_all),
 	FLOW("put-flood", "starts a PUT for which it has no credit", "conn/no-credit", "credit-not-granted",
-	     put_flood),
+	     .script = put_flood),
 	FLOW("request-flood", "starts a request for whose answer it has no room", "conn/too-many-requests",
-	     "requests-unlimited", request_flood),
-	FLOW("noop-storm", "sends NOOPs that say nothing", "conn/noop-storm", "noops-unlimited", noop_storm,
-	     O2_KERNEL_TOLERATES),
-	SILENCE("silent-to-put", "never answers a PUT_REQ", silent_to_put),
-	SILENCE("silent-to-get", "never answers a GET_REQ", silent_to_get),
-	SILENCE("silent-after-ack", "never sends the PUT_DONE", silent_after_ack),
-	SILENCE("keeps-credits", "never gives a credit back", keeps_credits),
-	SILENCE("late-done", "answers when it is too late", late_done),
+	     "requests-unlimited", .script = request_flood),
+	FLOW("noop-storm", "sends NOOPs that say nothing", "conn/noop-storm", "noops-unlimited",
+	     .lie = {.type = O2_MSG_NOOP, .more = 16}, O2_KERNEL_TOLERATES),
+	SILENCE("silent-to-put", "never answers a PUT_REQ", .script = silent_to_put),
+	SILENCE("silent-to-get", "never answers a GET_REQ", .script = silent_to_get),
+	SILENCE("silent-after-ack", "never sends the PUT_DONE", .script = silent_after_ack),
+	SILENCE("keeps-credits", "never gives a credit back", .script = keeps_credits),
+	SILENCE("late-done", "answers when it is too late", .script = late_done),
 	{.name = NULL},
 };

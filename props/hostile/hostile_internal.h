@@ -126,6 +126,8 @@ static inline uint64_t o2_liar_memory(const struct o2_liar *liar)
 int o2_liar_open(struct o2_liar *liar, const struct o2_ni *ni);
 /* Forgets everything but what it is told anew for each victim: names, connection manager. */
 void o2_liar_close(struct o2_liar *liar);
+/* Do that to a message of so many bytes; how long it is then. */
+uint32_t o2_liar_spoil(const struct o2_liar_spoil *spoil, uint8_t *bytes, uint32_t length_bytes);
 /* Completions of the liar that are there; how many. */
 int o2_liar_progress(struct o2_liar *liar);
 /* Nothing that it has sent is to be acknowledged any more. */

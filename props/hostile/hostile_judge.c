@@ -22,36 +22,16 @@ bool o2_hostile_order(struct o2_hostile *h, enum o2_victim_act act, uint64_t val
 	return h->world->order(h, &order, answer) && answer->status == 0;
 }
 
-static bool tell(struct o2_hostile *h, enum o2_victim_act act, uint64_t value, enum o2_reg_mode mode)
+bool o2_victim_does(struct o2_hostile *h, enum o2_victim_act act, uint64_t value, enum o2_reg_mode mode)
 {
 	struct o2_victim_answer answer;
 
 	return o2_hostile_order(h, act, value, mode, &answer);
 }
 
-bool o2_victim_put(struct o2_hostile *h, uint64_t nob, enum o2_reg_mode mode)
-{
-	return tell(h, O2_ACT_PUT, nob, mode);
-}
-
-bool o2_victim_get(struct o2_hostile *h, uint64_t nob, enum o2_reg_mode mode)
-{
-	return tell(h, O2_ACT_GET, nob, mode);
-}
-
-bool o2_victim_send(struct o2_hostile *h)
-{
-	return tell(h, O2_ACT_SEND, 0, 0);
-}
-
-bool o2_victim_serves(struct o2_hostile *h, uint64_t nob, enum o2_reg_mode mode)
-{
-	return tell(h, O2_ACT_SERVE, nob, mode);
-}
-
 void o2_hostile_clock(struct o2_hostile *h, uint64_t ms)
 {
-	tell(h, O2_ACT_CLOCK, ms, 0);
+	o2_victim_does(h, O2_ACT_CLOCK, ms, 0);
 }
 
 void o2_hostile_wait_out(struct o2_hostile *h)
@@ -79,26 +59,6 @@ bool o2_victim_received(struct o2_hostile *h, uint32_t count)
 	if (h->world->outside)
 		return true;
 	return o2_hostile_order(h, O2_ACT_LOOK, 0, 0, &answer) && answer.report.received == count;
-}
-
-bool o2_victim_wants_checksums(struct o2_hostile *h)
-{
-	return tell(h, O2_ACT_CHECKSUMS, 0, 0);
-}
-
-bool o2_victim_takes_fragments(struct o2_hostile *h, uint32_t count)
-{
-	return tell(h, O2_ACT_FRAGMENTS, count, 0);
-}
-
-bool o2_victim_holds(struct o2_hostile *h)
-{
-	return tell(h, O2_ACT_HOLD, 0, 0);
-}
-
-bool o2_victim_sends_one(struct o2_hostile *h)
-{
-	return tell(h, O2_ACT_RELEASE, 0, 0);
 }
 
 bool o2_victim_queued(struct o2_hostile *h, uint64_t *cookie)
@@ -217,7 +177,7 @@ bool o2_hostile_harmless(struct o2_hostile *h, char *why)
 
 bool o2_hostile_judge(struct o2_hostile *h, const struct o2_misbehaviour *what, char *why)
 {
-	if (!what->script(h)) {
+	if (!o2_misbehaviour_do(h, what)) {
 		snprintf(why, O2_VICTIM_WHY_BYTES, "the liar was not answered as it must be");
 		return false;
 	}

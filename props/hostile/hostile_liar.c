@@ -207,34 +207,26 @@ bool o2_liar_send_bytes(struct o2_hostile *h, const void *bytes, uint32_t length
 	return post(h, &wr, length_bytes);
 }
 
-bool o2_liar_send_patched(struct o2_hostile *h, uint32_t offset, uint32_t width, uint64_t value,
-			  uint32_t length_bytes)
+uint32_t o2_liar_spoil(const struct o2_liar_spoil *spoil, uint8_t *bytes, uint32_t length_bytes)
 {
-	struct o2_wire_options options = O2_WIRE_DEFAULTS;
-	uint8_t bytes[O2_MSG_BYTES] = {0};
-	int length = o2_msg_encode(&h->liar.begun, &options, bytes, sizeof(bytes), NULL);
-
-	if (length < 0)
-		return false;
-	for (uint32_t i = 0; i < width; i++)
-		bytes[offset + i] = (uint8_t)(value >> 8 * i);
-	return o2_liar_send_bytes(h, bytes, length_bytes != 0 ? length_bytes : (uint32_t)length);
+	for (uint32_t i = 0; i < spoil->width; i++)
+		bytes[spoil->offset + i] = (uint8_t)(spoil->value >> 8 * i);
+	if (spoil->turn)
+		bytes[spoil->offset] ^= 0x55;
+	return spoil->length != 0 ? spoil->length : length_bytes;
 }
 
-bool o2_liar_send_turned(struct o2_hostile *h, uint32_t offset)
+bool o2_liar_send_spoiled(struct o2_hostile *h, const struct o2_liar_spoil *spoil)
 {
 	uint8_t bytes[O2_MSG_BYTES] = {0};
 	int length = o2_msg_encode(&h->liar.begun, NULL, bytes, sizeof(bytes), NULL);
 
-	if (length < 0)
-		return false;
-	bytes[offset] ^= 0x55;
-	return o2_liar_send_bytes(h, bytes, (uint32_t)length);
+	return length >= 0 && o2_liar_send_bytes(h, bytes, o2_liar_spoil(spoil, bytes, (uint32_t)length));
 }
 
 bool o2_liar_send(struct o2_hostile *h)
 {
-	return o2_liar_send_patched(h, 0, 0, 0, 0);
+	return o2_liar_send_spoiled(h, &(struct o2_liar_spoil){.width = 0});
 }
 
 bool o2_liar_hears(struct o2_hostile *h, enum o2_msg_type type, struct o2_msg *msg)

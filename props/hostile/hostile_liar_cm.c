@@ -25,14 +25,9 @@ static size_t compose(struct o2_liar *liar, enum o2_msg_type type, uint8_t *byte
 				 .ibcp_max_frags = O2_MAX_FRAGS,
 				 .ibcp_max_msg_size = O2_MSG_BYTES},
 	};
-	const struct o2_liar_spoil *spoil = &liar->spoil;
 	int length = o2_msg_encode(&msg, NULL, bytes, O2_CM_REQUEST_BYTES, NULL);
 
-	for (uint32_t i = 0; i < spoil->width; i++)
-		bytes[spoil->offset + i] = (uint8_t)(spoil->value >> 8 * i);
-	if (spoil->turn)
-		bytes[spoil->offset] ^= 0x55;
-	return spoil->length != 0 ? spoil->length : (size_t)length;
+	return o2_liar_spoil(&liar->spoil, bytes, (uint32_t)length);
 }
 
 /* Which life of the victim it is. */
@@ -142,7 +137,7 @@ bool o2_liar_asks(struct o2_hostile *h, const struct o2_liar_spoil *spoil)
 bool o2_liar_answers(struct o2_hostile *h, const struct o2_liar_spoil *spoil)
 {
 	h->liar.spoil = *spoil;
-	if (!o2_victim_send(h))
+	if (!o2_victim_does(h, O2_ACT_SEND, 0, 0))
 		return false;
 	o2_hostile_settle(h);
 	return true;

@@ -197,11 +197,13 @@ static void say(struct o2_hostile_run *run, const struct o2_hostile_step *step)
 	/* A status that the encoder would refuse is patched in, like everything that is spoiled. */
 	if (step->spoil_width == 0 && (step->type == O2_MSG_PUT_NAK || step->type == O2_MSG_PUT_DONE ||
 				       step->type == O2_MSG_GET_DONE)) {
-		o2_liar_send_patched(&run->h, O2_AT_STATUS, 4, (uint32_t)step->status, 0);
+		o2_liar_send_spoiled(
+			&run->h, &(struct o2_liar_spoil){O2_AT_STATUS, 4, (uint32_t)step->status, 0, false});
 		return;
 	}
 	run->tally.seen[SPOILED] += step->spoil_width > 0;
-	o2_liar_send_patched(&run->h, step->spoil_offset, step->spoil_width, step->spoil_value, step->length);
+	o2_liar_send_spoiled(&run->h, &(struct o2_liar_spoil){step->spoil_offset, step->spoil_width,
+							      step->spoil_value, step->length, false});
 }
 
 /* Write all that was described, and say so; or describe memory for what is offered. */
@@ -266,13 +268,13 @@ static void take_step(struct o2_hostile_run *run, const struct o2_hostile_step *
 		learn(run);
 		break;
 	case O2_HOSTILE_PUT:
-		o2_victim_put(h, step->nob, step->mode);
+		o2_victim_does(h, O2_ACT_PUT, step->nob, step->mode);
 		break;
 	case O2_HOSTILE_GET:
-		o2_victim_get(h, step->nob, step->mode);
+		o2_victim_does(h, O2_ACT_GET, step->nob, step->mode);
 		break;
 	case O2_HOSTILE_SEND:
-		o2_victim_send(h);
+		o2_victim_does(h, O2_ACT_SEND, 0, 0);
 		break;
 	case O2_HOSTILE_CLOCK:
 		o2_hostile_clock(h, step->nob);
@@ -351,7 +353,7 @@ static bool begin(struct o2_hostile_run *run, struct o2_choice *c)
 	/* One after the other: a compiler may take the arguments of a call in any order. */
 	nob = o2_draw_bool(c, 4, 1) ? 0 : o2_draw_range(c, 1, 5500);
 	mode = draw_mode(c);
-	o2_victim_serves(&run->h, nob, mode);
+	o2_victim_does(&run->h, O2_ACT_SERVE, nob, mode);
 	return true;
 }
 

@@ -60,7 +60,7 @@ static bool into_source(struct o2_hostile *h)
 	uint64_t address;
 	uint32_t key;
 
-	if (!o2_victim_put(h, 5000, O2_REG_GLOBAL))
+	if (!o2_victim_does(h, O2_ACT_PUT, 5000, O2_REG_GLOBAL))
 		return false;
 	o2_hostile_settle(h);
 	return o2_victim_source(h, &address, &key) && o2_liar_rdma(h, IBV_WR_RDMA_WRITE, address, key, 64);

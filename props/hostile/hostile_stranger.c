@@ -213,7 +213,7 @@ static enum o2_net_outcome lie(struct o2_net_liar *net, const struct o2_misbehav
 
 	if (!o2_net_liar_begin(net, what, why))
 		return O2_NET_NOT_MET;
-	if (!what->script(&net->h))
+	if (!o2_misbehaviour_do(&net->h, what))
 		snprintf(why, O2_VICTIM_WHY_BYTES, "%s",
 			 net->h.untold != NULL ? net->h.untold : "the liar was not answered as it must be");
 	else if (net->h.untold == NULL && met(net, what, why))
