@@ -83,10 +83,10 @@ static int open_own_side(struct o2_net_liar *net, struct o2_error *error)
 	int rc = o2_net_liar_attach(net, o2_nid_network(net->options.peer) + HONEST_OFFSET, error);
 
 	if (rc == 0)
-		rc = o2_liar_listen(&net->h.liar, net->cm[O2_NI_LIAR], error);
+		rc = o2_liar_listen(&net->h.liar, net->h.place[O2_NI_LIAR].cm, error);
 	if (rc == 0)
-		rc = o2_friend_start_node(&net->h.friend, &net->h.ni[O2_NI_FRIEND], net->cm[O2_NI_FRIEND],
-					  error);
+		rc = o2_friend_start_node(&net->h.friend, &net->h.place[O2_NI_FRIEND].ni,
+					  net->h.place[O2_NI_FRIEND].cm, error);
 	return rc;
 }
 

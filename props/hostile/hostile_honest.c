@@ -39,7 +39,7 @@ static int open_endpoint(struct o2_net_liar *net)
 	static const struct o2_lnet_ops ops = {.done = done};
 	struct o2_node_config node = O2_NODE_DEFAULTS;
 	struct o2_lnet_config lnet = O2_LNET_DEFAULTS;
-	struct o2_ni *ni = &net->h.ni[O2_NI_FRIEND];
+	struct o2_ni *ni = &net->h.place[O2_NI_FRIEND].ni;
 
 	node.port = net->options.port;
 	node.listen = false;
@@ -49,7 +49,8 @@ static int open_endpoint(struct o2_net_liar *net)
 	lnet.nid = ni->config.nid;
 	lnet.interface_cookie = o2_monotonic_ms();
 	lnet.response_timeout_ms = TIMEOUT_MS;
-	return o2_endpoint_open(ni, net->cm[O2_NI_FRIEND], &node, &lnet, &ops, net, &net->endpoint, NULL);
+	return o2_endpoint_open(ni, net->h.place[O2_NI_FRIEND].cm, &node, &lnet, &ops, net, &net->endpoint,
+				NULL);
 }
 
 /* What it asked for, what became of it, and who ended it and how; false. */
@@ -108,7 +109,7 @@ static bool ping(struct o2_net_liar *net, char *why)
 		.nid = net->options.peer, .portal = O2_PING_PORTAL, .match_bits = O2_PING_MATCH_BITS};
 	struct o2_transfer_memory sink =
 		o2_hostile_memory(&net->h.friend.end, 0, PING_AT, O2_PING_SINK_BYTES, O2_REG_FASTREG);
-	const uint8_t *bytes = net->h.ni[O2_NI_FRIEND].arena.memory + PING_AT;
+	const uint8_t *bytes = net->h.place[O2_NI_FRIEND].ni.arena.memory + PING_AT;
 	struct o2_ping_info info;
 	struct o2_error error;
 	char text[O2_VICTIM_WHY_BYTES];
@@ -135,26 +136,19 @@ static struct o2_lnet_target place(const struct o2_net_liar *net, uint32_t offse
 				       .ack = true};
 }
 
-static bool put(struct o2_net_liar *net, uint32_t offset, uint32_t nob, char *why)
+/* A PUT from where honest bytes stand, or a GET to where they come to; all of it moves. */
+static bool move(struct o2_net_liar *net, bool puts, uint32_t offset, uint32_t nob, char *why)
 {
+	const char *what = puts ? "PUT" : "GET";
 	struct o2_lnet_target target = place(net, offset);
-	struct o2_transfer_memory source =
-		o2_hostile_memory(&net->h.friend.end, 1, O2_HONEST_AT, nob, O2_REG_FASTREG);
+	struct o2_transfer_memory memory = o2_hostile_memory(
+		&net->h.friend.end, puts ? 1 : 2, puts ? O2_HONEST_AT : O2_GET_AT, nob, O2_REG_FASTREG);
+	int rc;
 
 	expect(net);
-	return ends(net, o2_lnet_put(net->endpoint.lnet, &target, &source, NULL, NULL), "PUT", why) &&
-	       (net->length_bytes == nob || fell_short(net, "PUT", nob, why));
-}
-
-static bool get(struct o2_net_liar *net, uint32_t offset, uint32_t nob, char *why)
-{
-	struct o2_lnet_target target = place(net, offset);
-	struct o2_transfer_memory sink =
-		o2_hostile_memory(&net->h.friend.end, 2, O2_GET_AT, nob, O2_REG_FASTREG);
-
-	expect(net);
-	return ends(net, o2_lnet_get(net->endpoint.lnet, &target, &sink, NULL, NULL), "GET", why) &&
-	       (net->length_bytes == nob || fell_short(net, "GET", nob, why));
+	rc = puts ? o2_lnet_put(net->endpoint.lnet, &target, &memory, NULL, NULL)
+		  : o2_lnet_get(net->endpoint.lnet, &target, &memory, NULL, NULL);
+	return ends(net, rc, what, why) && (net->length_bytes == nob || fell_short(net, what, nob, why));
 }
 
 /* Of the nob bytes of a GET that is reported as good, so many were never written; true: none. */
@@ -170,16 +164,16 @@ static bool wrote_all(uint32_t nob, uint32_t missed, char *why)
 /* Nobody knows what there is before the first PUT, so each byte of the sink starts as two things in turn. */
 static bool gets_all(struct o2_net_liar *net, char *why)
 {
-	uint8_t *got = net->h.ni[O2_NI_FRIEND].arena.memory + O2_GET_AT;
-	uint8_t *first = net->h.ni[O2_NI_FRIEND].arena.memory + O2_HONEST_AT;
+	uint8_t *got = net->h.place[O2_NI_FRIEND].ni.arena.memory + O2_GET_AT;
+	uint8_t *first = net->h.place[O2_NI_FRIEND].ni.arena.memory + O2_HONEST_AT;
 	uint32_t missed = 0;
 
 	memset(got, 0, O2_HONEST_BYTES);
-	if (!get(net, 0, O2_HONEST_BYTES, why))
+	if (!move(net, false, 0, O2_HONEST_BYTES, why))
 		return false;
 	memcpy(first, got, O2_HONEST_BYTES);
 	memset(got, 0xff, O2_HONEST_BYTES);
-	if (!get(net, 0, O2_HONEST_BYTES, why))
+	if (!move(net, false, 0, O2_HONEST_BYTES, why))
 		return false;
 	for (uint32_t i = 0; i < O2_HONEST_BYTES; i++)
 		missed += first[i] == 0 && got[i] == 0xff;
@@ -214,14 +208,15 @@ static bool came_back(const uint8_t *got, const uint8_t *bytes, uint32_t nob, ch
 /* What was PUT comes back. */
 static bool moves_bytes(struct o2_net_liar *net, uint32_t offset, uint32_t nob, char *why)
 {
-	uint8_t *got = net->h.ni[O2_NI_FRIEND].arena.memory + O2_GET_AT;
-	uint8_t *bytes = net->h.ni[O2_NI_FRIEND].arena.memory + O2_HONEST_AT;
+	uint8_t *got = net->h.place[O2_NI_FRIEND].ni.arena.memory + O2_GET_AT;
+	uint8_t *bytes = net->h.place[O2_NI_FRIEND].ni.arena.memory + O2_HONEST_AT;
 
 	net->h.tries++;
 	o2_honest_fill(bytes, nob, net->h.tries);
 	for (uint32_t i = 0; i < nob; i++)
 		got[i] = other(bytes[i]);
-	return put(net, offset, nob, why) && get(net, offset, nob, why) && came_back(got, bytes, nob, why);
+	return move(net, true, offset, nob, why) && move(net, false, offset, nob, why) &&
+	       came_back(got, bytes, nob, why);
 }
 
 /* Wherever in a page the peer's place begins, one of the two small ones lies across a page of its. */

@@ -7,6 +7,7 @@
 #include "lnd/node/node.h"
 #include "props/hostile/hostile.h"
 #include "props/hostile/hostile_victim.h"
+#include "props/world/place.h"
 
 /* The worlds in which a liar meets its victim (docs/hostile.md, "Where the victim is"). */
 
@@ -74,9 +75,9 @@ struct o2_hostile_world {
 
 struct o2_hostile {
 	const struct o2_hostile_world *world;
-	struct o2_ni ni[O2_HOSTILE_NIS]; /* those of this process */
-	struct o2_victim victim;	 /* if it is in this process */
-	struct o2_friend friend;	 /* the honest peer */
+	struct o2_place place[O2_HOSTILE_NIS]; /* those of this process */
+	struct o2_victim victim;	       /* if it is in this process */
+	struct o2_friend friend;	       /* the honest peer */
 	struct o2_liar liar;
 	uint64_t tries;		  /* of the honest peer */
 	bool endless;		  /* something did not come to rest */
@@ -141,7 +142,8 @@ int o2_liar_request(struct o2_liar *liar);
 /* It has no part in the connection manager any more. */
 void o2_liar_part(struct o2_liar *liar);
 
-/* One of the interfaces of this process, on its loop device. */
-int o2_hostile_ni_open(struct o2_ni *ni, enum o2_hostile_ni which);
+/* Where all are on loop devices: one of the interfaces, and who the liar says it is. */
+struct o2_ni_config o2_hostile_ni_config(enum o2_hostile_ni which);
+extern const struct o2_liar o2_liar_of_loop;
 
 #endif

@@ -5,7 +5,6 @@
 
 #include "props/hostile/hostile_internal.h"
 #include "props/world/network.h"
-#include "wire/nid.h"
 
 /*
  * A meeting of nodes in this process: the victim is one, and so is the honest peer; the liar has a place in
@@ -15,7 +14,6 @@
 struct meeting {
 	struct o2_hostile h; /* first: the world below gets it back from there */
 	struct o2_network *network;
-	struct o2_cm *cm[O2_HOSTILE_NIS];
 };
 
 static int progress(struct o2_hostile *h)
@@ -40,12 +38,9 @@ static int attach(struct meeting *m)
 	int rc = o2_network_open_loop(&m->network, NULL);
 
 	for (int i = 0; i < O2_HOSTILE_NIS && rc == 0; i++) {
-		struct o2_ni *ni = &m->h.ni[i];
+		const struct o2_ni_config config = o2_hostile_ni_config((enum o2_hostile_ni)i);
 
-		rc = o2_hostile_ni_open(ni, (enum o2_hostile_ni)i);
-		if (rc == 0)
-			rc = m->network->ops->attach(m->network, ni, o2_nid_address(ni->config.nid),
-						     &m->cm[i], NULL);
+		rc = o2_place_open(&m->h.place[i], &config, m->network, NULL);
 	}
 	return rc;
 }
@@ -56,19 +51,17 @@ static int open_meeting(struct meeting *m)
 	int rc = attach(m);
 
 	h->world = &world;
-	h->liar = (struct o2_liar){.nid = O2_LIAR_NID,
-				   .stamp = O2_LIAR_STAMP,
-				   .victim_nid = O2_VICTIM_NID,
-				   .victim_stamp = O2_VICTIM_STAMP};
+	h->liar = o2_liar_of_loop;
 	if (rc == 0)
-		rc = o2_liar_open(&h->liar, &h->ni[O2_NI_LIAR]);
+		rc = o2_liar_open(&h->liar, &h->place[O2_NI_LIAR].ni);
 	if (rc == 0)
-		rc = o2_liar_listen(&h->liar, m->cm[O2_NI_LIAR], NULL);
+		rc = o2_liar_listen(&h->liar, m->h.place[O2_NI_LIAR].cm, NULL);
 	if (rc == 0)
-		rc = o2_victim_open(&h->victim, &h->ni[O2_NI_VICTIM]);
+		rc = o2_victim_open(&h->victim, &h->place[O2_NI_VICTIM].ni);
 	if (rc == 0)
-		rc = o2_victim_start_node(&h->victim, m->cm[O2_NI_VICTIM], O2_LIAR_NID, NULL);
-	return rc == 0 ? o2_friend_start_node(&h->friend, &h->ni[O2_NI_FRIEND], m->cm[O2_NI_FRIEND], NULL)
+		rc = o2_victim_start_node(&h->victim, m->h.place[O2_NI_VICTIM].cm, O2_LIAR_NID, NULL);
+	return rc == 0 ? o2_friend_start_node(&h->friend, &h->place[O2_NI_FRIEND].ni,
+					      m->h.place[O2_NI_FRIEND].cm, NULL)
 		       : rc;
 }
 
@@ -80,11 +73,8 @@ static void close_meeting(struct meeting *m)
 	o2_node_destroy(h->friend.node);
 	o2_liar_part(&h->liar);
 	o2_liar_close(&h->liar);
-	for (int i = 0; i < O2_HOSTILE_NIS; i++) {
-		if (m->cm[i] != NULL)
-			m->network->ops->detach(m->network, m->cm[i]);
-		o2_ni_close(&h->ni[i]);
-	}
+	for (int i = 0; i < O2_HOSTILE_NIS; i++)
+		o2_place_close(&h->place[i]);
 	if (m->network != NULL)
 		m->network->ops->close(m->network);
 }

@@ -4,70 +4,56 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "props/hostile/hostile_quirk.h"
-#include "props/world/device.h"
 #include "wire/nid.h"
 
 /* The liar's process: two interfaces on one device, the liar's and the honest peer's. */
 
-static int attach(struct o2_net_liar *net, enum o2_hostile_ni which, struct o2_ni_config *config,
-		  uint32_t address, struct o2_error *error)
+static int open_place(struct o2_net_liar *net, enum o2_hostile_ni which, struct o2_ni_config *config,
+		      uint32_t network, uint32_t address, struct o2_error *error)
 {
-	struct o2_ni *ni = &net->h.ni[which];
-	int rc;
-
+	config->nid = o2_nid_make(O2_LND_O2IB, network, address);
 	config->arena_pages = which == O2_NI_LIAR ? 1 : O2_HOSTILE_PAGES;
 	if (which != O2_NI_LIAR)
 		o2_hostile_bend_ni(config);
-	rc = o2_ni_open(config, ni, error);
-	return rc == 0 ? net->network->ops->attach(net->network, ni, address, &net->cm[which], error) : rc;
+	return o2_place_open(&net->h.place[which], config, net->network, error);
 }
 
 int o2_net_liar_attach(struct o2_net_liar *net, uint32_t honest_network, struct o2_error *error)
 {
 	const struct o2_net_liar_options *options = &net->options;
-	uint32_t network = o2_nid_network(options->peer), address = 0;
+	struct o2_liar *liar = &net->h.liar;
 	struct o2_ni_config config = {
 		.device = options->device,
-		.port = 1,
-		.reg_gaps = o2_device_reg_gaps(),
 		.gid_index = options->gid_index,
+		.incarnation = o2_place_incarnation(),
 		.dma_kind = O2_DMA_BUS,
 	};
-	struct timespec now;
+	uint32_t address = 0;
 	int rc = o2_network_address(options->device, options->gid_index, &address, error);
 
-	clock_gettime(CLOCK_REALTIME, &now);
-	config.incarnation = (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
-	config.nid = o2_nid_make(O2_LND_O2IB, network, address);
 	if (rc == 0)
 		rc = options->open_network(&net->network, error);
 	if (rc == 0)
-		rc = attach(net, O2_NI_LIAR, &config, address, error);
-	net->h.liar.nid = config.nid;
-	net->h.liar.stamp = config.incarnation;
-	net->h.liar.portal = options->portal;
-	net->h.liar.match_bits = options->match_bits;
+		rc = open_place(net, O2_NI_LIAR, &config, o2_nid_network(options->peer), address, error);
+	if (rc != 0)
+		return rc;
+	liar->nid = config.nid;
+	liar->stamp = config.incarnation;
+	liar->portal = options->portal;
+	liar->match_bits = options->match_bits;
 	if (options->honest_address != 0)
 		address = options->honest_address;
-	config.nid = o2_nid_make(O2_LND_O2IB, honest_network, address);
-	if (rc == 0)
-		rc = attach(net, O2_NI_FRIEND, &config, address, error);
-	return rc;
+	return open_place(net, O2_NI_FRIEND, &config, honest_network, address, error);
 }
 
 void o2_net_liar_detach(struct o2_net_liar *net)
 {
 	o2_net_liar_end(net);
-	for (int i = O2_NI_LIAR; i <= O2_NI_FRIEND; i++) {
-		if (net->cm[i] != NULL)
-			net->network->ops->detach(net->network, net->cm[i]);
-		net->cm[i] = NULL;
-		o2_ni_close(&net->h.ni[i]);
-	}
+	for (int i = O2_NI_LIAR; i <= O2_NI_FRIEND; i++)
+		o2_place_close(&net->h.place[i]);
 	if (net->network != NULL)
 		net->network->ops->close(net->network);
 	net->network = NULL;
@@ -75,7 +61,7 @@ void o2_net_liar_detach(struct o2_net_liar *net)
 
 static bool open_liar(struct o2_net_liar *net, char *why)
 {
-	if (o2_liar_open(&net->h.liar, &net->h.ni[O2_NI_LIAR]) == 0)
+	if (o2_liar_open(&net->h.liar, &net->h.place[O2_NI_LIAR].ni) == 0)
 		return true;
 	snprintf(why, O2_VICTIM_WHY_BYTES, "no queue pair for the liar");
 	return false;

@@ -40,7 +40,6 @@ struct o2_net_liar {
 	struct o2_hostile h; /* first: the worlds below get it back from there */
 	struct o2_net_liar_options options;
 	struct o2_network *network;
-	struct o2_cm *cm[O2_HOSTILE_NIS]; /* the liar's and the honest peer's */
 	struct o2_victim_child child;
 	/* Towards a peer that takes no orders: */
 	struct o2_endpoint endpoint;

@@ -7,15 +7,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/monotonic.h"
 #include "lnd/conn/conn.h"
 #include "props/engine/run.h"
 #include "props/hostile/hostile_quirk.h"
-#include "props/world/device.h"
-#include "props/world/network.h"
+#include "props/world/place.h"
 #include "wire/nid.h"
 
 /* The victim's process: it serves its connections all the time, and an order whenever one has come. */
@@ -23,33 +21,21 @@
 #define WAIT_MS	    1	  /* how long completions may go unnoticed when nothing happens */
 #define IDLE_ROUNDS 20u	  /* without work, until it is at rest */
 #define SETTLE_MS   8000u /* for everything that is under way to end */
-#define NS_PER_US   1000u
 
 struct process {
-	struct o2_ni ni;
+	struct o2_place place;
 	struct o2_network *network;
-	struct o2_cm *cm;
 	struct o2_victim victim;
 	uint32_t work; /* events since the last "settle" */
 };
-
-static uint64_t wall_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 static int open_process(struct process *process, const struct o2_victim_options *options,
 			struct o2_error *error)
 {
 	struct o2_ni_config config = {
 		.device = options->device,
-		.port = 1,
-		.reg_gaps = o2_device_reg_gaps(),
 		.gid_index = options->gid_index,
-		.incarnation = wall_ns() / NS_PER_US,
+		.incarnation = o2_place_incarnation(),
 		.dma_kind = O2_DMA_BUS,
 		.dma_base = UINT64_C(0x240000000),
 		.arena_pages = O2_HOSTILE_PAGES,
@@ -63,25 +49,20 @@ static int open_process(struct process *process, const struct o2_victim_options 
 		return rc;
 	config.nid = o2_nid_make(O2_LND_O2IB, o2_nid_network(options->liar_nid), address);
 	o2_hostile_bend_ni(&config);
-	rc = o2_ni_open(&config, &process->ni, error);
+	rc = o2_place_open(&process->place, &config, process->network, error);
 	if (rc == 0)
-		rc = process->network->ops->attach(process->network, &process->ni, address, &process->cm,
-						   error);
+		rc = o2_victim_open(&process->victim, &process->place.ni);
 	if (rc == 0)
-		rc = o2_victim_open(&process->victim, &process->ni);
-	if (rc == 0)
-		rc = o2_victim_start_node(&process->victim, process->cm, options->liar_nid, error);
+		rc = o2_victim_start_node(&process->victim, process->place.cm, options->liar_nid, error);
 	return rc;
 }
 
 static void close_process(struct process *process)
 {
 	o2_victim_close(&process->victim);
-	if (process->cm != NULL)
-		process->network->ops->detach(process->network, process->cm);
+	o2_place_close(&process->place);
 	if (process->network != NULL)
 		process->network->ops->close(process->network);
-	o2_ni_close(&process->ni);
 }
 
 /* One round.  How much happened; negative errno: the device is lost. */
@@ -212,7 +193,7 @@ int o2_victim_process(const struct o2_victim_options *options)
 		fprintf(stderr, "o2props: no victim on %s: %s (%s)\n", options->device, strerror(-rc), text);
 		rc = O2_PROPS_EXIT_CANNOT;
 	} else {
-		o2_nid_to_text(process->ni.config.nid, text, sizeof(text));
+		o2_nid_to_text(process->place.ni.config.nid, text, sizeof(text));
 		printf("victim %s\n", text);
 		fflush(stdout);
 		rc = serve(process);

@@ -324,7 +324,7 @@ static void count_end(struct o2_hostile_run *run)
 	seen[SERVED_WELL] += victim->served_well > 0;
 	seen[HEARD_IMMEDIATE] += victim->received > 0;
 	seen[WROTE_INTO_SINK] +=
-		memcmp(run->h.victim.shadow.bytes + O2_GET_AT, run->h.ni[0].arena.memory + O2_GET_AT,
+		memcmp(run->h.victim.shadow.bytes + O2_GET_AT, run->h.place[0].ni.arena.memory + O2_GET_AT,
 		       run->h.victim.described_bytes[1]) != 0;
 }
 

@@ -149,7 +149,7 @@ bool o2_stranger_open(struct o2_net_liar *net, char *why)
 	}
 	net->h.world = &world;
 	net->h.patience_ms = net->options.patience_ms;
-	o2_liar_hear(liar, net->cm[O2_NI_LIAR]);
+	o2_liar_hear(liar, net->h.place[O2_NI_LIAR].cm);
 	liar->victim_nid = net->options.peer;
 	liar->port = net->options.port;
 	liar->privileged_port = geteuid() == 0;

@@ -7,7 +7,6 @@
 #include "lnd/ni/path.h"
 #include "props/hostile/hostile_internal.h"
 #include "props/hostile/hostile_quirk.h"
-#include "props/world/device.h"
 
 /*
  * One liar, one victim, one honest bystander on loop devices, connected without a connection manager.
@@ -16,14 +15,17 @@
 #define IDLE_ROUNDS   8u
 #define STEPS_AT_MOST 20000u /* of the loop that lets everything happen */
 
-int o2_hostile_ni_open(struct o2_ni *ni, enum o2_hostile_ni which)
+const struct o2_liar o2_liar_of_loop = {.nid = O2_LIAR_NID,
+					.stamp = O2_LIAR_STAMP,
+					.victim_nid = O2_VICTIM_NID,
+					.victim_stamp = O2_VICTIM_STAMP};
+
+struct o2_ni_config o2_hostile_ni_config(enum o2_hostile_ni which)
 {
 	static const uint64_t nids[] = {O2_VICTIM_NID, O2_LIAR_NID, O2_FRIEND_NID};
 	static const uint64_t stamps[] = {O2_VICTIM_STAMP, O2_LIAR_STAMP, O2_FRIEND_STAMP};
 	struct o2_ni_config config = {
 		.device = which == O2_NI_VICTIM ? "loop0" : "loop1",
-		.port = 1,
-		.reg_gaps = o2_device_reg_gaps(),
 		.gid_index = 1,
 		.nid = nids[which],
 		.incarnation = stamps[which],
@@ -34,7 +36,7 @@ int o2_hostile_ni_open(struct o2_ni *ni, enum o2_hostile_ni which)
 
 	if (which != O2_NI_LIAR)
 		o2_hostile_bend_ni(&config);
-	return o2_ni_open(&config, ni, NULL);
+	return config;
 }
 
 bool o2_hostile_order_here(struct o2_hostile *h, const struct o2_victim_order *order,
@@ -103,15 +105,18 @@ int o2_hostile_open(struct o2_hostile *h)
 	int rc = 0;
 
 	h->world = &world;
-	for (int i = 0; i < O2_HOSTILE_NIS && rc == 0; i++)
-		rc = o2_hostile_ni_open(&h->ni[i], (enum o2_hostile_ni)i);
+	for (int i = 0; i < O2_HOSTILE_NIS && rc == 0; i++) {
+		const struct o2_ni_config config = o2_hostile_ni_config((enum o2_hostile_ni)i);
+
+		rc = o2_place_open(&h->place[i], &config, NULL, NULL);
+	}
 	if (rc == 0)
-		rc = o2_victim_open(&h->victim, &h->ni[O2_NI_VICTIM]);
-	h->friend.ni = &h->ni[O2_NI_FRIEND];
+		rc = o2_victim_open(&h->victim, &h->place[O2_NI_VICTIM].ni);
+	h->friend.ni = &h->place[O2_NI_FRIEND].ni;
 	if (rc == 0)
-		rc = make_conn(&h->ni[O2_NI_VICTIM], &h->victim.honest, &O2_CONN_DEFAULTS);
+		rc = make_conn(&h->place[O2_NI_VICTIM].ni, &h->victim.honest, &O2_CONN_DEFAULTS);
 	if (rc == 0)
-		rc = make_conn(&h->ni[O2_NI_FRIEND], &h->friend.end, &O2_CONN_DEFAULTS);
+		rc = make_conn(&h->place[O2_NI_FRIEND].ni, &h->friend.end, &O2_CONN_DEFAULTS);
 	return rc == 0 ? connect_honest(h) : rc;
 }
 
@@ -127,14 +132,14 @@ static int connect_liar(struct o2_hostile *h)
 	path.dest_qp_num = address.qp_num;
 	path.dest_psn = address.psn;
 	path.psn = o2_qp_psn(h->liar.qp);
-	rc = o2_qp_to_rts(&h->ni[O2_NI_LIAR], h->liar.qp, &path, NULL);
+	rc = o2_qp_to_rts(&h->place[O2_NI_LIAR].ni, h->liar.qp, &path, NULL);
 	if (rc != 0)
 		return rc;
-	path.gid = h->ni[O2_NI_LIAR].gid;
+	path.gid = h->place[O2_NI_LIAR].ni.gid;
 	path.dest_qp_num = h->liar.qp->qp_num;
 	path.dest_psn = o2_qp_psn(h->liar.qp);
 	path.psn = address.psn;
-	return o2_qp_to_rts(&h->ni[O2_NI_VICTIM], o2_conn_qp(h->victim.liar.conn), &path, NULL);
+	return o2_qp_to_rts(&h->place[O2_NI_VICTIM].ni, o2_conn_qp(h->victim.liar.conn), &path, NULL);
 }
 
 int o2_hostile_meet(struct o2_hostile *h, const struct o2_conn_config *config)
@@ -153,13 +158,10 @@ int o2_hostile_meet(struct o2_hostile *h, const struct o2_conn_config *config)
 	h->endless = false;
 	h->victim.liar_nid = O2_LIAR_NID;
 	o2_hostile_order(h, O2_ACT_MEET, 0, 0, &answer);
-	h->liar = (struct o2_liar){.nid = O2_LIAR_NID,
-				   .stamp = O2_LIAR_STAMP,
-				   .victim_nid = O2_VICTIM_NID,
-				   .victim_stamp = O2_VICTIM_STAMP};
-	rc = make_conn(&h->ni[O2_NI_VICTIM], &h->victim.liar, config);
+	h->liar = o2_liar_of_loop;
+	rc = make_conn(&h->place[O2_NI_VICTIM].ni, &h->victim.liar, config);
 	if (rc == 0)
-		rc = o2_liar_open(&h->liar, &h->ni[O2_NI_LIAR]);
+		rc = o2_liar_open(&h->liar, &h->place[O2_NI_LIAR].ni);
 	if (rc == 0)
 		rc = o2_conn_set_peer(h->victim.liar.conn, &peer, NULL);
 	if (rc == 0)
@@ -182,7 +184,7 @@ void o2_hostile_close(struct o2_hostile *h)
 	o2_victim_close(&h->victim);
 	o2_conn_destroy(h->friend.end.conn);
 	for (int i = 0; i < O2_HOSTILE_NIS; i++)
-		o2_ni_close(&h->ni[i]);
+		o2_place_close(&h->place[i]);
 	memset(h, 0, sizeof(*h));
 }
 

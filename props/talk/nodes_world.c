@@ -3,9 +3,9 @@
 #include <sched.h>
 
 #include "base/monotonic.h"
-#include "lnd/ni/counts.h"
 #include "props/talk/nodes_backend.h"
 #include "props/world/device.h"
+#include "props/world/place.h"
 
 /* The nodes of a case, made anew for each, and their network. */
 
@@ -227,21 +227,6 @@ void o2_nodes_settle(struct o2_nodes *nodes)
 			       REST_MS, account.what, account.is, account.expected);
 }
 
-static void check_idle(struct o2_nodes *nodes, struct o2_nodes_seat *seat)
-{
-	struct o2_error error;
-	char text[200];
-
-	o2_error_clear(&error);
-	if (o2_ni_check_idle(&seat->ni, &error) != 0) {
-		o2_error_text(&error, text, sizeof(text));
-		o2_report_fail(nodes->report, "nodes/outstanding", "node %" PRIu32 ": %s", seat->index, text);
-	}
-	if (!o2_ledger_balanced(&seat->ni.ledger))
-		o2_report_fail(nodes->report, "nodes/ledger", "node %" PRIu32 ": the ledger does not balance",
-			       seat->index);
-}
-
 /* Also after a failure, when only the nodes themselves may be trusted to be there. */
 void o2_nodes_close(struct o2_nodes *nodes)
 {
@@ -257,8 +242,8 @@ void o2_nodes_close(struct o2_nodes *nodes)
 	for (uint32_t i = 0; i < nodes->nseats; i++) {
 		struct o2_nodes_seat *seat = &nodes->seat[i];
 
-		if (!nodes->report->failed)
-			check_idle(nodes, seat);
+		o2_place_check_idle(&seat->ni, seat->index, nodes->report, "nodes/outstanding",
+				    "nodes/ledger");
 		if (seat->cm != NULL)
 			backend->detach(seat);
 		o2_shadow_close(&seat->shadow);

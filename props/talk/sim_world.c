@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lnd/ni/counts.h"
 #include "lnd/ni/path.h"
 #include "loopverbs/loopverbs.h"
 #include "props/talk/sim_internal.h"
+#include "props/world/place.h"
 
 /* The nodes and connections of a case, made anew for each. */
 
@@ -61,22 +61,6 @@ static void draw_config(struct o2_sim *sim)
 }
 
 /* --- nodes */
-
-/* Everything of it was handed back. */
-static void check_idle(struct o2_sim *sim, uint32_t i)
-{
-	struct o2_sim_node *node = &sim->node[i];
-	struct o2_error error;
-	char text[200];
-
-	o2_error_clear(&error);
-	if (o2_sim_ok(sim) && o2_ni_check_idle(&node->ni, &error) != 0) {
-		o2_error_text(&error, text, sizeof(text));
-		o2_report_fail(sim->report, "sim/outstanding", "node %" PRIu32 ": %s", i, text);
-	}
-	if (o2_sim_ok(sim) && !o2_ledger_balanced(&node->ni.ledger))
-		o2_report_fail(sim->report, "sim/ledger", "node %" PRIu32 ": the ledger does not balance", i);
-}
 
 static void close_node(struct o2_sim_node *node)
 {
@@ -402,7 +386,8 @@ void o2_sim_world_close(struct o2_sim *sim)
 		o2_sim_memory_check_all(sim);
 	for (uint32_t i = 0; i < sim->nnodes; i++)
 		if (sim->node[i].open)
-			check_idle(sim, i);
+			o2_place_check_idle(&sim->node[i].ni, i, sim->report, "sim/outstanding",
+					    "sim/ledger");
 	o2_sim_faults_remove();
 	o2_loop_get_counters(&left);
 	if (o2_sim_ok(sim) && left.live_qps + left.live_cqs > 0)

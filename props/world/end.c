@@ -8,7 +8,6 @@
 
 #include "base/monotonic.h"
 #include "lnd/ni/counts.h"
-#include "props/world/device.h"
 #include "props/world/rung_side.h"
 #include "props/world/rung_stale.h"
 #include "wire/nid.h"
@@ -46,7 +45,7 @@ static void tell_time(struct o2_end *end)
 
 static void our_memory(struct o2_end *end, uint64_t nob, struct o2_transfer_memory *memory)
 {
-	o2_rung_memory(our_side(end), &end->ni.arena, nob, end->iov, memory);
+	o2_rung_memory(our_side(end), &end->place.ni.arena, nob, end->iov, memory);
 }
 
 /* The side that was asked: it serves what the scenario says, cut to what is offered. */
@@ -99,12 +98,11 @@ static void on_done(void *context, uint64_t nid, const struct o2_transfer_result
 
 /* --- life -------------------------------------------------------------------------------------------- */
 
-static int open_interface(const struct o2_end_config *config, struct o2_end *end, struct o2_error *error)
+static int open_place(const struct o2_end_config *config, struct o2_network *network, struct o2_end *end,
+		      struct o2_error *error)
 {
 	const struct o2_ni_config ni = {
 		.device = config->device,
-		.port = 1,
-		.reg_gaps = o2_device_reg_gaps(),
 		.gid_index = config->gid_index,
 		.nid = o2_end_nid(end),
 		.incarnation = INCARNATION(config->side),
@@ -114,10 +112,8 @@ static int open_interface(const struct o2_end_config *config, struct o2_end *end
 		.events = config->alone,
 		.sizes = {.tx_size = O2_RUNG_POOL_SIZE, .reg_size = O2_RUNG_POOL_SIZE},
 	};
-	int rc = o2_ni_open(&ni, &end->ni, error);
 
-	end->open = rc == 0;
-	return rc;
+	return o2_place_open(&end->place, &ni, network, error);
 }
 
 static int open_node(struct o2_end *end, struct o2_error *error)
@@ -128,7 +124,7 @@ static int open_node(struct o2_end *end, struct o2_error *error)
 	config.conn.queue_depth = O2_RUNG_QUEUE_DEPTH;
 	config.conn.wrq_sge = O2_MAX_WRQ_SGE;
 	config.conn.ack_timeout = 14; /* what is gone is to be noticed soon */
-	return o2_node_create(&end->ni, end->cm, &config, &ops, end, &end->node, error);
+	return o2_node_create(&end->place.ni, end->place.cm, &config, &ops, end, &end->node, error);
 }
 
 int o2_end_open(const struct o2_end_config *config, struct o2_network *network, struct o2_end *end,
@@ -138,13 +134,10 @@ int o2_end_open(const struct o2_end_config *config, struct o2_network *network, 
 
 	memset(end, 0, sizeof(*end));
 	end->side = config->side;
-	end->network = network;
 	end->alone = config->alone;
 	rc = o2_network_address(config->device, config->gid_index, &end->address, error);
 	if (rc == 0)
-		rc = open_interface(config, end, error);
-	if (rc == 0)
-		rc = network->ops->attach(network, &end->ni, end->address, &end->cm, error);
+		rc = open_place(config, network, end, error);
 	if (rc == 0)
 		rc = open_node(end, error);
 	if (rc == 0)
@@ -157,13 +150,8 @@ int o2_end_open(const struct o2_end_config *config, struct o2_network *network, 
 void o2_end_close(struct o2_end *end)
 {
 	o2_node_destroy(end->node);
-	if (end->cm != NULL)
-		end->network->ops->detach(end->network, end->cm);
-	if (end->open)
-		o2_ni_close(&end->ni);
 	end->node = NULL;
-	end->cm = NULL;
-	end->open = false;
+	o2_place_close(&end->place);
 }
 
 /* --- what an end is asked ---------------------------------------------------------------------------- */
@@ -172,7 +160,7 @@ void o2_end_close(struct o2_end *end)
 static void set_mapped(struct o2_end *end, bool mapped)
 {
 	if (our_side(end)->has_unmapped)
-		o2_arena_set_mapped(&end->ni.arena, our_side(end)->unmapped_page, mapped);
+		o2_arena_set_mapped(&end->place.ni.arena, our_side(end)->unmapped_page, mapped);
 }
 
 static int begin(struct o2_end *end, const struct o2_end_question *question, struct o2_error *error)
@@ -185,12 +173,12 @@ static int begin(struct o2_end *end, const struct o2_end_question *question, str
 	end->started = end->matched = end->done[0] = end->done[1] = false;
 	end->seen = (struct o2_end_answer){0};
 	end->greeted = 0;
-	if (end->ni.config.dma_kind != our_side(end)->kind)
-		rc = o2_ni_set_dma(&end->ni, our_side(end)->kind, O2_RUNG_BUS_BASE, error);
+	if (end->place.ni.config.dma_kind != our_side(end)->kind)
+		rc = o2_ni_set_dma(&end->place.ni, our_side(end)->kind, O2_RUNG_BUS_BASE, error);
 	if (rc != 0)
 		return rc;
 	set_mapped(end, false);
-	o2_rung_tell_device(our_side(end), &end->ni.domain);
+	o2_rung_tell_device(our_side(end), &end->place.ni.domain);
 	return 0;
 }
 
@@ -241,7 +229,7 @@ static int try_key(struct o2_end *end, struct o2_error *error)
 	int rc = need_connection(end, error);
 
 	if (rc == 0)
-		rc = o2_rung_try_key(&end->ni, connection(end), end->key_addr, end->key, &status);
+		rc = o2_rung_try_key(&end->place.ni, connection(end), end->key_addr, end->key, &status);
 	if (rc != 0)
 		return o2_refuse(error, rc, "rung/stale-key", "key", O2_NO_INDEX, end->key, O2_NO_LIMIT);
 	end->seen.stale_tried = true;
@@ -252,8 +240,8 @@ static int try_key(struct o2_end *end, struct o2_error *error)
 static int rest(struct o2_end *end, struct o2_error *error)
 {
 	set_mapped(end, true);
-	end->seen.ledger = end->ni.ledger;
-	return o2_ni_check_idle(&end->ni, error);
+	end->seen.ledger = end->place.ni.ledger;
+	return o2_ni_check_idle(&end->place.ni, error);
 }
 
 /* What can be seen of this end now. */
@@ -315,7 +303,7 @@ void o2_end_ask(struct o2_end *end, const struct o2_end_question *question, stru
 
 int o2_ends_step(struct o2_end *const *ends, uint32_t nends)
 {
-	int events = ends[0]->network->ops->progress(ends[0]->network);
+	int events = ends[0]->place.network->ops->progress(ends[0]->place.network);
 
 	if (events < 0)
 		return events;
@@ -330,8 +318,8 @@ void o2_end_sleep(struct o2_end *end, int fd)
 {
 	struct pollfd fds[] = {
 		{.fd = fd, .events = POLLIN},
-		{.fd = end->network->ops->fd(end->cm), .events = POLLIN},
-		{.fd = o2_ni_fd(&end->ni), .events = POLLIN},
+		{.fd = end->place.network->ops->fd(end->place.cm), .events = POLLIN},
+		{.fd = o2_ni_fd(&end->place.ni), .events = POLLIN},
 	};
 
 	/* A device that has failed wakes nobody; the next step says so. */

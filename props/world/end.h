@@ -4,7 +4,7 @@
 
 #include "lnd/ni/ni.h"
 #include "lnd/node/node.h"
-#include "props/world/network.h"
+#include "props/world/place.h"
 #include "props/world/rung.h"
 
 /*
@@ -64,12 +64,9 @@ struct o2_end_config {
 
 struct o2_end {
 	enum o2_side side;
-	struct o2_network *network;
 	uint32_t address;
-	struct o2_ni ni;
-	bool open; /* ni is */
+	struct o2_place place;
 	bool alone;
-	struct o2_cm *cm;
 	struct o2_node *node;
 	uint64_t clock_ms; /* last told to the node */
 

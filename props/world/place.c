@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+#include "props/world/place.h"
+
+#include <inttypes.h>
+#include <time.h>
+
+#include "lnd/ni/counts.h"
+#include "props/world/device.h"
+#include "wire/nid.h"
+
+int o2_place_open(struct o2_place *place, const struct o2_ni_config *config, struct o2_network *network,
+		  struct o2_error *error)
+{
+	struct o2_ni_config full = *config;
+	int rc;
+
+	full.port = 1;
+	full.reg_gaps = o2_device_reg_gaps();
+	*place = (struct o2_place){.network = network};
+	rc = o2_ni_open(&full, &place->ni, error);
+	place->open = rc == 0;
+	if (rc != 0 || network == NULL)
+		return rc;
+	return network->ops->attach(network, &place->ni, o2_nid_address(full.nid), &place->cm, error);
+}
+
+void o2_place_close(struct o2_place *place)
+{
+	if (place->cm != NULL)
+		place->network->ops->detach(place->network, place->cm);
+	place->cm = NULL;
+	if (place->open)
+		o2_ni_close(&place->ni);
+	place->open = false;
+}
+
+uint64_t o2_place_incarnation(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (uint64_t)now.tv_sec * 1000000u + (uint64_t)now.tv_nsec / 1000u;
+}
+
+void o2_place_check_idle(struct o2_ni *ni, uint32_t index, struct o2_report *report, const char *outstanding,
+			 const char *ledger)
+{
+	struct o2_error error;
+	char text[200];
+
+	o2_error_clear(&error);
+	if (!report->failed && o2_ni_check_idle(ni, &error) != 0) {
+		o2_error_text(&error, text, sizeof(text));
+		o2_report_fail(report, outstanding, "node %" PRIu32 ": %s", index, text);
+	}
+	if (!report->failed && !o2_ledger_balanced(&ni->ledger))
+		o2_report_fail(report, ledger, "node %" PRIu32 ": the ledger does not balance", index);
+}

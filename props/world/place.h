@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef O2_PROPS_PLACE_H
+#define O2_PROPS_PLACE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lnd/cm/cm.h"
+#include "lnd/ni/ni.h"
+#include "props/engine/report.h"
+#include "props/world/network.h"
+
+/* An interface of this process, and its place on a network. */
+struct o2_place {
+	struct o2_ni ni;
+	bool open;		    /* ni is */
+	struct o2_network *network; /* NULL: none */
+	struct o2_cm *cm;	    /* NULL: not attached */
+};
+
+/*
+ * Open an interface on port 1 and attach it to a network, which outlives the place, at the address of its
+ * NID; NULL: connections are made without a connection manager.  Returns 0 or -errno of o2_ni_open and of
+ * attaching; what is open then, o2_place_close closes.
+ */
+int o2_place_open(struct o2_place *place, const struct o2_ni_config *config, struct o2_network *network,
+		  struct o2_error *error);
+/* Does nothing to what is closed. */
+void o2_place_close(struct o2_place *place);
+
+/* A life of a NID that was not before: microseconds of the wall clock. */
+uint64_t o2_place_incarnation(void);
+
+/* Has the interface of node `index` everything back?  If not, a finding: outstanding, or ledger. */
+void o2_place_check_idle(struct o2_ni *ni, uint32_t index, struct o2_report *report, const char *outstanding,
+			 const char *ledger);
+
+#endif
