@@ -2,22 +2,12 @@
 #include "props/model/fmr_model.h"
 
 #include <errno.h>
-#include <string.h>
-
-#define LIFE_MS	 300000u
-#define RETRY_MS 1000u
-
-static void remove_at(uint32_t *list, uint32_t *n, uint32_t at)
-{
-	memmove(&list[at], &list[at + 1], (*n - at - 1) * sizeof(list[0]));
-	(*n)--;
-}
 
 static void remove_value(uint32_t *list, uint32_t *n, uint32_t value)
 {
 	for (uint32_t at = 0; at < *n; at++) {
 		if (list[at] == value) {
-			remove_at(list, n, at);
+			o2_model_remove_at(list, n, at);
 			return;
 		}
 	}
@@ -37,7 +27,7 @@ static void flush(struct o2_fmr_model *m, struct o2_fmr_model_pool *p, bool all)
 		p->nunused = keep;
 	for (uint32_t i = 0; i < p->ndirty; i++)
 		p->list[p->dirty[i]] = O2_FMR_NO_LIST;
-	p->wanted = p->ndirty > 0 && m->faults->unmap_error != 0;
+	p->wanted = p->ndirty > 0 && m->set->faults->unmap_error != 0;
 	m->failed_flushes += p->wanted;
 	if (p->ndirty == 0 || p->wanted)
 		return;
@@ -51,34 +41,24 @@ static void flush(struct o2_fmr_model *m, struct o2_fmr_model_pool *p, bool all)
 
 static void grow(struct o2_fmr_model *m)
 {
-	struct o2_fmr_model_pool *p = &m->pool[m->all];
+	const uint32_t pool = m->set->all;
+	struct o2_fmr_model_pool *p = &m->pool[pool];
 
-	if (m->faults->create_at < m->size) {
-		m->next_element += m->faults->create_at;
-		m->failures++;
-		m->next_retry_ms = m->faults->now_ms + RETRY_MS;
+	if (!o2_set_model_grow(m->set))
 		return;
-	}
-	*p = (struct o2_fmr_model_pool){.device = m->device,
-					.deadline_ms = m->faults->now_ms + LIFE_MS,
-					.first = m->next_element,
-					.nunused = m->size};
-	for (uint32_t i = 0; i < m->size; i++) {
+	*p = (struct o2_fmr_model_pool){.first = m->set->next_element, .nunused = m->set->size};
+	for (uint32_t i = 0; i < m->set->size; i++) {
 		p->unused[i] = i;
 		p->list[i] = O2_FMR_NO_LIST;
-		m->pool_of[m->next_element++] = m->all;
+		o2_set_model_element(m->set, pool);
 	}
-	m->live[m->nlive++] = m->all++;
-	m->created++;
-	m->version++;
 }
 
 void o2_fmr_model_init(struct o2_fmr_model *m)
 {
-	m->next_element = m->next_key = 0;
-	m->next_retry_ms = m->version = m->created = m->destroyed = m->failures = 0;
-	m->all = m->nlive = m->nfailed = 0;
-	m->reaped = m->flushes = m->failed_flushes = m->hits = m->hits_idle = 0;
+	m->next_key = 0;
+	m->flushes = m->failed_flushes = m->hits = m->hits_idle = 0;
+	o2_set_model_init(m->set);
 	grow(m);
 }
 
@@ -86,13 +66,13 @@ void o2_fmr_model_init(struct o2_fmr_model *m)
 static int take_from(struct o2_fmr_model *m, struct o2_fmr_model_pool *p,
 		     const struct o2_fmr_model_request *request, uint32_t *region)
 {
-	uint32_t i = m->cache && !request->strict ? 0 : m->size;
+	uint32_t i = m->cache && !request->strict ? 0 : m->set->size;
 
 	if (!request->legal)
 		return -EINVAL;
-	while (i < m->size && p->list[i] != request->list)
+	while (i < m->set->size && p->list[i] != request->list)
 		i++;
-	if (i < m->size) {
+	if (i < m->set->size) {
 		m->hits++;
 		m->hits_idle += p->refs[i] == 0;
 		remove_value(p->unused, &p->nunused, i);
@@ -102,65 +82,51 @@ static int take_from(struct o2_fmr_model *m, struct o2_fmr_model_pool *p,
 			return 1;
 		i = p->unused[0];
 		p->list[i] = O2_FMR_NO_LIST;
-		if (m->faults->map_error != 0)
-			return m->faults->map_error;
-		remove_at(p->unused, &p->nunused, 0);
+		if (m->set->faults->map_error != 0)
+			return m->set->faults->map_error;
+		o2_model_remove_at(p->unused, &p->nunused, 0);
 		p->list[i] = request->strict ? O2_FMR_NO_LIST : request->list;
 		p->strict[i] = request->strict;
 		p->remaps[i]++;
 		p->key[i] = ++m->next_key;
 	}
 	p->refs[i]++;
-	p->users++;
 	*region = i;
 	return 0;
 }
 
 int o2_fmr_model_take(struct o2_fmr_model *m, const struct o2_fmr_model_request *request, uint32_t *element)
 {
-	for (;;) {
-		for (uint32_t i = 0; i < m->nlive; i++) {
-			struct o2_fmr_model_pool *p = &m->pool[m->live[i]];
-			uint32_t region = 0;
-			int rc = take_from(m, p, request, &region);
+	struct o2_set_model *set = m->set;
 
-			p->deadline_ms = m->faults->now_ms + LIFE_MS;
-			*element = p->first + region;
+	for (;;) {
+		int rc;
+
+		for (uint32_t i = 0; i < set->nlive; i++) {
+			const uint32_t pool = set->live[i];
+			uint32_t region = 0;
+
+			rc = take_from(m, &m->pool[pool], request, &region);
+			o2_set_model_touch(set, pool);
+			*element = m->pool[pool].first + region;
+			set->pool[pool].users += rc == 0;
 			if (rc <= 0)
 				return rc;
 		}
-		if (m->cap != 0 && m->nlive >= m->cap)
-			return -EBUSY;
-		if (m->faults->now_ms < m->next_retry_ms)
-			return -EAGAIN;
+		rc = o2_set_model_may_grow(set);
+		if (rc != 0)
+			return rc;
 		grow(m);
-	}
-}
-
-static void sweep_idle(struct o2_fmr_model *m)
-{
-	for (uint32_t i = 1; i < m->nlive;) {
-		struct o2_fmr_model_pool *p = &m->pool[m->live[i]];
-
-		if (p->users > 0 || m->faults->now_ms < p->deadline_ms) {
-			i++;
-			continue;
-		}
-		p->fate = O2_POOL_GONE;
-		remove_at(m->live, &m->nlive, i);
-		m->reaped++;
-		m->destroyed++;
-		m->version++;
 	}
 }
 
 /* The last user of a strict mapping lets go: it is undone at once. */
 static int undo(struct o2_fmr_model *m, struct o2_fmr_model_pool *p, uint32_t i)
 {
-	if (m->faults->unmap_error != 0) {
+	if (m->set->faults->unmap_error != 0) {
 		p->dirty[p->ndirty++] = i;
 		p->wanted = true;
-		return m->faults->unmap_error;
+		return m->set->faults->unmap_error;
 	}
 	p->remaps[i] = 0;
 	p->unused[p->nunused++] = i;
@@ -169,7 +135,8 @@ static int undo(struct o2_fmr_model *m, struct o2_fmr_model_pool *p, uint32_t i)
 
 int o2_fmr_model_put(struct o2_fmr_model *m, uint32_t element, bool transfer_failed)
 {
-	struct o2_fmr_model_pool *p = &m->pool[m->pool_of[element]];
+	const uint32_t pool = m->set->pool_of[element];
+	struct o2_fmr_model_pool *p = &m->pool[pool];
 	const uint32_t i = element - p->first;
 	bool wanted = p->wanted;
 	int rc = 0;
@@ -186,46 +153,27 @@ int o2_fmr_model_put(struct o2_fmr_model *m, uint32_t element, bool transfer_fai
 	}
 	if (transfer_failed || (wanted && !m->flush_on_demand))
 		flush(m, p, transfer_failed);
-	p->users--;
-	if (p->fate == O2_POOL_FAILED && p->users == 0) {
-		p->fate = O2_POOL_GONE;
-		m->nfailed--;
-		m->destroyed++;
-	}
-	sweep_idle(m);
+	o2_set_model_leave(m->set, pool);
+	o2_set_model_sweep(m->set);
 	return rc;
 }
 
 void o2_fmr_model_flush(struct o2_fmr_model *m, bool all)
 {
-	for (uint32_t i = 0; i < m->nlive; i++) {
-		struct o2_fmr_model_pool *p = &m->pool[m->live[i]];
+	for (uint32_t i = 0; i < m->set->nlive; i++) {
+		struct o2_fmr_model_pool *p = &m->pool[m->set->live[i]];
 
 		if (all || p->wanted)
 			flush(m, p, all);
 	}
 }
 
-void o2_fmr_model_failover(struct o2_fmr_model *m, uint64_t device)
-{
-	m->device = device;
-	for (uint32_t i = 0; i < m->nlive; i++) {
-		struct o2_fmr_model_pool *p = &m->pool[m->live[i]];
-
-		p->fate = p->users > 0 ? O2_POOL_FAILED : O2_POOL_GONE;
-		m->nfailed += p->users > 0;
-		m->destroyed += p->users == 0;
-		m->version++;
-	}
-	m->nlive = 0;
-}
-
 uint64_t o2_fmr_model_idle(const struct o2_fmr_model *m)
 {
 	uint64_t idle = 0;
 
-	for (uint32_t i = 0; i < m->all; i++)
-		if (m->pool[i].fate != O2_POOL_GONE)
+	for (uint32_t i = 0; i < m->set->all; i++)
+		if (m->set->pool[i].fate != O2_POOL_GONE)
 			idle += m->pool[i].nunused + m->pool[i].ndirty;
 	return idle;
 }

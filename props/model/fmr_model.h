@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "props/model/pool_model.h"
+#include "props/model/set_model.h"
 
 /*
  * A set of FMR pools as arrays of numbers, written from docs/pools.md and without a look at ref/reg: which
@@ -15,10 +15,6 @@
 #define O2_FMR_NO_LIST UINT32_MAX
 
 struct o2_fmr_model_pool {
-	enum o2_pool_fate fate;
-	uint64_t device;
-	uint64_t deadline_ms;
-	uint32_t users;
 	uint32_t first;				/* element number of region 0; the others follow */
 	uint32_t unused[O2_POOL_SIZE], nunused; /* regions, oldest first */
 	uint32_t dirty[O2_POOL_SIZE], ndirty;
@@ -32,21 +28,15 @@ struct o2_fmr_model_pool {
 };
 
 struct o2_fmr_model {
-	uint32_t size, max_remaps, watermark, cap;
+	struct o2_set_model *set; /* the caller's */
+	uint32_t max_remaps, watermark;
 	bool cache, flush_on_demand;
-	uint64_t device;
-	const struct o2_pool_faults *faults;
-	uint32_t next_element, next_key;
-	uint64_t next_retry_ms, version, created, destroyed, failures;
-	uint32_t all;
-	uint32_t nlive, nfailed;
-	uint32_t live[O2_POOL_POOLS]; /* indices of pool[], in order */
-	uint32_t reaped, flushes, failed_flushes, hits, hits_idle;
+	uint32_t next_key;
+	uint32_t flushes, failed_flushes, hits, hits_idle;
 	struct o2_fmr_model_pool pool[O2_POOL_POOLS];
-	uint32_t pool_of[O2_POOL_ELEMENTS];
 };
 
-/* A set with its first pool.  The caller fills the members before next_element first. */
+/* A set with its first pool.  The caller fills the members before next_key first, and those of *set. */
 void o2_fmr_model_init(struct o2_fmr_model *model);
 
 /* What to map: a list by its number, and whether it is one that can be mapped. */
@@ -65,8 +55,6 @@ int o2_fmr_model_put(struct o2_fmr_model *model, uint32_t element, bool transfer
 
 /* The pools that want it, or all live ones, free regions included. */
 void o2_fmr_model_flush(struct o2_fmr_model *model, bool all);
-
-void o2_fmr_model_failover(struct o2_fmr_model *model, uint64_t device);
 
 /* Regions that are not in use, of live and failed pools. */
 uint64_t o2_fmr_model_idle(const struct o2_fmr_model *model);

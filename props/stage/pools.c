@@ -49,11 +49,8 @@ static void failover(struct o2_pools_run *run, struct o2_pool_subject *s, struct
 	const uint64_t device = run->steps + 1;
 	uint32_t waiting, want;
 
-	if (s->kind == O2_POOLS_FMR)
-		o2_fmr_model_failover(&s->fmr_model, device);
-	else
-		o2_pool_model_failover(&s->model, device);
-	want = s->kind == O2_POOLS_FMR ? s->fmr_model.nfailed : s->model.nfailed;
+	o2_set_model_failover(&s->pools, device);
+	want = s->pools.nfailed;
 	waiting = o2_pool_set_fail(s->set, device);
 	step->number = waiting;
 	run->tally.seen[O2_POOL_SEEN_FAILED_WAITS] += want > 0;
@@ -77,7 +74,7 @@ static void check_post(struct o2_pools_run *run, struct o2_pool_subject *s, stru
 {
 	const bool other = o2_draw_bool(c, 3, 1);
 	const struct o2_pool_held *held = &s->held[o2_draw_pick(c, s->nheld)];
-	const uint64_t current = s->kind == O2_POOLS_FMR ? s->fmr_model.device : s->model.device;
+	const uint64_t current = s->pools.device;
 	const uint64_t device = other ? current + 1000 : current;
 	struct o2_error error = {0};
 	const char *rule = NULL;
@@ -210,9 +207,9 @@ static void count_pools(struct o2_pools_run *run)
 		const struct o2_pool_subject *s = &run->subject[i];
 		const bool fmr = s->kind == O2_POOLS_FMR;
 
-		seen[O2_POOL_SEEN_GROWN] += (fmr ? s->fmr_model.created : s->model.created) - 1;
-		seen[O2_POOL_SEEN_GROWTH_FAILED] += fmr ? s->fmr_model.failures : s->model.failures;
-		seen[O2_POOL_SEEN_REAPED] += fmr ? s->fmr_model.reaped : s->model.reaped;
+		seen[O2_POOL_SEEN_GROWN] += s->pools.created - 1;
+		seen[O2_POOL_SEEN_GROWTH_FAILED] += s->pools.failures;
+		seen[O2_POOL_SEEN_REAPED] += s->pools.reaped;
 		seen[O2_POOL_SEEN_FLUSHED] += fmr ? s->fmr_model.flushes : 0;
 		seen[O2_POOL_SEEN_FLUSH_FAILED] += fmr ? s->fmr_model.failed_flushes : 0;
 	}
@@ -327,10 +324,10 @@ static void print(const void *context, uint32_t pieces, FILE *out)
 	for (uint32_t i = 0; i < run->sets; i++) {
 		const struct o2_pool_subject *s = &run->subject[i];
 
-		fprintf(out, "set %" PRIu32 ": pools of %" PRIu32 " %ss", i, s->model.size,
+		fprintf(out, "set %" PRIu32 ": pools of %" PRIu32 " %ss", i, s->pools.size,
 			o2_pool_kind_names[s->kind]);
-		if (s->model.cap > 0)
-			fprintf(out, ", at most %" PRIu32, s->model.cap);
+		if (s->pools.cap > 0)
+			fprintf(out, ", at most %" PRIu32, s->pools.cap);
 		if (s->kind == O2_POOLS_FRD)
 			fprintf(out, ", invalidate %s%s", s->model.invalidate_last ? "last" : "first",
 				s->frd.config.gaps ? ", for lists with gaps" : "");

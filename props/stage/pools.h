@@ -33,6 +33,7 @@ struct o2_pool_subject {
 		struct o2_frd_set frd;
 		struct o2_fmr_set fmr;
 	};
+	struct o2_set_model pools;     /* of every kind; and what is in them: */
 	struct o2_pool_model model;    /* TX, FRD */
 	struct o2_fmr_model fmr_model; /* FMR */
 	struct o2_pool_device device;

@@ -254,7 +254,7 @@ static void discard(struct o2_pools_run *run, struct o2_pool_subject *s, uint32_
 		    struct o2_pool_step *step, struct o2_report *report)
 {
 	const uint32_t element = s->held[at].element;
-	const uint32_t elements = s->model.next_element;
+	const uint32_t elements = s->pools.next_element;
 	const bool live = o2_pools_fate(s, element) == O2_POOL_LIVE;
 	struct o2_frd *frd = s->held[at].object;
 	struct o2_error error = {0};
@@ -262,8 +262,8 @@ static void discard(struct o2_pools_run *run, struct o2_pool_subject *s, uint32_
 	step->how = " with another region in its place";
 	o2_pools_let_go(s, at);
 	o2_pool_model_discard(&s->model, element);
-	run->tally.seen[O2_POOL_SEEN_REPLACED] += s->model.next_element > elements;
-	run->tally.seen[O2_POOL_SEEN_RETIRED] += live && s->model.next_element == elements;
+	run->tally.seen[O2_POOL_SEEN_REPLACED] += s->pools.next_element > elements;
+	run->tally.seen[O2_POOL_SEEN_RETIRED] += live && s->pools.next_element == elements;
 	step->code = o2_frd_discard(&s->frd, frd, &error);
 	o2_pools_expect(s, "discard", step->code, 0, NULL, &error, report);
 }

@@ -138,18 +138,18 @@ static void compare_pool(void *context, struct o2_pool *base)
 {
 	struct comparison *at = context;
 	struct o2_pool_subject *s = at->subject;
-	const struct o2_fmr_model *m = &s->fmr_model;
+	const struct o2_set_model *set = &s->pools;
 	const struct o2_fmr_model_pool *p;
 	const struct o2_fmr_pool *pool = (const struct o2_fmr_pool *)base;
 	uint32_t places[O2_FMR_PLACES] = {0}, used = 0;
 
-	if (at->next == m->nlive) {
+	if (at->next == set->nlive) {
 		o2_report_fail(at->report, "pools/region/pools", "there are more than %" PRIu32 " live pools",
-			       m->nlive);
+			       set->nlive);
 		return;
 	}
-	p = &m->pool[m->live[at->next++]];
-	for (uint32_t i = 0; i < m->size; i++) {
+	p = &s->fmr_model.pool[set->live[at->next++]];
+	for (uint32_t i = 0; i < set->size; i++) {
 		const struct o2_pool_element *element = &s->device.element[p->first + i];
 
 		places[pool->fmr[i].place]++;
@@ -174,7 +174,7 @@ void o2_pools_compare_fmr(struct o2_pool_subject *s, struct o2_report *report)
 	struct comparison at = {.subject = s, .report = report};
 
 	o2_pool_set_visit(&s->fmr.set, compare_pool, &at);
-	if (at.next != s->fmr_model.nlive && !report->failed)
+	if (at.next != s->pools.nlive && !report->failed)
 		o2_report_fail(report, "pools/region/pools", "%" PRIu32 " live pools, expected %" PRIu32,
-			       at.next, s->fmr_model.nlive);
+			       at.next, s->pools.nlive);
 }

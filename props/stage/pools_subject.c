@@ -39,9 +39,7 @@ void o2_pools_let_go(struct o2_pool_subject *s, uint32_t at)
 
 enum o2_pool_fate o2_pools_fate(const struct o2_pool_subject *s, uint32_t element)
 {
-	if (s->kind == O2_POOLS_FMR)
-		return s->fmr_model.pool[s->fmr_model.pool_of[element]].fate;
-	return s->model.pool[s->model.pool_of[element]].fate;
+	return s->pools.pool[s->pools.pool_of[element]].fate;
 }
 
 /* --- the sets of a case */
@@ -54,7 +52,7 @@ static int open_tx(struct o2_pool_subject *s, struct o2_choice *c, const struct 
 		.set = *set,
 		.ops = &o2_pool_tx_ops,
 		.context = &s->device,
-		.pool_size = s->model.size,
+		.pool_size = s->pools.size,
 		.page_bytes = page_bytes[o2_draw_weighted(c, weights, 3)],
 		.storage_bytes = o2_draw_bool(c, 1, 1) ? 40 : 0,
 	};
@@ -73,7 +71,7 @@ static int open_frd(struct o2_pool_subject *s, struct o2_choice *c, const struct
 		.ops = &o2_pool_frd_ops,
 		.context = &s->device,
 		.order = o2_draw_bool(c, 1, 1) ? O2_FRD_INVALIDATE_LAST : O2_FRD_INVALIDATE_FIRST,
-		.pool_size = s->model.size,
+		.pool_size = s->pools.size,
 		.max_pages = O2_MAX_FRAGS,
 		.gaps = o2_draw_bool(c, 1, 1),
 	};
@@ -92,11 +90,11 @@ static int open_fmr(struct o2_pool_subject *s, struct o2_choice *c, const struct
 		.set = *set,
 		.ops = &o2_pool_fmr_ops,
 		.context = &s->device,
-		.pool_size = m->size,
+		.pool_size = s->pools.size,
 		.max_pages = O2_MAX_FRAGS,
 		.page_bytes = 4096,
 		.max_remaps = (uint32_t)o2_draw_range(c, 1, 4),
-		.watermark = (uint32_t)o2_draw_range(c, 1, m->size),
+		.watermark = (uint32_t)o2_draw_range(c, 1, s->pools.size),
 		.cache = o2_draw_bool(c, 1, 3),
 		.flush_on_demand = o2_draw_bool(c, 1, 1),
 	};
@@ -120,13 +118,14 @@ void o2_pools_open(struct o2_pools_run *run, struct o2_choice *c, uint32_t index
 	s->kind = (enum o2_pool_set_kind)o2_draw_pick(c, O2_POOLS_KINDS);
 	set.max_pools = o2_draw_bool(c, 1, 1) ? (uint32_t)o2_draw_range(c, 1, 4) : 0;
 	s->nheld = 0;
-	s->device.faults = s->model.faults = s->fmr_model.faults = &run->faults;
+	s->device.faults = s->pools.faults = &run->faults;
 	s->device.created = s->device.creates = s->device.alive = s->device.areas = 0;
 	s->device.next_key = 0;
 	s->device.violation = NULL;
-	s->model.size = s->fmr_model.size = size;
-	s->model.cap = s->fmr_model.cap = set.max_pools;
-	s->model.device = s->fmr_model.device = set.device;
+	s->pools.size = size;
+	s->pools.cap = set.max_pools;
+	s->pools.device = set.device;
+	s->model.set = s->fmr_model.set = &s->pools;
 	if (s->kind == O2_POOLS_TX)
 		rc = open_tx(s, c, &set);
 	else
@@ -138,9 +137,7 @@ void o2_pools_open(struct o2_pools_run *run, struct o2_choice *c, uint32_t index
 
 static void compare_counts(const struct o2_pool_subject *s, struct o2_report *report)
 {
-	const struct o2_pool_model *m = &s->model;
-	const struct o2_fmr_model *f = &s->fmr_model;
-	const bool fmr = s->kind == O2_POOLS_FMR;
+	const struct o2_set_model *m = &s->pools;
 	struct o2_pool_counts counts;
 	char signature[64];
 
@@ -149,15 +146,16 @@ static void compare_counts(const struct o2_pool_subject *s, struct o2_report *re
 		const char *name;
 		uint64_t found, expected;
 	} rows[] = {
-		{"live", counts.live, fmr ? f->nlive : m->nlive},
-		{"failed", counts.failed, fmr ? f->nfailed : m->nfailed},
+		{"live", counts.live, m->nlive},
+		{"failed", counts.failed, m->nfailed},
 		{"users", counts.live_users + counts.failed_users, s->nheld},
-		{"version", counts.version, fmr ? f->version : m->version},
-		{"created", counts.created, fmr ? f->created : m->created},
-		{"destroyed", counts.destroyed, fmr ? f->destroyed : m->destroyed},
-		{"create_failures", counts.create_failures, fmr ? f->failures : m->failures},
-		{"elements", s->device.created, fmr ? f->next_element : m->next_element},
-		{"idle", o2_pool_set_idle(s->set), fmr ? o2_fmr_model_idle(f) : o2_pool_model_idle(m)},
+		{"version", counts.version, m->version},
+		{"created", counts.created, m->created},
+		{"destroyed", counts.destroyed, m->destroyed},
+		{"create_failures", counts.create_failures, m->failures},
+		{"elements", s->device.created, m->next_element},
+		{"idle", o2_pool_set_idle(s->set),
+		 s->kind == O2_POOLS_FMR ? o2_fmr_model_idle(&s->fmr_model) : o2_pool_model_idle(&s->model)},
 		{"areas", s->device.areas, s->kind == O2_POOLS_TX ? m->nlive + m->nfailed : 0},
 	};
 
