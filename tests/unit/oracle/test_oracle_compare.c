@@ -3,7 +3,7 @@
  * The comparer of the oracle, on answers of the reference that are changed on purpose: every check has a
  * change that makes it fail, and changes that only cut lists differently fail none of severity must.
  */
-#include "tests/impl/reference/world.h"
+#include "tests/unit/oracle/world.h"
 
 /* --- refusals ----------------------------------------------------------------------------------------------
  */
@@ -119,77 +119,48 @@ static void test_words_of_refusals(void **state)
 #define MSG	(w->found.msg_decode.msg)
 #define TYPE(t) (MSG.ibm_type == O2_MSG_##t)
 
-CHANGE(msg_order, true, MSG.order = MSG.order == O2_BIG_ENDIAN ? O2_LITTLE_ENDIAN : O2_BIG_ENDIAN)
-CHANGE(msg_version, true, MSG.ibm_version ^= 3)
-CHANGE(msg_type, true, MSG.ibm_type ^= 1)
-CHANGE(msg_credits, true, MSG.ibm_credits++)
-CHANGE(msg_nob, true, MSG.ibm_nob++)
-CHANGE(msg_flavour, true, MSG.cksum_flavour ^= 1)
-CHANGE(msg_srcnid, true, MSG.ibm_srcnid++)
-CHANGE(msg_srcstamp, true, MSG.ibm_srcstamp++)
-CHANGE(msg_dstnid, true, MSG.ibm_dstnid++)
-CHANGE(msg_dststamp, true, MSG.ibm_dststamp++)
-CHANGE(msg_depth, TYPE(CONNREQ), MSG.u.connparams.ibcp_queue_depth++)
-CHANGE(msg_frags, TYPE(CONNACK), MSG.u.connparams.ibcp_max_frags++)
-CHANGE(msg_size, TYPE(CONNACK), MSG.u.connparams.ibcp_max_msg_size++)
-CHANGE(msg_lnet_nid, TYPE(PUT_REQ), MSG.u.putreq.hdr.dest_nid++)
-CHANGE(msg_lnet_bits, TYPE(GET_REQ), MSG.u.get.hdr.msg.get.match_bits++)
-CHANGE(msg_lnet_put, TYPE(IMMEDIATE) && MSG.u.immediate.hdr.type == O2_LNET_PUT,
+CHANGE(msg_order, WIRE_DECODE_BYTE_ORDER, true,
+       MSG.order = MSG.order == O2_BIG_ENDIAN ? O2_LITTLE_ENDIAN : O2_BIG_ENDIAN)
+CHANGE(msg_version, WIRE_DECODE_VERSION, true, MSG.ibm_version ^= 3)
+CHANGE(msg_type, WIRE_DECODE_TYPE, true, MSG.ibm_type ^= 1)
+CHANGE(msg_credits, WIRE_DECODE_CREDITS, true, MSG.ibm_credits++)
+CHANGE(msg_nob, WIRE_DECODE_NOB, true, MSG.ibm_nob++)
+CHANGE(msg_flavour, WIRE_DECODE_CKSUM_FLAVOUR, true, MSG.cksum_flavour ^= 1)
+CHANGE(msg_srcnid, WIRE_DECODE_SRCNID, true, MSG.ibm_srcnid++)
+CHANGE(msg_srcstamp, WIRE_DECODE_SRCSTAMP, true, MSG.ibm_srcstamp++)
+CHANGE(msg_dstnid, WIRE_DECODE_DSTNID, true, MSG.ibm_dstnid++)
+CHANGE(msg_dststamp, WIRE_DECODE_DSTSTAMP, true, MSG.ibm_dststamp++)
+CHANGE(msg_depth, WIRE_DECODE_CONNPARAMS, TYPE(CONNREQ), MSG.u.connparams.ibcp_queue_depth++)
+CHANGE(msg_frags, WIRE_DECODE_CONNPARAMS, TYPE(CONNACK), MSG.u.connparams.ibcp_max_frags++)
+CHANGE(msg_size, WIRE_DECODE_CONNPARAMS, TYPE(CONNACK), MSG.u.connparams.ibcp_max_msg_size++)
+CHANGE(msg_lnet_nid, WIRE_DECODE_LNET_HDR, TYPE(PUT_REQ), MSG.u.putreq.hdr.dest_nid++)
+CHANGE(msg_lnet_bits, WIRE_DECODE_LNET_HDR, TYPE(GET_REQ), MSG.u.get.hdr.msg.get.match_bits++)
+CHANGE(msg_lnet_put, WIRE_DECODE_LNET_HDR, TYPE(IMMEDIATE) && MSG.u.immediate.hdr.type == O2_LNET_PUT,
        MSG.u.immediate.hdr.msg.put.hdr_data++)
-CHANGE(msg_lnet_ack, TYPE(IMMEDIATE) && MSG.u.immediate.hdr.type == O2_LNET_ACK,
+CHANGE(msg_lnet_ack, WIRE_DECODE_LNET_HDR, TYPE(IMMEDIATE) && MSG.u.immediate.hdr.type == O2_LNET_ACK,
        MSG.u.immediate.hdr.msg.ack.mlength++)
-CHANGE(msg_lnet_reply, TYPE(IMMEDIATE) && MSG.u.immediate.hdr.type == O2_LNET_REPLY,
+CHANGE(msg_lnet_reply, WIRE_DECODE_LNET_HDR, TYPE(IMMEDIATE) && MSG.u.immediate.hdr.type == O2_LNET_REPLY,
        MSG.u.immediate.hdr.msg.reply.dst_wmd.wh_object_cookie++)
-CHANGE(msg_cookie_req, TYPE(PUT_REQ), MSG.u.putreq.ibprm_cookie++)
-CHANGE(msg_cookie_ack, TYPE(PUT_ACK), MSG.u.putack.ibpam_dst_cookie++)
-CHANGE(msg_cookie_get, TYPE(GET_REQ), MSG.u.get.ibgm_cookie++)
-CHANGE(msg_cookie_done, TYPE(GET_DONE), MSG.u.completion.ibcm_cookie++)
-CHANGE(msg_status, TYPE(PUT_DONE), MSG.u.completion.ibcm_status++)
-CHANGE(msg_key, TYPE(PUT_ACK), MSG.u.putack.ibpam_rd.rd_key++)
-CHANGE(msg_nfrags, TYPE(GET_REQ), MSG.u.get.ibgm_rd.rd_nfrags--)
-CHANGE(msg_rf_nob, TYPE(PUT_ACK), MSG.u.putack.ibpam_rd.rd_frags[0].rf_nob++)
-CHANGE(msg_rf_addr, TYPE(GET_REQ), MSG.u.get.ibgm_rd.rd_frags[MSG.u.get.ibgm_rd.rd_nfrags - 1].rf_addr++)
-CHANGE(msg_payload, TYPE(IMMEDIATE) && MSG.u.immediate.hdr.payload_length > 0,
+CHANGE(msg_cookie_req, WIRE_DECODE_COOKIE, TYPE(PUT_REQ), MSG.u.putreq.ibprm_cookie++)
+CHANGE(msg_cookie_ack, WIRE_DECODE_COOKIE, TYPE(PUT_ACK), MSG.u.putack.ibpam_dst_cookie++)
+CHANGE(msg_cookie_get, WIRE_DECODE_COOKIE, TYPE(GET_REQ), MSG.u.get.ibgm_cookie++)
+CHANGE(msg_cookie_done, WIRE_DECODE_COOKIE, TYPE(GET_DONE), MSG.u.completion.ibcm_cookie++)
+CHANGE(msg_status, WIRE_DECODE_STATUS, TYPE(PUT_DONE), MSG.u.completion.ibcm_status++)
+CHANGE(msg_key, WIRE_DECODE_RD_KEY, TYPE(PUT_ACK), MSG.u.putack.ibpam_rd.rd_key++)
+CHANGE(msg_nfrags, WIRE_DECODE_RD_NFRAGS, TYPE(GET_REQ), MSG.u.get.ibgm_rd.rd_nfrags--)
+CHANGE(msg_rf_nob, WIRE_DECODE_RF_NOB, TYPE(PUT_ACK), MSG.u.putack.ibpam_rd.rd_frags[0].rf_nob++)
+CHANGE(msg_rf_addr, WIRE_DECODE_RF_ADDR, TYPE(GET_REQ),
+       MSG.u.get.ibgm_rd.rd_frags[MSG.u.get.ibgm_rd.rd_nfrags - 1].rf_addr++)
+CHANGE(msg_payload, WIRE_DECODE_PAYLOAD, TYPE(IMMEDIATE) && MSG.u.immediate.hdr.payload_length > 0,
        w->found.msg_decode.payload[MSG.u.immediate.hdr.payload_length - 1]++)
 
 static void test_decoded_messages(void **state)
 {
-	static const struct {
-		enum o2_check_id check;
-		change_fn change;
-	} rows[] = {
-		{O2_CHECK_WIRE_DECODE_BYTE_ORDER, msg_order},
-		{O2_CHECK_WIRE_DECODE_VERSION, msg_version},
-		{O2_CHECK_WIRE_DECODE_TYPE, msg_type},
-		{O2_CHECK_WIRE_DECODE_CREDITS, msg_credits},
-		{O2_CHECK_WIRE_DECODE_NOB, msg_nob},
-		{O2_CHECK_WIRE_DECODE_CKSUM_FLAVOUR, msg_flavour},
-		{O2_CHECK_WIRE_DECODE_SRCNID, msg_srcnid},
-		{O2_CHECK_WIRE_DECODE_SRCSTAMP, msg_srcstamp},
-		{O2_CHECK_WIRE_DECODE_DSTNID, msg_dstnid},
-		{O2_CHECK_WIRE_DECODE_DSTSTAMP, msg_dststamp},
-		{O2_CHECK_WIRE_DECODE_CONNPARAMS, msg_depth},
-		{O2_CHECK_WIRE_DECODE_CONNPARAMS, msg_frags},
-		{O2_CHECK_WIRE_DECODE_CONNPARAMS, msg_size},
-		{O2_CHECK_WIRE_DECODE_LNET_HDR, msg_lnet_nid},
-		{O2_CHECK_WIRE_DECODE_LNET_HDR, msg_lnet_bits},
-		{O2_CHECK_WIRE_DECODE_LNET_HDR, msg_lnet_put},
-		{O2_CHECK_WIRE_DECODE_LNET_HDR, msg_lnet_ack},
-		{O2_CHECK_WIRE_DECODE_LNET_HDR, msg_lnet_reply},
-		{O2_CHECK_WIRE_DECODE_COOKIE, msg_cookie_req},
-		{O2_CHECK_WIRE_DECODE_COOKIE, msg_cookie_ack},
-		{O2_CHECK_WIRE_DECODE_COOKIE, msg_cookie_get},
-		{O2_CHECK_WIRE_DECODE_COOKIE, msg_cookie_done},
-		{O2_CHECK_WIRE_DECODE_STATUS, msg_status},
-		{O2_CHECK_WIRE_DECODE_RD_KEY, msg_key},
-		{O2_CHECK_WIRE_DECODE_RD_NFRAGS, msg_nfrags},
-		{O2_CHECK_WIRE_DECODE_RF_NOB, msg_rf_nob},
-		{O2_CHECK_WIRE_DECODE_RF_ADDR, msg_rf_addr},
-		{O2_CHECK_WIRE_DECODE_PAYLOAD, msg_payload},
-	};
-
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-		expect(O2_STAGE_MSG_DECODE, rows[i].check, rows[i].change);
+	EXPECT_ALL(O2_STAGE_MSG_DECODE, &msg_order, &msg_version, &msg_type, &msg_credits, &msg_nob,
+		   &msg_flavour, &msg_srcnid, &msg_srcstamp, &msg_dstnid, &msg_dststamp, &msg_depth,
+		   &msg_frags, &msg_size, &msg_lnet_nid, &msg_lnet_bits, &msg_lnet_put, &msg_lnet_ack,
+		   &msg_lnet_reply, &msg_cookie_req, &msg_cookie_ack, &msg_cookie_get, &msg_cookie_done,
+		   &msg_status, &msg_key, &msg_nfrags, &msg_rf_nob, &msg_rf_addr, &msg_payload);
 }
 
 #define BYTES	(w->found.msg_encode.bytes)
@@ -197,47 +168,29 @@ static void test_decoded_messages(void **state)
 #define IS(t)	(ASKED.ibm_type == O2_MSG_##t)
 #define HAS_SUM (ASKED.cksum_flavour != O2_CKSUM_NONE)
 
-CHANGE(enc_length, true, w->found.msg_encode.length_bytes--)
-CHANGE(enc_nob, true, BYTES[8]++)
-CHANGE(enc_header, true, BYTES[20]++)
-CHANGE(enc_checksum, HAS_SUM, BYTES[12]++)
-CHANGE(enc_connparams, IS(CONNREQ), BYTES[48]++)
-CHANGE(enc_lnet, IS(PUT_REQ), BYTES[60]++)
-CHANGE(enc_unused, IS(IMMEDIATE) && ASKED.u.immediate.hdr.type == O2_LNET_REPLY, BYTES[119]++)
-CHANGE(enc_cookie_req, IS(PUT_REQ), BYTES[127]++)
-CHANGE(enc_cookie_get, IS(GET_REQ), BYTES[120]++)
-CHANGE(enc_cookie_ack, IS(PUT_ACK), BYTES[63]++)
-CHANGE(enc_cookie_done, IS(PUT_DONE), BYTES[55]++)
-CHANGE(enc_status, IS(GET_DONE), BYTES[56]++)
-CHANGE(enc_desc_get, IS(GET_REQ), BYTES[128]++)
-CHANGE(enc_desc_ack, IS(PUT_ACK), BYTES[64]++)
-CHANGE(enc_payload, IS(IMMEDIATE) && ASKED.u.immediate.hdr.payload_length > 0, BYTES[120]++)
+CHANGE(enc_length, WIRE_ENCODE_LENGTH, true, w->found.msg_encode.length_bytes--)
+CHANGE(enc_nob, WIRE_ENCODE_LENGTH, true, BYTES[8]++)
+CHANGE(enc_header, WIRE_ENCODE_HEADER, true, BYTES[20]++)
+CHANGE(enc_checksum, WIRE_ENCODE_CHECKSUM, HAS_SUM, BYTES[12]++)
+CHANGE(enc_connparams, WIRE_ENCODE_CONNPARAMS, IS(CONNREQ), BYTES[48]++)
+CHANGE(enc_lnet, WIRE_ENCODE_LNET_HDR, IS(PUT_REQ), BYTES[60]++)
+CHANGE(enc_unused, WIRE_ENCODE_UNUSED_BYTES, IS(IMMEDIATE) && ASKED.u.immediate.hdr.type == O2_LNET_REPLY,
+       BYTES[119]++)
+CHANGE(enc_cookie_req, WIRE_ENCODE_COOKIE, IS(PUT_REQ), BYTES[127]++)
+CHANGE(enc_cookie_get, WIRE_ENCODE_COOKIE, IS(GET_REQ), BYTES[120]++)
+CHANGE(enc_cookie_ack, WIRE_ENCODE_COOKIE, IS(PUT_ACK), BYTES[63]++)
+CHANGE(enc_cookie_done, WIRE_ENCODE_COOKIE, IS(PUT_DONE), BYTES[55]++)
+CHANGE(enc_status, WIRE_ENCODE_STATUS, IS(GET_DONE), BYTES[56]++)
+CHANGE(enc_desc_get, WIRE_ENCODE_DESCRIPTOR, IS(GET_REQ), BYTES[128]++)
+CHANGE(enc_desc_ack, WIRE_ENCODE_DESCRIPTOR, IS(PUT_ACK), BYTES[64]++)
+CHANGE(enc_payload, WIRE_ENCODE_PAYLOAD, IS(IMMEDIATE) && ASKED.u.immediate.hdr.payload_length > 0,
+       BYTES[120]++)
 
 static void test_encoded_messages(void **state)
 {
-	static const struct {
-		enum o2_check_id check;
-		change_fn change;
-	} rows[] = {
-		{O2_CHECK_WIRE_ENCODE_LENGTH, enc_length},
-		{O2_CHECK_WIRE_ENCODE_LENGTH, enc_nob},
-		{O2_CHECK_WIRE_ENCODE_HEADER, enc_header},
-		{O2_CHECK_WIRE_ENCODE_CHECKSUM, enc_checksum},
-		{O2_CHECK_WIRE_ENCODE_CONNPARAMS, enc_connparams},
-		{O2_CHECK_WIRE_ENCODE_LNET_HDR, enc_lnet},
-		{O2_CHECK_WIRE_ENCODE_UNUSED_BYTES, enc_unused},
-		{O2_CHECK_WIRE_ENCODE_COOKIE, enc_cookie_req},
-		{O2_CHECK_WIRE_ENCODE_COOKIE, enc_cookie_get},
-		{O2_CHECK_WIRE_ENCODE_COOKIE, enc_cookie_ack},
-		{O2_CHECK_WIRE_ENCODE_COOKIE, enc_cookie_done},
-		{O2_CHECK_WIRE_ENCODE_STATUS, enc_status},
-		{O2_CHECK_WIRE_ENCODE_DESCRIPTOR, enc_desc_get},
-		{O2_CHECK_WIRE_ENCODE_DESCRIPTOR, enc_desc_ack},
-		{O2_CHECK_WIRE_ENCODE_PAYLOAD, enc_payload},
-	};
-
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-		expect(O2_STAGE_MSG_ENCODE, rows[i].check, rows[i].change);
+	EXPECT_ALL(O2_STAGE_MSG_ENCODE, &enc_length, &enc_nob, &enc_header, &enc_checksum, &enc_connparams,
+		   &enc_lnet, &enc_unused, &enc_cookie_req, &enc_cookie_get, &enc_cookie_ack,
+		   &enc_cookie_done, &enc_status, &enc_desc_get, &enc_desc_ack, &enc_payload);
 }
 
 /*

@@ -2,17 +2,13 @@
 #ifndef O2_TESTS_ORACLE_WORLD_H
 #define O2_TESTS_ORACLE_WORLD_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "oracle/compare.h"
 #include "props/scenario/draw.h"
+#include "tests/lib/unit_test.h"
 
 /*
  * Drawn cases, the reference's answer twice, and changes to the second one: what tests of the comparer share.
@@ -38,7 +34,6 @@ static struct world *w;
 
 static int set_up(void **state)
 {
-	(void)state;
 	w = calloc(1, sizeof(*w));
 	if (w != NULL)
 		w->comparison.map = &w->map;
@@ -47,7 +42,6 @@ static int set_up(void **state)
 
 static int tear_down(void **state)
 {
-	(void)state;
 	free(w);
 	return 0;
 }
@@ -114,14 +108,29 @@ static void expect_equal(enum o2_stage stage, const char *what, change_fn change
 
 #define IS_RESULT (w->found.kind == O2_ANSWER_RESULT)
 
-/* A change of one member, where there is a result and the condition holds. */
-#define CHANGE(name, condition, action)         \
-	static bool name(void)                  \
+/* A change, where there is a result and the condition holds, and the check that has to fail then. */
+struct change {
+	enum o2_check_id check;
+	change_fn make;
+};
+
+#define CHANGE(name, check, condition, action)  \
+	static bool make_##name(void)           \
 	{                                       \
 		if (!IS_RESULT || !(condition)) \
 			return false;           \
 		action;                         \
 		return true;                    \
-	}
+	}                                       \
+	static const struct change name = {O2_CHECK_##check, make_##name};
+
+/* Changes of a stage, up to NULL. */
+static void expect_all(enum o2_stage stage, const struct change *const *list)
+{
+	for (; *list != NULL; list++)
+		expect(stage, (*list)->check, (*list)->make);
+}
+
+#define EXPECT_ALL(stage, ...) expect_all(stage, (const struct change *const[]){__VA_ARGS__, NULL})
 
 #endif
