@@ -3,10 +3,9 @@
 
 import re
 import shutil
-import time
 
 from . import findings
-from .engine import Engine, Result, tail_of
+from .engine import Engine, tail_of
 
 MAX_FINDINGS = 5
 # CMPLOG (-c 0) runs the input a second time with every comparison logged.  Where the mutator knows the format already,
@@ -34,18 +33,7 @@ ENVIRONMENT = {
 class Afl(Engine):
     name = "afl"
 
-    def fuzz(self, target, first_only=False):
-        """Fuzz one target for its share of time; first_only: until something is found."""
-        result = Result(target.name, self.name)
-        work = self.fresh_folder(target)
-        self.prepare(target, result, work)
-        started = time.monotonic()
-        self.one_run(target, result, work, first_only)
-        result.seconds = time.monotonic() - started
-        self.collect(target, result, work)
-        return result
-
-    def one_run(self, target, result, work, first_only):
+    def run_for_its_time(self, target, result, work, first_only):
         """Two runs where CMPLOG is on for a part of the time only: the second starts from the queue of the first."""
         self.mutator = self.plan.build_dir / self.name / f"fuzz_mutator_{target.mutator}.so" if target.mutator else None
         seconds = self.plan.seconds
@@ -98,8 +86,7 @@ class Afl(Engine):
         result.corpus = max(result.corpus, int(stats.get("corpus_count", 0)))
         if not stats and result.error is None and not self.stopping.is_set():
             result.error = f"afl-fuzz left no statistics in {folder}"
-        kept = self.plan.out / "corpus" / self.name / target.name
-        kept.mkdir(parents=True, exist_ok=True)
+        kept = self.kept(target)
         for file in (folder / "queue").glob("id:*"):
             if ",orig:" not in file.name:
                 shutil.copyfile(file, kept / findings.hashlib.sha1(file.read_bytes()).hexdigest())

@@ -78,6 +78,22 @@ class Engine:
         self.process = None
         self.stopping = threading.Event()
 
+    def fuzz(self, target, first_only=False):
+        """Fuzz one target for its share of time; first_only: until something is found."""
+        result = Result(target.name, self.name)
+        work = self.fresh_folder(target)
+        self.kept(target).mkdir(parents=True, exist_ok=True)
+        self.prepare(target, result, work)
+        started = time.monotonic()
+        self.run_for_its_time(target, result, work, first_only)
+        result.seconds = time.monotonic() - started
+        self.collect(target, result, work)
+        return result
+
+    def kept(self, target):
+        """The folder of the inputs that runs of this engine added to the committed corpus."""
+        return self.plan.out / "corpus" / self.name / target.name
+
     def binary(self, target):
         return self.plan.build_dir / self.name / f"fuzz_{target.name}"
 
@@ -94,7 +110,7 @@ class Engine:
         files and an empty folder.
         """
         self.progress = f"{target.name}: replays the corpus"
-        files = target.corpus_files() + sorted((self.plan.out / "corpus" / self.name / target.name).glob("*"))
+        files = target.corpus_files() + sorted(self.kept(target).glob("*"))
         all_pass = not files or not findings.run_once([self.binary(target), *files])[0]
         for number, file in enumerate(files):
             if not 0 < file.stat().st_size <= target.max_len:

@@ -4,7 +4,7 @@
 import re
 import time
 
-from .engine import Engine, Result, tail_of
+from .engine import Engine, tail_of
 
 TIMEOUT_S = 10  # one input
 RSS_LIMIT_MB = 2048
@@ -22,31 +22,25 @@ SANITIZERS = {
 class LibFuzzer(Engine):
     name = "libfuzzer"
 
-    def fuzz(self, target, first_only=False):
-        """Fuzz one target for its share of time; first_only: until something is found."""
-        result = Result(target.name, self.name)
-        work = self.fresh_folder(target)
-        corpus = self.plan.out / "corpus" / self.name / target.name
-        corpus.mkdir(parents=True, exist_ok=True)
-        self.prepare(target, result, work)
+    def run_for_its_time(self, target, result, work, first_only):
         started = time.monotonic()
         for restart in range(MAX_RESTARTS):
             left = self.plan.seconds - (time.monotonic() - started)
             if (restart > 0 and left < 1) or self.stopping.is_set():
                 break
-            artifact = self.one_run(target, result, work, corpus, max(1, round(left)), restart)
+            artifact = self.one_run(target, result, work, max(1, round(left)), restart)
             if artifact:
                 self.file_artifact(target, result, artifact, work, restart)
             if not artifact or first_only or len(result.found.findings) >= MAX_FINDINGS:
                 break
-        result.seconds = time.monotonic() - started
-        result.corpus = len(target.corpus_files()) + sum(1 for _ in corpus.iterdir())
-        return result
+
+    def collect(self, target, result, _work):
+        result.corpus = len(target.corpus_files()) + sum(1 for _ in self.kept(target).iterdir())
 
     def log(self, work, restart):
         return work / f"run-{restart}.log"
 
-    def one_run(self, target, result, work, corpus, seconds, restart):
+    def one_run(self, target, result, work, seconds, restart):
         """One process.  Returns the path of the artifact that it wrote, or None."""
         artifacts = work / f"artifacts-{restart}"
         artifacts.mkdir()
@@ -60,7 +54,7 @@ class LibFuzzer(Engine):
             f"-artifact_prefix={artifacts}/",
             "-print_final_stats=1",
             *([f"-dict={target.dictionary}"] if target.dictionary else []),
-            corpus,
+            self.kept(target),
             work / "in",
         ]
         log = self.log(work, restart)
