@@ -10,12 +10,8 @@
 #include <string.h>
 
 #include "base/json.h"
-#include "mem/dma_json.h"
-#include "mem/sg_json.h"
 #include "props/engine/prng.h"
-#include "rdma/rdma_json.h"
-#include "reg/plan_json.h"
-#include "tests/lib/unit_test.h"
+#include "tests/unit/oracle/stage_outputs.h"
 
 /* Through the text, as another program would get it; consumes *written. */
 static json_t *through_text(json_t *written)
@@ -316,8 +312,7 @@ static void test_round_trips(void **state)
 
 /* --- refusals as results ----------------------------------------------------------------------------- */
 
-static void check_refused(json_t *written, int (*read)(const json_t *, struct o2_refused *),
-			  const struct o2_error *error)
+static void check_refused(json_t *written, read_form read, const struct o2_error *error)
 {
 	json_t *form = through_text(written);
 	struct o2_refused want;
@@ -325,38 +320,10 @@ static void check_refused(json_t *written, int (*read)(const json_t *, struct o2
 
 	assert_null(json_object_get(form, "list"));
 	assert_null(json_object_get(form, "plan"));
-	assert_int_equal(read(form, &got), 0);
+	assert_int_equal(read(form, &got, NULL), 0);
 	o2_refused_from_error(error, &want);
 	assert_true(o2_refused_equal(&want, &got));
 	json_decref(form);
-}
-
-static int read_sg(const json_t *form, struct o2_refused *refused)
-{
-	struct o2_sg_list list;
-
-	return o2_sg_output_from_json(form, &list, refused, NULL);
-}
-
-static int read_dma(const json_t *form, struct o2_refused *refused)
-{
-	struct o2_dma_list list;
-
-	return o2_dma_output_from_json(form, &list, refused, NULL);
-}
-
-static int read_reg(const json_t *form, struct o2_refused *refused)
-{
-	struct o2_reg_plan plan;
-
-	return o2_reg_output_from_json(form, &plan, refused, NULL);
-}
-
-static int read_rdma(const json_t *form, struct o2_refused *refused)
-{
-	static struct o2_rdma_plan plan;
-
-	return o2_rdma_output_from_json(form, &plan, refused, NULL);
 }
 
 static void test_refused_outputs(void **state)
@@ -367,10 +334,10 @@ static void test_refused_outputs(void **state)
 	for (uint32_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++) {
 		o2_refuse(&error, codes[i], "room/rule", "list[].field", i % 2 == 0 ? i : O2_NO_INDEX,
 			  i < 3 ? UINT64_MAX : 0, i < 3 ? 0 : UINT64_MAX);
-		check_refused(o2_sg_output_to_json(NULL, &error), read_sg, &error);
-		check_refused(o2_dma_output_to_json(NULL, &error), read_dma, &error);
-		check_refused(o2_reg_output_to_json(NULL, &error), read_reg, &error);
-		check_refused(o2_rdma_output_to_json(NULL, &error), read_rdma, &error);
+		check_refused(o2_sg_output_to_json(NULL, &error), read_sg_output, &error);
+		check_refused(o2_dma_output_to_json(NULL, &error), read_dma_output, &error);
+		check_refused(o2_reg_output_to_json(NULL, &error), read_reg_output, &error);
+		check_refused(o2_rdma_output_to_json(NULL, &error), read_rdma_output, &error);
 	}
 	/* An errno without a name has no form. */
 	o2_refuse(&error, -100000, "room/rule", "field", 0, 0, 0);

@@ -9,15 +9,9 @@
 #include <string.h>
 
 #include "base/json.h"
-#include "mem/dma_json.h"
-#include "mem/sg_json.h"
-#include "rdma/rdma_json.h"
-#include "reg/plan_json.h"
-#include "tests/lib/unit_test.h"
+#include "tests/unit/oracle/stage_outputs.h"
 
-typedef int (*read_form)(const json_t *form, struct o2_error *error);
-
-static int read_sg_input(const json_t *form, struct o2_error *error)
+static int read_sg_input(const json_t *form, struct o2_refused *refused, struct o2_error *error)
 {
 	struct o2_sg_input input;
 	int rc = o2_sg_input_from_json(form, &input, error);
@@ -27,15 +21,7 @@ static int read_sg_input(const json_t *form, struct o2_error *error)
 	return rc;
 }
 
-static int read_sg_output(const json_t *form, struct o2_error *error)
-{
-	struct o2_sg_list list;
-	struct o2_refused refused;
-
-	return o2_sg_output_from_json(form, &list, &refused, error);
-}
-
-static int read_dma_input(const json_t *form, struct o2_error *error)
+static int read_dma_input(const json_t *form, struct o2_refused *refused, struct o2_error *error)
 {
 	struct o2_dma_input input;
 	int rc = o2_dma_input_from_json(form, &input, error);
@@ -45,15 +31,7 @@ static int read_dma_input(const json_t *form, struct o2_error *error)
 	return rc;
 }
 
-static int read_dma_output(const json_t *form, struct o2_error *error)
-{
-	struct o2_dma_list list;
-	struct o2_refused refused;
-
-	return o2_dma_output_from_json(form, &list, &refused, error);
-}
-
-static int read_reg_input(const json_t *form, struct o2_error *error)
+static int read_reg_input(const json_t *form, struct o2_refused *refused, struct o2_error *error)
 {
 	struct o2_reg_request request;
 	struct o2_dma_list list;
@@ -61,27 +39,11 @@ static int read_reg_input(const json_t *form, struct o2_error *error)
 	return o2_reg_input_from_json(form, &request, &list, error);
 }
 
-static int read_reg_output(const json_t *form, struct o2_error *error)
-{
-	struct o2_reg_plan plan;
-	struct o2_refused refused;
-
-	return o2_reg_output_from_json(form, &plan, &refused, error);
-}
-
-static int read_rdma_input(const json_t *form, struct o2_error *error)
+static int read_rdma_input(const json_t *form, struct o2_refused *refused, struct o2_error *error)
 {
 	struct o2_rdma_input input;
 
 	return o2_rdma_input_from_json(form, &input, error);
-}
-
-static int read_rdma_output(const json_t *form, struct o2_error *error)
-{
-	static struct o2_rdma_plan plan;
-	struct o2_refused refused;
-
-	return o2_rdma_output_from_json(form, &plan, &refused, error);
 }
 
 /* clang-format off */
@@ -222,10 +184,11 @@ static void test_one_change(void **state)
 
 	for (size_t f = 0; f < FORMS; f++) {
 		json_t *whole = load(forms[f].text);
+		struct o2_refused refused;
 		struct target target;
 		uint32_t left;
 
-		assert_int_equal(forms[f].read(whole, NULL), 0);
+		assert_int_equal(forms[f].read(whole, &refused, NULL), 0);
 		for (uint32_t n = 0; left = n, find(whole, &left, &target); n++) {
 			for (uint32_t change = 0; change < CHANGES; change++) {
 				json_t *copy = json_deep_copy(whole);
@@ -239,13 +202,13 @@ static void test_one_change(void **state)
 					json_decref(copy);
 					continue;
 				}
-				rc = forms[f].read(copy, &error);
+				rc = forms[f].read(copy, &refused, &error);
 				if (rc != -EINVAL || error.code != rc || strncmp(error.rule, "json/", 5) != 0)
 					fail_msg("%s: value %" PRIu32 ", change %" PRIu32 ": returned %d",
 						 forms[f].name, n, change, rc);
 				assert_true(o2_error_text(&error, text, sizeof(text)) > 0);
 				/* The same without a place for the reason. */
-				assert_int_equal(forms[f].read(copy, NULL), rc);
+				assert_int_equal(forms[f].read(copy, &refused, NULL), rc);
 				json_decref(copy);
 				tried++;
 			}
@@ -340,7 +303,8 @@ static void test_named(void **state)
 		char *text = replace(forms[row->form].text, row->from, row->to);
 		json_t *form = load(text);
 		struct o2_error error = {0};
-		int rc = forms[row->form].read(form, &error);
+		struct o2_refused refused;
+		int rc = forms[row->form].read(form, &refused, &error);
 
 		if (rc != -EINVAL || strcmp(error.rule, row->rule) != 0 ||
 		    strcmp(error.field, row->field) != 0 || error.index != row->index ||
@@ -381,13 +345,14 @@ static void test_long_lists(void **state)
 		json_t *form = load(forms[rows[i].form].text);
 		json_t *list = json_object_get(json_object_get(form, rows[i].path[0]), rows[i].path[1]);
 		struct o2_error error = {0};
+		struct o2_refused refused;
 
 		while (json_array_size(list) < rows[i].limit)
 			json_array_append(list, json_array_get(list, 0));
-		if (forms[rows[i].form].read(form, &error) != 0)
+		if (forms[rows[i].form].read(form, &refused, &error) != 0)
 			fail_msg("%s, as many as allowed: %s", rows[i].field, error.rule);
 		json_array_append(list, json_array_get(list, 0));
-		assert_int_equal(forms[rows[i].form].read(form, &error), -EINVAL);
+		assert_int_equal(forms[rows[i].form].read(form, &refused, &error), -EINVAL);
 		assert_string_equal(error.rule, "json/array-too-long");
 		assert_string_equal(error.field, rows[i].field);
 		assert_true(error.value == rows[i].limit + 1 && error.limit == rows[i].limit);
@@ -406,9 +371,9 @@ static void test_long_ranges(void **state)
 
 	while (json_array_size(first) + json_array_size(second) < O2_SG_JSON_MAX_PAGES)
 		json_array_append(first, json_array_get(first, 0));
-	assert_int_equal(read_sg_input(form, &error), 0);
+	assert_int_equal(read_sg_input(form, NULL, &error), 0);
 	json_array_append(second, json_array_get(first, 0));
-	assert_int_equal(read_sg_input(form, &error), -EINVAL);
+	assert_int_equal(read_sg_input(form, NULL, &error), -EINVAL);
 	assert_string_equal(error.rule, "json/array-too-long");
 	assert_string_equal(error.field, "space.ranges[].pages");
 	assert_true(error.index == 1 && error.value == 2 && error.limit == 1);
@@ -424,8 +389,9 @@ static void test_no_form(void **state)
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
 		for (size_t f = 0; f < FORMS; f++) {
 			struct o2_error error = {0};
+			struct o2_refused refused;
 
-			assert_int_equal(forms[f].read(others[i], &error), -EINVAL);
+			assert_int_equal(forms[f].read(others[i], &refused, &error), -EINVAL);
 			assert_string_equal(error.rule, "json/form");
 		}
 		json_decref(others[i]);
