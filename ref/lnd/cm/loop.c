@@ -29,8 +29,7 @@ void o2_cm_loop_set_fate(struct o2_cm_loop *loop, o2_cm_loop_fate_fn fate, void 
 	loop->fate_arg = arg;
 }
 
-/* --- messages ----------------------------------------------------------------------------------------------
- */
+/* --- messages --- */
 
 struct o2_loop_message *o2_loop_send(struct o2_cm_loop *loop, enum o2_cm_loop_message type,
 				     struct o2_loop_id *from, struct o2_loop_id *to)
@@ -75,8 +74,7 @@ void o2_loop_tell(struct o2_loop_id *id, enum o2_cm_event_type event, uint32_t r
 	message->code = code;
 }
 
-/* --- calls -------------------------------------------------------------------------------------------------
- */
+/* --- calls --- */
 
 static struct o2_loop_endpoint *endpoint_of(struct o2_cm *cm)
 {

@@ -72,8 +72,7 @@ int o2_cm_rdma_fd(const struct o2_cm *cm)
 	return ((const struct o2_cm_rdma *)cm)->channel->fd;
 }
 
-/* --- calls -------------------------------------------------------------------------------------------------
- */
+/* --- calls --- */
 
 static int rdma_listen_on(struct o2_cm *base, uint16_t port, struct o2_error *error)
 {

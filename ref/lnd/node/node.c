@@ -13,8 +13,7 @@ uint32_t o2_node_connect_ms(const struct o2_node *node)
 	return quarter_ms > O2_CONNECT_MIN_MS ? quarter_ms : O2_CONNECT_MIN_MS;
 }
 
-/* --- events of the connection manager
- * ------------------------------------------------------------------------ */
+/* --- events of the connection manager --- */
 
 static bool is_attempt(const struct o2_link *link)
 {
@@ -116,34 +115,28 @@ static void on_cm_event(void *context, const struct o2_cm_event *event)
 	}
 }
 
-/* --- life
- * ---------------------------------------------------------------------------------------------------- */
+/* --- life --- */
 
 static int check_config(const struct o2_node_config *config, struct o2_error *error)
 {
-	int rc = o2_refuse_range(error, -EINVAL, "node/config", "queue_depth", config->conn.queue_depth,
-				 O2_QUEUE_DEPTH_MIN, O2_MAX_QUEUE_DEPTH);
+	const struct {
+		const char *field;
+		uint32_t value, low, high;
+	} ranges[] = {
+		{"queue_depth", config->conn.queue_depth, O2_QUEUE_DEPTH_MIN, O2_MAX_QUEUE_DEPTH},
+		{"max_frags", config->conn.max_frags, 1, O2_MAX_FRAGS},
+		{"version", config->conn.version, O2_MSG_VERSION_1, O2_MSG_VERSION_2},
+		{"conns_per_peer", config->conns_per_peer, 1, O2_MAX_CONNS_PER_PEER},
+		{"max_conns_per_peer", config->max_conns_per_peer, config->conns_per_peer, UINT32_MAX},
+		{"max_peers", config->max_peers, 1, UINT32_MAX},
+		{"max_waiting", config->max_waiting, 1, UINT32_MAX},
+		{"port", config->port, 1, UINT16_MAX},
+	};
+	int rc = 0;
 
-	if (rc == 0)
-		rc = o2_refuse_range(error, -EINVAL, "node/config", "max_frags", config->conn.max_frags, 1,
-				     O2_MAX_FRAGS);
-	if (rc == 0)
-		rc = o2_refuse_range(error, -EINVAL, "node/config", "version", config->conn.version,
-				     O2_MSG_VERSION_1, O2_MSG_VERSION_2);
-	if (rc == 0)
-		rc = o2_refuse_range(error, -EINVAL, "node/config", "conns_per_peer", config->conns_per_peer,
-				     1, O2_MAX_CONNS_PER_PEER);
-	if (rc == 0)
-		rc = o2_refuse_range(error, -EINVAL, "node/config", "max_conns_per_peer",
-				     config->max_conns_per_peer, config->conns_per_peer, UINT32_MAX);
-	if (rc == 0)
-		rc = o2_refuse_range(error, -EINVAL, "node/config", "max_peers", config->max_peers, 1,
-				     UINT32_MAX);
-	if (rc == 0)
-		rc = o2_refuse_range(error, -EINVAL, "node/config", "max_waiting", config->max_waiting, 1,
-				     UINT32_MAX);
-	if (rc == 0)
-		rc = o2_refuse_range(error, -EINVAL, "node/config", "port", config->port, 1, UINT16_MAX);
+	for (size_t i = 0; rc == 0 && i < sizeof(ranges) / sizeof(ranges[0]); i++)
+		rc = o2_refuse_range(error, -EINVAL, "node/config", ranges[i].field, ranges[i].value,
+				     ranges[i].low, ranges[i].high);
 	return rc;
 }
 
@@ -200,8 +193,7 @@ void o2_node_set_up(struct o2_node *node, bool up)
 	node->self.up = up;
 }
 
-/* --- time and work
- * ------------------------------------------------------------------------------------------- */
+/* --- time and work --- */
 
 static void expire_attempt(struct o2_link *link, uint64_t now_ms)
 {
@@ -335,8 +327,7 @@ void o2_node_work(struct o2_node *node)
 	free_idle_peers(node);
 }
 
-/* --- the end
- * ------------------------------------------------------------------------------------------------- */
+/* --- the end --- */
 
 static void close_peer(struct o2_peer *peer, const struct o2_transfer_fault *fault)
 {

@@ -146,8 +146,7 @@ void o2_node_close_peer(struct o2_node *node, uint64_t nid, int code);
 /* Close everything, end every operation, free.  NULL is allowed. */
 void o2_node_destroy(struct o2_node *node);
 
-/* --- for properties, tests and people
- * ----------------------------------------------------------------------- */
+/* --- for properties, tests and people --- */
 
 /*
  * o2iblnd: IBLND_CONN_INIT, IBLND_CONN_ACTIVE_CONNECT, IBLND_CONN_PASSIVE_WAIT
