@@ -2,11 +2,16 @@
 #ifndef O2_TESTS_UNIT_TEST_H
 #define O2_TESTS_UNIT_TEST_H
 
-/* cmocka.h, behind what it needs.  A test does not have to use its state (tests/lib/CMakeLists.txt). */
+/* cmocka.h, behind what it needs, and what most tests use.  A test does not have to use its state
+ * (tests/lib/CMakeLists.txt). */
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 

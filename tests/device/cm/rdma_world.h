@@ -7,7 +7,8 @@
 #include <sched.h>
 
 #include "base/monotonic.h"
-#include "tests/lib/test_lnd_pair.h"
+#include "tests/lib/lnd_memory.h"
+#include "tests/lib/lnd_pair.h"
 
 #include "lnd/cm/rdma.h"
 #include "lnd/node/node.h"

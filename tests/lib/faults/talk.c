@@ -30,17 +30,12 @@ static enum o2_cm_loop_fate fate(void *arg, enum o2_cm_loop_message message, uin
 {
 	bool due = faulty_call_due(CALL_MESSAGE);
 
-	(void)arg;
-	(void)from;
-	(void)to;
 	due |= message == O2_CM_LOOP_REQUEST && faulty_call_due(CALL_REQUEST);
 	return due ? (enum o2_cm_loop_fate)talk.code : O2_CM_LOOP_PASS;
 }
 
 static int work_request(void *arg, enum o2_loop_call call, uint32_t qp_num)
 {
-	(void)arg;
-	(void)qp_num;
 	return call == O2_LOOP_CALL_EXECUTE && faulty_call_due(CALL_EXECUTE) ? talk.code : 0;
 }
 

@@ -2,20 +2,11 @@
 #ifndef O2_TEST_FAULTS_TALK_H
 #define O2_TEST_FAULTS_TALK_H
 
-/* cmocka.h wants the others before it. */
-/* clang-format off */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-/* clang-format on */
-#include <errno.h>
-
 #include "lnd/cm/loop.h"
 #include "lnd/node/node.h"
 #include "loopverbs/loopverbs.h"
 #include "tests/lib/faults/calls.h"
+#include "tests/lib/unit_test.h"
 
 #define TALK_MODES 3u
 

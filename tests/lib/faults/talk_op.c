@@ -130,7 +130,6 @@ static void done(void *context, uint64_t nid, const struct o2_transfer_result *r
 	uint32_t who = result->initiator ? seat->index : other->index, k = (uint32_t)result->tag;
 	struct op *op = &talk.seat[who].op[k % OPS];
 
-	(void)nid;
 	if (result->initiator) {
 		op->ended++;
 		op->status = result->status;

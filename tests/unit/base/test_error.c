@@ -1,18 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The error record, its one line of text, and the names of errno values. */
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "base/errno_name.h"
 #include "base/error.h"
 #include "base/refused_json.h"
+#include "tests/lib/unit_test.h"
 #include "wire/bytes.h"
 #include "wire/layout.h"
 #include "wire/msg.h"
@@ -21,7 +13,6 @@ static void test_refuse_fills_everything(void **state)
 {
 	struct o2_error error;
 
-	(void)state;
 	memset(&error, 0xff, sizeof(error));
 	assert_int_equal(o2_refuse(&error, -EFBIG, "room/rule", "list[].len", 3, UINT64_MAX, 4096), -EFBIG);
 	assert_int_equal(error.code, -EFBIG);
@@ -39,7 +30,6 @@ static void test_clear(void **state)
 	struct o2_error error;
 	char text[32];
 
-	(void)state;
 	o2_refuse(&error, -EINVAL, "room/rule", "x", 0, 1, 2);
 	o2_error_clear(&error);
 	assert_int_equal(error.code, 0);
@@ -68,7 +58,6 @@ static void test_text(void **state)
 	struct o2_error plain;
 	char line[128];
 
-	(void)state;
 	/* Without a limit there is no word of one; what has to be exact says so. */
 	o2_refuse(&plain, -ENOMEM, "room/rule", "cqe", O2_NO_INDEX, 40, O2_NO_LIMIT);
 	o2_error_text(&plain, line, sizeof(line));
@@ -101,7 +90,6 @@ static void test_text_of_long_field(void **state)
 	char text[512];
 	struct o2_error error;
 
-	(void)state;
 	memset(field, 'f', sizeof(field) - 1);
 	memcpy(field + 150, "[]", 2);
 	field[sizeof(field) - 1] = '\0';
@@ -115,7 +103,6 @@ static void test_errno_names(void **state)
 				    ENOMEM, ENOSPC,	  EBUSY, EIO,	      ETIMEDOUT, ENOTSUP,
 				    EAGAIN, EAFNOSUPPORT, EPERM, ECONNABORTED};
 
-	(void)state;
 	assert_string_equal(o2_errno_name(EINVAL), "EINVAL");
 	assert_string_equal(o2_errno_name(-EFBIG), "EFBIG");
 	assert_null(o2_errno_name(0));
@@ -148,7 +135,6 @@ static void test_errno_texts(void **state)
 	};
 	char text[O2_ERRNO_TEXT_BYTES];
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		assert_string_equal(o2_errno_text(rows[i].code, text), rows[i].text);
 	assert_null(o2_errno_symbol(0));
@@ -162,7 +148,6 @@ static void test_refused_copies_and_compares(void **state)
 	struct o2_refused a;
 	struct o2_refused b;
 
-	(void)state;
 	o2_refuse(&error, -EINVAL, "room/rule", "list[].len", 3, 7, 4);
 	o2_refused_from_error(&error, &a);
 	b = a;
@@ -199,7 +184,6 @@ static void test_kinds_of_limits(void **state)
 		 "room/rule: iova is 2048, expected 18446744073709551615 (Invalid argument)"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct o2_error error;
 		char text[128];
@@ -239,7 +223,6 @@ static void test_texts_of_the_codec(void **state)
 	};
 	const struct o2_wire_options options = {.max_frags = O2_MAX_FRAGS};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		uint8_t bytes[O2_MSG_HEADER_BYTES] = {0};
 		struct o2_error error;

@@ -1,17 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* cmocka.h wants the others before it. */
-/* clang-format off */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-/* clang-format on */
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/option.h"
+#include "tests/lib/unit_test.h"
 
 /* Tables of options: what each kind takes, where it goes, and what is said of what it does not take. */
 
@@ -88,7 +79,6 @@ static void each_kind_goes_where_it_belongs(void **state)
 	char *argv[32];
 	int first;
 
-	(void)state;
 	first = read_line("--flag file --blue --text=a,b --way green --byte 200 --port 65535 --seconds 60 "
 			  "--number 0xffffffffffffffff --color green --some blue,red --up X -- --flag",
 			  &t, argv);
@@ -132,7 +122,6 @@ static void says(const char *line, const char *expected)
 
 static void what_is_wrong_is_named(void **state)
 {
-	(void)state;
 	says("--nothing", "'--nothing' is no option, or its value is missing");
 	says("--other", "'--other' is no option, or its value is missing");
 	says("--text", "'--text' is no option, or its value is missing");

@@ -1,24 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* A signal may interrupt any call that waits for another process: nothing comes of it. */
-/* cmocka.h wants the others before it. */
-/* clang-format off */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-/* clang-format on */
-#include <errno.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/types.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "oracle/host.h"
 #include "props/hostile/hostile_process.h"
+#include "tests/lib/unit_test.h"
 
 #define NID_TEXT "10.0.0.1@o2ib"
 
@@ -61,7 +51,6 @@ pid_t __wrap_waitpid(pid_t pid, int *status, int options)
 
 static int begin(void **state)
 {
-	(void)state;
 	memset(&interrupt, 0, sizeof(interrupt));
 	interrupt.on = true;
 	return 0;
@@ -70,7 +59,6 @@ static int begin(void **state)
 /* No child is left, not even a dead one. */
 static int end(void **state)
 {
-	(void)state;
 	interrupt.on = false;
 	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
 	assert_int_equal(errno, ECHILD);
@@ -85,7 +73,6 @@ static void a_program_that_is_not_there(void **state)
 	struct o2_host *host = NULL;
 	char text[128] = "";
 
-	(void)state;
 	assert_int_equal(o2_host_open_program(argv, &options, &host, text, sizeof(text)), -ENOENT);
 	assert_string_equal(text, strerror(ENOENT));
 	assert_true(interrupt.reads > 1);
@@ -98,7 +85,6 @@ static void a_victim_in_a_process(void **state)
 	struct o2_victim_child child;
 	char how[32];
 
-	(void)state;
 	assert_int_equal(o2_victim_child_start(&options, &child), 0);
 	assert_true(child.nid != 0);
 	o2_victim_child_end(&child, how);

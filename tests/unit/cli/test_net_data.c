@@ -2,21 +2,12 @@
 
 /* What the network commands move: docs/peer.md, "Fragments" and "Verifying". */
 
-/* cmocka.h wants the others before it. */
-/* clang-format off */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-/* clang-format on */
-#include <string.h>
-
 #include "cli/net/look.h"
 #include "cli/net/memory.h"
 #include "cli/net/pattern.h"
 #include "cli/net/session.h"
 #include "mem/sg_build.h"
+#include "tests/lib/unit_test.h"
 
 #define PAGES	   600u
 #define PAGE_BYTES 4096u
@@ -25,7 +16,6 @@ static void test_streams(void **state)
 {
 	uint8_t whole[300], part[300];
 
-	(void)state;
 	o2_stream_fill(whole, sizeof(whole), 7, 3, 1001);
 	/* Any part of a stream is the same bytes. */
 	for (size_t from = 0; from < 20; from++)
@@ -85,7 +75,6 @@ static void test_layouts(void **state)
 	struct o2_arena arena;
 	struct o2_error error;
 
-	(void)state;
 	assert_int_equal(o2_arena_create(PAGES, &arena, &error), 0);
 	if (arena.page_bytes == PAGE_BYTES)
 		for (unsigned int i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
@@ -135,7 +124,6 @@ static void test_one_wrong_byte(void **state)
 	struct o2_net_look look;
 	uint8_t want = 0;
 
-	(void)state;
 	assert_int_equal(o2_arena_create(PAGES, &arena, &error), 0);
 	assert_int_equal(o2_net_memory_lay(&arena, 5, size_bytes, 17, O2_REG_GLOBAL, &memory), 0);
 	assert_true(o2_net_fill(&arena, &memory.memory, 9, 2, 77, false));

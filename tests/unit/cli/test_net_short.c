@@ -5,7 +5,9 @@
  * a peer asks of us meanwhile (docs/peer.md, "Verifying", "When it does not work", "Being asked").
  */
 
-#include "tests/lib/test_net_world.h"
+#include "cli/net/commands.h"
+#include "tests/lib/net_world.h"
+#include "wire/nid.h"
 
 #include "cli/net/event.h"
 #include "cli/net/pattern.h"
@@ -76,7 +78,6 @@ static void expect_line(const char *line)
 
 static void a_short_answer(void **state)
 {
-	(void)state;
 	/* By RDMA, and as an IMMEDIATE. */
 	assert_int_equal(get(8192, NONE, NONE, "get --json 10.77.0.2@o2ib"), 1);
 	expect_line("o2ref: GET 0 at 10.77.0.2@o2ib: short: the peer reports 8192 of 65536 bytes\n");
@@ -92,7 +93,6 @@ static void a_short_answer(void **state)
 
 static void a_short_answer_is_accepted(void **state)
 {
-	(void)state;
 	assert_int_equal(get(8192, NONE, NONE, "get --json --verify --accept-short --count 5 10.77.0.2@o2ib"),
 			 0);
 	expect_line("");
@@ -111,7 +111,6 @@ static void what_was_not_written(void **state)
 	static const char all[] = "get --json --verify 10.77.0.2@o2ib";
 	static const char accepting[] = "get --json --verify --accept-short 10.77.0.2@o2ib";
 
-	(void)state;
 	assert_int_equal(get(HELD_BYTES, 0, NONE, all), 1);
 	expect_line("o2ref: GET 0: the peer reports 65536 bytes and wrote 0 of them\n");
 	expect(1, 0, 0, 1, 1);
@@ -132,7 +131,6 @@ static void what_was_not_written(void **state)
 
 static void what_was_written_wrong(void **state)
 {
-	(void)state;
 	assert_int_equal(get(8192, NONE, 5000, "get --json --verify --accept-short 10.77.0.2@o2ib"), 1);
 	assert_non_null(strstr(world.err, "o2ref: GET 0: short of 65536 bytes: byte 5000 is 0x"));
 	expect(1, 0, 1, 1, 1);
@@ -141,7 +139,6 @@ static void what_was_written_wrong(void **state)
 /* A PUT of which the ACK says that less was taken. */
 static void a_short_put(void **state)
 {
-	(void)state;
 	world_setup(NULL);
 	world.start = hold;
 	held.bytes = 100;
@@ -172,7 +169,6 @@ static void hold_for_puts(void)
 /* A PUT that cannot be read back is one operation, and that has failed. */
 static void one_outcome_for_each(void **state)
 {
-	(void)state;
 	world_setup(NULL);
 	world.start = hold_for_puts;
 	assert_int_equal(world_run("put --json 10.77.0.2@o2ib"), 0);
@@ -186,7 +182,6 @@ static void one_outcome_for_each(void **state)
 /* The last one is late: nothing is waited for any more. */
 static void it_ends_with_the_last_one(void **state)
 {
-	(void)state;
 	world_setup(NULL);
 	assert_int_equal(world_run("get --json --size 100 --timeout 1 10.77.0.2@o2ib"), 1);
 	assert_non_null(strstr(world.err, "for LNet's REPLY, limit 1000 ms\n"));
@@ -222,8 +217,6 @@ static void ask_until_answered(void)
 /* Our requests for a connection get lost, so there is none but the one that the peer makes. */
 static enum o2_cm_loop_fate lose_ours(void *arg, enum o2_cm_loop_message message, uint32_t from, uint32_t to)
 {
-	(void)arg;
-	(void)to;
 	return message == O2_CM_LOOP_REQUEST && from == o2_nid_address(WORLD_US) ? O2_CM_LOOP_LOSE
 										 : O2_CM_LOOP_PASS;
 }
@@ -236,7 +229,6 @@ static void lose_and_ask(void)
 
 static void being_asked(void **state)
 {
-	(void)state;
 	for (int i = 0; i < 3; i++) {
 		world_setup(NULL);
 		world.start = lose_and_ask;
@@ -272,7 +264,6 @@ static void stop_when_down(void)
 
 static void what_an_option_accepts(void **state)
 {
-	(void)state;
 	world.start = peer_puts;
 	world.round = stop_when_down;
 	assert_int_equal(o2_quirks_add(&world.quirks, "sums-other-bytes", NULL, 0), 0);
@@ -302,7 +293,6 @@ static void close_when_done(void)
 
 static void the_peer_ends_it_in_order(void **state)
 {
-	(void)state;
 	for (int verbose = 0; verbose < 2; verbose++) {
 		world_setup(NULL);
 		world.start = peer_puts;
@@ -324,7 +314,6 @@ static void the_port_is_taken(void **state)
 {
 	static const int errors[] = {-EADDRINUSE, -EACCES};
 
-	(void)state;
 	for (int i = 0; i < 4; i++) {
 		world_setup(NULL);
 		world.start = hold;
@@ -352,7 +341,6 @@ static void events_in_words(void **state)
 	struct o2_lnet_event event = {.kind = O2_LNET_EVENT_GET, .nid = WORLD_PEER, .hdr = &hdr};
 	char text[256];
 
-	(void)state;
 	hdr.msg.get.match_bits = O2_PING_MATCH_BITS;
 	o2_net_event_text(&event, text, sizeof(text));
 	assert_string_equal(text, "10.77.0.2@o2ib: ping");

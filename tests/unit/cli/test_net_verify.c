@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
 
 /* serve --verify: PUTs of a peer that meet in the same bytes (docs/peer.md, "Verifying"). */
 
-#include "tests/lib/test_net_world.h"
+#include "tests/lib/net_world.h"
 
 #include "cli/net/pattern.h"
 #include "cli/net/puts.h"
@@ -73,7 +74,6 @@ static void expect(long verified)
 /* Each of them is right, whatever of it the next ones have left to be seen. */
 static void many_to_one_place(void **state)
 {
-	(void)state;
 	for (int i = 0; i < 4; i++) {
 		world_setup(NULL);
 		script.count = 320;
@@ -95,7 +95,6 @@ static void many_to_one_place(void **state)
 /* In places of their own every one of them can be told. */
 static void each_in_its_place(void **state)
 {
-	(void)state;
 	world_setup(NULL);
 	script.count = 128;
 	script.forged = 0;
@@ -111,7 +110,6 @@ static void each_in_its_place(void **state)
 /* Bytes that nobody meant to write are wrong: alone in their place, and last of many in one. */
 static void forged(void **state)
 {
-	(void)state;
 	for (int i = 0; i < 3; i++) {
 		world_setup(NULL);
 		script.count = i == 2 ? 1 : 64;
@@ -191,7 +189,6 @@ static void overlap_in_time_and_place(void **state)
 {
 	struct desk *desk = desk_open();
 
-	(void)state;
 	/* Under way when it is looked at; and the other one has it all. */
 	begin(desk, 0, 1);
 	begin(desk, 60, 2);
@@ -232,7 +229,6 @@ static void one_that_failed(void **state)
 	struct desk *desk = desk_open();
 	struct o2_net_put failed = put_at(0, 1);
 
-	(void)state;
 	begin(desk, 0, 1);
 	begin(desk, 0, 2);
 	land(desk, 0, 1);
@@ -254,7 +250,6 @@ static void more_than_are_kept(void **state)
 {
 	struct desk *desk = desk_open();
 
-	(void)state;
 	begin(desk, 0, 1);
 	for (uint64_t stream = 2; stream < O2_NET_PUTS + 2; stream++) {
 		begin(desk, 0, stream);

@@ -4,7 +4,7 @@
  * that the order is the caller's, and that queue pairs arrive in RTS.
  */
 #include "tests/lib/cm_event.h"
-#include "tests/lib/test_lnd_pair.h"
+#include "tests/lib/lnd_pair.h"
 
 #include "lnd/cm/loop.h"
 
@@ -178,7 +178,6 @@ static void accepted(void **state)
 {
 	struct table *table = table_set();
 
-	(void)state;
 	ask(table);
 	assert_int_equal(table->b.nevents, 0); /* nothing happens inside a call */
 	run(table);
@@ -208,7 +207,6 @@ static void refused(void **state)
 {
 	struct table *table = table_set();
 
-	(void)state;
 	table->b.accept = false;
 	table->b.reject = true;
 	ask(table);
@@ -241,7 +239,6 @@ static void fates(void **state)
 		{"ready lost", O2_CM_LOOP_READY, O2_CM_LOOP_LOSE, O2_CM_ESTABLISHED, O2_CM_REQUEST, 0},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(lots) / sizeof(lots[0]); i++) {
 		struct table *table = table_set();
 
@@ -266,7 +263,6 @@ static void nobody_there(void **state)
 {
 	struct table *table = table_set();
 
-	(void)state;
 	ask_at(table, 0x01020304, PORT);
 	run(table);
 	assert_told(&table->a, 0, O2_CM_UNRESOLVED);
@@ -282,7 +278,6 @@ static void nobody_there(void **state)
 /* An id goes away at each point of an attempt: the other side hears of it, itself no more. */
 static void destroyed(void **state)
 {
-	(void)state;
 	for (uint32_t steps = 0; steps <= 3; steps++) {
 		struct table *table = table_set();
 
@@ -317,7 +312,6 @@ static void any_order(void **state)
 	uint32_t from, to;
 	struct o2_cm_id *id;
 
-	(void)state;
 	table->b.accept = false;
 	assert_int_equal(table->a.cm->ops->listen(table->a.cm, PORT, NULL), 0);
 	ask(table);
@@ -348,7 +342,6 @@ static void private_data_limits(void **state)
 	struct o2_error error;
 	struct o2_cm *cm;
 
-	(void)state;
 	ask_too_much.private_data = bytes;
 	ask_too_much.private_bytes = O2_CM_REQUEST_BYTES + 1;
 	assert_int_equal(

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What each reason of a reject means to the side that asked, and the records that a kernel peer has sent. */
-#include "tests/lib/test_connreq.h"
+#include "tests/lib/connreq.h"
 
 /* One reject; what it answers asked for {asked, 32, 257, 4096}. */
 struct refused {
@@ -165,7 +165,7 @@ static const struct refused rejects[] = {
 
 static void run_reject(const struct refused *row, enum o2_byte_order order, bool generic, size_t length)
 {
-	struct o2_connreq_self a = node(true);
+	struct o2_connreq_self a = connreq_self(true);
 	struct o2_conn_params asked = {row->asked, 32, 257, 4096};
 	struct o2_reject record = row->record;
 	struct o2_reject_verdict verdict;
@@ -193,7 +193,6 @@ static void run_reject(const struct refused *row, enum o2_byte_order order, bool
 
 static void reject_reasons(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < sizeof(rejects) / sizeof(rejects[0]); i++) {
 		for (unsigned int variant = 0; variant < 4; variant++) {
 			enum o2_byte_order order = (enum o2_byte_order)(variant & 1);
@@ -208,13 +207,12 @@ static void reject_reasons(void **state)
 /* A node that speaks version 1 alone is not talked into version 2; what is no record at all is a failure. */
 static void reject_bytes(void **state)
 {
-	struct o2_connreq_self a = node(true);
+	struct o2_connreq_self a = connreq_self(true);
 	struct o2_conn_params asked = V1(8, 257, 4096);
 	struct o2_reject record = RECORD(0x12, 5, STAMP_B, 8, 257);
 	struct o2_reject_verdict verdict;
 	uint8_t bytes[O2_REJECT_BYTES];
 
-	(void)state;
 	a.version = O2_MSG_VERSION_1;
 	assert_int_equal(o2_reject_encode(&record, bytes, sizeof(bytes), NULL), O2_REJECT_BYTES);
 	o2_reject_judge(&a, &asked, O2_CM_REJECT_CONSUMER, bytes, sizeof(bytes), &verdict);
@@ -245,15 +243,14 @@ static void recorded_rejects(void **state)
 		{"013_REJ3_n00024_b2a", 3, false, 0},
 		{"114_REJ5_n00024_a2b", 5, true, 32},
 	};
-	struct o2_connreq_self a = node(true);
+	struct o2_connreq_self a = connreq_self(true);
 	struct o2_conn_params asked = V2(32, 257, 4096);
 	struct o2_reject_verdict verdict;
 	uint8_t bytes[256];
 
-	(void)state;
 	a.queue_depth = 32;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		size_t length = read_file(rows[i].name, bytes, sizeof(bytes));
+		size_t length = read_private_data(rows[i].name, bytes, sizeof(bytes));
 
 		assert_int_equal(length, O2_REJECT_PRIVATE_BYTES);
 		o2_reject_judge(&a, &asked, O2_CM_REJECT_CONSUMER, bytes, length, &verdict);
@@ -268,7 +265,7 @@ static void recorded_rejects(void **state)
 	/* It takes no more than the 257 that we asked for, so there is nothing left to offer. */
 	asked.max_frags = 258;
 	o2_reject_judge(&a, &asked, O2_CM_REJECT_CONSUMER, bytes,
-			read_file("117_REJ6_n00024_a2b", bytes, sizeof(bytes)), &verdict);
+			read_private_data("117_REJ6_n00024_a2b", bytes, sizeof(bytes)), &verdict);
 	assert_int_equal(verdict.why, O2_REJECT_RDMA_FRAGS);
 	assert_true(verdict.retry);
 	assert_int_equal(verdict.offer.max_frags, 257);

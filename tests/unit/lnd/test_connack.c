@@ -3,7 +3,7 @@
  * What answers mean to the side that asked: CONNACK, every reason of a reject, and the records that a kernel
  * peer has sent. Two nodes come to terms, or give up, within two requests, whatever each of them can do.
  */
-#include "tests/lib/test_connreq.h"
+#include "tests/lib/connreq.h"
 
 #include "wire/bytes.h"
 #include "wire/layout.h"
@@ -73,9 +73,8 @@ static void run_answer(const struct o2_connreq_self *a, const struct o2_connreq_
 
 static void connacks(void **state)
 {
-	(void)state;
 	for (unsigned int orders = 0; orders < 4; orders++) {
-		struct o2_connreq_self a = node(true), b = node(false);
+		struct o2_connreq_self a = connreq_self(true), b = connreq_self(false);
 
 		a.order = (enum o2_byte_order)(orders & 1);
 		b.order = (enum o2_byte_order)(orders >> 1);
@@ -86,13 +85,12 @@ static void connacks(void **state)
 
 static void connack_bytes(void **state)
 {
-	struct o2_connreq_self a = node(true), b = node(false);
+	struct o2_connreq_self a = connreq_self(true), b = connreq_self(false);
 	struct o2_connreq request = {.nid = NID_A, .incarnation = STAMP_A};
 	struct o2_conn_params asked = V2(8, 257, 4096), agreed;
 	uint64_t incarnation;
 	uint8_t bytes[56];
 
-	(void)state;
 	assert_int_equal(o2_connack_build(&b, &request, &asked, bytes, sizeof(bytes), NULL), 56);
 	for (uint32_t length = 0; length < 56; length++)
 		assert_int_equal(o2_connack_judge(&a, &asked, bytes, length, &agreed, &incarnation, NULL),
@@ -104,16 +102,16 @@ static void connack_bytes(void **state)
 /* A recorded request is accepted, and our answer to it is the recorded one but for our stamp. */
 static void recorded_requests(void **state)
 {
-	struct o2_connreq_self self = node(false);
+	struct o2_connreq_self self = connreq_self(false);
 	struct o2_cm_origin origin = {.ipv4 = true, .address = 0x0a4d0002, .port = 1023};
 	uint8_t request_bytes[256], recorded[256], bytes[256] = {0};
 	struct o2_connreq request;
 	struct o2_reject reject;
 
-	(void)state;
 	self.nid = 0x000500000a4d0001;
-	assert_int_equal(read_file("005_CONNREQ_n00056_b2a", request_bytes, sizeof(request_bytes)), 92);
-	assert_int_equal(read_file("006_CONNACK_n00056_a2b", recorded, sizeof(recorded)), 196);
+	assert_int_equal(read_private_data("005_CONNREQ_n00056_b2a", request_bytes, sizeof(request_bytes)),
+			 92);
+	assert_int_equal(read_private_data("006_CONNACK_n00056_a2b", recorded, sizeof(recorded)), 196);
 	self.incarnation = o2_load64_le(recorded + O2_AT_SRCSTAMP);
 	assert_int_equal(o2_connreq_judge(&self, &origin, request_bytes + 36, 56, &request, &reject, NULL),
 			 0);
@@ -165,9 +163,8 @@ static void two_requests_suffice(void **state)
 	static const uint16_t frags[] = {256, 257};
 	uint32_t agreements = 0, retries = 0, failures = 0;
 
-	(void)state;
 	for (uint32_t i = 0; i < 7 * 7 * 2 * 2 * 4 * 4; i++) {
-		struct o2_connreq_self a = node(true), b = node(false);
+		struct o2_connreq_self a = connreq_self(true), b = connreq_self(false);
 		struct o2_conn_params agreed;
 		uint32_t attempts;
 

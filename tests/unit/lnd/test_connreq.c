@@ -4,7 +4,7 @@
  * value and not by the last legal one, in both versions and byte orders; two nodes come to terms, or give up,
  * within two requests.
  */
-#include "tests/lib/test_connreq.h"
+#include "tests/lib/connreq.h"
 
 #include "wire/bytes.h"
 #include "wire/layout.h"
@@ -213,9 +213,8 @@ static void run_probe(const struct o2_connreq_self *a, const struct o2_connreq_s
 
 static void requests(void **state)
 {
-	(void)state;
 	for (unsigned int orders = 0; orders < 4; orders++) {
-		struct o2_connreq_self a = node(true), b = node(false);
+		struct o2_connreq_self a = connreq_self(true), b = connreq_self(false);
 
 		a.order = (enum o2_byte_order)(orders & 1);
 		b.order = (enum o2_byte_order)(orders >> 1);
@@ -233,7 +232,7 @@ static void requests(void **state)
 static void judge_with(struct o2_connreq_self b, uint16_t version, uint16_t frags, uint8_t why,
 		       const char *rule, bool before_names)
 {
-	struct o2_connreq_self a = node(true);
+	struct o2_connreq_self a = connreq_self(true);
 	struct probe probe = {.what = rule,
 			      .ask = {version, 8, frags, 4096},
 			      .why = why,
@@ -246,28 +245,27 @@ static void judge_with(struct o2_connreq_self b, uint16_t version, uint16_t frag
 
 static void own_options(void **state)
 {
-	struct o2_connreq_self b = node(false);
+	struct o2_connreq_self b = connreq_self(false);
 
-	(void)state;
 	b.up = false;
 	judge_with(b, 0x12, 257, O2_REJECT_EARLY, "connreq/early", true);
 	judge_with(b, 0x11, 257, O2_REJECT_EARLY, "connreq/early", true);
-	b = node(false);
+	b = connreq_self(false);
 	b.require_privileged_port = true;
 	judge_with(b, 0x12, 257, 0, "a privileged port", false);
-	b = node(false);
+	b = connreq_self(false);
 	b.registers = false;
 	judge_with(b, 0x12, 257, 0, "all fragments", false);
 	judge_with(b, 0x12, 256, O2_REJECT_RDMA_FRAGS, "connreq/max-frags-few", false);
 	judge_with(b, 0x11, 256, FATAL, "connreq/max-frags-few", false);
-	b = node(false);
+	b = connreq_self(false);
 	b.max_frags = O2_MAX_FRAGS_LEGACY;
 	judge_with(b, 0x12, 256, 0, "256 fragments", false);
 	judge_with(b, 0x12, 257, O2_REJECT_RDMA_FRAGS, "connreq/max-frags-over", false);
-	b = node(false);
+	b = connreq_self(false);
 	b.require_checksum = true;
 	judge_with(b, 0x12, 257, FATAL, "wire/header/checksum-absent", true);
-	b = node(false);
+	b = connreq_self(false);
 	b.version = O2_MSG_VERSION_1;
 	judge_with(b, 0x12, 257, FATAL, "connreq/version", true);
 	judge_with(b, 0x11, 257, 0, "version 1 only", false);
@@ -275,7 +273,7 @@ static void own_options(void **state)
 
 static void privileged_port(void **state)
 {
-	struct o2_connreq_self a = node(true), b = node(false);
+	struct o2_connreq_self a = connreq_self(true), b = connreq_self(false);
 	struct probe probe = {.what = "port 1024",
 			      .ask = V2(8, 257, 4096),
 			      .port = 1024,
@@ -284,7 +282,6 @@ static void privileged_port(void **state)
 			      .before_names = true,
 			      .in_our_version = true};
 
-	(void)state;
 	b.require_privileged_port = true;
 	run_probe(&a, &b, &probe);
 	probe = (struct probe){.what = "port 1023", .ask = V2(8, 257, 4096), .port = 1023};
@@ -293,14 +290,13 @@ static void privileged_port(void **state)
 
 static void nid_and_address(void **state)
 {
-	struct o2_connreq_self a = node(true), b = node(false);
+	struct o2_connreq_self a = connreq_self(true), b = connreq_self(false);
 	struct o2_cm_origin origin = {.ipv4 = false};
 	struct probe probe = {.what = "unbound", .ask = V2(8, 257, 4096), .address = 0xc0a80a07};
 	uint8_t bytes[O2_CONNREQ_BYTES];
 	struct o2_connreq request;
 	struct o2_reject reject;
 
-	(void)state;
 	b.bind_nid_to_address = false;
 	run_probe(&a, &b, &probe);
 	b.bind_nid_to_address = true;
@@ -325,14 +321,13 @@ static void versions_and_magics(void **state)
 		{O2_LNET_PROTO_MAGIC, 0x999, "connreq/generic-magic", O2_LIMIT_EXACT, O2_MSG_MAGIC},
 		{0x12345678, 0x12, "wire/header/magic", O2_LIMIT_EXACT, O2_MSG_MAGIC},
 	};
-	struct o2_connreq_self b = node(false);
+	struct o2_connreq_self b = connreq_self(false);
 	struct o2_connreq request;
 	struct o2_reject reject;
 	struct o2_error error;
 
-	(void)state;
 	for (unsigned int i = 0; i < 2 * sizeof(rows) / sizeof(rows[0]); i++) {
-		struct o2_connreq_self a = node(true);
+		struct o2_connreq_self a = connreq_self(true);
 		struct probe probe = {.ask = V2(8, 257, 4096)};
 		uint8_t bytes[O2_CONNREQ_BYTES];
 
@@ -375,12 +370,11 @@ static void known_peers(void **state)
 		{NULL, 0, {.known = true, .nconns = 3}},
 		{"connreq/connections", 2, {.known = true, .nconns = 4}},
 	};
-	struct o2_connreq_self b = node(false);
+	struct o2_connreq_self b = connreq_self(false);
 	struct o2_connreq request = {.nid = NID_A, .incarnation = STAMP_A, .params = V2(8, 257, 4096)};
 	struct o2_reject reject;
 	struct o2_error error;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		int rc = o2_connreq_judge_peer(&b, &request, &rows[i].known, &reject, &error);
 
@@ -417,9 +411,8 @@ static void rankings(void **state)
 		{0x000500000a4d0001, 0x000500000a4d0001, false, false, false},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		struct o2_connreq_self self = node(false);
+		struct o2_connreq_self self = connreq_self(false);
 
 		self.nid = rows[i].own;
 		self.ranking = O2_RACE_BY_NID;

@@ -10,7 +10,8 @@
 #include <unistd.h>
 
 #include "lnd/cm/rdma.h"
-#include "tests/lib/test_node.h"
+#include "loopverbs/loopverbs.h"
+#include "tests/lib/node_world.h"
 
 static void assert_refused(struct seat *seat, uint64_t nid)
 {
@@ -26,7 +27,6 @@ static void connections_end(void **state)
 	struct world *world = world_two(NULL, NULL);
 	struct seat *a = &world->seat[0], *b = &world->seat[1];
 
-	(void)state;
 	seat_put(a, NID(1));
 	world_settle(world);
 	assert_int_equal(a->nended, 1);
@@ -58,7 +58,6 @@ static void attempts_end(void **state)
 	struct world *world = world_two(NULL, NULL);
 	struct seat *a = &world->seat[0], *b = &world->seat[1];
 
-	(void)state;
 	seat_put(a, NID(1));
 	seat_put(a, NID(1));
 	o2_node_work(a->node);
@@ -160,14 +159,12 @@ int rdma_destroy_id(struct rdma_cm_id *id)
 
 int rdma_bind_addr(struct rdma_cm_id *id, struct sockaddr *address)
 {
-	(void)address;
 	id->verbs = play.ours;
 	return 0;
 }
 
 int rdma_listen(struct rdma_cm_id *id, int backlog)
 {
-	(void)backlog;
 	play.listener = id;
 	return 0;
 }
@@ -175,9 +172,6 @@ int rdma_listen(struct rdma_cm_id *id, int backlog)
 int rdma_resolve_addr(struct rdma_cm_id *id, struct sockaddr *source, struct sockaddr *destination,
 		      int timeout_ms)
 {
-	(void)source;
-	(void)destination;
-	(void)timeout_ms;
 	id->verbs = play.to_other ? play.other : play.ours;
 	tell(id, RDMA_CM_EVENT_ADDR_RESOLVED);
 	return 0;
@@ -185,7 +179,6 @@ int rdma_resolve_addr(struct rdma_cm_id *id, struct sockaddr *source, struct soc
 
 int rdma_resolve_route(struct rdma_cm_id *id, int timeout_ms)
 {
-	(void)timeout_ms;
 	tell(id, RDMA_CM_EVENT_ROUTE_RESOLVED);
 	return 0;
 }
@@ -193,15 +186,12 @@ int rdma_resolve_route(struct rdma_cm_id *id, int timeout_ms)
 /* Nobody answers. */
 int rdma_connect(struct rdma_cm_id *id, struct rdma_conn_param *param)
 {
-	(void)id;
-	(void)param;
 	play.requests++;
 	return 0;
 }
 
 int rdma_get_cm_event(struct rdma_event_channel *channel, struct rdma_cm_event **event)
 {
-	(void)channel;
 	if (play.nevents == 0)
 		return fails_with(EAGAIN);
 	*event = malloc(sizeof(**event));
@@ -219,42 +209,31 @@ int rdma_ack_cm_event(struct rdma_cm_event *event)
 /* Not reached: there is no answer and no request. */
 int rdma_accept(struct rdma_cm_id *id, struct rdma_conn_param *param)
 {
-	(void)id;
-	(void)param;
 	return fails_with(ENOSYS);
 }
 
 int rdma_reject(struct rdma_cm_id *id, const void *bytes, uint8_t length)
 {
-	(void)id;
-	(void)bytes;
-	(void)length;
 	return fails_with(ENOSYS);
 }
 
 int rdma_establish(struct rdma_cm_id *id)
 {
-	(void)id;
 	return fails_with(ENOSYS);
 }
 
 int rdma_disconnect(struct rdma_cm_id *id)
 {
-	(void)id;
 	return fails_with(ENOSYS);
 }
 
 int rdma_init_qp_attr(struct rdma_cm_id *id, struct ibv_qp_attr *attr, int *mask)
 {
-	(void)id;
-	(void)attr;
-	(void)mask;
 	return fails_with(ENOSYS);
 }
 
 __be16 rdma_get_dst_port(struct rdma_cm_id *id)
 {
-	(void)id;
 	return 0;
 }
 
@@ -312,7 +291,6 @@ static void listening_ids_end(void **state)
 	struct side other;
 	struct seat seat;
 
-	(void)state;
 	open_seat(&seat, &other, true);
 	tell(play.listener, RDMA_CM_EVENT_DEVICE_REMOVAL);
 	assert_int_equal(o2_cm_rdma_progress(seat.cm), -ENODEV);
@@ -322,7 +300,6 @@ static void listening_ids_end(void **state)
 
 static void ids_that_ask_end(void **state)
 {
-	(void)state;
 	/* After the address, after the route, and when the request is out. */
 	for (uint32_t steps = 0; steps < 3; steps++)
 		for (int listen = 0; listen < 2; listen++) {
@@ -354,7 +331,6 @@ static void another_device(void **state)
 	struct side other;
 	struct seat seat;
 
-	(void)state;
 	open_seat(&seat, &other, true);
 	play.to_other = true;
 	seat_put(&seat, NID(1));

@@ -127,7 +127,6 @@ static void every_call_fails(void **state)
 {
 	uint32_t pairs = 0, kinds = 0;
 
-	(void)state;
 	for (size_t i = 0; i < FAULTS; i++) {
 		uint32_t of_all = 0;
 
@@ -167,7 +166,6 @@ static void endpoint_without_memory(void **state)
 	struct o2_ni ni;
 	uint32_t nth;
 
-	(void)state;
 	lnet.nid = config.nid;
 	assert_int_equal(o2_ni_open(&config, &ni, NULL), 0);
 	assert_int_equal(o2_cm_loop_attach(loop, &ni, 1, &cm, NULL), 0);

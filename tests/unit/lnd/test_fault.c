@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What a fault says in words: every kind of end is told from every other. */
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "lnd/conn/fault.h"
+#include "tests/lib/unit_test.h"
 #include "wire/reject.h"
 
 static void assert_text(const struct o2_transfer_fault *fault, const char *expected)
@@ -103,7 +97,6 @@ static void each_end_has_its_words(void **state)
 	};
 	char text[400];
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		const struct o2_transfer_fault closed = o2_fault_closed(&rows[i].fault);
 
@@ -122,7 +115,6 @@ static void each_end_has_its_words(void **state)
 
 static void each_wait_has_its_words(void **state)
 {
-	(void)state;
 	for (int i = 0; i < O2_WAITS; i++) {
 		assert_non_null(o2_wait_text((enum o2_wait)i));
 		for (int k = 0; k < i; k++)

@@ -1,14 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* cmocka.h wants the others before it. */
-/* clang-format off */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-/* clang-format on */
 
 #include "lnd/conn/immediate.h"
+#include "tests/lib/unit_test.h"
 
 /* The table of docs/transport.md, "Small and large", row by row. */
 static void follows_the_table(void **state)
@@ -41,7 +34,6 @@ static void follows_the_table(void **state)
 		{{O2_LNET_GET, 1929, 1928, false, false}, O2_FORM_GET_REQ},
 	};
 
-	(void)state;
 	assert_int_equal(O2_IMMEDIATE_MAX, 3976);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		assert_int_equal(o2_lnd_choose(&rows[i].question), rows[i].form);

@@ -1,15 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* cmocka.h wants the others before it. */
-/* clang-format off */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-/* clang-format on */
-#include <errno.h>
 
 #include "lnd/conn/credits.h"
+#include "tests/lib/unit_test.h"
 
 /* The tables of docs/transport.md, "Flow control" and "Tunables", row by row. */
 
@@ -41,7 +33,6 @@ static void resolves_tunables(void **state)
 		{V1, {2, 0, 0, 0}, {2, 2, 1, 4}},     {V1, {64, 0, 0, 0}, {64, 64, 32, 16}},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct o2_flow_tunables tunables = rows[i].in;
 
@@ -64,7 +55,6 @@ static void scales_the_high_water_mark(void **state)
 		{V1, 8, 8, 4, 7},   {V1, 3, 8, 4, 2},	  {V1, 16, 16, 8, 7},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct o2_flow_tunables tunables = {rows[i].depth, rows[i].credits, rows[i].hiw, 8};
 		struct o2_credits credits;
@@ -98,7 +88,6 @@ static void knows_what_each_message_takes(void **state)
 		 O2_REPOST_RESERVED},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		assert_int_equal(o2_takes_credit(V2, rows[i].type), rows[i].credit_v2);
 		assert_int_equal(o2_takes_credit(V1, rows[i].type), rows[i].credit_v1);
@@ -130,7 +119,6 @@ static void says_what_may_be_posted(void **state)
 		{V1, O2_MSG_PUT_ACK, 0, 0, true},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct o2_credits credits = start(rows[i].version, 8);
 
@@ -144,7 +132,6 @@ static void accounts_for_a_post(void **state)
 {
 	struct o2_credits credits = start(V2, 8);
 
-	(void)state;
 	credits.outstanding = 3;
 	credits.granted = 5;
 	credits.peer_requests = 2;
@@ -199,7 +186,6 @@ static void refuses_what_a_peer_cannot_have(void **state)
 		{O2_MSG_IMMEDIATE, 8, 4, 8, 0, NULL},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct o2_credits credits = start(V2, 8);
 		struct o2_error error = {0};
@@ -249,7 +235,6 @@ static void says_when_a_noop_is_due(void **state)
 		{V1, 0, 2, {true, false, false, false}, true},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct o2_credits credits = start(rows[i].version, 8);
 
@@ -270,7 +255,6 @@ static void keeps_a_third_noop_back(void **state)
 	struct o2_credits credits;
 	struct o2_error error;
 
-	(void)state;
 	o2_credits_init(&credits, V2, 6, &tunables);
 	assert_int_equal(credits.high_water, 2);
 	for (uint32_t i = 0; i < 6; i++) {

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "tests/lib/test_lnd_pair.h"
+#include "tests/lib/lnd_memory.h"
+#include "tests/lib/lnd_message.h"
+#include "tests/lib/lnd_pair.h"
 
 /* What goes wrong, on whose side, and what it costs (docs/transport.md, "Errors"). */
 
@@ -13,7 +15,6 @@ static void refuses_what_a_sink_cannot_map(void **state)
 	struct o2_transfer_memory bad = gapped(kiov_to, 300, 10, 500, O2_REG_FASTREG);
 	struct o2_error error;
 
-	(void)state;
 	/* PUT: the peer's sink has gaps. */
 	pair->b.answer = bad;
 	assert_int_equal(start_put(pair->a.conn, &good, 0, NULL, NULL), 0);
@@ -45,7 +46,6 @@ static void refuses_more_fragments_than_agreed(void **state)
 	struct o2_error error;
 	struct pair *pair;
 
-	(void)state;
 	few.max_frags = 4;
 	pair = pair_open(&O2_CONN_DEFAULTS, &few); /* the smaller figure counts for both */
 	pair->b.answer = five;
@@ -68,7 +68,6 @@ static void refuses_more_work_requests_than_agreed(void **state)
 	struct images images;
 	struct pair *pair;
 
-	(void)state;
 	few.max_frags = 4;
 	pair = pair_open(&few, &few);
 	images = images_take(&pair->a, &pair->b, 4);
@@ -102,7 +101,6 @@ static void refuses_a_match_that_is_too_long(void **state)
 	struct pair *pair = pair_default();
 	struct o2_transfer_memory memory = dense(kiov_from, 0, 4000, O2_REG_FMR);
 
-	(void)state;
 	pair->b.answer = dense(kiov_to, 300, 4001, O2_REG_FMR);
 	assert_int_equal(start_put(pair->a.conn, &memory, 0, NULL, NULL), 0);
 	assert_int_equal(start_get(pair->a.conn, &memory, 0, NULL, NULL), 0);
@@ -176,7 +174,6 @@ static void tampered_get(enum o2_reg_mode mode, uint32_t key_xor, int64_t addr_a
 
 static void reports_a_wrong_key(void **state)
 {
-	(void)state;
 	tampered_get(O2_REG_FMR, 0x00700000, 0);
 	tampered_get(O2_REG_GLOBAL, 0x00700000, 0);
 	tampered_get(O2_REG_FASTREG, 0, 0); /* the right key, but no bind was posted for it */
@@ -184,7 +181,6 @@ static void reports_a_wrong_key(void **state)
 
 static void reports_an_address_outside_the_key(void **state)
 {
-	(void)state;
 	tampered_get(O2_REG_FMR, 0, 1);
 	tampered_get(O2_REG_FMR, 0, -1);
 	tampered_get(O2_REG_GLOBAL, 0, (int64_t)PAIR_PAGES * 4096);
@@ -225,7 +221,6 @@ static void key_is_dead(enum o2_reg_mode mode)
 
 static void keys_die_before_completion(void **state)
 {
-	(void)state;
 	key_is_dead(O2_REG_FMR);
 	key_is_dead(O2_REG_FASTREG);
 }
@@ -236,7 +231,6 @@ static void reports_a_peer_that_is_gone(void **state)
 	struct o2_transfer_memory from = dense(kiov_from, 0, 9000, O2_REG_FASTREG);
 	uint64_t cookie;
 
-	(void)state;
 	o2_conn_destroy(pair->b.conn);
 	pair->b.conn = NULL;
 	assert_int_equal(start_get(pair->a.conn, &from, 0, &cookie, NULL), 0);

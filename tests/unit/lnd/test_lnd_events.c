@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "tests/lib/test_draw.h"
-#include "tests/lib/test_node.h"
+#include "loopverbs/loopverbs.h"
+#include "tests/lib/draw.h"
+#include "tests/lib/node_world.h"
 
 /*
  * Loops that sleep (docs/transport.md, "Sleeping").  Nodes whose owner calls them only when their descriptor
@@ -112,8 +113,6 @@ static void random_step(struct sleepers *sleepers)
 
 static int random_pick(void *context, const uint32_t *qp_nums, unsigned int count)
 {
-	(void)context;
-	(void)qp_nums;
 	return (int)draw(count + 1) - 1;
 }
 
@@ -202,7 +201,6 @@ static void sleeps_and_wakes(void **state)
 {
 	struct sleepers sleepers = {0};
 
-	(void)state;
 	for (uint64_t i = 0; i < runs; i++) {
 		seed_at_hand = first_seed + i;
 		run_at_random(seed_at_hand, &sleepers);
@@ -216,7 +214,6 @@ static void sleeps_and_wakes(void **state)
 
 static int tell_seed(void **state)
 {
-	(void)state;
 	o2_loop_set_pick(NULL, NULL);
 	if (seed_at_hand != 0)
 		print_message("again: test_lnd_events %llu 1\n", (unsigned long long)seed_at_hand);

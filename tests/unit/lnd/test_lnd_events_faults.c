@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "tests/lib/test_node.h"
+#include "loopverbs/loopverbs.h"
+#include "tests/lib/node_world.h"
 
 #include <unistd.h>
 
@@ -9,8 +10,6 @@ static uint32_t polls_to_failure;
 
 static int fail_poll(void *arg, enum o2_loop_call call, uint32_t qp_num)
 {
-	(void)arg;
-	(void)qp_num;
 	if (call != O2_LOOP_CALL_POLL || polls_to_failure == 0)
 		return 0;
 	return --polls_to_failure == 0 ? ENOMEM : 0;
@@ -18,9 +17,6 @@ static int fail_poll(void *arg, enum o2_loop_call call, uint32_t qp_num)
 
 static int pick_none(void *context, const uint32_t *qp_nums, unsigned int count)
 {
-	(void)context;
-	(void)qp_nums;
-	(void)count;
 	return -1;
 }
 
@@ -54,7 +50,6 @@ static void arming_fails(void **state)
 {
 	static const char *const rules[] = {"conn/arm", "conn/poll"};
 
-	(void)state;
 	for (uint32_t nth = 0; nth < 2; nth++) {
 		struct world *world = world_at_work(true);
 		struct seat *seat = &world->seat[0];
@@ -78,7 +73,6 @@ static void without_events(void **state)
 	struct world *world = world_at_work(false);
 	struct seat *seat = &world->seat[0];
 
-	(void)state;
 	assert_int_equal(o2_ni_fd(&seat->side.ni), -1);
 	assert_int_equal(o2_ni_take_events(&seat->side.ni), -EOPNOTSUPP);
 	assert_int_equal(o2_node_arm(seat->node), -EOPNOTSUPP);
@@ -93,7 +87,6 @@ static void attempts_are_due(void **state)
 	struct world *world;
 	struct seat *seat;
 
-	(void)state;
 	side_events = true;
 	world = world_two(NULL, NULL);
 	side_events = false;
@@ -116,7 +109,6 @@ static void channel_breaks(void **state)
 	struct seat *seat = &world->seat[0];
 	int fd = o2_ni_fd(&seat->side.ni), kept = dup(fd);
 
-	(void)state;
 	assert_true(kept >= 0);
 	assert_int_equal(close(fd), 0);
 	assert_int_equal(o2_ni_take_events(&seat->side.ni), -EBADF);
@@ -134,7 +126,6 @@ static void ends_with_an_event(void **state)
 	struct seat *seat = &world->seat[0];
 	struct o2_conn *conn = o2_node_conn(seat->node, NID(1), 0);
 
-	(void)state;
 	assert_int_equal(o2_node_arm(seat->node), 0);
 	o2_loop_set_pick(NULL, NULL);
 	o2_loop_progress();
@@ -162,7 +153,6 @@ static void opening_fails(void **state)
 	struct o2_error error;
 	struct o2_ni ni;
 
-	(void)state;
 	config.events = true;
 	no_channel = true;
 	assert_int_equal(o2_ni_open(&config, &ni, &error), -EMFILE);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tests/lib/test_lnd_talk.h"
+#include "tests/lib/lnd_talk.h"
 
 /*
  * Calls to the device that fail, each at every time (docs/transport.md, "Errors").  Creating calls are
@@ -168,7 +168,6 @@ static void survives_failing_calls(void **state)
 {
 	static const char *const rules[CALLS] = {"post/send", "conn/post-recv", "conn/poll"};
 
-	(void)state;
 	for (int call = 0; call < CALLS; call++)
 		fail_each((enum call)call, rules[call]);
 }
@@ -181,7 +180,6 @@ static void survives_failing_creation(void **state)
 	struct o2_error error;
 	int rc = -1;
 
-	(void)state;
 	side_open(&side, true, O2_DMA_BUS, 0);
 	for (uint32_t nth = 1; nth <= 3; nth++) {
 		creation_fault = (struct fault){.countdown = nth, .code = EPERM};
@@ -228,7 +226,6 @@ static void shrinks_without_memory(void **state)
 		{O2_MSG_VERSION_1, 4 * 260 - 1, 0},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct o2_conn_config config = O2_CONN_DEFAULTS;
 		struct o2_conn_address address;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tests/lib/test_lnd_talks_credits.h"
-#include "tests/lib/test_lnd_talks_end.h"
-#include "tests/lib/test_lnd_talks_flow.h"
+#include "tests/lib/lnd_talks.h"
 #include "wire/layout.h"
 
 static uint8_t held_type(const struct side *side, const struct held *held, uint32_t index)
@@ -17,7 +15,6 @@ static void spends_credits_before_it_answers(void **state)
 	struct o2_transfer_memory from = dense(kiov[0], 0, 9000, O2_REG_GLOBAL);
 	struct held a = {.count = 0}, b = {.count = 0};
 
-	(void)state;
 	pair->a.answer = dense(kiov[1], 300, 9000, O2_REG_GLOBAL);
 	for (uint32_t i = 0; i < 9; i++)
 		send_text(&pair->a, 10);
@@ -47,11 +44,10 @@ static void says_what_it_waited_for(void **state)
 	static const enum o2_wait waits[] = {O2_WAIT_SEND_ROOM, O2_WAIT_RESERVATION, O2_WAIT_SEND_ROOM,
 					     O2_WAIT_SEND, O2_WAIT_SEND};
 	struct o2_conn_config config = O2_CONN_DEFAULTS;
-	struct o2_transfer_memory memory = end_memory(0);
+	struct o2_transfer_memory memory = talk_memory(0, 9000, O2_REG_FASTREG);
 	struct held held = {.count = 0};
 	struct pair *pair;
 
-	(void)state;
 	config.queue_depth = 2;
 	pair = pair_open(&config, &config);
 	assert_int_equal(start_get(pair->a.conn, &memory, 0, NULL, NULL), 0);
@@ -74,14 +70,13 @@ static void says_what_it_waited_for(void **state)
 static void says_which_answer(void **state)
 {
 	struct o2_conn_config config = O2_CONN_DEFAULTS;
-	struct o2_transfer_memory memory = end_memory(0);
+	struct o2_transfer_memory memory = talk_memory(0, 9000, O2_REG_FASTREG);
 	uint32_t late[O2_WAITS] = {0};
 	struct pair *pair;
 
-	(void)state;
 	config.queue_depth = 2;
 	pair = pair_open(&config, &config);
-	pair->a.answer = end_memory(1);
+	pair->a.answer = talk_memory(1, 9000, O2_REG_FASTREG);
 	assert_int_equal(start_get(pair->a.conn, &memory, 0, NULL, NULL), 0);
 	deliver(&pair->a, NULL, 0);
 	/* The peer's PUT is answered here, and its bytes never come. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "tests/lib/test_lnd_pair.h"
+#include "tests/lib/lnd_memory.h"
+#include "tests/lib/lnd_pair.h"
 
 #include "lnd/conn/immediate.h"
 #include "wire/nid.h"
@@ -19,7 +20,6 @@ static struct {
 
 static int receive(void *context, const struct o2_msg *msg)
 {
-	(void)context;
 	received.count++;
 	received.hdr = msg->u.immediate.hdr;
 	received.cksum_flavour = msg->cksum_flavour;
@@ -82,7 +82,6 @@ static void carries_payloads(void **state)
 	static const uint64_t sizes[] = {1, 2, 4095 - 120, O2_IMMEDIATE_MAX};
 	static const enum o2_cksum_flavour flavours[] = {O2_CKSUM_NONE, O2_CKSUM_UNSIGNED, O2_CKSUM_SIGNED};
 
-	(void)state;
 	for (int gather = 0; gather < 2; gather++)
 		for (int flavour = 0; flavour < 3; flavour++)
 			for (int mode = 0; mode < O2_REG_MODES; mode++) {
@@ -113,7 +112,6 @@ static void copies_what_it_cannot_gather(void **state)
 	struct o2_conn_config config = O2_CONN_DEFAULTS;
 	struct pair *pair;
 
-	(void)state;
 	config.immediate_gather = true;
 	config.cksum_flavour = O2_CKSUM_UNSIGNED;
 	pair = open_pair(&config);
@@ -134,7 +132,6 @@ static void sends_plain_bytes(void **state)
 	uint8_t bytes[O2_IMMEDIATE_MAX + 1];
 	struct o2_error error;
 
-	(void)state;
 	memset(bytes, 0x5a, sizeof(bytes));
 	/* More than there are credits for: they wait, and were copied. */
 	for (uint32_t i = 0; i < 20; i++) {
@@ -179,7 +176,6 @@ static void refuses_other_lnet_types(void **state)
 	};
 	struct o2_transfer_memory memory = dense(kiov_from, 0, 500, O2_REG_FMR);
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct pair *pair = open_pair(&O2_CONN_DEFAULTS);
 		struct o2_conn *a = pair->a.conn;
@@ -203,7 +199,6 @@ static void refuses_other_lnet_types(void **state)
 /* LNet does not like the header: the connection closes (docs/transport.md, "Receiving"). */
 static void closes_for_a_bad_lnet_header(void **state)
 {
-	(void)state;
 	for (int kind = 0; kind < 3; kind++) {
 		struct pair *pair = open_pair(&O2_CONN_DEFAULTS);
 		struct o2_lnet_hdr hdr = o2_conn_lnet_hdr(pair->a.conn, O2_LNET_ACK, 1, 500);
@@ -238,7 +233,6 @@ static void honours_a_short_peer(void **state)
 				    .max_msg_bytes = 2048};
 	struct o2_error error;
 
-	(void)state;
 	side_open(&side, true, O2_DMA_BUS, 0);
 	assert_int_equal(o2_conn_create(&side.ni, &config, side_ops(), &side, &side.conn, &error), 0);
 	assert_int_equal(o2_conn_immediate_max(side.conn), 3976);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include <inttypes.h>
 
-#include "tests/lib/test_lnd_pair.h"
+#include "tests/lib/lnd_memory.h"
+#include "tests/lib/lnd_pair.h"
 
 /* What a connection is made with and agrees upon, value by value (docs/transport.md, "Setting up",
  * "Tunables"). */
@@ -95,7 +96,6 @@ static void gathers_any_number(void **state)
 	struct o2_conn *conn;
 	struct o2_error error;
 
-	(void)state;
 	assert_int_equal(nob, SINK_FRAGS * SINK_PIECE);
 	most = device_sge(&pair->a) < device_sge(&pair->b) ? device_sge(&pair->a) : device_sge(&pair->b);
 	side_fill(&pair->a, 1);
@@ -126,7 +126,6 @@ static void agrees_upon_any_fragments(void **state)
 	struct o2_conn_config config = O2_CONN_DEFAULTS;
 	struct pair *pair;
 
-	(void)state;
 	config.wrq_sge = 1;
 	pair = pair_open(&config, &config);
 	for (uint32_t n = 1; n <= O2_MAX_FRAGS; n++) {
@@ -176,7 +175,6 @@ static void refuses_a_peer(void **state)
 	struct o2_error error;
 	struct side side;
 
-	(void)state;
 	config.max_frags = 100;
 	side_open(&side, true, O2_DMA_BUS, 0);
 	assert_int_equal(o2_conn_create(&side.ni, &config, side_ops(), &side, &conn, &error), 0);
@@ -214,7 +212,6 @@ static void fits_the_device(void **state)
 	};
 	struct side side;
 
-	(void)state;
 	side_open(&side, true, O2_DMA_BUS, 0);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct o2_conn_config config = O2_CONN_DEFAULTS;

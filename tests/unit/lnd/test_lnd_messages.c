@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "tests/lib/test_lnd_pair.h"
+#include "tests/lib/lnd_memory.h"
+#include "tests/lib/lnd_message.h"
+#include "tests/lib/lnd_pair.h"
 
 /* Messages that no rule allows, closing, and what becomes of open transfers (docs/transport.md, "Errors"). */
 
@@ -11,7 +13,6 @@ static void refuses_bytes_that_are_no_message(void **state)
 	struct pair *pair = pair_default();
 	struct o2_transfer_memory memory = dense(kiov_from, 0, 9000, O2_REG_FASTREG);
 
-	(void)state;
 	assert_int_equal(start_get(pair->a.conn, &memory, 0, NULL, NULL), 0);
 	send_raw(&pair->b, noise, sizeof(noise));
 	pair_run_until_closed(pair, pair->a.conn);
@@ -32,7 +33,6 @@ static void handles_every_type(void **state)
 	struct o2_wire_options options = O2_WIRE_DEFAULTS;
 	uint8_t bytes[O2_MSG_BYTES];
 
-	(void)state;
 	o2_msg_begin(pair->b.conn, O2_MSG_NOOP);
 	send_msg(&pair->b);
 	assert_alive(pair);
@@ -66,7 +66,6 @@ static void refuses_stale_messages(void **state)
 {
 	static const char *const rules[] = {"conn/srcnid", "conn/dstnid", "conn/srcstamp", "conn/dststamp"};
 
-	(void)state;
 	for (int i = 0; i < 4; i++) {
 		struct pair *pair = pair_default();
 		struct o2_conn *b = pair->b.conn;
@@ -91,7 +90,6 @@ static void refuses_unknown_cookies(void **state)
 	static const enum o2_msg_type types[] = {O2_MSG_PUT_NAK, O2_MSG_PUT_DONE, O2_MSG_GET_DONE,
 						 O2_MSG_PUT_ACK};
 
-	(void)state;
 	for (int i = 0; i < 4; i++)
 		for (int open = 0; open < 2; open++) {
 			struct pair *pair = pair_default();
@@ -153,7 +151,6 @@ static void refuses_impossible_status(enum o2_msg_type type, int32_t status, con
 
 static void refuses_impossible_statuses(void **state)
 {
-	(void)state;
 	refuses_impossible_status(O2_MSG_GET_DONE, 9001, "conn/get-done-status");
 	refuses_impossible_status(O2_MSG_PUT_DONE, 9001, "conn/put-done-status");
 	refuses_impossible_status(O2_MSG_PUT_DONE, 8999, "conn/put-done-status");
@@ -166,7 +163,6 @@ static void reports_any_negative_status(void **state)
 	struct pair *pair = pair_default();
 	struct o2_transfer_memory memory = dense(kiov_from, 0, 9000, O2_REG_FASTREG);
 
-	(void)state;
 	assert_int_equal(start_get(pair->a.conn, &memory, 0, NULL, NULL), 0);
 	send_completion(&pair->b, O2_MSG_GET_DONE, 0, INT32_MIN);
 	side_run_until(&pair->a, &pair->a.nresults, 1);
@@ -179,7 +175,6 @@ static void reports_any_negative_status(void **state)
 /* Whatever state transfers are in, closing ends each of them once and hands everything back. */
 static void closes_in_every_state(void **state)
 {
-	(void)state;
 	for (int steps = 0; steps < 12; steps++) {
 		struct pair *pair = pair_default();
 		struct o2_transfer_memory memory = dense(kiov_from, 0, 9000, O2_REG_FASTREG);
@@ -219,7 +214,6 @@ static void closes_in_every_state(void **state)
 /* A post that fails closes the connection, and the operation that it was for ends with its errno. */
 static void survives_a_failed_post(void **state)
 {
-	(void)state;
 	for (int op = O2_OP_PUT; op <= O2_OP_GET; op++) {
 		struct pair *pair = pair_default();
 		struct o2_transfer_memory memory = dense(kiov_from, 0, 9000, O2_REG_FASTREG);
@@ -253,7 +247,6 @@ static void refuses_to_send_what_nobody_may_receive(void **state)
 	uint64_t nid = pair->a.conn->self.nid;
 	struct o2_conn_view view;
 
-	(void)state;
 	pair->a.conn->self.nid = UINT64_MAX;
 	assert_int_equal(start_put(pair->a.conn, &memory, 0, NULL, NULL), 0);
 	assert_int_equal(start_get(pair->a.conn, &memory, 0, NULL, NULL), 0);
@@ -280,7 +273,6 @@ static void parks_requests(void **state)
 	uint32_t depth = O2_CONN_DEFAULTS.queue_depth;
 	struct o2_tx *taken[2 * O2_MAX_QUEUE_DEPTH];
 
-	(void)state;
 	pair->b.answer = dense(kiov_to, 300, 9000, O2_REG_FMR);
 	for (uint32_t i = 0; i < 2 * depth; i++) {
 		taken[i] = o2_tx_start(b, O2_TX_PEERS, O2_OP_PUT, O2_SINK, NULL);
@@ -309,7 +301,6 @@ static void parks_requests(void **state)
 /* The answer may overtake the completion of our own send: the operation ends after both. */
 static void waits_for_its_sends(void **state)
 {
-	(void)state;
 	for (int op = O2_OP_PUT; op <= O2_OP_GET; op++) {
 		struct pair *pair = pair_default();
 		struct o2_conn *a = pair->a.conn;
@@ -359,7 +350,6 @@ static void may_be_used_by_done(void **state)
 {
 	struct pair *pair = pair_default();
 
-	(void)state;
 	next_memory = dense(kiov_from, 0, 9000, O2_REG_FASTREG);
 	pair->b.answer = dense(kiov_to, 300, 9000, O2_REG_FASTREG);
 	pair->a.conn->ops.done = done_and_next;
@@ -393,7 +383,6 @@ static void refuses_bad_configurations(void **state)
 	struct o2_error error;
 	struct o2_conn_address peer = {.qp_num = 1u << 24};
 
-	(void)state;
 	side_open(&side, true, O2_DMA_BUS, 0);
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		assert_int_equal(o2_conn_create(&side.ni, &bad[i].config, side_ops(), &side, &conn, &error),

@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdbool.h>
-#include <stdio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "props/engine/mutant.h"
-#include "tests/lib/test_lnd_talks_credits.h"
-#include "tests/lib/test_lnd_talks_end.h"
-#include "tests/lib/test_lnd_talks_flow.h"
-#include "tests/lib/test_lnd_talks_windows.h"
+#include "tests/lib/lnd_talks.h"
 #include "tests/mutants/mutant.h"
 
 /*

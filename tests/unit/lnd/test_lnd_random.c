@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "lnd/conn/immediate.h"
-#include "tests/lib/test_draw.h"
-#include "tests/lib/test_lnd_talk.h"
+#include "loopverbs/loopverbs.h"
+#include "tests/lib/draw.h"
+#include "tests/lib/lnd_talk.h"
 
 /*
  * Random conversations: operations of all kinds on both sides, completions handed out in any order that a
@@ -136,8 +137,6 @@ static void random_done(void *context, const struct o2_transfer_result *result)
 
 static int random_pick(void *context, const uint32_t *qp_nums, unsigned int count)
 {
-	(void)context;
-	(void)qp_nums;
 	return (int)draw(count + 1) - 1;
 }
 
@@ -210,7 +209,6 @@ static uint64_t first_seed = 1, conversations = 150, seed_at_hand;
 
 static void converses_at_random(void **state)
 {
-	(void)state;
 	for (uint64_t i = 0; i < conversations; i++) {
 		seed_at_hand = first_seed + i;
 		converse(seed_at_hand);
@@ -220,7 +218,6 @@ static void converses_at_random(void **state)
 
 static int tell_seed(void **state)
 {
-	(void)state;
 	if (seed_at_hand != 0)
 		print_message("again: test_lnd_random %llu 1\n", (unsigned long long)seed_at_hand);
 	return 0;

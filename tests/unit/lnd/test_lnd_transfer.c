@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "tests/lib/test_lnd_pair.h"
+#include "tests/lib/lnd_memory.h"
+#include "tests/lib/lnd_pair.h"
 
 /* PUT and GET that move bytes, or rightly move none (docs/transport.md). */
 
@@ -81,7 +82,6 @@ static void moves_page_lists_without_gaps(void **state)
 	struct o2_buffer from = dense_kiov(kiov_from, 0, 100, NOB);
 	struct o2_buffer to = dense_kiov(kiov_to, 300, 4000, NOB);
 
-	(void)state;
 	all_mode_pairs(pair, &from, &to, false);
 	pair_close(pair);
 }
@@ -92,7 +92,6 @@ static void moves_page_lists_with_gaps(void **state)
 	struct o2_buffer from = gapped_kiov(kiov_from, 0, 40, 700);
 	struct o2_buffer to = gapped_kiov(kiov_to, 300, 70, 400);
 
-	(void)state;
 	all_mode_pairs(pair, &from, &to, true);
 	pair_close(pair);
 }
@@ -101,7 +100,6 @@ static void moves_virtual_buffers(void **state)
 {
 	struct pair *pair = pair_default();
 
-	(void)state;
 	/* The base of a view belongs to each side's own arena, so PUT and GET need buffers of their own. */
 	for (int op = O2_OP_PUT; op <= O2_OP_GET; op++) {
 		struct side *source = op == O2_OP_PUT ? &pair->a : &pair->b;
@@ -133,7 +131,6 @@ static void moves_the_largest_transfer(void **state)
 	struct o2_buffer from = dense_kiov(kiov_from, 0, 1, O2_MAX_TRANSFER_BYTES);
 	struct o2_buffer to = dense_kiov(kiov_to, 500, 4095, O2_MAX_TRANSFER_BYTES);
 
-	(void)state;
 	assert_int_equal(to.count, O2_MAX_FRAGS);
 	all_mode_pairs(pair, &from, &to, false);
 	pair_close(pair);
@@ -145,7 +142,6 @@ static void moves_one_byte(void **state)
 	struct o2_buffer from = dense_kiov(kiov_from, 0, 4095, 1);
 	struct o2_buffer to = dense_kiov(kiov_to, 500, 7, 1);
 
-	(void)state;
 	all_mode_pairs(pair, &from, &to, false);
 	pair_close(pair);
 }
@@ -156,7 +152,6 @@ static void moves_short_gets_and_truncated_puts(void **state)
 	struct o2_buffer from = dense_kiov(kiov_from, 0, 100, 50001);
 	struct o2_buffer to = dense_kiov(kiov_to, 300, 5, 90000);
 
-	(void)state;
 	/* A GET whose source has less than the sink described ends inside a fragment of the sink. */
 	for (int source = 0; source < O2_REG_MODES; source++)
 		for (int sink = 0; sink < O2_REG_MODES; sink++)
@@ -180,7 +175,6 @@ static void moves_in_the_other_byte_order(void **state)
 	struct o2_buffer from = gapped_kiov(kiov_from, 0, 40, 700);
 	struct o2_buffer to = gapped_kiov(kiov_to, 300, 70, 400);
 
-	(void)state;
 	big.order = O2_BIG_ENDIAN;
 	big.cksum_flavour = O2_CKSUM_SIGNED;
 	little.cksum_flavour = O2_CKSUM_UNSIGNED;
@@ -198,7 +192,6 @@ static void tells_match_about_the_request(void **state)
 	struct o2_transfer_memory to = {.buffer = dense_kiov(kiov_to, 300, 4000, 5000),
 					.mode = O2_REG_FASTREG};
 
-	(void)state;
 	move(pair, O2_OP_PUT, from, to);
 	assert_int_equal(pair->b.request.ibm_type, O2_MSG_PUT_REQ);
 	assert_int_equal(pair->b.request.u.putreq.hdr.type, O2_LNET_PUT);
@@ -226,7 +219,6 @@ static void runs_full_queues_both_ways(void **state)
 	uint32_t depth = 12;
 	uint32_t rounds = 12;
 
-	(void)state;
 	config.max_transfers = depth;
 	pair = pair_open(&config, &config);
 	for (uint32_t round = 0; round < rounds; round++) {
@@ -272,7 +264,6 @@ static void rotates_keys(void **state)
 	struct o2_transfer_memory to = {.buffer = dense_kiov(kiov_to, 300, 4000, 9000),
 					.mode = O2_REG_FASTREG};
 
-	(void)state;
 	pair->b.answer = to;
 	for (uint32_t i = 0; i < 600; i++) {
 		uint32_t want = i + 1;
@@ -293,7 +284,6 @@ static void answers_without_a_match(void **state)
 					    .mode = O2_REG_FASTREG};
 	struct images images = images_take(&pair->a, &pair->b, 1);
 
-	(void)state;
 	pair->b.match_rc = -ENODATA;
 	assert_int_equal(start_put(pair->a.conn, &memory, 1, NULL, NULL), 0);
 	pair_run(pair, 1, 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tests/lib/test_lnd_talks_windows.h"
+#include "tests/lib/lnd_talks.h"
 
 /* Calls in which another user of the interface releases a binding, after the call has found no window. */
 int __real_o2_reg_bind(struct o2_reg_domain *domain, uint32_t cpt, const struct o2_reg_plan *plan,
@@ -42,7 +42,6 @@ bool __wrap_o2_reg_window_free(struct o2_reg_domain *domain)
 /* A window that comes back while another is refused is not overlooked, nor that it was the last binding. */
 static void sees_what_is_released_meanwhile(void **state)
 {
-	(void)state;
 	for (int last = 0; last < 2; last++) {
 		/* One of them is kept for the other side. */
 		struct pair *pair = pair_with_windows(last ? 2 : 3, 0);
@@ -69,7 +68,6 @@ static void sees_it_when_it_waits(void **state)
 	struct pair *pair = pair_with_windows(FEW, 0);
 	struct pair *second = second_of(pair);
 
-	(void)state;
 	put_from(pair, O2_REG_PHYS, 0);
 	put_from(second, O2_REG_PHYS, 0);
 	assert_int_equal(view_of(&second->a).queued_window, 1);
@@ -89,7 +87,6 @@ static void sees_it_when_it_is_parked(void **state)
 	struct pair *pair = pair_with_windows(0, FEW);
 	struct pair *second = second_of(pair);
 
-	(void)state;
 	put_from(pair, O2_REG_PHYS, 0);
 	deliver(&pair->b, NULL, 0);
 	put_from(second, O2_REG_PHYS, 0);
@@ -117,7 +114,6 @@ static void does_not_look_without_a_transmit(void **state)
 	struct pair *second = second_of(pair);
 	struct o2_tx_list idle;
 
-	(void)state;
 	put_from(pair, O2_REG_PHYS, 0);
 	put_from(pair, O2_REG_PHYS, 1);
 	deliver(&pair->b, NULL, 0);
@@ -141,7 +137,6 @@ static void parks_for_windows(void **state)
 {
 	struct pair *pair = pair_with_windows(0, FEW);
 
-	(void)state;
 	for (uint32_t i = 0; i < MANY; i++)
 		put_from(pair, O2_REG_PHYS, i);
 	deliver(&pair->b, NULL, 0);
@@ -162,7 +157,6 @@ static void waits_on_both_sides(void **state)
 	struct pair *pair = pair_with_windows(FEW, FEW);
 	const struct o2_transfer_memory memory = window_memory(1, O2_REG_PHYS, 0);
 
-	(void)state;
 	pair->a.answer = window_memory(0, O2_REG_PHYS, 0);
 	for (uint32_t i = 0; i < MANY; i++) {
 		put_from(pair, O2_REG_PHYS, 0);
@@ -183,7 +177,6 @@ static void is_unparked_by_another_connection(void **state)
 	struct pair *pair = pair_with_windows(0, FEW);
 	struct pair *second = second_of(pair);
 
-	(void)state;
 	put_from(pair, O2_REG_PHYS, 0);
 	put_from(pair, O2_REG_PHYS, 1);
 	deliver(&pair->b, NULL, 0);
@@ -201,7 +194,7 @@ static void is_unparked_by_another_connection(void **state)
 	close_both(pair, second);
 }
 
-static void assert_late(const struct pair *pair, enum o2_wait wait, enum o2_health health)
+static void assert_one_late(const struct pair *pair, enum o2_wait wait, enum o2_health health)
 {
 	assert_closed(&pair->a, O2_FAULT_DEADLINE, -ETIMEDOUT);
 	assert_int_equal(pair->a.nresults, 1);
@@ -213,7 +206,6 @@ static void assert_late(const struct pair *pair, enum o2_wait wait, enum o2_heal
 /* The deadline runs while it waits, and is not renewed when it is mapped. */
 static void is_late_while_it_waits(void **state)
 {
-	(void)state;
 	for (int mapped = 0; mapped < 2; mapped++) {
 		struct pair *pair = pair_with_windows(FEW, 0);
 		struct pair *second = second_of(pair);
@@ -229,8 +221,8 @@ static void is_late_while_it_waits(void **state)
 		o2_conn_clock(second->a.conn, 49999);
 		assert_int_equal(o2_conn_get_state(second->a.conn), O2_CONN_ESTABLISHED);
 		o2_conn_clock(second->a.conn, 50000);
-		assert_late(second, mapped ? O2_WAIT_PUT_ACK : O2_WAIT_WINDOW,
-			    mapped ? O2_HEALTH_REMOTE_TIMEOUT : O2_HEALTH_LOCAL_TIMEOUT);
+		assert_one_late(second, mapped ? O2_WAIT_PUT_ACK : O2_WAIT_WINDOW,
+				mapped ? O2_HEALTH_REMOTE_TIMEOUT : O2_HEALTH_LOCAL_TIMEOUT);
 		close_both(pair, second);
 	}
 }
@@ -238,14 +230,13 @@ static void is_late_while_it_waits(void **state)
 /* Closed while it waits; and what cannot be mapped when its turn comes. */
 static void fails_after_it_has_waited(void **state)
 {
-	(void)state;
 	for (int closed = 0; closed < 2; closed++) {
 		struct pair *pair = pair_with_windows(FEW, 0);
 		struct pair *second = second_of(pair);
 
 		put_from(pair, O2_REG_PHYS, 0);
 		put_from(second, O2_REG_PHYS, 7);
-		window_kiov[0][1].page = PAIR_PAGES; /* there is no such page any more */
+		talk_kiov[0][1].page = PAIR_PAGES; /* there is no such page any more */
 		quiet(pair);
 		if (closed)
 			o2_conn_close(second->a.conn, -ESHUTDOWN);
@@ -270,7 +261,6 @@ static void does_not_wait_in_vain(void **state)
 	uint32_t pages[2] = {5, 5};
 	struct o2_error error;
 
-	(void)state;
 	for (uint32_t i = 0; i < FEW; i++) {
 		assert_int_equal(o2_arena_window_open(&pair->b.ni.arena, pages, 2, &lost[1][i], NULL), 0);
 		assert_int_equal(o2_arena_window_open(&pair->a.ni.arena, pages, 2, &lost[0][i], NULL), 0);
@@ -298,7 +288,6 @@ static void has_so_many_windows(void **state)
 	struct o2_error error;
 	struct o2_ni ni;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
 		config.windows = refused[i];
 		assert_int_equal(o2_ni_open(&config, &ni, &error), -EINVAL);
@@ -319,7 +308,6 @@ static void has_a_plain_arena(void **state)
 	struct o2_error error;
 	struct o2_ni ni;
 
-	(void)state;
 	config.plain_arena = true;
 	assert_int_equal(o2_ni_open(&config, &ni, &error), -EINVAL);
 	assert_string_equal(error.rule, "bind/no-iommu-view");

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "tests/lib/test_lnd_pair.h"
+#include "tests/lib/lnd_memory.h"
+#include "tests/lib/lnd_pair.h"
 
 /*
  * What stands in front of ibv_post_send and ibv_poll_cq (docs/transport.md, "Posting"): it sees all that one
@@ -43,7 +44,6 @@ static int poll_cq(void *context, struct ibv_cq *cq, int count, struct ibv_wc *w
 
 static void forget_cq(void *context, struct ibv_cq *cq)
 {
-	(void)cq;
 	((struct front *)context)->forgotten++;
 }
 
@@ -93,7 +93,6 @@ static void test_it_sees_what_is_posted(void **state)
 	struct o2_work_ops ops;
 	struct pair *pair = open_pair(&front, &ops);
 
-	(void)state;
 	get(pair);
 	pair_run(pair, 1, 1);
 	assert_int_equal(pair->a.result[0].status, 0);
@@ -115,7 +114,6 @@ static void test_it_may_change_the_list(void **state)
 	struct o2_work_ops ops;
 	struct pair *pair = open_pair(&front, &ops);
 
-	(void)state;
 	get(pair);
 	pair_run(pair, 1, 1);
 	assert_int_equal(pair->a.result[0].status, 0);
@@ -130,7 +128,6 @@ static void test_it_may_refuse(void **state)
 	struct o2_work_ops ops;
 	struct pair *pair = open_pair(&front, &ops);
 
-	(void)state;
 	get(pair);
 	pair_run_until_closed(pair, pair->b.conn);
 	assert_string_equal(o2_conn_get_fault(pair->b.conn)->error.rule, "post/send");
@@ -144,7 +141,6 @@ static void test_it_may_hold_completions_back(void **state)
 	struct o2_work_ops ops;
 	struct pair *pair = open_pair(&front, &ops);
 
-	(void)state;
 	get(pair);
 	o2_conn_clock(pair->b.conn, 1234);
 	for (int i = 0; i < 1000; i++) {

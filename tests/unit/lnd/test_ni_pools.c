@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "tests/lib/test_lnd_pair.h"
+#include "tests/lib/lnd_memory.h"
+#include "tests/lib/lnd_pair.h"
 
 /*
  * The pools of an interface under transfers (docs/pools.md, "At an interface"): how they grow and go, what a
@@ -138,7 +139,6 @@ static void moved(struct pair *pair, enum o2_reg_mode mode)
 
 static void has_the_sizes_of_the_tunables(void **state)
 {
-	(void)state;
 	for (uint32_t ncpts = 1; ncpts <= 3; ncpts += 2) {
 		struct o2_ni_config config = side_config(true, O2_DMA_BUS, 0);
 		uint32_t size = ncpts == 1 ? 512 : 256;
@@ -177,7 +177,6 @@ static void uses_the_arena_of_the_caller(void **state)
 	struct o2_arena arena;
 	struct side side;
 
-	(void)state;
 	assert_int_equal(o2_arena_create(4, &arena, NULL), 0);
 	memset(arena.memory, 0x5a, arena.page_bytes);
 	config.arena = &arena;
@@ -200,7 +199,6 @@ static void refuses_impossible_tunables(void **state)
 	struct o2_error error;
 	struct o2_ni ni;
 
-	(void)state;
 	config.tunables = (struct o2_pool_tunables){.ntx = 512, .fmr_pool_size = 127};
 	assert_int_equal(o2_ni_open(&config, &ni, &error), -EINVAL);
 	assert_string_equal(error.rule, "pool/sizes/fmr-pool-size");
@@ -232,7 +230,6 @@ static void serves_a_peer_from_one_partition(void **state)
 	struct o2_transfer_memory from = dense(kiov_from, 0, 9000, O2_REG_GLOBAL);
 	uint32_t mine = o2_ni_cpt(&pair->b.ni, NID_A);
 
-	(void)state;
 	pair->b.answer = dense(kiov_to, 300, 9000, O2_REG_FASTREG);
 	assert_int_equal(start_put(pair->a.conn, &from, 0, NULL, NULL), 0);
 	side_run_until(&pair->b, &pair->b.nmatched, 1);
@@ -257,7 +254,6 @@ static void grows_and_shrinks(void **state)
 	static const enum o2_reg_mode modes[] = {O2_REG_FMR, O2_REG_FASTREG, O2_REG_FASTREG_GAPS};
 	struct o2_transfer_memory from = dense(kiov_from, 0, 9000, O2_REG_GLOBAL);
 
-	(void)state;
 	for (int kind = O2_NI_POOL_FMR; kind <= O2_NI_POOL_FRD_GAPS; kind++) {
 		struct o2_ni_pool_counts pool;
 		uint32_t results = pair->b.nresults;
@@ -296,7 +292,6 @@ static void keeps_to_the_cap(void **state)
 	struct pair *pair = open_pair(one_pool);
 	struct o2_transfer_memory from = dense(kiov_from, 0, 9000, O2_REG_GLOBAL);
 
-	(void)state;
 	pair->b.answer = dense(kiov_to, 300, 9000, O2_REG_FASTREG);
 	for (uint32_t i = 0; i < 3; i++)
 		assert_int_equal(start_put(pair->a.conn, &from, 0, NULL, NULL), 0);
@@ -319,7 +314,6 @@ static void survives_failing_registrations(void **state)
 {
 	struct pair *pair = open_pair(NULL);
 
-	(void)state;
 	faults.fmr_map = -ENOSPC;
 	refused(pair, O2_REG_FMR, -ENOSPC, "pool/fmr/map");
 	faults.fmr_map = 0;
@@ -345,7 +339,6 @@ static void survives_failing_growth(void **state)
 	struct o2_transfer_memory from = dense(kiov_from, 0, 9000, O2_REG_GLOBAL);
 	uint32_t refusals = 0;
 
-	(void)state;
 	faults.frd_create = -ENOSPC;
 	pair->b.answer = dense(kiov_to, 300, 9000, O2_REG_FASTREG);
 	for (uint32_t i = 0; i < 4; i++)
@@ -379,7 +372,6 @@ static void fails_when_a_key_stays_alive(void **state)
 	struct o2_transfer_memory from = dense(kiov_from, 0, 9000, O2_REG_GLOBAL);
 	struct o2_error error;
 
-	(void)state;
 	faults.fmr_unmap = -EIO;
 	pair->b.answer = dense(kiov_to, 300, 9000, O2_REG_FMR);
 	assert_int_equal(start_put(pair->a.conn, &from, 0, NULL, NULL), 0);
@@ -412,7 +404,6 @@ static void fails_over_with_a_transfer_open(void **state)
 {
 	static const enum o2_reg_mode modes[] = {O2_REG_FMR, O2_REG_FASTREG, O2_REG_FASTREG_GAPS};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
 		struct pair *pair = open_pair(NULL);
 		struct o2_transfer_memory sink = dense(kiov_to, 0, 9000, modes[i]);
@@ -447,7 +438,6 @@ static void refuses_to_post_from_a_failed_pool(void **state)
 	struct pair *pair = open_pair(NULL);
 	struct o2_transfer_memory from = dense(kiov_from, 0, 9000, O2_REG_FMR);
 
-	(void)state;
 	/* b puts: its PUT_DONE would go out of the slot of its PUT_REQ. */
 	pair->a.answer = dense(kiov_to, 300, 9000, O2_REG_FASTREG);
 	assert_int_equal(start_put(pair->b.conn, &from, 0, NULL, NULL), 0);
@@ -475,7 +465,6 @@ static void keeps_lists_when_lazy(void **state)
 	struct o2_reg_domain *domain = &pair->b.ni.domain;
 	struct o2_transfer_memory sink;
 
-	(void)state;
 	domain->fmr_lazy = true;
 	moved(pair, O2_REG_FMR);
 	moved(pair, O2_REG_FMR);
@@ -542,7 +531,6 @@ static void chooses_by_policy(void **state)
 	struct pair *pair = open_pair(fmr_from_two_segments);
 	const struct o2_transfer_result *result;
 
-	(void)state;
 	assert_int_equal(put_by_policy(pair, 3000)->status, 0); /* one segment */
 	assert_int_equal(faults.fmr_maps, 0);
 	assert_int_equal(put_by_policy(pair, 9000)->status, 0);

@@ -3,7 +3,8 @@
  * Nodes: the first operation brings a connection, operations wait for it, two nodes come to terms, and what
  * either ends, the other notices.
  */
-#include "tests/lib/test_node.h"
+#include "tests/lib/lnd_memory.h"
+#include "tests/lib/node_world.h"
 
 static void first_put_connects(void **state)
 {
@@ -11,7 +12,6 @@ static void first_put_connects(void **state)
 	struct seat *a = &world->seat[0], *b = &world->seat[1];
 	struct o2_peer_view view;
 
-	(void)state;
 	seat_put(a, NID(1));
 	view = peer_view(a, NID(1));
 	assert_int_equal(view.waiting, 1);
@@ -45,7 +45,6 @@ static void bytes_arrive(void **state)
 	struct o2_kiov from[O2_MAX_FRAGS], to[O2_MAX_FRAGS];
 	static const enum o2_reg_mode modes[] = {O2_REG_GLOBAL, O2_REG_FMR, O2_REG_FASTREG};
 
-	(void)state;
 	for (uint32_t i = 0; i < 3; i++) {
 		struct o2_transfer_memory source = dense(from, 0, 70000, modes[i]);
 		struct o2_transfer_memory sink = dense(to, 400, 70000, modes[i]);
@@ -81,7 +80,6 @@ static void many_wait(void **state)
 	struct world *world;
 	uint64_t before[3];
 
-	(void)state;
 	config.conns_per_peer = 3;
 	world = world_two(&config, NULL);
 	for (uint32_t i = 0; i < 6; i++)
@@ -116,7 +114,6 @@ static void small_messages(void **state)
 	static const uint8_t bytes[O2_MSG_BYTES + 1];
 	struct o2_error error;
 
-	(void)state;
 	for (uint32_t i = 0; i < 2; i++) {
 		/* The one without memory has tag 0. */
 		a->nstarted = 3;
@@ -160,7 +157,6 @@ static void terms(void **state)
 		{0x12, 0x12, 255, 255, 257, 257, 1, 0x12, 63, 257},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct o2_node_config a = small_config(), b = small_config();
 		struct o2_conn_view view_a, view_b;
@@ -196,7 +192,6 @@ static void fragments_as_agreed(void **state)
 {
 	struct world *world = world_two(NULL, NULL);
 
-	(void)state;
 	world_answer(world, 64 * 4096, O2_REG_GLOBAL);
 	assert_int_equal(seat_start_op(&world->seat[0], NID(1), O2_LNET_GET, 64 * 4096, O2_REG_GLOBAL, NULL),
 			 0);
@@ -211,7 +206,6 @@ static void early_message(void **state)
 	struct world *world = world_two(NULL, NULL);
 	struct seat *b = &world->seat[1];
 
-	(void)state;
 	seat_put(&world->seat[0], NID(1));
 	world_progress(world);
 	assert_true(o2_cm_loop_deliver(world->loop, 0)); /* request */
@@ -232,7 +226,6 @@ static void broken_at_once(void **state)
 {
 	struct world *world = world_broken_at_once();
 
-	(void)state;
 	assert_int_equal(world->seat[1].down.side, O2_FAULT_PEER_MESSAGE);
 	assert_int_equal(world->seat[1].nended, 1);
 	assert_int_equal(world->seat[1].status[0], -ECONNABORTED);
@@ -249,7 +242,6 @@ static void broken_at_once(void **state)
 
 static void closed_by_either(void **state)
 {
-	(void)state;
 	for (uint32_t closer = 0; closer < 2; closer++) {
 		struct world *world = world_two(NULL, NULL);
 		struct seat *seat = &world->seat[closer], *other = &world->seat[1 - closer];
@@ -278,7 +270,6 @@ static void peer_restarts(void **state)
 	struct world *world = world_two(NULL, NULL);
 	struct seat *a = &world->seat[0], *b = &world->seat[1];
 
-	(void)state;
 	seat_put(a, NID(1));
 	world_settle(world);
 	world->fate[O2_CM_LOOP_DISCONNECT] = O2_CM_LOOP_LOSE; /* b does not hear of the end */
@@ -303,7 +294,6 @@ static void peer_restarts(void **state)
 /* Nodes go away at each point of an attempt, with operations of both: all of them end. */
 static void destroyed_at_each_point(void **state)
 {
-	(void)state;
 	for (uint32_t which = 0; which < 2; which++) {
 		for (uint32_t steps = 0; steps < 8; steps++) {
 			struct world *world = world_two(NULL, NULL);
@@ -333,7 +323,6 @@ static void bad_calls(void **state)
 	struct world *world;
 	struct o2_error error;
 
-	(void)state;
 	config.max_waiting = 2;
 	config.max_peers = 1;
 	world = world_two(&config, NULL);
@@ -361,7 +350,6 @@ static void bad_configs(void **state)
 	struct o2_node *node = NULL;
 	struct o2_error error;
 
-	(void)state;
 	for (uint32_t i = 0; i < 9; i++) {
 		struct o2_node_config config = small_config();
 

@@ -3,7 +3,10 @@
  * Checksums of the flavour that the peer's own show (docs/transport.md, "Checksums"): what a node says before
  * and after it has seen one, in requests, in replies and in messages.
  */
-#include "tests/lib/test_node.h"
+#include "loopverbs/loopverbs.h"
+#include "tests/lib/lnd_memory.h"
+#include "tests/lib/lnd_message.h"
+#include "tests/lib/node_world.h"
 
 #include "wire/checksum.h"
 
@@ -77,7 +80,6 @@ static void asking(void **state)
 {
 	static const enum o2_cksum_flavour flavours[] = {O2_CKSUM_NONE, O2_CKSUM_UNSIGNED, O2_CKSUM_SIGNED};
 
-	(void)state;
 	for (uint32_t i = 0; i < 3; i++) {
 		struct world *world = world_heard(O2_CKSUM_NONE, true, flavours[i]);
 
@@ -95,7 +97,6 @@ static void being_asked(void **state)
 {
 	static const enum o2_cksum_flavour flavours[] = {O2_CKSUM_NONE, O2_CKSUM_UNSIGNED, O2_CKSUM_SIGNED};
 
-	(void)state;
 	for (uint32_t i = 0; i < 3; i++) {
 		struct world *world = world_heard(O2_CKSUM_NONE, true, flavours[i]);
 
@@ -113,7 +114,6 @@ static void the_next_connection(void **state)
 {
 	struct world *world = world_heard(O2_CKSUM_NONE, true, O2_CKSUM_SIGNED);
 
-	(void)state;
 	send_one(world, 0, 1);
 	o2_node_close_peer(world->seat[0].node, NID(1), 0);
 	/* Before the old one is forgotten. */
@@ -129,7 +129,6 @@ static void nothing_is_taken_over(void **state)
 {
 	struct world *world = world_heard(O2_CKSUM_UNSIGNED, false, O2_CKSUM_SIGNED);
 
-	(void)state;
 	send_one(world, 0, 1);
 	send_one(world, 1, 0);
 	assert_int_equal(world->seat[0].received_flavour, O2_CKSUM_SIGNED);
@@ -151,7 +150,6 @@ static void a_message_shows(void **state)
 	struct o2_conn_config config = small_config().conn;
 	struct o2_conn *b;
 
-	(void)state;
 	send_one(world, 0, 1);
 	assert_int_equal(world->seat[1].received_flavour, O2_CKSUM_NONE);
 	b = o2_node_conn(world->seat[1].node, NID(0), 0);
@@ -176,7 +174,6 @@ static void what_waits(void **state)
 	struct world *world;
 	struct seat *a, *b;
 
-	(void)state;
 	config[0].conn.cksum_auto = true;
 	config[0].conn.immediate_gather = true;
 	config[0].conn.queue_depth = 2;
@@ -227,7 +224,6 @@ static void what_an_option_would_lift(void **state)
 	struct pair *pair = pair_default();
 	struct o2_msg *msg = o2_msg_begin(pair->b.conn, O2_MSG_IMMEDIATE);
 
-	(void)state;
 	msg->u.immediate.hdr = o2_conn_lnet_hdr(pair->b.conn, O2_LNET_PUT, 0, 0);
 	msg->u.immediate.hdr.payload_length = sizeof(payload);
 	msg->u.immediate.payload = payload;
@@ -261,7 +257,6 @@ static void a_sum_of_both(void **state)
 	};
 	uint8_t payload[64] = {0};
 
-	(void)state;
 	msg.u.immediate.payload = payload;
 	for (int flavour = O2_CKSUM_UNSIGNED; flavour <= O2_CKSUM_SIGNED; flavour++) {
 		msg.cksum_flavour = (enum o2_cksum_flavour)flavour;

@@ -3,7 +3,8 @@
  * Attempts that fail, in every way that they can: what waits ends once, with the documented errno, and
  * nothing is left behind.
  */
-#include "tests/lib/test_node.h"
+#include "loopverbs/loopverbs.h"
+#include "tests/lib/node_world.h"
 
 /* What is lost or refused on the way, and what the operation ends with. */
 struct failure {
@@ -41,7 +42,6 @@ static void messages_lost(void **state)
 		 "our deadline: waited 12500 ms for a connection, limit 12500 ms"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(failures) / sizeof(failures[0]); i++) {
 		struct world *world = world_two(NULL, NULL);
 		struct seat *a = &world->seat[0];
@@ -84,7 +84,6 @@ static void ready_lost(void **state)
 {
 	struct world *world = world_two(NULL, NULL);
 
-	(void)state;
 	world->fate[O2_CM_LOOP_READY] = O2_CM_LOOP_LOSE;
 	seat_put(&world->seat[0], NID(1));
 	world_settle(world);
@@ -102,7 +101,6 @@ static void passive_gives_up(void **state)
 {
 	struct world *world = world_two(NULL, NULL);
 
-	(void)state;
 	world->fate[O2_CM_LOOP_READY] = O2_CM_LOOP_LOSE;
 	seat_put(&world->seat[0], NID(1));
 	world_settle(world);
@@ -124,7 +122,6 @@ static void nobody_there(void **state)
 	struct o2_node_config deaf = small_config();
 	struct world *world;
 
-	(void)state;
 	deaf.listen = false;
 	world = world_two(NULL, &deaf);
 	seat_put(&world->seat[0], NID(1));
@@ -140,7 +137,6 @@ static void too_early(void **state)
 	struct world *world = world_two(NULL, NULL);
 	struct seat *a = &world->seat[0];
 
-	(void)state;
 	o2_node_set_up(world->seat[1].node, false);
 	seat_put(a, NID(1));
 	world_settle(world);
@@ -161,7 +157,6 @@ static void caps(void **state)
 	struct world *world;
 	const struct o2_node_config *const configs[] = {&many, &few, NULL};
 
-	(void)state;
 	few.max_conns_per_peer = 2;
 	few.max_peers = 1;
 	many.conns_per_peer = 3;
@@ -193,7 +188,6 @@ static void other_limits(void **state)
 		{true, true, 257, 0}, /* ports of this network are privileged */
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct o2_node_config a = small_config(), b = small_config();
 		struct world *world;
@@ -215,7 +209,6 @@ static void borrowed_nid(void **state)
 	struct world *world = world_two(NULL, NULL);
 	struct seat *a = &world->seat[0];
 
-	(void)state;
 	o2_node_destroy(a->node);
 	a->side.ni.config.nid = NID(5);
 	seat_start(a);
@@ -322,7 +315,6 @@ static void bad_connacks(void **state)
 		{{0x12, 8, 257, 4096}, 0, 7, -ESTALE}, {{0, 0, 0, 0}, 0, 0, -EPROTO},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct world *world = world_two(NULL, NULL);
 		struct seat *a = &world->seat[0];
@@ -359,7 +351,6 @@ static void refused_for_ever(void **state)
 {
 	static const uint8_t reasons[] = {O2_REJECT_CONN_RACE, O2_REJECT_CONN_STALE};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(reasons); i++) {
 		struct world *world = world_two(NULL, NULL);
 		struct seat *a = &world->seat[0];
@@ -400,7 +391,6 @@ static void refused_for_ever(void **state)
 /* Every other reason to refuse, and none at all, ends it at once. */
 static void refused_for_good(void **state)
 {
-	(void)state;
 	for (uint8_t why = 0; why <= O2_REJECT_EARLY; why++) {
 		struct world *world = world_two(NULL, NULL);
 		struct seat *a = &world->seat[0];
@@ -432,7 +422,6 @@ static int no_memory(void *arg, enum o2_loop_call call, uint32_t qp_num)
 {
 	uint32_t *left = arg;
 
-	(void)qp_num;
 	if (call != O2_LOOP_CALL_MAKE || *left == 0)
 		return 0;
 	--*left;
@@ -442,7 +431,6 @@ static int no_memory(void *arg, enum o2_loop_call call, uint32_t qp_num)
 /* A side that has no memory for the depth takes less, says so, and keeps to it. */
 static void short_of_memory(void **state)
 {
-	(void)state;
 	for (uint32_t side = 0; side < 2; side++) {
 		struct world *world = world_two(NULL, NULL);
 		struct o2_conn_view view[2];
@@ -475,7 +463,6 @@ static void many_attempts(void **state)
 	struct world *world;
 	struct seat *a;
 
-	(void)state;
 	small.conn.queue_depth = 2;
 	small.conn.max_frags = 1;
 	world = world_two(&small, NULL);

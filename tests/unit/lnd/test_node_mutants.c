@@ -3,7 +3,7 @@
  * The deliberate defects in how connections are made (tests/mutants/connections.toml): for each a meeting of
  * two nodes that goes well without it and does not with it.
  */
-#include "tests/lib/test_node.h"
+#include "tests/lib/node_world.h"
 
 #include "props/engine/mutant.h"
 #include "tests/mutants/mutant.h"
@@ -91,25 +91,21 @@ static void killed_by(const char *name, bool (*meeting)(void))
 
 static void forget_negotiated(void **state)
 {
-	(void)state;
 	killed_by("forget-negotiated", terms_kept);
 }
 
 static void offer_tunable(void **state)
 {
-	(void)state;
 	killed_by("offer-tunable", fragments_kept);
 }
 
 static void waiting_left(void **state)
 {
-	(void)state;
 	killed_by("waiting-left", waiting_kept);
 }
 
 static void pool_clock_stands(void **state)
 {
-	(void)state;
 	killed_by("pool-clock-stands", idle_pools_unmade);
 }
 

@@ -3,8 +3,8 @@
  * Nodes that ask each other at the same time, in both rankings and where they rank differently; and nodes
  * that do everything at random, over a network that delivers in any order and loses what it likes.
  */
-#include "tests/lib/test_draw.h"
-#include "tests/lib/test_node.h"
+#include "tests/lib/draw.h"
+#include "tests/lib/node_world.h"
 
 #include <inttypes.h>
 
@@ -48,7 +48,6 @@ static void one_wins(void **state)
 	/* Read as numbers the first is lower; with its bytes swapped the second is. */
 	static const uint64_t nids[] = {0x000500000a4d0102, 0x000500000a4d0201};
 
-	(void)state;
 	for (uint32_t i = 0; i < 8; i++) {
 		struct o2_node_config config = small_config();
 		bool by_nid = i & 1, first_is_a = i & 2, other_order = i & 4;
@@ -80,7 +79,6 @@ static void both_give_way(void **state)
 	struct o2_node_config a = small_config(), b = small_config();
 	struct world *world;
 
-	(void)state;
 	a.ranking = O2_RACE_BY_NID;
 	b.ranking = O2_RACE_BY_WORDS;
 	world = race(&a, &b, 0x000500000a4d0102, 0x000500000a4d0201);
@@ -96,7 +94,6 @@ static void nobody_gives_way(void **state)
 	struct o2_node_config a = small_config(), b = small_config();
 	struct world *world;
 
-	(void)state;
 	a.ranking = O2_RACE_BY_WORDS;
 	b.ranking = O2_RACE_BY_NID;
 	world = race(&a, &b, 0x000500000a4d0102, 0x000500000a4d0201);
@@ -112,7 +109,6 @@ static void winner_lost(void **state)
 {
 	struct world *world = race(NULL, NULL, 0x000500000a4d0001, 0x000500000a4d0002);
 
-	(void)state;
 	/* Both requests are out; that of the second, which wins, is lost. */
 	assert_int_equal(o2_cm_loop_choices(world->loop), 2);
 	world->fate[O2_CM_LOOP_REQUEST] = O2_CM_LOOP_LOSE;
@@ -134,9 +130,6 @@ static enum o2_cm_loop_fate random_fate(void *arg, enum o2_cm_loop_message messa
 {
 	uint32_t dice = draw(24);
 
-	(void)arg;
-	(void)from;
-	(void)to;
 	if (dice == 0)
 		return O2_CM_LOOP_LOSE;
 	if (dice == 1 && message != O2_CM_LOOP_DISCONNECT)
@@ -230,7 +223,6 @@ static void anything_goes(void **state)
 	const char *only = getenv("O2REF_SEED"), *runs = getenv("O2REF_RUNS");
 	uint32_t ndone = 0, nfailed = 0;
 
-	(void)state;
 	for (uint64_t seed = 1; seed <= (runs != NULL ? strtoull(runs, NULL, 0) : RUNS); seed++) {
 		if (only != NULL && strtoull(only, NULL, 0) != seed)
 			continue;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tests/lib/test_lnd_pair.h"
+#include "tests/lib/lnd_pair.h"
 
 #include "lnd/cm/loop.h"
 #include "lnet/endpoint.h"
@@ -232,7 +232,6 @@ static void shrink_after_a_life(void **state)
 {
 	struct peers *peers = peers_open();
 
-	(void)state;
 	tell(peers, 5000);
 	put_all(peers, 1); /* the connection is there */
 	put_all(peers, BURST);
@@ -264,7 +263,6 @@ static void grow_a_second_after_a_failure(void **state)
 	struct peers *peers = peers_open();
 	struct o2_error error;
 
-	(void)state;
 	assert_int_equal(pooled[fastreg].mode, O2_REG_FASTREG);
 	tell(peers, 5000);
 	put_all(peers, 1);
@@ -288,7 +286,6 @@ static void starts_before_the_first_tick(void **state)
 {
 	struct peers *peers = peers_open();
 
-	(void)state;
 	assert_int_equal(start(peers, 0, NULL), 0);
 	tell(peers, UINT64_C(1) << 40);
 	run(peers);

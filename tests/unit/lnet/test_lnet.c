@@ -2,7 +2,7 @@
 
 /* LNet's place, docs/peer.md: what two of them say to each other, and what a peer may not make of one. */
 
-#include "tests/lib/test_lnet_pair.h"
+#include "tests/lib/lnet_pair.h"
 
 /* Sizes on both sides of what fits into an IMMEDIATE, and the largest transfer. */
 static const uint32_t sizes[] = {1, 100, 3976, 3977, 65536, O2_MAX_TRANSFER_BYTES};
@@ -11,14 +11,14 @@ static int setup(void **state)
 {
 	static struct lnet_pair pair;
 
-	pair_open(&pair, NULL);
+	lnet_pair_open(&pair, NULL);
 	*state = &pair;
 	return 0;
 }
 
 static int teardown(void **state)
 {
-	pair_close(*state);
+	lnet_pair_close(*state);
 	return 0;
 }
 
@@ -42,7 +42,7 @@ static void expect_dropped(struct lnet_side *side, const char *rule)
 /* Attach 1 MiB at the side's page 256. */
 static void offer(struct lnet_side *side, uint32_t options)
 {
-	const struct o2_transfer_memory memory = side_memory(side, 3, 256, O2_MAX_TRANSFER_BYTES);
+	const struct o2_transfer_memory memory = lnet_side_memory(side, 3, 256, O2_MAX_TRANSFER_BYTES);
 	struct o2_lnet_entry entry = entry_of(&memory);
 
 	entry.options |= options;
@@ -52,25 +52,25 @@ static void offer(struct lnet_side *side, uint32_t options)
 static void test_ping(void **state)
 {
 	struct lnet_pair *pair = *state;
-	const struct o2_transfer_memory sink = side_memory(&pair->a, 0, 2, O2_PING_SINK_BYTES);
+	const struct o2_transfer_memory sink = lnet_side_memory(&pair->a, 0, 2, O2_PING_SINK_BYTES);
 	const struct o2_lnet_target target = {
 		.nid = NID_B, .portal = O2_PING_PORTAL, .match_bits = O2_PING_MATCH_BITS};
 	struct o2_ping_info info;
 
 	assert_int_equal(o2_lnet_get(pair->a.lnet, &target, &sink, NULL, NULL), 0);
-	deliver_all(pair);
+	lnet_deliver_all(pair);
 	expect_result(&pair->a, 0, O2_PING_INFO_BYTES);
-	assert_int_equal(o2_ping_decode(side_bytes(&pair->a, 2), O2_PING_INFO_BYTES, &info, NULL), 2);
+	assert_int_equal(o2_ping_decode(lnet_side_bytes(&pair->a, 2), O2_PING_INFO_BYTES, &info, NULL), 2);
 	assert_int_equal(info.ni[1].nid, NID_B);
 	/* The same with a sink that only RDMA can serve, and one that is too small for all of it. */
 	for (unsigned int i = 0; i < 2; i++) {
 		const uint32_t length = i == 0 ? 8192 : 20;
-		const struct o2_transfer_memory other = side_memory(&pair->a, 1, 4, length);
+		const struct o2_transfer_memory other = lnet_side_memory(&pair->a, 1, 4, length);
 
 		assert_int_equal(o2_lnet_get(pair->a.lnet, &target, &other, NULL, NULL), 0);
-		deliver_all(pair);
+		lnet_deliver_all(pair);
 		expect_result(&pair->a, 0, i == 0 ? O2_PING_INFO_BYTES : 20);
-		assert_memory_equal(side_bytes(&pair->a, 4), side_bytes(&pair->a, 2), 20);
+		assert_memory_equal(lnet_side_bytes(&pair->a, 4), lnet_side_bytes(&pair->a, 2), 20);
 	}
 }
 
@@ -78,15 +78,15 @@ static void test_push(void **state)
 {
 	struct lnet_pair *pair = *state;
 	const struct o2_ping_info info = o2_ping_info_make(NID_A, 12345, 0x1e, 2);
-	const struct o2_transfer_memory source = side_memory(&pair->a, 0, 2, O2_PING_INFO_BYTES);
+	const struct o2_transfer_memory source = lnet_side_memory(&pair->a, 0, 2, O2_PING_INFO_BYTES);
 	const struct o2_lnet_target target = {
 		.nid = NID_B, .portal = O2_PING_PORTAL, .match_bits = O2_PING_MATCH_BITS, .ack = true};
 
-	assert_int_equal(o2_ping_encode(&info, side_bytes(&pair->a, 2), 48), 48);
+	assert_int_equal(o2_ping_encode(&info, lnet_side_bytes(&pair->a, 2), 48), 48);
 	assert_int_equal(o2_lnet_put(pair->a.lnet, &target, &source, NULL, NULL), 0);
-	deliver_all(pair);
+	lnet_deliver_all(pair);
 	expect_result(&pair->a, 0, 48);
-	assert_memory_equal(side_bytes(&pair->b, 1), side_bytes(&pair->a, 2), 48);
+	assert_memory_equal(lnet_side_bytes(&pair->b, 1), lnet_side_bytes(&pair->a, 2), 48);
 }
 
 static void test_put(void **state)
@@ -96,16 +96,16 @@ static void test_put(void **state)
 	offer(&pair->b, 0);
 	for (unsigned int i = 0; i < 2 * sizeof(sizes) / sizeof(sizes[0]); i++) {
 		const uint32_t size = sizes[i / 2];
-		const struct o2_transfer_memory source = side_memory(&pair->a, 0, 2, size);
+		const struct o2_transfer_memory source = lnet_side_memory(&pair->a, 0, 2, size);
 		struct o2_lnet_target target = target_at(NID_B, i % 2 == 1);
 
 		target.hdr_data = 0x1122334455667788;
-		memset(side_bytes(&pair->b, 256), 0, O2_MAX_TRANSFER_BYTES);
-		fill(side_bytes(&pair->a, 2), size, (uint8_t)i);
+		memset(lnet_side_bytes(&pair->b, 256), 0, O2_MAX_TRANSFER_BYTES);
+		fill_bytes(lnet_side_bytes(&pair->a, 2), size, (uint8_t)i);
 		assert_int_equal(o2_lnet_put(pair->a.lnet, &target, &source, NULL, NULL), 0);
-		deliver_all(pair);
+		lnet_deliver_all(pair);
 		expect_result(&pair->a, 0, size);
-		assert_memory_equal(side_bytes(&pair->b, 256), side_bytes(&pair->a, 2), size);
+		assert_memory_equal(lnet_side_bytes(&pair->b, 256), lnet_side_bytes(&pair->a, 2), size);
 		assert_int_equal(pair->b.nevents, 1);
 		assert_int_equal(pair->b.event[0].kind, O2_LNET_EVENT_PUT);
 		assert_int_equal(pair->b.event[0].entry_tag, 77);
@@ -120,17 +120,17 @@ static void test_get(void **state)
 	struct lnet_pair *pair = *state;
 
 	offer(&pair->b, 0);
-	fill(side_bytes(&pair->b, 256), O2_MAX_TRANSFER_BYTES, 3);
+	fill_bytes(lnet_side_bytes(&pair->b, 256), O2_MAX_TRANSFER_BYTES, 3);
 	for (unsigned int i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
-		const struct o2_transfer_memory sink = side_memory(&pair->a, 0, 2, sizes[i]);
+		const struct o2_transfer_memory sink = lnet_side_memory(&pair->a, 0, 2, sizes[i]);
 		const struct o2_lnet_target target = target_at(NID_B, false);
 
-		memset(side_bytes(&pair->a, 2), 0xee, O2_MAX_TRANSFER_BYTES);
+		memset(lnet_side_bytes(&pair->a, 2), 0xee, O2_MAX_TRANSFER_BYTES);
 		assert_int_equal(o2_lnet_get(pair->a.lnet, &target, &sink, NULL, NULL), 0);
-		deliver_all(pair);
+		lnet_deliver_all(pair);
 		expect_result(&pair->a, 0, sizes[i]);
-		assert_memory_equal(side_bytes(&pair->a, 2), side_bytes(&pair->b, 256), sizes[i]);
-		assert_int_equal(side_bytes(&pair->a, 2)[sizes[i]],
+		assert_memory_equal(lnet_side_bytes(&pair->a, 2), lnet_side_bytes(&pair->b, 256), sizes[i]);
+		assert_int_equal(lnet_side_bytes(&pair->a, 2)[sizes[i]],
 				 sizes[i] == O2_MAX_TRANSFER_BYTES ? 0 : 0xee);
 		assert_int_equal(pair->b.nevents, 1);
 		assert_int_equal(pair->b.event[0].kind, O2_LNET_EVENT_GET);
@@ -146,18 +146,18 @@ static void test_small_messages(void **state)
 	offer(&pair->b, 0);
 	pair->a.immediate_max = pair->b.immediate_max = 28;
 	for (uint32_t size = 28; size <= 29; size++) {
-		const struct o2_transfer_memory memory = side_memory(&pair->a, 0, 2, size);
+		const struct o2_transfer_memory memory = lnet_side_memory(&pair->a, 0, 2, size);
 		const struct o2_lnet_target target = target_at(NID_B, true);
 
-		fill(side_bytes(&pair->a, 2), size, (uint8_t)size);
+		fill_bytes(lnet_side_bytes(&pair->a, 2), size, (uint8_t)size);
 		assert_int_equal(o2_lnet_put(pair->a.lnet, &target, &memory, NULL, NULL), 0);
 		assert_int_equal(pair->a.letter[0].kind, size == 28 ? LETTER_IMMEDIATE : LETTER_PUT);
-		deliver_all(pair);
+		lnet_deliver_all(pair);
 		expect_result(&pair->a, 0, size);
-		assert_memory_equal(side_bytes(&pair->b, 256), side_bytes(&pair->a, 2), size);
+		assert_memory_equal(lnet_side_bytes(&pair->b, 256), lnet_side_bytes(&pair->a, 2), size);
 		assert_int_equal(o2_lnet_get(pair->a.lnet, &target, &memory, NULL, NULL), 0);
 		assert_int_equal(pair->a.letter[0].kind, size == 28 ? LETTER_IMMEDIATE : LETTER_GET);
-		deliver_all(pair);
+		lnet_deliver_all(pair);
 		expect_result(&pair->a, 0, size);
 	}
 }
@@ -165,25 +165,27 @@ static void test_small_messages(void **state)
 static void test_offset_and_truncation(void **state)
 {
 	struct lnet_pair *pair = *state;
-	const struct o2_transfer_memory memory = side_memory(&pair->a, 0, 2, 65536);
+	const struct o2_transfer_memory memory = lnet_side_memory(&pair->a, 0, 2, 65536);
 	struct o2_lnet_target target = target_at(NID_B, true);
 
 	offer(&pair->b, O2_LNET_MD_TRUNCATE);
-	fill(side_bytes(&pair->a, 2), 65536, 9);
+	fill_bytes(lnet_side_bytes(&pair->a, 2), 65536, 9);
 	target.offset = O2_MAX_TRANSFER_BYTES - 8192;
 	assert_int_equal(o2_lnet_put(pair->a.lnet, &target, &memory, NULL, NULL), 0);
-	deliver_all(pair);
+	lnet_deliver_all(pair);
 	expect_result(&pair->a, 0, 8192);
-	assert_memory_equal(side_bytes(&pair->b, 256) + target.offset, side_bytes(&pair->a, 2), 8192);
-	memset(side_bytes(&pair->a, 2), 0, 65536);
+	assert_memory_equal(lnet_side_bytes(&pair->b, 256) + target.offset, lnet_side_bytes(&pair->a, 2),
+			    8192);
+	memset(lnet_side_bytes(&pair->a, 2), 0, 65536);
 	assert_int_equal(o2_lnet_get(pair->a.lnet, &target, &memory, NULL, NULL), 0);
-	deliver_all(pair);
+	lnet_deliver_all(pair);
 	expect_result(&pair->a, 0, 8192);
-	assert_memory_equal(side_bytes(&pair->b, 256) + target.offset, side_bytes(&pair->a, 2), 8192);
+	assert_memory_equal(lnet_side_bytes(&pair->b, 256) + target.offset, lnet_side_bytes(&pair->a, 2),
+			    8192);
 	/* At the very end there is room for nothing, and that looks like no match. */
 	target.offset = O2_MAX_TRANSFER_BYTES;
 	assert_int_equal(o2_lnet_put(pair->a.lnet, &target, &memory, NULL, NULL), 0);
-	deliver_all(pair);
+	lnet_deliver_all(pair);
 	expect_result(&pair->a, -ENODATA, 0);
 }
 
@@ -191,7 +193,7 @@ static void test_offset_and_truncation(void **state)
 static void test_offset_too_large(void **state)
 {
 	struct lnet_pair *pair = *state;
-	const struct o2_transfer_memory memory = side_memory(&pair->a, 0, 2, 8192);
+	const struct o2_transfer_memory memory = lnet_side_memory(&pair->a, 0, 2, 8192);
 	struct o2_lnet_target target = target_at(NID_B, true);
 	struct o2_error error;
 
@@ -226,21 +228,21 @@ static void test_no_match(void **state)
 
 	for (unsigned int i = 0; i < 4; i++) {
 		const uint32_t size = i < 2 ? 100 : 8192;
-		const struct o2_transfer_memory memory = side_memory(&pair->a, 0, 2, size);
+		const struct o2_transfer_memory memory = lnet_side_memory(&pair->a, 0, 2, size);
 		const struct o2_lnet_target target = target_at(NID_B, true);
 
 		if (i % 2 == 0)
 			assert_int_equal(o2_lnet_put(pair->a.lnet, &target, &memory, NULL, NULL), 0);
 		else
 			assert_int_equal(o2_lnet_get(pair->a.lnet, &target, &memory, NULL, NULL), 0);
-		deliver_all(pair);
+		lnet_deliver_all(pair);
 		expect_dropped(&pair->b, "lnet/match/none");
 		if (size == 100) {
 			/* Silence: only time tells. */
 			assert_int_equal(pair->a.nresults, 0);
-			side_clock(&pair->a, (i + 1) * defaults.response_timeout_ms - 1);
+			lnet_side_clock(&pair->a, (i + 1) * defaults.response_timeout_ms - 1);
 			assert_int_equal(pair->a.nresults, 0);
-			side_clock(&pair->a, (i + 1) * defaults.response_timeout_ms);
+			lnet_side_clock(&pair->a, (i + 1) * defaults.response_timeout_ms);
 		}
 		expect_result(&pair->a, size == 100 ? -ETIMEDOUT : -ENODATA, 0);
 		if (size != 100) {
@@ -264,7 +266,7 @@ static void test_answer_before_completion(void **state)
 
 	offer(&pair->b, 0);
 	for (unsigned int i = 0; i < 2; i++) {
-		const struct o2_transfer_memory memory = side_memory(&pair->a, 0, 2, 100);
+		const struct o2_transfer_memory memory = lnet_side_memory(&pair->a, 0, 2, 100);
 		const struct o2_lnet_target target = target_at(NID_B, true);
 		static struct letter request;
 
@@ -276,7 +278,7 @@ static void test_answer_before_completion(void **state)
 		pair->a.nletters = 0;
 		assert_int_equal(o2_lnet_receive(pair->b.lnet, NID_A, &request.hdr, request.payload, NULL),
 				 0);
-		assert_int_equal(deliver(&pair->b), 0);
+		assert_int_equal(lnet_deliver(&pair->b), 0);
 		assert_int_equal(pair->a.nresults, 0);
 		/* Even a failed completion takes nothing back. */
 		o2_lnet_finished(pair->a.lnet, request.tag, i == 0 ? 0 : -EIO, 0, NULL);
@@ -288,7 +290,7 @@ static void test_answer_before_completion(void **state)
 static void test_reply_by_rdma(void **state)
 {
 	struct lnet_pair *pair = *state;
-	const struct o2_transfer_memory sink = side_memory(&pair->a, 0, 2, 1000);
+	const struct o2_transfer_memory sink = lnet_side_memory(&pair->a, 0, 2, 1000);
 	const struct o2_lnet_target target = target_at(NID_B, false);
 	struct o2_lnet_hdr reply = {
 		.dest_nid = NID_A, .src_nid = NID_B, .type = O2_LNET_REPLY, .payload_length = 900};
@@ -298,14 +300,14 @@ static void test_reply_by_rdma(void **state)
 
 	assert_int_equal(o2_lnet_get(pair->a.lnet, &target, &sink, NULL, NULL), 0);
 	reply.msg.reply.dst_wmd = pair->a.letter[0].hdr.msg.get.return_wmd;
-	assert_int_equal(deliver(&pair->a), 0);
+	assert_int_equal(lnet_deliver(&pair->a), 0);
 	assert_int_equal(o2_lnet_match(pair->a.lnet, NID_B, &reply, &memory, &tag, &error), 0);
 	assert_int_equal(memory.buffer.nob, 900);
 	assert_ptr_equal(memory.buffer.iov, sink.buffer.iov);
 	/* A second one is not let in, and while the first is under way nothing times out. */
 	assert_int_equal(o2_lnet_match(pair->a.lnet, NID_B, &reply, &memory, &again, &error), -ENODATA);
 	expect_dropped(&pair->a, "lnet/unknown-handle");
-	side_clock(&pair->a, 10000000);
+	lnet_side_clock(&pair->a, 10000000);
 	o2_lnet_peer_down(pair->a.lnet, NID_B, -ECONNRESET, NULL);
 	assert_int_equal(pair->a.nresults, 0);
 	o2_lnet_finished(pair->a.lnet, tag, 0, 900, NULL);
@@ -317,14 +319,14 @@ static void test_reply_by_rdma(void **state)
 	assert_int_equal(o2_lnet_match(pair->a.lnet, NID_B, &reply, &memory, &tag, &error), 0);
 	o2_lnet_finished(pair->a.lnet, tag, -EIO, 0, NULL);
 	assert_int_equal(pair->a.nresults, 0);
-	assert_int_equal(deliver(&pair->a), 0);
+	assert_int_equal(lnet_deliver(&pair->a), 0);
 	expect_result(&pair->a, -EIO, 0);
 }
 
 static void test_long_reply(void **state)
 {
 	struct lnet_pair *pair = *state;
-	const struct o2_transfer_memory sink = side_memory(&pair->a, 0, 2, 1000);
+	const struct o2_transfer_memory sink = lnet_side_memory(&pair->a, 0, 2, 1000);
 	const struct o2_lnet_target target = target_at(NID_B, false);
 	struct o2_lnet_hdr reply = {
 		.dest_nid = NID_A, .src_nid = NID_B, .type = O2_LNET_REPLY, .payload_length = 1001};
@@ -336,16 +338,16 @@ static void test_long_reply(void **state)
 	memset(payload, 0x55, sizeof(payload));
 	assert_int_equal(o2_lnet_get(pair->a.lnet, &target, &sink, NULL, NULL), 0);
 	reply.msg.reply.dst_wmd = pair->a.letter[0].hdr.msg.get.return_wmd;
-	assert_int_equal(deliver(&pair->a), 0);
+	assert_int_equal(lnet_deliver(&pair->a), 0);
 	pair->b.nletters = 0;
 	assert_int_equal(o2_lnet_receive(pair->a.lnet, NID_B, &reply, payload, &error), 0);
 	expect_result(&pair->a, -EMSGSIZE, 0);
 	expect_fault(&pair->a, O2_FAULT_PEER_MESSAGE, "lnet/reply/too-long", 1001, 1000);
-	assert_int_equal(side_bytes(&pair->a, 2)[0], 0);
+	assert_int_equal(lnet_side_bytes(&pair->a, 2)[0], 0);
 
 	assert_int_equal(o2_lnet_get(pair->a.lnet, &target, &sink, NULL, NULL), 0);
 	reply.msg.reply.dst_wmd = pair->a.letter[0].hdr.msg.get.return_wmd;
-	assert_int_equal(deliver(&pair->a), 0);
+	assert_int_equal(lnet_deliver(&pair->a), 0);
 	assert_int_equal(o2_lnet_match(pair->a.lnet, NID_B, &reply, &memory, &tag, &error), -EMSGSIZE);
 	expect_result(&pair->a, -EMSGSIZE, 0);
 	expect_fault(&pair->a, O2_FAULT_PEER_MESSAGE, "lnet/reply/too-long", 1001, 1000);
@@ -355,8 +357,8 @@ static void test_long_reply(void **state)
 static void test_answers_that_nobody_asked_for(void **state)
 {
 	struct lnet_pair *pair = *state;
-	const struct o2_transfer_memory memory = side_memory(&pair->a, 0, 2, 100);
-	const struct o2_transfer_memory large = side_memory(&pair->a, 1, 4, 5000);
+	const struct o2_transfer_memory memory = lnet_side_memory(&pair->a, 0, 2, 100);
+	const struct o2_transfer_memory large = lnet_side_memory(&pair->a, 1, 4, 5000);
 	struct o2_lnet_hdr ack = {.dest_nid = NID_A, .src_nid = NID_B, .type = O2_LNET_ACK};
 	struct o2_lnet_hdr reply = {.dest_nid = NID_A, .src_nid = NID_B, .type = O2_LNET_REPLY};
 	struct o2_lnet_target target = target_at(NID_B, true);
@@ -410,7 +412,7 @@ static void test_answers_that_nobody_asked_for(void **state)
 	assert_int_equal(o2_lnet_receive(pair->a.lnet, NID_B, &ack, NULL, NULL), 0);
 	expect_dropped(&pair->a, "lnet/unknown-handle");
 	offer(&pair->b, 0);
-	deliver_all(pair);
+	lnet_deliver_all(pair);
 	assert_int_equal(pair->a.nresults, 3);
 	for (unsigned int i = 0; i < 3; i++)
 		assert_int_equal(pair->a.result[i].status, 0);
@@ -420,7 +422,7 @@ static void test_answers_that_nobody_asked_for(void **state)
 static void test_ack_against_rdma(void **state)
 {
 	struct lnet_pair *pair = *state;
-	const struct o2_transfer_memory memory = side_memory(&pair->a, 0, 2, 8192);
+	const struct o2_transfer_memory memory = lnet_side_memory(&pair->a, 0, 2, 8192);
 	const struct o2_lnet_target target = target_at(NID_B, true);
 	struct o2_lnet_hdr ack = {.dest_nid = NID_A, .src_nid = NID_B, .type = O2_LNET_ACK};
 
@@ -487,7 +489,7 @@ static void test_transport_refuses(void **state)
 
 	pair->a.refuse = -ENETDOWN;
 	for (unsigned int i = 0; i < 4; i++) {
-		const struct o2_transfer_memory memory = side_memory(&pair->a, 0, 2, i < 2 ? 100 : 5000);
+		const struct o2_transfer_memory memory = lnet_side_memory(&pair->a, 0, 2, i < 2 ? 100 : 5000);
 		const struct o2_lnet_target target = target_at(NID_B, true);
 		const int rc = i % 2 == 0 ? o2_lnet_put(pair->a.lnet, &target, &memory, NULL, &error)
 					  : o2_lnet_get(pair->a.lnet, &target, &memory, NULL, &error);
@@ -503,14 +505,14 @@ static void test_transport_refuses(void **state)
 	pair->a.refuse = 0;
 	pair->b.refuse = -ENETDOWN;
 	for (unsigned int i = 0; i < 2; i++) {
-		const struct o2_transfer_memory memory = side_memory(&pair->a, 0, 2, 100);
+		const struct o2_transfer_memory memory = lnet_side_memory(&pair->a, 0, 2, 100);
 		const struct o2_lnet_target target = target_at(NID_B, true);
 
 		if (i == 0)
 			assert_int_equal(o2_lnet_put(pair->a.lnet, &target, &memory, NULL, &error), 0);
 		else
 			assert_int_equal(o2_lnet_get(pair->a.lnet, &target, &memory, NULL, &error), 0);
-		deliver_all(pair);
+		lnet_deliver_all(pair);
 		assert_int_equal(pair->a.nresults, 0);
 		assert_int_equal(o2_lnet_messages(pair->b.lnet), 0);
 		o2_lnet_peer_down(pair->a.lnet, NID_B + 1, -ECONNRESET, NULL);
@@ -532,14 +534,14 @@ static void test_transfer_fails(void **state)
 	offer(&pair->b, 0);
 	pair->a.fail_transfer = -ECONNABORTED;
 	for (unsigned int i = 0; i < 2; i++) {
-		const struct o2_transfer_memory memory = side_memory(&pair->a, 0, 2, 5000);
+		const struct o2_transfer_memory memory = lnet_side_memory(&pair->a, 0, 2, 5000);
 		const struct o2_lnet_target target = target_at(NID_B, true);
 
 		if (i == 0)
 			assert_int_equal(o2_lnet_put(pair->a.lnet, &target, &memory, NULL, NULL), 0);
 		else
 			assert_int_equal(o2_lnet_get(pair->a.lnet, &target, &memory, NULL, NULL), 0);
-		deliver_all(pair);
+		lnet_deliver_all(pair);
 		expect_result(&pair->a, -ECONNABORTED, 0);
 		/* And no ACK. */
 		assert_int_equal(pair->b.event[i].status, -ECONNABORTED);
@@ -555,11 +557,10 @@ static void test_limits(void **state)
 	const struct o2_lnet_target target = target_at(NID_B, true);
 	struct o2_error error;
 
-	(void)state;
 	config.max_messages = 2;
 	config.max_entries = 3;
-	pair_open(&pair, &config);
-	memory = side_memory(&pair.a, 0, 2, 5000);
+	lnet_pair_open(&pair, &config);
+	memory = lnet_side_memory(&pair.a, 0, 2, 5000);
 	assert_int_equal(o2_lnet_put(pair.a.lnet, &target, NULL, NULL, &error), 0);
 	assert_int_equal(o2_lnet_put(pair.a.lnet, &target, &memory, NULL, &error), 0);
 	assert_int_equal(o2_lnet_put(pair.a.lnet, &target, &memory, NULL, &error), -ENOSPC);
@@ -568,30 +569,30 @@ static void test_limits(void **state)
 	/* Peers run into it as well: no room for their PUT_REQ, for our ACK, for our REPLY. */
 	offer(&pair.a, 0);
 	offer(&pair.b, 0);
-	memory = side_memory(&pair.b, 0, 2, 5000);
+	memory = lnet_side_memory(&pair.b, 0, 2, 5000);
 	assert_int_equal(o2_lnet_put(pair.b.lnet, &(struct o2_lnet_target){NID_A, 60, 0x1234, 0, 0, true},
 				     &memory, NULL, NULL),
 			 0);
-	assert_int_equal(deliver(&pair.b), -ENOSPC);
+	assert_int_equal(lnet_deliver(&pair.b), -ENOSPC);
 	expect_dropped(&pair.a, "lnet/messages");
-	memory = side_memory(&pair.b, 0, 2, 50);
+	memory = lnet_side_memory(&pair.b, 0, 2, 50);
 	assert_int_equal(o2_lnet_put(pair.b.lnet, &(struct o2_lnet_target){NID_A, 60, 0x1234, 0, 0, true},
 				     &memory, NULL, NULL),
 			 0);
-	assert_int_equal(deliver(&pair.b), 0);
+	assert_int_equal(lnet_deliver(&pair.b), 0);
 	expect_dropped(&pair.a, "lnet/messages");
 	assert_int_equal(o2_lnet_get(pair.b.lnet, &(struct o2_lnet_target){NID_A, 60, 0x1234, 0, 0, true},
 				     &memory, NULL, NULL),
 			 0);
-	assert_int_equal(deliver(&pair.b), 0);
+	assert_int_equal(lnet_deliver(&pair.b), 0);
 	assert_int_equal(pair.a.event[pair.a.nevents - 1].status, -ENOSPC);
 	/* None of this holds an entry: only that of one of the two pings' is left for a new one. */
 	assert_int_equal(o2_lnet_detach(pair.a.lnet, 2), 0);
-	deliver_all(&pair);
+	lnet_deliver_all(&pair);
 	/* Destroying ends what waits. */
 	pair.b.nresults = 0;
 	assert_int_equal(o2_lnet_messages(pair.b.lnet), 2);
-	pair_close(&pair);
+	lnet_pair_close(&pair);
 	assert_int_equal(pair.b.nresults, 2);
 	assert_int_equal(pair.b.result[0].status, -ECONNABORTED);
 }
@@ -600,9 +601,9 @@ static void test_what_a_caller_may_not_ask(void **state)
 {
 	struct lnet_pair *pair = *state;
 	const struct o2_lnet_target target = target_at(NID_B, true);
-	struct o2_transfer_memory memory = side_memory(&pair->a, 0, 2, 100);
-	const struct o2_lnet_transport transport = {pair, side_immediate_max, side_send, side_put, side_get};
-	const struct o2_lnet_ops ops = {.done = side_done};
+	struct o2_transfer_memory memory = lnet_side_memory(&pair->a, 0, 2, 100);
+	const struct o2_lnet_transport transport = lnet_side_transport(&pair->a);
+	const struct o2_lnet_ops ops = {.done = NULL};
 	struct o2_lnet_config config = O2_LNET_DEFAULTS;
 	struct o2_lnet *lnet = NULL;
 	struct o2_error error;

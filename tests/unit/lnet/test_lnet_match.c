@@ -2,17 +2,8 @@
 
 /* The match table, docs/peer.md "Matching". */
 
-/* cmocka.h wants the others before it. */
-/* clang-format off */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-/* clang-format on */
-#include <errno.h>
-
 #include "lnet/match.h"
+#include "tests/lib/unit_test.h"
 #include "wire/nid.h"
 
 #define NID UINT64_C(0x000500000a4d0001)

@@ -2,19 +2,8 @@
 
 /* Ping info, docs/peer.md "Ping". */
 
-/* cmocka.h wants the others before it. */
-/* clang-format off */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-/* clang-format on */
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "lnet/ping.h"
+#include "tests/lib/unit_test.h"
 #include "wire/bytes.h"
 #include "wire/nid.h"
 
@@ -38,7 +27,6 @@ static void test_equals_the_recorded_one(void **state)
 	uint8_t recorded[O2_PING_INFO_BYTES], ours[O2_PING_INFO_BYTES];
 	struct o2_ping_info info, made;
 
-	(void)state;
 	read_recorded("002_IMMEDIATE_REPLY_n00168_b2a.bin", recorded);
 	assert_int_equal(o2_ping_decode(recorded, sizeof(recorded), &info, NULL), 2);
 	assert_int_equal(info.features, O2_PING_NO_DISCOVERY_FEATURES);
@@ -63,7 +51,6 @@ static void test_other_order(void **state)
 	struct o2_ping_info made = o2_ping_info_make(0x000500000a4d0002, 12345, O2_PING_NI_STATUS, 9), info;
 	uint8_t bytes[O2_PING_INFO_BYTES], swapped[O2_PING_INFO_BYTES];
 
-	(void)state;
 	assert_int_equal(o2_ping_encode(&made, bytes, sizeof(bytes)), sizeof(bytes));
 	for (unsigned int at = 0; at < O2_PING_HEADER_BYTES; at += 4)
 		o2_store32_be(swapped + at, o2_load32_le(bytes + at));
@@ -82,7 +69,6 @@ static void test_what_is_refused(void **state)
 	struct o2_error error;
 	char text[128];
 
-	(void)state;
 	assert_int_equal(o2_ping_encode(&info, bytes, O2_PING_INFO_BYTES - 1), -ENOSPC);
 	info.nnis = O2_PING_MAX_NIS + 1;
 	assert_int_equal(o2_ping_encode(&info, bytes, sizeof(bytes)), -ENOSPC);

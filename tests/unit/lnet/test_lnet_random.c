@@ -9,9 +9,7 @@
  * usage: test_lnet_random [SEED [RUN]]   RUN alone is repeated
  */
 
-#include "tests/lib/test_lnet_pair.h"
-
-#include <stdlib.h>
+#include "tests/lib/lnet_pair.h"
 
 #include "props/engine/prng.h"
 
@@ -145,9 +143,9 @@ static void arrive_rdma(struct run *run, const struct letter *letter, int status
 		return;
 	}
 	if (status == 0 && letter->kind == LETTER_PUT)
-		move_bytes(from, letter->memory.buffer, to, memory.buffer);
+		lnet_move_bytes(from, letter->memory.buffer, to, memory.buffer);
 	else if (status == 0)
-		move_bytes(to, memory.buffer, from, letter->memory.buffer);
+		lnet_move_bytes(to, memory.buffer, from, letter->memory.buffer);
 	pend(run, to, tag, status, status == 0 ? memory.buffer.nob : 0);
 	pend(run, from, letter->tag, status, status == 0 ? memory.buffer.nob : 0);
 }
@@ -232,7 +230,7 @@ static void step(struct run *run)
 		return;
 	case 3:
 		run->now_ms += draw(run, 60000);
-		side_clock(side, run->now_ms);
+		lnet_side_clock(side, run->now_ms);
 		return;
 	case 4:
 		if (draw(run, 3) == 0)
@@ -250,7 +248,7 @@ static void step(struct run *run)
 
 static void offer(struct lnet_side *side)
 {
-	const struct o2_transfer_memory memory = side_memory(side, 3, ENTRY_PAGE, ENTRY_BYTES);
+	const struct o2_transfer_memory memory = lnet_side_memory(side, 3, ENTRY_PAGE, ENTRY_BYTES);
 	struct o2_lnet_entry entry = entry_of(&memory);
 
 	entry.options |= O2_LNET_MD_TRUNCATE;
@@ -263,7 +261,7 @@ static void check_untouched(const struct lnet_side *side)
 	const uint32_t page_bytes = side->arena.page_bytes;
 
 	for (uint32_t page = 2; page < LNET_PAGES; page++) {
-		const uint8_t *bytes = side_bytes(side, page);
+		const uint8_t *bytes = lnet_side_bytes(side, page);
 		const bool entry = page >= ENTRY_PAGE && page <= ENTRY_PAGE + ENTRY_BYTES / page_bytes;
 		const bool memory = page >= MEMORY_PAGE && page < MEMORY_PAGE + OPERATIONS * SLACK &&
 				    (page - MEMORY_PAGE) % SLACK < MEMORY_PAGES - 1;
@@ -295,7 +293,7 @@ static void check_end(struct run *run)
 	for (uint32_t i = 0; i < 2; i++) {
 		struct lnet_side *side = side_of(run, i);
 
-		side_clock(side, run->now_ms + 10000000);
+		lnet_side_clock(side, run->now_ms + 10000000);
 		assert_int_equal(side->nresults, run->nstarted[i]);
 		assert_int_equal(o2_lnet_messages(side->lnet), 0);
 		for (uint32_t entry = 0; entry < 3; entry++)
@@ -310,26 +308,25 @@ static void play(uint64_t number)
 
 	memset(&run, 0, sizeof(run));
 	run.prng = o2_prng_init(seed, number);
-	pair_open(&run.pair, NULL);
+	lnet_pair_open(&run.pair, NULL);
 	for (uint32_t i = 0; i < 2; i++) {
 		struct lnet_side *side = side_of(&run, i);
 
 		/* With short messages on one side, small GETs are answered by RDMA. */
 		side->immediate_max = draw(&run, 1) == 0 ? 28 : O2_IMMEDIATE_MAX;
-		memset(side_bytes(side, 2), POISON, (size_t)(LNET_PAGES - 2) * side->arena.page_bytes);
+		memset(lnet_side_bytes(side, 2), POISON, (size_t)(LNET_PAGES - 2) * side->arena.page_bytes);
 		offer(side);
 	}
 	for (uint32_t i = 0; i < STEPS; i++)
 		step(&run);
 	check_end(&run);
-	pair_close(&run.pair);
+	lnet_pair_close(&run.pair);
 }
 
 static uint64_t only = UINT64_MAX, current;
 
 static void test_random(void **state)
 {
-	(void)state;
 	for (current = only == UINT64_MAX ? 0 : only; current < (only == UINT64_MAX ? RUNS : only + 1);
 	     current++)
 		play(current);
@@ -338,7 +335,6 @@ static void test_random(void **state)
 
 static int say_replay(void **state)
 {
-	(void)state;
 	if (current != UINT64_MAX)
 		print_message("replay: test_lnet_random %lu %lu\n", (unsigned long)seed,
 			      (unsigned long)current);

@@ -10,7 +10,6 @@ static void two_devices(void **state)
 	int count = 0;
 	struct ibv_device **list = ibv_get_device_list(&count);
 
-	(void)state;
 	assert_int_equal(count, 2);
 	assert_string_equal(ibv_get_device_name(list[0]), "loop0");
 	assert_string_equal(ibv_get_device_name(list[1]), "loop1");
@@ -28,7 +27,6 @@ static void port_and_tables(void **state)
 	struct ibv_gid_entry entries[2];
 	__be16 pkey;
 
-	(void)state;
 	assert_int_equal(ibv_query_port(p->a.context, 1, &port), 0);
 	assert_int_equal(port.state, IBV_PORT_ACTIVE);
 	assert_int_equal(port.active_mtu, IBV_MTU_4096);
@@ -54,7 +52,6 @@ static void device_attributes(void **state)
 	struct ibv_device_attr attr;
 	struct ibv_device_attr_ex ex;
 
-	(void)state;
 	assert_int_equal(ibv_query_device(p->a.context, &attr), 0);
 	assert_int_equal(attr.max_sge, 32);
 	assert_true(attr.max_qp_wr >= 1000);
@@ -72,7 +69,6 @@ static void busy_objects_stay(void **state)
 	struct ibv_comp_channel *channel = ibv_create_comp_channel(p->a.context);
 	struct ibv_cq *cq = ibv_create_cq(p->a.context, 4, NULL, channel, 0);
 
-	(void)state;
 	assert_int_equal(ibv_dealloc_pd(p->a.pd), EBUSY);
 	assert_int_equal(ibv_destroy_cq(p->a.scq), EBUSY);
 	assert_int_equal(ibv_destroy_comp_channel(channel), EBUSY);
@@ -89,7 +85,6 @@ static void queue_limits(void **state)
 		.send_cq = p->a.scq, .recv_cq = p->a.rcq, .qp_type = IBV_QPT_RC, .cap = {4, 4, 33, 1, 0}};
 	struct ibv_qp *qp;
 
-	(void)state;
 	assert_null(ibv_create_qp(p->a.pd, &init));
 	assert_int_equal(errno, EINVAL);
 	init.cap = (struct ibv_qp_cap){4, 4, 1, 33, 0};
@@ -120,7 +115,6 @@ static void address_handles(void **state)
 	struct ibv_ah_attr attr = {.port_num = 1, .dlid = 1};
 	struct ibv_ah *ah;
 
-	(void)state;
 	assert_null(ibv_create_ah(p->a.pd, &attr)); /* on Ethernet a LID is no address */
 	assert_int_equal(errno, EINVAL);
 	attr.is_global = 1;
@@ -148,7 +142,6 @@ static void datagram(void **state)
 	struct ibv_ah_attr ah = {.port_num = 1, .is_global = 1, .grh = {.sgid_index = 1}}, back;
 	struct ibv_wc wc;
 
-	(void)state;
 	assert_int_equal(
 		ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY), 0);
 	assert_int_equal(pair_to_state(qp, IBV_QPS_RTR), 0);
@@ -182,7 +175,6 @@ static void datagram(void **state)
 
 static void names_and_rates(void **state)
 {
-	(void)state;
 	assert_string_equal(ibv_port_state_str(IBV_PORT_ACTIVE), "active");
 	assert_string_equal(ibv_event_type_str(IBV_EVENT_CQ_ERR), "CQ error");
 	assert_string_equal(ibv_wc_status_str((enum ibv_wc_status)9999), "unknown");

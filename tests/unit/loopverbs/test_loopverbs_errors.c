@@ -150,7 +150,6 @@ static void run_row(const struct row *r)
 
 static void error_table(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		run_row(&rows[i]);
 }
@@ -162,7 +161,6 @@ static void queue_pair_rights(void **state)
 	struct ibv_sge from;
 	struct pair *p;
 
-	(void)state;
 	o.access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ;
 	p = pair_open(&o);
 	from = sge_of(p->a.mr, addr_of(p->a.buf), 64);
@@ -180,7 +178,6 @@ static void receive_not_ready(void **state)
 {
 	struct pair_options o = pair_defaults;
 
-	(void)state;
 	for (uint8_t retry = 0; retry <= 6; retry++) {
 		struct pair *p;
 
@@ -202,7 +199,6 @@ static void waits_for_a_receive(void **state)
 	struct pair *p = pair_open(&pair_defaults);
 	struct ibv_sge sge = sge_of(p->b.mr, addr_of(p->b.buf), 64);
 
-	(void)state;
 	assert_int_equal(post_send(p->a.qp, 1, IBV_WR_SEND, IBV_SEND_SIGNALED, NULL, 0), 0);
 	assert_int_equal(post_rdma(p->a.qp, 2, IBV_WR_RDMA_WRITE, NULL, 0, 0, 0), 0);
 	for (int i = 0; i < 1000; i++)
@@ -221,7 +217,6 @@ static void nobody_answers(void **state)
 	struct pair_options o = pair_defaults;
 	struct ibv_wc wc;
 
-	(void)state;
 	for (int how = 0; how < 4; how++) {
 		struct pair *p;
 		int polls = 0;
@@ -258,7 +253,6 @@ static void error_by_hand(void **state)
 {
 	struct pair *p = pair_open(&pair_defaults);
 
-	(void)state;
 	for (uint64_t i = 0; i < 4; i++)
 		assert_int_equal(post_recv(p->b.qp, i, NULL, 0), 0);
 	for (uint64_t i = 0; i < 3; i++)

@@ -21,7 +21,6 @@ static void channel_names_the_queue(void **state)
 	int tags[2];
 	void *context;
 
-	(void)state;
 	assert_int_equal(ibv_destroy_qp(p->b.qp), 0);
 	ibv_destroy_cq(p->b.scq);
 	ibv_destroy_cq(p->b.rcq);
@@ -64,7 +63,6 @@ static void solicited_only(void **state)
 	struct ibv_comp_channel *channel = ibv_create_comp_channel(p->b.context);
 	struct ibv_cq *plain = p->b.rcq;
 
-	(void)state;
 	assert_int_equal(ibv_destroy_qp(p->b.qp), 0);
 	p->b.rcq = ibv_create_cq(p->b.context, 10, NULL, channel, 0);
 	p->b.qp = pair_create_qp(&p->b, 0);
@@ -91,7 +89,6 @@ static void overrun(void **state)
 	struct ibv_cq *big = p->a.scq;
 	struct ibv_async_event event;
 
-	(void)state;
 	assert_int_equal(ibv_destroy_qp(p->a.qp), 0);
 	p->a.scq = ibv_create_cq(p->a.context, 3, NULL, NULL, 0);
 	p->a.qp = pair_create_qp(&p->a, 0);
@@ -136,7 +133,6 @@ static void shared_receive_queue(void **state)
 	struct ibv_recv_wr wr = {.wr_id = 70}, *bad;
 	struct ibv_async_event event;
 
-	(void)state;
 	assert_non_null(srq);
 	assert_int_equal(ibv_destroy_qp(p->b.qp), 0);
 	p->b.qp = ibv_create_qp(p->b.pd, &init);
@@ -185,7 +181,6 @@ static void two_threads(void **state)
 	int received = 0;
 	struct ibv_wc wc;
 
-	(void)state;
 	assert_int_equal(ibv_destroy_qp(p->b.qp), 0);
 	p->b.rcq = ibv_create_cq(p->b.context, 10, NULL, channel, 0);
 	p->b.qp = pair_create_qp(&p->b, 0);
@@ -221,7 +216,6 @@ static void time_passes_for_a_sleeper(void **state)
 	struct ibv_cq *plain = p->a.scq;
 	struct o2_loop_counters before, after;
 
-	(void)state;
 	o.rnr_retry = 5;
 	assert_int_equal(ibv_destroy_qp(p->a.qp), 0);
 	p->a.scq = ibv_create_cq(p->a.context, 10, NULL, channel, 0);
@@ -268,7 +262,6 @@ static void interleaving_is_chosen(void **state)
 		uint8_t want; /* what b's write carries: 1 if a's write had come before it */
 	} cases[] = {{"ff", 1}, {"lf", 0}, {"sfsl", 1}, {"sslf", 0}};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct pair *p = pair_open(&pair_defaults);
 		struct script script = {"ss", 0};
@@ -304,7 +297,6 @@ static void reset_repeats(void **state)
 	uint32_t key[2], number[2];
 	struct o2_loop_counters c;
 
-	(void)state;
 	for (int i = 0; i < 2; i++) {
 		struct pair *p;
 

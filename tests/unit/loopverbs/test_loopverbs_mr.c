@@ -18,7 +18,6 @@ static void registration_rules(void **state)
 	uint8_t *b = p->a.buf;
 	struct ibv_mr *mr;
 
-	(void)state;
 	REFUSED(ibv_reg_mr(p->a.pd, b, 0, IBV_ACCESS_LOCAL_WRITE), EINVAL);
 	REFUSED(ibv_reg_mr(p->a.pd, b, 4096, IBV_ACCESS_REMOTE_WRITE), EINVAL);
 	REFUSED(ibv_reg_mr(p->a.pd, b, 4096, IBV_ACCESS_REMOTE_ATOMIC), EINVAL);
@@ -46,7 +45,6 @@ static void pages_are_checked(void **state)
 	uint8_t *m = mmap(NULL, 3 * PAIR_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	struct ibv_mr *mr;
 
-	(void)state;
 	assert_ptr_not_equal(m, MAP_FAILED);
 	assert_int_equal(mprotect(m + PAIR_PAGE, PAIR_PAGE, PROT_NONE), 0);
 	REFUSED(ibv_reg_mr(p->a.pd, m, 3 * PAIR_PAGE, IBV_ACCESS_LOCAL_WRITE), EFAULT);
@@ -91,7 +89,6 @@ static void iova_translates(void **state)
 					 UINT64_MAX - 8 * 4096 - 4096 + 1 + 0x80};
 	struct pair *p = pair_open(&pair_defaults);
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(iovas) / sizeof(iovas[0]); i++) {
 		const uint32_t length = 3 * PAIR_PAGE + 77;
 		struct ibv_mr *mr =
@@ -124,7 +121,6 @@ static void wrapping_region_is_empty(void **state)
 	uint64_t iova = UINT64_MAX - 4095;
 	struct ibv_mr *mr = ibv_reg_mr_iova(p->b.pd, p->b.buf, 3 * PAIR_PAGE, iova, PAIR_ALL_ACCESS);
 
-	(void)state;
 	assert_non_null(mr);
 	assert_int_equal(try_write(p, iova, mr->rkey, 64), IBV_WC_REM_ACCESS_ERR);
 	assert_int_equal(try_write(p, 0, mr->rkey, 64), IBV_WC_REM_ACCESS_ERR);
@@ -143,7 +139,6 @@ static void keys_and_rights(void **state)
 	struct ibv_mr *gone = ibv_reg_mr(p->b.pd, p->b.buf, 4096, PAIR_ALL_ACCESS);
 	uint32_t old = gone->rkey;
 
-	(void)state;
 	assert_int_equal(try_write(p, at, gone->rkey, 64), IBV_WC_SUCCESS);
 	assert_int_equal(ibv_dereg_mr(gone), 0);
 	assert_int_equal(try_write(p, at, old, 64), IBV_WC_REM_ACCESS_ERR);
@@ -217,7 +212,6 @@ static void gaps_send_and_receive(void **state)
 	struct ibv_sge to = sge_of(mr, GAP_IOVA + 50, 2000), from = sge_of(p->a.mr, addr_of(p->a.buf), 2000);
 	uint8_t *image = calloc(1, PAIR_BUF_BYTES), bytes[GAP_BYTES];
 
-	(void)state;
 	fill(p->a.buf, 2000, 1);
 	lay_out(image, p->a.buf, 50, 2000);
 	assert_int_equal(post_recv(p->b.qp, 1, &to, 1), 0);
@@ -258,7 +252,6 @@ static void gaps_read_and_write(void **state)
 	struct ibv_send_wr *bad;
 	uint8_t *image = calloc(1, PAIR_BUF_BYTES), bytes[GAP_BYTES];
 
-	(void)state;
 	fill(p->a.buf, PAIR_BUF_BYTES, 2);
 	collect(p->a.buf, bytes);
 	lay_out(image, bytes, 0, GAP_BYTES);
@@ -297,7 +290,6 @@ static void gaps_are_scribbled_over(void **state)
 	uint8_t *before = malloc(PAIR_BUF_BYTES);
 	uint32_t spoilt = 0;
 
-	(void)state;
 	fill(p->b.buf, PAIR_BUF_BYTES, 3);
 	memcpy(before, p->b.buf, PAIR_BUF_BYTES);
 	assert_int_equal(o2_loop_set_option(O2_LOOP_SCRIBBLE, 1), 0);
@@ -325,7 +317,6 @@ static void shared_receives_are_scribbled_over(void **state)
 	struct ibv_sge to = sge_of(p->b.mr, addr_of(p->b.buf) + 1, 9);
 	struct ibv_recv_wr wr = {.sg_list = &to, .num_sge = 1}, *bad;
 
-	(void)state;
 	assert_non_null(srq);
 	assert_int_equal(o2_loop_set_option(O2_LOOP_SCRIBBLE, 1), 0);
 	assert_int_equal(ibv_post_srq_recv(srq, &wr, &bad), 0);
@@ -346,8 +337,6 @@ static void hear(void *arg, uint32_t from_qp, uint32_t to_qp, const uint8_t *byt
 {
 	struct heard *heard = arg;
 
-	(void)from_qp;
-	(void)to_qp;
 	assert_in_range(length, 1, GAP_BYTES);
 	memcpy(heard->bytes, bytes, length);
 	heard->length = length;
@@ -366,7 +355,6 @@ static void gaps_are_heard(void **state)
 	uint8_t bytes[GAP_BYTES];
 	struct heard heard;
 
-	(void)state;
 	fill(p->a.buf, PAIR_BUF_BYTES, 4);
 	collect(p->a.buf, bytes);
 	o2_loop_set_tap(hear, &heard);

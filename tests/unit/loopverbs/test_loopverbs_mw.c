@@ -61,7 +61,6 @@ static void type2_life(void **state)
 	uint64_t at = addr_of(p->b.buf) + WINDOW_AT;
 	uint32_t unbound = mw->rkey, old;
 
-	(void)state;
 	assert_int_equal(WRITE(p, at, unbound, 64), IBV_WC_REM_ACCESS_ERR);
 	bind_ok(p, mw, window(p, IBV_ACCESS_REMOTE_WRITE));
 	fill(p->a.buf, WINDOW_BYTES, 3);
@@ -94,7 +93,6 @@ static void bounds_are_enforced(void **state)
 	struct ibv_mw *mw = ibv_alloc_mw(p->b.pd, IBV_MW_TYPE_2);
 	uint64_t at = addr_of(p->b.buf) + WINDOW_AT;
 
-	(void)state;
 	bind_ok(p, mw, window(p, IBV_ACCESS_REMOTE_WRITE));
 	assert_int_equal(WRITE(p, at + WINDOW_BYTES - 64, mw->rkey, 64), IBV_WC_SUCCESS);
 	assert_int_equal(WRITE(p, at + WINDOW_BYTES - 63, mw->rkey, 64), IBV_WC_REM_ACCESS_ERR);
@@ -139,7 +137,6 @@ static void bad_binds(void **state)
 	struct ibv_mr *foreign = ibv_reg_mr(other, p->b.buf, 8192, PAIR_ALL_ACCESS);
 	struct ibv_mw_bind_info good = window(p, IBV_ACCESS_REMOTE_WRITE), info;
 
-	(void)state;
 	assert_null(ibv_alloc_mw(p->b.pd, (enum ibv_mw_type)3));
 	info = good, info.mr = plain;
 	bind_bad(p, mw, info); /* no right to bind */
@@ -174,7 +171,6 @@ static void only_the_binding_queue_pair(void **state)
 	struct ibv_mw *mw = ibv_alloc_mw(p->b.pd, IBV_MW_TYPE_2);
 	struct ibv_qp *first = p->b.qp;
 
-	(void)state;
 	bind_ok(p, mw, window(p, IBV_ACCESS_REMOTE_WRITE));
 	p->b.qp = pair_create_qp(&p->b, 0);
 	pair_to_state(p->a.qp, IBV_QPS_RESET);
@@ -194,7 +190,6 @@ static void invalidating_nothing(void **state)
 	struct ibv_mw *mw = ibv_alloc_mw(p->b.pd, IBV_MW_TYPE_2);
 	const uint32_t keys[] = {mw->rkey, mw->rkey + 0x100, 0, p->b.mr->rkey};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
 		assert_int_equal(post_key(p->b.qp, 2, IBV_WR_LOCAL_INV, keys[i]), 0);
 		expect_wc(p->b.scq, 2, IBV_WC_LOC_QP_OP_ERR);
@@ -212,7 +207,6 @@ static void remote_invalidate(void **state)
 	struct ibv_sge to = sge_of(p->b.mr, addr_of(p->b.buf), 64);
 	struct ibv_wc wc;
 
-	(void)state;
 	bind_ok(p, mw, window(p, IBV_ACCESS_REMOTE_WRITE));
 	assert_int_equal(post_recv(p->b.qp, 20, &to, 1), 0);
 	assert_int_equal(post_key(p->a.qp, 10, IBV_WR_SEND_WITH_INV, mw->rkey), 0);
@@ -243,7 +237,6 @@ static void type1_life(void **state)
 	uint64_t at = addr_of(p->b.buf) + WINDOW_AT;
 	uint32_t first;
 
-	(void)state;
 	assert_int_equal(ibv_bind_mw(p->b.qp, mw, &bind), 0);
 	expect_wc(p->b.scq, 3, IBV_WC_SUCCESS);
 	first = mw->rkey;

@@ -34,7 +34,6 @@ static void gather_write_read(void **state)
 	static uint8_t want[32 * 700], got[32 * 700];
 	struct pair *p = pair_open(&pair_defaults);
 
-	(void)state;
 	for (uint32_t count = 1; count <= 32; count++) {
 		struct ibv_sge sges[32];
 		uint32_t total = make_list(sges, count, p->a.mr, addr_of(p->a.buf), count);
@@ -67,7 +66,6 @@ static void send_scatters(void **state)
 	static uint8_t want[32 * 700], got[64 * 1024];
 	struct pair *p = pair_open(&pair_defaults);
 
-	(void)state;
 	for (uint32_t i = 1; i < 32; i++) {
 		struct ibv_sge from[32], to[32];
 		uint32_t total = make_list(from, i, p->a.mr, addr_of(p->a.buf), i);
@@ -99,7 +97,6 @@ static void immediate_and_inline(void **state)
 	char secret[100] = "inline data is taken when it is posted, from memory that is not registered";
 	struct ibv_wc wc;
 
-	(void)state;
 	from = (struct ibv_sge){addr_of(secret), sizeof(secret), 0};
 	wr.send_flags = IBV_SEND_INLINE | IBV_SEND_SIGNALED;
 	wr.imm_data = 0x11223344;
@@ -138,7 +135,6 @@ static void atomics(void **state)
 			   *bad;
 	uint64_t value = 40, got;
 
-	(void)state;
 	memcpy(p->b.buf + 8, &value, 8);
 	wr.opcode = IBV_WR_ATOMIC_FETCH_AND_ADD;
 	wr.wr.atomic.remote_addr = addr_of(p->b.buf) + 8;
@@ -167,7 +163,6 @@ static void empty_messages(void **state)
 	struct pair *p = pair_open(&pair_defaults);
 	struct ibv_sge none = {0};
 
-	(void)state;
 	assert_int_equal(post_rdma(p->a.qp, 1, IBV_WR_RDMA_WRITE, NULL, 0, 0, 0), 0);
 	assert_int_equal(post_rdma(p->a.qp, 2, IBV_WR_RDMA_READ, NULL, 0, 0, 0), 0);
 	assert_int_equal(post_rdma(p->a.qp, 3, IBV_WR_RDMA_WRITE, &none, 1, 0, 0),
@@ -191,7 +186,6 @@ static void posting_limits(void **state)
 		 {.wr_id = 2, .opcode = IBV_WR_TSO}},
 			   *bad = NULL;
 
-	(void)state;
 	for (int i = 0; i < 33; i++)
 		sges[i] = sge_of(p->a.mr, addr_of(p->a.buf), 1);
 	assert_int_equal(post_send(p->a.qp, 1, IBV_WR_SEND, 0, sges, 33), EINVAL);
@@ -219,7 +213,6 @@ static void posting_by_state(void **state)
 	struct pair *p = pair_open(NULL);
 	struct ibv_qp *qp = p->a.qp;
 
-	(void)state;
 	assert_int_equal(post_send(qp, 1, IBV_WR_SEND, 0, NULL, 0), EINVAL);
 	assert_int_equal(post_recv(qp, 1, NULL, 0), EINVAL);
 	assert_int_equal(pair_to_init(qp, 0), 0);
@@ -248,7 +241,6 @@ static void state_machine(void **state)
 	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_INIT, .port_num = 1};
 	int full = IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS;
 
-	(void)state;
 	assert_int_equal(pair_to_state(qp, IBV_QPS_RTS), EINVAL);
 	assert_int_equal(pair_to_state(qp, IBV_QPS_RTR), EINVAL);
 	assert_int_equal(pair_to_state(qp, IBV_QPS_SQD), EINVAL);
@@ -286,7 +278,6 @@ static void loop_back(void **state)
 	struct ibv_sge from = sge_of(p->a.mr, addr_of(p->a.buf), 9000),
 		       to = sge_of(p->a.mr, addr_of(p->a.buf) + 16384, 9000);
 
-	(void)state;
 	assert_int_equal(pair_to_init(p->a.qp, PAIR_ALL_ACCESS), 0);
 	assert_int_equal(pair_to_rtr(p->a.qp, p->a.qp, &pair_defaults), 0);
 	assert_int_equal(pair_to_rts(p->a.qp, &pair_defaults), 0);

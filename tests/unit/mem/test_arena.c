@@ -1,17 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* cmocka.h wants the others before it. */
-/* clang-format off */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-/* clang-format on */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "mem/arena.h"
+#include "tests/lib/unit_test.h"
 
 /* The page arena (docs/mapping.md, "The arena"). */
 
@@ -23,13 +13,11 @@ static int open_arena(void **state)
 {
 	struct o2_error error;
 
-	(void)state;
 	return o2_arena_create(PAGES, &arena, &error);
 }
 
 static int close_arena(void **state)
 {
-	(void)state;
 	o2_arena_destroy(&arena);
 	return 0;
 }
@@ -63,7 +51,6 @@ static void refuses_no_pages(void **state)
 	struct o2_arena empty;
 	struct o2_error error;
 
-	(void)state;
 	assert_int_equal(o2_arena_create(0, &empty, &error), -EINVAL);
 	assert_string_equal(error.rule, "arena/no-pages");
 	o2_arena_destroy(&empty);
@@ -71,7 +58,6 @@ static void refuses_no_pages(void **state)
 
 static void is_zero_at_first(void **state)
 {
-	(void)state;
 	for (uint64_t i = 0; i < (uint64_t)PAGES * arena.page_bytes; i++)
 		assert_int_equal(arena.memory[i], 0);
 }
@@ -80,7 +66,6 @@ static void views_show_every_page_once(void **state)
 {
 	uint32_t scattered = 0;
 
-	(void)state;
 	number_pages();
 	for (uint32_t view = 0; view < O2_ARENA_VIEWS; view++) {
 		bool seen[PAGES] = {false};
@@ -107,7 +92,6 @@ static void views_never_change(void **state)
 {
 	struct o2_arena again;
 
-	(void)state;
 	assert_int_equal(o2_arena_create(PAGES, &again, NULL), 0);
 	for (uint32_t view = 0; view < O2_ARENA_VIEWS; view++)
 		assert_memory_equal(arena.view[view].page, again.view[view].page, PAGES * sizeof(uint32_t));
@@ -118,7 +102,6 @@ static void space_describes_the_views(void **state)
 {
 	struct o2_address_space space = o2_arena_space(&arena);
 
-	(void)state;
 	assert_int_equal(space.page_bytes, arena.page_bytes);
 	assert_int_equal(space.npages, PAGES);
 	assert_int_equal(space.nranges, O2_ARENA_VIEWS);
@@ -128,7 +111,6 @@ static void space_describes_the_views(void **state)
 
 static void marks_pages(void **state)
 {
-	(void)state;
 	o2_arena_set_mapped(&arena, 9, false);
 	o2_arena_set_mapped(&arena, 10, false);
 	assert_int_equal(arena.unmapped[1], 6);
@@ -141,7 +123,6 @@ static void marks_pages(void **state)
 
 static void windows_use_views(void **state)
 {
-	(void)state;
 	for (uint32_t view = 0; view < O2_ARENA_VIEWS; view++) {
 		struct o2_arena_window window;
 		uint32_t at = 40 + view;
@@ -159,7 +140,6 @@ static void windows_map_any_list(void **state)
 	uint32_t page[O2_MAX_FRAGS];
 	struct o2_arena_window window;
 
-	(void)state;
 	number_pages();
 	/* Neighbours, jumps, a page twice, and the last page of all. */
 	for (uint32_t i = 0; i < O2_MAX_FRAGS; i++)
@@ -183,7 +163,6 @@ static void window_slots_run_out_and_come_back(void **state)
 	uint32_t page[2] = {5, 5};
 	struct o2_error error;
 
-	(void)state;
 	for (uint32_t i = 0; i < O2_ARENA_WINDOWS; i++)
 		assert_int_equal(o2_arena_window_open(&arena, page, 2, &window[i], NULL), 0);
 	assert_int_equal(o2_arena_window_open(&arena, page, 2, &window[O2_ARENA_WINDOWS], &error), -ENOBUFS);
@@ -203,7 +182,6 @@ static void windows_refuse_bad_lists(void **state)
 	struct o2_error error;
 	uint32_t page[O2_MAX_FRAGS + 1] = {0, 1, PAGES};
 
-	(void)state;
 	assert_int_equal(o2_arena_window_open(&arena, page, 3, &window, &error), -EINVAL);
 	assert_string_equal(error.rule, "arena/window/no-such-page");
 	assert_int_equal(error.index, 2);

@@ -2,17 +2,8 @@
 
 /* Copies between plain bytes and a buffer in pieces. */
 
-/* cmocka.h wants the others before it. */
-/* clang-format off */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-/* clang-format on */
-#include <errno.h>
-
 #include "mem/copy.h"
+#include "tests/lib/unit_test.h"
 
 static void test_copies(void **state)
 {
@@ -22,7 +13,6 @@ static void test_copies(void **state)
 	struct o2_arena arena;
 	struct o2_error error;
 
-	(void)state;
 	assert_int_equal(o2_arena_create(4, &arena, &error), 0);
 	for (unsigned int i = 0; i < sizeof(bytes); i++)
 		bytes[i] = (uint8_t)(i + 1);

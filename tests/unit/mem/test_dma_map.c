@@ -1,18 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* dma_map: the address kinds, pages without a CPU mapping, every refusal.  Random
  * lists are the property dma (props/stage/dma.h). */
-#include <errno.h>
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "mem/dma_map.h"
 #include "mem/ledger.h"
+#include "tests/lib/unit_test.h"
 
 #define NO_IOMMU           \
 	{                  \
@@ -40,7 +33,6 @@ static void test_table(void **state)
 	};
 	/* clang-format on */
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct o2_sg_list sg = {.count = 1, .nob = rows[i].entry.length, .entry = {rows[i].entry}};
 		struct o2_dma_list list;
@@ -61,7 +53,6 @@ static void test_unmapped_pages(void **state)
 {
 	static const uint8_t unmapped[] = {0x80, 0x01}; /* pages 7 and 8 */
 
-	(void)state;
 	for (uint32_t kind = O2_DMA_BUS; kind <= O2_DMA_VIRTUAL; kind++) {
 		struct o2_dma_device device = {(enum o2_dma_kind)kind, 4096, 16, 0x10000, unmapped, NO_IOMMU};
 
@@ -120,7 +111,6 @@ static const struct refusal refusals[] = {
 
 static void test_refusals(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < sizeof(refusals) / sizeof(refusals[0]); i++) {
 		const struct refusal *row = &refusals[i];
 		static struct o2_sg_list sg;
@@ -172,7 +162,6 @@ static void test_iommu_merge(void **state)
 		/* clang-format on */
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct o2_dma_device device = {
 			O2_DMA_IOMMU, 4096, 8, 0x10000, NULL, {device_page, rows[i].merge, O2_DMA_NO_FAULT}};
@@ -203,7 +192,6 @@ static void test_iommu_fails(void **state)
 		{{outside, 0, O2_DMA_NO_FAULT}, -EINVAL, "dma/iommu/no-such-device-page"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct o2_dma_device device = {O2_DMA_IOMMU, 4096, 8, 0x10000, NULL, rows[i].iommu};
 		struct o2_dma_list list;
@@ -220,7 +208,6 @@ static void test_ledger(void **state)
 	struct o2_dma_mapping one = {0}, two = {0};
 	struct o2_error error;
 
-	(void)state;
 	assert_true(o2_ledger_balanced(&ledger));
 	assert_int_equal(o2_ledger_map(&ledger, 0, &one, &error), -EINVAL);
 	assert_int_equal(o2_ledger_map(&ledger, 5, &one, &error), 0);

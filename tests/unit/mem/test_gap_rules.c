@@ -2,16 +2,10 @@
 /* The verdicts on gaps: what each rule says of some shapes, and that G3 never misses what the exact one
  * finds. */
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "mem/gap_rules.h"
 #include "props/engine/prng.h"
+#include "tests/lib/unit_test.h"
 
 #define PAGE  4096u
 #define PAGES 64u
@@ -35,7 +29,6 @@ static void shapes(void **state)
 	};
 	/* clang-format on */
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct o2_buffer buffer = {.kind = O2_KIOV,
 					   .count = rows[i].count,
@@ -66,7 +59,6 @@ static void shapes_of_iov(void **state)
 	};
 	/* clang-format on */
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct o2_buffer buffer = {.kind = O2_IOV, .count = rows[i].count, .iov = rows[i].iov};
 
@@ -109,7 +101,6 @@ static void g3_misses_nothing(void **state)
 	uint32_t seen[2][2] = {{0}};
 	uint32_t page[PAGES + 16], device_page[PAGES];
 
-	(void)state;
 	print_message("replay: O2_TEST_SEED=%" PRIu64 " test_gap_rules\n", seed);
 	for (uint32_t i = 0; i < PAGES + 16; i++)
 		page[i] = i % PAGES;

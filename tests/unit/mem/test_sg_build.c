@@ -1,15 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* sg_build against tables: what it makes of small vectors, how much fits, and every refusal. */
-#include <errno.h>
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "mem/sg_build.h"
+#include "tests/lib/unit_test.h"
 
 #define MIB	    O2_MAX_TRANSFER_BYTES
 #define TABLE_PAGES 64u
@@ -98,7 +92,6 @@ static void assert_entries(const char *name, const struct o2_sg_list *list, cons
 
 static void test_kiov_table(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < sizeof(kiov_cases) / sizeof(kiov_cases[0]); i++) {
 		const struct kiov_case *row = &kiov_cases[i];
 		struct o2_buffer buffer = {.kind = O2_KIOV,
@@ -176,7 +169,6 @@ static const struct iov_case iov_cases[] = {
 
 static void test_iov_table(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < sizeof(iov_cases) / sizeof(iov_cases[0]); i++) {
 		const struct iov_case *row = &iov_cases[i];
 		struct o2_buffer buffer = {.kind = O2_IOV,
@@ -203,7 +195,6 @@ static void test_entry_limit(void **state)
 	struct o2_kiov kiov[2 * 258];
 	struct o2_address_space space = {.page_bytes = 4096, .npages = 258};
 
-	(void)state;
 	/* An empty piece before every page: it takes no entry. */
 	for (uint32_t i = 0; i < 258; i++) {
 		kiov[2 * i] = (struct o2_kiov){.page = i};
@@ -237,7 +228,6 @@ static void test_one_mebibyte(void **state)
 	static const uint32_t sizes[] = {4096, 16384, 65536};
 	uint32_t page[257];
 
-	(void)state;
 	for (uint32_t i = 0; i < 257; i++)
 		page[i] = (i * 101 + 7) % 257;
 	for (uint32_t s = 0; s < 3; s++) {
@@ -331,7 +321,6 @@ static const struct refusal refusals[] = {
 
 static void test_refusals(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < sizeof(refusals) / sizeof(refusals[0]); i++) {
 		const struct refusal *row = &refusals[i];
 		struct o2_buffer buffer = {

@@ -3,19 +3,11 @@
  * sg_build against an oracle that spells a random buffer out byte by byte.
  * O2_TEST_SEED=n replays a run.
  */
-#include <errno.h>
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "mem/sg_build.h"
 #include "props/engine/prng.h"
+#include "tests/lib/unit_test.h"
 
 #define MIB O2_MAX_TRANSFER_BYTES
 
@@ -236,7 +228,6 @@ static void test_against_oracle(void **state)
 	uint32_t refused = 0;
 	char replay[64];
 
-	(void)state;
 	snprintf(replay, sizeof(replay), "replay: O2_TEST_SEED=%" PRIu64 " test_sg_random", seed);
 	for (uint32_t i = 0; i < 3000; i++) {
 		struct o2_prng prng = o2_prng_init(seed, i);

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The choice engine (docs/properties.md, "Choice sequences") and case files. */
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "props/engine/case_file.h"

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What a run counts and must have met (docs/properties.md, "Counters" and "The cross table"). */
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "props/transfer/transfer_run.h"
 #include "tests/lib/unit_test.h"
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* An end in a process of its own: what becomes of it is always an answer. */
-#include <errno.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <sys/wait.h>
 
 #include "loopverbs/loopverbs.h"

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <stdio.h>
-#include <string.h>
 
 #include "props/cmd/hostile_command.h"
 #include "props/hostile/hostile.h"

@@ -1,7 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "props/engine/prng.h"
 #include "props/hostile/hostile_line.h"

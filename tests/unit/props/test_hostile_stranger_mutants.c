@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-#include "tests/lib/test_stranger.h"
-
 #include "props/engine/mutant.h"
+#include "tests/lib/stranger.h"
+#include "wire/nid.h"
 
 /*
  * The judge of peers that take no orders, tried on peers of this process: a strict one, some that tolerate
  * what they should not, some that answer short, and some with quirks (docs/peer.md, "Quirks").
  */
 
-#define CLOSING_MS 1000u /* less than TIMEOUT_MS: what only runs into that has not closed at once */
+/* Less than STRANGER_TIMEOUT_MS: what only runs into that has not closed at once. */
+#define CLOSING_MS 1000u
 
 static struct o2_net_liar net;
 
@@ -27,13 +28,13 @@ static bool begin(enum o2_hostile_profile profile, char *why)
 		.served = true,
 		.portal = PORTAL,
 		.match_bits = MATCH_BITS,
-		.patience_ms = 3 * TIMEOUT_MS,
+		.patience_ms = 3 * STRANGER_TIMEOUT_MS,
 		.closing_ms = CLOSING_MS,
 		.profile = profile,
-		.open_network = open_network,
+		.open_network = stranger_open_network,
 		.honest_address = liar + 100,
 	};
-	pings = ping_sink_bytes = 0;
+	stranger.pings = stranger.ping_sink_bytes = 0;
 	return o2_stranger_open(&net, why);
 }
 
@@ -54,9 +55,9 @@ static enum o2_net_outcome try_at(enum o2_hostile_profile profile, const char *m
 
 static int reset(void **state)
 {
-	serves_bytes = takes_bytes = 12000;
-	peer_quirk = NULL;
-	garbles_pings = false;
+	stranger.serves_bytes = stranger.takes_bytes = 12000;
+	stranger.quirk = NULL;
+	stranger.garbles_pings = false;
 	return 0;
 }
 
@@ -166,8 +167,8 @@ static void pings_with_the_sink_of_lnet(void **state)
 
 	assert_true(begin(O2_HOSTILE_STRICT, why));
 	o2_stranger_close(&net);
-	assert_int_equal(pings, 1);
-	assert_int_equal(ping_sink_bytes, 3960);
+	assert_int_equal(stranger.pings, 1);
+	assert_int_equal(stranger.ping_sink_bytes, 3960);
 }
 
 /* A peer that is as it is now cannot begin, and this is said. */
@@ -184,13 +185,13 @@ static void cannot_begin(const char *expected)
 
 static void names_a_peer_that_answers_short(void **state)
 {
-	serves_bytes = 5000;
+	stranger.serves_bytes = 5000;
 	cannot_begin("GET of 9000 bytes: the peer answers with success, and 5000 bytes");
 }
 
 static void names_a_peer_that_takes_less(void **state)
 {
-	takes_bytes = 8000;
+	stranger.takes_bytes = 8000;
 	cannot_begin("PUT of 9000 bytes: the peer answers with success, and 8000 bytes");
 }
 
@@ -209,8 +210,8 @@ static void names_quirks(void **state)
 	};
 
 	for (size_t i = 0; i < sizeof(peers) / sizeof(peers[0]); i++) {
-		peer_quirk = peers[i].quirk;
-		serves_bytes = peers[i].serves_bytes;
+		stranger.quirk = peers[i].quirk;
+		stranger.serves_bytes = peers[i].serves_bytes;
 		cannot_begin(peers[i].expected);
 	}
 }
@@ -219,7 +220,7 @@ static void names_a_ping_that_says_nothing(void **state)
 {
 	char why[O2_VICTIM_WHY_BYTES] = "";
 
-	garbles_pings = true;
+	stranger.garbles_pings = true;
 	assert_false(begin(O2_HOSTILE_STRICT, why));
 	o2_stranger_close(&net);
 	print_message("%s\n", why);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The network of the properties: addresses of devices, and two nodes that find each other on it. */
-#include "tests/lib/test_lnd_pair.h"
+#include "tests/lib/lnd_pair.h"
 
 #include "lnd/node/node.h"
 #include "loopverbs/loopverbs.h"
@@ -31,8 +31,6 @@ static void count_message(void *context)
 
 static int receive(void *context, uint64_t nid, const struct o2_msg *msg)
 {
-	(void)nid;
-	(void)msg;
 	count_message(context);
 	return 0;
 }
@@ -40,17 +38,11 @@ static int receive(void *context, uint64_t nid, const struct o2_msg *msg)
 static int match(void *context, uint64_t nid, const struct o2_msg *request, uint64_t sink_bytes,
 		 struct o2_transfer_memory *memory)
 {
-	(void)context;
-	(void)nid;
-	(void)request;
-	(void)sink_bytes;
-	(void)memory;
 	return -ENODATA;
 }
 
 static void done(void *context, uint64_t nid, const struct o2_transfer_result *result)
 {
-	(void)nid;
 	assert_int_equal(result->status, 0);
 	count_message(context);
 }

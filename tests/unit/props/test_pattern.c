@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The data pattern, and finding where a piece of it is from (docs/properties.md, "The data pattern"). */
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #include "props/engine/prng.h"

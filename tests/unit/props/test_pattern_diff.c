@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Wrong bytes explained (docs/properties.md, "The data pattern"). */
 
-#include <string.h>
-
 #include "props/engine/prng.h"
 #include "tests/unit/props/pattern_ranges.h"
 

@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The predictor (docs/properties.md, "Refusals") and the extents that it counts. */
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "props/scenario/predict.h"
 #include "tests/lib/unit_test.h"
 

@@ -2,10 +2,6 @@
 /* Scenarios as JSON and in words (docs/properties.md, "Scenarios"), and the named ones in corpus/. */
 
 #include <dirent.h>
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "props/scenario/predict.h"
 #include "props/scenario/scenario_io.h"

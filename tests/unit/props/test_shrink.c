@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The shrinker reaches the known smallest case (docs/properties.md, "Shrinking"). */
 
-#include <errno.h>
-#include <string.h>
-
 #include "props/engine/shrink.h"
 #include "tests/lib/unit_test.h"
 

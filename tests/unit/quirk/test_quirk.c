@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "tests/lib/test_lnd_pair.h"
+#include "tests/lib/lnd_memory.h"
+#include "tests/lib/lnd_pair.h"
 
 #include "mem/copy.h"
 #include "quirk/quirk.h"
@@ -15,7 +16,6 @@ static uint32_t payload_bytes;
 
 static int receive(void *context, const struct o2_msg *msg)
 {
-	(void)context;
 	nreceived++;
 	payload_bytes = msg->u.immediate.hdr.payload_length;
 	memcpy(payload, msg->u.immediate.payload, payload_bytes);
@@ -117,7 +117,6 @@ static void test_signed_sums(void **state)
 	struct o2_quirks quirks;
 	struct pair *pair;
 
-	(void)state;
 	/* What b sends has a sum of signed chars, and nothing else would do here. */
 	strict.wire.only_flavour = O2_CKSUM_SIGNED;
 	strict.wire.require_checksum = true;
@@ -144,7 +143,6 @@ static void test_other_bytes_are_summed(void **state)
 	struct o2_quirks quirks;
 	struct pair *pair = open_pair(&quirks, "sums-other-bytes", &O2_CONN_DEFAULTS);
 
-	(void)state;
 	send(&pair->b, &memory);
 	pair_run_until_closed(pair, pair->a.conn);
 	assert_string_equal(o2_conn_get_fault(pair->a.conn)->error.rule, "wire/header/checksum");
@@ -167,7 +165,6 @@ static void test_second_page_is_wrong(void **state)
 	struct pair *pair = open_pair(&quirks, "second-page-wrong", &O2_CONN_DEFAULTS);
 	const uint8_t *right = pair->b.ni.arena.memory + 30 * PAGE + 3000;
 
-	(void)state;
 	send(&pair->b, &within);
 	settle(pair);
 	assert_int_equal(payload_bytes, 3000);
@@ -187,7 +184,6 @@ static void test_a_short_get_is_claimed(void **state)
 	struct o2_quirks quirks;
 	struct pair *pair;
 
-	(void)state;
 	/* The message stays right, its sum included. */
 	sums.wire.require_checksum = true;
 	sums.cksum_flavour = O2_CKSUM_SIGNED;
@@ -213,7 +209,6 @@ static void test_a_gapped_source_is_silent(void **state)
 	struct o2_quirks quirks;
 	struct pair *pair = open_pair(&quirks, "gapped-source-silent", &O2_CONN_DEFAULTS);
 
-	(void)state;
 	for (int i = 0; i < 3; i++) {
 		pair->b.answer = memory_at(1, 20 * PAGE, 6000);
 		pair->b.answer.buffer.kiov = gapped;
@@ -240,7 +235,6 @@ static void test_it_closes_first(void **state)
 	struct o2_quirks quirks;
 	struct pair *pair = open_pair(&quirks, "closes-first", &O2_CONN_DEFAULTS);
 
-	(void)state;
 	pair->b.answer = memory_at(1, 20 * PAGE, 6000);
 	get(pair, 6000);
 	pair_run_until_closed(pair, pair->b.conn);
@@ -256,7 +250,6 @@ static void test_it_closes_unasked(void **state)
 	static const char *const texts[] = {"closes-first", "late=700,closes-first"};
 	struct o2_transfer_memory memory = memory_at(1, 20 * PAGE, 100);
 
-	(void)state;
 	for (int i = 0; i < 2; i++) {
 		struct o2_quirks quirks;
 		struct pair *pair = open_pair(&quirks, texts[i], &O2_CONN_DEFAULTS);
@@ -279,7 +272,6 @@ static void test_it_answers_late(void **state)
 	struct o2_quirks quirks;
 	struct pair *pair = open_pair(&quirks, "late=700", &O2_CONN_DEFAULTS);
 
-	(void)state;
 	pair->b.answer = memory_at(1, 20 * PAGE, 6000);
 	o2_conn_clock(pair->b.conn, 1);
 	get(pair, 6000);
@@ -306,7 +298,6 @@ static void test_none(void **state)
 	const struct o2_conn_config before = O2_CONN_DEFAULTS;
 	struct o2_conn_config conn;
 
-	(void)state;
 	memcpy(&conn, &before, sizeof(conn)); /* what is between its members, too */
 	o2_quirks_bend_ni(&quirks, &ni);
 	o2_quirks_bend_conn(&quirks, &conn);
@@ -322,7 +313,6 @@ static void test_words(void **state)
 	struct o2_quirks quirks = {.set = 0};
 	char bad[16];
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
 		assert_int_equal(o2_quirks_add(&quirks, wrong[i], bad, sizeof(bad)), -EINVAL);
 		assert_int_equal(quirks.set, 0);

@@ -1,15 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* rdma_plan against worked examples, and every refusal.  Random descriptors: test_rdma_random.c. */
-#include <errno.h>
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "rdma/rdma_plan.h"
+#include "tests/lib/unit_test.h"
 
 #define MIB O2_MAX_TRANSFER_BYTES
 
@@ -62,7 +56,6 @@ static void fill_desc(struct o2_rdma_desc *desc, const uint32_t *length, uint32_
 
 static void test_examples(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < sizeof(examples) / sizeof(examples[0]); i++) {
 		const struct example *row = &examples[i];
 		struct o2_rdma_limits limits = {O2_MAX_FRAGS, row->wrq_sge};
@@ -113,7 +106,6 @@ static void test_one_mebibyte(void **state)
 	struct o2_rdma_desc whole = {.rd_nfrags = 1, .rd_frags = {{MIB, 0}}};
 	struct o2_error error;
 
-	(void)state;
 	page_desc(&pages, 0);
 	page_desc(&shifted, 2048);
 	assert_int_equal(pages.rd_nfrags, 256);
@@ -149,7 +141,6 @@ static void test_empty_fragments(void **state)
 	struct o2_rdma_desc sink = {.rd_nfrags = 4, .rd_frags = {{0, 9}, {70, 500}, {0, 9}, {30, 700}}};
 	struct o2_error error;
 
-	(void)state;
 	assert_int_equal(o2_rdma_plan(&source, &sink, 100, &limits, &plan, NULL), 0);
 	assert_int_equal(plan.nwr, 2);
 	assert_int_equal(plan.nsge, 3);
@@ -202,7 +193,6 @@ static const struct refusal refusals[] = {
 
 static void test_refusals(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < sizeof(refusals) / sizeof(refusals[0]); i++) {
 		const struct refusal *row = &refusals[i];
 		struct o2_rdma_desc source = {.rd_nfrags = row->source_nfrags};

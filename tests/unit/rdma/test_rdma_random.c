@@ -3,19 +3,11 @@
  * rdma_plan against an oracle that pairs the bytes of random source and sink descriptors.
  * O2_TEST_SEED=n replays a run.
  */
-#include <errno.h>
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "props/engine/prng.h"
 #include "rdma/rdma_plan.h"
+#include "tests/lib/unit_test.h"
 
 #define MIB O2_MAX_TRANSFER_BYTES
 
@@ -173,7 +165,6 @@ static void test_against_oracle(void **state)
 	uint32_t seen[3] = {0}; /* planned, EPROTO, EMSGSIZE */
 	char replay[80];
 
-	(void)state;
 	for (uint32_t n = 0; n < 4000; n++) {
 		struct o2_prng prng = o2_prng_init(seed, n);
 		struct o2_error error = {0};

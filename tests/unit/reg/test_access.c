@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "mem/virtual_range.h"
-#include "tests/lib/test_lnd_pair.h"
+#include "props/world/device.h"
+#include "tests/lib/lnd_memory.h"
+#include "tests/lib/lnd_pair.h"
 
 /*
  * What a peer can reach with the key of a sink, mode by mode (docs/modes.md, "What a peer can reach").  The
@@ -204,7 +206,6 @@ static void assert_reachable(const struct row *row)
 
 static void every_cell(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		const struct row *row = &rows[i];
 
@@ -235,7 +236,6 @@ static void gapped_lists_get_no_key(void **state)
 	struct pair *pair = pair_default();
 	struct o2_reg_plan plan;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		assert_int_equal(make_plan(&pair->b, &rows[i], O2_SINK, true, &plan), rows[i].gapped);
 	pair_close(pair);
@@ -244,7 +244,6 @@ static void gapped_lists_get_no_key(void **state)
 /* A region of byte ranges: every address is a byte of the transfer, and the holes keep what they have. */
 static void gaps_are_not_addressable(void **state)
 {
-	(void)state;
 	for (int staging = 0; staging < 2; staging++) {
 		struct pair *pair = pair_default();
 		struct row row = {.mode = O2_REG_FASTREG_GAPS};
@@ -284,7 +283,6 @@ static void lazy_keys_live_until_the_flush(void **state)
 {
 	struct row row = {.mode = O2_REG_FMR};
 
-	(void)state;
 	for (int flushed = 0; flushed < 2; flushed++) {
 		struct pair *pair = pair_default();
 		struct o2_reg_plan plan;
@@ -320,7 +318,6 @@ static void lazy_regions_are_shared_and_make_room(void **state)
 	struct o2_reg_plan plan;
 	bool flushed = false;
 
-	(void)state;
 	domain->fmr_lazy = true;
 	assert_int_equal(make_plan(&pair->b, &row, O2_SINK, false, &plan), 0);
 	bind_sink(&pair->b, &plan, &binding);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "reg/mode.h"
-#include "tests/lib/test_lnd_pair.h"
+#include "tests/lib/lnd_memory.h"
+#include "tests/lib/lnd_pair.h"
 
 /* Registration of plans (docs/modes.md): what the device is asked for, and that all of it is given back. */
 
@@ -8,14 +9,12 @@ static struct side side;
 
 static int open_side(void **state)
 {
-	(void)state;
 	side_open(&side, true, O2_DMA_BUS, 0x100000000ull);
 	return 0;
 }
 
 static int close_side(void **state)
 {
-	(void)state;
 	side_assert_idle(&side);
 	assert_objects(1, side.ni.domain.live.regions, side.ni.domain.live.mws);
 	o2_ni_close(&side.ni);
@@ -61,7 +60,6 @@ static void global_has_two_regions(void **state)
 	struct o2_reg_plan sink = dense_plan(O2_REG_GLOBAL, O2_SINK);
 	struct o2_binding a, b;
 
-	(void)state;
 	assert_int_equal(o2_reg_bind(&side.ni.domain, 0, &source, &a, NULL), 0);
 	assert_int_equal(o2_reg_bind(&side.ni.domain, 0, &sink, &b, NULL), 0);
 	assert_int_equal(side.ni.domain.nbound, 2);
@@ -77,7 +75,6 @@ static void global_has_two_regions(void **state)
 
 static void fmr_registers_exactly_the_plan(void **state)
 {
-	(void)state;
 	for (int which = O2_SOURCE; which <= O2_SINK; which++) {
 		struct o2_reg_plan plan = dense_plan(O2_REG_FMR, (enum o2_side)which);
 		const struct o2_region *region;
@@ -112,7 +109,6 @@ static void fastreg_prepares_a_window(void **state)
 	struct ibv_send_wr wr;
 	uint32_t old;
 
-	(void)state;
 	assert_int_equal(o2_reg_bind(&side.ni.domain, 0, &source, &binding, NULL), 0);
 	descriptor = binding.frd->handle;
 	assert_false(o2_binding_needs_bind(&binding));
@@ -159,7 +155,6 @@ static void refuses_plans_that_are_not_possible(void **state)
 	struct o2_reg_plan good = dense_plan(O2_REG_FMR, O2_SINK);
 	struct o2_reg_plan plan;
 
-	(void)state;
 	plan = good;
 	plan.page[1] = 0x1000;
 	refuses(&plan, -EINVAL, "bind/page-outside-device");
@@ -196,7 +191,6 @@ static void changes_how_addresses_look(void **state)
 	struct o2_binding binding;
 	struct o2_error error;
 
-	(void)state;
 	assert_int_equal(o2_reg_bind(&side.ni.domain, 0, &plan, &binding, NULL), 0);
 	assert_int_equal(o2_ni_set_dma(&side.ni, O2_DMA_VIRTUAL, 0, &error), -EBUSY);
 	unbind(&binding);
@@ -217,7 +211,6 @@ static void says_what_an_interface_lacks(void **state)
 	struct o2_ni ni;
 	struct o2_error error;
 
-	(void)state;
 	assert_int_equal(o2_ni_open(&config, &ni, &error), -ENODEV);
 	assert_string_equal(error.rule, "ni/no-such-device");
 	config.device = env_or("O2REF_TEST_DEVICE_A", "loop0");

@@ -5,7 +5,7 @@
  * arrives where its thread's memory is, and at the end the domain's account is that of the device.  To be run
  * under a thread sanitizer as well.  What each thread tries is drawn from O2_TEST_SEED.
  */
-#include "tests/lib/test_lnd_pair.h"
+#include "tests/lib/lnd_pair.h"
 
 #include <inttypes.h>
 #include <pthread.h>
@@ -244,7 +244,6 @@ static void every_mode(void **state)
 {
 	const char *text = getenv("O2_TEST_SEED");
 
-	(void)state;
 	seed = text != NULL ? strtoull(text, NULL, 0) : 1;
 	run(false);
 	run(true);

@@ -3,15 +3,9 @@
  * The life of a fast-registration key (docs/pools.md): every step from every state, and the flags that
  * kernels keep.  Random sequences are the property keys (props/stage/keys.h).
  */
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "reg/pool/frd_key.h"
+#include "tests/lib/unit_test.h"
 
 #define KEY   0x00abcd10u
 #define QUEUE 77u
@@ -20,7 +14,6 @@ static void test_bump(void **state)
 {
 	uint32_t key = KEY;
 
-	(void)state;
 	assert_int_equal(o2_frd_bump(0x12345600), 0x12345601);
 	assert_int_equal(o2_frd_bump(0x123456ff), 0x12345600); /* the upper bits name the region */
 	assert_int_equal(o2_frd_bump(0xffffffff), 0xffffff00);
@@ -139,7 +132,6 @@ static void test_every_step_from_every_state(void **state)
 {
 	uint32_t checked = 0;
 
-	(void)state;
 	for (int order = 0; order < 2; order++) {
 		for (int from = 0; from < O2_FRD_STATES; from++) {
 			for (int step = 0; step < STEPS; step++) {
@@ -183,7 +175,6 @@ static void test_flags_of_a_kernel(void **state)
 		    {O2_FRD_SPENT, false, false}};
 	struct o2_frd_key key;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		assert_true(reach(&key, O2_FRD_INVALIDATE_FIRST, rows[i].state));
 		assert_int_equal(o2_frd_valid(&key), rows[i].valid);
@@ -200,7 +191,6 @@ static void test_abandoned_and_second_post(void **state)
 	struct o2_frd_key key;
 	struct o2_frd_chain chain;
 
-	(void)state;
 	o2_frd_init(&key, O2_FRD_INVALIDATE_FIRST, KEY, KEY + 0x1000);
 	assert_int_equal(o2_frd_map(&key, O2_SOURCE, NULL), 0);
 	assert_int_equal(o2_frd_published(&key), KEY + 1);
@@ -225,7 +215,6 @@ static void test_bad_arguments(void **state)
 	struct o2_frd_key key;
 	uint32_t rkey;
 
-	(void)state;
 	o2_frd_init(&key, O2_FRD_INVALIDATE_LAST, KEY, KEY);
 	assert_int_equal(o2_frd_map(&key, O2_SINK, &error), 0);
 	assert_int_equal(o2_frd_post_done(&key, QUEUE, 2, false, &error), -EINVAL);
@@ -245,7 +234,6 @@ static void test_sources_of_user_verbs(void **state)
 	struct o2_frd_key key;
 	struct o2_frd_chain chain;
 
-	(void)state;
 	o2_frd_init(&key, O2_FRD_INVALIDATE_LAST, KEY, KEY);
 	for (int i = 0; i < 2; i++) {
 		assert_int_equal(o2_frd_map(&key, O2_SOURCE, NULL), 0);

@@ -1,15 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* FMR pools: cache, dirty list, flush, and which keys the device still honours (docs/pools.md). */
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "reg/pool/pool_fmr.h"
+#include "tests/lib/unit_test.h"
 
 #define REGIONS 200u
 
@@ -28,8 +21,6 @@ static int create(void *context, uint64_t device, uint32_t max_pages, uint32_t p
 {
 	struct device *d = context;
 
-	(void)device;
-	(void)error;
 	assert_int_equal(max_pages, 257);
 	assert_int_equal(page_bytes, 4096);
 	if (d->created == d->fail_create_at)
@@ -51,7 +42,6 @@ static int map(void *context, void *handle, const struct o2_fmr_request *request
 {
 	struct device *d = context;
 
-	(void)error;
 	assert_true(request->npages == 0 || request->pages != NULL);
 	d->maps++;
 	if (d->map_error != 0)
@@ -152,7 +142,6 @@ static void test_cache(void **state)
 	struct o2_error error;
 	struct o2_fmr_set set;
 
-	(void)state;
 	assert_int_equal(o2_fmr_set_init(&set, &config, NULL), 0);
 	a = take(&set, 1);
 	b = take(&set, 1);
@@ -188,7 +177,6 @@ static void test_eviction(void **state)
 	struct o2_fmr_set set;
 	uint32_t key;
 
-	(void)state;
 	assert_int_equal(o2_fmr_set_init(&set, &config, NULL), 0);
 	for (uint32_t i = 0; i < 3; i++)
 		fmr[i] = take(&set, i);
@@ -225,7 +213,6 @@ static void test_what_is_the_same(void **state)
 	struct o2_fmr *fmr[8];
 	struct o2_fmr_set set;
 
-	(void)state;
 	for (int cache = 0; cache < 2; cache++) {
 		d.created = 0;
 		d.maps = 0;
@@ -259,7 +246,6 @@ static void test_watermark(void **state)
 	struct o2_fmr_set set;
 	struct o2_fmr *fmr;
 
-	(void)state;
 	for (int on_demand = 0; on_demand < 2; on_demand++) {
 		d.created = 0;
 		d.unmaps = 0;
@@ -301,7 +287,6 @@ static void test_failed_transfer(void **state)
 	struct o2_fmr *fmr[3];
 	struct o2_fmr_set set;
 
-	(void)state;
 	assert_int_equal(o2_fmr_set_init(&set, &config, NULL), 0);
 	for (uint32_t i = 0; i < 3; i++)
 		fmr[i] = take(&set, i);
@@ -328,7 +313,6 @@ static void test_strict(void **state)
 	struct o2_error error;
 	struct o2_fmr_set set;
 
-	(void)state;
 	assert_int_equal(o2_fmr_set_init(&set, &config, NULL), 0);
 	kept = take(&set, 1);
 	assert_int_equal(o2_fmr_take(&set, &strict, &fmr[0], NULL), 0);
@@ -359,7 +343,6 @@ static void test_flush_fails(void **state)
 	struct o2_fmr_config config = config_of(&d, 2, 1, 1);
 	struct o2_fmr_set set;
 
-	(void)state;
 	assert_int_equal(o2_fmr_set_init(&set, &config, NULL), 0);
 	d.unmap_error = -EIO;
 	wear_out(&set, 1);
@@ -386,7 +369,6 @@ static void test_errors(void **state)
 	struct o2_error error;
 	struct o2_fmr_set set;
 
-	(void)state;
 	assert_int_equal(o2_fmr_set_init(&set, &config, NULL), 0);
 	assert_int_equal(take_list(&set, pages, 0, 0, &fmr, &error), -EINVAL);
 	assert_int_equal(take_list(&set, pages, 258, 0, &fmr, &error), -EINVAL);
@@ -421,7 +403,6 @@ static void test_configs_and_creation(void **state)
 	struct o2_error error;
 	struct o2_fmr_set set;
 
-	(void)state;
 	assert_int_equal(o2_fmr_set_init(&set, &config, &error), -EINVAL);
 	assert_string_equal(error.field, "watermark");
 	config.watermark = 4;

@@ -1,16 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Descriptor pools: order, every error return of a mapping, keys that outlive their queue pair
  * (docs/pools.md). */
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "reg/pool/pool_frd.h"
+#include "tests/lib/unit_test.h"
 
 struct device {
 	struct o2_clock clock;
@@ -32,8 +25,6 @@ static int create(void *context, uint64_t device, uint32_t max_pages, bool gaps,
 {
 	struct device *d = context;
 
-	(void)device;
-	(void)error;
 	if (d->creates == d->fail_at)
 		return -ENOSPC;
 	d->gaps = gaps;
@@ -111,7 +102,6 @@ static void test_order(void **state)
 	struct o2_frd_config config = config_of(&d, 3, O2_FRD_INVALIDATE_FIRST);
 	struct o2_frd_set set;
 
-	(void)state;
 	assert_int_equal(o2_frd_set_init(&set, &config, NULL), 0);
 	assert_int_equal(d.max_pages, 257);
 	for (uint32_t i = 0; i < 9; i++) {
@@ -142,7 +132,6 @@ static void test_every_error_of_a_mapping(void **state)
 	struct o2_frd_set set;
 	struct o2_frd *frd = NULL;
 
-	(void)state;
 	assert_int_equal(o2_frd_set_init(&set, &config, NULL), 0);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct o2_error error = {0};
@@ -180,7 +169,6 @@ static void test_requests(void **state)
 	struct o2_frd_set set;
 	struct o2_frd *frd;
 
-	(void)state;
 	assert_int_equal(o2_frd_set_init(&set, &config, NULL), 0);
 	bad.gaps = true;
 	assert_int_equal(o2_frd_take(&set, &bad, &frd, &error), -EPROTONOSUPPORT);
@@ -217,7 +205,6 @@ static void test_exhausted(void **state)
 	struct o2_error error;
 	struct o2_frd_set set;
 
-	(void)state;
 	assert_int_equal(o2_frd_set_init(&set, &config, NULL), 0);
 	frd[0] = take(&set);
 	frd[1] = take(&set);
@@ -244,7 +231,6 @@ static void test_alive_keys(void **state)
 	struct o2_frd_set set;
 	struct o2_frd *frd;
 
-	(void)state;
 	assert_int_equal(o2_frd_set_init(&set, &config, NULL), 0);
 	frd = take(&set);
 	assert_int_equal(o2_frd_post_done(&frd->key, 9, 1, true, NULL), 0);
@@ -281,7 +267,6 @@ static void test_sources_bind_nothing(void **state)
 	struct o2_frd_set set;
 	struct o2_frd *frd;
 
-	(void)state;
 	assert_int_equal(o2_frd_set_init(&set, &config, NULL), 0);
 	d.own_lkey = 0x777;
 	for (int i = 0; i < 3; i++) {
@@ -308,7 +293,6 @@ static void test_discard_after_failover(void **state)
 	struct o2_frd *frd[2];
 	struct o2_frd_set set;
 
-	(void)state;
 	assert_int_equal(o2_frd_set_init(&set, &config, NULL), 0);
 	for (int i = 0; i < 2; i++) {
 		frd[i] = take(&set);
@@ -330,7 +314,6 @@ static void test_creation_fails(void **state)
 	struct o2_error error;
 	struct o2_frd_set set;
 
-	(void)state;
 	for (uint32_t at = 0; at < 4; at++) {
 		d.creates = 0;
 		d.fail_at = at;

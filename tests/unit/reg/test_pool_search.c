@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Pools that come and go while somebody searches, or makes one (docs/pools.md). */
-#include "tests/lib/test_pool_world.h"
+#include "tests/lib/pool_world.h"
 
 /* The device goes away while a pool is made for it. */
-static void fail_once(struct world *w)
+static void fail_once(struct pool_world *w)
 {
 	w->during_create = NULL;
 	o2_pool_set_fail(&w->set, 7);
@@ -12,23 +12,22 @@ static void fail_once(struct world *w)
 static void test_failover_during_growth(void **state)
 {
 	struct o2_pool *held[2];
-	struct world w;
+	struct pool_world w;
 
-	(void)state;
-	open_world(&w, 1, false, 0);
-	held[0] = take_from(&w, 0);
+	pool_world_open(&w, 1, false, 0);
+	held[0] = pool_world_take(&w, 0);
 	w.during_create = fail_once;
-	held[1] = take_from(&w, 2); /* 1 was for the old device */
+	held[1] = pool_world_take(&w, 2); /* 1 was for the old device */
 	assert_int_equal(w.last_device, 7);
 	assert_int_equal(held[1]->device, 7);
-	assert_int_equal(counts(&w).live, 1);
-	put(&w, held[0]);
-	put(&w, held[1]);
-	close_world(&w);
+	assert_int_equal(pool_world_counts(&w).live, 1);
+	pool_world_put(&w, held[0]);
+	pool_world_put(&w, held[1]);
+	pool_world_close(&w);
 }
 
 /* take() without the lock: the list of pools changes under the search. */
-static void fail_everything(struct world *w)
+static void fail_everything(struct pool_world *w)
 {
 	o2_pool_set_fail(&w->set, 8);
 }
@@ -36,39 +35,38 @@ static void fail_everything(struct world *w)
 static void test_list_changes_during_search(void **state)
 {
 	struct o2_pool *held[3];
-	struct world w;
+	struct pool_world w;
 
-	(void)state;
-	open_world(&w, 1, true, 0);
+	pool_world_open(&w, 1, true, 0);
 	w.kind.take_unlocked = true;
-	held[0] = take_from(&w, 0);
-	held[1] = take_from(&w, 1);
+	held[0] = pool_world_take(&w, 0);
+	held[1] = pool_world_take(&w, 1);
 	w.during_take = fail_everything; /* while pool 0, exhausted, is asked */
-	held[2] = take_from(&w, 2);
-	assert_int_equal(counts(&w).failed, 2);
+	held[2] = pool_world_take(&w, 2);
+	assert_int_equal(pool_world_counts(&w).failed, 2);
 	for (int i = 0; i < 3; i++)
-		put(&w, held[i]);
-	assert_int_equal(counts(&w).live, 1);
+		pool_world_put(&w, held[i]);
+	assert_int_equal(pool_world_counts(&w).live, 1);
 	/* The pool that is asked fails, and nobody else uses it: it goes when the search leaves it. */
 	w.take_error = -EIO;
 	w.during_take = fail_everything;
-	assert_int_equal(refused_take(&w), -EIO);
-	assert_int_equal(counts(&w).live + counts(&w).failed, 0);
+	assert_int_equal(pool_world_refuses(&w), -EIO);
+	assert_int_equal(pool_world_counts(&w).live + pool_world_counts(&w).failed, 0);
 	w.take_error = 0;
-	put(&w, take_from(&w, 3));
-	close_world(&w);
+	pool_world_put(&w, pool_world_take(&w, 3));
+	pool_world_close(&w);
 }
 
 static struct o2_pool *to_put;
 
 /* While pool 1 is asked, pool 0 gets an element back, and idle pool 2 goes. */
-static void put_during_the_second(struct world *w)
+static void put_during_the_second(struct pool_world *w)
 {
 	w->clock.now_ms += O2_POOL_LIFE_MS;
-	put(w, to_put);
+	pool_world_put(w, to_put);
 }
 
-static void wait_for_the_second(struct world *w)
+static void wait_for_the_second(struct pool_world *w)
 {
 	w->during_take = put_during_the_second;
 }
@@ -76,21 +74,20 @@ static void wait_for_the_second(struct world *w)
 static void test_search_begins_again(void **state)
 {
 	struct o2_pool *held[3];
-	struct world w;
+	struct pool_world w;
 
-	(void)state;
-	open_world(&w, 1, true, 0);
+	pool_world_open(&w, 1, true, 0);
 	for (uint32_t i = 0; i < 3; i++)
-		held[i] = take_from(&w, i);
-	put(&w, held[2]);
+		held[i] = pool_world_take(&w, i);
+	pool_world_put(&w, held[2]);
 	w.kind.take_unlocked = true;
 	w.during_take = wait_for_the_second;
 	to_put = held[0];
-	held[0] = take_from(&w, 0); /* without a second look a new pool would be made */
-	assert_int_equal(counts(&w).live, 2);
-	put(&w, held[0]);
-	put(&w, held[1]);
-	close_world(&w);
+	held[0] = pool_world_take(&w, 0); /* without a second look a new pool would be made */
+	assert_int_equal(pool_world_counts(&w).live, 2);
+	pool_world_put(&w, held[0]);
+	pool_world_put(&w, held[1]);
+	pool_world_close(&w);
 }
 
 int main(void)

@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* How large pools are (docs/pools.md, "Sizes"). */
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "reg/pool/poolset.h"
+#include "tests/lib/unit_test.h"
 
 static void test_sizes(void **state)
 {
@@ -16,7 +10,6 @@ static void test_sizes(void **state)
 	struct o2_pool_sizes s;
 	struct o2_error error;
 
-	(void)state;
 	assert_int_equal(o2_pool_sizes(&t, &s, &error), 0);
 	assert_int_equal(s.tx_size, 512);
 	assert_int_equal(s.reg_size, 512);

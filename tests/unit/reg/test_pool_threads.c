@@ -4,24 +4,16 @@
  * has, and at the end nothing is left.  To be run under a thread sanitizer as well (docs/pools.md).  Which
  * thread does what is the scheduler's choice; what each of them tries is drawn from O2_TEST_SEED.
  */
-#include <errno.h>
 #include <inttypes.h>
 #include <pthread.h>
 #include <sched.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdatomic.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "props/engine/prng.h"
 #include "reg/pool/pool_fmr.h"
 #include "reg/pool/pool_frd.h"
 #include "reg/pool/pool_tx.h"
+#include "tests/lib/unit_test.h"
 
 #define THREADS 4u
 #define STEPS	6000u
@@ -100,8 +92,6 @@ static int slot_map(void *context, void *handle, void *slot, uint64_t *addr)
 	void *region;
 	int rc = new_region_of_pool(context, &region);
 
-	(void)handle;
-	(void)slot;
 	if (rc == 0)
 		*addr = (uintptr_t)region;
 	return rc;
@@ -109,18 +99,12 @@ static int slot_map(void *context, void *handle, void *slot, uint64_t *addr)
 
 static void slot_unmap(void *context, void *handle, void *slot, uint64_t addr)
 {
-	(void)handle;
-	(void)slot;
 	free_region(context, (void *)(uintptr_t)addr);
 }
 
 static int frd_create(void *context, uint64_t device, uint32_t max_pages, bool gaps,
 		      struct o2_frd_object *object, struct o2_error *error)
 {
-	(void)device;
-	(void)max_pages;
-	(void)gaps;
-	(void)error;
 	return new_region(context, &object->handle);
 }
 
@@ -129,9 +113,6 @@ static int frd_map(void *context, void *handle, const struct o2_frd_request *req
 {
 	const uint32_t entries = request->entries;
 
-	(void)handle;
-	(void)lkey;
-	(void)error;
 	sched_yield();
 	return unlucky(context) ? (int)entries - 1 : (int)entries;
 }
@@ -139,10 +120,6 @@ static int frd_map(void *context, void *handle, const struct o2_frd_request *req
 static int fmr_create(void *context, uint64_t device, uint32_t max_pages, uint32_t page_bytes, void **handle,
 		      struct o2_error *error)
 {
-	(void)device;
-	(void)max_pages;
-	(void)page_bytes;
-	(void)error;
 	return new_region_of_pool(context, handle);
 }
 
@@ -152,8 +129,6 @@ static int fmr_map(void *context, void *handle, const struct o2_fmr_request *req
 	struct device *d = context;
 	struct region *region = handle;
 
-	(void)request;
-	(void)error;
 	CHECK(load(&region->holders) == 0);
 	if (unlucky(d))
 		return -EIO;
@@ -369,7 +344,6 @@ static void test_kinds(void **state)
 {
 	const char *text = getenv("O2_TEST_SEED");
 
-	(void)state;
 	seed = text != NULL ? strtoull(text, NULL, 0) : 1;
 	for (int kind = TX; kind <= FMR; kind++)
 		run((enum kind)kind);

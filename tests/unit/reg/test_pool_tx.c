@@ -1,17 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Transmit pools: slots, cookies, what idle means, and creation that fails half way (docs/pools.md). */
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "base/limits.h"
 #include "reg/pool/pool_tx.h"
+#include "tests/lib/unit_test.h"
 
 struct device {
 	struct o2_clock clock;
@@ -29,7 +21,6 @@ static int area_create(void *context, uint64_t device, void *area, size_t bytes,
 {
 	struct device *d = context;
 
-	(void)device;
 	if (d->area_error != 0)
 		return d->area_says_why
 			       ? o2_refuse(error, d->area_error, "device/why", "area", O2_NO_INDEX, 1, 2)
@@ -88,7 +79,6 @@ static void test_slots(void **state)
 	static const uint64_t areas[] = {18 * 4096, 5 * 16384, 2 * 65536};
 	struct o2_pool_tx *tx[18];
 
-	(void)state;
 	for (int i = 0; i < 3; i++) {
 		struct device d;
 		struct o2_tx_config config = config_of(&d, 18, pages[i]);
@@ -130,7 +120,6 @@ static void test_stack_and_cookies(void **state)
 	struct o2_pool_tx *a, *b, *c;
 	struct o2_tx_set set;
 
-	(void)state;
 	assert_int_equal(o2_tx_set_init(&set, &config, NULL), 0);
 	assert_int_equal(o2_tx_take(&set, &a, NULL), 0);
 	assert_int_equal(o2_tx_take(&set, &b, NULL), 0);
@@ -162,7 +151,6 @@ static void test_idle(void **state)
 	struct o2_tx_set set;
 	struct o2_pool_tx *tx;
 
-	(void)state;
 	assert_int_equal(o2_tx_set_init(&set, &config, NULL), 0);
 	assert_int_equal(o2_tx_take(&set, &tx, NULL), 0);
 	tx->work_requests = 1;
@@ -220,7 +208,6 @@ static void test_creation_fails(void **state)
 	struct o2_error error;
 	struct o2_tx_set set;
 
-	(void)state;
 	for (uint32_t at = 0; at < 5; at++) {
 		d.maps = 0;
 		d.fail_at = at;
@@ -274,7 +261,6 @@ static void test_without_area(void **state)
 	struct o2_tx_set set;
 	struct o2_pool_tx *tx;
 
-	(void)state;
 	config.ops = &bare;
 	config.storage_bytes = 0;
 	assert_int_equal(o2_tx_set_init(&set, &config, NULL), 0);

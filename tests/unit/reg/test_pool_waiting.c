@@ -3,17 +3,11 @@
  * Threads that find a set growing wait for it, and share what came of it: a pool, or the failure
  * (docs/pools.md, "Growing").  The pool is ready when all others wait, so that it always happens.
  */
-#include <errno.h>
 #include <pthread.h>
 #include <sched.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
 
 #include "reg/pool/poolset.h"
+#include "tests/lib/unit_test.h"
 
 #define THREADS 4u
 
@@ -35,8 +29,6 @@ static int slow_create(void *owner, uint64_t device, struct o2_pool **pool, stru
 	struct o2_pool_counts c = {0};
 	struct counting_pool *made;
 
-	(void)device;
-	(void)error;
 	/* All others are waiting before this returns. */
 	while (g->made > 0 && c.waits < THREADS - 1) {
 		o2_pool_set_counts(&g->set, &c);
@@ -54,15 +46,11 @@ static int slow_create(void *owner, uint64_t device, struct o2_pool **pool, stru
 
 static void slow_destroy(void *owner, struct o2_pool *pool)
 {
-	(void)owner;
 	free(pool);
 }
 
 static int slow_take(void *owner, struct o2_pool *pool, void *request, struct o2_error *error)
 {
-	(void)owner;
-	(void)request;
-	(void)error;
 	if (((struct counting_pool *)pool)->free == 0)
 		return O2_POOL_EXHAUSTED;
 	((struct counting_pool *)pool)->free--;
@@ -88,7 +76,6 @@ static void test_waiting(void **state)
 	static const struct o2_clock clock; /* no time goes by */
 	const struct o2_pool_set_config config = {.clock = &clock};
 
-	(void)state;
 	for (int fails = 0; fails < 2; fails++) {
 		struct growth g = {.result = fails != 0 ? -ENOSPC : 0};
 		pthread_t thread[THREADS];

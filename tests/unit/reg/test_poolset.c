@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* When pools come and go (docs/pools.md). */
-#include "tests/lib/test_pool_world.h"
+#include "tests/lib/pool_world.h"
 
 static void test_init_fails(void **state)
 {
-	struct world w = {.create_error = -ENODEV, .pool_size = 1};
+	struct pool_world w = {.create_error = -ENODEV, .pool_size = 1};
 	struct o2_pool_set_config config = {.clock = &w.clock};
 
-	(void)state;
-	w.kind = (struct o2_pool_kind){create, destroy, take, give, -EAGAIN, false, false, NULL};
+	w.kind = pool_world_kind(false);
 	assert_int_equal(o2_pool_set_init(&w.set, &w.kind, &w, &config, &w.error), -ENODEV);
 	assert_string_equal(w.error.rule, "test/create");
 	assert_int_equal(w.alive, 0);
@@ -20,185 +19,177 @@ static void test_init_fails(void **state)
 static void test_growth_and_retry(void **state)
 {
 	struct o2_pool *held[3];
-	struct world w;
+	struct pool_world w;
 
-	(void)state;
-	open_world(&w, 1, false, 0);
-	held[0] = take_from(&w, 0);
-	held[1] = take_from(&w, 1);
+	pool_world_open(&w, 1, false, 0);
+	held[0] = pool_world_take(&w, 0);
+	held[1] = pool_world_take(&w, 1);
 	assert_int_equal(w.attempts, 2);
 	/* One attempt, and no other within a second. */
 	w.create_error = -ENOSPC;
-	assert_int_equal(refused_take(&w), -EAGAIN);
+	assert_int_equal(pool_world_refuses(&w), -EAGAIN);
 	assert_int_equal(w.attempts, 3);
 	w.clock.now_ms += O2_POOL_RETRY_MS - 1;
 	w.create_error = 0;
-	assert_int_equal(refused_take(&w), -EAGAIN);
+	assert_int_equal(pool_world_refuses(&w), -EAGAIN);
 	assert_string_equal(w.error.rule, "pool/exhausted");
 	assert_int_equal(w.attempts, 3);
 	w.clock.now_ms++;
-	held[2] = take_from(&w, 2);
-	assert_int_equal(counts(&w).create_failures, 1);
+	held[2] = pool_world_take(&w, 2);
+	assert_int_equal(pool_world_counts(&w).create_failures, 1);
 	/* The kind's own word for it. */
 	w.kind.exhausted_errno = -ENOMEM;
 	w.create_error = -ENOSPC;
-	assert_int_equal(refused_take(&w), -ENOMEM);
+	assert_int_equal(pool_world_refuses(&w), -ENOMEM);
 	/* What was put back is found without growth, in the order of the list. */
-	put(&w, held[1]);
-	held[1] = take_from(&w, 1);
+	pool_world_put(&w, held[1]);
+	held[1] = pool_world_take(&w, 1);
 	for (int i = 0; i < 3; i++)
-		put(&w, held[i]);
-	close_world(&w);
+		pool_world_put(&w, held[i]);
+	pool_world_close(&w);
 }
 
 static void test_cap(void **state)
 {
 	struct o2_pool *held[2];
-	struct world w;
+	struct pool_world w;
 
-	(void)state;
-	open_world(&w, 1, false, 2);
-	held[0] = take_from(&w, 0);
-	held[1] = take_from(&w, 1);
-	assert_int_equal(refused_take(&w), -EBUSY);
+	pool_world_open(&w, 1, false, 2);
+	held[0] = pool_world_take(&w, 0);
+	held[1] = pool_world_take(&w, 1);
+	assert_int_equal(pool_world_refuses(&w), -EBUSY);
 	assert_int_equal(w.error.limit, 2);
-	put(&w, held[0]);
-	held[0] = take_from(&w, 0);
-	put(&w, held[0]);
-	put(&w, held[1]);
-	close_world(&w);
+	pool_world_put(&w, held[0]);
+	held[0] = pool_world_take(&w, 0);
+	pool_world_put(&w, held[0]);
+	pool_world_put(&w, held[1]);
+	pool_world_close(&w);
 }
 
 static void test_lifetime(void **state)
 {
 	struct o2_pool *held[3];
-	struct world w;
+	struct pool_world w;
 
-	(void)state;
-	open_world(&w, 1, false, 0);
+	pool_world_open(&w, 1, false, 0);
 	for (uint32_t i = 0; i < 3; i++)
-		held[i] = take_from(&w, i);
+		held[i] = pool_world_take(&w, i);
 	/* 300 s from the last use, not a millisecond less; the first pool stays however idle. */
 	w.clock.now_ms += O2_POOL_LIFE_MS - 1;
-	put(&w, held[1]);
-	put(&w, held[0]);
-	assert_int_equal(counts(&w).live, 3);
+	pool_world_put(&w, held[1]);
+	pool_world_put(&w, held[0]);
+	assert_int_equal(pool_world_counts(&w).live, 3);
 	w.clock.now_ms++;
-	assert_int_equal(counts(&w).live, 3); /* nothing happens by itself */
-	put(&w, held[2]);
-	assert_int_equal(counts(&w).live, 1);
-	assert_int_equal(counts(&w).destroyed, 2);
-	assert_int_equal(counts(&w).version, 5); /* three appended, two gone */
-	put(&w, take_from(&w, 0));
-	close_world(&w);
+	assert_int_equal(pool_world_counts(&w).live, 3); /* nothing happens by itself */
+	pool_world_put(&w, held[2]);
+	assert_int_equal(pool_world_counts(&w).live, 1);
+	assert_int_equal(pool_world_counts(&w).destroyed, 2);
+	assert_int_equal(pool_world_counts(&w).version, 5); /* three appended, two gone */
+	pool_world_put(&w, pool_world_take(&w, 0));
+	pool_world_close(&w);
 }
 
 /* Under scan_is_use a pool that is asked in vain lives on; else only success counts. */
 static void test_scan_is_use(void **state)
 {
-	(void)state;
 	for (int scan_is_use = 0; scan_is_use < 2; scan_is_use++) {
 		struct o2_pool *held[3];
-		struct world w;
+		struct pool_world w;
 
-		open_world(&w, 1, scan_is_use != 0, 0);
+		pool_world_open(&w, 1, scan_is_use != 0, 0);
 		for (uint32_t i = 0; i < 3; i++)
-			held[i] = take_from(&w, i);
-		put(&w, held[2]);
+			held[i] = pool_world_take(&w, i);
+		pool_world_put(&w, held[2]);
 		w.clock.now_ms += O2_POOL_LIFE_MS;
-		held[2] = take_from(&w, 2); /* asks 0 and 1 first */
-		put(&w, held[1]);
-		assert_int_equal(counts(&w).live, scan_is_use != 0 ? 3 : 2);
-		put(&w, held[0]);
-		put(&w, held[2]);
-		close_world(&w);
+		held[2] = pool_world_take(&w, 2); /* asks 0 and 1 first */
+		pool_world_put(&w, held[1]);
+		assert_int_equal(pool_world_counts(&w).live, scan_is_use != 0 ? 3 : 2);
+		pool_world_put(&w, held[0]);
+		pool_world_put(&w, held[2]);
+		pool_world_close(&w);
 	}
 }
 
 static void test_undo_gives_up_nothing(void **state)
 {
 	struct o2_pool *held[3];
-	struct world w;
+	struct pool_world w;
 
-	(void)state;
-	open_world(&w, 1, false, 0);
+	pool_world_open(&w, 1, false, 0);
 	for (uint32_t i = 0; i < 3; i++)
-		held[i] = take_from(&w, i);
-	put(&w, held[1]);
+		held[i] = pool_world_take(&w, i);
+	pool_world_put(&w, held[1]);
 	w.clock.now_ms += O2_POOL_LIFE_MS;
 	assert_int_equal(o2_pool_set_undo(&w.set, held[2], &w, &w.error), 0);
-	assert_int_equal(counts(&w).live, 3);
-	put(&w, held[0]);
-	assert_int_equal(counts(&w).live, 1);
-	close_world(&w);
+	assert_int_equal(pool_world_counts(&w).live, 3);
+	pool_world_put(&w, held[0]);
+	assert_int_equal(pool_world_counts(&w).live, 1);
+	pool_world_close(&w);
 }
 
 static void test_failover(void **state)
 {
 	struct o2_pool *old, *new;
-	struct world w;
+	struct pool_world w;
 
-	(void)state;
-	open_world(&w, 1, false, 0);
-	old = take_from(&w, 0);
-	put(&w, take_from(&w, 1));
+	pool_world_open(&w, 1, false, 0);
+	old = pool_world_take(&w, 0);
+	pool_world_put(&w, pool_world_take(&w, 1));
 	assert_int_equal(o2_pool_set_check(&w.set, old, 1, &w.error), 0);
 	assert_int_equal(o2_pool_set_check(&w.set, old, 2, &w.error), -ENETDOWN);
 	assert_string_equal(w.error.rule, "pool/other-device");
 	/* Idle pools go at once, used ones wait for their last user. */
 	assert_int_equal(o2_pool_set_fail(&w.set, 2), 1);
-	assert_int_equal(counts(&w).live, 0);
-	assert_int_equal(counts(&w).failed, 1);
+	assert_int_equal(pool_world_counts(&w).live, 0);
+	assert_int_equal(pool_world_counts(&w).failed, 1);
 	assert_int_equal(o2_pool_set_check(&w.set, old, 1, &w.error), -ENETDOWN);
 	assert_string_equal(w.error.rule, "pool/failed");
-	new = take_from(&w, 2);
+	new = pool_world_take(&w, 2);
 	assert_int_equal(w.last_device, 2);
 	assert_int_equal(o2_pool_set_check(&w.set, new, 2, &w.error), 0);
-	put(&w, old);
-	assert_int_equal(counts(&w).failed, 0);
+	pool_world_put(&w, old);
+	assert_int_equal(pool_world_counts(&w).failed, 0);
 	/* The new pool heads the list: now it is the one that stays. */
 	w.clock.now_ms += 2 * O2_POOL_LIFE_MS;
-	put(&w, new);
-	assert_int_equal(counts(&w).live, 1);
-	close_world(&w);
+	pool_world_put(&w, new);
+	assert_int_equal(pool_world_counts(&w).live, 1);
+	pool_world_close(&w);
 }
 
 static void test_retire(void **state)
 {
 	struct o2_pool *held;
-	struct world w;
+	struct pool_world w;
 
-	(void)state;
-	open_world(&w, 2, false, 0);
-	held = take_from(&w, 0);
+	pool_world_open(&w, 2, false, 0);
+	held = pool_world_take(&w, 0);
 	o2_pool_set_retire(&w.set, held);
 	o2_pool_set_retire(&w.set, held); /* once is enough */
-	assert_int_equal(counts(&w).failed, 1);
-	put(&w, take_from(&w, 1));
+	assert_int_equal(pool_world_counts(&w).failed, 1);
+	pool_world_put(&w, pool_world_take(&w, 1));
 	assert_int_equal(o2_pool_set_undo(&w.set, held, &w, &w.error), 0);
-	assert_int_equal(counts(&w).failed, 0);
-	close_world(&w);
+	assert_int_equal(pool_world_counts(&w).failed, 0);
+	pool_world_close(&w);
 }
 
 static void test_misuse(void **state)
 {
 	struct o2_pool *held;
-	struct world w;
+	struct pool_world w;
 
-	(void)state;
-	open_world(&w, 2, false, 0);
-	held = take_from(&w, 0);
+	pool_world_open(&w, 2, false, 0);
+	held = pool_world_take(&w, 0);
 	assert_int_equal(o2_pool_set_put(&w.set, held, NULL, &w.error), -EINVAL); /* give() refuses */
 	assert_int_equal(o2_pool_set_close(&w.set, &w.error), -EBUSY);
 	assert_int_equal(w.error.value, 1);
-	put(&w, held);
+	pool_world_put(&w, held);
 	assert_int_equal(o2_pool_set_put(&w.set, held, &w, &w.error), -EINVAL);
 	assert_string_equal(w.error.rule, "pool/put/not-in-use");
 	w.take_error = -EIO;
-	assert_int_equal(refused_take(&w), -EIO);
+	assert_int_equal(pool_world_refuses(&w), -EIO);
 	assert_string_equal(w.error.rule, "test/take");
-	assert_int_equal(counts(&w).live_users, 0);
-	close_world(&w);
+	assert_int_equal(pool_world_counts(&w).live_users, 0);
+	pool_world_close(&w);
 }
 
 int main(void)

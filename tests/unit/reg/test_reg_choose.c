@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Choosing a registration mode (docs/modes.md): every combination of what a device offers, by row. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-#include <errno.h>
 
 #include "reg/choose.h"
+#include "tests/lib/unit_test.h"
 
 #define NONE O2_REG_MODES /* -ENOSYS */
 #define GL   O2_REG_GLOBAL
@@ -41,7 +35,6 @@ static const struct {
 
 static void every_combination(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct o2_reg_policy policy = {rows[i].preference, rows[i].map_on_demand, rows[i].use_gaps};
 
@@ -67,7 +60,6 @@ static void refusals(void **state)
 	enum o2_reg_mode mode;
 	struct o2_error error;
 
-	(void)state;
 	assert_int_equal(o2_reg_choose(&caps, &policy, 1, &mode, &error), -EINVAL);
 	assert_string_equal(error.rule, "choose/map-on-demand");
 	assert_int_equal(error.value, 257);

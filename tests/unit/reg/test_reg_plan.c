@@ -1,15 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* reg_plan against worked examples, page counts, and every refusal.  Random lists: test_reg_random.c. */
-#include <errno.h>
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "reg/plan.h"
+#include "tests/lib/unit_test.h"
 
 #define MIB O2_MAX_TRANSFER_BYTES
 
@@ -107,7 +101,6 @@ static void compare(const struct example *row, enum o2_side side, const struct o
 
 static void test_examples(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < sizeof(examples) / sizeof(examples[0]); i++) {
 		const struct example *row = &examples[i];
 		struct o2_dma_list list = {.count = row->nsegments};
@@ -146,7 +139,6 @@ static void test_page_limit(void **state)
 	struct o2_reg_plan plan;
 	struct o2_error error;
 
-	(void)state;
 	for (uint32_t m = 0; m < 2; m++) {
 		for (uint32_t max = O2_MAX_FRAGS_LEGACY; max <= O2_MAX_FRAGS; max++) {
 			struct o2_reg_request request = {modes[m],     O2_SINK, 4096, max,
@@ -191,7 +183,6 @@ static void test_peer_limit(void **state)
 	struct o2_reg_plan plan;
 	struct o2_error error;
 
-	(void)state;
 	for (uint32_t mode = O2_REG_GLOBAL; mode <= O2_REG_FMR; mode++) {
 		struct o2_reg_request request = {
 			(enum o2_reg_mode)mode, O2_SINK, 4096, O2_MAX_FRAGS, 3, true, 0, false};
@@ -312,7 +303,6 @@ static enum o2_limit_kind kind_of_limit(const char *rule)
 
 static void test_refusals(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < sizeof(refusals) / sizeof(refusals[0]); i++) {
 		const struct refusal *row = &refusals[i];
 		struct o2_dma_list list = {.count = row->count};
@@ -340,7 +330,6 @@ static void test_mode_names(void **state)
 	static const char *const names[O2_REG_MODES] = {"global", "fmr",  "fastreg",
 							"user",	  "phys", "fastreg_gaps"};
 
-	(void)state;
 	for (uint32_t i = 0; i < O2_REG_MODES; i++) {
 		enum o2_reg_mode mode = O2_REG_MODES;
 

@@ -1,35 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef O2_TEST_STRANGER_H
-#define O2_TEST_STRANGER_H
-
-/* cmocka.h wants the others before it. */
-/* clang-format off */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-/* clang-format on */
-#include <string.h>
+#include "tests/lib/stranger.h"
 
 #include "base/monotonic.h"
 #include "lnet/endpoint.h"
-#include "props/hostile/hostile_net.h"
 #include "quirk/quirk.h"
 #include "wire/nid.h"
 
-/*
- * Peers of this process for the judge of peers that take no orders.  They sit on the network that the judge
- * opens, and are driven when it drives that.
- */
-
-#define PORTAL	   60u
-#define MATCH_BITS 0x1234u
 #define PEER_PAGES 16u
 #define SERVED_AT  (2u * 4096u + 99u) /* behind LNet's own pages, with bytes before and after it */
-#define TIMEOUT_MS 2000u	      /* after which the peer gives up one that is silent */
 
-struct stranger {
+struct stranger_peer {
 	struct o2_network network; /* first: what the judge sees */
 	struct o2_network *below;
 	struct o2_ni ni;
@@ -38,29 +18,24 @@ struct stranger {
 	struct o2_kiov kiov[2][PEER_PAGES];
 };
 
-/* How the next one is, and what it was asked for. */
-static uint32_t serves_bytes, takes_bytes, pings, ping_sink_bytes;
-static const char *peer_quirk;
+struct stranger stranger;
+
 static struct o2_quirks quirks;
-static bool garbles_pings;
 
 static void note_done(void *context, const struct o2_lnet_result *result)
 {
-	(void)context;
-	(void)result;
 }
 
 static void note_event(void *context, const struct o2_lnet_event *event)
 {
-	(void)context;
 	if (event->kind != O2_LNET_EVENT_GET || event->hdr->msg.get.ptl_index != O2_PING_PORTAL)
 		return;
-	pings++;
-	ping_sink_bytes = event->hdr->msg.get.sink_length;
+	stranger.pings++;
+	stranger.ping_sink_bytes = event->hdr->msg.get.sink_length;
 }
 
 /* So many bytes of the same memory, for GETs or for PUTs. */
-static int offer_to(struct stranger *peer, uint32_t operation, uint32_t bytes)
+static int offer_to(struct stranger_peer *peer, uint32_t operation, uint32_t bytes)
 {
 	struct o2_kiov *kiov = peer->kiov[operation == O2_LNET_MD_OP_PUT];
 	struct o2_lnet_entry entry = {
@@ -87,18 +62,18 @@ static int offer_to(struct stranger *peer, uint32_t operation, uint32_t bytes)
 	return rc < 0 ? rc : 0;
 }
 
-static int offer(struct stranger *peer)
+static int offer(struct stranger_peer *peer)
 {
-	int rc = offer_to(peer, O2_LNET_MD_OP_GET, serves_bytes);
+	int rc = offer_to(peer, O2_LNET_MD_OP_GET, stranger.serves_bytes);
 
 	if (rc == 0)
-		rc = offer_to(peer, O2_LNET_MD_OP_PUT, takes_bytes);
-	if (rc == 0 && garbles_pings)
+		rc = offer_to(peer, O2_LNET_MD_OP_PUT, stranger.takes_bytes);
+	if (rc == 0 && stranger.garbles_pings)
 		memset(peer->ni.arena.memory, 0x55, 48);
 	return rc;
 }
 
-static int open_peer(struct stranger *peer, struct o2_error *error)
+static int open_peer(struct stranger_peer *peer, struct o2_error *error)
 {
 	static const struct o2_lnet_ops ops = {.done = note_done, .event = note_event};
 	struct o2_node_config node = O2_NODE_DEFAULTS;
@@ -114,15 +89,15 @@ static int open_peer(struct stranger *peer, struct o2_error *error)
 
 	config.nid = o2_nid_make(O2_LND_O2IB, 0, address);
 	quirks = (struct o2_quirks){.set = 0};
-	if (peer_quirk != NULL)
-		assert_int_equal(o2_quirks_add(&quirks, peer_quirk, NULL, 0), 0);
+	if (stranger.quirk != NULL)
+		assert_int_equal(o2_quirks_add(&quirks, stranger.quirk, NULL, 0), 0);
 	o2_quirks_bend_ni(&quirks, &config);
 	o2_quirks_bend_conn(&quirks, &node.conn);
 	if (rc == 0)
 		rc = o2_ni_open(&config, &peer->ni, error);
 	if (rc == 0)
 		rc = peer->below->ops->attach(peer->below, &peer->ni, address, &peer->cm, error);
-	node.conn.timeout_ms = TIMEOUT_MS;
+	node.conn.timeout_ms = STRANGER_TIMEOUT_MS;
 	lnet.nid = config.nid;
 	lnet.interface_cookie = 77;
 	if (rc == 0)
@@ -135,21 +110,21 @@ static int open_peer(struct stranger *peer, struct o2_error *error)
 static int attach(struct o2_network *network, const struct o2_ni *ni, uint32_t address, struct o2_cm **cm,
 		  struct o2_error *error)
 {
-	struct stranger *peer = (struct stranger *)network;
+	struct stranger_peer *peer = (struct stranger_peer *)network;
 
 	return peer->below->ops->attach(peer->below, ni, address, cm, error);
 }
 
 static void detach(struct o2_network *network, struct o2_cm *cm)
 {
-	struct stranger *peer = (struct stranger *)network;
+	struct stranger_peer *peer = (struct stranger_peer *)network;
 
 	peer->below->ops->detach(peer->below, cm);
 }
 
 static int progress(struct o2_network *network)
 {
-	struct stranger *peer = (struct stranger *)network;
+	struct stranger_peer *peer = (struct stranger_peer *)network;
 	int busy = peer->below->ops->progress(peer->below);
 
 	o2_endpoint_clock(&peer->endpoint, o2_monotonic_ms());
@@ -158,7 +133,7 @@ static int progress(struct o2_network *network)
 
 static void close_network(struct o2_network *network)
 {
-	struct stranger *peer = (struct stranger *)network;
+	struct stranger_peer *peer = (struct stranger_peer *)network;
 
 	o2_endpoint_close(&peer->endpoint);
 	if (peer->cm != NULL)
@@ -169,11 +144,11 @@ static void close_network(struct o2_network *network)
 	test_free(peer);
 }
 
-static int open_network(struct o2_network **network, struct o2_error *error)
+int stranger_open_network(struct o2_network **network, struct o2_error *error)
 {
 	static const struct o2_network_ops ops = {
 		.attach = attach, .detach = detach, .progress = progress, .close = close_network};
-	struct stranger *peer = test_calloc(1, sizeof(*peer));
+	struct stranger_peer *peer = test_calloc(1, sizeof(*peer));
 	int rc = o2_network_open_loop(&peer->below, error);
 
 	peer->network.ops = &ops;
@@ -183,5 +158,3 @@ static int open_network(struct o2_network **network, struct o2_error *error)
 	*network = &peer->network;
 	return 0;
 }
-
-#endif

@@ -1,56 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef O2_TEST_NODE_H
-#define O2_TEST_NODE_H
+#include "tests/lib/node_world.h"
 
 #include <poll.h>
 
-#include "tests/lib/test_lnd_pair.h"
+#include "loopverbs/loopverbs.h"
+#include "tests/lib/lnd_memory.h"
 
-#include "lnd/cm/loop.h"
-#include "lnd/node/node.h"
-
-/*
- * Two or three nodes in one process, on loop0, loop1 and loop0 again, and the network of their connection
- * manager. Time is a number that tests change.
- */
-
-#define SEATS	   3u
-#define NID(i)	   (NID_A + (i))
-#define ADDRESS(i) (0xc0a80a01u + (i))
-#define FATES	   64u
-
-struct seat {
-	struct side side; /* its conn is not used */
-	struct o2_cm *cm;
-	struct o2_node *node;
-	struct o2_node_config config;
-	/* What it was told. */
-	uint32_t nup, ndown;
-	struct o2_transfer_fault down; /* the last one */
-	uint32_t nstarted, nended;     /* operations of its own */
-	uint32_t nserved;	       /* those of others */
-	uint8_t ended[FATES];	       /* by tag: how often */
-	int status[FATES];
-	struct o2_transfer_fault fault[FATES];
-	enum o2_health health[FATES];
-	int status_served;
-	uint32_t nreceived; /* messages with their payload in them */
-	uint32_t received_bytes;
-	enum o2_cksum_flavour received_flavour; /* of the last one */
-};
-
-struct world {
-	struct o2_cm_loop *loop;
-	struct seat seat[SEATS];
-	uint32_t nseats;
-	uint64_t now_ms;
-	/* What becomes of messages, by kind; PASS unless a test says otherwise. */
-	enum o2_cm_loop_fate fate[O2_CM_LOOP_FAILURE + 1];
-	uint32_t nsent[O2_CM_LOOP_FAILURE + 1]; /* messages that came to be delivered */
-};
-
-static inline int seat_match(void *context, uint64_t nid, const struct o2_msg *request, uint64_t sink_bytes,
-			     struct o2_transfer_memory *memory)
+static int seat_match(void *context, uint64_t nid, const struct o2_msg *request, uint64_t sink_bytes,
+		      struct o2_transfer_memory *memory)
 {
 	struct seat *seat = context;
 
@@ -58,7 +15,7 @@ static inline int seat_match(void *context, uint64_t nid, const struct o2_msg *r
 	return side_match(&seat->side, request, sink_bytes, memory);
 }
 
-static inline int seat_receive(void *context, uint64_t nid, const struct o2_msg *msg)
+static int seat_receive(void *context, uint64_t nid, const struct o2_msg *msg)
 {
 	struct seat *seat = context;
 
@@ -69,11 +26,10 @@ static inline int seat_receive(void *context, uint64_t nid, const struct o2_msg 
 	return 0;
 }
 
-static inline void seat_done(void *context, uint64_t nid, const struct o2_transfer_result *result)
+static void seat_done(void *context, uint64_t nid, const struct o2_transfer_result *result)
 {
 	struct seat *seat = context;
 
-	(void)nid;
 	if (!result->initiator) {
 		seat->nserved++;
 		seat->status_served = result->status;
@@ -88,45 +44,39 @@ static inline void seat_done(void *context, uint64_t nid, const struct o2_transf
 	side_done(&seat->side, result);
 }
 
-static inline void seat_up(void *context, uint64_t nid)
+static void seat_up(void *context, uint64_t nid)
 {
 	struct seat *seat = context;
 
-	(void)nid;
 	seat->nup++;
 }
 
-static inline void seat_down(void *context, uint64_t nid, const struct o2_transfer_fault *fault)
+static void seat_down(void *context, uint64_t nid, const struct o2_transfer_fault *fault)
 {
 	struct seat *seat = context;
 
-	(void)nid;
 	seat->ndown++;
 	seat->down = *fault;
 }
 
-static inline enum o2_cm_loop_fate world_fate(void *arg, enum o2_cm_loop_message message, uint32_t from,
-					      uint32_t to)
+enum o2_cm_loop_fate world_fate(void *arg, enum o2_cm_loop_message message, uint32_t from, uint32_t to)
 {
 	struct world *world = arg;
 
-	(void)from;
-	(void)to;
 	world->nsent[message]++;
 	return world->fate[message];
 }
 
-static inline struct o2_node_config small_config(void)
+struct o2_node_config small_config(void)
 {
 	struct o2_node_config config = O2_NODE_DEFAULTS;
 
-	/* Queue pairs of a reasonable size. */
 	config.conn.max_frags = O2_MAX_FRAGS;
 	config.conn.queue_depth = 8;
 	return config;
 }
 
-static inline void seat_start(struct seat *seat)
+void seat_start(struct seat *seat)
 {
 	static const struct o2_node_ops ops = {
 		.match = seat_match,
@@ -143,16 +93,14 @@ static inline void seat_start(struct seat *seat)
 	}
 }
 
-/* Would a loop that sleeps be woken? */
-static inline bool seat_readable(const struct seat *seat)
+bool seat_readable(const struct seat *seat)
 {
 	struct pollfd fd = {.fd = o2_ni_fd(&seat->side.ni), .events = POLLIN};
 
 	return poll(&fd, 1, 0) == 1;
 }
 
-/* Nodes with these configurations; NULL: the usual one. */
-static inline struct world *world_open(uint32_t nseats, const struct o2_node_config *const configs[])
+struct world *world_open(uint32_t nseats, const struct o2_node_config *const configs[])
 {
 	struct world *world = calloc(1, sizeof(*world));
 
@@ -178,7 +126,7 @@ static inline struct world *world_open(uint32_t nseats, const struct o2_node_con
 	return world;
 }
 
-static inline void world_clock(struct world *world, uint64_t ms)
+void world_clock(struct world *world, uint64_t ms)
 {
 	world->now_ms += ms;
 	for (uint32_t i = 0; i < world->nseats; i++)
@@ -186,8 +134,7 @@ static inline void world_clock(struct world *world, uint64_t ms)
 			o2_node_clock(world->seat[i].node, world->now_ms);
 }
 
-/* What connections have to say; false: nothing. */
-static inline bool world_progress(struct world *world)
+bool world_progress(struct world *world)
 {
 	int handled = 0;
 
@@ -197,8 +144,7 @@ static inline bool world_progress(struct world *world)
 	return handled > 0;
 }
 
-/* Until nothing happens any more at this time. */
-static inline void world_settle(struct world *world)
+void world_settle(struct world *world)
 {
 	time_t end = pair_now() + PAIR_SECONDS;
 	uint32_t quiet = 0;
@@ -213,8 +159,7 @@ static inline void world_settle(struct world *world)
 	}
 }
 
-/* Let time go by in small steps. */
-static inline void world_pass(struct world *world, uint64_t ms)
+void world_pass(struct world *world, uint64_t ms)
 {
 	for (uint64_t step; ms > 0; ms -= step) {
 		step = ms < 250 ? ms : 250;
@@ -224,8 +169,7 @@ static inline void world_pass(struct world *world, uint64_t ms)
 	world_settle(world);
 }
 
-/* Every operation has ended, once. */
-static inline void world_assert_ended(const struct world *world)
+void world_assert_ended(const struct world *world)
 {
 	for (uint32_t i = 0; i < world->nseats; i++) {
 		const struct seat *seat = &world->seat[i];
@@ -236,7 +180,7 @@ static inline void world_assert_ended(const struct world *world)
 	}
 }
 
-static inline void world_close(struct world *world)
+void world_close(struct world *world)
 {
 	for (uint32_t i = 0; i < world->nseats; i++) {
 		o2_node_destroy(world->seat[i].node);
@@ -255,8 +199,7 @@ static inline void world_close(struct world *world)
 	free(world);
 }
 
-static inline struct o2_lnet_hdr lnet_hdr(const struct seat *seat, uint64_t nid, enum o2_lnet_type type,
-					  uint64_t nob)
+struct o2_lnet_hdr lnet_hdr(const struct seat *seat, uint64_t nid, enum o2_lnet_type type, uint64_t nob)
 {
 	struct o2_lnet_hdr hdr = {
 		.dest_nid = nid,
@@ -273,9 +216,8 @@ static inline struct o2_lnet_hdr lnet_hdr(const struct seat *seat, uint64_t nid,
 	return hdr;
 }
 
-/* Start an operation of `nob` bytes between the first pages of both; its tag is its number. */
-static inline int seat_start_op(struct seat *from, uint64_t nid, enum o2_lnet_type type, uint32_t nob,
-				enum o2_reg_mode mode, struct o2_error *error)
+int seat_start_op(struct seat *from, uint64_t nid, enum o2_lnet_type type, uint32_t nob,
+		  enum o2_reg_mode mode, struct o2_error *error)
 {
 	static struct o2_kiov kiov[O2_MAX_FRAGS];
 	struct o2_transfer_memory memory = dense(kiov, 0, nob, mode);
@@ -293,13 +235,12 @@ static inline int seat_start_op(struct seat *from, uint64_t nid, enum o2_lnet_ty
 	return rc;
 }
 
-static inline void seat_put(struct seat *from, uint64_t nid)
+void seat_put(struct seat *from, uint64_t nid)
 {
 	assert_int_equal(seat_start_op(from, nid, O2_LNET_PUT, 5000, O2_REG_GLOBAL, NULL), 0);
 }
 
-/* Every seat answers requests with 5000 bytes of its own, or `nob`. */
-static inline void world_answer(struct world *world, uint32_t nob, enum o2_reg_mode mode)
+void world_answer(struct world *world, uint32_t nob, enum o2_reg_mode mode)
 {
 	static struct o2_kiov kiov[O2_MAX_FRAGS];
 
@@ -307,7 +248,7 @@ static inline void world_answer(struct world *world, uint32_t nob, enum o2_reg_m
 		world->seat[i].side.answer = dense(kiov, 400, nob, mode);
 }
 
-static inline struct world *world_two(const struct o2_node_config *a, const struct o2_node_config *b)
+struct world *world_two(const struct o2_node_config *a, const struct o2_node_config *b)
 {
 	const struct o2_node_config *const configs[] = {a, b};
 	struct world *world = world_open(2, configs);
@@ -316,7 +257,7 @@ static inline struct world *world_two(const struct o2_node_config *a, const stru
 	return world;
 }
 
-static inline struct o2_peer_view peer_view(const struct seat *seat, uint64_t nid)
+struct o2_peer_view peer_view(const struct seat *seat, uint64_t nid)
 {
 	struct o2_peer_view view;
 
@@ -324,8 +265,7 @@ static inline struct o2_peer_view peer_view(const struct seat *seat, uint64_t ni
 	return view;
 }
 
-/* The two have `count` connections with each other and nothing under way. */
-static inline void assert_linked(const struct world *world, uint32_t i, uint32_t j, uint32_t count)
+void assert_linked(const struct world *world, uint32_t i, uint32_t j, uint32_t count)
 {
 	for (uint32_t k = 0; k < 2; k++) {
 		struct o2_peer_view view = peer_view(&world->seat[k ? j : i], NID(k ? i : j));
@@ -340,7 +280,7 @@ static inline void assert_linked(const struct world *world, uint32_t i, uint32_t
 }
 
 /* Bytes that are no message, over the connection of one node to another. */
-static inline void send_garbage(struct seat *from, uint64_t nid)
+static void send_garbage(struct seat *from, uint64_t nid)
 {
 	static uint8_t bytes[64];
 	struct ibv_qp *qp = o2_conn_qp(o2_node_conn(from->node, nid, 0));
@@ -356,11 +296,7 @@ static inline void send_garbage(struct seat *from, uint64_t nid)
 	ibv_dereg_mr(mr);
 }
 
-/*
- * The first node is up and sends what is no message, before the second, which has something to send too,
- * knows that it is up: the connection of the second breaks as it comes up.
- */
-static inline struct world *world_broken_at_once(void)
+struct world *world_broken_at_once(void)
 {
 	struct world *world = world_two(NULL, NULL);
 
@@ -373,5 +309,3 @@ static inline struct world *world_broken_at_once(void)
 	world_settle(world);
 	return world;
 }
-
-#endif

@@ -1,19 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef O2_TEST_LND_TALKS_FLOW_H
-#define O2_TEST_LND_TALKS_FLOW_H
+#include "tests/lib/lnd_talks.h"
 
 #include "lnd/conn/immediate.h"
-#include "tests/lib/test_lnd_talk.h"
+#include "loopverbs/loopverbs.h"
 
-/* Conversations about flow control (docs/transport.md, "Flow control").  Each is a test, and each notices the
- * defects that tests/unit/lnd/test_lnd_mutants.c names beside it. */
-
-static struct o2_kiov talk_kiov[2][O2_MAX_FRAGS];
-
-static struct o2_transfer_memory talk_memory(int which, uint64_t nob, enum o2_reg_mode mode)
-{
-	return dense(talk_kiov[which], 300u * (uint32_t)which, nob, mode);
-}
+/* Conversations about flow control (docs/transport.md, "Flow control"). */
 
 /* Operations of all kinds, far more than there are credits, both ways. */
 static void talk_of_everything(uint16_t version, uint32_t depth)
@@ -43,11 +34,10 @@ static void talk_of_everything(uint16_t version, uint32_t depth)
 	pair_close(pair);
 }
 
-static void talks_of_everything(void **state)
+void talks_of_everything(void **state)
 {
 	static const uint32_t depths[] = {2, 3, 4, 8, 16};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(depths) / sizeof(depths[0]); i++) {
 		talk_of_everything(O2_MSG_VERSION_2, depths[i]);
 		talk_of_everything(O2_MSG_VERSION_1, depths[i]);
@@ -75,11 +65,10 @@ static void talk_one_way(uint16_t version, uint32_t depth)
 	pair_close(pair);
 }
 
-static void talks_one_way(void **state)
+void talks_one_way(void **state)
 {
 	static const uint32_t depths[] = {2, 3, 8};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(depths) / sizeof(depths[0]); i++) {
 		talk_one_way(O2_MSG_VERSION_2, depths[i]);
 		talk_one_way(O2_MSG_VERSION_1, depths[i]);
@@ -87,9 +76,8 @@ static void talks_one_way(void **state)
 }
 
 /* Both ends spend all they have before either hears of the other. */
-static void talks_at_once(void **state)
+void talks_at_once(void **state)
 {
-	(void)state;
 	for (uint32_t depth = 2; depth <= 9; depth++)
 		for (uint16_t version = O2_MSG_VERSION_1; version <= O2_MSG_VERSION_2; version++) {
 			struct pair *pair = pair_of(version, depth);
@@ -107,12 +95,11 @@ static void talks_at_once(void **state)
 }
 
 /* Tunables for a deep queue, and a peer that agrees to a small one. */
-static void talks_below_its_tunables(void **state)
+void talks_below_its_tunables(void **state)
 {
 	struct o2_conn_config deep = O2_CONN_DEFAULTS, small = O2_CONN_DEFAULTS;
 	struct pair *pair;
 
-	(void)state;
 	deep.peer_tx_credits = 32;
 	small.queue_depth = 2;
 	pair = pair_open(&deep, &small);
@@ -129,13 +116,12 @@ static void talks_below_its_tunables(void **state)
 }
 
 /* Messages in flight stay below their limit, whatever waits. */
-static void talks_with_few_sends(void **state)
+void talks_with_few_sends(void **state)
 {
 	struct o2_conn_config config = O2_CONN_DEFAULTS;
 	struct pair *pair;
 	struct held held = {.count = 0};
 
-	(void)state;
 	config.concurrent_sends = 4;
 	pair = pair_open(&config, &config);
 	for (uint32_t i = 0; i < 8; i++)
@@ -155,11 +141,10 @@ static void talks_with_few_sends(void **state)
 }
 
 /* More credits than there can be. */
-static void hears_of_too_many_credits(void **state)
+void hears_of_too_many_credits(void **state)
 {
 	struct pair *pair = pair_default();
 
-	(void)state;
 	send_plain(&pair->b, O2_MSG_NOOP, 1);
 	quiet(pair);
 	assert_refused(&pair->a, "conn/credits-over-depth");
@@ -183,12 +168,11 @@ static struct pair *pair_with_a_silent(struct held *held)
 }
 
 /* As many messages as there were credits, and one more. */
-static void hears_without_credit(void **state)
+void hears_without_credit(void **state)
 {
 	struct held held;
 	struct pair *pair = pair_with_a_silent(&held);
 
-	(void)state;
 	for (uint32_t i = 0; i < 8; i++)
 		send_plain(&pair->b, O2_MSG_IMMEDIATE, 0);
 	deliver(&pair->a, &held, work_bit(O2_WORK_MESSAGE));
@@ -201,12 +185,11 @@ static void hears_without_credit(void **state)
 }
 
 /* Credits for more requests, but more than 8 of them without an answer. */
-static void hears_too_many_requests(void **state)
+void hears_too_many_requests(void **state)
 {
 	struct held held;
 	struct pair *pair = pair_with_a_silent(&held);
 
-	(void)state;
 	pair->a.match_rc = -ENODATA;
 	for (uint32_t i = 0; i < 8; i++)
 		send_plain(&pair->b, O2_MSG_GET_REQ, 0);
@@ -226,11 +209,10 @@ static void hears_too_many_requests(void **state)
 }
 
 /* NOOPs that say nothing: some do no harm, a storm does.  Time lets them be forgotten. */
-static void hears_empty_noops(void **state)
+void hears_empty_noops(void **state)
 {
 	struct pair *pair = pair_default();
 
-	(void)state;
 	for (uint32_t second = 1; second < 4; second++) {
 		for (uint32_t i = 0; i < 16; i++) {
 			send_plain(&pair->b, O2_MSG_NOOP, 0);
@@ -248,9 +230,8 @@ static void hears_empty_noops(void **state)
 }
 
 /* Silence ends with a NOOP; without a reason none is sent. */
-static void keeps_alive(void **state)
+void keeps_alive(void **state)
 {
-	(void)state;
 	for (uint16_t version = O2_MSG_VERSION_1; version <= O2_MSG_VERSION_2; version++) {
 		struct pair *pair = pair_of(version, 8);
 
@@ -278,7 +259,7 @@ static void keeps_alive(void **state)
  * As much as can be under way at a time: two keys dying, and the writes of two transfers.  The queues were
  * made for it, and for every request to complete when the queue pair fails.
  */
-static void fills_its_queues(void **state)
+void fills_its_queues(void **state)
 {
 	struct o2_conn_config config = O2_CONN_DEFAULTS;
 	struct o2_transfer_memory memory = talk_memory(0, 3000, O2_REG_FASTREG);
@@ -286,7 +267,6 @@ static void fills_its_queues(void **state)
 	struct o2_conn_view view;
 	struct pair *pair;
 
-	(void)state;
 	config.queue_depth = 2;
 	config.max_frags = 1;
 	pair = pair_open(&config, &config);
@@ -321,9 +301,6 @@ static void fills_its_queues(void **state)
 
 static int pick_nobody(void *arg, const uint32_t *qp_nums, unsigned int count)
 {
-	(void)arg;
-	(void)qp_nums;
-	(void)count;
 	return -1;
 }
 
@@ -331,10 +308,11 @@ static int pick_nobody(void *arg, const uint32_t *qp_nums, unsigned int count)
  * The queue pair fails while all writes that there can be are posted and none was executed: each completes,
  * the unsignalled ones and the receives as well, and the completion queue holds them all.
  */
-static void flushes_full_queues(void **state)
+void flushes_full_queues(void **state)
 {
+	static struct o2_kiov kiov[8];
 	struct o2_conn_config config = O2_CONN_DEFAULTS;
-	struct o2_transfer_memory pieces = gapped(talk_kiov[0], 0, 8, 100, O2_REG_GLOBAL);
+	struct o2_transfer_memory pieces = gapped(kiov, 0, 8, 100, O2_REG_GLOBAL);
 	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_ERR};
 	struct o2_loop_counters before, after;
 	struct held held = {.count = 0};
@@ -343,7 +321,6 @@ static void flushes_full_queues(void **state)
 	struct ibv_wc wc;
 	uint32_t count = 0;
 
-	(void)state;
 	config.queue_depth = 2;
 	config.max_frags = 8;
 	config.wrq_sge = 1;
@@ -371,5 +348,3 @@ static void flushes_full_queues(void **state)
 	assert_true(count <= view.cq_entries);
 	pair_close(pair);
 }
-
-#endif

@@ -1,83 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef O2_TEST_LNET_PAIR_H
-#define O2_TEST_LNET_PAIR_H
+#include "tests/lib/lnet_pair.h"
 
-/* cmocka.h wants the others before it. */
-/* clang-format off */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-/* clang-format on */
-#include <errno.h>
-#include <string.h>
-
-#include "lnd/conn/immediate.h"
-#include "lnet/lnet.h"
-#include "mem/copy.h"
-#include "wire/nid.h"
-
-/*
- * Two nodes' LNets in one process, over a transport without verbs: a queue of letters that the test
- * delivers one at a time, in the order that it likes.
- */
-
-#define NID_A	 UINT64_C(0x000500000a4d0001)
-#define NID_B	 UINT64_C(0x000500000a4d0002)
-#define COOKIE_A UINT64_C(0x18e9b84c4d3d1f56)
-#define COOKIE_B UINT64_C(0x18e9b8ecf1101a31)
-
-#define LNET_PAGES   600u
-#define LNET_LETTERS 64u
-#define LNET_EVENTS  64u
-
-struct lnet_side;
-
-/* A message on its way: IMMEDIATE (with its payload), PUT_REQ or GET_REQ. */
-struct letter {
-	enum { LETTER_IMMEDIATE, LETTER_PUT, LETTER_GET } kind;
-	struct lnet_side *from;
-	struct o2_lnet_hdr hdr;
-	uint8_t payload[O2_MSG_BYTES];
-	struct o2_transfer_memory memory; /* PUT, GET: of the sender */
-	uint64_t tag;
-};
-
-struct lnet_side {
-	uint64_t nid;
-	struct o2_arena arena;
-	struct o2_clock clock;
-	struct o2_lnet *lnet;
-	struct lnet_side *peer;
-	uint32_t immediate_max;
-	/* Faults: what the transport answers, what a transfer ends with. */
-	int refuse;
-	int fail_transfer;
-	/* What was sent and has not been delivered. */
-	uint32_t nletters;
-	struct letter letter[LNET_LETTERS];
-	/* What the application was told. */
-	uint32_t nresults;
-	struct o2_lnet_result result[LNET_EVENTS];
-	struct o2_transfer_fault fault[LNET_EVENTS]; /* of each, code 0: none */
-	uint32_t nevents;
-	struct o2_lnet_event event[LNET_EVENTS];
-	struct o2_lnet_hdr event_hdr[LNET_EVENTS];
-	/* PUTs of the peer's that may be writing, by what names them. */
-	uint32_t nwriting;
-	uint64_t writing[LNET_EVENTS];
-	const char *dropped; /* rule of the last message dropped */
-	struct o2_kiov kiov[4];
-	struct o2_error error;
-};
-
-struct lnet_pair {
-	struct lnet_side a, b;
-};
-
-static inline struct letter *side_post(struct lnet_side *side, int kind, const struct o2_lnet_hdr *hdr,
-				       const struct o2_transfer_memory *memory, uint64_t tag)
+static struct letter *side_post(struct lnet_side *side, int kind, const struct o2_lnet_hdr *hdr,
+				const struct o2_transfer_memory *memory, uint64_t tag)
 {
 	struct letter *letter;
 
@@ -93,16 +18,15 @@ static inline struct letter *side_post(struct lnet_side *side, int kind, const s
 	return letter;
 }
 
-static inline uint32_t side_immediate_max(void *context, uint64_t nid)
+static uint32_t side_immediate_max(void *context, uint64_t nid)
 {
 	const struct lnet_side *side = context;
 
-	(void)nid;
 	return side->immediate_max;
 }
 
-static inline int side_send(void *context, uint64_t nid, const struct o2_lnet_hdr *hdr,
-			    const struct o2_transfer_memory *payload, uint64_t tag, struct o2_error *error)
+static int side_send(void *context, uint64_t nid, const struct o2_lnet_hdr *hdr,
+		     const struct o2_transfer_memory *payload, uint64_t tag, struct o2_error *error)
 {
 	struct lnet_side *side = context;
 	struct letter *letter;
@@ -120,8 +44,8 @@ static inline int side_send(void *context, uint64_t nid, const struct o2_lnet_hd
 	return 0;
 }
 
-static inline int side_put(void *context, uint64_t nid, const struct o2_lnet_hdr *hdr,
-			   const struct o2_transfer_memory *source, uint64_t tag, struct o2_error *error)
+static int side_put(void *context, uint64_t nid, const struct o2_lnet_hdr *hdr,
+		    const struct o2_transfer_memory *source, uint64_t tag, struct o2_error *error)
 {
 	struct lnet_side *side = context;
 
@@ -134,8 +58,8 @@ static inline int side_put(void *context, uint64_t nid, const struct o2_lnet_hdr
 	return 0;
 }
 
-static inline int side_get(void *context, uint64_t nid, const struct o2_lnet_hdr *hdr,
-			   const struct o2_transfer_memory *sink, uint64_t tag, struct o2_error *error)
+static int side_get(void *context, uint64_t nid, const struct o2_lnet_hdr *hdr,
+		    const struct o2_transfer_memory *sink, uint64_t tag, struct o2_error *error)
 {
 	struct lnet_side *side = context;
 
@@ -148,9 +72,8 @@ static inline int side_get(void *context, uint64_t nid, const struct o2_lnet_hdr
 	return 0;
 }
 
-/* Bytes go from one side's memory to the other's, as RDMA would take them. */
-static inline void move_bytes(const struct lnet_side *source, struct o2_buffer from,
-			      const struct lnet_side *sink, struct o2_buffer to)
+void lnet_move_bytes(const struct lnet_side *source, struct o2_buffer from, const struct lnet_side *sink,
+		     struct o2_buffer to)
 {
 	static uint8_t bytes[O2_MAX_TRANSFER_BYTES];
 
@@ -160,7 +83,7 @@ static inline void move_bytes(const struct lnet_side *source, struct o2_buffer f
 	assert_int_equal(o2_copy_to_buffer(&sink->arena, &to, bytes, NULL), 0);
 }
 
-static inline int deliver_rdma(struct lnet_side *to, const struct letter *letter)
+static int deliver_rdma(struct lnet_side *to, const struct letter *letter)
 {
 	struct o2_transfer_memory memory;
 	struct lnet_side *from = letter->from;
@@ -177,9 +100,9 @@ static inline int deliver_rdma(struct lnet_side *to, const struct letter *letter
 	}
 	nob = memory.buffer.nob;
 	if (from->fail_transfer == 0 && letter->kind == LETTER_PUT)
-		move_bytes(from, letter->memory.buffer, to, memory.buffer);
+		lnet_move_bytes(from, letter->memory.buffer, to, memory.buffer);
 	else if (from->fail_transfer == 0)
-		move_bytes(to, memory.buffer, from, letter->memory.buffer);
+		lnet_move_bytes(to, memory.buffer, from, letter->memory.buffer);
 	else
 		nob = 0;
 	o2_lnet_finished(to->lnet, tag, from->fail_transfer, nob, NULL);
@@ -187,8 +110,7 @@ static inline int deliver_rdma(struct lnet_side *to, const struct letter *letter
 	return 0;
 }
 
-/* The oldest letter of a side arrives.  Returns what its receiver says. */
-static inline int deliver(struct lnet_side *from)
+int lnet_deliver(struct lnet_side *from)
 {
 	static struct letter letter;
 	int rc;
@@ -204,13 +126,13 @@ static inline int deliver(struct lnet_side *from)
 	return rc;
 }
 
-static inline void deliver_all(struct lnet_pair *pair)
+void lnet_deliver_all(struct lnet_pair *pair)
 {
 	while (pair->a.nletters + pair->b.nletters > 0)
-		deliver(pair->a.nletters > 0 ? &pair->a : &pair->b);
+		lnet_deliver(pair->a.nletters > 0 ? &pair->a : &pair->b);
 }
 
-static inline void side_done(void *context, const struct o2_lnet_result *result)
+static void side_done(void *context, const struct o2_lnet_result *result)
 {
 	struct lnet_side *side = context;
 
@@ -221,7 +143,7 @@ static inline void side_done(void *context, const struct o2_lnet_result *result)
 	side->result[side->nresults++] = *result;
 }
 
-static inline void side_started(void *context, const struct o2_lnet_event *event)
+static void side_started(void *context, const struct o2_lnet_event *event)
 {
 	struct lnet_side *side = context;
 
@@ -234,7 +156,7 @@ static inline void side_started(void *context, const struct o2_lnet_event *event
 }
 
 /* A PUT ends if it was started, or was an IMMEDIATE. */
-static inline void side_ended(struct lnet_side *side, const struct o2_lnet_event *event)
+static void side_ended(struct lnet_side *side, const struct o2_lnet_event *event)
 {
 	uint32_t i = 0;
 
@@ -245,7 +167,7 @@ static inline void side_ended(struct lnet_side *side, const struct o2_lnet_event
 		side->writing[i] = side->writing[--side->nwriting];
 }
 
-static inline void side_event(void *context, const struct o2_lnet_event *event)
+static void side_event(void *context, const struct o2_lnet_event *event)
 {
 	struct lnet_side *side = context;
 
@@ -258,11 +180,16 @@ static inline void side_event(void *context, const struct o2_lnet_event *event)
 	side->event[side->nevents++] = *event;
 }
 
-static inline void side_open(struct lnet_side *side, uint64_t nid, uint64_t cookie, struct lnet_side *peer,
-			     const struct o2_lnet_config *base)
+struct o2_lnet_transport lnet_side_transport(struct lnet_side *side)
+{
+	return (struct o2_lnet_transport){side, side_immediate_max, side_send, side_put, side_get};
+}
+
+static void side_open(struct lnet_side *side, uint64_t nid, uint64_t cookie, struct lnet_side *peer,
+		      const struct o2_lnet_config *base)
 {
 	struct o2_lnet_config config = *base;
-	const struct o2_lnet_transport transport = {side, side_immediate_max, side_send, side_put, side_get};
+	const struct o2_lnet_transport transport = lnet_side_transport(side);
 	const struct o2_lnet_ops ops = {.done = side_done, .started = side_started, .event = side_event};
 
 	memset(side, 0, sizeof(*side));
@@ -278,13 +205,13 @@ static inline void side_open(struct lnet_side *side, uint64_t nid, uint64_t cook
 			 0);
 }
 
-static inline void side_clock(struct lnet_side *side, uint64_t now_ms)
+void lnet_side_clock(struct lnet_side *side, uint64_t now_ms)
 {
 	o2_clock_tell(&side->clock, now_ms);
 	o2_lnet_check_time(side->lnet);
 }
 
-static inline void pair_open(struct lnet_pair *pair, const struct o2_lnet_config *base)
+void lnet_pair_open(struct lnet_pair *pair, const struct o2_lnet_config *base)
 {
 	const struct o2_lnet_config defaults = O2_LNET_DEFAULTS;
 
@@ -292,7 +219,7 @@ static inline void pair_open(struct lnet_pair *pair, const struct o2_lnet_config
 	side_open(&pair->b, NID_B, COOKIE_B, &pair->a, base == NULL ? &defaults : base);
 }
 
-static inline void pair_close(struct lnet_pair *pair)
+void lnet_pair_close(struct lnet_pair *pair)
 {
 	assert_int_equal(pair->a.nwriting + pair->b.nwriting, 0);
 	o2_lnet_destroy(pair->a.lnet);
@@ -301,9 +228,8 @@ static inline void pair_close(struct lnet_pair *pair)
 	o2_arena_destroy(&pair->b.arena);
 }
 
-/* length bytes from that page on; they are virtually contiguous, vectors are the side's.  which: 0 to 3. */
-static inline struct o2_transfer_memory side_memory(struct lnet_side *side, unsigned int which, uint32_t page,
-						    uint32_t length_bytes)
+struct o2_transfer_memory lnet_side_memory(struct lnet_side *side, unsigned int which, uint32_t page,
+					   uint32_t length_bytes)
 {
 	static struct o2_iov iov[8];
 	struct o2_iov *piece = &iov[which + (side->nid == NID_A ? 0 : 4)];
@@ -316,19 +242,18 @@ static inline struct o2_transfer_memory side_memory(struct lnet_side *side, unsi
 	};
 }
 
-static inline uint8_t *side_bytes(const struct lnet_side *side, uint32_t page)
+uint8_t *lnet_side_bytes(const struct lnet_side *side, uint32_t page)
 {
 	return o2_arena_page(&side->arena, page);
 }
 
-static inline void fill(uint8_t *bytes, size_t n, uint8_t seed)
+void fill_bytes(uint8_t *bytes, size_t n, uint8_t seed)
 {
 	for (size_t i = 0; i < n; i++)
 		bytes[i] = (uint8_t)(seed + i * 7 + (i >> 8) * 13);
 }
 
-/* An entry that takes PUTs and GETs at portal 60, match bits 0x1234. */
-static inline struct o2_lnet_entry entry_of(const struct o2_transfer_memory *memory)
+struct o2_lnet_entry entry_of(const struct o2_transfer_memory *memory)
 {
 	return (struct o2_lnet_entry){
 		.portal = 60,
@@ -342,9 +267,7 @@ static inline struct o2_lnet_entry entry_of(const struct o2_transfer_memory *mem
 	};
 }
 
-static inline struct o2_lnet_target target_at(uint64_t nid, bool ack)
+struct o2_lnet_target target_at(uint64_t nid, bool ack)
 {
 	return (struct o2_lnet_target){.nid = nid, .portal = 60, .match_bits = 0x1234, .ack = ack};
 }
-
-#endif

@@ -1,18 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef O2_TEST_LND_TALKS_CREDITS_H
-#define O2_TEST_LND_TALKS_CREDITS_H
+#include "tests/lib/lnd_talks.h"
 
-#include "tests/lib/test_lnd_talk.h"
-
-/* Conversations about when credits travel, in the form of test_lnd_talks_flow.h. */
+/* Conversations about when credits travel. */
 
 /* Version 2: no more NOOPs wait at an end that does not look than it has receives for. */
-static void leaves_room_for_noops(void **state)
+void leaves_room_for_noops(void **state)
 {
 	struct pair *pair = pair_of(O2_MSG_VERSION_2, 3);
 	struct held held = {.count = 0};
 
-	(void)state;
 	assert_int_equal(view_of(&pair->b).high_water, 1);
 	for (uint32_t i = 0; i < 3; i++) {
 		send_text(&pair->a, 10);
@@ -35,11 +31,10 @@ static void leaves_room_for_noops(void **state)
 }
 
 /* Version 1: the credit of a NOOP goes back with the first message that its credits allow. */
-static void returns_the_credit_of_a_noop(void **state)
+void returns_the_credit_of_a_noop(void **state)
 {
 	struct pair *pair = pair_of(O2_MSG_VERSION_1, 8);
 
-	(void)state;
 	for (uint32_t i = 0; i < 8; i++)
 		send_text(&pair->a, 10);
 	assert_int_equal(view_of(&pair->a).queued, 1);
@@ -50,5 +45,3 @@ static void returns_the_credit_of_a_noop(void **state)
 	assert_settled(pair);
 	pair_close(pair);
 }
-
-#endif

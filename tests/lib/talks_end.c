@@ -1,176 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef O2_TEST_LND_TALKS_END_H
-#define O2_TEST_LND_TALKS_END_H
+#include "tests/lib/lnd_talks.h"
 
 #include "lnd/conn/immediate.h"
 #include "lnd/ni/path.h"
-#include "tests/lib/test_lnd_talk.h"
 
-/* Conversations about how operations and connections end (docs/transport.md, "Errors", "Time", "Closing").
- * Each is a test, and each notices the defects that tests/unit/lnd/test_lnd_mutants.c names beside it. */
+/* Conversations about how operations and connections end (docs/transport.md, "Time", "Closing"), and about
+ * what comes early. */
 
-static struct o2_kiov end_kiov[2][O2_MAX_FRAGS];
-
-static struct o2_transfer_memory end_memory(int which)
-{
-	return dense(end_kiov[which], 300u * (uint32_t)which, 9000, O2_REG_FASTREG);
-}
-
-/* a has started a PUT or a GET, b does not answer. */
-static struct pair *pair_with_open(enum o2_transfer_op op, uint64_t *cookie)
-{
-	struct pair *pair = pair_default();
-	struct o2_transfer_memory memory = end_memory(0);
-
-	pair->b.answer = end_memory(1);
-	assert_int_equal(op == O2_OP_PUT ? start_put(pair->a.conn, &memory, 0, cookie, NULL)
-					 : start_get(pair->a.conn, &memory, 0, cookie, NULL),
-			 0);
-	deliver(&pair->a, NULL, 0);
-	return pair;
-}
-
-static void hear_status(enum o2_transfer_op op, enum o2_msg_type type, int32_t status, const char *rule)
-{
-	uint64_t cookie;
-	struct pair *pair = pair_with_open(op, &cookie);
-
-	send_completion(&pair->b, type, cookie, status);
-	deliver(&pair->a, NULL, 0);
-	assert_refused(&pair->a, rule);
-	assert_int_equal(pair->a.nresults, 1);
-	assert_int_equal(pair->a.result[0].status,
-			 strcmp(rule, "conn/unknown-cookie") == 0 ? -ECONNABORTED : -EPROTO);
-	pair_close(pair);
-}
-
-static void hears_a_nak_of_success(void **state)
-{
-	(void)state;
-	hear_status(O2_OP_PUT, O2_MSG_PUT_NAK, 1, "conn/nak-status");
-}
-
-static void hears_of_more_than_the_sink(void **state)
-{
-	(void)state;
-	hear_status(O2_OP_GET, O2_MSG_GET_DONE, 9001, "conn/get-done-status");
-}
-
-/* The right cookie, but not the answer that its operation waits for. */
-static void hears_another_answer(void **state)
-{
-	(void)state;
-	hear_status(O2_OP_PUT, O2_MSG_GET_DONE, 0, "conn/unknown-cookie");
-	hear_status(O2_OP_PUT, O2_MSG_PUT_DONE, 9000, "conn/unknown-cookie");
-	hear_status(O2_OP_GET, O2_MSG_PUT_NAK, 0, "conn/unknown-cookie");
-	hear_status(O2_OP_GET, O2_MSG_PUT_DONE, 9000, "conn/unknown-cookie");
-}
-
-/* A sink that was promised 9000 bytes. */
-static void hears_another_length(void **state)
-{
-	static const int32_t lengths[] = {0, 8999, 9001};
-
-	(void)state;
-	for (int i = 0; i < 3; i++) {
-		struct pair *pair = pair_with_open(O2_OP_PUT, NULL);
-
-		deliver(&pair->b, NULL, 0);
-		assert_int_equal(view_of(&pair->b).puts_accepted, 1);
-		send_completion(&pair->a, O2_MSG_PUT_DONE,
-				TAILQ_FIRST(&pair->b.conn->list[O2_LIST_ACTIVE])->cookie, lengths[i]);
-		deliver(&pair->b, NULL, 0);
-		assert_refused(&pair->b, "conn/put-done-status");
-		assert_int_equal(pair->b.result[0].status, -EPROTO);
-		pair_close(pair);
-	}
-}
-
-/* An answer to an operation that has been answered: its transmit is there, and waits for nothing. */
-static void hears_an_answer_twice(void **state)
-{
-	uint64_t cookie;
-	struct pair *pair = pair_with_open(O2_OP_PUT, &cookie);
-	struct held held = {.count = 0};
-	struct o2_msg *msg;
-
-	(void)state;
-	deliver(&pair->b, NULL, 0);
-	deliver(&pair->a, &held, work_bit(O2_WORK_MESSAGE));
-	assert_int_equal(view_of(&pair->a).active, 1);
-	msg = o2_msg_begin(pair->b.conn, O2_MSG_PUT_ACK);
-	msg->u.putack.ibpam_src_cookie = cookie;
-	msg->u.putack.ibpam_rd.rd_nfrags = 1;
-	msg->u.putack.ibpam_rd.rd_frags[0].rf_nob = 9000;
-	send_msg(&pair->b);
-	deliver(&pair->a, &held, work_bit(O2_WORK_MESSAGE));
-	assert_refused(&pair->a, "conn/unknown-cookie");
-	assert_int_equal(pair->a.nresults, 1);
-	pair_close(pair);
-}
-
-/* An operation that is still queued has no cookie that a peer could know. */
-static void hears_of_what_was_not_sent(void **state)
-{
-	struct pair *pair = pair_of(O2_MSG_VERSION_2, 2);
-	struct o2_transfer_memory memory = end_memory(0);
-
-	(void)state;
-	for (uint32_t i = 0; i < 3; i++)
-		assert_int_equal(start_get(pair->a.conn, &memory, 0, NULL, NULL), 0);
-	assert_int_equal(view_of(&pair->a).queued_reserved, 1);
-	send_completion(&pair->b, O2_MSG_GET_DONE, TAILQ_FIRST(&pair->a.conn->list[O2_LIST_RESERVED])->cookie,
-			0);
-	deliver(&pair->a, NULL, 0);
-	assert_refused(&pair->a, "conn/unknown-cookie");
-	assert_int_equal(pair->a.nresults, 3);
-	pair_close(pair);
-}
-
-/* More writes than were agreed on: the sink is told, and so is the source's owner. */
-static void cannot_plan_its_writes(void **state)
-{
-	struct o2_conn_config config = O2_CONN_DEFAULTS;
-	struct o2_transfer_memory many = gapped(end_kiov[0], 0, 40, 100, O2_REG_GLOBAL);
-	struct o2_transfer_memory one = dense(end_kiov[1], 300, 4000, O2_REG_FASTREG);
-	struct pair *pair;
-
-	(void)state;
-	config.max_frags = 4;
-	pair = pair_open(&config, &config);
-	pair->b.answer = one;
-	assert_int_equal(start_put(pair->a.conn, &many, 0, NULL, NULL), 0);
-	quiet(pair);
-	pair->b.answer = many;
-	assert_int_equal(start_get(pair->a.conn, &one, 0, NULL, NULL), 0);
-	quiet(pair);
-	for (int i = 0; i < 2; i++) {
-		assert_int_equal(pair->a.result[i].status, -EMSGSIZE);
-		assert_int_equal(pair->b.result[i].status, -EMSGSIZE);
-	}
-	assert_settled(pair);
-	pair_close(pair);
-}
-
-/* Messages of another life, of either end. */
-static void hears_of_another_life(void **state)
-{
-	(void)state;
-	for (int i = 0; i < 2; i++) {
-		struct pair *pair = pair_default();
-		uint64_t *stamp = i == 0 ? &pair->b.conn->self.incarnation : &pair->b.conn->peer.incarnation;
-
-		(*stamp)--;
-		send_text(&pair->b, 5);
-		deliver(&pair->a, NULL, 0);
-		assert_refused(&pair->a, i == 0 ? "conn/srcstamp" : "conn/dststamp");
-		assert_int_equal(o2_conn_get_fault(pair->a.conn)->code, -ESTALE);
-		pair_close(pair);
-	}
-}
-
-/* It waited for that, NONE: it was not late, and ends because another one was. */
-static void assert_late(const struct o2_transfer_result *result, enum o2_wait wait, uint64_t age_ms)
+void assert_late(const struct o2_transfer_result *result, enum o2_wait wait, uint64_t age_ms)
 {
 	const struct o2_transfer_fault *fault = &result->fault;
 	const bool late = wait != O2_WAIT_NONE;
@@ -187,13 +24,12 @@ static void assert_late(const struct o2_transfer_result *result, enum o2_wait wa
 }
 
 /* One late operation closes the connection; where each was says what is to blame. */
-static void misses_a_deadline(void **state)
+void misses_a_deadline(void **state)
 {
 	struct pair *pair = pair_of(O2_MSG_VERSION_2, 2);
-	struct o2_transfer_memory memory = end_memory(0);
+	struct o2_transfer_memory memory = talk_memory(0, 9000, O2_REG_FASTREG);
 	struct held held = {.count = 0};
 
-	(void)state;
 	assert_int_equal(start_put(pair->a.conn, &memory, 0, NULL, NULL), 0); /* waits for b */
 	deliver(&pair->a, NULL, 0);
 	o2_conn_clock(pair->a.conn, 10);
@@ -218,14 +54,13 @@ static void misses_a_deadline(void **state)
 }
 
 /* The deadline of a PUT starts anew when its bytes are sent. */
-static void renews_a_deadline(void **state)
+void renews_a_deadline(void **state)
 {
 	struct pair *pair = pair_default();
-	struct o2_transfer_memory memory = end_memory(0);
+	struct o2_transfer_memory memory = talk_memory(0, 9000, O2_REG_FASTREG);
 	struct held held = {.count = 0};
 
-	(void)state;
-	pair->b.answer = end_memory(1);
+	pair->b.answer = talk_memory(1, 9000, O2_REG_FASTREG);
 	assert_int_equal(start_put(pair->a.conn, &memory, 0, NULL, NULL), 0);
 	o2_conn_clock(pair->a.conn, 40000);
 	o2_conn_clock(pair->b.conn, 40000);
@@ -239,15 +74,14 @@ static void renews_a_deadline(void **state)
 }
 
 /* An operation may be started in any state, and ends once. */
-static void starts_in_every_state(void **state)
+void starts_in_every_state(void **state)
 {
-	struct o2_transfer_memory memory = end_memory(0);
+	struct o2_transfer_memory memory = talk_memory(0, 9000, O2_REG_FASTREG);
 	struct pair *pair = calloc(1, sizeof(*pair));
 	struct o2_lnet_hdr hdr = {.type = O2_LNET_PUT};
 	uint32_t started = 0;
 	struct o2_conn *conn;
 
-	(void)state;
 	assert_non_null(pair);
 	side_open(&pair->a, true, O2_DMA_BUS, 0);
 	assert_int_equal(o2_conn_create(&pair->a.ni, &O2_CONN_DEFAULTS, side_ops(), &pair->a, &conn, NULL),
@@ -271,6 +105,7 @@ static void starts_in_every_state(void **state)
 }
 
 static uint32_t closed_calls, open_when_closed;
+
 static enum o2_conn_state state_when_closed;
 
 static void note_closed(void *context, const struct o2_transfer_fault *fault)
@@ -284,20 +119,19 @@ static void note_closed(void *context, const struct o2_transfer_fault *fault)
 }
 
 /* Every list holds something when the connection closes: the queues are emptied first, in their order. */
-static void ends_what_is_open(void **state)
+void ends_what_is_open(void **state)
 {
 	struct o2_conn_config config = O2_CONN_DEFAULTS;
-	struct o2_transfer_memory memory = end_memory(0);
+	struct o2_transfer_memory memory = talk_memory(0, 9000, O2_REG_FASTREG);
 	struct pair *pair;
 	struct held held = {.count = 0};
 	uint64_t cookie[5];
 
-	(void)state;
 	config.queue_depth = 2;
 	pair = pair_open(&config, &config);
 	pair->a.conn->ops.closed = note_closed;
 	closed_calls = 0;
-	pair->b.answer = end_memory(1);
+	pair->b.answer = talk_memory(1, 9000, O2_REG_FASTREG);
 	assert_int_equal(start_get(pair->a.conn, &memory, 0, &cookie[0], NULL), 0); /* active */
 	assert_int_equal(start_get(pair->a.conn, &memory, 0, &cookie[1], NULL), 0);
 	assert_int_equal(start_get(pair->a.conn, &memory, 0, &cookie[2], NULL), 0); /* reserved */
@@ -339,13 +173,12 @@ static int early_receive(void *context, const struct o2_msg *msg)
 }
 
 /* What comes before the connection is established is kept, and handled afterwards in its order. */
-static void hears_early(void **state)
+void hears_early(void **state)
 {
 	struct pair *pair = calloc(1, sizeof(*pair));
 	struct o2_conn_address a, b;
 	struct o2_qp_path path;
 
-	(void)state;
 	assert_non_null(pair);
 	side_open(&pair->a, true, O2_DMA_BUS, 0);
 	side_open(&pair->b, false, O2_DMA_BUS, 0);
@@ -387,13 +220,12 @@ static void hears_early(void **state)
 }
 
 /* A payload is read before its receive is posted again; a GET, which has none, gives its credit first. */
-static void reads_before_it_reposts(void **state)
+void reads_before_it_reposts(void **state)
 {
 	struct pair *pair = pair_default();
 	struct o2_lnet_hdr hdr = o2_conn_lnet_hdr(pair->a.conn, O2_LNET_PUT, 0, 0);
 	const uint8_t one = 1;
 
-	(void)state;
 	pair->b.conn->ops.receive = early_receive;
 	early_received = 0;
 	assert_int_equal(o2_conn_send_bytes(pair->a.conn, &hdr, &one, 1, 0, NULL, NULL), 0);
@@ -408,26 +240,25 @@ static void reads_before_it_reposts(void **state)
 }
 
 static uint8_t gathered[O2_IMMEDIATE_MAX];
+
 static uint32_t ngathered;
 
 static int gathered_receive(void *context, const struct o2_msg *msg)
 {
-	(void)context;
 	ngathered = msg->u.immediate.hdr.payload_length;
 	memcpy(gathered, msg->u.immediate.payload, ngathered);
 	return 0;
 }
 
 /* A payload from two pages, with a checksum over what is sent. */
-static void gathers_a_payload(void **state)
+void gathers_a_payload(void **state)
 {
+	static struct o2_kiov kiov[2];
 	struct o2_conn_config config = O2_CONN_DEFAULTS;
-	struct o2_transfer_memory memory = {.buffer = dense_kiov(end_kiov[0], 5, 3000, 3500),
-					    .mode = O2_REG_GLOBAL};
+	struct o2_transfer_memory memory = {.buffer = dense_kiov(kiov, 5, 3000, 3500), .mode = O2_REG_GLOBAL};
 	struct o2_lnet_hdr hdr;
 	struct pair *pair;
 
-	(void)state;
 	config.immediate_gather = true;
 	config.cksum_flavour = O2_CKSUM_UNSIGNED;
 	pair = pair_open(&config, &config);
@@ -443,9 +274,6 @@ static void gathers_a_payload(void **state)
 	assert_settled(pair);
 	pair_close(pair);
 }
-
-/* --- closing from inside match
- * -------------------------------------------------------------------------------------------- */
 
 static struct side *closing_side;
 
@@ -472,11 +300,11 @@ static void assert_aborted_there(const struct o2_transfer_result *result, enum o
 static void close_in_match(enum o2_transfer_op op, int match_rc)
 {
 	struct pair *pair = pair_default();
-	struct o2_transfer_memory memory = end_memory(0);
+	struct o2_transfer_memory memory = talk_memory(0, 9000, O2_REG_FASTREG);
 	struct side *b = &pair->b;
 
 	closing_side = b;
-	b->answer = end_memory(1);
+	b->answer = talk_memory(1, 9000, O2_REG_FASTREG);
 	b->answer.tag = 77;
 	b->match_rc = match_rc;
 	b->conn->ops.match = match_and_close;
@@ -493,13 +321,10 @@ static void close_in_match(enum o2_transfer_op op, int match_rc)
 }
 
 /* What match accepts ends exactly once, whatever match does to the connection; what it refuses does not. */
-static void ends_what_match_accepted(void **state)
+void ends_what_match_accepted(void **state)
 {
-	(void)state;
 	close_in_match(O2_OP_PUT, 0);
 	close_in_match(O2_OP_GET, 0);
 	close_in_match(O2_OP_PUT, -EACCES);
 	close_in_match(O2_OP_GET, -EPROTO);
 }
-
-#endif

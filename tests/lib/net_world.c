@@ -1,65 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef O2_TEST_NET_WORLD_H
-#define O2_TEST_NET_WORLD_H
+#include "tests/lib/net_world.h"
 
-/* cmocka.h wants the others before it. */
-/* clang-format off */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-/* clang-format on */
-#include <errno.h>
-#include <inttypes.h>
 #include <jansson.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/monotonic.h"
-#include "cli/cli.h"
 #include "cli/net/commands.h"
 #include "cli/net/network.h"
-#include "cli/net/session.h"
-#include "lnd/cm/loop.h"
 #include "loopverbs/loopverbs.h"
-#include "quirk/quirk.h"
 #include "wire/nid.h"
 
-/*
- * The network commands in this process, over a network whose other end is the test's: a peer that does what
- * the test says, in each round of the command's own loop.
- */
+#define WORLD_MS UINT64_C(60000)
 
-#define WORLD_US    UINT64_C(0x000500000a4d0001) /* 10.77.0.1@o2ib */
-#define WORLD_PEER  UINT64_C(0x000500000a4d0002)
-#define WORLD_PAGES 2400u /* of the peer's arena; the first two are its LNet's */
-#define WORLD_MS    UINT64_C(60000)
-
-struct net_world {
-	/* The test's wishes. */
-	void (*start)(void);	    /* the peer is there */
-	void (*round)(void);	    /* once in each round */
-	struct o2_conn_config conn; /* of the peer's */
-	struct o2_quirks quirks;    /* likewise */
-	int listen_error;	    /* what becomes of our listening; 0: it goes well */
-	/* The peer. */
-	struct o2_cm_loop *wire;
-	struct o2_ni ni;
-	struct o2_cm *cm;
-	struct o2_endpoint endpoint;
-	uint32_t nstarted, nended; /* operations of its own */
-	int status;		   /* of the last of them that failed; 0: none */
-	uint32_t nidle_sleeps;	   /* of the command, with nothing of LNet's under way */
-	uint64_t deadline_ms;
-	/* What the command has printed. */
-	char out[65536], err[65536];
-};
-
-static struct net_world world;
 volatile sig_atomic_t o2_net_stop;
+
+struct net_world world;
 
 static const struct o2_cm_ops *world_cm_ops;
 
@@ -72,7 +27,6 @@ static int world_listen(struct o2_cm *cm, uint16_t port, struct o2_error *error)
 
 static void world_done(void *context, const struct o2_lnet_result *result)
 {
-	(void)context;
 	world.nended++;
 	if (result->status != 0)
 		world.status = result->status;
@@ -132,7 +86,6 @@ int o2_net_network_progress(struct o2_net_network *network, uint64_t now_ms)
 {
 	int events = 0;
 
-	(void)network;
 	assert_true(now_ms < world.deadline_ms);
 	while (o2_cm_loop_deliver(world.wire, 0))
 		events++;
@@ -145,16 +98,12 @@ int o2_net_network_progress(struct o2_net_network *network, uint64_t now_ms)
 
 int o2_net_network_sleep(struct o2_net_network *network, struct o2_endpoint *endpoint, uint64_t sleep_ns)
 {
-	(void)network;
-	(void)sleep_ns;
 	world.nidle_sleeps += o2_lnet_messages(endpoint->lnet) == 0;
 	return 0;
 }
 
-/* Nothing is asked of the peer yet, and it does nothing. */
-static int world_setup(void **state)
+int world_setup(void **state)
 {
-	(void)state;
 	memset(&world, 0, sizeof(world));
 	world.conn = O2_CONN_DEFAULTS;
 	o2_net_stop = 0;
@@ -171,8 +120,7 @@ static void read_back(FILE *file, char *text, size_t text_bytes)
 	fclose(file);
 }
 
-/* Run the command line; what it prints is in world.out and world.err.  Returns its exit status. */
-static int world_run(const char *line)
+int world_run(const char *line)
 {
 	char copy[512], *argv[32], *save = NULL;
 	struct o2_net_options options;
@@ -203,8 +151,7 @@ static int world_run(const char *line)
 	return status;
 }
 
-/* A number of the JSON summary. */
-static long world_number(const char *key)
+long world_number(const char *key)
 {
 	json_t *object = json_loads(world.out, 0, NULL);
 	const json_t *member = json_object_get(object, key);
@@ -214,8 +161,7 @@ static long world_number(const char *key)
 	return number;
 }
 
-/* Memory of the peer's, from that page of its arena on. */
-static struct o2_transfer_memory world_memory(uint32_t page, uint32_t length_bytes, struct o2_iov *iov)
+struct o2_transfer_memory world_memory(uint32_t page, uint32_t length_bytes, struct o2_iov *iov)
 {
 	*iov = (struct o2_iov){world.ni.arena.view[0].base + (uint64_t)page * world.ni.arena.page_bytes,
 			       length_bytes};
@@ -224,5 +170,3 @@ static struct o2_transfer_memory world_memory(uint32_t page, uint32_t length_byt
 		.mode = O2_REG_GLOBAL,
 	};
 }
-
-#endif

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+#include "tests/lib/connreq.h"
+
+struct o2_connreq_self connreq_self(bool asks)
+{
+	return (struct o2_connreq_self){
+		.nid = asks ? NID_A : NID_B,
+		.incarnation = asks ? STAMP_A : STAMP_B,
+		.version = O2_MSG_VERSION_2,
+		.queue_depth = 8,
+		.max_frags = O2_MAX_FRAGS,
+		.registers = true,
+		.up = true,
+		.bind_nid_to_address = true,
+		.max_peers = 8,
+		.max_conns_per_peer = 4,
+	};
+}
+
+void assert_params(const struct o2_conn_params *found, const struct o2_conn_params *expected)
+{
+	assert_int_equal(found->version, expected->version);
+	assert_int_equal(found->queue_depth, expected->queue_depth);
+	assert_int_equal(found->max_frags, expected->max_frags);
+	assert_int_equal(found->max_msg_size, expected->max_msg_size);
+}
+
+size_t read_private_data(const char *name, uint8_t *bytes, size_t capacity)
+{
+	char path[512];
+	FILE *file;
+	size_t length;
+
+	snprintf(path, sizeof(path), O2_CORPUS_DIR "/captures/cm/%s.cmpriv", name);
+	file = fopen(path, "rb");
+	if (file == NULL)
+		fail_msg("cannot open %s", path);
+	length = fread(bytes, 1, capacity, file);
+	fclose(file);
+	return length;
+}
