@@ -271,3 +271,68 @@ struct o2_lnet_target target_at(uint64_t nid, bool ack)
 {
 	return (struct o2_lnet_target){.nid = nid, .portal = 60, .match_bits = 0x1234, .ack = ack};
 }
+
+int lnet_pair_setup(void **state)
+{
+	static struct lnet_pair pair;
+
+	lnet_pair_open(&pair, NULL);
+	*state = &pair;
+	return 0;
+}
+
+int lnet_pair_teardown(void **state)
+{
+	lnet_pair_close(*state);
+	return 0;
+}
+
+void lnet_expect_result(struct lnet_side *side, int status, uint64_t length_bytes)
+{
+	assert_int_equal(side->nresults, 1);
+	assert_int_equal(side->result[0].status, status);
+	assert_int_equal(side->result[0].length_bytes, length_bytes);
+	assert_int_equal(o2_lnet_messages(side->lnet), 0);
+	side->nresults = 0;
+}
+
+void lnet_expect_dropped(struct lnet_side *side, const char *rule)
+{
+	assert_non_null(side->dropped);
+	assert_string_equal(side->dropped, rule);
+	side->dropped = NULL;
+	side->nevents = 0;
+}
+
+void lnet_offer(struct lnet_side *side, uint32_t options)
+{
+	const struct o2_transfer_memory memory = lnet_side_memory(side, 3, 256, O2_MAX_TRANSFER_BYTES);
+	struct o2_lnet_entry entry = entry_of(&memory);
+
+	entry.options |= options;
+	assert_true(o2_lnet_attach(side->lnet, &entry, NULL) >= 0);
+}
+
+void lnet_expect_fault(const struct lnet_side *side, enum o2_fault_side blamed, const char *rule,
+		       uint64_t value, uint64_t limit)
+{
+	const struct o2_transfer_fault *fault = &side->fault[0];
+
+	assert_int_equal(fault->side, blamed);
+	assert_non_null(fault->error.rule);
+	assert_string_equal(fault->error.rule, rule);
+	assert_int_equal(fault->code, fault->error.code);
+	assert_true(fault->error.value == value && fault->error.limit == limit);
+}
+
+void lnet_put(struct lnet_side *side, const struct o2_lnet_target *target,
+	      const struct o2_transfer_memory *source)
+{
+	assert_int_equal(o2_lnet_put(side->lnet, target, source, NULL, NULL), 0);
+}
+
+void lnet_get(struct lnet_side *side, const struct o2_lnet_target *target,
+	      const struct o2_transfer_memory *sink)
+{
+	assert_int_equal(o2_lnet_get(side->lnet, target, sink, NULL, NULL), 0);
+}

@@ -86,6 +86,10 @@ void lnet_side_clock(struct lnet_side *side, uint64_t now_ms);
 void lnet_pair_open(struct lnet_pair *pair, const struct o2_lnet_config *base);
 void lnet_pair_close(struct lnet_pair *pair);
 
+/* For cmocka: a pair with the defaults is the state. */
+int lnet_pair_setup(void **state);
+int lnet_pair_teardown(void **state);
+
 /* length bytes from that page on; they are virtually contiguous, vectors are the side's.  which: 0 to 3. */
 struct o2_transfer_memory lnet_side_memory(struct lnet_side *side, unsigned int which, uint32_t page,
 					   uint32_t length_bytes);
@@ -101,5 +105,24 @@ struct o2_lnet_entry entry_of(const struct o2_transfer_memory *memory);
 
 /* Where such an entry is. */
 struct o2_lnet_target target_at(uint64_t nid, bool ack);
+
+/* Attach 1 MiB at the side's page 256: entry_of, with these options too. */
+void lnet_offer(struct lnet_side *side, uint32_t options);
+
+/* Start an operation, which is accepted.  source NULL: no bytes. */
+void lnet_put(struct lnet_side *side, const struct o2_lnet_target *target,
+	      const struct o2_transfer_memory *source);
+void lnet_get(struct lnet_side *side, const struct o2_lnet_target *target,
+	      const struct o2_transfer_memory *sink);
+
+/* Its only operation has ended so, and nothing is under way. */
+void lnet_expect_result(struct lnet_side *side, int status, uint64_t length_bytes);
+
+/* The last result says why: the rule and its figures. */
+void lnet_expect_fault(const struct lnet_side *side, enum o2_fault_side blamed, const char *rule,
+		       uint64_t value, uint64_t limit);
+
+/* It has dropped a message because of that rule. */
+void lnet_expect_dropped(struct lnet_side *side, const char *rule);
 
 #endif

@@ -33,6 +33,22 @@ static struct o2_error error_of(int code, const char *rule, const char *field, u
 }
 
 /* Each as the connection's own fault, and as that of an operation that ends with the connection. */
+static void assert_words(const struct row *row)
+{
+	const struct o2_transfer_fault closed = o2_fault_closed(&row->fault);
+	char text[400];
+
+	if (row->fault.side != O2_FAULT_NONE)
+		assert_text(&row->fault, row->text);
+	assert_int_equal(closed.side, O2_FAULT_CLOSED);
+	assert_int_equal(closed.code, -ECONNABORTED);
+	assert_int_equal(closed.closed_by, row->fault.side);
+	snprintf(text, sizeof(text), "the connection has ended: %s", row->text);
+	assert_text(&closed, text);
+	/* What ends with something that has ended blames nobody else. */
+	assert_int_equal(o2_fault_closed(&closed).closed_by, row->fault.side);
+}
+
 static void each_end_has_its_words(void **state)
 {
 	const struct row rows[] = {
@@ -95,21 +111,9 @@ static void each_end_has_its_words(void **state)
 		  .error = error_of(-EIO, "conn/poll", "ibv_poll_cq", 1, O2_NO_LIMIT)},
 		 "the device is lost: conn/poll: ibv_poll_cq is 1 (Input/output error)"},
 	};
-	char text[400];
 
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		const struct o2_transfer_fault closed = o2_fault_closed(&rows[i].fault);
-
-		if (rows[i].fault.side != O2_FAULT_NONE)
-			assert_text(&rows[i].fault, rows[i].text);
-		assert_int_equal(closed.side, O2_FAULT_CLOSED);
-		assert_int_equal(closed.code, -ECONNABORTED);
-		assert_int_equal(closed.closed_by, rows[i].fault.side);
-		snprintf(text, sizeof(text), "the connection has ended: %s", rows[i].text);
-		assert_text(&closed, text);
-		/* What ends with something that has ended blames nobody else. */
-		assert_int_equal(o2_fault_closed(&closed).closed_by, rows[i].fault.side);
-	}
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		assert_words(&rows[i]);
 	assert_text(&(struct o2_transfer_fault){.code = 0}, "no fault");
 }
 

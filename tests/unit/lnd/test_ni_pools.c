@@ -1,139 +1,11 @@
 /* SPDX-License-Identifier: MIT */
+#include "tests/lib/faulty_pair.h"
 #include "tests/lib/lnd_memory.h"
-#include "tests/lib/lnd_pair.h"
 
 /*
  * The pools of an interface under transfers (docs/pools.md, "At an interface"): how they grow and go, what a
  * device that fails does to them, failover, lists that are kept, and what is left afterwards.
  */
-
-static struct o2_kiov kiov_from[O2_MAX_FRAGS], kiov_to[O2_MAX_FRAGS];
-
-/* --- a device that fails when it is told to, in front of the real one --- */
-
-static struct {
-	int fmr_map, fmr_unmap, frd_create, frd_map; /* -errno, or 0 */
-	bool frd_short;
-	uint32_t fmr_maps, frd_maps; /* that succeeded */
-} faults;
-
-static int fmr_map(void *context, void *handle, const struct o2_fmr_request *request, uint32_t *lkey,
-		   uint32_t *rkey, struct o2_error *error)
-{
-	int rc = faults.fmr_map != 0 ? faults.fmr_map
-				     : o2_reg_verbs_fmr.map(context, handle, request, lkey, rkey, error);
-
-	faults.fmr_maps += rc == 0;
-	return rc;
-}
-
-static int fmr_create(void *context, uint64_t device, uint32_t max_pages, uint32_t page_bytes, void **handle,
-		      struct o2_error *error)
-{
-	return o2_reg_verbs_fmr.create(context, device, max_pages, page_bytes, handle, error);
-}
-
-static void fmr_destroy(void *context, void *handle)
-{
-	o2_reg_verbs_fmr.destroy(context, handle);
-}
-
-static int fmr_unmap(void *context, void *const *handles, uint32_t count)
-{
-	return faults.fmr_unmap != 0 ? faults.fmr_unmap : o2_reg_verbs_fmr.unmap(context, handles, count);
-}
-
-static int frd_create(void *context, uint64_t device, uint32_t max_pages, bool gaps,
-		      struct o2_frd_object *object, struct o2_error *error)
-{
-	return faults.frd_create != 0
-		       ? faults.frd_create
-		       : o2_reg_verbs_frd.create(context, device, max_pages, gaps, object, error);
-}
-
-static void frd_destroy(void *context, void *handle)
-{
-	o2_reg_verbs_frd.destroy(context, handle);
-}
-
-static int frd_map(void *context, void *handle, const struct o2_frd_request *request, uint32_t *lkey,
-		   struct o2_error *error)
-{
-	int rc = faults.frd_map != 0 ? faults.frd_map
-				     : o2_reg_verbs_frd.map(context, handle, request, lkey, error);
-
-	faults.frd_maps += rc > 0;
-	return rc > 0 && faults.frd_short ? rc - 1 : rc;
-}
-
-static void frd_unmap(void *context, void *handle)
-{
-	o2_reg_verbs_frd.unmap(context, handle);
-}
-
-static const struct o2_fmr_ops fmr_ops = {fmr_create, fmr_destroy, fmr_map, fmr_unmap};
-static const struct o2_frd_ops frd_ops = {frd_create, frd_destroy, frd_map, frd_unmap};
-static const struct o2_reg_ops faulty_ops = {&fmr_ops, &frd_ops};
-
-/* --- pairs --- */
-
-/* Both sides small, side b with the device above; more is the caller's. */
-static struct pair *open_pair(void (*change)(struct o2_ni_config *config))
-{
-	struct pair *pair = calloc(1, sizeof(*pair));
-	struct o2_ni_config a = side_config(true, O2_DMA_BUS, 0x7f0000000000ull);
-	struct o2_ni_config b = side_config(false, O2_DMA_VIRTUAL, 0);
-
-	assert_non_null(pair);
-	memset(&faults, 0, sizeof(faults));
-	b.reg_ops = &faulty_ops;
-	if (change != NULL)
-		change(&b);
-	side_open_config(&pair->a, &a);
-	side_open_config(&pair->b, &b);
-	pair_connect(pair, &O2_CONN_DEFAULTS, &O2_CONN_DEFAULTS);
-	return pair;
-}
-
-static struct o2_ni_pool_counts pool_counts(struct side *side, enum o2_ni_pool_kind kind)
-{
-	struct o2_ni_counts counts;
-
-	o2_ni_get_counts(&side->ni, &counts);
-	return counts.pool[kind];
-}
-
-/* A PUT to b with a sink of that mode; how it ended at b. */
-static const struct o2_transfer_result *put(struct pair *pair, enum o2_reg_mode mode)
-{
-	struct o2_transfer_memory from = dense(kiov_from, 0, 9000, O2_REG_GLOBAL);
-	uint32_t a = pair->a.nresults, b = pair->b.nresults;
-
-	pair->b.answer = dense(kiov_to, 300, 9000, mode);
-	assert_int_equal(start_put(pair->a.conn, &from, 0, NULL, NULL), 0);
-	pair_run(pair, a + 1, b + 1);
-	assert_int_equal(pair->a.result[a % PAIR_RESULTS].status, pair->b.result[b % PAIR_RESULTS].status);
-	return &pair->b.result[b % PAIR_RESULTS];
-}
-
-static void refused(struct pair *pair, enum o2_reg_mode mode, int code, const char *rule)
-{
-	const struct o2_transfer_result *result = put(pair, mode);
-
-	assert_int_equal(result->status, code);
-	assert_string_equal(result->fault.error.rule, rule);
-	side_assert_idle(&pair->b);
-}
-
-static void moved(struct pair *pair, enum o2_reg_mode mode)
-{
-	const struct o2_transfer_result *result = put(pair, mode);
-
-	if (result->status != 0)
-		show_error("put", &result->fault.error);
-	assert_int_equal(result->status, 0);
-	assert_int_equal(result->nob, 9000);
-}
 
 /* --- sizes, partitions, what there is --- */
 
@@ -149,7 +21,7 @@ static void has_the_sizes_of_the_tunables(void **state)
 		config.tunables.ncpts = ncpts;
 		side_open_config(&side, &config);
 		for (uint32_t kind = 0; kind < O2_NI_POOL_KINDS; kind++) {
-			struct o2_ni_pool_counts pool = pool_counts(&side, (enum o2_ni_pool_kind)kind);
+			struct o2_ni_pool_counts pool = ni_pool_counts(&side, (enum o2_ni_pool_kind)kind);
 
 			assert_non_null(o2_ni_pool_name((enum o2_ni_pool_kind)kind));
 			assert_int_equal(pool.sets, ncpts);
@@ -226,7 +98,7 @@ static void three_partitions(struct o2_ni_config *config)
 /* A peer's transfers are served by the partition of its NID and no other. */
 static void serves_a_peer_from_one_partition(void **state)
 {
-	struct pair *pair = open_pair(three_partitions);
+	struct pair *pair = faulty_pair_open(three_partitions);
 	struct o2_transfer_memory from = dense(kiov_from, 0, 9000, O2_REG_GLOBAL);
 	uint32_t mine = o2_ni_cpt(&pair->b.ni, NID_A);
 
@@ -250,7 +122,7 @@ static void serves_a_peer_from_one_partition(void **state)
 /* Six transfers at a time need three pools of two; 300 s later all but the first go. */
 static void grows_and_shrinks(void **state)
 {
-	struct pair *pair = open_pair(NULL);
+	struct pair *pair = faulty_pair_open(NULL);
 	static const enum o2_reg_mode modes[] = {O2_REG_FMR, O2_REG_FASTREG, O2_REG_FASTREG_GAPS};
 	struct o2_transfer_memory from = dense(kiov_from, 0, 9000, O2_REG_GLOBAL);
 
@@ -262,7 +134,7 @@ static void grows_and_shrinks(void **state)
 		for (uint32_t i = 0; i < 6; i++)
 			assert_int_equal(start_put(pair->a.conn, &from, 0, NULL, NULL), 0);
 		side_run_until(&pair->b, &pair->b.nmatched, results + 6);
-		pool = pool_counts(&pair->b, (enum o2_ni_pool_kind)kind);
+		pool = ni_pool_counts(&pair->b, (enum o2_ni_pool_kind)kind);
 		assert_int_equal(pool.users, 6);
 		assert_int_equal(pool.live, 3);
 		assert_int_equal(pool.version, 3);
@@ -271,8 +143,8 @@ static void grows_and_shrinks(void **state)
 		side_assert_idle(&pair->b);
 		o2_ni_clock(&pair->b.ni, o2_clock_ms(&pair->b.ni.clock) + O2_POOL_LIFE_MS);
 		o2_ni_clock(&pair->b.ni, 1); /* does not go back */
-		moved(pair, modes[kind]);
-		pool = pool_counts(&pair->b, (enum o2_ni_pool_kind)kind);
+		assert_put_moved(pair, modes[kind]);
+		pool = ni_pool_counts(&pair->b, (enum o2_ni_pool_kind)kind);
 		assert_int_equal(pool.live, 1);
 		assert_int_equal(pool.version, 5);
 		assert_int_equal(pool.destroyed, 2);
@@ -289,7 +161,7 @@ static void one_pool(struct o2_ni_config *config)
 /* With a cap on pools the third of three transfers is refused, and the others are none the worse. */
 static void keeps_to_the_cap(void **state)
 {
-	struct pair *pair = open_pair(one_pool);
+	struct pair *pair = faulty_pair_open(one_pool);
 	struct o2_transfer_memory from = dense(kiov_from, 0, 9000, O2_REG_GLOBAL);
 
 	pair->b.answer = dense(kiov_to, 300, 9000, O2_REG_FASTREG);
@@ -312,22 +184,22 @@ static void keeps_to_the_cap(void **state)
 
 static void survives_failing_registrations(void **state)
 {
-	struct pair *pair = open_pair(NULL);
+	struct pair *pair = faulty_pair_open(NULL);
 
 	faults.fmr_map = -ENOSPC;
-	refused(pair, O2_REG_FMR, -ENOSPC, "pool/fmr/map");
+	assert_put_refused(pair, O2_REG_FMR, -ENOSPC, "pool/fmr/map");
 	faults.fmr_map = 0;
-	moved(pair, O2_REG_FMR);
+	assert_put_moved(pair, O2_REG_FMR);
 	for (int gaps = 0; gaps < 2; gaps++) {
 		enum o2_reg_mode mode = gaps ? O2_REG_FASTREG_GAPS : O2_REG_FASTREG;
 
 		faults.frd_map = -EIO;
-		refused(pair, mode, -EIO, "pool/frd/map");
+		assert_put_refused(pair, mode, -EIO, "pool/frd/map");
 		faults.frd_map = 0;
 		faults.frd_short = true;
-		refused(pair, mode, -EINVAL, "pool/frd/short-map");
+		assert_put_refused(pair, mode, -EINVAL, "pool/frd/short-map");
 		faults.frd_short = false;
-		moved(pair, mode);
+		assert_put_moved(pair, mode);
 	}
 	pair_close(pair);
 }
@@ -335,7 +207,7 @@ static void survives_failing_registrations(void **state)
 /* A pool that cannot grow says try again, and is asked again after a second. */
 static void survives_failing_growth(void **state)
 {
-	struct pair *pair = open_pair(NULL);
+	struct pair *pair = faulty_pair_open(NULL);
 	struct o2_transfer_memory from = dense(kiov_from, 0, 9000, O2_REG_GLOBAL);
 	uint32_t refusals = 0;
 
@@ -353,7 +225,7 @@ static void survives_failing_growth(void **state)
 		refusals++;
 	}
 	assert_int_equal(refusals, 2);
-	assert_int_equal(pool_counts(&pair->b, O2_NI_POOL_FRD).create_failures, 1);
+	assert_int_equal(ni_pool_counts(&pair->b, O2_NI_POOL_FRD).create_failures, 1);
 	faults.frd_create = 0;
 	o2_ni_clock(&pair->b.ni, o2_clock_ms(&pair->b.ni.clock) + O2_POOL_RETRY_MS);
 	for (uint32_t i = 0; i < 4; i++)
@@ -368,7 +240,7 @@ static void survives_failing_growth(void **state)
  * given to another before it was flushed. */
 static void fails_when_a_key_stays_alive(void **state)
 {
-	struct pair *pair = open_pair(NULL);
+	struct pair *pair = faulty_pair_open(NULL);
 	struct o2_transfer_memory from = dense(kiov_from, 0, 9000, O2_REG_GLOBAL);
 	struct o2_error error;
 
@@ -385,7 +257,7 @@ static void fails_when_a_key_stays_alive(void **state)
 	faults.fmr_unmap = 0;
 	o2_reg_flush(&pair->b.ni.domain);
 	assert_int_equal(pair->b.ni.domain.live.fmr_regions, 0);
-	moved(pair, O2_REG_FMR);
+	assert_put_moved(pair, O2_REG_FMR);
 	pair_close(pair);
 }
 
@@ -405,7 +277,7 @@ static void fails_over_with_a_transfer_open(void **state)
 	static const enum o2_reg_mode modes[] = {O2_REG_FMR, O2_REG_FASTREG, O2_REG_FASTREG_GAPS};
 
 	for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
-		struct pair *pair = open_pair(NULL);
+		struct pair *pair = faulty_pair_open(NULL);
 		struct o2_transfer_memory sink = dense(kiov_to, 0, 9000, modes[i]);
 		enum o2_ni_pool_kind kind = (enum o2_ni_pool_kind)i;
 		struct o2_error error;
@@ -413,11 +285,11 @@ static void fails_over_with_a_transfer_open(void **state)
 		/* b gets: its GET_REQ is out, and its key is alive. */
 		pair->a.answer = dense(kiov_from, 300, 9000, O2_REG_GLOBAL);
 		assert_int_equal(start_get(pair->b.conn, &sink, 0, NULL, NULL), 0);
-		assert_int_equal(pool_counts(&pair->b, kind).users, 1);
+		assert_int_equal(ni_pool_counts(&pair->b, kind).users, 1);
 		o2_ni_failover(&pair->b.ni);
-		assert_int_equal(pool_counts(&pair->b, kind).failed, 1);
-		assert_int_equal(pool_counts(&pair->b, kind).live, 0);
-		assert_int_equal(pool_counts(&pair->b, O2_NI_POOL_TX).failed, 1);
+		assert_int_equal(ni_pool_counts(&pair->b, kind).failed, 1);
+		assert_int_equal(ni_pool_counts(&pair->b, kind).live, 0);
+		assert_int_equal(ni_pool_counts(&pair->b, O2_NI_POOL_TX).failed, 1);
 		assert_int_equal(o2_ni_check_idle(&pair->b.ni, &error), -EBUSY);
 		/* Another one finds no way out of a connection of before. */
 		(void)start_get(pair->b.conn, &sink, 0, NULL, NULL);
@@ -426,8 +298,8 @@ static void fails_over_with_a_transfer_open(void **state)
 		assert_string_equal(o2_conn_get_fault(pair->b.conn)->error.rule, "pool/other-device");
 		side_assert_idle(&pair->b); /* the failed pools went with their last users */
 		reconnect(pair);
-		moved(pair, modes[i]);
-		assert_int_equal(pool_counts(&pair->b, kind).live, 1);
+		assert_put_moved(pair, modes[i]);
+		assert_int_equal(ni_pool_counts(&pair->b, kind).live, 1);
 		pair_close(pair);
 	}
 }
@@ -435,7 +307,7 @@ static void fails_over_with_a_transfer_open(void **state)
 /* What was taken before may not be posted either. */
 static void refuses_to_post_from_a_failed_pool(void **state)
 {
-	struct pair *pair = open_pair(NULL);
+	struct pair *pair = faulty_pair_open(NULL);
 	struct o2_transfer_memory from = dense(kiov_from, 0, 9000, O2_REG_FMR);
 
 	/* b puts: its PUT_DONE would go out of the slot of its PUT_REQ. */
@@ -448,7 +320,7 @@ static void refuses_to_post_from_a_failed_pool(void **state)
 	assert_string_equal(o2_conn_get_fault(pair->b.conn)->error.rule, "pool/failed");
 	assert_int_equal(pair->b.result[0].status, -ENETDOWN);
 	reconnect(pair);
-	moved(pair, O2_REG_FASTREG);
+	assert_put_moved(pair, O2_REG_FASTREG);
 	pair_close(pair);
 }
 
@@ -461,18 +333,18 @@ static void four_regions(struct o2_ni_config *config)
 
 static void keeps_lists_when_lazy(void **state)
 {
-	struct pair *pair = open_pair(four_regions);
+	struct pair *pair = faulty_pair_open(four_regions);
 	struct o2_reg_domain *domain = &pair->b.ni.domain;
 	struct o2_transfer_memory sink;
 
 	domain->fmr_lazy = true;
-	moved(pair, O2_REG_FMR);
-	moved(pair, O2_REG_FMR);
+	assert_put_moved(pair, O2_REG_FMR);
+	assert_put_moved(pair, O2_REG_FMR);
 	assert_int_equal(faults.fmr_maps, 1); /* found again */
 	assert_int_equal(domain->live.fmr_regions, 1);
 	side_assert_idle(&pair->b);
 	domain->fmr_lazy = false;
-	moved(pair, O2_REG_FMR);
+	assert_put_moved(pair, O2_REG_FMR);
 	assert_int_equal(faults.fmr_maps, 2); /* a key that dies is nobody else's */
 	assert_int_equal(domain->live.fmr_regions, 1);
 	/* A failed transfer flushes its pool. */
@@ -528,27 +400,27 @@ static const struct o2_transfer_result *put_by_policy(struct pair *pair, uint64_
 
 static void chooses_by_policy(void **state)
 {
-	struct pair *pair = open_pair(fmr_from_two_segments);
+	struct pair *pair = faulty_pair_open(fmr_from_two_segments);
 	const struct o2_transfer_result *result;
 
 	assert_int_equal(put_by_policy(pair, 3000)->status, 0); /* one segment */
 	assert_int_equal(faults.fmr_maps, 0);
 	assert_int_equal(put_by_policy(pair, 9000)->status, 0);
 	assert_int_equal(faults.fmr_maps, 1);
-	refused(pair, O2_REG_FASTREG, -EINVAL, "bind/no-way");
-	refused(pair, O2_REG_FASTREG_GAPS, -EINVAL, "bind/no-way");
+	assert_put_refused(pair, O2_REG_FASTREG, -EINVAL, "bind/no-way");
+	assert_put_refused(pair, O2_REG_FASTREG_GAPS, -EINVAL, "bind/no-way");
 	pair_close(pair);
 
-	pair = open_pair(fastreg_always);
+	pair = faulty_pair_open(fastreg_always);
 	assert_int_equal(put_by_policy(pair, 3000)->status, 0);
 	assert_int_equal(faults.frd_maps, 1);
-	assert_int_equal(pool_counts(&pair->b, O2_NI_POOL_FRD_GAPS).version, 1);
-	refused(pair, O2_REG_FMR, -EINVAL, "bind/no-way");
-	refused(pair, O2_REG_GLOBAL, -EINVAL, "bind/no-way");
-	moved(pair, O2_REG_PHYS); /* needs no pool, and is never chosen */
+	assert_int_equal(ni_pool_counts(&pair->b, O2_NI_POOL_FRD_GAPS).version, 1);
+	assert_put_refused(pair, O2_REG_FMR, -EINVAL, "bind/no-way");
+	assert_put_refused(pair, O2_REG_GLOBAL, -EINVAL, "bind/no-way");
+	assert_put_moved(pair, O2_REG_PHYS); /* needs no pool, and is never chosen */
 	pair_close(pair);
 
-	pair = open_pair(nothing_at_all);
+	pair = faulty_pair_open(nothing_at_all);
 	result = put_by_policy(pair, 3000);
 	assert_int_equal(result->status, -ENOSYS);
 	assert_string_equal(result->fault.error.rule, "choose/no-way-to-register");

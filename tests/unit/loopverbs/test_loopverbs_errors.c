@@ -10,70 +10,39 @@
 struct row {
 	const char *name;
 	enum ibv_wr_opcode opcode;
+	enum { NOTHING, BAD_RKEY, BAD_LKEY, SHORT_MR, READ_ONLY_LOCAL } wrong; /* besides the length */
 	enum ibv_wc_status want;
 	enum ibv_qp_state peer;	  /* where b ends up */
 	enum ibv_wc_status first; /* what becomes of b's first receive, if b is in error */
 	uint32_t recv_bytes;
 	uint32_t length;
-	bool bad_rkey, bad_lkey, short_mr, read_only_local;
 	uint32_t moved; /* bytes that arrive all the same */
 };
 
 static const struct row rows[] = {
-	{.name = "write, bad rkey",
-	 .opcode = IBV_WR_RDMA_WRITE,
-	 .want = IBV_WC_REM_ACCESS_ERR,
-	 .peer = IBV_QPS_ERR,
-	 .first = IBV_WC_WR_FLUSH_ERR,
-	 .recv_bytes = 64,
-	 .length = BIG_BYTES,
-	 .bad_rkey = true},
-	{.name = "read, bad rkey",
-	 .opcode = IBV_WR_RDMA_READ,
-	 .want = IBV_WC_REM_ACCESS_ERR,
-	 .peer = IBV_QPS_ERR,
-	 .first = IBV_WC_WR_FLUSH_ERR,
-	 .recv_bytes = 64,
-	 .length = BIG_BYTES,
-	 .bad_rkey = true},
-	{.name = "send too long",
-	 .opcode = IBV_WR_SEND,
-	 .want = IBV_WC_REM_OP_ERR,
-	 .peer = IBV_QPS_ERR,
-	 .first = IBV_WC_LOC_QP_OP_ERR,
-	 .recv_bytes = 64,
-	 .length = 65},
-	{.name = "send too long, whole packets arrive",
-	 .opcode = IBV_WR_SEND,
-	 .want = IBV_WC_REM_OP_ERR,
-	 .peer = IBV_QPS_ERR,
-	 .first = IBV_WC_LOC_QP_OP_ERR,
-	 .recv_bytes = BIG_BYTES - 1,
-	 .length = BIG_BYTES,
-	 .moved = 8192},
-	{.name = "bad lkey",
-	 .opcode = IBV_WR_RDMA_WRITE,
-	 .want = IBV_WC_LOC_QP_OP_ERR,
-	 .peer = IBV_QPS_RTS,
-	 .recv_bytes = 64,
-	 .length = BIG_BYTES,
-	 .bad_lkey = true},
-	{.name = "local range, packets before the fault",
-	 .opcode = IBV_WR_RDMA_WRITE,
-	 .want = IBV_WC_LOC_PROT_ERR,
-	 .peer = IBV_QPS_RTS,
-	 .recv_bytes = 64,
-	 .length = BIG_BYTES,
-	 .short_mr = true,
-	 .moved = 8192},
-	{.name = "read into a region without local write",
-	 .opcode = IBV_WR_RDMA_READ,
-	 .want = IBV_WC_LOC_PROT_ERR,
-	 .peer = IBV_QPS_RTS,
-	 .recv_bytes = 64,
-	 .length = BIG_BYTES,
-	 .read_only_local = true},
+	{"write, bad rkey", IBV_WR_RDMA_WRITE, BAD_RKEY, IBV_WC_REM_ACCESS_ERR, IBV_QPS_ERR,
+	 IBV_WC_WR_FLUSH_ERR, 64, BIG_BYTES, 0},
+	{"read, bad rkey", IBV_WR_RDMA_READ, BAD_RKEY, IBV_WC_REM_ACCESS_ERR, IBV_QPS_ERR,
+	 IBV_WC_WR_FLUSH_ERR, 64, BIG_BYTES, 0},
+	{"send too long", IBV_WR_SEND, NOTHING, IBV_WC_REM_OP_ERR, IBV_QPS_ERR, IBV_WC_LOC_QP_OP_ERR, 64, 65,
+	 0},
+	{"send too long, whole packets arrive", IBV_WR_SEND, NOTHING, IBV_WC_REM_OP_ERR, IBV_QPS_ERR,
+	 IBV_WC_LOC_QP_OP_ERR, BIG_BYTES - 1, BIG_BYTES, 8192},
+	{"bad lkey", IBV_WR_RDMA_WRITE, BAD_LKEY, IBV_WC_LOC_QP_OP_ERR, IBV_QPS_RTS, IBV_WC_SUCCESS, 64,
+	 BIG_BYTES, 0},
+	{"local range, packets before the fault", IBV_WR_RDMA_WRITE, SHORT_MR, IBV_WC_LOC_PROT_ERR,
+	 IBV_QPS_RTS, IBV_WC_SUCCESS, 64, BIG_BYTES, 8192},
+	{"read into a region without local write", IBV_WR_RDMA_READ, READ_ONLY_LOCAL, IBV_WC_LOC_PROT_ERR,
+	 IBV_QPS_RTS, IBV_WC_SUCCESS, 64, BIG_BYTES, 0},
 };
+
+/* So many bytes have come from there, and none behind them. */
+static void assert_moved(const uint8_t *source, const uint8_t *sink, uint32_t moved)
+{
+	assert_memory_equal(sink, source, moved);
+	for (uint32_t i = moved; i < BIG_BYTES; i++)
+		assert_int_equal(sink[i], 0xee);
+}
 
 static void run_row(const struct row *r)
 {
@@ -83,16 +52,15 @@ static void run_row(const struct row *r)
 	struct ibv_sge from = sge_of(p->a.mr, addr_of(p->a.buf) + SEND_AT, r->length);
 	struct ibv_sge to = sge_of(p->b.mr, addr_of(p->b.buf), r->recv_bytes), ok = from, own = to;
 	const uint8_t *sink = r->opcode == IBV_WR_RDMA_READ ? p->a.buf + SEND_AT : p->b.buf;
-	uint32_t i;
 
 	print_message("%s\n", r->name);
 	own.lkey = p->a.mr->lkey;
 	own.addr = addr_of(p->a.buf);
-	if (r->bad_lkey)
+	if (r->wrong == BAD_LKEY)
 		from.lkey ^= 0x80;
-	if (r->short_mr)
+	else if (r->wrong == SHORT_MR)
 		from.lkey = exact->lkey;
-	if (r->read_only_local)
+	else if (r->wrong == READ_ONLY_LOCAL)
 		from.lkey = read_only->lkey;
 	fill(p->a.buf + SEND_AT, BIG_BYTES, 1);
 	fill(p->b.buf, PAIR_BUF_BYTES, 2);
@@ -108,9 +76,9 @@ static void run_row(const struct row *r)
 	assert_int_equal(
 		post_rdma(p->a.qp, 1, IBV_WR_RDMA_WRITE, &ok, 1, addr_of(p->b.buf) + SEND_AT, p->b.mr->rkey),
 		0);
-	assert_int_equal(
-		post_rdma(p->a.qp, 2, r->opcode, &from, 1, addr_of(p->b.buf), p->b.mr->rkey ^ r->bad_rkey),
-		0);
+	assert_int_equal(post_rdma(p->a.qp, 2, r->opcode, &from, 1, addr_of(p->b.buf),
+				   p->b.mr->rkey ^ (r->wrong == BAD_RKEY)),
+			 0);
 	assert_int_equal(post_send(p->a.qp, 3, IBV_WR_SEND, 0, &ok, 1), 0); /* unsignalled */
 	assert_int_equal(post_rdma(p->a.qp, 4, IBV_WR_RDMA_WRITE, &ok, 1, addr_of(p->b.buf), p->b.mr->rkey),
 			 0);
@@ -130,10 +98,7 @@ static void run_row(const struct row *r)
 		expect_wc(p->b.rcq, 51, IBV_WC_WR_FLUSH_ERR);
 	}
 	expect_empty(p->b.rcq);
-	for (i = 0; i < r->moved; i++)
-		assert_int_equal(sink[i], p->a.buf[SEND_AT + i]);
-	for (; i < BIG_BYTES; i++)
-		assert_int_equal(sink[i], 0xee);
+	assert_moved(p->a.buf + SEND_AT, sink, r->moved);
 	/* Afterwards: sends are taken and flushed, receives are taken and never heard of. */
 	assert_int_equal(post_send(p->a.qp, 5, IBV_WR_SEND, 0, &ok, 1), 0);
 	expect_wc(p->a.scq, 5, IBV_WC_WR_FLUSH_ERR);

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: MIT */
+
+/* Answers and headers of a peer, docs/peer.md: in any order, and what it may not make of an LNet by them. */
+
+#include "tests/lib/lnet_pair.h"
+
+/* An ACK or REPLY may be there before our own send has completed. */
+static void test_answer_before_completion(void **state)
+{
+	struct lnet_pair *pair = *state;
+
+	lnet_offer(&pair->b, 0);
+	for (unsigned int i = 0; i < 2; i++) {
+		const struct o2_transfer_memory memory = lnet_side_memory(&pair->a, 0, 2, 100);
+		const struct o2_lnet_target target = target_at(NID_B, true);
+		static struct letter request;
+
+		(i == 0 ? lnet_put : lnet_get)(&pair->a, &target, &memory);
+		request = pair->a.letter[0];
+		pair->a.nletters = 0;
+		assert_int_equal(o2_lnet_receive(pair->b.lnet, NID_A, &request.hdr, request.payload, NULL),
+				 0);
+		assert_int_equal(lnet_deliver(&pair->b), 0);
+		assert_int_equal(pair->a.nresults, 0);
+		/* Even a failed completion takes nothing back. */
+		o2_lnet_finished(pair->a.lnet, request.tag, i == 0 ? 0 : -EIO, 0, NULL);
+		lnet_expect_result(&pair->a, 0, 100);
+	}
+}
+
+/* The sink is small enough for an IMMEDIATE, but the peer replies by RDMA. */
+static void test_reply_by_rdma(void **state)
+{
+	struct lnet_pair *pair = *state;
+	const struct o2_transfer_memory sink = lnet_side_memory(&pair->a, 0, 2, 1000);
+	const struct o2_lnet_target target = target_at(NID_B, false);
+	struct o2_lnet_hdr reply = {
+		.dest_nid = NID_A, .src_nid = NID_B, .type = O2_LNET_REPLY, .payload_length = 900};
+	struct o2_transfer_memory memory;
+	struct o2_error error;
+	uint64_t tag, again;
+
+	lnet_get(&pair->a, &target, &sink);
+	reply.msg.reply.dst_wmd = pair->a.letter[0].hdr.msg.get.return_wmd;
+	assert_int_equal(lnet_deliver(&pair->a), 0);
+	assert_int_equal(o2_lnet_match(pair->a.lnet, NID_B, &reply, &memory, &tag, &error), 0);
+	assert_int_equal(memory.buffer.nob, 900);
+	assert_ptr_equal(memory.buffer.iov, sink.buffer.iov);
+	/* A second one is not let in, and while the first is under way nothing times out. */
+	assert_int_equal(o2_lnet_match(pair->a.lnet, NID_B, &reply, &memory, &again, &error), -ENODATA);
+	lnet_expect_dropped(&pair->a, "lnet/unknown-handle");
+	lnet_side_clock(&pair->a, 10000000);
+	o2_lnet_peer_down(pair->a.lnet, NID_B, -ECONNRESET, NULL);
+	assert_int_equal(pair->a.nresults, 0);
+	o2_lnet_finished(pair->a.lnet, tag, 0, 900, NULL);
+	lnet_expect_result(&pair->a, 0, 900);
+
+	/* It fails, before our own completion. */
+	lnet_get(&pair->a, &target, &sink);
+	reply.msg.reply.dst_wmd = pair->a.letter[0].hdr.msg.get.return_wmd;
+	assert_int_equal(o2_lnet_match(pair->a.lnet, NID_B, &reply, &memory, &tag, &error), 0);
+	o2_lnet_finished(pair->a.lnet, tag, -EIO, 0, NULL);
+	assert_int_equal(pair->a.nresults, 0);
+	assert_int_equal(lnet_deliver(&pair->a), 0);
+	lnet_expect_result(&pair->a, -EIO, 0);
+}
+
+static void test_long_reply(void **state)
+{
+	struct lnet_pair *pair = *state;
+	const struct o2_transfer_memory sink = lnet_side_memory(&pair->a, 0, 2, 1000);
+	const struct o2_lnet_target target = target_at(NID_B, false);
+	struct o2_lnet_hdr reply = {
+		.dest_nid = NID_A, .src_nid = NID_B, .type = O2_LNET_REPLY, .payload_length = 1001};
+	static uint8_t payload[1001];
+	struct o2_transfer_memory memory;
+	struct o2_error error;
+	uint64_t tag;
+
+	memset(payload, 0x55, sizeof(payload));
+	lnet_get(&pair->a, &target, &sink);
+	reply.msg.reply.dst_wmd = pair->a.letter[0].hdr.msg.get.return_wmd;
+	assert_int_equal(lnet_deliver(&pair->a), 0);
+	pair->b.nletters = 0;
+	assert_int_equal(o2_lnet_receive(pair->a.lnet, NID_B, &reply, payload, &error), 0);
+	lnet_expect_result(&pair->a, -EMSGSIZE, 0);
+	lnet_expect_fault(&pair->a, O2_FAULT_PEER_MESSAGE, "lnet/reply/too-long", 1001, 1000);
+	assert_int_equal(lnet_side_bytes(&pair->a, 2)[0], 0);
+
+	lnet_get(&pair->a, &target, &sink);
+	reply.msg.reply.dst_wmd = pair->a.letter[0].hdr.msg.get.return_wmd;
+	assert_int_equal(lnet_deliver(&pair->a), 0);
+	assert_int_equal(o2_lnet_match(pair->a.lnet, NID_B, &reply, &memory, &tag, &error), -EMSGSIZE);
+	lnet_expect_result(&pair->a, -EMSGSIZE, 0);
+	lnet_expect_fault(&pair->a, O2_FAULT_PEER_MESSAGE, "lnet/reply/too-long", 1001, 1000);
+}
+
+/* Answers to what was not asked: each is dropped, the connection stays, the operation goes on. */
+static void test_answers_that_nobody_asked_for(void **state)
+{
+	struct lnet_pair *pair = *state;
+	const struct o2_transfer_memory memory = lnet_side_memory(&pair->a, 0, 2, 100);
+	const struct o2_transfer_memory large = lnet_side_memory(&pair->a, 1, 4, 5000);
+	struct o2_lnet_hdr ack = {.dest_nid = NID_A, .src_nid = NID_B, .type = O2_LNET_ACK};
+	struct o2_lnet_hdr reply = {.dest_nid = NID_A, .src_nid = NID_B, .type = O2_LNET_REPLY};
+	struct o2_lnet_target target = target_at(NID_B, true);
+	struct o2_lnet_handle put, get, rdma_get, no_ack;
+
+	lnet_put(&pair->a, &target, &memory);
+	lnet_get(&pair->a, &target, &memory);
+	lnet_get(&pair->a, &target, &large);
+	put = pair->a.letter[0].hdr.msg.put.ack_wmd;
+	get = pair->a.letter[1].hdr.msg.get.return_wmd;
+	rdma_get = pair->a.letter[2].hdr.msg.get.return_wmd;
+	target.ack = false;
+	no_ack = (struct o2_lnet_handle){UINT64_MAX, UINT64_MAX};
+	const struct o2_lnet_handle bad_acks[] = {
+		get,
+		no_ack,
+		{0, 0},
+		{put.wh_interface_cookie + 1, put.wh_object_cookie},
+		{put.wh_interface_cookie, put.wh_object_cookie + (UINT64_C(1) << 32)},
+		{put.wh_interface_cookie, put.wh_object_cookie | 0xffffffff},
+	};
+	const struct o2_lnet_handle bad_replies[] = {
+		put, rdma_get, {get.wh_interface_cookie, get.wh_object_cookie - (UINT64_C(1) << 32)}};
+
+	for (unsigned int i = 0; i < sizeof(bad_acks) / sizeof(bad_acks[0]); i++) {
+		ack.msg.ack.dst_wmd = bad_acks[i];
+		assert_int_equal(o2_lnet_receive(pair->a.lnet, NID_B, &ack, NULL, NULL), 0);
+		lnet_expect_dropped(&pair->a, "lnet/unknown-handle");
+	}
+	for (unsigned int i = 0; i < sizeof(bad_replies) / sizeof(bad_replies[0]); i++) {
+		reply.msg.reply.dst_wmd = bad_replies[i];
+		assert_int_equal(o2_lnet_receive(pair->a.lnet, NID_B, &reply, NULL, NULL), 0);
+		lnet_expect_dropped(&pair->a, "lnet/unknown-handle");
+	}
+	/* More than was sent cannot have been taken. */
+	ack.msg.ack.dst_wmd = put;
+	ack.msg.ack.mlength = 101;
+	assert_int_equal(o2_lnet_receive(pair->a.lnet, NID_B, &ack, NULL, NULL), 0);
+	lnet_expect_dropped(&pair->a, "lnet/ack/mlength");
+	/* From another peer, even if it says the right NID. */
+	ack.msg.ack.mlength = 100;
+	assert_int_equal(o2_lnet_receive(pair->a.lnet, NID_B + 1, &ack, NULL, NULL), 0);
+	lnet_expect_dropped(&pair->a, "lnet/header/src-nid");
+	ack.src_nid = NID_B + 1;
+	assert_int_equal(o2_lnet_receive(pair->a.lnet, NID_B + 1, &ack, NULL, NULL), 0);
+	lnet_expect_dropped(&pair->a, "lnet/unknown-handle");
+	assert_int_equal(pair->a.nresults, 0);
+	/* The right one, then once more. */
+	ack.src_nid = NID_B;
+	assert_int_equal(o2_lnet_receive(pair->a.lnet, NID_B, &ack, NULL, NULL), 0);
+	assert_int_equal(o2_lnet_receive(pair->a.lnet, NID_B, &ack, NULL, NULL), 0);
+	lnet_expect_dropped(&pair->a, "lnet/unknown-handle");
+	lnet_offer(&pair->b, 0);
+	lnet_deliver_all(pair);
+	assert_int_equal(pair->a.nresults, 3);
+	for (unsigned int i = 0; i < 3; i++)
+		assert_int_equal(pair->a.result[i].status, 0);
+}
+
+/* An ACK that contradicts what the RDMA moved. */
+static void test_ack_against_rdma(void **state)
+{
+	struct lnet_pair *pair = *state;
+	const struct o2_transfer_memory memory = lnet_side_memory(&pair->a, 0, 2, 8192);
+	const struct o2_lnet_target target = target_at(NID_B, true);
+	struct o2_lnet_hdr ack = {.dest_nid = NID_A, .src_nid = NID_B, .type = O2_LNET_ACK};
+
+	lnet_put(&pair->a, &target, &memory);
+	ack.msg.ack.dst_wmd = pair->a.letter[0].hdr.msg.put.ack_wmd;
+	ack.msg.ack.mlength = 8191;
+	assert_int_equal(o2_lnet_receive(pair->a.lnet, NID_B, &ack, NULL, NULL), 0);
+	o2_lnet_finished(pair->a.lnet, pair->a.letter[0].tag, 0, 8192, NULL);
+	lnet_expect_result(&pair->a, -EPROTO, 0);
+	lnet_expect_fault(&pair->a, O2_FAULT_PEER_MESSAGE, "lnet/ack/other-length", 8191, 8192);
+	pair->a.nletters = 0;
+}
+
+static void test_headers_that_are_not_for_us(void **state)
+{
+	struct lnet_pair *pair = *state;
+	const struct {
+		uint64_t dest;
+		bool rdma_get;
+		int expected;
+		const char *rule;
+	} cases[] = {
+		{NID_A + 5, false, -EPROTO, "lnet/header/dest-nid"},
+		{0x0009000000000000, false, -EPROTO, "lnet/header/dest-nid"},
+		{0, false, -ENODATA, "lnet/header/not-routed"},
+		{UINT64_MAX, false, -ENODATA, "lnet/header/not-routed"},
+		{0x000500010a4d0001, false, -ENODATA, "lnet/header/not-routed"},
+		{0x000500010a4d0001, true, -EPROTO, "lnet/header/dest-nid"},
+	};
+
+	for (unsigned int i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct o2_lnet_hdr hdr = {.dest_nid = cases[i].dest,
+					  .src_nid = NID_B,
+					  .type = cases[i].rdma_get ? O2_LNET_GET : O2_LNET_PUT};
+		struct o2_transfer_memory memory;
+		struct o2_error error;
+		uint64_t tag;
+
+		assert_int_equal(o2_lnet_match(pair->a.lnet, NID_B, &hdr, &memory, &tag, &error),
+				 cases[i].expected);
+		assert_string_equal(error.rule, cases[i].rule);
+		if (!cases[i].rdma_get)
+			assert_int_equal(o2_lnet_receive(pair->a.lnet, NID_B, &hdr, NULL, &error),
+					 cases[i].expected == -EPROTO ? -EPROTO : 0);
+	}
+	for (uint32_t type = O2_LNET_HELLO; type < 260; type += 51) {
+		struct o2_lnet_hdr hdr = {.dest_nid = NID_A, .src_nid = NID_B, .type = type};
+		struct o2_transfer_memory memory;
+		struct o2_error error;
+		uint64_t tag;
+
+		assert_int_equal(o2_lnet_receive(pair->a.lnet, NID_B, &hdr, NULL, &error), -EPROTO);
+		assert_string_equal(error.rule, "lnet/header/type");
+		assert_int_equal(o2_lnet_match(pair->a.lnet, NID_B, &hdr, &memory, &tag, &error), -EPROTO);
+	}
+	assert_int_equal(o2_lnet_messages(pair->a.lnet), 0);
+}
+
+int main(void)
+{
+#define EACH(test) cmocka_unit_test_setup_teardown(test, lnet_pair_setup, lnet_pair_teardown)
+	const struct CMUnitTest tests[] = {
+		EACH(test_answer_before_completion),
+		EACH(test_reply_by_rdma),
+		EACH(test_long_reply),
+		EACH(test_answers_that_nobody_asked_for),
+		EACH(test_ack_against_rdma),
+		EACH(test_headers_that_are_not_for_us),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
