@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cli/pcap_walk.h"
+#include "wire/msg_type.h"
 #include "wire/nid.h"
 
 #define MAX_FILE_BYTES (1u << 20)
@@ -195,18 +196,7 @@ const char *player_step_text(const struct player_step *step)
 
 const struct o2_lnet_hdr *player_lnet_hdr(const struct player_step *step)
 {
-	if (step->kind != STEP_MESSAGE)
-		return NULL;
-	switch (step->msg.ibm_type) {
-	case O2_MSG_IMMEDIATE:
-		return &step->msg.u.immediate.hdr;
-	case O2_MSG_PUT_REQ:
-		return &step->msg.u.putreq.hdr;
-	case O2_MSG_GET_REQ:
-		return &step->msg.u.get.hdr;
-	default:
-		return NULL;
-	}
+	return step->kind == STEP_MESSAGE ? o2_msg_lnet_hdr(&step->msg) : NULL;
 }
 
 bool player_is_operation(const struct player_step *step)

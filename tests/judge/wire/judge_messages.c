@@ -27,20 +27,6 @@
 #define DRAWS_A_KIND  100000u /* a kind is met once in 80 draws or more often */
 #define READ_CAPACITY (O2_MSG_BYTES + 1)
 
-static const struct o2_lnet_hdr *hdr_of(const struct o2_msg *msg)
-{
-	switch (msg->ibm_type) {
-	case O2_MSG_IMMEDIATE:
-		return &msg->u.immediate.hdr;
-	case O2_MSG_PUT_REQ:
-		return &msg->u.putreq.hdr;
-	case O2_MSG_GET_REQ:
-		return &msg->u.get.hdr;
-	default:
-		return NULL;
-	}
-}
-
 static void set_number(json_t *object, const char *key, uint64_t value)
 {
 	char text[19];
@@ -71,7 +57,7 @@ static int print_line(json_t *object)
 
 static int print_msg(const struct o2_msg *msg, const uint8_t *bytes, uint32_t cksum, const char *file)
 {
-	const struct o2_lnet_hdr *hdr = hdr_of(msg);
+	const struct o2_lnet_hdr *hdr = o2_msg_lnet_hdr(msg);
 	json_t *message = o2_msg_to_json(msg);
 	json_t *line;
 
@@ -98,7 +84,7 @@ static int draw(struct o2_msg *msg, uint8_t type, uint32_t lnet_type, enum o2_by
 		const struct o2_lnet_hdr *hdr;
 
 		random_msg(msg);
-		hdr = hdr_of(msg);
+		hdr = o2_msg_lnet_hdr(msg);
 		if (msg->ibm_type == type && msg->order == order &&
 		    (hdr == NULL ? NO_LNET_TYPE : hdr->type) == lnet_type)
 			return 0;
