@@ -169,53 +169,31 @@ static int message_file(struct o2_check_run *run, const char *path)
 	return strstr(path, "_REJ") != NULL ? 0 : with_bytes(run, path, O2_STAGE_MSG_DECODE, -1);
 }
 
-static int kiov_file(struct o2_check_run *run, const char *path)
-{
-	return with_bytes(run, path, O2_STAGE_SG_BUILD, 0);
-}
-
-static int iov_file(struct o2_check_run *run, const char *path)
-{
-	return with_bytes(run, path, O2_STAGE_SG_BUILD, O2_DRAW_SG_KIOV_WEIGHT);
-}
-
-static int rdma_file(struct o2_check_run *run, const char *path)
-{
-	return with_bytes(run, path, O2_STAGE_RDMA_PLAN, -1);
-}
-
-static int transfer_file(struct o2_check_run *run, const char *path)
-{
-	return with_bytes(run, path, O2_STAGE_TRANSFER, -1);
-}
+/* clang-format off */
+/* What a fuzz target's corpus has, the same in each of its folders. */
+#define FUZZED(target, ...) \
+	{target "/seed", NULL, __VA_ARGS__}, \
+	{target "/found", NULL, __VA_ARGS__}, \
+	{target "/regress", NULL, __VA_ARGS__}
 
 static const struct {
 	const char *folder;
 	const char *suffix; /* NULL: all files */
-	int (*add)(struct o2_check_run *run, const char *path);
+	int (*add)(struct o2_check_run *run, const char *path); /* NULL: the bytes are choices */
+	enum o2_stage stage;
+	int prefix; /* as for add_choices */
 } folders[] = {
-	{"vectors", ".json", vector_file},
-	{"captures", ".bin", message_file},
-	{"msg_decode/seed", NULL, message_file},
-	{"msg_decode/found", NULL, message_file},
-	{"msg_decode/regress", NULL, message_file},
-	{"msg_roundtrip/seed", NULL, message_file},
-	{"msg_roundtrip/found", NULL, message_file},
-	{"msg_roundtrip/regress", NULL, message_file},
-	{"sg_kiov/seed", NULL, kiov_file},
-	{"sg_kiov/found", NULL, kiov_file},
-	{"sg_kiov/regress", NULL, kiov_file},
-	{"sg_iov/seed", NULL, iov_file},
-	{"sg_iov/found", NULL, iov_file},
-	{"sg_iov/regress", NULL, iov_file},
-	{"rdma_plan/seed", NULL, rdma_file},
-	{"rdma_plan/found", NULL, rdma_file},
-	{"rdma_plan/regress", NULL, rdma_file},
-	{"transfer/scenario", ".json", scenario_file},
-	{"transfer/seed", NULL, transfer_file},
-	{"transfer/found", NULL, transfer_file},
-	{"transfer/regress", NULL, transfer_file},
+	{"vectors", ".json", vector_file, 0, 0},
+	{"captures", ".bin", message_file, 0, 0},
+	FUZZED("msg_decode", message_file, 0, 0),
+	FUZZED("msg_roundtrip", message_file, 0, 0),
+	FUZZED("sg_kiov", NULL, O2_STAGE_SG_BUILD, 0),
+	FUZZED("sg_iov", NULL, O2_STAGE_SG_BUILD, O2_DRAW_SG_KIOV_WEIGHT),
+	FUZZED("rdma_plan", NULL, O2_STAGE_RDMA_PLAN, -1),
+	{"transfer/scenario", ".json", scenario_file, 0, 0},
+	FUZZED("transfer", NULL, O2_STAGE_TRANSFER, -1),
 };
+/* clang-format on */
 
 static bool ends_with(const char *name, const char *suffix)
 {
@@ -245,7 +223,9 @@ static int add_folder(struct o2_check_run *run, const char *directory, size_t wh
 		snprintf(path, sizeof(path), "%s/%s/%s", directory, folders[which].folder, name);
 		if (rc == 0 && name[0] != '.' && ends_with(name, folders[which].suffix) &&
 		    strcmp(name, "schema.json") != 0 && stat(path, &status) == 0 && S_ISREG(status.st_mode)) {
-			rc = folders[which].add(run, path);
+			rc = folders[which].add != NULL
+				     ? folders[which].add(run, path)
+				     : with_bytes(run, path, folders[which].stage, folders[which].prefix);
 			if (rc != 0)
 				snprintf(text, text_bytes, "%s: %s", path, strerror(-rc));
 		}
