@@ -60,6 +60,17 @@ size_t o2_fill_match(const uint8_t *actual, size_t n, uint64_t seed, struct o2_o
  */
 bool o2_fill_decode(const uint8_t word[8], uint64_t seed, struct o2_origin *origin);
 
+/* How many of n bytes go on as those of origin, inside the longest of the ranges that hold its first byte. */
+size_t o2_pattern_follow(const uint8_t *bytes, size_t n, uint64_t seed, const struct o2_origin_range *ranges,
+			 size_t n_ranges, struct o2_origin origin);
+
+/*
+ * The origin in the ranges that explains most of n bytes, from the first on, by reading the first whole word
+ * backwards under each of its eight alignments.  Returns how many bytes it explains; 0: there is none.
+ */
+size_t o2_pattern_decode(const uint8_t *bytes, size_t n, uint64_t seed, const struct o2_origin_range *ranges,
+			 size_t n_ranges, struct o2_origin *best);
+
 /*
  * Find n bytes among the ranges.  Returns at how many places they stand (0 = nowhere; counted up to
  * O2_FIND_MAX_MATCHES), and in *found the place nearest to *near if that is given (same kind and id first,

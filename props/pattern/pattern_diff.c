@@ -59,46 +59,6 @@ static size_t zero_bytes(const uint8_t *bytes, size_t n)
 	return i;
 }
 
-/* How far the bytes go on as those of origin, inside one range (the longest of those that hold the first
- * byte). */
-static size_t follow(const struct differ *d, const uint8_t *bytes, size_t n, struct o2_origin origin)
-{
-	uint64_t longest = 0;
-
-	for (size_t i = 0; i < d->n_ranges; i++) {
-		const struct o2_origin_range *range = &d->ranges[i];
-		const uint64_t skip = origin.offset_bytes - range->from.offset_bytes;
-
-		if (range->from.kind == origin.kind && (range->from.id & O2_FILL_MAX_ID) == origin.id &&
-		    origin.offset_bytes >= range->from.offset_bytes && skip < range->length_bytes &&
-		    range->length_bytes - skip > longest)
-			longest = range->length_bytes - skip;
-	}
-	return longest == 0 ? 0 : o2_fill_match(bytes, longest < n ? (size_t)longest : n, d->seed, origin);
-}
-
-/* The origin that explains most of the bytes, by decoding the first whole word under each of the eight
- * alignments. */
-static size_t decode_origin(const struct differ *d, const uint8_t *bytes, size_t n, struct o2_origin *best)
-{
-	struct o2_origin origin;
-	size_t longest = 0;
-
-	for (size_t shift = 0; shift < 8 && shift + 8 <= n; shift++) {
-		size_t length;
-
-		if (!o2_fill_decode(bytes + shift, d->seed, &origin) || origin.offset_bytes < shift)
-			continue;
-		origin.offset_bytes -= shift;
-		length = follow(d, bytes, n, origin);
-		if (length >= shift + 8 && length > longest) {
-			longest = length;
-			*best = origin;
-		}
-	}
-	return longest;
-}
-
 /* Explanations that need no search; returns the length of the longest, of which run says what it is. */
 static size_t explain_cheaply(const struct differ *d, const struct o2_expect *e, size_t pos,
 			      struct o2_diff_run *run)
@@ -107,7 +67,7 @@ static size_t explain_cheaply(const struct differ *d, const struct o2_expect *e,
 	const size_t left = e->length_bytes - pos;
 	const size_t zeros = zero_bytes(bytes, left);
 	struct o2_origin origin = {0};
-	const size_t moved = decode_origin(d, bytes, left, &origin);
+	const size_t moved = o2_pattern_decode(bytes, left, d->seed, d->ranges, d->n_ranges, &origin);
 	size_t length = o2_fill_match(bytes, left, d->seed, at(e->before, pos));
 
 	run->found = O2_FOUND_BEFORE;
@@ -154,7 +114,8 @@ static size_t explain_short(struct differ *d, const struct o2_expect *e, size_t 
 		if (run->matches > 0) {
 			run->found = O2_FOUND_ORIGIN;
 			run->origin = origin;
-			return follow(d, bytes, e->length_bytes - pos, origin);
+			return o2_pattern_follow(bytes, e->length_bytes - pos, d->seed, d->ranges,
+						 d->n_ranges, origin);
 		}
 	}
 	return wrong < UNKNOWN_STEP ? wrong : UNKNOWN_STEP;

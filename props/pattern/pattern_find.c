@@ -6,38 +6,42 @@
 #define DECODE_BYTES 15u /* so many bytes hold a whole word whatever their alignment */
 #define CHUNK_BYTES  4096u
 
-/* The range that holds n bytes from origin on, or NULL. */
-static const struct o2_origin_range *range_of(const struct o2_origin_range *ranges, size_t n_ranges,
-					      struct o2_origin origin, size_t n)
+size_t o2_pattern_follow(const uint8_t *bytes, size_t n, uint64_t seed, const struct o2_origin_range *ranges,
+			 size_t n_ranges, struct o2_origin origin)
 {
+	uint64_t longest = 0;
+
 	for (size_t i = 0; i < n_ranges; i++) {
 		const struct o2_origin_range *range = &ranges[i];
+		const uint64_t skip = origin.offset_bytes - range->from.offset_bytes;
 
 		if (range->from.kind == origin.kind && (range->from.id & O2_FILL_MAX_ID) == origin.id &&
-		    origin.offset_bytes >= range->from.offset_bytes && n <= range->length_bytes &&
-		    origin.offset_bytes - range->from.offset_bytes <= range->length_bytes - n)
-			return range;
+		    origin.offset_bytes >= range->from.offset_bytes && skip < range->length_bytes &&
+		    range->length_bytes - skip > longest)
+			longest = range->length_bytes - skip;
 	}
-	return NULL;
+	return longest == 0 ? 0 : o2_fill_match(bytes, longest < n ? (size_t)longest : n, seed, origin);
 }
 
-/* Decode each word that may lie in the bytes, and check what it claims on all of them. */
-static bool find_by_decoding(const uint8_t *bytes, size_t n, uint64_t seed,
-			     const struct o2_origin_range *ranges, size_t n_ranges, struct o2_origin *found)
+size_t o2_pattern_decode(const uint8_t *bytes, size_t n, uint64_t seed, const struct o2_origin_range *ranges,
+			 size_t n_ranges, struct o2_origin *best)
 {
 	struct o2_origin origin;
+	size_t longest = 0;
 
 	for (size_t shift = 0; shift < 8 && shift + 8 <= n; shift++) {
+		size_t length;
+
 		if (!o2_fill_decode(bytes + shift, seed, &origin) || origin.offset_bytes < shift)
 			continue;
 		origin.offset_bytes -= shift;
-		if (range_of(ranges, n_ranges, origin, n) == NULL ||
-		    o2_fill_match(bytes, n, seed, origin) != n)
-			continue;
-		*found = origin;
-		return true;
+		length = o2_pattern_follow(bytes, n, seed, ranges, n_ranges, origin);
+		if (length >= shift + 8 && length > longest) {
+			longest = length;
+			*best = origin;
+		}
 	}
-	return false;
+	return longest;
 }
 
 static uint64_t distance(uint64_t a, uint64_t b)
@@ -94,12 +98,15 @@ static bool one_parity(const uint8_t *bytes, size_t n)
 size_t o2_pattern_find(const uint8_t *bytes, size_t n, uint64_t seed, const struct o2_origin_range *ranges,
 		       size_t n_ranges, const struct o2_origin *near, struct o2_origin *found)
 {
+	struct o2_origin origin = {0};
 	size_t matches = 0;
 
 	if (n == 0 || !one_parity(bytes, n))
 		return 0;
-	if (find_by_decoding(bytes, n, seed, ranges, n_ranges, found))
+	if (o2_pattern_decode(bytes, n, seed, ranges, n_ranges, &origin) == n) {
+		*found = origin;
 		return 1;
+	}
 	if (n >= DECODE_BYTES)
 		return 0;
 	for (size_t i = 0; i < n_ranges; i++) {

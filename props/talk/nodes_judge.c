@@ -162,21 +162,13 @@ static void count_done(struct o2_nodes *nodes, const struct o2_nodes_op *op,
 		o2_nodes_seen(nodes, O2_NODES_SEEN_LOST_UNDER_WAY);
 }
 
-/* Are the first nob bytes of the source in the sink, and nothing else?  If it failed, they may be anything.
- */
 static void check_bytes(struct o2_nodes *nodes, const struct o2_nodes_op *op, uint64_t nob, bool failed)
 {
 	const bool put = op->kind == O2_NODES_PUT;
-	const struct o2_op_memory *sink = put ? &op->theirs : &op->ours;
 
-	if (nodes->report->failed)
-		return;
-	if (failed)
-		o2_memory_undefined(sink);
-	else
-		o2_memory_moved(sink, put ? &op->ours : &op->theirs, nob);
-	o2_memory_check(sink, nodes->report, "nodes/bytes",
-			failed ? "an operation has failed" : "an operation has ended well");
+	if (!nodes->report->failed)
+		o2_memory_judge(put ? &op->theirs : &op->ours, put ? &op->ours : &op->theirs, nob, failed,
+				nodes->report, "nodes/bytes");
 }
 
 /* The sink's bytes are there when the sink's end has ended; what it was told is what is there. */

@@ -127,13 +127,9 @@ static void judge_bytes(struct o2_sim *sim, struct o2_sim_op *op, const struct o
 
 	if (op->op == O2_OP_SEND)
 		return;
-	if (result->status == 0 && result->nob > 0 && (result->side == O2_SINK || !staged)) {
-		o2_memory_moved(sink, source, result->nob);
-		o2_memory_check(sink, sim->report, "sim/bytes", "an operation has ended well");
-	} else if (result->status != 0 && result->side == O2_SINK) {
-		o2_memory_undefined(sink);
-		o2_memory_check(sink, sim->report, "sim/bytes", "an operation has failed");
-	}
+	if (result->side == O2_SINK ? result->status != 0 || result->nob > 0
+				    : result->status == 0 && result->nob > 0 && !staged)
+		o2_memory_judge(sink, source, result->nob, result->status != 0, sim->report, "sim/bytes");
 }
 
 void o2_sim_judge_end(struct o2_sim *sim, struct o2_sim_end *end, struct o2_sim_op *op,

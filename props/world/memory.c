@@ -69,7 +69,7 @@ static uint64_t place(const struct o2_op_memory *m, uint64_t k, uint64_t *run)
 	return (uint64_t)m->kiov[i].page * m->shadow->arena->page_bytes + m->kiov[i].offset + k;
 }
 
-void o2_memory_moved(const struct o2_op_memory *sink, const struct o2_op_memory *source, uint64_t nob)
+static void move(const struct o2_op_memory *sink, const struct o2_op_memory *source, uint64_t nob)
 {
 	for (uint64_t k = 0, n; k < nob; k += n) {
 		uint64_t run, to, from = place(source, k, &n);
@@ -83,7 +83,7 @@ void o2_memory_moved(const struct o2_op_memory *sink, const struct o2_op_memory 
 	}
 }
 
-void o2_memory_undefined(const struct o2_op_memory *sink)
+static void accept(const struct o2_op_memory *sink)
 {
 	for (uint64_t k = 0, n; k < sink->memory.buffer.nob; k += n) {
 		uint64_t at = place(sink, k, &n);
@@ -92,11 +92,17 @@ void o2_memory_undefined(const struct o2_op_memory *sink)
 	}
 }
 
-void o2_memory_check(const struct o2_op_memory *m, struct o2_report *report, const char *signature,
-		     const char *when)
+void o2_memory_judge(const struct o2_op_memory *sink, const struct o2_op_memory *source, uint64_t nob,
+		     bool failed, struct o2_report *report, const char *signature)
 {
-	if (m->shadow != NULL)
-		o2_shadow_check(m->shadow, m->first_page, m->npages, report, signature, when);
+	if (sink->shadow == NULL)
+		return; /* nothing was to move */
+	if (failed)
+		accept(sink);
+	else
+		move(sink, source, nob);
+	o2_shadow_check(sink->shadow, sink->first_page, sink->npages, report, signature,
+			failed ? "an operation has failed" : "an operation has ended well");
 }
 
 bool o2_memory_equals(const struct o2_op_memory *m, const uint8_t *bytes, uint64_t nob)

@@ -39,13 +39,13 @@ void o2_memory_lay(struct o2_op_memory *m, uint64_t nob, enum o2_reg_mode mode, 
 
 /* All of its pages become data or poison of this seed, which no other memory of the case has. */
 void o2_memory_fill(const struct o2_op_memory *m, uint64_t seed, enum o2_fill_kind kind);
-/* The first nob bytes of the source are in the sink. */
-void o2_memory_moved(const struct o2_op_memory *sink, const struct o2_op_memory *source, uint64_t nob);
-/* Nobody knows what the sink holds. */
-void o2_memory_undefined(const struct o2_op_memory *sink);
-/* Do its pages hold what they should?  As o2_shadow_check. */
-void o2_memory_check(const struct o2_op_memory *m, struct o2_report *report, const char *signature,
-		     const char *when);
+/*
+ * An operation has ended at one of its ends: are the first nob bytes of the source in the sink, and is every
+ * other byte of its pages as it was?  A finding of this signature if not.  failed: nobody knows what the sink
+ * holds, but its pages hold nothing else.
+ */
+void o2_memory_judge(const struct o2_op_memory *sink, const struct o2_op_memory *source, uint64_t nob,
+		     bool failed, struct o2_report *report, const char *signature);
 /* Are the first nob bytes of it those of a payload? */
 bool o2_memory_equals(const struct o2_op_memory *m, const uint8_t *bytes, uint64_t nob);
 
