@@ -131,6 +131,27 @@ const struct o2_transfer_fault *o2_conn_get_fault(const struct o2_conn *conn)
 	return &conn->fault;
 }
 
+int o2_conn_arm(struct o2_conn *conn)
+{
+	struct o2_error error;
+	int rc;
+
+	if (conn->ni->channel == NULL)
+		return -EOPNOTSUPP;
+	/* One that is armed already has had nothing since, or its event waits to be taken. */
+	if (conn->state != O2_CONN_DISCONNECTED && !conn->armed) {
+		rc = ibv_req_notify_cq(conn->cq, 0);
+		if (rc != 0) {
+			o2_refuse_value(&error, -EIO, "conn/arm", "ibv_req_notify_cq", (uint64_t)rc,
+					O2_NO_LIMIT);
+			o2_conn_fail_device(conn, &error, NULL);
+		}
+		conn->armed = rc == 0;
+	}
+	/* A completion that came between the last look and the request makes no event. */
+	return o2_conn_progress(conn);
+}
+
 static void destroy_cq(struct o2_conn *conn)
 {
 	const struct o2_work_ops *ops = conn->ni->config.work_ops;
