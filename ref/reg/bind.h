@@ -42,7 +42,7 @@ struct o2_binding {
  *
  * Returns 0 or -errno; nothing is left behind on failure.  -EINVAL (rule "bind/no-way") for a mode that the
  * domain was not opened for; -EAGAIN, -EBUSY: its pools are exhausted (pool/pool_fmr.h, pool/pool_frd.h);
- * -ENOBUFS: all windows of the arena are in use, one of them until a binding is released (domain->unbinds).
+ * -ENOBUFS: all windows of the arena are in use, and the next that is released may help (domain->unbinds).
  * o2iblnd: kiblnd_fmr_pool_map
  */
 int o2_reg_bind(struct o2_reg_domain *domain, uint32_t cpt, const struct o2_reg_plan *plan,

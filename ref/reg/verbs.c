@@ -34,7 +34,7 @@ const struct o2_reg_verbs o2_reg_libibverbs = {o2_reg_mr, ibv_dereg_mr};
 
 int o2_reg_detect(struct ibv_context *context, struct o2_reg_caps *caps, struct o2_error *error)
 {
-	const unsigned int windows = IBV_DEVICE_MEM_WINDOW_TYPE_2A | IBV_DEVICE_MEM_WINDOW_TYPE_2B;
+	const unsigned int mw_type_2 = IBV_DEVICE_MEM_WINDOW_TYPE_2A | IBV_DEVICE_MEM_WINDOW_TYPE_2B;
 	struct ibv_device_attr attr;
 	int rc;
 
@@ -47,7 +47,7 @@ int o2_reg_detect(struct ibv_context *context, struct o2_reg_caps *caps, struct 
 	*caps = (struct o2_reg_caps){
 		.global = true,
 		.fmr = true,
-		.fastreg = (attr.device_cap_flags & windows) != 0,
+		.fastreg = (attr.device_cap_flags & mw_type_2) != 0,
 		.gaps = true,
 	};
 	return 0;
