@@ -70,10 +70,9 @@ static const struct o2_fmr_ops ops = {create, destroy, map, unmap};
 
 static bool alive(const struct device *d, uint32_t key)
 {
-	for (uint32_t i = 0; i < d->created; i++) {
+	for (uint32_t i = 0; i < d->created; i++)
 		if (d->key[i] == key)
 			return true;
-	}
 	return false;
 }
 
@@ -193,10 +192,9 @@ static void test_eviction(void **state)
 	assert_int_equal(o2_fmr_put(&set, fmr[0], false, NULL), 0);
 	assert_ptr_equal(take(&set, 1), fmr[0]);
 	assert_int_equal(d.maps, 5);
-	for (uint32_t i = 0; i < 4; i++) {
+	for (uint32_t i = 0; i < 4; i++)
 		if (i != 1)
 			assert_int_equal(o2_fmr_put(&set, fmr[i], false, NULL), 0);
-	}
 	close_set(&set, &d);
 }
 
@@ -214,8 +212,7 @@ static void test_what_is_the_same(void **state)
 	struct o2_fmr_set set;
 
 	for (int cache = 0; cache < 2; cache++) {
-		d.created = 0;
-		d.maps = 0;
+		d.created = d.maps = 0;
 		config.cache = cache != 0;
 		assert_int_equal(o2_fmr_set_init(&set, &config, NULL), 0);
 		assert_int_equal(take_list(&set, pages, 2, 0, &fmr[0], NULL), 0);
@@ -247,9 +244,7 @@ static void test_watermark(void **state)
 	struct o2_fmr *fmr;
 
 	for (int on_demand = 0; on_demand < 2; on_demand++) {
-		d.created = 0;
-		d.unmaps = 0;
-		d.next_key = 0;
+		d.created = d.unmaps = d.next_key = 0;
 		config.flush_on_demand = on_demand != 0;
 		assert_int_equal(o2_fmr_set_init(&set, &config, NULL), 0);
 		wear_out(&set, 1);
