@@ -63,7 +63,7 @@ static void terms(void **state)
 		o2_conn_view(o2_node_conn(world->seat[0].node, seat_nid(world, 1), 0), &view);
 		assert_int_equal(view.version, rows[i].version);
 		assert_int_equal(view.queue_depth, rows[i].depth);
-		assert_int_equal(peer_view(world, 0).max_frags, rows[i].frags);
+		assert_int_equal(view_at(world, 0).max_frags, rows[i].frags);
 		world_close(world);
 	}
 }
@@ -77,8 +77,8 @@ static void several_connections(void **state)
 	world = world_open(&config, NULL);
 	for (uint32_t i = 0; i < 6; i++)
 		put(world, 0);
-	world_until(world, world->seat[0].nended == 6 && peer_view(world, 0).established == 3 &&
-				   peer_view(world, 1).established == 3);
+	world_until(world, world->seat[0].nended == 6 && view_at(world, 0).established == 3 &&
+				   view_at(world, 1).established == 3);
 	for (uint32_t i = 0; i < 6; i++)
 		assert_int_equal(world->seat[0].status[i], 0);
 	world_close(world);
@@ -107,7 +107,7 @@ static void closed_by_either(void **state)
 		o2_node_close_peer(world->seat[closer].node, seat_nid(world, 1 - closer), 0);
 		world_until(world, world->seat[1 - closer].ndown == closer + 1);
 		assert_int_equal(world->seat[1 - closer].down.code, 0);
-		world_until(world, !peer_view(world, 0).known && !peer_view(world, 1).known);
+		world_until(world, !view_at(world, 0).known && !view_at(world, 1).known);
 	}
 	world_close(world);
 }
@@ -158,13 +158,13 @@ static void peer_restarts(void **state)
 	b->node = NULL;
 	o2_cm_rdma_close(b->cm);
 	b->side.ni.config.incarnation += 77;
-	assert_int_equal(o2_cm_rdma_open(&b->side.ni, b->address, &b->cm, NULL), 0);
-	seat_start(b);
+	assert_int_equal(o2_cm_rdma_open(&b->side.ni, seat_address(b), &b->cm, NULL), 0);
+	seat_start_now(b);
 	world_until(world, a->ndown == 1);
 	put(world, 0);
 	world_until(world, a->nended == 2);
 	assert_int_equal(a->status[1], 0);
-	assert_int_equal(peer_view(world, 0).incarnation, b->side.ni.config.incarnation);
+	assert_int_equal(view_at(world, 0).incarnation, b->side.ni.config.incarnation);
 	world_close(world);
 }
 
@@ -189,8 +189,8 @@ static void queue_pair_killed(void **state)
 								       seat_nid(world, 1 - killer), 0)),
 					       &attr, IBV_QP_STATE),
 				 0);
-		world_until(world, world->seat[0].nended == first + 5 && !peer_view(world, 0).known &&
-					   !peer_view(world, 1).known);
+		world_until(world, world->seat[0].nended == first + 5 && !view_at(world, 0).known &&
+					   !view_at(world, 1).known);
 	}
 	put(world, 0);
 	world_until(world, world->seat[0].nended == world->seat[0].nstarted);

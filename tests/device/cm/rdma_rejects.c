@@ -112,7 +112,7 @@ static void ask_at(struct asker *asker, const uint8_t *bytes, size_t length, uin
 
 static void ask(struct asker *asker, const uint8_t *bytes, size_t length)
 {
-	ask_at(asker, bytes, length, asker->world->seat[1].address, TEST_PORT, true);
+	ask_at(asker, bytes, length, seat_address(&asker->world->seat[1]), TEST_PORT, true);
 	world_until(asker->world, asker->nevents > 0);
 }
 
@@ -214,7 +214,7 @@ static void ask_usual(struct asker *asker, bool privileged)
 	assert_int_equal(
 		o2_connreq_build(&self, &says, seat_nid(asker->world, 1), 0, bytes, sizeof(bytes), NULL),
 		O2_CONNREQ_BYTES);
-	ask_at(asker, bytes, sizeof(bytes), asker->world->seat[1].address, TEST_PORT, privileged);
+	ask_at(asker, bytes, sizeof(bytes), seat_address(&asker->world->seat[1]), TEST_PORT, privileged);
 	world_until(asker->world, asker->nevents > 0);
 }
 
@@ -290,7 +290,7 @@ static void wrong_port(void **state)
 	uint8_t bytes[O2_CONNREQ_BYTES] = {0};
 
 	asker_join(&asker, NULL);
-	ask_at(&asker, bytes, sizeof(bytes), asker.world->seat[1].address, TEST_PORT + 1, true);
+	ask_at(&asker, bytes, sizeof(bytes), seat_address(&asker.world->seat[1]), TEST_PORT + 1, true);
 	world_until(asker.world, asker.nevents > 0);
 	assert_int_equal(asker.event.type, O2_CM_REJECTED);
 	assert_int_equal(asker.event.reason, O2_CM_REJECT_NO_LISTENER);

@@ -8,75 +8,23 @@
 
 #include "base/monotonic.h"
 #include "tests/lib/lnd_memory.h"
-#include "tests/lib/lnd_pair.h"
+#include "tests/lib/node_seat.h"
 
 #include "lnd/cm/rdma.h"
-#include "lnd/node/node.h"
 #include "wire/bytes.h"
+#include "wire/nid.h"
 
 /*
  * Two nodes in one process on the machine's RDMA devices, with librdmacm between them.  The devices are named
  * by O2REF_TEST_DEVICE_A and _B, their addresses by O2REF_IP_A and _B, as a guest of ci/vm/run has them.
  */
 
-#define OPS	  64u
 #define WAIT_S	  30 /* after this a test that still waits has failed */
 #define TEST_PORT 987
-
-struct seat {
-	struct side side; /* its conn is not used */
-	uint32_t address;
-	struct o2_cm *cm;
-	struct o2_node *node;
-	struct o2_node_config config;
-	uint32_t nup, ndown, nserved, nstarted, nended;
-	struct o2_transfer_fault down;
-	int status[OPS];
-	uint8_t ended[OPS];
-};
 
 struct world {
 	struct seat seat[2];
 };
-
-static inline int seat_match(void *context, uint64_t nid, const struct o2_msg *request, uint64_t sink_bytes,
-			     struct o2_transfer_memory *memory)
-{
-	struct seat *seat = context;
-
-	(void)nid;
-	return side_match(&seat->side, request, sink_bytes, memory);
-}
-
-static inline void seat_done(void *context, uint64_t nid, const struct o2_transfer_result *result)
-{
-	struct seat *seat = context;
-
-	(void)nid;
-	if (!result->initiator) {
-		seat->nserved++;
-		return;
-	}
-	assert_true(result->tag < OPS);
-	seat->ended[result->tag]++;
-	seat->status[result->tag] = result->status;
-	seat->nended++;
-}
-
-static inline void seat_up(void *context, uint64_t nid)
-{
-	(void)nid;
-	((struct seat *)context)->nup++;
-}
-
-static inline void seat_down(void *context, uint64_t nid, const struct o2_transfer_fault *fault)
-{
-	struct seat *seat = context;
-
-	(void)nid;
-	seat->ndown++;
-	seat->down = *fault;
-}
 
 static inline uint32_t address_of(bool first)
 {
@@ -97,20 +45,14 @@ static inline uint64_t seat_nid(const struct world *world, uint32_t i)
 	return world->seat[i].side.ni.config.nid;
 }
 
-static inline void seat_start(struct seat *seat)
+static inline uint32_t seat_address(const struct seat *seat)
 {
-	static const struct o2_node_ops ops = {
-		.match = seat_match,
-		.done = seat_done,
-		.up = seat_up,
-		.down = seat_down,
-	};
-	struct o2_error error;
+	return o2_nid_address(seat->side.ni.config.nid);
+}
 
-	if (o2_node_create(&seat->side.ni, seat->cm, &seat->config, &ops, seat, &seat->node, &error) != 0) {
-		show_error("o2_node_create", &error);
-		fail();
-	}
+static inline void seat_start_now(struct seat *seat)
+{
+	seat_start(seat);
 	o2_node_clock(seat->node, o2_monotonic_ms());
 }
 
@@ -135,14 +77,13 @@ static inline struct world *world_open(const struct o2_node_config *a, const str
 		const struct o2_node_config *config = i == 0 ? a : b;
 
 		side_open(&seat->side, i == 0, O2_DMA_VIRTUAL, 0);
-		seat->address = address_of(i == 0);
-		seat->side.ni.config.nid = nid_at(seat->address);
+		seat->side.ni.config.nid = nid_at(address_of(i == 0));
 		seat->config = config != NULL ? *config : usual_config();
-		if (o2_cm_rdma_open(&seat->side.ni, seat->address, &seat->cm, &error) != 0) {
+		if (o2_cm_rdma_open(&seat->side.ni, seat_address(seat), &seat->cm, &error) != 0) {
 			show_error("o2_cm_rdma_open", &error);
 			fail();
 		}
-		seat_start(seat);
+		seat_start_now(seat);
 		seat->side.answer = dense(kiov, 400, 70000, O2_REG_GLOBAL);
 	}
 	return world;
@@ -185,41 +126,12 @@ static inline void world_close(struct world *world)
 		struct seat *seat = &world->seat[i];
 
 		o2_node_destroy(seat->node);
-		assert_int_equal(seat->nended, seat->nstarted);
-		for (uint32_t tag = 0; tag < seat->nstarted; tag++)
-			assert_int_equal(seat->ended[tag], 1);
+		seat_assert_ended(seat);
 		side_assert_idle(&seat->side);
 		o2_cm_rdma_close(seat->cm);
 		o2_ni_close(&seat->side.ni);
 	}
 	free(world);
-}
-
-static inline int seat_start_op(struct seat *from, uint64_t nid, enum o2_lnet_type type, uint32_t nob,
-				enum o2_reg_mode mode, struct o2_error *error)
-{
-	static struct o2_kiov kiov[O2_MAX_FRAGS];
-	struct o2_transfer_memory memory = dense(kiov, 0, nob, mode);
-	struct o2_lnet_hdr hdr = {
-		.dest_nid = nid,
-		.src_nid = from->side.ni.config.nid,
-		.dest_pid = 12345,
-		.src_pid = 12345,
-		.type = (uint32_t)type,
-	};
-	int rc;
-
-	if (type == O2_LNET_PUT)
-		hdr.msg.put.ack_wmd = (struct o2_lnet_handle){UINT64_MAX, UINT64_MAX};
-	else
-		hdr.msg.get.sink_length = nob;
-	assert_true(from->nstarted < OPS);
-	memory.tag = from->nstarted++;
-	rc = type == O2_LNET_PUT ? o2_node_put(from->node, nid, &hdr, &memory, error)
-				 : o2_node_get(from->node, nid, &hdr, &memory, error);
-	if (rc != 0)
-		from->nstarted--;
-	return rc;
 }
 
 static inline void put(struct world *world, uint32_t i)
@@ -229,12 +141,9 @@ static inline void put(struct world *world, uint32_t i)
 			 0);
 }
 
-static inline struct o2_peer_view peer_view(const struct world *world, uint32_t i)
+static inline struct o2_peer_view view_at(const struct world *world, uint32_t i)
 {
-	struct o2_peer_view view;
-
-	o2_node_peer(world->seat[i].node, seat_nid(world, 1 - i), &view);
-	return view;
+	return peer_view(&world->seat[i], seat_nid(world, 1 - i));
 }
 
 #endif
