@@ -39,51 +39,35 @@ static void gather_and_sum(struct o2_conn_config *config)
 
 static const struct row rows[O2_QUIRKS] = {
 	[O2_QUIRK_SUMS_SIGNED] =
-		{
-			.name = "sums-signed",
-			.text = "checksums are of signed chars, and one of unsigned chars is refused",
-			.conn = sum_signed,
-		},
+		{.name = "sums-signed",
+		 .text = "checksums are of signed chars, and one of unsigned chars is refused",
+		 .conn = sum_signed},
 	[O2_QUIRK_SUMS_OTHER_BYTES] =
-		{
-			.name = "sums-other-bytes",
-			.text = "the checksum of an IMMEDIATE with a payload is of other bytes",
-			.conn = gather_and_sum,
-			.post = o2_quirk_other_bytes,
-		},
+		{.name = "sums-other-bytes",
+		 .text = "the checksum of an IMMEDIATE with a payload is of other bytes",
+		 .conn = gather_and_sum,
+		 .post = o2_quirk_other_bytes},
 	[O2_QUIRK_SECOND_PAGE_WRONG] =
-		{
-			.name = "second-page-wrong",
-			.text = "what an IMMEDIATE's payload has past its first page arrives as 0xee",
-			.conn = gather,
-			.post = o2_quirk_second_page,
-		},
+		{.name = "second-page-wrong",
+		 .text = "what an IMMEDIATE's payload has past its first page arrives as 0xee",
+		 .conn = gather,
+		 .post = o2_quirk_second_page},
 	[O2_QUIRK_SHORT_GET_CLAIMS] =
-		{
-			.name = "short-get-claims",
-			.text = "a GET_REQ for more than there is is reported as moved, and nothing is "
-				"written",
-			.post = o2_quirk_claim_short_get,
-		},
+		{.name = "short-get-claims",
+		 .text = "a GET_REQ for more than there is is reported as moved, and nothing is "
+			 "written",
+		 .post = o2_quirk_claim_short_get},
 	[O2_QUIRK_GAPPED_SOURCE_SILENT] =
-		{
-			.name = "gapped-source-silent",
-			.text = "a GET whose source has gaps that cannot be described is never answered",
-			.post = o2_quirk_swallow_refusal,
-		},
-	[O2_QUIRK_CLOSES_FIRST] =
-		{
-			.name = "closes-first",
-			.text = "each connection closes instead of looking at its first message",
-			.complete = o2_quirk_fail_receive,
-		},
-	[O2_QUIRK_LATE] =
-		{
-			.name = "late",
-			.form = "late[=MS]",
-			.text = "each message is looked at MS milliseconds after it came (3000; at most "
-				"60000)",
-		},
+		{.name = "gapped-source-silent",
+		 .text = "a GET whose source has gaps that cannot be described is never answered",
+		 .post = o2_quirk_swallow_refusal},
+	[O2_QUIRK_CLOSES_FIRST] = {.name = "closes-first",
+				   .text = "each connection closes instead of looking at its first message",
+				   .complete = o2_quirk_fail_receive},
+	[O2_QUIRK_LATE] = {.name = "late",
+			   .form = "late[=MS]",
+			   .text = "each message is looked at MS milliseconds after it came (3000; at most "
+				   "60000)"},
 };
 
 const char *o2_quirk_name(enum o2_quirk quirk)

@@ -122,9 +122,15 @@ void player_peer_close(struct player_peer *peer)
 	o2_ni_close(&peer->ni);
 }
 
-static struct o2_cm_param param_of(const struct player_line *line, const uint8_t *data, size_t bytes)
+/* A line of its own for what is said from now on, and what it is connected with; NULL: there is no room. */
+static struct player_line *next_line(struct player_peer *peer, const uint8_t *data, size_t bytes,
+				     struct o2_cm_param *param)
 {
-	return (struct o2_cm_param){
+	struct player_line *line = open_line(peer);
+
+	if (line == NULL)
+		return NULL;
+	*param = (struct o2_cm_param){
 		.qp = line->qp,
 		.retry_count = 5,
 		.rnr_retry_count = 6,
@@ -132,31 +138,28 @@ static struct o2_cm_param param_of(const struct player_line *line, const uint8_t
 		.private_data = data,
 		.private_bytes = bytes,
 	};
+	peer->current = line;
+	return line;
 }
 
 int player_peer_request(struct player_peer *peer, uint16_t port, const uint8_t *data, size_t bytes)
 {
 	const struct o2_cm_target target = {
 		.address = peer->our_address, .port = port, .resolve_timeout_ms = 1000};
-	struct player_line *line = open_line(peer);
 	struct o2_cm_param param;
+	struct player_line *line = next_line(peer, data, bytes, &param);
 
-	if (line == NULL)
-		return -ENOMEM;
-	param = param_of(line, data, bytes);
-	peer->current = line;
-	return peer->cm->ops->connect(peer->cm, &target, &param, line, &line->id, NULL);
+	return line == NULL ? -ENOMEM
+			    : peer->cm->ops->connect(peer->cm, &target, &param, line, &line->id, NULL);
 }
 
 int player_peer_reply(struct player_peer *peer, struct o2_cm_id *request, const uint8_t *data, size_t bytes)
 {
-	struct player_line *line = open_line(peer);
 	struct o2_cm_param param;
+	struct player_line *line = next_line(peer, data, bytes, &param);
 
 	if (line == NULL)
 		return -ENOMEM;
-	param = param_of(line, data, bytes);
-	peer->current = line;
 	line->id = request;
 	return peer->cm->ops->accept(request, &param, NULL);
 }

@@ -18,43 +18,35 @@ struct row {
 	uint32_t found;
 };
 
+/* clang-format off */
 static const struct row rows[] = {
 	{"one page", {{1, 0, PAGE}}, 1, 0, PAGE, 0},
 	{"first byte inside a page", {{1, 7, 100}}, 1, 0, 100, BIT(UNALIGNED_FIRST)},
 	{"an offset into the first page", {{1, 0, PAGE}}, 1, 8, 100, BIT(UNALIGNED_FIRST)},
 	{"a hole between two is neither", {{1, 0, 10}, {2, 0, 10}}, 2, 0, 20, 0},
-	{"a hole in the middle",
-	 {{1, 0, PAGE}, {2, 0, 9}, {3, 0, PAGE}, {4, 0, 9}},
-	 4,
-	 0,
-	 2 * PAGE + 18,
-	 BIT(INTERIOR_GAP)},
-	{"pieces that touch in a page have no hole",
-	 {{1, 0, PAGE}, {2, 0, 9}, {2, 9, PAGE - 9}, {4, 0, 9}},
-	 4,
-	 0,
-	 2 * PAGE + 9,
-	 0},
-	{"holes at both ends", {{1, 0, 9}, {2, 0, PAGE}, {3, 8, 9}}, 3, 0, PAGE + 18, BIT(GAP_AT_BOTH_ENDS)},
+	{"a hole in the middle", {{1, 0, PAGE}, {2, 0, 9}, {3, 0, PAGE}, {4, 0, 9}},
+	 4, 0, 2 * PAGE + 18, BIT(INTERIOR_GAP)},
+	{"pieces that touch in a page have no hole", {{1, 0, PAGE}, {2, 0, 9}, {2, 9, PAGE - 9}, {4, 0, 9}},
+	 4, 0, 2 * PAGE + 9, 0},
+	{"holes at both ends",
+	 {{1, 0, 9}, {2, 0, PAGE}, {3, 8, 9}}, 3, 0, PAGE + 18, BIT(GAP_AT_BOTH_ENDS)},
 	{"a hole at one end", {{1, 0, 9}, {2, 0, PAGE}, {3, 0, 9}}, 3, 0, PAGE + 18, 0},
 	{"one byte alone", {{1, 0, 1}}, 1, 0, 1, 0},
 	{"one byte among others", {{1, 0, PAGE}, {2, 0, 1}}, 2, 0, PAGE + 1, BIT(ONE_BYTE_FRAGMENT)},
-	{"an empty piece inside",
-	 {{1, 0, PAGE}, {0, 0, 0}, {2, 0, 9}},
-	 3,
-	 0,
-	 PAGE + 9,
-	 BIT(ZERO_LENGTH_PIECE)},
+	{"an empty piece inside", {{1, 0, PAGE}, {0, 0, 0}, {2, 0, 9}},
+	 3, 0, PAGE + 9, BIT(ZERO_LENGTH_PIECE)},
 	{"an empty piece before", {{0, 0, 0}, {1, 0, PAGE}, {2, 0, 9}}, 3, 0, PAGE + 9, 0},
 	{"an empty piece behind", {{1, 0, PAGE}, {2, 0, 9}, {0, 0, 0}}, 3, 0, PAGE + 9, 0},
 	{"a page twice", {{1, 0, PAGE}, {2, 0, PAGE}, {1, 0, PAGE}}, 3, 0, 3 * PAGE, BIT(PAGE_USED_TWICE)},
 	{"a page twice running", {{1, 0, PAGE}, {1, 0, PAGE}}, 2, 0, 2 * PAGE, BIT(PAGE_USED_TWICE)},
 	{"two pieces share a page", {{1, 0, 9}, {1, 20, 9}}, 2, 0, 18, 0},
-	{"three in reverse", {{9, 0, PAGE}, {8, 0, PAGE}, {4, 0, PAGE}}, 3, 0, 3 * PAGE, BIT(REVERSED_PAGES)},
+	{"three in reverse",
+	 {{9, 0, PAGE}, {8, 0, PAGE}, {4, 0, PAGE}}, 3, 0, 3 * PAGE, BIT(REVERSED_PAGES)},
 	{"two in reverse say nothing", {{9, 0, PAGE}, {8, 0, PAGE}}, 2, 0, 2 * PAGE, 0},
 	{"the offset ends a piece", {{1, 0, PAGE}, {2, 0, 9}}, 2, PAGE, 9, BIT(OFFSET_ON_BOUNDARY)},
 	{"the offset ends inside one", {{1, 0, PAGE}, {2, 0, 9}}, 2, PAGE + 1, 8, BIT(UNALIGNED_FIRST)},
 };
+/* clang-format on */
 
 static uint32_t situations(const struct o2_scenario_side *side, uint64_t nob)
 {
