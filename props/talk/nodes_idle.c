@@ -32,7 +32,7 @@ static int frd_create(void *context, uint64_t device, uint32_t max_pages, bool g
 		      struct o2_frd_object *object, struct o2_error *error)
 {
 	const struct o2_nodes_seat *seat =
-		(const void *)((const char *)context - offsetof(struct o2_nodes_seat, ni.domain));
+		(const void *)((const char *)context - offsetof(struct o2_nodes_seat, place.ni.domain));
 
 	return seat->no_descriptors
 		       ? -ENOSPC
@@ -65,7 +65,7 @@ static uint32_t live(struct o2_nodes_seat *seat, enum o2_ni_pool_kind kind)
 {
 	struct o2_ni_counts counts;
 
-	o2_ni_get_counts(&seat->ni, &counts);
+	o2_ni_get_counts(&seat->place.ni, &counts);
 	return counts.pool[kind].live;
 }
 

@@ -7,6 +7,7 @@
 #include "props/talk/nodes.h"
 #include "props/world/account.h"
 #include "props/world/memory.h"
+#include "props/world/place.h"
 
 #define O2_NODES_MAX	    3u
 #define O2_NODES_OPS	    16u /* of each node, while steps are drawn */
@@ -63,10 +64,8 @@ struct o2_nodes_seat {
 	struct o2_nodes *nodes;
 	uint32_t index;
 	uint32_t address;
-	struct o2_ni ni;
-	bool open;
-	struct o2_shadow shadow; /* what its arena should hold */
-	bool no_descriptors;	 /* the device makes none */
+	struct o2_place place;
+	bool no_descriptors; /* the device makes none */
 	struct o2_cm *cm;
 	struct o2_node *node;
 	struct o2_node_config config;

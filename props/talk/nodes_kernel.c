@@ -57,7 +57,7 @@ static int attach(struct o2_nodes_seat *seat, struct o2_error *error)
 	struct o2_network *network = seat->nodes->network;
 
 	note_held(seat->nodes);
-	return network->ops->attach(network, &seat->ni, seat->address, &seat->cm, error);
+	return network->ops->attach(network, &seat->place.ni, seat->address, &seat->cm, error);
 }
 
 static void detach(struct o2_nodes_seat *seat)

@@ -56,7 +56,7 @@ static int find_device(struct o2_nodes *nodes, uint32_t i, struct o2_ni_config *
 
 static int attach(struct o2_nodes_seat *seat, struct o2_error *error)
 {
-	return o2_cm_loop_attach(seat->nodes->loop, &seat->ni, seat->address, &seat->cm, error);
+	return o2_cm_loop_attach(seat->nodes->loop, &seat->place.ni, seat->address, &seat->cm, error);
 }
 
 static void detach(struct o2_nodes_seat *seat)

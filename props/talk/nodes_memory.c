@@ -11,7 +11,7 @@
 static struct o2_op_memory slot(struct o2_nodes_seat *seat, uint32_t first_page)
 {
 	return (struct o2_op_memory){
-		.shadow = &seat->shadow, .first_page = first_page, .npages = O2_NODES_SLOT_PAGES};
+		.shadow = &seat->place.shadow, .first_page = first_page, .npages = O2_NODES_SLOT_PAGES};
 }
 
 void o2_nodes_memory_draw(struct o2_choice *c, struct o2_nodes_seat *seat, uint32_t first_page,

@@ -72,7 +72,7 @@ static int send_immediate(struct o2_nodes_seat *seat, struct o2_nodes_op *op, ui
 		return o2_node_send(seat->node, hdr->dest_nid, hdr, &op->ours.memory, NULL);
 	for (uint32_t i = 0; i < op->ours.npieces; at += op->ours.kiov[i++].len)
 		memcpy(payload + at,
-		       o2_arena_page(&seat->ni.arena, op->ours.kiov[i].page) + op->ours.kiov[i].offset,
+		       o2_arena_page(&seat->place.ni.arena, op->ours.kiov[i].page) + op->ours.kiov[i].offset,
 		       op->ours.kiov[i].len);
 	return o2_node_send_bytes(seat->node, hdr->dest_nid, hdr, payload, op->bytes, k, NULL);
 }

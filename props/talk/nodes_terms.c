@@ -49,7 +49,7 @@ static void expect(struct o2_nodes *nodes, const struct o2_nodes_seat *a, const 
 	struct o2_conn_view view;
 	bool good;
 
-	if (conn->peer.incarnation != b->ni.config.incarnation)
+	if (conn->peer.incarnation != b->place.ni.config.incarnation)
 		return;
 	o2_conn_view(conn, &view);
 	good = between(view.version, least.least_version, smaller(x->version, y->version)) &&

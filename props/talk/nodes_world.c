@@ -4,8 +4,6 @@
 
 #include "base/monotonic.h"
 #include "props/talk/nodes_backend.h"
-#include "props/world/device.h"
-#include "props/world/place.h"
 
 /* The nodes of a case, made anew for each, and their network. */
 
@@ -20,8 +18,8 @@ static void make_node(struct o2_nodes_seat *seat)
 {
 	struct o2_error error;
 
-	if (o2_node_create(&seat->ni, seat->cm, &seat->config, &o2_nodes_ops, seat, &seat->node, &error) !=
-	    0) {
+	if (o2_node_create(&seat->place.ni, seat->cm, &seat->config, &o2_nodes_ops, seat, &seat->node,
+			   &error) != 0) {
 		seat->node = NULL;
 		o2_report_fail(seat->nodes->report, "nodes/create", "node %" PRIu32 " cannot be made: %d",
 			       seat->index, error.code);
@@ -34,8 +32,6 @@ static void make_node(struct o2_nodes_seat *seat)
 static int open_interface(struct o2_nodes *nodes, struct o2_nodes_seat *seat, struct o2_error *error)
 {
 	struct o2_ni_config config = {
-		.port = 1,
-		.reg_gaps = o2_device_reg_gaps(),
 		.incarnation = 0x0006000000000001ull + seat->index,
 		.dma_kind = O2_DMA_VIRTUAL,
 		.arena_pages = nodes->nseats * O2_NODES_SLOTS * O2_NODES_SLOT_PAGES,
@@ -47,7 +43,7 @@ static int open_interface(struct o2_nodes *nodes, struct o2_nodes_seat *seat, st
 	if (rc != 0)
 		return rc;
 	config.nid = o2_nodes_nid(nodes, seat->index);
-	return o2_ni_open(&config, &seat->ni, error);
+	return o2_place_open(&seat->place, &config, NULL, error);
 }
 
 static void open_seat(struct o2_nodes *nodes, uint32_t i)
@@ -59,8 +55,7 @@ static void open_seat(struct o2_nodes *nodes, uint32_t i)
 	*seat = (struct o2_nodes_seat){.nodes = nodes, .index = i};
 	o2_error_clear(&error);
 	o2_nodes_draw_config(nodes, &seat->config);
-	seat->open = open_interface(nodes, seat, &error) == 0;
-	if (!seat->open || o2_shadow_open(&seat->shadow, &seat->ni.arena, i) != 0 ||
+	if (open_interface(nodes, seat, &error) != 0 || o2_place_remember(&seat->place, i) != 0 ||
 	    nodes->backend->attach(seat, &error) != 0) {
 		o2_error_text(&error, text, sizeof(text));
 		o2_report_fail(nodes->report, "nodes/open", "node %" PRIu32 " cannot be opened: %s", i, text);
@@ -103,7 +98,7 @@ void o2_nodes_restart(struct o2_nodes_seat *seat)
 
 	o2_node_destroy(seat->node);
 	seat->node = NULL;
-	seat->ni.config.incarnation += O2_NODES_MAX;
+	seat->place.ni.config.incarnation += O2_NODES_MAX;
 	if (o2_draw_bool(seat->nodes->choice, 1, 1)) {
 		o2_nodes_draw_config(seat->nodes, &seat->config);
 		o2_nodes_seen(seat->nodes, O2_NODES_SEEN_RECONFIGURED);
@@ -242,13 +237,11 @@ void o2_nodes_close(struct o2_nodes *nodes)
 	for (uint32_t i = 0; i < nodes->nseats; i++) {
 		struct o2_nodes_seat *seat = &nodes->seat[i];
 
-		o2_place_check_idle(&seat->ni, seat->index, nodes->report, "nodes/outstanding",
+		o2_place_check_idle(&seat->place.ni, seat->index, nodes->report, "nodes/outstanding",
 				    "nodes/ledger");
 		if (seat->cm != NULL)
 			backend->detach(seat);
-		o2_shadow_close(&seat->shadow);
-		if (seat->open)
-			o2_ni_close(&seat->ni);
+		o2_place_close(&seat->place);
 	}
 	backend->close(nodes);
 	if (!nodes->report->failed && backend->left_behind != NULL && backend->left_behind())

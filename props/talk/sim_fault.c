@@ -204,13 +204,13 @@ static void fail_over(struct o2_sim *sim, uint32_t node)
 	for (uint32_t i = 0; i < sim->nends; i++)
 		if (sim->end[i].node == node)
 			o2_sim_may_close(&sim->end[i], -ENETDOWN);
-	o2_ni_failover(&sim->node[node].ni);
+	o2_ni_failover(&sim->node[node].place.ni);
 }
 
 /* From now on the unit between memory and the first node's device maps nothing; until the next such fault. */
 static void fail_mapping(struct o2_sim *sim)
 {
-	enum o2_dma_fault *fault = &sim->node[0].ni.domain.dma.iommu.fault;
+	enum o2_dma_fault *fault = &sim->node[0].place.ni.domain.dma.iommu.fault;
 
 	*fault = *fault != O2_DMA_NO_FAULT
 			 ? O2_DMA_NO_FAULT
@@ -256,7 +256,7 @@ void o2_sim_fault_disarm(struct o2_sim *sim)
 {
 	sim->fault.kind = O2_SIM_NO_FAULT;
 	sim->close_inside = false;
-	sim->node[0].ni.domain.dma.iommu.fault = O2_DMA_NO_FAULT;
+	sim->node[0].place.ni.domain.dma.iommu.fault = O2_DMA_NO_FAULT;
 	o2_alloc_fault_arm(0);
 }
 

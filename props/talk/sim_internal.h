@@ -10,6 +10,7 @@
 #include "props/engine/report.h"
 #include "props/talk/sim.h"
 #include "props/world/memory.h"
+#include "props/world/place.h"
 
 /* The inside of the simulation; shared by props/talk/sim_*.c (docs/simulation.md). */
 
@@ -118,12 +119,10 @@ struct o2_sim_end {
 };
 
 struct o2_sim_node {
-	struct o2_ni ni;
-	bool open;
+	struct o2_place place;
 	bool used_up;	   /* to be made anew for the next case: its pools are not what they were */
 	uint64_t since_ms; /* its clock, when the case began */
 	uint32_t next_page;
-	struct o2_shadow shadow;    /* what its arena should hold */
 	struct o2_sim_codes failed; /* errnos of stages that were made to fail here */
 };
 

@@ -12,7 +12,7 @@ bool o2_sim_memory_make(struct o2_sim *sim, uint32_t node, uint64_t nob, enum o2
 {
 	struct o2_sim_node *owner = &sim->node[node];
 
-	m->shadow = &owner->shadow;
+	m->shadow = &owner->place.shadow;
 	m->first_page = owner->next_page;
 	m->npages = m->gapped ? O2_MEMORY_PIECES : (uint32_t)((offset + nob + PAGE_BYTES - 1) / PAGE_BYTES);
 	if (m->npages > O2_MEMORY_PIECES || m->first_page + m->npages > O2_SIM_PAGES)
@@ -46,8 +46,8 @@ void o2_sim_memory_fill(struct o2_sim_op *op)
 void o2_sim_memory_check_all(struct o2_sim *sim)
 {
 	for (uint32_t i = 0; i < sim->nnodes; i++)
-		o2_shadow_check(&sim->node[i].shadow, 0, sim->node[i].next_page, sim->report, "sim/bytes",
-				"when all is over");
+		o2_shadow_check(&sim->node[i].place.shadow, 0, sim->node[i].next_page, sim->report,
+				"sim/bytes", "when all is over");
 }
 
 /* docs/modes.md: mode global publishes every piece, fmr every piece where there are gaps, the others one. */

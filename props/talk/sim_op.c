@@ -167,7 +167,7 @@ static int call(struct o2_sim_op *op, struct o2_error *error)
 		return o2_conn_send(conn, &hdr, &op->ours.memory, NULL, error);
 	return o2_conn_send_bytes(conn, &hdr,
 				  op->nob == 0 ? NULL
-					       : o2_arena_page(&node->ni.arena, op->ours.first_page) +
+					       : o2_arena_page(&node->place.ni.arena, op->ours.first_page) +
 							 op->ours.kiov[0].offset,
 				  (uint32_t)op->nob, op->id, NULL, error);
 }

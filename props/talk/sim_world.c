@@ -7,7 +7,6 @@
 #include "lnd/ni/path.h"
 #include "loopverbs/loopverbs.h"
 #include "props/talk/sim_internal.h"
-#include "props/world/place.h"
 
 /* The nodes and connections of a case, made anew for each. */
 
@@ -62,15 +61,6 @@ static void draw_config(struct o2_sim *sim)
 
 /* --- nodes */
 
-static void close_node(struct o2_sim_node *node)
-{
-	if (!node->open)
-		return;
-	node->open = false;
-	o2_shadow_close(&node->shadow);
-	o2_ni_close(&node->ni);
-}
-
 static enum o2_dma_kind kind_of(const struct o2_sim *sim, uint32_t i)
 {
 	if (i != 0)
@@ -84,8 +74,6 @@ static bool open_node(struct o2_sim *sim, uint32_t i)
 	struct o2_sim_node *node = &sim->node[i];
 	struct o2_ni_config config = {
 		.device = devices[i],
-		.port = 1,
-		.reg_gaps = o2_loop_reg_gaps,
 		.gid_index = O2_LOOP_GID_INDEX,
 		.nid = O2_SIM_FIRST_NID + i,
 		.incarnation = 0x0006000011112222ull + i,
@@ -99,14 +87,13 @@ static bool open_node(struct o2_sim *sim, uint32_t i)
 	struct o2_error error;
 
 	o2_error_clear(&error);
-	node->ni = (struct o2_ni){.config = {.device = NULL}};
-	node->open = o2_ni_open(&config, &node->ni, &error) == 0;
-	if (!node->open || o2_shadow_open(&node->shadow, &node->ni.arena, i) != 0) {
+	if (o2_place_open(&node->place, &config, NULL, &error) != 0 ||
+	    o2_place_remember(&node->place, i) != 0) {
 		o2_report_fail(sim->report, "sim/open", "node %" PRIu32 " cannot be opened: %d", i,
 			       error.code);
 		return false;
 	}
-	o2_ni_clock(&node->ni, 0);
+	o2_ni_clock(&node->place.ni, 0);
 	node->used_up = sim->small;
 	return true;
 }
@@ -121,21 +108,21 @@ static void open_nodes(struct o2_sim *sim)
 
 	for (uint32_t i = 0; i < O2_SIM_NODES; i++) {
 		if (sim->node[i].used_up || sim->small)
-			close_node(&sim->node[i]);
-		any |= sim->node[i].open;
+			o2_place_close(&sim->node[i].place);
+		any |= sim->node[i].place.open;
 		sim->node[i].next_page = 0;
 		sim->node[i].failed.count = 0;
 	}
 	if (!any)
 		o2_loop_reset();
 	for (uint32_t i = 0; i < sim->nnodes; i++)
-		if (!sim->node[i].open && !open_node(sim, i))
+		if (!sim->node[i].place.open && !open_node(sim, i))
 			return;
-	if (sim->node[0].ni.config.dma_kind != kind_of(sim, 0) &&
-	    o2_ni_set_dma(&sim->node[0].ni, kind_of(sim, 0), DMA_BASE, NULL) != 0)
+	if (sim->node[0].place.ni.config.dma_kind != kind_of(sim, 0) &&
+	    o2_ni_set_dma(&sim->node[0].place.ni, kind_of(sim, 0), DMA_BASE, NULL) != 0)
 		o2_report_fail(sim->report, "sim/open", "the first node cannot have other addresses");
 	for (uint32_t i = 0; i < sim->nnodes; i++)
-		sim->node[i].since_ms = o2_clock_ms(&sim->node[i].ni.clock);
+		sim->node[i].since_ms = o2_clock_ms(&sim->node[i].place.ni.clock);
 }
 
 /* --- ends */
@@ -163,7 +150,8 @@ static int make_end(struct o2_sim *sim, struct o2_sim_end *end, uint32_t depth)
 
 	config.queue_depth = depth;
 	sim->acting = end;
-	rc = o2_conn_create(&sim->node[end->node].ni, &config, &o2_sim_conn_ops, end, &end->conn, &error);
+	rc = o2_conn_create(&sim->node[end->node].place.ni, &config, &o2_sim_conn_ops, end, &end->conn,
+			    &error);
 	o2_sim_fault_after(sim, end);
 	sim->acting = NULL;
 	if (rc != 0)
@@ -250,7 +238,7 @@ static int prepare_end(struct o2_sim *sim, struct o2_sim_end *end)
 	sim->acting = end;
 	rc = o2_conn_set_peer(end->conn, &peer, &error);
 	if (rc == 0)
-		rc = o2_qp_to_rts(&sim->node[end->node].ni, o2_conn_qp(end->conn), &path, &error);
+		rc = o2_qp_to_rts(&sim->node[end->node].place.ni, o2_conn_qp(end->conn), &path, &error);
 	sim->acting = NULL;
 	return rc;
 }
@@ -385,8 +373,8 @@ void o2_sim_world_close(struct o2_sim *sim)
 	if (o2_sim_ok(sim))
 		o2_sim_memory_check_all(sim);
 	for (uint32_t i = 0; i < sim->nnodes; i++)
-		if (sim->node[i].open)
-			o2_place_check_idle(&sim->node[i].ni, i, sim->report, "sim/outstanding",
+		if (sim->node[i].place.open)
+			o2_place_check_idle(&sim->node[i].place.ni, i, sim->report, "sim/outstanding",
 					    "sim/ledger");
 	o2_sim_faults_remove();
 	o2_loop_get_counters(&left);
@@ -397,12 +385,12 @@ void o2_sim_world_close(struct o2_sim *sim)
 			       left.live_qps, left.live_cqs);
 	/* Whatever may be wrong with them goes with this case. */
 	for (uint32_t i = 0; i < O2_SIM_NODES && !o2_sim_ok(sim); i++)
-		close_node(&sim->node[i]);
+		o2_place_close(&sim->node[i].place);
 }
 
 void o2_sim_world_free(struct o2_sim *sim)
 {
 	for (uint32_t i = 0; i < O2_SIM_NODES; i++) {
-		close_node(&sim->node[i]);
+		o2_place_close(&sim->node[i].place);
 	}
 }

@@ -24,8 +24,14 @@ int o2_place_open(struct o2_place *place, const struct o2_ni_config *config, str
 	return network->ops->attach(network, &place->ni, o2_nid_address(full.nid), &place->cm, error);
 }
 
+int o2_place_remember(struct o2_place *place, uint32_t node)
+{
+	return o2_shadow_open(&place->shadow, &place->ni.arena, node);
+}
+
 void o2_place_close(struct o2_place *place)
 {
+	o2_shadow_close(&place->shadow);
 	if (place->cm != NULL)
 		place->network->ops->detach(place->network, place->cm);
 	place->cm = NULL;

@@ -9,11 +9,13 @@
 #include "lnd/ni/ni.h"
 #include "props/engine/report.h"
 #include "props/world/network.h"
+#include "props/world/shadow.h"
 
 /* An interface of this process, and its place on a network. */
 struct o2_place {
 	struct o2_ni ni;
 	bool open;		    /* ni is */
+	struct o2_shadow shadow;    /* what its arena should hold, where that is asked (o2_place_remember) */
 	struct o2_network *network; /* NULL: none */
 	struct o2_cm *cm;	    /* NULL: not attached */
 };
@@ -25,6 +27,8 @@ struct o2_place {
  */
 int o2_place_open(struct o2_place *place, const struct o2_ni_config *config, struct o2_network *network,
 		  struct o2_error *error);
+/* Bytes will be judged by the shadow of its arena, which is new; node: for findings.  0 or -ENOMEM. */
+int o2_place_remember(struct o2_place *place, uint32_t node);
 /* Does nothing to what is closed. */
 void o2_place_close(struct o2_place *place);
 

@@ -7,7 +7,7 @@
 #include "base/monotonic.h"
 #include "lnd/conn/conn.h"
 #include "lnd/ni/counts.h"
-#include "props/world/device.h"
+#include "props/world/place.h"
 #include "props/world/rung_side.h"
 #include "props/world/rung_stale.h"
 
@@ -36,8 +36,7 @@ struct verbs_rung {
 	struct o2_rung rung;
 	char device[2][64];
 	uint8_t gid_index;
-	struct o2_ni ni[2][O2_DMA_KINDS]; /* by side and kind */
-	bool open[2][O2_DMA_KINDS];
+	struct o2_place place[2][O2_DMA_KINDS];	      /* by side and kind */
 	struct link link[O2_DMA_KINDS][O2_DMA_KINDS]; /* by kind of source and sink */
 
 	/* the transfer at hand */
@@ -54,7 +53,7 @@ struct verbs_rung {
 
 static struct o2_arena *verbs_arena(struct o2_rung *rung, enum o2_side side, enum o2_dma_kind kind)
 {
-	return &((struct verbs_rung *)rung)->ni[side][kind].arena;
+	return &((struct verbs_rung *)rung)->place[side][kind].ni.arena;
 }
 
 static void memory_of(struct verbs_rung *rung, enum o2_side side, uint64_t nob,
@@ -62,7 +61,7 @@ static void memory_of(struct verbs_rung *rung, enum o2_side side, uint64_t nob,
 {
 	const struct o2_scenario_side *from = o2_rung_side(rung->scenario, side);
 
-	o2_rung_memory(from, &rung->ni[side][from->kind].arena, nob, rung->iov[side], memory);
+	o2_rung_memory(from, &rung->place[side][from->kind].ni.arena, nob, rung->iov[side], memory);
 }
 
 /* The side that was asked: it serves what the scenario says, cut to what is offered. */
@@ -113,7 +112,7 @@ static void disconnect(struct link *link)
 static int connect_link(struct verbs_rung *rung, struct link *link, enum o2_dma_kind source,
 			enum o2_dma_kind sink, struct o2_error *error)
 {
-	struct o2_ni *ni[2] = {&rung->ni[O2_SOURCE][source], &rung->ni[O2_SINK][sink]};
+	struct o2_ni *ni[2] = {&rung->place[O2_SOURCE][source].ni, &rung->place[O2_SINK][sink].ni};
 	struct o2_conn_config config = O2_CONN_DEFAULTS;
 	struct o2_conn_address address[2];
 	int rc = 0;
@@ -154,8 +153,8 @@ static int prepare_link(struct verbs_rung *rung, const struct o2_scenario *scena
 		if (rc != 0)
 			return rc;
 	}
-	o2_rung_tell_device(&scenario->source, &rung->ni[O2_SOURCE][scenario->source.kind].domain);
-	o2_rung_tell_device(&scenario->sink, &rung->ni[O2_SINK][scenario->sink.kind].domain);
+	o2_rung_tell_device(&scenario->source, &rung->place[O2_SOURCE][scenario->source.kind].ni.domain);
+	o2_rung_tell_device(&scenario->sink, &rung->place[O2_SINK][scenario->sink.kind].ni.domain);
 	*out = link;
 	return 0;
 }
@@ -219,7 +218,7 @@ static int try_stale_key(struct verbs_rung *rung, struct link *link)
 	if (!o2_rung_tries_key(scenario) || observed->responder.status != 0 ||
 	    observed->initiator.status != 0 || !observed->responder.involved)
 		return 0;
-	rc = o2_rung_try_key(&rung->ni[O2_SOURCE][scenario->source.kind], link->conn[O2_SOURCE],
+	rc = o2_rung_try_key(&rung->place[O2_SOURCE][scenario->source.kind].ni, link->conn[O2_SOURCE],
 			     rung->key_addr, rung->key, &status);
 	if (rc != 0)
 		return rc;
@@ -278,7 +277,7 @@ static int verbs_check_idle(struct o2_rung *base, struct o2_error *error)
 	int rc = 0;
 
 	for (uint32_t i = 0; i < INTERFACES && rc == 0; i++)
-		rc = o2_ni_check_idle(&rung->ni[i / O2_DMA_KINDS][i % O2_DMA_KINDS], error);
+		rc = o2_ni_check_idle(&rung->place[i / O2_DMA_KINDS][i % O2_DMA_KINDS].ni, error);
 	return rc;
 }
 
@@ -288,7 +287,7 @@ static void verbs_ledger(struct o2_rung *base, struct o2_dma_ledger *ledger)
 
 	*ledger = (struct o2_dma_ledger){0};
 	for (uint32_t i = 0; i < INTERFACES; i++)
-		o2_rung_add_ledger(ledger, &rung->ni[i / O2_DMA_KINDS][i % O2_DMA_KINDS].ledger);
+		o2_rung_add_ledger(ledger, &rung->place[i / O2_DMA_KINDS][i % O2_DMA_KINDS].ni.ledger);
 }
 
 static void verbs_close(struct o2_rung *base)
@@ -298,8 +297,7 @@ static void verbs_close(struct o2_rung *base)
 	for (uint32_t i = 0; i < O2_DMA_KINDS * O2_DMA_KINDS; i++)
 		disconnect(&rung->link[i / O2_DMA_KINDS][i % O2_DMA_KINDS]);
 	for (uint32_t i = 0; i < INTERFACES; i++) {
-		if (rung->open[i / O2_DMA_KINDS][i % O2_DMA_KINDS])
-			o2_ni_close(&rung->ni[i / O2_DMA_KINDS][i % O2_DMA_KINDS]);
+		o2_place_close(&rung->place[i / O2_DMA_KINDS][i % O2_DMA_KINDS]);
 	}
 	free(rung);
 }
@@ -326,8 +324,6 @@ int o2_rung_open_verbs(const char *source_device, const char *sink_device, uint8
 	for (uint32_t i = 0; i < INTERFACES; i++) {
 		struct o2_ni_config config = {
 			.device = i / O2_DMA_KINDS == O2_SOURCE ? source_device : sink_device,
-			.port = 1,
-			.reg_gaps = o2_device_reg_gaps(),
 			.gid_index = gid_index,
 			.nid = NID(i / O2_DMA_KINDS),
 			.incarnation = INCARNATION(i / O2_DMA_KINDS),
@@ -336,13 +332,13 @@ int o2_rung_open_verbs(const char *source_device, const char *sink_device, uint8
 			.arena_pages = O2_SCENARIO_PAGES,
 			.sizes = {.tx_size = O2_RUNG_POOL_SIZE, .reg_size = O2_RUNG_POOL_SIZE},
 		};
-		int rc = o2_ni_open(&config, &rung->ni[i / O2_DMA_KINDS][i % O2_DMA_KINDS], error);
+		int rc =
+			o2_place_open(&rung->place[i / O2_DMA_KINDS][i % O2_DMA_KINDS], &config, NULL, error);
 
 		if (rc != 0) {
 			verbs_close(&rung->rung);
 			return rc;
 		}
-		rung->open[i / O2_DMA_KINDS][i % O2_DMA_KINDS] = true;
 	}
 	*out = &rung->rung;
 	return 0;
