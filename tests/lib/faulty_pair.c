@@ -67,19 +67,14 @@ const struct o2_reg_ops faulty_ops = {&fmr_ops, &frd_ops};
 
 struct pair *faulty_pair_open(void (*change)(struct o2_ni_config *config))
 {
-	struct pair *pair = calloc(1, sizeof(*pair));
 	struct o2_ni_config a = side_config(true, O2_DMA_BUS, 0x7f0000000000ull);
 	struct o2_ni_config b = side_config(false, O2_DMA_VIRTUAL, 0);
 
-	assert_non_null(pair);
 	memset(&faults, 0, sizeof(faults));
 	b.reg_ops = &faulty_ops;
 	if (change != NULL)
 		change(&b);
-	side_open_config(&pair->a, &a);
-	side_open_config(&pair->b, &b);
-	pair_connect(pair, &O2_CONN_DEFAULTS, &O2_CONN_DEFAULTS);
-	return pair;
+	return pair_open_ni(&a, &b, &O2_CONN_DEFAULTS, &O2_CONN_DEFAULTS);
 }
 
 struct o2_ni_pool_counts ni_pool_counts(struct side *side, enum o2_ni_pool_kind kind)

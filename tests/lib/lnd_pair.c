@@ -116,15 +116,24 @@ void pair_connect(struct pair *pair, const struct o2_conn_config *a, const struc
 	pair_connect_over(pair, &pair->a.ni, &pair->b.ni, a, b);
 }
 
-struct pair *pair_open(const struct o2_conn_config *a, const struct o2_conn_config *b)
+struct pair *pair_open_ni(const struct o2_ni_config *a, const struct o2_ni_config *b,
+			  const struct o2_conn_config *conn_a, const struct o2_conn_config *conn_b)
 {
 	struct pair *pair = calloc(1, sizeof(*pair));
 
 	assert_non_null(pair);
-	side_open(&pair->a, true, O2_DMA_BUS, 0x7f0000000000ull);
-	side_open(&pair->b, false, O2_DMA_VIRTUAL, 0);
-	pair_connect(pair, a, b);
+	side_open_config(&pair->a, a);
+	side_open_config(&pair->b, b);
+	pair_connect(pair, conn_a, conn_b);
 	return pair;
+}
+
+struct pair *pair_open(const struct o2_conn_config *a, const struct o2_conn_config *b)
+{
+	const struct o2_ni_config ni_a = side_config(true, O2_DMA_BUS, 0x7f0000000000ull);
+	const struct o2_ni_config ni_b = side_config(false, O2_DMA_VIRTUAL, 0);
+
+	return pair_open_ni(&ni_a, &ni_b, a, b);
 }
 
 struct pair *pair_default(void)

@@ -67,6 +67,8 @@ void side_open(struct side *side, bool first, enum o2_dma_kind kind, uint64_t ba
 void pair_connect(struct pair *pair, const struct o2_conn_config *a, const struct o2_conn_config *b);
 void pair_connect_over(struct pair *pair, struct o2_ni *ni_a, struct o2_ni *ni_b,
 		       const struct o2_conn_config *a, const struct o2_conn_config *b);
+struct pair *pair_open_ni(const struct o2_ni_config *a, const struct o2_ni_config *b,
+			  const struct o2_conn_config *conn_a, const struct o2_conn_config *conn_b);
 struct pair *pair_open(const struct o2_conn_config *a, const struct o2_conn_config *b);
 struct pair *pair_default(void);
 void pair_close(struct pair *pair);

@@ -14,16 +14,13 @@ struct o2_transfer_memory window_memory(int which, enum o2_reg_mode mode, uint64
 
 struct pair *pair_with_windows(uint32_t a, uint32_t b)
 {
-	struct pair *pair = calloc(1, sizeof(*pair));
+	struct pair *pair;
 	struct o2_ni_config config[2] = {side_config(true, O2_DMA_BUS, 0x7f0000000000ull),
 					 side_config(false, O2_DMA_VIRTUAL, 0)};
 
-	assert_non_null(pair);
 	config[0].windows = a;
 	config[1].windows = b;
-	side_open_config(&pair->a, &config[0]);
-	side_open_config(&pair->b, &config[1]);
-	pair_connect(pair, &O2_CONN_DEFAULTS, &O2_CONN_DEFAULTS);
+	pair = pair_open_ni(&config[0], &config[1], &O2_CONN_DEFAULTS, &O2_CONN_DEFAULTS);
 	pair->b.answer = window_memory(1, O2_REG_PHYS, 0);
 	return pair;
 }

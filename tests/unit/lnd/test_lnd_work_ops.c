@@ -50,16 +50,12 @@ static void forget_cq(void *context, struct ibv_cq *cq)
 /* Side b has the table. */
 static struct pair *open_pair(struct front *front, struct o2_work_ops *ops)
 {
-	struct pair *pair = calloc(1, sizeof(*pair));
-	struct o2_ni_config config = side_config(false, O2_DMA_VIRTUAL, 0);
+	struct o2_ni_config a = side_config(true, O2_DMA_BUS, 0x7f0000000000ull);
+	struct o2_ni_config b = side_config(false, O2_DMA_VIRTUAL, 0);
 
-	assert_non_null(pair);
 	*ops = (struct o2_work_ops){front, post_send, poll_cq, forget_cq};
-	config.work_ops = ops;
-	side_open(&pair->a, true, O2_DMA_BUS, 0x7f0000000000ull);
-	side_open_config(&pair->b, &config);
-	pair_connect(pair, &O2_CONN_DEFAULTS, &O2_CONN_DEFAULTS);
-	return pair;
+	b.work_ops = ops;
+	return pair_open_ni(&a, &b, &O2_CONN_DEFAULTS, &O2_CONN_DEFAULTS);
 }
 
 static struct o2_transfer_memory memory_of(struct o2_kiov kiov[3])
