@@ -15,4 +15,11 @@
 
 #include <cmocka.h>
 
+/* A call that fails with that code, and says by which rule. */
+#define assert_error(call, code, error, rule_)             \
+	do {                                               \
+		assert_int_equal(call, code);              \
+		assert_string_equal((error)->rule, rule_); \
+	} while (0)
+
 #endif

@@ -17,8 +17,8 @@ static void assert_refused(struct seat *seat, uint64_t nid)
 {
 	struct o2_error error;
 
-	assert_int_equal(seat_start_op(seat, nid, O2_LNET_PUT, 5000, O2_REG_GLOBAL, &error), -ENODEV);
-	assert_string_equal(error.rule, "node/device-lost");
+	assert_error(seat_start_op(seat, nid, O2_LNET_PUT, 5000, O2_REG_GLOBAL, &error), -ENODEV, &error,
+		     "node/device-lost");
 }
 
 /* In the middle of an operation over a connection that is up. */

@@ -243,8 +243,7 @@ static void honours_a_short_peer(void **state)
 	assert_int_equal(o2_conn_set_peer(side.conn, &peer, &error), 0);
 	assert_int_equal(o2_sink_frags(side.conn), 1);
 	peer.max_msg_bytes--;
-	assert_int_equal(o2_conn_set_peer(side.conn, &peer, &error), -EPROTO);
-	assert_string_equal(error.rule, "conn/peer-max-msg");
+	assert_error(o2_conn_set_peer(side.conn, &peer, &error), -EPROTO, &error, "conn/peer-max-msg");
 	o2_conn_destroy(side.conn);
 	o2_ni_close(&side.ni);
 }

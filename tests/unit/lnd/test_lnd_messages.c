@@ -385,14 +385,12 @@ static void refuses_bad_configurations(void **state)
 
 	side_open(&side, true, O2_DMA_BUS, 0);
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-		assert_int_equal(o2_conn_create(&side.ni, &bad[i].config, side_ops(), &side, &conn, &error),
-				 -EINVAL);
-		assert_string_equal(error.rule, bad[i].rule);
+		assert_error(o2_conn_create(&side.ni, &bad[i].config, side_ops(), &side, &conn, &error),
+			     -EINVAL, &error, bad[i].rule);
 		assert_null(conn);
 	}
 	assert_int_equal(o2_conn_create(&side.ni, &O2_CONN_DEFAULTS, side_ops(), &side, &conn, &error), 0);
-	assert_int_equal(o2_conn_connect(conn, &peer, &error), -EINVAL);
-	assert_string_equal(error.rule, "conn/peer-qp-num");
+	assert_error(o2_conn_connect(conn, &peer, &error), -EINVAL, &error, "conn/peer-qp-num");
 	assert_int_equal(o2_conn_get_state(conn), O2_CONN_INIT);
 	o2_conn_destroy(conn);
 	assert_objects(1, side.ni.domain.live.regions, side.ni.domain.live.mws);

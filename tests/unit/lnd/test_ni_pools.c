@@ -72,20 +72,16 @@ static void refuses_impossible_tunables(void **state)
 	struct o2_ni ni;
 
 	config.tunables = (struct o2_pool_tunables){.ntx = 512, .fmr_pool_size = 127};
-	assert_int_equal(o2_ni_open(&config, &ni, &error), -EINVAL);
-	assert_string_equal(error.rule, "pool/sizes/fmr-pool-size");
+	assert_error(o2_ni_open(&config, &ni, &error), -EINVAL, &error, "pool/sizes/fmr-pool-size");
 	config.tunables.fmr_pool_size = 0;
 	config.sizes = (struct o2_pool_sizes){.reg_size = 4, .flush_trigger = 5};
-	assert_int_equal(o2_ni_open(&config, &ni, &error), -EINVAL);
-	assert_string_equal(error.rule, "pool/fmr/watermark");
+	assert_error(o2_ni_open(&config, &ni, &error), -EINVAL, &error, "pool/fmr/watermark");
 	config.sizes = (struct o2_pool_sizes){.tx_size = O2_POOL_SIZE_MAX + 1};
-	assert_int_equal(o2_ni_open(&config, &ni, &error), -EINVAL);
-	assert_string_equal(error.rule, "pool/tx/pool-size");
+	assert_error(o2_ni_open(&config, &ni, &error), -EINVAL, &error, "pool/tx/pool-size");
 	config.sizes = (struct o2_pool_sizes){.reg_size = 1};
 	faults.frd_create = -ENOSPC;
 	config.reg_ops = &faulty_ops;
-	assert_int_equal(o2_ni_open(&config, &ni, &error), -ENOSPC);
-	assert_string_equal(error.rule, "pool/frd/create");
+	assert_error(o2_ni_open(&config, &ni, &error), -ENOSPC, &error, "pool/frd/create");
 	faults.frd_create = 0;
 	assert_objects(0, 0, 0);
 }

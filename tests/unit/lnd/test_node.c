@@ -326,19 +326,16 @@ static void bad_calls(void **state)
 	config.max_waiting = 2;
 	config.max_peers = 1;
 	world = world_two(&config, NULL);
-	assert_int_equal(seat_start_op(&world->seat[0], NID(0), O2_LNET_PUT, 100, O2_REG_GLOBAL, &error),
-			 -EINVAL);
-	assert_string_equal(error.rule, "node/own-nid");
-	assert_int_equal(seat_start_op(&world->seat[0], 0, O2_LNET_PUT, 100, O2_REG_GLOBAL, &error), -EINVAL);
-	assert_string_equal(error.rule, "node/nid");
+	assert_error(seat_start_op(&world->seat[0], NID(0), O2_LNET_PUT, 100, O2_REG_GLOBAL, &error), -EINVAL,
+		     &error, "node/own-nid");
+	assert_error(seat_start_op(&world->seat[0], 0, O2_LNET_PUT, 100, O2_REG_GLOBAL, &error), -EINVAL,
+		     &error, "node/nid");
 	seat_put(&world->seat[0], NID(1));
 	seat_put(&world->seat[0], NID(1));
-	assert_int_equal(seat_start_op(&world->seat[0], NID(1), O2_LNET_PUT, 100, O2_REG_GLOBAL, &error),
-			 -EBUSY);
-	assert_string_equal(error.rule, "node/max-waiting");
-	assert_int_equal(seat_start_op(&world->seat[0], NID(2), O2_LNET_PUT, 100, O2_REG_GLOBAL, &error),
-			 -EBUSY);
-	assert_string_equal(error.rule, "node/max-peers");
+	assert_error(seat_start_op(&world->seat[0], NID(1), O2_LNET_PUT, 100, O2_REG_GLOBAL, &error), -EBUSY,
+		     &error, "node/max-waiting");
+	assert_error(seat_start_op(&world->seat[0], NID(2), O2_LNET_PUT, 100, O2_REG_GLOBAL, &error), -EBUSY,
+		     &error, "node/max-peers");
 	world_close(world);
 }
 
@@ -359,9 +356,8 @@ static void bad_configs(void **state)
 		config.conns_per_peer = i == 5 ? 0 : i == 6 ? 128 : 1;
 		config.max_conns_per_peer = i == 7 ? 0 : 4;
 		config.port = i == 8 ? 0 : 987;
-		assert_int_equal(o2_node_create(&a->side.ni, a->cm, &config, &none, a, &node, &error),
-				 -EINVAL);
-		assert_string_equal(error.rule, "node/config");
+		assert_error(o2_node_create(&a->side.ni, a->cm, &config, &none, a, &node, &error), -EINVAL,
+			     &error, "node/config");
 		assert_null(node);
 	}
 	world_close(world);

@@ -269,8 +269,7 @@ static void grow_a_second_after_a_failure(void **state)
 	create_fails = -ENOSPC;
 	for (uint32_t i = 0; i < POOL_ELEMS; i++)
 		assert_int_equal(start(peers, fastreg, &error), 0);
-	assert_int_equal(start(peers, fastreg, &error), -EAGAIN);
-	assert_string_equal(error.rule, "pool/exhausted");
+	assert_error(start(peers, fastreg, &error), -EAGAIN, &error, "pool/exhausted");
 	create_fails = 0;
 	tell(peers, peers->now_ms + RETRY_MS - 1);
 	assert_int_equal(start(peers, fastreg, &error), -EAGAIN);

@@ -157,12 +157,12 @@ static void test_offset_too_large(void **state)
 
 	lnet_offer(&pair->b, 0);
 	target.offset = UINT64_C(1) << 32;
-	assert_int_equal(o2_lnet_put(pair->a.lnet, &target, &memory, NULL, &error), -EINVAL);
-	assert_string_equal(error.rule, "lnet/offset");
+	assert_error(o2_lnet_put(pair->a.lnet, &target, &memory, NULL, &error), -EINVAL, &error,
+		     "lnet/offset");
 	assert_int_equal(error.value, target.offset);
 	assert_int_equal(error.limit, UINT32_MAX);
-	assert_int_equal(o2_lnet_get(pair->a.lnet, &target, &memory, NULL, &error), -EINVAL);
-	assert_string_equal(error.rule, "lnet/offset");
+	assert_error(o2_lnet_get(pair->a.lnet, &target, &memory, NULL, &error), -EINVAL, &error,
+		     "lnet/offset");
 	assert_int_equal(o2_lnet_messages(pair->a.lnet), 0);
 }
 
@@ -277,8 +277,8 @@ static void test_limits(void **state)
 	memory = lnet_side_memory(&pair.a, 0, 2, 5000);
 	lnet_put(&pair.a, &target, NULL);
 	lnet_put(&pair.a, &target, &memory);
-	assert_int_equal(o2_lnet_put(pair.a.lnet, &target, &memory, NULL, &error), -ENOSPC);
-	assert_string_equal(error.rule, "lnet/messages");
+	assert_error(o2_lnet_put(pair.a.lnet, &target, &memory, NULL, &error), -ENOSPC, &error,
+		     "lnet/messages");
 	assert_int_equal(o2_lnet_get(pair.a.lnet, &target, &memory, NULL, &error), -ENOSPC);
 	/* Peers run into it as well: no room for their PUT_REQ, for our ACK, for our REPLY. */
 	lnet_offer(&pair.a, 0);
@@ -317,8 +317,8 @@ static void test_what_a_caller_may_not_ask(void **state)
 	struct o2_error error;
 
 	memory.buffer.nob = O2_MAX_TRANSFER_BYTES + 1;
-	assert_int_equal(o2_lnet_put(pair->a.lnet, &target, &memory, NULL, &error), -EINVAL);
-	assert_string_equal(error.rule, "lnet/length");
+	assert_error(o2_lnet_put(pair->a.lnet, &target, &memory, NULL, &error), -EINVAL, &error,
+		     "lnet/length");
 	assert_int_equal(o2_lnet_get(pair->a.lnet, &target, &memory, NULL, &error), -EINVAL);
 	memory.buffer.nob = 0;
 	assert_int_equal(o2_lnet_get(pair->a.lnet, &target, &memory, NULL, &error), -EINVAL);
@@ -333,10 +333,9 @@ static void test_what_a_caller_may_not_ask(void **state)
 			 -EINVAL);
 	config = O2_LNET_DEFAULTS;
 	config.first_page = LNET_PAGES - 1;
-	assert_int_equal(o2_lnet_create(&config, &transport, &pair->a.arena, &pair->a.clock, &ops, NULL,
-					&lnet, &error),
-			 -EINVAL);
-	assert_string_equal(error.rule, "lnet/config/first-page");
+	assert_error(o2_lnet_create(&config, &transport, &pair->a.arena, &pair->a.clock, &ops, NULL, &lnet,
+				    &error),
+		     -EINVAL, &error, "lnet/config/first-page");
 	assert_null(lnet);
 }
 

@@ -216,8 +216,8 @@ static void test_headers_that_are_not_for_us(void **state)
 		struct o2_error error;
 		uint64_t tag;
 
-		assert_int_equal(o2_lnet_receive(pair->a.lnet, NID_B, &hdr, NULL, &error), -EPROTO);
-		assert_string_equal(error.rule, "lnet/header/type");
+		assert_error(o2_lnet_receive(pair->a.lnet, NID_B, &hdr, NULL, &error), -EPROTO, &error,
+			     "lnet/header/type");
 		assert_int_equal(o2_lnet_match(pair->a.lnet, NID_B, &hdr, &memory, &tag, &error), -EPROTO);
 	}
 	assert_int_equal(o2_lnet_messages(pair->a.lnet), 0);

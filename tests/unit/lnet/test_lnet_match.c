@@ -49,8 +49,7 @@ static void refused(struct o2_match_table *table, const struct o2_match_request 
 	struct o2_match match;
 	struct o2_error error;
 
-	assert_int_equal(o2_match_take(table, request, &match, &error), -ENODATA);
-	assert_string_equal(error.rule, rule);
+	assert_error(o2_match_take(table, request, &match, &error), -ENODATA, &error, rule);
 }
 
 static void test_each_criterion_counts(void **state)
@@ -170,20 +169,16 @@ static void test_attaching(void **state)
 	struct o2_error error;
 
 	bad.options = O2_LNET_MD_TRUNCATE;
-	assert_int_equal(o2_match_attach(table, &bad, &error), -EINVAL);
-	assert_string_equal(error.rule, "lnet/entry/operation");
+	assert_error(o2_match_attach(table, &bad, &error), -EINVAL, &error, "lnet/entry/operation");
 	bad = good;
 	bad.uses = 0;
-	assert_int_equal(o2_match_attach(table, &bad, &error), -EINVAL);
-	assert_string_equal(error.rule, "lnet/entry/uses");
+	assert_error(o2_match_attach(table, &bad, &error), -EINVAL, &error, "lnet/entry/uses");
 	bad = good;
 	bad.memory.buffer.nob = 0;
-	assert_int_equal(o2_match_attach(table, &bad, &error), -EINVAL);
-	assert_string_equal(error.rule, "lnet/entry/empty");
+	assert_error(o2_match_attach(table, &bad, &error), -EINVAL, &error, "lnet/entry/empty");
 	for (int i = 0; i < 4; i++)
 		assert_int_equal(o2_match_attach(table, &good, &error), i);
-	assert_int_equal(o2_match_attach(table, &good, &error), -ENOSPC);
-	assert_string_equal(error.rule, "lnet/entry/table-full");
+	assert_error(o2_match_attach(table, &good, &error), -ENOSPC, &error, "lnet/entry/table-full");
 	assert_int_equal(o2_match_detach(table, 4), -ENOENT);
 	assert_int_equal(o2_match_detach(table, 2), 0);
 	assert_int_equal(o2_match_detach(table, 2), -ENOENT);

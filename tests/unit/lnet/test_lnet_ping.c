@@ -74,8 +74,8 @@ static void test_what_is_refused(void **state)
 	assert_int_equal(o2_ping_encode(&info, bytes, sizeof(bytes)), -ENOSPC);
 	info.nnis = 2;
 	assert_int_equal(o2_ping_encode(&info, bytes, sizeof(bytes)), O2_PING_INFO_BYTES);
-	assert_int_equal(o2_ping_decode(bytes, O2_PING_HEADER_BYTES - 1, &info, &error), -EPROTO);
-	assert_string_equal(error.rule, "lnet/ping/short");
+	assert_error(o2_ping_decode(bytes, O2_PING_HEADER_BYTES - 1, &info, &error), -EPROTO, &error,
+		     "lnet/ping/short");
 	/* Cut: what is not there whole is left out. */
 	for (size_t length = O2_PING_HEADER_BYTES; length <= O2_PING_INFO_BYTES; length++) {
 		assert_int_equal(o2_ping_decode(bytes, length, &info, &error), (length - 16) / 16);
@@ -86,13 +86,12 @@ static void test_what_is_refused(void **state)
 	assert_int_equal(o2_ping_decode(bytes, sizeof(bytes), &info, &error), O2_PING_MAX_NIS);
 	assert_int_equal(info.nnis, UINT32_MAX);
 	o2_store32_le(bytes + 4, O2_PING_BASE | O2_PING_MULTI_RAIL);
-	assert_int_equal(o2_ping_decode(bytes, sizeof(bytes), &info, &error), -EPROTO);
-	assert_string_equal(error.rule, "lnet/ping/features");
+	assert_error(o2_ping_decode(bytes, sizeof(bytes), &info, &error), -EPROTO, &error,
+		     "lnet/ping/features");
 	o2_error_text(&error, text, sizeof(text));
 	assert_string_equal(text, "lnet/ping/features: pi_features is 9 (Protocol error)");
 	bytes[0]++;
-	assert_int_equal(o2_ping_decode(bytes, sizeof(bytes), &info, &error), -EPROTO);
-	assert_string_equal(error.rule, "lnet/ping/magic");
+	assert_error(o2_ping_decode(bytes, sizeof(bytes), &info, &error), -EPROTO, &error, "lnet/ping/magic");
 }
 
 int main(void)

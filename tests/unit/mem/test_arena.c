@@ -51,8 +51,7 @@ static void refuses_no_pages(void **state)
 	struct o2_arena empty;
 	struct o2_error error;
 
-	assert_int_equal(o2_arena_create(0, &empty, &error), -EINVAL);
-	assert_string_equal(error.rule, "arena/no-pages");
+	assert_error(o2_arena_create(0, &empty, &error), -EINVAL, &error, "arena/no-pages");
 	o2_arena_destroy(&empty);
 }
 
@@ -182,8 +181,8 @@ static void windows_refuse_bad_lists(void **state)
 	struct o2_error error;
 	uint32_t page[O2_MAX_FRAGS + 1] = {0, 1, PAGES};
 
-	assert_int_equal(o2_arena_window_open(&arena, page, 3, &window, &error), -EINVAL);
-	assert_string_equal(error.rule, "arena/window/no-such-page");
+	assert_error(o2_arena_window_open(&arena, page, 3, &window, &error), -EINVAL, &error,
+		     "arena/window/no-such-page");
 	assert_int_equal(error.index, 2);
 	assert_int_equal(o2_arena_window_open(&arena, page, 0, &window, &error), -EINVAL);
 	assert_int_equal(o2_arena_window_open(&arena, page, O2_MAX_FRAGS + 1, &window, &error), -EINVAL);

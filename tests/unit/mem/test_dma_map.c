@@ -221,8 +221,7 @@ static void test_ledger(void **state)
 	assert_false(o2_ledger_balanced(&other));
 	assert_int_equal(o2_ledger_unmap(&ledger, &two, &error), 0);
 	assert_true(o2_ledger_balanced(&ledger));
-	assert_int_equal(o2_ledger_unmap(&ledger, &two, &error), -EINVAL);
-	assert_string_equal(error.rule, "ledger/not-mapped");
+	assert_error(o2_ledger_unmap(&ledger, &two, &error), -EINVAL, &error, "ledger/not-mapped");
 	assert_false(o2_ledger_balanced(&ledger));
 }
 

@@ -120,8 +120,8 @@ static void killed_before_its_end(void **state)
 
 	start(world);
 	kill(world->process.pid, SIGTERM);
-	assert_int_equal(o2_end_process_quit(&world->process, &farewell, &error), -EPIPE);
-	assert_string_equal(error.rule, "process/killed");
+	assert_error(o2_end_process_quit(&world->process, &farewell, &error), -EPIPE, &error,
+		     "process/killed");
 	assert_int_equal(error.value, SIGTERM);
 }
 
@@ -145,9 +145,8 @@ static void cannot_open(void **state)
 	struct o2_error error;
 
 	world->config.device = "loop77";
-	assert_int_equal(o2_end_process_start(&world->config, o2_network_open_loop, &world->process, &error),
-			 -ENODEV);
-	assert_string_equal(error.rule, "network/no-such-device");
+	assert_error(o2_end_process_start(&world->config, o2_network_open_loop, &world->process, &error),
+		     -ENODEV, &error, "network/no-such-device");
 	assert_int_equal(world->process.pid, 0);
 }
 

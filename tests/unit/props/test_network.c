@@ -17,11 +17,10 @@ static void addresses(void **state)
 	assert_int_equal(o2_network_address("loop1", O2_LOOP_GID_INDEX, &b, &error), 0);
 	assert_true(a != 0 && b != 0 && a != b);
 	/* The GID at index 0 is link-local, and there are not so many. */
-	assert_int_equal(o2_network_address("loop0", 0, &a, &error), -EADDRNOTAVAIL);
-	assert_string_equal(error.rule, "network/gid-is-no-address");
+	assert_error(o2_network_address("loop0", 0, &a, &error), -EADDRNOTAVAIL, &error,
+		     "network/gid-is-no-address");
 	assert_int_equal(o2_network_address("loop0", 200, &a, &error), -EADDRNOTAVAIL);
-	assert_int_equal(o2_network_address("loop77", 1, &a, &error), -ENODEV);
-	assert_string_equal(error.rule, "network/no-such-device");
+	assert_error(o2_network_address("loop77", 1, &a, &error), -ENODEV, &error, "network/no-such-device");
 }
 
 static void count_message(void *context)

@@ -117,8 +117,8 @@ static void test_one_mebibyte(void **state)
 	assert_int_equal(plan.nwr, 257);
 	assert_int_equal(plan.nsge, 512);
 	limits.max_wrs = 256;
-	assert_int_equal(o2_rdma_plan(&pages, &shifted, MIB, &limits, &plan, &error), -EMSGSIZE);
-	assert_string_equal(error.rule, "rdma/too-many-work-requests");
+	assert_error(o2_rdma_plan(&pages, &shifted, MIB, &limits, &plan, &error), -EMSGSIZE, &error,
+		     "rdma/too-many-work-requests");
 	assert_true(error.value == 257 && error.limit == 256);
 	limits = (struct o2_rdma_limits){257, 1};
 	assert_int_equal(o2_rdma_plan(&pages, &shifted, MIB, &limits, &plan, &error), -EMSGSIZE);
@@ -147,8 +147,8 @@ static void test_empty_fragments(void **state)
 	assert_true(plan.wr[0].remote_addr == 500 && plan.wr[0].length == 70 && plan.wr[0].num_sge == 2);
 	assert_true(plan.wr[1].remote_addr == 700 && plan.wr[1].length == 30 && plan.wr[1].num_sge == 1);
 	source.rd_nfrags = 3;
-	assert_int_equal(o2_rdma_plan(&source, &sink, 51, &limits, &plan, &error), -EPROTO);
-	assert_string_equal(error.rule, "rdma/source-too-small");
+	assert_error(o2_rdma_plan(&source, &sink, 51, &limits, &plan, &error), -EPROTO, &error,
+		     "rdma/source-too-small");
 }
 
 /* --- refusals ---------------------------------------------------------------------------------------- */

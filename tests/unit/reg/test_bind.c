@@ -144,8 +144,7 @@ static void refuses(const struct o2_reg_plan *plan, int code, const char *rule)
 	struct o2_error error;
 
 	o2_error_clear(&error);
-	assert_int_equal(o2_reg_bind(&side.ni.domain, 0, plan, &binding, &error), code);
-	assert_string_equal(error.rule, rule);
+	assert_error(o2_reg_bind(&side.ni.domain, 0, plan, &binding, &error), code, &error, rule);
 	assert_false(binding.bound);
 	assert_int_equal(side.ni.domain.nbound, 0);
 }
@@ -194,8 +193,8 @@ static void changes_how_addresses_look(void **state)
 	assert_int_equal(o2_reg_bind(&side.ni.domain, 0, &plan, &binding, NULL), 0);
 	assert_int_equal(o2_ni_set_dma(&side.ni, O2_DMA_VIRTUAL, 0, &error), -EBUSY);
 	unbind(&binding);
-	assert_int_equal(o2_ni_set_dma(&side.ni, O2_DMA_BUS, 0x123, &error), -EINVAL);
-	assert_string_equal(error.rule, "bind/base-alignment");
+	assert_error(o2_ni_set_dma(&side.ni, O2_DMA_BUS, 0x123, &error), -EINVAL, &error,
+		     "bind/base-alignment");
 	assert_int_equal(o2_ni_set_dma(&side.ni, O2_DMA_BUS, UINT64_MAX - 4095, &error), -EINVAL);
 	/* A refusal leaves it as it was. */
 	assert_int_equal(o2_reg_bind(&side.ni.domain, 0, &plan, &binding, NULL), 0);
@@ -211,8 +210,7 @@ static void says_what_an_interface_lacks(void **state)
 	struct o2_ni ni;
 	struct o2_error error;
 
-	assert_int_equal(o2_ni_open(&config, &ni, &error), -ENODEV);
-	assert_string_equal(error.rule, "ni/no-such-device");
+	assert_error(o2_ni_open(&config, &ni, &error), -ENODEV, &error, "ni/no-such-device");
 	config.device = env_or("O2REF_TEST_DEVICE_A", "loop0");
 	config.gid_index = 200;
 	assert_int_equal(o2_ni_open(&config, &ni, &error), -EADDRNOTAVAIL);

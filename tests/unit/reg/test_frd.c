@@ -218,12 +218,11 @@ static void test_bad_arguments(void **state)
 	o2_frd_init(&key, O2_FRD_INVALIDATE_LAST, KEY, KEY);
 	assert_int_equal(o2_frd_map(&key, O2_SINK, &error), 0);
 	assert_int_equal(o2_frd_post_done(&key, QUEUE, 2, false, &error), -EINVAL);
-	assert_int_equal(o2_frd_post_done(&key, QUEUE, 0, true, &error), -EINVAL);
-	assert_string_equal(error.rule, "frd/post/accepted");
+	assert_error(o2_frd_post_done(&key, QUEUE, 0, true, &error), -EINVAL, &error, "frd/post/accepted");
 	assert_int_equal(key.state, O2_FRD_PREPARED);
 	assert_int_equal(o2_frd_post_done(&key, QUEUE, 1, true, &error), 0);
-	assert_int_equal(o2_frd_invalidate(&key, QUEUE + 1, &rkey, &error), -EINVAL);
-	assert_string_equal(error.rule, "frd/invalidate/queue");
+	assert_error(o2_frd_invalidate(&key, QUEUE + 1, &rkey, &error), -EINVAL, &error,
+		     "frd/invalidate/queue");
 	assert_int_equal(o2_frd_invalidate(&key, QUEUE, &rkey, &error), 0);
 	assert_int_equal(rkey, KEY + 1);
 }

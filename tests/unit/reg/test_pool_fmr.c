@@ -154,8 +154,7 @@ static void test_cache(void **state)
 	assert_int_equal(o2_fmr_put(&set, a, false, NULL), 0);
 	expect_places(&set, 1, 2, 0);
 	assert_int_equal(o2_fmr_put(&set, a, false, NULL), 0);
-	assert_int_equal(o2_fmr_put(&set, a, false, &error), -EINVAL);
-	assert_string_equal(error.rule, "pool/put/not-in-use");
+	assert_error(o2_fmr_put(&set, a, false, &error), -EINVAL, &error, "pool/put/not-in-use");
 	assert_true(alive(&d, a->rkey)); /* released, and still writable */
 	assert_ptr_equal(take(&set, 1), a);
 	assert_int_equal(d.maps, 2);
@@ -319,8 +318,7 @@ static void test_strict(void **state)
 	assert_int_equal(fmr[0]->remaps, 0);
 	expect_places(&set, 3, 1, 0);
 	d.unmap_error = -EIO;
-	assert_int_equal(o2_fmr_put(&set, fmr[1], false, &error), -EIO);
-	assert_string_equal(error.rule, "pool/fmr/key-alive");
+	assert_error(o2_fmr_put(&set, fmr[1], false, &error), -EIO, &error, "pool/fmr/key-alive");
 	assert_true(alive(&d, 3));
 	expect_places(&set, 3, 0, 1);
 	assert_int_equal(o2_fmr_put(&set, fmr[1], false, &error), -EINVAL);
@@ -366,20 +364,16 @@ static void test_errors(void **state)
 
 	assert_int_equal(o2_fmr_set_init(&set, &config, NULL), 0);
 	assert_int_equal(take_list(&set, pages, 0, 0, &fmr, &error), -EINVAL);
-	assert_int_equal(take_list(&set, pages, 258, 0, &fmr, &error), -EINVAL);
-	assert_string_equal(error.rule, "pool/fmr/npages");
-	assert_int_equal(take_list(&set, pages, 1, 512, &fmr, &error), -EINVAL);
-	assert_string_equal(error.rule, "pool/fmr/iova");
+	assert_error(take_list(&set, pages, 258, 0, &fmr, &error), -EINVAL, &error, "pool/fmr/npages");
+	assert_error(take_list(&set, pages, 1, 512, &fmr, &error), -EINVAL, &error, "pool/fmr/iova");
 	assert_int_equal(d.maps, 0);
 	d.map_error = -EAGAIN; /* the device's word is not ours: no second pool */
-	assert_int_equal(take_list(&set, pages, 257, 0, &fmr, &error), -EAGAIN);
-	assert_string_equal(error.rule, "pool/fmr/map");
+	assert_error(take_list(&set, pages, 257, 0, &fmr, &error), -EAGAIN, &error, "pool/fmr/map");
 	assert_int_equal(d.created, 1);
 	d.map_error = 0;
 	assert_int_equal(take_list(&set, pages, 257, 0, &held, &error), 0);
 	d.fail_create_at = 1;
-	assert_int_equal(take_list(&set, pages, 1, 0, &fmr, &error), -EAGAIN);
-	assert_string_equal(error.rule, "pool/exhausted");
+	assert_error(take_list(&set, pages, 1, 0, &fmr, &error), -EAGAIN, &error, "pool/exhausted");
 	d.clock.now_ms += O2_POOL_RETRY_MS;
 	d.fail_create_at = UINT32_MAX;
 	assert_int_equal(take_list(&set, pages, 1, 0, &fmr, &error), 0);

@@ -210,8 +210,7 @@ static void test_exhausted(void **state)
 	frd[1] = take(&set);
 	assert_int_equal(d.creates, 2);
 	d.fail_at = 2;
-	assert_int_equal(o2_frd_take(&set, &request, &none, &error), -EAGAIN);
-	assert_string_equal(error.rule, "pool/exhausted");
+	assert_error(o2_frd_take(&set, &request, &none, &error), -EAGAIN, &error, "pool/exhausted");
 	assert_int_equal(o2_pool_set_close(&set.set, &error), -EBUSY);
 	assert_int_equal(o2_frd_put(&set, frd[0], NULL), 0);
 	assert_int_equal(o2_frd_put(&set, frd[1], NULL), 0);
@@ -234,8 +233,7 @@ static void test_alive_keys(void **state)
 	assert_int_equal(o2_frd_set_init(&set, &config, NULL), 0);
 	frd = take(&set);
 	assert_int_equal(o2_frd_post_done(&frd->key, 9, 1, true, NULL), 0);
-	assert_int_equal(o2_frd_put(&set, frd, &error), -EBUSY);
-	assert_string_equal(error.rule, "frd/unmap/key-alive");
+	assert_error(o2_frd_put(&set, frd, &error), -EBUSY, &error, "frd/unmap/key-alive");
 	assert_int_equal(users(&set), 1);
 	assert_int_equal(o2_frd_invalidate_posted(&frd->key, true, NULL), 0);
 	assert_int_equal(o2_frd_invalidated(&frd->key, true, NULL), 0);

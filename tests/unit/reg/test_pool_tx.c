@@ -138,8 +138,7 @@ static void refuse_put(struct o2_tx_set *set, struct o2_pool_tx *tx, const char 
 {
 	struct o2_error error;
 
-	assert_int_equal(o2_tx_put(set, tx, &error), -EINVAL);
-	assert_string_equal(error.rule, "tx/idle");
+	assert_error(o2_tx_put(set, tx, &error), -EINVAL, &error, "tx/idle");
 	assert_string_equal(error.field, field);
 }
 
@@ -188,8 +187,7 @@ static void test_idle(void **state)
 	tx->gaps = true;
 	tx->health = 3;
 	assert_int_equal(o2_tx_put(&set, tx, NULL), 0);
-	assert_int_equal(o2_tx_put(&set, tx, &error), -EINVAL);
-	assert_string_equal(error.rule, "pool/put/not-in-use");
+	assert_error(o2_tx_put(&set, tx, &error), -EINVAL, &error, "pool/put/not-in-use");
 	assert_int_equal(o2_tx_take(&set, &tx, NULL), 0);
 	assert_true(!tx->gaps && tx->health == 0);
 	assert_int_equal(o2_tx_check_device(&set, tx, 0, &error), 0);
@@ -211,17 +209,14 @@ static void test_creation_fails(void **state)
 	for (uint32_t at = 0; at < 5; at++) {
 		d.maps = 0;
 		d.fail_at = at;
-		assert_int_equal(o2_tx_set_init(&set, &config, &error), -EIO);
-		assert_string_equal(error.rule, "pool/tx/slot");
+		assert_error(o2_tx_set_init(&set, &config, &error), -EIO, &error, "pool/tx/slot");
 		assert_int_equal(error.index, at);
 		assert_int_equal(d.slots + d.areas, 0);
 	}
 	d.area_error = -ENODEV;
-	assert_int_equal(o2_tx_set_init(&set, &config, &error), -ENODEV);
-	assert_string_equal(error.rule, "pool/tx/area");
+	assert_error(o2_tx_set_init(&set, &config, &error), -ENODEV, &error, "pool/tx/area");
 	d.area_says_why = true; /* and is not contradicted */
-	assert_int_equal(o2_tx_set_init(&set, &config, &error), -ENODEV);
-	assert_string_equal(error.rule, "device/why");
+	assert_error(o2_tx_set_init(&set, &config, &error), -ENODEV, &error, "device/why");
 	config.pool_size = 0;
 	assert_int_equal(o2_tx_set_init(&set, &config, &error), -EINVAL);
 	config.pool_size = O2_POOL_SIZE_MAX + 1;

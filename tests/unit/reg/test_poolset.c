@@ -8,12 +8,12 @@ static void test_init_fails(void **state)
 	struct o2_pool_set_config config = {.clock = &w.clock};
 
 	w.kind = pool_world_kind(false);
-	assert_int_equal(o2_pool_set_init(&w.set, &w.kind, &w, &config, &w.error), -ENODEV);
-	assert_string_equal(w.error.rule, "test/create");
+	assert_error(o2_pool_set_init(&w.set, &w.kind, &w, &config, &w.error), -ENODEV, &w.error,
+		     "test/create");
 	assert_int_equal(w.alive, 0);
 	config.clock = NULL;
-	assert_int_equal(o2_pool_set_init(&w.set, &w.kind, &w, &config, &w.error), -EINVAL);
-	assert_string_equal(w.error.rule, "pool/config/clock");
+	assert_error(o2_pool_set_init(&w.set, &w.kind, &w, &config, &w.error), -EINVAL, &w.error,
+		     "pool/config/clock");
 }
 
 static void test_growth_and_retry(void **state)
@@ -136,14 +136,12 @@ static void test_failover(void **state)
 	old = pool_world_take(&w, 0);
 	pool_world_put(&w, pool_world_take(&w, 1));
 	assert_int_equal(o2_pool_set_check(&w.set, old, 1, &w.error), 0);
-	assert_int_equal(o2_pool_set_check(&w.set, old, 2, &w.error), -ENETDOWN);
-	assert_string_equal(w.error.rule, "pool/other-device");
+	assert_error(o2_pool_set_check(&w.set, old, 2, &w.error), -ENETDOWN, &w.error, "pool/other-device");
 	/* Idle pools go at once, used ones wait for their last user. */
 	assert_int_equal(o2_pool_set_fail(&w.set, 2), 1);
 	assert_int_equal(pool_world_counts(&w).live, 0);
 	assert_int_equal(pool_world_counts(&w).failed, 1);
-	assert_int_equal(o2_pool_set_check(&w.set, old, 1, &w.error), -ENETDOWN);
-	assert_string_equal(w.error.rule, "pool/failed");
+	assert_error(o2_pool_set_check(&w.set, old, 1, &w.error), -ENETDOWN, &w.error, "pool/failed");
 	new = pool_world_take(&w, 2);
 	assert_int_equal(w.last_device, 2);
 	assert_int_equal(o2_pool_set_check(&w.set, new, 2, &w.error), 0);
@@ -183,8 +181,7 @@ static void test_misuse(void **state)
 	assert_int_equal(o2_pool_set_close(&w.set, &w.error), -EBUSY);
 	assert_int_equal(w.error.value, 1);
 	pool_world_put(&w, held);
-	assert_int_equal(o2_pool_set_put(&w.set, held, &w, &w.error), -EINVAL);
-	assert_string_equal(w.error.rule, "pool/put/not-in-use");
+	assert_error(o2_pool_set_put(&w.set, held, &w, &w.error), -EINVAL, &w.error, "pool/put/not-in-use");
 	w.take_error = -EIO;
 	assert_int_equal(pool_world_refuses(&w), -EIO);
 	assert_string_equal(w.error.rule, "test/take");

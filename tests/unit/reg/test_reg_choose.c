@@ -60,15 +60,13 @@ static void refusals(void **state)
 	enum o2_reg_mode mode;
 	struct o2_error error;
 
-	assert_int_equal(o2_reg_choose(&caps, &policy, 1, &mode, &error), -EINVAL);
-	assert_string_equal(error.rule, "choose/map-on-demand");
+	assert_error(o2_reg_choose(&caps, &policy, 1, &mode, &error), -EINVAL, &error,
+		     "choose/map-on-demand");
 	assert_int_equal(error.value, 257);
 	policy.map_on_demand = 256;
-	assert_int_equal(o2_reg_choose(&caps, &policy, 0, &mode, &error), -EINVAL);
-	assert_string_equal(error.rule, "choose/segments");
+	assert_error(o2_reg_choose(&caps, &policy, 0, &mode, &error), -EINVAL, &error, "choose/segments");
 	policy.preference = (enum o2_reg_preference)2;
-	assert_int_equal(o2_reg_choose(&caps, &policy, 1, &mode, &error), -EINVAL);
-	assert_string_equal(error.rule, "choose/preference");
+	assert_error(o2_reg_choose(&caps, &policy, 1, &mode, &error), -EINVAL, &error, "choose/preference");
 }
 
 int main(void)

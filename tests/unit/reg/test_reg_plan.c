@@ -156,8 +156,8 @@ static void test_page_limit(void **state)
 				assert_int_equal(plan.frag[0].rf_nob, MIB);
 				continue;
 			}
-			assert_int_equal(o2_reg_plan(&request, &list, &plan, &error), -EINVAL);
-			assert_string_equal(error.rule, "reg/too-many-pages");
+			assert_error(o2_reg_plan(&request, &list, &plan, &error), -EINVAL, &error,
+				     "reg/too-many-pages");
 			assert_int_equal(error.index, 256);
 			assert_true(error.value == 257 && error.limit == 256);
 		}
@@ -190,8 +190,8 @@ static void test_peer_limit(void **state)
 		assert_int_equal(o2_reg_plan(&request, &list, &plan, &error), 0);
 		assert_int_equal(plan.nfrags, 3);
 		request.peer_max_frags = 2;
-		assert_int_equal(o2_reg_plan(&request, &list, &plan, &error), -EFBIG);
-		assert_string_equal(error.rule, "reg/more-fragments-than-peer-accepts");
+		assert_error(o2_reg_plan(&request, &list, &plan, &error), -EFBIG, &error,
+			     "reg/more-fragments-than-peer-accepts");
 		assert_true(error.value == 3 && error.limit == 2);
 		request.side = O2_SOURCE;
 		assert_int_equal(o2_reg_plan(&request, &list, &plan, &error), 0);
