@@ -34,7 +34,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct o2_transfer_run *run = open_once();
 
 	o2_choice_replay(&choice, data, size);
-	/* Memory beside the pages in use is looked at every so often; a hit then names the last few inputs.
+	/*
+	 * Memory beside the pages in use is looked at every so often; a hit then names the last few inputs.
 	 */
 	if (o2_transfer_case(run, &choice, &report) == O2_STATUS_INTERESTING) {
 		for (uint32_t i = 0; i < report.lines; i++)

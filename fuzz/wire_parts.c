@@ -91,7 +91,8 @@ static uint32_t checksum_by_definition(const uint8_t *data, size_t size, bool is
 	return sum == 0 ? 1 : sum;
 }
 
-/* Which flavour the checksum of a message shows: the one that its field holds, if the other is not the same.
+/*
+ * Which flavour the checksum of a message shows: the one that its field holds, if the other is not the same.
  */
 static void shown(const uint8_t *data, size_t size)
 {

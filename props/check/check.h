@@ -91,7 +91,9 @@ void o2_check_subject_free(struct o2_check_subject *subject);
 bool o2_check_counts(const struct o2_check_options *options, const struct o2_check_subject *subject,
 		     const struct o2_check_finding *finding);
 
-/* So many cases of a stage must have been asked before a known difference that did not occur is a difference.
+/*
+ * So many cases of a stage must have been asked before a known difference that did not occur is a
+ * difference.
  */
 #define O2_CHECK_STALE_CASES 1000u
 

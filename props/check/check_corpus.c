@@ -16,8 +16,7 @@
 /* Committed cases: vectors, recorded messages, corpora of the fuzz targets, scenarios (docs/oracle.md,
  * "Inputs"). */
 
-/* --- one case ----------------------------------------------------------------------------------------------
- */
+/* --- one case --- */
 
 /* What decodes is encoded as well. */
 static void add_encode(struct o2_check_run *run, const struct o2_case_msg_decode *decode, const char *origin)
@@ -95,8 +94,7 @@ static int add_scenario(struct o2_check_run *run, const json_t *object, const ch
 	return 0;
 }
 
-/* --- vectors -----------------------------------------------------------------------------------------------
- */
+/* --- vectors --- */
 
 /* A vector is an input of msg_decode under other names. */
 static void add_vector(struct o2_check_run *run, const json_t *vector)
@@ -135,8 +133,7 @@ static int vector_file(struct o2_check_run *run, const char *path)
 	return 0;
 }
 
-/* --- files -------------------------------------------------------------------------------------------------
- */
+/* --- files --- */
 
 static int scenario_file(struct o2_check_run *run, const char *path)
 {
@@ -244,9 +241,7 @@ int o2_check_corpus(struct o2_check_run *run, const char *directory, char *text,
 	return rc != 0 ? rc : run->rc;
 }
 
-/* --- one case, in a file or spelled out
- * -------------------------------------------------------------------------------------
- */
+/* --- one case, in a file or spelled out --- */
 
 static int add_form(struct o2_check_run *run, const json_t *object, const char *origin,
 		    struct o2_error *error)
@@ -296,8 +291,7 @@ int o2_check_file(struct o2_check_run *run, const char *path, char *text, size_t
 	return rc;
 }
 
-/* --- choices
- * ------------------------------------------------------------------------------------------------ */
+/* --- choices --- */
 
 char *o2_check_hex(const uint8_t *bytes, size_t length_bytes)
 {

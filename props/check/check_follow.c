@@ -115,8 +115,7 @@ static void draw_again(struct follow *f, const uint8_t *bytes, size_t length_byt
 	o2_draw_case(f->run->choice, f->stage, f->asked, f->scenario);
 }
 
-/* --- beyond what the generators draw ---------------------------------------------------------------------
- */
+/* --- beyond what the generators draw --- */
 
 static bool differs_as(void *context, const json_t *question)
 {

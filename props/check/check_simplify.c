@@ -80,7 +80,7 @@ struct edit {
 	bool keep_end; /* take from the front of an element */
 };
 
-/* --- numbers -------------------------------------------------------------------------------------------- */
+/* --- numbers --- */
 
 /* An integer, or a string "0x...". */
 static uint64_t number_of(const json_t *object, const char *name)
@@ -125,8 +125,7 @@ static uint64_t less(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* --- sums that have to stay right -------------------------------------------------------------------------
- */
+/* --- sums that have to stay right --- */
 
 /* As many bytes too many as there were, so that what is too short stays so. */
 static uint64_t settled(uint64_t nob, uint64_t room_before, uint64_t room_after)
@@ -185,8 +184,7 @@ static void settle(const struct simplify *s, json_t *after, bool from_front)
 		settle_shared(s->form, s->question, after);
 }
 
-/* --- attempts --------------------------------------------------------------------------------------------
- */
+/* --- attempts --- */
 
 /* Ask a changed copy; it becomes the question when it differs still.  Takes ownership. */
 static bool take(struct simplify *s, json_t *copy)
@@ -268,8 +266,7 @@ static void search(struct simplify *s, const struct edit *edit, uint64_t least, 
 	}
 }
 
-/* --- passes ----------------------------------------------------------------------------------------------
- */
+/* --- passes --- */
 
 /* Runs of elements, long ones first, from the end. */
 static void drop_elements(struct simplify *s, const struct list *list)

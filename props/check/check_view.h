@@ -8,7 +8,8 @@
 
 #include <jansson.h>
 
-/* Members of a result, for its views: a terminal's, JUnit's and the page's.  What is missing is "", 0, false.
+/*
+ * Members of a result, for its views: a terminal's, JUnit's and the page's.  What is missing is "", 0, false.
  */
 const char *o2_view_text(const json_t *object, const char *key);
 uint64_t o2_view_number(const json_t *object, const char *key);

@@ -23,8 +23,7 @@
 #define RAW_TOLERATE 4u
 #define RAW_LEGACY   8u
 
-/* --- messages --------------------------------------------------------------------------------------------
- */
+/* --- messages --- */
 
 static void draw_raw(struct o2_choice *c, struct o2_case_msg_decode *drawn)
 {
@@ -108,8 +107,7 @@ size_t o2_choices_of_decode(const struct o2_case_msg_decode *asked, uint8_t *cho
 	return n + 4;
 }
 
-/* --- whole transfers ---------------------------------------------------------------------------------------
- */
+/* --- whole transfers --- */
 
 /* The arena's views, which are the same in every process: made once. */
 static const struct o2_arena *arena(void)
@@ -243,8 +241,7 @@ static void draw_sg(struct o2_choice *c, struct o2_case_sg *drawn)
 	}
 }
 
-/* --- all stages --------------------------------------------------------------------------------------------
- */
+/* --- all stages --- */
 
 void o2_draw_case(struct o2_choice *c, enum o2_stage stage, struct o2_case *drawn,
 		  struct o2_scenario *scenario)

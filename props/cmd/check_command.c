@@ -80,7 +80,8 @@ static char *word_of(const json_t *finding)
 	return text;
 }
 
-/* The command that asks a finding's question again: by file, as it is, by choices, or by where it came from.
+/*
+ * The command that asks a finding's question again: by file, as it is, by choices, or by where it came from.
  */
 static void add_replay(const struct o2_check_arguments *a, json_t *finding, const char *file, const char *how)
 {

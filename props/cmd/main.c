@@ -246,7 +246,9 @@ static int run_transfer(struct o2_props_arguments *a, const char *command, const
 	return result == NULL ? rc : report(a, property.ops->name, line, result, rc);
 }
 
-/* The property that the command line names; of a case file the part of its name before the last dash says it.
+/*
+ * The property that the command line names; of a case file the part of its name before the last dash says
+ * it.
  */
 static const char *property_of(struct o2_props_arguments *a, const char *command, const char *argument,
 			       size_t *length)

@@ -72,7 +72,8 @@ static json_t *report_lines(const struct o2_report *report)
 	return lines;
 }
 
-/* The options that say what a case runs on: "--device D", and how its ends are connected if that is chosen.
+/*
+ * The options that say what a case runs on: "--device D", and how its ends are connected if that is chosen.
  */
 static void place_options(const struct o2_run_options *options, char *text, size_t text_bytes)
 {
@@ -136,7 +137,8 @@ static void print_finding(const struct runner *r, const json_t *finding, uint64_
 	fflush(stderr);
 }
 
-/* Run the case that is left of it once more, for its words.  What holds then has only those of its first
+/*
+ * Run the case that is left of it once more, for its words.  What holds then has only those of its first
  * time.
  */
 static void tell_again(struct runner *r, const struct same_failure *same, const uint8_t *bytes, size_t length)

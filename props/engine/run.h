@@ -54,7 +54,8 @@ int o2_run_replay(const struct o2_property *property, const char *path);
  */
 int o2_export_situations(const struct o2_property *property, const char *directory, uint64_t seed);
 
-/* Fill *counters of /sys/class/infiniband/<device>/ports/1/hw_counters; an empty object when there are none.
+/*
+ * Fill *counters of /sys/class/infiniband/<device>/ports/1/hw_counters; an empty object when there are none.
  */
 json_t *o2_hw_counters(const char *device);
 

@@ -98,7 +98,8 @@ const char *o2_explain_kind_name(enum o2_dma_kind kind);
 int o2_explain_open(struct o2_explain **explain, struct o2_error *error);
 void o2_explain_close(struct o2_explain *explain);
 
-/* Work out explain->run.scenario, which the caller has filled in.  0, -ENOMEM, or -EINVAL: it cannot be run.
+/*
+ * Work out explain->run.scenario, which the caller has filled in.  0, -ENOMEM, or -EINVAL: it cannot be run.
  */
 int o2_explain_scenario(struct o2_explain *explain);
 

@@ -5,7 +5,8 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* HTML, SVG and XML with text in it: &, <, > and " are escaped, control characters but a line's end left out.
+/*
+ * HTML, SVG and XML with text in it: &, <, > and " are escaped, control characters but a line's end left out.
  */
 
 /* Markup with a place %s for each text. */

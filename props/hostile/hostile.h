@@ -116,8 +116,7 @@ bool o2_misbehaviour_do(struct o2_hostile *h, const struct o2_misbehaviour *what
 extern const struct o2_misbehaviour o2_hostile_wire[], o2_hostile_desc[], o2_hostile_talk[],
 	o2_hostile_flow[], o2_hostile_rdma[], o2_hostile_connreq[], o2_hostile_connack[];
 
-/* --- what scripts have: `send these bytes, wait for that`
- * ------------------------------------------------------------------- */
+/* --- what scripts have: `send these bytes, wait for that` --- */
 
 /* A good message of that type to the victim; the script spoils it. */
 struct o2_msg *o2_liar_begin(struct o2_hostile *h, enum o2_msg_type type);

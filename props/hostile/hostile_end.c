@@ -75,8 +75,7 @@ static void closed(void *context, const struct o2_transfer_fault *fault)
 const struct o2_conn_ops o2_hostile_end_ops = {
 	.match = match, .receive = receive, .done = done, .closed = closed};
 
-/* --- the honest peer ---------------------------------------------------------------------------------------
- */
+/* --- the honest peer --- */
 
 void o2_honest_fill(uint8_t *bytes, size_t length_bytes, uint64_t salt)
 {

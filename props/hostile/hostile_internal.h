@@ -103,9 +103,7 @@ void o2_hostile_close(struct o2_hostile *h);
 /* props/hostile/hostile_meet.c: nodes over the in-process connection manager, for requests and replies. */
 bool o2_hostile_try_meeting(const struct o2_misbehaviour *what, char *why);
 
-/* --- props/hostile/hostile_judge.c: the same everywhere
- * ------------------------------------------------------------
- */
+/* --- props/hostile/hostile_judge.c: the same everywhere --- */
 
 /* The order, with its answer's values.  False: it could not be given, or its status is not 0. */
 bool o2_hostile_order(struct o2_hostile *h, enum o2_victim_act act, uint64_t value, enum o2_reg_mode mode,
@@ -115,8 +113,7 @@ bool o2_hostile_judge(struct o2_hostile *h, const struct o2_misbehaviour *what, 
 /* What holds whatever a liar did; ends its connection.  Otherwise *why says what does not. */
 bool o2_hostile_harmless(struct o2_hostile *h, char *why);
 
-/* --- the liar
- * ----------------------------------------------------------------------------------------------- */
+/* --- the liar --- */
 
 static inline uint64_t o2_liar_memory(const struct o2_liar *liar)
 {

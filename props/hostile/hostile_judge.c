@@ -90,8 +90,7 @@ bool o2_victim_source(struct o2_hostile *h, uint64_t *address, uint32_t *key)
 	return place(h, O2_ACT_SOURCE, address, key);
 }
 
-/* --- the judge
- * ---------------------------------------------------------------------------------------------- */
+/* --- the judge --- */
 
 /* It is not only open: it hears the next message. */
 static bool kept(struct o2_hostile *h, const struct o2_victim_report *report, char *why)

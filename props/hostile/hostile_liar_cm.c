@@ -5,7 +5,8 @@
 #include "props/hostile/hostile_internal.h"
 #include "wire/nid.h"
 
-/* The liar's part in the connection manager: it asks, and answers when it is asked, with what a script says.
+/*
+ * The liar's part in the connection manager: it asks, and answers when it is asked, with what a script says.
  */
 
 #define RESOLVE_TIMEOUT_MS 5000u

@@ -7,7 +7,8 @@
 #include "props/hostile/hostile_process.h"
 #include "props/world/network.h"
 
-/* The liar on a device of this machine: its victim is behind a network (docs/hostile.md, "Over a network").
+/*
+ * The liar on a device of this machine: its victim is behind a network (docs/hostile.md, "Over a network").
  */
 
 struct o2_net_liar_options {
@@ -57,7 +58,9 @@ void o2_net_liar_detach(struct o2_net_liar *net);
 /* A fresh queue pair for the liar; and, unless its requests are what is tried, a good connection. */
 bool o2_net_liar_begin(struct o2_net_liar *net, const struct o2_misbehaviour *what, char *why);
 void o2_net_liar_end(struct o2_net_liar *net);
-/* Ask for a connection, on a queue pair that is fresh, with what is spoiled on purpose; it is there, or *why.
+/*
+ * Ask for a connection, on a queue pair that is fresh, with what is spoiled on purpose; it is there, or
+ * *why.
  */
 bool o2_net_liar_connect(struct o2_net_liar *net, const struct o2_liar_spoil *spoil, char *why);
 /* Events of this process.  How many. */

@@ -86,8 +86,7 @@ static void meet(struct o2_victim *victim)
 	fill(victim, O2_GET_AT, DESCRIBED_AT_MOST);
 }
 
-/* --- what its application does -----------------------------------------------------------------------------
- */
+/* --- what its application does --- */
 
 static int started(struct o2_victim *victim, int rc)
 {
@@ -157,8 +156,7 @@ static void let_pass(struct o2_victim *victim, uint64_t ms)
 		o2_conn_clock(victim->liar.conn, now_ms);
 }
 
-/* --- how it is
- * ---------------------------------------------------------------------------------------------- */
+/* --- how it is --- */
 
 static void look(const struct o2_victim *victim, struct o2_victim_report *report)
 {
@@ -223,8 +221,7 @@ static void end(struct o2_victim *victim, uint64_t salt, struct o2_victim_answer
 		answer->status = 0;
 }
 
-/* --- orders
- * -------------------------------------------------------------------------------------------------- */
+/* --- orders --- */
 
 /* Those that reach into its connection with the liar. */
 static int reach_in(struct o2_victim *victim, const struct o2_victim_order *order, uint64_t value[2])

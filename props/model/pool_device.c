@@ -39,7 +39,7 @@ static void destroy_element(struct o2_pool_device *d, struct o2_pool_element *el
 	d->alive--;
 }
 
-/* --- transmits */
+/* --- transmits --- */
 
 static int area_create(void *context, uint64_t device, void *area, size_t bytes, void **handle,
 		       struct o2_error *error)
@@ -89,7 +89,7 @@ static void slot_unmap(void *context, void *handle, void *slot, uint64_t addr)
 
 const struct o2_tx_ops o2_pool_tx_ops = {area_create, area_destroy, slot_map, slot_unmap};
 
-/* --- FMR */
+/* --- FMR --- */
 
 static int fmr_create(void *context, uint64_t device, uint32_t max_pages, uint32_t page_bytes, void **handle,
 		      struct o2_error *error)
@@ -145,7 +145,7 @@ static int fmr_unmap(void *context, void *const *handles, uint32_t count)
 
 const struct o2_fmr_ops o2_pool_fmr_ops = {fmr_create, fmr_destroy, fmr_map, fmr_unmap};
 
-/* --- descriptors */
+/* --- descriptors --- */
 
 static int frd_create(void *context, uint64_t device, uint32_t max_pages, bool gaps,
 		      struct o2_frd_object *object, struct o2_error *error)

@@ -92,7 +92,9 @@ static inline void make_blocks(uint8_t *dst, size_t n, uint64_t state, uint64_t 
 	}
 }
 
-/* Most of what a property does is making and comparing patterns: with vectors of four words in half the time.
+/*
+ * Most of what a property does is making and comparing patterns: with vectors of four words in half the
+ * time.
  */
 #if defined(__x86_64__)
 __attribute__((target("avx2"))) static void make_blocks_avx2(uint8_t *dst, size_t n, uint64_t state,
@@ -193,7 +195,8 @@ size_t o2_fill_match(const uint8_t *actual, size_t n, uint64_t seed, struct o2_o
 	return n;
 }
 
-/* The number that an odd one must be multiplied with for 1 (modulo 2^64): each step doubles the right bits.
+/*
+ * The number that an odd one must be multiplied with for 1 (modulo 2^64): each step doubles the right bits.
  */
 static uint64_t inverse_of(uint64_t odd)
 {

@@ -192,7 +192,9 @@ bool o2_draw_sg_iov(struct o2_choice *c, struct o2_case_sg *drawn)
 	return true;
 }
 
-/* Whole pages, but for where the transfer begins and ends; one piece more or less than the table has entries.
+/*
+ * Whole pages, but for where the transfer begins and ends; one piece more or less than the table has
+ * entries.
  */
 void o2_draw_sg_full(struct o2_choice *c, struct o2_case_sg *drawn)
 {

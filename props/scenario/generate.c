@@ -30,7 +30,8 @@ static uint64_t draw_nob(struct o2_choice *choice, uint64_t max)
 	uint64_t lo = class[which].lo < max ? class[which].lo : max;
 	uint64_t hi = class[which].hi < max ? class[which].hi : max;
 
-	/* As many bytes of choices for each class, so that a shrinker can try a smaller class with the same.
+	/*
+	 * As many bytes of choices for each class, so that a shrinker can try a smaller class with the same.
 	 */
 	return lo + o2_draw(choice, O2_MAX_TRANSFER_BYTES - 1) % (hi - lo + 1);
 }

@@ -28,7 +28,9 @@ struct o2_image {
 /* Fill the whole arena with red bytes.  The arena has O2_SCENARIO_PAGES pages. */
 void o2_image_init(struct o2_image *image, struct o2_arena *arena, uint64_t seed);
 
-/* Fill whole pages: data of a source, poison of a sink (epoch: number of the transfer), red bytes afterwards.
+/*
+ * Fill whole pages: data of a source, poison of a sink (epoch: number of the transfer), red bytes
+ * afterwards.
  */
 void o2_image_fill_data(struct o2_image *image, uint32_t page, uint64_t seed);
 void o2_image_fill_poison(struct o2_image *image, uint32_t page, uint64_t seed, uint32_t epoch);

@@ -92,7 +92,9 @@ static void kiov_dense(struct o2_layout *layout, struct o2_scenario_side *side)
 	}
 }
 
-/* A piece anywhere: in a fresh page, behind the piece before in its page, or (sources) in a page used before.
+/*
+ * A piece anywhere: in a fresh page, behind the piece before in its page, or (sources) in a page used
+ * before.
  */
 static void place_gapped(struct o2_layout *layout, struct o2_scenario_side *side, uint32_t length)
 {
@@ -225,7 +227,8 @@ static void draw_lead(struct o2_layout *layout, struct o2_scenario_side *side)
 	}
 	if (!o2_draw_bool(layout->choice, 1, 1) || side->count >= O2_SCENARIO_PIECES - 4)
 		return;
-	/* A whole piece in front: the offset then ends beyond an entry's boundary, or on it when lead is 0.
+	/*
+	 * A whole piece in front: the offset then ends beyond an entry's boundary, or on it when lead is 0.
 	 */
 	insert_piece(side, 0);
 	if (side->vector == O2_IOV)

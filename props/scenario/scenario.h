@@ -30,7 +30,8 @@
 /* The generator works in pages of 4096 bytes, which is what the arena of every supported host has. */
 #define O2_SCENARIO_PAGE_BYTES 4096u
 
-/* The memory of one side.  IOV bases are offsets into a view, so that a scenario holds no address of a run.
+/*
+ * The memory of one side.  IOV bases are offsets into a view, so that a scenario holds no address of a run.
  */
 struct o2_scenario_side {
 	enum o2_reg_mode mode;
@@ -90,7 +91,8 @@ struct o2_scenario_space {
 void o2_scenario_draw(struct o2_choice *choice, const struct o2_scenario_space *space,
 		      struct o2_scenario *scenario);
 
-/* The buffer that a side of a scenario is, its IOV bases made addresses.  iov: room for O2_SCENARIO_PIECES.
+/*
+ * The buffer that a side of a scenario is, its IOV bases made addresses.  iov: room for O2_SCENARIO_PIECES.
  */
 void o2_scenario_buffer(const struct o2_scenario_side *side, const struct o2_arena *arena, struct o2_iov *iov,
 			struct o2_buffer *buffer);

@@ -8,7 +8,8 @@
 #include "base/error.h"
 #include "props/scenario/scenario.h"
 
-/* Scenarios as JSON ("form": "o2ref/scenario", "version": 1) and in words (docs/properties.md, "Scenarios").
+/*
+ * Scenarios as JSON ("form": "o2ref/scenario", "version": 1) and in words (docs/properties.md, "Scenarios").
  */
 
 /* A new object; NULL when memory runs out.  The caller owns it. */

@@ -73,7 +73,7 @@ static void name_side(struct o2_error *error, bool sink)
 	}
 }
 
-/* --- tables --------------------------------------------------------------------------------------------- */
+/* --- tables --- */
 
 static const char *const op_names[] = {[O2_OP_PUT] = "put", [O2_OP_GET] = "get"};
 static const char *const order_names[] = {
@@ -182,7 +182,7 @@ static const struct o2_field scenario_fields[] = {
 	{0},
 };
 
-/* --- writing -------------------------------------------------------------------------------------------- */
+/* --- writing --- */
 
 static json_t *pieces_to_json(const struct o2_scenario_side *side)
 {
@@ -218,8 +218,7 @@ json_t *o2_scenario_to_json(const struct o2_scenario *scenario)
 	return o2_json_with(form, "sink", side_to_json(&scenario->sink));
 }
 
-/* --- reading -----------------------------------------------------------------------------------------------
- */
+/* --- reading --- */
 
 static int check_positive(const char *field, uint64_t value, struct o2_error *error)
 {

@@ -27,7 +27,8 @@ static uint32_t end_of(const struct o2_extent *extent)
 	return extent->offset + extent->length;
 }
 
-/* Is there a hole between two entries: does memory go on elsewhere, and one side of the seam lie in a page?
+/*
+ * Is there a hole between two entries: does memory go on elsewhere, and one side of the seam lie in a page?
  */
 static bool is_hole(const struct o2_extent *before, const struct o2_extent *behind)
 {

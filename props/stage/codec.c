@@ -63,7 +63,9 @@ static bool same_message(const char *what, const struct o2_msg *seen, const stru
 	return false;
 }
 
-/* Encode msg with both: the same verdict, the same bytes, and nothing behind them.  Returns the length, or 0.
+/*
+ * Encode msg with both: the same verdict, the same bytes, and nothing behind them.  Returns the length, or
+ * 0.
  */
 static uint32_t encode_both(struct o2_codec_run *run, const char *what, const struct o2_msg *msg,
 			    size_t capacity_bytes, struct o2_report *report)

@@ -80,7 +80,8 @@ static void count_mapped(struct o2_dma_run *run)
 	}
 }
 
-/* A refusal is right if it names a rule that is broken, with that rule's errno, and an entry that breaks it.
+/*
+ * A refusal is right if it names a rule that is broken, with that rule's errno, and an entry that breaks it.
  */
 static void check_refusal(struct o2_dma_run *run, int rc, const struct o2_error *error, uint32_t broken,
 			  struct o2_report *report)

@@ -41,7 +41,7 @@ static const struct o2_tally_row situations[O2_POOL_SITUATIONS] = {
 	[O2_POOL_SEEN_SIZES_REFUSED] = {"sizes_refused", true},
 };
 
-/* --- steps that every kind has */
+/* --- steps that every kind has --- */
 
 static void failover(struct o2_pools_run *run, struct o2_pool_subject *s, struct o2_pool_step *step,
 		     struct o2_report *report)
@@ -170,7 +170,7 @@ static void run_step(struct o2_pools_run *run, struct o2_pool_subject *s, struct
 	}
 }
 
-/* --- a case */
+/* --- a case --- */
 
 /* What the tunables make of the sizes, by the formulas of docs/pools.md in 64 bits. */
 static void check_sizes(struct o2_pools_run *run, struct o2_choice *c, struct o2_report *report)

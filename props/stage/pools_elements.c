@@ -110,7 +110,7 @@ void o2_pools_put_tx(struct o2_pools_run *run, struct o2_pool_subject *s, uint32
 	}
 }
 
-/* --- descriptors */
+/* --- descriptors --- */
 
 /* Draw a request.  The rule that refuses it before any pool is asked, or NULL. */
 static const char *draw_request(const struct o2_pool_subject *s, struct o2_choice *c,

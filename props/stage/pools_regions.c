@@ -126,7 +126,7 @@ void o2_pools_put_fmr(struct o2_pools_run *run, struct o2_pool_subject *s, uint3
 	}
 }
 
-/* --- where the regions are */
+/* --- where the regions are --- */
 
 struct comparison {
 	struct o2_pool_subject *subject;

@@ -42,7 +42,7 @@ enum o2_pool_fate o2_pools_fate(const struct o2_pool_subject *s, uint32_t elemen
 	return s->pools.pool[s->pools.pool_of[element]].fate;
 }
 
-/* --- the sets of a case */
+/* --- the sets of a case --- */
 
 static int open_tx(struct o2_pool_subject *s, struct o2_choice *c, const struct o2_pool_set_config *set)
 {
@@ -133,7 +133,7 @@ void o2_pools_open(struct o2_pools_run *run, struct o2_choice *c, uint32_t index
 	o2_pools_expect(s, "open", rc, 0, NULL, &(struct o2_error){0}, report);
 }
 
-/* --- what must hold after each step */
+/* --- what must hold after each step --- */
 
 static void compare_counts(const struct o2_pool_subject *s, struct o2_report *report)
 {

@@ -3,7 +3,9 @@
 
 #include "props/stage/reg_plan.h"
 
-/* Which rules of docs/modes.md, "Refusals of reg_plan", a request breaks: from that table alone, in 128 bits.
+/*
+ * Which rules of docs/modes.md, "Refusals of reg_plan", a request breaks: from that table alone, in 128
+ * bits.
  */
 
 enum {

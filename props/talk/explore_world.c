@@ -76,7 +76,7 @@ void o2_explore_close(struct o2_explore_world *world)
 	o2_sim_world_close(&world->sim);
 }
 
-/* --- the device */
+/* --- the device --- */
 
 static void look_at_device(struct o2_sim *sim)
 {
@@ -135,7 +135,7 @@ static void execute(struct o2_explore_world *world, int index)
 		o2_report_fail(sim->report, "explore/rnr", "a message finds no receive");
 }
 
-/* --- events */
+/* --- events --- */
 
 uint32_t o2_explore_enabled(struct o2_explore_world *world)
 {

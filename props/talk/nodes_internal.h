@@ -121,7 +121,8 @@ void o2_nodes_memory_plain(struct o2_nodes_seat *seat, uint32_t first_page, uint
 
 /* nodes_op.c: operations are drawn and started. */
 void o2_nodes_start(struct o2_nodes *nodes, struct o2_nodes_seat *seat, uint32_t to);
-/* A PUT that nothing speaks against, with this mode at both ends.  Returns what the node says, 0 or -errno.
+/*
+ * A PUT that nothing speaks against, with this mode at both ends.  Returns what the node says, 0 or -errno.
  */
 int o2_nodes_start_plain(struct o2_nodes *nodes, struct o2_nodes_seat *seat, uint32_t to,
 			 enum o2_reg_mode mode);

@@ -152,7 +152,8 @@ static bool are_strangers(const struct o2_nodes *nodes, uint32_t i, uint32_t j)
 	return true;
 }
 
-/* A node that has forgotten another one may be told its limits again; strangers know each other as they are.
+/*
+ * A node that has forgotten another one may be told its limits again; strangers know each other as they are.
  */
 void o2_nodes_forget(struct o2_nodes *nodes)
 {

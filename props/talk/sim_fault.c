@@ -32,7 +32,7 @@ void o2_sim_break(struct o2_sim_end *end)
 	end->broken = true;
 }
 
-/* --- the device's hooks */
+/* --- the device's hooks --- */
 
 static const enum o2_sim_situation situation_of[O2_LOOP_CALLS] = {
 	[O2_LOOP_CALL_POST_SEND] = O2_SIM_SEEN_POST_SEND_FAILED,
@@ -127,7 +127,7 @@ void o2_sim_faults_remove(void)
 	o2_loop_set_tap(NULL, NULL);
 }
 
-/* --- drawing */
+/* --- drawing --- */
 
 static int draw_value(struct o2_sim *sim, enum o2_loop_call call)
 {

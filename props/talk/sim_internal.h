@@ -25,7 +25,7 @@
 #define O2_SIM_ON_THE_WAY 64u
 #define O2_SIM_CODES	  16u
 
-/* --- operations (sim_op.c) */
+/* --- operations (sim_op.c) --- */
 
 /* What the node at the other end makes of a request. */
 enum o2_sim_verdict {
@@ -71,7 +71,7 @@ struct o2_sim_op {
 	uint64_t key_addr;
 };
 
-/* --- ends of connections */
+/* --- ends of connections --- */
 
 /* One message that has arrived and was not handled yet. */
 struct o2_sim_message {
@@ -126,7 +126,7 @@ struct o2_sim_node {
 	struct o2_sim_codes failed; /* errnos of stages that were made to fail here */
 };
 
-/* --- what happens */
+/* --- what happens --- */
 
 enum o2_sim_event_kind {
 	O2_SIM_EV_START, /* the application's operation .n; code: what the call said */

@@ -32,7 +32,7 @@ static struct o2_sim_op *op_of(struct o2_sim_end *there, const struct o2_lnet_hd
 	return id < there->sim->nops && there->sim->op[id].end->other == there ? &there->sim->op[id] : NULL;
 }
 
-/* --- drawing */
+/* --- drawing --- */
 
 static uint64_t draw_nob(struct o2_sim *sim, bool immediate)
 {
@@ -148,7 +148,7 @@ static bool draw(struct o2_sim *sim, struct o2_sim_op *op)
 	       (op->wanted == 0 || o2_sim_memory_draw(sim, op->end->other->node, op->wanted, &op->theirs));
 }
 
-/* --- starting */
+/* --- starting --- */
 
 static int call(struct o2_sim_op *op, struct o2_error *error)
 {
@@ -211,7 +211,7 @@ bool o2_sim_op_start(struct o2_sim *sim, struct o2_sim_end *end)
 	return true;
 }
 
-/* --- what the ends are asked and told */
+/* --- what the ends are asked and told --- */
 
 static int answer(struct o2_sim_op *op, struct o2_transfer_memory *memory)
 {

@@ -147,7 +147,7 @@ static void burst(struct o2_sim *sim)
 		o2_sim_check(sim);
 }
 
-/* --- time */
+/* --- time --- */
 
 static bool late(const struct o2_sim *sim, uint64_t since_ms)
 {
@@ -231,7 +231,7 @@ static void draw_clock(struct o2_sim *sim)
 		     steps[o2_draw_weighted(sim->choice, weights, sizeof(weights) / sizeof(weights[0]))]);
 }
 
-/* --- steps */
+/* --- steps --- */
 
 static void start(struct o2_sim *sim)
 {
@@ -344,7 +344,7 @@ void o2_sim_step(struct o2_sim *sim)
 	o2_sim_check(sim);
 }
 
-/* --- coming to rest */
+/* --- coming to rest --- */
 
 /* Steps that are enough for everything that is open, and for the NOOPs that go with it. */
 static uint64_t bound(const struct o2_sim *sim)

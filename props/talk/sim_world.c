@@ -14,7 +14,7 @@
 #define FEW_WINDOWS 2u
 #define DMA_BASE    0x7f0000000000ull /* device address of the first node's first page */
 
-/* --- how everything is set */
+/* --- how everything is set --- */
 
 static uint32_t draw_least(struct o2_choice *c, uint32_t lo, uint32_t usual, uint32_t hi)
 {
@@ -59,7 +59,7 @@ static void draw_config(struct o2_sim *sim)
 	config->rnr_retry_count = 6;
 }
 
-/* --- nodes */
+/* --- nodes --- */
 
 static enum o2_dma_kind kind_of(const struct o2_sim *sim, uint32_t i)
 {
@@ -125,7 +125,7 @@ static void open_nodes(struct o2_sim *sim)
 		sim->node[i].since_ms = o2_clock_ms(&sim->node[i].place.ni.clock);
 }
 
-/* --- ends */
+/* --- ends --- */
 
 struct o2_sim_end *o2_sim_end_of_qp(struct o2_sim *sim, uint32_t qp_num)
 {

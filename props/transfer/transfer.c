@@ -176,7 +176,9 @@ static void set_unmapped(struct o2_transfer_run *run, bool mapped)
 				    scenario->sink.unmapped_page, mapped);
 }
 
-/* What was mapped was unmapped, once; a wrong unmap is remembered for ever, so it is reported when it is new.
+/*
+ * What was mapped was unmapped, once; a wrong unmap is remembered for ever, so it is reported when it is
+ * new.
  */
 static void check_ledger(struct o2_transfer_run *run, struct o2_report *report)
 {

@@ -58,7 +58,8 @@ struct o2_transfer_run {
 	struct o2_transfer_scratch *scratch;
 };
 
-/* Every so many cases the whole memory of both sides is compared, not only the pages that the case touched.
+/*
+ * Every so many cases the whole memory of both sides is compared, not only the pages that the case touched.
  */
 #define O2_SWEEP_CASES 64u
 

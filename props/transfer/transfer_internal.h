@@ -4,7 +4,8 @@
 
 #include "props/transfer/transfer.h"
 
-/* The cut of both lists against each other, plus the rest of every sink page on both sides of each stretch.
+/*
+ * The cut of both lists against each other, plus the rest of every sink page on both sides of each stretch.
  */
 #define O2_EXPECTS (3u * O2_SCENARIO_EXTENTS)
 

@@ -79,8 +79,9 @@ bool o2_account_rest(const struct o2_conn_view *a, const struct o2_conn_view *b,
 	       equal(account, "unhandled", b->credit_messages_handled, a->credit_messages_sent) &&
 	       equal(account, "reserved-at-rest", a->reserved, depth) &&
 	       equal(account, "credits-at-rest", (uint64_t)a->credits + b->outstanding, depth) &&
-	       /* A third NOOP waits until the peer has used a credit of the two before; it has these to use.
-		*/
+	       /*
+	        * A third NOOP waits until the peer has used a credit of the two before; it has these to use.
+	        */
 	       (b->credits >= 2 * a->high_water ||
 		at_most(account, "owed-at-rest", (uint64_t)a->outstanding + 1, a->high_water));
 }

@@ -41,7 +41,7 @@ static void tell_time(struct o2_end *end)
 	o2_node_clock(end->node, now_ms);
 }
 
-/* --- what the node asks and tells -------------------------------------------------------------------- */
+/* --- what the node asks and tells --- */
 
 static void our_memory(struct o2_end *end, uint64_t nob, struct o2_transfer_memory *memory)
 {
@@ -96,7 +96,7 @@ static void on_done(void *context, uint64_t nid, const struct o2_transfer_result
 		end->seen.nfrags = result->nfrags;
 }
 
-/* --- life -------------------------------------------------------------------------------------------- */
+/* --- life --- */
 
 static int open_place(const struct o2_end_config *config, struct o2_network *network, struct o2_end *end,
 		      struct o2_error *error)
@@ -154,7 +154,7 @@ void o2_end_close(struct o2_end *end)
 	o2_place_close(&end->place);
 }
 
-/* --- what an end is asked ---------------------------------------------------------------------------- */
+/* --- what an end is asked --- */
 
 /* An end in another process has a table of mapped pages of its own. */
 static void set_mapped(struct o2_end *end, bool mapped)
@@ -299,7 +299,7 @@ void o2_end_ask(struct o2_end *end, const struct o2_end_question *question, stru
 	look(end, answer);
 }
 
-/* --- waiting ----------------------------------------------------------------------------------------- */
+/* --- waiting --- */
 
 int o2_ends_step(struct o2_end *const *ends, uint32_t nends)
 {

@@ -16,7 +16,7 @@
 
 #define END_S 30 /* to close everything; then a signal ends it */
 
-/* --- in the process ---------------------------------------------------------------------------------- */
+/* --- in the process --- */
 
 struct child {
 	struct o2_end end;
@@ -97,7 +97,7 @@ static int live(const struct o2_end_config *config, o2_network_open_fn open_netw
 	return EXIT_SUCCESS;
 }
 
-/* --- on the side that asks --------------------------------------------------------------------------- */
+/* --- on the side that asks --- */
 
 static const char *const exit_fields[] = {
 	[O2_SOURCE] = "exit status of the source's process", [O2_SINK] = "exit status of the sink's process"};

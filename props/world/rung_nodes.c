@@ -39,7 +39,7 @@ static enum o2_side other(enum o2_side side)
 	return side == O2_SOURCE ? O2_SINK : O2_SOURCE;
 }
 
-/* --- the ends ---------------------------------------------------------------------------------------- */
+/* --- the ends --- */
 
 static void stop(struct nodes_rung *rung)
 {
@@ -135,7 +135,7 @@ static int wait_both(struct nodes_rung *rung, enum o2_side first, enum o2_end_un
 	return rc == 0 ? wait(rung, other(first), until, error) : rc;
 }
 
-/* --- the connection ---------------------------------------------------------------------------------- */
+/* --- the connection --- */
 
 static bool connected(const struct nodes_rung *rung)
 {
@@ -193,7 +193,7 @@ static int settle(struct nodes_rung *rung, struct o2_error *error)
 	return rc;
 }
 
-/* --- a transfer -------------------------------------------------------------------------------------- */
+/* --- a transfer --- */
 
 static void refused_locally(struct o2_observed *observed, int code, const struct o2_error *error)
 {
@@ -301,7 +301,7 @@ static int nodes_transfer(struct o2_rung *base, const struct o2_scenario *scenar
 	return rc;
 }
 
-/* --- the rung ---------------------------------------------------------------------------------------- */
+/* --- the rung --- */
 
 static struct o2_arena *nodes_arena(struct o2_rung *base, enum o2_side side, enum o2_dma_kind kind)
 {

@@ -10,9 +10,9 @@
  * The clock of an interface.  It is the only one: connections, nodes, pools and LNet's place read it, and
  * none of them keeps a time of its own.  Source: docs/transport.md, "Time".
  *
- * It counts milliseconds from the first time that it was told, whatever that was: a deadline that was taken
- * before then is no earlier than one that is taken then.  A caller that tells what it made of o2_clock_ms has
- * told 0 first.  All zero is a clock that was told nothing yet.
+ * It counts milliseconds from the first time that it was told, which reads as 0.  So a deadline that was
+ * computed before the first o2_clock_tell is not late at once.  A caller that computes the times that it
+ * tells from o2_clock_ms has to tell 0 first.  All zero: a clock that was not told any time yet.
  *
  * One thread tells it the time; any thread may read it.
  */
@@ -27,7 +27,10 @@ static inline uint64_t o2_clock_ms(const struct o2_clock *clock)
 	return atomic_load_explicit(&clock->now_ms, memory_order_relaxed);
 }
 
-/* It is told_ms, on any scale that never goes back.  What is before an earlier one is ignored. */
+/*
+ * It is now told_ms: milliseconds, on any scale that never goes back.  A time before an earlier one is
+ * ignored.
+ */
 static inline void o2_clock_tell(struct o2_clock *clock, uint64_t told_ms)
 {
 	if (!clock->running) {

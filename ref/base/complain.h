@@ -10,8 +10,8 @@
 #define O2_EXIT_USAGE 2
 
 /*
- * Names and file contents come from outside: what a terminal would obey becomes question marks (plain.h).
- * Returns O2_EXIT_USAGE.
+ * Names and file contents come from outside, so control characters become question marks (plain.h). Returns
+ * O2_EXIT_USAGE.
  */
 int o2_complain(const char *program, const char *format, ...) __attribute__((format(printf, 2, 3)));
 int o2_vcomplain(const char *program, const char *format, va_list arguments)

@@ -25,11 +25,11 @@ enum o2_limit_kind {
 	O2_LIMIT_BOUND = 0, /* the first or the last value that is allowed: see the rule */
 	O2_LIMIT_EXACT,	    /* the only value that is allowed */
 	O2_LIMIT_MULTIPLE,  /* multiples of it are allowed */
-	O2_LIMIT_OTHER,	    /* a set, or of a part of the value: nothing to compare the value with as it is */
+	O2_LIMIT_OTHER,	    /* not to be compared with the value: a set, or a limit of a part of the value */
 };
 
 #define O2_NO_INDEX UINT32_MAX /* the error is not about one entry of a list */
-#define O2_NO_LIMIT UINT64_MAX /* the rule knows no limit: the value is all that there is to say */
+#define O2_NO_LIMIT UINT64_MAX /* the rule has no limit to name */
 
 struct o2_error {
 	int code;		   /* negative errno; 0 = no error recorded */
@@ -52,7 +52,9 @@ struct o2_error {
 int o2_refuse(struct o2_error *error, int code, const char *rule, const char *field, uint32_t index,
 	      uint64_t value, uint64_t limit);
 
-/* *error (which may be NULL) has a limit of that kind; returns rc: `return o2_limit_is(o2_refuse(...), ...)`.
+/*
+ * Note of which kind the limit in *error (which may be NULL) is.  Returns rc, so that a stage can write
+ * `return o2_limit_is(o2_refuse(...), kind, error)`.
  */
 int o2_limit_is(int rc, enum o2_limit_kind kind, struct o2_error *error);
 
@@ -74,7 +76,10 @@ int o2_refuse_peer(struct o2_error *error, int code, const char *rule, const cha
 int o2_refuse_peer_other(struct o2_error *error, int code, const char *rule, const char *field,
 			 uint64_t value, uint64_t expected);
 
-/* What a call has failed with, as -errno: code is what it returned, or errno; 0 or less says nothing. */
+/*
+ * The -errno of a call that has failed: -code, where code is what the call returned, or errno; -otherwise
+ * where that is 0 or less and says nothing.
+ */
 static inline int o2_errno_or(int code, int otherwise)
 {
 	return code > 0 ? -code : -otherwise;
@@ -89,8 +94,8 @@ void o2_error_clear(struct o2_error *error);
  *   connack/version: ibm_version is 17, expected 18 (Protocol error)
  *   reg/phys/iova-alignment: iova is 2048, expected a multiple of 4096 (Invalid argument)
  *   conn/create-cq: cqe is 40 (Cannot allocate memory)
- * Of a limit of kind O2_LIMIT_OTHER, and of O2_NO_LIMIT, the text says nothing.
- * Returns the length that the whole text has.
+ * A limit of kind O2_LIMIT_OTHER, and O2_NO_LIMIT, are left out. Returns the length of the whole text in
+ * bytes, even where it was cut.
  */
 int o2_error_text(const struct o2_error *error, char *text, size_t text_bytes);
 

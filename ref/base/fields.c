@@ -62,7 +62,8 @@ uint32_t o2_field_room(const struct o2_field *list)
 	return list->width_bytes / list->stride_bytes;
 }
 
-/* The row of that name, or NULL.  likely: one of the rows, where it is in tables that go in the same order.
+/*
+ * The row of that name, or NULL.  likely: one of the rows, where it is in tables that go in the same order.
  */
 static const struct o2_field *find(const struct o2_field *fields, const struct o2_field *likely,
 				   const char *name)

@@ -26,7 +26,7 @@ enum o2_field_kind {
 	O2_FIELD_TEXT,	 /* JSON: a text that `text` makes of the number and reads back */
 	O2_FIELD_PART,	 /* JSON: an object; a struct whose fields are `part` */
 	O2_FIELD_LIST,	 /* JSON: an array; an array of such structs, with its count beside it */
-	O2_FIELD_MORE,	 /* no field: the table goes on with that which `more` gives for this struct */
+	O2_FIELD_MORE,	 /* no field: the table continues with the one that `more` returns for this struct */
 };
 
 /* A number's own form of text. */
@@ -45,9 +45,9 @@ struct o2_field {
 	 */
 	const char *name;
 	enum o2_field_kind kind;
-	bool optional;	       /* JSON may leave it out: then it stays as it was */
+	bool optional;	       /* JSON may leave it out: the member then keeps its value */
 	bool sparse;	       /* JSON has it where it is not 0, and nowhere else needs to */
-	bool written_only;     /* JSON: for people, not looked at when read */
+	bool written_only;     /* JSON: written for people, ignored when read */
 	bool little;	       /* on the wire: little-endian in every message, and so is all that is in it */
 	uint32_t offset_bytes; /* in the struct */
 	uint32_t width_bytes;  /* in the struct; of a list all of it */
@@ -60,8 +60,9 @@ struct o2_field {
 	uint32_t stride_bytes; /* of a list: from one element to the next */
 	uint32_t count_bytes;  /* of a list: where the struct has its count, of 32 bits */
 	/*
-	 * Of a part or list whose table serves in several places: how errors here name what is in it, NULL at
-	 * the end.  The name that ends as the inner one does, else the last.
+	 * For a part or list whose table is used in several places: the names that errors give its fields
+	 * here, then NULL.  Of these names the one counts that ends like the inner field's name, else the
+	 * last.
 	 */
 	const char *const *inside;
 };
@@ -82,8 +83,9 @@ void o2_field_set(const struct o2_field *field, void *holder, uint64_t value);
 uint32_t o2_field_room(const struct o2_field *list);
 
 /*
- * Copy the numbers of a struct to those of the same name in one that has all of them side by side (flat: its
- * table, without parts), and back; not what is in lists, nor what the other one has no row for.
+ * Copy the numbers of a struct to a flat one, which has all of them side by side (flat: its table, without
+ * parts), and back.  A number goes to the row of its name; one without such a row is left out, and so are
+ * lists.
  */
 void o2_fields_flatten(const struct o2_field *fields, const void *from, const struct o2_field *flat,
 		       void *to);
@@ -91,15 +93,15 @@ void o2_fields_unflatten(const struct o2_field *flat, const void *from, const st
 			 void *to);
 
 /*
- * Call differ for each number that differs between two structs of one table, b's being found under the rows
- * that a asks for; not for what is in lists.
+ * Call differ for each number that differs between two structs of one table.  Where the table continues by
+ * `more`, a says with which rows.  Lists are not compared.
  */
 void o2_fields_compare(const struct o2_field *fields, const void *a, const void *b,
 		       void (*differ)(const struct o2_field *field, uint64_t value_a, uint64_t value_b,
 				      void *context),
 		       void *context);
 
-/* Say where an error (may be NULL) happened, by a list such as o2_field.inside. */
+/* Give the field of an error (may be NULL) its name from a list such as o2_field.inside. */
 void o2_field_inside(const char *const *inside, struct o2_error *error);
 
 #endif

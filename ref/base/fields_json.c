@@ -12,7 +12,7 @@ static bool is_number(const struct o2_field *part)
 	return strcmp(part->name + strlen(part->name) - 2, "[]") == 0;
 }
 
-/* --- writing ------------------------------------------------------------------------------------------- */
+/* --- writing --- */
 
 static json_t *text_to_json(const struct o2_field *field, uint64_t value)
 {
@@ -96,7 +96,7 @@ json_t *o2_elements_to_json(const struct o2_field *part, const void *first, uint
 	return array;
 }
 
-/* --- reading ------------------------------------------------------------------------------------------- */
+/* --- reading --- */
 
 static int refuse(const struct o2_field *field, const char *rule, uint64_t value, uint64_t limit,
 		  struct o2_error *error)

@@ -12,7 +12,7 @@
  * Writers return a new object, which the caller owns; NULL when memory runs out, a number has no name, or a
  * count passes its array.  Readers return 0 or a negative errno (-EINVAL, or what a field's text says) and
  * fill *error (may be NULL) with the field's name, its value and the limit, and the element of a list.
- * Members that no row names are not looked at.
+ * Members that no row names are ignored.
  */
 
 json_t *o2_fields_to_json(const struct o2_field *fields, const void *holder);
@@ -23,7 +23,8 @@ int o2_fields_from_json(const json_t *object, const struct o2_field *fields, voi
 int o2_part_from_json(const json_t *object, const char *key, const struct o2_field *fields, void *holder,
 		      struct o2_error *error);
 
-/* Add the members to an object, which may be NULL, and return it; on failure it is freed and NULL returned.
+/*
+ * Add the members to an object, which may be NULL, and return it; on failure it is freed and NULL returned.
  */
 json_t *o2_fields_into_json(json_t *object, const struct o2_field *fields, const void *holder);
 

@@ -57,7 +57,8 @@ int o2_json_parse_name(const json_t *string, const char *field, const char *cons
 /* A member that is an object; *child is borrowed. */
 int o2_json_get_object(const json_t *object, const char *field, const json_t **child, struct o2_error *error);
 
-/* Say where a refusal happened: when rc is not 0, put field (a literal) and index into *error.  Returns rc.
+/*
+ * Say where a refusal happened: when rc is not 0, put field (a literal) and index into *error.  Returns rc.
  */
 int o2_json_at(int rc, const char *field, uint32_t index, struct o2_error *error);
 

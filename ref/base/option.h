@@ -35,7 +35,7 @@ struct o2_option {
 	enum o2_option_kind kind;
 	size_t at, at_bytes; /* where it goes in the command's structure */
 	uint64_t min, max;
-	uint32_t unit; /* NUMBER: what is stored is so many times what is said; 0: 1 */
+	uint32_t unit; /* NUMBER: what is stored is the value times this; 0 counts as 1 */
 	/* NAME, NAMES, TEXT: the names, then NULL; or the name of a place, NULL behind the last one. */
 	const char *const *names;
 	const char *(*name_of)(unsigned int place);
@@ -45,8 +45,8 @@ struct o2_option {
 	 */
 	bool (*read)(const struct o2_option *option, const char *text, void *target,
 		     char why[O2_OPTION_WHY_BYTES]);
-	unsigned int commands; /* that have it, a bit each: struct o2_command; 0: all that use the table */
-	void (*more)(void);    /* prints what belongs under it in the help; NULL: nothing does */
+	unsigned int commands; /* commands that have it, as bits of o2_command.which; 0: all */
+	void (*more)(void);    /* prints further help under this row; NULL: there is none */
 };
 
 /*
@@ -79,8 +79,8 @@ struct o2_command {
 
 /*
  * Read the options in argv[1] to argv[argc - 1] into *target, which holds the defaults; argv is reordered so
- * that what is no option stands last.  Returns the index of the first of these (argc: there is none), 0 after
- * --help, which has been printed on stdout, or -1 after a line on stderr.
+ * that arguments that are not options stand last.  Returns the index of the first of these (argc: there is
+ * none), 0 after --help, which has been printed on stdout, or -1 after a line on stderr.
  */
 int o2_options_read(const struct o2_command *command, int argc, char **argv, void *target);
 

@@ -3,8 +3,8 @@
 #define O2_BASE_PLAIN_H
 
 /*
- * Make text, which may come from outside, one line that a terminal obeys nothing of: each control character
- * becomes a question mark.
+ * Make text, which may come from outside, one line that is safe to print on a terminal: each control
+ * character, line ends included, becomes a question mark.
  */
 void o2_make_plain(char *text);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the connection manager carries besides messages: the reject record, and the header before a CONNREQ.
+/*
+ * What the connection manager carries besides messages: the reject record, and the header before a CONNREQ.
  */
 #include <arpa/inet.h>
 #include <inttypes.h>

@@ -13,7 +13,8 @@
  * that is being put together.
  */
 
-/* More than the largest message, so that one that is too long is still seen to be; the rest is counted only.
+/*
+ * More than the largest message, so that one that is too long is still seen to be; the rest is counted only.
  */
 #define O2_FLOW_KEPT_BYTES 8192u
 /* When there are more, the one that was quiet for longest is forgotten: memory is bounded for any file. */

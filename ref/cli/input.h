@@ -31,7 +31,8 @@ struct o2_stream {
 	FILE *file;
 };
 
-/* Open the file `path` ("-": standard input).  Returns false after a line on stderr if it cannot be opened.
+/*
+ * Open the file `path` ("-": standard input).  Returns false after a line on stderr if it cannot be opened.
  */
 bool o2_stream_open(const char *path, struct o2_stream *stream);
 

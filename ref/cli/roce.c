@@ -45,7 +45,9 @@ static const uint8_t *take(struct span *span, size_t count)
 	return front;
 }
 
-/* What an opcode says.  Source: the InfiniBand architecture specification, volume 1, "Base transport header".
+/*
+ * What an opcode says.  Source: the InfiniBand architecture specification, volume 1, "Base transport
+ * header".
  */
 struct opcode {
 	uint8_t code; /* its low 5 bits, for reliable connections */

@@ -8,7 +8,8 @@
 
 #define MAX_ARGUMENTS 64
 
-/* Become another program of the folder that this one is in; it gets our arguments.  Returns only on failure.
+/*
+ * Become another program of the folder that this one is in; it gets our arguments.  Returns only on failure.
  */
 static int become(const char *program, int argc, char **argv)
 {
@@ -47,7 +48,8 @@ int o2_cli_check(int argc, char **argv)
 	return become("o2props", argc, argv);
 }
 
-/* Devices are linked in, so there is one program for those of the machine and one for those of the process.
+/*
+ * Devices are linked in, so there is one program for those of the machine and one for those of the process.
  */
 int o2_cli_net(int argc, char **argv)
 {

@@ -154,7 +154,8 @@ int o2_lnet_get(struct o2_lnet *lnet, const struct o2_lnet_target *target,
 	return rc == 0 ? 0 : give_up(lnet, message, rc);
 }
 
-/* Of several answers to one operation the first counts, and a GET by RDMA is answered by its GET_DONE alone.
+/*
+ * Of several answers to one operation the first counts, and a GET by RDMA is answered by its GET_DONE alone.
  */
 static bool awaits_answer(const struct o2_lnet_message *message)
 {

@@ -19,7 +19,9 @@
 struct o2_lnet_transport {
 	void *context;
 
-	/* The longest payload of one IMMEDIATE to that peer, as far as it is known: at most O2_IMMEDIATE_MAX.
+	/*
+	 * The longest payload of one IMMEDIATE to that peer, as far as it is known: at most
+	 * O2_IMMEDIATE_MAX.
 	 */
 	uint32_t (*immediate_max)(void *context, uint64_t nid);
 

@@ -176,8 +176,7 @@ static struct o2l_qp *pick(void)
 
 	if (!qp || !o2l_fabric.pick)
 		return qp;
-	TAILQ_FOREACH(qp, &o2l_fabric.runnable, run_link)
-	{
+	TAILQ_FOREACH(qp, &o2l_fabric.runnable, run_link) {
 		if (count == sizeof(qp_nums) / sizeof(qp_nums[0]))
 			break; /* the oldest 64 are choice enough */
 		qp_nums[count++] = qp->ibv.qp_num;
@@ -222,8 +221,7 @@ bool o2l_tick(void)
 {
 	struct o2l_qp *qp, *first = NULL;
 
-	TAILQ_FOREACH(qp, &o2l_fabric.waiting, wait_link)
-	{
+	TAILQ_FOREACH(qp, &o2l_fabric.waiting, wait_link) {
 		if (qp->due_ns != O2L_NEVER && (!first || qp->due_ns < first->due_ns))
 			first = qp;
 	}

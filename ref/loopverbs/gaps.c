@@ -88,8 +88,7 @@ uint8_t *o2l_gaps_resolve(uint8_t *place, size_t *length)
 	const struct o2l_gaps *gaps;
 	uint64_t at;
 
-	LIST_FOREACH(gaps, &all_gaps, link)
-	{
+	LIST_FOREACH(gaps, &all_gaps, link) {
 		if (place < gaps->range || (uint64_t)(place - gaps->range) >= gaps->length)
 			continue;
 		at = (uint64_t)(place - gaps->range);

@@ -192,7 +192,8 @@ int ibv_destroy_qp(struct ibv_qp *ibv)
 	int error = 0;
 
 	o2l_lock();
-	/* A type 2 window still bound here would outlive its queue pair (docs/loopverbs.md, "Differences").
+	/*
+	 * A type 2 window still bound here would outlive its queue pair (docs/loopverbs.md, "Differences").
 	 */
 	if (qp->bound_windows)
 		error = EBUSY;

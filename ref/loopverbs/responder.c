@@ -9,7 +9,9 @@ static struct o2l_cq *recv_cq(const struct o2l_qp *qp)
 	return O2L_CONTAINER(qp->ibv.recv_cq, struct o2l_cq, ibv);
 }
 
-/* Refuse the request: the requester hears theirs; a receive already taken completes with ours; error follows.
+/*
+ * Refuse the request: the requester hears theirs; a receive already taken completes with ours; error
+ * follows.
  */
 static enum o2l_verdict refuse(struct o2l_qp *peer, bool taken, enum ibv_wc_status ours,
 			       enum ibv_wc_status theirs, enum ibv_wc_status *status)
@@ -133,7 +135,8 @@ enum o2l_verdict o2l_respond_range(struct o2l_qp *peer, const struct o2l_send *w
 	return O2L_DONE;
 }
 
-/* A datagram arrives behind 40 bytes of route header; one that does not fit or has the wrong key is dropped.
+/*
+ * A datagram arrives behind 40 bytes of route header; one that does not fit or has the wrong key is dropped.
  */
 void o2l_respond_ud(struct o2l_qp *peer, const struct o2l_request *request)
 {

@@ -55,7 +55,7 @@ struct o2_arena {
 	bool window_used[O2_ARENA_WINDOWS];
 	uint32_t nwindows; /* slots that may be used, O2_ARENA_WINDOWS unless the user makes it less */
 	uint32_t windows_in_use;
-	uint32_t windows_kept; /* slots that stay free when a window is opened; the user's, 0 at first */
+	uint32_t windows_kept; /* slots that opening a window leaves free; the user sets it, 0 at first */
 };
 
 /*
@@ -77,8 +77,9 @@ void o2_arena_set_mapped(struct o2_arena *arena, uint32_t page, bool mapped);
 /* What sg_build needs to know: page size, pages, and the views as address ranges. */
 struct o2_address_space o2_arena_space(const struct o2_arena *arena);
 
-/* By page: its place in the view that stands for an IOMMU, for o2_dma_iommu.device_page.  NULL: there is
- * none.
+/*
+ * For each page its place in the view that stands for an IOMMU, for o2_dma_iommu.device_page: npages numbers,
+ * which belong to the arena.  NULL: it has no such view.
  */
 const uint32_t *o2_arena_iommu(const struct o2_arena *arena);
 
@@ -108,7 +109,7 @@ static inline uint32_t o2_arena_windows_free(const struct o2_arena *arena)
 	return arena->nwindows - arena->windows_in_use;
 }
 
-/* Give the slot back.  The memory may still be mapped, and is not to be used. */
+/* Give the slot back.  The memory may stay mapped, but must not be used any more. */
 void o2_arena_window_close(struct o2_arena *arena, struct o2_arena_window *window);
 
 #endif

@@ -13,7 +13,7 @@
  * G3, and only that is used by anything here.  Pure.
  */
 enum o2_gap_rule {
-	O2_GAP_G1,    /* LU-10129: false alarms on page vectors, and no true one */
+	O2_GAP_G1,    /* LU-10129: on page vectors it flags lists without gaps, and none with one */
 	O2_GAP_G2,    /* LU-11064: never set for page vectors */
 	O2_GAP_G3,    /* LU-20399: every seam must lie on page boundaries, on both sides */
 	O2_GAP_RULES, /* how many */
@@ -21,7 +21,7 @@ enum o2_gap_rule {
 
 /*
  * What the rule says of the bytes that buffer asks for; page_bytes as in sg_build.  The buffer is one that
- * sg_build accepts.  Empty pieces have no say: G1 and G2, which looked at the number of pieces left, are
+ * sg_build accepts.  Empty pieces do not count: G1 and G2, which looked at the number of pieces left, are
  * taken over the pieces that carry bytes or follow the transfer.
  * o2iblnd: tx_gaps
  */

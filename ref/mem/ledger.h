@@ -12,8 +12,8 @@
  * that was handed in, not the number that came out (docs/mapping.md, "The ledger").
  *
  * A kernel's map call takes references and, behind an IOMMU, addresses; forgetting the unmap leaks both,
- * unmapping twice gives away what belongs to somebody else.  In user space nothing is taken, so nothing would
- * show; the ledger makes both show.
+ * unmapping twice gives away what belongs to somebody else.  In user space a mapping takes nothing, so
+ * neither mistake would be noticed; the ledger makes both visible.
  */
 struct o2_dma_ledger {
 	uint64_t maps;	       /* mappings made */

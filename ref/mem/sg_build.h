@@ -41,8 +41,8 @@ struct o2_sg_list {
  *
  * Returns 0, or
  *   -EINVAL  nob is 0 or above 1 MiB; a KIOV entry passes its page or names a page that does not exist; the
- *            vector is shorter than offset + nob; an IOV's end wraps; page size or max_entries is not a legal
- * one -EFAULT  an IOV address lies in no range, or the list needs more than max_entries entries
+ *            vector is shorter than offset + nob; an IOV's end wraps; page size or max_entries is not legal
+ *   -EFAULT  an IOV address lies in no range; the list needs more than max_entries entries
  * o2iblnd: kiblnd_setup_rd_kiov, kiblnd_setup_rd_iov
  */
 int o2_sg_build(const struct o2_buffer *buffer, const struct o2_address_space *space, uint32_t max_entries,

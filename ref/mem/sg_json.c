@@ -49,7 +49,7 @@ static const struct o2_field page_fields[] = {
 	{0},
 };
 
-/* --- writers ----------------------------------------------------------------------------------------- */
+/* --- writers --- */
 
 static json_t *pieces_to_json(const struct o2_buffer *buffer)
 {
@@ -101,7 +101,7 @@ json_t *o2_sg_output_to_json(const struct o2_sg_list *list, const struct o2_erro
 	return o2_output_to_json(O2_SG_OUTPUT_FORM, "list", o2_sg_list_fields, list, refused);
 }
 
-/* --- readers ----------------------------------------------------------------------------------------- */
+/* --- readers --- */
 
 static int out_of_memory(struct o2_error *error, const char *field, uint64_t count)
 {

@@ -28,7 +28,8 @@
 #define O2_SG_INPUT_FORM  "o2ref/sg_build/input"
 #define O2_SG_OUTPUT_FORM "o2ref/sg_build/output"
 
-/* Longest arrays that a reader takes: room for lists that sg_build refuses and for empty pieces in between.
+/*
+ * Longest arrays that a reader takes: room for lists that sg_build refuses and for empty pieces in between.
  */
 #define O2_SG_JSON_MAX_PIECES 4096u
 #define O2_SG_JSON_MAX_RANGES 64u

@@ -10,8 +10,8 @@
 /*
  * Whether the bytes of a transfer are one range of virtual addresses, which is what mode user can register
  * (docs/modes.md, "user").  Pure.  An IOV is one if every piece that carries bytes begins where the one
- * before it ended; empty pieces have no say.  A KIOV names pages, which have no virtual addresses here:
- * never.
+ * before it ended; empty pieces do not count.  A KIOV never is: it names pages, which have no virtual
+ * addresses here.
  *
  * addr: address of the first byte, when true.  False as well for a vector that is too short.
  *

@@ -32,7 +32,7 @@ void o2_answer_break(struct o2_answer *answer, enum o2_check_id check, const cha
 	va_end(arguments);
 }
 
-/* --- reading ------------------------------------------------------------------------------------------- */
+/* --- reading --- */
 
 static uint32_t name_index(const char *name, const char *const *names, uint32_t count)
 {
@@ -196,7 +196,7 @@ void o2_answer_from_json(const struct o2_case *asked, const json_t *object, stru
 	}
 }
 
-/* --- writing ------------------------------------------------------------------------------------------- */
+/* --- writing --- */
 
 static json_t *refusal_to_json(const struct o2_case *asked, const struct o2_answer_refusal *refusal)
 {

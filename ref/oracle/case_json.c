@@ -31,7 +31,7 @@ static const struct o2_field node_fields[] = {
 	{0},
 };
 
-/* --- writing ------------------------------------------------------------------------------------------- */
+/* --- writing --- */
 
 static json_t *node_to_json(const struct o2_case_node *node)
 {
@@ -88,7 +88,7 @@ json_t *o2_case_to_json(const struct o2_case *asked)
 	return NULL;
 }
 
-/* --- reading ------------------------------------------------------------------------------------------- */
+/* --- reading --- */
 
 static int too_many(struct o2_error *error, const char *field, uint64_t count, uint64_t limit)
 {

@@ -30,7 +30,8 @@ int o2_child_wait(const struct o2_child *child, uint64_t until_ms);
 /* End it, if it runs, and reap it.  *status: as waitpid(2) says. */
 void o2_child_end(struct o2_child *child, int *status);
 
-/* The same, for one whose pipe has ended: it gets a moment to leave by itself.  False: it had to be killed.
+/*
+ * The same, for one whose pipe has ended: it gets a moment to leave by itself.  False: it had to be killed.
  */
 bool o2_child_reap(struct o2_child *child, int *status);
 

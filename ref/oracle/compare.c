@@ -85,8 +85,7 @@ void o2_differ_stream(struct o2_comparison *comparison, enum o2_check_id check, 
 	say_place(found, byte, item->found, sizeof(item->found));
 }
 
-/* --- refusals --------------------------------------------------------------------------------------------
- */
+/* --- refusals --- */
 
 static enum o2_check_id refused_legal_message(uint8_t type)
 {
@@ -222,8 +221,7 @@ static void compare_refusals(struct o2_comparison *comparison, const struct o2_c
 		o2_differ(comparison, where, "refused.where", O2_NO_INDEX, e->where, f->where);
 }
 
-/* --- results ---------------------------------------------------------------------------------------------
- */
+/* --- results --- */
 
 static void compare_results(struct o2_comparison *comparison, const struct o2_case *asked,
 			    const struct o2_answer *expected, const struct o2_answer *found)

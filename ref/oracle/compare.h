@@ -32,7 +32,8 @@ struct o2_comparison {
 	enum o2_profile profile;
 	const struct o2_error_map *map;
 
-	/* the result: at most one difference for each check; those that the profile turns off are not in it
+	/*
+	 * the result: at most one difference for each check; those that the profile turns off are not in it
 	 */
 	uint32_t count;
 	struct o2_difference item[O2_DIFFERENCES];
@@ -45,8 +46,7 @@ struct o2_comparison {
 void o2_compare(struct o2_comparison *comparison, const struct o2_case *asked,
 		const struct o2_answer *expected, const struct o2_answer *found);
 
-/* --- for the parts, one for each kind of answer ------------------------------------------------------------
- */
+/* --- for the parts, one for each kind of answer --- */
 
 /* Note a difference, unless the check is off or has one.  index: of a list, or O2_NO_INDEX; field has its
  * "%u". */

@@ -125,8 +125,7 @@ void o2_compare_rdma(struct o2_comparison *comparison, const struct o2_rdma_inpu
 			  found->nwr);
 }
 
-/* --- whole transfers ---------------------------------------------------------------------------------------
- */
+/* --- whole transfers --- */
 
 static void leaves_region(struct o2_comparison *comparison, const char *what, uint32_t index, uint64_t addr)
 {

@@ -100,8 +100,7 @@ void o2_compare_decoded(struct o2_comparison *comparison, const struct o2_msg *e
 		compare_payload(comparison, expected, found);
 }
 
-/* --- encoded -----------------------------------------------------------------------------------------------
- */
+/* --- encoded --- */
 
 /* The check of the bytes that a field of the body takes, a part as a whole. */
 static enum o2_check_id encode_check(const char *name)

@@ -129,8 +129,7 @@ enum o2_map_answer o2_error_map_compare(const struct o2_error_map *map, const ch
 	return O2_MAP_DIFFERS;
 }
 
-/* --- known differences -----------------------------------------------------------------------------------
- */
+/* --- known differences --- */
 
 static int read_known(const json_t *item, const char *path, struct o2_known *known, char *text,
 		      size_t text_bytes)

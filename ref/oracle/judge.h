@@ -15,8 +15,10 @@
  */
 
 /*
- * {"form": "o2ref/error_map", "version": 1, "errors": {"BadLength": "sg/nob", "BadPage":
- * ["sg/kiov/no-such-page", "dma/no-such-page"]}} A rule that ends with "*" stands for all that begin so.
+ *   {"form": "o2ref/error_map", "version": 1,
+ *    "errors": {"BadLength": "sg/nob", "BadPage": ["sg/kiov/no-such-page", "dma/no-such-page"]}}
+ *
+ * A rule that ends with "*" stands for all that begin so.
  */
 struct o2_error_map {
 	json_t *errors; /* NULL: no map */
@@ -36,8 +38,8 @@ void o2_error_map_free(struct o2_error_map *map);
 enum o2_map_answer o2_error_map_compare(const struct o2_error_map *map, const char *name, const char *rule);
 
 /*
- * {"form": "o2ref/known_differences", "version": 1, "differences": [{"check": "sg/kiov/gap-flag", "reason":
- * "rule G2: a tree before LU-20399"}]}
+ *   {"form": "o2ref/known_differences", "version": 1,
+ *    "differences": [{"check": "sg/kiov/gap-flag", "reason": "rule G2: a tree before LU-20399"}]}
  */
 struct o2_known {
 	bool listed[O2_CHECKS];

@@ -52,7 +52,8 @@ bool o2_object_has(const struct o2_impl *impl, enum o2_stage stage);
 /* Ask what the slot holds; returns what the function returns.  The stage is one that it has. */
 int32_t o2_object_call(const struct o2_impl *impl, enum o2_stage stage, const struct o2_impl_slot *slot);
 
-/* Serve rounds: a byte on `in` starts one, a byte on `out` says that it is done.  Ends with the end of `in`.
+/*
+ * Serve rounds: a byte on `in` starts one, a byte on `out` says that it is done.  Ends with the end of `in`.
  */
 _Noreturn void o2_object_child(const char *path, const struct o2_impl_slots *slots,
 			       struct o2_object_control *control, int in, int out);

@@ -22,8 +22,7 @@
 #define EXIT_CANNOT	     77
 #define PAUSE_MS	     20u /* between the pieces of a request */
 
-/* --- talking
- * ------------------------------------------------------------------------------------------------ */
+/* --- talking --- */
 
 struct talk {
 	char *const *argv;
@@ -126,8 +125,7 @@ static enum o2_frame_state get(struct talk *t, uint32_t timeout_ms, uint32_t *le
 	return state;
 }
 
-/* --- what may be wrong
- * -------------------------------------------------------------------------------------- */
+/* --- what may be wrong --- */
 
 static uint32_t big_endian(const uint8_t *head)
 {
@@ -242,8 +240,7 @@ static bool expect(struct talk *t, const char *step, enum o2_stage stage, uint32
 	return false;
 }
 
-/* --- the steps
- * ---------------------------------------------------------------------------------------------- */
+/* --- the steps --- */
 
 /* Which stages there are: each is asked once, and the program started again when it leaves by status 89. */
 static bool find_stages(struct talk *t, enum o2_stage *first)

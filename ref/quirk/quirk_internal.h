@@ -13,7 +13,8 @@ struct o2_quirk_post {
 	struct ibv_sge sge[3];		 /* room for other gather entries */
 };
 
-/* quirk_post.c: each may change *post.  Returns 0, or an errno: it is not posted, and the connection closes.
+/*
+ * quirk_post.c: each may change *post.  Returns 0, or an errno: it is not posted, and the connection closes.
  */
 int o2_quirk_other_bytes(struct o2_quirk_post *post);
 int o2_quirk_second_page(struct o2_quirk_post *post);

@@ -23,7 +23,7 @@ struct o2_post_chain {
 	uint32_t nwr;
 	uint32_t nsge;
 	const struct o2_work_ops *ops;	 /* NULL: libibverbs */
-	const struct o2_rdma_desc *sink; /* of o2_work_ops; NULL after a reset */
+	const struct o2_rdma_desc *sink; /* goes to o2_work_ops.post_send; NULL after a reset */
 };
 
 /* Where a message, or a piece of one, is sent from. */
@@ -37,8 +37,8 @@ struct o2_post_message {
 void o2_chain_reset(struct o2_post_chain *chain);
 
 /*
- * A zeroed request at the end of the chain, linked to the one before it.  The capacity is the caller's
- * promise (asserted), not something that input can exceed.
+ * A zeroed request at the end of the chain, linked to the one before it.  The caller has left room for it
+ * (asserted): no input can exceed the capacity.
  */
 struct ibv_send_wr *o2_chain_add(struct o2_post_chain *chain);
 

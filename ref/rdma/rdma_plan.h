@@ -37,8 +37,8 @@ struct o2_rdma_limits {
 static_assert(O2_DEFAULT_WRQ_SGE <= O2_MAX_WRQ_SGE, "the default is legal");
 
 /*
- * The last work request may be cut by the source as often as any other, so max_wrs * wrq_sge entries are
- * enough. About 130 KiB: keep it off small stacks.
+ * A work request has at most wrq_sge gather entries, so max_wrs * wrq_sge of them are enough.  About 135 KiB:
+ * keep it off small stacks.
  */
 struct o2_rdma_plan {
 	uint32_t lkey; /* of every gather entry */

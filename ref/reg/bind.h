@@ -20,7 +20,7 @@
  */
 
 /*
- * One transfer's registration; what a zeroed struct says is: none.
+ * One transfer's registration.  All zero: none.
  * o2iblnd: kib_fmr
  */
 struct o2_binding {
@@ -49,12 +49,12 @@ int o2_reg_bind(struct o2_reg_domain *domain, uint32_t cpt, const struct o2_reg_
 		struct o2_binding *binding, struct o2_error *error);
 
 /*
- * Release: deregister, give back to the pools.  failed: the transfer was, so that the device may still be at
- * it.  A key that is alive is one whose queue pair is in error: its MW is deallocated, which takes the key
- * away as well, and must happen before the queue pair is destroyed.
+ * Release: deregister, give back to the pools.  failed: the transfer has failed, so the device may still be
+ * using the memory.  If the key is still alive, its queue pair is in error: then its MW is deallocated, which
+ * ends the key as well, and that must happen before the queue pair is destroyed.
  *
- * Afterwards *binding is none.  Returns 0, also when it was none before; or the device's errno when it did
- * not take a region back, so that its key may be alive.
+ * Afterwards *binding is all zero.  Returns 0, also when it was so before; or -errno of the device when it
+ * did not deregister a region, whose key may then be alive.
  * o2iblnd: kiblnd_fmr_pool_unmap
  */
 int o2_reg_unbind(struct o2_reg_domain *domain, struct o2_binding *binding, bool failed,
@@ -62,7 +62,7 @@ int o2_reg_unbind(struct o2_reg_domain *domain, struct o2_binding *binding, bool
 
 /*
  * The life of a key that work requests make and end: sinks of modes fastreg and fastreg_gaps.  For all other
- * bindings these say false and do nothing.  Its state is in binding->frd->key and nowhere else
+ * bindings these return false and do nothing.  Its state is in binding->frd->key and nowhere else
  * (pool/frd_key.h).
  */
 
@@ -76,8 +76,8 @@ bool o2_binding_needs_bind(const struct o2_binding *binding);
 void o2_binding_bind_wr(const struct o2_binding *binding, uint64_t wr_id, struct ibv_send_wr *wr);
 
 /*
- * After every post of the transfer, on queue pair qp_num: accepted says whether the queue pair took that
- * request (false if there was none), ok whether it took all of the post.
+ * After every post of the transfer, on queue pair qp_num: accepted: the queue pair took the bind request
+ * (false if there was none); ok: it took all of the post.
  */
 void o2_binding_posted(struct o2_binding *binding, uint32_t qp_num, bool accepted, bool ok);
 
@@ -90,13 +90,16 @@ bool o2_binding_needs_invalidate(const struct o2_binding *binding);
  */
 void o2_binding_invalidate_wr(const struct o2_binding *binding, uint64_t wr_id, struct ibv_send_wr *wr);
 
-/* It was posted, or could not be; it completed. */
+/* The invalidate was posted (ok), or could not be. */
 void o2_binding_invalidate_posted(struct o2_binding *binding, bool ok);
+/* The invalidate has completed: the key is dead. */
+/* The invalidate has completed: the key is dead. */
 void o2_binding_invalidated(struct o2_binding *binding);
 
 /*
- * The first nob bytes of a sink have arrived, and the key is dead: put them where the plan says.  Does
- * something only where a contiguous region stands in for one with gaps; to be called before o2_reg_unbind.
+ * The first nob bytes of a sink have arrived, and the key is dead: put them where the plan says.  Only
+ * needed, and only doing anything, where a contiguous buffer stands in for a region with gaps.  To be called
+ * before o2_reg_unbind.
  */
 void o2_reg_deliver(const struct o2_reg_domain *domain, const struct o2_binding *binding, uint64_t nob);
 

@@ -22,10 +22,10 @@ struct o2_reg_caps {
 	bool global;  /* one region over all memory */
 	bool fmr;     /* page-list pools */
 	bool fastreg; /* registration by work request */
-	bool gaps;    /* such a region made of byte ranges; means nothing without fastreg */
+	bool gaps;    /* fast registration of byte ranges; ignored without fastreg */
 };
 
-/* Whether they let that mode be used.  Modes user and phys need nothing that a device might lack. */
+/* Can a device with these capabilities be used in that mode?  Always in modes user and phys. */
 bool o2_reg_caps_permit(const struct o2_reg_caps *caps, enum o2_reg_mode mode);
 
 enum o2_reg_preference {
@@ -49,8 +49,8 @@ struct o2_reg_policy {
 /*
  * The mode for a transfer of `segments` segments.
  *
- * Returns 0, or -EINVAL (map_on_demand above 256, a preference that is none, no segments), or -ENOSYS:
- * nothing that the device offers will do.
+ * Returns 0, or -EINVAL (map_on_demand above 256, an unknown preference, no segments), or -ENOSYS: nothing
+ * that the device offers will do.
  * o2iblnd: kiblnd_find_rd_dma_mr
  */
 int o2_reg_choose(const struct o2_reg_caps *caps, const struct o2_reg_policy *policy, uint32_t segments,

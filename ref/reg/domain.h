@@ -35,15 +35,16 @@
 /* What the domain has at the device, now: all that was registered for it and not yet deregistered. */
 struct o2_reg_live {
 	_Atomic uint32_t regions;     /* memory regions */
-	_Atomic uint32_t fmr_regions; /* of them those of mode fmr: as many keys are alive */
+	_Atomic uint32_t fmr_regions; /* those of mode fmr among them: one live key each */
 	_Atomic uint32_t mws;	      /* memory windows (MW) of type 2 */
 	_Atomic uint64_t pinned_bytes;
 };
 
 /*
  * Register byte ranges of this process as one region: byte k of all of them, one after the other, lies at
- * iova + k.  access: bits of enum ibv_access_flags.  Returns NULL with errno.  Ends with ibv_dereg_mr.  What
- * a kernel offers as IB_MR_TYPE_SG_GAPS, and libibverbs does not: a device that can has a call of its own.
+ * iova + k.  access: bits of enum ibv_access_flags.  Returns NULL with errno on failure.  ibv_dereg_mr ends
+ * the region.  Kernels offer this as IB_MR_TYPE_SG_GAPS; libibverbs does not, so a device that can do it has
+ * a call of its own.
  */
 typedef struct ibv_mr *(*o2_reg_gaps_fn)(struct ibv_pd *pd, const struct ibv_sge *entry, uint32_t count,
 					 uint64_t iova, unsigned int access);
@@ -63,7 +64,7 @@ struct o2_reg_ops {
 };
 
 struct o2_reg_pools {
-	struct o2_pool_set *set[O2_REG_POOL_KINDS]; /* the one inside of each; NULL: there is none */
+	struct o2_pool_set *set[O2_REG_POOL_KINDS]; /* that of each kind, in the members below; NULL: none */
 	struct o2_fmr_set fmr;
 	struct o2_frd_set frd, frd_gaps;
 	uint32_t pool_size; /* elements of each pool */
@@ -84,7 +85,7 @@ struct o2_reg_config {
 	/* Device address of the first page (kinds bus and iommu), a multiple of the page size; ignored for
 	 * kind virtual, whose page 0 is the arena's memory. */
 	uint64_t base;
-	struct o2_reg_caps caps; /* what may be used: the modes of others are refused */
+	struct o2_reg_caps caps; /* what may be used: modes that need more are refused */
 	struct o2_pool_sizes sizes;
 	uint32_t ncpts;		      /* CPU partitions, at least 1 */
 	uint32_t max_pools;	      /* per pool set, or 0 for no cap */
@@ -95,7 +96,7 @@ struct o2_reg_config {
 	o2_reg_gaps_fn reg_gaps;      /* NULL: a contiguous region stands in for one with gaps */
 };
 
-/* Everything below belongs to the domain but pd and arena. */
+/* The domain owns everything below except pd and arena. */
 struct o2_reg_domain {
 	const struct o2_reg_verbs *verbs; /* what registers */
 	struct ibv_pd *pd;
@@ -114,14 +115,16 @@ struct o2_reg_domain {
 	bool fmr_per_segment; /* mode fmr: one fragment per segment for lists without gaps as well */
 	bool fmr_lazy; /* mode fmr: what is released stays mapped, and its key alive, until o2_reg_flush */
 
-	/* Of what follows, and of the arena's windows.  Not held during a call of the device, nor with the
-	 * lock of a pool or of a set. */
+	/*
+	 * Guards what follows, and the arena's windows.  Never held during a call of the device, nor together
+	 * with the lock of a pool or of a set.
+	 */
 	pthread_mutex_t lock;
 	struct o2_staging *idle_staging[O2_DOMAIN_STAGINGS];
 	uint32_t nidle_staging;
 	/* Not under the lock. */
 	_Atomic uint32_t nbound;  /* bindings alive: 0 after everything was handed back */
-	_Atomic uint64_t unbinds; /* released, ever: who waits for a window sees that there may be one */
+	_Atomic uint64_t unbinds; /* bindings ever released: when it has changed, a window may be free */
 	struct o2_reg_live live;
 };
 
@@ -146,8 +149,8 @@ void o2_reg_domain_close(struct o2_reg_domain *domain);
 
 /*
  * Change how addresses look: the regions of mode global are made anew, and when that has gone well, what mode
- * fmr has kept is flushed.  Returns 0; -EBUSY while a binding is alive; -EINVAL, or what registering says,
- * with everything as it was, kept regions too.
+ * fmr has kept is flushed.  Returns 0; -EBUSY while a binding is alive; -EINVAL, or the error of registering:
+ * then nothing has changed, kept regions included.
  */
 int o2_reg_domain_set_dma(struct o2_reg_domain *domain, enum o2_dma_kind kind, uint64_t base,
 			  struct o2_error *error);
@@ -155,8 +158,8 @@ int o2_reg_domain_set_dma(struct o2_reg_domain *domain, enum o2_dma_kind kind, u
 /* Is a window of the arena free now?  If none is, what mode fmr keeps is flushed first. */
 bool o2_reg_window_free(struct o2_reg_domain *domain);
 /*
- * Bindings from now on, of all threads, leave so many windows free.  A connection says it before each binding
- * of its own: that suits connections, since those of an interface are driven by one thread.
+ * From now on the bindings of all threads leave `windows` windows of the arena free.  A connection calls it
+ * before each binding of its own, which works because one thread drives all connections of an interface.
  */
 void o2_reg_keep_windows(struct o2_reg_domain *domain, uint32_t windows);
 
@@ -175,7 +178,7 @@ void o2_reg_global_close(struct o2_reg_domain *domain);
 /* "fmr", "frd", "frd_gaps"; NULL for a value that is none. */
 const char *o2_reg_pool_name(enum o2_reg_pool_kind kind);
 
-/* All 0 for a kind that there is not.  Consistent while nobody takes or puts. */
+/* All 0 for a kind that the domain does not have.  Consistent while no thread takes or puts. */
 void o2_reg_pools_counts(struct o2_reg_pools *pools, enum o2_reg_pool_kind kind,
 			 struct o2_reg_pool_counts *counts);
 
@@ -183,7 +186,7 @@ void o2_reg_pools_counts(struct o2_reg_pools *pools, enum o2_reg_pool_kind kind,
 void o2_reg_fail_pools(struct o2_reg_domain *domain, uint64_t device);
 
 /*
- * What a device can do, as far as these stages use it.  -errno of ibv_query_device(3).
+ * What a device can do, as far as these stages use it.  Returns 0 or -errno of ibv_query_device(3).
  * o2iblnd: kiblnd_hdev_get_attr
  */
 int o2_reg_detect(struct ibv_context *context, struct o2_reg_caps *caps, struct o2_error *error);

@@ -22,7 +22,10 @@ struct o2_reg_mode_ops {
 	 */
 	int (*bind)(struct o2_reg_domain *domain, const struct o2_reg_plan *plan, struct o2_binding *binding,
 		    struct o2_error *error);
-	/* Give that back; returns as o2_reg_unbind.  NULL: there is nothing to give back. */
+	/*
+	 * Release what bind has registered; returns what o2_reg_unbind does.  NULL: there is nothing to
+	 * release.
+	 */
 	int (*release)(struct o2_reg_domain *domain, struct o2_binding *binding, bool failed,
 		       struct o2_error *error);
 };
@@ -56,7 +59,7 @@ int o2_reg_check_seam(const struct o2_dma_list *segments, uint32_t index, uint32
 /* Bytes in all: at most O2_MAX_TRANSFER_BYTES, which was checked. */
 uint32_t o2_reg_total(const struct o2_dma_list *segments);
 
-/* One fragment, from iova on, and just those bytes are registered. */
+/* Let the plan register exactly the `length` bytes from iova on, and publish them as one fragment. */
 void o2_reg_publish_range(struct o2_reg_plan *plan, uint64_t iova, uint32_t length);
 
 /* --- what binding shares --- */
@@ -71,13 +74,13 @@ static inline uint32_t o2_reg_key(const struct ibv_mr *mr, enum o2_side side)
 int o2_reg_unbind_region(struct o2_reg_domain *domain, struct o2_binding *binding, bool failed,
 			 struct o2_error *error);
 
-/* Mode fastreg's, which are those of mode fastreg_gaps as well. */
+/* Those of mode fastreg, which mode fastreg_gaps uses as well. */
 int o2_reg_bind_fastreg(struct o2_reg_domain *domain, const struct o2_reg_plan *plan,
 			struct o2_binding *binding, struct o2_error *error);
 int o2_reg_release_fastreg(struct o2_reg_domain *domain, struct o2_binding *binding, bool failed,
 			   struct o2_error *error);
 
-/* What the device has for one descriptor: its MW's key is the peer's, its region what that key opens. */
+/* What the device has for one descriptor: an MW, whose key the peer gets, and the region that it opens. */
 struct o2_descriptor {
 	struct ibv_mw *mw;
 	struct o2_region region; /* of the mapping, between map and unmap */

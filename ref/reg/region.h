@@ -11,8 +11,8 @@
 #include "reg/plan.h"
 
 /*
- * Regions of the device: how one is made of pages that lie anywhere, or of byte ranges, and the account of
- * those that there are.
+ * Regions of the device: how one is made of pages that lie anywhere, or of byte ranges, and the count of
+ * those that are alive.
  */
 
 struct o2_reg_domain;
@@ -21,7 +21,7 @@ struct o2_staging;
 /* A region, and what is under it. */
 struct o2_region {
 	struct ibv_mr *mr;	       /* NULL: none */
-	struct o2_arena_window window; /* unless the memory lies as it should already, or is staged */
+	struct o2_arena_window window; /* none where the memory is contiguous already, or staged */
 	struct o2_staging *staging; /* mode fastreg_gaps where a contiguous buffer takes the ranges' place */
 };
 
@@ -58,7 +58,9 @@ int o2_reg_check_bytes(const struct o2_reg_domain *domain, const struct o2_page_
 int o2_reg_region_of_pages(struct o2_reg_domain *domain, const struct o2_page_bytes *bytes, int access,
 			   struct o2_region *region, struct o2_error *error);
 
-/* Byte ranges of the device, together as long as the plan says. */
+/*
+ * Do the plan's byte ranges lie inside the device, and have they plan->length bytes together?  0 or -EINVAL.
+ */
 int o2_reg_check_ranges(const struct o2_reg_domain *domain, const struct o2_reg_plan *plan,
 			struct o2_error *error);
 
@@ -69,12 +71,15 @@ int o2_reg_check_ranges(const struct o2_reg_domain *domain, const struct o2_reg_
 int o2_reg_region_of_ranges(struct o2_reg_domain *domain, const struct o2_reg_plan *plan, int access,
 			    struct o2_region *region, struct o2_error *error);
 
-/* Deregister, give back what is under it, and empty *region.  Or the device's errno, and nothing happened. */
+/*
+ * Deregister, give back what is under the region, and zero *region.  Returns 0, or -errno of the device: then
+ * nothing has changed.
+ */
 int o2_reg_region_release(struct o2_reg_domain *domain, struct o2_region *region);
 
 /*
- * A region of memory as it lies, which the domain counts; and the end of one: *mr is NULL afterwards, unless
- * the device kept it.  0 or -errno.
+ * Register memory as it lies, and count the region in the domain; deregister it: *mr is NULL afterwards,
+ * unless the device refused.  Both return 0 or -errno.
  */
 int o2_reg_region_make(struct o2_reg_domain *domain, void *addr, uint64_t length, uint64_t iova, int access,
 		       struct ibv_mr **mr, struct o2_error *error);

@@ -27,8 +27,8 @@ struct o2_checksums o2_checksum_both(const uint8_t *bytes, size_t length_bytes);
 struct o2_checksums o2_msg_checksum_both(const uint8_t *bytes, size_t nob);
 
 /*
- * Which flavour its sender sums, as far as the checksum of a message that decoding has taken shows it:
- * O2_CKSUM_NONE if there is none, if it is right in both flavours, or in neither.
+ * The flavour that a sender uses, as shown by the checksum of a message that decoding has accepted.
+ * O2_CKSUM_NONE if the message has no checksum, or one that is right in both flavours or in neither.
  */
 enum o2_cksum_flavour o2_msg_checksum_shown(const uint8_t *bytes, size_t length_bytes);
 

@@ -21,8 +21,7 @@ static const struct o2_field_text nid_text = {.print = o2_nid_to_text, .parse = 
 
 static const struct o2_field no_fields[] = {{0}};
 
-/* --- descriptors -----------------------------------------------------------------------------------------
- */
+/* --- descriptors --- */
 
 const struct o2_field o2_frag_fields[] = {
 	{O2_FIELD("rf_nob", UINT, struct o2_rdma_frag, rf_nob), .wire_at = O2_FRAG_AT_NOB},
@@ -39,8 +38,7 @@ const struct o2_field o2_desc_fields[] = {
 	{0},
 };
 
-/* --- LNet header -----------------------------------------------------------------------------------------
- */
+/* --- LNet header --- */
 
 static const struct o2_field handle_fields[] = {
 	{O2_FIELD("hdr.wh_interface_cookie", HEX, struct o2_lnet_handle, wh_interface_cookie), .wire_at = 0},
@@ -127,8 +125,7 @@ const struct o2_field o2_lnet_hdr_fields[] = {
 	{0},
 };
 
-/* --- messages --------------------------------------------------------------------------------------------
- */
+/* --- messages --- */
 
 static const struct o2_field connparams_fields[] = {
 	{O2_FIELD("ibcp_queue_depth", UINT, struct o2_msg, u.connparams.ibcp_queue_depth),
@@ -224,8 +221,7 @@ const struct o2_field o2_wire_option_fields[] = {
 	{0},
 };
 
-/* --- reject record ---------------------------------------------------------------------------------------
- */
+/* --- reject record --- */
 
 const struct o2_field o2_reject_cp_fields[] = {
 	{O2_FIELD("ibcp_queue_depth", UINT, struct o2_reject, ibr_cp.ibcp_queue_depth),

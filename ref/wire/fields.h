@@ -7,7 +7,8 @@
 
 /*
  * The fields of what travels: names in JSON and in errors, places in the structs and on the wire.  The codec
- * itself is written out, as it is where the time goes; tests/unit/wire/test_wire_fields.c holds it to them.
+ * itself is written out, as it is where the time goes; tests/unit/wire/test_wire_fields.c compares it with
+ * these tables.
  *
  * o2iblnd: none, the tables are ours
  */
@@ -20,15 +21,14 @@ extern const struct o2_field o2_desc_fields[];
 extern const struct o2_field o2_lnet_hdr_fields[];
 extern const struct o2_field *const o2_lnet_variant_fields[O2_LNET_HELLO + 1];
 
-/* How many bytes of the header's union a type of message uses, that a message of o2iblnd may carry; else 0.
- */
+/* Bytes of the header's union that an LNet type uses; 0 for a type that no message of o2iblnd may carry. */
 uint32_t o2_lnet_variant_bytes(uint32_t type);
 
 /* struct o2_msg: its header; and what a type has besides, without the payload of an IMMEDIATE. */
 extern const struct o2_field o2_msg_header_fields[];
 const struct o2_field *o2_msg_body_fields(uint8_t ibm_type);
 
-/* struct o2_reject; what it says of the connection. */
+/* struct o2_reject, and its member ibr_cp. */
 extern const struct o2_field o2_reject_fields[];
 extern const struct o2_field o2_reject_cp_fields[];
 

@@ -24,8 +24,10 @@ struct o2_wire_refused {
 	uint32_t offset_bytes;
 };
 
-/* Begin an output form; *is_refused tells whether it is complete, being a refusal.  NULL when memory runs
- * out. */
+/*
+ * Begin an output form; *is_refused: the form holds a refusal, and so is complete.  NULL when memory runs
+ * out.
+ */
 json_t *o2_wire_output_form(const char *form, const struct o2_error *refused, bool *is_refused);
 
 /* Check the form and read the refusal, if there is one; else its code is 0.  Returns 0 or -EINVAL. */

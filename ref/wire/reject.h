@@ -45,13 +45,12 @@ static_assert(O2_REJECT_AT_MAX_MSG_SIZE + 4 == O2_REJECT_BYTES && O2_REJECT_BYTE
  * o2iblnd: IBLND_REJECT_MSG_QUEUE_SIZE, IBLND_REJECT_INVALID_SRV_ID, IBLND_REJECT_EARLY
  */
 enum o2_reject_why {
-	O2_REJECT_CONN_RACE = 1,    /* both sides connect at once and the other one wins */
-	O2_REJECT_NO_RESOURCES = 2, /* no memory, no queue pair */
-	O2_REJECT_FATAL = 3,	    /* anything else: do not try again */
-	O2_REJECT_CONN_UNCOMPAT =
-		4,		  /* version; concluded from reason 3 of a version 0x11 peer, seldom sent */
-	O2_REJECT_CONN_STALE = 5, /* the CONNREQ was for an earlier incarnation */
-	O2_REJECT_RDMA_FRAGS = 6, /* too many fragments asked for: see ibr_cp */
+	O2_REJECT_CONN_RACE = 1,      /* both sides connect at once and the other one wins */
+	O2_REJECT_NO_RESOURCES = 2,   /* no memory, no queue pair */
+	O2_REJECT_FATAL = 3,	      /* anything else: do not try again */
+	O2_REJECT_CONN_UNCOMPAT = 4,  /* version; seldom sent: concluded from reason 3 of version 0x11 */
+	O2_REJECT_CONN_STALE = 5,     /* the CONNREQ was for an earlier incarnation */
+	O2_REJECT_RDMA_FRAGS = 6,     /* too many fragments asked for: see ibr_cp */
 	O2_REJECT_MSG_QUEUE_SIZE = 7, /* too deep a queue asked for: see ibr_cp */
 	O2_REJECT_INVALID_SRV_ID = 8, /* nobody listens there */
 	O2_REJECT_EARLY = 9,	      /* the network interface is not up yet */

@@ -179,7 +179,9 @@ static void learn_handle(struct stage *stage, const struct o2_lnet_hdr *ours,
 				  .handle = ours->msg.get.return_wmd});
 }
 
-/* A message with an LNet header that the recorded side sent: ours is there, or its application is to want it.
+/*
+ * A message with an LNet header that the recorded side sent: ours is there, or its application is to want
+ * it.
  */
 static void expect_lnet(struct stage *stage, const struct player_step *step)
 {

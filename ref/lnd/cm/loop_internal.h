@@ -6,7 +6,8 @@
 
 #include "lnd/cm/loop.h"
 
-/* The inside of the in-process connection manager: loop.c has the calls, loop_deliver.c the deliveries.
+/*
+ * The inside of the in-process connection manager: loop.c has the calls, loop_deliver.c the deliveries.
  *
  * o2iblnd: none, a network in one process is for tests
  */

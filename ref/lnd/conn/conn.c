@@ -46,8 +46,7 @@ static int make_arrays(struct o2_conn *conn, struct o2_error *error)
 	return 0;
 }
 
-/* The receives' bytes are the connection's own memory and a region of their own: no peer can reach them.
- */
+/* The receives' bytes are the connection's own memory and a region of their own: no peer can reach them. */
 static int make_rx_area(struct o2_conn *conn, struct o2_error *error)
 {
 	int access = IBV_ACCESS_LOCAL_WRITE;

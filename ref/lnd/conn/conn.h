@@ -43,7 +43,8 @@ struct o2_conn_address {
 	uint32_t max_frags;
 };
 
-/* Who the peer is and what was agreed with it, once that is known and before the connection is established.
+/*
+ * Who the peer is and what was agreed with it, once that is known and before the connection is established.
  */
 struct o2_conn_peer {
 	uint64_t nid;

@@ -91,7 +91,8 @@ TAILQ_HEAD(o2_tx_list, o2_tx);
 
 /* Make the lists: all are idle.  owner_count: how many transmits each owner gets; conn->tx holds the sum. */
 void o2_tx_init(struct o2_conn *conn, const uint32_t owner_count[O2_TX_OWNERS]);
-/* A transmit with a message slot, silent and on no list.  NULL with *error filled: none is idle, or no slot.
+/*
+ * A transmit with a message slot, silent and on no list.  NULL with *error filled: none is idle, or no slot.
  */
 struct o2_tx *o2_tx_start(struct o2_conn *conn, enum o2_tx_owner owner, enum o2_transfer_op op,
 			  enum o2_side side, struct o2_error *error);
@@ -119,7 +120,8 @@ void o2_tx_fault_peer(struct o2_tx *tx, int32_t status);
 /* Run the mapping stages on memory: fills binding, desc and nob_mapped. */
 int o2_tx_map(struct o2_conn *conn, struct o2_tx *tx, const struct o2_transfer_memory *memory,
 	      struct o2_error *error);
-/* Fragments of a sink that the peer takes: as agreed, and as many as a GET_REQ of its largest message holds.
+/*
+ * Fragments of a sink that the peer takes: as agreed, and as many as a GET_REQ of its largest message holds.
  */
 uint32_t o2_sink_frags(const struct o2_conn *conn);
 /* The stages up to the plan, in conn->scratch: nothing is mapped, and what the device says is not known. */

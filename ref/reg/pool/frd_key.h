@@ -47,7 +47,7 @@ struct o2_frd_key {
 	enum o2_side side;   /* of the current or last mapping */
 	uint32_t lkey, rkey; /* what the next or current registration carries */
 	uint32_t old_rkey;   /* PREPARED and IDLE_PREPARED: the key before the count */
-	bool registered;     /* as far as was posted, the device knows registered_key */
+	bool registered;     /* by what was posted, the device knows registered_key */
 	uint32_t registered_key;
 	uint64_t queue; /* the caller's name for the queue pair that took the chain */
 };
@@ -88,9 +88,9 @@ uint32_t o2_frd_published(const struct o2_frd_key *key);
 /*
  * FRESH: a new key, to PREPARED.  IDLE_PREPARED: the same key and the same invalidate, to PREPARED.
  *
- * A source under invalidate last gathers through the lkey of the region that was made for it
- * (o2_frd_gather), and has nothing to bind: its chain is empty, so that it stays PREPARED, and the key that
- * was counted is still to be used when it goes.
+ * A source under invalidate last gathers through the lkey of the region that was made for it (o2_frd_gather),
+ * and has nothing to bind: its chain is empty, so that it stays PREPARED, and the key that was counted up is
+ * left for the next mapping.
  */
 int o2_frd_map(struct o2_frd_key *key, enum o2_side side, struct o2_error *error);
 
@@ -128,8 +128,10 @@ int o2_frd_invalidated(struct o2_frd_key *key, bool ok, struct o2_error *error);
  */
 int o2_frd_unmap(struct o2_frd_key *key, struct o2_error *error);
 
-/* The region was replaced by another, because its queue pair is in error.  From any state but idle ones:
- * FRESH. */
+/*
+ * The region was replaced by another, because its queue pair is in error.  From any state but FRESH and
+ * IDLE_PREPARED, to FRESH.
+ */
 int o2_frd_replaced(struct o2_frd_key *key, uint32_t lkey, uint32_t rkey, struct o2_error *error);
 
 /* "fresh", "prepared", ...; NULL for a value that is not a state. */

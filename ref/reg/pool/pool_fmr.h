@@ -34,8 +34,8 @@ struct o2_fmr_request {
 	uint64_t length;       /* bytes from the first one on */
 	uint32_t access;       /* O2_ACCESS_*, as the plan says */
 	/*
-	 * The key dies in the put, and nobody else is given it meanwhile.  Else it is kept, and its key
-	 * alive, until the region is mapped for another list or flushed, as kernels do.
+	 * True: o2_fmr_put ends the key, and no other transfer gets it before.  False: the region is kept,
+	 * with its key alive, until it is mapped for another list or flushed, as kernels do.
 	 */
 	bool strict;
 };
@@ -46,8 +46,8 @@ struct o2_fmr_request {
  *
  * create: a region for lists of at most max_pages pages of page_bytes.
  *
- * map: the region covers what the request names from now on, under new keys.  After a failure it has no key
- * that anybody was given.
+ * map: the region covers what the request names from now on, under new keys.  After a failure none of its
+ * keys was given to anybody.
  *
  * unmap: all keys of these regions die.  After a failure they count as mapped and the call will be repeated.
  *
@@ -100,7 +100,7 @@ struct o2_fmr {
 	uint32_t refs;	 /* transfers that use it */
 	uint32_t remaps; /* mappings since the last flush */
 	uint32_t lkey, rkey;
-	struct o2_fmr_request mapped; /* to what; the pages are in the next member, if anywhere */
+	struct o2_fmr_request mapped; /* what it is mapped to; a copy of the pages is in the next member */
 	uint64_t *pages;	      /* max_pages; NULL without cache */
 };
 
@@ -147,10 +147,10 @@ int o2_fmr_take(struct o2_fmr_set *set, const struct o2_fmr_request *request, st
 		struct o2_error *error);
 
 /*
- * Release one use.  transfer_failed: the device may still be at it, so its pool is flushed here and now.
- * Returns 0, or -EINVAL when nobody uses it.  A flush that fails is no error of the release: the regions stay
- * dirty and it is wanted again.  But when a strict mapping could not be undone that errno is the result: it
- * was released, and its key may be alive.
+ * Release one use.  transfer_failed: the device may still be using the region, so its pool is flushed at
+ * once. Returns 0, or -EINVAL when nobody uses it.  A flush that fails is no error of the release: the
+ * regions stay dirty, and the flush is wanted again.  But when a strict mapping could not be undone, that
+ * -errno is returned: the use was released, and the key may be alive.
  * kernel: ib_fmr_pool_unmap
  */
 int o2_fmr_put(struct o2_fmr_set *set, struct o2_fmr *fmr, bool transfer_failed, struct o2_error *error);

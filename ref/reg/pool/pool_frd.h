@@ -14,7 +14,8 @@
  * Pools of fast-registration descriptors.  Source: docs/pools.md, "Descriptor pools".
  *
  * A descriptor is one region and the life of its key (frd_key.h).  Idle ones stand in a queue: taken at the
- * head, put back at the tail, so that a key rests as long as it can before its low byte counts on.
+ * head, put back at the tail, so that as much time as possible passes before a descriptor's key is counted up
+ * and used again.
  */
 
 /* What a device gives for one descriptor. */
@@ -101,10 +102,10 @@ struct o2_frd_set {
 int o2_frd_set_init(struct o2_frd_set *set, const struct o2_frd_config *config, struct o2_error *error);
 
 /*
- * Take a descriptor and map.  On success (*frd)->key is PREPARED.  Whatever fails, the descriptor is back in
- * its queue and the pool has no user more than before.
+ * Take a descriptor and map.  On success (*frd)->key is PREPARED.  On failure the descriptor is back in its
+ * queue, and the pool has as many users as before.
  *
- *   -EPROTONOSUPPORT  gaps, and regions of the kind that holds none; no pool was touched
+ *   -EPROTONOSUPPORT  the list has gaps, which this set's regions cannot hold; no pool was touched
  *   -EINVAL           the request; or a short map: ops->map took fewer entries than there are
  *   -EAGAIN, -EBUSY   o2_pool_set_take
  *   others            what ops->map failed with
@@ -120,9 +121,9 @@ int o2_frd_put(struct o2_frd_set *set, struct o2_frd *frd, struct o2_error *erro
 
 /*
  * Give it up although its key may be alive, because its queue pair is in error: the region is destroyed and
- * made anew.  Must happen before the queue pair is destroyed.  When there is no new region, the pool retires:
- * the descriptor is given up all the same, and the pool goes with its last user.  -EINVAL for a descriptor
- * that is not taken.
+ * made anew.  Must happen before the queue pair is destroyed.  When no new region can be made, the pool
+ * retires: the descriptor is given up all the same, and the pool is destroyed with its last user.  -EINVAL
+ * for a descriptor that is not taken.
  */
 int o2_frd_discard(struct o2_frd_set *set, struct o2_frd *frd, struct o2_error *error);
 

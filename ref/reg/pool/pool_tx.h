@@ -51,8 +51,8 @@ struct o2_tx_config {
 struct o2_tx_pool;
 
 /*
- * One transmit.  The members from `work_requests` on are the holder's, and all zero before it is put back:
- * that is what idle means.  o2_tx_take hands it out so.
+ * One transmit.  The members from `work_requests` on belong to the holder.  They are all zero when o2_tx_take
+ * hands it out, and have to be zero again when it is put back: that is what idle means.
  * o2iblnd: kib_tx
  */
 struct o2_pool_tx {
@@ -63,7 +63,7 @@ struct o2_pool_tx {
 	uint64_t message_addr;	/* device address of the slot */
 	void *storage;		/* storage_bytes, aligned for anything; NULL for 0 */
 	uint64_t cookie;	/* new with every take: counts from 0 in each set */
-	uint32_t work_requests; /* built, not yet done with */
+	uint32_t work_requests; /* built and not completed */
 	uint32_t scatter;	/* entries that are mapped */
 	uint32_t sending;	/* posted sends without a completion */
 	bool queued;		/* on some list of its connection or peer */

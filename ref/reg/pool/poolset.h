@@ -35,10 +35,13 @@
 #define O2_POOL_FLUSH	    384u
 #define O2_POOL_FLUSH_FLOOR 192u /* o2iblnd: IBLND_FMR_POOL_FLUSH */
 
-/* An idle pool lives so long after it gave, or (registration) was asked. */
+/*
+ * How long an idle pool is kept after it last gave an element; a registration pool, after it was last
+ * searched.
+ */
 #define O2_POOL_LIFE_MS 300000u /* o2iblnd: IBLND_POOL_DEADLINE */
 
-/* Growth is not tried again so soon after it failed. */
+/* How long growth is not tried again after it has failed. */
 #define O2_POOL_RETRY_MS 1000u /* o2iblnd: IBLND_POOL_RETRY */
 
 /* Elements of one pool, at most.  Ours: it keeps byte counts of a pool far from overflow. */
@@ -52,7 +55,7 @@ static_assert(O2_POOL_FLUSH_FLOOR <= O2_POOL_FLUSH && O2_POOL_FLUSH_FLOOR <= O2_
 	      "more regions would have to be dirty than a pool has");
 static_assert(O2_POOL_REG_SIZE >= O2_POOL_NTX / 4, "what o2_pool_sizes demands of the tunables");
 
-/* What the kind's take() says when a pool has nothing left; not an error, the next pool is asked. */
+/* What the kind's take() returns when a pool has nothing left; not an error, the next pool is searched. */
 #define O2_POOL_EXHAUSTED 1
 
 /*
@@ -86,7 +89,7 @@ int o2_pool_sizes(const struct o2_pool_tunables *tunables, struct o2_pool_sizes 
 struct o2_pool {
 	TAILQ_ENTRY(o2_pool) link;
 	uint64_t device;      /* the device it was built on; never changes */
-	uint64_t deadline_ms; /* may go from then on, when nobody uses it */
+	uint64_t deadline_ms; /* from then on it is destroyed when it has no users */
 	uint32_t users;	      /* elements in use */
 	bool failed;	      /* its device went away */
 };
@@ -105,7 +108,7 @@ TAILQ_HEAD(o2_pool_list, o2_pool);
  *       becomes the result.  Called with the lock held, unless take_unlocked.
  *
  * give: put `element` back.  Called with the lock held; 0, or -errno when it was not in use (then nothing
- *       changed).  A kind that has seen to that before it calls o2_pool_set_put always returns 0.  NULL for a
+ *       changed).  A kind that checks this before it calls o2_pool_set_put always returns 0.  NULL for a
  *       kind that does it under a lock of its own.
  *
  * idle: how many elements stand in the pool's queues, for reports.  Called without the lock.  May be NULL.
@@ -151,7 +154,7 @@ struct o2_pool_counts {
 	uint32_t live, failed; /* pools */
 	uint64_t live_users, failed_users;
 	uint64_t version;
-	uint64_t created, destroyed; /* pools, ever: created - destroyed == live + failed, but for moments */
+	uint64_t created, destroyed; /* pools, ever; the difference is live + failed, but while one is made */
 	uint64_t create_failures;
 	uint64_t waits; /* times that a thread waited for the growth that another had begun */
 };
@@ -200,15 +203,18 @@ void o2_pool_set_retire(struct o2_pool_set *set, struct o2_pool *pool);
 int o2_pool_set_check(struct o2_pool_set *set, const struct o2_pool *pool, uint64_t device,
 		      struct o2_error *error);
 
-/* Call visit() for each live pool, held as by a user, outside the lock.  Their deadlines do not change. */
+/*
+ * Call visit() for each live pool, without the lock; the pool counts as used meanwhile, so it stays.
+ * Deadlines do not change.
+ */
 void o2_pool_set_visit(struct o2_pool_set *set, void (*visit)(void *context, struct o2_pool *pool),
 		       void *context);
 
 void o2_pool_set_counts(struct o2_pool_set *set, struct o2_pool_counts *counts);
 
 /*
- * Elements in the queues of all its pools, failed ones too: those that are there, not those that should be. 0
- * for a kind that does not count them.  While nobody takes or puts.
+ * How many elements stand in the queues of all its pools, failed ones included, by the kind's idle(); 0 for a
+ * kind without it.  To be called while no thread takes or puts.
  */
 uint64_t o2_pool_set_idle(struct o2_pool_set *set);
 

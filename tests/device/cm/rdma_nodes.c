@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Two nodes over librdmacm: they find each other, agree, move bytes, fail and part as they do in one process.
+/*
+ * Two nodes over librdmacm: they find each other, agree, move bytes, fail and part as they do in one
+ * process.
  */
 #include "tests/device/cm/rdma_world.h"
 

@@ -185,7 +185,8 @@ static bool draw_bind(struct world *w, struct side *s, struct request *q)
 	return true;
 }
 
-/* Invalidate a bound window: ours by LOCAL_INV, the peer's by SEND_INV.  Never one that may be free already.
+/*
+ * Invalidate a bound window: ours by LOCAL_INV, the peer's by SEND_INV.  Never one that may be free already.
  */
 static bool draw_invalidate(struct world *w, struct side *owner, struct request *q, enum ibv_wr_opcode opcode)
 {

@@ -49,7 +49,8 @@ struct player_recording {
 	uint32_t a_queue_depth; /* that a asks for: 8, unless said otherwise */
 	/* Credits that a side owed from before the first message of its own. */
 	uint32_t owed_by_a, owed_by_b;
-	/* player_script_delay, when a is played by us; what b hears or says late is noted with its own row.
+	/*
+	 * player_script_delay, when a is played by us; what b hears or says late is noted with its own row.
 	 */
 	struct {
 		uint32_t frame, until_frame;

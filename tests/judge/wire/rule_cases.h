@@ -18,9 +18,8 @@
 #define NID(lnd, address) ((uint64_t)(lnd) << 48 | (address))
 #define GOOD_NID	  NID(O2_LND_O2IB, 0x0a4d0001)
 #define LAST_ADDR	  (UINT64_MAX - O2_TEST_FRAG_NOB)
-#define RECEIVED_AT_OFFSET                                                              \
-	UINT32_MAX /* in place of an offset: the number is how many bytes were received \
-		    */
+/* In place of an offset: the number is how many bytes were received. */
+#define RECEIVED_AT_OFFSET UINT32_MAX
 
 struct rule_case {
 	unsigned int rule;

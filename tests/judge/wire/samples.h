@@ -7,7 +7,8 @@
 
 #include "wire/msg.h"
 
-/* Sample messages, and pokes into bytes.  Needs no test library, so that it also builds for other machines.
+/*
+ * Sample messages, and pokes into bytes.  Needs no test library, so that it also builds for other machines.
  */
 
 #define O2_TEST_SRCNID	 0x00050000c0a80a01u /* 192.168.10.1@o2ib */

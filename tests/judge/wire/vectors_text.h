@@ -17,9 +17,8 @@
  * form). No JSON and nothing but the C library, so that a cross compiler is enough.
  */
 
-#define VECTOR_TEXT_BYTES                                                                \
-	16384u /* 257 fragments of at most 35 characters and a header; a payload of 3976 \
-		*/
+/* 257 fragments of at most 35 characters and a header; a payload of 3976 bytes. */
+#define VECTOR_TEXT_BYTES 16384u
 
 struct vector_text {
 	size_t used;

@@ -97,7 +97,7 @@ struct faulty_call_held faulty_call_held(void)
 		return faulty_call_due(call) ? (failure) : __real_##name arguments; \
 	}
 
-/* --- memory */
+/* --- memory --- */
 
 static void *allocated(void *memory)
 {
@@ -167,7 +167,7 @@ int __wrap_munmap(void *memory, size_t length)
 WRAP(CALL_MEMFD_CREATE, int, -1, memfd_create, (const char *name, unsigned int flags), (name, flags))
 WRAP(CALL_FTRUNCATE, int, -1, ftruncate, (int fd, off_t length), (fd, length))
 
-/* --- what the linker finds of verbs; some of these names are macros */
+/* --- what the linker finds of verbs; some of these names are macros --- */
 
 #undef ibv_get_device_list
 #undef ibv_reg_mr
@@ -203,7 +203,7 @@ WRAP(CALL_DESTROY_COMP_CHANNEL, int, fails_with, ibv_destroy_comp_channel,
 WRAP(CALL_DEALLOC_PD, int, fails_with, ibv_dealloc_pd, (struct ibv_pd * pd), (pd))
 WRAP(CALL_CLOSE_DEVICE, int, -1, ibv_close_device, (struct ibv_context * context), (context))
 
-/* --- what stands in the device's table */
+/* --- what stands in the device's table --- */
 
 static struct ibv_context_ops real;
 static int (*real_query_port)(struct ibv_context *context, uint8_t port, struct ibv_port_attr *attr,
@@ -273,7 +273,7 @@ struct ibv_context *__wrap_ibv_open_device(struct ibv_device *device)
 	return context;
 }
 
-/* --- ours */
+/* --- ours --- */
 
 int __real_o2_dma_map(const struct o2_sg_list *sg, const struct o2_dma_device *device,
 		      struct o2_dma_list *list, struct o2_error *error);

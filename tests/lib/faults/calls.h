@@ -57,7 +57,8 @@ enum faulty_call {
 /* Its name in the source; "mapping" and so on for what is none. */
 const char *faulty_call_name(enum faulty_call call);
 
-/* The n-th from now on fails with this errno (what is no call: with what its own caller says); 0: none does.
+/*
+ * The n-th from now on fails with this errno (what is no call: with what its own caller says); 0: none does.
  */
 void faulty_call_arm(enum faulty_call call, uint32_t nth, int code);
 

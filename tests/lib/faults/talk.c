@@ -24,7 +24,7 @@ static bool may_open_with(int code)
 	return talk_of_the_call(code) || (talk.call == CALL_QUERY_GID && code == -EADDRNOTAVAIL);
 }
 
-/* --- the nodes */
+/* --- the nodes --- */
 
 static enum o2_cm_loop_fate fate(void *arg, enum o2_cm_loop_message message, uint32_t from, uint32_t to)
 {
@@ -169,7 +169,7 @@ static void talk_again(void)
 	}
 }
 
-/* --- the end */
+/* --- the end --- */
 
 static bool gives_back(enum faulty_call call)
 {

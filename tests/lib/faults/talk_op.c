@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/lib/faults/talk_internal.h"
 
-/* --- what may come out of it */
+/* --- what may come out of it --- */
 
 static bool is_one_of(int code, const int *codes, size_t count)
 {
@@ -28,7 +28,7 @@ static bool may_end_with(int code)
 	return is_one_of(code, codes, sizeof(codes) / sizeof(codes[0])) || talk_of_the_call(code);
 }
 
-/* --- memory and bytes */
+/* --- memory and bytes --- */
 
 static uint8_t byte_at(uint32_t who, uint32_t k, uint32_t at)
 {
@@ -87,7 +87,7 @@ static void check_bytes(struct seat *seat, uint32_t who, uint32_t k, bool there)
 		       k, who, at);
 }
 
-/* --- what the nodes ask and say */
+/* --- what the nodes ask and say --- */
 
 static int match(void *context, uint64_t nid, const struct o2_msg *request, uint64_t sink_bytes,
 		 struct o2_transfer_memory *memory)
@@ -151,7 +151,7 @@ static void done(void *context, uint64_t nid, const struct o2_transfer_result *r
 
 const struct o2_node_ops talk_ops = {.match = match, .receive = receive, .done = done};
 
-/* --- operations */
+/* --- operations --- */
 
 static int start_at(struct seat *seat, const struct o2_lnet_hdr *hdr, struct op *op, uint32_t k)
 {

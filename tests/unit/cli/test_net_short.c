@@ -188,8 +188,7 @@ static void it_ends_with_the_last_one(void **state)
 	assert_int_equal(world.nidle_sleeps, 0);
 }
 
-/* --- the peer asks us
- * ---------------------------------------------------------------------------------------- */
+/* --- the peer asks us --- */
 
 /* Once we are at it, the peer pings us, over a connection that it makes itself, and pushes what it is. */
 static void peer_asks(void)

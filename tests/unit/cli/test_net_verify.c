@@ -126,8 +126,7 @@ static void forged(void **state)
 	}
 }
 
-/* --- which PUTs may have written what
- * -------------------------------------------------------------------------- */
+/* --- which PUTs may have written what --- */
 
 #define ENTRY_BYTES 4096u
 

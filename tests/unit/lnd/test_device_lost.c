@@ -94,7 +94,7 @@ static void attempts_end(void **state)
 	world_close(world);
 }
 
-/* --- librdmacm, played ---------------------------------------------------------------------------------- */
+/* --- librdmacm, played --- */
 
 #define QUEUE 8u
 
@@ -237,7 +237,7 @@ __be16 rdma_get_dst_port(struct rdma_cm_id *id)
 	return 0;
 }
 
-/* --- a node on it --------------------------------------------------------------------------------------- */
+/* --- a node on it --- */
 
 /* loop1 plays no part but to be another device. */
 static void open_seat(struct seat *seat, struct side *other, bool listen)

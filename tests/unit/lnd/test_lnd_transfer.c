@@ -113,7 +113,8 @@ static void moves_virtual_buffers(void **state)
 								view_iov(sink, iov_to, 2, 4096 * 50 + 3, NOB),
 							.mode = (enum o2_reg_mode)(i % O2_REG_MODES)};
 
-			/* The seam of the pieces lies inside a page, which is a gap; one piece has no seam.
+			/*
+			 * The seam of the pieces lies inside a page, which is a gap; one piece has no seam.
 			 */
 			if (!can_register(from.mode, true) || !can_register(to.mode, true)) {
 				iov_from[0].len = NOB + 5;

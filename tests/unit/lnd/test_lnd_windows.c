@@ -106,7 +106,9 @@ static void sees_it_when_it_is_parked(void **state)
 	close_both(pair, second);
 }
 
-/* A request that waits for a window while every transmit for requests is in use is no work: a loop may sleep.
+/*
+ * A request that waits for a window while every transmit for requests is in use is no work: a loop may
+ * sleep.
  */
 static void does_not_look_without_a_transmit(void **state)
 {

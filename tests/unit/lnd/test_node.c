@@ -101,7 +101,8 @@ static void many_wait(void **state)
 	world_close(world);
 }
 
-/* Small messages wait for a connection as all operations do: pieces of memory, plain bytes, nothing at all.
+/*
+ * Small messages wait for a connection as all operations do: pieces of memory, plain bytes, nothing at all.
  */
 static void small_messages(void **state)
 {

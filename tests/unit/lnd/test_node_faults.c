@@ -95,7 +95,8 @@ static void ready_lost(void **state)
 	world_close(world);
 }
 
-/* The active side is up; the other one has not heard of it, and gives up: that ends the connection at once.
+/*
+ * The active side is up; the other one has not heard of it, and gives up: that ends the connection at once.
  */
 static void passive_gives_up(void **state)
 {

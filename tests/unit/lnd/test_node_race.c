@@ -119,8 +119,7 @@ static void winner_lost(void **state)
 	world_close(world);
 }
 
-/* --- at random
- * -------------------------------------------------------------------------------------------------- */
+/* --- at random --- */
 
 #define RUNS  60u
 #define STEPS 400u

@@ -5,7 +5,8 @@
 #define SEND_AT	  (32 * PAIR_PAGE)
 #define BIG_BYTES 10000u
 
-/* The error table of docs/loopverbs.md, one row: a request of a that must fail, with receives waiting at b.
+/*
+ * The error table of docs/loopverbs.md, one row: a request of a that must fail, with receives waiting at b.
  */
 struct row {
 	const char *name;

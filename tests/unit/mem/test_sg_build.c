@@ -8,7 +8,7 @@
 #define MIB	    O2_MAX_TRANSFER_BYTES
 #define TABLE_PAGES 64u
 
-/* --- tables: small page vectors ---------------------------------------------------------------------- */
+/* --- tables: small page vectors --- */
 
 struct kiov_case {
 	const char *name;
@@ -111,7 +111,7 @@ static void test_kiov_table(void **state)
 	}
 }
 
-/* --- tables: address vectors over scattered pages ---------------------------------------------------- */
+/* --- tables: address vectors over scattered pages --- */
 
 static const uint32_t low_pages[] = {5, 2, 9, 7};
 static const uint32_t high_pages[] = {30, 31};
@@ -187,7 +187,7 @@ static void test_iov_table(void **state)
 	}
 }
 
-/* --- how many entries fit ---------------------------------------------------------------------------- */
+/* --- how many entries fit --- */
 
 static void test_entry_limit(void **state)
 {
@@ -254,7 +254,7 @@ static void test_one_mebibyte(void **state)
 	}
 }
 
-/* --- refusals: the last legal value and the first illegal one ---------------------------------------- */
+/* --- refusals: the last legal value and the first illegal one --- */
 
 struct refusal {
 	const char *rule; /* NULL: accepted */

@@ -5,8 +5,7 @@
  */
 #include "tests/unit/oracle/world.h"
 
-/* --- refusals ----------------------------------------------------------------------------------------------
- */
+/* --- refusals --- */
 
 static bool admit(void)
 {
@@ -113,8 +112,7 @@ static void test_words_of_refusals(void **state)
 	expect_equal(O2_STAGE_TRANSFER, "no words", no_words);
 }
 
-/* --- messages ----------------------------------------------------------------------------------------------
- */
+/* --- messages --- */
 
 #define MSG	(w->found.msg_decode.msg)
 #define TYPE(t) (MSG.ibm_type == O2_MSG_##t)

@@ -5,8 +5,7 @@
  */
 #include "tests/unit/oracle/world.h"
 
-/* --- scatter lists and segments
- * ------------------------------------------------------------------------------ */
+/* --- scatter lists and segments --- */
 
 #define SG   (w->found.sg)
 #define KIND (w->asked.sg.memory.buffer.kind)
@@ -90,8 +89,7 @@ static void test_lists(void **state)
 	expect_equal(O2_STAGE_DMA_MAP, "a segment in two parts", dma_split);
 }
 
-/* --- registration
- * -------------------------------------------------------------------------------------------- */
+/* --- registration --- */
 
 #define REG	(w->found.reg)
 #define MODE(m) (w->asked.reg.request.mode == O2_REG_##m)
@@ -182,8 +180,7 @@ static void test_registration(void **state)
 	expect_equal(O2_STAGE_REG_PLAN, "a fragment in two parts", split_any);
 }
 
-/* --- work requests
- * ------------------------------------------------------------------------------------------- */
+/* --- work requests --- */
 
 #define WORK (w->found.rdma)
 
@@ -276,8 +273,7 @@ static void test_whole_transfers(void **state)
 		   &whole_rkey, &whole_nob, &whole_access, &whole_closed, &whole_range, &whole_limit);
 }
 
-/* --- hostile answers
- * ----------------------------------------------------------------------------------------- */
+/* --- hostile answers --- */
 
 /* Change numbers of a JSON answer to any others, in place; strings of numbers too. */
 static void spoil(struct o2_choice *c, json_t *value)

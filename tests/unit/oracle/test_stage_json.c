@@ -30,7 +30,7 @@ static json_t *through_text(json_t *written)
 	return read;
 }
 
-/* --- reader(writer(x)) == x --------------------------------------------------------------------------- */
+/* --- reader(writer(x)) == x --- */
 
 static void round_trip_sg_input(const struct o2_buffer *buffer, const struct o2_address_space *space,
 				uint32_t max_entries)
@@ -310,7 +310,7 @@ static void test_round_trips(void **state)
 	}
 }
 
-/* --- refusals as results ----------------------------------------------------------------------------- */
+/* --- refusals as results --- */
 
 static void check_refused(json_t *written, read_form read, const struct o2_error *error)
 {

@@ -106,7 +106,7 @@ static json_t *load(const char *text)
 	return form;
 }
 
-/* --- one thing wrong at a time ----------------------------------------------------------------------- */
+/* --- one thing wrong at a time --- */
 
 /* A value inside a form: a member of an object, or an element of an array (key NULL). */
 struct target {
@@ -219,7 +219,7 @@ static void test_one_change(void **state)
 	assert_true(tried > 500);
 }
 
-/* --- the field, the value and the limit -------------------------------------------------------------- */
+/* --- the field, the value and the limit --- */
 
 struct bad {
 	uint32_t form; /* index into forms */
@@ -317,7 +317,7 @@ static void test_named(void **state)
 	}
 }
 
-/* --- lists that are too long ------------------------------------------------------------------------- */
+/* --- lists that are too long --- */
 
 static void test_long_lists(void **state)
 {

@@ -7,8 +7,7 @@
 #define PAGE	   O2_SCENARIO_PAGE_BYTES
 #define BIT(which) (1u << O2_##which)
 
-/* --- situations of one side --------------------------------------------------------------------------------
- */
+/* --- situations of one side --- */
 
 struct row {
 	const char *name;
@@ -85,8 +84,7 @@ static void test_pages(void **state)
 	}
 }
 
-/* --- what a run must have met ------------------------------------------------------------------------------
- */
+/* --- what a run must have met --- */
 
 /* A run of that size, on a device, that met everything. */
 static struct o2_transfer_run *full_run(uint64_t moved)
@@ -201,8 +199,7 @@ static void test_each_pair(void **state)
 	free(run);
 }
 
-/* --- the cross table ---------------------------------------------------------------------------------------
- */
+/* --- the cross table --- */
 
 static void test_cross(void **state)
 {

@@ -4,7 +4,8 @@
 #include "props/hostile/hostile.h"
 #include "tests/lib/unit_test.h"
 
-/* Every misbehaviour of docs/hostile.md meets the reaction that it must.
+/*
+ * Every misbehaviour of docs/hostile.md meets the reaction that it must.
  *
  *   test_hostile [NAME]
  */

@@ -112,8 +112,7 @@ static void also_under_the_other_profile(void **state)
 	meets_all(O2_HOSTILE_KERNEL);
 }
 
-/* --- peers without a check ---------------------------------------------------------------------------------
- */
+/* --- peers without a check --- */
 
 static void check_tolerant(const char *name, bool known)
 {
@@ -158,8 +157,7 @@ static void a_peer_that_breaks_has_tolerated_nothing(void **state)
 			 O2_NET_NOT_MET);
 }
 
-/* --- the honest node ---------------------------------------------------------------------------------------
- */
+/* --- the honest node --- */
 
 static void pings_with_the_sink_of_lnet(void **state)
 {

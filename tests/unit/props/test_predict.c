@@ -7,8 +7,7 @@
 #define PAGE O2_SCENARIO_PAGE_BYTES
 #define SEED UINT64_C(0x70726564)
 
-/* --- scenarios by shape ------------------------------------------------------------------------------------
- */
+/* --- scenarios by shape --- */
 
 /* The memory of a side in one word or two. */
 enum shape {
@@ -235,8 +234,7 @@ static void test_unmapped(void **state)
 	assert_int_equal(prediction.verdict, O2_MOVES);
 }
 
-/* --- drawn scenarios ---------------------------------------------------------------------------------------
- */
+/* --- drawn scenarios --- */
 
 static uint64_t seed(void)
 {

@@ -23,8 +23,7 @@ static char *dump(const struct o2_scenario *scenario)
 	return text;
 }
 
-/* --- round trip --------------------------------------------------------------------------------------------
- */
+/* --- round trip --- */
 
 /* Equal in all that has a meaning: a KIOV has no view, and pieces after the last are nothing. */
 static void assert_side_equal(const struct o2_scenario_side *a, const struct o2_scenario_side *b)
@@ -95,8 +94,7 @@ static void test_round_trip(void **state)
 	}
 }
 
-/* --- refusals ----------------------------------------------------------------------------------------------
- */
+/* --- refusals --- */
 
 /* A small scenario with every member there is: KIOV -> IOV, a page without a mapping on either side. */
 static json_t *sample(void)
@@ -297,8 +295,7 @@ static void test_wrong_types(void **state)
 	assert_string_equal(error.field, "form");
 }
 
-/* --- in words ----------------------------------------------------------------------------------------------
- */
+/* --- in words --- */
 
 static char *words(const struct o2_scenario *scenario, uint32_t max_pieces)
 {
@@ -334,8 +331,7 @@ static void test_words(void **state)
 	free(text);
 }
 
-/* --- the named scenarios -----------------------------------------------------------------------------------
- */
+/* --- the named scenarios --- */
 
 static const struct {
 	const char *name;

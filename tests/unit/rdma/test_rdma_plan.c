@@ -9,7 +9,7 @@
 
 static struct o2_rdma_plan plan; /* too large for a stack */
 
-/* --- worked examples (docs/mapping.md) --------------------------------------------------------------- */
+/* --- worked examples (docs/mapping.md) --- */
 
 struct example {
 	const char *name;
@@ -151,7 +151,7 @@ static void test_empty_fragments(void **state)
 		     "rdma/source-too-small");
 }
 
-/* --- refusals ---------------------------------------------------------------------------------------- */
+/* --- refusals --- */
 
 struct refusal {
 	const char *rule; /* NULL: accepted */

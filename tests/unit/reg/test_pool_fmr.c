@@ -294,7 +294,8 @@ static void test_failed_transfer(void **state)
 	close_set(&set, &d);
 }
 
-/* A strict mapping is nobody else's, and its key dies in the put; what could not be unmapped is not given
+/*
+ * A strict mapping is nobody else's, and its key dies in the put; what could not be unmapped is not given
  * again.
  */
 static void test_strict(void **state)

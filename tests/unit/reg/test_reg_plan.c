@@ -7,7 +7,7 @@
 
 #define MIB O2_MAX_TRANSFER_BYTES
 
-/* --- worked examples (docs/modes.md) ----------------------------------------------------------------- */
+/* --- worked examples (docs/modes.md) --- */
 
 struct example {
 	const char *name;
@@ -119,7 +119,7 @@ static void test_examples(void **state)
 	}
 }
 
-/* --- page counts ------------------------------------------------------------------------------------- */
+/* --- page counts --- */
 
 /* `count` pages, all but the first whole, the first from offset; every other page of the address space. */
 static void make_pages(struct o2_dma_list *list, uint32_t count, uint32_t offset, uint32_t last)
@@ -207,7 +207,7 @@ static void test_peer_limit(void **state)
 	}
 }
 
-/* --- refusals ---------------------------------------------------------------------------------------- */
+/* --- refusals --- */
 
 struct refusal {
 	const char *rule; /* NULL: accepted */

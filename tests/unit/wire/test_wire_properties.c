@@ -11,7 +11,8 @@
 #define MESSAGES 4000
 #define MUTANTS	 40
 
-/* The bytes that no receiver may touch, but only echo: cookies, or all of an LNet header that has a meaning.
+/*
+ * The bytes that no receiver may touch, but only echo: cookies, or all of an LNet header that has a meaning.
  */
 static void check_opaque(const uint8_t *before, const uint8_t *after, const struct o2_msg *msg)
 {

@@ -116,7 +116,8 @@ static void no_immediate_without_payload(void **state)
 		start_immediate(O2_LITTLE_ENDIAN, without[i], 0);
 		expect_refused(encode_wrong(), &tolerant, "wire/header/checksum");
 	}
-	/* One that would break another rule as well: ACK and GET with a payload, HELLO, a payload past nob.
+	/*
+	 * One that would break another rule as well: ACK and GET with a payload, HELLO, a payload past nob.
 	 */
 	for (uint32_t type = O2_LNET_ACK; type <= O2_LNET_HELLO + 1; type++) {
 		start_immediate(O2_LITTLE_ENDIAN, O2_LNET_PUT, 5);

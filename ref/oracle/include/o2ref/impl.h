@@ -71,8 +71,7 @@ struct o2_impl_refusal {
 						An error map turns it into a rule id of the reference. */
 };
 
-/* --- messages (docs/wire.md)
- * --------------------------------------------------------------------------------- */
+/* --- messages (docs/wire.md) --- */
 
 enum o2_impl_cksum_flavour {
 	O2_IMPL_CKSUM_NONE = 0,
@@ -174,8 +173,7 @@ struct o2_impl_bytes {
 	uint64_t length_bytes; /* how many were written */
 };
 
-/* --- sg_build (docs/mapping.md)
- * ------------------------------------------------------------------------------ */
+/* --- sg_build (docs/mapping.md) --- */
 
 enum o2_impl_vector_kind {
 	O2_IMPL_IOV = 0,
@@ -243,8 +241,7 @@ struct o2_impl_sg_list {
 	struct o2_impl_sg_entry *entry;
 };
 
-/* --- dma_map (docs/mapping.md)
- * ------------------------------------------------------------------------------- */
+/* --- dma_map (docs/mapping.md) --- */
 
 enum o2_impl_dma_kind {
 	O2_IMPL_DMA_BUS = 0,
@@ -288,8 +285,7 @@ struct o2_impl_dma_list {
 	struct o2_impl_segment *segment;
 };
 
-/* --- reg_plan (docs/modes.md)
- * -------------------------------------------------------------------------------- */
+/* --- reg_plan (docs/modes.md) --- */
 
 enum o2_impl_mode {
 	O2_IMPL_GLOBAL = 0,
@@ -342,8 +338,7 @@ struct o2_impl_reg_plan {
 	struct o2_impl_frag *frag;
 };
 
-/* --- rdma_plan (docs/mapping.md)
- * ----------------------------------------------------------------------------- */
+/* --- rdma_plan (docs/mapping.md) --- */
 
 struct o2_impl_rdma_limits {
 	uint32_t max_wrs;
@@ -377,8 +372,7 @@ struct o2_impl_rdma_plan {
 	struct o2_impl_segment *sge; /* local addresses */
 };
 
-/* --- a whole transfer: all stages between two nodes
- * ----------------------------------------------------------- */
+/* --- a whole transfer: all stages between two nodes --- */
 
 enum o2_impl_op {
 	O2_IMPL_PUT = 0, /* the source asks */
@@ -416,8 +410,7 @@ struct o2_impl_transfer_out {
 	struct o2_impl_rdma_plan plan;
 };
 
-/* --- the table
- * ------------------------------------------------------------------------------------------------ */
+/* --- the table --- */
 
 struct o2_impl {
 	uint32_t abi_version;  /* O2_IMPL_ABI_VERSION */
