@@ -158,7 +158,8 @@ bool o2_liar_answers(struct o2_hostile *h, const struct o2_liar_spoil *spoil);
  * situations that a peer cannot bring about, and only a victim of ours takes them.
  */
 bool o2_victim_does(struct o2_hostile *h, enum o2_victim_act act, uint64_t value, enum o2_reg_mode mode);
-/* It says PUT_REQ, GET_REQ or PUT_ACK, of 5000 bytes in this mode, and waits for the answer to this cookie.
+/*
+ * It says PUT_REQ, GET_REQ or PUT_ACK, of 5000 bytes in this mode, and waits for the answer to this cookie.
  */
 bool o2_victim_awaits(struct o2_hostile *h, enum o2_msg_type said, enum o2_reg_mode mode, uint64_t *cookie);
 void o2_hostile_clock(struct o2_hostile *h, uint64_t ms);

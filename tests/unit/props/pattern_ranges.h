@@ -13,7 +13,8 @@
 #define EPOCH	   41u
 #define SINK_BYTES (64u * 1024)
 
-/* Two source buffers of 2 MiB, three aliased pages, the poison and red zones of this and the last transfer.
+/*
+ * Two source buffers of 2 MiB, three aliased pages, the poison and red zones of this and the last transfer.
  */
 static const struct o2_origin_range ranges[] = {
 	{{O2_FILL_DATA, 0, 0}, 2 * MIB},
