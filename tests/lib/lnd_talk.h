@@ -22,7 +22,8 @@ struct held {
 /* The bit of a kind of work in `keep`. */
 uint32_t work_bit(enum o2_work work);
 
-/* Hand over what is there, but for the kinds of work in `keep`, which are held.  Returns how many there were.
+/*
+ * Hand over what is there, but for the kinds of work in `keep`, which are held.  Returns how many there were.
  */
 uint32_t deliver(struct side *side, struct held *held, uint32_t keep);
 

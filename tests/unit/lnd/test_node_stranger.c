@@ -123,7 +123,8 @@ static void bad_connacks(void **state)
 	}
 }
 
-/* A peer that refuses for a reason to ask again: ten times at once, then once in a second, until time is up.
+/*
+ * A peer that refuses for a reason to ask again: ten times at once, then once in a second, until time is up.
  */
 static void refused_for_ever(void **state)
 {
