@@ -5,8 +5,8 @@
 #include "cli/rows.h"
 
 /*
- * Annotated hex dumps.  They show what is there, legal or not, as far as it can be told where fields are;
- * whether it is legal the codec has decided before, and rows->refused tells.
+ * Annotated hex dumps.  They show every field that can be located, legal or not.  Whether the input is legal
+ * the codec has decided before: rows->refused.
  *
  * rows->bytes[0] is the first byte of the message, of the record, of the header.
  */

@@ -51,8 +51,8 @@ struct o2_flows *o2_flows_new(void);
 void o2_flows_free(struct o2_flows *flows);
 
 /*
- * The flow that the packet belongs to, a new one if need be.  *lost: the one that had to go for it, without
- * what was kept of its message; lost->used is false if there was room.
+ * The flow that the packet belongs to, a new one if need be.  *lost: a copy of the flow that was forgotten to
+ * make room, without the kept bytes; lost->used is false if there was room.
  */
 struct o2_flow *o2_flows_of(struct o2_flows *flows, const struct o2_roce_packet *packet,
 			    struct o2_flow *lost);

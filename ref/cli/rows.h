@@ -12,8 +12,8 @@
 #include "wire/msg.h"
 
 /*
- * The lines of an annotated hex dump: one for each field, with offset, bytes, name and value.  What the input
- * ends within is shown as far as it goes.  Source: docs/cli.md, "The hex dump".
+ * The lines of an annotated hex dump: one for each field, with offset, bytes, name and value.  A field in
+ * which the input ends is shown as far as it goes.  Source: docs/cli.md, "The hex dump".
  */
 
 #define O2_ROW_NAME_BYTES 64u /* names that are put together are shorter than this */

@@ -145,7 +145,7 @@ int o2_lnet_get(struct o2_lnet *lnet, const struct o2_lnet_target *target,
 		const struct o2_transfer_memory *sink, uint64_t *operation, struct o2_error *error);
 
 /*
- * What the transport tells.  nid: the peer that the connection belongs to, which is known; everything in
+ * Calls by the transport.  nid: the peer that the connection belongs to, which is known; everything in
  * hdr and payload is not to be trusted.
  */
 
@@ -166,8 +166,8 @@ int o2_lnet_match(struct o2_lnet *lnet, uint64_t nid, const struct o2_lnet_hdr *
 		  struct o2_transfer_memory *memory, uint64_t *tag, struct o2_error *error);
 
 /*
- * A message with this tag has ended: status 0 or -errno, bytes moved (of a send: not looked at).  fault, may
- * be NULL: more about the failure.
+ * A message with this tag has ended: status 0 or -errno, bytes moved (of a send: ignored).  fault, may be
+ * NULL: more about the failure.
  * LNet: lnet_finalize
  */
 void o2_lnet_finished(struct o2_lnet *lnet, uint64_t tag, int status, uint64_t length_bytes,
@@ -177,7 +177,7 @@ void o2_lnet_finished(struct o2_lnet *lnet, uint64_t tag, int status, uint64_t l
  * fault, may be NULL: why. */
 void o2_lnet_peer_down(struct o2_lnet *lnet, uint64_t nid, int code, const struct o2_transfer_fault *fault);
 
-/* The clock was told another time: ends what has waited too long. */
+/* The clock was told another time: end what has waited too long. */
 void o2_lnet_check_time(struct o2_lnet *lnet);
 
 /* Messages under way: 0 when all have ended. */

@@ -9,8 +9,8 @@
  * loopverbs: an in-process libibverbs device (docs/loopverbs.md).
  *
  * A program uses it through <infiniband/verbs.h> alone: link this library in place of libibverbs, or put
- * libloopverbs.so in front of it with LD_PRELOAD.  What stands here is the little that a test may do beyond
- * verbs.  All functions may be called at any time, from any thread.
+ * libloopverbs.so in front of it with LD_PRELOAD.  This header has what a test may do beyond verbs.  All
+ * functions may be called at any time, from any thread.
  */
 
 /* Two devices, "loop0" and "loop1", one port each, on one fabric. */
@@ -37,7 +37,7 @@ enum o2_loop_option {
 	O2_LOOP_FINITE_RETRY,
 	/*
 	 * 1: the device writes rubbish into a receive, of a queue pair or a shared queue, as soon as it is
-	 * posted, so that whoever still reads it is found out.  0 (default): not before a message comes.
+	 * posted, so that a program that still reads it is noticed.  0 (default): not before a message comes.
 	 */
 	O2_LOOP_SCRIBBLE,
 	O2_LOOP_OPTIONS,
@@ -113,17 +113,18 @@ enum o2_loop_call {
 };
 
 /*
- * Asked before each of these; qp_num 0: of no queue pair.  Returns 0: go on; EXECUTE: the enum ibv_wc_status
- * that the request fails with, undone; others: the errno that the call fails with.  It may run under the
- * device's lock and must not call verbs.
+ * Called before each of these; qp_num 0: of no queue pair.  Returns 0 to go on; for EXECUTE else the enum
+ * ibv_wc_status that the request fails with, without being carried out; for the others else the errno that
+ * the call fails with.  It may run under the device's lock and must not call verbs.
  */
 typedef int (*o2_loop_fault_fn)(void *arg, enum o2_loop_call call, uint32_t qp_num);
 
 void o2_loop_set_fault(o2_loop_fault_fn fault, void *arg);
 
 /*
- * Told of each SEND of an RC queue pair that has arrived: the first piece of its data that lies together in
- * memory, that is its first list entry, or in a region with gaps what of that is in one range.  Likewise.
+ * Called for each SEND of an RC queue pair that has arrived, with the first piece of its data that is
+ * contiguous in memory: its first list entry, or in a region with gaps the part of that entry in one range.
+ * It may run under the device's lock and must not call verbs.
  */
 typedef void (*o2_loop_tap_fn)(void *arg, uint32_t from_qp, uint32_t to_qp, const uint8_t *bytes,
 			       uint64_t length);
@@ -131,12 +132,15 @@ typedef void (*o2_loop_tap_fn)(void *arg, uint32_t from_qp, uint32_t to_qp, cons
 void o2_loop_set_tap(o2_loop_tap_fn tap, void *arg);
 
 /*
- * A SEND of these bytes from nowhere, as if the peer of queue pair qp_num had sent it.  False: there is no
- * receive for it, or it is not connected.
+ * Deliver a SEND of these bytes that nobody has sent, as if it came from the peer of queue pair qp_num.
+ * False: there is no receive for it, or it is not connected.
  */
 bool o2_loop_forge(uint32_t qp_num, const void *bytes, uint32_t length);
 
-/* A write that arrives late: would queue pair qp_num admit it now?  Nothing is written and nothing breaks. */
+/*
+ * Would queue pair qp_num admit an RDMA WRITE there now?  Nothing is written, and the queue pair's state does
+ * not change.
+ */
 bool o2_loop_admits_write(uint32_t qp_num, uint32_t rkey, uint64_t addr, uint64_t length);
 
 /* Completions that wait in a queue. */
@@ -151,9 +155,9 @@ bool o2_loop_tick(void);
 /*
  * Register count byte ranges (addr: address in this process, length; lkey is ignored) as one region: byte k
  * of all of them, one after the other, lies at iova + k, for the peer under rkey and for local use under
- * lkey. mr->addr is no memory.  No alignment is asked for.  What a kernel offers as IB_MR_TYPE_SG_GAPS, and
- * user-space verbs do not.  Returns NULL with errno: EINVAL, EFAULT, EOPNOTSUPP (IBV_ACCESS_REMOTE_ATOMIC),
- * ENOMEM.  Ends with ibv_dereg_mr.
+ * lkey. mr->addr is no memory.  No alignment is needed.  Kernels offer this as IB_MR_TYPE_SG_GAPS; user-space
+ * verbs have no such call.  Returns NULL with errno: EINVAL, EFAULT, EOPNOTSUPP (IBV_ACCESS_REMOTE_ATOMIC),
+ * ENOMEM.  ibv_dereg_mr ends the region.
  */
 struct ibv_mr *o2_loop_reg_gaps(struct ibv_pd *pd, const struct ibv_sge *entry, uint32_t count, uint64_t iova,
 				unsigned int access);

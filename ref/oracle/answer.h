@@ -22,7 +22,7 @@ enum o2_answer_kind {
 	O2_ANSWER_BROKEN, /* no answer: it crashed, hung, or what it said cannot be read */
 };
 
-/* What a refusal costs a connection, and whose it is; 0: not said (o2ref/impl.h). */
+/* What a refusal costs a connection, and in whose work it happened; 0: not said (o2ref/impl.h). */
 enum o2_answer_cost {
 	O2_COST_NOT_SAID,
 	O2_COST_MESSAGE,
@@ -47,7 +47,7 @@ struct o2_answer_refusal {
 	char name[O2_ANSWER_NAME_BYTES]; /* the reference: the rule; others: their own name, or "" */
 };
 
-/* What is wrong with an answer, apart from what it says. */
+/* What is wrong with an answer whatever its content. */
 struct o2_answer_fault {
 	enum o2_check_id check; /* O2_CHECKS: nothing */
 	char text[O2_ANSWER_TEXT_BYTES];
@@ -85,7 +85,7 @@ struct o2_answer {
 	};
 };
 
-/* Say that the answer is none; format as printf. */
+/* Make *answer a broken one, under `check`; format as printf. */
 void o2_answer_break(struct o2_answer *answer, enum o2_check_id check, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 

@@ -7,7 +7,7 @@
 /* The checks of the oracle (docs/oracle.md, "Checks").  The table is check_list.h. */
 
 enum o2_severity {
-	O2_CHECK_OFF,	 /* not looked at, under this profile */
+	O2_CHECK_OFF,	 /* not checked under this profile */
 	O2_CHECK_SHOULD, /* a difference that moves the same bytes: reported, and no failure */
 	O2_CHECK_MUST,	 /* a difference is a failure */
 };

@@ -11,9 +11,9 @@
 #include "oracle/stream.h"
 
 /*
- * Two answers to one question: in which checks do they differ?  Where the specification decides, results are
- * compared; where several answers are right, what they have in common is (docs/oracle.md, "What is
- * compared").
+ * Two answers to one question: in which checks do they differ?  Where the specification allows one answer,
+ * the results are compared; where several answers are right, what all of them have in common is compared
+ * (docs/oracle.md, "What is compared").
  */
 
 #define O2_DIFFERENCES		 24u

@@ -11,8 +11,9 @@
 
 /*
  * An implementation under test, in a process of its own: a shared object (host_object.c) or a program that
- * speaks the process protocol (host_program.c).  Whatever it does, asking gives an answer: a crash, a hang or
- * nonsense is a broken answer, the process is started again, and the rest of the questions is asked then.
+ * speaks the process protocol (host_program.c).  Each question gets an answer whatever the implementation
+ * does: a crash, a hang or nonsense is a broken answer; then the process is started again and asked the
+ * remaining questions.
  */
 
 #define O2_HOST_BATCH 32u /* questions that are asked at a time, at most */

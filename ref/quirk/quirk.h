@@ -14,8 +14,8 @@
 
 /*
  * Quirks: behaviour that a peer may show, and that we must live with, or must be able to name.  One end is
- * given some, so that the other one can be tried on them.  They stand beside what they bend: ref/lnd does not
- * know them.  Source: docs/peer.md, "Quirks".
+ * given some, so that the other one can be tried on them.  ref/lnd does not know them: they change its
+ * configuration, or what it posts and polls (rdma/work_ops.h).  Source: docs/peer.md, "Quirks".
  */
 
 enum o2_quirk {
@@ -66,13 +66,13 @@ static inline bool o2_quirks_have(const struct o2_quirks *quirks, enum o2_quirk 
 }
 
 /*
- * Bend an end that is about to be made: its interface, which *quirks outlives without being moved, and its
- * connections.  Without any quirk nothing is changed.
+ * Put the quirks into the configuration of an interface, and into that of its connections, before these are
+ * made.  *quirks outlives the interface and must not be moved.  Without any quirk nothing is changed.
  */
 void o2_quirks_bend_ni(struct o2_quirks *quirks, struct o2_ni_config *config);
 void o2_quirks_bend_conn(const struct o2_quirks *quirks, struct o2_conn_config *config);
 
-/* After the interface was closed: free what has been left. */
+/* After the interface was closed: free the completions that are still held. */
 void o2_quirks_end(struct o2_quirks *quirks);
 
 #endif

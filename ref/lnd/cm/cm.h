@@ -36,7 +36,7 @@ struct o2_cm_id {
 enum o2_cm_event_type {
 	O2_CM_REQUEST,	     /* somebody asks; .id is new and the receiver's, its context NULL */
 	O2_CM_ESTABLISHED,   /* the queue pair is in RTS; on the active side with the reply's private data */
-	O2_CM_REJECTED,	     /* .reason, private data; also: the active side did not like our reply */
+	O2_CM_REJECTED,	     /* .reason, private data; also: the active side has refused our reply */
 	O2_CM_UNRESOLVED,    /* no such address, or no way to it */
 	O2_CM_UNREACHABLE,   /* there is a way, and nobody answers */
 	O2_CM_CONNECT_ERROR, /* the attempt failed in the connection manager or on the device */
@@ -98,11 +98,14 @@ struct o2_cm_target {
 
 /* kernel: rdma_connect, rdma_accept, rdma_reject, rdma_listen, rdma_disconnect */
 struct o2_cm_ops {
-	/* Be told of requests for this port, and no longer for the one before.  Returns 0 or -errno. */
+	/*
+	 * Report requests for this port from now on, and no longer those for the port before.  Returns 0 or
+	 * -errno.
+	 */
 	int (*listen)(struct o2_cm *cm, uint16_t port, struct o2_error *error);
 	/*
-	 * Ask.  Returns 0 with *id; ESTABLISHED, REJECTED, UNRESOLVED, UNREACHABLE or CONNECT_ERROR follows,
-	 * once, unless the id is destroyed before.  -errno: there is no id.
+	 * Start an attempt to connect.  Returns 0 with *id; ESTABLISHED, REJECTED, UNRESOLVED, UNREACHABLE or
+	 * CONNECT_ERROR follows, once, unless the id is destroyed before.  -errno: there is no id.
 	 */
 	int (*connect)(struct o2_cm *cm, const struct o2_cm_target *target, const struct o2_cm_param *param,
 		       void *context, struct o2_cm_id **id, struct o2_error *error);
@@ -116,8 +119,8 @@ struct o2_cm_ops {
 	/* End a connection; DISCONNECTED follows on both sides. */
 	void (*disconnect)(struct o2_cm_id *id);
 	/*
-	 * No event of it comes any more; the other side is told if it waits or is connected.  May be called
-	 * from inside the handler.  The queue pair must still be there.
+	 * Free the id: no further event of it comes, and the other side is told if it waits or is connected.
+	 * May be called from inside the handler.  The queue pair must still exist.
 	 */
 	void (*destroy)(struct o2_cm_id *id);
 };

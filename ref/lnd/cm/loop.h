@@ -30,7 +30,7 @@ enum o2_cm_loop_message {
 	O2_CM_LOOP_READY, /* the active side's confirmation */
 	O2_CM_LOOP_DISCONNECT,
 	O2_CM_LOOP_DISCONNECTED, /* its confirmation */
-	O2_CM_LOOP_FAILURE,	 /* news of the network's own, not sent by anybody */
+	O2_CM_LOOP_FAILURE,	 /* a report of the network itself, which no id has sent */
 };
 
 /* What becomes of a message when it is delivered. */
@@ -61,7 +61,10 @@ int o2_cm_loop_attach(struct o2_cm_loop *loop, const struct o2_ni *ni, uint32_t 
 /* Every id must have been destroyed. */
 void o2_cm_loop_detach(struct o2_cm *cm);
 
-/* The interface's device goes: its handler is told, and nothing leaves or reaches that place any more. */
+/*
+ * The interface's device is lost: its handler gets O2_CM_DEVICE_LOST, and no message leaves or reaches the
+ * interface any more.
+ */
 void o2_cm_loop_lose_device(struct o2_cm *cm);
 
 void o2_cm_loop_set_fate(struct o2_cm_loop *loop, o2_cm_loop_fate_fn fate, void *arg);

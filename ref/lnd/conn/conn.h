@@ -17,11 +17,10 @@
  * A connection: one RC queue pair to one peer, the messages of o2iblnd over it, and their flow control.
  * Source: docs/transport.md.
  *
- * It is a state machine without a thread or a global of its own, and the clock is its interface's.  What
- * happens to it are calls: a work completion (o2_conn_complete), the time (o2_conn_clock), and what the
- * application wants.  What it says are the functions of struct o2_conn_ops.  The same code is driven by a
- * simulator that chooses the order of events and by o2_conn_progress, which takes them from the completion
- * queue.
+ * It is a state machine without a thread or a global of its own, and the clock is its interface's.  Events
+ * reach it as calls: a work completion (o2_conn_complete), the time (o2_conn_clock), and what the application
+ * wants.  It reports by the functions of struct o2_conn_ops.  The same code is driven by a simulator that
+ * chooses the order of events and by o2_conn_progress, which takes them from the completion queue.
  */
 
 enum o2_conn_state {
@@ -138,8 +137,8 @@ struct o2_conn_ops {
 	/* cksum_auto: the first sum of the peer's has shown its flavour.  May be NULL. */
 	void (*checksum_shown)(void *context, enum o2_cksum_flavour flavour);
 	/*
-	 * The connection is DISCONNECTED and everything was handed back, but for a request that match closes
-	 * it from; fault->code is 0 for an orderly close.  Called exactly once, at the latest by
+	 * The connection is DISCONNECTED and everything was handed back, except the request of a match call
+	 * that has closed it; fault->code is 0 for an orderly close.  Called exactly once, at the latest by
 	 * o2_conn_destroy.  May be NULL.
 	 */
 	void (*closed)(void *context, const struct o2_transfer_fault *fault);
@@ -155,8 +154,10 @@ struct o2_conn;
 int o2_conn_create(struct o2_ni *ni, const struct o2_conn_config *config, const struct o2_conn_ops *ops,
 		   void *context, struct o2_conn **conn, struct o2_error *error);
 
-/* The queue pair, in INIT after creation, for a connection manager to move to RTR and RTS.  It stays ours:
- * NULL once the connection is DISCONNECTED. */
+/*
+ * The queue pair, in INIT after creation, for a connection manager to move to RTR and RTS.  It belongs to the
+ * connection: NULL once that is DISCONNECTED.
+ */
 struct ibv_qp *o2_conn_qp(const struct o2_conn *conn);
 
 /* The completion queue, for a caller that polls it and hands each completion to o2_conn_complete. */
@@ -198,7 +199,7 @@ struct o2_lnet_hdr o2_conn_lnet_hdr(const struct o2_conn *conn, enum o2_lnet_typ
 /*
  * Start an operation (docs/transport.md, "PUT", "GET", "IMMEDIATE").  It waits in a queue while credits are
  * missing; a put or get whose memory cannot be mapped because all windows of the interface are in use waits
- * for one ("Windows"), and so do those after it.  An error that mapping shows only then is that of the
+ * for one ("Windows"), and so do those after it.  An error that mapping meets only then is reported in the
  * result.
  *
  * put: hdr->type is PUT or REPLY.  get: GET.  send: ACK, PUT, GET or REPLY in one message, with the payload
@@ -254,9 +255,9 @@ void o2_conn_check_time(struct o2_conn *conn);
 int o2_conn_progress(struct o2_conn *conn);
 
 /*
- * Before a loop sleeps on o2_ni_fd: ask to be woken by the next completion, then handle what came before the
- * device knew.  Returns what o2_conn_progress does, 0 if the loop may sleep; -EOPNOTSUPP: the interface has
- * no events.  A device that refuses closes the connection with -EIO.
+ * Before a loop sleeps on o2_ni_fd: ask to be woken by the next completion, then handle completions that came
+ * before the device knew.  Returns what o2_conn_progress does, 0 if the loop may sleep; -EOPNOTSUPP: the
+ * interface has no events.  When the device refuses, the connection closes with -EIO.
  * o2iblnd: kiblnd_cq_completion
  * kernel: ib_req_notify_cq
  */

@@ -48,13 +48,13 @@ struct o2_flow_tunables {
 };
 
 /*
- * Fill in what was not said, and clamp as o2iblnd does (docs/transport.md, "Tunables").
+ * Fill in the tunables that are 0, and clamp as o2iblnd does (docs/transport.md, "Tunables").
  * o2iblnd: kiblnd_tunables_setup, kiblnd_concurrent_sends
  */
 void o2_flow_resolve(struct o2_flow_tunables *tunables, uint16_t version);
 
 /*
- * What a receive that is posted again gives to whom.
+ * Who gains a credit or a reservation when a receive is posted again.
  * o2iblnd: IBLND_POSTRX_NO_CREDIT, IBLND_POSTRX_PEER_CREDIT, IBLND_POSTRX_RSRVD_CREDIT
  */
 enum o2_repost {
@@ -130,8 +130,9 @@ int o2_credits_receive(struct o2_credits *credits, enum o2_msg_type type, uint8_
 		       struct o2_error *error);
 
 /*
- * What posting the receive of such a message again is worth.  counted: a PUT_REQ answered by PUT_ACK, whose
- * PUT_DONE will be worth it; a NOOP of version 1 with credits, which o2_credits_receive has counted.
+ * Who gains when the receive of such a message is posted again.  counted: its credit is accounted for
+ * elsewhere: that of a PUT_REQ answered by PUT_ACK comes with the PUT_DONE, that of a NOOP of version 1 with
+ * credits was counted by o2_credits_receive.
  */
 enum o2_repost o2_repost_of(uint16_t version, enum o2_msg_type type, bool counted);
 
@@ -141,7 +142,10 @@ enum o2_repost o2_repost_of(uint16_t version, enum o2_msg_type type, bool counte
  */
 void o2_credits_repost(struct o2_credits *credits, enum o2_msg_type type, enum o2_repost repost);
 
-/* A request goes on its way, or does not after all. */
+/*
+ * Take a reservation for a request that moves to list QUEUE; give it back when the request could not be
+ * posted.
+ */
 void o2_credits_reserve(struct o2_credits *credits);
 void o2_credits_unreserve(struct o2_credits *credits);
 

@@ -19,8 +19,10 @@
 #define O2_IMMEDIATE_SGE 5u
 static_assert(O2_IMMEDIATE_SGE <= O2_MAX_WRQ_SGE, "a work request holds them");
 
-/* Transfers that the send queue has room for, each with all its requests; so many keys may be dying at a time
- * as well. */
+/*
+ * Transfers that the send queue has room for, each with all its requests; and the most keys that may wait for
+ * their invalidate at a time.
+ */
 uint32_t o2_full_transfers(const struct o2_flow_tunables *flow);
 
 /*
@@ -40,7 +42,7 @@ uint32_t o2_qp_cq_entries(const struct o2_conn_config *config, const struct o2_f
 uint32_t o2_qp_send_sge(const struct o2_conn_config *config);
 
 /*
- * To INIT; queue_depth shrinks as long as there is no memory for it.
+ * Make the queue pair and take it to INIT; queue_depth shrinks while the device has no memory for it.
  * kernel: rdma_create_qp
  */
 int o2_qp_create(struct o2_conn *conn, struct o2_error *error);

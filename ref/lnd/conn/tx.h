@@ -29,12 +29,12 @@ enum o2_tx_place {
 	O2_LIST_RESERVED,   /* a request that waits for a reservation, and then for a credit */
 	O2_LIST_WINDOW,	    /* a request whose memory waits for a window, and then for the rest */
 	O2_LIST_NOCRED,	    /* needs no credit, waits for its turn */
-	O2_LIST_INVALIDATE, /* the key of a sink waits to be killed */
+	O2_LIST_INVALIDATE, /* the outcome is known: a sink's LOCAL_INV waits to be posted */
 	O2_LIST_ACTIVE,	    /* posted, and not ended */
 	O2_TX_LISTS,
 };
 
-/* For whom a transmit is kept, so that nobody can use up the others' room. */
+/* Whom a transmit is reserved for, so that none of them can use up those of the others. */
 enum o2_tx_owner {
 	O2_TX_OURS,  /* operations that we start */
 	O2_TX_PEERS, /* operations that the peer starts */
@@ -58,7 +58,7 @@ struct o2_tx {
 	bool initiator;
 	bool silent;	   /* the upper layer does not know of it: ends without ops->done */
 	bool waiting;	   /* for the answer to a message of this type */
-	bool invalidating; /* its key is on the way to its death */
+	bool invalidating; /* its LOCAL_INV is to be posted, or has not completed */
 	bool gather;	   /* IMMEDIATE: the payload is sent from where it lies */
 	uint64_t tag;	   /* of the upper layer */
 	uint64_t cookie;   /* ours */
@@ -89,7 +89,10 @@ struct o2_tx {
 
 TAILQ_HEAD(o2_tx_list, o2_tx);
 
-/* Make the lists: all are idle.  owner_count: how many transmits each owner gets; conn->tx holds the sum. */
+/*
+ * Make the lists: all transmits are idle.  owner_count: how many transmits each owner gets; conn->tx holds
+ * the sum.
+ */
 void o2_tx_init(struct o2_conn *conn, const uint32_t owner_count[O2_TX_OWNERS]);
 /*
  * A transmit with a message slot, silent and on no list.  NULL with *error filled: none is idle, or no slot.
@@ -104,8 +107,10 @@ struct o2_tx *o2_tx_find(struct o2_conn *conn, uint64_t cookie, enum o2_msg_type
 void o2_tx_queue(struct o2_conn *conn, struct o2_tx *tx, enum o2_msg_type type);
 /* Let it wait for a window, with a deadline from now on. */
 void o2_tx_await_window(struct o2_conn *conn, struct o2_tx *tx, enum o2_msg_type type);
-/* The outcome is known: kill the key if need be, and end as soon as nothing is under way.  May call
- * ops->done. */
+/*
+ * The outcome is known: invalidate the key if need be, and end as soon as nothing is under way.  May call
+ * ops->done.
+ */
 void o2_tx_settle(struct o2_conn *conn, struct o2_tx *tx);
 /* End it if nothing is under way any more. */
 void o2_tx_check_done(struct o2_conn *conn, struct o2_tx *tx);
@@ -121,15 +126,17 @@ void o2_tx_fault_peer(struct o2_tx *tx, int32_t status);
 int o2_tx_map(struct o2_conn *conn, struct o2_tx *tx, const struct o2_transfer_memory *memory,
 	      struct o2_error *error);
 /*
- * Fragments of a sink that the peer takes: as agreed, and as many as a GET_REQ of its largest message holds.
+ * The most fragments that a sink of ours may have: max_frags as agreed, and no more than fit a GET_REQ of the
+ * largest message that the peer takes.
  */
 uint32_t o2_sink_frags(const struct o2_conn *conn);
-/* The stages up to the plan, in conn->scratch: nothing is mapped, and what the device says is not known. */
+/* Run the stages up to the plan, in conn->scratch.  Nothing is mapped, so the device may still refuse. */
 int o2_tx_plan(struct o2_conn *conn, const struct o2_tx *tx, const struct o2_transfer_memory *memory,
 	       struct o2_error *error);
 /*
- * Undo it, however far it came, when the outcome is known: staged bytes of a good transfer are put where they
- * belong.  For a transmit that was never mapped nothing happens.  A device that keeps a region fails it.
+ * Undo the mapping, however far it came, when the outcome is known: staged bytes of a good transfer are put
+ * where they belong.  Does nothing for a transmit that was never mapped.  When the device does not deregister
+ * a region, the operation fails.
  */
 void o2_tx_unmap(struct o2_conn *conn, struct o2_tx *tx);
 

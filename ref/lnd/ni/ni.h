@@ -50,10 +50,10 @@ struct o2_ni_config {
 	/* Registration.  caps: what may be used, as far as the device can; NULL for all of that. */
 	const struct o2_reg_caps *caps;
 	struct o2_reg_policy policy;	  /* for transfers that name no mode */
-	const struct o2_reg_ops *reg_ops; /* NULL: libibverbs; what else a test puts in front of it */
+	const struct o2_reg_ops *reg_ops; /* of the registration pools; NULL: libibverbs */
 	o2_reg_gaps_fn reg_gaps;	  /* regions with gaps, where the device has them; else NULL */
 
-	const struct o2_work_ops *work_ops; /* NULL: libibverbs; what is put in front of it */
+	const struct o2_work_ops *work_ops; /* of connections; NULL: libibverbs */
 };
 
 /* o2iblnd: kib_dev, kib_hca_dev, kib_net */
@@ -76,8 +76,8 @@ struct o2_ni {
 
 /*
  * Open the device by name, check that the port is active and the GID is there, make arena and domain, and the
- * pools: those for registrations first, then those of transmits.  config is copied, what it points to is only
- * used during the call, but for reg_ops and work_ops.
+ * pools: those for registrations first, then those of transmits.  config is copied; what it points to is only
+ * used during the call, except reg_ops and work_ops, which outlive the interface.
  *
  * Returns 0 or -errno: -ENODEV (no such device), -ENETDOWN (port not active), -EADDRNOTAVAIL (GID empty),
  * -EINVAL (tunables) ...; *error names field and value.  Nothing is left behind then.
@@ -86,7 +86,7 @@ struct o2_ni {
 int o2_ni_open(const struct o2_ni_config *config, struct o2_ni *ni, struct o2_error *error);
 
 /*
- * Every connection must have been destroyed.  Does nothing to what is closed.
+ * Every connection must have been destroyed.  Does nothing to an interface that is not open.
  * o2iblnd: kiblnd_shutdown
  */
 void o2_ni_close(struct o2_ni *ni);
@@ -128,9 +128,9 @@ uint32_t o2_ni_cpt(const struct o2_ni *ni, uint64_t nid);
 uint32_t o2_ni_slot_lkey(const struct o2_pool_tx *slot);
 
 /*
- * The device went, and is another one now: all pools have failed, new ones are made on demand.  Connections
- * that were created before cannot post any more (-ENETDOWN); what they hold is given back when they close
- * (docs/pools.md, "Failover").
+ * Another device has taken the place of the interface's: all pools have failed, new ones are made on demand.
+ * Connections that were created before cannot post any more (-ENETDOWN); what they hold is given back when
+ * they close (docs/pools.md, "Failover").
  * o2iblnd: kiblnd_dev_failover
  */
 void o2_ni_failover(struct o2_ni *ni);

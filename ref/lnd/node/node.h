@@ -15,9 +15,9 @@
  * A node: one interface, the peers that it has connections with, and the operations that wait for one.
  * Source: docs/connection.md.
  *
- * As a connection, it is a state machine without a thread or a clock of its own.  What happens to it are
- * calls: events of the connection manager (which it takes over by its handler), the time, the application's
- * operations, and what its connections are told.
+ * As a connection, it is a state machine without a thread or a clock of its own.  Events reach it as calls:
+ * those of the connection manager (whose handler it becomes), the time, the application's operations, and
+ * completions.
  */
 
 #define O2_SERVICE_PORT 987u /* o2iblnd's */
@@ -132,7 +132,7 @@ int o2_node_progress(struct o2_node *node);
 int o2_node_arm(struct o2_node *node);
 
 /*
- * Attempts that are due are started and what has ended is freed; clock and progress do it as well.
+ * Start attempts that are due and free what has ended; o2_node_clock and o2_node_progress call it.
  * o2iblnd: kiblnd_connd
  */
 void o2_node_work(struct o2_node *node);

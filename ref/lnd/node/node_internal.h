@@ -8,7 +8,7 @@
 
 /* The inside of a node; shared by the files of this room (docs/connection.md). */
 
-/* What an operation waits for a connection beyond the time that an attempt may take. */
+/* How much longer than one attempt may take an operation waits for a connection. */
 #define O2_WAITING_EXTRA_MS 10000u
 
 /* An attempt may take a quarter of the timeout, and no less than this. */

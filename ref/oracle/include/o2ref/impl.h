@@ -20,11 +20,11 @@
  *     function returns.
  *   - `out` and all that it points to belongs to the caller.  Arrays come as a pointer and a capacity; the
  *     function fills the array, sets the count next to it, and leaves pointer and capacity alone.  Nothing is
- *     allocated for the caller.  Entries behind the count are not looked at.
- *   - It returns an enum o2_impl_status.  After O2_IMPL_REFUSED the refusal says why, and *out is not looked
- *     at; after O2_IMPL_OK *refusal is not looked at.
+ *     allocated for the caller.  Entries behind the count are ignored.
+ *   - It returns an enum o2_impl_status.  After O2_IMPL_REFUSED the refusal says why, and *out is ignored;
+ *     after O2_IMPL_OK *refusal is ignored.
  *   - It is a function of its input: the same question gets the same answer, in any order.
- *   - Standard output is not its own: what it prints there is a finding.
+ *   - It prints nothing on standard output: anything there is a finding.
  */
 
 #ifdef __cplusplus
@@ -89,7 +89,7 @@ struct o2_impl_wire_options {
 
 /*
  * The LNet header with the fields of all variants side by side: those that the type does not have are 0 on
- * the way in and not looked at on the way out.
+ * the way in and ignored on the way out.
  */
 struct o2_impl_lnet_hdr {
 	uint64_t dest_nid;
@@ -126,7 +126,7 @@ struct o2_impl_desc {
 
 /*
  * One message, with the fields of all types side by side: those that its type does not have are 0 on the way
- * in and not looked at on the way out.
+ * in and ignored on the way out.
  */
 struct o2_impl_msg {
 	uint8_t big_endian; /* 0: the sender is little-endian; 1: big-endian */
@@ -135,7 +135,7 @@ struct o2_impl_msg {
 	uint8_t cksum_flavour; /* enum o2_impl_cksum_flavour */
 	uint16_t ibm_version;
 	uint16_t reserved;
-	uint32_t ibm_nob; /* decode: as received; encode: computed, not looked at */
+	uint32_t ibm_nob; /* decode: as received; encode: ignored, it is computed */
 	int32_t ibcm_status;
 	uint64_t ibm_srcnid;
 	uint64_t ibm_srcstamp;
