@@ -28,7 +28,10 @@ _Noreturn void o2_fuzz_fail(const char *format, ...) __attribute__((format(print
 /* The choice sequence that reads this input.  One at a time; data must outlive its use. */
 struct o2_choice *o2_fuzz_choice(const uint8_t *data, size_t size);
 
-/* Nothing when it holds; else print its lines, and fail with the property's name and its signature. */
+/*
+ * Returns when the property held; else prints the report's lines, and fails with the property's name and the
+ * signature.
+ */
 void o2_fuzz_report(const char *name, const struct o2_report *report);
 
 #endif

@@ -71,7 +71,7 @@ struct o2_check_subject {
 	struct o2_check_finding *finding; /* O2_CHECKS of them; owned */
 	uint32_t lost[O2_STAGES];	  /* answers that did not come */
 	bool given_up[O2_STAGES];	  /* so many that the stage is not asked any more */
-	uint64_t late;			  /* answers that came in time when asked for again */
+	uint64_t late;			  /* answers that were late, and in time when asked for again */
 	uint64_t unmapped;		  /* refusals whose name is in no map */
 	double seconds;
 };
@@ -87,17 +87,17 @@ int o2_check_run(const struct o2_check_options *options, struct o2_check_subject
 /* Frees findings, map and known differences; the host is the caller's. */
 void o2_check_subject_free(struct o2_check_subject *subject);
 
-/* Whether the finding makes the implementation one that differs. */
+/* Does the finding count, so that the implementation is one that differs? */
 bool o2_check_counts(const struct o2_check_options *options, const struct o2_check_subject *subject,
 		     const struct o2_check_finding *finding);
 
 /*
- * So many cases of a stage must have been asked before a known difference that did not occur is a
+ * How many cases of a stage must have been asked before a known difference that did not occur counts as a
  * difference.
  */
 #define O2_CHECK_STALE_CASES 1000u
 
-/* Whether a known difference was looked for in vain, by enough cases to say so. */
+/* Is this a known difference that has not occurred, although enough cases were asked? */
 bool o2_check_stale(const struct o2_check_subject *subject, enum o2_check_id check);
 
 /* The stage that a check belongs to; false for those of conduct. */

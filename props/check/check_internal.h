@@ -18,7 +18,7 @@ struct o2_check_item {
 	uint8_t choices[O2_CHOICE_MAX_BYTES];
 };
 
-/* A difference of a batch that is to be looked into when the batch is over. */
+/* A difference of a batch that is to be followed (shrunk and kept) when the batch is over. */
 struct o2_check_lead {
 	uint32_t item;
 	enum o2_check_id check;

@@ -13,7 +13,7 @@
  * choices (a whole page, say), which are not the fewest bytes.  Source: docs/oracle.md, "What is asked".
  */
 
-/* Ask this question; true when its answer still differs in the check that is looked at. */
+/* Ask this question; true when its answer still differs in the same check. */
 typedef bool (*o2_differs_fn)(void *context, const json_t *question);
 
 /*

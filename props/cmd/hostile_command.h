@@ -18,9 +18,9 @@ struct o2_hostile_words {
 	struct o2_command command;
 	struct o2_net_liar_options net;
 	const char *devices; /* "A,B" or "A"; NULL: none */
-	bool on_device;	     /* it is for the machine's devices */
+	bool on_device;	     /* use devices of this machine */
 	int64_t gid_index;   /* -1: o2_props_gid_index */
-	int64_t portal;	     /* -1: the peer serves nothing that is known of */
+	int64_t portal;	     /* -1: none was given */
 	int64_t profile;     /* enum o2_hostile_profile; -1: not said */
 	bool list, all, victim;
 	int64_t some; /* -1: not said */
@@ -32,7 +32,9 @@ struct o2_hostile_words {
 /* props/cmd/hostile_options.c: returns as o2_options_read does. */
 int o2_hostile_read(const char *program, int argc, char **argv, struct o2_hostile_words *words);
 
-/* A name on the command line is none.  Returns O2_EXIT_USAGE after a line on stderr. */
+/*
+ * Complain on stderr about a name on the command line that is not a misbehaviour's.  Returns O2_EXIT_USAGE.
+ */
 int o2_hostile_no_such(const struct o2_hostile_words *words, const char *name);
 
 /*

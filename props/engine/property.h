@@ -13,7 +13,7 @@
 #include "props/engine/run.h"
 
 /*
- * What the runner (props/engine/run.h) knows of a property: how to run one case, and how to speak of it.
+ * What the runner (props/engine/run.h) knows of a property: how to run one case, and how to report on it.
  *
  * The functions get `context`, which is the property's own.  Those marked optional may be NULL.
  */
@@ -25,8 +25,10 @@ struct o2_property_ops {
 	enum o2_status (*run_case)(void *context, struct o2_choice *choice, struct o2_report *report);
 	/* Optional.  After a failure: make everything as it was, because the case may have changed it. */
 	void (*reset)(void *context);
-	/* Optional.  When all cases are done: did anything change that no case looked at?  False fills
-	 * *report. */
+	/*
+	 * Optional. When all cases are done: is everything unchanged that no case compared?  False fills
+	 * *report.
+	 */
 	bool (*sweep)(void *context, struct o2_report *report);
 	/* Optional.  From now on sweep after each case. */
 	void (*sweep_always)(void *context);
@@ -56,7 +58,7 @@ struct o2_property {
 	void *context;
 	void *counters; /* of situations: put back as they were after shrinking */
 	size_t counters_bytes;
-	uint32_t sweep_cases; /* a sweep blames one of so many cases before it; 0: there are no sweeps */
+	uint32_t sweep_cases; /* a sweep's finding is due to one of the last so many cases; 0: no sweeps */
 };
 
 #endif

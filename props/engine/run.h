@@ -11,7 +11,7 @@ struct o2_property;
 /* What a program of the properties ends with when it cannot run here (O2_EXIT_USAGE: base/complain.h). */
 #define O2_PROPS_EXIT_CANNOT 77
 
-/* After so many kinds of failure nothing new is learnt. */
+/* The most kinds of failure after which a run stops. */
 #define O2_RUN_MAX_FINDINGS 5u
 
 /* How the ends of a rung are connected when nobody says: by telling each other's addresses. */
@@ -33,8 +33,7 @@ struct o2_run_options {
 	uint32_t shrink_calls;	       /* for each finding */
 	uint32_t findings;	       /* stop after so many kinds of failure, 1 to O2_RUN_MAX_FINDINGS */
 	const char *out_dir;	       /* where case files of findings go; NULL: nowhere */
-	const char *current_case_path; /* rewritten before each case, so that a crash can be blamed; may be
-					  NULL */
+	const char *current_case_path; /* rewritten before each case, so that a crash can be traced to its case; may be NULL */
 };
 
 /* Run.  *result is a new object as docs/properties.md, "Results", says (NULL only when memory runs out).

@@ -4,7 +4,7 @@
 
 #include "props/engine/shrink.h"
 
-/* What the shrinker's engine (shrink.c) and its passes (shrink_passes.c) share; not for anybody else. */
+/* What the shrinker's engine (shrink.c) and its passes (shrink_passes.c) share; not for other files. */
 
 struct o2_shrinker {
 	o2_run_fn run;

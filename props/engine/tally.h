@@ -26,13 +26,13 @@ struct o2_tally_row {
 struct o2_tally {
 	const struct o2_tally_row *situation; /* borrowed */
 	uint32_t situations;		      /* at most O2_TALLY_MAX */
-	uint64_t enough_cases;		      /* fewer cases promise nothing about what chance brings */
+	uint64_t enough_cases;		      /* a run of fewer cases need not meet every situation */
 	uint64_t cases;
 	uint64_t seen[O2_TALLY_MAX];
 };
 
 /*
- * The property of a run whose first member is this tally, NULL: to speak of the property without a run.
+ * The property of a run whose first member is this tally, NULL: only to list the property, without a run.
  * situation and enough_cases: as in the tally.
  */
 struct o2_property o2_tally_property(const struct o2_property_ops *ops, struct o2_tally *tally,
@@ -48,7 +48,7 @@ json_t *o2_tally_missing(const void *tally, uint64_t packets_sent);
 /* One line "N cases, ...". */
 void o2_tally_line(const void *tally, double seconds, char *text, size_t text_bytes);
 
-/* The members of struct o2_property_ops that speak of the counts. */
+/* The members of struct o2_property_ops that report the counts. */
 #define O2_TALLY_OPS .result = o2_tally_result, .missing = o2_tally_missing, .line = o2_tally_line
 
 #endif

@@ -71,7 +71,7 @@ struct o2_explain_wrong {
 	uint8_t got, want;	 /* first byte: found, expected (found is O2_FOUND_BIT) */
 };
 
-/* Enough for a full list of which every fragment went astray. */
+/* Enough for a full list in which every fragment went to a wrong place. */
 #define O2_EXPLAIN_WRONGS 1024u
 
 struct o2_explain {

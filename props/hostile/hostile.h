@@ -35,7 +35,7 @@ enum o2_hostile_reaction {
 	O2_REACT_FAIL,	  /* our own attempt ends with .code */
 };
 
-/* What is expected of a peer: the reaction of the table, or that what its kind is known for. */
+/* What is expected of a peer: the reaction of the table, or what is known of its kind. */
 enum o2_hostile_profile {
 	O2_HOSTILE_STRICT,
 	O2_HOSTILE_KERNEL, /* what kernels are known to tolerate may be tolerated */
@@ -75,7 +75,7 @@ struct o2_misbehaviour {
 	const char *doc;  /* where the rule stands */
 	enum o2_hostile_reaction reaction;
 	int code;
-	const char *mutant; /* takes the check away; NULL: "without/" and the rule */
+	const char *mutant; /* switches the check off; NULL: "without/" and the rule */
 	/* What the liar does: one message, or a script, which returns false if the liar did not get as far as
 	 * it must, or was answered wrongly. */
 	struct o2_lie lie;
@@ -133,8 +133,8 @@ bool o2_liar_rdma(struct o2_hostile *h, enum ibv_wr_opcode opcode, uint64_t addr
 		  uint32_t length);
 
 /*
- * Memory of its own that the victim waits to be written to: the sink of a GET that it has started, or, where
- * nobody can make it start one, of a PUT of the liar's, as the PUT_ACK describes it.
+ * Memory of the victim's that is described to the liar as a sink: that of a GET that the victim has started,
+ * or, where it cannot be made to start one, that of a PUT of the liar's, from the PUT_ACK.
  */
 struct o2_liar_sink {
 	struct o2_rdma_desc desc;
@@ -165,7 +165,9 @@ bool o2_victim_awaits(struct o2_hostile *h, enum o2_msg_type said, enum o2_reg_m
 void o2_hostile_clock(struct o2_hostile *h, uint64_t ms);
 /* So much time goes by that whatever waits has given up. */
 void o2_hostile_wait_out(struct o2_hostile *h);
-/* The last operation of the victim has ended, with that status; true as well where nobody can see it. */
+/*
+ * Has the last operation of the victim ended with that status?  True as well where that cannot be observed.
+ */
 bool o2_victim_ended(struct o2_hostile *h, int status);
 /* Its application was given so many IMMEDIATEs; likewise. */
 bool o2_victim_received(struct o2_hostile *h, uint32_t count);

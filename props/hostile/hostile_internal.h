@@ -30,7 +30,7 @@ enum o2_hostile_ni {
 
 #define O2_LIAR_MEMORY_BYTES (1u << 20)
 
-/* A queue pair without a protocol. */
+/* The liar: a queue pair without a protocol. */
 struct o2_liar {
 	const struct o2_ni *ni;
 	struct ibv_cq *cq;
@@ -59,14 +59,19 @@ struct o2_liar {
 	bool established, rejected, gone;
 	uint32_t reason; /* of the connection manager, for a reject */
 	struct o2_reject reject;
-	int failed; /* negative errno: nobody could be asked */
+	int failed; /* negative errno: the connection manager could not ask */
 };
 
 /* What lies below the scripts. */
 struct o2_hostile_world {
-	/* What the victim's application is told, nobody sees; and nobody makes it start a GET. */
+	/*
+	 * The victim takes no orders: what its application is told cannot be seen, and it cannot be made to
+	 * start a GET.
+	 */
 	bool outside;
-	/* Have the victim do something; *answer says how that went.  False: nobody can tell it to. */
+	/*
+	 * Give the victim an order; *answer says how that went.  False: this victim does not take the order.
+	 */
 	bool (*order)(struct o2_hostile *h, const struct o2_victim_order *order,
 		      struct o2_victim_answer *answer);
 	/* Let everything happen that can. */
@@ -83,7 +88,7 @@ struct o2_hostile {
 	bool endless;		  /* something did not come to rest */
 	uint32_t patience_ms;	  /* after which the victim has given up; 0: after ours */
 	enum o2_msg_type awaited; /* what the liar wants to hear; 0: nothing */
-	const char *untold; /* an order that nobody could give: what would be needed for it; NULL: none */
+	const char *untold; /* an order that could not be given: what it would need; NULL: none */
 };
 
 /* The world's order for a victim that is in this process. */
@@ -97,7 +102,7 @@ int o2_hostile_open(struct o2_hostile *h);
 /* A fresh victim, and a liar at the other end of it; until they part. */
 int o2_hostile_meet(struct o2_hostile *h, const struct o2_conn_config *config);
 void o2_hostile_part(struct o2_hostile *h);
-/* Whatever there is of it; *h is all zero afterwards. */
+/* Close whatever is open of it; *h is all zero afterwards. */
 void o2_hostile_close(struct o2_hostile *h);
 
 /* props/hostile/hostile_meet.c: nodes over the in-process connection manager, for requests and replies. */
@@ -122,13 +127,13 @@ static inline uint64_t o2_liar_memory(const struct o2_liar *liar)
 
 /* A queue pair on ni in INIT, with receives posted; 0 or -errno. */
 int o2_liar_open(struct o2_liar *liar, const struct o2_ni *ni);
-/* Forgets everything but what it is told anew for each victim: names, connection manager. */
+/* Forgets everything except what is set anew for each victim: names, connection manager. */
 void o2_liar_close(struct o2_liar *liar);
 /* Do that to a message of so many bytes; how long it is then. */
 uint32_t o2_liar_spoil(const struct o2_liar_spoil *spoil, uint8_t *bytes, uint32_t length_bytes);
 /* Completions of the liar that are there; how many. */
 int o2_liar_progress(struct o2_liar *liar);
-/* Nothing that it has sent is to be acknowledged any more. */
+/* Take its queue pair to ERROR: it acknowledges nothing any more. */
 void o2_liar_fail(struct o2_liar *liar);
 
 /* Be told of what happens in the connection manager; and be asked there: 0 or -errno. */
@@ -136,7 +141,7 @@ void o2_liar_hear(struct o2_liar *liar, struct o2_cm *cm);
 int o2_liar_listen(struct o2_liar *liar, struct o2_cm *cm, struct o2_error *error);
 /* A request for a connection, spoiled as liar->spoil says; events follow.  0 or -errno. */
 int o2_liar_request(struct o2_liar *liar);
-/* It has no part in the connection manager any more. */
+/* Free its id of the connection manager. */
 void o2_liar_part(struct o2_liar *liar);
 
 /* Where all are on loop devices: one of the interfaces, and who the liar says it is. */

@@ -34,7 +34,7 @@ enum o2_net_outcome {
 	O2_NET_MET,
 	O2_NET_TOLERATED, /* not met, as its profile knows of such peers */
 	O2_NET_NOT_MET,
-	O2_NET_NOT_TRIED, /* nobody can make the peer do what would be needed */
+	O2_NET_NOT_TRIED, /* the peer cannot be made to do what would be needed */
 };
 
 struct o2_net_liar {

@@ -9,8 +9,8 @@
 #include "lnd/ni/ni.h"
 
 /*
- * What a peer may do (docs/peer.md, "Quirks"), at the honest ends of this program: the victim, and the
- * honest peer.  So the judge can be tried on it.  As a deliberate defect, it is one for the whole program.
+ * Quirks (docs/peer.md, "Quirks") of the honest ends of this program, the victim and the honest peer, so that
+ * the judge can be tested on them.  Like a deliberate defect, they are set for the whole program.
  */
 
 /* The value of --quirk, "NAME[=VALUE],...".  False: it is none, and *why says so. */
@@ -18,7 +18,7 @@ bool o2_hostile_quirks(const struct o2_option *option, const char *text, void *t
 		       char why[O2_OPTION_WHY_BYTES]);
 /* All that was asked for, in words for another process; NULL: nothing. */
 const char *o2_hostile_quirk_words(void);
-/* Does it take the machine's time?  Nothing waits for that where all ends are in one process. */
+/* Does it need real time to pass?  Where all ends are in one process, nothing waits for that. */
 bool o2_hostile_quirk_takes_time(void);
 
 /* An honest end is about to be made. */

@@ -56,7 +56,7 @@ struct o2_friend {
 };
 
 enum o2_victim_act {
-	O2_ACT_MEET,  /* everything is as if nobody had been there before */
+	O2_ACT_MEET,  /* start anew, without anything of an earlier liar */
 	O2_ACT_PUT,   /* value bytes from memory in this mode, to the liar */
 	O2_ACT_GET,   /* value bytes into memory in this mode */
 	O2_ACT_SEND,  /* an IMMEDIATE; a node that has no connection asks for one */
@@ -80,7 +80,7 @@ struct o2_victim_order {
 	enum o2_reg_mode mode;
 };
 
-/* How the victim is: always the truth at the end of an order. */
+/* The state of the victim, as it is at the end of an order. */
 struct o2_victim_report {
 	bool open;
 	int code; /* that the last connection with the liar closed with */

@@ -8,8 +8,8 @@
 #include "props/model/set_model.h"
 
 /*
- * A set of FMR pools as arrays of numbers, written from docs/pools.md and without a look at ref/reg: which
- * region a list of pages gets and under which key, and where every region is afterwards.
+ * A set of FMR pools as arrays of numbers, written from docs/pools.md without using ref/reg: which region a
+ * list of pages gets and under which key, and where every region is afterwards.
  */
 
 #define O2_FMR_NO_LIST UINT32_MAX

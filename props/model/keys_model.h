@@ -7,7 +7,7 @@
 
 /*
  * The life of one fast-registration key as flags and counts, written from docs/pools.md, "The life of a key",
- * without a look at ref/reg: what each step answers, and what driver and device know afterwards.
+ * without using ref/reg: what each step answers, and what driver and device know afterwards.
  */
 
 enum o2_key_step_kind {
@@ -65,7 +65,7 @@ uint32_t o2_key_first_rkey(uint32_t region, uint8_t low);
 /* Region number `region`, just allocated; `low` is the low byte that its keys start with. */
 void o2_key_model_init(struct o2_key_model *model, bool invalidate_last, uint32_t region, uint8_t low);
 
-/* Foretell what the step answers, and take it. */
+/* Predict what the step answers, and take it. */
 void o2_key_model_step(struct o2_key_model *model, const struct o2_key_step *step,
 		       struct o2_key_answer *answer);
 

@@ -20,7 +20,7 @@
 #define O2_POOL_ELEMENTS (O2_POOL_POOLS * O2_POOL_SIZE + O2_POOL_STEPS)
 #define O2_POOL_NEVER	 UINT32_MAX
 
-/* What time it is and what will go wrong: the same for devices and models. */
+/* The time, and what will fail: the same for devices and models. */
 struct o2_pool_faults {
 	uint64_t now_ms;
 	uint32_t create_at; /* element of a pool that cannot be created, or O2_POOL_NEVER */

@@ -9,8 +9,8 @@
 #include "props/model/set_model.h"
 
 /*
- * A set of transmit or descriptor pools as arrays of numbers, written from docs/pools.md and without a look
- * at ref/reg: which element comes next.
+ * A set of transmit or descriptor pools as arrays of numbers, written from docs/pools.md without using
+ * ref/reg: which element comes next.
  */
 
 struct o2_pool_model_pool {

@@ -10,7 +10,7 @@
 
 /*
  * What a stage may refuse an input for, worked out from the definitions: each rule that the input breaks,
- * with the whole error record that goes with it.  A stage names one of them; which one is its own business.
+ * with the whole error record that goes with it.  A stage may name any of them.
  */
 #define O2_REFUSALS_MAX 16u
 

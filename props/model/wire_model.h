@@ -98,13 +98,13 @@ void o2_wm_desc_decode(const uint8_t *bytes, size_t length_bytes, bool little,
 void o2_wm_encode(const struct o2_msg *msg, const struct o2_wire_options *options, uint8_t *bytes,
 		  size_t capacity_bytes, uint32_t *nob, struct o2_wm_verdict *verdict);
 
-/* Write what *msg says without a look at whether it may: 4096 bytes suffice.  Returns the length. */
+/* Write *msg without checking it: 4096 bytes suffice.  Returns the length. */
 uint32_t o2_wm_write(const struct o2_msg *msg, uint8_t *bytes);
 
 /* The checksum of nob bytes into its field; none for O2_CKSUM_NONE. */
 void o2_wm_seal(uint8_t *bytes, size_t nob, bool little, enum o2_cksum_flavour flavour);
 
-/* The name of the first field that differs; NULL when none does.  nob and flavour are not looked at. */
+/* The name of the first field that differs; NULL when none does.  nob and flavour are not compared. */
 const char *o2_wm_difference(const struct o2_msg *a, const struct o2_msg *b);
 
 #endif

@@ -134,8 +134,8 @@ bool o2_pattern_equal(const struct o2_expect *expect, size_t n_expect, uint64_t 
 
 /*
  * Say a run in words, one line without a newline, as snprintf does, e.g.
- *   region 7 bytes 0..4095: expected data of buffer 0 at 28672, found data of buffer 0 at 24576 (moved by
- * -4096)
+ *   region 7 bytes 0..4095: expected data of buffer 0 at 28672,
+ *   found data of buffer 0 at 24576 (moved by -4096)
  */
 int o2_diff_run_text(const struct o2_diff_run *run, char *text, size_t text_bytes);
 

@@ -19,7 +19,7 @@ enum o2_verdict {
 	O2_REFUSED_WRITER, /* PUT: the source cannot build the work requests: both sides end with the errno */
 };
 
-/* What refuses the memory of one side, in the order in which it is looked at. */
+/* What refuses the memory of one side, in the order of the checks. */
 enum o2_predict_rule {
 	O2_PREDICT_NONE,
 	O2_PREDICT_SIZE,

@@ -29,7 +29,7 @@ void o2_plan_draw(struct o2_plan_run *run, struct o2_choice *c);
 struct o2_plan_rule {
 	const char *name;
 	int code;
-	uint32_t stage; /* a rule is only looked at when those of the stages before hold */
+	uint32_t stage; /* a rule is only checked when those of the stages before hold */
 };
 
 extern const struct o2_plan_rule o2_plan_rules[O2_PLAN_RULES];

@@ -26,7 +26,7 @@ struct o2_sg_expected {
 	bool gaps;
 };
 
-/* Think in bytes of the stream, not in entries.  Every input has an answer. */
+/* Works on the bytes of the stream, not on entries.  Every input has an answer. */
 void o2_sg_expect(const struct o2_buffer *buffer, const struct o2_address_space *space, uint32_t max_entries,
 		  struct o2_sg_expected *expected);
 

@@ -5,7 +5,7 @@
 #include "props/talk/explore.h"
 #include "props/talk/sim_internal.h"
 
-/* The inside of the search; shared by props/explore*.c (docs/simulation.md, "Every order"). */
+/* The inside of the search; shared by props/talk/explore*.c (docs/simulation.md, "Every order"). */
 
 #define O2_EXPLORE_HELD 64u
 

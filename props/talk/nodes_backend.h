@@ -13,7 +13,10 @@ struct o2_nodes_backend {
 	/* Situations that cannot occur there. */
 	const enum o2_nodes_situation *never;
 	uint32_t nnever;
-	/* For so long nothing may happen before something is on its way no more; 0: it is seen at once. */
+	/*
+	 * How long nothing must happen before nothing counts as being on its way, ms; 0: the backend knows at
+	 * once.
+	 */
 	uint32_t moment_ms;
 
 	/* The network of a case, how many nodes there are, and whether it may fail.  0 or -errno. */

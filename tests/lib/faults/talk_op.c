@@ -19,7 +19,7 @@ bool talk_of_the_call(int code)
 	return call && (code == -talk.code || code == -ENOMEM || code == -EAGAIN);
 }
 
-/* docs/transport.md, "Errors", and lnd/node.h. */
+/* docs/transport.md, "Errors", and lnd/node/node.h. */
 static bool may_end_with(int code)
 {
 	static const int codes[] = {0,	       -EIO,	  -ECONNABORTED, -EHOSTUNREACH, -ECONNREFUSED,
