@@ -33,7 +33,7 @@ struct o2_run_options {
 	uint32_t shrink_calls;	       /* for each finding */
 	uint32_t findings;	       /* stop after so many kinds of failure, 1 to O2_RUN_MAX_FINDINGS */
 	const char *out_dir;	       /* where case files of findings go; NULL: nowhere */
-	const char *current_case_path; /* rewritten before each case, so that a crash can be traced to its case; may be NULL */
+	const char *current_case_path; /* rewritten before each case, for a crash; or NULL */
 };
 
 /* Run.  *result is a new object as docs/properties.md, "Results", says (NULL only when memory runs out).

@@ -88,7 +88,7 @@ struct o2_hostile {
 	bool endless;		  /* something did not come to rest */
 	uint32_t patience_ms;	  /* after which the victim has given up; 0: after ours */
 	enum o2_msg_type awaited; /* what the liar wants to hear; 0: nothing */
-	const char *untold; /* an order that could not be given: what it would need; NULL: none */
+	const char *untold;	  /* an order that could not be given: what it would need; NULL: none */
 };
 
 /* The world's order for a victim that is in this process. */
