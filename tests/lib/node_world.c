@@ -120,6 +120,12 @@ void seat_put(struct seat *from, uint64_t nid)
 	assert_int_equal(seat_start_op(from, nid, O2_LNET_PUT, 5000, O2_REG_GLOBAL, NULL), 0);
 }
 
+void world_put(struct world *world, struct seat *from, uint64_t nid)
+{
+	seat_put(from, nid);
+	world_settle(world);
+}
+
 void world_answer(struct world *world, uint32_t nob, enum o2_reg_mode mode)
 {
 	static struct o2_kiov kiov[O2_MAX_FRAGS];

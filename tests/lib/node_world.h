@@ -51,8 +51,9 @@ void world_assert_ended(const struct world *world);
 /* Everything must have ended and been handed back. */
 void world_close(struct world *world);
 
-/* A PUT of 5000 bytes. */
+/* A PUT of 5000 bytes, and with all that follows from it at this time. */
 void seat_put(struct seat *from, uint64_t nid);
+void world_put(struct world *world, struct seat *from, uint64_t nid);
 
 /* Every seat answers requests with 5000 bytes of its own, or `nob`. */
 void world_answer(struct world *world, uint32_t nob, enum o2_reg_mode mode);

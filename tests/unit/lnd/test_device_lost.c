@@ -27,8 +27,7 @@ static void connections_end(void **state)
 	struct world *world = world_two(NULL, NULL);
 	struct seat *a = &world->seat[0], *b = &world->seat[1];
 
-	seat_put(a, NID(1));
-	world_settle(world);
+	world_put(world, a, NID(1));
 	assert_int_equal(a->nended, 1);
 	assert_linked(world, 0, 1, 1);
 	seat_put(a, NID(1));
@@ -84,8 +83,7 @@ static void attempts_end(void **state)
 
 	world = world_two(NULL, NULL);
 	a = &world->seat[0];
-	seat_put(a, NID(1));
-	world_settle(world);
+	world_put(world, a, NID(1));
 	o2_node_close_peer(a->node, NID(1), 0);
 	assert_int_equal(peer_view(a, NID(1)).links, 1);
 	o2_cm_loop_lose_device(a->cm);

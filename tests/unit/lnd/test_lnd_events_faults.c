@@ -28,8 +28,7 @@ static struct world *world_at_work(bool events)
 	side_events = events;
 	world = world_two(NULL, NULL);
 	side_events = false;
-	seat_put(&world->seat[0], NID(1));
-	world_settle(world);
+	world_put(world, &world->seat[0], NID(1));
 	assert_int_equal(world->seat[0].nended, 1);
 	o2_loop_set_pick(pick_none, NULL);
 	seat_put(&world->seat[0], NID(1));

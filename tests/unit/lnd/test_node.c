@@ -31,8 +31,7 @@ static void first_put_connects(void **state)
 	assert_int_equal(view.incarnation, a->side.ni.config.incarnation);
 	/* The way back is there already. */
 	seat_put(b, NID(0));
-	seat_put(a, NID(1));
-	world_settle(world);
+	world_put(world, a, NID(1));
 	assert_int_equal(world->nsent[O2_CM_LOOP_REQUEST], 1);
 	assert_linked(world, 0, 1, 1);
 	world_close(world);
@@ -170,8 +169,7 @@ static void terms(void **state)
 		a.conn.max_frags = rows[i].frags_a;
 		b.conn.max_frags = rows[i].frags_b;
 		world = world_two(&a, &b);
-		seat_put(&world->seat[0], NID(1));
-		world_settle(world);
+		world_put(world, &world->seat[0], NID(1));
 		assert_int_equal(world->seat[0].status[0], 0);
 		assert_int_equal(world->nsent[O2_CM_LOOP_REQUEST], rows[i].requests);
 		assert_linked(world, 0, 1, 1);
@@ -247,8 +245,7 @@ static void closed_by_either(void **state)
 		struct world *world = world_two(NULL, NULL);
 		struct seat *seat = &world->seat[closer], *other = &world->seat[1 - closer];
 
-		seat_put(&world->seat[0], NID(1));
-		world_settle(world);
+		world_put(world, &world->seat[0], NID(1));
 		o2_node_close_peer(seat->node, NID(1 - closer), 0);
 		assert_int_equal(seat->ndown, 1);
 		assert_int_equal(seat->down.code, 0);
@@ -258,8 +255,7 @@ static void closed_by_either(void **state)
 		assert_int_equal(o2_node_npeers(seat->node), 0);
 		assert_int_equal(o2_node_npeers(other->node), 0);
 		/* And up again. */
-		seat_put(&world->seat[0], NID(1));
-		world_settle(world);
+		world_put(world, &world->seat[0], NID(1));
 		assert_int_equal(world->seat[0].status[1], 0);
 		world_close(world);
 	}
@@ -271,8 +267,7 @@ static void peer_restarts(void **state)
 	struct world *world = world_two(NULL, NULL);
 	struct seat *a = &world->seat[0], *b = &world->seat[1];
 
-	seat_put(a, NID(1));
-	world_settle(world);
+	world_put(world, a, NID(1));
 	world->fate[O2_CM_LOOP_DISCONNECT] = O2_CM_LOOP_LOSE; /* b does not hear of the end */
 	o2_node_destroy(a->node);
 	while (o2_cm_loop_deliver(world->loop, 0))
@@ -282,8 +277,7 @@ static void peer_restarts(void **state)
 	seat_start(a);
 	o2_node_clock(a->node, world->now_ms);
 	assert_int_equal(peer_view(b, NID(0)).established, 1);
-	seat_put(a, NID(1));
-	world_settle(world);
+	world_put(world, a, NID(1));
 	assert_int_equal(a->status[1], 0);
 	assert_int_equal(b->ndown, 1);
 	assert_int_equal(b->down.code, -ESTALE);

@@ -49,8 +49,7 @@ static void messages_lost(void **state)
 
 		world->fate[failures[i].message] = failures[i].fate;
 		seat_put(a, NID(1));
-		seat_put(a, NID(1));
-		world_settle(world);
+		world_put(world, a, NID(1));
 		if (failures[i].after_ms > 0) {
 			world_clock(world, failures[i].after_ms - 1);
 			world_settle(world);
@@ -72,8 +71,7 @@ static void messages_lost(void **state)
 		assert_int_equal(o2_node_npeers(world->seat[1].node), 0);
 		/* And then it works. */
 		world->fate[failures[i].message] = O2_CM_LOOP_PASS;
-		seat_put(a, NID(1));
-		world_settle(world);
+		world_put(world, a, NID(1));
 		assert_int_equal(a->status[2], 0);
 		world_close(world);
 	}
@@ -85,8 +83,7 @@ static void ready_lost(void **state)
 	struct world *world = world_two(NULL, NULL);
 
 	world->fate[O2_CM_LOOP_READY] = O2_CM_LOOP_LOSE;
-	seat_put(&world->seat[0], NID(1));
-	world_settle(world);
+	world_put(world, &world->seat[0], NID(1));
 	assert_int_equal(peer_view(&world->seat[1], NID(0)).accepting, 1);
 	world_pass(world, 60000);
 	assert_int_equal(world->seat[0].nended, 1);
@@ -103,8 +100,7 @@ static void passive_gives_up(void **state)
 	struct world *world = world_two(NULL, NULL);
 
 	world->fate[O2_CM_LOOP_READY] = O2_CM_LOOP_LOSE;
-	seat_put(&world->seat[0], NID(1));
-	world_settle(world);
+	world_put(world, &world->seat[0], NID(1));
 	assert_int_equal(world->seat[0].nup, 1);
 	assert_int_equal(world->seat[0].nended, 0);
 	o2_node_close_peer(world->seat[1].node, NID(0), -ECONNABORTED);
@@ -112,8 +108,7 @@ static void passive_gives_up(void **state)
 	assert_int_equal(world->seat[0].status[0], -ECONNABORTED);
 	assert_int_equal(world->seat[0].ndown, 1);
 	world->fate[O2_CM_LOOP_READY] = O2_CM_LOOP_PASS;
-	seat_put(&world->seat[0], NID(1));
-	world_settle(world);
+	world_put(world, &world->seat[0], NID(1));
 	assert_int_equal(world->seat[0].status[1], 0);
 	world_close(world);
 }
@@ -126,8 +121,7 @@ static void nobody_there(void **state)
 	deaf.listen = false;
 	world = world_two(NULL, &deaf);
 	seat_put(&world->seat[0], NID(1));
-	seat_put(&world->seat[0], NID(7));
-	world_settle(world);
+	world_put(world, &world->seat[0], NID(7));
 	assert_int_equal(world->seat[0].status[0], -EHOSTUNREACH);
 	assert_int_equal(world->seat[0].status[1], -EHOSTUNREACH);
 	world_close(world);
@@ -139,14 +133,12 @@ static void too_early(void **state)
 	struct seat *a = &world->seat[0];
 
 	o2_node_set_up(world->seat[1].node, false);
-	seat_put(a, NID(1));
-	world_settle(world);
+	world_put(world, a, NID(1));
 	assert_int_equal(a->status[0], -ECONNREFUSED);
 	assert_string_equal(a->down.error.rule, "reject/why");
 	assert_int_equal(a->down.error.value, O2_REJECT_EARLY);
 	o2_node_set_up(world->seat[1].node, true);
-	seat_put(a, NID(1));
-	world_settle(world);
+	world_put(world, a, NID(1));
 	assert_int_equal(a->status[1], 0);
 	world_close(world);
 }
@@ -163,14 +155,12 @@ static void caps(void **state)
 	many.conns_per_peer = 3;
 	world = world_open(3, configs);
 	world_answer(world, 5000, O2_REG_GLOBAL);
-	seat_put(&world->seat[0], NID(1));
-	world_settle(world);
+	world_put(world, &world->seat[0], NID(1));
 	assert_int_equal(world->seat[0].status[0], 0);
 	assert_linked(world, 0, 1, 2);
 	assert_int_equal(world->seat[0].down.code, -ECONNREFUSED);
 	assert_int_equal(world->seat[0].down.error.value, O2_REJECT_NO_RESOURCES);
-	seat_put(&world->seat[2], NID(1));
-	world_settle(world);
+	world_put(world, &world->seat[2], NID(1));
 	assert_int_equal(world->seat[2].status[0], -ECONNREFUSED);
 	assert_int_equal(world->seat[2].down.error.value, O2_REJECT_NO_RESOURCES);
 	world_close(world);
@@ -197,8 +187,7 @@ static void other_limits(void **state)
 		b.registers = rows[i].registers;
 		b.require_privileged_port = rows[i].privileged;
 		world = world_two(&a, &b);
-		seat_put(&world->seat[0], NID(1));
-		world_settle(world);
+		world_put(world, &world->seat[0], NID(1));
 		assert_int_equal(world->seat[0].status[0], rows[i].status);
 		world_close(world);
 	}
@@ -213,8 +202,7 @@ static void borrowed_nid(void **state)
 	o2_node_destroy(a->node);
 	a->side.ni.config.nid = NID(5);
 	seat_start(a);
-	seat_put(a, NID(1));
-	world_settle(world);
+	world_put(world, a, NID(1));
 	assert_int_equal(a->status[0], -ECONNREFUSED);
 	assert_int_equal(a->down.error.value, O2_REJECT_FATAL);
 	assert_int_equal(a->down.side, O2_FAULT_REJECTED);

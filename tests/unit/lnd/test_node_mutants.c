@@ -17,8 +17,7 @@ static bool terms_kept(void)
 
 	deep.conn.queue_depth = 16;
 	world = world_two(&deep, NULL);
-	seat_put(&world->seat[0], NID(1));
-	world_settle(world);
+	world_put(world, &world->seat[0], NID(1));
 	well = world->seat[0].nended == 1 && world->seat[0].status[0] == 0 &&
 	       world->nsent[O2_CM_LOOP_REQUEST] == 2;
 	world_close(world);

@@ -111,8 +111,7 @@ static void bad_connacks(void **state)
 							  sizeof(stranger.bytes), NULL),
 					 O2_CONNREQ_BYTES);
 		seat_put(a, NID(7));
-		seat_put(a, NID(7));
-		world_settle(world);
+		world_put(world, a, NID(7));
 		assert_int_equal(a->nended, 2);
 		assert_int_equal(a->status[0], -ECONNABORTED);
 		assert_int_equal(a->health[0], O2_HEALTH_LOCAL_DROPPED);
@@ -143,8 +142,7 @@ static void refused_for_ever(void **state)
 		stranger.length = O2_REJECT_BYTES;
 		assert_int_equal(o2_reject_encode(&reject, stranger.bytes, sizeof(stranger.bytes), NULL),
 				 O2_REJECT_BYTES);
-		seat_put(a, NID(7));
-		world_settle(world);
+		world_put(world, a, NID(7));
 		assert_int_equal(stranger.nrequests, 10);
 		world_pass(world, 10000);
 		assert_int_equal(stranger.nrequests, 20);
@@ -185,8 +183,7 @@ static void refused_for_good(void **state)
 		if (why != 0 && !retries)
 			stranger.length = (size_t)o2_reject_encode(&reject, stranger.bytes,
 								   sizeof(stranger.bytes), NULL);
-		seat_put(a, NID(7));
-		world_settle(world);
+		world_put(world, a, NID(7));
 		assert_int_equal(a->nended, 1);
 		assert_int_equal(a->status[0], -ECONNREFUSED);
 		assert_int_equal(a->health[0], O2_HEALTH_REMOTE_DROPPED);
