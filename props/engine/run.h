@@ -14,7 +14,7 @@ struct o2_property;
 /* The most kinds of failure after which a run stops. */
 #define O2_RUN_MAX_FINDINGS 5u
 
-/* How the ends of a rung are connected when nobody says: by telling each other's addresses. */
+/* How the ends of a rung are connected by default: each is told the other's address. */
 #define O2_RUN_CONNECT_DIRECT "direct"
 
 /* The random runner: cases from a seed until a bound is reached, findings shrunk and written to files. */

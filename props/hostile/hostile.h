@@ -18,9 +18,9 @@
  * A hostile peer: named misbehaviours, each of which breaks one documented rule, and the reaction that it
  * must meet.  Source: docs/hostile.md.
  *
- * The liar is a queue pair without any logic of o2iblnd behind it: what it says are the bytes that a row of
- * the catalogue gives it.  Its victim is an ordinary connection, or a node.  On the victim's interface there
- * is a second connection, to an honest peer, which has to go on working whatever the liar does.
+ * The liar is a queue pair without any logic of o2iblnd behind it: it sends the bytes that a row of the
+ * catalogue gives it.  Its victim is an ordinary connection, or a node.  On the victim's interface there is a
+ * second connection, to an honest peer, which has to go on working whatever the liar does.
  *
  * Most rows are one message, the others a script.  Neither knows where the victim is: in this process on
  * loop devices, in another process or behind a network (struct o2_hostile_world of hostile_internal.h).
@@ -53,8 +53,8 @@ struct o2_liar_spoil {
 };
 
 /*
- * One message that breaks a rule: more than that most rows do not need.  CONNREQ: the liar asks for a
- * connection; CONNACK: that is its answer when it is asked for one.
+ * One message that breaks a rule, which is all that most rows need.  CONNREQ: the liar asks for a connection;
+ * CONNACK: that is its answer when it is asked for one.
  */
 struct o2_lie {
 	enum o2_msg_type type; /* 0: there is a script instead */
@@ -154,7 +154,7 @@ bool o2_liar_asks(struct o2_hostile *h, const struct o2_liar_spoil *spoil);
 bool o2_liar_answers(struct o2_hostile *h, const struct o2_liar_spoil *spoil);
 
 /*
- * Have the victim do something.  False: it could not, or nobody can tell it to.  Some of the orders are for
+ * Give the victim an order.  False: it failed, or this victim does not take it.  Some of the orders are for
  * situations that a peer cannot bring about, and only a victim of ours takes them.
  */
 bool o2_victim_does(struct o2_hostile *h, enum o2_victim_act act, uint64_t value, enum o2_reg_mode mode);
@@ -163,7 +163,7 @@ bool o2_victim_does(struct o2_hostile *h, enum o2_victim_act act, uint64_t value
  */
 bool o2_victim_awaits(struct o2_hostile *h, enum o2_msg_type said, enum o2_reg_mode mode, uint64_t *cookie);
 void o2_hostile_clock(struct o2_hostile *h, uint64_t ms);
-/* So much time goes by that whatever waits has given up. */
+/* Let enough time go by that everything that waits has given up. */
 void o2_hostile_wait_out(struct o2_hostile *h);
 /*
  * Has the last operation of the victim ended with that status?  True as well where that cannot be observed.

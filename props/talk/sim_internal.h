@@ -77,7 +77,7 @@ struct o2_sim_op {
 struct o2_sim_message {
 	uint8_t type;
 	uint8_t credits;
-	uint32_t op; /* whose; O2_SIM_OPS: not known, or nobody's */
+	uint32_t op; /* which operation's; O2_SIM_OPS: not known, or none's */
 };
 
 /* What an end has sent, as seen on the fabric. */
@@ -102,7 +102,7 @@ struct o2_sim_end {
 	uint32_t qp_num;
 	uint32_t depth;	    /* as agreed with the other end */
 	bool asleep;	    /* a slow peer: its completions are not handled for now */
-	bool forged;	    /* it has got a message that nobody sent */
+	bool forged;	    /* it has got a forged message */
 	bool broken;	    /* its queue pair is in error or gone */
 	bool never_ready;   /* the device has given up sending it NOOPs that the other end has no room for */
 	uint32_t rnr_waits; /* of its first message, so far */

@@ -41,8 +41,8 @@ void o2_memory_lay(struct o2_op_memory *m, uint64_t nob, enum o2_reg_mode mode, 
 void o2_memory_fill(const struct o2_op_memory *m, uint64_t seed, enum o2_fill_kind kind);
 /*
  * An operation has ended at one of its ends: are the first nob bytes of the source in the sink, and is every
- * other byte of its pages as it was?  A finding of this signature if not.  failed: nobody knows what the sink
- * holds, but its pages hold nothing else.
+ * other byte of its pages as it was?  A finding of this signature if not.  failed: what the sink holds is
+ * undefined, but the rest of its pages must be unchanged.
  */
 void o2_memory_judge(const struct o2_op_memory *sink, const struct o2_op_memory *source, uint64_t nob,
 		     bool failed, struct o2_report *report, const char *signature);

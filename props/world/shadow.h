@@ -28,7 +28,7 @@ void o2_shadow_close(struct o2_shadow *shadow);
 /* The pattern's bytes from origin on into length bytes of the arena, from byte `at` of it on. */
 void o2_shadow_fill(struct o2_shadow *shadow, uint64_t at, uint64_t length_bytes, uint64_t seed,
 		    struct o2_origin origin);
-/* Nobody knows what these bytes are: what there is now is right. */
+/* These bytes are undefined: take what is there now for right. */
 void o2_shadow_accept(struct o2_shadow *shadow, uint64_t at, uint64_t length_bytes);
 /* Do the pages hold what they should?  If not, a finding that says where, and when it was noticed. */
 void o2_shadow_check(const struct o2_shadow *shadow, uint32_t first_page, uint32_t npages,

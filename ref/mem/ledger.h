@@ -12,7 +12,7 @@
  * that was handed in, not the number that came out (docs/mapping.md, "The ledger").
  *
  * A kernel's map call takes references and, behind an IOMMU, addresses; forgetting the unmap leaks both,
- * unmapping twice gives away what belongs to somebody else.  In user space a mapping takes nothing, so
+ * unmapping twice gives away what belongs to another mapping.  In user space a mapping takes nothing, so
  * neither mistake would be noticed; the ledger makes both visible.
  */
 struct o2_dma_ledger {

@@ -109,8 +109,10 @@ struct o2_reg_domain {
 	uint32_t ncpts;
 	o2_reg_gaps_fn reg_gaps; /* NULL: the device has no regions with gaps */
 
-	/* Variants, which the caller may set while nobody else uses the domain; all false after opening
-	 * (docs/modes.md). */
+	/*
+	 * Variants, which the caller may set while no other thread uses the domain; all false after opening
+	 * (docs/modes.md).
+	 */
 	bool gaps_by_staging; /* mode fastreg_gaps: a contiguous region in place of one with gaps */
 	bool fmr_per_segment; /* mode fmr: one fragment per segment for lists without gaps as well */
 	bool fmr_lazy; /* mode fmr: what is released stays mapped, and its key alive, until o2_reg_flush */

@@ -45,8 +45,8 @@ int o2_reg_output_from_json(const json_t *object, struct o2_reg_plan *plan, stru
 			    struct o2_error *error);
 
 /*
- * A plan's fields.  The second table has only what its request does not say: whoever reads by it sets mode,
- * side, page_bytes and access first, the last to what holds where "local_write" is left out.
+ * A plan's fields.  The second table leaves out what the request says: who reads by it sets mode, side,
+ * page_bytes and access first, the latter to its value where "local_write" is left out.
  */
 extern const struct o2_field o2_reg_plan_fields[];
 extern const struct o2_field o2_reg_answer_fields[];

@@ -64,7 +64,7 @@ enum o2_lnet_type {
 };
 
 /*
- * 16 opaque bytes that only their creator understands; nobody swaps them.
+ * 16 opaque bytes that only their creator understands; they are never swapped.
  * LNet: lnet_handle_wire
  */
 struct o2_lnet_handle {

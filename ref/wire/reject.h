@@ -52,7 +52,7 @@ enum o2_reject_why {
 	O2_REJECT_CONN_STALE = 5,     /* the CONNREQ was for an earlier incarnation */
 	O2_REJECT_RDMA_FRAGS = 6,     /* too many fragments asked for: see ibr_cp */
 	O2_REJECT_MSG_QUEUE_SIZE = 7, /* too deep a queue asked for: see ibr_cp */
-	O2_REJECT_INVALID_SRV_ID = 8, /* nobody listens there */
+	O2_REJECT_INVALID_SRV_ID = 8, /* nothing listens there */
 	O2_REJECT_EARLY = 9,	      /* the network interface is not up yet */
 };
 

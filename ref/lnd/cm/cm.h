@@ -34,11 +34,11 @@ struct o2_cm_id {
 };
 
 enum o2_cm_event_type {
-	O2_CM_REQUEST,	     /* somebody asks; .id is new and the receiver's, its context NULL */
+	O2_CM_REQUEST,	     /* a node asks; .id is new and the receiver's, its context NULL */
 	O2_CM_ESTABLISHED,   /* the queue pair is in RTS; on the active side with the reply's private data */
 	O2_CM_REJECTED,	     /* .reason, private data; also: the active side has refused our reply */
 	O2_CM_UNRESOLVED,    /* no such address, or no way to it */
-	O2_CM_UNREACHABLE,   /* there is a way, and nobody answers */
+	O2_CM_UNREACHABLE,   /* there is a way, but no answer */
 	O2_CM_CONNECT_ERROR, /* the attempt failed in the connection manager or on the device */
 	O2_CM_DISCONNECTED,  /* the peer has ended the connection, or has confirmed that we have */
 	/*

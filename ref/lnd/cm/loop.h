@@ -36,10 +36,10 @@ enum o2_cm_loop_message {
 /* What becomes of a message when it is delivered. */
 enum o2_cm_loop_fate {
 	O2_CM_LOOP_PASS,
-	O2_CM_LOOP_LOSE,	/* nobody hears of it again */
-	O2_CM_LOOP_UNREACHABLE, /* its sender is told that nobody answers */
+	O2_CM_LOOP_LOSE,	/* without a word to its sender */
+	O2_CM_LOOP_UNREACHABLE, /* its sender is told that there is no answer */
 	O2_CM_LOOP_UNRESOLVED,	/* requests: its sender is told that there is no such address */
-	O2_CM_LOOP_REFUSE,	/* requests: as if nobody listened */
+	O2_CM_LOOP_REFUSE,	/* requests: as if the port had no listener */
 };
 
 /* Asked for each message except the network's own. */

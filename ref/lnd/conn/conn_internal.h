@@ -31,7 +31,7 @@ struct o2_parked {
 	bool accounted; /* its credits were taken into account already */
 };
 
-/* Buffers of the stages; nobody's state: valid from one call to the next within one handler only. */
+/* Buffers of the stages.  They keep no state: valid from one call to the next within one handler only. */
 struct o2_scratch {
 	struct o2_sg_list sg;
 	struct o2_dma_list dma;

@@ -22,7 +22,7 @@ enum o2_fault_side {
 	O2_FAULT_PEER_MESSAGE,	   /* the peer sent what no rule allows: see .error */
 	/*
 	 * Of an operation: its connection ended under it; .closed_by says whose doing that was, and the rest
-	 * of the record how.  Of a connection: somebody on this side closed it with .code.
+	 * of the record how.  Of a connection: this side closed it with .code.
 	 */
 	O2_FAULT_CLOSED,
 	O2_FAULT_DEADLINE,    /* our deadline: .wait says for what; .error.value is the age in ms, .limit its
@@ -69,7 +69,7 @@ struct o2_transfer_fault {
 /* error may be NULL: nothing is known but the code. */
 struct o2_transfer_fault o2_fault_of(enum o2_fault_side side, int code, const struct o2_error *error);
 
-/* Somebody on this side closes a connection; code 0: in good order. */
+/* The fault of a connection that this side closes; code 0: in good order. */
 struct o2_transfer_fault o2_fault_local_close(int code);
 
 /* Something is late: it has waited for age_ms where limit_ms are allowed.  code: mostly -ETIMEDOUT. */

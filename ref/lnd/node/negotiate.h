@@ -147,8 +147,8 @@ int o2_connack_judge(const struct o2_connreq_self *self, const struct o2_conn_pa
 
 /* What a reject means to the side that asked. */
 struct o2_reject_verdict {
-	bool retry;  /* ask once more, for .offer; only if somebody still waits, or the version has changed */
-	int code;    /* negative errno for those who wait, when there is no retry */
+	bool retry; /* ask once more, for .offer; only if operations still wait, or the version has changed */
+	int code;   /* negative errno for those who wait, when there is no retry */
 	uint8_t why; /* enum o2_reject_why; 0: the connection manager's own reason */
 	struct o2_conn_params offer;
 	uint64_t incarnation; /* the peer's; 0: it did not say */

@@ -102,7 +102,7 @@ TAILQ_HEAD(o2_pool_list, o2_pool);
  * create: a new pool for `device`, or -errno and nothing left behind.  Called without the lock, by one thread
  *         at a time.
  *
- * destroy: called without the lock, when nobody uses the pool.
+ * destroy: called without the lock, when the pool has no users.
  *
  * take: an element of `pool` for `request`.  0, O2_POOL_EXHAUSTED, or -errno, which ends the search and
  *       becomes the result.  Called with the lock held, unless take_unlocked.
