@@ -69,6 +69,7 @@ enum o2_flow_order {
 /* Where a request packet stands in its flow, which then expects the one after it. */
 enum o2_flow_order o2_flow_advance(struct o2_flow *flow, const struct o2_roce_packet *packet);
 
+/* Begin the message whose first packet this is; one that was open is dropped. */
 void o2_flow_open(struct o2_flow *flow, const struct o2_roce_packet *packet);
 /* Add the packet's payload.  Returns false when memory runs out. */
 bool o2_flow_add(struct o2_flow *flow, const struct o2_roce_packet *packet);

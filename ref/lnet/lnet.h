@@ -113,7 +113,8 @@ int o2_lnet_create(const struct o2_lnet_config *config, const struct o2_lnet_tra
 void o2_lnet_destroy(struct o2_lnet *lnet);
 
 /*
- * Offer memory to peers; see match.h.
+ * Offer memory to peers, and no longer; returns what o2_match_attach and o2_match_detach do (match.h): the
+ * index of the entry or -errno, 0 or -errno.
  * LNet: LNetMEAttach, LNetMDAttach
  */
 int o2_lnet_attach(struct o2_lnet *lnet, const struct o2_lnet_entry *entry, struct o2_error *error);

@@ -46,7 +46,10 @@ static inline int o2_reg_access_flags(uint32_t plan_access)
 	       (plan_access & O2_ACCESS_REMOTE_WRITE ? IBV_ACCESS_REMOTE_WRITE : 0);
 }
 
-/* The bytes must lie in the listed pages, and iova must have their offset in the page: devices demand it. */
+/*
+ * Do the bytes lie in the listed pages, and has iova their offset in the page, as devices demand?  0 or
+ * -EINVAL with the rule "bind/..." in *error.
+ */
 int o2_reg_check_bytes(const struct o2_reg_domain *domain, const struct o2_page_bytes *bytes,
 		       struct o2_error *error);
 

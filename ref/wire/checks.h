@@ -18,6 +18,7 @@
 /* max_frags is 256 or 257. */
 int o2_check_options(const struct o2_wire_options *options, struct o2_error *error);
 
+/* 0x11 or 0x12. */
 int o2_check_version(uint16_t version, struct o2_error *error);
 
 /* Source, then destination. */

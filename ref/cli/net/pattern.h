@@ -13,6 +13,7 @@
 /* What serve's memory holds from the start; the n-th PUT of a run, from 0, is stream n + 1. */
 #define O2_STREAM_MEMORY 0u
 
+/* Write the n bytes of a stream that begin at offset. */
 void o2_stream_fill(uint8_t *bytes, size_t n, uint64_t seed, uint64_t stream, uint64_t offset);
 
 /* How many bytes are right before the first that is not; n if all are. */

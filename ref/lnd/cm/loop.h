@@ -67,6 +67,7 @@ void o2_cm_loop_detach(struct o2_cm *cm);
  */
 void o2_cm_loop_lose_device(struct o2_cm *cm);
 
+/* Ask this function, with arg, from now on; NULL: every message passes. */
 void o2_cm_loop_set_fate(struct o2_cm_loop *loop, o2_cm_loop_fate_fn fate, void *arg);
 
 /* How many messages may be delivered next: the owner chooses one of them. */

@@ -178,7 +178,11 @@ void o2_conn_establish(struct o2_conn *conn);
 /* Our address for a direct connection, valid from creation on. */
 void o2_conn_get_address(const struct o2_conn *conn, struct o2_conn_address *address);
 
-/* Connect directly, without a connection manager: move the queue pair to RTS, set the peer, establish. */
+/*
+ * Connect directly, without a connection manager: move the queue pair to RTS, set the peer, establish.
+ * Returns 0; -EISCONN in another state than INIT; -EPROTO for figures outside their ranges; or -errno of the
+ * device.  After a failure the state is INIT as before.
+ */
 int o2_conn_connect(struct o2_conn *conn, const struct o2_conn_address *peer, struct o2_error *error);
 
 /*
@@ -330,7 +334,10 @@ struct o2_conn_view {
 	uint64_t noops_received;
 };
 
-/* o2iblnd: kiblnd_debug_conn */
+/*
+ * Fill *view.  Of a connection in any state.
+ * o2iblnd: kiblnd_debug_conn
+ */
 void o2_conn_view(const struct o2_conn *conn, struct o2_conn_view *view);
 
 #endif

@@ -98,6 +98,7 @@ struct o2_credits {
 void o2_credits_init(struct o2_credits *credits, uint16_t version, uint32_t queue_depth,
 		     const struct o2_flow_tunables *tunables);
 
+/* Does a message of this type take a credit?  IMMEDIATE, PUT_REQ, GET_REQ do, and NOOP of version 1. */
 bool o2_takes_credit(uint16_t version, enum o2_msg_type type);
 
 /* A request that reserves room for its answer: PUT_REQ, GET_REQ. */

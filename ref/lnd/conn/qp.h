@@ -33,6 +33,10 @@ int o2_qp_fit(struct o2_ni *ni, struct o2_conn_config *config, struct o2_flow_tu
 	      struct o2_error *error);
 /* Room for one transfer less: queue_depth and concurrent_sends follow.  False: it is the least there is. */
 bool o2_qp_shrink(struct o2_conn_config *config, struct o2_flow_tunables *flow);
+/*
+ * How deep the queues have to be for resolved tunables (docs/transport.md, "Sizes"): work requests of the send
+ * queue, receives, entries of the completion queue; and gather entries of one send request.
+ */
 /* o2iblnd: kiblnd_send_wrs, IBLND_SEND_WRS */
 uint32_t o2_qp_send_wrs(const struct o2_conn_config *config, const struct o2_flow_tunables *flow);
 /* o2iblnd: IBLND_RX_MSGS, IBLND_RECV_WRS */
@@ -46,7 +50,10 @@ uint32_t o2_qp_send_sge(const struct o2_conn_config *config);
  * kernel: rdma_create_qp
  */
 int o2_qp_create(struct o2_conn *conn, struct o2_error *error);
-/* o2iblnd: kiblnd_abort_receives */
+/*
+ * Take the queue pair to ERROR, which flushes what is posted.
+ * o2iblnd: kiblnd_abort_receives
+ */
 void o2_qp_fail(struct o2_conn *conn);
 
 #endif

@@ -175,8 +175,12 @@ struct o2_peer_view {
 	uint32_t established, links; /* connections; those in any state */
 };
 
-/* o2iblnd: kiblnd_get_peer_info, kiblnd_get_conn_by_idx, kiblnd_ctl */
+/*
+ * Fill *view; .known is false, and the rest 0, for a NID of which the node has no record.
+ * o2iblnd: kiblnd_get_peer_info, kiblnd_get_conn_by_idx, kiblnd_ctl
+ */
 void o2_node_peer(const struct o2_node *node, uint64_t nid, struct o2_peer_view *view);
+/* Peers that the node keeps a record of. */
 uint32_t o2_node_npeers(const struct o2_node *node);
 /* The established connections to a peer, the newest first; NULL from the last on. */
 struct o2_conn *o2_node_conn(const struct o2_node *node, uint64_t nid, uint32_t index);

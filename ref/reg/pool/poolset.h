@@ -210,6 +210,7 @@ int o2_pool_set_check(struct o2_pool_set *set, const struct o2_pool *pool, uint6
 void o2_pool_set_visit(struct o2_pool_set *set, void (*visit)(void *context, struct o2_pool *pool),
 		       void *context);
 
+/* Fill *counts, under the lock. */
 void o2_pool_set_counts(struct o2_pool_set *set, struct o2_pool_counts *counts);
 
 /*
