@@ -128,7 +128,8 @@ static int vector_file(struct o2_check_run *run, const char *path)
 	if (object == NULL)
 		return -EINVAL;
 	json_array_foreach(json_object_get(object, "groups"), i, group)
-		json_array_foreach(json_object_get(group, "tests"), k, vector) add_vector(run, vector);
+		json_array_foreach(json_object_get(group, "tests"), k, vector)
+			add_vector(run, vector);
 	json_decref(object);
 	return 0;
 }

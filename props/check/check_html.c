@@ -160,7 +160,8 @@ static void put_table(const json_t *list, FILE *out)
 	size_t i;
 
 	fputs("<table><tr><th>stage</th>", out);
-	json_array_foreach(list, i, one) o2_markup(out, "<th>%s</th>", o2_view_text(one, "name"));
+	json_array_foreach(list, i, one)
+		o2_markup(out, "<th>%s</th>", o2_view_text(one, "name"));
 	fputs("</tr>\n", out);
 	for (size_t k = 0; k < json_array_size(first); k++) {
 		o2_markup(out, "<tr><td>%s</td>", o2_view_text(json_array_get(first, k), "stage"));
@@ -180,10 +181,13 @@ static void put_one(const json_t *one, FILE *out)
 
 	o2_markup(out, "<h2>%s: %s</h2>\n", o2_view_text(one, "name"),
 		  o2_view_flag(one, "agrees") ? "agrees" : "differs");
-	json_array_foreach(stale, i, item) o2_markup(
-		out, "<p>Listed as a known difference, and does not occur any more: <code>%s</code>.</p>\n",
-		o2_view_text(item, "check"));
-	json_array_foreach(findings, i, item) put_finding(item, out);
+	json_array_foreach(stale, i, item)
+		o2_markup(out,
+			  "<p>Listed as a known difference, and does not occur any more: "
+			  "<code>%s</code>.</p>\n",
+			  o2_view_text(item, "check"));
+	json_array_foreach(findings, i, item)
+		put_finding(item, out);
 }
 
 void o2_check_html(const json_t *result, FILE *out)
@@ -199,6 +203,7 @@ void o2_check_html(const json_t *result, FILE *out)
 	o2_markup(out, "<h1>o2ref check</h1>\n<p>Profile %s, seed %s.</p>\n", o2_view_text(result, "profile"),
 		  o2_view_text(result, "seed"));
 	put_table(list, out);
-	json_array_foreach(list, i, one) put_one(one, out);
+	json_array_foreach(list, i, one)
+		put_one(one, out);
 	fputs("</body></html>\n", out);
 }

@@ -13,8 +13,7 @@ static const json_t *finding_for(const json_t *one, const char *check)
 	const json_t *finding;
 	size_t i;
 
-	json_array_foreach(findings, i, finding)
-	{
+	json_array_foreach(findings, i, finding) {
 		if (strcmp(o2_view_text(finding, "check"), check) == 0)
 			return finding;
 	}
@@ -41,8 +40,7 @@ static bool was_asked(const json_t *one, enum o2_check_id check)
 
 	if (!o2_check_stage(check, &which))
 		return true;
-	json_array_foreach(stages, i, stage)
-	{
+	json_array_foreach(stages, i, stage) {
 		if (strcmp(o2_view_text(stage, "stage"), o2_stage_name(which)) == 0)
 			return o2_view_number(stage, "asked") > o2_view_number(stage, "not_implemented");
 	}
@@ -57,8 +55,7 @@ void o2_check_junit(const json_t *result, FILE *out)
 	size_t i;
 
 	fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n", out);
-	json_array_foreach(list, i, one)
-	{
+	json_array_foreach(list, i, one) {
 		o2_markup(out, " <testsuite name=\"%s\"", o2_view_text(one, "name"));
 		fprintf(out, " tests=\"%u\" time=\"%.3f\">\n", (unsigned int)O2_CHECKS,
 			json_real_value(json_object_get(one, "seconds")));

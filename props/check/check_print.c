@@ -60,7 +60,8 @@ static void print_table(const json_t *list, bool color, FILE *out)
 	size_t i, k;
 
 	fprintf(out, "%-12s", "");
-	json_array_foreach(list, i, one) fprintf(out, "  %-24s", short_name(o2_view_text(one, "name")));
+	json_array_foreach(list, i, one)
+		fprintf(out, "  %-24s", short_name(o2_view_text(one, "name")));
 	fputc('\n', out);
 	for (k = 0; k < json_array_size(first); k++) {
 		fprintf(out, "%-12s", o2_view_text(json_array_get(first, k), "stage"));
@@ -112,11 +113,14 @@ static void print_one(const json_t *one, bool several, bool color, FILE *out)
 
 	if (several && (json_array_size(findings) > 0 || json_array_size(stale) > 0))
 		fprintf(out, "\n%s\n", o2_view_text(one, "name"));
-	json_array_foreach(findings, i, item) print_finding(item, color, out);
-	json_array_foreach(stale, i, item) fprintf(
-		out, "\n  %sstale%s  %s is listed as a known difference (%s) and does not occur any more\n",
-		colour(color, RED), colour(color, PLAIN), o2_view_text(item, "check"),
-		o2_view_text(item, "reason"));
+	json_array_foreach(findings, i, item)
+		print_finding(item, color, out);
+	json_array_foreach(stale, i, item)
+		fprintf(out,
+			"\n  %sstale%s  %s is listed as a known difference (%s) and does not occur any "
+			"more\n",
+			colour(color, RED), colour(color, PLAIN), o2_view_text(item, "check"),
+			o2_view_text(item, "reason"));
 	if (o2_view_number(one, "late") > 0)
 		fprintf(out,
 			"\n  note: %" PRIu64
@@ -137,8 +141,8 @@ static uint64_t asked_by(const json_t *one)
 	uint64_t sum = 0;
 	size_t i;
 
-	json_array_foreach(stages, i, stage) sum +=
-		o2_view_number(stage, "asked") - o2_view_number(stage, "not_implemented");
+	json_array_foreach(stages, i, stage)
+		sum += o2_view_number(stage, "asked") - o2_view_number(stage, "not_implemented");
 	return sum;
 }
 
@@ -149,10 +153,10 @@ void o2_check_print(const json_t *result, bool color, FILE *out)
 	size_t i;
 
 	print_table(list, color, out);
-	json_array_foreach(list, i, one) print_one(one, json_array_size(list) > 1, color, out);
-	fputc('\n', out);
 	json_array_foreach(list, i, one)
-	{
+		print_one(one, json_array_size(list) > 1, color, out);
+	fputc('\n', out);
+	json_array_foreach(list, i, one) {
 		const bool agrees = o2_view_flag(one, "agrees");
 		const double seconds = json_real_value(json_object_get(one, "seconds"));
 

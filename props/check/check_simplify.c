@@ -116,7 +116,8 @@ static uint64_t sum_of(const json_t *question, const struct list *list)
 	uint64_t sum = 0;
 	size_t i;
 
-	json_array_foreach(array_of(question, list), i, element) sum += number_of(element, list->length);
+	json_array_foreach(array_of(question, list), i, element)
+		sum += number_of(element, list->length);
 	return sum;
 }
 

@@ -146,11 +146,9 @@ static int add_replays(const struct o2_check_arguments *a, json_t *result)
 
 	if (a->out_dir != NULL && mkdir(a->out_dir, 0777) != 0 && errno != EEXIST)
 		return o2_complain(a->name, "check: %s: %s", a->out_dir, strerror(errno));
-	json_array_foreach(list, i, one)
-	{
+	json_array_foreach(list, i, one) {
 		say_how(a, (uint32_t)i, how, sizeof(how));
-		json_array_foreach(json_object_get(one, "findings"), k, finding)
-		{
+		json_array_foreach(json_object_get(one, "findings"), k, finding) {
 			const bool to_file =
 				a->out_dir != NULL && json_is_object(json_object_get(finding, "question"));
 

@@ -61,7 +61,9 @@ static const json_t *wrong_rule(const json_t *rules)
 
 	if (!json_is_array(rules))
 		return is_rule(rules) ? NULL : rules;
-	json_array_foreach(rules, i, rule) if (!is_rule(rule)) return rule;
+	json_array_foreach(rules, i, rule)
+		if (!is_rule(rule))
+			return rule;
 	return NULL;
 }
 
@@ -80,8 +82,7 @@ int o2_error_map_read(const char *path, struct o2_error_map *map, char *text, si
 		snprintf(text, text_bytes, "%s: errors is not an object", path);
 		rc = -EINVAL;
 	}
-	json_object_foreach(errors, name, rules)
-	{
+	json_object_foreach(errors, name, rules) {
 		const json_t *wrong = wrong_rule(rules);
 
 		if (wrong == NULL)
@@ -125,7 +126,9 @@ enum o2_map_answer o2_error_map_compare(const struct o2_error_map *map, const ch
 	}
 	if (!json_is_array(rules))
 		return stands_for(rules, rule) ? O2_MAP_AGREES : O2_MAP_DIFFERS;
-	json_array_foreach(rules, i, value) if (stands_for(value, rule)) return O2_MAP_AGREES;
+	json_array_foreach(rules, i, value)
+		if (stands_for(value, rule))
+			return O2_MAP_AGREES;
 	return O2_MAP_DIFFERS;
 }
 
@@ -167,7 +170,9 @@ int o2_known_read(const char *path, struct o2_known *known, char *text, size_t t
 		snprintf(text, text_bytes, "%s: differences is not an array", path);
 		rc = -EINVAL;
 	}
-	json_array_foreach(list, i, item) if (rc == 0) rc = read_known(item, path, known, text, text_bytes);
+	json_array_foreach(list, i, item)
+		if (rc == 0)
+			rc = read_known(item, path, known, text, text_bytes);
 	json_decref(object);
 	if (rc != 0)
 		o2_known_free(known);

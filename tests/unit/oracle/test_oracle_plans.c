@@ -283,8 +283,7 @@ static void spoil(struct o2_choice *c, json_t *value)
 	char text[32];
 	size_t i;
 
-	json_object_foreach(value, key, child)
-	{
+	json_object_foreach(value, key, child) {
 		if (o2_draw_bool(c, 7, 1))
 			snprintf(text, sizeof(text), "0x%llx", (unsigned long long)o2_draw_wild(c));
 		else
@@ -296,7 +295,8 @@ static void spoil(struct o2_choice *c, json_t *value)
 		else
 			spoil(c, child);
 	}
-	json_array_foreach(value, i, child) spoil(c, child);
+	json_array_foreach(value, i, child)
+		spoil(c, child);
 	if (json_is_array(value) && o2_draw_bool(c, 15, 1))
 		json_array_clear(value);
 }

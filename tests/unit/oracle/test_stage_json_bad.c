@@ -123,14 +123,12 @@ static bool find(json_t *node, uint32_t *left, struct target *target)
 	json_t *value;
 	size_t index;
 
-	json_object_foreach(node, key, value)
-	{
+	json_object_foreach(node, key, value) {
 		*target = (struct target){node, key, 0, value};
 		if ((*left)-- == 0 || find(value, left, target))
 			return true;
 	}
-	json_array_foreach(node, index, value)
-	{
+	json_array_foreach(node, index, value) {
 		*target = (struct target){node, NULL, index, value};
 		if ((*left)-- == 0 || find(value, left, target))
 			return true;

@@ -261,8 +261,7 @@ static uint32_t refuse_all(json_t *whole, json_t *value)
 	json_t *member;
 	void *next;
 
-	json_object_foreach_safe(value, next, name, member)
-	{
+	json_object_foreach_safe(value, next, name, member) {
 		json_t *kept = json_incref(member);
 
 		for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++, tried++) {

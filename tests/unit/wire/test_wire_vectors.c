@@ -122,10 +122,8 @@ static void run_file(const char *name, unsigned int *count, unsigned int *failed
 	size_t i, k;
 
 	assert_non_null(document);
-	json_array_foreach(json_object_get(document, "groups"), i, group)
-	{
-		json_array_foreach(json_object_get(group, "tests"), k, test)
-		{
+	json_array_foreach(json_object_get(document, "groups"), i, group) {
+		json_array_foreach(json_object_get(group, "tests"), k, test) {
 			*count += 1;
 			if (strcmp(json_string_value(json_object_get(test, "kind")), "decode") == 0 &&
 			    !decode_matches(test))
