@@ -35,6 +35,8 @@ struct o2_nodes_backend {
 	void (*pass)(struct o2_nodes *nodes, uint64_t ms);
 	/* The nodes are gone, and their interfaces detached.  Also of what was not opened. */
 	void (*close)(struct o2_nodes *nodes);
+	/* Completion queues that the devices have.  NULL: they cannot be asked. */
+	uint32_t (*live_cqs)(void);
 	/* Does the device still have objects of this process?  NULL: it cannot be asked. */
 	bool (*left_behind)(void);
 };

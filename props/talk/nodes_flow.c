@@ -2,7 +2,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "props/talk/nodes_internal.h"
+#include "props/talk/nodes_backend.h"
 
 /*
  * The account of credits (props/world/account.h) of every connection that both of its ends have: which those
@@ -85,9 +85,32 @@ static void check_conn(struct o2_nodes *nodes, const struct o2_nodes_seat *a, co
 		fail_account(nodes, a, b, &account);
 }
 
+/* Each connection, also one that is closing, is one of a peer that its node knows; each has a completion queue. */
+static void check_known(struct o2_nodes *nodes)
+{
+	struct o2_peer_view view;
+	uint32_t known = 0, live;
+
+	if (nodes->backend->live_cqs == NULL)
+		return;
+	for (uint32_t i = 0; i < nodes->nseats; i++)
+		for (uint32_t j = 0; j < nodes->nseats; j++) {
+			o2_node_peer(nodes->seat[i].node, o2_nodes_nid(nodes, j), &view);
+			known += view.links;
+		}
+	live = nodes->backend->live_cqs();
+	if (live != known)
+		o2_report_fail(nodes->report, "nodes/unknown-peer",
+			       "the devices have the completion queues of %" PRIu32
+			       " connections, the nodes' peers have %" PRIu32,
+			       live, known);
+}
+
 void o2_nodes_check_flow(struct o2_nodes *nodes)
 {
 	const struct o2_conn *conn;
+
+	check_known(nodes);
 
 	for (uint32_t i = 0; i < nodes->nseats; i++)
 		for (uint32_t j = 0; j < nodes->nseats; j++) {

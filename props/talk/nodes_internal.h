@@ -47,6 +47,7 @@ struct o2_nodes_op {
 	bool started, arrived, accepted;
 	uint32_t ended, ended_there; /* how often */
 	int status, status_there;
+	uint64_t started_ms;
 	uint64_t nob; /* that came to the sink */
 };
 

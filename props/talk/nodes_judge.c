@@ -7,6 +7,10 @@
 
 /* What a node is asked and told about operations, and whether that is what it should be. */
 
+/* docs/connection.md, "Times": an attempt has a quarter of the time-out, but so much; who waits, so much more. */
+#define ATTEMPT_MIN_MS	 5000u
+#define WAITING_EXTRA_MS 10000u
+
 static void fail_op(struct o2_nodes *nodes, const char *signature, const struct o2_nodes_op *op, int status,
 		    uint64_t nob)
 {
@@ -180,6 +184,16 @@ static void judge_sink(struct o2_nodes *nodes, const struct o2_nodes_op *op)
 		check_bytes(nodes, op, op->nob, op->status_there != 0);
 }
 
+/* The least time after which an operation can be too late: for want of a connection, or upon one. */
+static uint64_t patience_ms(const struct o2_node_config *config)
+{
+	const uint64_t timeout_ms = config->conn.timeout_ms;
+	const uint64_t attempt_ms = timeout_ms / 4 > ATTEMPT_MIN_MS ? timeout_ms / 4 : ATTEMPT_MIN_MS;
+	const uint64_t waiting_ms = attempt_ms + WAITING_EXTRA_MS;
+
+	return timeout_ms != 0 && timeout_ms < waiting_ms ? timeout_ms : waiting_ms;
+}
+
 static void done_here(struct o2_nodes_seat *seat, struct o2_nodes_op *op,
 		      const struct o2_transfer_result *result)
 {
@@ -191,6 +205,10 @@ static void done_here(struct o2_nodes_seat *seat, struct o2_nodes_op *op,
 	count_done(nodes, op, result);
 	if (!may_end(nodes, op, result))
 		fail_op(nodes, "nodes/outcome", op, result->status, result->nob);
+	if (result->status == -ETIMEDOUT && nodes->now_ms - op->started_ms < patience_ms(&seat->config))
+		o2_report_fail(nodes->report, "nodes/too-soon",
+			       "an operation of node %" PRIu32 " is given up after %" PRIu64 " ms",
+			       seat->index, nodes->now_ms - op->started_ms);
 	if (op->kind == O2_NODES_GET) {
 		op->nob = result->nob;
 		judge_sink(nodes, op);

@@ -90,6 +90,14 @@ static void close_network(struct o2_nodes *nodes)
 	nodes->loop = NULL;
 }
 
+static uint32_t live_cqs(void)
+{
+	struct o2_loop_counters now;
+
+	o2_loop_get_counters(&now);
+	return (uint32_t)now.live_cqs;
+}
+
 static bool left_behind(void)
 {
 	struct o2_loop_counters left;
@@ -109,5 +117,6 @@ const struct o2_nodes_backend o2_nodes_on_loop = {
 	.pump = pump,
 	.pass = pass,
 	.close = close_network,
+	.live_cqs = live_cqs,
 	.left_behind = left_behind,
 };

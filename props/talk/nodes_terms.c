@@ -3,10 +3,13 @@
 
 #include "lnd/cm/loop.h"
 #include "lnd/conn/conn_internal.h"
+#include "lnd/node/negotiate.h"
 #include "props/talk/nodes_internal.h"
 #include "wire/reject.h"
 
 /* What connections have agreed upon, and what becomes of what a reject tells. */
+
+#define ANOTHER 0x100u /* no node of a case has an address that differs from another one's in this bit */
 
 static uint32_t smaller(uint32_t a, uint32_t b)
 {
@@ -204,6 +207,34 @@ static void count_reject(struct o2_nodes *nodes, const struct o2_reject *reject)
 }
 
 /*
+ * A request is for one node.  Another one, to which it is shown as well, refuses it and says nothing of itself.
+ */
+static void show_to_another(struct o2_nodes_seat *seat, const struct o2_cm_event *event)
+{
+	const struct o2_connreq_self another = {
+		.nid = o2_nodes_nid(seat->nodes, seat->index) ^ ANOTHER,
+		.incarnation = seat->place.ni.config.incarnation,
+		.version = O2_MSG_VERSION_2,
+		.queue_depth = (uint16_t)seat->config.conn.queue_depth,
+		.max_frags = (uint16_t)seat->config.conn.max_frags,
+		.up = true,
+	};
+	struct o2_connreq request;
+	struct o2_reject reject;
+	int rc = o2_connreq_judge(&another, &event->origin, event->private_data, event->private_bytes,
+				  &request, &reject, NULL);
+
+	if (rc == 0 || reject.ibr_why != O2_REJECT_FATAL || reject.ibr_incarnation != 0 ||
+	    reject.ibr_cp.ibcp_queue_depth != 0 || reject.ibr_cp.ibcp_max_frags != 0)
+		o2_report_fail(seat->nodes->report, "nodes/not-asked",
+			       "a node that node %" PRIu32
+			       " is mistaken for says %d to a request, reason %u, "
+			       "incarnation 0x%" PRIx64 ", depth %u, %u fragments",
+			       seat->index, rc, reject.ibr_why, reject.ibr_incarnation,
+			       reject.ibr_cp.ibcp_queue_depth, reject.ibr_cp.ibcp_max_frags);
+}
+
+/*
  * The event goes on to the node.  One that tells a limit may be followed by another attempt as often as
  * attempts were under way with the old figures, that is conns_per_peer times while the two know each other,
  * and as often again for each other life of the one that tells.
@@ -216,6 +247,8 @@ static void on_event(void *context, const struct o2_cm_event *event)
 	struct o2_reject reject = {.ibr_why = 0};
 	bool limit;
 
+	if (event->type == O2_CM_REQUEST)
+		show_to_another(seat, event);
 	if (event->type == O2_CM_REJECTED && event->reason == O2_CM_REJECT_NO_LISTENER)
 		o2_nodes_seen(nodes, O2_NODES_SEEN_NO_LISTENER);
 	if (event->type == O2_CM_UNREACHABLE)

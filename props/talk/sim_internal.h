@@ -312,6 +312,12 @@ static inline bool o2_sim_ok(const struct o2_sim *sim)
 	return !sim->report->failed;
 }
 
+/* Is what began then too old now?  Only with a time-out. */
+static inline bool o2_sim_late(const struct o2_sim *sim, uint64_t since_ms)
+{
+	return sim->now_ms >= since_ms + sim->config.timeout_ms;
+}
+
 static inline void o2_sim_seen(struct o2_sim *sim, enum o2_sim_situation situation)
 {
 	sim->run->tally.seen[situation]++;

@@ -76,6 +76,14 @@ static bool is_culprit(struct o2_sim_end *end, const struct o2_transfer_result *
 	       result->status == why->code && end->culprits++ == 0;
 }
 
+/* What is too old when a deadline closes its connection says so itself. */
+static bool must_be_late(const struct o2_sim *sim, const struct o2_sim_end *end, const struct o2_sim_op *op,
+			 const struct o2_transfer_result *result)
+{
+	return result->initiator && end->deadline_due && sim->config.timeout_ms != 0 &&
+	       o2_conn_get_fault(end->conn)->side == O2_FAULT_DEADLINE && o2_sim_late(sim, op->since_ms);
+}
+
 static bool may_end(struct o2_sim *sim, struct o2_sim_end *end, const struct o2_sim_op *op,
 		    const struct o2_transfer_result *result)
 {
@@ -90,7 +98,7 @@ static bool may_end(struct o2_sim *sim, struct o2_sim_end *end, const struct o2_
 	case O2_FAULT_NONE:
 		return foretold == 0 && result->nob == op->done_nob;
 	case O2_FAULT_CLOSED:
-		return result->status == -ECONNABORTED &&
+		return result->status == -ECONNABORTED && !must_be_late(sim, end, op, result) &&
 		       (o2_conn_get_state(end->conn) == O2_CONN_CLOSING || (!ours && op->closed_by_match));
 	case O2_FAULT_PEER_STATUS:
 		return op->status_sent && result->status == op->wire_status &&

@@ -149,27 +149,23 @@ static void burst(struct o2_sim *sim)
 
 /* --- time --- */
 
-static bool late(const struct o2_sim *sim, uint64_t since_ms)
-{
-	return sim->now_ms >= since_ms + sim->config.timeout_ms;
-}
-
 /* Is anything of this end too old?  A NOOP, or the refusal of a request, may be as old as the last time that
  * there was none for certain. */
 static bool deadline_due(const struct o2_sim *sim, const struct o2_sim_end *end)
 {
 	if (sim->config.timeout_ms == 0)
 		return false;
-	if (end->silent_since_ms != 0 && late(sim, end->silent_since_ms))
+	if (end->silent_since_ms != 0 && o2_sim_late(sim, end->silent_since_ms))
 		return true;
-	if (late(sim, end->no_noops_ms))
+	if (o2_sim_late(sim, end->no_noops_ms))
 		return true;
 	for (uint32_t i = 0; i < sim->nops; i++) {
 		const struct o2_sim_op *op = &sim->op[i];
 
-		if (op->end == end && op->started && !op->ended && late(sim, op->since_ms))
+		if (op->end == end && op->started && !op->ended && o2_sim_late(sim, op->since_ms))
 			return true;
-		if (op->end->other == end && op->matched && !op->ended_there && late(sim, op->since_there_ms))
+		if (op->end->other == end && op->matched && !op->ended_there &&
+		    o2_sim_late(sim, op->since_there_ms))
 			return true;
 	}
 	return false;
@@ -183,7 +179,7 @@ static void check_deadlines(struct o2_sim *sim, const struct o2_sim_end *end)
 	for (uint32_t i = 0; i < sim->nops; i++) {
 		const struct o2_sim_op *op = &sim->op[i];
 
-		if (op->end == end && op->started && !op->ended && late(sim, op->since_ms))
+		if (op->end == end && op->started && !op->ended && o2_sim_late(sim, op->since_ms))
 			o2_report_fail(sim->report, "sim/deadline-missed",
 				       "operation %" PRIu32 " is %" PRIu64
 				       " ms old, and its connection is up",

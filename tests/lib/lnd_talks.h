@@ -46,6 +46,7 @@ void hears_early(void **state);
 void reads_before_it_reposts(void **state);
 void gathers_a_payload(void **state);
 void ends_what_match_accepted(void **state);
+void cannot_poll(void **state);
 
 /* talks_windows.c */
 void waits_for_windows(void **state);

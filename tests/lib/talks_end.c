@@ -3,6 +3,7 @@
 
 #include "lnd/conn/immediate.h"
 #include "lnd/ni/path.h"
+#include "loopverbs/loopverbs.h"
 
 /* Conversations about how operations and connections end (docs/transport.md, "Time", "Closing"), and about
  * what comes early. */
@@ -327,4 +328,21 @@ void ends_what_match_accepted(void **state)
 	close_in_match(O2_OP_GET, 0);
 	close_in_match(O2_OP_PUT, -EACCES);
 	close_in_match(O2_OP_GET, -EPROTO);
+}
+
+static int fail_polls(void *arg, enum o2_loop_call call, uint32_t qp_num)
+{
+	return call == O2_LOOP_CALL_POLL ? EIO : 0;
+}
+
+/* A completion queue that cannot be polled ends its connection, and nothing else. */
+void cannot_poll(void **state)
+{
+	struct pair *pair = pair_default();
+
+	o2_loop_set_fault(fail_polls, NULL);
+	assert_int_equal(o2_conn_progress(pair->a.conn), -EIO);
+	o2_loop_set_fault(NULL, NULL);
+	assert_closed(&pair->a, O2_FAULT_DEVICE, -EIO);
+	pair_close(pair);
 }

@@ -131,6 +131,7 @@ int main(void)
 		cmocka_unit_test(hears_of_what_was_not_sent),
 		cmocka_unit_test(cannot_plan_its_writes),
 		cmocka_unit_test(ends_what_match_accepted),
+		cmocka_unit_test(cannot_poll),
 		cmocka_unit_test(hears_of_another_life),
 		cmocka_unit_test(misses_a_deadline),
 		cmocka_unit_test(says_what_it_waited_for),

@@ -44,6 +44,8 @@ static const struct {
 	{"noops-pile-up", leaves_room_for_noops},
 	{"noops-unlimited", hears_empty_noops},
 	{"keepalive-never", keeps_alive},
+	{"credits-cut", talks_of_everything},
+	{"grant-in-progress", talks_of_everything},
 	{"submit-when-closed", starts_in_every_state},
 	{"receive-posted-early", reads_before_it_reposts},
 	{"waiting-asserted", hears_an_answer_twice},
@@ -62,6 +64,8 @@ static const struct {
 	{"queued-answered", hears_of_what_was_not_sent},
 	{"abort-queued-only", ends_what_is_open},
 	{"parked-lost", hears_early},
+	{"status-overwritten", misses_a_deadline},
+	{"poll-asserted", cannot_poll},
 };
 
 static const struct {

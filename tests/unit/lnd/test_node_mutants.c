@@ -3,6 +3,7 @@
  * The deliberate defects in how connections are made (tests/mutants/connections.toml): for each a meeting of
  * two nodes that goes well without it and does not with it.
  */
+#include "tests/lib/connreq.h"
 #include "tests/lib/node_world.h"
 
 #include "props/engine/mutant.h"
@@ -75,6 +76,56 @@ static bool idle_pools_unmade(void)
 	return grown && counts.pool[O2_NI_POOL_FRD].live == 1;
 }
 
+/* What waits for a connection may do so for a second. */
+static bool waiting_dated(void)
+{
+	struct world *world = world_two(NULL, NULL);
+	bool well;
+
+	seat_put(&world->seat[0], NID(1));
+	world_clock(world, 1000);
+	world_settle(world);
+	well = world->seat[0].nended == 1 && world->seat[0].status[0] == 0;
+	world_close(world);
+	return well;
+}
+
+static struct world *volatile lost;
+
+/* A peer is known until the last connection with it has gone. */
+static bool closing_peer_kept(void)
+{
+	struct world *world = world_two(NULL, NULL);
+	bool well;
+
+	world_put(world, &world->seat[0], NID(1));
+	o2_node_close_peer(world->seat[0].node, NID(1), 0);
+	world_progress(world);
+	well = peer_view(&world->seat[0], NID(1)).known;
+	if (well)
+		world_close(world);
+	else
+		lost = world; /* nobody can take it apart now */
+	return well;
+}
+
+/* Who is not named in a request says nothing of itself. */
+static bool unnamed_silent(void)
+{
+	const struct o2_connreq_self asks = connreq_self(true), asked = connreq_self(false);
+	const struct o2_conn_params offer = V2(8, 256, O2_MSG_BYTES);
+	const struct o2_cm_origin origin = {.port = 1};
+	uint8_t bytes[O2_CM_REQUEST_BYTES];
+	struct o2_connreq request;
+	struct o2_reject reject;
+	int length = o2_connreq_build(&asks, &offer, asked.nid + 1, 0, bytes, sizeof(bytes), NULL);
+
+	assert_true(length > 0);
+	assert_int_equal(o2_connreq_judge(&asked, &origin, bytes, (size_t)length, &request, &reject, NULL),
+			 -EPROTO);
+	return reject.ibr_why == O2_REJECT_FATAL && reject.ibr_incarnation == 0;
+}
+
 static void killed_by(const char *name, bool (*meeting)(void))
 {
 	struct o2_mutant_counts before = *o2_mutant_counts;
@@ -108,13 +159,28 @@ static void pool_clock_stands(void **state)
 	killed_by("pool-clock-stands", idle_pools_unmade);
 }
 
+static void waiting_undated(void **state)
+{
+	killed_by("waiting-undated", waiting_dated);
+}
+
+static void peer_freed_early(void **state)
+{
+	killed_by("peer-freed-early", closing_peer_kept);
+}
+
+static void reject_unnamed(void **state)
+{
+	killed_by("reject-unnamed", unnamed_silent);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(forget_negotiated),
-		cmocka_unit_test(offer_tunable),
-		cmocka_unit_test(waiting_left),
-		cmocka_unit_test(pool_clock_stands),
+		cmocka_unit_test(forget_negotiated), cmocka_unit_test(offer_tunable),
+		cmocka_unit_test(waiting_left),	     cmocka_unit_test(pool_clock_stands),
+		cmocka_unit_test(waiting_undated),   cmocka_unit_test(reject_unnamed),
+		cmocka_unit_test(peer_freed_early), /* leaves behind what nobody can reach */
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
