@@ -101,6 +101,7 @@ struct o2_sim_end {
 	struct o2_conn *conn;
 	uint32_t qp_num;
 	uint32_t depth;	    /* as agreed with the other end */
+	uint32_t asked;	    /* the depth that it was made for */
 	bool asleep;	    /* a slow peer: its completions are not handled for now */
 	bool forged;	    /* it has got a forged message */
 	bool broken;	    /* its queue pair is in error or gone */

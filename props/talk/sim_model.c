@@ -211,6 +211,34 @@ void o2_sim_check(struct o2_sim *sim)
 		fail(sim, "sim/overrun", &sim->end[0], counters.overruns - sim->overruns, 0);
 }
 
+static uint32_t within(uint32_t value, uint32_t low, uint32_t high)
+{
+	if (value < low)
+		return low;
+	return value > high ? high : value;
+}
+
+/* By the tunables alone: how much may be owed before it is given back (docs/transport.md, "Tunables"). */
+static uint32_t mark_of(const struct o2_sim_end *end)
+{
+	const struct o2_conn_config *config = &end->sim->config;
+	const uint32_t full = config->peer_tx_credits != 0 ? config->peer_tx_credits : end->asked;
+	const uint32_t hiw = within(config->peercredits_hiw, full / 2, full - 1);
+
+	if (config->version == O2_MSG_VERSION_1)
+		return within(7, 1, end->depth - 1);
+	return within(end->depth * hiw / full, 1, end->depth);
+}
+
+/* What is owed at rest is below that; where the peer has credits to use, two NOOPs may have to be first. */
+static void check_owed(struct o2_sim *sim, const struct o2_sim_end *end)
+{
+	const uint32_t mark = mark_of(end);
+
+	if (end->other->view.credits < 2 * mark && end->view.outstanding >= mark)
+		fail(sim, "sim/owed-too-long", end, end->view.outstanding, mark - 1);
+}
+
 /* Two ends that are up and have nothing more to say owe each other nothing. */
 static void check_pair(struct o2_sim *sim, const struct o2_sim_end *a)
 {
@@ -219,6 +247,7 @@ static void check_pair(struct o2_sim *sim, const struct o2_sim_end *a)
 
 	if (!o2_account_rest(view, &a->other->view, &account))
 		fail_account(sim, a, &account);
+	check_owed(sim, a);
 	if (a->wire.credit_messages != view->credit_messages_sent || a->wire.credits != view->credits_sent)
 		fail(sim, "sim/seen-at-rest", a, a->wire.credits, view->credits_sent);
 	for (uint32_t i = 0; i < sim->nops; i++) {

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
 #include <string.h>
 
 #include "props/talk/sim_internal.h"
@@ -85,6 +86,49 @@ static uint32_t see_status(struct o2_sim_end *from, const uint8_t *bytes, uint8_
 	return op->id;
 }
 
+/* What a message of this type has in front of its payload or of its fragments (docs/wire.md). */
+static uint64_t fixed_bytes(uint8_t type)
+{
+	switch (type) {
+	case O2_MSG_IMMEDIATE:
+		return O2_AT_PAYLOAD;
+	case O2_MSG_PUT_REQ:
+		return O2_AT_PUT_REQ_COOKIE + 8;
+	case O2_MSG_PUT_ACK:
+		return O2_AT_PUT_ACK_DESC + O2_DESC_AT_FRAGS;
+	case O2_MSG_GET_REQ:
+		return O2_AT_GET_REQ_DESC + O2_DESC_AT_FRAGS;
+	case O2_MSG_PUT_NAK:
+	case O2_MSG_PUT_DONE:
+	case O2_MSG_GET_DONE:
+		return O2_AT_STATUS + 4;
+	default:
+		return O2_MSG_HEADER_BYTES;
+	}
+}
+
+/*
+ * A message says that it is as long as what it holds, and not longer.  length: of its first piece, which is all
+ * of it unless a payload is gathered.
+ */
+static void check_length(const struct o2_sim_end *from, const uint8_t *bytes, uint64_t length, bool big)
+{
+	const uint8_t type = bytes[O2_AT_TYPE];
+	const uint32_t desc_at = type == O2_MSG_PUT_ACK ? O2_AT_PUT_ACK_DESC : O2_AT_GET_REQ_DESC;
+	const uint64_t nob = number(bytes, O2_AT_NOB, 4, big);
+	uint64_t holds = fixed_bytes(type);
+
+	if (length >= holds && type == O2_MSG_IMMEDIATE)
+		holds += number(bytes, O2_AT_LNET_HDR + O2_LNET_AT_PAYLOAD_LENGTH, 4, false);
+	else if (length >= holds && (type == O2_MSG_PUT_ACK || type == O2_MSG_GET_REQ))
+		holds += number(bytes, desc_at + O2_DESC_AT_NFRAGS, 4, big) * O2_FRAG_BYTES;
+	if (nob != holds || (type != O2_MSG_IMMEDIATE && length != holds))
+		o2_report_fail(from->sim->report, "sim/message-length",
+			       "end %" PRIu32 " sends a message of type 0x%x that says %" PRIu64
+			       " bytes and holds %" PRIu64,
+			       from->index, type, nob, holds);
+}
+
 static void remember(struct o2_sim_wire *wire, uint8_t type, uint8_t credits, uint32_t op)
 {
 	wire->on_the_way[(wire->first + wire->count) % O2_SIM_ON_THE_WAY] =
@@ -112,6 +156,8 @@ void o2_sim_tap(void *arg, uint32_t from_qp, uint32_t to_qp, const uint8_t *byte
 	type = bytes[O2_AT_TYPE];
 	credits = bytes[O2_AT_CREDITS];
 	big = bytes[0] == 0x0b;
+	if (!from->other->forged)
+		check_length(from, bytes, length, big);
 	if (type == O2_MSG_PUT_REQ || type == O2_MSG_GET_REQ)
 		op = see_request(from, bytes, type, big);
 	else if (type == O2_MSG_PUT_ACK)

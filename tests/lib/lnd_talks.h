@@ -26,6 +26,8 @@ void flushes_full_queues(void **state);
 /* talks_credits.c */
 void leaves_room_for_noops(void **state);
 void returns_the_credit_of_a_noop(void **state);
+void returns_credits_in_proportion(void **state);
+void returns_the_only_credit(void **state);
 
 /* talks_answers.c */
 void hears_a_nak_of_success(void **state);
@@ -36,6 +38,7 @@ void hears_an_answer_twice(void **state);
 void hears_of_what_was_not_sent(void **state);
 void cannot_plan_its_writes(void **state);
 void hears_of_another_life(void **state);
+void says_how_long_it_is(void **state);
 
 /* talks_end.c */
 void misses_a_deadline(void **state);
@@ -47,6 +50,7 @@ void reads_before_it_reposts(void **state);
 void gathers_a_payload(void **state);
 void ends_what_match_accepted(void **state);
 void cannot_poll(void **state);
+void gives_back_its_receives(void **state);
 
 /* talks_windows.c */
 void waits_for_windows(void **state);

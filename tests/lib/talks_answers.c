@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/lib/lnd_talks.h"
 
+#include "wire/layout.h"
+
 /* Conversations about answers that are not those that an operation waits for, and messages of another life
  * (docs/transport.md, "Errors"). */
 
@@ -148,4 +150,22 @@ void hears_of_another_life(void **state)
 		assert_int_equal(o2_conn_get_fault(pair->a.conn)->code, -ESTALE);
 		pair_close(pair);
 	}
+}
+
+/* A list of three pages, and one fragment: the message is as long as that takes. */
+void says_how_long_it_is(void **state)
+{
+	struct pair *pair = pair_default();
+	struct o2_transfer_memory memory = talk_memory(0, 9000, O2_REG_FASTREG);
+	struct held held = {.count = 0};
+
+	pair->b.answer = talk_memory(1, 9000, O2_REG_FASTREG);
+	assert_int_equal(start_get(pair->a.conn, &memory, 0, NULL, NULL), 0);
+	deliver(&pair->b, &held, work_bit(O2_WORK_RECV));
+	assert_int_equal(held.count, 1);
+	assert_int_equal(held.wc[0].byte_len, O2_AT_GET_REQ_DESC + O2_DESC_AT_FRAGS + O2_FRAG_BYTES);
+	release(&pair->b, &held);
+	quiet(pair);
+	assert_settled(pair);
+	pair_close(pair);
 }

@@ -45,3 +45,41 @@ void returns_the_credit_of_a_noop(void **state)
 	assert_settled(pair);
 	pair_close(pair);
 }
+
+/* Tunables for a depth of `full` with their least mark, and a peer that agrees to less. */
+static struct pair *pair_in_proportion(uint32_t full, uint32_t depth)
+{
+	struct o2_conn_config config = O2_CONN_DEFAULTS;
+
+	config.peer_tx_credits = full;
+	config.queue_depth = depth;
+	return pair_open(&config, &config);
+}
+
+/* Half of the credits go back, as they would at the full depth, and not all but one. */
+void returns_credits_in_proportion(void **state)
+{
+	struct pair *pair = pair_in_proportion(16, 8);
+
+	for (uint32_t i = 0; i < 4; i++)
+		send_text(&pair->a, 10);
+	quiet(pair);
+	assert_int_equal(view_of(&pair->b).noops_sent, 1);
+	assert_int_equal(view_of(&pair->a).credits, 8);
+	assert_settled(pair);
+	pair_close(pair);
+}
+
+/* Two fifths of 2 are less than 1: who owes nothing gives nothing back. */
+void returns_the_only_credit(void **state)
+{
+	struct pair *pair = pair_in_proportion(5, 2);
+
+	assert_int_equal(view_of(&pair->b).high_water, 1);
+	send_text(&pair->a, 10);
+	quiet(pair);
+	assert_int_equal(view_of(&pair->b).noops_sent, 1);
+	assert_int_equal(view_of(&pair->a).noops_sent, 0);
+	assert_settled(pair);
+	pair_close(pair);
+}

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/lib/lnd_talks.h"
 
+#include <sys/mman.h>
+
 #include "lnd/conn/immediate.h"
 #include "lnd/ni/path.h"
 #include "loopverbs/loopverbs.h"
@@ -344,5 +346,24 @@ void cannot_poll(void **state)
 	assert_int_equal(o2_conn_progress(pair->a.conn), -EIO);
 	o2_loop_set_fault(NULL, NULL);
 	assert_closed(&pair->a, O2_FAULT_DEVICE, -EIO);
+	pair_close(pair);
+}
+
+/* A connection that was made for more than the peer agrees to leaves nothing of its receives. */
+void gives_back_its_receives(void **state)
+{
+	struct o2_conn_config deep = O2_CONN_DEFAULTS, small = O2_CONN_DEFAULTS;
+	unsigned char resident;
+	struct pair *pair;
+	uint8_t *last;
+
+	deep.queue_depth = 16;
+	pair = pair_open(&deep, &small);
+	assert_int_equal(view_of(&pair->a).queue_depth, 8);
+	last = o2_rx_bytes(pair->a.conn, view_of(&pair->a).recv_wrs_max - 1);
+	assert_int_equal(mincore(last, 1, &resident), 0);
+	o2_conn_destroy(pair->a.conn);
+	pair->a.conn = NULL;
+	assert_int_equal(mincore(last, 1, &resident), -1);
 	pair_close(pair);
 }

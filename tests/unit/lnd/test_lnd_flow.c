@@ -116,6 +116,8 @@ int main(void)
 		cmocka_unit_test(leaves_room_for_noops),
 		cmocka_unit_test(spends_credits_before_it_answers),
 		cmocka_unit_test(returns_the_credit_of_a_noop),
+		cmocka_unit_test(returns_credits_in_proportion),
+		cmocka_unit_test(returns_the_only_credit),
 		cmocka_unit_test(hears_of_too_many_credits),
 		cmocka_unit_test(hears_without_credit),
 		cmocka_unit_test(hears_too_many_requests),
@@ -133,6 +135,7 @@ int main(void)
 		cmocka_unit_test(ends_what_match_accepted),
 		cmocka_unit_test(cannot_poll),
 		cmocka_unit_test(hears_of_another_life),
+		cmocka_unit_test(says_how_long_it_is),
 		cmocka_unit_test(misses_a_deadline),
 		cmocka_unit_test(says_what_it_waited_for),
 		cmocka_unit_test(says_which_answer),
@@ -142,6 +145,7 @@ int main(void)
 		cmocka_unit_test(hears_early),
 		cmocka_unit_test(reads_before_it_reposts),
 		cmocka_unit_test(gathers_a_payload),
+		cmocka_unit_test(gives_back_its_receives),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

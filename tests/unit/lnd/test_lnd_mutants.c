@@ -28,9 +28,13 @@ static const struct {
 	{"completion-queue-short", flushes_full_queues},
 	{"gather-wrong-key", gathers_a_payload},
 	{"gather-unchecksummed", gathers_a_payload},
+	{"length-by-entries", says_how_long_it_is},
 	{"high-water-unscaled", talks_below_its_tunables},
+	{"high-water-least", returns_credits_in_proportion},
+	{"high-water-zero", returns_the_only_credit},
 	{"noop-uncounted", returns_the_credit_of_a_noop},
 	{"last-credit-spent", talks_at_once},
+	{"version-1-forgotten", returns_the_credit_of_a_noop},
 	{"sends-unlimited", talks_with_few_sends},
 	{"outstanding-kept", talks_of_everything},
 	{"credits-over-depth", hears_of_too_many_credits},
@@ -66,6 +70,7 @@ static const struct {
 	{"parked-lost", hears_early},
 	{"status-overwritten", misses_a_deadline},
 	{"poll-asserted", cannot_poll},
+	{"receives-left", gives_back_its_receives},
 };
 
 static const struct {

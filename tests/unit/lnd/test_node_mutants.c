@@ -149,6 +149,11 @@ static void offer_tunable(void **state)
 	killed_by("offer-tunable", fragments_kept);
 }
 
+static void fragments_by_page_size(void **state)
+{
+	killed_by("fragments-by-page-size", fragments_kept);
+}
+
 static void waiting_left(void **state)
 {
 	killed_by("waiting-left", waiting_kept);
@@ -177,9 +182,13 @@ static void reject_unnamed(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(forget_negotiated), cmocka_unit_test(offer_tunable),
-		cmocka_unit_test(waiting_left),	     cmocka_unit_test(pool_clock_stands),
-		cmocka_unit_test(waiting_undated),   cmocka_unit_test(reject_unnamed),
+		cmocka_unit_test(forget_negotiated),
+		cmocka_unit_test(offer_tunable),
+		cmocka_unit_test(fragments_by_page_size),
+		cmocka_unit_test(waiting_left),
+		cmocka_unit_test(pool_clock_stands),
+		cmocka_unit_test(waiting_undated),
+		cmocka_unit_test(reject_unnamed),
 		cmocka_unit_test(peer_freed_early), /* leaves behind what nobody can reach */
 	};
 
