@@ -294,13 +294,17 @@ void o2_sim_step(struct o2_sim *sim);
 void o2_sim_settle(struct o2_sim *sim);
 /* Ask the device what could run (sim->runnable); nothing does. */
 void o2_sim_look_at_device(struct o2_sim *sim);
-/* Run it; handle one completion, if there is one. */
+/* Run it. */
 void o2_sim_execute(struct o2_sim *sim, uint32_t index);
-bool o2_sim_has_completion(const struct o2_sim_end *end);
-void o2_sim_complete(struct o2_sim *sim, struct o2_sim_end *end);
 /* The device executes one work request of this end, which handles what completes.  False: it has none. */
 bool o2_sim_execute_one(struct o2_sim *sim, struct o2_sim_end *end);
 void o2_sim_clock(struct o2_sim *sim, uint64_t ms);
+
+/* sim_complete.c */
+
+bool o2_sim_has_completion(const struct o2_sim_end *end);
+/* Handle the next completion, if there is one; with it the one that overtakes it. */
+void o2_sim_complete(struct o2_sim *sim, struct o2_sim_end *end);
 
 /* sim_print.c */
 

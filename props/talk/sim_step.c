@@ -30,12 +30,6 @@ void o2_sim_look_at_device(struct o2_sim *sim)
 	o2_loop_progress();
 }
 
-bool o2_sim_has_completion(const struct o2_sim_end *end)
-{
-	return end->conn != NULL && o2_conn_get_state(end->conn) != O2_CONN_DISCONNECTED &&
-	       o2_loop_cq_entries(o2_conn_cq(end->conn)) > 0;
-}
-
 void o2_sim_execute(struct o2_sim *sim, uint32_t index)
 {
 	struct o2_sim_end *end = o2_sim_end_of_qp(sim, sim->runnable[index]);
@@ -52,24 +46,6 @@ void o2_sim_execute(struct o2_sim *sim, uint32_t index)
 		o2_sim_not_ready(sim, end);
 	else
 		end->rnr_waits = 0;
-}
-
-void o2_sim_complete(struct o2_sim *sim, struct o2_sim_end *end)
-{
-	struct ibv_wc wc;
-
-	if (ibv_poll_cq(o2_conn_cq(end->conn), 1, &wc) != 1)
-		return;
-	o2_sim_log(sim, O2_SIM_EV_COMPLETION, end, wc.status == IBV_WC_SUCCESS ? wc.opcode : 0,
-		   (int32_t)wc.status);
-	if (wc.status == IBV_WC_WR_FLUSH_ERR)
-		o2_sim_seen(sim, O2_SIM_SEEN_FLUSHED);
-	if (wc.status == IBV_WC_SUCCESS && wc.opcode == IBV_WC_RECV)
-		o2_sim_wire_handled(end, 1);
-	sim->acting = end;
-	o2_conn_complete(end->conn, &wc);
-	sim->acting = NULL;
-	o2_sim_fault_after(sim, end);
 }
 
 static int progress(struct o2_sim *sim, struct o2_sim_end *end)

@@ -51,6 +51,7 @@ void gathers_a_payload(void **state);
 void ends_what_match_accepted(void **state);
 void cannot_poll(void **state);
 void gives_back_its_receives(void **state);
+void is_answered_before_it_is_sent(void **state);
 
 /* talks_windows.c */
 void waits_for_windows(void **state);

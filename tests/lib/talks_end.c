@@ -367,3 +367,29 @@ void gives_back_its_receives(void **state)
 	assert_int_equal(mincore(last, 1, &resident), -1);
 	pair_close(pair);
 }
+
+/* The answer to a PUT_REQ comes ahead of the completion of its send, and PUT_DONE has to wait for that. */
+void is_answered_before_it_is_sent(void **state)
+{
+	struct o2_conn_config config = O2_CONN_DEFAULTS;
+	struct o2_transfer_memory memory = talk_memory(0, 9000, O2_REG_GLOBAL);
+	struct held held = {.count = 0};
+	struct pair *pair;
+
+	config.queue_depth = 2;
+	config.concurrent_sends = 1;
+	pair = pair_open(&config, &config);
+	pair->b.answer = talk_memory(1, 9000, O2_REG_GLOBAL);
+	assert_int_equal(start_put(pair->a.conn, &memory, 0, NULL, NULL), 0);
+	deliver(&pair->b, NULL, 0);
+	deliver(&pair->a, &held, work_bit(O2_WORK_MESSAGE));
+	assert_int_equal(held.count, 1);
+	assert_int_equal(view_of(&pair->a).queued_nocred, 1);
+	release(&pair->a, &held);
+	quiet(pair);
+	assert_int_equal(pair->a.nresults, 1);
+	assert_int_equal(pair->a.result[0].nob, 9000);
+	assert_int_equal(pair->b.nresults, 1);
+	assert_settled(pair);
+	pair_close(pair);
+}

@@ -146,6 +146,7 @@ int main(void)
 		cmocka_unit_test(reads_before_it_reposts),
 		cmocka_unit_test(gathers_a_payload),
 		cmocka_unit_test(gives_back_its_receives),
+		cmocka_unit_test(is_answered_before_it_is_sent),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

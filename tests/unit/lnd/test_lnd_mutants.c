@@ -52,6 +52,7 @@ static const struct {
 	{"grant-in-progress", talks_of_everything},
 	{"submit-when-closed", starts_in_every_state},
 	{"receive-posted-early", reads_before_it_reposts},
+	{"done-while-queued", is_answered_before_it_is_sent},
 	{"waiting-asserted", hears_an_answer_twice},
 	{"cookie-of-any-type", hears_another_answer},
 	{"nak-status-unchecked", hears_a_nak_of_success},
