@@ -59,6 +59,7 @@ static int take_slot(struct o2_conn *conn, struct o2_tx *tx, struct o2_error *er
 	rc = o2_tx_take(tx->slot_set, &tx->slot, error);
 	if (rc != 0)
 		return rc;
+	assert(tx->slot != NULL);
 	tx->slot->conn = conn;
 	tx->cookie = tx->slot->cookie;
 	return 0;

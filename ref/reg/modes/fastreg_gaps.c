@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -112,6 +113,7 @@ static void copy_entries(const struct o2_reg_domain *domain, const struct o2_sta
 		uint8_t *host = host_range(domain, &staging->entry[i]);
 		uint64_t length = staging->entry[i].length < nob ? staging->entry[i].length : nob;
 
+		assert(host != NULL); /* o2_reg_check_ranges */
 		if (gather)
 			memcpy(at, host, length);
 		else
