@@ -33,7 +33,7 @@ from tshark_fields import (HEADER, LNET_END, LNET_TYPES, TYPES, Field, descripto
 
 ROOT = Path(__file__).resolve().parents[3]
 BUILD = Path(os.environ.get("O2REF_BUILD") or ROOT / "build")
-KNOWN = ROOT / "tests" / "wire" / "tshark_known.json"
+KNOWN = ROOT / "tests" / "judge" / "wire" / "tshark_known.json"
 CAPTURES = ROOT / "corpus" / "captures"
 TIMEOUT_S = 240
 CANNOT_RUN = 77

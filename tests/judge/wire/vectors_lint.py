@@ -18,7 +18,7 @@ from pathlib import Path
 sys.dont_write_bytecode = True
 
 HERE = Path(__file__).resolve().parent
-ROOT = HERE.parents[1]
+ROOT = HERE.parents[2]
 VECTORS = ROOT / "corpus" / "vectors"
 WRITTEN_BY_HAND = ("README.md", "schema.json")
 
