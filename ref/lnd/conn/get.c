@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 
-#include "base/breaks.h"
 #include "lnd/conn/conn_internal.h"
 
 /* GET: the initiator is the sink (docs/transport.md, "GET"). */
@@ -77,22 +76,15 @@ void o2_get_handle_done(struct o2_conn *conn)
 {
 	uint64_t cookie = conn->rx_msg.u.completion.ibcm_cookie;
 	int32_t status = conn->rx_msg.u.completion.ibcm_status;
-	struct o2_tx *tx = o2_tx_find(conn, cookie, O2_MSG_GET_REQ);
+	struct o2_tx *tx = o2_tx_find(conn, cookie, O2_MSG_GET_REQ, "ibcm_cookie");
 
-	if (tx == NULL) {
-		if (o2_breaks("conn/unknown-cookie", true))
-			o2_conn_refuse_message(conn, NULL, "conn/unknown-cookie", "ibcm_cookie", cookie,
-					       O2_NO_LIMIT);
+	if (tx == NULL)
 		return;
-	}
 	if (status >= 0 && (uint64_t)status > tx->nob_mapped) {
 		o2_conn_refuse_message(conn, tx, "conn/get-done-status", "ibcm_status", (uint64_t)status,
 				       tx->nob_mapped);
 		return;
 	}
-	if (status < 0)
-		o2_tx_fault_peer(tx, status);
-	else
-		tx->nob = (uint64_t)status;
+	o2_tx_told(tx, status);
 	o2_tx_settle(conn, tx);
 }

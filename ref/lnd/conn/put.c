@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 
-#include "base/breaks.h"
 #include "lnd/conn/conn_internal.h"
 
 /* PUT: the initiator is the source (docs/transport.md, "PUT"). */
@@ -88,15 +87,6 @@ bool o2_put_handle_req(struct o2_conn *conn, struct o2_tx *tx)
 	return false;
 }
 
-static struct o2_tx *find(struct o2_conn *conn, uint64_t cookie, enum o2_msg_type type, const char *field)
-{
-	struct o2_tx *tx = o2_tx_find(conn, cookie, type);
-
-	if (o2_breaks("conn/unknown-cookie", tx == NULL))
-		o2_conn_refuse_message(conn, NULL, "conn/unknown-cookie", field, cookie, O2_NO_LIMIT);
-	return tx;
-}
-
 /*
  * Source: the sink has described its memory.  Whatever it says gets an answer: when the writes cannot be
  * planned that is a PUT_DONE with the errno, and the transfer fails on our side as well.
@@ -104,7 +94,8 @@ static struct o2_tx *find(struct o2_conn *conn, uint64_t cookie, enum o2_msg_typ
 void o2_put_handle_ack(struct o2_conn *conn)
 {
 	const struct o2_msg *ack = &conn->rx_msg;
-	struct o2_tx *tx = find(conn, ack->u.putack.ibpam_src_cookie, O2_MSG_PUT_REQ, "ibpam_src_cookie");
+	struct o2_tx *tx =
+		o2_tx_find(conn, ack->u.putack.ibpam_src_cookie, O2_MSG_PUT_REQ, "ibpam_src_cookie");
 
 	if (tx == NULL)
 		return;
@@ -120,7 +111,8 @@ void o2_put_handle_ack(struct o2_conn *conn)
 void o2_put_handle_nak(struct o2_conn *conn)
 {
 	int32_t status = conn->rx_msg.u.completion.ibcm_status;
-	struct o2_tx *tx = find(conn, conn->rx_msg.u.completion.ibcm_cookie, O2_MSG_PUT_REQ, "ibcm_cookie");
+	struct o2_tx *tx =
+		o2_tx_find(conn, conn->rx_msg.u.completion.ibcm_cookie, O2_MSG_PUT_REQ, "ibcm_cookie");
 
 	if (tx == NULL)
 		return;
@@ -128,8 +120,7 @@ void o2_put_handle_nak(struct o2_conn *conn)
 		o2_conn_refuse_message(conn, tx, "conn/nak-status", "ibcm_status", (uint64_t)status, 0);
 		return;
 	}
-	if (status < 0)
-		o2_tx_fault_peer(tx, status);
+	o2_tx_told(tx, status);
 	o2_tx_settle(conn, tx);
 }
 
@@ -137,7 +128,8 @@ void o2_put_handle_nak(struct o2_conn *conn)
 void o2_put_handle_done(struct o2_conn *conn)
 {
 	int32_t status = conn->rx_msg.u.completion.ibcm_status;
-	struct o2_tx *tx = find(conn, conn->rx_msg.u.completion.ibcm_cookie, O2_MSG_PUT_ACK, "ibcm_cookie");
+	struct o2_tx *tx =
+		o2_tx_find(conn, conn->rx_msg.u.completion.ibcm_cookie, O2_MSG_PUT_ACK, "ibcm_cookie");
 
 	if (tx == NULL)
 		return;
@@ -147,9 +139,6 @@ void o2_put_handle_done(struct o2_conn *conn)
 				     tx->nob_mapped);
 		return;
 	}
-	if (status < 0)
-		o2_tx_fault_peer(tx, status);
-	else
-		tx->nob = (uint64_t)status;
+	o2_tx_told(tx, status);
 	o2_tx_settle(conn, tx);
 }

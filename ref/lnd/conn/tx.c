@@ -102,7 +102,7 @@ struct o2_tx *o2_tx_start(struct o2_conn *conn, enum o2_tx_owner owner, enum o2_
 }
 
 /* An equal cookie of a transmit that waits for something else, or for nothing, is not a match. */
-struct o2_tx *o2_tx_find(struct o2_conn *conn, uint64_t cookie, enum o2_msg_type type)
+struct o2_tx *o2_tx_find(struct o2_conn *conn, uint64_t cookie, enum o2_msg_type type, const char *field)
 {
 	struct o2_tx *tx;
 
@@ -112,6 +112,8 @@ struct o2_tx *o2_tx_find(struct o2_conn *conn, uint64_t cookie, enum o2_msg_type
 		if (tx->waiting && tx->type == type)
 			return tx;
 	}
+	if (o2_breaks("conn/unknown-cookie", true))
+		o2_conn_refuse_message(conn, NULL, "conn/unknown-cookie", field, cookie, O2_NO_LIMIT);
 	return NULL;
 }
 
@@ -217,6 +219,14 @@ void o2_tx_fault_peer(struct o2_tx *tx, int32_t status)
 	tx->fault.code = code;
 	o2_refuse_value(&tx->fault.error, code, "transfer/peer-status", "-ibcm_status",
 			(uint64_t)(-(int64_t)status), O2_NO_LIMIT);
+}
+
+void o2_tx_told(struct o2_tx *tx, int32_t status)
+{
+	if (status < 0)
+		o2_tx_fault_peer(tx, status);
+	else
+		tx->nob = (uint64_t)status;
 }
 
 /* The mapping of a transmit's memory: made when it starts, undone once, when it ends. */

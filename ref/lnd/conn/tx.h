@@ -101,8 +101,11 @@ struct o2_tx *o2_tx_start(struct o2_conn *conn, enum o2_tx_owner owner, enum o2_
 			  enum o2_side side, struct o2_error *error);
 /* Move to the end of that list. */
 void o2_tx_move(struct o2_conn *conn, struct o2_tx *tx, enum o2_tx_place list);
-/* The active transmit with our cookie whose message of that type waits for an answer, or NULL. */
-struct o2_tx *o2_tx_find(struct o2_conn *conn, uint64_t cookie, enum o2_msg_type type);
+/*
+ * The active transmit with our cookie whose message of that type waits for an answer.  NULL: there is none, and
+ * the message at hand, which has the cookie in that field, is refused.
+ */
+struct o2_tx *o2_tx_find(struct o2_conn *conn, uint64_t cookie, enum o2_msg_type type, const char *field);
 /* Queue its message of that type for posting, with a deadline from now on. */
 void o2_tx_queue(struct o2_conn *conn, struct o2_tx *tx, enum o2_msg_type type);
 /* Let it wait for a window, with a deadline from now on. */
@@ -121,6 +124,8 @@ void o2_tx_drop(struct o2_conn *conn, struct o2_tx *tx);
 /* Note why the operation fails; the first fault stays. */
 void o2_tx_fault_stage(struct o2_tx *tx, int code, const struct o2_error *error);
 void o2_tx_fault_peer(struct o2_tx *tx, int32_t status);
+/* Note what the peer says of the outcome: an errno below 0, or how many bytes have moved. */
+void o2_tx_told(struct o2_tx *tx, int32_t status);
 
 /* Run the mapping stages on memory: fills binding, desc and nob_mapped. */
 int o2_tx_map(struct o2_conn *conn, struct o2_tx *tx, const struct o2_transfer_memory *memory,
