@@ -97,7 +97,8 @@ def html(report):
     refusals = refusals_section(report.rows)
     if refusals.rows:
         parts += ["<h2>Refusals that occurred</h2>\n", section_html(refusals)]
-    crosses = [section_html(table.cross_section(row)) for row in report.in_order() if row.figures.get("cross")]
+    crosses = [section_html(section(row)) for row in report.in_order() if row.figures.get("cross")
+               for section in (table.cross_section, table.polarity_section)]
     if crosses:
         parts += ["<h2>The cross table</h2>\n", *crosses]
     versions = table.Section(["version of", ""], [[name, text] for name, text in report.versions.items()])

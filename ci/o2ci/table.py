@@ -133,9 +133,11 @@ def cross_notes(row):
     pairs = [pair for sinks in cross["pairs"].values() for pair in sinks.values()]
     met, cells = (sum(pair[key] for pair in pairs) for key in ("met", "cells"))
     refused = cross["user_kiov_refused"]
+    polarity = ", ".join(f"{name} {count(pair['moved'])}" for name, pair in cross["polarity"].items())
     return [f"{row.name}: cells of the cross table that moved: {count(met)} of {count(cells)}, the least "
             f"{min(pair['least'] for pair in pairs)} times; a KIOV for mode user refused in {refused['met']} of "
-            f"{refused['cells']}"]
+            f"{refused['cells']}",
+            f"{row.name}: moved by polarity <source,sink>, 1 for addresses of a mapping, 0 for those of the CPU: {polarity}"]
 
 
 def cross_section(row):
@@ -145,6 +147,13 @@ def cross_section(row):
     lines = [[source, *(f"{pair['met']}/{pair['cells']} ({pair['least']})" for pair in pairs[source].values()), ""]
              for source in modes]
     return Section([f"{row.name}, cells met (least count): from mode (down) to (across)", *modes, ""], lines)
+
+
+def polarity_section(row):
+    """What moved between devices that take the addresses of a mapping (1) and such that need the CPU's (0)."""
+    lines = [[name, count(pair["moved"]), f"{pair['met']}/{pair['cells']} ({pair['least']})", ""]
+             for name, pair in row.figures["cross"]["polarity"].items()]
+    return Section([f"{row.name}, by polarity <source,sink>", "moved", "cells met (least count)", ""], lines)
 
 
 def pair_section(row):

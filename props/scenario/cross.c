@@ -24,6 +24,14 @@ static bool can_move(enum o2_reg_mode mode, uint32_t vector)
 	return mode != O2_REG_USER || vector == O2_IOV;
 }
 
+static void add_cell(struct o2_cross_pair *pair, uint32_t moved)
+{
+	pair->cells++;
+	pair->met += moved > 0;
+	if (moved < pair->least)
+		pair->least = moved;
+}
+
 struct o2_cross_pair o2_cross_of_pair(const struct o2_cross *cross, enum o2_reg_mode source,
 				      enum o2_reg_mode sink)
 {
@@ -32,14 +40,39 @@ struct o2_cross_pair o2_cross_of_pair(const struct o2_cross *cross, enum o2_reg_
 
 	/* The vectors are the last two dimensions. */
 	for (uint32_t i = 0; i < O2_CROSS_PAIR_CELLS; i++) {
-		if (!can_move(source, i / 2 % 2) || !can_move(sink, i % 2))
-			continue;
-		pair.cells++;
-		pair.met += cell[i] > 0;
-		if (cell[i] < pair.least)
-			pair.least = cell[i];
+		if (can_move(source, i / 2 % 2) && can_move(sink, i % 2))
+			add_cell(&pair, cell[i]);
 	}
 	return pair;
+}
+
+/* Cells of one pair of modes and one of kinds. */
+#define KIND_CELLS (O2_CROSS_PAIR_CELLS / (O2_DMA_KINDS * O2_DMA_KINDS))
+
+/* A device of the virtual kind moves bytes by software, which needs the CPU's addresses. */
+static uint32_t polarity(uint32_t kind)
+{
+	return kind == O2_DMA_VIRTUAL ? 0 : 1;
+}
+
+struct o2_cross_polarity o2_cross_of_polarity(const struct o2_cross *cross, uint32_t which)
+{
+	static const char *const names[O2_POLARITY_PAIRS] = {"<1,1>", "<1,0>", "<0,1>", "<0,0>"};
+	const uint32_t *cell = &cross->moved[0][0][0][0][0][0][0];
+	struct o2_cross_polarity found = {.name = names[which], .pair = {.least = UINT32_MAX}};
+
+	for (uint32_t i = 0; i < O2_REG_MODES * O2_REG_MODES * O2_CROSS_PAIR_CELLS; i++) {
+		const uint32_t modes = i / O2_CROSS_PAIR_CELLS, kinds = i % O2_CROSS_PAIR_CELLS / KIND_CELLS;
+
+		if (polarity(kinds / O2_DMA_KINDS) != 1 - which / 2 ||
+		    polarity(kinds % O2_DMA_KINDS) != 1 - which % 2 ||
+		    !can_move((enum o2_reg_mode)(modes / O2_REG_MODES), i / 2 % 2) ||
+		    !can_move((enum o2_reg_mode)(modes % O2_REG_MODES), i % 2))
+			continue;
+		add_cell(&found.pair, cell[i]);
+		found.moved += cell[i];
+	}
+	return found;
 }
 
 static uint32_t refusals_met(const struct o2_cross *cross)
@@ -63,6 +96,21 @@ bool o2_cross_complete(const struct o2_cross *cross)
 	return refusals_met(cross) == O2_CROSS_REFUSALS;
 }
 
+static json_t *polarity_to_json(const struct o2_cross *cross)
+{
+	json_t *object = json_object();
+
+	for (uint32_t i = 0; i < O2_POLARITY_PAIRS; i++) {
+		const struct o2_cross_polarity found = o2_cross_of_polarity(cross, i);
+
+		json_object_set_new(object, found.name,
+				    json_pack("{s:I, s:i, s:i, s:i}", "moved", (json_int_t)found.moved,
+					      "cells", (int)found.pair.cells, "met", (int)found.pair.met,
+					      "least", (int)found.pair.least));
+	}
+	return object;
+}
+
 json_t *o2_cross_to_json(const struct o2_cross *cross)
 {
 	json_t *pairs = json_object();
@@ -80,6 +128,7 @@ json_t *o2_cross_to_json(const struct o2_cross *cross)
 		}
 		json_object_set_new(pairs, o2_reg_mode_name((enum o2_reg_mode)i), row);
 	}
-	return json_pack("{s:o, s:{s:i, s:i}}", "pairs", pairs, "user_kiov_refused", "cells",
-			 (int)O2_CROSS_REFUSALS, "met", (int)refusals_met(cross));
+	return json_pack("{s:o, s:o, s:{s:i, s:i}}", "pairs", pairs, "polarity", polarity_to_json(cross),
+			 "user_kiov_refused", "cells", (int)O2_CROSS_REFUSALS, "met",
+			 (int)refusals_met(cross));
 }

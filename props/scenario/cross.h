@@ -29,7 +29,7 @@ void o2_cross_moved(struct o2_cross *cross, const struct o2_scenario *scenario);
 /* Count a refusal, if it is one that the table has: side refused a KIOV for mode user. */
 void o2_cross_refused(struct o2_cross *cross, const struct o2_scenario *scenario, enum o2_side side);
 
-/* Of one pair of modes: cells that can move, how many of them did, and the least count in one. */
+/* Of some of the cells: those that can move, how many of them did, and the least count in one. */
 struct o2_cross_pair {
 	uint32_t cells;
 	uint32_t met;
@@ -39,10 +39,28 @@ struct o2_cross_pair {
 struct o2_cross_pair o2_cross_of_pair(const struct o2_cross *cross, enum o2_reg_mode source,
 				      enum o2_reg_mode sink);
 
+/*
+ * The polarity of a device: 1 if it takes the addresses that a mapping gave it, 0 if it needs those of the
+ * CPU.  Source and sink make four pairs, <1,1> <1,0> <0,1> <0,0> (docs/mapping.md, "The four pairs").
+ */
+#define O2_POLARITY_PAIRS 4u
+
+/* Of one of the four, in that order: the same of its cells, and the transfers in all of them. */
+struct o2_cross_polarity {
+	const char *name; /* "<1,0>": the source's, the sink's */
+	struct o2_cross_pair pair;
+	uint64_t moved;
+};
+
+struct o2_cross_polarity o2_cross_of_polarity(const struct o2_cross *cross, uint32_t which);
+
 /* Did every cell occur, and every refusal? */
 bool o2_cross_complete(const struct o2_cross *cross);
 
-/* A new object: "pairs" by source and sink mode, each {cells, met, least}, and "user_kiov_refused". */
+/*
+ * A new object: "pairs" by source and sink mode, each {cells, met, least}; "polarity" by the names of the
+ * four pairs, each {moved, cells, met, least}; and "user_kiov_refused".
+ */
 json_t *o2_cross_to_json(const struct o2_cross *cross);
 
 #endif

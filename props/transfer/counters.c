@@ -122,8 +122,18 @@ void o2_counters_to_json(const struct o2_transfer_run *run, const struct o2_run_
 
 void o2_counters_line(const struct o2_counters *c, double seconds, char *text, size_t text_bytes)
 {
+	char moved[128] = "";
+	size_t length = 0;
+
+	for (uint32_t i = 0; i < O2_POLARITY_PAIRS; i++) {
+		const struct o2_cross_polarity found = o2_cross_of_polarity(&c->cross, i);
+
+		length += (size_t)snprintf(moved + length, sizeof(moved) - length, "%s%s %llu",
+					   i == 0 ? "" : ", ", found.name, (unsigned long long)found.moved);
+	}
 	snprintf(text, text_bytes,
-		 "%llu cases: %llu moved %.1f MiB byte-exact, %llu refused as foretold, %.0f s, %.0f/s",
-		 (unsigned long long)c->cases, (unsigned long long)c->moved, (double)c->bytes / (1 << 20),
-		 (unsigned long long)c->refused, seconds, seconds > 0 ? (double)c->cases / seconds : 0);
+		 "%llu cases: %llu moved (%s) %.1f MiB byte-exact, %llu refused as foretold, %.0f s, %.0f/s",
+		 (unsigned long long)c->cases, (unsigned long long)c->moved, moved,
+		 (double)c->bytes / (1 << 20), (unsigned long long)c->refused, seconds,
+		 seconds > 0 ? (double)c->cases / seconds : 0);
 }

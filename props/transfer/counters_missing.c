@@ -43,6 +43,7 @@ static bool uses_all_modes(const struct o2_transfer_run *run)
 static void need_shares(const struct o2_transfer_run *run, json_t *missing)
 {
 	const struct o2_counters *c = &run->counters;
+	char what[64];
 
 	need(missing, c->fragments_3 * 2 >= c->moved, "3 or more fragments in half of the transfers");
 	need(missing, c->fragments_65 * 10 >= c->moved, "more than 64 fragments in a tenth of the transfers");
@@ -52,6 +53,12 @@ static void need_shares(const struct o2_transfer_run *run, json_t *missing)
 	for (uint32_t i = 0; i < O2_DMA_KINDS * O2_DMA_KINDS; i++)
 		need(missing, c->kind_pair[i / O2_DMA_KINDS][i % O2_DMA_KINDS] > 0,
 		     "all pairs of address kinds");
+	for (uint32_t i = 0; i < O2_POLARITY_PAIRS; i++) {
+		const struct o2_cross_polarity found = o2_cross_of_polarity(&c->cross, i);
+
+		snprintf(what, sizeof(what), "a transfer between devices of polarity %s", found.name);
+		need(missing, found.moved > 0, what);
+	}
 	for (uint32_t i = 0; i < O2_REG_MODES * O2_REG_MODES; i++)
 		need(missing,
 		     c->pair[i / O2_REG_MODES][i % O2_REG_MODES] > 0 ||

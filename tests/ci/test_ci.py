@@ -315,14 +315,18 @@ class Forms(TemporaryFolder):
     def test_cross_table_and_what_was_held_are_shown(self):
         pair = {"cells": 72, "met": 71, "least": 0}
         held = {"before": {"regions": 0}, "most": {"regions": 1234}, "after": {"regions": 0}}
-        figures = props_result(held=held, cross={"pairs": {"fmr": {"fmr": pair, "user": pair}},
+        polarity = {"<1,1>": {"cells": 968, "met": 967, "least": 0, "moved": 1234567},
+                    "<0,0>": {"cells": 242, "met": 241, "least": 0, "moved": 89}}
+        figures = props_result(held=held, cross={"pairs": {"fmr": {"fmr": pair, "user": pair}}, "polarity": polarity,
                                                  "user_kiov_refused": {"cells": 12, "met": 11}},
                                refusals={"source": {"reg/phys/gaps EINVAL": 7}})
         report = report_of(Row("property", "loop", "loopverbs", 1.0, figures=figures))
         text = table.text(report)
         self.assertIn("142 of 144, the least 0 times; a KIOV for mode user refused in 11 of 12", text)
+        self.assertIn("<1,1> 1,234,567, <0,0> 89", text)
         self.assertIn("regions 1,234 -> 0", text)
         self.assertIn("71/72 (0)", page.html(report))
+        self.assertIn("&lt;1,1&gt;</td><td>1,234,567</td><td>967/968 (0)", page.html(report))
         self.assertIn("reg/phys/gaps EINVAL, source", page.html(report))
 
     def test_html_escapes_and_closes(self):

@@ -246,13 +246,71 @@ static void test_cross(void **state)
 	free(run);
 }
 
+/* --- the four pairs of polarities --- */
+
+static void test_polarity(void **state)
+{
+	static const struct {
+		enum o2_dma_kind source, sink;
+		const char *name;
+	} pairs[] = {
+		{O2_DMA_BUS, O2_DMA_BUS, "<1,1>"},	   {O2_DMA_BUS, O2_DMA_IOMMU, "<1,1>"},
+		{O2_DMA_IOMMU, O2_DMA_BUS, "<1,1>"},	   {O2_DMA_IOMMU, O2_DMA_IOMMU, "<1,1>"},
+		{O2_DMA_BUS, O2_DMA_VIRTUAL, "<1,0>"},	   {O2_DMA_IOMMU, O2_DMA_VIRTUAL, "<1,0>"},
+		{O2_DMA_VIRTUAL, O2_DMA_BUS, "<0,1>"},	   {O2_DMA_VIRTUAL, O2_DMA_IOMMU, "<0,1>"},
+		{O2_DMA_VIRTUAL, O2_DMA_VIRTUAL, "<0,0>"},
+	};
+	struct o2_cross *cross = calloc(1, sizeof(*cross));
+	char first[128], wanted[64];
+
+	assert_non_null(cross);
+	for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
+		struct o2_scenario scenario = {.op = O2_OP_PUT};
+
+		scenario.source = (struct o2_scenario_side){.mode = O2_REG_FMR, .kind = pairs[i].source};
+		scenario.sink = (struct o2_scenario_side){.mode = O2_REG_PHYS, .kind = pairs[i].sink};
+		memset(cross, 0, sizeof(*cross));
+		o2_cross_moved(cross, &scenario);
+		for (uint32_t j = 0; j < O2_POLARITY_PAIRS; j++) {
+			const struct o2_cross_polarity found = o2_cross_of_polarity(cross, j);
+			const bool same = strcmp(found.name, pairs[i].name) == 0;
+
+			assert_int_equal(found.moved, same);
+			assert_int_equal(found.pair.met, same);
+		}
+	}
+	free(cross);
+	for (uint32_t j = 0; j < O2_POLARITY_PAIRS; j++) {
+		struct o2_transfer_run *run = full_run(1000);
+
+		for (uint32_t i = 0; i < O2_DMA_KINDS * O2_DMA_KINDS; i++) {
+			const uint32_t source = i / O2_DMA_KINDS, sink = i % O2_DMA_KINDS;
+
+			if ((source == O2_DMA_VIRTUAL) != (j / 2 == 1) ||
+			    (sink == O2_DMA_VIRTUAL) != (j % 2 == 1))
+				continue;
+			for (uint32_t m = 0; m < O2_REG_MODES * O2_REG_MODES; m++)
+				memset(run->counters.cross
+					       .moved[m / O2_REG_MODES][m % O2_REG_MODES][source][sink],
+				       0, sizeof(run->counters.cross.moved[0][0][0][0]));
+		}
+		snprintf(wanted, sizeof(wanted), "a transfer between devices of polarity %s",
+			 o2_cross_of_polarity(&run->counters.cross, j).name);
+		assert_int_equal(missing(run, first, sizeof(first)), 1);
+		assert_string_equal(first, wanted);
+		run->counters.moved = 999;
+		assert_int_equal(missing(run, first, sizeof(first)), 0);
+		free(run);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_situations),	cmocka_unit_test(test_pages),
 		cmocka_unit_test(test_nothing_missing), cmocka_unit_test(test_each_situation),
 		cmocka_unit_test(test_each_refusal),	cmocka_unit_test(test_each_pair),
-		cmocka_unit_test(test_cross),
+		cmocka_unit_test(test_cross),		cmocka_unit_test(test_polarity),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
