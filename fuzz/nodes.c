@@ -5,7 +5,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static struct o2_nodes_run run = {.backend = &o2_nodes_on_loop};
+	static struct o2_nodes_run run = {.ground = &o2_ground_on_loop};
 	const struct o2_property property = o2_nodes_property(&run);
 
 	o2_fuzz_property(&property, data, size);

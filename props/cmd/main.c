@@ -18,8 +18,9 @@
 #include "props/cmd/rung_open.h"
 #include "props/engine/property.h"
 #include "props/engine/run.h"
-#include "props/talk/nodes.h"
+#include "props/engine/tally.h"
 #include "props/transfer/transfer_run.h"
+#include "props/world/ground.h"
 #include "props/world/network.h"
 
 /*
@@ -124,33 +125,35 @@ static bool takes_devices(const struct o2_property *property)
 }
 
 /* Two devices that have an address, or an exit status. */
-static int find_devices(const struct o2_props_arguments *a, struct o2_nodes_run *run)
+static int find_devices(const struct o2_props_arguments *a, const char *property,
+			struct o2_ground_devices *devices)
 {
 	struct o2_error error = {0};
 	char text[200];
 
 	if (a->run.hw_device[1] == NULL) {
-		fprintf(stderr, "o2props: property nodes needs two devices, --device DEV,DEV2\n");
+		fprintf(stderr, "o2props: property %s needs two devices, --device DEV,DEV2\n", property);
 		return O2_PROPS_EXIT_USAGE;
 	}
 	for (int i = 0; i < 2; i++)
-		if (o2_network_address(run->device[i], run->gid_index, &run->address[i], &error) != 0) {
+		if (o2_network_address(devices->device[i], devices->gid_index, &devices->address[i],
+				       &error) != 0) {
 			o2_error_text(&error, text, sizeof(text));
-			fprintf(stderr, "o2props: cannot use %s: %s\n", run->device[i], text);
+			fprintf(stderr, "o2props: cannot use %s: %s\n", devices->device[i], text);
 			return O2_PROPS_EXIT_CANNOT;
 		}
 	return 0;
 }
 
 /* On devices, which must not hold anything when it is over. */
-static int run_nodes(struct o2_props_arguments *a, const struct o2_property *property, const char *command,
-		     const char *argument)
+static int run_on_devices(struct o2_props_arguments *a, const struct o2_property *property,
+			  const char *command, const char *argument)
 {
-	struct o2_nodes_run *run = property->context;
+	struct o2_ground_devices *devices = o2_own_devices(a);
 	struct o2_held before, after;
 	char line[LINE_BYTES];
 	json_t *result;
-	int rc = find_devices(a, run);
+	int rc = find_devices(a, property->ops->name, devices);
 
 	if (rc != 0)
 		return rc;
@@ -161,7 +164,7 @@ static int run_nodes(struct o2_props_arguments *a, const struct o2_property *pro
 	o2_held_now(&before);
 	rc = run_cases(a, property, line, &result);
 	o2_held_now(&after);
-	if (!o2_held_to_json(&before, &run->most, &after, result))
+	if (!o2_held_to_json(&before, &devices->most, &after, result))
 		rc = 1;
 	return report(a, property->ops->name, line, result, rc);
 }
@@ -367,6 +370,6 @@ int main(int argc, char **argv)
 	if (property.ops == NULL)
 		return run_transfer(&a, command, argument);
 	if (takes_devices(&property) && !in_process(&a) && strcmp(command, "export") != 0)
-		return run_nodes(&a, &property, command, argument);
+		return run_on_devices(&a, &property, command, argument);
 	return run_own(&a, &property, command, argument);
 }

@@ -17,19 +17,23 @@
 #include "props/talk/sim.h"
 #include "props/transfer/transfer_run.h"
 
-/* The property nodes of this program: in the process, or on the devices that the command line names. */
-static struct o2_property nodes_property(struct o2_props_arguments *a)
+/* What nodes stand on in this program: the process, or the devices that the command line names. */
+#ifdef O2_PROPS_IN_PROCESS
+#define GROUND (&o2_ground_on_loop)
+#else
+#define GROUND (&o2_ground_on_kernel)
+#endif
+
+struct o2_ground_devices *o2_own_devices(struct o2_props_arguments *a)
 {
-	static struct o2_nodes_run run;
+	static struct o2_ground_devices devices;
 
 #ifdef O2_PROPS_IN_PROCESS
 	(void)a;
-	run.backend = &o2_nodes_on_loop;
 #else
-	run.backend = &o2_nodes_on_kernel;
-	o2_rung_devices(a, run.device, &run.gid_index);
+	o2_rung_devices(a, devices.device, &devices.gid_index);
 #endif
-	return o2_nodes_property(&run);
+	return &devices;
 }
 
 /* The properties that bring along what they run on. */
@@ -42,6 +46,7 @@ static struct o2_property own_property(struct o2_props_arguments *a, size_t i)
 	static struct o2_plan_run plan;
 	static struct o2_sg_run sg;
 	static struct o2_rdma_run rdma;
+	static struct o2_nodes_run nodes = {.ground = GROUND};
 #ifdef O2_PROPS_IN_PROCESS
 	static struct o2_sim_run sim;
 	static struct o2_hostile_run hostile;
@@ -63,7 +68,8 @@ static struct o2_property own_property(struct o2_props_arguments *a, size_t i)
 	case 6:
 		return o2_rdma_property(&rdma);
 	case 7:
-		return nodes_property(a);
+		nodes.devices = o2_own_devices(a);
+		return o2_nodes_property(&nodes);
 #ifdef O2_PROPS_IN_PROCESS
 	case 8:
 		return o2_sim_property(&sim);

@@ -4,7 +4,7 @@
 
 #include "props/engine/property.h"
 #include "props/engine/tally.h"
-#include "props/world/held.h"
+#include "props/world/ground.h"
 
 /*
  * The property: nodes come to terms and serve each other, whatever they are set to, in whatever order
@@ -69,25 +69,16 @@ enum o2_nodes_situation {
 };
 
 struct o2_nodes;
-struct o2_nodes_backend;
-
-extern const struct o2_nodes_backend o2_nodes_on_loop;
-extern const struct o2_nodes_backend o2_nodes_on_kernel;
 
 struct o2_nodes_run {
 	struct o2_tally tally; /* first: props/engine/tally.h */
 	struct o2_tally_row situation[O2_NODES_SITUATIONS];
-	const struct o2_nodes_backend *backend;
-	struct o2_nodes *nodes; /* the case at hand; NULL before the first */
-	/* On kernel devices: those, the RoCEv2 GID of both, and what is found out of them. */
-	const char *device[2];
-	uint8_t gid_index;
-	uint32_t address[2];
-	struct o2_held most; /* that a case held of them */
+	const struct o2_ground_ops *ground;
+	struct o2_nodes *nodes;		   /* the case at hand; NULL before the first */
+	struct o2_ground_devices *devices; /* NULL: on loopverbs */
 };
 
-/* *run: zeros at first but for the backend, the device and its GID; the caller's.  NULL: to speak of the
- * property. */
+/* *run: zeros at first but for the ground and its devices; the caller's.  NULL: to speak of the property. */
 struct o2_property o2_nodes_property(struct o2_nodes_run *run);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "props/talk/nodes_backend.h"
+#include "props/talk/nodes_internal.h"
 
 /* Settings of a node, as an administrator could have chosen them. */
 
@@ -26,8 +26,8 @@ void o2_nodes_draw_config(const struct o2_nodes *nodes, struct o2_node_config *c
 
 	*config = O2_NODE_DEFAULTS;
 	draw_conn(c, &config->conn);
-	config->conn.retry_count = nodes->backend->retry_count;
-	config->conn.ack_timeout = nodes->backend->ack_timeout;
+	config->conn.retry_count = nodes->ground.ops->retry_count;
+	config->conn.ack_timeout = nodes->ground.ops->ack_timeout;
 	config->listen = !o2_draw_bool(c, 15, 1);
 	config->ranking = o2_draw_bool(c, 3, 1) ? O2_RACE_BY_NID : O2_RACE_BY_WORDS;
 	config->conns_per_peer = (uint32_t)o2_draw_range(c, 1, 3);

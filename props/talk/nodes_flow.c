@@ -2,7 +2,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "props/talk/nodes_backend.h"
+#include "props/talk/nodes_internal.h"
 
 /*
  * The account of credits (props/world/account.h) of every connection that both of its ends have: which those
@@ -91,14 +91,14 @@ static void check_known(struct o2_nodes *nodes)
 	struct o2_peer_view view;
 	uint32_t known = 0, live;
 
-	if (nodes->backend->live_cqs == NULL)
+	if (nodes->ground.ops->live_cqs == NULL)
 		return;
 	for (uint32_t i = 0; i < nodes->nseats; i++)
 		for (uint32_t j = 0; j < nodes->nseats; j++) {
 			o2_node_peer(nodes->seat[i].node, o2_nodes_nid(nodes, j), &view);
 			known += view.links;
 		}
-	live = nodes->backend->live_cqs();
+	live = nodes->ground.ops->live_cqs();
 	if (live != known)
 		o2_report_fail(nodes->report, "nodes/unknown-peer",
 			       "the devices have the completion queues of %" PRIu32

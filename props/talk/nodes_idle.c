@@ -152,11 +152,11 @@ void o2_nodes_check_growth(struct o2_nodes *nodes)
 	for (uint32_t i = 0; i < FIRST * O2_NODES_POOL; i++)
 		start_as(nodes, seat, 1, 0);
 	seat->no_descriptors = true;
-	failed_ms = nodes->now_ms;
+	failed_ms = nodes->ground.now_ms;
 	start_as(nodes, seat, 1, -EAGAIN);
 	seat->no_descriptors = false;
 	o2_nodes_clock(nodes, RETRY_MS - 1);
-	if (nodes->now_ms - failed_ms < RETRY_MS)
+	if (nodes->ground.now_ms - failed_ms < RETRY_MS)
 		start_as(nodes, seat, 1, -EAGAIN);
 	o2_nodes_clock(nodes, 1);
 	start_as(nodes, seat, 1, 0);

@@ -83,14 +83,9 @@ struct o2_nodes {
 	struct o2_nodes_run *run;
 	struct o2_choice *choice;
 	struct o2_report *report;
-	const struct o2_nodes_backend *backend;
-	struct o2_cm_loop *loop;    /* of nodes on loopverbs */
-	struct o2_network *network; /* of nodes on kernel devices */
+	struct o2_ground ground;
 	struct o2_nodes_seat seat[O2_NODES_MAX];
 	uint32_t nseats;
-	uint64_t now_ms;
-	uint64_t start_ms, passed_ms; /* on kernel devices: when it began, and what was let go by */
-	bool faults;		      /* the network may fail */
 };
 
 static inline void o2_nodes_seen(struct o2_nodes *nodes, enum o2_nodes_situation what)

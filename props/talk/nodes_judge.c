@@ -205,10 +205,11 @@ static void done_here(struct o2_nodes_seat *seat, struct o2_nodes_op *op,
 	count_done(nodes, op, result);
 	if (!may_end(nodes, op, result))
 		fail_op(nodes, "nodes/outcome", op, result->status, result->nob);
-	if (result->status == -ETIMEDOUT && nodes->now_ms - op->started_ms < patience_ms(&seat->config))
+	if (result->status == -ETIMEDOUT &&
+	    nodes->ground.now_ms - op->started_ms < patience_ms(&seat->config))
 		o2_report_fail(nodes->report, "nodes/too-soon",
 			       "an operation of node %" PRIu32 " is given up after %" PRIu64 " ms",
-			       seat->index, nodes->now_ms - op->started_ms);
+			       seat->index, nodes->ground.now_ms - op->started_ms);
 	if (op->kind == O2_NODES_GET) {
 		op->nob = result->nob;
 		judge_sink(nodes, op);

@@ -126,7 +126,7 @@ static int start(struct o2_nodes *nodes, struct o2_nodes_seat *seat, uint32_t k)
 	op->ours.memory.tag = k;
 	op->theirs.memory.tag = (uint64_t)seat->index << 8 | k;
 	op->max_frags = o2_nodes_least_frags(seat, &nodes->seat[op->to]);
-	op->started_ms = nodes->now_ms;
+	op->started_ms = nodes->ground.now_ms;
 	fill(op, op->theirs.memory.tag);
 	seat->nops++;
 	rc = submit(seat, op, k);

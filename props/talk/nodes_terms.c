@@ -143,12 +143,12 @@ static bool are_strangers(const struct o2_nodes *nodes, uint32_t i, uint32_t j)
 {
 	const uint32_t a = nodes->seat[i].address, b = nodes->seat[j].address;
 
-	if (nodes->loop == NULL || knows(nodes, i, j) || knows(nodes, j, i))
+	if (nodes->ground.loop == NULL || knows(nodes, i, j) || knows(nodes, j, i))
 		return false;
-	for (size_t n = 0; n < o2_cm_loop_choices(nodes->loop); n++) {
+	for (size_t n = 0; n < o2_cm_loop_choices(nodes->ground.loop); n++) {
 		uint32_t from, to;
 
-		o2_cm_loop_choice(nodes->loop, n, &from, &to);
+		o2_cm_loop_choice(nodes->ground.loop, n, &from, &to);
 		if ((from == a && to == b) || (from == b && to == a))
 			return false;
 	}

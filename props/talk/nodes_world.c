@@ -3,11 +3,10 @@
 #include <sched.h>
 
 #include "base/monotonic.h"
-#include "props/talk/nodes_backend.h"
+#include "props/talk/nodes_internal.h"
 
 /* The nodes of a case, made anew for each, and their network. */
 
-#define START_MS     1000u
 #define CLOCK_MS     250u
 #define REST_MS	     120000u /* more than all deadlines that can follow each other */
 #define IDLE_STEP_MS 10000u  /* less than any deadline */
@@ -26,7 +25,7 @@ static void make_node(struct o2_nodes_seat *seat)
 		return;
 	}
 	o2_nodes_watch(seat);
-	o2_node_clock(seat->node, seat->nodes->now_ms);
+	o2_node_clock(seat->node, seat->nodes->ground.now_ms);
 }
 
 static int open_interface(struct o2_nodes *nodes, struct o2_nodes_seat *seat, struct o2_error *error)
@@ -38,7 +37,7 @@ static int open_interface(struct o2_nodes *nodes, struct o2_nodes_seat *seat, st
 		.sizes = {.tx_size = 8, .reg_size = O2_NODES_POOL},
 		.reg_ops = &o2_nodes_reg_ops,
 	};
-	int rc = nodes->backend->device(nodes, seat->index, &config, &seat->address, error);
+	int rc = nodes->ground.ops->device(&nodes->ground, seat->index, &config, &seat->address, error);
 
 	if (rc != 0)
 		return rc;
@@ -56,7 +55,8 @@ static void open_seat(struct o2_nodes *nodes, uint32_t i)
 	o2_error_clear(&error);
 	o2_nodes_draw_config(nodes, &seat->config);
 	if (open_interface(nodes, seat, &error) != 0 || o2_place_remember(&seat->place, i) != 0 ||
-	    nodes->backend->attach(seat, &error) != 0) {
+	    nodes->ground.ops->attach(&nodes->ground, &seat->place.ni, seat->address, &seat->cm, &error) !=
+		    0) {
 		o2_error_text(&error, text, sizeof(text));
 		o2_report_fail(nodes->report, "nodes/open", "node %" PRIu32 " cannot be opened: %s", i, text);
 		return;
@@ -64,20 +64,51 @@ static void open_seat(struct o2_nodes *nodes, uint32_t i)
 	make_node(seat);
 }
 
+static void note_failure(void *context, enum o2_cm_loop_fate fate, uint32_t from, uint32_t to)
+{
+	(void)from;
+	(void)to;
+	if (fate == O2_CM_LOOP_LOSE)
+		o2_nodes_seen(context, O2_NODES_SEEN_LOST);
+}
+
+/* Is a node about to hear of one that it connects to, or has left? */
+static bool expects(void *context)
+{
+	const struct o2_nodes *nodes = context;
+
+	for (uint32_t i = 0; i < nodes->nseats; i++) {
+		struct o2_peer_view view;
+
+		o2_node_peer(nodes->seat[i].node, o2_nodes_nid(nodes, 1 - i), &view);
+		if (view.links > view.established)
+			return true;
+	}
+	return false;
+}
+
 void o2_nodes_open(struct o2_nodes *nodes)
 {
+	const struct o2_ground_ops *ops = nodes->run->ground;
 	struct o2_error error;
 	char text[200];
 
-	nodes->now_ms = START_MS;
 	nodes->nseats = 0;
-	nodes->faults = false;
-	if (nodes->backend->open(nodes, &error) != 0) {
-		nodes->nseats = 0;
+	nodes->ground = (struct o2_ground){
+		.ops = ops,
+		.devices = nodes->run->devices,
+		.choice = nodes->choice,
+		.context = nodes,
+		.failed = note_failure,
+		.expects = expects,
+	};
+	if (ops->open(&nodes->ground, &error) != 0) {
 		o2_error_text(&error, text, sizeof(text));
 		o2_report_fail(nodes->report, "nodes/open", "there is no network: %s", text);
 		return;
 	}
+	nodes->ground.faults = ops->may_fail && o2_draw_bool(nodes->choice, 1, 1);
+	nodes->nseats = ops->most_nodes > 2 && o2_draw_bool(nodes->choice, 2, 1) ? 3 : 2;
 	if (nodes->nseats == 3)
 		o2_nodes_seen(nodes, O2_NODES_SEEN_THREE);
 	for (uint32_t i = 0; i < nodes->nseats; i++)
@@ -124,9 +155,9 @@ void o2_nodes_kill(struct o2_nodes_seat *seat, uint32_t to)
 
 void o2_nodes_clock(struct o2_nodes *nodes, uint64_t ms)
 {
-	nodes->backend->pass(nodes, ms);
+	nodes->ground.ops->pass(&nodes->ground, ms);
 	for (uint32_t i = 0; i < nodes->nseats; i++)
-		o2_node_clock(nodes->seat[i].node, nodes->now_ms);
+		o2_node_clock(nodes->seat[i].node, nodes->ground.now_ms);
 }
 
 static bool at_rest(const struct o2_nodes *nodes, struct o2_account *account)
@@ -147,6 +178,17 @@ static bool at_rest(const struct o2_nodes *nodes, struct o2_account *account)
 	return o2_nodes_all_ended(nodes) && o2_nodes_flow_rests(nodes, account);
 }
 
+/* What the network has; how much. */
+static int pump_network(struct o2_nodes *nodes)
+{
+	int events = nodes->ground.ops->pump(&nodes->ground);
+
+	if (events < 0)
+		o2_report_fail(nodes->report, "nodes/network", "the connection manager has failed: %d",
+			       events);
+	return events;
+}
+
 /* Whatever is there, of all nodes; how much. */
 static int pump_all(struct o2_nodes *nodes)
 {
@@ -154,7 +196,7 @@ static int pump_all(struct o2_nodes *nodes)
 
 	for (uint32_t i = 0; i < nodes->nseats; i++)
 		handled += o2_node_progress(nodes->seat[i].node);
-	handled += nodes->backend->pump(nodes);
+	handled += pump_network(nodes);
 	o2_nodes_forget(nodes);
 	if (handled > 0)
 		o2_nodes_check_flow(nodes);
@@ -168,7 +210,7 @@ static int pump_all(struct o2_nodes *nodes)
  */
 static void exhaust(struct o2_nodes *nodes)
 {
-	const uint32_t moment_ms = nodes->backend->moment_ms;
+	const uint32_t moment_ms = nodes->ground.ops->moment_ms;
 	uint64_t since_ms = moment_ms > 0 ? o2_monotonic_ms() : 0;
 	uint32_t quiet = 0, busy = 0;
 	struct o2_account account;
@@ -205,10 +247,10 @@ void o2_nodes_settle(struct o2_nodes *nodes)
 	struct o2_account account;
 	uint64_t end_ms;
 
-	nodes->faults = false;
+	nodes->ground.faults = false;
 	exhaust(nodes);
-	end_ms = nodes->now_ms + REST_MS;
-	while (nodes->now_ms < end_ms && !nodes->report->failed && !at_rest(nodes, &account)) {
+	end_ms = nodes->ground.now_ms + REST_MS;
+	while (nodes->ground.now_ms < end_ms && !nodes->report->failed && !at_rest(nodes, &account)) {
 		o2_nodes_clock(nodes, CLOCK_MS);
 		exhaust(nodes);
 	}
@@ -225,14 +267,14 @@ void o2_nodes_settle(struct o2_nodes *nodes)
 /* Also after a failure, when only the nodes themselves may be trusted to be there. */
 void o2_nodes_close(struct o2_nodes *nodes)
 {
-	const struct o2_nodes_backend *backend = nodes->backend;
+	struct o2_ground *ground = &nodes->ground;
 
-	nodes->faults = false;
+	ground->faults = false;
 	for (uint32_t i = 0; i < nodes->nseats; i++) {
 		o2_node_destroy(nodes->seat[i].node);
 		nodes->seat[i].node = NULL;
 	}
-	while (nodes->nseats > 0 && backend->pump(nodes) > 0)
+	while (nodes->nseats > 0 && pump_network(nodes) > 0)
 		;
 	for (uint32_t i = 0; i < nodes->nseats; i++) {
 		struct o2_nodes_seat *seat = &nodes->seat[i];
@@ -240,11 +282,11 @@ void o2_nodes_close(struct o2_nodes *nodes)
 		o2_place_check_idle(&seat->place.ni, seat->index, nodes->report, "nodes/outstanding",
 				    "nodes/ledger");
 		if (seat->cm != NULL)
-			backend->detach(seat);
+			ground->ops->detach(ground, seat->cm);
 		o2_place_close(&seat->place);
 	}
-	backend->close(nodes);
-	if (!nodes->report->failed && backend->left_behind != NULL && backend->left_behind())
+	ground->ops->close(ground);
+	if (!nodes->report->failed && ground->ops->left_behind != NULL && ground->ops->left_behind())
 		o2_report_fail(nodes->report, "nodes/left-behind",
 			       "the devices still have objects of the nodes");
 }

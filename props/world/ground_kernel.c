@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+#include <sched.h>
+
+#include "base/monotonic.h"
+#include "props/world/ground.h"
+
+/*
+ * Two nodes on two kernel devices and librdmacm.  The network loses nothing and keeps its order, and what
+ * comes when is its own affair.  Time is the real one, and what the choices let go by besides.
+ */
+
+#define DELIVER_MS 20u
+
+static void pass(struct o2_ground *ground, uint64_t ms)
+{
+	ground->passed_ms += ms;
+	ground->now_ms = O2_GROUND_START_MS + ground->passed_ms + o2_monotonic_ms() - ground->start_ms;
+}
+
+static int open_network(struct o2_ground *ground, struct o2_error *error)
+{
+	ground->passed_ms = 0;
+	ground->start_ms = o2_monotonic_ms();
+	ground->now_ms = O2_GROUND_START_MS;
+	return o2_network_open_rdma(&ground->network, error);
+}
+
+static int find_device(struct o2_ground *ground, uint32_t i, struct o2_ni_config *config, uint32_t *address,
+		       struct o2_error *error)
+{
+	const struct o2_ground_devices *devices = ground->devices;
+
+	(void)error;
+	config->device = devices->device[i];
+	config->gid_index = devices->gid_index;
+	*address = devices->address[i];
+	return 0;
+}
+
+static void note_held(struct o2_ground *ground)
+{
+	struct o2_held held;
+
+	o2_held_now(&held);
+	if (held.pinned_kib > ground->devices->most.pinned_kib)
+		ground->devices->most = held;
+}
+
+static int attach(struct o2_ground *ground, struct o2_ni *ni, uint32_t address, struct o2_cm **cm,
+		  struct o2_error *error)
+{
+	note_held(ground);
+	return ground->network->ops->attach(ground->network, ni, address, cm, error);
+}
+
+static void detach(struct o2_ground *ground, struct o2_cm *cm)
+{
+	ground->network->ops->detach(ground->network, cm);
+}
+
+static int pump(struct o2_ground *ground)
+{
+	return ground->network->ops->progress(ground->network);
+}
+
+static void deliver(struct o2_ground *ground)
+{
+	uint64_t end_ms = o2_monotonic_ms() + DELIVER_MS;
+
+	while (pump(ground) == 0 && ground->expects(ground->context) && o2_monotonic_ms() < end_ms)
+		sched_yield();
+}
+
+static void close_network(struct o2_ground *ground)
+{
+	if (ground->network != NULL)
+		ground->network->ops->close(ground->network);
+	ground->network = NULL;
+}
+
+const struct o2_ground_ops o2_ground_on_kernel = {
+	.retry_count = 5,
+	.ack_timeout = 16, /* 0.27 s: slowness of a busy host is no lost packet */
+	.most_nodes = 2,
+	.moment_ms = 50,
+	.open = open_network,
+	.device = find_device,
+	.attach = attach,
+	.detach = detach,
+	.deliver = deliver,
+	.pump = pump,
+	.pass = pass,
+	.close = close_network,
+};

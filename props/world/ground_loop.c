@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+
+#include "loopverbs/loopverbs.h"
+#include "props/world/ground.h"
+
+/*
+ * Nodes in this process: over loopverbs, and a connection manager that loses, refuses and reorders what the
+ * choices say.  Time is what the property says it is.
+ */
+
+#define ADDRESS 0xc0a80a01u
+
+static enum o2_cm_loop_fate draw_fate(void *arg, enum o2_cm_loop_message message, uint32_t from, uint32_t to)
+{
+	static const uint32_t weights[] = {40, 2, 2, 1, 1};
+	struct o2_ground *ground = arg;
+	/* Only requests can be answered by the network itself; the news of an end just gets lost. */
+	size_t n = message == O2_CM_LOOP_REQUEST ? 5 : message == O2_CM_LOOP_DISCONNECT ? 2 : 3;
+	enum o2_cm_loop_fate fate = O2_CM_LOOP_PASS;
+
+	if (ground->faults)
+		fate = (enum o2_cm_loop_fate)o2_draw_weighted(ground->choice, weights, n);
+	if (fate != O2_CM_LOOP_PASS)
+		ground->failed(ground->context, fate, from, to);
+	return fate;
+}
+
+static int open_network(struct o2_ground *ground, struct o2_error *error)
+{
+	o2_loop_reset();
+	ground->now_ms = O2_GROUND_START_MS;
+	ground->loop = o2_cm_loop_create();
+	if (ground->loop == NULL)
+		return o2_refuse(error, -ENOMEM, "ground/memory", "network", O2_NO_INDEX, 0, O2_NO_LIMIT);
+	o2_cm_loop_set_fate(ground->loop, draw_fate, ground);
+	return 0;
+}
+
+static int find_device(struct o2_ground *ground, uint32_t i, struct o2_ni_config *config, uint32_t *address,
+		       struct o2_error *error)
+{
+	(void)ground;
+	(void)error;
+	config->device = i % 2 == 0 ? "loop0" : "loop1";
+	config->gid_index = O2_LOOP_GID_INDEX;
+	*address = ADDRESS + i;
+	return 0;
+}
+
+static int attach(struct o2_ground *ground, struct o2_ni *ni, uint32_t address, struct o2_cm **cm,
+		  struct o2_error *error)
+{
+	return o2_cm_loop_attach(ground->loop, ni, address, cm, error);
+}
+
+static void detach(struct o2_ground *ground, struct o2_cm *cm)
+{
+	(void)ground;
+	o2_cm_loop_detach(cm);
+}
+
+static void deliver(struct o2_ground *ground)
+{
+	size_t choices = o2_cm_loop_choices(ground->loop);
+
+	if (choices > 0)
+		o2_cm_loop_deliver(ground->loop, o2_draw_pick(ground->choice, choices));
+}
+
+static int pump(struct o2_ground *ground)
+{
+	return o2_cm_loop_deliver(ground->loop, 0);
+}
+
+static void pass(struct o2_ground *ground, uint64_t ms)
+{
+	ground->now_ms += ms;
+}
+
+static void close_network(struct o2_ground *ground)
+{
+	while (ground->loop != NULL && o2_cm_loop_deliver(ground->loop, 0))
+		;
+	o2_cm_loop_destroy(ground->loop);
+	ground->loop = NULL;
+}
+
+static uint32_t live_cqs(void)
+{
+	struct o2_loop_counters now;
+
+	o2_loop_get_counters(&now);
+	return (uint32_t)now.live_cqs;
+}
+
+static bool left_behind(void)
+{
+	struct o2_loop_counters left;
+
+	o2_loop_get_counters(&left);
+	return left.live_qps + left.live_cqs + left.live_mrs + left.live_pds + left.live_contexts > 0;
+}
+
+const struct o2_ground_ops o2_ground_on_loop = {
+	.retry_count = 2,
+	.ack_timeout = 14,
+	.most_nodes = 4,
+	.may_fail = true,
+	.open = open_network,
+	.device = find_device,
+	.attach = attach,
+	.detach = detach,
+	.deliver = deliver,
+	.pump = pump,
+	.pass = pass,
+	.close = close_network,
+	.live_cqs = live_cqs,
+	.left_behind = left_behind,
+};
