@@ -258,6 +258,10 @@ void o2_draw_reg(struct o2_choice *c, struct o2_case_reg *drawn)
 		list->segment[list->count - 1].length -= less;
 		list->nob -= less;
 	}
+	/* An iova of mode phys may be that of the first byte. */
+	if (request->mode == O2_REG_PHYS && list->count > 0 && o2_draw_bool(c, 1, 1))
+		request->iova +=
+			list->segment[0].addr % request->page_bytes - request->iova % request->page_bytes;
 	request->gaps = has_gaps(list, request->page_bytes);
 	if (o2_draw_bool(c, 31, 1)) /* a verdict that is not that of the list */
 		request->gaps = !request->gaps;

@@ -76,7 +76,10 @@ static void draw_kind(struct o2_choice *choice, struct o2_scenario_side *side)
 /* What a mode asks its caller beside the memory. */
 static void draw_mode_options(struct o2_choice *choice, struct o2_scenario_side *side)
 {
-	/* The last two are refused: inside a page, and (by all but the shortest) for want of room. */
+	/*
+	 * The last two are refused: inside a page (unless the first byte happens to be there), and, by all but
+	 * the shortest, for want of room.
+	 */
 	static const uint64_t iova[] = {0,
 					O2_SCENARIO_PAGE_BYTES,
 					UINT64_C(0x7fff00000000),
@@ -93,6 +96,23 @@ static void draw_mode_options(struct o2_choice *choice, struct o2_scenario_side 
 		side->iova = iova[o2_draw_weighted(choice, iova_weight, 6)];
 	if (side->mode == O2_REG_FASTREG_GAPS)
 		side->staging = o2_draw_bool(choice, 1, 1);
+}
+
+/* Where in its page the first byte of the transfer is. */
+static uint64_t first_in_page(const struct o2_scenario_side *side)
+{
+	uint64_t skip = side->offset_bytes;
+
+	for (uint32_t i = 0; i < side->count; i++) {
+		const bool iov = side->vector == O2_IOV;
+		const uint64_t bytes = iov ? side->iov[i].len : side->kiov[i].len;
+
+		if (skip < bytes)
+			return ((iov ? side->iov[i].base : side->kiov[i].offset) + skip) %
+			       O2_SCENARIO_PAGE_BYTES;
+		skip -= bytes;
+	}
+	return 0;
 }
 
 static void draw_side(struct o2_choice *choice, const struct o2_scenario_space *space, bool is_source,
@@ -125,6 +145,10 @@ static void draw_side(struct o2_choice *choice, const struct o2_scenario_space *
 		o2_layout_kiov(&layout, side);
 	}
 	o2_layout_extras(&layout, side);
+	/* An iova is that of the first page, or of the first byte. */
+	if (side->mode == O2_REG_PHYS && side->iova % O2_SCENARIO_PAGE_BYTES == 0 &&
+	    o2_draw_bool(choice, 1, 1))
+		side->iova += first_in_page(side);
 	/* Only a device of kind virtual minds. */
 	side->has_unmapped = o2_draw_bool(choice, side->kind == O2_DMA_VIRTUAL ? 11 : 63, 1);
 	side->unmapped_page = 0;

@@ -38,7 +38,8 @@ static const struct {
 	[O2_PREDICT_NOT_CONTIGUOUS] =
 		RULE(-EPROTONOSUPPORT, "reg/user/not-contiguous", "not one range of virtual addresses"),
 	[O2_PREDICT_PHYS_GAPS] = RULE(-EINVAL, "reg/phys/gaps", "gaps under phys"),
-	[O2_PREDICT_PHYS_IOVA] = RULE(-EINVAL, "reg/phys/iova-alignment", "no page begins at that iova"),
+	[O2_PREDICT_PHYS_IOVA] = RULE(-EINVAL, "reg/phys/iova-alignment",
+				      "neither a page nor the first byte can be at that iova"),
 	[O2_PREDICT_PHYS_WRAPS] =
 		RULE(-EINVAL, "reg/phys/iova-wraps", "behind that iova is no room for the region"),
 	[O2_PREDICT_FRAGMENTS] =
@@ -173,15 +174,22 @@ static enum o2_predict_rule fault_rule(enum o2_dma_fault fault)
 	}
 }
 
-/* Mode phys: a list without gaps, whole pages, and no address behind the last one there is. */
+/*
+ * Mode phys: a list without gaps, under an iova of its first page or of its first byte, and no address behind
+ * the last one there is.
+ */
 static enum o2_predict_rule phys_rule(const struct o2_scenario_side *side, const struct o2_extent *first,
 				      bool gaps, uint64_t nob)
 {
+	uint64_t before = first->offset; /* from the iova to the first byte */
+
 	if (gaps)
 		return O2_PREDICT_PHYS_GAPS;
 	if (side->iova % O2_SCENARIO_PAGE_BYTES != 0)
+		before = 0;
+	if (before == 0 && side->iova % O2_SCENARIO_PAGE_BYTES != first->offset)
 		return O2_PREDICT_PHYS_IOVA;
-	return first->offset + nob > UINT64_MAX - side->iova ? O2_PREDICT_PHYS_WRAPS : O2_PREDICT_NONE;
+	return before + nob > UINT64_MAX - side->iova ? O2_PREDICT_PHYS_WRAPS : O2_PREDICT_NONE;
 }
 
 /* Map nob bytes of a side.  max_frags: fragments that may be published; a source publishes none. */

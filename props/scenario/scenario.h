@@ -45,7 +45,7 @@ struct o2_scenario_side {
 		struct o2_iov iov[O2_SCENARIO_PIECES]; /* base: offset into the view in bytes */
 		struct o2_kiov kiov[O2_SCENARIO_PIECES];
 	};
-	uint64_t iova;		 /* mode phys: where the region's first page is to be */
+	uint64_t iova;		 /* mode phys: where the region's first page, or first byte, is to be */
 	bool per_segment;	 /* mode fmr: one fragment per segment, gaps or not */
 	bool lazy;		 /* mode fmr: what is mapped stays so, and is found again */
 	bool staging;		 /* mode fastreg_gaps: a contiguous region, even if the device offers gaps */

@@ -15,6 +15,7 @@ static const char *const names[O2_SITUATIONS] = {
 	[O2_PAGE_USED_TWICE] = "page_used_twice",
 	[O2_REVERSED_PAGES] = "reversed_pages",
 	[O2_OFFSET_ON_BOUNDARY] = "offset_on_entry_boundary",
+	[O2_PHYS_INSIDE_PAGE] = "phys_at_an_iova_inside_a_page",
 };
 
 const char *o2_situation_name(enum o2_situation situation)
@@ -115,5 +116,7 @@ uint32_t o2_situations_of(const struct o2_scenario_side *side, const struct o2_e
 	}
 	if (count > 0 && extent[0].offset != 0)
 		found |= 1u << O2_UNALIGNED_FIRST;
+	if (side->mode == O2_REG_PHYS && side->iova % O2_SCENARIO_PAGE_BYTES != 0)
+		found |= 1u << O2_PHYS_INSIDE_PAGE;
 	return found | pieces(side, moved);
 }

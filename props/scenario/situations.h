@@ -20,6 +20,7 @@ enum o2_situation {
 	O2_PAGE_USED_TWICE,    /* a page that two places of the page list name; sources only */
 	O2_REVERSED_PAGES,     /* 3 pages or more, each before the one listed before it */
 	O2_OFFSET_ON_BOUNDARY, /* pieces are skipped, and the transfer begins with the first byte of one */
+	O2_PHYS_INSIDE_PAGE,   /* phys at an iova that is not page-aligned */
 	O2_SITUATIONS,
 };
 

@@ -8,7 +8,8 @@ enum situation {
 	RULE,				       /* and the others of o2_plan_rules behind it */
 	PLANNED = RULE + O2_PLAN_RULES,	       /* and the other modes behind it */
 	PLANNED_GAPS = PLANNED + O2_REG_MODES, /* global, fmr, user, fastreg_gaps */
-	PAGES_257 = PLANNED_GAPS + 4,
+	PHYS_INSIDE_PAGE = PLANNED_GAPS + 4,
+	PAGES_257,
 	FRAGMENTS_257,
 	SHARED_PAGE,
 	SEVERAL_PAGES,
@@ -52,6 +53,7 @@ static const struct o2_tally_row situations[SITUATIONS] = {
 	[PLANNED_GAPS + 1] = {"planned_fmr_with_gaps", true},
 	[PLANNED_GAPS + 2] = {"planned_user_with_gaps", true},
 	[PLANNED_GAPS + 3] = {"planned_fastreg_gaps_with_gaps", true},
+	[PHYS_INSIDE_PAGE] = {"planned_phys_at_an_iova_inside_a_page", true},
 	[PAGES_257] = {"pages_257", true},
 	[FRAGMENTS_257] = {"fragments_257", true},
 	[SHARED_PAGE] = {"segments_that_share_a_page", true},
@@ -73,6 +75,7 @@ static void count_planned(struct o2_plan_run *run)
 		seen[PLANNED_GAPS + 2] += plan->mode == O2_REG_USER;
 		seen[PLANNED_GAPS + 3] += plan->mode == O2_REG_FASTREG_GAPS;
 	}
+	seen[PHYS_INSIDE_PAGE] += plan->mode == O2_REG_PHYS && run->request.iova % plan->page_bytes != 0;
 	seen[PAGES_257] += plan->npages == O2_MAX_FRAGS;
 	seen[FRAGMENTS_257] += plan->nfrags == O2_MAX_FRAGS;
 	seen[SHARED_PAGE] += plan->npages > 0 && plan->npages < run->list.count;

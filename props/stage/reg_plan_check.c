@@ -90,7 +90,8 @@ static uint64_t first_address(const struct o2_plan_run *run)
 	case O2_REG_FMR:
 		return first % r->page_bytes;
 	case O2_REG_PHYS:
-		return r->iova + first % r->page_bytes;
+		/* The iova is the first byte's, or that of its page. */
+		return r->iova % r->page_bytes != 0 ? r->iova : r->iova + first % r->page_bytes;
 	case O2_REG_USER:
 		return r->iova;
 	default:

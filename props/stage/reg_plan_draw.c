@@ -143,10 +143,24 @@ static void draw_segments(struct o2_plan_run *run, struct o2_choice *c)
 	}
 }
 
+/* An iova of mode phys may be that of the first byte; next to it there is none. */
+static void draw_inside(struct o2_plan_run *run, struct o2_choice *c)
+{
+	static const uint32_t wheres[] = {4, 3, 1};
+	const size_t where = o2_draw_weighted(c, wheres, 3);
+
+	if (run->request.mode != O2_REG_PHYS || where == 0)
+		return;
+	run->request.iova -= run->request.iova % run->request.page_bytes;
+	run->request.iova += run->list.segment[0].addr % run->request.page_bytes;
+	run->request.iova += where == 2;
+}
+
 void o2_plan_draw(struct o2_plan_run *run, struct o2_choice *c)
 {
 	draw_request(&run->request, c);
 	draw_segments(run, c);
+	draw_inside(run, c);
 	/* Mostly the truth; sometimes a gap that is none, sometimes one that is not declared. */
 	run->request.gaps = !o2_plan_is_dense(run);
 	if (o2_draw_bool(c, 9, 1))

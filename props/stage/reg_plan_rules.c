@@ -139,6 +139,7 @@ static uint32_t broken_by_mode(const struct o2_plan_run *run)
 {
 	const struct o2_reg_request *r = &run->request;
 	const uint64_t first = run->list.segment[0].addr;
+	const uint64_t iova_page = r->iova / r->page_bytes * r->page_bytes;
 	const bool pages = r->mode == O2_REG_FMR || r->mode == O2_REG_FASTREG || r->mode == O2_REG_PHYS;
 	const bool hidden_gap = !r->gaps && !o2_plan_is_dense(run);
 	uint32_t broken = bit(TOO_MANY_PAGES, pages && o2_plan_slots(run) > r->max_pages);
@@ -156,8 +157,8 @@ static uint32_t broken_by_mode(const struct o2_plan_run *run)
 		return bit(USER_RANGE, !r->contiguous) | bit(USER_WRAPS, r->iova + total > UINT64_MAX);
 	case O2_REG_PHYS:
 		return broken | bit(PHYS_GAPS, r->gaps) | bit(PHYS_GAP, hidden_gap) |
-		       bit(PHYS_ALIGNMENT, r->iova % r->page_bytes != 0) |
-		       bit(PHYS_WRAPS, r->iova + total + first % r->page_bytes > UINT64_MAX);
+		       bit(PHYS_ALIGNMENT, r->iova != iova_page && (r->iova ^ first) % r->page_bytes != 0) |
+		       bit(PHYS_WRAPS, iova_page + total + first % r->page_bytes > UINT64_MAX);
 	case O2_REG_FASTREG_GAPS:
 		return bit(GAPS_ENTRIES, run->list.count > r->max_pages) |
 		       bit(GAPS_WRAPS, first + total > UINT64_MAX);

@@ -27,8 +27,9 @@ O2_CHECK(REG_USER_ADDRESS_WRAPS, "reg/user/address-wraps", MUST, OFF,
 O2_CHECK(REG_PHYS_GAPS, "reg/phys/gaps", MUST, MUST, "To be refused with EINVAL: phys: the list has gaps.")
 O2_CHECK(REG_PHYS_UNDECLARED_GAP, "reg/phys/undeclared-gap", MUST, MUST,
 	 "To be refused with EINVAL: phys: declared dense, and a seam is not.")
-O2_CHECK(REG_PHYS_IOVA_ALIGNMENT, "reg/phys/iova-alignment", MUST, OFF,
-	 "To be refused with EINVAL: phys: iova is inside a page.")
+O2_CHECK(
+	REG_PHYS_IOVA_ALIGNMENT, "reg/phys/iova-alignment", MUST, OFF,
+	"To be refused with EINVAL: phys: iova is inside a page, and not where the first byte is in its own.")
 O2_CHECK(REG_PHYS_IOVA_WRAPS, "reg/phys/iova-wraps", MUST, OFF,
 	 "To be refused with EINVAL: phys: the region would pass 2^64 - 1.")
 O2_CHECK(REG_FASTREG_GAPS_TOO_MANY_ENTRIES, "reg/fastreg_gaps/too-many-entries", MUST, MUST,
@@ -167,7 +168,8 @@ O2_CHECK(REG_PHYS_PAGES, "reg/phys/pages", MUST, MUST,
 O2_CHECK(REG_PHYS_PAGE_LIST, "reg/phys/page-list", SHOULD, SHOULD,
 	 "The pages that the reference lists: each that a segment spans, once for each time that the "
 	 "bytes come to its start.")
-O2_CHECK(REG_PHYS_IOVA, "reg/phys/iova", MUST, MUST, "The first page lies at the iova that the caller chose.")
+O2_CHECK(REG_PHYS_IOVA, "reg/phys/iova", MUST, MUST,
+	 "The first page, or the first byte, lies at the iova that the caller chose.")
 O2_CHECK(REG_FASTREG_GAPS_BYTES, "reg/fastreg_gaps/bytes", MUST, MUST,
 	 "The fragments, looked up in what the plan registers, are the bytes of the segments, in "
 	 "order.")

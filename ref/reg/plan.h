@@ -38,7 +38,8 @@ struct o2_reg_request {
 	uint32_t peer_max_frags;
 	bool gaps; /* verdict of sg_build */
 	/*
-	 * Mode phys: where the caller wants the first page, a multiple of the page size.
+	 * Mode phys: where the caller wants the first page, a multiple of the page size; or the first byte,
+	 * at the offset in a page that it has in its own.
 	 * Mode user: the virtual address of the first byte; contiguous says whether there is one
 	 * (mem/virtual_range.h).
 	 */

@@ -5,22 +5,26 @@
 
 /*
  * Mode phys: a list of physical pages, registered for this one transfer under addresses of the caller's
- * choice.  Byte k of the transfer lies at iova + offset of the first byte in its page + k; always one
- * fragment, so a list with gaps cannot be expressed (docs/modes.md, "phys").
+ * choice.  The iova is that of the first page, or that of the first byte, which lies at the same offset in its
+ * page; always one fragment, so a list with gaps cannot be expressed (docs/modes.md, "phys").
  */
 
-static int check_iova(const struct o2_reg_request *request, uint64_t first, uint64_t total,
-		      struct o2_error *error)
+/* *start: where the region begins, with the first byte. */
+static int place(const struct o2_reg_request *request, uint64_t first, uint64_t total, uint64_t *start,
+		 struct o2_error *error)
 {
-	uint64_t offset = first % request->page_bytes;
+	const uint64_t offset = first % request->page_bytes;
+	const uint64_t inside = request->iova % request->page_bytes;
+	const uint64_t page = request->iova - inside;
 
-	if (request->iova % request->page_bytes != 0)
+	if (inside != 0 && inside != offset)
 		return o2_limit_is(o2_refuse_value(error, -EINVAL, "reg/phys/iova-alignment", "iova",
 						   request->iova, request->page_bytes),
 				   O2_LIMIT_MULTIPLE, error);
-	if (offset + total > UINT64_MAX - request->iova)
+	if (offset + total > UINT64_MAX - page)
 		return o2_refuse_value(error, -EINVAL, "reg/phys/iova-wraps", "iova", offset + total,
-				       UINT64_MAX - request->iova);
+				       UINT64_MAX - page);
+	*start = page + offset;
 	return 0;
 }
 
@@ -29,6 +33,7 @@ static int plan_phys(const struct o2_reg_request *request, const struct o2_dma_l
 {
 	const uint64_t first = segments->segment[0].addr;
 	const uint32_t total = o2_reg_total(segments);
+	uint64_t start = 0;
 	int rc = 0;
 
 	if (request->gaps)
@@ -44,9 +49,9 @@ static int plan_phys(const struct o2_reg_request *request, const struct o2_dma_l
 		if (rc != 0)
 			return rc;
 	}
-	rc = check_iova(request, first, total, error);
+	rc = place(request, first, total, &start, error);
 	if (rc == 0)
-		o2_reg_publish_range(plan, request->iova + first % request->page_bytes, total);
+		o2_reg_publish_range(plan, start, total);
 	return rc;
 }
 

@@ -159,13 +159,14 @@ static int32_t plan_user(struct job *job)
 
 static int32_t plan_phys(struct job *job)
 {
-	uint64_t iova = job->request->iova;
+	uint64_t inside = job->request->iova % job->request->page_bytes;
+	uint64_t iova = job->request->iova - inside;
 	int32_t status;
 
 	if (job->request->gaps)
 		return refuse(job->refusal, EINVAL, "reg/phys/gaps", NO_INDEX);
 	status = list_pages(job, "reg/phys/undeclared-gap");
-	if (status == O2_IMPL_OK && iova % job->request->page_bytes)
+	if (status == O2_IMPL_OK && inside && inside != job->start[0])
 		status = refuse(job->refusal, EINVAL, "reg/phys/iova-alignment", NO_INDEX);
 	if (status == O2_IMPL_OK) /* iova is page-aligned: adding the offset cannot wrap */
 		status = publish_whole(job, iova + job->start[0], "reg/phys/iova-wraps", NO_INDEX);

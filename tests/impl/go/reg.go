@@ -151,10 +151,11 @@ func planPhys(in *regInput, plan *regPlanOut, nob uint64) (err error) {
 	if plan.Pages, starts, err = listPages(in, "RegPhysGap"); err != nil {
 		return err
 	}
-	if uint64(in.Request.Iova)%uint64(in.Request.PageBytes) != 0 {
+	inside := uint64(in.Request.Iova) % uint64(in.Request.PageBytes)
+	if inside != 0 && inside != starts[0] {
 		return refuse("EINVAL", "RegPhysAlignment")
 	}
-	return whole(plan, uint64(in.Request.Iova)+starts[0], nob, refuse("EINVAL", "RegPhysWraps"))
+	return whole(plan, uint64(in.Request.Iova)-inside+starts[0], nob, refuse("EINVAL", "RegPhysWraps"))
 }
 
 func makePlan(in *regInput, plan *regPlanOut, nob uint64) error {

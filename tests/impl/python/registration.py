@@ -93,8 +93,10 @@ def plan_phys(request, segments, nob):
     if request["gaps"]:
         raise Refuse("EINVAL", "reg/phys/gaps", 1, 0)
     pages, places = list_pages(request, segments, "reg/phys/undeclared-gap")
-    if iova % size:
+    # A page may be asked for, or the place of the first byte in it.
+    if iova % size not in (0, places[0]):
         raise Refuse("EINVAL", "reg/phys/iova-alignment", iova, size)
+    iova -= iova % size
     check_run("reg/phys/iova-wraps", iova, places[0] + nob)
     return paged(pages, iova + places[0], nob), [(iova + places[0], nob)]
 

@@ -356,6 +356,7 @@ static const struct {
 	{"user-pieces-that-touch-inside-a-page", O2_MOVES, 0, 10000, 4, 4, true, true},
 	{"user-two-ranges-refused", O2_REFUSED_LOCAL, -EPROTONOSUPPORT, 4096, 1, 2, false, true},
 	{"phys-at-half-of-all-addresses", O2_MOVES, 0, 8097, 3, 3, false, false},
+	{"phys-at-the-first-byte", O2_MOVES, 0, 8097, 3, 3, false, false},
 	{"phys-gap-refused", O2_REFUSED_LOCAL, -EINVAL, 7996, 2, 2, true, false},
 	{"remapped-merged-1mib-fmr", O2_MOVES, 0, 1048576, 257, 257, false, false},
 	{"remapped-maps-nothing", O2_REFUSED_PEER, -EIO, 4096, 1, 1, false, false},

@@ -119,6 +119,34 @@ static void test_examples(void **state)
 	}
 }
 
+/* Mode phys: the iova of the first page and that of the first byte ask for the same. */
+static void test_phys_iova(void **state)
+{
+	static const struct example row = {"phys",
+					   O2_REG_PHYS,
+					   false,
+					   DENSE,
+					   0x7f0000000e00,
+					   0x1800,
+					   0xe00,
+					   3,
+					   {0x10000000, 0x20000000, 0x30000000},
+					   1,
+					   {{0x1800, 0x7f0000000e00}}};
+	static const uint64_t asked[] = {0x7f0000000000, 0x7f0000000e00};
+
+	for (size_t i = 0; i < sizeof(asked) / sizeof(asked[0]); i++) {
+		struct o2_reg_request request = {O2_REG_PHYS,  O2_SINK, 4096,	  O2_MAX_FRAGS,
+						 O2_MAX_FRAGS, false,	asked[i], false};
+		struct o2_dma_list list = {.count = row.nsegments};
+		struct o2_reg_plan plan;
+
+		memcpy(list.segment, row.segment, sizeof(row.segment));
+		assert_int_equal(o2_reg_plan(&request, &list, &plan, NULL), 0);
+		compare(&row, O2_SINK, &plan);
+	}
+}
+
 /* --- page counts --- */
 
 /* `count` pages, all but the first whole, the first from offset; every other page of the address space. */
@@ -275,7 +303,12 @@ static const struct refusal refusals[] = {
 	{"reg/phys/gaps", -EINVAL, 1, 0, N, {O2_REG_PHYS, O2_SOURCE, 4096, 257, 257, true, 0, false}, 1, {{0, 1}}},
 	{"reg/phys/undeclared-gap", -EINVAL, 0x2000, 0xfff, 1, {O2_REG_PHYS, O2_SINK, 4096, 257, 257, false, 0, false}, 2, {{0, 0xfff}, {0x2000, 1}}},
 	{"reg/phys/iova-alignment", -EINVAL, 0x800, 4096, N, {O2_REG_PHYS, O2_SINK, 4096, 257, 257, false, 0x800, false}, 1, {{0, 1}}},
+	/* Next to the place of the first byte in its page; and of the first page's bytes only that one counts. */
+	{"reg/phys/iova-alignment", -EINVAL, 0x1002, 4096, N, {O2_REG_PHYS, O2_SINK, 4096, 257, 257, false, 0x1002, false}, 1, {{0x5001, 2}}},
+	{"reg/phys/iova-alignment", -EINVAL, 0x5001, 16384, N, {O2_REG_PHYS, O2_SINK, 16384, 257, 257, false, 0x5001, false}, 1, {{0x6001, 2}}},
 	{OK, {O2_REG_PHYS, O2_SINK, 4096, 257, 257, false, UINT64_MAX - 0xfff, false}, 1, {{0x5001, 0xffe}}},
+	{OK, {O2_REG_PHYS, O2_SINK, 4096, 257, 257, false, UINT64_MAX - 0xffe, false}, 1, {{0x5001, 0xffe}}},
+	{"reg/phys/iova-wraps", -EINVAL, 0x1000, 0xfff, N, {O2_REG_PHYS, O2_SINK, 4096, 257, 257, false, UINT64_MAX - 0xffe, false}, 1, {{0x5001, 0xfff}}},
 	{"reg/phys/iova-wraps", -EINVAL, 0x1000, 0xfff, N, {O2_REG_PHYS, O2_SINK, 4096, 257, 257, false, UINT64_MAX - 0xfff, false}, 1, {{0x5001, 0xfff}}},
 	{"reg/fastreg_gaps/iova-wraps", -EINVAL, 2, 1, 0, {O2_REG_FASTREG_GAPS, O2_SINK, 4096, 257, 257, true, 0, false}, 2, {{UINT64_MAX - 1, 1}, {0, 1}}},
 	{OK, {O2_REG_FASTREG_GAPS, O2_SINK, 4096, 257, 1, true, 0, false}, 2, {{0x1001, 7}, {0x9003, 9}}},
@@ -344,9 +377,9 @@ static void test_mode_names(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_examples),   cmocka_unit_test(test_page_limit),
-		cmocka_unit_test(test_peer_limit), cmocka_unit_test(test_refusals),
-		cmocka_unit_test(test_mode_names),
+		cmocka_unit_test(test_examples),   cmocka_unit_test(test_phys_iova),
+		cmocka_unit_test(test_page_limit), cmocka_unit_test(test_peer_limit),
+		cmocka_unit_test(test_refusals),   cmocka_unit_test(test_mode_names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

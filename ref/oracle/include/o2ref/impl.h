@@ -308,7 +308,8 @@ struct o2_impl_reg_request {
 	uint32_t max_pages;	 /* pages that one registration holds: 256 or 257 */
 	uint32_t peer_max_frags; /* a sink: fragments that the peer accepts */
 	uint32_t gaps;		 /* 0 or 1: the verdict of sg_build */
-	uint64_t iova;	     /* phys: where the first page goes; user: virtual address of the first byte */
+	/* phys: where the first page goes, or the first byte; user: virtual address of the first byte */
+	uint64_t iova;
 	uint32_t contiguous; /* user: 1 if the buffer is one range of virtual addresses */
 	uint32_t reserved;
 };
