@@ -9,49 +9,47 @@
  * deliberate defects which tests/unit/lnd/test_lnd_mutants.c names beside them.
  */
 
-/* talks_flow.c */
-void talks_of_everything(void **state);
-void talks_one_way(void **state);
-void talks_at_once(void **state);
-void talks_below_its_tunables(void **state);
-void talks_with_few_sends(void **state);
-void hears_of_too_many_credits(void **state);
-void hears_without_credit(void **state);
-void hears_too_many_requests(void **state);
-void hears_empty_noops(void **state);
-void keeps_alive(void **state);
-void fills_its_queues(void **state);
-void flushes_full_queues(void **state);
+/* talks_flow.c, talks_credits.c, talks_answers.c, talks_end.c: what test_lnd_flow.c runs. */
+#define FLOW_TALKS(talk)                     \
+	talk(talks_of_everything);           \
+	talk(talks_one_way);                 \
+	talk(talks_at_once);                 \
+	talk(talks_below_its_tunables);      \
+	talk(talks_with_few_sends);          \
+	talk(hears_of_too_many_credits);     \
+	talk(hears_without_credit);          \
+	talk(hears_too_many_requests);       \
+	talk(hears_empty_noops);             \
+	talk(keeps_alive);                   \
+	talk(fills_its_queues);              \
+	talk(flushes_full_queues);           \
+	talk(leaves_room_for_noops);         \
+	talk(returns_the_credit_of_a_noop);  \
+	talk(returns_credits_in_proportion); \
+	talk(returns_the_only_credit);       \
+	talk(hears_a_nak_of_success);        \
+	talk(hears_of_more_than_the_sink);   \
+	talk(hears_another_answer);          \
+	talk(hears_another_length);          \
+	talk(hears_an_answer_twice);         \
+	talk(hears_of_what_was_not_sent);    \
+	talk(cannot_plan_its_writes);        \
+	talk(hears_of_another_life);         \
+	talk(says_how_long_it_is);           \
+	talk(misses_a_deadline);             \
+	talk(renews_a_deadline);             \
+	talk(starts_in_every_state);         \
+	talk(ends_what_is_open);             \
+	talk(hears_early);                   \
+	talk(reads_before_it_reposts);       \
+	talk(gathers_a_payload);             \
+	talk(ends_what_match_accepted);      \
+	talk(cannot_poll);                   \
+	talk(gives_back_its_receives);       \
+	talk(is_answered_before_it_is_sent);
 
-/* talks_credits.c */
-void leaves_room_for_noops(void **state);
-void returns_the_credit_of_a_noop(void **state);
-void returns_credits_in_proportion(void **state);
-void returns_the_only_credit(void **state);
-
-/* talks_answers.c */
-void hears_a_nak_of_success(void **state);
-void hears_of_more_than_the_sink(void **state);
-void hears_another_answer(void **state);
-void hears_another_length(void **state);
-void hears_an_answer_twice(void **state);
-void hears_of_what_was_not_sent(void **state);
-void cannot_plan_its_writes(void **state);
-void hears_of_another_life(void **state);
-void says_how_long_it_is(void **state);
-
-/* talks_end.c */
-void misses_a_deadline(void **state);
-void renews_a_deadline(void **state);
-void starts_in_every_state(void **state);
-void ends_what_is_open(void **state);
-void hears_early(void **state);
-void reads_before_it_reposts(void **state);
-void gathers_a_payload(void **state);
-void ends_what_match_accepted(void **state);
-void cannot_poll(void **state);
-void gives_back_its_receives(void **state);
-void is_answered_before_it_is_sent(void **state);
+#define DECLARE_TALK(name) void name(void **state)
+FLOW_TALKS(DECLARE_TALK)
 
 /* talks_windows.c */
 void waits_for_windows(void **state);

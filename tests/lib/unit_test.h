@@ -15,6 +15,48 @@
 
 #include <cmocka.h>
 
+/*
+ * A test is run because it stands in the file, in the order of the file:
+ *
+ *	TEST(one_holds)
+ *	{
+ *		assert_int_equal(1, 1);
+ *	}
+ *
+ * TEST_WITH: with a set-up and a tear-down of its own, either of which may be NULL.
+ * ALSO_TEST: a function that stands elsewhere, because others call it too.
+ * GROUP_SETUP: what is called once, before the first test.
+ *
+ * The program has the main of tests/lib/unit_main.c, or one of its own that ends in tests_run().
+ */
+#define TEST(name) TEST_WITH(name, NULL, NULL)
+
+#define TEST_WITH(name, set_up, tear_down)      \
+	static void name(void **state);         \
+	REGISTER_TEST_(name, set_up, tear_down) \
+	static void name(void **state)
+
+#define ALSO_TEST(name) REGISTER_TEST_(name, NULL, NULL)
+
+#define GROUP_SETUP(function)                                                \
+	__attribute__((constructor)) static void register_group_setup_(void) \
+	{                                                                    \
+		group_setup_register(function);                              \
+	}
+
+#define REGISTER_TEST_(name, set_up, tear_down)                                                          \
+	__attribute__((constructor)) static void register_##name(void)                                   \
+	{                                                                                                \
+		const struct CMUnitTest test = cmocka_unit_test_setup_teardown(name, set_up, tear_down); \
+		test_register(&test, __COUNTER__);                                                       \
+	}
+
+/* Compilers put constructors in an order of their own: the tests run in that of place. */
+void test_register(const struct CMUnitTest *test, unsigned int place);
+void group_setup_register(CMFixtureFunction function);
+/* Returns how many failed. */
+int tests_run(void);
+
 /* A call that fails with that code, and says by which rule. */
 #define assert_error(call, code, error, rule_)             \
 	do {                                               \

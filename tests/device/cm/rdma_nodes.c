@@ -5,7 +5,7 @@
  */
 #include "tests/device/cm/rdma_world.h"
 
-static void bytes_arrive(void **state)
+TEST(bytes_arrive)
 {
 	static const enum o2_reg_mode modes[] = {O2_REG_GLOBAL, O2_REG_FMR, O2_REG_FASTREG};
 	static struct o2_kiov from[O2_MAX_FRAGS], to[O2_MAX_FRAGS];
@@ -32,7 +32,7 @@ static void bytes_arrive(void **state)
 	world_close(world);
 }
 
-static void terms(void **state)
+TEST(terms)
 {
 	static const struct {
 		uint16_t version_a, version_b;
@@ -70,7 +70,7 @@ static void terms(void **state)
 	}
 }
 
-static void several_connections(void **state)
+TEST(several_connections)
 {
 	struct o2_node_config config = usual_config();
 	struct world *world;
@@ -86,7 +86,7 @@ static void several_connections(void **state)
 	world_close(world);
 }
 
-static void race(void **state)
+TEST(race)
 {
 	struct world *world = world_open(NULL, NULL);
 
@@ -98,7 +98,7 @@ static void race(void **state)
 	world_close(world);
 }
 
-static void closed_by_either(void **state)
+TEST(closed_by_either)
 {
 	struct world *world = world_open(NULL, NULL);
 
@@ -114,7 +114,7 @@ static void closed_by_either(void **state)
 	world_close(world);
 }
 
-static void nobody_there(void **state)
+TEST(nobody_there)
 {
 	struct o2_node_config deaf = usual_config();
 	struct world *world;
@@ -132,7 +132,7 @@ static void nobody_there(void **state)
 	world_close(world);
 }
 
-static void too_early(void **state)
+TEST(too_early)
 {
 	struct world *world = world_open(NULL, NULL);
 	struct seat *a = &world->seat[0];
@@ -149,7 +149,7 @@ static void too_early(void **state)
 	world_close(world);
 }
 
-static void peer_restarts(void **state)
+TEST(peer_restarts)
 {
 	struct world *world = world_open(NULL, NULL);
 	struct seat *a = &world->seat[0], *b = &world->seat[1];
@@ -172,7 +172,7 @@ static void peer_restarts(void **state)
 
 /* A queue pair that fails under a transfer: both sides end all that was open, once, and find each other
  * again. */
-static void queue_pair_killed(void **state)
+TEST(queue_pair_killed)
 {
 	struct world *world = world_open(NULL, NULL);
 
@@ -198,17 +198,4 @@ static void queue_pair_killed(void **state)
 	world_until(world, world->seat[0].nended == world->seat[0].nstarted);
 	assert_int_equal(world->seat[0].status[world->seat[0].nstarted - 1], 0);
 	world_close(world);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(bytes_arrive),	       cmocka_unit_test(terms),
-		cmocka_unit_test(several_connections), cmocka_unit_test(race),
-		cmocka_unit_test(closed_by_either),    cmocka_unit_test(nobody_there),
-		cmocka_unit_test(too_early),	       cmocka_unit_test(peer_restarts),
-		cmocka_unit_test(queue_pair_killed),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -143,7 +143,7 @@ struct probe {
 	uint16_t told;	  /* version of the record */
 };
 
-static void answers(void **state)
+TEST(answers)
 {
 	static const struct probe probes[] = {
 		{.what = "usual", .says = {0x12, 8, 257, 4096}},
@@ -219,7 +219,7 @@ static void ask_usual(struct asker *asker, bool privileged)
 }
 
 /* Reasons that are about the node and not about the request. */
-static void answers_of_a_node(void **state)
+TEST(answers_of_a_node)
 {
 	struct o2_node_config config = usual_config();
 	struct asker asker;
@@ -251,7 +251,7 @@ static void answers_of_a_node(void **state)
 }
 
 /* The node is asking the asker, which ranks lower and asks at that moment. */
-static void connection_race(void **state)
+TEST(connection_race)
 {
 	struct asker asker;
 	struct world *world;
@@ -268,7 +268,7 @@ static void connection_race(void **state)
 }
 
 /* A peer that takes the request and never answers. */
-static void silence(void **state)
+TEST(silence)
 {
 	struct o2_node_config config = usual_config();
 	struct asker asker;
@@ -284,7 +284,7 @@ static void silence(void **state)
 	asker_leave(&asker);
 }
 
-static void wrong_port(void **state)
+TEST(wrong_port)
 {
 	struct asker asker;
 	uint8_t bytes[O2_CONNREQ_BYTES] = {0};
@@ -298,7 +298,7 @@ static void wrong_port(void **state)
 }
 
 /* No request at all, and one that is cut: the codec's business, and fatal. */
-static void no_message(void **state)
+TEST(no_message)
 {
 	struct asker asker;
 	uint8_t bytes[O2_CONNREQ_BYTES] = {0};
@@ -310,15 +310,4 @@ static void no_message(void **state)
 	ask(&asker, bytes, 17);
 	assert_reject(&asker, O2_REJECT_FATAL, 0x12);
 	asker_leave(&asker);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(answers),	   cmocka_unit_test(answers_of_a_node),
-		cmocka_unit_test(connection_race), cmocka_unit_test(silence),
-		cmocka_unit_test(wrong_port),	   cmocka_unit_test(no_message),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,7 +9,7 @@
 #include "wire/layout.h"
 #include "wire/msg.h"
 
-static void test_refuse_fills_everything(void **state)
+TEST(test_refuse_fills_everything)
 {
 	struct o2_error error;
 
@@ -25,7 +25,7 @@ static void test_refuse_fills_everything(void **state)
 	assert_int_equal(o2_refuse(NULL, -EINVAL, "room/rule", "x", 0, 0, 0), -EINVAL);
 }
 
-static void test_clear(void **state)
+TEST(test_clear)
 {
 	struct o2_error error;
 	char text[32];
@@ -40,7 +40,7 @@ static void test_clear(void **state)
 	o2_error_clear(NULL);
 }
 
-static void test_text(void **state)
+TEST(test_text)
 {
 	static const struct {
 		const char *field;
@@ -84,7 +84,7 @@ static void test_text(void **state)
 }
 
 /* A field name of any length is cut, not overrun. */
-static void test_text_of_long_field(void **state)
+TEST(test_text_of_long_field)
 {
 	char field[300];
 	char text[512];
@@ -97,7 +97,7 @@ static void test_text_of_long_field(void **state)
 	assert_true(o2_error_text(&error, text, sizeof(text)) < 300);
 }
 
-static void test_errno_names(void **state)
+TEST(test_errno_names)
 {
 	static const int codes[] = {EINVAL, EFAULT,	  EFBIG, EPROTO,      EMSGSIZE,	 EPROTONOSUPPORT,
 				    ENOMEM, ENOSPC,	  EBUSY, EIO,	      ETIMEDOUT, ENOTSUP,
@@ -118,7 +118,7 @@ static void test_errno_names(void **state)
 }
 
 /* Errors from outside may be any number. */
-static void test_errno_texts(void **state)
+TEST(test_errno_texts)
 {
 	static const struct {
 		int64_t code;
@@ -142,7 +142,7 @@ static void test_errno_texts(void **state)
 	assert_string_equal(o2_errno_symbol(-EINVAL), "EINVAL");
 }
 
-static void test_refused_copies_and_compares(void **state)
+TEST(test_refused_copies_and_compares)
 {
 	struct o2_error error;
 	struct o2_refused a;
@@ -167,7 +167,7 @@ static void test_refused_copies_and_compares(void **state)
 }
 
 /* What the text of a kind of limit says; of a set, or of a part of the value, nothing. */
-static void test_kinds_of_limits(void **state)
+TEST(test_kinds_of_limits)
 {
 	static const struct {
 		enum o2_limit_kind kind;
@@ -200,7 +200,7 @@ static void test_kinds_of_limits(void **state)
 #define NID			    BODY_NID(0, 5, 0x0a4d0001)
 
 /* What the codec says of a message: no limit of a field that has none, or of a part of it alone. */
-static void test_texts_of_the_codec(void **state)
+TEST(test_texts_of_the_codec)
 {
 	static const struct {
 		uint32_t magic;
@@ -240,21 +240,4 @@ static void test_texts_of_the_codec(void **state)
 		snprintf(wanted, sizeof(wanted), "wire/%s (Protocol error)", rows[i].text);
 		assert_string_equal(text, wanted);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_kinds_of_limits),
-		cmocka_unit_test(test_texts_of_the_codec),
-		cmocka_unit_test(test_refuse_fills_everything),
-		cmocka_unit_test(test_clear),
-		cmocka_unit_test(test_text),
-		cmocka_unit_test(test_text_of_long_field),
-		cmocka_unit_test(test_errno_names),
-		cmocka_unit_test(test_errno_texts),
-		cmocka_unit_test(test_refused_copies_and_compares),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

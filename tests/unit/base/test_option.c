@@ -73,7 +73,7 @@ static int read_line(const char *line, struct target *target, char *argv[])
 	return o2_options_read(&command, argc, argv, target);
 }
 
-static void each_kind_goes_where_it_belongs(void **state)
+TEST(each_kind_goes_where_it_belongs)
 {
 	struct target t;
 	char *argv[32];
@@ -120,7 +120,7 @@ static void says(const char *line, const char *expected)
 	assert_int_equal(result, -1);
 }
 
-static void what_is_wrong_is_named(void **state)
+TEST(what_is_wrong_is_named)
 {
 	says("--nothing", "'--nothing' is no option, or its value is missing");
 	says("--other", "'--other' is no option, or its value is missing");
@@ -137,14 +137,4 @@ static void what_is_wrong_is_named(void **state)
 	says("--some red,pink", "--some has 'pink', not red, green or blue");
 	says("--some red,", "--some has '', not red, green or blue");
 	says("--upper x", "--upper begins with 'x'");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_kind_goes_where_it_belongs),
-		cmocka_unit_test(what_is_wrong_is_named),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

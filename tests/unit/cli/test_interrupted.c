@@ -66,7 +66,7 @@ static int end(void **state)
 }
 
 /* The reason comes through a pipe that exec closes. */
-static void a_program_that_is_not_there(void **state)
+TEST_WITH(a_program_that_is_not_there, begin, end)
 {
 	const struct o2_host_options options = {.timeout_ms = 1000, .growth_mib = 64};
 	char *const argv[] = {"/nonexistent/implementation", NULL};
@@ -79,7 +79,7 @@ static void a_program_that_is_not_there(void **state)
 }
 
 /* This program once more, as main() has it below. */
-static void a_victim_in_a_process(void **state)
+TEST_WITH(a_victim_in_a_process, begin, end)
 {
 	const struct o2_victim_options options = {.device = "loop0"};
 	struct o2_victim_child child;
@@ -94,10 +94,6 @@ static void a_victim_in_a_process(void **state)
 
 int main(int argc, char **argv)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_program_that_is_not_there, begin, end),
-		cmocka_unit_test_setup_teardown(a_victim_in_a_process, begin, end),
-	};
 	char byte;
 
 	/* A victim: it says who it is, and ends when its input does. */
@@ -106,5 +102,5 @@ int main(int argc, char **argv)
 		fflush(stdout);
 		return read(STDIN_FILENO, &byte, 1) == 0 ? 0 : 1;
 	}
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return tests_run();
 }

@@ -12,7 +12,7 @@
 #define PAGES	   600u
 #define PAGE_BYTES 4096u
 
-static void test_streams(void **state)
+TEST(test_streams)
 {
 	uint8_t whole[300], part[300];
 
@@ -68,7 +68,7 @@ static void check_layout(const struct o2_arena *arena, uint32_t size_bytes, uint
 	assert_null(memory.iov);
 }
 
-static void test_layouts(void **state)
+TEST(test_layouts)
 {
 	static const uint32_t sizes[] = {1, 2, 4095, 4096, 4097, 8192, 65536, 65537, 1u << 20};
 	static const uint32_t counts[] = {1, 2, 3, 16, 17, 100, 256, 257};
@@ -114,7 +114,7 @@ static uint64_t first_wrong(const struct o2_arena *arena, const struct o2_net_me
 }
 
 /* One byte that is wrong is found, wherever it is, and shown. */
-static void test_one_wrong_byte(void **state)
+TEST(test_one_wrong_byte)
 {
 	const uint32_t size_bytes = (2u << 20) + 5;
 	const uint64_t places[] = {0, 1, 4095, 4096, (1u << 20) - 1, 1u << 20, 1234567, size_bytes - 1};
@@ -148,15 +148,4 @@ static void test_one_wrong_byte(void **state)
 	}
 	o2_net_memory_free(&memory);
 	o2_arena_destroy(&arena);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_streams),
-		cmocka_unit_test(test_layouts),
-		cmocka_unit_test(test_one_wrong_byte),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -76,7 +76,7 @@ static void expect_line(const char *line)
 	assert_string_equal(world.err, line);
 }
 
-static void a_short_answer(void **state)
+TEST(a_short_answer)
 {
 	/* By RDMA, and as an IMMEDIATE. */
 	assert_int_equal(get(8192, NONE, NONE, "get --json 10.77.0.2@o2ib"), 1);
@@ -91,7 +91,7 @@ static void a_short_answer(void **state)
 	expect(0, 1, 1, 1, 0);
 }
 
-static void a_short_answer_is_accepted(void **state)
+TEST(a_short_answer_is_accepted)
 {
 	assert_int_equal(get(8192, NONE, NONE, "get --json --verify --accept-short --count 5 10.77.0.2@o2ib"),
 			 0);
@@ -106,7 +106,7 @@ static void a_short_answer_is_accepted(void **state)
 	expect(1, 0, 0, 1, 0);
 }
 
-static void what_was_not_written(void **state)
+TEST(what_was_not_written)
 {
 	static const char all[] = "get --json --verify 10.77.0.2@o2ib";
 	static const char accepting[] = "get --json --verify --accept-short 10.77.0.2@o2ib";
@@ -129,7 +129,7 @@ static void what_was_not_written(void **state)
 	expect_line("o2ref: GET 0: the peer reports 1 bytes and wrote 0 of them\n");
 }
 
-static void what_was_written_wrong(void **state)
+TEST(what_was_written_wrong)
 {
 	assert_int_equal(get(8192, NONE, 5000, "get --json --verify --accept-short 10.77.0.2@o2ib"), 1);
 	assert_non_null(strstr(world.err, "o2ref: GET 0: short of 65536 bytes: byte 5000 is 0x"));
@@ -137,7 +137,7 @@ static void what_was_written_wrong(void **state)
 }
 
 /* A PUT of which the ACK says that less was taken. */
-static void a_short_put(void **state)
+TEST(a_short_put)
 {
 	world_setup(NULL);
 	world.start = hold;
@@ -167,7 +167,7 @@ static void hold_for_puts(void)
 }
 
 /* A PUT that cannot be read back is one operation, and that has failed. */
-static void one_outcome_for_each(void **state)
+TEST(one_outcome_for_each)
 {
 	world_setup(NULL);
 	world.start = hold_for_puts;
@@ -180,7 +180,7 @@ static void one_outcome_for_each(void **state)
 }
 
 /* The last one is late: nothing is waited for any more. */
-static void it_ends_with_the_last_one(void **state)
+TEST(it_ends_with_the_last_one)
 {
 	world_setup(NULL);
 	assert_int_equal(world_run("get --json --size 100 --timeout 1 10.77.0.2@o2ib"), 1);
@@ -226,7 +226,7 @@ static void lose_and_ask(void)
 	peer_asks();
 }
 
-static void being_asked(void **state)
+TEST(being_asked)
 {
 	for (int i = 0; i < 3; i++) {
 		world_setup(NULL);
@@ -261,7 +261,7 @@ static void stop_when_down(void)
 	o2_net_stop = world.endpoint.fault.side != O2_FAULT_NONE;
 }
 
-static void what_an_option_accepts(void **state)
+TEST_WITH(what_an_option_accepts, world_setup, NULL)
 {
 	world.start = peer_puts;
 	world.round = stop_when_down;
@@ -290,7 +290,7 @@ static void close_when_done(void)
 	}
 }
 
-static void the_peer_ends_it_in_order(void **state)
+TEST(the_peer_ends_it_in_order)
 {
 	for (int verbose = 0; verbose < 2; verbose++) {
 		world_setup(NULL);
@@ -309,7 +309,7 @@ static void the_peer_ends_it_in_order(void **state)
 	expect_line("");
 }
 
-static void the_port_is_taken(void **state)
+TEST(the_port_is_taken)
 {
 	static const int errors[] = {-EADDRINUSE, -EACCES};
 
@@ -333,7 +333,7 @@ static void the_port_is_taken(void **state)
 	assert_int_equal(world_run("get 10.77.0.2@o2ib"), 2);
 }
 
-static void events_in_words(void **state)
+TEST(events_in_words)
 {
 	static const struct o2_error dropped = {.code = -ENODATA, .rule = "lnet/match/none", .field = "f"};
 	struct o2_lnet_hdr hdr = {.type = O2_LNET_GET};
@@ -355,24 +355,4 @@ static void events_in_words(void **state)
 	event.error = &dropped;
 	o2_net_event_text(&event, text, sizeof(text));
 	assert_non_null(strstr(text, "10.77.0.2@o2ib: dropped: lnet/match/none: "));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_short_answer),
-		cmocka_unit_test(a_short_answer_is_accepted),
-		cmocka_unit_test(what_was_not_written),
-		cmocka_unit_test(what_was_written_wrong),
-		cmocka_unit_test(a_short_put),
-		cmocka_unit_test(one_outcome_for_each),
-		cmocka_unit_test(it_ends_with_the_last_one),
-		cmocka_unit_test(being_asked),
-		cmocka_unit_test(the_peer_ends_it_in_order),
-		cmocka_unit_test(the_port_is_taken),
-		cmocka_unit_test_setup(what_an_option_accepts, world_setup),
-		cmocka_unit_test(events_in_words),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -72,7 +72,7 @@ static void expect(long verified)
 }
 
 /* Each of them is right, whatever of it the next ones have left to be seen. */
-static void many_to_one_place(void **state)
+TEST_WITH(many_to_one_place, world_setup, NULL)
 {
 	for (int i = 0; i < 4; i++) {
 		world_setup(NULL);
@@ -93,7 +93,7 @@ static void many_to_one_place(void **state)
 }
 
 /* In places of their own every one of them can be told. */
-static void each_in_its_place(void **state)
+TEST_WITH(each_in_its_place, world_setup, NULL)
 {
 	world_setup(NULL);
 	script.count = 128;
@@ -108,7 +108,7 @@ static void each_in_its_place(void **state)
 }
 
 /* Bytes that nobody meant to write are wrong: alone in their place, and last of many in one. */
-static void forged(void **state)
+TEST_WITH(forged, world_setup, NULL)
 {
 	for (int i = 0; i < 3; i++) {
 		world_setup(NULL);
@@ -184,7 +184,7 @@ static enum o2_net_verdict end(struct desk *desk, uint64_t offset, uint64_t stre
 	return o2_net_puts_end(desk->puts, &put, &desk->arena, &desk->entry, &desk->wrong);
 }
 
-static void overlap_in_time_and_place(void **state)
+TEST(overlap_in_time_and_place)
 {
 	struct desk *desk = desk_open();
 
@@ -223,7 +223,7 @@ static void overlap_in_time_and_place(void **state)
 }
 
 /* What has failed may have written; what nobody wrote is wrong all the same. */
-static void one_that_failed(void **state)
+TEST(one_that_failed)
 {
 	struct desk *desk = desk_open();
 	struct o2_net_put failed = put_at(0, 1);
@@ -245,7 +245,7 @@ static void one_that_failed(void **state)
 }
 
 /* Where more overlap than are kept, nothing is called wrong that may be one of those. */
-static void more_than_are_kept(void **state)
+TEST(more_than_are_kept)
 {
 	struct desk *desk = desk_open();
 
@@ -278,18 +278,4 @@ static void more_than_are_kept(void **state)
 	begin(desk, 0, 1);
 	assert_int_equal(end(desk, 0, 1), O2_NET_WRONG);
 	desk_close(desk);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(many_to_one_place, world_setup),
-		cmocka_unit_test_setup(each_in_its_place, world_setup),
-		cmocka_unit_test_setup(forged, world_setup),
-		cmocka_unit_test(overlap_in_time_and_place),
-		cmocka_unit_test(one_that_failed),
-		cmocka_unit_test(more_than_are_kept),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -174,7 +174,7 @@ static void assert_bytes(const struct seat *seat, uint32_t index, const char *te
 	assert_memory_equal(seat->bytes[index], expected, padded_bytes);
 }
 
-static void accepted(void **state)
+TEST(accepted)
 {
 	struct table *table = table_set();
 
@@ -203,7 +203,7 @@ static void accepted(void **state)
 	table_clear(table);
 }
 
-static void refused(void **state)
+TEST(refused)
 {
 	struct table *table = table_set();
 
@@ -227,7 +227,7 @@ struct lot {
 	uint32_t reason;    /* that a was given */
 };
 
-static void fates(void **state)
+TEST(fates)
 {
 	static const struct lot lots[] = {
 		{"request lost", O2_CM_LOOP_REQUEST, O2_CM_LOOP_LOSE, -1, -1, 0},
@@ -259,7 +259,7 @@ static void fates(void **state)
 	}
 }
 
-static void nobody_there(void **state)
+TEST(nobody_there)
 {
 	struct table *table = table_set();
 
@@ -276,7 +276,7 @@ static void nobody_there(void **state)
 }
 
 /* An id goes away at each point of an attempt: the other side hears of it, itself no more. */
-static void destroyed(void **state)
+TEST(destroyed)
 {
 	for (uint32_t steps = 0; steps <= 3; steps++) {
 		struct table *table = table_set();
@@ -304,7 +304,7 @@ static void destroyed(void **state)
 }
 
 /* Two attempts, one in each direction: messages of different ids may be delivered in any order. */
-static void any_order(void **state)
+TEST(any_order)
 {
 	struct table *table = table_set();
 	struct o2_cm_target target = {.address = ADDRESS_A, .port = PORT};
@@ -333,7 +333,7 @@ static void any_order(void **state)
 	table_clear(table);
 }
 
-static void private_data_limits(void **state)
+TEST(private_data_limits)
 {
 	struct table *table = table_set();
 	struct o2_cm_target target = {.address = ADDRESS_B, .port = PORT};
@@ -358,19 +358,4 @@ static void private_data_limits(void **state)
 	assert_int_equal(o2_cm_loop_attach(table->loop, &table->pair->a.ni, ADDRESS_A, &cm, &error),
 			 -EADDRINUSE);
 	table_clear(table);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(accepted),
-		cmocka_unit_test(refused),
-		cmocka_unit_test(fates),
-		cmocka_unit_test(nobody_there),
-		cmocka_unit_test(destroyed),
-		cmocka_unit_test(any_order),
-		cmocka_unit_test(private_data_limits),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

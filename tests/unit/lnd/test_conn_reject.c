@@ -98,7 +98,7 @@ static void run_reject(const struct refused *row, enum o2_byte_order order, bool
 	assert_int_equal(verdict.error.code, row->code);
 }
 
-static void reject_reasons(void **state)
+TEST(reject_reasons)
 {
 	for (size_t i = 0; i < sizeof(rejects) / sizeof(rejects[0]); i++) {
 		for (unsigned int variant = 0; variant < 4; variant++) {
@@ -112,7 +112,7 @@ static void reject_reasons(void **state)
 }
 
 /* A node that speaks version 1 alone is not talked into version 2; what is no record at all is a failure. */
-static void reject_bytes(void **state)
+TEST(reject_bytes)
 {
 	struct o2_connreq_self a = connreq_self(true);
 	struct o2_conn_params asked = V1(8, 257, 4096);
@@ -137,7 +137,7 @@ static void reject_bytes(void **state)
 }
 
 /* What kernel peers have sent: node 10.77.0.1 asks 10.77.0.2, or the other way round. */
-static void recorded_rejects(void **state)
+TEST(recorded_rejects)
 {
 	static const struct {
 		const char *name;
@@ -176,15 +176,4 @@ static void recorded_rejects(void **state)
 	assert_int_equal(verdict.why, O2_REJECT_RDMA_FRAGS);
 	assert_true(verdict.retry);
 	assert_int_equal(verdict.offer.max_frags, 257);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(reject_reasons),
-		cmocka_unit_test(reject_bytes),
-		cmocka_unit_test(recorded_rejects),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

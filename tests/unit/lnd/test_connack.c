@@ -71,7 +71,7 @@ static void run_answer(const struct o2_connreq_self *a, const struct o2_connreq_
 	assert_int_equal(error.class, O2_CLASS_CONNECTION);
 }
 
-static void connacks(void **state)
+TEST(connacks)
 {
 	for (unsigned int orders = 0; orders < 4; orders++) {
 		struct o2_connreq_self a = connreq_self(true), b = connreq_self(false);
@@ -83,7 +83,7 @@ static void connacks(void **state)
 	}
 }
 
-static void connack_bytes(void **state)
+TEST(connack_bytes)
 {
 	struct o2_connreq_self a = connreq_self(true), b = connreq_self(false);
 	struct o2_connreq request = {.nid = NID_A, .incarnation = STAMP_A};
@@ -100,7 +100,7 @@ static void connack_bytes(void **state)
 }
 
 /* A recorded request is accepted, and our answer to it is the recorded one but for our stamp. */
-static void recorded_requests(void **state)
+TEST(recorded_requests)
 {
 	struct o2_connreq_self self = connreq_self(false);
 	struct o2_cm_origin origin = {.ipv4 = true, .address = 0x0a4d0002, .port = 1023};
@@ -157,7 +157,7 @@ static uint16_t smaller(uint16_t x, uint16_t y)
 }
 
 /* LU-3322: whatever two nodes can do, two requests are enough. */
-static void two_requests_suffice(void **state)
+TEST(two_requests_suffice)
 {
 	static const uint16_t depths[] = {2, 3, 7, 8, 9, 32, 255};
 	static const uint16_t frags[] = {256, 257};
@@ -192,16 +192,4 @@ static void two_requests_suffice(void **state)
 		assert_int_equal(agreed.max_frags, smaller(a.max_frags, b.max_frags));
 	}
 	assert_true(agreements > 0 && retries > 0 && failures > 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(connacks),
-		cmocka_unit_test(connack_bytes),
-		cmocka_unit_test(recorded_requests),
-		cmocka_unit_test(two_requests_suffice),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -151,7 +151,7 @@ static void run_probe(const struct o2_connreq_self *a, const struct o2_connreq_s
 	check_record(b, probe, &reject);
 }
 
-static void requests(void **state)
+TEST(requests)
 {
 	for (unsigned int orders = 0; orders < 4; orders++) {
 		struct o2_connreq_self a = connreq_self(true), b = connreq_self(false);
@@ -183,7 +183,7 @@ static void judge_with(struct o2_connreq_self b, uint16_t version, uint16_t frag
 	run_probe(&a, &b, &probe);
 }
 
-static void own_options(void **state)
+TEST(own_options)
 {
 	struct o2_connreq_self b = connreq_self(false);
 
@@ -211,7 +211,7 @@ static void own_options(void **state)
 	judge_with(b, 0x11, 257, 0, "version 1 only", false);
 }
 
-static void privileged_port(void **state)
+TEST(privileged_port)
 {
 	struct o2_connreq_self a = connreq_self(true), b = connreq_self(false);
 	struct probe probe = {.what = "port 1024",
@@ -228,7 +228,7 @@ static void privileged_port(void **state)
 	run_probe(&a, &b, &probe);
 }
 
-static void nid_and_address(void **state)
+TEST(nid_and_address)
 {
 	struct o2_connreq_self a = connreq_self(true), b = connreq_self(false);
 	struct o2_cm_origin origin = {.ipv4 = false};
@@ -245,7 +245,7 @@ static void nid_and_address(void **state)
 }
 
 /* Magics and versions that no builder of ours writes. */
-static void versions_and_magics(void **state)
+TEST(versions_and_magics)
 {
 	static const struct {
 		uint32_t magic;
@@ -288,7 +288,7 @@ static void versions_and_magics(void **state)
 }
 
 /* What is known of the peer decides next. */
-static void known_peers(void **state)
+TEST(known_peers)
 {
 	static const struct {
 		const char *rule; /* NULL: accepted */
@@ -337,7 +337,7 @@ static void known_peers(void **state)
 }
 
 /* NIDs in both rankings; exactly one of two different ones gives way, if both rank alike. */
-static void rankings(void **state)
+TEST(rankings)
 {
 	static const struct {
 		uint64_t peer, own;
@@ -362,19 +362,4 @@ static void rankings(void **state)
 		self.order = O2_BIG_ENDIAN;
 		assert_int_equal(o2_race_lost(&self, rows[i].peer), rows[i].by_words_big);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(requests),
-		cmocka_unit_test(own_options),
-		cmocka_unit_test(privileged_port),
-		cmocka_unit_test(nid_and_address),
-		cmocka_unit_test(versions_and_magics),
-		cmocka_unit_test(known_peers),
-		cmocka_unit_test(rankings),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -22,7 +22,7 @@ static void assert_refused(struct seat *seat, uint64_t nid)
 }
 
 /* In the middle of an operation over a connection that is up. */
-static void connections_end(void **state)
+TEST(connections_end)
 {
 	struct world *world = world_two(NULL, NULL);
 	struct seat *a = &world->seat[0], *b = &world->seat[1];
@@ -52,7 +52,7 @@ static void connections_end(void **state)
 }
 
 /* Attempts of ours, attempts of a peer's, what waits for them, and a connection that is being closed. */
-static void attempts_end(void **state)
+TEST(attempts_end)
 {
 	struct world *world = world_two(NULL, NULL);
 	struct seat *a = &world->seat[0], *b = &world->seat[1];
@@ -284,7 +284,7 @@ static void assert_lost(struct seat *seat)
 }
 
 /* Each id that is there is told, in any order, and the listening one, which is there without connections. */
-static void listening_ids_end(void **state)
+TEST(listening_ids_end)
 {
 	struct side other;
 	struct seat seat;
@@ -296,7 +296,7 @@ static void listening_ids_end(void **state)
 	close_seat(&seat, &other);
 }
 
-static void ids_that_ask_end(void **state)
+TEST(ids_that_ask_end)
 {
 	/* After the address, after the route, and when the request is out. */
 	for (uint32_t steps = 0; steps < 3; steps++)
@@ -324,7 +324,7 @@ static void ids_that_ask_end(void **state)
 }
 
 /* Another device than the interface's goes: only the attempt that an address has led there. */
-static void another_device(void **state)
+TEST(another_device)
 {
 	struct side other;
 	struct seat seat;
@@ -344,15 +344,4 @@ static void another_device(void **state)
 	assert_int_equal(o2_cm_rdma_progress(seat.cm), 2);
 	assert_int_equal(play.requests, 1);
 	close_seat(&seat, &other);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(connections_end),   cmocka_unit_test(attempts_end),
-		cmocka_unit_test(listening_ids_end), cmocka_unit_test(ids_that_ask_end),
-		cmocka_unit_test(another_device),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

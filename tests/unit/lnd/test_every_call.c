@@ -123,7 +123,7 @@ static uint32_t each(const struct talk_config *talk, const struct fault *fault)
 	return nth - 1;
 }
 
-static void every_call_fails(void **state)
+TEST(every_call_fails)
 {
 	uint32_t pairs = 0, kinds = 0;
 
@@ -146,7 +146,7 @@ static void every_call_fails(void **state)
 }
 
 /* LNet's tables: nothing of an endpoint is left where one of them has no memory. */
-static void endpoint_without_memory(void **state)
+TEST(endpoint_without_memory)
 {
 	const struct o2_ni_config config = {
 		.device = "loop0",
@@ -205,11 +205,6 @@ static int only(const char *talk, const char *call, uint32_t nth)
 
 int main(int argc, char **argv)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_call_fails),
-		cmocka_unit_test(endpoint_without_memory),
-	};
-
 	if (argc == 2 && strcmp(argv[1], "--calls") == 0) {
 		for (int call = 0; call < CALL_MAPPING; call++)
 			puts(faulty_call_name((enum faulty_call)call));
@@ -217,5 +212,5 @@ int main(int argc, char **argv)
 	}
 	if (argc == 4)
 		return only(argv[1], argv[2], (uint32_t)strtoul(argv[3], NULL, 0));
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return tests_run();
 }

@@ -49,7 +49,7 @@ static void assert_words(const struct row *row)
 	assert_int_equal(o2_fault_closed(&closed).closed_by, row->fault.side);
 }
 
-static void each_end_has_its_words(void **state)
+TEST(each_end_has_its_words)
 {
 	const struct row rows[] = {
 		{{.side = O2_FAULT_NONE}, "we have ended the connection"},
@@ -117,7 +117,7 @@ static void each_end_has_its_words(void **state)
 	assert_text(&(struct o2_transfer_fault){.code = 0}, "no fault");
 }
 
-static void each_wait_has_its_words(void **state)
+TEST(each_wait_has_its_words)
 {
 	for (int i = 0; i < O2_WAITS; i++) {
 		assert_non_null(o2_wait_text((enum o2_wait)i));
@@ -129,14 +129,4 @@ static void each_wait_has_its_words(void **state)
 		assert_non_null(o2_cm_reason_text(reason));
 	assert_null(o2_cm_reason_text(0));
 	assert_null(o2_cm_reason_text(34));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_end_has_its_words),
-		cmocka_unit_test(each_wait_has_its_words),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,7 +4,7 @@
 #include "tests/lib/unit_test.h"
 
 /* The table of docs/transport.md, "Small and large", row by row. */
-static void follows_the_table(void **state)
+TEST(follows_the_table)
 {
 	static const struct {
 		struct o2_lnd_question question;
@@ -37,11 +37,4 @@ static void follows_the_table(void **state)
 	assert_int_equal(O2_IMMEDIATE_MAX, 3976);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		assert_int_equal(o2_lnd_choose(&rows[i].question), rows[i].form);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {cmocka_unit_test(follows_the_table)};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -18,7 +18,7 @@ static struct o2_credits start(uint16_t version, uint32_t depth)
 	return credits;
 }
 
-static void resolves_tunables(void **state)
+TEST(resolves_tunables)
 {
 	static const struct {
 		uint16_t version;
@@ -42,7 +42,7 @@ static void resolves_tunables(void **state)
 }
 
 /* Depth agreed, peer_tx_credits, peercredits_hiw -> mark. */
-static void scales_the_high_water_mark(void **state)
+TEST(scales_the_high_water_mark)
 {
 	static const struct {
 		uint16_t version;
@@ -68,7 +68,7 @@ static void scales_the_high_water_mark(void **state)
 	}
 }
 
-static void knows_what_each_message_takes(void **state)
+TEST(knows_what_each_message_takes)
 {
 	static const struct {
 		enum o2_msg_type type;
@@ -98,7 +98,7 @@ static void knows_what_each_message_takes(void **state)
 	}
 }
 
-static void says_what_may_be_posted(void **state)
+TEST(says_what_may_be_posted)
 {
 	static const struct {
 		uint16_t version;
@@ -128,7 +128,7 @@ static void says_what_may_be_posted(void **state)
 	}
 }
 
-static void accounts_for_a_post(void **state)
+TEST(accounts_for_a_post)
 {
 	struct o2_credits credits = start(V2, 8);
 
@@ -162,7 +162,7 @@ static void accounts_for_a_post(void **state)
 	assert_int_equal(credits.messages_handled, 1);
 }
 
-static void refuses_what_a_peer_cannot_have(void **state)
+TEST(refuses_what_a_peer_cannot_have)
 {
 	static const struct {
 		enum o2_msg_type type;
@@ -205,7 +205,7 @@ static void refuses_what_a_peer_cannot_have(void **state)
 	}
 }
 
-static void says_when_a_noop_is_due(void **state)
+TEST(says_when_a_noop_is_due)
 {
 	static const struct {
 		uint16_t version;
@@ -248,7 +248,7 @@ static void says_when_a_noop_is_due(void **state)
  * At a mark of 1: what is owed, the two NOOPs that gave before, and what the peer has sent since; a third
  * goes out once the peer has used a credit of the first.
  */
-static void keeps_a_third_noop_back(void **state)
+TEST(keeps_a_third_noop_back)
 {
 	const struct o2_noop_question idle = {.queued = false}, alive = {.keepalive_due = true};
 	struct o2_flow_tunables tunables = {6, 7, 3, 6};
@@ -272,20 +272,4 @@ static void keeps_a_third_noop_back(void **state)
 	/* The seventh message is paid with a credit of the first NOOP. */
 	assert_int_equal(o2_credits_receive(&credits, O2_MSG_IMMEDIATE, 0, &error), 0);
 	assert_true(o2_need_noop(&credits, &idle));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(resolves_tunables),
-		cmocka_unit_test(scales_the_high_water_mark),
-		cmocka_unit_test(knows_what_each_message_takes),
-		cmocka_unit_test(says_what_may_be_posted),
-		cmocka_unit_test(accounts_for_a_post),
-		cmocka_unit_test(refuses_what_a_peer_cannot_have),
-		cmocka_unit_test(says_when_a_noop_is_due),
-		cmocka_unit_test(keeps_a_third_noop_back),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,7 +7,7 @@
 
 static struct o2_kiov kiov_from[O2_MAX_FRAGS], kiov_to[O2_MAX_FRAGS], kiov_other[O2_MAX_FRAGS];
 
-static void refuses_what_a_sink_cannot_map(void **state)
+TEST(refuses_what_a_sink_cannot_map)
 {
 	struct pair *pair = pair_default();
 	struct images images = images_take(&pair->a, &pair->b, 3);
@@ -38,7 +38,7 @@ static void refuses_what_a_sink_cannot_map(void **state)
 	pair_close(pair);
 }
 
-static void refuses_more_fragments_than_agreed(void **state)
+TEST(refuses_more_fragments_than_agreed)
 {
 	struct o2_conn_config few = O2_CONN_DEFAULTS;
 	struct o2_transfer_memory one = dense(kiov_from, 0, 3000, O2_REG_FMR);
@@ -60,7 +60,7 @@ static void refuses_more_fragments_than_agreed(void **state)
 	pair_close(pair);
 }
 
-static void refuses_more_work_requests_than_agreed(void **state)
+TEST(refuses_more_work_requests_than_agreed)
 {
 	struct o2_conn_config few = O2_CONN_DEFAULTS;
 	struct o2_transfer_memory many = gapped(kiov_from, 0, 40, 100, O2_REG_GLOBAL);
@@ -96,7 +96,7 @@ static void refuses_more_work_requests_than_agreed(void **state)
 }
 
 /* An upper layer that answers with more than was offered is stopped before anything is mapped. */
-static void refuses_a_match_that_is_too_long(void **state)
+TEST(refuses_a_match_that_is_too_long)
 {
 	struct pair *pair = pair_default();
 	struct o2_transfer_memory memory = dense(kiov_from, 0, 4000, O2_REG_FMR);
@@ -172,14 +172,14 @@ static void tampered_get(enum o2_reg_mode mode, uint32_t key_xor, int64_t addr_a
 	pair_close(pair);
 }
 
-static void reports_a_wrong_key(void **state)
+TEST(reports_a_wrong_key)
 {
 	tampered_get(O2_REG_FMR, 0x00700000, 0);
 	tampered_get(O2_REG_GLOBAL, 0x00700000, 0);
 	tampered_get(O2_REG_FASTREG, 0, 0); /* the right key, but no bind was posted for it */
 }
 
-static void reports_an_address_outside_the_key(void **state)
+TEST(reports_an_address_outside_the_key)
 {
 	tampered_get(O2_REG_FMR, 0, 1);
 	tampered_get(O2_REG_FMR, 0, -1);
@@ -219,13 +219,13 @@ static void key_is_dead(enum o2_reg_mode mode)
 	pair_close(pair);
 }
 
-static void keys_die_before_completion(void **state)
+TEST(keys_die_before_completion)
 {
 	key_is_dead(O2_REG_FMR);
 	key_is_dead(O2_REG_FASTREG);
 }
 
-static void reports_a_peer_that_is_gone(void **state)
+TEST(reports_a_peer_that_is_gone)
 {
 	struct pair *pair = pair_default();
 	struct o2_transfer_memory from = dense(kiov_from, 0, 9000, O2_REG_FASTREG);
@@ -243,20 +243,4 @@ static void reports_a_peer_that_is_gone(void **state)
 	assert_int_equal(pair->a.result[0].fault.wc_status, IBV_WC_RETRY_EXC_ERR);
 	assert_int_equal(pair->a.result[0].health, O2_HEALTH_REMOTE_DROPPED);
 	pair_close(pair);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(refuses_what_a_sink_cannot_map),
-		cmocka_unit_test(refuses_more_fragments_than_agreed),
-		cmocka_unit_test(refuses_more_work_requests_than_agreed),
-		cmocka_unit_test(refuses_a_match_that_is_too_long),
-		cmocka_unit_test(reports_a_wrong_key),
-		cmocka_unit_test(reports_an_address_outside_the_key),
-		cmocka_unit_test(keys_die_before_completion),
-		cmocka_unit_test(reports_a_peer_that_is_gone),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

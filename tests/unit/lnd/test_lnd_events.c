@@ -197,7 +197,15 @@ static void run_at_random(uint64_t seed, struct sleepers *sleepers)
 
 static uint64_t first_seed = 1, runs = 100, seed_at_hand;
 
-static void sleeps_and_wakes(void **state)
+static int tell_seed(void **state)
+{
+	o2_loop_set_pick(NULL, NULL);
+	if (seed_at_hand != 0)
+		print_message("again: test_lnd_events %llu 1\n", (unsigned long long)seed_at_hand);
+	return 0;
+}
+
+TEST_WITH(sleeps_and_wakes, NULL, tell_seed)
 {
 	struct sleepers sleepers = {0};
 
@@ -212,21 +220,11 @@ static void sleeps_and_wakes(void **state)
 	assert_true(sleepers.waited <= 1 + runs / 20);
 }
 
-static int tell_seed(void **state)
-{
-	o2_loop_set_pick(NULL, NULL);
-	if (seed_at_hand != 0)
-		print_message("again: test_lnd_events %llu 1\n", (unsigned long long)seed_at_hand);
-	return 0;
-}
-
 int main(int argc, char **argv)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test_teardown(sleeps_and_wakes, tell_seed)};
-
 	if (argc > 1)
 		first_seed = strtoull(argv[1], NULL, 0);
 	if (argc > 2)
 		runs = strtoull(argv[2], NULL, 0);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return tests_run();
 }

@@ -45,7 +45,7 @@ static void world_after_work(struct world *world, int status)
 }
 
 /* The request to be woken fails, and the look at the queue after it. */
-static void arming_fails(void **state)
+TEST(arming_fails)
 {
 	static const char *const rules[] = {"conn/arm", "conn/poll"};
 
@@ -67,7 +67,7 @@ static void arming_fails(void **state)
 }
 
 /* Nothing can be asked of an interface that was opened without events, and nothing breaks. */
-static void without_events(void **state)
+TEST(without_events)
 {
 	struct world *world = world_at_work(false);
 	struct seat *seat = &world->seat[0];
@@ -81,7 +81,7 @@ static void without_events(void **state)
 }
 
 /* An operation that has asked for a connection: its attempt starts in the next round, not after a sleep. */
-static void attempts_are_due(void **state)
+TEST(attempts_are_due)
 {
 	struct world *world;
 	struct seat *seat;
@@ -102,7 +102,7 @@ static void attempts_are_due(void **state)
 }
 
 /* A channel that cannot be read will wake nobody, and says so. */
-static void channel_breaks(void **state)
+TEST(channel_breaks)
 {
 	struct world *world = world_at_work(true);
 	struct seat *seat = &world->seat[0];
@@ -119,7 +119,7 @@ static void channel_breaks(void **state)
 }
 
 /* A connection may go while its event waits; a closed one has nothing to arm. */
-static void ends_with_an_event(void **state)
+TEST(ends_with_an_event)
 {
 	struct world *world = world_at_work(true);
 	struct seat *seat = &world->seat[0];
@@ -146,7 +146,7 @@ struct ibv_comp_channel *__wrap_ibv_create_comp_channel(struct ibv_context *cont
 	return NULL;
 }
 
-static void opening_fails(void **state)
+TEST(opening_fails)
 {
 	struct o2_ni_config config = side_config(true, O2_DMA_VIRTUAL, 0);
 	struct o2_error error;
@@ -162,15 +162,4 @@ static void opening_fails(void **state)
 	assert_true(o2_ni_fd(&ni) >= 0);
 	o2_ni_close(&ni);
 	assert_objects(0, 0, 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(arming_fails),	      cmocka_unit_test(without_events),
-		cmocka_unit_test(attempts_are_due),   cmocka_unit_test(channel_breaks),
-		cmocka_unit_test(ends_with_an_event), cmocka_unit_test(opening_fails),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -164,7 +164,7 @@ static void fail_each(enum call call, const char *rule)
 	assert_true(fault.calls > 3);
 }
 
-static void survives_failing_calls(void **state)
+TEST(survives_failing_calls)
 {
 	static const char *const rules[CALLS] = {"post/send", "conn/post-recv", "conn/poll"};
 
@@ -173,7 +173,7 @@ static void survives_failing_calls(void **state)
 }
 
 /* Making a connection: each call fails once, and nothing is left of it. */
-static void survives_failing_creation(void **state)
+TEST(survives_failing_creation)
 {
 	struct side side;
 	struct o2_conn *conn;
@@ -208,7 +208,7 @@ static void survives_failing_creation(void **state)
 }
 
 /* Less memory than the depth wants: a smaller depth, down to the least there is. */
-static void shrinks_without_memory(void **state)
+TEST(shrinks_without_memory)
 {
 	static const struct {
 		uint16_t version;
@@ -251,15 +251,4 @@ static void shrinks_without_memory(void **state)
 		o2_ni_close(&side.ni);
 		assert_objects(0, 0, 0);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(survives_failing_calls),
-		cmocka_unit_test(survives_failing_creation),
-		cmocka_unit_test(shrinks_without_memory),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

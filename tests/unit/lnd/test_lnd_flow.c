@@ -8,7 +8,7 @@ static uint8_t held_type(const struct side *side, const struct held *held, uint3
 }
 
 /* What waits for credits goes out before the answer to the request that brings them. */
-static void spends_credits_before_it_answers(void **state)
+TEST(spends_credits_before_it_answers)
 {
 	struct pair *pair = pair_of(O2_MSG_VERSION_2, 8);
 	static struct o2_kiov kiov[2][8];
@@ -39,7 +39,7 @@ static void spends_credits_before_it_answers(void **state)
 }
 
 /* Each list, and each answer: what is late there waited for something else. */
-static void says_what_it_waited_for(void **state)
+TEST(says_what_it_waited_for)
 {
 	static const enum o2_wait waits[] = {O2_WAIT_SEND_ROOM, O2_WAIT_RESERVATION, O2_WAIT_SEND_ROOM,
 					     O2_WAIT_SEND, O2_WAIT_SEND};
@@ -67,7 +67,7 @@ static void says_what_it_waited_for(void **state)
 }
 
 /* Sent, known to be delivered, and not answered; and a queue that waits for a credit. */
-static void says_which_answer(void **state)
+TEST(says_which_answer)
 {
 	struct o2_conn_config config = O2_CONN_DEFAULTS;
 	struct o2_transfer_memory memory = talk_memory(0, 9000, O2_REG_FASTREG);
@@ -105,49 +105,4 @@ static void says_which_answer(void **state)
 	pair_close(pair);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(talks_of_everything),
-		cmocka_unit_test(talks_one_way),
-		cmocka_unit_test(talks_at_once),
-		cmocka_unit_test(talks_below_its_tunables),
-		cmocka_unit_test(talks_with_few_sends),
-		cmocka_unit_test(leaves_room_for_noops),
-		cmocka_unit_test(spends_credits_before_it_answers),
-		cmocka_unit_test(returns_the_credit_of_a_noop),
-		cmocka_unit_test(returns_credits_in_proportion),
-		cmocka_unit_test(returns_the_only_credit),
-		cmocka_unit_test(hears_of_too_many_credits),
-		cmocka_unit_test(hears_without_credit),
-		cmocka_unit_test(hears_too_many_requests),
-		cmocka_unit_test(hears_empty_noops),
-		cmocka_unit_test(keeps_alive),
-		cmocka_unit_test(fills_its_queues),
-		cmocka_unit_test(flushes_full_queues),
-		cmocka_unit_test(hears_a_nak_of_success),
-		cmocka_unit_test(hears_of_more_than_the_sink),
-		cmocka_unit_test(hears_another_answer),
-		cmocka_unit_test(hears_another_length),
-		cmocka_unit_test(hears_an_answer_twice),
-		cmocka_unit_test(hears_of_what_was_not_sent),
-		cmocka_unit_test(cannot_plan_its_writes),
-		cmocka_unit_test(ends_what_match_accepted),
-		cmocka_unit_test(cannot_poll),
-		cmocka_unit_test(hears_of_another_life),
-		cmocka_unit_test(says_how_long_it_is),
-		cmocka_unit_test(misses_a_deadline),
-		cmocka_unit_test(says_what_it_waited_for),
-		cmocka_unit_test(says_which_answer),
-		cmocka_unit_test(renews_a_deadline),
-		cmocka_unit_test(starts_in_every_state),
-		cmocka_unit_test(ends_what_is_open),
-		cmocka_unit_test(hears_early),
-		cmocka_unit_test(reads_before_it_reposts),
-		cmocka_unit_test(gathers_a_payload),
-		cmocka_unit_test(gives_back_its_receives),
-		cmocka_unit_test(is_answered_before_it_is_sent),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+FLOW_TALKS(ALSO_TEST)

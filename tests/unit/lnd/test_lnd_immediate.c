@@ -77,7 +77,7 @@ static void send_one(struct pair *pair, const struct o2_transfer_memory *memory)
 	assert_true(o2_ledger_balanced(&pair->a.ni.ledger));
 }
 
-static void carries_payloads(void **state)
+TEST(carries_payloads)
 {
 	static const uint64_t sizes[] = {1, 2, 4095 - 120, O2_IMMEDIATE_MAX};
 	static const enum o2_cksum_flavour flavours[] = {O2_CKSUM_NONE, O2_CKSUM_UNSIGNED, O2_CKSUM_SIGNED};
@@ -107,7 +107,7 @@ static void carries_payloads(void **state)
 }
 
 /* More pieces than a request gathers, and pieces that a mode cannot register: copied. */
-static void copies_what_it_cannot_gather(void **state)
+TEST(copies_what_it_cannot_gather)
 {
 	struct o2_conn_config config = O2_CONN_DEFAULTS;
 	struct pair *pair;
@@ -125,7 +125,7 @@ static void copies_what_it_cannot_gather(void **state)
 	pair_close(pair);
 }
 
-static void sends_plain_bytes(void **state)
+TEST(sends_plain_bytes)
 {
 	struct pair *pair = open_pair(&O2_CONN_DEFAULTS);
 	struct o2_lnet_hdr hdr = o2_conn_lnet_hdr(pair->a.conn, O2_LNET_REPLY, 0, 0);
@@ -164,7 +164,7 @@ static void sends_plain_bytes(void **state)
 }
 
 /* What may travel in which message. */
-static void refuses_other_lnet_types(void **state)
+TEST(refuses_other_lnet_types)
 {
 	static const struct {
 		enum o2_lnet_type type;
@@ -197,7 +197,7 @@ static void refuses_other_lnet_types(void **state)
 }
 
 /* LNet does not like the header: the connection closes (docs/transport.md, "Receiving"). */
-static void closes_for_a_bad_lnet_header(void **state)
+TEST(closes_for_a_bad_lnet_header)
 {
 	for (int kind = 0; kind < 3; kind++) {
 		struct pair *pair = open_pair(&O2_CONN_DEFAULTS);
@@ -221,7 +221,7 @@ static void closes_for_a_bad_lnet_header(void **state)
 }
 
 /* A peer that takes shorter messages gets shorter ones, and sinks of fewer fragments. */
-static void honours_a_short_peer(void **state)
+TEST(honours_a_short_peer)
 {
 	struct o2_conn_config config = O2_CONN_DEFAULTS;
 	struct side side;
@@ -246,18 +246,4 @@ static void honours_a_short_peer(void **state)
 	assert_error(o2_conn_set_peer(side.conn, &peer, &error), -EPROTO, &error, "conn/peer-max-msg");
 	o2_conn_destroy(side.conn);
 	o2_ni_close(&side.ni);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(carries_payloads),
-		cmocka_unit_test(copies_what_it_cannot_gather),
-		cmocka_unit_test(sends_plain_bytes),
-		cmocka_unit_test(refuses_other_lnet_types),
-		cmocka_unit_test(closes_for_a_bad_lnet_header),
-		cmocka_unit_test(honours_a_short_peer),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -86,7 +86,7 @@ static uint32_t device_sge(const struct side *side)
 }
 
 /* Each number of gather entries up to what the device has, on queue pairs made for that many. */
-static void gathers_any_number(void **state)
+TEST(gathers_any_number)
 {
 	struct o2_transfer_memory from = gapped(kiov_from, 0, SOURCE_FRAGS, SOURCE_PIECE, O2_REG_GLOBAL);
 	struct o2_transfer_memory to = gapped(kiov_to, 300, SINK_FRAGS, SINK_PIECE, O2_REG_GLOBAL);
@@ -121,7 +121,7 @@ static void gathers_any_number(void **state)
 }
 
 /* Each number of fragments: that many can be described and written, one more cannot. */
-static void agrees_upon_any_fragments(void **state)
+TEST(agrees_upon_any_fragments)
 {
 	struct o2_conn_config config = O2_CONN_DEFAULTS;
 	struct pair *pair;
@@ -146,7 +146,7 @@ static void agrees_upon_any_fragments(void **state)
 }
 
 /* What a connection cannot live with is refused before it comes up. */
-static void refuses_a_peer(void **state)
+TEST(refuses_a_peer)
 {
 	static const struct o2_conn_peer good = {.nid = NID_B,
 						 .incarnation = 7,
@@ -199,7 +199,7 @@ static void refuses_a_peer(void **state)
 
 #ifndef O2_TEST_REAL_VERBS
 /* A device has room for 63 transfers of 257 fragments: the depth follows, and what is in flight. */
-static void fits_the_device(void **state)
+TEST(fits_the_device)
 {
 	static const struct {
 		uint32_t queue_depth, peer_tx_credits, concurrent_sends;
@@ -230,17 +230,3 @@ static void fits_the_device(void **state)
 	o2_ni_close(&side.ni);
 }
 #endif
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(gathers_any_number),
-		cmocka_unit_test(agrees_upon_any_fragments),
-		cmocka_unit_test(refuses_a_peer),
-#ifndef O2_TEST_REAL_VERBS
-		cmocka_unit_test(fits_the_device),
-#endif
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -7,7 +7,7 @@
 
 static struct o2_kiov kiov_from[O2_MAX_FRAGS], kiov_to[O2_MAX_FRAGS];
 
-static void refuses_bytes_that_are_no_message(void **state)
+TEST(refuses_bytes_that_are_no_message)
 {
 	static const uint8_t noise[48] = {0x6f, 0x32, 1, 2, 3};
 	struct pair *pair = pair_default();
@@ -26,7 +26,7 @@ static void refuses_bytes_that_are_no_message(void **state)
 }
 
 /* Good messages that have no business here, or none yet. */
-static void handles_every_type(void **state)
+TEST(handles_every_type)
 {
 	static const enum o2_msg_type refused[] = {O2_MSG_CONNREQ, O2_MSG_CONNACK};
 	struct pair *pair = pair_default();
@@ -62,7 +62,7 @@ static void handles_every_type(void **state)
 }
 
 /* Each of the four numbers that say who speaks to whom. */
-static void refuses_stale_messages(void **state)
+TEST(refuses_stale_messages)
 {
 	static const char *const rules[] = {"conn/srcnid", "conn/dstnid", "conn/srcstamp", "conn/dststamp"};
 
@@ -85,7 +85,7 @@ static void refuses_stale_messages(void **state)
 	}
 }
 
-static void refuses_unknown_cookies(void **state)
+TEST(refuses_unknown_cookies)
 {
 	static const enum o2_msg_type types[] = {O2_MSG_PUT_NAK, O2_MSG_PUT_DONE, O2_MSG_GET_DONE,
 						 O2_MSG_PUT_ACK};
@@ -149,7 +149,7 @@ static void refuses_impossible_status(enum o2_msg_type type, int32_t status, con
 	pair_close(pair);
 }
 
-static void refuses_impossible_statuses(void **state)
+TEST(refuses_impossible_statuses)
 {
 	refuses_impossible_status(O2_MSG_GET_DONE, 9001, "conn/get-done-status");
 	refuses_impossible_status(O2_MSG_PUT_DONE, 9001, "conn/put-done-status");
@@ -158,7 +158,7 @@ static void refuses_impossible_statuses(void **state)
 	refuses_impossible_status(O2_MSG_PUT_NAK, 1, "conn/nak-status");
 }
 
-static void reports_any_negative_status(void **state)
+TEST(reports_any_negative_status)
 {
 	struct pair *pair = pair_default();
 	struct o2_transfer_memory memory = dense(kiov_from, 0, 9000, O2_REG_FASTREG);
@@ -173,7 +173,7 @@ static void reports_any_negative_status(void **state)
 }
 
 /* Whatever state transfers are in, closing ends each of them once and hands everything back. */
-static void closes_in_every_state(void **state)
+TEST(closes_in_every_state)
 {
 	for (int steps = 0; steps < 12; steps++) {
 		struct pair *pair = pair_default();
@@ -212,7 +212,7 @@ static void closes_in_every_state(void **state)
 }
 
 /* A post that fails closes the connection, and the operation that it was for ends with its errno. */
-static void survives_a_failed_post(void **state)
+TEST(survives_a_failed_post)
 {
 	for (int op = O2_OP_PUT; op <= O2_OP_GET; op++) {
 		struct pair *pair = pair_default();
@@ -240,7 +240,7 @@ static void survives_a_failed_post(void **state)
 }
 
 /* A header that the codec refuses is never sent, and the connection does not suffer. */
-static void refuses_to_send_what_nobody_may_receive(void **state)
+TEST(refuses_to_send_what_nobody_may_receive)
 {
 	struct pair *pair = pair_default();
 	struct o2_transfer_memory memory = dense(kiov_from, 0, 9000, O2_REG_FASTREG);
@@ -265,7 +265,7 @@ static void refuses_to_send_what_nobody_may_receive(void **state)
 }
 
 /* Requests that come while every transmit is taken wait, in order, and are served. */
-static void parks_requests(void **state)
+TEST(parks_requests)
 {
 	struct pair *pair = pair_default();
 	struct o2_conn *b = pair->b.conn;
@@ -299,7 +299,7 @@ static void parks_requests(void **state)
 }
 
 /* The answer may overtake the completion of our own send: the operation ends after both. */
-static void waits_for_its_sends(void **state)
+TEST(waits_for_its_sends)
 {
 	for (int op = O2_OP_PUT; op <= O2_OP_GET; op++) {
 		struct pair *pair = pair_default();
@@ -346,7 +346,7 @@ static void done_and_next(void *context, const struct o2_transfer_result *result
 		assert_int_equal(start_put(side->conn, &next_memory, side->nresults, NULL, NULL), 0);
 }
 
-static void may_be_used_by_done(void **state)
+TEST(may_be_used_by_done)
 {
 	struct pair *pair = pair_default();
 
@@ -361,7 +361,7 @@ static void may_be_used_by_done(void **state)
 	pair_close(pair);
 }
 
-static void refuses_bad_configurations(void **state)
+TEST(refuses_bad_configurations)
 {
 	static const struct {
 		const char *rule;
@@ -396,25 +396,4 @@ static void refuses_bad_configurations(void **state)
 	assert_objects(1, side.ni.domain.live.regions, side.ni.domain.live.mws);
 	o2_ni_close(&side.ni);
 	assert_objects(0, 0, 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(refuses_bytes_that_are_no_message),
-		cmocka_unit_test(handles_every_type),
-		cmocka_unit_test(refuses_stale_messages),
-		cmocka_unit_test(refuses_unknown_cookies),
-		cmocka_unit_test(refuses_impossible_statuses),
-		cmocka_unit_test(reports_any_negative_status),
-		cmocka_unit_test(closes_in_every_state),
-		cmocka_unit_test(survives_a_failed_post),
-		cmocka_unit_test(refuses_to_send_what_nobody_may_receive),
-		cmocka_unit_test(parks_requests),
-		cmocka_unit_test(waits_for_its_sends),
-		cmocka_unit_test(may_be_used_by_done),
-		cmocka_unit_test(refuses_bad_configurations),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

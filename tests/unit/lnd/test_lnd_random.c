@@ -207,7 +207,14 @@ static void converse(uint64_t seed)
 
 static uint64_t first_seed = 1, conversations = 150, seed_at_hand;
 
-static void converses_at_random(void **state)
+static int tell_seed(void **state)
+{
+	if (seed_at_hand != 0)
+		print_message("again: test_lnd_random %llu 1\n", (unsigned long long)seed_at_hand);
+	return 0;
+}
+
+TEST_WITH(converses_at_random, NULL, tell_seed)
 {
 	for (uint64_t i = 0; i < conversations; i++) {
 		seed_at_hand = first_seed + i;
@@ -216,20 +223,11 @@ static void converses_at_random(void **state)
 	seed_at_hand = 0;
 }
 
-static int tell_seed(void **state)
-{
-	if (seed_at_hand != 0)
-		print_message("again: test_lnd_random %llu 1\n", (unsigned long long)seed_at_hand);
-	return 0;
-}
-
 int main(int argc, char **argv)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test_teardown(converses_at_random, tell_seed)};
-
 	if (argc > 1)
 		first_seed = strtoull(argv[1], NULL, 0);
 	if (argc > 2)
 		conversations = strtoull(argv[2], NULL, 0);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return tests_run();
 }

@@ -76,7 +76,7 @@ static void all_mode_pairs(struct pair *pair, const struct o2_buffer *from, cons
 			}
 }
 
-static void moves_page_lists_without_gaps(void **state)
+TEST(moves_page_lists_without_gaps)
 {
 	struct pair *pair = pair_default();
 	struct o2_buffer from = dense_kiov(kiov_from, 0, 100, NOB);
@@ -86,7 +86,7 @@ static void moves_page_lists_without_gaps(void **state)
 	pair_close(pair);
 }
 
-static void moves_page_lists_with_gaps(void **state)
+TEST(moves_page_lists_with_gaps)
 {
 	struct pair *pair = pair_default();
 	struct o2_buffer from = gapped_kiov(kiov_from, 0, 40, 700);
@@ -96,7 +96,7 @@ static void moves_page_lists_with_gaps(void **state)
 	pair_close(pair);
 }
 
-static void moves_virtual_buffers(void **state)
+TEST(moves_virtual_buffers)
 {
 	struct pair *pair = pair_default();
 
@@ -126,7 +126,7 @@ static void moves_virtual_buffers(void **state)
 	pair_close(pair);
 }
 
-static void moves_the_largest_transfer(void **state)
+TEST(moves_the_largest_transfer)
 {
 	struct pair *pair = pair_default();
 	struct o2_buffer from = dense_kiov(kiov_from, 0, 1, O2_MAX_TRANSFER_BYTES);
@@ -137,7 +137,7 @@ static void moves_the_largest_transfer(void **state)
 	pair_close(pair);
 }
 
-static void moves_one_byte(void **state)
+TEST(moves_one_byte)
 {
 	struct pair *pair = pair_default();
 	struct o2_buffer from = dense_kiov(kiov_from, 0, 4095, 1);
@@ -147,7 +147,7 @@ static void moves_one_byte(void **state)
 	pair_close(pair);
 }
 
-static void moves_short_gets_and_truncated_puts(void **state)
+TEST(moves_short_gets_and_truncated_puts)
 {
 	struct pair *pair = pair_default();
 	struct o2_buffer from = dense_kiov(kiov_from, 0, 100, 50001);
@@ -168,7 +168,7 @@ static void moves_short_gets_and_truncated_puts(void **state)
 	pair_close(pair);
 }
 
-static void moves_in_the_other_byte_order(void **state)
+TEST(moves_in_the_other_byte_order)
 {
 	struct o2_conn_config big = O2_CONN_DEFAULTS;
 	struct o2_conn_config little = O2_CONN_DEFAULTS;
@@ -186,7 +186,7 @@ static void moves_in_the_other_byte_order(void **state)
 }
 
 /* The request tells the upper layer what it needs to know. */
-static void tells_match_about_the_request(void **state)
+TEST(tells_match_about_the_request)
 {
 	struct pair *pair = pair_default();
 	struct o2_transfer_memory from = {.buffer = dense_kiov(kiov_from, 0, 100, 5000), .mode = O2_REG_FMR};
@@ -212,7 +212,7 @@ static void tells_match_about_the_request(void **state)
 }
 
 /* More operations at a time than there are credits, in both directions; and more than there may be. */
-static void runs_full_queues_both_ways(void **state)
+TEST(runs_full_queues_both_ways)
 {
 	struct o2_conn_config config = O2_CONN_DEFAULTS;
 	struct pair *pair;
@@ -257,7 +257,7 @@ static void runs_full_queues_both_ways(void **state)
 }
 
 /* A key has 8 bits that count: past 255 binds they wrap, and windows are used again. */
-static void rotates_keys(void **state)
+TEST(rotates_keys)
 {
 	struct pair *pair = pair_default();
 	struct o2_transfer_memory from = {.buffer = dense_kiov(kiov_from, 0, 100, 9000),
@@ -278,7 +278,7 @@ static void rotates_keys(void **state)
 	pair_close(pair);
 }
 
-static void answers_without_a_match(void **state)
+TEST(answers_without_a_match)
 {
 	struct pair *pair = pair_default();
 	struct o2_transfer_memory memory = {.buffer = dense_kiov(kiov_from, 0, 100, 9000),
@@ -315,23 +315,4 @@ static void answers_without_a_match(void **state)
 	}
 	images_check(&images, &pair->a, NULL, &pair->b, NULL, 0);
 	pair_close(pair);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(moves_page_lists_without_gaps),
-		cmocka_unit_test(moves_page_lists_with_gaps),
-		cmocka_unit_test(moves_virtual_buffers),
-		cmocka_unit_test(moves_the_largest_transfer),
-		cmocka_unit_test(moves_one_byte),
-		cmocka_unit_test(moves_short_gets_and_truncated_puts),
-		cmocka_unit_test(moves_in_the_other_byte_order),
-		cmocka_unit_test(tells_match_about_the_request),
-		cmocka_unit_test(runs_full_queues_both_ways),
-		cmocka_unit_test(rotates_keys),
-		cmocka_unit_test(answers_without_a_match),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -40,7 +40,7 @@ bool __wrap_o2_reg_window_free(struct o2_reg_domain *domain)
 }
 
 /* A window that comes back while another is refused is not overlooked, nor that it was the last binding. */
-static void sees_what_is_released_meanwhile(void **state)
+TEST(sees_what_is_released_meanwhile)
 {
 	for (int last = 0; last < 2; last++) {
 		/* One of them is kept for the other side. */
@@ -63,7 +63,7 @@ static void sees_what_is_released_meanwhile(void **state)
 }
 
 /* The same where it has waited already: it looks once more, in vain at first. */
-static void sees_it_when_it_waits(void **state)
+TEST(sees_it_when_it_waits)
 {
 	struct pair *pair = pair_with_windows(FEW, 0);
 	struct pair *second = second_of(pair);
@@ -82,7 +82,7 @@ static void sees_it_when_it_waits(void **state)
 }
 
 /* The same for a request that is parked. */
-static void sees_it_when_it_is_parked(void **state)
+TEST(sees_it_when_it_is_parked)
 {
 	struct pair *pair = pair_with_windows(0, FEW);
 	struct pair *second = second_of(pair);
@@ -110,7 +110,7 @@ static void sees_it_when_it_is_parked(void **state)
  * A request that waits for a window while every transmit for requests is in use is no work: a loop may
  * sleep.
  */
-static void does_not_look_without_a_transmit(void **state)
+TEST(does_not_look_without_a_transmit)
 {
 	struct pair *pair = pair_with_windows(0, FEW);
 	struct pair *second = second_of(pair);
@@ -135,7 +135,7 @@ static void does_not_look_without_a_transmit(void **state)
 }
 
 /* The other side has too few: requests wait in their receives, are matched once, and credits stay exact. */
-static void parks_for_windows(void **state)
+TEST(parks_for_windows)
 {
 	struct pair *pair = pair_with_windows(0, FEW);
 
@@ -154,7 +154,7 @@ static void parks_for_windows(void **state)
 }
 
 /* Both sides start as many as they can: the windows that are kept let the answers pass. */
-static void waits_on_both_sides(void **state)
+TEST(waits_on_both_sides)
 {
 	struct pair *pair = pair_with_windows(FEW, FEW);
 	const struct o2_transfer_memory memory = window_memory(1, O2_REG_PHYS, 0);
@@ -174,7 +174,7 @@ static void waits_on_both_sides(void **state)
 }
 
 /* The same for a request that is parked. */
-static void is_unparked_by_another_connection(void **state)
+TEST(is_unparked_by_another_connection)
 {
 	struct pair *pair = pair_with_windows(0, FEW);
 	struct pair *second = second_of(pair);
@@ -206,7 +206,7 @@ static void assert_one_late(const struct pair *pair, enum o2_wait wait, enum o2_
 }
 
 /* The deadline runs while it waits, and is not renewed when it is mapped. */
-static void is_late_while_it_waits(void **state)
+TEST(is_late_while_it_waits)
 {
 	for (int mapped = 0; mapped < 2; mapped++) {
 		struct pair *pair = pair_with_windows(FEW, 0);
@@ -230,7 +230,7 @@ static void is_late_while_it_waits(void **state)
 }
 
 /* Closed while it waits; and what cannot be mapped when its turn comes. */
-static void fails_after_it_has_waited(void **state)
+TEST(fails_after_it_has_waited)
 {
 	for (int closed = 0; closed < 2; closed++) {
 		struct pair *pair = pair_with_windows(FEW, 0);
@@ -255,7 +255,7 @@ static void fails_after_it_has_waited(void **state)
 }
 
 /* Where nothing is bound nothing will come back: that is an error, and no wait without end. */
-static void does_not_wait_in_vain(void **state)
+TEST(does_not_wait_in_vain)
 {
 	struct pair *pair = pair_with_windows(FEW, FEW);
 	struct o2_transfer_memory memory = window_memory(0, O2_REG_PHYS, 0);
@@ -283,7 +283,7 @@ static void does_not_wait_in_vain(void **state)
 }
 
 /* An interface has 2 to O2_ARENA_WINDOWS windows. */
-static void has_so_many_windows(void **state)
+TEST(has_so_many_windows)
 {
 	static const uint32_t refused[] = {1, O2_ARENA_WINDOWS + 1};
 	struct o2_ni_config config = side_config(true, O2_DMA_BUS, 0);
@@ -303,7 +303,7 @@ static void has_so_many_windows(void **state)
 }
 
 /* Without views that scatter pages nothing stands for an IOMMU. */
-static void has_a_plain_arena(void **state)
+TEST(has_a_plain_arena)
 {
 	struct o2_ni_config config = side_config(true, O2_DMA_IOMMU, 0);
 	struct o2_error error;
@@ -319,24 +319,5 @@ static void has_a_plain_arena(void **state)
 	o2_ni_close(&ni);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(waits_for_windows),
-		cmocka_unit_test(parks_for_windows),
-		cmocka_unit_test(waits_on_both_sides),
-		cmocka_unit_test(is_woken_by_another_connection),
-		cmocka_unit_test(is_unparked_by_another_connection),
-		cmocka_unit_test(sees_what_is_released_meanwhile),
-		cmocka_unit_test(sees_it_when_it_waits),
-		cmocka_unit_test(sees_it_when_it_is_parked),
-		cmocka_unit_test(does_not_look_without_a_transmit),
-		cmocka_unit_test(is_late_while_it_waits),
-		cmocka_unit_test(fails_after_it_has_waited),
-		cmocka_unit_test(does_not_wait_in_vain),
-		cmocka_unit_test(has_so_many_windows),
-		cmocka_unit_test(has_a_plain_arena),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+ALSO_TEST(waits_for_windows);
+ALSO_TEST(is_woken_by_another_connection);

@@ -83,7 +83,7 @@ static bool bytes_moved(const struct pair *pair)
 	return memcmp(pair->a.ni.arena.memory + 10 * 4096, pair->b.ni.arena.memory + 10 * 4096, NOB) == 0;
 }
 
-static void test_it_sees_what_is_posted(void **state)
+TEST(test_it_sees_what_is_posted)
 {
 	struct front front = {0};
 	struct o2_work_ops ops;
@@ -104,7 +104,7 @@ static void test_it_sees_what_is_posted(void **state)
 	assert_int_equal(front.forgotten, 1);
 }
 
-static void test_it_may_change_the_list(void **state)
+TEST(test_it_may_change_the_list)
 {
 	struct front front = {.drop_writes = true};
 	struct o2_work_ops ops;
@@ -118,7 +118,7 @@ static void test_it_may_change_the_list(void **state)
 	pair_close(pair);
 }
 
-static void test_it_may_refuse(void **state)
+TEST(test_it_may_refuse)
 {
 	struct front front = {.refuse = true};
 	struct o2_work_ops ops;
@@ -131,7 +131,7 @@ static void test_it_may_refuse(void **state)
 	pair_close(pair);
 }
 
-static void test_it_may_hold_completions_back(void **state)
+TEST(test_it_may_hold_completions_back)
 {
 	struct front front = {.hold = true};
 	struct o2_work_ops ops;
@@ -149,16 +149,4 @@ static void test_it_may_hold_completions_back(void **state)
 	pair_run(pair, 1, 1);
 	assert_true(bytes_moved(pair));
 	pair_close(pair);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_it_sees_what_is_posted),
-		cmocka_unit_test(test_it_may_change_the_list),
-		cmocka_unit_test(test_it_may_refuse),
-		cmocka_unit_test(test_it_may_hold_completions_back),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,7 +9,7 @@
 
 /* --- sizes, partitions, what there is --- */
 
-static void has_the_sizes_of_the_tunables(void **state)
+TEST(has_the_sizes_of_the_tunables)
 {
 	for (uint32_t ncpts = 1; ncpts <= 3; ncpts += 2) {
 		struct o2_ni_config config = side_config(true, O2_DMA_BUS, 0);
@@ -43,7 +43,7 @@ static void has_the_sizes_of_the_tunables(void **state)
 }
 
 /* It is the caller's before, in the meantime and afterwards. */
-static void uses_the_arena_of_the_caller(void **state)
+TEST(uses_the_arena_of_the_caller)
 {
 	struct o2_ni_config config = side_config(true, O2_DMA_VIRTUAL, 0);
 	struct o2_arena arena;
@@ -65,7 +65,7 @@ static void uses_the_arena_of_the_caller(void **state)
 	assert_objects(0, 0, 0);
 }
 
-static void refuses_impossible_tunables(void **state)
+TEST(refuses_impossible_tunables)
 {
 	struct o2_ni_config config = side_config(true, O2_DMA_BUS, 0);
 	struct o2_error error;
@@ -92,7 +92,7 @@ static void three_partitions(struct o2_ni_config *config)
 }
 
 /* A peer's transfers are served by the partition of its NID and no other. */
-static void serves_a_peer_from_one_partition(void **state)
+TEST(serves_a_peer_from_one_partition)
 {
 	struct pair *pair = faulty_pair_open(three_partitions);
 	struct o2_transfer_memory from = dense(kiov_from, 0, 9000, O2_REG_GLOBAL);
@@ -116,7 +116,7 @@ static void serves_a_peer_from_one_partition(void **state)
 /* --- growth and life --- */
 
 /* Six transfers at a time need three pools of two; 300 s later all but the first go. */
-static void grows_and_shrinks(void **state)
+TEST(grows_and_shrinks)
 {
 	struct pair *pair = faulty_pair_open(NULL);
 	static const enum o2_reg_mode modes[] = {O2_REG_FMR, O2_REG_FASTREG, O2_REG_FASTREG_GAPS};
@@ -155,7 +155,7 @@ static void one_pool(struct o2_ni_config *config)
 }
 
 /* With a cap on pools the third of three transfers is refused, and the others are none the worse. */
-static void keeps_to_the_cap(void **state)
+TEST(keeps_to_the_cap)
 {
 	struct pair *pair = faulty_pair_open(one_pool);
 	struct o2_transfer_memory from = dense(kiov_from, 0, 9000, O2_REG_GLOBAL);
@@ -178,7 +178,7 @@ static void keeps_to_the_cap(void **state)
 
 /* --- a device that fails --- */
 
-static void survives_failing_registrations(void **state)
+TEST(survives_failing_registrations)
 {
 	struct pair *pair = faulty_pair_open(NULL);
 
@@ -201,7 +201,7 @@ static void survives_failing_registrations(void **state)
 }
 
 /* A pool that cannot grow says try again, and is asked again after a second. */
-static void survives_failing_growth(void **state)
+TEST(survives_failing_growth)
 {
 	struct pair *pair = faulty_pair_open(NULL);
 	struct o2_transfer_memory from = dense(kiov_from, 0, 9000, O2_REG_GLOBAL);
@@ -234,7 +234,7 @@ static void survives_failing_growth(void **state)
 
 /* Mode fmr promises a dead key.  Where the device does not keep it, the transfer fails, and the region is not
  * given to another before it was flushed. */
-static void fails_when_a_key_stays_alive(void **state)
+TEST(fails_when_a_key_stays_alive)
 {
 	struct pair *pair = faulty_pair_open(NULL);
 	struct o2_transfer_memory from = dense(kiov_from, 0, 9000, O2_REG_GLOBAL);
@@ -268,7 +268,7 @@ static void reconnect(struct pair *pair)
 }
 
 /* In the middle of a transfer: pools in use wait for their users, and what is posted next closes. */
-static void fails_over_with_a_transfer_open(void **state)
+TEST(fails_over_with_a_transfer_open)
 {
 	static const enum o2_reg_mode modes[] = {O2_REG_FMR, O2_REG_FASTREG, O2_REG_FASTREG_GAPS};
 
@@ -301,7 +301,7 @@ static void fails_over_with_a_transfer_open(void **state)
 }
 
 /* What was taken before may not be posted either. */
-static void refuses_to_post_from_a_failed_pool(void **state)
+TEST(refuses_to_post_from_a_failed_pool)
 {
 	struct pair *pair = faulty_pair_open(NULL);
 	struct o2_transfer_memory from = dense(kiov_from, 0, 9000, O2_REG_FMR);
@@ -327,7 +327,7 @@ static void four_regions(struct o2_ni_config *config)
 	config->sizes.reg_size = 4;
 }
 
-static void keeps_lists_when_lazy(void **state)
+TEST(keeps_lists_when_lazy)
 {
 	struct pair *pair = faulty_pair_open(four_regions);
 	struct o2_reg_domain *domain = &pair->b.ni.domain;
@@ -394,7 +394,7 @@ static const struct o2_transfer_result *put_by_policy(struct pair *pair, uint64_
 	return &pair->b.result[n];
 }
 
-static void chooses_by_policy(void **state)
+TEST(chooses_by_policy)
 {
 	struct pair *pair = faulty_pair_open(fmr_from_two_segments);
 	const struct o2_transfer_result *result;
@@ -421,25 +421,4 @@ static void chooses_by_policy(void **state)
 	assert_int_equal(result->status, -ENOSYS);
 	assert_string_equal(result->fault.error.rule, "choose/no-way-to-register");
 	pair_close(pair);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(has_the_sizes_of_the_tunables),
-		cmocka_unit_test(uses_the_arena_of_the_caller),
-		cmocka_unit_test(refuses_impossible_tunables),
-		cmocka_unit_test(serves_a_peer_from_one_partition),
-		cmocka_unit_test(grows_and_shrinks),
-		cmocka_unit_test(keeps_to_the_cap),
-		cmocka_unit_test(survives_failing_registrations),
-		cmocka_unit_test(survives_failing_growth),
-		cmocka_unit_test(fails_when_a_key_stays_alive),
-		cmocka_unit_test(fails_over_with_a_transfer_open),
-		cmocka_unit_test(refuses_to_post_from_a_failed_pool),
-		cmocka_unit_test(keeps_lists_when_lazy),
-		cmocka_unit_test(chooses_by_policy),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

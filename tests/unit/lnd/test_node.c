@@ -6,7 +6,7 @@
 #include "tests/lib/lnd_memory.h"
 #include "tests/lib/node_world.h"
 
-static void first_put_connects(void **state)
+TEST(first_put_connects)
 {
 	struct world *world = world_two(NULL, NULL);
 	struct seat *a = &world->seat[0], *b = &world->seat[1];
@@ -37,7 +37,7 @@ static void first_put_connects(void **state)
 	world_close(world);
 }
 
-static void bytes_arrive(void **state)
+TEST(bytes_arrive)
 {
 	struct world *world = world_two(NULL, NULL);
 	struct seat *a = &world->seat[0], *b = &world->seat[1];
@@ -73,7 +73,7 @@ static uint64_t sent_over(const struct seat *seat, uint64_t nid, uint32_t index)
 }
 
 /* Operations that were started before there was a connection all go over the first that is up. */
-static void many_wait(void **state)
+TEST(many_wait)
 {
 	struct o2_node_config config = small_config();
 	struct world *world;
@@ -103,7 +103,7 @@ static void many_wait(void **state)
 /*
  * Small messages wait for a connection as all operations do: pieces of memory, plain bytes, nothing at all.
  */
-static void small_messages(void **state)
+TEST(small_messages)
 {
 	struct world *world = world_two(NULL, NULL);
 	struct seat *a = &world->seat[0], *b = &world->seat[1];
@@ -136,7 +136,7 @@ static void small_messages(void **state)
 }
 
 /* What both sides have agreed upon, and in how many requests. */
-static void terms(void **state)
+TEST(terms)
 {
 	static const struct {
 		uint16_t version_a, version_b;
@@ -187,7 +187,7 @@ static void terms(void **state)
 }
 
 /* All fragments that were agreed upon can be used: a GET describes its sink in 64 of them. */
-static void fragments_as_agreed(void **state)
+TEST(fragments_as_agreed)
 {
 	struct world *world = world_two(NULL, NULL);
 
@@ -200,7 +200,7 @@ static void fragments_as_agreed(void **state)
 }
 
 /* The passive side's queue pair works before it knows that the active side is ready: what arrives is kept. */
-static void early_message(void **state)
+TEST(early_message)
 {
 	struct world *world = world_two(NULL, NULL);
 	struct seat *b = &world->seat[1];
@@ -221,7 +221,7 @@ static void early_message(void **state)
 	world_close(world);
 }
 
-static void broken_at_once(void **state)
+TEST(broken_at_once)
 {
 	struct world *world = world_broken_at_once();
 
@@ -239,7 +239,7 @@ static void broken_at_once(void **state)
 	world_close(world);
 }
 
-static void closed_by_either(void **state)
+TEST(closed_by_either)
 {
 	for (uint32_t closer = 0; closer < 2; closer++) {
 		struct world *world = world_two(NULL, NULL);
@@ -262,7 +262,7 @@ static void closed_by_either(void **state)
 }
 
 /* A peer that has started anew is another one: its earlier connection goes, its request is served. */
-static void peer_restarts(void **state)
+TEST(peer_restarts)
 {
 	struct world *world = world_two(NULL, NULL);
 	struct seat *a = &world->seat[0], *b = &world->seat[1];
@@ -287,7 +287,7 @@ static void peer_restarts(void **state)
 }
 
 /* Nodes go away at each point of an attempt, with operations of both: all of them end. */
-static void destroyed_at_each_point(void **state)
+TEST(destroyed_at_each_point)
 {
 	for (uint32_t which = 0; which < 2; which++) {
 		for (uint32_t steps = 0; steps < 8; steps++) {
@@ -312,7 +312,7 @@ static void destroyed_at_each_point(void **state)
 	}
 }
 
-static void bad_calls(void **state)
+TEST(bad_calls)
 {
 	struct o2_node_config config = small_config();
 	struct world *world;
@@ -334,7 +334,7 @@ static void bad_calls(void **state)
 	world_close(world);
 }
 
-static void bad_configs(void **state)
+TEST(bad_configs)
 {
 	static const struct o2_node_ops none = {0};
 	struct world *world = world_two(NULL, NULL);
@@ -356,25 +356,4 @@ static void bad_configs(void **state)
 		assert_null(node);
 	}
 	world_close(world);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(first_put_connects),
-		cmocka_unit_test(bytes_arrive),
-		cmocka_unit_test(many_wait),
-		cmocka_unit_test(small_messages),
-		cmocka_unit_test(terms),
-		cmocka_unit_test(fragments_as_agreed),
-		cmocka_unit_test(early_message),
-		cmocka_unit_test(broken_at_once),
-		cmocka_unit_test(closed_by_either),
-		cmocka_unit_test(peer_restarts),
-		cmocka_unit_test(destroyed_at_each_point),
-		cmocka_unit_test(bad_calls),
-		cmocka_unit_test(bad_configs),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -76,7 +76,7 @@ static void send_one(struct world *world, uint32_t from, uint32_t to)
 }
 
 /* We ask, without a sum: the CONNACK shows what the peer sums, and the first message has it. */
-static void asking(void **state)
+TEST(asking)
 {
 	static const enum o2_cksum_flavour flavours[] = {O2_CKSUM_NONE, O2_CKSUM_UNSIGNED, O2_CKSUM_SIGNED};
 
@@ -93,7 +93,7 @@ static void asking(void **state)
 }
 
 /* We are asked: our CONNACK has the flavour already. */
-static void being_asked(void **state)
+TEST(being_asked)
 {
 	static const enum o2_cksum_flavour flavours[] = {O2_CKSUM_NONE, O2_CKSUM_UNSIGNED, O2_CKSUM_SIGNED};
 
@@ -110,7 +110,7 @@ static void being_asked(void **state)
 }
 
 /* What is known of a peer outlives the connection: the next request has it. */
-static void the_next_connection(void **state)
+TEST(the_next_connection)
 {
 	struct world *world = world_heard(O2_CKSUM_NONE, true, O2_CKSUM_SIGNED);
 
@@ -125,7 +125,7 @@ static void the_next_connection(void **state)
 }
 
 /* A flavour that was asked for stays, whatever the peer sums; and without auto nothing is taken over. */
-static void nothing_is_taken_over(void **state)
+TEST(nothing_is_taken_over)
 {
 	struct world *world = world_heard(O2_CKSUM_UNSIGNED, false, O2_CKSUM_SIGNED);
 
@@ -144,7 +144,7 @@ static void nothing_is_taken_over(void **state)
 }
 
 /* The peer's CONNACK has no sum, its first message has: from then on ours have. */
-static void a_message_shows(void **state)
+TEST(a_message_shows)
 {
 	struct world *world = world_heard(O2_CKSUM_NONE, true, O2_CKSUM_NONE);
 	struct o2_conn_config config = small_config().conn;
@@ -165,7 +165,7 @@ static void a_message_shows(void **state)
  * Payloads that are sent from where they lie, and wait for credits while the flavour becomes known: their
  * sums are of their bytes.
  */
-static void what_waits(void **state)
+TEST(what_waits)
 {
 	struct o2_node_config config[2] = {small_config(), small_config()};
 	struct o2_kiov kiov[O2_MAX_FRAGS];
@@ -218,7 +218,7 @@ static const struct o2_transfer_fault *after_wrong_sum(struct pair *pair, struct
 }
 
 /* A wrong sum closes; where an option would have let the message pass, the fault says so. */
-static void what_an_option_would_lift(void **state)
+TEST(what_an_option_would_lift)
 {
 	static const uint8_t payload[100] = {1, 2, 3};
 	struct pair *pair = pair_default();
@@ -243,7 +243,7 @@ static void what_an_option_would_lift(void **state)
  * Bytes of 0x80 and more take part in one sum 256 lower than in the other, and each byte behind them doubles
  * the difference, modulo 2^32 - 1.  So 32 such bytes in a row take it back to where it was.
  */
-static void a_sum_of_both(void **state)
+TEST(a_sum_of_both)
 {
 	struct o2_checksums sums;
 	uint8_t bytes[QUIET_BYTES];
@@ -285,20 +285,4 @@ static void a_sum_of_both(void **state)
 	assert_int_equal(o2_msg_checksum_shown(bytes, QUIET_BYTES), O2_CKSUM_NONE);
 	bytes[12] = 1;
 	assert_int_equal(o2_msg_checksum_shown(bytes, QUIET_BYTES), O2_CKSUM_NONE);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(asking),
-		cmocka_unit_test(being_asked),
-		cmocka_unit_test(the_next_connection),
-		cmocka_unit_test(nothing_is_taken_over),
-		cmocka_unit_test(a_message_shows),
-		cmocka_unit_test(what_waits),
-		cmocka_unit_test(what_an_option_would_lift),
-		cmocka_unit_test(a_sum_of_both),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

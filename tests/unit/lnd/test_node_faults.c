@@ -21,7 +21,7 @@ struct failure {
 /* A quarter of 50 s. */
 #define CONNECT_MS 12500u
 
-static void messages_lost(void **state)
+TEST(messages_lost)
 {
 	static const struct failure failures[] = {
 		{"no address", O2_CM_LOOP_REQUEST, O2_CM_LOOP_UNRESOLVED, -EHOSTUNREACH,
@@ -78,7 +78,7 @@ static void messages_lost(void **state)
 }
 
 /* The passive side never hears that the active side is ready: it gives up, and the other notices. */
-static void ready_lost(void **state)
+TEST(ready_lost)
 {
 	struct world *world = world_two(NULL, NULL);
 
@@ -95,7 +95,7 @@ static void ready_lost(void **state)
 /*
  * The active side is up; the other one has not heard of it, and gives up: that ends the connection at once.
  */
-static void passive_gives_up(void **state)
+TEST(passive_gives_up)
 {
 	struct world *world = world_two(NULL, NULL);
 
@@ -113,7 +113,7 @@ static void passive_gives_up(void **state)
 	world_close(world);
 }
 
-static void nobody_there(void **state)
+TEST(nobody_there)
 {
 	struct o2_node_config deaf = small_config();
 	struct world *world;
@@ -127,7 +127,7 @@ static void nobody_there(void **state)
 	world_close(world);
 }
 
-static void too_early(void **state)
+TEST(too_early)
 {
 	struct world *world = world_two(NULL, NULL);
 	struct seat *a = &world->seat[0];
@@ -144,7 +144,7 @@ static void too_early(void **state)
 }
 
 /* What a peer may use up of us. */
-static void caps(void **state)
+TEST(caps)
 {
 	struct o2_node_config few = small_config(), many = small_config();
 	struct world *world;
@@ -166,7 +166,7 @@ static void caps(void **state)
 	world_close(world);
 }
 
-static void other_limits(void **state)
+TEST(other_limits)
 {
 	static const struct {
 		bool registers, privileged;
@@ -194,7 +194,7 @@ static void other_limits(void **state)
 }
 
 /* A node at another address that gives itself this NID is refused. */
-static void borrowed_nid(void **state)
+TEST(borrowed_nid)
 {
 	struct world *world = world_two(NULL, NULL);
 	struct seat *a = &world->seat[0];
@@ -223,7 +223,7 @@ static int no_memory(void *arg, enum o2_loop_call call, uint32_t qp_num)
 }
 
 /* A side that has no memory for the depth takes less, says so, and keeps to it. */
-static void short_of_memory(void **state)
+TEST(short_of_memory)
 {
 	for (uint32_t side = 0; side < 2; side++) {
 		struct world *world = world_two(NULL, NULL);
@@ -251,7 +251,7 @@ static void short_of_memory(void **state)
 }
 
 /* However many peers there are to be connected to, one call starts a hundred attempts. */
-static void many_attempts(void **state)
+TEST(many_attempts)
 {
 	struct o2_node_config small = small_config();
 	struct world *world;
@@ -281,17 +281,4 @@ static void many_attempts(void **state)
 	a->ended[0] = 1;
 	a->nended = 1;
 	world_close(world);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(messages_lost),    cmocka_unit_test(ready_lost),
-		cmocka_unit_test(passive_gives_up), cmocka_unit_test(nobody_there),
-		cmocka_unit_test(too_early),	    cmocka_unit_test(caps),
-		cmocka_unit_test(other_limits),	    cmocka_unit_test(borrowed_nid),
-		cmocka_unit_test(short_of_memory),  cmocka_unit_test(many_attempts),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -139,58 +139,43 @@ static void killed_by(const char *name, bool (*meeting)(void))
 	assert_int_equal(o2_mutant_select("none"), 0);
 }
 
-static void forget_negotiated(void **state)
+TEST(forget_negotiated)
 {
 	killed_by("forget-negotiated", terms_kept);
 }
 
-static void offer_tunable(void **state)
+TEST(offer_tunable)
 {
 	killed_by("offer-tunable", fragments_kept);
 }
 
-static void fragments_by_page_size(void **state)
+TEST(fragments_by_page_size)
 {
 	killed_by("fragments-by-page-size", fragments_kept);
 }
 
-static void waiting_left(void **state)
+TEST(waiting_left)
 {
 	killed_by("waiting-left", waiting_kept);
 }
 
-static void pool_clock_stands(void **state)
+TEST(pool_clock_stands)
 {
 	killed_by("pool-clock-stands", idle_pools_unmade);
 }
 
-static void waiting_undated(void **state)
+TEST(waiting_undated)
 {
 	killed_by("waiting-undated", waiting_dated);
 }
 
-static void peer_freed_early(void **state)
-{
-	killed_by("peer-freed-early", closing_peer_kept);
-}
-
-static void reject_unnamed(void **state)
+TEST(reject_unnamed)
 {
 	killed_by("reject-unnamed", unnamed_silent);
 }
 
-int main(void)
+/* The last: it leaves behind what nobody can reach. */
+TEST(peer_freed_early)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(forget_negotiated),
-		cmocka_unit_test(offer_tunable),
-		cmocka_unit_test(fragments_by_page_size),
-		cmocka_unit_test(waiting_left),
-		cmocka_unit_test(pool_clock_stands),
-		cmocka_unit_test(waiting_undated),
-		cmocka_unit_test(reject_unnamed),
-		cmocka_unit_test(peer_freed_early), /* leaves behind what nobody can reach */
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	killed_by("peer-freed-early", closing_peer_kept);
 }

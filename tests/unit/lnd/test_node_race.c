@@ -43,7 +43,7 @@ static void assert_both_served(const struct world *world)
 }
 
 /* The lower one's request is refused, and it uses the other's connection. */
-static void one_wins(void **state)
+TEST(one_wins)
 {
 	/* Read as numbers the first is lower; with its bytes swapped the second is. */
 	static const uint64_t nids[] = {0x000500000a4d0102, 0x000500000a4d0201};
@@ -74,7 +74,7 @@ static void one_wins(void **state)
 }
 
 /* Each takes itself for the lower one: two connections. */
-static void both_give_way(void **state)
+TEST(both_give_way)
 {
 	struct o2_node_config a = small_config(), b = small_config();
 	struct world *world;
@@ -89,7 +89,7 @@ static void both_give_way(void **state)
 }
 
 /* Each takes itself for the higher one: both refuse, both ask again, until one has had enough of it. */
-static void nobody_gives_way(void **state)
+TEST(nobody_gives_way)
 {
 	struct o2_node_config a = small_config(), b = small_config();
 	struct world *world;
@@ -105,7 +105,7 @@ static void nobody_gives_way(void **state)
 }
 
 /* The winner's own request gets lost: the loser asks again and is served. */
-static void winner_lost(void **state)
+TEST(winner_lost)
 {
 	struct world *world = race(NULL, NULL, 0x000500000a4d0001, 0x000500000a4d0002);
 
@@ -217,7 +217,7 @@ static void run_at_random(uint64_t seed, uint32_t *ndone, uint32_t *nfailed)
 }
 
 /* O2REF_SEED=n runs the n-th alone, O2REF_RUNS=n so many. */
-static void anything_goes(void **state)
+TEST(anything_goes)
 {
 	const char *only = getenv("O2REF_SEED"), *runs = getenv("O2REF_RUNS");
 	uint32_t ndone = 0, nfailed = 0;
@@ -233,15 +233,4 @@ static void anything_goes(void **state)
 		assert_true(ndone > 500);
 		assert_true(nfailed > 100);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(one_wins),	    cmocka_unit_test(both_give_way),
-		cmocka_unit_test(nobody_gives_way), cmocka_unit_test(winner_lost),
-		cmocka_unit_test(anything_goes),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

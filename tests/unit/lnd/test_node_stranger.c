@@ -79,7 +79,7 @@ static struct o2_connreq_self stranger_self(void)
 }
 
 /* A CONNACK that is no good brings the connection down, and what waits with it. */
-static void bad_connacks(void **state)
+TEST(bad_connacks)
 {
 	static const struct {
 		struct o2_conn_params says;
@@ -125,7 +125,7 @@ static void bad_connacks(void **state)
 /*
  * A peer that refuses for a reason to ask again: ten times at once, then once in a second, until time is up.
  */
-static void refused_for_ever(void **state)
+TEST(refused_for_ever)
 {
 	static const uint8_t reasons[] = {O2_REJECT_CONN_RACE, O2_REJECT_CONN_STALE};
 
@@ -166,7 +166,7 @@ static void refused_for_ever(void **state)
 }
 
 /* Every other reason to refuse, and none at all, ends it at once. */
-static void refused_for_good(void **state)
+TEST(refused_for_good)
 {
 	for (uint8_t why = 0; why <= O2_REJECT_EARLY; why++) {
 		struct world *world = world_two(NULL, NULL);
@@ -191,15 +191,4 @@ static void refused_for_good(void **state)
 		stranger_leave(world, &stranger);
 		world_close(world);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(bad_connacks),
-		cmocka_unit_test(refused_for_ever),
-		cmocka_unit_test(refused_for_good),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -228,7 +228,7 @@ static void put_all(struct peers *peers, uint32_t count)
 
 /* A burst makes several pools of every kind.  Nothing goes by itself; with what is put back after 300 s idle,
  * all but the first do. */
-static void shrink_after_a_life(void **state)
+TEST(shrink_after_a_life)
 {
 	struct peers *peers = peers_open();
 
@@ -257,7 +257,7 @@ static void shrink_after_a_life(void **state)
 }
 
 /* One pool that cannot be made is no reason to refuse for good. */
-static void grow_a_second_after_a_failure(void **state)
+TEST(grow_a_second_after_a_failure)
 {
 	const uint32_t fastreg = 1;
 	struct peers *peers = peers_open();
@@ -281,7 +281,7 @@ static void grow_a_second_after_a_failure(void **state)
 }
 
 /* What was started before anybody told the time is not late when somebody does. */
-static void starts_before_the_first_tick(void **state)
+TEST(starts_before_the_first_tick)
 {
 	struct peers *peers = peers_open();
 
@@ -292,15 +292,4 @@ static void starts_before_the_first_tick(void **state)
 	tell(peers, 1); /* does not go back */
 	run(peers);
 	peers_close(peers);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(shrink_after_a_life),
-		cmocka_unit_test(grow_a_second_after_a_failure),
-		cmocka_unit_test(starts_before_the_first_tick),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

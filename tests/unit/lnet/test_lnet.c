@@ -7,7 +7,7 @@
 /* Sizes on both sides of what fits into an IMMEDIATE, and the largest transfer. */
 static const uint32_t sizes[] = {1, 100, 3976, 3977, 65536, O2_MAX_TRANSFER_BYTES};
 
-static void test_ping(void **state)
+TEST_WITH(test_ping, lnet_pair_setup, lnet_pair_teardown)
 {
 	struct lnet_pair *pair = *state;
 	const struct o2_transfer_memory sink = lnet_side_memory(&pair->a, 0, 2, O2_PING_SINK_BYTES);
@@ -32,7 +32,7 @@ static void test_ping(void **state)
 	}
 }
 
-static void test_push(void **state)
+TEST_WITH(test_push, lnet_pair_setup, lnet_pair_teardown)
 {
 	struct lnet_pair *pair = *state;
 	const struct o2_ping_info info = o2_ping_info_make(NID_A, 12345, 0x1e, 2);
@@ -47,7 +47,7 @@ static void test_push(void **state)
 	assert_memory_equal(lnet_side_bytes(&pair->b, 1), lnet_side_bytes(&pair->a, 2), 48);
 }
 
-static void test_put(void **state)
+TEST_WITH(test_put, lnet_pair_setup, lnet_pair_teardown)
 {
 	struct lnet_pair *pair = *state;
 
@@ -73,7 +73,7 @@ static void test_put(void **state)
 	}
 }
 
-static void test_get(void **state)
+TEST_WITH(test_get, lnet_pair_setup, lnet_pair_teardown)
 {
 	struct lnet_pair *pair = *state;
 
@@ -97,7 +97,7 @@ static void test_get(void **state)
 }
 
 /* A peer that takes shorter messages. */
-static void test_small_messages(void **state)
+TEST_WITH(test_small_messages, lnet_pair_setup, lnet_pair_teardown)
 {
 	struct lnet_pair *pair = *state;
 
@@ -120,7 +120,7 @@ static void test_small_messages(void **state)
 	}
 }
 
-static void test_offset_and_truncation(void **state)
+TEST_WITH(test_offset_and_truncation, lnet_pair_setup, lnet_pair_teardown)
 {
 	struct lnet_pair *pair = *state;
 	const struct o2_transfer_memory memory = lnet_side_memory(&pair->a, 0, 2, 65536);
@@ -148,7 +148,7 @@ static void test_offset_and_truncation(void **state)
 }
 
 /* The header has 32 bits for it: no place is reached by another one's number. */
-static void test_offset_too_large(void **state)
+TEST_WITH(test_offset_too_large, lnet_pair_setup, lnet_pair_teardown)
 {
 	struct lnet_pair *pair = *state;
 	const struct o2_transfer_memory memory = lnet_side_memory(&pair->a, 0, 2, 8192);
@@ -166,7 +166,7 @@ static void test_offset_too_large(void **state)
 	assert_int_equal(o2_lnet_messages(pair->a.lnet), 0);
 }
 
-static void test_no_match(void **state)
+TEST_WITH(test_no_match, lnet_pair_setup, lnet_pair_teardown)
 {
 	struct lnet_pair *pair = *state;
 	const struct o2_lnet_config defaults = O2_LNET_DEFAULTS;
@@ -201,7 +201,7 @@ static void test_no_match(void **state)
 	assert_int_equal(o2_lnet_messages(pair->b.lnet), 0);
 }
 
-static void test_transport_refuses(void **state)
+TEST_WITH(test_transport_refuses, lnet_pair_setup, lnet_pair_teardown)
 {
 	const struct o2_transfer_fault dreq = {.side = O2_FAULT_PEER_CLOSED};
 	struct lnet_pair *pair = *state;
@@ -244,7 +244,7 @@ static void test_transport_refuses(void **state)
 	assert_int_equal(pair->b.event[pair->b.nevents - 1].status, -ENETDOWN);
 }
 
-static void test_transfer_fails(void **state)
+TEST_WITH(test_transfer_fails, lnet_pair_setup, lnet_pair_teardown)
 {
 	struct lnet_pair *pair = *state;
 
@@ -263,7 +263,7 @@ static void test_transfer_fails(void **state)
 	}
 }
 
-static void test_limits(void **state)
+TEST(test_limits)
 {
 	struct lnet_pair pair;
 	struct o2_lnet_config config = O2_LNET_DEFAULTS;
@@ -305,7 +305,7 @@ static void test_limits(void **state)
 	assert_int_equal(pair.b.result[0].status, -ECONNABORTED);
 }
 
-static void test_what_a_caller_may_not_ask(void **state)
+TEST_WITH(test_what_a_caller_may_not_ask, lnet_pair_setup, lnet_pair_teardown)
 {
 	struct lnet_pair *pair = *state;
 	const struct o2_lnet_target target = target_at(NID_B, true);
@@ -337,25 +337,4 @@ static void test_what_a_caller_may_not_ask(void **state)
 				    &error),
 		     -EINVAL, &error, "lnet/config/first-page");
 	assert_null(lnet);
-}
-
-int main(void)
-{
-#define EACH(test) cmocka_unit_test_setup_teardown(test, lnet_pair_setup, lnet_pair_teardown)
-	const struct CMUnitTest tests[] = {
-		EACH(test_ping),
-		EACH(test_push),
-		EACH(test_put),
-		EACH(test_get),
-		EACH(test_small_messages),
-		EACH(test_offset_and_truncation),
-		EACH(test_offset_too_large),
-		EACH(test_no_match),
-		EACH(test_transport_refuses),
-		EACH(test_transfer_fails),
-		cmocka_unit_test(test_limits),
-		EACH(test_what_a_caller_may_not_ask),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

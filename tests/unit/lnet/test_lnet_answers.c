@@ -5,7 +5,7 @@
 #include "tests/lib/lnet_pair.h"
 
 /* An ACK or REPLY may be there before our own send has completed. */
-static void test_answer_before_completion(void **state)
+TEST_WITH(test_answer_before_completion, lnet_pair_setup, lnet_pair_teardown)
 {
 	struct lnet_pair *pair = *state;
 
@@ -29,7 +29,7 @@ static void test_answer_before_completion(void **state)
 }
 
 /* The sink is small enough for an IMMEDIATE, but the peer replies by RDMA. */
-static void test_reply_by_rdma(void **state)
+TEST_WITH(test_reply_by_rdma, lnet_pair_setup, lnet_pair_teardown)
 {
 	struct lnet_pair *pair = *state;
 	const struct o2_transfer_memory sink = lnet_side_memory(&pair->a, 0, 2, 1000);
@@ -65,7 +65,7 @@ static void test_reply_by_rdma(void **state)
 	lnet_expect_result(&pair->a, -EIO, 0);
 }
 
-static void test_long_reply(void **state)
+TEST_WITH(test_long_reply, lnet_pair_setup, lnet_pair_teardown)
 {
 	struct lnet_pair *pair = *state;
 	const struct o2_transfer_memory sink = lnet_side_memory(&pair->a, 0, 2, 1000);
@@ -96,7 +96,7 @@ static void test_long_reply(void **state)
 }
 
 /* Answers to what was not asked: each is dropped, the connection stays, the operation goes on. */
-static void test_answers_that_nobody_asked_for(void **state)
+TEST_WITH(test_answers_that_nobody_asked_for, lnet_pair_setup, lnet_pair_teardown)
 {
 	struct lnet_pair *pair = *state;
 	const struct o2_transfer_memory memory = lnet_side_memory(&pair->a, 0, 2, 100);
@@ -161,7 +161,7 @@ static void test_answers_that_nobody_asked_for(void **state)
 }
 
 /* An ACK that contradicts what the RDMA moved. */
-static void test_ack_against_rdma(void **state)
+TEST_WITH(test_ack_against_rdma, lnet_pair_setup, lnet_pair_teardown)
 {
 	struct lnet_pair *pair = *state;
 	const struct o2_transfer_memory memory = lnet_side_memory(&pair->a, 0, 2, 8192);
@@ -178,7 +178,7 @@ static void test_ack_against_rdma(void **state)
 	pair->a.nletters = 0;
 }
 
-static void test_headers_that_are_not_for_us(void **state)
+TEST_WITH(test_headers_that_are_not_for_us, lnet_pair_setup, lnet_pair_teardown)
 {
 	struct lnet_pair *pair = *state;
 	const struct {
@@ -221,19 +221,4 @@ static void test_headers_that_are_not_for_us(void **state)
 		assert_int_equal(o2_lnet_match(pair->a.lnet, NID_B, &hdr, &memory, &tag, &error), -EPROTO);
 	}
 	assert_int_equal(o2_lnet_messages(pair->a.lnet), 0);
-}
-
-int main(void)
-{
-#define EACH(test) cmocka_unit_test_setup_teardown(test, lnet_pair_setup, lnet_pair_teardown)
-	const struct CMUnitTest tests[] = {
-		EACH(test_answer_before_completion),
-		EACH(test_reply_by_rdma),
-		EACH(test_long_reply),
-		EACH(test_answers_that_nobody_asked_for),
-		EACH(test_ack_against_rdma),
-		EACH(test_headers_that_are_not_for_us),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

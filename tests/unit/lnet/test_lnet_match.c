@@ -52,7 +52,7 @@ static void refused(struct o2_match_table *table, const struct o2_match_request 
 	assert_error(o2_match_take(table, request, &match, &error), -ENODATA, &error, rule);
 }
 
-static void test_each_criterion_counts(void **state)
+TEST_WITH(test_each_criterion_counts, setup, teardown)
 {
 	struct o2_match_table *table = *state;
 	struct o2_lnet_entry only = entry(O2_LNET_MD_OP_PUT);
@@ -84,7 +84,7 @@ static void test_each_criterion_counts(void **state)
 	assert_int_equal(o2_match_take(table, &put_100, &match, NULL), 0);
 }
 
-static void test_first_attached_matches_first(void **state)
+TEST_WITH(test_first_attached_matches_first, setup, teardown)
 {
 	struct o2_match_table *table = *state;
 	struct o2_lnet_entry once = entry(O2_LNET_MD_OP_PUT), always = entry(O2_LNET_MD_OP_PUT);
@@ -103,7 +103,7 @@ static void test_first_attached_matches_first(void **state)
 	assert_int_equal(match.index, 0);
 }
 
-static void test_offsets(void **state)
+TEST_WITH(test_offsets, setup, teardown)
 {
 	struct o2_match_table *table = *state;
 	struct o2_lnet_entry local = entry(O2_LNET_MD_OP_PUT);
@@ -146,7 +146,7 @@ static void test_offsets(void **state)
 	refused(table, &request, "lnet/match/offset-past-end");
 }
 
-static void test_truncation(void **state)
+TEST_WITH(test_truncation, setup, teardown)
 {
 	struct o2_match_table *table = *state;
 	struct o2_lnet_entry cut = entry(O2_LNET_MD_OP_PUT | O2_LNET_MD_TRUNCATE | O2_LNET_MD_MANAGE_REMOTE);
@@ -162,7 +162,7 @@ static void test_truncation(void **state)
 	assert_int_equal(match.length_bytes, 0);
 }
 
-static void test_attaching(void **state)
+TEST_WITH(test_attaching, setup, teardown)
 {
 	struct o2_match_table *table = *state;
 	struct o2_lnet_entry good = entry(O2_LNET_MD_OP_GET), bad = good;
@@ -183,17 +183,4 @@ static void test_attaching(void **state)
 	assert_int_equal(o2_match_detach(table, 2), 0);
 	assert_int_equal(o2_match_detach(table, 2), -ENOENT);
 	assert_int_equal(o2_match_attach(table, &good, &error), 2);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_each_criterion_counts, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_first_attached_matches_first, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_offsets, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_truncation, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_attaching, setup, teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

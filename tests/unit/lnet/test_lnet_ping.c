@@ -22,7 +22,7 @@ static void read_recorded(const char *name, uint8_t *info)
 	memcpy(info, message + 120, O2_PING_INFO_BYTES);
 }
 
-static void test_equals_the_recorded_one(void **state)
+TEST(test_equals_the_recorded_one)
 {
 	uint8_t recorded[O2_PING_INFO_BYTES], ours[O2_PING_INFO_BYTES];
 	struct o2_ping_info info, made;
@@ -46,7 +46,7 @@ static void test_equals_the_recorded_one(void **state)
 	assert_int_equal(info.features, O2_PING_NO_DISCOVERY_FEATURES | O2_PING_DISCOVERY);
 }
 
-static void test_other_order(void **state)
+TEST(test_other_order)
 {
 	struct o2_ping_info made = o2_ping_info_make(0x000500000a4d0002, 12345, O2_PING_NI_STATUS, 9), info;
 	uint8_t bytes[O2_PING_INFO_BYTES], swapped[O2_PING_INFO_BYTES];
@@ -62,7 +62,7 @@ static void test_other_order(void **state)
 	assert_memory_equal(&info, &made, sizeof(info));
 }
 
-static void test_what_is_refused(void **state)
+TEST(test_what_is_refused)
 {
 	struct o2_ping_info info = o2_ping_info_make(0x000500000a4d0002, 12345, O2_PING_NI_STATUS, 9);
 	uint8_t bytes[O2_PING_HEADER_BYTES + 20 * O2_PING_NI_BYTES] = {0};
@@ -92,15 +92,4 @@ static void test_what_is_refused(void **state)
 	assert_string_equal(text, "lnet/ping/features: pi_features is 9 (Protocol error)");
 	bytes[0]++;
 	assert_error(o2_ping_decode(bytes, sizeof(bytes), &info, &error), -EPROTO, &error, "lnet/ping/magic");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_equals_the_recorded_one),
-		cmocka_unit_test(test_other_order),
-		cmocka_unit_test(test_what_is_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -325,14 +325,6 @@ static void play(uint64_t number)
 
 static uint64_t only = UINT64_MAX, current;
 
-static void test_random(void **state)
-{
-	for (current = only == UINT64_MAX ? 0 : only; current < (only == UINT64_MAX ? RUNS : only + 1);
-	     current++)
-		play(current);
-	current = UINT64_MAX;
-}
-
 static int say_replay(void **state)
 {
 	if (current != UINT64_MAX)
@@ -341,16 +333,20 @@ static int say_replay(void **state)
 	return 0;
 }
 
+TEST_WITH(test_random, NULL, say_replay)
+{
+	for (current = only == UINT64_MAX ? 0 : only; current < (only == UINT64_MAX ? RUNS : only + 1);
+	     current++)
+		play(current);
+	current = UINT64_MAX;
+}
+
 int main(int argc, char **argv)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_teardown(test_random, say_replay),
-	};
-
 	if (argc > 1)
 		seed = strtoull(argv[1], NULL, 0);
 	if (argc > 2)
 		only = strtoull(argv[2], NULL, 0);
 	print_message("seed %lu\n", (unsigned long)seed);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return tests_run();
 }

@@ -5,7 +5,7 @@
 
 #include "tests/device/loopverbs/pair.h"
 
-static void two_devices(void **state)
+TEST(two_devices)
 {
 	int count = 0;
 	struct ibv_device **list = ibv_get_device_list(&count);
@@ -19,7 +19,7 @@ static void two_devices(void **state)
 	ibv_free_device_list(list);
 }
 
-static void port_and_tables(void **state)
+TEST(port_and_tables)
 {
 	struct pair *p = pair_open(NULL);
 	struct ibv_port_attr port;
@@ -46,7 +46,7 @@ static void port_and_tables(void **state)
 	pair_close(p);
 }
 
-static void device_attributes(void **state)
+TEST(device_attributes)
 {
 	struct pair *p = pair_open(NULL);
 	struct ibv_device_attr attr;
@@ -63,7 +63,7 @@ static void device_attributes(void **state)
 	pair_close(p);
 }
 
-static void busy_objects_stay(void **state)
+TEST(busy_objects_stay)
 {
 	struct pair *p = pair_open(NULL);
 	struct ibv_comp_channel *channel = ibv_create_comp_channel(p->a.context);
@@ -78,7 +78,7 @@ static void busy_objects_stay(void **state)
 	pair_close(p);
 }
 
-static void queue_limits(void **state)
+TEST(queue_limits)
 {
 	struct pair *p = pair_open(NULL);
 	struct ibv_qp_init_attr init = {
@@ -109,7 +109,7 @@ static void queue_limits(void **state)
 	pair_close(p);
 }
 
-static void address_handles(void **state)
+TEST(address_handles)
 {
 	struct pair *p = pair_open(NULL);
 	struct ibv_ah_attr attr = {.port_num = 1, .dlid = 1};
@@ -129,7 +129,7 @@ static void address_handles(void **state)
 }
 
 /* A datagram arrives behind its route header, from which the way back can be made. */
-static void datagram(void **state)
+TEST(datagram)
 {
 	struct pair *p = pair_open(NULL);
 	struct ibv_qp_init_attr init = {
@@ -173,23 +173,11 @@ static void datagram(void **state)
 	pair_close(p);
 }
 
-static void names_and_rates(void **state)
+TEST(names_and_rates)
 {
 	assert_string_equal(ibv_port_state_str(IBV_PORT_ACTIVE), "active");
 	assert_string_equal(ibv_event_type_str(IBV_EVENT_CQ_ERR), "CQ error");
 	assert_string_equal(ibv_wc_status_str((enum ibv_wc_status)9999), "unknown");
 	assert_int_equal(ibv_rate_to_mbps(IBV_RATE_100_GBPS), 103125);
 	assert_int_equal(mult_to_ibv_rate(ibv_rate_to_mult(IBV_RATE_20_GBPS)), IBV_RATE_20_GBPS);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(two_devices),	     cmocka_unit_test(port_and_tables),
-		cmocka_unit_test(device_attributes), cmocka_unit_test(busy_objects_stay),
-		cmocka_unit_test(queue_limits),	     cmocka_unit_test(address_handles),
-		cmocka_unit_test(datagram),	     cmocka_unit_test(names_and_rates),
-	};
-
-	return cmocka_run_group_tests_name("loopverbs: device", tests, NULL, NULL);
 }

@@ -114,14 +114,14 @@ static void run_row(const struct row *r)
 	pair_close(p);
 }
 
-static void error_table(void **state)
+TEST(error_table)
 {
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		run_row(&rows[i]);
 }
 
 /* The queue pair's own rights stand before the region's. */
-static void queue_pair_rights(void **state)
+TEST(queue_pair_rights)
 {
 	struct pair_options o = pair_defaults;
 	struct ibv_sge from;
@@ -140,7 +140,7 @@ static void queue_pair_rights(void **state)
 	pair_close(p);
 }
 
-static void receive_not_ready(void **state)
+TEST(receive_not_ready)
 {
 	struct pair_options o = pair_defaults;
 
@@ -160,7 +160,7 @@ static void receive_not_ready(void **state)
 	}
 }
 
-static void waits_for_a_receive(void **state)
+TEST(waits_for_a_receive)
 {
 	struct pair *p = pair_open(&pair_defaults);
 	struct ibv_sge sge = sge_of(p->b.mr, addr_of(p->b.buf), 64);
@@ -178,7 +178,7 @@ static void waits_for_a_receive(void **state)
 }
 
 /* Nobody answers: gone, in error, reset, or expecting another packet. */
-static void nobody_answers(void **state)
+TEST(nobody_answers)
 {
 	struct pair_options o = pair_defaults;
 	struct ibv_wc wc;
@@ -215,7 +215,7 @@ static void nobody_answers(void **state)
 	}
 }
 
-static void error_by_hand(void **state)
+TEST(error_by_hand)
 {
 	struct pair *p = pair_open(&pair_defaults);
 
@@ -235,15 +235,4 @@ static void error_by_hand(void **state)
 	assert_int_equal(pair_to_state(p->b.qp, IBV_QPS_RESET), 0);
 	expect_empty(p->b.rcq);
 	pair_close(p);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(error_table),	     cmocka_unit_test(queue_pair_rights),
-		cmocka_unit_test(receive_not_ready), cmocka_unit_test(waits_for_a_receive),
-		cmocka_unit_test(nobody_answers),    cmocka_unit_test(error_by_hand),
-	};
-
-	return cmocka_run_group_tests_name("loopverbs: errors", tests, NULL, NULL);
 }

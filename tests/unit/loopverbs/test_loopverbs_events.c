@@ -13,7 +13,7 @@ static int readable(int fd)
 	return poll(&f, 1, 0);
 }
 
-static void channel_names_the_queue(void **state)
+TEST(channel_names_the_queue)
 {
 	struct pair *p = pair_open(NULL);
 	struct ibv_comp_channel *channel = ibv_create_comp_channel(p->b.context);
@@ -57,7 +57,7 @@ static void channel_names_the_queue(void **state)
 	pair_close(p);
 }
 
-static void solicited_only(void **state)
+TEST(solicited_only)
 {
 	struct pair *p = pair_open(NULL);
 	struct ibv_comp_channel *channel = ibv_create_comp_channel(p->b.context);
@@ -83,7 +83,7 @@ static void solicited_only(void **state)
 	pair_close(p);
 }
 
-static void overrun(void **state)
+TEST(overrun)
 {
 	struct pair *p = pair_open(NULL);
 	struct ibv_cq *big = p->a.scq;
@@ -120,7 +120,7 @@ static void overrun(void **state)
 	pair_close(p);
 }
 
-static void shared_receive_queue(void **state)
+TEST(shared_receive_queue)
 {
 	struct pair *p = pair_open(NULL);
 	struct ibv_srq_init_attr srq_init = {.attr = {.max_wr = 8, .max_sge = 1, .srq_limit = 2}};
@@ -171,7 +171,7 @@ static void *sender(void *arg)
 	return NULL;
 }
 
-static void two_threads(void **state)
+TEST(two_threads)
 {
 	struct pair *p = pair_open(NULL);
 	struct ibv_comp_channel *channel = ibv_create_comp_channel(p->b.context);
@@ -208,7 +208,7 @@ static void two_threads(void **state)
 }
 
 /* A program that arms its queue and sleeps in poll(2) hears of exhausted retries too. */
-static void time_passes_for_a_sleeper(void **state)
+TEST(time_passes_for_a_sleeper)
 {
 	struct pair_options o = pair_defaults;
 	struct pair *p = pair_open(NULL);
@@ -255,7 +255,7 @@ static int play(void *arg, const uint32_t *qp_nums, unsigned int count)
 	return turn == 's' ? -1 : turn == 'l' ? (int)count - 1 : 0;
 }
 
-static void interleaving_is_chosen(void **state)
+TEST(interleaving_is_chosen)
 {
 	static const struct {
 		const char *turns;
@@ -292,7 +292,7 @@ static void interleaving_is_chosen(void **state)
 }
 
 /* After a reset of the fabric a program gets the same numbers and keys again. */
-static void reset_repeats(void **state)
+TEST(reset_repeats)
 {
 	uint32_t key[2], number[2];
 	struct o2_loop_counters c;
@@ -317,20 +317,4 @@ static void reset_repeats(void **state)
 	}
 	assert_int_equal(key[0], key[1]);
 	assert_int_equal(number[0], number[1]);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(channel_names_the_queue),
-		cmocka_unit_test(solicited_only),
-		cmocka_unit_test(overrun),
-		cmocka_unit_test(shared_receive_queue),
-		cmocka_unit_test(two_threads),
-		cmocka_unit_test(time_passes_for_a_sleeper),
-		cmocka_unit_test(interleaving_is_chosen),
-		cmocka_unit_test(reset_repeats),
-	};
-
-	return cmocka_run_group_tests_name("loopverbs: events and engine", tests, NULL, NULL);
 }

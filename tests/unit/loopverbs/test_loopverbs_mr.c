@@ -12,7 +12,7 @@
 		assert_int_equal(errno, error); \
 	} while (0)
 
-static void registration_rules(void **state)
+TEST(registration_rules)
 {
 	struct pair *p = pair_open(NULL);
 	uint8_t *b = p->a.buf;
@@ -39,7 +39,7 @@ static void registration_rules(void **state)
 	pair_close(p);
 }
 
-static void pages_are_checked(void **state)
+TEST(pages_are_checked)
 {
 	struct pair *p = pair_open(NULL);
 	uint8_t *m = mmap(NULL, 3 * PAIR_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -83,7 +83,7 @@ static enum ibv_wc_status try_write(struct pair *p, uint64_t remote, uint32_t rk
 	return wc.status;
 }
 
-static void iova_translates(void **state)
+TEST(iova_translates)
 {
 	static const uint64_t iovas[] = {0x80, 7 * 4096 + 0x80, 0x7fff00000080,
 					 UINT64_MAX - 8 * 4096 - 4096 + 1 + 0x80};
@@ -115,7 +115,7 @@ static void iova_translates(void **state)
 	pair_close(p);
 }
 
-static void wrapping_region_is_empty(void **state)
+TEST(wrapping_region_is_empty)
 {
 	struct pair *p = pair_open(&pair_defaults);
 	uint64_t iova = UINT64_MAX - 4095;
@@ -128,7 +128,7 @@ static void wrapping_region_is_empty(void **state)
 	pair_close(p);
 }
 
-static void keys_and_rights(void **state)
+TEST(keys_and_rights)
 {
 	struct pair *p = pair_open(&pair_defaults);
 	struct ibv_pd *other = ibv_alloc_pd(p->b.context);
@@ -205,7 +205,7 @@ static void collect(const uint8_t *buffer, uint8_t bytes[GAP_BYTES])
 }
 
 /* A SEND into pieces lands in them and nowhere else; one from pieces arrives in their order. */
-static void gaps_send_and_receive(void **state)
+TEST(gaps_send_and_receive)
 {
 	struct pair *p = pair_open(&pair_defaults);
 	struct ibv_mr *mr = register_pieces(&p->b, IBV_ACCESS_LOCAL_WRITE);
@@ -238,7 +238,7 @@ static void gaps_send_and_receive(void **state)
 }
 
 /* RDMA from and to pieces at our end, and to pieces at the other end. */
-static void gaps_read_and_write(void **state)
+TEST(gaps_read_and_write)
 {
 	struct pair *p = pair_open(&pair_defaults);
 	struct ibv_mr *ours = register_pieces(&p->a, IBV_ACCESS_LOCAL_WRITE);
@@ -282,7 +282,7 @@ static void gaps_read_and_write(void **state)
 }
 
 /* A receive is spoilt when it is posted: the pieces, and nothing between them. */
-static void gaps_are_scribbled_over(void **state)
+TEST(gaps_are_scribbled_over)
 {
 	struct pair *p = pair_open(&pair_defaults);
 	struct ibv_mr *mr = register_pieces(&p->b, IBV_ACCESS_LOCAL_WRITE);
@@ -309,7 +309,7 @@ static void gaps_are_scribbled_over(void **state)
 }
 
 /* A shared receive queue's receives as well. */
-static void shared_receives_are_scribbled_over(void **state)
+TEST(shared_receives_are_scribbled_over)
 {
 	struct pair *p = pair_open(NULL);
 	struct ibv_srq_init_attr init = {.attr = {.max_wr = 1, .max_sge = 1}};
@@ -343,7 +343,7 @@ static void hear(void *arg, uint32_t from_qp, uint32_t to_qp, const uint8_t *byt
 }
 
 /* The tap reads the message where it lies, up to the first gap. */
-static void gaps_are_heard(void **state)
+TEST(gaps_are_heard)
 {
 	static const struct {
 		uint32_t from, length, heard;
@@ -372,17 +372,4 @@ static void gaps_are_heard(void **state)
 	o2_loop_set_tap(NULL, NULL);
 	assert_int_equal(ibv_dereg_mr(mr), 0);
 	pair_close(p);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(registration_rules),  cmocka_unit_test(pages_are_checked),
-		cmocka_unit_test(iova_translates),     cmocka_unit_test(wrapping_region_is_empty),
-		cmocka_unit_test(keys_and_rights),     cmocka_unit_test(gaps_send_and_receive),
-		cmocka_unit_test(gaps_read_and_write), cmocka_unit_test(gaps_are_scribbled_over),
-		cmocka_unit_test(gaps_are_heard),      cmocka_unit_test(shared_receives_are_scribbled_over),
-	};
-
-	return cmocka_run_group_tests_name("loopverbs: regions", tests, NULL, NULL);
 }

@@ -54,7 +54,7 @@ static enum ibv_wc_status use(struct pair *p, enum ibv_wr_opcode opcode, uint64_
 
 #define WRITE(p, remote, rkey, length) use(p, IBV_WR_RDMA_WRITE, remote, rkey, length)
 
-static void type2_life(void **state)
+TEST(type2_life)
 {
 	struct pair *p = pair_open(&pair_defaults);
 	struct ibv_mw *mw = ibv_alloc_mw(p->b.pd, IBV_MW_TYPE_2);
@@ -87,7 +87,7 @@ static void type2_life(void **state)
 	pair_close(p);
 }
 
-static void bounds_are_enforced(void **state)
+TEST(bounds_are_enforced)
 {
 	struct pair *p = pair_open(&pair_defaults);
 	struct ibv_mw *mw = ibv_alloc_mw(p->b.pd, IBV_MW_TYPE_2);
@@ -127,7 +127,7 @@ static void bind_bad(struct pair *p, struct ibv_mw *mw, struct ibv_mw_bind_info 
 	pair_reconnect(p, &pair_defaults);
 }
 
-static void bad_binds(void **state)
+TEST(bad_binds)
 {
 	struct pair *p = pair_open(&pair_defaults);
 	struct ibv_mw *mw = ibv_alloc_mw(p->b.pd, IBV_MW_TYPE_2);
@@ -165,7 +165,7 @@ static void bad_binds(void **state)
 	pair_close(p);
 }
 
-static void only_the_binding_queue_pair(void **state)
+TEST(only_the_binding_queue_pair)
 {
 	struct pair *p = pair_open(&pair_defaults);
 	struct ibv_mw *mw = ibv_alloc_mw(p->b.pd, IBV_MW_TYPE_2);
@@ -184,7 +184,7 @@ static void only_the_binding_queue_pair(void **state)
 }
 
 /* LOCAL_INV of what is not bound: an error of the work request and no more. */
-static void invalidating_nothing(void **state)
+TEST(invalidating_nothing)
 {
 	struct pair *p = pair_open(&pair_defaults);
 	struct ibv_mw *mw = ibv_alloc_mw(p->b.pd, IBV_MW_TYPE_2);
@@ -200,7 +200,7 @@ static void invalidating_nothing(void **state)
 	pair_close(p);
 }
 
-static void remote_invalidate(void **state)
+TEST(remote_invalidate)
 {
 	struct pair *p = pair_open(&pair_defaults);
 	struct ibv_mw *mw = ibv_alloc_mw(p->b.pd, IBV_MW_TYPE_2);
@@ -228,7 +228,7 @@ static void remote_invalidate(void **state)
 	pair_close(p);
 }
 
-static void type1_life(void **state)
+TEST(type1_life)
 {
 	struct pair *p = pair_open(&pair_defaults);
 	struct ibv_mw *mw = ibv_alloc_mw(p->b.pd, IBV_MW_TYPE_1);
@@ -255,19 +255,4 @@ static void type1_life(void **state)
 	assert_int_equal(post_bind(p->b.qp, 4, mw, mw->rkey, window(p, IBV_ACCESS_REMOTE_WRITE)), EINVAL);
 	assert_int_equal(ibv_dealloc_mw(mw), 0);
 	pair_close(p);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(type2_life),
-		cmocka_unit_test(bounds_are_enforced),
-		cmocka_unit_test(bad_binds),
-		cmocka_unit_test(only_the_binding_queue_pair),
-		cmocka_unit_test(invalidating_nothing),
-		cmocka_unit_test(remote_invalidate),
-		cmocka_unit_test(type1_life),
-	};
-
-	return cmocka_run_group_tests_name("loopverbs: windows", tests, NULL, NULL);
 }

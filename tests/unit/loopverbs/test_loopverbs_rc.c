@@ -29,7 +29,7 @@ static void copy_out(uint8_t *to, const struct ibv_sge *sges, uint32_t count)
 	}
 }
 
-static void gather_write_read(void **state)
+TEST(gather_write_read)
 {
 	static uint8_t want[32 * 700], got[32 * 700];
 	struct pair *p = pair_open(&pair_defaults);
@@ -61,7 +61,7 @@ static void gather_write_read(void **state)
 	pair_close(p);
 }
 
-static void send_scatters(void **state)
+TEST(send_scatters)
 {
 	static uint8_t want[32 * 700], got[64 * 1024];
 	struct pair *p = pair_open(&pair_defaults);
@@ -88,7 +88,7 @@ static void send_scatters(void **state)
 	pair_close(p);
 }
 
-static void immediate_and_inline(void **state)
+TEST(immediate_and_inline)
 {
 	struct pair *p = pair_open(&pair_defaults);
 	struct ibv_sge from, to = sge_of(p->b.mr, addr_of(p->b.buf), 512);
@@ -127,7 +127,7 @@ static void immediate_and_inline(void **state)
 	pair_close(p);
 }
 
-static void atomics(void **state)
+TEST(atomics)
 {
 	struct pair *p = pair_open(&pair_defaults);
 	struct ibv_sge to = sge_of(p->a.mr, addr_of(p->a.buf), 8);
@@ -158,7 +158,7 @@ static void atomics(void **state)
 	pair_close(p);
 }
 
-static void empty_messages(void **state)
+TEST(empty_messages)
 {
 	struct pair *p = pair_open(&pair_defaults);
 	struct ibv_sge none = {0};
@@ -177,7 +177,7 @@ static void empty_messages(void **state)
 	pair_close(p);
 }
 
-static void posting_limits(void **state)
+TEST(posting_limits)
 {
 	struct pair *p = pair_open(&pair_defaults);
 	struct ibv_sge sges[33];
@@ -208,7 +208,7 @@ static void posting_limits(void **state)
 	pair_close(p);
 }
 
-static void posting_by_state(void **state)
+TEST(posting_by_state)
 {
 	struct pair *p = pair_open(NULL);
 	struct ibv_qp *qp = p->a.qp;
@@ -234,7 +234,7 @@ static void posting_by_state(void **state)
 }
 
 /* Every change that leaves out a needed attribute, or brings one that has no business there, is refused. */
-static void state_machine(void **state)
+TEST(state_machine)
 {
 	struct pair *p = pair_open(NULL);
 	struct ibv_qp *qp = p->a.qp;
@@ -272,7 +272,7 @@ static void state_machine(void **state)
 }
 
 /* A queue pair may be connected to itself, and two may share a device. */
-static void loop_back(void **state)
+TEST(loop_back)
 {
 	struct pair *p = pair_open(NULL);
 	struct ibv_sge from = sge_of(p->a.mr, addr_of(p->a.buf), 9000),
@@ -294,21 +294,4 @@ static void loop_back(void **state)
 	expect_wc(p->a.rcq, 3, IBV_WC_WR_FLUSH_ERR);
 	expect_empty(p->a.scq);
 	pair_close(p);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(gather_write_read),
-		cmocka_unit_test(send_scatters),
-		cmocka_unit_test(immediate_and_inline),
-		cmocka_unit_test(atomics),
-		cmocka_unit_test(empty_messages),
-		cmocka_unit_test(posting_limits),
-		cmocka_unit_test(posting_by_state),
-		cmocka_unit_test(state_machine),
-		cmocka_unit_test(loop_back),
-	};
-
-	return cmocka_run_group_tests_name("loopverbs: reliable connections", tests, NULL, NULL);
 }

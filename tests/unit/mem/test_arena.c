@@ -46,7 +46,7 @@ static uint32_t number_at(const uint8_t *addr)
 	return number;
 }
 
-static void refuses_no_pages(void **state)
+TEST(refuses_no_pages)
 {
 	struct o2_arena empty;
 	struct o2_error error;
@@ -55,13 +55,13 @@ static void refuses_no_pages(void **state)
 	o2_arena_destroy(&empty);
 }
 
-static void is_zero_at_first(void **state)
+TEST_WITH(is_zero_at_first, open_arena, close_arena)
 {
 	for (uint64_t i = 0; i < (uint64_t)PAGES * arena.page_bytes; i++)
 		assert_int_equal(arena.memory[i], 0);
 }
 
-static void views_show_every_page_once(void **state)
+TEST_WITH(views_show_every_page_once, open_arena, close_arena)
 {
 	uint32_t scattered = 0;
 
@@ -87,7 +87,7 @@ static void views_show_every_page_once(void **state)
 }
 
 /* A replayed case must find the pages where they were: this is what the constant seed gives. */
-static void views_never_change(void **state)
+TEST_WITH(views_never_change, open_arena, close_arena)
 {
 	struct o2_arena again;
 
@@ -97,7 +97,7 @@ static void views_never_change(void **state)
 	o2_arena_destroy(&again);
 }
 
-static void space_describes_the_views(void **state)
+TEST_WITH(space_describes_the_views, open_arena, close_arena)
 {
 	struct o2_address_space space = o2_arena_space(&arena);
 
@@ -108,7 +108,7 @@ static void space_describes_the_views(void **state)
 	assert_int_equal(space.range[2].npages, PAGES);
 }
 
-static void marks_pages(void **state)
+TEST_WITH(marks_pages, open_arena, close_arena)
 {
 	o2_arena_set_mapped(&arena, 9, false);
 	o2_arena_set_mapped(&arena, 10, false);
@@ -120,7 +120,7 @@ static void marks_pages(void **state)
 	assert_int_equal(arena.unmapped[PAGES / 8], 0);
 }
 
-static void windows_use_views(void **state)
+TEST_WITH(windows_use_views, open_arena, close_arena)
 {
 	for (uint32_t view = 0; view < O2_ARENA_VIEWS; view++) {
 		struct o2_arena_window window;
@@ -134,7 +134,7 @@ static void windows_use_views(void **state)
 	}
 }
 
-static void windows_map_any_list(void **state)
+TEST_WITH(windows_map_any_list, open_arena, close_arena)
 {
 	uint32_t page[O2_MAX_FRAGS];
 	struct o2_arena_window window;
@@ -156,7 +156,7 @@ static void windows_map_any_list(void **state)
 	assert_null(window.addr);
 }
 
-static void window_slots_run_out_and_come_back(void **state)
+TEST_WITH(window_slots_run_out_and_come_back, open_arena, close_arena)
 {
 	struct o2_arena_window window[O2_ARENA_WINDOWS + 1];
 	uint32_t page[2] = {5, 5};
@@ -175,7 +175,7 @@ static void window_slots_run_out_and_come_back(void **state)
 	}
 }
 
-static void windows_refuse_bad_lists(void **state)
+TEST_WITH(windows_refuse_bad_lists, open_arena, close_arena)
 {
 	struct o2_arena_window window;
 	struct o2_error error;
@@ -187,22 +187,4 @@ static void windows_refuse_bad_lists(void **state)
 	assert_int_equal(o2_arena_window_open(&arena, page, 0, &window, &error), -EINVAL);
 	assert_int_equal(o2_arena_window_open(&arena, page, O2_MAX_FRAGS + 1, &window, &error), -EINVAL);
 	assert_int_equal(error.limit, O2_MAX_FRAGS);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(refuses_no_pages),
-		cmocka_unit_test_setup_teardown(is_zero_at_first, open_arena, close_arena),
-		cmocka_unit_test_setup_teardown(views_show_every_page_once, open_arena, close_arena),
-		cmocka_unit_test_setup_teardown(views_never_change, open_arena, close_arena),
-		cmocka_unit_test_setup_teardown(space_describes_the_views, open_arena, close_arena),
-		cmocka_unit_test_setup_teardown(marks_pages, open_arena, close_arena),
-		cmocka_unit_test_setup_teardown(windows_use_views, open_arena, close_arena),
-		cmocka_unit_test_setup_teardown(windows_map_any_list, open_arena, close_arena),
-		cmocka_unit_test_setup_teardown(window_slots_run_out_and_come_back, open_arena, close_arena),
-		cmocka_unit_test_setup_teardown(windows_refuse_bad_lists, open_arena, close_arena),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

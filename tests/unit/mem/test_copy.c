@@ -5,7 +5,7 @@
 #include "mem/copy.h"
 #include "tests/lib/unit_test.h"
 
-static void test_copies(void **state)
+TEST(test_copies)
 {
 	const struct o2_kiov kiov[] = {{3, 4000, 96}, {1, 0, 0}, {2, 10, 200}, {0, 0, 4096}};
 	struct o2_buffer buffer = {.kind = O2_KIOV, .count = 4, .offset = 90, .nob = 300, .kiov = kiov};
@@ -34,13 +34,4 @@ static void test_copies(void **state)
 	assert_int_equal(o2_copy_from_buffer(&arena, &buffer, NULL, &error), 0);
 	assert_int_equal(o2_copy_to_buffer(&arena, &buffer, NULL, &error), 0);
 	o2_arena_destroy(&arena);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_copies),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

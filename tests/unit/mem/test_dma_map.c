@@ -12,7 +12,7 @@
 		NULL, 0, 0 \
 	}
 
-static void test_table(void **state)
+TEST(test_table)
 {
 	/* clang-format off */
 	static const struct {
@@ -49,7 +49,7 @@ static void test_table(void **state)
 }
 
 /* Which pages a CPU can reach matters to the virtual kind alone. */
-static void test_unmapped_pages(void **state)
+TEST(test_unmapped_pages)
 {
 	static const uint8_t unmapped[] = {0x80, 0x01}; /* pages 7 and 8 */
 
@@ -109,7 +109,7 @@ static const struct refusal refusals[] = {
 
 #undef N
 
-static void test_refusals(void **state)
+TEST(test_refusals)
 {
 	for (size_t i = 0; i < sizeof(refusals) / sizeof(refusals[0]); i++) {
 		const struct refusal *row = &refusals[i];
@@ -146,7 +146,7 @@ static const struct o2_sg_list remapped = {
 	.entry = {{0, 0xe00, 0x200}, {1, 0, 0x1000}, {2, 0, 0x1000}, {3, 0, 0x1000}, {4, 0, 0x300}},
 };
 
-static void test_iommu_merge(void **state)
+TEST(test_iommu_merge)
 {
 	static const struct {
 		uint64_t merge;
@@ -177,7 +177,7 @@ static void test_iommu_merge(void **state)
 	}
 }
 
-static void test_iommu_fails(void **state)
+TEST(test_iommu_fails)
 {
 	static const uint32_t outside[8] = {0, 1, 8};
 	static const struct {
@@ -202,7 +202,7 @@ static void test_iommu_fails(void **state)
 	}
 }
 
-static void test_ledger(void **state)
+TEST(test_ledger)
 {
 	struct o2_dma_ledger ledger = {0}, other = {0};
 	struct o2_dma_mapping one = {0}, two = {0};
@@ -223,15 +223,4 @@ static void test_ledger(void **state)
 	assert_true(o2_ledger_balanced(&ledger));
 	assert_error(o2_ledger_unmap(&ledger, &two, &error), -EINVAL, &error, "ledger/not-mapped");
 	assert_false(o2_ledger_balanced(&ledger));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_table),	    cmocka_unit_test(test_unmapped_pages),
-		cmocka_unit_test(test_refusals),    cmocka_unit_test(test_iommu_merge),
-		cmocka_unit_test(test_iommu_fails), cmocka_unit_test(test_ledger),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

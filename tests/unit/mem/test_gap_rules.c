@@ -11,7 +11,7 @@
 #define PAGES 64u
 #define BASE  0x10000u
 
-static void shapes(void **state)
+TEST(shapes)
 {
 	/* clang-format off */
 	static const struct {
@@ -43,7 +43,7 @@ static void shapes(void **state)
 	}
 }
 
-static void shapes_of_iov(void **state)
+TEST(shapes_of_iov)
 {
 	/* clang-format off */
 	static const struct {
@@ -92,7 +92,7 @@ static uint64_t draw_buffer(struct o2_prng *prng, struct o2_iov *iov, struct o2_
 }
 
 /* Whatever the exact rule, which knows the addresses, cannot express is flagged by G3, which does not. */
-static void g3_misses_nothing(void **state)
+TEST(g3_misses_nothing)
 {
 	const char *text = getenv("O2_TEST_SEED");
 	uint64_t seed = text != NULL ? strtoull(text, NULL, 0) : 1;
@@ -145,15 +145,4 @@ static void g3_misses_nothing(void **state)
 	print_message("no gap %" PRIu32 ", G3 alone %" PRIu32 ", both %" PRIu32 "\n", seen[0][0], seen[0][1],
 		      seen[1][1]);
 	assert_true(seen[0][0] > 100 && seen[0][1] > 100 && seen[1][1] > 100);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(shapes),
-		cmocka_unit_test(shapes_of_iov),
-		cmocka_unit_test(g3_misses_nothing),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

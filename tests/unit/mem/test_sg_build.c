@@ -90,7 +90,7 @@ static void assert_entries(const char *name, const struct o2_sg_list *list, cons
 	}
 }
 
-static void test_kiov_table(void **state)
+TEST(test_kiov_table)
 {
 	for (size_t i = 0; i < sizeof(kiov_cases) / sizeof(kiov_cases[0]); i++) {
 		const struct kiov_case *row = &kiov_cases[i];
@@ -167,7 +167,7 @@ static const struct iov_case iov_cases[] = {
 };
 /* clang-format on */
 
-static void test_iov_table(void **state)
+TEST(test_iov_table)
 {
 	for (size_t i = 0; i < sizeof(iov_cases) / sizeof(iov_cases[0]); i++) {
 		const struct iov_case *row = &iov_cases[i];
@@ -189,7 +189,7 @@ static void test_iov_table(void **state)
 
 /* --- how many entries fit --- */
 
-static void test_entry_limit(void **state)
+TEST(test_entry_limit)
 {
 	static const uint32_t limits[] = {O2_MAX_FRAGS_LEGACY, O2_MAX_FRAGS};
 	struct o2_kiov kiov[2 * 258];
@@ -223,7 +223,7 @@ static void test_entry_limit(void **state)
 }
 
 /* 1 MiB at an offset inside a page touches one page more than 1 MiB on a boundary, at every page size. */
-static void test_one_mebibyte(void **state)
+TEST(test_one_mebibyte)
 {
 	static const uint32_t sizes[] = {4096, 16384, 65536};
 	uint32_t page[257];
@@ -319,7 +319,7 @@ static const struct refusal refusals[] = {
 #undef I
 #undef N
 
-static void test_refusals(void **state)
+TEST(test_refusals)
 {
 	for (size_t i = 0; i < sizeof(refusals) / sizeof(refusals[0]); i++) {
 		const struct refusal *row = &refusals[i];
@@ -349,15 +349,4 @@ static void test_refusals(void **state)
 		/* The same without a place for the reason. */
 		assert_int_equal(o2_sg_build(&buffer, &space, row->max_entries, &list, NULL), row->code);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_kiov_table),  cmocka_unit_test(test_iov_table),
-		cmocka_unit_test(test_entry_limit), cmocka_unit_test(test_one_mebibyte),
-		cmocka_unit_test(test_refusals),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -218,7 +218,7 @@ static void compare(const struct scenario *s, const char *replay)
 		fail_msg("%" PRIu64 " bytes of %" PRIu64 "; %s", k, s->buffer.nob, replay);
 }
 
-static void test_against_oracle(void **state)
+TEST(test_against_oracle)
 {
 	const char *text = getenv("O2_TEST_SEED");
 	uint64_t seed = text != NULL ? strtoull(text, NULL, 0) : 1;
@@ -246,11 +246,4 @@ static void test_against_oracle(void **state)
 		      gapped, dense, refused);
 	/* A run that never met one of the three would prove little. */
 	assert_true(gapped > 100 && dense > 100 && refused > 100);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_against_oracle)};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

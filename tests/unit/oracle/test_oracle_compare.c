@@ -27,7 +27,7 @@ static bool refuse(void)
 }
 
 /* Every rule that a drawn case breaks is the check that fails when it is admitted. */
-static void test_what_must_be_refused(void **state)
+TEST_WITH(test_what_must_be_refused, set_up, tear_down)
 {
 	static bool seen[O2_CHECKS];
 	uint32_t rules = 0;
@@ -50,7 +50,7 @@ static void test_what_must_be_refused(void **state)
 	assert_true(rules > 85);
 }
 
-static void test_what_must_not_be_refused(void **state)
+TEST_WITH(test_what_must_not_be_refused, set_up, tear_down)
 {
 	expect(O2_STAGE_RDMA_PLAN, O2_CHECK_RDMA_REFUSED_LEGAL, refuse);
 	expect(O2_STAGE_TRANSFER, O2_CHECK_TRANSFER_REFUSED_LEGAL, refuse);
@@ -84,7 +84,7 @@ WORDS(other_where, true, r->where = r->where == O2_WHERE_SOURCE ? O2_WHERE_SINK 
 WORDS(own_name, true, snprintf(r->name, sizeof(r->name), "EverythingIsWrong"))
 WORDS(no_words, true, r->name[0] = '\0'; r->cost = O2_COST_NOT_SAID; r->where = O2_WHERE_NOT_SAID)
 
-static void test_words_of_refusals(void **state)
+TEST_WITH(test_words_of_refusals, set_up, tear_down)
 {
 	static const struct {
 		enum o2_stage stage;
@@ -152,7 +152,7 @@ CHANGE(msg_rf_addr, WIRE_DECODE_RF_ADDR, TYPE(GET_REQ),
 CHANGE(msg_payload, WIRE_DECODE_PAYLOAD, TYPE(IMMEDIATE) && MSG.u.immediate.hdr.payload_length > 0,
        w->found.msg_decode.payload[MSG.u.immediate.hdr.payload_length - 1]++)
 
-static void test_decoded_messages(void **state)
+TEST_WITH(test_decoded_messages, set_up, tear_down)
 {
 	EXPECT_ALL(O2_STAGE_MSG_DECODE, &msg_order, &msg_version, &msg_type, &msg_credits, &msg_nob,
 		   &msg_flavour, &msg_srcnid, &msg_srcstamp, &msg_dstnid, &msg_dststamp, &msg_depth,
@@ -184,7 +184,7 @@ CHANGE(enc_desc_ack, WIRE_ENCODE_DESCRIPTOR, IS(PUT_ACK), BYTES[64]++)
 CHANGE(enc_payload, WIRE_ENCODE_PAYLOAD, IS(IMMEDIATE) && ASKED.u.immediate.hdr.payload_length > 0,
        BYTES[120]++)
 
-static void test_encoded_messages(void **state)
+TEST_WITH(test_encoded_messages, set_up, tear_down)
 {
 	EXPECT_ALL(O2_STAGE_MSG_ENCODE, &enc_length, &enc_nob, &enc_header, &enc_checksum, &enc_connparams,
 		   &enc_lnet, &enc_unused, &enc_cookie_req, &enc_cookie_get, &enc_cookie_ack,
@@ -195,7 +195,7 @@ static void test_encoded_messages(void **state)
  * Under profile kernel what public trees admit may be admitted, what they refuse may not, and words are a
  * matter of `should`; what happens to bytes is held as under profile strict.
  */
-static void test_the_kernel_profile(void **state)
+TEST_WITH(test_the_kernel_profile, set_up, tear_down)
 {
 	uint32_t admitted = 0, failed = 0, words = 0, bytes = 0;
 
@@ -232,7 +232,7 @@ static void test_the_kernel_profile(void **state)
 }
 
 /* A message that only passes by the other flavour, or by tolerance, may be refused there. */
-static void test_flavours_in_the_kernel_profile(void **state)
+TEST_WITH(test_flavours_in_the_kernel_profile, set_up, tear_down)
 {
 	uint32_t passed = 0, failed = 0;
 
@@ -254,19 +254,4 @@ static void test_flavours_in_the_kernel_profile(void **state)
 		}
 	}
 	assert_true(passed > 100 && failed > 100);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_what_must_be_refused, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_what_must_not_be_refused, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_words_of_refusals, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_decoded_messages, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_encoded_messages, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_the_kernel_profile, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_flavours_in_the_kernel_profile, set_up, tear_down),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

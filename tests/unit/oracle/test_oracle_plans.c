@@ -77,7 +77,7 @@ CHANGE(dma_split_iommu, DMA_IOMMU_SEGMENTS, DEV == O2_DMA_IOMMU, return dma_spli
 CHANGE(sg_split_kiov, SG_KIOV_ENTRIES, KIND == O2_KIOV, return sg_split())
 CHANGE(sg_split_iov, SG_IOV_ENTRIES, KIND == O2_IOV, return sg_split())
 
-static void test_lists(void **state)
+TEST_WITH(test_lists, set_up, tear_down)
 {
 	EXPECT_ALL(O2_STAGE_SG_BUILD, &sg_page, &sg_offset, &sg_swap, &sg_nob, &sg_nob_iov, &sg_past,
 		   &sg_past_iov, &sg_drop, &sg_drop_iov, &sg_gaps, &sg_gaps_iov, &sg_many, &sg_many_iov,
@@ -169,7 +169,7 @@ static bool split_any(void)
 	return IS_RESULT && !SINK && split_fragment();
 }
 
-static void test_registration(void **state)
+TEST_WITH(test_registration, set_up, tear_down)
 {
 	EXPECT_ALL(O2_STAGE_REG_PLAN, IN_MODES(reg_frag), IN_MODES(reg_short), IN_MODES(reg_access),
 		   IN_MODES(reg_split), IN_MODES(reg_limit));
@@ -239,7 +239,7 @@ static bool rdma_split(void)
 	return true;
 }
 
-static void test_work_requests(void **state)
+TEST_WITH(test_work_requests, set_up, tear_down)
 {
 	EXPECT_ALL(O2_STAGE_RDMA_PLAN, &rdma_sge, &rdma_wr, &rdma_last, &rdma_nob, &rdma_length, &rdma_limit,
 		   &rdma_sge_limit, &rdma_index, &rdma_unused, &rdma_empty, &rdma_lkey, &rdma_rkey);
@@ -267,7 +267,7 @@ CHANGE(whole_limit, TRANSFER_PEER_LIMIT, WHOLE.node[O2_SINK].nfrags > 1,
 CHANGE(whole_page, TRANSFER_BYTES, WHOLE.node[O2_SINK].mode == O2_REG_FMR && WHOLE.node[O2_SINK].npages > 1,
        WHOLE.node[O2_SINK].page[1] += 4096)
 
-static void test_whole_transfers(void **state)
+TEST_WITH(test_whole_transfers, set_up, tear_down)
 {
 	EXPECT_ALL(O2_STAGE_TRANSFER, &whole_sge, &whole_page, &whole_outside, &whole_shape, &whole_lkey,
 		   &whole_rkey, &whole_nob, &whole_access, &whole_closed, &whole_range, &whole_limit);
@@ -302,7 +302,7 @@ static void spoil(struct o2_choice *c, json_t *value)
 }
 
 /* Whatever an answer says, it is read or refused, compared and written, and nothing is harmed. */
-static void test_hostile_answers(void **state)
+TEST_WITH(test_hostile_answers, set_up, tear_down)
 {
 	static struct o2_choice more;
 	uint32_t broken = 0, read = 0;
@@ -330,17 +330,4 @@ static void test_hostile_answers(void **state)
 	}
 	assert_true(broken > 100);
 	assert_true(read > 1000);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_lists, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_registration, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_work_requests, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_whole_transfers, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_hostile_answers, set_up, tear_down),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

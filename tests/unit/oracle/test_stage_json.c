@@ -65,7 +65,7 @@ static void round_trip_sg_input(const struct o2_buffer *buffer, const struct o2_
 	assert_null(input.kiov);
 }
 
-static void test_sg_input(void **state)
+TEST(test_sg_input)
 {
 	static const uint32_t page_a[] = {3, 1, 2};
 	static const uint32_t page_b[] = {UINT32_MAX};
@@ -292,7 +292,7 @@ static void round_trip_rdma(struct o2_prng *prng, uint32_t count)
 	json_decref(form);
 }
 
-static void test_round_trips(void **state)
+TEST(test_round_trips)
 {
 	static const uint32_t counts[] = {0, 1, 2, 3, 8, 31, 32, 254, 255, 256, 257};
 	const char *text = getenv("O2_TEST_SEED");
@@ -326,7 +326,7 @@ static void check_refused(json_t *written, read_form read, const struct o2_error
 	json_decref(form);
 }
 
-static void test_refused_outputs(void **state)
+TEST(test_refused_outputs)
 {
 	static const int codes[] = {-EINVAL, -EFAULT, -EFBIG, -EPROTO, -EMSGSIZE, -EPROTONOSUPPORT};
 	struct o2_error error;
@@ -345,7 +345,7 @@ static void test_refused_outputs(void **state)
 }
 
 /* A real refusal, and the bytes of the form as they are published. */
-static void test_published_text(void **state)
+TEST(test_published_text)
 {
 	const struct o2_kiov kiov = {3, 0, 5000};
 	const struct o2_buffer buffer = {.kind = O2_KIOV, .count = 1, .nob = 10, .kiov = &kiov};
@@ -363,16 +363,4 @@ static void test_published_text(void **state)
 				  "\"rule\":\"sg/kiov/entry-past-page\",\"value\":5000},\"version\":1}");
 	free(text);
 	json_decref(form);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_sg_input),
-		cmocka_unit_test(test_round_trips),
-		cmocka_unit_test(test_refused_outputs),
-		cmocka_unit_test(test_published_text),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

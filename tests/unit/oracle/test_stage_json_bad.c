@@ -176,7 +176,7 @@ static bool make_change(const struct target *target, uint32_t change)
 				    : json_array_set_new(target->parent, target->index, value)) == 0;
 }
 
-static void test_one_change(void **state)
+TEST(test_one_change)
 {
 	uint32_t tried = 0;
 
@@ -294,7 +294,7 @@ static char *replace(const char *text, const char *from, const char *to)
 	return changed;
 }
 
-static void test_named(void **state)
+TEST(test_named)
 {
 	for (size_t i = 0; i < sizeof(bads) / sizeof(bads[0]); i++) {
 		const struct bad *row = &bads[i];
@@ -317,7 +317,7 @@ static void test_named(void **state)
 
 /* --- lists that are too long --- */
 
-static void test_long_lists(void **state)
+TEST(test_long_lists)
 {
 	static const struct {
 		uint32_t form;
@@ -359,7 +359,7 @@ static void test_long_lists(void **state)
 }
 
 /* The pages of all ranges share one limit. */
-static void test_long_ranges(void **state)
+TEST(test_long_ranges)
 {
 	json_t *form = load(forms[0].text);
 	json_t *ranges = json_object_get(json_object_get(form, "space"), "ranges");
@@ -379,7 +379,7 @@ static void test_long_ranges(void **state)
 }
 
 /* What is not even an object. */
-static void test_no_form(void **state)
+TEST(test_no_form)
 {
 	json_t *others[] = {NULL,	  json_null(), json_array(), json_integer(1), json_string("form"),
 			    json_object()};
@@ -394,15 +394,4 @@ static void test_no_form(void **state)
 		}
 		json_decref(others[i]);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_one_change), cmocka_unit_test(test_named),
-		cmocka_unit_test(test_long_lists), cmocka_unit_test(test_long_ranges),
-		cmocka_unit_test(test_no_form),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,7 +11,7 @@
 
 static struct o2_choice choice, other; /* 100 KiB each: too large for a small stack */
 
-static void test_encoding(void **state)
+TEST(test_encoding)
 {
 	static const uint8_t bytes[] = {0x01, 0x02, 0xff, 0x07, 0x12, 0x34, 0x56};
 
@@ -40,7 +40,7 @@ static void test_encoding(void **state)
 	assert_int_equal(o2_choice_value(&choice, 3), 0x123456);
 }
 
-static void test_past_end_gives_zero(void **state)
+TEST(test_past_end_gives_zero)
 {
 	static const uint8_t bytes[] = {9, 9, 9};
 
@@ -85,7 +85,7 @@ static uint64_t fold_case(struct o2_choice *c)
 	return fold;
 }
 
-static void test_replay_equals_record(void **state)
+TEST(test_replay_equals_record)
 {
 	uint64_t distinct = 0, last = 0;
 
@@ -113,7 +113,7 @@ static void test_replay_equals_record(void **state)
 }
 
 /* Any bytes are a case; its record is canonical: never larger, and replayed it is the same case. */
-static void test_record_is_canonical(void **state)
+TEST(test_record_is_canonical)
 {
 	struct o2_prng prng = o2_prng_init(SEED, 1);
 	uint8_t bytes[300];
@@ -135,7 +135,7 @@ static void test_record_is_canonical(void **state)
 	}
 }
 
-static void test_uniform_in_bounds(void **state)
+TEST(test_uniform_in_bounds)
 {
 	unsigned int seen[10] = {0};
 	struct o2_prng prng = o2_prng_init(SEED, 2);
@@ -157,7 +157,7 @@ static void test_uniform_in_bounds(void **state)
 	}
 }
 
-static void test_overrun(void **state)
+TEST(test_overrun)
 {
 	o2_choice_random(&choice, SEED, 0);
 	for (uint32_t i = 0; i < O2_CHOICE_MAX_BYTES - 1; i++)
@@ -177,7 +177,7 @@ static void test_overrun(void **state)
 	assert_int_equal(o2_choice_status(&choice, O2_STATUS_INTERESTING), O2_STATUS_INVALID);
 }
 
-static void test_weights(void **state)
+TEST(test_weights)
 {
 	static const uint32_t weights[] = {0, 10, 0, 20, 70}, none[] = {0, 0}, one[] = {0, 0, 9};
 	unsigned int seen[5] = {0}, random_seen[5] = {0};
@@ -209,7 +209,7 @@ static void test_weights(void **state)
 	assert_int_equal(choice.draws, 0);
 }
 
-static void test_spans(void **state)
+TEST(test_spans)
 {
 	o2_choice_replay(&choice, NULL, 0);
 	o2_span_begin(&choice, 7);
@@ -240,7 +240,7 @@ static void test_spans(void **state)
 	assert_int_equal(choice.spans, O2_CHOICE_MAX_SPANS);
 }
 
-static void test_exhaustive_counts(void **state)
+TEST(test_exhaustive_counts)
 {
 	static const uint32_t weights[] = {50, 0, 3, 1};
 	struct o2_exhaustive e;
@@ -277,7 +277,7 @@ static void test_exhaustive_counts(void **state)
 	assert_int_equal(sum, 2 * (0 + 20 + 30) + 3);
 }
 
-static void test_exhaustive_edges(void **state)
+TEST(test_exhaustive_edges)
 {
 	static struct o2_exhaustive e;
 	uint64_t valid = 0;
@@ -323,7 +323,7 @@ static void test_exhaustive_edges(void **state)
 	assert_true(e.unstable);
 }
 
-static void test_opaque_and_shortlex(void **state)
+TEST(test_opaque_and_shortlex)
 {
 	static const uint8_t bytes[] = {3, 2, 1};
 
@@ -339,7 +339,7 @@ static void test_opaque_and_shortlex(void **state)
 	assert_true(o2_shortlex((const uint8_t *)"\x03\x02\x00", 3, bytes, 3) < 0);
 }
 
-static void test_case_file(void **state)
+TEST(test_case_file)
 {
 	static uint8_t bytes[O2_CHOICE_MAX_BYTES + 1], back[O2_CHOICE_MAX_BYTES];
 	char directory[] = "/tmp/o2_case_XXXXXX", path[64], name[O2_CASE_NAME_BYTES],
@@ -371,24 +371,4 @@ static void test_case_file(void **state)
 	assert_int_equal(strlen(name), 16);
 	o2_case_name(bytes, 99, twin);
 	assert_string_not_equal(name, twin);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_encoding),
-		cmocka_unit_test(test_past_end_gives_zero),
-		cmocka_unit_test(test_replay_equals_record),
-		cmocka_unit_test(test_record_is_canonical),
-		cmocka_unit_test(test_uniform_in_bounds),
-		cmocka_unit_test(test_overrun),
-		cmocka_unit_test(test_weights),
-		cmocka_unit_test(test_spans),
-		cmocka_unit_test(test_exhaustive_counts),
-		cmocka_unit_test(test_exhaustive_edges),
-		cmocka_unit_test(test_opaque_and_shortlex),
-		cmocka_unit_test(test_case_file),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

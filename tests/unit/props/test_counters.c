@@ -56,7 +56,7 @@ static uint32_t situations(const struct o2_scenario_side *side, uint64_t nob)
 	return o2_situations_of(side, extent, (uint32_t)count);
 }
 
-static void test_situations(void **state)
+TEST(test_situations)
 {
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct o2_scenario_side side = {.vector = O2_KIOV, .count = rows[i].count};
@@ -69,7 +69,7 @@ static void test_situations(void **state)
 	}
 }
 
-static void test_pages(void **state)
+TEST(test_pages)
 {
 	for (uint32_t pages = 254; pages <= 258; pages++) {
 		uint32_t expected = pages >= 255 && pages <= 257 ? 1u << (O2_PAGES_255 + (pages - 255)) : 0;
@@ -129,7 +129,7 @@ static void check_needed(struct o2_transfer_run *run, uint64_t *counter, uint64_
 	*counter = kept;
 }
 
-static void test_nothing_missing(void **state)
+TEST(test_nothing_missing)
 {
 	static const uint64_t sizes[] = {0, 1000, 2000, 10000, 50000};
 	char first[128];
@@ -142,7 +142,7 @@ static void test_nothing_missing(void **state)
 	}
 }
 
-static void test_each_situation(void **state)
+TEST(test_each_situation)
 {
 	struct o2_transfer_run *run = full_run(0);
 
@@ -164,7 +164,7 @@ static void test_each_situation(void **state)
 	free(run);
 }
 
-static void test_each_refusal(void **state)
+TEST(test_each_refusal)
 {
 	struct o2_transfer_run *run = full_run(0);
 
@@ -179,7 +179,7 @@ static void test_each_refusal(void **state)
 	free(run);
 }
 
-static void test_each_pair(void **state)
+TEST(test_each_pair)
 {
 	struct o2_transfer_run *run = full_run(0);
 	char first[128];
@@ -201,7 +201,7 @@ static void test_each_pair(void **state)
 
 /* --- the cross table --- */
 
-static void test_cross(void **state)
+TEST(test_cross)
 {
 	struct o2_transfer_run *run = full_run(50000);
 	struct o2_cross *cross = &run->counters.cross;
@@ -248,7 +248,7 @@ static void test_cross(void **state)
 
 /* --- the four pairs of polarities --- */
 
-static void test_polarity(void **state)
+TEST(test_polarity)
 {
 	static const struct {
 		enum o2_dma_kind source, sink;
@@ -302,16 +302,4 @@ static void test_polarity(void **state)
 		assert_int_equal(missing(run, first, sizeof(first)), 0);
 		free(run);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_situations),	cmocka_unit_test(test_pages),
-		cmocka_unit_test(test_nothing_missing), cmocka_unit_test(test_each_situation),
-		cmocka_unit_test(test_each_refusal),	cmocka_unit_test(test_each_pair),
-		cmocka_unit_test(test_cross),		cmocka_unit_test(test_polarity),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

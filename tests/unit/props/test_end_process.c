@@ -62,7 +62,7 @@ static int ask(struct world *world, enum o2_end_verb verb)
 }
 
 /* A scenario that nothing can be done with: both its sides are empty. */
-static void answers(void **state)
+TEST_WITH(answers, open_world, close_world)
 {
 	struct world *world = *state;
 	struct o2_end_farewell farewell;
@@ -84,7 +84,7 @@ static void answers(void **state)
 }
 
 /* Nobody is at the peer's address, so the greeting cannot arrive, and that is said. */
-static void no_peer(void **state)
+TEST_WITH(no_peer, open_world, close_world)
 {
 	struct world *world = *state;
 
@@ -97,7 +97,7 @@ static void no_peer(void **state)
 	assert_string_equal(world->answer.error.rule, "cm/unresolved");
 }
 
-static void killed(void **state)
+TEST_WITH(killed, open_world, close_world)
 {
 	struct world *world = *state;
 
@@ -112,7 +112,7 @@ static void killed(void **state)
 	}
 }
 
-static void killed_before_its_end(void **state)
+TEST_WITH(killed_before_its_end, open_world, close_world)
 {
 	struct world *world = *state;
 	struct o2_end_farewell farewell;
@@ -126,7 +126,7 @@ static void killed_before_its_end(void **state)
 }
 
 /* It is there and says nothing: it is ended, and that is said. */
-static void silent(void **state)
+TEST_WITH(silent, open_world, close_world)
 {
 	struct world *world = *state;
 
@@ -139,7 +139,7 @@ static void silent(void **state)
 	assert_int_equal(world->process.pid, 0);
 }
 
-static void cannot_open(void **state)
+TEST_WITH(cannot_open, open_world, close_world)
 {
 	struct world *world = *state;
 	struct o2_error error;
@@ -148,18 +148,4 @@ static void cannot_open(void **state)
 	assert_error(o2_end_process_start(&world->config, o2_network_open_loop, &world->process, &error),
 		     -ENODEV, &error, "network/no-such-device");
 	assert_int_equal(world->process.pid, 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(answers, open_world, close_world),
-		cmocka_unit_test_setup_teardown(no_peer, open_world, close_world),
-		cmocka_unit_test_setup_teardown(killed, open_world, close_world),
-		cmocka_unit_test_setup_teardown(killed_before_its_end, open_world, close_world),
-		cmocka_unit_test_setup_teardown(silent, open_world, close_world),
-		cmocka_unit_test_setup_teardown(cannot_open, open_world, close_world),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,7 +12,7 @@
 
 static const char *only;
 
-static void meets_each(void **state)
+TEST(meets_each)
 {
 	const struct o2_misbehaviour *list;
 	size_t count = o2_misbehaviours(&list), failed = 0;
@@ -30,7 +30,7 @@ static void meets_each(void **state)
 	assert_int_equal(failed, 0);
 }
 
-static void has_names_of_its_own(void **state)
+TEST(has_names_of_its_own)
 {
 	const struct o2_misbehaviour *list;
 	size_t count = o2_misbehaviours(&list);
@@ -41,7 +41,7 @@ static void has_names_of_its_own(void **state)
 }
 
 /* Many that break one rule in different ways are few rules. */
-static void breaks_many_rules(void **state)
+TEST(breaks_many_rules)
 {
 	const struct o2_misbehaviour *list;
 	size_t count = o2_misbehaviours(&list), rules = 0;
@@ -68,7 +68,7 @@ static const char *document(void)
 	return text;
 }
 
-static void stands_in_the_table(void **state)
+TEST(stands_in_the_table)
 {
 	const char *text = document();
 	const struct o2_misbehaviour *list;
@@ -91,7 +91,7 @@ static void stands_in_the_table(void **state)
 }
 
 /* The names in "Profiles" are those that are marked, and no others. */
-static void profiles_are_documented(void **state)
+TEST(profiles_are_documented)
 {
 	const char *section = strstr(document(), "\n| What kernels are known to tolerate");
 	const char *end = section == NULL ? NULL : strstr(section, "\n\n");
@@ -128,7 +128,7 @@ static int64_t profile_of(const char *name)
 	return o2_hostile_read("test", 5, argv, &words) > 0 ? words.profile : -2;
 }
 
-static void profiles_have_names(void **state)
+TEST(profiles_have_names)
 {
 	assert_int_equal(profile_of("strict"), O2_HOSTILE_STRICT);
 	assert_int_equal(profile_of("kernel"), O2_HOSTILE_KERNEL);
@@ -138,15 +138,6 @@ static void profiles_have_names(void **state)
 
 int main(int argc, char **argv)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(meets_each),
-		cmocka_unit_test(has_names_of_its_own),
-		cmocka_unit_test(breaks_many_rules),
-		cmocka_unit_test(stands_in_the_table),
-		cmocka_unit_test(profiles_are_documented),
-		cmocka_unit_test(profiles_have_names),
-	};
-
 	only = argc > 1 ? argv[1] : NULL;
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return tests_run();
 }

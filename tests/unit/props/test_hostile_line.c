@@ -9,7 +9,7 @@
  * nothing are refused.
  */
 
-static void orders_come_back(void **state)
+TEST(orders_come_back)
 {
 	char text[O2_LINE_BYTES];
 	struct o2_victim_line line, back;
@@ -29,7 +29,7 @@ static void orders_come_back(void **state)
 	assert_true(o2_line_read_order(text, &back) && back.settle);
 }
 
-static void people_may_say_less(void **state)
+TEST(people_may_say_less)
 {
 	struct o2_victim_line line;
 
@@ -44,7 +44,7 @@ static void people_may_say_less(void **state)
 		assert_false(o2_line_read_order(*bad, &line));
 }
 
-static void answers_come_back(void **state)
+TEST(answers_come_back)
 {
 	struct o2_victim_answer answer, back;
 	char text[O2_LINE_BYTES];
@@ -82,7 +82,7 @@ static void answers_come_back(void **state)
 }
 
 /* A line of which any byte is missing or another one is either refused or an answer. */
-static void spoiled_answers_do_no_harm(void **state)
+TEST(spoiled_answers_do_no_harm)
 {
 	const char *seed_text = getenv("O2REF_SEED");
 	uint64_t seed = seed_text != NULL ? strtoull(seed_text, NULL, 0) : 20240601;
@@ -106,16 +106,4 @@ static void spoiled_answers_do_no_harm(void **state)
 		if (o2_line_read_answer(text, &back, &work))
 			assert_true(strlen(back.report.rule) < sizeof(back.report.rule));
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(orders_come_back),
-		cmocka_unit_test(people_may_say_less),
-		cmocka_unit_test(answers_come_back),
-		cmocka_unit_test(spoiled_answers_do_no_harm),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -37,7 +37,7 @@ static int try_bent(const char *quirk, const char *name, const char *expected)
 	return status;
 }
 
-static void the_honest_connection_is_missed(void **state)
+TEST(the_honest_connection_is_missed)
 {
 	/* Connected directly the liar is not looked at either; by a connection manager it is no message. */
 	assert_int_equal(try_bent("closes-first", "magic",
@@ -48,7 +48,7 @@ static void the_honest_connection_is_missed(void **state)
 		try_bent("closes-first", "asks-depth-9", "the honest connection does not work any more"), 0);
 }
 
-static void what_can_be_lived_with_is_no_failure(void **state)
+TEST(what_can_be_lived_with_is_no_failure)
 {
 	for (unsigned int i = 0; i < O2_QUIRKS; i++)
 		if (i != O2_QUIRK_CLOSES_FIRST && i != O2_QUIRK_LATE) {
@@ -58,7 +58,7 @@ static void what_can_be_lived_with_is_no_failure(void **state)
 }
 
 /* The victim's process is told the same. */
-static void words_for_another_process(void **state)
+TEST(words_for_another_process)
 {
 	assert_null(o2_hostile_quirk_words());
 	assert_true(bend("late,closes-first"));
@@ -67,15 +67,4 @@ static void words_for_another_process(void **state)
 	assert_string_equal(o2_hostile_quirk_words(), "closes-first,late=7");
 	assert_true(o2_hostile_quirk_takes_time());
 	assert_false(bend("x"));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_honest_connection_is_missed),
-		cmocka_unit_test(what_can_be_lived_with_is_no_failure),
-		cmocka_unit_test(words_for_another_process),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

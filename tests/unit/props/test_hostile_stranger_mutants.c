@@ -101,13 +101,13 @@ static void meets_all(enum o2_hostile_profile profile)
 	assert_int_equal(tried, count - (sizeof(not_tried) / sizeof(not_tried[0]) - 1));
 }
 
-static void a_strict_peer_meets_everything(void **state)
+TEST_WITH(a_strict_peer_meets_everything, reset, NULL)
 {
 	meets_all(O2_HOSTILE_STRICT);
 }
 
 /* What may be tolerated need not be. */
-static void also_under_the_other_profile(void **state)
+TEST_WITH(also_under_the_other_profile, reset, NULL)
 {
 	meets_all(O2_HOSTILE_KERNEL);
 }
@@ -130,7 +130,7 @@ static void check_tolerant(const char *name, bool known)
 	assert_int_equal(kernel, known ? O2_NET_TOLERATED : O2_NET_NOT_MET);
 }
 
-static void what_kernels_tolerate_is_told_apart(void **state)
+TEST_WITH(what_kernels_tolerate_is_told_apart, reset, NULL)
 {
 	static const char *const names[] = {"get-in-put", "ack-empty-fragment", "puts-less", "noop-storm",
 					    "asks-as-another"};
@@ -139,7 +139,7 @@ static void what_kernels_tolerate_is_told_apart(void **state)
 		check_tolerant(names[i], true);
 }
 
-static void what_they_do_not_is_a_failure(void **state)
+TEST_WITH(what_they_do_not_is_a_failure, reset, NULL)
 {
 	static const char *const names[] = {"stale-sender", "before",	       "beyond",
 					    "after-done",   "asks-for-crumbs", "asks-for-another"};
@@ -149,7 +149,7 @@ static void what_they_do_not_is_a_failure(void **state)
 }
 
 /* It is not enough that a kernel would: who has tolerated it must still work. */
-static void a_peer_that_breaks_has_tolerated_nothing(void **state)
+TEST_WITH(a_peer_that_breaks_has_tolerated_nothing, reset, NULL)
 {
 	char why[O2_VICTIM_WHY_BYTES] = "";
 
@@ -159,7 +159,7 @@ static void a_peer_that_breaks_has_tolerated_nothing(void **state)
 
 /* --- the honest node --- */
 
-static void pings_with_the_sink_of_lnet(void **state)
+TEST_WITH(pings_with_the_sink_of_lnet, reset, NULL)
 {
 	char why[O2_VICTIM_WHY_BYTES] = "";
 
@@ -181,19 +181,19 @@ static void cannot_begin(const char *expected)
 	assert_null(strstr(why, "Success"));
 }
 
-static void names_a_peer_that_answers_short(void **state)
+TEST_WITH(names_a_peer_that_answers_short, reset, NULL)
 {
 	stranger.serves_bytes = 5000;
 	cannot_begin("GET of 9000 bytes: the peer answers with success, and 5000 bytes");
 }
 
-static void names_a_peer_that_takes_less(void **state)
+TEST_WITH(names_a_peer_that_takes_less, reset, NULL)
 {
 	stranger.takes_bytes = 8000;
 	cannot_begin("PUT of 9000 bytes: the peer answers with success, and 8000 bytes");
 }
 
-static void names_quirks(void **state)
+TEST_WITH(names_quirks, reset, NULL)
 {
 	static const struct {
 		const char *quirk, *expected;
@@ -214,7 +214,7 @@ static void names_quirks(void **state)
 	}
 }
 
-static void names_a_ping_that_says_nothing(void **state)
+TEST_WITH(names_a_ping_that_says_nothing, reset, NULL)
 {
 	char why[O2_VICTIM_WHY_BYTES] = "";
 
@@ -226,22 +226,4 @@ static void names_a_ping_that_says_nothing(void **state)
 	assert_non_null(strstr(why, "48"));
 	assert_non_null(strstr(why, "lnet/ping/magic"));
 	assert_null(strstr(why, "Success"));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(a_strict_peer_meets_everything, reset),
-		cmocka_unit_test_setup(also_under_the_other_profile, reset),
-		cmocka_unit_test_setup(what_kernels_tolerate_is_told_apart, reset),
-		cmocka_unit_test_setup(what_they_do_not_is_a_failure, reset),
-		cmocka_unit_test_setup(a_peer_that_breaks_has_tolerated_nothing, reset),
-		cmocka_unit_test_setup(pings_with_the_sink_of_lnet, reset),
-		cmocka_unit_test_setup(names_a_peer_that_answers_short, reset),
-		cmocka_unit_test_setup(names_a_peer_that_takes_less, reset),
-		cmocka_unit_test_setup(names_quirks, reset),
-		cmocka_unit_test_setup(names_a_ping_that_says_nothing, reset),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

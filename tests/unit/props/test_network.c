@@ -8,7 +8,7 @@
 
 #define ROUNDS 10000
 
-static void addresses(void **state)
+TEST(addresses)
 {
 	struct o2_error error;
 	uint32_t a = 0, b = 0;
@@ -46,7 +46,7 @@ static void done(void *context, uint64_t nid, const struct o2_transfer_result *r
 	count_message(context);
 }
 
-static void nodes_meet(void **state)
+TEST(nodes_meet)
 {
 	static const struct o2_node_ops ops = {.match = match, .receive = receive, .done = done};
 	const struct o2_node_config config = O2_NODE_DEFAULTS;
@@ -85,11 +85,4 @@ static void nodes_meet(void **state)
 		o2_ni_close(&side[i].ni);
 	}
 	network->ops->close(network);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {cmocka_unit_test(addresses), cmocka_unit_test(nodes_meet)};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,7 +9,7 @@
 static uint8_t image[2 * MIB], twin[2 * MIB];
 
 /* The bytes are a fixed function: a changed pattern would make every kept report unreadable. */
-static void test_known_bytes(void **state)
+TEST(test_known_bytes)
 {
 	uint8_t bytes[16];
 	char text[40];
@@ -20,7 +20,7 @@ static void test_known_bytes(void **state)
 	assert_string_equal(text, "fce14281bba071c595e109d7c6c51160");
 }
 
-static void test_any_subrange_agrees(void **state)
+TEST(test_any_subrange_agrees)
 {
 	struct o2_prng prng = o2_prng_init(SEED, 0);
 
@@ -65,7 +65,7 @@ static void assert_unrelated(const uint8_t *a, const uint8_t *b, size_t n)
 		fail_msg("images agree %.3f times as often as by chance", share);
 }
 
-static void test_no_period(void **state)
+TEST(test_no_period)
 {
 	const size_t n = MIB;
 
@@ -82,7 +82,7 @@ static void test_no_period(void **state)
 	}
 }
 
-static void test_keys_differ(void **state)
+TEST(test_keys_differ)
 {
 	o2_pattern_fill(image, MIB, SEED, 0, 0);
 	o2_pattern_fill(twin, MIB, SEED + 1, 0, 0);
@@ -99,7 +99,7 @@ static void test_keys_differ(void **state)
 }
 
 /* Data has even bytes of all values, poison and red zones odd bytes: no place where they agree. */
-static void test_poison_never_equals_data(void **state)
+TEST(test_poison_never_equals_data)
 {
 	size_t seen[256] = {0};
 
@@ -122,7 +122,7 @@ static void test_poison_never_equals_data(void **state)
 	}
 }
 
-static void test_decode_inverts(void **state)
+TEST(test_decode_inverts)
 {
 	struct o2_prng prng = o2_prng_init(SEED, 1);
 	uint8_t word[8];
@@ -160,7 +160,7 @@ static void check_find(struct o2_origin origin, size_t n)
 	assert_origin(found, origin);
 }
 
-static void test_find(void **state)
+TEST(test_find)
 {
 	struct o2_origin found;
 	uint8_t bytes[64];
@@ -188,7 +188,7 @@ static void test_find(void **state)
 }
 
 /* Fewer than 15 bytes: from 5 on one place; with less, the nearest of several, and that is said. */
-static void test_find_short(void **state)
+TEST(test_find_short)
 {
 	for (uint64_t at = 3 * PAGE - 8; at < 3 * PAGE + 8;
 	     at++) /* across whatever the search cuts a range into */
@@ -232,17 +232,6 @@ static void print_throughput(void)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_known_bytes),
-		cmocka_unit_test(test_any_subrange_agrees),
-		cmocka_unit_test(test_no_period),
-		cmocka_unit_test(test_keys_differ),
-		cmocka_unit_test(test_poison_never_equals_data),
-		cmocka_unit_test(test_decode_inverts),
-		cmocka_unit_test(test_find),
-		cmocka_unit_test(test_find_short),
-	};
-
 	print_throughput();
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return tests_run();
 }

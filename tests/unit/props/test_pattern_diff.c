@@ -61,14 +61,14 @@ static void assert_run(size_t index, uint64_t offset, uint64_t length, enum o2_f
 	}
 }
 
-static void test_diff_right(void **state)
+TEST(test_diff_right)
 {
 	make_sink();
 	assert_true(o2_pattern_equal(expect, 3, SEED));
 	assert_int_equal(diff(), 0);
 }
 
-static void test_diff_not_written(void **state)
+TEST(test_diff_not_written)
 {
 	for (size_t n = 1; n <= 5000; n = n * 2 + 1) {
 		make_sink();
@@ -84,7 +84,7 @@ static void test_diff_not_written(void **state)
 }
 
 /* Data from elsewhere, at every alignment and many lengths. */
-static void test_diff_moved(void **state)
+TEST(test_diff_moved)
 {
 	unsigned int checked = 0;
 
@@ -118,7 +118,7 @@ static void test_diff_moved(void **state)
 	assert_int_equal(runs[1].offset_bytes, PAGE);
 }
 
-static void test_diff_red_zone(void **state)
+TEST(test_diff_red_zone)
 {
 	make_sink(); /* one byte too many */
 	o2_pattern_fill(sink + RED + LENGTH, 1, SEED, 1, 5000 + LENGTH);
@@ -135,7 +135,7 @@ static void test_diff_red_zone(void **state)
 	assert_origin(runs[0].origin, origin_of(O2_FILL_RED, EPOCH, 3));
 }
 
-static void test_diff_zero_bit_unknown(void **state)
+TEST(test_diff_zero_bit_unknown)
 {
 	struct o2_prng prng = o2_prng_init(SEED, 9);
 
@@ -164,7 +164,7 @@ static void test_diff_zero_bit_unknown(void **state)
 }
 
 /* Sources that alias pages: each page has its own key, so a wrong page is named. */
-static void test_diff_pages(void **state)
+TEST(test_diff_pages)
 {
 	struct o2_expect pages[2];
 
@@ -180,7 +180,7 @@ static void test_diff_pages(void **state)
 	assert_int_equal(runs[0].origin.id, 300);
 }
 
-static void test_diff_many_runs(void **state)
+TEST(test_diff_many_runs)
 {
 	make_sink();
 	for (size_t i = 0; i < 50; i++)
@@ -190,7 +190,7 @@ static void test_diff_many_runs(void **state)
 	assert_int_equal(o2_pattern_diff(expect, 3, SEED, NULL, 0, NULL, 0), 50);
 }
 
-static void test_text(void **state)
+TEST(test_text)
 {
 	char text[300], small[10];
 	int n;
@@ -211,20 +211,4 @@ static void test_text(void **state)
 	o2_diff_run_text(&runs[0], text, sizeof(text));
 	assert_string_equal(text, "region 1 bytes 9..9: expected data of buffer 1 at 5009, "
 				  "found what stood there before (never written)");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_diff_right),
-		cmocka_unit_test(test_diff_not_written),
-		cmocka_unit_test(test_diff_moved),
-		cmocka_unit_test(test_diff_red_zone),
-		cmocka_unit_test(test_diff_zero_bit_unknown),
-		cmocka_unit_test(test_diff_pages),
-		cmocka_unit_test(test_diff_many_runs),
-		cmocka_unit_test(test_text),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

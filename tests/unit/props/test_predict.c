@@ -170,7 +170,7 @@ static void make(const struct row *row, struct o2_scenario *scenario)
 		scenario->sink.nob = row->sink.nob;
 }
 
-static void test_verdicts(void **state)
+TEST(test_verdicts)
 {
 	static struct o2_scenario scenario;
 	struct o2_prediction prediction;
@@ -190,7 +190,7 @@ static void test_verdicts(void **state)
 }
 
 /* A page without a CPU mapping matters to devices of the virtual kind, inside what the side maps. */
-static void test_unmapped(void **state)
+TEST(test_unmapped)
 {
 	static struct o2_scenario scenario;
 	static const struct row row = {
@@ -309,7 +309,7 @@ static void compare_extents(const struct o2_scenario_side *side, const uint32_t 
 				 -EINVAL);
 }
 
-static void test_extents(void **state)
+TEST(test_extents)
 {
 	static struct o2_scenario scenario;
 	static struct o2_extent extent[O2_SCENARIO_EXTENTS];
@@ -366,7 +366,7 @@ static uint64_t walk_work_requests(const struct o2_scenario *scenario)
 	return requests;
 }
 
-static void test_work_requests(void **state)
+TEST(test_work_requests)
 {
 	static struct o2_scenario scenario;
 	struct o2_prediction prediction;
@@ -403,16 +403,4 @@ static void test_work_requests(void **state)
 	print_message("%u scenarios tried, %u over the limit\n", tried, exceeded);
 	assert_true(tried > 4000);
 	assert_true(exceeded > 500);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_verdicts),
-		cmocka_unit_test(test_unmapped),
-		cmocka_unit_test(test_extents),
-		cmocka_unit_test(test_work_requests),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -58,7 +58,7 @@ static void assert_scenario_equal(const struct o2_scenario *a, const struct o2_s
 	assert_side_equal(&a->sink, &b->sink);
 }
 
-static void test_round_trip(void **state)
+TEST(test_round_trip)
 {
 	static struct o2_choice choice;
 	static struct o2_scenario drawn, read;
@@ -190,7 +190,7 @@ static const struct {
 #undef NO
 };
 
-static void test_refusals(void **state)
+TEST(test_refusals)
 {
 	static struct o2_scenario scenario;
 
@@ -227,7 +227,7 @@ static void test_refusals(void **state)
 }
 
 /* Pieces: 272 of them and no more, and only objects. */
-static void test_piece_count(void **state)
+TEST(test_piece_count)
 {
 	static struct o2_scenario scenario;
 	struct o2_error error = {0};
@@ -279,7 +279,7 @@ static uint32_t refuse_all(json_t *whole, json_t *value)
 	return tried;
 }
 
-static void test_wrong_types(void **state)
+TEST(test_wrong_types)
 {
 	static struct o2_scenario scenario;
 	json_t *whole = sample();
@@ -308,7 +308,7 @@ static char *words(const struct o2_scenario *scenario, uint32_t max_pieces)
 	return text;
 }
 
-static void test_words(void **state)
+TEST(test_words)
 {
 	static struct o2_scenario scenario;
 	json_t *whole = sample();
@@ -402,7 +402,7 @@ static void check_named(size_t i)
 	free(written);
 }
 
-static void test_corpus(void **state)
+TEST(test_corpus)
 {
 	DIR *dir = opendir(CORPUS_DIR);
 	const struct dirent *entry;
@@ -416,15 +416,4 @@ static void test_corpus(void **state)
 	assert_int_equal(files, NAMED);
 	for (size_t i = 0; i < NAMED; i++)
 		check_named(i);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_round_trip),  cmocka_unit_test(test_refusals),
-		cmocka_unit_test(test_piece_count), cmocka_unit_test(test_wrong_types),
-		cmocka_unit_test(test_words),	    cmocka_unit_test(test_corpus),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

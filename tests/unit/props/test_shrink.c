@@ -153,7 +153,7 @@ static bool falls(const uint64_t *list, size_t n)
 	return false;
 }
 
-static void test_sum(void **state)
+TEST(test_sum)
 {
 	static const uint64_t one[] = {1001}, two[] = {101, 900};
 
@@ -161,7 +161,7 @@ static void test_sum(void **state)
 	expect_minimum((struct list_property){sum_above_1000, 900, 50, false}, two, 2);
 }
 
-static void test_element(void **state)
+TEST(test_element)
 {
 	static const uint64_t want[] = {77}, want_aligned[] = {12288};
 
@@ -170,7 +170,7 @@ static void test_element(void **state)
 	expect_minimum((struct list_property){aligned_from_10000, 70000, 300, false}, want_aligned, 1);
 }
 
-static void test_related_elements(void **state)
+TEST(test_related_elements)
 {
 	static const uint64_t zeros[] = {0, 0}, fifties[] = {50, 50}, step[] = {3, 8}, fall[] = {1, 0};
 
@@ -192,14 +192,14 @@ static bool has_5_and_16(const uint64_t *list, size_t n)
 	return five && sixteen;
 }
 
-static void test_order(void **state)
+TEST(test_order)
 {
 	static const uint64_t want[] = {5, 16};
 
 	expect_minimum((struct list_property){has_5_and_16, 30, 50, false}, want, 2);
 }
 
-static void test_long_list(void **state)
+TEST(test_long_list)
 {
 	static const uint64_t want[] = {200, 200, 200};
 
@@ -231,7 +231,7 @@ static enum o2_status run_nested(void *context, struct o2_choice *c)
 	return leaves >= 3 && flag ? O2_STATUS_INTERESTING : O2_STATUS_VALID;
 }
 
-static void test_nested(void **state)
+TEST(test_nested)
 {
 	/* outer: more; inner: more 0000, more 0000, more 1234, no; outer: no */
 	static const uint8_t want[] = {1, 1, 0, 0, 1, 0, 0, 1, 0x12, 0x34, 0, 0};
@@ -275,7 +275,7 @@ static enum o2_status run_triples(void *context, struct o2_choice *c)
 }
 
 /* Whole elements go, with the count; what must stay is zeroed whole; and the small ones come first. */
-static void test_triples(void **state)
+TEST(test_triples)
 {
 	/* The last element cannot become smaller: three numbers would have to fall together. */
 	static const uint8_t want[] = {3, 0, 0, 0, 0, 0, 0, 99, 99, 99, 0x55};
@@ -303,7 +303,7 @@ static enum o2_status run_two_failures(void *context, struct o2_choice *c)
 	return failure == *(int *)context ? O2_STATUS_INTERESTING : O2_STATUS_VALID;
 }
 
-static void test_keeps_signature(void **state)
+TEST(test_keeps_signature)
 {
 	uint8_t bytes[O2_CHOICE_MAX_BYTES] = {0xff, 0xf0};
 	size_t length = 2;
@@ -330,7 +330,7 @@ static enum o2_status run_elsewhere(void *context, struct o2_choice *c)
 	return O2_STATUS_VALID;
 }
 
-static void test_opaque(void **state)
+TEST(test_opaque)
 {
 	static uint8_t bytes[O2_CHOICE_MAX_BYTES];
 	size_t length = 700;
@@ -352,7 +352,7 @@ static enum o2_status run_flaky(void *context, struct o2_choice *c)
 	return *left > 0 && (*left)-- > 0 ? O2_STATUS_INTERESTING : O2_STATUS_VALID;
 }
 
-static void test_refusals(void **state)
+TEST(test_refusals)
 {
 	uint8_t bytes[O2_CHOICE_MAX_BYTES] = {0x12, 0x34};
 	size_t length = 2, too_long = O2_CHOICE_MAX_BYTES + 1;
@@ -382,7 +382,7 @@ static enum o2_status run_counted(void *context, struct o2_choice *c)
 }
 
 /* The budget holds, a larger one never gives a larger case, and the same call gives the same answer. */
-static void test_budget(void **state)
+TEST(test_budget)
 {
 	static const struct list_property property = {three_from_200, 255, 300, true};
 	static uint8_t bytes[O2_CHOICE_MAX_BYTES], last[O2_CHOICE_MAX_BYTES];
@@ -411,23 +411,4 @@ static void test_budget(void **state)
 		}
 	}
 	assert_int_equal(last_length, 2 + 3); /* the count, and three elements */
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_sum),
-		cmocka_unit_test(test_element),
-		cmocka_unit_test(test_related_elements),
-		cmocka_unit_test(test_order),
-		cmocka_unit_test(test_long_list),
-		cmocka_unit_test(test_nested),
-		cmocka_unit_test(test_triples),
-		cmocka_unit_test(test_keeps_signature),
-		cmocka_unit_test(test_opaque),
-		cmocka_unit_test(test_refusals),
-		cmocka_unit_test(test_budget),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -110,7 +110,7 @@ static bool moved(const struct pair *pair, uint32_t to, uint32_t from, uint32_t 
 	return memcmp(pair->a.ni.arena.memory + to, pair->b.ni.arena.memory + from, nob) == 0;
 }
 
-static void test_signed_sums(void **state)
+TEST(test_signed_sums)
 {
 	struct o2_conn_config strict = O2_CONN_DEFAULTS, ours = O2_CONN_DEFAULTS;
 	struct o2_transfer_memory memory = memory_at(1, 20 * PAGE, 100);
@@ -136,7 +136,7 @@ static void test_signed_sums(void **state)
 	close_pair(pair, &quirks);
 }
 
-static void test_other_bytes_are_summed(void **state)
+TEST(test_other_bytes_are_summed)
 {
 	struct o2_conn_config tolerant = O2_CONN_DEFAULTS;
 	struct o2_transfer_memory memory = memory_at(1, 20 * PAGE + 5, 3000);
@@ -157,7 +157,7 @@ static void test_other_bytes_are_summed(void **state)
 	close_pair(pair, &quirks);
 }
 
-static void test_second_page_is_wrong(void **state)
+TEST(test_second_page_is_wrong)
 {
 	struct o2_transfer_memory within = memory_at(1, 20 * PAGE, 3000);
 	struct o2_transfer_memory across = memory_at(2, 30 * PAGE + 3000, 2000);
@@ -178,7 +178,7 @@ static void test_second_page_is_wrong(void **state)
 	close_pair(pair, &quirks);
 }
 
-static void test_a_short_get_is_claimed(void **state)
+TEST(test_a_short_get_is_claimed)
 {
 	struct o2_conn_config sums = O2_CONN_DEFAULTS;
 	struct o2_quirks quirks;
@@ -203,7 +203,7 @@ static void test_a_short_get_is_claimed(void **state)
 	close_pair(pair, &quirks);
 }
 
-static void test_a_gapped_source_is_silent(void **state)
+TEST(test_a_gapped_source_is_silent)
 {
 	struct o2_kiov gapped[2] = {{20, 0, 3000}, {21, 0, 3000}};
 	struct o2_quirks quirks;
@@ -230,7 +230,7 @@ static void test_a_gapped_source_is_silent(void **state)
 	close_pair(pair, &quirks);
 }
 
-static void test_it_closes_first(void **state)
+TEST(test_it_closes_first)
 {
 	struct o2_quirks quirks;
 	struct pair *pair = open_pair(&quirks, "closes-first", &O2_CONN_DEFAULTS);
@@ -245,7 +245,7 @@ static void test_it_closes_first(void **state)
 }
 
 /* The first message need not be one that is answered, and may be late. */
-static void test_it_closes_unasked(void **state)
+TEST(test_it_closes_unasked)
 {
 	static const char *const texts[] = {"closes-first", "late=700,closes-first"};
 	struct o2_transfer_memory memory = memory_at(1, 20 * PAGE, 100);
@@ -267,7 +267,7 @@ static void test_it_closes_unasked(void **state)
 	}
 }
 
-static void test_it_answers_late(void **state)
+TEST(test_it_answers_late)
 {
 	struct o2_quirks quirks;
 	struct pair *pair = open_pair(&quirks, "late=700", &O2_CONN_DEFAULTS);
@@ -291,7 +291,7 @@ static void test_it_answers_late(void **state)
 	close_pair(pair, &quirks);
 }
 
-static void test_none(void **state)
+TEST(test_none)
 {
 	struct o2_quirks quirks = {.set = 0};
 	struct o2_ni_config ni = {.port = 1};
@@ -305,7 +305,7 @@ static void test_none(void **state)
 	assert_memory_equal(&conn, &before, sizeof(conn));
 }
 
-static void test_words(void **state)
+TEST(test_words)
 {
 	static const char *const wrong[] = {
 		"",	 "x",	  "late=",	    "late=0", "late=60001", "late=1x", "late1",
@@ -329,22 +329,4 @@ static void test_words(void **state)
 		assert_int_equal(quirks.set, 1u << i);
 		assert_true(strlen(o2_quirk_text(i)) > 0);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_signed_sums),
-		cmocka_unit_test(test_other_bytes_are_summed),
-		cmocka_unit_test(test_second_page_is_wrong),
-		cmocka_unit_test(test_a_short_get_is_claimed),
-		cmocka_unit_test(test_a_gapped_source_is_silent),
-		cmocka_unit_test(test_it_closes_first),
-		cmocka_unit_test(test_it_closes_unasked),
-		cmocka_unit_test(test_it_answers_late),
-		cmocka_unit_test(test_none),
-		cmocka_unit_test(test_words),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

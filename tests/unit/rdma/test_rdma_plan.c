@@ -54,7 +54,7 @@ static void fill_desc(struct o2_rdma_desc *desc, const uint32_t *length, uint32_
 	}
 }
 
-static void test_examples(void **state)
+TEST(test_examples)
 {
 	for (size_t i = 0; i < sizeof(examples) / sizeof(examples[0]); i++) {
 		const struct example *row = &examples[i];
@@ -98,7 +98,7 @@ static void page_desc(struct o2_rdma_desc *desc, uint32_t shift)
 }
 
 /* The figures for whole megabytes: pages that line up, and pages that are half a page apart. */
-static void test_one_mebibyte(void **state)
+TEST(test_one_mebibyte)
 {
 	struct o2_rdma_limits limits = {257, 2};
 	struct o2_rdma_desc pages;
@@ -133,7 +133,7 @@ static void test_one_mebibyte(void **state)
 }
 
 /* Fragments that hold nothing make no work request, on either side, wherever they stand. */
-static void test_empty_fragments(void **state)
+TEST(test_empty_fragments)
 {
 	struct o2_rdma_limits limits = {2, 2};
 	struct o2_rdma_desc source = {.rd_nfrags = 5,
@@ -191,7 +191,7 @@ static const struct refusal refusals[] = {
 };
 /* clang-format on */
 
-static void test_refusals(void **state)
+TEST(test_refusals)
 {
 	for (size_t i = 0; i < sizeof(refusals) / sizeof(refusals[0]); i++) {
 		const struct refusal *row = &refusals[i];
@@ -213,16 +213,4 @@ static void test_refusals(void **state)
 				 error.limit);
 		assert_int_equal(o2_rdma_plan(&source, &sink, row->nob, &row->limits, &plan, NULL), rc);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_examples),
-		cmocka_unit_test(test_one_mebibyte),
-		cmocka_unit_test(test_empty_fragments),
-		cmocka_unit_test(test_refusals),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -156,7 +156,7 @@ static int predict(const struct scenario *s, uint32_t *requests, uint32_t *piece
 	return most < s->nob ? -EPROTO : 0;
 }
 
-static void test_against_oracle(void **state)
+TEST(test_against_oracle)
 {
 	const char *text = getenv("O2_TEST_SEED");
 	uint64_t seed = text != NULL ? strtoull(text, NULL, 0) : 1;
@@ -194,11 +194,4 @@ static void test_against_oracle(void **state)
 	print_message("seed %" PRIu64 ": %" PRIu32 " planned, %" PRIu32 " EPROTO, %" PRIu32 " EMSGSIZE\n",
 		      seed, seen[0], seen[1], seen[2]);
 	assert_true(seen[0] > 1000 && seen[1] > 50 && seen[2] > 30);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_against_oracle)};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

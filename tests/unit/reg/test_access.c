@@ -204,7 +204,7 @@ static void assert_reachable(const struct row *row)
 	pair_close(pair);
 }
 
-static void every_cell(void **state)
+TEST(every_cell)
 {
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		const struct row *row = &rows[i];
@@ -231,7 +231,7 @@ static void every_cell(void **state)
 }
 
 /* Modes that cannot express a list with gaps refuse it before there is a key. */
-static void gapped_lists_get_no_key(void **state)
+TEST(gapped_lists_get_no_key)
 {
 	struct pair *pair = pair_default();
 	struct o2_reg_plan plan;
@@ -242,7 +242,7 @@ static void gapped_lists_get_no_key(void **state)
 }
 
 /* A region of byte ranges: every address is a byte of the transfer, and the holes keep what they have. */
-static void gaps_are_not_addressable(void **state)
+TEST(gaps_are_not_addressable)
 {
 	for (int staging = 0; staging < 2; staging++) {
 		struct pair *pair = pair_default();
@@ -279,7 +279,7 @@ static void gaps_are_not_addressable(void **state)
 }
 
 /* Mode fmr, lazy: the key outlives the transfer, until the flush. */
-static void lazy_keys_live_until_the_flush(void **state)
+TEST(lazy_keys_live_until_the_flush)
 {
 	struct row row = {.mode = O2_REG_FMR};
 
@@ -309,7 +309,7 @@ static void lazy_keys_live_until_the_flush(void **state)
  * What is kept is found again by the same list and no other; and when the arena has no window left for a new
  * list, whatever its mode, what is kept makes room.
  */
-static void lazy_regions_are_shared_and_make_room(void **state)
+TEST(lazy_regions_are_shared_and_make_room)
 {
 	struct pair *pair = pair_default();
 	struct o2_reg_domain *domain = &pair->b.ni.domain;
@@ -343,17 +343,4 @@ static void lazy_regions_are_shared_and_make_room(void **state)
 	o2_reg_flush(domain);
 	assert_int_equal(domain->live.fmr_regions, 0);
 	pair_close(pair);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_cell),
-		cmocka_unit_test(gapped_lists_get_no_key),
-		cmocka_unit_test(gaps_are_not_addressable),
-		cmocka_unit_test(lazy_keys_live_until_the_flush),
-		cmocka_unit_test(lazy_regions_are_shared_and_make_room),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

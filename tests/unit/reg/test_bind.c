@@ -54,7 +54,7 @@ static void unbind(struct o2_binding *binding)
 	assert_int_equal(o2_reg_unbind(&side.ni.domain, binding, false, NULL), 0);
 }
 
-static void global_has_two_regions(void **state)
+TEST_WITH(global_has_two_regions, open_side, close_side)
 {
 	struct o2_reg_plan source = dense_plan(O2_REG_GLOBAL, O2_SOURCE);
 	struct o2_reg_plan sink = dense_plan(O2_REG_GLOBAL, O2_SINK);
@@ -73,7 +73,7 @@ static void global_has_two_regions(void **state)
 	unbind(&a); /* does nothing */
 }
 
-static void fmr_registers_exactly_the_plan(void **state)
+TEST_WITH(fmr_registers_exactly_the_plan, open_side, close_side)
 {
 	for (int which = O2_SOURCE; which <= O2_SINK; which++) {
 		struct o2_reg_plan plan = dense_plan(O2_REG_FMR, (enum o2_side)which);
@@ -99,7 +99,7 @@ static void fmr_registers_exactly_the_plan(void **state)
 	}
 }
 
-static void fastreg_prepares_a_window(void **state)
+TEST_WITH(fastreg_prepares_a_window, open_side, close_side)
 {
 	struct o2_reg_plan source = dense_plan(O2_REG_FASTREG, O2_SOURCE);
 	struct o2_reg_plan sink = dense_plan(O2_REG_FASTREG, O2_SINK);
@@ -149,7 +149,7 @@ static void refuses(const struct o2_reg_plan *plan, int code, const char *rule)
 	assert_int_equal(side.ni.domain.nbound, 0);
 }
 
-static void refuses_plans_that_are_not_possible(void **state)
+TEST_WITH(refuses_plans_that_are_not_possible, open_side, close_side)
 {
 	struct o2_reg_plan good = dense_plan(O2_REG_FMR, O2_SINK);
 	struct o2_reg_plan plan;
@@ -184,7 +184,7 @@ static void refuses_plans_that_are_not_possible(void **state)
 	refuses(&plan, -EINVAL, "bind/npages");
 }
 
-static void changes_how_addresses_look(void **state)
+TEST_WITH(changes_how_addresses_look, open_side, close_side)
 {
 	struct o2_reg_plan plan = dense_plan(O2_REG_FMR, O2_SOURCE);
 	struct o2_binding binding;
@@ -204,7 +204,7 @@ static void changes_how_addresses_look(void **state)
 	refuses(&plan, -EINVAL, "bind/page-outside-device");
 }
 
-static void says_what_an_interface_lacks(void **state)
+TEST(says_what_an_interface_lacks)
 {
 	struct o2_ni_config config = {.device = "no-such-device", .port = 1, .arena_pages = 1};
 	struct o2_ni ni;
@@ -218,18 +218,4 @@ static void says_what_an_interface_lacks(void **state)
 	assert_true(o2_ni_open(&config, &ni, &error) < 0);
 	assert_string_equal(error.rule, "ni/port");
 	assert_objects(0, 0, 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(global_has_two_regions, open_side, close_side),
-		cmocka_unit_test_setup_teardown(fmr_registers_exactly_the_plan, open_side, close_side),
-		cmocka_unit_test_setup_teardown(fastreg_prepares_a_window, open_side, close_side),
-		cmocka_unit_test_setup_teardown(refuses_plans_that_are_not_possible, open_side, close_side),
-		cmocka_unit_test_setup_teardown(changes_how_addresses_look, open_side, close_side),
-		cmocka_unit_test(says_what_an_interface_lacks),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

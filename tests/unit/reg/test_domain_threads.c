@@ -240,18 +240,11 @@ static void run(bool staging)
 	pair_close(pair);
 }
 
-static void every_mode(void **state)
+TEST(every_mode)
 {
 	const char *text = getenv("O2_TEST_SEED");
 
 	seed = text != NULL ? strtoull(text, NULL, 0) : 1;
 	run(false);
 	run(true);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {cmocka_unit_test(every_mode)};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

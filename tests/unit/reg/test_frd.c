@@ -10,7 +10,7 @@
 #define KEY   0x00abcd10u
 #define QUEUE 77u
 
-static void test_bump(void **state)
+TEST(test_bump)
 {
 	uint32_t key = KEY;
 
@@ -128,7 +128,7 @@ static const char *const expected[2][O2_FRD_STATES] = {
 		},
 };
 
-static void test_every_step_from_every_state(void **state)
+TEST(test_every_step_from_every_state)
 {
 	uint32_t checked = 0;
 
@@ -163,7 +163,7 @@ static void test_every_step_from_every_state(void **state)
 	assert_int_equal(checked, 13 * STEPS);
 }
 
-static void test_flags_of_a_kernel(void **state)
+TEST(test_flags_of_a_kernel)
 {
 	static const struct {
 		enum o2_frd_state state;
@@ -186,7 +186,7 @@ static void test_flags_of_a_kernel(void **state)
 
 /* A mapping that is dropped unposted keeps its key and its invalidate for the next one; the second post has
  * no chain. */
-static void test_abandoned_and_second_post(void **state)
+TEST(test_abandoned_and_second_post)
 {
 	struct o2_frd_key key;
 	struct o2_frd_chain chain;
@@ -209,7 +209,7 @@ static void test_abandoned_and_second_post(void **state)
 	assert_int_equal(key.state, O2_FRD_LIVE);
 }
 
-static void test_bad_arguments(void **state)
+TEST(test_bad_arguments)
 {
 	struct o2_error error;
 	struct o2_frd_key key;
@@ -228,7 +228,7 @@ static void test_bad_arguments(void **state)
 }
 
 /* User verbs: a source's chain is empty, and the key that it counted is the next sink's. */
-static void test_sources_of_user_verbs(void **state)
+TEST(test_sources_of_user_verbs)
 {
 	struct o2_frd_key key;
 	struct o2_frd_chain chain;
@@ -249,18 +249,4 @@ static void test_sources_of_user_verbs(void **state)
 	assert_int_equal(o2_frd_map(&key, O2_SINK, NULL), 0);
 	assert_int_equal(o2_frd_published(&key), KEY + 1);
 	assert_false(key.registered);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_bump),
-		cmocka_unit_test(test_every_step_from_every_state),
-		cmocka_unit_test(test_flags_of_a_kernel),
-		cmocka_unit_test(test_abandoned_and_second_post),
-		cmocka_unit_test(test_bad_arguments),
-		cmocka_unit_test(test_sources_of_user_verbs),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -132,7 +132,7 @@ static void close_set(struct o2_fmr_set *set, struct device *d)
 }
 
 /* Two transfers share a key; it lives on after them, and is found again. */
-static void test_cache(void **state)
+TEST(test_cache)
 {
 	struct device d;
 	struct o2_fmr_config config = config_of(&d, 3, 32, 3);
@@ -167,7 +167,7 @@ static void test_cache(void **state)
 }
 
 /* The region that was released first is mapped next, and with that its old key dies. */
-static void test_eviction(void **state)
+TEST(test_eviction)
 {
 	struct device d;
 	struct o2_fmr_config config = config_of(&d, 3, 32, 3);
@@ -199,7 +199,7 @@ static void test_eviction(void **state)
 
 /* Same pages at another address, fewer of them, other bytes or other rights are another list; and without the
  * cache so are the same. */
-static void test_what_is_the_same(void **state)
+TEST(test_what_is_the_same)
 {
 	const uint64_t pages[2] = {0x10000000, 0x20000000};
 	struct device d;
@@ -235,7 +235,7 @@ static void wear_out(struct o2_fmr_set *set, uint64_t list)
 }
 
 /* A worn region is dirty; at the watermark the dirty ones, and only they, are unmapped. */
-static void test_watermark(void **state)
+TEST(test_watermark)
 {
 	struct device d;
 	struct o2_fmr_config config = config_of(&d, 4, 1, 2);
@@ -274,7 +274,7 @@ static void test_watermark(void **state)
 }
 
 /* After a failed transfer no key of its pool outlives the release, but those in use. */
-static void test_failed_transfer(void **state)
+TEST(test_failed_transfer)
 {
 	struct device d;
 	struct o2_fmr_config config = config_of(&d, 4, 32, 4);
@@ -298,7 +298,7 @@ static void test_failed_transfer(void **state)
  * A strict mapping is nobody else's, and its key dies in the put; what could not be unmapped is not given
  * again.
  */
-static void test_strict(void **state)
+TEST(test_strict)
 {
 	static const uint64_t pages[2] = {0x10000000, 1 << 12};
 	const struct o2_fmr_request strict = {.pages = pages, .npages = 2, .strict = true};
@@ -331,7 +331,7 @@ static void test_strict(void **state)
 }
 
 /* What could not be unmapped is not mapped again; the next flush takes it along. */
-static void test_flush_fails(void **state)
+TEST(test_flush_fails)
 {
 	struct device d;
 	struct o2_fmr_config config = config_of(&d, 2, 1, 1);
@@ -353,7 +353,7 @@ static void test_flush_fails(void **state)
 	close_set(&set, &d); /* destroyed all the same */
 }
 
-static void test_errors(void **state)
+TEST(test_errors)
 {
 	static const uint64_t pages[258];
 	struct device d;
@@ -386,7 +386,7 @@ static void test_errors(void **state)
 	close_set(&set, &d);
 }
 
-static void test_configs_and_creation(void **state)
+TEST(test_configs_and_creation)
 {
 	struct device d;
 	struct o2_fmr_config config = config_of(&d, 4, 0, 5);
@@ -424,21 +424,4 @@ static void test_configs_and_creation(void **state)
 	for (uint32_t i = 0; i < 150; i++)
 		assert_int_equal(d.key[i], 0);
 	close_set(&set, &d);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_cache),
-		cmocka_unit_test(test_eviction),
-		cmocka_unit_test(test_what_is_the_same),
-		cmocka_unit_test(test_watermark),
-		cmocka_unit_test(test_failed_transfer),
-		cmocka_unit_test(test_strict),
-		cmocka_unit_test(test_flush_fails),
-		cmocka_unit_test(test_errors),
-		cmocka_unit_test(test_configs_and_creation),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

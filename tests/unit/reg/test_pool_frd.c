@@ -96,7 +96,7 @@ static uint64_t users(struct o2_frd_set *set)
 }
 
 /* A queue: a key rests for as long as there are others. */
-static void test_order(void **state)
+TEST(test_order)
 {
 	struct device d;
 	struct o2_frd_config config = config_of(&d, 3, O2_FRD_INVALIDATE_FIRST);
@@ -118,7 +118,7 @@ static void test_order(void **state)
 }
 
 /* Whatever map() answers, the pool of one descriptor is whole again: the next mapping finds it. */
-static void test_every_error_of_a_mapping(void **state)
+TEST(test_every_error_of_a_mapping)
 {
 	static const struct {
 		int result, want;
@@ -160,7 +160,7 @@ static void test_every_error_of_a_mapping(void **state)
 	assert_int_equal(o2_pool_set_close(&set.set, NULL), 0);
 }
 
-static void test_requests(void **state)
+TEST(test_requests)
 {
 	struct device d;
 	struct o2_frd_config config = config_of(&d, 1, O2_FRD_INVALIDATE_LAST);
@@ -197,7 +197,7 @@ static void test_requests(void **state)
 }
 
 /* An exhausted pool makes another; one that cannot says try again, not something that ends the search. */
-static void test_exhausted(void **state)
+TEST(test_exhausted)
 {
 	struct device d;
 	struct o2_frd_config config = config_of(&d, 1, O2_FRD_INVALIDATE_FIRST);
@@ -222,7 +222,7 @@ static void test_exhausted(void **state)
 }
 
 /* User verbs: no release while the key is alive; with the queue pair in error the region is made anew. */
-static void test_alive_keys(void **state)
+TEST(test_alive_keys)
 {
 	struct device d;
 	struct o2_frd_config config = config_of(&d, 2, O2_FRD_INVALIDATE_LAST);
@@ -256,7 +256,7 @@ static void test_alive_keys(void **state)
 }
 
 /* User verbs: a source gathers through the lkey of its own mapping, posts nothing and uses up no key. */
-static void test_sources_bind_nothing(void **state)
+TEST(test_sources_bind_nothing)
 {
 	struct o2_frd_request source = {.side = O2_SOURCE, .entries = 3};
 	struct device d;
@@ -284,7 +284,7 @@ static void test_sources_bind_nothing(void **state)
 }
 
 /* On a pool that failed already no region is made for nobody. */
-static void test_discard_after_failover(void **state)
+TEST(test_discard_after_failover)
 {
 	struct device d;
 	struct o2_frd_config config = config_of(&d, 2, O2_FRD_INVALIDATE_LAST);
@@ -305,7 +305,7 @@ static void test_discard_after_failover(void **state)
 	assert_int_equal(o2_pool_set_close(&set.set, NULL), 0);
 }
 
-static void test_creation_fails(void **state)
+TEST(test_creation_fails)
 {
 	struct device d;
 	struct o2_frd_config config = config_of(&d, 4, O2_FRD_INVALIDATE_FIRST);
@@ -325,16 +325,4 @@ static void test_creation_fails(void **state)
 	config.pool_size = 0;
 	assert_int_equal(o2_frd_set_init(&set, &config, &error), -EINVAL);
 	assert_string_equal(error.field, "pool_size");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_order),	       cmocka_unit_test(test_every_error_of_a_mapping),
-		cmocka_unit_test(test_requests),       cmocka_unit_test(test_exhausted),
-		cmocka_unit_test(test_alive_keys),     cmocka_unit_test(test_discard_after_failover),
-		cmocka_unit_test(test_creation_fails), cmocka_unit_test(test_sources_bind_nothing),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,7 +9,7 @@ static void fail_once(struct pool_world *w)
 	o2_pool_set_fail(&w->set, 7);
 }
 
-static void test_failover_during_growth(void **state)
+TEST(test_failover_during_growth)
 {
 	struct o2_pool *held[2];
 	struct pool_world w;
@@ -32,7 +32,7 @@ static void fail_everything(struct pool_world *w)
 	o2_pool_set_fail(&w->set, 8);
 }
 
-static void test_list_changes_during_search(void **state)
+TEST(test_list_changes_during_search)
 {
 	struct o2_pool *held[3];
 	struct pool_world w;
@@ -71,7 +71,7 @@ static void wait_for_the_second(struct pool_world *w)
 	w->during_take = put_during_the_second;
 }
 
-static void test_search_begins_again(void **state)
+TEST(test_search_begins_again)
 {
 	struct o2_pool *held[3];
 	struct pool_world w;
@@ -88,15 +88,4 @@ static void test_search_begins_again(void **state)
 	pool_world_put(&w, held[0]);
 	pool_world_put(&w, held[1]);
 	pool_world_close(&w);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_failover_during_growth),
-		cmocka_unit_test(test_list_changes_during_search),
-		cmocka_unit_test(test_search_begins_again),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

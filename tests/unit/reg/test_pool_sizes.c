@@ -4,7 +4,7 @@
 #include "reg/pool/poolset.h"
 #include "tests/lib/unit_test.h"
 
-static void test_sizes(void **state)
+TEST(test_sizes)
 {
 	struct o2_pool_tunables t = {O2_POOL_NTX, O2_POOL_REG_SIZE, O2_POOL_FLUSH, 1};
 	struct o2_pool_sizes s;
@@ -33,11 +33,4 @@ static void test_sizes(void **state)
 	t.ncpts = 0;
 	assert_int_equal(o2_pool_sizes(&t, &s, &error), -EINVAL);
 	assert_string_equal(error.field, "ncpts");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_sizes)};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -340,18 +340,11 @@ static void run(enum kind kind)
 	assert_int_equal(load(&s.device.alive), 0);
 }
 
-static void test_kinds(void **state)
+TEST(test_kinds)
 {
 	const char *text = getenv("O2_TEST_SEED");
 
 	seed = text != NULL ? strtoull(text, NULL, 0) : 1;
 	for (int kind = TX; kind <= FMR; kind++)
 		run((enum kind)kind);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_kinds)};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -73,7 +73,7 @@ static struct o2_tx_config config_of(struct device *d, uint32_t pool_size, uint3
 }
 
 /* 4096 bytes each, sixteen to a page of 64 KiB, none across the end of a page. */
-static void test_slots(void **state)
+TEST(test_slots)
 {
 	static const uint32_t pages[] = {4096, 16384, 65536};
 	static const uint64_t areas[] = {18 * 4096, 5 * 16384, 2 * 65536};
@@ -113,7 +113,7 @@ static void test_slots(void **state)
 }
 
 /* The last one back is the first one out, under a new cookie. */
-static void test_stack_and_cookies(void **state)
+TEST(test_stack_and_cookies)
 {
 	struct device d;
 	struct o2_tx_config config = config_of(&d, 4, 4096);
@@ -142,7 +142,7 @@ static void refuse_put(struct o2_tx_set *set, struct o2_pool_tx *tx, const char 
 	assert_string_equal(error.field, field);
 }
 
-static void test_idle(void **state)
+TEST(test_idle)
 {
 	struct device d;
 	struct o2_tx_config config = config_of(&d, 1, 4096);
@@ -199,7 +199,7 @@ static void test_idle(void **state)
 }
 
 /* Whichever slot fails, what was made before goes again. */
-static void test_creation_fails(void **state)
+TEST(test_creation_fails)
 {
 	struct device d;
 	struct o2_tx_config config = config_of(&d, 5, 4096);
@@ -248,7 +248,7 @@ static void bare_unmap(void *context, void *handle, void *slot, uint64_t addr)
 }
 
 /* A device that needs no area, and a holder that needs no storage. */
-static void test_without_area(void **state)
+TEST(test_without_area)
 {
 	static const struct o2_tx_ops bare = {.slot_map = bare_map, .slot_unmap = bare_unmap};
 	struct device d;
@@ -265,15 +265,4 @@ static void test_without_area(void **state)
 	assert_int_equal(o2_tx_put(&set, tx, NULL), 0);
 	assert_int_equal(o2_pool_set_close(&set.set, NULL), 0);
 	assert_int_equal(d.slots, 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_slots),	     cmocka_unit_test(test_stack_and_cookies),
-		cmocka_unit_test(test_idle),	     cmocka_unit_test(test_creation_fails),
-		cmocka_unit_test(test_without_area),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -71,7 +71,7 @@ static void *one_take(void *argument)
 	return NULL;
 }
 
-static void test_waiting(void **state)
+TEST(test_waiting)
 {
 	static const struct o2_clock clock; /* no time goes by */
 	const struct o2_pool_set_config config = {.clock = &clock};
@@ -94,11 +94,4 @@ static void test_waiting(void **state)
 		assert_int_equal(c.create_failures, fails);
 		assert_int_equal(o2_pool_set_close(&g.set, NULL), 0);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_waiting)};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,7 +2,7 @@
 /* When pools come and go (docs/pools.md). */
 #include "tests/lib/pool_world.h"
 
-static void test_init_fails(void **state)
+TEST(test_init_fails)
 {
 	struct pool_world w = {.create_error = -ENODEV, .pool_size = 1};
 	struct o2_pool_set_config config = {.clock = &w.clock};
@@ -16,7 +16,7 @@ static void test_init_fails(void **state)
 		     "pool/config/clock");
 }
 
-static void test_growth_and_retry(void **state)
+TEST(test_growth_and_retry)
 {
 	struct o2_pool *held[3];
 	struct pool_world w;
@@ -49,7 +49,7 @@ static void test_growth_and_retry(void **state)
 	pool_world_close(&w);
 }
 
-static void test_cap(void **state)
+TEST(test_cap)
 {
 	struct o2_pool *held[2];
 	struct pool_world w;
@@ -66,7 +66,7 @@ static void test_cap(void **state)
 	pool_world_close(&w);
 }
 
-static void test_lifetime(void **state)
+TEST(test_lifetime)
 {
 	struct o2_pool *held[3];
 	struct pool_world w;
@@ -90,7 +90,7 @@ static void test_lifetime(void **state)
 }
 
 /* Under scan_is_use a pool that is asked in vain lives on; else only success counts. */
-static void test_scan_is_use(void **state)
+TEST(test_scan_is_use)
 {
 	for (int scan_is_use = 0; scan_is_use < 2; scan_is_use++) {
 		struct o2_pool *held[3];
@@ -110,7 +110,7 @@ static void test_scan_is_use(void **state)
 	}
 }
 
-static void test_undo_gives_up_nothing(void **state)
+TEST(test_undo_gives_up_nothing)
 {
 	struct o2_pool *held[3];
 	struct pool_world w;
@@ -127,7 +127,7 @@ static void test_undo_gives_up_nothing(void **state)
 	pool_world_close(&w);
 }
 
-static void test_failover(void **state)
+TEST(test_failover)
 {
 	struct o2_pool *old, *new;
 	struct pool_world w;
@@ -154,7 +154,7 @@ static void test_failover(void **state)
 	pool_world_close(&w);
 }
 
-static void test_retire(void **state)
+TEST(test_retire)
 {
 	struct o2_pool *held;
 	struct pool_world w;
@@ -170,7 +170,7 @@ static void test_retire(void **state)
 	pool_world_close(&w);
 }
 
-static void test_misuse(void **state)
+TEST(test_misuse)
 {
 	struct o2_pool *held;
 	struct pool_world w;
@@ -187,17 +187,4 @@ static void test_misuse(void **state)
 	assert_string_equal(w.error.rule, "test/take");
 	assert_int_equal(pool_world_counts(&w).live_users, 0);
 	pool_world_close(&w);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_init_fails),  cmocka_unit_test(test_growth_and_retry),
-		cmocka_unit_test(test_cap),	    cmocka_unit_test(test_lifetime),
-		cmocka_unit_test(test_scan_is_use), cmocka_unit_test(test_undo_gives_up_nothing),
-		cmocka_unit_test(test_failover),    cmocka_unit_test(test_retire),
-		cmocka_unit_test(test_misuse),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

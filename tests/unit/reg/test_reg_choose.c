@@ -33,7 +33,7 @@ static const struct {
 	/* clang-format on */
 };
 
-static void every_combination(void **state)
+TEST(every_combination)
 {
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct o2_reg_policy policy = {rows[i].preference, rows[i].map_on_demand, rows[i].use_gaps};
@@ -53,7 +53,7 @@ static void every_combination(void **state)
 	}
 }
 
-static void refusals(void **state)
+TEST(refusals)
 {
 	struct o2_reg_caps caps = {true, true, true, true};
 	struct o2_reg_policy policy = {O2_PREFER_MAPPING, 257, true};
@@ -67,11 +67,4 @@ static void refusals(void **state)
 	assert_error(o2_reg_choose(&caps, &policy, 0, &mode, &error), -EINVAL, &error, "choose/segments");
 	policy.preference = (enum o2_reg_preference)2;
 	assert_error(o2_reg_choose(&caps, &policy, 1, &mode, &error), -EINVAL, &error, "choose/preference");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {cmocka_unit_test(every_combination), cmocka_unit_test(refusals)};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -99,7 +99,7 @@ static void compare(const struct example *row, enum o2_side side, const struct o
 			 side == O2_SINK ? (O2_ACCESS_LOCAL_WRITE | O2_ACCESS_REMOTE_WRITE) : 0);
 }
 
-static void test_examples(void **state)
+TEST(test_examples)
 {
 	for (size_t i = 0; i < sizeof(examples) / sizeof(examples[0]); i++) {
 		const struct example *row = &examples[i];
@@ -120,7 +120,7 @@ static void test_examples(void **state)
 }
 
 /* Mode phys: the iova of the first page and that of the first byte ask for the same. */
-static void test_phys_iova(void **state)
+TEST(test_phys_iova)
 {
 	static const struct example row = {"phys",
 					   O2_REG_PHYS,
@@ -160,7 +160,7 @@ static void make_pages(struct o2_dma_list *list, uint32_t count, uint32_t offset
 	list->segment[count - 1].length = last;
 }
 
-static void test_page_limit(void **state)
+TEST(test_page_limit)
 {
 	static const enum o2_reg_mode modes[] = {O2_REG_FMR, O2_REG_FASTREG};
 	struct o2_dma_list list;
@@ -204,7 +204,7 @@ static void test_page_limit(void **state)
 }
 
 /* As many fragments as the peer takes are allowed, one more is not; a source has no peer to ask. */
-static void test_peer_limit(void **state)
+TEST(test_peer_limit)
 {
 	struct o2_dma_list list = {.count = 3,
 				   .segment = {{0x10000e00, 0x100}, {0x20000400, 0xc00}, {0x30000000, 1}}};
@@ -334,7 +334,7 @@ static enum o2_limit_kind kind_of_limit(const char *rule)
 	return O2_LIMIT_BOUND;
 }
 
-static void test_refusals(void **state)
+TEST(test_refusals)
 {
 	for (size_t i = 0; i < sizeof(refusals) / sizeof(refusals[0]); i++) {
 		const struct refusal *row = &refusals[i];
@@ -358,7 +358,7 @@ static void test_refusals(void **state)
 	}
 }
 
-static void test_mode_names(void **state)
+TEST(test_mode_names)
 {
 	static const char *const names[O2_REG_MODES] = {"global", "fmr",  "fastreg",
 							"user",	  "phys", "fastreg_gaps"};
@@ -372,15 +372,4 @@ static void test_mode_names(void **state)
 		assert_int_equal(o2_reg_mode_from_name("FMR", &mode), -EINVAL);
 	}
 	assert_null(o2_reg_mode_name(O2_REG_MODES));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_examples),   cmocka_unit_test(test_phys_iova),
-		cmocka_unit_test(test_page_limit), cmocka_unit_test(test_peer_limit),
-		cmocka_unit_test(test_refusals),   cmocka_unit_test(test_mode_names),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -194,7 +194,7 @@ static void check_bad_checksum(const json_t *entry, const uint8_t *bytes, size_t
 	assert_memory_equal(again + O2_AT_SRCNID, bytes + O2_AT_SRCNID, length - O2_AT_SRCNID);
 }
 
-static void every_capture(void **state)
+TEST(every_capture)
 {
 	json_t *index = json_load_file(CAPTURES "INDEX.json", 0, NULL);
 	unsigned int messages = 0, bad_checksums = 0, rejects = 0, private_data = 0;
@@ -230,11 +230,4 @@ static void every_capture(void **state)
 	assert_int_equal(rejects, 5);
 	assert_int_equal(private_data, 13);
 	json_decref(index);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {cmocka_unit_test(every_capture)};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

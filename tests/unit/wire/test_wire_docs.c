@@ -16,6 +16,8 @@ static int read_text(void **state)
 	return 0;
 }
 
+GROUP_SETUP(read_text);
+
 /* A test that a row names exists, and where it lists the rules by their ids, this one is among them. */
 static void check_test(const char *name, const char *rule)
 {
@@ -60,7 +62,7 @@ static void check_row(const char **at, const char *number, const struct o2_wire_
 		fail_msg("docs/wire.md names no test in the row of %s", rule->id);
 }
 
-static void every_rule_has_a_row(void **state)
+TEST(every_rule_has_a_row)
 {
 	const char *at = text;
 	char number[16];
@@ -73,7 +75,7 @@ static void every_rule_has_a_row(void **state)
 	assert_null(strstr(text, number));
 }
 
-static void every_rule_of_the_reject_record_has_a_row(void **state)
+TEST(every_rule_of_the_reject_record_has_a_row)
 {
 	const char *at = text;
 	char number[16];
@@ -104,7 +106,7 @@ static void check_bytes(const char **at, const char *name, const uint8_t *bytes,
 	}
 }
 
-static void the_golden_messages_are_printed(void **state)
+TEST(the_golden_messages_are_printed)
 {
 	for (size_t i = 0; i < GOLDEN_COUNT; i++) {
 		const char *at;
@@ -120,7 +122,7 @@ static void the_golden_messages_are_printed(void **state)
 }
 
 /* In both orders, after all messages. */
-static void the_reject_records_are_printed(void **state)
+TEST(the_reject_records_are_printed)
 {
 	const char *at = strstr(text, "And a reject record");
 	struct o2_reject reject = {.ibr_version = O2_MSG_VERSION_2,
@@ -135,16 +137,4 @@ static void the_reject_records_are_printed(void **state)
 		assert_int_equal(o2_reject_encode(&reject, bytes, sizeof(bytes), NULL), sizeof(bytes));
 		check_bytes(&at, "reject record", bytes, sizeof(bytes));
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_rule_has_a_row),
-		cmocka_unit_test(every_rule_of_the_reject_record_has_a_row),
-		cmocka_unit_test(the_golden_messages_are_printed),
-		cmocka_unit_test(the_reject_records_are_printed),
-	};
-
-	return cmocka_run_group_tests(tests, read_text, NULL);
 }

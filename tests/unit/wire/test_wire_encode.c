@@ -67,7 +67,7 @@ static const struct {
 };
 /* clang-format on */
 
-static void refuses_as_decoding_would(void **state)
+TEST(refuses_as_decoding_would)
 {
 	uint8_t bytes[O2_MSG_BYTES];
 	struct o2_msg msg;
@@ -90,7 +90,7 @@ static void refuses_as_decoding_would(void **state)
 }
 
 /* A message at each limit encodes: 256 or 257 fragments, a full payload, 1 MiB in a status. */
-static void accepts_the_limits(void **state)
+TEST(accepts_the_limits)
 {
 	const struct o2_wire_options legacy = {.max_frags = O2_MAX_FRAGS_LEGACY};
 	static uint8_t payload[3976];
@@ -118,7 +118,7 @@ static void accepts_the_limits(void **state)
 	assert_int_equal(o2_msg_encode(&msg, NULL, bytes, sizeof(bytes), &error), 60);
 }
 
-static void obeys_its_options(void **state)
+TEST(obeys_its_options)
 {
 	const struct o2_wire_options checksum = {.max_frags = O2_MAX_FRAGS, .require_checksum = true};
 	const struct o2_wire_options any_lnd = {.max_frags = O2_MAX_FRAGS, .any_lnd = true};
@@ -136,7 +136,7 @@ static void obeys_its_options(void **state)
 }
 
 /* A payload that already lies in the buffer, in its place or across the header, arrives whole. */
-static void payload_in_the_same_buffer(void **state)
+TEST(payload_in_the_same_buffer)
 {
 	static const size_t places[] = {0, 40, 116, 120, 130};
 	uint8_t bytes[O2_MSG_BYTES], expected[64];
@@ -153,16 +153,4 @@ static void payload_in_the_same_buffer(void **state)
 		assert_int_equal(o2_msg_encode(&msg, NULL, bytes, sizeof(bytes), &error), 184);
 		assert_memory_equal(bytes + 120, expected, sizeof(expected));
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(refuses_as_decoding_would),
-		cmocka_unit_test(accepts_the_limits),
-		cmocka_unit_test(obeys_its_options),
-		cmocka_unit_test(payload_in_the_same_buffer),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,6 +11,8 @@
 
 #define MESSAGES 4000
 
+GROUP_SETUP(random_start);
+
 /* Encoded bytes, and for each how many rows describe it. */
 struct place {
 	const uint8_t *bytes;
@@ -110,11 +112,10 @@ static void check_message(const struct o2_msg *msg)
 	expect_rows(rows, O2_AT_LNET_HDR + O2_LNET_HDR_BYTES, end, 1);
 }
 
-static void messages(void **state)
+TEST(messages)
 {
 	static struct o2_msg msg;
 
-	(void)state;
 	for (uint32_t i = 0; i < MESSAGES; i++) {
 		random_msg(&msg);
 		msg.ibm_nob = (uint32_t)o2_msg_canonical_bytes(&msg);
@@ -123,13 +124,12 @@ static void messages(void **state)
 }
 
 /* No message carries it, but the LNet header has it. */
-static void hello(void **state)
+TEST(hello)
 {
 	uint8_t bytes[O2_LNET_HDR_BYTES], rows[O2_LNET_HDR_BYTES] = {0};
 	const struct place place = {bytes, rows, O2_LITTLE_ENDIAN};
 	struct o2_lnet_hdr hdr;
 
-	(void)state;
 	random_hdr(&hdr, O2_LNET_HELLO, 0);
 	o2_lnet_hdr_store(&hdr, bytes);
 	see_fields(&place, o2_lnet_hdr_fields, &hdr, 0);
@@ -137,9 +137,8 @@ static void hello(void **state)
 	expect_rows(rows, O2_LNET_AT_UNION + 12, O2_LNET_HDR_BYTES, 0);
 }
 
-static void rejects(void **state)
+TEST(rejects)
 {
-	(void)state;
 	for (uint32_t i = 0; i < 200; i++) {
 		const struct o2_reject reject = {
 			.order = i % 2 == 0 ? O2_LITTLE_ENDIAN : O2_BIG_ENDIAN,
@@ -158,15 +157,4 @@ static void rejects(void **state)
 		expect_rows(rows, O2_REJECT_AT_PADDING, O2_REJECT_AT_INCARNATION, 0);
 		expect_rows(rows, O2_REJECT_AT_INCARNATION, O2_REJECT_BYTES, 1);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(messages),
-		cmocka_unit_test(hello),
-		cmocka_unit_test(rejects),
-	};
-
-	return cmocka_run_group_tests(tests, random_start, NULL);
 }

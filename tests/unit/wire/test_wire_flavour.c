@@ -25,7 +25,7 @@ static const char *rule_of(enum o2_cksum_flavour sent, enum o2_cksum_flavour onl
 	return "";
 }
 
-static void only_one_flavour(void **state)
+TEST(only_one_flavour)
 {
 	const struct {
 		enum o2_cksum_flavour sent, only;
@@ -47,7 +47,7 @@ static void only_one_flavour(void **state)
 }
 
 /* The error says what the sum would have to be. */
-static void the_limit_is_the_sum(void **state)
+TEST(the_limit_is_the_sum)
 {
 	struct o2_checksums sums;
 	struct o2_error error;
@@ -56,14 +56,4 @@ static void the_limit_is_the_sum(void **state)
 	sums = o2_msg_checksum_both(bytes, O2_MSG_HEADER_BYTES);
 	assert_int_equal(error.value, sums.of_unsigned);
 	assert_int_equal(error.limit, sums.of_signed);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(only_one_flavour),
-		cmocka_unit_test(the_limit_is_the_sum),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

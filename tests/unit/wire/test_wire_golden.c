@@ -5,7 +5,7 @@
 
 #include "wire/checksum.h"
 
-static void decodes_to_its_meaning(void **state)
+TEST(decodes_to_its_meaning)
 {
 	for (size_t i = 0; i < GOLDEN_COUNT; i++) {
 		struct o2_msg expected, found;
@@ -20,7 +20,7 @@ static void decodes_to_its_meaning(void **state)
 	}
 }
 
-static void encodes_to_its_bytes(void **state)
+TEST(encodes_to_its_bytes)
 {
 	for (size_t i = 0; i < GOLDEN_COUNT; i++) {
 		uint8_t bytes[O2_MSG_BYTES];
@@ -52,7 +52,7 @@ static void check_flavour(const struct golden *g, enum o2_cksum_flavour flavour,
 	o2_test_same(&msg, &found);
 }
 
-static void checksums_in_both_flavours(void **state)
+TEST(checksums_in_both_flavours)
 {
 	for (size_t i = 0; i < GOLDEN_COUNT; i++) {
 		check_flavour(&golden[i], O2_CKSUM_SIGNED, golden[i].checksum_signed);
@@ -60,7 +60,7 @@ static void checksums_in_both_flavours(void **state)
 	}
 }
 
-static void checksum_worked_examples(void **state)
+TEST(checksum_worked_examples)
 {
 	static const struct {
 		const char *bytes;
@@ -85,7 +85,7 @@ static void checksum_worked_examples(void **state)
 }
 
 /* The field counts as zero, also where nob ends inside it or before it. */
-static void checksum_skips_its_own_field(void **state)
+TEST(checksum_skips_its_own_field)
 {
 	uint8_t bytes[64], zeroed[64];
 
@@ -103,7 +103,7 @@ static void checksum_skips_its_own_field(void **state)
 }
 
 /* Bytes between nob and the received length change nothing: neither the checksum nor what is decoded. */
-static void bytes_after_nob_are_never_used(void **state)
+TEST(bytes_after_nob_are_never_used)
 {
 	uint8_t bytes[8192];
 	struct o2_msg expected, found;
@@ -121,7 +121,7 @@ static void bytes_after_nob_are_never_used(void **state)
 }
 
 /* Each variant of the LNet header from bytes that are all different, against the offsets of docs/wire.md. */
-static void lnet_header_by_its_offsets(void **state)
+TEST(lnet_header_by_its_offsets)
 {
 	static const uint32_t used_bytes[] = {[O2_LNET_ACK] = 60,
 					      [O2_LNET_PUT] = 72,
@@ -170,19 +170,4 @@ static void lnet_header_by_its_offsets(void **state)
 		for (size_t i = used_bytes[type]; i < sizeof(out); i++)
 			assert_int_equal(out[i], 0);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(decodes_to_its_meaning),
-		cmocka_unit_test(encodes_to_its_bytes),
-		cmocka_unit_test(checksums_in_both_flavours),
-		cmocka_unit_test(checksum_worked_examples),
-		cmocka_unit_test(checksum_skips_its_own_field),
-		cmocka_unit_test(lnet_header_by_its_offsets),
-		cmocka_unit_test(bytes_after_nob_are_never_used),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -90,7 +90,7 @@ static void encode_both_ways(const struct o2_msg *msg)
 	assert_memory_equal(read_bytes.bytes, bytes, (size_t)length);
 }
 
-static void random_messages(void **state)
+TEST_WITH(random_messages, random_start, NULL)
 {
 	static struct o2_msg msg;
 	static uint8_t bytes[O2_MSG_BYTES];
@@ -108,7 +108,7 @@ static void random_messages(void **state)
 	}
 }
 
-static void refusals(void **state)
+TEST(refusals)
 {
 	static struct o2_msg msg;
 
@@ -132,7 +132,7 @@ static void refusals(void **state)
 }
 
 /* What a person sees. */
-static void a_message_reads_well(void **state)
+TEST(a_message_reads_well)
 {
 	json_t *object, *expected;
 	struct o2_msg msg;
@@ -180,7 +180,7 @@ static void expect_refused(const char *outer, const char *key, json_t *value, co
 	json_decref(form);
 }
 
-static void bad_forms(void **state)
+TEST(bad_forms)
 {
 	expect_refused(NULL, "version", json_integer(2), "json/version", "version");
 	expect_refused(NULL, "form", json_string(O2_MSG_ENCODE_OUTPUT_FORM), "json/form", "form");
@@ -199,7 +199,7 @@ static void bad_forms(void **state)
 	expect_refused("message", "body", NULL, "json/not-an-object", "body");
 }
 
-static void bad_bytes(void **state)
+TEST(bad_bytes)
 {
 	static const struct {
 		const char *bytes, *rule;
@@ -240,7 +240,7 @@ static void bad_bytes(void **state)
 }
 
 /* A payload shorter than its length would make encode read past it. */
-static void payload_has_its_length(void **state)
+TEST(payload_has_its_length)
 {
 	const struct o2_wire_options options = O2_WIRE_DEFAULTS;
 	struct o2_wire_options options_read;
@@ -257,18 +257,4 @@ static void payload_has_its_length(void **state)
 	assert_int_equal(error.value, 5);
 	assert_int_equal(error.limit, 4);
 	json_decref(form);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(random_messages, random_start),
-		cmocka_unit_test(refusals),
-		cmocka_unit_test(a_message_reads_well),
-		cmocka_unit_test(bad_forms),
-		cmocka_unit_test(bad_bytes),
-		cmocka_unit_test(payload_has_its_length),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

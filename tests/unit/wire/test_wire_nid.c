@@ -4,7 +4,7 @@
 
 #include <errno.h>
 
-static void text_both_ways(void **state)
+TEST(text_both_ways)
 {
 	static const struct {
 		uint64_t nid;
@@ -36,7 +36,7 @@ static void text_both_ways(void **state)
 	}
 }
 
-static void other_spellings(void **state)
+TEST(other_spellings)
 {
 	uint64_t nid;
 
@@ -46,7 +46,7 @@ static void other_spellings(void **state)
 	assert_int_equal(nid, 0x00050000c0a80a01u);
 }
 
-static void what_is_no_nid(void **state)
+TEST(what_is_no_nid)
 {
 	static const struct {
 		const char *text;
@@ -80,15 +80,4 @@ static void what_is_no_nid(void **state)
 		assert_string_equal(error.rule, cases[i].rule);
 		assert_int_equal(error.code, cases[i].code);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(text_both_ways),
-		cmocka_unit_test(other_spellings),
-		cmocka_unit_test(what_is_no_nid),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

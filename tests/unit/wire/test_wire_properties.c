@@ -82,7 +82,7 @@ static size_t encode(const struct o2_msg *msg, uint8_t *bytes)
 	return (size_t)length;
 }
 
-static void decoding_undoes_encoding(void **state)
+TEST_WITH(decoding_undoes_encoding, random_start, NULL)
 {
 	static unsigned int seen[O2_TEST_TYPES][2];
 	static struct o2_msg msg, found;
@@ -135,7 +135,7 @@ static size_t disguise(uint8_t *bytes, size_t length, const struct o2_msg *msg)
 	return length;
 }
 
-static void a_disguise_falls_off(void **state)
+TEST_WITH(a_disguise_falls_off, random_start, NULL)
 {
 	static uint8_t canonical[O2_MSG_BYTES], bytes[GUARDED_BYTES], found[O2_MSG_BYTES];
 	static struct o2_msg msg;
@@ -164,7 +164,7 @@ static void a_disguise_falls_off(void **state)
 
 /* The same message in the other order: the opaque and little-endian parts have the same bytes, the rest is
  * swapped. */
-static void cookies_and_lnet_have_no_order(void **state)
+TEST_WITH(cookies_and_lnet_have_no_order, random_start, NULL)
 {
 	static struct o2_msg msg;
 	static uint8_t little[O2_MSG_BYTES], big[O2_MSG_BYTES];
@@ -183,7 +183,7 @@ static void cookies_and_lnet_have_no_order(void **state)
 }
 
 /* All lengths of one message of each type in each order. */
-static void every_truncation_is_refused(void **state)
+TEST(every_truncation_is_refused)
 {
 	static uint8_t bytes[O2_MSG_BYTES];
 	static struct o2_msg msg;
@@ -235,7 +235,7 @@ static void change_byte(uint8_t *bytes, size_t length, size_t at, uint8_t value,
 }
 
 /* Each other value of each byte, of one message of each type in each order and flavour. */
-static void every_change_of_a_small_message(void **state)
+TEST(every_change_of_a_small_message)
 {
 	static uint8_t bytes[O2_MSG_BYTES];
 	static struct o2_msg msg;
@@ -256,7 +256,7 @@ static void every_change_of_a_small_message(void **state)
 }
 
 /* Random messages, some of them as long as they get: a few values at random places. */
-static void some_changes_of_any_message(void **state)
+TEST_WITH(some_changes_of_any_message, random_start, NULL)
 {
 	static uint8_t bytes[O2_MSG_BYTES];
 	static struct o2_msg msg;
@@ -281,7 +281,7 @@ static void some_changes_of_any_message(void **state)
 }
 
 /* Only the two sums, and 0, are no wrong checksum. */
-static void wrong_checksums(void **state)
+TEST_WITH(wrong_checksums, random_start, NULL)
 {
 	static uint8_t bytes[O2_MSG_BYTES];
 	static struct o2_msg msg;
@@ -324,7 +324,7 @@ static void look_like_a_message(uint8_t *bytes, size_t n)
 }
 
 /* Any bytes of every length, with a start that looks like a message or without. */
-static void decoding_is_total(void **state)
+TEST_WITH(decoding_is_total, random_start, NULL)
 {
 	static uint8_t bytes[GUARDED_BYTES];
 	static struct o2_rdma_desc desc;
@@ -350,20 +350,4 @@ static void decoding_is_total(void **state)
 			decode_is_total(bytes, n, &error);
 		}
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(decoding_undoes_encoding, random_start),
-		cmocka_unit_test_setup(a_disguise_falls_off, random_start),
-		cmocka_unit_test_setup(cookies_and_lnet_have_no_order, random_start),
-		cmocka_unit_test(every_truncation_is_refused),
-		cmocka_unit_test(every_change_of_a_small_message),
-		cmocka_unit_test_setup(some_changes_of_any_message, random_start),
-		cmocka_unit_test_setup(wrong_checksums, random_start),
-		cmocka_unit_test_setup(decoding_is_total, random_start),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

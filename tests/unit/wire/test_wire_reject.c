@@ -88,7 +88,7 @@ static const struct edge edges[] = {
 	{"padding", 24, O2_REJECT_AT_PADDING, 1, 0x12, 0xff, NO_RULE, 0, 0},
 };
 
-static void decode_edges(void **state)
+TEST(decode_edges)
 {
 	bool tripped[O2_REJECT_RULE_COUNT] = {false};
 
@@ -122,7 +122,7 @@ static void decode_edges(void **state)
 }
 
 /* Ours or LNet's, in either order, and no other: not even one bit away. */
-static void magic(void **state)
+TEST(magic)
 {
 	for (unsigned int i = 0; i < 4; i++) {
 		struct o2_reject reject = sample(orders[i % 2]), found;
@@ -146,7 +146,7 @@ static void magic(void **state)
 	}
 }
 
-static void encode_edges(void **state)
+TEST(encode_edges)
 {
 	uint8_t bytes[O2_REJECT_BYTES];
 	struct o2_error error;
@@ -185,7 +185,7 @@ static void encode_edges(void **state)
 }
 
 /* Offsets and order, by bytes that stand here and nowhere in the codec. */
-static void golden(void **state)
+TEST(golden)
 {
 	static const uint8_t little[] = {0x91, 0x1b, 0xe9, 0x0b, 0x12, 0x00, 0x07, 0x00,
 					 0xf6, 0xe5, 0xd4, 0xc3, 0xb2, 0xa1, 0x05, 0x00,
@@ -206,7 +206,7 @@ static void golden(void **state)
 }
 
 /* The seven bytes of version 1 count, and nothing after them, whatever it is. */
-static void version_1_is_seven_bytes(void **state)
+TEST(version_1_is_seven_bytes)
 {
 	for (unsigned int i = 0; i < 2; i++) {
 		struct o2_reject reject = {
@@ -226,7 +226,7 @@ static void version_1_is_seven_bytes(void **state)
 }
 
 /* Every length and every change of one byte: refused, or a record whose canonical form says the same. */
-static void any_byte_any_length(void **state)
+TEST(any_byte_any_length)
 {
 	uint8_t bytes[O2_REJECT_BYTES], again[O2_REJECT_BYTES];
 	struct o2_reject found, twice;
@@ -257,7 +257,7 @@ static void any_byte_any_length(void **state)
 	}
 }
 
-static void captures(void **state)
+TEST(captures)
 {
 	static const struct {
 		const char *name;
@@ -296,7 +296,7 @@ static void captures(void **state)
 	}
 }
 
-static void table(void **state)
+TEST(table)
 {
 	assert_null(o2_reject_rule(O2_REJECT_RULE_COUNT));
 	for (unsigned int i = 0; i < O2_REJECT_RULE_COUNT; i++) {
@@ -312,7 +312,7 @@ static void table(void **state)
 	assert_string_equal(o2_reject_why_name(7), "queue-depth");
 }
 
-static void json_round_trip(void **state)
+TEST(json_round_trip)
 {
 	for (unsigned int i = 0; i < 4; i++) {
 		struct o2_reject reject = sample(orders[i % 2]), found;
@@ -334,7 +334,7 @@ static void json_round_trip(void **state)
 	}
 }
 
-static void json_refusals(void **state)
+TEST(json_refusals)
 {
 	static const uint8_t bytes[] = {0x91, 0x1b, 0xe9, 0x0b, 0x11, 0x00, 0x0a};
 	struct o2_wire_refused refused;
@@ -362,22 +362,4 @@ static void json_refusals(void **state)
 	assert_int_equal(error.limit, 65535);
 	json_decref(form);
 	assert_int_equal(o2_reject_encode_input_from_json(NULL, &reject, &error), -EINVAL);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(golden),
-		cmocka_unit_test(decode_edges),
-		cmocka_unit_test(magic),
-		cmocka_unit_test(encode_edges),
-		cmocka_unit_test(version_1_is_seven_bytes),
-		cmocka_unit_test(any_byte_any_length),
-		cmocka_unit_test(captures),
-		cmocka_unit_test(table),
-		cmocka_unit_test(json_round_trip),
-		cmocka_unit_test(json_refusals),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

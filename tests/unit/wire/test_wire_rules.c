@@ -94,7 +94,7 @@ static void check_error(const struct rule_case *c, const struct o2_error *error)
 	assert_int_equal(error->value, c->illegal);
 }
 
-static void last_legal_and_first_illegal(void **state)
+TEST(last_legal_and_first_illegal)
 {
 	for (size_t i = 0; i < 2 * RULE_CASES; i++) {
 		const struct rule_case *c = &rule_cases[i / 2];
@@ -116,7 +116,7 @@ static void last_legal_and_first_illegal(void **state)
 }
 
 /* The same descriptors on their own obey the same rules. */
-static void bare_descriptors(void **state)
+TEST(bare_descriptors)
 {
 	for (size_t i = 0; i < 2 * RULE_CASES; i++) {
 		const struct rule_case *c = &rule_cases[i / 2];
@@ -145,7 +145,7 @@ static void bare_descriptors(void **state)
 	}
 }
 
-static void bare_descriptor_too_short(void **state)
+TEST(bare_descriptor_too_short)
 {
 	static const uint8_t count[2][8] = {{1, 0, 0, 0, 1, 0, 0, 0}, {0, 0, 0, 1, 0, 0, 0, 1}};
 	struct o2_rdma_desc desc;
@@ -187,7 +187,7 @@ static void expect_checksum(enum o2_byte_order order, uint32_t checksum, bool re
 	tripped[rule][order] = true;
 }
 
-static void checksums(void **state)
+TEST(checksums)
 {
 	const struct rule_case base = {.type = O2_MSG_GET_DONE};
 
@@ -208,7 +208,7 @@ static void checksums(void **state)
 }
 
 /* All 246 values that are no type. */
-static void every_unknown_type(void **state)
+TEST(every_unknown_type)
 {
 	unsigned int refused = 0;
 
@@ -230,7 +230,7 @@ static void every_unknown_type(void **state)
 
 /* Of several rules that a message breaks, the first in the table is reported: each fragment rule before the
  * next. */
-static void the_first_rule_wins(void **state)
+TEST(the_first_rule_wins)
 {
 	const struct rule_case c = {.type = O2_MSG_GET_REQ, .nfrags = 5};
 	uint8_t *frags = bytes + O2_AT_GET_REQ_DESC + O2_DESC_AT_FRAGS;
@@ -260,7 +260,7 @@ static void the_first_rule_wins(void **state)
 }
 
 /* What is the caller's own mistake. */
-static void local_rules(void **state)
+TEST(local_rules)
 {
 	static const uint32_t max_frags[] = {0, 255, 258, UINT32_MAX};
 	struct o2_rdma_desc desc;
@@ -300,7 +300,7 @@ static void expect_encode(const struct o2_msg *msg, size_t capacity_bytes, unsig
 	tripped[rule][O2_BIG_ENDIAN] = true;
 }
 
-static void local_rules_of_encode(void **state)
+TEST(local_rules_of_encode)
 {
 	struct o2_msg msg;
 	struct o2_error error;
@@ -318,7 +318,7 @@ static void local_rules_of_encode(void **state)
 	expect_encode(&msg, 4096, O2_RULE_ENCODE_CKSUM_FLAVOUR);
 }
 
-static void every_rule_was_tripped(void **state)
+TEST(every_rule_was_tripped)
 {
 	for (unsigned int rule = 0; rule < O2_RULE_COUNT; rule++) {
 		assert_non_null(o2_wire_rules[rule].id);
@@ -329,21 +329,4 @@ static void every_rule_was_tripped(void **state)
 			fail_msg("no case trips %s in both byte orders", o2_wire_rules[rule].id);
 	}
 	assert_null(o2_wire_rule_find("wire/header/no-such-rule"));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(last_legal_and_first_illegal),
-		cmocka_unit_test(bare_descriptors),
-		cmocka_unit_test(bare_descriptor_too_short),
-		cmocka_unit_test(checksums),
-		cmocka_unit_test(every_unknown_type),
-		cmocka_unit_test(the_first_rule_wins),
-		cmocka_unit_test(local_rules),
-		cmocka_unit_test(local_rules_of_encode),
-		cmocka_unit_test(every_rule_was_tripped),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

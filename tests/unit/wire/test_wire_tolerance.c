@@ -49,7 +49,7 @@ static void start_immediate(enum o2_byte_order order, uint32_t lnet_type, uint32
 	msg.u.immediate.payload = payload;
 }
 
-static void payload_with_a_wrong_checksum(void **state)
+TEST(payload_with_a_wrong_checksum)
 {
 	static const struct {
 		uint32_t lnet_type, payload_length;
@@ -79,7 +79,7 @@ static void payload_with_a_wrong_checksum(void **state)
 }
 
 /* A right checksum is reported as ever, and an absent one is not a wrong one. */
-static void other_flavours_stay(void **state)
+TEST(other_flavours_stay)
 {
 	struct o2_msg found;
 	int length;
@@ -95,7 +95,7 @@ static void other_flavours_stay(void **state)
 	expect_refused((size_t)length, &tolerant, "wire/header/checksum-absent");
 }
 
-static void no_other_message(void **state)
+TEST(no_other_message)
 {
 	for (size_t i = 0; i < 2 * O2_TEST_TYPES; i++) {
 		const enum o2_byte_order order = i % 2 == 0 ? O2_LITTLE_ENDIAN : O2_BIG_ENDIAN;
@@ -107,7 +107,7 @@ static void no_other_message(void **state)
 }
 
 /* IMMEDIATEs that carry no payload, each by the first value that does not. */
-static void no_immediate_without_payload(void **state)
+TEST(no_immediate_without_payload)
 {
 	static const uint32_t without[] = {O2_LNET_PUT, O2_LNET_REPLY, O2_LNET_ACK, O2_LNET_GET};
 	size_t length;
@@ -140,7 +140,7 @@ static void no_immediate_without_payload(void **state)
 }
 
 /* All other rules still hold. */
-static void the_rules_after_it_hold(void **state)
+TEST(the_rules_after_it_hold)
 {
 	size_t length;
 
@@ -148,17 +148,4 @@ static void the_rules_after_it_hold(void **state)
 	length = encode_wrong();
 	o2_test_poke(bytes + O2_AT_SRCNID, O2_BIG_ENDIAN, 8, UINT64_MAX);
 	expect_refused(length, &tolerant, "wire/header/srcnid-wildcard");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(payload_with_a_wrong_checksum),
-		cmocka_unit_test(other_flavours_stay),
-		cmocka_unit_test(no_other_message),
-		cmocka_unit_test(no_immediate_without_payload),
-		cmocka_unit_test(the_rules_after_it_hold),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

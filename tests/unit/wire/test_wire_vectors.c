@@ -32,7 +32,7 @@ static unsigned int flat_lines(bool run)
 	return count;
 }
 
-static void the_flat_vectors_pass(void **state)
+TEST(the_flat_vectors_pass)
 {
 	assert_true(flat_lines(true) >= VECTORS_MIN);
 }
@@ -134,7 +134,7 @@ static void run_file(const char *name, unsigned int *count, unsigned int *failed
 }
 
 /* Kinds other than "decode" have no JSON form in the library; the flat file has them all. */
-static void the_json_vectors_pass(void **state)
+TEST(the_json_vectors_pass)
 {
 	unsigned int count = 0, failed = 0;
 	glob_t files;
@@ -151,7 +151,7 @@ static void the_json_vectors_pass(void **state)
 }
 
 /* The comparison sees what it should: a vector with one digit changed anywhere in it does not pass. */
-static void a_changed_vector_fails(void **state)
+TEST(a_changed_vector_fails)
 {
 	static const char line[] =
 		"id\tdecode\t-\t911be90b1200d0043000000000000000010aa8c000000500f6e5d4c3b2a10500"
@@ -174,15 +174,4 @@ static void a_changed_vector_fails(void **state)
 		assert_false(vector_run(copy, nowhere));
 	}
 	fclose(nowhere);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_flat_vectors_pass),
-		cmocka_unit_test(the_json_vectors_pass),
-		cmocka_unit_test(a_changed_vector_fails),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

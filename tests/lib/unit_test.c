@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+#include "tests/lib/unit_test.h"
+
+#include <assert.h>
+
+#define TESTS_MAX 64u /* of one program */
+
+static struct CMUnitTest tests[TESTS_MAX];
+static unsigned int places[TESTS_MAX];
+static unsigned int ntests;
+static CMFixtureFunction group_setup;
+
+void test_register(const struct CMUnitTest *test, unsigned int place)
+{
+	unsigned int at = ntests++;
+
+	assert(ntests <= TESTS_MAX);
+	for (; at > 0 && places[at - 1] > place; at--) {
+		tests[at] = tests[at - 1];
+		places[at] = places[at - 1];
+	}
+	tests[at] = *test;
+	places[at] = place;
+}
+
+void group_setup_register(CMFixtureFunction function)
+{
+	assert(group_setup == NULL);
+	group_setup = function;
+}
+
+int tests_run(void)
+{
+	assert(ntests > 0);
+	return _cmocka_run_group_tests("tests", tests, ntests, group_setup, NULL);
+}
