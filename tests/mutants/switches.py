@@ -102,11 +102,11 @@ def written(text, start, end, switches):
     return "".join(parts) + text[at:end]
 
 
-def copy_of(path, text, found):
+def copy_of(path, text, found, header="tests/mutants/mutant.h"):
     """The copy.  found: (switch, function) of each place.  Compilers and debuggers are told of the source."""
     outermost = nest([switch for switch, _ in found])
     helpers = [(function.start, switch) for switch, function in found if switch.place.helper]
-    parts, at = ['#include "tests/mutants/mutant.h"\n', f'#line 1 "{path}"\n'], 0
+    parts, at = [f'#include "{header}"\n', f'#line 1 "{path}"\n'], 0
     for start, switch in sorted(helpers, key=lambda one: one[0]):
         line = text.count("\n", 0, start) + 1
         parts += [written(text, at, start, [one for one in outermost if at <= one.start < start]),

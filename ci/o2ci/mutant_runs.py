@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: MIT
+"""What systematic mutants are judged by: the runs of properties, and the unit tests (docs/mutants.md)."""
+
+import os
+import re
+import resource
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+PROPERTY, TEST = "property", "test"
+MAP_BYTES = 1 << 16  # O2_SYSTEMATIC_BYTES
+CANNOT_RUN = 77
+LONGEST_S = 60  # a unit test that takes longer without any mutant is left out
+
+# Each property twice: few cases, which is where nearly all are found, and as many as take seconds.
+OF_O2PROPS = (
+    ("codec", (), 20_000, 1_000_000), ("keys", (), 20_000, 300_000), ("pools", (), 5000, 100_000),
+    ("sg", (), 20_000, 300_000), ("dma", (), 20_000, 300_000), ("reg_plan", (), 20_000, 300_000),
+    ("rdma", (), 20_000, 300_000), ("sim", (), 300, 3000), ("hostile", (), 500, 10_000), ("nodes", (), 60, 400),
+    ("transfer", ("--device", "model"), 1000, 5000), ("transfer", ("--device", "loop"), 1000, 4000),
+    ("transfer", ("--device", "loop", "--connect", "cm"), 300, 1000),
+)
+SEED, DEEP_SEED = 1, 2
+# Implementations that share no code with the reference, and the reference behind both ways of asking.
+OF_CHECK = (("libsecond.so", ("libsecond.so",)), ("impl_reference.so", ("impl_reference.so",)),
+            ("impl_reference_program", ("--", "impl_reference_program")))
+# Tests of this harness and of sources as text; programs with deliberate defects are not built in the copy.
+NO_TESTS = ("corpus_", "property_", "fuzz_mutant_", "fuzz_list", "fuzz_seeds", "test_mutants_table", "test_systematic",
+            "test_install", "docs", "lustre", "rooms", "style", "coverage")
+# Called by scripts that are given a folder of programs.
+SIBLINGS = ("o2props", "o2ref", "o2ref-net-loop", "impl_reference.so", "impl_misbehave.so", "impl_reference_program",
+            "libsecond.so", "libstart.so")
+
+
+@dataclass
+class Run:
+    """A program that holds without a mutant; what a mutant does to it is its verdict."""
+    name: str
+    kind: str  # PROPERTY or TEST
+    command: list
+    environment: dict = field(default_factory=dict)
+    seconds: float = 0.0  # without a mutant
+    reached: bytes = b""  # one for each mutant
+
+
+@dataclass(frozen=True)
+class Outcome:
+    status: int | None  # None: no end
+    seconds: float
+    reached: bytes
+    tail: str
+
+    @property
+    def held(self):
+        return self.status == 0
+
+    @property
+    def words(self):
+        if self.status is None or self.status == -signal.SIGXCPU:
+            return "time-out"
+        return f"signal {-self.status}" if self.status < 0 else f"exit {self.status}"
+
+
+def property_runs(programs, corpus):
+    runs = []
+    for name, options, few, many in OF_O2PROPS:
+        for cases, seed in ((few, SEED), (many, DEEP_SEED)):
+            command = [programs / "o2props", "run", name, *options, "--cases", str(cases), "--seed", str(seed),
+                       "--findings", "1", "--shrink-calls", "0"]
+            runs.append(Run(" ".join((name, *options[1::2], str(cases))), PROPERTY, command))
+    runs.append(Run("hostile --all", PROPERTY, [programs / "o2props", "hostile", "--all"]))
+    for name, words in OF_CHECK:
+        words = [programs / word if word != "--" else word for word in words]
+        runs.append(Run(f"check {name}", PROPERTY,
+                        [programs / "o2props", "check", "--cases", "3000", "--seed", "1", "--corpus", corpus, *words]))
+    return runs
+
+
+def corpus_runs(programs, corpus):
+    """Each fuzz target over what is committed."""
+    runs = []
+    for folder in sorted(path for path in corpus.iterdir() if path.name != "canary"):
+        folders = [path for kind in ("seed", "found", "regress") if (path := folder / kind).is_dir()]
+        if (programs.parents[1] / "fuzz" / f"{folder.name}.c").is_file() and folders:
+            runs.append(Run(f"corpus {folder.name}", PROPERTY, [programs / f"fuzz_{folder.name}_replay", *folders]))
+    return runs
+
+
+def ctest_entries(programs):
+    """(name, command, environment) of the unit tests, built or not, as cmake has written them."""
+    for path in sorted(programs.rglob("CTestTestfile.cmake")):
+        text = path.read_text(encoding="utf-8")
+        for name, rest in re.findall(r"^add_test\(\[=\[(.*?)\]=\] (.*)\)$", text, re.M):
+            about = re.search(rf"^set_tests_properties\(\[=\[{re.escape(name)}\]=\] (.*)\)$", text, re.M)
+            about = about[1] if about else ""
+            if not name.startswith(NO_TESTS) and not name.endswith("_mutants") and "PASS_REGULAR_EXPRESSION" not in about:
+                values = re.search(r'ENVIRONMENT "(.*?)"', about)
+                pairs = [one.split("=", 1) for one in values[1].split(";")] if values else []
+                yield name, re.findall(r'"(.*?)"', rest), dict(pairs)
+
+
+def test_runs(programs):
+    return [Run(name, TEST, command, environment) for name, command, environment in ctest_entries(programs)]
+
+
+def targets_of(programs, runs):
+    """What ninja has to build for them, and what scripts that are given the whole folder call."""
+    words = [Path(word) for run in runs for word in run.command]
+    found = {str(word.relative_to(programs)) for word in words if word.is_absolute() and word.is_relative_to(programs)}
+    return sorted((found - {"."}) | set(SIBLINGS))
+
+
+def limits(child, seconds):
+    """Of processor time and of what is written; of its children each by itself."""
+    for what, most in ((resource.RLIMIT_CPU, int(5 + 4 * seconds)), (resource.RLIMIT_FSIZE, 1 << 28), (resource.RLIMIT_CORE, 0)):
+        try:
+            resource.prlimit(child.pid, what, (most, most + 1))
+        except (ProcessLookupError, PermissionError):
+            pass  # it has ended already
+
+
+def execute(run, number, seconds=None):
+    """One run with one mutant; 0: none.  seconds: what it takes without."""
+    folder = Path(tempfile.mkdtemp(prefix="o2ref-systematic-"))
+    try:
+        (folder / "map").write_bytes(bytes(MAP_BYTES))
+        environment = {**os.environ, **run.environment, "O2_SYSTEMATIC": f"{number}:{folder / 'map'}"}
+        started = time.monotonic()
+        with (folder / "output").open("wb") as output:
+            child = subprocess.Popen(list(map(str, run.command)), cwd=folder, env=environment, stdin=subprocess.DEVNULL,
+                                     stdout=output, stderr=subprocess.STDOUT, start_new_session=True)
+        if seconds is not None:
+            limits(child, seconds)
+        try:
+            status = child.wait(timeout=600 if seconds is None else 20 + 10 * seconds)
+        except subprocess.TimeoutExpired:
+            status = None
+        try:
+            os.killpg(child.pid, signal.SIGKILL)  # of a group of our own: what it has left behind too
+        except ProcessLookupError:
+            pass
+        child.wait()
+        tail = (folder / "output").read_bytes()[-3000:].decode(errors="replace")
+        return Outcome(status, time.monotonic() - started, (folder / "map").read_bytes(), tail)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,253 @@
+# SPDX-License-Identifier: MIT
+"""ci/mutants --systematic: mutants that nobody chose, and whether properties or tests notice them (docs/mutants.md)."""
+
+import argparse
+import json
+import os
+import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+import systematic
+from operators import CLASSES
+
+from . import mutant_runs, mutant_tree
+from .mutant_runs import PROPERTY, TEST
+from .place import BUILD, ROOT
+
+KILLED = {PROPERTY: "killed by a property", TEST: "killed by a test"}
+SURVIVED, NOT_REACHED, EQUIVALENT = "survived", "not reached", "equivalent"
+HEAD = ("folder", "drawn", "equivalent", "by properties", "by tests", "survivors", "killed", "by properties alone")
+
+
+@dataclass
+class Result:
+    number: int
+    place: systematic.table.Place
+    how: str  # PROPERTY, TEST, SURVIVED, NOT_REACHED or EQUIVALENT
+    by: str = ""  # the run that noticed, and how; else those that had reached it
+    seconds: float = 0.0
+    judgement: systematic.Judgement | None = None
+
+    @property
+    def survives(self):
+        return self.how in (SURVIVED, NOT_REACHED)
+
+    @property
+    def fails(self):
+        """Neither noticed nor judged; or noticed although it was judged to make no difference."""
+        noticed = self.how in (PROPERTY, TEST) and self.judgement and self.judgement.verdict == EQUIVALENT
+        return bool(noticed) or self.survives and self.judgement is None
+
+
+class Score:
+    """The runs, and what they say of each mutant."""
+
+    def __init__(self, runs, jobs, say=print):
+        self.runs, self.jobs, self.say = runs, jobs, say
+        self.lock = threading.Lock()
+
+    def clean(self, kind):
+        """Every run without a mutant.  Which mutants each reaches; how many do not hold."""
+        runs = [run for run in self.runs if run.kind == kind]
+        with ThreadPoolExecutor(max_workers=self.jobs) as pool:
+            outcomes = list(pool.map(lambda run: mutant_runs.execute(run, 0), runs))
+        failed = 0
+        for run, outcome in zip(runs, outcomes):
+            run.seconds, run.reached = outcome.seconds, outcome.reached
+            if outcome.held and outcome.seconds <= mutant_runs.LONGEST_S:
+                continue
+            self.runs.remove(run)
+            if outcome.held or outcome.status == mutant_runs.CANNOT_RUN:
+                self.say(f"left out: {run.name}: {outcome.words}, {outcome.seconds:.0f} s")
+            else:
+                failed += 1
+                self.say(f"FAIL without a mutant: {run.name}: {outcome.words}\n{outcome.tail}")
+        whole = sum(run.seconds for run in runs)
+        self.say(f"without a mutant: {len(runs)} runs of kind {kind}, {whole:.0f} s one after the other, {failed} failed")
+        return failed
+
+    def reaching(self, kind, number):
+        """Cheapest first."""
+        return sorted((run for run in self.runs if run.kind == kind and run.reached[number]), key=lambda run: run.seconds)
+
+    def judge(self, result, kind):
+        """One mutant by all runs of a kind that reach it, up to the first that notices."""
+        started = time.monotonic()
+        for run in self.reaching(kind, result.number):
+            outcome = mutant_runs.execute(run, result.number, run.seconds)
+            if not outcome.held:
+                result.how, result.by = kind, f"{run.name} ({outcome.words})"
+                break
+            result.how = SURVIVED
+        result.seconds += time.monotonic() - started
+        if result.how == SURVIVED and kind == TEST:
+            result.by = ", ".join(run.name for one in (PROPERTY, TEST) for run in self.reaching(one, result.number))
+
+    def all_by(self, results, kind):
+        """Those that nothing has noticed yet."""
+        waiting = [result for result in results if result.survives]
+        done = 0
+
+        def one(result):
+            nonlocal done
+            self.judge(result, kind)
+            with self.lock:
+                done += 1
+                self.say(f"[{kind} {done}/{len(waiting)}] {KILLED.get(result.how, result.how)}"
+                         f"{': ' + result.by if result.how == kind else ''}, {result.seconds:.1f} s: {line_of(result)}")
+
+        with ThreadPoolExecutor(max_workers=self.jobs) as pool:
+            list(pool.map(one, waiting))
+
+
+# --- what is printed --------------------------------------------------------------------------------------------------
+
+def line_of(result):
+    place = result.place
+    return f"{systematic.id_of(place)} {place.file}:{place.line} {place.function}: {place.operator}: {short(place.text)}"
+
+
+def short(text, most=90):
+    return text if len(text) <= most else text[:most - 4] + " ..."
+
+
+def share(part, whole):
+    return f"{100 * part / whole:.0f} %" if whole else "-"
+
+
+def row(name, results):
+    count = {how: sum(result.how == how for result in results) for how in (EQUIVALENT, PROPERTY, TEST)}
+    rest = len(results) - count[EQUIVALENT]
+    survivors = sum(result.survives for result in results)
+    return (name, len(results), count[EQUIVALENT], count[PROPERTY], count[TEST], survivors,
+            share(rest - survivors, rest), share(count[PROPERTY], rest))
+
+
+def table(results):
+    folders = sorted({systematic.folder_of(result.place.file) for result in results})
+    lines = [HEAD]
+    lines += [row(f"ref/{name}", [one for one in results if systematic.folder_of(one.place.file) == name])
+              for name in folders]
+    lines += [row(name, [one for one in results if one.place.kind == name]) for name in CLASSES]
+    lines.append(row("all", results))
+    widths = [max(len(str(line[i])) for line in lines) for i in range(len(HEAD))]
+    return "\n".join("  ".join(str(cell).ljust(width) for cell, width in zip(line, widths)).rstrip() for line in lines)
+
+
+def survivor_text(result):
+    place = result.place
+    reached = f"reached by {short(result.by, 200)}" if result.how == SURVIVED else "not reached"
+    judged = f"\n    {result.judgement.verdict}: {result.judgement.reason}" if result.judgement else ""
+    return (f"{line_of(result)}\n    was: {place.text}\n    is:  {place.broken or '(nothing)'}\n    {reached}{judged}")
+
+
+def report(results, options):
+    survivors = [result for result in results if result.survives]
+    print("\nProperties: what o2props runs, checks of implementations, the corpora of the fuzz targets. Tests: ctest.")
+    print(table(results))
+    for title, some in (("Survivors", [one for one in survivors if not one.judgement]),
+                        ("Survivors that were judged", [one for one in survivors if one.judgement]),
+                        ("Judged equivalent, and noticed", [one for one in results if one.fails and not one.survives])):
+        if some:
+            print(f"\n{title}:")
+            print("\n".join(survivor_text(one) for one in some))
+    if options.json:
+        content = {"form": "o2ref/systematic_mutants", "version": 1, "seed": options.seed,
+                   "mutants": [entry(result) for result in results]}
+        options.json.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+
+
+def entry(result):
+    place = result.place
+    return {"id": systematic.id_of(place), "file": place.file, "line": place.line, "function": place.function,
+            "operator": place.operator, "class": place.kind, "text": place.text, "occurrence": place.occurrence,
+            "broken": place.broken, "how": result.how, "by": result.by, "seconds": round(result.seconds, 2),
+            "judged": result.judgement.verdict if result.judgement else ""}
+
+
+# --- the command ------------------------------------------------------------------------------------------------------
+
+def parse(arguments):
+    parser = argparse.ArgumentParser(prog="ci/mutants", description=__doc__)
+    parser.add_argument("--systematic", type=int, nargs="?", metavar="N", const=60, default=0,
+                        help="how many to draw (default %(const)s)")
+    parser.add_argument("--seed", type=int, default=1, help="of the draw (default %(default)s)")
+    parser.add_argument("--under", default="", metavar="FOLDER", help="of ref/, the only one to draw from (wire, lnd/conn, ...)")
+    parser.add_argument("--only", action="append", default=[], metavar="ID", help="this mutant; may be repeated")
+    parser.add_argument("--properties", action="store_true", help="no unit tests")
+    parser.add_argument("--judged", action="store_true", help="run those that were judged equivalent too")
+    parser.add_argument("--check-list", action="store_true", help="is all that was judged still there? Runs nothing")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="at a time (default: one a processor)")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write what became of each there")
+    return parser.parse_args(arguments)
+
+
+def drawn_of(options, places):
+    """{folder: (how many, in which order)}."""
+    if not options.only:
+        return systematic.draw(places, options.systematic, options.seed, options.under)
+    found = [place for of_file in places.values() for place in of_file if systematic.id_of(place) in options.only]
+    missing = set(options.only) - {systematic.id_of(place) for place in found}
+    if missing:
+        sys.exit(f"ci/mutants: no mutant {', '.join(sorted(missing))} in ref/")
+    return {"": (len(found), found)}
+
+
+def check_list(judged, places):
+    old = systematic.stale(judged, places)
+    for one in old:
+        print(f"FAIL no such place in ref/ any more: {one.text}")
+    print(f"{len(judged) - len(old)} passed, {len(old)} failed")
+    return 1 if old else 0
+
+
+def project_runs(programs, options):
+    corpus = programs.parents[1] / "corpus"
+    runs = mutant_runs.property_runs(programs, corpus) + mutant_runs.corpus_runs(programs, corpus)
+    return runs if options.properties else runs + mutant_runs.test_runs(programs)
+
+
+def score(mutants, runs, judged, options):
+    """Results of all mutants, {number: place}, and how many runs do not hold without one."""
+    results = [Result(number, place, NOT_REACHED, judgement=judged.get(place.key)) for number, place in mutants.items()]
+    for result in results:
+        if result.judgement and result.judgement.verdict == EQUIVALENT and not options.judged:
+            result.how = EQUIVALENT
+    one = Score(runs, options.jobs, lambda text: print(text, flush=True))
+    failed = 0
+    for kind in (PROPERTY, TEST):
+        failed += one.clean(kind)
+        one.all_by(results, kind)
+    return results, failed
+
+
+def main(arguments):
+    options = parse(arguments)
+    try:
+        judged, places = systematic.read_judged(), systematic.all_places(ROOT)
+        if options.check_list:
+            return check_list(judged, places)
+        tree = BUILD / "systematic"
+        programs = tree / "build" / mutant_tree.PRESET
+        mutant_tree.lay(ROOT, tree)
+        mutant_tree.write_sources(ROOT, tree, {})
+        mutant_tree.configure(tree)
+        chosen = mutant_tree.choose(drawn_of(options, places), mutant_tree.Compiler(ROOT, tree), options.jobs, print)
+        mutants = dict(enumerate(chosen, 1))
+        mutant_tree.write_sources(ROOT, tree, mutants)
+        runs = project_runs(programs, options)
+        started = time.monotonic()
+        mutant_tree.build(tree, mutant_runs.targets_of(programs, runs), options.jobs)
+        print(f"{len(mutants)} mutants of seed {options.seed}, built in {time.monotonic() - started:.0f} s", flush=True)
+        results, failed = score(mutants, runs, judged, options)
+    except (mutant_tree.TreeError, systematic.JudgedError, systematic.switches.TextError) as error:
+        print(f"ci/mutants: {error}")
+        return 1
+    report(results, options)
+    failed += sum(result.fails for result in results)
+    print(f"{len(results) - sum(result.fails for result in results)} passed, {failed} failed")
+    return 1 if failed else 0

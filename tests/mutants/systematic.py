@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: MIT
+"""Systematic mutants: which are drawn, what has been judged of those that survive, and the copies with switches.
+
+docs/mutants.md, "Systematic mutants"; ci/o2ci/systematic_score.py runs them.
+"""
+
+import hashlib
+import math
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+
+import switches
+import table
+from operators import places_of
+
+ROOT = switches.ROOT
+JUDGED = Path(__file__).resolve().parent / "judged"
+HEADER = "tests/mutants/systematic.h"
+VERDICTS = ("equivalent", "accepted")
+KEYS = ("file", "function", "operator", "text")
+# What only librdmacm and its devices execute; neither the properties here nor ctest have those.
+OF_DEVICES = ("ref/lnd/cm/rdma.c", "ref/lnd/cm/rdma_event.c", "ref/lnd/cm/rdma_internal.h", "ref/cli/net/network_rdma.c")
+
+
+class JudgedError(Exception):
+    """An entry of a list of judged survivors that is not as it must be; the text names it."""
+
+
+@dataclass(frozen=True)
+class Judgement:
+    key: tuple  # of operators.Place
+    verdict: str  # of VERDICTS
+    reason: str
+    where: str  # the list's file
+
+    @property
+    def text(self):
+        file, function, operator, text, occurrence = self.key
+        return f"{self.where}: {file}: {function}: {operator}: {text!r} ({occurrence})"
+
+
+def id_of(place):
+    """Short, and the same wherever lines move to."""
+    return hashlib.sha256("\0".join(map(str, place.key)).encode()).hexdigest()[:8]
+
+
+def folder_of(file):
+    return str(Path(file).parent.relative_to("ref"))
+
+
+def sources(root):
+    """Names of what is mutated, from the root."""
+    found = sorted(str(path.relative_to(root)) for path in (root / "ref").rglob("*.[ch]"))
+    return [file for file in found if file not in OF_DEVICES and "/include/" not in file]
+
+
+def all_places(root):
+    """{file: its places}."""
+    return {file: places_of((root / file).read_text(encoding="utf-8"), file) for file in sources(root)}
+
+
+# --- the list of what has been judged ---------------------------------------------------------------------------------
+
+def judgement_of(entry, verdict, where):
+    unknown = set(entry) - set(KEYS) - {"occurrence", "reason"}
+    missing = [key for key in (*KEYS, "reason") if not isinstance(entry.get(key), str) or not entry[key].strip()]
+    if unknown or missing:
+        raise JudgedError(f"{where}: an entry of {verdict!r} has {', '.join(sorted(unknown)) or 'nothing'} that is not known,"
+                          f" and has no {', '.join(missing) or 'gap'}: {entry.get('file')}, {entry.get('function')}")
+    text = " ".join(switches.words_of(entry["text"]))
+    return Judgement((entry["file"], entry["function"], entry["operator"], text, entry.get("occurrence", 1)), verdict,
+                     " ".join(entry["reason"].split()), where)
+
+
+def read_judged(folder=JUDGED):
+    """{key: judgement} of all lists."""
+    judged = {}
+    for path in sorted(folder.glob("*.toml")):
+        with path.open("rb") as stream:
+            content = tomllib.load(stream)
+        if set(content) - set(VERDICTS):
+            raise JudgedError(f"{path.name}: wants [[equivalent]] and [[accepted]], has {', '.join(sorted(content))}")
+        for verdict in VERDICTS:
+            for entry in content.get(verdict, []):
+                one = judgement_of(entry, verdict, path.name)
+                if one.key in judged:
+                    raise JudgedError(f"{one.text} is there twice")
+                judged[one.key] = one
+    return judged
+
+
+def stale(judged, places):
+    """Judgements of places that there are no more."""
+    known = {place.key for of_file in places.values() for place in of_file}
+    return [one for key, one in judged.items() if key not in known]
+
+
+# --- drawing ----------------------------------------------------------------------------------------------------------
+
+def in_order(places, seed):
+    """All places of a folder in the order in which they are drawn.  A class of operators comes as often as another.
+
+    The rank of each depends on the seed and its own key: what is edited elsewhere changes nothing.
+    """
+    count = {}
+    for place in places:
+        count[place.kind] = count.get(place.kind, 0) + 1
+
+    def rank(place):
+        digest = hashlib.sha256(f"{seed}\0{place.key}".encode()).digest()
+        return -math.log((int.from_bytes(digest[:8], "big") + 1) / 2**64) * count[place.kind]
+
+    return sorted(places, key=rank)
+
+
+def quotas(sizes, count):
+    """How many each folder gets, in proportion to its size: the largest remainders get what rounding leaves."""
+    total = sum(sizes.values())
+    count = min(count, total)
+    exact = {name: count * size / total for name, size in sizes.items()}
+    given = {name: int(share) for name, share in exact.items()}
+    by_rest = sorted(sizes, key=lambda name: (given[name] - exact[name], name))
+    for name in by_rest[:count - sum(given.values())]:
+        given[name] += 1
+    return given
+
+
+def draw(places, count, seed, under=""):
+    """{folder: (how many, its places in the order in which they are drawn)}."""
+    folders = {}
+    for file, of_file in places.items():
+        folder = folder_of(file)
+        if of_file and (not under or folder == under or folder.startswith(under + "/")):
+            folders.setdefault(folder, []).extend(of_file)
+    given = quotas({name: len(all_of) for name, all_of in folders.items()}, count)
+    return {name: (given[name], in_order(all_of, seed)) for name, all_of in sorted(folders.items())}
+
+
+# --- the copies -------------------------------------------------------------------------------------------------------
+
+def copy_of(path, text, numbered):
+    """The text of a source with switches; numbered: (number, place) of those that lie in it."""
+    found = []
+    for number, place in numbered:
+        mutant = table.Mutant(str(number), place.kind, "", "", "", "systematic")
+        switch = table.Place(place.file, place.function, place.text, place.broken, place.is_statement)
+        found.append((switches.Switch(place.start, place.end, mutant, switch), None))
+    return switches.copy_of(path, text, found, HEADER)
