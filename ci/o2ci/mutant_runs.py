@@ -31,7 +31,7 @@ OF_CHECK = (("libsecond.so", ("libsecond.so",)), ("impl_reference.so", ("impl_re
             ("impl_reference_program", ("--", "impl_reference_program")))
 # Tests of this harness and of sources as text; programs with deliberate defects are not built in the copy.
 NO_TESTS = ("corpus_", "property_", "fuzz_mutant_", "fuzz_list", "fuzz_seeds", "test_mutants_table", "test_systematic",
-            "test_install", "docs", "lustre", "rooms", "style", "coverage")
+            "test_install", "test_impls", "docs", "lustre", "rooms", "style", "coverage")
 # Called by scripts that are given a folder of programs.
 SIBLINGS = ("o2props", "o2ref", "o2ref-net-loop", "impl_reference.so", "impl_misbehave.so", "impl_reference_program",
             "libsecond.so", "libstart.so")
