@@ -12,6 +12,8 @@ from pathlib import Path
 import switches
 import systematic
 
+from .place import BUILD
+
 PRESET = "gcc"
 LEFT_OUT = {"build", "out", ".git", "__pycache__"}
 AS_LINK = {"corpus", "docs"}  # large, and only read
@@ -92,6 +94,15 @@ def configure(tree):
 
 def build(tree, targets, jobs):
     run(["cmake", "--build", tree / "build" / PRESET, "-j", jobs, "--target", *targets], tree, "cannot build")
+
+
+def bring(root, tree, programs, jobs):
+    """Programs with deliberate defects, which some tests run: their sources are those of the project itself."""
+    folder = BUILD / PRESET
+    run(["cmake", "--preset", PRESET, "-B", folder], root, "cannot configure")
+    run(["cmake", "--build", folder, "-j", jobs, "--target", *programs], root, "cannot build")
+    for name in programs:
+        shutil.copy2(folder / name, tree / "build" / PRESET / name)
 
 
 class Compiler:

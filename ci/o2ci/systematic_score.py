@@ -242,6 +242,8 @@ def main(arguments):
         runs = project_runs(programs, options)
         started = time.monotonic()
         mutant_tree.build(tree, mutant_runs.targets_of(programs, runs), options.jobs)
+        if not options.properties:
+            mutant_tree.bring(ROOT, tree, mutant_runs.WITH_DEFECTS, options.jobs)
         print(f"{len(mutants)} mutants of seed {options.seed}, built in {time.monotonic() - started:.0f} s", flush=True)
         results, failed = score(mutants, runs, judged, options)
     except (mutant_tree.TreeError, systematic.JudgedError, systematic.switches.TextError) as error:
