@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "props/check/forms.h"
 #include "props/cmd/rung_open.h"
 #include "props/hostile/hostile_random.h"
 #include "props/stage/codec.h"
@@ -47,6 +48,7 @@ static struct o2_property own_property(struct o2_props_arguments *a, size_t i)
 	static struct o2_sg_run sg;
 	static struct o2_rdma_run rdma;
 	static struct o2_nodes_run nodes = {.ground = GROUND};
+	static struct o2_forms_run forms;
 #ifdef O2_PROPS_IN_PROCESS
 	static struct o2_sim_run sim;
 	static struct o2_hostile_run hostile;
@@ -70,10 +72,12 @@ static struct o2_property own_property(struct o2_props_arguments *a, size_t i)
 	case 7:
 		nodes.devices = o2_own_devices(a);
 		return o2_nodes_property(&nodes);
-#ifdef O2_PROPS_IN_PROCESS
 	case 8:
-		return o2_sim_property(&sim);
+		return o2_forms_property(&forms);
+#ifdef O2_PROPS_IN_PROCESS
 	case 9:
+		return o2_sim_property(&sim);
+	case 10:
 		return o2_hostile_property(&hostile);
 #endif
 	default:

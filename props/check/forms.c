@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: MIT */
+#include "props/check/forms.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "props/scenario/draw.h"
+
+enum situation {
+	OF_STAGE, /* and the other stages behind it */
+	INPUT_REFUSED = OF_STAGE + O2_STAGES,
+	INPUT_READ,
+	MEMBER_MISSING,
+	ANSWER_REFUSED,
+	ANSWER_READ,
+	DIFFERENCE,
+	SITUATIONS,
+};
+
+static const struct o2_tally_row situations[SITUATIONS] = {
+	{"msg_decode", true},
+	{"msg_encode", true},
+	{"sg_build", true},
+	{"dma_map", true},
+	{"reg_plan", true},
+	{"rdma_plan", true},
+	{"transfer", true},
+	[INPUT_REFUSED] = {"changed_question_refused", true},
+	[INPUT_READ] = {"changed_question_read", true},
+	[MEMBER_MISSING] = {"member_missing", true},
+	[ANSWER_REFUSED] = {"changed_answer_broken", true},
+	[ANSWER_READ] = {"changed_answer_read", true},
+	[DIFFERENCE] = {"difference_found", true},
+};
+
+static void fail(struct o2_forms_run *run, struct o2_report *report, const char *what, const json_t *form)
+{
+	char *text = json_dumps(form, JSON_COMPACT);
+	char signature[64];
+
+	snprintf(signature, sizeof(signature), "forms/%s/%s", o2_stage_name(run->asked.stage), what);
+	o2_report_fail(report, signature, "%s", run->change.text);
+	o2_report_add(report, "%.300s", text == NULL ? "(nothing)" : text);
+	free(text);
+}
+
+/* --- questions --- */
+
+/* What was written is read as the same question. */
+static void check_question(struct o2_forms_run *run, const json_t *form, struct o2_report *report)
+{
+	struct o2_error error = {0};
+	json_t *written;
+	int rc;
+
+	memset(&run->again, 0, sizeof(run->again));
+	rc = o2_case_from_json(form, &run->again, &error);
+	if (rc != 0) {
+		fail(run, report, "question-not-read", form);
+		o2_report_add(report, "refused by %s: %s", error.rule, error.field);
+		return;
+	}
+	written = o2_case_to_json(&run->again);
+	if (!json_equal(written, form))
+		fail(run, report, "question-differs", written);
+	json_decref(written);
+}
+
+/* A changed one is refused by its field, or is what it says. */
+static void check_changed_question(struct o2_forms_run *run, const json_t *form, struct o2_report *report)
+{
+	uint64_t *seen = run->tally.seen;
+	struct o2_error error = {0};
+	json_t *written;
+	int rc;
+
+	memset(&run->again, 0, sizeof(run->again));
+	rc = o2_case_from_json(form, &run->again, &error);
+	seen[MEMBER_MISSING] += run->change.deleted;
+	seen[rc == 0 ? INPUT_READ : INPUT_REFUSED]++;
+	if (rc != 0) {
+		if (rc != -EINVAL || error.code != rc || error.rule == NULL || error.field == NULL)
+			fail(run, report, "refusal-says-nothing", form);
+		else if (!o2_form_names(&run->change, error.field)) {
+			fail(run, report, "refusal-of-another-field", form);
+			o2_report_add(report, "refused by %s: %s", error.rule, error.field);
+		}
+		return;
+	}
+	written = o2_case_to_json(&run->again);
+	if (written != NULL && !o2_form_agrees(written, form, &run->change))
+		fail(run, report, "question-read-as-another", written);
+	json_decref(written);
+}
+
+/* --- answers --- */
+
+static uint32_t differences(struct o2_forms_run *run)
+{
+	static const struct o2_error_map no_map;
+
+	run->comparison.map = &no_map;
+	run->found.conduct.check = O2_CHECKS;
+	o2_compare(&run->comparison, &run->asked, &run->expected, &run->found);
+	return run->comparison.count;
+}
+
+static void check_answer(struct o2_forms_run *run, const json_t *form, struct o2_report *report)
+{
+	memset(&run->found, 0, sizeof(run->found));
+	o2_answer_from_json(&run->asked, form, &run->found);
+	if (run->found.kind != run->expected.kind) {
+		fail(run, report, "answer-not-read", form);
+		o2_report_add(report, "%s", run->found.fault.text);
+	} else if (differences(run) != 0) {
+		fail(run, report, "answer-differs", form);
+		o2_report_add(report, "%s", o2_check_name(run->comparison.item[0].check));
+	}
+}
+
+/* Several answers are right there: what they have in common is compared, and a change may leave that as it was. */
+static bool is_free(enum o2_stage stage)
+{
+	return stage == O2_STAGE_REG_PLAN || stage == O2_STAGE_RDMA_PLAN || stage == O2_STAGE_TRANSFER;
+}
+
+/* What two refusals must agree in: what one of them leaves open is no difference. */
+static bool refusals_differ(const struct o2_forms_run *run)
+{
+	const struct o2_answer_refusal *e = &run->expected.refusal;
+	const struct o2_answer_refusal *f = &run->found.refusal;
+	const enum o2_stage stage = run->asked.stage;
+	const bool same_rule = strcmp(e->name, f->name) == 0;
+
+	if (e->error != f->error)
+		return true;
+	if (!same_rule && f->name[0] != '\0' && o2_check_find(f->name) != O2_CHECKS)
+		return true;
+	if (stage == O2_STAGE_TRANSFER)
+		return f->where != O2_WHERE_NOT_SAID && e->where != f->where;
+	if (same_rule && e->index != O2_NO_INDEX && f->index != O2_NO_INDEX && e->index != f->index)
+		return true;
+	return stage == O2_STAGE_MSG_DECODE && e->cost != O2_COST_NOT_SAID && f->cost != O2_COST_NOT_SAID &&
+	       e->cost != f->cost;
+}
+
+static void judge_read_answer(struct o2_forms_run *run, const json_t *before, uint32_t found,
+			      struct o2_report *report)
+{
+	json_t *written = o2_answer_to_json(&run->asked, &run->found);
+	const bool same = json_equal(written, before);
+	bool differ = !same;
+
+	if (run->expected.kind != run->found.kind)
+		differ = run->found.kind != O2_ANSWER_NOT_IMPLEMENTED;
+	else if (run->expected.kind == O2_ANSWER_REFUSED)
+		differ = refusals_differ(run);
+	else if (is_free(run->asked.stage) && !same)
+		differ = found != 0;
+	if (differ != (found != 0)) {
+		fail(run, report, differ ? "difference-not-found" : "difference-without-reason", written);
+		if (!differ)
+			o2_report_add(report, "%s", o2_check_name(run->comparison.item[0].check));
+	}
+	json_decref(written);
+}
+
+static void check_changed_answer(struct o2_forms_run *run, const json_t *before, const json_t *form,
+				 struct o2_report *report)
+{
+	uint64_t *seen = run->tally.seen;
+	uint32_t found;
+
+	memset(&run->found, 0, sizeof(run->found));
+	o2_answer_from_json(&run->asked, form, &run->found);
+	seen[run->found.kind == O2_ANSWER_BROKEN ? ANSWER_REFUSED : ANSWER_READ]++;
+	found = differences(run);
+	seen[DIFFERENCE] += found != 0;
+	if (run->found.kind != O2_ANSWER_BROKEN)
+		judge_read_answer(run, before, found, report);
+	else if (run->found.fault.check >= O2_CHECKS || run->found.fault.text[0] == '\0' || found == 0)
+		fail(run, report, "broken-answer-without-a-check", form);
+}
+
+/* --- the case --- */
+
+static void check_case(struct o2_forms_run *run, struct o2_choice *choice, struct o2_report *report)
+{
+	json_t *question = o2_case_to_json(&run->asked);
+	json_t *answer, *changed;
+
+	if (question == NULL) /* the form cannot say it */
+		return;
+	check_question(run, question, report);
+	if (!report->failed && o2_form_change(choice, question, &run->change))
+		check_changed_question(run, question, report);
+	json_decref(question);
+	if (report->failed)
+		return;
+	o2_answer_of_reference(&run->asked, &run->expected);
+	answer = o2_answer_to_json(&run->asked, &run->expected);
+	snprintf(run->change.text, sizeof(run->change.text), "the answer, unchanged");
+	if (run->expected.kind == O2_ANSWER_RESULT || run->expected.kind == O2_ANSWER_REFUSED)
+		check_answer(run, answer, report);
+	changed = json_deep_copy(answer);
+	if (!report->failed && o2_form_change(choice, changed, &run->change))
+		check_changed_answer(run, answer, changed, report);
+	json_decref(changed);
+	json_decref(answer);
+}
+
+static enum o2_status run_case(void *context, struct o2_choice *choice, struct o2_report *report)
+{
+	struct o2_forms_run *run = context;
+	/* The draws of the change come first, so that it is the same when the case is made smaller. */
+	const enum o2_stage stage = (enum o2_stage)o2_draw(choice, O2_STAGES - 1);
+
+	o2_report_clear(report);
+	memset(&run->asked, 0, sizeof(run->asked));
+	memset(&run->expected, 0, sizeof(run->expected));
+	snprintf(run->change.text, sizeof(run->change.text), "the question, unchanged");
+	o2_draw_case(choice, stage, &run->asked, &run->scenario);
+	if (!o2_choice_ok(choice))
+		return o2_choice_status(choice, O2_STATUS_VALID);
+	check_case(run, choice, report);
+	run->tally.seen[OF_STAGE + stage] += !report->failed;
+	run->tally.cases++;
+	return o2_choice_status(choice, report->failed ? O2_STATUS_INTERESTING : O2_STATUS_VALID);
+}
+
+static void print(const void *context, uint32_t pieces, FILE *out)
+{
+	const struct o2_forms_run *run = context;
+
+	(void)pieces;
+	fprintf(out, "a question of %s; %s\n", o2_stage_name(run->asked.stage), run->change.text);
+}
+
+static void print_held(const void *context, FILE *out)
+{
+	const struct o2_forms_run *run = context;
+
+	fprintf(out, "held: %s\n", run->change.text);
+}
+
+struct o2_property o2_forms_property(struct o2_forms_run *run)
+{
+	static const struct o2_property_ops ops = {
+		.name = "forms",
+		.summary =
+			"JSON forms are read as what was written, changed ones refused by a field or read as "
+			"they stand, and answers that differ are told apart",
+		.run_case = run_case,
+		.print = print,
+		.print_held = print_held,
+		O2_TALLY_OPS,
+	};
+
+	return o2_tally_property(&ops, run == NULL ? NULL : &run->tally, situations, SITUATIONS, 20000);
+}

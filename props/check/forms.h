@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef O2_PROPS_FORMS_H
+#define O2_PROPS_FORMS_H
+
+#include <jansson.h>
+#include <stdbool.h>
+
+#include "oracle/answer.h"
+#include "oracle/case.h"
+#include "oracle/compare.h"
+#include "props/engine/property.h"
+#include "props/engine/tally.h"
+#include "props/scenario/scenario.h"
+
+/*
+ * The property: what is written as a JSON form is read as the same; a form that was changed in one place is
+ * refused with the name of a field on the way there, or read as what it says; and an answer that differs is
+ * found to differ (docs/properties.md, "The forms property").
+ */
+
+#define O2_FORM_PATH 8u /* steps from a form to its deepest value */
+
+#define O2_FORM_KEY_BYTES 32u
+
+/* One place in a form, and what was done to it. */
+struct o2_form_change {
+	char key[O2_FORM_PATH][O2_FORM_KEY_BYTES]; /* of objects; empty: a step into an array */
+	size_t index[O2_FORM_PATH];
+	uint32_t steps;
+	bool deleted;
+	char text[128]; /* the whole, for a reader */
+};
+
+/* Change a form in one place.  False when there is nothing to change. */
+bool o2_form_change(struct o2_choice *choice, json_t *form, struct o2_form_change *change);
+
+/* What stands there in another form of the same shape; NULL: nothing. */
+json_t *o2_form_at(const json_t *form, const struct o2_form_change *change);
+
+/* Whether a refusal's field is one on the way to the change. */
+bool o2_form_names(const struct o2_form_change *change, const char *field);
+
+/*
+ * Whether written says what read says: each of its members is there and equal. Where the change took a
+ * member away, it may have come back with a default.
+ */
+bool o2_form_agrees(const json_t *written, const json_t *read, const struct o2_form_change *change);
+
+struct o2_forms_run {
+	struct o2_tally tally; /* first: props/engine/tally.h */
+	struct o2_case asked, again;
+	struct o2_scenario scenario;
+	struct o2_answer expected, found;
+	struct o2_comparison comparison;
+	struct o2_form_change change;
+};
+
+/* *run: zeros at first, the caller's.  It is large: keep it off the stack. */
+struct o2_property o2_forms_property(struct o2_forms_run *run);
+
+#endif
