@@ -6,6 +6,7 @@
 #include "base/monotonic.h"
 #include "lnd/conn/credits.h"
 #include "props/cmd/options.h"
+#include "props/engine/left_behind.h"
 #include "props/talk/explore.h"
 
 /* `o2props explore`: the command line of the search. */
@@ -159,13 +160,26 @@ static int replay(const struct arguments *a, const struct o2_explore_config *con
 	return rc == 0 ? 0 : 1;
 }
 
+static void print_left(const struct o2_process_held *before, const struct o2_process_held *after)
+{
+	char text[200];
+
+	o2_process_held_text(before, after, text, sizeof(text));
+	printf("explore/" O2_LEFT_BEHIND "\n  the process holds %s\n", text);
+}
+
 static int search(const struct arguments *a, const struct o2_explore_config *config)
 {
 	static struct o2_explore_result result;
 	struct o2_report report;
+	struct o2_process_held before, after;
 	double begin = o2_monotonic_seconds();
-	int rc = o2_explore(config, &result, &report);
+	bool same;
+	int rc;
 
+	o2_process_held_now(&before);
+	rc = o2_explore(config, &result, &report);
+	same = o2_process_held_again(&before, &after);
 	if (rc < 0) {
 		o2_complain("o2props", "explore: %s", strerror(-rc));
 		return 1;
@@ -185,7 +199,9 @@ static int search(const struct arguments *a, const struct o2_explore_config *con
 		print_report(&report);
 		print_replay(a, config, result.path);
 	}
-	return rc;
+	if (!same)
+		print_left(&before, &after);
+	return rc == 0 && !same ? 1 : rc;
 }
 
 int o2_explore_command(const char *program, int argc, char **argv)

@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "props/engine/process_held.h"
 #include "props/hostile/hostile.h"
 
 static int list_all(void)
@@ -23,11 +24,28 @@ static int list_all(void)
 	return 0;
 }
 
-/* True: it met its reaction. */
+/* Once more, if the process holds something else after it: the first time may make what stays. */
+static bool try_and_weigh(const struct o2_misbehaviour *what, char *why, size_t why_bytes)
+{
+	struct o2_process_held before, after;
+	bool held = true, same = false;
+
+	for (int i = 0; i < 2 && held && !same; i++) {
+		o2_process_held_now(&before);
+		held = o2_hostile_try(what, why);
+		same = o2_process_held_again(&before, &after);
+	}
+	if (!held || same)
+		return held;
+	o2_process_held_text(&before, &after, why, why_bytes);
+	return false;
+}
+
+/* True: it met its reaction, and left nothing in the process. */
 static bool try_one(const struct o2_misbehaviour *what)
 {
 	char why[200];
-	bool held = o2_hostile_try(what, why);
+	bool held = try_and_weigh(what, why, sizeof(why));
 
 	printf("%-24s %s%s%s\n", what->name, held ? "met" : "NOT MET", held ? "" : ": ", held ? "" : why);
 	return held;

@@ -191,15 +191,20 @@ static int run_own(struct o2_props_arguments *a, const struct o2_property *prope
 }
 
 /* Open the device, and a run on it.  Returns 0 or an exit status. */
-static int open_transfer(struct o2_props_arguments *a, struct o2_rung **rung, struct o2_transfer_run *run)
+static int open_transfer(struct o2_props_arguments *a, struct o2_rung_account *account,
+			 struct o2_transfer_run *run)
 {
 	struct o2_error error = {0};
+	struct o2_rung *rung;
 	char text[200];
+	int rc;
+
 #ifdef O2_PROPS_IN_PROCESS
-	int rc = o2_rung_open(a, o2_network_open_loop, rung, &error);
+	o2_rung_account(a, o2_network_open_loop, account);
 #else
-	int rc = o2_rung_open(a, o2_network_open_rdma, rung, &error);
+	o2_rung_account(a, o2_network_open_rdma, account);
 #endif
+	rc = account->base.open(&account->base, &rung, &error);
 
 	if (rc != 0) {
 		o2_error_text(&error, text, sizeof(text));
@@ -211,12 +216,13 @@ static int open_transfer(struct o2_props_arguments *a, struct o2_rung **rung, st
 	else
 		a->run.shrink_calls =
 			a->run.hw_device[0] == NULL ? SHRINK_CALLS_IN_PROCESS : SHRINK_CALLS_DEVICE;
-	rc = o2_transfer_run_open(*rung, a->run.seed, run);
+	rc = o2_transfer_run_open(rung, a->run.seed, run);
 	if (rc != 0) {
 		fprintf(stderr, "o2props: %s\n", strerror(-rc));
-		(*rung)->ops->close(*rung);
+		account->base.close(&account->base, rung);
 		return O2_PROPS_EXIT_CANNOT;
 	}
+	run->source = &account->base;
 	choose_modes(a->mode, &run->space);
 	return 0;
 }
@@ -224,17 +230,15 @@ static int open_transfer(struct o2_props_arguments *a, struct o2_rung **rung, st
 static int run_transfer(struct o2_props_arguments *a, const char *command, const char *argument)
 {
 	static struct o2_transfer_run run;
-	struct o2_property property = o2_transfer_property(&run);
-	struct o2_held before;
-	struct o2_rung *rung;
+	struct o2_rung_account account;
+	struct o2_property property;
 	json_t *result = NULL;
 	char line[LINE_BYTES];
-	int rc;
+	int rc = open_transfer(a, &account, &run);
 
-	o2_held_now(&before);
-	rc = open_transfer(a, &rung, &run);
 	if (rc != 0)
 		return rc;
+	property = o2_transfer_property(&run);
 	if (strcmp(command, "replay") == 0) {
 		rc = o2_run_replay(&property, argument);
 	} else if (strcmp(command, "export") == 0) {
@@ -244,8 +248,9 @@ static int run_transfer(struct o2_props_arguments *a, const char *command, const
 		run.space.max_nob = a->max_bytes;
 		rc = run_cases(a, &property, line, &result);
 	}
+	o2_transfer_give_back(&run);
 	o2_transfer_run_close(&run);
-	rc = o2_rung_close(rung, &before, result, rc);
+	rc = o2_rung_settle(&account, result, rc);
 	return result == NULL ? rc : report(a, property.ops->name, line, result, rc);
 }
 

@@ -70,27 +70,56 @@ int o2_rung_open(struct o2_props_arguments *a, o2_network_open_fn open_network, 
 	return open_ends(a, open_network, device[0], device[1], gid_index, rung, error);
 }
 
-int o2_rung_close(struct o2_rung *rung, struct o2_held *before, json_t *result, int status)
+static int source_open(struct o2_rung_source *base, struct o2_rung **rung, struct o2_error *error)
 {
-	struct o2_held most, after, theirs = {0};
+	struct o2_rung_account *account = (struct o2_rung_account *)base;
+
+	return o2_rung_open(account->arguments, account->open_network, rung, error);
+}
+
+static void source_close(struct o2_rung_source *base, struct o2_rung *rung)
+{
+	struct o2_rung_account *account = (struct o2_rung_account *)base;
 	struct o2_error error = {0};
-	char text[200];
 	int ended = 0;
 
-	o2_held_now(&most);
+	o2_held_now(&account->most);
 	if (rung->ops->end_processes != NULL)
-		ended = rung->ops->end_processes(rung, before, &most, &theirs, &error);
+		ended = rung->ops->end_processes(rung, &account->before, &account->most, &account->theirs,
+						 &error);
 	rung->ops->close(rung);
-	if (ended != 0) {
-		o2_error_text(&error, text, sizeof(text));
+	if (ended != 0 && account->ended == 0) {
+		account->ended = ended;
+		account->error = error;
+	}
+}
+
+void o2_rung_account(struct o2_props_arguments *a, o2_network_open_fn open_network,
+		     struct o2_rung_account *account)
+{
+	*account = (struct o2_rung_account){
+		.base = {.open = source_open, .close = source_close},
+		.arguments = a,
+		.open_network = open_network,
+	};
+	o2_held_now(&account->before);
+}
+
+int o2_rung_settle(const struct o2_rung_account *account, json_t *result, int status)
+{
+	struct o2_held after;
+	char text[200];
+
+	if (account->ended != 0) {
+		o2_error_text(&account->error, text, sizeof(text));
 		fprintf(stderr, "FINDING process\n  %s\n", text);
 		json_array_append_new(json_object_get(result, "findings"),
 				      json_pack("{s:s, s:[s]}", "signature", "process", "lines", text));
 		status = 1;
 	}
 	o2_held_now(&after);
-	o2_held_add(&after, &theirs);
-	if (result != NULL && !o2_held_to_json(before, &most, &after, result))
+	o2_held_add(&after, &account->theirs);
+	if (result != NULL && !o2_held_to_json(&account->before, &account->most, &after, result))
 		status = 1;
 	return status;
 }

@@ -19,10 +19,24 @@ void o2_rung_devices(struct o2_props_arguments *a, const char *device[2], uint8_
 int o2_rung_open(struct o2_props_arguments *a, o2_network_open_fn open_network, struct o2_rung **rung,
 		 struct o2_error *error);
 
+/* Opens such rungs, one at a time, and keeps account of what was held of the device. */
+struct o2_rung_account {
+	struct o2_rung_source base;
+	struct o2_props_arguments *arguments; /* borrowed */
+	o2_network_open_fn open_network;
+	struct o2_held before, most, theirs; /* theirs: of processes that have ended */
+	int ended;			     /* how the first of them did that ended as it should not */
+	struct o2_error error;
+};
+
+/* An account of a process that holds nothing of a device yet. */
+void o2_rung_account(struct o2_props_arguments *a, o2_network_open_fn open_network,
+		     struct o2_rung_account *account);
+
 /*
- * Close it, and hold what it has of the device to *before, what this process had before it was opened.  What
- * is wrong becomes a finding of result (NULL: there is none).  Returns status, or 1 with a finding.
+ * All is closed: is what is held of the device what was held before?  What is wrong becomes a finding of
+ * result (NULL: there is none).  Returns status, or 1 with a finding.
  */
-int o2_rung_close(struct o2_rung *rung, struct o2_held *before, json_t *result, int status);
+int o2_rung_settle(const struct o2_rung_account *account, json_t *result, int status);
 
 #endif

@@ -26,6 +26,11 @@ struct o2_property_ops {
 	/* Optional.  After a failure: make everything as it was, because the case may have changed it. */
 	void (*reset)(void *context);
 	/*
+	 * Optional.  Close what is kept from case to case to save time; the next case makes it anew.  After
+	 * it the process holds what it held before (props/engine/left_behind.h).
+	 */
+	void (*give_back)(void *context);
+	/*
 	 * Optional. When all cases are done: is everything unchanged that no case compared?  False fills
 	 * *report.
 	 */
@@ -58,7 +63,9 @@ struct o2_property {
 	void *context;
 	void *counters; /* of situations: put back as they were after shrinking */
 	size_t counters_bytes;
-	uint32_t sweep_cases; /* a sweep's finding is due to one of the last so many cases; 0: no sweeps */
+	bool keeps; /* what cases run on is another's: what it leaves in the process is not judged */
+	bool gives_back_slowly; /* it takes as long as many cases */
+	uint32_t sweep_cases;	/* a sweep's finding is due to one of the last so many cases; 0: no sweeps */
 };
 
 #endif

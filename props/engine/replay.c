@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "props/engine/case_file.h"
+#include "props/engine/left_behind.h"
 #include "props/engine/property.h"
 
 /* One case again: from its bytes, or from the file that says what they meant. */
@@ -48,8 +49,8 @@ static int replay_bytes(const struct o2_property *property, const char *path, st
 		rc = 2;
 	} else {
 		o2_choice_replay(choice, bytes, length);
-		rc = property->ops->run_case(property->context, choice, report) == O2_STATUS_INTERESTING ? 1
-													 : 0;
+		rc = (property->keeps ? property->ops->run_case(property->context, choice, report)
+				      : o2_left_weigh(property, choice, report)) == O2_STATUS_INTERESTING;
 	}
 	free(choice);
 	free(bytes);

@@ -11,35 +11,21 @@
 
 #include "base/monotonic.h"
 #include "props/engine/case_file.h"
-#include "props/engine/property.h"
+#include "props/engine/run_internal.h"
 #include "props/engine/shrink.h"
 
 /* Failures of known kinds are only counted; a run full of them ends. */
 #define MAX_FAILURES 50u
 #define PIECES_SHOWN 12u
 
-struct runner {
-	const struct o2_property *property;
-	const struct o2_run_options *options;
-	struct o2_choice *choice;
-	struct o2_report report;
-	json_t *findings;
-	char signature[O2_RUN_MAX_FINDINGS][sizeof(((struct o2_report *)0)->signature)];
-	uint32_t nsignatures;
-	uint32_t failures;
-	bool blamed; /* every case sweeps by now */
-	int current_fd;
-	double start;
-};
-
-static enum o2_status try_case(const struct o2_property *property, struct o2_choice *choice,
-			       struct o2_report *report)
+enum o2_status o2_run_try(const struct runner *r, struct o2_choice *choice, struct o2_report *report)
 {
-	return property->ops->run_case(property->context, choice, report);
+	if (r->weigh)
+		return o2_left_weigh(r->property, choice, report);
+	return r->property->ops->run_case(r->property->context, choice, report);
 }
 
-/* A failing case may have changed anything. */
-static void reset(const struct o2_property *property)
+void o2_run_reset(const struct o2_property *property)
 {
 	if (property->ops->reset != NULL)
 		property->ops->reset(property->context);
@@ -47,7 +33,7 @@ static void reset(const struct o2_property *property)
 
 /* Shrinking: the same kind of failure again? */
 struct same_failure {
-	const struct o2_property *property;
+	const struct runner *r;
 	char signature[sizeof(((struct o2_report *)0)->signature)];
 	struct o2_report report;
 };
@@ -55,11 +41,11 @@ struct same_failure {
 static enum o2_status fails_alike(void *context, struct o2_choice *choice)
 {
 	struct same_failure *same = context;
-	enum o2_status status = try_case(same->property, choice, &same->report);
+	enum o2_status status = o2_run_try(same->r, choice, &same->report);
 
 	if (status != O2_STATUS_INTERESTING)
 		return status;
-	reset(same->property);
+	o2_run_reset(same->r->property);
 	return strcmp(same->report.signature, same->signature) == 0 ? O2_STATUS_INTERESTING : O2_STATUS_VALID;
 }
 
@@ -146,7 +132,7 @@ static void tell_again(struct runner *r, const struct same_failure *same, const 
 	const struct o2_report first = r->report;
 
 	o2_choice_replay(r->choice, bytes, length);
-	if (try_case(r->property, r->choice, &r->report) == O2_STATUS_INTERESTING &&
+	if (o2_run_try(r, r->choice, &r->report) == O2_STATUS_INTERESTING &&
 	    strcmp(r->report.signature, same->signature) == 0)
 		return;
 	r->report = first;
@@ -168,13 +154,15 @@ static void keep_finding(struct runner *r, uint64_t index)
 		goto out;
 	memcpy(counters, r->property->counters, r->property->counters_bytes);
 	memcpy(bytes, r->choice->record, length);
-	same->property = r->property;
+	same->r = r;
 	memcpy(same->signature, r->report.signature, sizeof(same->signature));
-	reset(r->property);
+	o2_run_reset(r->property);
 	if (r->options->shrink_calls > 0)
 		o2_shrink(fails_alike, same, bytes, &length, r->options->shrink_calls, &shrunk);
 	tell_again(r, same, bytes, length);
-	reset(r->property);
+	if (r->grown[0] != '\0')
+		o2_report_add(&r->report, "%s", r->grown);
+	o2_run_reset(r->property);
 	memcpy(r->property->counters, counters, r->property->counters_bytes);
 	snprintf(seed, sizeof(seed), "0x%llx", (unsigned long long)r->options->seed);
 	json_object_set_new(finding, "signature", json_string(same->signature));
@@ -213,10 +201,10 @@ static uint64_t blame(struct runner *r, uint64_t index)
 	uint64_t first = index >= back + r->options->first_case ? index - back : r->options->first_case;
 
 	r->property->ops->sweep_always(r->property->context);
-	reset(r->property);
+	o2_run_reset(r->property);
 	for (uint64_t i = first; i <= index; i++) {
 		o2_choice_random(r->choice, r->options->seed, i);
-		if (try_case(r->property, r->choice, &r->report) == O2_STATUS_INTERESTING)
+		if (o2_run_try(r, r->choice, &r->report) == O2_STATUS_INTERESTING)
 			return i;
 	}
 	snprintf(r->report.signature, sizeof(r->report.signature), "sweep");
@@ -254,26 +242,34 @@ static bool enough(const struct runner *r, uint64_t done)
 	return property->ops->enough != NULL && property->ops->enough(property->context, o);
 }
 
+void o2_run_note_failure(struct runner *r, uint64_t index)
+{
+	r->failures++;
+	r->marked = false;
+	if (strcmp(r->report.signature, "sweep") == 0 && !r->blamed) {
+		r->blamed = true;
+		index = blame(r, index);
+	}
+	if (!known(r, r->report.signature))
+		keep_finding(r, index);
+	else
+		o2_run_reset(r->property);
+}
+
 static void run_cases(struct runner *r)
 {
 	double last = r->start;
+	uint64_t i;
 
-	for (uint64_t i = 0; !enough(r, i); i++) {
+	for (i = 0; !enough(r, i); i++) {
 		uint64_t index = r->options->first_case + i;
 
 		note_current(r, index);
 		o2_choice_random(r->choice, r->options->seed, index);
-		if (try_case(r->property, r->choice, &r->report) == O2_STATUS_INTERESTING) {
-			r->failures++;
-			if (strcmp(r->report.signature, "sweep") == 0 && !r->blamed) {
-				r->blamed = true;
-				index = blame(r, index);
-			}
-			if (!known(r, r->report.signature))
-				keep_finding(r, index);
-			else
-				reset(r->property);
-		}
+		if (o2_run_try(r, r->choice, &r->report) == O2_STATUS_INTERESTING)
+			o2_run_note_failure(r, index);
+		else
+			o2_run_check_left(r, i + 1, false);
 		if (r->options->progress_s > 0 && o2_monotonic_seconds() - last >= r->options->progress_s) {
 			char text[200];
 
@@ -282,6 +278,8 @@ static void run_cases(struct runner *r)
 			fprintf(stderr, "%s: %s\n", r->options->device, text);
 		}
 	}
+	if (i > 0 && r->marked)
+		o2_run_check_left(r, i, true);
 }
 
 /* Packets that the devices sent between two readings; UINT64_MAX when they do not count them. */
@@ -329,6 +327,7 @@ int o2_run(const struct o2_property *property, const struct o2_run_options *opti
 	r->property = property;
 	r->options = options;
 	r->findings = json_array();
+	r->weigh = options->cases == 1 && !property->keeps; /* there is no later case to compare with */
 	r->current_fd = -1;
 	if (options->current_case_path != NULL)
 		r->current_fd =

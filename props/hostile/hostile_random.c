@@ -378,7 +378,7 @@ static enum o2_status run_case(void *context, struct o2_choice *c, struct o2_rep
 }
 
 /* After a failure nothing of this world is to be trusted. */
-static void reset(void *context)
+static void close_world(void *context)
 {
 	struct o2_hostile_run *run = context;
 
@@ -423,7 +423,8 @@ struct o2_property o2_hostile_property(struct o2_hostile_run *run)
 		.name = "hostile",
 		.summary = "a hostile peer can only get its own connection closed",
 		.run_case = run_case,
-		.reset = reset,
+		.reset = close_world,
+		.give_back = close_world,
 		.print = print,
 		.print_held = print_held,
 		O2_TALLY_OPS,

@@ -117,6 +117,14 @@ static enum o2_status run_case(void *context, struct o2_choice *choice, struct o
 	return o2_choice_status(choice, report->failed ? O2_STATUS_INTERESTING : O2_STATUS_VALID);
 }
 
+static void give_back(void *context)
+{
+	const struct o2_sim_run *run = context;
+
+	if (run->sim != NULL)
+		o2_sim_world_free(run->sim);
+}
+
 static void print(const void *context, uint32_t pieces, FILE *out)
 {
 	const struct o2_sim_run *run = context;
@@ -169,6 +177,7 @@ struct o2_property o2_sim_property(struct o2_sim_run *run)
 		.summary =
 			"operations, credits and connections hold in any order of events and with any fault",
 		.run_case = run_case,
+		.give_back = give_back,
 		.print = print,
 		.print_held = print_held,
 		.enough = enough,
@@ -177,5 +186,9 @@ struct o2_property o2_sim_property(struct o2_sim_run *run)
 		.line = line,
 	};
 
-	return o2_tally_property(&ops, run == NULL ? NULL : &run->tally, situations, O2_SIM_SITUATIONS, 5000);
+	struct o2_property property = o2_tally_property(&ops, run == NULL ? NULL : &run->tally, situations,
+							O2_SIM_SITUATIONS, 5000);
+
+	property.counters_bytes = offsetof(struct o2_sim_run, sim);
+	return property;
 }

@@ -83,7 +83,7 @@ struct o2_sim_run {
 	uint64_t operations;   /* started and ended, of all cases */
 	uint64_t events;
 	uint64_t trace;	    /* sum of those of the cases: equal for equal seeds */
-	struct o2_sim *sim; /* the case at hand; NULL before the first */
+	struct o2_sim *sim; /* last, what is before it is counted; the case at hand; NULL before the first */
 };
 
 /* *run: zeros at first, the caller's. */

@@ -38,31 +38,73 @@ static int make_image(struct o2_transfer_run *run, uint32_t i)
 	return 0;
 }
 
+/* Memory of the rung, as it is before the first case. */
+static int make_memory(struct o2_transfer_run *run)
+{
+	run->ledger = (struct o2_dma_ledger){0};
+	run->scratch = calloc(1, sizeof(*run->scratch));
+	if (run->scratch == NULL)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < IMAGES; i++)
+		if (make_image(run, i) != 0)
+			return -ENOMEM;
+	return 0;
+}
+
+static void free_memory(struct o2_transfer_run *run)
+{
+	free(run->scratch);
+	for (uint32_t i = IMAGES; i-- > 0;)
+		if (!is_alias(run, i))
+			free(*image_at(run, i));
+	run->scratch = NULL;
+	memset(run->image, 0, sizeof(run->image));
+}
+
 int o2_transfer_run_open(struct o2_rung *rung, uint64_t seed, struct o2_transfer_run *run)
 {
 	memset(run, 0, sizeof(*run));
 	run->rung = rung;
 	run->seed = seed;
 	run->space = O2_SCENARIO_SPACE_ALL;
-	run->scratch = calloc(1, sizeof(*run->scratch));
-	if (run->scratch == NULL)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < IMAGES; i++) {
-		if (make_image(run, i) == 0)
-			continue;
-		o2_transfer_run_close(run);
-		return -ENOMEM;
-	}
-	return 0;
+	if (make_memory(run) == 0)
+		return 0;
+	o2_transfer_run_close(run);
+	return -ENOMEM;
 }
 
 void o2_transfer_run_close(struct o2_transfer_run *run)
 {
-	free(run->scratch);
-	for (uint32_t i = IMAGES; i-- > 0;)
-		if (!is_alias(run, i))
-			free(*image_at(run, i));
+	free_memory(run);
 	memset(run, 0, sizeof(*run));
+}
+
+void o2_transfer_give_back(struct o2_transfer_run *run)
+{
+	struct o2_rung *rung = run->rung;
+
+	if (run->source == NULL || o2_transfer_is_closed(run))
+		return;
+	free_memory(run);
+	run->given_back = *rung;
+	run->rung = &run->given_back;
+	run->source->close(run->source, rung);
+}
+
+/* A rung in place of the one that was given back. */
+static int take_again(struct o2_transfer_run *run, struct o2_error *error)
+{
+	int rc = run->source->open(run->source, &run->rung, error);
+
+	if (rc != 0) {
+		run->rung = &run->given_back;
+		return rc;
+	}
+	run->rung->connections += run->given_back.connections;
+	rc = make_memory(run);
+	if (rc != 0)
+		o2_transfer_give_back(run);
+	return rc == 0 ? 0 : o2_refuse_value(error, rc, "transfer/memory", "images", IMAGES, O2_NO_LIMIT);
 }
 
 bool o2_transfer_sweep(struct o2_transfer_run *run, struct o2_report *report)
@@ -71,6 +113,8 @@ bool o2_transfer_sweep(struct o2_transfer_run *run, struct o2_report *report)
 		[O2_DMA_BUS] = "bus", [O2_DMA_VIRTUAL] = "virtual", [O2_DMA_IOMMU] = "remapped"};
 	uint32_t page;
 
+	if (o2_transfer_is_closed(run))
+		return true;
 	run->counters.sweeps++;
 	for (uint32_t i = 0; i < IMAGES; i++) {
 		if (is_alias(run, i) || o2_image_sweep(*image_at(run, i), &page))
@@ -199,6 +243,18 @@ static void check_ledger(struct o2_transfer_run *run, struct o2_report *report)
 	run->ledger = now;
 }
 
+/* What the rung itself cannot do. */
+static void report_rung(const struct o2_transfer_run *run, int code, const struct o2_error *error,
+			struct o2_report *report)
+{
+	char text[200];
+
+	o2_error_text(error, text, sizeof(text));
+	snprintf(report->signature, sizeof(report->signature), "rung/%d", code);
+	o2_report_add(report, "%s could not run the case: %s (%s)", run->rung->ops->name, strerror(-code),
+		      text);
+}
+
 static enum o2_status run_once(struct o2_transfer_run *run, struct o2_report *report)
 {
 	struct o2_error error = {0};
@@ -212,10 +268,7 @@ static enum o2_status run_once(struct o2_transfer_run *run, struct o2_report *re
 	rc = run->rung->ops->transfer(run->rung, &run->scenario, &run->observed, &error);
 	set_unmapped(run, true);
 	if (rc != 0) {
-		o2_error_text(&error, text, sizeof(text));
-		snprintf(report->signature, sizeof(report->signature), "rung/%d", rc);
-		o2_report_add(report, "%s could not run the case: %s (%s)", run->rung->ops->name,
-			      strerror(-rc), text);
+		report_rung(run, rc, &error, report);
 		o2_transfer_clean(run);
 		return O2_STATUS_INTERESTING;
 	}
@@ -252,6 +305,15 @@ enum o2_status o2_transfer_scenario(struct o2_transfer_run *run, struct o2_repor
 	report->failed = false;
 	report->lines = 0;
 	report->signature[0] = '\0';
+	if (o2_transfer_is_closed(run)) {
+		struct o2_error error = {0};
+		const int rc = take_again(run, &error);
+
+		if (rc != 0) {
+			report_rung(run, rc, &error, report);
+			return O2_STATUS_INTERESTING;
+		}
+	}
 	o2_predict(&run->scenario, o2_transfer_view_page(run, O2_SOURCE), o2_transfer_view_page(run, O2_SINK),
 		   o2_arena_iommu(run->image[O2_SOURCE][O2_DMA_IOMMU]->arena), &run->prediction);
 	for (int i = 0; i < times; i++) {

@@ -45,6 +45,8 @@ struct o2_counters {
 
 struct o2_transfer_run {
 	struct o2_rung *rung;
+	struct o2_rung_source *source; /* borrowed; NULL: the rung cannot be given back */
+	struct o2_rung given_back;     /* stands in for the rung that is closed */
 	struct o2_scenario_space space;
 	uint64_t seed;
 	uint32_t epoch;	   /* transfers so far: poison differs every time */
@@ -66,6 +68,9 @@ struct o2_transfer_run {
 /* The rung stays the caller's.  Returns 0 or -ENOMEM. */
 int o2_transfer_run_open(struct o2_rung *rung, uint64_t seed, struct o2_transfer_run *run);
 void o2_transfer_run_close(struct o2_transfer_run *run);
+
+/* Close the rung, if there is a source; the next case has another one. */
+void o2_transfer_give_back(struct o2_transfer_run *run);
 
 /* Draw a scenario and run it. */
 enum o2_status o2_transfer_case(struct o2_transfer_run *run, struct o2_choice *choice,

@@ -29,6 +29,12 @@ struct o2_transfer_scratch {
 	struct o2_origin_range range[O2_SCENARIO_PAGES + 2];
 };
 
+/* Its rung is given back: there is no memory to look at. */
+static inline bool o2_transfer_is_closed(const struct o2_transfer_run *run)
+{
+	return run->rung == &run->given_back;
+}
+
 /* The page table of the view that a side's IOV points into; NULL for a KIOV. */
 const uint32_t *o2_transfer_view_page(const struct o2_transfer_run *run, enum o2_side side);
 

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "props/scenario/scenario_io.h"
+#include "props/transfer/transfer_internal.h"
 #include "props/transfer/transfer_run.h"
 
 /* The transfer property, as the runner sees it. */
@@ -18,8 +19,15 @@ static void reset(void *context)
 	struct o2_image *source = run->image[O2_SOURCE][run->scenario.source.kind];
 	struct o2_image *sink = run->image[O2_SINK][run->scenario.sink.kind];
 
+	if (o2_transfer_is_closed(run))
+		return;
 	o2_image_init(source, source->arena, run->seed);
 	o2_image_init(sink, sink->arena, run->seed);
+}
+
+static void give_back(void *context)
+{
+	o2_transfer_give_back(context);
 }
 
 static bool sweep(void *context, struct o2_report *report)
@@ -107,6 +115,7 @@ struct o2_property o2_transfer_property(struct o2_transfer_run *run)
 		.summary = "moved buffers are byte-exact and nothing else changed, or refused as foretold",
 		.run_case = run_case,
 		.reset = reset,
+		.give_back = give_back,
 		.sweep = sweep,
 		.sweep_always = sweep_always,
 		.print = print,
@@ -124,6 +133,8 @@ struct o2_property o2_transfer_property(struct o2_transfer_run *run)
 		.context = run,
 		.counters = run == NULL ? NULL : &run->counters,
 		.counters_bytes = sizeof(run->counters),
+		.keeps = run == NULL || run->source == NULL,
+		.gives_back_slowly = true,
 		.sweep_cases = O2_SWEEP_CASES,
 	};
 }

@@ -19,7 +19,9 @@
 /* --- in the process --- */
 
 struct child {
+	struct o2_network *network;
 	struct o2_end end;
+	bool open; /* end is */
 	struct o2_end_question question;
 	struct o2_end_answer answer;
 	struct o2_end_farewell farewell;
@@ -68,30 +70,47 @@ static void serve(struct child *child)
 	}
 }
 
+static void open_all(struct child *child, const struct o2_end_config *config, o2_network_open_fn open_network)
+{
+	struct o2_end_answer *answer = &child->answer;
+
+	answer->code = open_network(&child->network, &answer->error);
+	if (answer->code == 0)
+		answer->code = o2_end_open(config, child->network, &child->end, &answer->error);
+	child->open = answer->code == 0;
+	answer->nid = o2_end_nid(&child->end);
+}
+
+static void close_all(struct child *child)
+{
+	if (child->open)
+		o2_end_close(&child->end);
+	if (child->network != NULL)
+		child->network->ops->close(child->network);
+	child->network = NULL;
+}
+
 /* The life of the process.  Returns its exit status. */
 static int live(const struct o2_end_config *config, o2_network_open_fn open_network, int fd)
 {
 	struct child *child = calloc(1, sizeof(*child));
-	struct o2_end_answer *answer;
-	struct o2_network *network = NULL;
 
 	if (child == NULL)
 		return EXIT_FAILURE;
 	child->fd = fd;
-	answer = &child->answer;
 	o2_held_now(&child->farewell.before);
-	answer->code = open_network(&network, &answer->error);
-	if (answer->code == 0)
-		answer->code = o2_end_open(config, network, &child->end, &answer->error);
-	answer->nid = o2_end_nid(&child->end);
-	if (say(fd, answer, sizeof(*answer)) && answer->code == 0) {
+	/* What the libraries of a device keep once it was open is there before the first transfer, too. */
+	open_all(child, config, open_network);
+	close_all(child);
+	o2_process_held_now(&child->farewell.before.process);
+	open_all(child, config, open_network);
+	if (say(fd, &child->answer, sizeof(child->answer)) && child->open) {
 		serve(child);
 		alarm(END_S);
-		o2_end_close(&child->end);
 	}
-	if (network != NULL)
-		network->ops->close(network);
+	close_all(child);
 	o2_held_now(&child->farewell.after);
+	o2_process_held_again(&child->farewell.before.process, &child->farewell.after.process);
 	say(fd, &child->farewell, sizeof(child->farewell));
 	free(child);
 	return EXIT_SUCCESS;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "loopverbs/loopverbs.h"
+#include "props/engine/left_behind.h"
 
 /* Only a program that has the in-process device inside has its counters. */
 #pragma weak o2_loop_get_counters
@@ -46,6 +47,7 @@ void o2_held_add(struct o2_held *sum, const struct o2_held *one)
 	sum->windows += one->windows;
 	sum->queue_pairs += one->queue_pairs;
 	sum->others += one->others;
+	o2_process_held_add(&sum->process, &one->process);
 }
 
 bool o2_held_equal(const struct o2_held *a, const struct o2_held *b)
@@ -61,6 +63,28 @@ static json_t *to_json(const struct o2_held *held)
 			 (int)held->queue_pairs, "others", (int)held->others);
 }
 
+static void add_finding(json_t *result, const char *signature, const char *text)
+{
+	fprintf(stderr, "FINDING %s\n  %s\n", signature, text);
+	json_array_append_new(json_object_get(result, "findings"),
+			      json_pack("{s:s, s:[s]}", "signature", signature, "lines", text));
+}
+
+/* Of the processes of ends, which have gone. */
+static bool processes_left_nothing(const struct o2_held *before, const struct o2_held *after, json_t *result)
+{
+	const char *property = json_string_value(json_object_get(result, "property"));
+	char signature[64], held[200], text[256];
+
+	if (o2_process_held_equal(&before->process, &after->process))
+		return true;
+	snprintf(signature, sizeof(signature), "%s/" O2_LEFT_BEHIND, property);
+	o2_process_held_text(&before->process, &after->process, held, sizeof(held));
+	snprintf(text, sizeof(text), "the processes of the two ends held %s", held);
+	add_finding(result, signature, text);
+	return false;
+}
+
 bool o2_held_to_json(const struct o2_held *before, const struct o2_held *most, const struct o2_held *after,
 		     json_t *result)
 {
@@ -70,7 +94,7 @@ bool o2_held_to_json(const struct o2_held *before, const struct o2_held *most, c
 			    json_pack("{s:o, s:o, s:o}", "before", to_json(before), "most", to_json(most),
 				      "after", to_json(after)));
 	if (o2_held_equal(before, after))
-		return true;
+		return processes_left_nothing(before, after, result);
 	snprintf(
 		text, sizeof(text),
 		"left after all was closed: %llu KiB pinned (%llu before), %u regions (%u), %u windows (%u), "
@@ -78,8 +102,6 @@ bool o2_held_to_json(const struct o2_held *before, const struct o2_held *most, c
 		(unsigned long long)after->pinned_kib, (unsigned long long)before->pinned_kib, after->regions,
 		before->regions, after->windows, before->windows, after->queue_pairs, before->queue_pairs,
 		after->others, before->others);
-	fprintf(stderr, "FINDING left-behind\n  %s\n", text);
-	json_array_append_new(json_object_get(result, "findings"),
-			      json_pack("{s:s, s:[s]}", "signature", "left-behind", "lines", text));
+	add_finding(result, "left-behind", text);
 	return false;
 }

@@ -73,6 +73,12 @@ struct o2_rung {
 	uint64_t connections; /* made so far */
 };
 
+/* Whoever can open a rung again after it was closed. */
+struct o2_rung_source {
+	int (*open)(struct o2_rung_source *source, struct o2_rung **rung, struct o2_error *error);
+	void (*close)(struct o2_rung_source *source, struct o2_rung *rung);
+};
+
 /* Rung 0. */
 int o2_rung_open_model(struct o2_rung **rung, struct o2_error *error);
 
