@@ -101,14 +101,21 @@ static void limit_text(const struct o2_error *error, char *text, size_t text_byt
 		snprintf(text, text_bytes, ", %s %" PRIu64, word, error->limit);
 }
 
-int o2_error_text(const struct o2_error *error, char *text, size_t text_bytes)
+int o2_error_what(const struct o2_error *error, char *text, size_t text_bytes)
 {
 	char field[96], limit[64];
 
-	if (error->code == 0 || error->rule == NULL || error->field == NULL)
-		return snprintf(text, text_bytes, "no error");
 	field_text(error, field, sizeof(field));
 	limit_text(error, limit, sizeof(limit));
-	return snprintf(text, text_bytes, "%s: %s is %" PRIu64 "%s (%s)", error->rule, field, error->value,
-			limit, strerror(-error->code));
+	return snprintf(text, text_bytes, "%s is %" PRIu64 "%s", field, error->value, limit);
+}
+
+int o2_error_text(const struct o2_error *error, char *text, size_t text_bytes)
+{
+	char what[O2_ERROR_WHAT_BYTES];
+
+	if (error->code == 0 || error->rule == NULL || error->field == NULL)
+		return snprintf(text, text_bytes, "no error");
+	o2_error_what(error, what, sizeof(what));
+	return snprintf(text, text_bytes, "%s: %s (%s)", error->rule, what, strerror(-error->code));
 }

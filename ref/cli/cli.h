@@ -19,6 +19,7 @@ enum o2_cli_status {
 };
 
 int o2_cli_decode(int argc, char **argv);
+int o2_cli_judge(int argc, char **argv);
 int o2_cli_encode(int argc, char **argv);
 /* By running o2props, which is beside the program; for the commands of the network o2ref-net. */
 int o2_cli_explain(int argc, char **argv);

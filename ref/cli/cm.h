@@ -31,7 +31,7 @@ struct o2_cm_mad {
 	uint32_t local_id, remote_id;
 	/* REQ: */
 	uint64_t service_id;
-	/* REQ, REP: what the sender's own queue pair is, and the number of the first packet that it sends. */
+	/* REQ, REP: the sender's own queue pair, and the number that the first packet to it is to have. */
 	uint32_t qp, psn;
 	/* REJ: */
 	uint16_t reason;

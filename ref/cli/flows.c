@@ -93,6 +93,8 @@ enum o2_flow_order o2_flow_advance(struct o2_flow *flow, const struct o2_roce_pa
 		flow->has_gap = false;
 		flow->suspended = false;
 		flow->open = flow->open && fills_gap;
+		if (fills_gap)
+			order = O2_FLOW_BACK;
 	} else if (flow->known && ahead != 0) {
 		if (!flow->has_gap || !flow->suspended)
 			flow->gap_psn = flow->next_psn;

@@ -62,6 +62,7 @@ void o2_flows_forget(struct o2_flows *flows, const struct o2_roce_address *dst, 
 
 enum o2_flow_order {
 	O2_FLOW_NEXT,
+	O2_FLOW_BACK,	  /* the first of those that were missing; then those behind it come again */
 	O2_FLOW_REPEATED, /* seen before */
 	O2_FLOW_GAP,	  /* packets before it are missing; an open message is suspended */
 };

@@ -15,6 +15,7 @@ static const struct {
 	const char *text;
 } commands[] = {
 	{"decode", o2_cli_decode, "show the bytes of messages, reject records or a packet capture"},
+	{"judge", o2_cli_judge, "say which rules were broken in a packet capture, and by whom"},
 	{"encode", o2_cli_encode, "turn a message written as JSON into bytes"},
 	{"check", o2_cli_check, "hold another implementation against the reference"},
 	{"explain", o2_cli_explain, "show the whole way of one transfer, in words or as a picture"},

@@ -81,6 +81,9 @@ static bool set_kind(json_t *object, const struct o2_event *event)
 		return set_cm(object, &event->cm) && set_result(object, event);
 	case O2_EVENT_NAK:
 		return set_integer(object, "syndrome", event->syndrome);
+	case O2_EVENT_ACK:
+	case O2_EVENT_BACK:
+		break;
 	case O2_EVENT_NOTE:
 		return set(object, "note", json_string(event->note));
 	}

@@ -136,6 +136,9 @@ static void print_text(struct print *print, const struct o2_event *event)
 	case O2_EVENT_NOTE:
 		printf("(%s)", event->note);
 		break;
+	case O2_EVENT_ACK:
+	case O2_EVENT_BACK:
+		break;
 	}
 	putchar('\n');
 }
@@ -145,6 +148,8 @@ static void print_event(void *context, const struct o2_event *event)
 	struct print *print = context;
 	json_t *object;
 
+	if (event->kind > O2_EVENT_NOTE)
+		return; /* counted, not shown */
 	if (!print->json) {
 		print_text(print, event);
 		return;

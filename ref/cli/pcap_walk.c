@@ -64,13 +64,25 @@ static void report(struct walk *walk, const struct o2_event *event)
 	walk->sink(walk->context, event);
 }
 
-static void note(struct walk *walk, const struct o2_roce_packet *packet, const char *text)
+static void take_note(struct walk *walk, const struct o2_roce_packet *packet, const char *text, bool missing)
 {
 	struct o2_event event = new_event(walk, O2_EVENT_NOTE, packet);
 
 	event.note = text;
+	event.missing = missing;
 	walk->totals->notes++;
 	report(walk, &event);
+}
+
+static void note(struct walk *walk, const struct o2_roce_packet *packet, const char *text)
+{
+	take_note(walk, packet, text, false);
+}
+
+/* A note that something of the packet's direction was not seen. */
+static void note_missing(struct walk *walk, const struct o2_roce_packet *packet, const char *text)
+{
+	take_note(walk, packet, text, true);
 }
 
 static void decode_message(struct walk *walk, const uint8_t *bytes, size_t length_bytes,
@@ -118,9 +130,9 @@ static struct o2_flow *flow_of(struct walk *walk, const struct o2_roce_packet *p
 		.src = lost.src, .dst = lost.dst, .dest_qp = lost.dest_qp, .psn = lost.next_psn};
 
 	if (lost.used && lost.open)
-		note(walk, &last,
-		     lost.kind == O2_ROCE_SEND ? "an incomplete SEND, forgotten: " TOO_MANY
-					       : "an incomplete WRITE, forgotten: " TOO_MANY);
+		note_missing(walk, &last,
+			     lost.kind == O2_ROCE_SEND ? "an incomplete SEND, forgotten: " TOO_MANY
+						       : "an incomplete WRITE, forgotten: " TOO_MANY);
 	else if (lost.used && walk->totals->forgotten == 0)
 		note(walk, &last, "the first to be forgotten: " TOO_MANY);
 	walk->totals->forgotten += lost.used;
@@ -138,18 +150,23 @@ static int take_request(struct walk *walk, const struct o2_roce_packet *packet)
 		return 0;
 	}
 	if (order == O2_FLOW_GAP)
-		note(walk, packet, "packets before this one are missing");
+		note_missing(walk, packet, "packets before this one are missing");
+	if (order == O2_FLOW_BACK) {
+		const struct o2_event event = new_event(walk, O2_EVENT_BACK, packet);
+
+		report(walk, &event);
+	}
 	if (flow->open && (packet->first || (packet->kind != flow->kind && !flow->suspended))) {
-		note(walk, packet, incomplete_text(flow));
+		note_missing(walk, packet, incomplete_text(flow));
 		flow->open = false;
 	}
 	if (packet->first) {
 		o2_flow_open(flow, packet);
 	} else if (!flow->open) {
 		if (packet->last)
-			note(walk, packet,
-			     packet->kind == O2_ROCE_SEND ? "a SEND without its first packets"
-							  : "a WRITE without its first packets");
+			note_missing(walk, packet,
+				     packet->kind == O2_ROCE_SEND ? "a SEND without its first packets"
+								  : "a WRITE without its first packets");
 		return 0;
 	}
 	/* A receiver has no use for what follows a gap: it waits until the sender goes back. */
@@ -196,13 +213,11 @@ static void take_cm(struct walk *walk, const struct o2_roce_packet *packet)
 
 static void take_ack(struct walk *walk, const struct o2_roce_packet *packet)
 {
-	struct o2_event event = new_event(walk, O2_EVENT_NAK, packet);
+	const bool positive = SYNDROME_KIND(packet->syndrome) == SYNDROME_ACK;
+	struct o2_event event = new_event(walk, positive ? O2_EVENT_ACK : O2_EVENT_NAK, packet);
 
-	if (SYNDROME_KIND(packet->syndrome) == SYNDROME_ACK) {
-		walk->totals->acks++;
-		return;
-	}
-	walk->totals->naks++;
+	walk->totals->acks += positive;
+	walk->totals->naks += !positive;
 	event.syndrome = packet->syndrome;
 	report(walk, &event);
 }
@@ -248,10 +263,10 @@ static int take_record(struct walk *walk)
 	case O2_ROCE_PACKET:
 		return take_packet(walk, &packet);
 	case O2_ROCE_CUT:
-		note(walk, &packet, "a packet that was not captured as a whole");
+		note_missing(walk, &packet, "a packet that was not captured as a whole");
 		break;
 	case O2_ROCE_MALFORMED:
-		note(walk, &packet, "a packet whose lengths contradict each other");
+		note_missing(walk, &packet, "a packet whose lengths contradict each other");
 		break;
 	case O2_ROCE_NOT_ROCE:
 		walk->totals->not_roce++;

@@ -28,6 +28,9 @@ enum o2_event_kind {
 			*/
 	O2_EVENT_NAK,  /* a negative acknowledgement */
 	O2_EVENT_NOTE, /* note says what was seen */
+	/* What only matters to who follows connections. */
+	O2_EVENT_ACK,  /* packets up to psn have arrived at src */
+	O2_EVENT_BACK, /* the sender goes back to packets that were missing: what it sent since comes again */
 };
 
 struct o2_event {
@@ -52,6 +55,7 @@ struct o2_event {
 	const struct o2_error *refused;
 	/* NOTE: */
 	const char *note;
+	bool missing; /* something of this direction was not seen; without addresses: of any */
 };
 
 struct o2_walk_totals {

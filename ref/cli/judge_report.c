@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/judge_report.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "wire/nid.h"
+
+#define NS_PER_S 1000000000u
+
+static const char *wire_rule_of(const struct o2_judge_finding *finding)
+{
+	return finding->rule == O2_JUDGE_MESSAGE_WIRE ? finding->error.rule : NULL;
+}
+
+static enum o2_judge_severity severity_of(const struct o2_judge_row *row)
+{
+	return row->unproven ? O2_JUDGE_NOTE : o2_judge_rules[row->rule].severity;
+}
+
+void o2_judge_report_add(void *context, const struct o2_judge_finding *finding)
+{
+	struct o2_judge_report *report = context;
+	const struct o2_judge_view view = o2_judge_view(finding->conn);
+	struct o2_judge_row row = {
+		.rule = finding->rule,
+		.wire_rule = wire_rule_of(finding),
+		.who_nid = view.nid[finding->who],
+		.peer_nid = view.nid[finding->who == O2_JUDGE_A ? O2_JUDGE_B : O2_JUDGE_A],
+		.times = 1,
+		.unproven = finding->unproven,
+		.number = finding->number,
+		.time_ns = finding->time_ns,
+		.earlier = finding->earlier,
+		.error = finding->error,
+	};
+
+	report->times[severity_of(&row)]++;
+	for (uint32_t i = 0; i < report->count; i++) {
+		struct o2_judge_row *known = &report->row[i];
+
+		/* Rules of the codec are literals: one address each. */
+		if (known->rule == row.rule && known->wire_rule == row.wire_rule &&
+		    known->unproven == row.unproven && known->who_nid == row.who_nid &&
+		    known->peer_nid == row.peer_nid) {
+			known->times++;
+			return;
+		}
+	}
+	if (report->count == O2_JUDGE_ROWS_MAX)
+		report->more++;
+	else
+		report->row[report->count++] = row;
+}
+
+static void nid_text(uint64_t nid, char text[O2_NID_TEXT_BYTES])
+{
+	if (nid == 0 || o2_nid_to_text(nid, text, O2_NID_TEXT_BYTES) < 0)
+		strcpy(text, "(unknown)");
+}
+
+static void print_row(const struct o2_judge_row *row, FILE *out)
+{
+	const struct o2_judge_rule *rule = &o2_judge_rules[row->rule];
+	char who[O2_NID_TEXT_BYTES], peer[O2_NID_TEXT_BYTES], what[O2_ERROR_WHAT_BYTES];
+
+	nid_text(row->who_nid, who);
+	nid_text(row->peer_nid, peer);
+	fprintf(out, "%-6s  %-23s  %s (to %s): ", o2_judge_severity_names[severity_of(row)], rule->id, who,
+		peer);
+	if (row->times == 1)
+		fprintf(out, "packet %" PRIu64, row->number);
+	else
+		fprintf(out, "%" PRIu64 " times, first packet %" PRIu64, row->times, row->number);
+	if (row->earlier != 0)
+		fprintf(out, ", about packet %" PRIu64, row->earlier);
+	putc('\n', out);
+	if (row->error.field != NULL) {
+		o2_error_what(&row->error, what, sizeof(what));
+		fprintf(out, "        %s%s%s\n", row->wire_rule != NULL ? row->wire_rule : "",
+			row->wire_rule != NULL ? ": " : "", what);
+	}
+	if (row->unproven)
+		fputs("        not proven: packets of the other side may be missing at the end\n", out);
+	fprintf(out, "        it should be so: %s (%s)\n", rule->sentence, rule->source);
+}
+
+static const char *plural(uint64_t count)
+{
+	return count == 1 ? "" : "s";
+}
+
+static void print_seen(const struct o2_judge_seen_totals *totals, FILE *out)
+{
+	const struct o2_links_totals *links = &totals->links;
+
+	fprintf(out,
+		"%" PRIu64 " packets: %" PRIu64 " message%s and %" PRIu64 " WRITE%s (%" PRIu64
+		" bytes) on %" PRIu64 " connection%s\n",
+		totals->walk.packets, links->messages, plural(links->messages), links->writes,
+		plural(links->writes), links->write_bytes, links->connections, plural(links->connections));
+	if (links->connections != links->whole)
+		fprintf(out,
+			"not seen: the beginning, or something later, of %" PRIu64
+			" connection%s; what one side says, of %" PRIu64 "\n",
+			links->connections - links->whole, plural(links->connections - links->whole),
+			links->one_way);
+	if (links->forgotten + totals->walk.forgotten != 0)
+		fprintf(out,
+			"forgotten, because there were more than can be followed: %" PRIu64
+			" connections, %" PRIu64 " directions\n",
+			links->forgotten, totals->walk.forgotten);
+}
+
+void o2_judge_report_print(const struct o2_judge_report *report, const struct o2_judge_seen_totals *totals,
+			   FILE *out)
+{
+	print_seen(totals, out);
+	for (int severity = 0; severity < O2_JUDGE_SEVERITIES; severity++)
+		for (uint32_t i = 0; i < report->count; i++)
+			if ((int)severity_of(&report->row[i]) == severity)
+				print_row(&report->row[i], out);
+	if (report->more != 0)
+		fprintf(out, "%" PRIu64 " findings more, of further nodes\n", report->more);
+	fprintf(out, "%" PRIu64 " must, %" PRIu64 " should, %" PRIu64 " note%s\n",
+		report->times[O2_JUDGE_MUST], report->times[O2_JUDGE_SHOULD], report->times[O2_JUDGE_NOTE],
+		plural(report->times[O2_JUDGE_NOTE]));
+}
+
+static json_t *nid_to_json(uint64_t nid)
+{
+	char text[O2_NID_TEXT_BYTES];
+
+	if (nid == 0)
+		return json_null();
+	nid_text(nid, text);
+	return json_string(text);
+}
+
+static json_t *with_error(json_t *object, const struct o2_error *error)
+{
+	static const char *const kinds[] = {
+		[O2_LIMIT_BOUND] = "bound", [O2_LIMIT_EXACT] = "exact", [O2_LIMIT_MULTIPLE] = "multiple"};
+
+	if (error->field == NULL)
+		return object;
+	object = o2_json_with(object, "field", json_string(error->field));
+	object = o2_json_with(object, "value", o2_json_length(error->value));
+	if (error->limit_kind == O2_LIMIT_OTHER || error->limit == O2_NO_LIMIT)
+		return object;
+	object = o2_json_with(object, "limit", o2_json_length(error->limit));
+	return o2_json_with(object, "limit_kind", json_string(kinds[error->limit_kind]));
+}
+
+static json_t *row_to_json(const struct o2_judge_row *row)
+{
+	const struct o2_judge_rule *rule = &o2_judge_rules[row->rule];
+	json_t *object = json_object();
+
+	object = o2_json_with(object, "rule", json_string(rule->id));
+	if (row->wire_rule != NULL)
+		object = o2_json_with(object, "wire_rule", json_string(row->wire_rule));
+	object = o2_json_with(object, "severity", json_string(o2_judge_severity_names[severity_of(row)]));
+	object = o2_json_with(object, "proven", json_boolean(!row->unproven));
+	object = o2_json_with(object, "who", nid_to_json(row->who_nid));
+	object = o2_json_with(object, "peer", nid_to_json(row->peer_nid));
+	object = o2_json_with(object, "times", o2_json_length(row->times));
+	object = o2_json_with(object, "packet", o2_json_length(row->number));
+	object = o2_json_with(object, "time_ns", o2_json_length(row->time_ns));
+	if (row->earlier != 0)
+		object = o2_json_with(object, "earlier_packet", o2_json_length(row->earlier));
+	object = with_error(object, &row->error);
+	object = o2_json_with(object, "sentence", json_string(rule->sentence));
+	return o2_json_with(object, "source", json_string(rule->source));
+}
+
+static json_t *seen_to_json(const struct o2_judge_seen_totals *totals)
+{
+	const struct {
+		const char *name;
+		uint64_t value;
+	} rows[] = {
+		{"packets", totals->walk.packets},
+		{"connections", totals->links.connections},
+		{"whole", totals->links.whole},
+		{"one_way", totals->links.one_way},
+		{"forgotten", totals->links.forgotten + totals->walk.forgotten},
+		{"messages", totals->links.messages},
+		{"writes", totals->links.writes},
+		{"write_bytes", totals->links.write_bytes},
+	};
+	json_t *object = json_object();
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		object = o2_json_with(object, rows[i].name, o2_json_length(rows[i].value));
+	return object;
+}
+
+json_t *o2_judge_report_to_json(const struct o2_judge_report *report, const char *file,
+				const struct o2_judge_seen_totals *totals)
+{
+	json_t *object = o2_json_form("o2ref/judge/output"), *findings = json_array();
+
+	for (uint32_t i = 0; i < report->count; i++)
+		if (json_array_append_new(findings, row_to_json(&report->row[i])) != 0) {
+			json_decref(findings);
+			findings = NULL;
+			break;
+		}
+	object = o2_json_with(object, "file", json_string(file));
+	object = o2_json_with(object, "seen", seen_to_json(totals));
+	for (int severity = 0; severity < O2_JUDGE_SEVERITIES; severity++)
+		object = o2_json_with(object, o2_judge_severity_names[severity],
+				      o2_json_length(report->times[severity]));
+	object = o2_json_with(object, "more", o2_json_length(report->more));
+	return o2_json_with(object, "findings", findings);
+}

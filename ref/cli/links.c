@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/links.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PSN_MASK 0xffffffu
+
+/* A connection.  qp[side]: the queue pair of that side, to which the other one sends. */
+struct link {
+	struct o2_judge_conn *conn; /* NULL: not in use */
+	struct o2_roce_address addr[O2_JUDGE_SIDES];
+	uint32_t qp[O2_JUDGE_SIDES], cm_id[O2_JUDGE_SIDES], last_psn[O2_JUDGE_SIDES];
+	bool has_qp[O2_JUDGE_SIDES], has_cm_id[O2_JUDGE_SIDES];
+	/* Of what the side sends: number of the first packet, as the other side asks for; whether it has sent. */
+	uint32_t start_psn[O2_JUDGE_SIDES];
+	bool has_sent[O2_JUDGE_SIDES];
+	uint64_t last_use;
+};
+
+struct o2_links {
+	struct o2_judge *judge;
+	uint64_t clock;
+	struct o2_links_totals totals;
+	struct link link[O2_LINKS_MAX];
+};
+
+struct o2_links *o2_links_new(struct o2_judge *judge)
+{
+	struct o2_links *links = calloc(1, sizeof(*links));
+
+	if (links != NULL)
+		links->judge = judge;
+	return links;
+}
+
+static void count(const struct link *link, struct o2_links_totals *totals)
+{
+	const struct o2_judge_view view = o2_judge_view(link->conn);
+
+	totals->connections++;
+	totals->whole += view.seen == O2_JUDGE_WHOLE;
+	totals->one_way += view.seen == O2_JUDGE_ONE_WAY;
+	for (int side = O2_JUDGE_A; side < O2_JUDGE_SIDES; side++) {
+		totals->messages += view.messages[side];
+		totals->writes += view.writes[side];
+		totals->write_bytes += view.write_bytes[side];
+	}
+}
+
+static void drop(struct o2_links *links, struct link *link)
+{
+	count(link, &links->totals);
+	o2_judge_part(links->judge, link->conn);
+	*link = (struct link){.conn = NULL};
+}
+
+void o2_links_free(struct o2_links *links)
+{
+	for (size_t i = 0; links != NULL && i < O2_LINKS_MAX; i++)
+		if (links->link[i].conn != NULL)
+			drop(links, &links->link[i]);
+	free(links);
+}
+
+struct o2_links_totals o2_links_totals(const struct o2_links *links)
+{
+	struct o2_links_totals totals = links->totals;
+
+	for (size_t i = 0; i < O2_LINKS_MAX; i++)
+		if (links->link[i].conn != NULL)
+			count(&links->link[i], &totals);
+	return totals;
+}
+
+static bool same(const struct o2_roce_address *a, const struct o2_roce_address *b)
+{
+	return a->family_bytes == b->family_bytes && memcmp(a->bytes, b->bytes, sizeof(a->bytes)) == 0;
+}
+
+/* Does the event go from that side of the link to the other, as far as addresses tell? */
+static bool goes_from(const struct link *link, enum o2_judge_side from, const struct o2_event *event)
+{
+	return link->conn != NULL && same(&link->addr[from], &event->src) &&
+	       same(&link->addr[1 - from], &event->dst);
+}
+
+/* The link that a packet over a connection is of; *from: the side that sends it. */
+static struct link *by_qp(struct o2_links *links, const struct o2_event *event, enum o2_judge_side *from)
+{
+	for (size_t i = 0; i < O2_LINKS_MAX; i++) {
+		struct link *link = &links->link[i];
+
+		for (int side = O2_JUDGE_A; side < O2_JUDGE_SIDES; side++) {
+			if (link->has_qp[1 - side] && link->qp[1 - side] == event->dest_qp &&
+			    goes_from(link, (enum o2_judge_side)side, event)) {
+				*from = (enum o2_judge_side)side;
+				return link;
+			}
+		}
+	}
+	return NULL;
+}
+
+/* The link that a message of the connection manager is of, by the sender's id and the receiver's. */
+static struct link *by_cm_id(struct o2_links *links, const struct o2_event *event, enum o2_judge_side *from)
+{
+	const struct o2_cm_mad *cm = &event->cm;
+
+	for (size_t i = 0; i < O2_LINKS_MAX; i++) {
+		struct link *link = &links->link[i];
+
+		for (int side = O2_JUDGE_A; side < O2_JUDGE_SIDES; side++) {
+			if (!goes_from(link, (enum o2_judge_side)side, event) ||
+			    !(link->has_cm_id[side] || link->has_cm_id[1 - side]) ||
+			    (link->has_cm_id[side] && link->cm_id[side] != cm->local_id) ||
+			    (link->has_cm_id[1 - side] && link->cm_id[1 - side] != cm->remote_id))
+				continue;
+			*from = (enum o2_judge_side)side;
+			return link;
+		}
+	}
+	return NULL;
+}
+
+/* A link from event->src, side A, to event->dst. */
+static struct link *add(struct o2_links *links, const struct o2_event *event, enum o2_judge_seen seen)
+{
+	struct link *link = &links->link[0];
+
+	for (size_t i = 0; i < O2_LINKS_MAX && link->conn != NULL; i++)
+		if (links->link[i].conn == NULL || links->link[i].last_use < link->last_use)
+			link = &links->link[i];
+	if (link->conn != NULL) {
+		links->totals.forgotten++;
+		drop(links, link);
+	}
+	link->conn = o2_judge_meet(links->judge, seen);
+	if (link->conn == NULL)
+		return NULL;
+	link->addr[O2_JUDGE_A] = event->src;
+	link->addr[O2_JUDGE_B] = event->dst;
+	return link;
+}
+
+static int tell(struct o2_links *links, struct link *link, enum o2_judge_side from,
+		enum o2_judge_event_kind kind, const struct o2_event *event)
+{
+	const struct o2_judge_event told = {
+		.kind = kind,
+		.from = from,
+		.number = event->frame,
+		.time_ns = event->time_ns,
+		.msg = event->msg,
+		.reject = event->reject,
+		.refused = event->refused,
+		.bytes = event->bytes,
+		.addr = event->va,
+		.rkey = event->rkey,
+		.announced_bytes = event->dma_bytes,
+	};
+
+	link->last_use = ++links->clock;
+	return o2_judge_hear(links->judge, link->conn, &told);
+}
+
+/* A queue pair of that address begins another life: what is known of the one before is over. */
+static void forget_qp(struct o2_links *links, const struct o2_roce_address *addr, uint32_t qp)
+{
+	for (size_t i = 0; i < O2_LINKS_MAX; i++) {
+		struct link *link = &links->link[i];
+
+		for (int side = O2_JUDGE_A; side < O2_JUDGE_SIDES; side++)
+			if (link->conn != NULL && link->has_qp[side] && link->qp[side] == qp &&
+			    same(&link->addr[side], addr))
+				drop(links, link);
+	}
+}
+
+/* The link whose request the event repeats: only the sender's id is in a request.  Who has sent something
+ * has had the reply, and asks no more. */
+static struct link *asked_before(struct o2_links *links, const struct o2_event *event)
+{
+	for (size_t i = 0; i < O2_LINKS_MAX; i++) {
+		struct link *link = &links->link[i];
+
+		if (goes_from(link, O2_JUDGE_A, event) && !link->has_sent[O2_JUDGE_A] &&
+		    link->has_cm_id[O2_JUDGE_A] && link->cm_id[O2_JUDGE_A] == event->cm.local_id &&
+		    link->qp[O2_JUDGE_A] == event->cm.qp)
+			return link;
+	}
+	return NULL;
+}
+
+static int take_request(struct o2_links *links, const struct o2_event *event)
+{
+	struct link *link = asked_before(links, event);
+
+	if (link != NULL)
+		return 0;
+	forget_qp(links, &event->src, event->cm.qp);
+	link = add(links, event, O2_JUDGE_WHOLE);
+	if (link == NULL)
+		return -ENOMEM;
+	link->qp[O2_JUDGE_A] = event->cm.qp;
+	link->cm_id[O2_JUDGE_A] = event->cm.local_id;
+	link->start_psn[O2_JUDGE_B] = event->cm.psn;
+	link->has_qp[O2_JUDGE_A] = link->has_cm_id[O2_JUDGE_A] = true;
+	return tell(links, link, O2_JUDGE_A, O2_JUDGE_REQUEST, event);
+}
+
+static int take_reply(struct o2_links *links, const struct o2_event *event)
+{
+	enum o2_judge_side from;
+	struct link *link = by_cm_id(links, event, &from);
+
+	/* Nothing was asked for, as far as was seen; or it is the same once more. */
+	if (link == NULL || from != O2_JUDGE_B || link->has_cm_id[O2_JUDGE_B])
+		return 0;
+	link->qp[O2_JUDGE_B] = event->cm.qp;
+	link->cm_id[O2_JUDGE_B] = event->cm.local_id;
+	link->start_psn[O2_JUDGE_A] = event->cm.psn;
+	link->has_qp[O2_JUDGE_B] = link->has_cm_id[O2_JUDGE_B] = true;
+	return tell(links, link, O2_JUDGE_B, O2_JUDGE_REPLY, event);
+}
+
+static int take_cm(struct o2_links *links, const struct o2_event *event)
+{
+	enum o2_judge_side from;
+	struct link *link;
+	int rc = 0;
+
+	if (event->cm.kind == O2_CM_REQ)
+		return take_request(links, event);
+	if (event->cm.kind == O2_CM_REP)
+		return take_reply(links, event);
+	link = by_cm_id(links, event, &from);
+	if (link == NULL)
+		return 0;
+	if (event->cm.kind == O2_CM_REJ) {
+		if (from == O2_JUDGE_B && (event->reject != NULL || event->refused != NULL))
+			rc = tell(links, link, from, O2_JUDGE_REJECT, event);
+		drop(links, link);
+	} else if (event->cm.kind == O2_CM_DREQ) {
+		rc = tell(links, link, from, O2_JUDGE_DISCONNECT, event);
+	}
+	return rc;
+}
+
+static uint32_t first_psn(const struct o2_event *event)
+{
+	return (event->psn - event->packets + 1) & PSN_MASK;
+}
+
+/* A message or a WRITE over a connection. */
+static int take_packets(struct o2_links *links, const struct o2_event *event, enum o2_judge_event_kind kind)
+{
+	enum o2_judge_side from;
+	struct link *link = by_qp(links, event, &from);
+	int rc = 0;
+
+	/* Its reply was not seen, nor what was said before that. */
+	if (link != NULL && !link->has_qp[O2_JUDGE_B]) {
+		drop(links, link);
+		link = NULL;
+	}
+	if (link == NULL) {
+		from = O2_JUDGE_A;
+		link = add(links, event, O2_JUDGE_ONE_WAY);
+		if (link == NULL)
+			return -ENOMEM;
+		link->qp[O2_JUDGE_B] = event->dest_qp;
+		link->has_qp[O2_JUDGE_B] = true;
+	}
+	/* The first of a connection that is seen from its start has the number that was told. */
+	if (link->has_cm_id[O2_JUDGE_B] && !link->has_sent[from] && first_psn(event) != link->start_psn[from])
+		rc = tell(links, link, from, O2_JUDGE_LOST, event);
+	link->has_sent[from] = true;
+	link->last_psn[from] = event->psn;
+	return rc != 0 ? rc : tell(links, link, from, kind, event);
+}
+
+/* The one link without a queue pair of side A to which the acknowledgement can belong; else NULL. */
+static struct link *acknowledged(struct o2_links *links, const struct o2_event *event)
+{
+	struct link *found = NULL;
+
+	for (size_t i = 0; i < O2_LINKS_MAX; i++) {
+		struct link *link = &links->link[i];
+
+		if (!goes_from(link, O2_JUDGE_B, event) || link->has_qp[O2_JUDGE_A] ||
+		    link->last_psn[O2_JUDGE_A] != event->psn)
+			continue;
+		if (found != NULL)
+			return NULL;
+		found = link;
+	}
+	return found;
+}
+
+/* Both ways of a connection have shown that they belong together. */
+static int take_ack(struct o2_links *links, const struct o2_event *event)
+{
+	enum o2_judge_side from;
+	struct link *other = by_qp(links, event, &from), *link;
+
+	if (other != NULL && other->has_qp[O2_JUDGE_A])
+		return 0;
+	link = acknowledged(links, event);
+	if (link == NULL || link == other)
+		return 0;
+	link->qp[O2_JUDGE_A] = event->dest_qp;
+	link->has_qp[O2_JUDGE_A] = true;
+	if (other == NULL) {
+		o2_judge_both_ways(link->conn);
+		return 0;
+	}
+	/* What each has said was judged by itself, and has no common order with the other's. */
+	drop(links, other);
+	links->totals.connections--;
+	count(link, &links->totals);
+	links->totals.connections--;
+	o2_judge_part(links->judge, link->conn);
+	link->conn = o2_judge_meet(links->judge, O2_JUDGE_LATER);
+	return link->conn == NULL ? -ENOMEM : 0;
+}
+
+/* Something was not seen: of the event's direction, or of any if it cannot be told which. */
+static int take_missing(struct o2_links *links, const struct o2_event *event)
+{
+	enum o2_judge_side from;
+	struct link *link = by_qp(links, event, &from);
+	int rc = 0;
+
+	if (link != NULL)
+		return tell(links, link, from, O2_JUDGE_LOST, event);
+	for (size_t i = 0; i < O2_LINKS_MAX && rc == 0; i++)
+		if (links->link[i].conn != NULL)
+			rc = tell(links, &links->link[i], O2_JUDGE_A, O2_JUDGE_LOST, event);
+	return rc;
+}
+
+static int take_nak(struct o2_links *links, const struct o2_event *event)
+{
+	enum o2_judge_side from;
+	struct link *link = by_qp(links, event, &from);
+
+	return link == NULL ? 0 : tell(links, link, from, O2_JUDGE_NAK, event);
+}
+
+int o2_links_hear(struct o2_links *links, const struct o2_event *event)
+{
+	switch (event->kind) {
+	case O2_EVENT_SEND:
+		return take_packets(links, event, O2_JUDGE_MESSAGE);
+	case O2_EVENT_WRITE:
+		return take_packets(links, event, O2_JUDGE_WRITE);
+	case O2_EVENT_CM:
+		return take_cm(links, event);
+	case O2_EVENT_NAK:
+		return take_nak(links, event);
+	case O2_EVENT_NOTE:
+		return event->missing ? take_missing(links, event) : 0;
+	case O2_EVENT_ACK:
+		return take_ack(links, event);
+	case O2_EVENT_BACK:
+		return take_missing(links, event);
+	}
+	return 0;
+}

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT */
+/* Coming to terms: CONNREQ, CONNACK and the reject record. */
+#include "judge/internal.h"
+
+/* docs/connection.md, "Checks of a request": what a connection can live with. */
+#define LEAST_DEPTH 2u
+#define DEPTH_V1    8u
+
+/* The private data is a message of that type; else it is said. */
+static bool is_message(const struct o2_judging *at, enum o2_msg_type type)
+{
+	const struct o2_judge_event *event = at->event;
+
+	if (event->msg == NULL && event->refused != NULL)
+		o2_judge_refused(at);
+	if (event->msg == NULL)
+		return false;
+	if (event->msg->ibm_type == type)
+		return true;
+	o2_judge_differs(at, O2_JUDGE_CONNECT_TYPE, 0, "ibm_type", event->msg->ibm_type, type);
+	return false;
+}
+
+static void judge_limits(const struct o2_judging *at, const struct o2_msg *msg)
+{
+	const uint32_t depth = msg->u.connparams.ibcp_queue_depth;
+	const uint32_t size = msg->u.connparams.ibcp_max_msg_size;
+
+	if (msg->ibm_version == O2_MSG_VERSION_1 && depth != DEPTH_V1)
+		o2_judge_differs(at, O2_JUDGE_CONNECT_LIMITS, 0, "ibcp_queue_depth", depth, DEPTH_V1);
+	else if (depth < LEAST_DEPTH)
+		o2_judge_over(at, O2_JUDGE_CONNECT_LIMITS, 0, "ibcp_queue_depth", depth, LEAST_DEPTH);
+	else if (depth > O2_MAX_QUEUE_DEPTH)
+		o2_judge_over(at, O2_JUDGE_CONNECT_LIMITS, 0, "ibcp_queue_depth", depth, O2_MAX_QUEUE_DEPTH);
+	if (msg->u.connparams.ibcp_max_frags == 0)
+		o2_judge_over(at, O2_JUDGE_CONNECT_LIMITS, 0, "ibcp_max_frags", 0, 1);
+	if (size < O2_MIN_MSG_BYTES)
+		o2_judge_over(at, O2_JUDGE_CONNECT_LIMITS, 0, "ibcp_max_msg_size", size, O2_MIN_MSG_BYTES);
+	else if (size > O2_MSG_BYTES)
+		o2_judge_over(at, O2_JUDGE_CONNECT_LIMITS, 0, "ibcp_max_msg_size", size, O2_MSG_BYTES);
+}
+
+static struct o2_judge_told *told_to(struct o2_judge *judge, uint64_t asker_nid, uint64_t target_nid)
+{
+	for (uint32_t i = 0; i < O2_JUDGE_TOLD_MAX; i++) {
+		struct o2_judge_told *told = &judge->told[i];
+
+		if (told->asker_nid == asker_nid && told->target_nid == target_nid)
+			return told;
+	}
+	return NULL;
+}
+
+/* The first request of a node after a reject. */
+static void judge_retry(const struct o2_judging *at, const struct o2_msg *msg)
+{
+	struct o2_judge_told *told = told_to(at->judge, msg->ibm_srcnid, msg->ibm_dstnid);
+
+	if (told == NULL || told->asker_stamp != msg->ibm_srcstamp)
+		return;
+	if (told->why == O2_REJECT_MSG_QUEUE_SIZE && msg->ibm_version == O2_MSG_VERSION_2 &&
+	    msg->u.connparams.ibcp_queue_depth > told->queue_depth)
+		o2_judge_over(at, O2_JUDGE_CONNECT_RETRY, told->number, "ibcp_queue_depth",
+			      msg->u.connparams.ibcp_queue_depth, told->queue_depth);
+	if (told->why == O2_REJECT_RDMA_FRAGS && msg->u.connparams.ibcp_max_frags > told->max_frags)
+		o2_judge_over(at, O2_JUDGE_CONNECT_RETRY, told->number, "ibcp_max_frags",
+			      msg->u.connparams.ibcp_max_frags, told->max_frags);
+	told->asker_nid = 0;
+}
+
+void o2_judge_request(const struct o2_judging *at)
+{
+	struct o2_judge_conn *conn = at->conn;
+	const struct o2_msg *msg = at->event->msg;
+
+	if (!is_message(at, O2_MSG_CONNREQ))
+		return;
+	judge_limits(at, msg);
+	judge_retry(at, msg);
+	conn->asked = true;
+	conn->asked_number = at->event->number;
+	conn->asked_version = msg->ibm_version;
+	conn->asked_depth = msg->u.connparams.ibcp_queue_depth;
+	conn->asked_frags = msg->u.connparams.ibcp_max_frags;
+	conn->asked_msg_bytes = msg->u.connparams.ibcp_max_msg_size;
+	conn->end[at->from].nid = msg->ibm_srcnid;
+	conn->end[at->from].stamp = msg->ibm_srcstamp;
+	conn->end[at->to].nid = msg->ibm_dstnid;
+	conn->end[at->to].stamp = msg->ibm_dststamp;
+}
+
+static void judge_granted(const struct o2_judging *at, const char *field, uint32_t granted, uint32_t asked)
+{
+	if (granted > asked)
+		o2_judge_over(at, O2_JUDGE_CONNECT_OVER_ASKED, at->conn->asked_number, field, granted, asked);
+}
+
+void o2_judge_reply(const struct o2_judging *at)
+{
+	struct o2_judge_conn *conn = at->conn;
+	const struct o2_msg *msg = at->event->msg;
+	struct o2_judge_end *answers = &conn->end[at->from];
+
+	if (!is_message(at, O2_MSG_CONNACK))
+		return;
+	judge_limits(at, msg);
+	if (conn->asked) {
+		const struct o2_judge_end *asks = &conn->end[at->to];
+		const uint64_t request = conn->asked_number;
+
+		if (msg->ibm_version != conn->asked_version)
+			o2_judge_differs(at, O2_JUDGE_CONNECT_VERSION, request, "ibm_version",
+					 msg->ibm_version, conn->asked_version);
+		if (msg->ibm_srcnid != answers->nid)
+			o2_judge_differs(at, O2_JUDGE_CONNECT_NIDS, request, "ibm_srcnid", msg->ibm_srcnid,
+					 answers->nid);
+		if (msg->ibm_dstnid != asks->nid)
+			o2_judge_differs(at, O2_JUDGE_CONNECT_NIDS, request, "ibm_dstnid", msg->ibm_dstnid,
+					 asks->nid);
+		if (msg->ibm_dststamp != asks->stamp)
+			o2_judge_differs(at, O2_JUDGE_CONNECT_STAMP, request, "ibm_dststamp",
+					 msg->ibm_dststamp, asks->stamp);
+		judge_granted(at, "ibcp_queue_depth", msg->u.connparams.ibcp_queue_depth, conn->asked_depth);
+		judge_granted(at, "ibcp_max_frags", msg->u.connparams.ibcp_max_frags, conn->asked_frags);
+		judge_granted(at, "ibcp_max_msg_size", msg->u.connparams.ibcp_max_msg_size,
+			      conn->asked_msg_bytes);
+	}
+	answers->nid = msg->ibm_srcnid;
+	answers->stamp = msg->ibm_srcstamp;
+	conn->agreed = true;
+	conn->version = msg->ibm_version;
+	conn->queue_depth = msg->u.connparams.ibcp_queue_depth;
+	conn->max_frags = msg->u.connparams.ibcp_max_frags;
+	conn->max_msg_bytes = msg->u.connparams.ibcp_max_msg_size;
+}
+
+/* A limit that was told although what was asked for is within. */
+static void judge_untrue(const struct o2_judging *at, uint8_t why, const char *field, uint32_t told,
+			 uint32_t asked)
+{
+	if (at->event->reject->ibr_why == why && at->event->reject->ibr_version == O2_MSG_VERSION_2 &&
+	    told >= asked)
+		o2_judge_over(at, O2_JUDGE_CONNECT_REJECT_UNTRUE, at->conn->asked_number, field, told,
+			      asked == 0 ? 0 : asked - 1);
+}
+
+void o2_judge_reject(const struct o2_judging *at)
+{
+	struct o2_judge *judge = at->judge;
+	const struct o2_judge_conn *conn = at->conn;
+	const struct o2_reject *reject = at->event->reject;
+	struct o2_judge_told *told;
+
+	if (reject == NULL || !conn->asked) {
+		is_message(at, O2_MSG_CONNACK);
+		return;
+	}
+	judge_untrue(at, O2_REJECT_MSG_QUEUE_SIZE, "ibcp_queue_depth", reject->ibr_cp.ibcp_queue_depth,
+		     conn->asked_depth);
+	judge_untrue(at, O2_REJECT_RDMA_FRAGS, "ibcp_max_frags", reject->ibr_cp.ibcp_max_frags,
+		     conn->asked_frags);
+	told = told_to(judge, conn->end[at->to].nid, conn->end[at->from].nid);
+	if (told == NULL)
+		told = &judge->told[judge->next_told++ % O2_JUDGE_TOLD_MAX];
+	*told = (struct o2_judge_told){
+		.asker_nid = conn->end[at->to].nid,
+		.asker_stamp = conn->end[at->to].stamp,
+		.target_nid = conn->end[at->from].nid,
+		.why = reject->ibr_why,
+		.queue_depth = reject->ibr_cp.ibcp_queue_depth,
+		.max_frags = reject->ibr_cp.ibcp_max_frags,
+		.number = at->event->number,
+	};
+}

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The account of credits of each side: an exact one from the first message on, or bounds from the first that
+ * was seen.  What a side may send is what it was sent: given - taken, and the depth at the start.
+ */
+#include "judge/internal.h"
+
+#define NS_PER_MS 1000000u
+#define NS_PER_S  1000000000u
+
+#define EMPTY_NOOPS_MAX 16u /* docs/transport.md, "NOOP": in a second */
+
+void o2_judge_credits_start(struct o2_judge_conn *conn)
+{
+	for (int side = O2_JUDGE_A; side < O2_JUDGE_SIDES; side++) {
+		struct o2_judge_end *end = &conn->end[side];
+
+		end->taken = end->given = 0;
+		end->least = end->most = 0;
+		end->accepted = end->unanswered = 0;
+		end->empty_since_ns = 0;
+		end->withheld_said = false;
+	}
+}
+
+void o2_judge_credits_unknown(struct o2_judge_conn *conn)
+{
+	conn->whole = false;
+	o2_judge_credits_start(conn);
+}
+
+/* A message of this type takes a credit of its sender.  docs/transport.md, "Flow control". */
+static bool takes_credit(uint16_t version, uint8_t type)
+{
+	return type == O2_MSG_IMMEDIATE || type == O2_MSG_PUT_REQ || type == O2_MSG_GET_REQ ||
+	       (type == O2_MSG_NOOP && version == O2_MSG_VERSION_1);
+}
+
+static uint32_t depth_of(const struct o2_judge_conn *conn)
+{
+	return conn->queue_depth != 0 ? conn->queue_depth : O2_MAX_QUEUE_DEPTH;
+}
+
+/* What has been given to `end` and not been taken; whole: that and the depth is what it has now. */
+static int64_t balance(const struct o2_judge_end *end)
+{
+	return (int64_t)end->given - (int64_t)end->taken;
+}
+
+/* The sender has taken a credit. */
+static void take(const struct o2_judging *at)
+{
+	struct o2_judge_conn *conn = at->conn;
+	struct o2_judge_end *from = &conn->end[at->from];
+	const int64_t depth = depth_of(conn);
+	const int64_t had = conn->whole ? depth + balance(from) : depth + balance(from) - from->most;
+
+	/* Not whole: it had at most the depth when it had most. */
+	if (had <= 0) {
+		o2_judge_over(at, O2_JUDGE_CREDITS_NONE, 0, "credits", 0, 1);
+		o2_judge_credits_unknown(conn);
+	} else if (had == 1 && conn->version == O2_MSG_VERSION_1 && at->event->msg->ibm_type != O2_MSG_NOOP) {
+		o2_judge_over(at, O2_JUDGE_CREDITS_LAST, 0, "credits", 1, 2);
+	}
+	from->taken++;
+	if (balance(from) < from->least)
+		from->least = balance(from);
+	if (conn->whole && depth + balance(from) == 0)
+		from->empty_since_ns = conn->now_ns;
+}
+
+/* The sender gives `count` credits back. */
+static void give(const struct o2_judging *at, uint32_t count)
+{
+	struct o2_judge_conn *conn = at->conn;
+	struct o2_judge_end *to = &conn->end[at->to];
+	int64_t owed;
+
+	/* Whole: a PUT_REQ that was acknowledged is given back for its PUT_DONE.  Else: when the peer had
+	 * least it had none, or more. */
+	if (conn->whole)
+		owed = -balance(to) - to->accepted;
+	else
+		owed = (int64_t)depth_of(conn) - (balance(to) - to->least);
+	if (count > owed) {
+		o2_judge_over(at, O2_JUDGE_CREDITS_OVER_OWED, 0, "ibm_credits", count,
+			      owed < 0 ? 0 : (uint64_t)owed);
+		o2_judge_credits_unknown(conn);
+		return;
+	}
+	to->given += count;
+	if (balance(to) > to->most)
+		to->most = balance(to);
+	if (count != 0) {
+		to->empty_since_ns = 0;
+		to->withheld_said = false;
+	}
+}
+
+/* The least that a side owes before it says so by a NOOP (docs/transport.md, "Tunables"). */
+static uint32_t least_mark(const struct o2_judge_conn *conn)
+{
+	const uint32_t mark = (conn->queue_depth - 1) / 2;
+
+	return mark == 0 ? 1 : mark;
+}
+
+static void judge_noop(const struct o2_judging *at)
+{
+	struct o2_judge_conn *conn = at->conn;
+	struct o2_judge_end *from = &conn->end[at->from];
+	const uint8_t credits = at->event->msg->ibm_credits;
+	const uint64_t quiet_ns = conn->now_ns - from->last_message_ns;
+
+	if (conn->queue_depth != 0 && credits < least_mark(conn) && from->last_message_ns != 0 &&
+	    quiet_ns < at->judge->options.keepalive_ms * NS_PER_MS)
+		o2_judge_over(at, O2_JUDGE_CREDITS_NOOP_UNCALLED, 0, "ibm_credits", credits,
+			      least_mark(conn));
+	if (credits != 0)
+		return;
+	if (from->empty_noops == 0 || conn->now_ns - from->empty_noops_ns >= NS_PER_S) {
+		from->empty_noops = 0;
+		from->empty_noops_ns = conn->now_ns;
+	}
+	from->empty_noops++;
+	if (from->empty_noops == EMPTY_NOOPS_MAX + 1)
+		o2_judge_over(at, O2_JUDGE_CREDITS_NOOP_STORM, 0, "NOOPs", from->empty_noops,
+			      EMPTY_NOOPS_MAX);
+}
+
+/* A request reserves room for its answer: no more may be without one than the queue is deep. */
+static void count_requests(const struct o2_judging *at)
+{
+	struct o2_judge_end *from = &at->conn->end[at->from], *to = &at->conn->end[at->to];
+
+	switch (at->event->msg->ibm_type) {
+	case O2_MSG_PUT_REQ:
+	case O2_MSG_GET_REQ:
+		from->unanswered++;
+		if (at->conn->whole && from->unanswered > depth_of(at->conn))
+			o2_judge_over(at, O2_JUDGE_CREDITS_REQUESTS, 0, "requests", from->unanswered,
+				      depth_of(at->conn));
+		break;
+	case O2_MSG_PUT_ACK:
+		to->accepted++;
+		to->unanswered -= to->unanswered != 0;
+		break;
+	case O2_MSG_PUT_NAK:
+	case O2_MSG_GET_DONE:
+		to->unanswered -= to->unanswered != 0;
+		break;
+	case O2_MSG_PUT_DONE:
+		from->accepted -= from->accepted != 0;
+		break;
+	default:
+		break;
+	}
+}
+
+void o2_judge_credits(const struct o2_judging *at)
+{
+	const struct o2_msg *msg = at->event->msg;
+
+	if (msg->ibm_type == O2_MSG_NOOP)
+		judge_noop(at);
+	if (at->conn->one_way)
+		return;
+	count_requests(at);
+	/* The sender has counted the credits that it gives before it takes one of its own. */
+	give(at, msg->ibm_credits);
+	if (takes_credit(at->conn->version, msg->ibm_type))
+		take(at);
+}
+
+void o2_judge_credits_time(const struct o2_judging *at)
+{
+	const uint64_t now_ns = at->conn->now_ns;
+	const uint64_t limit_ms = at->judge->options.timeout_ms;
+
+	for (int side = O2_JUDGE_A; side < O2_JUDGE_SIDES; side++) {
+		struct o2_judge_end *end = &at->conn->end[side];
+
+		if (end->empty_since_ns == 0 || end->withheld_said ||
+		    now_ns - end->empty_since_ns <= limit_ms * NS_PER_MS)
+			continue;
+		end->withheld_said = true;
+		o2_judge_broken(at, O2_JUDGE_CREDITS_WITHHELD, o2_judge_other((enum o2_judge_side)side), 0,
+				"milliseconds", (now_ns - end->empty_since_ns) / NS_PER_MS, limit_ms,
+				O2_LIMIT_BOUND);
+	}
+}

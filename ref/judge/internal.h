@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef O2_JUDGE_INTERNAL_H
+#define O2_JUDGE_INTERNAL_H
+
+#include <sys/queue.h>
+
+#include "judge/judge.h"
+#include "wire/msg_type.h"
+
+#define O2_JUDGE_TOLD_MAX    64u /* rejects that are remembered, of all nodes */
+#define O2_JUDGE_ENDED_MAX   32u /* descriptors of a side that have ended */
+#define O2_JUDGE_WAITING_MAX 8u	 /* findings that wait for a proof */
+#define O2_JUDGE_HANDLE_MAX  64u /* PUTs and GETs of a side for which LNet wants an answer */
+
+enum o2_transfer_step {
+	O2_TRANSFER_PUT_ASKED, /* PUT_REQ; PUT_ACK or PUT_NAK is due */
+	O2_TRANSFER_PUT_OPEN,  /* PUT_ACK; WRITEs and PUT_DONE are due, from who asked */
+	O2_TRANSFER_GET_OPEN,  /* GET_REQ; WRITEs and GET_DONE are due */
+};
+
+/* A transfer from its request to the message that ends it. */
+struct o2_judge_transfer {
+	TAILQ_ENTRY(o2_judge_transfer) link;
+	enum o2_transfer_step step;
+	bool late;		      /* that it takes too long has been said */
+	uint64_t number, time_ns;     /* of the request; of the PUT_ACK from then on */
+	uint64_t cookie;	      /* of who asked */
+	uint64_t sink_cookie;	      /* PUT_OPEN: of the sink */
+	uint64_t asked_bytes;	      /* PUT: that the source offers; GET: that the sink has room for */
+	struct o2_lnet_handle handle; /* PUT: for LNet's ACK */
+	/* The sink's descriptor: PUT_OPEN, GET_OPEN. */
+	uint32_t rkey, nfrags;
+	uint64_t sink_bytes;
+	uint64_t low, high; /* its fragments lie from here to before there */
+	uint64_t written_bytes;
+	uint32_t at_frag; /* where the next WRITE belongs */
+	uint32_t at_byte;
+	struct o2_rdma_frag *frag; /* nfrags, owned */
+};
+
+/* Does a byte of the range lie between the lowest and the highest of the sink? */
+static inline bool o2_judge_near(const struct o2_judge_transfer *transfer, uint64_t low, uint64_t high)
+{
+	return low < transfer->high && transfer->low < high;
+}
+
+TAILQ_HEAD(o2_judge_transfers, o2_judge_transfer);
+
+/* What LNet was promised: an ACK for a PUT, a REPLY for a GET. */
+struct o2_judge_handle {
+	bool used, is_get;
+	struct o2_lnet_handle handle;
+	uint64_t number;
+	bool exact; /* moved bytes are known; else at most so many */
+	uint64_t bytes;
+};
+
+/* Memory that was a sink. */
+struct o2_judge_ended {
+	uint32_t rkey;
+	uint64_t number; /* of the message that ended it; 0: none */
+};
+
+struct o2_judge_end {
+	uint64_t nid, stamp; /* 0: not known */
+	/* As a sender. */
+	uint64_t last_message_ns; /* 0: none yet */
+	bool disconnected;
+	uint32_t empty_noops; /* in the second that began then */
+	uint64_t empty_noops_ns;
+	/* Credits: messages of this side that took one, and credit bytes that it was sent. */
+	uint64_t taken, given;
+	int64_t least, most;	 /* of given - taken, since everything is seen */
+	uint32_t accepted;	 /* PUT_REQs of this side with a PUT_ACK and no PUT_DONE */
+	uint64_t empty_since_ns; /* since when it has no credit; 0: it has */
+	bool withheld_said;
+	/* Requests of this side, oldest first: by their last step. */
+	struct o2_judge_transfers open;
+	uint32_t nopen, unanswered; /* unanswered: without PUT_ACK, PUT_NAK or GET_DONE */
+	/* Descriptors of this side that have ended; keys that LNet wants answers for. */
+	struct o2_judge_ended ended[O2_JUDGE_ENDED_MAX];
+	struct o2_judge_handle handle[O2_JUDGE_HANDLE_MAX];
+	uint32_t next_ended, next_handle;
+	uint64_t messages, writes, write_bytes;
+	/* Findings, for which nothing may be missing of what this side has sent. */
+	struct o2_judge_finding waiting[O2_JUDGE_WAITING_MAX];
+	uint32_t nwaiting;
+};
+
+struct o2_judge_conn {
+	LIST_ENTRY(o2_judge_conn) link;
+	bool whole;   /* all of it is seen: what is not known is not there */
+	bool one_way; /* what the other side says is not seen */
+	bool agreed;
+	uint16_t version;
+	uint32_t queue_depth, max_frags, max_msg_bytes; /* 0: not known */
+	/* What was asked for. */
+	bool asked;
+	uint16_t asked_version;
+	uint32_t asked_depth, asked_frags, asked_msg_bytes;
+	uint64_t asked_number;
+	uint64_t now_ns;
+	struct o2_judge_end end[O2_JUDGE_SIDES];
+};
+
+/* What a reject told the node that asked. */
+struct o2_judge_told {
+	uint64_t asker_nid, asker_stamp, target_nid; /* asker_nid 0: none */
+	uint8_t why;
+	uint32_t queue_depth, max_frags;
+	uint64_t number;
+};
+
+struct o2_judge {
+	struct o2_judge_options options;
+	o2_judge_sink sink;
+	void *context;
+	uint32_t transfers;
+	uint32_t next_told;
+	struct o2_judge_told told[O2_JUDGE_TOLD_MAX];
+	LIST_HEAD(, o2_judge_conn) conns;
+};
+
+/* One event on its way through the rules. */
+struct o2_judging {
+	struct o2_judge *judge;
+	struct o2_judge_conn *conn;
+	const struct o2_judge_event *event;
+	enum o2_judge_side from, to;
+};
+
+static inline enum o2_judge_side o2_judge_other(enum o2_judge_side side)
+{
+	return side == O2_JUDGE_A ? O2_JUDGE_B : O2_JUDGE_A;
+}
+
+/* Report that `who` has broken the rule, by the event at hand.  earlier: as in the finding. */
+void o2_judge_broken(const struct o2_judging *at, enum o2_judge_rule_id rule, enum o2_judge_side who,
+		     uint64_t earlier, const char *field, uint64_t value, uint64_t limit,
+		     enum o2_limit_kind kind);
+/* The same of the sender, where the limit is a bound, or the only value. */
+void o2_judge_over(const struct o2_judging *at, enum o2_judge_rule_id rule, uint64_t earlier,
+		   const char *field, uint64_t value, uint64_t limit);
+void o2_judge_differs(const struct o2_judging *at, enum o2_judge_rule_id rule, uint64_t earlier,
+		      const char *field, uint64_t value, uint64_t expected);
+
+/* The sender's message, which the codec refuses. */
+void o2_judge_refused(const struct o2_judging *at);
+
+/* What the sender has said is not known, now and from here on: less can be judged. */
+void o2_judge_unseen(const struct o2_judging *at);
+
+/* connect.c */
+void o2_judge_request(const struct o2_judging *at);
+void o2_judge_reply(const struct o2_judging *at);
+void o2_judge_reject(const struct o2_judging *at);
+
+/* message.c: returns 0 or -ENOMEM. */
+int o2_judge_message(const struct o2_judging *at);
+
+/* credits.c */
+void o2_judge_credits_start(struct o2_judge_conn *conn);
+/* Nothing is known of the credits of either side: what comes is judged by itself. */
+void o2_judge_credits_unknown(struct o2_judge_conn *conn);
+void o2_judge_credits(const struct o2_judging *at);
+void o2_judge_credits_time(const struct o2_judging *at);
+
+/* transfer.c */
+int o2_judge_transfer(const struct o2_judging *at);
+void o2_judge_transfer_time(const struct o2_judging *at);
+/* All transfers of a connection are forgotten, without a word. */
+void o2_judge_transfers_drop(struct o2_judge *judge, struct o2_judge_conn *conn);
+
+/* write.c */
+void o2_judge_write(const struct o2_judging *at);
+/* A descriptor of `sink` is open from now on: says if its memory is in use. */
+void o2_judge_key_offered(const struct o2_judging *at, const struct o2_judge_transfer *transfer);
+
+/* lnet.c: what LNet's header promises, and whether it is kept. */
+void o2_judge_lnet(const struct o2_judging *at, const struct o2_lnet_hdr *hdr);
+/* A PUT by RDMA has ended well. */
+void o2_judge_lnet_moved(struct o2_judge_end *source, const struct o2_lnet_handle *handle, uint64_t bytes);
+
+#endif

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: MIT */
+#include "judge/judge.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+
+#include "judge/internal.h"
+
+struct o2_judge *o2_judge_new(const struct o2_judge_options *options, o2_judge_sink sink, void *context)
+{
+	struct o2_judge *judge = calloc(1, sizeof(*judge));
+
+	if (judge == NULL)
+		return NULL;
+	judge->options = options != NULL ? *options : O2_JUDGE_DEFAULTS;
+	judge->sink = sink;
+	judge->context = context;
+	LIST_INIT(&judge->conns);
+	return judge;
+}
+
+void o2_judge_free(struct o2_judge *judge)
+{
+	if (judge == NULL)
+		return;
+	while (!LIST_EMPTY(&judge->conns))
+		o2_judge_part(judge, LIST_FIRST(&judge->conns));
+	assert(judge->transfers == 0);
+	free(judge);
+}
+
+struct o2_judge_conn *o2_judge_meet(struct o2_judge *judge, enum o2_judge_seen seen)
+{
+	struct o2_judge_conn *conn = calloc(1, sizeof(*conn));
+
+	if (conn == NULL)
+		return NULL;
+	conn->whole = seen == O2_JUDGE_WHOLE;
+	conn->one_way = seen == O2_JUDGE_ONE_WAY;
+	TAILQ_INIT(&conn->end[O2_JUDGE_A].open);
+	TAILQ_INIT(&conn->end[O2_JUDGE_B].open);
+	o2_judge_credits_start(conn);
+	LIST_INSERT_HEAD(&judge->conns, conn, link);
+	return conn;
+}
+
+void o2_judge_both_ways(struct o2_judge_conn *conn)
+{
+	conn->one_way = false;
+}
+
+/* What waited for a proof is proven, or never will be. */
+static void release(struct o2_judge *judge, struct o2_judge_end *end, bool unproven)
+{
+	for (uint32_t i = 0; i < end->nwaiting; i++) {
+		end->waiting[i].unproven = unproven;
+		judge->sink(judge->context, &end->waiting[i]);
+	}
+	end->nwaiting = 0;
+}
+
+void o2_judge_part(struct o2_judge *judge, struct o2_judge_conn *conn)
+{
+	for (int side = O2_JUDGE_A; side < O2_JUDGE_SIDES; side++)
+		release(judge, &conn->end[side], true);
+	o2_judge_transfers_drop(judge, conn);
+	LIST_REMOVE(conn, link);
+	free(conn);
+}
+
+/* Now, or when it is proven; when there are too many that wait, they are not. */
+static void report(const struct o2_judging *at, const struct o2_judge_finding *finding)
+{
+	const enum o2_judge_proof proof = o2_judge_rules[finding->rule].proof;
+	struct o2_judge_end *end =
+		&at->conn->end[proof == O2_JUDGE_OF_PEER ? o2_judge_other(finding->who) : finding->who];
+
+	if (!at->judge->options.lossy || proof == O2_JUDGE_PROVEN)
+		at->judge->sink(at->judge->context, finding);
+	else if (end->nwaiting < O2_JUDGE_WAITING_MAX)
+		end->waiting[end->nwaiting++] = *finding;
+}
+
+void o2_judge_broken(const struct o2_judging *at, enum o2_judge_rule_id rule, enum o2_judge_side who,
+		     uint64_t earlier, const char *field, uint64_t value, uint64_t limit,
+		     enum o2_limit_kind kind)
+{
+	struct o2_judge_finding finding = {
+		.rule = rule,
+		.conn = at->conn,
+		.who = who,
+		.number = at->event->number,
+		.time_ns = at->conn->now_ns,
+		.earlier = earlier,
+	};
+
+	o2_limit_is(o2_refuse_value(&finding.error, -EPROTO, o2_judge_rules[rule].id, field, value, limit),
+		    kind, &finding.error);
+	report(at, &finding);
+}
+
+void o2_judge_over(const struct o2_judging *at, enum o2_judge_rule_id rule, uint64_t earlier,
+		   const char *field, uint64_t value, uint64_t limit)
+{
+	o2_judge_broken(at, rule, at->from, earlier, field, value, limit, O2_LIMIT_BOUND);
+}
+
+void o2_judge_differs(const struct o2_judging *at, enum o2_judge_rule_id rule, uint64_t earlier,
+		      const char *field, uint64_t value, uint64_t expected)
+{
+	o2_judge_broken(at, rule, at->from, earlier, field, value, expected, O2_LIMIT_EXACT);
+}
+
+void o2_judge_refused(const struct o2_judging *at)
+{
+	const struct o2_judge_finding finding = {
+		.rule = O2_JUDGE_MESSAGE_WIRE,
+		.conn = at->conn,
+		.who = at->from,
+		.number = at->event->number,
+		.time_ns = at->conn->now_ns,
+		.error = *at->event->refused,
+	};
+
+	at->judge->sink(at->judge->context, &finding);
+}
+
+/* What was open may have gone on in what was not seen. */
+void o2_judge_unseen(const struct o2_judging *at)
+{
+	at->conn->whole = false;
+	at->conn->end[at->from].nwaiting = 0;
+	o2_judge_transfers_drop(at->judge, at->conn);
+	o2_judge_credits_unknown(at->conn);
+	at->conn->end[at->from].last_message_ns = 0;
+}
+
+static void disconnect(const struct o2_judging *at)
+{
+	for (int side = O2_JUDGE_A; side < O2_JUDGE_SIDES; side++) {
+		const struct o2_judge_transfer *oldest = TAILQ_FIRST(&at->conn->end[side].open);
+
+		if (oldest != NULL)
+			o2_judge_broken(at, O2_JUDGE_END_OPEN, at->from, oldest->number, "transfers open",
+					at->conn->end[side].nopen, 0, O2_LIMIT_EXACT);
+	}
+	o2_judge_transfers_drop(at->judge, at->conn);
+	at->conn->end[at->from].disconnected = true;
+}
+
+int o2_judge_hear(struct o2_judge *judge, struct o2_judge_conn *conn, const struct o2_judge_event *event)
+{
+	const struct o2_judging at = {judge, conn, event, event->from, o2_judge_other(event->from)};
+
+	if (event->time_ns > conn->now_ns)
+		conn->now_ns = event->time_ns;
+	if (event->kind == O2_JUDGE_MESSAGE || event->kind == O2_JUDGE_WRITE)
+		release(judge, &conn->end[event->from], false);
+	if (!conn->one_way) {
+		o2_judge_transfer_time(&at);
+		o2_judge_credits_time(&at);
+	}
+	switch (event->kind) {
+	case O2_JUDGE_REQUEST:
+		o2_judge_request(&at);
+		return 0;
+	case O2_JUDGE_REPLY:
+		o2_judge_reply(&at);
+		return 0;
+	case O2_JUDGE_REJECT:
+		o2_judge_reject(&at);
+		return 0;
+	case O2_JUDGE_MESSAGE:
+		return o2_judge_message(&at);
+	case O2_JUDGE_WRITE:
+		o2_judge_write(&at);
+		return 0;
+	case O2_JUDGE_LOST:
+		o2_judge_broken(&at, O2_JUDGE_TRANSPORT_LOST, at.from, 0, NULL, 0, O2_NO_LIMIT,
+				O2_LIMIT_OTHER);
+		o2_judge_unseen(&at);
+		return 0;
+	case O2_JUDGE_NAK:
+		o2_judge_broken(&at, O2_JUDGE_TRANSPORT_NAK, at.from, 0, NULL, 0, O2_NO_LIMIT,
+				O2_LIMIT_OTHER);
+		return 0;
+	case O2_JUDGE_DISCONNECT:
+		disconnect(&at);
+		return 0;
+	}
+	return -EINVAL;
+}
+
+struct o2_judge_view o2_judge_view(const struct o2_judge_conn *conn)
+{
+	struct o2_judge_view view = {
+		.version = conn->version,
+		.queue_depth = conn->queue_depth,
+		.max_frags = conn->max_frags,
+		.seen = conn->one_way ? O2_JUDGE_ONE_WAY
+			: conn->whole ? O2_JUDGE_WHOLE
+				      : O2_JUDGE_LATER,
+	};
+
+	for (int side = O2_JUDGE_A; side < O2_JUDGE_SIDES; side++) {
+		const struct o2_judge_end *end = &conn->end[side];
+
+		view.nid[side] = end->nid;
+		view.messages[side] = end->messages;
+		view.writes[side] = end->writes;
+		view.write_bytes[side] = end->write_bytes;
+		view.open[side] = end->nopen;
+	}
+	return view;
+}

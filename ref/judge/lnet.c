@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/* What LNet was promised: the lengths of ACKs and REPLYs. */
+#include "judge/internal.h"
+
+/* LNet: LNET_WIRE_HANDLE_COOKIE_NONE.  No ACK is wanted. */
+#define NO_COOKIE UINT64_MAX
+
+static bool same(const struct o2_lnet_handle *a, const struct o2_lnet_handle *b)
+{
+	return a->wh_interface_cookie == b->wh_interface_cookie && a->wh_object_cookie == b->wh_object_cookie;
+}
+
+static struct o2_judge_handle *find(struct o2_judge_end *end, const struct o2_lnet_handle *handle,
+				    bool is_get)
+{
+	for (uint32_t i = 0; i < O2_JUDGE_HANDLE_MAX; i++) {
+		struct o2_judge_handle *known = &end->handle[i];
+
+		if (known->used && known->is_get == is_get && same(&known->handle, handle))
+			return known;
+	}
+	return NULL;
+}
+
+static void remember(const struct o2_judging *at, const struct o2_lnet_handle *handle, bool is_get,
+		     uint64_t bytes)
+{
+	struct o2_judge_end *from = &at->conn->end[at->from];
+
+	if (handle->wh_interface_cookie == NO_COOKIE && handle->wh_object_cookie == NO_COOKIE)
+		return;
+	from->handle[from->next_handle++ % O2_JUDGE_HANDLE_MAX] = (struct o2_judge_handle){
+		.used = true,
+		.is_get = is_get,
+		.handle = *handle,
+		.number = at->event->number,
+		.bytes = bytes,
+	};
+}
+
+void o2_judge_lnet_moved(struct o2_judge_end *source, const struct o2_lnet_handle *handle, uint64_t bytes)
+{
+	struct o2_judge_handle *known = find(source, handle, false);
+
+	if (known == NULL)
+		return;
+	known->exact = true;
+	known->bytes = bytes;
+}
+
+static void judge_answer(const struct o2_judging *at, enum o2_judge_rule_id rule, const char *field,
+			 struct o2_judge_handle *known, uint64_t bytes)
+{
+	if (known == NULL)
+		return;
+	if (known->exact && bytes != known->bytes)
+		o2_judge_differs(at, rule, known->number, field, bytes, known->bytes);
+	else if (bytes > known->bytes)
+		o2_judge_over(at, rule, known->number, field, bytes, known->bytes);
+	known->used = false;
+}
+
+void o2_judge_lnet(const struct o2_judging *at, const struct o2_lnet_hdr *hdr)
+{
+	struct o2_judge_end *to = &at->conn->end[at->to];
+
+	switch (hdr->type) {
+	case O2_LNET_PUT:
+		remember(at, &hdr->msg.put.ack_wmd, false, hdr->payload_length);
+		break;
+	case O2_LNET_GET:
+		if (at->event->msg->ibm_type == O2_MSG_IMMEDIATE)
+			remember(at, &hdr->msg.get.return_wmd, true, hdr->msg.get.sink_length);
+		break;
+	case O2_LNET_ACK:
+		judge_answer(at, O2_JUDGE_LNET_ACK, "hdr.msg.ack.mlength",
+			     find(to, &hdr->msg.ack.dst_wmd, false), hdr->msg.ack.mlength);
+		break;
+	case O2_LNET_REPLY:
+		judge_answer(at, O2_JUDGE_LNET_REPLY, "hdr.payload_length",
+			     find(to, &hdr->msg.reply.dst_wmd, true), hdr->payload_length);
+		break;
+	default:
+		break;
+	}
+}

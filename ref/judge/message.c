@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+/* A message by itself: what it is, and between whom. */
+#include "judge/internal.h"
+
+/* The first message that is seen says who is who, where what came before was not seen. */
+static void learn(const struct o2_judging *at, const struct o2_msg *msg)
+{
+	struct o2_judge_end *from = &at->conn->end[at->from], *to = &at->conn->end[at->to];
+
+	if (from->nid == 0)
+		from->nid = msg->ibm_srcnid;
+	if (from->stamp == 0)
+		from->stamp = msg->ibm_srcstamp;
+	if (to->nid == 0)
+		to->nid = msg->ibm_dstnid;
+	if (to->stamp == 0)
+		to->stamp = msg->ibm_dststamp;
+	if (at->conn->version == 0)
+		at->conn->version = msg->ibm_version;
+}
+
+static void judge_header(const struct o2_judging *at, const struct o2_msg *msg)
+{
+	const struct o2_judge_conn *conn = at->conn;
+	const struct o2_judge_end *from = &conn->end[at->from], *to = &conn->end[at->to];
+
+	if (msg->ibm_version != conn->version)
+		o2_judge_differs(at, O2_JUDGE_MESSAGE_VERSION, 0, "ibm_version", msg->ibm_version,
+				 conn->version);
+	if (msg->ibm_srcnid != from->nid)
+		o2_judge_differs(at, O2_JUDGE_MESSAGE_NIDS, 0, "ibm_srcnid", msg->ibm_srcnid, from->nid);
+	if (msg->ibm_dstnid != to->nid)
+		o2_judge_differs(at, O2_JUDGE_MESSAGE_NIDS, 0, "ibm_dstnid", msg->ibm_dstnid, to->nid);
+	if (msg->ibm_srcstamp != from->stamp)
+		o2_judge_differs(at, O2_JUDGE_MESSAGE_STAMPS, 0, "ibm_srcstamp", msg->ibm_srcstamp,
+				 from->stamp);
+	if (msg->ibm_dststamp != to->stamp)
+		o2_judge_differs(at, O2_JUDGE_MESSAGE_STAMPS, 0, "ibm_dststamp", msg->ibm_dststamp,
+				 to->stamp);
+}
+
+static void judge_length(const struct o2_judging *at, const struct o2_msg *msg)
+{
+	const uint64_t expected = o2_msg_canonical_bytes(msg);
+	const uint32_t limit = at->conn->max_msg_bytes;
+
+	if (limit != 0 && at->event->bytes > limit)
+		o2_judge_over(at, O2_JUDGE_MESSAGE_SIZE, 0, "bytes", at->event->bytes, limit);
+	if (at->event->bytes != expected)
+		o2_judge_differs(at, O2_JUDGE_MESSAGE_LENGTH, 0, "bytes", at->event->bytes, expected);
+	else if (msg->ibm_nob != expected)
+		o2_judge_differs(at, O2_JUDGE_MESSAGE_LENGTH, 0, "ibm_nob", msg->ibm_nob, expected);
+}
+
+int o2_judge_message(const struct o2_judging *at)
+{
+	const struct o2_msg *msg = at->event->msg;
+	struct o2_judge_end *from = &at->conn->end[at->from];
+	const struct o2_lnet_hdr *hdr;
+	int rc;
+
+	from->messages++;
+	if (from->disconnected)
+		o2_judge_over(at, O2_JUDGE_END_MESSAGE, 0, "messages", from->messages, O2_NO_LIMIT);
+	if (msg == NULL) {
+		if (at->event->refused != NULL)
+			o2_judge_refused(at);
+		o2_judge_unseen(at);
+		return 0;
+	}
+	learn(at, msg);
+	judge_header(at, msg);
+	judge_length(at, msg);
+	if (msg->ibm_type == O2_MSG_CONNREQ || msg->ibm_type == O2_MSG_CONNACK) {
+		o2_judge_over(at, O2_JUDGE_MESSAGE_TYPE, 0, "ibm_type", msg->ibm_type, O2_NO_LIMIT);
+		return 0;
+	}
+	o2_judge_credits(at);
+	rc = o2_judge_transfer(at);
+	hdr = o2_msg_lnet_hdr(msg);
+	if (hdr != NULL)
+		o2_judge_lnet(at, hdr);
+	from->last_message_ns = at->conn->now_ns;
+	return rc;
+}

@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: MIT */
+/* Transfers: what each request asks for, what its sink describes, and what the message that ends it says. */
+#include "judge/internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NS_PER_MS 1000000u
+
+static uint64_t sum_of(const struct o2_rdma_desc *desc)
+{
+	uint64_t bytes = 0;
+
+	for (uint32_t i = 0; i < desc->rd_nfrags; i++)
+		bytes += desc->rd_frags[i].rf_nob;
+	return bytes;
+}
+
+static void forget(struct o2_judge *judge, struct o2_judge_end *asker, struct o2_judge_transfer *transfer)
+{
+	TAILQ_REMOVE(&asker->open, transfer, link);
+	asker->nopen--;
+	judge->transfers--;
+	free(transfer->frag);
+	free(transfer);
+}
+
+void o2_judge_transfers_drop(struct o2_judge *judge, struct o2_judge_conn *conn)
+{
+	for (int side = O2_JUDGE_A; side < O2_JUDGE_SIDES; side++) {
+		struct o2_judge_end *end = &conn->end[side];
+
+		while (!TAILQ_EMPTY(&end->open))
+			forget(judge, end, TAILQ_FIRST(&end->open));
+	}
+}
+
+static struct o2_judge_transfer *by_cookie(const struct o2_judge_end *asker, uint64_t cookie)
+{
+	struct o2_judge_transfer *transfer;
+
+	TAILQ_FOREACH(transfer, &asker->open, link)
+		if (transfer->cookie == cookie)
+			return transfer;
+	return NULL;
+}
+
+static struct o2_judge_transfer *by_sink_cookie(const struct o2_judge_end *asker, uint64_t cookie)
+{
+	struct o2_judge_transfer *transfer;
+
+	TAILQ_FOREACH(transfer, &asker->open, link)
+		if (transfer->step == O2_TRANSFER_PUT_OPEN && transfer->sink_cookie == cookie)
+			return transfer;
+	return NULL;
+}
+
+/* A request of the sender's.  NULL and *rc 0: it is not followed. */
+static struct o2_judge_transfer *begin(const struct o2_judging *at, enum o2_transfer_step step,
+				       uint64_t cookie, int *rc)
+{
+	struct o2_judge_end *from = &at->conn->end[at->from];
+	struct o2_judge_transfer *transfer = by_cookie(from, cookie);
+
+	*rc = 0;
+	if (transfer != NULL) {
+		/* One way: it may have ended. */
+		if (!at->conn->one_way)
+			o2_judge_over(at, O2_JUDGE_TRANSFER_COOKIE_REUSED, transfer->number, "cookie", cookie,
+				      O2_NO_LIMIT);
+		forget(at->judge, from, transfer);
+	}
+	if (at->judge->transfers == O2_JUDGE_TRANSFERS_MAX || from->nopen == O2_JUDGE_SIDE_TRANSFERS_MAX) {
+		o2_judge_unseen(at);
+		return NULL;
+	}
+	transfer = calloc(1, sizeof(*transfer));
+	if (transfer == NULL) {
+		*rc = -ENOMEM;
+		return NULL;
+	}
+	transfer->step = step;
+	transfer->cookie = cookie;
+	transfer->number = at->event->number;
+	transfer->time_ns = at->conn->now_ns;
+	TAILQ_INSERT_TAIL(&from->open, transfer, link);
+	from->nopen++;
+	at->judge->transfers++;
+	return transfer;
+}
+
+/* The sink, which is the sender, describes its memory. */
+static int open_sink(const struct o2_judging *at, struct o2_judge_transfer *transfer,
+		     const struct o2_rdma_desc *desc)
+{
+	const uint32_t limit = at->conn->max_frags;
+
+	transfer->rkey = desc->rd_key;
+	transfer->nfrags = desc->rd_nfrags;
+	transfer->sink_bytes = sum_of(desc);
+	transfer->frag = calloc(desc->rd_nfrags, sizeof(*transfer->frag));
+	if (transfer->frag == NULL) {
+		transfer->nfrags = 0;
+		return -ENOMEM;
+	}
+	transfer->low = UINT64_MAX;
+	for (uint32_t i = 0; i < desc->rd_nfrags; i++) {
+		const struct o2_rdma_frag *frag = &desc->rd_frags[i];
+
+		if (frag->rf_addr < transfer->low)
+			transfer->low = frag->rf_addr;
+		if (frag->rf_addr + frag->rf_nob > transfer->high)
+			transfer->high = frag->rf_addr + frag->rf_nob;
+	}
+	memcpy(transfer->frag, desc->rd_frags, desc->rd_nfrags * sizeof(*transfer->frag));
+	if (limit != 0 && desc->rd_nfrags > limit)
+		o2_judge_over(at, O2_JUDGE_TRANSFER_FRAGS, transfer->number, "rd_nfrags", desc->rd_nfrags,
+			      limit);
+	if (transfer->sink_bytes > transfer->asked_bytes)
+		o2_judge_over(at, O2_JUDGE_TRANSFER_SINK, transfer->number, "rd_frags[].rf_nob",
+			      transfer->sink_bytes, transfer->asked_bytes);
+	if (!at->conn->one_way)
+		o2_judge_key_offered(at, transfer);
+	return 0;
+}
+
+/* The sender answers what was not asked, or not so. */
+static void judge_stranger(const struct o2_judging *at, const struct o2_judge_transfer *transfer,
+			   uint64_t cookie)
+{
+	if (transfer != NULL)
+		o2_judge_over(at, O2_JUDGE_TRANSFER_KIND, transfer->number, "ibm_type",
+			      at->event->msg->ibm_type, O2_NO_LIMIT);
+	else if (at->conn->whole)
+		o2_judge_over(at, O2_JUDGE_TRANSFER_UNASKED, 0, "cookie", cookie, O2_NO_LIMIT);
+}
+
+/* The memory of the transfer's sink is a sink no more. */
+static void close_sink(const struct o2_judging *at, enum o2_judge_side sink,
+		       const struct o2_judge_transfer *transfer)
+{
+	struct o2_judge_end *end = &at->conn->end[sink];
+
+	end->ended[end->next_ended++ % O2_JUDGE_ENDED_MAX] =
+		(struct o2_judge_ended){transfer->rkey, at->event->number};
+}
+
+/*
+ * The side that writes, which is the sender, reports status.  exact: nothing but all that was described.
+ * Returns whether all three agree: what was described, written and reported.
+ */
+static bool judge_end(const struct o2_judging *at, const struct o2_judge_transfer *transfer, bool exact)
+{
+	const int32_t status = at->event->msg->u.completion.ibcm_status;
+	const uint64_t moved = status < 0 ? 0 : (uint32_t)status;
+
+	if (status < 0)
+		return false;
+	/* One cause is one finding: what was not written is not held against the descriptor as well. */
+	if (transfer->written_bytes == moved) {
+		if (exact && moved != transfer->sink_bytes)
+			o2_judge_differs(at, O2_JUDGE_TRANSFER_STATUS, transfer->number, "ibcm_status", moved,
+					 transfer->sink_bytes);
+		else if (moved > transfer->sink_bytes)
+			o2_judge_over(at, O2_JUDGE_TRANSFER_STATUS, transfer->number, "ibcm_status", moved,
+				      transfer->sink_bytes);
+		else
+			return true;
+	} else {
+		o2_judge_differs(at, O2_JUDGE_TRANSFER_BYTES, transfer->number, "bytes written",
+				 transfer->written_bytes, moved);
+	}
+	return false;
+}
+
+static int take_put_ack(const struct o2_judging *at)
+{
+	const struct o2_msg *msg = at->event->msg;
+	struct o2_judge_end *asker = &at->conn->end[at->to];
+	struct o2_judge_transfer *transfer = by_cookie(asker, msg->u.putack.ibpam_src_cookie);
+
+	if (transfer == NULL || transfer->step != O2_TRANSFER_PUT_ASKED) {
+		judge_stranger(at, transfer, msg->u.putack.ibpam_src_cookie);
+		return 0;
+	}
+	if (by_sink_cookie(asker, msg->u.putack.ibpam_dst_cookie) != NULL)
+		o2_judge_over(at, O2_JUDGE_TRANSFER_COOKIE_REUSED, transfer->number, "ibpam_dst_cookie",
+			      msg->u.putack.ibpam_dst_cookie, O2_NO_LIMIT);
+	transfer->step = O2_TRANSFER_PUT_OPEN;
+	transfer->sink_cookie = msg->u.putack.ibpam_dst_cookie;
+	transfer->number = at->event->number;
+	transfer->time_ns = at->conn->now_ns;
+	transfer->late = false;
+	TAILQ_REMOVE(&asker->open, transfer, link);
+	TAILQ_INSERT_TAIL(&asker->open, transfer, link);
+	return open_sink(at, transfer, &msg->u.putack.ibpam_rd);
+}
+
+static void take_put_nak(const struct o2_judging *at)
+{
+	struct o2_judge_end *asker = &at->conn->end[at->to];
+	struct o2_judge_transfer *transfer = by_cookie(asker, at->event->msg->u.completion.ibcm_cookie);
+
+	if (transfer == NULL || transfer->step != O2_TRANSFER_PUT_ASKED)
+		judge_stranger(at, transfer, at->event->msg->u.completion.ibcm_cookie);
+	else
+		forget(at->judge, asker, transfer);
+}
+
+static void take_put_done(const struct o2_judging *at)
+{
+	const struct o2_msg *msg = at->event->msg;
+	struct o2_judge_end *asker = &at->conn->end[at->from];
+	struct o2_judge_transfer *transfer = by_sink_cookie(asker, msg->u.completion.ibcm_cookie);
+
+	if (transfer == NULL) {
+		judge_stranger(at, NULL, msg->u.completion.ibcm_cookie);
+		return;
+	}
+	if (judge_end(at, transfer, true))
+		o2_judge_lnet_moved(asker, &transfer->handle, (uint32_t)msg->u.completion.ibcm_status);
+	close_sink(at, at->to, transfer);
+	forget(at->judge, asker, transfer);
+}
+
+static void take_get_done(const struct o2_judging *at)
+{
+	const struct o2_msg *msg = at->event->msg;
+	struct o2_judge_end *asker = &at->conn->end[at->to];
+	struct o2_judge_transfer *transfer = by_cookie(asker, msg->u.completion.ibcm_cookie);
+
+	if (transfer == NULL || transfer->step != O2_TRANSFER_GET_OPEN) {
+		judge_stranger(at, transfer, msg->u.completion.ibcm_cookie);
+		return;
+	}
+	judge_end(at, transfer, false);
+	close_sink(at, at->to, transfer);
+	forget(at->judge, asker, transfer);
+}
+
+static int take_request(const struct o2_judging *at)
+{
+	const struct o2_msg *msg = at->event->msg;
+	const bool is_put = msg->ibm_type == O2_MSG_PUT_REQ;
+	struct o2_judge_transfer *transfer;
+	int rc;
+
+	transfer = begin(at, is_put ? O2_TRANSFER_PUT_ASKED : O2_TRANSFER_GET_OPEN,
+			 is_put ? msg->u.putreq.ibprm_cookie : msg->u.get.ibgm_cookie, &rc);
+	if (transfer == NULL)
+		return rc;
+	if (!is_put) {
+		transfer->asked_bytes = msg->u.get.hdr.msg.get.sink_length;
+		return open_sink(at, transfer, &msg->u.get.ibgm_rd);
+	}
+	transfer->asked_bytes = msg->u.putreq.hdr.payload_length;
+	transfer->handle = msg->u.putreq.hdr.msg.put.ack_wmd;
+	return 0;
+}
+
+int o2_judge_transfer(const struct o2_judging *at)
+{
+	switch (at->event->msg->ibm_type) {
+	case O2_MSG_PUT_REQ:
+	case O2_MSG_GET_REQ:
+		return take_request(at);
+	case O2_MSG_PUT_ACK:
+		return take_put_ack(at);
+	case O2_MSG_PUT_NAK:
+		take_put_nak(at);
+		return 0;
+	case O2_MSG_PUT_DONE:
+		take_put_done(at);
+		return 0;
+	case O2_MSG_GET_DONE:
+		take_get_done(at);
+		return 0;
+	default:
+		return 0;
+	}
+}
+
+/* Who has to send the next message of this transfer of `asker`. */
+static enum o2_judge_side whose_turn(enum o2_judge_side asker, const struct o2_judge_transfer *transfer)
+{
+	return transfer->step == O2_TRANSFER_PUT_OPEN ? asker : o2_judge_other(asker);
+}
+
+void o2_judge_transfer_time(const struct o2_judging *at)
+{
+	const uint64_t limit_ms = at->judge->options.timeout_ms;
+
+	for (int side = O2_JUDGE_A; side < O2_JUDGE_SIDES; side++) {
+		struct o2_judge_transfer *transfer;
+
+		TAILQ_FOREACH(transfer, &at->conn->end[side].open, link) {
+			const uint64_t age_ms = (at->conn->now_ns - transfer->time_ns) / NS_PER_MS;
+
+			/* Those behind it are younger. */
+			if (age_ms <= limit_ms)
+				break;
+			if (transfer->late)
+				continue;
+			transfer->late = true;
+			o2_judge_broken(at, O2_JUDGE_TRANSFER_UNANSWERED,
+					whose_turn((enum o2_judge_side)side, transfer), transfer->number,
+					"milliseconds", age_ms, limit_ms, O2_LIMIT_BOUND);
+		}
+	}
+}

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT */
+/* RDMA WRITEs: each belongs into a fragment that the other side has described. */
+#include "judge/internal.h"
+
+/* Where a WRITE would go on: the fragment that is not full yet. */
+static bool is_next(const struct o2_judge_transfer *transfer, uint64_t addr)
+{
+	return transfer->at_frag < transfer->nfrags &&
+	       transfer->frag[transfer->at_frag].rf_addr + transfer->at_byte == addr;
+}
+
+/* The fragment that begins at or before addr and ends behind it; nfrags: none. */
+static uint32_t frag_of(const struct o2_judge_transfer *transfer, uint64_t addr)
+{
+	uint32_t i;
+
+	for (i = 0; i < transfer->nfrags; i++)
+		if (addr >= transfer->frag[i].rf_addr &&
+		    addr - transfer->frag[i].rf_addr < transfer->frag[i].rf_nob)
+			break;
+	return i;
+}
+
+/*
+ * Which of the transfers that write to `sink` the WRITE is of: one that goes on there, else one with the
+ * address, else one with the key.  The transfers that `sink` is the sink of are its own GETs and the other
+ * side's PUTs.
+ */
+static struct o2_judge_transfer *find(const struct o2_judge_conn *conn, enum o2_judge_side sink,
+				      uint32_t rkey, uint64_t addr)
+{
+	struct o2_judge_transfer *inside = NULL, *keyed = NULL;
+
+	for (int side = O2_JUDGE_A; side < O2_JUDGE_SIDES; side++) {
+		const enum o2_transfer_step step =
+			(int)sink == side ? O2_TRANSFER_GET_OPEN : O2_TRANSFER_PUT_OPEN;
+		struct o2_judge_transfer *transfer;
+
+		TAILQ_FOREACH(transfer, &conn->end[side].open, link) {
+			if (transfer->step != step || transfer->rkey != rkey)
+				continue;
+			if (is_next(transfer, addr))
+				return transfer;
+			if (o2_judge_near(transfer, addr, addr + 1) &&
+			    frag_of(transfer, addr) != transfer->nfrags)
+				inside = transfer;
+			keyed = transfer;
+		}
+	}
+	return inside != NULL ? inside : keyed;
+}
+
+/* No transfer that is open has the key. */
+static void judge_stray(const struct o2_judging *at)
+{
+	const struct o2_judge_end *sink = &at->conn->end[at->to];
+
+	for (uint32_t i = 0; i < O2_JUDGE_ENDED_MAX; i++) {
+		if (sink->ended[i].number != 0 && sink->ended[i].rkey == at->event->rkey) {
+			o2_judge_over(at, O2_JUDGE_WRITE_ENDED, sink->ended[i].number, "rkey",
+				      at->event->rkey, O2_NO_LIMIT);
+			return;
+		}
+	}
+	if (at->conn->whole)
+		o2_judge_over(at, O2_JUDGE_WRITE_KEY, 0, "rkey", at->event->rkey, O2_NO_LIMIT);
+}
+
+/* The WRITE begins inside fragment i, `from` bytes in: does it lie behind what was written? */
+static void judge_place(const struct o2_judging *at, struct o2_judge_transfer *transfer, uint32_t i,
+			uint64_t from, uint64_t bytes)
+{
+	const bool before = i < transfer->at_frag || (i == transfer->at_frag && from < transfer->at_byte);
+
+	if (before)
+		o2_judge_over(at, O2_JUDGE_WRITE_TWICE, transfer->number, "va", at->event->addr, O2_NO_LIMIT);
+	else if (i != transfer->at_frag || from != transfer->at_byte)
+		o2_judge_differs(at, O2_JUDGE_WRITE_ORDER, transfer->number, "va", at->event->addr,
+				 transfer->at_frag < transfer->nfrags
+					 ? transfer->frag[transfer->at_frag].rf_addr + transfer->at_byte
+					 : 0);
+	if (before)
+		return;
+	transfer->at_frag = i;
+	transfer->at_byte = (uint32_t)(from + bytes);
+	if (transfer->at_byte == transfer->frag[i].rf_nob) {
+		transfer->at_frag++;
+		transfer->at_byte = 0;
+	}
+}
+
+void o2_judge_write(const struct o2_judging *at)
+{
+	const struct o2_judge_event *event = at->event;
+	struct o2_judge_end *from = &at->conn->end[at->from];
+	struct o2_judge_transfer *transfer = find(at->conn, at->to, event->rkey, event->addr);
+	uint64_t inside, room;
+	uint32_t i;
+
+	from->writes++;
+	from->write_bytes += event->bytes;
+	if (event->bytes != event->announced_bytes)
+		o2_judge_differs(at, O2_JUDGE_WRITE_ANNOUNCED, transfer == NULL ? 0 : transfer->number,
+				 "bytes", event->bytes, event->announced_bytes);
+	if (transfer == NULL) {
+		judge_stray(at);
+		return;
+	}
+	transfer->written_bytes += event->bytes;
+	i = is_next(transfer, event->addr) ? transfer->at_frag : frag_of(transfer, event->addr);
+	if (i == transfer->nfrags) {
+		o2_judge_over(at, O2_JUDGE_WRITE_OUTSIDE, transfer->number, "va", event->addr, O2_NO_LIMIT);
+		return;
+	}
+	inside = event->addr - transfer->frag[i].rf_addr;
+	room = transfer->frag[i].rf_nob - inside;
+	if (event->bytes > room)
+		o2_judge_over(at, O2_JUDGE_WRITE_OUTSIDE, transfer->number, "bytes", event->bytes, room);
+	judge_place(at, transfer, i, inside, event->bytes > room ? room : event->bytes);
+}
+
+/* More pairs of fragments than this are not compared: it would take too long. */
+#define OVERLAP_PAIRS_MAX 4096u
+
+static bool overlap(const struct o2_judge_transfer *a, const struct o2_judge_transfer *b)
+{
+	if (!o2_judge_near(a, b->low, b->high) || a->nfrags * b->nfrags > OVERLAP_PAIRS_MAX)
+		return false;
+	for (uint32_t i = 0; i < a->nfrags; i++)
+		for (uint32_t k = 0; k < b->nfrags; k++)
+			if (a->frag[i].rf_addr < b->frag[k].rf_addr + b->frag[k].rf_nob &&
+			    b->frag[k].rf_addr < a->frag[i].rf_addr + a->frag[i].rf_nob)
+				return true;
+	return false;
+}
+
+void o2_judge_key_offered(const struct o2_judging *at, const struct o2_judge_transfer *offered)
+{
+	for (int side = O2_JUDGE_A; side < O2_JUDGE_SIDES; side++) {
+		const enum o2_transfer_step step =
+			(int)at->from == side ? O2_TRANSFER_GET_OPEN : O2_TRANSFER_PUT_OPEN;
+		const struct o2_judge_transfer *other;
+
+		TAILQ_FOREACH(other, &at->conn->end[side].open, link) {
+			if (other == offered || other->step != step || other->rkey != offered->rkey ||
+			    !overlap(other, offered))
+				continue;
+			o2_judge_over(at, O2_JUDGE_KEY_IN_USE, other->number, "rd_key", offered->rkey,
+				      O2_NO_LIMIT);
+			return;
+		}
+	}
+}

@@ -1,0 +1,224 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""o2ref judge: recordings of a kernel peer keep every rule, and one thing changed in them is named, with its packet.
+
+usage: test_judge.py [O2REF]   the program; else $O2REF_CLI, else build/o2ref.  Last line "N passed, N failed".
+"""
+
+import json
+import os
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests" / "system"))
+from cli.pcap_cases import packets_of, pcapng  # noqa: E402
+
+FOLDER = ROOT / "corpus" / "captures" / "pcap"
+SCHEMA = ROOT / "docs" / "judge.schema.json"
+PROGRAM = os.environ.get("O2REF_CLI") or str(ROOT / "build" / "o2ref")
+HELD, BROKEN, USAGE = 0, 1, 2
+
+# Where a RoCEv2 packet over IPv4 has its parts, and what a message has where.
+BTH = 14 + 20 + 8
+MESSAGE = BTH + 12
+AT_TYPE, AT_CREDITS, AT_SRCNID, AT_SRCSTAMP, AT_STATUS = 6, 7, 16, 24, 56
+PUT_REQ, PUT_DONE = 0xd2, 0xd5
+
+
+def judge(data, *options):
+    done = subprocess.run([PROGRAM, "judge", *options, "-"], input=data, capture_output=True, timeout=60, check=False)
+    if done.returncode not in (HELD, BROKEN, USAGE):
+        raise AssertionError(f"status {done.returncode}: {done.stderr.decode()}")
+    return done
+
+
+def findings(data):
+    done = judge(data, "--json")
+    report = json.loads(done.stdout)
+    return done.returncode, report, [(row["rule"], row["severity"], row["packet"], row["times"]) for row in report["findings"]]
+
+
+class Capture:
+    """A classic capture file, packet by packet."""
+
+    def __init__(self, name):
+        data = (FOLDER / name).read_bytes()
+        self.head, self.packets, at = data[:24], [], 24
+        while at < len(data):
+            length = struct.unpack_from("<I", data, at + 8)[0]
+            self.packets.append([data[at:at + 16], bytearray(data[at + 16:at + 16 + length])])
+            at += 16 + length
+
+    def bytes(self, without=()):
+        kept = [head + bytes(body) for number, (head, body) in enumerate(self.packets, 1) if number not in without]
+        return self.head + b"".join(kept)
+
+    def of_type(self, kind):
+        """Numbers of the packets that are a message of this type."""
+        return [number for number, (_, body) in enumerate(self.packets, 1)
+                if len(body) > MESSAGE + AT_STATUS and body[BTH] in (4, 0x0a) and bytes(body[MESSAGE:MESSAGE + 4]) == b"\x91\x1b\xe9\x0b"
+                and body[MESSAGE + AT_TYPE] == kind]
+
+    def at(self, number):
+        return self.packets[number - 1][1]
+
+
+class Recordings(unittest.TestCase):
+    def test_a_kernel_keeps_every_rule(self):
+        names = sorted(FOLDER.glob("*.pcap"))
+        self.assertGreater(len(names), 10)
+        for path in names:
+            with self.subTest(path.name):
+                status, report, found = findings(path.read_bytes())
+                self.assertEqual((status, found), (HELD, []))
+                self.assertGreater(report["seen"]["messages"], 0)
+                self.assertEqual(report["seen"]["one_way"], 0)
+
+    def test_pcapng_is_the_same(self):
+        data = (FOLDER / "put_3977.plain.pcap").read_bytes()
+        self.assertEqual(findings(pcapng(packets_of(data))), findings(data))
+
+    def test_several_files(self):
+        names = [FOLDER / "ping.plain.pcap", FOLDER / "race.plain.pcap"]
+        done = subprocess.run([PROGRAM, "judge", *names], capture_output=True, timeout=60, check=False)
+        self.assertEqual(done.returncode, HELD)
+        self.assertEqual(done.stdout.decode().count("0 must, 0 should, 0 notes"), 2)
+
+
+class OneThingChanged(unittest.TestCase):
+    """A change to a recording without checksums, the rule that names it, and where."""
+
+    def changed(self, change, name="put_3977.plain.pcap"):
+        capture = Capture(name)
+        number = change(capture)
+        status, _, found = findings(capture.bytes())
+        return number, status, found
+
+    def test_a_status_that_is_not_what_was_written(self):
+        def change(capture):
+            number = capture.of_type(PUT_DONE)[0]
+            struct.pack_into("<i", capture.at(number), MESSAGE + AT_STATUS, 3976)
+            return number
+        number, status, found = self.changed(change)
+        self.assertEqual((status, found), (BROKEN, [("transfer/bytes-written", "must", number, 1)]))
+
+    def test_another_incarnation(self):
+        def change(capture):
+            number = capture.of_type(PUT_DONE)[0]
+            capture.at(number)[MESSAGE + AT_SRCSTAMP] ^= 1
+            return number
+        number, status, found = self.changed(change)
+        self.assertEqual((status, found), (BROKEN, [("message/stamps", "must", number, 1)]))
+
+    def test_credits_from_nowhere(self):
+        def change(capture):
+            number = capture.of_type(0xd1)[0]  # an IMMEDIATE on a connection that is seen from its start
+            capture.at(number)[MESSAGE + AT_CREDITS] = 200
+            return number
+        number, status, found = self.changed(change, "ping.plain.pcap")
+        self.assertEqual((status, found), (BROKEN, [("credits/over-owed", "must", number, 1)]))
+
+    def test_an_answer_that_nobody_asked_for(self):
+        """Of the two GETs that find no match, the first answer has the cookie of none."""
+        def change(capture):
+            number = capture.of_type(0xd7)[0]
+            capture.at(number)[MESSAGE + 48] ^= 0x40
+            return number
+        number, status, found = self.changed(change, "get_nomatch_big.plain.pcap")
+        self.assertEqual((status, found), (BROKEN, [("transfer/unasked", "must", number, 1)]))
+
+    def test_the_text_says_where_and_what(self):
+        capture = Capture("put_3977.plain.pcap")
+        number = capture.of_type(PUT_DONE)[0]
+        struct.pack_into("<i", capture.at(number), MESSAGE + AT_STATUS, 3976)
+        text = judge(capture.bytes()).stdout.decode()
+        self.assertRegex(text, rf"must +transfer/bytes-written +10\.77\.0\.1@o2ib \(to 10\.77\.0\.2@o2ib\): packet {number}, "
+                               r"about packet \d+\n +bytes written is 3977, expected 3976\n")
+
+
+class SeenInPart(unittest.TestCase):
+    def test_a_packet_that_was_not_captured(self):
+        """Whichever it is: nothing but a note."""
+        for name in ("ping.plain.pcap", "put_3977.plain.pcap", "put_64K_odd.plain.pcap", "get_nomatch_big.plain.pcap"):
+            capture = Capture(name)
+            for number in range(1, len(capture.packets) + 1):
+                with self.subTest(f"{name} without {number}"):
+                    status, report, found = findings(capture.bytes(without=(number,)))
+                    self.assertEqual((status, report["must"], report["should"]), (HELD, 0, 0), found)
+
+    def test_from_some_packet_on(self):
+        for name in ("ping.plain.pcap", "put_64K.cksum.pcap", "race.plain.pcap"):
+            capture = Capture(name)
+            for number in range(1, len(capture.packets) + 1):
+                with self.subTest(f"{name} from {number} on"):
+                    status, report, found = findings(capture.bytes(without=range(1, number)))
+                    self.assertEqual((status, report["must"], report["should"]), (HELD, 0, 0), found)
+
+    def test_one_way(self):
+        capture = Capture("put_3977.plain.pcap")
+        source = bytes(capture.at(1)[26:30])
+        other = [number for number, (_, body) in enumerate(capture.packets, 1) if bytes(body[26:30]) != source]
+        status, report, found = findings(capture.bytes(without=other))
+        self.assertEqual((status, found, report["seen"]["one_way"]), (HELD, [], 1))
+
+    def test_a_capture_that_is_cut(self):
+        data = (FOLDER / "ping.plain.pcap").read_bytes()[:-5]
+        done = judge(data)
+        self.assertEqual(done.returncode, BROKEN)
+        self.assertIn(b"truncated", done.stderr)
+        self.assertIn(b"0 must", done.stdout)
+
+
+class CommandLine(unittest.TestCase):
+    def test_usage(self):
+        for arguments in ([], ["--timeout", "0", "-"], ["--no-such"], ["/no/such/file"]):
+            done = subprocess.run([PROGRAM, "judge", *arguments], capture_output=True, timeout=60, check=False)
+            self.assertEqual(done.returncode, USAGE, arguments)
+            self.assertEqual(done.stderr.count(b"\n"), 1, done.stderr)
+
+    def test_no_capture(self):
+        done = judge(b"not a capture, not at all, not even a little")
+        self.assertEqual((done.returncode, done.stdout), (BROKEN, b""))
+
+    def test_json_is_what_the_schema_says(self):
+        schema = json.loads(SCHEMA.read_text())
+        capture = Capture("put_3977.plain.pcap")
+        capture.at(capture.of_type(PUT_DONE)[0])[MESSAGE + AT_SRCSTAMP] ^= 1
+        for data in (capture.bytes(), (FOLDER / "ping.plain.pcap").read_bytes()):
+            report = json.loads(judge(data, "--json").stdout)
+            self.assertEqual(sorted(report), sorted(schema["required"]))
+            for row in report["findings"]:
+                properties = schema["properties"]["findings"]["items"]["properties"]
+                self.assertLessEqual(set(row), set(properties))
+                self.assertLessEqual(set(schema["properties"]["findings"]["items"]["required"]), set(row))
+                self.assertIn(row["severity"], properties["severity"]["enum"])
+            self.assertEqual(sorted(report["seen"]), sorted(schema["properties"]["seen"]["required"]))
+
+    def test_a_bounded_memory(self):
+        """Many conversations one after the other: what is resident does not grow with them."""
+        capture = Capture("ping.plain.pcap")
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "long.pcap"
+            with open(path, "wb") as file:
+                file.write(capture.head)
+                for _ in range(20000):
+                    file.write(b"".join(head + bytes(body) for head, body in capture.packets))
+            done = subprocess.run(["/usr/bin/env", "time", "-f", "%M", PROGRAM, "judge", str(path)], capture_output=True,
+                                  timeout=300, check=False)
+        self.assertEqual(done.returncode, HELD, done.stdout)
+        self.assertLess(int(done.stderr.split()[-1]), 64 * 1024)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 1:
+        PROGRAM = sys.argv.pop(1)
+    result = unittest.main(exit=False, verbosity=0).result
+    failed = len(result.failures) + len(result.errors)
+    print(f"{result.testsRun - failed} passed, {failed} failed")
+    sys.exit(failed != 0)

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/* docs/judge.md has a row for every rule, in their order, and every rule's source is a section of a page. */
+#include "judge/rules.h"
+#include "tests/lib/unit_test.h"
+
+static char text[1 << 18];
+
+static void read_page(const char *name)
+{
+	char path[512];
+	FILE *file;
+	size_t length;
+
+	snprintf(path, sizeof(path), O2_DOCS_DIR "/%s", name);
+	file = fopen(path, "r");
+	if (file == NULL)
+		fail_msg("there is no %s", path);
+	length = fread(text, 1, sizeof(text) - 1, file);
+	fclose(file);
+	text[length] = '\0';
+}
+
+TEST(test_rows)
+{
+	const char *at = text;
+
+	read_page("judge.md");
+	for (int i = 0; i < O2_JUDGE_RULES; i++) {
+		const struct o2_judge_rule *rule = &o2_judge_rules[i];
+		char row[512];
+
+		assert_non_null(rule->id);
+		snprintf(row, sizeof(row), "\n| `%s` | %s | %s |", rule->id,
+			 o2_judge_severity_names[rule->severity], rule->sentence);
+		at = strstr(at, row);
+		if (at == NULL)
+			fail_msg("docs/judge.md has no row%s (in this place)", row);
+	}
+}
+
+/* Each is: docs/PAGE, "SECTION". */
+TEST(test_sources)
+{
+	for (int i = 0; i < O2_JUDGE_RULES; i++) {
+		char page[64], section[128], heading[160];
+
+		if (sscanf(o2_judge_rules[i].source, "docs/%63[^,], \"%127[^\"]\"", page, section) != 2)
+			fail_msg("%s: source %s", o2_judge_rules[i].id, o2_judge_rules[i].source);
+		read_page(page);
+		snprintf(heading, sizeof(heading), "# %s\n", section);
+		if (strstr(text, heading) == NULL)
+			fail_msg("%s: docs/%s has no section \"%s\"", o2_judge_rules[i].id, page, section);
+	}
+}

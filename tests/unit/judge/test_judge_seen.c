@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT */
+/* Connections that are not seen as a whole: fewer verdicts, and none that is wrong. */
+#include "tests/lib/judge_say.h"
+#include "tests/lib/unit_test.h"
+
+#define A O2_JUDGE_A
+#define B O2_JUDGE_B
+
+static const struct say_sink sink = {0x77, 0x10000, 2, 4096};
+
+static uint32_t findings(const struct say *say)
+{
+	uint32_t count = 0;
+
+	for (int i = 0; i < O2_JUDGE_RULES; i++)
+		if (o2_judge_rules[i].severity != O2_JUDGE_NOTE)
+			count += say->times[i];
+	return count;
+}
+
+static void lose(struct say *say, enum o2_judge_side from)
+{
+	say_event(say, (struct o2_judge_event){.kind = O2_JUDGE_LOST, .from = from});
+}
+
+/* Answers and WRITEs of which the request was not seen. */
+static void say_ends(struct say *say)
+{
+	say_write(say, A, sink.rkey, sink.addr, 4096);
+	say_done(say, A, O2_MSG_PUT_DONE, 6, 8192, 0);
+	say_put_ack(say, B, 7, 8, &sink, 0);
+	say_done(say, B, O2_MSG_PUT_NAK, 9, 0, 0);
+	say_done(say, B, O2_MSG_GET_DONE, 10, 0, 0);
+	say_immediate(say, B, O2_LNET_ACK, 11, 5, 0);
+	say_immediate(say, B, O2_LNET_REPLY, 12, 5, 0);
+}
+
+TEST(test_what_came_before_is_not_judged)
+{
+	struct say say;
+
+	say_open(&say, NULL);
+	say_meet(&say, O2_JUDGE_LATER);
+	say_ends(&say);
+	assert_int_equal(findings(&say), 0);
+	assert_int_equal(o2_judge_view(say.conn).seen, O2_JUDGE_LATER);
+	/* What begins from then on is. */
+	say_get_req(&say, A, 1, &sink, 0);
+	say_done(&say, B, O2_MSG_GET_DONE, 1, 1, 0);
+	assert_int_equal(say.times[O2_JUDGE_TRANSFER_BYTES], 1);
+	assert_int_equal(findings(&say), 1);
+	say_close(&say);
+}
+
+TEST(test_what_was_lost_is_not_judged)
+{
+	struct say say;
+
+	say_open(&say, NULL);
+	say_connected(&say);
+	say_put_req(&say, A, 1, 8192, 0);
+	say_get_req(&say, A, 2, &sink, 0);
+	lose(&say, B);
+	assert_int_equal(say.times[O2_JUDGE_TRANSPORT_LOST], 1);
+	assert_int_equal(o2_judge_view(say.conn).open[A], 0);
+	say_ends(&say);
+	/* The answers may have been among what was lost. */
+	say_put_req(&say, A, 1, 8192, 0);
+	say_later(&say, 60000);
+	say_done(&say, B, O2_MSG_PUT_NAK, 1, 0, 0);
+	assert_int_equal(say.times[O2_JUDGE_TRANSFER_UNANSWERED], 1);
+	assert_int_equal(findings(&say), 1);
+	say_close(&say);
+}
+
+/* Whatever the credits were before, more than a depth cannot go, and more than a depth cannot come. */
+TEST(test_credits_are_bounds)
+{
+	struct say say;
+
+	for (int broken = 0; broken < 2; broken++) {
+		say_open(&say, NULL);
+		say_connected(&say);
+		lose(&say, A);
+		for (uint32_t i = 0; i < SAY_DEPTH + (uint32_t)broken; i++)
+			say_immediate(&say, A, O2_LNET_PUT, 0, 1, 0);
+		assert_int_equal(say.times[O2_JUDGE_CREDITS_NONE], broken);
+		assert_int_equal(findings(&say), broken);
+		say_close(&say);
+
+		say_open(&say, NULL);
+		say_connected(&say);
+		lose(&say, A);
+		/* As many as the peer may have used before. */
+		say_immediate(&say, B, O2_LNET_PUT, 0, 1, SAY_DEPTH);
+		say_immediate(&say, A, O2_LNET_PUT, 0, 1, 0);
+		say_immediate(&say, B, O2_LNET_PUT, 0, 1, (uint8_t)(1 + broken));
+		assert_int_equal(say.times[O2_JUDGE_CREDITS_OVER_OWED], broken);
+		assert_int_equal(findings(&say), broken);
+		say_close(&say);
+	}
+}
+
+/* One way: a message by itself is judged, what another side would have said is not missed. */
+TEST(test_one_way)
+{
+	struct o2_msg msg;
+	struct say say;
+
+	say_open(&say, NULL);
+	say_meet(&say, O2_JUDGE_ONE_WAY);
+	for (uint32_t i = 0; i < 1000; i++) {
+		say_get_req(&say, A, i % 3, &sink, 0);
+		say_write(&say, A, 0x55, 0, 100);
+		say_later(&say, 10000);
+	}
+	assert_int_equal(findings(&say), 0);
+	msg = say_header(A, O2_MSG_NOOP, 0);
+	msg.ibm_srcstamp++;
+	say_msg(&say, A, &msg);
+	assert_int_equal(say.times[O2_JUDGE_MESSAGE_STAMPS], 1);
+	/* Now the other side is seen, and answers. */
+	o2_judge_both_ways(say.conn);
+	say_get_req(&say, A, 7, &sink, 0);
+	say_done(&say, B, O2_MSG_GET_DONE, 7, 1, 0);
+	assert_int_equal(say.times[O2_JUDGE_TRANSFER_BYTES], 1);
+	say_close(&say);
+}
+
+/* More transfers than are followed: those of the connection are forgotten, and no verdict is wrong. */
+TEST(test_many_transfers)
+{
+	struct say say;
+
+	say_open(&say, NULL);
+	say_meet(&say, O2_JUDGE_LATER);
+	for (uint32_t i = 0; i < 10 * O2_JUDGE_SIDE_TRANSFERS_MAX; i++) {
+		const uint32_t before = o2_judge_view(say.conn).open[A];
+
+		say_get_req(&say, A, i, &(struct say_sink){i, 0x10000, 1, 4096}, 1);
+		say_noop(&say, B, 1);
+		assert_true(o2_judge_view(say.conn).open[A] <= O2_JUDGE_SIDE_TRANSFERS_MAX);
+		assert_int_equal(o2_judge_view(say.conn).open[A],
+				 before == O2_JUDGE_SIDE_TRANSFERS_MAX ? 0 : before + 1);
+	}
+	say_close(&say);
+
+	say_open(&say, NULL);
+	for (uint32_t i = 0; i < O2_JUDGE_TRANSFERS_MAX + 100; i++) {
+		if (i % 100 == 0)
+			say_connected(&say);
+		say_get_req(&say, B, i, &(struct say_sink){i, 0x10000, 1, 4096}, 0);
+		say_noop(&say, A, 1);
+	}
+	assert_int_equal(say.times[O2_JUDGE_TRANSFER_BYTES], 0);
+	say_close(&say);
+}
+
+/* One cause is one finding: the account begins anew. */
+TEST(test_one_finding_for_a_cause)
+{
+	struct say say;
+
+	say_open(&say, NULL);
+	say_connected(&say);
+	for (uint32_t i = 0; i < SAY_DEPTH + 3; i++)
+		say_immediate(&say, A, O2_LNET_PUT, 0, 1, 0);
+	assert_int_equal(say.times[O2_JUDGE_CREDITS_NONE], 1);
+	assert_int_equal(say.last[O2_JUDGE_CREDITS_NONE].number, 2 + SAY_DEPTH + 1);
+	assert_int_equal(say.last[O2_JUDGE_CREDITS_NONE].who, A);
+	say_close(&say);
+}
+
+/* A finding says where it goes back to, and what was allowed. */
+TEST(test_a_finding)
+{
+	struct o2_judge_finding found;
+	struct say say;
+
+	say_open(&say, NULL);
+	say_connected(&say);
+	say_get_req(&say, A, 1, &sink, 0);
+	say_write(&say, B, sink.rkey, sink.addr, 4096);
+	say_done(&say, B, O2_MSG_GET_DONE, 1, 8192, 0);
+	found = say.last[O2_JUDGE_TRANSFER_BYTES];
+	assert_int_equal(found.who, B);
+	assert_int_equal(found.number, 5);
+	assert_int_equal(found.earlier, 3);
+	assert_int_equal(found.error.value, 4096);
+	assert_int_equal(found.error.limit, 8192);
+	assert_string_equal(found.error.rule, "transfer/bytes-written");
+	assert_ptr_equal(found.conn, say.conn);
+	say_close(&say);
+}
