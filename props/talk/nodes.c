@@ -56,11 +56,16 @@ static const struct o2_tally_row situations[O2_NODES_SITUATIONS] = {
 	[O2_NODES_SEEN_BOTH_ENDS] = {"both_ends_compared", true},
 	[O2_NODES_SEEN_SHRUNK] = {"idle_pools_unmade", true},
 	[O2_NODES_SEEN_GROWN_LATE] = {"pool_made_after_a_failure", true},
+	[O2_NODES_SEEN_DEEP] = {"deeper_than_128", true},
+	[O2_NODES_SEEN_SETTINGS_REFUSED] = {"settings_refused", true},
 };
 
-/* All that the network would have to do by itself, or that takes three devices. */
+/*
+ * All that the network would have to do by itself, that takes three devices, or queues so deep that a kernel would
+ * have to make room for them all at once.
+ */
 static const enum o2_nodes_situation of_loop[] = {O2_NODES_SEEN_THREE, O2_NODES_SEEN_UNREACHABLE,
-						  O2_NODES_SEEN_LOST};
+						  O2_NODES_SEEN_LOST, O2_NODES_SEEN_DEEP};
 
 enum step {
 	STEP_DELIVER,
@@ -86,7 +91,7 @@ static void run_step(struct o2_nodes *nodes)
 		nodes->ground.ops->deliver(&nodes->ground);
 		break;
 	case STEP_PROGRESS:
-		o2_node_progress(seat->node);
+		o2_nodes_progress(seat);
 		break;
 	case STEP_START:
 		for (uint32_t more = 1 + (uint32_t)o2_draw(c, 3); more > 0 && !nodes->report->failed; more--)
@@ -96,9 +101,7 @@ static void run_step(struct o2_nodes *nodes)
 		o2_nodes_clock(nodes, o2_draw(c, 250));
 		break;
 	case STEP_CLOSE:
-		o2_node_close_peer(seat->node, o2_nodes_nid(nodes, to),
-				   o2_draw_bool(c, 1, 1) ? -ECONNRESET : 0);
-		o2_nodes_seen(nodes, O2_NODES_SEEN_CLOSE);
+		o2_nodes_close_peer(seat, to, o2_draw_bool(c, 1, 1) ? -ECONNRESET : 0);
 		break;
 	case STEP_KILL:
 		o2_nodes_kill(seat, to);
@@ -109,7 +112,6 @@ static void run_step(struct o2_nodes *nodes)
 	}
 	if (nodes->report->failed)
 		return;
-	o2_nodes_forget(nodes);
 	o2_nodes_check_flow(nodes);
 }
 

@@ -1,22 +1,58 @@
 /* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <inttypes.h>
+#include <stddef.h>
+#include <string.h>
+
 #include "props/talk/nodes_internal.h"
 
-/* Settings of a node, as an administrator could have chosen them. */
+/* Settings of a node, as an administrator could have chosen them, and some that none may have. */
 
-static void draw_conn(struct o2_choice *c, struct o2_conn_config *conn)
+#define DEPTH_MOST 255u
+#define FRAGS_MOST 257u
+#define FEW_FRAGS  32u
+
+static uint32_t draw_frags(struct o2_choice *c)
+{
+	static const uint32_t frags[] = {FRAGS_MOST, FRAGS_MOST - 1, 1, 2, 3, FRAGS_MOST - 2, 0};
+	static const uint32_t weights[] = {12, 4, 2, 2, 2, 1, 1};
+	uint32_t drawn = frags[o2_draw_weighted(c, weights, 7)];
+
+	return drawn != 0 ? drawn : (uint32_t)o2_draw_range(c, 1, FRAGS_MOST);
+}
+
+static void draw_terms(struct o2_choice *c, struct o2_conn_config *conn)
 {
 	static const uint32_t depths[] = {8, 2, 3, 16};
-	static const uint32_t frags[] = {O2_MAX_FRAGS, O2_MAX_FRAGS_LEGACY, 1, 2, 3};
-	static const uint32_t frags_weights[] = {6, 2, 1, 1, 1};
 
 	conn->queue_depth = depths[o2_draw_pick(c, 4)];
-	conn->max_frags = frags[o2_draw_weighted(c, frags_weights, 5)];
+	conn->max_frags = draw_frags(c);
+	conn->concurrent_sends = o2_draw_bool(c, 2, 1) ? (uint32_t)o2_draw_range(c, 1, 16) : 0;
+	conn->peercredits_hiw = o2_draw_bool(c, 2, 1) ? (uint32_t)o2_draw_range(c, 1, 16) : 0;
+}
+
+/* Near what the credit byte can say; with few fragments a device has room for it, with many it has not. */
+static void draw_deep_terms(struct o2_choice *c, struct o2_conn_config *conn)
+{
+	static const uint32_t depths[] = {DEPTH_MOST, DEPTH_MOST - 1, 128, 127, 0};
+	const uint32_t depth = depths[o2_draw_pick(c, 5)];
+
+	conn->queue_depth = depth != 0 ? depth : (uint32_t)o2_draw_range(c, 2, DEPTH_MOST);
+	conn->max_frags = o2_draw_bool(c, 1, 3) ? (uint32_t)o2_draw_range(c, 1, FEW_FRAGS) : draw_frags(c);
+	conn->concurrent_sends = o2_draw_bool(c, 1, 1) ? (uint32_t)o2_draw_range(c, 1, 2 * DEPTH_MOST) : 0;
+	conn->peercredits_hiw = o2_draw_bool(c, 1, 1) ? (uint32_t)o2_draw_range(c, 1, DEPTH_MOST) : 0;
+}
+
+static void draw_conn(struct o2_choice *c, bool deep, struct o2_conn_config *conn)
+{
+	if (deep)
+		draw_deep_terms(c, conn);
+	else
+		draw_terms(c, conn);
 	conn->wrq_sge = o2_draw_bool(c, 2, 1) ? (uint32_t)o2_draw_range(c, 1, 4) : O2_DEFAULT_WRQ_SGE;
 	conn->version = o2_draw_bool(c, 5, 1) ? O2_MSG_VERSION_1 : O2_MSG_VERSION_2;
 	conn->order = o2_draw_bool(c, 3, 1) ? O2_BIG_ENDIAN : O2_LITTLE_ENDIAN;
 	conn->cksum_flavour = o2_draw_bool(c, 3, 1) ? O2_CKSUM_UNSIGNED : O2_CKSUM_NONE;
-	conn->concurrent_sends = o2_draw_bool(c, 2, 1) ? (uint32_t)o2_draw_range(c, 1, 16) : 0;
-	conn->peercredits_hiw = o2_draw_bool(c, 2, 1) ? (uint32_t)o2_draw_range(c, 1, 16) : 0;
 	conn->immediate_gather = o2_draw_bool(c, 1, 1);
 }
 
@@ -25,7 +61,7 @@ void o2_nodes_draw_config(const struct o2_nodes *nodes, struct o2_node_config *c
 	struct o2_choice *c = nodes->choice;
 
 	*config = O2_NODE_DEFAULTS;
-	draw_conn(c, &config->conn);
+	draw_conn(c, nodes->deep, &config->conn);
 	config->conn.retry_count = nodes->ground.ops->retry_count;
 	config->conn.ack_timeout = nodes->ground.ops->ack_timeout;
 	config->listen = !o2_draw_bool(c, 15, 1);
@@ -33,4 +69,55 @@ void o2_nodes_draw_config(const struct o2_nodes *nodes, struct o2_node_config *c
 	config->conns_per_peer = (uint32_t)o2_draw_range(c, 1, 3);
 	config->max_conns_per_peer = (uint32_t)o2_draw_range(c, config->conns_per_peer, 6);
 	config->max_waiting = 1 + (uint32_t)o2_draw(c, 15);
+}
+
+/* --- settings that are refused --- */
+
+struct refusal {
+	const char *field;
+	size_t at;
+	uint32_t value[4], limit[4]; /* of which limit each value is on the wrong side */
+	uint32_t nvalues;
+};
+
+#define OF(member) offsetof(struct o2_node_config, member)
+
+/* Values next to the limits, and those that 8 or 16 bits would make legal ones of. */
+static const struct refusal refusals[] = {
+	{"queue_depth", OF(conn.queue_depth), {256, 1, 0, 65536 + 8}, {DEPTH_MOST, 2, 2, DEPTH_MOST}, 4},
+	{"max_frags", OF(conn.max_frags), {258, 0, 65536 + 1, 0}, {FRAGS_MOST, 1, FRAGS_MOST, 0}, 3},
+	{"conns_per_peer", OF(conns_per_peer), {0, 128, 256 + 1, 0}, {1, 127, 127, 0}, 3},
+	{"max_conns_per_peer", OF(max_conns_per_peer), {0}, {1}, 1},
+	{"max_peers", OF(max_peers), {0}, {1}, 1},
+	{"max_waiting", OF(max_waiting), {0}, {1}, 1},
+};
+
+void o2_nodes_check_refusal(struct o2_nodes_seat *seat)
+{
+	struct o2_choice *c = seat->nodes->choice;
+	const struct refusal *row = &refusals[o2_draw_pick(c, sizeof(refusals) / sizeof(refusals[0]))];
+	const uint32_t n = (uint32_t)o2_draw_pick(c, row->nvalues);
+	struct o2_node_config config = seat->config;
+	struct o2_node *node = NULL;
+	struct o2_error error;
+	int rc;
+
+	if (row->at == OF(max_conns_per_peer))
+		config.conns_per_peer = 1; /* which is the least of the other */
+	memcpy((char *)&config + row->at, &row->value[n], sizeof(row->value[n]));
+	o2_error_clear(&error);
+	rc = o2_node_create(&seat->place.ni, seat->cm, &config, &o2_nodes_ops, seat, &node, &error);
+	if (rc == 0)
+		o2_node_destroy(node);
+	if (rc != -EINVAL || error.code != rc || error.rule == NULL ||
+	    strcmp(error.rule, "node/config") != 0 || strcmp(error.field, row->field) != 0 ||
+	    error.index != O2_NO_INDEX || error.value != row->value[n] || error.limit != row->limit[n] ||
+	    error.limit_kind != O2_LIMIT_BOUND || error.class != O2_CLASS_NONE)
+		o2_report_fail(seat->nodes->report, "nodes/settings",
+			       "a node with %s %" PRIu32 " is made with %d, %s: %s is %" PRIu64
+			       ", limit %" PRIu64 "; expected %d, limit %" PRIu32,
+			       row->field, row->value[n], rc, error.rule != NULL ? error.rule : "no rule",
+			       error.rule != NULL ? error.field : "none", error.value, error.limit, -EINVAL,
+			       row->limit[n]);
+	o2_nodes_seen(seat->nodes, O2_NODES_SEEN_SETTINGS_REFUSED);
 }

@@ -11,9 +11,10 @@
  * is expected comes from what was drawn, the sizes of pools, and the time that nodes were told.
  */
 
-#define LIFE_MS	 300000u /* an idle pool lives so long */
-#define RETRY_MS 1000u	 /* so soon growth is not tried again */
-#define FIRST	 1u	 /* pools of a set that always stay */
+#define LIFE_MS	   300000u /* an idle pool lives so long */
+#define RETRY_MS   1000u   /* so soon growth is not tried again */
+#define CONNECT_MS 12500u  /* as long as an attempt may take (docs/connection.md, "Times") */
+#define FIRST	   1u	   /* pools of a set that always stay */
 
 static const struct {
 	enum o2_reg_mode mode;
@@ -98,18 +99,55 @@ static void check_sets(struct o2_nodes *nodes, const struct o2_nodes_op *op, str
 	}
 }
 
+static void start_as(struct o2_nodes *nodes, struct o2_nodes_seat *seat, uint32_t to, enum o2_reg_mode mode,
+		     int expected)
+{
+	int rc = o2_nodes_start_plain(nodes, seat, to, mode);
+
+	if (rc != expected)
+		o2_report_fail(nodes->report, "nodes/growth",
+			       "operation %" PRIu32 " of node %" PRIu32 " starts with %d, expected %d",
+			       seat->nops - 1, seat->index, rc, expected);
+}
+
+/* The network is well: who is connected, or can come to terms with the other, is served, and soon. */
+static void check_served(struct o2_nodes *nodes, const struct o2_nodes_seat *seat,
+			 const struct o2_nodes_op *op, bool can)
+{
+	const uint64_t took_ms = op->ended_ms - op->started_ms;
+
+	if (can && (op->status != 0 || op->nob != op->bytes))
+		o2_report_fail(nodes->report, "nodes/not-served",
+			       "node %" PRIu32 " and node %" PRIu32
+			       " can connect, and nothing happens to the network; an operation ends with %d",
+			       seat->index, op->to, op->status);
+	else if (can && took_ms > CONNECT_MS)
+		o2_report_fail(nodes->report, "nodes/not-served",
+			       "node %" PRIu32 " needs %" PRIu64 " ms to be connected with node %" PRIu32
+			       ", expected %u at most",
+			       seat->index, took_ms, op->to, CONNECT_MS);
+}
+
 /* One operation from each node to the next, of which a set has to serve two at most: none has to grow. */
 static void use_each(struct o2_nodes *nodes, uint32_t which, uint32_t before[O2_NODES_MAX][O2_NI_POOL_KINDS])
 {
-	for (uint32_t i = 0; i < nodes->nseats; i++)
-		(void)o2_nodes_start_plain(nodes, &nodes->seat[i], (i + 1) % nodes->nseats,
-					   pooled[which].mode);
+	bool can[O2_NODES_MAX];
+
+	for (uint32_t i = 0; i < nodes->nseats && !nodes->report->failed; i++) {
+		struct o2_nodes_seat *seat = &nodes->seat[i];
+		const uint32_t to = (i + 1) % nodes->nseats;
+
+		can[i] = o2_nodes_count_ends(seat, to, true) > 0 ||
+			 o2_nodes_can_connect(seat, &nodes->seat[to]);
+		start_as(nodes, seat, to, pooled[which].mode, 0);
+	}
 	o2_nodes_settle(nodes);
 	for (uint32_t i = 0; i < nodes->nseats && !nodes->report->failed; i++) {
 		struct o2_nodes_seat *seat = &nodes->seat[i];
 		const struct o2_nodes_op *op = &seat->op[seat->nops - 1];
 
-		if (op->started)
+		check_served(nodes, seat, op, can[i]);
+		if (!nodes->report->failed)
 			check_sets(nodes, op, seat, pooled[which].kind, before);
 	}
 }
@@ -128,16 +166,6 @@ void o2_nodes_check_idle_pools(struct o2_nodes *nodes)
 
 /* --- and grow --- */
 
-static void start_as(struct o2_nodes *nodes, struct o2_nodes_seat *seat, uint32_t to, int expected)
-{
-	int rc = o2_nodes_start_plain(nodes, seat, to, O2_REG_FASTREG);
-
-	if (rc != expected)
-		o2_report_fail(nodes->report, "nodes/growth",
-			       "operation %" PRIu32 " of node %" PRIu32 " starts with %d, expected %d",
-			       seat->nops - 1, seat->index, rc, expected);
-}
-
 /*
  * Node 0 has one pool of descriptors.  When all are in use and no other pool can be made, an operation is
  * refused, and so are those of the next second.
@@ -150,16 +178,16 @@ void o2_nodes_check_growth(struct o2_nodes *nodes)
 	if (o2_node_conn(seat->node, o2_nodes_nid(nodes, 1), 0) == NULL || live(seat, O2_NI_POOL_FRD) > FIRST)
 		return;
 	for (uint32_t i = 0; i < FIRST * O2_NODES_POOL; i++)
-		start_as(nodes, seat, 1, 0);
+		start_as(nodes, seat, 1, O2_REG_FASTREG, 0);
 	seat->no_descriptors = true;
 	failed_ms = nodes->ground.now_ms;
-	start_as(nodes, seat, 1, -EAGAIN);
+	start_as(nodes, seat, 1, O2_REG_FASTREG, -EAGAIN);
 	seat->no_descriptors = false;
 	o2_nodes_clock(nodes, RETRY_MS - 1);
 	if (nodes->ground.now_ms - failed_ms < RETRY_MS)
-		start_as(nodes, seat, 1, -EAGAIN);
+		start_as(nodes, seat, 1, O2_REG_FASTREG, -EAGAIN);
 	o2_nodes_clock(nodes, 1);
-	start_as(nodes, seat, 1, 0);
+	start_as(nodes, seat, 1, O2_REG_FASTREG, 0);
 	if (!nodes->report->failed)
 		o2_nodes_seen(nodes, O2_NODES_SEEN_GROWN_LATE);
 	if (!nodes->report->failed)

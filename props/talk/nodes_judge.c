@@ -7,10 +7,6 @@
 
 /* What a node is asked and told about operations, and whether that is what it should be. */
 
-/* docs/connection.md, "Times": an attempt has a quarter of the time-out, but so much; who waits, so much more. */
-#define ATTEMPT_MIN_MS	 5000u
-#define WAITING_EXTRA_MS 10000u
-
 static void fail_op(struct o2_nodes *nodes, const char *signature, const struct o2_nodes_op *op, int status,
 		    uint64_t nob)
 {
@@ -89,46 +85,72 @@ static int receive(void *context, uint64_t nid, const struct o2_msg *msg)
 	if (op->kind != O2_NODES_REFUSED)
 		return 0;
 	o2_nodes_seen(seat->nodes, O2_NODES_SEEN_HEADER_REFUSED);
+	seat->now.header_refused[o2_nodes_index(seat->nodes, nid)] = true;
 	return -EPROTO;
 }
 
-/* What docs/connection.md and docs/transport.md let any operation end with, because its connection did. */
-static bool lost(int status)
+/* A stage of this end has refused it, by this rule; else the other end's has. */
+static bool refused_by(const struct o2_transfer_result *result, bool here, const char *rule)
 {
-	static const int codes[] = {-EHOSTUNREACH, -ECONNREFUSED, -ENETDOWN,	 -ENOTCONN,
-				    -ECONNRESET,   -ETIMEDOUT,	  -ECONNABORTED, -EIO};
+	const struct o2_transfer_fault *fault = &result->fault;
 
-	for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++)
-		if (codes[i] == status)
-			return true;
-	return false;
+	if (fault->code != result->status)
+		return false;
+	if (!here)
+		return fault->side == O2_FAULT_PEER_STATUS;
+	return fault->side == O2_FAULT_LOCAL_STAGE && fault->error.code == result->status &&
+	       fault->error.rule != NULL && strcmp(fault->error.rule, rule) == 0;
 }
 
 /* Fragments of a sink that are too many for the connection, or work requests that lead there. */
-static bool too_many(const struct o2_nodes_op *op, int status)
+static bool too_many(const struct o2_nodes_op *op, const struct o2_transfer_result *result)
 {
 	const struct o2_op_memory *sink = op->kind == O2_NODES_PUT ? &op->theirs : &op->ours;
+	const bool fragments = result->status == -EFBIG;
+	const bool here = (result->side == O2_SINK) == fragments;
+	const uint32_t most = fragments ? sink->npieces : op->ours.npieces + op->theirs.npieces;
+	const struct o2_error *error = &result->fault.error;
 
-	if (status == -EFBIG)
-		return sink->npieces > op->max_frags;
-	return status == -EMSGSIZE && op->ours.npieces + op->theirs.npieces > op->max_frags;
+	if ((!fragments && result->status != -EMSGSIZE) || most <= op->max_frags ||
+	    !refused_by(result, here,
+			fragments ? "reg/more-fragments-than-peer-accepts" : "rdma/too-many-work-requests"))
+		return false;
+	return !here ||
+	       (error->limit >= op->max_frags && error->value > error->limit && error->value <= most);
 }
 
-static bool may_end(struct o2_nodes *nodes, const struct o2_nodes_op *op,
-		    const struct o2_transfer_result *result)
+/* It is as was foretold, and says who has refused it. */
+static bool is_as_foretold(const struct o2_nodes_op *op, const struct o2_transfer_result *result)
 {
+	const struct o2_op_memory *here = result->initiator ? &op->ours : &op->theirs;
 	uint64_t due;
-	int foretold = o2_nodes_foretell(op, &due);
 
-	if (result->status == foretold)
-		return result->nob == due;
-	if (result->nob != 0)
+	if (result->status != o2_nodes_foretell(op, &due) || result->nob != due)
 		return false;
-	if (too_many(op, result->status)) {
-		o2_nodes_seen(nodes, O2_NODES_SEEN_TOO_MANY_FRAGS);
-		return true;
+	if (result->status == 0)
+		return result->fault.side == O2_FAULT_NONE && result->fault.code == 0;
+	return refused_by(result, o2_memory_refusal(here) == result->status, "reg/fastreg/gaps");
+}
+
+static bool is_foretold(const struct o2_nodes_op *op, const struct o2_transfer_result *result)
+{
+	return is_as_foretold(op, result) || (result->nob == 0 && too_many(op, result));
+}
+
+static void check_end(struct o2_nodes_seat *seat, const struct o2_nodes_op *op, uint32_t with,
+		      const struct o2_transfer_result *result)
+{
+	struct o2_nodes *nodes = seat->nodes;
+
+	if (is_foretold(op, result)) {
+		if (result->status == -EFBIG || result->status == -EMSGSIZE)
+			o2_nodes_seen(nodes, O2_NODES_SEEN_TOO_MANY_FRAGS);
+		return;
 	}
-	return lost(result->status);
+	if (result->status >= 0 || result->nob != 0 || result->fault.code != result->status)
+		fail_op(nodes, "nodes/outcome", op, result->status, result->nob);
+	else
+		o2_nodes_check_lost(seat, with, op, result->initiator, &result->fault);
 }
 
 static void count_modes(struct o2_nodes *nodes, const struct o2_nodes_op *op)
@@ -162,7 +184,7 @@ static void count_done(struct o2_nodes *nodes, const struct o2_nodes_op *op,
 		o2_nodes_seen(nodes, O2_NODES_SEEN_REFUSED);
 	if (result->status == -EPROTONOSUPPORT)
 		o2_nodes_seen(nodes, O2_NODES_SEEN_GAPS_REFUSED);
-	if (op->accepted && lost(result->status))
+	if (op->accepted && !is_foretold(op, result))
 		o2_nodes_seen(nodes, O2_NODES_SEEN_LOST_UNDER_WAY);
 }
 
@@ -184,16 +206,6 @@ static void judge_sink(struct o2_nodes *nodes, const struct o2_nodes_op *op)
 		check_bytes(nodes, op, op->nob, op->status_there != 0);
 }
 
-/* The least time after which an operation can be too late: for want of a connection, or upon one. */
-static uint64_t patience_ms(const struct o2_node_config *config)
-{
-	const uint64_t timeout_ms = config->conn.timeout_ms;
-	const uint64_t attempt_ms = timeout_ms / 4 > ATTEMPT_MIN_MS ? timeout_ms / 4 : ATTEMPT_MIN_MS;
-	const uint64_t waiting_ms = attempt_ms + WAITING_EXTRA_MS;
-
-	return timeout_ms != 0 && timeout_ms < waiting_ms ? timeout_ms : waiting_ms;
-}
-
 static void done_here(struct o2_nodes_seat *seat, struct o2_nodes_op *op,
 		      const struct o2_transfer_result *result)
 {
@@ -202,14 +214,9 @@ static void done_here(struct o2_nodes_seat *seat, struct o2_nodes_op *op,
 
 	op->ended++;
 	op->status = result->status;
+	op->ended_ms = nodes->ground.now_ms;
 	count_done(nodes, op, result);
-	if (!may_end(nodes, op, result))
-		fail_op(nodes, "nodes/outcome", op, result->status, result->nob);
-	if (result->status == -ETIMEDOUT &&
-	    nodes->ground.now_ms - op->started_ms < patience_ms(&seat->config))
-		o2_report_fail(nodes->report, "nodes/too-soon",
-			       "an operation of node %" PRIu32 " is given up after %" PRIu64 " ms",
-			       seat->index, nodes->ground.now_ms - op->started_ms);
+	check_end(seat, op, op->to, result);
 	if (op->kind == O2_NODES_GET) {
 		op->nob = result->nob;
 		judge_sink(nodes, op);
@@ -219,13 +226,14 @@ static void done_here(struct o2_nodes_seat *seat, struct o2_nodes_op *op,
 		check_bytes(nodes, op, result->nob, false);
 }
 
-static void done_there(struct o2_nodes_seat *seat, struct o2_nodes_op *op,
+static void done_there(struct o2_nodes_seat *seat, struct o2_nodes_op *op, uint32_t from,
 		       const struct o2_transfer_result *result)
 {
 	op->ended_there++;
 	op->status_there = result->status;
-	if (!op->accepted || !may_end(seat->nodes, op, result))
+	if (!op->accepted)
 		fail_op(seat->nodes, "nodes/outcome", op, result->status, result->nob);
+	check_end(seat, op, from, result);
 	if (op->kind == O2_NODES_PUT) {
 		op->nob = result->nob;
 		judge_sink(seat->nodes, op);
@@ -243,7 +251,7 @@ static void done(void *context, uint64_t nid, const struct o2_transfer_result *r
 	}
 	op = named(seat, nid, result->tag);
 	if (op != NULL)
-		done_there(seat, op, result);
+		done_there(seat, op, o2_nodes_index(seat->nodes, nid), result);
 }
 
 static void up(void *context, uint64_t nid)
@@ -253,8 +261,10 @@ static void up(void *context, uint64_t nid)
 
 static void down(void *context, uint64_t nid, const struct o2_transfer_fault *fault)
 {
-	(void)nid;
-	((struct o2_nodes_seat *)context)->fault = *fault;
+	struct o2_nodes_seat *seat = context;
+
+	seat->fault = *fault;
+	o2_nodes_check_down(seat, o2_nodes_index(seat->nodes, nid), fault);
 }
 
 const struct o2_node_ops o2_nodes_ops = {

@@ -63,22 +63,22 @@ static void fill(const struct o2_nodes_op *op, uint64_t number)
 }
 
 static int send_immediate(struct o2_nodes_seat *seat, struct o2_nodes_op *op, uint32_t k,
-			  const struct o2_lnet_hdr *hdr)
+			  const struct o2_lnet_hdr *hdr, struct o2_error *error)
 {
 	uint8_t payload[IMMEDIATE_MAX];
 	uint32_t at = 0;
 
 	if (!op->as_bytes)
-		return o2_node_send(seat->node, hdr->dest_nid, hdr, &op->ours.memory, NULL);
+		return o2_node_send(seat->node, hdr->dest_nid, hdr, &op->ours.memory, error);
 	for (uint32_t i = 0; i < op->ours.npieces; at += op->ours.kiov[i++].len)
 		memcpy(payload + at,
 		       o2_arena_page(&seat->place.ni.arena, op->ours.kiov[i].page) + op->ours.kiov[i].offset,
 		       op->ours.kiov[i].len);
-	return o2_node_send_bytes(seat->node, hdr->dest_nid, hdr, payload, op->bytes, k, NULL);
+	return o2_node_send_bytes(seat->node, hdr->dest_nid, hdr, payload, op->bytes, k, error);
 }
 
 /* Hand over what was drawn. */
-static int submit(struct o2_nodes_seat *seat, struct o2_nodes_op *op, uint32_t k)
+static int submit(struct o2_nodes_seat *seat, struct o2_nodes_op *op, uint32_t k, struct o2_error *error)
 {
 	static const uint32_t pid = 12345;
 	uint64_t bits = (uint64_t)seat->index << 8 | k, nid = o2_nodes_nid(seat->nodes, op->to);
@@ -93,44 +93,75 @@ static int submit(struct o2_nodes_seat *seat, struct o2_nodes_op *op, uint32_t k
 	if (op->kind == O2_NODES_GET) {
 		hdr.msg.get.match_bits = bits;
 		hdr.msg.get.sink_length = op->bytes;
-		return o2_node_get(seat->node, nid, &hdr, &op->ours.memory, NULL);
+		return o2_node_get(seat->node, nid, &hdr, &op->ours.memory, error);
 	}
 	hdr.msg.put.match_bits = bits;
 	hdr.msg.put.ack_wmd = (struct o2_lnet_handle){UINT64_MAX, UINT64_MAX};
 	if (op->kind == O2_NODES_PUT)
-		return o2_node_put(seat->node, nid, &hdr, &op->ours.memory, NULL);
-	return send_immediate(seat, op, k, &hdr);
+		return o2_node_put(seat->node, nid, &hdr, &op->ours.memory, error);
+	return send_immediate(seat, op, k, &hdr, error);
+}
+
+static bool is(const struct o2_error *error, int rc, const char *rule)
+{
+	return error->code == rc && error->rule != NULL && strcmp(error->rule, rule) == 0 &&
+	       error->class == O2_CLASS_NONE;
+}
+
+/* As many as may wait for a connection do. */
+static bool too_many_wait(const struct o2_nodes_seat *seat, const struct o2_nodes_op *op,
+			  const struct o2_error *error)
+{
+	const uint32_t most = seat->config.max_waiting;
+	uint32_t open = 0;
+
+	for (uint32_t k = 0; k < seat->nops; k++)
+		open += &seat->op[k] != op && seat->op[k].to == op->to && seat->op[k].started &&
+			seat->op[k].ended == 0;
+	return open >= most && o2_nodes_count_ends(seat, op->to, true) == 0 &&
+	       is(error, -EBUSY, "node/max-waiting") && strcmp(error->field, "waiting") == 0 &&
+	       error->value == most && error->limit == most && error->index == O2_NO_INDEX;
 }
 
 /* Refused at the start: that many wait already, or what the mapping stages say to our memory. */
-static void start_refused(struct o2_nodes *nodes, const struct o2_nodes_seat *seat, uint32_t k, int rc)
+static void start_refused(struct o2_nodes *nodes, const struct o2_nodes_seat *seat, uint32_t k, int rc,
+			  const struct o2_error *error)
 {
 	const struct o2_nodes_op *op = &seat->op[k];
+	char text[200];
 	uint64_t nob;
 
-	if (rc == -EBUSY)
+	if (rc == -EBUSY && too_many_wait(seat, op, error)) {
 		o2_nodes_seen(nodes, O2_NODES_SEEN_BUSY);
-	else if (rc == -EFBIG && op->ours.npieces > op->max_frags)
+	} else if (rc == -EFBIG && op->ours.npieces > op->max_frags &&
+		   is(error, rc, "reg/more-fragments-than-peer-accepts") && error->limit >= op->max_frags &&
+		   error->value == op->ours.npieces) {
 		o2_nodes_seen(nodes, O2_NODES_SEEN_TOO_MANY_FRAGS);
-	else if (rc != o2_nodes_foretell(op, &nob) || rc != o2_memory_refusal(&op->ours))
+	} else if (rc != o2_nodes_foretell(op, &nob) || rc != o2_memory_refusal(&op->ours) ||
+		   !is(error, rc, "reg/fastreg/gaps")) {
+		o2_error_text(error, text, sizeof(text));
 		o2_report_fail(nodes->report, "nodes/start",
 			       "operation %" PRIu32 " of node %" PRIu32 ": %d (%s)", k, seat->index, rc,
-			       strerror(-rc));
+			       text);
+	}
 }
 
-static int start(struct o2_nodes *nodes, struct o2_nodes_seat *seat, uint32_t k)
+static int start(struct o2_nodes *nodes, struct o2_nodes_seat *seat, uint32_t k, struct o2_error *error)
 {
 	struct o2_nodes_op *op = &seat->op[k];
 	int rc;
 
 	op->ours.memory.tag = k;
 	op->theirs.memory.tag = (uint64_t)seat->index << 8 | k;
-	op->max_frags = o2_nodes_least_frags(seat, &nodes->seat[op->to]);
+	op->max_frags = o2_nodes_fewest_frags(seat, op->to);
 	op->started_ms = nodes->ground.now_ms;
 	fill(op, op->theirs.memory.tag);
 	seat->nops++;
-	rc = submit(seat, op, k);
+	o2_nodes_begin(seat, O2_NODES_STARTS, op->to, 0);
+	o2_error_clear(error);
+	rc = submit(seat, op, k, error);
 	op->started = rc == 0;
+	o2_nodes_finish(seat);
 	return rc;
 }
 
@@ -138,15 +169,16 @@ void o2_nodes_start(struct o2_nodes *nodes, struct o2_nodes_seat *seat, uint32_t
 {
 	uint32_t k = seat->nops;
 	struct o2_nodes_op *op = &seat->op[k];
+	struct o2_error error;
 	int rc;
 
 	if (k >= O2_NODES_OPS)
 		return;
 	*op = (struct o2_nodes_op){.to = to, .started = true};
 	draw(nodes, seat, k, op);
-	rc = start(nodes, seat, k);
+	rc = start(nodes, seat, k, &error);
 	if (rc != 0)
-		start_refused(nodes, seat, k, rc);
+		start_refused(nodes, seat, k, rc, &error);
 }
 
 int o2_nodes_start_plain(struct o2_nodes *nodes, struct o2_nodes_seat *seat, uint32_t to,
@@ -154,13 +186,14 @@ int o2_nodes_start_plain(struct o2_nodes *nodes, struct o2_nodes_seat *seat, uin
 {
 	uint32_t k = seat->nops;
 	struct o2_nodes_op *op = &seat->op[k];
+	struct o2_error error;
 
 	assert(k < O2_NODES_SLOTS);
 	*op = (struct o2_nodes_op){
 		.kind = O2_NODES_PUT, .to = to, .bytes = PLAIN_BYTES, .wanted = PLAIN_BYTES, .started = true};
 	o2_nodes_memory_plain(seat, k * O2_NODES_SLOT_PAGES, PLAIN_BYTES, mode, &op->ours);
 	o2_nodes_memory_plain(&nodes->seat[to], page_there(seat, to, k), PLAIN_BYTES, mode, &op->theirs);
-	return start(nodes, seat, k);
+	return start(nodes, seat, k, &error);
 }
 
 int o2_nodes_foretell(const struct o2_nodes_op *op, uint64_t *nob)

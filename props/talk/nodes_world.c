@@ -45,6 +45,17 @@ static int open_interface(struct o2_nodes *nodes, struct o2_nodes_seat *seat, st
 	return o2_place_open(&seat->place, &config, NULL, error);
 }
 
+static int learn_device(struct o2_nodes_seat *seat, struct o2_error *error)
+{
+	struct ibv_device_attr attr;
+	const int rc = ibv_query_device(seat->place.ni.context, &attr);
+
+	if (rc != 0)
+		return o2_refuse(error, -rc, "nodes/device", "ibv_query_device", O2_NO_INDEX, 0, O2_NO_LIMIT);
+	seat->max_qp_wr = (uint32_t)attr.max_qp_wr;
+	return 0;
+}
+
 static void open_seat(struct o2_nodes *nodes, uint32_t i)
 {
 	struct o2_nodes_seat *seat = &nodes->seat[i];
@@ -54,22 +65,35 @@ static void open_seat(struct o2_nodes *nodes, uint32_t i)
 	*seat = (struct o2_nodes_seat){.nodes = nodes, .index = i};
 	o2_error_clear(&error);
 	o2_nodes_draw_config(nodes, &seat->config);
+	seat->was_deaf = !seat->config.listen;
 	if (open_interface(nodes, seat, &error) != 0 || o2_place_remember(&seat->place, i) != 0 ||
 	    nodes->ground.ops->attach(&nodes->ground, &seat->place.ni, seat->address, &seat->cm, &error) !=
-		    0) {
+		    0 ||
+	    learn_device(seat, &error) != 0) {
 		o2_error_text(&error, text, sizeof(text));
 		o2_report_fail(nodes->report, "nodes/open", "node %" PRIu32 " cannot be opened: %s", i, text);
 		return;
 	}
+	o2_nodes_tap(seat);
+	if (o2_draw_bool(nodes->choice, 3, 1))
+		o2_nodes_check_refusal(seat);
 	make_node(seat);
+	for (uint32_t j = 0; j < nodes->nseats; j++)
+		o2_nodes_unknown(seat, j);
 }
 
 static void note_failure(void *context, enum o2_cm_loop_fate fate, uint32_t from, uint32_t to)
 {
-	(void)from;
-	(void)to;
+	struct o2_nodes *nodes = context;
+	struct o2_nodes_pair *pair = &nodes->seat[o2_nodes_index(nodes, o2_nodes_nid_at(from))]
+					      .pair[o2_nodes_index(nodes, o2_nodes_nid_at(to))];
+
 	if (fate == O2_CM_LOOP_LOSE)
-		o2_nodes_seen(context, O2_NODES_SEEN_LOST);
+		o2_nodes_seen(nodes, O2_NODES_SEEN_LOST);
+	/* What the sender will hear of it. */
+	pair->unresolved += fate == O2_CM_LOOP_UNRESOLVED;
+	pair->unreachable += fate == O2_CM_LOOP_UNREACHABLE;
+	pair->refused += fate == O2_CM_LOOP_REFUSE;
 }
 
 /* Is a node about to hear of one that it connects to, or has left? */
@@ -107,6 +131,7 @@ void o2_nodes_open(struct o2_nodes *nodes)
 		o2_report_fail(nodes->report, "nodes/open", "there is no network: %s", text);
 		return;
 	}
+	nodes->deep = ops->may_fail && o2_draw_bool(nodes->choice, 15, 1);
 	nodes->ground.faults = ops->may_fail && o2_draw_bool(nodes->choice, 1, 1);
 	nodes->nseats = ops->most_nodes > 2 && o2_draw_bool(nodes->choice, 2, 1) ? 3 : 2;
 	if (nodes->nseats == 3)
@@ -115,8 +140,25 @@ void o2_nodes_open(struct o2_nodes *nodes)
 		nodes->seat[i] = (struct o2_nodes_seat){.nodes = nodes, .index = i};
 	for (uint32_t i = 0; i < nodes->nseats && !nodes->report->failed; i++)
 		open_seat(nodes, i);
-	if (!nodes->report->failed)
-		o2_nodes_forget(nodes);
+}
+
+/* All that it had of connections is gone. */
+static void destroy_node(struct o2_nodes_seat *seat)
+{
+	if (seat->node == NULL)
+		return;
+	o2_nodes_begin(seat, O2_NODES_ENDS_ALL, O2_NODES_MAX, 0);
+	o2_node_destroy(seat->node);
+	seat->node = NULL;
+	for (uint32_t n = 0; n < O2_NODES_ENDS; n++) {
+		if (seat->end[n].id != NULL && !seat->end[n].gone)
+			o2_report_fail(seat->nodes->report, "nodes/left-behind",
+				       "node %" PRIu32
+				       " is gone, and has an end of a connection with node %" PRIu32,
+				       seat->index, seat->end[n].to);
+		seat->end[n] = (struct o2_nodes_end){.id = NULL};
+	}
+	o2_nodes_finish(seat);
 }
 
 /*
@@ -127,8 +169,7 @@ void o2_nodes_restart(struct o2_nodes_seat *seat)
 {
 	bool listens = seat->config.listen;
 
-	o2_node_destroy(seat->node);
-	seat->node = NULL;
+	destroy_node(seat);
 	seat->place.ni.config.incarnation += O2_NODES_MAX;
 	if (o2_draw_bool(seat->nodes->choice, 1, 1)) {
 		o2_nodes_draw_config(seat->nodes, &seat->config);
@@ -136,8 +177,19 @@ void o2_nodes_restart(struct o2_nodes_seat *seat)
 	}
 	seat->config.listen |= listens;
 	make_node(seat);
-	o2_nodes_reconfigured(seat);
+	for (uint32_t j = 0; j < seat->nodes->nseats; j++) {
+		seat->pair[j].was_up = false;
+		o2_nodes_unknown(seat, j);
+	}
 	o2_nodes_seen(seat->nodes, O2_NODES_SEEN_RESTART);
+}
+
+void o2_nodes_close_peer(struct o2_nodes_seat *seat, uint32_t to, int code)
+{
+	o2_nodes_begin(seat, O2_NODES_CLOSES, to, code);
+	o2_node_close_peer(seat->node, o2_nodes_nid(seat->nodes, to), code);
+	o2_nodes_finish(seat);
+	o2_nodes_seen(seat->nodes, O2_NODES_SEEN_CLOSE);
 }
 
 /* The queue pair of a connection fails by itself. */
@@ -145,9 +197,13 @@ void o2_nodes_kill(struct o2_nodes_seat *seat, uint32_t to)
 {
 	struct o2_conn *conn = o2_node_conn(seat->node, o2_nodes_nid(seat->nodes, to), 0);
 	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_ERR};
+	struct o2_nodes_end *end;
 
 	if (conn == NULL)
 		return;
+	end = o2_nodes_end_of(seat, to, o2_conn_qp(conn)->qp_num);
+	if (end != NULL)
+		end->killed = true;
 	if (ibv_modify_qp(o2_conn_qp(conn), &attr, IBV_QP_STATE) != 0)
 		o2_report_fail(seat->nodes->report, "nodes/kill", "a queue pair cannot be put into error");
 	o2_nodes_seen(seat->nodes, O2_NODES_SEEN_KILL);
@@ -156,8 +212,21 @@ void o2_nodes_kill(struct o2_nodes_seat *seat, uint32_t to)
 void o2_nodes_clock(struct o2_nodes *nodes, uint64_t ms)
 {
 	nodes->ground.ops->pass(&nodes->ground, ms);
-	for (uint32_t i = 0; i < nodes->nseats; i++)
+	for (uint32_t i = 0; i < nodes->nseats; i++) {
+		o2_nodes_begin(&nodes->seat[i], O2_NODES_IS_TOLD_THE_TIME, O2_NODES_MAX, 0);
 		o2_node_clock(nodes->seat[i].node, nodes->ground.now_ms);
+		o2_nodes_finish(&nodes->seat[i]);
+	}
+}
+
+int o2_nodes_progress(struct o2_nodes_seat *seat)
+{
+	int handled;
+
+	o2_nodes_begin(seat, O2_NODES_PROGRESSES, O2_NODES_MAX, 0);
+	handled = o2_node_progress(seat->node);
+	o2_nodes_finish(seat);
+	return handled;
 }
 
 static bool at_rest(const struct o2_nodes *nodes, struct o2_account *account)
@@ -195,9 +264,8 @@ static int pump_all(struct o2_nodes *nodes)
 	int handled = 0;
 
 	for (uint32_t i = 0; i < nodes->nseats; i++)
-		handled += o2_node_progress(nodes->seat[i].node);
+		handled += o2_nodes_progress(&nodes->seat[i]);
 	handled += pump_network(nodes);
-	o2_nodes_forget(nodes);
 	if (handled > 0)
 		o2_nodes_check_flow(nodes);
 	return handled;
@@ -271,8 +339,7 @@ void o2_nodes_close(struct o2_nodes *nodes)
 
 	ground->faults = false;
 	for (uint32_t i = 0; i < nodes->nseats; i++) {
-		o2_node_destroy(nodes->seat[i].node);
-		nodes->seat[i].node = NULL;
+		destroy_node(&nodes->seat[i]);
 	}
 	while (nodes->nseats > 0 && pump_network(nodes) > 0)
 		;

@@ -96,6 +96,15 @@ static void on_done(void *context, uint64_t nid, const struct o2_transfer_result
 		end->seen.nfrags = result->nfrags;
 }
 
+static void on_down(void *context, uint64_t nid, const struct o2_transfer_fault *fault)
+{
+	struct o2_end *end = context;
+
+	(void)nid;
+	end->downs++;
+	end->down = *fault;
+}
+
 /* --- life --- */
 
 static int open_place(const struct o2_end_config *config, struct o2_network *network, struct o2_end *end,
@@ -118,7 +127,8 @@ static int open_place(const struct o2_end_config *config, struct o2_network *net
 
 static int open_node(struct o2_end *end, struct o2_error *error)
 {
-	static const struct o2_node_ops ops = {.match = on_match, .receive = on_greeting, .done = on_done};
+	static const struct o2_node_ops ops = {
+		.match = on_match, .receive = on_greeting, .done = on_done, .down = on_down};
 	struct o2_node_config config = O2_NODE_DEFAULTS;
 
 	config.conn.queue_depth = O2_RUNG_QUEUE_DEPTH;
@@ -256,10 +266,14 @@ static void look(struct o2_end *end, struct o2_end_answer *answer)
 	answer->error = error;
 	answer->code = code;
 	answer->nid = o2_end_nid(end);
+	answer->downs = end->downs;
+	answer->down = end->down;
 	answer->connected = conn != NULL;
 	if (conn == NULL)
 		return;
 	o2_conn_view(conn, &view);
+	answer->version = view.version;
+	answer->queue_depth = view.queue_depth;
 	answer->messages_sent = view.credit_messages_sent;
 	answer->messages_handled = view.credit_messages_handled;
 	answer->noops_sent = view.noops_sent;

@@ -47,6 +47,11 @@ struct o2_end_answer {
 	bool connected;
 	/* Of this connection, since it came up: for a look at both ends at once. */
 	uint64_t messages_sent, messages_handled, noops_sent, noops_received;
+	uint16_t version; /* and what was agreed upon */
+	uint32_t queue_depth;
+	/* Connections and attempts that have ended here so far, and how the last of them did. */
+	uint32_t downs;
+	struct o2_transfer_fault down;
 	/* Of the scenario at hand. */
 	struct o2_observed_end initiator, responder;
 	uint32_t nwr, nfrags; /* as far as they are known here */
@@ -69,6 +74,8 @@ struct o2_end {
 	bool alone;
 	struct o2_node *node;
 	uint64_t clock_ms; /* last told to the node */
+	uint32_t downs;
+	struct o2_transfer_fault down;
 
 	uint64_t peer;
 	int greeted; /* 1: the greeting has gone or come; -errno: it cannot */

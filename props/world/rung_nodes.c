@@ -6,6 +6,7 @@
 
 #include "base/monotonic.h"
 #include "props/world/end_process.h"
+#include "props/world/rung_kept.h"
 #include "props/world/rung_side.h"
 
 /*
@@ -29,6 +30,7 @@ struct nodes_rung {
 	struct o2_end_process process[2]; /* ends in others */
 
 	uint32_t on_connection; /* scenarios that the connection has seen */
+	uint32_t downs[2];	/* that each end had counted when nothing was wrong */
 	struct o2_end_question question;
 	struct o2_end_answer answer[2]; /* the last of each */
 	struct o2_end_answer resting[2];
@@ -87,6 +89,7 @@ static int start(struct nodes_rung *rung, struct o2_error *error)
 	for (int i = 0; i < 2 && rc == 0; i++)
 		rc = start_end(rung, (enum o2_side)i, error);
 	rung->running = rc == 0;
+	rung->downs[O2_SOURCE] = rung->downs[O2_SINK] = 0;
 	if (rc != 0)
 		stop(rung);
 	return rc;
@@ -142,6 +145,17 @@ static bool connected(const struct nodes_rung *rung)
 	return rung->answer[O2_SOURCE].connected && rung->answer[O2_SINK].connected;
 }
 
+static int check_kept(struct nodes_rung *rung, struct o2_error *error)
+{
+	return o2_rung_check_kept(rung->answer, rung->downs, error);
+}
+
+static void count_downs(struct nodes_rung *rung)
+{
+	for (int i = 0; i < 2; i++)
+		rung->downs[i] = rung->answer[i].downs;
+}
+
 static int parted(struct nodes_rung *rung, struct o2_error *error)
 {
 	rung->on_connection = 0;
@@ -153,22 +167,40 @@ static int part(struct nodes_rung *rung, struct o2_error *error)
 {
 	int rc = ask_both(rung, O2_END_PART, error);
 
-	return rc == 0 ? parted(rung, error) : rc;
+	if (rc == 0)
+		rc = parted(rung, error);
+	count_downs(rung);
+	return rc;
+}
+
+/* By one end alone. */
+static int part_from(struct nodes_rung *rung, enum o2_side closer, struct o2_error *error)
+{
+	int rc = ask(rung, closer, O2_END_PART, error);
+
+	if (rc == 0)
+		rc = parted(rung, error);
+	if (rc == 0)
+		rc = o2_rung_check_parted(rung->answer, rung->downs, closer, error);
+	count_downs(rung);
+	return rc;
 }
 
 /* The initiator asks for it. */
 static int need_connection(struct nodes_rung *rung, enum o2_side first, struct o2_error *error)
 {
-	int rc = 0;
+	const uint64_t start_ms = o2_monotonic_ms();
+	int rc = check_kept(rung, error);
 
-	if (connected(rung))
-		return 0;
-	if (rung->answer[O2_SOURCE].connected || rung->answer[O2_SINK].connected)
-		rc = part(rung, error);
-	if (rc == 0)
-		rc = ask(rung, first, O2_END_CONNECT, error);
+	if (rc != 0 || connected(rung))
+		return rc;
+	rc = ask(rung, first, O2_END_CONNECT, error);
 	if (rc == 0)
 		rc = wait_both(rung, first, O2_END_GREETED, error);
+	if (rc == 0)
+		rc = check_kept(rung, error);
+	if (rc == 0)
+		rc = o2_rung_check_connected(rung->answer, o2_monotonic_ms() - start_ms, error);
 	rung->rung.connections += rc == 0;
 	return rc;
 }
@@ -241,11 +273,17 @@ static int leave(struct nodes_rung *rung, const struct o2_scenario *scenario, st
 		 struct o2_error *error)
 {
 	int rc = observed->stuck ? 0 : settle(rung, error);
+	struct o2_error later;
 
 	if (rc == -EPIPE)
 		return rc;
-	if (rc != 0 || observed->stuck || !connected(rung))
+	if (rc != 0 || observed->stuck)
 		return part(rung, error);
+	rc = check_kept(rung, error);
+	if (rc != 0) {
+		part(rung, &later);
+		return rc;
+	}
 	if (o2_rung_tries_key(scenario) && observed->initiator.status == 0 && observed->responder.involved &&
 	    observed->responder.status == 0) {
 		rc = try_key(rung, observed, error);
@@ -253,8 +291,7 @@ static int leave(struct nodes_rung *rung, const struct o2_scenario *scenario, st
 	}
 	if (++rung->on_connection < RECONNECT_AFTER)
 		return 0;
-	rc = ask(rung, rung->rung.connections % 2 == 0 ? O2_SOURCE : O2_SINK, O2_END_PART, error);
-	return rc == 0 ? parted(rung, error) : rc;
+	return part_from(rung, rung->rung.connections % 2 == 0 ? O2_SOURCE : O2_SINK, error);
 }
 
 /* What is left at the ends is told by check_idle and ledger. */

@@ -63,6 +63,7 @@ void o2_link_attempt(struct o2_peer *peer)
 		return;
 	}
 	link->state = O2_LINK_ACTIVE_CONNECT;
+	link->asking = true;
 	peer->connecting++;
 	if (ask(link, &error) == 0)
 		return;
@@ -157,7 +158,7 @@ static struct o2_connreq_known known_of(const struct o2_node *node, const struct
 	known.known = true;
 	known.version = peer->version;
 	known.incarnation = peer->incarnation;
-	known.nconns = o2_peer_nlinks(peer);
+	known.nconns = o2_peer_nconns(peer);
 	known.connecting = peer->connecting > 0;
 	known.nraces = peer->races;
 	return known;

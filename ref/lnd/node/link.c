@@ -175,6 +175,7 @@ void o2_link_up(struct o2_link *link)
 	if (link->state == O2_LINK_DISCONNECTED)
 		return;
 	leave_attempt(link);
+	link->asking = false;
 	link->state = O2_LINK_ESTABLISHED;
 	o2_conn_establish(link->conn);
 	if (link->state == O2_LINK_ESTABLISHED && node->ops.up != NULL)

@@ -73,7 +73,7 @@ struct o2_connreq_self {
 	bool bind_nid_to_address; /* the address in a peer's NID must be the one that it comes from */
 	enum o2_race_ranking ranking;
 	uint32_t max_peers;	     /* nodes that we keep record of */
-	uint32_t max_conns_per_peer; /* connections of one of them, those under way included */
+	uint32_t max_conns_per_peer; /* connections of one of them, those that it asks for included */
 };
 
 /* A request that could be read. */
@@ -89,7 +89,7 @@ struct o2_connreq_known {
 	bool known;	      /* it is one of them; else the rest says nothing */
 	uint16_t version;     /* 0: nothing is known of it but its NID */
 	uint64_t incarnation; /* goes with version */
-	uint32_t nconns;      /* connections, those under way included */
+	uint32_t nconns;      /* connections, those that it asks for included, those that we ask for not */
 	bool connecting;      /* we are asking it at this moment */
 	uint32_t nraces;      /* requests of it that have lost a tie in a row */
 };

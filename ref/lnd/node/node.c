@@ -335,8 +335,9 @@ static void close_peer(struct o2_peer *peer, const struct o2_transfer_fault *fau
 	struct o2_link *link;
 
 	peer->attempts_due = 0;
+	/* An attempt that is given up ends as what waits for it: aborted, whatever the peer is closed with. */
 	LIST_FOREACH(link, &peer->links, entry)
-		o2_link_close(link, fault);
+		o2_link_close(link, link->state == O2_LINK_ESTABLISHED ? fault : &aborted);
 	o2_peer_fail_waiting(peer, &aborted);
 }
 

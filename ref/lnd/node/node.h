@@ -40,7 +40,7 @@ struct o2_node_config {
 	uint32_t conns_per_peer; /* that the active side opens, 1 to O2_MAX_CONNS_PER_PEER */
 	/* Caps, so that no peer can use us up: */
 	uint32_t max_peers;
-	uint32_t max_conns_per_peer; /* those that it has opened included */
+	uint32_t max_conns_per_peer; /* whoever has opened them; without attempts of ours */
 	uint32_t max_waiting;	     /* operations, answers included, that wait for a connection to a peer */
 	uint32_t resolve_timeout_ms;
 };

@@ -50,6 +50,7 @@ struct o2_link {
 	struct o2_peer *peer;
 	struct o2_conn *conn;
 	struct o2_cm_id *id; /* NULL: none any more */
+	bool asking;	     /* an attempt of ours, of which nothing has come */
 	enum o2_link_state state;
 	struct o2_conn_params params; /* asked for, or agreed */
 	uint64_t incarnation;	      /* the peer's, once established */
@@ -120,6 +121,8 @@ void o2_peer_learn_checksum(struct o2_peer *peer, const uint8_t *message, size_t
 struct o2_connreq_self o2_peer_self(const struct o2_peer *peer);
 uint32_t o2_peer_established(const struct o2_peer *peer);
 uint32_t o2_peer_nlinks(const struct o2_peer *peer);
+/* Those that count against max_conns_per_peer. */
+uint32_t o2_peer_nconns(const struct o2_peer *peer);
 /* The established link whose turn it is; NULL: none. */
 struct o2_link *o2_peer_next_link(struct o2_peer *peer);
 void o2_peer_wait(struct o2_peer *peer, struct o2_node_op *op);

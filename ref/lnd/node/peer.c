@@ -76,6 +76,17 @@ uint32_t o2_peer_nlinks(const struct o2_peer *peer)
 	return count;
 }
 
+/* Not our own attempts: of two nodes that ask each other at once both would be refused. */
+uint32_t o2_peer_nconns(const struct o2_peer *peer)
+{
+	const struct o2_link *link;
+	uint32_t count = 0;
+
+	LIST_FOREACH(link, &peer->links, entry)
+		count += !link->asking;
+	return count;
+}
+
 /* Taking turns. */
 struct o2_link *o2_peer_next_link(struct o2_peer *peer)
 {

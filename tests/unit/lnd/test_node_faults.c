@@ -113,6 +113,25 @@ TEST(passive_gives_up)
 	world_close(world);
 }
 
+/* Whatever the peer is closed with, an attempt that is given up is aborted, and so is what waits for it. */
+TEST(attempt_given_up)
+{
+	struct world *world = world_two(NULL, NULL);
+	struct seat *a = &world->seat[0];
+
+	seat_put(a, NID(1));
+	o2_node_work(a->node);
+	assert_int_equal(peer_view(a, NID(1)).connecting, 1);
+	o2_node_close_peer(a->node, NID(1), -ECONNRESET);
+	assert_int_equal(a->nended, 1);
+	assert_int_equal(a->status[0], -ECONNABORTED);
+	assert_int_equal(a->fault[0].closed_by, O2_FAULT_CLOSED);
+	assert_int_equal(a->fault[0].error.value, ECONNRESET);
+	assert_int_equal(a->down.code, -ECONNABORTED);
+	world_settle(world);
+	world_close(world);
+}
+
 TEST(nobody_there)
 {
 	struct o2_node_config deaf = small_config();

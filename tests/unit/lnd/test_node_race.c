@@ -42,13 +42,13 @@ static void assert_both_served(const struct world *world)
 	}
 }
 
-/* The lower one's request is refused, and it uses the other's connection. */
+/* The lower one's request is refused, and it uses the other's connection, also where it may have one only. */
 TEST(one_wins)
 {
 	/* Read as numbers the first is lower; with its bytes swapped the second is. */
 	static const uint64_t nids[] = {0x000500000a4d0102, 0x000500000a4d0201};
 
-	for (uint32_t i = 0; i < 8; i++) {
+	for (uint32_t i = 0; i < 16; i++) {
 		struct o2_node_config config = small_config();
 		bool by_nid = i & 1, first_is_a = i & 2, other_order = i & 4;
 		bool a_wins = by_nid ? !first_is_a : first_is_a;
@@ -57,6 +57,8 @@ TEST(one_wins)
 		struct world *world;
 
 		config.ranking = by_nid ? O2_RACE_BY_NID : O2_RACE_BY_WORDS;
+		if (i & 8)
+			config.max_conns_per_peer = 1;
 		world = race(&config, &config, nid_a, nid_b);
 		assert_int_equal(o2_cm_loop_choices(world->loop), 2);
 		o2_cm_loop_deliver(world->loop, other_order ? 1 : 0);

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <inttypes.h>
+
+#include "props/talk/nodes_internal.h"
+
+/*
+ * Why connections end, and attempts, and operations with them.  Each cause that a case can bring about foretells
+ * one fault (docs/connection.md, "What an attempt can end with"; docs/transport.md, "Errors"); an end for which
+ * there is no cause, or that another fault stands for, is a finding.
+ */
+
+/* The case has put one of its two queue pairs out of work, or the node at the other end has. */
+static bool is_broken(const struct o2_nodes_seat *seat, const struct o2_nodes_end *end)
+{
+	const struct o2_nodes_end *other = o2_nodes_other_end(seat, end);
+
+	return end->killed || other == NULL || other->killed;
+}
+
+/* --- causes, each with the fault that it foretells --- */
+
+typedef bool (*cause_fn)(const struct o2_nodes_seat *seat, const struct o2_nodes_end *end,
+			 const struct o2_transfer_fault *is, struct o2_transfer_fault *foretold);
+
+/* We have closed it, or all that there is. */
+static bool by_us(const struct o2_nodes_seat *seat, const struct o2_nodes_end *end,
+		  const struct o2_transfer_fault *is, struct o2_transfer_fault *foretold)
+{
+	const int code = seat->now.code;
+
+	(void)is;
+	if (seat->now.doing != O2_NODES_ENDS_ALL &&
+	    !(seat->now.doing == O2_NODES_CLOSES && seat->now.with == end->to))
+		return false;
+	*foretold = code != 0 ? o2_nodes_fault(O2_FAULT_CLOSED, code, "conn/closed", "errno", (uint64_t)-code,
+					       O2_NO_LIMIT)
+			      : o2_nodes_fault(O2_FAULT_NONE, 0, NULL, NULL, 0, 0);
+	if (!end->up)
+		*foretold = o2_nodes_because(foretold); /* an attempt never ends in good order */
+	return true;
+}
+
+static bool by_the_manager(const struct o2_cm_event *event, struct o2_transfer_fault *foretold)
+{
+	static const struct {
+		enum o2_cm_event_type type;
+		int code;
+		const char *rule;
+	} rows[] = {
+		{O2_CM_UNRESOLVED, -EHOSTUNREACH, "cm/unresolved"},
+		{O2_CM_UNREACHABLE, -ENETDOWN, "cm/unreachable"},
+		{O2_CM_CONNECT_ERROR, -ENOTCONN, "cm/connect-error"},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		if (event->type != rows[i].type)
+			continue;
+		*foretold = o2_nodes_fault(O2_FAULT_CONNECT, rows[i].code, rows[i].rule, "errno",
+					   (uint64_t)-event->code, O2_NO_LIMIT);
+		return true;
+	}
+	return false;
+}
+
+/* What the node hears of this end itself. */
+static bool by_event(const struct o2_nodes_seat *seat, const struct o2_nodes_end *end,
+		     const struct o2_transfer_fault *is, struct o2_transfer_fault *foretold)
+{
+	const struct o2_cm_event *event = seat->now.event;
+	const bool reject = event != NULL && event->type == O2_CM_REJECTED;
+
+	(void)is;
+	if (seat->now.doing != O2_NODES_HEARS || seat->now.end != end)
+		return false;
+	if (reject && end->asked && !end->up) {
+		o2_nodes_rejected(seat, end, event, foretold);
+		return true;
+	}
+	if (!reject && event->type != O2_CM_DISCONNECTED)
+		return by_the_manager(event, foretold);
+	*foretold =
+		o2_nodes_fault(reject ? O2_FAULT_REJECTED : O2_FAULT_PEER_CLOSED, end->up ? 0 : -ECONNRESET,
+			       end->up	? NULL
+			       : reject ? "cm/rejected"
+					: "cm/disconnected",
+			       "cm reason", event->reason, O2_NO_LIMIT);
+	foretold->cm_reason = event->reason;
+	return true;
+}
+
+/* A request of the other node's, or a connection that has come up, is of another life or version of it. */
+static bool by_another_life(const struct o2_nodes_seat *seat, const struct o2_nodes_end *end,
+			    const struct o2_transfer_fault *is, struct o2_transfer_fault *foretold)
+{
+	const struct o2_nodes_moment *now = &seat->now;
+	const bool request = now->event != NULL && now->event->type == O2_CM_REQUEST;
+	const struct o2_nodes_end *up = now->end;
+	uint64_t incarnation;
+	uint16_t version;
+
+	(void)is;
+	if (now->doing != O2_NODES_HEARS || !end->up || up == end)
+		return false;
+	if (request && (now->with != end->to || now->why != O2_REJECT_CONN_STALE))
+		return false;
+	if (!request && (up == NULL || up->to != end->to || now->event->type != O2_CM_ESTABLISHED))
+		return false;
+	incarnation = request ? now->incarnation : up->incarnation;
+	version = request ? now->asked.version : up->terms.version;
+	*foretold = (struct o2_transfer_fault){.side = O2_FAULT_PEER_MESSAGE, .code = -ESTALE};
+	if (incarnation != end->incarnation)
+		o2_refuse_other(&foretold->error, -ESTALE, "node/stale-incarnation", "ibm_srcstamp",
+				incarnation, end->incarnation);
+	else if (version != end->terms.version)
+		o2_refuse_other(&foretold->error, -ESTALE, "node/stale-version", "ibm_version", version,
+				end->terms.version);
+	return incarnation != end->incarnation || version != end->terms.version;
+}
+
+static bool by_a_header(const struct o2_nodes_seat *seat, const struct o2_nodes_end *end,
+			const struct o2_transfer_fault *is, struct o2_transfer_fault *foretold)
+{
+	(void)is;
+	*foretold = (struct o2_transfer_fault){.side = O2_FAULT_PEER_MESSAGE, .code = -EPROTO};
+	o2_refuse_peer(&foretold->error, -EPROTO, "conn/lnet-header", "hdr.type", O2_LNET_PUT, O2_NO_LIMIT);
+	return end->up && seat->now.header_refused[end->to];
+}
+
+/* A queue pair that does not work flushes what is posted, or has no answer. */
+static bool by_the_device(const struct o2_nodes_seat *seat, const struct o2_nodes_end *end,
+			  const struct o2_transfer_fault *is, struct o2_transfer_fault *foretold)
+{
+	if (!end->up || !is_broken(seat, end) ||
+	    (is->wc_status != IBV_WC_WR_FLUSH_ERR && is->wc_status != IBV_WC_RETRY_EXC_ERR))
+		return false;
+	*foretold = o2_nodes_fault(O2_FAULT_LOCAL_COMPLETION, -EIO, "conn/completion", "wc.status",
+				   is->wc_status, O2_NO_LIMIT);
+	foretold->wc_status = is->wc_status;
+	return true;
+}
+
+static bool by_the_attempt_s_age(const struct o2_nodes_seat *seat, const struct o2_nodes_end *end,
+				 const struct o2_transfer_fault *is, struct o2_transfer_fault *foretold)
+{
+	const uint64_t age_ms = seat->nodes->ground.now_ms - end->since_ms,
+		       limit_ms = o2_nodes_attempt_ms(seat);
+
+	(void)is;
+	if (seat->now.doing != O2_NODES_IS_TOLD_THE_TIME || end->up || age_ms < limit_ms)
+		return false;
+	*foretold = o2_nodes_fault(O2_FAULT_DEADLINE, -ENETDOWN, "node/connect-timeout", "age in ms", age_ms,
+				   limit_ms);
+	foretold->wait = O2_WAIT_CONNECTION;
+	return true;
+}
+
+/* The longest that an operation of the two has been under way; one by which the connection is late. */
+static uint64_t oldest_ms(const struct o2_nodes *nodes, uint32_t i, uint32_t j)
+{
+	uint64_t oldest_ms = 0;
+
+	for (uint32_t way = 0; way < 2; way++) {
+		const struct o2_nodes_seat *seat = &nodes->seat[way == 0 ? i : j];
+
+		for (uint32_t k = 0; k < seat->nops; k++) {
+			const struct o2_nodes_op *op = &seat->op[k];
+
+			if (op->started && op->to == (way == 0 ? j : i) &&
+			    nodes->ground.now_ms - op->started_ms > oldest_ms)
+				oldest_ms = nodes->ground.now_ms - op->started_ms;
+		}
+	}
+	return oldest_ms;
+}
+
+/* Nobody answers at the other end, and something waits for it. */
+static bool by_an_operation_s_age(const struct o2_nodes_seat *seat, const struct o2_nodes_end *end,
+				  const struct o2_transfer_fault *is, struct o2_transfer_fault *foretold)
+{
+	const uint64_t limit_ms = seat->config.conn.timeout_ms;
+	const struct o2_nodes_end *other = o2_nodes_other_end(seat, end);
+
+	if (seat->now.doing != O2_NODES_IS_TOLD_THE_TIME || !end->up ||
+	    (!is_broken(seat, end) && other->up) || is->wait == O2_WAIT_NONE || is->error.value < limit_ms ||
+	    is->error.value > oldest_ms(seat->nodes, seat->index, end->to))
+		return false;
+	*foretold = o2_nodes_fault(O2_FAULT_DEADLINE, -ETIMEDOUT, "conn/deadline", "age in ms",
+				   is->error.value, limit_ms);
+	foretold->wait = is->wait;
+	return true;
+}
+
+static const cause_fn causes[] = {by_us,
+				  by_event,
+				  by_another_life,
+				  by_a_header,
+				  by_the_device,
+				  by_the_attempt_s_age,
+				  by_an_operation_s_age};
+
+/* --- what connections and attempts end with --- */
+
+static void check_end(struct o2_nodes_seat *seat, const struct o2_nodes_end *end,
+		      const struct o2_transfer_fault *fault)
+{
+	struct o2_transfer_fault foretold, best;
+	bool any = false;
+
+	for (size_t i = 0; i < sizeof(causes) / sizeof(causes[0]); i++) {
+		if (!causes[i](seat, end, fault, &foretold))
+			continue;
+		if (o2_nodes_same_fault(&foretold, fault))
+			return;
+		best = foretold;
+		any = true;
+	}
+	o2_nodes_fail_fault(seat, end->to, end->up ? "a connection" : "an attempt to connect", fault,
+			    any ? &best : NULL);
+}
+
+void o2_nodes_check_down(struct o2_nodes_seat *seat, uint32_t with, const struct o2_transfer_fault *fault)
+{
+	struct o2_nodes_moment *now = &seat->now;
+
+	if (now->given_up == NULL || now->given_up->to != with)
+		o2_report_fail(seat->nodes->report, "nodes/no-cause",
+			       "node %" PRIu32 " is told of the end of a connection with node %" PRIu32
+			       " that it has not given up",
+			       seat->index, with);
+	else
+		check_end(seat, now->given_up, fault);
+	if (!seat->nodes->report->failed)
+		o2_nodes_check_its_operations(seat, with, fault);
+	now->given_up = NULL;
+	now->down[with] = *fault;
+	now->is_down[with] = true;
+}
+
+/* --- what the connection manager says --- */
+
+static bool take(uint32_t *count)
+{
+	if (*count == 0)
+		return false;
+	--*count;
+	return true;
+}
+
+void o2_nodes_check_event(struct o2_nodes_seat *seat)
+{
+	const struct o2_cm_event *event = seat->now.event;
+	const struct o2_nodes_end *end = seat->now.end;
+	struct o2_nodes_pair *pair;
+	bool caused = true;
+
+	if (end == NULL || end->over)
+		return;
+	pair = &seat->pair[end->to];
+	if (event->type == O2_CM_UNRESOLVED)
+		caused = take(&pair->unresolved);
+	else if (event->type == O2_CM_UNREACHABLE)
+		caused = take(&pair->unreachable);
+	else if (event->type == O2_CM_REJECTED && event->reason == O2_CM_REJECT_NO_LISTENER)
+		caused = take(&pair->refused) || seat->nodes->seat[end->to].was_deaf;
+	else if (event->type == O2_CM_DISCONNECTED || event->type == O2_CM_CONNECT_ERROR ||
+		 (event->type == O2_CM_REJECTED && event->reason != O2_CM_REJECT_CONSUMER))
+		caused = o2_nodes_other_end(seat, end) == NULL;
+	if (!caused)
+		o2_report_fail(seat->nodes->report, "nodes/event",
+			       "node %" PRIu32 " hears event %d, reason %" PRIu32 ", of node %" PRIu32
+			       ", which nobody has brought about",
+			       seat->index, (int)event->type, event->reason, end->to);
+}

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "lnd/node/negotiate.h"
+#include "props/talk/nodes_internal.h"
+
+/* Events of the connection manager on their way to a node, and the moments in which it does something. */
+
+#define ANOTHER 0x100u /* no node of a case has an address that differs from another one's in this bit */
+
+static void count_reject(struct o2_nodes *nodes, const struct o2_reject *reject)
+{
+	if (reject->ibr_why == O2_REJECT_CONN_RACE)
+		o2_nodes_seen(nodes, O2_NODES_SEEN_RACE);
+	else if (reject->ibr_why == O2_REJECT_CONN_STALE)
+		o2_nodes_seen(nodes, O2_NODES_SEEN_STALE);
+	else if (reject->ibr_why == O2_REJECT_MSG_QUEUE_SIZE)
+		o2_nodes_seen(nodes, O2_NODES_SEEN_REJECT_DEPTH);
+	else if (reject->ibr_why == O2_REJECT_RDMA_FRAGS)
+		o2_nodes_seen(nodes, O2_NODES_SEEN_REJECT_FRAGS);
+	else if (reject->ibr_why == O2_REJECT_NO_RESOURCES)
+		o2_nodes_seen(nodes, O2_NODES_SEEN_NO_RESOURCES);
+	else if (reject->ibr_version == O2_MSG_VERSION_1)
+		o2_nodes_seen(nodes, O2_NODES_SEEN_REJECT_VERSION);
+}
+
+static void count(struct o2_nodes *nodes, const struct o2_cm_event *event)
+{
+	struct o2_reject reject;
+
+	if (event->type == O2_CM_REJECTED && event->reason == O2_CM_REJECT_NO_LISTENER)
+		o2_nodes_seen(nodes, O2_NODES_SEEN_NO_LISTENER);
+	if (event->type == O2_CM_UNREACHABLE)
+		o2_nodes_seen(nodes, O2_NODES_SEEN_UNREACHABLE);
+	if (event->type == O2_CM_REJECTED && event->reason == O2_CM_REJECT_CONSUMER &&
+	    o2_reject_decode(event->private_data, event->private_bytes, &reject, NULL) == 0)
+		count_reject(nodes, &reject);
+}
+
+/*
+ * A request is for one node.  Another one, to which it is shown as well, refuses it and says nothing of itself.
+ */
+static void show_to_another(struct o2_nodes_seat *seat, const struct o2_cm_event *event)
+{
+	const struct o2_connreq_self another = {
+		.nid = o2_nodes_nid(seat->nodes, seat->index) ^ ANOTHER,
+		.incarnation = seat->place.ni.config.incarnation,
+		.version = O2_MSG_VERSION_2,
+		.queue_depth = (uint16_t)seat->config.conn.queue_depth,
+		.max_frags = (uint16_t)seat->config.conn.max_frags,
+		.up = true,
+	};
+	struct o2_connreq request;
+	struct o2_reject reject;
+	int rc = o2_connreq_judge(&another, &event->origin, event->private_data, event->private_bytes,
+				  &request, &reject, NULL);
+
+	if (rc == 0 || reject.ibr_why != O2_REJECT_FATAL || reject.ibr_incarnation != 0 ||
+	    reject.ibr_cp.ibcp_queue_depth != 0 || reject.ibr_cp.ibcp_max_frags != 0)
+		o2_report_fail(seat->nodes->report, "nodes/not-asked",
+			       "a node that node %" PRIu32
+			       " is mistaken for says %d to a request, reason %u, "
+			       "incarnation 0x%" PRIx64 ", depth %u, %u fragments",
+			       seat->index, rc, reject.ibr_why, reject.ibr_incarnation,
+			       reject.ibr_cp.ibcp_queue_depth, reject.ibr_cp.ibcp_max_frags);
+}
+
+/* --- before and after --- */
+
+/* A request: what it says was judged when it was sent. */
+static void expect_answer(struct o2_nodes_seat *seat, const struct o2_cm_event *event)
+{
+	const struct o2_wire_options options = {.max_frags = O2_MAX_FRAGS};
+	struct o2_nodes_moment *now = &seat->now;
+	struct o2_msg msg;
+
+	if (o2_msg_decode(event->private_data, event->private_bytes, &options, &msg, NULL) != 0)
+		return;
+	now->with = o2_nodes_index(seat->nodes, msg.ibm_srcnid);
+	now->asked = (struct o2_conn_params){
+		.version = msg.ibm_version,
+		.queue_depth = msg.u.connparams.ibcp_queue_depth,
+		.max_frags = msg.u.connparams.ibcp_max_frags,
+		.max_msg_size = msg.u.connparams.ibcp_max_msg_size,
+	};
+	now->incarnation = msg.ibm_srcstamp;
+	now->dststamp = msg.ibm_dststamp;
+	now->why = o2_nodes_answer(seat);
+}
+
+/* A reply: the connection is up, with what it says was agreed. */
+static void expect_up(struct o2_nodes_seat *seat, const struct o2_cm_event *event)
+{
+	const struct o2_wire_options options = {.max_frags = O2_MAX_FRAGS};
+	struct o2_nodes_end *end = seat->now.end;
+	struct o2_nodes_known *known;
+	struct o2_msg msg;
+
+	if (end == NULL || end->over)
+		return;
+	known = &seat->pair[end->to].known;
+	if (end->asked &&
+	    o2_msg_decode(event->private_data, event->private_bytes, &options, &msg, NULL) == 0) {
+		end->terms.queue_depth = msg.u.connparams.ibcp_queue_depth;
+		end->terms.max_frags = msg.u.connparams.ibcp_max_frags;
+		end->incarnation = msg.ibm_srcstamp;
+	}
+	o2_nodes_learn_other_end(end);
+	end->up = true;
+	known->version = end->terms.version;
+	known->incarnation = end->incarnation;
+	known->races = 0;
+}
+
+static void on_event(void *context, const struct o2_cm_event *event)
+{
+	struct o2_nodes_seat *seat = context;
+	struct o2_nodes *nodes = seat->nodes;
+	struct o2_peer_view before = {.known = false}, after;
+	const struct o2_nodes_end *end;
+
+	o2_nodes_begin(seat, O2_NODES_HEARS, O2_NODES_MAX, 0);
+	seat->now.event = event;
+	seat->now.end = o2_nodes_end_with(seat, event->id);
+	end = seat->now.end;
+	count(nodes, event);
+	if (event->type == O2_CM_REQUEST) {
+		show_to_another(seat, event);
+		expect_answer(seat, event);
+	} else if (event->type == O2_CM_ESTABLISHED) {
+		expect_up(seat, event);
+	}
+	o2_nodes_check_event(seat);
+	if (end != NULL)
+		o2_node_peer(seat->node, o2_nodes_nid(nodes, end->to), &before);
+	seat->handler(seat->handler_context, event);
+	if (end != NULL && event->type == O2_CM_REJECTED && end->asked) {
+		/* Only whoever asks again has heeded it. */
+		o2_node_peer(seat->node, o2_nodes_nid(nodes, end->to), &after);
+		if (after.attempts_due > before.attempts_due)
+			o2_nodes_learn(seat, end, event);
+	}
+	if (event->type == O2_CM_REQUEST && !seat->now.answered)
+		o2_report_fail(nodes->report, "nodes/answer", "node %" PRIu32 " does not answer a request",
+			       seat->index);
+	o2_nodes_finish(seat);
+}
+
+void o2_nodes_watch(struct o2_nodes_seat *seat)
+{
+	seat->handler = seat->cm->handler;
+	seat->handler_context = seat->cm->context;
+	seat->cm->handler = on_event;
+	seat->cm->context = seat;
+}
+
+void o2_nodes_begin(struct o2_nodes_seat *seat, enum o2_nodes_doing doing, uint32_t with, int code)
+{
+	/* All of it but the list, which is as long as it says. */
+	memset(&seat->now, 0, offsetof(struct o2_nodes_moment, lost));
+	seat->now.nlost = 0;
+	seat->now.doing = doing;
+	seat->now.with = with;
+	seat->now.code = code;
+}
+
+/* The node frees what is gone, and forgets whom it has nothing with. */
+static void after_work(struct o2_nodes_seat *seat)
+{
+	struct o2_nodes *nodes = seat->nodes;
+	struct o2_peer_view view;
+
+	for (uint32_t n = 0; n < O2_NODES_ENDS; n++)
+		if (seat->end[n].gone)
+			seat->end[n] = (struct o2_nodes_end){.id = NULL};
+	for (uint32_t j = 0; j < nodes->nseats; j++) {
+		if (j == seat->index)
+			continue;
+		o2_node_peer(seat->node, o2_nodes_nid(nodes, j), &view);
+		if (!view.known)
+			o2_nodes_unknown(seat, j);
+		if (!view.known && o2_nodes_count_ends(seat, j, false) > 0)
+			o2_report_fail(nodes->report, "nodes/forgotten",
+				       "node %" PRIu32 " has forgotten node %" PRIu32
+				       ", and has a connection with it",
+				       seat->index, j);
+	}
+}
+
+void o2_nodes_finish(struct o2_nodes_seat *seat)
+{
+	const enum o2_nodes_doing doing = seat->now.doing;
+
+	if (seat->now.nlost > 0)
+		o2_report_fail(seat->nodes->report, "nodes/no-cause",
+			       "an operation of node %" PRIu32
+			       " or of its peer has lost a connection that is there",
+			       seat->index);
+	if (doing == O2_NODES_PROGRESSES || doing == O2_NODES_IS_TOLD_THE_TIME)
+		after_work(seat);
+	if (doing == O2_NODES_IS_TOLD_THE_TIME)
+		o2_nodes_check_overdue(seat);
+	seat->now.doing = O2_NODES_NOTHING;
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <inttypes.h>
+
+#include "props/talk/nodes_internal.h"
+
+/* What operations end with that have lost their connection, or never got one; and what is overdue. */
+
+#define WAITING_EXTRA_MS 10000u /* docs/connection.md, "Times" */
+
+/* Its operations have ended before it: with its own fault the one that it is about, the others because of it. */
+void o2_nodes_check_its_operations(struct o2_nodes_seat *seat, uint32_t with,
+				   const struct o2_transfer_fault *fault)
+{
+	const struct o2_transfer_fault because = o2_nodes_because(fault);
+	uint32_t culprits = 0;
+
+	for (uint32_t n = 0; n < seat->now.nlost; n++) {
+		const struct o2_transfer_fault *is = &seat->now.lost[n].fault;
+		const uint64_t age_ms = seat->nodes->ground.now_ms - seat->now.lost[n].op->started_ms;
+
+		if (seat->now.lost[n].with != with)
+			continue;
+		if (o2_nodes_same_fault(is, &because))
+			continue;
+		if (is->side == O2_FAULT_DEADLINE && fault->side == O2_FAULT_DEADLINE) {
+			if (is->code == -ETIMEDOUT && o2_nodes_same_text(is->error.rule, "conn/deadline") &&
+			    is->error.limit == fault->error.limit && is->error.value >= is->error.limit &&
+			    is->error.value <= age_ms)
+				continue;
+		} else if (o2_nodes_same_fault(is, fault) && fault->side == O2_FAULT_LOCAL_COMPLETION &&
+			   culprits++ == 0) {
+			continue;
+		}
+		o2_nodes_fail_fault(seat, with, "an operation", is, &because);
+	}
+	seat->now.nlost = 0;
+}
+
+/* It has waited for a connection, and for too long. */
+static bool is_late(const struct o2_nodes_seat *seat, const struct o2_nodes_op *op,
+		    const struct o2_transfer_fault *fault)
+{
+	const uint64_t age_ms = seat->nodes->ground.now_ms - op->started_ms;
+	const uint64_t limit_ms = o2_nodes_attempt_ms(seat) + WAITING_EXTRA_MS;
+	struct o2_transfer_fault foretold =
+		o2_nodes_fault(O2_FAULT_DEADLINE, -ETIMEDOUT, "node/waiting", "age in ms", age_ms, limit_ms);
+
+	foretold.wait = O2_WAIT_CONNECTION;
+	return seat->now.doing == O2_NODES_IS_TOLD_THE_TIME && age_ms >= limit_ms &&
+	       o2_nodes_same_fault(&foretold, fault);
+}
+
+/* It has waited, and the last that could have brought a connection has ended. */
+static bool has_lost_hope(const struct o2_nodes_seat *seat, uint32_t with,
+			  const struct o2_transfer_fault *fault)
+{
+	const struct o2_nodes_moment *now = &seat->now;
+	const bool ours =
+		now->doing == O2_NODES_ENDS_ALL || (now->doing == O2_NODES_CLOSES && now->with == with);
+	const struct o2_transfer_fault close =
+		now->code != 0 ? o2_nodes_fault(O2_FAULT_CLOSED, now->code, "conn/closed", "errno",
+						(uint64_t)-now->code, O2_NO_LIMIT)
+			       : o2_nodes_fault(O2_FAULT_NONE, 0, NULL, NULL, 0, 0);
+	struct o2_transfer_fault foretold, because;
+
+	if (ours) {
+		because = o2_nodes_because(&close);
+		return o2_nodes_same_fault(&because, fault);
+	}
+	if (!now->is_down[with] || o2_nodes_count_ends(seat, with, false) > 0)
+		return false;
+	if (now->event != NULL && now->end != NULL && now->event->type == O2_CM_REJECTED && now->end->asked &&
+	    !now->end->up && o2_nodes_rejected(seat, now->end, now->event, &foretold))
+		return false; /* it was to be asked again */
+	because = o2_nodes_because(&now->down[with]);
+	return o2_nodes_same_fault(&now->down[with], fault) ? fault->code != 0
+							    : o2_nodes_same_fault(&because, fault);
+}
+
+void o2_nodes_check_lost(struct o2_nodes_seat *seat, uint32_t with, const struct o2_nodes_op *op,
+			 bool initiator, const struct o2_transfer_fault *fault)
+{
+	struct o2_nodes_moment *now = &seat->now;
+
+	if (initiator && (is_late(seat, op, fault) || has_lost_hope(seat, with, fault)))
+		return;
+	if (now->nlost == O2_NODES_LOST || now->doing == O2_NODES_NOTHING) {
+		o2_nodes_fail_fault(seat, with, "an operation", fault, NULL);
+		return;
+	}
+	now->lost[now->nlost].op = op;
+	now->lost[now->nlost].with = with;
+	now->lost[now->nlost++].fault = *fault;
+}
+
+/* The time has been told: nothing is left that it should have ended. */
+void o2_nodes_check_overdue(struct o2_nodes_seat *seat)
+{
+	const uint64_t now_ms = seat->nodes->ground.now_ms;
+
+	for (uint32_t n = 0; n < O2_NODES_ENDS; n++) {
+		const struct o2_nodes_end *end = &seat->end[n];
+
+		if (end->id != NULL && !end->up && !end->over &&
+		    now_ms - end->since_ms >= o2_nodes_attempt_ms(seat))
+			o2_report_fail(seat->nodes->report, "nodes/overdue",
+				       "an attempt of node %" PRIu32 " to connect with node %" PRIu32
+				       " is %" PRIu64 " ms old",
+				       seat->index, end->to, now_ms - end->since_ms);
+	}
+	for (uint32_t k = 0; k < seat->nops; k++) {
+		const struct o2_nodes_op *op = &seat->op[k];
+
+		if (op->started && op->ended == 0 && o2_nodes_count_ends(seat, op->to, true) == 0 &&
+		    now_ms - op->started_ms >= o2_nodes_attempt_ms(seat) + WAITING_EXTRA_MS)
+			o2_report_fail(seat->nodes->report, "nodes/overdue",
+				       "operation %" PRIu32 " of node %" PRIu32
+				       " waits for a connection since %" PRIu64 " ms",
+				       k, seat->index, now_ms - op->started_ms);
+	}
+}

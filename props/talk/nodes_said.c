@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+#include <stddef.h>
+
+#include "props/talk/nodes_internal.h"
+#include "wire/checksum.h"
+#include "wire/layout.h"
+
+/*
+ * What a node says while a connection is made: CONNREQ, CONNACK and reject record, every field of them against
+ * its settings and what it has been told (docs/wire.md; docs/connection.md, "Negotiation").  The library's codec
+ * is not used: a number stands at its place, in the sender's order.
+ */
+
+#define MAGIC	     0x0be91b91u
+#define CONN_BYTES   56u
+#define REJECT_BYTES 24u
+#define MSG_BYTES    4096u
+#define TYPE_CONNREQ 0xc0u
+#define TYPE_CONNACK 0xc1u
+
+struct field {
+	const char *name;
+	uint32_t at, width;
+	uint64_t expected;
+};
+
+static uint64_t number(const uint8_t *bytes, uint32_t at, uint32_t width, bool big)
+{
+	uint64_t value = 0;
+
+	for (uint32_t i = 0; i < width; i++)
+		value |= (uint64_t)bytes[at + i] << 8 * (big ? width - 1 - i : i);
+	return value;
+}
+
+/* signature: "nodes/WHAT"; the fields follow each other without a gap. */
+static void check(struct o2_nodes_seat *seat, const char *signature, const uint8_t *bytes, size_t length,
+		  const struct field *fields, size_t nfields)
+{
+	const bool big = seat->config.conn.order == O2_BIG_ENDIAN;
+	const size_t canonical = fields[nfields - 1].at + fields[nfields - 1].width;
+
+	if (length != canonical) {
+		o2_report_fail(seat->nodes->report, signature,
+			       "node %" PRIu32 " says it in %zu bytes, expected %zu", seat->index, length,
+			       canonical);
+		return;
+	}
+	for (size_t i = 0; i < nfields; i++) {
+		const uint64_t is = number(bytes, fields[i].at, fields[i].width, big);
+
+		if (is != fields[i].expected)
+			o2_report_fail(seat->nodes->report, signature,
+				       "%s of node %" PRIu32 " is 0x%" PRIx64 ", expected 0x%" PRIx64,
+				       fields[i].name, seat->index, is, fields[i].expected);
+	}
+}
+
+/* Which of the two sums it is, the property of the codec holds. */
+static uint32_t checksum(const struct o2_nodes_seat *seat, const uint8_t *bytes, size_t length)
+{
+	return seat->config.conn.cksum_flavour == O2_CKSUM_NONE
+		       ? 0
+		       : o2_checksum_of(o2_msg_checksum_both(bytes, length), seat->config.conn.cksum_flavour);
+}
+
+static void check_params(struct o2_nodes_seat *seat, const char *signature, uint8_t type,
+			 const struct o2_nodes_end *end, uint64_t dststamp, const uint8_t *bytes,
+			 size_t length)
+{
+	const struct field fields[] = {
+		{"ibm_magic", O2_AT_MAGIC, 4, MAGIC},
+		{"ibm_version", O2_AT_VERSION, 2, end->terms.version},
+		{"ibm_type", O2_AT_TYPE, 1, type},
+		{"ibm_credits", O2_AT_CREDITS, 1, 0},
+		{"ibm_nob", O2_AT_NOB, 4, CONN_BYTES},
+		{"ibm_cksum", O2_AT_CKSUM, 4, length == CONN_BYTES ? checksum(seat, bytes, length) : 0},
+		{"ibm_srcnid", O2_AT_SRCNID, 8, o2_nodes_nid(seat->nodes, seat->index)},
+		{"ibm_srcstamp", O2_AT_SRCSTAMP, 8, seat->place.ni.config.incarnation},
+		{"ibm_dstnid", O2_AT_DSTNID, 8, o2_nodes_nid(seat->nodes, end->to)},
+		{"ibm_dststamp", O2_AT_DSTSTAMP, 8, dststamp},
+		{"ibcp_queue_depth", O2_AT_QUEUE_DEPTH, 2, end->terms.queue_depth},
+		{"ibcp_max_frags", O2_AT_MAX_FRAGS, 2, end->terms.max_frags},
+		{"ibcp_max_msg_size", O2_AT_MAX_MSG_SIZE, 4, MSG_BYTES},
+	};
+
+	check(seat, signature, bytes, length, fields, sizeof(fields) / sizeof(fields[0]));
+}
+
+void o2_nodes_said_request(struct o2_nodes_seat *seat, const struct o2_nodes_end *end, const uint8_t *bytes,
+			   size_t length)
+{
+	check_params(seat, "nodes/request", TYPE_CONNREQ, end, seat->pair[end->to].known.incarnation, bytes,
+		     length);
+}
+
+void o2_nodes_said_reply(struct o2_nodes_seat *seat, const struct o2_nodes_end *end, const uint8_t *bytes,
+			 size_t length)
+{
+	check_params(seat, "nodes/reply", TYPE_CONNACK, end, seat->now.incarnation, bytes, length);
+}
+
+void o2_nodes_said_reject(struct o2_nodes_seat *seat, const uint8_t *bytes, size_t length)
+{
+	const struct o2_conn_config *own = &seat->config.conn;
+	const struct o2_nodes_moment *now = &seat->now;
+	/* Our version, until the request has named us and is no stale one; nothing of us before it has. */
+	const bool named = now->asked.version <= own->version;
+	const uint16_t version = named && !o2_nodes_other_life(seat) ? now->asked.version : own->version;
+	const bool tells = named && version != O2_MSG_VERSION_1;
+	const struct field fields[] = {
+		{"ibr_magic", O2_REJECT_AT_MAGIC, 4, MAGIC},
+		{"ibr_version", O2_REJECT_AT_VERSION, 2, version},
+		{"ibr_why", O2_REJECT_AT_WHY, 1, now->why},
+		{"padding", O2_REJECT_AT_PADDING, 1, 0},
+		{"ibr_incarnation", O2_REJECT_AT_INCARNATION, 8,
+		 tells ? seat->place.ni.config.incarnation : 0},
+		{"ibcp_queue_depth", O2_REJECT_AT_QUEUE_DEPTH, 2, tells ? own->queue_depth : 0},
+		{"ibcp_max_frags", O2_REJECT_AT_MAX_FRAGS, 2, tells ? own->max_frags : 0},
+		{"ibcp_max_msg_size", O2_REJECT_AT_MAX_MSG_SIZE, 4,
+		 version != O2_MSG_VERSION_1 ? MSG_BYTES : 0},
+	};
+
+	static_assert(O2_REJECT_AT_MAX_MSG_SIZE + 4 == REJECT_BYTES, "the last field ends the record");
+	check(seat, "nodes/reject", bytes, length, fields, sizeof(fields) / sizeof(fields[0]));
+}

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+#include <stddef.h>
+
+#include "props/talk/nodes_internal.h"
+
+/*
+ * The calls of a node to its connection manager.  From them it is known which ends of connections there are,
+ * whatever the node says of them.
+ */
+
+/* --- ends --- */
+
+static struct o2_nodes_seat *seat_of(struct o2_cm *cm)
+{
+	return (struct o2_nodes_seat *)((char *)(uintptr_t)cm->ops - offsetof(struct o2_nodes_seat, tap));
+}
+
+struct o2_nodes_end *o2_nodes_end_with(struct o2_nodes_seat *seat, const struct o2_cm_id *id)
+{
+	for (uint32_t n = 0; id != NULL && n < O2_NODES_ENDS; n++)
+		if (seat->end[n].id == id && !seat->end[n].gone)
+			return &seat->end[n];
+	return NULL;
+}
+
+struct o2_nodes_end *o2_nodes_end_of(struct o2_nodes_seat *seat, uint32_t to, uint32_t qp_num)
+{
+	for (uint32_t n = 0; n < O2_NODES_ENDS; n++)
+		if (seat->end[n].id != NULL && !seat->end[n].over && seat->end[n].to == to &&
+		    seat->end[n].qp_num == qp_num)
+			return &seat->end[n];
+	return NULL;
+}
+
+/* An active end learns from the reply which queue pair it is connected with, the other one knows before. */
+const struct o2_nodes_end *o2_nodes_other_end(const struct o2_nodes_seat *seat,
+					      const struct o2_nodes_end *end)
+{
+	const struct o2_nodes_seat *there = &seat->nodes->seat[end->to];
+
+	for (uint32_t n = 0; n < O2_NODES_ENDS; n++) {
+		const struct o2_nodes_end *other = &there->end[n];
+
+		if (other->id == NULL || other->over || other->to != seat->index)
+			continue;
+		if (end->other_qp_num == 0
+			    ? other->other_qp_num == end->qp_num
+			    : other->qp_num == end->other_qp_num &&
+				      (other->other_qp_num == 0 || other->other_qp_num == end->qp_num))
+			return other;
+	}
+	return NULL;
+}
+
+uint32_t o2_nodes_count_ends(const struct o2_nodes_seat *seat, uint32_t to, bool up)
+{
+	uint32_t count = 0;
+
+	for (uint32_t n = 0; n < O2_NODES_ENDS; n++)
+		count += seat->end[n].id != NULL && seat->end[n].to == to && !seat->end[n].over &&
+			 (seat->end[n].up || !up);
+	return count;
+}
+
+static struct o2_nodes_end *new_end(struct o2_nodes_seat *seat, const struct o2_cm_id *id, struct ibv_qp *qp,
+				    uint32_t to, const struct o2_conn_params *terms)
+{
+	for (uint32_t n = 0; n < O2_NODES_ENDS; n++) {
+		if (seat->end[n].id != NULL)
+			continue;
+		seat->end[n] = (struct o2_nodes_end){
+			.id = id,
+			.qp = qp,
+			.qp_num = qp->qp_num,
+			.to = to,
+			.terms = *terms,
+			.since_ms = seat->nodes->ground.now_ms,
+		};
+		return &seat->end[n];
+	}
+	o2_report_fail(seat->nodes->report, "nodes/many-ends", "node %" PRIu32 " has %u ends of connections",
+		       seat->index, O2_NODES_ENDS);
+	return NULL;
+}
+
+uint32_t o2_nodes_fewest_frags(const struct o2_nodes_seat *seat, uint32_t to)
+{
+	uint32_t frags = O2_MAX_FRAGS;
+
+	for (uint32_t n = 0; n < O2_NODES_ENDS; n++)
+		if (seat->end[n].id != NULL && !seat->end[n].over && seat->end[n].to == to &&
+		    seat->end[n].terms.max_frags < frags)
+			frags = seat->end[n].terms.max_frags;
+	return frags;
+}
+
+/* Operations of the two may find themselves on a connection of so many fragments. */
+static void fewer_frags(struct o2_nodes *nodes, uint32_t i, uint32_t j, uint32_t frags)
+{
+	const uint32_t ways[2][2] = {{i, j}, {j, i}};
+
+	for (uint32_t way = 0; way < 2; way++) {
+		struct o2_nodes_seat *seat = &nodes->seat[ways[way][0]];
+
+		for (uint32_t k = 0; k < seat->nops; k++)
+			if (seat->op[k].to == ways[way][1] && seat->op[k].max_frags > frags)
+				seat->op[k].max_frags = frags;
+	}
+}
+
+/* Known from the device, once the queue pair is in RTS. */
+void o2_nodes_learn_other_end(struct o2_nodes_end *end)
+{
+	struct ibv_qp_init_attr init;
+	struct ibv_qp_attr attr;
+
+	if (end->other_qp_num == 0 && ibv_query_qp(end->qp, &attr, IBV_QP_DEST_QPN, &init) == 0)
+		end->other_qp_num = attr.dest_qp_num;
+}
+
+static void give_up(struct o2_nodes_seat *seat, struct o2_nodes_end *end)
+{
+	seat->now.given_up = end;
+	end->over = true;
+}
+
+/* --- calls of the node --- */
+
+static void check_target(struct o2_nodes_seat *seat, const struct o2_cm_target *target,
+			 const struct o2_cm_param *param)
+{
+	const struct o2_node_config *config = &seat->config;
+
+	if (target->port != config->port || target->privileged_port != config->use_privileged_port ||
+	    target->resolve_timeout_ms != config->resolve_timeout_ms ||
+	    param->retry_count != config->conn.retry_count ||
+	    param->rnr_retry_count != config->conn.rnr_retry_count ||
+	    param->ack_timeout != config->conn.ack_timeout)
+		o2_report_fail(seat->nodes->report, "nodes/target",
+			       "node %" PRIu32 " asks with other settings than its own", seat->index);
+}
+
+static int tap_connect(struct o2_cm *cm, const struct o2_cm_target *target, const struct o2_cm_param *param,
+		       void *context, struct o2_cm_id **id, struct o2_error *error)
+{
+	struct o2_nodes_seat *seat = seat_of(cm);
+	const uint32_t to = o2_nodes_index(seat->nodes, o2_nodes_nid_at(target->address));
+	const int rc = seat->cm_ops->connect(cm, target, param, context, id, error);
+	struct o2_conn_params terms;
+	struct o2_nodes_end *end;
+
+	check_target(seat, target, param);
+	if (rc != 0 || to == seat->nodes->nseats)
+		return rc;
+	terms = o2_nodes_offer(seat, to);
+	end = new_end(seat, *id, param->qp, to, &terms);
+	if (end == NULL)
+		return rc;
+	end->asked = true;
+	o2_nodes_said_request(seat, end, param->private_data, param->private_bytes);
+	/* The device will not have more next time. */
+	if (terms.version != O2_MSG_VERSION_1 && terms.queue_depth < seat->pair[to].known.depth)
+		seat->pair[to].known.depth = terms.queue_depth;
+	fewer_frags(seat->nodes, seat->index, to, terms.max_frags);
+	return rc;
+}
+
+static int tap_accept(struct o2_cm_id *id, const struct o2_cm_param *param, struct o2_error *error)
+{
+	struct o2_nodes_seat *seat = seat_of(id->cm);
+	struct o2_nodes_moment *now = &seat->now;
+	struct o2_conn_params terms = now->asked;
+	const int rc = seat->cm_ops->accept(id, param, error);
+	struct o2_nodes_known *known = &seat->pair[now->with].known;
+	struct o2_nodes_end *end;
+
+	now->answered = true;
+	if (now->why != 0)
+		o2_report_fail(seat->nodes->report, "nodes/answer",
+			       "node %" PRIu32 " accepts a request of node %" PRIu32
+			       ", expected to refuse it for reason %u",
+			       seat->index, now->with, now->why);
+	if (rc != 0)
+		return rc;
+	terms.queue_depth = o2_nodes_fit(seat, &terms);
+	end = new_end(seat, id, param->qp, now->with, &terms);
+	if (end == NULL)
+		return rc;
+	end->incarnation = now->incarnation;
+	if (known->version == 0) {
+		known->version = terms.version;
+		known->incarnation = now->incarnation;
+	}
+	if (terms.queue_depth < now->asked.queue_depth && terms.queue_depth < known->depth)
+		known->depth = terms.queue_depth;
+	known->races = 0;
+	o2_nodes_learn_other_end(end);
+	o2_nodes_said_reply(seat, end, param->private_data, param->private_bytes);
+	fewer_frags(seat->nodes, seat->index, now->with, terms.max_frags);
+	return rc;
+}
+
+static void tap_reject(struct o2_cm_id *id, const uint8_t *bytes, size_t length)
+{
+	struct o2_nodes_seat *seat = seat_of(id->cm);
+	struct o2_nodes_moment *now = &seat->now;
+	struct o2_nodes_known *known = &seat->pair[now->with].known;
+
+	now->answered = true;
+	if (now->why == 0)
+		o2_report_fail(seat->nodes->report, "nodes/answer",
+			       "node %" PRIu32 " refuses a request of node %" PRIu32
+			       " which nothing speaks against",
+			       seat->index, now->with);
+	else
+		o2_nodes_said_reject(seat, bytes, length);
+	if (now->why == O2_REJECT_CONN_RACE) {
+		known->races++;
+	} else if (now->why == O2_REJECT_CONN_STALE && !o2_nodes_other_life(seat)) {
+		known->incarnation = now->incarnation;
+		known->version = now->asked.version;
+	}
+	seat->cm_ops->reject(id, bytes, length);
+}
+
+static void tap_disconnect(struct o2_cm_id *id)
+{
+	struct o2_nodes_seat *seat = seat_of(id->cm);
+	struct o2_nodes_end *end = o2_nodes_end_with(seat, id);
+
+	if (end != NULL)
+		give_up(seat, end);
+	seat->cm_ops->disconnect(id);
+}
+
+static void tap_destroy(struct o2_cm_id *id)
+{
+	struct o2_nodes_seat *seat = seat_of(id->cm);
+	struct o2_nodes_end *end = o2_nodes_end_with(seat, id);
+
+	if (end != NULL) {
+		if (!end->over)
+			give_up(seat, end);
+		end->gone = true;
+	}
+	seat->cm_ops->destroy(id);
+}
+
+void o2_nodes_tap(struct o2_nodes_seat *seat)
+{
+	seat->cm_ops = seat->cm->ops;
+	seat->tap = *seat->cm->ops;
+	seat->tap.connect = tap_connect;
+	seat->tap.accept = tap_accept;
+	seat->tap.reject = tap_reject;
+	seat->tap.disconnect = tap_disconnect;
+	seat->tap.destroy = tap_destroy;
+	seat->cm->ops = &seat->tap;
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+#include "props/world/rung_kept.h"
+
+#include <errno.h>
+
+#include "props/world/rung_side.h"
+
+static int ended_so(const struct o2_transfer_fault *fault, enum o2_side side, struct o2_error *error)
+{
+	if (fault->error.code == 0)
+		return o2_refuse(error, fault->code != 0 ? fault->code : -ECONNRESET, "rung/ended",
+				 "side of the fault", side, fault->side, O2_NO_LIMIT);
+	*error = fault->error;
+	return fault->error.code;
+}
+
+int o2_rung_check_kept(const struct o2_end_answer answer[2], const uint32_t downs[2], struct o2_error *error)
+{
+	for (int i = 0; i < 2; i++)
+		if (answer[i].downs != downs[i])
+			return ended_so(&answer[i].down, (enum o2_side)i, error);
+	return 0;
+}
+
+int o2_rung_check_connected(const struct o2_end_answer answer[2], uint64_t took_ms, struct o2_error *error)
+{
+	if (took_ms > O2_RUNG_CONNECT_MS)
+		return o2_refuse(error, -ETIMEDOUT, "rung/connect-time", "ms", O2_NO_INDEX, took_ms,
+				 O2_RUNG_CONNECT_MS);
+	for (uint32_t i = 0; i < 2; i++) {
+		if (!answer[i].connected)
+			return o2_refuse(error, -ENOTCONN, "rung/connected", "connections", i, 0, 1);
+		if (answer[i].version != O2_MSG_VERSION_2)
+			return o2_refuse(error, -EPROTO, "rung/version", "version", i, answer[i].version,
+					 O2_MSG_VERSION_2);
+		if (answer[i].queue_depth != O2_RUNG_QUEUE_DEPTH)
+			return o2_refuse(error, -EPROTO, "rung/queue-depth", "queue_depth", i,
+					 answer[i].queue_depth, O2_RUNG_QUEUE_DEPTH);
+	}
+	return 0;
+}
+
+int o2_rung_check_parted(const struct o2_end_answer answer[2], const uint32_t downs[2], enum o2_side closer,
+			 struct o2_error *error)
+{
+	for (int i = 0; i < 2; i++) {
+		const enum o2_fault_side side = i == (int)closer ? O2_FAULT_NONE : O2_FAULT_PEER_CLOSED;
+
+		if (answer[i].downs != downs[i] + 1)
+			return o2_refuse(error, -EPROTO, "rung/ends", "ends of connections", (uint32_t)i,
+					 answer[i].downs - downs[i], 1);
+		if (answer[i].down.side != side || answer[i].down.code != 0)
+			return ended_so(&answer[i].down, (enum o2_side)i, error);
+	}
+	return 0;
+}
