@@ -21,9 +21,10 @@ LONGEST_S = 300  # a unit test that takes longer without any mutant is left out
 OF_O2PROPS = (
     ("codec", (), 20_000, 1_000_000), ("keys", (), 20_000, 300_000), ("pools", (), 5000, 100_000),
     ("sg", (), 20_000, 300_000), ("dma", (), 20_000, 300_000), ("reg_plan", (), 20_000, 300_000),
-    ("rdma", (), 20_000, 300_000), ("forms", (), 3000, 30_000), ("sim", (), 300, 3000), ("hostile", (), 500, 10_000), ("nodes", (), 60, 400),
-    ("transfer", ("--device", "model"), 1000, 5000), ("transfer", ("--device", "loop"), 1000, 4000),
-    ("transfer", ("--device", "loop", "--connect", "cm"), 300, 1000),
+    ("rdma", (), 20_000, 300_000), ("parts", (), 20_000, 300_000),
+    ("forms", (), 3000, 30_000), ("sim", (), 300, 3000), ("hostile", (), 500, 5000), ("nodes", (), 60, 300),
+    ("transfer", ("--device", "model"), 1000, 5000), ("transfer", ("--device", "loop"), 1000, 2000),
+    ("transfer", ("--device", "loop", "--connect", "cm"), 300, 600),
 )
 SEED, DEEP_SEED = 1, 2
 # Implementations that share no code with the reference, and the reference behind both ways of asking.

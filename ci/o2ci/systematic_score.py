@@ -176,7 +176,8 @@ def parse(arguments):
     parser.add_argument("--systematic", type=int, nargs="?", metavar="N", const=60, default=0,
                         help="how many to draw (default %(const)s)")
     parser.add_argument("--seed", type=int, default=1, help="of the draw (default %(default)s)")
-    parser.add_argument("--under", default="", metavar="FOLDER", help="of ref/, the only one to draw from (wire, lnd/conn, ...)")
+    parser.add_argument("--under", action="append", default=[], metavar="FOLDER",
+                        help="of ref/, to draw from nothing else (wire, lnd/conn, ...); may be repeated")
     parser.add_argument("--only", action="append", default=[], metavar="ID", help="this mutant; may be repeated")
     parser.add_argument("--properties", action="store_true", help="no unit tests")
     parser.add_argument("--judged", action="store_true", help="run those that were judged equivalent too")

@@ -89,7 +89,7 @@ static void check_changed_question(struct o2_forms_run *run, const json_t *form,
 		return;
 	}
 	written = o2_case_to_json(&run->again);
-	if (written != NULL && !o2_form_agrees(written, form, &run->change))
+	if (written == NULL || !o2_form_agrees(written, form, &run->change))
 		fail(run, report, "question-read-as-another", written);
 	json_decref(written);
 }
@@ -145,8 +145,19 @@ static bool refusals_differ(const struct o2_forms_run *run)
 	       e->cost != f->cost;
 }
 
-static void judge_read_answer(struct o2_forms_run *run, const json_t *before, uint32_t found,
-			      struct o2_report *report)
+/* What the question says of a registration need not be said again, and is not believed (docs/oracle.md). */
+static bool is_implied(const struct o2_form_change *change)
+{
+	static const char *const implied[] = {"mode", "side", "page_bytes"};
+
+	for (size_t i = 0; i < sizeof(implied) / sizeof(implied[0]); i++)
+		if (strcmp(change->key[change->steps - 1], implied[i]) == 0)
+			return true;
+	return false;
+}
+
+static void judge_read_answer(struct o2_forms_run *run, const json_t *before, const json_t *form,
+			      uint32_t found, struct o2_report *report)
 {
 	json_t *written = o2_answer_to_json(&run->asked, &run->found);
 	const bool same = json_equal(written, before);
@@ -158,7 +169,10 @@ static void judge_read_answer(struct o2_forms_run *run, const json_t *before, ui
 		differ = refusals_differ(run);
 	else if (is_free(run->asked.stage) && !same)
 		differ = found != 0;
-	if (differ != (found != 0)) {
+	if (run->found.kind == O2_ANSWER_RESULT && !is_implied(&run->change) &&
+	    !o2_form_agrees(written, form, &run->change))
+		fail(run, report, "answer-read-as-another", written);
+	else if (differ != (found != 0)) {
 		fail(run, report, differ ? "difference-not-found" : "difference-without-reason", written);
 		if (!differ)
 			o2_report_add(report, "%s", o2_check_name(run->comparison.item[0].check));
@@ -178,7 +192,7 @@ static void check_changed_answer(struct o2_forms_run *run, const json_t *before,
 	found = differences(run);
 	seen[DIFFERENCE] += found != 0;
 	if (run->found.kind != O2_ANSWER_BROKEN)
-		judge_read_answer(run, before, found, report);
+		judge_read_answer(run, before, form, found, report);
 	else if (run->found.fault.check >= O2_CHECKS || run->found.fault.text[0] == '\0' || found == 0)
 		fail(run, report, "broken-answer-without-a-check", form);
 }

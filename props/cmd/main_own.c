@@ -10,6 +10,7 @@
 #include "props/stage/codec.h"
 #include "props/stage/dma.h"
 #include "props/stage/keys.h"
+#include "props/stage/parts.h"
 #include "props/stage/pools.h"
 #include "props/stage/rdma.h"
 #include "props/stage/reg_plan.h"
@@ -49,6 +50,7 @@ static struct o2_property own_property(struct o2_props_arguments *a, size_t i)
 	static struct o2_rdma_run rdma;
 	static struct o2_nodes_run nodes = {.ground = GROUND};
 	static struct o2_forms_run forms;
+	static struct o2_parts_run parts;
 #ifdef O2_PROPS_IN_PROCESS
 	static struct o2_sim_run sim;
 	static struct o2_hostile_run hostile;
@@ -74,10 +76,12 @@ static struct o2_property own_property(struct o2_props_arguments *a, size_t i)
 		return o2_nodes_property(&nodes);
 	case 8:
 		return o2_forms_property(&forms);
-#ifdef O2_PROPS_IN_PROCESS
 	case 9:
-		return o2_sim_property(&sim);
+		return o2_parts_property(&parts);
+#ifdef O2_PROPS_IN_PROCESS
 	case 10:
+		return o2_sim_property(&sim);
+	case 11:
 		return o2_hostile_property(&hostile);
 #endif
 	default:

@@ -126,12 +126,12 @@ def quotas(sizes, count):
     return given
 
 
-def draw(places, count, seed, under=""):
-    """{folder: (how many, its places in the order in which they are drawn)}."""
+def draw(places, count, seed, under=()):
+    """{folder: (how many, its places in the order in which they are drawn)}.  under: of these folders alone."""
     folders = {}
     for file, of_file in places.items():
         folder = folder_of(file)
-        if of_file and (not under or folder == under or folder.startswith(under + "/")):
+        if of_file and (not under or any(f"{folder}/".startswith(f"{one}/") for one in under)):
             folders.setdefault(folder, []).extend(of_file)
     given = quotas({name: len(all_of) for name, all_of in folders.items()}, count)
     return {name: (given[name], in_order(all_of, seed)) for name, all_of in sorted(folders.items())}

@@ -159,7 +159,7 @@ class Draw(unittest.TestCase):
             self.assertGreaterEqual(given["x"], given["y"])
 
     def test_one_folder_alone(self):
-        self.assertEqual(set(systematic.draw(self.places, 3, 1, under="y")), {"y"})
+        self.assertEqual(set(systematic.draw(self.places, 3, 1, under=["y"])), {"y"})
 
     def test_what_is_edited_elsewhere_changes_nothing(self):
         order = systematic.in_order(self.places[FILE], 5)
