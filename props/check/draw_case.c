@@ -119,6 +119,11 @@ static const struct o2_arena *arena(void)
 	return made.npages == 0 ? NULL : &made;
 }
 
+void o2_draw_prepare(void)
+{
+	(void)arena();
+}
+
 /* The part of a view in which the pieces lie: a question says no more than it must. */
 static void put_view(const struct o2_scenario_side *side, const uint32_t *pages,
 		     struct o2_case_buffer *memory)

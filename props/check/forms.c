@@ -230,6 +230,7 @@ static enum o2_status run_case(void *context, struct o2_choice *choice, struct o
 	/* The draws of the change come first, so that it is the same when the case is made smaller. */
 	const enum o2_stage stage = (enum o2_stage)o2_draw(choice, O2_STAGES - 1);
 
+	o2_draw_prepare();
 	o2_report_clear(report);
 	memset(&run->asked, 0, sizeof(run->asked));
 	memset(&run->expected, 0, sizeof(run->expected));

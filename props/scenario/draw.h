@@ -38,6 +38,9 @@ void o2_draw_rdma_full(struct o2_choice *c, struct o2_rdma_input *drawn);
 void o2_draw_dma(struct o2_choice *c, struct o2_case_dma *drawn);
 void o2_draw_reg(struct o2_choice *c, struct o2_case_reg *drawn);
 
+/* Make what whole transfers share and keep, so that it is not the first of them that does. */
+void o2_draw_prepare(void);
+
 /* A scenario as a whole transfer; false when it has something that a transfer's question cannot say. */
 bool o2_case_of_scenario(const struct o2_scenario *scenario, struct o2_case *drawn);
 
