@@ -44,6 +44,8 @@ static void print_pages(const struct printer *p, const struct o2_explain_end *en
 		fprintf(p->out, "  pages: IOV of %" PRIu32 " pieces in view %" PRIu32, memory->count,
 			memory->view);
 	fprintf(p->out, ", %" PRIu64 " bytes from byte %" PRIu64 " on\n", end->nob, memory->offset_bytes);
+	if (memory->bounce)
+		fprintf(p->out, "      its device bounces\n");
 	if (memory->has_unmapped)
 		fprintf(p->out, "      page %" PRIu32 " has no CPU mapping\n", memory->unmapped_page);
 	for (uint32_t i = 0; i < memory->count; i = next_shown(p, i, memory->count, "pieces")) {

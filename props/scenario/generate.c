@@ -181,6 +181,9 @@ void o2_scenario_draw(struct o2_choice *choice, const struct o2_scenario_space *
 	draw_side(choice, space, true, scenario->op == O2_OP_PUT ? nob : other, &scenario->source);
 	draw_side(choice, space, false, scenario->op == O2_OP_PUT ? other : nob, &scenario->sink);
 	scenario->stale_key = scenario->op == O2_OP_GET && o2_draw_bool(choice, 31, 1);
+	/* Last: cases from before there was such a device stay what they are. */
+	scenario->source.bounce = o2_draw_bool(choice, 5, 1);
+	scenario->sink.bounce = o2_draw_bool(choice, 5, 1);
 }
 
 void o2_scenario_buffer(const struct o2_scenario_side *side, const struct o2_arena *arena, struct o2_iov *iov,

@@ -51,6 +51,7 @@ struct o2_scenario_side {
 	bool staging;		 /* mode fastreg_gaps: a contiguous region, even if the device offers gaps */
 	uint64_t merge;		 /* kind iommu: which entries are merged, o2_dma_iommu.merge */
 	enum o2_dma_fault fault; /* kind iommu: how the mapping fails */
+	bool bounce;		 /* its device works in memory of its own */
 	bool has_unmapped;	 /* one page has no CPU mapping */
 	uint32_t unmapped_page;
 };

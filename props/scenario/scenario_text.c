@@ -60,6 +60,8 @@ static void print_side(const char *name, const struct o2_scenario_side *side, bo
 	if (side->kind == O2_DMA_IOMMU)
 		fprintf(out, "  merges 0x%" PRIx64 "%s\n", side->merge,
 			side->fault != O2_DMA_NO_FAULT ? ", the mapping fails" : "");
+	if (side->bounce)
+		fprintf(out, "  its device bounces\n");
 	if (side->has_unmapped)
 		fprintf(out, "  page %" PRIu32 " has no CPU mapping\n", side->unmapped_page);
 	for (uint32_t i = 0; i < shown; i++)

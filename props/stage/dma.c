@@ -23,6 +23,7 @@ enum situation {
 	FAILED_NOT_ENTERED,
 	MAPPED_TWICE,
 	UNMAPPED_TWICE,
+	UNMAPPED_OTHER_WAY,
 	BALANCED,
 	SITUATIONS,
 };
@@ -54,6 +55,7 @@ static const struct o2_tally_row situations[SITUATIONS] = {
 	[FAILED_NOT_ENTERED] = {"failed_mapping_left_nothing_to_unmap", true},
 	[MAPPED_TWICE] = {"mapped_while_mapped", true},
 	[UNMAPPED_TWICE] = {"unmapped_what_is_not_mapped", true},
+	[UNMAPPED_OTHER_WAY] = {"unmapped_in_another_direction", true},
 	[BALANCED] = {"ledger_balanced", true},
 };
 
@@ -110,6 +112,7 @@ static void step_map(struct o2_dma_run *run, struct o2_choice *c, struct o2_dma_
 	static const uint32_t faults[] = {12, 1, 1, 1};
 	const bool mapped = run->entries[step->slot] != 0;
 	struct o2_error error = {0};
+	enum o2_dma_direction direction;
 	uint32_t broken;
 	int rc;
 
@@ -135,7 +138,8 @@ static void step_map(struct o2_dma_run *run, struct o2_choice *c, struct o2_dma_
 	if (rc != 0 || report->failed)
 		return;
 	count_mapped(run);
-	rc = o2_ledger_map(&run->ledger, run->sg.count, &run->mapping[step->slot], &error);
+	direction = (enum o2_dma_direction)o2_draw(c, O2_DMA_FROM_DEVICE);
+	rc = o2_ledger_map(&run->ledger, run->sg.count, direction, &run->mapping[step->slot], &error);
 	if (rc != (mapped ? -EBUSY : 0))
 		o2_report_fail(report, "dma/ledger/map", "the ledger answers %d for a mapping that is %s", rc,
 			       mapped ? "there" : "new");
@@ -144,21 +148,29 @@ static void step_map(struct o2_dma_run *run, struct o2_choice *c, struct o2_dma_
 		return;
 	run->maps++;
 	run->entries[step->slot] = run->sg.count;
+	run->direction[step->slot] = direction;
 }
 
-static void step_unmap(struct o2_dma_run *run, struct o2_dma_step *step, struct o2_report *report)
+static void step_unmap(struct o2_dma_run *run, struct o2_choice *c, struct o2_dma_step *step,
+		       struct o2_report *report)
 {
 	const bool mapped = run->entries[step->slot] != 0;
+	const bool other = o2_draw_bool(c, 7, 1);
+	const enum o2_dma_direction direction =
+		(enum o2_dma_direction)((uint32_t)run->direction[step->slot] ^ (uint32_t)other);
+	const bool wrong = !mapped || other;
 	struct o2_error error = {0};
 
-	step->code = o2_ledger_unmap(&run->ledger, &run->mapping[step->slot], &error);
+	step->code = o2_ledger_unmap(&run->ledger, direction, &run->mapping[step->slot], &error);
 	step->rule = step->code == 0 ? NULL : error.rule;
-	if (step->code != (mapped ? 0 : -EINVAL))
-		o2_report_fail(report, "dma/ledger/unmap", "the ledger answers %d for a mapping that is %s",
-			       step->code, mapped ? "there" : "gone");
+	if (step->code != (wrong ? -EINVAL : 0))
+		o2_report_fail(report, "dma/ledger/unmap",
+			       "the ledger answers %d for a mapping that is %s, in %s direction", step->code,
+			       mapped ? "there" : "gone", other ? "another" : "its");
 	run->entries[step->slot] = 0;
-	run->wrong_unmaps += !mapped;
+	run->wrong_unmaps += wrong;
 	run->tally.seen[UNMAPPED_TWICE] += !mapped;
+	run->tally.seen[UNMAPPED_OTHER_WAY] += mapped && other;
 }
 
 static void check_ledger(struct o2_dma_run *run, struct o2_report *report)
@@ -196,6 +208,7 @@ static enum o2_status run_case(void *context, struct o2_choice *choice, struct o
 	memset(&run->ledger, 0, sizeof(run->ledger));
 	memset(run->mapping, 0, sizeof(run->mapping));
 	memset(run->entries, 0, sizeof(run->entries));
+	memset(run->direction, 0, sizeof(run->direction));
 	run->maps = run->wrong_unmaps = run->steps = 0;
 	o2_dma_draw_device(run, choice);
 	while (more && !report->failed) {
@@ -209,7 +222,7 @@ static enum o2_status run_case(void *context, struct o2_choice *choice, struct o
 			step->slot = (uint32_t)o2_draw(choice, O2_DMA_SLOTS - 1);
 			run->steps++;
 			if (step->unmap)
-				step_unmap(run, step, report);
+				step_unmap(run, choice, step, report);
 			else
 				step_map(run, choice, step, report);
 			if (!report->failed)

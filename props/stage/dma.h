@@ -35,6 +35,7 @@ struct o2_dma_run {
 	struct o2_dma_list list;
 	struct o2_dma_ledger ledger;
 	struct o2_dma_mapping mapping[O2_DMA_SLOTS];
+	enum o2_dma_direction direction[O2_DMA_SLOTS];
 	uint32_t entries[O2_DMA_SLOTS]; /* mapped there, as the model of the ledger has it; 0: nothing */
 	uint32_t maps, wrong_unmaps;
 	struct o2_dma_step step[O2_DMA_STEPS];

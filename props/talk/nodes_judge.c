@@ -210,7 +210,6 @@ static void done_here(struct o2_nodes_seat *seat, struct o2_nodes_op *op,
 		      const struct o2_transfer_result *result)
 {
 	struct o2_nodes *nodes = seat->nodes;
-	bool staged = op->theirs.memory.mode == O2_REG_FASTREG_GAPS;
 
 	op->ended++;
 	op->status = result->status;
@@ -221,8 +220,9 @@ static void done_here(struct o2_nodes_seat *seat, struct o2_nodes_op *op,
 		op->nob = result->nob;
 		judge_sink(nodes, op);
 	}
-	/* The source hears of it when the sink's device has all; but a staged sink still has to copy it. */
-	if (op->kind == O2_NODES_PUT && result->status == 0 && result->nob > 0 && !staged)
+	/* The source hears of it when the sink's device has all. */
+	if (op->kind == O2_NODES_PUT && result->status == 0 && result->nob > 0 &&
+	    !o2_memory_comes_later(&op->theirs))
 		check_bytes(nodes, op, result->nob, false);
 }
 

@@ -33,6 +33,7 @@ static int open_interface(struct o2_nodes *nodes, struct o2_nodes_seat *seat, st
 	struct o2_ni_config config = {
 		.incarnation = 0x0006000000000001ull + seat->index,
 		.dma_kind = O2_DMA_VIRTUAL,
+		.bounce = seat->index % 2 == 1,
 		.arena_pages = nodes->nseats * O2_NODES_SLOTS * O2_NODES_SLOT_PAGES,
 		.sizes = {.tx_size = 8, .reg_size = O2_NODES_POOL},
 		.reg_ops = &o2_nodes_reg_ops,

@@ -131,12 +131,11 @@ static void judge_bytes(struct o2_sim *sim, struct o2_sim_op *op, const struct o
 	bool put = op->op == O2_OP_PUT;
 	const struct o2_op_memory *source = put ? &op->ours : &op->theirs;
 	const struct o2_op_memory *sink = put ? &op->theirs : &op->ours;
-	bool staged = sink->memory.mode == O2_REG_FASTREG_GAPS;
 
 	if (op->op == O2_OP_SEND)
 		return;
 	if (result->side == O2_SINK ? result->status != 0 || result->nob > 0
-				    : result->status == 0 && result->nob > 0 && !staged)
+				    : result->status == 0 && result->nob > 0 && !o2_memory_comes_later(sink))
 		o2_memory_judge(sink, source, result->nob, result->status != 0, sim->report, "sim/bytes");
 }
 

@@ -81,6 +81,7 @@ static bool open_node(struct o2_sim *sim, uint32_t i)
 		.incarnation = 0x0006000011112222ull + i,
 		.dma_kind = kind_of(sim, i),
 		.dma_base = i == 0 ? DMA_BASE : 0,
+		.bounce = i == 1,
 		.arena_pages = O2_SIM_PAGES,
 		.plain_arena = i != 0, /* only the first may stand behind an IOMMU */
 		.windows = sim->small ? FEW_WINDOWS : 0,

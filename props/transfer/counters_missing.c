@@ -65,6 +65,9 @@ static void need_shares(const struct o2_transfer_run *run, json_t *missing)
 			     !uses(run, (enum o2_reg_mode)(i / O2_REG_MODES)) ||
 			     !uses(run, (enum o2_reg_mode)(i % O2_REG_MODES)),
 		     "every ordered pair of modes");
+	need(missing, c->bounced[O2_SOURCE] > 0, "a source whose device bounces");
+	need(missing, c->bounced[O2_SINK] > 0, "a sink whose device bounces");
+	need(missing, c->bounced_both > 0, "two devices that bounce");
 	need(missing, c->per_segment > 0 || !uses(run, O2_REG_FMR),
 	     "fmr with one fragment per segment of a list without gaps");
 	need(missing, c->kept > 0 || !uses(run, O2_REG_FMR), "fmr with a region that is kept");

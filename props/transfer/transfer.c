@@ -281,6 +281,13 @@ static enum o2_status run_once(struct o2_transfer_run *run, struct o2_report *re
 		o2_transfer_check_bytes(
 			run, run->observed.initiator.status == 0 ? o2_scenario_moved(&run->scenario) : 0,
 			report);
+	if (run->observed.initiator.mapped || run->observed.responder.mapped) {
+		snprintf(report->signature, sizeof(report->signature), "told-while-mapped");
+		o2_report_add(report,
+			      "the %s was told that the transfer is over before its memory was "
+			      "unmapped",
+			      run->observed.initiator.mapped ? "initiator" : "other side");
+	}
 	if (run->observed.stale_admitted) {
 		snprintf(report->signature, sizeof(report->signature), "stale-key");
 		o2_report_add(report, "a write with the sink's key was admitted when the transfer was over");

@@ -31,9 +31,11 @@ struct o2_counters {
 	uint64_t source_vector[2], sink_vector[2];	/* by enum o2_vector_kind */
 	uint64_t kind_pair[O2_DMA_KINDS][O2_DMA_KINDS]; /* by source and sink address kind */
 	uint64_t fragments_3, fragments_65, bytes_256k, one_byte, gaps;
-	uint64_t per_segment;  /* fmr with one fragment per segment although there are no gaps */
-	uint64_t kept;	       /* fmr with a region that is kept */
-	uint64_t staged;       /* a side by way of a contiguous region, by choice or for want of another */
+	uint64_t per_segment; /* fmr with one fragment per segment although there are no gaps */
+	uint64_t kept;	      /* fmr with a region that is kept */
+	uint64_t staged;      /* a side by way of a contiguous region, by choice or for want of another */
+	uint64_t bounced[2];  /* by side */
+	uint64_t bounced_both;
 	uint64_t coalesced[2]; /* by side: fewer segments than entries */
 	uint64_t work_requests;
 	uint64_t situation[2][O2_SITUATIONS]; /* moved, by side */

@@ -57,6 +57,9 @@ static void count_moved(struct o2_transfer_run *run)
 	c->per_segment += is_per_segment(&scenario->source, told->source_gaps) ||
 			  is_per_segment(&scenario->sink, told->sink_gaps);
 	c->kept += scenario->source.lazy || scenario->sink.lazy;
+	c->bounced[O2_SOURCE] += scenario->source.bounce;
+	c->bounced[O2_SINK] += scenario->sink.bounce;
+	c->bounced_both += scenario->source.bounce && scenario->sink.bounce;
 	c->staged += is_staged(&scenario->source) || is_staged(&scenario->sink);
 	c->coalesced[O2_SOURCE] += told->source_segments < told->source_entries;
 	c->coalesced[O2_SINK] += told->sink_segments < told->sink_entries;

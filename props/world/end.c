@@ -87,9 +87,9 @@ static void on_done(void *context, uint64_t nid, const struct o2_transfer_result
 	}
 	end->done[result->initiator] = true;
 	if (result->initiator)
-		end->seen.initiator = o2_rung_saw(result);
+		end->seen.initiator = o2_rung_saw(result, &end->place.ni);
 	else
-		end->seen.responder = o2_rung_saw(result);
+		end->seen.responder = o2_rung_saw(result, &end->place.ni);
 	if (result->side == O2_SOURCE)
 		end->seen.nwr = result->nwr;
 	else
@@ -117,6 +117,7 @@ static int open_place(const struct o2_end_config *config, struct o2_network *net
 		.incarnation = INCARNATION(config->side),
 		.dma_kind = O2_DMA_BUS,
 		.dma_base = O2_RUNG_BUS_BASE,
+		.bounce = config->side == O2_SINK, /* its messages; of its transfers the scenario says */
 		.arena = config->arena,
 		.events = config->alone,
 		.sizes = {.tx_size = O2_RUNG_POOL_SIZE, .reg_size = O2_RUNG_POOL_SIZE},
@@ -188,8 +189,7 @@ static int begin(struct o2_end *end, const struct o2_end_question *question, str
 	if (rc != 0)
 		return rc;
 	set_mapped(end, false);
-	o2_rung_tell_device(our_side(end), &end->place.ni.domain);
-	return 0;
+	return o2_rung_tell_device(our_side(end), &end->place.ni, error);
 }
 
 static int greet(struct o2_end *end, struct o2_error *error)

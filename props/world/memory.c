@@ -105,6 +105,11 @@ void o2_memory_judge(const struct o2_op_memory *sink, const struct o2_op_memory 
 			failed ? "an operation has failed" : "an operation has ended well");
 }
 
+bool o2_memory_comes_later(const struct o2_op_memory *sink)
+{
+	return sink->memory.mode == O2_REG_FASTREG_GAPS || (sink->shadow != NULL && sink->shadow->bounces);
+}
+
 bool o2_memory_equals(const struct o2_op_memory *m, const uint8_t *bytes, uint64_t nob)
 {
 	for (uint64_t k = 0, n; k < nob; k += n) {

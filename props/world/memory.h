@@ -46,6 +46,11 @@ void o2_memory_fill(const struct o2_op_memory *m, uint64_t seed, enum o2_fill_ki
  */
 void o2_memory_judge(const struct o2_op_memory *sink, const struct o2_op_memory *source, uint64_t nob,
 		     bool failed, struct o2_report *report, const char *signature);
+/*
+ * Of a sink: the device has all its bytes before they are where they belong.  They are when its own end is
+ * told that it is over, not yet when the source's is.
+ */
+bool o2_memory_comes_later(const struct o2_op_memory *sink);
 /* Are the first nob bytes of it those of a payload? */
 bool o2_memory_equals(const struct o2_op_memory *m, const uint8_t *bytes, uint64_t nob);
 

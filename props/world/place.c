@@ -26,7 +26,10 @@ int o2_place_open(struct o2_place *place, const struct o2_ni_config *config, str
 
 int o2_place_remember(struct o2_place *place, uint32_t node)
 {
-	return o2_shadow_open(&place->shadow, &place->ni.arena, node);
+	int rc = o2_shadow_open(&place->shadow, &place->ni.arena, node);
+
+	place->shadow.bounces = place->ni.config.bounce;
+	return rc;
 }
 
 void o2_place_close(struct o2_place *place)

@@ -23,6 +23,7 @@ struct o2_observed_end {
 	int status;
 	uint64_t nob;
 	struct o2_transfer_fault fault;
+	bool mapped; /* when it was told so its memory was still the device's */
 };
 
 struct o2_observed {

@@ -19,13 +19,16 @@ void o2_rung_memory(const struct o2_scenario_side *side, const struct o2_arena *
 	memory->buffer.nob = nob;
 }
 
-void o2_rung_tell_device(const struct o2_scenario_side *side, struct o2_reg_domain *domain)
+int o2_rung_tell_device(const struct o2_scenario_side *side, struct o2_ni *ni, struct o2_error *error)
 {
+	struct o2_reg_domain *domain = &ni->domain;
+
 	domain->dma.iommu.merge = side->merge;
 	domain->dma.iommu.fault = side->fault;
 	domain->gaps_by_staging = side->staging;
 	domain->fmr_per_segment = side->per_segment;
 	domain->fmr_lazy = side->lazy;
+	return domain->bounce != side->bounce ? o2_ni_set_bounce(ni, side->bounce, error) : 0;
 }
 
 struct o2_conn_config o2_rung_limits(const struct o2_scenario *scenario)
@@ -39,13 +42,14 @@ struct o2_conn_config o2_rung_limits(const struct o2_scenario *scenario)
 	return config;
 }
 
-struct o2_observed_end o2_rung_saw(const struct o2_transfer_result *result)
+struct o2_observed_end o2_rung_saw(const struct o2_transfer_result *result, const struct o2_ni *ni)
 {
 	return (struct o2_observed_end){
 		.involved = true,
 		.status = result->status,
 		.nob = result->nob,
 		.fault = result->fault,
+		.mapped = ni->ledger.live > 0,
 	};
 }
 

@@ -3,8 +3,8 @@
 #define O2_PROPS_RUNG_SIDE_H
 
 #include "lnd/conn/conn.h"
+#include "lnd/ni/ni.h"
 #include "props/world/rung.h"
-#include "reg/domain.h"
 
 /* What a scenario says of one side, in the words of the transport: for every rung that runs one. */
 
@@ -29,14 +29,17 @@ enum o2_side o2_rung_initiator(const struct o2_scenario *scenario);
 void o2_rung_memory(const struct o2_scenario_side *side, const struct o2_arena *arena, uint64_t nob,
 		    struct o2_iov *iov, struct o2_transfer_memory *memory);
 
-/* What the scenario wants of the device's mapping calls, and of the modes that have variants. */
-void o2_rung_tell_device(const struct o2_scenario_side *side, struct o2_reg_domain *domain);
+/*
+ * What the scenario wants of the device's mapping calls, and of the modes that have variants.  0, or -errno
+ * of o2_ni_set_bounce.
+ */
+int o2_rung_tell_device(const struct o2_scenario_side *side, struct o2_ni *ni, struct o2_error *error);
 
 /* What the scenario wants of the connection, for o2_conn_set_limits. */
 struct o2_conn_config o2_rung_limits(const struct o2_scenario *scenario);
 
-/* What an operation's end says about the end that it is told to. */
-struct o2_observed_end o2_rung_saw(const struct o2_transfer_result *result);
+/* What an operation's end says about the end that it is told to, which has this interface. */
+struct o2_observed_end o2_rung_saw(const struct o2_transfer_result *result, const struct o2_ni *ni);
 
 /* Add one interface's account of mappings to the sum. */
 void o2_rung_add_ledger(struct o2_dma_ledger *sum, const struct o2_dma_ledger *one);

@@ -84,16 +84,18 @@ static int match(void *context, const struct o2_msg *request, uint64_t sink_byte
 static void done(void *context, const struct o2_transfer_result *result)
 {
 	struct verbs_rung *rung = ((struct link *)context)->rung;
+	const enum o2_dma_kind kind = o2_rung_side(rung->scenario, result->side)->kind;
+	const struct o2_ni *ni = &rung->place[result->side][kind].ni;
 
 	if (result->side == O2_SOURCE)
 		rung->observed->nwr = result->nwr;
 	else
 		rung->observed->nfrags = result->nfrags;
 	if (result->initiator) {
-		rung->observed->initiator = o2_rung_saw(result);
+		rung->observed->initiator = o2_rung_saw(result, ni);
 		rung->initiator_done = true;
 	} else {
-		rung->observed->responder = o2_rung_saw(result);
+		rung->observed->responder = o2_rung_saw(result, ni);
 		rung->responder_done = true;
 	}
 }
@@ -148,13 +150,14 @@ static int prepare_link(struct verbs_rung *rung, const struct o2_scenario *scena
 			return rc;
 	}
 	for (int i = 0; i < 2; i++) {
+		const struct o2_scenario_side *side = o2_rung_side(scenario, (enum o2_side)i);
 		int rc = o2_conn_set_limits(link->conn[i], &limits, error);
 
+		if (rc == 0)
+			rc = o2_rung_tell_device(side, &rung->place[i][side->kind].ni, error);
 		if (rc != 0)
 			return rc;
 	}
-	o2_rung_tell_device(&scenario->source, &rung->place[O2_SOURCE][scenario->source.kind].ni.domain);
-	o2_rung_tell_device(&scenario->sink, &rung->place[O2_SINK][scenario->sink.kind].ni.domain);
 	*out = link;
 	return 0;
 }
@@ -329,6 +332,8 @@ int o2_rung_open_verbs(const char *source_device, const char *sink_device, uint8
 			.incarnation = INCARNATION(i / O2_DMA_KINDS),
 			.dma_kind = (enum o2_dma_kind)(i % O2_DMA_KINDS),
 			.dma_base = O2_RUNG_BUS_BASE,
+			/* Of messages; of its transfers the scenario says. */
+			.bounce = i % O2_DMA_KINDS == O2_DMA_IOMMU,
 			.arena_pages = O2_SCENARIO_PAGES,
 			.sizes = {.tx_size = O2_RUNG_POOL_SIZE, .reg_size = O2_RUNG_POOL_SIZE},
 		};

@@ -19,6 +19,7 @@ struct o2_shadow {
 	const struct o2_arena *arena; /* NULL: not open */
 	uint8_t *bytes;		      /* owned, as large as the arena */
 	uint32_t node;		      /* whose arena it is, for findings */
+	bool bounces;		      /* its device works in other memory (mem/bounce.h) */
 };
 
 /* Of an arena that is all zero and outlives it.  0 or -ENOMEM. */

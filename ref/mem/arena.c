@@ -31,6 +31,12 @@ static uint64_t memory_bytes(const struct o2_arena *arena)
 	return (uint64_t)arena->npages * arena->page_bytes;
 }
 
+/* With the pages of a device that bounces. */
+static uint64_t file_pages(const struct o2_arena *arena)
+{
+	return (uint64_t)arena->npages * (1 + O2_DMA_DIRECTIONS);
+}
+
 static uint64_t slot_bytes(const struct o2_arena *arena)
 {
 	return (uint64_t)O2_MAX_FRAGS * arena->page_bytes;
@@ -123,9 +129,28 @@ static int make_view(struct o2_arena *arena, uint32_t view, struct o2_error *err
 	return view == 0 ? 0 : map_pages(arena, base, table, npages, "arena/view-map", error);
 }
 
+static int make_bounce_view(struct o2_arena *arena, enum o2_dma_direction direction, struct o2_error *error)
+{
+	const struct o2_vrange *view = &arena->view[O2_ARENA_IOMMU_VIEW];
+	uint32_t *page = calloc(arena->npages, sizeof(*page));
+	int rc;
+
+	arena->bounce_view[direction] = reserve(memory_bytes(arena));
+	if (page == NULL || arena->bounce_view[direction] == NULL) {
+		free(page);
+		return o2_refuse(error, -ENOMEM, "arena/bounce-view", "npages", O2_NO_INDEX, arena->npages,
+				 O2_NO_LIMIT);
+	}
+	for (uint32_t i = 0; i < arena->npages; i++)
+		page[i] = o2_arena_bounce(arena, direction, view->page[i]);
+	rc = map_pages(arena, arena->bounce_view[direction], page, arena->npages, "arena/view-map", error);
+	free(page);
+	return rc;
+}
+
 static int make_memory(struct o2_arena *arena, struct o2_error *error)
 {
-	uint64_t length_bytes = memory_bytes(arena);
+	uint64_t length_bytes = file_pages(arena) * arena->page_bytes;
 	void *memory;
 
 	arena->fd = memfd_create("o2ref-arena", MFD_CLOEXEC);
@@ -166,6 +191,8 @@ static int create(uint32_t npages, uint32_t nviews, struct o2_arena *arena, stru
 	rc = make_memory(arena, error);
 	for (uint32_t view = 0; rc == 0 && view < nviews; view++)
 		rc = make_view(arena, view, error);
+	for (int d = 0; rc == 0 && nviews > O2_ARENA_IOMMU_VIEW && d < O2_DMA_DIRECTIONS; d++)
+		rc = make_bounce_view(arena, (enum o2_dma_direction)d, error);
 	if (rc != 0)
 		o2_arena_destroy(arena);
 	return rc;
@@ -190,8 +217,11 @@ void o2_arena_destroy(struct o2_arena *arena)
 	}
 	if (arena->window_area != NULL)
 		munmap(arena->window_area, O2_ARENA_WINDOWS * slot_bytes(arena));
+	for (int d = 0; d < O2_DMA_DIRECTIONS; d++)
+		if (arena->bounce_view[d] != NULL)
+			munmap(arena->bounce_view[d], memory_bytes(arena));
 	if (arena->memory != NULL)
-		munmap(arena->memory, memory_bytes(arena));
+		munmap(arena->memory, file_pages(arena) * arena->page_bytes);
 	free(arena->unmapped);
 	if (arena->page_bytes != 0 && arena->fd >= 0)
 		close(arena->fd);
@@ -221,12 +251,23 @@ struct o2_address_space o2_arena_space(const struct o2_arena *arena)
 	};
 }
 
-/* Whether the view has the pages of the list side by side: only one place can be theirs, so nothing is
- * searched. */
+/* Neighbours lie side by side in the memory itself. */
+static uint8_t *find_run(const struct o2_arena *arena, const uint32_t *page, uint32_t npages)
+{
+	for (uint32_t i = 1; i < npages; i++)
+		if (page[i] != page[0] + i)
+			return NULL;
+	return o2_arena_page(arena, page[0]);
+}
+
+/*
+ * Whether the view has the pages of the list side by side: only one place can be theirs, so nothing is
+ * searched.  No view has bounced ones.
+ */
 static uint8_t *find_in_view(const struct o2_arena *arena, uint32_t view, const uint32_t *page,
 			     uint32_t npages)
 {
-	uint32_t at = positions(arena, view)[page[0]];
+	uint32_t at = page[0] < arena->npages ? positions(arena, view)[page[0]] : arena->npages;
 
 	if (npages > arena->npages - at ||
 	    memcmp(&arena->view[view].page[at], page, npages * sizeof(*page)) != 0)
@@ -258,20 +299,21 @@ static int map_slot(struct o2_arena *arena, const uint32_t *page, uint32_t npage
 int o2_arena_window_open(struct o2_arena *arena, const uint32_t *page, uint32_t npages,
 			 struct o2_arena_window *window, struct o2_error *error)
 {
+	uint8_t *addr;
+
 	if (npages == 0 || npages > O2_MAX_FRAGS)
 		return o2_refuse(error, -EINVAL, "arena/window/npages", "npages", O2_NO_INDEX, npages,
 				 O2_MAX_FRAGS);
 	for (uint32_t i = 0; i < npages; i++)
-		if (page[i] >= arena->npages)
+		if (page[i] >= file_pages(arena))
 			return o2_refuse(error, -EINVAL, "arena/window/no-such-page", "page[]", i, page[i],
-					 arena->npages);
-	for (uint32_t view = 0; view < arena->nviews; view++) {
-		uint8_t *addr = find_in_view(arena, view, page, npages);
-
-		if (addr != NULL) {
-			*window = (struct o2_arena_window){.addr = addr, .slot = -1};
-			return 0;
-		}
+					 file_pages(arena));
+	addr = find_run(arena, page, npages);
+	for (uint32_t view = 1; addr == NULL && view < arena->nviews; view++)
+		addr = find_in_view(arena, view, page, npages);
+	if (addr != NULL) {
+		*window = (struct o2_arena_window){.addr = addr, .slot = -1};
+		return 0;
 	}
 	return map_slot(arena, page, npages, window, error);
 }

@@ -19,6 +19,9 @@
  * An IOV points into a view: its bytes are virtually contiguous and physically scattered.  A KIOV names
  * pages. What a device sees is decided by the o2_dma_device, not by the arena.
  *
+ * Behind its pages an arena has two more sets of as many, one per direction: what a device that bounces works
+ * in (mem/bounce.h).  They take memory only when they are used.
+ *
  * o2iblnd: none, its pages are the machine's
  */
 
@@ -48,6 +51,7 @@ struct o2_arena {
 	uint32_t npages;
 	int fd;
 	uint8_t *memory; /* page n at memory + n * page_bytes: what the harness and device-wide regions use */
+	uint8_t *bounce_view[O2_DMA_DIRECTIONS]; /* the bounced pages in the order of O2_ARENA_IOMMU_VIEW */
 	uint32_t nviews; /* 1: the memory itself and nothing else, or O2_ARENA_VIEWS */
 	struct o2_vrange view[O2_ARENA_VIEWS];
 	uint8_t *unmapped;    /* bitmap: pages without a CPU mapping, for o2_dma_device.unmapped */
@@ -89,6 +93,13 @@ static inline uint8_t *o2_arena_page(const struct o2_arena *arena, uint32_t page
 	return arena->memory + (uint64_t)page * arena->page_bytes;
 }
 
+/* The number of the page that takes this one's place for a device that bounces. */
+static inline uint32_t o2_arena_bounce(const struct o2_arena *arena, enum o2_dma_direction direction,
+				       uint32_t page)
+{
+	return arena->npages * (1 + (uint32_t)direction) + page;
+}
+
 /* Virtually contiguous memory behind which the pages of a list lie, in the order of the list. */
 struct o2_arena_window {
 	uint8_t *addr;
@@ -96,7 +107,7 @@ struct o2_arena_window {
 };
 
 /*
- * Make a window over npages pages.  Where a view already has them in this order that view is used; else a
+ * Make a window over npages pages, which may be bounced ones.  Where a view already has them in this order that view is used; else a
  * window slot is mapped, one mmap per run of neighbours. Returns 0; -EINVAL (page does not exist, too many
  * pages), -ENOBUFS (no slot is free but those that are kept), or -errno of mmap.
  */

@@ -30,6 +30,25 @@ enum o2_side {
 };
 
 /*
+ * Which way bytes go over a mapping.
+ * kernel: dma_data_direction
+ */
+enum o2_dma_direction {
+	O2_DMA_TO_DEVICE,   /* the device reads: a source, a message that is sent */
+	O2_DMA_FROM_DEVICE, /* the device writes: a sink, a message that is received */
+	O2_DMA_DIRECTIONS,
+};
+
+/*
+ * The direction of a transfer's memory is that of its role.
+ * o2iblnd: tx_dmadir
+ */
+static inline enum o2_dma_direction o2_dma_direction_of(enum o2_side side)
+{
+	return side == O2_SOURCE ? O2_DMA_TO_DEVICE : O2_DMA_FROM_DEVICE;
+}
+
+/*
  * How a remapping fails, if it does (docs/mapping.md, "Remapping").
  * o2iblnd: kiblnd_dma_mapping_error
  * kernel: ib_dma_mapping_error

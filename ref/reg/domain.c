@@ -155,6 +155,7 @@ int o2_reg_domain_open(const struct o2_reg_config *config, struct o2_reg_domain 
 	domain->caps = config->caps;
 	domain->reg_gaps = config->reg_gaps;
 	domain->dma = describe_device(config->arena, config->kind, config->base);
+	domain->bounce = config->bounce;
 	rc = -pthread_mutex_init(&domain->lock, NULL);
 	if (rc != 0) {
 		domain->pd = NULL;
@@ -181,22 +182,26 @@ void o2_reg_domain_close(struct o2_reg_domain *domain)
 	memset(domain, 0, sizeof(*domain));
 }
 
-int o2_reg_domain_set_dma(struct o2_reg_domain *domain, enum o2_dma_kind kind, uint64_t base,
-			  struct o2_error *error)
+/* What the device sees changes: the addresses, or what lies there. */
+static int change(struct o2_reg_domain *domain, const struct o2_dma_device *to, bool bounce,
+		  struct o2_error *error)
 {
 	const struct o2_dma_device dma = domain->dma;
+	const bool bounced = domain->bounce;
 	struct ibv_mr *local = domain->global_local, *remote = domain->global_remote;
 	int rc;
 
 	if (domain->nbound != 0)
 		return o2_refuse_value(error, -EBUSY, "ni/bindings-alive", "nbound", domain->nbound, 0);
-	domain->dma = describe_device(domain->arena, kind, base);
+	domain->dma = *to;
+	domain->bounce = bounce;
 	rc = check_device(&domain->dma, error);
 	/* The new regions are made before the old ones go, so that a failure leaves everything as it was. */
 	if (rc == 0 && domain->caps.global)
 		rc = o2_reg_global_open(domain, error);
 	if (rc != 0) {
 		domain->dma = dma;
+		domain->bounce = bounced;
 		domain->global_local = local;
 		domain->global_remote = remote;
 		return rc;
@@ -206,4 +211,19 @@ int o2_reg_domain_set_dma(struct o2_reg_domain *domain, enum o2_dma_kind kind, u
 	/* What was kept was found by addresses that mean other pages now. */
 	o2_reg_flush(domain);
 	return 0;
+}
+
+int o2_reg_domain_set_dma(struct o2_reg_domain *domain, enum o2_dma_kind kind, uint64_t base,
+			  struct o2_error *error)
+{
+	const struct o2_dma_device dma = describe_device(domain->arena, kind, base);
+
+	return change(domain, &dma, domain->bounce, error);
+}
+
+int o2_reg_domain_set_bounce(struct o2_reg_domain *domain, bool bounce, struct o2_error *error)
+{
+	const struct o2_dma_device dma = domain->dma;
+
+	return change(domain, &dma, bounce, error);
 }

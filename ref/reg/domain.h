@@ -82,6 +82,7 @@ struct o2_reg_config {
 	struct ibv_pd *pd;
 	struct o2_arena *arena;
 	enum o2_dma_kind kind;
+	bool bounce; /* the device works in memory of its own (mem/bounce.h) */
 	/* Device address of the first page (kinds bus and iommu), a multiple of the page size; ignored for
 	 * kind virtual, whose page 0 is the arena's memory. */
 	uint64_t base;
@@ -103,6 +104,7 @@ struct o2_reg_domain {
 	struct o2_arena *arena;
 	struct o2_reg_caps caps;
 	struct o2_dma_device dma;     /* the caller may set dma.iommu.merge and .fault */
+	bool bounce;		      /* regions lie in the arena's bounced pages */
 	struct ibv_mr *global_local;  /* mode global, sources: no remote access */
 	struct ibv_mr *global_remote; /* mode global, sinks */
 	struct o2_reg_pools *pools;   /* ncpts */
@@ -156,6 +158,8 @@ void o2_reg_domain_close(struct o2_reg_domain *domain);
  */
 int o2_reg_domain_set_dma(struct o2_reg_domain *domain, enum o2_dma_kind kind, uint64_t base,
 			  struct o2_error *error);
+/* The same for whether it bounces. */
+int o2_reg_domain_set_bounce(struct o2_reg_domain *domain, bool bounce, struct o2_error *error);
 
 /* Is a window of the arena free now?  If none is, what mode fmr keeps is flushed first. */
 bool o2_reg_window_free(struct o2_reg_domain *domain);

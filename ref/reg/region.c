@@ -60,6 +60,18 @@ int o2_reg_region_release(struct o2_reg_domain *domain, struct o2_region *region
 	return 0;
 }
 
+uint8_t *o2_reg_device_memory(const struct o2_reg_domain *domain, enum o2_side side)
+{
+	const enum o2_dma_direction direction = o2_dma_direction_of(side);
+	const struct o2_arena *arena = domain->arena;
+
+	/* In the order of the pages, or in that of the remapping. */
+	if (domain->dma.kind != O2_DMA_IOMMU)
+		return o2_arena_page(arena, domain->bounce ? o2_arena_bounce(arena, direction, 0) : 0);
+	return domain->bounce ? arena->bounce_view[direction]
+			      : (uint8_t *)(uintptr_t)arena->view[O2_ARENA_IOMMU_VIEW].base;
+}
+
 /* The page numbers behind the device addresses.  page must hold O2_MAX_FRAGS numbers. */
 static int find_pages(const struct o2_reg_domain *domain, const struct o2_page_bytes *bytes, uint32_t *page,
 		      struct o2_error *error)
@@ -154,8 +166,23 @@ int o2_reg_region_of_pages(struct o2_reg_domain *domain, const struct o2_page_by
 	int rc = find_pages(domain, bytes, page, error);
 
 	*region = (struct o2_region){.mr = NULL};
-	if (rc == 0)
-		rc = open_window(domain, page, bytes->npages, &region->window, error);
+	return rc == 0 ? o2_reg_region_of_numbers(domain, page, bytes, access, region, error) : rc;
+}
+
+int o2_reg_region_of_numbers(struct o2_reg_domain *domain, const uint32_t *page,
+			     const struct o2_page_bytes *bytes, int access, struct o2_region *region,
+			     struct o2_error *error)
+{
+	/* What the device may write lies in what is copied back. */
+	const enum o2_dma_direction direction =
+		(access & IBV_ACCESS_LOCAL_WRITE) != 0 ? O2_DMA_FROM_DEVICE : O2_DMA_TO_DEVICE;
+	uint32_t seen[O2_MAX_FRAGS];
+	int rc;
+
+	for (uint32_t i = 0; i < bytes->npages; i++)
+		seen[i] = domain->bounce ? o2_arena_bounce(domain->arena, direction, page[i]) : page[i];
+	*region = (struct o2_region){.mr = NULL};
+	rc = open_window(domain, seen, bytes->npages, &region->window, error);
 	if (rc != 0)
 		return rc;
 	rc = o2_reg_region_make(domain, region->window.addr + bytes->page_offset, bytes->length, bytes->iova,

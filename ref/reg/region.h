@@ -27,7 +27,7 @@ struct o2_region {
 
 /* Bytes in a list of pages. */
 struct o2_page_bytes {
-	const uint64_t *page; /* device addresses of whole pages */
+	const uint64_t *page; /* device addresses of whole pages; where numbers are given, not read */
 	uint32_t npages;
 	uint32_t page_offset; /* of the first byte in the first page */
 	uint64_t iova;	      /* of the first byte */
@@ -61,6 +61,11 @@ int o2_reg_check_bytes(const struct o2_reg_domain *domain, const struct o2_page_
 int o2_reg_region_of_pages(struct o2_reg_domain *domain, const struct o2_page_bytes *bytes, int access,
 			   struct o2_region *region, struct o2_error *error);
 
+/* The same of pages that are named by their numbers in the arena, at most O2_MAX_FRAGS. */
+int o2_reg_region_of_numbers(struct o2_reg_domain *domain, const uint32_t *page,
+			     const struct o2_page_bytes *bytes, int access, struct o2_region *region,
+			     struct o2_error *error);
+
 /*
  * Do the plan's byte ranges lie inside the device, and have they plan->length bytes together?  0 or -EINVAL.
  */
@@ -88,6 +93,9 @@ int o2_reg_region_make(struct o2_reg_domain *domain, void *addr, uint64_t length
 		       struct ibv_mr **mr, struct o2_error *error);
 /* kernel: ib_dereg_mr */
 int o2_reg_region_end(struct o2_reg_domain *domain, struct ibv_mr **mr);
+
+/* What lies at domain->dma.base for the transfers of one side: memory of the arena's size. */
+uint8_t *o2_reg_device_memory(const struct o2_reg_domain *domain, enum o2_side side);
 
 /* Count a region that was made by other means. */
 void o2_reg_region_count(struct o2_reg_domain *domain, const struct ibv_mr *mr);

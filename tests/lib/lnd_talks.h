@@ -46,7 +46,9 @@
 	talk(ends_what_match_accepted);      \
 	talk(cannot_poll);                   \
 	talk(gives_back_its_receives);       \
-	talk(is_answered_before_it_is_sent);
+	talk(is_answered_before_it_is_sent); \
+	talk(crosses_by_sync);               \
+	talk(changes_between_transfers);
 
 #define DECLARE_TALK(name) void name(void **state)
 FLOW_TALKS(DECLARE_TALK)

@@ -52,6 +52,7 @@ static int make_rx_area(struct o2_conn *conn, struct o2_error *error)
 	int access = IBV_ACCESS_LOCAL_WRITE;
 	void *area =
 		mmap(NULL, rx_area_bytes(conn), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	int rc;
 
 	if (area == MAP_FAILED)
 		return o2_refuse_value(error, -errno, "conn/slots", "message slots", conn->nrecv,
@@ -59,8 +60,12 @@ static int make_rx_area(struct o2_conn *conn, struct o2_error *error)
 	conn->rx_area = area;
 	if (!o2_breaks("reg/slots-local", true))
 		access |= IBV_ACCESS_REMOTE_WRITE;
-	return o2_reg_mr(conn->ni->pd, area, rx_area_bytes(conn), (uintptr_t)area, access, &conn->rx_mr,
-			 error);
+	rc = o2_dma_map_single(area, rx_area_bytes(conn), O2_DMA_FROM_DEVICE, conn->ni->config.bounce,
+			       &conn->rx_dma, error);
+	if (rc != 0)
+		return rc;
+	return o2_reg_mr(conn->ni->pd, conn->rx_dma.device, rx_area_bytes(conn),
+			 (uintptr_t)conn->rx_dma.device, access, &conn->rx_mr, error);
 }
 
 static int fill(struct o2_conn *conn, struct o2_error *error)
@@ -169,6 +174,7 @@ void o2_conn_destroy(struct o2_conn *conn)
 		destroy_cq(conn);
 	if (conn->rx_mr != NULL)
 		ibv_dereg_mr(conn->rx_mr);
+	o2_dma_unmap_single(&conn->rx_dma);
 	if (conn->rx_area != NULL)
 		munmap(conn->rx_area, rx_area_bytes(conn));
 	free(conn->chain.sge);

@@ -8,6 +8,7 @@
 #include "lnd/conn/qp.h"
 #include "lnd/conn/tx.h"
 #include "mem/dma_map.h"
+#include "mem/dma_single.h"
 #include "mem/sg_build.h"
 #include "rdma/post.h"
 #include "rdma/rdma_plan.h"
@@ -71,7 +72,8 @@ struct o2_conn {
 	uint64_t empty_noops_since_ms;
 
 	uint32_t nrecv;
-	uint8_t *rx_area; /* nrecv times O2_MSG_BYTES */
+	uint8_t *rx_area;	     /* nrecv times O2_MSG_BYTES */
+	struct o2_dma_single rx_dma; /* its mapping */
 	struct ibv_mr *rx_mr;
 	struct o2_parked *parked; /* a ring of nrecv */
 	uint32_t parked_first;

@@ -141,11 +141,12 @@ static const struct o2_rdma_plan *plan_writes(struct o2_conn *conn, struct o2_tx
 static void add_message(struct o2_conn *conn, const struct o2_tx *tx, uint32_t length)
 {
 	struct o2_post_message message = {
-		.addr = (uintptr_t)tx->slot->message,
+		.addr = tx->slot->message_addr,
 		.length = tx->gather ? (uint32_t)O2_AT_PAYLOAD : length,
 		.lkey = o2_ni_slot_lkey(tx->slot),
 	};
 
+	o2_ni_slot_sync(tx->slot, message.length);
 	o2_chain_add_message(&conn->chain, &message, wr_id_of(conn, tx, O2_WORK_MESSAGE));
 	for (uint32_t i = 0; tx->gather && i < tx->desc.rd_nfrags; i++) {
 		message.addr = tx->desc.rd_frags[i].rf_addr;

@@ -16,7 +16,7 @@ uint8_t *o2_rx_bytes(const struct o2_conn *conn, uint32_t rx)
 int o2_rx_post(struct o2_conn *conn, uint32_t rx, struct o2_error *error)
 {
 	struct ibv_sge sge = {
-		.addr = (uintptr_t)o2_rx_bytes(conn, rx),
+		.addr = (uintptr_t)conn->rx_dma.device + (uint64_t)rx * O2_MSG_BYTES,
 		.length = O2_MSG_BYTES,
 		.lkey = conn->rx_mr->lkey,
 	};
@@ -26,8 +26,10 @@ int o2_rx_post(struct o2_conn *conn, uint32_t rx, struct o2_error *error)
 		.num_sge = 1,
 	};
 	struct ibv_recv_wr *bad = NULL;
-	int rc = ibv_post_recv(conn->qp, &wr, &bad);
+	int rc;
 
+	o2_dma_sync_for_device(&conn->rx_dma, (size_t)rx * O2_MSG_BYTES, O2_MSG_BYTES);
+	rc = ibv_post_recv(conn->qp, &wr, &bad);
 	if (rc != 0)
 		return o2_refuse_value(error, o2_errno_or(rc, EIO), "conn/post-recv", "slot", rx,
 				       O2_NO_LIMIT);
@@ -270,6 +272,7 @@ static void receive_completed(struct o2_conn *conn, uint32_t rx, uint32_t length
 	struct o2_parked message = {rx, length, false};
 
 	conn->recv_wrs--;
+	o2_dma_sync_for_cpu(&conn->rx_dma, (size_t)rx * O2_MSG_BYTES, O2_MSG_BYTES);
 	/* Before the connection is established nobody knows yet what the message has to say. */
 	if (conn->state == O2_CONN_ESTABLISHED && receive(conn, &message, conn->nparked > 0))
 		return;

@@ -6,6 +6,7 @@
 
 #include "base/breaks.h"
 #include "lnd/conn/conn_internal.h"
+#include "mem/bounce.h"
 #include "mem/virtual_range.h"
 #include "wire/layout.h"
 
@@ -275,6 +276,34 @@ int o2_tx_plan(struct o2_conn *conn, const struct o2_tx *tx, const struct o2_tra
 	return o2_reg_plan(&request, &scratch->dma, &scratch->reg, error);
 }
 
+/* The kernel's mapping call takes note of it, and copies for a device that bounces. */
+static int map_frags(struct o2_conn *conn, struct o2_tx *tx, struct o2_error *error)
+{
+	const enum o2_dma_direction direction = o2_dma_direction_of(tx->side);
+	const struct o2_sg_list *sg = &conn->scratch.sg;
+	struct o2_ni *ni = conn->ni;
+	int rc = o2_ledger_map(&ni->ledger, sg->count, direction, &tx->mapping, error);
+
+	if (rc != 0 || !ni->domain.bounce)
+		return rc;
+	tx->frags.count = sg->count;
+	memcpy(tx->frags.entry, sg->entry, sg->count * sizeof(sg->entry[0]));
+	o2_bounce_map(&ni->arena, &tx->frags, direction);
+	return 0;
+}
+
+static void unmap_frags(struct o2_conn *conn, struct o2_tx *tx)
+{
+	const enum o2_dma_direction direction = o2_dma_direction_of(tx->side);
+	struct o2_ni *ni = conn->ni;
+
+	if (tx->mapping.ledger == NULL)
+		return;
+	o2_ledger_unmap(&ni->ledger, direction, &tx->mapping, NULL);
+	if (ni->domain.bounce)
+		o2_bounce_unmap(&ni->arena, &tx->frags, direction);
+}
+
 int o2_tx_map(struct o2_conn *conn, struct o2_tx *tx, const struct o2_transfer_memory *memory,
 	      struct o2_error *error)
 {
@@ -283,7 +312,7 @@ int o2_tx_map(struct o2_conn *conn, struct o2_tx *tx, const struct o2_transfer_m
 	int rc = o2_tx_plan(conn, tx, memory, error);
 
 	if (rc == 0)
-		rc = o2_ledger_map(&ni->ledger, scratch->sg.count, &tx->mapping, error);
+		rc = map_frags(conn, tx, error);
 	if (rc != 0)
 		return rc;
 	/* With nothing bound the kept ones would be waited for without end. */
@@ -310,7 +339,5 @@ void o2_tx_unmap(struct o2_conn *conn, struct o2_tx *tx)
 	rc = o2_reg_unbind(domain, &tx->binding, failed, &error);
 	if (rc != 0)
 		o2_tx_fault_stage(tx, rc, &error);
-	if (tx->mapping.ledger == NULL)
-		return;
-	o2_ledger_unmap(&conn->ni->ledger, &tx->mapping, NULL);
+	unmap_frags(conn, tx);
 }

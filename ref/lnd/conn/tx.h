@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "lnd/conn/transfer.h"
 #include "mem/ledger.h"
+#include "mem/sg_build.h"
 #include "reg/bind.h"
 #include "reg/pool/pool_tx.h"
 #include "wire/desc.h"
@@ -83,6 +84,7 @@ struct o2_tx {
 	/* From here on nothing is cleared when a transmit is taken. */
 	struct o2_transfer_memory memory; /* on list WINDOW: what is to be mapped */
 	struct o2_lnet_hdr hdr;		  /* IMMEDIATE, PUT_REQ, GET_REQ */
+	struct o2_sg_list frags;	  /* what is mapped; o2iblnd: tx_frags */
 	struct o2_rdma_desc desc;	  /* of our memory */
 	struct o2_rdma_desc sink_desc;	  /* source: of the peer's memory */
 };

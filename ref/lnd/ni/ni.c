@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "mem/dma_single.h"
 #include "reg/bind.h"
 
 static int open_device(const char *name, struct ibv_context **context, struct o2_error *error)
@@ -143,35 +144,62 @@ static int find_caps(struct o2_ni *ni, const struct o2_reg_caps *asked, struct o
 	return rc;
 }
 
+/* What the device has of the slots of one pool. */
+struct slot_area {
+	struct o2_dma_single dma;
+	struct ibv_mr *mr;
+};
+
+static void end_area(struct slot_area *area)
+{
+	o2_dma_unmap_single(&area->dma);
+	free(area);
+}
+
 /* The slots of one pool are a region of their own that gives a peer no access: what is there goes out by
  * SEND. */
 static int area_create(void *context, uint64_t device, void *area, size_t bytes, void **handle,
 		       struct o2_error *error)
 {
 	struct o2_ni *ni = context;
-	struct ibv_mr *mr;
-	int rc = o2_reg_region_make(&ni->domain, area, bytes, (uintptr_t)area, 0, &mr, error);
+	struct slot_area *made = calloc(1, sizeof(*made));
+	int rc;
 
 	(void)device;
+	if (made == NULL)
+		return o2_refuse_value(error, -ENOMEM, "ni/slots", "bytes", sizeof(*made), O2_NO_LIMIT);
+	rc = o2_dma_map_single(area, bytes, O2_DMA_TO_DEVICE, ni->config.bounce, &made->dma, error);
 	if (rc == 0)
-		*handle = mr;
+		rc = o2_reg_region_make(&ni->domain, made->dma.device, bytes, (uintptr_t)made->dma.device, 0,
+					&made->mr, error);
+	if (rc == 0)
+		*handle = made;
+	else
+		end_area(made);
 	return rc;
 }
 
 static void area_destroy(void *context, void *handle)
 {
 	struct o2_ni *ni = context;
-	struct ibv_mr *mr = handle;
+	struct slot_area *area = handle;
 
-	(void)o2_reg_region_end(&ni->domain, &mr);
+	(void)o2_reg_region_end(&ni->domain, &area->mr);
+	end_area(area);
+}
+
+static size_t offset_of_slot(const struct slot_area *area, const void *slot)
+{
+	return (size_t)((const uint8_t *)slot - area->dma.cpu);
 }
 
 /* The area's region has the addresses of this process. */
 static int slot_map(void *context, void *handle, void *slot, uint64_t *addr)
 {
+	const struct slot_area *area = handle;
+
 	(void)context;
-	(void)handle;
-	*addr = (uintptr_t)slot;
+	*addr = (uintptr_t)area->dma.device + offset_of_slot(area, slot);
 	return 0;
 }
 
@@ -227,6 +255,7 @@ static int open_pools(struct o2_ni *ni, const struct o2_ni_config *config, struc
 		.arena = &ni->arena,
 		.kind = config->dma_kind,
 		.base = config->dma_base,
+		.bounce = config->bounce,
 		.sizes = ni->config.sizes,
 		.ncpts = ni->config.tunables.ncpts,
 		.max_pools = config->max_pools,
@@ -326,7 +355,14 @@ int o2_ni_take_events(struct o2_ni *ni)
 
 uint32_t o2_ni_slot_lkey(const struct o2_pool_tx *slot)
 {
-	return ((const struct ibv_mr *)slot->pool->area_handle)->lkey;
+	return ((const struct slot_area *)slot->pool->area_handle)->mr->lkey;
+}
+
+void o2_ni_slot_sync(const struct o2_pool_tx *slot, size_t bytes)
+{
+	const struct slot_area *area = slot->pool->area_handle;
+
+	o2_dma_sync_for_device(&area->dma, offset_of_slot(area, slot->message), bytes);
 }
 
 void o2_ni_clock(struct o2_ni *ni, uint64_t now_ms)
@@ -343,6 +379,11 @@ int o2_ni_set_dma(struct o2_ni *ni, enum o2_dma_kind kind, uint64_t base, struct
 	ni->config.dma_kind = kind;
 	ni->config.dma_base = base;
 	return 0;
+}
+
+int o2_ni_set_bounce(struct o2_ni *ni, bool bounce, struct o2_error *error)
+{
+	return o2_reg_domain_set_bounce(&ni->domain, bounce, error);
 }
 
 /* Any hash will do that spreads the low bits, in which the NIDs of a network differ. */

@@ -30,6 +30,8 @@ struct o2_ni_config {
 	uint64_t incarnation; /* stamp of this start; microseconds since 1970 in o2iblnd */
 	enum o2_dma_kind dma_kind;
 	uint64_t dma_base; /* kinds bus and iommu: device address of the first page */
+	/* The device bounces (docs/mapping.md): message buffers, and the memory of transfers. */
+	bool bounce;
 	uint32_t arena_pages;
 	/* Memory of the caller's that takes the place of an arena of its own, for one interface at a time; it
 	 * outlives the interface, and may be shared with other processes.  NULL: an arena of arena_pages. */
@@ -119,6 +121,12 @@ int o2_ni_take_events(struct o2_ni *ni);
 int o2_ni_set_dma(struct o2_ni *ni, enum o2_dma_kind kind, uint64_t base, struct o2_error *error);
 
 /*
+ * Whether the memory of transfers bounces from now on; no binding may be alive.  Message buffers stay as they
+ * were mapped.  Returns 0 or -errno.
+ */
+int o2_ni_set_bounce(struct o2_ni *ni, bool bounce, struct o2_error *error);
+
+/*
  * The CPU partition that serves a peer: below config.tunables.ncpts, the same for a NID every time.
  * LNet: lnet_cpt_of_nid
  */
@@ -126,6 +134,9 @@ uint32_t o2_ni_cpt(const struct o2_ni *ni, uint64_t nid);
 
 /* The lkey under which the device reads the message slot of a transmit. */
 uint32_t o2_ni_slot_lkey(const struct o2_pool_tx *slot);
+
+/* The slot's first `bytes` bytes were written: the device may read them. */
+void o2_ni_slot_sync(const struct o2_pool_tx *slot, size_t bytes);
 
 /*
  * Another device has taken the place of the interface's: all pools have failed, new ones are made on demand.

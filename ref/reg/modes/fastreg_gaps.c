@@ -40,17 +40,17 @@ bool o2_reg_has_gaps(const struct o2_reg_domain *domain)
 	return domain->reg_gaps != NULL && !domain->gaps_by_staging;
 }
 
-/* The address in this process of a byte range of the device; NULL when it lies outside. */
-static uint8_t *host_range(const struct o2_reg_domain *domain, const struct o2_dma_segment *range)
+/* The address in this process of a byte range of the device, for that side; NULL when it lies outside. */
+static uint8_t *host_range(const struct o2_reg_domain *domain, enum o2_side side,
+			   const struct o2_dma_segment *range)
 {
 	const struct o2_dma_device *dma = &domain->dma;
 	uint64_t size = (uint64_t)dma->npages * dma->page_bytes;
-	uint32_t view = dma->kind == O2_DMA_IOMMU ? O2_ARENA_IOMMU_VIEW : 0;
 
 	if (range->addr < dma->base || range->addr - dma->base >= size ||
 	    range->length > size - (range->addr - dma->base))
 		return NULL;
-	return (uint8_t *)(uintptr_t)domain->arena->view[view].base + (range->addr - dma->base);
+	return o2_reg_device_memory(domain, side) + (range->addr - dma->base);
 }
 
 int o2_reg_check_ranges(const struct o2_reg_domain *domain, const struct o2_reg_plan *plan,
@@ -62,7 +62,7 @@ int o2_reg_check_ranges(const struct o2_reg_domain *domain, const struct o2_reg_
 		return o2_refuse_value(error, -EINVAL, "bind/nentries", "nentries", plan->nentries,
 				       O2_MAX_FRAGS);
 	for (uint32_t i = 0; i < plan->nentries; i++) {
-		if (plan->entry[i].length == 0 || host_range(domain, &plan->entry[i]) == NULL)
+		if (plan->entry[i].length == 0 || host_range(domain, plan->side, &plan->entry[i]) == NULL)
 			return o2_refuse(error, -EINVAL, "bind/entry-outside-device", "entry[].addr", i,
 					 plan->entry[i].addr, domain->dma.base);
 		total += plan->entry[i].length;
@@ -79,7 +79,7 @@ static int own_region(struct o2_reg_domain *domain, const struct o2_reg_plan *pl
 
 	for (uint32_t i = 0; i < plan->nentries; i++)
 		entry[i] = (struct ibv_sge){
-			.addr = (uintptr_t)host_range(domain, &plan->entry[i]),
+			.addr = (uintptr_t)host_range(domain, plan->side, &plan->entry[i]),
 			.length = plan->entry[i].length,
 		};
 	errno = 0;
@@ -103,18 +103,18 @@ struct o2_staging {
 	struct o2_dma_segment entry[O2_MAX_FRAGS];
 };
 
-/* Let bytes run between the staging memory and the first nob bytes of the entries. */
+/* Let bytes run between the staging memory and the first nob bytes of the entries: from a source, to a sink. */
 static void copy_entries(const struct o2_reg_domain *domain, const struct o2_staging *staging, uint64_t nob,
-			 bool gather)
+			 enum o2_side side)
 {
 	uint8_t *at = staging->memory + staging->page_offset;
 
 	for (uint32_t i = 0; i < staging->nentries && nob > 0; i++) {
-		uint8_t *host = host_range(domain, &staging->entry[i]);
+		uint8_t *host = host_range(domain, side, &staging->entry[i]);
 		uint64_t length = staging->entry[i].length < nob ? staging->entry[i].length : nob;
 
 		assert(host != NULL); /* o2_reg_check_ranges */
-		if (gather)
+		if (side == O2_SOURCE)
 			memcpy(at, host, length);
 		else
 			memcpy(host, at, length);
@@ -187,7 +187,7 @@ static int staged_region(struct o2_reg_domain *domain, const struct o2_reg_plan 
 	staging->nentries = plan->nentries;
 	memcpy(staging->entry, plan->entry, plan->nentries * sizeof(plan->entry[0]));
 	if (plan->side == O2_SOURCE)
-		copy_entries(domain, staging, plan->length, true);
+		copy_entries(domain, staging, plan->length, O2_SOURCE);
 	rc = o2_reg_region_make(domain, staging->memory + staging->page_offset, plan->length, plan->iova,
 				access, &region->mr, error);
 	if (rc != 0)
@@ -209,7 +209,7 @@ void o2_reg_deliver(const struct o2_reg_domain *domain, const struct o2_binding 
 
 	if (descriptor != NULL && descriptor->region.staging != NULL && binding->side == O2_SINK)
 		copy_entries(domain, descriptor->region.staging,
-			     nob < binding->length ? nob : binding->length, false);
+			     nob < binding->length ? nob : binding->length, O2_SINK);
 }
 
 const struct o2_reg_mode_ops o2_reg_mode_fastreg_gaps = {

@@ -26,19 +26,16 @@ int o2_reg_global_open(struct o2_reg_domain *domain, struct o2_error *error)
 {
 	const struct o2_arena *arena = domain->arena;
 	uint64_t length = (uint64_t)arena->npages * arena->page_bytes;
-	/* What lies side by side for the device: memory as it is, or in the order of the remapping. */
-	uint32_t view = domain->dma.kind == O2_DMA_IOMMU ? O2_ARENA_IOMMU_VIEW : 0;
-	void *memory = (void *)(uintptr_t)arena->view[view].base;
 	const int writable = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE;
 	/* What is only sent from has no remote access. */
 	int access = o2_breaks("reg/source-local", true) ? 0 : writable;
-	int rc = o2_reg_region_make(domain, memory, length, domain->dma.base, access, &domain->global_local,
-				    error);
+	int rc = o2_reg_region_make(domain, o2_reg_device_memory(domain, O2_SOURCE), length, domain->dma.base,
+				    access, &domain->global_local, error);
 
 	if (rc != 0)
 		return rc;
-	rc = o2_reg_region_make(domain, memory, length, domain->dma.base, writable, &domain->global_remote,
-				error);
+	rc = o2_reg_region_make(domain, o2_reg_device_memory(domain, O2_SINK), length, domain->dma.base,
+				writable, &domain->global_remote, error);
 	if (rc != 0)
 		o2_reg_global_close(domain);
 	return rc;

@@ -29,8 +29,8 @@ static int plan_user(const struct o2_reg_request *request, const struct o2_dma_l
 	return 0;
 }
 
-/* Memory that the domain knows: [addr, addr + length) inside one of the arena's views. */
-static int check_view(const struct o2_arena *arena, uint64_t addr, uint64_t length, struct o2_error *error)
+/* Memory that the domain knows: [addr, addr + length) inside one of the arena's views.  NULL: it does not. */
+static const struct o2_vrange *find_view(const struct o2_arena *arena, uint64_t addr, uint64_t length)
 {
 	uint64_t view_bytes = (uint64_t)arena->npages * arena->page_bytes;
 
@@ -38,20 +38,46 @@ static int check_view(const struct o2_arena *arena, uint64_t addr, uint64_t leng
 		uint64_t base = arena->view[view].base;
 
 		if (addr >= base && addr - base < view_bytes && length <= view_bytes - (addr - base))
-			return 0;
+			return &arena->view[view];
 	}
-	return o2_refuse_value(error, -EFAULT, "bind/user/no-such-memory", "iova", addr, O2_NO_LIMIT);
+	return NULL;
+}
+
+/* A device that bounces does not see the view: a window over the bounced pages takes its place. */
+static int register_bounced(struct o2_reg_domain *domain, const struct o2_vrange *view,
+			    const struct o2_reg_plan *plan, struct o2_region *region, struct o2_error *error)
+{
+	const uint32_t page_bytes = domain->dma.page_bytes;
+	const uint64_t at = plan->iova - view->base;
+	const uint32_t page_offset = (uint32_t)(at % page_bytes);
+	const struct o2_page_bytes bytes = {
+		.npages = (uint32_t)((page_offset + plan->length - 1) / page_bytes + 1),
+		.page_offset = page_offset,
+		.iova = plan->iova,
+		.length = plan->length,
+	};
+
+	if (bytes.npages > O2_MAX_FRAGS)
+		return o2_refuse_value(error, -EINVAL, "bind/npages", "npages", bytes.npages, O2_MAX_FRAGS);
+	return o2_reg_region_of_numbers(domain, &view->page[at / page_bytes], &bytes,
+					o2_reg_access_flags(plan->access), region, error);
 }
 
 static int bind_user(struct o2_reg_domain *domain, const struct o2_reg_plan *plan, struct o2_binding *binding,
 		     struct o2_error *error)
 {
+	const struct o2_vrange *view;
 	int rc;
 
 	if (plan->length == 0)
 		return o2_refuse_value(error, -EINVAL, "bind/length", "length", 0, O2_NO_LIMIT);
-	rc = check_view(domain->arena, plan->iova, plan->length, error);
-	if (rc == 0)
+	view = find_view(domain->arena, plan->iova, plan->length);
+	if (view == NULL)
+		return o2_refuse_value(error, -EFAULT, "bind/user/no-such-memory", "iova", plan->iova,
+				       O2_NO_LIMIT);
+	if (domain->bounce)
+		rc = register_bounced(domain, view, plan, &binding->region, error);
+	else
 		rc = o2_reg_region_make(domain, (void *)(uintptr_t)plan->iova, plan->length, plan->iova,
 					o2_reg_access_flags(plan->access), &binding->region.mr, error);
 	if (rc == 0)

@@ -25,8 +25,7 @@
  * the device needs; *handle goes to the other functions, and *error may say more than the errno.  area_create
  * and area_destroy may both be NULL.
  * slot_map: the device address of one slot, for the device to read, for the life of the pool.
- * o2iblnd: kiblnd_map_tx_pool, kiblnd_dma_map_single
- * kernel: ib_dma_map_single
+ * o2iblnd: kiblnd_map_tx_pool
  */
 struct o2_tx_ops {
 	int (*area_create)(void *context, uint64_t device, void *area, size_t bytes, void **handle,

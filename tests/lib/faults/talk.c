@@ -51,6 +51,7 @@ static int open_seat(struct seat *seat)
 		.incarnation = 0x0006000000000001ull + seat->index,
 		.dma_kind = first ? talk.config->kind : O2_DMA_VIRTUAL,
 		.dma_base = first ? 0x7f0000000000ull : 0,
+		.bounce = !first,
 		.arena_pages = PAGES,
 		.events = talk.config->events,
 		.sizes = {.tx_size = talk.config->small ? 2 : 32, .reg_size = talk.config->small ? 1 : 16},

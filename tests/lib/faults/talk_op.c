@@ -145,7 +145,8 @@ static void done(void *context, uint64_t nid, const struct o2_transfer_result *r
 	       result->nob, op->nob);
 	if (result->status == 0 && result->side == O2_SINK)
 		check_bytes(seat, who, k, !result->initiator);
-	else if (result->status == 0 && op->kind == PUT && op->mode != O2_REG_FASTREG_GAPS)
+	else if (result->status == 0 && op->kind == PUT && op->mode != O2_REG_FASTREG_GAPS &&
+		 !other->ni.config.bounce)
 		check_bytes(other, who, k, true);
 }
 

@@ -29,6 +29,8 @@ static const struct {
 	{"gather-wrong-key", gathers_a_payload},
 	{"gather-unchecksummed", gathers_a_payload},
 	{"length-by-entries", says_how_long_it_is},
+	{"no-sync-for-cpu", crosses_by_sync},
+	{"no-sync-for-device", crosses_by_sync},
 	{"high-water-unscaled", talks_below_its_tunables},
 	{"high-water-least", returns_credits_in_proportion},
 	{"high-water-zero", returns_the_only_credit},

@@ -179,7 +179,8 @@ TEST_WITH(windows_refuse_bad_lists, open_arena, close_arena)
 {
 	struct o2_arena_window window;
 	struct o2_error error;
-	uint32_t page[O2_MAX_FRAGS + 1] = {0, 1, PAGES};
+	/* Behind the pages are those of devices that bounce, one set per direction. */
+	uint32_t page[O2_MAX_FRAGS + 1] = {0, 1, 3 * PAGES};
 
 	assert_error(o2_arena_window_open(&arena, page, 3, &window, &error), -EINVAL, &error,
 		     "arena/window/no-such-page");

@@ -209,18 +209,35 @@ TEST(test_ledger)
 	struct o2_error error;
 
 	assert_true(o2_ledger_balanced(&ledger));
-	assert_int_equal(o2_ledger_map(&ledger, 0, &one, &error), -EINVAL);
-	assert_int_equal(o2_ledger_map(&ledger, 5, &one, &error), 0);
-	assert_int_equal(o2_ledger_map(&ledger, 5, &one, &error), -EBUSY);
-	assert_int_equal(o2_ledger_map(&ledger, 7, &two, &error), 0);
+	assert_int_equal(o2_ledger_map(&ledger, 0, O2_DMA_TO_DEVICE, &one, &error), -EINVAL);
+	assert_int_equal(o2_ledger_map(&ledger, 5, O2_DMA_TO_DEVICE, &one, &error), 0);
+	assert_int_equal(o2_ledger_map(&ledger, 5, O2_DMA_TO_DEVICE, &one, &error), -EBUSY);
+	assert_int_equal(o2_ledger_map(&ledger, 7, O2_DMA_FROM_DEVICE, &two, &error), 0);
 	assert_int_equal(ledger.live, 2);
 	assert_int_equal(ledger.live_entries, 12);
-	assert_int_equal(o2_ledger_unmap(&ledger, &one, &error), 0);
+	assert_int_equal(o2_ledger_unmap(&ledger, O2_DMA_TO_DEVICE, &one, &error), 0);
 	assert_false(o2_ledger_balanced(&ledger));
-	assert_int_equal(o2_ledger_unmap(&other, &two, &error), -EINVAL);
+	assert_int_equal(o2_ledger_unmap(&other, O2_DMA_FROM_DEVICE, &two, &error), -EINVAL);
 	assert_false(o2_ledger_balanced(&other));
-	assert_int_equal(o2_ledger_unmap(&ledger, &two, &error), 0);
+	assert_int_equal(o2_ledger_unmap(&ledger, O2_DMA_FROM_DEVICE, &two, &error), 0);
 	assert_true(o2_ledger_balanced(&ledger));
-	assert_error(o2_ledger_unmap(&ledger, &two, &error), -EINVAL, &error, "ledger/not-mapped");
+	assert_error(o2_ledger_unmap(&ledger, O2_DMA_FROM_DEVICE, &two, &error), -EINVAL, &error,
+		     "ledger/not-mapped");
+	assert_false(o2_ledger_balanced(&ledger));
+}
+
+/* It is undone, and the ledger remembers. */
+TEST(test_ledger_direction)
+{
+	struct o2_dma_ledger ledger = {0};
+	struct o2_dma_mapping mapping = {0};
+	struct o2_error error;
+
+	assert_int_equal(o2_ledger_map(&ledger, 3, O2_DMA_TO_DEVICE, &mapping, &error), 0);
+	assert_error(o2_ledger_unmap(&ledger, O2_DMA_FROM_DEVICE, &mapping, &error), -EINVAL, &error,
+		     "ledger/direction");
+	assert_null(mapping.ledger);
+	assert_int_equal(ledger.live, 0);
+	assert_int_equal(ledger.wrong_unmaps, 1);
 	assert_false(o2_ledger_balanced(&ledger));
 }

@@ -155,6 +155,9 @@ TEST(test_each_situation)
 	}
 	check_needed(run, &run->counters.coalesced[O2_SOURCE], 2000, "merged");
 	check_needed(run, &run->counters.coalesced[O2_SINK], 2000, "merged");
+	check_needed(run, &run->counters.bounced[O2_SOURCE], 1000, "a source whose device bounces");
+	check_needed(run, &run->counters.bounced[O2_SINK], 1000, "a sink whose device bounces");
+	check_needed(run, &run->counters.bounced_both, 1000, "two devices that bounce");
 	check_needed(run, &run->counters.one_byte, 10000, "one byte");
 	for (uint32_t i = O2_REG_GLOBAL + 1; i < O2_REG_MODES; i++)
 		check_needed(run, &run->counters.stale_key[i], 10000, "a stale key tried, mode ");

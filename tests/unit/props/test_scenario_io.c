@@ -34,6 +34,7 @@ static void assert_side_equal(const struct o2_scenario_side *a, const struct o2_
 	assert_int_equal(a->count, b->count);
 	assert_int_equal(a->offset_bytes, b->offset_bytes);
 	assert_int_equal(a->nob, b->nob);
+	assert_int_equal(a->bounce, b->bounce);
 	assert_int_equal(a->has_unmapped, b->has_unmapped);
 	if (a->has_unmapped)
 		assert_int_equal(a->unmapped_page, b->unmapped_page);
@@ -316,6 +317,7 @@ TEST(test_words)
 
 	assert_int_equal(o2_scenario_from_json(whole, &scenario, NULL), 0);
 	json_decref(whole);
+	scenario.sink.bounce = true;
 	text = words(&scenario, 1);
 	assert_string_equal(text, "PUT of 500 bytes, fmr -> fastreg, 257 fragments, 2 sge, big-endian, "
 				  "checksum of signed bytes\n"
@@ -324,6 +326,7 @@ TEST(test_words)
 				  "  [0] page 3 +96, 412 bytes\n"
 				  "  and 1 more\n"
 				  "sink: IOV in view 2, virtual addresses, offset 0, 9000 bytes in 2 pieces\n"
+				  "  its device bounces\n"
 				  "  page 0 has no CPU mapping\n"
 				  "  [0] view page 0 +4095, 9000 bytes\n"
 				  "  and 1 more\n");
@@ -362,6 +365,7 @@ static const struct {
 	{"remapped-maps-nothing", O2_REFUSED_PEER, -EIO, 4096, 1, 1, false, false},
 	{"stale-key-of-a-region", O2_MOVES, 0, 5000, 2, 3, false, false},
 	{"stale-key-of-a-window", O2_MOVES, 0, 5000, 2, 3, false, false},
+	{"short-get-bounced-on-both-sides", O2_MOVES, 0, 5000, 2, 3, false, false},
 	{"257-fragments-global", O2_MOVES, 0, 58596, 257, 257, true, true},
 };
 

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+#include "mem/dma_single.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+
+static bool bounces(const struct o2_dma_single *single)
+{
+	return single->device != single->cpu;
+}
+
+int o2_dma_map_single(void *cpu, size_t bytes, enum o2_dma_direction direction, bool bounce,
+		      struct o2_dma_single *single, struct o2_error *error)
+{
+	void *device = cpu;
+
+	assert(bytes > 0);
+	*single = (struct o2_dma_single){.bytes = 0};
+	if (bounce) {
+		device = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		if (device == MAP_FAILED)
+			return o2_refuse_value(error, -ENOMEM, "dma/bounce-memory", "bytes", bytes,
+					       O2_NO_LIMIT);
+		memcpy(device, cpu, bytes);
+	}
+	*single = (struct o2_dma_single){cpu, device, bytes, direction};
+	return 0;
+}
+
+void o2_dma_unmap_single(struct o2_dma_single *single)
+{
+	if (single->bytes != 0 && bounces(single)) {
+		o2_dma_sync_for_cpu(single, 0, single->bytes);
+		munmap(single->device, single->bytes);
+	}
+	*single = (struct o2_dma_single){.bytes = 0};
+}
+
+static void check_range(const struct o2_dma_single *single, size_t offset, size_t bytes)
+{
+	assert(offset <= single->bytes && bytes <= single->bytes - offset);
+}
+
+void o2_dma_sync_for_device(const struct o2_dma_single *single, size_t offset, size_t bytes)
+{
+	check_range(single, offset, bytes);
+	if (bounces(single) && single->direction == O2_DMA_TO_DEVICE)
+		memcpy(single->device + offset, single->cpu + offset, bytes);
+}
+
+void o2_dma_sync_for_cpu(const struct o2_dma_single *single, size_t offset, size_t bytes)
+{
+	check_range(single, offset, bytes);
+	if (bounces(single) && single->direction == O2_DMA_FROM_DEVICE)
+		memcpy(single->cpu + offset, single->device + offset, bytes);
+}

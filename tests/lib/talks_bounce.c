@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+#include "tests/lib/lnd_memory.h"
+#include "tests/lib/lnd_talks.h"
+
+/* Conversations over devices that bounce (docs/mapping.md, "A device that bounces"). */
+
+#define NOB 9000u
+
+static struct pair *bouncing_pair(enum o2_dma_kind kind)
+{
+	struct o2_ni_config a = side_config(true, kind, 0x240000000);
+	struct o2_ni_config b = side_config(false, O2_DMA_VIRTUAL, 0);
+	struct o2_conn_config config = O2_CONN_DEFAULTS;
+
+	a.bounce = b.bounce = true;
+	return pair_open_ni(&a, &b, &config, &config);
+}
+
+/* By PUT or GET: of the sink just what moved has changed, and nothing of the source. */
+static void moves(struct pair *pair, bool put, const struct o2_transfer_memory *from,
+		  const struct o2_transfer_memory *to)
+{
+	struct side *source = &pair->a, *sink = &pair->b;
+	struct images images = images_take(source, sink, 1 + from->mode);
+	const uint32_t before = pair->a.nresults;
+
+	pair->a.answer = *from;
+	pair->b.answer = *to;
+	if (put)
+		assert_int_equal(start_put(pair->a.conn, from, 0, NULL, NULL), 0);
+	else
+		assert_int_equal(start_get(pair->b.conn, to, 0, NULL, NULL), 0);
+	pair_run(pair, before + 1, before + 1);
+	images_check(&images, source, &from->buffer, sink, &to->buffer, NOB);
+}
+
+/* Every message and every transfer crosses, in each mode, whatever the addresses look like. */
+void crosses_by_sync(void **state)
+{
+	for (int kind = 0; kind < O2_DMA_KINDS; kind++) {
+		struct pair *pair = bouncing_pair((enum o2_dma_kind)kind);
+
+		for (int mode = 0; mode < O2_REG_MODES; mode++) {
+			struct o2_transfer_memory from = talk_memory(0, NOB, (enum o2_reg_mode)mode);
+			struct o2_transfer_memory to = talk_memory(1, NOB, (enum o2_reg_mode)mode);
+
+			if (mode == O2_REG_USER)
+				continue; /* it takes no KIOV: property transfer has it */
+			moves(pair, true, &from, &to);
+			moves(pair, false, &from, &to);
+		}
+		pair_close(pair);
+	}
+}
+
+/* Not while something is bound. */
+void changes_between_transfers(void **state)
+{
+	struct pair *pair = bouncing_pair(O2_DMA_BUS);
+	struct o2_transfer_memory from = talk_memory(0, NOB, O2_REG_FASTREG);
+	struct o2_transfer_memory to = talk_memory(1, NOB, O2_REG_FMR);
+	struct o2_error error;
+
+	pair->b.answer = to;
+	assert_int_equal(start_put(pair->a.conn, &from, 0, NULL, NULL), 0);
+	assert_error(o2_ni_set_bounce(&pair->a.ni, false, &error), -EBUSY, &error, "ni/bindings-alive");
+	pair_run(pair, 1, 1);
+	for (uint32_t i = 0; i < 4; i++) {
+		assert_int_equal(o2_ni_set_bounce(&pair->a.ni, i % 2 == 0, NULL), 0);
+		assert_int_equal(o2_ni_set_bounce(&pair->b.ni, i / 2 == 0, NULL), 0);
+		moves(pair, true, &from, &to);
+	}
+	pair_close(pair);
+}
