@@ -87,6 +87,12 @@ struct o2_pool *pool_world_take(struct pool_world *w, uint32_t id)
 	return pool;
 }
 
+void pool_world_hold(struct pool_world *w, struct o2_pool **held, uint32_t count)
+{
+	for (uint32_t id = 0; id < count; id++)
+		held[id] = pool_world_take(w, id);
+}
+
 void pool_world_put(struct pool_world *w, struct o2_pool *pool)
 {
 	assert_int_equal(o2_pool_set_put(&w->set, pool, w, &w->error), 0);

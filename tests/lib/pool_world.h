@@ -32,6 +32,9 @@ void pool_world_open(struct pool_world *w, uint32_t pool_size, bool scan_is_use,
 /* Take one and expect it from the pool of that id. */
 struct o2_pool *pool_world_take(struct pool_world *w, uint32_t id);
 
+/* The same of pools 0, 1, 2... */
+void pool_world_hold(struct pool_world *w, struct o2_pool **held, uint32_t count);
+
 /* Put one back. */
 void pool_world_put(struct pool_world *w, struct o2_pool *pool);
 

@@ -64,36 +64,33 @@ static bool can_register(int mode, bool gaps)
 	return mode != O2_REG_USER && !(gaps && (mode == O2_REG_FASTREG || mode == O2_REG_PHYS));
 }
 
-static void all_mode_pairs(struct pair *pair, const struct o2_buffer *from, const struct o2_buffer *to,
-			   bool gaps)
+static void each_mode_pair(struct pair *pair, enum o2_transfer_op op, struct o2_buffer from,
+			   struct o2_buffer to, bool gaps)
 {
-	for (int op = O2_OP_PUT; op <= O2_OP_GET; op++)
-		for (int source = 0; source < O2_REG_MODES; source++)
-			for (int sink = 0; sink < O2_REG_MODES; sink++) {
-				if (!can_register(source, gaps) || !can_register(sink, gaps))
-					continue;
-				move(pair, (enum o2_transfer_op)op, memory(from, source), memory(to, sink));
-			}
+	for (int source = 0; source < O2_REG_MODES; source++)
+		for (int sink = 0; sink < O2_REG_MODES; sink++)
+			if (can_register(source, gaps) && can_register(sink, gaps))
+				move(pair, op, memory(&from, source), memory(&to, sink));
+}
+
+/* Both operations in all modes; the pair is closed then. */
+static void put_and_get(struct pair *pair, struct o2_buffer from, struct o2_buffer to, bool gaps)
+{
+	each_mode_pair(pair, O2_OP_PUT, from, to, gaps);
+	each_mode_pair(pair, O2_OP_GET, from, to, gaps);
+	pair_close(pair);
 }
 
 TEST(moves_page_lists_without_gaps)
 {
-	struct pair *pair = pair_default();
-	struct o2_buffer from = dense_kiov(kiov_from, 0, 100, NOB);
-	struct o2_buffer to = dense_kiov(kiov_to, 300, 4000, NOB);
-
-	all_mode_pairs(pair, &from, &to, false);
-	pair_close(pair);
+	put_and_get(pair_default(), dense_kiov(kiov_from, 0, 100, NOB), dense_kiov(kiov_to, 300, 4000, NOB),
+		    false);
 }
 
 TEST(moves_page_lists_with_gaps)
 {
-	struct pair *pair = pair_default();
-	struct o2_buffer from = gapped_kiov(kiov_from, 0, 40, 700);
-	struct o2_buffer to = gapped_kiov(kiov_to, 300, 70, 400);
-
-	all_mode_pairs(pair, &from, &to, true);
-	pair_close(pair);
+	put_and_get(pair_default(), gapped_kiov(kiov_from, 0, 40, 700), gapped_kiov(kiov_to, 300, 70, 400),
+		    true);
 }
 
 TEST(moves_virtual_buffers)
@@ -128,43 +125,27 @@ TEST(moves_virtual_buffers)
 
 TEST(moves_the_largest_transfer)
 {
-	struct pair *pair = pair_default();
-	struct o2_buffer from = dense_kiov(kiov_from, 0, 1, O2_MAX_TRANSFER_BYTES);
 	struct o2_buffer to = dense_kiov(kiov_to, 500, 4095, O2_MAX_TRANSFER_BYTES);
 
 	assert_int_equal(to.count, O2_MAX_FRAGS);
-	all_mode_pairs(pair, &from, &to, false);
-	pair_close(pair);
+	put_and_get(pair_default(), dense_kiov(kiov_from, 0, 1, O2_MAX_TRANSFER_BYTES), to, false);
 }
 
 TEST(moves_one_byte)
 {
-	struct pair *pair = pair_default();
-	struct o2_buffer from = dense_kiov(kiov_from, 0, 4095, 1);
-	struct o2_buffer to = dense_kiov(kiov_to, 500, 7, 1);
-
-	all_mode_pairs(pair, &from, &to, false);
-	pair_close(pair);
+	put_and_get(pair_default(), dense_kiov(kiov_from, 0, 4095, 1), dense_kiov(kiov_to, 500, 7, 1), false);
 }
 
 TEST(moves_short_gets_and_truncated_puts)
 {
 	struct pair *pair = pair_default();
-	struct o2_buffer from = dense_kiov(kiov_from, 0, 100, 50001);
-	struct o2_buffer to = dense_kiov(kiov_to, 300, 5, 90000);
 
 	/* A GET whose source has less than the sink described ends inside a fragment of the sink. */
-	for (int source = 0; source < O2_REG_MODES; source++)
-		for (int sink = 0; sink < O2_REG_MODES; sink++)
-			if (can_register(source, false) && can_register(sink, false))
-				move(pair, O2_OP_GET, memory(&from, source), memory(&to, sink));
+	each_mode_pair(pair, O2_OP_GET, dense_kiov(kiov_from, 0, 100, 50001),
+		       dense_kiov(kiov_to, 300, 5, 90000), false);
 	/* A PUT whose sink takes less than what was offered. */
-	from = dense_kiov(kiov_from, 0, 100, 90000);
-	to = dense_kiov(kiov_to, 300, 5, 50001);
-	for (int source = 0; source < O2_REG_MODES; source++)
-		for (int sink = 0; sink < O2_REG_MODES; sink++)
-			if (can_register(source, false) && can_register(sink, false))
-				move(pair, O2_OP_PUT, memory(&from, source), memory(&to, sink));
+	each_mode_pair(pair, O2_OP_PUT, dense_kiov(kiov_from, 0, 100, 90000),
+		       dense_kiov(kiov_to, 300, 5, 50001), false);
 	pair_close(pair);
 }
 
@@ -172,7 +153,6 @@ TEST(moves_in_the_other_byte_order)
 {
 	struct o2_conn_config big = O2_CONN_DEFAULTS;
 	struct o2_conn_config little = O2_CONN_DEFAULTS;
-	struct pair *pair;
 	struct o2_buffer from = gapped_kiov(kiov_from, 0, 40, 700);
 	struct o2_buffer to = gapped_kiov(kiov_to, 300, 70, 400);
 
@@ -180,9 +160,7 @@ TEST(moves_in_the_other_byte_order)
 	big.cksum_flavour = O2_CKSUM_SIGNED;
 	little.cksum_flavour = O2_CKSUM_UNSIGNED;
 	big.wrq_sge = 7;
-	pair = pair_open(&big, &little);
-	all_mode_pairs(pair, &from, &to, true);
-	pair_close(pair);
+	put_and_get(pair_open(&big, &little), from, to, true);
 }
 
 /* The request tells the upper layer what it needs to know. */

@@ -62,6 +62,15 @@ TEST(sees_what_is_released_meanwhile)
 	}
 }
 
+/* In the middle of this the pair, one of whose sides shares the interface, releases what it has. */
+static void progress_released(struct pair *pair, struct side *shared, struct side *second)
+{
+	shared->ni.domain.unbinds++;
+	releases = pair;
+	assert_int_equal(o2_conn_progress(second->conn), 1);
+	assert_null(releases);
+}
+
 /* The same where it has waited already: it looks once more, in vain at first. */
 TEST(sees_it_when_it_waits)
 {
@@ -71,10 +80,7 @@ TEST(sees_it_when_it_waits)
 	put_from(pair, O2_REG_PHYS, 0);
 	put_from(second, O2_REG_PHYS, 0);
 	assert_int_equal(view_of(&second->a).queued_window, 1);
-	pair->a.ni.domain.unbinds++;
-	releases = pair;
-	assert_int_equal(o2_conn_progress(second->a.conn), 1);
-	assert_null(releases);
+	progress_released(pair, &pair->a, &second->a);
 	quiet(second);
 	assert_ended(&pair->a, 1);
 	assert_ended(&second->a, 1);
@@ -94,10 +100,7 @@ TEST(sees_it_when_it_is_parked)
 	deliver(&second->b, NULL, 0);
 	assert_true(view_of(&second->b).parked_for_window);
 	assert_int_equal(second->b.nmatched, 1);
-	pair->b.ni.domain.unbinds++;
-	releases = pair;
-	assert_int_equal(o2_conn_progress(second->b.conn), 1);
-	assert_null(releases);
+	progress_released(pair, &pair->b, &second->b);
 	assert_int_equal(o2_conn_progress(second->b.conn), 1);
 	assert_int_equal(second->b.nmatched, 2);
 	quiet(second);

@@ -75,15 +75,21 @@ TEST(one_wins)
 	}
 }
 
+/* Between nodes that rank each other by different rules. */
+static struct world *race_ranked(enum o2_race_ranking a_ranks, enum o2_race_ranking b_ranks)
+{
+	struct o2_node_config a = small_config(), b = small_config();
+
+	a.ranking = a_ranks;
+	b.ranking = b_ranks;
+	return race(&a, &b, 0x000500000a4d0102, 0x000500000a4d0201);
+}
+
 /* Each takes itself for the lower one: two connections. */
 TEST(both_give_way)
 {
-	struct o2_node_config a = small_config(), b = small_config();
-	struct world *world;
+	struct world *world = race_ranked(O2_RACE_BY_NID, O2_RACE_BY_WORDS);
 
-	a.ranking = O2_RACE_BY_NID;
-	b.ranking = O2_RACE_BY_WORDS;
-	world = race(&a, &b, 0x000500000a4d0102, 0x000500000a4d0201);
 	world_settle(world);
 	assert_both_served(world);
 	assert_int_equal(world->nsent[O2_CM_LOOP_REJECT], 0);
@@ -93,12 +99,8 @@ TEST(both_give_way)
 /* Each takes itself for the higher one: both refuse, both ask again, until one has had enough of it. */
 TEST(nobody_gives_way)
 {
-	struct o2_node_config a = small_config(), b = small_config();
-	struct world *world;
+	struct world *world = race_ranked(O2_RACE_BY_WORDS, O2_RACE_BY_NID);
 
-	a.ranking = O2_RACE_BY_WORDS;
-	b.ranking = O2_RACE_BY_NID;
-	world = race(&a, &b, 0x000500000a4d0102, 0x000500000a4d0201);
 	/* Ten attempts at once, then one in a second. */
 	world_pass(world, 15000);
 	assert_both_served(world);

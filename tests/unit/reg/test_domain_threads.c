@@ -7,12 +7,12 @@
  */
 #include "tests/lib/lnd_pair.h"
 
-#include <inttypes.h>
 #include <pthread.h>
 
 #include "mem/virtual_range.h"
 #include "props/engine/prng.h"
 #include "reg/bind.h"
+#include "tests/lib/thread_check.h"
 
 #define THREADS	     4u
 #define STEPS	     250u
@@ -22,16 +22,6 @@
 #define THREAD_PAGES (LISTS * LIST_PAGES)
 #define NOB	     9000u
 #define OFFSET	     100u
-
-/* cmocka's assertions are for its own thread only. */
-#define CHECK(condition)                                                                                     \
-	do {                                                                                                 \
-		if (!(condition)) {                                                                          \
-			fprintf(stderr, "%s:%d: %s, replay: O2_TEST_SEED=%" PRIu64 " test_domain_threads\n", \
-				__FILE__, __LINE__, #condition, seed);                                       \
-			abort();                                                                             \
-		}                                                                                            \
-	} while (0)
 
 static uint64_t seed;
 
@@ -63,10 +53,10 @@ static void post(struct o2_conn *conn, struct ibv_send_wr *wr)
 	struct ibv_wc wc;
 
 	wr->send_flags |= IBV_SEND_SIGNALED;
-	CHECK(ibv_post_send(conn->qp, wr, &bad) == 0);
+	THREAD_CHECK(seed, ibv_post_send(conn->qp, wr, &bad) == 0);
 	while (ibv_poll_cq(conn->cq, 1, &wc) == 0)
 		;
-	CHECK(wc.status == IBV_WC_SUCCESS);
+	THREAD_CHECK(seed, wc.status == IBV_WC_SUCCESS);
 }
 
 /* Pages in the wrong order, so that a list needs a window of the arena; nobody else has them. */
@@ -100,11 +90,11 @@ static void make_plan(struct worker *w, enum o2_reg_mode mode)
 					 .peer_max_frags = O2_MAX_FRAGS,
 					 .iova = 0x10000};
 
-	CHECK(o2_sg_build(&buffer, &space, O2_MAX_FRAGS, &w->sg, NULL) == 0);
-	CHECK(o2_dma_map(&w->sg, &w->b->ni.domain.dma, &w->dma, NULL) == 0);
+	THREAD_CHECK(seed, o2_sg_build(&buffer, &space, O2_MAX_FRAGS, &w->sg, NULL) == 0);
+	THREAD_CHECK(seed, o2_dma_map(&w->sg, &w->b->ni.domain.dma, &w->dma, NULL) == 0);
 	if (mode == O2_REG_USER)
 		request.contiguous = o2_virtual_range(&buffer, &request.iova);
-	CHECK(o2_reg_plan(&request, &w->dma, &w->plan, NULL) == 0);
+	THREAD_CHECK(seed, o2_reg_plan(&request, &w->dma, &w->plan, NULL) == 0);
 }
 
 /* As a transfer does before its request goes out. */
@@ -122,7 +112,7 @@ static void take(struct worker *w)
 		w->exhausted++;
 		return;
 	}
-	CHECK(rc == 0);
+	THREAD_CHECK(seed, rc == 0);
 	if (o2_binding_needs_bind(&held->binding)) {
 		o2_binding_bind_wr(&held->binding, 1, &wr);
 		post(w->to, &wr);
@@ -148,7 +138,7 @@ static void write_byte(struct worker *w, struct held *held)
 	w->from->rx_area[0] = value;
 	post(w->from, &wr);
 	o2_reg_deliver(&w->b->ni.domain, &held->binding, 1);
-	CHECK(*held->byte == value);
+	THREAD_CHECK(seed, *held->byte == value);
 }
 
 /* As a transfer does when it has ended. */
@@ -165,7 +155,8 @@ static void put(struct worker *w)
 		post(w->to, &wr);
 		o2_binding_invalidated(&held->binding);
 	}
-	CHECK(o2_reg_unbind(&w->b->ni.domain, &held->binding, o2_prng_upto(&w->prng, 9) == 0, NULL) == 0);
+	THREAD_CHECK(seed, o2_reg_unbind(&w->b->ni.domain, &held->binding, o2_prng_upto(&w->prng, 9) == 0,
+					 NULL) == 0);
 	*held = w->held[--w->nheld];
 }
 

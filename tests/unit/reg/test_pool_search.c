@@ -39,8 +39,7 @@ TEST(test_list_changes_during_search)
 
 	pool_world_open(&w, 1, true, 0);
 	w.kind.take_unlocked = true;
-	held[0] = pool_world_take(&w, 0);
-	held[1] = pool_world_take(&w, 1);
+	pool_world_hold(&w, held, 2);
 	w.during_take = fail_everything; /* while pool 0, exhausted, is asked */
 	held[2] = pool_world_take(&w, 2);
 	assert_int_equal(pool_world_counts(&w).failed, 2);
@@ -77,8 +76,7 @@ TEST(test_search_begins_again)
 	struct pool_world w;
 
 	pool_world_open(&w, 1, true, 0);
-	for (uint32_t i = 0; i < 3; i++)
-		held[i] = pool_world_take(&w, i);
+	pool_world_hold(&w, held, 3);
 	pool_world_put(&w, held[2]);
 	w.kind.take_unlocked = true;
 	w.during_take = wait_for_the_second;

@@ -4,7 +4,6 @@
  * has, and at the end nothing is left.  To be run under a thread sanitizer as well (docs/pools.md).  Which
  * thread does what is the scheduler's choice; what each of them tries is drawn from O2_TEST_SEED.
  */
-#include <inttypes.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -13,21 +12,11 @@
 #include "reg/pool/pool_fmr.h"
 #include "reg/pool/pool_frd.h"
 #include "reg/pool/pool_tx.h"
-#include "tests/lib/unit_test.h"
+#include "tests/lib/thread_check.h"
 
 #define THREADS 4u
 #define STEPS	6000u
 #define HOLD	6u /* elements that a thread holds, at most */
-
-/* cmocka's assertions are for its own thread only. */
-#define CHECK(condition)                                                                                   \
-	do {                                                                                               \
-		if (!(condition)) {                                                                        \
-			fprintf(stderr, "%s:%d: %s, replay: O2_TEST_SEED=%" PRIu64 " test_pool_threads\n", \
-				__FILE__, __LINE__, #condition, seed);                                     \
-			abort();                                                                           \
-		}                                                                                          \
-	} while (0)
 
 static uint64_t seed;
 
@@ -63,14 +52,14 @@ static int new_region(struct device *d, void **handle)
 	if (unlucky(d))
 		return -ENOSPC;
 	*handle = calloc(1, sizeof(struct region));
-	CHECK(*handle != NULL);
+	THREAD_CHECK(seed, *handle != NULL);
 	add(&d->alive, 1);
 	return 0;
 }
 
 static void free_region(void *context, void *handle)
 {
-	CHECK(load(&((struct region *)handle)->holders) == 0);
+	THREAD_CHECK(seed, load(&((struct region *)handle)->holders) == 0);
 	add(&((struct device *)context)->alive, -1u);
 	free(handle);
 }
@@ -80,7 +69,7 @@ static int new_region_of_pool(struct device *d, void **handle)
 {
 	int rc;
 
-	CHECK(add(&d->creating, 1) == 0);
+	THREAD_CHECK(seed, add(&d->creating, 1) == 0);
 	sched_yield();
 	rc = new_region(d, handle);
 	add(&d->creating, -1u);
@@ -129,7 +118,7 @@ static int fmr_map(void *context, void *handle, const struct o2_fmr_request *req
 	struct device *d = context;
 	struct region *region = handle;
 
-	CHECK(load(&region->holders) == 0);
+	THREAD_CHECK(seed, load(&region->holders) == 0);
 	if (unlucky(d))
 		return -EIO;
 	*lkey = *rkey = add(&d->next_key, 1) + 1;
@@ -140,7 +129,7 @@ static int fmr_map(void *context, void *handle, const struct o2_fmr_request *req
 static int fmr_unmap(void *context, void *const *handles, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++)
-		CHECK(load(&((struct region *)handles[i])->holders) == 0);
+		THREAD_CHECK(seed, load(&((struct region *)handles[i])->holders) == 0);
 	if (unlucky(context))
 		return -EIO;
 	for (uint32_t i = 0; i < count; i++)
@@ -206,16 +195,17 @@ static void worker_take(struct worker *w, struct o2_prng *prng)
 	int rc = take(s, o2_prng_upto(prng, 5), &element);
 
 	if (rc != 0) {
-		CHECK(rc == -EBUSY || rc == (s->kind == TX ? -ENOMEM : -EAGAIN) ||
-		      rc == (s->kind == FRD ? -EINVAL : -EIO));
+		THREAD_CHECK(seed, rc == -EBUSY || rc == (s->kind == TX ? -ENOMEM : -EAGAIN) ||
+					   rc == (s->kind == FRD ? -EINVAL : -EIO));
 		return;
 	}
 	before = add(&region_of(s->kind, element)->holders, 1);
-	CHECK(s->kind == FMR || before == 0); /* the cache shares, nobody else */
+	THREAD_CHECK(seed, s->kind == FMR || before == 0); /* the cache shares, nobody else */
 	if (s->kind == FMR)
 		w->key[w->nheld] = ((struct o2_fmr *)element)->rkey;
 	if (s->kind == FRD && o2_prng_upto(prng, 1) != 0)
-		CHECK(o2_frd_post_done(&((struct o2_frd *)element)->key, w->index, 2, true, NULL) == 0);
+		THREAD_CHECK(seed, o2_frd_post_done(&((struct o2_frd *)element)->key, w->index, 2, true,
+						    NULL) == 0);
 	w->held[w->nheld++] = element;
 	add(&s->taken, 1);
 }
@@ -229,7 +219,7 @@ static void worker_put(struct worker *w, struct o2_prng *prng)
 	int rc;
 
 	if (s->kind == FMR)
-		CHECK(load(&region->key) == w->key[at]); /* alive while it is held */
+		THREAD_CHECK(seed, load(&region->key) == w->key[at]); /* alive while it is held */
 	add(&region->holders, -1u);
 	w->nheld--;
 	w->held[at] = w->held[w->nheld];
@@ -243,7 +233,7 @@ static void worker_put(struct worker *w, struct o2_prng *prng)
 	else
 		rc = o2_frd_put(&s->frd, element, NULL);
 	/* A strict mapping that could not be undone says so; it is released all the same. */
-	CHECK(rc == 0 || (s->kind == FMR && rc == -EIO));
+	THREAD_CHECK(seed, rc == 0 || (s->kind == FMR && rc == -EIO));
 }
 
 /* The transport asks this before it posts what it holds. */
@@ -261,7 +251,7 @@ static void worker_check(struct worker *w)
 	else
 		pool = &((const struct o2_fmr *)element)->pool->base;
 	rc = o2_pool_set_check(s->set, pool, pool->device, NULL);
-	CHECK(rc == 0 || rc == -ENETDOWN);
+	THREAD_CHECK(seed, rc == 0 || rc == -ENETDOWN);
 }
 
 static void *work(void *argument)

@@ -22,8 +22,7 @@ TEST(test_growth_and_retry)
 	struct pool_world w;
 
 	pool_world_open(&w, 1, false, 0);
-	held[0] = pool_world_take(&w, 0);
-	held[1] = pool_world_take(&w, 1);
+	pool_world_hold(&w, held, 2);
 	assert_int_equal(w.attempts, 2);
 	/* One attempt, and no other within a second. */
 	w.create_error = -ENOSPC;
@@ -55,8 +54,7 @@ TEST(test_cap)
 	struct pool_world w;
 
 	pool_world_open(&w, 1, false, 2);
-	held[0] = pool_world_take(&w, 0);
-	held[1] = pool_world_take(&w, 1);
+	pool_world_hold(&w, held, 2);
 	assert_int_equal(pool_world_refuses(&w), -EBUSY);
 	assert_int_equal(w.error.limit, 2);
 	pool_world_put(&w, held[0]);
@@ -72,8 +70,7 @@ TEST(test_lifetime)
 	struct pool_world w;
 
 	pool_world_open(&w, 1, false, 0);
-	for (uint32_t i = 0; i < 3; i++)
-		held[i] = pool_world_take(&w, i);
+	pool_world_hold(&w, held, 3);
 	/* 300 s from the last use, not a millisecond less; the first pool stays however idle. */
 	w.clock.now_ms += O2_POOL_LIFE_MS - 1;
 	pool_world_put(&w, held[1]);
@@ -97,8 +94,7 @@ TEST(test_scan_is_use)
 		struct pool_world w;
 
 		pool_world_open(&w, 1, scan_is_use != 0, 0);
-		for (uint32_t i = 0; i < 3; i++)
-			held[i] = pool_world_take(&w, i);
+		pool_world_hold(&w, held, 3);
 		pool_world_put(&w, held[2]);
 		w.clock.now_ms += O2_POOL_LIFE_MS;
 		held[2] = pool_world_take(&w, 2); /* asks 0 and 1 first */
@@ -116,8 +112,7 @@ TEST(test_undo_gives_up_nothing)
 	struct pool_world w;
 
 	pool_world_open(&w, 1, false, 0);
-	for (uint32_t i = 0; i < 3; i++)
-		held[i] = pool_world_take(&w, i);
+	pool_world_hold(&w, held, 3);
 	pool_world_put(&w, held[1]);
 	w.clock.now_ms += O2_POOL_LIFE_MS;
 	assert_int_equal(o2_pool_set_undo(&w.set, held[2], &w, &w.error), 0);
