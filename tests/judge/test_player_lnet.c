@@ -69,8 +69,6 @@ static struct sent *note(void *context, enum o2_msg_type type, const struct o2_l
 
 static uint32_t immediate_max(void *context, uint64_t nid)
 {
-	(void)context;
-	(void)nid;
 	return O2_IMMEDIATE_MAX;
 }
 
@@ -80,7 +78,6 @@ static int send_immediate(void *context, uint64_t nid, const struct o2_lnet_hdr 
 	struct stage *stage = context;
 	struct sent *sent = note(stage, O2_MSG_IMMEDIATE, hdr, tag);
 
-	(void)nid;
 	if (payload != NULL)
 		assert_int_equal(o2_copy_from_buffer(&stage->arena, &payload->buffer, sent->payload, error),
 				 0);
@@ -90,9 +87,6 @@ static int send_immediate(void *context, uint64_t nid, const struct o2_lnet_hdr 
 static int put(void *context, uint64_t nid, const struct o2_lnet_hdr *hdr,
 	       const struct o2_transfer_memory *source, uint64_t tag, struct o2_error *error)
 {
-	(void)nid;
-	(void)source;
-	(void)error;
 	note(context, O2_MSG_PUT_REQ, hdr, tag);
 	return 0;
 }
@@ -100,9 +94,6 @@ static int put(void *context, uint64_t nid, const struct o2_lnet_hdr *hdr,
 static int get(void *context, uint64_t nid, const struct o2_lnet_hdr *hdr,
 	       const struct o2_transfer_memory *sink, uint64_t tag, struct o2_error *error)
 {
-	(void)nid;
-	(void)sink;
-	(void)error;
 	note(context, O2_MSG_GET_REQ, hdr, tag);
 	return 0;
 }

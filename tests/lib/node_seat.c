@@ -5,6 +5,16 @@
 
 #include "tests/lib/lnd_memory.h"
 
+void node_terms_ask(const struct node_terms *terms, struct o2_node_config *a, struct o2_node_config *b)
+{
+	a->conn.version = terms->version_a;
+	b->conn.version = terms->version_b;
+	a->conn.queue_depth = terms->depth_a;
+	b->conn.queue_depth = terms->depth_b;
+	a->conn.max_frags = terms->frags_a;
+	b->conn.max_frags = terms->frags_b;
+}
+
 static int seat_match(void *context, uint64_t nid, const struct o2_msg *request, uint64_t sink_bytes,
 		      struct o2_transfer_memory *memory)
 {

@@ -29,6 +29,16 @@ struct seat {
 	enum o2_cksum_flavour received_flavour; /* of the last one */
 };
 
+/* What two nodes ask for, and what they agree upon. */
+struct node_terms {
+	uint16_t version_a, version_b;
+	uint32_t depth_a, depth_b, frags_a, frags_b;
+	uint32_t requests; /* that it takes */
+	uint16_t version, depth, frags;
+};
+
+void node_terms_ask(const struct node_terms *terms, struct o2_node_config *a, struct o2_node_config *b);
+
 /* Create its node. */
 void seat_start(struct seat *seat);
 

@@ -29,6 +29,14 @@ void group_setup_register(CMFixtureFunction function)
 	group_setup = function;
 }
 
+void tests_take_numbers(int argc, char **argv, uint64_t *first, uint64_t *second)
+{
+	if (argc > 1)
+		*first = strtoull(argv[1], NULL, 0);
+	if (argc > 2)
+		*second = strtoull(argv[2], NULL, 0);
+}
+
 int tests_run(void)
 {
 	assert(ntests > 0);

@@ -56,12 +56,19 @@ void test_register(const struct CMUnitTest *test, unsigned int place);
 void group_setup_register(CMFixtureFunction function);
 /* Returns how many failed. */
 int tests_run(void);
+/* The arguments of a test that draws: which seed or case it begins with, and how many; what is left out stays. */
+void tests_take_numbers(int argc, char **argv, uint64_t *first, uint64_t *second);
 
-/* A call that fails with that code, and says by which rule. */
+/* A call that fails with that code, and says by which rule, or what of. */
 #define assert_error(call, code, error, rule_)             \
 	do {                                               \
 		assert_int_equal(call, code);              \
 		assert_string_equal((error)->rule, rule_); \
+	} while (0)
+#define assert_error_field(call, code, error, field_)        \
+	do {                                                 \
+		assert_int_equal(call, code);                \
+		assert_string_equal((error)->field, field_); \
 	} while (0)
 
 #endif

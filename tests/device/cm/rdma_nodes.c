@@ -34,17 +34,12 @@ TEST(bytes_arrive)
 
 TEST(terms)
 {
-	static const struct {
-		uint16_t version_a, version_b;
-		uint32_t depth_a, depth_b, frags_a, frags_b;
-		uint32_t attempts_failed;
-		uint16_t version, depth, frags;
-	} rows[] = {
-		{0x12, 0x12, 4, 8, 257, 257, 0, 0x12, 4, 257},
-		{0x12, 0x12, 16, 8, 257, 257, 1, 0x12, 8, 257},
-		{0x12, 0x12, 16, 4, 257, 256, 1, 0x12, 4, 256},
-		{0x11, 0x12, 8, 8, 257, 257, 0, 0x11, 8, 257},
-		{0x12, 0x11, 16, 8, 257, 257, 1, 0x11, 8, 257},
+	static const struct node_terms rows[] = {
+		{0x12, 0x12, 4, 8, 257, 257, 1, 0x12, 4, 257},
+		{0x12, 0x12, 16, 8, 257, 257, 2, 0x12, 8, 257},
+		{0x12, 0x12, 16, 4, 257, 256, 2, 0x12, 4, 256},
+		{0x11, 0x12, 8, 8, 257, 257, 1, 0x11, 8, 257},
+		{0x12, 0x11, 16, 8, 257, 257, 2, 0x11, 8, 257},
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -52,12 +47,7 @@ TEST(terms)
 		struct o2_conn_view view;
 		struct world *world;
 
-		a.conn.version = rows[i].version_a;
-		b.conn.version = rows[i].version_b;
-		a.conn.queue_depth = rows[i].depth_a;
-		b.conn.queue_depth = rows[i].depth_b;
-		a.conn.max_frags = rows[i].frags_a;
-		b.conn.max_frags = rows[i].frags_b;
+		node_terms_ask(&rows[i], &a, &b);
 		world = world_open(&a, &b);
 		put(world, 0);
 		world_until(world, world->seat[0].nended == 1);

@@ -5,16 +5,10 @@
 const struct o2_impl *o2_impl_v1(void)
 {
 	static const struct o2_impl table = {
-		.abi_version = O2_IMPL_ABI_VERSION,
-		.struct_bytes = sizeof(struct o2_impl),
-		.name = "second",
-		.msg_decode = second_msg_decode,
-		.msg_encode = second_msg_encode,
-		.sg_build = second_sg_build,
-		.dma_map = second_dma_map,
-		.reg_plan = second_reg_plan,
-		.rdma_plan = second_rdma_plan,
-		.transfer = second_transfer,
+		O2_IMPL_HEAD("second"),		 .msg_decode = second_msg_decode,
+		.msg_encode = second_msg_encode, .sg_build = second_sg_build,
+		.dma_map = second_dma_map,	 .reg_plan = second_reg_plan,
+		.rdma_plan = second_rdma_plan,	 .transfer = second_transfer,
 	};
 
 	return &table;

@@ -117,9 +117,7 @@ static int32_t msg_decode(const struct o2_impl_msg_decode_in *in, struct o2_impl
 const struct o2_impl *o2_impl_v1(void)
 {
 	static const struct o2_impl impl = {
-		.abi_version = O2_IMPL_ABI_VERSION,
-		.struct_bytes = sizeof(struct o2_impl),
-		.name = "misbehave",
+		O2_IMPL_HEAD("misbehave"),
 		.msg_decode = msg_decode,
 		.sg_build = sg_build,
 	};

@@ -193,16 +193,9 @@ static int32_t transfer(const struct o2_impl_transfer_in *in, struct o2_impl_tra
 const struct o2_impl *o2_impl_v1(void)
 {
 	static const struct o2_impl impl = {
-		.abi_version = O2_IMPL_ABI_VERSION,
-		.struct_bytes = sizeof(struct o2_impl),
-		.name = "reference",
-		.msg_decode = msg_decode,
-		.msg_encode = msg_encode,
-		.sg_build = sg_build,
-		.dma_map = dma_map,
-		.reg_plan = reg_plan,
-		.rdma_plan = rdma_plan,
-		.transfer = transfer,
+		O2_IMPL_HEAD("reference"), .msg_decode = msg_decode, .msg_encode = msg_encode,
+		.sg_build = sg_build,	   .dma_map = dma_map,	     .reg_plan = reg_plan,
+		.rdma_plan = rdma_plan,	   .transfer = transfer,
 	};
 #ifdef O2_WITH_MUTANTS
 	const char *mutant = getenv("O2_MUTANT");

@@ -76,9 +76,7 @@ static int32_t sg_build(const struct o2_impl_sg_in *in, struct o2_impl_sg_list *
 const struct o2_impl *o2_impl_v1(void)
 {
 	static const struct o2_impl mine = {
-		.abi_version = O2_IMPL_ABI_VERSION,
-		.struct_bytes = sizeof(struct o2_impl),
-		.name = "mine",
+		O2_IMPL_HEAD("mine"),
 		.sg_build = sg_build,
 	};
 

@@ -7,6 +7,17 @@
 
 static struct o2_kiov kiov_from[O2_MAX_FRAGS], kiov_to[O2_MAX_FRAGS], kiov_other[O2_MAX_FRAGS];
 
+/* The first PUT of a pair: both sides are told that. */
+static void put_fails(struct pair *pair, const struct o2_transfer_memory *from,
+		      const struct o2_transfer_memory *to, int status)
+{
+	pair->b.answer = *to;
+	assert_int_equal(start_put(pair->a.conn, from, 0, NULL, NULL), 0);
+	pair_run(pair, 1, 1);
+	assert_int_equal(pair->a.result[0].status, status);
+	assert_int_equal(pair->b.result[0].status, status);
+}
+
 TEST(refuses_what_a_sink_cannot_map)
 {
 	struct pair *pair = pair_default();
@@ -16,12 +27,8 @@ TEST(refuses_what_a_sink_cannot_map)
 	struct o2_error error;
 
 	/* PUT: the peer's sink has gaps. */
-	pair->b.answer = bad;
-	assert_int_equal(start_put(pair->a.conn, &good, 0, NULL, NULL), 0);
-	pair_run(pair, 1, 1);
-	assert_int_equal(pair->a.result[0].status, -EPROTONOSUPPORT);
+	put_fails(pair, &good, &bad, -EPROTONOSUPPORT);
 	assert_int_equal(pair->a.result[0].fault.side, O2_FAULT_PEER_STATUS);
-	assert_int_equal(pair->b.result[0].status, -EPROTONOSUPPORT);
 	assert_int_equal(pair->b.result[0].fault.side, O2_FAULT_LOCAL_STAGE);
 	assert_string_equal(pair->b.result[0].fault.error.rule, "reg/fastreg/gaps");
 	/* GET: ours has; nothing is sent. */
@@ -48,11 +55,7 @@ TEST(refuses_more_fragments_than_agreed)
 
 	few.max_frags = 4;
 	pair = pair_open(&O2_CONN_DEFAULTS, &few); /* the smaller figure counts for both */
-	pair->b.answer = five;
-	assert_int_equal(start_put(pair->a.conn, &one, 0, NULL, NULL), 0);
-	pair_run(pair, 1, 1);
-	assert_int_equal(pair->a.result[0].status, -EFBIG);
-	assert_int_equal(pair->b.result[0].status, -EFBIG);
+	put_fails(pair, &one, &five, -EFBIG);
 	assert_int_equal(pair->b.result[0].fault.error.limit, 4);
 	assert_int_equal(start_get(pair->a.conn, &five, 0, NULL, &error), -EFBIG);
 	assert_int_equal(error.value, 5);
@@ -72,13 +75,9 @@ TEST(refuses_more_work_requests_than_agreed)
 	pair = pair_open(&few, &few);
 	images = images_take(&pair->a, &pair->b, 4);
 	/* PUT: found out when the sink's descriptor arrives; both sides are told. */
-	pair->b.answer = one;
-	assert_int_equal(start_put(pair->a.conn, &many, 0, NULL, NULL), 0);
-	pair_run(pair, 1, 1);
-	assert_int_equal(pair->a.result[0].status, -EMSGSIZE);
+	put_fails(pair, &many, &one, -EMSGSIZE);
 	assert_int_equal(pair->a.result[0].fault.side, O2_FAULT_LOCAL_STAGE);
 	assert_int_equal(pair->a.result[0].nwr, 0);
-	assert_int_equal(pair->b.result[0].status, -EMSGSIZE);
 	assert_int_equal(pair->b.result[0].fault.side, O2_FAULT_PEER_STATUS);
 	assert_int_equal(pair->b.result[0].health, O2_HEALTH_REMOTE_ERROR);
 	assert_int_equal(pair->a.result[0].health, O2_HEALTH_OK);

@@ -222,9 +222,6 @@ TEST_WITH(sleeps_and_wakes, NULL, tell_seed)
 
 int main(int argc, char **argv)
 {
-	if (argc > 1)
-		first_seed = strtoull(argv[1], NULL, 0);
-	if (argc > 2)
-		runs = strtoull(argv[2], NULL, 0);
+	tests_take_numbers(argc, argv, &first_seed, &runs);
 	return tests_run();
 }

@@ -225,9 +225,6 @@ TEST_WITH(converses_at_random, NULL, tell_seed)
 
 int main(int argc, char **argv)
 {
-	if (argc > 1)
-		first_seed = strtoull(argv[1], NULL, 0);
-	if (argc > 2)
-		conversations = strtoull(argv[2], NULL, 0);
+	tests_take_numbers(argc, argv, &first_seed, &conversations);
 	return tests_run();
 }

@@ -138,12 +138,7 @@ TEST(small_messages)
 /* What both sides have agreed upon, and in how many requests. */
 TEST(terms)
 {
-	static const struct {
-		uint16_t version_a, version_b;
-		uint32_t depth_a, depth_b, frags_a, frags_b;
-		uint32_t requests;
-		uint16_t version, depth, frags;
-	} rows[] = {
+	static const struct node_terms rows[] = {
 		{0x12, 0x12, 8, 8, 257, 257, 1, 0x12, 8, 257},
 		{0x12, 0x12, 4, 8, 257, 257, 1, 0x12, 4, 257},
 		{0x12, 0x12, 16, 8, 257, 257, 2, 0x12, 8, 257},
@@ -162,12 +157,7 @@ TEST(terms)
 		struct o2_conn_view view_a, view_b;
 		struct world *world;
 
-		a.conn.version = rows[i].version_a;
-		b.conn.version = rows[i].version_b;
-		a.conn.queue_depth = rows[i].depth_a;
-		b.conn.queue_depth = rows[i].depth_b;
-		a.conn.max_frags = rows[i].frags_a;
-		b.conn.max_frags = rows[i].frags_b;
+		node_terms_ask(&rows[i], &a, &b);
 		world = world_two(&a, &b);
 		world_put(world, &world->seat[0], NID(1));
 		assert_int_equal(world->seat[0].status[0], 0);

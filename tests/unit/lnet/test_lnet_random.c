@@ -343,10 +343,7 @@ TEST_WITH(test_random, NULL, say_replay)
 
 int main(int argc, char **argv)
 {
-	if (argc > 1)
-		seed = strtoull(argv[1], NULL, 0);
-	if (argc > 2)
-		only = strtoull(argv[2], NULL, 0);
+	tests_take_numbers(argc, argv, &seed, &only);
 	print_message("seed %lu\n", (unsigned long)seed);
 	return tests_run();
 }

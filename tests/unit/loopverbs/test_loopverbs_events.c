@@ -57,15 +57,31 @@ TEST(channel_names_the_queue)
 	pair_close(p);
 }
 
+/* A queue pair of this side with a completion queue that tells the channel. */
+static void use_channel(struct side *side, struct ibv_cq **queue, struct ibv_comp_channel *channel)
+{
+	assert_int_equal(ibv_destroy_qp(side->qp), 0);
+	*queue = ibv_create_cq(side->context, 10, NULL, channel, 0);
+	side->qp = pair_create_qp(side, 0);
+}
+
+static void leave_channel(struct side *side, struct ibv_cq **queue, struct ibv_cq *plain,
+			  struct ibv_comp_channel *channel)
+{
+	assert_int_equal(ibv_destroy_qp(side->qp), 0);
+	side->qp = NULL;
+	assert_int_equal(ibv_destroy_cq(*queue), 0);
+	assert_int_equal(ibv_destroy_comp_channel(channel), 0);
+	*queue = plain;
+}
+
 TEST(solicited_only)
 {
 	struct pair *p = pair_open(NULL);
 	struct ibv_comp_channel *channel = ibv_create_comp_channel(p->b.context);
 	struct ibv_cq *plain = p->b.rcq;
 
-	assert_int_equal(ibv_destroy_qp(p->b.qp), 0);
-	p->b.rcq = ibv_create_cq(p->b.context, 10, NULL, channel, 0);
-	p->b.qp = pair_create_qp(&p->b, 0);
+	use_channel(&p->b, &p->b.rcq, channel);
 	pair_connect(p, &pair_defaults);
 	for (int i = 0; i < 2; i++)
 		assert_int_equal(post_recv(p->b.qp, 1, NULL, 0), 0);
@@ -181,9 +197,7 @@ TEST(two_threads)
 	int received = 0;
 	struct ibv_wc wc;
 
-	assert_int_equal(ibv_destroy_qp(p->b.qp), 0);
-	p->b.rcq = ibv_create_cq(p->b.context, 10, NULL, channel, 0);
-	p->b.qp = pair_create_qp(&p->b, 0);
+	use_channel(&p->b, &p->b.rcq, channel);
 	pair_connect(p, &pair_defaults);
 	assert_int_equal(ibv_req_notify_cq(p->b.rcq, 0), 0);
 	assert_int_equal(post_recv(p->b.qp, 1, NULL, 0), 0);
@@ -199,11 +213,7 @@ TEST(two_threads)
 		}
 	}
 	assert_int_equal(pthread_join(thread, NULL), 0);
-	assert_int_equal(ibv_destroy_qp(p->b.qp), 0);
-	p->b.qp = NULL;
-	assert_int_equal(ibv_destroy_cq(p->b.rcq), 0);
-	assert_int_equal(ibv_destroy_comp_channel(channel), 0);
-	p->b.rcq = plain;
+	leave_channel(&p->b, &p->b.rcq, plain, channel);
 	pair_close(p);
 }
 
@@ -217,9 +227,7 @@ TEST(time_passes_for_a_sleeper)
 	struct o2_loop_counters before, after;
 
 	o.rnr_retry = 5;
-	assert_int_equal(ibv_destroy_qp(p->a.qp), 0);
-	p->a.scq = ibv_create_cq(p->a.context, 10, NULL, channel, 0);
-	p->a.qp = pair_create_qp(&p->a, 0);
+	use_channel(&p->a, &p->a.scq, channel);
 	pair_connect(p, &o);
 	o2_loop_get_counters(&before);
 	assert_int_equal(post_send(p->a.qp, 1, IBV_WR_SEND, 0, NULL, 0), 0);
@@ -229,11 +237,7 @@ TEST(time_passes_for_a_sleeper)
 	o2_loop_get_counters(&after);
 	assert_int_equal(after.rnr_waits - before.rnr_waits, 6);
 	assert_int_equal(after.clock_ns - before.clock_ns, 5 * 640000); /* timer 12 is 0.64 ms */
-	assert_int_equal(ibv_destroy_qp(p->a.qp), 0);
-	p->a.qp = NULL;
-	assert_int_equal(ibv_destroy_cq(p->a.scq), 0);
-	assert_int_equal(ibv_destroy_comp_channel(channel), 0);
-	p->a.scq = plain;
+	leave_channel(&p->a, &p->a.scq, plain, channel);
 	pair_close(p);
 }
 

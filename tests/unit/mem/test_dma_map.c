@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* dma_map: the address kinds, pages without a CPU mapping, every refusal.  Random
  * lists are the property dma (props/stage/dma.h). */
+
 #include <inttypes.h>
 
 #include "mem/dma_map.h"
 #include "mem/ledger.h"
-#include "tests/lib/unit_test.h"
+#include "tests/lib/refused.h"
 
 #define NO_IOMMU           \
 	{                  \
@@ -124,15 +125,8 @@ TEST(test_refusals)
 		if (row->count >= 1 && row->count <= O2_MAX_FRAGS)
 			sg.entry[row->count - 1] = row->entry;
 		rc = o2_dma_map(&sg, &row->device, &list, &error);
-		if (rc != (row->rule == NULL ? 0 : -EINVAL))
-			fail_msg("row %zu: rc %d", i, rc);
-		if (row->rule == NULL)
-			continue;
-		if (strcmp(error.rule, row->rule) != 0 || error.value != row->value ||
-		    error.limit != row->limit || error.index != row->index || error.code != rc)
-			fail_msg("row %zu: %s, value %" PRIu64 ", limit %" PRIu64 ", index %" PRIu32, i,
-				 error.rule, error.value, error.limit, error.index);
-		assert_int_equal(o2_dma_map(&sg, &row->device, &list, NULL), rc);
+		if (assert_refused_row(i, rc, &error, row->rule, -EINVAL, row->value, row->limit, row->index))
+			assert_int_equal(o2_dma_map(&sg, &row->device, &list, NULL), rc);
 	}
 }
 

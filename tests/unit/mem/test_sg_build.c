@@ -3,7 +3,7 @@
 #include <inttypes.h>
 
 #include "mem/sg_build.h"
-#include "tests/lib/unit_test.h"
+#include "tests/lib/refused.h"
 
 #define MIB	    O2_MAX_TRANSFER_BYTES
 #define TABLE_PAGES 64u
@@ -259,8 +259,7 @@ TEST(test_one_mebibyte)
 struct refusal {
 	const char *rule; /* NULL: accepted */
 	int code;
-	uint64_t value;
-	uint64_t limit;
+	uint64_t value, limit;
 	uint32_t index;
 	enum o2_vector_kind kind;
 	uint32_t page_bytes;
@@ -336,16 +335,9 @@ TEST(test_refusals)
 		else
 			buffer.kiov = row->kiov;
 		rc = o2_sg_build(&buffer, &space, row->max_entries, &list, &error);
-		if (row->rule == NULL && rc != 0)
-			fail_msg("row %zu: refused by %s", i, error.rule);
-		if (row->rule == NULL)
+		if (!assert_refused_row(i, rc, &error, row->rule, row->code, row->value, row->limit,
+					row->index))
 			continue;
-		if (rc != row->code || error.code != row->code || strcmp(error.rule, row->rule) != 0 ||
-		    error.value != row->value || error.limit != row->limit || error.index != row->index)
-			fail_msg("row %zu (%s): rc %d, %s, value %" PRIu64 ", limit %" PRIu64
-				 ", index %" PRIu32,
-				 i, row->rule, rc, error.rule == NULL ? "-" : error.rule, error.value,
-				 error.limit, error.index);
 		/* The same without a place for the reason. */
 		assert_int_equal(o2_sg_build(&buffer, &space, row->max_entries, &list, NULL), row->code);
 	}

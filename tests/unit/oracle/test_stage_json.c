@@ -120,20 +120,26 @@ static void fill_frags(struct o2_prng *prng, struct o2_rdma_frag *frag, uint32_t
 	}
 }
 
+/* An output as text, and back from it. */
+#define ROUND_TRIP_OUTPUT(stage, output, back)                                                       \
+	do {                                                                                         \
+		json_t *text_form = through_text(o2_##stage##_output_to_json(output, NULL));         \
+		struct o2_refused refused;                                                           \
+                                                                                                     \
+		memset(back, 0, sizeof(*(back)));                                                    \
+		assert_int_equal(o2_##stage##_output_from_json(text_form, back, &refused, NULL), 0); \
+		assert_int_equal(refused.code, 0);                                                   \
+		assert_memory_equal(output, back, sizeof(*(back)));                                  \
+		json_decref(text_form);                                                              \
+	} while (0)
+
 static void round_trip_sg_output(struct o2_prng *prng, uint32_t count)
 {
 	static struct o2_sg_list list;
 	static struct o2_sg_list back;
-	struct o2_refused refused;
-	json_t *form;
 
 	fill_sg(prng, &list, count);
-	memset(&back, 0, sizeof(back));
-	form = through_text(o2_sg_output_to_json(&list, NULL));
-	assert_int_equal(o2_sg_output_from_json(form, &back, &refused, NULL), 0);
-	assert_int_equal(refused.code, 0);
-	assert_memory_equal(&list, &back, sizeof(list));
-	json_decref(form);
+	ROUND_TRIP_OUTPUT(sg, &list, &back);
 }
 
 static void round_trip_dma(struct o2_prng *prng, uint32_t count)
@@ -142,7 +148,6 @@ static void round_trip_dma(struct o2_prng *prng, uint32_t count)
 	static struct o2_dma_list list;
 	static struct o2_dma_list back;
 	struct o2_dma_input input;
-	struct o2_refused refused;
 	uint8_t unmapped[8];
 	uint32_t device_page[61];
 	struct o2_dma_device device = {(enum o2_dma_kind)(count % 3),
@@ -180,12 +185,7 @@ static void round_trip_dma(struct o2_prng *prng, uint32_t count)
 	json_decref(form);
 
 	fill_dma(prng, &list, count);
-	memset(&back, 0, sizeof(back));
-	form = through_text(o2_dma_output_to_json(&list, NULL));
-	assert_int_equal(o2_dma_output_from_json(form, &back, &refused, NULL), 0);
-	assert_int_equal(refused.code, 0);
-	assert_memory_equal(&list, &back, sizeof(list));
-	json_decref(form);
+	ROUND_TRIP_OUTPUT(dma, &list, &back);
 }
 
 static void round_trip_reg(struct o2_prng *prng, uint32_t count)
@@ -203,7 +203,6 @@ static void round_trip_reg(struct o2_prng *prng, uint32_t count)
 					 o2_prng_next(prng),
 					 count % 3 == 0};
 	struct o2_reg_request request_back;
-	struct o2_refused refused;
 	json_t *form;
 
 	fill_dma(prng, &list, count);
@@ -222,7 +221,6 @@ static void round_trip_reg(struct o2_prng *prng, uint32_t count)
 	json_decref(form);
 
 	memset(&plan, 0, sizeof(plan));
-	memset(&plan_back, 0, sizeof(plan_back));
 	plan.mode = request.mode;
 	plan.side = request.side;
 	plan.page_bytes = 65536;
@@ -239,10 +237,7 @@ static void round_trip_reg(struct o2_prng *prng, uint32_t count)
 		plan.page[i] = o2_prng_next(prng);
 	plan.nfrags = count;
 	fill_frags(prng, plan.frag, count);
-	form = through_text(o2_reg_output_to_json(&plan, NULL));
-	assert_int_equal(o2_reg_output_from_json(form, &plan_back, &refused, NULL), 0);
-	assert_memory_equal(&plan, &plan_back, sizeof(plan));
-	json_decref(form);
+	ROUND_TRIP_OUTPUT(reg, &plan, &plan_back);
 }
 
 static void round_trip_rdma(struct o2_prng *prng, uint32_t count)
@@ -251,7 +246,6 @@ static void round_trip_rdma(struct o2_prng *prng, uint32_t count)
 	static struct o2_rdma_input input_back;
 	static struct o2_rdma_plan plan;
 	static struct o2_rdma_plan plan_back;
-	struct o2_refused refused;
 	json_t *form;
 
 	memset(&input, 0, sizeof(input));
@@ -270,7 +264,6 @@ static void round_trip_rdma(struct o2_prng *prng, uint32_t count)
 	json_decref(form);
 
 	memset(&plan, 0, sizeof(plan));
-	memset(&plan_back, 0, sizeof(plan_back));
 	plan.lkey = (uint32_t)o2_prng_next(prng);
 	plan.rkey = (uint32_t)o2_prng_next(prng);
 	plan.nob = o2_prng_next(prng);
@@ -286,10 +279,7 @@ static void round_trip_rdma(struct o2_prng *prng, uint32_t count)
 		plan.wr[i].first_sge = (uint32_t)o2_prng_upto(prng, plan.nsge);
 		plan.wr[i].num_sge = plan.nsge - plan.wr[i].first_sge;
 	}
-	form = through_text(o2_rdma_output_to_json(&plan, NULL));
-	assert_int_equal(o2_rdma_output_from_json(form, &plan_back, &refused, NULL), 0);
-	assert_memory_equal(&plan, &plan_back, sizeof(plan));
-	json_decref(form);
+	ROUND_TRIP_OUTPUT(rdma, &plan, &plan_back);
 }
 
 TEST(test_round_trips)

@@ -240,13 +240,11 @@ TEST(test_piece_count)
 	assert_int_equal(o2_scenario_from_json(whole, &scenario, &error), 0);
 	assert_int_equal(scenario.sink.count, O2_SCENARIO_PIECES);
 	json_array_append_new(pieces, json_pack("{s:i, s:i}", "base", 0, "len", 0));
-	assert_int_equal(o2_scenario_from_json(whole, &scenario, &error), -EINVAL);
-	assert_string_equal(error.field, "sink.pieces");
+	assert_error_field(o2_scenario_from_json(whole, &scenario, &error), -EINVAL, &error, "sink.pieces");
 	assert_int_equal(error.value, O2_SCENARIO_PIECES + 1);
 	json_array_remove(pieces, O2_SCENARIO_PIECES);
 	json_array_set_new(pieces, 5, json_integer(5));
-	assert_int_equal(o2_scenario_from_json(whole, &scenario, &error), -EINVAL);
-	assert_string_equal(error.field, "sink.pieces[]");
+	assert_error_field(o2_scenario_from_json(whole, &scenario, &error), -EINVAL, &error, "sink.pieces[]");
 	assert_int_equal(error.index, 5);
 	json_decref(whole);
 }
@@ -291,8 +289,7 @@ TEST(test_wrong_types)
 	assert_int_equal(tried, 8 * (10 + 7 + 8 + 2 * 3 + 2 * 2));
 	assert_int_equal(o2_scenario_from_json(whole, &scenario, &error), 0);
 	json_decref(whole);
-	assert_int_equal(o2_scenario_from_json(NULL, &scenario, &error), -EINVAL);
-	assert_string_equal(error.field, "form");
+	assert_error_field(o2_scenario_from_json(NULL, &scenario, &error), -EINVAL, &error, "form");
 }
 
 /* --- in words --- */

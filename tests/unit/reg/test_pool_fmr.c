@@ -393,8 +393,7 @@ TEST(test_configs_and_creation)
 	struct o2_error error;
 	struct o2_fmr_set set;
 
-	assert_int_equal(o2_fmr_set_init(&set, &config, &error), -EINVAL);
-	assert_string_equal(error.field, "watermark");
+	assert_error_field(o2_fmr_set_init(&set, &config, &error), -EINVAL, &error, "watermark");
 	config.watermark = 4;
 	for (uint32_t at = 0; at < 4; at++) {
 		d.created = 0;
@@ -406,11 +405,9 @@ TEST(test_configs_and_creation)
 	config.page_bytes = 512;
 	assert_int_equal(o2_fmr_set_init(&set, &config, &error), -EINVAL);
 	config.max_pages = 1;
-	assert_int_equal(o2_fmr_set_init(&set, &config, &error), -EINVAL);
-	assert_string_equal(error.field, "max_pages");
+	assert_error_field(o2_fmr_set_init(&set, &config, &error), -EINVAL, &error, "max_pages");
 	config.pool_size = 0;
-	assert_int_equal(o2_fmr_set_init(&set, &config, &error), -EINVAL);
-	assert_string_equal(error.field, "pool_size");
+	assert_error_field(o2_fmr_set_init(&set, &config, &error), -EINVAL, &error, "pool_size");
 	/* The device named no number of remaps; a flush of many goes in batches. */
 	config = config_of(&d, 150, 0, 150);
 	assert_int_equal(o2_fmr_set_init(&set, &config, &error), 0);

@@ -174,8 +174,7 @@ TEST(test_requests)
 	assert_int_equal(o2_frd_take(&set, &bad, &frd, &error), -EPROTONOSUPPORT);
 	bad.gaps = false;
 	bad.side = (enum o2_side)(O2_SINK + 1);
-	assert_int_equal(o2_frd_take(&set, &bad, &frd, &error), -EINVAL);
-	assert_string_equal(error.field, "side");
+	assert_error_field(o2_frd_take(&set, &bad, &frd, &error), -EINVAL, &error, "side");
 	bad.side = O2_SINK;
 	bad.entries = 0;
 	assert_int_equal(o2_frd_take(&set, &bad, &frd, &error), -EINVAL);
@@ -320,9 +319,7 @@ TEST(test_creation_fails)
 		assert_int_equal(d.alive, 0);
 	}
 	config.max_pages = 128;
-	assert_int_equal(o2_frd_set_init(&set, &config, &error), -EINVAL);
-	assert_string_equal(error.field, "max_pages");
+	assert_error_field(o2_frd_set_init(&set, &config, &error), -EINVAL, &error, "max_pages");
 	config.pool_size = 0;
-	assert_int_equal(o2_frd_set_init(&set, &config, &error), -EINVAL);
-	assert_string_equal(error.field, "pool_size");
+	assert_error_field(o2_frd_set_init(&set, &config, &error), -EINVAL, &error, "pool_size");
 }

@@ -27,10 +27,8 @@ TEST(test_sizes)
 	t.fmr_pool_size = 512;
 	assert_int_equal(o2_pool_sizes(&t, &s, &error), 0);
 	t.fmr_pool_size = 511;
-	assert_int_equal(o2_pool_sizes(&t, &s, &error), -EINVAL);
-	assert_string_equal(error.field, "fmr_pool_size");
+	assert_error_field(o2_pool_sizes(&t, &s, &error), -EINVAL, &error, "fmr_pool_size");
 	assert_int_equal(error.limit, 512);
 	t.ncpts = 0;
-	assert_int_equal(o2_pool_sizes(&t, &s, &error), -EINVAL);
-	assert_string_equal(error.field, "ncpts");
+	assert_error_field(o2_pool_sizes(&t, &s, &error), -EINVAL, &error, "ncpts");
 }

@@ -220,16 +220,13 @@ TEST(test_creation_fails)
 	config.pool_size = 0;
 	assert_int_equal(o2_tx_set_init(&set, &config, &error), -EINVAL);
 	config.pool_size = O2_POOL_SIZE_MAX + 1;
-	assert_int_equal(o2_tx_set_init(&set, &config, &error), -EINVAL);
-	assert_string_equal(error.field, "pool_size");
+	assert_error_field(o2_tx_set_init(&set, &config, &error), -EINVAL, &error, "pool_size");
 	config.pool_size = 1;
 	config.page_bytes = 8192;
-	assert_int_equal(o2_tx_set_init(&set, &config, &error), -EINVAL);
-	assert_string_equal(error.field, "page_bytes");
+	assert_error_field(o2_tx_set_init(&set, &config, &error), -EINVAL, &error, "page_bytes");
 	config.page_bytes = 4096;
 	config.storage_bytes = O2_TX_STORAGE_MAX + 1;
-	assert_int_equal(o2_tx_set_init(&set, &config, &error), -EINVAL);
-	assert_string_equal(error.field, "storage_bytes");
+	assert_error_field(o2_tx_set_init(&set, &config, &error), -EINVAL, &error, "storage_bytes");
 }
 
 static int bare_map(void *context, void *handle, void *slot, uint64_t *addr)

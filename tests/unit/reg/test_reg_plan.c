@@ -3,7 +3,7 @@
 #include <inttypes.h>
 
 #include "reg/plan.h"
-#include "tests/lib/unit_test.h"
+#include "tests/lib/refused.h"
 
 #define MIB O2_MAX_TRANSFER_BYTES
 
@@ -240,8 +240,7 @@ TEST(test_peer_limit)
 struct refusal {
 	const char *rule; /* NULL: accepted */
 	int code;
-	uint64_t value;
-	uint64_t limit;
+	uint64_t value, limit;
 	uint32_t index;
 	struct o2_reg_request request;
 	uint32_t count;
@@ -345,14 +344,9 @@ TEST(test_refusals)
 
 		memcpy(list.segment, row->segment, sizeof(row->segment));
 		rc = o2_reg_plan(&row->request, &list, &plan, &error);
-		if (rc != row->code)
-			fail_msg("row %zu (%s): rc %d by %s", i, row->rule, rc, rc == 0 ? "-" : error.rule);
-		if (row->rule == NULL)
+		if (!assert_refused_row(i, rc, &error, row->rule, row->code, row->value, row->limit,
+					row->index))
 			continue;
-		if (strcmp(error.rule, row->rule) != 0 || error.value != row->value ||
-		    error.limit != row->limit || error.index != row->index || error.code != rc)
-			fail_msg("row %zu: %s, value %" PRIu64 ", limit %" PRIu64 ", index %" PRIu32, i,
-				 error.rule, error.value, error.limit, error.index);
 		assert_int_equal(error.limit_kind, kind_of_limit(row->rule));
 		assert_int_equal(o2_reg_plan(&row->request, &list, &plan, NULL), rc);
 	}

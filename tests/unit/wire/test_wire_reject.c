@@ -357,8 +357,8 @@ TEST(json_refusals)
 	assert_null(o2_reject_encode_input_to_json(&reject));
 	form = json_pack("{s:s, s:i, s:{s:s, s:i, s:i}}", "form", O2_REJECT_ENCODE_INPUT_FORM, "version", 1,
 			 "reject", "byte_order", "little", "ibr_version", 65536, "ibr_why", 7);
-	assert_int_equal(o2_reject_encode_input_from_json(form, &reject, &error), -EINVAL);
-	assert_string_equal(error.field, "ibr_version");
+	assert_error_field(o2_reject_encode_input_from_json(form, &reject, &error), -EINVAL, &error,
+			   "ibr_version");
 	assert_int_equal(error.limit, 65535);
 	json_decref(form);
 	assert_int_equal(o2_reject_encode_input_from_json(NULL, &reject, &error), -EINVAL);

@@ -434,6 +434,10 @@ struct o2_impl {
 			    struct o2_impl_refusal *refusal);
 };
 
+/* How a table begins: what it was compiled with, and its name. */
+#define O2_IMPL_HEAD(name_) \
+	.abi_version = O2_IMPL_ABI_VERSION, .struct_bytes = sizeof(struct o2_impl), .name = name_
+
 /* What a shared object defines.  The table is constant for as long as the object is loaded. */
 const struct o2_impl *o2_impl_v1(void);
 
