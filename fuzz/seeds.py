@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""Write the named seeds of sg_kiov, sg_iov and rdma_plan (docs/fuzzing.md, "Corpora").
+"""Write the named seeds of sg_kiov, sg_iov, rdma_plan and json (docs/fuzzing.md, "Corpora").
 
 A seed is a choice sequence: the numbers that a target draws, each in the fewest whole bytes that hold its
 maximum, big-endian (docs/properties.md).  The order of the draws is the target's; its source begins with it.
@@ -10,6 +10,9 @@ Usage: fuzz/seeds.py [--check]     --check writes nothing and fails if corpus/ d
 
 import sys
 from pathlib import Path
+
+sys.dont_write_bytecode = True
+import json_seeds  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[1]
 U64 = 2**64 - 1
@@ -263,13 +266,16 @@ PLAN = {
 }
 
 
+JSON = json_seeds.seeds()
+
+
 def main():
     check = sys.argv[1:] == ["--check"]
     if sys.argv[1:] and not check:
         print(__doc__, file=sys.stderr)
         return 2
     stale = []
-    for target, seeds in (("sg_kiov", KIOV), ("sg_iov", IOV), ("rdma_plan", PLAN)):
+    for target, seeds in (("sg_kiov", KIOV), ("sg_iov", IOV), ("rdma_plan", PLAN), ("json", JSON)):
         folder = ROOT / "corpus" / target / "seed"
         folder.mkdir(parents=True, exist_ok=True)
         for name, data in seeds.items():
@@ -280,7 +286,7 @@ def main():
                 path.write_bytes(data)
     for line in stale:
         print(line, file=sys.stderr)
-    print(f"{len(KIOV) + len(IOV) + len(PLAN)} seeds, {len(stale)} differ")
+    print(f"{len(KIOV) + len(IOV) + len(PLAN) + len(JSON)} seeds, {len(stale)} differ")
     return 1 if stale else 0
 
 

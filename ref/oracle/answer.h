@@ -93,7 +93,8 @@ void o2_answer_break(struct o2_answer *answer, enum o2_check_id check, const cha
 void o2_answer_of_reference(const struct o2_case *asked, struct o2_answer *answer);
 
 /*
- * The stage's output form, for reports; a new object, NULL when memory runs out.  A broken answer: "fault".
+ * The stage's output form, for reports; a new object, NULL when memory runs out.  A broken answer: "fault"; so
+ * is a result that the form cannot hold, or for which memory ran out.
  */
 json_t *o2_answer_to_json(const struct o2_case *asked, const struct o2_answer *answer);
 

@@ -205,11 +205,11 @@ static json_t *refusal_to_json(const struct o2_case *asked, const struct o2_answ
 		json_pack("{s:s, s:s}", "errno", o2_errno_text(refusal->error, text), "rule", refusal->name);
 
 	if (refusal->cost != O2_COST_NOT_SAID)
-		json_object_set_new(object, "class", json_string(cost_names[refusal->cost]));
+		object = o2_json_with(object, "class", json_string(cost_names[refusal->cost]));
 	if (asked->stage == O2_STAGE_TRANSFER && refusal->where != O2_WHERE_NOT_SAID)
-		json_object_set_new(object, "where", json_string(where_names[refusal->where]));
+		object = o2_json_with(object, "where", json_string(where_names[refusal->where]));
 	if (refusal->index != O2_NO_INDEX)
-		json_object_set_new(object, "index", json_integer(refusal->index));
+		object = o2_json_with(object, "index", json_integer(refusal->index));
 	return object;
 }
 
@@ -261,12 +261,11 @@ json_t *o2_answer_to_json(const struct o2_case *asked, const struct o2_answer *a
 	}
 	object = o2_json_form(o2_stage_output_form(asked->stage));
 	if (answer->kind == O2_ANSWER_REFUSED)
-		json_object_set_new(object, "refused", refusal_to_json(asked, &answer->refusal));
-	else if (answer->kind == O2_ANSWER_NOT_IMPLEMENTED)
-		json_object_set_new(object, "not_implemented", json_true());
-	else if (answer->kind == O2_ANSWER_BROKEN)
-		json_object_set_new(object, "fault", json_string(answer->fault.text));
-	else
-		json_object_set_new(object, "fault", json_string("a value that the form cannot hold"));
-	return object;
+		return o2_json_with(object, "refused", refusal_to_json(asked, &answer->refusal));
+	if (answer->kind == O2_ANSWER_NOT_IMPLEMENTED)
+		return o2_json_with(object, "not_implemented", json_true());
+	if (answer->kind == O2_ANSWER_BROKEN)
+		return o2_json_with(object, "fault", json_string(answer->fault.text));
+	return o2_json_with(object, "fault",
+			    json_string("a value that the form cannot hold, or no memory for it"));
 }

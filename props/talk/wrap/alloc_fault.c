@@ -9,9 +9,12 @@ void *__real_malloc(size_t size);
 void *__real_calloc(size_t count, size_t size);
 void *__wrap_malloc(size_t size);
 void *__wrap_calloc(size_t count, size_t size);
+void __real_free(void *piece);
+void __wrap_free(void *piece);
 
 static uint32_t left;
 static bool fired;
+static int64_t live;
 
 void o2_alloc_fault_arm(uint32_t nth)
 {
@@ -27,6 +30,17 @@ bool o2_alloc_fault_fired(void)
 	return it_has;
 }
 
+int64_t o2_alloc_live(void)
+{
+	return live;
+}
+
+static void *counted(void *piece)
+{
+	live += piece != NULL;
+	return piece;
+}
+
 static bool fails(void)
 {
 	if (left == 0 || --left > 0)
@@ -38,10 +52,16 @@ static bool fails(void)
 
 void *__wrap_malloc(size_t size)
 {
-	return fails() ? NULL : __real_malloc(size);
+	return fails() ? NULL : counted(__real_malloc(size));
 }
 
 void *__wrap_calloc(size_t count, size_t size)
 {
-	return fails() ? NULL : __real_calloc(count, size);
+	return fails() ? NULL : counted(__real_calloc(count, size));
+}
+
+void __wrap_free(void *piece)
+{
+	live -= piece != NULL;
+	__real_free(piece);
 }

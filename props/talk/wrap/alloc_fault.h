@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 /*
- * Allocations that fail on purpose, in programs that are linked with -Wl,--wrap=malloc,--wrap=calloc
- * (CMakeLists.txt, o2_with_alloc_faults).  One count for the process: the linker leaves no other place.
+ * Allocations that fail on purpose, in programs that are linked with -Wl,--wrap=malloc,--wrap=calloc,
+ * --wrap=free (CMakeLists.txt, o2_with_alloc_faults).  One count for the process: the linker leaves no other place.
  */
 
 /* The nth allocation from now on fails, 1 being the next; 0: none does. */
@@ -15,5 +15,8 @@ void o2_alloc_fault_arm(uint32_t nth);
 
 /* Has it failed since the last time that this was asked? */
 bool o2_alloc_fault_fired(void);
+
+/* Pieces that the program has allocated and not freed, from any start: what libraries do by themselves is not seen. */
+int64_t o2_alloc_live(void);
 
 #endif
