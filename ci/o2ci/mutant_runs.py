@@ -80,6 +80,8 @@ def property_runs(programs, corpus):
         words = [programs / word if word != "--" else word for word in words]
         runs.append(Run(f"check {name}", PROPERTY,
                         [programs / "o2props", "check", "--cases", "3000", "--seed", "1", "--corpus", corpus, *words]))
+    runs.append(Run("check --selftest", PROPERTY,
+                    [programs / "o2props", "check", "--selftest", "--", programs / "impl_reference_program"]))
     return runs
 
 

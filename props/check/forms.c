@@ -227,13 +227,18 @@ static void check_case(struct o2_forms_run *run, struct o2_choice *choice, struc
 static enum o2_status run_case(void *context, struct o2_choice *choice, struct o2_report *report)
 {
 	struct o2_forms_run *run = context;
-	/* The draws of the change come first, so that it is the same when the case is made smaller. */
-	const enum o2_stage stage = (enum o2_stage)o2_draw(choice, O2_STAGES - 1);
+	const uint64_t kind = o2_draw(choice, O2_STAGES);
+	const enum o2_stage stage = (enum o2_stage)kind;
 
 	o2_draw_prepare();
 	o2_report_clear(report);
 	memset(&run->asked, 0, sizeof(run->asked));
 	memset(&run->expected, 0, sizeof(run->expected));
+	if (kind == O2_STAGES) {
+		o2_forms_check_refused(choice, &run->change, report);
+		run->tally.cases++;
+		return o2_choice_status(choice, report->failed ? O2_STATUS_INTERESTING : O2_STATUS_VALID);
+	}
 	snprintf(run->change.text, sizeof(run->change.text), "the question, unchanged");
 	o2_draw_case(choice, stage, &run->asked, &run->scenario);
 	if (!o2_choice_ok(choice))

@@ -46,6 +46,10 @@ bool o2_form_names(const struct o2_form_change *change, const char *field);
  */
 bool o2_form_agrees(const json_t *written, const json_t *read, const struct o2_form_change *change);
 
+/* The member "refused" of output forms, by itself. */
+void o2_forms_check_refused(struct o2_choice *choice, struct o2_form_change *change,
+			    struct o2_report *report);
+
 struct o2_forms_run {
 	struct o2_tally tally; /* first: props/engine/tally.h */
 	struct o2_case asked, again;

@@ -30,6 +30,10 @@ struct o2_sg_expected {
 void o2_sg_expect(const struct o2_buffer *buffer, const struct o2_address_space *space, uint32_t max_entries,
 		  struct o2_sg_expected *expected);
 
+/* What every rule on gaps says of a buffer, by its list, which is right (sg_gaps.c). */
+void o2_sg_check_gaps(const struct o2_buffer *buffer, const struct o2_sg_list *list, uint32_t page_bytes,
+		      struct o2_report *report);
+
 /* What came out of a case. */
 struct o2_sg_outcome {
 	struct o2_sg_expected expected;

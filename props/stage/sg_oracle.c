@@ -198,4 +198,6 @@ void o2_sg_check(const struct o2_buffer *buffer, const struct o2_address_space *
 	outcome->refusal = o2_refusals_check(&outcome->expected.refusals, rc, &outcome->error, "sg", report);
 	if (rc == 0 && !report->failed)
 		check_list(&outcome->expected, &outcome->list, space->page_bytes, report);
+	if (rc == 0 && !report->failed)
+		o2_sg_check_gaps(buffer, &outcome->list, space->page_bytes, report);
 }
