@@ -97,15 +97,40 @@ static json_t *other_value(struct o2_choice *c, const json_t *was)
 
 /* --- where --- */
 
+static bool has_members(const json_t *value)
+{
+	return json_object_size(value) > 0 || json_array_size(value) > 0;
+}
+
+/* Half of the time a member that has members itself, where there is one: what lies deep is met as well. */
+static size_t pick_member(struct o2_choice *c, json_t *object)
+{
+	size_t deep = 0, i = 0, pick;
+	const char *key;
+	json_t *member;
+
+	json_object_foreach(object, key, member)
+		deep += has_members(member);
+	if (deep == 0 || o2_draw_bool(c, 1, 1))
+		return o2_draw(c, json_object_size(object) - 1);
+	pick = o2_draw(c, deep - 1);
+	json_object_foreach(object, key, member) {
+		if (has_members(member) && pick-- == 0)
+			return i;
+		i++;
+	}
+	return 0;
+}
+
 /* The child that was drawn, and its name on the path. */
 static json_t *step(struct o2_choice *c, json_t *at, struct o2_form_change *change)
 {
-	const size_t size = json_is_object(at) ? json_object_size(at) : json_array_size(at);
-	const size_t pick = size == 0 ? 0 : o2_draw(c, size - 1);
+	size_t pick;
 	void *member;
 
-	if (size == 0)
+	if (!has_members(at))
 		return NULL;
+	pick = json_is_object(at) ? pick_member(c, at) : o2_draw(c, json_array_size(at) - 1);
 	change->index[change->steps] = pick;
 	change->key[change->steps][0] = '\0';
 	if (json_is_array(at)) {

@@ -50,8 +50,11 @@ uint32_t o2_refusals_check(const struct o2_refusals *refusals, int rc, const str
 {
 	char text[256];
 
+	if (rc == 0 && refusals->count > 0)
+		return fail(refusals, NULL, stage, "accepted", report);
 	if (rc == 0)
-		return refusals->count == 0 ? 0 : fail(refusals, NULL, stage, "accepted", report);
+		return error->rule == NULL ? 0
+					   : fail(refusals, error, stage, "accepted-with-an-error", report);
 	if (refusals->count == 0)
 		return fail(refusals, error, stage, "refused", report);
 	if (error->code != rc || error->rule == NULL || error->field == NULL ||

@@ -25,7 +25,7 @@ void o2_refusals_add(struct o2_refusals *refusals, int code, const char *rule, u
 
 /*
  * Fail *report unless rc is 0 exactly when nothing is to be refused, and *error else one of the records:
- * code, rule, index, value and limit.  Returns its number, or count when the input was accepted or on
+ * code, rule, index, value and limit; nothing is to be in it, as before, when rc is 0.  Returns its number, or count when the input was accepted or on
  * failure.
  */
 uint32_t o2_refusals_check(const struct o2_refusals *refusals, int rc, const struct o2_error *error,

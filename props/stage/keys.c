@@ -232,11 +232,11 @@ static void check_answer(const struct o2_key_step *step, int rc, const struct o2
 			 const struct o2_key_answer *want, const struct o2_frd_chain *chain, uint32_t rkey,
 			 struct o2_report *report)
 {
-	const char *rule = rc != 0 && error->rule != NULL ? error->rule : "none";
+	const char *rule = error->rule != NULL ? error->rule : "none";
 	char signature[64];
 
 	snprintf(signature, sizeof(signature), "keys/%s/answer", step_names[step->kind]);
-	if (rc != want->code || (rc != 0 && (error->code != rc || strcmp(rule, want->rule) != 0)))
+	if (rc != want->code || error->code != rc || strcmp(rule, want->code != 0 ? want->rule : "none") != 0)
 		o2_report_fail(report, signature, "%s answers %d, rule %s; expected %d, rule %s",
 			       step_names[step->kind], rc, rule, want->code,
 			       want->rule != NULL ? want->rule : "none");

@@ -14,9 +14,11 @@ bool o2_pools_expect(const struct o2_pool_subject *s, const char *what, int rc, 
 		     const struct o2_error *error, struct o2_report *report)
 {
 	char signature[96];
-	const char *found = rc == 0 ? "none" : error->rule != NULL ? error->rule : "none";
+	const char *found = error->rule != NULL ? error->rule : "none";
 
-	if (rc == want && (rc == 0 || rule == NULL || (strcmp(found, rule) == 0 && error->code == rc)))
+	/* What succeeds leaves the error record as it was. */
+	if (rc == want && ((rc == 0 && error->rule == NULL) || (rc != 0 && rule == NULL) ||
+			   (rc != 0 && strcmp(found, rule) == 0 && error->code == rc)))
 		return true;
 	snprintf(signature, sizeof(signature), "pools/%s/%s/%d", o2_pool_kind_names[s->kind], what, -want);
 	o2_report_fail(report, signature, "%s of a %s answers %d, rule %s; expected %d, rule %s", what,
