@@ -172,6 +172,10 @@ static void judge_read_answer(struct o2_forms_run *run, const json_t *before, co
 	if (run->found.kind == O2_ANSWER_RESULT && !is_implied(&run->change) &&
 	    !o2_form_agrees(written, form, &run->change))
 		fail(run, report, "answer-read-as-another", written);
+	else if (!same && found == 0 && run->expected.kind == O2_ANSWER_RESULT &&
+		 run->found.kind == O2_ANSWER_RESULT &&
+		 o2_forms_plan_is_wrong(&run->asked, &run->expected, &run->found))
+		fail(run, report, "wrong-plan-not-found", written);
 	else if (differ != (found != 0)) {
 		fail(run, report, differ ? "difference-not-found" : "difference-without-reason", written);
 		if (!differ)

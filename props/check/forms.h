@@ -50,6 +50,10 @@ bool o2_form_agrees(const json_t *written, const json_t *read, const struct o2_f
 void o2_forms_check_refused(struct o2_choice *choice, struct o2_form_change *change,
 			    struct o2_report *report);
 
+/* Whether the oracle of its stage finds a plan wrong, that of a registration or of work requests, in what matters to others. */
+bool o2_forms_plan_is_wrong(const struct o2_case *asked, const struct o2_answer *expected,
+			    const struct o2_answer *found);
+
 struct o2_forms_run {
 	struct o2_tally tally; /* first: props/engine/tally.h */
 	struct o2_case asked, again;

@@ -37,6 +37,10 @@ struct o2_rdma_outcome {
 void o2_rdma_check(const struct o2_rdma_input *asked, struct o2_rdma_outcome *outcome,
 		   struct o2_report *report);
 
+/* Hold outcome->plan to outcome->expected, which accepts. */
+void o2_rdma_check_plan(const struct o2_rdma_input *asked, const struct o2_rdma_outcome *outcome,
+			struct o2_report *report);
+
 struct o2_rdma_run {
 	struct o2_tally tally; /* first: props/engine/tally.h */
 	struct o2_rdma_input asked;

@@ -146,8 +146,8 @@ static void map_plan(const struct o2_rdma_plan *plan, uint32_t wrq_sge, const st
 			       plan->nsge, sge);
 }
 
-static void check_plan(const struct o2_rdma_input *asked, const struct o2_rdma_outcome *outcome,
-		       struct o2_report *report)
+void o2_rdma_check_plan(const struct o2_rdma_input *asked, const struct o2_rdma_outcome *outcome,
+			struct o2_report *report)
 {
 	static struct o2_place_map from, to;
 	const struct o2_rdma_expected *e = &outcome->expected;
@@ -179,5 +179,5 @@ void o2_rdma_check(const struct o2_rdma_input *asked, struct o2_rdma_outcome *ou
 	o2_rdma_expect(asked, &outcome->expected);
 	o2_refusals_check(&outcome->expected.refusals, rc, &outcome->error, "rdma", report);
 	if (rc == 0 && !report->failed)
-		check_plan(asked, outcome, report);
+		o2_rdma_check_plan(asked, outcome, report);
 }

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+#include <string.h>
+
+#include "props/check/forms.h"
+#include "props/stage/rdma.h"
+#include "props/stage/reg_plan.h"
+
+/* Of plans several are right, so the comparison of two is held to the oracles that look at one. */
+
+static bool registration_is_wrong(const struct o2_case_reg *asked, const struct o2_reg_plan *expected,
+				  const struct o2_reg_plan *found)
+{
+	static struct o2_plan_run run;
+	struct o2_report report;
+
+	run.request = asked->request;
+	run.list = asked->list;
+	run.plan = *found;
+	/* Only what the peer may do is asked; some modes have no pages, and global no region. */
+	run.plan.access &= O2_ACCESS_REMOTE_WRITE;
+	run.plan.access |= expected->access & O2_ACCESS_LOCAL_WRITE;
+	if (expected->npages == 0) {
+		run.plan.page_offset = expected->page_offset;
+		run.plan.npages = expected->npages;
+	}
+	if (asked->request.mode == O2_REG_GLOBAL) {
+		run.plan.iova = expected->iova;
+		run.plan.length = expected->length;
+	}
+	o2_report_clear(&report);
+	o2_plan_check(&run, &report);
+	return report.failed;
+}
+
+static bool work_is_wrong(const struct o2_rdma_input *asked, const struct o2_rdma_plan *found)
+{
+	static struct o2_rdma_outcome outcome;
+	struct o2_report report;
+
+	if (asked->nob == 0) /* no work request has the keys */
+		return false;
+	o2_rdma_expect(asked, &outcome.expected);
+	outcome.plan = *found;
+	o2_report_clear(&report);
+	o2_rdma_check_plan(asked, &outcome, &report);
+	return report.failed;
+}
+
+bool o2_forms_plan_is_wrong(const struct o2_case *asked, const struct o2_answer *expected,
+			    const struct o2_answer *found)
+{
+	if (asked->stage == O2_STAGE_REG_PLAN)
+		return registration_is_wrong(&asked->reg, &expected->reg, &found->reg);
+	return asked->stage == O2_STAGE_RDMA_PLAN && work_is_wrong(&asked->rdma, &found->rdma);
+}
