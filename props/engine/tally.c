@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "props/engine/tally.h"
 
+#include <assert.h>
+
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -8,6 +10,7 @@ struct o2_property o2_tally_property(const struct o2_property_ops *ops, struct o
 				     const struct o2_tally_row *situation, uint32_t situations,
 				     uint64_t enough_cases)
 {
+	assert(situations <= O2_TALLY_MAX);
 	if (tally != NULL) {
 		tally->situation = situation;
 		tally->situations = situations;

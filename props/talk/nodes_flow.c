@@ -64,16 +64,30 @@ static void count(struct o2_nodes *nodes, const struct o2_conn_view *view)
 		o2_nodes_seen(nodes, O2_NODES_SEEN_VERSION_1);
 }
 
+/* By the node's settings; the depth that was agreed is judged elsewhere (nodes/terms). */
+static void limits_of(const struct o2_nodes_seat *seat, const struct o2_conn_view *view,
+		      struct o2_account_limits *limits)
+{
+	struct o2_conn_config config = seat->config.conn;
+
+	config.version = view->version;
+	if (config.version == O2_MSG_VERSION_1)
+		config.queue_depth = O2_QUEUE_DEPTH_V1;
+	o2_account_limits_between(&config, view->queue_depth, limits);
+}
+
 static void check_conn(struct o2_nodes *nodes, const struct o2_nodes_seat *a, const struct o2_nodes_seat *b,
 		       const struct o2_conn *conn)
 {
 	const struct o2_conn *other = other_end(a, b, conn);
+	struct o2_account_limits limits;
 	struct o2_conn_view here, there;
 	struct o2_account account;
 
 	o2_conn_view(conn, &here);
 	count(nodes, &here);
-	if (!o2_account_end(&here, &account)) {
+	limits_of(a, &here, &limits);
+	if (!o2_account_end(&here, &limits, &account)) {
 		fail_account(nodes, a, b, &account);
 		return;
 	}
@@ -81,7 +95,7 @@ static void check_conn(struct o2_nodes *nodes, const struct o2_nodes_seat *a, co
 		return;
 	o2_nodes_seen(nodes, O2_NODES_SEEN_BOTH_ENDS);
 	o2_conn_view(other, &there);
-	if (!o2_account_pair(&here, &there, &account))
+	if (!o2_account_pair(&here, &there, limits.depth, &account))
 		fail_account(nodes, a, b, &account);
 }
 
@@ -129,6 +143,7 @@ static bool conn_rests(const struct o2_nodes_seat *a, const struct o2_nodes_seat
 		       const struct o2_conn *conn, struct o2_account *account)
 {
 	const struct o2_conn *other = other_end(a, b, conn);
+	struct o2_account_limits limits;
 	struct o2_conn_view here, there;
 
 	if (other == NULL) {
@@ -137,7 +152,8 @@ static bool conn_rests(const struct o2_nodes_seat *a, const struct o2_nodes_seat
 	}
 	o2_conn_view(conn, &here);
 	o2_conn_view(other, &there);
-	return o2_account_rest(&here, &there, account);
+	limits_of(a, &here, &limits);
+	return o2_account_rest(&here, &there, &limits, account);
 }
 
 bool o2_nodes_flow_rests(const struct o2_nodes *nodes, struct o2_account *account)

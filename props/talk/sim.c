@@ -63,6 +63,15 @@ static const struct o2_tally_row situations[O2_SIM_SITUATIONS] = {
 	[O2_SIM_SEEN_CLOSED_INSIDE] = {"closed_from_inside", true},
 	[O2_SIM_SEEN_CLOSED_BY_MATCH] = {"closed_by_match_that_accepts", true},
 	[O2_SIM_SEEN_ESTABLISHED_LATE] = {"message_before_establishment", true},
+	[O2_SIM_SEEN_DEPTH_254] = {"depth_254", true},
+	[O2_SIM_SEEN_DEPTH_255] = {"depth_255", true},
+	[O2_SIM_SEEN_NO_ROOM] = {"device_has_room_for_less", true},
+	[O2_SIM_SEEN_MANY_CREDITS] = {"more_than_127_credits_in_a_message", true},
+	[O2_SIM_SEEN_MANY_IN_FLIGHT] = {"256_messages_in_flight", true},
+	[O2_SIM_SEEN_MANY_MESSAGES] = {"255_messages_unhandled", true},
+	[O2_SIM_SEEN_FRAGS_255] = {"fragments_255", true},
+	[O2_SIM_SEEN_FRAGS_256] = {"fragments_256", true},
+	[O2_SIM_SEEN_FRAGS_257] = {"fragments_257", true},
 	[O2_SIM_SEEN_FORGED + 0] = {"forged_credits_over_depth", true},
 	[O2_SIM_SEEN_FORGED + 1] = {"forged_no_credit", true},
 	[O2_SIM_SEEN_FORGED + 2] = {"forged_too_many_requests", true},
@@ -84,7 +93,7 @@ static void run_steps(struct o2_sim *sim)
 
 	for (uint32_t step = 0; more && o2_sim_ok(sim); step++) {
 		o2_span_begin(c, LABEL_STEP);
-		more = o2_draw_more(c, step, 0, O2_SIM_STEPS, MORE) && sim->nops < O2_SIM_OPS;
+		more = o2_draw_more(c, step, 0, O2_SIM_STEPS, MORE) && sim->nops < sim->most_ops;
 		if (more)
 			o2_sim_step(sim);
 		o2_span_end(c);

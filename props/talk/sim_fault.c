@@ -22,6 +22,12 @@ bool o2_sim_codes_has(const struct o2_sim_codes *codes, int code)
 	return false;
 }
 
+bool o2_sim_may_fail(const struct o2_sim_op *op, const struct o2_sim_end *end, int code)
+{
+	(void)op;
+	return o2_sim_codes_has(&end->sim->node[end->node].failed, code);
+}
+
 void o2_sim_may_close(struct o2_sim_end *end, int code)
 {
 	o2_sim_codes_add(&end->may_close, code);

@@ -145,6 +145,8 @@ static int make(struct message *m, const struct o2_sim_end *to, enum o2_sim_lie 
 	begin(m, to, O2_MSG_NOOP, 48);
 	switch (lie) {
 	case LIE_CREDITS_OVER_DEPTH:
+		if (to->view.queue_depth - to->view.credits == UINT8_MAX)
+			return 0; /* one more is no number that a byte can say */
 		put(m, O2_AT_CREDITS, 1, to->view.queue_depth - to->view.credits + 1);
 		return -EPROTO;
 	case LIE_NO_CREDIT:

@@ -9,21 +9,27 @@
 #include "loopverbs/loopverbs.h"
 #include "props/engine/report.h"
 #include "props/talk/sim.h"
+#include "props/world/account.h"
 #include "props/world/memory.h"
 #include "props/world/place.h"
+#include "props/world/receives.h"
 
 /* The inside of the simulation; shared by props/talk/sim_*.c (docs/simulation.md). */
 
-#define O2_SIM_NODES	  3u
-#define O2_SIM_ENDS	  6u   /* two for each pair of nodes */
-#define O2_SIM_OPS	  128u /* of a case, at most */
-#define O2_SIM_STEPS	  600u
-#define O2_SIM_PAGES	  256u /* of a node */
-#define O2_SIM_MAX_NOB	  12000u
-#define O2_SIM_FIRST_NID  0x00050000c0a80a01ull
-#define O2_SIM_LOG	  4096u
-#define O2_SIM_ON_THE_WAY 64u
-#define O2_SIM_CODES	  16u
+#define O2_SIM_NODES	   3u
+#define O2_SIM_ENDS	   6u	/* two for each pair of nodes */
+#define O2_SIM_OPS	   640u /* of a deep case, at most */
+#define O2_SIM_FEW_OPS	   128u /* of any other */
+#define O2_SIM_STEPS	   600u
+#define O2_SIM_PAGES	   256u	 /* of a node */
+#define O2_SIM_MANY_PAGES  1024u /* of a deep or a wide case */
+#define O2_SIM_MAX_NOB	   12000u
+#define O2_SIM_FIRST_NID   0x00050000c0a80a01ull
+#define O2_SIM_FIRST_STAMP 0x0006000011112222ull
+#define O2_SIM_DMA_BASE	   0x7f0000000000ull /* device address of the first node's first page */
+#define O2_SIM_LOG	   4096u
+#define O2_SIM_ON_THE_WAY  1024u
+#define O2_SIM_CODES	   16u
 
 /* --- operations (sim_op.c) --- */
 
@@ -100,8 +106,8 @@ struct o2_sim_end {
 	uint32_t node, index;
 	struct o2_conn *conn;
 	uint32_t qp_num;
-	uint32_t depth;	    /* as agreed with the other end */
-	uint32_t asked;	    /* the depth that it was made for */
+	uint32_t depth; /* as agreed with the other end */
+	struct o2_account_limits limits;
 	bool asleep;	    /* a slow peer: its completions are not handled for now */
 	bool forged;	    /* it has got a forged message */
 	bool broken;	    /* its queue pair is in error or gone */
@@ -116,6 +122,7 @@ struct o2_sim_end {
 	uint64_t no_noops_ms;	       /* the last time that it had none */
 	bool deadline_due;	       /* the time that comes is too late for something of it */
 	struct o2_sim_wire wire;
+	struct o2_receives receives;
 	struct o2_conn_view view; /* after the last step */
 };
 
@@ -182,12 +189,14 @@ struct o2_sim {
 	uint32_t depth;		      /* that is asked for; memory that is short makes it less */
 	uint32_t op_weight[3];	      /* of IMMEDIATE, PUT, GET */
 	struct o2_sim_op op[O2_SIM_OPS];
-	uint32_t nops;
+	uint32_t nops, most_ops;
 	uint64_t now_ms;
 	uint32_t inside_left; /* operations that callbacks start */
 	bool close_inside;    /* the next callback closes its connection */
 	bool faults;	      /* this case has some */
 	bool small;	      /* its pools are, and it has few windows for scattered memory */
+	bool deep;	      /* depths up to 255, and as many operations at a time */
+	bool wide;	      /* up to 257 fragments */
 	bool remapped;	      /* a unit between memory and the first node's device remaps pages */
 	struct o2_sim_fault fault;
 	struct o2_sim_end *acting;    /* whose code runs */
@@ -205,6 +214,8 @@ struct o2_sim {
 
 /* sim_memory.c */
 
+/* Of a node. */
+uint32_t o2_sim_pages(const struct o2_sim *sim);
 /* Draw nob bytes of memory for one side, on pages of its own.  False: the arena is full. */
 bool o2_sim_memory_draw(struct o2_sim *sim, uint32_t node, uint64_t nob, struct o2_op_memory *memory);
 /* The same, as it is said here; memory says whether it is gapped or scattered. */
@@ -224,6 +235,8 @@ uint32_t o2_sim_memory_wrs(const struct o2_sim *sim, const struct o2_op_memory *
 
 /* Draw an operation of this end and start it.  False: there is no room for one. */
 bool o2_sim_op_start(struct o2_sim *sim, struct o2_sim_end *end);
+/* Draw one, and start up to that many that are like it. */
+void o2_sim_op_flood(struct o2_sim *sim, struct o2_sim_end *end, uint32_t count);
 /* Start one that is filled in, down to what the other end makes of it. */
 void o2_sim_op_launch(struct o2_sim *sim, struct o2_sim_op *op);
 extern const struct o2_conn_ops o2_sim_conn_ops;
@@ -249,6 +262,8 @@ void o2_sim_fault_arm_allocation(struct o2_sim *sim, uint32_t most);
 void o2_sim_fault_after(struct o2_sim *sim, struct o2_sim_end *end);
 /* Why something was refused or has failed: of what was made to fail, what only its rule tells is counted. */
 void o2_sim_fault_reason(struct o2_sim *sim, const struct o2_error *error);
+/* Was something made to fail with that code, in what this end does for the operation? */
+bool o2_sim_may_fail(const struct o2_sim_op *op, const struct o2_sim_end *end, int code);
 void o2_sim_codes_add(struct o2_sim_codes *codes, int code);
 bool o2_sim_codes_has(const struct o2_sim_codes *codes, int code);
 void o2_sim_may_close(struct o2_sim_end *end, int code);
@@ -263,8 +278,22 @@ void o2_sim_forge(struct o2_sim *sim);
 /* sim_wire.c */
 
 void o2_sim_tap(void *arg, uint32_t from_qp, uint32_t to_qp, const uint8_t *bytes, uint64_t length);
+/* A number of the sender's at its place in a message. */
+uint64_t o2_sim_number(const uint8_t *bytes, uint32_t at, uint32_t width, bool big);
 /* Message completions of this end that are about to be handled. */
 void o2_sim_wire_handled(struct o2_sim_end *end, uint32_t count);
+
+/* sim_fields.c */
+
+/* A message has arrived: is each field of it what it has to be?  length: of its first piece.  op: that it is
+ * about, or NULL.  again: such a message of it was seen before. */
+void o2_sim_check_fields(const struct o2_sim_end *from, const uint8_t *bytes, uint64_t length,
+			 const struct o2_sim_op *op, bool again);
+
+/* sim_post.c */
+
+/* From now on all that is posted on this device is looked at. */
+void o2_sim_posts_watch(struct o2_sim *sim, struct ibv_context *context);
 
 /* sim_model.c */
 
@@ -274,6 +303,15 @@ void o2_sim_not_ready(struct o2_sim *sim, struct o2_sim_end *from);
 void o2_sim_check(struct o2_sim *sim);
 /* Nothing moves any more: what must be true then. */
 void o2_sim_check_rest(struct o2_sim *sim);
+
+/* sim_config.c */
+
+/* sim->deep and sim->wide are drawn before. */
+void o2_sim_draw_config(struct o2_sim *sim);
+/* It was made with that, and says end->depth: is it as large as that makes it? */
+void o2_sim_check_sizes(struct o2_sim *sim, struct o2_sim_end *end, const struct o2_conn_config *config);
+/* The smaller depth counts at both ends. */
+void o2_sim_agree(struct o2_sim_end *a, struct o2_sim_end *b);
 
 /* sim_world.c */
 

@@ -6,6 +6,20 @@
 /* Memory of simulated operations: what is drawn, and what is foretold of it. */
 
 #define PAGE_BYTES 4096u
+#define FEW_PIECES 4u
+
+uint32_t o2_sim_pages(const struct o2_sim *sim)
+{
+	return sim->deep || sim->wide ? O2_SIM_MANY_PAGES : O2_SIM_PAGES;
+}
+
+/* Pieces in pages of their own; in a wide case as many as a descriptor may have fragments, or nearly. */
+static uint32_t draw_pieces(struct o2_sim *sim, uint64_t nob)
+{
+	if (sim->wide && nob >= O2_MEMORY_PIECES && o2_draw_bool(sim->choice, 1, 3))
+		return O2_MEMORY_PIECES - (uint32_t)o2_draw_pick(sim->choice, 3);
+	return FEW_PIECES;
+}
 
 bool o2_sim_memory_make(struct o2_sim *sim, uint32_t node, uint64_t nob, enum o2_reg_mode mode,
 			uint32_t offset, struct o2_op_memory *m)
@@ -14,8 +28,9 @@ bool o2_sim_memory_make(struct o2_sim *sim, uint32_t node, uint64_t nob, enum o2
 
 	m->shadow = &owner->place.shadow;
 	m->first_page = owner->next_page;
-	m->npages = m->gapped ? O2_MEMORY_PIECES : (uint32_t)((offset + nob + PAGE_BYTES - 1) / PAGE_BYTES);
-	if (m->npages > O2_MEMORY_PIECES || m->first_page + m->npages > O2_SIM_PAGES)
+	if (!m->gapped)
+		m->npages = (uint32_t)((offset + nob + PAGE_BYTES - 1) / PAGE_BYTES);
+	if ((!m->gapped && m->npages > FEW_PIECES) || m->first_page + m->npages > o2_sim_pages(sim))
 		return false;
 	owner->next_page += m->npages;
 	o2_memory_lay(m, nob, mode, offset);
@@ -30,8 +45,10 @@ bool o2_sim_memory_draw(struct o2_sim *sim, uint32_t node, uint64_t nob, struct 
 	uint32_t offset = o2_draw_bool(c, 2, 1) ? (uint32_t)o2_draw(c, PAGE_BYTES - 1) : 0;
 
 	*m = (struct o2_op_memory){.gapped = false};
-	m->gapped = mode != O2_REG_USER && mode != O2_REG_PHYS && nob >= O2_MEMORY_PIECES &&
-		    o2_draw_bool(c, mode == O2_REG_FASTREG ? 15 : 3, 1);
+	m->gapped = mode != O2_REG_USER && mode != O2_REG_PHYS && nob >= FEW_PIECES &&
+		    o2_draw_bool(c, mode == O2_REG_FASTREG ? 15 : 3, sim->wide ? 6 : 1);
+	if (m->gapped)
+		m->npages = draw_pieces(sim, nob);
 	m->scattered = sim->small && mode != O2_REG_USER && !m->gapped && o2_draw_bool(c, 1, 3);
 	return o2_sim_memory_make(sim, node, nob, mode, m->gapped ? offset % 512 : offset, m);
 }

@@ -8,6 +8,7 @@
 /* Operations: what the application of an end starts, and what it is asked and told (docs/simulation.md). */
 
 #define REFUSED_WITH (-EACCES)
+#define FLOOD_NOB    64u /* an operation of a flood is shorter */
 
 /* Where an operation's number travels, so that the other end knows what it is asked for. */
 static uint64_t *number_in(struct o2_lnet_hdr *hdr)
@@ -200,7 +201,7 @@ bool o2_sim_op_start(struct o2_sim *sim, struct o2_sim_end *end)
 {
 	struct o2_sim_op *op = &sim->op[sim->nops];
 
-	if (sim->nops == O2_SIM_OPS || !o2_sim_ok(sim))
+	if (sim->nops == sim->most_ops || !o2_sim_ok(sim))
 		return false;
 	*op = (struct o2_sim_op){.id = sim->nops, .end = end, .since_ms = sim->now_ms};
 	if (!draw(sim, op))
@@ -209,6 +210,44 @@ bool o2_sim_op_start(struct o2_sim *sim, struct o2_sim_end *end)
 	sim->nops++;
 	o2_sim_op_launch(sim, op);
 	return true;
+}
+
+/* The same once more, taken in full, without a draw.  False: there is no room for it. */
+static bool start_like(struct o2_sim *sim, const struct o2_sim_op *first)
+{
+	struct o2_sim_op *op = &sim->op[sim->nops];
+
+	if (sim->nops == sim->most_ops || !o2_sim_ok(sim))
+		return false;
+	*op = (struct o2_sim_op){
+		.id = sim->nops,
+		.op = first->op,
+		.lnet_type = first->lnet_type,
+		.end = first->end,
+		.nob = first->nob % FLOOD_NOB,
+		.wanted = first->nob % FLOOD_NOB,
+		.since_ms = sim->now_ms,
+	};
+	if (op->op != O2_OP_SEND && op->nob == 0)
+		op->nob = op->wanted = 1;
+	if (!o2_sim_memory_make(sim, op->end->node, op->nob, O2_REG_GLOBAL, 0, &op->ours) ||
+	    (op->op != O2_OP_SEND &&
+	     !o2_sim_memory_make(sim, op->end->other->node, op->wanted, O2_REG_GLOBAL, 0, &op->theirs)))
+		return false;
+	o2_sim_memory_fill(op);
+	sim->nops++;
+	o2_sim_op_launch(sim, op);
+	return true;
+}
+
+void o2_sim_op_flood(struct o2_sim *sim, struct o2_sim_end *end, uint32_t count)
+{
+	const uint32_t first = sim->nops;
+
+	if (!o2_sim_op_start(sim, end))
+		return;
+	while (count-- > 0 && end->conn != NULL && start_like(sim, &sim->op[first]))
+		;
 }
 
 /* --- what the ends are asked and told --- */

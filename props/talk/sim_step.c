@@ -6,11 +6,13 @@
 /* One step: everything that can happen now, and the choice of one (docs/simulation.md, "Steps"). */
 
 #define POOL_RETRY_MS 1000u
+#define FLOOD_MORE    300u /* at most, behind the first */
 
 enum step {
 	STEP_EXECUTE,
 	STEP_COMPLETE,
 	STEP_START,
+	STEP_FLOOD,
 	STEP_BURST,
 	STEP_PROGRESS,
 	STEP_CLOCK,
@@ -80,17 +82,23 @@ static bool wake(struct o2_sim *sim)
 	return false;
 }
 
-bool o2_sim_execute_one(struct o2_sim *sim, struct o2_sim_end *end)
+static bool execute_of(struct o2_sim *sim, const struct o2_sim_end *end)
 {
 	o2_sim_look_at_device(sim);
-	for (uint32_t i = 0; i < sim->nrunnable; i++) {
-		if (sim->runnable[i] != end->qp_num)
-			continue;
-		o2_sim_execute(sim, i);
-		(void)progress(sim, end);
-		return true;
-	}
+	for (uint32_t i = 0; i < sim->nrunnable; i++)
+		if (sim->runnable[i] == end->qp_num) {
+			o2_sim_execute(sim, i);
+			return true;
+		}
 	return false;
+}
+
+bool o2_sim_execute_one(struct o2_sim *sim, struct o2_sim_end *end)
+{
+	if (!execute_of(sim, end))
+		return false;
+	(void)progress(sim, end);
+	return true;
 }
 
 /* The next fair thing: the device, then each end that is awake, in turn.  False: nothing can happen. */
@@ -116,7 +124,7 @@ static bool fair(struct o2_sim *sim, uint32_t *turn)
 
 static void burst(struct o2_sim *sim)
 {
-	uint32_t count = 2 + (uint32_t)o2_draw(sim->choice, 30);
+	uint32_t count = 2 + (uint32_t)o2_draw(sim->choice, sim->deep ? 250 : 30);
 	uint32_t turn = 0;
 
 	while (count-- > 0 && o2_sim_ok(sim) && fair(sim, &turn))
@@ -217,6 +225,19 @@ static void start(struct o2_sim *sim)
 		;
 }
 
+/* As many of one kind as a whole queue takes, and more; all may arrive before anything is handled. */
+static void flood(struct o2_sim *sim)
+{
+	struct o2_sim_end *end = &sim->end[o2_draw_pick(sim->choice, sim->nends)];
+	uint32_t most = o2_draw_bool(sim->choice, 1, 2) ? 2 * FLOOD_MORE : 0;
+
+	if (end->conn == NULL)
+		return;
+	o2_sim_op_flood(sim, end, FLOOD_MORE - (uint32_t)o2_draw(sim->choice, FLOOD_MORE));
+	while (most-- > 0 && o2_sim_ok(sim) && execute_of(sim, end))
+		o2_sim_check(sim);
+}
+
 static struct o2_sim_end *pick_ready(struct o2_sim *sim)
 {
 	struct o2_sim_end *ready[O2_SIM_ENDS];
@@ -267,6 +288,9 @@ static void take_step(struct o2_sim *sim, enum step step)
 	case STEP_START:
 		start(sim);
 		break;
+	case STEP_FLOOD:
+		flood(sim);
+		break;
 	case STEP_BURST:
 		burst(sim);
 		break;
@@ -298,7 +322,7 @@ static void take_step(struct o2_sim *sim, enum step step)
 
 void o2_sim_step(struct o2_sim *sim)
 {
-	uint32_t weights[STEPS] = {24, 24, 14, 14, 3, 2, 1, 1, 0, 0, 0};
+	uint32_t weights[STEPS] = {24, 24, 14, sim->deep ? 4 : 0, 14, 3, 2, 1, 1, 0, 0, 0};
 	bool ready = false;
 
 	o2_sim_look_at_device(sim);
@@ -318,13 +342,13 @@ void o2_sim_step(struct o2_sim *sim)
 
 /* --- coming to rest --- */
 
-/* Steps that are enough for everything that is open, and for the NOOPs that go with it. */
+/* Steps that are enough for everything that is open, its writes, and the NOOPs that go with it. */
 static uint64_t bound(const struct o2_sim *sim)
 {
 	uint64_t steps = 400;
 
 	for (uint32_t i = 0; i < sim->nops; i++)
-		steps += sim->op[i].started && !sim->op[i].ended ? 60 : 0;
+		steps += sim->op[i].started && !sim->op[i].ended ? 60 + sim->config.max_frags : 0;
 	return steps;
 }
 

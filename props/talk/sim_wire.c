@@ -10,7 +10,7 @@
  * (docs/wire.md), in the sender's order.
  */
 
-static uint64_t number(const uint8_t *bytes, uint32_t at, uint32_t width, bool big)
+uint64_t o2_sim_number(const uint8_t *bytes, uint32_t at, uint32_t width, bool big)
 {
 	uint64_t value = 0;
 
@@ -28,62 +28,79 @@ static struct o2_sim_op *by_cookie(struct o2_sim_end *initiator, uint64_t cookie
 		struct o2_sim_op *op = &sim->op[i];
 
 		if (op->end == initiator && (of_ack ? op->acknowledged : op->requested) &&
-		    (of_ack ? op->cookie_there : op->cookie) == cookie)
+		    op->op != O2_OP_SEND && (of_ack ? op->cookie_there : op->cookie) == cookie)
 			return op;
 	}
 	return NULL;
 }
 
-/* The key that a sink describes itself with. */
-static void see_descriptor(struct o2_sim_op *op, const uint8_t *bytes, uint32_t at, bool big)
-{
-	op->key = (uint32_t)number(bytes, at + O2_DESC_AT_KEY, 4, big);
-	op->key_addr = number(bytes, at + O2_DESC_AT_FRAGS + O2_FRAG_AT_ADDR, 8, big);
-}
-
-static uint32_t see_request(struct o2_sim_end *from, const uint8_t *bytes, uint8_t type, bool big)
+/* By the number that its LNet header carries: where number_in() of sim_op.c puts it. */
+static struct o2_sim_op *by_number(struct o2_sim_end *from, const uint8_t *bytes)
 {
 	struct o2_sim *sim = from->sim;
-	uint32_t lnet_type = (uint32_t)number(bytes, O2_AT_LNET_HDR + O2_LNET_AT_TYPE, 4, false);
-	/* Where number_in() of sim_op.c puts it: behind a handle, or in the second half of one. */
+	uint32_t lnet_type = (uint32_t)o2_sim_number(bytes, O2_AT_LNET_HDR + O2_LNET_AT_TYPE, 4, false);
 	uint32_t at = lnet_type == O2_LNET_REPLY ? 8 : 16;
-	uint64_t id = number(bytes, O2_AT_LNET_HDR + O2_LNET_AT_UNION + at, 8, false);
-	struct o2_sim_op *op = id < sim->nops ? &sim->op[id] : NULL;
+	uint64_t id = o2_sim_number(bytes, O2_AT_LNET_HDR + O2_LNET_AT_UNION + at, 8, false);
 
 	/* A request may be seen from inside the call that starts it, when it is the newest of all. */
-	if (op == NULL)
-		return O2_SIM_OPS;
-	op->requested = true;
-	op->cookie = number(bytes, O2_AT_PUT_REQ_COOKIE, 8, false);
+	return id < sim->nops && sim->op[id].end == from ? &sim->op[id] : NULL;
+}
+
+/* The operation that the message is about; NULL: none, or nobody's. */
+static struct o2_sim_op *op_of(struct o2_sim_end *from, const uint8_t *bytes, uint64_t length, uint8_t type)
+{
+	switch (type) {
+	case O2_MSG_IMMEDIATE:
+	case O2_MSG_PUT_REQ:
+	case O2_MSG_GET_REQ:
+		return length < O2_AT_PAYLOAD ? NULL : by_number(from, bytes);
+	case O2_MSG_PUT_ACK:
+		return by_cookie(from->other, o2_sim_number(bytes, O2_AT_SRC_COOKIE, 8, false), false);
+	case O2_MSG_PUT_DONE: /* it goes the way of its request and has the cookie of the PUT_ACK */
+		return by_cookie(from, o2_sim_number(bytes, O2_AT_COMPLETION_COOKIE, 8, false), true);
+	case O2_MSG_PUT_NAK:
+	case O2_MSG_GET_DONE:
+		return by_cookie(from->other, o2_sim_number(bytes, O2_AT_COMPLETION_COOKIE, 8, false), false);
+	default:
+		return NULL;
+	}
+}
+
+/* The key that a sink describes itself with. */
+static void note_descriptor(struct o2_sim_op *op, const uint8_t *bytes, uint32_t at, bool big)
+{
+	uint64_t frags;
+
+	op->key = (uint32_t)o2_sim_number(bytes, at + O2_DESC_AT_KEY, 4, big);
+	op->key_addr = o2_sim_number(bytes, at + O2_DESC_AT_FRAGS + O2_FRAG_AT_ADDR, 8, big);
+	frags = o2_sim_number(bytes, at + O2_DESC_AT_NFRAGS, 4, big);
+	if (frags >= O2_MEMORY_PIECES - 2 && frags <= O2_MEMORY_PIECES)
+		o2_sim_seen(op->end->sim, O2_SIM_SEEN_FRAGS_257 - (O2_MEMORY_PIECES - (uint32_t)frags));
+}
+
+/* What is known of the operation from now on.  True: such a message was seen before. */
+static bool note(struct o2_sim_op *op, const uint8_t *bytes, uint8_t type, bool big)
+{
+	bool *seen = &op->status_sent;
+
+	if (type == O2_MSG_IMMEDIATE || type == O2_MSG_PUT_REQ || type == O2_MSG_GET_REQ)
+		seen = &op->requested;
+	else if (type == O2_MSG_PUT_ACK)
+		seen = &op->acknowledged;
+	if (*seen)
+		return true;
+	*seen = true;
+	if (type == O2_MSG_PUT_REQ || type == O2_MSG_GET_REQ)
+		op->cookie = o2_sim_number(bytes, O2_AT_PUT_REQ_COOKIE, 8, false);
 	if (type == O2_MSG_GET_REQ)
-		see_descriptor(op, bytes, O2_AT_GET_REQ_DESC, big);
-	return op->id;
-}
-
-static uint32_t see_ack(struct o2_sim_end *from, const uint8_t *bytes, bool big)
-{
-	struct o2_sim_op *op = by_cookie(from->other, number(bytes, O2_AT_SRC_COOKIE, 8, false), false);
-
-	if (op == NULL)
-		return O2_SIM_OPS;
-	op->acknowledged = true;
-	op->cookie_there = number(bytes, O2_AT_DST_COOKIE, 8, false);
-	see_descriptor(op, bytes, O2_AT_PUT_ACK_DESC, big);
-	return op->id;
-}
-
-/* PUT_DONE goes the way of its request and has the cookie of the PUT_ACK; the others answer the request. */
-static uint32_t see_status(struct o2_sim_end *from, const uint8_t *bytes, uint8_t type, bool big)
-{
-	uint64_t cookie = number(bytes, O2_AT_COMPLETION_COOKIE, 8, false);
-	bool put_done = type == O2_MSG_PUT_DONE;
-	struct o2_sim_op *op = by_cookie(put_done ? from : from->other, cookie, put_done);
-
-	if (op == NULL)
-		return O2_SIM_OPS;
-	op->status_sent = true;
-	op->wire_status = (int32_t)(uint32_t)number(bytes, O2_AT_STATUS, 4, big);
-	return op->id;
+		note_descriptor(op, bytes, O2_AT_GET_REQ_DESC, big);
+	if (type == O2_MSG_PUT_ACK) {
+		op->cookie_there = o2_sim_number(bytes, O2_AT_DST_COOKIE, 8, false);
+		note_descriptor(op, bytes, O2_AT_PUT_ACK_DESC, big);
+	}
+	if (seen == &op->status_sent)
+		op->wire_status = (int32_t)(uint32_t)o2_sim_number(bytes, O2_AT_STATUS, 4, big);
+	return false;
 }
 
 /* What a message of this type has in front of its payload or of its fragments (docs/wire.md). */
@@ -115,13 +132,13 @@ static void check_length(const struct o2_sim_end *from, const uint8_t *bytes, ui
 {
 	const uint8_t type = bytes[O2_AT_TYPE];
 	const uint32_t desc_at = type == O2_MSG_PUT_ACK ? O2_AT_PUT_ACK_DESC : O2_AT_GET_REQ_DESC;
-	const uint64_t nob = number(bytes, O2_AT_NOB, 4, big);
+	const uint64_t nob = o2_sim_number(bytes, O2_AT_NOB, 4, big);
 	uint64_t holds = fixed_bytes(type);
 
 	if (length >= holds && type == O2_MSG_IMMEDIATE)
-		holds += number(bytes, O2_AT_LNET_HDR + O2_LNET_AT_PAYLOAD_LENGTH, 4, false);
+		holds += o2_sim_number(bytes, O2_AT_LNET_HDR + O2_LNET_AT_PAYLOAD_LENGTH, 4, false);
 	else if (length >= holds && (type == O2_MSG_PUT_ACK || type == O2_MSG_GET_REQ))
-		holds += number(bytes, desc_at + O2_DESC_AT_NFRAGS, 4, big) * O2_FRAG_BYTES;
+		holds += o2_sim_number(bytes, desc_at + O2_DESC_AT_NFRAGS, 4, big) * O2_FRAG_BYTES;
 	if (nob != holds || (type != O2_MSG_IMMEDIATE && length != holds))
 		o2_report_fail(from->sim->report, "sim/message-length",
 			       "end %" PRIu32 " sends a message of type 0x%x that says %" PRIu64
@@ -136,40 +153,39 @@ static void remember(struct o2_sim_wire *wire, uint8_t type, uint8_t credits, ui
 	wire->count++;
 }
 
-static bool costs_credit(uint16_t version, uint8_t type)
-{
-	return type == O2_MSG_IMMEDIATE || type == O2_MSG_PUT_REQ || type == O2_MSG_GET_REQ ||
-	       (type == O2_MSG_NOOP && version == O2_MSG_VERSION_1);
-}
-
 void o2_sim_tap(void *arg, uint32_t from_qp, uint32_t to_qp, const uint8_t *bytes, uint64_t length)
 {
 	struct o2_sim *sim = arg;
 	struct o2_sim_end *from = o2_sim_end_of_qp(sim, from_qp);
-	uint32_t op = O2_SIM_OPS;
+	struct o2_seen_message message;
+	struct o2_sim_op *op;
 	uint8_t type, credits;
-	bool big;
+	bool big, again;
 
 	(void)to_qp;
 	if (from == NULL || length < O2_MSG_HEADER_BYTES)
 		return;
-	type = bytes[O2_AT_TYPE];
-	credits = bytes[O2_AT_CREDITS];
+	o2_seen_message(bytes, &message);
+	o2_receives_arrive(&from->other->receives, sim->config.version, &message);
+	type = message.type;
+	credits = message.credits;
 	big = bytes[0] == 0x0b;
-	if (!from->other->forged)
+	op = op_of(from, bytes, length, type);
+	again = op != NULL && note(op, bytes, type, big);
+	if (!from->other->forged && !from->forged) {
 		check_length(from, bytes, length, big);
-	if (type == O2_MSG_PUT_REQ || type == O2_MSG_GET_REQ)
-		op = see_request(from, bytes, type, big);
-	else if (type == O2_MSG_PUT_ACK)
-		op = see_ack(from, bytes, big);
-	else if (type == O2_MSG_PUT_NAK || type == O2_MSG_PUT_DONE || type == O2_MSG_GET_DONE)
-		op = see_status(from, bytes, type, big);
+		o2_sim_check_fields(from, bytes, length, op, again);
+	}
 	from->wire.messages++;
 	from->wire.credits += credits;
 	from->wire.noops += type == O2_MSG_NOOP;
-	from->wire.credit_messages += costs_credit(sim->config.version, type);
-	remember(&from->wire, type, credits, op);
+	from->wire.credit_messages += o2_seen_costs(sim->config.version, type);
+	remember(&from->wire, type, credits, op == NULL ? O2_SIM_OPS : op->id);
 	o2_sim_log(sim, O2_SIM_EV_MESSAGE, from, type, credits);
+	if (credits > INT8_MAX)
+		o2_sim_seen(sim, O2_SIM_SEEN_MANY_CREDITS);
+	if (from->wire.count >= UINT8_MAX)
+		o2_sim_seen(sim, O2_SIM_SEEN_MANY_MESSAGES);
 	if (type == O2_MSG_NOOP)
 		o2_sim_seen(sim, sim->config.version == O2_MSG_VERSION_1 ? O2_SIM_SEEN_NOOP_V1
 									 : O2_SIM_SEEN_NOOP_V2);

@@ -14,52 +14,6 @@
 
 #define START_MS    1000u
 #define FEW_WINDOWS 2u
-#define DMA_BASE    0x7f0000000000ull /* device address of the first node's first page */
-
-/* --- how everything is set --- */
-
-static uint32_t draw_least(struct o2_choice *c, uint32_t lo, uint32_t usual, uint32_t hi)
-{
-	return o2_draw_bool(c, 1, 1) ? (uint32_t)o2_draw_range(c, lo, hi) : usual;
-}
-
-static void draw_times(struct o2_choice *c, struct o2_conn_config *config)
-{
-	static const uint32_t timeouts[] = {50000, 4000, 0};
-	static const uint32_t keepalives[] = {100000, 1000, 0};
-
-	config->timeout_ms = timeouts[o2_draw_pick(c, 3)];
-	config->keepalive_ms = keepalives[o2_draw_pick(c, 3)];
-}
-
-static void draw_config(struct o2_sim *sim)
-{
-	static const uint32_t depths[] = {2, 3, 4, 8};
-	struct o2_choice *c = sim->choice;
-	struct o2_conn_config *config = &sim->config;
-	bool v1 = o2_draw_bool(c, 3, 1);
-
-	*config = O2_CONN_DEFAULTS;
-	config->version = v1 ? O2_MSG_VERSION_1 : O2_MSG_VERSION_2;
-	sim->depth = v1 ? draw_least(c, 3, 8, 8) : depths[o2_draw_pick(c, 4)];
-	config->max_frags = draw_least(c, 2, 5, 8);
-	config->wrq_sge = (uint32_t)o2_draw_range(c, 1, 3);
-	config->peer_tx_credits = o2_draw_bool(c, 2, 1) ? (uint32_t)o2_draw_range(c, sim->depth, 16) : 0;
-	config->peercredits_hiw = o2_draw_bool(c, 2, 1) ? (uint32_t)o2_draw_range(c, 1, 16) : 0;
-	config->concurrent_sends = o2_draw_bool(c, 2, 1) ? (uint32_t)o2_draw_range(c, 1, 16) : 0;
-	config->max_transfers = draw_least(c, 1, 24, 24);
-	draw_times(c, config);
-	config->immediate_gather = o2_draw_bool(c, 1, 1);
-	config->order = o2_draw_bool(c, 3, 1) ? O2_BIG_ENDIAN : O2_LITTLE_ENDIAN;
-	config->cksum_flavour = o2_draw_bool(c, 3, 1) ? O2_CKSUM_UNSIGNED : O2_CKSUM_NONE;
-	/* Some cases have one kind of operation, or two, and reach what a mixture does not. */
-	for (uint32_t i = 0; i < 3; i++)
-		sim->op_weight[i] = o2_draw_bool(c, 3, 1) ? 0 : 2 + (i > 0);
-	/* So that the device's own timers do not go on for long. */
-	config->retry_count = 2;
-	config->ack_timeout = 14;
-	config->rnr_retry_count = 6;
-}
 
 /* --- nodes --- */
 
@@ -70,6 +24,12 @@ static enum o2_dma_kind kind_of(const struct o2_sim *sim, uint32_t i)
 	return sim->remapped ? O2_DMA_IOMMU : O2_DMA_BUS;
 }
 
+/* Its nodes are its own. */
+static bool is_special(const struct o2_sim *sim)
+{
+	return sim->small || sim->deep || sim->wide;
+}
+
 static bool open_node(struct o2_sim *sim, uint32_t i)
 {
 	static const char *const devices[] = {"loop0", "loop1", "loop0"};
@@ -78,12 +38,13 @@ static bool open_node(struct o2_sim *sim, uint32_t i)
 		.device = devices[i],
 		.gid_index = O2_LOOP_GID_INDEX,
 		.nid = O2_SIM_FIRST_NID + i,
-		.incarnation = 0x0006000011112222ull + i,
+		.incarnation = O2_SIM_FIRST_STAMP + i,
 		.dma_kind = kind_of(sim, i),
-		.dma_base = i == 0 ? DMA_BASE : 0,
+		.dma_base = i == 0 ? O2_SIM_DMA_BASE : 0,
 		.bounce = i == 1,
-		.arena_pages = O2_SIM_PAGES,
-		.plain_arena = i != 0, /* only the first may stand behind an IOMMU */
+		.arena_pages = o2_sim_pages(sim),
+		/* Only the first may stand behind an IOMMU, in this case or in a later one. */
+		.plain_arena = i != 0 || (is_special(sim) && !sim->remapped),
 		.windows = sim->small ? FEW_WINDOWS : 0,
 		.sizes = {.tx_size = sim->small ? 4 : 256, .reg_size = sim->small ? 2 : 64},
 	};
@@ -97,20 +58,20 @@ static bool open_node(struct o2_sim *sim, uint32_t i)
 		return false;
 	}
 	o2_ni_clock(&node->place.ni, 0);
-	node->used_up = sim->small;
 	return true;
 }
 
 /*
  * Nodes live on from case to case, because making an arena takes longer than a case, as long as nothing has
- * happened that a case could notice.  Small pools, which have to grow in the middle of things, are made anew.
+ * happened that a case could notice.  Small pools, which have to grow in the middle of things, are made anew;
+ * so are those of many operations, and arenas with many pages.
  */
 static void open_nodes(struct o2_sim *sim)
 {
 	bool any = false;
 
 	for (uint32_t i = 0; i < O2_SIM_NODES; i++) {
-		if (sim->node[i].used_up || sim->small)
+		if (sim->node[i].used_up || is_special(sim))
 			o2_place_close(&sim->node[i].place);
 		any |= sim->node[i].place.open;
 		sim->node[i].next_page = 0;
@@ -122,8 +83,12 @@ static void open_nodes(struct o2_sim *sim)
 		if (!sim->node[i].place.open && !open_node(sim, i))
 			return;
 	if (sim->node[0].place.ni.config.dma_kind != kind_of(sim, 0) &&
-	    o2_ni_set_dma(&sim->node[0].place.ni, kind_of(sim, 0), DMA_BASE, NULL) != 0)
+	    o2_ni_set_dma(&sim->node[0].place.ni, kind_of(sim, 0), O2_SIM_DMA_BASE, NULL) != 0)
 		o2_report_fail(sim->report, "sim/open", "the first node cannot have other addresses");
+	for (uint32_t i = 0; i < sim->nnodes; i++) {
+		sim->node[i].used_up = is_special(sim);
+		o2_sim_posts_watch(sim, sim->node[i].place.ni.context);
+	}
 	for (uint32_t i = 0; i < sim->nnodes; i++)
 		sim->node[i].since_ms = o2_clock_ms(&sim->node[i].place.ni.clock);
 }
@@ -162,7 +127,7 @@ static int make_end(struct o2_sim *sim, struct o2_sim_end *end, uint32_t depth)
 	o2_conn_get_address(end->conn, &self);
 	end->qp_num = self.qp_num;
 	end->depth = self.queue_depth;
-	end->asked = depth;
+	o2_sim_check_sizes(sim, end, &config);
 	return 0;
 }
 
@@ -277,7 +242,9 @@ void o2_sim_establish(struct o2_sim *sim, struct o2_sim_end *end)
 /* One end may be able to do more than what is agreed. */
 static void make_pair(struct o2_sim *sim, struct o2_sim_end *a, struct o2_sim_end *b)
 {
-	uint32_t more = o2_draw_bool(sim->choice, 1, 1) ? (uint32_t)o2_draw(sim->choice, 8) : 0;
+	const uint32_t room = O2_MAX_QUEUE_DEPTH - sim->depth;
+	uint32_t more =
+		o2_draw_bool(sim->choice, 1, 1) ? (uint32_t)o2_draw(sim->choice, room < 8 ? room : 8) : 0;
 	int rc;
 
 	if (sim->faults && o2_draw_bool(sim->choice, 9, 1)) {
@@ -293,9 +260,10 @@ static void make_pair(struct o2_sim *sim, struct o2_sim_end *a, struct o2_sim_en
 	rc = make_end(sim, a, sim->depth + (sim->config.version == O2_MSG_VERSION_2 ? more : 0));
 	if (rc == 0)
 		rc = make_end(sim, b, sim->depth);
-	a->depth = b->depth = a->depth < b->depth ? a->depth : b->depth;
-	if (rc == 0)
+	if (rc == 0) {
+		o2_sim_agree(a, b);
 		rc = connect_end(sim, a);
+	}
 	if (rc == 0)
 		rc = o2_draw_bool(sim->choice, 2, 1) ? prepare_end(sim, b) : connect_end(sim, b);
 	o2_sim_fault_disarm(sim);
@@ -344,12 +312,15 @@ void o2_sim_world_open(struct o2_sim *sim)
 {
 	reset(sim);
 	sim->faults = o2_draw_bool(sim->choice, 1, 1);
-	draw_config(sim);
+	sim->deep = o2_draw_bool(sim->choice, 47, 1);
+	sim->wide = o2_draw_bool(sim->choice, sim->deep ? 5 : 31, 1);
+	sim->most_ops = sim->deep ? O2_SIM_OPS : O2_SIM_FEW_OPS;
+	o2_sim_draw_config(sim);
 	if (o2_draw_bool(sim->choice, 4, 1))
 		o2_sim_seen(sim, O2_SIM_SEEN_THREE_NODES), sim->nnodes = 3;
 	else
 		sim->nnodes = 2;
-	sim->small = o2_draw_bool(sim->choice, 5, 2);
+	sim->small = !sim->deep && !sim->wide && o2_draw_bool(sim->choice, 5, 2);
 	sim->remapped = o2_draw_bool(sim->choice, 7, 1);
 	make(sim);
 }
@@ -361,7 +332,8 @@ void o2_sim_world_make(struct o2_sim *sim, const struct o2_conn_config *config)
 	sim->config = *config;
 	sim->depth = config->queue_depth;
 	sim->nnodes = 2;
-	sim->small = false;
+	sim->small = sim->deep = sim->wide = false;
+	sim->most_ops = O2_SIM_FEW_OPS;
 	sim->remapped = false;
 	make(sim);
 }

@@ -19,24 +19,142 @@ static bool at_most(struct o2_account *account, const char *what, uint64_t is, u
 	return false;
 }
 
-bool o2_account_queues(const struct o2_conn_view *end, struct o2_account *account)
-{
-	const uint32_t messages = 2 * end->queue_depth + 2;
+/* --- limits (docs/transport.md, "Sizes", "Tunables") --- */
 
+#define WRS_AROUND_WRITES 3u /* a bind, the message, an invalidate */
+#define NOOPS_OUT_OF_BAND 2u /* version 2 */
+#define MARK_OF_VERSION_1 7u
+
+static uint32_t greater(uint32_t a, uint32_t b)
+{
+	return a > b ? a : b;
+}
+
+static uint32_t smaller(uint32_t a, uint32_t b)
+{
+	return a < b ? a : b;
+}
+
+/* low counts where it is above high. */
+static uint32_t within(uint32_t value, uint32_t low, uint32_t high)
+{
+	return value < low ? low : smaller(value, high);
+}
+
+static uint32_t concurrent_sends(const struct o2_conn_config *config, uint32_t full)
+{
+	uint32_t sends =
+		within(config->concurrent_sends == 0 ? full : config->concurrent_sends, full / 2, 2 * full);
+
+	if (config->version == O2_MSG_VERSION_1)
+		sends = within(sends, 4, 16);
+	return smaller(sends, 2 * config->queue_depth);
+}
+
+static uint32_t high_water(const struct o2_conn_config *config, uint32_t full, uint32_t agreed)
+{
+	const uint32_t mark = within(config->peercredits_hiw, full / 2, full - 1);
+
+	if (config->version == O2_MSG_VERSION_1)
+		return within(MARK_OF_VERSION_1, 1, agreed - 1);
+	return within(agreed * mark / full, 1, agreed);
+}
+
+/* The queues for that depth and so many messages in flight. */
+static void size_queues(struct o2_account_limits *limits, const struct o2_conn_config *config)
+{
+	const uint32_t apart = config->version == O2_MSG_VERSION_1 ? 0 : NOOPS_OUT_OF_BAND;
+
+	limits->send_wrs =
+		greater(limits->made, limits->concurrent_sends) * (config->max_frags + WRS_AROUND_WRITES);
+	limits->recv_wrs = 2 * limits->made + apart;
+	limits->cq_entries = limits->send_wrs + limits->recv_wrs;
+}
+
+static bool has_room(const struct o2_account_limits *limits, const struct o2_account_room *room)
+{
+	return limits->send_wrs <= room->wrs && limits->recv_wrs <= room->wrs &&
+	       limits->cq_entries <= room->cqes;
+}
+
+void o2_account_agree(const struct o2_conn_config *config, uint32_t depth, struct o2_account_limits *limits)
+{
+	limits->depth = depth;
+	limits->high_water = high_water(config, limits->full, depth);
+}
+
+void o2_account_limits(const struct o2_conn_config *config, const struct o2_account_room *room,
+		       struct o2_account_limits *limits)
+{
+	const uint32_t full = config->peer_tx_credits != 0 ? config->peer_tx_credits : config->queue_depth;
+	uint32_t refused = room == NULL ? 0 : room->refused;
+
+	*limits = (struct o2_account_limits){
+		.full = full,
+		.made = config->queue_depth,
+		.concurrent_sends = concurrent_sends(config, full),
+	};
+	size_queues(limits, config);
+	while (room != NULL && limits->made > 0 && (!has_room(limits, room) || refused > 0)) {
+		const uint32_t most = greater(limits->made, limits->concurrent_sends) - 1;
+
+		refused -= has_room(limits, room);
+		limits->made = smaller(limits->made, most);
+		limits->concurrent_sends = smaller(limits->concurrent_sends, most);
+		size_queues(limits, config);
+	}
+	o2_account_agree(config, limits->made, limits);
+}
+
+void o2_account_limits_between(const struct o2_conn_config *config, uint32_t agreed,
+			       struct o2_account_limits *limits)
+{
+	struct o2_conn_config made = *config;
+
+	o2_account_limits(config, NULL, limits);
+	o2_account_agree(config, agreed, limits);
+	while (made.queue_depth-- > agreed) {
+		struct o2_account_limits less;
+
+		o2_account_limits(&made, NULL, &less);
+		o2_account_agree(&made, agreed, &less);
+		limits->high_water = greater(limits->high_water, less.high_water);
+		limits->concurrent_sends = greater(limits->concurrent_sends, less.concurrent_sends);
+	}
+}
+
+/* --- the account --- */
+
+bool o2_account_sizes(const struct o2_conn_view *end, const struct o2_account_limits *limits,
+		      struct o2_account *account)
+{
 	*account = (struct o2_account){.what = NULL};
-	return at_most(account, "send-queue", end->send_wrs, end->send_wrs_max) &&
-	       at_most(account, "receive-queue", end->recv_wrs, end->recv_wrs_max) &&
+	return equal(account, "depth", end->queue_depth, limits->depth) &&
+	       equal(account, "high-water", end->high_water, limits->high_water) &&
+	       equal(account, "sends-at-a-time", end->concurrent_sends, limits->concurrent_sends) &&
+	       equal(account, "send-queue-made", end->send_wrs_max, limits->send_wrs) &&
+	       equal(account, "receive-queue-made", end->recv_wrs_max, limits->recv_wrs) &&
+	       equal(account, "completion-queue-made", end->cq_entries, limits->cq_entries);
+}
+
+bool o2_account_queues(const struct o2_conn_view *end, const struct o2_account_limits *limits,
+		       struct o2_account *account)
+{
+	*account = (struct o2_account){.what = NULL};
+	return at_most(account, "send-queue", end->send_wrs, limits->send_wrs) &&
+	       at_most(account, "receive-queue", end->recv_wrs, limits->recv_wrs) &&
 	       at_most(account, "completion-queue", (uint64_t)end->send_wrs + end->recv_wrs + end->parked,
-		       end->cq_entries) &&
-	       at_most(account, "concurrent-sends", end->sends_in_flight, end->concurrent_sends) &&
-	       at_most(account, "unacknowledged", end->sends_in_flight, messages) &&
+		       limits->cq_entries) &&
+	       at_most(account, "concurrent-sends", end->sends_in_flight, limits->concurrent_sends) &&
+	       at_most(account, "unacknowledged", end->sends_in_flight, 2 * limits->depth + 2) &&
 	       (end->version != O2_MSG_VERSION_2 ||
 		at_most(account, "noops-in-flight", end->noops_in_flight, 2));
 }
 
-bool o2_account_end(const struct o2_conn_view *end, struct o2_account *account)
+bool o2_account_end(const struct o2_conn_view *end, const struct o2_account_limits *limits,
+		    struct o2_account *account)
 {
-	const uint32_t depth = end->queue_depth;
+	const uint32_t depth = limits->depth;
 
 	*account = (struct o2_account){.what = NULL};
 	return equal(account, "credits-spent", end->credits + end->credit_messages_sent,
@@ -50,15 +168,15 @@ bool o2_account_end(const struct o2_conn_view *end, struct o2_account *account)
 	       at_most(account, "granted-and-parked", depth + end->credits_sent,
 		       end->granted + end->credit_messages_handled + end->parked) &&
 	       at_most(account, "peer-requests", end->peer_requests, depth) &&
-	       o2_account_queues(end, account);
+	       o2_account_queues(end, limits, account);
 }
 
-bool o2_account_pair(const struct o2_conn_view *a, const struct o2_conn_view *b, struct o2_account *account)
+bool o2_account_pair(const struct o2_conn_view *a, const struct o2_conn_view *b, uint32_t depth,
+		     struct o2_account *account)
 {
-	const uint32_t depth = a->queue_depth;
-
 	*account = (struct o2_account){.what = NULL};
-	return equal(account, "depth", b->queue_depth, depth) &&
+	return equal(account, "depth", a->queue_depth, depth) &&
+	       equal(account, "depth", b->queue_depth, depth) &&
 	       equal(account, "credits",
 		     a->credits + (a->credit_messages_sent - b->credit_messages_handled) + b->puts_accepted +
 			     b->outstanding + (b->credits_sent - a->credits_received),
@@ -68,9 +186,10 @@ bool o2_account_pair(const struct o2_conn_view *a, const struct o2_conn_view *b,
 	       at_most(account, "received-ungiven", a->credits_received, b->credits_sent);
 }
 
-bool o2_account_rest(const struct o2_conn_view *a, const struct o2_conn_view *b, struct o2_account *account)
+bool o2_account_rest(const struct o2_conn_view *a, const struct o2_conn_view *b,
+		     const struct o2_account_limits *limits, struct o2_account *account)
 {
-	const uint32_t depth = a->queue_depth;
+	const uint32_t depth = limits->depth, mark = limits->high_water;
 
 	*account = (struct o2_account){.what = NULL};
 	return equal(account, "stuck",
@@ -82,6 +201,6 @@ bool o2_account_rest(const struct o2_conn_view *a, const struct o2_conn_view *b,
 	       /*
 	        * A third NOOP waits until the peer has used a credit of the two before; it has these to use.
 	        */
-	       (b->credits >= 2 * a->high_water ||
-		at_most(account, "owed-at-rest", (uint64_t)a->outstanding + 1, a->high_water));
+	       (b->credits >= 2 * mark ||
+		at_most(account, "owed-at-rest", (uint64_t)a->outstanding + 1, mark));
 }

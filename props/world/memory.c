@@ -5,8 +5,9 @@
 #include <errno.h>
 #include <string.h>
 
-#define FIRST_GAP_BYTES 8u
-#define MORE_GAP_BYTES	16u /* of each gap than of the one before */
+#define FIRST_GAP_BYTES	 8u
+#define MORE_GAP_BYTES	 16u /* of each gap than of the one before */
+#define GAPS_THAT_DIFFER 128u
 
 enum o2_reg_mode o2_memory_draw_mode(struct o2_choice *choice, const uint32_t weights[O2_MEMORY_MODES])
 {
@@ -23,14 +24,15 @@ static void cut(struct o2_op_memory *m, uint32_t offset, uint64_t nob)
 	uint64_t left = nob;
 
 	for (uint32_t i = 0; left > 0; i++) {
-		uint64_t most = m->gapped ? (nob + m->npages - 1) / m->npages : page_bytes - offset;
+		uint64_t most =
+			m->gapped ? (left + m->npages - i - 1) / (m->npages - i) : page_bytes - offset;
 		uint32_t take = (uint32_t)(left < most ? left : most);
 
 		assert(i < m->npages && i < O2_MEMORY_PIECES);
 		m->kiov[m->npieces++] = (struct o2_kiov){
 			m->first_page + (m->scattered ? m->npages - 1 - i : i), offset, take};
 		left -= take;
-		offset = m->gapped ? FIRST_GAP_BYTES + MORE_GAP_BYTES * i : 0;
+		offset = m->gapped ? FIRST_GAP_BYTES + MORE_GAP_BYTES * (i % GAPS_THAT_DIFFER) : 0;
 	}
 }
 

@@ -14,7 +14,7 @@
  * a byte that changes too late is seen as well.
  */
 
-#define O2_MEMORY_PIECES 4u
+#define O2_MEMORY_PIECES 257u /* at most */
 #define O2_MEMORY_MODES	 6u
 
 struct o2_op_memory {

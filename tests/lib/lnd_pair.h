@@ -17,7 +17,7 @@
  */
 
 #define PAIR_PAGES   1200u
-#define PAIR_RESULTS 64u
+#define PAIR_RESULTS 256u
 #define PAIR_SECONDS 15 /* after this a test that still waits has failed; nothing sleeps for it */
 
 #define NID_A 0x00050000c0a80a01ull

@@ -9,7 +9,7 @@
  * deliberate defects which tests/unit/lnd/test_lnd_mutants.c names beside them.
  */
 
-/* talks_flow.c, talks_credits.c, talks_answers.c, talks_end.c: what test_lnd_flow.c runs. */
+/* talks_flow.c, talks_credits.c, talks_posts.c, talks_answers.c, talks_end.c: what test_lnd_flow.c runs. */
 #define FLOW_TALKS(talk)                     \
 	talk(talks_of_everything);           \
 	talk(talks_one_way);                 \
@@ -27,6 +27,12 @@
 	talk(returns_the_credit_of_a_noop);  \
 	talk(returns_credits_in_proportion); \
 	talk(returns_the_only_credit);       \
+	talk(posts_before_it_gives);         \
+	talk(sends_what_its_depth_allows);   \
+	talk(returns_seven_in_version_1);    \
+	talk(returns_254_at_once);           \
+	talk(says_whom_it_is_for);           \
+	talk(sums_each_message);             \
 	talk(hears_a_nak_of_success);        \
 	talk(hears_of_more_than_the_sink);   \
 	talk(hears_another_answer);          \

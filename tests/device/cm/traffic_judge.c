@@ -194,11 +194,15 @@ const struct o2_node_ops traffic_ops = {
 
 static void check_account(struct traffic *traffic, const struct o2_conn *conn)
 {
+	struct o2_node_config config = O2_NODE_DEFAULTS; /* but for times and gathering */
+	struct o2_account_limits limits;
 	struct o2_conn_view view;
 	struct o2_account account;
 
 	o2_conn_view(conn, &view);
-	if (o2_account_end(&view, &account)) {
+	config.conn.version = view.version;
+	o2_account_limits_between(&config.conn, view.queue_depth, &limits);
+	if (o2_account_end(&view, &limits, &account)) {
 		traffic->accounts++;
 		return;
 	}

@@ -73,6 +73,13 @@ static const struct {
 	{"parked-lost", hears_early},
 	{"status-overwritten", misses_a_deadline},
 	{"poll-asserted", cannot_poll},
+	{"credit-before-receive", posts_before_it_gives},
+	{"noop-receive-kept", talks_one_way},
+	{"sends-unclamped", sends_what_its_depth_allows},
+	{"version-1-early", returns_seven_in_version_1},
+	{"credit-byte-signed", returns_254_at_once},
+	{"pid-left-out", says_whom_it_is_for},
+	{"noop-unsummed", sums_each_message},
 	{"receives-left", gives_back_its_receives},
 };
 

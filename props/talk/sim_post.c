@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "lnd/conn/conn_internal.h"
+#include "props/talk/sim_internal.h"
+
+/*
+ * Each call that posts something, at the moment when it is made: the order of the calls within one step is
+ * seen, because a peer does not wait for the step to end (docs/simulation.md, "Every call that posts").
+ */
+
+/* The linker leaves no other place: the calls of a device have no argument of ours. */
+static struct {
+	struct o2_sim *sim;
+	int (*post_send)(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad);
+	int (*post_recv)(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad);
+} seam;
+
+/* An end that is being made has no queue pair that is known yet. */
+static struct o2_sim_end *end_of(const struct ibv_qp *qp)
+{
+	struct o2_sim_end *end = o2_sim_end_of_qp(seam.sim, qp->qp_num);
+
+	return end != NULL ? end : seam.sim->acting;
+}
+
+static void leaves(struct o2_sim_end *end, const struct ibv_send_wr *wr)
+{
+	struct o2_seen_message message;
+	struct o2_account account;
+	char signature[64];
+
+	o2_seen_message((const uint8_t *)(uintptr_t)wr->sg_list[0].addr, &message);
+	if (o2_receives_leave(&end->receives, end->depth, &message, &account) || end->forged ||
+	    end->other->forged)
+		return;
+	snprintf(signature, sizeof(signature), "sim/%s", account.what);
+	o2_report_fail(end->sim->report, signature,
+		       "end %" PRIu32 " sends a message of type 0x%x with %" PRIu32
+		       " credits: what may come then, and what has come, takes %" PRIu64
+		       " receives, expected %" PRIu64 " at most",
+		       end->index, message.type, message.credits, account.is, account.expected);
+}
+
+/* What the device refuses has never left, and ends the connection. */
+static int post_send(struct ibv_qp *qp, struct ibv_send_wr *list, struct ibv_send_wr **bad)
+{
+	struct o2_sim_end *end = end_of(qp);
+	int rc = seam.post_send(qp, list, bad);
+
+	for (const struct ibv_send_wr *wr = list; rc == 0 && end != NULL && wr != NULL; wr = wr->next)
+		if (wr->opcode == IBV_WR_SEND)
+			leaves(end, wr);
+	return rc;
+}
+
+static int post_recv(struct ibv_qp *qp, struct ibv_recv_wr *list, struct ibv_recv_wr **bad)
+{
+	struct o2_sim_end *end = end_of(qp);
+	int rc = seam.post_recv(qp, list, bad);
+
+	for (const struct ibv_recv_wr *wr = list; rc == 0 && end != NULL && wr != NULL; wr = wr->next)
+		if ((!o2_receives_post(&end->receives, O2_WR_ID_INDEX(wr->wr_id)) ||
+		     wr->sg_list[0].length != O2_MSG_BYTES) &&
+		    !end->forged)
+			o2_report_fail(end->sim->report, "sim/receive-posted",
+				       "end %" PRIu32 " posts receive %" PRIu32 " of %" PRIu32
+				       " bytes, which was posted before, or is none",
+				       end->index, O2_WR_ID_INDEX(wr->wr_id), wr->sg_list[0].length);
+	return rc;
+}
+
+void o2_sim_posts_watch(struct o2_sim *sim, struct ibv_context *context)
+{
+	seam.sim = sim;
+	if (context->ops.post_send == post_send)
+		return;
+	seam.post_send = context->ops.post_send;
+	seam.post_recv = context->ops.post_recv;
+	context->ops.post_send = post_send;
+	context->ops.post_recv = post_recv;
+}
