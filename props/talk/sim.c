@@ -42,6 +42,7 @@ static const struct o2_tally_row situations[O2_SIM_SITUATIONS] = {
 	[O2_SIM_SEEN_TOO_MANY_WRS] = {"too_many_work_requests", true},
 	[O2_SIM_SEEN_TOO_MANY_FRAGS] = {"too_many_fragments", true},
 	[O2_SIM_SEEN_GAPS_REFUSED] = {"gaps_refused", true},
+	[O2_SIM_SEEN_KEY_LEFT_ALIVE] = {"key_left_alive_in_the_kernels_order", true},
 	[O2_SIM_SEEN_LATE_WRITE_REFUSED] = {"late_write_refused", true},
 	[O2_SIM_SEEN_POST_SEND_FAILED] = {"post_send_failed", true},
 	[O2_SIM_SEEN_POST_RECV_FAILED] = {"post_recv_failed", true},

@@ -197,6 +197,7 @@ struct o2_sim {
 	bool small;	      /* its pools are, and it has few windows for scattered memory */
 	bool deep;	      /* depths up to 255, and as many operations at a time */
 	bool wide;	      /* up to 257 fragments */
+	bool kernel_order;    /* the second node registers by work requests, as kernels do */
 	bool remapped;	      /* a unit between memory and the first node's device remaps pages */
 	struct o2_sim_fault fault;
 	struct o2_sim_end *acting;    /* whose code runs */

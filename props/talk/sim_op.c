@@ -359,15 +359,27 @@ static int receive(void *context, const struct o2_msg *msg)
 	return 0;
 }
 
-/* No write that comes now may be admitted any more, but in mode global, whose key lives on by design. */
+/* In the kernel's order a key lives on until its descriptor's next chain. */
+static bool lives_on(const struct o2_sim_end *end, const struct o2_op_memory *sink)
+{
+	return sink->memory.mode == O2_REG_FASTREG && end->sim->node[end->node].place.ni.domain.fast != NULL;
+}
+
+/* No write that comes now may be admitted any more, but where the key lives on by design. */
 static void check_key(struct o2_sim_end *end, const struct o2_sim_op *op, const struct o2_op_memory *sink)
 {
 	struct o2_sim *sim = end->sim;
 
+	bool admitted;
+
 	if (op->key == 0 || sink->memory.mode == O2_REG_GLOBAL)
 		return;
-	o2_sim_seen(sim, O2_SIM_SEEN_LATE_WRITE_REFUSED);
-	if (o2_loop_admits_write(end->qp_num, op->key, op->key_addr, 1))
+	admitted = o2_loop_admits_write(end->qp_num, op->key, op->key_addr, 1);
+	if (admitted && lives_on(end, sink))
+		o2_sim_seen(sim, O2_SIM_SEEN_KEY_LEFT_ALIVE);
+	else if (!admitted)
+		o2_sim_seen(sim, O2_SIM_SEEN_LATE_WRITE_REFUSED);
+	else
 		o2_report_fail(sim->report, "sim/late-write",
 			       "operation %" PRIu32 " has ended, and its key still admits writes", op->id);
 }

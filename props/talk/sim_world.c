@@ -9,6 +9,7 @@
 #include "lnd/ni/path.h"
 #include "loopverbs/loopverbs.h"
 #include "props/talk/sim_internal.h"
+#include "props/world/device.h"
 
 /* The nodes and connections of a case, made anew for each. */
 
@@ -46,6 +47,7 @@ static bool open_node(struct o2_sim *sim, uint32_t i)
 		/* Only the first may stand behind an IOMMU, in this case or in a later one. */
 		.plain_arena = i != 0 || (is_special(sim) && !sim->remapped),
 		.windows = sim->small ? FEW_WINDOWS : 0,
+		.reg_fast = sim->kernel_order && i == 1 ? o2_device_reg_fast() : NULL,
 		.sizes = {.tx_size = sim->small ? 4 : 256, .reg_size = sim->small ? 2 : 64},
 	};
 	struct o2_error error;
@@ -322,6 +324,7 @@ void o2_sim_world_open(struct o2_sim *sim)
 		sim->nnodes = 2;
 	sim->small = !sim->deep && !sim->wide && o2_draw_bool(sim->choice, 5, 2);
 	sim->remapped = o2_draw_bool(sim->choice, 7, 1);
+	sim->kernel_order = true;
 	make(sim);
 }
 
@@ -335,6 +338,7 @@ void o2_sim_world_make(struct o2_sim *sim, const struct o2_conn_config *config)
 	sim->small = sim->deep = sim->wide = false;
 	sim->most_ops = O2_SIM_FEW_OPS;
 	sim->remapped = false;
+	sim->kernel_order = false;
 	make(sim);
 }
 

@@ -4,8 +4,18 @@
 #include "loopverbs/loopverbs.h"
 
 #pragma weak o2_loop_reg_gaps
+#pragma weak o2_loop_alloc_mr
+#pragma weak o2_loop_map_mr
+#pragma weak o2_loop_reg_mr
 
 o2_reg_gaps_fn o2_device_reg_gaps(void)
 {
 	return o2_loop_reg_gaps;
+}
+
+const struct o2_reg_fast *o2_device_reg_fast(void)
+{
+	static const struct o2_reg_fast fast = {o2_loop_alloc_mr, o2_loop_map_mr, o2_loop_reg_mr};
+
+	return fast.alloc != NULL ? &fast : NULL;
 }

@@ -12,4 +12,7 @@
 /* Regions with gaps, for o2_ni_config; NULL on libibverbs. */
 o2_reg_gaps_fn o2_device_reg_gaps(void);
 
+/* Fast registration in the kernel's order, for o2_ni_config; NULL on libibverbs. */
+const struct o2_reg_fast *o2_device_reg_fast(void);
+
 #endif

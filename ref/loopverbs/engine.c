@@ -79,6 +79,8 @@ static enum ibv_wc_opcode wc_opcode(enum ibv_wr_opcode opcode)
 		return IBV_WC_LOCAL_INV;
 	case IBV_WR_BIND_MW:
 		return IBV_WC_BIND_MW;
+	case O2_LOOP_WR_REG_MR:
+		return IBV_WC_DRIVER1;
 	default:
 		return IBV_WC_SEND;
 	}

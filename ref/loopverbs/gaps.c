@@ -23,7 +23,7 @@ struct o2l_gaps {
 
 static LIST_HEAD(, o2l_gaps) all_gaps = LIST_HEAD_INITIALIZER(all_gaps);
 
-static struct o2l_gaps *make_gaps(const struct ibv_sge *entry, uint32_t count)
+struct o2l_gaps *o2l_gaps_make(const struct ibv_sge *entry, uint32_t count)
 {
 	struct o2l_gaps *gaps = calloc(1, sizeof(*gaps) + count * sizeof(*entry));
 	void *range = MAP_FAILED;
@@ -40,7 +40,14 @@ static struct o2l_gaps *make_gaps(const struct ibv_sge *entry, uint32_t count)
 		return NULL;
 	}
 	gaps->range = range;
+	LIST_INSERT_HEAD(&all_gaps, gaps, link);
 	return gaps;
+}
+
+uint8_t *o2l_gaps_range(const struct o2l_gaps *gaps, uint64_t *length)
+{
+	*length = gaps->length;
+	return gaps->range;
 }
 
 void o2l_gaps_free(struct o2l_gaps *gaps)
@@ -68,15 +75,12 @@ struct ibv_mr *o2_loop_reg_gaps(struct ibv_pd *pd, const struct ibv_sge *entry, 
 		return NULL;
 	}
 	o2l_lock();
-	gaps = make_gaps(entry, count);
+	gaps = o2l_gaps_make(entry, count);
 	mr = gaps ? o2l_mr_make(pd, gaps->range, gaps->length, iova, access) : NULL;
-	if (mr) {
+	if (mr)
 		O2L_CONTAINER(mr, struct o2l_mr, ibv)->gaps = gaps;
-		LIST_INSERT_HEAD(&all_gaps, gaps, link);
-	} else if (gaps) {
-		munmap(gaps->range, gaps->length);
-		free(gaps);
-	}
+	else
+		o2l_gaps_free(gaps);
 	o2l_unlock();
 	if (!mr)
 		errno = ENOMEM;

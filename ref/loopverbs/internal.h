@@ -105,6 +105,7 @@ struct o2l_mr {
 	unsigned int access;
 	uint32_t windows;      /* valid windows bound to it */
 	struct o2l_gaps *gaps; /* NULL: the bytes lie at ibv.addr */
+	struct o2l_fast *fast; /* NULL: registered for as long as it lives */
 	LIST_ENTRY(o2l_mr) link;
 };
 
@@ -365,9 +366,21 @@ int o2l_fault(enum o2_loop_call call, uint32_t qp_num); /* 0, or what the hook s
 
 /* gaps.c */
 struct o2l_gaps;
-void o2l_gaps_free(struct o2l_gaps *gaps); /* NULL is allowed */
+struct o2l_gaps *o2l_gaps_make(const struct ibv_sge *entry, uint32_t count); /* NULL: no memory */
+void o2l_gaps_free(struct o2l_gaps *gaps);				     /* NULL is allowed */
+/* Address space that stands for the ranges, and how long they are together. */
+uint8_t *o2l_gaps_range(const struct o2l_gaps *gaps, uint64_t *length);
 /* Where the bytes at a place of a region really are, and how many of *length are there side by side. */
 uint8_t *o2l_gaps_resolve(uint8_t *place, size_t *length);
+
+/* fast_reg.c */
+struct o2l_fast;
+void o2l_fast_free(struct o2l_mr *mr);		/* what a region has as one for fast registration */
+bool o2l_fast_is_free(const struct o2l_mr *mr); /* it is one, and not registered now */
+int o2l_fast_check(const struct o2l_qp *qp, const struct ibv_send_wr *wr); /* 0 or errno */
+bool o2l_fast_register(struct o2l_qp *qp, const struct o2l_send *wr);
+/* False: there is no such region, or it is registered under another key. */
+bool o2l_fast_invalidate(struct o2l_qp *qp, uint32_t key);
 
 /* A list of work request entries turned into host addresses, as far as it is valid. */
 struct o2l_sgl {

@@ -61,7 +61,7 @@ struct o2_loop_counters {
 	uint64_t writes;	 /* executed: RDMA WRITE, with or without immediate */
 	uint64_t reads;		 /* executed: RDMA READ */
 	uint64_t atomics;	 /* executed: compare-and-swap, fetch-and-add */
-	uint64_t binds;		 /* executed: type 1 and type 2 binds */
+	uint64_t binds;		 /* executed: type 1 and type 2 binds, fast registrations */
 	uint64_t invalidates;	 /* executed: local and remote */
 	uint64_t data_bytes;	 /* bytes copied between registered memory */
 	uint64_t packets;	 /* packets that those bytes would have taken */
@@ -98,6 +98,7 @@ void o2_loop_set_pick(o2_loop_pick_fn pick, void *arg);
 struct ibv_cq;
 struct ibv_mr;
 struct ibv_pd;
+struct ibv_send_wr;
 struct ibv_sge;
 
 /* Where a fault may be put in (docs/loopverbs.md, "Faults"). */
@@ -161,6 +162,33 @@ bool o2_loop_tick(void);
  */
 struct ibv_mr *o2_loop_reg_gaps(struct ibv_pd *pd, const struct ibv_sge *entry, uint32_t count, uint64_t iova,
 				unsigned int access);
+
+/*
+ * Fast registration, as kernels have it (docs/loopverbs.md, "Fast registration").  User-space verbs have no
+ * such calls.
+ *
+ * A region that holds up to max_entries byte ranges (at most O2_LOOP_GAP_ENTRIES) and is not registered yet:
+ * nothing can be reached under its keys, which are equal.  ibv_dereg_mr ends it.  NULL with errno: EINVAL,
+ * ENOMEM.  kernel: ib_alloc_mr
+ */
+struct ibv_mr *o2_loop_alloc_mr(struct ibv_pd *pd, uint32_t max_entries);
+
+/*
+ * Note the ranges that the region's next registration takes when it is executed: byte k of all of them, one
+ * after the other, lies at iova + k.  What is registered now stays as it is.  Returns count, or -EINVAL,
+ * -EFAULT, -ENOMEM.  kernel: ib_map_mr_sg
+ */
+int o2_loop_map_mr(struct ibv_mr *mr, const struct ibv_sge *entry, uint32_t count, uint64_t iova);
+
+/*
+ * Fill *wr (unsignalled, wr_id 0) with the request that registers what was mapped, under this key, whose low
+ * byte alone is new, with these rights: bits of enum ibv_access_flags.  From then on mr->lkey and mr->rkey
+ * are the key.  IBV_WR_LOCAL_INV ends it.  kernel: IB_WR_REG_MR
+ */
+void o2_loop_reg_mr(struct ibv_mr *mr, uint32_t key, unsigned int access, struct ibv_send_wr *wr);
+
+/* Its opcode: verbs leave one to each driver. */
+#define O2_LOOP_WR_REG_MR IBV_WR_DRIVER1
 
 /* Run what is runnable (as any verbs call does).  Returns true if anything was executed. */
 bool o2_loop_progress(void);

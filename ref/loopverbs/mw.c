@@ -135,6 +135,8 @@ bool o2l_mw_invalidate(struct o2l_qp *qp, uint32_t rkey)
 {
 	struct o2l_mw *mw = mw_by_key(rkey);
 
+	if (rkey >> 8 < O2L_FIRST_MW_INDEX)
+		return o2l_fast_invalidate(qp, rkey);
 	/* Only a bound type 2 window can be invalidated, and only through the queue pair it belongs to. */
 	if (!mw || mw->ibv.type != IBV_MW_TYPE_2 || !mw->valid || mw->qp != qp)
 		return false;

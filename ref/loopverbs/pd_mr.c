@@ -167,6 +167,7 @@ void o2l_mr_free(struct o2l_mr *mr)
 	O2L_CONTAINER(mr->ibv.pd, struct o2l_pd, ibv)->users--;
 	LIST_REMOVE(mr, link);
 	o2l_gaps_free(mr->gaps);
+	o2l_fast_free(mr);
 	o2l_fabric.counters.live_mrs--;
 	free(mr);
 }
@@ -189,7 +190,7 @@ struct o2l_mr *o2l_mr_by_lkey(const struct ibv_pd *pd, uint32_t lkey)
 {
 	struct o2l_mr *mr = o2l_index_get(&o2l_fabric.mrs, lkey >> 8);
 
-	return mr && mr->ibv.lkey == lkey && mr->ibv.pd == pd ? mr : NULL;
+	return mr && mr->ibv.lkey == lkey && mr->ibv.pd == pd && !o2l_fast_is_free(mr) ? mr : NULL;
 }
 
 /* Neither range may wrap: a region whose addresses run over 2^64 registers, but nothing lies in it. */

@@ -23,6 +23,7 @@ static bool opcode_ok(enum ibv_qp_type type, enum ibv_wr_opcode opcode)
 	case IBV_WR_ATOMIC_FETCH_AND_ADD:
 	case IBV_WR_LOCAL_INV:
 	case IBV_WR_BIND_MW:
+	case O2_LOOP_WR_REG_MR:
 		return type == IBV_QPT_RC;
 	default:
 		return false;
@@ -41,6 +42,8 @@ static int check_send(const struct o2l_qp *qp, const struct ibv_send_wr *wr, uin
 	if (wr->send_flags & IBV_SEND_INLINE && length > cap->max_inline_data)
 		return EINVAL;
 	if (wr->opcode == IBV_WR_BIND_MW && (length || wr->num_sge || wr->bind_mw.mw->type != IBV_MW_TYPE_2))
+		return EINVAL;
+	if (wr->opcode == O2_LOOP_WR_REG_MR && (length || wr->num_sge || o2l_fast_check(qp, wr)))
 		return EINVAL;
 	if (qp->ibv.qp_type == IBV_QPT_UD && (!wr->wr.ud.ah || length > O2L_PAGE_BYTES))
 		return EINVAL; /* a datagram is one packet */
@@ -70,6 +73,10 @@ static void take_opcode(struct o2l_send *send, const struct o2l_qp *qp, const st
 		send->ud.qkey = wr->wr.ud.remote_qkey;
 	} else if (wr->opcode == IBV_WR_BIND_MW) {
 		take_bind(send, wr->bind_mw.mw, wr->bind_mw.rkey, &wr->bind_mw.bind_info);
+	} else if (wr->opcode == O2_LOOP_WR_REG_MR) {
+		send->bind.mr_lkey = wr->bind_mw.bind_info.mr->lkey; /* its number is meant, not the key */
+		send->bind.new_rkey = wr->bind_mw.rkey;
+		send->bind.access = wr->bind_mw.bind_info.mw_access_flags;
 	} else if (is_atomic(wr->opcode)) {
 		send->remote_addr = wr->wr.atomic.remote_addr;
 		send->rkey = wr->wr.atomic.rkey;

@@ -146,6 +146,8 @@ static enum o2l_verdict execute_local(struct o2l_qp *qp, const struct o2l_send *
 
 	if (wr->opcode == IBV_WR_BIND_MW)
 		status = o2l_mw_bind(qp, wr);
+	else if (wr->opcode == O2_LOOP_WR_REG_MR)
+		status = o2l_fast_register(qp, wr) ? IBV_WC_SUCCESS : IBV_WC_LOC_QP_OP_ERR;
 	else
 		status = o2l_mw_invalidate(qp, wr->invalidate_rkey) ? IBV_WC_SUCCESS : IBV_WC_LOC_QP_OP_ERR;
 	return status == IBV_WC_SUCCESS ? O2L_DONE : local_fault(outcome, status);
@@ -185,7 +187,7 @@ enum o2l_verdict o2l_execute(struct o2l_qp *qp, const struct o2l_send *wr, struc
 {
 	struct o2l_qp *peer;
 
-	if (wr->opcode == IBV_WR_BIND_MW || wr->opcode == IBV_WR_LOCAL_INV)
+	if (wr->opcode == IBV_WR_BIND_MW || wr->opcode == IBV_WR_LOCAL_INV || wr->opcode == O2_LOOP_WR_REG_MR)
 		return execute_local(qp, wr, outcome);
 	if (qp->ibv.qp_type != IBV_QPT_RC)
 		return execute_unreliable(qp, wr, outcome);

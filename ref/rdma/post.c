@@ -24,6 +24,16 @@ struct ibv_send_wr *o2_chain_add(struct o2_post_chain *chain)
 	return wr;
 }
 
+void o2_chain_add_requests(struct o2_post_chain *chain, const struct ibv_send_wr *wr, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		struct ibv_send_wr *added = o2_chain_add(chain), *next = added->next;
+
+		*added = wr[i];
+		added->next = next;
+	}
+}
+
 static struct ibv_sge *add_sge(struct o2_post_chain *chain, uint64_t addr, uint32_t length, uint32_t lkey)
 {
 	struct ibv_sge *sge = &chain->sge[chain->nsge];

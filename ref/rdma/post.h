@@ -42,6 +42,9 @@ void o2_chain_reset(struct o2_post_chain *chain);
  */
 struct ibv_send_wr *o2_chain_add(struct o2_post_chain *chain);
 
+/* Copies of `count` requests, in this order.  They gather nothing. */
+void o2_chain_add_requests(struct o2_post_chain *chain, const struct ibv_send_wr *wr, uint32_t count);
+
 /*
  * The plan's work requests as unsignalled RDMA WRITEs, all with this wr_id.
  * o2iblnd: kiblnd_init_rdma

@@ -66,20 +66,22 @@ int o2_reg_unbind(struct o2_reg_domain *domain, struct o2_binding *binding, bool
  * (pool/frd_key.h).
  */
 
-/* The request that makes the key has to go right in front of the message that announces it. */
-bool o2_binding_needs_bind(const struct o2_binding *binding);
+#define O2_BINDING_CHAIN 2u
 
 /*
- * Fill *wr with it (unsignalled, wr_id as given), for a binding that needs it.
+ * The requests that have to go right in front of the message that announces the key, in this order: in the
+ * kernel's order the invalidate of the key before; then what makes this one.  They are unsignalled and have
+ * this wr_id.  Returns how many there are: 0 where the key is alive already, and for bindings without one.
  * kernel: IB_WR_REG_MR
  */
-void o2_binding_bind_wr(const struct o2_binding *binding, uint64_t wr_id, struct ibv_send_wr *wr);
+uint32_t o2_binding_chain(const struct o2_binding *binding, uint64_t wr_id,
+			  struct ibv_send_wr wr[O2_BINDING_CHAIN]);
 
 /*
- * After every post of the transfer, on queue pair qp_num: accepted: the queue pair took the bind request
- * (false if there was none); ok: it took all of the post.
+ * After every post of the transfer, on queue pair qp_num: accepted: how many of the chain's requests the queue
+ * pair took; ok: it took all of the post.
  */
-void o2_binding_posted(struct o2_binding *binding, uint32_t qp_num, bool accepted, bool ok);
+void o2_binding_posted(struct o2_binding *binding, uint32_t qp_num, uint32_t accepted, bool ok);
 
 /* The peer could use the key: an invalidate has to be posted and completed before the release. */
 bool o2_binding_needs_invalidate(const struct o2_binding *binding);

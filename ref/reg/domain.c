@@ -67,11 +67,12 @@ static int open_set(struct o2_reg_domain *domain, const struct o2_reg_config *co
 		.watermark = config->sizes.flush_trigger,
 		.cache = config->fmr_cache,
 	};
+	const bool fast = kind == O2_REG_POOL_FRD && domain->fast != NULL;
 	const struct o2_frd_config frd = {
 		.set = set,
-		.ops = ops->frd,
+		.ops = fast ? &o2_reg_fast_frd : ops->frd,
 		.context = domain,
-		.order = O2_FRD_INVALIDATE_LAST,
+		.order = fast ? O2_FRD_INVALIDATE_FIRST : O2_FRD_INVALIDATE_LAST,
 		.pool_size = config->sizes.reg_size,
 		.max_pages = O2_MAX_FRAGS,
 		.gaps = kind == O2_REG_POOL_FRD_GAPS,
@@ -154,6 +155,7 @@ int o2_reg_domain_open(const struct o2_reg_config *config, struct o2_reg_domain 
 	domain->arena = config->arena;
 	domain->caps = config->caps;
 	domain->reg_gaps = config->reg_gaps;
+	domain->fast = config->fast;
 	domain->dma = describe_device(config->arena, config->kind, config->base);
 	domain->bounce = config->bounce;
 	rc = -pthread_mutex_init(&domain->lock, NULL);

@@ -34,9 +34,10 @@
 
 /* What the domain has at the device, now: all that was registered for it and not yet deregistered. */
 struct o2_reg_live {
-	_Atomic uint32_t regions;     /* memory regions */
-	_Atomic uint32_t fmr_regions; /* those of mode fmr among them: one live key each */
-	_Atomic uint32_t mws;	      /* memory windows (MW) of type 2 */
+	_Atomic uint32_t regions;	     /* memory regions */
+	_Atomic uint32_t fmr_regions;	     /* those of mode fmr among them: one live key each */
+	_Atomic uint32_t descriptor_regions; /* and those of descriptors in the kernel's order */
+	_Atomic uint32_t mws;		     /* memory windows (MW) of type 2 */
 	_Atomic uint64_t pinned_bytes;
 };
 
@@ -48,6 +49,20 @@ struct o2_reg_live {
  */
 typedef struct ibv_mr *(*o2_reg_gaps_fn)(struct ibv_pd *pd, const struct ibv_sge *entry, uint32_t count,
 					 uint64_t iova, unsigned int access);
+
+/*
+ * Fast registration in the kernel's way, which libibverbs does not have either: a device that can do it has
+ * calls of its own.
+ *
+ * alloc: a region for so many byte ranges, registered by work requests only; NULL with errno.  ibv_dereg_mr
+ * ends it.  map: note the ranges that its next registration takes; returns count, or -errno.  request: fill
+ * *wr with the request that registers them, unsignalled, under this key.
+ */
+struct o2_reg_fast {
+	struct ibv_mr *(*alloc)(struct ibv_pd *pd, uint32_t max_entries);
+	int (*map)(struct ibv_mr *mr, const struct ibv_sge *entry, uint32_t count, uint64_t iova);
+	void (*request)(struct ibv_mr *mr, uint32_t key, unsigned int access, struct ibv_send_wr *wr);
+};
 
 /* The sets of registration pools of one CPU partition: docs/pools.md, "At an interface". */
 enum o2_reg_pool_kind {
@@ -95,6 +110,7 @@ struct o2_reg_config {
 	uint64_t device;	      /* the caller's name for the device of the first pools */
 	const struct o2_reg_ops *ops; /* NULL: o2_reg_verbs_ops.  The context that they get is the domain. */
 	o2_reg_gaps_fn reg_gaps;      /* NULL: a contiguous region stands in for one with gaps */
+	const struct o2_reg_fast *fast; /* mode fastreg in the kernel's order; NULL: MWs stand in */
 };
 
 /* The domain owns everything below except pd and arena. */
@@ -109,7 +125,8 @@ struct o2_reg_domain {
 	struct ibv_mr *global_remote; /* mode global, sinks */
 	struct o2_reg_pools *pools;   /* ncpts */
 	uint32_t ncpts;
-	o2_reg_gaps_fn reg_gaps; /* NULL: the device has no regions with gaps */
+	o2_reg_gaps_fn reg_gaps;	/* NULL: the device has no regions with gaps */
+	const struct o2_reg_fast *fast; /* NULL: mode fastreg by MWs */
 
 	/*
 	 * Variants, which the caller may set while no other thread uses the domain; all false after opening
@@ -136,6 +153,8 @@ struct o2_reg_domain {
 extern const struct o2_fmr_ops o2_reg_verbs_fmr;
 extern const struct o2_frd_ops o2_reg_verbs_frd;
 extern const struct o2_reg_ops o2_reg_verbs_ops;
+/* Descriptors of domain->fast, in its place. */
+extern const struct o2_frd_ops o2_reg_fast_frd;
 
 /*
  * Open a domain: the regions of mode global first, then the pools, partition by partition.

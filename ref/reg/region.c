@@ -95,6 +95,30 @@ static int find_pages(const struct o2_reg_domain *domain, const struct o2_page_b
 	return 0;
 }
 
+int o2_reg_page_ranges(const struct o2_reg_domain *domain, const struct o2_page_bytes *bytes,
+		       enum o2_side side, struct ibv_sge *entry, struct o2_error *error)
+{
+	const enum o2_dma_direction direction = o2_dma_direction_of(side);
+	const uint32_t page_bytes = domain->dma.page_bytes;
+	uint64_t left = bytes->length;
+	uint32_t page[O2_MAX_FRAGS];
+	int rc = find_pages(domain, bytes, page, error);
+
+	for (uint32_t i = 0; i < bytes->npages && rc == 0; i++) {
+		const uint32_t skip = i == 0 ? bytes->page_offset : 0;
+		const uint64_t length = left < page_bytes - skip ? left : page_bytes - skip;
+		const uint32_t seen =
+			domain->bounce ? o2_arena_bounce(domain->arena, direction, page[i]) : page[i];
+
+		entry[i] = (struct ibv_sge){
+			.addr = (uintptr_t)o2_arena_page(domain->arena, seen) + skip,
+			.length = (uint32_t)length,
+		};
+		left -= length;
+	}
+	return rc;
+}
+
 int o2_reg_check_bytes(const struct o2_reg_domain *domain, const struct o2_page_bytes *bytes,
 		       struct o2_error *error)
 {

@@ -54,6 +54,13 @@ int o2_reg_check_bytes(const struct o2_reg_domain *domain, const struct o2_page_
 		       struct o2_error *error);
 
 /*
+ * Where the device has these bytes, which were checked, in the arena's memory: a range for each page.  entry
+ * must hold O2_MAX_FRAGS.
+ */
+int o2_reg_page_ranges(const struct o2_reg_domain *domain, const struct o2_page_bytes *bytes,
+		       enum o2_side side, struct ibv_sge *entry, struct o2_error *error);
+
+/*
  * Make a region of exactly these bytes, which were checked, from a window of the arena over these pages. When
  * the arena has no window left, those that mode fmr keeps are flushed.  access: bits of enum
  * ibv_access_flags.

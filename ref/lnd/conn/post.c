@@ -186,8 +186,8 @@ void o2_tx_post(struct o2_conn *conn, struct o2_tx *tx)
 	const struct o2_rdma_plan *plan = plan_writes(conn, tx);
 	uint64_t silent = wr_id_of(conn, tx, O2_WORK_SILENT);
 	struct o2_error error;
-	uint32_t bind_at, nposted;
-	bool bind;
+	struct ibv_send_wr lead[O2_BINDING_CHAIN];
+	uint32_t nlead, nposted;
 	int rc = o2_tx_check_device(tx->slot_set, tx->slot, conn->device, &error);
 
 	if (rc != 0) {
@@ -201,19 +201,18 @@ void o2_tx_post(struct o2_conn *conn, struct o2_tx *tx)
 		return;
 	}
 	o2_chain_reset(&conn->chain);
+	/* First of all, because a source gathers under such a key as well. */
+	nlead = o2_binding_chain(&tx->binding, silent, lead);
+	o2_chain_add_requests(&conn->chain, lead, nlead);
 	if (plan != NULL)
 		o2_chain_add_plan(&conn->chain, plan, silent);
 	if (ends_writes(tx))
 		conn->chain.sink = &tx->sink_desc;
-	bind_at = conn->chain.nwr;
-	bind = o2_binding_needs_bind(&tx->binding);
-	if (bind)
-		o2_binding_bind_wr(&tx->binding, silent, o2_chain_add(&conn->chain));
 	add_message(conn, tx, (uint32_t)rc);
 	o2_tx_move(conn, tx, O2_LIST_ACTIVE);
 	rc = o2_chain_post(&conn->chain, conn->qp, &nposted, &error);
-	/* A bind that was taken may be executed, whatever became of the requests behind it. */
-	o2_binding_posted(&tx->binding, conn->qp->qp_num, bind && bind_at < nposted, rc == 0);
+	/* What was taken may be executed, whatever became of the requests behind it. */
+	o2_binding_posted(&tx->binding, conn->qp->qp_num, nposted < nlead ? nposted : nlead, rc == 0);
 	if (rc != 0)
 		o2_conn_fail_stage(conn, &error, tx);
 	else

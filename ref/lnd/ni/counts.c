@@ -105,8 +105,10 @@ int o2_ni_check_idle(struct o2_ni *ni, struct o2_error *error)
 		{"ni/counts/mapped-entries", "mapped_entries", counts.mapped_entries, 0},
 		{"ni/counts/wrong-unmaps", "wrong_unmaps", counts.wrong_unmaps, 0},
 		{"ni/counts/regions", "live.regions", counts.live.regions,
-		 (uint64_t)global_regions(ni) + counts.pool[O2_NI_POOL_TX].live + counts.live.fmr_regions},
-		{"ni/counts/windows", "live.windows", counts.live.mws,
+		 (uint64_t)global_regions(ni) + counts.pool[O2_NI_POOL_TX].live + counts.live.fmr_regions +
+			 counts.live.descriptor_regions},
+		{"ni/counts/windows", "live.windows",
+		 (uint64_t)counts.live.mws + counts.live.descriptor_regions,
 		 counts.pool[O2_NI_POOL_FRD].elements + counts.pool[O2_NI_POOL_FRD_GAPS].elements},
 	};
 

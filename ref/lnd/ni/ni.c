@@ -264,6 +264,7 @@ static int open_pools(struct o2_ni *ni, const struct o2_ni_config *config, struc
 		.device = ni->device,
 		.ops = config->reg_ops,
 		.reg_gaps = config->reg_gaps,
+		.fast = config->reg_fast,
 	};
 	int rc = find_caps(ni, config->caps, &reg.caps, error);
 

@@ -54,6 +54,8 @@ struct o2_ni_config {
 	struct o2_reg_policy policy;	  /* for transfers that name no mode */
 	const struct o2_reg_ops *reg_ops; /* of the registration pools; NULL: libibverbs */
 	o2_reg_gaps_fn reg_gaps;	  /* regions with gaps, where the device has them; else NULL */
+	/* mode fastreg in the kernel's order, where the device can; NULL: by MWs (docs/modes.md, "fastreg") */
+	const struct o2_reg_fast *reg_fast;
 
 	const struct o2_work_ops *work_ops; /* of connections; NULL: libibverbs */
 };

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -161,15 +162,21 @@ int o2_reg_bind_fastreg(struct o2_reg_domain *domain, const struct o2_reg_plan *
 	return rc;
 }
 
-/* A key that is still alive belongs to a queue pair in error: its descriptor is made anew. */
+/*
+ * A key that is still alive belongs to a queue pair in error: its descriptor is made anew.  So it is in the
+ * kernel's order when the transfer has failed: nobody knows how far the chain was executed, and the next one
+ * has to know which key it invalidates.
+ */
 int o2_reg_release_fastreg(struct o2_reg_domain *domain, struct o2_binding *binding, bool failed,
 			   struct o2_error *error)
 {
 	struct o2_frd_set *set = set_of(domain, binding);
 
-	(void)failed;
+	const struct o2_frd_key *key = &binding->frd->key;
+	const bool unknown = failed && key->order == O2_FRD_INVALIDATE_FIRST && key->state != O2_FRD_PREPARED;
+
 	(void)error;
-	if (o2_frd_put(set, binding->frd, NULL) == -EBUSY)
+	if (unknown || o2_frd_put(set, binding->frd, NULL) == -EBUSY)
 		(void)o2_frd_discard(set, binding->frd, NULL);
 	return 0;
 }
@@ -180,22 +187,19 @@ int o2_reg_release_fastreg(struct o2_reg_domain *domain, struct o2_binding *bind
  * becomes verbs.
  */
 
-bool o2_binding_needs_bind(const struct o2_binding *binding)
+static void invalidate_request(uint32_t rkey, uint64_t wr_id, struct ibv_send_wr *wr)
 {
-	struct o2_frd_chain chain;
-
-	return binding->frd != NULL && o2_frd_chain(&binding->frd->key, &chain, NULL) == 0 && chain.bind;
+	*wr = (struct ibv_send_wr){.wr_id = wr_id, .opcode = IBV_WR_LOCAL_INV, .invalidate_rkey = rkey};
 }
 
-void o2_binding_bind_wr(const struct o2_binding *binding, uint64_t wr_id, struct ibv_send_wr *wr)
+static void bind_request(const struct o2_binding *binding, uint32_t key, struct ibv_send_wr *wr)
 {
 	const struct o2_descriptor *descriptor = binding->frd->handle;
 
 	*wr = (struct ibv_send_wr){
-		.wr_id = wr_id,
 		.opcode = IBV_WR_BIND_MW,
 		.bind_mw = {.mw = descriptor->mw,
-			    .rkey = o2_frd_published(&binding->frd->key),
+			    .rkey = key,
 			    .bind_info = {.mr = descriptor->region.mr,
 					  .addr = binding->iova,
 					  .length = binding->length,
@@ -203,18 +207,38 @@ void o2_binding_bind_wr(const struct o2_binding *binding, uint64_t wr_id, struct
 	};
 }
 
+uint32_t o2_binding_chain(const struct o2_binding *binding, uint64_t wr_id,
+			  struct ibv_send_wr wr[O2_BINDING_CHAIN])
+{
+	struct o2_frd_chain chain;
+	uint32_t count = 0;
+
+	if (binding->frd == NULL || o2_frd_chain(&binding->frd->key, &chain, NULL) != 0)
+		return 0;
+	if (chain.invalidate)
+		invalidate_request(chain.invalidate_rkey, wr_id, &wr[count++]);
+	if (chain.bind) {
+		if (!o2_reg_fast_request(binding, chain.bind_key, &wr[count]))
+			bind_request(binding, chain.bind_key, &wr[count]);
+		wr[count++].wr_id = wr_id;
+	}
+	assert(count == chain.count);
+	return count;
+}
+
 /*
  * The provider reads the MW's old key from mw->rkey when the bind is posted and leaves it there
  * (ibv_post_send(3) does not promise more), so the new one is noted here.
  */
-void o2_binding_posted(struct o2_binding *binding, uint32_t qp_num, bool accepted, bool ok)
+void o2_binding_posted(struct o2_binding *binding, uint32_t qp_num, uint32_t accepted, bool ok)
 {
 	const struct o2_descriptor *descriptor;
 
 	if (binding->frd == NULL)
 		return;
 	descriptor = binding->frd->handle;
-	if (o2_frd_post_done(&binding->frd->key, qp_num, accepted, ok, NULL) == 0 && accepted)
+	if (o2_frd_post_done(&binding->frd->key, qp_num, accepted, ok, NULL) == 0 && accepted > 0 &&
+	    descriptor->mw != NULL)
 		descriptor->mw->rkey = binding->key;
 }
 
@@ -228,12 +252,8 @@ bool o2_binding_needs_invalidate(const struct o2_binding *binding)
 
 void o2_binding_invalidate_wr(const struct o2_binding *binding, uint64_t wr_id, struct ibv_send_wr *wr)
 {
-	*wr = (struct ibv_send_wr){
-		.wr_id = wr_id,
-		.opcode = IBV_WR_LOCAL_INV,
-		.send_flags = IBV_SEND_SIGNALED,
-		.invalidate_rkey = o2_frd_published(&binding->frd->key),
-	};
+	invalidate_request(o2_frd_published(&binding->frd->key), wr_id, wr);
+	wr->send_flags = IBV_SEND_SIGNALED;
 }
 
 void o2_binding_invalidate_posted(struct o2_binding *binding, bool ok)

@@ -106,15 +106,14 @@ static enum ibv_wc_status write_byte(struct pair *pair, uint64_t addr, uint32_t 
 /* Register, and make the key live as a message would. */
 static void bind_sink(struct side *side, const struct o2_reg_plan *plan, struct o2_binding *binding)
 {
-	struct ibv_send_wr wr, *bad;
+	struct ibv_send_wr wr[O2_BINDING_CHAIN], *bad;
 
 	assert_int_equal(o2_reg_bind(&side->ni.domain, 0, plan, binding, NULL), 0);
-	if (!o2_binding_needs_bind(binding))
+	if (o2_binding_chain(binding, 1, wr) == 0)
 		return;
-	o2_binding_bind_wr(binding, 1, &wr);
-	wr.send_flags = IBV_SEND_SIGNALED;
-	assert_int_equal(ibv_post_send(side->conn->qp, &wr, &bad), 0);
-	o2_binding_posted(binding, side->conn->qp->qp_num, true, true);
+	wr[0].send_flags = IBV_SEND_SIGNALED;
+	assert_int_equal(ibv_post_send(side->conn->qp, wr, &bad), 0);
+	o2_binding_posted(binding, side->conn->qp->qp_num, 1, true);
 	assert_int_equal(poll_one(side->conn).status, IBV_WC_SUCCESS);
 }
 

@@ -106,21 +106,22 @@ TEST_WITH(fastreg_prepares_a_window, open_side, close_side)
 	const struct o2_descriptor *descriptor;
 	const struct o2_frd *frd;
 	struct o2_binding binding;
-	struct ibv_send_wr wr;
+	struct ibv_send_wr chain[O2_BINDING_CHAIN], wr;
 	uint32_t old;
 
 	assert_int_equal(o2_reg_bind(&side.ni.domain, 0, &source, &binding, NULL), 0);
 	descriptor = binding.frd->handle;
-	assert_false(o2_binding_needs_bind(&binding));
+	assert_int_equal(o2_binding_chain(&binding, 77, chain), 0);
 	assert_int_equal(binding.key, descriptor->region.mr->lkey);
 	unbind(&binding);
 	assert_int_equal(o2_reg_bind(&side.ni.domain, 0, &sink, &binding, NULL), 0);
-	assert_true(o2_binding_needs_bind(&binding));
 	assert_false(o2_binding_needs_invalidate(&binding));
 	descriptor = binding.frd->handle;
 	old = descriptor->mw->rkey;
 	assert_int_equal(binding.key, ibv_inc_rkey(old));
-	o2_binding_bind_wr(&binding, 77, &wr);
+	assert_int_equal(o2_binding_chain(&binding, 77, chain), 1);
+	wr = chain[0];
+	assert_int_equal(wr.wr_id, 77);
 	assert_int_equal(wr.opcode, IBV_WR_BIND_MW);
 	assert_int_equal(wr.send_flags, 0);
 	assert_int_equal(wr.bind_mw.rkey, binding.key);

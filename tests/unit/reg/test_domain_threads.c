@@ -102,7 +102,7 @@ static void take(struct worker *w)
 {
 	const enum o2_reg_mode mode = (enum o2_reg_mode)o2_prng_upto(&w->prng, O2_REG_MODES - 1);
 	struct held *held = &w->held[w->nheld];
-	struct ibv_send_wr wr;
+	struct ibv_send_wr wr[O2_BINDING_CHAIN];
 	struct o2_error error;
 	int rc;
 
@@ -113,10 +113,9 @@ static void take(struct worker *w)
 		return;
 	}
 	THREAD_CHECK(seed, rc == 0);
-	if (o2_binding_needs_bind(&held->binding)) {
-		o2_binding_bind_wr(&held->binding, 1, &wr);
-		post(w->to, &wr);
-		o2_binding_posted(&held->binding, w->to->qp->qp_num, true, true);
+	if (o2_binding_chain(&held->binding, 1, wr) == 1) {
+		post(w->to, wr);
+		o2_binding_posted(&held->binding, w->to->qp->qp_num, 1, true);
 	}
 	held->addr = w->plan.frag[0].rf_addr;
 	held->byte = mode == O2_REG_USER
