@@ -156,6 +156,19 @@ static bool is_implied(const struct o2_form_change *change)
 	return false;
 }
 
+/* Where, what was expected, and what is there. */
+static bool says_what_differs(const struct o2_comparison *comparison)
+{
+	for (uint32_t i = 0; i < comparison->count; i++) {
+		const struct o2_difference *item = &comparison->item[i];
+
+		if (item->check >= O2_CHECKS || item->field[0] == '\0' || item->expected[0] == '\0' ||
+		    item->found[0] == '\0')
+			return false;
+	}
+	return true;
+}
+
 static void judge_read_answer(struct o2_forms_run *run, const json_t *before, const json_t *form,
 			      uint32_t found, struct o2_report *report)
 {
@@ -169,8 +182,10 @@ static void judge_read_answer(struct o2_forms_run *run, const json_t *before, co
 		differ = refusals_differ(run);
 	else if (is_free(run->asked.stage) && !same)
 		differ = found != 0;
-	if (run->found.kind == O2_ANSWER_RESULT && !is_implied(&run->change) &&
-	    !o2_form_agrees(written, form, &run->change))
+	if (!says_what_differs(&run->comparison))
+		fail(run, report, "difference-without-words", written);
+	else if (run->found.kind == O2_ANSWER_RESULT && !is_implied(&run->change) &&
+		 !o2_form_agrees(written, form, &run->change))
 		fail(run, report, "answer-read-as-another", written);
 	else if (!same && found == 0 && run->expected.kind == O2_ANSWER_RESULT &&
 		 run->found.kind == O2_ANSWER_RESULT &&
