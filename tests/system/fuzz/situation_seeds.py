@@ -15,7 +15,7 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
-TARGETS = {"dma_map": "dma", "reg_plan": "reg_plan", "keys": "keys", "pools": "pools", "hostile": "hostile"}
+TARGETS = {"dma_map": "dma", "reg_plan": "reg_plan", "keys": "keys", "pools": "pools", "parts": "parts", "forms": "forms", "hostile": "hostile"}
 
 
 def contents(folder):
