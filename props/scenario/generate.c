@@ -120,6 +120,7 @@ static void draw_side(struct o2_choice *choice, const struct o2_scenario_space *
 {
 	struct o2_layout layout;
 	bool one_range; /* of virtual addresses: what mode user can register */
+	uint32_t seldom;
 
 	side->mode = draw_mode(choice, space);
 	draw_kind(choice, side);
@@ -149,8 +150,9 @@ static void draw_side(struct o2_choice *choice, const struct o2_scenario_space *
 	if (side->mode == O2_REG_PHYS && side->iova % O2_SCENARIO_PAGE_BYTES == 0 &&
 	    o2_draw_bool(choice, 1, 1))
 		side->iova += first_in_page(side);
-	/* Only a device of kind virtual minds. */
-	side->has_unmapped = o2_draw_bool(choice, side->kind == O2_DMA_VIRTUAL ? 11 : 63, 1);
+	/* Only a device of kind virtual minds; elsewhere the CPU has to get at it where it copies. */
+	seldom = side->kind == O2_DMA_VIRTUAL ? 11 : 63;
+	side->has_unmapped = o2_draw_bool(choice, side->staging ? 3 : seldom, 1);
 	side->unmapped_page = 0;
 	if (side->has_unmapped && side->vector == O2_KIOV)
 		side->unmapped_page = side->kiov[o2_draw(choice, side->count - 1)].page;

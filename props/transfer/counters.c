@@ -52,6 +52,8 @@ static json_t *situations_to_json(const struct o2_counters *c)
 		{"source_coalesced", c->coalesced[O2_SOURCE]},
 		{"sink_coalesced", c->coalesced[O2_SINK]},
 		{"staged", c->staged},
+		{"source_kmapped", c->kmapped[O2_SOURCE]},
+		{"sink_kmapped", c->kmapped[O2_SINK]},
 		{"source_bounced", c->bounced[O2_SOURCE]},
 		{"sink_bounced", c->bounced[O2_SINK]},
 		{"both_bounced", c->bounced_both},

@@ -91,6 +91,8 @@ static void need_situations(const struct o2_transfer_run *run, json_t *missing)
 		snprintf(what, sizeof(what), "%s of a %s", o2_situation_name(situation), sides[side]);
 		need(missing, c->situation[side][situation] > 0, what);
 	}
+	need(missing, c->kmapped[O2_SOURCE] > 0, "bytes copied from a page without a CPU mapping");
+	need(missing, c->kmapped[O2_SINK] > 0, "bytes copied to a page without a CPU mapping");
 	need(missing, c->coalesced[O2_SOURCE] > 0, "entries of a source that were merged");
 	need(missing, c->coalesced[O2_SINK] > 0, "entries of a sink that were merged");
 }

@@ -36,6 +36,7 @@ struct o2_counters {
 	uint64_t staged;      /* a side by way of a contiguous region, by choice or for want of another */
 	uint64_t bounced[2];  /* by side */
 	uint64_t bounced_both;
+	uint64_t kmapped[2];   /* by side: the CPU copied of a page without a mapping, or to it */
 	uint64_t coalesced[2]; /* by side: fewer segments than entries */
 	uint64_t work_requests;
 	uint64_t situation[2][O2_SITUATIONS]; /* moved, by side */

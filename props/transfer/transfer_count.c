@@ -30,6 +30,17 @@ static bool is_staged(const struct o2_scenario_side *side)
 	return side->mode == O2_REG_FASTREG_GAPS && side->staging;
 }
 
+/* Staging and a device that bounces are where the CPU copies. */
+static bool is_kmapped(const struct o2_scenario_side *side, const struct o2_extent *extent, int count)
+{
+	if (!side->has_unmapped || !(is_staged(side) || side->bounce))
+		return false;
+	for (int i = 0; i < count; i++)
+		if (extent[i].page == side->unmapped_page)
+			return true;
+	return false;
+}
+
 static void count_moved(struct o2_transfer_run *run)
 {
 	struct o2_counters *c = &run->counters;
@@ -60,6 +71,8 @@ static void count_moved(struct o2_transfer_run *run)
 	c->bounced[O2_SOURCE] += scenario->source.bounce;
 	c->bounced[O2_SINK] += scenario->sink.bounce;
 	c->bounced_both += scenario->source.bounce && scenario->sink.bounce;
+	c->kmapped[O2_SOURCE] += is_kmapped(&scenario->source, s->source, s->nsource);
+	c->kmapped[O2_SINK] += is_kmapped(&scenario->sink, s->sink, s->nsink);
 	c->staged += is_staged(&scenario->source) || is_staged(&scenario->sink);
 	c->coalesced[O2_SOURCE] += told->source_segments < told->source_entries;
 	c->coalesced[O2_SINK] += told->sink_segments < told->sink_entries;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "lnet/lnet_internal.h"
+#include "mem/kmap.h"
 #include "wire/nid.h"
 
 struct o2_lnet_message *o2_lnet_message_new(struct o2_lnet *lnet, enum o2_lnet_message_kind kind,
@@ -112,9 +113,9 @@ static int attach_ping(struct o2_lnet *lnet, struct o2_error *error)
 	const struct o2_lnet_config *config = &lnet->config;
 	const struct o2_ping_info info =
 		o2_ping_info_make(config->nid, config->pid, config->ping_features, config->ping_sequence);
-	uint8_t *page = o2_arena_page(lnet->arena, config->first_page);
 	const uint32_t page_bytes = lnet->arena->page_bytes;
-	const int info_bytes = o2_ping_encode(&info, page, page_bytes);
+	uint8_t bytes[O2_PING_INFO_BYTES];
+	const int info_bytes = o2_ping_encode(&info, bytes, sizeof(bytes));
 	struct o2_lnet_entry entry = {
 		.portal = O2_PING_PORTAL,
 		.match_bits = O2_PING_MATCH_BITS,
@@ -126,6 +127,9 @@ static int attach_ping(struct o2_lnet *lnet, struct o2_error *error)
 	int rc;
 
 	assert(info_bytes == (int)O2_PING_INFO_BYTES);
+	rc = o2_kmap_write(lnet->arena, config->first_page, 0, bytes, sizeof(bytes), error);
+	if (rc != 0)
+		return rc;
 	lnet->ping_page[0] = (struct o2_kiov){config->first_page, 0, (uint32_t)info_bytes};
 	entry.options = O2_LNET_MD_OP_GET | O2_LNET_MD_TRUNCATE | O2_LNET_MD_MANAGE_REMOTE;
 	entry.memory.buffer.kiov = &lnet->ping_page[0];

@@ -165,8 +165,14 @@ static int make_memory(struct o2_arena *arena, struct o2_error *error)
 		return o2_refuse(error, -errno, "arena/map", "npages", O2_NO_INDEX, arena->npages,
 				 O2_NO_LIMIT);
 	arena->memory = memory;
+	memory = mmap(NULL, memory_bytes(arena), PROT_READ | PROT_WRITE, MAP_SHARED, arena->fd, 0);
+	if (memory == MAP_FAILED)
+		return o2_refuse(error, -errno, "arena/map", "npages", O2_NO_INDEX, arena->npages,
+				 O2_NO_LIMIT);
+	arena->linear = memory;
+	arena->kmaps = calloc(1, sizeof(*arena->kmaps));
 	arena->unmapped = calloc(((size_t)arena->npages + 7) / 8, 1);
-	if (arena->unmapped == NULL)
+	if (arena->unmapped == NULL || arena->kmaps == NULL)
 		return o2_refuse(error, -ENOMEM, "arena/bitmap", "npages", O2_NO_INDEX, arena->npages,
 				 O2_NO_LIMIT);
 	arena->window_area = reserve(O2_ARENA_WINDOWS * slot_bytes(arena));
@@ -222,6 +228,9 @@ void o2_arena_destroy(struct o2_arena *arena)
 			munmap(arena->bounce_view[d], memory_bytes(arena));
 	if (arena->memory != NULL)
 		munmap(arena->memory, file_pages(arena) * arena->page_bytes);
+	if (arena->linear != NULL)
+		munmap(arena->linear, memory_bytes(arena));
+	free(arena->kmaps);
 	free(arena->unmapped);
 	if (arena->page_bytes != 0 && arena->fd >= 0)
 		close(arena->fd);
@@ -239,6 +248,9 @@ void o2_arena_set_mapped(struct o2_arena *arena, uint32_t page, bool mapped)
 		arena->unmapped[page / 8] &= (uint8_t)~bit;
 	else
 		arena->unmapped[page / 8] |= bit;
+	/* Where this cannot be had the page can still be touched: nothing goes wrong, and less is noticed. */
+	(void)mprotect(arena->linear + (uint64_t)page * arena->page_bytes, arena->page_bytes,
+		       mapped ? PROT_READ | PROT_WRITE : PROT_NONE);
 }
 
 struct o2_address_space o2_arena_space(const struct o2_arena *arena)

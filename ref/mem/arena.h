@@ -45,6 +45,13 @@ static_assert(O2_ARENA_IOMMU_VIEW < O2_ARENA_VIEWS, "it is one of the views");
 static_assert(O2_ARENA_WINDOWS >= 2, "one window of ours, and one that is kept for the peers");
 static_assert(2 * O2_ARENA_WINDOWS * O2_MAX_FRAGS <= O2_ARENA_MAPPINGS / 2, "two interfaces in a process");
 
+/* Temporary mappings of pages (mem/kmap.h). */
+struct o2_kmap_account {
+	_Atomic uint32_t live;	    /* 0 when everything was handed back */
+	_Atomic uint32_t wrong;	    /* undone more than once.  Never goes down. */
+	_Atomic uint64_t temporary; /* made so far, of pages without a mapping of their own */
+};
+
 /* It has no lock: one thread at a time opens and closes windows.  A registration domain sees to that. */
 struct o2_arena {
 	uint32_t page_bytes; /* the host's */
@@ -54,7 +61,10 @@ struct o2_arena {
 	uint8_t *bounce_view[O2_DMA_DIRECTIONS]; /* the bounced pages in the order of O2_ARENA_IOMMU_VIEW */
 	uint32_t nviews; /* 1: the memory itself and nothing else, or O2_ARENA_VIEWS */
 	struct o2_vrange view[O2_ARENA_VIEWS];
-	uint8_t *unmapped;    /* bitmap: pages without a CPU mapping, for o2_dma_device.unmapped */
+	uint8_t *unmapped; /* bitmap: pages without a CPU mapping, for o2_dma_device.unmapped */
+	/* What the CPU has of the pages, in order: those without a CPU mapping cannot be touched there. */
+	uint8_t *linear;
+	struct o2_kmap_account *kmaps;
 	uint8_t *window_area; /* O2_ARENA_WINDOWS slots of O2_MAX_FRAGS pages each */
 	bool window_used[O2_ARENA_WINDOWS];
 	uint32_t nwindows; /* slots that may be used, O2_ARENA_WINDOWS unless the user makes it less */
@@ -75,8 +85,13 @@ int o2_arena_create(uint32_t npages, struct o2_arena *arena, struct o2_error *er
 int o2_arena_create_plain(uint32_t npages, struct o2_arena *arena, struct o2_error *error);
 void o2_arena_destroy(struct o2_arena *arena);
 
-/* Say whether a page has a CPU mapping as far as devices of the virtual kind are concerned. */
+/* Say whether a page has a CPU mapping.  It is for the harness: nothing of it is mapped at the time. */
 void o2_arena_set_mapped(struct o2_arena *arena, uint32_t page, bool mapped);
+
+static inline bool o2_arena_is_mapped(const struct o2_arena *arena, uint32_t page)
+{
+	return (arena->unmapped[page / 8] >> (page % 8) & 1) == 0;
+}
 
 /* What sg_build needs to know: page size, pages, and the views as address ranges. */
 struct o2_address_space o2_arena_space(const struct o2_arena *arena);
@@ -87,7 +102,10 @@ struct o2_address_space o2_arena_space(const struct o2_arena *arena);
  */
 const uint32_t *o2_arena_iommu(const struct o2_arena *arena);
 
-/* The CPU address of a page's first byte in the physical mapping. */
+/*
+ * The address of a page's first byte in the physical mapping, where the harness and devices see it; the CPU's
+ * way is o2_kmap.
+ */
 static inline uint8_t *o2_arena_page(const struct o2_arena *arena, uint32_t page)
 {
 	return arena->memory + (uint64_t)page * arena->page_bytes;

@@ -1,29 +1,40 @@
 /* SPDX-License-Identifier: MIT */
 #include "mem/bounce.h"
 
-#include <string.h>
+#include "mem/kmap.h"
 
-void o2_bounce_map(const struct o2_arena *arena, const struct o2_sg_list *sg, enum o2_dma_direction direction)
-{
-	for (uint32_t i = 0; i < sg->count; i++) {
-		const struct o2_sg_entry *entry = &sg->entry[i];
-		const uint32_t seen = o2_arena_bounce(arena, direction, entry->page);
-
-		memcpy(o2_arena_page(arena, seen) + entry->offset,
-		       o2_arena_page(arena, entry->page) + entry->offset, entry->length);
-	}
-}
-
-void o2_bounce_unmap(const struct o2_arena *arena, const struct o2_sg_list *sg,
+static uint8_t *seen(const struct o2_arena *arena, const struct o2_sg_entry *entry,
 		     enum o2_dma_direction direction)
 {
-	if (direction != O2_DMA_FROM_DEVICE)
-		return;
-	for (uint32_t i = 0; i < sg->count; i++) {
-		const struct o2_sg_entry *entry = &sg->entry[i];
-		const uint32_t seen = o2_arena_bounce(arena, direction, entry->page);
+	return o2_arena_page(arena, o2_arena_bounce(arena, direction, entry->page)) + entry->offset;
+}
 
-		memcpy(o2_arena_page(arena, entry->page) + entry->offset,
-		       o2_arena_page(arena, seen) + entry->offset, entry->length);
+int o2_bounce_map(const struct o2_arena *arena, const struct o2_sg_list *sg, enum o2_dma_direction direction,
+		  struct o2_error *error)
+{
+	int rc = 0;
+
+	for (uint32_t i = 0; rc == 0 && i < sg->count; i++) {
+		const struct o2_sg_entry *entry = &sg->entry[i];
+
+		rc = o2_kmap_read(arena, entry->page, entry->offset, seen(arena, entry, direction),
+				  entry->length, error);
 	}
+	return rc;
+}
+
+int o2_bounce_unmap(const struct o2_arena *arena, const struct o2_sg_list *sg,
+		    enum o2_dma_direction direction, struct o2_error *error)
+{
+	int rc = 0;
+
+	if (direction != O2_DMA_FROM_DEVICE)
+		return 0;
+	for (uint32_t i = 0; rc == 0 && i < sg->count; i++) {
+		const struct o2_sg_entry *entry = &sg->entry[i];
+
+		rc = o2_kmap_write(arena, entry->page, entry->offset, seen(arena, entry, direction),
+				   entry->length, error);
+	}
+	return rc;
 }

@@ -19,13 +19,13 @@
 
 /*
  * The entries were mapped: the device sees what the pages hold.  Also in direction FROM_DEVICE, because the
- * device may write less than was mapped, and all of it is copied back.
+ * device may write less than was mapped, and all of it is copied back.  0, or what o2_kmap refuses.
  */
-void o2_bounce_map(const struct o2_arena *arena, const struct o2_sg_list *sg,
-		   enum o2_dma_direction direction);
+int o2_bounce_map(const struct o2_arena *arena, const struct o2_sg_list *sg, enum o2_dma_direction direction,
+		  struct o2_error *error);
 
-/* They are unmapped: what the device wrote is in the pages, if it was to write. */
-void o2_bounce_unmap(const struct o2_arena *arena, const struct o2_sg_list *sg,
-		     enum o2_dma_direction direction);
+/* They are unmapped: what the device wrote is in the pages, if it was to write.  0, or what o2_kmap refuses. */
+int o2_bounce_unmap(const struct o2_arena *arena, const struct o2_sg_list *sg,
+		    enum o2_dma_direction direction, struct o2_error *error);
 
 #endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "mem/copy.h"
 
-#include <string.h>
-
+#include "mem/kmap.h"
 #include "mem/sg_build.h"
 
 static int build(const struct o2_arena *arena, const struct o2_buffer *buffer, struct o2_sg_list *list,
@@ -20,12 +19,12 @@ int o2_copy_to_buffer(const struct o2_arena *arena, const struct o2_buffer *buff
 		      struct o2_error *error)
 {
 	struct o2_sg_list list;
-	const int rc = build(arena, buffer, &list, error);
+	int rc = build(arena, buffer, &list, error);
 
 	for (uint32_t i = 0; rc == 0 && i < list.count; i++) {
 		const struct o2_sg_entry *entry = &list.entry[i];
 
-		memcpy(o2_arena_page(arena, entry->page) + entry->offset, bytes, entry->length);
+		rc = o2_kmap_write(arena, entry->page, entry->offset, bytes, entry->length, error);
 		bytes += entry->length;
 	}
 	return rc;
@@ -35,12 +34,12 @@ int o2_copy_from_buffer(const struct o2_arena *arena, const struct o2_buffer *bu
 			struct o2_error *error)
 {
 	struct o2_sg_list list;
-	const int rc = build(arena, buffer, &list, error);
+	int rc = build(arena, buffer, &list, error);
 
 	for (uint32_t i = 0; rc == 0 && i < list.count; i++) {
 		const struct o2_sg_entry *entry = &list.entry[i];
 
-		memcpy(bytes, o2_arena_page(arena, entry->page) + entry->offset, entry->length);
+		rc = o2_kmap_read(arena, entry->page, entry->offset, bytes, entry->length, error);
 		bytes += entry->length;
 	}
 	return rc;

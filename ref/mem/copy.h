@@ -13,7 +13,8 @@
  * Source: docs/mapping.md, "Buffers".
  *
  * The bytes are those that the buffer asks for: buffer->nob of them, from buffer->offset on.  nob 0 copies
- * nothing.  Both return 0, or what o2_sg_build refuses (-EINVAL, -EFAULT), and then nothing was copied.
+ * nothing.  Both return 0, or what o2_sg_build refuses (-EINVAL, -EFAULT), and then nothing was copied; or
+ * what o2_kmap does (-ENOMEM, -ENOSPC).
  * LNet: lnet_copy_flat2kiov, lnet_copy_flat2iov
  */
 int o2_copy_to_buffer(const struct o2_arena *arena, const struct o2_buffer *buffer, const uint8_t *bytes,

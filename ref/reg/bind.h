@@ -101,9 +101,10 @@ void o2_binding_invalidated(struct o2_binding *binding);
 /*
  * The first nob bytes of a sink have arrived, and the key is dead: put them where the plan says.  Only
  * needed, and only doing anything, where a contiguous buffer stands in for a region with gaps.  To be called
- * before o2_reg_unbind.
+ * before o2_reg_unbind.  Returns 0, or what o2_kmap refuses.
  */
-void o2_reg_deliver(const struct o2_reg_domain *domain, const struct o2_binding *binding, uint64_t nob);
+int o2_reg_deliver(const struct o2_reg_domain *domain, const struct o2_binding *binding, uint64_t nob,
+		   struct o2_error *error);
 
 /* Make the descriptor for a message, or for rdma_plan: the plan's fragments under the binding's key. */
 void o2_binding_desc(const struct o2_binding *binding, const struct o2_reg_plan *plan,

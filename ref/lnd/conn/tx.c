@@ -288,20 +288,27 @@ static int map_frags(struct o2_conn *conn, struct o2_tx *tx, struct o2_error *er
 		return rc;
 	tx->frags.count = sg->count;
 	memcpy(tx->frags.entry, sg->entry, sg->count * sizeof(sg->entry[0]));
-	o2_bounce_map(&ni->arena, &tx->frags, direction);
-	return 0;
+	rc = o2_bounce_map(&ni->arena, &tx->frags, direction, error);
+	/* Nothing is mapped then, so nothing comes back. */
+	if (rc != 0)
+		o2_ledger_unmap(&ni->ledger, direction, &tx->mapping, NULL);
+	return rc;
 }
 
 static void unmap_frags(struct o2_conn *conn, struct o2_tx *tx)
 {
 	const enum o2_dma_direction direction = o2_dma_direction_of(tx->side);
 	struct o2_ni *ni = conn->ni;
+	struct o2_error error;
+	int rc = 0;
 
 	if (tx->mapping.ledger == NULL)
 		return;
 	o2_ledger_unmap(&ni->ledger, direction, &tx->mapping, NULL);
 	if (ni->domain.bounce)
-		o2_bounce_unmap(&ni->arena, &tx->frags, direction);
+		rc = o2_bounce_unmap(&ni->arena, &tx->frags, direction, &error);
+	if (rc != 0)
+		o2_tx_fault_stage(tx, rc, &error);
 }
 
 int o2_tx_map(struct o2_conn *conn, struct o2_tx *tx, const struct o2_transfer_memory *memory,
@@ -332,10 +339,10 @@ void o2_tx_unmap(struct o2_conn *conn, struct o2_tx *tx)
 	struct o2_reg_domain *domain = &conn->ni->domain;
 	const bool failed = tx->fault.code != 0;
 	struct o2_error error;
-	int rc;
+	int rc = failed ? 0 : o2_reg_deliver(domain, &tx->binding, tx->nob, &error);
 
-	if (!failed)
-		o2_reg_deliver(domain, &tx->binding, tx->nob);
+	if (rc != 0)
+		o2_tx_fault_stage(tx, rc, &error);
 	rc = o2_reg_unbind(domain, &tx->binding, failed, &error);
 	if (rc != 0)
 		o2_tx_fault_stage(tx, rc, &error);

@@ -62,6 +62,8 @@ void o2_ni_get_counts(struct o2_ni *ni, struct o2_ni_counts *counts)
 	counts->mappings = ni->ledger.live;
 	counts->mapped_entries = ni->ledger.live_entries;
 	counts->wrong_unmaps = ni->ledger.wrong_unmaps;
+	counts->kmaps = ni->arena.kmaps->live;
+	counts->wrong_kunmaps = ni->arena.kmaps->wrong;
 	counts->arena_windows = ni->arena.windows_in_use;
 	counts->idle_stagings = ni->domain.nidle_staging;
 	counts->live = ni->domain.live;
@@ -104,6 +106,8 @@ int o2_ni_check_idle(struct o2_ni *ni, struct o2_error *error)
 		{"ni/counts/mappings", "mappings", counts.mappings, 0},
 		{"ni/counts/mapped-entries", "mapped_entries", counts.mapped_entries, 0},
 		{"ni/counts/wrong-unmaps", "wrong_unmaps", counts.wrong_unmaps, 0},
+		{"ni/counts/kmaps", "kmaps", counts.kmaps, 0},
+		{"ni/counts/wrong-kunmaps", "wrong_kunmaps", counts.wrong_kunmaps, 0},
 		{"ni/counts/regions", "live.regions", counts.live.regions,
 		 (uint64_t)global_regions(ni) + counts.pool[O2_NI_POOL_TX].live + counts.live.fmr_regions +
 			 counts.live.descriptor_regions},

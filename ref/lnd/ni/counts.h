@@ -36,6 +36,8 @@ struct o2_ni_counts {
 	uint32_t mappings;	 /* of the ledger, alive */
 	uint64_t mapped_entries; /* theirs */
 	uint32_t wrong_unmaps;
+	uint32_t kmaps; /* temporary mappings of the CPU, alive */
+	uint32_t wrong_kunmaps;
 	uint32_t arena_windows; /* slots in use */
 	uint32_t idle_stagings;
 	struct o2_reg_live live; /* regions, keys of mode fmr, memory windows, pinned bytes at the device */

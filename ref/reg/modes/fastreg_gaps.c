@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "mem/kmap.h"
 #include "reg/domain.h"
 #include "reg/mode.h"
 
@@ -103,24 +104,63 @@ struct o2_staging {
 	struct o2_dma_segment entry[O2_MAX_FRAGS];
 };
 
+static uint32_t page_of(const struct o2_reg_domain *domain, uint64_t addr)
+{
+	const uint32_t page = (uint32_t)((addr - domain->dma.base) / domain->dma.page_bytes);
+
+	return domain->dma.kind == O2_DMA_IOMMU ? domain->arena->view[O2_ARENA_IOMMU_VIEW].page[page] : page;
+}
+
+/* Between the staging memory and `length` bytes of pages, by the CPU. */
+static int copy_pages(const struct o2_reg_domain *domain, uint8_t *at, uint64_t addr, uint64_t length,
+		      enum o2_side side, struct o2_error *error)
+{
+	const uint32_t page_bytes = domain->dma.page_bytes;
+	int rc = 0;
+
+	for (uint32_t n; rc == 0 && length > 0; at += n, addr += n, length -= n) {
+		const uint32_t page = page_of(domain, addr);
+		const uint32_t offset = (uint32_t)(addr % page_bytes);
+
+		n = length < page_bytes - offset ? (uint32_t)length : page_bytes - offset;
+		rc = side == O2_SOURCE ? o2_kmap_read(domain->arena, page, offset, at, n, error)
+				       : o2_kmap_write(domain->arena, page, offset, at, n, error);
+	}
+	return rc;
+}
+
+/* The same between it and what a device that bounces has in the pages' place. */
+static void copy_seen(const struct o2_reg_domain *domain, uint8_t *at, const struct o2_dma_segment *range,
+		      uint64_t length, enum o2_side side)
+{
+	uint8_t *host = host_range(domain, side, range);
+
+	assert(host != NULL); /* o2_reg_check_ranges */
+	if (side == O2_SOURCE)
+		memcpy(at, host, length);
+	else
+		memcpy(host, at, length);
+}
+
 /* Let bytes run between the staging memory and the first nob bytes of the entries: from a source, to a sink. */
-static void copy_entries(const struct o2_reg_domain *domain, const struct o2_staging *staging, uint64_t nob,
-			 enum o2_side side)
+static int copy_entries(const struct o2_reg_domain *domain, const struct o2_staging *staging, uint64_t nob,
+			enum o2_side side, struct o2_error *error)
 {
 	uint8_t *at = staging->memory + staging->page_offset;
+	int rc = 0;
 
-	for (uint32_t i = 0; i < staging->nentries && nob > 0; i++) {
-		uint8_t *host = host_range(domain, side, &staging->entry[i]);
-		uint64_t length = staging->entry[i].length < nob ? staging->entry[i].length : nob;
+	for (uint32_t i = 0; rc == 0 && i < staging->nentries && nob > 0; i++) {
+		const struct o2_dma_segment *range = &staging->entry[i];
+		const uint64_t length = range->length < nob ? range->length : nob;
 
-		assert(host != NULL); /* o2_reg_check_ranges */
-		if (side == O2_SOURCE)
-			memcpy(at, host, length);
+		if (domain->bounce)
+			copy_seen(domain, at, range, length, side);
 		else
-			memcpy(host, at, length);
+			rc = copy_pages(domain, at, range->addr, length, side, error);
 		at += length;
 		nob -= length;
 	}
+	return rc;
 }
 
 static int take_staging(struct o2_reg_domain *domain, struct o2_staging **out, struct o2_error *error)
@@ -187,9 +227,10 @@ static int staged_region(struct o2_reg_domain *domain, const struct o2_reg_plan 
 	staging->nentries = plan->nentries;
 	memcpy(staging->entry, plan->entry, plan->nentries * sizeof(plan->entry[0]));
 	if (plan->side == O2_SOURCE)
-		copy_entries(domain, staging, plan->length, O2_SOURCE);
-	rc = o2_reg_region_make(domain, staging->memory + staging->page_offset, plan->length, plan->iova,
-				access, &region->mr, error);
+		rc = copy_entries(domain, staging, plan->length, O2_SOURCE, error);
+	if (rc == 0)
+		rc = o2_reg_region_make(domain, staging->memory + staging->page_offset, plan->length,
+					plan->iova, access, &region->mr, error);
 	if (rc != 0)
 		o2_reg_staging_release(domain, &region->staging);
 	return rc;
@@ -203,13 +244,15 @@ int o2_reg_region_of_ranges(struct o2_reg_domain *domain, const struct o2_reg_pl
 				       : staged_region(domain, plan, access, region, error);
 }
 
-void o2_reg_deliver(const struct o2_reg_domain *domain, const struct o2_binding *binding, uint64_t nob)
+int o2_reg_deliver(const struct o2_reg_domain *domain, const struct o2_binding *binding, uint64_t nob,
+		   struct o2_error *error)
 {
 	const struct o2_descriptor *descriptor = binding->frd != NULL ? binding->frd->handle : NULL;
 
-	if (descriptor != NULL && descriptor->region.staging != NULL && binding->side == O2_SINK)
-		copy_entries(domain, descriptor->region.staging,
-			     nob < binding->length ? nob : binding->length, O2_SINK);
+	if (descriptor == NULL || descriptor->region.staging == NULL || binding->side != O2_SINK)
+		return 0;
+	return copy_entries(domain, descriptor->region.staging, nob < binding->length ? nob : binding->length,
+			    O2_SINK, error);
 }
 
 const struct o2_reg_mode_ops o2_reg_mode_fastreg_gaps = {

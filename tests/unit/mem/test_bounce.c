@@ -44,7 +44,7 @@ TEST_WITH(source_is_seen_as_mapped, open_arena, close_arena)
 {
 	memset(o2_arena_page(&arena, 2), 7, arena.page_bytes);
 	memset(o2_arena_page(&arena, 0), 8, arena.page_bytes);
-	o2_bounce_map(&arena, &list, O2_DMA_TO_DEVICE);
+	assert_int_equal(o2_bounce_map(&arena, &list, O2_DMA_TO_DEVICE, NULL), 0);
 	assert_true(holds(device_page(O2_DMA_TO_DEVICE, 2) + 100, 7, 200));
 	assert_true(holds(device_page(O2_DMA_TO_DEVICE, 0), 8, 100));
 	/* No byte beside them, and none for a device that writes. */
@@ -53,7 +53,7 @@ TEST_WITH(source_is_seen_as_mapped, open_arena, close_arena)
 	assert_true(holds(device_page(O2_DMA_TO_DEVICE, 0) + 100, 0, arena.page_bytes - 100));
 	assert_true(holds(device_page(O2_DMA_FROM_DEVICE, 0), 0, arena.page_bytes));
 	memset(device_page(O2_DMA_TO_DEVICE, 2), 9, arena.page_bytes);
-	o2_bounce_unmap(&arena, &list, O2_DMA_TO_DEVICE);
+	assert_int_equal(o2_bounce_unmap(&arena, &list, O2_DMA_TO_DEVICE, NULL), 0);
 	assert_true(holds(o2_arena_page(&arena, 2), 7, arena.page_bytes));
 }
 
@@ -62,10 +62,10 @@ TEST_WITH(sink_is_brought_back, open_arena, close_arena)
 {
 	memset(o2_arena_page(&arena, 2), 7, arena.page_bytes);
 	memset(o2_arena_page(&arena, 0), 8, arena.page_bytes);
-	o2_bounce_map(&arena, &list, O2_DMA_FROM_DEVICE);
+	assert_int_equal(o2_bounce_map(&arena, &list, O2_DMA_FROM_DEVICE, NULL), 0);
 	memset(device_page(O2_DMA_FROM_DEVICE, 2) + 100, 9, 50);
 	assert_true(holds(o2_arena_page(&arena, 2), 7, arena.page_bytes));
-	o2_bounce_unmap(&arena, &list, O2_DMA_FROM_DEVICE);
+	assert_int_equal(o2_bounce_unmap(&arena, &list, O2_DMA_FROM_DEVICE, NULL), 0);
 	assert_true(holds(o2_arena_page(&arena, 2), 7, 100));
 	assert_true(holds(o2_arena_page(&arena, 2) + 100, 9, 50));
 	assert_true(holds(o2_arena_page(&arena, 2) + 150, 7, arena.page_bytes - 150));

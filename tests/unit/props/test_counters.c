@@ -158,6 +158,8 @@ TEST(test_each_situation)
 	check_needed(run, &run->counters.bounced[O2_SOURCE], 1000, "a source whose device bounces");
 	check_needed(run, &run->counters.bounced[O2_SINK], 1000, "a sink whose device bounces");
 	check_needed(run, &run->counters.bounced_both, 1000, "two devices that bounce");
+	check_needed(run, &run->counters.kmapped[O2_SOURCE], 2000, "from a page without a CPU mapping");
+	check_needed(run, &run->counters.kmapped[O2_SINK], 2000, "to a page without a CPU mapping");
 	check_needed(run, &run->counters.one_byte, 10000, "one byte");
 	for (uint32_t i = O2_REG_GLOBAL + 1; i < O2_REG_MODES; i++)
 		check_needed(run, &run->counters.stale_key[i], 10000, "a stale key tried, mode ");

@@ -259,7 +259,7 @@ TEST(gaps_are_not_addressable)
 		bind_sink(&pair->b, &plan, &binding);
 		for (uint64_t k = 0; k < plan.length; k++)
 			assert_int_equal(write_byte(pair, plan.iova + k, binding.key), IBV_WC_SUCCESS);
-		o2_reg_deliver(&pair->b.ni.domain, &binding, plan.length);
+		assert_int_equal(o2_reg_deliver(&pair->b.ni.domain, &binding, plan.length, NULL), 0);
 		release(&pair->b, &binding, true);
 		for (uint32_t page = 0; page < PAIR_PAGES; page++) {
 			for (uint32_t at = 0; at < 4096; at++) {

@@ -136,7 +136,7 @@ static void write_byte(struct worker *w, struct held *held)
 
 	w->from->rx_area[0] = value;
 	post(w->from, &wr);
-	o2_reg_deliver(&w->b->ni.domain, &held->binding, 1);
+	THREAD_CHECK(seed, o2_reg_deliver(&w->b->ni.domain, &held->binding, 1, NULL) == 0);
 	THREAD_CHECK(seed, *held->byte == value);
 }
 

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+#include "mem/kmap.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+
+static _Thread_local uint32_t kmaps_here;
+
+static int map_page(const struct o2_arena *arena, uint32_t page, struct o2_kmapping *mapping,
+		    struct o2_error *error)
+{
+	void *addr = mmap(NULL, arena->page_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, arena->fd,
+			  (off_t)((uint64_t)page * arena->page_bytes));
+
+	if (addr == MAP_FAILED)
+		return o2_refuse_value(error, -ENOMEM, "kmap/map", "page", page, O2_NO_LIMIT);
+	mapping->addr = addr;
+	return 0;
+}
+
+int o2_kmap(const struct o2_arena *arena, uint32_t page, struct o2_kmapping *mapping, struct o2_error *error)
+{
+	assert(page < arena->npages);
+	*mapping = (struct o2_kmapping){.arena = arena, .temporary = !o2_arena_is_mapped(arena, page)};
+	if (kmaps_here == O2_KMAPS_MAX)
+		return o2_refuse_value(error, -ENOSPC, "kmap/too-many", "kmaps", kmaps_here + 1,
+				       O2_KMAPS_MAX);
+	if (mapping->temporary) {
+		int rc = map_page(arena, page, mapping, error);
+
+		if (rc != 0)
+			return rc;
+	} else {
+		mapping->addr = arena->linear + (uint64_t)page * arena->page_bytes;
+	}
+	kmaps_here++;
+	arena->kmaps->live++;
+	arena->kmaps->temporary += mapping->temporary;
+	return 0;
+}
+
+void o2_kunmap(struct o2_kmapping *mapping)
+{
+	if (mapping->addr == NULL) {
+		mapping->arena->kmaps->wrong++;
+		return;
+	}
+	if (mapping->temporary)
+		munmap(mapping->addr, mapping->arena->page_bytes);
+	mapping->addr = NULL;
+	kmaps_here--;
+	mapping->arena->kmaps->live--;
+}
+
+int o2_kmap_read(const struct o2_arena *arena, uint32_t page, uint32_t offset, void *to, uint32_t length,
+		 struct o2_error *error)
+{
+	struct o2_kmapping mapping;
+	int rc = o2_kmap(arena, page, &mapping, error);
+
+	if (rc != 0)
+		return rc;
+	memcpy(to, mapping.addr + offset, length);
+	o2_kunmap(&mapping);
+	return 0;
+}
+
+int o2_kmap_write(const struct o2_arena *arena, uint32_t page, uint32_t offset, const void *from,
+		  uint32_t length, struct o2_error *error)
+{
+	struct o2_kmapping mapping;
+	int rc = o2_kmap(arena, page, &mapping, error);
+
+	if (rc != 0)
+		return rc;
+	memcpy(mapping.addr + offset, from, length);
+	o2_kunmap(&mapping);
+	return 0;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef O2_MEM_KMAP_H
+#define O2_MEM_KMAP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "mem/arena.h"
+
+/*
+ * How the CPU gets at a page: a mapping for a moment.  Source: docs/mapping.md, "Temporary mappings".
+ *
+ * A page with a CPU mapping is where that has it; one without is mapped for as long as this lasts, and
+ * nowhere before and after.  All of ref/ that reads or writes the bytes of pages does it in this way, whatever
+ * the page.  A thread has few of these at a time, and gives them back in reverse; the arena counts them.
+ *
+ * o2iblnd: none, LNet's copy functions and the kernel's swiotlb do it
+ */
+
+/* At a time, of one thread. */
+#define O2_KMAPS_MAX 16u
+
+/* Its owner keeps it where it is until it is unmapped.  All zero: nothing was mapped. */
+struct o2_kmapping {
+	const struct o2_arena *arena;
+	uint8_t *addr;	/* of the page's first byte; NULL: not mapped, or not any more */
+	bool temporary; /* the page has no mapping of its own */
+};
+
+/*
+ * Map a page of the arena.  Returns 0; -ENOSPC: the thread has O2_KMAPS_MAX; -ENOMEM: no room for a mapping.
+ * kernel: kmap_local_page
+ */
+int o2_kmap(const struct o2_arena *arena, uint32_t page, struct o2_kmapping *mapping, struct o2_error *error);
+
+/*
+ * Undo it.  What is not mapped any more is counted as wrong.
+ * kernel: kunmap_local
+ */
+void o2_kunmap(struct o2_kmapping *mapping);
+
+/*
+ * Copy bytes that lie in one page.  Returns 0, or what o2_kmap refuses: then nothing was copied.
+ * kernel: memcpy_from_page
+ */
+int o2_kmap_read(const struct o2_arena *arena, uint32_t page, uint32_t offset, void *to, uint32_t length,
+		 struct o2_error *error);
+/* kernel: memcpy_to_page */
+int o2_kmap_write(const struct o2_arena *arena, uint32_t page, uint32_t offset, const void *from,
+		  uint32_t length, struct o2_error *error);
+
+#endif
