@@ -56,7 +56,8 @@ static const struct o2_tally_row situations[O2_NODES_SITUATIONS] = {
 	[O2_NODES_SEEN_BOTH_ENDS] = {"both_ends_compared", true},
 	[O2_NODES_SEEN_SHRUNK] = {"idle_pools_unmade", true},
 	[O2_NODES_SEEN_GROWN_LATE] = {"pool_made_after_a_failure", true},
-	[O2_NODES_SEEN_DEEP] = {"deeper_than_128", true},
+	[O2_NODES_SEEN_DEEP] = {"deeper_than_32", true},
+	[O2_NODES_SEEN_BURST] = {"burst_of_more_than_32", true},
 	[O2_NODES_SEEN_SETTINGS_REFUSED] = {"settings_refused", true},
 };
 
@@ -65,7 +66,8 @@ static const struct o2_tally_row situations[O2_NODES_SITUATIONS] = {
  * have to make room for them all at once.
  */
 static const enum o2_nodes_situation of_loop[] = {O2_NODES_SEEN_THREE, O2_NODES_SEEN_UNREACHABLE,
-						  O2_NODES_SEEN_LOST, O2_NODES_SEEN_DEEP};
+						  O2_NODES_SEEN_LOST, O2_NODES_SEEN_DEEP,
+						  O2_NODES_SEEN_BURST};
 
 enum step {
 	STEP_DELIVER,
@@ -151,6 +153,8 @@ static enum o2_status run_case(void *context, struct o2_choice *choice, struct o
 		o2_nodes_check_idle_pools(run->nodes);
 	if (!report->failed)
 		o2_nodes_check_growth(run->nodes);
+	if (!report->failed)
+		o2_nodes_check_burst(run->nodes);
 	o2_nodes_close(run->nodes);
 	run->tally.cases += o2_choice_ok(choice);
 	return o2_choice_status(choice, report->failed ? O2_STATUS_INTERESTING : O2_STATUS_VALID);

@@ -223,13 +223,18 @@ void o2_nodes_check_down(struct o2_nodes_seat *seat, uint32_t with, const struct
 {
 	struct o2_nodes_moment *now = &seat->now;
 
-	if (now->given_up == NULL || now->given_up->to != with)
+	if (now->given_up == NULL && now->not_accepted.code != 0 && now->with == with) {
+		if (!o2_nodes_same_fault(&now->not_accepted, fault))
+			o2_nodes_fail_fault(seat, with, "what could not be accepted", fault,
+					    &now->not_accepted);
+	} else if (now->given_up == NULL || now->given_up->to != with) {
 		o2_report_fail(seat->nodes->report, "nodes/no-cause",
 			       "node %" PRIu32 " is told of the end of a connection with node %" PRIu32
 			       " that it has not given up",
 			       seat->index, with);
-	else
+	} else {
 		check_end(seat, now->given_up, fault);
+	}
 	if (!seat->nodes->report->failed)
 		o2_nodes_check_its_operations(seat, with, fault);
 	now->given_up = NULL;
@@ -245,6 +250,15 @@ static bool take(uint32_t *count)
 		return false;
 	--*count;
 	return true;
+}
+
+/* A node has refused it; else the connection manager says that the other end has gone. */
+static bool has_record(const struct o2_cm_event *event)
+{
+	struct o2_reject reject;
+
+	return event->reason == O2_CM_REJECT_CONSUMER &&
+	       o2_reject_decode(event->private_data, event->private_bytes, &reject, NULL) == 0;
 }
 
 void o2_nodes_check_event(struct o2_nodes_seat *seat)
@@ -264,7 +278,7 @@ void o2_nodes_check_event(struct o2_nodes_seat *seat)
 	else if (event->type == O2_CM_REJECTED && event->reason == O2_CM_REJECT_NO_LISTENER)
 		caused = take(&pair->refused) || seat->nodes->seat[end->to].was_deaf;
 	else if (event->type == O2_CM_DISCONNECTED || event->type == O2_CM_CONNECT_ERROR ||
-		 (event->type == O2_CM_REJECTED && event->reason != O2_CM_REJECT_CONSUMER))
+		 (event->type == O2_CM_REJECTED && !has_record(event)))
 		caused = o2_nodes_other_end(seat, end) == NULL;
 	if (!caused)
 		o2_report_fail(seat->nodes->report, "nodes/event",

@@ -10,7 +10,7 @@
 
 #define DEPTH_MOST 255u
 #define FRAGS_MOST 257u
-#define FEW_FRAGS  32u
+#define FEW_FRAGS  8u
 
 static uint32_t draw_frags(struct o2_choice *c)
 {
@@ -35,10 +35,11 @@ static void draw_terms(struct o2_choice *c, struct o2_conn_config *conn)
 static void draw_deep_terms(struct o2_choice *c, struct o2_conn_config *conn)
 {
 	static const uint32_t depths[] = {DEPTH_MOST, DEPTH_MOST - 1, 128, 127, 0};
-	const uint32_t depth = depths[o2_draw_pick(c, 5)];
+	static const uint32_t weights[] = {4, 2, 1, 1, 2};
+	const uint32_t depth = depths[o2_draw_weighted(c, weights, 5)];
 
 	conn->queue_depth = depth != 0 ? depth : (uint32_t)o2_draw_range(c, 2, DEPTH_MOST);
-	conn->max_frags = o2_draw_bool(c, 1, 3) ? (uint32_t)o2_draw_range(c, 1, FEW_FRAGS) : draw_frags(c);
+	conn->max_frags = o2_draw_bool(c, 1, 9) ? (uint32_t)o2_draw_range(c, 1, FEW_FRAGS) : draw_frags(c);
 	conn->concurrent_sends = o2_draw_bool(c, 1, 1) ? (uint32_t)o2_draw_range(c, 1, 2 * DEPTH_MOST) : 0;
 	conn->peercredits_hiw = o2_draw_bool(c, 1, 1) ? (uint32_t)o2_draw_range(c, 1, DEPTH_MOST) : 0;
 }
@@ -66,7 +67,7 @@ void o2_nodes_draw_config(const struct o2_nodes *nodes, struct o2_node_config *c
 	config->conn.ack_timeout = nodes->ground.ops->ack_timeout;
 	config->listen = !o2_draw_bool(c, 15, 1);
 	config->ranking = o2_draw_bool(c, 3, 1) ? O2_RACE_BY_NID : O2_RACE_BY_WORDS;
-	config->conns_per_peer = (uint32_t)o2_draw_range(c, 1, 3);
+	config->conns_per_peer = nodes->deep ? 1 : (uint32_t)o2_draw_range(c, 1, 3);
 	config->max_conns_per_peer = (uint32_t)o2_draw_range(c, config->conns_per_peer, 6);
 	config->max_waiting = 1 + (uint32_t)o2_draw(c, 15);
 }

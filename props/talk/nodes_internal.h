@@ -14,10 +14,11 @@
 #define O2_NODES_OPS	    16u /* of each node, while steps are drawn */
 #define O2_NODES_LATE	    8u	/* of each node after that */
 #define O2_NODES_SLOTS	    (O2_NODES_OPS + O2_NODES_LATE)
-#define O2_NODES_STEPS	    400u /* of a case */
-#define O2_NODES_POOL	    2u	 /* elements of a registration pool */
-#define O2_NODES_SLOT_PAGES 3u	 /* of one side of an operation */
-#define O2_NODES_ENDS	    64u	 /* of connections, that a node has at a time */
+#define O2_NODES_STEPS	    400u  /* of a case */
+#define O2_NODES_POOL	    2u	  /* elements of a registration pool */
+#define O2_NODES_SLOT_PAGES 3u	  /* of one side of an operation */
+#define O2_NODES_BURST	    0xffu /* in match bits, where others have the number of an operation */
+#define O2_NODES_ENDS	    64u	  /* of connections, that a node has at a time */
 #define O2_NODES_LOST	    (O2_NODES_MAX * O2_NODES_SLOTS)
 
 /* What an operation does. */
@@ -113,7 +114,8 @@ struct o2_nodes_moment {
 	uint64_t incarnation, dststamp;
 	enum o2_reject_why why;
 	bool answered;
-	bool header_refused[O2_NODES_MAX]; /* by this node, in a message of that one */
+	struct o2_transfer_fault not_accepted; /* the connection manager could not: its asker has given up */
+	bool header_refused[O2_NODES_MAX];     /* by this node, in a message of that one */
 	/* What has ended since: the end that was given up last, and the fault of the last end with each node. */
 	struct o2_nodes_end *given_up;
 	struct o2_transfer_fault down[O2_NODES_MAX];
@@ -149,6 +151,7 @@ struct o2_nodes_seat {
 	bool was_deaf;	    /* at first it did not listen */
 	struct o2_nodes_end end[O2_NODES_ENDS];
 	struct o2_nodes_moment now;
+	uint32_t burst_arrived, burst_ended;
 	struct o2_transfer_fault fault; /* why the last connection ended, or could not be made */
 };
 
@@ -305,6 +308,12 @@ void o2_nodes_check_refusal(struct o2_nodes_seat *seat);
 extern const struct o2_reg_ops o2_nodes_reg_ops; /* of every interface */
 void o2_nodes_check_idle_pools(struct o2_nodes *nodes);
 void o2_nodes_check_growth(struct o2_nodes *nodes);
+
+/* nodes_burst.c: all credits of a deep connection under way. */
+void o2_nodes_check_burst(struct o2_nodes *nodes);
+bool o2_nodes_is_burst(uint64_t match_bits);
+void o2_nodes_burst_arrives(struct o2_nodes_seat *seat, const struct o2_lnet_hdr *hdr);
+void o2_nodes_burst_ends(struct o2_nodes_seat *seat, const struct o2_transfer_result *result);
 
 /* nodes_world.c: makes, restarts, settles and ends them. */
 void o2_nodes_open(struct o2_nodes *nodes);

@@ -74,8 +74,13 @@ static int receive(void *context, uint64_t nid, const struct o2_msg *msg)
 {
 	struct o2_nodes_seat *seat = context;
 	const struct o2_lnet_hdr *hdr = &msg->u.immediate.hdr;
-	struct o2_nodes_op *op = named(seat, nid, hdr->msg.put.match_bits);
+	struct o2_nodes_op *op;
 
+	if (o2_nodes_is_burst(hdr->msg.put.match_bits)) {
+		o2_nodes_burst_arrives(seat, hdr);
+		return 0;
+	}
+	op = named(seat, nid, hdr->msg.put.match_bits);
 	if (op == NULL || !arrives(seat, op))
 		return 0;
 	if (hdr->payload_length != op->bytes)
@@ -245,6 +250,10 @@ static void done(void *context, uint64_t nid, const struct o2_transfer_result *r
 	struct o2_nodes_seat *seat = context;
 	struct o2_nodes_op *op;
 
+	if (result->initiator && result->tag == O2_NODES_SLOTS) {
+		o2_nodes_burst_ends(seat, result);
+		return;
+	}
 	if (result->initiator) {
 		done_here(seat, &seat->op[result->tag], result);
 		return;

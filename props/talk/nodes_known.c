@@ -173,6 +173,7 @@ bool o2_nodes_rejected(const struct o2_nodes_seat *seat, const struct o2_nodes_e
 		       const struct o2_cm_event *event, struct o2_transfer_fault *fault)
 {
 	struct o2_reject reject = {.ibr_why = 0};
+	struct o2_error error;
 	bool again = event->reason == O2_CM_REJECT_STALE;
 	uint8_t why = 0;
 
@@ -180,9 +181,11 @@ bool o2_nodes_rejected(const struct o2_nodes_seat *seat, const struct o2_nodes_e
 		*fault = refused(-EHOSTUNREACH, "reject/no-listener", "cm reason", event->reason);
 	} else if (again) {
 		*fault = refused(-ECONNREFUSED, NULL, NULL, 0);
-	} else if (event->reason != O2_CM_REJECT_CONSUMER ||
-		   o2_reject_decode(event->private_data, event->private_bytes, &reject, NULL) != 0) {
+	} else if (event->reason != O2_CM_REJECT_CONSUMER) {
 		*fault = refused(-ECONNREFUSED, "reject/cm-reason", "cm reason", event->reason);
+	} else if (o2_reject_decode(event->private_data, event->private_bytes, &reject, &error) != 0) {
+		*fault = refused(-ECONNREFUSED, NULL, NULL, 0);
+		fault->error = error;
 	} else {
 		why = reject.ibr_why;
 		if (why == O2_REJECT_FATAL && reject.ibr_version == O2_MSG_VERSION_1 &&

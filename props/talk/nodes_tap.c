@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include <errno.h>
 #include <inttypes.h>
 #include <stddef.h>
 
@@ -166,6 +167,22 @@ static int tap_connect(struct o2_cm *cm, const struct o2_cm_target *target, cons
 	return rc;
 }
 
+/* A kernel knows that the asker has given up before its reject is heard; in one process that cannot be. */
+static void cannot_accept(struct o2_nodes_seat *seat, struct o2_nodes_end *end, int rc,
+			  const struct o2_error *error)
+{
+	struct o2_nodes_moment *now = &seat->now;
+
+	end->over = end->gone = true;
+	if (rc != -ECONNRESET || seat->nodes->ground.network == NULL)
+		o2_report_fail(seat->nodes->report, "nodes/accept",
+			       "node %" PRIu32 " cannot accept a request of node %" PRIu32 ": %d",
+			       seat->index, now->with, rc);
+	now->not_accepted = (struct o2_transfer_fault){
+		.side = O2_FAULT_LOCAL_STAGE, .code = error->code, .error = *error};
+	now->why = O2_REJECT_NO_RESOURCES;
+}
+
 static int tap_accept(struct o2_cm_id *id, const struct o2_cm_param *param, struct o2_error *error)
 {
 	struct o2_nodes_seat *seat = seat_of(id->cm);
@@ -181,13 +198,7 @@ static int tap_accept(struct o2_cm_id *id, const struct o2_cm_param *param, stru
 			       "node %" PRIu32 " accepts a request of node %" PRIu32
 			       ", expected to refuse it for reason %u",
 			       seat->index, now->with, now->why);
-	if (rc != 0)
-		return rc;
 	terms.queue_depth = o2_nodes_fit(seat, &terms);
-	end = new_end(seat, id, param->qp, now->with, &terms);
-	if (end == NULL)
-		return rc;
-	end->incarnation = now->incarnation;
 	if (known->version == 0) {
 		known->version = terms.version;
 		known->incarnation = now->incarnation;
@@ -195,8 +206,16 @@ static int tap_accept(struct o2_cm_id *id, const struct o2_cm_param *param, stru
 	if (terms.queue_depth < now->asked.queue_depth && terms.queue_depth < known->depth)
 		known->depth = terms.queue_depth;
 	known->races = 0;
-	o2_nodes_learn_other_end(end);
+	end = new_end(seat, id, param->qp, now->with, &terms);
+	if (end == NULL)
+		return rc;
+	end->incarnation = now->incarnation;
 	o2_nodes_said_reply(seat, end, param->private_data, param->private_bytes);
+	if (rc != 0) {
+		cannot_accept(seat, end, rc, error);
+		return rc;
+	}
+	o2_nodes_learn_other_end(end);
 	fewer_frags(seat->nodes, seat->index, now->with, terms.max_frags);
 	return rc;
 }

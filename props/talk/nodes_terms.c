@@ -25,7 +25,7 @@ static void expect(struct o2_nodes *nodes, const struct o2_nodes_seat *a, const 
 	struct o2_conn_view view;
 
 	o2_conn_view(conn, &view);
-	if (view.queue_depth > 128)
+	if (view.queue_depth > 32)
 		o2_nodes_seen(nodes, O2_NODES_SEEN_DEEP);
 	if (end == NULL || !end->up || view.version != end->terms.version ||
 	    view.queue_depth != end->terms.queue_depth || conn->config.max_frags != end->terms.max_frags ||

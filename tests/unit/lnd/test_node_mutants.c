@@ -126,6 +126,178 @@ static bool unnamed_silent(void)
 	return reject.ibr_why == O2_REJECT_FATAL && reject.ibr_incarnation == 0;
 }
 
+/* An attempt under way, whose peer is closed with a code: what waits for it is aborted. */
+static bool attempt_aborted(void)
+{
+	struct world *world = world_two(NULL, NULL);
+	bool well;
+
+	seat_put(&world->seat[0], NID(1));
+	o2_node_work(world->seat[0].node);
+	o2_node_close_peer(world->seat[0].node, NID(1), -ECONNRESET);
+	well = world->seat[0].status[0] == -ECONNABORTED;
+	world_settle(world);
+	world_close(world);
+	return well;
+}
+
+/* Two that may have one connection ask each other at once. */
+static bool both_served(void)
+{
+	struct o2_node_config config = small_config();
+	struct world *world;
+	bool well;
+
+	config.max_conns_per_peer = 1;
+	world = world_two(&config, &config);
+	world_answer(world, 5000, O2_REG_GLOBAL);
+	for (uint32_t i = 0; i < 2; i++) {
+		seat_put(&world->seat[i], NID(1 - i));
+		o2_node_work(world->seat[i].node);
+	}
+	world_settle(world);
+	well = world->seat[0].status[0] == 0 && world->seat[1].status[0] == 0;
+	world_close(world);
+	return well;
+}
+
+/* A request that nobody answers is given up after 12.5 s, and says so. */
+static bool attempt_in_time(void)
+{
+	struct world *world = world_two(NULL, NULL);
+	const struct o2_transfer_fault *fault = &world->seat[0].fault[0];
+	bool well;
+
+	world->fate[O2_CM_LOOP_REQUEST] = O2_CM_LOOP_LOSE;
+	world_put(world, &world->seat[0], NID(1));
+	world_clock(world, 12499);
+	well = world->seat[0].nended == 0;
+	world_clock(world, 1);
+	well = well && world->seat[0].nended == 1 && fault->error.value == 12500 &&
+	       fault->error.limit == 12500;
+	world_close(world);
+	return well;
+}
+
+static bool deafness_told(void)
+{
+	struct o2_node_config deaf = small_config();
+	struct world *world;
+	bool well;
+
+	deaf.listen = false;
+	world = world_two(NULL, &deaf);
+	world_put(world, &world->seat[0], NID(1));
+	well = world->seat[0].status[0] == -EHOSTUNREACH;
+	world_close(world);
+	return well;
+}
+
+/* A node of version 0x12 refuses a request of version 0x11 in that version. */
+static bool answers_in_version(void)
+{
+	const struct o2_connreq_self asks = connreq_self(true), asked = connreq_self(false);
+	const struct o2_conn_params offer = V1(7, 256, O2_MSG_BYTES);
+	const struct o2_cm_origin origin = {.port = 1};
+	uint8_t bytes[O2_CM_REQUEST_BYTES];
+	struct o2_connreq request;
+	struct o2_reject reject;
+	int length = o2_connreq_build(&asks, &offer, asked.nid, 0, bytes, sizeof(bytes), NULL);
+
+	assert_true(length > 0);
+	assert_int_equal(o2_connreq_judge(&asked, &origin, bytes, (size_t)length, &request, &reject, NULL),
+			 -EPROTO);
+	return reject.ibr_version == O2_MSG_VERSION_1;
+}
+
+static uint64_t dststamp; /* of the last request that was delivered */
+static void (*handler)(void *context, const struct o2_cm_event *event);
+
+static void look(void *context, const struct o2_cm_event *event)
+{
+	const struct o2_wire_options options = {.max_frags = O2_MAX_FRAGS};
+	struct o2_msg msg;
+
+	if (event->type == O2_CM_REQUEST &&
+	    o2_msg_decode(event->private_data, event->private_bytes, &options, &msg, NULL) == 0)
+		dststamp = msg.ibm_dststamp;
+	handler(context, event);
+}
+
+/* Who knows the other one's life says for which one a request is: here in a second connection. */
+static bool life_said(void)
+{
+	struct o2_node_config two = small_config();
+	struct world *world;
+	struct seat *b;
+
+	two.conns_per_peer = 2;
+	world = world_two(&two, NULL);
+	b = &world->seat[1];
+	b->config.conn.queue_depth = 2; /* the first two requests are refused, and tell of it */
+	o2_node_destroy(b->node);
+	seat_start(b);
+	handler = b->cm->handler;
+	b->cm->handler = look;
+	world_put(world, &world->seat[0], NID(1));
+	b->cm->handler = handler;
+	world_close(world);
+	return dststamp == b->side.ni.config.incarnation;
+}
+
+/* One closes; the other is told whose doing it was. */
+static bool closer_named(void)
+{
+	struct world *world = world_two(NULL, NULL);
+	bool well;
+
+	world_put(world, &world->seat[0], NID(1));
+	o2_node_close_peer(world->seat[0].node, NID(1), 0);
+	world_settle(world);
+	well = world->seat[1].down.side == O2_FAULT_PEER_CLOSED;
+	world_close(world);
+	return well;
+}
+
+/* A node starts again, and its peer does not hear of the end: its next request ends the old connection. */
+static bool new_life_named(void)
+{
+	struct world *world = world_two(NULL, NULL);
+	struct seat *a = &world->seat[0], *b = &world->seat[1];
+	bool well;
+
+	world_put(world, a, NID(1));
+	world->fate[O2_CM_LOOP_DISCONNECT] = O2_CM_LOOP_LOSE;
+	o2_node_destroy(a->node);
+	a->side.ni.config.incarnation++;
+	seat_start(a);
+	world_put(world, a, NID(1));
+	well = b->down.error.value == a->side.ni.config.incarnation;
+	a->nstarted = a->nended;
+	world_close(world);
+	return well;
+}
+
+static bool depth_bounded(void)
+{
+	struct world *world = world_two(NULL, NULL);
+	struct seat *a = &world->seat[0];
+	struct o2_node *node = NULL;
+	bool well;
+
+	a->config.conn.queue_depth = 256;
+	well = o2_node_create(&a->side.ni, a->cm, &a->config, &(struct o2_node_ops){0}, NULL, &node, NULL) ==
+	       -EINVAL;
+	if (!well) {
+		o2_node_destroy(node);
+		o2_node_destroy(a->node);
+		a->config.conn.queue_depth = 8;
+		seat_start(a);
+	}
+	world_close(world);
+	return well;
+}
+
 static void killed_by(const char *name, bool (*meeting)(void))
 {
 	struct o2_mutant_counts before = *o2_mutant_counts;
@@ -172,6 +344,56 @@ TEST(waiting_undated)
 TEST(reject_unnamed)
 {
 	killed_by("reject-unnamed", unnamed_silent);
+}
+
+TEST(attempt_keeps_code)
+{
+	killed_by("attempt-keeps-code", attempt_aborted);
+}
+
+TEST(own_attempts_count)
+{
+	killed_by("own-attempts-count", both_served);
+}
+
+TEST(attempt_halved)
+{
+	killed_by("attempt-halved", attempt_in_time);
+}
+
+TEST(overtime_for_age)
+{
+	killed_by("overtime-for-age", attempt_in_time);
+}
+
+TEST(deaf_refuses)
+{
+	killed_by("deaf-refuses", deafness_told);
+}
+
+TEST(reject_own_version)
+{
+	killed_by("reject-own-version", answers_in_version);
+}
+
+TEST(stamp_unsaid)
+{
+	killed_by("stamp-unsaid", life_said);
+}
+
+TEST(ended_by_nobody)
+{
+	killed_by("ended-by-nobody", closer_named);
+}
+
+TEST(stale_the_other_way)
+{
+	killed_by("stale-the-other-way", new_life_named);
+}
+
+TEST(depth_over_a_byte)
+{
+	killed_by("depth-over-a-byte", depth_bounded);
 }
 
 /* The last: it leaves behind what nobody can reach. */
