@@ -94,6 +94,7 @@ static void expect_answer(struct o2_nodes_seat *seat, const struct o2_cm_event *
 static void expect_up(struct o2_nodes_seat *seat, const struct o2_cm_event *event)
 {
 	const struct o2_wire_options options = {.max_frags = O2_MAX_FRAGS};
+	struct o2_conn_config config = seat->config.conn;
 	struct o2_nodes_end *end = seat->now.end;
 	struct o2_nodes_known *known;
 	struct o2_msg msg;
@@ -106,6 +107,8 @@ static void expect_up(struct o2_nodes_seat *seat, const struct o2_cm_event *even
 		end->terms.queue_depth = msg.u.connparams.ibcp_queue_depth;
 		end->terms.max_frags = msg.u.connparams.ibcp_max_frags;
 		end->incarnation = msg.ibm_srcstamp;
+		config.version = end->terms.version;
+		o2_account_agree(&config, end->terms.queue_depth, &end->limits);
 	}
 	o2_nodes_learn_other_end(end);
 	end->up = true;

@@ -64,30 +64,29 @@ static void count(struct o2_nodes *nodes, const struct o2_conn_view *view)
 		o2_nodes_seen(nodes, O2_NODES_SEEN_VERSION_1);
 }
 
-/* By the node's settings; the depth that was agreed is judged elsewhere (nodes/terms). */
-static void limits_of(const struct o2_nodes_seat *seat, const struct o2_conn_view *view,
-		      struct o2_account_limits *limits)
+/* By its settings and what was said when it was made. */
+static const struct o2_account_limits *limits_of(const struct o2_nodes_seat *a, const struct o2_nodes_seat *b,
+						 const struct o2_conn *conn)
 {
-	struct o2_conn_config config = seat->config.conn;
+	const struct o2_nodes_end *end =
+		o2_nodes_end_of(&a->nodes->seat[a->index], b->index, o2_conn_qp(conn)->qp_num);
 
-	config.version = view->version;
-	if (config.version == O2_MSG_VERSION_1)
-		config.queue_depth = O2_QUEUE_DEPTH_V1;
-	o2_account_limits_between(&config, view->queue_depth, limits);
+	return end != NULL ? &end->limits : NULL;
 }
 
 static void check_conn(struct o2_nodes *nodes, const struct o2_nodes_seat *a, const struct o2_nodes_seat *b,
 		       const struct o2_conn *conn)
 {
 	const struct o2_conn *other = other_end(a, b, conn);
-	struct o2_account_limits limits;
+	const struct o2_account_limits *limits = limits_of(a, b, conn);
 	struct o2_conn_view here, there;
 	struct o2_account account;
 
 	o2_conn_view(conn, &here);
 	count(nodes, &here);
-	limits_of(a, &here, &limits);
-	if (!o2_account_end(&here, &limits, &account)) {
+	account = (struct o2_account){"unsaid", 1, 0};
+	if (limits == NULL || !o2_account_sizes(&here, limits, &account) ||
+	    !o2_account_end(&here, limits, &account)) {
 		fail_account(nodes, a, b, &account);
 		return;
 	}
@@ -95,7 +94,7 @@ static void check_conn(struct o2_nodes *nodes, const struct o2_nodes_seat *a, co
 		return;
 	o2_nodes_seen(nodes, O2_NODES_SEEN_BOTH_ENDS);
 	o2_conn_view(other, &there);
-	if (!o2_account_pair(&here, &there, limits.depth, &account))
+	if (!o2_account_pair(&here, &there, limits->depth, &account))
 		fail_account(nodes, a, b, &account);
 }
 
@@ -143,17 +142,16 @@ static bool conn_rests(const struct o2_nodes_seat *a, const struct o2_nodes_seat
 		       const struct o2_conn *conn, struct o2_account *account)
 {
 	const struct o2_conn *other = other_end(a, b, conn);
-	struct o2_account_limits limits;
+	const struct o2_account_limits *limits = limits_of(a, b, conn);
 	struct o2_conn_view here, there;
 
-	if (other == NULL) {
+	if (other == NULL || limits == NULL) {
 		*account = (struct o2_account){"other-end", 0, 1};
 		return false;
 	}
 	o2_conn_view(conn, &here);
 	o2_conn_view(other, &there);
-	limits_of(a, &here, &limits);
-	return o2_account_rest(&here, &there, &limits, account);
+	return o2_account_rest(&here, &there, limits, account);
 }
 
 bool o2_nodes_flow_rests(const struct o2_nodes *nodes, struct o2_account *account)

@@ -87,8 +87,9 @@ struct o2_nodes_end {
 	bool over;		     /* the node has given it up */
 	bool gone;		     /* and has freed the identifier */
 	bool killed;		     /* the case has put the queue pair into error */
-	struct o2_conn_params terms; /* asked for; from the reply on what was agreed */
-	uint64_t incarnation;	     /* of the other node, which it is with */
+	struct o2_conn_params terms; /* asked for, as far as the device has room; from the reply on agreed */
+	struct o2_account_limits limits; /* by the settings and those */
+	uint64_t incarnation;		 /* of the other node, which it is with */
 	uint64_t since_ms;
 };
 
@@ -147,8 +148,8 @@ struct o2_nodes_seat {
 	/* The connection manager's own calls; ours come before them. */
 	const struct o2_cm_ops *cm_ops;
 	struct o2_cm_ops tap;
-	uint32_t max_qp_wr; /* of the device */
-	bool was_deaf;	    /* at first it did not listen */
+	struct o2_account_room room; /* of the device */
+	bool was_deaf;		     /* at first it did not listen */
 	struct o2_nodes_end end[O2_NODES_ENDS];
 	struct o2_nodes_moment now;
 	uint32_t burst_arrived, burst_ended;
@@ -243,8 +244,6 @@ const struct o2_nodes_end *o2_nodes_other_end(const struct o2_nodes_seat *seat,
 /* nodes_known.c: what nodes know of each other, and have to answer each other. */
 /* What this node asks that one for. */
 struct o2_conn_params o2_nodes_offer(const struct o2_nodes_seat *seat, uint32_t to);
-/* What the device leaves of a depth. */
-uint16_t o2_nodes_fit(const struct o2_nodes_seat *seat, const struct o2_conn_params *params);
 /* The answer to the request that is at hand: a reason, or 0: it is accepted. */
 enum o2_reject_why o2_nodes_answer(const struct o2_nodes_seat *seat);
 /* That request is for another life of this node. */

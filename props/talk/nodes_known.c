@@ -11,7 +11,6 @@
 #define DEPTH_V1  8u
 #define DEPTH_MIN 2u
 #define RACES_MAX 20u
-#define EXTRA_WRS 3u /* of a full transfer, besides its fragments (docs/transport.md, "Sizes") */
 #define UNSAID	  UINT64_MAX
 #define MSG_BYTES 4096u
 
@@ -28,13 +27,6 @@ void o2_nodes_unknown(struct o2_nodes_seat *seat, uint32_t to)
 	};
 }
 
-uint16_t o2_nodes_fit(const struct o2_nodes_seat *seat, const struct o2_conn_params *params)
-{
-	const uint32_t transfers = seat->max_qp_wr / (params->max_frags + EXTRA_WRS);
-
-	return params->queue_depth < transfers ? params->queue_depth : (uint16_t)transfers;
-}
-
 struct o2_conn_params o2_nodes_offer(const struct o2_nodes_seat *seat, uint32_t to)
 {
 	const struct o2_nodes_known *known = &seat->pair[to].known;
@@ -47,7 +39,6 @@ struct o2_conn_params o2_nodes_offer(const struct o2_nodes_seat *seat, uint32_t 
 
 	if (params.version == O2_MSG_VERSION_1)
 		params.queue_depth = DEPTH_V1;
-	params.queue_depth = o2_nodes_fit(seat, &params);
 	return params;
 }
 

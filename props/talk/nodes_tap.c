@@ -64,21 +64,42 @@ uint32_t o2_nodes_count_ends(const struct o2_nodes_seat *seat, uint32_t to, bool
 	return count;
 }
 
-static struct o2_nodes_end *new_end(struct o2_nodes_seat *seat, const struct o2_cm_id *id, struct ibv_qp *qp,
-				    uint32_t to, const struct o2_conn_params *terms)
+/* What the device leaves of a depth is what the queue pair is made for. */
+static void size(const struct o2_nodes_seat *seat, const struct o2_conn_params *asked,
+		 struct o2_nodes_end *end)
 {
+	struct o2_conn_config config = seat->config.conn;
+
+	config.version = asked->version;
+	config.queue_depth = asked->queue_depth;
+	config.max_frags = asked->max_frags;
+	o2_account_limits(&config, &seat->room, &end->limits);
+	end->terms = *asked;
+	end->terms.queue_depth = (uint16_t)end->limits.made;
+}
+
+static struct o2_nodes_end *new_end(struct o2_nodes_seat *seat, const struct o2_cm_id *id, struct ibv_qp *qp,
+				    uint32_t to, const struct o2_conn_params *asked)
+{
+	struct o2_nodes_known *known = &seat->pair[to].known;
+
 	for (uint32_t n = 0; n < O2_NODES_ENDS; n++) {
-		if (seat->end[n].id != NULL)
+		struct o2_nodes_end *end = &seat->end[n];
+
+		if (end->id != NULL)
 			continue;
-		seat->end[n] = (struct o2_nodes_end){
+		*end = (struct o2_nodes_end){
 			.id = id,
 			.qp = qp,
 			.qp_num = qp->qp_num,
 			.to = to,
-			.terms = *terms,
 			.since_ms = seat->nodes->ground.now_ms,
 		};
-		return &seat->end[n];
+		size(seat, asked, end);
+		/* The device will not have more next time. */
+		if (end->terms.queue_depth < asked->queue_depth && end->terms.queue_depth < known->depth)
+			known->depth = end->terms.queue_depth;
+		return end;
 	}
 	o2_report_fail(seat->nodes->report, "nodes/many-ends", "node %" PRIu32 " has %u ends of connections",
 		       seat->index, O2_NODES_ENDS);
@@ -148,22 +169,19 @@ static int tap_connect(struct o2_cm *cm, const struct o2_cm_target *target, cons
 	struct o2_nodes_seat *seat = seat_of(cm);
 	const uint32_t to = o2_nodes_index(seat->nodes, o2_nodes_nid_at(target->address));
 	const int rc = seat->cm_ops->connect(cm, target, param, context, id, error);
-	struct o2_conn_params terms;
+	struct o2_conn_params asked;
 	struct o2_nodes_end *end;
 
 	check_target(seat, target, param);
 	if (rc != 0 || to == seat->nodes->nseats)
 		return rc;
-	terms = o2_nodes_offer(seat, to);
-	end = new_end(seat, *id, param->qp, to, &terms);
+	asked = o2_nodes_offer(seat, to);
+	end = new_end(seat, *id, param->qp, to, &asked);
 	if (end == NULL)
 		return rc;
 	end->asked = true;
 	o2_nodes_said_request(seat, end, param->private_data, param->private_bytes);
-	/* The device will not have more next time. */
-	if (terms.version != O2_MSG_VERSION_1 && terms.queue_depth < seat->pair[to].known.depth)
-		seat->pair[to].known.depth = terms.queue_depth;
-	fewer_frags(seat->nodes, seat->index, to, terms.max_frags);
+	fewer_frags(seat->nodes, seat->index, to, asked.max_frags);
 	return rc;
 }
 
@@ -187,7 +205,6 @@ static int tap_accept(struct o2_cm_id *id, const struct o2_cm_param *param, stru
 {
 	struct o2_nodes_seat *seat = seat_of(id->cm);
 	struct o2_nodes_moment *now = &seat->now;
-	struct o2_conn_params terms = now->asked;
 	const int rc = seat->cm_ops->accept(id, param, error);
 	struct o2_nodes_known *known = &seat->pair[now->with].known;
 	struct o2_nodes_end *end;
@@ -198,15 +215,12 @@ static int tap_accept(struct o2_cm_id *id, const struct o2_cm_param *param, stru
 			       "node %" PRIu32 " accepts a request of node %" PRIu32
 			       ", expected to refuse it for reason %u",
 			       seat->index, now->with, now->why);
-	terms.queue_depth = o2_nodes_fit(seat, &terms);
 	if (known->version == 0) {
-		known->version = terms.version;
+		known->version = now->asked.version;
 		known->incarnation = now->incarnation;
 	}
-	if (terms.queue_depth < now->asked.queue_depth && terms.queue_depth < known->depth)
-		known->depth = terms.queue_depth;
 	known->races = 0;
-	end = new_end(seat, id, param->qp, now->with, &terms);
+	end = new_end(seat, id, param->qp, now->with, &now->asked);
 	if (end == NULL)
 		return rc;
 	end->incarnation = now->incarnation;
@@ -216,7 +230,7 @@ static int tap_accept(struct o2_cm_id *id, const struct o2_cm_param *param, stru
 		return rc;
 	}
 	o2_nodes_learn_other_end(end);
-	fewer_frags(seat->nodes, seat->index, now->with, terms.max_frags);
+	fewer_frags(seat->nodes, seat->index, now->with, end->terms.max_frags);
 	return rc;
 }
 
