@@ -51,6 +51,12 @@ static void seat_done(void *context, uint64_t nid, const struct o2_transfer_resu
 	seat->health[result->tag] = result->health;
 	seat->nended++;
 	side_done(&seat->side, result);
+	if (seat->again != 0) {
+		const uint64_t again = seat->again;
+
+		seat->again = 0;
+		assert_int_equal(seat_start_op(seat, again, O2_LNET_PUT, 5000, O2_REG_GLOBAL, NULL), 0);
+	}
 }
 
 static void seat_up(void *context, uint64_t nid)

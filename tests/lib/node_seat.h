@@ -24,6 +24,7 @@ struct seat {
 	struct o2_transfer_fault fault[FATES];
 	enum o2_health health[FATES];
 	int status_served;
+	uint64_t again;	    /* NID: to start another PUT towards it from inside done, once; 0: not */
 	uint32_t nreceived; /* messages with their payload in them */
 	uint32_t received_bytes;
 	enum o2_cksum_flavour received_flavour; /* of the last one */

@@ -89,8 +89,6 @@ static int start(struct o2_node *node, uint64_t nid, struct o2_node_op *op, stru
 		rc = o2_op_submit(op, link, error);
 		if (rc != -ENOTCONN)
 			return rc;
-		if (link->state == O2_LINK_ESTABLISHED)
-			return rc;
 	}
 	if (peer->nwaiting >= node->config.max_waiting)
 		return o2_refuse_value(error, -EBUSY, "node/max-waiting", "waiting", peer->nwaiting,

@@ -87,15 +87,23 @@ uint32_t o2_peer_nconns(const struct o2_peer *peer)
 	return count;
 }
 
+/* Not while its connection is being taken apart: what is started from inside done then goes elsewhere. */
+static bool takes_operations(const struct o2_link *link)
+{
+	return link->state == O2_LINK_ESTABLISHED && o2_conn_get_state(link->conn) == O2_CONN_ESTABLISHED;
+}
+
 /* Taking turns. */
 struct o2_link *o2_peer_next_link(struct o2_peer *peer)
 {
-	uint32_t established = o2_peer_established(peer);
-	uint32_t skip = established > 0 ? peer->turn++ % established : 0;
 	struct o2_link *link;
+	uint32_t count = 0, skip;
 
 	LIST_FOREACH(link, &peer->links, entry)
-		if (link->state == O2_LINK_ESTABLISHED && skip-- == 0)
+		count += takes_operations(link);
+	skip = count > 0 ? peer->turn++ % count : 0;
+	LIST_FOREACH(link, &peer->links, entry)
+		if (takes_operations(link) && skip-- == 0)
 			break;
 	return link;
 }
@@ -127,11 +135,11 @@ void o2_peer_flush(struct o2_peer *peer, struct o2_link *link)
 	while (link != NULL && !STAILQ_EMPTY(&peer->waiting)) {
 		struct o2_node_op *op = take_first(peer);
 		struct o2_error error;
-		int rc = link->state == O2_LINK_ESTABLISHED ? o2_op_submit(op, link, &error) : -ENOTCONN;
+		int rc = takes_operations(link) ? o2_op_submit(op, link, &error) : -ENOTCONN;
 
 		if (rc == 0)
 			continue;
-		if (rc == -ENOTCONN && link->state != O2_LINK_ESTABLISHED) {
+		if (rc == -ENOTCONN) {
 			STAILQ_INSERT_HEAD(&peer->waiting, op, entry);
 			peer->nwaiting++;
 			link = o2_peer_next_link(peer);

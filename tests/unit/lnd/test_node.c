@@ -251,6 +251,24 @@ TEST(closed_by_either)
 	}
 }
 
+/* What is started from inside done, while its connection is taken apart, waits for another one. */
+TEST(started_as_it_closes)
+{
+	struct world *world = world_two(NULL, NULL);
+	struct seat *a = &world->seat[0];
+
+	world_put(world, a, NID(1));
+	seat_put(a, NID(1));
+	a->again = NID(1);
+	o2_node_close_peer(world->seat[1].node, NID(0), 0);
+	world_settle(world);
+	assert_int_equal(a->nended, 3);
+	assert_int_equal(a->status[1], -ECONNABORTED);
+	assert_int_equal(a->status[2], 0);
+	assert_linked(world, 0, 1, 1);
+	world_close(world);
+}
+
 /* A peer that has started anew is another one: its earlier connection goes, its request is served. */
 TEST(peer_restarts)
 {
