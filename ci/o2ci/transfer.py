@@ -13,9 +13,9 @@ from .result import EXIT_CANNOT_RUN, Row
 
 TRANSFER = "transfer"
 # The properties that need no device: a part of the library, held to a model of it.
-DEVICE_FREE = ("codec", "keys", "pools", "sg", "dma", "reg_plan", "rdma", "parts", "forms", "sim", "hostile", "nodes")
+DEVICE_FREE = ("codec", "keys", "pools", "sg", "dma", "reg_plan", "rdma", "parts", "forms", "sim", "hostile", "nodes", "endpoint")
 # One of so many of the cases that the others get: a case of these takes as much longer.
-COSTLY = {"forms": 20, "sim": 40, "hostile": 50, "nodes": 100}
+COSTLY = {"forms": 20, "sim": 40, "hostile": 50, "nodes": 100, "endpoint": 100}
 NAMES = {"model": "memory model", "loop": "loopverbs", "rxe": "soft-RoCE"}
 IN_GUEST = ("rxe",)
 # Ways to connect the two ends (--connect) but the usual one.
@@ -34,7 +34,7 @@ GUEST_ANSWERED = re.compile(r"guest answered after ([\d.]+) s \((\w+), kernel ([
 class Run:
     device: str  # model, loop or rxe
     seed: int
-    prop: str = TRANSFER  # the others run on the model, that is on no device; nodes also on rxe
+    prop: str = TRANSFER  # the others run on the model, that is on no device; nodes and endpoint also on rxe
     moved: int = 0  # go on until so many transfers moved bytes; sim: until so many operations have ended
     min_per_pair: int = 0  # ... and so many of each ordered pair of modes
     cases: int = 0

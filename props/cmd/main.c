@@ -121,7 +121,8 @@ static bool in_process(const struct o2_props_arguments *a)
 
 static bool takes_devices(const struct o2_property *property)
 {
-	return property->ops == NULL || strcmp(property->ops->name, "nodes") == 0;
+	return property->ops == NULL || strcmp(property->ops->name, "nodes") == 0 ||
+	       strcmp(property->ops->name, "endpoint") == 0;
 }
 
 /* Two devices that have an address, or an exit status. */

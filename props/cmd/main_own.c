@@ -7,6 +7,7 @@
 #include "props/check/forms.h"
 #include "props/cmd/rung_open.h"
 #include "props/hostile/hostile_random.h"
+#include "props/lnet/endpoints.h"
 #include "props/stage/codec.h"
 #include "props/stage/dma.h"
 #include "props/stage/keys.h"
@@ -51,6 +52,7 @@ static struct o2_property own_property(struct o2_props_arguments *a, size_t i)
 	static struct o2_nodes_run nodes = {.ground = GROUND};
 	static struct o2_forms_run forms;
 	static struct o2_parts_run parts;
+	static struct o2_endpoints_run endpoints = {.ground = GROUND};
 #ifdef O2_PROPS_IN_PROCESS
 	static struct o2_sim_run sim;
 	static struct o2_hostile_run hostile;
@@ -78,10 +80,13 @@ static struct o2_property own_property(struct o2_props_arguments *a, size_t i)
 		return o2_forms_property(&forms);
 	case 9:
 		return o2_parts_property(&parts);
-#ifdef O2_PROPS_IN_PROCESS
 	case 10:
-		return o2_sim_property(&sim);
+		endpoints.devices = o2_own_devices(a);
+		return o2_endpoints_property(&endpoints);
+#ifdef O2_PROPS_IN_PROCESS
 	case 11:
+		return o2_sim_property(&sim);
+	case 12:
 		return o2_hostile_property(&hostile);
 #endif
 	default:

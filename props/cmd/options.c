@@ -71,8 +71,8 @@ const struct o2_command o2_props_command = {
 		 "explore [OPTIONS]    (o2props explore --help)",
 	.about = "Property transfer (the default) moves randomly fragmented buffers and holds every byte "
 		 "of both sides to what it must be. The others need no device and hold a part of the "
-		 "library to a model of it; `o2props list` has them all. nodes runs in the process, and "
-		 "with --device DEV,DEV2 on two RDMA devices as well.\n"
+		 "library to a model of it; `o2props list` has them all. nodes and endpoint run in the "
+		 "process, and with --device DEV,DEV2 on two RDMA devices as well.\n"
 		 "FILE is a case (bytes) or a scenario (.json); a name like codec-0123 is a case of "
 		 "property codec.\n"
 		 "export writes random transfers, or of another property the smallest case of each "

@@ -71,26 +71,41 @@ static uint64_t place(const struct o2_op_memory *m, uint64_t k, uint64_t *run)
 	return (uint64_t)m->kiov[i].page * m->shadow->arena->page_bytes + m->kiov[i].offset + k;
 }
 
-static void move(const struct o2_op_memory *sink, const struct o2_op_memory *source, uint64_t nob)
+void o2_memory_move(const struct o2_op_memory *sink, uint64_t to, const struct o2_op_memory *source,
+		    uint64_t from, uint64_t nob)
 {
 	for (uint64_t k = 0, n; k < nob; k += n) {
-		uint64_t run, to, from = place(source, k, &n);
+		uint64_t run, there, here = place(source, from + k, &n);
 
-		to = place(sink, k, &run);
+		there = place(sink, to + k, &run);
 		if (run < n)
 			n = run;
 		if (nob - k < n)
 			n = nob - k;
-		memcpy(sink->shadow->bytes + to, source->shadow->bytes + from, n);
+		memcpy(sink->shadow->bytes + there, source->shadow->bytes + here, n);
 	}
 }
 
-static void accept(const struct o2_op_memory *sink)
+void o2_memory_accept(const struct o2_op_memory *m, uint64_t from, uint64_t nob)
 {
-	for (uint64_t k = 0, n; k < sink->memory.buffer.nob; k += n) {
-		uint64_t at = place(sink, k, &n);
+	for (uint64_t k = 0, n; k < nob; k += n) {
+		uint64_t at = place(m, from + k, &n);
 
-		o2_shadow_accept(sink->shadow, at, n);
+		if (nob - k < n)
+			n = nob - k;
+		o2_shadow_accept(m->shadow, at, n);
+	}
+}
+
+void o2_memory_check(const struct o2_op_memory *m, uint64_t from, uint64_t nob, struct o2_report *report,
+		     const char *signature, const char *when)
+{
+	for (uint64_t k = 0, n; k < nob; k += n) {
+		uint64_t at = place(m, from + k, &n);
+
+		if (nob - k < n)
+			n = nob - k;
+		o2_shadow_check_bytes(m->shadow, at, n, report, signature, when);
 	}
 }
 
@@ -100,9 +115,9 @@ void o2_memory_judge(const struct o2_op_memory *sink, const struct o2_op_memory 
 	if (sink->shadow == NULL)
 		return; /* nothing was to move */
 	if (failed)
-		accept(sink);
+		o2_memory_accept(sink, 0, sink->memory.buffer.nob);
 	else
-		move(sink, source, nob);
+		o2_memory_move(sink, 0, source, 0, nob);
 	o2_shadow_check(sink->shadow, sink->first_page, sink->npages, report, signature,
 			failed ? "an operation has failed" : "an operation has ended well");
 }

@@ -51,6 +51,17 @@ void o2_memory_judge(const struct o2_op_memory *sink, const struct o2_op_memory 
  * told that it is over, not yet when the source's is.
  */
 bool o2_memory_comes_later(const struct o2_op_memory *sink);
+
+/*
+ * Parts of it, from byte `from` on.  In the copies alone: bytes of the source become those of the sink from
+ * `to` on; they are undefined, so what is there counts as right.  And: do they hold what they should?
+ */
+void o2_memory_move(const struct o2_op_memory *sink, uint64_t to, const struct o2_op_memory *source,
+		    uint64_t from, uint64_t nob);
+void o2_memory_accept(const struct o2_op_memory *m, uint64_t from, uint64_t nob);
+void o2_memory_check(const struct o2_op_memory *m, uint64_t from, uint64_t nob, struct o2_report *report,
+		     const char *signature, const char *when);
+
 /* Are the first nob bytes of it those of a payload? */
 bool o2_memory_equals(const struct o2_op_memory *m, const uint8_t *bytes, uint64_t nob);
 

@@ -34,20 +34,25 @@ void o2_shadow_accept(struct o2_shadow *shadow, uint64_t at, uint64_t length_byt
 	memcpy(shadow->bytes + at, shadow->arena->memory + at, length_bytes);
 }
 
+void o2_shadow_check_bytes(const struct o2_shadow *shadow, uint64_t at, uint64_t length_bytes,
+			   struct o2_report *report, const char *signature, const char *when)
+{
+	const uint32_t page_bytes = shadow->arena->page_bytes;
+	const uint8_t *expected = shadow->bytes, *found = shadow->arena->memory;
+
+	if (length_bytes == 0 || memcmp(expected + at, found + at, length_bytes) == 0)
+		return;
+	while (expected[at] == found[at])
+		at++;
+	o2_report_fail(report, signature,
+		       "%s: node %" PRIu32 ", page %" PRIu64 ", byte %" PRIu64 " is 0x%02x, expected 0x%02x",
+		       when, shadow->node, at / page_bytes, at % page_bytes, found[at], expected[at]);
+}
+
 void o2_shadow_check(const struct o2_shadow *shadow, uint32_t first_page, uint32_t npages,
 		     struct o2_report *report, const char *signature, const char *when)
 {
-	const uint32_t page_bytes = shadow->arena->page_bytes;
-	const uint64_t start = (uint64_t)first_page * page_bytes, bytes = (uint64_t)npages * page_bytes;
-	const uint8_t *expected = shadow->bytes + start, *found = shadow->arena->memory + start;
-	uint64_t k = 0;
+	const uint64_t page_bytes = shadow->arena->page_bytes;
 
-	if (npages == 0 || memcmp(expected, found, bytes) == 0)
-		return;
-	while (expected[k] == found[k])
-		k++;
-	o2_report_fail(report, signature,
-		       "%s: node %" PRIu32 ", page %" PRIu64 ", byte %" PRIu64 " is 0x%02x, expected 0x%02x",
-		       when, shadow->node, first_page + k / page_bytes, k % page_bytes, found[k],
-		       expected[k]);
+	o2_shadow_check_bytes(shadow, first_page * page_bytes, npages * page_bytes, report, signature, when);
 }

@@ -31,6 +31,9 @@ void o2_shadow_fill(struct o2_shadow *shadow, uint64_t at, uint64_t length_bytes
 		    struct o2_origin origin);
 /* These bytes are undefined: take what is there now for right. */
 void o2_shadow_accept(struct o2_shadow *shadow, uint64_t at, uint64_t length_bytes);
+/* Do these bytes of the arena hold what they should?  If not, a finding, as below. */
+void o2_shadow_check_bytes(const struct o2_shadow *shadow, uint64_t at, uint64_t length_bytes,
+			   struct o2_report *report, const char *signature, const char *when);
 /* Do the pages hold what they should?  If not, a finding that says where, and when it was noticed. */
 void o2_shadow_check(const struct o2_shadow *shadow, uint32_t first_page, uint32_t npages,
 		     struct o2_report *report, const char *signature, const char *when);

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/* Two to four whole peers over the connection manager in one process: the property endpoint. */
+#include "props/lnet/endpoints.h"
+#include "fuzz/property.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static struct o2_endpoints_run run = {.ground = &o2_ground_on_loop};
+	const struct o2_property property = o2_endpoints_property(&run);
+
+	o2_fuzz_property(&property, data, size);
+	return 0;
+}

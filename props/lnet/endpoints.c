@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: MIT */
+#include "props/lnet/endpoints.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "props/lnet/endpoints_internal.h"
+
+#define LABEL_STEP   1u
+#define MORE	     47u /* weight of another step */
+#define MAX_STEPS    300u
+#define ENOUGH_CASES 3000u
+#define ENOUGH_THERE 800u /* on devices */
+#define HOUR_MS	     3600000u
+#define MANY	     200u
+
+static const struct o2_tally_row situations[O2_ENDPOINTS_SITUATIONS] = {
+	[O2_ENDPOINTS_SEEN_PUT_IMMEDIATE] = {"put_in_a_message", true},
+	[O2_ENDPOINTS_SEEN_PUT_RDMA] = {"put_by_rdma", true},
+	[O2_ENDPOINTS_SEEN_PUT_EMPTY] = {"put_of_nothing", true},
+	[O2_ENDPOINTS_SEEN_GET_IMMEDIATE] = {"get_in_messages", true},
+	[O2_ENDPOINTS_SEEN_GET_RDMA] = {"get_by_rdma", true},
+	[O2_ENDPOINTS_SEEN_PING] = {"ping", true},
+	[O2_ENDPOINTS_SEEN_PUSH] = {"push", true},
+	[O2_ENDPOINTS_SEEN_ACK] = {"ack", true},
+	[O2_ENDPOINTS_SEEN_ACK_DISABLED] = {"ack_disabled", true},
+	[O2_ENDPOINTS_SEEN_TRUNCATED] = {"truncated", true},
+	[O2_ENDPOINTS_SEEN_NOTHING_LEFT] = {"nothing_left_by_rdma", true},
+	[O2_ENDPOINTS_SEEN_LOCAL_OFFSET] = {"local_offset", true},
+	[O2_ENDPOINTS_SEEN_REMOTE_OFFSET] = {"remote_offset", true},
+	[O2_ENDPOINTS_SEEN_SECOND_ENTRY] = {"passed_over_a_used_up_entry", true},
+	[O2_ENDPOINTS_SEEN_USED_UP] = {"dropped_all_used_up", true},
+	[O2_ENDPOINTS_SEEN_NO_MATCH] = {"dropped_no_match", true},
+	[O2_ENDPOINTS_SEEN_PAST_END] = {"dropped_offset_past_end", true},
+	[O2_ENDPOINTS_SEEN_TOO_LONG] = {"dropped_too_long", true},
+	[O2_ENDPOINTS_SEEN_NO_ANSWER] = {"no_answer_in_time", true},
+	[O2_ENDPOINTS_SEEN_DETACH_BUSY] = {"detach_while_in_use", true},
+	[O2_ENDPOINTS_SEEN_TABLE_FULL] = {"table_full", true},
+	[O2_ENDPOINTS_SEEN_GAPS] = {"gaps", true},
+	[O2_ENDPOINTS_SEEN_SCATTERED] = {"scattered", true},
+	[O2_ENDPOINTS_SEEN_NO_WINDOW] = {"windows_run_out", true},
+	[O2_ENDPOINTS_SEEN_FOLLOWED] = {"started_from_done", true},
+	[O2_ENDPOINTS_SEEN_THREE] = {"three_endpoints", true},
+	[O2_ENDPOINTS_SEEN_FOUR] = {"four_endpoints", true},
+	[O2_ENDPOINTS_SEEN_MANY] = {"two_hundred_in_flight", true},
+	[O2_ENDPOINTS_SEEN_DEEP] = {"depth_255", true},
+	[O2_ENDPOINTS_SEEN_HOURS_IDLE] = {"hours_without_a_message", true},
+	[O2_ENDPOINTS_SEEN_HOURS_BUSY] = {"hours_in_the_middle", true},
+	[O2_ENDPOINTS_SEEN_NETWORK_FAILED] = {"network_failed", true},
+	[O2_ENDPOINTS_SEEN_KILLED] = {"queue_pair_killed", true},
+	[O2_ENDPOINTS_SEEN_CLOSED_PEER] = {"peer_closed", true},
+	[O2_ENDPOINTS_SEEN_LEFT] = {"endpoint_left", true},
+	[O2_ENDPOINTS_SEEN_RETURNED] = {"endpoint_returned", true},
+	[O2_ENDPOINTS_SEEN_ASKED_WHILE_AWAY] = {"asked_while_away", true},
+	[O2_ENDPOINTS_SEEN_START_WHILE_CLOSING] = {"start_refused_while_closing", true},
+	[O2_ENDPOINTS_SEEN_AT_IMMEDIATE] = {"harm_at_immediate", true},
+	[O2_ENDPOINTS_SEEN_AT_PUT_REQ] = {"harm_at_put_req", true},
+	[O2_ENDPOINTS_SEEN_AT_PUT_ACK] = {"harm_at_put_ack", true},
+	[O2_ENDPOINTS_SEEN_AT_PUT_NAK] = {"harm_at_put_nak", true},
+	[O2_ENDPOINTS_SEEN_AT_PUT_DONE] = {"harm_at_put_done", true},
+	[O2_ENDPOINTS_SEEN_AT_GET_REQ] = {"harm_at_get_req", true},
+	[O2_ENDPOINTS_SEEN_AT_GET_DONE] = {"harm_at_get_done", true},
+	[O2_ENDPOINTS_SEEN_LOST_HERE] = {"lost_at_its_initiator", true},
+	[O2_ENDPOINTS_SEEN_LOST_THERE] = {"lost_at_its_target", true},
+	[O2_ENDPOINTS_SEEN_LOST_WAITING] = {"lost_waiting_for_an_answer", true},
+	[O2_ENDPOINTS_SEEN_LATE] = {"late", true},
+};
+
+enum step {
+	STEP_PROGRESS,
+	STEP_DELIVER,
+	STEP_START,
+	STEP_CLOCK,
+	STEP_SETTLE,
+	STEP_ATTACH,
+	STEP_DETACH,
+	STEP_IDLE,
+	STEP_BURST,
+	STEP_TRAP,
+	STEP_LEAVE,
+	STEP_RETURN,
+	STEP_KILL,
+	STEP_CLOSE,
+	STEP_HOURS,
+	STEPS,
+};
+
+/* As many as may be in flight, to one endpoint or to all. */
+static void burst(struct o2_endpoints *endpoints, struct o2_endpoints_seat *seat)
+{
+	const bool all = o2_draw_bool(endpoints->choice, 1, 1);
+	uint32_t to = seat->index;
+
+	o2_endpoints_settle(endpoints);
+	for (uint32_t n = o2_endpoints_most(endpoints); n > 0 && !endpoints->report->failed && seat->open;
+	     n--) {
+		if (to == seat->index || all)
+			to = (seat->index + 1 + n % (endpoints->nseats - 1)) % endpoints->nseats;
+		o2_endpoints_start(endpoints, seat, to);
+	}
+	if (seat->open && o2_lnet_messages(seat->endpoint.lnet) >= MANY)
+		o2_endpoints_seen(endpoints, O2_ENDPOINTS_SEEN_MANY);
+}
+
+/* Of what makes no trouble. */
+static void run_quiet_step(struct o2_endpoints *endpoints, enum step step, struct o2_endpoints_seat *seat,
+			   uint32_t to)
+{
+	struct o2_choice *c = endpoints->choice;
+
+	if (step == STEP_DELIVER)
+		endpoints->ground.ops->deliver(&endpoints->ground);
+	else if (step == STEP_CLOCK)
+		o2_endpoints_clock(endpoints, o2_draw(c, 250));
+	else if (step == STEP_SETTLE)
+		o2_endpoints_settle(endpoints);
+	else if (step == STEP_IDLE)
+		o2_endpoints_idle(endpoints, HOUR_MS * o2_draw_range(c, 1, 24));
+	else if (!seat->open)
+		return;
+	else if (step == STEP_PROGRESS)
+		o2_endpoint_progress(&seat->endpoint);
+	else if (step == STEP_ATTACH)
+		o2_endpoints_attach(seat);
+	else if (step == STEP_DETACH)
+		o2_endpoints_detach(seat);
+	else if (step == STEP_BURST)
+		burst(endpoints, seat);
+	else
+		for (uint32_t more = 1 + (uint32_t)o2_draw(c, 3); more > 0 && !endpoints->report->failed;
+		     more--)
+			o2_endpoints_start(endpoints, seat, to);
+}
+
+static void run_step(struct o2_endpoints *endpoints)
+{
+	static const uint32_t weights[2][STEPS] = {
+		{60, 20, 30, 4, 6, 3, 3, 2, 1},
+		{60, 20, 30, 4, 6, 3, 3, 2, 1, 12, 2, 3, 2, 2, 1},
+	};
+	struct o2_choice *c = endpoints->choice;
+	enum step step = (enum step)o2_draw_weighted(c, weights[endpoints->trouble], STEPS);
+	struct o2_endpoints_seat *seat = &endpoints->seat[o2_draw_pick(c, endpoints->nseats)];
+	uint32_t to =
+		(seat->index + 1 + (uint32_t)o2_draw_pick(c, endpoints->nseats - 1)) % endpoints->nseats;
+
+	switch (step) {
+	case STEP_TRAP:
+		o2_endpoints_set_trap(endpoints, seat->index, o2_draw_bool(c, 1, 1) ? to : seat->index);
+		break;
+	case STEP_LEAVE:
+		o2_endpoints_leave(seat);
+		break;
+	case STEP_RETURN:
+		o2_endpoints_return(seat);
+		break;
+	case STEP_KILL:
+		o2_endpoints_kill(seat, to);
+		break;
+	case STEP_CLOSE:
+		o2_endpoints_close_peer(seat, to, o2_draw_bool(c, 1, 1) ? -ECONNRESET : 0);
+		break;
+	case STEP_HOURS:
+		o2_endpoints_clock(endpoints, HOUR_MS * o2_draw_range(c, 1, 24));
+		o2_endpoints_seen(endpoints, O2_ENDPOINTS_SEEN_HOURS_BUSY);
+		break;
+	default:
+		run_quiet_step(endpoints, step, seat, to);
+		break;
+	}
+	o2_endpoints_spring(endpoints);
+}
+
+static void run_steps(struct o2_endpoints *endpoints)
+{
+	bool more = true;
+
+	for (uint32_t step = 0; more && !endpoints->report->failed; step++) {
+		o2_span_begin(endpoints->choice, LABEL_STEP);
+		more = o2_draw_more(endpoints->choice, step, 0, MAX_STEPS, MORE);
+		if (more)
+			run_step(endpoints);
+		o2_span_end(endpoints->choice);
+	}
+}
+
+static enum o2_status run_case(void *context, struct o2_choice *choice, struct o2_report *report)
+{
+	struct o2_endpoints_run *run = context;
+
+	o2_report_clear(report);
+	if (run->endpoints == NULL)
+		run->endpoints = calloc(1, sizeof(*run->endpoints));
+	if (run->endpoints == NULL) {
+		o2_report_fail(report, "endpoint/memory", "no memory for endpoints");
+		return O2_STATUS_INTERESTING;
+	}
+	run->endpoints->run = run;
+	run->endpoints->choice = choice;
+	run->endpoints->report = report;
+	o2_endpoints_open(run->endpoints);
+	if (!report->failed)
+		run_steps(run->endpoints);
+	if (!report->failed)
+		o2_endpoints_settle(run->endpoints);
+	o2_endpoints_close(run->endpoints);
+	run->tally.cases += o2_choice_ok(choice);
+	return o2_choice_status(choice, report->failed ? O2_STATUS_INTERESTING : O2_STATUS_VALID);
+}
+
+static void print_op(const struct o2_endpoints_op *op, FILE *out)
+{
+	static const char *const kinds[O2_ENDPOINTS_KINDS] = {"PUT", "GET", "ping", "push"};
+	static const char *const there[] = {"not seen", "taken", "dropped"};
+
+	fprintf(out,
+		"    %s of %" PRIu32 " bytes at portal %" PRIu32 ", match bits 0x%" PRIx64 ", offset %" PRIu64
+		" of endpoint %" PRIu32 "%s%s: %s there, ended %" PRIu32 " times, status %d, %" PRIu64
+		" bytes\n",
+		kinds[op->kind], op->bytes, op->portal, op->match_bits, op->offset, op->to,
+		op->ack ? ", with ACK" : "", op->followed ? ", from done" : "", there[op->there], op->ended,
+		op->status, op->length_bytes);
+}
+
+static void print_entry(const struct o2_endpoints_entry *entry, FILE *out)
+{
+	const struct o2_lnet_entry *e = &entry->entry;
+
+	fprintf(out,
+		"    offers portal %" PRIu32 ", match bits 0x%" PRIx64 " (ignored 0x%" PRIx64
+		"), options 0x%x, uses %" PRIu32 ", %" PRIu64 " bytes, %s\n",
+		e->portal, e->match_bits, e->ignore_bits, e->options, e->uses,
+		entry->memory.memory.buffer.nob, o2_reg_mode_name(entry->memory.memory.mode));
+}
+
+static void print(const void *context, uint32_t pieces, FILE *out)
+{
+	const struct o2_endpoints *endpoints = ((const struct o2_endpoints_run *)context)->endpoints;
+
+	for (uint32_t i = 0; i < endpoints->nseats; i++) {
+		const struct o2_endpoints_seat *seat = &endpoints->seat[i];
+		char text[512];
+
+		fprintf(out, "  endpoint %" PRIu32 ": depth %" PRIu32 ", life %" PRIu32 "\n", i,
+			seat->node_config.conn.queue_depth, seat->life);
+		for (uint32_t k = O2_ENDPOINTS_LNET; k < O2_ENDPOINTS_ENTRIES; k++)
+			if (seat->entry[k].attached)
+				print_entry(&seat->entry[k], out);
+		for (uint32_t k = 0; k < seat->nops && k < pieces; k++)
+			print_op(&seat->op[k], out);
+		if (seat->fault.side == O2_FAULT_NONE)
+			continue;
+		o2_fault_text(&seat->fault, text, sizeof(text));
+		fprintf(out, "    last end of a connection: %s\n", text);
+	}
+}
+
+static void print_held(const void *context, FILE *out)
+{
+	const struct o2_endpoints *endpoints = ((const struct o2_endpoints_run *)context)->endpoints;
+
+	fprintf(out, "held: %" PRIu32 " endpoints at rest\n", endpoints->nseats);
+}
+
+struct o2_property o2_endpoints_property(struct o2_endpoints_run *run)
+{
+	static const struct o2_property_ops ops = {
+		.name = "endpoint",
+		.summary =
+			"whole peers match, move and answer as a model foretells, whoever leaves meanwhile",
+		.run_case = run_case,
+		.print = print,
+		.print_held = print_held,
+		O2_TALLY_OPS,
+	};
+	/* What takes more than two devices, or a network that fails. */
+	static const enum o2_endpoints_situation of_loop[] = {O2_ENDPOINTS_SEEN_THREE, O2_ENDPOINTS_SEEN_FOUR,
+							      O2_ENDPOINTS_SEEN_NETWORK_FAILED};
+
+	if (run == NULL)
+		return o2_tally_property(&ops, NULL, situations, O2_ENDPOINTS_SITUATIONS, ENOUGH_CASES);
+	memcpy(run->situation, situations, sizeof(situations));
+	for (size_t i = 0; i < sizeof(of_loop) / sizeof(of_loop[0]) && !run->ground->may_fail; i++)
+		run->situation[of_loop[i]].required = false;
+	return o2_tally_property(&ops, &run->tally, run->situation, O2_ENDPOINTS_SITUATIONS,
+				 run->ground->may_fail ? ENOUGH_CASES : ENOUGH_THERE);
+}
