@@ -210,6 +210,14 @@ static enum o2_status run_case(void *context, struct o2_choice *choice, struct o
 	return o2_choice_status(choice, report->failed ? O2_STATUS_INTERESTING : O2_STATUS_VALID);
 }
 
+static void give_back(void *context)
+{
+	const struct o2_endpoints_run *run = context;
+
+	if (run->endpoints != NULL)
+		o2_endpoints_give_back(run->endpoints);
+}
+
 static void print_op(const struct o2_endpoints_op *op, FILE *out)
 {
 	static const char *const kinds[O2_ENDPOINTS_KINDS] = {"PUT", "GET", "ping", "push"};
@@ -271,6 +279,7 @@ struct o2_property o2_endpoints_property(struct o2_endpoints_run *run)
 		.summary =
 			"whole peers match, move and answer as a model foretells, whoever leaves meanwhile",
 		.run_case = run_case,
+		.give_back = give_back,
 		.print = print,
 		.print_held = print_held,
 		O2_TALLY_OPS,

@@ -243,17 +243,25 @@ void o2_endpoints_set_trap(struct o2_endpoints *endpoints, uint32_t at, uint32_t
 /* Do what was to be done, if it is time. */
 void o2_endpoints_spring(struct o2_endpoints *endpoints);
 
-/* endpoints_world.c: makes, closes, opens, settles and ends them. */
-void o2_endpoints_open(struct o2_endpoints *endpoints);
-void o2_endpoints_leave(struct o2_endpoints_seat *seat);
-void o2_endpoints_return(struct o2_endpoints_seat *seat);
-void o2_endpoints_kill(struct o2_endpoints_seat *seat, uint32_t to);
-void o2_endpoints_close_peer(struct o2_endpoints_seat *seat, uint32_t to, int code);
+/* endpoints_rest.c: time, and how a case comes to rest. */
 void o2_endpoints_clock(struct o2_endpoints *endpoints, uint64_t ms);
 /* Until all is at rest, and is as it should be. */
 void o2_endpoints_settle(struct o2_endpoints *endpoints);
 /* Nobody has anything to say for so long. */
 void o2_endpoints_idle(struct o2_endpoints *endpoints, uint64_t ms);
+/* What the network has; how much. */
+int o2_endpoints_pump_network(struct o2_endpoints *endpoints);
+/* Have all interfaces everything back? */
+void o2_endpoints_check_idle(struct o2_endpoints *endpoints);
+
+/* endpoints_world.c: makes, closes, opens and ends them. */
+void o2_endpoints_open(struct o2_endpoints *endpoints);
+void o2_endpoints_leave(struct o2_endpoints_seat *seat);
+void o2_endpoints_return(struct o2_endpoints_seat *seat);
+void o2_endpoints_kill(struct o2_endpoints_seat *seat, uint32_t to);
+void o2_endpoints_close_peer(struct o2_endpoints_seat *seat, uint32_t to, int code);
 void o2_endpoints_close(struct o2_endpoints *endpoints);
+/* What is kept from case to case. */
+void o2_endpoints_give_back(struct o2_endpoints *endpoints);
 
 #endif

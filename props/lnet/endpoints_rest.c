@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+#include <sched.h>
+
+#include "base/monotonic.h"
+#include "props/lnet/endpoints_internal.h"
+
+/* Time, and how a case comes to rest. */
+
+#define REST_STEP_MS 1000u
+#define REST_MS	     240000u /* more than all deadlines that can follow each other */
+#define REST_EVENTS  100000u /* at one time */
+#define ATTEMPT_MS   5000u   /* no attempt to connect has less time (docs/connection.md, "Times") */
+
+/* The least time that any deadline leaves. */
+static uint64_t patience_ms(const struct o2_endpoints *endpoints)
+{
+	uint64_t least_ms = ATTEMPT_MS;
+
+	for (uint32_t i = 0; i < endpoints->nseats; i++)
+		if (endpoints->seat[i].lnet_config.response_timeout_ms < least_ms)
+			least_ms = endpoints->seat[i].lnet_config.response_timeout_ms;
+	return least_ms;
+}
+
+static void tell_time(struct o2_endpoints *endpoints)
+{
+	for (uint32_t i = 0; i < endpoints->nseats; i++)
+		if (endpoints->seat[i].open)
+			o2_endpoint_clock(&endpoints->seat[i].endpoint, endpoints->ground.now_ms);
+}
+
+void o2_endpoints_clock(struct o2_endpoints *endpoints, uint64_t ms)
+{
+	endpoints->ground.ops->pass(&endpoints->ground, ms);
+	if (endpoints->ground.now_ms - endpoints->exhausted_ms >= patience_ms(endpoints))
+		for (uint32_t i = 0; i < endpoints->nseats; i++)
+			o2_endpoints_blame_all(endpoints, i, O2_ENDPOINTS_BY_TIME);
+	tell_time(endpoints);
+}
+
+static bool connections_rest(const struct o2_endpoints *endpoints, uint32_t i, uint32_t j)
+{
+	struct o2_peer_view here, there;
+
+	o2_node_peer(endpoints->seat[i].endpoint.node, o2_endpoints_nid(endpoints, j), &here);
+	o2_node_peer(endpoints->seat[j].endpoint.node, o2_endpoints_nid(endpoints, i), &there);
+	return here.links == here.established && here.established == there.established &&
+	       here.attempts_due + here.waiting == 0;
+}
+
+static bool at_rest(const struct o2_endpoints *endpoints)
+{
+	for (uint32_t i = 0; i < endpoints->nseats; i++) {
+		if (!endpoints->seat[i].open || o2_lnet_messages(endpoints->seat[i].endpoint.lnet) > 0)
+			return false;
+		for (uint32_t j = 0; j < endpoints->nseats; j++)
+			if (i != j && endpoints->seat[j].open && !connections_rest(endpoints, i, j))
+				return false;
+	}
+	return true;
+}
+
+int o2_endpoints_pump_network(struct o2_endpoints *endpoints)
+{
+	int events = endpoints->ground.ops->pump(&endpoints->ground);
+
+	if (events < 0)
+		o2_report_fail(endpoints->report, "endpoint/network", "the connection manager has failed: %d",
+			       events);
+	return events;
+}
+
+/* Does one of its own operations wait for a window? */
+static bool waits_for_window(const struct o2_endpoints_seat *seat)
+{
+	struct o2_conn_view view;
+	const struct o2_conn *conn;
+
+	for (uint32_t j = 0; j < seat->endpoints->nseats; j++) {
+		conn = o2_node_conn(seat->endpoint.node, o2_endpoints_nid(seat->endpoints, j), 0);
+		if (conn == NULL)
+			continue;
+		o2_conn_view(conn, &view);
+		if (view.queued_window > 0)
+			return true;
+	}
+	return false;
+}
+
+static void progress(struct o2_endpoints_seat *seat, int *handled)
+{
+	if (!seat->open)
+		return;
+	if (o2_arena_windows_free(&seat->place.ni.arena) <= seat->place.ni.kept_windows &&
+	    waits_for_window(seat))
+		o2_endpoints_seen(seat->endpoints, O2_ENDPOINTS_SEEN_NO_WINDOW);
+	*handled += o2_endpoint_progress(&seat->endpoint);
+}
+
+static int pump_all(struct o2_endpoints *endpoints)
+{
+	int handled = 0;
+
+	for (uint32_t i = 0; i < endpoints->nseats; i++)
+		progress(&endpoints->seat[i], &handled);
+	handled += o2_endpoints_pump_network(endpoints);
+	o2_endpoints_spring(endpoints);
+	return handled;
+}
+
+/*
+ * Until nothing happens any more at this time.  On a kernel's device what is on its way is not seen, so
+ * nothing must have happened for a moment; who is at rest waits for nothing.
+ */
+static void exhaust(struct o2_endpoints *endpoints)
+{
+	const uint32_t moment_ms = endpoints->ground.ops->moment_ms;
+	uint64_t since_ms = moment_ms > 0 ? o2_monotonic_ms() : 0;
+	uint32_t quiet = 0, busy = 0;
+
+	while (!endpoints->report->failed &&
+	       (quiet < 3 ||
+		(moment_ms > 0 && o2_monotonic_ms() - since_ms < moment_ms && !at_rest(endpoints)))) {
+		if (pump_all(endpoints) == 0) {
+			quiet++;
+			if (moment_ms > 0)
+				sched_yield();
+			continue;
+		}
+		quiet = 0;
+		since_ms = moment_ms > 0 ? o2_monotonic_ms() : 0;
+		if (++busy == REST_EVENTS)
+			o2_report_fail(endpoints->report, "endpoint/restless", "%u rounds, and still no rest",
+				       REST_EVENTS);
+	}
+	endpoints->exhausted_ms = endpoints->ground.now_ms;
+}
+
+/* All come back, the network gets well, and time goes by: everything has an end. */
+static void settle(struct o2_endpoints *endpoints)
+{
+	const uint64_t end_ms = endpoints->ground.now_ms + REST_MS;
+
+	exhaust(endpoints);
+	while (!endpoints->report->failed && !at_rest(endpoints) && endpoints->ground.now_ms < end_ms) {
+		for (uint32_t i = 0; i < endpoints->nseats; i++)
+			o2_endpoints_return(&endpoints->seat[i]);
+		o2_endpoints_clock(endpoints, REST_STEP_MS);
+		exhaust(endpoints);
+	}
+	if (!endpoints->report->failed && !at_rest(endpoints))
+		o2_report_fail(endpoints->report, "endpoint/restless",
+			       "the endpoints have not come to rest in %u ms", REST_MS);
+}
+
+void o2_endpoints_check_idle(struct o2_endpoints *endpoints)
+{
+	for (uint32_t i = 0; i < endpoints->nseats; i++)
+		o2_place_check_idle(&endpoints->seat[i].place.ni, i, endpoints->report,
+				    "endpoint/outstanding", "endpoint/ledger");
+}
+
+void o2_endpoints_settle(struct o2_endpoints *endpoints)
+{
+	const bool faults = endpoints->ground.faults;
+
+	endpoints->ground.faults = false;
+	settle(endpoints);
+	endpoints->ground.faults = faults;
+	if (!endpoints->report->failed)
+		o2_endpoints_check_ops(endpoints);
+	if (!endpoints->report->failed)
+		o2_endpoints_check_tables(endpoints);
+	if (!endpoints->report->failed)
+		o2_endpoints_check_memory(endpoints);
+	o2_endpoints_check_idle(endpoints);
+	if (endpoints->report->failed)
+		return;
+	o2_endpoints_forgive(endpoints);
+	for (uint32_t i = 0; i < endpoints->nseats; i++)
+		endpoints->seat[i].nops = endpoints->seat[i].nlarge = 0;
+}
+
+/* Nothing that is at rest ends because time goes by. */
+void o2_endpoints_idle(struct o2_endpoints *endpoints, uint64_t ms)
+{
+	uint32_t downs[O2_ENDPOINTS_MAX];
+
+	o2_endpoints_settle(endpoints);
+	for (uint32_t i = 0; i < endpoints->nseats; i++)
+		downs[i] = endpoints->seat[i].downs;
+	endpoints->ground.ops->pass(&endpoints->ground, ms);
+	tell_time(endpoints);
+	if (endpoints->report->failed)
+		return;
+	o2_endpoints_settle(endpoints);
+	for (uint32_t i = 0; i < endpoints->nseats && !endpoints->report->failed; i++)
+		if (endpoints->seat[i].downs != downs[i])
+			o2_report_fail(endpoints->report, "endpoint/idle",
+				       "endpoint %" PRIu32 " loses a connection in %" PRIu64
+				       " ms without a message",
+				       i, ms);
+	o2_endpoints_seen(endpoints, O2_ENDPOINTS_SEEN_HOURS_IDLE);
+}
