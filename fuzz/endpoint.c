@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Two to four whole peers over the connection manager in one process: the property endpoint. */
-#include "props/lnet/endpoints.h"
 #include "fuzz/property.h"
+#include "props/lnet/endpoints.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

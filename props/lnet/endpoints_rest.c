@@ -7,10 +7,9 @@
 
 /* Time, and how a case comes to rest. */
 
-#define REST_STEP_MS 1000u
-#define REST_MS	     240000u /* more than all deadlines that can follow each other */
-#define REST_EVENTS  100000u /* at one time */
-#define ATTEMPT_MS   5000u   /* no attempt to connect has less time (docs/connection.md, "Times") */
+#define REST_MS	    240000u /* more than all deadlines that can follow each other */
+#define REST_EVENTS 100000u /* at one time */
+#define ATTEMPT_MS  5000u   /* no attempt to connect has less time (docs/connection.md, "Times") */
 
 /* The least time that any deadline leaves. */
 static uint64_t patience_ms(const struct o2_endpoints *endpoints)
@@ -146,7 +145,8 @@ static void settle(struct o2_endpoints *endpoints)
 	while (!endpoints->report->failed && !at_rest(endpoints) && endpoints->ground.now_ms < end_ms) {
 		for (uint32_t i = 0; i < endpoints->nseats; i++)
 			o2_endpoints_return(&endpoints->seat[i]);
-		o2_endpoints_clock(endpoints, REST_STEP_MS);
+		/* So little at a time that nothing is late which could have happened. */
+		o2_endpoints_clock(endpoints, patience_ms(endpoints) * 4 / 5);
 		exhaust(endpoints);
 	}
 	if (!endpoints->report->failed && !at_rest(endpoints))

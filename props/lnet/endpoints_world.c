@@ -30,11 +30,11 @@ static void draw_node(const struct o2_endpoints *endpoints, struct o2_node_confi
 
 static void draw_lnet(struct o2_endpoints_seat *seat)
 {
-	/* On a kernel's device time passes by itself. */
-	static const uint32_t timeouts_ms[] = {50000, 3000};
+	/* On a kernel's device time passes by itself, too. */
+	static const uint32_t timeouts_ms[2][2] = {{50000, 3000}, {50000, 10000}};
 	struct o2_endpoints *endpoints = seat->endpoints;
 	struct o2_choice *c = endpoints->choice;
-	const bool own_time = endpoints->ground.ops->moment_ms == 0;
+	const bool passes = endpoints->ground.ops->moment_ms > 0;
 
 	seat->lnet_config = O2_LNET_DEFAULTS;
 	seat->lnet_config.nid = o2_endpoints_nid(endpoints, seat->index);
@@ -42,7 +42,7 @@ static void draw_lnet(struct o2_endpoints_seat *seat)
 	seat->lnet_config.ping_features = o2_draw_bool(c, 3, 1) ? 0x1e : 0xe;
 	seat->lnet_config.max_entries = O2_ENDPOINTS_ENTRIES;
 	seat->lnet_config.max_messages = ANSWERS * endpoints->nseats * o2_endpoints_most(endpoints);
-	seat->lnet_config.response_timeout_ms = timeouts_ms[own_time ? o2_draw_pick(c, 2) : 0];
+	seat->lnet_config.response_timeout_ms = timeouts_ms[passes][o2_draw_pick(c, 2)];
 }
 
 static void down(void *context, uint64_t nid, const struct o2_transfer_fault *fault)
