@@ -59,6 +59,8 @@ static const struct row {
 	/* ... and before it was up it is told that its request, or its answer, was given up. */
 	{O2_ENDPOINTS_ANY, O2_FAULT_REJECTED, {-ECONNRESET, -ECONNREFUSED, -ECONNABORTED}},
 	{O2_ENDPOINTS_ANY, O2_FAULT_CONNECT, {-ECONNRESET, -ENOTCONN, -ECONNABORTED}},
+	/* librdmacm finds that out as it takes the queue pair to RTS. */
+	{O2_ENDPOINTS_ANY, O2_FAULT_LOCAL_STAGE, {-ECONNRESET, -ENOTCONN, -ECONNABORTED}},
 	/* It may find a queue pair gone before that. */
 	{O2_ENDPOINTS_ANY, O2_FAULT_LOCAL_COMPLETION, {-EIO, -ECONNABORTED}},
 	/* Nobody listens where an endpoint is away, and where the network says so. */
