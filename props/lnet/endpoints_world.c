@@ -7,9 +7,7 @@
 
 /* The endpoints of a case, and what happens to them. */
 
-/* As those of o2ref have: what one peer can have open, and some that may all do so (docs/peer.md). */
-#define OPEN_PER_PEER (O2_ENDPOINTS_OPS + 2 * O2_MAX_QUEUE_DEPTH)
-#define ANSWERS	      2u /* ACKs and replies, and what they answer */
+#define ANSWERS 2u /* ACKs and replies, and what they answer */
 
 static void draw_node(const struct o2_endpoints *endpoints, struct o2_node_config *config)
 {
@@ -19,8 +17,9 @@ static void draw_node(const struct o2_endpoints *endpoints, struct o2_node_confi
 
 	*config = O2_NODE_DEFAULTS;
 	config->conn.queue_depth = depths[o2_draw_weighted(c, weights, 5)];
-	config->conn.max_transfers = OPEN_PER_PEER;
-	config->max_waiting = OPEN_PER_PEER;
+	/* As o2ref has it: all that is open with a peer, and messages that it has had already (docs/peer.md). */
+	config->conn.max_transfers = ANSWERS * o2_endpoints_most(endpoints) + 2 * config->conn.queue_depth;
+	config->max_waiting = config->conn.max_transfers;
 	config->conn.cksum_auto = o2_draw_bool(c, 3, 1);
 	config->conn.immediate_gather = o2_draw_bool(c, 1, 1);
 	config->conn.retry_count = endpoints->ground.ops->retry_count;
