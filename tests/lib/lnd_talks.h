@@ -54,7 +54,8 @@
 	talk(gives_back_its_receives);       \
 	talk(is_answered_before_it_is_sent); \
 	talk(crosses_by_sync);               \
-	talk(changes_between_transfers);
+	talk(changes_between_transfers);     \
+	talk(cannot_copy);
 
 #define DECLARE_TALK(name) void name(void **state)
 FLOW_TALKS(DECLARE_TALK)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "mem/kmap.h"
 #include "tests/lib/lnd_memory.h"
 #include "tests/lib/lnd_talks.h"
 
@@ -71,4 +72,59 @@ void changes_between_transfers(void **state)
 		moves(pair, true, &from, &to);
 	}
 	pair_close(pair);
+}
+
+/* This thread has no temporary mapping left: the CPU cannot copy. */
+static void take_kmaps(const struct side *side, struct o2_kmapping kmap[O2_KMAPS_MAX])
+{
+	for (uint32_t i = 0; i < O2_KMAPS_MAX; i++)
+		assert_int_equal(o2_kmap(&side->ni.arena, 0, &kmap[i], NULL), 0);
+}
+
+static void give_kmaps(struct o2_kmapping kmap[O2_KMAPS_MAX])
+{
+	for (uint32_t i = O2_KMAPS_MAX; i-- > 0;)
+		o2_kunmap(&kmap[i]);
+}
+
+/* A PUT whose sink cannot be copied when all bytes have come: the source has had its answer. */
+static void sink_fails(struct pair *pair, enum o2_reg_mode mode)
+{
+	struct o2_transfer_memory from = talk_memory(0, NOB, O2_REG_GLOBAL);
+	struct o2_kmapping kmap[O2_KMAPS_MAX];
+
+	pair->b.answer = talk_memory(1, NOB, mode);
+	assert_int_equal(start_put(pair->a.conn, &from, 0, NULL, NULL), 0);
+	deliver(&pair->b, NULL, 0);
+	assert_int_equal(pair->b.nmatched, 1);
+	take_kmaps(&pair->b, kmap);
+	pair_run(pair, 1, 1);
+	give_kmaps(kmap);
+	assert_int_equal(pair->a.result[0].status, 0);
+	assert_int_equal(pair->b.result[0].status, -ENOSPC);
+	assert_string_equal(pair->b.result[0].fault.error.rule, "kmap/too-many");
+	quiet(pair);
+	pair_close(pair);
+}
+
+/* What cannot be copied is the operation's failure, and nothing is left of it. */
+void cannot_copy(void **state)
+{
+	struct o2_conn_config config = O2_CONN_DEFAULTS;
+	struct pair *pair = bouncing_pair(O2_DMA_BUS);
+	struct o2_transfer_memory from = talk_memory(0, NOB, O2_REG_FASTREG_GAPS);
+	struct o2_kmapping kmap[O2_KMAPS_MAX];
+	struct o2_error error;
+
+	take_kmaps(&pair->a, kmap);
+	assert_error(start_put(pair->a.conn, &from, 0, NULL, &error), -ENOSPC, &error, "kmap/too-many");
+	assert_int_equal(o2_ni_set_bounce(&pair->a.ni, false, NULL), 0);
+	pair->a.ni.domain.gaps_by_staging = true;
+	assert_error(start_put(pair->a.conn, &from, 0, NULL, &error), -ENOSPC, &error, "kmap/too-many");
+	give_kmaps(kmap);
+	pair_close(pair);
+	sink_fails(bouncing_pair(O2_DMA_BUS), O2_REG_FMR);
+	pair = pair_open(&config, &config);
+	pair->b.ni.domain.gaps_by_staging = true;
+	sink_fails(pair, O2_REG_FASTREG_GAPS);
 }

@@ -185,6 +185,27 @@ TEST_WITH(refuses_plans_that_are_not_possible, open_side, close_side)
 	refuses(&plan, -EINVAL, "bind/npages");
 }
 
+/* A device that bounces has no view of its own: what mode user registers there has to fit a window. */
+TEST_WITH(user_bounced_fits_a_window, open_side, close_side)
+{
+	struct o2_reg_plan plan = {.mode = O2_REG_USER,
+				   .side = O2_SINK,
+				   .page_bytes = side.ni.arena.page_bytes,
+				   .nfrags = 1,
+				   .access = O2_ACCESS_LOCAL_WRITE | O2_ACCESS_REMOTE_WRITE,
+				   .iova = side.ni.arena.view[1].base + 100,
+				   .length = (uint64_t)O2_MAX_FRAGS * side.ni.arena.page_bytes};
+	struct o2_binding binding;
+
+	assert_int_equal(o2_ni_set_bounce(&side.ni, true, NULL), 0);
+	refuses(&plan, -EINVAL, "bind/npages");
+	plan.length -= 100;
+	assert_int_equal(o2_reg_bind(&side.ni.domain, 0, &plan, &binding, NULL), 0);
+	unbind(&binding);
+	plan.iova = 8;
+	refuses(&plan, -EFAULT, "bind/user/no-such-memory");
+}
+
 TEST_WITH(changes_how_addresses_look, open_side, close_side)
 {
 	struct o2_reg_plan plan = dense_plan(O2_REG_FMR, O2_SOURCE);
