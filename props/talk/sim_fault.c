@@ -6,6 +6,8 @@
 #include "props/talk/sim_internal.h"
 #include "props/talk/wrap/alloc_fault.h"
 
+#define POOL_RETRY_MS 1000u
+
 /* Things that are made to fail, and what may come of each (docs/simulation.md, "Faults"). */
 
 void o2_sim_codes_add(struct o2_sim_codes *codes, int code)
@@ -24,13 +26,58 @@ bool o2_sim_codes_has(const struct o2_sim_codes *codes, int code)
 
 bool o2_sim_may_fail(const struct o2_sim_op *op, const struct o2_sim_end *end, int code)
 {
-	(void)op;
-	return o2_sim_codes_has(&end->sim->node[end->node].failed, code);
+	return o2_sim_codes_has(op->end == end ? &op->hit : &op->hit_there, code);
 }
 
-void o2_sim_may_close(struct o2_sim_end *end, int code)
+static void hit(struct o2_sim_op *op, const struct o2_sim_end *end, int code)
 {
-	o2_sim_codes_add(&end->may_close, code);
+	if (op->end == end)
+		o2_sim_codes_add(&op->hit, code);
+	else if (op->end->other == end)
+		o2_sim_codes_add(&op->hit_there, code);
+}
+
+/*
+ * A pool that wanted to grow and could not answers for itself, and goes on doing so for a second: -ENOMEM of
+ * transmits, -EAGAIN of registrations (docs/pools.md).
+ */
+static void hit_by_pool(struct o2_sim_op *op, const struct o2_sim_end *end)
+{
+	hit(op, end, -ENOMEM);
+	hit(op, end, -EAGAIN);
+}
+
+void o2_sim_works_on(struct o2_sim *sim, struct o2_sim_end *end, struct o2_sim_op *op)
+{
+	const struct o2_sim_node *node = &sim->node[end->node];
+
+	o2_sim_fault_after(sim, end);
+	sim->at_work = op;
+	if (sim->now_ms < node->no_growth_until_ms)
+		hit_by_pool(op, end);
+	if (node->gone)
+		hit(op, end, -ENETDOWN);
+	if (node->place.ni.domain.dma.iommu.fault != O2_DMA_NO_FAULT && end->node == 0) {
+		hit(op, end, -EIO);
+		hit(op, end, -ENOMEM);
+	}
+}
+
+void o2_sim_may_close(struct o2_sim_end *end, enum o2_fault_side side, int code, const char *rule)
+{
+	struct o2_sim_reasons *may = &end->may_close;
+
+	for (uint32_t i = 0; i < may->count; i++)
+		if (may->reason[i].side == side && may->reason[i].code == code && may->reason[i].rule == rule)
+			return;
+	if (may->count < O2_SIM_REASONS)
+		may->reason[may->count++] = (struct o2_sim_reason){side, code, rule};
+}
+
+void o2_sim_is_closed(struct o2_sim_end *end, int code)
+{
+	o2_sim_may_close(end, code == 0 ? O2_FAULT_NONE : O2_FAULT_CLOSED, code,
+			 code == 0 ? NULL : "conn/closed");
 }
 
 void o2_sim_break(struct o2_sim_end *end)
@@ -50,16 +97,35 @@ static const enum o2_sim_situation situation_of[O2_LOOP_CALLS] = {
 	[O2_LOOP_CALL_EXECUTE] = O2_SIM_SEEN_EXECUTE_FAILED,
 };
 
-/*
- * A stage at this node may now answer with that.  Pools that wanted to grow answer for themselves: -ENOMEM of
- * transmits, -EAGAIN of registrations (docs/pools.md).
- */
-static void stage_fails(struct o2_sim *sim, uint32_t node, int code)
+/* What waits for a window of this node is mapped later, from inside whatever goes on then. */
+static void hit_waiting(struct o2_sim *sim, uint32_t node, int code)
 {
-	sim->node[node].used_up = true;
-	o2_sim_codes_add(&sim->node[node].failed, code);
-	o2_sim_codes_add(&sim->node[node].failed, -ENOMEM);
-	o2_sim_codes_add(&sim->node[node].failed, -EAGAIN);
+	for (uint32_t i = 0; i < sim->nops; i++) {
+		struct o2_sim_op *op = &sim->op[i];
+
+		if (op->end->node != node || !op->started || op->requested)
+			continue;
+		hit(op, op->end, code);
+		hit_by_pool(op, op->end);
+	}
+}
+
+/*
+ * A stage at this node fails with that, in what it does for one operation: the one at hand, or one that waits
+ * for a window and is mapped now.
+ */
+static void stage_fails(struct o2_sim *sim, struct o2_sim_end *end, int code)
+{
+	struct o2_sim_node *node = &sim->node[end->node];
+
+	node->used_up = true;
+	o2_sim_codes_add(&node->failed, code);
+	node->no_growth_until_ms = sim->now_ms + POOL_RETRY_MS;
+	if (sim->at_work != NULL) {
+		hit(sim->at_work, end, code);
+		hit_by_pool(sim->at_work, end);
+	}
+	hit_waiting(sim, end->node, code);
 }
 
 static void consequences(struct o2_sim *sim, struct o2_sim_end *end, enum o2_loop_call call, int value)
@@ -67,18 +133,19 @@ static void consequences(struct o2_sim *sim, struct o2_sim_end *end, enum o2_loo
 	switch (call) {
 	case O2_LOOP_CALL_POST_SEND:
 	case O2_LOOP_CALL_POST_RECV:
-		o2_sim_may_close(end, -value);
+		o2_sim_may_close(end, O2_FAULT_LOCAL_STAGE, -value,
+				 call == O2_LOOP_CALL_POST_SEND ? "post/send" : "conn/post-recv");
 		o2_sim_codes_add(&sim->node[end->node].failed, -value); /* while it is being made */
 		break;
 	case O2_LOOP_CALL_EXECUTE:
-		o2_sim_may_close(end, -EIO);
+		o2_sim_may_close(end, O2_FAULT_LOCAL_COMPLETION, -EIO, "conn/completion");
 		o2_sim_break(end);
 		break;
 	case O2_LOOP_CALL_POLL:
-		o2_sim_may_close(end, -EIO);
+		o2_sim_may_close(end, O2_FAULT_DEVICE, -EIO, "conn/poll");
 		break;
 	default:
-		stage_fails(sim, end->node, call == O2_LOOP_CALL_REGISTER ? -value : -ENOMEM);
+		stage_fails(sim, end, call == O2_LOOP_CALL_REGISTER ? -value : -ENOMEM);
 		break;
 	}
 }
@@ -175,7 +242,7 @@ static void fail_qp(struct o2_sim *sim, struct o2_sim_end *end)
 		return;
 	o2_sim_seen(sim, O2_SIM_SEEN_QP_ERROR);
 	o2_sim_log(sim, O2_SIM_EV_FAULT, end, O2_LOOP_CALLS, 0);
-	o2_sim_may_close(end, -EIO);
+	o2_sim_may_close(end, O2_FAULT_LOCAL_COMPLETION, -EIO, "conn/completion");
 	o2_sim_break(end);
 	ibv_modify_qp(o2_conn_qp(end->conn), &attr, IBV_QP_STATE);
 }
@@ -187,7 +254,7 @@ static void close_end(struct o2_sim *sim, struct o2_sim_end *end, bool destroy)
 	if (end->conn == NULL)
 		return;
 	o2_sim_log(sim, O2_SIM_EV_CLOSE, end, destroy, code);
-	o2_sim_may_close(end, code);
+	o2_sim_is_closed(end, code);
 	if (o2_conn_get_state(end->conn) == O2_CONN_ESTABLISHED)
 		o2_sim_seen(sim, destroy ? O2_SIM_SEEN_DESTROYED : O2_SIM_SEEN_CLOSED_BY_US);
 	sim->acting = end;
@@ -206,10 +273,13 @@ static void fail_over(struct o2_sim *sim, uint32_t node)
 	o2_sim_seen(sim, O2_SIM_SEEN_FAILOVER);
 	o2_sim_log(sim, O2_SIM_EV_FAULT, NULL, O2_LOOP_CALLS + 1, (int32_t)node);
 	sim->node[node].used_up = true;
-	o2_sim_codes_add(&sim->node[node].failed, -ENETDOWN);
+	sim->node[node].gone = true;
+	hit_waiting(sim, node, -ENETDOWN);
 	for (uint32_t i = 0; i < sim->nends; i++)
 		if (sim->end[i].node == node)
-			o2_sim_may_close(&sim->end[i], -ENETDOWN);
+			o2_sim_may_close(&sim->end[i], O2_FAULT_DEVICE, -ENETDOWN, "pool/failed"),
+				o2_sim_may_close(&sim->end[i], O2_FAULT_DEVICE, -ENETDOWN,
+						 "pool/other-device");
 	o2_ni_failover(&sim->node[node].place.ni);
 }
 
@@ -222,7 +292,8 @@ static void fail_mapping(struct o2_sim *sim)
 			 ? O2_DMA_NO_FAULT
 			 : (enum o2_dma_fault)(1 + o2_draw_pick(sim->choice, O2_DMA_FAULTS - 1));
 	o2_sim_log(sim, O2_SIM_EV_FAULT, NULL, O2_LOOP_CALLS + 3, (int32_t)*fault);
-	stage_fails(sim, 0, -EIO);
+	sim->node[0].used_up = true;
+	hit_waiting(sim, 0, -EIO);
 }
 
 void o2_sim_fault_reason(struct o2_sim *sim, const struct o2_error *error)
@@ -273,5 +344,5 @@ void o2_sim_fault_after(struct o2_sim *sim, struct o2_sim_end *end)
 		return;
 	o2_sim_seen(sim, O2_SIM_SEEN_ALLOCATION_FAILED);
 	o2_sim_log(sim, O2_SIM_EV_FAULT, end, O2_LOOP_CALLS + 2, -ENOMEM);
-	stage_fails(sim, end->node, -ENOMEM);
+	stage_fails(sim, end, -ENOMEM);
 }

@@ -27,6 +27,22 @@ enum o2_sim_lie {
 	LIES,
 };
 
+/* The rule that each of them breaks (docs/hostile.md). */
+static const char *const rules[LIES] = {
+	[LIE_CREDITS_OVER_DEPTH] = "conn/credits-over-depth",
+	[LIE_NO_CREDIT] = "conn/no-credit",
+	[LIE_TOO_MANY_REQUESTS] = "conn/too-many-requests",
+	[LIE_EMPTY_NOOPS] = "conn/noop-storm",
+	[LIE_STALE_SENDER] = "conn/srcstamp",
+	[LIE_STALE_RECEIVER] = "conn/dststamp",
+	[LIE_ANSWER_AGAIN] = "conn/unknown-cookie",
+	[LIE_ANSWER_OF_ANOTHER_TYPE] = "conn/unknown-cookie",
+	[LIE_UNKNOWN_COOKIE] = "conn/unknown-cookie",
+	[LIE_NAK_OF_SUCCESS] = "conn/nak-status",
+	[LIE_PUT_DONE_OF_ANOTHER_LENGTH] = "conn/put-done-status",
+	[LIE_GET_DONE_OF_MORE] = "conn/get-done-status",
+};
+
 #define EMPTY_NOOPS 17u /* one more than may come in a second */
 
 struct message {
@@ -202,7 +218,7 @@ static bool at_limit(const struct o2_conn_view *view, enum o2_sim_lie lie)
  */
 static bool flood(struct o2_sim *sim, struct o2_sim_end *to, enum o2_sim_lie lie, const struct message *m)
 {
-	o2_sim_may_close(to, -EIO);
+	o2_sim_may_close(to, O2_FAULT_LOCAL_COMPLETION, -EIO, "conn/completion");
 	for (uint32_t i = 0; i < 8 * to->depth + 40 && o2_conn_get_state(to->conn) == O2_CONN_ESTABLISHED;
 	     i++) {
 		o2_conn_view(to->conn, &to->view);
@@ -238,9 +254,10 @@ void o2_sim_forge(struct o2_sim *sim)
 	if (code == 0)
 		return;
 	o2_sim_log(sim, O2_SIM_EV_FORGE, to, lie, code);
-	o2_sim_may_close(to, code);
+	o2_sim_may_close(to, O2_FAULT_PEER_MESSAGE, code, rules[lie]);
 	/* The answers to what nobody asked for are no good to the other end either. */
-	o2_sim_may_close(to->other, -EPROTO);
+	for (uint32_t i = 0; i < LIES; i++)
+		o2_sim_may_close(to->other, O2_FAULT_PEER_MESSAGE, -EPROTO, rules[i]);
 	to->forged = true;
 	if ((lie == LIE_NO_CREDIT || lie == LIE_TOO_MANY_REQUESTS) && !flood(sim, to, lie, &message))
 		times = 0;
@@ -248,7 +265,7 @@ void o2_sim_forge(struct o2_sim *sim)
 		if (!tell(sim, to, &message))
 			times = 0;
 	if (times == 0) {
-		o2_sim_may_close(to, -ECONNRESET);
+		o2_sim_is_closed(to, -ECONNRESET);
 		o2_conn_close(to->conn, -ECONNRESET);
 		return;
 	}

@@ -16,20 +16,22 @@
 
 /* The inside of the simulation; shared by props/talk/sim_*.c (docs/simulation.md). */
 
-#define O2_SIM_NODES	   3u
-#define O2_SIM_ENDS	   6u	/* two for each pair of nodes */
-#define O2_SIM_OPS	   640u /* of a deep case, at most */
-#define O2_SIM_FEW_OPS	   128u /* of any other */
-#define O2_SIM_STEPS	   600u
-#define O2_SIM_PAGES	   256u	 /* of a node */
-#define O2_SIM_MANY_PAGES  1024u /* of a deep or a wide case */
-#define O2_SIM_MAX_NOB	   12000u
-#define O2_SIM_FIRST_NID   0x00050000c0a80a01ull
-#define O2_SIM_FIRST_STAMP 0x0006000011112222ull
-#define O2_SIM_DMA_BASE	   0x7f0000000000ull /* device address of the first node's first page */
-#define O2_SIM_LOG	   4096u
-#define O2_SIM_ON_THE_WAY  1024u
-#define O2_SIM_CODES	   16u
+#define O2_SIM_NODES	     3u
+#define O2_SIM_ENDS	     6u /* two for each pair of nodes */
+#define O2_SIM_REASONS	     32u
+#define O2_SIM_IMMEDIATE_MAX 3976u /* bytes of payload */
+#define O2_SIM_OPS	     640u  /* of a deep case, at most */
+#define O2_SIM_FEW_OPS	     128u  /* of any other */
+#define O2_SIM_STEPS	     600u
+#define O2_SIM_PAGES	     256u  /* of a node */
+#define O2_SIM_MANY_PAGES    1024u /* of a deep or a wide case */
+#define O2_SIM_MAX_NOB	     12000u
+#define O2_SIM_FIRST_NID     0x00050000c0a80a01ull
+#define O2_SIM_FIRST_STAMP   0x0006000011112222ull
+#define O2_SIM_DMA_BASE	     0x7f0000000000ull /* device address of the first node's first page */
+#define O2_SIM_LOG	     4096u
+#define O2_SIM_ON_THE_WAY    1024u
+#define O2_SIM_CODES	     12u
 
 /* --- operations (sim_op.c) --- */
 
@@ -43,6 +45,24 @@ enum o2_sim_verdict {
 	O2_SIM_LONGER, /* more bytes than offered: a mistake of its own */
 	O2_SIM_INSANE, /* "this LNet header is not acceptable" */
 	O2_SIM_VERDICTS,
+};
+
+/* Negative errnos that something was made to fail with. */
+struct o2_sim_codes {
+	int code[O2_SIM_CODES];
+	uint32_t count;
+};
+
+/* Why a connection may close. */
+struct o2_sim_reason {
+	enum o2_fault_side side;
+	int code;
+	const char *rule; /* NULL: none */
+};
+
+struct o2_sim_reasons {
+	struct o2_sim_reason reason[O2_SIM_REASONS];
+	uint32_t count;
 };
 
 struct o2_sim_end;
@@ -65,6 +85,7 @@ struct o2_sim_op {
 	uint64_t done_nob;
 	int code_there;
 
+	struct o2_sim_codes hit, hit_there; /* what was made to fail in what each side did for it */
 	bool started, ended, matched, ended_there, received;
 	bool closed_by_match; /* the other end has accepted it, and closed the connection from inside match */
 	bool status_sent;     /* a PUT_NAK, PUT_DONE or GET_DONE was seen on the fabric, with .wire_status */
@@ -94,12 +115,6 @@ struct o2_sim_wire {
 	uint32_t first, count;
 };
 
-/* Negative errnos that something was made to fail with. */
-struct o2_sim_codes {
-	int code[O2_SIM_CODES];
-	uint32_t count;
-};
-
 struct o2_sim_end {
 	struct o2_sim *sim;
 	struct o2_sim_end *other;
@@ -115,12 +130,12 @@ struct o2_sim_end {
 	uint32_t rnr_waits; /* of its first message, so far */
 	bool closed;	    /* and has said so */
 	struct o2_transfer_fault fault;
-	uint32_t culprits;	       /* operations that ended with the connection's own error */
-	struct o2_sim_codes may_close; /* what it may close with */
-	uint32_t open;		       /* operations of its own */
-	uint64_t silent_since_ms;      /* a request was refused, whose answer may be under way; 0: none */
-	uint64_t no_noops_ms;	       /* the last time that it had none */
-	bool deadline_due;	       /* the time that comes is too late for something of it */
+	uint32_t culprits;		 /* operations that ended with the connection's own error */
+	struct o2_sim_reasons may_close; /* what it may close with */
+	uint32_t open;			 /* operations of its own */
+	uint64_t silent_since_ms;	 /* a request was refused, whose answer may be under way; 0: none */
+	uint64_t no_noops_ms;		 /* the last time that it had none */
+	bool deadline_due;		 /* the time that comes is too late for something of it */
 	struct o2_sim_wire wire;
 	struct o2_receives receives;
 	struct o2_conn_view view; /* after the last step */
@@ -131,7 +146,9 @@ struct o2_sim_node {
 	bool used_up;	   /* to be made anew for the next case: its pools are not what they were */
 	uint64_t since_ms; /* its clock, when the case began */
 	uint32_t next_page;
-	struct o2_sim_codes failed; /* errnos of stages that were made to fail here */
+	struct o2_sim_codes failed;  /* while connections are made: errnos of what was made to fail */
+	bool gone;		     /* its device is, and another has taken its place */
+	uint64_t no_growth_until_ms; /* a pool that could not grow refuses until then; 0: none */
 };
 
 /* --- what happens --- */
@@ -201,6 +218,7 @@ struct o2_sim {
 	bool remapped;	      /* a unit between memory and the first node's device remaps pages */
 	struct o2_sim_fault fault;
 	struct o2_sim_end *acting;    /* whose code runs */
+	struct o2_sim_op *at_work;    /* for which it does something, if that is known */
 	uint64_t rnr_waits, overruns; /* of the devices, so far */
 
 	/* The device: what can run, and what may. */
@@ -245,10 +263,20 @@ extern const struct o2_conn_ops o2_sim_conn_ops;
 /* sim_judge.c */
 
 /* Is this how the operation may end? */
-void o2_sim_judge_start(struct o2_sim *sim, struct o2_sim_op *op, int code);
+void o2_sim_judge_start(struct o2_sim *sim, struct o2_sim_op *op, int code, const struct o2_error *error);
 void o2_sim_judge_end(struct o2_sim *sim, struct o2_sim_end *end, struct o2_sim_op *op,
 		      const struct o2_transfer_result *result);
 void o2_sim_judge_closed(struct o2_sim *sim, struct o2_sim_end *end);
+
+/* sim_record.c */
+
+/* Does the record say what it has to, of an operation that was refused at its start with the foretold code? */
+bool o2_sim_record_of_start(const struct o2_sim_op *op, int code, const struct o2_error *error);
+/* Of one that has ended at this end. */
+bool o2_sim_record_of_end(const struct o2_sim_end *end, const struct o2_sim_op *op,
+			  const struct o2_transfer_result *result);
+/* Of a connection. */
+bool o2_sim_record_of_close(const struct o2_transfer_fault *fault);
 
 /* sim_fault.c */
 
@@ -265,9 +293,13 @@ void o2_sim_fault_after(struct o2_sim *sim, struct o2_sim_end *end);
 void o2_sim_fault_reason(struct o2_sim *sim, const struct o2_error *error);
 /* Was something made to fail with that code, in what this end does for the operation? */
 bool o2_sim_may_fail(const struct o2_sim_op *op, const struct o2_sim_end *end, int code);
+/* Code of this end begins to do something for an operation. */
+void o2_sim_works_on(struct o2_sim *sim, struct o2_sim_end *end, struct o2_sim_op *op);
 void o2_sim_codes_add(struct o2_sim_codes *codes, int code);
 bool o2_sim_codes_has(const struct o2_sim_codes *codes, int code);
-void o2_sim_may_close(struct o2_sim_end *end, int code);
+void o2_sim_may_close(struct o2_sim_end *end, enum o2_fault_side side, int code, const char *rule);
+/* Its application ends it with that code. */
+void o2_sim_is_closed(struct o2_sim_end *end, int code);
 /* Its queue pair is no good any more: the other end will notice. */
 void o2_sim_break(struct o2_sim_end *end);
 

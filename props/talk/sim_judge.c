@@ -37,11 +37,20 @@ static void count_foretold(struct o2_sim *sim, const struct o2_sim_op *op)
 						       : O2_SIM_SEEN_IMMEDIATE);
 }
 
-void o2_sim_judge_start(struct o2_sim *sim, struct o2_sim_op *op, int code)
+static void fail_record(struct o2_sim *sim, const struct o2_sim_end *end, int code,
+			const struct o2_error *error)
 {
-	const struct o2_sim_node *node = &sim->node[op->end->node];
+	char text[200];
 
+	o2_error_text(error, text, sizeof(text));
+	o2_report_fail(sim->report, "sim/record", "end %" PRIu32 ": an error with %d says: %s", end->index,
+		       code, text);
+}
+
+void o2_sim_judge_start(struct o2_sim *sim, struct o2_sim_op *op, int code, const struct o2_error *error)
+{
 	o2_sim_fault_after(sim, op->end);
+	sim->at_work = NULL;
 	switch (code) {
 	case -ENOTCONN:
 		o2_sim_seen(sim, O2_SIM_SEEN_NOT_CONNECTED);
@@ -61,7 +70,9 @@ void o2_sim_judge_start(struct o2_sim *sim, struct o2_sim_op *op, int code)
 	default:
 		break;
 	}
-	if (code == op->start_code || (code != 0 && o2_sim_codes_has(&node->failed, code)))
+	if (code == op->start_code && !o2_sim_record_of_start(op, code, error))
+		fail_record(sim, op->end, code, error);
+	if (code == op->start_code || (code != 0 && o2_sim_may_fail(op, op->end, code)))
 		return;
 	o2_report_fail(sim->report, "sim/start", "operation %" PRIu32 " is answered %d (%s), expected %d",
 		       op->id, code, strerror(-code), op->start_code);
@@ -84,14 +95,31 @@ static bool must_be_late(const struct o2_sim *sim, const struct o2_sim_end *end,
 	       o2_conn_get_fault(end->conn)->side == O2_FAULT_DEADLINE && o2_sim_late(sim, op->since_ms);
 }
 
+static bool same(const char *a, const char *b)
+{
+	return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
+}
+
+/* Did the case bring this about? */
+static bool has_reason(const struct o2_sim_end *end, const struct o2_transfer_fault *fault)
+{
+	const struct o2_sim_reasons *may = &end->may_close;
+
+	for (uint32_t i = 0; i < may->count; i++) {
+		const struct o2_sim_reason *reason = &may->reason[i];
+
+		if (reason->side == fault->side && reason->code == fault->code &&
+		    same(reason->rule, fault->error.rule))
+			return true;
+	}
+	return false;
+}
+
 static bool may_end(struct o2_sim *sim, struct o2_sim_end *end, const struct o2_sim_op *op,
 		    const struct o2_transfer_result *result)
 {
 	bool ours = result->initiator;
 	int foretold = ours ? op->code : op->code_there;
-	const struct o2_sim_codes *here = &sim->node[end->node].failed;
-	const struct o2_sim_codes *there = &sim->node[end->other->node].failed;
-
 	if (result->status != result->fault.code || (result->status != 0 && result->nob != 0))
 		return false;
 	switch (result->fault.side) {
@@ -102,10 +130,10 @@ static bool may_end(struct o2_sim *sim, struct o2_sim_end *end, const struct o2_
 		       (o2_conn_get_state(end->conn) == O2_CONN_CLOSING || (!ours && op->closed_by_match));
 	case O2_FAULT_PEER_STATUS:
 		return op->status_sent && result->status == op->wire_status &&
-		       (result->status == op->code || o2_sim_codes_has(there, result->status));
+		       (result->status == op->code || o2_sim_may_fail(op, end->other, result->status));
 	case O2_FAULT_LOCAL_STAGE:
-		return (result->status == foretold && foretold != 0) || is_culprit(end, result) ||
-		       o2_sim_codes_has(here, result->status);
+		return (result->status == foretold && foretold != 0) ||
+		       o2_sim_may_fail(op, end, result->status) || is_culprit(end, result);
 	case O2_FAULT_LOCAL_COMPLETION:
 	case O2_FAULT_PEER_MESSAGE:
 	case O2_FAULT_DEVICE:
@@ -153,6 +181,8 @@ void o2_sim_judge_end(struct o2_sim *sim, struct o2_sim_end *end, struct o2_sim_
 			       op->id, result->initiator ? "initiator" : "target", result->status,
 			       strerror(-result->status), result->nob, result->fault.side, op->code,
 			       op->done_nob);
+	else if (!o2_sim_record_of_end(end, op, result))
+		fail_record(sim, end, result->status, &result->fault.error);
 	else
 		judge_bytes(sim, op, result);
 }
@@ -169,12 +199,14 @@ void o2_sim_judge_closed(struct o2_sim *sim, struct o2_sim_end *end)
 	if (end->closed)
 		o2_report_fail(sim->report, "sim/closed-twice",
 			       "end %" PRIu32 " says twice that it is closed", end->index);
-	if (!noticed && !late && !unready && !o2_sim_codes_has(&end->may_close, fault->code)) {
+	if (!noticed && !late && !unready && !has_reason(end, fault)) {
 		o2_report_fail(sim->report, "sim/closed",
 			       "end %" PRIu32 " closes with %d (%s), fault side %d, rule %s, status %d",
 			       end->index, fault->code, strerror(-fault->code), fault->side,
 			       fault->error.rule == NULL ? "none" : fault->error.rule, fault->wc_status);
 	}
+	if (!o2_sim_record_of_close(fault))
+		fail_record(sim, end, fault->code, &fault->error);
 	end->closed = true;
 	o2_sim_break(end);
 	o2_sim_seen(sim, late ? O2_SIM_SEEN_DEADLINE : O2_SIM_SEEN_CLOSED);

@@ -105,7 +105,7 @@ static void foretell(const struct o2_sim *sim, struct o2_sim_op *op)
 		op->code = foretell_answer(sim, op, &op->done_nob);
 	op->code_there = op->code;
 	op->start_code = 0;
-	if (op->op == O2_OP_SEND && op->nob > o2_conn_immediate_max(end->conn))
+	if (op->op == O2_OP_SEND && op->nob > O2_SIM_IMMEDIATE_MAX)
 		op->start_code = -EMSGSIZE;
 	else if (o2_conn_get_state(end->conn) != O2_CONN_ESTABLISHED)
 		op->start_code = -ENOTCONN;
@@ -183,6 +183,7 @@ void o2_sim_op_launch(struct o2_sim *sim, struct o2_sim_op *op)
 	foretell(sim, op);
 	op->started = true;
 	end->open++;
+	o2_sim_works_on(sim, end, op);
 	sim->acting = end;
 	code = call(op, &error);
 	sim->acting = acting;
@@ -194,7 +195,7 @@ void o2_sim_op_launch(struct o2_sim *sim, struct o2_sim_op *op)
 	} else {
 		sim->run->operations++;
 	}
-	o2_sim_judge_start(sim, op, code);
+	o2_sim_judge_start(sim, op, code, &error);
 }
 
 bool o2_sim_op_start(struct o2_sim *sim, struct o2_sim_end *end)
@@ -283,7 +284,7 @@ static bool close_inside(struct o2_sim_end *end)
 	sim->close_inside = false;
 	if (up)
 		o2_sim_seen(sim, O2_SIM_SEEN_CLOSED_INSIDE);
-	o2_sim_may_close(end, -ESHUTDOWN);
+	o2_sim_is_closed(end, -ESHUTDOWN);
 	o2_sim_log(sim, O2_SIM_EV_CLOSE, end, 0, -ESHUTDOWN);
 	o2_conn_close(end->conn, -ESHUTDOWN);
 	return up;
@@ -308,6 +309,7 @@ static int match(void *context, const struct o2_msg *request, uint64_t sink_byte
 		return -ENODATA;
 	}
 	op->since_there_ms = sim->now_ms;
+	o2_sim_works_on(sim, end, op);
 	rc = answer(op, memory);
 	if (close_inside(end) && rc == 0) {
 		op->closed_by_match = true;
@@ -317,7 +319,7 @@ static int match(void *context, const struct o2_msg *request, uint64_t sink_byte
 	if (rc != 0 && end->silent_since_ms == 0)
 		end->silent_since_ms = sim->now_ms;
 	if (rc == -EPROTO)
-		o2_sim_may_close(end, rc);
+		o2_sim_may_close(end, O2_FAULT_PEER_MESSAGE, rc, "conn/lnet-header");
 	return rc;
 }
 

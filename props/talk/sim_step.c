@@ -400,7 +400,7 @@ static void close_widowed(struct o2_sim *sim)
 
 		if (end->conn == NULL || !end->other->closed)
 			continue;
-		o2_sim_may_close(end, 0);
+		o2_sim_is_closed(end, 0);
 		o2_sim_log(sim, O2_SIM_EV_CLOSE, end, 0, 0);
 		sim->acting = end;
 		o2_conn_close(end->conn, 0);

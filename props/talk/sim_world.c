@@ -82,6 +82,8 @@ static void open_nodes(struct o2_sim *sim)
 		any |= sim->node[i].place.open;
 		sim->node[i].next_page = 0;
 		sim->node[i].failed.count = 0;
+		sim->node[i].no_growth_until_ms = 0;
+		sim->node[i].gone = false;
 	}
 	if (!any)
 		o2_loop_reset();
@@ -167,7 +169,7 @@ static void destroy_end(struct o2_sim *sim, struct o2_sim_end *end)
 	if (end->conn == NULL)
 		return;
 	last = end->conn->rx_area + (uint64_t)(end->conn->nrecv - 1) * O2_MSG_BYTES;
-	o2_sim_may_close(end, 0);
+	o2_sim_is_closed(end, 0);
 	sim->acting = end;
 	o2_conn_destroy(end->conn);
 	sim->acting = NULL;
@@ -292,6 +294,7 @@ static void reset(struct o2_sim *sim)
 	sim->now_ms = START_MS;
 	sim->inside_left = 0;
 	sim->acting = NULL;
+	sim->at_work = NULL;
 	sim->trace = 0;
 	sim->events = 0;
 	sim->nrunnable = 0;

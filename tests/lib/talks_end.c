@@ -154,6 +154,7 @@ void ends_what_is_open(void **state)
 	assert_true(pair->a.result[4].cookie == cookie[1]);
 	for (int i = 0; i < 5; i++) {
 		assert_int_equal(pair->a.result[i].status, -ECONNABORTED);
+		assert_int_equal(pair->a.result[i].fault.closed_by, O2_FAULT_CLOSED);
 		assert_int_equal(pair->a.result[i].health, i < 3 ? O2_HEALTH_LOCAL_ERROR : O2_HEALTH_OK);
 	}
 	assert_int_equal(closed_calls, 1);

@@ -80,6 +80,9 @@ static const struct {
 	{"credit-byte-signed", returns_254_at_once},
 	{"pid-left-out", says_whom_it_is_for},
 	{"noop-unsummed", sums_each_message},
+	{"age-from-deadline", misses_a_deadline},
+	{"closed-by-nobody", ends_what_is_open},
+	{"device-as-stage", cannot_poll},
 	{"receives-left", gives_back_its_receives},
 };
 
