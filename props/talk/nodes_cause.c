@@ -276,7 +276,7 @@ void o2_nodes_check_event(struct o2_nodes_seat *seat)
 	else if (event->type == O2_CM_UNREACHABLE)
 		caused = take(&pair->unreachable);
 	else if (event->type == O2_CM_REJECTED && event->reason == O2_CM_REJECT_NO_LISTENER)
-		caused = take(&pair->refused) || seat->nodes->seat[end->to].was_deaf;
+		caused = take(&pair->refused) || end->since_ms <= seat->nodes->seat[end->to].deaf_until_ms;
 	else if (event->type == O2_CM_DISCONNECTED || event->type == O2_CM_CONNECT_ERROR ||
 		 (event->type == O2_CM_REJECTED && !has_record(event)))
 		caused = o2_nodes_other_end(seat, end) == NULL;

@@ -149,7 +149,7 @@ struct o2_nodes_seat {
 	const struct o2_cm_ops *cm_ops;
 	struct o2_cm_ops tap;
 	struct o2_account_room room; /* of the device */
-	bool was_deaf;		     /* at first it did not listen */
+	uint64_t deaf_until_ms;	     /* requests of until then may have found nobody that listens */
 	struct o2_nodes_end end[O2_NODES_ENDS];
 	struct o2_nodes_moment now;
 	uint32_t burst_arrived, burst_ended;

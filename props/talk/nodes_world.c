@@ -67,7 +67,7 @@ static void open_seat(struct o2_nodes *nodes, uint32_t i)
 	*seat = (struct o2_nodes_seat){.nodes = nodes, .index = i};
 	o2_error_clear(&error);
 	o2_nodes_draw_config(nodes, &seat->config);
-	seat->was_deaf = !seat->config.listen;
+	seat->deaf_until_ms = seat->config.listen ? 0 : UINT64_MAX;
 	if (open_interface(nodes, seat, &error) != 0 || o2_place_remember(&seat->place, i) != 0 ||
 	    nodes->ground.ops->attach(&nodes->ground, &seat->place.ni, seat->address, &seat->cm, &error) !=
 		    0 ||
@@ -179,6 +179,8 @@ void o2_nodes_restart(struct o2_nodes_seat *seat)
 	}
 	seat->config.listen |= listens;
 	make_node(seat);
+	/* A kernel's listener is another one now. */
+	seat->deaf_until_ms = seat->config.listen ? seat->nodes->ground.now_ms : UINT64_MAX;
 	for (uint32_t j = 0; j < seat->nodes->nseats; j++) {
 		seat->pair[j].was_up = false;
 		o2_nodes_unknown(seat, j);
