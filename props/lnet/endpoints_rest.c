@@ -3,6 +3,7 @@
 #include <sched.h>
 
 #include "base/monotonic.h"
+#include "lnd/ni/counts.h"
 #include "props/lnet/endpoints_internal.h"
 
 /* Time, and how a case comes to rest. */
@@ -48,10 +49,19 @@ static bool connections_rest(const struct o2_endpoints *endpoints, uint32_t i, u
 	       here.attempts_due + here.waiting == 0;
 }
 
-static bool at_rest(const struct o2_endpoints *endpoints)
+/* A NOOP that a kernel's device has not completed is still on its way, when all operations have ended. */
+static bool seat_rests(struct o2_endpoints_seat *seat)
+{
+	struct o2_error error;
+
+	return seat->open && o2_lnet_messages(seat->endpoint.lnet) == 0 &&
+	       o2_ni_check_idle(&seat->place.ni, &error) == 0;
+}
+
+static bool at_rest(struct o2_endpoints *endpoints)
 {
 	for (uint32_t i = 0; i < endpoints->nseats; i++) {
-		if (!endpoints->seat[i].open || o2_lnet_messages(endpoints->seat[i].endpoint.lnet) > 0)
+		if (!seat_rests(&endpoints->seat[i]))
 			return false;
 		for (uint32_t j = 0; j < endpoints->nseats; j++)
 			if (i != j && endpoints->seat[j].open && !connections_rest(endpoints, i, j))
@@ -149,7 +159,10 @@ static void settle(struct o2_endpoints *endpoints)
 		o2_endpoints_clock(endpoints, patience_ms(endpoints) * 4 / 5);
 		exhaust(endpoints);
 	}
-	if (!endpoints->report->failed && !at_rest(endpoints))
+	if (at_rest(endpoints))
+		return;
+	o2_endpoints_check_idle(endpoints);
+	if (!endpoints->report->failed)
 		o2_report_fail(endpoints->report, "endpoint/restless",
 			       "the endpoints have not come to rest in %u ms", REST_MS);
 }
