@@ -235,6 +235,16 @@ static void keep_scenario(const struct follow *f, bool has_scenario, struct o2_c
 		*finding->scenario = *f->scenario;
 }
 
+void o2_check_finding_free(struct o2_check_finding *finding)
+{
+	json_decref(finding->question);
+	json_decref(finding->expected);
+	json_decref(finding->found);
+	json_decref(finding->others);
+	free(finding->scenario);
+	free(finding->choices);
+}
+
 /* Put a finding where its check has its place: instead of one that could not be shrunk, or at the end. */
 static void store(struct o2_check_subject *subject, struct o2_check_finding *finding)
 {
@@ -245,12 +255,7 @@ static void store(struct o2_check_subject *subject, struct o2_check_finding *fin
 		subject->finding[subject->findings++] = *finding;
 		return;
 	}
-	json_decref(old->question);
-	json_decref(old->expected);
-	json_decref(old->found);
-	json_decref(old->others);
-	free(old->scenario);
-	free(old->choices);
+	o2_check_finding_free(old);
 	*old = *finding;
 }
 

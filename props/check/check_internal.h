@@ -67,4 +67,7 @@ void o2_check_follow(struct o2_check_run *run, const struct o2_check_lead *lead)
 /* The finding of a check; NULL when there is none yet. */
 struct o2_check_finding *o2_check_finding_of(struct o2_check_subject *subject, enum o2_check_id check);
 
+/* What it holds. */
+void o2_check_finding_free(struct o2_check_finding *finding);
+
 #endif

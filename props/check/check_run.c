@@ -242,16 +242,8 @@ int o2_check_run(const struct o2_check_options *options, struct o2_check_subject
 
 void o2_check_subject_free(struct o2_check_subject *subject)
 {
-	for (uint32_t i = 0; i < subject->findings; i++) {
-		struct o2_check_finding *finding = &subject->finding[i];
-
-		json_decref(finding->question);
-		json_decref(finding->expected);
-		json_decref(finding->found);
-		json_decref(finding->others);
-		free(finding->scenario);
-		free(finding->choices);
-	}
+	for (uint32_t i = 0; i < subject->findings; i++)
+		o2_check_finding_free(&subject->finding[i]);
 	free(subject->finding);
 	o2_error_map_free(&subject->map);
 	o2_known_free(&subject->known);

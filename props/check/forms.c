@@ -7,32 +7,23 @@
 
 #include "props/scenario/draw.h"
 
+#define SITUATION_LIST(ENTRY)                            \
+	ENTRY(INPUT_REFUSED, "changed_question_refused") \
+	ENTRY(INPUT_READ, "changed_question_read")       \
+	ENTRY(MEMBER_MISSING, "member_missing")          \
+	ENTRY(ANSWER_REFUSED, "changed_answer_broken")   \
+	ENTRY(ANSWER_READ, "changed_answer_read")        \
+	ENTRY(DIFFERENCE, "difference_found")
+
 enum situation {
 	OF_STAGE, /* and the other stages behind it */
-	INPUT_REFUSED = OF_STAGE + O2_STAGES,
-	INPUT_READ,
-	MEMBER_MISSING,
-	ANSWER_REFUSED,
-	ANSWER_READ,
-	DIFFERENCE,
-	SITUATIONS,
+	LAST_OF_STAGE = OF_STAGE + O2_STAGES - 1,
+	SITUATION_LIST(O2_SITUATION_ID) SITUATIONS,
 };
 
 static const struct o2_tally_row situations[SITUATIONS] = {
-	{"msg_decode", true},
-	{"msg_encode", true},
-	{"sg_build", true},
-	{"dma_map", true},
-	{"reg_plan", true},
-	{"rdma_plan", true},
-	{"transfer", true},
-	[INPUT_REFUSED] = {"changed_question_refused", true},
-	[INPUT_READ] = {"changed_question_read", true},
-	[MEMBER_MISSING] = {"member_missing", true},
-	[ANSWER_REFUSED] = {"changed_answer_broken", true},
-	[ANSWER_READ] = {"changed_answer_read", true},
-	[DIFFERENCE] = {"difference_found", true},
-};
+	{"msg_decode", true}, {"msg_encode", true}, {"sg_build", true}, {"dma_map", true},
+	{"reg_plan", true},   {"rdma_plan", true},  {"transfer", true}, SITUATION_LIST(O2_SITUATION_ROW)};
 
 static void fail(struct o2_forms_run *run, struct o2_report *report, const char *what, const json_t *form)
 {
@@ -285,16 +276,9 @@ static void print_held(const void *context, FILE *out)
 
 struct o2_property o2_forms_property(struct o2_forms_run *run)
 {
-	static const struct o2_property_ops ops = {
-		.name = "forms",
-		.summary =
-			"JSON forms are read as what was written, changed ones refused by a field or read as "
-			"they stand, and answers that differ are told apart",
-		.run_case = run_case,
-		.print = print,
-		.print_held = print_held,
-		O2_TALLY_OPS,
-	};
+	static const struct o2_property_ops ops = {O2_TALLY_PROPERTY(
+		"forms", "JSON forms are read as what was written, changed ones refused by a field or read "
+			 "as they stand, and answers that differ are told apart")};
 
 	return o2_tally_property(&ops, run == NULL ? NULL : &run->tally, situations, SITUATIONS, 20000);
 }

@@ -23,6 +23,13 @@ struct o2_tally_row {
 	bool required;	  /* a run of enough cases without it fails */
 };
 
+/*
+ * Situations that are all required, as a list `#define LIST(ENTRY) ENTRY(constant, "name") ...`: the enumerators
+ * LIST(O2_SITUATION_ID), and the rows LIST(O2_SITUATION_ROW).
+ */
+#define O2_SITUATION_ID(id, name)  id,
+#define O2_SITUATION_ROW(id, name) [id] = {name, true},
+
 struct o2_tally {
 	const struct o2_tally_row *situation; /* borrowed */
 	uint32_t situations;		      /* at most O2_TALLY_MAX */
@@ -50,5 +57,10 @@ void o2_tally_line(const void *tally, double seconds, char *text, size_t text_by
 
 /* The members of struct o2_property_ops that report the counts. */
 #define O2_TALLY_OPS .result = o2_tally_result, .missing = o2_tally_missing, .line = o2_tally_line
+
+/* What all such properties have: besides, name and sentence, and the file's functions of the members' names. */
+#define O2_TALLY_PROPERTY(name_, summary_)                                                                  \
+	.name = name_, .summary = summary_, .run_case = run_case, .print = print, .print_held = print_held, \
+	O2_TALLY_OPS
 
 #endif

@@ -7,24 +7,16 @@
 
 void o2_markup_text(const char *text, size_t length, FILE *out)
 {
+	static const char special[4] = {'<', '>', '&', '"'};
+	static const char *const entity[] = {"&lt;", "&gt;", "&amp;", "&quot;"};
+
 	for (size_t i = 0; i < length; i++) {
-		switch (text[i]) {
-		case '<':
-			fputs("&lt;", out);
-			break;
-		case '>':
-			fputs("&gt;", out);
-			break;
-		case '&':
-			fputs("&amp;", out);
-			break;
-		case '"':
-			fputs("&quot;", out);
-			break;
-		default:
-			if ((unsigned char)text[i] >= ' ' || text[i] == '\n')
-				fputc(text[i], out);
-		}
+		const char *at = memchr(special, text[i], sizeof(special));
+
+		if (at != NULL)
+			fputs(entity[at - special], out);
+		else if ((unsigned char)text[i] >= ' ' || text[i] == '\n')
+			fputc(text[i], out);
 	}
 }
 

@@ -8,36 +8,25 @@
 #define MORE	   15u /* weight of another step */
 #define ENOUGH	   10000u
 
+#define SITUATION_LIST(ENTRY)                                     \
+	ENTRY(CLOSED_BY_MESSAGE, "closed_by_a_message")           \
+	ENTRY(CLOSED_STALE, "closed_as_stale")                    \
+	ENTRY(CLOSED_BY_DEVICE, "closed_by_the_device")           \
+	ENTRY(CLOSED_BY_DEADLINE, "closed_by_a_deadline")         \
+	ENTRY(KEPT, "kept_to_the_end")                            \
+	ENTRY(PUT_DONE_WELL, "a_put_of_the_victim_succeeded")     \
+	ENTRY(GET_DONE_WELL, "a_get_of_the_victim_succeeded")     \
+	ENTRY(SERVED_WELL, "a_request_of_the_liar_succeeded")     \
+	ENTRY(HEARD_IMMEDIATE, "an_immediate_was_heard")          \
+	ENTRY(WROTE_INTO_SINK, "written_into_what_was_described") \
+	ENTRY(SPOILED, "a_message_was_spoiled")                   \
+	ENTRY(NOISE, "noise_was_sent")
+
 enum situation {
-	CLOSED_BY_MESSAGE,
-	CLOSED_STALE,
-	CLOSED_BY_DEVICE,
-	CLOSED_BY_DEADLINE,
-	KEPT,
-	PUT_DONE_WELL,
-	GET_DONE_WELL,
-	SERVED_WELL,
-	HEARD_IMMEDIATE,
-	WROTE_INTO_SINK,
-	SPOILED,
-	NOISE,
-	SITUATIONS,
+	SITUATION_LIST(O2_SITUATION_ID) SITUATIONS,
 };
 
-static const struct o2_tally_row situations[SITUATIONS] = {
-	[CLOSED_BY_MESSAGE] = {"closed_by_a_message", true},
-	[CLOSED_STALE] = {"closed_as_stale", true},
-	[CLOSED_BY_DEVICE] = {"closed_by_the_device", true},
-	[CLOSED_BY_DEADLINE] = {"closed_by_a_deadline", true},
-	[KEPT] = {"kept_to_the_end", true},
-	[PUT_DONE_WELL] = {"a_put_of_the_victim_succeeded", true},
-	[GET_DONE_WELL] = {"a_get_of_the_victim_succeeded", true},
-	[SERVED_WELL] = {"a_request_of_the_liar_succeeded", true},
-	[HEARD_IMMEDIATE] = {"an_immediate_was_heard", true},
-	[WROTE_INTO_SINK] = {"written_into_what_was_described", true},
-	[SPOILED] = {"a_message_was_spoiled", true},
-	[NOISE] = {"noise_was_sent", true},
-};
+static const struct o2_tally_row situations[SITUATIONS] = {SITUATION_LIST(O2_SITUATION_ROW)};
 
 static const char *const kind_names[O2_HOSTILE_STEP_KINDS] = {"answer", "say",	 "settle", "put",  "get",
 							      "send",	"clock", "noise",  "write"};
@@ -420,15 +409,8 @@ static void print_held(const void *context, FILE *out)
 struct o2_property o2_hostile_property(struct o2_hostile_run *run)
 {
 	static const struct o2_property_ops ops = {
-		.name = "hostile",
-		.summary = "a hostile peer can only get its own connection closed",
-		.run_case = run_case,
-		.reset = close_world,
-		.give_back = close_world,
-		.print = print,
-		.print_held = print_held,
-		O2_TALLY_OPS,
-	};
+		O2_TALLY_PROPERTY("hostile", "a hostile peer can only get its own connection closed"),
+		.reset = close_world, .give_back = close_world};
 
 	return o2_tally_property(&ops, run == NULL ? NULL : &run->tally, situations, SITUATIONS, ENOUGH);
 }

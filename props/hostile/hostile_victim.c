@@ -14,23 +14,9 @@
 #define DESCRIBED_AT_MOST 12288u
 #define ARENA_BYTES	  ((size_t)O2_HOSTILE_PAGES * 4096)
 
-static const char *const names[O2_VICTIM_ACTS] = {
-	[O2_ACT_MEET] = "meet",
-	[O2_ACT_PUT] = "put",
-	[O2_ACT_GET] = "get",
-	[O2_ACT_SEND] = "send",
-	[O2_ACT_SERVE] = "serve",
-	[O2_ACT_CLOCK] = "clock",
-	[O2_ACT_LOOK] = "look",
-	[O2_ACT_CHECKSUMS] = "checksums",
-	[O2_ACT_FRAGMENTS] = "fragments",
-	[O2_ACT_HOLD] = "hold",
-	[O2_ACT_RELEASE] = "release",
-	[O2_ACT_QUEUED] = "queued",
-	[O2_ACT_SLOTS] = "slots",
-	[O2_ACT_SOURCE] = "source",
-	[O2_ACT_END] = "end",
-};
+static const char *const names[O2_VICTIM_ACTS] = {"meet",    "put",    "get",	    "send",	 "serve",
+						  "clock",   "look",   "checksums", "fragments", "hold",
+						  "release", "queued", "slots",	    "source",	 "end"};
 
 const char *o2_victim_act_name(enum o2_victim_act act)
 {

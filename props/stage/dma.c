@@ -7,57 +7,43 @@
 
 #define LABEL_STEP 1u
 
+#define SITUATION_LIST(ENTRY)                                                \
+	ENTRY(BUS, "bus")                                                    \
+	ENTRY(VIRTUAL, "virtual")                                            \
+	ENTRY(IOMMU, "iommu")                                                \
+	ENTRY(MERGED, "entries_merged")                                      \
+	ENTRY(MERGED_SEVERAL, "three_entries_in_one_segment")                \
+	ENTRY(NOT_JOINED, "merge_of_what_does_not_join_up")                  \
+	ENTRY(ENTRIES_257, "entries_257")                                    \
+	ENTRY(UNMAPPED_HARMLESS, "page_without_cpu_mapping_on_another_kind") \
+	ENTRY(ONE_BYTE, "one_byte_entry")                                    \
+	ENTRY(PAGE_TWICE, "page_twice_in_a_row")                             \
+	ENTRY(SEVERAL_LIVE, "several_mappings_alive")                        \
+	ENTRY(FAILED_NOT_ENTERED, "failed_mapping_left_nothing_to_unmap")    \
+	ENTRY(MAPPED_TWICE, "mapped_while_mapped")                           \
+	ENTRY(UNMAPPED_TWICE, "unmapped_what_is_not_mapped")                 \
+	ENTRY(UNMAPPED_OTHER_WAY, "unmapped_in_another_direction")           \
+	ENTRY(BALANCED, "ledger_balanced")
+
 enum situation {
 	RULE, /* and the others of o2_dma_rules behind it */
-	BUS = RULE + O2_DMA_RULES,
-	VIRTUAL,
-	IOMMU,
-	MERGED,
-	MERGED_SEVERAL,
-	NOT_JOINED,
-	ENTRIES_257,
-	UNMAPPED_HARMLESS,
-	ONE_BYTE,
-	PAGE_TWICE,
-	SEVERAL_LIVE,
-	FAILED_NOT_ENTERED,
-	MAPPED_TWICE,
-	UNMAPPED_TWICE,
-	UNMAPPED_OTHER_WAY,
-	BALANCED,
-	SITUATIONS,
+	LAST_RULE = RULE + O2_DMA_RULES - 1,
+	SITUATION_LIST(O2_SITUATION_ID) SITUATIONS,
 };
 
-static const struct o2_tally_row situations[SITUATIONS] = {
-	{"refused_kind", true},
-	{"refused_page_size", true},
-	{"refused_base_alignment", true},
-	{"refused_base_wraps", true},
-	{"refused_count", true},
-	{"refused_no_such_page", true},
-	{"refused_entry_past_page", true},
-	{"refused_no_table", true},
-	{"refused_no_such_device_page", true},
-	{"refused_mapping_failed", true},
-	{"refused_mapped_nothing", true},
-	{"refused_no_cpu_mapping", true},
-	[BUS] = {"bus", true},
-	[VIRTUAL] = {"virtual", true},
-	[IOMMU] = {"iommu", true},
-	[MERGED] = {"entries_merged", true},
-	[MERGED_SEVERAL] = {"three_entries_in_one_segment", true},
-	[NOT_JOINED] = {"merge_of_what_does_not_join_up", true},
-	[ENTRIES_257] = {"entries_257", true},
-	[UNMAPPED_HARMLESS] = {"page_without_cpu_mapping_on_another_kind", true},
-	[ONE_BYTE] = {"one_byte_entry", true},
-	[PAGE_TWICE] = {"page_twice_in_a_row", true},
-	[SEVERAL_LIVE] = {"several_mappings_alive", true},
-	[FAILED_NOT_ENTERED] = {"failed_mapping_left_nothing_to_unmap", true},
-	[MAPPED_TWICE] = {"mapped_while_mapped", true},
-	[UNMAPPED_TWICE] = {"unmapped_what_is_not_mapped", true},
-	[UNMAPPED_OTHER_WAY] = {"unmapped_in_another_direction", true},
-	[BALANCED] = {"ledger_balanced", true},
-};
+static const struct o2_tally_row situations[SITUATIONS] = {{"refused_kind", true},
+							   {"refused_page_size", true},
+							   {"refused_base_alignment", true},
+							   {"refused_base_wraps", true},
+							   {"refused_count", true},
+							   {"refused_no_such_page", true},
+							   {"refused_entry_past_page", true},
+							   {"refused_no_table", true},
+							   {"refused_no_such_device_page", true},
+							   {"refused_mapping_failed", true},
+							   {"refused_mapped_nothing", true},
+							   {"refused_no_cpu_mapping", true},
+							   SITUATION_LIST(O2_SITUATION_ROW)};
 
 static void count_mapped(struct o2_dma_run *run)
 {
@@ -277,15 +263,9 @@ static void print_held(const void *context, FILE *out)
 
 struct o2_property o2_dma_property(struct o2_dma_run *run)
 {
-	static const struct o2_property_ops ops = {
-		.name = "dma",
-		.summary = "dma_map covers each byte of its list where the device has it, or refuses by a "
-			   "broken rule",
-		.run_case = run_case,
-		.print = print,
-		.print_held = print_held,
-		O2_TALLY_OPS,
-	};
+	static const struct o2_property_ops ops = {O2_TALLY_PROPERTY(
+		"dma",
+		"dma_map covers each byte of its list where the device has it, or refuses by a broken rule")};
 
 	return o2_tally_property(&ops, run == NULL ? NULL : &run->tally, situations, SITUATIONS, 10000);
 }

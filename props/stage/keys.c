@@ -11,44 +11,29 @@
 
 #define GATHERED_LKEY 0x30000000u
 
+#define SITUATION_LIST(ENTRY)                                       \
+	ENTRY(ABANDONED, "mapped_again_under_an_unused_key")        \
+	ENTRY(SECOND_POST, "second_post_of_a_transfer")             \
+	ENTRY(REFUSED_AT_INVALIDATE, "post_that_accepted_nothing")  \
+	ENTRY(SPENT_HALF, "post_that_accepted_the_invalidate_only") \
+	ENTRY(SPENT_WHOLE, "post_that_failed_behind_the_chain")     \
+	ENTRY(LEFT_ALIVE, "unmapped_with_its_key_alive")            \
+	ENTRY(STILL_ALIVE, "unmap_refused_while_the_key_is_alive")  \
+	ENTRY(INVALIDATED, "invalidated")                           \
+	ENTRY(FLUSHED, "invalidate_flushed_or_not_posted")          \
+	ENTRY(REPLACED, "region_replaced")                          \
+	ENTRY(WRAPPED, "low_byte_wrapped")                          \
+	ENTRY(SOURCES, "source_bound")                              \
+	ENTRY(UNBOUND_SOURCES, "source_posted_without_a_chain")     \
+	ENTRY(WRONG_STATE, "step_refused_in_this_state")            \
+	ENTRY(WRONG_COUNT, "wrong_number_of_accepted_requests")     \
+	ENTRY(WRONG_QUEUE, "invalidate_on_another_queue")
+
 enum situation {
-	ABANDONED,
-	SECOND_POST,
-	REFUSED_AT_INVALIDATE,
-	SPENT_HALF,
-	SPENT_WHOLE,
-	LEFT_ALIVE,
-	STILL_ALIVE,
-	INVALIDATED,
-	FLUSHED,
-	REPLACED,
-	WRAPPED,
-	SOURCES,
-	UNBOUND_SOURCES,
-	WRONG_STATE,
-	WRONG_COUNT,
-	WRONG_QUEUE,
-	SITUATIONS,
+	SITUATION_LIST(O2_SITUATION_ID) SITUATIONS,
 };
 
-static const struct o2_tally_row situations[SITUATIONS] = {
-	[ABANDONED] = {"mapped_again_under_an_unused_key", true},
-	[SECOND_POST] = {"second_post_of_a_transfer", true},
-	[REFUSED_AT_INVALIDATE] = {"post_that_accepted_nothing", true},
-	[SPENT_HALF] = {"post_that_accepted_the_invalidate_only", true},
-	[SPENT_WHOLE] = {"post_that_failed_behind_the_chain", true},
-	[LEFT_ALIVE] = {"unmapped_with_its_key_alive", true},
-	[STILL_ALIVE] = {"unmap_refused_while_the_key_is_alive", true},
-	[INVALIDATED] = {"invalidated", true},
-	[FLUSHED] = {"invalidate_flushed_or_not_posted", true},
-	[REPLACED] = {"region_replaced", true},
-	[WRAPPED] = {"low_byte_wrapped", true},
-	[SOURCES] = {"source_bound", true},
-	[UNBOUND_SOURCES] = {"source_posted_without_a_chain", true},
-	[WRONG_STATE] = {"step_refused_in_this_state", true},
-	[WRONG_COUNT] = {"wrong_number_of_accepted_requests", true},
-	[WRONG_QUEUE] = {"invalidate_on_another_queue", true},
-};
+static const struct o2_tally_row situations[SITUATIONS] = {SITUATION_LIST(O2_SITUATION_ROW)};
 
 static const char *const step_names[O2_KEY_STEPS] = {
 	[O2_KEY_MAP] = "map",
@@ -391,14 +376,8 @@ static void print_held(const void *context, FILE *out)
 
 struct o2_property o2_keys_property(struct o2_keys_run *run)
 {
-	static const struct o2_property_ops ops = {
-		.name = "keys",
-		.summary = "the life of a fast-registration key is what a model and a strict device say",
-		.run_case = run_case,
-		.print = print,
-		.print_held = print_held,
-		O2_TALLY_OPS,
-	};
+	static const struct o2_property_ops ops = {O2_TALLY_PROPERTY(
+		"keys", "the life of a fast-registration key is what a model and a strict device say")};
 
 	return o2_tally_property(&ops, run == NULL ? NULL : &run->tally, situations, SITUATIONS, 10000);
 }

@@ -354,14 +354,8 @@ static void print_held(const void *context, FILE *out)
 
 struct o2_property o2_pools_property(struct o2_pools_run *run)
 {
-	static const struct o2_property_ops ops = {
-		.name = "pools",
-		.summary = "pool sets do what models foretell, with time, failing devices and failover",
-		.run_case = run_case,
-		.print = print,
-		.print_held = print_held,
-		O2_TALLY_OPS,
-	};
+	static const struct o2_property_ops ops = {O2_TALLY_PROPERTY(
+		"pools", "pool sets do what models foretell, with time, failing devices and failover")};
 
 	return o2_tally_property(&ops, run == NULL ? NULL : &run->tally, situations, O2_POOL_SITUATIONS,
 				 5000);

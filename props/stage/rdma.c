@@ -6,19 +6,22 @@
 
 #include "props/scenario/draw.h"
 
+#define SITUATION_LIST(ENTRY)                                                     \
+	ENTRY(NOTHING, "nothing_to_move")                                         \
+	ENTRY(WORK_REQUESTS_257, "work_requests_257")                             \
+	ENTRY(SEVERAL_ENTRIES, "several_entries_in_a_work_request")               \
+	ENTRY(AS_MANY_ENTRIES_AS_ALLOWED, "as_many_entries_as_allowed")           \
+	ENTRY(CUT_BY_ENTRIES, "fragment_of_the_sink_in_several_work_requests")    \
+	ENTRY(FRAGMENT_SPREAD, "fragment_of_the_source_in_several_work_requests") \
+	ENTRY(ENDS_INSIDE_A_FRAGMENT, "ends_inside_a_fragment_of_the_sink")       \
+	ENTRY(EMPTY_FRAGMENT, "empty_fragment")                                   \
+	ENTRY(ONE_BYTE, "one_byte")                                               \
+	ENTRY(LAST_WORK_REQUEST_ALLOWED, "as_many_work_requests_as_allowed")
+
 enum situation {
 	REFUSED, /* and the other rules behind it */
-	NOTHING = REFUSED + 8,
-	WORK_REQUESTS_257,
-	SEVERAL_ENTRIES,
-	AS_MANY_ENTRIES_AS_ALLOWED,
-	CUT_BY_ENTRIES,
-	FRAGMENT_SPREAD,
-	ENDS_INSIDE_A_FRAGMENT,
-	EMPTY_FRAGMENT,
-	ONE_BYTE,
-	LAST_WORK_REQUEST_ALLOWED,
-	SITUATIONS,
+	LAST_REFUSED = REFUSED + 8 - 1,
+	SITUATION_LIST(O2_SITUATION_ID) SITUATIONS,
 };
 
 static const char *const rules[NOTHING - REFUSED] = {
@@ -26,26 +29,15 @@ static const char *const rules[NOTHING - REFUSED] = {
 	"rdma/nob",	"rdma/source-too-small", "rdma/sink-too-small", "rdma/too-many-work-requests",
 };
 
-static const struct o2_tally_row situations[SITUATIONS] = {
-	{"refused_max_wrs", true},
-	{"refused_wrq_sge", true},
-	{"refused_source_nfrags", true},
-	{"refused_sink_nfrags", true},
-	{"refused_nob", true},
-	{"refused_source_too_small", true},
-	{"refused_sink_too_small", true},
-	{"refused_too_many_work_requests", true},
-	[NOTHING] = {"nothing_to_move", true},
-	[WORK_REQUESTS_257] = {"work_requests_257", true},
-	[SEVERAL_ENTRIES] = {"several_entries_in_a_work_request", true},
-	[AS_MANY_ENTRIES_AS_ALLOWED] = {"as_many_entries_as_allowed", true},
-	[CUT_BY_ENTRIES] = {"fragment_of_the_sink_in_several_work_requests", true},
-	[FRAGMENT_SPREAD] = {"fragment_of_the_source_in_several_work_requests", true},
-	[ENDS_INSIDE_A_FRAGMENT] = {"ends_inside_a_fragment_of_the_sink", true},
-	[EMPTY_FRAGMENT] = {"empty_fragment", true},
-	[ONE_BYTE] = {"one_byte", true},
-	[LAST_WORK_REQUEST_ALLOWED] = {"as_many_work_requests_as_allowed", true},
-};
+static const struct o2_tally_row situations[SITUATIONS] = {{"refused_max_wrs", true},
+							   {"refused_wrq_sge", true},
+							   {"refused_source_nfrags", true},
+							   {"refused_sink_nfrags", true},
+							   {"refused_nob", true},
+							   {"refused_source_too_small", true},
+							   {"refused_sink_too_small", true},
+							   {"refused_too_many_work_requests", true},
+							   SITUATION_LIST(O2_SITUATION_ROW)};
 
 static bool has_empty(const struct o2_rdma_desc *desc)
 {
@@ -147,14 +139,8 @@ static void print_held(const void *context, FILE *out)
 struct o2_property o2_rdma_property(struct o2_rdma_run *run)
 {
 	static const struct o2_property_ops ops = {
-		.name = "rdma",
-		.summary = "rdma_plan takes each byte of the source to its place in the sink, within every "
-			   "limit, or refuses by a broken rule",
-		.run_case = run_case,
-		.print = print,
-		.print_held = print_held,
-		O2_TALLY_OPS,
-	};
+		O2_TALLY_PROPERTY("rdma", "rdma_plan takes each byte of the source to its place in the sink, "
+					  "within every limit, or refuses by a broken rule")};
 
 	return o2_tally_property(&ops, run == NULL ? NULL : &run->tally, situations, SITUATIONS, 50000);
 }

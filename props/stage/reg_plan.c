@@ -163,14 +163,8 @@ static void print_held(const void *context, FILE *out)
 struct o2_property o2_plan_property(struct o2_plan_run *run)
 {
 	static const struct o2_property_ops ops = {
-		.name = "reg_plan",
-		.summary = "a plan publishes and registers exactly the bytes of its segments, or a broken "
-			   "rule refuses it",
-		.run_case = run_case,
-		.print = print,
-		.print_held = print_held,
-		O2_TALLY_OPS,
-	};
+		O2_TALLY_PROPERTY("reg_plan", "a plan publishes and registers exactly the bytes of its "
+					      "segments, or a broken rule refuses it")};
 
 	return o2_tally_property(&ops, run == NULL ? NULL : &run->tally, situations, SITUATIONS, 50000);
 }

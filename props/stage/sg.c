@@ -6,25 +6,28 @@
 
 #include "props/scenario/draw.h"
 
+#define SITUATION_LIST(ENTRY)                                          \
+	ENTRY(IOV, "iov")                                              \
+	ENTRY(KIOV, "kiov")                                            \
+	ENTRY(PAGES_4K, "pages_of_4096")                               \
+	ENTRY(PAGES_16K, "pages_of_16384")                             \
+	ENTRY(PAGES_64K, "pages_of_65536")                             \
+	ENTRY(GAP, "gap")                                              \
+	ENTRY(DENSE, "several_entries_without_a_gap")                  \
+	ENTRY(ENTRIES_257, "entries_257")                              \
+	ENTRY(ENTRIES_256_OF_256, "entries_256_where_256_are_allowed") \
+	ENTRY(CUT_AT_PAGES, "piece_cut_at_page_boundaries")            \
+	ENTRY(EMPTY_PIECE, "empty_piece_between_others")               \
+	ENTRY(OFFSET_ENDS_A_PIECE, "offset_ends_with_a_piece")         \
+	ENTRY(BEGINS_INSIDE_A_PIECE, "begins_inside_a_piece")          \
+	ENTRY(ENDS_INSIDE_A_PIECE, "ends_inside_a_piece")              \
+	ENTRY(ONE_BYTE, "one_byte")                                    \
+	ENTRY(MIB, "a_mebibyte")
+
 enum situation {
 	REFUSED, /* and the other rules behind it */
-	IOV = REFUSED + 9,
-	KIOV,
-	PAGES_4K,
-	PAGES_16K,
-	PAGES_64K,
-	GAP,
-	DENSE,
-	ENTRIES_257,
-	ENTRIES_256_OF_256,
-	CUT_AT_PAGES,
-	EMPTY_PIECE,
-	OFFSET_ENDS_A_PIECE,
-	BEGINS_INSIDE_A_PIECE,
-	ENDS_INSIDE_A_PIECE,
-	ONE_BYTE,
-	MIB,
-	SITUATIONS,
+	LAST_REFUSED = REFUSED + 9 - 1,
+	SITUATION_LIST(O2_SITUATION_ID) SITUATIONS,
 };
 
 static const char *const rules[IOV - REFUSED] = {
@@ -33,33 +36,16 @@ static const char *const rules[IOV - REFUSED] = {
 	"sg/vector-too-short", "sg/too-many-entries",  "sg/iov/no-page",
 };
 
-static const struct o2_tally_row situations[SITUATIONS] = {
-	{"refused_page_size", true},
-	{"refused_max_entries", true},
-	{"refused_nob", true},
-	{"refused_iov_wraps", true},
-	{"refused_no_such_page", true},
-	{"refused_entry_past_page", true},
-	{"refused_vector_too_short", true},
-	{"refused_too_many_entries", true},
-	{"refused_no_page", true},
-	[IOV] = {"iov", true},
-	[KIOV] = {"kiov", true},
-	[PAGES_4K] = {"pages_of_4096", true},
-	[PAGES_16K] = {"pages_of_16384", true},
-	[PAGES_64K] = {"pages_of_65536", true},
-	[GAP] = {"gap", true},
-	[DENSE] = {"several_entries_without_a_gap", true},
-	[ENTRIES_257] = {"entries_257", true},
-	[ENTRIES_256_OF_256] = {"entries_256_where_256_are_allowed", true},
-	[CUT_AT_PAGES] = {"piece_cut_at_page_boundaries", true},
-	[EMPTY_PIECE] = {"empty_piece_between_others", true},
-	[OFFSET_ENDS_A_PIECE] = {"offset_ends_with_a_piece", true},
-	[BEGINS_INSIDE_A_PIECE] = {"begins_inside_a_piece", true},
-	[ENDS_INSIDE_A_PIECE] = {"ends_inside_a_piece", true},
-	[ONE_BYTE] = {"one_byte", true},
-	[MIB] = {"a_mebibyte", true},
-};
+static const struct o2_tally_row situations[SITUATIONS] = {{"refused_page_size", true},
+							   {"refused_max_entries", true},
+							   {"refused_nob", true},
+							   {"refused_iov_wraps", true},
+							   {"refused_no_such_page", true},
+							   {"refused_entry_past_page", true},
+							   {"refused_vector_too_short", true},
+							   {"refused_too_many_entries", true},
+							   {"refused_no_page", true},
+							   SITUATION_LIST(O2_SITUATION_ROW)};
 
 static uint64_t length_of(const struct o2_buffer *buffer, uint32_t i)
 {
@@ -184,14 +170,8 @@ static void print_held(const void *context, FILE *out)
 struct o2_property o2_sg_property(struct o2_sg_run *run)
 {
 	static const struct o2_property_ops ops = {
-		.name = "sg",
-		.summary = "sg_build lists each byte where the buffer has it, with the verdict on gaps, or "
-			   "refuses by a broken rule",
-		.run_case = run_case,
-		.print = print,
-		.print_held = print_held,
-		O2_TALLY_OPS,
-	};
+		O2_TALLY_PROPERTY("sg", "sg_build lists each byte where the buffer has it, with the verdict "
+					"on gaps, or refuses by a broken rule")};
 
 	return o2_tally_property(&ops, run == NULL ? NULL : &run->tally, situations, SITUATIONS, 50000);
 }
