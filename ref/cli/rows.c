@@ -190,15 +190,13 @@ void o2_row_title(const struct o2_rows *rows, const char *title)
 
 static const char *class_text(enum o2_error_class class)
 {
-	switch (class) {
-	case O2_CLASS_MESSAGE:
-		return "this message fails, the connection is kept";
-	case O2_CLASS_CONNECTION:
-		return "the connection closes";
-	case O2_CLASS_NONE:
-		break;
-	}
-	return "local";
+	static const char *const texts[] = {
+		[O2_CLASS_NONE] = "local",
+		[O2_CLASS_MESSAGE] = "this message fails, the connection is kept",
+		[O2_CLASS_CONNECTION] = "the connection closes",
+	};
+
+	return texts[class];
 }
 
 void o2_row_refusal(const struct o2_rows *rows, const char *note)

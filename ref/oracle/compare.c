@@ -37,28 +37,28 @@ static void name_field(struct o2_difference *item, const char *field, uint32_t i
 			 index, mark + 2);
 }
 
-void o2_differ(struct o2_comparison *comparison, enum o2_check_id check, const char *field, uint32_t index,
-	       uint64_t expected, uint64_t found)
+static void differ(struct o2_comparison *comparison, enum o2_check_id check, const char *field,
+		   uint32_t index, uint64_t expected, uint64_t found, bool hex)
 {
 	struct o2_difference *item = o2_differ_text(comparison, check);
 
 	if (item == NULL)
 		return;
 	name_field(item, field, index);
-	snprintf(item->expected, sizeof(item->expected), "%" PRIu64, expected);
-	snprintf(item->found, sizeof(item->found), "%" PRIu64, found);
+	snprintf(item->expected, sizeof(item->expected), hex ? "0x%" PRIx64 : "%" PRIu64, expected);
+	snprintf(item->found, sizeof(item->found), hex ? "0x%" PRIx64 : "%" PRIu64, found);
+}
+
+void o2_differ(struct o2_comparison *comparison, enum o2_check_id check, const char *field, uint32_t index,
+	       uint64_t expected, uint64_t found)
+{
+	differ(comparison, check, field, index, expected, found, false);
 }
 
 void o2_differ_hex(struct o2_comparison *comparison, enum o2_check_id check, const char *field,
 		   uint32_t index, uint64_t expected, uint64_t found)
 {
-	struct o2_difference *item = o2_differ_text(comparison, check);
-
-	if (item == NULL)
-		return;
-	name_field(item, field, index);
-	snprintf(item->expected, sizeof(item->expected), "0x%" PRIx64, expected);
-	snprintf(item->found, sizeof(item->found), "0x%" PRIx64, found);
+	differ(comparison, check, field, index, expected, found, true);
 }
 
 static void say_place(const struct o2_stream *stream, uint64_t byte, char *text, size_t text_bytes)
@@ -89,20 +89,18 @@ void o2_differ_stream(struct o2_comparison *comparison, enum o2_check_id check, 
 
 static enum o2_check_id refused_legal_message(uint8_t type)
 {
+#define OF_TYPE(TYPE)                                               \
+	{                                                           \
+		O2_MSG_##TYPE, O2_CHECK_WIRE_##TYPE##_REFUSED_LEGAL \
+	}
 	static const struct {
 		uint8_t type;
 		enum o2_check_id check;
 	} checks[] = {
-		{O2_MSG_CONNREQ, O2_CHECK_WIRE_CONNREQ_REFUSED_LEGAL},
-		{O2_MSG_CONNACK, O2_CHECK_WIRE_CONNACK_REFUSED_LEGAL},
-		{O2_MSG_NOOP, O2_CHECK_WIRE_NOOP_REFUSED_LEGAL},
-		{O2_MSG_IMMEDIATE, O2_CHECK_WIRE_IMMEDIATE_REFUSED_LEGAL},
-		{O2_MSG_PUT_REQ, O2_CHECK_WIRE_PUT_REQ_REFUSED_LEGAL},
-		{O2_MSG_PUT_NAK, O2_CHECK_WIRE_PUT_NAK_REFUSED_LEGAL},
-		{O2_MSG_PUT_ACK, O2_CHECK_WIRE_PUT_ACK_REFUSED_LEGAL},
-		{O2_MSG_PUT_DONE, O2_CHECK_WIRE_PUT_DONE_REFUSED_LEGAL},
-		{O2_MSG_GET_REQ, O2_CHECK_WIRE_GET_REQ_REFUSED_LEGAL},
+		OF_TYPE(CONNREQ), OF_TYPE(CONNACK), OF_TYPE(NOOP),     OF_TYPE(IMMEDIATE), OF_TYPE(PUT_REQ),
+		OF_TYPE(PUT_NAK), OF_TYPE(PUT_ACK), OF_TYPE(PUT_DONE), OF_TYPE(GET_REQ),
 	};
+#undef OF_TYPE
 
 	for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++)
 		if (checks[i].type == type)
@@ -110,21 +108,20 @@ static enum o2_check_id refused_legal_message(uint8_t type)
 	return O2_CHECK_WIRE_GET_DONE_REFUSED_LEGAL;
 }
 
+#define OF_KIND(KIND) [O2_DMA_##KIND] = O2_CHECK_DMA_##KIND##_REFUSED_LEGAL
+#define OF_MODE(MODE) [O2_REG_##MODE] = O2_CHECK_REG_##MODE##_REFUSED_LEGAL
+
 /* The check that fails when what the reference admits is refused. */
 static enum o2_check_id refused_legal(const struct o2_case *asked, const struct o2_answer *expected)
 {
 	static const enum o2_check_id dma[] = {
-		[O2_DMA_BUS] = O2_CHECK_DMA_BUS_REFUSED_LEGAL,
-		[O2_DMA_VIRTUAL] = O2_CHECK_DMA_VIRTUAL_REFUSED_LEGAL,
-		[O2_DMA_IOMMU] = O2_CHECK_DMA_IOMMU_REFUSED_LEGAL,
+		OF_KIND(BUS),
+		OF_KIND(VIRTUAL),
+		OF_KIND(IOMMU),
 	};
 	static const enum o2_check_id reg[] = {
-		[O2_REG_GLOBAL] = O2_CHECK_REG_GLOBAL_REFUSED_LEGAL,
-		[O2_REG_FMR] = O2_CHECK_REG_FMR_REFUSED_LEGAL,
-		[O2_REG_FASTREG] = O2_CHECK_REG_FASTREG_REFUSED_LEGAL,
-		[O2_REG_USER] = O2_CHECK_REG_USER_REFUSED_LEGAL,
-		[O2_REG_PHYS] = O2_CHECK_REG_PHYS_REFUSED_LEGAL,
-		[O2_REG_FASTREG_GAPS] = O2_CHECK_REG_FASTREG_GAPS_REFUSED_LEGAL,
+		OF_MODE(GLOBAL), OF_MODE(FMR),	OF_MODE(FASTREG),
+		OF_MODE(USER),	 OF_MODE(PHYS), OF_MODE(FASTREG_GAPS),
 	};
 
 	switch (asked->stage) {

@@ -25,16 +25,23 @@ static uint32_t side_immediate_max(void *context, uint64_t nid)
 	return side->immediate_max;
 }
 
+static int side_refuses(const struct lnet_side *side, uint64_t nid, const char *what, struct o2_error *error)
+{
+	if (nid != side->peer->nid) /* nobody is there */
+		return o2_refuse(error, -EHOSTUNREACH, "test/nid", "nid", O2_NO_INDEX, nid, side->peer->nid);
+	return side->refuse == 0 ? 0
+				 : o2_refuse(error, side->refuse, "test/refused", what, O2_NO_INDEX, 0, 0);
+}
+
 static int side_send(void *context, uint64_t nid, const struct o2_lnet_hdr *hdr,
 		     const struct o2_transfer_memory *payload, uint64_t tag, struct o2_error *error)
 {
 	struct lnet_side *side = context;
+	int rc = side_refuses(side, nid, "send", error);
 	struct letter *letter;
 
-	if (nid != side->peer->nid) /* nobody is there */
-		return o2_refuse(error, -EHOSTUNREACH, "test/nid", "nid", O2_NO_INDEX, nid, side->peer->nid);
-	if (side->refuse != 0)
-		return o2_refuse(error, side->refuse, "test/refused", "send", O2_NO_INDEX, 0, 0);
+	if (rc != 0)
+		return rc;
 	assert_true(hdr->payload_length <= side->immediate_max);
 	assert_int_equal(payload == NULL ? 0 : payload->buffer.nob, hdr->payload_length);
 	letter = side_post(side, LETTER_IMMEDIATE, hdr, NULL, tag);
@@ -48,11 +55,10 @@ static int side_put(void *context, uint64_t nid, const struct o2_lnet_hdr *hdr,
 		    const struct o2_transfer_memory *source, uint64_t tag, struct o2_error *error)
 {
 	struct lnet_side *side = context;
+	int rc = side_refuses(side, nid, "put", error);
 
-	if (nid != side->peer->nid) /* nobody is there */
-		return o2_refuse(error, -EHOSTUNREACH, "test/nid", "nid", O2_NO_INDEX, nid, side->peer->nid);
-	if (side->refuse != 0)
-		return o2_refuse(error, side->refuse, "test/refused", "put", O2_NO_INDEX, 0, 0);
+	if (rc != 0)
+		return rc;
 	assert_true(hdr->payload_length > side->immediate_max);
 	side_post(side, LETTER_PUT, hdr, source, tag);
 	return 0;
@@ -62,11 +68,10 @@ static int side_get(void *context, uint64_t nid, const struct o2_lnet_hdr *hdr,
 		    const struct o2_transfer_memory *sink, uint64_t tag, struct o2_error *error)
 {
 	struct lnet_side *side = context;
+	int rc = side_refuses(side, nid, "get", error);
 
-	if (nid != side->peer->nid) /* nobody is there */
-		return o2_refuse(error, -EHOSTUNREACH, "test/nid", "nid", O2_NO_INDEX, nid, side->peer->nid);
-	if (side->refuse != 0)
-		return o2_refuse(error, side->refuse, "test/refused", "get", O2_NO_INDEX, 0, 0);
+	if (rc != 0)
+		return rc;
 	assert_true(sink->buffer.nob > side->immediate_max);
 	side_post(side, LETTER_GET, hdr, sink, tag);
 	return 0;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/net/options.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -232,6 +233,16 @@ static const struct o2_command commands[] = {
 };
 
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))
+
+const char *o2_net_command_name(enum o2_net_command command)
+{
+	size_t i = 0;
+
+	while (i < COMMANDS && commands[i].which != command)
+		i++;
+	assert(i < COMMANDS);
+	return commands[i].name;
+}
 
 void o2_net_default_offers(struct o2_net_options *options)
 {

@@ -95,6 +95,9 @@ uint64_t o2_net_offset(const struct o2_net_options *options, uint32_t index);
 /* Room for as many of the largest as are in flight by default, each at a place of its own (put --verify). */
 #define O2_NET_OFFER_BYTES (8u << 20)
 
+/* "serve" and so on. */
+const char *o2_net_command_name(enum o2_net_command command);
+
 /* What serve offers if nothing is said: memory to write to, and memory to read. */
 void o2_net_default_offers(struct o2_net_options *options);
 

@@ -32,21 +32,6 @@ static double seconds(const struct o2_net_report *report, uint64_t now_ns)
 	return (double)(now_ns - report->started_ns + 1) / NS_PER_S;
 }
 
-static const char *name_of(enum o2_net_command command)
-{
-	switch (command) {
-	case O2_NET_SERVE:
-		return "serve";
-	case O2_NET_PING:
-		return "ping";
-	case O2_NET_PUT:
-		return "put";
-	case O2_NET_GET:
-		return "get";
-	}
-	return NULL;
-}
-
 void o2_net_report_progress(struct o2_net_report *report, const struct o2_net_options *options,
 			    uint64_t now_ns)
 {
@@ -56,7 +41,7 @@ void o2_net_report_progress(struct o2_net_report *report, const struct o2_net_op
 		return;
 	if (report->next_progress_ns != 0)
 		fprintf(stderr, "%s: %" PRIu64 " done, %" PRIu64 " failed, %.1f MB/s, %.0f/s\n",
-			name_of(options->command), report->done, report->failed,
+			o2_net_command_name(options->command), report->done, report->failed,
 			(double)report->bytes / took / 1e6, (double)report->done / took);
 	report->next_progress_ns = now_ns + NS_PER_S;
 }
@@ -66,7 +51,7 @@ static void print_words(const struct o2_net_report *report, const struct o2_net_
 	const double took = seconds(report, report->ended_ns);
 
 	printf("%s: %" PRIu64 " done, %" PRIu64 " failed, %" PRIu64 " bytes in %.3f s: %.1f MB/s, %.0f/s",
-	       name_of(options->command), report->done, report->failed, report->bytes, took,
+	       o2_net_command_name(options->command), report->done, report->failed, report->bytes, took,
 	       (double)report->bytes / took / 1e6, (double)report->done / took);
 	if (report->sum_ns > 0)
 		printf("; %" PRIu64 "/%" PRIu64 "/%" PRIu64 " us (min/mean/max)", report->min_ns / NS_PER_US,
@@ -87,7 +72,7 @@ static void print_json(const struct o2_net_report *report, const struct o2_net_o
 	char form[32], nid[O2_NID_TEXT_BYTES];
 	json_t *object;
 
-	snprintf(form, sizeof(form), "o2ref/%s/output", name_of(options->command));
+	snprintf(form, sizeof(form), "o2ref/%s/output", o2_net_command_name(options->command));
 	object = o2_json_form(form);
 	o2_nid_to_text(options->nid, nid, sizeof(nid));
 	json_object_set_new(object, "nid", json_string(nid));

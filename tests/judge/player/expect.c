@@ -47,49 +47,44 @@ static void operate_next(struct stage *stage, const struct player_step *from)
 	STEP_FAIL(from, "the recording does not say why it connects");
 }
 
-/* Learn what we call things, and take out of both messages what may differ. */
+/* What names things in a message; NULL: it has none. */
+struct parts {
+	struct o2_lnet_hdr *hdr;
+	struct o2_rdma_desc *desc;
+	uint64_t *cookie;
+};
+
+static struct parts parts_of(struct o2_msg *msg)
+{
+	switch (msg->ibm_type) {
+	case O2_MSG_IMMEDIATE:
+		return (struct parts){.hdr = &msg->u.immediate.hdr};
+	case O2_MSG_PUT_REQ:
+		return (struct parts){.hdr = &msg->u.putreq.hdr, .cookie = &msg->u.putreq.ibprm_cookie};
+	case O2_MSG_GET_REQ:
+		return (struct parts){&msg->u.get.hdr, &msg->u.get.ibgm_rd, &msg->u.get.ibgm_cookie};
+	case O2_MSG_PUT_ACK:
+		return (struct parts){.desc = &msg->u.putack.ibpam_rd,
+				      .cookie = &msg->u.putack.ibpam_dst_cookie};
+	default:
+		return (struct parts){.hdr = NULL};
+	}
+}
+
+/* Learn what we call things, and take out of both messages, which are of one type, what may differ. */
 static void mask(struct stage *stage, struct o2_msg *ours, struct o2_msg *recorded)
 {
-	struct o2_lnet_hdr *our_hdr = NULL, *recorded_hdr = NULL;
-	struct o2_rdma_desc *our_desc = NULL, *recorded_desc = NULL;
-	uint64_t *our_cookie = NULL, *recorded_cookie = NULL;
+	const struct parts our = parts_of(ours), their = parts_of(recorded);
+	struct o2_lnet_hdr *our_hdr = our.hdr, *recorded_hdr = their.hdr;
 
-	switch (recorded->ibm_type) {
-	case O2_MSG_IMMEDIATE:
-		our_hdr = &ours->u.immediate.hdr;
-		recorded_hdr = &recorded->u.immediate.hdr;
-		break;
-	case O2_MSG_PUT_REQ:
-		our_hdr = &ours->u.putreq.hdr;
-		recorded_hdr = &recorded->u.putreq.hdr;
-		our_cookie = &ours->u.putreq.ibprm_cookie;
-		recorded_cookie = &recorded->u.putreq.ibprm_cookie;
-		break;
-	case O2_MSG_GET_REQ:
-		our_hdr = &ours->u.get.hdr;
-		recorded_hdr = &recorded->u.get.hdr;
-		our_cookie = &ours->u.get.ibgm_cookie;
-		recorded_cookie = &recorded->u.get.ibgm_cookie;
-		our_desc = &ours->u.get.ibgm_rd;
-		recorded_desc = &recorded->u.get.ibgm_rd;
-		break;
-	case O2_MSG_PUT_ACK:
-		our_cookie = &ours->u.putack.ibpam_dst_cookie;
-		recorded_cookie = &recorded->u.putack.ibpam_dst_cookie;
-		our_desc = &ours->u.putack.ibpam_rd;
-		recorded_desc = &recorded->u.putack.ibpam_rd;
-		break;
-	default:
-		break;
+	if (our.cookie != NULL) {
+		stage_add_name(stage, (struct name){.recorded = *their.cookie, .ours = *our.cookie});
+		*our.cookie = *their.cookie = 0;
 	}
-	if (our_cookie != NULL) {
-		stage_add_name(stage, (struct name){.recorded = *recorded_cookie, .ours = *our_cookie});
-		*our_cookie = *recorded_cookie = 0;
-	}
-	if (our_desc != NULL) {
-		stage->sink = (struct sink){our_desc->rd_frags[0].rf_addr, our_desc->rd_key};
-		our_desc->rd_key = recorded_desc->rd_key = 0;
-		our_desc->rd_frags[0].rf_addr = recorded_desc->rd_frags[0].rf_addr = 0;
+	if (our.desc != NULL) {
+		stage->sink = (struct sink){our.desc->rd_frags[0].rf_addr, our.desc->rd_key};
+		our.desc->rd_key = their.desc->rd_key = 0;
+		our.desc->rd_frags[0].rf_addr = their.desc->rd_frags[0].rf_addr = 0;
 	}
 	if (our_hdr == NULL || our_hdr->type != recorded_hdr->type)
 		return;

@@ -17,43 +17,13 @@ static struct faulty_call_held held;
 
 const char *faulty_call_name(enum faulty_call call)
 {
-	static const char *const names[CALLS] = {
-		[CALL_MALLOC] = "malloc",
-		[CALL_CALLOC] = "calloc",
-		[CALL_REALLOC] = "realloc",
-		[CALL_ALIGNED_ALLOC] = "aligned_alloc",
-		[CALL_MMAP] = "mmap",
-		[CALL_MEMFD_CREATE] = "memfd_create",
-		[CALL_FTRUNCATE] = "ftruncate",
-		[CALL_GET_DEVICE_LIST] = "ibv_get_device_list",
-		[CALL_OPEN_DEVICE] = "ibv_open_device",
-		[CALL_QUERY_DEVICE] = "ibv_query_device",
-		[CALL_QUERY_PORT] = "ibv_query_port",
-		[CALL_QUERY_GID] = "ibv_query_gid",
-		[CALL_ALLOC_PD] = "ibv_alloc_pd",
-		[CALL_REG_MR] = "ibv_reg_mr",
-		[CALL_ALLOC_MW] = "ibv_alloc_mw",
-		[CALL_CREATE_CQ] = "ibv_create_cq",
-		[CALL_CREATE_QP] = "ibv_create_qp",
-		[CALL_MODIFY_QP] = "ibv_modify_qp",
-		[CALL_POST_SEND] = "ibv_post_send",
-		[CALL_POST_RECV] = "ibv_post_recv",
-		[CALL_POLL_CQ] = "ibv_poll_cq",
-		[CALL_CREATE_COMP_CHANNEL] = "ibv_create_comp_channel",
-		[CALL_REQ_NOTIFY_CQ] = "ibv_req_notify_cq",
-		[CALL_GET_CQ_EVENT] = "ibv_get_cq_event",
-		[CALL_DEREG_MR] = "ibv_dereg_mr",
-		[CALL_DEALLOC_MW] = "ibv_dealloc_mw",
-		[CALL_DESTROY_QP] = "ibv_destroy_qp",
-		[CALL_DESTROY_CQ] = "ibv_destroy_cq",
-		[CALL_DESTROY_COMP_CHANNEL] = "ibv_destroy_comp_channel",
-		[CALL_DEALLOC_PD] = "ibv_dealloc_pd",
-		[CALL_CLOSE_DEVICE] = "ibv_close_device",
-		[CALL_MAPPING] = "mapping",
-		[CALL_EXECUTE] = "work request",
-		[CALL_MESSAGE] = "message",
-		[CALL_REQUEST] = "request",
-	};
+#define NAME(ID, name, code) [CALL_##ID] = name,
+	static const char *const names[CALLS] = {[CALL_MAPPING] = "mapping",
+						 [CALL_EXECUTE] = "work request",
+						 [CALL_MESSAGE] = "message",
+						 [CALL_REQUEST] = "request",
+						 FAULTY_CALLS(NAME)};
+#undef NAME
 
 	return names[call];
 }

@@ -10,42 +10,49 @@
  * Calls that the library makes and that can fail, each of which fails once, at its n-th time, in a program
  * that is linked with --wrap for them (CMakeLists.txt) or finds them in the table of a device.  One count for
  * the process: the linker leaves no other place.
+ *
+ * Each with its name, and what it fails with.
  */
+#define FAULTY_CALLS(ENTRY)                                                  \
+	/* Memory. */                                                        \
+	ENTRY(MALLOC, "malloc", ENOMEM)                                      \
+	ENTRY(CALLOC, "calloc", ENOMEM)                                      \
+	ENTRY(REALLOC, "realloc", ENOMEM)                                    \
+	ENTRY(ALIGNED_ALLOC, "aligned_alloc", ENOMEM)                        \
+	ENTRY(MMAP, "mmap", ENOMEM)                                          \
+	ENTRY(MEMFD_CREATE, "memfd_create", EMFILE)                          \
+	ENTRY(FTRUNCATE, "ftruncate", ENOSPC)                                \
+	/* The device. */                                                    \
+	ENTRY(GET_DEVICE_LIST, "ibv_get_device_list", EPERM)                 \
+	ENTRY(OPEN_DEVICE, "ibv_open_device", EPERM)                         \
+	ENTRY(QUERY_DEVICE, "ibv_query_device", EPERM)                       \
+	ENTRY(QUERY_PORT, "ibv_query_port", EPERM)                           \
+	ENTRY(QUERY_GID, "ibv_query_gid", EPERM)                             \
+	ENTRY(ALLOC_PD, "ibv_alloc_pd", EPERM)                               \
+	ENTRY(REG_MR, "ibv_reg_mr", EPERM) /* with an iova or without one */ \
+	ENTRY(ALLOC_MW, "ibv_alloc_mw", EPERM)                               \
+	ENTRY(CREATE_CQ, "ibv_create_cq", EPERM)                             \
+	ENTRY(CREATE_QP, "ibv_create_qp", EPERM)                             \
+	ENTRY(MODIFY_QP, "ibv_modify_qp", EPERM)                             \
+	ENTRY(POST_SEND, "ibv_post_send", EPERM)                             \
+	ENTRY(POST_RECV, "ibv_post_recv", EPERM)                             \
+	ENTRY(POLL_CQ, "ibv_poll_cq", EPERM)                                 \
+	ENTRY(CREATE_COMP_CHANNEL, "ibv_create_comp_channel", EPERM)         \
+	ENTRY(REQ_NOTIFY_CQ, "ibv_req_notify_cq", EPERM)                     \
+	ENTRY(GET_CQ_EVENT, "ibv_get_cq_event", EPERM)                       \
+	/* What gives something back: when it fails the device keeps it. */  \
+	ENTRY(DEREG_MR, "ibv_dereg_mr", EBUSY)                               \
+	ENTRY(DEALLOC_MW, "ibv_dealloc_mw", EBUSY)                           \
+	ENTRY(DESTROY_QP, "ibv_destroy_qp", EBUSY)                           \
+	ENTRY(DESTROY_CQ, "ibv_destroy_cq", EBUSY)                           \
+	ENTRY(DESTROY_COMP_CHANNEL, "ibv_destroy_comp_channel", EBUSY)       \
+	ENTRY(DEALLOC_PD, "ibv_dealloc_pd", EBUSY)                           \
+	ENTRY(CLOSE_DEVICE, "ibv_close_device", EBUSY)
+
 enum faulty_call {
-	/* Memory. */
-	CALL_MALLOC,
-	CALL_CALLOC,
-	CALL_REALLOC,
-	CALL_ALIGNED_ALLOC,
-	CALL_MMAP,
-	CALL_MEMFD_CREATE,
-	CALL_FTRUNCATE,
-	/* The device. */
-	CALL_GET_DEVICE_LIST,
-	CALL_OPEN_DEVICE,
-	CALL_QUERY_DEVICE,
-	CALL_QUERY_PORT,
-	CALL_QUERY_GID,
-	CALL_ALLOC_PD,
-	CALL_REG_MR, /* with an iova or without one */
-	CALL_ALLOC_MW,
-	CALL_CREATE_CQ,
-	CALL_CREATE_QP,
-	CALL_MODIFY_QP,
-	CALL_POST_SEND,
-	CALL_POST_RECV,
-	CALL_POLL_CQ,
-	CALL_CREATE_COMP_CHANNEL,
-	CALL_REQ_NOTIFY_CQ,
-	CALL_GET_CQ_EVENT,
-	/* What gives something back: when it fails the device keeps it. */
-	CALL_DEREG_MR,
-	CALL_DEALLOC_MW,
-	CALL_DESTROY_QP,
-	CALL_DESTROY_CQ,
-	CALL_DESTROY_COMP_CHANNEL,
-	CALL_DEALLOC_PD,
-	CALL_CLOSE_DEVICE,
+#define FAULTY_CALL_ID(ID, name, code) CALL_##ID,
+	FAULTY_CALLS(FAULTY_CALL_ID)
+#undef FAULTY_CALL_ID
 	/* No calls, but they fail as well. */
 	CALL_MAPPING, /* o2_dma_map of a device behind a unit that remaps */
 	CALL_EXECUTE, /* a work request by the device */
