@@ -36,15 +36,7 @@ enum situation {
 static const struct o2_tally_row situations[SITUATIONS] = {SITUATION_LIST(O2_SITUATION_ROW)};
 
 static const char *const step_names[O2_KEY_STEPS] = {
-	[O2_KEY_MAP] = "map",
-	[O2_KEY_POST] = "post",
-	[O2_KEY_UNMAP] = "unmap",
-	[O2_KEY_CHAIN] = "chain",
-	[O2_KEY_INVALIDATE] = "invalidate",
-	[O2_KEY_INVALIDATE_POSTED] = "invalidate-posted",
-	[O2_KEY_INVALIDATED] = "invalidated",
-	[O2_KEY_REPLACED] = "replaced",
-};
+	"map", "post", "unmap", "chain", "invalidate", "invalidate-posted", "invalidated", "replaced"};
 
 static void draw_step(struct o2_choice *c, const struct o2_key_model *model, struct o2_key_step *step)
 {

@@ -288,16 +288,14 @@ static enum o2_status run_case(void *context, struct o2_choice *choice, struct o
 
 static void print_step(const struct o2_pools_run *run, uint32_t i, FILE *out)
 {
-	static const char *const names[O2_POOL_STEP_KINDS] = {
-		[O2_POOL_DO_TAKE] = "take",
-		[O2_POOL_DO_PUT] = "put",
-		[O2_POOL_DO_TIME] = "milliseconds go by:",
-		[O2_POOL_DO_FAIL_CREATE] = "making pools fails from now on at element",
-		[O2_POOL_DO_FAIL_UNMAP] = "unmapping from now on",
-		[O2_POOL_DO_FLUSH] = "flush",
-		[O2_POOL_DO_FAILOVER] = "failover; pools that wait:",
-		[O2_POOL_DO_CHECK] = "may it be posted,",
-	};
+	static const char *const names[O2_POOL_STEP_KINDS] = {"take",
+							      "put",
+							      "milliseconds go by:",
+							      "making pools fails from now on at element",
+							      "unmapping from now on",
+							      "flush",
+							      "failover; pools that wait:",
+							      "may it be posted,"};
 	const struct o2_pool_step *step = &run->step[i];
 	const bool of_set = step->kind != O2_POOL_DO_TIME && step->kind != O2_POOL_DO_FAIL_CREATE &&
 			    step->kind != O2_POOL_DO_FAIL_UNMAP;

@@ -3,14 +3,20 @@
 
 /* Scatter lists and segments: the same bytes in the same order, however they are cut (docs/mapping.md). */
 
+#define LIST_CHECKS(KIND)                                                                \
+	[O2_##KIND] = {O2_CHECK_SG_##KIND##_BYTES,	   O2_CHECK_SG_##KIND##_NOB,     \
+		       O2_CHECK_SG_##KIND##_ENTRY_IN_PAGE, O2_CHECK_SG_##KIND##_ENTRIES, \
+		       O2_CHECK_SG_##KIND##_TOO_MANY,	   O2_CHECK_SG_##KIND##_GAP_FLAG}
+#define SEGMENT_CHECKS(KIND)                                                       \
+	[O2_DMA_##KIND] = {O2_CHECK_DMA_##KIND##_BYTES, O2_CHECK_DMA_##KIND##_NOB, \
+			   O2_CHECK_DMA_##KIND##_EMPTY_SEGMENT, O2_CHECK_DMA_##KIND##_SEGMENTS}
+
 /* The checks of a scatter list, by kind of vector. */
 static const struct {
 	enum o2_check_id bytes, nob, in_page, entries, too_many, gap_flag;
 } list_checks[] = {
-	[O2_IOV] = {O2_CHECK_SG_IOV_BYTES, O2_CHECK_SG_IOV_NOB, O2_CHECK_SG_IOV_ENTRY_IN_PAGE,
-		    O2_CHECK_SG_IOV_ENTRIES, O2_CHECK_SG_IOV_TOO_MANY, O2_CHECK_SG_IOV_GAP_FLAG},
-	[O2_KIOV] = {O2_CHECK_SG_KIOV_BYTES, O2_CHECK_SG_KIOV_NOB, O2_CHECK_SG_KIOV_ENTRY_IN_PAGE,
-		     O2_CHECK_SG_KIOV_ENTRIES, O2_CHECK_SG_KIOV_TOO_MANY, O2_CHECK_SG_KIOV_GAP_FLAG},
+	LIST_CHECKS(IOV),
+	LIST_CHECKS(KIOV),
 };
 
 void o2_compare_sg(struct o2_comparison *comparison, const struct o2_case_sg *asked,
@@ -46,12 +52,9 @@ void o2_compare_sg(struct o2_comparison *comparison, const struct o2_case_sg *as
 static const struct {
 	enum o2_check_id bytes, nob, empty, segments;
 } segment_checks[] = {
-	[O2_DMA_BUS] = {O2_CHECK_DMA_BUS_BYTES, O2_CHECK_DMA_BUS_NOB, O2_CHECK_DMA_BUS_EMPTY_SEGMENT,
-			O2_CHECK_DMA_BUS_SEGMENTS},
-	[O2_DMA_VIRTUAL] = {O2_CHECK_DMA_VIRTUAL_BYTES, O2_CHECK_DMA_VIRTUAL_NOB,
-			    O2_CHECK_DMA_VIRTUAL_EMPTY_SEGMENT, O2_CHECK_DMA_VIRTUAL_SEGMENTS},
-	[O2_DMA_IOMMU] = {O2_CHECK_DMA_IOMMU_BYTES, O2_CHECK_DMA_IOMMU_NOB, O2_CHECK_DMA_IOMMU_EMPTY_SEGMENT,
-			  O2_CHECK_DMA_IOMMU_SEGMENTS},
+	SEGMENT_CHECKS(BUS),
+	SEGMENT_CHECKS(VIRTUAL),
+	SEGMENT_CHECKS(IOMMU),
 };
 
 void o2_compare_dma(struct o2_comparison *comparison, const struct o2_case_dma *asked,

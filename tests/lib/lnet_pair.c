@@ -51,30 +51,29 @@ static int side_send(void *context, uint64_t nid, const struct o2_lnet_hdr *hdr,
 	return 0;
 }
 
+static int side_rdma(struct lnet_side *side, uint64_t nid, int kind, const struct o2_lnet_hdr *hdr,
+		     const struct o2_transfer_memory *memory, uint64_t tag, struct o2_error *error)
+{
+	int rc = side_refuses(side, nid, kind == LETTER_PUT ? "put" : "get", error);
+
+	if (rc == 0) {
+		assert_true((kind == LETTER_PUT ? hdr->payload_length : memory->buffer.nob) >
+			    side->immediate_max);
+		side_post(side, kind, hdr, memory, tag);
+	}
+	return rc;
+}
+
 static int side_put(void *context, uint64_t nid, const struct o2_lnet_hdr *hdr,
 		    const struct o2_transfer_memory *source, uint64_t tag, struct o2_error *error)
 {
-	struct lnet_side *side = context;
-	int rc = side_refuses(side, nid, "put", error);
-
-	if (rc != 0)
-		return rc;
-	assert_true(hdr->payload_length > side->immediate_max);
-	side_post(side, LETTER_PUT, hdr, source, tag);
-	return 0;
+	return side_rdma(context, nid, LETTER_PUT, hdr, source, tag, error);
 }
 
 static int side_get(void *context, uint64_t nid, const struct o2_lnet_hdr *hdr,
 		    const struct o2_transfer_memory *sink, uint64_t tag, struct o2_error *error)
 {
-	struct lnet_side *side = context;
-	int rc = side_refuses(side, nid, "get", error);
-
-	if (rc != 0)
-		return rc;
-	assert_true(sink->buffer.nob > side->immediate_max);
-	side_post(side, LETTER_GET, hdr, sink, tag);
-	return 0;
+	return side_rdma(context, nid, LETTER_GET, hdr, sink, tag, error);
 }
 
 void lnet_move_bytes(const struct lnet_side *source, struct o2_buffer from, const struct lnet_side *sink,

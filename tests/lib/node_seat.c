@@ -76,13 +76,7 @@ static void seat_down(void *context, uint64_t nid, const struct o2_transfer_faul
 
 void seat_start(struct seat *seat)
 {
-	static const struct o2_node_ops ops = {
-		.match = seat_match,
-		.receive = seat_receive,
-		.done = seat_done,
-		.up = seat_up,
-		.down = seat_down,
-	};
+	static const struct o2_node_ops ops = {seat_match, seat_receive, seat_done, seat_up, seat_down};
 	struct o2_error error;
 
 	if (o2_node_create(&seat->side.ni, seat->cm, &seat->config, &ops, seat, &seat->node, &error) != 0) {

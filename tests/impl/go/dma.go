@@ -2,10 +2,7 @@
 
 package main
 
-import (
-	"encoding/json"
-	"strings"
-)
+import "strings"
 
 // dma_map: docs/mapping.md, "dma_map".
 
@@ -77,10 +74,7 @@ func (in *dmaInput) fault() error {
 
 func dmaMap(request []byte) (map[string]any, error) {
 	var in dmaInput
-	if err := json.Unmarshal(request, &in); err != nil {
-		return nil, err
-	}
-	if err := in.check(); err != nil {
+	if err := read(request, &in); err != nil {
 		return nil, err
 	}
 	unmapped := make(map[uint32]bool)

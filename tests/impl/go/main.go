@@ -65,6 +65,14 @@ func legalPage(bytes uint32) bool { return bytes == 4096 || bytes == 16384 || by
 
 func legalLimit(limit uint32) bool { return limit == maxFrags || limit == maxFrags-1 }
 
+// The input form, which has to be one that a stage may be asked.
+func read(request []byte, in interface{ check() error }) error {
+	if err := json.Unmarshal(request, in); err != nil {
+		return err
+	}
+	return in.check()
+}
+
 // The stages: each reads its input form and returns the members of its output form.
 var stages = map[string]func([]byte) (map[string]any, error){
 	"o2ref/sg_build/input":  sgBuild,

@@ -2,8 +2,6 @@
 
 package main
 
-import "encoding/json"
-
 // rdma_plan: docs/mapping.md, "rdma_plan".
 
 type frag struct {
@@ -76,10 +74,7 @@ func least(a uint32, more ...uint32) uint32 {
 
 func rdmaPlan(request []byte) (map[string]any, error) {
 	var in rdmaInput
-	if err := json.Unmarshal(request, &in); err != nil {
-		return nil, err
-	}
-	if err := in.check(); err != nil {
+	if err := read(request, &in); err != nil {
 		return nil, err
 	}
 	source, sink := cursor{frags: in.Source.Frags}, cursor{frags: in.Sink.Frags}

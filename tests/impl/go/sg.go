@@ -2,8 +2,6 @@
 
 package main
 
-import "encoding/json"
-
 // sg_build: docs/mapping.md, "sg_build".
 
 type entry struct {
@@ -118,10 +116,7 @@ func hasGaps(entries []entry, pageBytes uint32) bool {
 
 func sgBuild(request []byte) (map[string]any, error) {
 	var in sgInput
-	if err := json.Unmarshal(request, &in); err != nil {
-		return nil, err
-	}
-	if err := in.check(); err != nil {
+	if err := read(request, &in); err != nil {
 		return nil, err
 	}
 	list := sgList{Nob: in.Buffer.Nob, Entries: []entry{}}

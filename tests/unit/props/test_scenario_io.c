@@ -26,20 +26,22 @@ static char *dump(const struct o2_scenario *scenario)
 /* --- round trip --- */
 
 /* Equal in all that has a meaning: a KIOV has no view, and pieces after the last are nothing. */
+#define SAME(member) assert_int_equal(a->member, b->member)
+
 static void assert_side_equal(const struct o2_scenario_side *a, const struct o2_scenario_side *b)
 {
-	assert_int_equal(a->mode, b->mode);
-	assert_int_equal(a->kind, b->kind);
-	assert_int_equal(a->vector, b->vector);
-	assert_int_equal(a->count, b->count);
-	assert_int_equal(a->offset_bytes, b->offset_bytes);
-	assert_int_equal(a->nob, b->nob);
-	assert_int_equal(a->bounce, b->bounce);
-	assert_int_equal(a->has_unmapped, b->has_unmapped);
+	SAME(mode);
+	SAME(kind);
+	SAME(vector);
+	SAME(count);
+	SAME(offset_bytes);
+	SAME(nob);
+	SAME(bounce);
+	SAME(has_unmapped);
 	if (a->has_unmapped)
-		assert_int_equal(a->unmapped_page, b->unmapped_page);
+		SAME(unmapped_page);
 	if (a->vector == O2_IOV) {
-		assert_int_equal(a->view, b->view);
+		SAME(view);
 		assert_memory_equal(a->iov, b->iov, a->count * sizeof(a->iov[0]));
 	} else {
 		assert_memory_equal(a->kiov, b->kiov, a->count * sizeof(a->kiov[0]));
@@ -48,13 +50,13 @@ static void assert_side_equal(const struct o2_scenario_side *a, const struct o2_
 
 static void assert_scenario_equal(const struct o2_scenario *a, const struct o2_scenario *b)
 {
-	assert_int_equal(a->op, b->op);
-	assert_int_equal(a->max_frags, b->max_frags);
-	assert_int_equal(a->wrq_sge, b->wrq_sge);
-	assert_int_equal(a->order, b->order);
-	assert_int_equal(a->cksum_flavour, b->cksum_flavour);
-	assert_int_equal(a->pattern_seed, b->pattern_seed);
-	assert_int_equal(a->stale_key, b->stale_key);
+	SAME(op);
+	SAME(max_frags);
+	SAME(wrq_sge);
+	SAME(order);
+	SAME(cksum_flavour);
+	SAME(pattern_seed);
+	SAME(stale_key);
 	assert_side_equal(&a->source, &b->source);
 	assert_side_equal(&a->sink, &b->sink);
 }
