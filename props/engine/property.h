@@ -58,6 +58,10 @@ struct o2_property_ops {
 	void (*line)(const void *context, double seconds, char *text, size_t text_bytes);
 };
 
+/* What every property has; the functions of its file are called as the members are. */
+#define O2_PROPERTY_OPS(name_, summary_) \
+	.name = name_, .summary = summary_, .run_case = run_case, .print = print, .print_held = print_held
+
 struct o2_property {
 	const struct o2_property_ops *ops;
 	void *context;

@@ -58,9 +58,7 @@ void o2_tally_line(const void *tally, double seconds, char *text, size_t text_by
 /* The members of struct o2_property_ops that report the counts. */
 #define O2_TALLY_OPS .result = o2_tally_result, .missing = o2_tally_missing, .line = o2_tally_line
 
-/* What all such properties have: besides, name and sentence, and the file's functions of the members' names. */
-#define O2_TALLY_PROPERTY(name_, summary_)                                                                  \
-	.name = name_, .summary = summary_, .run_case = run_case, .print = print, .print_held = print_held, \
-	O2_TALLY_OPS
+/* All such properties; their functions are called as the members are. */
+#define O2_TALLY_PROPERTY(name_, summary_) O2_PROPERTY_OPS(name_, summary_), O2_TALLY_OPS
 
 #endif

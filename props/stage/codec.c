@@ -332,16 +332,9 @@ static void line(const void *context, double seconds, char *text, size_t text_by
 struct o2_property o2_codec_property(struct o2_codec_run *run)
 {
 	static const struct o2_property_ops ops = {
-		.name = "codec",
-		.summary = "messages and changed bytes are encoded, decoded and refused as an independent "
-			   "model does",
-		.run_case = run_case,
-		.print = print,
-		.print_held = print_held,
-		.result = result,
-		.missing = missing,
-		.line = line,
-	};
+		O2_PROPERTY_OPS("codec", "messages and changed bytes are encoded, decoded and refused as an "
+					 "independent model does"),
+		.result = result, .missing = missing, .line = line};
 
 	return (struct o2_property){
 		.ops = &ops,

@@ -10,36 +10,7 @@
 #define LABEL_STEP 1u
 #define MORE	   31u /* weight of another step */
 
-static const struct o2_tally_row situations[O2_POOL_SITUATIONS] = {
-	[O2_POOL_SEEN_GROWN] = {"set_grown", true},
-	[O2_POOL_SEEN_GROWTH_FAILED] = {"growth_failed", true},
-	[O2_POOL_SEEN_TOO_SOON] = {"take_refused_soon_after_growth_failed", true},
-	[O2_POOL_SEEN_CAP] = {"take_refused_at_the_cap", true},
-	[O2_POOL_SEEN_REAPED] = {"idle_pool_given_up", true},
-	[O2_POOL_SEEN_FAILED_WAITS] = {"failed_pool_waits_for_its_users", true},
-	[O2_POOL_SEEN_FAILED_GONE] = {"failed_pool_gone_with_its_last_user", true},
-	[O2_POOL_SEEN_RETIRED] = {"pool_retired", true},
-	[O2_POOL_SEEN_REPLACED] = {"region_replaced", true},
-	[O2_POOL_SEEN_SHORT_MAP] = {"short_map", true},
-	[O2_POOL_SEEN_MAP_ERROR] = {"map_failed", true},
-	[O2_POOL_SEEN_GAPS_REFUSED] = {"gaps_refused", true},
-	[O2_POOL_SEEN_BAD_REQUEST] = {"request_refused", true},
-	[O2_POOL_SEEN_ABANDONED] = {"mapping_abandoned", true},
-	[O2_POOL_SEEN_STILL_ALIVE] = {"put_refused_while_the_key_is_alive", true},
-	[O2_POOL_SEEN_CACHE_HIT] = {"mapping_found_in_the_cache", true},
-	[O2_POOL_SEEN_CACHE_HIT_IDLE] = {"idle_region_found_in_the_cache", true},
-	[O2_POOL_SEEN_STRICT] = {"strict_mapping_undone", true},
-	[O2_POOL_SEEN_STRICT_ALIVE] = {"strict_mapping_that_could_not_be_undone", true},
-	[O2_POOL_SEEN_FLUSHED] = {"flush", true},
-	[O2_POOL_SEEN_FLUSH_FAILED] = {"flush_failed", true},
-	[O2_POOL_SEEN_NOT_IDLE] = {"put_refused_of_what_is_not_idle", true},
-	[O2_POOL_SEEN_PUT_TWICE] = {"put_twice", true},
-	[O2_POOL_SEEN_POST_REFUSED] = {"post_refused_after_failover", true},
-	[O2_POOL_SEEN_CLOSE_REFUSED] = {"close_refused", true},
-	[O2_POOL_SEEN_PARTITIONS] = {"several_partitions", true},
-	[O2_POOL_SEEN_SIZES] = {"sizes", true},
-	[O2_POOL_SEEN_SIZES_REFUSED] = {"sizes_refused", true},
-};
+static const struct o2_tally_row situations[O2_POOL_SITUATIONS] = {O2_POOL_SEEN(O2_SITUATION_ROW)};
 
 /* --- steps that every kind has --- */
 

@@ -62,36 +62,38 @@ struct o2_pool_step {
 	int code;
 };
 
+#define O2_POOL_SEEN(ENTRY)                                                         \
+	ENTRY(O2_POOL_SEEN_GROWN, "set_grown")                                      \
+	ENTRY(O2_POOL_SEEN_GROWTH_FAILED, "growth_failed")                          \
+	ENTRY(O2_POOL_SEEN_TOO_SOON, "take_refused_soon_after_growth_failed")       \
+	ENTRY(O2_POOL_SEEN_CAP, "take_refused_at_the_cap")                          \
+	ENTRY(O2_POOL_SEEN_REAPED, "idle_pool_given_up")                            \
+	ENTRY(O2_POOL_SEEN_FAILED_WAITS, "failed_pool_waits_for_its_users")         \
+	ENTRY(O2_POOL_SEEN_FAILED_GONE, "failed_pool_gone_with_its_last_user")      \
+	ENTRY(O2_POOL_SEEN_RETIRED, "pool_retired")                                 \
+	ENTRY(O2_POOL_SEEN_REPLACED, "region_replaced")                             \
+	ENTRY(O2_POOL_SEEN_SHORT_MAP, "short_map")                                  \
+	ENTRY(O2_POOL_SEEN_MAP_ERROR, "map_failed")                                 \
+	ENTRY(O2_POOL_SEEN_GAPS_REFUSED, "gaps_refused")                            \
+	ENTRY(O2_POOL_SEEN_BAD_REQUEST, "request_refused")                          \
+	ENTRY(O2_POOL_SEEN_ABANDONED, "mapping_abandoned")                          \
+	ENTRY(O2_POOL_SEEN_STILL_ALIVE, "put_refused_while_the_key_is_alive")       \
+	ENTRY(O2_POOL_SEEN_CACHE_HIT, "mapping_found_in_the_cache")                 \
+	ENTRY(O2_POOL_SEEN_CACHE_HIT_IDLE, "idle_region_found_in_the_cache")        \
+	ENTRY(O2_POOL_SEEN_STRICT, "strict_mapping_undone")                         \
+	ENTRY(O2_POOL_SEEN_STRICT_ALIVE, "strict_mapping_that_could_not_be_undone") \
+	ENTRY(O2_POOL_SEEN_FLUSHED, "flush")                                        \
+	ENTRY(O2_POOL_SEEN_FLUSH_FAILED, "flush_failed")                            \
+	ENTRY(O2_POOL_SEEN_NOT_IDLE, "put_refused_of_what_is_not_idle")             \
+	ENTRY(O2_POOL_SEEN_PUT_TWICE, "put_twice")                                  \
+	ENTRY(O2_POOL_SEEN_POST_REFUSED, "post_refused_after_failover")             \
+	ENTRY(O2_POOL_SEEN_CLOSE_REFUSED, "close_refused")                          \
+	ENTRY(O2_POOL_SEEN_PARTITIONS, "several_partitions")                        \
+	ENTRY(O2_POOL_SEEN_SIZES, "sizes")                                          \
+	ENTRY(O2_POOL_SEEN_SIZES_REFUSED, "sizes_refused")
+
 enum o2_pool_situation {
-	O2_POOL_SEEN_GROWN,
-	O2_POOL_SEEN_GROWTH_FAILED,
-	O2_POOL_SEEN_TOO_SOON,
-	O2_POOL_SEEN_CAP,
-	O2_POOL_SEEN_REAPED,
-	O2_POOL_SEEN_FAILED_WAITS,
-	O2_POOL_SEEN_FAILED_GONE,
-	O2_POOL_SEEN_RETIRED,
-	O2_POOL_SEEN_REPLACED,
-	O2_POOL_SEEN_SHORT_MAP,
-	O2_POOL_SEEN_MAP_ERROR,
-	O2_POOL_SEEN_GAPS_REFUSED,
-	O2_POOL_SEEN_BAD_REQUEST,
-	O2_POOL_SEEN_ABANDONED,
-	O2_POOL_SEEN_STILL_ALIVE,
-	O2_POOL_SEEN_CACHE_HIT,
-	O2_POOL_SEEN_CACHE_HIT_IDLE,
-	O2_POOL_SEEN_STRICT,
-	O2_POOL_SEEN_STRICT_ALIVE,
-	O2_POOL_SEEN_FLUSHED,
-	O2_POOL_SEEN_FLUSH_FAILED,
-	O2_POOL_SEEN_NOT_IDLE,
-	O2_POOL_SEEN_PUT_TWICE,
-	O2_POOL_SEEN_POST_REFUSED,
-	O2_POOL_SEEN_CLOSE_REFUSED,
-	O2_POOL_SEEN_PARTITIONS,
-	O2_POOL_SEEN_SIZES,
-	O2_POOL_SEEN_SIZES_REFUSED,
-	O2_POOL_SITUATIONS,
+	O2_POOL_SEEN(O2_SITUATION_ID) O2_POOL_SITUATIONS,
 };
 
 struct o2_pools_run {

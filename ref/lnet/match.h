@@ -16,6 +16,9 @@
 #define O2_LNET_PID_ANY	     UINT32_MAX
 #define O2_LNET_USES_ENDLESS UINT32_MAX
 
+/* Members of an entry that any process of any node may use, and for ever. */
+#define O2_LNET_FOR_ANYBODY .nid = O2_NID_ANY, .pid = O2_LNET_PID_ANY, .uses = O2_LNET_USES_ENDLESS
+
 /*
  * LNet: LNET_MD_OP_PUT, LNET_MD_OP_GET, LNET_MD_TRUNCATE, LNET_MD_MANAGE_REMOTE
  * LNet: LNET_MD_ACK_DISABLE

@@ -262,10 +262,8 @@ struct o2_lnet_entry entry_of(const struct o2_transfer_memory *memory)
 	return (struct o2_lnet_entry){
 		.portal = 60,
 		.match_bits = 0x1234,
-		.nid = O2_NID_ANY,
-		.pid = O2_LNET_PID_ANY,
+		O2_LNET_FOR_ANYBODY,
 		.options = O2_LNET_MD_OP_PUT | O2_LNET_MD_OP_GET | O2_LNET_MD_MANAGE_REMOTE,
-		.uses = O2_LNET_USES_ENDLESS,
 		.tag = 77,
 		.memory = *memory,
 	};

@@ -41,10 +41,8 @@ static int offer_to(struct stranger_peer *peer, uint32_t operation, uint32_t byt
 	struct o2_lnet_entry entry = {
 		.portal = PORTAL,
 		.match_bits = MATCH_BITS,
-		.nid = O2_NID_ANY,
-		.pid = O2_LNET_PID_ANY,
+		O2_LNET_FOR_ANYBODY,
 		.options = operation | O2_LNET_MD_MANAGE_REMOTE | O2_LNET_MD_TRUNCATE,
-		.uses = O2_LNET_USES_ENDLESS,
 	};
 	uint32_t count = 0;
 	int rc;

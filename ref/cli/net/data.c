@@ -78,10 +78,8 @@ bool o2_net_offer(const struct o2_net_options *options, const struct o2_arena *a
 		struct o2_lnet_entry entry = {
 			.portal = offer->portal,
 			.match_bits = offer->match_bits,
-			.nid = O2_NID_ANY,
-			.pid = O2_LNET_PID_ANY,
+			O2_LNET_FOR_ANYBODY,
 			.options = rights_of(options, offer),
-			.uses = O2_LNET_USES_ENDLESS,
 			.tag = i,
 		};
 

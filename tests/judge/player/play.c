@@ -29,11 +29,9 @@ void player_offer(struct o2_lnet *lnet, const struct player_script *script, bool
 	const struct o2_lnet_entry entry = {
 		.portal = 60,
 		.match_bits = 0x1234,
-		.nid = O2_NID_ANY,
-		.pid = O2_LNET_PID_ANY,
+		O2_LNET_FOR_ANYBODY,
 		.options = O2_LNET_MD_OP_PUT | O2_LNET_MD_OP_GET | O2_LNET_MD_MANAGE_REMOTE |
 			   O2_LNET_MD_TRUNCATE,
-		.uses = O2_LNET_USES_ENDLESS,
 		.memory = memory,
 	};
 

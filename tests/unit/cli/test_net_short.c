@@ -31,11 +31,9 @@ static void hold(void)
 	struct o2_lnet_entry entry = {
 		.portal = held.portal,
 		.match_bits = O2_NET_MATCH_BITS,
-		.nid = O2_NID_ANY,
-		.pid = O2_LNET_PID_ANY,
+		O2_LNET_FOR_ANYBODY,
 		.options = O2_LNET_MD_OP_GET | O2_LNET_MD_OP_PUT | O2_LNET_MD_MANAGE_REMOTE |
 			   O2_LNET_MD_TRUNCATE,
-		.uses = O2_LNET_USES_ENDLESS,
 		.memory = world_memory(2, held.bytes, &iov),
 	};
 	uint8_t *bytes = (uint8_t *)(uintptr_t)iov.base;
@@ -156,10 +154,8 @@ static void hold_for_puts(void)
 	const struct o2_lnet_entry entry = {
 		.portal = O2_NET_PORTAL,
 		.match_bits = O2_NET_MATCH_BITS,
-		.nid = O2_NID_ANY,
-		.pid = O2_LNET_PID_ANY,
+		O2_LNET_FOR_ANYBODY,
 		.options = O2_LNET_MD_OP_PUT | O2_LNET_MD_MANAGE_REMOTE,
-		.uses = O2_LNET_USES_ENDLESS,
 		.memory = world_memory(2, HELD_BYTES, &iov),
 	};
 

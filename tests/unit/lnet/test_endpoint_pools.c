@@ -87,10 +87,8 @@ static void offer(struct peer *peer)
 		const struct o2_lnet_entry entry = {
 			.portal = PORTAL,
 			.match_bits = i,
-			.nid = O2_NID_ANY,
-			.pid = O2_LNET_PID_ANY,
+			O2_LNET_FOR_ANYBODY,
 			.options = O2_LNET_MD_OP_PUT | O2_LNET_MD_MANAGE_REMOTE,
-			.uses = O2_LNET_USES_ENDLESS,
 			.memory = memory_at(kiov[i], SINK_AT + 4 * i, pooled[i].mode),
 		};
 

@@ -13,10 +13,8 @@ static struct o2_lnet_entry entry(uint32_t options)
 	return (struct o2_lnet_entry){
 		.portal = 60,
 		.match_bits = 0x1234,
-		.nid = O2_NID_ANY,
-		.pid = O2_LNET_PID_ANY,
+		O2_LNET_FOR_ANYBODY,
 		.options = options,
-		.uses = O2_LNET_USES_ENDLESS,
 		.memory = {.buffer = {.nob = 1000, .offset = 50}},
 	};
 }
