@@ -31,7 +31,7 @@ bool o2_rule_breaks(const char *rule, bool condition)
 int o2_mutant_select(const char *name)
 {
 	static const char *const names[] = {"none",
-#define O2_MUTANT_NAME(id, name, property) name,
+#define O2_MUTANT_NAME(id, name, group) name,
 					    O2_MUTANTS(O2_MUTANT_NAME)
 #undef O2_MUTANT_NAME
 	};

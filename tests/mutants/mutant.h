@@ -17,7 +17,7 @@
 
 enum o2_mutant_id {
 	O2_MUTANT_NONE,
-#define O2_MUTANT_ID(id, name, property) O2_MUTANT_##id,
+#define O2_MUTANT_ID(id, name, group) O2_MUTANT_##id,
 	O2_MUTANTS(O2_MUTANT_ID)
 #undef O2_MUTANT_ID
 };

@@ -148,8 +148,8 @@ def places_by_file(mutants):
 
 
 def list_header(mutants):
-    lines = [f'\tX({mutant.id}, "{mutant.name}", "{mutant.property}")' for mutant in mutants]
-    return ("/* Made by tests/mutants/switches.py: X(id, name, property that kills it). */\n"
+    lines = [f'\tX({mutant.id}, "{mutant.name}", "{mutant.group}")' for mutant in mutants]
+    return ("/* Made by tests/mutants/switches.py: X(id, name, file without its ending). */\n"
             "#define O2_MUTANTS(X) \\\n" + " \\\n".join(lines) + "\n")
 
 

@@ -185,7 +185,7 @@ class Copies(Project):
 #include <stdio.h>
 #include "props/engine/mutant.h"
 static struct { const char *name; } names[] = {
-#define NAME(id, name, property) {name},
+#define NAME(id, name, group) {name},
 	O2_MUTANTS(NAME)
 };
 int copied(void);
