@@ -210,6 +210,7 @@ void o2_endpoints_open(struct o2_endpoints *endpoints)
 		.ops = ops,
 		.devices = endpoints->run->devices,
 		.choice = endpoints->choice,
+		.report = endpoints->report,
 		.context = endpoints,
 		.failed = network_failed,
 		.expects = expects,

@@ -124,6 +124,7 @@ void o2_nodes_open(struct o2_nodes *nodes)
 		.ops = ops,
 		.devices = nodes->run->devices,
 		.choice = nodes->choice,
+		.report = nodes->report,
 		.context = nodes,
 		.failed = note_failure,
 		.expects = expects,

@@ -13,6 +13,7 @@
 #include "props/world/memory.h"
 #include "props/world/place.h"
 #include "props/world/receives.h"
+#include "props/world/witness.h"
 
 /* The inside of the simulation; shared by props/talk/sim_*.c (docs/simulation.md). */
 
@@ -220,6 +221,7 @@ struct o2_sim {
 	struct o2_sim_end *acting;    /* whose code runs */
 	struct o2_sim_op *at_work;    /* for which it does something, if that is known */
 	uint64_t rnr_waits, overruns; /* of the devices, so far */
+	struct o2_witness *witness;   /* of what forged messages have no part in */
 
 	/* The device: what can run, and what may. */
 	uint32_t runnable[O2_SIM_ENDS];
@@ -310,7 +312,7 @@ void o2_sim_forge(struct o2_sim *sim);
 
 /* sim_wire.c */
 
-void o2_sim_tap(void *arg, uint32_t from_qp, uint32_t to_qp, const uint8_t *bytes, uint64_t length);
+void o2_sim_tap(void *arg, const struct o2_loop_seen *seen);
 /* A number of the sender's at its place in a message. */
 uint64_t o2_sim_number(const uint8_t *bytes, uint32_t at, uint32_t width, bool big);
 /* Message completions of this end that are about to be handled. */

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "props/talk/sim_internal.h"
+#include "props/talk/wrap/alloc_fault.h"
 #include "wire/layout.h"
 
 /*
@@ -153,17 +154,32 @@ static void remember(struct o2_sim_wire *wire, uint8_t type, uint8_t credits, ui
 	wire->count++;
 }
 
-void o2_sim_tap(void *arg, uint32_t from_qp, uint32_t to_qp, const uint8_t *bytes, uint64_t length)
+static void tell_witness(const struct o2_sim_end *from, const struct o2_loop_seen *seen)
 {
+	uint32_t held;
+
+	if (from->forged || from->other->forged)
+		return;
+	held = o2_alloc_fault_hold();
+	o2_witness_hear(from->sim->witness, seen);
+	o2_alloc_fault_go_on(held);
+}
+
+void o2_sim_tap(void *arg, const struct o2_loop_seen *seen)
+{
+	const uint8_t *bytes = seen->bytes;
+	const uint64_t length = seen->bytes_seen;
 	struct o2_sim *sim = arg;
-	struct o2_sim_end *from = o2_sim_end_of_qp(sim, from_qp);
+	struct o2_sim_end *from = o2_sim_end_of_qp(sim, seen->from_qp);
 	struct o2_seen_message message;
 	struct o2_sim_op *op;
 	uint8_t type, credits;
 	bool big, again;
 
-	(void)to_qp;
-	if (from == NULL || length < O2_MSG_HEADER_BYTES)
+	if (from == NULL)
+		return;
+	tell_witness(from, seen);
+	if (seen->is_write || length < O2_MSG_HEADER_BYTES)
 		return;
 	o2_seen_message(bytes, &message);
 	o2_receives_arrive(&from->other->receives, sim->config.version, &message);

@@ -9,6 +9,7 @@
 #include "lnd/ni/path.h"
 #include "loopverbs/loopverbs.h"
 #include "props/talk/sim_internal.h"
+#include "props/talk/wrap/alloc_fault.h"
 #include "props/world/device.h"
 
 /* The nodes and connections of a case, made anew for each. */
@@ -247,6 +248,26 @@ void o2_sim_establish(struct o2_sim *sim, struct o2_sim_end *end)
 	o2_sim_fault_after(sim, end);
 }
 
+/* What both ends are to keep to from now on. */
+static void tell_witness(const struct o2_sim_end *a)
+{
+	const struct o2_sim *sim = a->sim;
+	const uint32_t qp_num[] = {a->qp_num, a->other->qp_num};
+	const struct o2_judge_terms terms = {
+		.nid = {O2_SIM_FIRST_NID + a->node, O2_SIM_FIRST_NID + a->other->node},
+		.stamp = {O2_SIM_FIRST_STAMP + a->node, O2_SIM_FIRST_STAMP + a->other->node},
+		.version = sim->config.version,
+		.queue_depth = a->depth,
+		.max_frags = sim->config.max_frags,
+		.max_msg_bytes = O2_MSG_BYTES,
+	};
+	uint32_t held;
+
+	held = o2_alloc_fault_hold();
+	o2_witness_connected(sim->witness, qp_num, &terms);
+	o2_alloc_fault_go_on(held);
+}
+
 /* One end may be able to do more than what is agreed. */
 static void make_pair(struct o2_sim *sim, struct o2_sim_end *a, struct o2_sim_end *b)
 {
@@ -270,6 +291,7 @@ static void make_pair(struct o2_sim *sim, struct o2_sim_end *a, struct o2_sim_en
 		rc = make_end(sim, b, sim->depth);
 	if (rc == 0) {
 		o2_sim_agree(a, b);
+		tell_witness(a);
 		rc = connect_end(sim, a);
 	}
 	if (rc == 0)
@@ -299,6 +321,9 @@ static void reset(struct o2_sim *sim)
 	sim->events = 0;
 	sim->nrunnable = 0;
 	sim->close_inside = false;
+	sim->witness = o2_witness_new(&sim->now_ms, sim->report);
+	if (sim->witness == NULL)
+		o2_report_fail(sim->report, "sim/open", "no memory for the witness");
 	o2_sim_faults_install(sim);
 }
 
@@ -379,6 +404,8 @@ void o2_sim_world_close(struct o2_sim *sim)
 			o2_place_check_idle(&sim->node[i].place.ni, i, sim->report, "sim/outstanding",
 					    "sim/ledger");
 	o2_sim_faults_remove();
+	o2_witness_free(sim->witness);
+	sim->witness = NULL;
 	o2_loop_get_counters(&left);
 	if (o2_sim_ok(sim) && left.live_qps + left.live_cqs > 0)
 		o2_report_fail(sim->report, "sim/left-behind",

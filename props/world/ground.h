@@ -9,6 +9,7 @@
 #include "lnd/cm/loop.h"
 #include "lnd/ni/ni.h"
 #include "props/engine/choice.h"
+#include "props/engine/report.h"
 #include "props/world/held.h"
 #include "props/world/network.h"
 
@@ -19,6 +20,7 @@
  */
 
 struct o2_ground;
+struct o2_witness;
 
 /* A kernel's devices for two nodes. */
 struct o2_ground_devices {
@@ -71,6 +73,7 @@ struct o2_ground {
 	struct o2_ground_devices *devices; /* NULL: on loopverbs */
 	struct o2_choice *choice;
 	bool faults; /* the network may fail */
+	struct o2_report *report;
 	void *context;
 	/* The network has done so to a message between these addresses. */
 	void (*failed)(void *context, enum o2_cm_loop_fate fate, uint32_t from, uint32_t to);
@@ -79,6 +82,7 @@ struct o2_ground {
 	/* The ground's: */
 	uint64_t now_ms;
 	struct o2_cm_loop *loop;      /* on loopverbs */
+	struct o2_witness *witness;   /* likewise */
 	struct o2_network *network;   /* on kernel devices */
 	uint64_t start_ms, passed_ms; /* likewise: when it began, and what was let go by */
 };

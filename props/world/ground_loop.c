@@ -3,6 +3,7 @@
 
 #include "loopverbs/loopverbs.h"
 #include "props/world/ground.h"
+#include "props/world/witness.h"
 
 /*
  * Nodes in this process: over loopverbs, and a connection manager that loses, refuses and reorders what the
@@ -34,6 +35,9 @@ static int open_network(struct o2_ground *ground, struct o2_error *error)
 	if (ground->loop == NULL)
 		return o2_refuse(error, -ENOMEM, "ground/memory", "network", O2_NO_INDEX, 0, O2_NO_LIMIT);
 	o2_cm_loop_set_fate(ground->loop, draw_fate, ground);
+	ground->witness = o2_witness_open(ground->loop, &ground->now_ms, ground->report);
+	if (ground->witness == NULL)
+		return o2_refuse(error, -ENOMEM, "ground/memory", "witness", O2_NO_INDEX, 0, O2_NO_LIMIT);
 	return 0;
 }
 
@@ -82,6 +86,8 @@ static void close_network(struct o2_ground *ground)
 {
 	while (ground->loop != NULL && o2_cm_loop_deliver(ground->loop, 0))
 		;
+	o2_witness_close(ground->witness);
+	ground->witness = NULL;
 	o2_cm_loop_destroy(ground->loop);
 	ground->loop = NULL;
 }

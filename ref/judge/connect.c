@@ -134,6 +134,19 @@ void o2_judge_reply(const struct o2_judging *at)
 	conn->max_msg_bytes = msg->u.connparams.ibcp_max_msg_size;
 }
 
+void o2_judge_agreed(struct o2_judge_conn *conn, const struct o2_judge_terms *terms)
+{
+	for (int side = O2_JUDGE_A; side < O2_JUDGE_SIDES; side++) {
+		conn->end[side].nid = terms->nid[side];
+		conn->end[side].stamp = terms->stamp[side];
+	}
+	conn->agreed = true;
+	conn->version = terms->version;
+	conn->queue_depth = terms->queue_depth;
+	conn->max_frags = terms->max_frags;
+	conn->max_msg_bytes = terms->max_msg_bytes;
+}
+
 /* A limit that was told although what was asked for is within. */
 static void judge_untrue(const struct o2_judging *at, uint8_t why, const char *field, uint32_t told,
 			 uint32_t asked)

@@ -98,6 +98,14 @@ enum o2_judge_seen {
 
 /* Another connection.  NULL: no memory.  The judge owns it until o2_judge_part. */
 struct o2_judge_conn *o2_judge_meet(struct o2_judge *judge, enum o2_judge_seen seen);
+/* What was agreed, for a connection of which no request will be heard. */
+struct o2_judge_terms {
+	uint64_t nid[O2_JUDGE_SIDES], stamp[O2_JUDGE_SIDES];
+	uint16_t version;
+	uint32_t queue_depth, max_frags, max_msg_bytes;
+};
+
+void o2_judge_agreed(struct o2_judge_conn *conn, const struct o2_judge_terms *terms);
 /* ONE_WAY becomes LATER: the other side is seen as well, and has not said anything yet. */
 void o2_judge_both_ways(struct o2_judge_conn *conn);
 void o2_judge_part(struct o2_judge *judge, struct o2_judge_conn *conn);

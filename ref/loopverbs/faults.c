@@ -44,15 +44,50 @@ void o2l_scribble(const struct ibv_pd *pd, const struct ibv_recv_wr *wr)
 		}
 }
 
-void o2l_tell_tap(uint32_t from_qp, uint32_t to_qp, const struct o2l_sgl *data)
+/* The first bytes of the data, in one piece: where they lie, or in a copy. */
+static const uint8_t *seen_bytes(const struct o2l_sgl *data, uint64_t length)
 {
-	size_t length = data->segment[0].length;
-	const uint8_t *bytes;
+	static uint8_t copy[O2_LOOP_SEEN_BYTES]; /* the lock is held */
+	uint64_t have = 0;
+
+	for (uint32_t i = 0; i < data->count && have < length; i++) {
+		uint64_t in_segment = data->segment[i].length;
+
+		for (uint64_t at = 0; at < in_segment && have < length;) {
+			size_t n = in_segment - at < length - have ? in_segment - at : length - have;
+			const uint8_t *place = o2l_gaps_resolve(data->segment[i].base + at, &n);
+
+			if (n == length)
+				return place;
+			memcpy(copy + have, place, n);
+			have += n;
+			at += n;
+		}
+	}
+	return copy;
+}
+
+void o2l_tell_tap(const struct o2l_qp *from, const struct o2l_qp *to, const struct o2l_send *wr,
+		  const struct o2l_sgl *data)
+{
+	struct o2_loop_seen seen = {
+		.from_qp = from->ibv.qp_num,
+		.to_qp = to->ibv.qp_num,
+		.is_write = wr->opcode == IBV_WR_RDMA_WRITE || wr->opcode == IBV_WR_RDMA_WRITE_WITH_IMM,
+		.length_bytes = wr->length_bytes,
+	};
 
 	if (!o2l_fabric.tap)
 		return;
-	bytes = o2l_gaps_resolve(data->segment[0].base, &length);
-	o2l_fabric.tap(o2l_fabric.tap_arg, from_qp, to_qp, bytes, length);
+	if (seen.is_write) {
+		seen.addr = wr->remote_addr;
+		seen.rkey = wr->rkey;
+	} else {
+		seen.bytes_seen =
+			seen.length_bytes < O2_LOOP_SEEN_BYTES ? seen.length_bytes : O2_LOOP_SEEN_BYTES;
+		seen.bytes = seen_bytes(data, seen.bytes_seen);
+	}
+	o2l_fabric.tap(o2l_fabric.tap_arg, &seen);
 }
 
 bool o2_loop_forge(uint32_t qp_num, const void *bytes, uint32_t length)

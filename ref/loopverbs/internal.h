@@ -406,7 +406,8 @@ void o2l_sgl_one(struct o2l_sgl *sgl, uint8_t *base, uint64_t length);
 
 /* faults.c: a receive was posted; a SEND has arrived. */
 void o2l_scribble(const struct ibv_pd *pd, const struct ibv_recv_wr *wr);
-void o2l_tell_tap(uint32_t from_qp, uint32_t to_qp, const struct o2l_sgl *data);
+void o2l_tell_tap(const struct o2l_qp *from, const struct o2l_qp *to, const struct o2l_send *wr,
+		  const struct o2l_sgl *data);
 
 /* responder.c */
 struct o2l_request {

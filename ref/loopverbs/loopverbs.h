@@ -122,13 +122,24 @@ typedef int (*o2_loop_fault_fn)(void *arg, enum o2_loop_call call, uint32_t qp_n
 
 void o2_loop_set_fault(o2_loop_fault_fn fault, void *arg);
 
-/*
- * Called for each SEND of an RC queue pair that has arrived, with the first piece of its data that is
- * contiguous in memory: its first list entry, or in a region with gaps the part of that entry in one range.
- * It may run under the device's lock and must not call verbs.
- */
-typedef void (*o2_loop_tap_fn)(void *arg, uint32_t from_qp, uint32_t to_qp, const uint8_t *bytes,
-			       uint64_t length);
+/* A SEND or RDMA WRITE of an RC queue pair that has arrived. */
+struct o2_loop_seen {
+	uint32_t from_qp, to_qp;
+	bool is_write;
+	uint64_t length_bytes;
+	/* SEND: the first bytes_seen of it, up to O2_LOOP_SEEN_BYTES, wherever they were gathered from. */
+	const uint8_t *bytes;
+	uint64_t bytes_seen;
+	/* WRITE: */
+	uint64_t addr;
+	uint32_t rkey;
+};
+
+#define O2_LOOP_SEEN_BYTES 8192u
+
+/* Called for each of these, in the order of arrival.  It may run under the device's lock and must not call
+ * verbs. */
+typedef void (*o2_loop_tap_fn)(void *arg, const struct o2_loop_seen *seen);
 
 void o2_loop_set_tap(o2_loop_tap_fn tap, void *arg);
 

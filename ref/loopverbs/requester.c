@@ -82,8 +82,7 @@ static enum o2l_verdict execute_out(struct o2l_qp *qp, struct o2l_qp *peer, cons
 		o2l_fabric.counters.writes++;
 	else
 		o2l_fabric.counters.sends++;
-	if (!write)
-		o2l_tell_tap(qp->ibv.qp_num, peer->ibv.qp_num, &data);
+	o2l_tell_tap(qp, peer, wr, &data);
 	outcome->byte_len = wr->length_bytes;
 	return O2L_DONE;
 }

@@ -22,6 +22,19 @@ void o2_alloc_fault_arm(uint32_t nth)
 	fired = false;
 }
 
+uint32_t o2_alloc_fault_hold(void)
+{
+	const uint32_t held = left;
+
+	left = 0;
+	return held;
+}
+
+void o2_alloc_fault_go_on(uint32_t held)
+{
+	left = held;
+}
+
 bool o2_alloc_fault_fired(void)
 {
 	const bool it_has = fired;

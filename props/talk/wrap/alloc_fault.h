@@ -16,6 +16,11 @@ void o2_alloc_fault_arm(uint32_t nth);
 /* Has it failed since the last time that this was asked? */
 bool o2_alloc_fault_fired(void);
 
+/* None fails until o2_alloc_fault_go_on, and none is counted: what the harness needs for itself. */
+uint32_t o2_alloc_fault_hold(void);
+/* With what hold returned. */
+void o2_alloc_fault_go_on(uint32_t held);
+
 /* Pieces that the program has allocated and not freed, from any start: what libraries do by themselves is not seen. */
 int64_t o2_alloc_live(void);
 

@@ -29,6 +29,12 @@ void o2_cm_loop_set_fate(struct o2_cm_loop *loop, o2_cm_loop_fate_fn fate, void 
 	loop->fate_arg = arg;
 }
 
+void o2_cm_loop_set_tap(struct o2_cm_loop *loop, o2_cm_loop_tap_fn tap, void *arg)
+{
+	loop->tap = tap;
+	loop->tap_arg = arg;
+}
+
 /* --- messages --- */
 
 struct o2_loop_message *o2_loop_send(struct o2_cm_loop *loop, enum o2_cm_loop_message type,

@@ -70,6 +70,20 @@ void o2_cm_loop_lose_device(struct o2_cm *cm);
 /* Ask this function, with arg, from now on; NULL: every message passes. */
 void o2_cm_loop_set_fate(struct o2_cm_loop *loop, o2_cm_loop_fate_fn fate, void *arg);
 
+/* A message that is about to be delivered. */
+struct o2_cm_loop_seen {
+	enum o2_cm_loop_message message;
+	uint32_t from_qp, to_qp; /* of the ids at both ends; 0: none there yet, or gone */
+	uint32_t reason;	 /* REJECT */
+	const uint8_t *private_data;
+	size_t private_bytes;
+};
+
+typedef void (*o2_cm_loop_tap_fn)(void *arg, const struct o2_cm_loop_seen *seen);
+
+/* Call this function, with arg, for each message that passes, but for the network's own; NULL: none. */
+void o2_cm_loop_set_tap(struct o2_cm_loop *loop, o2_cm_loop_tap_fn tap, void *arg);
+
 /* How many messages may be delivered next: the owner chooses one of them. */
 size_t o2_cm_loop_choices(const struct o2_cm_loop *loop);
 

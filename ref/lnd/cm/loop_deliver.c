@@ -167,6 +167,25 @@ static enum o2_cm_loop_fate fate_of(const struct o2_cm_loop *loop, const struct 
 	return loop->fate(loop->fate_arg, message->type, message->from_address, message->to_address);
 }
 
+static void tell_tap(const struct o2_cm_loop *loop, const struct o2_loop_message *message)
+{
+	static const size_t lengths[] = {[O2_CM_LOOP_REQUEST] = O2_CM_REQUEST_BYTES,
+					 [O2_CM_LOOP_REPLY] = O2_CM_REPLY_BYTES,
+					 [O2_CM_LOOP_REJECT] = O2_CM_REJECT_BYTES,
+					 [O2_CM_LOOP_DISCONNECTED] = 0};
+	const struct o2_cm_loop_seen seen = {
+		.message = message->type,
+		.from_qp = message->qp.qp_num,
+		.to_qp = message->to == NULL ? 0 : message->to->local.qp_num,
+		.reason = message->reason,
+		.private_data = message->private_data,
+		.private_bytes = message->type == O2_CM_LOOP_FAILURE ? 0 : lengths[message->type],
+	};
+
+	if (loop->tap != NULL && message->type != O2_CM_LOOP_FAILURE)
+		loop->tap(loop->tap_arg, &seen);
+}
+
 bool o2_cm_loop_deliver(struct o2_cm_loop *loop, size_t index)
 {
 	size_t choices = o2_cm_loop_choices(loop);
@@ -181,6 +200,7 @@ bool o2_cm_loop_deliver(struct o2_cm_loop *loop, size_t index)
 	memmove(&loop->message[at], &loop->message[at + 1], (loop->nmessages - at) * sizeof(message));
 	switch (fate_of(loop, &message)) {
 	case O2_CM_LOOP_PASS:
+		tell_tap(loop, &message);
 		deliver_passed(loop, &message);
 		break;
 	case O2_CM_LOOP_LOSE:

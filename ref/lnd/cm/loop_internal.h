@@ -67,6 +67,8 @@ struct o2_cm_loop {
 	LIST_HEAD(, o2_loop_endpoint) endpoints;
 	o2_cm_loop_fate_fn fate;
 	void *fate_arg;
+	o2_cm_loop_tap_fn tap;
+	void *tap_arg;
 	struct o2_loop_message *message; /* oldest first */
 	size_t nmessages;
 	size_t capacity;

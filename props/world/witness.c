@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: MIT */
+#include "props/world/witness.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "wire/nid.h"
+
+#define CONNS	  256u
+#define NEVER_MS  1000000000u
+#define NS_PER_MS 1000000u
+
+struct heard {
+	struct o2_judge_conn *conn; /* NULL: not in use */
+	uint32_t qp[O2_JUDGE_SIDES];
+};
+
+struct o2_witness {
+	struct o2_judge *judge;
+	struct o2_cm_loop *loop;
+	struct o2_report *report;
+	const uint64_t *now_ms;
+	uint64_t number;
+	struct heard heard[CONNS];
+	uint32_t next;
+	struct o2_witness_totals gone; /* connections that were forgotten */
+	struct o2_msg msg;	       /* large */
+};
+
+static void fail(void *context, const struct o2_judge_finding *finding)
+{
+	struct o2_witness *witness = context;
+	const struct o2_judge_rule *rule = &o2_judge_rules[finding->rule];
+	const struct o2_judge_view view = o2_judge_view(finding->conn);
+	char who[O2_NID_TEXT_BYTES] = "?", what[O2_ERROR_WHAT_BYTES] = "", signature[96];
+
+	if (rule->severity == O2_JUDGE_NOTE)
+		return;
+	o2_nid_to_text(view.nid[finding->who], who, sizeof(who));
+	if (finding->error.field != NULL)
+		o2_error_what(&finding->error, what, sizeof(what));
+	snprintf(signature, sizeof(signature), "judge/%s", rule->id);
+	o2_report_fail(witness->report, signature, "%s: %s; it should be so: %s (%s)", who, what,
+		       rule->sentence, rule->source);
+}
+
+static void forget(struct o2_witness *witness, struct heard *heard)
+{
+	const struct o2_judge_view view = o2_judge_view(heard->conn);
+
+	witness->gone.connections++;
+	for (int side = O2_JUDGE_A; side < O2_JUDGE_SIDES; side++) {
+		witness->gone.messages += view.messages[side];
+		witness->gone.writes += view.writes[side];
+	}
+	o2_judge_part(witness->judge, heard->conn);
+	heard->conn = NULL;
+}
+
+static void tell(struct o2_witness *witness, const struct heard *heard, struct o2_judge_event *event)
+{
+	event->number = ++witness->number;
+	event->time_ns = *witness->now_ms * NS_PER_MS;
+	if (o2_judge_hear(witness->judge, heard->conn, event) != 0)
+		o2_report_fail(witness->report, "judge/memory", "no memory for a transfer");
+}
+
+/* The side that has this queue pair, of the latest connection with it; NULL: nobody's. */
+static struct heard *find(struct o2_witness *witness, uint32_t qp_num, enum o2_judge_side *side)
+{
+	for (uint32_t i = 0; qp_num != 0 && i < CONNS; i++) {
+		struct heard *heard = &witness->heard[(witness->next + CONNS - 1 - i) % CONNS];
+
+		if (heard->conn == NULL ||
+		    (heard->qp[O2_JUDGE_A] != qp_num && heard->qp[O2_JUDGE_B] != qp_num))
+			continue;
+		*side = heard->qp[O2_JUDGE_A] == qp_num ? O2_JUDGE_A : O2_JUDGE_B;
+		return heard;
+	}
+	return NULL;
+}
+
+static void decode(struct o2_witness *witness, const uint8_t *bytes, uint64_t length,
+		   struct o2_judge_event *event, struct o2_error *refused)
+{
+	if (o2_msg_decode(bytes, length, NULL, &witness->msg, refused) == 0)
+		event->msg = &witness->msg;
+	else
+		event->refused = refused;
+}
+
+/* Another connection; the oldest may have to go.  NULL: no memory. */
+static struct heard *meet(struct o2_witness *witness)
+{
+	struct heard *heard = &witness->heard[witness->next++ % CONNS];
+
+	if (heard->conn != NULL)
+		forget(witness, heard);
+	*heard = (struct heard){.conn = o2_judge_meet(witness->judge, O2_JUDGE_WHOLE)};
+	return heard->conn == NULL ? NULL : heard;
+}
+
+void o2_witness_connected(struct o2_witness *witness, const uint32_t qp_num[O2_JUDGE_SIDES],
+			  const struct o2_judge_terms *terms)
+{
+	struct heard *heard = meet(witness);
+
+	if (heard == NULL)
+		return;
+	heard->qp[O2_JUDGE_A] = qp_num[O2_JUDGE_A];
+	heard->qp[O2_JUDGE_B] = qp_num[O2_JUDGE_B];
+	o2_judge_agreed(heard->conn, terms);
+}
+
+static void hear_request(struct o2_witness *witness, const struct o2_cm_loop_seen *seen)
+{
+	struct heard *heard = meet(witness);
+	struct o2_judge_event event = {.kind = O2_JUDGE_REQUEST, .from = O2_JUDGE_A};
+	struct o2_error refused;
+
+	if (heard == NULL)
+		return;
+	heard->qp[O2_JUDGE_A] = seen->from_qp;
+	decode(witness, seen->private_data, seen->private_bytes, &event, &refused);
+	tell(witness, heard, &event);
+}
+
+static void hear_manager(void *context, const struct o2_cm_loop_seen *seen)
+{
+	struct o2_witness *witness = context;
+	const bool answers = seen->message == O2_CM_LOOP_REPLY || seen->message == O2_CM_LOOP_REJECT;
+	struct o2_judge_event event = {.kind = O2_JUDGE_DISCONNECT};
+	enum o2_judge_side side;
+	struct o2_reject reject;
+	struct o2_error refused;
+	struct heard *heard;
+
+	if (seen->message == O2_CM_LOOP_REQUEST) {
+		hear_request(witness, seen);
+		return;
+	}
+	heard = find(witness, answers ? seen->to_qp : seen->from_qp, &side);
+	if (heard == NULL || (answers && side != O2_JUDGE_A))
+		return;
+	event.from = answers ? O2_JUDGE_B : side;
+	if (seen->message == O2_CM_LOOP_REPLY) {
+		event.kind = O2_JUDGE_REPLY;
+		heard->qp[O2_JUDGE_B] = seen->from_qp;
+		decode(witness, seen->private_data, seen->private_bytes, &event, &refused);
+	} else if (seen->message == O2_CM_LOOP_REJECT) {
+		event.kind = O2_JUDGE_REJECT;
+		if (seen->reason != O2_CM_REJECT_CONSUMER)
+			return;
+		if (o2_reject_decode(seen->private_data, seen->private_bytes, &reject, &refused) == 0)
+			event.reject = &reject;
+		else
+			event.refused = &refused;
+	} else if (seen->message != O2_CM_LOOP_DISCONNECT) {
+		return;
+	}
+	tell(witness, heard, &event);
+}
+
+void o2_witness_hear(struct o2_witness *witness, const struct o2_loop_seen *seen)
+{
+	struct o2_judge_event event = {.kind = O2_JUDGE_MESSAGE, .bytes = seen->length_bytes};
+	struct heard *heard = find(witness, seen->from_qp, &event.from);
+	struct o2_error refused;
+
+	if (heard == NULL || heard->qp[O2_JUDGE_A + O2_JUDGE_B - event.from] != seen->to_qp)
+		return;
+	if (seen->is_write) {
+		event.kind = O2_JUDGE_WRITE;
+		event.addr = seen->addr;
+		event.rkey = seen->rkey;
+		event.announced_bytes = (uint32_t)seen->length_bytes;
+	} else {
+		decode(witness, seen->bytes, seen->bytes_seen, &event, &refused);
+	}
+	tell(witness, heard, &event);
+}
+
+struct o2_witness *o2_witness_new(const uint64_t *now_ms, struct o2_report *report)
+{
+	const struct o2_judge_options options = {.timeout_ms = NEVER_MS};
+	struct o2_witness *witness = calloc(1, sizeof(*witness));
+
+	if (witness == NULL)
+		return NULL;
+	witness->now_ms = now_ms;
+	witness->report = report;
+	witness->judge = o2_judge_new(&options, fail, witness);
+	if (witness->judge != NULL)
+		return witness;
+	free(witness);
+	return NULL;
+}
+
+void o2_witness_free(struct o2_witness *witness)
+{
+	if (witness != NULL)
+		o2_judge_free(witness->judge);
+	free(witness);
+}
+
+static void hear_fabric(void *context, const struct o2_loop_seen *seen)
+{
+	o2_witness_hear(context, seen);
+}
+
+struct o2_witness *o2_witness_open(struct o2_cm_loop *loop, const uint64_t *now_ms, struct o2_report *report)
+{
+	struct o2_witness *witness = o2_witness_new(now_ms, report);
+
+	if (witness == NULL)
+		return NULL;
+	witness->loop = loop;
+	o2_loop_set_tap(hear_fabric, witness);
+	o2_cm_loop_set_tap(loop, hear_manager, witness);
+	return witness;
+}
+
+void o2_witness_close(struct o2_witness *witness)
+{
+	if (witness == NULL)
+		return;
+	o2_loop_set_tap(NULL, NULL);
+	o2_cm_loop_set_tap(witness->loop, NULL, NULL);
+	o2_witness_free(witness);
+}
+
+struct o2_witness_totals o2_witness_totals(const struct o2_witness *witness)
+{
+	struct o2_witness_totals totals = witness->gone;
+
+	for (uint32_t i = 0; i < CONNS; i++) {
+		struct o2_judge_view view;
+
+		if (witness->heard[i].conn == NULL)
+			continue;
+		view = o2_judge_view(witness->heard[i].conn);
+		totals.connections++;
+		for (int side = O2_JUDGE_A; side < O2_JUDGE_SIDES; side++) {
+			totals.messages += view.messages[side];
+			totals.writes += view.writes[side];
+		}
+	}
+	return totals;
+}

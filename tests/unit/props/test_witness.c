@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/* What goes over loopverbs is told to the judge: all of it, and who lies fails the case. */
+#include "props/world/witness.h"
+
+#include "lnd/conn/conn_internal.h"
+#include "tests/lib/node_world.h"
+
+/* Operations of both nodes, by RDMA; the first brings the connection. */
+static void talk(struct world *world)
+{
+	for (uint32_t i = 0; i < 3; i++) {
+		world_put(world, &world->seat[0], NID(1));
+		world_put(world, &world->seat[1], NID(0));
+	}
+}
+
+TEST(all_is_heard)
+{
+	struct world *world = world_two(NULL, NULL);
+	struct o2_report report;
+	struct o2_witness *witness;
+	struct o2_witness_totals totals;
+
+	o2_report_clear(&report);
+	witness = o2_witness_open(world->loop, &world->now_ms, &report);
+	assert_non_null(witness);
+	talk(world);
+	totals = o2_witness_totals(witness);
+	assert_int_equal(totals.connections, 1);
+	/* PUT_REQ, PUT_ACK and PUT_DONE of six PUTs; NOOPs come on top. */
+	assert_in_range(totals.messages, 18, 24);
+	assert_in_range(totals.writes, 6, 12);
+	assert_false(report.failed);
+	o2_witness_close(witness);
+	world_close(world);
+}
+
+/* A node that gives credits which it does not owe. */
+TEST(a_lie_is_a_finding)
+{
+	struct world *world = world_two(NULL, NULL);
+	struct o2_report report;
+	struct o2_witness *witness;
+
+	o2_report_clear(&report);
+	witness = o2_witness_open(world->loop, &world->now_ms, &report);
+	assert_non_null(witness);
+	talk(world);
+	o2_node_conn(world->seat[1].node, NID(0), 0)->credits.outstanding += 5;
+	world_put(world, &world->seat[1], NID(0));
+	assert_true(report.failed);
+	assert_string_equal(report.signature, "judge/credits/over-owed");
+	o2_witness_close(witness);
+	world_close(world);
+}
