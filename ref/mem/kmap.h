@@ -13,7 +13,8 @@
  *
  * A page with a CPU mapping is where that has it; one without is mapped for as long as this lasts, and
  * nowhere before and after.  All of ref/ that reads or writes the bytes of pages does it in this way, whatever
- * the page.  A thread has few of these at a time, and gives them back in reverse; the arena counts them.
+ * the page.  A thread has few of these at a time, and gives them back in reverse, as kernels ask; the arena
+ * counts them, and not their order.
  *
  * o2iblnd: none, LNet's copy functions and the kernel's swiotlb do it
  */
