@@ -19,10 +19,11 @@ struct trace {
 static void take(void *context, const struct o2_event *event)
 {
 	struct trace *trace = context;
+	const bool shown = event->kind <= O2_EVENT_NOTE;
 	char text[O2_SUMMARY_TEXT_BYTES];
-	json_t *form = o2_event_to_json(event);
+	json_t *form = shown ? o2_event_to_json(event) : NULL;
 
-	if (form == NULL)
+	if (shown && form == NULL)
 		o2_fuzz_fail("an event of frame %" PRIu64 " has no JSON form", event->frame);
 	json_decref(form);
 	if ((event->msg != NULL) + (event->reject != NULL) + (event->refused != NULL) > 1)

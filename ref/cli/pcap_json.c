@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/pcap_json.h"
 
+#include <assert.h>
 #include <inttypes.h>
 
 #include "base/json.h"
@@ -96,6 +97,7 @@ json_t *o2_event_to_json(const struct o2_event *event)
 	json_t *object = o2_json_form(O2_PCAP_EVENT_FORM);
 	bool good;
 
+	assert(event->kind <= O2_EVENT_NOTE);
 	o2_roce_address_text(&event->src, src);
 	o2_roce_address_text(&event->dst, dst);
 	good = object != NULL && set(object, "what", json_string(kind_names[event->kind])) &&

@@ -7,7 +7,7 @@
 #include "cli/pcap_walk.h"
 
 /*
- * An event as the form o2ref/pcap_event/output (docs/cli.md, "Captures").  NULL when memory runs out; the
+ * An event of kind O2_EVENT_NOTE or before, as the form o2ref/pcap_event/output (docs/cli.md, "Captures").  NULL when memory runs out; the
  * caller owns it.
  */
 #define O2_PCAP_EVENT_FORM "o2ref/pcap_event/output"

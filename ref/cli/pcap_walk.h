@@ -28,7 +28,7 @@ enum o2_event_kind {
 			*/
 	O2_EVENT_NAK,  /* a negative acknowledgement */
 	O2_EVENT_NOTE, /* note says what was seen */
-	/* What only matters to who follows connections. */
+	/* What only matters to who follows connections; it has no text and no JSON form. */
 	O2_EVENT_ACK,  /* packets up to psn have arrived at src */
 	O2_EVENT_BACK, /* the sender goes back to packets that were missing: what it sent since comes again */
 };
