@@ -17,6 +17,12 @@
 /* A number from the edges of 16, 32 and 64 bits, or any number at all. */
 uint64_t o2_draw_wild(struct o2_choice *c);
 
+/* A count next to the end of a byte, of at most `most`: 254 to 258. */
+uint32_t o2_draw_byte_end(struct o2_choice *c, uint32_t most);
+
+/* A number of bytes next to a page of 4096 bytes, to 64 KiB or to the longest transfer, one off or exactly. */
+uint64_t o2_draw_edge_bytes(struct o2_choice *c);
+
 /* sg_build, of pages and of virtual addresses.  The second is false for a page size of 0: no case. */
 void o2_draw_sg_kiov(struct o2_choice *c, struct o2_case_sg *drawn);
 bool o2_draw_sg_iov(struct o2_choice *c, struct o2_case_sg *drawn);

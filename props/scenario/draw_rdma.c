@@ -5,6 +5,20 @@
 
 /* Two descriptors for rdma_plan.  Committed corpora are strings of these draws, as in draw_sg.c. */
 
+uint32_t o2_draw_byte_end(struct o2_choice *c, uint32_t most)
+{
+	/* 0: as many as there can be. */
+	return most - (uint32_t)o2_draw(c, most - 254);
+}
+
+uint64_t o2_draw_edge_bytes(struct o2_choice *c)
+{
+	static const uint64_t edges[] = {O2_MAX_TRANSFER_BYTES, 1u << 16, 4096};
+	const uint64_t edge = edges[o2_draw_pick(c, sizeof(edges) / sizeof(edges[0]))];
+
+	return edge + 1 - o2_draw(c, 2);
+}
+
 static uint64_t desc_bytes(const struct o2_rdma_desc *desc)
 {
 	uint64_t sum = 0;
@@ -85,17 +99,29 @@ void o2_draw_rdma(struct o2_choice *c, struct o2_rdma_input *drawn)
 /* Fragments of a few bytes; the sink's are as many as the limit allows work requests, or one more or less. */
 void o2_draw_rdma_full(struct o2_choice *c, struct o2_rdma_input *drawn)
 {
-	const uint32_t source_nob = 1 + (uint32_t)o2_draw(c, 99);
-	const uint32_t sink_nob = 1 + (uint32_t)o2_draw(c, 99);
+	/* 4097 each: more than a transfer may move, so that its limits can be met. */
+	const bool many = o2_draw_bool(c, 7, 1);
+	const uint32_t source_nob = many ? 4097 : 1 + (uint32_t)o2_draw(c, 99);
+	const uint32_t sink_nob = many ? 4097 : 1 + (uint32_t)o2_draw(c, 99);
+	/* Both cut at the same places, or at all but the first: as many entries as fragments, or one more. */
+	const bool alike = o2_draw_bool(c, 1, 1), shifted = o2_draw_bool(c, 1, 1);
 
 	memset(drawn, 0, sizeof(*drawn));
 	drawn->limits.max_wrs = o2_draw_bool(c, 1, 1) ? O2_MAX_FRAGS_LEGACY : O2_MAX_FRAGS;
 	drawn->limits.wrq_sge = O2_DEFAULT_WRQ_SGE;
-	drawn->source.rd_nfrags = O2_MAX_FRAGS - (uint32_t)o2_draw(c, 2);
-	drawn->sink.rd_nfrags = O2_MAX_FRAGS - (uint32_t)o2_draw(c, 2);
+	drawn->source.rd_nfrags = o2_draw_byte_end(c, O2_MAX_FRAGS);
+	drawn->sink.rd_nfrags = o2_draw_byte_end(c, O2_MAX_FRAGS);
+	if (alike)
+		drawn->source.rd_nfrags = drawn->sink.rd_nfrags;
 	for (uint32_t i = 0; i < O2_MAX_FRAGS; i++) {
-		drawn->source.rd_frags[i] = (struct o2_rdma_frag){source_nob, (uint64_t)i << 16};
+		drawn->source.rd_frags[i] =
+			(struct o2_rdma_frag){alike ? sink_nob : source_nob, (uint64_t)i << 16};
 		drawn->sink.rd_frags[i] = (struct o2_rdma_frag){sink_nob, (uint64_t)i << 24};
 	}
-	drawn->nob = draw_nob(c, desc_bytes(&drawn->source), desc_bytes(&drawn->sink));
+	if (alike && shifted && sink_nob > 1) {
+		drawn->source.rd_frags[0].rf_nob--;
+		drawn->source.rd_frags[1].rf_nob++;
+	}
+	drawn->nob = many ? o2_draw_edge_bytes(c)
+			  : draw_nob(c, desc_bytes(&drawn->source), desc_bytes(&drawn->sink));
 }

@@ -206,7 +206,7 @@ void o2_draw_sg_full(struct o2_choice *c, struct o2_case_sg *drawn)
 	drawn->max_entries = o2_draw_bool(c, 1, 1) ? O2_MAX_FRAGS_LEGACY : O2_MAX_FRAGS;
 	drawn->memory.space = (struct o2_address_space){.page_bytes = page_bytes, .npages = UINT8_MAX};
 	*buffer = (struct o2_buffer){.kind = O2_KIOV, .kiov = piece};
-	buffer->count = drawn->max_entries - 1 + (uint32_t)o2_draw(c, 2);
+	buffer->count = o2_draw_byte_end(c, O2_MAX_FRAGS + 1);
 	for (uint32_t i = 0; i < buffer->count; i++)
 		piece[i] = (struct o2_kiov){.page = i % UINT8_MAX, .len = page_bytes};
 	skip = (uint32_t)o2_draw(c, page_bytes - 1);
@@ -215,4 +215,6 @@ void o2_draw_sg_full(struct o2_choice *c, struct o2_case_sg *drawn)
 	/* A limit of its own comes before that of the entries. */
 	if (buffer->nob > O2_MAX_TRANSFER_BYTES)
 		buffer->nob = O2_MAX_TRANSFER_BYTES;
+	if (o2_draw_bool(c, 1, 1))
+		buffer->nob = o2_draw_edge_bytes(c);
 }

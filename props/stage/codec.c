@@ -133,14 +133,20 @@ static void count_decoded(struct o2_codec_run *run)
 	const struct o2_msg *msg = &run->decoded;
 	const struct o2_wm_type *type = o2_wm_type(msg->ibm_type);
 	struct o2_codec_counters *c = &run->counters;
+	uint32_t nfrags = 0;
 
 	c->decoded++;
 	c->type[type - o2_wm_types]++;
 	c->big_endian += msg->order == O2_BIG_ENDIAN;
 	c->unverified += msg->cksum_flavour == O2_CKSUM_UNVERIFIED;
 	c->payload += type->type == O2_MSG_IMMEDIATE && msg->u.immediate.hdr.payload_length != 0;
-	c->fragments_257 += type->type == O2_MSG_PUT_ACK && msg->u.putack.ibpam_rd.rd_nfrags == O2_MAX_FRAGS;
-	c->fragments_257 += type->type == O2_MSG_GET_REQ && msg->u.get.ibgm_rd.rd_nfrags == O2_MAX_FRAGS;
+	c->longest += msg->ibm_nob == O2_MSG_BYTES;
+	if (type->type == O2_MSG_PUT_ACK)
+		nfrags = msg->u.putack.ibpam_rd.rd_nfrags;
+	else if (type->type == O2_MSG_GET_REQ)
+		nfrags = msg->u.get.ibgm_rd.rd_nfrags;
+	if (nfrags >= 254 && nfrags <= O2_MAX_FRAGS)
+		c->fragments[nfrags - 254]++;
 }
 
 /* Decode the bytes with both; what is accepted must have a canonical form that both agree on. */
@@ -280,7 +286,7 @@ static void result(const void *context, const struct o2_run_options *options, js
 			    json_pack("{s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I}", "encoded", c->encoded,
 				      "encode_refused", c->encode_refused, "decoded", c->decoded,
 				      "decode_refused", c->decode_refused, "big_endian", c->big_endian,
-				      "fragments_257", c->fragments_257, "unverified", c->unverified,
+				      "fragments_257", c->fragments[3], "unverified", c->unverified,
 				      "payload", c->payload, "shortened", c->shortened, "desc_decoded",
 				      c->desc_decoded));
 	for (uint32_t i = 0; i < O2_WM_TYPES; i++)
@@ -311,8 +317,12 @@ static json_t *missing(const void *context, uint64_t packets_sent)
 	for (uint32_t i = 0; i < O2_RULE_COUNT; i++)
 		if (c->rules[i] == 0 && o2_wire_rules[i].class != O2_CLASS_NONE)
 			json_array_append_new(names, json_sprintf("a refusal by %s", o2_wire_rules[i].id));
-	if (c->fragments_257 == 0)
-		json_array_append_new(names, json_string("a decoded message of 257 fragments"));
+	for (uint32_t i = 0; i < 4; i++)
+		if (c->fragments[i] == 0)
+			json_array_append_new(
+				names, json_sprintf("a decoded message of %" PRIu32 " fragments", 254 + i));
+	if (c->longest == 0)
+		json_array_append_new(names, json_string("a decoded message of 4096 bytes"));
 	if (c->unverified == 0)
 		json_array_append_new(names, json_string("a tolerated checksum"));
 	return names;

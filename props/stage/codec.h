@@ -29,7 +29,8 @@ struct o2_codec_counters {
 	uint64_t encoded, encode_refused;
 	uint64_t decoded, decode_refused;
 	uint64_t type[O2_WM_TYPES]; /* decoded, in the order of o2_wm_types */
-	uint64_t big_endian, fragments_257, unverified, payload, shortened, desc_decoded;
+	uint64_t big_endian, fragments[4], longest, unverified, payload, shortened, desc_decoded;
+	/* fragments: messages of 254, 255, 256, 257; longest: of 4096 bytes */
 	uint64_t rules[128]; /* refusals by rule, in the order of the library's table */
 };
 

@@ -53,7 +53,7 @@ static void draw_desc(struct o2_choice *choice, struct o2_rdma_desc *desc)
 	uint32_t room = O2_MAX_TRANSFER_BYTES;
 	struct o2_prng prng;
 
-	desc->rd_nfrags = which == 3 ? (uint32_t)o2_draw_range(choice, 255, 257)
+	desc->rd_nfrags = which == 3 ? (uint32_t)o2_draw_range(choice, 254, 257)
 				     : (uint32_t)o2_draw_range(choice, 1, most[which]);
 	prng = o2_prng_init(o2_draw(choice, UINT32_MAX), 0);
 	for (uint32_t i = 0; i < desc->rd_nfrags; i++) {
@@ -65,8 +65,9 @@ static void draw_desc(struct o2_choice *choice, struct o2_rdma_desc *desc)
 			desc->rd_frags[i].rf_addr = UINT64_MAX - desc->rd_frags[i].rf_nob;
 		room -= desc->rd_frags[i].rf_nob;
 	}
-	if (o2_draw_bool(choice, 7, 1))
-		desc->rd_frags[desc->rd_nfrags - 1].rf_nob += room;
+	if (o2_draw_bool(choice, 7, 1)) /* now and then one byte less, or one too many */
+		desc->rd_frags[desc->rd_nfrags - 1].rf_nob +=
+			o2_draw_bool(choice, 3, 1) ? room + 1 - 2 * (uint32_t)o2_draw(choice, 1) : room;
 	if (o2_draw_bool(choice, 7, 1))
 		desc->rd_frags[0].rf_addr = UINT64_MAX - desc->rd_frags[0].rf_nob;
 }
@@ -93,6 +94,8 @@ static void draw_lnet(struct o2_choice *choice, const struct o2_wm_type *type, s
 		return;
 	}
 	hdr->payload_length = (uint32_t)o2_draw(choice, o2_draw_bool(choice, 7, 1) ? 3976 : 64);
+	if (o2_draw_bool(choice, 31, 1)) /* as long as there is room for, or a few bytes less */
+		hdr->payload_length = 3976 - (uint32_t)o2_draw(choice, 2);
 	drawn->msg.u.immediate.payload = drawn->payload;
 	memset(drawn->payload, 0, sizeof(drawn->payload));
 	prng = o2_prng_init(o2_draw(choice, UINT32_MAX), 1);

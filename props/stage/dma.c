@@ -14,6 +14,9 @@
 	ENTRY(MERGED, "entries_merged")                                      \
 	ENTRY(MERGED_SEVERAL, "three_entries_in_one_segment")                \
 	ENTRY(NOT_JOINED, "merge_of_what_does_not_join_up")                  \
+	ENTRY(ENTRIES_254, "entries_254")                                    \
+	ENTRY(ENTRIES_255, "entries_255")                                    \
+	ENTRY(ENTRIES_256, "entries_256")                                    \
 	ENTRY(ENTRIES_257, "entries_257")                                    \
 	ENTRY(UNMAPPED_HARMLESS, "page_without_cpu_mapping_on_another_kind") \
 	ENTRY(ONE_BYTE, "one_byte_entry")                                    \
@@ -52,7 +55,8 @@ static void count_mapped(struct o2_dma_run *run)
 	uint64_t longest = 0;
 
 	seen[BUS + d->kind - O2_DMA_BUS] += 1;
-	seen[ENTRIES_257] += run->sg.count == O2_MAX_FRAGS;
+	if (run->sg.count >= 254)
+		seen[ENTRIES_254 + run->sg.count - 254]++;
 	seen[MERGED] += run->list.count < run->sg.count;
 	for (uint32_t i = 0; i < run->list.count; i++)
 		longest = run->list.segment[i].length > longest ? run->list.segment[i].length : longest;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 
+#include "props/scenario/draw.h"
 #include "props/stage/dma.h"
 
 /* Devices and lists for the dma property: legal for the most part. */
@@ -125,6 +126,8 @@ void o2_dma_draw_list(struct o2_dma_run *run, struct o2_choice *c)
 	const size_t size = o2_draw_weighted(c, weights, 3);
 	const bool wild = o2_draw_bool(c, 7, 1);
 	struct o2_sg_list *sg = &run->sg;
+	/* About as many as there can be: around the end of a byte. */
+	const uint32_t least = size == 1 ? o2_draw_byte_end(c, O2_MAX_FRAGS) : 1;
 	bool more = true;
 
 	sg->count = 0;
@@ -132,8 +135,7 @@ void o2_dma_draw_list(struct o2_dma_run *run, struct o2_choice *c)
 	sg->gaps = false;
 	while (more) {
 		o2_span_begin(c, LABEL_ENTRY);
-		more = o2_draw_more(c, sg->count, size == 1 ? O2_MAX_FRAGS : 1, size == 1 ? O2_MAX_FRAGS : 24,
-				    7);
+		more = o2_draw_more(c, sg->count, least, size == 1 ? least : 24, 7);
 		if (more)
 			draw_entry(run, c, sg->count++, wild);
 		o2_span_end(c);

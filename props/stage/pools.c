@@ -146,7 +146,7 @@ static void run_step(struct o2_pools_run *run, struct o2_pool_subject *s, struct
 /* What the tunables make of the sizes, by the formulas of docs/pools.md in 64 bits. */
 static void check_sizes(struct o2_pools_run *run, struct o2_choice *c, struct o2_report *report)
 {
-	static const uint32_t edges[] = {512, 0, 1, 255, 256, 257, 1024, 2048, UINT32_MAX};
+	static const uint32_t edges[] = {512, 0, 1, 254, 255, 256, 257, 258, 1024, 2048, UINT32_MAX};
 	const size_t n = sizeof(edges) / sizeof(edges[0]);
 	const struct o2_pool_tunables t = {edges[o2_draw_pick(c, n)], edges[o2_draw_pick(c, n)],
 					   edges[o2_draw_pick(c, n)], (uint32_t)o2_draw(c, 5)};

@@ -8,7 +8,17 @@
 
 #define SITUATION_LIST(ENTRY)                                                     \
 	ENTRY(NOTHING, "nothing_to_move")                                         \
+	ENTRY(WORK_REQUESTS_254, "work_requests_254")                             \
+	ENTRY(WORK_REQUESTS_255, "work_requests_255")                             \
+	ENTRY(WORK_REQUESTS_256, "work_requests_256")                             \
 	ENTRY(WORK_REQUESTS_257, "work_requests_257")                             \
+	ENTRY(ENTRIES_254, "gather_entries_254")                                  \
+	ENTRY(ENTRIES_255, "gather_entries_255")                                  \
+	ENTRY(ENTRIES_256, "gather_entries_256")                                  \
+	ENTRY(ENTRIES_257, "gather_entries_257")                                  \
+	ENTRY(ENTRIES_258, "gather_entries_258")                                  \
+	ENTRY(MIB, "a_mebibyte")                                                  \
+	ENTRY(MIB_AND_ONE, "a_mebibyte_and_one_refused")                          \
 	ENTRY(SEVERAL_ENTRIES, "several_entries_in_a_work_request")               \
 	ENTRY(AS_MANY_ENTRIES_AS_ALLOWED, "as_many_entries_as_allowed")           \
 	ENTRY(CUT_BY_ENTRIES, "fragment_of_the_sink_in_several_work_requests")    \
@@ -67,12 +77,18 @@ static void count(struct o2_rdma_run *run)
 	if (outcome->error.code != 0) {
 		for (uint32_t i = 0; i < NOTHING - REFUSED; i++)
 			seen[REFUSED + i] += strcmp(outcome->error.rule, rules[i]) == 0;
+		seen[MIB_AND_ONE] += strcmp(outcome->error.rule, "rdma/nob") == 0 &&
+				     run->asked.nob == O2_MAX_TRANSFER_BYTES + 1;
 		return;
 	}
 	for (uint32_t i = 0; i < plan->nwr; i++)
 		most = plan->wr[i].num_sge > most ? plan->wr[i].num_sge : most;
 	seen[NOTHING] += plan->nwr == 0;
-	seen[WORK_REQUESTS_257] += plan->nwr == 257;
+	if (plan->nwr >= 254)
+		seen[WORK_REQUESTS_254 + plan->nwr - 254]++;
+	if (plan->nsge >= 254 && plan->nsge <= 258)
+		seen[ENTRIES_254 + plan->nsge - 254]++;
+	seen[MIB] += run->asked.nob == O2_MAX_TRANSFER_BYTES;
 	seen[SEVERAL_ENTRIES] += most > 1;
 	seen[AS_MANY_ENTRIES_AS_ALLOWED] += most == run->asked.limits.wrq_sge && most > 1;
 	seen[CUT_BY_ENTRIES] += plan->nwr > outcome->expected.sink.count;

@@ -9,8 +9,10 @@ enum situation {
 	PLANNED = RULE + O2_PLAN_RULES,	       /* and the other modes behind it */
 	PLANNED_GAPS = PLANNED + O2_REG_MODES, /* global, fmr, user, fastreg_gaps */
 	PHYS_INSIDE_PAGE = PLANNED_GAPS + 4,
-	PAGES_257,
-	FRAGMENTS_257,
+	PAGES_254, /* and 255, 256, 257 */
+	FRAGMENTS_254 = PAGES_254 + 4,
+	BYTES_MIB = FRAGMENTS_254 + 4,
+	BYTES_MIB_AND_ONE,
 	SHARED_PAGE,
 	SEVERAL_PAGES,
 	SOURCES,
@@ -54,8 +56,16 @@ static const struct o2_tally_row situations[SITUATIONS] = {
 	[PLANNED_GAPS + 2] = {"planned_user_with_gaps", true},
 	[PLANNED_GAPS + 3] = {"planned_fastreg_gaps_with_gaps", true},
 	[PHYS_INSIDE_PAGE] = {"planned_phys_at_an_iova_inside_a_page", true},
-	[PAGES_257] = {"pages_257", true},
-	[FRAGMENTS_257] = {"fragments_257", true},
+	[PAGES_254] = {"pages_254", true},
+	[PAGES_254 + 1] = {"pages_255", true},
+	[PAGES_254 + 2] = {"pages_256", true},
+	[PAGES_254 + 3] = {"pages_257", true},
+	[FRAGMENTS_254] = {"fragments_254", true},
+	[FRAGMENTS_254 + 1] = {"fragments_255", true},
+	[FRAGMENTS_254 + 2] = {"fragments_256", true},
+	[FRAGMENTS_254 + 3] = {"fragments_257", true},
+	[BYTES_MIB] = {"a_mebibyte_planned", true},
+	[BYTES_MIB_AND_ONE] = {"a_mebibyte_and_one_refused", true},
 	[SHARED_PAGE] = {"segments_that_share_a_page", true},
 	[SEVERAL_PAGES] = {"segment_of_several_pages", true},
 	[SOURCES] = {"sources", true},
@@ -76,8 +86,11 @@ static void count_planned(struct o2_plan_run *run)
 		seen[PLANNED_GAPS + 3] += plan->mode == O2_REG_FASTREG_GAPS;
 	}
 	seen[PHYS_INSIDE_PAGE] += plan->mode == O2_REG_PHYS && run->request.iova % plan->page_bytes != 0;
-	seen[PAGES_257] += plan->npages == O2_MAX_FRAGS;
-	seen[FRAGMENTS_257] += plan->nfrags == O2_MAX_FRAGS;
+	if (plan->npages >= 254)
+		seen[PAGES_254 + plan->npages - 254]++;
+	if (plan->nfrags >= 254)
+		seen[FRAGMENTS_254 + plan->nfrags - 254]++;
+	seen[BYTES_MIB] += run->list.nob == O2_MAX_TRANSFER_BYTES;
 	seen[SHARED_PAGE] += plan->npages > 0 && plan->npages < run->list.count;
 	seen[SEVERAL_PAGES] += plan->npages > run->list.count + 1;
 	seen[SOURCES] += plan->side == O2_SOURCE;
@@ -100,6 +113,8 @@ static void check_refusal(struct o2_plan_run *run, const struct o2_error *error,
 			       broken == 0 ? "a plan" : o2_plan_rules[__builtin_ctz(broken)].name);
 	else
 		run->tally.seen[RULE + rule]++;
+	run->tally.seen[BYTES_MIB_AND_ONE] +=
+		strcmp(name, "reg/too-long") == 0 && run->list.nob == O2_MAX_TRANSFER_BYTES + 1;
 }
 
 static enum o2_status run_case(void *context, struct o2_choice *choice, struct o2_report *report)

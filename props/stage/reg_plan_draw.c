@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 
+#include "props/scenario/draw.h"
 #include "props/stage/reg_plan.h"
 
 /*
@@ -108,7 +109,7 @@ static void draw_segments(struct o2_plan_run *run, struct o2_choice *c)
 	static const uint32_t sizes[] = {16, 3, 3};
 	const enum style style = (enum style)o2_draw_weighted(c, styles, STYLES);
 	const size_t size = o2_draw_weighted(c, sizes, 3);
-	const uint32_t least = size == 1 ? O2_MAX_FRAGS - (uint32_t)o2_draw(c, 2) : 1;
+	const uint32_t least = size == 1 ? o2_draw_byte_end(c, O2_MAX_FRAGS) : 1;
 	struct o2_dma_list *list = &run->list;
 	bool more = true;
 
@@ -131,6 +132,10 @@ static void draw_segments(struct o2_plan_run *run, struct o2_choice *c)
 	}
 	if (style == DENSE && o2_draw_bool(c, 1, 1))
 		cut_ends(run, c);
+	if (o2_draw_bool(c, 63, 1)) /* one segment next to a limit on bytes */
+		*list = (struct o2_dma_list){
+			.count = 1,
+			.segment = {{list->segment[0].addr & UINT32_MAX, (uint32_t)o2_draw_edge_bytes(c)}}};
 	list->nob = 0;
 	for (uint32_t i = 0; i < list->count; i++) {
 		/* Mostly no more than a transfer may move. */

@@ -14,6 +14,9 @@
 	ENTRY(PAGES_64K, "pages_of_65536")                             \
 	ENTRY(GAP, "gap")                                              \
 	ENTRY(DENSE, "several_entries_without_a_gap")                  \
+	ENTRY(ENTRIES_254, "entries_254")                              \
+	ENTRY(ENTRIES_255, "entries_255")                              \
+	ENTRY(ENTRIES_256, "entries_256")                              \
 	ENTRY(ENTRIES_257, "entries_257")                              \
 	ENTRY(ENTRIES_256_OF_256, "entries_256_where_256_are_allowed") \
 	ENTRY(CUT_AT_PAGES, "piece_cut_at_page_boundaries")            \
@@ -22,7 +25,11 @@
 	ENTRY(BEGINS_INSIDE_A_PIECE, "begins_inside_a_piece")          \
 	ENTRY(ENDS_INSIDE_A_PIECE, "ends_inside_a_piece")              \
 	ENTRY(ONE_BYTE, "one_byte")                                    \
-	ENTRY(MIB, "a_mebibyte")
+	ENTRY(MIB, "a_mebibyte")                                       \
+	ENTRY(MIB_LESS_ONE, "a_mebibyte_less_one")                     \
+	ENTRY(MIB_AND_ONE, "a_mebibyte_and_one_refused")               \
+	ENTRY(KIB64_LESS_ONE, "bytes_65535")                           \
+	ENTRY(KIB64, "bytes_65536")
 
 enum situation {
 	REFUSED, /* and the other rules behind it */
@@ -79,6 +86,8 @@ static void count(struct o2_sg_run *run)
 	if (outcome->error.code != 0) {
 		for (uint32_t i = 0; i < IOV - REFUSED; i++)
 			seen[REFUSED + i] += strcmp(outcome->error.rule, rules[i]) == 0;
+		seen[MIB_AND_ONE] +=
+			strcmp(outcome->error.rule, "sg/nob") == 0 && buffer->nob == (1u << 20) + 1;
 		return;
 	}
 	seen[buffer->kind == O2_IOV ? IOV : KIOV]++;
@@ -87,11 +96,15 @@ static void count(struct o2_sg_run *run)
 	seen[PAGES_64K] += page_bytes == 65536;
 	seen[GAP] += outcome->list.gaps;
 	seen[DENSE] += !outcome->list.gaps && outcome->list.count > 1;
-	seen[ENTRIES_257] += outcome->list.count == 257;
+	if (outcome->list.count >= 254)
+		seen[ENTRIES_254 + outcome->list.count - 254]++;
 	seen[ENTRIES_256_OF_256] += outcome->list.count == 256 && run->asked.max_entries == 256;
 	seen[CUT_AT_PAGES] += outcome->list.count > buffer->count;
 	seen[ONE_BYTE] += buffer->nob == 1;
 	seen[MIB] += buffer->nob == 1u << 20;
+	seen[MIB_LESS_ONE] += buffer->nob == (1u << 20) - 1;
+	seen[KIB64_LESS_ONE] += buffer->nob == 65535;
+	seen[KIB64] += buffer->nob == 65536;
 	count_pieces(seen, buffer);
 }
 
