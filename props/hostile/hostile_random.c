@@ -7,6 +7,7 @@
 #define LABEL_STEP 1u
 #define MORE	   15u /* weight of another step */
 #define ENOUGH	   10000u
+#define WIDE_FRAGS 255u /* up to O2_MAX_FRAGS: about as many as a byte counts */
 
 #define SITUATION_LIST(ENTRY)                                     \
 	ENTRY(CLOSED_BY_MESSAGE, "closed_by_a_message")           \
@@ -20,7 +21,10 @@
 	ENTRY(HEARD_IMMEDIATE, "an_immediate_was_heard")          \
 	ENTRY(WROTE_INTO_SINK, "written_into_what_was_described") \
 	ENTRY(SPOILED, "a_message_was_spoiled")                   \
-	ENTRY(NOISE, "noise_was_sent")
+	ENTRY(NOISE, "noise_was_sent")                            \
+	ENTRY(DEEP, "a_connection_deeper_than_127")               \
+	ENTRY(WIDE, "a_connection_of_255_to_257_fragments")       \
+	ENTRY(SAID_WIDE, "a_descriptor_of_255_to_257_fragments")
 
 enum situation {
 	SITUATION_LIST(O2_SITUATION_ID) SITUATIONS,
@@ -75,6 +79,9 @@ static void draw_message(struct o2_choice *c, const struct o2_hostile_run *run, 
 	if (o2_draw_bool(c, 2, run->temper))
 		step->status = o2_draw_bool(c, 1, 1) ? strange[o2_draw_pick(c, 6)] : (int32_t)step->nob;
 	step->nfrags = (uint32_t)o2_draw_range(c, 1, 5);
+	/* Where that many are legal, and where they are not. */
+	if (o2_draw_bool(c, 3, 1))
+		step->nfrags = (uint32_t)o2_draw_range(c, WIDE_FRAGS, O2_MAX_FRAGS);
 	if (!o2_draw_bool(c, 4, run->temper))
 		return;
 	step->spoil_width = (uint32_t)o2_draw_range(c, 1, 8);
@@ -155,8 +162,15 @@ static void fill_desc(const struct o2_hostile_step *step, uint64_t start, struct
 	for (uint32_t i = 0; i < desc->rd_nfrags; i++)
 		desc->rd_frags[i] = (struct o2_rdma_frag){
 			.rf_nob = nob / desc->rd_nfrags + (i == 0 ? nob % desc->rd_nfrags : 0),
-			.rf_addr = start + ((uint64_t)i << 18),
+			.rf_addr = start + (uint64_t)i * (O2_LIAR_MEMORY_BYTES / desc->rd_nfrags),
 		};
+}
+
+static uint32_t msg_frags(const struct o2_msg *msg)
+{
+	if (msg->ibm_type == O2_MSG_GET_REQ)
+		return msg->u.get.ibgm_rd.rd_nfrags;
+	return msg->ibm_type == O2_MSG_PUT_ACK ? msg->u.putack.ibpam_rd.rd_nfrags : 0;
 }
 
 static void say(struct o2_hostile_run *run, const struct o2_hostile_step *step)
@@ -190,6 +204,7 @@ static void say(struct o2_hostile_run *run, const struct o2_hostile_step *step)
 			&run->h, &(struct o2_liar_spoil){O2_AT_STATUS, 4, (uint32_t)step->status, 0, false});
 		return;
 	}
+	run->tally.seen[SAID_WIDE] += msg_frags(msg) >= WIDE_FRAGS;
 	run->tally.seen[SPOILED] += step->spoil_width > 0;
 	o2_liar_send_spoiled(&run->h, &(struct o2_liar_spoil){step->spoil_offset, step->spoil_width,
 							      step->spoil_value, step->length, false});
@@ -317,16 +332,34 @@ static void count_end(struct o2_hostile_run *run)
 		       run->h.victim.described_bytes[1]) != 0;
 }
 
+/* What a byte just holds, and its neighbours. */
+static uint32_t draw_depth(struct o2_choice *c)
+{
+	static const uint32_t deep[] = {O2_MAX_QUEUE_DEPTH, O2_MAX_QUEUE_DEPTH - 1, 127, 128, 129};
+
+	if (o2_draw_bool(c, 7, 1))
+		return deep[o2_draw_pick(c, 5)];
+	return (uint32_t)o2_draw_range(c, 2, 8);
+}
+
+static uint32_t draw_max_frags(struct o2_choice *c)
+{
+	if (o2_draw_bool(c, 3, 1))
+		return (uint32_t)o2_draw_range(c, WIDE_FRAGS, O2_MAX_FRAGS);
+	return (uint32_t)o2_draw_range(c, 4, 12);
+}
+
 static bool begin(struct o2_hostile_run *run, struct o2_choice *c)
 {
 	struct o2_conn_config config = O2_CONN_DEFAULTS;
+	struct o2_conn_address address;
 	enum o2_reg_mode mode;
 	uint64_t nob;
 
 	config.ack_timeout = O2_HOSTILE_ACK_TIMEOUT;
-	config.queue_depth = (uint32_t)o2_draw_range(c, 2, 8);
-	config.max_frags = (uint32_t)o2_draw_range(c, 4, 12);
-	run->depth = config.queue_depth;
+	config.queue_depth = draw_depth(c);
+	config.max_frags = draw_max_frags(c);
+	run->tally.seen[WIDE] += config.max_frags >= WIDE_FRAGS;
 	run->max_frags = config.max_frags;
 	run->desc.rd_nfrags = 0;
 	run->cookie[0] = run->cookie[1] = 0;
@@ -339,6 +372,10 @@ static bool begin(struct o2_hostile_run *run, struct o2_choice *c)
 	}
 	if (o2_hostile_meet(&run->h, &config) != 0)
 		return false;
+	/* Less than was drawn, where that many fragments at such a depth are too much for a device's queues. */
+	o2_conn_get_address(run->h.victim.liar.conn, &address);
+	run->depth = address.queue_depth;
+	run->tally.seen[DEEP] += run->depth > INT8_MAX;
 	/* One after the other: a compiler may take the arguments of a call in any order. */
 	nob = o2_draw_bool(c, 4, 1) ? 0 : o2_draw_range(c, 1, 5500);
 	mode = draw_mode(c);

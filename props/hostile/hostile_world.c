@@ -100,9 +100,17 @@ static int connect_honest(struct o2_hostile *h)
 	return rc == 0 ? o2_conn_connect(h->friend.end.conn, &a, NULL) : rc;
 }
 
+/* More of them, and a device's queues are too small for the depth. */
+#define DEEP_FRAGS 8u
+
 int o2_hostile_open(struct o2_hostile *h)
 {
+	struct o2_conn_config deep = O2_CONN_DEFAULTS;
 	int rc = 0;
+
+	/* It lives on from case to case, so that its receives past the 256th are used as well. */
+	deep.queue_depth = O2_MAX_QUEUE_DEPTH;
+	deep.max_frags = DEEP_FRAGS;
 
 	h->world = &world;
 	for (int i = 0; i < O2_HOSTILE_NIS && rc == 0; i++) {
@@ -114,9 +122,9 @@ int o2_hostile_open(struct o2_hostile *h)
 		rc = o2_victim_open(&h->victim, &h->place[O2_NI_VICTIM].ni);
 	h->friend.ni = &h->place[O2_NI_FRIEND].ni;
 	if (rc == 0)
-		rc = make_conn(&h->place[O2_NI_VICTIM].ni, &h->victim.honest, &O2_CONN_DEFAULTS);
+		rc = make_conn(&h->place[O2_NI_VICTIM].ni, &h->victim.honest, &deep);
 	if (rc == 0)
-		rc = make_conn(&h->place[O2_NI_FRIEND].ni, &h->friend.end, &O2_CONN_DEFAULTS);
+		rc = make_conn(&h->place[O2_NI_FRIEND].ni, &h->friend.end, &deep);
 	return rc == 0 ? connect_honest(h) : rc;
 }
 
@@ -153,6 +161,7 @@ int o2_hostile_meet(struct o2_hostile *h, const struct o2_conn_config *config)
 		.max_msg_bytes = O2_MSG_BYTES,
 	};
 	struct o2_victim_answer answer;
+	struct o2_conn_address victim;
 	int rc;
 
 	h->endless = false;
@@ -160,6 +169,11 @@ int o2_hostile_meet(struct o2_hostile *h, const struct o2_conn_config *config)
 	o2_hostile_order(h, O2_ACT_MEET, 0, 0, &answer);
 	h->liar = o2_liar_of_loop;
 	rc = make_conn(&h->place[O2_NI_VICTIM].ni, &h->victim.liar, config);
+	if (rc == 0) {
+		/* Less than was asked for, where the device's queues are too small. */
+		o2_conn_get_address(h->victim.liar.conn, &victim);
+		peer.queue_depth = victim.queue_depth;
+	}
 	if (rc == 0)
 		rc = o2_liar_open(&h->liar, &h->place[O2_NI_LIAR].ni);
 	if (rc == 0)

@@ -65,6 +65,8 @@ static json_t *situations_to_json(const struct o2_counters *c)
 		{"one_byte", c->one_byte},
 		{"gaps", c->gaps},
 		{"work_requests", c->work_requests},
+		{"deep_connection", c->deep},
+		{"deepest_connection", c->deepest},
 		{"sweeps", c->sweeps},
 	};
 	json_t *object = json_object();

@@ -154,6 +154,10 @@ json_t *o2_counters_missing(const struct o2_transfer_run *run, uint64_t packets_
 		     "connections closed and made again");
 	if (run->space.max_nob < O2_MAX_TRANSFER_BYTES)
 		return missing;
+	if (run->rung->ops->has_depths && c->moved >= ENOUGH_FOR_SHARES) {
+		need(missing, c->deep > 0, "a connection deeper than 127");
+		need(missing, c->deepest > 0, "a connection as deep as can be");
+	}
 	if (c->moved >= ENOUGH_FOR_SHARES)
 		need_shares(run, missing);
 	/* Fewer modes, fewer situations. */

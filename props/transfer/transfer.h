@@ -39,6 +39,7 @@ struct o2_counters {
 	uint64_t kmapped[2];   /* by side: the CPU copied of a page without a mapping, or to it */
 	uint64_t coalesced[2]; /* by side: fewer segments than entries */
 	uint64_t work_requests;
+	uint64_t deep, deepest;		      /* by connections deeper than 127, and of the greatest depth */
 	uint64_t situation[2][O2_SITUATIONS]; /* moved, by side */
 	uint64_t rule[2][O2_PREDICT_RULES];   /* refused, by the side that refuses and its rule */
 	struct o2_cross cross;

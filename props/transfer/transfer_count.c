@@ -53,6 +53,8 @@ static void count_moved(struct o2_transfer_run *run)
 
 	c->moved++;
 	c->bytes += moved;
+	c->deep += run->observed.queue_depth > INT8_MAX;
+	c->deepest += run->observed.queue_depth == O2_MAX_QUEUE_DEPTH;
 	c->pair[scenario->source.mode][scenario->sink.mode]++;
 	c->put += scenario->op == O2_OP_PUT;
 	c->get += scenario->op == O2_OP_GET;

@@ -32,7 +32,8 @@ struct o2_observed {
 		       returned */
 	struct o2_observed_end initiator;
 	struct o2_observed_end responder;
-	uint32_t nfrags; /* of the sink's descriptor, 0 when there was none */
+	uint32_t queue_depth; /* of the connection; 0: the rung has always the same */
+	uint32_t nfrags;      /* of the sink's descriptor, 0 when there was none */
 	uint32_t nwr;
 	/* scenario.stale_key: it was tried, and the sink's device admitted the write. */
 	bool stale_tried;
@@ -43,6 +44,7 @@ struct o2_rung;
 
 struct o2_rung_ops {
 	const char *name;
+	bool has_depths; /* its connections have different queue depths */
 	bool has_keys;	 /* a sink's key can be tried when the transfer is over */
 	bool reconnects; /* connections that work are closed and made again, once in 32 transfers or oftener
 			  */

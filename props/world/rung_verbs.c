@@ -36,8 +36,8 @@ struct verbs_rung {
 	struct o2_rung rung;
 	char device[2][64];
 	uint8_t gid_index;
-	struct o2_place place[2][O2_DMA_KINDS];	      /* by side and kind */
-	struct link link[O2_DMA_KINDS][O2_DMA_KINDS]; /* by kind of source and sink */
+	struct o2_place place[2][O2_DMA_KINDS];		 /* by side and kind */
+	struct link link[2][O2_DMA_KINDS][O2_DMA_KINDS]; /* wide and deep, by kind of source and sink */
 
 	/* the transfer at hand */
 	const struct o2_scenario *scenario;
@@ -111,15 +111,32 @@ static void disconnect(struct link *link)
 	}
 }
 
+/*
+ * One transfer at a time needs a depth of 2.  In a deep connection the numbers of receives and transmits go past
+ * what a byte holds.  Both deep and wide is more than the queues of a device hold.
+ */
+#define DEEP_FRAGS 8u
+
+static uint32_t depth_of(enum o2_dma_kind source, enum o2_dma_kind sink)
+{
+	static const uint32_t depths[O2_DMA_KINDS][O2_DMA_KINDS] = {
+		{O2_MAX_QUEUE_DEPTH, O2_MAX_QUEUE_DEPTH - 1, 128},
+		{127, 129, O2_MAX_QUEUE_DEPTH},
+		{128, 128, 64}};
+
+	return depths[source][sink];
+}
+
 static int connect_link(struct verbs_rung *rung, struct link *link, enum o2_dma_kind source,
-			enum o2_dma_kind sink, struct o2_error *error)
+			enum o2_dma_kind sink, bool deep, struct o2_error *error)
 {
 	struct o2_ni *ni[2] = {&rung->place[O2_SOURCE][source].ni, &rung->place[O2_SINK][sink].ni};
 	struct o2_conn_config config = O2_CONN_DEFAULTS;
 	struct o2_conn_address address[2];
 	int rc = 0;
 
-	config.queue_depth = O2_RUNG_QUEUE_DEPTH;
+	config.queue_depth = deep ? depth_of(source, sink) : O2_RUNG_QUEUE_DEPTH;
+	config.max_frags = deep ? DEEP_FRAGS : O2_MAX_FRAGS;
 	config.wrq_sge = O2_MAX_WRQ_SGE;
 	config.ack_timeout = 14; /* what is gone is to be noticed soon */
 	link->rung = rung;
@@ -140,11 +157,12 @@ static int connect_link(struct verbs_rung *rung, struct link *link, enum o2_dma_
 static int prepare_link(struct verbs_rung *rung, const struct o2_scenario *scenario, struct link **out,
 			struct o2_error *error)
 {
-	struct link *link = &rung->link[scenario->source.kind][scenario->sink.kind];
+	const bool deep = scenario->max_frags <= DEEP_FRAGS;
+	struct link *link = &rung->link[deep][scenario->source.kind][scenario->sink.kind];
 	const struct o2_conn_config limits = o2_rung_limits(scenario);
 
 	if (link->conn[0] == NULL) {
-		int rc = connect_link(rung, link, scenario->source.kind, scenario->sink.kind, error);
+		int rc = connect_link(rung, link, scenario->source.kind, scenario->sink.kind, deep, error);
 
 		if (rc != 0)
 			return rc;
@@ -239,6 +257,7 @@ static int verbs_transfer(struct o2_rung *base, const struct o2_scenario *scenar
 	enum o2_side first = o2_rung_initiator(scenario);
 	struct o2_transfer_memory memory;
 	struct o2_lnet_hdr hdr;
+	struct o2_conn_address address;
 	struct link *link;
 	int rc;
 
@@ -249,6 +268,8 @@ static int verbs_transfer(struct o2_rung *base, const struct o2_scenario *scenar
 	rc = prepare_link(rung, scenario, &link, error);
 	if (rc != 0)
 		return rc;
+	o2_conn_get_address(link->conn[first], &address);
+	observed->queue_depth = address.queue_depth;
 	memory_of(rung, first, o2_rung_side(scenario, first)->nob, &memory);
 	hdr = o2_conn_lnet_hdr(link->conn[first], put ? O2_LNET_PUT : O2_LNET_GET, 0, memory.buffer.nob);
 	rc = put ? o2_conn_put(link->conn[first], &hdr, &memory, NULL, error)
@@ -297,8 +318,8 @@ static void verbs_close(struct o2_rung *base)
 {
 	struct verbs_rung *rung = (struct verbs_rung *)base;
 
-	for (uint32_t i = 0; i < O2_DMA_KINDS * O2_DMA_KINDS; i++)
-		disconnect(&rung->link[i / O2_DMA_KINDS][i % O2_DMA_KINDS]);
+	for (uint32_t i = 0; i < sizeof(rung->link) / sizeof(rung->link[0][0][0]); i++)
+		disconnect(&rung->link[0][0][0] + i);
 	for (uint32_t i = 0; i < INTERFACES; i++) {
 		o2_place_close(&rung->place[i / O2_DMA_KINDS][i % O2_DMA_KINDS]);
 	}
@@ -307,6 +328,7 @@ static void verbs_close(struct o2_rung *base)
 
 static const struct o2_rung_ops verbs_ops = {
 	.name = "verbs",
+	.has_depths = true,
 	.has_keys = true,
 	.arena = verbs_arena,
 	.transfer = verbs_transfer,

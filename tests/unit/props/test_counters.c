@@ -89,7 +89,7 @@ TEST(test_pages)
 /* A run of that size, on a device, that met everything. */
 static struct o2_transfer_run *full_run(uint64_t moved)
 {
-	static const struct o2_rung_ops ops = {.has_keys = true, .reconnects = true};
+	static const struct o2_rung_ops ops = {.has_depths = true, .has_keys = true, .reconnects = true};
 	static struct o2_rung rung = {.ops = &ops, .connections = 10000};
 	struct o2_transfer_run *run = calloc(1, sizeof(*run));
 
@@ -160,6 +160,8 @@ TEST(test_each_situation)
 	check_needed(run, &run->counters.bounced_both, 1000, "two devices that bounce");
 	check_needed(run, &run->counters.kmapped[O2_SOURCE], 2000, "from a page without a CPU mapping");
 	check_needed(run, &run->counters.kmapped[O2_SINK], 2000, "to a page without a CPU mapping");
+	check_needed(run, &run->counters.deep, 1000, "a connection deeper than 127");
+	check_needed(run, &run->counters.deepest, 1000, "a connection as deep as can be");
 	check_needed(run, &run->counters.one_byte, 10000, "one byte");
 	for (uint32_t i = O2_REG_GLOBAL + 1; i < O2_REG_MODES; i++)
 		check_needed(run, &run->counters.stale_key[i], 10000, "a stale key tried, mode ");
