@@ -272,6 +272,8 @@ void o2_sim_judge_closed(struct o2_sim *sim, struct o2_sim_end *end);
 
 /* sim_record.c */
 
+/* Is this the end that is foretold to refuse the operation?  The other one hears of it. */
+bool o2_sim_refuses(const struct o2_sim_op *op, const struct o2_sim_end *end);
 /* Does the record say what it has to, of an operation that was refused at its start with the foretold code? */
 bool o2_sim_record_of_start(const struct o2_sim_op *op, int code, const struct o2_error *error);
 /* Of one that has ended at this end. */

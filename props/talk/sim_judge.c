@@ -130,9 +130,10 @@ static bool may_end(struct o2_sim *sim, struct o2_sim_end *end, const struct o2_
 		       (o2_conn_get_state(end->conn) == O2_CONN_CLOSING || (!ours && op->closed_by_match));
 	case O2_FAULT_PEER_STATUS:
 		return op->status_sent && result->status == op->wire_status &&
-		       (result->status == op->code || o2_sim_may_fail(op, end->other, result->status));
+		       ((result->status == op->code && !o2_sim_refuses(op, end)) ||
+			o2_sim_may_fail(op, end->other, result->status));
 	case O2_FAULT_LOCAL_STAGE:
-		return (result->status == foretold && foretold != 0) ||
+		return (result->status == foretold && o2_sim_refuses(op, end)) ||
 		       o2_sim_may_fail(op, end, result->status) || is_culprit(end, result);
 	case O2_FAULT_LOCAL_COMPLETION:
 	case O2_FAULT_PEER_MESSAGE:

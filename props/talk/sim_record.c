@@ -53,6 +53,14 @@ static struct record of_stage(const struct o2_sim_op *op, const struct o2_op_mem
 	}
 }
 
+bool o2_sim_refuses(const struct o2_sim_op *op, const struct o2_sim_end *end)
+{
+	/* The source plans the writes, whoever it is; all else is refused by the end that was asked. */
+	const bool ours = op->op == O2_OP_PUT && op->code == -EMSGSIZE;
+
+	return op->code != 0 && ours == (op->end == end);
+}
+
 bool o2_sim_record_of_start(const struct o2_sim_op *op, int code, const struct o2_error *error)
 {
 	const struct o2_conn_config *config = &op->end->sim->config;
@@ -89,9 +97,11 @@ bool o2_sim_record_of_end(const struct o2_sim_end *end, const struct o2_sim_op *
 		record = (struct record){"conn/deadline", end->sim->now_ms - since_ms, limit_ms};
 		return fault->wait != O2_WAIT_NONE && says(&fault->error, -ETIMEDOUT, &record);
 	case O2_FAULT_LOCAL_STAGE:
-		if (result->status == (result->initiator ? op->code : op->code_there))
-			return says(&fault->error, result->status, &record);
-		return fault->error.code == result->status && fault->error.rule != NULL;
+		if (same_error(&fault->error, &why->error) ||
+		    (o2_sim_refuses(op, end) && says(&fault->error, result->status, &record)))
+			return true;
+		return o2_sim_may_fail(op, end, result->status) && fault->error.code == result->status &&
+		       fault->error.rule != NULL;
 	default:
 		return same_error(&fault->error, &why->error) && fault->wc_status == why->wc_status;
 	}

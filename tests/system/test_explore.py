@@ -58,10 +58,10 @@ FULL_ROWS = (
     "--version 2 --depth 2 --ops put,get/put,get --mode fastreg --at-once",
     f"--version 1 --depth 3 --ops {IMMEDIATES}/{IMMEDIATES}",
 )
-# What only a deadlock shows, and what the account of credits shows: name, row, first line of the finding.
+# What the sizes, the judge of messages and the account of credits show: name, row, first line of the finding.
 DEFECTS = (
-    ("high-water-unscaled", "--version 2 --depth 2 --ops put,put,get --peer-tx-credits 8", "explore/deadlock"),
-    ("last-credit-spent", f"--version 1 --depth 3 --ops {IMMEDIATES}/{IMMEDIATES} --at-once", "explore/deadlock"),
+    ("high-water-unscaled", "--version 2 --depth 2 --ops put,put,get --peer-tx-credits 8", "sim/high-water"),
+    ("last-credit-spent", f"--version 1 --depth 3 --ops {IMMEDIATES}/{IMMEDIATES} --at-once", "judge/credits/last"),
     ("noop-uncounted", "--version 1 --depth 3 --ops put,put,get", "sim/credits"),
     ("noops-pile-up", "--version 2 --depth 3 --ops immediate,immediate,immediate", "sim/noops-waiting"),
     ("reserved-lost", "--version 2 --depth 2 --ops put,put,get", "sim/reserved"),
