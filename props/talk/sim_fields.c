@@ -156,7 +156,8 @@ static bool address_of(const struct seen *m, const struct o2_op_memory *sink, ui
 		return true;
 	case O2_REG_PHYS:
 	case O2_REG_FMR:
-		*address = (uint64_t)i * PAGE_BYTES + piece->offset;
+		*address = (uint64_t)(sink->gapped ? piece->page - sink->first_page : i) * PAGE_BYTES +
+			   piece->offset;
 		return true;
 	default:
 		break;

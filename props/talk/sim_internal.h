@@ -25,7 +25,7 @@
 #define O2_SIM_FEW_OPS	     128u  /* of any other */
 #define O2_SIM_STEPS	     600u
 #define O2_SIM_PAGES	     256u  /* of a node */
-#define O2_SIM_MANY_PAGES    1024u /* of a deep or a wide case */
+#define O2_SIM_MANY_PAGES    1024u /* of a deep case */
 #define O2_SIM_MAX_NOB	     12000u
 #define O2_SIM_FIRST_NID     0x00050000c0a80a01ull
 #define O2_SIM_FIRST_STAMP   0x0006000011112222ull

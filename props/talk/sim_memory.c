@@ -5,20 +5,27 @@
 
 /* Memory of simulated operations: what is drawn, and what is foretold of it. */
 
-#define PAGE_BYTES 4096u
-#define FEW_PIECES 4u
+#define PAGE_BYTES	  4096u
+#define FEW_PIECES	  4u
+#define MANY_PIECES_PAGES 17u
+#define FIRST_OFFSETS	  128u /* of memory with gaps */
 
 uint32_t o2_sim_pages(const struct o2_sim *sim)
 {
-	return sim->deep || sim->wide ? O2_SIM_MANY_PAGES : O2_SIM_PAGES;
+	return sim->deep ? O2_SIM_MANY_PAGES : O2_SIM_PAGES;
 }
 
-/* Pieces in pages of their own; in a wide case as many as a descriptor may have fragments, or nearly. */
-static uint32_t draw_pieces(struct o2_sim *sim, uint64_t nob)
+/*
+ * Pieces in pages of their own; in a wide case as many as a descriptor may have fragments, or nearly, and then
+ * some in each page, because a page costs what an operation costs.
+ */
+static void draw_pieces(struct o2_sim *sim, uint64_t nob, struct o2_op_memory *m)
 {
-	if (sim->wide && nob >= O2_MEMORY_PIECES && o2_draw_bool(sim->choice, 1, 3))
-		return O2_MEMORY_PIECES - (uint32_t)o2_draw_pick(sim->choice, 3);
-	return FEW_PIECES;
+	m->npages = FEW_PIECES;
+	if (!sim->wide || nob < O2_MEMORY_PIECES || o2_draw_bool(sim->choice, 3, 1))
+		return;
+	m->cut_into = O2_MEMORY_PIECES - (uint32_t)o2_draw_pick(sim->choice, 3);
+	m->npages = MANY_PIECES_PAGES;
 }
 
 bool o2_sim_memory_make(struct o2_sim *sim, uint32_t node, uint64_t nob, enum o2_reg_mode mode,
@@ -48,9 +55,9 @@ bool o2_sim_memory_draw(struct o2_sim *sim, uint32_t node, uint64_t nob, struct 
 	m->gapped = mode != O2_REG_USER && mode != O2_REG_PHYS && nob >= FEW_PIECES &&
 		    o2_draw_bool(c, mode == O2_REG_FASTREG ? 15 : 3, sim->wide ? 6 : 1);
 	if (m->gapped)
-		m->npages = draw_pieces(sim, nob);
+		draw_pieces(sim, nob, m);
 	m->scattered = sim->small && mode != O2_REG_USER && !m->gapped && o2_draw_bool(c, 1, 3);
-	return o2_sim_memory_make(sim, node, nob, mode, m->gapped ? offset % 512 : offset, m);
+	return o2_sim_memory_make(sim, node, nob, mode, m->gapped ? offset % FIRST_OFFSETS : offset, m);
 }
 
 void o2_sim_memory_fill(struct o2_sim_op *op)

@@ -30,7 +30,7 @@ static enum o2_dma_kind kind_of(const struct o2_sim *sim, uint32_t i)
 /* Its nodes are its own. */
 static bool is_special(const struct o2_sim *sim)
 {
-	return sim->small || sim->deep || sim->wide;
+	return sim->small || sim->deep;
 }
 
 static bool open_node(struct o2_sim *sim, uint32_t i)
@@ -354,7 +354,7 @@ void o2_sim_world_open(struct o2_sim *sim)
 		o2_sim_seen(sim, O2_SIM_SEEN_THREE_NODES), sim->nnodes = 3;
 	else
 		sim->nnodes = 2;
-	sim->small = !sim->deep && !sim->wide && o2_draw_bool(sim->choice, 5, 2);
+	sim->small = !sim->deep && o2_draw_bool(sim->choice, 5, 2);
 	sim->remapped = o2_draw_bool(sim->choice, 7, 1);
 	sim->kernel_order = true;
 	make(sim);

@@ -5,9 +5,8 @@
 #include <errno.h>
 #include <string.h>
 
-#define FIRST_GAP_BYTES	 8u
-#define MORE_GAP_BYTES	 16u /* of each gap than of the one before */
-#define GAPS_THAT_DIFFER 128u
+#define FIRST_GAP_BYTES 8u
+#define MORE_GAP_BYTES	16u /* of each gap than of the one before */
 
 enum o2_reg_mode o2_memory_draw_mode(struct o2_choice *choice, const uint32_t weights[O2_MEMORY_MODES])
 {
@@ -21,18 +20,24 @@ enum o2_reg_mode o2_memory_draw_mode(struct o2_choice *choice, const uint32_t we
 static void cut(struct o2_op_memory *m, uint32_t offset, uint64_t nob)
 {
 	const uint32_t page_bytes = m->shadow->arena->page_bytes;
+	const uint32_t pieces = m->cut_into != 0 ? m->cut_into : m->npages;
+	const uint32_t per_page = m->gapped ? (pieces + m->npages - 1) / m->npages : 1;
+	const uint32_t room = page_bytes / per_page;
 	uint64_t left = nob;
 
 	for (uint32_t i = 0; left > 0; i++) {
-		uint64_t most =
-			m->gapped ? (left + m->npages - i - 1) / (m->npages - i) : page_bytes - offset;
+		uint64_t most = m->gapped ? (left + pieces - i - 1) / (pieces - i) : page_bytes - offset;
 		uint32_t take = (uint32_t)(left < most ? left : most);
+		uint32_t page = i / per_page;
 
-		assert(i < m->npages && i < O2_MEMORY_PIECES);
+		assert(page < m->npages && i < O2_MEMORY_PIECES);
 		m->kiov[m->npieces++] = (struct o2_kiov){
-			m->first_page + (m->scattered ? m->npages - 1 - i : i), offset, take};
+			m->first_page + (m->scattered ? m->npages - 1 - page : page), offset, take};
 		left -= take;
-		offset = m->gapped ? FIRST_GAP_BYTES + MORE_GAP_BYTES * (i % GAPS_THAT_DIFFER) : 0;
+		offset = 0;
+		if (m->gapped)
+			offset = (i + 1) % per_page * room + FIRST_GAP_BYTES +
+				 MORE_GAP_BYTES * (i % (room / (2 * MORE_GAP_BYTES)));
 	}
 }
 

@@ -20,8 +20,9 @@
 struct o2_op_memory {
 	struct o2_shadow *shadow; /* of the arena that it lies in */
 	uint32_t first_page, npages;
-	bool gapped;	/* each piece lies inside a page of its own */
-	bool scattered; /* its pages lie in another order than its bytes */
+	bool gapped;	   /* each piece lies inside a page */
+	uint32_t cut_into; /* gapped: so many pieces, as many in each page; 0: one in each */
+	bool scattered;	   /* its pages lie in another order than its bytes */
 	uint32_t npieces;
 	struct o2_kiov kiov[O2_MEMORY_PIECES];
 	struct o2_iov iov; /* mode user */
