@@ -230,6 +230,7 @@ static bool life_said(void)
 	struct o2_node_config two = small_config();
 	struct world *world;
 	struct seat *b;
+	bool well;
 
 	two.conns_per_peer = 2;
 	world = world_two(&two, NULL);
@@ -241,8 +242,9 @@ static bool life_said(void)
 	b->cm->handler = look;
 	world_put(world, &world->seat[0], NID(1));
 	b->cm->handler = handler;
+	well = dststamp == b->side.ni.config.incarnation;
 	world_close(world);
-	return dststamp == b->side.ni.config.incarnation;
+	return well;
 }
 
 /* One closes; the other is told whose doing it was. */
