@@ -15,7 +15,7 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parents[1] / "ci"))
 import operators  # noqa: E402
 import systematic  # noqa: E402
-from o2ci import mutant_runs, mutant_tree, systematic_score  # noqa: E402
+from o2ci import mutant_runs, mutant_tree, systematic_score, transfer  # noqa: E402
 
 FILE = "ref/x/sum.c"
 # `limit` is checked by nobody; `rare` is called by nobody; `sum` is checked.
@@ -196,6 +196,11 @@ class Judged(unittest.TestCase):
 
     def test_the_projects_list_fits_its_sources(self):
         self.assertEqual(systematic.stale(systematic.read_judged(), systematic.all_places(systematic.ROOT)), [])
+
+
+class Runs(unittest.TestCase):
+    def test_every_property_is_run(self):
+        self.assertEqual({name for name, *_ in mutant_runs.OF_O2PROPS}, {transfer.TRANSFER, *transfer.DEVICE_FREE})
 
 
 class Sample(unittest.TestCase):
