@@ -14,6 +14,7 @@ from pathlib import Path
 
 PROPERTY, TEST = "property", "test"
 MAP_BYTES = 1 << 16  # O2_SYSTEMATIC_BYTES
+FILE_BYTES = 1 << 32  # of one file, memory that is shared as one too: a mutant may write for ever
 CANNOT_RUN = 77
 LONGEST_S = 300  # a unit test that takes longer without any mutant is left out
 
@@ -121,8 +122,11 @@ def targets_of(programs, runs):
 
 
 def limits(child, seconds):
-    """Of processor time and of what is written; of its children each by itself."""
-    for what, most in ((resource.RLIMIT_CPU, int(5 + 4 * seconds)), (resource.RLIMIT_FSIZE, 1 << 28), (resource.RLIMIT_CORE, 0)):
+    """Of processor time, where it is known what it takes, and of what is written; of its children each by itself."""
+    wanted = [(resource.RLIMIT_FSIZE, FILE_BYTES), (resource.RLIMIT_CORE, 0)]
+    if seconds is not None:
+        wanted.append((resource.RLIMIT_CPU, int(5 + 4 * seconds)))
+    for what, most in wanted:
         try:
             resource.prlimit(child.pid, what, (most, most + 1))
         except (ProcessLookupError, PermissionError):
@@ -139,8 +143,7 @@ def execute(run, number, seconds=None):
         with (folder / "output").open("wb") as output:
             child = subprocess.Popen(list(map(str, run.command)), cwd=folder, env=environment, stdin=subprocess.DEVNULL,
                                      stdout=output, stderr=subprocess.STDOUT, start_new_session=True)
-        if seconds is not None:
-            limits(child, seconds)
+        limits(child, seconds)
         try:
             status = child.wait(timeout=600 if seconds is None else 20 + 10 * seconds)
         except subprocess.TimeoutExpired:

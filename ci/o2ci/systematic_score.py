@@ -49,13 +49,14 @@ class Score:
     def __init__(self, runs, jobs, say=print):
         self.runs, self.jobs, self.say = runs, jobs, say
         self.lock = threading.Lock()
+        self.failed = 0  # runs that did not hold without a mutant
 
     def clean(self, kind):
-        """Every run without a mutant.  Which mutants each reaches; how many do not hold."""
+        """Every run without a mutant.  Which mutants each reaches; what does not hold is left out."""
         runs = [run for run in self.runs if run.kind == kind]
         with ThreadPoolExecutor(max_workers=self.jobs) as pool:
             outcomes = list(pool.map(lambda run: mutant_runs.execute(run, 0), runs))
-        failed = 0
+        failed = self.failed
         for run, outcome in zip(runs, outcomes):
             run.seconds, run.reached = outcome.seconds, outcome.reached
             if outcome.held and outcome.seconds <= mutant_runs.LONGEST_S:
@@ -64,11 +65,11 @@ class Score:
             if outcome.held or outcome.status == mutant_runs.CANNOT_RUN:
                 self.say(f"left out: {run.name}: {outcome.words}, {outcome.seconds:.0f} s")
             else:
-                failed += 1
+                self.failed += 1
                 self.say(f"FAIL without a mutant: {run.name}: {outcome.words}\n{outcome.tail}")
         whole = sum(run.seconds for run in runs)
-        self.say(f"without a mutant: {len(runs)} runs of kind {kind}, {whole:.0f} s one after the other, {failed} failed")
-        return failed
+        self.say(f"without a mutant: {len(runs)} runs of kind {kind}, {whole:.0f} s one after the other, "
+                 f"{self.failed - failed} failed")
 
     def reaching(self, kind, number):
         """Cheapest first."""
@@ -79,13 +80,22 @@ class Score:
         started = time.monotonic()
         for run in self.reaching(kind, result.number):
             outcome = mutant_runs.execute(run, result.number, run.seconds)
-            if not outcome.held:
+            if not outcome.held and kind == TEST and not mutant_runs.execute(run, 0, run.seconds).held:
+                self.unsteady(run)
+            elif not outcome.held:
                 result.how, result.by = kind, f"{run.name} ({outcome.words})"
                 break
             result.how = SURVIVED
         result.seconds += time.monotonic() - started
         if result.how == SURVIVED and kind == TEST:
             result.by = ", ".join(run.name for one in (PROPERTY, TEST) for run in self.reaching(one, result.number))
+
+    def unsteady(self, run):
+        """It fails without a mutant, now that it is limited or something else runs beside it: that says nothing."""
+        with self.lock:
+            self.failed += run in self.runs
+            self.say(f"FAIL without a mutant, later: {run.name}")
+            self.runs = [one for one in self.runs if one is not run]
 
     def all_by(self, results, kind):
         """Those that nothing has noticed yet."""
@@ -219,11 +229,10 @@ def score(mutants, runs, judged, options):
         if result.judgement and result.judgement.verdict == EQUIVALENT and not options.judged:
             result.how = EQUIVALENT
     one = Score(runs, options.jobs, lambda text: print(text, flush=True))
-    failed = 0
     for kind in (PROPERTY, TEST):
-        failed += one.clean(kind)
+        one.clean(kind)
         one.all_by(results, kind)
-    return results, failed
+    return results, one.failed
 
 
 def main(arguments):

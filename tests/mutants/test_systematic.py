@@ -275,7 +275,18 @@ class Sample(unittest.TestCase):
 
     def test_a_run_that_does_not_hold_by_itself_fails(self):
         one = systematic_score.Score([mutant_runs.Run("no", mutant_runs.TEST, ["false"])], 1, lambda text: None)
-        self.assertEqual((one.clean(mutant_runs.TEST), one.runs), (1, []))
+        one.clean(mutant_runs.TEST)
+        self.assertEqual((one.failed, one.runs), (1, []))
+
+    def test_a_test_that_fails_later_without_a_mutant_kills_nothing(self):
+        mark = self.folder / "mark"
+        once = mutant_runs.Run("once", mutant_runs.TEST, ["sh", "-c", f"test ! -e {mark} && touch {mark}"])
+        one = systematic_score.Score([once], 1, lambda text: None)
+        one.clean(mutant_runs.TEST)
+        once.reached = bytes([1, 1])
+        result = systematic_score.Result(1, self.place("+ becomes -", "x + 1"), systematic_score.NOT_REACHED)
+        one.judge(result, mutant_runs.TEST)
+        self.assertEqual((result.how, one.failed, one.runs), (systematic_score.SURVIVED, 1, []))
 
 
 if __name__ == "__main__":
