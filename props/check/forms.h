@@ -13,9 +13,9 @@
 #include "props/scenario/scenario.h"
 
 /*
- * The property: what is written as a JSON form is read as the same; a form that was changed in one place is
- * refused with the name of a field on the way there, or read as what it says; and an answer that differs is
- * found to differ (docs/properties.md, "The forms property").
+ * The property: what is written as a JSON form, be it a question, an answer or a refusal, is read as the
+ * same; a form that was changed in one place is refused with the name of a field on the way there, or read as
+ * what it says; and an answer that differs is found to differ (docs/properties.md, "The forms property").
  */
 
 #define O2_FORM_PATH 8u /* steps from a form to its deepest value */
