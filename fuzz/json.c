@@ -194,6 +194,12 @@ static void release(const struct reader *reader, struct stored *s)
 		reader->release(s);
 }
 
+/* Both were zeros before they were read into, so what no reader writes to is the same as well. */
+static bool same_bytes(const void *a, const void *b, size_t length_bytes)
+{
+	return memcmp(a, b, length_bytes) == 0;
+}
+
 /* What was read can be written, and that is read as the same. */
 static json_t *check_round_trip(const struct reader *reader, const struct stored *first)
 {
@@ -204,7 +210,7 @@ static json_t *check_round_trip(const struct reader *reader, const struct stored
 		o2_fuzz_fail("json: %s: what was read cannot be written", reader->form);
 	if (read_form(reader, written, &second) != 0)
 		o2_fuzz_fail("json: %s: what was written cannot be read", reader->form);
-	if (!reader->points && memcmp(first, &second, sizeof(second)) != 0)
+	if (!reader->points && !same_bytes(first, &second, sizeof(second)))
 		o2_fuzz_fail("json: %s: what was written is read as something else", reader->form);
 	again = reader->write(&second);
 	if (again == NULL || !json_equal(written, again))

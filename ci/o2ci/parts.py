@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from . import place
 from .result import CANNOT_RUN, EXIT_CANNOT_RUN
 
-CTEST_TIMEOUT_S = 900
+CTEST_TIMEOUT_S = 1800
 CLANG_FORMAT = ("clang-format-14", "clang-format")
 SOURCE_FOLDERS = ("ref", "props", "fuzz", "tests")
 
