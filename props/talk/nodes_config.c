@@ -10,12 +10,12 @@
 
 #define DEPTH_MOST 255u
 #define FRAGS_MOST 257u
-#define FEW_FRAGS  8u
+#define FEW_FRAGS  4u
 
 static uint32_t draw_frags(struct o2_choice *c)
 {
 	static const uint32_t frags[] = {FRAGS_MOST, FRAGS_MOST - 1, 1, 2, 3, FRAGS_MOST - 2, 0};
-	static const uint32_t weights[] = {12, 4, 2, 2, 2, 1, 1};
+	static const uint32_t weights[] = {8, 4, 3, 3, 3, 1, 2};
 	uint32_t drawn = frags[o2_draw_weighted(c, weights, 7)];
 
 	return drawn != 0 ? drawn : (uint32_t)o2_draw_range(c, 1, FRAGS_MOST);
@@ -39,8 +39,8 @@ static void draw_deep_terms(struct o2_choice *c, struct o2_conn_config *conn)
 	const uint32_t depth = depths[o2_draw_weighted(c, weights, 5)];
 
 	conn->queue_depth = depth != 0 ? depth : (uint32_t)o2_draw_range(c, 2, DEPTH_MOST);
-	conn->max_frags = o2_draw_bool(c, 1, 9) ? (uint32_t)o2_draw_range(c, 1, FEW_FRAGS) : draw_frags(c);
-	conn->concurrent_sends = o2_draw_bool(c, 1, 1) ? (uint32_t)o2_draw_range(c, 1, 2 * DEPTH_MOST) : 0;
+	conn->max_frags = o2_draw_bool(c, 1, 19) ? (uint32_t)o2_draw_range(c, 1, FEW_FRAGS) : draw_frags(c);
+	conn->concurrent_sends = o2_draw_bool(c, 3, 1) ? (uint32_t)o2_draw_range(c, 1, 2 * DEPTH_MOST) : 0;
 	conn->peercredits_hiw = o2_draw_bool(c, 1, 1) ? (uint32_t)o2_draw_range(c, 1, DEPTH_MOST) : 0;
 }
 

@@ -134,7 +134,7 @@ void o2_nodes_open(struct o2_nodes *nodes)
 		o2_report_fail(nodes->report, "nodes/open", "there is no network: %s", text);
 		return;
 	}
-	nodes->deep = ops->may_fail && o2_draw_bool(nodes->choice, 9, 1);
+	nodes->deep = ops->may_fail && o2_draw_bool(nodes->choice, 15, 1);
 	nodes->ground.faults = ops->may_fail && o2_draw_bool(nodes->choice, 1, 1);
 	nodes->nseats = ops->most_nodes > 2 && o2_draw_bool(nodes->choice, 2, 1) ? 3 : 2;
 	if (nodes->nseats == 3)
