@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/markup.h"
 #include "props/check/check.h"
 #include "props/check/check_view.h"
-#include "props/explain/markup.h"
 
 /* A result as one page without scripts or other files: what to attach to a review. */
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 
+#include "base/markup.h"
 #include "props/check/check.h"
 #include "props/check/check_view.h"
-#include "props/explain/markup.h"
 
 /* A result as JUnit: one case for each check. */
 

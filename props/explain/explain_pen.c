@@ -3,7 +3,7 @@
 
 #include <stdarg.h>
 
-#include "props/explain/markup.h"
+#include "base/markup.h"
 
 /* Bytes that do not move, beside the buffer or beyond what moves. */
 #define IDLE "#e4e4e4"

@@ -14,7 +14,7 @@ static const char *wire_rule_of(const struct o2_judge_finding *finding)
 	return finding->rule == O2_JUDGE_MESSAGE_WIRE ? finding->error.rule : NULL;
 }
 
-static enum o2_judge_severity severity_of(const struct o2_judge_row *row)
+enum o2_judge_severity o2_judge_row_severity(const struct o2_judge_row *row)
 {
 	return row->unproven ? O2_JUDGE_NOTE : o2_judge_rules[row->rule].severity;
 }
@@ -36,7 +36,7 @@ void o2_judge_report_add(void *context, const struct o2_judge_finding *finding)
 		.error = finding->error,
 	};
 
-	report->times[severity_of(&row)]++;
+	report->times[o2_judge_row_severity(&row)]++;
 	for (uint32_t i = 0; i < report->count; i++) {
 		struct o2_judge_row *known = &report->row[i];
 
@@ -54,35 +54,51 @@ void o2_judge_report_add(void *context, const struct o2_judge_finding *finding)
 		report->row[report->count++] = row;
 }
 
-static void nid_text(uint64_t nid, char text[O2_NID_TEXT_BYTES])
+void o2_judge_nid_text(uint64_t nid, char text[O2_NID_TEXT_BYTES])
 {
 	if (nid == 0 || o2_nid_to_text(nid, text, O2_NID_TEXT_BYTES) < 0)
 		strcpy(text, "(unknown)");
 }
 
+void o2_judge_row_where(const struct o2_judge_row *row, char text[O2_JUDGE_ROW_TEXT_BYTES])
+{
+	char who[O2_NID_TEXT_BYTES], peer[O2_NID_TEXT_BYTES], times[64] = "", about[64] = "";
+
+	o2_judge_nid_text(row->who_nid, who);
+	o2_judge_nid_text(row->peer_nid, peer);
+	if (row->times != 1)
+		snprintf(times, sizeof(times), "%" PRIu64 " times, first ", row->times);
+	if (row->earlier != 0)
+		snprintf(about, sizeof(about), ", about packet %" PRIu64, row->earlier);
+	snprintf(text, O2_JUDGE_ROW_TEXT_BYTES, "%s (to %s): %spacket %" PRIu64 "%s", who, peer, times,
+		 row->number, about);
+}
+
+void o2_judge_what(const char *wire_rule, const struct o2_error *error, char text[O2_JUDGE_ROW_TEXT_BYTES])
+{
+	char what[O2_ERROR_WHAT_BYTES];
+
+	text[0] = '\0';
+	if (error->field == NULL)
+		return;
+	o2_error_what(error, what, sizeof(what));
+	snprintf(text, O2_JUDGE_ROW_TEXT_BYTES, "%s%s%s", wire_rule != NULL ? wire_rule : "",
+		 wire_rule != NULL ? ": " : "", what);
+}
+
 static void print_row(const struct o2_judge_row *row, FILE *out)
 {
 	const struct o2_judge_rule *rule = &o2_judge_rules[row->rule];
-	char who[O2_NID_TEXT_BYTES], peer[O2_NID_TEXT_BYTES], what[O2_ERROR_WHAT_BYTES];
+	char text[O2_JUDGE_ROW_TEXT_BYTES];
 
-	nid_text(row->who_nid, who);
-	nid_text(row->peer_nid, peer);
-	fprintf(out, "%-6s  %-23s  %s (to %s): ", o2_judge_severity_names[severity_of(row)], rule->id, who,
-		peer);
-	if (row->times == 1)
-		fprintf(out, "packet %" PRIu64, row->number);
-	else
-		fprintf(out, "%" PRIu64 " times, first packet %" PRIu64, row->times, row->number);
-	if (row->earlier != 0)
-		fprintf(out, ", about packet %" PRIu64, row->earlier);
-	putc('\n', out);
-	if (row->error.field != NULL) {
-		o2_error_what(&row->error, what, sizeof(what));
-		fprintf(out, "        %s%s%s\n", row->wire_rule != NULL ? row->wire_rule : "",
-			row->wire_rule != NULL ? ": " : "", what);
-	}
+	o2_judge_row_where(row, text);
+	fprintf(out, "%-6s  %-23s  %s\n", o2_judge_severity_names[o2_judge_row_severity(row)], rule->id,
+		text);
+	o2_judge_what(row->wire_rule, &row->error, text);
+	if (text[0] != '\0')
+		fprintf(out, "        %s\n", text);
 	if (row->unproven)
-		fputs("        not proven: packets of the other side may be missing at the end\n", out);
+		fprintf(out, "        %s\n", O2_JUDGE_UNPROVEN_TEXT);
 	fprintf(out, "        it should be so: %s (%s)\n", rule->sentence, rule->source);
 }
 
@@ -91,7 +107,7 @@ static const char *plural(uint64_t count)
 	return count == 1 ? "" : "s";
 }
 
-static void print_seen(const struct o2_judge_seen_totals *totals, FILE *out)
+void o2_judge_seen_print(const struct o2_judge_seen_totals *totals, FILE *out)
 {
 	const struct o2_links_totals *links = &totals->links;
 
@@ -116,10 +132,10 @@ static void print_seen(const struct o2_judge_seen_totals *totals, FILE *out)
 void o2_judge_report_print(const struct o2_judge_report *report, const struct o2_judge_seen_totals *totals,
 			   FILE *out)
 {
-	print_seen(totals, out);
+	o2_judge_seen_print(totals, out);
 	for (int severity = 0; severity < O2_JUDGE_SEVERITIES; severity++)
 		for (uint32_t i = 0; i < report->count; i++)
-			if ((int)severity_of(&report->row[i]) == severity)
+			if ((int)o2_judge_row_severity(&report->row[i]) == severity)
 				print_row(&report->row[i], out);
 	if (report->more != 0)
 		fprintf(out, "%" PRIu64 " findings more, of further nodes\n", report->more);
@@ -134,7 +150,7 @@ static json_t *nid_to_json(uint64_t nid)
 
 	if (nid == 0)
 		return json_null();
-	nid_text(nid, text);
+	o2_judge_nid_text(nid, text);
 	return json_string(text);
 }
 
@@ -153,7 +169,7 @@ static json_t *with_error(json_t *object, const struct o2_error *error)
 	return o2_json_with(object, "limit_kind", json_string(kinds[error->limit_kind]));
 }
 
-static json_t *row_to_json(const struct o2_judge_row *row)
+json_t *o2_judge_row_to_json(const struct o2_judge_row *row)
 {
 	const struct o2_judge_rule *rule = &o2_judge_rules[row->rule];
 	json_t *object = json_object();
@@ -161,7 +177,8 @@ static json_t *row_to_json(const struct o2_judge_row *row)
 	object = o2_json_with(object, "rule", json_string(rule->id));
 	if (row->wire_rule != NULL)
 		object = o2_json_with(object, "wire_rule", json_string(row->wire_rule));
-	object = o2_json_with(object, "severity", json_string(o2_judge_severity_names[severity_of(row)]));
+	object = o2_json_with(object, "severity",
+			      json_string(o2_judge_severity_names[o2_judge_row_severity(row)]));
 	object = o2_json_with(object, "proven", json_boolean(!row->unproven));
 	object = o2_json_with(object, "who", nid_to_json(row->who_nid));
 	object = o2_json_with(object, "peer", nid_to_json(row->peer_nid));
@@ -203,7 +220,7 @@ json_t *o2_judge_report_to_json(const struct o2_judge_report *report, const char
 	json_t *object = o2_json_form("o2ref/judge/output"), *findings = json_array();
 
 	for (uint32_t i = 0; i < report->count; i++)
-		if (json_array_append_new(findings, row_to_json(&report->row[i])) != 0) {
+		if (json_array_append_new(findings, o2_judge_row_to_json(&report->row[i])) != 0) {
 			json_decref(findings);
 			findings = NULL;
 			break;

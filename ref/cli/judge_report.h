@@ -9,6 +9,7 @@
 
 #include "cli/links.h"
 #include "judge/judge.h"
+#include "wire/nid.h"
 
 /*
  * The findings of a judge, gathered: one row for each rule that a node has broken towards another.
@@ -38,17 +39,39 @@ struct o2_judge_report {
 /* An o2_judge_sink: context is the report. */
 void o2_judge_report_add(void *context, const struct o2_judge_finding *finding);
 
+/* Of a row: that of its rule; what is not proven is a note. */
+enum o2_judge_severity o2_judge_row_severity(const struct o2_judge_row *row);
+
+/* Parts of reports as text: a NID, who did it in which packet, and what was seen there ("": nothing to say). */
+#define O2_JUDGE_ROW_TEXT_BYTES 320u
+#define O2_JUDGE_UNPROVEN_TEXT	"not proven: packets of the other side may be missing at the end"
+void o2_judge_nid_text(uint64_t nid, char text[O2_NID_TEXT_BYTES]);
+void o2_judge_row_where(const struct o2_judge_row *row, char text[O2_JUDGE_ROW_TEXT_BYTES]);
+void o2_judge_what(const char *wire_rule, const struct o2_error *error, char text[O2_JUDGE_ROW_TEXT_BYTES]);
+
 /* What a capture was made of, as far as it could be seen. */
 struct o2_judge_seen_totals {
 	struct o2_walk_totals walk;
 	struct o2_links_totals links;
 };
 
+/* The first lines of the text: what was seen, and what was not. */
+void o2_judge_seen_print(const struct o2_judge_seen_totals *totals, FILE *out);
+
 /* As text, the severest first. */
 void o2_judge_report_print(const struct o2_judge_report *report, const struct o2_judge_seen_totals *totals,
 			   FILE *out);
 
-/* As the form o2ref/judge/output.  NULL when memory runs out; the caller owns it. */
+/* All that came of one capture: what its views are made of. */
+struct o2_judge_result {
+	const char *name; /* path, or "standard input" */
+	const struct o2_judge_report *report;
+	const struct o2_judge_seen_totals *totals;
+	const char *why; /* it was not judged to its end; NULL: it was */
+};
+
+/* A row as it is in the form below, and the form o2ref/judge/output.  NULL when memory runs out; the caller owns it. */
+json_t *o2_judge_row_to_json(const struct o2_judge_row *row);
 json_t *o2_judge_report_to_json(const struct o2_judge_report *report, const char *file,
 				const struct o2_judge_seen_totals *totals);
 

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef O2_BASE_MARKUP_H
+#define O2_BASE_MARKUP_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+/*
+ * HTML, SVG and XML with text in it, which may come from anywhere: &, <, > and " are escaped, control
+ * characters but a line's end left out, and bytes that are no UTF-8 become question marks.
+ */
+
+/* Markup with a place %s for each text; attributes are in double quotes. */
+void o2_markup(FILE *out, const char *markup, ...) __attribute__((format(printf, 2, 3)));
+
+/* Text that does not end with a zero. */
+void o2_markup_text(const char *text, size_t length, FILE *out);
+
+#endif

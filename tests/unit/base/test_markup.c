@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/* Text from anywhere in HTML and XML: what it may not be is escaped, left out, or a question mark. */
+
+#include "base/markup.h"
+#include "tests/lib/unit_test.h"
+
+/* What comes of length bytes. */
+static void expect(const char *text, size_t length, const char *expected)
+{
+	char got[256] = "";
+	FILE *out = fmemopen(got, sizeof(got), "w");
+
+	assert_non_null(out);
+	o2_markup_text(text, length, out);
+	fclose(out);
+	assert_string_equal(got, expected);
+}
+
+#define EXPECT(literal, expected) expect(literal, sizeof(literal) - 1, expected)
+
+TEST(test_what_ends_text_is_escaped)
+{
+	EXPECT("<script>&\"", "&lt;script&gt;&amp;&quot;");
+}
+
+TEST(test_control_characters_are_left_out)
+{
+	EXPECT("a\0b\x07\x1b[1m\r\nc\x7f", "ab[1m\nc");
+}
+
+TEST(test_characters_of_several_bytes_stay)
+{
+	EXPECT("\xc3\xa4 \xe2\x82\xac \xf0\x9f\x98\x80 \xf4\x8f\xbf\xbf",
+	       "\xc3\xa4 \xe2\x82\xac \xf0\x9f\x98\x80 \xf4\x8f\xbf\xbf");
+}
+
+TEST(test_bytes_that_are_no_character_are_question_marks)
+{
+	EXPECT("\xff\xfe", "??");
+	EXPECT("a\xc3", "a?");			   /* cut short */
+	EXPECT("\xe2\x82<", "??&lt;");		   /* the third byte is another character */
+	EXPECT("\xc0\xbc \xe0\x80\xbc", "?? ???"); /* longer than need be: '<' */
+	EXPECT("\xed\xa0\x80", "???");		   /* a surrogate */
+	EXPECT("\xf4\x90\x80\x80", "????");	   /* beyond the last character */
+	EXPECT("\xef\xbf\xbf", "???");		   /* XML forbids it */
+}
+
+TEST(test_markup_escapes_what_it_is_given_and_nothing_else)
+{
+	char got[64] = "";
+	FILE *out = fmemopen(got, sizeof(got), "w");
+
+	assert_non_null(out);
+	o2_markup(out, "<a b=\"%s\">%s</a>", "\">", "&");
+	fclose(out);
+	assert_string_equal(got, "<a b=\"&quot;&gt;\">&amp;</a>");
+}
