@@ -35,7 +35,7 @@ static const struct o2_option option_table[] = {
 	 "each line of a capture",
 	 O2_SET(output, OUTPUT_JSON)},
 	{"reject", NULL, "FILE is the private data of a connection manager's reject", O2_FLAG(reject)},
-	{"pcap", NULL, "FILE is a capture in pcap or pcapng format, RoCEv2 on Ethernet", O2_FLAG(pcap)},
+	{"pcap", NULL, "FILE is a capture in pcap or pcapng format, of RoCE or InfiniBand", O2_FLAG(pcap)},
 	{"hex-input", NULL, "FILE is hexadecimal digits, and nothing else will do", O2_FLAG(hex_input)},
 	{"raw-input", NULL, "FILE is bytes, even if they look like hexadecimal digits", O2_FLAG(raw_input)},
 	{"all", NULL, "show long payloads as a whole", O2_FLAG(all)},

@@ -111,6 +111,7 @@ enum o2_flow_order o2_flow_advance(struct o2_flow *flow, const struct o2_roce_pa
 void o2_flow_open(struct o2_flow *flow, const struct o2_roce_packet *packet)
 {
 	flow->open = true;
+	flow->cut = false;
 	flow->suspended = false;
 	flow->kind = packet->kind;
 	flow->packets = 0;
@@ -124,10 +125,11 @@ void o2_flow_open(struct o2_flow *flow, const struct o2_roce_packet *packet)
 bool o2_flow_add(struct o2_flow *flow, const struct o2_roce_packet *packet)
 {
 	const size_t room = O2_FLOW_KEPT_BYTES - flow->kept_bytes;
-	const size_t count = packet->payload_bytes < room ? packet->payload_bytes : room;
+	const size_t count = packet->seen_bytes < room ? packet->seen_bytes : room;
 
 	flow->packets++;
 	flow->bytes += packet->payload_bytes;
+	flow->cut = flow->cut || packet->seen_bytes < packet->payload_bytes;
 	if (flow->kind != O2_ROCE_SEND || count == 0)
 		return true;
 	if (flow->kept == NULL)

@@ -31,6 +31,7 @@ struct o2_flow {
 	uint32_t gap_psn;
 	/* The message at work. */
 	bool open;
+	bool cut;		/* not all of its payload was captured */
 	bool suspended;		/* it goes on where the gap began, or not at all */
 	enum o2_roce_kind kind; /* SEND or WRITE */
 	uint32_t packets;

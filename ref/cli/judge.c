@@ -39,8 +39,8 @@ static const struct o2_command command = {
 	.program = "o2ref",
 	.name = "judge",
 	.usage = "[OPTION]... FILE...",
-	.about = "Say which rules of the protocol were broken in a capture (pcap or pcapng, RoCEv2 on "
-		 "Ethernet; - for standard input), by whom, and in which packet.",
+	.about = "Say which rules of the protocol were broken in a capture (pcap or pcapng, of RoCE or "
+		 "InfiniBand; - for standard input), by whom, and in which packet.",
 	.options = option_table,
 	.end = "exit status: 0 no rule that must hold was broken, 1 one was or a capture is cut, 2 usage, "
 	       "or a file that cannot be read or written",

@@ -122,6 +122,9 @@ void o2_judge_seen_print(const struct o2_judge_seen_totals *totals, FILE *out)
 			" connection%s; what one side says, of %" PRIu64 "\n",
 			links->connections - links->whole, plural(links->connections - links->whole),
 			links->one_way);
+	if (totals->walk.cut != 0)
+		fprintf(out, "%" PRIu64 " packet%s not captured as a whole\n", totals->walk.cut,
+			totals->walk.cut == 1 ? " was" : "s were");
 	if (links->forgotten + totals->walk.forgotten != 0)
 		fprintf(out,
 			"forgotten, because there were more than can be followed: %" PRIu64
@@ -199,6 +202,7 @@ static json_t *seen_to_json(const struct o2_judge_seen_totals *totals)
 		uint64_t value;
 	} rows[] = {
 		{"packets", totals->walk.packets},
+		{"cut", totals->walk.cut},
 		{"connections", totals->links.connections},
 		{"whole", totals->links.whole},
 		{"one_way", totals->links.one_way},

@@ -169,6 +169,9 @@ static void print_totals(const struct o2_walk_totals *totals)
 	       " of other protocols; %" PRIu64 " refused\n",
 	       totals->packets, totals->sends, totals->writes, totals->write_bytes, totals->cm, totals->acks,
 	       totals->naks, totals->repeated, totals->not_roce, totals->refused);
+	if (totals->cut != 0)
+		printf("%" PRIu64 " packet%s not captured as a whole\n", totals->cut,
+		       totals->cut == 1 ? " was" : "s were");
 	if (totals->forgotten != 0)
 		printf("%" PRIu64
 		       " times the quietest of %u directions of connections was forgotten for another one\n",

@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/pcap_walk.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
-#include <pcap/pcap.h>
 #include <string.h>
 
 #include "cli/flows.h"
-
-static_assert(O2_PCAP_WHY_BYTES >= PCAP_ERRBUF_SIZE, "libpcap writes there too");
-
-#define NS_PER_S 1000000000u
 
 #define SYNDROME_KIND(syndrome) ((syndrome) >> 5 & 3)
 #define SYNDROME_ACK		0u
@@ -19,14 +13,7 @@ static_assert(O2_PCAP_WHY_BYTES >= PCAP_ERRBUF_SIZE, "libpcap writes there too")
 #define STRING(x) #x
 #define DIGITS(x) STRING(x)
 #define TOO_MANY  "more than " DIGITS(O2_FLOWS_MAX) " directions of connections"
-
-/* A packet of the capture. */
-struct record {
-	uint64_t number;  /* from 1, as other tools count */
-	uint64_t time_ns; /* since 1970 */
-	size_t length_bytes;
-	const uint8_t *bytes; /* libpcap's, until the next one */
-};
+#define CUT	  "a packet that was not captured as a whole"
 
 /* Everything that the steps of one walk share. */
 struct walk {
@@ -35,9 +22,9 @@ struct walk {
 	void *context;
 	struct o2_walk_totals *totals;
 	struct o2_flows *flows;
-	pcap_t *capture;
-	struct record record; /* the one at work */
-	struct o2_msg msg;    /* large */
+	struct o2_capture *capture;
+	uint64_t time_ns;  /* of the packet at work */
+	struct o2_msg msg; /* large */
 	struct o2_reject reject;
 	struct o2_error refused;
 };
@@ -47,8 +34,8 @@ static struct o2_event new_event(const struct walk *walk, enum o2_event_kind kin
 {
 	return (struct o2_event){
 		.kind = kind,
-		.frame = walk->record.number,
-		.time_ns = walk->record.time_ns,
+		.frame = walk->capture->packets,
+		.time_ns = walk->time_ns,
 		.src = packet->src,
 		.dst = packet->dst,
 		.dest_qp = packet->dest_qp,
@@ -105,6 +92,11 @@ static void report_flow(struct walk *walk, struct o2_flow *flow, const struct o2
 	struct o2_event event = new_event(walk, is_send ? O2_EVENT_SEND : O2_EVENT_WRITE, packet);
 	static const uint8_t nothing[1];
 
+	flow->open = false;
+	if (is_send && flow->cut) {
+		note_missing(walk, packet, CUT);
+		return;
+	}
 	event.packets = flow->packets;
 	event.bytes = flow->bytes;
 	if (is_send) {
@@ -117,7 +109,6 @@ static void report_flow(struct walk *walk, struct o2_flow *flow, const struct o2
 		walk->totals->writes++;
 		walk->totals->write_bytes += flow->bytes;
 	}
-	flow->open = false;
 	report(walk, &event);
 }
 
@@ -199,6 +190,10 @@ static void take_cm(struct walk *walk, const struct o2_roce_packet *packet)
 {
 	struct o2_event event = new_event(walk, O2_EVENT_CM, packet);
 
+	if (packet->seen_bytes < packet->payload_bytes) {
+		note_missing(walk, packet, CUT);
+		return;
+	}
 	if (!o2_cm_parse(packet->payload, packet->payload_bytes, &event.cm)) {
 		note(walk, packet, "a management datagram that is not the connection manager's");
 		return;
@@ -254,16 +249,18 @@ static int take_packet(struct walk *walk, const struct o2_roce_packet *packet)
 	return 0;
 }
 
-static int take_record(struct walk *walk)
+static int take_frame(struct walk *walk, const struct o2_frame *frame)
 {
 	struct o2_roce_packet packet;
+	const enum o2_roce_verdict verdict = o2_roce_parse(frame, &packet);
 
 	walk->totals->packets++;
-	switch (o2_roce_parse(walk->record.bytes, walk->record.length_bytes, &packet)) {
+	walk->totals->cut += verdict == O2_ROCE_CUT || packet.seen_bytes < packet.payload_bytes;
+	switch (verdict) {
 	case O2_ROCE_PACKET:
 		return take_packet(walk, &packet);
 	case O2_ROCE_CUT:
-		note_missing(walk, &packet, "a packet that was not captured as a whole");
+		note_missing(walk, &packet, CUT);
 		break;
 	case O2_ROCE_MALFORMED:
 		note_missing(walk, &packet, "a packet whose lengths contradict each other");
@@ -297,81 +294,46 @@ static int no_memory(char why[O2_PCAP_WHY_BYTES], const char *field, uint64_t li
 	return rc;
 }
 
-/* Returns 1, 0 at the end, or a negative errno and *why. */
-static int next_record(struct walk *walk, char why[O2_PCAP_WHY_BYTES])
+static int walk_frames(struct walk *walk, char why[O2_PCAP_WHY_BYTES])
 {
-	struct record *record = &walk->record;
-	struct pcap_pkthdr *header;
-	const int rc = pcap_next_ex(walk->capture, &header, &record->bytes);
-
-	if (rc == PCAP_ERROR_BREAK)
-		return 0;
-	record->number++;
-	if (rc != 1) {
-		snprintf(why, O2_PCAP_WHY_BYTES, "packet %" PRIu64 ": %s", record->number,
-			 pcap_geterr(walk->capture));
-		return ferror(pcap_file(walk->capture)) ? -EIO : -EPROTO;
-	}
-	/* Nanoseconds: open_capture.  The seconds of a pcap file have 32 bits, and libpcap takes the highest
-	 * for a sign. */
-	record->time_ns = (uint64_t)(uint32_t)header->ts.tv_sec * NS_PER_S + (uint64_t)header->ts.tv_usec;
-	record->length_bytes = header->caplen;
-	return 1;
-}
-
-static int walk_records(struct walk *walk, char why[O2_PCAP_WHY_BYTES])
-{
+	struct o2_frame frame;
 	int rc;
 
-	while ((rc = next_record(walk, why)) > 0) {
-		rc = take_record(walk);
+	while ((rc = o2_capture_next(walk->capture, &frame, &walk->time_ns, why)) > 0) {
+		rc = take_frame(walk, &frame);
 		if (rc != 0)
 			return no_memory(why, "flow", O2_FLOW_KEPT_BYTES);
 	}
 	return rc;
 }
 
-/* Of the file, which is closed with it. */
-static int open_capture(FILE *file, pcap_t **capture, char why[O2_PCAP_WHY_BYTES])
+int o2_capture_walk(struct o2_capture *capture, const struct o2_wire_options *options, o2_event_sink sink,
+		    void *context, struct o2_walk_totals *totals, char why[O2_PCAP_WHY_BYTES])
 {
-	struct o2_error error;
-	int rc, link_type;
+	struct walk walk = {
+		.options = options, .sink = sink, .context = context, .totals = totals, .capture = capture};
+	int rc;
 
-	*capture = pcap_fopen_offline_with_tstamp_precision(file, PCAP_TSTAMP_PRECISION_NANO, why);
-	if (*capture == NULL) {
-		rc = ferror(file) ? -EIO : -EPROTO;
-		if (file != stdin)
-			fclose(file);
-		return rc;
-	}
-	link_type = pcap_datalink(*capture);
-	if (link_type == DLT_EN10MB)
-		return 0;
-	rc = o2_refuse_other(&error, -ENOTSUP, "cli/pcap/link-type", "link_type", (uint64_t)link_type,
-			     DLT_EN10MB);
-	o2_error_text(&error, why, O2_PCAP_WHY_BYTES);
+	memset(totals, 0, sizeof(*totals));
+	walk.flows = o2_flows_new();
+	if (walk.flows == NULL)
+		return no_memory(why, "flows", O2_FLOWS_MAX);
+	rc = walk_frames(&walk, why);
+	finish(&walk);
+	o2_flows_free(walk.flows);
 	return rc;
 }
 
 int o2_pcap_walk(FILE *file, const struct o2_wire_options *options, o2_event_sink sink, void *context,
 		 struct o2_walk_totals *totals, char why[O2_PCAP_WHY_BYTES])
 {
-	struct walk walk = {.options = options, .sink = sink, .context = context, .totals = totals};
-	int rc = open_capture(file, &walk.capture, why);
+	struct o2_capture capture;
+	int rc = o2_capture_open(file, &capture, why);
 
 	memset(totals, 0, sizeof(*totals));
-	if (rc == 0) {
-		walk.flows = o2_flows_new();
-		if (walk.flows == NULL)
-			rc = no_memory(why, "flows", O2_FLOWS_MAX);
-	}
-	if (rc == 0) {
-		rc = walk_records(&walk, why);
-		finish(&walk);
-	}
-	o2_flows_free(walk.flows);
-	if (walk.capture != NULL)
-		pcap_close(walk.capture);
+	if (rc == 0)
+		rc = o2_capture_walk(&capture, options, sink, context, totals, why);
+	o2_capture_close(&capture);
 	return rc;
 }
 

@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "base/error.h"
+#include "cli/capture.h"
 #include "cli/cm.h"
 #include "cli/roce.h"
 #include "wire/msg.h"
@@ -18,7 +19,7 @@
  * one event.  Any file is fine: what cannot be understood is reported as such.  Source: docs/cli.md,
  * "Captures".
  *
- * libpcap reads the file, one packet at a time: pcap or pcapng, of Ethernet.
+ * The frames come from capture.h, one at a time.
  */
 
 enum o2_event_kind {
@@ -61,6 +62,7 @@ struct o2_event {
 struct o2_walk_totals {
 	uint64_t packets;
 	uint64_t not_roce;
+	uint64_t cut; /* of which the capture does not hold all */
 	uint64_t sends, writes, write_bytes, cm, acks, naks, notes;
 	uint64_t repeated;  /* packets seen before: not reported */
 	uint64_t refused;   /* events with a refusal */
@@ -69,15 +71,15 @@ struct o2_walk_totals {
 
 typedef void (*o2_event_sink)(void *context, const struct o2_event *event);
 
-/* Why a file cannot be walked to its end: libpcap's words, or a rule cli/pcap/... */
-#define O2_PCAP_WHY_BYTES 320u
-
 /*
- * Walk the file from where it stands, and close it, unless it is stdin.  Returns 0, or with *why: -EPROTO (no
- * capture, or one that is cut or contradicts itself), -ENOTSUP (not of Ethernet), -EIO (it cannot be read),
- * -ENOMEM; the events before that have been reported.  An event is the sink's until it returns.  Memory is
- * bounded, however long the file is: docs/cli.md, "Captures".
+ * Walk a capture from where it stands.  Returns 0, or with *why: what o2_capture_next returns, or -ENOMEM; the
+ * events before that have been reported.  An event is the sink's until it returns.  Memory is bounded, however
+ * long the capture is: docs/cli.md, "Captures".
  */
+int o2_capture_walk(struct o2_capture *capture, const struct o2_wire_options *options, o2_event_sink sink,
+		    void *context, struct o2_walk_totals *totals, char why[O2_PCAP_WHY_BYTES]);
+
+/* The same for a file, which is closed: o2_capture_open. */
 int o2_pcap_walk(FILE *file, const struct o2_wire_options *options, o2_event_sink sink, void *context,
 		 struct o2_walk_totals *totals, char why[O2_PCAP_WHY_BYTES]);
 

@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 /*
- * One RoCEv2 packet: Ethernet (VLAN tags are passed over), IPv4 or IPv6, UDP to port 4791, base transport
- * header and what its opcode adds.  Source: docs/cli.md, "Captures".
+ * One packet of an InfiniBand transport: what carries it (RoCEv2 over Ethernet, native InfiniBand and so on:
+ * frame.h), base transport header and what its opcode adds.  Source: docs/cli.md, "Captures".
  */
 
 #define O2_ROCE_UDP_PORT 4791u
@@ -24,7 +24,7 @@ enum o2_roce_kind {
 };
 
 struct o2_roce_address {
-	uint8_t family_bytes; /* 4 or 16 */
+	uint8_t family_bytes; /* 2: a LID; 4, 16: an IP address, or a GID */
 	uint8_t bytes[16];
 };
 
@@ -43,19 +43,31 @@ struct o2_roce_packet {
 	/* ACK and last packets of read responses: */
 	uint8_t syndrome;
 	/* Without padding and ICRC. */
-	const uint8_t *payload; /* into the packet */
-	size_t payload_bytes;
+	const uint8_t *payload; /* into the packet: seen_bytes */
+	size_t payload_bytes;	/* on the wire */
+	size_t seen_bytes;	/* that the capture holds: as many, or fewer */
 };
 
 enum o2_roce_verdict {
 	O2_ROCE_PACKET,
 	O2_ROCE_NOT_ROCE,  /* another protocol */
-	O2_ROCE_CUT,	   /* the capture does not hold all of the packet */
+	O2_ROCE_CUT,	   /* the capture does not hold all of the packet's headers */
 	O2_ROCE_MALFORMED, /* its lengths contradict each other */
 };
 
-/* No byte is read past those given. */
-enum o2_roce_verdict o2_roce_parse(const uint8_t *bytes, size_t length_bytes, struct o2_roce_packet *packet);
+/* A record of a capture. */
+struct o2_frame {
+	int link_type; /* as in pcap files */
+	const uint8_t *bytes;
+	size_t seen_bytes;   /* that the capture holds: no other byte is read */
+	size_t length_bytes; /* of the frame as it was */
+};
+
+/* "Ethernet" and so on; NULL: frames of that link type are not read. */
+const char *o2_frame_link_type_name(int number);
+
+/* For O2_ROCE_CUT and O2_ROCE_MALFORMED what was read before is set. */
+enum o2_roce_verdict o2_roce_parse(const struct o2_frame *frame, struct o2_roce_packet *packet);
 
 /* The textual form of an address: at least 46 bytes. */
 #define O2_ROCE_ADDRESS_TEXT_BYTES 48u
