@@ -32,7 +32,7 @@ static bool try_and_weigh(const struct o2_misbehaviour *what, char *why, size_t 
 
 	for (int i = 0; i < 2 && held && !same; i++) {
 		o2_process_held_now(&before);
-		held = o2_hostile_try(what, why);
+		held = o2_hostile_try(what, NULL, why);
 		same = o2_process_held_again(&before, &after);
 	}
 	if (!held || same)

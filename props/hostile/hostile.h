@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "judge/rules.h"
 #include "lnd/conn/conn.h"
 #include "lnd/ni/ni.h"
 #include "props/hostile/hostile_victim.h"
@@ -102,12 +103,23 @@ const char *o2_misbehaviour_mutant(const struct o2_misbehaviour *what, char text
 #define O2_MISBEHAVIOUR_ROW_BYTES 400u
 void o2_misbehaviour_row(const struct o2_misbehaviour *what, char row[O2_MISBEHAVIOUR_ROW_BYTES]);
 
+/* Rules that the judge of docs/judge.md found broken while it heard the liar's connection. */
+#define O2_HOSTILE_HEARD 16u
+
+struct o2_hostile_heard {
+	uint32_t count; /* of different ones */
+	struct {
+		enum o2_judge_rule_id rule;
+		bool by_liar; /* else by a side that is honest */
+	} broken[O2_HOSTILE_HEARD];
+};
+
 /*
  * Let the liar do that to a fresh victim on loop devices.  True: it met the reaction that it must, the honest
  * connection works, everything was handed back and no byte changed outside of what was described to the liar.
- * Otherwise *why (at least 200 bytes) says what was wrong.
+ * Otherwise *why (at least 200 bytes) says what was wrong.  heard: NULL where nobody asks.
  */
-bool o2_hostile_try(const struct o2_misbehaviour *what, char *why);
+bool o2_hostile_try(const struct o2_misbehaviour *what, struct o2_hostile_heard *heard, char *why);
 
 /* Let the liar do that.  False: it did not get as far as it must, or was answered wrongly. */
 bool o2_misbehaviour_do(struct o2_hostile *h, const struct o2_misbehaviour *what);

@@ -88,6 +88,7 @@ struct o2_hostile {
 	bool endless;		  /* something did not come to rest */
 	uint32_t patience_ms;	  /* after which the victim has given up; 0: after ours */
 	enum o2_msg_type awaited; /* what the liar wants to hear; 0: nothing */
+	uint64_t now_ms;	  /* the time that its orders have made */
 	const char *untold;	  /* an order that could not be given: what it would need; NULL: none */
 };
 
@@ -106,7 +107,16 @@ void o2_hostile_part(struct o2_hostile *h);
 void o2_hostile_close(struct o2_hostile *h);
 
 /* props/hostile/hostile_meet.c: nodes over the in-process connection manager, for requests and replies. */
-bool o2_hostile_try_meeting(const struct o2_misbehaviour *what, char *why);
+bool o2_hostile_try_meeting(const struct o2_misbehaviour *what, struct o2_hostile_heard *heard, char *why);
+
+/* --- props/hostile/hostile_heard.c: what the judge of the wire makes of it --- */
+
+/* Listen, where all are in this process; terms: of the liar's connection, NULL where a connection manager makes
+ * it, and loop is that.  NULL: nobody asks (heard is NULL), or no memory. */
+struct o2_witness *o2_hostile_listen(struct o2_hostile *h, struct o2_cm_loop *loop,
+				     const struct o2_conn_peer *liar, struct o2_hostile_heard *heard);
+/* All is over: what is left open is judged as well. */
+void o2_hostile_listened(struct o2_witness *witness);
 
 /* --- props/hostile/hostile_judge.c: the same everywhere --- */
 

@@ -31,6 +31,7 @@ bool o2_victim_does(struct o2_hostile *h, enum o2_victim_act act, uint64_t value
 
 void o2_hostile_clock(struct o2_hostile *h, uint64_t ms)
 {
+	h->now_ms += ms;
 	o2_victim_does(h, O2_ACT_CLOCK, ms, 0);
 }
 

@@ -79,15 +79,20 @@ static void close_meeting(struct meeting *m)
 		m->network->ops->close(m->network);
 }
 
-bool o2_hostile_try_meeting(const struct o2_misbehaviour *what, char *why)
+bool o2_hostile_try_meeting(const struct o2_misbehaviour *what, struct o2_hostile_heard *heard, char *why)
 {
 	struct meeting *m = calloc(1, sizeof(*m));
+	struct o2_witness *witness = NULL;
 	bool held;
 
 	snprintf(why, O2_VICTIM_WHY_BYTES, "no memory, or no device");
 	if (m == NULL)
 		return false;
-	held = open_meeting(m) == 0 && o2_hostile_judge(&m->h, what, why);
+	held = open_meeting(m) == 0;
+	if (held)
+		witness = o2_hostile_listen(&m->h, o2_network_loop(m->network), NULL, heard);
+	held = held && o2_hostile_judge(&m->h, what, why);
+	o2_hostile_listened(witness);
 	close_meeting(m);
 	free(m);
 	return held;

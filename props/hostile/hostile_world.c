@@ -150,9 +150,10 @@ static int connect_liar(struct o2_hostile *h)
 	return o2_qp_to_rts(&h->place[O2_NI_VICTIM].ni, o2_conn_qp(h->victim.liar.conn), &path, NULL);
 }
 
-int o2_hostile_meet(struct o2_hostile *h, const struct o2_conn_config *config)
+/* What the liar and its victim have agreed on. */
+static struct o2_conn_peer terms(const struct o2_conn_config *config)
 {
-	struct o2_conn_peer peer = {
+	return (struct o2_conn_peer){
 		.nid = O2_LIAR_NID,
 		.incarnation = O2_LIAR_STAMP,
 		.version = O2_MSG_VERSION_2,
@@ -160,6 +161,11 @@ int o2_hostile_meet(struct o2_hostile *h, const struct o2_conn_config *config)
 		.max_frags = config->max_frags,
 		.max_msg_bytes = O2_MSG_BYTES,
 	};
+}
+
+int o2_hostile_meet(struct o2_hostile *h, const struct o2_conn_config *config)
+{
+	struct o2_conn_peer peer = terms(config);
 	struct o2_victim_answer answer;
 	struct o2_conn_address victim;
 	int rc;
@@ -202,17 +208,22 @@ void o2_hostile_close(struct o2_hostile *h)
 	memset(h, 0, sizeof(*h));
 }
 
-bool o2_hostile_try(const struct o2_misbehaviour *what, char *why)
+bool o2_hostile_try(const struct o2_misbehaviour *what, struct o2_hostile_heard *heard, char *why)
 {
+	const struct o2_conn_peer peer = terms(&O2_CONN_DEFAULTS);
+	struct o2_witness *witness = NULL;
 	struct o2_hostile *h;
 	bool held;
 
 	if (what->reaction == O2_REACT_REJECT || what->reaction == O2_REACT_FAIL)
-		return o2_hostile_try_meeting(what, why);
+		return o2_hostile_try_meeting(what, heard, why);
 	h = calloc(1, sizeof(*h));
 	snprintf(why, O2_VICTIM_WHY_BYTES, "no memory, or no device");
-	held = h != NULL && o2_hostile_open(h) == 0 && o2_hostile_meet(h, &O2_CONN_DEFAULTS) == 0 &&
-	       o2_hostile_judge(h, what, why);
+	held = h != NULL && o2_hostile_open(h) == 0 && o2_hostile_meet(h, &O2_CONN_DEFAULTS) == 0;
+	if (held)
+		witness = o2_hostile_listen(h, NULL, &peer, heard);
+	held = held && o2_hostile_judge(h, what, why);
+	o2_hostile_listened(witness);
 	if (h != NULL)
 		o2_hostile_close(h);
 	free(h);

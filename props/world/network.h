@@ -18,6 +18,8 @@
 
 struct o2_network;
 
+struct o2_cm_loop;
+
 struct o2_network_ops {
 	/*
 	 * A connection manager for an interface at this IPv4 address: any that nobody else has in the
@@ -46,6 +48,9 @@ typedef int (*o2_network_open_fn)(struct o2_network **network, struct o2_error *
 
 /* In the process.  Returns 0 or -ENOMEM. */
 int o2_network_open_loop(struct o2_network **network, struct o2_error *error);
+
+/* What connects there; network: of o2_network_open_loop. */
+struct o2_cm_loop *o2_network_loop(const struct o2_network *network);
 
 /* On librdmacm.  Returns 0 or -ENOMEM; whether the machine has it is seen when an interface is attached. */
 int o2_network_open_rdma(struct o2_network **network, struct o2_error *error);

@@ -67,3 +67,8 @@ int o2_network_open_loop(struct o2_network **network, struct o2_error *error)
 	*network = &made->network;
 	return 0;
 }
+
+struct o2_cm_loop *o2_network_loop(const struct o2_network *network)
+{
+	return ((const struct loop_network *)network)->loop;
+}

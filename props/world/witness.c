@@ -18,7 +18,7 @@ struct heard {
 struct o2_witness {
 	struct o2_judge *judge;
 	struct o2_cm_loop *loop;
-	struct o2_report *report;
+	struct o2_report *report; /* NULL: there is a sink instead */
 	const uint64_t *now_ms;
 	uint64_t number;
 	struct heard heard[CONNS];
@@ -61,7 +61,7 @@ static void tell(struct o2_witness *witness, const struct heard *heard, struct o
 {
 	event->number = ++witness->number;
 	event->time_ns = *witness->now_ms * NS_PER_MS;
-	if (o2_judge_hear(witness->judge, heard->conn, event) != 0)
+	if (o2_judge_hear(witness->judge, heard->conn, event) != 0 && witness->report != NULL)
 		o2_report_fail(witness->report, "judge/memory", "no memory for a transfer");
 }
 
@@ -180,20 +180,27 @@ void o2_witness_hear(struct o2_witness *witness, const struct o2_loop_seen *seen
 	tell(witness, heard, &event);
 }
 
-struct o2_witness *o2_witness_new(const uint64_t *now_ms, struct o2_report *report)
+/* sink: NULL: findings fail the report, and the witness itself is the context. */
+static struct o2_witness *make(const uint64_t *now_ms, struct o2_report *report,
+			       const struct o2_judge_options *options, o2_judge_sink sink, void *context)
 {
-	const struct o2_judge_options options = {.timeout_ms = NEVER_MS};
 	struct o2_witness *witness = calloc(1, sizeof(*witness));
 
 	if (witness == NULL)
 		return NULL;
 	witness->now_ms = now_ms;
 	witness->report = report;
-	witness->judge = o2_judge_new(&options, fail, witness);
+	witness->judge =
+		sink != NULL ? o2_judge_new(options, sink, context) : o2_judge_new(options, fail, witness);
 	if (witness->judge != NULL)
 		return witness;
 	free(witness);
 	return NULL;
+}
+
+struct o2_witness *o2_witness_new(const uint64_t *now_ms, struct o2_report *report)
+{
+	return make(now_ms, report, &(struct o2_judge_options){.timeout_ms = NEVER_MS}, NULL, NULL);
 }
 
 void o2_witness_free(struct o2_witness *witness)
@@ -208,16 +215,26 @@ static void hear_fabric(void *context, const struct o2_loop_seen *seen)
 	o2_witness_hear(context, seen);
 }
 
-struct o2_witness *o2_witness_open(struct o2_cm_loop *loop, const uint64_t *now_ms, struct o2_report *report)
+static struct o2_witness *listen(struct o2_witness *witness, struct o2_cm_loop *loop)
 {
-	struct o2_witness *witness = o2_witness_new(now_ms, report);
-
 	if (witness == NULL)
 		return NULL;
 	witness->loop = loop;
 	o2_loop_set_tap(hear_fabric, witness);
-	o2_cm_loop_set_tap(loop, hear_manager, witness);
+	if (loop != NULL)
+		o2_cm_loop_set_tap(loop, hear_manager, witness);
 	return witness;
+}
+
+struct o2_witness *o2_witness_open(struct o2_cm_loop *loop, const uint64_t *now_ms, struct o2_report *report)
+{
+	return listen(o2_witness_new(now_ms, report), loop);
+}
+
+struct o2_witness *o2_witness_ask(struct o2_cm_loop *loop, const uint64_t *now_ms,
+				  const struct o2_judge_options *options, o2_judge_sink sink, void *context)
+{
+	return listen(make(now_ms, NULL, options, sink, context), loop);
 }
 
 void o2_witness_close(struct o2_witness *witness)
@@ -225,8 +242,19 @@ void o2_witness_close(struct o2_witness *witness)
 	if (witness == NULL)
 		return;
 	o2_loop_set_tap(NULL, NULL);
-	o2_cm_loop_set_tap(witness->loop, NULL, NULL);
+	if (witness->loop != NULL)
+		o2_cm_loop_set_tap(witness->loop, NULL, NULL);
 	o2_witness_free(witness);
+}
+
+void o2_witness_end(struct o2_witness *witness)
+{
+	for (uint32_t i = 0; i < CONNS; i++) {
+		struct o2_judge_event event = {.kind = O2_JUDGE_DISCONNECT, .from = O2_JUDGE_B};
+
+		if (witness->heard[i].conn != NULL)
+			tell(witness, &witness->heard[i], &event);
+	}
 }
 
 struct o2_witness_totals o2_witness_totals(const struct o2_witness *witness)

@@ -22,12 +22,21 @@ struct o2_witness *o2_witness_open(struct o2_cm_loop *loop, const uint64_t *now_
 /* Listen no more; may be NULL. */
 void o2_witness_close(struct o2_witness *witness);
 
+/*
+ * For who wants each finding himself, notes too, or more than the rules that know no time: as o2_judge_new has it.
+ * loop: NULL for connections without a connection manager (o2_witness_connected).
+ */
+struct o2_witness *o2_witness_ask(struct o2_cm_loop *loop, const uint64_t *now_ms,
+				  const struct o2_judge_options *options, o2_judge_sink sink, void *context);
+
 /* For who listens to the fabric himself, and connects without a connection manager: a witness that is told. */
 struct o2_witness *o2_witness_new(const uint64_t *now_ms, struct o2_report *report);
 void o2_witness_free(struct o2_witness *witness);
 void o2_witness_connected(struct o2_witness *witness, const uint32_t qp_num[O2_JUDGE_SIDES],
 			  const struct o2_judge_terms *terms);
 void o2_witness_hear(struct o2_witness *witness, const struct o2_loop_seen *seen);
+/* Nothing more comes: every connection that is left is ended by the side that was asked for it. */
+void o2_witness_end(struct o2_witness *witness);
 
 /* What of the connections has been heard. */
 struct o2_witness_totals {

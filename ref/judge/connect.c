@@ -147,14 +147,44 @@ void o2_judge_agreed(struct o2_judge_conn *conn, const struct o2_judge_terms *te
 	conn->max_msg_bytes = terms->max_msg_bytes;
 }
 
-/* A limit that was told although what was asked for is within. */
+/* A limit that was told although what was asked for is within, and at least as much as a connection needs. */
 static void judge_untrue(const struct o2_judging *at, uint8_t why, const char *field, uint32_t told,
-			 uint32_t asked)
+			 uint32_t asked, uint32_t least)
 {
 	if (at->event->reject->ibr_why == why && at->event->reject->ibr_version == O2_MSG_VERSION_2 &&
-	    told >= asked)
+	    told >= asked && asked >= least)
 		o2_judge_over(at, O2_JUDGE_CONNECT_REJECT_UNTRUE, at->conn->asked_number, field, told,
-			      asked == 0 ? 0 : asked - 1);
+			      asked - 1);
+}
+
+/* Which field of the request a reject is about, and what it may be. */
+static void judge_refused(const struct o2_judging *at)
+{
+	const struct o2_judge_conn *conn = at->conn;
+	const struct o2_reject *reject = at->event->reject;
+	const enum o2_judge_rule_id rule = O2_JUDGE_CONNECT_REFUSED;
+
+	switch (reject->ibr_why) {
+	case O2_REJECT_CONN_RACE:
+	case O2_REJECT_NO_RESOURCES:
+	case O2_REJECT_EARLY:
+		return; /* of the moment, not of the request */
+	case O2_REJECT_MSG_QUEUE_SIZE:
+		o2_judge_broken(at, rule, at->to, conn->asked_number, "ibcp_queue_depth", conn->asked_depth,
+				reject->ibr_cp.ibcp_queue_depth, O2_LIMIT_BOUND);
+		return;
+	case O2_REJECT_RDMA_FRAGS:
+		o2_judge_broken(at, rule, at->to, conn->asked_number, "ibcp_max_frags", conn->asked_frags,
+				reject->ibr_cp.ibcp_max_frags, O2_LIMIT_BOUND);
+		return;
+	case O2_REJECT_CONN_STALE:
+		o2_judge_broken(at, rule, at->to, conn->asked_number, "ibm_dststamp",
+				conn->end[at->from].stamp, reject->ibr_incarnation, O2_LIMIT_EXACT);
+		return;
+	default:
+		o2_judge_broken(at, rule, at->to, conn->asked_number, "ibr_why", reject->ibr_why, O2_NO_LIMIT,
+				O2_LIMIT_BOUND);
+	}
 }
 
 void o2_judge_reject(const struct o2_judging *at)
@@ -169,9 +199,10 @@ void o2_judge_reject(const struct o2_judging *at)
 		return;
 	}
 	judge_untrue(at, O2_REJECT_MSG_QUEUE_SIZE, "ibcp_queue_depth", reject->ibr_cp.ibcp_queue_depth,
-		     conn->asked_depth);
+		     conn->asked_depth, LEAST_DEPTH);
 	judge_untrue(at, O2_REJECT_RDMA_FRAGS, "ibcp_max_frags", reject->ibr_cp.ibcp_max_frags,
-		     conn->asked_frags);
+		     conn->asked_frags, 1);
+	judge_refused(at);
 	told = told_to(judge, conn->end[at->to].nid, conn->end[at->from].nid);
 	if (told == NULL)
 		told = &judge->told[judge->next_told++ % O2_JUDGE_TOLD_MAX];

@@ -18,7 +18,7 @@ void o2_judge_credits_start(struct o2_judge_conn *conn)
 		end->taken = end->given = 0;
 		end->least = end->most = 0;
 		end->accepted = end->unanswered = 0;
-		end->empty_since_ns = 0;
+		end->empty = false;
 		end->withheld_said = false;
 	}
 }
@@ -65,8 +65,10 @@ static void take(const struct o2_judging *at)
 	from->taken++;
 	if (balance(from) < from->least)
 		from->least = balance(from);
-	if (conn->whole && depth + balance(from) == 0)
+	if (conn->whole && depth + balance(from) == 0) {
+		from->empty = true;
 		from->empty_since_ns = conn->now_ns;
+	}
 }
 
 /* The sender gives `count` credits back. */
@@ -92,7 +94,7 @@ static void give(const struct o2_judging *at, uint32_t count)
 	if (balance(to) > to->most)
 		to->most = balance(to);
 	if (count != 0) {
-		to->empty_since_ns = 0;
+		to->empty = false;
 		to->withheld_said = false;
 	}
 }
@@ -142,7 +144,8 @@ static void count_requests(const struct o2_judging *at)
 				      depth_of(at->conn));
 		break;
 	case O2_MSG_PUT_ACK:
-		to->accepted++;
+		/* One that nobody asked for is a finding of its own, and reserves nothing. */
+		to->accepted += !at->conn->whole || to->unanswered != 0;
 		to->unanswered -= to->unanswered != 0;
 		break;
 	case O2_MSG_PUT_NAK:
@@ -180,8 +183,7 @@ void o2_judge_credits_time(const struct o2_judging *at)
 	for (int side = O2_JUDGE_A; side < O2_JUDGE_SIDES; side++) {
 		struct o2_judge_end *end = &at->conn->end[side];
 
-		if (end->empty_since_ns == 0 || end->withheld_said ||
-		    now_ns - end->empty_since_ns <= limit_ms * NS_PER_MS)
+		if (!end->empty || end->withheld_said || now_ns - end->empty_since_ns <= limit_ms * NS_PER_MS)
 			continue;
 		end->withheld_said = true;
 		o2_judge_broken(at, O2_JUDGE_CREDITS_WITHHELD, o2_judge_other((enum o2_judge_side)side), 0,

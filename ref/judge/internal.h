@@ -72,7 +72,8 @@ struct o2_judge_end {
 	uint64_t taken, given;
 	int64_t least, most;	 /* of given - taken, since everything is seen */
 	uint32_t accepted;	 /* PUT_REQs of this side with a PUT_ACK and no PUT_DONE */
-	uint64_t empty_since_ns; /* since when it has no credit; 0: it has */
+	bool empty;		 /* it has no credit, */
+	uint64_t empty_since_ns; /* since then */
 	bool withheld_said;
 	/* Requests of this side, oldest first: by their last step. */
 	struct o2_judge_transfers open;

@@ -44,6 +44,8 @@ const struct o2_judge_rule o2_judge_rules[O2_JUDGE_RULES] = {
 	[O2_JUDGE_CONNECT_REJECT_UNTRUE] =
 		RULE("connect/reject-untrue", SHOULD, PROVEN,
 		     "a reject for a limit tells one that the request is beyond", REJECTS),
+	[O2_JUDGE_CONNECT_REFUSED] = RULE("connect/refused", NOTE, PROVEN,
+					  "a request asks for what the other side grants", REJECTS),
 	[O2_JUDGE_CONNECT_RETRY] =
 		RULE("connect/retry", NOTE, PROVEN,
 		     "a request that follows a reject heeds what the reject has told", REJECTS),
@@ -94,6 +96,9 @@ const struct o2_judge_rule o2_judge_rules[O2_JUDGE_RULES] = {
 					"a sink describes no more bytes than the request is about", PUT),
 	[O2_JUDGE_TRANSFER_STATUS] = RULE("transfer/status", MUST, OF_PEER,
 					  "a PUT moves what the sink described, a GET at most that", PUT),
+	[O2_JUDGE_TRANSFER_ERRNO] =
+		RULE("transfer/errno", SHOULD, PROVEN,
+		     "a NAK reports no bytes, and a failure is an errno: -1 to -4095", PUT),
 	[O2_JUDGE_TRANSFER_BYTES] = RULE("transfer/bytes-written", MUST, PROVEN,
 					 "the bytes written are those that are reported", PLAN),
 	[O2_JUDGE_TRANSFER_UNANSWERED] = RULE("transfer/unanswered", SHOULD, OF_CULPRIT,

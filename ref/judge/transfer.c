@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NS_PER_MS 1000000u
+#define NS_PER_MS	   1000000u
+#define O2_JUDGE_ERRNO_MAX 4095 /* what a kernel keeps for errnos */
 
 static uint64_t sum_of(const struct o2_rdma_desc *desc)
 {
@@ -174,6 +175,19 @@ static bool judge_end(const struct o2_judging *at, const struct o2_judge_transfe
 	return false;
 }
 
+/* A failure is an errno; nak: it has moved nothing, and 0 says that nobody wants it. */
+static void judge_errno(const struct o2_judging *at, const struct o2_judge_transfer *transfer, bool nak)
+{
+	const int32_t status = at->event->msg->u.completion.ibcm_status;
+
+	if (status < -O2_JUDGE_ERRNO_MAX)
+		o2_judge_over(at, O2_JUDGE_TRANSFER_ERRNO, transfer->number, "-ibcm_status",
+			      (uint64_t) - (int64_t)status, O2_JUDGE_ERRNO_MAX);
+	else if (nak && status > 0)
+		o2_judge_over(at, O2_JUDGE_TRANSFER_ERRNO, transfer->number, "ibcm_status", (uint64_t)status,
+			      O2_NO_LIMIT);
+}
+
 static int take_put_ack(const struct o2_judging *at)
 {
 	const struct o2_msg *msg = at->event->msg;
@@ -204,8 +218,10 @@ static void take_put_nak(const struct o2_judging *at)
 
 	if (transfer == NULL || transfer->step != O2_TRANSFER_PUT_ASKED)
 		judge_stranger(at, transfer, at->event->msg->u.completion.ibcm_cookie);
-	else
+	else {
+		judge_errno(at, transfer, true);
 		forget(at->judge, asker, transfer);
+	}
 }
 
 static void take_put_done(const struct o2_judging *at)
@@ -218,6 +234,7 @@ static void take_put_done(const struct o2_judging *at)
 		judge_stranger(at, NULL, msg->u.completion.ibcm_cookie);
 		return;
 	}
+	judge_errno(at, transfer, false);
 	if (judge_end(at, transfer, true))
 		o2_judge_lnet_moved(asker, &transfer->handle, (uint32_t)msg->u.completion.ibcm_status);
 	close_sink(at, at->to, transfer);
@@ -234,6 +251,7 @@ static void take_get_done(const struct o2_judging *at)
 		judge_stranger(at, transfer, msg->u.completion.ibcm_cookie);
 		return;
 	}
+	judge_errno(at, transfer, false);
 	judge_end(at, transfer, false);
 	close_sink(at, at->to, transfer);
 	forget(at->judge, asker, transfer);

@@ -122,7 +122,7 @@ typedef int (*o2_loop_fault_fn)(void *arg, enum o2_loop_call call, uint32_t qp_n
 
 void o2_loop_set_fault(o2_loop_fault_fn fault, void *arg);
 
-/* A SEND or RDMA WRITE of an RC queue pair that has arrived. */
+/* A SEND or RDMA WRITE of an RC queue pair that has arrived; a WRITE also if it is refused there. */
 struct o2_loop_seen {
 	uint32_t from_qp, to_qp;
 	bool is_write;

@@ -71,6 +71,8 @@ static enum o2l_verdict execute_out(struct o2l_qp *qp, struct o2l_qp *peer, cons
 		return O2L_LOST;
 	verdict = write ? o2l_respond_write(peer, &request, &outcome->status)
 			: o2l_respond_send(peer, &request, &outcome->status);
+	if (verdict == O2L_FAILED && write)
+		o2l_tell_tap(qp, peer, wr, &data);
 	if (verdict != O2L_DONE)
 		return verdict;
 	if (data.status != IBV_WC_SUCCESS) {

@@ -29,6 +29,8 @@ BTH = 14 + 20 + 8
 MESSAGE = BTH + 12
 AT_TYPE, AT_CREDITS, AT_SRCNID, AT_SRCSTAMP, AT_STATUS = 6, 7, 16, 24, 56
 PUT_REQ, PUT_DONE = 0xd2, 0xd5
+# What the judge says of recordings, as docs/judge.md, "The recordings", explains it.
+EXPLAINED = {"early.plain.pcap": [("connect/refused", "note", 2, 1)]}
 
 
 def judge(data, *options):
@@ -86,7 +88,7 @@ class Recordings(unittest.TestCase):
         for path in names:
             with self.subTest(path.name):
                 status, report, found = findings(path.read_bytes())
-                self.assertEqual((status, found), (HELD, []))
+                self.assertEqual((status, found), (HELD, EXPLAINED.get(path.name, [])))
                 self.assertGreater(report["seen"]["messages"], 0)
                 self.assertEqual(report["seen"]["one_way"], 0)
 

@@ -84,6 +84,12 @@ static void connect_reject_untrue(struct say *say, bool broken)
 	say_reject(say, O2_REJECT_MSG_QUEUE_SIZE, broken ? SAY_DEPTH : SAY_DEPTH - 1, SAY_FRAGS);
 }
 
+static void connect_refused(struct say *say, bool broken)
+{
+	asked(say);
+	say_reject(say, broken ? O2_REJECT_MSG_QUEUE_SIZE : O2_REJECT_CONN_RACE, SAY_DEPTH - 1, SAY_FRAGS);
+}
+
 static void connect_retry(struct say *say, bool broken)
 {
 	const struct o2_msg again = say_request_of(broken ? SAY_DEPTH : SAY_DEPTH - 1, SAY_FRAGS);
@@ -309,6 +315,16 @@ static void transfer_status(struct say *say, bool broken)
 	put_moved(say, SINK_BYTES - broken, SINK_BYTES - broken);
 }
 
+static void transfer_errno(struct say *say, bool broken)
+{
+	say_connected(say);
+	say_get_req(say, A, 5, &sink, 0);
+	say_done(say, B, O2_MSG_GET_DONE, 5, broken ? -4096 : -4095, 0);
+	/* 0: nobody wants it.  More: bytes, of which a NAK has none. */
+	say_put_req(say, A, 6, SINK_BYTES, 0);
+	say_done(say, B, O2_MSG_PUT_NAK, 6, 0, 0);
+}
+
 static void transfer_bytes(struct say *say, bool broken)
 {
 	put_moved(say, SINK_BYTES - broken, SINK_BYTES);
@@ -438,6 +454,7 @@ static const tell tales[O2_JUDGE_RULES] = {
 	[O2_JUDGE_CONNECT_STAMP] = connect_stamp,
 	[O2_JUDGE_CONNECT_OVER_ASKED] = connect_over_asked,
 	[O2_JUDGE_CONNECT_REJECT_UNTRUE] = connect_reject_untrue,
+	[O2_JUDGE_CONNECT_REFUSED] = connect_refused,
 	[O2_JUDGE_CONNECT_RETRY] = connect_retry,
 	[O2_JUDGE_MESSAGE_WIRE] = message_wire,
 	[O2_JUDGE_MESSAGE_TYPE] = message_type,
@@ -459,6 +476,7 @@ static const tell tales[O2_JUDGE_RULES] = {
 	[O2_JUDGE_TRANSFER_FRAGS] = transfer_frags,
 	[O2_JUDGE_TRANSFER_SINK] = transfer_sink,
 	[O2_JUDGE_TRANSFER_STATUS] = transfer_status,
+	[O2_JUDGE_TRANSFER_ERRNO] = transfer_errno,
 	[O2_JUDGE_TRANSFER_BYTES] = transfer_bytes,
 	[O2_JUDGE_TRANSFER_UNANSWERED] = transfer_unanswered,
 	[O2_JUDGE_WRITE_KEY] = write_key,
@@ -486,6 +504,9 @@ static void hear(int rule, bool broken)
 	for (int i = 0; i < O2_JUDGE_RULES; i++) {
 		const uint32_t expected = i == rule && broken;
 
+		/* A reject for a limit is that note as well. */
+		if (i == O2_JUDGE_CONNECT_REFUSED && i != rule)
+			continue;
 		if (say.times[i] != expected)
 			fail_msg("%s, %s: %u times %s", o2_judge_rules[rule].id,
 				 broken ? "broken" : "as near as can be", say.times[i], o2_judge_rules[i].id);

@@ -21,7 +21,7 @@ TEST(meets_each)
 	for (size_t i = 0; i < count; i++) {
 		if (only != NULL && strcmp(only, list[i].name) != 0)
 			continue;
-		if (!o2_hostile_try(&list[i], why)) {
+		if (!o2_hostile_try(&list[i], NULL, why)) {
 			print_message("%s: %s\n  again: test_hostile %s\n", list[i].name, why, list[i].name);
 			failed++;
 		}

@@ -32,7 +32,7 @@ static void run(const struct o2_misbehaviour *what, const char *mutant)
 		_exit(2);
 	if (mutant != NULL && o2_mutant_select(mutant) != 0)
 		_exit(2);
-	_exit(o2_hostile_try(what, why) ? 0 : 1);
+	_exit(o2_hostile_try(what, NULL, why) ? 0 : 1);
 }
 
 /*

@@ -26,7 +26,7 @@ static int try_bent(const char *quirk, const char *name, const char *expected)
 	assert_true(pid >= 0);
 	if (pid == 0) {
 		char why[200] = "";
-		bool held = bend(quirk) && o2_hostile_try(o2_misbehaviour_find(name), why);
+		bool held = bend(quirk) && o2_hostile_try(o2_misbehaviour_find(name), NULL, why);
 
 		if (strcmp(held ? "met" : why, expected) != 0)
 			printf("%s, %s: '%s', not '%s'\n", quirk, name, held ? "met" : why, expected);

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+
+#include "judge/rules.h"
+#include "props/hostile/hostile.h"
+#include "tests/lib/unit_test.h"
+
+/*
+ * The judge of the wire names each misbehaviour of docs/hostile.md by the rules that docs/judge.md,
+ * "Misbehaviours", says, and nobody else by any.
+ *
+ *   test_hostile_heard [NAME]     what it makes of that one
+ */
+
+#define PERCENT_NAMED 95u
+
+static const char *only;
+
+/* The section of docs/judge.md. */
+static const char *section(void)
+{
+	static char text[256 * 1024];
+	FILE *file = fopen(O2_DOCS_DIR "/judge.md", "r");
+	char *start, *end;
+
+	assert_non_null(file);
+	text[fread(text, 1, sizeof(text) - 1, file)] = '\0';
+	fclose(file);
+	start = strstr(text, "\n## Misbehaviours");
+	assert_non_null(start);
+	end = strstr(start + 1, "\n## ");
+	if (end != NULL)
+		*end = '\0';
+	return start;
+}
+
+/* Is there a row that begins with `first`, and has `name` in it? */
+static bool has(const char *text, const char *first, const char *name)
+{
+	char begins[80], word[80];
+	const char *row, *found;
+
+	snprintf(begins, sizeof(begins), "\n| %s |", first);
+	snprintf(word, sizeof(word), "`%s`", name);
+	row = strstr(text, begins);
+	found = row == NULL ? NULL : strstr(row + strlen(begins), word);
+	return found != NULL && found < row + 1 + strcspn(row + 1, "\n");
+}
+
+static size_t names_in(const char *text)
+{
+	size_t count = 0;
+
+	for (const char *row = strstr(text, "\n| "); row != NULL; row = strstr(row + 1, "\n| ")) {
+		const char *cell = strchr(row + 3, '|');
+
+		for (; cell != NULL && *cell != '\0' && *cell != '\n'; cell++)
+			count += *cell == '`';
+	}
+	return count / 2;
+}
+
+/* Is a rule that the judge found broken one that the page says? */
+static bool is_said(const char *text, const struct o2_misbehaviour *what, enum o2_judge_rule_id id,
+		    bool by_liar)
+{
+	const struct o2_judge_rule *rule = &o2_judge_rules[id];
+	char first[64];
+
+	snprintf(first, sizeof(first), "`%s`", rule->id);
+	if (by_liar && has(text, first, what->name))
+		return true;
+	if (!by_liar && rule->severity == O2_JUDGE_NOTE)
+		return true;
+	print_message("%s: %s %s\n", what->name, rule->id,
+		      by_liar ? "is not in its row of docs/judge.md" : "is held against an honest side");
+	return false;
+}
+
+/* How many rules name it; *wrong counts what the page does not say so. */
+static size_t names(const char *text, const struct o2_misbehaviour *what, size_t *wrong)
+{
+	struct o2_hostile_heard heard = {0};
+	size_t named = 0;
+	char why[200];
+
+	if (!o2_hostile_try(what, &heard, why))
+		fail_msg("%s: %s", what->name, why);
+	for (uint32_t i = 0; i < heard.count; i++) {
+		*wrong += !is_said(text, what, heard.broken[i].rule, heard.broken[i].by_liar);
+		named += heard.broken[i].by_liar;
+		if (only != NULL)
+			print_message("%s, by %s\n", o2_judge_rules[heard.broken[i].rule].id,
+				      heard.broken[i].by_liar ? "the liar" : "an honest side");
+	}
+	if (named == 0 && !has(text, "none", what->name)) {
+		print_message("%s: no rule names it, and docs/judge.md does not say why\n", what->name);
+		*wrong += 1;
+	}
+	return named;
+}
+
+TEST(names_each)
+{
+	const char *text = section();
+	const struct o2_misbehaviour *list;
+	size_t count = o2_misbehaviours(&list), named = 0, unnamed = 0, said = 0, wrong = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		size_t rules;
+
+		if (only != NULL && strcmp(only, list[i].name) != 0)
+			continue;
+		rules = names(text, &list[i], &wrong);
+		said += rules == 0 ? 1 : rules;
+		named += rules != 0;
+		unnamed += rules == 0;
+	}
+	print_message("%zu named, %zu not\n", named, unnamed);
+	assert_int_equal(wrong, 0);
+	if (only != NULL)
+		return;
+	assert_true(named * 100 >= count * PERCENT_NAMED);
+	/* The page names no others. */
+	assert_int_equal(names_in(text), said);
+}
+
+int main(int argc, char **argv)
+{
+	only = argc > 1 ? argv[1] : NULL;
+	return tests_run();
+}
