@@ -416,7 +416,7 @@ def programs_of(line):
         return set()
     program, command = found.groups()
     in_process = "--device" not in line or "--device loop" in line
-    if program == "o2ref" and command in ("serve", "ping", "put", "get"):
+    if program == "o2ref" and command in ("serve", "ping", "put", "get", "conform"):
         return {"o2ref", "o2ref-net-loop" if "--device loop" in line else "o2ref-net"}
     if program == "o2ref" and command in ("check", "explain"):
         return {"o2ref", "o2props"}

@@ -6,7 +6,7 @@
 #include "cli/net/commands.h"
 
 /*
- * serve, ping, put and get of the o2ref command, which runs this program for them.  There are two of it, with
+ * serve, ping, put, get and conform of the o2ref command, which runs this program for them.  There are two of it, with
  * the machine's RDMA devices and with a network inside; so `o2ref decode` needs neither.
  */
 
@@ -43,6 +43,9 @@ int main(int argc, char **argv)
 	case O2_NET_PUT:
 	case O2_NET_GET:
 		status = o2_net_move(&options);
+		break;
+	case O2_NET_CONFORM:
+		status = o2_net_conform(&options, argc - 1, argv + 1);
 		break;
 	}
 	return o2_cli_finish(stdout, status);

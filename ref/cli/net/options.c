@@ -98,6 +98,13 @@ static const char *const checksum_names[] = {
 #define PUT   O2_NET_PUT
 #define GET   O2_NET_GET
 #define MOVES (O2_NET_PUT | O2_NET_GET)
+#define TRIES O2_NET_CONFORM
+
+static const char *const profile_names[] = {
+	[O2_NET_STRICT] = "strict",
+	[O2_NET_KERNEL] = "kernel",
+	NULL,
+};
 
 /* What the commands are told, in the order of --help. */
 static const struct o2_option option_table[] = {
@@ -130,6 +137,28 @@ static const struct o2_option option_table[] = {
 	 .commands = PING},
 
 	{O2_TITLE("what is moved"), .commands = MOVES},
+	{"timeout", "N", "seconds after which what the peer does not answer is a finding (default: 50)",
+	 SECONDS(timeout_ms), .commands = TRIES},
+	{"only", "ID,...", "these probes alone, or those whose ids begin so, as `put/`", O2_TEXT(only),
+	 .commands = TRIES},
+	{"list", NULL, "list the probes, and ask nobody", O2_FLAG(list), .commands = TRIES},
+	{"profile", "KIND",
+	 "strict (the default), or kernel: what kernels are known to do otherwise is told and is no finding",
+	 O2_NAME(profile, profile_names), .commands = TRIES},
+	{"rounds", "N", "how often to leave after each step of a transfer (default: 3)",
+	 O2_NUMBER(rounds, 1, 1000000), .commands = TRIES},
+	{"seed", "N", "of the data (default: 1)", O2_NUMBER(seed, 0, UINT64_MAX), .commands = TRIES},
+
+	{O2_TITLE("what the peer offers"), .commands = TRIES},
+	{"portal", "N", "portal of memory that takes PUTs and GETs (default: 60)",
+	 O2_NUMBER(portal, 0, UINT32_MAX), .commands = TRIES},
+	{"read-portal", "N", "portal of memory that takes GETs (default: 61)",
+	 O2_NUMBER(read_portal, 0, UINT32_MAX), .commands = TRIES},
+	{"match-bits", "N", "match bits of both (default: 0x1234)", O2_NUMBER(match_bits, 0, UINT64_MAX),
+	 .commands = TRIES},
+	{"place-bytes", "N", "bytes there, 2097152 to 67108864 (default: 8388608, as serve offers)",
+	 O2_NUMBER(place_bytes, O2_NET_PLACE_MIN_BYTES, MAX_OFFER_BYTES), .commands = TRIES},
+
 	{"portal", "N", "portal at the peer (default: 60)", O2_NUMBER(portal, 0, UINT32_MAX),
 	 .commands = PUT},
 	{"portal", "N", "portal at the peer (default: 61)", O2_NUMBER(portal, 0, UINT32_MAX),
@@ -205,7 +234,7 @@ static const struct o2_option option_table[] = {
 	 O2_FLAG(verbose)},
 	{"loop-quirk", "NAME[=VALUE],...",
 	 "how the peer that device loop has behaves: `o2ref serve --help` lists them",
-	 O2_READ(loop_quirks, read_quirks), .commands = MOVES | PING},
+	 O2_READ(loop_quirks, read_quirks), .commands = MOVES | PING | TRIES},
 
 	{O2_TITLE("behaviour that a peer may show, for trying the other side on it"), .commands = SERVE},
 	{"quirk", "NAME[=VALUE],...", "this node behaves so; may be given several times:",
@@ -230,6 +259,12 @@ static const struct o2_command commands[] = {
 	 .options = option_table, .which = PUT, .end = exits},
 	{"o2ref", "get", "[OPTION]... NID", .about = "GET from the node's memory.", .options = option_table,
 	 .which = GET, .end = exits},
+	{"o2ref", "conform", "[OPTION]... NID\n--list",
+	 .about = "Try whether the node keeps the protocol: a table of probes, each with what must hold.  It "
+		  "asks nothing that harms, but it writes to the memory that the node offers.",
+	 .options = option_table, .which = TRIES,
+	 .end = "exit status: 0 nothing was found, 1 something was, 2 usage, 77 the device is not there or "
+		"the node cannot be reached"},
 };
 
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))
@@ -279,6 +314,8 @@ static int check(const struct o2_command *command, int first, int argc, char **a
 {
 	const bool serves = options->command == O2_NET_SERVE;
 
+	if (options->list && argc == first)
+		return O2_CLI_OK;
 	if (argc - first != (serves ? 0 : 1))
 		return o2_command_usage(
 			command, serves ? "'%s' is one argument too many" : "exactly one NID is needed",
@@ -324,6 +361,9 @@ static struct o2_net_options defaults(enum o2_net_command command)
 		.interval_ms = 1000,
 		.seed = O2_NET_SEED,
 		.features = O2_PING_NO_DISCOVERY_FEATURES,
+		.read_portal = O2_NET_READ_PORTAL,
+		.place_bytes = O2_NET_OFFER_BYTES,
+		.rounds = 3,
 		.progress = isatty(STDERR_FILENO) != 0,
 	};
 }

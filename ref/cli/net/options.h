@@ -10,7 +10,7 @@
 #include "quirk/quirk.h"
 #include "wire/msg.h"
 
-/* The command lines of serve, ping, put and get.  Source: docs/peer.md. */
+/* The command lines of serve, ping, put, get and conform.  Source: docs/peer.md, docs/conform.md. */
 
 #define O2_NET_MAX_BUFFERS 16u
 
@@ -31,6 +31,13 @@ enum o2_net_command {
 	O2_NET_PING = 1u << 1,
 	O2_NET_PUT = 1u << 2,
 	O2_NET_GET = 1u << 3,
+	O2_NET_CONFORM = 1u << 4,
+};
+
+/* What is known of the peer's kind, and is no failure then: conform. */
+enum o2_net_profile {
+	O2_NET_STRICT,
+	O2_NET_KERNEL,
 };
 
 /* Memory that serve offers. */
@@ -75,7 +82,14 @@ struct o2_net_options {
 	uint32_t features;
 	uint64_t requests; /* 0: until a signal */
 	struct o2_quirks quirks;
-	/* ping, put, get: of the peer that device loop has */
+	/* conform */
+	uint32_t read_portal;
+	uint32_t place_bytes; /* that there are at both portals */
+	uint32_t rounds;
+	enum o2_net_profile profile;
+	const char *only; /* ids or their beginnings; NULL: all */
+	bool list;
+	/* ping, put, get, conform: of the peer that device loop has */
 	struct o2_quirks loop_quirks;
 	/* What is printed. */
 	bool json;
@@ -94,6 +108,9 @@ uint64_t o2_net_offset(const struct o2_net_options *options, uint32_t index);
 
 /* Room for as many of the largest as are in flight by default, each at a place of its own (put --verify). */
 #define O2_NET_OFFER_BYTES (8u << 20)
+
+/* The place that conform needs at the peer unless something else is said: that of serve. */
+#define O2_NET_PLACE_MIN_BYTES (2u << 20)
 
 /* "serve" and so on. */
 const char *o2_net_command_name(enum o2_net_command command);

@@ -135,6 +135,33 @@ static int open_endpoint(struct o2_net_session *session, const struct o2_net_opt
 				&session->endpoint, error);
 }
 
+int o2_net_session_open_network(struct o2_net_options *options, uint32_t pages,
+				struct o2_net_session *session)
+{
+	memset(session, 0, sizeof(*session));
+	return o2_net_network_open(options, O2_NET_LNET_PAGES + pages, &session->network) ? O2_CLI_OK
+											  : O2_CLI_USAGE;
+}
+
+int o2_net_session_start(struct o2_net_session *session, const struct o2_net_options *options,
+			 struct o2_node_config *node_config, const struct o2_lnet_config *lnet_config,
+			 const struct o2_lnet_ops *ops, void *context, struct o2_error *error)
+{
+	const int rc = open_endpoint(session, options, node_config, lnet_config, ops, context, error);
+
+	session->idle = 0;
+	session->next_clock_ns = 0;
+	/* Deadlines count from now on, not from the clock's zero. */
+	if (rc == 0)
+		tick(session);
+	return rc;
+}
+
+void o2_net_session_stop(struct o2_net_session *session)
+{
+	o2_endpoint_close(&session->endpoint);
+}
+
 int o2_net_session_open(struct o2_net_options *options, uint32_t pages, const struct o2_lnet_ops *ops,
 			void *context, struct o2_net_session *session)
 {
@@ -142,18 +169,15 @@ int o2_net_session_open(struct o2_net_options *options, uint32_t pages, const st
 	struct o2_lnet_config lnet_config;
 	struct o2_error error;
 
-	memset(session, 0, sizeof(*session));
-	if (!o2_net_network_open(options, O2_NET_LNET_PAGES + pages, &session->network))
+	if (o2_net_session_open_network(options, pages, session) != O2_CLI_OK)
 		return O2_CLI_USAGE;
 	node_config = o2_net_node_config(options);
 	lnet_config = o2_net_lnet_config(options);
-	if (open_endpoint(session, options, &node_config, &lnet_config, ops, context, &error) != 0) {
+	if (o2_net_session_start(session, options, &node_config, &lnet_config, ops, context, &error) != 0) {
 		o2_net_complain_error("cannot start", &error);
 		o2_net_network_close(&session->network);
 		return O2_CLI_USAGE;
 	}
-	/* Deadlines count from now on, not from the clock's zero. */
-	tick(session);
 	return O2_CLI_OK;
 }
 

@@ -40,6 +40,17 @@ int o2_net_session_open(struct o2_net_options *options, uint32_t pages, const st
 			void *context, struct o2_net_session *session);
 void o2_net_session_close(struct o2_net_session *session);
 
+/*
+ * The same in two steps, for who is several peers in turn on one network: the network, where the session is
+ * all zero before; then an endpoint, which is to be stopped before the next.  start returns 0 or -errno.
+ */
+int o2_net_session_open_network(struct o2_net_options *options, uint32_t pages,
+				struct o2_net_session *session);
+int o2_net_session_start(struct o2_net_session *session, const struct o2_net_options *options,
+			 struct o2_node_config *node_config, const struct o2_lnet_config *lnet_config,
+			 const struct o2_lnet_ops *ops, void *context, struct o2_error *error);
+void o2_net_session_stop(struct o2_net_session *session);
+
 /* What is known about a failure beyond its status; side O2_FAULT_NONE: nothing. */
 const struct o2_transfer_fault *o2_net_fault(const struct o2_lnet_result *result);
 

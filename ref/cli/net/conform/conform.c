@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/net/conform/conform.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/monotonic.h"
+#include "cli/cli.h"
+#include "cli/net/commands.h"
+#include "cli/net/conform/report.h"
+
+/* o2ref conform: the tables of probes, tried one after another. */
+
+/* The most that a probe has at a time: two of the largest transfers, with a page left out between any two. */
+#define ARENA_PAGES 1152u
+
+static const struct o2_conform_probe *const tables[] = {
+	o2_conform_ping_probes, o2_conform_connect_probes, o2_conform_place_probes,
+	o2_conform_move_probes, o2_conform_leave_probes,
+};
+
+const struct o2_conform_probe *o2_conform_probe(uint32_t number)
+{
+	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
+		for (const struct o2_conform_probe *probe = tables[i]; probe->id != NULL; probe++)
+			if (number-- == 0)
+				return probe;
+	return NULL;
+}
+
+/* The id is one of the words, or begins with one that ends with a slash. */
+static bool is_in(const char *id, const char *words)
+{
+	while (true) {
+		const size_t length = strcspn(words, ",");
+		const bool begins = length > 0 && words[length - 1] == '/';
+
+		if (strncmp(id, words, length) == 0 && (begins || id[length] == '\0'))
+			return true;
+		if (words[length] == '\0')
+			return false;
+		words += length + 1;
+	}
+}
+
+static bool wanted(const struct o2_net_options *options, const struct o2_conform_probe *probe)
+{
+	return options->only == NULL || is_in(probe->id, options->only);
+}
+
+/* Each word of --only means something. */
+static bool check_only(const struct o2_net_options *options)
+{
+	const char *word = options->only;
+
+	while (word != NULL) {
+		const size_t length = strcspn(word, ",");
+		char one[64];
+		bool found = false;
+
+		snprintf(one, sizeof(one), "%.*s", (int)length, word);
+		for (uint32_t i = 0; !found && o2_conform_probe(i) != NULL; i++)
+			found = is_in(o2_conform_probe(i)->id, one);
+		if (!found) {
+			o2_cli_complain("--only: '%s' is no probe (see: o2ref conform --list)", one);
+			return false;
+		}
+		word = word[length] == '\0' ? NULL : word + length + 1;
+	}
+	return true;
+}
+
+static void list(void)
+{
+	const struct o2_conform_probe *probe;
+
+	for (uint32_t i = 0; (probe = o2_conform_probe(i)) != NULL; i++)
+		printf("%-22s %s (docs/%s)\n", probe->id, probe->sentence, probe->source);
+}
+
+/* What stands in its way before it is tried; false: nothing. */
+static bool hindered(struct o2_conform *conform, const struct o2_conform_probe *probe)
+{
+	for (unsigned int bit = 0; bit < sizeof(conform->lacks) / sizeof(conform->lacks[0]); bit++) {
+		if ((probe->needs & ~conform->has & 1u << bit) == 0)
+			continue;
+		o2_conform_skip(conform, "%s", conform->lacks[bit]);
+		return true;
+	}
+	return false;
+}
+
+static void try_probe(struct o2_conform *conform, const struct o2_conform_probe *probe,
+		      struct o2_conform_result *result)
+{
+	const uint64_t began_ns = o2_monotonic_ns();
+
+	conform->result = result;
+	if (!hindered(conform, probe))
+		probe->run(conform, probe);
+	o2_conform_stop(conform);
+	result->took_ns = o2_monotonic_ns() - began_ns;
+	if (result->outcome == O2_CONFORM_FINDING && probe->kernel_otherwise &&
+	    conform->options->profile == O2_NET_KERNEL)
+		result->outcome = O2_CONFORM_TOLERATED;
+}
+
+/* Whether there is anybody: the one failure that says nothing about the protocol.  Else 0. */
+static int reach(struct o2_conform *conform)
+{
+	struct o2_conform_result unheard = {0};
+	int status = 0;
+
+	conform->result = &unheard;
+	if (o2_conform_start(conform, NULL)) {
+		o2_conform_ping(conform, NULL);
+		if (conform->nops > 0 &&
+		    (conform->op[0].status == -EHOSTUNREACH || conform->op[0].status == -ENETDOWN))
+			status = conform->op[0].status;
+	}
+	o2_conform_stop(conform);
+	if (status != 0)
+		o2_cli_complain("%s", unheard.text);
+	return status;
+}
+
+/* Who does not answer a ping is not asked anything else. */
+static void try_all(struct o2_conform *conform, struct o2_conform_report *report)
+{
+	const struct o2_conform_probe *probe = o2_conform_probe(0);
+	struct o2_conform_result first = {0};
+
+	try_probe(conform, probe, &first);
+	report->mute = first.outcome == O2_CONFORM_FINDING ? probe : NULL;
+	if (report->mute == NULL)
+		o2_conform_survey(conform);
+	for (uint32_t i = 0; (probe = o2_conform_probe(i)) != NULL && o2_net_stop == 0 && !conform->lost;
+	     i++) {
+		struct o2_conform_result result = {0};
+
+		if (!wanted(conform->options, probe) && probe != report->mute)
+			continue;
+		if (probe == report->mute)
+			result = first;
+		else if (report->mute == NULL)
+			try_probe(conform, probe, &result);
+		else
+			result = (struct o2_conform_result){O2_CONFORM_NOT_TRIED, "it does not answer a ping",
+							    0};
+		o2_conform_report_add(report, probe, &result);
+	}
+	report->whole = probe == NULL;
+}
+
+static int run(struct o2_conform *conform, struct o2_conform_report *report)
+{
+	if (reach(conform) != 0)
+		return O2_CONFORM_CANNOT;
+	try_all(conform, report);
+	o2_conform_report_end(report);
+	if (!report->whole)
+		o2_cli_complain(conform->lost ? "the device is lost" : "interrupted");
+	return report->count[O2_CONFORM_FINDING] > 0 || !report->whole ? O2_CLI_REFUSED : O2_CLI_OK;
+}
+
+int o2_net_conform(struct o2_net_options *options, int argc, char **argv)
+{
+	static struct o2_conform conform;
+	struct o2_conform_report report = {.options = options, .argc = argc, .argv = argv};
+	int status;
+
+	if (options->list) {
+		list();
+		return O2_CLI_OK;
+	}
+	if (!check_only(options))
+		return O2_CLI_USAGE;
+	conform.options = options;
+	if (o2_net_session_open_network(options, ARENA_PAGES, &conform.session) != O2_CLI_OK)
+		return O2_CONFORM_CANNOT;
+	conform.next_page = O2_NET_LNET_PAGES;
+	status = run(&conform, &report);
+	o2_net_network_close(&conform.session.network);
+	o2_conform_report_free(&report);
+	return status;
+}

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef O2_CLI_NET_CONFORM_H
+#define O2_CLI_NET_CONFORM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cli/net/session.h"
+#include "lnd/node/negotiate.h"
+#include "lnet/ping.h"
+
+/*
+ * o2ref conform: a table of probes, tried one after another on a live peer; each is an endpoint of its own,
+ * so that what one of them has spoilt is not the next one's.  Source: docs/conform.md.
+ */
+
+#define O2_CONFORM_CANNOT     77
+#define O2_CONFORM_TEXT_BYTES 640u
+
+enum o2_conform_outcome {
+	O2_CONFORM_HOLDS,
+	O2_CONFORM_FINDING,
+	O2_CONFORM_TOLERATED, /* a finding that is known of the peer's kind: --profile */
+	O2_CONFORM_NOT_TRIED,
+	O2_CONFORM_OUTCOMES,
+};
+
+/* What a probe needs of the peer's application. */
+enum o2_conform_needs {
+	O2_CONFORM_PLACE = 1u << 0,	 /* memory that takes PUTs and GETs */
+	O2_CONFORM_READ_PLACE = 1u << 1, /* memory that takes GETs */
+	O2_CONFORM_END = 1u << 2,	 /* the first of them ends where --place-bytes says */
+};
+
+struct o2_conform;
+
+struct o2_conform_probe {
+	const char *id;	       /* stable: docs/conform.md, "Probes" */
+	const char *sentence;  /* what holds */
+	const char *source;    /* the page and section that say so */
+	unsigned int needs;    /* enum o2_conform_needs */
+	bool kernel_otherwise; /* kernels are known not to keep it */
+	/* Says by o2_conform_find or o2_conform_skip that it does not hold, or could not be tried. */
+	void (*run)(struct o2_conform *conform, const struct o2_conform_probe *probe);
+	uint32_t value;
+};
+
+struct o2_conform_result {
+	enum o2_conform_outcome outcome;
+	char text[O2_CONFORM_TEXT_BYTES]; /* what was seen; why it was not tried */
+	uint64_t took_ns;
+};
+
+/* An operation of ours. */
+struct o2_conform_op {
+	bool is_get, ended;
+	uint64_t operation;
+	int status;
+	uint64_t length_bytes;
+	struct o2_transfer_fault fault;
+	struct o2_net_memory memory;	/* owned */
+	struct o2_transfer_memory part; /* of it: what is moved */
+	uint64_t offset, stream;	/* at the peer; of the bytes */
+};
+
+/* What is to be moved. */
+struct o2_conform_move {
+	uint32_t size_bytes;
+	uint32_t fragments; /* 0: 1 */
+	enum o2_reg_mode mode;
+	uint32_t skew_bytes; /* our memory begins so far in its first page */
+	uint32_t portal;
+	uint64_t offset; /* at the peer */
+	bool no_ack;
+	uint64_t stream;      /* GET: what belongs there */
+	const uint8_t *bytes; /* PUT: these instead of the next stream; NULL: that */
+};
+
+struct o2_conform {
+	struct o2_net_options *options;
+	struct o2_net_session session;
+	bool started;	    /* it has an endpoint */
+	uint32_t next_page; /* of the arena, free */
+	struct o2_conform_op op[O2_NET_MAX_IN_FLIGHT];
+	uint32_t nops;
+	uint64_t stream;		  /* the last one that was PUT */
+	struct o2_conform_result *result; /* of the probe that is tried */
+	bool lost;			  /* the device */
+	/* What is known of the peer. */
+	unsigned int has;			  /* enum o2_conform_needs */
+	char lacks[3][O2_CONFORM_TEXT_BYTES / 4]; /* by bit: why it does not have that */
+	struct o2_ping_info info;		  /* its answer to the first ping */
+	uint64_t stamp;
+};
+
+/* The tables, in the order in which they are tried; each ends with a row without an id. */
+extern const struct o2_conform_probe o2_conform_ping_probes[], o2_conform_connect_probes[],
+	o2_conform_move_probes[], o2_conform_place_probes[], o2_conform_leave_probes[];
+
+/* The probes of all tables, by number; NULL from there on. */
+const struct o2_conform_probe *o2_conform_probe(uint32_t number);
+
+/* --- what probes say --- */
+
+/* It does not hold.  The first word counts. */
+void o2_conform_find(struct o2_conform *conform, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+/* It could not be tried. */
+void o2_conform_skip(struct o2_conform *conform, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+static inline bool o2_conform_said(const struct o2_conform *conform)
+{
+	return conform->result->outcome != O2_CONFORM_HOLDS;
+}
+
+/* --- what probes do; false: they have said why --- */
+
+/* The settings of an endpoint as the command line has them, for a probe to change. */
+struct o2_node_config o2_conform_node(const struct o2_conform *conform);
+/* Be a peer; node: NULL: o2_conform_node. */
+bool o2_conform_start(struct o2_conform *conform, const struct o2_node_config *node);
+/* Be none any more, and forget the operations. */
+void o2_conform_stop(struct o2_conform *conform);
+
+/* One round of the loop; false: the device is lost. */
+bool o2_conform_step(struct o2_conform *conform);
+
+/* Start an operation.  NULL: it was refused here, and that was said. */
+struct o2_conform_op *o2_conform_begin(struct o2_conform *conform, bool is_get,
+				       const struct o2_conform_move *move);
+/* Wait until it has ended; all of them. */
+bool o2_conform_wait_for(struct o2_conform *conform, const struct o2_conform_op *op);
+bool o2_conform_wait(struct o2_conform *conform);
+/* It has ended with success, and moved all. */
+bool o2_conform_moved(struct o2_conform *conform, const struct o2_conform_op *op);
+/* A GET: the bytes are those of its stream, as far as they were reported, and no others were written. */
+bool o2_conform_right(struct o2_conform *conform, const struct o2_conform_op *op);
+/* Forget the operations, which have ended. */
+void o2_conform_forget(struct o2_conform *conform);
+
+/*
+ * An operation that need not be answered: what comes after it is, and by then its own answer is here, or will
+ * not come.  True: it has ended.
+ */
+bool o2_conform_answered(struct o2_conform *conform, const struct o2_conform_op *op);
+
+/* PUT, and GET the same bytes back. */
+bool o2_conform_there_and_back(struct o2_conform *conform, const struct o2_conform_move *move);
+/* Ping, and look at the answer; info: may be NULL. */
+bool o2_conform_ping(struct o2_conform *conform, struct o2_ping_info *info);
+
+/* PUT to the writable place with the settings of the command line. */
+struct o2_conform_move o2_conform_move(const struct o2_conform *conform, uint32_t size_bytes);
+
+/* Find out what the peer's application has. */
+void o2_conform_survey(struct o2_conform *conform);
+
+/* --- ask.c: a request for a connection by itself --- */
+
+struct o2_conform_asked {
+	bool accepted, rejected; /* neither: no answer, .code says why */
+	int code;
+	struct o2_msg reply; /* accepted */
+	uint32_t cm_reason;  /* rejected */
+	bool has_record;
+	struct o2_reject record;
+	char text[O2_CONFORM_TEXT_BYTES / 2]; /* the same for people */
+};
+
+/* No endpoint may be started.  False: it could not be asked. */
+bool o2_conform_ask(struct o2_conform *conform, const struct o2_conn_params *offer, uint64_t dststamp,
+		    struct o2_conform_asked *asked);
+
+#endif

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT */
+#include <assert.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/net/conform/conform.h"
+
+/*
+ * We leave: after each step of something, many times; and what comes afterwards must be as if nothing had
+ * been.  A step is a round of our loop in which something has happened.
+ */
+
+#define ENDING	    "connection.md#ending"
+#define STEPS_MAX   64u
+#define LARGE_BYTES 65536u
+
+struct leaving {
+	bool is_get;
+	struct o2_conform_move move;
+	uint32_t returns, bad;
+	uint32_t first_bad; /* the step after which the first of them came */
+	char why[O2_CONFORM_TEXT_BYTES];
+};
+
+/* Begin, and go on for so many steps; true: it has ended before. */
+static bool begin_and_leave(struct o2_conform *conform, const struct leaving *leaving, uint32_t steps)
+{
+	const struct o2_conform_op *op;
+	uint32_t done = 0;
+	bool ended = true;
+
+	if (!o2_conform_start(conform, NULL))
+		return true;
+	op = o2_conform_begin(conform, leaving->is_get, &leaving->move);
+	while (op != NULL && !op->ended && done < steps && o2_conform_step(conform))
+		done += conform->session.idle == 0;
+	if (op != NULL)
+		ended = op->ended;
+	o2_conform_stop(conform);
+	return ended;
+}
+
+/* Another life of ours, or the same one: it must be served. */
+static void come_back(struct o2_conform *conform, struct leaving *leaving, uint32_t steps)
+{
+	struct o2_conform_result unheard = {0};
+	struct o2_conform_result *before = conform->result;
+
+	conform->result = &unheard;
+	if (o2_conform_start(conform, NULL))
+		o2_conform_ping(conform, NULL);
+	o2_conform_stop(conform);
+	conform->result = before;
+	leaving->returns++;
+	if (unheard.outcome != O2_CONFORM_FINDING)
+		return;
+	if (leaving->bad++ == 0) {
+		leaving->first_bad = steps;
+		snprintf(leaving->why, sizeof(leaving->why), "%s", unheard.text);
+	}
+}
+
+/* Afterwards everything works: what is moved is right. */
+static void all_is_well(struct o2_conform *conform)
+{
+	const struct o2_conform_move move = o2_conform_move(conform, LARGE_BYTES);
+
+	if (!o2_conform_start(conform, NULL))
+		return;
+	if ((conform->has & O2_CONFORM_PLACE) != 0)
+		o2_conform_there_and_back(conform, &move);
+	else
+		o2_conform_ping(conform, NULL);
+}
+
+static void leave(struct o2_conform *conform, struct leaving *leaving)
+{
+	bool ended = false;
+	uint32_t steps = 0;
+
+	for (; !ended && steps < STEPS_MAX && !o2_conform_said(conform); steps++)
+		for (uint32_t round = 0; round < conform->options->rounds && !o2_conform_said(conform);
+		     round++) {
+			ended = begin_and_leave(conform, leaving, steps);
+			come_back(conform, leaving, steps);
+		}
+	if (leaving->bad > 0)
+		o2_conform_find(conform,
+				"of %" PRIu32 " times that we came back %" PRIu32
+				" went wrong, first after step %" PRIu32 " of %" PRIu32 ": %s",
+				leaving->returns, leaving->bad, leaving->first_bad, steps - 1, leaving->why);
+	all_is_well(conform);
+}
+
+static void leave_ping(struct o2_conform *conform, const struct o2_conform_probe *probe)
+{
+	struct leaving leaving = {.is_get = true, .move = o2_conform_move(conform, O2_PING_SINK_BYTES)};
+
+	(void)probe;
+	leaving.move.portal = O2_PING_PORTAL;
+	leave(conform, &leaving);
+}
+
+static void leave_put(struct o2_conform *conform, const struct o2_conform_probe *probe)
+{
+	struct leaving leaving = {.move = o2_conform_move(conform, probe->value)};
+
+	leave(conform, &leaving);
+}
+
+static void leave_get(struct o2_conform *conform, const struct o2_conform_probe *probe)
+{
+	struct leaving leaving = {.is_get = true, .move = o2_conform_move(conform, probe->value)};
+
+	leave(conform, &leaving);
+}
+
+/* We have many under way when we go. */
+static void leave_many(struct o2_conform *conform, const struct o2_conform_probe *probe)
+{
+	struct o2_conform_move move = o2_conform_move(conform, LARGE_BYTES);
+
+	for (uint32_t round = 0; round < conform->options->rounds && !o2_conform_said(conform); round++) {
+		if (!o2_conform_start(conform, NULL))
+			return;
+		for (uint32_t i = 0; i < probe->value; i++)
+			if (o2_conform_begin(conform, i % 2 == 0, &move) == NULL)
+				return;
+		while (!conform->op[0].ended && o2_conform_step(conform))
+			;
+		o2_conform_stop(conform);
+	}
+	all_is_well(conform);
+}
+
+/* The next life has another stamp; what the peer knows of the one before must not stand in its way. */
+static void restart(struct o2_conform *conform, const struct o2_conform_probe *probe)
+{
+	for (uint32_t round = 0; round < conform->options->rounds && !o2_conform_said(conform); round++) {
+		if (o2_conform_start(conform, NULL))
+			o2_conform_ping(conform, NULL);
+		o2_conform_stop(conform);
+		conform->session.network.ni.config.incarnation += probe->value;
+	}
+	all_is_well(conform);
+}
+
+const struct o2_conform_probe o2_conform_leave_probes[] = {
+	{"leave/ping", "who leaves in the middle of a ping can come back", ENDING, .run = leave_ping},
+	{"leave/put", "who leaves after any step of a PUT by RDMA can come back", ENDING,
+	 .needs = O2_CONFORM_PLACE, .run = leave_put, .value = LARGE_BYTES},
+	{"leave/get", "who leaves after any step of a GET by RDMA can come back", ENDING,
+	 .needs = O2_CONFORM_PLACE, .run = leave_get, .value = LARGE_BYTES},
+	{"leave/put-small", "who leaves after any step of a PUT in an IMMEDIATE can come back", ENDING,
+	 .needs = O2_CONFORM_PLACE, .run = leave_put, .value = 1000},
+	{"leave/many", "who leaves with 16 transfers under way can come back", ENDING,
+	 .needs = O2_CONFORM_PLACE, .run = leave_many, .value = 16},
+	{"restart/stamp", "the next life of a node, with another stamp, is served",
+	 "connection.md#from-an-operation-to-a-connection", .run = restart, .value = 1000000},
+	{0},
+};

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "cli/net/conform/conform.h"
+
+/* What is not there, and what is there in part; and what the peer's application has at all. */
+
+#define MATCHING    "peer.md#matching"
+#define SMALL_BYTES 2000u
+#define LARGE_BYTES 8192u
+#define BLOCK_BYTES 4096u
+
+/* No node has as many portals. */
+#define NO_PORTAL 0xffffu
+
+/* Silence is what is right, or a failure; success is not. */
+static void expect_nothing(struct o2_conform *conform, bool is_get, uint32_t size_bytes)
+{
+	struct o2_conform_move move = o2_conform_move(conform, size_bytes);
+	const struct o2_conform_op *op;
+
+	move.portal = NO_PORTAL;
+	if (!o2_conform_start(conform, NULL))
+		return;
+	op = o2_conform_begin(conform, is_get, &move);
+	if (op == NULL)
+		return;
+	if (size_bytes <= SMALL_BYTES && !o2_conform_answered(conform, op))
+		return;
+	if (!o2_conform_wait_for(conform, op))
+		return;
+	if (op->status == 0)
+		o2_conform_find(conform, "%s of %" PRIu32 " bytes to portal %u: success, %" PRIu64 " bytes",
+				is_get ? "GET" : "PUT", size_bytes, NO_PORTAL, op->length_bytes);
+	else if (size_bytes > SMALL_BYTES && op->status != -ENODATA)
+		o2_conform_moved(conform, op);
+	else
+		o2_conform_ping(conform, NULL);
+}
+
+static void missing_put(struct o2_conform *conform, const struct o2_conform_probe *probe)
+{
+	expect_nothing(conform, false, probe->value);
+}
+
+static void missing_get(struct o2_conform *conform, const struct o2_conform_probe *probe)
+{
+	expect_nothing(conform, true, probe->value);
+}
+
+/* PUT up to the end: there it is to be read from. */
+static bool fill_end(struct o2_conform *conform, uint32_t half_bytes, struct o2_conform_move *move)
+{
+	const struct o2_conform_op *op;
+
+	*move = o2_conform_move(conform, half_bytes);
+	move->offset = conform->options->place_bytes - half_bytes;
+	op = o2_conform_begin(conform, false, move);
+	if (op == NULL || !o2_conform_wait(conform) || !o2_conform_moved(conform, op))
+		return false;
+	move->stream = op->stream;
+	return true;
+}
+
+/* What an operation that reaches past the end may have moved; false: nothing, which is right. */
+static bool moved_part(struct o2_conform *conform, const struct o2_conform_op *op, uint32_t half_bytes)
+{
+	if (op->status != 0 && (op->status != -ENODATA || !o2_conform_ping(conform, NULL))) {
+		o2_conform_moved(conform, op);
+		return false;
+	}
+	if (op->status != 0)
+		return false;
+	if (op->is_get && !o2_conform_right(conform, op))
+		return false;
+	if (op->length_bytes > half_bytes)
+		o2_conform_find(conform,
+				"%s of %" PRIu64 " bytes, of which %" PRIu32
+				" are there: the peer reports %" PRIu64 " bytes",
+				op->is_get ? "GET" : "PUT", op->part.buffer.nob, half_bytes,
+				op->length_bytes);
+	return op->length_bytes > 0;
+}
+
+static void end_get(struct o2_conform *conform, const struct o2_conform_probe *probe)
+{
+	const uint32_t half_bytes = probe->value / 2;
+	const struct o2_conform_op *op;
+	struct o2_conform_move move;
+
+	if (!o2_conform_start(conform, NULL) || !fill_end(conform, half_bytes, &move))
+		return;
+	move.size_bytes = probe->value;
+	op = o2_conform_begin(conform, true, &move);
+	if (op == NULL || (probe->value <= SMALL_BYTES && !o2_conform_answered(conform, op)))
+		return;
+	if (o2_conform_wait_for(conform, op))
+		moved_part(conform, op, half_bytes);
+}
+
+static void end_put(struct o2_conform *conform, const struct o2_conform_probe *probe)
+{
+	const uint32_t half_bytes = probe->value / 2;
+	struct o2_conform_move move = o2_conform_move(conform, probe->value);
+	const struct o2_conform_op *op;
+
+	move.offset = conform->options->place_bytes - half_bytes;
+	if (!o2_conform_start(conform, NULL))
+		return;
+	op = o2_conform_begin(conform, false, &move);
+	if (op == NULL || (probe->value <= SMALL_BYTES && !o2_conform_answered(conform, op)))
+		return;
+	if (!o2_conform_wait_for(conform, op) || !moved_part(conform, op, half_bytes))
+		return;
+	move.size_bytes = (uint32_t)op->length_bytes;
+	move.stream = op->stream;
+	op = o2_conform_begin(conform, true, &move);
+	if (op != NULL && o2_conform_wait_for(conform, op) && o2_conform_moved(conform, op))
+		o2_conform_right(conform, op);
+}
+
+const struct o2_conform_probe o2_conform_place_probes[] = {
+	{"missing/put", "a PUT_REQ to where nothing is gets a PUT_NAK with status 0", MATCHING,
+	 .run = missing_put, .value = LARGE_BYTES},
+	{"missing/get", "a GET_REQ to where nothing is gets a GET_DONE with -ENODATA", MATCHING,
+	 .run = missing_get, .value = LARGE_BYTES},
+	{"missing/put-small", "a PUT in an IMMEDIATE to where nothing is gets no ACK", MATCHING,
+	 .run = missing_put, .value = SMALL_BYTES},
+	{"missing/get-small", "a GET in an IMMEDIATE from where nothing is gets no REPLY", MATCHING,
+	 .run = missing_get, .value = SMALL_BYTES},
+	{"end/put", "of a PUT past the end no more is reported than there is room for", MATCHING,
+	 .needs = O2_CONFORM_PLACE | O2_CONFORM_END, .run = end_put, .value = LARGE_BYTES},
+	{"end/get", "of a GET past the end no more is reported than is there and was written", MATCHING,
+	 .needs = O2_CONFORM_PLACE | O2_CONFORM_END, .kernel_otherwise = true, .run = end_get,
+	 .value = LARGE_BYTES},
+	{"end/put-small", "of a PUT in an IMMEDIATE past the end no more is reported than there is room for",
+	 MATCHING, .needs = O2_CONFORM_PLACE | O2_CONFORM_END, .run = end_put, .value = SMALL_BYTES},
+	{"end/get-small", "of a GET in an IMMEDIATE past the end no more is reported than is there", MATCHING,
+	 .needs = O2_CONFORM_PLACE | O2_CONFORM_END, .run = end_get, .value = SMALL_BYTES},
+	{0},
+};
+
+/* --- what the peer's application has --- */
+
+static void lacks(struct o2_conform *conform, unsigned int bit, const char *format, uint32_t value)
+{
+	char *text = conform->lacks[bit];
+
+	snprintf(text, sizeof(conform->lacks[bit]), format, value);
+}
+
+/* It may be there for IMMEDIATEs, and then it is the large ones that do not work. */
+static bool takes_small(struct o2_conform *conform, bool is_get, uint32_t portal)
+{
+	struct o2_conform_move move = o2_conform_move(conform, 64);
+	const struct o2_conform_op *op;
+
+	move.portal = portal;
+	op = o2_conform_begin(conform, is_get, &move);
+	return op != NULL && o2_conform_answered(conform, op) && op->status == 0;
+}
+
+static bool takes(struct o2_conform *conform, bool is_get, uint32_t portal, uint64_t offset)
+{
+	struct o2_conform_move move = o2_conform_move(conform, BLOCK_BYTES);
+	const struct o2_conform_op *op;
+
+	move.portal = portal;
+	move.offset = offset;
+	op = o2_conform_begin(conform, is_get, &move);
+	return op != NULL && o2_conform_wait_for(conform, op) && op->status != -ENODATA &&
+	       (offset == 0 || op->length_bytes > 0);
+}
+
+/* What fails otherwise is for the probes to say. */
+static bool has_place(struct o2_conform *conform, bool is_get, uint32_t portal)
+{
+	bool has = false;
+
+	if (o2_conform_start(conform, NULL))
+		has = takes(conform, is_get, portal, 0) || takes_small(conform, is_get, portal);
+	o2_conform_stop(conform);
+	return has;
+}
+
+static bool ends_there(struct o2_conform *conform)
+{
+	const uint32_t portal = conform->options->portal, end = conform->options->place_bytes;
+	bool last = false, more = false;
+
+	if (o2_conform_start(conform, NULL)) {
+		last = takes(conform, false, portal, end - BLOCK_BYTES);
+		more = takes(conform, false, portal, end);
+	}
+	o2_conform_stop(conform);
+	return last && !more;
+}
+
+void o2_conform_survey(struct o2_conform *conform)
+{
+	const struct o2_net_options *options = conform->options;
+	struct o2_conform_result unheard = {0};
+	struct o2_conform_result *before = conform->result;
+
+	conform->result = &unheard;
+	conform->has = 0;
+	if (!has_place(conform, false, options->portal))
+		lacks(conform, 0, "nothing takes PUTs at portal %u: --portal, --match-bits", options->portal);
+	else if (!has_place(conform, true, options->portal))
+		lacks(conform, 0, "what takes PUTs at portal %u takes no GETs", options->portal);
+	else
+		conform->has |= O2_CONFORM_PLACE;
+	if (has_place(conform, true, options->read_portal))
+		conform->has |= O2_CONFORM_READ_PLACE;
+	else
+		lacks(conform, 1, "nothing takes GETs at portal %u: --read-portal, --match-bits",
+		      options->read_portal);
+	if ((conform->has & O2_CONFORM_PLACE) != 0 && ends_there(conform))
+		conform->has |= O2_CONFORM_END;
+	else
+		lacks(conform, 2, "the place does not end after %u bytes: --place-bytes",
+		      options->place_bytes);
+	conform->result = before;
+}

@@ -1,0 +1,185 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""o2ref conform on the network in the process: docs/conform.md is what it promises.
+
+usage: test_conform.py [O2REF]   the program; else $O2REF_CLI, else build/gcc/o2ref.  Last line "N passed, N failed".
+"""
+
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+import unittest
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.dont_write_bytecode = True
+
+PROGRAM = os.environ.get("O2REF_CLI") or str(ROOT / "build" / "gcc" / "o2ref")
+PEER = "10.77.0.2@o2ib"
+OK, FOUND, USAGE, CANNOT = 0, 1, 2, 77
+ROW = re.compile(r"^(holds|FINDING|tolerated|not tried) +(\S+) +(\S.*)$", re.M)
+LAST = re.compile(r"^(\d+) hold, (\d+) findings, (\d+) tolerated, (\d+) not tried; seed (\d+)$")
+
+
+def run(*arguments):
+    done = subprocess.run([PROGRAM, "conform", *map(str, arguments)], stdin=subprocess.DEVNULL, capture_output=True,
+                          timeout=250, check=False, text=True)
+    # A crash, or a finding of a sanitizer, is never a way to end.
+    if done.returncode not in (OK, FOUND, USAGE, CANNOT):
+        raise AssertionError(f"{arguments}: status {done.returncode}: {done.stderr}")
+    return done
+
+
+def loop(*arguments):
+    return run("--device", "loop", *arguments, PEER)
+
+
+def page():
+    return (ROOT / "docs" / "conform.md").read_text(encoding="utf-8")
+
+
+def listed():
+    """Id, sentence and source of each probe, as the program has them."""
+    return re.findall(r"^(\S+) +(.*) \(docs/(.*)\)$", run("--list").stdout, re.M)
+
+
+def quirks():
+    """Of the page's last table: quirk -> the ids that name it, the first one has to."""
+    rows = page().partition("| Quirk | Named by |\n|---|---|\n")[2]
+    return {quirk: re.findall(r"`([a-z0-9/-]+/[a-z0-9-]+)`", ids)
+            for names, ids in re.findall(r"^\| (.*?) \| (.*) \|$", rows, re.M)
+            for quirk in re.findall(r"`([a-z-]+)`", names) if not quirk.startswith("--")}
+
+
+class Clean(unittest.TestCase):
+    def test_a_good_peer(self):
+        done = loop()
+        self.assertEqual((done.returncode, done.stderr), (OK, ""), done.stdout)
+        rows = ROW.findall(done.stdout)
+        self.assertEqual([row[:2] for row in rows], [("holds", probe[0]) for probe in listed()])
+        self.assertEqual(LAST.match(done.stdout.splitlines()[-1]).groups(), (str(len(rows)), "0", "0", "0", "1"))
+
+    def test_modes_and_depths_of_ours(self):
+        """What is our own setting is no property of the peer."""
+        for options in (("--mode", "fmr", "--queue-depth", 2), ("--mode", "global", "--queue-depth", 255, "--max-frags", 256),
+                        ("--checksum", "auto"), ("--seed", 12345)):
+            with self.subTest(options=options):
+                done = loop("--only", "ping/,put/,get/,end/,leave/", *options)
+                self.assertEqual(done.returncode, OK, done.stdout)
+
+
+class Table(unittest.TestCase):
+    def test_is_that_of_the_page(self):
+        rows = re.findall(r"^\| `([a-z0-9/_-]+)` \| (.*) \| \[[a-z]+\.md\]\((.*)\) \|$", page(), re.M)
+        self.assertEqual(rows, listed())
+        self.assertEqual(len({row[0] for row in rows}), len(rows))
+
+    def test_each_row_can_be_tried_by_itself(self):
+        for wanted in ("connect/other-life", "end/get", "restart/stamp"):
+            rows = ROW.findall(loop("--only", wanted).stdout)
+            self.assertEqual([row[:2] for row in rows], [("holds", wanted)])
+
+
+class Quirks(unittest.TestCase):
+    VALUES = {"late": "late=3000"}
+
+    def test_each_is_named(self):
+        table = quirks()
+        offered = re.findall(r"^  ([a-z][a-z-]*)", subprocess.run([PROGRAM, "serve", "--help"], capture_output=True, text=True, check=True)
+                             .stdout.partition("--quirk ")[2], re.M)
+        self.assertEqual(sorted(table), sorted(offered))
+        for quirk, ids in table.items():
+            with self.subTest(quirk=quirk):
+                self.assertTrue(ids)
+                options = ("--timeout", 2, "--loop-quirk", self.VALUES.get(quirk, quirk))
+                only = () if ids[0] == "ping/one" else ("--only", ",".join(["ping/", "checksum/", "end/", "connect/", *ids]))
+                done = loop(*options, *only)
+                self.assertEqual(done.returncode, FOUND, done.stdout)
+                found = [row[1] for row in ROW.findall(done.stdout) if row[0] == "FINDING"]
+                self.assertEqual(sorted(found), sorted(ids))
+                self.tries_again(done.stdout, found)
+
+    def tries_again(self, text, found):
+        """The command that a finding prints finds it again, and nothing else."""
+        again = re.findall(r"^ +again: o2ref conform (.*)$", text, re.M)
+        self.assertEqual(len(again), len(found))
+        done = run(*shlex.split(again[0]))
+        rows = [row[:2] for row in ROW.findall(done.stdout) if row[0] != "not tried"]
+        self.assertEqual(rows, [("FINDING", found[0])])
+
+    def test_figures_are_in_the_finding(self):
+        text = loop("--loop-quirk", "second-page-wrong", "--only", "offset/").stdout
+        self.assertRegex(text, r"GET of 3000 bytes at offset 3000: byte 1096 is 0xee, not 0x..")
+        text = loop("--loop-quirk", "sums-other-bytes", "--only", "checksum/").stdout
+        self.assertRegex(text, r"wire/header/checksum: ibm_cksum is \d+, expected \d+")
+
+    def test_kernels_are_known_for_some(self):
+        done = loop("--profile", "kernel", "--loop-quirk", "short-get-claims")
+        self.assertEqual(done.returncode, OK, done.stdout)
+        self.assertEqual([row[1] for row in ROW.findall(done.stdout) if row[0] == "tolerated"], ["end/get"])
+        done = loop("--profile", "kernel", "--loop-quirk", "second-page-wrong", "--only", "offset/")
+        self.assertEqual(done.returncode, FOUND)
+
+
+class Lacks(unittest.TestCase):
+    def test_no_place(self):
+        done = loop("--portal", 7, "--timeout", 2)
+        self.assertEqual(done.returncode, OK, done.stdout)
+        lacking = {row[1]: row[2] for row in ROW.findall(done.stdout) if row[0] == "not tried"}
+        self.assertEqual(lacking["put/size-1"], "nothing takes PUTs at portal 7: --portal, --match-bits")
+        self.assertNotIn("get/size-1", lacking)
+        self.assertNotIn("ping/many", lacking)
+        done = loop("--read-portal", 7, "--only", "get/", "--timeout", 2)
+        self.assertEqual({row[0] for row in ROW.findall(done.stdout)}, {"not tried"})
+
+    def test_a_place_of_another_size(self):
+        for size in (4 << 20, 16 << 20):
+            rows = ROW.findall(loop("--place-bytes", size, "--only", "end/").stdout)
+            self.assertEqual({row[0] for row in rows}, {"not tried"})
+            self.assertIn(f"the place does not end after {size} bytes: --place-bytes", {row[2] for row in rows})
+
+
+class Output(unittest.TestCase):
+    def test_json(self):
+        done = loop("--json", "--only", "end/", "--loop-quirk", "short-get-claims")
+        report = json.loads(done.stdout)
+        self.assertEqual((report["form"], report["version"], report["peer"]), ("o2ref/conform/output", 1, PEER))
+        self.assertEqual((report["holds"], report["findings"], report["not_tried"], report["whole"]), (3, 1, 0, True))
+        probe, = (probe for probe in report["probes"] if probe["outcome"] == "finding")
+        self.assertEqual(probe["id"], "end/get")
+        self.assertIn("wrote 0 of them", probe["seen"])
+        self.assertIn("--only end/get", probe["again"])
+
+    def test_usage(self):
+        for arguments, text in (((), "exactly one NID is needed"), ((PEER, PEER), "exactly one NID is needed"),
+                                (("--only", "nothing/at-all", PEER), "'nothing/at-all' is no probe"),
+                                (("--place-bytes", 1, PEER), "--place-bytes"), (("--profile", "odd", PEER), "--profile"),
+                                (("--rounds", 0, PEER), "--rounds")):
+            with self.subTest(arguments=arguments):
+                done = run("--device", "loop", *arguments)
+                self.assertEqual((done.returncode, done.stdout), (USAGE, ""))
+                self.assertIn(text, done.stderr)
+
+    def test_no_device(self):
+        done = run("--device", "there-is-no-such", PEER)
+        if "o2ref-net:" in done.stderr:
+            self.skipTest("built without verbs")
+        self.assertEqual((done.returncode, done.stdout), (CANNOT, ""))
+        self.assertRegex(done.stderr, r"^o2ref: there is no RDMA device there-is-no-such [^\n]*\n$")
+
+
+def main():
+    global PROGRAM
+    if len(sys.argv) > 1:
+        PROGRAM = sys.argv[1]
+    result = unittest.TextTestRunner(verbosity=0).run(unittest.defaultTestLoader.loadTestsFromModule(sys.modules[__name__]))
+    failed = len(result.failures) + len(result.errors)
+    print(f"{result.testsRun - failed} passed, {failed} failed")
+    return 1 if failed or not result.testsRun else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
