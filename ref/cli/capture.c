@@ -5,10 +5,17 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <pcap/pcap.h>
+#include <poll.h>
+#include <string.h>
+
+#include "base/monotonic.h"
 
 static_assert(O2_PCAP_WHY_BYTES >= PCAP_ERRBUF_SIZE, "libpcap writes there too");
 
 #define NS_PER_S 1000000000u
+/* How long a frame may lie in the kernel, and how long a signal waits at most. */
+#define TURN_MS	       50
+#define SNAPSHOT_BYTES 65535
 
 /* Returns 0 or -ENOTSUP and *why. */
 static int check_link_type(const struct o2_capture *capture, char why[O2_PCAP_WHY_BYTES])
@@ -30,7 +37,7 @@ int o2_capture_open(FILE *file, struct o2_capture *capture, char why[O2_PCAP_WHY
 {
 	int rc;
 
-	capture->packets = 0;
+	*capture = (struct o2_capture){.ns_per_tick = 1};
 	capture->pcap = pcap_fopen_offline_with_tstamp_precision(file, PCAP_TSTAMP_PRECISION_NANO, why);
 	if (capture->pcap == NULL) {
 		rc = ferror(file) ? -EIO : -EPROTO;
@@ -51,11 +58,88 @@ void o2_capture_close(struct o2_capture *capture)
 	capture->pcap = NULL;
 }
 
+/* Returns 0, or -EIO and *why: one line. */
+static int activate(struct o2_capture *capture, int buffer_bytes, char why[O2_PCAP_WHY_BYTES])
+{
+	pcap_t *pcap = capture->pcap;
+	int rc;
+
+	pcap_set_snaplen(pcap, SNAPSHOT_BYTES);
+	pcap_set_promisc(pcap, 1);
+	pcap_set_timeout(pcap, TURN_MS);
+	pcap_set_buffer_size(pcap, buffer_bytes);
+	pcap_set_tstamp_precision(pcap, PCAP_TSTAMP_PRECISION_NANO);
+	rc = pcap_activate(pcap);
+	if (rc < 0) {
+		const char *words = pcap_geterr(pcap);
+
+		snprintf(why, O2_PCAP_WHY_BYTES, "%s", words[0] != '\0' ? words : pcap_statustostr(rc));
+		why[strcspn(why, "\n")] = '\0';
+		return -EIO;
+	}
+	/* Waiting is done here, so that it has an end. */
+	if (pcap_setnonblock(pcap, 1, why) != 0)
+		return -EIO;
+	capture->ns_per_tick = pcap_get_tstamp_precision(pcap) == PCAP_TSTAMP_PRECISION_NANO ? 1 : 1000;
+	return check_link_type(capture, why) == 0 ? 0 : -EIO;
+}
+
+int o2_capture_open_live(const char *interface, int buffer_bytes, const struct o2_capture_end *end,
+			 struct o2_capture *capture, char why[O2_PCAP_WHY_BYTES])
+{
+	int rc;
+
+	*capture = (struct o2_capture){.live = true, .end = *end};
+	if (end->seconds != 0)
+		capture->end_ns = o2_monotonic_ns() + end->seconds * NS_PER_S;
+	capture->pcap = pcap_create(interface, why);
+	if (capture->pcap == NULL)
+		return -EIO;
+	rc = activate(capture, buffer_bytes, why);
+	if (rc != 0)
+		o2_capture_close(capture);
+	return rc;
+}
+
+uint64_t o2_capture_dropped(const struct o2_capture *capture)
+{
+	struct pcap_stat stat;
+
+	if (!capture->live || pcap_stats(capture->pcap, &stat) != 0)
+		return 0;
+	return (uint64_t)stat.ps_drop + stat.ps_ifdrop;
+}
+
+static bool has_ended(const struct o2_capture *capture)
+{
+	return *capture->end.stop != 0 ||
+	       (capture->end.packets != 0 && capture->packets >= capture->end.packets) ||
+	       (capture->end_ns != 0 && o2_monotonic_ns() >= capture->end_ns);
+}
+
+/* As pcap_next_ex, but that it waits for a frame as long as there may be one. */
+static int next(struct o2_capture *capture, struct pcap_pkthdr **header, const uint8_t **bytes)
+{
+	struct pollfd poll_fd = {.events = POLLIN};
+	int rc;
+
+	if (!capture->live)
+		return pcap_next_ex(capture->pcap, header, bytes);
+	poll_fd.fd = pcap_get_selectable_fd(capture->pcap);
+	while (!has_ended(capture)) {
+		rc = pcap_next_ex(capture->pcap, header, bytes);
+		if (rc != 0)
+			return rc;
+		poll(&poll_fd, 1, TURN_MS);
+	}
+	return PCAP_ERROR_BREAK;
+}
+
 int o2_capture_next(struct o2_capture *capture, struct o2_frame *frame, uint64_t *time_ns,
 		    char why[O2_PCAP_WHY_BYTES])
 {
 	struct pcap_pkthdr *header;
-	const int rc = pcap_next_ex(capture->pcap, &header, &frame->bytes);
+	const int rc = next(capture, &header, &frame->bytes);
 
 	if (rc == PCAP_ERROR_BREAK)
 		return 0;
@@ -63,11 +147,11 @@ int o2_capture_next(struct o2_capture *capture, struct o2_frame *frame, uint64_t
 	if (rc != 1) {
 		snprintf(why, O2_PCAP_WHY_BYTES, "packet %" PRIu64 ": %s", capture->packets,
 			 pcap_geterr(capture->pcap));
-		return ferror(pcap_file(capture->pcap)) ? -EIO : -EPROTO;
+		return capture->live || ferror(pcap_file(capture->pcap)) ? -EIO : -EPROTO;
 	}
-	/* Nanoseconds: o2_capture_open.  The seconds of a pcap file have 32 bits, and libpcap takes the
-	 * highest for a sign. */
-	*time_ns = (uint64_t)(uint32_t)header->ts.tv_sec * NS_PER_S + (uint64_t)header->ts.tv_usec;
+	/* The seconds of a pcap file have 32 bits, and libpcap takes the highest for a sign. */
+	*time_ns = (uint64_t)(uint32_t)header->ts.tv_sec * NS_PER_S +
+		   (uint64_t)header->ts.tv_usec * capture->ns_per_tick;
 	frame->link_type = pcap_datalink(capture->pcap);
 	frame->seen_bytes = header->caplen;
 	frame->length_bytes = header->len;

@@ -7,9 +7,11 @@
 #include "cli/cli.h"
 #include "cli/input.h"
 #include "cli/judge_out.h"
+#include "cli/live.h"
 
 struct judge_options {
 	bool json;
+	struct o2_live_options live;
 	struct o2_judge_out_options out;
 	struct o2_wire_options wire;
 	struct o2_judge_options judge;
@@ -20,6 +22,10 @@ struct judge_options {
 
 static const struct o2_option option_table[] = {
 	{"json", NULL, "one object for each file, o2ref/judge/output, on a line of its own", O2_FLAG(json)},
+	{"live", "IFACE", "judge what passes this interface, until interrupted; in place of FILE",
+	 O2_TEXT(live.interface)},
+	{"seconds", "N", "with --live: end after so long", O2_NUMBER(live.seconds, 1, DAY_MS)},
+	{"packets", "N", "with --live: end after so many", O2_NUMBER(live.packets, 1, UINT64_MAX)},
 	{"junit", "OUT", "also write what was found as JUnit: a case for each rule", O2_TEXT(out.junit)},
 	{"sarif", "OUT", "also write it as SARIF 2.1.0", O2_TEXT(out.sarif)},
 	{"timeout", "MS",
@@ -38,7 +44,7 @@ static const struct o2_option option_table[] = {
 static const struct o2_command command = {
 	.program = "o2ref",
 	.name = "judge",
-	.usage = "[OPTION]... FILE...",
+	.usage = "[OPTION]... FILE... | --live IFACE",
 	.about = "Say which rules of the protocol were broken in a capture (pcap or pcapng, of RoCE or "
 		 "InfiniBand; - for standard input), by whom, and in which packet.",
 	.options = option_table,
@@ -52,6 +58,7 @@ struct judging {
 	struct o2_judge_report *report;
 	struct o2_judge_seen_totals totals;
 	bool failed; /* memory ran out */
+	bool as_it_comes, json;
 	char why[O2_PCAP_WHY_BYTES];
 };
 
@@ -63,32 +70,52 @@ static void hear(void *context, const struct o2_event *event)
 		judging->failed = true;
 }
 
+static int print_json(json_t *object)
+{
+	const int rc = object == NULL ? -1 : json_dumpf(object, stdout, JSON_COMPACT);
+
+	json_decref(object);
+	putchar('\n');
+	return rc;
+}
+
+/* An o2_judge_sink: what is found is kept, and with --live also said now. */
+static void find(void *context, const struct o2_judge_finding *finding)
+{
+	struct judging *judging = context;
+	const struct o2_judge_row row = o2_judge_row_of(finding);
+
+	o2_judge_report_add(judging->report, finding);
+	if (!judging->as_it_comes)
+		return;
+	if (!judging->json) {
+		o2_judge_row_line(&row, stdout);
+		putchar('\n');
+	} else if (print_json(o2_judge_finding_to_json(&row)) != 0) {
+		judging->failed = true;
+	}
+	fflush(stdout);
+}
+
 static int print(const struct o2_judge_result *result, bool json)
 {
-	json_t *object;
-	int rc;
-
 	if (!json) {
 		o2_judge_report_print(result->report, result->totals, stdout);
 		return O2_CLI_OK;
 	}
-	object = o2_judge_report_to_json(result->report, result->name, result->totals);
-	rc = object == NULL ? -1 : json_dumpf(object, stdout, JSON_COMPACT);
-	json_decref(object);
-	if (rc != 0) {
-		o2_cli_complain("%s: not enough memory for the JSON form", result->name);
-		return O2_CLI_USAGE;
-	}
-	putchar('\n');
-	return O2_CLI_OK;
+	if (print_json(o2_judge_report_to_json(result->report, result->name, result->totals)) == 0)
+		return O2_CLI_OK;
+	o2_cli_complain("%s: not enough memory for the JSON form", result->name);
+	return O2_CLI_USAGE;
 }
 
-/* Judge the stream to its end.  Returns the exit status that what was seen asks for. */
-static int judge_stream(struct o2_stream *stream, const struct judge_options *options,
-			struct judging *judging)
+/* Judge the file, or what passes the interface, to its end.  Returns the exit status that what was seen asks for. */
+static int judge_all(FILE *file, const struct judge_options *options, struct judging *judging)
 {
-	const int rc = o2_pcap_walk(stream->file, &options->wire, hear, judging, &judging->totals.walk,
-				    judging->why);
+	struct o2_walk_totals *totals = &judging->totals.walk;
+	const int rc = file != NULL ? o2_pcap_walk(file, &options->wire, hear, judging, totals, judging->why)
+				    : o2_live_walk(&options->live, &options->wire, hear, judging, totals,
+						   judging->why);
 
 	judging->totals.links = o2_links_totals(judging->links);
 	/* What waited for a proof is told now. */
@@ -124,30 +151,63 @@ static int tell(const char *name, struct judging *judging, int status, const str
 	return status;
 }
 
-static int judge_file(const char *path, const struct judge_options *options, struct o2_judge_out *out)
+/* file: NULL for what passes the interface of that name. */
+static int judge_one(const char *name, FILE *file, const struct judge_options *options,
+		     struct o2_judge_out *out)
 {
 	static struct o2_judge_report report; /* large */
-	struct judging judging = {.report = &report};
-	struct o2_stream stream;
+	struct judging judging = {.report = &report, .as_it_comes = file == NULL, .json = options->json};
 	int status = O2_CLI_USAGE;
 
 	report = (struct o2_judge_report){.count = 0};
-	if (!o2_stream_open(path, &stream)) {
-		const struct o2_judge_result result = {path, &report, &judging.totals, "cannot be opened"};
-
-		o2_judge_out_add(out, &result);
-		return O2_CLI_USAGE;
-	}
-	judging.judge = o2_judge_new(&options->judge, o2_judge_report_add, &report);
+	judging.judge = o2_judge_new(&options->judge, find, &judging);
 	if (judging.judge != NULL)
 		judging.links = o2_links_new(judging.judge);
 	if (judging.links != NULL)
-		status = judge_stream(&stream, options, &judging);
+		status = judge_all(file, options, &judging);
 	else
 		snprintf(judging.why, sizeof(judging.why), "not enough memory");
-	status = tell(stream.name, &judging, status, options, out);
+	status = tell(name, &judging, status, options, out);
 	o2_judge_free(judging.judge);
 	return status;
+}
+
+static int judge_file(const char *path, const struct judge_options *options, struct o2_judge_out *out)
+{
+	static const struct o2_judge_report nothing;
+	const struct o2_judge_seen_totals none = {.links = {0}};
+	const struct o2_judge_result result = {path, &nothing, &none, "cannot be opened"};
+	struct o2_stream stream;
+
+	if (o2_stream_open(path, &stream))
+		return judge_one(stream.name, stream.file, options, out);
+	o2_judge_out_add(out, &result);
+	return O2_CLI_USAGE;
+}
+
+static int judge_files(int count, char **paths, const struct judge_options *options, struct o2_judge_out *out)
+{
+	int status = O2_CLI_OK;
+
+	for (int i = 0; i < count; i++) {
+		int one;
+
+		if (count > 1 && !options->json)
+			printf("%s== %s ==\n", i == 0 ? "" : "\n", paths[i]);
+		one = judge_file(paths[i], options, out);
+		status = one > status ? one : status;
+	}
+	return status;
+}
+
+/* What is wrong with the command line; NULL: nothing. */
+static const char *misused(const struct judge_options *options, int files)
+{
+	if (options->live.interface != NULL)
+		return files != 0 ? "--live is in place of FILE" : NULL;
+	if (options->live.seconds != 0 || options->live.packets != 0)
+		return "--seconds and --packets are for --live";
+	return files == 0 ? "no file given" : NULL;
 }
 
 int o2_cli_judge(int argc, char **argv)
@@ -155,23 +215,19 @@ int o2_cli_judge(int argc, char **argv)
 	struct judge_options options = {.wire = O2_WIRE_DEFAULTS, .judge = O2_JUDGE_DEFAULTS};
 	const int first = o2_options_read(&command, argc, argv, &options);
 	struct o2_judge_out *out;
-	int status = O2_CLI_OK;
+	const char *wrong;
+	int status;
 
 	if (first <= 0)
 		return first < 0 ? O2_CLI_USAGE : o2_cli_finish(stdout, O2_CLI_OK);
 	options.judge.lossy = true;
-	if (first == argc)
-		return o2_command_usage(&command, "no file given");
+	wrong = misused(&options, argc - first);
+	if (wrong != NULL)
+		return o2_command_usage(&command, "%s", wrong);
 	out = o2_judge_out_open(&options.out);
 	if (out == NULL)
 		return O2_CLI_USAGE;
-	for (int i = first; i < argc; i++) {
-		int one;
-
-		if (argc - first > 1 && !options.json)
-			printf("%s== %s ==\n", i == first ? "" : "\n", argv[i]);
-		one = judge_file(argv[i], &options, out);
-		status = one > status ? one : status;
-	}
+	status = options.live.interface != NULL ? judge_one(options.live.interface, NULL, &options, out)
+						: judge_files(argc - first, argv + first, &options, out);
 	return o2_cli_finish(stdout, o2_judge_out_close(out, status));
 }

@@ -19,11 +19,11 @@ enum o2_judge_severity o2_judge_row_severity(const struct o2_judge_row *row)
 	return row->unproven ? O2_JUDGE_NOTE : o2_judge_rules[row->rule].severity;
 }
 
-void o2_judge_report_add(void *context, const struct o2_judge_finding *finding)
+struct o2_judge_row o2_judge_row_of(const struct o2_judge_finding *finding)
 {
-	struct o2_judge_report *report = context;
 	const struct o2_judge_view view = o2_judge_view(finding->conn);
-	struct o2_judge_row row = {
+
+	return (struct o2_judge_row){
 		.rule = finding->rule,
 		.wire_rule = wire_rule_of(finding),
 		.who_nid = view.nid[finding->who],
@@ -35,6 +35,12 @@ void o2_judge_report_add(void *context, const struct o2_judge_finding *finding)
 		.earlier = finding->earlier,
 		.error = finding->error,
 	};
+}
+
+void o2_judge_report_add(void *context, const struct o2_judge_finding *finding)
+{
+	struct o2_judge_report *report = context;
+	const struct o2_judge_row row = o2_judge_row_of(finding);
 
 	report->times[o2_judge_row_severity(&row)]++;
 	for (uint32_t i = 0; i < report->count; i++) {
@@ -86,6 +92,16 @@ void o2_judge_what(const char *wire_rule, const struct o2_error *error, char tex
 		 wire_rule != NULL ? ": " : "", what);
 }
 
+void o2_judge_row_line(const struct o2_judge_row *row, FILE *out)
+{
+	char where[O2_JUDGE_ROW_TEXT_BYTES], what[O2_JUDGE_ROW_TEXT_BYTES];
+
+	o2_judge_row_where(row, where);
+	o2_judge_what(row->wire_rule, &row->error, what);
+	fprintf(out, "%s %s: %s%s%s", o2_judge_severity_names[o2_judge_row_severity(row)],
+		o2_judge_rules[row->rule].id, where, what[0] != '\0' ? ": " : "", what);
+}
+
 static void print_row(const struct o2_judge_row *row, FILE *out)
 {
 	const struct o2_judge_rule *rule = &o2_judge_rules[row->rule];
@@ -125,6 +141,8 @@ void o2_judge_seen_print(const struct o2_judge_seen_totals *totals, FILE *out)
 	if (totals->walk.cut != 0)
 		fprintf(out, "%" PRIu64 " packet%s not captured as a whole\n", totals->walk.cut,
 			totals->walk.cut == 1 ? " was" : "s were");
+	if (totals->walk.dropped != 0)
+		fprintf(out, "%" PRIu64 " packets came too fast to be read\n", totals->walk.dropped);
 	if (links->forgotten + totals->walk.forgotten != 0)
 		fprintf(out,
 			"forgotten, because there were more than can be followed: %" PRIu64
@@ -195,6 +213,18 @@ json_t *o2_judge_row_to_json(const struct o2_judge_row *row)
 	return o2_json_with(object, "source", json_string(rule->source));
 }
 
+json_t *o2_judge_finding_to_json(const struct o2_judge_row *row)
+{
+	json_t *object = o2_json_form("o2ref/judge/finding"), *members = o2_judge_row_to_json(row);
+
+	if (members == NULL || json_object_update(object, members) != 0) {
+		json_decref(object);
+		object = NULL;
+	}
+	json_decref(members);
+	return object;
+}
+
 static json_t *seen_to_json(const struct o2_judge_seen_totals *totals)
 {
 	const struct {
@@ -203,6 +233,7 @@ static json_t *seen_to_json(const struct o2_judge_seen_totals *totals)
 	} rows[] = {
 		{"packets", totals->walk.packets},
 		{"cut", totals->walk.cut},
+		{"dropped", totals->walk.dropped},
 		{"connections", totals->links.connections},
 		{"whole", totals->links.whole},
 		{"one_way", totals->links.one_way},

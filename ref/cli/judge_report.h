@@ -36,6 +36,9 @@ struct o2_judge_report {
 	uint64_t times[O2_JUDGE_SEVERITIES]; /* what is not proven is a note */
 };
 
+/* What a row says of one finding. */
+struct o2_judge_row o2_judge_row_of(const struct o2_judge_finding *finding);
+
 /* An o2_judge_sink: context is the report. */
 void o2_judge_report_add(void *context, const struct o2_judge_finding *finding);
 
@@ -46,6 +49,8 @@ enum o2_judge_severity o2_judge_row_severity(const struct o2_judge_row *row);
 #define O2_JUDGE_ROW_TEXT_BYTES 320u
 #define O2_JUDGE_UNPROVEN_TEXT	"not proven: packets of the other side may be missing at the end"
 void o2_judge_nid_text(uint64_t nid, char text[O2_NID_TEXT_BYTES]);
+/* A finding as one line, without its end. */
+void o2_judge_row_line(const struct o2_judge_row *row, FILE *out);
 void o2_judge_row_where(const struct o2_judge_row *row, char text[O2_JUDGE_ROW_TEXT_BYTES]);
 void o2_judge_what(const char *wire_rule, const struct o2_error *error, char text[O2_JUDGE_ROW_TEXT_BYTES]);
 
@@ -72,6 +77,8 @@ struct o2_judge_result {
 
 /* A row as it is in the form below, and the form o2ref/judge/output.  NULL when memory runs out; the caller owns it. */
 json_t *o2_judge_row_to_json(const struct o2_judge_row *row);
+/* The same as the form o2ref/judge/finding. */
+json_t *o2_judge_finding_to_json(const struct o2_judge_row *row);
 json_t *o2_judge_report_to_json(const struct o2_judge_report *report, const char *file,
 				const struct o2_judge_seen_totals *totals);
 

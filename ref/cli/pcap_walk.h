@@ -62,7 +62,8 @@ struct o2_event {
 struct o2_walk_totals {
 	uint64_t packets;
 	uint64_t not_roce;
-	uint64_t cut; /* of which the capture does not hold all */
+	uint64_t cut;	  /* of which the capture does not hold all */
+	uint64_t dropped; /* that came too fast to be read; not among the packets */
 	uint64_t sends, writes, write_bytes, cm, acks, naks, notes;
 	uint64_t repeated;  /* packets seen before: not reported */
 	uint64_t refused;   /* events with a refusal */
