@@ -11,8 +11,10 @@ import re
 import shlex
 import subprocess
 import sys
+import tempfile
 import unittest
 from pathlib import Path
+from xml.etree import ElementTree
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.dont_write_bytecode = True
@@ -20,8 +22,8 @@ sys.dont_write_bytecode = True
 PROGRAM = os.environ.get("O2REF_CLI") or str(ROOT / "build" / "gcc" / "o2ref")
 PEER = "10.77.0.2@o2ib"
 OK, FOUND, USAGE, CANNOT = 0, 1, 2, 77
-ROW = re.compile(r"^(holds|FINDING|tolerated|not tried) +(\S+) +(\S.*)$", re.M)
-LAST = re.compile(r"^(\d+) hold, (\d+) findings, (\d+) tolerated, (\d+) not tried; seed (\d+)$")
+ROW = re.compile(r"^(holds|FINDING|known|tolerated|not tried) +(\S+) +(\S.*)$", re.M)
+LAST = re.compile(r"^(\d+) hold, (\d+) findings, (\d+) known, (\d+) tolerated, (\d+) not tried; seed (\d+)$")
 
 
 def run(*arguments):
@@ -60,7 +62,7 @@ class Clean(unittest.TestCase):
         self.assertEqual((done.returncode, done.stderr), (OK, ""), done.stdout)
         rows = ROW.findall(done.stdout)
         self.assertEqual([row[:2] for row in rows], [("holds", probe[0]) for probe in listed()])
-        self.assertEqual(LAST.match(done.stdout.splitlines()[-1]).groups(), (str(len(rows)), "0", "0", "0", "1"))
+        self.assertEqual(LAST.match(done.stdout.splitlines()[-1]).groups(), (str(len(rows)), "0", "0", "0", "0", "1"))
 
     def test_modes_and_depths_of_ours(self):
         """What is our own setting is no property of the peer."""
@@ -124,6 +126,38 @@ class Quirks(unittest.TestCase):
         self.assertEqual(done.returncode, FOUND)
 
 
+class Known(unittest.TestCase):
+    def known(self, text, *arguments):
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "known"
+            path.write_text(text, encoding="utf-8")
+            return loop("--known", path, *arguments)
+
+    def test_is_listed_and_does_not_count(self):
+        done = self.known("# a comment\n\n  end/get   # reports more than it wrote\nput/size-1\nget/size-1\n",
+                          "--loop-quirk", "short-get-claims", "--only", "end/,put/")
+        self.assertEqual(done.returncode, OK, done.stdout)
+        self.assertEqual([row[1] for row in ROW.findall(done.stdout) if row[0] == "known"], ["end/get"])
+        # What was not tried may still be so.
+        self.assertEqual(re.findall(r"^known, and does not occur any more: (.*)$", done.stdout, re.M), ["put/size-1"])
+        self.assertEqual(LAST.match(done.stdout.splitlines()[-1]).group(2, 3), ("0", "1"))
+        report = json.loads(self.known("end/get\nend/put", "--loop-quirk", "short-get-claims", "--only", "end/", "--json").stdout)
+        self.assertEqual((report["known"], report["findings"], report["known_and_gone"]), (1, 0, ["end/put"]))
+
+    def test_another_finding_counts(self):
+        done = self.known("end/put\n", "--loop-quirk", "short-get-claims", "--only", "end/")
+        self.assertEqual(done.returncode, FOUND, done.stdout)
+
+    def test_bad_lists(self):
+        for text, said in (("end/get\nno/such\n", "line 2: 'no/such' is no id"), ("end/get\nend/get\n", "line 2: 'end/get' is there twice"),
+                           ("x" * 2000, "line 1: "), ("end/get extra\n" * 2, "line 2: ")):
+            with self.subTest(text=text[:20]):
+                done = self.known(text)
+                self.assertEqual((done.returncode, done.stdout, done.stderr.count("\n")), (USAGE, "", 1))
+                self.assertIn(said, done.stderr)
+        self.assertEqual(loop("--known", "/no/such/file").returncode, USAGE)
+
+
 class Lacks(unittest.TestCase):
     def test_no_place(self):
         done = loop("--portal", 7, "--timeout", 2)
@@ -152,6 +186,31 @@ class Output(unittest.TestCase):
         self.assertEqual(probe["id"], "end/get")
         self.assertIn("wrote 0 of them", probe["seen"])
         self.assertIn("--only end/get", probe["again"])
+
+    def test_files(self):
+        with tempfile.TemporaryDirectory() as folder:
+            out = Path(folder) / "new"
+            done = loop("--out", out, "--only", "end/,get/size-1", "--read-portal", 9, "--loop-quirk", "short-get-claims")
+            self.assertEqual(done.returncode, FOUND, done.stderr)
+            self.assertEqual((out / "report.txt").read_text(encoding="utf-8"), done.stdout)
+            report = json.loads((out / "report.json").read_text(encoding="utf-8"))
+            self.assertEqual([probe["id"] for probe in report["probes"]], [row[1] for row in ROW.findall(done.stdout)])
+            suite, = ElementTree.parse(out / "report.junit.xml").getroot()
+            self.assertEqual([suite.get(name) for name in ("name", "tests", "failures", "errors", "skipped")], [PEER, "5", "1", "0", "1"])
+            failed, = (case.get("name") for case in suite if case.find("failure") is not None)
+            self.assertEqual(failed, "end/get")
+            again = loop("--out", out, "--only", "end/put")
+            self.assertEqual(again.returncode, OK)
+            self.assertEqual((out / "report.txt").read_text(encoding="utf-8"), again.stdout)
+
+    def test_files_that_cannot_be_written(self):
+        done = loop("--out", "/dev/null/x", "--only", "end/")
+        self.assertEqual((done.returncode, done.stdout, done.stderr.count("\n")), (USAGE, "", 1))
+        with tempfile.TemporaryDirectory() as folder:
+            (Path(folder) / "report.json").mkdir()
+            done = loop("--out", folder, "--only", "end/get")
+            self.assertEqual(done.returncode, USAGE)
+            self.assertRegex(done.stderr, r"^o2ref: .*report\.json: [^\n]*\n$")
 
     def test_usage(self):
         for arguments, text in (((), "exactly one NID is needed"), ((PEER, PEER), "exactly one NID is needed"),

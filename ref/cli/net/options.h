@@ -89,6 +89,7 @@ struct o2_net_options {
 	enum o2_net_profile profile;
 	const char *only; /* ids or their beginnings; NULL: all */
 	bool list;
+	const char *known, *out; /* paths; NULL: none */
 	/* ping, put, get, conform: of the peer that device loop has */
 	struct o2_quirks loop_quirks;
 	/* What is printed. */

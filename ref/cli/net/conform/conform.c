@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/monotonic.h"
 #include "cli/cli.h"
@@ -69,6 +71,25 @@ static bool check_only(const struct o2_net_options *options)
 		word = word[length] == '\0' ? NULL : word + length + 1;
 	}
 	return true;
+}
+
+static bool is_id(const char *id)
+{
+	const struct o2_conform_probe *probe;
+
+	for (uint32_t i = 0; (probe = o2_conform_probe(i)) != NULL; i++)
+		if (strcmp(probe->id, id) == 0)
+			return true;
+	return false;
+}
+
+/* Where the files of --out go, before anything is tried; NULL: nowhere. */
+static bool make_folder(const char *path)
+{
+	if (path == NULL || mkdir(path, 0777) == 0 || (errno == EEXIST && access(path, W_OK | X_OK) == 0))
+		return true;
+	o2_cli_complain("%s: %s", path, strerror(errno));
+	return false;
 }
 
 static void list(void)
@@ -148,7 +169,7 @@ static void try_all(struct o2_conform *conform, struct o2_conform_report *report
 		else
 			result = (struct o2_conform_result){O2_CONFORM_NOT_TRIED, "it does not answer a ping",
 							    0};
-		o2_conform_report_add(report, probe, &result);
+		o2_conform_report_add(report, probe->id, probe->sentence, probe->source, &result);
 	}
 	report->whole = probe == NULL;
 }
@@ -158,9 +179,10 @@ static int run(struct o2_conform *conform, struct o2_conform_report *report)
 	if (reach(conform) != 0)
 		return O2_CONFORM_CANNOT;
 	try_all(conform, report);
-	o2_conform_report_end(report);
 	if (!report->whole)
 		o2_cli_complain(conform->lost ? "the device is lost" : "interrupted");
+	if (!o2_conform_report_end(report))
+		return O2_CLI_USAGE;
 	return report->count[O2_CONFORM_FINDING] > 0 || !report->whole ? O2_CLI_REFUSED : O2_CLI_OK;
 }
 
@@ -174,14 +196,16 @@ int o2_net_conform(struct o2_net_options *options, int argc, char **argv)
 		list();
 		return O2_CLI_OK;
 	}
-	if (!check_only(options))
+	if (!check_only(options) || !make_folder(options->out) ||
+	    (options->known != NULL && !o2_conform_known_read(options->known, is_id, &report.known)))
 		return O2_CLI_USAGE;
 	conform.options = options;
-	if (o2_net_session_open_network(options, ARENA_PAGES, &conform.session) != O2_CLI_OK)
-		return O2_CONFORM_CANNOT;
 	conform.next_page = O2_NET_LNET_PAGES;
-	status = run(&conform, &report);
-	o2_net_network_close(&conform.session.network);
+	status = O2_CONFORM_CANNOT;
+	if (o2_net_session_open_network(options, ARENA_PAGES, &conform.session) == O2_CLI_OK) {
+		status = run(&conform, &report);
+		o2_net_network_close(&conform.session.network);
+	}
 	o2_conform_report_free(&report);
 	return status;
 }

@@ -21,6 +21,7 @@
 enum o2_conform_outcome {
 	O2_CONFORM_HOLDS,
 	O2_CONFORM_FINDING,
+	O2_CONFORM_KNOWN,     /* a finding that is known of this peer: --known */
 	O2_CONFORM_TOLERATED, /* a finding that is known of the peer's kind: --profile */
 	O2_CONFORM_NOT_TRIED,
 	O2_CONFORM_OUTCOMES,

@@ -12,9 +12,8 @@
 #include "wire/nid.h"
 
 static const char *const outcome_names[O2_CONFORM_OUTCOMES] = {
-	[O2_CONFORM_HOLDS] = "holds",
-	[O2_CONFORM_FINDING] = "FINDING",
-	[O2_CONFORM_TOLERATED] = "tolerated",
+	[O2_CONFORM_HOLDS] = "holds",	      [O2_CONFORM_FINDING] = "FINDING",
+	[O2_CONFORM_TOLERATED] = "tolerated", [O2_CONFORM_KNOWN] = "known",
 	[O2_CONFORM_NOT_TRIED] = "not tried",
 };
 
@@ -36,72 +35,121 @@ static size_t quote(const char *text, char *out, size_t bytes)
 }
 
 /* The command line as it was given, and the one probe: of two --only the last one counts. */
-static void again_text(const struct o2_conform_report *report, const struct o2_conform_probe *probe,
-		       char *text, size_t bytes)
+void o2_conform_again(const struct o2_conform_report *report, const char *id, char *text, size_t bytes)
 {
 	size_t used = (size_t)snprintf(text, bytes, "o2ref");
 
 	for (int i = 0; i < report->argc && used < bytes; i++)
 		used += quote(report->argv[i], text + used, bytes - used);
 	if (used < bytes)
-		snprintf(text + used, bytes - used, " --only %s", probe->id);
+		snprintf(text + used, bytes - used, " --only %s", id);
 }
 
-static void print_row(const struct o2_conform_report *report, const struct o2_conform_row *row)
+static void print_row(const struct o2_conform_report *report, const struct o2_conform_row *row, FILE *out)
 {
-	const struct o2_conform_probe *probe = row->probe;
 	char again[1024];
 
-	printf("%-9s %-22s %s\n", outcome_names[row->result.outcome], probe->id,
-	       row->result.outcome == O2_CONFORM_HOLDS ? probe->sentence : row->result.text);
-	if (row->result.outcome == O2_CONFORM_FINDING || row->result.outcome == O2_CONFORM_TOLERATED) {
-		again_text(report, probe, again, sizeof(again));
-		printf("          it should be so: %s (docs/%s)\n", probe->sentence, probe->source);
-		printf("          again: %s\n", again);
-	}
-	fflush(stdout);
+	/* Why nothing else was tried is said once. */
+	if (report->mute != NULL && strcmp(row->id, report->mute->id) != 0)
+		return;
+	fprintf(out, "%-9s %-22s %s\n", outcome_names[row->result.outcome], row->id,
+		row->result.outcome == O2_CONFORM_HOLDS ? row->sentence : row->result.text);
+	if (row->result.outcome == O2_CONFORM_HOLDS || row->result.outcome == O2_CONFORM_NOT_TRIED)
+		return;
+	o2_conform_again(report, row->id, again, sizeof(again));
+	fprintf(out, "          it should be so: %s (docs/%s)\n", row->sentence, row->source);
+	fprintf(out, "          again: %s\n", again);
 }
 
-void o2_conform_report_add(struct o2_conform_report *report, const struct o2_conform_probe *probe,
-			   const struct o2_conform_result *result)
+static bool is_gone(const struct o2_conform_known_entry *entry)
+{
+	return entry->tried && !entry->occurs;
+}
+
+static void print_end(const struct o2_conform_report *report, FILE *out)
+{
+	const uint32_t *count = report->count;
+
+	if (report->mute != NULL)
+		fprintf(out, "not tried the others             it does not answer a ping: see %s\n",
+			report->mute->id);
+	for (uint32_t i = 0; i < report->known.count; i++)
+		if (is_gone(&report->known.entry[i]))
+			fprintf(out, "known, and does not occur any more: %s\n", report->known.entry[i].id);
+	fprintf(out,
+		"%" PRIu32 " hold, %" PRIu32 " findings, %" PRIu32 " known, %" PRIu32 " tolerated, %" PRIu32
+		" not tried; seed %" PRIu64 "\n",
+		count[O2_CONFORM_HOLDS], count[O2_CONFORM_FINDING], count[O2_CONFORM_KNOWN],
+		count[O2_CONFORM_TOLERATED], count[O2_CONFORM_NOT_TRIED], report->options->seed);
+}
+
+void o2_conform_report_text(const struct o2_conform_report *report, FILE *out)
+{
+	for (uint32_t i = 0; i < report->nrows; i++)
+		print_row(report, &report->rows[i], out);
+	print_end(report, out);
+}
+
+void o2_conform_report_add(struct o2_conform_report *report, const char *id, const char *sentence,
+			   const char *source, const struct o2_conform_result *result)
 {
 	struct o2_conform_row *rows = realloc(report->rows, (report->nrows + 1) * sizeof(*rows));
+	struct o2_conform_row *row;
 
-	report->count[result->outcome]++;
 	if (rows == NULL) {
 		o2_cli_complain("not enough memory for the report");
+		report->count[result->outcome]++;
 		return;
 	}
 	report->rows = rows;
-	rows[report->nrows] = (struct o2_conform_row){probe, *result};
-	if (!report->options->json && (report->mute == NULL || report->mute == probe))
-		print_row(report, &rows[report->nrows]);
-	report->nrows++;
+	row = &rows[report->nrows++];
+	row->result = *result;
+	snprintf(row->id, sizeof(row->id), "%s", id);
+	snprintf(row->sentence, sizeof(row->sentence), "%s", sentence);
+	snprintf(row->source, sizeof(row->source), "%s", source);
+	if (result->outcome != O2_CONFORM_NOT_TRIED &&
+	    o2_conform_known_note(&report->known, id, result->outcome == O2_CONFORM_FINDING))
+		row->result.outcome = O2_CONFORM_KNOWN;
+	report->count[row->result.outcome]++;
+	if (report->options->json)
+		return;
+	print_row(report, row, stdout);
+	fflush(stdout);
 }
 
 static json_t *row_json(const struct o2_conform_report *report, const struct o2_conform_row *row)
 {
+	const bool finding = row->result.outcome == O2_CONFORM_FINDING;
 	json_t *object = json_object();
 	char again[1024];
 
-	object = o2_json_with(object, "id", json_string(row->probe->id));
+	object = o2_json_with(object, "id", json_string(row->id));
 	object = o2_json_with(object, "outcome",
-			      json_string(row->result.outcome == O2_CONFORM_FINDING
-						  ? "finding"
-						  : outcome_names[row->result.outcome]));
-	object = o2_json_with(object, "sentence", json_string(row->probe->sentence));
-	object = o2_json_with(object, "source", json_string(row->probe->source));
+			      json_string(finding ? "finding" : outcome_names[row->result.outcome]));
+	object = o2_json_with(object, "sentence", json_string(row->sentence));
+	object = o2_json_with(object, "source", json_string(row->source));
 	object = o2_json_with(object, "seconds", json_real((double)row->result.took_ns / 1e9));
 	if (row->result.outcome == O2_CONFORM_HOLDS)
 		return object;
-	again_text(report, row->probe, again, sizeof(again));
+	o2_conform_again(report, row->id, again, sizeof(again));
 	object = o2_json_with(object, "seen", json_string(row->result.text));
 	return o2_json_with(object, "again", json_string(again));
+}
+
+static json_t *gone_json(const struct o2_conform_report *report)
+{
+	json_t *gone = json_array();
+
+	for (uint32_t i = 0; i < report->known.count; i++)
+		if (is_gone(&report->known.entry[i]))
+			json_array_append_new(gone, json_string(report->known.entry[i].id));
+	return gone;
 }
 
 static json_t *report_json(const struct o2_conform_report *report)
 {
 	json_t *object = o2_json_form("o2ref/conform/output"), *rows = json_array();
+	const uint32_t *count = report->count;
 	char nid[O2_NID_TEXT_BYTES];
 
 	for (uint32_t i = 0; i < report->nrows; i++)
@@ -112,36 +160,37 @@ static json_t *report_json(const struct o2_conform_report *report)
 	object = o2_json_with(object, "peer", json_string(nid));
 	object = o2_json_with(object, "seed", o2_json_hex(report->options->seed));
 	object = o2_json_with(object, "whole", json_boolean(report->whole));
-	object = o2_json_with(object, "holds", json_integer(report->count[O2_CONFORM_HOLDS]));
-	object = o2_json_with(object, "findings", json_integer(report->count[O2_CONFORM_FINDING]));
-	object = o2_json_with(object, "tolerated", json_integer(report->count[O2_CONFORM_TOLERATED]));
-	object = o2_json_with(object, "not_tried", json_integer(report->count[O2_CONFORM_NOT_TRIED]));
+	object = o2_json_with(object, "holds", json_integer(count[O2_CONFORM_HOLDS]));
+	object = o2_json_with(object, "findings", json_integer(count[O2_CONFORM_FINDING]));
+	object = o2_json_with(object, "known", json_integer(count[O2_CONFORM_KNOWN]));
+	object = o2_json_with(object, "tolerated", json_integer(count[O2_CONFORM_TOLERATED]));
+	object = o2_json_with(object, "not_tried", json_integer(count[O2_CONFORM_NOT_TRIED]));
+	object = o2_json_with(object, "known_and_gone", gone_json(report));
 	return o2_json_with(object, "probes", rows);
 }
 
-void o2_conform_report_end(struct o2_conform_report *report)
+bool o2_conform_report_json(const struct o2_conform_report *report, FILE *out)
 {
-	json_t *object;
+	json_t *object = report_json(report);
+	const bool ok =
+		object != NULL && json_dumpf(object, out, JSON_INDENT(2) | JSON_REAL_PRECISION(9)) == 0;
 
-	if (!report->options->json) {
-		if (report->mute != NULL)
-			printf("not tried the others             it does not answer a ping: see %s\n",
-			       report->mute->id);
-		printf("%" PRIu32 " hold, %" PRIu32 " findings, %" PRIu32 " tolerated, %" PRIu32
-		       " not tried; seed %" PRIu64 "\n",
-		       report->count[O2_CONFORM_HOLDS], report->count[O2_CONFORM_FINDING],
-		       report->count[O2_CONFORM_TOLERATED], report->count[O2_CONFORM_NOT_TRIED],
-		       report->options->seed);
-		return;
-	}
-	object = report_json(report);
-	if (object == NULL || json_dumpf(object, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(9)) != 0)
-		o2_cli_complain("not enough memory for the JSON form");
-	putchar('\n');
+	fputc('\n', out);
 	json_decref(object);
+	return ok;
+}
+
+bool o2_conform_report_end(struct o2_conform_report *report)
+{
+	if (!report->options->json)
+		print_end(report, stdout);
+	else if (!o2_conform_report_json(report, stdout))
+		o2_cli_complain("not enough memory for the JSON form");
+	return report->options->out == NULL || o2_conform_report_files(report);
 }
 
 void o2_conform_report_free(struct o2_conform_report *report)
 {
+	o2_conform_known_free(&report->known);
 	free(report->rows);
 }

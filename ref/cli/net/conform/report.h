@@ -2,12 +2,20 @@
 #ifndef O2_CLI_NET_CONFORM_REPORT_H
 #define O2_CLI_NET_CONFORM_REPORT_H
 
-#include "cli/net/conform/conform.h"
+#include <stdio.h>
 
-/* What conform prints: a row for each probe as it ends, and then how many of each kind; or one JSON object. */
+#include "cli/net/conform/conform.h"
+#include "cli/net/conform/known.h"
+
+/*
+ * What conform says: a row for each probe as it ends, and then how many of each kind; or one JSON object.
+ * With --out the same, and JUnit, as files.
+ */
 
 struct o2_conform_row {
-	const struct o2_conform_probe *probe;
+	char id[O2_CONFORM_ID_BYTES];
+	char sentence[192];
+	char source[96]; /* "page.md#section" */
 	struct o2_conform_result result;
 };
 
@@ -15,6 +23,7 @@ struct o2_conform_report {
 	const struct o2_net_options *options;
 	int argc; /* of the command line, for the commands that try something again */
 	char **argv;
+	struct o2_conform_known known;
 	struct o2_conform_row *rows; /* owned */
 	uint32_t nrows;
 	uint32_t count[O2_CONFORM_OUTCOMES];
@@ -23,9 +32,19 @@ struct o2_conform_report {
 	bool whole; /* all that was wanted was tried */
 };
 
-void o2_conform_report_add(struct o2_conform_report *report, const struct o2_conform_probe *probe,
-			   const struct o2_conform_result *result);
-void o2_conform_report_end(struct o2_conform_report *report);
+void o2_conform_report_add(struct o2_conform_report *report, const char *id, const char *sentence,
+			   const char *source, const struct o2_conform_result *result);
+/* Print the end.  False: a file of --out could not be written; that was said. */
+bool o2_conform_report_end(struct o2_conform_report *report);
 void o2_conform_report_free(struct o2_conform_report *report);
+
+/* "o2ref conform .. --only ID": the command that tries a row again. */
+void o2_conform_again(const struct o2_conform_report *report, const char *id, char *text, size_t bytes);
+
+/* report_out.c: the files.  False: one could not be written. */
+bool o2_conform_report_files(const struct o2_conform_report *report);
+/* report.c: what goes into them. */
+void o2_conform_report_text(const struct o2_conform_report *report, FILE *out);
+bool o2_conform_report_json(const struct o2_conform_report *report, FILE *out);
 
 #endif

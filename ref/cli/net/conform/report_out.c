@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/markup.h"
+#include "cli/cli.h"
+#include "cli/net/conform/report.h"
+#include "wire/nid.h"
+
+/* The files of --out. */
+
+static void put_case(const struct o2_conform_report *report, const struct o2_conform_row *row, FILE *out)
+{
+	const struct o2_conform_result *result = &row->result;
+	char again[1024];
+
+	o2_markup(out, "  <testcase classname=\"o2ref.conform\" name=\"%s\"", row->id);
+	fprintf(out, " time=\"%.3f\">", (double)result->took_ns / 1e9);
+	o2_conform_again(report, row->id, again, sizeof(again));
+	if (result->outcome == O2_CONFORM_FINDING)
+		o2_markup(out, "<failure message=\"%s\">it should be so: %s (docs/%s)\nagain: %s\n</failure>",
+			  result->text, row->sentence, row->source, again);
+	else if (result->outcome == O2_CONFORM_NOT_TRIED)
+		o2_markup(out, "<skipped message=\"%s\"/>", result->text);
+	else if (result->outcome != O2_CONFORM_HOLDS)
+		o2_markup(out, "<system-out>known: %s</system-out>", result->text);
+	fputs("</testcase>\n", out);
+}
+
+static bool put_junit(const struct o2_conform_report *report, FILE *out)
+{
+	char nid[O2_NID_TEXT_BYTES];
+
+	o2_nid_to_text(report->options->peer, nid, sizeof(nid));
+	fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n", out);
+	o2_markup(out, "<testsuites name=\"o2ref conform\">\n <testsuite name=\"%s\"", nid);
+	fprintf(out,
+		" tests=\"%" PRIu32 "\" failures=\"%" PRIu32 "\" errors=\"0\" skipped=\"%" PRIu32 "\">\n",
+		report->nrows, report->count[O2_CONFORM_FINDING], report->count[O2_CONFORM_NOT_TRIED]);
+	for (uint32_t i = 0; i < report->nrows; i++)
+		put_case(report, &report->rows[i], out);
+	fputs(" </testsuite>\n</testsuites>\n", out);
+	return true;
+}
+
+static bool put_text(const struct o2_conform_report *report, FILE *out)
+{
+	o2_conform_report_text(report, out);
+	return true;
+}
+
+static bool write_file(const struct o2_conform_report *report, const char *name,
+		       bool (*put)(const struct o2_conform_report *report, FILE *out))
+{
+	char path[PATH_MAX];
+	FILE *out;
+	bool ok;
+
+	snprintf(path, sizeof(path), "%s/%s", report->options->out, name);
+	out = fopen(path, "w");
+	ok = out != NULL && put(report, out) && ferror(out) == 0;
+	if (out != NULL && fclose(out) != 0)
+		ok = false;
+	if (!ok)
+		o2_cli_complain("%s: %s", path, strerror(errno));
+	return ok;
+}
+
+bool o2_conform_report_files(const struct o2_conform_report *report)
+{
+	return write_file(report, "report.txt", put_text) &
+	       write_file(report, "report.json", o2_conform_report_json) &
+	       write_file(report, "report.junit.xml", put_junit);
+}
