@@ -2,6 +2,8 @@
 #ifndef O2_CLI_CLI_H
 #define O2_CLI_CLI_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 
 #include "base/complain.h"
@@ -28,6 +30,12 @@ int o2_cli_net(int argc, char **argv); /* serve, ping, put, get */
 
 /* One line on stderr: "o2ref: " and the text. */
 void o2_cli_complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/*
+ * The path of another program of the folder that this one is in.  False, after a line on stderr: it cannot be
+ * told.
+ */
+bool o2_cli_sibling(const char *program, char *path, size_t bytes);
 
 /* Flush *out and see that all of it was written, else complain.  Returns status, or O2_CLI_USAGE. */
 int o2_cli_finish(FILE *out, int status);

@@ -16,21 +16,14 @@ static int become(const char *program, int argc, char **argv)
 	static char name[] = "o2ref";
 	char path[PATH_MAX];
 	char *arguments[MAX_ARGUMENTS + 2] = {name};
-	const ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - 32);
-	char *slash;
 
 	if (argc > MAX_ARGUMENTS)
 		return o2_complain("o2ref", "%d arguments are too many (see: o2ref %s --help)", argc - 1,
 				   argv[0]);
 	for (int i = 0; i < argc; i++)
 		arguments[i + 1] = argv[i];
-	if (length <= 0) {
-		o2_cli_complain("/proc/self/exe: %s", strerror(errno));
+	if (!o2_cli_sibling(program, path, sizeof(path)))
 		return O2_CLI_USAGE;
-	}
-	path[length] = '\0';
-	slash = strrchr(path, '/');
-	strcpy(slash == NULL ? path : slash + 1, program);
 	execv(path, arguments);
 	o2_cli_complain("%s: %s", path, strerror(errno));
 	return O2_CLI_USAGE;

@@ -158,6 +158,25 @@ class Known(unittest.TestCase):
         self.assertEqual(loop("--known", "/no/such/file").returncode, USAGE)
 
 
+class Hostile(unittest.TestCase):
+    """What lies do is tried over devices (tests/device/conform_rxe.py); here there are none."""
+
+    def test_is_asked_for_by_name(self):
+        self.assertNotIn("hostile/", loop("--only", "ping/").stdout)
+        done = loop("--only", "hostile/magic")
+        self.assertEqual((done.returncode, done.stdout), (USAGE, ""))
+        self.assertIn("'hostile/magic' is no probe", done.stderr)
+
+    def test_needs_a_device(self):
+        done = loop("--hostile", "--only", "ping/one,hostile/magic,hostile/version")
+        self.assertEqual(done.returncode, OK, done.stderr)
+        self.assertEqual(ROW.findall(done.stdout)[1:], [("not tried", f"hostile/{name}", "the liar needs an RDMA device")
+                                                        for name in ("magic", "version")])
+        table = (ROOT / "docs" / "hostile.md").read_text(encoding="utf-8").partition("## The table")[2]
+        rows = ROW.findall(loop("--hostile", "--only", "hostile/").stdout)
+        self.assertEqual([row[1] for row in rows], [f"hostile/{name}" for name in re.findall(r"^\| `([a-z0-9-]+)`", table, re.M)])
+
+
 class Lacks(unittest.TestCase):
     def test_no_place(self):
         done = loop("--portal", 7, "--timeout", 2)

@@ -141,6 +141,8 @@ static const struct o2_option option_table[] = {
 	 SECONDS(timeout_ms), .commands = TRIES},
 	{"only", "ID,...", "these probes alone, or those whose ids begin so, as `put/`", O2_TEXT(only),
 	 .commands = TRIES},
+	{"hostile", NULL, "misbehave as well: every row of `o2props hostile --list`, as hostile/NAME",
+	 O2_FLAG(hostile), .commands = TRIES},
 	{"list", NULL, "list the probes, and ask nobody", O2_FLAG(list), .commands = TRIES},
 	{"profile", "KIND",
 	 "strict (the default), or kernel: what kernels are known to do otherwise is told and is no finding",

@@ -88,7 +88,7 @@ struct o2_net_options {
 	uint32_t rounds;
 	enum o2_net_profile profile;
 	const char *only; /* ids or their beginnings; NULL: all */
-	bool list;
+	bool list, hostile;
 	const char *known, *out; /* paths; NULL: none */
 	/* ping, put, get, conform: of the peer that device loop has */
 	struct o2_quirks loop_quirks;

@@ -10,6 +10,7 @@
 #include "base/monotonic.h"
 #include "cli/cli.h"
 #include "cli/net/commands.h"
+#include "cli/net/conform/hostile.h"
 #include "cli/net/conform/report.h"
 
 /* o2ref conform: the tables of probes, tried one after another. */
@@ -31,24 +32,9 @@ const struct o2_conform_probe *o2_conform_probe(uint32_t number)
 	return NULL;
 }
 
-/* The id is one of the words, or begins with one that ends with a slash. */
-static bool is_in(const char *id, const char *words)
+static bool is_hostile(const char *id)
 {
-	while (true) {
-		const size_t length = strcspn(words, ",");
-		const bool begins = length > 0 && words[length - 1] == '/';
-
-		if (strncmp(id, words, length) == 0 && (begins || id[length] == '\0'))
-			return true;
-		if (words[length] == '\0')
-			return false;
-		words += length + 1;
-	}
-}
-
-static bool wanted(const struct o2_net_options *options, const struct o2_conform_probe *probe)
-{
-	return options->only == NULL || is_in(probe->id, options->only);
+	return strncmp(id, O2_CONFORM_HOSTILE, strlen(O2_CONFORM_HOSTILE)) == 0;
 }
 
 /* Each word of --only means something. */
@@ -59,11 +45,11 @@ static bool check_only(const struct o2_net_options *options)
 	while (word != NULL) {
 		const size_t length = strcspn(word, ",");
 		char one[64];
-		bool found = false;
+		bool found = options->hostile && is_hostile(word);
 
 		snprintf(one, sizeof(one), "%.*s", (int)length, word);
 		for (uint32_t i = 0; !found && o2_conform_probe(i) != NULL; i++)
-			found = is_in(o2_conform_probe(i)->id, one);
+			found = o2_conform_is_in(o2_conform_probe(i)->id, one);
 		if (!found) {
 			o2_cli_complain("--only: '%s' is no probe (see: o2ref conform --list)", one);
 			return false;
@@ -77,6 +63,8 @@ static bool is_id(const char *id)
 {
 	const struct o2_conform_probe *probe;
 
+	if (is_hostile(id))
+		return true;
 	for (uint32_t i = 0; (probe = o2_conform_probe(i)) != NULL; i++)
 		if (strcmp(probe->id, id) == 0)
 			return true;
@@ -160,7 +148,7 @@ static void try_all(struct o2_conform *conform, struct o2_conform_report *report
 	     i++) {
 		struct o2_conform_result result = {0};
 
-		if (!wanted(conform->options, probe) && probe != report->mute)
+		if (!o2_conform_wanted(conform->options, probe->id) && probe != report->mute)
 			continue;
 		if (probe == report->mute)
 			result = first;
@@ -174,13 +162,39 @@ static void try_all(struct o2_conform *conform, struct o2_conform_report *report
 	report->whole = probe == NULL;
 }
 
+/* What our own interface was is the liar's from now on. */
+static void be_hostile(struct o2_conform *conform, struct o2_conform_report *report)
+{
+	struct o2_conform_hostile hostile = {.place = (conform->has & O2_CONFORM_PLACE) != 0};
+	char device[64] = "";
+
+	if (conform->session.network.ni.channel != NULL) {
+		snprintf(device, sizeof(device), "%s",
+			 ibv_get_device_name(conform->session.network.ni.context->device));
+		hostile.device = device;
+		hostile.gid_index = conform->session.network.ni.config.gid_index;
+	}
+	o2_net_network_close(&conform->session.network);
+	report->whole &= o2_conform_hostile_try(&hostile, report);
+}
+
 static int run(struct o2_conform *conform, struct o2_conform_report *report)
 {
-	if (reach(conform) != 0)
-		return O2_CONFORM_CANNOT;
-	try_all(conform, report);
+	bool open = true;
+	int status = reach(conform) == 0 ? O2_CLI_OK : O2_CONFORM_CANNOT;
+
+	if (status == O2_CLI_OK) {
+		try_all(conform, report);
+		open = !conform->options->hostile || report->mute != NULL || !report->whole;
+		if (!open)
+			be_hostile(conform, report);
+	}
+	if (open)
+		o2_net_network_close(&conform->session.network);
+	if (status != O2_CLI_OK)
+		return status;
 	if (!report->whole)
-		o2_cli_complain(conform->lost ? "the device is lost" : "interrupted");
+		o2_cli_complain(conform->lost ? "the device is lost" : "it did not come to its end");
 	if (!o2_conform_report_end(report))
 		return O2_CLI_USAGE;
 	return report->count[O2_CONFORM_FINDING] > 0 || !report->whole ? O2_CLI_REFUSED : O2_CLI_OK;
@@ -202,10 +216,8 @@ int o2_net_conform(struct o2_net_options *options, int argc, char **argv)
 	conform.options = options;
 	conform.next_page = O2_NET_LNET_PAGES;
 	status = O2_CONFORM_CANNOT;
-	if (o2_net_session_open_network(options, ARENA_PAGES, &conform.session) == O2_CLI_OK) {
+	if (o2_net_session_open_network(options, ARENA_PAGES, &conform.session) == O2_CLI_OK)
 		status = run(&conform, &report);
-		o2_net_network_close(&conform.session.network);
-	}
 	o2_conform_report_free(&report);
 	return status;
 }

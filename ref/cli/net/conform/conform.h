@@ -102,6 +102,11 @@ extern const struct o2_conform_probe o2_conform_ping_probes[], o2_conform_connec
 /* The probes of all tables, by number; NULL from there on. */
 const struct o2_conform_probe *o2_conform_probe(uint32_t number);
 
+/* Whether an id is one of the words "A,B", or begins with one of them that ends with a slash. */
+bool o2_conform_is_in(const char *id, const char *words);
+/* Whether --only, or its absence, asks for that id. */
+bool o2_conform_wanted(const struct o2_net_options *options, const char *id);
+
 /* --- what probes say --- */
 
 /* It does not hold.  The first word counts. */

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/net/conform/hostile.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "wire/nid.h"
+
+#define MAX_ROWS      512u
+#define MAX_ARGUMENTS (MAX_ROWS + 32u)
+#define LINE_BYTES    1024u
+#define NAME_BYTES    (O2_CONFORM_ID_BYTES - sizeof(O2_CONFORM_HOSTILE))
+#define SOURCE	      "hostile.md#the-table"
+/* A peer gives up on one that is silent when its own time-out is over, and it looks four times in it. */
+#define MORE_PATIENCE_MS 25000u
+
+/* The names that may be asked for, and what they mean. */
+struct table {
+	uint32_t count;
+	struct {
+		char name[O2_CONFORM_ID_BYTES];
+		char sentence[192];
+	} row[MAX_ROWS];
+};
+
+struct words {
+	char *argument[MAX_ARGUMENTS + 1];
+	char text[12][O2_NID_TEXT_BYTES + 24];
+	uint32_t count, texts;
+};
+
+/* A name and what stands behind it and the blanks. */
+static const char *take_name(const char *line, char name[O2_CONFORM_ID_BYTES])
+{
+	const size_t length = strspn(line, "abcdefghijklmnopqrstuvwxyz0123456789-");
+
+	if (length == 0 || length >= NAME_BYTES)
+		return NULL;
+	snprintf(name, O2_CONFORM_ID_BYTES, "%.*s", (int)length, line);
+	return line + length;
+}
+
+bool o2_conform_hostile_line(const char *line, char name[O2_CONFORM_ID_BYTES],
+			     struct o2_conform_result *result)
+{
+	static const struct {
+		const char *begins;
+		enum o2_conform_outcome outcome;
+	} words[] = {
+		{"met", O2_CONFORM_HOLDS},
+		{"TOLERATED (known): ", O2_CONFORM_TOLERATED},
+		{"NOT MET: ", O2_CONFORM_FINDING},
+		{"not tried: ", O2_CONFORM_NOT_TRIED},
+	};
+	const char *rest = take_name(line, name);
+
+	if (rest == NULL || *rest != ' ')
+		return false;
+	rest += strspn(rest, " ");
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		const size_t length = strlen(words[i].begins);
+
+		if (strncmp(rest, words[i].begins, length) != 0)
+			continue;
+		*result = (struct o2_conform_result){.outcome = words[i].outcome};
+		snprintf(result->text, sizeof(result->text), "%.*s", (int)strcspn(rest + length, "\n"),
+			 rest + length);
+		return true;
+	}
+	return false;
+}
+
+/* The cell behind the next bar, without blanks around it. */
+static const char *next_cell(const char *at, const char **cell, size_t *length)
+{
+	const char *end;
+
+	at = at == NULL ? NULL : strchr(at, '|');
+	end = at == NULL ? NULL : strchr(at + 1, '|');
+	if (end == NULL)
+		return NULL;
+	*cell = at + 1 + strspn(at + 1, " ");
+	*length = (size_t)(end - *cell);
+	while (*length > 0 && (*cell)[*length - 1] == ' ')
+		--*length;
+	return end;
+}
+
+bool o2_conform_hostile_row(const char *line, char name[O2_CONFORM_ID_BYTES], char *sentence, size_t bytes)
+{
+	const char *cell[5], *at = line;
+	size_t length[5];
+
+	for (size_t i = 0; i < 5; i++)
+		at = next_cell(at, &cell[i], &length[i]);
+	if (at == NULL || cell[0][0] != '`' || take_name(cell[0] + 1, name) == NULL)
+		return false;
+	snprintf(sentence, bytes, "%.*s: %.*s", (int)length[2], cell[2], (int)length[4], cell[4]);
+	return true;
+}
+
+static void add(struct words *words, const char *text)
+{
+	/* execv(3) does not change them. */
+	if (words->count < MAX_ARGUMENTS)
+		words->argument[words->count++] = (char *)(uintptr_t)text;
+}
+
+static void add_number(struct words *words, const char *option, uint64_t value)
+{
+	char *text = words->text[words->texts++];
+
+	snprintf(text, sizeof(words->text[0]), "%" PRIu64, value);
+	add(words, option);
+	add(words, text);
+}
+
+/* Start it with its output in a pipe.  NULL, after a line on stderr: it could not be. */
+static FILE *start(struct words *words, pid_t *pid)
+{
+	static char path[PATH_MAX];
+	int fds[2];
+	FILE *out;
+
+	words->argument[words->count] = NULL;
+	if (!o2_cli_sibling("o2props", path, sizeof(path)))
+		return NULL;
+	fflush(stdout);
+	if (pipe(fds) != 0 || (*pid = fork()) < 0) {
+		o2_cli_complain("%s: %s", path, strerror(errno));
+		return NULL;
+	}
+	if (*pid == 0) {
+		dup2(fds[1], STDOUT_FILENO);
+		close(fds[0]);
+		close(fds[1]);
+		execv(path, words->argument);
+		o2_cli_complain("%s: %s", path, strerror(errno));
+		_exit(O2_CONFORM_CANNOT);
+	}
+	close(fds[1]);
+	out = fdopen(fds[0], "r");
+	if (out == NULL)
+		close(fds[0]);
+	return out;
+}
+
+/* Its exit status; -1: it did not come to one. */
+static int finish(FILE *out, pid_t pid)
+{
+	int status = 0;
+
+	if (out != NULL)
+		fclose(out);
+	while (waitpid(pid, &status, 0) < 0)
+		if (errno != EINTR)
+			return -1;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static bool read_table(struct table *table)
+{
+	struct words words = {.count = 0};
+	char line[LINE_BYTES];
+	pid_t pid = 0;
+	FILE *out;
+
+	add(&words, "o2props");
+	add(&words, "hostile");
+	add(&words, "--list");
+	out = start(&words, &pid);
+	if (out == NULL)
+		return false;
+	while (fgets(line, sizeof(line), out) != NULL && table->count < MAX_ROWS)
+		table->count += o2_conform_hostile_row(line, table->row[table->count].name,
+						       table->row[table->count].sentence,
+						       sizeof(table->row[0].sentence));
+	return finish(out, pid) == 0 && table->count > 0;
+}
+
+static const char *sentence_of(const struct table *table, const char *name)
+{
+	for (uint32_t i = 0; i < table->count; i++)
+		if (strcmp(table->row[i].name, name) == 0)
+			return table->row[i].sentence;
+	return "";
+}
+
+/* What is asked for by --only; the whole table without it. */
+static uint32_t add_names(struct words *words, const struct table *table,
+			  const struct o2_net_options *options)
+{
+	char id[2 * O2_CONFORM_ID_BYTES];
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < table->count; i++) {
+		snprintf(id, sizeof(id), O2_CONFORM_HOSTILE "%s", table->row[i].name);
+		if (!o2_conform_wanted(options, id))
+			continue;
+		add(words, table->row[i].name);
+		count++;
+	}
+	return count;
+}
+
+static void compose(const struct o2_conform_hostile *hostile, const struct o2_net_options *options,
+		    struct words *words)
+{
+	char *nid = words->text[words->texts++];
+
+	o2_nid_to_text(options->peer, nid, sizeof(words->text[0]));
+	add(words, "o2props");
+	add(words, "hostile");
+	add(words, "--device");
+	add(words, hostile->device);
+	add(words, "--peer");
+	add(words, nid);
+	add_number(words, "--gid-index", hostile->gid_index);
+	add_number(words, "--port", options->port);
+	add_number(words, "--patience", (options->timeout_ms + MORE_PATIENCE_MS) / 1000);
+	add(words, "--profile");
+	add(words, options->profile == O2_NET_KERNEL ? "kernel" : "strict");
+	if (!hostile->place)
+		return;
+	add_number(words, "--portal", options->portal);
+	add_number(words, "--match-bits", options->match_bits);
+}
+
+static void add_row(struct o2_conform_report *report, const struct table *table, const char *name,
+		    const struct o2_conform_result *result)
+{
+	char id[2 * O2_CONFORM_ID_BYTES];
+
+	snprintf(id, sizeof(id), O2_CONFORM_HOSTILE "%s", name);
+	o2_conform_report_add(report, id, sentence_of(table, name), SOURCE, result);
+}
+
+static bool run_liar(struct words *words, const struct table *table, struct o2_conform_report *report)
+{
+	struct o2_conform_result result;
+	char line[LINE_BYTES], name[O2_CONFORM_ID_BYTES];
+	pid_t pid = 0;
+	FILE *out = start(words, &pid);
+	int status;
+
+	if (out == NULL)
+		return false;
+	while (fgets(line, sizeof(line), out) != NULL)
+		if (o2_conform_hostile_line(line, name, &result))
+			add_row(report, table, name, &result);
+	status = finish(out, pid);
+	if (status == 0 || status == O2_CLI_REFUSED)
+		return true;
+	o2_cli_complain("--hostile: it did not come to its end (status %d)", status);
+	return false;
+}
+
+bool o2_conform_hostile_try(const struct o2_conform_hostile *hostile, struct o2_conform_report *report)
+{
+	static struct table table;
+	struct words words = {.count = 0};
+	const struct o2_conform_result lacks = {O2_CONFORM_NOT_TRIED, "the liar needs an RDMA device", 0};
+
+	if (!read_table(&table)) {
+		o2_cli_complain("--hostile: there is no table of misbehaviours");
+		return false;
+	}
+	if (hostile->device != NULL)
+		compose(hostile, report->options, &words);
+	if (add_names(&words, &table, report->options) == 0)
+		return true;
+	if (hostile->device != NULL)
+		return run_liar(&words, &table, report);
+	for (uint32_t i = 0; i < words.count; i++)
+		add_row(report, &table, words.argument[i], &lacks);
+	return true;
+}

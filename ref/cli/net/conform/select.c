@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+#include <string.h>
+
+#include "cli/net/conform/conform.h"
+
+/* --only */
+
+/* The id is one of the words, or begins with one that ends with a slash. */
+bool o2_conform_is_in(const char *id, const char *words)
+{
+	while (true) {
+		const size_t length = strcspn(words, ",");
+		const bool begins = length > 0 && words[length - 1] == '/';
+
+		if (strncmp(id, words, length) == 0 && (begins || id[length] == '\0'))
+			return true;
+		if (words[length] == '\0')
+			return false;
+		words += length + 1;
+	}
+}
+
+bool o2_conform_wanted(const struct o2_net_options *options, const char *id)
+{
+	return options->only == NULL || o2_conform_is_in(id, options->only);
+}

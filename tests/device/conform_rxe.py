@@ -1,0 +1,80 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""o2ref conform over RDMA (docs/conform.md): the peer is `o2ref serve`, with and without quirks, and the liar of --hostile is
+`o2props` beside it.
+
+    ci/vm/run -- tests/device/conform_rxe.py [O2REF [TEST]...]
+
+O2REF: the program, with o2props beside it; else build/gcc/o2ref.  TEST: Conform.test_clean and so on.  Last line "N passed,
+N failed".  The devices are those of tests/device/net_rxe.py.
+"""
+
+import json
+import subprocess
+import sys
+import unittest
+
+sys.dont_write_bytecode = True
+import net_rxe  # noqa: E402
+from net_rxe import DEVICE_A, OK, PEER, Server  # noqa: E402
+
+FOUND, CANNOT = 1, 77
+LONG = 400  # for a whole table in an emulator
+
+
+def conform(*arguments, seconds=LONG):
+    """(status, outcome by id, all that it printed)."""
+    done = subprocess.run([net_rxe.PROGRAM, "conform", "--device", DEVICE_A, "--json", *map(str, arguments), PEER],
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=seconds, check=False)
+    if done.returncode not in (OK, FOUND):
+        return done.returncode, {}, done.stdout + done.stderr
+    return done.returncode, {probe["id"]: probe["outcome"] for probe in json.loads(done.stdout)["probes"]}, done.stdout + done.stderr
+
+
+class Conform(unittest.TestCase):
+    def test_clean(self):
+        with Server():
+            status, outcomes, text = conform("--rounds", 1)
+            self.assertEqual(status, OK, text)
+            # Regions with gaps are the one mode that soft-RoCE does not have.
+            self.assertEqual({name for name, outcome in outcomes.items() if outcome != "holds"}, {"mode/fastreg_gaps"}, text)
+
+    def test_nobody_listens(self):
+        status, _, text = conform("--port", 9999)
+        self.assertEqual(status, CANNOT, text)
+
+    def named(self, quirk, ids, *arguments, only=""):
+        with Server("--quirk", quirk):
+            status, outcomes, text = conform(*arguments, *(("--only", only) if only else ()))
+            found = sorted(name for name, outcome in outcomes.items() if outcome == "finding")
+            self.assertEqual((status, found), (FOUND, sorted(ids)), text)
+
+    def test_quirks(self):
+        for quirk, ids, only in (
+            ("sums-signed", ["checksum/unsigned"], "checksum/,connect/"),
+            ("sums-other-bytes", ["checksum/payload"], "checksum/,ping/"),
+            ("second-page-wrong", ["offset/remote-3000", "offset/remote-4095"], "offset/"),
+            ("short-get-claims", ["end/get"], "end/"),
+            ("gapped-source-silent", ["get/size-4095"], "get/size-1,get/size-4095"),
+            ("closes-first", ["ping/one"], "ping/,end/"),
+            ("late=4000", ["ping/one"], "ping/"),
+        ):
+            with self.subTest(quirk=quirk):
+                self.named(quirk, ids, "--timeout", 3, only=only)
+
+    def test_hostile(self):
+        """A few lies of each kind; tests/device/vm/hostile.py tells all of them."""
+        wanted = ("magic", "noop-storm", "asks-depth-0", "nak-of-success")
+        with Server():
+            status, outcomes, text = conform("--hostile", "--only", ",".join(f"hostile/{name}" for name in wanted))
+            self.assertEqual((status, outcomes), (OK, {f"hostile/{name}": "holds" for name in wanted}), text)
+
+
+def main():
+    if len(sys.argv) > 1:
+        net_rxe.PROGRAM = sys.argv[1]
+    return net_rxe.run(sys.modules[__name__], sys.argv[2:])
+
+
+if __name__ == "__main__":
+    sys.exit(main())
