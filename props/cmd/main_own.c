@@ -7,6 +7,7 @@
 #include "props/check/forms.h"
 #include "props/cmd/rung_open.h"
 #include "props/hostile/hostile_random.h"
+#include "props/judge/verdicts.h"
 #include "props/lnet/endpoints.h"
 #include "props/stage/codec.h"
 #include "props/stage/dma.h"
@@ -18,6 +19,7 @@
 #include "props/stage/sg.h"
 #include "props/talk/nodes.h"
 #include "props/talk/sim.h"
+#include "props/talk/wrap/alloc_fault.h"
 #include "props/transfer/transfer_run.h"
 
 /* What nodes stand on in this program: the process, or the devices that the command line names. */
@@ -52,6 +54,7 @@ static struct o2_property own_property(struct o2_props_arguments *a, size_t i)
 	static struct o2_nodes_run nodes = {.ground = GROUND};
 	static struct o2_forms_run forms;
 	static struct o2_parts_run parts;
+	static struct o2_verdicts_run verdicts;
 	static struct o2_endpoints_run endpoints = {.ground = GROUND};
 #ifdef O2_PROPS_IN_PROCESS
 	static struct o2_sim_run sim;
@@ -83,10 +86,16 @@ static struct o2_property own_property(struct o2_props_arguments *a, size_t i)
 	case 10:
 		endpoints.devices = o2_own_devices(a);
 		return o2_endpoints_property(&endpoints);
-#ifdef O2_PROPS_IN_PROCESS
 	case 11:
-		return o2_sim_property(&sim);
+#ifdef O2_PROPS_IN_PROCESS
+		verdicts.fail_allocation = o2_alloc_fault_arm;
+		verdicts.allocation_failed = o2_alloc_fault_fired;
+#endif
+		return o2_verdicts_property(&verdicts);
+#ifdef O2_PROPS_IN_PROCESS
 	case 12:
+		return o2_sim_property(&sim);
+	case 13:
 		return o2_hostile_property(&hostile);
 #endif
 	default:

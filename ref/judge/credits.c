@@ -78,6 +78,8 @@ static void give(const struct o2_judging *at, uint32_t count)
 	struct o2_judge_end *to = &conn->end[at->to];
 	int64_t owed;
 
+	if (count == 0)
+		return;
 	/* Whole: a PUT_REQ that was acknowledged is given back for its PUT_DONE.  Else: when the peer had
 	 * least it had none, or more. */
 	if (conn->whole)
@@ -93,10 +95,8 @@ static void give(const struct o2_judging *at, uint32_t count)
 	to->given += count;
 	if (balance(to) > to->most)
 		to->most = balance(to);
-	if (count != 0) {
-		to->empty = false;
-		to->withheld_said = false;
-	}
+	to->empty = false;
+	to->withheld_said = false;
 }
 
 /* The least that a side owes before it says so by a NOOP (docs/transport.md, "Tunables"). */

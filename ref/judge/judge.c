@@ -141,7 +141,8 @@ static void disconnect(const struct o2_judging *at)
 	for (int side = O2_JUDGE_A; side < O2_JUDGE_SIDES; side++) {
 		const struct o2_judge_transfer *oldest = TAILQ_FIRST(&at->conn->end[side].open);
 
-		if (oldest != NULL)
+		/* One way: it may have ended. */
+		if (oldest != NULL && !at->conn->one_way)
 			o2_judge_broken(at, O2_JUDGE_END_OPEN, at->from, oldest->number, "transfers open",
 					at->conn->end[side].nopen, 0, O2_LIMIT_EXACT);
 	}

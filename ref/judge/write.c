@@ -55,6 +55,8 @@ static void judge_stray(const struct o2_judging *at)
 {
 	const struct o2_judge_end *sink = &at->conn->end[at->to];
 
+	if (!at->conn->whole)
+		return;
 	for (uint32_t i = 0; i < O2_JUDGE_ENDED_MAX; i++) {
 		if (sink->ended[i].number != 0 && sink->ended[i].rkey == at->event->rkey) {
 			o2_judge_over(at, O2_JUDGE_WRITE_ENDED, sink->ended[i].number, "rkey",
@@ -62,8 +64,7 @@ static void judge_stray(const struct o2_judging *at)
 			return;
 		}
 	}
-	if (at->conn->whole)
-		o2_judge_over(at, O2_JUDGE_WRITE_KEY, 0, "rkey", at->event->rkey, O2_NO_LIMIT);
+	o2_judge_over(at, O2_JUDGE_WRITE_KEY, 0, "rkey", at->event->rkey, O2_NO_LIMIT);
 }
 
 /* The WRITE begins inside fragment i, `from` bytes in: does it lie behind what was written? */
@@ -106,8 +107,11 @@ void o2_judge_write(const struct o2_judging *at)
 		judge_stray(at);
 		return;
 	}
-	transfer->written_bytes += event->bytes;
 	i = is_next(transfer, event->addr) ? transfer->at_frag : frag_of(transfer, event->addr);
+	/* The key may have been offered before, for other memory. */
+	if (i == transfer->nfrags && !at->conn->whole)
+		return;
+	transfer->written_bytes += event->bytes;
 	if (i == transfer->nfrags) {
 		o2_judge_over(at, O2_JUDGE_WRITE_OUTSIDE, transfer->number, "va", event->addr, O2_NO_LIMIT);
 		return;

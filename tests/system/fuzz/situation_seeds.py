@@ -15,7 +15,8 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
-TARGETS = {"dma_map": "dma", "reg_plan": "reg_plan", "keys": "keys", "pools": "pools", "parts": "parts", "forms": "forms", "hostile": "hostile"}
+TARGETS = {"dma_map": "dma", "reg_plan": "reg_plan", "keys": "keys", "pools": "pools", "parts": "parts", "forms": "forms",
+           "verdicts": "verdicts", "hostile": "hostile"}
 
 
 def contents(folder):

@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: MIT */
+#include "props/judge/hearing.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "wire/msg_type.h"
+
+#define NS_PER_MS UINT64_C(1000000)
+
+static void take(void *context, const struct o2_judge_finding *finding)
+{
+	struct o2_hearing *h = context;
+
+	if (h->nfound < O2_HEARING_FINDINGS)
+		h->found[h->nfound++] = *finding;
+}
+
+void o2_hearing_expect(struct o2_hearing *h, enum o2_hearing_need need, enum o2_judge_rule_id rule,
+		       enum o2_judge_side who, uint64_t earlier, const char *field, uint64_t value,
+		       uint64_t limit, enum o2_limit_kind kind)
+{
+	if ((need == O2_HEARING_BOTH && h->one_way) || (need == O2_HEARING_WHOLE && !h->whole) ||
+	    (need == O2_HEARING_TERMS && !h->knows_terms))
+		return;
+	assert(h->ndue < O2_HEARING_FINDINGS);
+	h->due[h->ndue++] = (struct o2_judge_finding){
+		.rule = rule,
+		.conn = h->conn,
+		.who = who,
+		.number = h->number + 1,
+		.time_ns = h->now_ns,
+		.earlier = earlier,
+		.error = {.code = -EPROTO,
+			  .rule = o2_judge_rules[rule].id,
+			  .field = field,
+			  .value = value,
+			  .limit = limit,
+			  .limit_kind = limit == O2_NO_LIMIT ? O2_LIMIT_OTHER : kind},
+	};
+}
+
+void o2_hearing_expect_times(struct o2_hearing *h)
+{
+	const uint64_t limit_ms = h->options.timeout_ms;
+
+	for (int side = O2_JUDGE_A; side < O2_JUDGE_SIDES; side++) {
+		for (;;) {
+			struct o2_hearing_transfer *oldest = NULL;
+
+			for (uint32_t i = 0; i < O2_HEARING_TRANSFERS; i++) {
+				struct o2_hearing_transfer *t = &h->transfer[i];
+
+				if (t->open && t->followed && !t->late && (int)t->asker == side &&
+				    h->now_ns - t->time_ns >= (limit_ms + 1) * NS_PER_MS &&
+				    (oldest == NULL || t->number < oldest->number))
+					oldest = t;
+			}
+			if (oldest == NULL)
+				break;
+			oldest->late = true;
+			o2_hearing_expect(
+				h, O2_HEARING_BOTH, O2_JUDGE_TRANSFER_UNANSWERED,
+				oldest->described && !oldest->is_get ? oldest->asker
+								     : o2_hearing_other(oldest->asker),
+				oldest->number, "milliseconds", (h->now_ns - oldest->time_ns) / NS_PER_MS,
+				limit_ms, O2_LIMIT_BOUND);
+		}
+	}
+	for (int side = O2_JUDGE_A; side < O2_JUDGE_SIDES; side++) {
+		struct o2_hearing_end *end = &h->end[side];
+
+		if (end->empty_ns == 0 || end->withheld_said ||
+		    h->now_ns <= end->empty_ns + limit_ms * NS_PER_MS)
+			continue;
+		end->withheld_said = true;
+		o2_hearing_expect(h, O2_HEARING_BOTH, O2_JUDGE_CREDITS_WITHHELD,
+				  o2_hearing_other((enum o2_judge_side)side), 0, "milliseconds",
+				  (h->now_ns - end->empty_ns) / NS_PER_MS, limit_ms, O2_LIMIT_BOUND);
+	}
+}
+
+/* Which side's next event proves a finding: docs/judge.md, "What it cannot see". */
+static struct o2_hearing_end *proves(struct o2_hearing *h, const struct o2_judge_finding *finding)
+{
+	const enum o2_judge_proof proof = o2_judge_rules[finding->rule].proof;
+
+	if (!h->options.lossy || proof == O2_JUDGE_PROVEN)
+		return NULL;
+	return &h->end[proof == O2_JUDGE_OF_PEER ? o2_hearing_other(finding->who) : finding->who];
+}
+
+/* False: there was no memory for it, and what was found does not count. */
+static bool hear(struct o2_hearing *h, const struct o2_judge_event *event)
+{
+	bool failed = false;
+	int rc;
+
+	if (h->fail_nth != 0)
+		h->fail_allocation(h->fail_nth);
+	rc = o2_judge_hear(h->judge, h->conn, event);
+	if (h->fail_nth != 0) {
+		failed = h->allocation_failed();
+		h->fail_allocation(0);
+		h->fail_nth = 0;
+	}
+	if (rc != (failed ? -ENOMEM : 0))
+		o2_report_fail(h->report, "verdicts/refused", "an event is answered with %d%s", rc,
+			       failed ? ", and there is no memory" : "");
+	if (failed)
+		h->nfound = 0;
+	return !failed;
+}
+
+void o2_hearing_tell(struct o2_hearing *h, struct o2_judge_event event)
+{
+	struct o2_hearing_end *from = &h->end[event.from];
+	struct o2_judge_finding at_once[2 * O2_HEARING_FINDINGS], asked[O2_HEARING_FINDINGS];
+	const uint32_t nasked = h->ndue;
+	uint32_t n = 0;
+
+	memcpy(asked, h->due, nasked * sizeof(asked[0]));
+	h->ndue = 0;
+	event.number = h->number + 1;
+	event.time_ns = h->now_ns;
+	if (h->deaf || (h->one_way && event.from != h->heard_side)) {
+		h->number++;
+		return;
+	}
+	if (event.kind == O2_JUDGE_MESSAGE || event.kind == O2_JUDGE_WRITE) {
+		memcpy(at_once, from->waiting, from->nwaiting * sizeof(at_once[0]));
+		n = from->nwaiting;
+		from->nwaiting = 0;
+	}
+	o2_hearing_expect_times(h);
+	h->number++;
+	memcpy(h->due + h->ndue, asked, nasked * sizeof(asked[0]));
+	h->ndue += nasked;
+	for (uint32_t i = 0; i < h->ndue; i++) {
+		struct o2_hearing_end *end = proves(h, &h->due[i]);
+
+		if (end == NULL)
+			at_once[n++] = h->due[i];
+		else if (end->nwaiting < O2_HEARING_WAITING)
+			end->waiting[end->nwaiting++] = h->due[i];
+	}
+	h->ndue = 0;
+	from->messages += event.kind == O2_JUDGE_MESSAGE;
+	from->writes += event.kind == O2_JUDGE_WRITE;
+	from->write_bytes += event.kind == O2_JUDGE_WRITE ? event.bytes : 0;
+	if (hear(h, &event))
+		o2_hearing_compare(h, at_once, n);
+}
+
+void o2_hearing_missed(struct o2_hearing *h, enum o2_judge_side side)
+{
+	if (h->deaf || (h->one_way && side != h->heard_side))
+		return;
+	h->whole = false;
+	h->end[side].nwaiting = 0;
+	h->end[side].said_ns = 0;
+	for (uint32_t i = 0; i < O2_HEARING_TRANSFERS; i++)
+		h->transfer[i].followed = false;
+	for (int i = O2_JUDGE_A; i < O2_JUDGE_SIDES; i++) {
+		h->end[i].least = h->end[i].most = h->end[i].balance;
+		h->end[i].empty_ns = 0;
+		h->end[i].withheld_said = false;
+	}
+}
+
+/* --- the account of credits --- */
+
+static bool takes_credit(uint16_t version, uint8_t type)
+{
+	return type == O2_MSG_IMMEDIATE || type == O2_MSG_PUT_REQ || type == O2_MSG_GET_REQ ||
+	       (type == O2_MSG_NOOP && version == O2_MSG_VERSION_1);
+}
+
+int64_t o2_hearing_credits(const struct o2_hearing *h, enum o2_judge_side side)
+{
+	return (int64_t)h->depth + h->end[side].balance;
+}
+
+int64_t o2_hearing_owed(const struct o2_hearing *h, enum o2_judge_side side)
+{
+	const enum o2_judge_side to = o2_hearing_other(side);
+	int64_t owed = -h->end[to].balance - h->end[to].accepted;
+
+	/* A PUT_REQ is given back when it is refused, or for its PUT_DONE. */
+	for (uint32_t i = 0; i < O2_HEARING_TRANSFERS; i++) {
+		const struct o2_hearing_transfer *t = &h->transfer[i];
+
+		owed -= t->open && !t->is_get && !t->described && t->asker == to;
+	}
+	return owed;
+}
+
+static int64_t known_depth(const struct o2_hearing *h)
+{
+	return h->knows_terms ? h->depth : 255;
+}
+
+int64_t o2_hearing_room(const struct o2_hearing *h, enum o2_judge_side side)
+{
+	const struct o2_hearing_end *end = &h->end[side];
+
+	return h->whole ? o2_hearing_credits(h, side) : known_depth(h) - (end->most - end->balance);
+}
+
+int64_t o2_hearing_owed_most(const struct o2_hearing *h, enum o2_judge_side side)
+{
+	const struct o2_hearing_end *to = &h->end[o2_hearing_other(side)];
+
+	return h->whole ? -to->balance - to->accepted : known_depth(h) - (to->balance - to->least);
+}
+
+/* The conversation goes on as if both sides had all their credits. */
+static void begin_anew(struct o2_hearing *h)
+{
+	h->anew = h->whole = false;
+	for (int side = O2_JUDGE_A; side < O2_JUDGE_SIDES; side++) {
+		struct o2_hearing_end *end = &h->end[side];
+
+		end->balance = end->least = end->most = 0;
+		end->empty_ns = 0;
+		end->withheld_said = false;
+	}
+}
+
+static void count(struct o2_hearing *h, enum o2_judge_side from, const struct o2_msg *msg)
+{
+	struct o2_hearing_end *sender = &h->end[from], *receiver = &h->end[o2_hearing_other(from)];
+	const uint8_t type = msg->ibm_type;
+
+	sender->unanswered += type == O2_MSG_PUT_REQ || type == O2_MSG_GET_REQ;
+	if ((type == O2_MSG_PUT_ACK || type == O2_MSG_PUT_NAK || type == O2_MSG_GET_DONE) &&
+	    receiver->unanswered > 0)
+		receiver->unanswered--;
+	receiver->accepted += type == O2_MSG_PUT_ACK;
+	if (type == O2_MSG_PUT_DONE && sender->accepted > 0)
+		sender->accepted--;
+	if (h->anew)
+		begin_anew(h);
+	else
+		receiver->balance += msg->ibm_credits;
+	if (receiver->balance > receiver->most)
+		receiver->most = receiver->balance;
+	if (msg->ibm_credits != 0) {
+		receiver->empty_ns = 0;
+		receiver->withheld_said = false;
+	}
+	if (!takes_credit(h->version, type))
+		return;
+	sender->balance--;
+	if (sender->balance < sender->least)
+		sender->least = sender->balance;
+	if (h->whole && !h->one_way && o2_hearing_credits(h, from) == 0)
+		sender->empty_ns = h->now_ns;
+}
+
+/* --- telling --- */
+
+struct o2_msg o2_hearing_header(const struct o2_hearing *h, enum o2_judge_side from, enum o2_msg_type type)
+{
+	const struct o2_hearing_end *sender = &h->end[from], *receiver = &h->end[o2_hearing_other(from)];
+	struct o2_msg msg = {.ibm_version = h->version, .ibm_type = (uint8_t)type};
+
+	msg.ibm_srcnid = sender->nid;
+	msg.ibm_srcstamp = sender->stamp;
+	msg.ibm_dstnid = receiver->nid;
+	msg.ibm_dststamp = receiver->stamp;
+	return msg;
+}
+
+void o2_hearing_message_bytes(struct o2_hearing *h, enum o2_judge_side from, const struct o2_msg *msg,
+			      uint64_t bytes)
+{
+	o2_hearing_tell(h, (struct o2_judge_event){
+				   .kind = O2_JUDGE_MESSAGE, .from = from, .msg = msg, .bytes = bytes});
+	count(h, from, msg);
+	if (!h->deaf && !(h->one_way && from != h->heard_side))
+		h->end[from].said_ns = h->now_ns;
+}
+
+void o2_hearing_message(struct o2_hearing *h, enum o2_judge_side from, struct o2_msg *msg)
+{
+	const uint64_t bytes = o2_msg_canonical_bytes(msg);
+
+	msg->ibm_nob = (uint32_t)bytes;
+	o2_hearing_message_bytes(h, from, msg, bytes);
+}
+
+void o2_hearing_write(struct o2_hearing *h, enum o2_judge_side from, uint32_t rkey, uint64_t addr,
+		      uint64_t bytes)
+{
+	o2_hearing_tell(h, (struct o2_judge_event){.kind = O2_JUDGE_WRITE,
+						   .from = from,
+						   .addr = addr,
+						   .rkey = rkey,
+						   .bytes = bytes,
+						   .announced_bytes = (uint32_t)bytes});
+}
+
+void o2_hearing_pass_ns(struct o2_hearing *h, uint64_t ns)
+{
+	h->now_ns += ns;
+}
+
+/* --- connections --- */
+
+bool o2_hearing_meet(struct o2_hearing *h, enum o2_judge_seen seen)
+{
+	h->whole = seen == O2_JUDGE_WHOLE;
+	h->one_way = seen == O2_JUDGE_ONE_WAY;
+	h->conn = o2_judge_meet(h->judge, seen);
+	for (int side = O2_JUDGE_A; side < O2_JUDGE_SIDES; side++) {
+		const uint64_t nid = h->end[side].nid, stamp = h->end[side].stamp;
+
+		h->end[side] = (struct o2_hearing_end){.nid = nid, .stamp = stamp};
+	}
+	return h->conn != NULL;
+}
+
+bool o2_hearing_open(struct o2_hearing *h, enum o2_judge_seen seen)
+{
+	h->now_ns = NS_PER_MS;
+	/* NULL: the defaults, for those that are these. */
+	h->judge = o2_judge_new(h->options.timeout_ms == 50000 && h->options.keepalive_ms == 1000 &&
+						!h->options.lossy
+					? NULL
+					: &h->options,
+				take, h);
+	return h->judge != NULL && o2_hearing_meet(h, seen);
+}
+
+void o2_hearing_listen(struct o2_hearing *h)
+{
+	for (int side = O2_JUDGE_A; side < O2_JUDGE_SIDES; side++)
+		o2_hearing_missed(h, (enum o2_judge_side)side);
+	h->deaf = false;
+	for (int side = O2_JUDGE_A; side < O2_JUDGE_SIDES; side++) {
+		h->end[side].least = h->end[side].most = h->end[side].balance;
+		h->end[side].empty_ns = 0;
+	}
+}
+
+void o2_hearing_part(struct o2_hearing *h)
+{
+	struct o2_judge_finding left[2 * O2_HEARING_WAITING];
+	uint32_t n = 0;
+
+	for (int side = O2_JUDGE_A; side < O2_JUDGE_SIDES; side++)
+		for (uint32_t i = 0; i < h->end[side].nwaiting; i++) {
+			left[n] = h->end[side].waiting[i];
+			left[n++].unproven = true;
+		}
+	for (uint32_t i = 0; i < O2_HEARING_TRANSFERS; i++)
+		h->transfer[i].followed = false;
+	o2_judge_part(h->judge, h->conn);
+	o2_hearing_compare(h, left, n);
+}
+
+void o2_hearing_close(struct o2_hearing *h)
+{
+	o2_hearing_part(h);
+	o2_judge_free(h->judge);
+	h->judge = NULL;
+}

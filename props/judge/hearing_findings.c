@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/* What was foretold against what the judge says. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "props/judge/hearing.h"
+
+static bool same_text(const char *a, const char *b)
+{
+	return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
+}
+
+static bool same(const struct o2_judge_finding *a, const struct o2_judge_finding *b)
+{
+	return a->rule == b->rule && a->conn == b->conn && a->who == b->who && a->number == b->number &&
+	       a->time_ns == b->time_ns && a->earlier == b->earlier && a->unproven == b->unproven &&
+	       a->error.code == b->error.code && same_text(a->error.rule, b->error.rule) &&
+	       same_text(a->error.field, b->error.field) && a->error.value == b->error.value &&
+	       a->error.limit == b->error.limit &&
+	       (a->error.limit == O2_NO_LIMIT || a->error.limit_kind == b->error.limit_kind);
+}
+
+static void add_finding(struct o2_report *report, const char *what, const struct o2_judge_finding *finding)
+{
+	o2_report_add(report,
+		      "%s: %s by %c at event %" PRIu64 " (%" PRIu64 " ns), about %" PRIu64 ": %s is %" PRIu64
+		      ", limit %" PRIu64 " of kind %d%s",
+		      what, o2_judge_rules[finding->rule].id, finding->who == O2_JUDGE_A ? 'A' : 'B',
+		      finding->number, finding->time_ns, finding->earlier,
+		      finding->error.field == NULL ? "-" : finding->error.field, finding->error.value,
+		      finding->error.limit, (int)finding->error.limit_kind,
+		      finding->unproven ? ", not proven" : "");
+}
+
+void o2_hearing_compare(struct o2_hearing *h, const struct o2_judge_finding *due, uint32_t ndue)
+{
+	const uint32_t most = ndue > h->nfound ? ndue : h->nfound;
+	char signature[96];
+
+	for (uint32_t i = 0; i < h->nfound && i < ndue; i++) {
+		h->found_of[h->found[i].rule]++;
+		*h->unproven += h->found[i].unproven;
+	}
+	for (uint32_t i = 0; i < most; i++) {
+		if (i < ndue && i < h->nfound && same(&due[i], &h->found[i]))
+			continue;
+		snprintf(signature, sizeof(signature), "verdicts/%s/%s", i < h->nfound ? "found" : "missed",
+			 o2_judge_rules[i < h->nfound ? h->found[i].rule : due[i].rule].id);
+		o2_report_fail(h->report, signature, "scene %s, event %" PRIu64, h->scene, h->number);
+		if (i < ndue)
+			add_finding(h->report, "expected", &due[i]);
+		if (i < h->nfound)
+			add_finding(h->report, "found", &h->found[i]);
+		break;
+	}
+	h->nfound = 0;
+}
+
+void o2_hearing_check_view(struct o2_hearing *h)
+{
+	const struct o2_judge_view view = o2_judge_view(h->conn);
+	const enum o2_judge_seen seen = h->one_way ? O2_JUDGE_ONE_WAY
+					: h->whole ? O2_JUDGE_WHOLE
+						   : O2_JUDGE_LATER;
+
+	if (view.seen != seen)
+		o2_report_fail(h->report, "verdicts/view/seen", "seen is %d, expected %d", (int)view.seen,
+			       (int)seen);
+	if (h->knows_terms &&
+	    (view.version != h->version || view.queue_depth != h->depth || view.max_frags != h->max_frags))
+		o2_report_fail(h->report, "verdicts/view/terms",
+			       "version 0x%x, depth %" PRIu32 ", %" PRIu32 " fragments", view.version,
+			       view.queue_depth, view.max_frags);
+	for (int side = O2_JUDGE_A; side < O2_JUDGE_SIDES; side++) {
+		const struct o2_hearing_end *end = &h->end[side];
+		uint32_t open = 0;
+
+		for (uint32_t i = 0; i < O2_HEARING_TRANSFERS; i++)
+			open += h->transfer[i].open && h->transfer[i].followed &&
+				(int)h->transfer[i].asker == side;
+		if (view.messages[side] != end->messages || view.writes[side] != end->writes ||
+		    view.write_bytes[side] != end->write_bytes)
+			o2_report_fail(h->report, "verdicts/view/counts",
+				       "%" PRIu64 " messages and %" PRIu64 " WRITEs of %" PRIu64 " bytes",
+				       view.messages[side], view.writes[side], view.write_bytes[side]);
+		if (!h->one_way && view.open[side] != open)
+			o2_report_fail(h->report, "verdicts/view/open",
+				       "%" PRIu32 " of side %d open, expected %" PRIu32 " (%s, event %" PRIu64
+				       ")",
+				       view.open[side], side, open, h->scene, h->number);
+		if (view.nid[side] != end->nid && (h->knows_terms || view.nid[side] != 0))
+			o2_report_fail(h->report, "verdicts/view/nid", "another NID");
+	}
+}

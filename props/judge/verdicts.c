@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: MIT */
+#include "props/judge/verdicts.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "props/judge/fair.h"
+#include "props/judge/scenes.h"
+#include "props/scenario/draw.h"
+
+/* How much of a conversation is heard. */
+enum hearing {
+	FROM_THE_REQUEST,
+	FROM_THE_TERMS,
+	LATER,
+	ONE_WAY,
+	FIRST_ONE_WAY,
+	HEARINGS,
+};
+
+/* Counted: each rule that was found; each that was missed by one; and these. */
+enum situation {
+	FOUND = 0,
+	NEAR = O2_JUDGE_RULES, /* of those that have a scene: from message/wire on */
+	HEARD = 2 * O2_JUDGE_RULES - O2_JUDGE_MESSAGE_WIRE,
+	NOT_PROVEN = HEARD + HEARINGS,
+	SITUATIONS,
+};
+static_assert(SITUATIONS <= O2_TALLY_MAX, "they are counted");
+
+#define NAME_BYTES 48u
+static char names[SITUATIONS][NAME_BYTES];
+static struct o2_tally_row situations[SITUATIONS];
+
+static void name_situations(void)
+{
+	static const char *const others[] = {"heard_from_the_request", "heard_from_the_terms", "heard_later",
+					     "heard_one_way",	       "heard_one_way_first",  "not_proven"};
+
+	for (uint32_t i = 0; i < SITUATIONS; i++) {
+		if (i < HEARD)
+			snprintf(names[i], NAME_BYTES, "%s_%s", i < NEAR ? "found" : "near",
+				 o2_judge_rules[i < NEAR ? i : i - NEAR + O2_JUDGE_MESSAGE_WIRE].id);
+		else
+			snprintf(names[i], NAME_BYTES, "%s", others[i - HEARD]);
+		for (char *c = names[i]; *c != '\0'; c++)
+			if (*c == '/' || *c == '-')
+				*c = '_';
+		situations[i] = (struct o2_tally_row){names[i], true};
+	}
+}
+
+/* --- what a conversation is like --- */
+
+static uint64_t draw_id(struct o2_choice *c)
+{
+	const uint64_t id = o2_draw_bool(c, 1, 1) ? o2_draw_wild(c) : 0x000500000a000000u + o2_draw(c, 3);
+
+	return id == 0 ? 1 : id;
+}
+
+static void draw_terms(struct o2_hearing *h)
+{
+	struct o2_choice *c = h->c;
+
+	h->options.timeout_ms = o2_draw_bool(c, 1, 1) ? 40 + o2_draw(c, 60000) : 50000;
+	h->options.keepalive_ms = o2_draw_bool(c, 1, 1) && h->options.timeout_ms == 50000
+					  ? 1000
+					  : o2_draw(c, h->options.timeout_ms / 8);
+	h->options.lossy = o2_draw_bool(c, 2, 1);
+	h->version = o2_draw_bool(c, 3, 1) ? O2_MSG_VERSION_1 : O2_MSG_VERSION_2;
+	h->depth = 2 + (uint32_t)(o2_draw_bool(c, 3, 1) ? o2_draw(c, 253) : o2_draw(c, 14));
+	if (h->version == O2_MSG_VERSION_1)
+		h->depth = 8;
+	h->max_frags = 1 + (uint32_t)(o2_draw_bool(c, 3, 1) ? o2_draw(c, 255) : o2_draw(c, 7));
+	h->max_msg_bytes = 148 + (uint32_t)o2_draw(c, 4096 - 148);
+	for (int side = O2_JUDGE_A; side < O2_JUDGE_SIDES; side++) {
+		h->end[side].nid = draw_id(c);
+		h->end[side].stamp = draw_id(c);
+	}
+	h->next_addr = 4096 + (o2_draw(c, UINT32_MAX) << 12);
+	h->next_key = (uint32_t)o2_draw(c, UINT16_MAX);
+}
+
+/* A request for at least what is granted, and the reply. */
+static void come_to_terms(struct o2_hearing *h)
+{
+	struct o2_msg msg = o2_hearing_header(h, O2_JUDGE_A, O2_MSG_CONNREQ);
+
+	msg.ibm_dststamp = 0;
+	msg.u.connparams.ibcp_queue_depth = (uint16_t)h->depth;
+	msg.u.connparams.ibcp_max_frags = (uint16_t)(h->max_frags + o2_draw(h->c, 3));
+	msg.u.connparams.ibcp_max_msg_size =
+		h->max_msg_bytes + (uint32_t)o2_draw(h->c, 4096 - h->max_msg_bytes);
+	o2_hearing_tell(h,
+			(struct o2_judge_event){.kind = O2_JUDGE_REQUEST, .from = O2_JUDGE_A, .msg = &msg});
+	msg = o2_hearing_header(h, O2_JUDGE_B, O2_MSG_CONNACK);
+	msg.u.connparams.ibcp_queue_depth = (uint16_t)h->depth;
+	msg.u.connparams.ibcp_max_frags = (uint16_t)h->max_frags;
+	msg.u.connparams.ibcp_max_msg_size = h->max_msg_bytes;
+	o2_hearing_tell(h, (struct o2_judge_event){.kind = O2_JUDGE_REPLY, .from = O2_JUDGE_B, .msg = &msg});
+	h->knows_terms = true;
+}
+
+static void agree(struct o2_hearing *h)
+{
+	const struct o2_judge_terms terms = {
+		.nid = {h->end[0].nid, h->end[1].nid},
+		.stamp = {h->end[0].stamp, h->end[1].stamp},
+		.version = h->version,
+		.queue_depth = h->depth,
+		.max_frags = h->max_frags,
+		.max_msg_bytes = h->max_msg_bytes,
+	};
+
+	o2_judge_agreed(h->conn, &terms);
+	h->knows_terms = true;
+}
+
+/* One side speaks; then the other one turns out to be seen as well. */
+static void first_one_way(struct o2_hearing *h)
+{
+	const uint32_t most = h->depth < 6 ? h->depth - 2 : 4;
+	struct o2_msg msg;
+
+	for (uint64_t i = o2_draw(h->c, most); i > 0; i--) {
+		if (o2_draw_bool(h->c, 1, 1)) {
+			o2_fair_begin(h, h->heard_side, o2_draw_bool(h->c, 1, 1));
+			continue;
+		}
+		msg = o2_fair_immediate(h, h->heard_side, 1);
+		o2_hearing_message(h, h->heard_side, &msg);
+	}
+	o2_hearing_check_view(h);
+	o2_judge_both_ways(h->conn);
+	h->one_way = false;
+	for (int side = O2_JUDGE_A; side < O2_JUDGE_SIDES; side++)
+		h->end[side].least = h->end[side].most = h->end[side].balance;
+}
+
+static bool begin(struct o2_hearing *h, enum hearing how)
+{
+	if (!o2_hearing_open(h, how <= FROM_THE_TERMS ? O2_JUDGE_WHOLE
+				: how == LATER	      ? O2_JUDGE_LATER
+						      : O2_JUDGE_ONE_WAY))
+		return false;
+	h->heard_side = (enum o2_judge_side)o2_draw(h->c, 1);
+	if (how == FROM_THE_REQUEST)
+		come_to_terms(h);
+	else if (how == FROM_THE_TERMS || o2_draw_bool(h->c, 1, 1))
+		agree(h);
+	if (how == LATER || how == ONE_WAY) {
+		h->deaf = true;
+		o2_fair_steps(h, (uint32_t)o2_draw(h->c, 40));
+		o2_hearing_listen(h);
+	} else if (how == FIRST_ONE_WAY) {
+		first_one_way(h);
+	}
+	return true;
+}
+
+/* --- the case --- */
+
+static const struct o2_scene *draw_scene(struct o2_choice *c)
+{
+	uint64_t i =
+		o2_draw(c, O2_SCENES_MESSAGE + O2_SCENES_CREDITS + O2_SCENES_TRANSFER + O2_SCENES_WRITE - 1);
+
+	if (i < O2_SCENES_MESSAGE)
+		return &o2_scenes_message[i];
+	i -= O2_SCENES_MESSAGE;
+	if (i < O2_SCENES_CREDITS)
+		return &o2_scenes_credits[i];
+	i -= O2_SCENES_CREDITS;
+	return i < O2_SCENES_TRANSFER ? &o2_scenes_transfer[i] : &o2_scenes_write[i - O2_SCENES_TRANSFER];
+}
+
+static void run_scenes(struct o2_verdicts_run *run, struct o2_choice *choice)
+{
+	struct o2_hearing *h = &run->hearing;
+
+	for (uint64_t scenes = o2_draw(choice, 2); scenes > 0 && !h->over; scenes--) {
+		const struct o2_scene *scene = draw_scene(choice);
+		const bool broken = o2_draw_bool(choice, 1, 1);
+
+		h->scene = o2_judge_rules[scene->rule].id;
+		scene->play(h, broken);
+		run->tally.seen[NEAR + scene->rule - O2_JUDGE_MESSAGE_WIRE] += !broken;
+		if (!h->over)
+			o2_fair_steps(h, (uint32_t)o2_draw(choice, 20));
+		if (!h->over && !h->report->failed)
+			o2_hearing_check_view(h);
+	}
+}
+
+static void run_bounds(struct o2_hearing *h)
+{
+	if (h->over || h->report->failed || !o2_choice_ok(h->c))
+		return;
+	if (o2_draw_bool(h->c, 31, 1))
+		o2_scene_no_memory(h);
+	else if (o2_draw_bool(h->c, 63, 1))
+		o2_scene_wide(h);
+	else if (o2_draw_bool(h->c, 999, 1))
+		o2_scene_many(h);
+}
+
+static enum o2_status run_case(void *context, struct o2_choice *choice, struct o2_report *report)
+{
+	struct o2_verdicts_run *run = context;
+	struct o2_hearing *h = &run->hearing;
+	const bool connects = o2_draw_bool(choice, 7, 1);
+	enum hearing how;
+
+	o2_report_clear(report);
+	memset(h, 0, sizeof(*h));
+	h->c = choice;
+	h->report = report;
+	h->fail_allocation = run->fail_allocation;
+	h->allocation_failed = run->allocation_failed;
+	h->found_of = run->tally.seen;
+	h->unproven = &run->tally.seen[NOT_PROVEN];
+	h->scene = connects ? "coming to terms" : "none";
+	run->tally.cases++;
+	draw_terms(h);
+	if (connects) {
+		if (!o2_hearing_open(h, O2_JUDGE_WHOLE))
+			return O2_STATUS_INVALID;
+		o2_scene_connect(h);
+	} else {
+		how = (enum hearing)o2_draw(choice, HEARINGS - 1);
+		run->tally.seen[HEARD + how]++;
+		if (!begin(h, how))
+			return O2_STATUS_INVALID;
+		o2_fair_steps(h, (uint32_t)o2_draw(choice, 40));
+		run_scenes(run, choice);
+		run_bounds(h);
+	}
+	o2_hearing_close(h);
+	return o2_choice_status(choice, report->failed ? O2_STATUS_INTERESTING : O2_STATUS_VALID);
+}
+
+static void print(const void *context, uint32_t pieces, FILE *out)
+{
+	const struct o2_verdicts_run *run = context;
+	const struct o2_hearing *h = &run->hearing;
+
+	(void)pieces;
+	fprintf(out,
+		"a conversation of %" PRIu64 " events: version 0x%x, depth %" PRIu32 ", %" PRIu32
+		" fragments, messages of %" PRIu32 " bytes\n",
+		h->number, h->version, h->depth, h->max_frags, h->max_msg_bytes);
+	fprintf(out, "%s, time-out %" PRIu64 " ms, keep-alive %" PRIu64 " ms%s\n",
+		h->one_way ? "one way"
+		: h->whole ? "all of it"
+			   : "from some time on",
+		h->options.timeout_ms, h->options.keepalive_ms, h->options.lossy ? ", with losses" : "");
+}
+
+static void print_held(const void *context, FILE *out)
+{
+	(void)context;
+	fprintf(out, "held: the judge has found what was foretold\n");
+}
+
+struct o2_property o2_verdicts_property(struct o2_verdicts_run *run)
+{
+	static const struct o2_property_ops ops = {
+		O2_TALLY_PROPERTY(
+			"verdicts",
+			"the judge finds in a conversation what goes one step too far, and nothing else"),
+	};
+
+	name_situations();
+	return o2_tally_property(&ops, run == NULL ? NULL : &run->tally, situations, SITUATIONS, 10000);
+}

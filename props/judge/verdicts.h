@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef O2_PROPS_VERDICTS_H
+#define O2_PROPS_VERDICTS_H
+
+#include "props/engine/property.h"
+#include "props/engine/tally.h"
+#include "props/judge/hearing.h"
+
+/*
+ * The property: the judge finds in a conversation what is wrong with it, and nothing else: an honest one has no
+ * finding, one that goes a byte, a credit or a nanosecond further has the one that is foretold
+ * (docs/properties.md, "The verdicts property").
+ */
+
+struct o2_verdicts_run {
+	struct o2_tally tally; /* first: props/engine/tally.h */
+	struct o2_hearing hearing;
+	/* Where allocations of the program can fail: the nth from now on, and whether it has; NULL: nowhere. */
+	void (*fail_allocation)(uint32_t nth);
+	bool (*allocation_failed)(void);
+};
+
+/* *run: zeros at first, the caller's.  It is large: keep it off the stack. */
+struct o2_property o2_verdicts_property(struct o2_verdicts_run *run);
+
+#endif
