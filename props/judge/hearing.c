@@ -235,10 +235,11 @@ static void count(struct o2_hearing *h, enum o2_judge_side from, const struct o2
 	const uint8_t type = msg->ibm_type;
 
 	sender->unanswered += type == O2_MSG_PUT_REQ || type == O2_MSG_GET_REQ;
+	/* An answer that nobody asked for reserves nothing. */
+	receiver->accepted += type == O2_MSG_PUT_ACK && (!h->whole || receiver->unanswered > 0);
 	if ((type == O2_MSG_PUT_ACK || type == O2_MSG_PUT_NAK || type == O2_MSG_GET_DONE) &&
 	    receiver->unanswered > 0)
 		receiver->unanswered--;
-	receiver->accepted += type == O2_MSG_PUT_ACK;
 	if (type == O2_MSG_PUT_DONE && sender->accepted > 0)
 		sender->accepted--;
 	if (h->anew)

@@ -134,6 +134,34 @@ static void request(struct o2_hearing *h, struct meeting *meeting, struct told *
 	meeting->number = h->number;
 }
 
+/* What a reject says of the request, and whether that is true. */
+static void expect_refused(struct o2_hearing *h, const struct meeting *meeting,
+			   const struct o2_reject *record)
+{
+	const bool of_depth = record->ibr_why == O2_REJECT_MSG_QUEUE_SIZE;
+	const bool of_frags = record->ibr_why == O2_REJECT_RDMA_FRAGS;
+	const uint32_t asked = of_depth ? meeting->request.u.connparams.ibcp_queue_depth
+					: meeting->request.u.connparams.ibcp_max_frags;
+	const uint32_t said = of_depth ? record->ibr_cp.ibcp_queue_depth : record->ibr_cp.ibcp_max_frags;
+	const char *field = of_depth ? "ibcp_queue_depth" : "ibcp_max_frags";
+
+	if ((of_depth || of_frags) && record->ibr_version == O2_MSG_VERSION_2 && said >= asked &&
+	    asked >= (of_depth ? 2u : 1u))
+		o2_hearing_expect(h, O2_HEARING_EVENT, O2_JUDGE_CONNECT_REJECT_UNTRUE, B, meeting->number,
+				  field, said, asked - 1, O2_LIMIT_BOUND);
+	if (of_depth || of_frags)
+		o2_hearing_expect(h, O2_HEARING_EVENT, O2_JUDGE_CONNECT_REFUSED, A, meeting->number, field,
+				  asked, said, O2_LIMIT_BOUND);
+	else if (record->ibr_why == O2_REJECT_CONN_STALE)
+		o2_hearing_expect(h, O2_HEARING_EVENT, O2_JUDGE_CONNECT_REFUSED, A, meeting->number,
+				  "ibm_dststamp", meeting->request.ibm_dststamp, record->ibr_incarnation,
+				  O2_LIMIT_EXACT);
+	else if (record->ibr_why != O2_REJECT_CONN_RACE && record->ibr_why != O2_REJECT_NO_RESOURCES &&
+		 record->ibr_why != O2_REJECT_EARLY)
+		o2_hearing_expect(h, O2_HEARING_EVENT, O2_JUDGE_CONNECT_REFUSED, A, meeting->number,
+				  "ibr_why", record->ibr_why, O2_NO_LIMIT, O2_LIMIT_OTHER);
+}
+
 static void reject(struct o2_hearing *h, const struct meeting *meeting, struct told *told)
 {
 	const uint32_t depth = meeting->request.u.connparams.ibcp_queue_depth;
@@ -147,17 +175,9 @@ static void reject(struct o2_hearing *h, const struct meeting *meeting, struct t
 		return;
 	record.ibr_cp.ibcp_queue_depth = (uint16_t)near(h, depth, UINT16_MAX);
 	record.ibr_cp.ibcp_max_frags = (uint16_t)near(h, frags, UINT16_MAX);
-	if (meeting->number != 0 && record.ibr_version == O2_MSG_VERSION_2) {
-		const bool of_depth = record.ibr_why == O2_REJECT_MSG_QUEUE_SIZE;
-		const uint32_t asked = of_depth ? depth : frags;
-		const uint32_t said =
-			of_depth ? record.ibr_cp.ibcp_queue_depth : record.ibr_cp.ibcp_max_frags;
-
-		if ((of_depth || record.ibr_why == O2_REJECT_RDMA_FRAGS) && said >= asked)
-			o2_hearing_expect(h, O2_HEARING_EVENT, O2_JUDGE_CONNECT_REJECT_UNTRUE, B,
-					  meeting->number, of_depth ? "ibcp_queue_depth" : "ibcp_max_frags",
-					  said, asked > 0 ? asked - 1 : 0, O2_LIMIT_BOUND);
-	}
+	record.ibr_incarnation = o2_draw(h->c, 9);
+	if (meeting->number != 0)
+		expect_refused(h, meeting, &record);
 	o2_hearing_tell(h, (struct o2_judge_event){.kind = O2_JUDGE_REJECT, .from = B, .reject = &record});
 	if (meeting->number == 0)
 		return;
@@ -266,6 +286,8 @@ static void many_told(struct o2_hearing *h)
 		if (i == others + 1 && others < TOLD_KNOWN)
 			expect_at_most(h, O2_JUDGE_CONNECT_RETRY, A, first, "ibcp_max_frags", 9, 8);
 		o2_hearing_tell(h, (struct o2_judge_event){.kind = O2_JUDGE_REQUEST, .from = A, .msg = &msg});
+		o2_hearing_expect(h, O2_HEARING_EVENT, O2_JUDGE_CONNECT_REFUSED, A, h->number,
+				  "ibcp_max_frags", 9, 8, O2_LIMIT_BOUND);
 		o2_hearing_tell(
 			h, (struct o2_judge_event){.kind = O2_JUDGE_REJECT, .from = B, .reject = &record});
 		first = first == 0 ? h->number : first;

@@ -44,6 +44,8 @@ static void cookie_reused(struct o2_hearing *h, bool broken)
 	if (!broken && first->open)
 		o2_fair_done(h, first, -1);
 	again = o2_fair_request(h, asker, !of_sink && o2_draw_bool(h->c, 1, 1), &msg);
+	/* The first may have had to end, so that another one can begin. */
+	broken = broken && first->open && again != first;
 	h->over = broken;
 	if (of_sink) {
 		o2_hearing_message(h, asker, &msg);
@@ -223,6 +225,35 @@ static void status(struct o2_hearing *h, bool broken)
 	o2_fair_done(h, t, (int32_t)t->written_bytes);
 }
 
+/* The last errno that there is; a NAK that has moved something. */
+static void failure(struct o2_hearing *h, bool broken)
+{
+	const enum o2_judge_side asker = draw_side(h), sink = o2_hearing_other(asker);
+	struct o2_hearing_transfer *t;
+	struct o2_msg msg;
+
+	if (o2_draw_bool(h->c, 1, 1)) {
+		t = o2_fair_open(h);
+		if (t == NULL)
+			return;
+		if (broken)
+			expect_of(h, t, O2_JUDGE_TRANSFER_ERRNO, o2_fair_writer(t), "-ibcm_status", 4096,
+				  4095, O2_LIMIT_BOUND);
+		o2_fair_done(h, t, -4095 - broken);
+		return;
+	}
+	t = o2_fair_begin(h, asker, false);
+	if (t == NULL)
+		return;
+	if (broken)
+		expect_of(h, t, O2_JUDGE_TRANSFER_ERRNO, sink, "ibcm_status", 1, O2_NO_LIMIT, O2_LIMIT_OTHER);
+	msg = o2_hearing_header(h, sink, O2_MSG_PUT_NAK);
+	msg.u.completion.ibcm_cookie = t->cookie;
+	msg.u.completion.ibcm_status = broken;
+	o2_hearing_message(h, sink, &msg);
+	t->open = false;
+}
+
 static void bytes(struct o2_hearing *h, bool broken)
 {
 	struct o2_hearing_transfer *t = o2_fair_open(h);
@@ -332,6 +363,7 @@ const struct o2_scene o2_scenes_transfer[] = {
 	{O2_JUDGE_TRANSFER_FRAGS, frags},
 	{O2_JUDGE_TRANSFER_SINK, sink},
 	{O2_JUDGE_TRANSFER_STATUS, status},
+	{O2_JUDGE_TRANSFER_ERRNO, failure},
 	{O2_JUDGE_TRANSFER_BYTES, bytes},
 	{O2_JUDGE_TRANSFER_UNANSWERED, unanswered},
 	{O2_JUDGE_LNET_ACK, ack},
