@@ -34,6 +34,11 @@ NUMBER = re.compile(r"(0[xX][0-9a-fA-F]+|\d+)[uUlL]*")
 NO_NUMBERS = {"NULL", "PRIu64", "PRIx64", "PRIu32", "PRIx32", "UINT64_C", "UINT32_C"}
 
 
+def value_of(digits):
+    """A number as C writes it: with a 0 in front it is an octal one."""
+    return int(digits, 8 if re.fullmatch("0[0-7]+", digits) else 0)
+
+
 @dataclass(frozen=True)
 class Place:
     """A piece of a source, in characters, and what may stand there instead."""
@@ -186,7 +191,7 @@ class Body:
         if self.words[i - 1] in (".", "->", "struct", "enum", "union", "goto") or self.words[i - 1][0] == '"':
             return
         self.add("one more", "constant", i, i, f"({word} + 1)")
-        if number is None or int(number[1], 0) > 1:
+        if number is None or value_of(number[1]) > 1:
             self.add("one less", "constant", i, i, f"({word} - 1)")
 
     def expression(self, low, high):

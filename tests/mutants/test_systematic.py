@@ -79,6 +79,7 @@ class Operators(unittest.TestCase):
                 ("y = buffer[--n];", "-- becomes ++", "-- n", "++ n"),
                 ("x = 7;", "one more", "7", "(7 + 1)"),
                 ("x = LIMIT;", "one less", "LIMIT", "(LIMIT - 1)"),
+                ("x = 0777;", "one less", "0777", "(0777 - 1)"),
                 ("x = true;", "true becomes false", "true", "false"),
                 ("while (a || b) g();", "negated", "a || b", "!(a || b)"),
                 ("while (a || b) g();", "|| becomes &&", "a || b", "a && b"),
