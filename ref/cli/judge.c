@@ -7,6 +7,7 @@
 #include "cli/cli.h"
 #include "cli/input.h"
 #include "cli/judge_out.h"
+#include "cli/ladder.h"
 #include "cli/live.h"
 
 struct judge_options {
@@ -26,6 +27,12 @@ static const struct o2_option option_table[] = {
 	 O2_TEXT(live.interface)},
 	{"seconds", "N", "with --live: end after so long", O2_NUMBER(live.seconds, 1, DAY_MS)},
 	{"packets", "N", "with --live: end after so many", O2_NUMBER(live.packets, 1, UINT64_MAX)},
+	{"html", "OUT",
+	 "also write a page: ladders of what went over each connection, with the findings in them",
+	 O2_TEXT(out.html)},
+	{"events", "N",
+	 "1000: of each FILE, how many of the first events the page has besides those at findings",
+	 O2_NUMBER(out.first_events, 0, 1000000)},
 	{"junit", "OUT", "also write what was found as JUnit: a case for each rule", O2_TEXT(out.junit)},
 	{"sarif", "OUT", "also write it as SARIF 2.1.0", O2_TEXT(out.sarif)},
 	{"timeout", "MS",
@@ -56,6 +63,7 @@ struct judging {
 	struct o2_judge *judge;
 	struct o2_links *links;
 	struct o2_judge_report *report;
+	struct o2_judge_out *out;
 	struct o2_judge_seen_totals totals;
 	bool failed; /* memory ran out */
 	bool as_it_comes, json;
@@ -66,6 +74,7 @@ static void hear(void *context, const struct o2_event *event)
 {
 	struct judging *judging = context;
 
+	o2_judge_out_hear(judging->out, event);
 	if (!judging->failed && o2_links_hear(judging->links, event) != 0)
 		judging->failed = true;
 }
@@ -86,6 +95,7 @@ static void find(void *context, const struct o2_judge_finding *finding)
 	const struct o2_judge_row row = o2_judge_row_of(finding);
 
 	o2_judge_report_add(judging->report, finding);
+	o2_judge_out_find(judging->out, finding);
 	if (!judging->as_it_comes)
 		return;
 	if (!judging->json) {
@@ -156,12 +166,13 @@ static int judge_one(const char *name, FILE *file, const struct judge_options *o
 		     struct o2_judge_out *out)
 {
 	static struct o2_judge_report report; /* large */
-	struct judging judging = {.report = &report, .as_it_comes = file == NULL, .json = options->json};
+	struct judging judging = {
+		.report = &report, .out = out, .as_it_comes = file == NULL, .json = options->json};
 	int status = O2_CLI_USAGE;
 
 	report = (struct o2_judge_report){.count = 0};
 	judging.judge = o2_judge_new(&options->judge, find, &judging);
-	if (judging.judge != NULL)
+	if (judging.judge != NULL && o2_judge_out_begin(out, judging.judge, &options->wire))
 		judging.links = o2_links_new(judging.judge);
 	if (judging.links != NULL)
 		status = judge_all(file, options, &judging);
@@ -212,7 +223,11 @@ static const char *misused(const struct judge_options *options, int files)
 
 int o2_cli_judge(int argc, char **argv)
 {
-	struct judge_options options = {.wire = O2_WIRE_DEFAULTS, .judge = O2_JUDGE_DEFAULTS};
+	struct judge_options options = {
+		.wire = O2_WIRE_DEFAULTS,
+		.judge = O2_JUDGE_DEFAULTS,
+		.out.first_events = O2_LADDER_FIRST,
+	};
 	const int first = o2_options_read(&command, argc, argv, &options);
 	struct o2_judge_out *out;
 	const char *wrong;

@@ -7,6 +7,7 @@
 
 #include "cli/cli.h"
 #include "cli/judge_junit.h"
+#include "cli/judge_page.h"
 #include "cli/judge_sarif.h"
 
 struct file {
@@ -16,8 +17,11 @@ struct file {
 };
 
 struct o2_judge_out {
-	struct file junit, sarif;
-	json_t *log; /* SARIF; NULL: not wanted, or memory ran out */
+	uint32_t first_events;
+	struct file html, junit, sarif;
+	struct o2_judge_page *page; /* NULL: not wanted */
+	struct o2_ladder *ladder;   /* of the capture at work; NULL: none */
+	json_t *log;		    /* SARIF; NULL: not wanted, or memory ran out */
 };
 
 static bool open_file(struct file *file, const char *path)
@@ -54,6 +58,18 @@ static bool close_file(struct file *file)
 	return file->error == 0;
 }
 
+static bool open_all(struct o2_judge_out *out, const struct o2_judge_out_options *options)
+{
+	if (!open_file(&out->html, options->html) || !open_file(&out->junit, options->junit) ||
+	    !open_file(&out->sarif, options->sarif))
+		return false;
+	if (out->html.out != NULL)
+		out->page = o2_judge_page_new(out->html.out);
+	if (out->html.out != NULL && out->page == NULL)
+		o2_cli_complain("a file for a part of the page: %s", strerror(errno));
+	return (out->page != NULL) == (out->html.out != NULL);
+}
+
 struct o2_judge_out *o2_judge_out_open(const struct o2_judge_out_options *options)
 {
 	struct o2_judge_out *out = calloc(1, sizeof(*out));
@@ -62,12 +78,14 @@ struct o2_judge_out *o2_judge_out_open(const struct o2_judge_out_options *option
 		o2_cli_complain("not enough memory");
 		return NULL;
 	}
-	if (!open_file(&out->junit, options->junit) || !open_file(&out->sarif, options->sarif)) {
+	if (!open_all(out, options)) {
+		close_file(&out->html);
 		close_file(&out->junit);
 		close_file(&out->sarif);
 		free(out);
 		return NULL;
 	}
+	out->first_events = options->first_events;
 	if (out->junit.out != NULL)
 		o2_judge_junit_begin(out->junit.out);
 	if (out->sarif.out != NULL)
@@ -75,8 +93,34 @@ struct o2_judge_out *o2_judge_out_open(const struct o2_judge_out_options *option
 	return out;
 }
 
+bool o2_judge_out_begin(struct o2_judge_out *out, struct o2_judge *judge, const struct o2_wire_options *wire)
+{
+	if (out->page == NULL)
+		return true;
+	out->ladder = o2_ladder_new(out->first_events, wire);
+	if (out->ladder != NULL)
+		o2_judge_listen(judge, o2_ladder_hear, out->ladder);
+	return out->ladder != NULL;
+}
+
+void o2_judge_out_hear(struct o2_judge_out *out, const struct o2_event *event)
+{
+	if (out->ladder != NULL)
+		out->ladder->now = event;
+}
+
+void o2_judge_out_find(struct o2_judge_out *out, const struct o2_judge_finding *finding)
+{
+	if (out->ladder != NULL)
+		o2_ladder_find(out->ladder, finding);
+}
+
 void o2_judge_out_add(struct o2_judge_out *out, const struct o2_judge_result *result)
 {
+	if (out->page != NULL)
+		o2_judge_page_add(out->page, result, out->ladder);
+	o2_ladder_free(out->ladder);
+	out->ladder = NULL;
 	if (out->junit.out != NULL) {
 		o2_judge_junit_add(result, out->junit.out);
 		look(&out->junit);
@@ -85,22 +129,37 @@ void o2_judge_out_add(struct o2_judge_out *out, const struct o2_judge_result *re
 		out->log = o2_judge_sarif_add(out->log, result);
 }
 
-int o2_judge_out_close(struct o2_judge_out *out, int status)
+/* What they could not write, their streams know. */
+static bool end_all(struct o2_judge_out *out)
 {
+	bool good = true;
+
+	if (out->page != NULL && (errno = 0, !o2_judge_page_end(out->page))) {
+		o2_cli_complain("%s: %s", out->html.path,
+				errno != 0 ? strerror(errno) : "not enough memory for all of it");
+		good = false;
+	}
 	if (out->junit.out != NULL)
 		o2_judge_junit_end(out->junit.out);
-	if (!close_file(&out->junit))
-		status = O2_CLI_USAGE;
 	if (out->sarif.out != NULL && out->log == NULL) {
 		o2_cli_complain("%s: not enough memory", out->sarif.path);
-		status = O2_CLI_USAGE;
+		good = false;
 	}
-	/* What it could not write, its stream knows as well. */
 	if (out->log != NULL && json_dumpf(out->log, out->sarif.out, JSON_INDENT(1)) == 0)
 		putc('\n', out->sarif.out);
 	json_decref(out->log);
-	if (!close_file(&out->sarif))
+	return good;
+}
+
+int o2_judge_out_close(struct o2_judge_out *out, int status)
+{
+	struct file *const files[] = {&out->html, &out->junit, &out->sarif};
+
+	if (!end_all(out))
 		status = O2_CLI_USAGE;
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
+		if (!close_file(files[i]))
+			status = O2_CLI_USAGE;
 	free(out);
 	return status;
 }

@@ -10,13 +10,22 @@
  */
 
 struct o2_judge_out_options {
-	const char *junit, *sarif; /* paths; NULL: not wanted */
+	const char *html, *junit, *sarif; /* paths; NULL: not wanted */
+	uint32_t first_events;		  /* of each capture, on the page */
 };
 
 struct o2_judge_out;
 
 /* Opens the files.  NULL after a line on stderr. */
 struct o2_judge_out *o2_judge_out_open(const struct o2_judge_out_options *options);
+
+/*
+ * Another capture, that the judge will hear: each event is told before it is told the judge, and each finding.
+ * Returns false when memory runs out.
+ */
+bool o2_judge_out_begin(struct o2_judge_out *out, struct o2_judge *judge, const struct o2_wire_options *wire);
+void o2_judge_out_hear(struct o2_judge_out *out, const struct o2_event *event);
+void o2_judge_out_find(struct o2_judge_out *out, const struct o2_judge_finding *finding);
 
 /* A capture has come to its end, or could not be read. */
 void o2_judge_out_add(struct o2_judge_out *out, const struct o2_judge_result *result);

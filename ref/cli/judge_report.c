@@ -37,23 +37,24 @@ struct o2_judge_row o2_judge_row_of(const struct o2_judge_finding *finding)
 	};
 }
 
+bool o2_judge_row_same(const struct o2_judge_row *a, const struct o2_judge_row *b)
+{
+	/* Rules of the codec are literals: one address each. */
+	return a->rule == b->rule && a->wire_rule == b->wire_rule && a->unproven == b->unproven &&
+	       a->who_nid == b->who_nid && a->peer_nid == b->peer_nid;
+}
+
 void o2_judge_report_add(void *context, const struct o2_judge_finding *finding)
 {
 	struct o2_judge_report *report = context;
 	const struct o2_judge_row row = o2_judge_row_of(finding);
 
 	report->times[o2_judge_row_severity(&row)]++;
-	for (uint32_t i = 0; i < report->count; i++) {
-		struct o2_judge_row *known = &report->row[i];
-
-		/* Rules of the codec are literals: one address each. */
-		if (known->rule == row.rule && known->wire_rule == row.wire_rule &&
-		    known->unproven == row.unproven && known->who_nid == row.who_nid &&
-		    known->peer_nid == row.peer_nid) {
-			known->times++;
+	for (uint32_t i = 0; i < report->count; i++)
+		if (o2_judge_row_same(&report->row[i], &row)) {
+			report->row[i].times++;
 			return;
 		}
-	}
 	if (report->count == O2_JUDGE_ROWS_MAX)
 		report->more++;
 	else
@@ -100,6 +101,16 @@ void o2_judge_row_line(const struct o2_judge_row *row, FILE *out)
 	o2_judge_what(row->wire_rule, &row->error, what);
 	fprintf(out, "%s %s: %s%s%s", o2_judge_severity_names[o2_judge_row_severity(row)],
 		o2_judge_rules[row->rule].id, where, what[0] != '\0' ? ": " : "", what);
+}
+
+void o2_judge_row_rule(const struct o2_judge_row *row, char text[O2_JUDGE_ROW_TEXT_BYTES])
+{
+	const struct o2_judge_rule *rule = &o2_judge_rules[row->rule];
+
+	/* A note need not say what should be. */
+	snprintf(text, O2_JUDGE_ROW_TEXT_BYTES, "%s%s (%s).%s%s",
+		 rule->severity == O2_JUDGE_NOTE ? "" : "It should be so: ", rule->sentence, rule->source,
+		 row->unproven ? " This one is " : "", row->unproven ? O2_JUDGE_UNPROVEN_TEXT "." : "");
 }
 
 static void print_row(const struct o2_judge_row *row, FILE *out)

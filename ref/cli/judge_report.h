@@ -36,11 +36,12 @@ struct o2_judge_report {
 	uint64_t times[O2_JUDGE_SEVERITIES]; /* what is not proven is a note */
 };
 
-/* What a row says of one finding. */
-struct o2_judge_row o2_judge_row_of(const struct o2_judge_finding *finding);
-
 /* An o2_judge_sink: context is the report. */
 void o2_judge_report_add(void *context, const struct o2_judge_finding *finding);
+
+/* A finding as a row of its own, and whether two are one row of a report. */
+struct o2_judge_row o2_judge_row_of(const struct o2_judge_finding *finding);
+bool o2_judge_row_same(const struct o2_judge_row *a, const struct o2_judge_row *b);
 
 /* Of a row: that of its rule; what is not proven is a note. */
 enum o2_judge_severity o2_judge_row_severity(const struct o2_judge_row *row);
@@ -52,6 +53,8 @@ void o2_judge_nid_text(uint64_t nid, char text[O2_NID_TEXT_BYTES]);
 /* A finding as one line, without its end. */
 void o2_judge_row_line(const struct o2_judge_row *row, FILE *out);
 void o2_judge_row_where(const struct o2_judge_row *row, char text[O2_JUDGE_ROW_TEXT_BYTES]);
+/* What holds, with its source, and whether the finding is proven. */
+void o2_judge_row_rule(const struct o2_judge_row *row, char text[O2_JUDGE_ROW_TEXT_BYTES]);
 void o2_judge_what(const char *wire_rule, const struct o2_error *error, char text[O2_JUDGE_ROW_TEXT_BYTES]);
 
 /* What a capture was made of, as far as it could be seen. */

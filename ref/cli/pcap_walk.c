@@ -75,6 +75,8 @@ static void note_missing(struct walk *walk, const struct o2_roce_packet *packet,
 static void decode_message(struct walk *walk, const uint8_t *bytes, size_t length_bytes,
 			   struct o2_event *event)
 {
+	event->raw = bytes;
+	event->raw_bytes = length_bytes;
 	if (o2_msg_decode(bytes, length_bytes, walk->options, &walk->msg, &walk->refused) == 0)
 		event->msg = &walk->msg;
 	else
@@ -179,6 +181,8 @@ static void decode_private(struct walk *walk, struct o2_event *event)
 	if ((cm->kind == O2_CM_REQ && is_ours) || cm->kind == O2_CM_REP) {
 		decode_message(walk, cm->private_data, cm->private_bytes, event);
 	} else if (cm->kind == O2_CM_REJ && cm->reason == O2_CM_REASON_CONSUMER) {
+		event->raw = cm->private_data;
+		event->raw_bytes = cm->private_bytes;
 		if (o2_reject_decode(cm->private_data, cm->private_bytes, &walk->reject, &walk->refused) == 0)
 			event->reject = &walk->reject;
 		else

@@ -54,6 +54,9 @@ struct o2_event {
 	const struct o2_msg *msg;
 	const struct o2_reject *reject;
 	const struct o2_error *refused;
+	/* What they were decoded from; NULL if nothing was. */
+	const uint8_t *raw;
+	size_t raw_bytes;
 	/* NOTE: */
 	const char *note;
 	bool missing; /* something of this direction was not seen; without addresses: of any */

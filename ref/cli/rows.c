@@ -45,6 +45,10 @@ static bool is_refused(const struct o2_rows *rows, size_t at, size_t width_bytes
 static void print_row(const struct o2_rows *rows, size_t at, const char *frame, const char *name,
 		      bool refused, const char *value)
 {
+	if (rows->take != NULL) {
+		rows->take(rows->context, &(struct o2_row_parts){at, frame, name, value, refused});
+		return;
+	}
 	fprintf(rows->out, "%s%c%s %s%04zx%s  %s%-23s%s  %s%-34s%s  %s\n", paint(rows, refused ? ALARM : ""),
 		refused ? '>' : ' ', paint(rows, PLAIN), paint(rows, DIM), at, paint(rows, PLAIN),
 		paint(rows, refused ? ALARM : ""), frame, paint(rows, PLAIN), paint(rows, NAME), name,
@@ -177,9 +181,13 @@ void o2_row_block(const struct o2_rows *rows, size_t at, size_t end, const char 
 		print_characters(rows, from, left < BYTES_IN_ROW ? left : BYTES_IN_ROW,
 				 from == at ? name : "");
 	}
-	if (shown_end < end)
+	if (shown_end < end && rows->take != NULL) {
+		snprintf(value, sizeof(value), "... and %zu more bytes", end - shown_end);
+		print_row(rows, shown_end, "", "", false, value);
+	} else if (shown_end < end) {
 		fprintf(rows->out, "        ... and %zu more bytes (--all shows them)\n", end - shown_end);
-	if (meaning[0] != '\0')
+	}
+	if (meaning[0] != '\0' && rows->take == NULL)
 		fprintf(rows->out, "        %zu bytes%s\n", end - at, meaning);
 }
 

@@ -18,8 +18,18 @@
 
 #define O2_ROW_NAME_BYTES 64u /* names that are put together are shorter than this */
 
+/* A line of a dump: bytes in hexadecimal, name and value; what is empty is left out. */
+struct o2_row_parts {
+	size_t at;
+	const char *frame, *name, *value;
+	bool refused;
+};
+
 struct o2_rows {
 	FILE *out;
+	/* Takes the lines instead of out; NULL: out takes them as text. */
+	void (*take)(void *context, const struct o2_row_parts *parts);
+	void *context;
 	bool color;
 	bool all; /* show every byte of a payload */
 	const uint8_t *bytes;

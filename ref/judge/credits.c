@@ -191,3 +191,25 @@ void o2_judge_credits_time(const struct o2_judging *at)
 				O2_LIMIT_BOUND);
 	}
 }
+
+static uint32_t credits_of(int64_t credits)
+{
+	return credits < 0 ? 0 : (uint32_t)credits;
+}
+
+void o2_judge_credits_view(const struct o2_judge_conn *conn, struct o2_judge_view *view)
+{
+	for (int side = O2_JUDGE_A; side < O2_JUDGE_SIDES; side++) {
+		const struct o2_judge_end *end = &conn->end[side];
+		const int64_t depth = conn->queue_depth;
+
+		view->least_credits[side] = view->most_credits[side] = O2_JUDGE_CREDITS_UNKNOWN;
+		/* Not whole: it had at least none when it had least, and at most the depth when it had most. */
+		if (!conn->one_way && !(conn->whole && depth == 0))
+			view->least_credits[side] =
+				credits_of(balance(end) + (conn->whole ? depth : -end->least));
+		if (!conn->one_way && depth != 0)
+			view->most_credits[side] =
+				credits_of(depth + balance(end) - (conn->whole ? 0 : end->most));
+	}
+}

@@ -90,8 +90,9 @@ struct o2_judge_end {
 
 struct o2_judge_conn {
 	LIST_ENTRY(o2_judge_conn) link;
-	bool whole;   /* all of it is seen: what is not known is not there */
-	bool one_way; /* what the other side says is not seen */
+	uint64_t id, heard; /* as in o2_judge_view */
+	bool whole;	    /* all of it is seen: what is not known is not there */
+	bool one_way;	    /* what the other side says is not seen */
 	bool agreed;
 	uint16_t version;
 	uint32_t queue_depth, max_frags, max_msg_bytes; /* 0: not known */
@@ -116,6 +117,9 @@ struct o2_judge {
 	struct o2_judge_options options;
 	o2_judge_sink sink;
 	void *context;
+	o2_judge_listener listener; /* NULL: nobody listens */
+	void *listener_context;
+	uint64_t met; /* connections */
 	uint32_t transfers;
 	uint32_t next_told;
 	struct o2_judge_told told[O2_JUDGE_TOLD_MAX];
@@ -165,6 +169,7 @@ void o2_judge_credits_start(struct o2_judge_conn *conn);
 void o2_judge_credits_unknown(struct o2_judge_conn *conn);
 void o2_judge_credits(const struct o2_judging *at);
 void o2_judge_credits_time(const struct o2_judging *at);
+void o2_judge_credits_view(const struct o2_judge_conn *conn, struct o2_judge_view *view);
 
 /* transfer.c */
 int o2_judge_transfer(const struct o2_judging *at);

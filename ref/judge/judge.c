@@ -30,12 +30,19 @@ void o2_judge_free(struct o2_judge *judge)
 	free(judge);
 }
 
+void o2_judge_listen(struct o2_judge *judge, o2_judge_listener listener, void *context)
+{
+	judge->listener = listener;
+	judge->listener_context = context;
+}
+
 struct o2_judge_conn *o2_judge_meet(struct o2_judge *judge, enum o2_judge_seen seen)
 {
 	struct o2_judge_conn *conn = calloc(1, sizeof(*conn));
 
 	if (conn == NULL)
 		return NULL;
+	conn->id = ++judge->met;
 	conn->whole = seen == O2_JUDGE_WHOLE;
 	conn->one_way = seen == O2_JUDGE_ONE_WAY;
 	TAILQ_INIT(&conn->end[O2_JUDGE_A].open);
@@ -150,7 +157,7 @@ static void disconnect(const struct o2_judging *at)
 	at->conn->end[at->from].disconnected = true;
 }
 
-int o2_judge_hear(struct o2_judge *judge, struct o2_judge_conn *conn, const struct o2_judge_event *event)
+static int hear(struct o2_judge *judge, struct o2_judge_conn *conn, const struct o2_judge_event *event)
 {
 	const struct o2_judging at = {judge, conn, event, event->from, o2_judge_other(event->from)};
 
@@ -193,9 +200,21 @@ int o2_judge_hear(struct o2_judge *judge, struct o2_judge_conn *conn, const stru
 	return -EINVAL;
 }
 
+int o2_judge_hear(struct o2_judge *judge, struct o2_judge_conn *conn, const struct o2_judge_event *event)
+{
+	const int rc = hear(judge, conn, event);
+
+	conn->heard++;
+	if (judge->listener != NULL)
+		judge->listener(judge->listener_context, conn, event);
+	return rc;
+}
+
 struct o2_judge_view o2_judge_view(const struct o2_judge_conn *conn)
 {
 	struct o2_judge_view view = {
+		.id = conn->id,
+		.heard = conn->heard,
 		.version = conn->version,
 		.queue_depth = conn->queue_depth,
 		.max_frags = conn->max_frags,
@@ -213,5 +232,6 @@ struct o2_judge_view o2_judge_view(const struct o2_judge_conn *conn)
 		view.write_bytes[side] = end->write_bytes;
 		view.open[side] = end->nopen;
 	}
+	o2_judge_credits_view(conn, &view);
 	return view;
 }

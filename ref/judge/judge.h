@@ -70,6 +70,10 @@ struct o2_judge_finding {
 
 typedef void (*o2_judge_sink)(void *context, const struct o2_judge_finding *finding);
 
+/* Hears every event after the rules have: what they found has been told. */
+typedef void (*o2_judge_listener)(void *context, const struct o2_judge_conn *conn,
+				  const struct o2_judge_event *event);
+
 struct o2_judge_options {
 	/* After which time a request without an answer, and credits that are kept back, are findings. */
 	uint64_t timeout_ms;
@@ -88,6 +92,9 @@ struct o2_judge_options {
 struct o2_judge *o2_judge_new(const struct o2_judge_options *options, o2_judge_sink sink, void *context);
 /* Connections that are left are forgotten: o2_judge_part. */
 void o2_judge_free(struct o2_judge *judge);
+
+/* From now on; there is one listener. */
+void o2_judge_listen(struct o2_judge *judge, o2_judge_listener listener, void *context);
 
 /* How much of a connection is seen. */
 enum o2_judge_seen {
@@ -117,13 +124,19 @@ int o2_judge_hear(struct o2_judge *judge, struct o2_judge_conn *conn, const stru
  * What is known of a connection, for reports.  Version, depth and max_frags are 0 as long as nothing says
  * what was agreed; a NID is 0 as long as no message has named it.
  */
+#define O2_JUDGE_CREDITS_UNKNOWN UINT32_MAX
+
 struct o2_judge_view {
+	uint64_t id;	/* of all connections of the judge, from 1 */
+	uint64_t heard; /* events */
 	uint64_t nid[O2_JUDGE_SIDES];
 	uint16_t version;
 	uint32_t queue_depth, max_frags;
 	enum o2_judge_seen seen;
 	uint64_t messages[O2_JUDGE_SIDES], writes[O2_JUDGE_SIDES], write_bytes[O2_JUDGE_SIDES];
 	uint32_t open[O2_JUDGE_SIDES]; /* requests of this side without an end */
+	/* Credits that the side has, at least and at most: the same where all is known; or unknown. */
+	uint32_t least_credits[O2_JUDGE_SIDES], most_credits[O2_JUDGE_SIDES];
 };
 
 struct o2_judge_view o2_judge_view(const struct o2_judge_conn *conn);

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/ladder_bytes.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/markup.h"
+#include "cli/dump.h"
+
+#define LINES_MAX 160u /* of a table: a descriptor can have 257 fragments, with two lines each */
+
+bool o2_ladder_say(const struct o2_ladder *ladder, const struct o2_ladder_event *event,
+		   struct o2_ladder_said *said)
+{
+	static struct o2_msg msg; /* large */
+	static struct o2_reject reject;
+	int rc;
+
+	*said = (struct o2_ladder_said){.msg = NULL};
+	if (event->raw == NULL)
+		return false;
+	if (event->kind == O2_JUDGE_REJECT) {
+		rc = o2_reject_decode(event->raw, event->raw_bytes, &reject, &said->refused);
+		said->reject = rc == 0 ? &reject : NULL;
+	} else {
+		rc = o2_msg_decode(event->raw, event->raw_bytes, &ladder->wire, &msg, &said->refused);
+		said->msg = rc == 0 ? &msg : NULL;
+	}
+	return true;
+}
+
+struct table {
+	const struct o2_ladder *ladder;
+	const struct o2_ladder_event *event;
+	FILE *out;
+	uint32_t lines;
+};
+
+static bool ends_with(const char *text, const char *end)
+{
+	const size_t length = strlen(text), end_length = strlen(end);
+
+	return length >= end_length && strcmp(text + length - end_length, end) == 0;
+}
+
+/* Is a finding of the event about this field? */
+static bool is_accused(const struct table *table, const char *name)
+{
+	for (uint32_t i = 0; name[0] != '\0' && i < table->ladder->findings; i++) {
+		const struct o2_ladder_finding *finding = &table->ladder->finding[i];
+		const char *field = finding->row.error.field;
+
+		if (finding->event != table->event || field == NULL)
+			continue;
+		/* The bytes that were written are held against the status. */
+		if (ends_with(name, strcmp(field, "bytes written") == 0 ? "ibcm_status" : field))
+			return true;
+	}
+	return false;
+}
+
+static void put_line(void *context, const struct o2_row_parts *parts)
+{
+	struct table *table = context;
+	const bool bad = parts->refused || is_accused(table, parts->name);
+
+	if (table->lines++ >= LINES_MAX && !bad)
+		return;
+	fprintf(table->out, "<tr%s><td>%04zx</td>", bad ? " class=\"bad\"" : "", parts->at);
+	o2_markup(table->out, "<td>%s</td><td>%s</td><td>%s</td></tr>", parts->frame, parts->name,
+		  parts->value);
+}
+
+static void put_number(FILE *out, const char *name, const char *format, uint64_t value)
+{
+	fprintf(out, "<tr><td></td><td></td><td>%s</td><td>", name);
+	fprintf(out, strcmp(format, "hex") == 0 ? "0x%" PRIx64 : "%" PRIu64, value);
+	fputs("</td></tr>", out);
+}
+
+static void put_write(const struct o2_ladder_event *event, FILE *out)
+{
+	put_number(out, "virtual address", "hex", event->addr);
+	put_number(out, "R_Key", "hex", event->rkey);
+	put_number(out, "DMA length", "dec", event->announced_bytes);
+	put_number(out, "bytes that came", "dec", event->bytes);
+}
+
+void o2_ladder_bytes_html(const struct o2_ladder *ladder, const struct o2_ladder_event *event, FILE *out)
+{
+	struct table table = {.ladder = ladder, .event = event, .out = out};
+	struct o2_ladder_said said;
+	struct o2_rows rows = {.take = put_line, .context = &table, .refused = &said.refused};
+
+	if (!o2_ladder_say(ladder, event, &said) && event->kind != O2_JUDGE_WRITE) {
+		fputs("<p class=\"bytes\">No bytes were captured that o2iblnd has a say in.</p>", out);
+		return;
+	}
+	fputs("<table class=\"bytes\">", out);
+	rows.bytes = event->raw;
+	rows.length_bytes = event->raw_bytes;
+	if (event->kind == O2_JUDGE_WRITE)
+		put_write(event, out);
+	else if (event->kind == O2_JUDGE_REJECT)
+		o2_dump_reject(&rows);
+	else
+		o2_dump_message(&rows);
+	if (table.lines > LINES_MAX)
+		fprintf(out, "<tr><td></td><td></td><td></td><td>%" PRIu32 " lines in all</td></tr>",
+			table.lines);
+	fputs("</table>", out);
+}

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: MIT
+"""Captures for the tests of what o2ref judge writes into files."""
+
+import json
+import os
+import re
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from cli.pcap_cases import pcap, roce, send  # noqa: E402
+from test_judge import AT_STATUS, FOLDER, MESSAGE, PUT_DONE, PUT_REQ, ROOT, Capture  # noqa: E402
+
+PROGRAM = [os.environ.get("O2REF_CLI") or str(ROOT / "build" / "o2ref")]  # what is run; a test puts its own
+IMMEDIATE, PUT_ACK, GET_DONE = 0xd1, 0xd4, 0xd7
+AT_NOB, AT_PUT_LENGTH, AT_DESC = 8, 76, 64
+
+
+def judge(*words):
+    return subprocess.run([*PROGRAM, "judge", *map(str, words)], capture_output=True, timeout=120, check=False)
+
+
+def rules():
+    """[(rule, severity, sentence)] of docs/judge.md."""
+    text = (ROOT / "docs" / "judge.md").read_text(encoding="utf-8")
+    return re.findall(r"^\| `([a-z]+/[a-z-]+)` \| (must|should|note) \| ([^|]+) \|", text, re.M)
+
+
+def wrong_status(name="put_3977.plain.pcap"):
+    """(a capture in which the first PUT_DONE reports a byte less than was written, the number of its packet)"""
+    capture = Capture(name)
+    number = capture.of_type(PUT_DONE)[0]
+    struct.pack_into("<i", capture.at(number), MESSAGE + AT_STATUS, 3976)
+    return capture, number
+
+
+def lost():
+    """A note and nothing else."""
+    return Capture("ping.plain.pcap").bytes(without=(6,))
+
+
+class Files(unittest.TestCase):
+    """Captures in a folder of their own."""
+
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.path = Path(self.folder.name)
+
+    def put(self, name, data):
+        (self.path / name).write_bytes(data)
+        return self.path / name
+
+    def several(self):
+        """Broken, with a note, clean, no capture, absent."""
+        return [self.put("broken.pcap", wrong_status()[0].bytes()), self.put("lost <&\">.pcap", lost()),
+                FOLDER / "ping.plain.pcap", self.put("none.pcap", b"this is no capture, not even a little"),
+                self.path / "absent.pcap"]
+
+    def reports(self, files):
+        """What --json says of those that could be judged, by name."""
+        lines = judge("--json", *files).stdout.decode().splitlines()
+        return {report["file"]: report for report in map(json.loads, lines)}
+
+
+def transfer(frags, writes, status):
+    """A PUT into fragments (address, length), of which these are written, and what PUT_DONE and LNet's ACK say of it."""
+    recorded = Capture("put_64K_odd.plain.pcap")
+
+    def message(kind):
+        data = recorded.at(recorded.of_type(kind)[0])[MESSAGE:]
+        return data[:struct.unpack_from("<I", data, AT_NOB)[0]]
+
+    there, back = {"source": 1, "target": 2, "qp": 0x11}, {"source": 2, "target": 1, "qp": 0x12}
+    request, done = message(PUT_REQ), message(PUT_DONE)
+    struct.pack_into("<I", request, AT_PUT_LENGTH, sum(length for _, length in frags))
+    struct.pack_into("<i", done, AT_STATUS, status)
+    ack = message(PUT_ACK)[:AT_DESC + 4] + struct.pack("<I", len(frags))
+    ack += b"".join(struct.pack("<IQ", length, address) for address, length in frags)
+    struct.pack_into("<I", ack, AT_NOB, len(ack))
+    key, = struct.unpack_from("<I", ack, AT_DESC)
+    packets = [*send(bytes(request), 100, **there), roce(0x11, 100, extra=bytes(4), **back), *send(bytes(ack), 200, **back)]
+    for psn, (address, length) in enumerate(writes, 101):
+        packets.append(roce(0x0a, psn, bytes(length), extra=struct.pack(">QII", address, key, length), **there))
+    packets += send(bytes(done), 101 + len(writes), **there)
+    return pcap(packets + send(bytes(message(IMMEDIATE)), 201, **back))

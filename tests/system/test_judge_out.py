@@ -1,0 +1,195 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""What o2ref judge writes for other programs: JUnit and SARIF say what --json says, and what cannot be written is told.
+
+usage: test_judge_out.py [O2REF]   the program; else $O2REF_CLI, else build/o2ref.  Last line "N passed, N failed".
+"""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import unittest
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+from urllib.parse import unquote
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+from cli.judge_cases import GET_DONE, PROGRAM, Files, judge, lost, rules, wrong_status  # noqa: E402
+from test_judge import FOLDER, HELD, MESSAGE, USAGE, Capture  # noqa: E402
+
+LEVELS = {"must": "error", "should": "warning", "note": "note"}
+
+
+class JUnit(Files):
+    def junit(self, *files):
+        out = self.path / "junit.xml"
+        done = judge("--junit", out, *files)
+        return done, ElementTree.parse(out).getroot()
+
+    def test_a_case_for_each_rule(self):
+        done, root = self.junit(FOLDER / "ping.plain.pcap")
+        self.assertEqual(done.returncode, HELD)
+        suite, = root.findall("testsuite")
+        self.assertEqual([case.get("name") for case in suite], ["capture"] + [rule for rule, _, _ in rules()])
+        self.assertEqual(suite.attrib, {"name": str(FOLDER / "ping.plain.pcap"), "tests": str(len(suite)), "failures": "0",
+                                        "errors": "0", "skipped": "0"})
+        self.assertEqual([list(case) for case in suite if len(case)], [])
+
+    def test_it_says_what_json_says(self):
+        files = self.several()
+        done, root = self.junit(*files)
+        self.assertEqual(done.returncode, USAGE)
+        reports = self.reports(files)
+        self.assertEqual([suite.get("name") for suite in root], [str(path) for path in files])
+        for suite in root:
+            report = reports.get(suite.get("name"))
+            failed = {case.get("name") for case in suite if case.find("failure") is not None}
+            noted = {case.get("name") for case in suite if case.find("system-out") is not None}
+            found = [] if report is None else report["findings"]
+            self.assertEqual(failed, {row["rule"] for row in found if row["severity"] != "note"})
+            self.assertEqual(noted, {row["rule"] for row in found if row["severity"] == "note"})
+            self.assertEqual(suite.get("failures"), str(len(failed)))
+            self.assertEqual(suite.get("errors"), str(len(suite.findall("testcase/error"))))
+            self.assertEqual(suite.get("errors"), str(int(report is None)))
+
+    def test_a_failure_says_where_and_what(self):
+        capture, number = wrong_status()
+        _, root = self.junit(self.put("broken.pcap", capture.bytes()))
+        failure, = root.iter("failure")
+        self.assertEqual(failure.get("type"), "must")
+        self.assertRegex(failure.get("message"), rf"^10\.77\.0\.1@o2ib \(to 10\.77\.0\.2@o2ib\): packet {number}, about packet "
+                                                 r"\d+: bytes written is 3977, expected 3976$")
+        self.assertIn('(docs/mapping.md, "rdma_plan")', failure.text)
+
+    def test_a_name_that_is_no_text(self):
+        path = os.path.join(os.fsencode(self.path), b"a\xff\x07\xed\xa0\x80\xc3\xa4.pcap")
+        with open(path, "wb") as file:
+            file.write(lost())
+        out = self.path / "junit.xml"
+        subprocess.run([*PROGRAM, "judge", "--junit", out, path], capture_output=True, timeout=60, check=False)
+        self.assertEqual(ElementTree.parse(out).getroot()[0].get("name"), str(self.path / "a????ä.pcap"))
+
+
+class Sarif(Files):
+    def sarif(self, *files):
+        out = self.path / "out.sarif"
+        done = judge("--sarif", out, *files)
+        return done, json.loads(out.read_text(encoding="utf-8"))
+
+    def text(self, message):
+        self.assertEqual(set(message), {"text"})
+        self.assertIsInstance(message["text"], str)
+        self.assertNotEqual(message["text"], "")
+
+    def location(self, location, artifacts):
+        """The parts that the schema demands, and the artifact that is meant.  Returns (path, packet)."""
+        artifact = location["physicalLocation"]["artifactLocation"]
+        self.assertEqual(artifacts[artifact["index"]]["location"]["uri"], artifact["uri"])
+        self.assertRegex(artifact["uri"], r"^(file:///)?[A-Za-z0-9._~/%-]+$")
+        logical = location.get("logicalLocations", [{"name": "packet 0", "kind": "packet"}])
+        self.assertEqual([(place["kind"], place["name"].split()[0]) for place in logical], [("packet", "packet")])
+        if "message" in location:
+            self.text(location["message"])
+        return unquote(artifact["uri"].removeprefix("file://")), int(logical[0]["name"].split()[1])
+
+    def check(self, log):
+        """What SARIF 2.1.0 demands of what we write.  Returns the run."""
+        self.assertEqual((log["version"], len(log["runs"])), ("2.1.0", 1))
+        self.assertRegex(log["$schema"], r"^https://.*/sarif-schema-2\.1\.0\.json$")
+        run = log["runs"][0]
+        driver, artifacts = run["tool"]["driver"], run["artifacts"]
+        self.assertEqual(driver["name"], "o2ref judge")
+        self.assertEqual([(rule["id"], rule["defaultConfiguration"]["level"], rule["shortDescription"]["text"])
+                          for rule in driver["rules"]],
+                         [(rule, LEVELS[severity], sentence) for rule, severity, sentence in rules()])
+        for rule in driver["rules"]:
+            self.text(rule["shortDescription"])
+            self.text(rule["help"])
+            self.assertRegex(rule["help"]["text"], r"Source: docs/[a-z]+\.md, \"")
+        for result in run["results"]:
+            self.text(result["message"])
+            self.assertEqual(driver["rules"][result["ruleIndex"]]["id"], result["ruleId"])
+            # What has another kind than "fail", the default, has no level.
+            self.assertNotIn("kind", result)
+            self.assertIn(result["level"], LEVELS.values())
+            self.assertGreaterEqual(result["occurrenceCount"], 1)
+            self.assertEqual(len(result["locations"]), 1)
+        for invocation in run["invocations"]:
+            self.assertIsInstance(invocation["executionSuccessful"], bool)
+            for told in invocation.get("toolExecutionNotifications", []):
+                self.assertEqual(told["level"], "error")
+                self.text(told["message"])
+                self.location(told["locations"][0], artifacts)
+        return run
+
+    def test_nothing_found(self):
+        done, log = self.sarif(FOLDER / "ping.plain.pcap")
+        run = self.check(log)
+        self.assertEqual((done.returncode, run["results"], run["invocations"]), (HELD, [], [{"executionSuccessful": True}]))
+        version = subprocess.run([*PROGRAM, "--version"], capture_output=True, timeout=60, check=True).stdout.decode().split()[1]
+        self.assertEqual(run["tool"]["driver"]["version"], version)
+
+    def test_it_says_what_json_says(self):
+        files = self.several()
+        done, log = self.sarif(*files)
+        self.assertEqual(done.returncode, USAGE)
+        run = self.check(log)
+        expected, found = [], []
+        for name, report in self.reports(files).items():
+            expected += [(name, row["packet"], row.get("earlier_packet", 0), row["rule"], LEVELS[row["severity"]], row["times"])
+                         for row in report["findings"]]
+        for result in run["results"]:
+            path, packet = self.location(result["locations"][0], run["artifacts"])
+            earlier = [self.location(place, run["artifacts"])[1] for place in result.get("relatedLocations", [])]
+            found.append((path, packet, sum(earlier), result["ruleId"], result["level"], result["occurrenceCount"]))
+        self.assertGreaterEqual(len(expected), 2)
+        self.assertEqual(found, expected)
+        self.assertEqual([unquote(artifact["location"]["uri"].removeprefix("file://")) for artifact in run["artifacts"]],
+                         [str(path) for path in files])
+        self.assertEqual([invocation["executionSuccessful"] for invocation in run["invocations"]],
+                         [True, True, True, False, False])
+
+
+class Unproven(Files):
+    def test_what_waits_at_the_end_is_a_note(self):
+        """The last answer has the cookie of no request, and nothing more comes of the side that might have asked."""
+        capture = Capture("get_nomatch_big.plain.pcap")
+        number = capture.of_type(GET_DONE)[-1]
+        capture.at(number)[MESSAGE + 48] ^= 0x40
+        cut = capture.bytes(without=range(number + 1, len(capture.packets) + 1))
+        path = self.put("cut.pcap", cut)
+        done = judge("--json", path)
+        found, = json.loads(done.stdout)["findings"]
+        self.assertEqual((done.returncode, found["rule"], found["severity"], found["proven"], found["packet"]),
+                         (HELD, "transfer/unasked", "note", False, number))
+        self.assertIn(b"not proven", judge(path).stdout)
+
+
+class CannotBeWritten(Files):
+    OPTIONS = ("--html", "--junit", "--sarif")
+
+    def test_no_such_folder(self):
+        for option in self.OPTIONS:
+            with self.subTest(option):
+                done = judge(option, self.path / "no" / "such", FOLDER / "ping.plain.pcap")
+                self.assertEqual((done.returncode, done.stdout), (USAGE, b""))
+                self.assertEqual(done.stderr.decode(), f"o2ref: {self.path}/no/such: No such file or directory\n")
+
+    def test_a_full_disk(self):
+        for option in self.OPTIONS:
+            with self.subTest(option):
+                done = judge(option, "/dev/full", FOLDER / "ping.plain.pcap")
+                self.assertEqual(done.returncode, USAGE)
+                self.assertEqual(done.stderr.decode(), "o2ref: /dev/full: No space left on device\n")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 1:
+        PROGRAM[:] = [sys.argv.pop(1)]
+    outcome = unittest.main(exit=False, verbosity=0).result
+    failures = len(outcome.failures) + len(outcome.errors)
+    print(f"{outcome.testsRun - failures} passed, {failures} failed")
+    sys.exit(failures != 0)
