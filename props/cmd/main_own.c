@@ -21,6 +21,7 @@
 #include "props/talk/sim.h"
 #include "props/talk/wrap/alloc_fault.h"
 #include "props/transfer/transfer_run.h"
+#include "props/verbs/verbs.h"
 
 /* What nodes stand on in this program: the process, or the devices that the command line names. */
 #ifdef O2_PROPS_IN_PROCESS
@@ -59,6 +60,7 @@ static struct o2_property own_property(struct o2_props_arguments *a, size_t i)
 #ifdef O2_PROPS_IN_PROCESS
 	static struct o2_sim_run sim;
 	static struct o2_hostile_run hostile;
+	static struct o2_verbs_run verbs;
 #endif
 
 	switch (i) {
@@ -97,6 +99,8 @@ static struct o2_property own_property(struct o2_props_arguments *a, size_t i)
 		return o2_sim_property(&sim);
 	case 13:
 		return o2_hostile_property(&hostile);
+	case 14:
+		return o2_verbs_property(&verbs);
 #endif
 	default:
 		return (struct o2_property){0};

@@ -97,6 +97,8 @@ static bool bind_allowed(const struct o2l_qp *qp, const struct o2l_mw *mw, const
 		return false;
 	if (wr->bind.access & REMOTE_CHANGE && !(mr->access & IBV_ACCESS_LOCAL_WRITE))
 		return false;
+	if (wr->bind.access & IBV_ACCESS_REMOTE_ATOMIC && mr->gaps)
+		return false; /* an atomic might lie across two entries, as in o2_loop_reg_gaps */
 	return wr->bind.length == 0 || bind_range_ok(wr, mr);
 }
 

@@ -53,11 +53,23 @@ static enum o2l_verdict local_fault(struct o2l_outcome *outcome, enum ibv_wc_sta
 	return O2L_FAILED;
 }
 
+static bool is_write(const struct o2l_send *wr)
+{
+	return wr->opcode == IBV_WR_RDMA_WRITE || wr->opcode == IBV_WR_RDMA_WRITE_WITH_IMM;
+}
+
+static void count_out(const struct o2l_send *wr)
+{
+	if (is_write(wr))
+		o2l_fabric.counters.writes++;
+	else
+		o2l_fabric.counters.sends++;
+}
+
 /* SEND and RDMA WRITE: data goes out.  A fault in our own list costs the packets from there on. */
 static enum o2l_verdict execute_out(struct o2l_qp *qp, struct o2l_qp *peer, const struct o2l_send *wr,
 				    struct o2l_outcome *outcome)
 {
-	bool write = wr->opcode == IBV_WR_RDMA_WRITE || wr->opcode == IBV_WR_RDMA_WRITE_WITH_IMM;
 	uint32_t mtu_bytes = o2l_mtu_bytes(qp->attr.path_mtu);
 	struct o2l_sgl data;
 	struct o2l_request request = {.wr = wr, .data = &data, .mtu_bytes = mtu_bytes};
@@ -69,9 +81,9 @@ static enum o2l_verdict execute_out(struct o2l_qp *qp, struct o2l_qp *peer, cons
 		return local_fault(outcome, data.status);
 	if (!peer)
 		return O2L_LOST;
-	verdict = write ? o2l_respond_write(peer, &request, &outcome->status)
-			: o2l_respond_send(peer, &request, &outcome->status);
-	if (verdict == O2L_FAILED && write)
+	verdict = is_write(wr) ? o2l_respond_write(peer, &request, &outcome->status)
+			       : o2l_respond_send(peer, &request, &outcome->status);
+	if (verdict == O2L_FAILED && is_write(wr))
 		o2l_tell_tap(qp, peer, wr, &data);
 	if (verdict != O2L_DONE)
 		return verdict;
@@ -80,10 +92,7 @@ static enum o2l_verdict execute_out(struct o2l_qp *qp, struct o2l_qp *peer, cons
 		return local_fault(outcome, data.status);
 	}
 	advance_psn(qp, peer, o2l_packets(wr->length_bytes, mtu_bytes));
-	if (write)
-		o2l_fabric.counters.writes++;
-	else
-		o2l_fabric.counters.sends++;
+	count_out(wr);
 	o2l_tell_tap(qp, peer, wr, &data);
 	outcome->byte_len = wr->length_bytes;
 	return O2L_DONE;
@@ -163,6 +172,7 @@ static enum o2l_verdict execute_unreliable(struct o2l_qp *qp, const struct o2l_s
 	struct o2l_device *device = ud ? o2l_device_by_gid(&wr->ud.dgid) : qp->dest_device;
 	struct o2l_sgl data;
 	struct o2l_request request = {.wr = wr, .data = &data, .src_qp = qp->ibv.qp_num};
+	enum o2l_verdict verdict = O2L_LOST;
 	enum ibv_wc_status ignored;
 
 	request.mtu_bytes = ud ? O2L_PAGE_BYTES : o2l_mtu_bytes(qp->attr.path_mtu);
@@ -177,10 +187,13 @@ static enum o2l_verdict execute_unreliable(struct o2l_qp *qp, const struct o2l_s
 		return O2L_DONE;
 	if (ud && peer->rq->count)
 		o2l_respond_ud(peer, &request);
-	else if (!ud && (wr->opcode == IBV_WR_SEND || wr->opcode == IBV_WR_SEND_WITH_IMM))
-		o2l_respond_send(peer, &request, &ignored);
 	else if (!ud)
-		o2l_respond_write(peer, &request, &ignored);
+		verdict = is_write(wr) ? o2l_respond_write(peer, &request, &ignored)
+				       : o2l_respond_send(peer, &request, &ignored);
+	if (verdict == O2L_DONE) {
+		o2l_fabric.counters.packets += o2l_packets(wr->length_bytes, request.mtu_bytes);
+		count_out(wr);
+	}
 	return O2L_DONE;
 }
 

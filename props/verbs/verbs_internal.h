@@ -1,0 +1,428 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef O2_PROPS_VERBS_INTERNAL_H
+#define O2_PROPS_VERBS_INTERNAL_H
+
+#include <infiniband/verbs.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "loopverbs/loopverbs.h"
+#include "props/engine/choice.h"
+#include "props/engine/report.h"
+#include "props/engine/tally.h"
+
+/*
+ * What the files of the property verbs share: the objects of a case, each with what the model knows of it.
+ * Nothing here is read from a device but addresses, keys and numbers, which it gives out.
+ */
+
+#define O2_VERBS_SIDES	     2u
+#define O2_VERBS_DOMAINS     2u
+#define O2_VERBS_QUEUES	     3u /* completion queues of a side */
+#define O2_VERBS_PAIRS	     3u /* queue pairs of a side */
+#define O2_VERBS_REGIONS     6u
+#define O2_VERBS_WINDOWS     4u
+#define O2_VERBS_PIECES	     4u
+#define O2_VERBS_PAGE	     4096u
+#define O2_VERBS_ARENA_BYTES (6u * O2_VERBS_PAGE)
+#define O2_VERBS_LIST_BYTES  (3u * O2_VERBS_PAGE) /* of a list, but for one wild entry */
+#define O2_VERBS_MOST_BYTES  (O2_VERBS_LIST_BYTES + O2_VERBS_ARENA_BYTES + 64u)
+#define O2_VERBS_SGES	     32u
+#define O2_VERBS_DEPTH	     12u /* of queues that are posted to */
+#define O2_VERBS_ENTRIES     31u /* of completion queues that are used */
+#define O2_VERBS_LOG	     512u
+#define O2_VERBS_EVENTS	     512u
+#define O2_VERBS_NEVER	     UINT64_MAX
+#define O2_VERBS_NONE	     UINT32_MAX
+#define O2_VERBS_RUNS	     64u /* queue pairs that a pick is told of */
+
+/* A stretch of a side's memory. */
+struct o2_verbs_piece {
+	uint32_t at, bytes;
+};
+
+enum o2_verbs_kind { O2_VERBS_PLAIN, O2_VERBS_GAPS, O2_VERBS_FAST };
+
+struct o2_verbs_region {
+	struct ibv_mr *mr; /* NULL: there is none */
+	enum o2_verbs_kind kind;
+	uint32_t domain;
+	uint32_t key;
+	uint32_t access;
+	uint32_t windows; /* bound to it */
+	uint64_t iova, bytes;
+	uint32_t pieces;
+	struct o2_verbs_piece piece[O2_VERBS_PIECES];
+	/* FAST: */
+	bool registered;
+	uint32_t holds;
+	uint32_t mapped; /* pieces of the next registration; 0: none */
+	uint64_t mapped_iova;
+	struct o2_verbs_piece next[O2_VERBS_PIECES];
+};
+
+struct o2_verbs_window {
+	struct ibv_mw *mw;
+	enum ibv_mw_type type;
+	uint32_t domain;
+	uint32_t key;
+	bool bound;
+	uint32_t region; /* while bound */
+	uint32_t pair;	 /* type 2, while bound */
+	uint32_t access;
+	uint64_t at, bytes;
+};
+
+struct o2_verbs_cq {
+	struct ibv_cq *cq;
+	bool channel;
+	uint32_t entries;
+	uint32_t users;
+	uint32_t count;
+	struct ibv_wc wc[O2_VERBS_ENTRIES + 1];
+	enum { O2_VERBS_UNARMED, O2_VERBS_SOLICITED, O2_VERBS_ANY } armed;
+	uint32_t pending, delivered, acked; /* events of its channel */
+};
+
+struct o2_verbs_recv {
+	uint64_t wr_id;
+	uint32_t sges;
+	struct ibv_sge sge[O2_VERBS_SGES];
+};
+
+struct o2_verbs_ring {
+	uint32_t max, max_sge, count;
+	struct o2_verbs_recv recv[O2_VERBS_DEPTH];
+};
+
+struct o2_verbs_send {
+	uint64_t wr_id;
+	enum ibv_wr_opcode opcode;
+	uint32_t flags;
+	uint32_t bytes;
+	uint32_t sges;
+	struct ibv_sge sge[O2_VERBS_SGES];
+	uint8_t data[512]; /* inline */
+	uint32_t imm;	   /* or the key to invalidate */
+	uint64_t remote;
+	uint32_t rkey;
+	uint64_t compare_add, swap;
+	/* a bind or a registration */
+	uint32_t window, region; /* O2_VERBS_NONE: none */
+	uint32_t old_key, new_key, region_key, access;
+	uint64_t at, length;
+	/* a datagram */
+	uint32_t to_side, to_number, qkey, from_gid, to_gid;
+};
+
+enum o2_verbs_wait { O2_VERBS_NO_WAIT, O2_VERBS_WAIT_RNR, O2_VERBS_WAIT_ACK };
+
+struct o2_verbs_qp {
+	struct ibv_qp *qp;
+	uint32_t side, index, number;
+	enum ibv_qp_type type;
+	uint32_t domain;
+	uint32_t send_cq, recv_cq;
+	bool shared, sig_all;
+	struct ibv_qp_cap cap;
+	enum ibv_qp_state state;
+	struct ibv_qp_attr attr; /* what was set */
+	uint32_t dest_side;	 /* O2_VERBS_NONE: nobody has that address */
+	uint32_t sends;
+	struct o2_verbs_send send[O2_VERBS_DEPTH];
+	struct o2_verbs_ring own;
+	uint32_t sq_psn, rq_psn;
+	uint32_t bound; /* type 2 windows */
+	bool broken;
+	enum o2_verbs_wait wait;
+	const struct o2_verbs_ring *wait_for;
+	uint64_t due_ns;
+	uint32_t rnr_left, ack_left;
+};
+
+struct o2_verbs_event {
+	enum ibv_event_type type;
+	const void *element;
+};
+
+struct o2_verbs_side {
+	struct ibv_context *context;
+	union ibv_gid gid[2];
+	struct ibv_pd *pd[O2_VERBS_DOMAINS];
+	uint32_t pd_users[O2_VERBS_DOMAINS];
+	struct ibv_ah *ah;		   /* to the other side, of domain 0 */
+	uint32_t ah_from, ah_gid, ah_dest; /* from and to which GID of which side */
+	struct ibv_comp_channel *channel;
+	struct o2_verbs_cq cq[O2_VERBS_QUEUES];
+	uint32_t ready[O2_VERBS_QUEUES]; /* completion queues with events, oldest first */
+	uint32_t readies;
+	struct ibv_srq *srq;
+	uint32_t srq_domain, srq_users, srq_limit;
+	struct o2_verbs_ring shared;
+	struct o2_verbs_region region[O2_VERBS_REGIONS];
+	struct o2_verbs_window window[O2_VERBS_WINDOWS];
+	struct o2_verbs_qp qp[O2_VERBS_PAIRS];
+	struct o2_verbs_event event[O2_VERBS_EVENTS];
+	uint32_t events;
+	uint8_t *arena;			     /* what the device uses */
+	uint8_t model[O2_VERBS_ARENA_BYTES]; /* what it should hold */
+};
+
+/* What a hook was told, or a tap: the device's word, and the model's. */
+struct o2_verbs_tapped {
+	uint32_t from, to;
+	bool is_write;
+	uint64_t bytes, at;
+	uint32_t rkey;
+	uint64_t sum; /* of a SEND's bytes */
+};
+
+struct o2_verbs_picked {
+	uint32_t count;
+	uint32_t number[O2_VERBS_RUNS];
+};
+
+struct o2_verbs_log {
+	uint32_t taps, picks, faults; /* picks: whether or not they fit */
+	struct o2_verbs_tapped tap[O2_VERBS_LOG];
+	struct o2_verbs_picked pick[O2_VERBS_LOG];
+};
+
+/* Faults, and the choice of what runs next: the same for both from the same numbers. */
+struct o2_verbs_hook {
+	uint32_t after[O2_LOOP_CALLS]; /* calls until it fails; 0: it does not */
+	int error[O2_LOOP_CALLS];
+	bool picks;
+	uint64_t random; /* what picks draw from */
+};
+
+/* Places in a side's memory, one for each byte, or bytes by value. */
+struct o2_verbs_bytes {
+	uint32_t count;
+	uint32_t place[O2_VERBS_MOST_BYTES];
+	uint8_t value[O2_VERBS_MOST_BYTES]; /* as they are when they are gathered */
+	enum ibv_wc_status status;
+};
+
+struct o2_verbs_world {
+	struct o2_choice *choice;
+	struct o2_report *report;
+	uint64_t *seen; /* of situations */
+	struct o2_verbs_side side[O2_VERBS_SIDES];
+	struct o2_verbs_hook device_hook, hook;
+	struct o2_verbs_log device_log, log;
+	struct o2_loop_counters counters; /* as foretold */
+	struct o2_verbs_qp *runnable[O2_VERBS_SIDES * O2_VERBS_PAIRS];
+	uint32_t runnables;
+	struct o2_verbs_qp *waiting[O2_VERBS_SIDES * O2_VERBS_PAIRS];
+	uint32_t waitings;
+	bool option[O2_LOOP_OPTIONS];
+	uint64_t next_id;
+	uint32_t step;
+	char text[160]; /* the step at hand */
+	/* Of the request at hand: what it sends, where it goes, what the peer has there. */
+	struct o2_verbs_bytes source, sink, remote;
+};
+
+#define O2_VERBS_SITUATION_LIST(ENTRY)                                 \
+	ENTRY(SEND, "send")                                            \
+	ENTRY(SEND_IMM, "send_with_immediate")                         \
+	ENTRY(SEND_INV, "send_with_invalidate")                        \
+	ENTRY(INVALIDATE_WRONG, "send_with_invalidate_of_a_wrong_key") \
+	ENTRY(WRITE, "write")                                          \
+	ENTRY(WRITE_IMM, "write_with_immediate")                       \
+	ENTRY(READ, "read")                                            \
+	ENTRY(SWAP, "compare_and_swap")                                \
+	ENTRY(ADD, "fetch_and_add")                                    \
+	ENTRY(BIND_1, "bind_type_1")                                   \
+	ENTRY(BIND_2, "bind_type_2")                                   \
+	ENTRY(BIND_REFUSED, "bind_refused")                            \
+	ENTRY(LOCAL_INV, "local_invalidate")                           \
+	ENTRY(LOCAL_INV_WRONG, "local_invalidate_refused")             \
+	ENTRY(FAST, "fast_registration")                               \
+	ENTRY(FAST_REFUSED, "fast_registration_refused")               \
+	ENTRY(THROUGH_WINDOW, "access_through_a_window")               \
+	ENTRY(PAST_WINDOW, "access_past_a_window")                     \
+	ENTRY(THROUGH_GAPS, "access_to_a_region_with_gaps")            \
+	ENTRY(INLINE, "inline")                                        \
+	ENTRY(LONG_LIST, "list_of_32_entries")                         \
+	ENTRY(MANY_PACKETS, "many_packets")                            \
+	ENTRY(LOCAL_KEY, "wrong_local_key")                            \
+	ENTRY(LOCAL_RANGE, "wrong_local_range")                        \
+	ENTRY(LOCAL_PART, "local_fault_after_whole_packets")           \
+	ENTRY(READ_FAULT, "read_into_what_is_not_writable")            \
+	ENTRY(REMOTE_ACCESS, "remote_access_refused")                  \
+	ENTRY(REMOTE_RIGHT, "remote_right_missing")                    \
+	ENTRY(TOO_LONG, "message_longer_than_its_receive")             \
+	ENTRY(RECV_FAULT, "bad_entry_of_a_receive")                    \
+	ENTRY(RNR_WAIT, "no_receive_yet")                              \
+	ENTRY(RNR_WOKEN, "receive_came_in_time")                       \
+	ENTRY(RNR_FAILED, "no_receive_in_time")                        \
+	ENTRY(LOST, "nobody_answers")                                  \
+	ENTRY(LOST_FAILED, "retries_used_up")                          \
+	ENTRY(FLUSHED, "flushed")                                      \
+	ENTRY(UNSIGNALLED, "unsignalled")                              \
+	ENTRY(OVERRUN, "completion_queue_overrun")                     \
+	ENTRY(QUEUE_FULL, "send_queue_full")                           \
+	ENTRY(RECVS_FULL, "receive_queue_full")                        \
+	ENTRY(SHARED, "shared_receive_queue")                          \
+	ENTRY(SHARED_LIMIT, "limit_of_a_shared_queue")                 \
+	ENTRY(SHARED_RESIZED, "shared_queue_resized")                  \
+	ENTRY(NOTIFIED, "completion_event")                            \
+	ENTRY(SOLICITED_ONLY, "solicited_event")                       \
+	ENTRY(ASYNC, "asynchronous_event")                             \
+	ENTRY(RESIZED, "completion_queue_resized")                     \
+	ENTRY(BUSY, "busy")                                            \
+	ENTRY(STATE_CHANGED, "state_changed")                          \
+	ENTRY(STATE_REFUSED, "state_change_refused")                   \
+	ENTRY(DRAINED, "send_queue_drained")                           \
+	ENTRY(UNRELIABLE, "unreliable_connection")                     \
+	ENTRY(DATAGRAM, "datagram")                                    \
+	ENTRY(FAULT, "fault_put_in")                                   \
+	ENTRY(PICKED, "picked_order")                                  \
+	ENTRY(FORGED, "forged_message")                                \
+	ENTRY(ADMITTED, "admitted_write")                              \
+	ENTRY(LIMITS, "limits_and_one_more")
+
+#define O2_VERBS_ID(id, name) O2_VERBS_SEEN_##id,
+enum o2_verbs_situation { O2_VERBS_SITUATION_LIST(O2_VERBS_ID) O2_VERBS_SITUATIONS };
+
+static inline void o2_verbs_saw(struct o2_verbs_world *world, enum o2_verbs_situation situation)
+{
+	world->seen[situation]++;
+}
+
+/* verbs_check.c: what the device says against what was foretold. */
+void o2_verbs_expect(struct o2_verbs_world *world, const char *what, int64_t found, int64_t expected);
+/* A call that returns an object, or NULL with errno; error: what it should be, 0: an object. */
+bool o2_verbs_made(struct o2_verbs_world *world, const char *what, const void *object, int error);
+void o2_verbs_check(struct o2_verbs_world *world);
+void o2_verbs_check_wc(struct o2_verbs_world *world, const struct ibv_wc *found,
+		       const struct ibv_wc *expected);
+void o2_verbs_query(struct o2_verbs_world *world, struct o2_verbs_qp *qp);
+void o2_verbs_query_device(struct o2_verbs_world *world, const struct o2_verbs_side *side);
+/* Of the first bytes of a message. */
+uint64_t o2_verbs_sum(const uint8_t *bytes, uint64_t count);
+
+/* verbs_memory.c: who may reach which byte. */
+struct o2_verbs_region *o2_verbs_region_by_key(struct o2_verbs_side *side, uint32_t domain, uint32_t key);
+struct o2_verbs_window *o2_verbs_window_by_key(struct o2_verbs_side *side, uint32_t key);
+bool o2_verbs_inside(uint64_t at, uint64_t bytes, uint64_t base, uint64_t base_bytes);
+/* Where byte k of a region lies. */
+uint32_t o2_verbs_place(const struct o2_verbs_region *region, uint64_t k);
+/* Up to bytes of a list, until the first fault. */
+void o2_verbs_list(struct o2_verbs_side *side, uint32_t domain, const struct ibv_sge *sge, uint32_t sges,
+		   uint64_t bytes, uint32_t access, uint32_t mtu, struct o2_verbs_bytes *found);
+/* The place of each byte that a peer may reach so; false: refused. */
+bool o2_verbs_reach(struct o2_verbs_world *world, struct o2_verbs_qp *qp, uint32_t key, uint64_t at,
+		    uint64_t bytes, uint32_t access, struct o2_verbs_bytes *found);
+enum ibv_wc_status o2_verbs_bind(struct o2_verbs_world *world, struct o2_verbs_qp *qp,
+				 const struct o2_verbs_send *send);
+bool o2_verbs_invalidate(struct o2_verbs_world *world, struct o2_verbs_qp *qp, uint32_t key);
+bool o2_verbs_register(struct o2_verbs_world *world, struct o2_verbs_qp *qp,
+		       const struct o2_verbs_send *send);
+void o2_verbs_unbind(struct o2_verbs_side *side, struct o2_verbs_window *window);
+
+/* verbs_engine.c: who runs, waits, completes. */
+int o2_verbs_fault(struct o2_verbs_hook *hook, enum o2_loop_call call); /* of the device's, or the model's */
+int64_t o2_verbs_choose(struct o2_verbs_hook *hook);
+void o2_verbs_complete(struct o2_verbs_world *world, struct o2_verbs_qp *qp, enum ibv_wc_status status,
+		       uint32_t bytes);
+void o2_verbs_push(struct o2_verbs_world *world, struct o2_verbs_side *side, uint32_t cq,
+		   const struct ibv_wc *wc, bool solicited);
+void o2_verbs_tell(struct o2_verbs_side *side, enum ibv_event_type type, const void *element);
+void o2_verbs_forget(struct o2_verbs_side *side, const void *element);
+void o2_verbs_kick(struct o2_verbs_world *world, struct o2_verbs_qp *qp);
+void o2_verbs_run(struct o2_verbs_world *world);
+bool o2_verbs_tick(struct o2_verbs_world *world);
+void o2_verbs_wake(struct o2_verbs_world *world, const struct o2_verbs_ring *ring);
+void o2_verbs_stop(struct o2_verbs_world *world, struct o2_verbs_qp *qp); /* off both lists */
+void o2_verbs_error(struct o2_verbs_world *world, struct o2_verbs_qp *qp);
+void o2_verbs_reset(struct o2_verbs_world *world, struct o2_verbs_qp *qp);
+
+/* verbs_execute.c: one request. */
+enum o2_verbs_verdict { O2_VERBS_DONE, O2_VERBS_RNR, O2_VERBS_LOST, O2_VERBS_FAILED };
+struct o2_verbs_outcome {
+	enum ibv_wc_status status;
+	uint32_t bytes;
+	struct o2_verbs_qp *peer;
+};
+enum o2_verbs_verdict o2_verbs_execute(struct o2_verbs_world *world, struct o2_verbs_qp *qp,
+				       const struct o2_verbs_send *send, struct o2_verbs_outcome *outcome);
+
+/* verbs_respond.c: what the side that is asked does; its data is world->source. */
+enum o2_verbs_verdict o2_verbs_arrive(struct o2_verbs_world *world, struct o2_verbs_qp *peer,
+				      const struct o2_verbs_send *send, uint32_t mtu,
+				      struct o2_verbs_outcome *outcome);
+enum o2_verbs_verdict o2_verbs_write_to(struct o2_verbs_world *world, struct o2_verbs_qp *peer,
+					const struct o2_verbs_send *send, uint32_t mtu,
+					struct o2_verbs_outcome *outcome);
+/* READ and atomics: what is there comes to world->remote. */
+enum o2_verbs_verdict o2_verbs_ask(struct o2_verbs_world *world, struct o2_verbs_qp *peer,
+				   const struct o2_verbs_send *send, uint32_t right, uint32_t bytes,
+				   struct o2_verbs_outcome *outcome);
+void o2_verbs_datagram(struct o2_verbs_world *world, struct o2_verbs_qp *qp, struct o2_verbs_qp *peer,
+		       const struct o2_verbs_send *send);
+/* Room in a list, as world->sink. */
+void o2_verbs_scatter(struct o2_verbs_world *world, struct o2_verbs_qp *qp, const struct ibv_sge *sge,
+		      uint32_t sges, uint64_t bytes, uint32_t mtu);
+void o2_verbs_put(struct o2_verbs_world *world, struct o2_verbs_side *side, const struct o2_verbs_bytes *to,
+		  const uint8_t *value);
+bool o2_verbs_forge(struct o2_verbs_world *world, struct o2_verbs_qp *qp, const uint8_t *bytes,
+		    uint32_t count);
+struct o2_verbs_ring *o2_verbs_ring_of(struct o2_verbs_world *world, struct o2_verbs_qp *qp);
+void o2_verbs_pop(struct o2_verbs_world *world, struct o2_verbs_qp *qp);
+/* What a receive that was posted does to its memory. */
+void o2_verbs_scribble(struct o2_verbs_world *world, struct o2_verbs_side *side, uint32_t domain,
+		       const struct o2_verbs_recv *recv);
+
+/* verbs_state.c */
+bool o2_verbs_may_change(const struct o2_verbs_qp *qp, enum ibv_qp_state from, enum ibv_qp_state to,
+			 const struct ibv_qp_attr *attr, int mask);
+void o2_verbs_step_modify(struct o2_verbs_world *world);
+/* Connect one of which an end is in error. */
+void o2_verbs_mend(struct o2_verbs_world *world);
+void o2_verbs_connect(struct o2_verbs_world *world, uint32_t index); /* both ends */
+
+/* verbs_world.c, verbs_object.c, verbs_region.c: steps that make, change and destroy. */
+void o2_verbs_open(struct o2_verbs_world *world);
+void o2_verbs_close(struct o2_verbs_world *world);
+void o2_verbs_make_cq(struct o2_verbs_world *world, struct o2_verbs_side *side, uint32_t index);
+void o2_verbs_make_srq(struct o2_verbs_world *world, struct o2_verbs_side *side);
+void o2_verbs_make_pair(struct o2_verbs_world *world, struct o2_verbs_side *side, uint32_t index);
+void o2_verbs_step_pair(struct o2_verbs_world *world);
+void o2_verbs_step_queue(struct o2_verbs_world *world);
+void o2_verbs_step_shared(struct o2_verbs_world *world);
+void o2_verbs_step_domain(struct o2_verbs_world *world);
+void o2_verbs_step_limits(struct o2_verbs_world *world);
+void o2_verbs_step_region(struct o2_verbs_world *world);
+void o2_verbs_step_window(struct o2_verbs_world *world);
+void o2_verbs_step_map(struct o2_verbs_world *world);
+
+/* verbs_draw.c, verbs_request.c, verbs_post.c, verbs_wait.c */
+void o2_verbs_draw_list(struct o2_verbs_world *world, uint32_t side, uint32_t domain, uint32_t bytes,
+			uint32_t most, struct ibv_sge *sge, int *sges);
+uint32_t o2_verbs_draw_bytes(struct o2_verbs_world *world);
+void o2_verbs_draw_target(struct o2_verbs_world *world, uint32_t side, uint32_t bytes, uint32_t right,
+			  uint64_t *at, uint32_t *key);
+bool o2_verbs_is_atomic(enum ibv_wr_opcode opcode);
+struct o2_verbs_qp *o2_verbs_draw_pair(struct o2_verbs_world *world); /* NULL: there is none there now */
+void o2_verbs_draw_bind(struct o2_verbs_world *world, struct o2_verbs_side *side,
+			struct ibv_mw_bind_info *info, uint32_t access);
+/* False: what it takes is not there. */
+bool o2_verbs_draw_request(struct o2_verbs_world *world, struct o2_verbs_qp *qp, struct ibv_send_wr *wr,
+			   struct ibv_sge *sge);
+void o2_verbs_step_send(struct o2_verbs_world *world);
+void o2_verbs_step_recv(struct o2_verbs_world *world);
+void o2_verbs_step_bind(struct o2_verbs_world *world);
+void o2_verbs_step_poll(struct o2_verbs_world *world);
+void o2_verbs_step_notify(struct o2_verbs_world *world);
+void o2_verbs_step_event(struct o2_verbs_world *world);
+void o2_verbs_step_async(struct o2_verbs_world *world);
+/* The device tells the world. */
+void o2_verbs_hook(struct o2_verbs_world *world);
+void o2_verbs_step_hook(struct o2_verbs_world *world);
+void o2_verbs_step_beyond(struct o2_verbs_world *world);
+
+#endif

@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: MIT */
+/* States of queue pairs: ibv_modify_qp(3) and the InfiniBand specification, "QP state transitions". */
+#include <errno.h>
+#include <string.h>
+
+#include "props/verbs/verbs_internal.h"
+
+#define PAIR(from, to) ((from)*16 + (to))
+#define TO_INIT	       (IBV_QP_PKEY_INDEX | IBV_QP_PORT)
+#define ADDRESSED      (IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN)
+#define MIGRATION      (IBV_QP_ALT_PATH | IBV_QP_PATH_MIG_STATE)
+#define MOST_RD_ATOMIC 128u
+
+/* What a change needs and allows; false: there is no such change. */
+static bool needs_of(enum ibv_qp_type type, enum ibv_qp_state from, enum ibv_qp_state to, int *must, int *may)
+{
+	const bool rc = type == IBV_QPT_RC, ud = type == IBV_QPT_UD;
+	const int own = ud ? IBV_QP_QKEY : IBV_QP_ACCESS_FLAGS;
+
+	*must = *may = 0;
+	switch (PAIR(from, to)) {
+	case PAIR(IBV_QPS_RESET, IBV_QPS_INIT):
+		*must = TO_INIT | own;
+		return true;
+	case PAIR(IBV_QPS_INIT, IBV_QPS_INIT):
+		*may = TO_INIT | own;
+		return true;
+	case PAIR(IBV_QPS_INIT, IBV_QPS_RTR):
+		*must = (ud ? 0 : ADDRESSED) | (rc ? IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER : 0);
+		*may = IBV_QP_PKEY_INDEX | own | (ud ? 0 : IBV_QP_ALT_PATH);
+		return true;
+	case PAIR(IBV_QPS_RTR, IBV_QPS_RTS):
+		*must = IBV_QP_SQ_PSN;
+		if (rc)
+			*must |= IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
+				 IBV_QP_MAX_QP_RD_ATOMIC;
+		break;
+	case PAIR(IBV_QPS_RTS, IBV_QPS_RTS):
+	case PAIR(IBV_QPS_SQD, IBV_QPS_RTS):
+		break;
+	case PAIR(IBV_QPS_RTS, IBV_QPS_SQD):
+		*may = IBV_QP_EN_SQD_ASYNC_NOTIFY;
+		return true;
+	case PAIR(IBV_QPS_SQD, IBV_QPS_SQD):
+		*may = IBV_QP_PKEY_INDEX | own | (ud ? 0 : IBV_QP_AV | MIGRATION);
+		if (rc)
+			*may |= IBV_QP_PORT | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
+				IBV_QP_MAX_QP_RD_ATOMIC | IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
+		return true;
+	default:
+		return false;
+	}
+	/* To RTS. */
+	*may = IBV_QP_CUR_STATE | own | (ud ? 0 : MIGRATION) | (rc ? IBV_QP_MIN_RNR_TIMER : 0);
+	return true;
+}
+
+static bool values_fit(const struct ibv_qp_attr *attr, int mask)
+{
+	const struct ibv_ah_attr *to = &attr->ah_attr;
+	const struct {
+		int bit;
+		bool fits;
+	} rules[] = {
+		{IBV_QP_PORT, attr->port_num == 1},
+		{IBV_QP_PKEY_INDEX, attr->pkey_index == 0},
+		{IBV_QP_AV, to->port_num == 1 && to->is_global == 1 && to->grh.sgid_index <= 1},
+		{IBV_QP_PATH_MTU, attr->path_mtu >= IBV_MTU_256 && attr->path_mtu <= IBV_MTU_4096},
+		{IBV_QP_TIMEOUT, attr->timeout < 32},
+		{IBV_QP_RETRY_CNT, attr->retry_cnt < 8},
+		{IBV_QP_RNR_RETRY, attr->rnr_retry < 8},
+		{IBV_QP_MIN_RNR_TIMER, attr->min_rnr_timer < 32},
+		{IBV_QP_MAX_QP_RD_ATOMIC, attr->max_rd_atomic <= MOST_RD_ATOMIC},
+		{IBV_QP_MAX_DEST_RD_ATOMIC, attr->max_dest_rd_atomic <= MOST_RD_ATOMIC},
+		{IBV_QP_ALT_PATH | IBV_QP_CAP | IBV_QP_RATE_LIMIT, false},
+	};
+
+	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
+		if (mask & rules[i].bit && !rules[i].fits)
+			return false;
+	return true;
+}
+
+bool o2_verbs_may_change(const struct o2_verbs_qp *qp, enum ibv_qp_state from, enum ibv_qp_state to,
+			 const struct ibv_qp_attr *attr, int mask)
+{
+	int must, may;
+
+	mask &= ~IBV_QP_STATE;
+	if (from != qp->state)
+		return false;
+	if (to == IBV_QPS_RESET || to == IBV_QPS_ERR)
+		return mask == 0;
+	return needs_of(qp->type, from, to, &must, &may) && (mask & must) == must &&
+	       (mask & ~(must | may)) == 0 && values_fit(attr, mask);
+}
+
+/* --- what a change does --- */
+
+static uint32_t side_of_gid(const struct o2_verbs_world *world, const union ibv_gid *gid)
+{
+	for (uint32_t i = 0; i < O2_VERBS_SIDES; i++)
+		for (uint32_t j = 0; j < 2; j++)
+			if (memcmp(gid, &world->side[i].gid[j], sizeof(*gid)) == 0)
+				return i;
+	return O2_VERBS_NONE;
+}
+
+#define TAKE(bit, field) qp->attr.field = mask & (bit) ? attr->field : qp->attr.field
+
+static void take(const struct o2_verbs_world *world, struct o2_verbs_qp *qp, const struct ibv_qp_attr *attr,
+		 int mask)
+{
+	TAKE(IBV_QP_PKEY_INDEX, pkey_index);
+	TAKE(IBV_QP_PORT, port_num);
+	TAKE(IBV_QP_ACCESS_FLAGS, qp_access_flags);
+	TAKE(IBV_QP_QKEY, qkey);
+	TAKE(IBV_QP_PATH_MTU, path_mtu);
+	TAKE(IBV_QP_DEST_QPN, dest_qp_num);
+	TAKE(IBV_QP_MAX_DEST_RD_ATOMIC, max_dest_rd_atomic);
+	TAKE(IBV_QP_MAX_QP_RD_ATOMIC, max_rd_atomic);
+	TAKE(IBV_QP_MIN_RNR_TIMER, min_rnr_timer);
+	TAKE(IBV_QP_TIMEOUT, timeout);
+	TAKE(IBV_QP_RETRY_CNT, retry_cnt);
+	TAKE(IBV_QP_RNR_RETRY, rnr_retry);
+	TAKE(IBV_QP_EN_SQD_ASYNC_NOTIFY, en_sqd_async_notify);
+	TAKE(IBV_QP_PATH_MIG_STATE, path_mig_state);
+	TAKE(IBV_QP_AV, ah_attr);
+	if (mask & IBV_QP_AV)
+		qp->dest_side = side_of_gid(world, &attr->ah_attr.grh.dgid);
+	if (mask & IBV_QP_RQ_PSN)
+		qp->rq_psn = attr->rq_psn % (1u << 24);
+	if (mask & IBV_QP_SQ_PSN)
+		qp->sq_psn = attr->sq_psn % (1u << 24);
+	qp->rnr_left = qp->attr.rnr_retry;
+	qp->ack_left = qp->attr.retry_cnt;
+}
+
+static void enter(struct o2_verbs_world *world, struct o2_verbs_qp *qp, enum ibv_qp_state to)
+{
+	if (to == IBV_QPS_RESET) {
+		o2_verbs_reset(world, qp);
+	} else if (to == IBV_QPS_ERR) {
+		o2_verbs_error(world, qp);
+	} else {
+		qp->state = to;
+		o2_verbs_kick(world, qp);
+	}
+	if (to == IBV_QPS_SQD && qp->attr.en_sqd_async_notify) {
+		o2_verbs_saw(world, O2_VERBS_SEEN_DRAINED);
+		o2_verbs_tell(&world->side[qp->side], IBV_EVENT_SQ_DRAINED, qp->qp);
+	}
+}
+
+static int foretell(struct o2_verbs_world *world, struct o2_verbs_qp *qp, const struct ibv_qp_attr *attr,
+		    int mask)
+{
+	enum ibv_qp_state from, to;
+
+	o2_verbs_run(world);
+	from = mask & IBV_QP_CUR_STATE ? attr->cur_qp_state : qp->state;
+	to = mask & IBV_QP_STATE ? attr->qp_state : from;
+	if (to != IBV_QPS_ERR && o2_verbs_fault(&world->hook, O2_LOOP_CALL_MODIFY))
+		return ENOMEM;
+	if (!o2_verbs_may_change(qp, from, to, attr, mask)) {
+		o2_verbs_saw(world, O2_VERBS_SEEN_STATE_REFUSED);
+		return EINVAL;
+	}
+	take(world, qp, attr, mask);
+	if (mask & IBV_QP_STATE)
+		enter(world, qp, to);
+	o2_verbs_saw(world, O2_VERBS_SEEN_STATE_CHANGED);
+	o2_verbs_run(world);
+	return 0;
+}
+
+static bool modify(struct o2_verbs_world *world, struct o2_verbs_qp *qp, struct ibv_qp_attr *attr, int mask)
+{
+	const int found = ibv_modify_qp(qp->qp, attr, mask);
+	const int expected = foretell(world, qp, attr, mask);
+
+	o2_verbs_expect(world, "ibv_modify_qp", found, expected);
+	if (expected == 0 && mask & IBV_QP_STATE)
+		o2_verbs_expect(world, "state after ibv_modify_qp", qp->qp->state, attr->qp_state);
+	return expected == 0;
+}
+
+/* --- what is drawn --- */
+
+static void draw_attr(struct o2_verbs_world *world, const struct o2_verbs_qp *qp, struct ibv_qp_attr *attr)
+{
+	struct o2_choice *c = world->choice;
+	const uint32_t to = o2_draw_bool(c, 40, 1) ? qp->side : 1 - qp->side;
+	const struct o2_verbs_qp *peer =
+		&world->side[1 - qp->side]
+			 .qp[o2_draw_bool(c, 40, 1) ? o2_draw_pick(c, O2_VERBS_PAIRS) : qp->index];
+
+	*attr = (struct ibv_qp_attr){
+		.port_num = 1,
+		.qp_access_flags = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
+				   IBV_ACCESS_REMOTE_ATOMIC,
+		.qkey = 7 + (uint32_t)o2_draw_bool(c, 24, 1),
+		.path_mtu = (enum ibv_mtu)(IBV_MTU_4096 - o2_draw(c, 4)),
+		.dest_qp_num = peer->number,
+		.rq_psn = o2_draw_bool(c, 3, 1) ? 0xfffffe : 100,
+		.max_dest_rd_atomic = o2_draw_bool(c, 24, 1) ? 0 : 1,
+		.max_rd_atomic = 1,
+		.en_sqd_async_notify = o2_draw_bool(c, 1, 1),
+		.min_rnr_timer = (uint8_t)o2_draw(c, 31),
+		.timeout = (uint8_t)o2_draw(c, 31),
+		.retry_cnt = o2_draw_bool(c, 8, 1) ? 7 : (uint8_t)o2_draw(c, 2),
+		.rnr_retry = o2_draw_bool(c, 1, 1) ? 7 : (uint8_t)o2_draw(c, 6),
+		.ah_attr = {.is_global = 1,
+			    .port_num = 1,
+			    .grh = {.sgid_index = (uint8_t)o2_draw(c, 1),
+				    .dgid = world->side[to].gid[o2_draw(c, 1)]}},
+	};
+	attr->sq_psn = attr->rq_psn;
+	if (o2_draw_bool(c, 20, 1)) /* not all rights */
+		attr->qp_access_flags &= ~(IBV_ACCESS_REMOTE_WRITE << o2_draw(c, 2));
+	if (o2_draw_bool(c, 40, 1))
+		attr->ah_attr.grh.dgid.raw[o2_draw(c, 15)] ^= 0x40;
+	if (o2_draw_bool(c, 40, 1))
+		attr->sq_psn += 1;
+}
+
+/* One value that is the last or the first past it. */
+static void spoil(struct o2_verbs_world *world, struct ibv_qp_attr *attr)
+{
+	struct o2_choice *c = world->choice;
+	const uint8_t past = o2_draw_bool(c, 1, 1);
+
+	switch (o2_draw(c, 12)) {
+	case 0:
+		attr->port_num += past ? 1 : UINT8_MAX;
+		break;
+	case 1:
+		attr->pkey_index = past;
+		break;
+	case 2:
+		attr->ah_attr.is_global = past;
+		break;
+	case 3:
+		attr->ah_attr.grh.sgid_index = 1 + past;
+		break;
+	case 4:
+		attr->path_mtu = past ? IBV_MTU_4096 + 1 : 0;
+		break;
+	case 5:
+		attr->timeout = 31 + past;
+		break;
+	case 6:
+		attr->retry_cnt = 7 + past;
+		break;
+	case 7:
+		attr->rnr_retry = 7 + past;
+		break;
+	case 8:
+		attr->min_rnr_timer = 31 + past;
+		break;
+	case 9:
+		attr->max_rd_atomic = MOST_RD_ATOMIC + past;
+		break;
+	case 10:
+		attr->max_dest_rd_atomic = MOST_RD_ATOMIC + past;
+		break;
+	case 11:
+		attr->en_sqd_async_notify = 1;
+		break;
+	default:
+		attr->ah_attr.port_num = past ? 2 : 0;
+	}
+}
+
+void o2_verbs_step_modify(struct o2_verbs_world *world)
+{
+	struct o2_choice *c = world->choice;
+	struct o2_verbs_qp *qp = &world->side[o2_draw(c, 1)].qp[o2_draw_pick(c, O2_VERBS_PAIRS)];
+	struct ibv_qp_attr attr;
+	enum ibv_qp_state to;
+	int mask, must = 0, may = 0;
+
+	if (qp->qp == NULL)
+		return;
+	draw_attr(world, qp, &attr);
+	if (o2_draw_bool(c, 3, 1))
+		spoil(world, &attr);
+	to = (enum ibv_qp_state)(o2_draw_bool(c, 2, 1)	    ? o2_draw(c, IBV_QPS_ERR)
+				 : qp->state < IBV_QPS_RTS  ? qp->state + 1
+				 : qp->state == IBV_QPS_RTS ? IBV_QPS_SQD
+							    : IBV_QPS_RTS);
+	needs_of(qp->type, qp->state, to, &must, &may);
+	mask = must;
+	for (int bit = 1; bit <= (int)IBV_QP_RATE_LIMIT; bit <<= 1)
+		if (may & bit && o2_draw_bool(c, 1, 1))
+			mask |= bit;
+	if (o2_draw_bool(c, 4, 1))
+		mask ^= 1 << o2_draw(c, 25); /* one too many or too few */
+	attr.cur_qp_state = o2_draw_bool(c, 3, 1) ? (enum ibv_qp_state)o2_draw(c, IBV_QPS_ERR) : qp->state;
+	attr.qp_state = to;
+	if (to != qp->state || o2_draw_bool(c, 1, 1))
+		mask |= IBV_QP_STATE;
+	snprintf(world->text, sizeof(world->text), "modify %u.%u from %d to %d, mask 0x%x", qp->side,
+		 qp->index, (int)qp->state, (int)to, (unsigned int)mask);
+	modify(world, qp, &attr, mask);
+}
+
+/* From any state to RTS, each change as it should be. */
+static void bring_up(struct o2_verbs_world *world, struct o2_verbs_qp *qp, struct ibv_qp_attr *attr)
+{
+	static const enum ibv_qp_state way[] = {IBV_QPS_RESET, IBV_QPS_INIT, IBV_QPS_RTR, IBV_QPS_RTS};
+
+	for (size_t i = 0; i < sizeof(way) / sizeof(way[0]); i++) {
+		int must = 0, may;
+
+		if (i > 0)
+			needs_of(qp->type, way[i - 1], way[i], &must, &may);
+		attr->qp_state = way[i];
+		if (!modify(world, qp, attr, must | IBV_QP_STATE))
+			return;
+	}
+}
+
+void o2_verbs_connect(struct o2_verbs_world *world, uint32_t index)
+{
+	struct ibv_qp_attr attr[O2_VERBS_SIDES];
+
+	for (uint32_t i = 0; i < O2_VERBS_SIDES; i++)
+		if (world->side[i].qp[index].qp == NULL)
+			return;
+	snprintf(world->text, sizeof(world->text), "connect %u", index);
+	for (uint32_t i = 0; i < O2_VERBS_SIDES; i++)
+		draw_attr(world, &world->side[i].qp[index], &attr[i]);
+	attr[1].rq_psn = attr[0].rq_psn;
+	attr[1].sq_psn = attr[0].rq_psn;
+	for (uint32_t i = 0; i < O2_VERBS_SIDES; i++)
+		bring_up(world, &world->side[i].qp[index], &attr[i]);
+}
+
+void o2_verbs_mend(struct o2_verbs_world *world)
+{
+	const uint32_t first = (uint32_t)o2_draw_pick(world->choice, O2_VERBS_PAIRS);
+
+	for (uint32_t i = 0; i < O2_VERBS_PAIRS; i++) {
+		const uint32_t index = (first + i) % O2_VERBS_PAIRS;
+
+		if (world->side[0].qp[index].state == IBV_QPS_ERR ||
+		    world->side[1].qp[index].state == IBV_QPS_ERR) {
+			o2_verbs_connect(world, index);
+			return;
+		}
+	}
+}
