@@ -66,6 +66,7 @@ struct o2_judge_end {
 	/* As a sender. */
 	uint64_t last_message_ns; /* 0: none yet */
 	bool disconnected;
+	bool writes_unseen;
 	uint32_t empty_noops; /* in the second that began then */
 	uint64_t empty_noops_ns;
 	/* Credits: messages of this side that took one, and credit bytes that it was sent. */

@@ -57,6 +57,11 @@ void o2_judge_both_ways(struct o2_judge_conn *conn)
 	conn->one_way = false;
 }
 
+void o2_judge_writes_unseen(struct o2_judge_conn *conn, enum o2_judge_side side)
+{
+	conn->end[side].writes_unseen = true;
+}
+
 /* What waited for a proof is proven, or never will be. */
 static void release(struct o2_judge *judge, struct o2_judge_end *end, bool unproven)
 {

@@ -115,6 +115,8 @@ struct o2_judge_terms {
 void o2_judge_agreed(struct o2_judge_conn *conn, const struct o2_judge_terms *terms);
 /* ONE_WAY becomes LATER: the other side is seen as well, and has not said anything yet. */
 void o2_judge_both_ways(struct o2_judge_conn *conn);
+/* The RDMA WRITEs of that side are not seen: at an end, those of the other one. */
+void o2_judge_writes_unseen(struct o2_judge_conn *conn, enum o2_judge_side side);
 void o2_judge_part(struct o2_judge *judge, struct o2_judge_conn *conn);
 
 /* Returns 0 or -ENOMEM. */

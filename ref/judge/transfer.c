@@ -159,7 +159,7 @@ static bool judge_end(const struct o2_judging *at, const struct o2_judge_transfe
 	if (status < 0)
 		return false;
 	/* One cause is one finding: what was not written is not held against the descriptor as well. */
-	if (transfer->written_bytes == moved) {
+	if (transfer->written_bytes == moved || at->conn->end[at->from].writes_unseen) {
 		if (exact && moved != transfer->sink_bytes)
 			o2_judge_differs(at, O2_JUDGE_TRANSFER_STATUS, transfer->number, "ibcm_status", moved,
 					 transfer->sink_bytes);

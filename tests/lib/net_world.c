@@ -6,6 +6,7 @@
 
 #include "base/monotonic.h"
 #include "cli/net/commands.h"
+#include "cli/net/judging.h"
 #include "cli/net/network.h"
 #include "loopverbs/loopverbs.h"
 #include "wire/nid.h"
@@ -32,10 +33,12 @@ static void world_done(void *context, const struct o2_lnet_result *result)
 		world.status = result->status;
 }
 
-static void world_ni(uint64_t nid, const char *name, uint32_t pages, struct o2_ni *ni, struct o2_cm **cm)
+static void world_ni(uint64_t nid, const char *name, uint32_t pages, const struct o2_watch *watch,
+		     struct o2_ni *ni, struct o2_cm **cm)
 {
 	struct o2_ni_config config = o2_net_ni_config(nid, name, O2_LOOP_GID_INDEX, pages);
 
+	config.watch = watch;
 	if (nid == WORLD_PEER)
 		o2_quirks_bend_ni(&world.quirks, &config);
 	assert_int_equal(o2_ni_open(&config, ni, NULL), 0);
@@ -52,8 +55,9 @@ bool o2_net_network_open(struct o2_net_options *options, uint32_t arena_pages, s
 	memset(network, 0, sizeof(*network));
 	world.wire = o2_cm_loop_create();
 	options->nid = WORLD_US;
-	world_ni(WORLD_US, "loop0", arena_pages, &network->ni, &network->cm);
-	world_ni(WORLD_PEER, "loop1", WORLD_PAGES, &world.ni, &world.cm);
+	world_ni(WORLD_US, "loop0", arena_pages, o2_net_judging_watch(options->judging), &network->ni,
+		 &network->cm);
+	world_ni(WORLD_PEER, "loop1", WORLD_PAGES, NULL, &world.ni, &world.cm);
 	world_cm_ops = network->cm->ops;
 	ops = *world_cm_ops;
 	ops.listen = world_listen;
@@ -137,10 +141,14 @@ int world_run(const char *line)
 	dup2(fileno(err), 2);
 	first = o2_net_options_read(argc, argv, &options);
 	options.progress = false;
+	if (first > 0 && options.judge)
+		options.judging = o2_net_judging_new(&options);
 	if (first > 0)
 		status = options.command == O2_NET_SERVE  ? o2_net_serve(&options)
 			 : options.command == O2_NET_PING ? o2_net_ping(&options)
 							  : o2_net_move(&options);
+	if (first > 0)
+		status = o2_net_judging_end(options.judging, status);
 	fflush(stdout);
 	for (int i = 0; i < 2; i++) {
 		dup2(saved[i], i + 1);

@@ -4,6 +4,7 @@
 
 #include "cli/cli.h"
 #include "cli/net/commands.h"
+#include "cli/net/judging.h"
 
 /*
  * serve, ping, put, get and conform of the o2ref command, which runs this program for them.  There are two of it, with
@@ -33,6 +34,8 @@ int main(int argc, char **argv)
 		return status < 0 ? O2_CLI_USAGE : o2_cli_finish(stdout, O2_CLI_OK);
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
+	if (options.judge && (options.judging = o2_net_judging_new(&options)) == NULL)
+		return O2_CLI_USAGE;
 	switch (options.command) {
 	case O2_NET_SERVE:
 		status = o2_net_serve(&options);
@@ -48,5 +51,5 @@ int main(int argc, char **argv)
 		status = o2_net_conform(&options, argc - 1, argv + 1);
 		break;
 	}
-	return o2_cli_finish(stdout, status);
+	return o2_cli_finish(stdout, o2_net_judging_end(options.judging, status));
 }

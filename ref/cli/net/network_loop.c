@@ -8,6 +8,7 @@
 #include "base/monotonic.h"
 #include "cli/cli.h"
 #include "cli/net/device.h"
+#include "cli/net/judging.h"
 #include "cli/net/network.h"
 #include "cli/net/session.h"
 #include "lnd/cm/loop.h"
@@ -40,7 +41,7 @@ static void ignore(void *context, const struct o2_lnet_result *result)
 }
 
 static bool open_ni(uint64_t nid, const char *name, uint32_t arena_pages, struct o2_quirks *quirks,
-		    struct o2_ni *ni)
+		    const struct o2_watch *watch, struct o2_ni *ni)
 {
 	struct o2_net_device device;
 	struct o2_ni_config config;
@@ -50,6 +51,7 @@ static bool open_ni(uint64_t nid, const char *name, uint32_t arena_pages, struct
 		return false;
 	config = o2_net_ni_config(nid, device.name, device.gid_index, arena_pages);
 	config.reg_gaps = o2_loop_reg_gaps;
+	config.watch = watch;
 	o2_quirks_bend_ni(quirks, &config);
 	if (o2_ni_open(&config, ni, &error) == 0)
 		return true;
@@ -120,10 +122,11 @@ bool o2_net_network_open(struct o2_net_options *options, uint32_t arena_pages, s
 		options->nid = o2_nid_make(O2_LND_O2IB, o2_nid_network(options->peer),
 					   OUR_ADDRESS + (o2_nid_address(options->peer) == OUR_ADDRESS));
 	loop->options = peer_options(options);
-	if (open_ni(options->nid, OUR_DEVICE, arena_pages, &options->quirks, &network->ni) &&
+	if (open_ni(options->nid, OUR_DEVICE, arena_pages, &options->quirks,
+		    o2_net_judging_watch(options->judging), &network->ni) &&
 	    open_ni(options->peer, THEIR_DEVICE,
 		    O2_NET_LNET_PAGES + o2_net_offer_pages(&loop->options, (uint32_t)sysconf(_SC_PAGESIZE)),
-		    &loop->options.quirks, &loop->ni) &&
+		    &loop->options.quirks, NULL, &loop->ni) &&
 	    attach(loop, &network->ni, &network->cm) && attach(loop, &loop->ni, &loop->cm) && open_peer(loop))
 		return true;
 	o2_net_network_close(network);

@@ -5,6 +5,7 @@
 
 #include "cli/cli.h"
 #include "cli/net/device.h"
+#include "cli/net/judging.h"
 #include "cli/net/network.h"
 #include "cli/net/session.h"
 #include "lnd/cm/rdma.h"
@@ -27,6 +28,7 @@ bool o2_net_network_open(struct o2_net_options *options, uint32_t arena_pages, s
 		options->nid = o2_nid_make(O2_LND_O2IB, o2_nid_network(options->peer), device.address);
 	config = o2_net_ni_config(options->nid, device.name, device.gid_index, arena_pages);
 	config.events = true;
+	config.watch = o2_net_judging_watch(options->judging);
 	network->more = &options->quirks;
 	o2_quirks_bend_ni(&options->quirks, &config);
 	if (o2_ni_open(&config, &network->ni, &error) != 0) {

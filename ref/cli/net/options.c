@@ -232,6 +232,12 @@ static const struct o2_option option_table[] = {
 	{"tolerate-immediate-checksum", NULL, "accept an IMMEDIATE with a payload whose checksum is wrong",
 	 O2_FLAG(tolerate_immediate_checksum)},
 
+	{"judge", NULL,
+	 "hold what goes to and fro against the rules of the protocol: a line on standard error for each "
+	 "that "
+	 "was broken, by either side; exit status 1 if it must hold",
+	 O2_FLAG(judge), .commands = SERVE | PING | MOVES},
+
 	{O2_TITLE("output")},
 	{"json", NULL, "the summary as one JSON object", O2_FLAG(json)},
 	{"progress", NULL, "a line on standard error every second (on a terminal that happens without it)",

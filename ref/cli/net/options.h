@@ -92,6 +92,8 @@ struct o2_net_options {
 	const char *known, *out; /* paths; NULL: none */
 	/* ping, put, get, conform: of the peer that device loop has */
 	struct o2_quirks loop_quirks;
+	bool judge;
+	struct o2_net_judging *judging; /* its; NULL: without */
 	/* What is printed. */
 	bool json;
 	bool progress;

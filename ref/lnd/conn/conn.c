@@ -167,9 +167,12 @@ static void destroy_cq(struct o2_conn *conn)
 
 void o2_conn_destroy(struct o2_conn *conn)
 {
+	const struct o2_watched gone = {.kind = O2_WATCHED_GONE, .ours = true, .conn = conn};
+
 	if (conn == NULL)
 		return;
 	o2_conn_close(conn, 0);
+	o2_watch_tell(conn->ni->config.watch, &gone);
 	if (conn->cq != NULL)
 		destroy_cq(conn);
 	if (conn->rx_mr != NULL)

@@ -181,13 +181,30 @@ static void account(struct o2_conn *conn, struct o2_tx *tx)
 	o2_credits_post(&conn->credits, tx->type);
 }
 
+static void tell_watch(const struct o2_conn *conn, const struct o2_tx *tx, const struct o2_rdma_plan *plan,
+		       uint32_t length)
+{
+	struct o2_watched watched = {.kind = O2_WATCHED_WRITE, .ours = true, .conn = conn};
+
+	for (uint32_t i = 0; plan != NULL && i < plan->nwr; i++) {
+		watched.addr = plan->wr[i].remote_addr;
+		watched.rkey = plan->rkey;
+		watched.length_bytes = plan->wr[i].length;
+		o2_watch_tell(conn->ni->config.watch, &watched);
+	}
+	watched.kind = O2_WATCHED_MESSAGE;
+	watched.bytes = tx->gather ? NULL : tx->slot->message;
+	watched.length_bytes = length;
+	o2_watch_tell(conn->ni->config.watch, &watched);
+}
+
 void o2_tx_post(struct o2_conn *conn, struct o2_tx *tx)
 {
 	const struct o2_rdma_plan *plan = plan_writes(conn, tx);
 	uint64_t silent = wr_id_of(conn, tx, O2_WORK_SILENT);
 	struct o2_error error;
 	struct ibv_send_wr lead[O2_BINDING_CHAIN];
-	uint32_t nlead, nposted;
+	uint32_t nlead, nposted, length;
 	int rc = o2_tx_check_device(tx->slot_set, tx->slot, conn->device, &error);
 
 	if (rc != 0) {
@@ -200,6 +217,7 @@ void o2_tx_post(struct o2_conn *conn, struct o2_tx *tx)
 		fail_encode(conn, tx, rc, &error);
 		return;
 	}
+	length = (uint32_t)rc;
 	o2_chain_reset(&conn->chain);
 	/* First of all, because a source gathers under such a key as well. */
 	nlead = o2_binding_chain(&tx->binding, silent, lead);
@@ -213,10 +231,12 @@ void o2_tx_post(struct o2_conn *conn, struct o2_tx *tx)
 	rc = o2_chain_post(&conn->chain, conn->qp, &nposted, &error);
 	/* What was taken may be executed, whatever became of the requests behind it. */
 	o2_binding_posted(&tx->binding, conn->qp->qp_num, nposted < nlead ? nposted : nlead, rc == 0);
-	if (rc != 0)
+	if (rc != 0) {
 		o2_conn_fail_stage(conn, &error, tx);
-	else
-		account(conn, tx);
+		return;
+	}
+	tell_watch(conn, tx, plan, length);
+	account(conn, tx);
 }
 
 void o2_tx_post_invalidate(struct o2_conn *conn, struct o2_tx *tx)

@@ -163,8 +163,14 @@ static void refuse_undecoded(struct o2_conn *conn, const struct o2_parked *messa
  */
 static bool decode(struct o2_conn *conn, const struct o2_parked *message, bool *dropped)
 {
+	const struct o2_watched watched = {.kind = O2_WATCHED_MESSAGE,
+					   .conn = conn,
+					   .bytes = o2_rx_bytes(conn, message->rx),
+					   .length_bytes = message->length};
 	struct o2_error error;
 
+	if (!message->accounted)
+		o2_watch_tell(conn->ni->config.watch, &watched);
 	o2_error_clear(&error);
 	*dropped = false;
 	if (o2_msg_decode(o2_rx_bytes(conn, message->rx), message->length, &conn->config.wire, &conn->rx_msg,

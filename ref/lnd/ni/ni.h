@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "lnd/ni/watch.h"
 #include "mem/arena.h"
 #include "mem/ledger.h"
 #include "rdma/work_ops.h"
@@ -58,6 +59,7 @@ struct o2_ni_config {
 	const struct o2_reg_fast *reg_fast;
 
 	const struct o2_work_ops *work_ops; /* of connections; NULL: libibverbs */
+	const struct o2_watch *watch; /* of connections and nodes; NULL: nobody.  Outlives the interface */
 };
 
 /* o2iblnd: kib_dev, kib_hca_dev, kib_net */

@@ -23,12 +23,23 @@ static struct o2_conn_params params_for(const struct o2_peer *peer)
 	return params;
 }
 
+/* What the connection manager carries for a connection, by its name there. */
+static void tell_watch(const struct o2_node *node, const void *conn, enum o2_watched_kind kind, bool ours,
+		       const uint8_t *bytes, size_t length_bytes)
+{
+	const struct o2_watched watched = {
+		.kind = kind, .ours = ours, .conn = conn, .bytes = bytes, .length_bytes = length_bytes};
+
+	o2_watch_tell(node->ni->config.watch, &watched);
+}
+
 static int ask(struct o2_link *link, struct o2_error *error)
 {
 	struct o2_node *node = link->node;
 	struct o2_peer *peer = link->peer;
 	const struct o2_connreq_self self = o2_peer_self(peer);
 	uint8_t bytes[O2_CONNREQ_BYTES];
+	size_t length;
 	struct o2_cm_param param;
 	struct o2_cm_target target = {
 		.address = o2_nid_address(peer->nid),
@@ -43,7 +54,11 @@ static int ask(struct o2_link *link, struct o2_error *error)
 	if (rc < 0)
 		return rc;
 	o2_link_param(link, bytes, (size_t)rc, &param);
-	return node->cm->ops->connect(node->cm, &target, &param, link, &link->id, error);
+	length = (size_t)rc;
+	rc = node->cm->ops->connect(node->cm, &target, &param, link, &link->id, error);
+	if (rc == 0)
+		tell_watch(node, link->conn, O2_WATCHED_REQUEST, true, bytes, length);
+	return rc;
 }
 
 void o2_link_attempt(struct o2_peer *peer)
@@ -76,8 +91,12 @@ void o2_node_on_reply(struct o2_link *link, const struct o2_cm_event *event)
 	struct o2_conn_params agreed;
 	struct o2_error error;
 	uint64_t incarnation;
-	int rc = o2_connack_judge(&link->node->self, &link->params, event->private_data, event->private_bytes,
-				  &agreed, &incarnation, &error);
+	int rc;
+
+	tell_watch(link->node, link->conn, O2_WATCHED_REPLY, false, event->private_data,
+		   event->private_bytes);
+	rc = o2_connack_judge(&link->node->self, &link->params, event->private_data, event->private_bytes,
+			      &agreed, &incarnation, &error);
 
 	if (rc == 0) {
 		o2_peer_learn_checksum(link->peer, event->private_data, event->private_bytes);
@@ -120,6 +139,9 @@ void o2_node_on_reject(struct o2_link *link, const struct o2_cm_event *event)
 	struct o2_transfer_fault fault;
 	bool wanted;
 
+	if (event->reason == O2_CM_REJECT_CONSUMER)
+		tell_watch(link->node, link->conn, O2_WATCHED_REJECT, false, event->private_data,
+			   event->private_bytes);
 	o2_reject_judge(&link->node->self, &link->params, event->reason, event->private_data,
 			event->private_bytes, &verdict);
 	wanted = peer->accepting == 0 &&
@@ -140,11 +162,18 @@ void o2_node_on_reject(struct o2_link *link, const struct o2_cm_event *event)
 
 static_assert(O2_REJECT_BYTES <= O2_CM_REJECT_BYTES, "the connection manager carries a reject record");
 
-static void refuse_request(struct o2_node *node, struct o2_cm_id *id, const struct o2_reject *reject)
+static void refuse_request(struct o2_node *node, const struct o2_cm_event *event,
+			   const struct o2_reject *reject)
 {
+	struct o2_cm_id *id = event->id;
 	uint8_t bytes[O2_REJECT_BYTES];
 	int length = o2_reject_encode(reject, bytes, sizeof(bytes), NULL);
 
+	/* No connection was made for it. */
+	tell_watch(node, id, O2_WATCHED_REQUEST, false, event->private_data, event->private_bytes);
+	if (length > 0)
+		tell_watch(node, id, O2_WATCHED_REJECT, true, bytes, (size_t)length);
+	tell_watch(node, id, O2_WATCHED_GONE, true, NULL, 0);
 	node->cm->ops->reject(id, bytes, length > 0 ? (size_t)length : 0);
 	node->cm->ops->destroy(id);
 }
@@ -178,13 +207,15 @@ static void learn_refused(struct o2_peer *peer, const struct o2_connreq *request
 }
 
 /* The reply, with what our device allows of what was asked for. */
-static int accept(struct o2_link *link, const struct o2_connreq *request, struct o2_error *error)
+static int accept(struct o2_link *link, const struct o2_cm_event *event, const struct o2_connreq *request,
+		  struct o2_error *error)
 {
 	struct o2_node *node = link->node;
 	const struct o2_connreq_self self = o2_peer_self(link->peer);
 	struct o2_conn_params agreed = link->params;
 	uint8_t bytes[O2_CONNREQ_BYTES];
 	struct o2_cm_param param;
+	size_t length;
 	int rc = o2_link_set_peer(link, &link->params, request->incarnation, error);
 
 	if (rc != 0)
@@ -195,7 +226,14 @@ static int accept(struct o2_link *link, const struct o2_connreq *request, struct
 	if (rc < 0)
 		return rc;
 	o2_link_param(link, bytes, (size_t)rc, &param);
-	return node->cm->ops->accept(link->id, &param, error);
+	length = (size_t)rc;
+	rc = node->cm->ops->accept(link->id, &param, error);
+	if (rc == 0) {
+		tell_watch(node, link->conn, O2_WATCHED_REQUEST, false, event->private_data,
+			   event->private_bytes);
+		tell_watch(node, link->conn, O2_WATCHED_REPLY, true, bytes, length);
+	}
+	return rc;
 }
 
 static void admit(struct o2_node *node, const struct o2_cm_event *event, const struct o2_connreq *request)
@@ -212,7 +250,7 @@ static void admit(struct o2_node *node, const struct o2_cm_event *event, const s
 	if (o2_peer_get(node, request->nid, &peer, NULL) == 0)
 		link = o2_link_new(peer, &params, &error);
 	if (link == NULL) {
-		refuse_request(node, id, &reject);
+		refuse_request(node, event, &reject);
 		return;
 	}
 	if (peer->version == 0) {
@@ -227,11 +265,11 @@ static void admit(struct o2_node *node, const struct o2_cm_event *event, const s
 	link->id = id;
 	id->context = link;
 	peer->accepting++;
-	if (accept(link, request, &error) == 0)
+	if (accept(link, event, request, &error) == 0)
 		return;
 	fault = o2_fault_of(O2_FAULT_LOCAL_STAGE, error.code, &error);
 	link->id = NULL;
-	refuse_request(node, id, &reject);
+	refuse_request(node, event, &reject);
 	o2_link_failed(link, &fault);
 }
 
@@ -244,7 +282,7 @@ void o2_node_on_request(struct o2_node *node, const struct o2_cm_event *event)
 
 	if (o2_connreq_judge(&node->self, &event->origin, event->private_data, event->private_bytes, &request,
 			     &reject, NULL) != 0) {
-		refuse_request(node, event->id, &reject);
+		refuse_request(node, event, &reject);
 		return;
 	}
 	peer = o2_peer_find(node, request.nid);
@@ -252,7 +290,7 @@ void o2_node_on_request(struct o2_node *node, const struct o2_cm_event *event)
 	if (o2_connreq_judge_peer(&node->self, &request, &known, &reject, NULL) != 0) {
 		if (peer != NULL)
 			learn_refused(peer, &request, &reject);
-		refuse_request(node, event->id, &reject);
+		refuse_request(node, event, &reject);
 		return;
 	}
 	admit(node, event, &request);

@@ -39,6 +39,19 @@ static void tell_down(struct o2_link *link, const struct o2_transfer_fault *faul
 		link->node->ops.down(link->node->context, link->peer->nid, fault);
 }
 
+static void tell_ended(const struct o2_link *link, bool ours)
+{
+	const struct o2_watched watched = {.kind = O2_WATCHED_DISCONNECT, .ours = ours, .conn = link->conn};
+
+	o2_watch_tell(link->node->ni->config.watch, &watched);
+}
+
+void o2_link_ended_there(const struct o2_link *link)
+{
+	if (link->state == O2_LINK_ESTABLISHED)
+		tell_ended(link, false);
+}
+
 /* The connection is gone, by its own decision or by ours. */
 static void on_closed(void *context, const struct o2_transfer_fault *fault)
 {
@@ -49,6 +62,7 @@ static void on_closed(void *context, const struct o2_transfer_fault *fault)
 	case O2_LINK_ESTABLISHED:
 		link->state = O2_LINK_CLOSING;
 		link->deadline_ms = o2_clock_ms(&node->ni->clock) + o2_node_connect_ms(node);
+		tell_ended(link, true);
 		node->cm->ops->disconnect(link->id);
 		tell_down(link, fault);
 		break;

@@ -110,6 +110,7 @@ static void on_cm_event(void *context, const struct o2_cm_event *event)
 		fail_attempt(link, -ENOTCONN, "cm/connect-error", event);
 		break;
 	case O2_CM_DISCONNECTED:
+		o2_link_ended_there(link);
 		on_ended(link, event);
 		break;
 	}

@@ -155,6 +155,8 @@ void o2_link_drop(struct o2_link *link, int code);
 void o2_link_failed(struct o2_link *link, const struct o2_transfer_fault *fault);
 /* End the link in whatever state it is; fault->code 0: in good order. */
 void o2_link_close(struct o2_link *link, const struct o2_transfer_fault *fault);
+/* Tell who watches that the peer ends a link that is up. */
+void o2_link_ended_there(const struct o2_link *link);
 /* The device is gone: the link ends in whatever state it is, and so does the connection manager's part. */
 void o2_link_lost(struct o2_link *link, const struct o2_transfer_fault *fault);
 /* The connection manager's part of a link that was up is over. */

@@ -127,6 +127,27 @@ TEST(test_one_way)
 	say_close(&say);
 }
 
+/* At an end: what the other side writes leaves no trace, so how much of it was written is not known. */
+TEST(test_writes_of_one_side)
+{
+	struct say say;
+
+	for (int side = 0; side < O2_JUDGE_SIDES; side++) {
+		say_open(&say, NULL);
+		say_connected(&say);
+		o2_judge_writes_unseen(say.conn, (enum o2_judge_side)side);
+		say_get_req(&say, A, 1, &sink, 0);
+		say_done(&say, B, O2_MSG_GET_DONE, 1, 8192, 1);
+		assert_int_equal(say.times[O2_JUDGE_TRANSFER_BYTES], side == A);
+		/* That it is more than there is room for is. */
+		say_get_req(&say, A, 2, &sink, 0);
+		say_done(&say, B, O2_MSG_GET_DONE, 2, 8193, 0);
+		assert_int_equal(say.times[O2_JUDGE_TRANSFER_STATUS], side == B);
+		assert_int_equal(findings(&say), side == A ? 2 : 1);
+		say_close(&say);
+	}
+}
+
 /* More transfers than are followed: those of the connection are forgotten, and no verdict is wrong. */
 TEST(test_many_transfers)
 {

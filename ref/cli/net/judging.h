@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef O2_CLI_NET_JUDGING_H
+#define O2_CLI_NET_JUDGING_H
+
+#include <jansson.h>
+
+#include "cli/net/options.h"
+#include "lnd/ni/watch.h"
+
+/*
+ * --judge: what our end sends and receives, told to the judge.  Each finding is a line on stderr.
+ * Source: docs/judge.md, "At an end of ours".
+ */
+
+struct o2_net_judging;
+
+/* options: those of the command.  NULL, and has complained: not enough memory. */
+struct o2_net_judging *o2_net_judging_new(const struct o2_net_options *options);
+/* For the configuration of an interface; NULL for NULL. */
+const struct o2_watch *o2_net_judging_watch(struct o2_net_judging *judging);
+
+/* What was found so far, for the command's own form.  NULL when memory runs out. */
+json_t *o2_net_judging_to_json(const struct o2_net_judging *judging);
+
+/*
+ * Nothing more will be heard: say what was, unless options want JSON, and free.  May be NULL.  Returns the
+ * command's exit status, which is O2_CLI_REFUSED at least if a rule was broken that must hold.
+ */
+int o2_net_judging_end(struct o2_net_judging *judging, int status);
+
+#endif

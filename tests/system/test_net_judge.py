@@ -1,0 +1,117 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""ping, put and get with --judge, on the network in the process: nothing is found of a peer that behaves, and each quirk that
+shows to its peer is named by its rule.
+
+usage: test_net_judge.py [O2REF]   the program; else $O2REF_CLI, else build/gcc/o2ref.  Last line "N passed, N failed".
+"""
+
+import json
+import re
+import sys
+import unittest
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+import test_net  # noqa: E402
+from test_net import FAILED, MODES, OK, PEER, run  # noqa: E402
+
+JUDGED = re.compile(r"^judge: \d+ messages and (\d+) WRITEs of ours on \d+ connections: (\d+) must, (\d+) should, (\d+) notes$",
+                    re.MULTILINE)
+FINDING = re.compile(r"^o2ref: judge: (must|should|note) ([a-z]+/[a-z-]+): ", re.MULTILINE)
+END = (8 << 20) - 4096  # of what is served, and 4096 bytes that do not exist
+
+# What shows of each quirk to the end that meets it (docs/judge.md, "At an end of ours"): the command, what is found, by severity
+# and rule, and what is found without the quirk.
+QUIRKS = {
+    "sums-signed": (("ping", "--checksum", "unsigned"), [("note", "connect/refused")]),
+    "sums-other-bytes": (("get", "--size", 3000), [("must", "message/wire")]),
+    "gapped-source-silent": (("get", "--timeout", 1), [("should", "transfer/unanswered"), ("note", "end/open")]),
+    "late": (("put", "--timeout", 1), [("should", "transfer/unanswered"), ("note", "end/open")]),
+}
+# Those of which the rules have nothing to say, and why: docs/judge.md.
+DEAF = {
+    "second-page-wrong",  # payloads
+    "short-get-claims",   # what a peer writes does not show
+    "closes-first",       # a connection may end at any time
+}
+
+
+def judged(command, *arguments):
+    return run(command, "--judge", "--device", "loop", *arguments, PEER)
+
+
+def found(done):
+    return FINDING.findall(done.stderr)
+
+
+class Behaving(unittest.TestCase):
+    def clean(self, *arguments):
+        done = judged(*arguments)
+        self.assertEqual((done.returncode, done.stderr), (OK, ""), arguments)
+        writes, *times = map(int, JUDGED.search(done.stdout).groups())
+        self.assertEqual(times, [0, 0, 0], arguments)
+        return writes
+
+    def test_every_mode_and_size(self):
+        self.assertEqual(self.clean("ping", "--count", 3, "--interval", 1), 0)
+        for mode in MODES:
+            for size in (1, 3976, 3977, 1048576):
+                writes = self.clean("put", "--mode", mode, "--size", size, "--count", 9, "--verify")
+                self.assertEqual(writes > 0, size > 3976)
+                self.assertEqual(self.clean("get", "--mode", mode, "--size", size, "--count", 9), 0)
+
+    def test_many_at_a_time(self):
+        for depth in (2, 8, 255):
+            for command in ("put", "get"):
+                self.clean(command, "--count", 400, "--in-flight", 64, "--size", 5000, "--queue-depth", depth)
+        for checksum in ("unsigned", "signed", "auto"):
+            self.clean("put", "--count", 100, "--no-ack", "--size", 100, "--verify", "--checksum", checksum)
+
+    def test_json(self):
+        done = judged("put", "--json", "--count", 3)
+        form = json.loads(done.stdout)
+        self.assertEqual(form["judge"], {"connections": 1, "messages": 12, "writes": 3, "must": 0, "should": 0, "note": 0,
+                                         "findings": []})
+        done = judged("get", "--json", "--size", 3000, "--loop-quirk", "sums-other-bytes")
+        (row,) = json.loads(done.stdout)["judge"]["findings"]
+        self.assertEqual((row["rule"], row["severity"], row["wire_rule"], row["who"]),
+                         ("message/wire", "must", "wire/header/checksum", PEER))
+        self.assertNotIn("judge", json.loads(test_net.loop("put", "--json").stdout))
+
+
+class Quirks(unittest.TestCase):
+    def test_each_is_in_a_table(self):
+        listed = re.findall(r"(?m)^  ([a-z-]+)(?:\[=MS\])? +(?=\S)", run("serve", "--help").stdout.split("several times:")[1])
+        self.assertEqual(sorted(listed), sorted({*QUIRKS, *DEAF}))
+
+    def test_those_that_show_are_named(self):
+        for quirk, (command, expected) in QUIRKS.items():
+            with self.subTest(quirk):
+                done = judged(*command, "--loop-quirk", quirk)
+                self.assertEqual((done.returncode, found(done)), (FAILED, expected))
+                # By itself a `must` is enough for the exit status; the others are the command's own failures.
+                done = judged(*command)
+                self.assertEqual((done.returncode, found(done)), (OK, []))
+
+    def test_those_that_do_not_are_silent(self):
+        for quirk, command in (("second-page-wrong", ("get", "--size", 3000, "--offset", 3000)),
+                               ("short-get-claims", ("get", "--size", 8192, "--offset", END)), ("closes-first", ("ping",))):
+            self.assertIn(quirk, DEAF)
+            with self.subTest(quirk):
+                self.assertEqual(found(judged(*command, "--loop-quirk", quirk)), [])
+
+    def test_a_finding_alone_is_enough(self):
+        """The transfer succeeds, because the wrong sum is tolerated; the judge tolerates it then as well."""
+        done = judged("get", "--size", 3000, "--tolerate-immediate-checksum", "--loop-quirk", "sums-other-bytes")
+        self.assertEqual((done.returncode, found(done)), (OK, []))
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 1:
+        test_net.PROGRAM = sys.argv.pop(1)
+    result = unittest.main(exit=False, verbosity=0).result
+    failed = len(result.failures) + len(result.errors)
+    print(f"{result.testsRun - failed} passed, {failed} failed")
+    sys.exit(failed != 0)

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+
+/* --judge: our end's own conversation is judged, whoever began it (docs/judge.md, "At an end of ours"). */
+
+#include "base/monotonic.h"
+#include "cli/net/judging.h"
+#include "cli/net/pattern.h"
+#include "tests/lib/judge_say.h"
+#include "tests/lib/net_world.h"
+
+#define COUNT	   40u
+#define SIZE_BYTES 16384u
+
+/* The peer PUTs, and GETs back. */
+static void move_round(void)
+{
+	static struct o2_iov iov[COUNT];
+	const uint32_t number = world.nstarted;
+	const struct o2_lnet_target target = {.nid = WORLD_US,
+					      .portal = O2_NET_PORTAL,
+					      .match_bits = O2_NET_MATCH_BITS,
+					      .hdr_data = number + 1,
+					      .ack = true};
+	struct o2_transfer_memory memory;
+
+	if (number == COUNT || world.nended < number)
+		return;
+	memory = world_memory(2 + number * (SIZE_BYTES / 4096), number % 3 == 0 ? 1000 : SIZE_BYTES,
+			      &iov[number]);
+	if (number % 2 == 0)
+		assert_int_equal(o2_lnet_put(world.endpoint.lnet, &target, &memory, NULL, NULL), 0);
+	else
+		assert_int_equal(o2_lnet_get(world.endpoint.lnet, &target, &memory, NULL, NULL), 0);
+	world.nstarted++;
+}
+
+TEST_WITH(a_server_hears_both_sides_and_finds_nothing, world_setup, NULL)
+{
+	world.round = move_round;
+	assert_int_equal(world_run("serve --judge --requests 40"), O2_CLI_OK);
+	assert_int_equal(world.status, 0);
+	assert_string_equal(world.err, "");
+	/* A PUT in one message and its ACK; a GET and its REPLY; by RDMA 4 and 2: 13 GETs, of 4 pages each. */
+	assert_non_null(strstr(world.out, "judge: "));
+	assert_non_null(
+		strstr(world.out, " 52 WRITEs of ours on 1 connections: 0 must, 0 should, 0 notes\n"));
+}
+
+TEST_WITH(a_peer_that_breaks_a_rule_is_named, world_setup, NULL)
+{
+	world.round = move_round;
+	assert_int_equal(o2_quirks_add(&world.quirks, "sums-other-bytes", NULL, 0), 0);
+	assert_int_equal(world_run("serve --judge --timeout 2 --requests 1"), O2_CLI_REFUSED);
+	assert_non_null(strstr(world.err,
+			       "o2ref: judge: must message/wire: 10.77.0.2@o2ib (to 10.77.0.1@o2ib): "
+			       "wire/header/checksum: ibm_cksum is "));
+}
+
+/* What is told here, in place of an interface. */
+struct told {
+	struct o2_net_options options;
+	struct o2_net_judging *judging;
+};
+
+static void begin(struct told *told)
+{
+	*told = (struct told){.options = {.timeout_ms = 1000, .json = true}};
+	told->judging = o2_net_judging_new(&told->options);
+	assert_non_null(told->judging);
+}
+
+static void tell(struct told *told, struct o2_watched watched)
+{
+	const struct o2_watch *watch = o2_net_judging_watch(told->judging);
+
+	watch->hear(watch->context, &watched);
+}
+
+static long must(const struct told *told)
+{
+	json_t *form = o2_net_judging_to_json(told->judging);
+	const long times = (long)json_integer_value(json_object_get(form, "must"));
+
+	assert_non_null(form);
+	json_decref(form);
+	return times;
+}
+
+TEST(bytes_that_mean_nothing_are_a_finding_and_no_more)
+{
+	static const uint8_t bytes[256] = {1, 2, 3};
+	struct told told;
+	int name;
+
+	begin(&told);
+	/* Before any request: of a connection that is not known. */
+	tell(&told, (struct o2_watched){
+			    .kind = O2_WATCHED_MESSAGE, .conn = &name, .bytes = bytes, .length_bytes = 256});
+	assert_int_equal(must(&told), 0);
+	for (int ours = 0; ours < 2; ours++) {
+		tell(&told, (struct o2_watched){.kind = O2_WATCHED_REQUEST,
+						.ours = ours != 0,
+						.conn = &name,
+						.bytes = bytes,
+						.length_bytes = 200});
+		assert_int_equal(must(&told), 3 * ours + 1);
+		tell(&told, (struct o2_watched){.kind = O2_WATCHED_REJECT,
+						.ours = ours == 0,
+						.conn = &name,
+						.bytes = bytes,
+						.length_bytes = 100});
+		assert_int_equal(must(&told), 3 * ours + 2);
+		tell(&told,
+		     (struct o2_watched){
+			     .kind = O2_WATCHED_MESSAGE, .conn = &name, .bytes = bytes, .length_bytes = 0});
+		assert_int_equal(must(&told), 3 * ours + 3);
+		tell(&told, (struct o2_watched){.kind = O2_WATCHED_GONE, .conn = &name});
+		tell(&told, (struct o2_watched){.kind = O2_WATCHED_GONE, .conn = &name});
+	}
+	assert_int_equal(o2_net_judging_end(told.judging, O2_CLI_OK), O2_CLI_REFUSED);
+}
+
+TEST(a_worse_exit_status_stays)
+{
+	struct told told;
+
+	begin(&told);
+	assert_int_equal(o2_net_judging_end(told.judging, O2_CLI_USAGE), O2_CLI_USAGE);
+	assert_int_equal(o2_net_judging_end(NULL, O2_CLI_OK), O2_CLI_OK);
+	assert_null(o2_net_judging_watch(NULL));
+}
