@@ -36,8 +36,8 @@ class Conform(unittest.TestCase):
         with Server():
             status, outcomes, text = conform("--rounds", 1)
             self.assertEqual(status, OK, text)
-            # Regions with gaps are the one mode that soft-RoCE does not have.
-            self.assertEqual({name for name, outcome in outcomes.items() if outcome != "holds"}, {"mode/fastreg_gaps"}, text)
+            self.assertEqual({name for name, outcome in outcomes.items() if outcome != "holds"}, set(), text)
+            self.assertGreater(len(outcomes), 90)
 
     def test_nobody_listens(self):
         status, _, text = conform("--port", 9999)

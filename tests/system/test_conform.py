@@ -96,8 +96,9 @@ class Quirks(unittest.TestCase):
         for quirk, ids in table.items():
             with self.subTest(quirk=quirk):
                 self.assertTrue(ids)
+                probes = [name for name in ids if not name.startswith("judge/")]
                 options = ("--timeout", 2, "--loop-quirk", self.VALUES.get(quirk, quirk))
-                only = () if ids[0] == "ping/one" else ("--only", ",".join(["ping/", "checksum/", "end/", "connect/", *ids]))
+                only = () if ids[0] == "ping/one" else ("--only", ",".join(["ping/", "checksum/", "end/", "connect/", *probes]))
                 done = loop(*options, *only)
                 self.assertEqual(done.returncode, FOUND, done.stdout)
                 found = [row[1] for row in ROW.findall(done.stdout) if row[0] == "FINDING"]
@@ -109,7 +110,7 @@ class Quirks(unittest.TestCase):
         again = re.findall(r"^ +again: o2ref conform (.*)$", text, re.M)
         self.assertEqual(len(again), len(found))
         done = run(*shlex.split(again[0]))
-        rows = [row[:2] for row in ROW.findall(done.stdout) if row[0] != "not tried"]
+        rows = [row[:2] for row in ROW.findall(done.stdout) if row[0] != "not tried" and not row[1].startswith("judge/")]
         self.assertEqual(rows, [("FINDING", found[0])])
 
     def test_figures_are_in_the_finding(self):
@@ -156,6 +157,41 @@ class Known(unittest.TestCase):
                 self.assertEqual((done.returncode, done.stdout, done.stderr.count("\n")), (USAGE, "", 1))
                 self.assertIn(said, done.stderr)
         self.assertEqual(loop("--known", "/no/such/file").returncode, USAGE)
+
+
+class Said(unittest.TestCase):
+    """What was said is judged while it is, and again from the capture."""
+
+    def judged(self, *arguments):
+        with tempfile.TemporaryDirectory() as folder:
+            done = loop("--out", folder, *arguments)
+            capture = Path(folder) / "said.pcapng"
+            judge = subprocess.run([PROGRAM, "judge", "--json", capture], capture_output=True, text=True, timeout=100, check=False)
+            decode = subprocess.run([PROGRAM, "decode", "--pcap", capture], capture_output=True, text=True, timeout=100, check=False)
+            report = json.loads((Path(folder) / "report.json").read_text(encoding="utf-8"))
+        self.assertEqual(decode.stderr, "")
+        return done, report, json.loads(judge.stdout), decode.stdout
+
+    def test_the_capture_holds_all_of_it(self):
+        done, report, judge, decoded = self.judged("--rounds", 1)
+        self.assertEqual(done.returncode, OK, done.stdout)
+        self.assertEqual((judge["seen"]["messages"], judge["seen"]["connections"]), (report["judged_messages"], report["judged_connections"]))
+        self.assertGreater(judge["seen"]["messages"], 4000)
+        self.assertEqual((judge["must"], judge["should"]), (0, 0), judge["findings"])
+        writes, = re.findall(r"and (\d+) WRITEs of ours", done.stdout)
+        self.assertEqual(len(re.findall(r"  WRITE \d+ bytes", decoded)), int(writes))
+        # Every type of message, and each of the connection manager's that an end knows of.
+        for word in ("CM REQ", "CM REP", "CM REJ", "CM DREQ", "CONNREQ", "CONNACK", "IMMEDIATE", "NOOP", "PUT_REQ", "PUT_ACK",
+                     "PUT_NAK", "PUT_DONE", "GET_REQ", "GET_DONE"):
+            self.assertTrue(re.search(rf" {word}\b", decoded), word)
+
+    def test_what_the_peer_breaks_is_named(self):
+        done, report, judge, _ = self.judged("--timeout", 2, "--loop-quirk", "gapped-source-silent", "--only", "get/size-4096")
+        self.assertEqual(done.returncode, FOUND)
+        probe, = (probe for probe in report["probes"] if probe["id"].startswith("judge/"))
+        self.assertEqual(probe["id"], "judge/transfer/unanswered")
+        self.assertRegex(probe["seen"], r"^the peer, in \S+ \(packet \d+\): milliseconds is \d+, limit 1800")
+        self.assertRegex(probe["again"], r"--only (get/size-4096|ping/one)$")
 
 
 class Hostile(unittest.TestCase):

@@ -152,7 +152,8 @@ static void hear(void *context, const struct o2_watched *watched)
 		tell(judging, heard, watched);
 }
 
-struct o2_net_judging *o2_net_judging_new(const struct o2_net_options *options)
+struct o2_net_judging *o2_net_judging_tell(const struct o2_net_options *options, o2_judge_sink sink,
+					   void *context)
 {
 	/* The end gives up after --timeout, and what is late by then is to be named. */
 	const struct o2_judge_options judge_options = {
@@ -162,7 +163,8 @@ struct o2_net_judging *o2_net_judging_new(const struct o2_net_options *options)
 	struct o2_net_judging *judging = calloc(1, sizeof(*judging));
 
 	if (judging != NULL)
-		judging->judge = o2_judge_new(&judge_options, find, judging);
+		judging->judge = o2_judge_new(&judge_options, sink != NULL ? sink : find,
+					      sink != NULL ? context : judging);
 	if (judging == NULL || judging->judge == NULL) {
 		o2_cli_complain("not enough memory for --judge");
 		free(judging);
@@ -174,6 +176,17 @@ struct o2_net_judging *o2_net_judging_new(const struct o2_net_options *options)
 	judging->wire.tolerate_immediate_checksum = options->tolerate_immediate_checksum;
 	LIST_INIT(&judging->heard);
 	return judging;
+}
+
+struct o2_net_judging *o2_net_judging_new(const struct o2_net_options *options)
+{
+	return o2_net_judging_tell(options, NULL, NULL);
+}
+
+struct o2_net_judged o2_net_judging_heard(const struct o2_net_judging *judging)
+{
+	return (struct o2_net_judged){judging->number, judging->connections, judging->messages,
+				      judging->writes};
 }
 
 const struct o2_watch *o2_net_judging_watch(struct o2_net_judging *judging)
@@ -211,19 +224,32 @@ static void print(const struct o2_net_judging *judging)
 	       times[O2_JUDGE_SHOULD], times[O2_JUDGE_NOTE]);
 }
 
+static void forget_all(struct o2_net_judging *judging)
+{
+	while (!LIST_EMPTY(&judging->heard))
+		forget(judging, LIST_FIRST(&judging->heard));
+}
+
+void o2_net_judging_free(struct o2_net_judging *judging)
+{
+	if (judging == NULL)
+		return;
+	forget_all(judging);
+	if (judging->failed)
+		o2_cli_complain("judge: not enough memory, so not all was heard");
+	o2_judge_free(judging->judge);
+	free(judging);
+}
+
 int o2_net_judging_end(struct o2_net_judging *judging, int status)
 {
 	if (judging == NULL)
 		return status;
-	while (!LIST_EMPTY(&judging->heard))
-		forget(judging, LIST_FIRST(&judging->heard));
+	forget_all(judging);
 	if (!judging->json)
 		print(judging);
-	if (judging->failed)
-		o2_cli_complain("judge: not enough memory, so not all was heard");
 	if (status == O2_CLI_OK && judging->report.times[O2_JUDGE_MUST] != 0)
 		status = O2_CLI_REFUSED;
-	o2_judge_free(judging->judge);
-	free(judging);
+	o2_net_judging_free(judging);
 	return status;
 }

@@ -5,6 +5,7 @@
 #include <jansson.h>
 
 #include "cli/net/options.h"
+#include "judge/judge.h"
 #include "lnd/ni/watch.h"
 
 /*
@@ -16,6 +17,21 @@ struct o2_net_judging;
 
 /* options: those of the command.  NULL, and has complained: not enough memory. */
 struct o2_net_judging *o2_net_judging_new(const struct o2_net_options *options);
+/*
+ * The same, with findings told to sink instead of people, who gets nothing printed: to be ended by
+ * o2_net_judging_free, which may be told NULL.
+ */
+struct o2_net_judging *o2_net_judging_tell(const struct o2_net_options *options, o2_judge_sink sink,
+					   void *context);
+void o2_net_judging_free(struct o2_net_judging *judging);
+
+/* What it has heard; number: of the last event, as in findings. */
+struct o2_net_judged {
+	uint64_t number, connections, messages, writes;
+};
+
+struct o2_net_judged o2_net_judging_heard(const struct o2_net_judging *judging);
+
 /* For the configuration of an interface; NULL for NULL. */
 const struct o2_watch *o2_net_judging_watch(struct o2_net_judging *judging);
 

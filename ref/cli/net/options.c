@@ -149,7 +149,7 @@ static const struct o2_option option_table[] = {
 	 O2_NAME(profile, profile_names), .commands = TRIES},
 	{"known", "FILE", "findings that are known and do not count: an id a line", O2_TEXT(known),
 	 .commands = TRIES},
-	{"out", "DIR", "the report also as report.txt, report.json and report.junit.xml in this folder",
+	{"out", "DIR", "the report as text, JSON and JUnit, and a capture of what was said, in this folder",
 	 O2_TEXT(out), .commands = TRIES},
 	{"rounds", "N", "how often to leave after each step of a transfer (default: 3)",
 	 O2_NUMBER(rounds, 1, 1000000), .commands = TRIES},

@@ -3,9 +3,12 @@
 #include <string.h>
 
 #include "cli/net/conform/hostile.h"
+#include "cli/net/conform/listen.h"
 #include "tests/lib/unit_test.h"
+#include "wire/bytes.h"
+#include "wire/layout.h"
 
-/* What conform makes of what the liar prints (docs/conform.md, "Misbehaviours"). */
+/* What conform makes of what the liar prints, and of what the judge finds (docs/conform.md). */
 
 static void expect_line(const char *line, const char *name, enum o2_conform_outcome outcome, const char *text)
 {
@@ -70,4 +73,97 @@ TEST(rows_of_the_table_are_understood)
 	assert_false(
 		o2_conform_hostile_row("|---|---|---|---|---|---|---|\n", name, sentence, sizeof(sentence)));
 	assert_false(o2_conform_hostile_row("| `magic` | header | cut", name, sentence, sizeof(sentence)));
+}
+
+#define US   UINT64_C(0x000500000a000001)
+#define THEM UINT64_C(0x000500000a000002)
+
+static const char msg_name; /* of the connection: it is never followed */
+
+/* A message of one side, told as if it had passed. */
+static void say(const struct o2_watch *watch, enum o2_watched_kind kind, bool ours, enum o2_msg_type type,
+		uint8_t credits, size_t more_bytes)
+{
+	struct o2_msg msg = {.order = O2_LITTLE_ENDIAN,
+			     .ibm_version = O2_MSG_VERSION_2,
+			     .ibm_type = (uint8_t)type,
+			     .ibm_credits = credits,
+			     .ibm_srcnid = ours ? US : THEM,
+			     .ibm_srcstamp = ours ? 11 : 22,
+			     .ibm_dstnid = ours ? THEM : US,
+			     .ibm_dststamp = type == O2_MSG_CONNREQ ? 0
+					     : ours		    ? 22
+								    : 11};
+	struct o2_watched watched = {.kind = kind, .ours = ours, .conn = &msg_name};
+	uint8_t bytes[O2_MSG_BYTES] = {0};
+	int length;
+
+	if (type == O2_MSG_CONNREQ || type == O2_MSG_CONNACK) {
+		msg.u.connparams.ibcp_queue_depth = 8;
+		msg.u.connparams.ibcp_max_frags = O2_MAX_FRAGS;
+		msg.u.connparams.ibcp_max_msg_size = O2_MSG_BYTES;
+	}
+	length = o2_msg_encode(&msg, NULL, bytes, sizeof(bytes), NULL);
+	assert_true(length > 0);
+	watched.bytes = bytes;
+	watched.length_bytes = (size_t)length + more_bytes;
+	if (more_bytes > 0)
+		o2_store32_le(bytes + O2_AT_NOB, (uint32_t)watched.length_bytes);
+	watch->hear(watch->context, &watched);
+}
+
+/* One connection, on which the peer sends a NOOP: it owes no credits, and nothing belongs behind it. */
+static void hear_noop(uint8_t credits, size_t more_bytes, enum o2_net_profile profile,
+		      struct o2_conform_report *report)
+{
+	static struct o2_net_options options;
+	const struct o2_watched gone = {.kind = O2_WATCHED_GONE, .ours = true, .conn = &msg_name};
+	struct o2_conform_listener *listener;
+	const struct o2_watch *watch;
+
+	options = (struct o2_net_options){
+		.nid = US, .peer = THEM, .port = 987, .timeout_ms = 50000, .json = true, .profile = profile};
+	*report = (struct o2_conform_report){.options = &options};
+	listener = o2_conform_listen(&options);
+	assert_non_null(listener);
+	watch = o2_conform_listener_watch(listener);
+	o2_conform_listener_at(listener, "ping/one");
+	say(watch, O2_WATCHED_REQUEST, true, O2_MSG_CONNREQ, 0, 0);
+	say(watch, O2_WATCHED_REPLY, false, O2_MSG_CONNACK, 0, 0);
+	o2_conform_listener_at(listener, "ping/info");
+	say(watch, O2_WATCHED_MESSAGE, false, O2_MSG_NOOP, credits, more_bytes);
+	watch->hear(watch->context, &gone);
+	o2_conform_listener_report(listener, report);
+	assert_true(o2_conform_listener_free(listener));
+}
+
+TEST(what_the_judge_finds_is_a_row_with_side_probe_and_bytes)
+{
+	struct o2_conform_report report;
+
+	hear_noop(3, 0, O2_NET_KERNEL, &report);
+	assert_int_equal(report.nrows, 1);
+	assert_string_equal(report.rows[0].id, "judge/credits/over-owed");
+	assert_string_equal(report.rows[0].again, "ping/info");
+	assert_int_equal(report.rows[0].result.outcome, O2_CONFORM_FINDING);
+	/* Magic, version, type 0xd0 and the credits. */
+	assert_non_null(strstr(report.rows[0].result.text, "the peer, in ping/info: "));
+	assert_non_null(strstr(report.rows[0].result.text, "; bytes 911be90b 1200d003 "));
+	assert_int_equal(report.judged.connections, 1);
+	assert_int_equal(report.judged.messages, 1);
+	o2_conform_report_free(&report);
+}
+
+TEST(what_should_hold_is_known_of_kernels)
+{
+	struct o2_conform_report report;
+
+	hear_noop(0, 4, O2_NET_STRICT, &report);
+	assert_int_equal(report.nrows, 1);
+	assert_string_equal(report.rows[0].id, "judge/message/length");
+	assert_int_equal(report.rows[0].result.outcome, O2_CONFORM_FINDING);
+	o2_conform_report_free(&report);
+	hear_noop(0, 4, O2_NET_KERNEL, &report);
+	assert_int_equal(report.rows[0].result.outcome, O2_CONFORM_TOLERATED);
+	o2_conform_report_free(&report);
 }

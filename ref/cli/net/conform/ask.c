@@ -19,10 +19,25 @@
 #define ANSWER_MS 20000u
 
 struct asker {
+	const struct o2_watch *watch;
+	const void *conn; /* its name there */
 	struct o2_conform_asked *asked;
 	struct o2_cm_id *id;
 	bool waits;
 };
+
+/* The connection is not a node's, which would tell who listens. */
+static void tell_watch(const struct asker *asker, enum o2_watched_kind kind, const uint8_t *bytes,
+		       size_t length_bytes)
+{
+	const struct o2_watched watched = {.kind = kind,
+					   .ours = kind == O2_WATCHED_REQUEST,
+					   .conn = asker->conn,
+					   .bytes = bytes,
+					   .length_bytes = length_bytes};
+
+	o2_watch_tell(asker->watch, &watched);
+}
 
 static void hear_reply(struct o2_conform_asked *asked, const struct o2_cm_event *event)
 {
@@ -77,8 +92,11 @@ static void hear(void *context, const struct o2_cm_event *event)
 		return;
 	asker->waits = false;
 	if (event->type == O2_CM_ESTABLISHED) {
+		tell_watch(asker, O2_WATCHED_REPLY, event->private_data, event->private_bytes);
 		hear_reply(asker->asked, event);
 	} else if (event->type == O2_CM_REJECTED) {
+		if (event->reason == O2_CM_REJECT_CONSUMER)
+			tell_watch(asker, O2_WATCHED_REJECT, event->private_data, event->private_bytes);
 		hear_reject(asker->asked, event);
 	} else {
 		char name[O2_ERRNO_TEXT_BYTES];
@@ -147,6 +165,7 @@ static int ask(struct o2_conform *conform, struct o2_conn *conn, struct asker *a
 	asker->waits = true;
 	rc = cm->ops->connect(cm, &target, &param, asker, &asker->id, NULL);
 	if (rc == 0) {
+		tell_watch(asker, O2_WATCHED_REQUEST, bytes, length);
 		wait_for_answer(conform, asker);
 		asker->id->cm->ops->destroy(asker->id);
 	}
@@ -159,7 +178,7 @@ bool o2_conform_ask(struct o2_conform *conform, const struct o2_conn_params *off
 {
 	static const struct o2_conn_ops ops;
 	const struct o2_conn_config config = O2_CONN_DEFAULTS;
-	struct asker asker = {.asked = asked};
+	struct asker asker = {.watch = conform->session.network.ni.config.watch, .asked = asked};
 	uint8_t bytes[O2_CM_REQUEST_BYTES] = {0};
 	const size_t length = compose(conform, offer, dststamp, bytes);
 	struct o2_conn *conn;
@@ -170,6 +189,7 @@ bool o2_conform_ask(struct o2_conform *conform, const struct o2_conn_params *off
 	memset(asked, 0, sizeof(*asked));
 	rc = o2_conn_create(&conform->session.network.ni, &config, &ops, NULL, &conn, &error);
 	if (rc == 0) {
+		asker.conn = conn;
 		rc = ask(conform, conn, &asker, bytes, length);
 		o2_conn_destroy(conn);
 	}

@@ -11,6 +11,7 @@
 #include "cli/cli.h"
 #include "cli/net/commands.h"
 #include "cli/net/conform/hostile.h"
+#include "cli/net/conform/listen.h"
 #include "cli/net/conform/report.h"
 
 /* o2ref conform: the tables of probes, tried one after another. */
@@ -59,11 +60,21 @@ static bool check_only(const struct o2_net_options *options)
 	return true;
 }
 
+static bool is_judged(const char *id)
+{
+	const size_t length = strlen(O2_CONFORM_JUDGE);
+
+	for (unsigned int i = 0; strncmp(id, O2_CONFORM_JUDGE, length) == 0 && i < O2_JUDGE_RULES; i++)
+		if (strcmp(o2_judge_rules[i].id, id + length) == 0)
+			return true;
+	return false;
+}
+
 static bool is_id(const char *id)
 {
 	const struct o2_conform_probe *probe;
 
-	if (is_hostile(id))
+	if (is_hostile(id) || is_judged(id))
 		return true;
 	for (uint32_t i = 0; (probe = o2_conform_probe(i)) != NULL; i++)
 		if (strcmp(probe->id, id) == 0)
@@ -106,6 +117,7 @@ static void try_probe(struct o2_conform *conform, const struct o2_conform_probe 
 	const uint64_t began_ns = o2_monotonic_ns();
 
 	conform->result = result;
+	o2_conform_listener_at(conform->listener, probe->id);
 	if (!hindered(conform, probe))
 		probe->run(conform, probe);
 	o2_conform_stop(conform);
@@ -142,6 +154,7 @@ static void try_all(struct o2_conform *conform, struct o2_conform_report *report
 
 	try_probe(conform, probe, &first);
 	report->mute = first.outcome == O2_CONFORM_FINDING ? probe : NULL;
+	o2_conform_listener_at(conform->listener, probe->id);
 	if (report->mute == NULL)
 		o2_conform_survey(conform);
 	for (uint32_t i = 0; (probe = o2_conform_probe(i)) != NULL && o2_net_stop == 0 && !conform->lost;
@@ -157,7 +170,7 @@ static void try_all(struct o2_conform *conform, struct o2_conform_report *report
 		else
 			result = (struct o2_conform_result){O2_CONFORM_NOT_TRIED, "it does not answer a ping",
 							    0};
-		o2_conform_report_add(report, probe->id, probe->sentence, probe->source, &result);
+		o2_conform_report_add(report, probe->id, probe->sentence, probe->source, probe->id, &result);
 	}
 	report->whole = probe == NULL;
 }
@@ -185,6 +198,7 @@ static int run(struct o2_conform *conform, struct o2_conform_report *report)
 
 	if (status == O2_CLI_OK) {
 		try_all(conform, report);
+		o2_conform_listener_report(conform->listener, report);
 		open = !conform->options->hostile || report->mute != NULL || !report->whole;
 		if (!open)
 			be_hostile(conform, report);
@@ -198,6 +212,23 @@ static int run(struct o2_conform *conform, struct o2_conform_report *report)
 	if (!o2_conform_report_end(report))
 		return O2_CLI_USAGE;
 	return report->count[O2_CONFORM_FINDING] > 0 || !report->whole ? O2_CLI_REFUSED : O2_CLI_OK;
+}
+
+/* Our own NID is known once there is a network. */
+static int listen_and_run(struct o2_conform *conform, struct o2_conform_report *report)
+{
+	int status = O2_CLI_USAGE;
+
+	conform->listener = o2_conform_listen(conform->options);
+	if (conform->listener == NULL) {
+		o2_net_network_close(&conform->session.network);
+		return O2_CLI_USAGE;
+	}
+	conform->session.network.ni.config.watch = o2_conform_listener_watch(conform->listener);
+	status = run(conform, report);
+	if (!o2_conform_listener_free(conform->listener))
+		status = O2_CLI_USAGE;
+	return status;
 }
 
 int o2_net_conform(struct o2_net_options *options, int argc, char **argv)
@@ -217,7 +248,7 @@ int o2_net_conform(struct o2_net_options *options, int argc, char **argv)
 	conform.next_page = O2_NET_LNET_PAGES;
 	status = O2_CONFORM_CANNOT;
 	if (o2_net_session_open_network(options, ARENA_PAGES, &conform.session) == O2_CLI_OK)
-		status = run(&conform, &report);
+		status = listen_and_run(&conform, &report);
 	o2_conform_report_free(&report);
 	return status;
 }

@@ -87,7 +87,8 @@ struct o2_conform {
 	uint32_t nops;
 	uint64_t stream;		  /* the last one that was PUT */
 	struct o2_conform_result *result; /* of the probe that is tried */
-	bool lost;			  /* the device */
+	struct o2_conform_listener *listener;
+	bool lost; /* the device */
 	/* What is known of the peer. */
 	unsigned int has;			  /* enum o2_conform_needs */
 	char lacks[3][O2_CONFORM_TEXT_BYTES / 4]; /* by bit: why it does not have that */

@@ -238,7 +238,7 @@ static void add_row(struct o2_conform_report *report, const struct table *table,
 	char id[2 * O2_CONFORM_ID_BYTES];
 
 	snprintf(id, sizeof(id), O2_CONFORM_HOSTILE "%s", name);
-	o2_conform_report_add(report, id, sentence_of(table, name), SOURCE, result);
+	o2_conform_report_add(report, id, sentence_of(table, name), SOURCE, id, result);
 }
 
 static bool run_liar(struct words *words, const struct table *table, struct o2_conform_report *report)

@@ -50,13 +50,13 @@ static void print_row(const struct o2_conform_report *report, const struct o2_co
 	char again[1024];
 
 	/* Why nothing else was tried is said once. */
-	if (report->mute != NULL && strcmp(row->id, report->mute->id) != 0)
+	if (report->mute != NULL && row->result.outcome == O2_CONFORM_NOT_TRIED)
 		return;
 	fprintf(out, "%-9s %-22s %s\n", outcome_names[row->result.outcome], row->id,
 		row->result.outcome == O2_CONFORM_HOLDS ? row->sentence : row->result.text);
 	if (row->result.outcome == O2_CONFORM_HOLDS || row->result.outcome == O2_CONFORM_NOT_TRIED)
 		return;
-	o2_conform_again(report, row->id, again, sizeof(again));
+	o2_conform_again(report, row->again, again, sizeof(again));
 	fprintf(out, "          it should be so: %s (docs/%s)\n", row->sentence, row->source);
 	fprintf(out, "          again: %s\n", again);
 }
@@ -77,6 +77,9 @@ static void print_end(const struct o2_conform_report *report, FILE *out)
 		if (is_gone(&report->known.entry[i]))
 			fprintf(out, "known, and does not occur any more: %s\n", report->known.entry[i].id);
 	fprintf(out,
+		"judged: %" PRIu64 " messages and %" PRIu64 " WRITEs of ours on %" PRIu64 " connections\n",
+		report->judged.messages, report->judged.writes, report->judged.connections);
+	fprintf(out,
 		"%" PRIu32 " hold, %" PRIu32 " findings, %" PRIu32 " known, %" PRIu32 " tolerated, %" PRIu32
 		" not tried; seed %" PRIu64 "\n",
 		count[O2_CONFORM_HOLDS], count[O2_CONFORM_FINDING], count[O2_CONFORM_KNOWN],
@@ -91,7 +94,7 @@ void o2_conform_report_text(const struct o2_conform_report *report, FILE *out)
 }
 
 void o2_conform_report_add(struct o2_conform_report *report, const char *id, const char *sentence,
-			   const char *source, const struct o2_conform_result *result)
+			   const char *source, const char *again, const struct o2_conform_result *result)
 {
 	struct o2_conform_row *rows = realloc(report->rows, (report->nrows + 1) * sizeof(*rows));
 	struct o2_conform_row *row;
@@ -107,6 +110,7 @@ void o2_conform_report_add(struct o2_conform_report *report, const char *id, con
 	snprintf(row->id, sizeof(row->id), "%s", id);
 	snprintf(row->sentence, sizeof(row->sentence), "%s", sentence);
 	snprintf(row->source, sizeof(row->source), "%s", source);
+	snprintf(row->again, sizeof(row->again), "%s", again);
 	if (result->outcome != O2_CONFORM_NOT_TRIED &&
 	    o2_conform_known_note(&report->known, id, result->outcome == O2_CONFORM_FINDING))
 		row->result.outcome = O2_CONFORM_KNOWN;
@@ -131,7 +135,7 @@ static json_t *row_json(const struct o2_conform_report *report, const struct o2_
 	object = o2_json_with(object, "seconds", json_real((double)row->result.took_ns / 1e9));
 	if (row->result.outcome == O2_CONFORM_HOLDS)
 		return object;
-	o2_conform_again(report, row->id, again, sizeof(again));
+	o2_conform_again(report, row->again, again, sizeof(again));
 	object = o2_json_with(object, "seen", json_string(row->result.text));
 	return o2_json_with(object, "again", json_string(again));
 }
@@ -165,6 +169,8 @@ static json_t *report_json(const struct o2_conform_report *report)
 	object = o2_json_with(object, "known", json_integer(count[O2_CONFORM_KNOWN]));
 	object = o2_json_with(object, "tolerated", json_integer(count[O2_CONFORM_TOLERATED]));
 	object = o2_json_with(object, "not_tried", json_integer(count[O2_CONFORM_NOT_TRIED]));
+	object = o2_json_with(object, "judged_messages", o2_json_length(report->judged.messages));
+	object = o2_json_with(object, "judged_connections", o2_json_length(report->judged.connections));
 	object = o2_json_with(object, "known_and_gone", gone_json(report));
 	return o2_json_with(object, "probes", rows);
 }

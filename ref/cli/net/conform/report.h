@@ -6,6 +6,7 @@
 
 #include "cli/net/conform/conform.h"
 #include "cli/net/conform/known.h"
+#include "cli/net/judging.h"
 
 /*
  * What conform says: a row for each probe as it ends, and then how many of each kind; or one JSON object.
@@ -15,7 +16,8 @@
 struct o2_conform_row {
 	char id[O2_CONFORM_ID_BYTES];
 	char sentence[192];
-	char source[96]; /* "page.md#section" */
+	char source[96];		 /* "page.md#section" */
+	char again[O2_CONFORM_ID_BYTES]; /* the probe that shows it */
 	struct o2_conform_result result;
 };
 
@@ -29,11 +31,16 @@ struct o2_conform_report {
 	uint32_t count[O2_CONFORM_OUTCOMES];
 	/* What the peer has to do before anything else can be tried, and does not; NULL: it does. */
 	const struct o2_conform_probe *mute;
+	struct o2_net_judged judged;
 	bool whole; /* all that was wanted was tried */
 };
 
+/* Ids of what the judge has found: "judge/" and the rule. */
+#define O2_CONFORM_JUDGE "judge/"
+
+/* again: the probe that shows it, which is mostly the row itself. */
 void o2_conform_report_add(struct o2_conform_report *report, const char *id, const char *sentence,
-			   const char *source, const struct o2_conform_result *result);
+			   const char *source, const char *again, const struct o2_conform_result *result);
 /* Print the end.  False: a file of --out could not be written; that was said. */
 bool o2_conform_report_end(struct o2_conform_report *report);
 void o2_conform_report_free(struct o2_conform_report *report);

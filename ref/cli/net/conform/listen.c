@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/net/conform/listen.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/judge_report.h"
+#include "wire/nid.h"
+
+#define SHOWN_BYTES 64u
+
+/* The first time that one side has broken a rule, and how often it did. */
+struct broken {
+	uint64_t times;
+	char probe[O2_CONFORM_ID_BYTES];
+	char text[O2_CONFORM_TEXT_BYTES];
+};
+
+struct o2_conform_listener {
+	struct o2_watch watch;
+	const struct o2_net_options *options;
+	struct o2_net_options judged; /* what is judged by: its own copy */
+	struct o2_net_judging *judging;
+	struct o2_conform_capture *capture; /* NULL: none is wanted */
+	const char *probe;
+	const struct o2_watched *now;		 /* what is heard at this moment */
+	struct broken broken[O2_JUDGE_RULES][2]; /* by us: [true] */
+};
+
+/* The first bytes of what shows it, in hexadecimal. */
+static void bytes_text(const struct o2_watched *watched, char *text, size_t text_bytes)
+{
+	size_t used;
+
+	text[0] = '\0';
+	if (watched == NULL || watched->bytes == NULL)
+		return;
+	used = (size_t)snprintf(text, text_bytes, "; bytes");
+	for (size_t i = 0; i < watched->length_bytes && i < SHOWN_BYTES && used + 4 < text_bytes; i++)
+		used += (size_t)snprintf(text + used, text_bytes - used, "%s%02x", i % 4 == 0 ? " " : "",
+					 watched->bytes[i]);
+	if (watched->length_bytes > SHOWN_BYTES)
+		snprintf(text + used, text_bytes - used, " ..");
+}
+
+static void find(void *context, const struct o2_judge_finding *finding)
+{
+	struct o2_conform_listener *listener = context;
+	const struct o2_judge_row row = o2_judge_row_of(finding);
+	const bool ours = row.who_nid == listener->options->nid;
+	struct broken *broken = &listener->broken[row.rule][ours];
+	char what[O2_JUDGE_ROW_TEXT_BYTES], bytes[200], packet[48] = "";
+
+	if (o2_judge_row_severity(&row) == O2_JUDGE_NOTE || broken->times++ > 0)
+		return;
+	o2_judge_what(row.wire_rule, &row.error, what);
+	bytes_text(listener->now, bytes, sizeof(bytes));
+	if (listener->capture != NULL)
+		snprintf(packet, sizeof(packet), " (packet %" PRIu64 ")",
+			 o2_conform_capture_packets(listener->capture));
+	snprintf(broken->probe, sizeof(broken->probe), "%s", listener->probe);
+	snprintf(broken->text, sizeof(broken->text), "%s, in %s%s: %s%s", ours ? "this end" : "the peer",
+		 listener->probe, packet, what[0] != '\0' ? what : "it does not hold", bytes);
+}
+
+static void hear(void *context, const struct o2_watched *watched)
+{
+	struct o2_conform_listener *listener = context;
+	const struct o2_watch *judge = o2_net_judging_watch(listener->judging);
+
+	if (listener->capture != NULL)
+		o2_conform_capture_hear(listener->capture, watched);
+	listener->now = watched;
+	o2_watch_tell(judge, watched);
+	listener->now = NULL;
+}
+
+static bool open_capture(struct o2_conform_listener *listener)
+{
+	const struct o2_net_options *options = listener->options;
+	static char path[PATH_MAX];
+
+	if (options->out == NULL)
+		return true;
+	snprintf(path, sizeof(path), "%s/said.pcapng", options->out);
+	listener->capture = o2_conform_capture_open(path, options->nid, options->peer, options->port);
+	return listener->capture != NULL;
+}
+
+struct o2_conform_listener *o2_conform_listen(const struct o2_net_options *options)
+{
+	struct o2_conform_listener *listener = calloc(1, sizeof(*listener));
+
+	if (listener == NULL) {
+		o2_cli_complain("not enough memory for the judge");
+		return NULL;
+	}
+	listener->options = options;
+	listener->probe = "";
+	listener->watch = (struct o2_watch){listener, hear};
+	listener->judged = *options;
+	/* A probe of its own looks at these. */
+	listener->judged.tolerate_immediate_checksum = true;
+	listener->judging = o2_net_judging_tell(&listener->judged, find, listener);
+	if (listener->judging != NULL && open_capture(listener))
+		return listener;
+	o2_net_judging_free(listener->judging);
+	free(listener);
+	return NULL;
+}
+
+const struct o2_watch *o2_conform_listener_watch(struct o2_conform_listener *listener)
+{
+	return &listener->watch;
+}
+
+void o2_conform_listener_at(struct o2_conform_listener *listener, const char *probe)
+{
+	listener->probe = probe;
+}
+
+static void add_row(const struct o2_conform_listener *listener, enum o2_judge_rule_id rule, bool ours,
+		    struct o2_conform_report *report)
+{
+	const struct broken *broken = &listener->broken[rule][ours];
+	struct o2_conform_result result = {.outcome = O2_CONFORM_FINDING};
+	char id[O2_CONFORM_ID_BYTES];
+
+	if (o2_judge_rules[rule].severity == O2_JUDGE_SHOULD && report->options->profile == O2_NET_KERNEL)
+		result.outcome = O2_CONFORM_TOLERATED;
+	snprintf(id, sizeof(id), O2_CONFORM_JUDGE "%s", o2_judge_rules[rule].id);
+	memcpy(result.text, broken->text, sizeof(result.text));
+	if (broken->times > 1)
+		snprintf(result.text + strlen(result.text), sizeof(result.text) - strlen(result.text),
+			 " (%" PRIu64 " times)", broken->times);
+	o2_conform_report_add(report, id, o2_judge_rules[rule].sentence, o2_judge_rules[rule].source,
+			      broken->probe, &result);
+}
+
+void o2_conform_listener_report(struct o2_conform_listener *listener, struct o2_conform_report *report)
+{
+	for (unsigned int rule = 0; rule < O2_JUDGE_RULES; rule++)
+		for (unsigned int ours = 0; ours < 2; ours++)
+			if (listener->broken[rule][ours].times > 0)
+				add_row(listener, (enum o2_judge_rule_id)rule, ours == 1, report);
+	report->judged = o2_net_judging_heard(listener->judging);
+}
+
+bool o2_conform_listener_free(struct o2_conform_listener *listener)
+{
+	bool ok;
+
+	if (listener == NULL)
+		return true;
+	o2_net_judging_free(listener->judging);
+	ok = o2_conform_capture_close(listener->capture);
+	free(listener);
+	return ok;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef O2_CLI_NET_CONFORM_LISTEN_H
+#define O2_CLI_NET_CONFORM_LISTEN_H
+
+#include "cli/net/conform/capture.h"
+#include "cli/net/conform/report.h"
+#include "cli/net/judging.h"
+
+/*
+ * All that the probes' connections say, both ways, goes to the judge, and with --out into a capture.
+ * Source: docs/conform.md, "The judge".
+ */
+
+struct o2_conform_listener;
+
+/* NULL, after a line on stderr. */
+struct o2_conform_listener *o2_conform_listen(const struct o2_net_options *options);
+const struct o2_watch *o2_conform_listener_watch(struct o2_conform_listener *listener);
+
+/* From now on what is said belongs to that probe. */
+void o2_conform_listener_at(struct o2_conform_listener *listener, const char *probe);
+
+/* A row for each rule that was broken.  No connection may be left. */
+void o2_conform_listener_report(struct o2_conform_listener *listener, struct o2_conform_report *report);
+
+/* NULL is allowed.  False: the capture could not be written; that was said. */
+bool o2_conform_listener_free(struct o2_conform_listener *listener);
+
+#endif

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/net/conform/packet.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "wire/bytes.h"
+
+#define ETHERNET_BYTES 14u
+#define IPV4_BYTES     20u
+#define UDP_BYTES      8u
+#define BTH_BYTES      12u
+#define DETH_BYTES     8u
+#define RETH_BYTES     16u
+#define ICRC_BYTES     4u
+#define MAD_BYTES      256u
+#define MAX_SEND_BYTES 4096u
+
+#define AT_IPV4	     ETHERNET_BYTES
+#define AT_UDP	     (AT_IPV4 + IPV4_BYTES)
+#define AT_BTH	     (AT_UDP + UDP_BYTES)
+#define AT_EXTENSION (AT_BTH + BTH_BYTES)
+
+static_assert(AT_EXTENSION + RETH_BYTES + MAX_SEND_BYTES + ICRC_BYTES <= O2_PACKET_BYTES,
+	      "a packet holds the longest");
+
+#define UDP_PORT_FROM 49152u
+#define UDP_PORT_ROCE 4791u
+#define GSI_QP	      1u
+#define GSI_QKEY      0x80010000u
+#define PSN_MASK      0xffffffu
+
+/* Opcodes. */
+#define WRITE_FIRST  0x06u
+#define WRITE_MIDDLE 0x07u
+#define WRITE_LAST   0x08u
+#define WRITE_ONLY   0x0au
+#define SEND_ONLY    0x04u
+#define UD_SEND_ONLY 0x64u
+
+static void store16_be(uint8_t *bytes, uint32_t value)
+{
+	o2_store16(bytes, O2_BIG_ENDIAN, (uint16_t)value);
+}
+
+/* Locally administered, and told from the address. */
+static void put_mac(uint8_t *bytes, uint32_t address)
+{
+	bytes[0] = 0x02;
+	bytes[1] = 0;
+	o2_store32_be(bytes + 2, address);
+}
+
+static uint16_t ipv4_sum(const uint8_t *header)
+{
+	uint32_t sum = 0;
+
+	for (unsigned int i = 0; i < IPV4_BYTES; i += 2)
+		sum += o2_load16_be(header + i);
+	sum = (sum & 0xffff) + (sum >> 16);
+	sum = (sum & 0xffff) + (sum >> 16);
+	return (uint16_t)~sum;
+}
+
+/* Link, network and UDP, in front of so many bytes with the base transport header first. */
+static void put_network(struct o2_packet *packet, uint32_t from, uint32_t to, size_t transport_bytes)
+{
+	uint8_t *ipv4 = packet->bytes + AT_IPV4, *udp = packet->bytes + AT_UDP;
+
+	packet->length_bytes = AT_BTH + transport_bytes;
+	packet->seen_bytes = packet->length_bytes;
+	memset(packet->bytes, 0, AT_BTH);
+	put_mac(packet->bytes, to);
+	put_mac(packet->bytes + 6, from);
+	store16_be(packet->bytes + 12, 0x0800);
+	ipv4[0] = 0x45;
+	store16_be(ipv4 + 2, (uint32_t)(IPV4_BYTES + UDP_BYTES + transport_bytes));
+	store16_be(ipv4 + 6, 0x4000); /* not to be cut */
+	ipv4[8] = 64;
+	ipv4[9] = 17; /* UDP */
+	o2_store32_be(ipv4 + 12, from);
+	o2_store32_be(ipv4 + 16, to);
+	store16_be(ipv4 + 10, ipv4_sum(ipv4));
+	store16_be(udp, UDP_PORT_FROM);
+	store16_be(udp + 2, UDP_PORT_ROCE);
+	store16_be(udp + 4, (uint32_t)(UDP_BYTES + transport_bytes));
+}
+
+static uint32_t pad_of(size_t payload_bytes)
+{
+	return (uint32_t)(4 - payload_bytes % 4) % 4;
+}
+
+static void put_bth(struct o2_packet *packet, uint8_t opcode, uint32_t pad, uint32_t qp, uint32_t psn)
+{
+	uint8_t *bth = packet->bytes + AT_BTH;
+
+	bth[0] = opcode;
+	bth[1] = (uint8_t)(0x40 | pad << 4);
+	store16_be(bth + 2, 0xffff);
+	o2_store32_be(bth + 4, qp);
+	o2_store32_be(bth + 8, psn & PSN_MASK);
+}
+
+void o2_packet_skip(struct o2_packet_end *from, uint32_t count)
+{
+	from->psn = (from->psn + count) & PSN_MASK;
+}
+
+void o2_packet_send(struct o2_packet *packet, struct o2_packet_end *from, const struct o2_packet_end *to,
+		    const uint8_t *bytes, size_t length_bytes)
+{
+	const size_t length = length_bytes < MAX_SEND_BYTES ? length_bytes : MAX_SEND_BYTES;
+	const uint32_t pad = pad_of(length);
+
+	put_network(packet, from->address, to->address, BTH_BYTES + length + pad + ICRC_BYTES);
+	put_bth(packet, SEND_ONLY, pad, to->qp, from->psn);
+	memcpy(packet->bytes + AT_EXTENSION, bytes, length);
+	memset(packet->bytes + AT_EXTENSION + length, 0, pad + ICRC_BYTES);
+	o2_packet_skip(from, 1);
+}
+
+void o2_packet_write(struct o2_packet *packet, struct o2_packet_end *from, const struct o2_packet_end *to,
+		     const struct o2_watched *write, uint64_t at, uint32_t count)
+{
+	const bool first = at == 0, last = at + count == write->length_bytes;
+	const uint32_t reth = first ? RETH_BYTES : 0, pad = pad_of(count);
+	uint8_t *extension = packet->bytes + AT_EXTENSION;
+
+	put_network(packet, from->address, to->address, BTH_BYTES + reth + count + pad + ICRC_BYTES);
+	put_bth(packet, first ? (last ? WRITE_ONLY : WRITE_FIRST) : (last ? WRITE_LAST : WRITE_MIDDLE), pad,
+		to->qp, from->psn);
+	if (first) {
+		o2_store32_be(extension, (uint32_t)(write->addr >> 32));
+		o2_store32_be(extension + 4, (uint32_t)write->addr);
+		o2_store32_be(extension + 8, write->rkey);
+		o2_store32_be(extension + 12, (uint32_t)write->length_bytes);
+	}
+	packet->seen_bytes = AT_EXTENSION + reth;
+	o2_packet_skip(from, 1);
+}
+
+/* --- the connection manager --- */
+
+#define MAD_CLASS_CM 7u
+#define AT_DATA	     24u /* of a MAD */
+#define DATA_BYTES   (MAD_BYTES - AT_DATA)
+#define IP_CM_BYTES  36u
+#define RDMA_TCP     UINT64_C(0x0000000001060000) /* the service ids of RDMA_PS_TCP; a port is the rest */
+
+#define REQ_AT_SERVICE 8u
+#define REQ_AT_QP      32u
+#define REQ_AT_PSN     44u
+#define REQ_AT_PRIVATE 140u
+#define REP_AT_QP      12u
+#define REP_AT_PSN     20u
+#define REP_AT_PRIVATE 36u
+#define REJ_AT_REASON  10u
+#define REJ_AT_PRIVATE 84u
+#define REJ_CONSUMER   28u
+
+static void put_private(uint8_t *data, size_t at, const uint8_t *bytes, size_t count)
+{
+	if (count > 0)
+		memcpy(data + at, bytes, count < DATA_BYTES - at ? count : DATA_BYTES - at);
+}
+
+/* The addresses stand in front of the private data. */
+static void put_ip_cm(uint8_t *header, const struct o2_packet_end *from, const struct o2_packet_end *to)
+{
+	header[1] = 0x40;
+	store16_be(header + 2, UDP_PORT_FROM);
+	o2_store32_be(header + 16, from->address);
+	o2_store32_be(header + 32, to->address);
+}
+
+static void put_request(uint8_t *data, const struct o2_packet_end *from, const struct o2_packet_end *to,
+			uint16_t port, const uint8_t *bytes, size_t count)
+{
+	const uint64_t service = RDMA_TCP | port;
+
+	o2_store32_be(data + REQ_AT_SERVICE, (uint32_t)(service >> 32));
+	o2_store32_be(data + REQ_AT_SERVICE + 4, (uint32_t)service);
+	o2_store32_be(data + REQ_AT_QP, from->qp << 8);
+	o2_store32_be(data + REQ_AT_PSN, 0);
+	put_ip_cm(data + REQ_AT_PRIVATE, from, to);
+	put_private(data, REQ_AT_PRIVATE + IP_CM_BYTES, bytes, count);
+}
+
+void o2_packet_cm(struct o2_packet *packet, enum o2_packet_cm kind, const struct o2_packet_end *from,
+		  const struct o2_packet_end *to, uint16_t port, const uint8_t *private_data,
+		  size_t private_bytes)
+{
+	uint8_t *deth = packet->bytes + AT_EXTENSION, *mad = deth + DETH_BYTES, *data = mad + AT_DATA;
+
+	put_network(packet, from->address, to->address, BTH_BYTES + DETH_BYTES + MAD_BYTES + ICRC_BYTES);
+	put_bth(packet, UD_SEND_ONLY, 0, GSI_QP, 0);
+	memset(deth, 0, DETH_BYTES + MAD_BYTES + ICRC_BYTES);
+	o2_store32_be(deth, GSI_QKEY);
+	o2_store32_be(deth + 4, GSI_QP);
+	mad[0] = 1;
+	mad[1] = MAD_CLASS_CM;
+	mad[2] = 2;			      /* version of the class */
+	mad[3] = 3;			      /* Send */
+	o2_store32_be(mad + 12, from->cm_id); /* transaction */
+	store16_be(mad + 16, kind);
+	o2_store32_be(data, from->cm_id);
+	if (kind == O2_PACKET_REQ) {
+		put_request(data, from, to, port, private_data, private_bytes);
+		return;
+	}
+	o2_store32_be(data + 4, to->cm_id);
+	if (kind == O2_PACKET_REP) {
+		o2_store32_be(data + REP_AT_QP, from->qp << 8);
+		o2_store32_be(data + REP_AT_PSN, 0);
+		put_private(data, REP_AT_PRIVATE, private_data, private_bytes);
+	} else if (kind == O2_PACKET_REJ) {
+		store16_be(data + REJ_AT_REASON, REJ_CONSUMER);
+		put_private(data, REJ_AT_PRIVATE, private_data, private_bytes);
+	}
+}
+
+/* --- pcapng, little-endian --- */
+
+#define BLOCK_SECTION	0x0a0d0d0au
+#define BLOCK_INTERFACE 1u
+#define BLOCK_PACKET	6u
+#define BYTE_ORDER	0x1a2b3c4du
+#define LINK_ETHERNET	1u
+#define OPTION_TSRESOL	9u
+#define SECTION_BYTES	28u
+#define INTERFACE_BYTES 32u
+#define PACKET_FIXED	32u
+
+static_assert(SECTION_BYTES + INTERFACE_BYTES <= O2_PCAPNG_HEAD_BYTES, "the head has room");
+
+size_t o2_pcapng_head(uint8_t bytes[O2_PCAPNG_HEAD_BYTES])
+{
+	uint8_t *interface = bytes + SECTION_BYTES;
+
+	memset(bytes, 0, O2_PCAPNG_HEAD_BYTES);
+	o2_store32_le(bytes, BLOCK_SECTION);
+	o2_store32_le(bytes + 4, SECTION_BYTES);
+	o2_store32_le(bytes + 8, BYTE_ORDER);
+	o2_store16(bytes + 12, O2_LITTLE_ENDIAN, 1); /* version 1.0 */
+	o2_store64_le(bytes + 16, UINT64_MAX);	     /* how long the section is, is not said */
+	o2_store32_le(bytes + 24, SECTION_BYTES);
+	o2_store32_le(interface, BLOCK_INTERFACE);
+	o2_store32_le(interface + 4, INTERFACE_BYTES);
+	o2_store16(interface + 8, O2_LITTLE_ENDIAN, LINK_ETHERNET);
+	o2_store32_le(interface + 12, O2_PACKET_BYTES);
+	o2_store16(interface + 16, O2_LITTLE_ENDIAN, OPTION_TSRESOL);
+	o2_store16(interface + 18, O2_LITTLE_ENDIAN, 1);
+	interface[20] = 9; /* nanoseconds; an option's value is padded, and four zeros end the list */
+	o2_store32_le(interface + 28, INTERFACE_BYTES);
+	return SECTION_BYTES + INTERFACE_BYTES;
+}
+
+void o2_pcapng_packet(const struct o2_packet *packet, uint64_t time_ns, struct o2_pcapng_block *block)
+{
+	const uint32_t pad = pad_of(packet->seen_bytes);
+	const uint32_t total = PACKET_FIXED + (uint32_t)packet->seen_bytes + pad;
+
+	memset(block, 0, sizeof(*block));
+	o2_store32_le(block->head, BLOCK_PACKET);
+	o2_store32_le(block->head + 4, total);
+	o2_store32_le(block->head + 12, (uint32_t)(time_ns >> 32));
+	o2_store32_le(block->head + 16, (uint32_t)time_ns);
+	o2_store32_le(block->head + 20, (uint32_t)packet->seen_bytes);
+	o2_store32_le(block->head + 24, (uint32_t)packet->length_bytes);
+	block->head_bytes = sizeof(block->head);
+	o2_store32_le(block->tail + pad, total);
+	block->tail_bytes = pad + 4;
+}
