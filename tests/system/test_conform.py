@@ -9,6 +9,7 @@ import json
 import os
 import re
 import shlex
+import signal
 import subprocess
 import sys
 import tempfile
@@ -185,6 +186,18 @@ class Said(unittest.TestCase):
                      "PUT_NAK", "PUT_DONE", "GET_REQ", "GET_DONE"):
             self.assertTrue(re.search(rf" {word}\b", decoded), word)
 
+    def test_a_finding_names_its_packets(self):
+        done, report, _, decoded = self.judged("--loop-quirk", "second-page-wrong", "--only", "put/size-1,offset/remote-3000")
+        probe, = (probe for probe in report["probes"] if probe["outcome"] == "finding")
+        first, last = probe["first_packet"], probe["last_packet"]
+        self.assertRegex(done.stdout, rf"\n +said: packets {first} to {last} of /\S+/said.pcapng\n")
+        lines = [line for line in decoded.splitlines() if re.match(r" +\d+  ", line) and first <= int(line.split()[0]) <= last]
+        # From its own connection's request to the end of that.
+        self.assertRegex(lines[0], "CM REQ ")
+        self.assertRegex(lines[-1], "CM DREQ")
+        self.assertEqual(sum("IMMEDIATE PUT 3000 bytes" in line for line in lines), 1)
+        self.assertEqual(sum("IMMEDIATE REPLY 3000 bytes" in line for line in lines), 1)
+
     def test_what_the_peer_breaks_is_named(self):
         done, report, judge, _ = self.judged("--timeout", 2, "--loop-quirk", "gapped-source-silent", "--only", "get/size-4096")
         self.assertEqual(done.returncode, FOUND)
@@ -276,6 +289,18 @@ class Output(unittest.TestCase):
                 done = run("--device", "loop", *arguments)
                 self.assertEqual((done.returncode, done.stdout), (USAGE, ""))
                 self.assertIn(text, done.stderr)
+
+    def test_interrupted(self):
+        with tempfile.TemporaryDirectory() as folder:
+            process = subprocess.Popen([PROGRAM, "conform", "--device", "loop", "--rounds", "1000000", "--only", "ping/one,leave/",
+                                        "--out", folder, PEER], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            self.addCleanup(process.kill)
+            self.assertRegex(process.stdout.readline(), r"^holds +ping/one ")
+            process.send_signal(signal.SIGINT)
+            out, err = process.communicate(timeout=60)
+            self.assertEqual((process.returncode, err), (FOUND, "o2ref: it did not come to its end\n"), out)
+            report = json.loads((Path(folder) / "report.json").read_text(encoding="utf-8"))
+            self.assertEqual((report["whole"], report["findings"]), (False, 0), out)
 
     def test_no_device(self):
         done = run("--device", "there-is-no-such", PEER)

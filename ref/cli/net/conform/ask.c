@@ -7,6 +7,7 @@
 
 #include "base/errno_name.h"
 #include "base/monotonic.h"
+#include "cli/net/commands.h"
 #include "cli/net/conform/conform.h"
 #include "lnd/conn/conn.h"
 #include "wire/nid.h"
@@ -132,7 +133,7 @@ static void wait_for_answer(struct o2_conform *conform, struct asker *asker)
 {
 	const uint64_t end_ms = o2_monotonic_ms() + ANSWER_MS;
 
-	while (asker->waits && o2_monotonic_ms() < end_ms && !conform->lost) {
+	while (asker->waits && o2_monotonic_ms() < end_ms && !conform->lost && o2_net_stop == 0) {
 		const int events = o2_net_network_progress(&conform->session.network, o2_monotonic_ms());
 
 		conform->lost |= events < 0;
@@ -195,5 +196,7 @@ bool o2_conform_ask(struct o2_conform *conform, const struct o2_conn_params *off
 	}
 	if (rc != 0)
 		o2_conform_skip(conform, "our end cannot ask: %s", strerror(-rc));
-	return rc == 0;
+	else if (o2_net_stop != 0)
+		o2_conform_skip(conform, "interrupted");
+	return rc == 0 && o2_net_stop == 0;
 }

@@ -115,6 +115,7 @@ static void try_probe(struct o2_conform *conform, const struct o2_conform_probe 
 		      struct o2_conform_result *result)
 {
 	const uint64_t began_ns = o2_monotonic_ns();
+	const uint64_t packets = o2_conform_listener_packets(conform->listener);
 
 	conform->result = result;
 	o2_conform_listener_at(conform->listener, probe->id);
@@ -122,6 +123,8 @@ static void try_probe(struct o2_conform *conform, const struct o2_conform_probe 
 		probe->run(conform, probe);
 	o2_conform_stop(conform);
 	result->took_ns = o2_monotonic_ns() - began_ns;
+	result->last_packet = o2_conform_listener_packets(conform->listener);
+	result->first_packet = result->last_packet > packets ? packets + 1 : result->last_packet;
 	if (result->outcome == O2_CONFORM_FINDING && probe->kernel_otherwise &&
 	    conform->options->profile == O2_NET_KERNEL)
 		result->outcome = O2_CONFORM_TOLERATED;
@@ -168,8 +171,8 @@ static void try_all(struct o2_conform *conform, struct o2_conform_report *report
 		else if (report->mute == NULL)
 			try_probe(conform, probe, &result);
 		else
-			result = (struct o2_conform_result){O2_CONFORM_NOT_TRIED, "it does not answer a ping",
-							    0};
+			result = (struct o2_conform_result){.outcome = O2_CONFORM_NOT_TRIED,
+							    .text = "it does not answer a ping"};
 		o2_conform_report_add(report, probe->id, probe->sentence, probe->source, probe->id, &result);
 	}
 	report->whole = probe == NULL;

@@ -51,6 +51,7 @@ struct o2_conform_result {
 	enum o2_conform_outcome outcome;
 	char text[O2_CONFORM_TEXT_BYTES]; /* what was seen; why it was not tried */
 	uint64_t took_ns;
+	uint64_t first_packet, last_packet; /* in the capture; 0: there is none */
 };
 
 /* An operation of ours. */

@@ -85,7 +85,7 @@ static bool open_capture(struct o2_conform_listener *listener)
 
 	if (options->out == NULL)
 		return true;
-	snprintf(path, sizeof(path), "%s/said.pcapng", options->out);
+	snprintf(path, sizeof(path), "%s/" O2_CONFORM_SAID, options->out);
 	listener->capture = o2_conform_capture_open(path, options->nid, options->peer, options->port);
 	return listener->capture != NULL;
 }
@@ -120,6 +120,11 @@ const struct o2_watch *o2_conform_listener_watch(struct o2_conform_listener *lis
 void o2_conform_listener_at(struct o2_conform_listener *listener, const char *probe)
 {
 	listener->probe = probe;
+}
+
+uint64_t o2_conform_listener_packets(const struct o2_conform_listener *listener)
+{
+	return listener->capture == NULL ? 0 : o2_conform_capture_packets(listener->capture);
 }
 
 static void add_row(const struct o2_conform_listener *listener, enum o2_judge_rule_id rule, bool ours,

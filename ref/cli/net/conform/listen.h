@@ -20,6 +20,9 @@ const struct o2_watch *o2_conform_listener_watch(struct o2_conform_listener *lis
 /* From now on what is said belongs to that probe. */
 void o2_conform_listener_at(struct o2_conform_listener *listener, const char *probe);
 
+/* How many packets are in the capture; 0 without one. */
+uint64_t o2_conform_listener_packets(const struct o2_conform_listener *listener);
+
 /* A row for each rule that was broken.  No connection may be left. */
 void o2_conform_listener_report(struct o2_conform_listener *listener, struct o2_conform_report *report);
 

@@ -59,6 +59,9 @@ static void print_row(const struct o2_conform_report *report, const struct o2_co
 	o2_conform_again(report, row->again, again, sizeof(again));
 	fprintf(out, "          it should be so: %s (docs/%s)\n", row->sentence, row->source);
 	fprintf(out, "          again: %s\n", again);
+	if (row->result.last_packet > 0)
+		fprintf(out, "          said: packets %" PRIu64 " to %" PRIu64 " of %s/" O2_CONFORM_SAID "\n",
+			row->result.first_packet, row->result.last_packet, report->options->out);
 }
 
 static bool is_gone(const struct o2_conform_known_entry *entry)
@@ -133,6 +136,10 @@ static json_t *row_json(const struct o2_conform_report *report, const struct o2_
 	object = o2_json_with(object, "sentence", json_string(row->sentence));
 	object = o2_json_with(object, "source", json_string(row->source));
 	object = o2_json_with(object, "seconds", json_real((double)row->result.took_ns / 1e9));
+	if (row->result.last_packet > 0) {
+		object = o2_json_with(object, "first_packet", o2_json_length(row->result.first_packet));
+		object = o2_json_with(object, "last_packet", o2_json_length(row->result.last_packet));
+	}
 	if (row->result.outcome == O2_CONFORM_HOLDS)
 		return object;
 	o2_conform_again(report, row->again, again, sizeof(again));

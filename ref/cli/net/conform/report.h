@@ -35,6 +35,9 @@ struct o2_conform_report {
 	bool whole; /* all that was wanted was tried */
 };
 
+/* The capture, in the folder of --out. */
+#define O2_CONFORM_SAID "said.pcapng"
+
 /* Ids of what the judge has found: "judge/" and the rule. */
 #define O2_CONFORM_JUDGE "judge/"
 

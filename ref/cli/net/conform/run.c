@@ -8,6 +8,7 @@
 
 #include "base/errno_name.h"
 #include "base/monotonic.h"
+#include "cli/net/commands.h"
 #include "cli/net/conform/conform.h"
 #include "cli/net/look.h"
 #include "cli/net/memory.h"
@@ -111,7 +112,9 @@ bool o2_conform_step(struct o2_conform *conform)
 	conform->lost |= !o2_net_session_step(&conform->session, UINT64_MAX);
 	if (conform->lost)
 		o2_conform_skip(conform, "the device is lost");
-	return !conform->lost;
+	else if (o2_net_stop != 0)
+		o2_conform_skip(conform, "interrupted");
+	return !conform->lost && o2_net_stop == 0;
 }
 
 struct o2_conform_move o2_conform_move(const struct o2_conform *conform, uint32_t size_bytes)
