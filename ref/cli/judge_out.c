@@ -134,11 +134,9 @@ static bool end_all(struct o2_judge_out *out)
 {
 	bool good = true;
 
-	if (out->page != NULL && (errno = 0, !o2_judge_page_end(out->page))) {
-		o2_cli_complain("%s: %s", out->html.path,
-				errno != 0 ? strerror(errno) : "not enough memory for all of it");
-		good = false;
-	}
+	errno = 0;
+	if (out->page != NULL && !o2_judge_page_end(out->page) && out->html.error == 0)
+		out->html.error = errno != 0 ? errno : ENOMEM;
 	if (out->junit.out != NULL)
 		o2_judge_junit_end(out->junit.out);
 	if (out->sarif.out != NULL && out->log == NULL) {

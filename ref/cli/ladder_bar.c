@@ -4,8 +4,9 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#define WIDTH	  1000u
-#define SPANS_MAX 32u /* separate stretches that are remembered: WRITEs in order make one */
+#define WIDTH	       1000u
+#define LONG_MARKS_MAX 40u
+#define SPANS_MAX      32u /* separate stretches that are remembered: WRITEs in order make one */
 
 struct span {
 	uint64_t from, to;
@@ -81,13 +82,15 @@ static void end(const char *name, FILE *out)
 
 void o2_ladder_bar_offer(const struct o2_ladder_bar *bar, const char *name, FILE *out)
 {
+	/* Many long marks would hide what is between them. */
+	const unsigned int top = bar->nfrags > LONG_MARKS_MAX ? 11 : 0;
 	uint64_t offset = 0;
 
 	begin(bar, out);
-	fprintf(out, "<path class=\"marks\" id=\"%s\" d=\"M0 0V14", name);
+	fprintf(out, "<path class=\"marks\" id=\"%s\" d=\"M0 %uV14", name, top);
 	for (uint32_t i = 0; i < bar->nfrags; i++) {
 		offset += bar->frag[i].rf_nob;
-		fprintf(out, "M%.1f 0V14", x_of(bar, offset));
+		fprintf(out, "M%.1f %uV14", x_of(bar, offset), top);
 	}
 	fputs("\"/></svg>", out);
 }

@@ -2,322 +2,44 @@
 #include "cli/ladder_html.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 #include "base/markup.h"
-#include "cli/ladder_bar.h"
-#include "cli/ladder_bytes.h"
-#include "cli/summary.h"
-#include "wire/msg_type.h"
+#include "cli/ladder_row.h"
 
-#define NS_PER_S  1000000000u
-#define NS_PER_US 1000u
+#define RUN_LEAST 6u /* WRITEs, from which on those in the middle are folded */
 
-/* A capture at work. */
-struct page {
-	struct o2_ladder *ladder;
-	unsigned int file;
-	FILE *out;
-	struct o2_ladder_said said; /* by the event at hand */
-	uint64_t gap_place; /* events of the connection before this one are not all there; 0: they are */
-};
-
-void o2_ladder_name(unsigned int file, const struct o2_ladder_event *event, char name[O2_LADDER_NAME_BYTES])
+/* Is it a WRITE, after that one and into the same descriptor, of which nothing more is to be said? */
+static bool goes_on(const struct o2_ladder_page *page, const struct o2_ladder_event *event,
+		    const struct o2_ladder_event *before)
 {
-	snprintf(name, O2_LADDER_NAME_BYTES, "f%u-e%" PRIu64, file, event->id);
+	return event != NULL && event->kind == O2_JUDGE_WRITE && before->kind == O2_JUDGE_WRITE &&
+	       event->place == before->place + 1 && event->from == before->from &&
+	       o2_ladder_cause(event) == o2_ladder_cause(before) &&
+	       o2_ladder_severity(page->ladder, event) == O2_JUDGE_SEVERITIES;
 }
 
-static void put_link(const struct page *page, const struct o2_ladder_event *event, const char *before)
+/* Many WRITEs, of which the first and the last say enough; the others are folded.  Returns the last. */
+static struct o2_ladder_event *put_run(struct o2_ladder_page *page, struct o2_ladder_event *first)
 {
-	char name[O2_LADDER_NAME_BYTES];
+	struct o2_ladder_event *event = first, *next = TAILQ_NEXT(first, of_conn);
+	uint32_t count = 1;
 
-	o2_ladder_name(page->file, event, name);
-	fprintf(page->out, " <a href=\"#%s\">%s%" PRIu64 "</a>", name, before, event->number);
-}
-
-/* --- the row --- */
-
-static const char *side_class(enum o2_judge_side from)
-{
-	return from == O2_JUDGE_A ? "ab" : "ba";
-}
-
-static const char *kind_class(enum o2_judge_event_kind kind)
-{
-	static const char *const names[] = {
-		[O2_JUDGE_REQUEST] = "cm",  [O2_JUDGE_REPLY] = "cm",	  [O2_JUDGE_REJECT] = "cm",
-		[O2_JUDGE_MESSAGE] = "msg", [O2_JUDGE_WRITE] = "write",	  [O2_JUDGE_LOST] = "lost",
-		[O2_JUDGE_NAK] = "nak",	    [O2_JUDGE_DISCONNECT] = "cm",
-	};
-
-	return names[kind];
-}
-
-/* The severest of the findings that the event shows; O2_JUDGE_SEVERITIES: none. */
-static int severity_at(const struct o2_ladder *ladder, const struct o2_ladder_event *event)
-{
-	int severest = O2_JUDGE_SEVERITIES;
-
-	for (uint32_t i = 0; i < ladder->findings; i++) {
-		const int severity = (int)o2_judge_row_severity(&ladder->finding[i].row);
-
-		if (ladder->finding[i].event == event && severity < severest)
-			severest = severity;
+	o2_ladder_row_html(page, first);
+	for (; goes_on(page, next, event); count++) {
+		event = next;
+		next = TAILQ_NEXT(event, of_conn);
 	}
-	return severest;
+	if (count < RUN_LEAST)
+		return first;
+	fprintf(page->out, "<details class=\"run\"><summary>%" PRIu32 " WRITEs more</summary>\n", count - 2);
+	for (event = TAILQ_NEXT(first, of_conn); count-- > 2; event = TAILQ_NEXT(event, of_conn))
+		o2_ladder_row_html(page, event);
+	fputs("</details>\n", page->out);
+	o2_ladder_row_html(page, event);
+	return event;
 }
 
-static void put_credits(const struct page *page, const struct o2_ladder_event *event, enum o2_judge_side side)
-{
-	const uint32_t least = event->least_credits[side], most = event->most_credits[side];
-	const uint32_t depth = event->conn->view.queue_depth;
-	FILE *out = page->out;
-
-	fprintf(out, "<span class=\"cr %c\"", side == O2_JUDGE_A ? 'a' : 'b');
-	if (least != O2_JUDGE_CREDITS_UNKNOWN && most != O2_JUDGE_CREDITS_UNKNOWN && depth != 0)
-		fprintf(out, " style=\"--c:%" PRIu32 "%%;--m:%" PRIu32 "%%\"",
-			least < depth ? least * 100 / depth : 100, most < depth ? most * 100 / depth : 100);
-	putc('>', out);
-	if (least != O2_JUDGE_CREDITS_UNKNOWN && most == O2_JUDGE_CREDITS_UNKNOWN)
-		fprintf(out, "%s%" PRIu32, "\xe2\x89\xa5", least);
-	else if (least != O2_JUDGE_CREDITS_UNKNOWN && least != most)
-		fprintf(out, "%" PRIu32 "%s%" PRIu32, least, "\xe2\x80\x93", most);
-	else if (least != O2_JUDGE_CREDITS_UNKNOWN)
-		fprintf(out, "%" PRIu32, least);
-	fputs("</span>", out);
-}
-
-/* --- what it carries --- */
-
-static void put_words(const struct page *page, const char *text)
-{
-	const size_t first = strcspn(text, " ");
-
-	fputs("<b>", page->out);
-	o2_markup_text(text, first, page->out);
-	fputs("</b>", page->out);
-	o2_markup_text(text + first, strlen(text + first), page->out);
-}
-
-static void put_said(const struct page *page)
-{
-	char text[O2_SUMMARY_TEXT_BYTES];
-
-	if (page->said.msg != NULL) {
-		o2_msg_summary(page->said.msg, text);
-		put_words(page, text);
-	} else if (page->said.reject != NULL) {
-		o2_reject_summary(page->said.reject, text);
-		put_words(page, text);
-	} else if (page->said.refused.code != 0) {
-		o2_error_text(&page->said.refused, text, sizeof(text));
-		o2_markup(page->out, "<b>refused</b> %s", text);
-	}
-}
-
-static void put_what(const struct page *page, const struct o2_ladder_event *event)
-{
-	FILE *out = page->out;
-
-	switch (event->kind) {
-	case O2_JUDGE_REQUEST:
-		fputs("<i>CM REQ</i> ", out);
-		put_said(page);
-		break;
-	case O2_JUDGE_REPLY:
-		fputs("<i>CM REP</i> ", out);
-		put_said(page);
-		break;
-	case O2_JUDGE_REJECT:
-		fputs("<i>CM REJ</i> ", out);
-		put_said(page);
-		break;
-	case O2_JUDGE_MESSAGE:
-		put_said(page);
-		fprintf(out, " <small>%" PRIu64 " B</small>", event->bytes);
-		break;
-	case O2_JUDGE_WRITE:
-		fprintf(out, "<b>WRITE</b> %" PRIu64 " bytes key 0x%" PRIx32 " addr 0x%" PRIx64, event->bytes,
-			event->rkey, event->addr);
-		break;
-	case O2_JUDGE_LOST:
-		fputs("something that was sent before this packet is not in the capture", out);
-		break;
-	case O2_JUDGE_NAK:
-		fputs("<b>NAK</b> a packet was not taken", out);
-		break;
-	case O2_JUDGE_DISCONNECT:
-		fputs("<i>CM DREQ</i> the connection ends", out);
-		break;
-	}
-}
-
-/* --- bars --- */
-
-/* The bar of a descriptor; NULL: none, or no memory. */
-static struct o2_ladder_bar *bar_of(const struct page *page, struct o2_ladder_event *event)
-{
-	struct o2_ladder_said said;
-
-	if (event == NULL || !event->has_desc)
-		return NULL;
-	if (event->bar == NULL && o2_ladder_say(page->ladder, event, &said) && said.msg != NULL)
-		event->bar = o2_ladder_bar_new(o2_msg_desc(said.msg));
-	return event->bar;
-}
-
-static void put_bar_offered(const struct page *page, struct o2_ladder_event *event)
-{
-	const struct o2_ladder_bar *bar = bar_of(page, event);
-	char name[O2_LADDER_NAME_BYTES + 2];
-
-	if (bar == NULL)
-		return;
-	o2_ladder_name(page->file, event, name);
-	strcat(name, "d");
-	o2_ladder_bar_offer(bar, name, page->out);
-}
-
-/* Of what the sink offers, the part that is written now. */
-static void put_bar_written(const struct page *page, const struct o2_ladder_event *event,
-			    struct o2_ladder_event *sink)
-{
-	struct o2_ladder_bar *bar = bar_of(page, sink);
-	char name[O2_LADDER_NAME_BYTES + 2];
-	struct o2_ladder_span span;
-
-	if (bar == NULL)
-		return;
-	span = o2_ladder_bar_span(bar, event->addr, event->bytes);
-	o2_ladder_name(page->file, sink, name);
-	strcat(name, "d");
-	o2_ladder_bar_write(bar, &span, name, page->out);
-	fputs("<span class=\"what\">", page->out);
-	if (span.inside)
-		fprintf(page->out,
-			"fragment %" PRIu32 " of %" PRIu32 ", bytes %" PRIu64 " to %" PRIu64 " of %" PRIu64,
-			span.frag + 1, span.nfrags, span.from, span.to - (span.to > span.from), span.total);
-	if (span.over != 0)
-		fprintf(page->out, "%s<em>%" PRIu64 " bytes outside</em>", span.inside ? ", " : "",
-			span.over);
-	fputs("</span>", page->out);
-}
-
-/* What was written in all, beside what the end of the transfer says. */
-static void put_bar_ended(const struct page *page, struct o2_ladder_event *sink)
-{
-	/* Before the sink's own message is decoded, which takes the place of this one. */
-	const int32_t status = page->said.msg == NULL ? -1 : page->said.msg->u.completion.ibcm_status;
-	const struct o2_ladder_bar *bar = bar_of(page, sink);
-	char name[O2_LADDER_NAME_BYTES + 2];
-
-	/* With events between them that are not there, what was written is not known. */
-	if (bar == NULL || status < 0 || page->gap_place > sink->place)
-		return;
-	o2_ladder_name(page->file, sink, name);
-	strcat(name, "d");
-	o2_ladder_bar_end(bar, (uint32_t)status, name, page->out);
-	fprintf(page->out,
-		"<span class=\"what\">%" PRIu64 " bytes written of %" PRIu64 " that are offered, %" PRId32
-		" reported</span>",
-		o2_ladder_bar_filled(bar), o2_ladder_bar_total(bar), status);
-}
-
-/* --- findings --- */
-
-void o2_ladder_finding_html(const struct o2_ladder_finding *finding, unsigned int file, FILE *out)
-{
-	const struct o2_judge_row *row = &finding->row;
-	const struct o2_judge_rule *rule = &o2_judge_rules[row->rule];
-	char who[O2_NID_TEXT_BYTES], what[O2_JUDGE_ROW_TEXT_BYTES], name[O2_LADDER_NAME_BYTES];
-	const char *severity = o2_judge_severity_names[o2_judge_row_severity(row)];
-
-	o2_judge_nid_text(row->who_nid, who);
-	o2_judge_what(row->wire_rule, &row->error, what);
-	o2_markup(out,
-		  "<div class=\"finding %s\"><b class=\"tag %s\">%s</b> <code>%s</code> by "
-		  "%s%s<strong>%s</strong>",
-		  severity, severity, severity, rule->id, who, what[0] != '\0' ? ": " : "", what);
-	if (finding->earlier != NULL) {
-		o2_ladder_name(file, finding->earlier, name);
-		fprintf(out, ". It goes back to <a href=\"#%s\">packet %" PRIu64 "</a>", name, row->earlier);
-	} else if (row->earlier != 0) {
-		fprintf(out, ". It goes back to packet %" PRIu64 ", which is not on this page", row->earlier);
-	}
-	o2_judge_row_rule(row, what);
-	o2_markup(out, ".<br><span class=\"so\">%s</span></div>", what);
-}
-
-static void put_findings(const struct page *page, const struct o2_ladder_event *event)
-{
-	for (uint32_t i = 0; i < page->ladder->findings; i++) {
-		const struct o2_ladder_finding *finding = &page->ladder->finding[i];
-		const char *severity = o2_judge_severity_names[o2_judge_row_severity(&finding->row)];
-
-		if (finding->event == event)
-			o2_ladder_finding_html(finding, page->file, page->out);
-		if (finding->earlier != event || finding->event == NULL)
-			continue;
-		fprintf(page->out, "<div class=\"finding back %s\">", severity);
-		put_link(page, finding->event, "packet ");
-		o2_markup(page->out, " goes back to this: <code>%s</code></div>",
-			  o2_judge_rules[finding->row.rule].id);
-	}
-}
-
-/* --- a connection --- */
-
-static bool is_back(const struct o2_ladder *ladder, const struct o2_ladder_event *event)
-{
-	for (uint32_t i = 0; i < ladder->findings; i++)
-		if (ladder->finding[i].earlier == event &&
-		    o2_judge_row_severity(&ladder->finding[i].row) != O2_JUDGE_NOTE)
-			return true;
-	return false;
-}
-
-static void put_event(struct page *page, struct o2_ladder_event *event)
-{
-	struct o2_ladder_event *cause = o2_ladder_cause(event);
-	const int severity = severity_at(page->ladder, event);
-	const uint64_t since_ns = event->time_ns - page->ladder->start_ns;
-	const bool backwards = event->time_ns < page->ladder->start_ns;
-	const uint64_t time_ns = backwards ? 0 - since_ns : since_ns;
-	char name[O2_LADDER_NAME_BYTES];
-	FILE *out = page->out;
-
-	o2_ladder_say(page->ladder, event, &page->said);
-	o2_ladder_name(page->file, event, name);
-	fprintf(out,
-		"<div class=\"row %s %s%s%s%s\" id=\"%s\"><details><summary><span class=\"no\">%" PRIu64
-		"</span><span class=\"t\">%s%" PRIu64 ".%06" PRIu64 "</span>",
-		side_class(event->from), kind_class(event->kind),
-		severity < O2_JUDGE_SEVERITIES ? " shows " : "",
-		severity < O2_JUDGE_SEVERITIES ? o2_judge_severity_names[severity] : "",
-		is_back(page->ladder, event) ? " earlier" : "", name, event->number, backwards ? "-" : "",
-		time_ns / NS_PER_S, time_ns % NS_PER_S / NS_PER_US);
-	put_credits(page, event, O2_JUDGE_A);
-	fputs("<span class=\"lane\"><span class=\"what\">", out);
-	put_what(page, event);
-	if (cause != NULL)
-		put_link(page, cause, event->kind == O2_JUDGE_WRITE ? "into " : "answers ");
-	fputs("</span><span class=\"arrow\"></span>", out);
-	if (event->kind == O2_JUDGE_WRITE)
-		put_bar_written(page, event, cause);
-	else if (event->has_desc)
-		put_bar_offered(page, event);
-	else if (cause != NULL && cause->has_desc)
-		put_bar_ended(page, cause);
-	fputs("</span>", out);
-	put_credits(page, event, O2_JUDGE_B);
-	fputs("</summary>", out);
-	o2_ladder_bytes_html(page->ladder, event, out);
-	fputs("</details>", out);
-	put_findings(page, event);
-	fputs("</div>\n", out);
-}
-
-static void put_gap(struct page *page, const struct o2_ladder_event *event, uint64_t events)
+static void put_gap(struct o2_ladder_page *page, const struct o2_ladder_event *event, uint64_t events)
 {
 	if (events == 0)
 		return;
@@ -327,7 +49,8 @@ static void put_gap(struct page *page, const struct o2_ladder_event *event, uint
 		page->gap_place = event->place;
 }
 
-static void put_head(const struct page *page, const struct o2_ladder_conn *conn, enum o2_judge_side side)
+static void put_head(const struct o2_ladder_page *page, const struct o2_ladder_conn *conn,
+		     enum o2_judge_side side)
 {
 	char nid[O2_NID_TEXT_BYTES], address[O2_ROCE_ADDRESS_TEXT_BYTES] = "";
 
@@ -340,7 +63,7 @@ static void put_head(const struct page *page, const struct o2_ladder_conn *conn,
 	fputs("</small></span>", page->out);
 }
 
-static void put_conn(struct page *page, const struct o2_ladder_conn *conn)
+static void put_conn(struct o2_ladder_page *page, const struct o2_ladder_conn *conn)
 {
 	const enum o2_judge_seen seen = conn->seen == O2_JUDGE_WHOLE ? conn->seen : conn->view.seen;
 	static const char *const texts[] = {[O2_JUDGE_WHOLE] = "seen from its request on",
@@ -363,8 +86,8 @@ static void put_conn(struct page *page, const struct o2_ladder_conn *conn)
 	page->gap_place = 0;
 	TAILQ_FOREACH(event, &conn->events, of_conn) {
 		put_gap(page, event, event->place - place - 1);
+		event = put_run(page, event);
 		place = event->place;
-		put_event(page, event);
 		if (event->kind == O2_JUDGE_LOST)
 			page->gap_place = event->place;
 	}
@@ -374,7 +97,7 @@ static void put_conn(struct page *page, const struct o2_ladder_conn *conn)
 
 void o2_ladder_html(struct o2_ladder *ladder, unsigned int file, FILE *out)
 {
-	struct page page = {.ladder = ladder, .file = file, .out = out};
+	struct o2_ladder_page page = {.ladder = ladder, .file = file, .out = out};
 	const struct o2_ladder_conn *conn;
 
 	TAILQ_FOREACH(conn, &ladder->conns, link)

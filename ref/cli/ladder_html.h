@@ -16,7 +16,4 @@ void o2_ladder_html(struct o2_ladder *ladder, unsigned int file, FILE *out);
 #define O2_LADDER_NAME_BYTES 40u
 void o2_ladder_name(unsigned int file, const struct o2_ladder_event *event, char name[O2_LADDER_NAME_BYTES]);
 
-/* The sentence of a finding, and what it goes back to. */
-void o2_ladder_finding_html(const struct o2_ladder_finding *finding, unsigned int file, FILE *out);
-
 #endif

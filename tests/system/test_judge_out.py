@@ -8,6 +8,7 @@ usage: test_judge_out.py [O2REF]   the program; else $O2REF_CLI, else build/o2re
 import json
 import os
 import re
+import resource
 import subprocess
 import sys
 import unittest
@@ -184,6 +185,19 @@ class CannotBeWritten(Files):
                 done = judge(option, "/dev/full", FOLDER / "ping.plain.pcap")
                 self.assertEqual(done.returncode, USAGE)
                 self.assertEqual(done.stderr.decode(), "o2ref: /dev/full: No space left on device\n")
+
+    def test_no_room_for_all_of_it(self):
+        """Also not for what waits in a temporary file."""
+        def limit():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (1024, 1024))
+
+        for option in self.OPTIONS:
+            for files in (1, 3):
+                out = self.path / "out"
+                done = subprocess.run([*PROGRAM, "judge", option, out, *files * [FOLDER / "ping.plain.pcap"]], timeout=60,
+                                      capture_output=True, check=False, preexec_fn=limit, restore_signals=False)
+                with self.subTest(f"{option}, {files} files"):
+                    self.assertEqual((done.returncode, done.stderr.decode()), (USAGE, f"o2ref: {out}: File too large\n"))
 
 
 if __name__ == "__main__":

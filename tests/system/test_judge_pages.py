@@ -178,6 +178,20 @@ class Page(Files):
         again, = root.find("rect", "again")
         self.assertAlmostEqual(float(again.attributes["width"]), 1000 * 1000 / total, delta=.06)
 
+    def test_many_writes_are_folded(self):
+        """The first and the last are seen, and one that a finding is about."""
+        frags = [(0x10000 * i, 4096) for i in range(1, 65)]
+        twice = frags[:40] + [(frags[39][0], 4096)] + frags[40:]
+        for writes, runs in ((frags, [62]), (twice, [38, 23]), (frags[:5], [])):
+            _, root = self.page(self.put("many.pcap", transfer(frags, writes, 4096 * len(frags))))
+            self.assertEqual(len(root.find(css="write")), len(writes))
+            folded = root.find(css="run")
+            self.assertEqual([len(run.find(css="write")) for run in folded], runs)
+            self.assertEqual([run.find("summary")[0].text() for run in folded], [f"{count} WRITEs more" for count in runs])
+            self.assertEqual([run.find(css="shows") for run in folded], [[] for _ in runs])
+            for number, row in enumerate(root.find(css="write"), 1):
+                self.assertIn(f"fragment {number - (number > 40 and writes is twice)} of 64, ", row.text())
+
     def test_the_end_says_what_was_written(self):
         for status, word in ((8500, "status"), (8499, "over")):
             _, root = self.page(self.put("whole.pcap", transfer(FRAGS, FRAGS, status)))
@@ -321,9 +335,9 @@ class Browser(Page):
 }</script>"""
 
     def chromium(self, *words):
-        done = subprocess.run(["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--disable-dev-shm-usage",
-                               "--allow-file-access-from-files", f"--user-data-dir={self.path}/profile", *words],
-                              capture_output=True, timeout=120, check=False)
+        done = subprocess.run(["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
+                               "--hide-scrollbars", "--allow-file-access-from-files", f"--user-data-dir={self.path}/profile",
+                               *words], capture_output=True, timeout=120, check=False)
         self.assertEqual(done.returncode, 0, done.stderr[-2000:])
         return done.stdout.decode()
 
