@@ -371,6 +371,7 @@ int main(int argc, char **argv)
 #else
 	(void)run_sibling;
 #endif
+	o2_report_only(a.only);
 	if (start_mutant(&a) != 0)
 		return O2_PROPS_EXIT_USAGE;
 	if (property.ops == NULL)

@@ -48,6 +48,8 @@ static const struct o2_option option_table[] = {
 	{"progress", "SECONDS", "print a line every so often", O2_NUMBER(progress_s, 0, MAX_PROGRESS)},
 	{"findings", "N", "stop after N kinds of failure (default 5)",
 	 O2_NUMBER(run.findings, 0, O2_RUN_MAX_FINDINGS)},
+	{"only", "KIND", "failures alone whose kind begins so, e.g. judge/; of others nothing is said",
+	 O2_TEXT(only)},
 	{"shrink-calls", "N", "tries that shrinking one failure may cost",
 	 O2_NUMBER(shrink_calls, 0, O2_SHRINK_MAX_CALLS)},
 	{"current-case", "FILE", "keep the replay line of the case at hand there, for after a crash",

@@ -3,6 +3,14 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
+
+static const char *only; /* NULL: all count */
+
+void o2_report_only(const char *prefix)
+{
+	only = prefix;
+}
 
 void o2_report_clear(struct o2_report *report)
 {
@@ -23,6 +31,8 @@ void o2_report_add(struct o2_report *report, const char *format, ...)
 {
 	va_list arguments;
 
+	if (only != NULL && !report->failed)
+		return;
 	va_start(arguments, format);
 	add(report, format, arguments);
 	va_end(arguments);
@@ -32,6 +42,8 @@ void o2_report_fail(struct o2_report *report, const char *signature, const char 
 {
 	va_list arguments;
 
+	if (only != NULL && strncmp(signature, only, strlen(only)) != 0)
+		return;
 	if (!report->failed)
 		snprintf(report->signature, sizeof(report->signature), "%s", signature);
 	va_start(arguments, format);

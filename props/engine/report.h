@@ -21,6 +21,12 @@ struct o2_report {
 /* Nothing is wrong yet. */
 void o2_report_clear(struct o2_report *report);
 
+/*
+ * From now on only failures of a kind that begins with prefix count, in all reports of the process; of others
+ * nothing is said.  NULL: all count.  prefix: kept.
+ */
+void o2_report_only(const char *prefix);
+
 /* Append a line to a report, and mark it failed. */
 void o2_report_add(struct o2_report *report, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

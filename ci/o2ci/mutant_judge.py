@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: MIT
+"""Which deliberate defects the judge of the wire names, and by which rule (docs/judge.md, "Deliberate defects").
+
+    ci/mutants --judge [--only NAME]... [--write] [--no-build]
+
+The properties that the judge listens to are run with each mutant, and nothing counts but what the judge says.  A mutant
+that it does not name stands in tests/judge/unheard.toml, with the reason; one that stands there and is named fails.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import tempfile
+import tomllib
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from . import place
+
+PAGE = place.ROOT / "docs" / "judge.md"
+UNHEARD = place.ROOT / "tests" / "judge" / "unheard.toml"
+BEGIN, END = "<!-- table: ci/mutants --judge --write -->", "<!-- end of table -->"
+# The properties that are judged: few cases, and many from another seed.
+RUNS = (("endpoint", 200, 1), ("sim", 400, 1), ("nodes", 60, 1), ("sim", 2000, 2), ("endpoint", 1000, 2))
+LONGEST_S = 90
+KIND = "judge/"
+PERCENT_NAMED = 95
+
+
+def read_unheard(path=UNHEARD):
+    """{name: (is it on the wire at all, why it is not named)}."""
+    with path.open("rb") as stream:
+        groups = tomllib.load(stream)["group"]
+    names = [name for group in groups for name in group["mutants"]]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise ValueError(f"{path.name}: {', '.join(twice)} stands there twice")
+    return {name: (group["on_the_wire"], group["reason"]) for group in groups for name in group["mutants"]}
+
+
+def rule_of(program, mutant, prop, cases, seed):
+    """What the judge says first; None: nothing."""
+    with tempfile.TemporaryDirectory(prefix="o2ref-judge-") as folder:
+        result = Path(folder) / "result.json"
+        subprocess.run([program, "run", prop, "--mutant", mutant, "--only", KIND, "--cases", str(cases), "--seed", str(seed),
+                        "--seconds", str(LONGEST_S), "--findings", "1", "--shrink-calls", "0", "--json-file", result],
+                       cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=3 * LONGEST_S, check=False)
+        try:
+            found = json.loads(result.read_text(encoding="utf-8"))["findings"]
+        except (OSError, ValueError, KeyError):  # it crashed
+            return None
+    return next((one["signature"].removeprefix(KIND) for one in found if one["signature"].startswith(KIND)), None)
+
+
+def named_by(program, mutant):
+    """The rule that names it, and in which property; None: none does."""
+    for prop, cases, seed in RUNS:
+        try:
+            rule = rule_of(program, mutant, prop, cases, seed)
+        except subprocess.TimeoutExpired:
+            rule = None
+        if rule is not None:
+            return rule, prop
+    return None
+
+
+def table(named, unheard):
+    rules = {}
+    for name, (rule, _) in named.items():
+        rules.setdefault(rule, []).append(name)
+    lines = ["| Rule | Defects |", "|---|---|"]
+    lines += [f"| `{rule}` | {' '.join(f'`{name}`' for name in names)} |" for rule, names in sorted(rules.items())]
+    reasons = {}
+    for name, (shows, reason) in unheard.items():
+        reasons.setdefault((not shows, reason), []).append(name)
+    lines += ["", "| Not named, because | Defects |", "|---|---|"]
+    lines += [f"| {reason} | {' '.join(f'`{name}`' for name in names)} |" for (_, reason), names in sorted(reasons.items())]
+    return "\n".join(lines)
+
+
+def summary(named, unheard):
+    shown = len(named) + sum(shows for shows, _ in unheard.values())
+    return f"{len(named)} of the {shown} that show on the wire are named"
+
+
+def write(named, unheard):
+    text = PAGE.read_text(encoding="utf-8")
+    before, rest = text.split(BEGIN)
+    PAGE.write_text(f"{before}{BEGIN}\n\n{summary(named, unheard)}.\n\n{table(named, unheard)}\n\n{END}{rest.split(END)[1]}",
+                    encoding="utf-8")
+
+
+def main(arguments, mutants, program, build):
+    parser = argparse.ArgumentParser(prog="ci/mutants --judge", description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--judge", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--only", action="append", default=[], metavar="NAME", help="this mutant; may be repeated")
+    parser.add_argument("--write", action="store_true", help="put the tables into docs/judge.md")
+    parser.add_argument("--no-build", action="store_true")
+    options = parser.parse_args(arguments)
+    if not options.no_build:
+        build(program)
+    unheard = read_unheard()
+    names = [mutant.name for mutant in mutants if not options.only or mutant.name in options.only]
+    unknown = sorted((set(unheard) | set(options.only)) - {mutant.name for mutant in mutants})
+    failed = len(unknown) + (named_by(program, "none") is not None)
+    for name in unknown:
+        print(f"FAIL there is no mutant {name}")
+    named = {}
+    with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
+        for name, by in zip(names, pool.map(lambda name: named_by(program, name), names)):
+            if by is not None:
+                named[name] = by
+            wrong = (by is None) != (name in unheard)
+            failed += wrong
+            what = "-" if by is None else f"{by[0]} in {by[1]}"
+            print(f"{'FAIL ' * wrong}{name}: {what}{'; tests/judge/unheard.toml says otherwise' * wrong}", flush=True)
+    asked = {name: why for name, why in unheard.items() if name in names}
+    print(summary(named, asked))
+    if not options.only:
+        failed += len(named) * 100 < PERCENT_NAMED * (len(named) + sum(shows for shows, _ in asked.values()))
+    if options.write and not options.only:
+        write(named, unheard)
+    print(f"{len(names) + 1 - min(failed, len(names))} passed, {failed} failed")
+    return 1 if failed else 0
