@@ -15,7 +15,7 @@ struct o2_scene {
 
 #define O2_SCENES_MESSAGE  11u
 #define O2_SCENES_CREDITS  7u
-#define O2_SCENES_TRANSFER 11u
+#define O2_SCENES_TRANSFER 12u
 #define O2_SCENES_WRITE	   7u
 
 extern const struct o2_scene o2_scenes_message[O2_SCENES_MESSAGE];

@@ -356,6 +356,25 @@ static void reply(struct o2_hearing *h, bool broken)
 	o2_hearing_message(h, o2_hearing_other(promise->asker), &msg);
 }
 
+/* An ACK under the handle that says that none is wanted; both halves of it do. */
+static void unwanted(struct o2_hearing *h, bool broken)
+{
+	const struct o2_hearing_promise nobody = {.asker = draw_side(h)};
+	struct o2_msg msg = o2_fair_answer(h, &nobody, o2_draw(h->c, 500));
+	struct o2_lnet_handle *handle = &msg.u.immediate.hdr.msg.ack.dst_wmd;
+	const uint64_t none = UINT64_MAX;
+
+	*handle = (struct o2_lnet_handle){none, none};
+	if (!broken && o2_draw_bool(h->c, 1, 1))
+		handle->wh_interface_cookie--;
+	else if (!broken)
+		handle->wh_object_cookie--;
+	if (broken)
+		o2_hearing_expect(h, O2_HEARING_EVENT, O2_JUDGE_LNET_UNASKED, o2_hearing_other(nobody.asker),
+				  0, "hdr.msg.ack.dst_wmd", none, none - 1, O2_LIMIT_BOUND);
+	o2_hearing_message(h, o2_hearing_other(nobody.asker), &msg);
+}
+
 const struct o2_scene o2_scenes_transfer[] = {
 	{O2_JUDGE_TRANSFER_COOKIE_REUSED, cookie_reused},
 	{O2_JUDGE_TRANSFER_UNASKED, unasked},
@@ -368,4 +387,5 @@ const struct o2_scene o2_scenes_transfer[] = {
 	{O2_JUDGE_TRANSFER_UNANSWERED, unanswered},
 	{O2_JUDGE_LNET_ACK, ack},
 	{O2_JUDGE_LNET_REPLY, reply},
+	{O2_JUDGE_LNET_UNASKED, unwanted},
 };

@@ -10,6 +10,11 @@ static bool same(const struct o2_lnet_handle *a, const struct o2_lnet_handle *b)
 	return a->wh_interface_cookie == b->wh_interface_cookie && a->wh_object_cookie == b->wh_object_cookie;
 }
 
+static bool is_none(const struct o2_lnet_handle *handle)
+{
+	return handle->wh_interface_cookie == NO_COOKIE && handle->wh_object_cookie == NO_COOKIE;
+}
+
 static struct o2_judge_handle *find(struct o2_judge_end *end, const struct o2_lnet_handle *handle,
 				    bool is_get)
 {
@@ -27,7 +32,7 @@ static void remember(const struct o2_judging *at, const struct o2_lnet_handle *h
 {
 	struct o2_judge_end *from = &at->conn->end[at->from];
 
-	if (handle->wh_interface_cookie == NO_COOKIE && handle->wh_object_cookie == NO_COOKIE)
+	if (is_none(handle))
 		return;
 	from->handle[from->next_handle++ % O2_JUDGE_HANDLE_MAX] = (struct o2_judge_handle){
 		.used = true,
@@ -73,6 +78,9 @@ void o2_judge_lnet(const struct o2_judging *at, const struct o2_lnet_hdr *hdr)
 			remember(at, &hdr->msg.get.return_wmd, true, hdr->msg.get.sink_length);
 		break;
 	case O2_LNET_ACK:
+		if (is_none(&hdr->msg.ack.dst_wmd))
+			o2_judge_over(at, O2_JUDGE_LNET_UNASKED, 0, "hdr.msg.ack.dst_wmd", NO_COOKIE,
+				      NO_COOKIE - 1);
 		judge_answer(at, O2_JUDGE_LNET_ACK, "hdr.msg.ack.mlength",
 			     find(to, &hdr->msg.ack.dst_wmd, false), hdr->msg.ack.mlength);
 		break;

@@ -57,6 +57,7 @@ enum o2_judge_rule_id {
 	/* What LNet is told. */
 	O2_JUDGE_LNET_ACK,
 	O2_JUDGE_LNET_REPLY,
+	O2_JUDGE_LNET_UNASKED,
 	/* The end. */
 	O2_JUDGE_END_MESSAGE,
 	O2_JUDGE_END_OPEN,

@@ -416,6 +416,13 @@ static void lnet_reply(struct say *say, bool broken)
 	say_immediate(say, B, O2_LNET_REPLY, 9, 100 + broken, 0);
 }
 
+static void lnet_unasked(struct say *say, bool broken)
+{
+	say_connected(say);
+	say_immediate(say, A, O2_LNET_PUT, broken ? 0 : 9, 100, 0);
+	say_immediate(say, B, O2_LNET_ACK, broken ? 0 : 9, 100, 0);
+}
+
 static void end_message(struct say *say, bool broken)
 {
 	say_connected(say);
@@ -488,6 +495,7 @@ static const tell tales[O2_JUDGE_RULES] = {
 	[O2_JUDGE_KEY_IN_USE] = key_in_use,
 	[O2_JUDGE_LNET_ACK] = lnet_ack,
 	[O2_JUDGE_LNET_REPLY] = lnet_reply,
+	[O2_JUDGE_LNET_UNASKED] = lnet_unasked,
 	[O2_JUDGE_END_MESSAGE] = end_message,
 	[O2_JUDGE_END_OPEN] = end_open,
 	[O2_JUDGE_TRANSPORT_LOST] = transport_lost,

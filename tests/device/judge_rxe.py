@@ -1,0 +1,119 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""The judge hears honest traffic of every kind while it crosses soft-RoCE, and no rule that must or should hold is broken.
+
+    ci/vm/run -- tests/device/judge_rxe.py [--messages N] [O2REF]
+
+N: go on until so many were heard (default 4000).  O2REF: the program, with o2props beside it; else build/gcc/o2ref.  Last
+line "N passed, N failed".  The devices are those of tests/device/net_rxe.py.
+"""
+
+import argparse
+import itertools
+import json
+import os
+import select
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+import net_rxe  # noqa: E402
+from net_rxe import DEVICE_A, DEVICE_B, MODES, SECONDS, Server, client  # noqa: E402
+
+MESSAGES = 4000
+QUIET_S = 1.0  # nothing more is on its way
+
+
+def interface():
+    """The network interface under the first device."""
+    index = os.environ.get("O2REF_GID_INDEX", "1")
+    return Path(f"/sys/class/infiniband/{DEVICE_A}/ports/1/gid_attrs/ndevs/{index}").read_text(encoding="ascii").strip()
+
+
+class Judge:
+    """`o2ref judge --live`, which listens when the block begins."""
+
+    def __enter__(self):
+        self.process = subprocess.Popen([net_rxe.PROGRAM, "judge", "--live", interface(), "--json"], stdout=subprocess.PIPE,
+                                        stderr=subprocess.PIPE, text=True)
+        ready, _, _ = select.select([self.process.stderr], [], [], SECONDS)
+        line = self.process.stderr.readline() if ready else ""
+        if not line.startswith("o2ref: listening"):
+            self.process.kill()
+            raise AssertionError(f"judge says '{line}'")
+        return self
+
+    def end(self):
+        """The findings, and what it has seen."""
+        time.sleep(QUIET_S)
+        self.process.send_signal(signal.SIGTERM)
+        lines = self.process.communicate(timeout=SECONDS)[0].splitlines()
+        return json.loads(lines[-1])
+
+    def __exit__(self, *_):
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.communicate()
+
+
+def rounds(in_flight):
+    """Commands, without end: both ways of moving, both forms, every mode, sizes at the boundaries, gaps."""
+    for number in itertools.count(1):
+        mode = MODES[number % len(MODES)]
+        pieces = 1 if mode == "user" else 16
+        yield "ping", ("--count", 100, "--interval", 0, "--queue-depth", (2, 8, 128)[number % 3])
+        yield "put", ("--size", 3976, "--count", 300, "--in-flight", in_flight, "--seed", number)
+        yield "put", ("--size", 3977, "--count", 60, "--mode", mode, "--verify", "--seed", number)
+        yield "put", ("--size", 65536, "--count", 40, "--mode", mode, "--fragments", pieces, "--no-ack", "--seed", number)
+        yield "get", ("--size", 12345, "--count", 60, "--mode", mode, "--queue-depth", 255, "--in-flight", in_flight)
+        yield "get", ("--size", 1048576, "--count", 2, "--mode", mode)
+
+
+def talk(messages):
+    """Traffic that has at least so many messages; what went wrong with it."""
+    said, problems = 0, []
+    with Server("--queue-depth", 255) as server:
+        for command, options in rounds(64):
+            status, out, err = client(command, *options)
+            if status != 0:
+                problems.append(f"{command} {' '.join(map(str, options))}: {out}{err}")
+            said += int(options[options.index("--count") + 1])
+            # A ping, PUT or GET is a message and its answer at least.
+            if said * 2 >= messages or problems:
+                break
+        server.end()
+    program = Path(net_rxe.PROGRAM).with_name("o2props")
+    done = subprocess.run([program, "run", "endpoint", "--device", f"{DEVICE_A},{DEVICE_B}", "--cases", "20", "--seed", "1"],
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=5 * SECONDS, check=False)
+    if done.returncode != 0:
+        problems.append(done.stdout)
+    return problems
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--messages", type=int, default=MESSAGES, metavar="N")
+    parser.add_argument("program", nargs="?", default=net_rxe.PROGRAM)
+    options = parser.parse_args()
+    net_rxe.PROGRAM = options.program
+    with Judge() as judge:
+        problems = talk(options.messages)
+        report = judge.end()
+    seen = report["seen"]
+    print(f"{seen}; {report['must']} must, {report['should']} should, {report['note']} notes")
+    for row in report["findings"]:
+        print(json.dumps(row))
+    problems += [f"{row['rule']}: {row}" for row in report["findings"] if row["severity"] != "note"]
+    if seen["messages"] < options.messages:
+        problems.append(f"{seen['messages']} messages were heard, not {options.messages}")
+    for problem in problems:
+        print(f"FAIL {problem}")
+    print(f"{int(not problems)} passed, {len(problems)} failed")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
