@@ -4,7 +4,7 @@
 
     ci/vm/run -- tests/device/judge_rxe.py [--messages N] [O2REF]
 
-N: go on until so many were heard (default 4000).  O2REF: the program, with o2props beside it; else build/gcc/o2ref.  Last
+N: go on until so many were heard (default 4000).  O2REF: the program; else build/gcc/o2ref.  Last
 line "N passed, N failed".  The devices are those of tests/device/net_rxe.py.
 """
 
@@ -16,7 +16,6 @@ import select
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 sys.dont_write_bytecode = True
@@ -24,7 +23,6 @@ import net_rxe  # noqa: E402
 from net_rxe import DEVICE_A, DEVICE_B, MODES, SECONDS, Server, client  # noqa: E402
 
 MESSAGES = 4000
-QUIET_S = 1.0  # nothing more is on its way
 
 
 def interface():
@@ -48,7 +46,6 @@ class Judge:
 
     def end(self):
         """The findings, and what it has seen."""
-        time.sleep(QUIET_S)
         self.process.send_signal(signal.SIGTERM)
         lines = self.process.communicate(timeout=SECONDS)[0].splitlines()
         return json.loads(lines[-1])
@@ -64,8 +61,8 @@ def rounds(in_flight):
     for number in itertools.count(1):
         mode = MODES[number % len(MODES)]
         pieces = 1 if mode == "user" else 16
-        yield "ping", ("--count", 100, "--interval", 0, "--queue-depth", (2, 8, 128)[number % 3])
-        yield "put", ("--size", 3976, "--count", 300, "--in-flight", in_flight, "--seed", number)
+        yield "ping", ("--count", 50, "--interval", 0, "--queue-depth", (2, 8, 128)[number % 3])
+        yield "put", ("--size", 3976, "--count", 500, "--in-flight", in_flight, "--seed", number)
         yield "put", ("--size", 3977, "--count", 60, "--mode", mode, "--verify", "--seed", number)
         yield "put", ("--size", 65536, "--count", 40, "--mode", mode, "--fragments", pieces, "--no-ack", "--seed", number)
         yield "get", ("--size", 12345, "--count", 60, "--mode", mode, "--queue-depth", 255, "--in-flight", in_flight)
@@ -85,11 +82,6 @@ def talk(messages):
             if said * 2 >= messages or problems:
                 break
         server.end()
-    program = Path(net_rxe.PROGRAM).with_name("o2props")
-    done = subprocess.run([program, "run", "endpoint", "--device", f"{DEVICE_A},{DEVICE_B}", "--cases", "20", "--seed", "1"],
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=5 * SECONDS, check=False)
-    if done.returncode != 0:
-        problems.append(done.stdout)
     return problems
 
 
