@@ -122,8 +122,8 @@ const struct o2_judge_rule o2_judge_rules[O2_JUDGE_RULES] = {
 
 	[O2_JUDGE_LNET_ACK] =
 		RULE("lnet/ack", MUST, OF_PEER, "an ACK says how many bytes the PUT has moved", ANSWERS),
-	[O2_JUDGE_LNET_UNASKED] = RULE("lnet/unasked", SHOULD, PROVEN,
-				       "no ACK comes for a PUT that wants none", ANSWERS),
+	[O2_JUDGE_LNET_UNASKED] =
+		RULE("lnet/unasked", SHOULD, PROVEN, "no ACK comes for a PUT that wants none", ANSWERS),
 	[O2_JUDGE_LNET_REPLY] = RULE("lnet/reply", MUST, OF_PEER,
 				     "a REPLY has no more bytes than the GET has room for", ANSWERS),
 
