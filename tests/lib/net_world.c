@@ -144,9 +144,10 @@ int world_run(const char *line)
 	if (first > 0 && options.judge)
 		options.judging = o2_net_judging_new(&options);
 	if (first > 0)
-		status = options.command == O2_NET_SERVE  ? o2_net_serve(&options)
-			 : options.command == O2_NET_PING ? o2_net_ping(&options)
-							  : o2_net_move(&options);
+		status = options.command == O2_NET_SERVE     ? o2_net_serve(&options)
+			 : options.command == O2_NET_PING    ? o2_net_ping(&options)
+			 : options.command == O2_NET_CONFORM ? o2_net_conform(&options, argc, argv)
+							     : o2_net_move(&options);
 	if (first > 0)
 		status = o2_net_judging_end(options.judging, status);
 	fflush(stdout);

@@ -145,6 +145,7 @@ TEST(what_the_judge_finds_is_a_row_with_side_probe_and_bytes)
 	assert_int_equal(report.nrows, 1);
 	assert_string_equal(report.rows[0].id, "judge/credits/over-owed");
 	assert_string_equal(report.rows[0].again, "ping/info");
+	assert_string_equal(report.rows[0].source, "transport.md, \"Flow control\"");
 	assert_int_equal(report.rows[0].result.outcome, O2_CONFORM_FINDING);
 	/* Magic, version, type 0xd0 and the credits. */
 	assert_non_null(strstr(report.rows[0].result.text, "the peer, in ping/info: "));

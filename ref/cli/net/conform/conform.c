@@ -137,6 +137,7 @@ static int reach(struct o2_conform *conform)
 	int status = 0;
 
 	conform->result = &unheard;
+	o2_conform_listener_at(conform->listener, o2_conform_probe(0)->id);
 	if (o2_conform_start(conform, NULL)) {
 		o2_conform_ping(conform, NULL);
 		if (conform->nops > 0 &&
@@ -247,6 +248,7 @@ int o2_net_conform(struct o2_net_options *options, int argc, char **argv)
 	if (!check_only(options) || !make_folder(options->out) ||
 	    (options->known != NULL && !o2_conform_known_read(options->known, is_id, &report.known)))
 		return O2_CLI_USAGE;
+	memset(&conform, 0, sizeof(conform));
 	conform.options = options;
 	conform.next_page = O2_NET_LNET_PAGES;
 	status = O2_CONFORM_CANNOT;

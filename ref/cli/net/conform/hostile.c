@@ -268,6 +268,7 @@ bool o2_conform_hostile_try(const struct o2_conform_hostile *hostile, struct o2_
 	const struct o2_conform_result lacks = {.outcome = O2_CONFORM_NOT_TRIED,
 						.text = "the liar needs an RDMA device"};
 
+	table.count = 0;
 	if (!read_table(&table)) {
 		o2_cli_complain("--hostile: there is no table of misbehaviours");
 		return false;

@@ -132,6 +132,7 @@ static void add_row(const struct o2_conform_listener *listener, enum o2_judge_ru
 {
 	const struct broken *broken = &listener->broken[rule][ours];
 	struct o2_conform_result result = {.outcome = O2_CONFORM_FINDING};
+	const char *source = o2_judge_rules[rule].source;
 	char id[O2_CONFORM_ID_BYTES];
 
 	if (o2_judge_rules[rule].severity == O2_JUDGE_SHOULD && report->options->profile == O2_NET_KERNEL)
@@ -141,8 +142,10 @@ static void add_row(const struct o2_conform_listener *listener, enum o2_judge_ru
 	if (broken->times > 1)
 		snprintf(result.text + strlen(result.text), sizeof(result.text) - strlen(result.text),
 			 " (%" PRIu64 " times)", broken->times);
-	o2_conform_report_add(report, id, o2_judge_rules[rule].sentence, o2_judge_rules[rule].source,
-			      broken->probe, &result);
+	/* A report's sources are within docs/. */
+	if (strncmp(source, "docs/", strlen("docs/")) == 0)
+		source += strlen("docs/");
+	o2_conform_report_add(report, id, o2_judge_rules[rule].sentence, source, broken->probe, &result);
 }
 
 void o2_conform_listener_report(struct o2_conform_listener *listener, struct o2_conform_report *report)

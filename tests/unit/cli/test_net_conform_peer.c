@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: MIT */
+
+#include <string.h>
+
+#include "tests/lib/net_world.h"
+#include "wire/bytes.h"
+#include "wire/layout.h"
+#include "wire/nid.h"
+#include "wire/reject.h"
+
+/*
+ * Peers that break one thing, and the probe that says so (docs/conform.md, "Probes"): in what the connection
+ * manager carries, and in messages.  tests/system/test_conform.py has the peers that the quirks make.
+ */
+
+#define PLACE_BYTES (2u << 20)
+#define PLACE_PAGE  2u
+#define RUN	    "conform --timeout 2 --place-bytes 2097152 --rounds 1 10.77.0.2@o2ib --only "
+
+/* What is spoilt: `width` bytes at `at`, in each message that this is about. */
+static struct spoil {
+	enum { IN_NOTHING, IN_REPLY, IN_REJECT, IN_MESSAGE } in;
+	uint8_t type;	    /* IN_MESSAGE: enum o2_msg_type */
+	uint32_t lnet_type; /* IMMEDIATE: enum o2_lnet_type */
+	uint32_t at, width;
+	uint64_t value;
+	bool adds;	 /* the value is added to what is there */
+	uint32_t spares; /* so many are left as they are */
+} spoil;
+
+static uint32_t nspoilt;
+
+static void put(uint8_t *bytes)
+{
+	uint64_t value = 0;
+
+	if (spoil.spares > 0) {
+		spoil.spares--;
+		return;
+	}
+	memcpy(&value, bytes + spoil.at, spoil.width);
+	value = spoil.adds ? value + spoil.value : spoil.value;
+	memcpy(bytes + spoil.at, &value, spoil.width);
+	nspoilt++;
+}
+
+static const struct o2_cm_ops *true_ops;
+static struct o2_cm_ops false_ops;
+
+static int accept_falsely(struct o2_cm_id *id, const struct o2_cm_param *param, struct o2_error *error)
+{
+	uint8_t bytes[O2_CM_REPLY_BYTES];
+	struct o2_cm_param other = *param;
+
+	assert_true(param->private_bytes <= sizeof(bytes));
+	memcpy(bytes, param->private_data, param->private_bytes);
+	other.private_data = bytes;
+	put(bytes);
+	return true_ops->accept(id, &other, error);
+}
+
+static void reject_falsely(struct o2_cm_id *id, const uint8_t *private_data, size_t private_bytes)
+{
+	uint8_t bytes[O2_CM_REJECT_BYTES];
+
+	assert_true(private_bytes <= sizeof(bytes));
+	memcpy(bytes, private_data, private_bytes);
+	put(bytes);
+	true_ops->reject(id, bytes, private_bytes);
+}
+
+static bool is_meant(const uint8_t *bytes)
+{
+	return bytes[O2_AT_TYPE] == spoil.type &&
+	       (spoil.type != O2_MSG_IMMEDIATE ||
+		o2_load32_le(bytes + O2_AT_LNET_HDR + O2_LNET_AT_TYPE) == spoil.lnet_type);
+}
+
+static int post_falsely(void *context, struct ibv_qp *qp, struct ibv_send_wr *list, struct ibv_send_wr **bad,
+			const struct o2_rdma_desc *sink)
+{
+	struct ibv_send_wr *last = list;
+
+	(void)context;
+	(void)sink;
+	while (last->next != NULL)
+		last = last->next;
+	if (last->opcode == IBV_WR_SEND) {
+		uint8_t *bytes = (uint8_t *)(uintptr_t)last->sg_list[0].addr;
+
+		if (is_meant(bytes))
+			put(bytes);
+	}
+	return ibv_post_send(qp, list, bad);
+}
+
+static const struct o2_work_ops post_ops = {.post_send = post_falsely};
+
+/* The peer is there: it has both places, and breaks what is to be spoilt. */
+static void be_false(void)
+{
+	static struct o2_iov iov[2];
+	struct o2_lnet_entry entry = {.match_bits = O2_NET_MATCH_BITS,
+				      O2_LNET_FOR_ANYBODY,
+				      .options = O2_LNET_MD_OP_GET | O2_LNET_MD_OP_PUT |
+						 O2_LNET_MD_MANAGE_REMOTE};
+
+	for (uint32_t i = 0; i < 2; i++) {
+		entry.portal = i == 0 ? O2_NET_PORTAL : O2_NET_READ_PORTAL;
+		entry.memory = world_memory(PLACE_PAGE + i * PLACE_BYTES / world.ni.arena.page_bytes,
+					    PLACE_BYTES, &iov[i]);
+		assert_true(o2_lnet_attach(world.endpoint.lnet, &entry, NULL) >= 0);
+	}
+	true_ops = world.cm->ops;
+	false_ops = *true_ops;
+	if (spoil.in == IN_REPLY)
+		false_ops.accept = accept_falsely;
+	else if (spoil.in == IN_REJECT)
+		false_ops.reject = reject_falsely;
+	else if (spoil.in == IN_MESSAGE)
+		world.ni.config.work_ops = &post_ops;
+	world.cm->ops = &false_ops;
+}
+
+/* The probe is a finding that says this. */
+static void expect(const char *probe, struct spoil what, const char *said)
+{
+	char line[200], finding[80];
+
+	world_setup(NULL);
+	world.start = be_false;
+	spoil = what;
+	nspoilt = 0;
+	snprintf(line, sizeof(line), RUN "%s", probe);
+	snprintf(finding, sizeof(finding), "FINDING   %s ", probe);
+	if (world_run(line) != O2_CLI_REFUSED || strstr(world.out, finding) == NULL ||
+	    strstr(world.out, said) == NULL)
+		fail_msg("%s: expected '%s' and '%s' in\n%s%s", probe, finding, said, world.out, world.err);
+	assert_true(nspoilt > 0);
+}
+
+TEST(a_true_peer_is_clean)
+{
+	world_setup(NULL);
+	world.start = be_false;
+	spoil = (struct spoil){.in = IN_NOTHING};
+	if (world_run(RUN "ping/,connect/,missing/,end/,put/,get/") != O2_CLI_OK)
+		fail_msg("%s%s", world.out, world.err);
+	assert_non_null(strstr(world.out, " 0 findings, 0 known, 0 tolerated, 0 not tried;"));
+}
+
+/* The first reply is for the ping that finds out whether there is anybody, the others for the survey. */
+TEST(replies_are_held_to_the_request)
+{
+#define REPLY(...) ((struct spoil){.in = IN_REPLY, .spares = 6, __VA_ARGS__})
+	expect("connect/depth-4", REPLY(.at = O2_AT_QUEUE_DEPTH, .width = 2, .value = 5),
+	       "connack/queue-depth-over");
+	expect("connect/depth-4", REPLY(.at = O2_AT_QUEUE_DEPTH, .width = 2, .value = 1),
+	       "connack/queue-depth-under");
+	expect("connect/frags-16", REPLY(.at = O2_AT_MAX_FRAGS, .width = 2, .value = 17),
+	       "connack/max-frags-over");
+	expect("connect/size-4096", REPLY(.at = O2_AT_MAX_MSG_SIZE, .width = 4, .value = 8192),
+	       "connack/max-msg-size-over");
+	expect("connect/depth-4", REPLY(.at = O2_AT_DSTSTAMP, .width = 8, .value = 1, .adds = true),
+	       "connack/dststamp");
+	expect("connect/depth-4", REPLY(.at = O2_AT_SRCNID, .width = 8, .value = 1, .adds = true),
+	       "ibm_srcnid is");
+	expect("connect/version-1", REPLY(.at = O2_AT_VERSION, .width = 2, .value = O2_MSG_VERSION_2),
+	       "version");
+	expect("connect/depth-4", REPLY(.at = O2_AT_TYPE, .width = 1, .value = O2_MSG_CONNREQ), "type");
+	expect("connect/depth-4", REPLY(.at = O2_AT_MAGIC, .width = 4, .value = 7), "wire/header/magic");
+#undef REPLY
+}
+
+TEST(rejects_are_held_to_what_they_say)
+{
+#define REJECT(...) ((struct spoil){.in = IN_REJECT, __VA_ARGS__})
+	/* It has 8, and says so. */
+	expect("connect/depth-16", REJECT(.at = O2_REJECT_AT_QUEUE_DEPTH, .width = 2, .value = 16),
+	       "rejected: queue-depth (reason 7)");
+	expect("connect/depth-16", REJECT(.at = O2_REJECT_AT_QUEUE_DEPTH, .width = 2, .value = 12),
+	       "asked for what its reject allows (depth 12, 257 fragments): rejected: queue-depth");
+	expect("connect/depth-255", REJECT(.at = O2_REJECT_AT_WHY, .width = 1, .value = O2_REJECT_FATAL),
+	       "rejected: fatal (reason 3)");
+	expect("connect/depth-16", REJECT(.at = O2_REJECT_AT_MAGIC, .width = 4, .value = 7),
+	       "rejected without a record");
+	expect("connect/other-life", REJECT(.at = O2_REJECT_AT_WHY, .width = 1, .value = O2_REJECT_FATAL),
+	       "expected stale (reason 5)");
+	expect("connect/other-life",
+	       REJECT(.at = O2_REJECT_AT_INCARNATION, .width = 8, .value = 1, .adds = true),
+	       "the record has incarnation");
+#undef REJECT
+}
+
+#define MESSAGE(of, ...) ((struct spoil){.in = IN_MESSAGE, .type = (of), __VA_ARGS__})
+#define LNET(of, ...)	 MESSAGE(O2_MSG_IMMEDIATE, .lnet_type = (of), __VA_ARGS__)
+
+TEST(answers_to_pings_are_read)
+{
+	expect("ping/one", LNET(O2_LNET_REPLY, .at = O2_AT_PAYLOAD, .width = 4, .value = 7),
+	       "lnet/ping/magic");
+	/* The NIDs are behind 16 bytes, each with 8 of its own and its status. */
+	expect("ping/info", LNET(O2_LNET_REPLY, .at = O2_AT_PAYLOAD + 16, .width = 8, .value = WORLD_PEER),
+	       "is not 0@lo");
+	expect("ping/info", LNET(O2_LNET_REPLY, .at = O2_AT_PAYLOAD + 32, .width = 8, .value = WORLD_US),
+	       "the NID that was asked is not among its 2");
+	expect("ping/info",
+	       LNET(O2_LNET_REPLY, .at = O2_AT_PAYLOAD + 40, .width = 4, .value = O2_PING_NI_DOWN),
+	       "ns_status of the NID that was asked is 0xdeadface");
+}
+
+TEST(what_is_reported_is_what_was_moved)
+{
+	expect("get/size-4096",
+	       MESSAGE(O2_MSG_GET_DONE, .at = O2_AT_STATUS, .width = 4, .value = 4095, .spares = 3),
+	       "the peer reports 4095 bytes");
+	expect("put/size-1",
+	       LNET(O2_LNET_ACK, .at = O2_AT_LNET_HDR + O2_LNET_AT_UNION + 24, .width = 4, .value = 0,
+		    .spares = 2),
+	       "the peer reports 0 bytes");
+	/* The bytes of an IMMEDIATE. */
+	expect("put/size-1",
+	       LNET(O2_LNET_REPLY, .at = O2_AT_PAYLOAD, .width = 1, .value = 1, .adds = true, .spares = 2),
+	       "byte 0 is 0x");
+	expect("get/size-1",
+	       LNET(O2_LNET_REPLY, .at = O2_AT_PAYLOAD, .width = 1, .value = 1, .adds = true, .spares = 3),
+	       "1 bytes differ, from byte 0 on");
+}
+
+TEST(what_is_missing_is_said_as_it_must)
+{
+	expect("missing/put", MESSAGE(O2_MSG_PUT_NAK, .at = O2_AT_STATUS, .width = 4, .value = (uint32_t)-5),
+	       "PUT of 8192 bytes at offset 0 ends with EIO");
+	expect("missing/get",
+	       MESSAGE(O2_MSG_GET_DONE, .at = O2_AT_STATUS, .width = 4, .value = 0, .spares = 2),
+	       "GET of 8192 bytes to portal 65535: success, 0 bytes");
+}
+
+/* What a probe does not look at is the judge's. */
+TEST(the_judge_hears_what_goes_on)
+{
+	expect("ping/twenty", LNET(O2_LNET_REPLY, .at = O2_AT_CREDITS, .width = 1, .value = 9, .spares = 2),
+	       "judge/credits/over-owed the peer, in ping/twenty: ");
+	expect("ping/twenty",
+	       LNET(O2_LNET_REPLY, .at = O2_AT_SRCSTAMP, .width = 8, .value = 1, .adds = true, .spares = 2),
+	       "judge/message/stamps");
+}
