@@ -114,7 +114,8 @@ static void check_taps(struct o2_verbs_world *world)
 
 		if (found->from != expected->from || found->to != expected->to ||
 		    found->is_write != expected->is_write || found->bytes != expected->bytes ||
-		    found->at != expected->at || found->rkey != expected->rkey || found->sum != expected->sum)
+		    found->at != expected->at || found->rkey != expected->rkey ||
+		    found->seen != expected->seen || found->sum != expected->sum)
 			fail(world, "tap", "message", (int64_t)found->sum, (int64_t)expected->sum);
 	}
 }
@@ -208,55 +209,5 @@ void o2_verbs_query(struct o2_verbs_world *world, struct o2_verbs_qp *qp)
 	SAME(attr.cap.max_inline_data, qp->cap.max_inline_data);
 	SAME(init.qp_type, qp->type);
 	SAME(init.sq_sig_all, qp->sig_all);
-#undef SAME
-}
-
-/* docs/loopverbs.md, "What it offers" and "Limits". */
-void o2_verbs_query_device(struct o2_verbs_world *world, const struct o2_verbs_side *side)
-{
-	struct ibv_device_attr attr;
-	struct ibv_port_attr port;
-	union ibv_gid gid;
-	__be16 pkey;
-
-	o2_verbs_expect(world, "ibv_query_device", ibv_query_device(side->context, &attr), 0);
-#define SAME(field, expected) o2_verbs_expect(world, #field, (int64_t)(field), (int64_t)(expected))
-	SAME(attr.max_sge, 32);
-	SAME(attr.max_sge_rd, 32);
-	SAME(attr.max_srq_sge, 32);
-	SAME(attr.max_qp_wr, 16384);
-	SAME(attr.max_srq_wr, 16384);
-	SAME(attr.max_cqe, 32767);
-	SAME(attr.max_qp_rd_atom, 128);
-	SAME(attr.max_qp_init_rd_atom, 128);
-	SAME(attr.phys_port_cnt, 1);
-	SAME(attr.max_pkeys, 1);
-	SAME(attr.atomic_cap, IBV_ATOMIC_HCA);
-	SAME(attr.page_size_cap & 4096, 4096);
-	SAME(attr.page_size_cap & 4095, 0);
-	SAME(attr.max_mr_size, UINT64_MAX);
-	for (int number = 0; number < 3; number++) {
-		const bool there = number == 1;
-
-		SAME(ibv_query_port(side->context, (uint8_t)number, &port), there ? 0 : EINVAL);
-		SAME(ibv_query_gid(side->context, (uint8_t)number, 1, &gid), there ? 0 : -1);
-		SAME(ibv_query_pkey(side->context, (uint8_t)number, 0, &pkey), there ? 0 : -1);
-	}
-	ibv_query_port(side->context, 1, &port);
-	SAME(port.state, IBV_PORT_ACTIVE);
-	SAME(port.active_mtu, IBV_MTU_4096);
-	SAME(port.max_mtu, IBV_MTU_4096);
-	SAME(port.gid_tbl_len, 2);
-	SAME(port.pkey_tbl_len, 1);
-	SAME(port.max_msg_sz, UINT32_C(1) << 31);
-	SAME(port.link_layer, IBV_LINK_LAYER_ETHERNET);
-	SAME(ibv_query_gid(side->context, 1, -1, &gid), -1);
-	SAME(ibv_query_gid(side->context, 1, 2, &gid), -1);
-	SAME(ibv_query_pkey(side->context, 1, 1, &pkey), -1);
-	ibv_query_pkey(side->context, 1, 0, &pkey);
-	SAME(pkey, 0xffff);
-	SAME(ibv_get_pkey_index(side->context, 1, pkey), 0);
-	SAME(ibv_get_pkey_index(side->context, 2, pkey), -1);
-	SAME(ibv_get_pkey_index(side->context, 1, (__be16)(pkey - 1)), -1);
 #undef SAME
 }

@@ -62,12 +62,13 @@ static void tap(struct o2_verbs_world *world, const struct o2_verbs_qp *qp, cons
 	struct o2_verbs_tapped *tapped = &world->log.tap[world->log.taps % O2_VERBS_LOG];
 
 	world->log.taps++;
-	*tapped = (struct o2_verbs_tapped){qp->number, peer->number, is_write, send->bytes, 0, 0, 0};
+	*tapped = (struct o2_verbs_tapped){qp->number, peer->number, is_write, send->bytes, 0, 0, 0, 0};
 	if (is_write) {
 		tapped->at = send->remote;
 		tapped->rkey = send->rkey;
 		return;
 	}
+	tapped->seen = send->bytes < O2_LOOP_SEEN_BYTES ? send->bytes : O2_LOOP_SEEN_BYTES;
 	tapped->sum = o2_verbs_sum(world->source.value, world->source.count);
 }
 

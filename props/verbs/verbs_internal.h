@@ -175,7 +175,7 @@ struct o2_verbs_tapped {
 	bool is_write;
 	uint64_t bytes, at;
 	uint32_t rkey;
-	uint64_t sum; /* of a SEND's bytes */
+	uint64_t seen, sum; /* of a SEND's bytes */
 };
 
 struct o2_verbs_picked {
@@ -301,7 +301,7 @@ void o2_verbs_check(struct o2_verbs_world *world);
 void o2_verbs_check_wc(struct o2_verbs_world *world, const struct ibv_wc *found,
 		       const struct ibv_wc *expected);
 void o2_verbs_query(struct o2_verbs_world *world, struct o2_verbs_qp *qp);
-void o2_verbs_query_device(struct o2_verbs_world *world, const struct o2_verbs_side *side);
+
 /* Of the first bytes of a message. */
 uint64_t o2_verbs_sum(const uint8_t *bytes, uint64_t count);
 
@@ -376,6 +376,9 @@ void o2_verbs_pop(struct o2_verbs_world *world, struct o2_verbs_qp *qp);
 /* What a receive that was posted does to its memory. */
 void o2_verbs_scribble(struct o2_verbs_world *world, struct o2_verbs_side *side, uint32_t domain,
 		       const struct o2_verbs_recv *recv);
+
+/* verbs_query.c: with a domain 0 and a first completion queue. */
+void o2_verbs_query_device(struct o2_verbs_world *world, struct o2_verbs_side *side);
 
 /* verbs_state.c */
 bool o2_verbs_may_change(const struct o2_verbs_qp *qp, enum ibv_qp_state from, enum ibv_qp_state to,

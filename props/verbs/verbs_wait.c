@@ -183,6 +183,7 @@ static void on_tap(void *arg, const struct o2_loop_seen *seen)
 		.bytes = seen->length_bytes,
 		.at = seen->addr,
 		.rkey = seen->rkey,
+		.seen = seen->bytes_seen,
 		.sum = seen->is_write ? 0 : o2_verbs_sum(seen->bytes, seen->bytes_seen),
 	};
 }

@@ -7,6 +7,32 @@
 
 #include "props/verbs/verbs_internal.h"
 
+/* A region of as many entries as there may be; a shared queue that grows to its limit. */
+static void grow(struct o2_verbs_world *world, struct o2_verbs_side *side, uint32_t past, bool region)
+{
+	static struct ibv_sge entry[O2_LOOP_GAP_ENTRIES + 1];
+	struct ibv_srq_init_attr init = {.attr = {.max_wr = 1}};
+	struct ibv_srq_attr attr = {.max_wr = 16384 + past};
+	struct ibv_srq *srq;
+	struct ibv_mr *mr;
+
+	if (!region) {
+		srq = ibv_create_srq(side->pd[0], &init);
+		o2_verbs_expect(world, "ibv_modify_srq", ibv_modify_srq(srq, &attr, IBV_SRQ_MAX_WR),
+				past ? EINVAL : 0);
+		o2_verbs_expect(world, "ibv_destroy_srq", ibv_destroy_srq(srq), 0);
+		return;
+	}
+	for (uint32_t i = 0; i <= O2_LOOP_GAP_ENTRIES; i++)
+		entry[i] = (struct ibv_sge){(uint64_t)(uintptr_t)side->arena + 2 * i, 1, 0};
+	errno = 0;
+	mr = o2_loop_reg_gaps(side->pd[0], entry, O2_LOOP_GAP_ENTRIES + past, 0, 0);
+	if (!o2_verbs_made(world, "o2_loop_reg_gaps", mr, past ? EINVAL : 0))
+		return;
+	world->counters.registrations++;
+	o2_verbs_expect(world, "ibv_dereg_mr", ibv_dereg_mr(mr), 0);
+}
+
 void o2_verbs_step_limits(struct o2_verbs_world *world)
 {
 	struct o2_choice *c = world->choice;
@@ -19,7 +45,7 @@ void o2_verbs_step_limits(struct o2_verbs_world *world)
 				   &init.cap.max_recv_sge, &init.cap.max_inline_data, &shared.attr.max_wr,
 				   &shared.attr.max_sge};
 	static const uint32_t most[] = {16384, 16384, 32, 32, 512, 16384, 32};
-	const size_t which = o2_draw(c, 7);
+	const size_t which = o2_draw(c, 9);
 	void *made;
 
 	snprintf(world->text, sizeof(world->text), "limit %zu, %u more", which, past);
@@ -27,6 +53,10 @@ void o2_verbs_step_limits(struct o2_verbs_world *world)
 		return;
 	o2_verbs_saw(world, O2_VERBS_SEEN_LIMITS);
 	o2_verbs_query_device(world, side);
+	if (which > 7) {
+		grow(world, side, past, which == 8);
+		return;
+	}
 	if (which < 7)
 		*limit[which] = most[which] + past;
 	errno = 0;

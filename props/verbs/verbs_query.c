@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: MIT */
+/* What the devices say of themselves, what they do not offer, and helpers of verbs that touch no device. */
+#include <errno.h>
+#include <string.h>
+
+#include "props/verbs/verbs_internal.h"
+
+#define SAME(field, expected) o2_verbs_expect(world, #field, (int64_t)(field), (int64_t)(expected))
+
+/* Exported by libibverbs, declared in none of its headers. */
+int ibv_query_gid_type(struct ibv_context *context, uint8_t port_num, unsigned int index, int *type);
+
+/* docs/loopverbs.md, "What it offers" and "Limits". */
+static void query_limits(struct o2_verbs_world *world, const struct o2_verbs_side *side)
+{
+	struct ibv_device_attr attr;
+
+	o2_verbs_expect(world, "ibv_query_device", ibv_query_device(side->context, &attr), 0);
+	SAME(attr.max_sge, 32);
+	SAME(attr.max_sge_rd, 32);
+	SAME(attr.max_srq_sge, 32);
+	SAME(attr.max_qp_wr, 16384);
+	SAME(attr.max_srq_wr, 16384);
+	SAME(attr.max_cqe, 32767);
+	SAME(attr.max_qp_rd_atom, 128);
+	SAME(attr.max_qp_init_rd_atom, 128);
+	SAME(attr.phys_port_cnt, 1);
+	SAME(attr.max_pkeys, 1);
+	SAME(attr.atomic_cap, IBV_ATOMIC_HCA);
+	SAME(attr.page_size_cap & 4096, 4096);
+	SAME(attr.page_size_cap & 4095, 0);
+	SAME(attr.max_mr_size, UINT64_MAX);
+	SAME(attr.max_qp > 0 && attr.max_mr > 0 && attr.max_mw > 0, 1);
+	SAME(attr.max_cq >= 1 << 16 && attr.max_pd >= 1 << 16 && attr.max_ah >= 1 << 16, 1);
+	SAME(attr.max_srq >= 1 << 16, 1);
+	SAME(attr.node_guid == ibv_get_device_guid(side->context->device), 1);
+	SAME(attr.sys_image_guid == attr.node_guid, 1);
+	SAME(memcmp(&attr.node_guid, &side->gid[0].raw[8], 8), 0); /* as link-local addresses are made */
+}
+
+static void query_port(struct o2_verbs_world *world, const struct o2_verbs_side *side)
+{
+	struct ibv_port_attr port;
+	union ibv_gid gid;
+	__be16 pkey;
+
+	for (int number = 0; number < 3; number++) {
+		const bool there = number == 1;
+
+		SAME(ibv_query_port(side->context, (uint8_t)number, &port), there ? 0 : EINVAL);
+		SAME(ibv_query_gid(side->context, (uint8_t)number, 1, &gid), there ? 0 : -1);
+		SAME(ibv_query_pkey(side->context, (uint8_t)number, 0, &pkey), there ? 0 : -1);
+	}
+	ibv_query_port(side->context, 1, &port);
+	SAME(port.state, IBV_PORT_ACTIVE);
+	SAME(port.active_mtu, IBV_MTU_4096);
+	SAME(port.max_mtu, IBV_MTU_4096);
+	SAME(port.gid_tbl_len, 2);
+	SAME(port.pkey_tbl_len, 1);
+	SAME(port.max_msg_sz, UINT32_C(1) << 31);
+	SAME(port.link_layer, IBV_LINK_LAYER_ETHERNET);
+	SAME(ibv_query_gid(side->context, 1, -1, &gid), -1);
+	SAME(ibv_query_gid(side->context, 1, 2, &gid), -1);
+	SAME(ibv_query_pkey(side->context, 1, 1, &pkey), -1);
+	ibv_query_pkey(side->context, 1, 0, &pkey);
+	SAME(pkey, 0xffff);
+	SAME(ibv_get_pkey_index(side->context, 1, pkey), 0);
+	SAME(ibv_get_pkey_index(side->context, 2, pkey), -1);
+	SAME(ibv_get_pkey_index(side->context, 1, (__be16)(pkey - 1)), -1);
+}
+
+/* RoCE v2, a link-local address and an IPv4-mapped one, whichever call is asked. */
+static void query_gids(struct o2_verbs_world *world, const struct o2_verbs_side *side)
+{
+	struct ibv_gid_entry all[3], one;
+	int type;
+
+	SAME(side->gid[0].raw[0] << 8 | side->gid[0].raw[1], 0xfe80);
+	SAME(side->gid[1].raw[10] << 8 | side->gid[1].raw[11], 0xffff);
+	SAME(memcmp(&side->gid[1], &world->side[side == &world->side[0]].gid[1], 16) != 0, 1);
+	SAME(ibv_query_gid_table(side->context, all, 3, 0), 2);
+	SAME(ibv_query_gid_table(side->context, all, 2, 0), 2);
+	SAME(ibv_query_gid_table(side->context, all, 1, 0), -EINVAL);
+	SAME(ibv_query_gid_table(side->context, all, 3, 1), -EOPNOTSUPP);
+	for (uint32_t i = 0; i < 2; i++) {
+		SAME(ibv_query_gid_ex(side->context, 1, i, &one, 0), 0);
+		SAME(memcmp(&one.gid, &side->gid[i], 16), 0);
+		SAME(memcmp(&all[i].gid, &side->gid[i], 16), 0);
+		SAME(one.gid_index, i);
+		SAME(all[i].gid_index, i);
+		SAME(one.port_num, 1);
+		SAME(one.gid_type, IBV_GID_TYPE_ROCE_V2);
+		SAME(ibv_query_gid_type(side->context, 1, i, &type), 0);
+		SAME(type, 1);
+	}
+	SAME(ibv_query_gid_ex(side->context, 1, 2, &one, 0), EINVAL);
+	SAME(ibv_query_gid_ex(side->context, 2, 0, &one, 0), EINVAL);
+	SAME(ibv_query_gid_ex(side->context, 1, 0, &one, 1), EOPNOTSUPP);
+	SAME(ibv_query_gid_type(side->context, 1, 2, &type), -1);
+	SAME(ibv_query_gid_type(side->context, 2, 0, &type), -1);
+}
+
+/* ibv_rate_to_mult(3), ibv_rate_to_mbps(3). */
+static void query_rates(struct o2_verbs_world *world)
+{
+	static const enum ibv_rate by_2_5[] = {IBV_RATE_2_5_GBPS, IBV_RATE_5_GBPS,  IBV_RATE_10_GBPS,
+					       IBV_RATE_20_GBPS,  IBV_RATE_30_GBPS, IBV_RATE_40_GBPS,
+					       IBV_RATE_60_GBPS,  IBV_RATE_80_GBPS, IBV_RATE_120_GBPS};
+	static const int multiple[] = {1, 2, 4, 8, 12, 16, 24, 32, 48};
+
+	for (size_t i = 0; i < sizeof(multiple) / sizeof(multiple[0]); i++) {
+		SAME(ibv_rate_to_mult(by_2_5[i]), multiple[i]);
+		SAME(ibv_rate_to_mbps(by_2_5[i]), 2500 * multiple[i]);
+	}
+	for (int rate = IBV_RATE_2_5_GBPS; rate <= (int)IBV_RATE_1200_GBPS; rate++) {
+		SAME(mult_to_ibv_rate(ibv_rate_to_mult((enum ibv_rate)rate)), rate);
+		SAME(mbps_to_ibv_rate(ibv_rate_to_mbps((enum ibv_rate)rate)), rate);
+	}
+	SAME(ibv_rate_to_mult((enum ibv_rate)(IBV_RATE_1200_GBPS + 1)), -1);
+	SAME(ibv_rate_to_mbps((enum ibv_rate)(IBV_RATE_1200_GBPS + 1)), -1);
+	SAME(ibv_rate_to_mult(IBV_RATE_MAX), -1);
+	SAME(mult_to_ibv_rate(3), IBV_RATE_MAX);
+	SAME(mbps_to_ibv_rate(3), IBV_RATE_MAX);
+}
+
+/* docs/loopverbs.md, "What it offers": EOPNOTSUPP, and nothing else is done. */
+static void ask_for_what_is_not(struct o2_verbs_world *world, struct o2_verbs_side *side)
+{
+	struct ibv_ah_attr attr = {.is_global = 1};
+	uint8_t mac[ETHERNET_LL_SIZE];
+	uint16_t vid;
+
+#define REFUSED(call)                    \
+	do {                             \
+		errno = 0;               \
+		SAME((call) == NULL, 1); \
+		SAME(errno, EOPNOTSUPP); \
+	} while (0)
+	REFUSED(ibv_reg_dmabuf_mr(side->pd[0], 0, 4096, 0, 0, 0));
+	REFUSED(ibv_import_device(0));
+	REFUSED(ibv_import_pd(side->context, 0));
+	REFUSED(ibv_import_mr(side->pd[0], 0));
+	REFUSED(ibv_import_dm(side->context, 0));
+#undef REFUSED
+	SAME(ibv_resolve_eth_l2_from_gid(side->context, &attr, mac, &vid), -1);
+	for (uint32_t i = 0; i < O2_VERBS_REGIONS; i++)
+		if (side->region[i].mr != NULL) {
+			SAME(ibv_rereg_mr(side->region[i].mr, IBV_REREG_MR_CHANGE_ACCESS, NULL, NULL, 0, 0),
+			     IBV_REREG_MR_ERR_CMD);
+			SAME(ibv_rereg_mr(side->region[i].mr, 0, NULL, NULL, 0, 0), IBV_REREG_MR_ERR_INPUT);
+			SAME(ibv_rereg_mr(side->region[i].mr, IBV_REREG_MR_CHANGE_TRANSLATION, NULL, NULL, 1,
+					  0),
+			     IBV_REREG_MR_ERR_INPUT);
+		}
+	for (uint32_t i = 0; i < O2_VERBS_PAIRS; i++)
+		if (side->qp[i].qp != NULL) {
+			SAME(ibv_attach_mcast(side->qp[i].qp, &side->gid[0], 0), EOPNOTSUPP);
+			SAME(ibv_detach_mcast(side->qp[i].qp, &side->gid[0], 0), EOPNOTSUPP);
+			SAME(ibv_qp_to_qp_ex(side->qp[i].qp) == NULL, 1);
+			SAME(ibv_query_qp_data_in_order(side->qp[i].qp, IBV_WR_SEND, 0), 0);
+		}
+	SAME(ibv_fork_init(), 0);
+	SAME(ibv_is_fork_initialized(), IBV_FORK_UNNEEDED);
+	SAME(ibv_destroy_comp_channel(side->channel), EBUSY); /* a queue has it */
+}
+
+/* The way back to who sent a datagram. */
+static void answer_datagram(struct o2_verbs_world *world, const struct o2_verbs_side *side)
+{
+	const struct o2_verbs_side *other = &world->side[side == &world->side[0]];
+	struct ibv_wc wc = {.wc_flags = IBV_WC_GRH, .sl = 3};
+	struct ibv_ah_attr attr;
+	struct ibv_grh grh;
+
+	for (uint32_t i = 0; i < 2; i++) {
+		memset(&grh, 0, sizeof(grh));
+		grh.sgid = other->gid[i];
+		grh.dgid = side->gid[1 - i];
+		SAME(ibv_init_ah_from_wc(side->context, 1, &wc, &grh, &attr), 0);
+		SAME(attr.grh.sgid_index, 1 - i);
+		SAME(memcmp(&attr.grh.dgid, &other->gid[i], 16), 0);
+		SAME(attr.is_global, 1);
+		SAME(attr.port_num, 1);
+		SAME(attr.sl, 3);
+	}
+	wc.wc_flags = 0;
+	SAME(ibv_init_ah_from_wc(side->context, 1, &wc, &grh, &attr), -1);
+}
+
+/* The extended form, which says nothing that the plain one cannot. */
+static void create_extended(struct o2_verbs_world *world, struct o2_verbs_side *side)
+{
+	struct ibv_qp_init_attr_ex init = {
+		.send_cq = side->cq[0].cq,
+		.recv_cq = side->cq[0].cq,
+		.qp_type = IBV_QPT_RC,
+		.comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_CREATE_FLAGS,
+		.pd = side->pd[0],
+	};
+	struct ibv_qp *qp;
+
+	init.create_flags = 1;
+	errno = 0;
+	o2_verbs_made(world, "a flag of ibv_create_qp_ex", ibv_create_qp_ex(side->context, &init),
+		      EOPNOTSUPP);
+	init.create_flags = 0;
+	init.comp_mask |= IBV_QP_INIT_ATTR_RX_HASH;
+	errno = 0;
+	o2_verbs_made(world, "a part of ibv_create_qp_ex", ibv_create_qp_ex(side->context, &init),
+		      EOPNOTSUPP);
+	init.comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_CREATE_FLAGS;
+	errno = 0;
+	qp = ibv_create_qp_ex(side->context, &init);
+	if (o2_verbs_made(world, "ibv_create_qp_ex", qp,
+			  o2_verbs_fault(&world->hook, O2_LOOP_CALL_MAKE) != 0 ? ENOMEM : 0))
+		SAME(ibv_destroy_qp(qp), 0);
+}
+
+void o2_verbs_query_device(struct o2_verbs_world *world, struct o2_verbs_side *side)
+{
+	query_limits(world, side);
+	query_port(world, side);
+	query_gids(world, side);
+	query_rates(world);
+	answer_datagram(world, side);
+	create_extended(world, side);
+	if (side->cq[0].channel || side->cq[1].channel)
+		ask_for_what_is_not(world, side);
+}
