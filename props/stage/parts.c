@@ -6,31 +6,11 @@
 #include <string.h>
 
 #include "props/scenario/draw.h"
+#include "props/stage/parts_internal.h"
 #include "wire/nid.h"
 
-enum situation {
-	DECODED, /* and the others behind it */
-	DECODE_REFUSED,
-	ENCODED,
-	ENCODE_REFUSED,
-	VERSION_1,
-	IN_BIG_ENDIAN,
-	GENERIC_MAGIC,
-	NID_WRITTEN,
-	NID_AS_NUMBER,
-	NID_READ,
-	NID_REFUSED,
-	SITUATIONS,
-};
-
-static const struct o2_tally_row situations[SITUATIONS] = {
-	[DECODED] = {"record_decoded", true},	     [DECODE_REFUSED] = {"record_refused", true},
-	[ENCODED] = {"record_encoded", true},	     [ENCODE_REFUSED] = {"record_not_encoded", true},
-	[VERSION_1] = {"version_1", true},	     [IN_BIG_ENDIAN] = {"big_endian", true},
-	[GENERIC_MAGIC] = {"generic_magic", true},   [NID_WRITTEN] = {"nid_written", true},
-	[NID_AS_NUMBER] = {"nid_as_a_number", true}, [NID_READ] = {"nid_read", true},
-	[NID_REFUSED] = {"nid_refused", true},
-};
+static const struct o2_tally_row situations[O2_PARTS_SITUATIONS] = {
+	O2_PARTS_SITUATION_LIST(O2_SITUATION_ROW)};
 
 /* --- reject records --- */
 
@@ -315,7 +295,7 @@ static void run_read(struct o2_parts_run *run, struct o2_choice *c, struct o2_re
 static enum o2_status run_case(void *context, struct o2_choice *choice, struct o2_report *report)
 {
 	struct o2_parts_run *run = context;
-	const uint64_t kind = o2_draw(choice, 3);
+	const uint64_t kind = o2_draw(choice, 7);
 
 	o2_report_clear(report);
 	run->text[0] = '\0';
@@ -323,8 +303,14 @@ static enum o2_status run_case(void *context, struct o2_choice *choice, struct o
 		run_record(run, choice, report);
 	else if (kind == 2)
 		run_write(run, choice, report);
-	else
+	else if (kind == 3)
 		run_read(run, choice, report);
+	else if (kind < 6)
+		o2_parts_options(run, choice, report);
+	else if (kind == 6)
+		o2_parts_errno(run, choice, report);
+	else
+		o2_parts_quirks(run, choice, report);
 	run->tally.cases++;
 	return o2_choice_status(choice, report->failed ? O2_STATUS_INTERESTING : O2_STATUS_VALID);
 }
@@ -335,7 +321,7 @@ static void print(const void *context, uint32_t pieces, FILE *out)
 
 	(void)pieces;
 	if (run->text[0] != '\0') {
-		fprintf(out, "a NID: %s\n", run->text);
+		fprintf(out, "words: %s\n", run->text);
 		return;
 	}
 	fprintf(out, "a reject record of version 0x%x, reason %u; %zu bytes:", run->record.ibr_version,
@@ -355,13 +341,14 @@ struct o2_property o2_parts_property(struct o2_parts_run *run)
 {
 	static const struct o2_property_ops ops = {
 		.name = "parts",
-		.summary = "reject records and NIDs as text are written, read and refused as the text of the "
-			   "wire format says",
+		.summary = "reject records, NIDs as text, options, quirks and errnos are written, read and "
+			   "refused as their texts say",
 		.run_case = run_case,
 		.print = print,
 		.print_held = print_held,
 		O2_TALLY_OPS,
 	};
 
-	return o2_tally_property(&ops, run == NULL ? NULL : &run->tally, situations, SITUATIONS, 10000);
+	return o2_tally_property(&ops, run == NULL ? NULL : &run->tally, situations, O2_PARTS_SITUATIONS,
+				 10000);
 }

@@ -197,7 +197,7 @@ int o2_options_read(const struct o2_command *command, int argc, char **argv, voi
 
 	list_options(command, list);
 	opterr = 0;
-	optind = 1;
+	optind = 0; /* GNU: nothing is left of a line that was read before, in part or whole */
 	while ((code = getopt_long(argc, argv, "h", list, NULL)) != -1) {
 		if (code == 'h') {
 			o2_command_help(command);

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef O2_PROPS_PARTS_INTERNAL_H
+#define O2_PROPS_PARTS_INTERNAL_H
+
+#include "props/stage/parts.h"
+
+/* What the files of the property parts share: its situations, and its cases that are about words. */
+
+#define O2_PARTS_SITUATION_LIST(ENTRY)                   \
+	ENTRY(DECODED, "record_decoded")                 \
+	ENTRY(DECODE_REFUSED, "record_refused")          \
+	ENTRY(ENCODED, "record_encoded")                 \
+	ENTRY(ENCODE_REFUSED, "record_not_encoded")      \
+	ENTRY(VERSION_1, "version_1")                    \
+	ENTRY(IN_BIG_ENDIAN, "big_endian")               \
+	ENTRY(GENERIC_MAGIC, "generic_magic")            \
+	ENTRY(NID_WRITTEN, "nid_written")                \
+	ENTRY(NID_AS_NUMBER, "nid_as_a_number")          \
+	ENTRY(NID_READ, "nid_read")                      \
+	ENTRY(NID_REFUSED, "nid_refused")                \
+	ENTRY(O2_PARTS_OPTIONS_READ, "options_read")     \
+	ENTRY(O2_PARTS_OPTION_REFUSED, "option_refused") \
+	ENTRY(O2_PARTS_HELP, "help")                     \
+	ENTRY(O2_PARTS_ERRNO, "errno")                   \
+	ENTRY(O2_PARTS_QUIRKS_ADDED, "quirks_added")     \
+	ENTRY(O2_PARTS_QUIRKS_REFUSED, "quirks_refused")
+
+enum o2_parts_situation { O2_PARTS_SITUATION_LIST(O2_SITUATION_ID) O2_PARTS_SITUATIONS };
+
+/* Options of a command; errnos in words; quirks. */
+void o2_parts_options(struct o2_parts_run *run, struct o2_choice *c, struct o2_report *report);
+void o2_parts_errno(struct o2_parts_run *run, struct o2_choice *c, struct o2_report *report);
+void o2_parts_quirks(struct o2_parts_run *run, struct o2_choice *c, struct o2_report *report);
+
+#endif

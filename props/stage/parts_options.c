@@ -1,0 +1,474 @@
+/* SPDX-License-Identifier: MIT */
+/* Options of a command: how a command line is read, refused, and what --help prints. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/option.h"
+#include "props/stage/parts_internal.h"
+
+#define WORDS	     8u
+#define WORD_BYTES   64u
+#define COLUMNS	     98u /* of a line of help, at most */
+#define TEXT_AT	     21u /* where what an option does begins */
+#define WHY_BYTES    900u
+#define MADE_PROGRAM "o2made"
+
+/* --- a command of our own --- */
+
+struct target {
+	uint8_t one;
+	uint16_t two;
+	uint32_t four;
+	uint64_t eight;
+	bool flag;
+	uint8_t set;
+	const char *text, *named;
+	uint32_t name;
+	bool names[3];
+	uint64_t read;
+};
+#define O2_OPTION_TARGET struct target
+
+static const char *const colours[] = {"red", "green", "blue", NULL};
+
+static const char *colour_of(unsigned int place)
+{
+	return colours[place];
+}
+
+static bool read_own(const struct o2_option *option, const char *text, void *target,
+		     char why[O2_OPTION_WHY_BYTES])
+{
+	((struct target *)target)->read = strlen(text);
+	snprintf(why, O2_OPTION_WHY_BYTES, "--%s does not like '%s'", option->name, text);
+	return strcmp(text, "no") != 0;
+}
+
+static void print_more(void)
+{
+	printf("    and more\n");
+}
+
+enum row { ONE, TWO, FOUR, EIGHT, FLAG, TITLE, SET, TEXT, NAMED, NAME, NAME_OF, NAMES, READ, ROWS };
+
+static const struct o2_option rows[ROWS + 1] = {
+	[ONE] = {"one", "N", "a number of one byte", O2_NUMBER(one, 3, 200)},
+	[TWO] = {"two", "N",
+		 "a number of two bytes, about which there is so much to be said that it does not go into "
+		 "one "
+		 "line, nor into two,\nso that it is broken",
+		 O2_NUMBER(two, 0, 600), .unit = 100},
+	[FOUR] = {"four-bytes-of-a-number", "NUMBER", "its name is long", O2_NUMBER(four, 1, UINT32_MAX)},
+	[EIGHT] = {"eight", "N", "all there is", O2_NUMBER(eight, 0, UINT64_MAX)},
+	[FLAG] = {"flag", NULL, "it is so", O2_FLAG(flag), .commands = 1},
+	[TITLE] = {O2_TITLE("Others")},
+	[SET] = {"set", NULL, "a constant\n\nand an empty line", O2_SET(set, 77)},
+	[TEXT] = {"text", "T", "any", O2_TEXT(text)},
+	[NAMED] = {"named", "COLOUR", "one of them", O2_TEXT(named), .names = colours},
+	[NAME] = {"name", "COLOUR", "its place", O2_NAME(name, colours), .more = print_more},
+	[NAME_OF] = {"place", "COLOUR", "likewise", O2_NAME_OF(name, colour_of), .commands = 2},
+	[NAMES] = {"names", "A,B", "several", O2_NAMES_OF(names, colour_of)},
+	[READ] = {"read", "R", "by a function", O2_READ(read, read_own)},
+};
+
+/* --- what it should make of its arguments --- */
+
+struct made {
+	struct target target;
+	int result;	 /* of o2_options_read */
+	char said[1400]; /* on stderr */
+};
+
+static bool is_of(enum row row, unsigned int which)
+{
+	return rows[row].commands == 0 || (rows[row].commands & which) != 0;
+}
+
+/* Decimal or 0x..., nothing before or behind it. */
+static bool number_of(const char *text, uint64_t *value)
+{
+	const bool hex = text[0] == '0' && text[1] == 'x';
+	const char *digits = hex ? "0123456789abcdef" : "0123456789";
+	__uint128_t sum = 0;
+
+	if (hex)
+		text += 2;
+	if (*text == '\0')
+		return false;
+	for (; *text != '\0'; text++) {
+		const char *digit = strchr(digits, *text | (*text >= 'A' && *text <= 'F' ? 0x20 : 0));
+
+		if (digit == NULL)
+			return false;
+		sum = sum * (hex ? 16 : 10) + (unsigned int)(digit - digits);
+		if (sum > UINT64_MAX)
+			return false;
+	}
+	*value = (uint64_t)sum;
+	return true;
+}
+
+static int place_of(const char *text, size_t length)
+{
+	for (int i = 0; i < 3; i++)
+		if (strlen(colours[i]) == length && memcmp(colours[i], text, length) == 0)
+			return i;
+	return -1;
+}
+
+static void say(struct made *made, unsigned int which, const char *why)
+{
+	made->result = -1;
+	snprintf(made->said, sizeof(made->said), MADE_PROGRAM ": %s (see: " MADE_PROGRAM " %s--help)\n", why,
+		 which == 0 ? "" : "go ");
+}
+
+static bool take_names(struct made *made, const char *text, char *why)
+{
+	memset(made->target.names, 0, sizeof(made->target.names));
+	for (;; text++) {
+		const size_t length = strcspn(text, ",");
+		const int place = place_of(text, length);
+
+		if (place < 0) {
+			snprintf(why, WHY_BYTES, "--names has '%.*s', not red, green or blue", (int)length,
+				 text);
+			return false;
+		}
+		made->target.names[place] = true;
+		text += length;
+		if (*text == '\0')
+			return true;
+	}
+}
+
+static bool take_number(struct made *made, enum row row, const char *text, char *why)
+{
+	const uint64_t least = row == ONE ? 3 : row == FOUR;
+	const uint64_t most = row == ONE ? 200 : row == TWO ? 600 : row == FOUR ? UINT32_MAX : UINT64_MAX;
+	uint64_t value;
+
+	if (!number_of(text, &value) || value < least || value > most) {
+		snprintf(why, WHY_BYTES, "--%s is '%s', not a number of %" PRIu64 " to %" PRIu64,
+			 rows[row].name, text, least, most);
+		return false;
+	}
+	if (row == ONE)
+		made->target.one = (uint8_t)value;
+	else if (row == TWO)
+		made->target.two = (uint16_t)(100 * value);
+	else if (row == FOUR)
+		made->target.four = (uint32_t)value;
+	else
+		made->target.eight = value;
+	return true;
+}
+
+static bool take(struct made *made, enum row row, const char *text, char *why)
+{
+	if (row <= EIGHT)
+		return take_number(made, row, text, why);
+	switch (row) {
+	case FLAG:
+		made->target.flag = true;
+		return true;
+	case SET:
+		made->target.set = 77;
+		return true;
+	case TEXT:
+		made->target.text = text;
+		return true;
+	case NAMES:
+		return take_names(made, text, why);
+	case READ:
+		made->target.read = strlen(text);
+		snprintf(why, WHY_BYTES, "--read does not like '%s'", text);
+		return strcmp(text, "no") != 0;
+	default:
+		break;
+	}
+	if (place_of(text, strlen(text)) < 0) {
+		snprintf(why, WHY_BYTES, "--%s is '%s', not red, green or blue", rows[row].name, text);
+		return false;
+	}
+	if (row == NAMED)
+		made->target.named = text;
+	else
+		made->target.name = (uint32_t)place_of(text, strlen(text));
+	return true;
+}
+
+/* --- the help that it should print --- */
+
+/* Words of a text, into lines; column: what stands in the first one already. */
+static void fill(FILE *out, const char *text, size_t column, size_t indent)
+{
+	bool begun = false;
+
+	while (*text != '\0') {
+		const size_t length = strcspn(text, " \n");
+
+		if (begun && column + 1 + length > COLUMNS) {
+			fprintf(out, "\n%*s", (int)indent, "");
+			column = indent;
+			begun = false;
+		}
+		if (begun)
+			fputc(' ', out);
+		column += begun + length;
+		begun = true;
+		fwrite(text, 1, length, out);
+		text += length;
+		if (*text == ' ')
+			text++;
+		while (*text == '\n') {
+			fputc('\n', out);
+			text++;
+			column = indent;
+			begun = false;
+			if (*text != '\n')
+				fprintf(out, "%*s", (int)indent, "");
+		}
+	}
+	fputc('\n', out);
+}
+
+static void fill_row(FILE *out, const char *name, const char *value, const char *help)
+{
+	const size_t used = 2 + strlen(name) + (value == NULL ? 0 : 1 + strlen(value));
+
+	fprintf(out, "  %s%s%s", name, value == NULL ? "" : " ", value == NULL ? "" : value);
+	fprintf(out, used >= TEXT_AT ? "\n%*s" : "%*s", (int)(used >= TEXT_AT ? TEXT_AT : TEXT_AT - used),
+		"");
+	fill(out, help, TEXT_AT, TEXT_AT);
+}
+
+static void help_of(FILE *out, const struct o2_command *command)
+{
+	char name[40];
+
+	fprintf(out, "usage: " MADE_PROGRAM " %sA\n       " MADE_PROGRAM " %s[OPTIONS] B\n\n",
+		command->which == 0 ? "" : "go ", command->which == 0 ? "" : "go ");
+	fill(out, command->about, 0, 0);
+	for (enum row row = ONE; row < ROWS; row++) {
+		if (row == TITLE) {
+			fputs("\nOthers:\n", out);
+			continue;
+		}
+		if (!is_of(row, command->which))
+			continue;
+		if (row == ONE)
+			fputc('\n', out);
+		snprintf(name, sizeof(name), "--%s", rows[row].name);
+		fill_row(out, name, rows[row].value, rows[row].help);
+		if (row == NAME)
+			fputs("    and more\n", out);
+	}
+	fill_row(out, "-h, --help", NULL, "this text");
+	fputc('\n', out);
+	fill(out, command->end, 0, 0);
+}
+
+/* --- a case --- */
+
+static void draw_value(struct o2_choice *c, enum row row, char text[WORD_BYTES / 2])
+{
+	static const char *const wrong[] = {"",	    "x", "3x", "-3", " 3", "0x", "18446744073709551616",
+					    "red,", "no"};
+	static const char *const named[] = {"red", "green", "blue", "blu", "blues"};
+	static const uint64_t edges[] = {
+		0, 1, 2, 3, 200, 201, 600, 601, UINT32_MAX, UINT64_C(1) << 32, UINT64_MAX};
+
+	if (o2_draw_bool(c, 7, 1))
+		snprintf(text, WORD_BYTES / 2, "%s", wrong[o2_draw_pick(c, 9)]);
+	else if (row <= EIGHT)
+		snprintf(text, WORD_BYTES / 2, o2_draw_bool(c, 2, 1) ? "0x%" PRIx64 : "%" PRIu64,
+			 o2_draw_bool(c, 1, 1) ? o2_draw_range(c, 3, 200) : edges[o2_draw_pick(c, 11)]);
+	else if (row == NAMES && o2_draw_bool(c, 1, 1))
+		snprintf(text, WORD_BYTES / 2, "%s,%s", named[o2_draw_pick(c, 5)], named[o2_draw_pick(c, 3)]);
+	else
+		snprintf(text, WORD_BYTES / 2, "%s", named[o2_draw(c, o2_draw_bool(c, 7, 1) ? 4 : 2)]);
+}
+
+/* A command line, and what was foretold of it so far. */
+struct line {
+	char word[WORDS + 2][WORD_BYTES];
+	int count;
+	int others;	   /* that are not options */
+	bool ended, wrong; /* "--" was there; something that ends the reading was */
+	bool help;
+};
+
+static void add_word(struct line *line, const char *word)
+{
+	snprintf(line->word[line->count++], WORD_BYTES, "%s", word);
+	line->others += line->ended;
+}
+
+static void refuse_word(struct line *line, struct made *made, unsigned int which)
+{
+	char why[WHY_BYTES];
+
+	snprintf(why, sizeof(why), "'%s' is no option, or its value is missing", line->word[line->count - 1]);
+	say(made, which, why);
+	line->wrong = true;
+}
+
+enum form { OTHER, OTHER_TOO, END, HELP, UNKNOWN, WITHOUT_VALUE, TOO_MUCH, JOINED, APART, FORMS = 16 };
+
+/* An option, in one or two words.  False: nothing may follow it. */
+static bool draw_option(struct o2_choice *c, struct line *line, struct made *made, unsigned int which,
+			enum form form, enum row row)
+{
+	const bool takes = rows[row].value != NULL, joined = takes && form != WITHOUT_VALUE && form % 2 == 1;
+	char value[WORD_BYTES / 2] = "", word[WORD_BYTES], why[WHY_BYTES];
+
+	if (takes)
+		draw_value(c, row, value);
+	snprintf(word, sizeof(word), "--%s%s%s", form == UNKNOWN ? "nope" : rows[row].name,
+		 joined			      ? "="
+		 : form == TOO_MUCH && !takes ? "=3"
+					      : "",
+		 joined ? value : "");
+	add_word(line, word);
+	if (!line->ended && !line->wrong &&
+	    (form == UNKNOWN || !is_of(row, which) || (form == TOO_MUCH && !takes) ||
+	     (form == WITHOUT_VALUE && takes)))
+		refuse_word(line, made, which);
+	if (form == WITHOUT_VALUE && takes)
+		return line->ended;
+	if (takes && !joined)
+		add_word(line, value);
+	if (line->ended || line->wrong)
+		return true;
+	if (!take(made, row,
+		  joined ? strchr(line->word[line->count - 1], '=') + 1 : line->word[line->count - 1], why)) {
+		say(made, which, why);
+		line->wrong = true;
+	}
+	return true;
+}
+
+/* Draw words, and foretell what becomes of each, up to the first that is wrong. */
+static void draw_line(struct o2_choice *c, unsigned int which, struct line *line, struct made *made)
+{
+	bool more = true;
+
+	memset(line, 0, sizeof(*line));
+	add_word(line, MADE_PROGRAM);
+	while (more && line->count < (int)WORDS && o2_draw_bool(c, 1, 5)) {
+		const enum form form = (enum form)o2_draw(c, FORMS - 1);
+		const enum row row = (enum row)o2_draw(c, ROWS - 1);
+
+		if (form <= OTHER_TOO || row == TITLE) {
+			line->others += !line->ended;
+			add_word(line, "other");
+		} else if (form == END) {
+			add_word(line, "--");
+			line->ended = true;
+		} else if (form == HELP) {
+			line->help |= !line->ended && !line->wrong;
+			line->wrong |= !line->ended;
+			add_word(line, o2_draw_bool(c, 1, 1) ? "--help" : "-h");
+		} else {
+			more = draw_option(c, line, made, which, form, row);
+		}
+	}
+	if (!line->wrong)
+		made->result = line->count - line->others;
+}
+
+struct heard {
+	char *text;
+	size_t bytes;
+	FILE *was, *now;
+};
+
+static void listen(struct heard *heard, FILE **stream)
+{
+	heard->was = *stream;
+	heard->now = open_memstream(&heard->text, &heard->bytes);
+	if (heard->now != NULL)
+		*stream = heard->now;
+}
+
+static void stop_listening(struct heard *heard, FILE **stream)
+{
+	*stream = heard->was;
+	if (heard->now != NULL)
+		fclose(heard->now);
+}
+
+static void compare_targets(const struct target *found, const struct target *expected,
+			    struct o2_report *report)
+{
+	const bool same = found->one == expected->one && found->two == expected->two &&
+			  found->four == expected->four && found->eight == expected->eight &&
+			  found->flag == expected->flag && found->set == expected->set &&
+			  found->text == expected->text && found->named == expected->named &&
+			  found->name == expected->name && found->read == expected->read &&
+			  memcmp(found->names, expected->names, sizeof(found->names)) == 0;
+
+	if (!same)
+		o2_report_fail(report, "parts/options/value", "an option is read as another value");
+}
+
+static void compare_texts(const char *found, const char *expected, const char *what, struct o2_report *report)
+{
+	if (strcmp(found == NULL ? "" : found, expected) != 0)
+		o2_report_fail(report, "parts/options/text", "%s is '%.120s', expected '%.120s'", what,
+			       found == NULL ? "" : found, expected);
+}
+
+void o2_parts_options(struct o2_parts_run *run, struct o2_choice *c, struct o2_report *report)
+{
+	static struct line line;
+	struct o2_command command = {
+		.program = MADE_PROGRAM,
+		.usage = "A\n[OPTIONS] B",
+		.about = "It does nothing, and says so at such a length that the line has to be broken "
+			 "somewhere.\n\n"
+			 "Then there is a second paragraph.",
+		.options = rows,
+		.which = (unsigned int)o2_draw(c, 3),
+		.end = "Exit status: 0.",
+	};
+	struct made made = {.target = {.eight = 9}};
+	struct target target = {.eight = 9};
+	struct heard out = {0}, err = {0}, expected = {0};
+	char *argv[WORDS + 3];
+	int argc, result;
+
+	command.name = command.which == 0 ? NULL : "go";
+	draw_line(c, command.which, &line, &made);
+	argc = line.count;
+	for (int i = 0; i < argc; i++)
+		argv[i] = line.word[i];
+	argv[argc] = NULL;
+	snprintf(run->text, sizeof(run->text), "%d words, the last %s", argc, line.word[argc - 1]);
+	listen(&out, &stdout);
+	listen(&err, &stderr);
+	result = o2_options_read(&command, argc, argv, &target);
+	stop_listening(&err, &stderr);
+	stop_listening(&out, &stdout);
+	expected.now = open_memstream(&expected.text, &expected.bytes);
+	if (line.help && expected.now != NULL)
+		help_of(expected.now, &command);
+	if (expected.now != NULL)
+		fclose(expected.now);
+	run->tally.seen[line.help	  ? O2_PARTS_HELP
+			: made.result < 0 ? O2_PARTS_OPTION_REFUSED
+					  : O2_PARTS_OPTIONS_READ]++;
+	if (result != (line.help ? 0 : made.result))
+		o2_report_fail(report, "parts/options/result", "%d, expected %d", result,
+			       line.help ? 0 : made.result);
+	compare_targets(&target, &made.target, report);
+	compare_texts(err.text, made.said, "stderr", report);
+	compare_texts(out.text, expected.text == NULL ? "" : expected.text, "stdout", report);
+	for (int i = result; result > 0 && i < argc && !line.ended; i++)
+		compare_texts(argv[i], "other", "an argument that is no option", report);
+	free(out.text);
+	free(err.text);
+	free(expected.text);
+}
