@@ -6,6 +6,7 @@
 
 #include "props/check/forms.h"
 #include "props/cmd/rung_open.h"
+#include "props/command/commands.h"
 #include "props/hostile/hostile_random.h"
 #include "props/judge/verdicts.h"
 #include "props/lnet/endpoints.h"
@@ -56,6 +57,7 @@ static struct o2_property own_property(struct o2_props_arguments *a, size_t i)
 	static struct o2_forms_run forms;
 	static struct o2_parts_run parts;
 	static struct o2_verdicts_run verdicts;
+	static struct o2_commands_run commands;
 	static struct o2_endpoints_run endpoints = {.ground = GROUND};
 #ifdef O2_PROPS_IN_PROCESS
 	static struct o2_sim_run sim;
@@ -94,10 +96,12 @@ static struct o2_property own_property(struct o2_props_arguments *a, size_t i)
 		verdicts.allocation_failed = o2_alloc_fault_fired;
 #endif
 		return o2_verdicts_property(&verdicts);
-#ifdef O2_PROPS_IN_PROCESS
 	case 12:
-		return o2_sim_property(&sim);
+		return o2_commands_property(&commands);
+#ifdef O2_PROPS_IN_PROCESS
 	case 13:
+		return o2_sim_property(&sim);
+	case 14:
 		return o2_hostile_property(&hostile);
 	case 14:
 		return o2_verbs_property(&verbs);

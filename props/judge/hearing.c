@@ -98,6 +98,8 @@ static bool hear(struct o2_hearing *h, const struct o2_judge_event *event)
 	bool failed = false;
 	int rc;
 
+	if (h->tap != NULL)
+		h->tap(h->tap_context, event);
 	if (h->fail_nth != 0)
 		h->fail_allocation(h->fail_nth);
 	rc = o2_judge_hear(h->judge, h->conn, event);

@@ -20,6 +20,7 @@
 #define O2_HEARING_TRANSFERS 12u
 #define O2_HEARING_PROMISES  16u
 #define O2_HEARING_FINDINGS  64u
+#define O2_HEARING_LOG	     256u
 #define O2_HEARING_FRAGS     5u /* of an honest descriptor, at most */
 /* docs/judge.md, "Captures": what waits for a proof, of a side. */
 #define O2_HEARING_WAITING 8u
@@ -93,6 +94,11 @@ struct o2_hearing {
 	/* Findings: foretold of the next event; heard. */
 	struct o2_judge_finding due[O2_HEARING_FINDINGS], found[O2_HEARING_FINDINGS];
 	uint32_t ndue, nfound;
+	/* NULL, or who else is told each event, before the judge is; and all that was found. */
+	void (*tap)(void *context, const struct o2_judge_event *event);
+	void *tap_context;
+	struct o2_judge_finding *log; /* O2_HEARING_LOG, borrowed; NULL: not kept */
+	uint32_t nlog;
 	uint64_t *found_of, *unproven; /* counters: of each rule, and all that never was proven */
 	const char *scene;	       /* for the report */
 	bool over;		       /* nothing honest can follow */

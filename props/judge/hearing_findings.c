@@ -38,6 +38,8 @@ void o2_hearing_compare(struct o2_hearing *h, const struct o2_judge_finding *due
 	const uint32_t most = ndue > h->nfound ? ndue : h->nfound;
 	char signature[96];
 
+	for (uint32_t i = 0; h->log != NULL && i < h->nfound && h->nlog < O2_HEARING_LOG; i++)
+		h->log[h->nlog++] = h->found[i];
 	for (uint32_t i = 0; i < h->nfound && i < ndue; i++) {
 		h->found_of[h->found[i].rule]++;
 		*h->unproven += h->found[i].unproven;

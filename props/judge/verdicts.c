@@ -177,9 +177,9 @@ static const struct o2_scene *draw_scene(struct o2_choice *c)
 	return i < O2_SCENES_TRANSFER ? &o2_scenes_transfer[i] : &o2_scenes_write[i - O2_SCENES_TRANSFER];
 }
 
-static void run_scenes(struct o2_verdicts_run *run, struct o2_choice *choice)
+static void run_scenes(struct o2_hearing *h, struct o2_tally *tally)
 {
-	struct o2_hearing *h = &run->hearing;
+	struct o2_choice *choice = h->c;
 
 	for (uint64_t scenes = o2_draw(choice, 2); scenes > 0 && !h->over; scenes--) {
 		const struct o2_scene *scene = draw_scene(choice);
@@ -187,12 +187,28 @@ static void run_scenes(struct o2_verdicts_run *run, struct o2_choice *choice)
 
 		h->scene = o2_judge_rules[scene->rule].id;
 		scene->play(h, broken);
-		run->tally.seen[NEAR + scene->rule - O2_JUDGE_MESSAGE_WIRE] += !broken;
+		tally->seen[NEAR + scene->rule - O2_JUDGE_MESSAGE_WIRE] += !broken;
 		if (!h->over)
 			o2_fair_steps(h, (uint32_t)o2_draw(choice, 20));
 		if (!h->over && !h->report->failed)
 			o2_hearing_check_view(h);
 	}
+}
+
+void o2_verdicts_tell(struct o2_hearing *h, struct o2_tally *tally)
+{
+	h->found_of = tally->seen;
+	h->unproven = &tally->seen[NOT_PROVEN];
+	h->scene = "none";
+	draw_terms(h);
+	h->options.lossy = true;
+	for (int side = O2_JUDGE_A; side < O2_JUDGE_SIDES; side++)
+		h->end[side].nid = UINT64_C(0x000500000a000001) + (uint64_t)side + (o2_draw(h->c, 255) << 8);
+	if (!begin(h, FROM_THE_REQUEST))
+		return;
+	o2_fair_steps(h, (uint32_t)o2_draw(h->c, 40));
+	run_scenes(h, tally);
+	o2_hearing_close(h);
 }
 
 static void run_bounds(struct o2_hearing *h)
@@ -235,7 +251,7 @@ static enum o2_status run_case(void *context, struct o2_choice *choice, struct o
 		if (!begin(h, how))
 			return O2_STATUS_INVALID;
 		o2_fair_steps(h, (uint32_t)o2_draw(choice, 40));
-		run_scenes(run, choice);
+		run_scenes(h, &run->tally);
 		run_bounds(h);
 	}
 	o2_hearing_close(h);

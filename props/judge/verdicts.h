@@ -20,6 +20,12 @@ struct o2_verdicts_run {
 	bool (*allocation_failed)(void);
 };
 
+/*
+ * A conversation of which all is heard from the request on, over what may lose packets: honest, or with a scene
+ * or two.  h->c, report, tap and log are set, the rest is zero; counts: of situations, as the run's.
+ */
+void o2_verdicts_tell(struct o2_hearing *h, struct o2_tally *tally);
+
 /* *run: zeros at first, the caller's.  It is large: keep it off the stack. */
 struct o2_property o2_verdicts_property(struct o2_verdicts_run *run);
 

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef O2_PROPS_CAPTURE_FILE_H
+#define O2_PROPS_CAPTURE_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * A packet capture of RoCEv2 that is made up: a pcap file in memory.
+ * Source: docs/cli.md, "Captures", and the InfiniBand architecture specification, volume 1.
+ */
+
+#define O2_CAPTURE_BYTES (1u << 22)
+#define O2_CAPTURE_MAD	 256u
+
+struct o2_capture_file {
+	bool big_endian, ipv6, tagged; /* of the file's own numbers; how packets are carried */
+	bool full;		       /* there was no room: what is there is not all */
+	uint32_t packets;
+	size_t length, last_record; /* where the last packet begins */
+	uint8_t bytes[O2_CAPTURE_BYTES];
+};
+
+struct o2_capture_packet {
+	int from; /* of two hosts, 0 and 1 */
+	uint8_t opcode;
+	uint32_t dest_qp, psn;
+	uint8_t extra[28]; /* headers behind the base transport header */
+	size_t extra_bytes;
+	const uint8_t *payload;
+	size_t payload_bytes;
+	uint64_t time_ns;
+};
+
+/* "10.0.0.1" and so on. */
+const char *o2_capture_address(const struct o2_capture_file *file, int host);
+
+/* The bytes of a number, the highest first. */
+void o2_capture_store(uint8_t *bytes, size_t count, uint64_t value);
+
+void o2_capture_start(struct o2_capture_file *file);
+void o2_capture_add(struct o2_capture_file *file, const struct o2_capture_packet *packet);
+/* The last packet once more. */
+void o2_capture_repeat(struct o2_capture_file *file);
+/* A frame of another protocol. */
+void o2_capture_add_other(struct o2_capture_file *file, uint64_t time_ns);
+
+#endif

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+#include "props/command/command.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <spawn.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define PROGRAM "o2ref"
+
+void o2_command_word(struct o2_command_run *run, const char *format, ...)
+{
+	va_list arguments;
+
+	assert(run->words + 1 < O2_COMMAND_WORDS);
+	va_start(arguments, format);
+	vsnprintf(run->word[run->words++], O2_COMMAND_WORD, format, arguments);
+	va_end(arguments);
+}
+
+static bool path_of_program(char *path, size_t bytes)
+{
+	const ssize_t length = readlink("/proc/self/exe", path, bytes - sizeof(PROGRAM));
+	char *slash;
+
+	if (length <= 0)
+		return false;
+	path[length] = '\0';
+	slash = strrchr(path, '/');
+	strcpy(slash == NULL ? path : slash + 1, PROGRAM);
+	return access(path, X_OK) == 0;
+}
+
+static void take(int fd, char *text)
+{
+	size_t length = 0;
+	ssize_t count;
+
+	lseek(fd, 0, SEEK_SET);
+	while (length < O2_COMMAND_BYTES && (count = read(fd, text + length, O2_COMMAND_BYTES - length)) > 0)
+		length += (size_t)count;
+	text[length] = '\0';
+}
+
+/* in, out, err: files in memory. */
+static int spawn(struct o2_command_run *run, const char *path, const int fd[3])
+{
+	char *words[O2_COMMAND_WORDS + 2] = {(char[]){PROGRAM}};
+	posix_spawn_file_actions_t actions;
+	int rc, status = -1;
+	pid_t pid;
+
+	for (uint32_t i = 0; i < run->words; i++)
+		words[1 + i] = run->word[i];
+	rc = posix_spawn_file_actions_init(&actions);
+	for (int i = 0; i < 3 && rc == 0; i++)
+		rc = posix_spawn_file_actions_adddup2(&actions, fd[i], i);
+	if (rc == 0)
+		rc = posix_spawn(&pid, path, &actions, NULL, words, environ);
+	posix_spawn_file_actions_destroy(&actions);
+	if (rc != 0 || TEMP_FAILURE_RETRY(waitpid(pid, &status, 0)) != pid || !WIFEXITED(status))
+		return -1;
+	return WEXITSTATUS(status);
+}
+
+bool o2_command_execute(struct o2_command_run *run)
+{
+	char path[4096];
+	int fd[3] = {memfd_create("in", MFD_CLOEXEC), memfd_create("out", MFD_CLOEXEC),
+		     memfd_create("err", MFD_CLOEXEC)};
+	const bool ready = fd[0] >= 0 && fd[1] >= 0 && fd[2] >= 0 && path_of_program(path, sizeof(path));
+	size_t written = 0;
+
+	run->status = -1;
+	run->out[0] = run->err[0] = '\0';
+	while (ready && written < run->input_bytes) {
+		const ssize_t count = write(fd[0], run->input + written, run->input_bytes - written);
+
+		if (count <= 0)
+			break;
+		written += (size_t)count;
+	}
+	if (ready) {
+		lseek(fd[0], 0, SEEK_SET);
+		run->status = spawn(run, path, fd);
+		take(fd[1], run->out);
+		take(fd[2], run->err);
+	}
+	for (int i = 0; i < 3; i++)
+		if (fd[i] >= 0)
+			close(fd[i]);
+	return ready;
+}

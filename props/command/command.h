@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef O2_PROPS_COMMAND_H
+#define O2_PROPS_COMMAND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* One run of o2ref, which is beside this program: what it is told, and what it says. */
+
+#define O2_COMMAND_WORDS 48u
+#define O2_COMMAND_BYTES (1u << 20) /* of an output; what is more is cut */
+#define O2_COMMAND_WORD	 40u
+
+struct o2_command_run {
+	uint32_t words;
+	char word[O2_COMMAND_WORDS][O2_COMMAND_WORD];
+	/* Standard input; NULL: nothing. */
+	const uint8_t *input;
+	size_t input_bytes;
+	/* What came of it.  status: of the exit; -1: it was killed, or could not be run. */
+	int status;
+	char out[O2_COMMAND_BYTES + 1], err[O2_COMMAND_BYTES + 1];
+};
+
+/* Another word of the command line, printed. */
+void o2_command_word(struct o2_command_run *run, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* False: the program is not there. */
+bool o2_command_execute(struct o2_command_run *run);
+
+#endif

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef O2_PROPS_COMMANDS_H
+#define O2_PROPS_COMMANDS_H
+
+#include "props/command/command.h"
+#include "props/engine/property.h"
+#include "props/engine/tally.h"
+#include "props/judge/hearing.h"
+
+/*
+ * The property: o2ref says what it was asked for: of memory that it moves, of command lines that are wrong, and
+ * of captures (docs/properties.md, "The commands property").
+ */
+
+enum o2_commands_situation {
+	O2_COMMANDS_PING,
+	O2_COMMANDS_PUT,
+	O2_COMMANDS_GET,
+	O2_COMMANDS_OTHER_BYTES,
+	O2_COMMANDS_NO_ROOM,
+	O2_COMMANDS_CONFORM,
+	O2_COMMANDS_CONFORM_FOUND,
+	O2_COMMANDS_AT_LIMIT,
+	O2_COMMANDS_PAST_LIMIT,
+	O2_COMMANDS_JUDGED,
+	O2_COMMANDS_JUDGED_FOUND,
+	O2_COMMANDS_DECODED,
+	O2_COMMANDS_SITUATIONS,
+};
+
+struct o2_commands_run {
+	struct o2_tally tally; /* first: props/engine/tally.h */
+	struct o2_command_run command;
+	struct o2_choice *c;
+	struct o2_report *report;
+	struct o2_hearing hearing;
+};
+
+/* *run: zeros at first, the caller's.  It is large: keep it off the stack. */
+struct o2_property o2_commands_property(struct o2_commands_run *run);
+
+/* A run of the command that stands in run->command; its status has to be that.  False: the case is over. */
+bool o2_commands_go(struct o2_commands_run *run, int status);
+/* The output is not what was foretold. */
+void o2_commands_wrong(struct o2_commands_run *run, const char *what);
+
+/* Each draws a case, and holds it. */
+void o2_commands_net(struct o2_commands_run *run);
+void o2_commands_conform(struct o2_commands_run *run);
+void o2_commands_misused(struct o2_commands_run *run);
+void o2_commands_capture(struct o2_commands_run *run);
+
+#endif

@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: MIT */
+/* ping, put, get and conform with the network that device loop is; options beside their limits. */
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "props/command/commands.h"
+
+#define PEER	    "10.99.0.1@o2ib"
+#define PLACE_BYTES (8u << 20) /* docs/peer.md: what serve offers */
+#define PING_BYTES  48u	       /* docs/peer.md, "Ping": the answer with two NIDs */
+
+/* What one run moves. */
+struct moving {
+	const char *command;
+	uint64_t count, size;
+	bool verify, json, ours;
+	uint64_t wrong;
+	uint64_t failed; /* 0, or at least 1: how many is not known */
+};
+
+static uint64_t draw_size(struct o2_choice *c)
+{
+	static const uint32_t edges[] = {1, 3975, 3976, 3977, 4096, 4097, 65535, 65536, 1048575, 1048576};
+
+	return o2_draw_bool(c, 1, 1) ? edges[o2_draw(c, 9)] : 1 + o2_draw(c, 20000);
+}
+
+static void draw_memory(struct o2_commands_run *run, uint64_t size)
+{
+	static const char *const modes[] = {"global", "fmr", "fastreg_gaps", "fastreg", "phys", "user"};
+	struct o2_choice *c = run->c;
+	const uint64_t most = size < 256 ? size : 256;
+	const uint64_t pieces = o2_draw_bool(c, 1, 1) ? 1 + o2_draw(c, most - 1) : 1;
+
+	/* With more than one piece there may be gaps, which the first three can describe. */
+	o2_command_word(&run->command, "--mode");
+	o2_command_word(&run->command, "%s", modes[o2_draw(c, pieces == 1 ? 5 : 2)]);
+	o2_command_word(&run->command, "--fragments");
+	o2_command_word(&run->command, "%" PRIu64, pieces);
+}
+
+static void draw_connection(struct o2_commands_run *run, uint64_t size)
+{
+	static const char *const sums[] = {"off", "unsigned", "signed", "auto"};
+	struct o2_choice *c = run->c;
+
+	if (o2_draw_bool(c, 1, 1)) {
+		o2_command_word(&run->command, "--queue-depth");
+		o2_command_word(&run->command, "%" PRIu64, 2 + o2_draw(c, o2_draw_bool(c, 1, 1) ? 253 : 6));
+	}
+	/* A MiB that does not begin with a page has 257. */
+	if (size < 1000000 && o2_draw_bool(c, 3, 1))
+		o2_command_word(&run->command, "--max-frags=%" PRIu64, 256 + o2_draw(c, 1));
+	if (o2_draw_bool(c, 1, 1))
+		o2_command_word(&run->command, "--checksum=%s", sums[o2_draw(c, 3)]);
+}
+
+static uint64_t number_of(const json_t *object, const char *key)
+{
+	const json_t *value = json_object_get(object, key);
+
+	return json_is_integer(value) ? (uint64_t)json_integer_value(value) : UINT64_MAX;
+}
+
+static bool is_text(const json_t *object, const char *key, const char *expected)
+{
+	const char *text = json_string_value(json_object_get(object, key));
+
+	return text != NULL && strcmp(text, expected) == 0;
+}
+
+/* Times and rates fit to each other. */
+static bool rates_fit(const json_t *object, const struct moving *moving)
+{
+	const double took = json_real_value(json_object_get(object, "seconds"));
+	const double bytes = json_real_value(json_object_get(object, "bytes_per_second")) * took;
+	const double done = json_real_value(json_object_get(object, "operations_per_second")) * took;
+	const uint64_t least = number_of(object, "min_us"), mean = number_of(object, "mean_us"),
+		       most = number_of(object, "max_us");
+	const double all = (double)number_of(object, "bytes"), count = (double)number_of(object, "done");
+
+	if (took <= 0 || took > 60 || bytes < 0.999 * all || bytes > 1.001 * all || done < 0.999 * count ||
+	    done > 1.001 * count)
+		return false;
+	return moving->failed != 0 ||
+	       (least <= mean && mean <= most && most > 0 && (double)most <= took * 1e6 + 1 &&
+		(moving->count > 1 || (least == most && (double)most * 4 > took * 1e6 - 4000)));
+}
+
+static void check_json(struct o2_commands_run *run, const struct moving *moving)
+{
+	json_t *object = json_loads(run->command.out, 0, NULL);
+	const bool pings = strcmp(moving->command, "ping") == 0;
+	const uint64_t done = number_of(object, "done"), failed = number_of(object, "failed");
+	char form[32];
+
+	snprintf(form, sizeof(form), "o2ref/%s/output", moving->command);
+	if (!is_text(object, "form", form) || number_of(object, "version") != 1 ||
+	    !is_text(object, "peer", PEER) ||
+	    !is_text(object, "nid", moving->ours ? "10.77.3.4@o2ib" : "10.0.0.1@o2ib"))
+		o2_commands_wrong(run, "form");
+	else if (done != (moving->failed == 0 ? moving->count : 0) ||
+		 (moving->failed == 0 ? failed != 0 : failed < 1 || failed > moving->count) ||
+		 number_of(object, "bytes") != done * moving->size)
+		o2_commands_wrong(run, "counts");
+	else if (number_of(object, "verified") != (moving->verify ? done : 0) ||
+		 number_of(object, "wrong") != moving->wrong ||
+		 number_of(object, "short") != (pings ? UINT64_MAX : 0))
+		o2_commands_wrong(run, "verified");
+	else if (!rates_fit(object, moving))
+		o2_commands_wrong(run, "rates");
+	json_decref(object);
+}
+
+static void check_words(struct o2_commands_run *run, const struct moving *moving)
+{
+	const uint64_t done = moving->failed == 0 ? moving->count : 0;
+	unsigned long long words[6] = {0};
+	double took = 0, rate = 0, each = 0;
+	char expected[96], format[160];
+	const char *rest = strchr(run->command.out, '\n');
+	int count;
+
+	snprintf(format, sizeof(format),
+		 "%s: %%llu done, %%llu failed, %%llu bytes in %%lf s: %%lf MB/s, %%lf/s; "
+		 "%%llu/%%llu/%%llu us (min/mean/max)",
+		 moving->command);
+	count = sscanf(run->command.out, format, &words[0], &words[1], &words[2], &took, &rate, &each,
+		       &words[3], &words[4], &words[5]);
+	if (count < (moving->failed == 0 ? 9 : 6) || words[0] != done || words[2] != done * moving->size ||
+	    (words[1] != 0) != (moving->failed != 0) || words[3] > words[4] || words[4] > words[5]) {
+		o2_commands_wrong(run, "words");
+		return;
+	}
+	expected[0] = '\0';
+	if (moving->verify)
+		snprintf(expected, sizeof(expected), "verify: %" PRIu64 " looked at, %" PRIu64 " wrong\n",
+			 done, moving->wrong);
+	if (rest == NULL || strcmp(rest + 1, expected) != 0)
+		o2_commands_wrong(run, "verified");
+}
+
+static void ping(struct o2_commands_run *run)
+{
+	struct moving moving = {.command = "ping", .size = PING_BYTES, .json = o2_draw_bool(run->c, 1, 1)};
+	const char *at = run->command.out;
+	uint64_t lines = 0;
+
+	moving.count = 1 + o2_draw(run->c, 3);
+	o2_command_word(&run->command, "ping");
+	o2_command_word(&run->command, "--device=loop");
+	o2_command_word(&run->command, "--count=%" PRIu64, moving.count);
+	o2_command_word(&run->command, "--interval=%" PRIu64, o2_draw(run->c, 2));
+	draw_connection(run, 0);
+	if (moving.json)
+		o2_command_word(&run->command, "--json");
+	o2_command_word(&run->command, PEER);
+	run->tally.seen[O2_COMMANDS_PING]++;
+	if (!o2_commands_go(run, 0))
+		return;
+	if (moving.json) {
+		check_json(run, &moving);
+		return;
+	}
+	for (; (at = strstr(at, PEER ": ")) != NULL; lines++)
+		at += strlen(PEER ": ");
+	if (lines != moving.count ||
+	    strstr(run->command.out, " us, pid 12345, features 0xe: 0@lo " PEER) == NULL)
+		o2_commands_wrong(run, "lines");
+}
+
+/* How a put or get comes out; its words are appended. */
+static int draw_outcome(struct o2_commands_run *run, struct moving *moving, uint64_t in_flight)
+{
+	struct o2_choice *c = run->c;
+	const bool gets = strcmp(moving->command, "get") == 0;
+	const uint64_t kind = o2_draw(c, 7);
+	const uint64_t lanes = !gets && moving->verify ? in_flight : 1;
+	uint64_t last = PLACE_BYTES - moving->size;
+
+	if (kind == 7 && lanes == 1) {
+		/* A byte too far; the place takes nothing that it has no room for. */
+		run->tally.seen[O2_COMMANDS_NO_ROOM]++;
+		moving->failed = 1;
+		o2_command_word(&run->command, "--offset=%" PRIu64, last + 1);
+		o2_command_word(&run->command, "--timeout=1");
+		return 1;
+	}
+	if (kind == 6 && gets && moving->verify) {
+		run->tally.seen[O2_COMMANDS_OTHER_BYTES]++;
+		/* One byte in 256 is the same in two streams. */
+		moving->wrong = moving->size > 64 ? moving->count : UINT64_MAX;
+		o2_command_word(&run->command, "--seed=%" PRIu64, 2 + o2_draw(c, 1000));
+		return moving->wrong == UINT64_MAX ? -1 : 1;
+	}
+	if (kind > 2 && lanes == 1)
+		o2_command_word(&run->command, "--offset=%" PRIu64, kind == 3 ? last : o2_draw(c, last));
+	if (!gets)
+		o2_command_word(&run->command, "--seed=%" PRIu64, o2_draw(c, UINT32_MAX));
+	return 0;
+}
+
+static void move(struct o2_commands_run *run)
+{
+	struct o2_choice *c = run->c;
+	struct moving moving = {.command = o2_draw_bool(c, 1, 1) ? "get" : "put"};
+	const uint64_t in_flight = 1 + o2_draw(c, o2_draw_bool(c, 3, 1) ? 254 : 7);
+	int status;
+
+	moving.size = draw_size(c);
+	moving.count = 1 + o2_draw(c, moving.size > 100000 ? 3 : 30);
+	moving.verify = o2_draw_bool(c, 1, 2);
+	moving.json = o2_draw_bool(c, 1, 1);
+	moving.ours = o2_draw_bool(c, 3, 1);
+	o2_command_word(&run->command, "%s", moving.command);
+	o2_command_word(&run->command, "--device=loop");
+	o2_command_word(&run->command, "--size=%" PRIu64, moving.size);
+	o2_command_word(&run->command, "--count=%" PRIu64, moving.count);
+	o2_command_word(&run->command, "--in-flight=%" PRIu64, in_flight);
+	draw_memory(run, moving.size);
+	draw_connection(run, moving.size);
+	status = draw_outcome(run, &moving, in_flight);
+	if (status < 0)
+		return;
+	if (moving.verify)
+		o2_command_word(&run->command, "--verify");
+	if (moving.json)
+		o2_command_word(&run->command, "--json");
+	if (moving.ours)
+		o2_command_word(&run->command, "--nid=10.77.3.4@o2ib");
+	/* Without an answer nobody knows that a small one had no room. */
+	if (strcmp(moving.command, "put") == 0 && moving.failed == 0 && o2_draw_bool(c, 3, 1))
+		o2_command_word(&run->command, "--no-ack");
+	o2_command_word(&run->command, PEER);
+	run->tally.seen[strcmp(moving.command, "put") == 0 ? O2_COMMANDS_PUT : O2_COMMANDS_GET]++;
+	if (!o2_commands_go(run, status))
+		return;
+	if (status != 0 && strstr(run->command.err, "o2ref: ") != run->command.err)
+		o2_commands_wrong(run, "complaint");
+	else if (moving.json)
+		check_json(run, &moving);
+	else
+		check_words(run, &moving);
+}
+
+void o2_commands_net(struct o2_commands_run *run)
+{
+	if (o2_draw_bool(run->c, 3, 1))
+		ping(run);
+	else
+		move(run);
+}
+
+/* --- conform --- */
+
+/* Of a peer that behaves, every probe holds; with a quirk some do not. */
+void o2_commands_conform(struct o2_commands_run *run)
+{
+	static const char *const folders[] = {"put/",	   "get/",    "frags/",	  "mode/",
+					      "offset/",   "flight/", "connect/", "flow/",
+					      "checksum/", "ping/",   "leave/",	  "restart/"};
+	static const struct {
+		const char *quirk, *only;
+	} bent[] = {{"second-page-wrong", "offset/"}, {"sums-other-bytes", "checksum/"}};
+	const bool found = o2_draw_bool(run->c, 2, 1);
+	const uint64_t which = found ? o2_draw(run->c, 1) : o2_draw(run->c, 11);
+	const char *only = found ? bent[which].only : folders[which];
+	json_t *object, *probe;
+	uint64_t holds = 0, wrong = 0;
+	size_t i;
+
+	o2_command_word(&run->command, "conform");
+	o2_command_word(&run->command, "--device=loop");
+	o2_command_word(&run->command, "--json");
+	o2_command_word(&run->command, "--only=%s", only);
+	o2_command_word(&run->command, "--seed=%" PRIu64, 1 + o2_draw(run->c, 1000));
+	if (found)
+		o2_command_word(&run->command, "--loop-quirk=%s", bent[which].quirk);
+	o2_command_word(&run->command, PEER);
+	run->tally.seen[found ? O2_COMMANDS_CONFORM_FOUND : O2_COMMANDS_CONFORM]++;
+	if (!o2_commands_go(run, found ? 1 : 0))
+		return;
+	object = json_loads(run->command.out, 0, NULL);
+	json_array_foreach(json_object_get(object, "probes"), i, probe) {
+		const char *id = json_string_value(json_object_get(probe, "id"));
+
+		holds += is_text(probe, "outcome", "holds");
+		wrong += is_text(probe, "outcome", "finding");
+		if (id == NULL || strncmp(id, only, strlen(only)) != 0)
+			o2_commands_wrong(run, "probe");
+	}
+	if (!is_text(object, "form", "o2ref/conform/output") || !is_text(object, "peer", PEER) ||
+	    number_of(object, "holds") != holds || number_of(object, "findings") != wrong ||
+	    (wrong != 0) != found || (!found && holds == 0) || holds + wrong != i ||
+	    number_of(object, "not_tried") != 0 || number_of(object, "tolerated") != 0 ||
+	    !json_is_true(json_object_get(object, "whole")))
+		o2_commands_wrong(run, "counts");
+	json_decref(object);
+}
+
+/* --- command lines --- */
+
+void o2_commands_misused(struct o2_commands_run *run)
+{
+	static const struct {
+		const char *command, *option;
+		uint64_t least, most;
+		bool quick; /* at its limits it costs no time */
+	} options[] = {
+		{"put", "size", 1, 1048576, true},
+		{"get", "size", 1, 1048576, true},
+		{"put", "fragments", 1, 257, false},
+		{"put", "in-flight", 1, 255, true},
+		{"ping", "queue-depth", 2, 255, true},
+		{"get", "max-frags", 256, 257, true},
+		{"ping", "ack-timeout", 1, 31, true},
+		{"get", "retries", 0, 6, true},
+		{"put", "rnr-retries", 0, 6, true},
+		{"ping", "port", 1, 65535, true},
+		{"conform", "place-bytes", 2097152, 67108864, false},
+		{"conform", "rounds", 1, 1000000, false},
+	};
+	const size_t which = o2_draw_pick(run->c, sizeof(options) / sizeof(options[0]));
+	const bool high = o2_draw_bool(run->c, 1, 1);
+	const bool past = !options[which].quick || o2_draw_bool(run->c, 1, 1);
+	uint64_t value = high ? options[which].most : options[which].least;
+	char expected[160];
+
+	if (past && !high && value == 0)
+		return;
+	value = !past ? value : high ? value + 1 : value - 1;
+	o2_command_word(&run->command, "%s", options[which].command);
+	o2_command_word(&run->command, "--device=loop");
+	o2_command_word(&run->command, "--%s", options[which].option);
+	o2_command_word(&run->command, "%" PRIu64, value);
+	o2_command_word(&run->command, PEER);
+	run->tally.seen[past ? O2_COMMANDS_PAST_LIMIT : O2_COMMANDS_AT_LIMIT]++;
+	if (!o2_commands_go(run, past ? 2 : 0) || !past)
+		return;
+	snprintf(expected, sizeof(expected),
+		 "o2ref: --%s is '%" PRIu64 "', not a number of %" PRIu64 " to %" PRIu64
+		 " (see: o2ref %s --help)\n",
+		 options[which].option, value, options[which].least, options[which].most,
+		 options[which].command);
+	if (strcmp(run->command.err, expected) != 0 || run->command.out[0] != '\0')
+		o2_commands_wrong(run, "complaint");
+}

@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: MIT */
+#include "props/command/told.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "wire/msg_json.h"
+
+#define PSN_MASK   0xffffffu
+#define SERVICE_ID UINT64_C(0x00000000010603db) /* port 987 of the RDMA connection manager's services */
+
+/* Opcodes of reliable connections; a datagram's SEND. */
+#define SEND_FIRST  0x00u
+#define WRITE_FIRST 0x06u
+#define ACK	    0x11u
+#define UD_SEND	    0x64u
+/* From the first one of a kind on. */
+#define MIDDLE	  1u
+#define LAST	  2u
+#define SEND_ONLY 4u
+#define IMMEDIATE 1u /* more than LAST, or than an only one */
+
+enum cm_kind {
+	CM_REQ = 0x10,
+	CM_REP = 0x13,
+	CM_RTU = 0x14,
+	CM_DREQ = 0x15,
+};
+
+static json_t *hex(uint64_t value)
+{
+	return json_sprintf("0x%" PRIx64, value);
+}
+
+static json_t *number(uint64_t value)
+{
+	return json_integer((json_int_t)value);
+}
+
+/* A row of the packet that was added last; of the text it is the beginning. */
+static json_t *row(struct o2_told *told, const char *what, int from, uint32_t dest_qp, uint32_t psn,
+		   uint64_t time_ns)
+{
+	const char *src = o2_capture_address(told->file, from),
+		   *dst = o2_capture_address(told->file, 1 - from);
+	json_t *object = json_object();
+
+	if (json_array_size(told->rows) == 0)
+		told->start_ns = time_ns;
+	json_object_set_new(object, "form", json_string("o2ref/pcap_event/output"));
+	json_object_set_new(object, "version", number(1));
+	json_object_set_new(object, "what", json_string(what));
+	json_object_set_new(object, "frame", number(told->file->packets));
+	json_object_set_new(object, "time_ns", number(time_ns));
+	json_object_set_new(object, "src", json_string(src));
+	json_object_set_new(object, "dst", json_string(dst));
+	json_object_set_new(object, "dest_qp", number(dest_qp));
+	json_object_set_new(object, "psn", number(psn));
+	json_array_append_new(told->rows, object);
+	time_ns -= told->start_ns;
+	fprintf(told->text, "%6" PRIu32 "  %5" PRIu64 ".%06" PRIu64 "  %s -> %s qp 0x%" PRIx32 "  ",
+		told->file->packets, time_ns / 1000000000, time_ns % 1000000000 / 1000, src, dst, dest_qp);
+	return object;
+}
+
+static void set_message(json_t *object, const struct o2_msg *msg)
+{
+	json_t *form = o2_msg_decode_output_to_json(msg, NULL);
+
+	json_object_set(object, "message", json_object_get(form, "message"));
+	json_decref(form);
+}
+
+/* The message in any order and with any sum.  Returns its length; 0: it cannot be said. */
+static size_t encode(struct o2_told *told, const struct o2_msg *msg, struct o2_msg *said,
+		     uint8_t bytes[O2_MSG_BYTES])
+{
+	static const uint8_t payload[O2_MSG_BYTES];
+	int length;
+
+	*said = *msg;
+	said->order = o2_draw_bool(told->c, 3, 1) ? O2_BIG_ENDIAN : O2_LITTLE_ENDIAN;
+	said->cksum_flavour = o2_draw_bool(told->c, 1, 1) ? O2_CKSUM_UNSIGNED : O2_CKSUM_NONE;
+	if (said->ibm_type == O2_MSG_IMMEDIATE)
+		said->u.immediate.payload = payload;
+	length = o2_msg_encode(said, NULL, bytes, O2_MSG_BYTES, NULL);
+	said->ibm_nob = length > 0 ? (uint32_t)length : 0;
+	return said->ibm_nob;
+}
+
+/* --- the connection manager --- */
+
+static json_t *add_cm(struct o2_told *told, int from, enum cm_kind kind, const uint8_t *data,
+		      uint64_t time_ns)
+{
+	static const char *const names[] = {"REQ", NULL, NULL, "REP", "RTU", "DREQ"};
+	uint8_t mad[O2_CAPTURE_MAD] = {1, 7, 2};
+	struct o2_capture_packet packet = {.from = from,
+					   .opcode = UD_SEND,
+					   .dest_qp = 1,
+					   .psn = told->file->packets,
+					   .extra_bytes = 8,
+					   .payload = mad,
+					   .payload_bytes = sizeof(mad),
+					   .time_ns = time_ns};
+	json_t *object;
+
+	memcpy(mad + 24, data, sizeof(mad) - 24);
+	o2_capture_store(mad + 16, 2, kind);
+	o2_capture_store(mad + 24, 4, told->cm_id[from]);
+	if (kind != CM_REQ)
+		o2_capture_store(mad + 28, 4, told->cm_id[1 - from]);
+	o2_capture_add(told->file, &packet);
+	told->cm++;
+	object = row(told, "CM", from, 1, packet.psn, time_ns);
+	json_object_set_new(object, "cm", json_string(names[kind - CM_REQ]));
+	json_object_set_new(object, "local_id", hex(told->cm_id[from]));
+	json_object_set_new(object, "remote_id", hex(kind == CM_REQ ? 0 : told->cm_id[1 - from]));
+	fprintf(told->text, "CM %s", names[kind - CM_REQ]);
+	return object;
+}
+
+static void tell_terms(struct o2_told *told, const struct o2_judge_event *event, uint64_t time_ns)
+{
+	const bool asks = event->kind == O2_JUDGE_REQUEST;
+	const int from = event->from;
+	const uint32_t psn = told->psn[1 - from];
+	uint8_t data[O2_CAPTURE_MAD - 24] = {0}, bytes[O2_MSG_BYTES];
+	struct o2_msg said;
+	json_t *object;
+	size_t length;
+
+	if (event->msg == NULL || (length = encode(told, event->msg, &said, bytes)) == 0) {
+		told->untold = true;
+		return;
+	}
+	memcpy(data + (asks ? 140 + 36 : 36), bytes, length);
+	o2_capture_store(data + (asks ? 32 : 12), 3, told->qp[from]);
+	o2_capture_store(data + (asks ? 44 : 20), 3, psn);
+	if (asks)
+		o2_capture_store(data + 8, 8, SERVICE_ID);
+	object = add_cm(told, from, asks ? CM_REQ : CM_REP, data, time_ns);
+	if (asks) {
+		json_object_set_new(object, "service_id", hex(SERVICE_ID));
+		fprintf(told->text, " service 0x%" PRIx64, SERVICE_ID);
+	}
+	json_object_set_new(object, "qp", number(told->qp[from]));
+	json_object_set_new(object, "starting_psn", number(psn));
+	set_message(object, &said);
+	fprintf(told->text, " from qp 0x%" PRIx32 " ", told->qp[from]);
+	o2_told_summary(told->text, &said);
+	fputc('\n', told->text);
+	told->packet_of[event->number] = told->file->packets;
+	if (asks)
+		return;
+	memset(data, 0, sizeof(data));
+	add_cm(told, 1 - from, CM_RTU, data, time_ns);
+	fputc('\n', told->text);
+}
+
+/* --- messages and WRITEs --- */
+
+/* In packets of at most the MTU.  Returns how many. */
+static uint32_t add_packets(struct o2_told *told, const struct o2_judge_event *event, uint8_t first,
+			    const uint8_t *bytes, size_t length, uint64_t time_ns)
+{
+	const int from = event->from;
+	const bool is_write = first == WRITE_FIRST, immediate = o2_draw_bool(told->c, 7, 1);
+	uint32_t count = 0;
+	size_t at = 0;
+
+	do {
+		const size_t piece = length - at < told->mtu ? length - at : told->mtu;
+		const bool is_first = at == 0, is_last = at + piece == length;
+		struct o2_capture_packet packet = {.from = from,
+						   .dest_qp = told->qp[1 - from],
+						   .psn = told->psn[from],
+						   .payload = bytes + at,
+						   .payload_bytes = piece,
+						   .time_ns = time_ns};
+
+		packet.opcode = (uint8_t)(first + (is_first && is_last ? SEND_ONLY
+						   : is_first	       ? 0
+						   : is_last	       ? LAST
+								       : MIDDLE));
+		if (is_write && is_first) {
+			o2_capture_store(packet.extra, 8, event->addr);
+			o2_capture_store(packet.extra + 8, 4, event->rkey);
+			o2_capture_store(packet.extra + 12, 4, event->announced_bytes);
+			packet.extra_bytes = 16;
+		}
+		if (is_last && immediate) {
+			packet.opcode = (uint8_t)(packet.opcode + IMMEDIATE);
+			packet.extra_bytes += 4;
+		}
+		o2_capture_add(told->file, &packet);
+		told->psn[from] = (told->psn[from] + 1) & PSN_MASK;
+		at += piece;
+		count++;
+	} while (at < length);
+	return count;
+}
+
+static void tell_message(struct o2_told *told, const struct o2_judge_event *event, uint64_t time_ns)
+{
+	uint8_t bytes[O2_MSG_BYTES];
+	struct o2_msg said;
+	json_t *object;
+	size_t length;
+	uint32_t packets;
+
+	if (event->msg == NULL || (length = encode(told, event->msg, &said, bytes)) == 0 ||
+	    length != event->bytes || event->msg->ibm_nob != length) {
+		told->untold = true;
+		return;
+	}
+	packets = add_packets(told, event, SEND_FIRST, bytes, length, time_ns);
+	object = row(told, "SEND", event->from, told->qp[1 - event->from],
+		     (told->psn[event->from] - 1) & PSN_MASK, time_ns);
+	json_object_set_new(object, "bytes", number(length));
+	json_object_set_new(object, "packets", number(packets));
+	set_message(object, &said);
+	fprintf(told->text, "SEND %zu ", length);
+	o2_told_summary(told->text, &said);
+	fputc('\n', told->text);
+	told->sends++;
+}
+
+static void tell_write(struct o2_told *told, const struct o2_judge_event *event, uint64_t time_ns)
+{
+	static const uint8_t bytes[16384];
+	json_t *object;
+	uint32_t packets;
+
+	if (event->bytes > sizeof(bytes)) {
+		told->untold = true;
+		return;
+	}
+	packets = add_packets(told, event, WRITE_FIRST, bytes, event->bytes, time_ns);
+	object = row(told, "WRITE", event->from, told->qp[1 - event->from],
+		     (told->psn[event->from] - 1) & PSN_MASK, time_ns);
+	json_object_set_new(object, "bytes", number(event->bytes));
+	json_object_set_new(object, "packets", number(packets));
+	json_object_set_new(object, "announced_bytes", number(event->announced_bytes));
+	json_object_set_new(object, "rkey", hex(event->rkey));
+	json_object_set_new(object, "va", hex(event->addr));
+	fprintf(told->text,
+		"WRITE %" PRIu64 " bytes rkey 0x%" PRIx32 " va 0x%" PRIx64 " (%" PRIu32 " packet%s)",
+		event->bytes, event->rkey, event->addr, packets, packets == 1 ? "" : "s");
+	if (event->bytes != event->announced_bytes)
+		fprintf(told->text, " but %" PRIu32 " bytes were announced", event->announced_bytes);
+	fputc('\n', told->text);
+	told->writes++;
+	told->write_bytes += event->bytes;
+}
+
+/* --- what is below --- */
+
+static void add_ack(struct o2_told *told, int from, uint8_t syndrome, uint64_t time_ns)
+{
+	const struct o2_capture_packet packet = {.from = from,
+						 .opcode = ACK,
+						 .dest_qp = told->qp[1 - from],
+						 .psn = (told->psn[1 - from] - 1) & PSN_MASK,
+						 .extra = {syndrome},
+						 .extra_bytes = 4,
+						 .time_ns = time_ns};
+
+	o2_capture_add(told->file, &packet);
+}
+
+static void tell_nak(struct o2_told *told, const struct o2_judge_event *event, uint64_t time_ns)
+{
+	static const char *const words[] = {"NAK 0 (sequence error)",
+					    "NAK 1 (invalid request)",
+					    "NAK 2 (remote access error)",
+					    "NAK 3 (remote operational error)",
+					    "NAK 4 (invalid RD request)",
+					    "NAK 5 (unknown)",
+					    "RNR NAK"};
+	const uint32_t which = (uint32_t)o2_draw(told->c, 6);
+	const uint8_t syndrome = which == 6 ? 0x2c : (uint8_t)(0x60 | which);
+	const uint32_t psn = (told->psn[1 - event->from] - 1) & PSN_MASK;
+	json_t *object;
+
+	add_ack(told, event->from, syndrome, time_ns);
+	object = row(told, "NAK", event->from, told->qp[1 - event->from], psn, time_ns);
+	json_object_set_new(object, "syndrome", number(syndrome));
+	fprintf(told->text, "%s psn 0x%" PRIx32 "\n", words[which], psn);
+	told->naks++;
+}
+
+/* What says nothing: acknowledgements, a packet that comes again, other protocols. */
+static void add_noise(struct o2_told *told, const struct o2_judge_event *event, uint64_t time_ns)
+{
+	const bool carries = event->kind == O2_JUDGE_MESSAGE || event->kind == O2_JUDGE_WRITE;
+
+	switch (o2_draw(told->c, 7)) {
+	case 5:
+		told->repeated += carries;
+		if (carries)
+			o2_capture_repeat(told->file);
+		break;
+	case 6:
+		told->others++;
+		o2_capture_add_other(told->file, time_ns);
+		break;
+	case 7:
+		told->acks += carries;
+		if (carries)
+			add_ack(told, 1 - (int)event->from, 0x1f, time_ns);
+		break;
+	default:
+		break;
+	}
+}
+
+void o2_told_event(void *context, const struct o2_judge_event *event)
+{
+	struct o2_told *told = context;
+	const uint64_t time_ns = told->base_ns + event->time_ns;
+	const uint8_t nothing[O2_CAPTURE_MAD - 24] = {0};
+
+	if (told->untold || event->number >= O2_TOLD_EVENTS) {
+		told->untold = true;
+		return;
+	}
+	switch (event->kind) {
+	case O2_JUDGE_REQUEST:
+	case O2_JUDGE_REPLY:
+		tell_terms(told, event, time_ns);
+		return;
+	case O2_JUDGE_MESSAGE:
+		tell_message(told, event, time_ns);
+		break;
+	case O2_JUDGE_WRITE:
+		tell_write(told, event, time_ns);
+		break;
+	case O2_JUDGE_NAK:
+		tell_nak(told, event, time_ns);
+		break;
+	case O2_JUDGE_DISCONNECT:
+		add_cm(told, event->from, CM_DREQ, nothing, time_ns);
+		fputc('\n', told->text);
+		break;
+	default:
+		told->untold = true;
+		return;
+	}
+	told->packet_of[event->number] = told->file->packets;
+	add_noise(told, event, time_ns);
+	told->untold |= told->file->full;
+}
+
+void o2_told_start(struct o2_told *told)
+{
+	struct o2_choice *c = told->c;
+
+	told->file->big_endian = o2_draw_bool(c, 1, 1);
+	told->file->ipv6 = o2_draw_bool(c, 2, 1);
+	told->file->tagged = o2_draw_bool(c, 3, 1);
+	o2_capture_start(told->file);
+	told->mtu = o2_draw_bool(c, 1, 1) ? 1024 : 4096;
+	told->base_ns = o2_draw_bool(c, 1, 1) ? o2_draw(c, 2000000000) * 1000000000 : 0;
+	for (int i = 0; i < 2; i++) {
+		told->qp[i] = 2 + (uint32_t)o2_draw(c, 0xfffff0);
+		told->cm_id[i] = (uint32_t)o2_draw(c, UINT32_MAX);
+		told->psn[i] = o2_draw_bool(c, 3, 1) ? PSN_MASK - (uint32_t)o2_draw(c, 9)
+						     : (uint32_t)o2_draw(c, PSN_MASK);
+	}
+	told->rows = json_array();
+}
+
+void o2_told_end(struct o2_told *told)
+{
+	fprintf(told->text,
+		"%" PRIu32 " packets: %" PRIu64 " SENDs, %" PRIu64 " WRITEs (%" PRIu64 " bytes), %" PRIu64
+		" connection manager, %" PRIu64 " ACKs, %" PRIu64 " NAKs, %" PRIu64 " repeated, %" PRIu64
+		" of other protocols; 0 refused\n",
+		told->file->packets, told->sends, told->writes, told->write_bytes, told->cm, told->acks,
+		told->naks, told->repeated, told->others);
+}
