@@ -103,7 +103,7 @@ static struct o2_property own_property(struct o2_props_arguments *a, size_t i)
 		return o2_sim_property(&sim);
 	case 14:
 		return o2_hostile_property(&hostile);
-	case 14:
+	case 15:
 		return o2_verbs_property(&verbs);
 #endif
 	default:
