@@ -84,6 +84,12 @@ static enum o2_judge_severity severity_of(const struct o2_judge_finding *finding
 	return finding->unproven ? O2_JUDGE_NOTE : o2_judge_rules[finding->rule].severity;
 }
 
+/* Numbers that JSON's do not hold are written in hexadecimal. */
+static json_t *number(uint64_t value)
+{
+	return value > INT64_MAX ? json_sprintf("0x%" PRIx64, value) : json_integer((json_int_t)value);
+}
+
 static json_t *row_of(const struct o2_hearing *h, const struct o2_judge_finding *finding)
 {
 	static const char *const kinds[] = {
@@ -106,10 +112,10 @@ static json_t *row_of(const struct o2_hearing *h, const struct o2_judge_finding 
 	if (error->field == NULL)
 		return row;
 	json_object_set_new(row, "field", json_string(error->field));
-	json_object_set_new(row, "value", json_integer((json_int_t)error->value));
+	json_object_set_new(row, "value", number(error->value));
 	if (error->limit == O2_NO_LIMIT || error->limit_kind == O2_LIMIT_OTHER)
 		return row;
-	json_object_set_new(row, "limit", json_integer((json_int_t)error->limit));
+	json_object_set_new(row, "limit", number(error->limit));
 	json_object_set_new(row, "limit_kind", json_string(kinds[error->limit_kind]));
 	return row;
 }
