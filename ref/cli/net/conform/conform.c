@@ -111,6 +111,16 @@ static bool hindered(struct o2_conform *conform, const struct o2_conform_probe *
 	return false;
 }
 
+/* The same bytes whichever probes were tried before: what it finds is found again by itself. */
+static uint64_t stream_of(const struct o2_conform_probe *probe)
+{
+	uint32_t number = 0;
+
+	while (o2_conform_probe(number) != probe)
+		number++;
+	return (uint64_t)(number + 1) << 32;
+}
+
 static void try_probe(struct o2_conform *conform, const struct o2_conform_probe *probe,
 		      struct o2_conform_result *result)
 {
@@ -118,6 +128,7 @@ static void try_probe(struct o2_conform *conform, const struct o2_conform_probe 
 	const uint64_t packets = o2_conform_listener_packets(conform->listener);
 
 	conform->result = result;
+	conform->stream = stream_of(probe);
 	o2_conform_listener_at(conform->listener, probe->id);
 	if (!hindered(conform, probe))
 		probe->run(conform, probe);

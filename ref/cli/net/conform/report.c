@@ -34,13 +34,39 @@ static size_t quote(const char *text, char *out, size_t bytes)
 	return used + (size_t)snprintf(out + used, bytes - used, "'");
 }
 
-/* The command line as it was given, and the one probe: of two --only the last one counts. */
+/*
+ * What a command that tries one thing again leaves out: which others were tried, and where that was written to.
+ * How many arguments: the option's own, and its value where that stands by itself.
+ */
+static int left_out(char *const *argv, int argc)
+{
+	static const struct {
+		const char *name;
+		bool has_value;
+	} options[] = {{"--only", true}, {"--out", true}, {"--known", true}, {"--json", false}};
+
+	for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
+		const size_t length = strlen(options[i].name);
+
+		if (strncmp(argv[0], options[i].name, length) != 0)
+			continue;
+		if (argv[0][length] == '=')
+			return 1;
+		if (argv[0][length] == '\0')
+			return options[i].has_value && argc > 1 ? 2 : 1;
+	}
+	return 0;
+}
+
 void o2_conform_again(const struct o2_conform_report *report, const char *id, char *text, size_t bytes)
 {
 	size_t used = (size_t)snprintf(text, bytes, "o2ref");
 
-	for (int i = 0; i < report->argc && used < bytes; i++)
-		used += quote(report->argv[i], text + used, bytes - used);
+	for (int i = 0, left; i < report->argc && used<bytes; i += left> 0 ? left : 1) {
+		left = left_out(report->argv + i, report->argc - i);
+		if (left == 0)
+			used += quote(report->argv[i], text + used, bytes - used);
+	}
 	if (used < bytes)
 		snprintf(text + used, bytes - used, " --only %s", id);
 }

@@ -71,7 +71,8 @@ static bool write_file(const struct o2_conform_report *report, const char *name,
 
 bool o2_conform_report_files(const struct o2_conform_report *report)
 {
-	return write_file(report, "report.txt", put_text) &
-	       write_file(report, "report.json", o2_conform_report_json) &
-	       write_file(report, "report.junit.xml", put_junit);
+	const bool text = write_file(report, "report.txt", put_text);
+	const bool json = write_file(report, "report.json", o2_conform_report_json);
+
+	return write_file(report, "report.junit.xml", put_junit) && text && json;
 }
