@@ -11,6 +11,7 @@
 #include "props/explain/explain.h"
 #ifdef O2_PROPS_IN_PROCESS
 #include "props/talk/explore.h"
+#include "props/world/witness.h"
 #endif
 #include "props/cmd/hostile_command.h"
 #include "props/cmd/main_own.h"
@@ -368,6 +369,7 @@ int main(int argc, char **argv)
 #ifdef O2_PROPS_IN_PROCESS
 	if (takes_devices(&property) && !in_process(&a))
 		return run_sibling(argv);
+	o2_witness_aside = o2_mutant_aside;
 #else
 	(void)run_sibling;
 #endif

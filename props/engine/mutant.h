@@ -2,6 +2,8 @@
 #ifndef O2_PROPS_MUTANT_H
 #define O2_PROPS_MUTANT_H
 
+#include <stdbool.h>
+
 /*
  * Deliberate defects of the library, by which the harness proves that it would notice them (docs/mutants.md).
  * Only programs that are linked with the library that has them (-mutants in their name) can switch one on.
@@ -19,5 +21,8 @@ int o2_mutant_select(const char *name);
  * without mutants.
  */
 int o2_mutant_count_in_file(const char *path);
+
+/* Put what is switched on aside while a judge looks, which must not have the defect itself; and back. */
+void o2_mutant_aside(bool aside);
 
 #endif

@@ -27,6 +27,8 @@ struct o2_witness {
 	struct o2_msg msg;	       /* large */
 };
 
+void (*o2_witness_aside)(bool aside);
+
 static void fail(void *context, const struct o2_judge_finding *finding)
 {
 	struct o2_witness *witness = context;
@@ -125,9 +127,15 @@ static void hear_request(struct o2_witness *witness, const struct o2_cm_loop_see
 	tell(witness, heard, &event);
 }
 
-static void hear_manager(void *context, const struct o2_cm_loop_seen *seen)
+/* What is broken on purpose in the ends must not be broken in who judges them. */
+static void aside(bool is_aside)
 {
-	struct o2_witness *witness = context;
+	if (o2_witness_aside != NULL)
+		o2_witness_aside(is_aside);
+}
+
+static void judge_manager(struct o2_witness *witness, const struct o2_cm_loop_seen *seen)
+{
 	const bool answers = seen->message == O2_CM_LOOP_REPLY || seen->message == O2_CM_LOOP_REJECT;
 	struct o2_judge_event event = {.kind = O2_JUDGE_DISCONNECT};
 	enum o2_judge_side side;
@@ -161,7 +169,14 @@ static void hear_manager(void *context, const struct o2_cm_loop_seen *seen)
 	tell(witness, heard, &event);
 }
 
-void o2_witness_hear(struct o2_witness *witness, const struct o2_loop_seen *seen)
+static void hear_manager(void *context, const struct o2_cm_loop_seen *seen)
+{
+	aside(true);
+	judge_manager(context, seen);
+	aside(false);
+}
+
+static void judge_fabric(struct o2_witness *witness, const struct o2_loop_seen *seen)
 {
 	struct o2_judge_event event = {.kind = O2_JUDGE_MESSAGE, .bytes = seen->length_bytes};
 	struct heard *heard = find(witness, seen->from_qp, &event.from);
@@ -178,6 +193,13 @@ void o2_witness_hear(struct o2_witness *witness, const struct o2_loop_seen *seen
 		decode(witness, seen->bytes, seen->bytes_seen, &event, &refused);
 	}
 	tell(witness, heard, &event);
+}
+
+void o2_witness_hear(struct o2_witness *witness, const struct o2_loop_seen *seen)
+{
+	aside(true);
+	judge_fabric(witness, seen);
+	aside(false);
 }
 
 /* sink: NULL: findings fail the report, and the witness itself is the context. */

@@ -53,6 +53,15 @@ int o2_mutant_select(const char *name)
 	return -EINVAL;
 }
 
+void o2_mutant_aside(bool aside)
+{
+	static enum o2_mutant_id kept;
+
+	if (aside)
+		kept = o2_active_mutant;
+	o2_active_mutant = aside ? O2_MUTANT_NONE : kept;
+}
+
 int o2_mutant_count_in_file(const char *path)
 {
 	int fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
