@@ -370,6 +370,7 @@ int main(int argc, char **argv)
 	if (takes_devices(&property) && !in_process(&a))
 		return run_sibling(argv);
 	o2_witness_aside = o2_mutant_aside;
+	o2_witness_deaf = a.no_judge;
 #else
 	(void)run_sibling;
 #endif

@@ -50,6 +50,7 @@ static const struct o2_option option_table[] = {
 	 O2_NUMBER(run.findings, 0, O2_RUN_MAX_FINDINGS)},
 	{"only", "KIND", "failures alone whose kind begins so, e.g. judge/; of others nothing is said",
 	 O2_TEXT(only)},
+	{"no-judge", NULL, "the judge of the wire does not listen: to see what it costs", O2_FLAG(no_judge)},
 	{"shrink-calls", "N", "tries that shrinking one failure may cost",
 	 O2_NUMBER(shrink_calls, 0, O2_SHRINK_MAX_CALLS)},
 	{"current-case", "FILE", "keep the replay line of the case at hand there, for after a crash",

@@ -22,6 +22,7 @@ struct o2_props_arguments {
 	const char *json_path;
 	const char *mutant;
 	const char *mutant_counts;
+	bool no_judge;
 	const char *only; /* kind of failure; NULL: all */
 	const char *property;
 	bool mode[O2_REG_MODES]; /* that are drawn from; none: all */

@@ -20,6 +20,8 @@ struct o2_witness;
 
 /* Called with true before the judge looks, and with false afterwards; NULL: nobody. */
 extern void (*o2_witness_aside)(bool aside);
+/* Nobody listens: what the judge costs. */
+extern bool o2_witness_deaf;
 
 /* Listen to the fabric and to that network.  now_ms: the clock of the case; report: its own.  NULL: no memory. */
 struct o2_witness *o2_witness_open(struct o2_cm_loop *loop, const uint64_t *now_ms, struct o2_report *report);
