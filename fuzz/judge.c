@@ -65,7 +65,7 @@ static void judge(const uint8_t *data, size_t size, struct o2_judge_report *repo
 		  struct o2_judge_seen_totals *totals)
 {
 	const struct o2_wire_options options = O2_WIRE_DEFAULTS;
-	const struct o2_judge_options judging_options = {50000, 1000, true};
+	const struct o2_judge_options judging_options = {50000, 1000, true, 1};
 	struct judging judging = {.report = report, .ladder = o2_ladder_new(FIRST_EVENTS, &options)};
 	struct o2_judge *judge = o2_judge_new(&judging_options, find, &judging);
 	char why[O2_PCAP_WHY_BYTES];

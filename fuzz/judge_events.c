@@ -2,6 +2,7 @@
 /* The judge hears any events, on several connections: it counts what it is told, and keeps to its bounds. */
 #include <string.h>
 
+#include "base/stream.h"
 #include "fuzz/common.h"
 #include "judge/judge.h"
 #include "props/engine/choice.h"
@@ -84,24 +85,32 @@ static void draw_msg(struct o2_choice *choice, struct o2_msg *msg)
 	hdr->payload_length = draw(choice);
 	hdr->msg.ack.dst_wmd.wh_object_cookie = draw(choice);
 	hdr->msg.ack.mlength = draw(choice);
+	if (hdr->type == O2_LNET_PUT)
+		hdr->msg.put.hdr_data = draw(choice);
 }
 
 static void draw_event(struct o2_choice *choice, struct o2_judge_event *event, struct o2_msg *msg,
 		       struct o2_reject *reject)
 {
+	static uint8_t part[64]; /* until the next event */
 	static const struct o2_error refused = {
 		.code = -1, .rule = "wire/header/magic", .field = "ibm_magic"};
 
 	memset(event, 0, sizeof(*event));
 	/* Mostly messages and WRITEs. */
 	event->kind = (enum o2_judge_event_kind)o2_draw(choice, O2_JUDGE_DISCONNECT + 8);
-	if (event->kind > O2_JUDGE_DISCONNECT)
+	if (event->kind > O2_JUDGE_PART)
 		event->kind = event->kind % 3 == 0 ? O2_JUDGE_WRITE : O2_JUDGE_MESSAGE;
 	event->from = (enum o2_judge_side)o2_draw(choice, 1);
 	event->bytes = draw(choice);
 	event->addr = draw(choice) * 4;
 	event->rkey = draw(choice);
 	event->announced_bytes = draw(choice);
+	if (event->kind == O2_JUDGE_PART) {
+		event->bytes = o2_draw(choice, sizeof(part));
+		o2_stream_fill(part, sizeof(part), O2_JUDGE_DEFAULTS.seed, draw(choice), draw(choice));
+		event->payload = part;
+	}
 	if (o2_draw(choice, 15) == 1) {
 		event->refused = &refused;
 	} else if (event->kind == O2_JUDGE_REJECT) {

@@ -17,11 +17,13 @@ struct o2_scene {
 #define O2_SCENES_CREDITS  7u
 #define O2_SCENES_TRANSFER 12u
 #define O2_SCENES_WRITE	   7u
+#define O2_SCENES_PAYLOAD  2u
 
 extern const struct o2_scene o2_scenes_message[O2_SCENES_MESSAGE];
 extern const struct o2_scene o2_scenes_credits[O2_SCENES_CREDITS];
 extern const struct o2_scene o2_scenes_transfer[O2_SCENES_TRANSFER];
 extern const struct o2_scene o2_scenes_write[O2_SCENES_WRITE];
+extern const struct o2_scene o2_scenes_payload[O2_SCENES_PAYLOAD];
 
 /* A connection that is asked for, answered or refused, a few times: all of its findings are foretold. */
 void o2_scene_connect(struct o2_hearing *h);

@@ -70,6 +70,7 @@ static void draw_terms(struct o2_hearing *h)
 					  ? 1000
 					  : o2_draw(c, h->options.timeout_ms / 8);
 	h->options.lossy = o2_draw_bool(c, 2, 1);
+	h->options.seed = O2_JUDGE_DEFAULTS.seed;
 	h->version = o2_draw_bool(c, 3, 1) ? O2_MSG_VERSION_1 : O2_MSG_VERSION_2;
 	h->depth = 2 + (uint32_t)(o2_draw_bool(c, 3, 1) ? o2_draw(c, 253) : o2_draw(c, 14));
 	if (h->version == O2_MSG_VERSION_1)
@@ -165,16 +166,21 @@ static bool begin(struct o2_hearing *h, enum hearing how)
 
 static const struct o2_scene *draw_scene(struct o2_choice *c)
 {
-	uint64_t i =
-		o2_draw(c, O2_SCENES_MESSAGE + O2_SCENES_CREDITS + O2_SCENES_TRANSFER + O2_SCENES_WRITE - 1);
+	static const struct {
+		const struct o2_scene *scene;
+		uint32_t count;
+	} kinds[] = {
+		{o2_scenes_message, O2_SCENES_MESSAGE},	  {o2_scenes_credits, O2_SCENES_CREDITS},
+		{o2_scenes_transfer, O2_SCENES_TRANSFER}, {o2_scenes_write, O2_SCENES_WRITE},
+		{o2_scenes_payload, O2_SCENES_PAYLOAD},
+	};
+	uint64_t i = o2_draw(c, O2_SCENES_MESSAGE + O2_SCENES_CREDITS + O2_SCENES_TRANSFER + O2_SCENES_WRITE +
+					O2_SCENES_PAYLOAD - 1);
+	uint32_t kind = 0;
 
-	if (i < O2_SCENES_MESSAGE)
-		return &o2_scenes_message[i];
-	i -= O2_SCENES_MESSAGE;
-	if (i < O2_SCENES_CREDITS)
-		return &o2_scenes_credits[i];
-	i -= O2_SCENES_CREDITS;
-	return i < O2_SCENES_TRANSFER ? &o2_scenes_transfer[i] : &o2_scenes_write[i - O2_SCENES_TRANSFER];
+	for (; i >= kinds[kind].count; kind++)
+		i -= kinds[kind].count;
+	return &kinds[kind].scene[i];
 }
 
 static void run_scenes(struct o2_hearing *h, struct o2_tally *tally)

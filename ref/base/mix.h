@@ -7,6 +7,9 @@
 /* The golden ratio in 64 bits: an odd step, so that counting in it visits every number once. */
 #define O2_MIX_STEP UINT64_C(0x9e3779b97f4a7c15)
 
+/* Times O2_MIX_STEP: 1. */
+#define O2_MIX_STEP_INVERSE UINT64_C(0xf1de83e19937733d)
+
 /*
  * A bijection of 64-bit numbers that spreads every input bit over the whole output (the mixer of the public
  * SplitMix64 scheme).  Not for secrets.
@@ -18,6 +21,17 @@ static inline uint64_t o2_mix64(uint64_t x)
 	x ^= x >> 27;
 	x *= UINT64_C(0x94d049bb133111eb);
 	x ^= x >> 31;
+	return x;
+}
+
+/* What o2_mix64 makes x of. */
+static inline uint64_t o2_unmix64(uint64_t x)
+{
+	x ^= x >> 31 ^ x >> 62;
+	x *= UINT64_C(0x319642b2d24d8ec3);
+	x ^= x >> 27 ^ x >> 54;
+	x *= UINT64_C(0x96de1b173f119089);
+	x ^= x >> 30 ^ x >> 60;
 	return x;
 }
 

@@ -40,6 +40,8 @@ static const struct o2_option option_table[] = {
 	 O2_NUMBER(judge.timeout_ms, 1, DAY_MS)},
 	{"keepalive", "MS", "1000: how long a side is quiet before a NOOP may keep the connection alive",
 	 O2_NUMBER(judge.keepalive_ms, 0, DAY_MS)},
+	{"seed", "N", "1: of the bytes that o2ref puts and serves, by which payloads are known again",
+	 O2_NUMBER(judge.seed, 0, UINT64_MAX)},
 	{"require-checksum", NULL, "a message without a checksum breaks a rule",
 	 O2_FLAG(wire.require_checksum)},
 	{"any-lnd", NULL, "the header's NIDs may be of other networks than o2ib", O2_FLAG(wire.any_lnd)},

@@ -141,6 +141,8 @@ static void put_what(const struct o2_ladder_page *page, const struct o2_ladder_e
 	case O2_JUDGE_DISCONNECT:
 		fputs("<i>CM DREQ</i> the connection ends", out);
 		break;
+	case O2_JUDGE_PART: /* its WRITE is shown */
+		break;
 	}
 }
 

@@ -156,6 +156,7 @@ static int tell(struct o2_links *links, struct link *link, enum o2_judge_side fr
 		.reject = event->reject,
 		.refused = event->refused,
 		.bytes = event->bytes,
+		.payload = event->payload,
 		.addr = event->va,
 		.rkey = event->rkey,
 		.announced_bytes = event->dma_bytes,
@@ -349,6 +350,15 @@ static int take_nak(struct o2_links *links, const struct o2_event *event)
 	return link == NULL ? 0 : tell(links, link, from, O2_JUDGE_NAK, event);
 }
 
+/* Its WRITE says whose it is, if nothing has before. */
+static int take_part(struct o2_links *links, const struct o2_event *event)
+{
+	enum o2_judge_side from;
+	struct link *link = by_qp(links, event, &from);
+
+	return link == NULL || !link->has_qp[O2_JUDGE_B] ? 0 : tell(links, link, from, O2_JUDGE_PART, event);
+}
+
 int o2_links_hear(struct o2_links *links, const struct o2_event *event)
 {
 	switch (event->kind) {
@@ -366,6 +376,8 @@ int o2_links_hear(struct o2_links *links, const struct o2_event *event)
 		return take_ack(links, event);
 	case O2_EVENT_BACK:
 		return take_missing(links, event);
+	case O2_EVENT_PART:
+		return take_part(links, event);
 	}
 	return 0;
 }

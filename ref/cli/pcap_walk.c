@@ -114,6 +114,17 @@ static void report_flow(struct walk *walk, struct o2_flow *flow, const struct o2
 	report(walk, &event);
 }
 
+static void report_part(struct walk *walk, const struct o2_flow *flow, const struct o2_roce_packet *packet)
+{
+	struct o2_event event = new_event(walk, O2_EVENT_PART, packet);
+
+	event.va = flow->va + flow->bytes;
+	event.rkey = flow->rkey;
+	event.payload = packet->payload;
+	event.bytes = packet->seen_bytes;
+	report(walk, &event);
+}
+
 /* The direction that the packet belongs to.  For a new one the quietest may have to go. */
 static struct o2_flow *flow_of(struct walk *walk, const struct o2_roce_packet *packet)
 {
@@ -165,6 +176,8 @@ static int take_request(struct walk *walk, const struct o2_roce_packet *packet)
 	/* A receiver has no use for what follows a gap: it waits until the sender goes back. */
 	if (flow->suspended)
 		return 0;
+	if (flow->kind == O2_ROCE_WRITE)
+		report_part(walk, flow, packet);
 	if (!o2_flow_add(flow, packet))
 		return -ENOMEM;
 	if (packet->last)

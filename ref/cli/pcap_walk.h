@@ -32,6 +32,7 @@ enum o2_event_kind {
 	/* What only matters to who follows connections; it has no text and no JSON form. */
 	O2_EVENT_ACK,  /* packets up to psn have arrived at src */
 	O2_EVENT_BACK, /* the sender goes back to packets that were missing: what it sent since comes again */
+	O2_EVENT_PART, /* a packet of an RDMA WRITE: bytes at payload, which go to va; in front of the WRITE */
 };
 
 struct o2_event {
@@ -45,7 +46,8 @@ struct o2_event {
 	/* WRITE: */
 	uint64_t va;
 	uint32_t rkey;
-	uint32_t dma_bytes; /* that its first packet announces */
+	uint32_t dma_bytes;	/* that its first packet announces */
+	const uint8_t *payload; /* PART: what of it was captured */
 	/* NAK: */
 	uint8_t syndrome;
 	/* CM: */

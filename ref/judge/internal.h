@@ -12,6 +12,37 @@
 #define O2_JUDGE_WAITING_MAX 8u	 /* findings that wait for a proof */
 #define O2_JUDGE_HANDLE_MAX  64u /* PUTs and GETs of a side for which LNet wants an answer */
 
+#define O2_JUDGE_PUTS_MAX 32u /* PUTs of a side whose place is remembered */
+
+/* A stretch of the memory that a node offers. */
+struct o2_judge_place {
+	uint32_t portal;
+	uint64_t match_bits, offset, bytes;
+};
+
+/* A PUT, and the place that it has written. */
+struct o2_judge_put {
+	uint64_t number; /* of its request; 0: none */
+	struct o2_judge_place place;
+	uint64_t stream;
+	bool ended; /* and all of it has been written */
+};
+
+/* What the bytes of a PUT or a GET are, if they are the pattern's at all. */
+struct o2_judge_pattern {
+	bool known;
+	bool carried; /* they are */
+	bool said;
+	uint64_t stream, offset; /* of their first */
+	uint64_t looked;	 /* bytes, none of which has shown that they are */
+	/* The first that is wrong, or of a stretch that stands elsewhere: not told before they are carried. */
+	bool wrong;
+	const char *field;
+	uint32_t at;
+	uint64_t is, expected;
+	struct o2_judge_place place; /* GET */
+};
+
 enum o2_transfer_step {
 	O2_TRANSFER_PUT_ASKED, /* PUT_REQ; PUT_ACK or PUT_NAK is due */
 	O2_TRANSFER_PUT_OPEN,  /* PUT_ACK; WRITEs and PUT_DONE are due, from who asked */
@@ -28,6 +59,8 @@ struct o2_judge_transfer {
 	uint64_t sink_cookie;	      /* PUT_OPEN: of the sink */
 	uint64_t asked_bytes;	      /* PUT: that the source offers; GET: that the sink has room for */
 	struct o2_lnet_handle handle; /* PUT: for LNet's ACK */
+	uint64_t put;		      /* number of the PUT_REQ */
+	struct o2_judge_pattern pattern;
 	/* The sink's descriptor: PUT_OPEN, GET_OPEN. */
 	uint32_t rkey, nfrags;
 	uint64_t sink_bytes;
@@ -53,6 +86,7 @@ struct o2_judge_handle {
 	uint64_t number;
 	bool exact; /* moved bytes are known; else at most so many */
 	uint64_t bytes;
+	struct o2_judge_pattern pattern; /* GET */
 };
 
 /* Memory that was a sink. */
@@ -82,7 +116,8 @@ struct o2_judge_end {
 	/* Descriptors of this side that have ended; keys that LNet wants answers for. */
 	struct o2_judge_ended ended[O2_JUDGE_ENDED_MAX];
 	struct o2_judge_handle handle[O2_JUDGE_HANDLE_MAX];
-	uint32_t next_ended, next_handle;
+	struct o2_judge_put put[O2_JUDGE_PUTS_MAX];
+	uint32_t next_ended, next_handle, next_put;
 	uint64_t messages, writes, write_bytes;
 	/* Findings, for which nothing may be missing of what this side has sent. */
 	struct o2_judge_finding waiting[O2_JUDGE_WAITING_MAX];
@@ -144,6 +179,9 @@ static inline enum o2_judge_side o2_judge_other(enum o2_judge_side side)
 void o2_judge_broken(const struct o2_judging *at, enum o2_judge_rule_id rule, enum o2_judge_side who,
 		     uint64_t earlier, const char *field, uint64_t value, uint64_t limit,
 		     enum o2_limit_kind kind);
+/* The same of the sender and of an entry of a list, where the limit is the only value. */
+void o2_judge_entry_differs(const struct o2_judging *at, enum o2_judge_rule_id rule, uint64_t earlier,
+			    const char *field, uint32_t index, uint64_t value, uint64_t expected);
 /* The same of the sender, where the limit is a bound, or the only value. */
 void o2_judge_over(const struct o2_judging *at, enum o2_judge_rule_id rule, uint64_t earlier,
 		   const char *field, uint64_t value, uint64_t limit);
@@ -180,11 +218,24 @@ void o2_judge_transfers_drop(struct o2_judge *judge, struct o2_judge_conn *conn)
 
 /* write.c */
 void o2_judge_write(const struct o2_judging *at);
+void o2_judge_write_part(const struct o2_judging *at);
 /* A descriptor of `sink` is open from now on: says if its memory is in use. */
 void o2_judge_key_offered(const struct o2_judging *at, const struct o2_judge_transfer *transfer);
 
 /* lnet.c: what LNet's header promises, and whether it is kept. */
 void o2_judge_lnet(const struct o2_judging *at, const struct o2_lnet_hdr *hdr);
+/* payload.c: what the bytes are.  The sender asks. */
+void o2_judge_payload_put(const struct o2_judging *at, const struct o2_lnet_hdr *hdr,
+			  struct o2_judge_pattern *pattern);
+void o2_judge_payload_get(const struct o2_judging *at, const struct o2_lnet_hdr *hdr,
+			  struct o2_judge_pattern *pattern);
+/* All of the sender's PUT is where it belongs. */
+void o2_judge_payload_ended(struct o2_judge_end *from, uint64_t number);
+/* n bytes of the sender's, from byte `at_byte` on.  number: of the request. */
+void o2_judge_payload_look(const struct o2_judging *at, struct o2_judge_pattern *pattern,
+			   enum o2_judge_rule_id rule, uint64_t number, uint64_t at_byte,
+			   const uint8_t *bytes, size_t n);
+
 /* A PUT by RDMA has ended well. */
 void o2_judge_lnet_moved(struct o2_judge_end *source, const struct o2_lnet_handle *handle, uint64_t bytes);
 

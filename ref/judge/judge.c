@@ -112,6 +112,24 @@ void o2_judge_broken(const struct o2_judging *at, enum o2_judge_rule_id rule, en
 	report(at, &finding);
 }
 
+void o2_judge_entry_differs(const struct o2_judging *at, enum o2_judge_rule_id rule, uint64_t earlier,
+			    const char *field, uint32_t index, uint64_t value, uint64_t expected)
+{
+	struct o2_judge_finding finding = {
+		.rule = rule,
+		.conn = at->conn,
+		.who = at->from,
+		.number = at->event->number,
+		.time_ns = at->conn->now_ns,
+		.earlier = earlier,
+	};
+
+	o2_limit_is(
+		o2_refuse(&finding.error, -EPROTO, o2_judge_rules[rule].id, field, index, value, expected),
+		O2_LIMIT_EXACT, &finding.error);
+	report(at, &finding);
+}
+
 void o2_judge_over(const struct o2_judging *at, enum o2_judge_rule_id rule, uint64_t earlier,
 		   const char *field, uint64_t value, uint64_t limit)
 {
@@ -201,6 +219,9 @@ static int hear(struct o2_judge *judge, struct o2_judge_conn *conn, const struct
 	case O2_JUDGE_DISCONNECT:
 		disconnect(&at);
 		return 0;
+	case O2_JUDGE_PART:
+		o2_judge_write_part(&at);
+		return 0;
 	}
 	return -EINVAL;
 }
@@ -209,6 +230,9 @@ int o2_judge_hear(struct o2_judge *judge, struct o2_judge_conn *conn, const stru
 {
 	const int rc = hear(judge, conn, event);
 
+	/* What it is a part of will be told as a whole. */
+	if (event->kind == O2_JUDGE_PART)
+		return rc;
 	conn->heard++;
 	if (judge->listener != NULL)
 		judge->listener(judge->listener_context, conn, event);

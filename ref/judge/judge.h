@@ -37,6 +37,7 @@ enum o2_judge_event_kind {
 	O2_JUDGE_LOST,	     /* something of this side was not seen, or has to be taken back */
 	O2_JUDGE_NAK,	     /* this side did not take a packet */
 	O2_JUDGE_DISCONNECT, /* this side ends the connection */
+	O2_JUDGE_PART, /* some of the bytes of a WRITE, which comes when it is whole: addr, rkey, payload */
 };
 
 struct o2_judge_event {
@@ -47,7 +48,8 @@ struct o2_judge_event {
 	const struct o2_msg *msg;
 	const struct o2_reject *reject;
 	const struct o2_error *refused; /* why it could not be decoded */
-	uint64_t bytes;			/* MESSAGE: received; WRITE: written */
+	uint64_t bytes;			/* MESSAGE: received; WRITE: written; PART: at payload */
+	const uint8_t *payload;
 	uint64_t addr;
 	uint32_t rkey;
 	uint32_t announced_bytes;
@@ -84,9 +86,11 @@ struct o2_judge_options {
 	 * side.  A finding that could be wrong for it waits for that event.
 	 */
 	bool lossy;
+	/* Of the bytes that o2ref puts and serves, by which they are known again (base/stream.h). */
+	uint64_t seed;
 };
 
-#define O2_JUDGE_DEFAULTS ((struct o2_judge_options){.timeout_ms = 50000, .keepalive_ms = 1000})
+#define O2_JUDGE_DEFAULTS ((struct o2_judge_options){.timeout_ms = 50000, .keepalive_ms = 1000, .seed = 1})
 
 /* options: copied; NULL: the defaults.  sink is called from inside o2_judge_hear.  NULL: no memory. */
 struct o2_judge *o2_judge_new(const struct o2_judge_options *options, o2_judge_sink sink, void *context);

@@ -28,7 +28,7 @@ static struct o2_judge_handle *find(struct o2_judge_end *end, const struct o2_ln
 }
 
 static void remember(const struct o2_judging *at, const struct o2_lnet_handle *handle, bool is_get,
-		     uint64_t bytes)
+		     uint64_t bytes, const struct o2_judge_pattern *pattern)
 {
 	struct o2_judge_end *from = &at->conn->end[at->from];
 
@@ -40,7 +40,47 @@ static void remember(const struct o2_judging *at, const struct o2_lnet_handle *h
 		.handle = *handle,
 		.number = at->event->number,
 		.bytes = bytes,
+		.pattern = *pattern,
 	};
+}
+
+/* An IMMEDIATE has its payload with it. */
+static void judge_payload(const struct o2_judging *at, enum o2_judge_rule_id rule, uint64_t number,
+			  struct o2_judge_pattern *pattern)
+{
+	const struct o2_msg *msg = at->event->msg;
+
+	if (msg->ibm_type == O2_MSG_IMMEDIATE && msg->u.immediate.payload != NULL)
+		o2_judge_payload_look(at, pattern, rule, number, 0, msg->u.immediate.payload,
+				      msg->u.immediate.hdr.payload_length);
+}
+
+static void take_put(const struct o2_judging *at, const struct o2_lnet_hdr *hdr)
+{
+	struct o2_judge_pattern pattern = {.known = false};
+
+	remember(at, &hdr->msg.put.ack_wmd, false, hdr->payload_length, &pattern);
+	if (at->event->msg->ibm_type != O2_MSG_IMMEDIATE)
+		return;
+	o2_judge_payload_put(at, hdr, &pattern);
+	judge_payload(at, O2_JUDGE_PAYLOAD_PUT, 0, &pattern);
+	o2_judge_payload_ended(&at->conn->end[at->from], at->event->number);
+}
+
+static void take_get(const struct o2_judging *at, const struct o2_lnet_hdr *hdr)
+{
+	struct o2_judge_pattern pattern;
+
+	if (at->event->msg->ibm_type != O2_MSG_IMMEDIATE)
+		return;
+	o2_judge_payload_get(at, hdr, &pattern);
+	remember(at, &hdr->msg.get.return_wmd, true, hdr->msg.get.sink_length, &pattern);
+}
+
+static void take_reply(const struct o2_judging *at, struct o2_judge_handle *known, uint64_t bytes)
+{
+	if (known != NULL && bytes <= known->bytes)
+		judge_payload(at, O2_JUDGE_PAYLOAD_GET, known->number, &known->pattern);
 }
 
 void o2_judge_lnet_moved(struct o2_judge_end *source, const struct o2_lnet_handle *handle, uint64_t bytes)
@@ -71,11 +111,10 @@ void o2_judge_lnet(const struct o2_judging *at, const struct o2_lnet_hdr *hdr)
 
 	switch (hdr->type) {
 	case O2_LNET_PUT:
-		remember(at, &hdr->msg.put.ack_wmd, false, hdr->payload_length);
+		take_put(at, hdr);
 		break;
 	case O2_LNET_GET:
-		if (at->event->msg->ibm_type == O2_MSG_IMMEDIATE)
-			remember(at, &hdr->msg.get.return_wmd, true, hdr->msg.get.sink_length);
+		take_get(at, hdr);
 		break;
 	case O2_LNET_ACK:
 		if (is_none(&hdr->msg.ack.dst_wmd))
@@ -85,6 +124,7 @@ void o2_judge_lnet(const struct o2_judging *at, const struct o2_lnet_hdr *hdr)
 			     find(to, &hdr->msg.ack.dst_wmd, false), hdr->msg.ack.mlength);
 		break;
 	case O2_LNET_REPLY:
+		take_reply(at, find(to, &hdr->msg.reply.dst_wmd, true), hdr->payload_length);
 		judge_answer(at, O2_JUDGE_LNET_REPLY, "hdr.payload_length",
 			     find(to, &hdr->msg.reply.dst_wmd, true), hdr->payload_length);
 		break;

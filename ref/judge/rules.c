@@ -19,6 +19,7 @@ const char *const o2_judge_severity_names[] = {"must", "should", "note"};
 #define KEYS	    "docs/pools.md, \"The life of a key\""
 #define ANSWERS	    "docs/peer.md, \"Operations\""
 #define CLOSING	    "docs/transport.md, \"Closing\""
+#define PAYLOADS    "docs/judge.md, \"Payloads\""
 #define TRANSPORT   "docs/judge.md, \"What it cannot see\""
 
 #define RULE(id, severity, proof, sentence, source)                         \
@@ -126,6 +127,12 @@ const struct o2_judge_rule o2_judge_rules[O2_JUDGE_RULES] = {
 		RULE("lnet/unasked", SHOULD, PROVEN, "no ACK comes for a PUT that wants none", ANSWERS),
 	[O2_JUDGE_LNET_REPLY] = RULE("lnet/reply", MUST, OF_PEER,
 				     "a REPLY has no more bytes than the GET has room for", ANSWERS),
+
+	[O2_JUDGE_PAYLOAD_PUT] = RULE("payload/put", MUST, OF_PEER,
+				      "each byte of a PUT is the one that belongs there", PAYLOADS),
+	[O2_JUDGE_PAYLOAD_GET] =
+		RULE("payload/get", SHOULD, OF_PEER,
+		     "a GET brings what is served there, or what the same node has PUT there", PAYLOADS),
 
 	[O2_JUDGE_END_MESSAGE] =
 		RULE("end/message", SHOULD, PROVEN, "who disconnects sends no more messages", CLOSING),

@@ -58,6 +58,9 @@ enum o2_judge_rule_id {
 	O2_JUDGE_LNET_ACK,
 	O2_JUDGE_LNET_REPLY,
 	O2_JUDGE_LNET_UNASKED,
+	/* The bytes that are moved. */
+	O2_JUDGE_PAYLOAD_PUT,
+	O2_JUDGE_PAYLOAD_GET,
 	/* The end. */
 	O2_JUDGE_END_MESSAGE,
 	O2_JUDGE_END_OPEN,

@@ -235,8 +235,11 @@ static void take_put_done(const struct o2_judging *at)
 		return;
 	}
 	judge_errno(at, transfer, false);
-	if (judge_end(at, transfer, true))
+	if (judge_end(at, transfer, true)) {
 		o2_judge_lnet_moved(asker, &transfer->handle, (uint32_t)msg->u.completion.ibcm_status);
+		if (transfer->asked_bytes == transfer->sink_bytes)
+			o2_judge_payload_ended(asker, transfer->put);
+	}
 	close_sink(at, at->to, transfer);
 	forget(at->judge, asker, transfer);
 }
@@ -270,9 +273,12 @@ static int take_request(const struct o2_judging *at)
 		return rc;
 	if (!is_put) {
 		transfer->asked_bytes = msg->u.get.hdr.msg.get.sink_length;
+		o2_judge_payload_get(at, &msg->u.get.hdr, &transfer->pattern);
 		return open_sink(at, transfer, &msg->u.get.ibgm_rd);
 	}
 	transfer->asked_bytes = msg->u.putreq.hdr.payload_length;
+	transfer->put = at->event->number;
+	o2_judge_payload_put(at, &msg->u.putreq.hdr, &transfer->pattern);
 	transfer->handle = msg->u.putreq.hdr.msg.put.ack_wmd;
 	return 0;
 }

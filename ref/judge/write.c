@@ -123,6 +123,26 @@ void o2_judge_write(const struct o2_judging *at)
 	judge_place(at, transfer, i, inside, event->bytes > room ? room : event->bytes);
 }
 
+void o2_judge_write_part(const struct o2_judging *at)
+{
+	const struct o2_judge_event *event = at->event;
+	struct o2_judge_transfer *transfer = find(at->conn, at->to, event->rkey, event->addr);
+	const uint32_t i = transfer == NULL ? 0 : frag_of(transfer, event->addr);
+	uint64_t at_byte = 0, inside, room;
+
+	if (transfer == NULL || i == transfer->nfrags)
+		return;
+	for (uint32_t before = 0; before < i; before++)
+		at_byte += transfer->frag[before].rf_nob;
+	inside = event->addr - transfer->frag[i].rf_addr;
+	room = transfer->frag[i].rf_nob - inside;
+	o2_judge_payload_look(at, &transfer->pattern,
+			      transfer->step == O2_TRANSFER_PUT_OPEN ? O2_JUDGE_PAYLOAD_PUT
+								     : O2_JUDGE_PAYLOAD_GET,
+			      transfer->number, at_byte + inside, event->payload,
+			      event->bytes < room ? event->bytes : room);
+}
+
 /* More pairs of fragments than this are not compared: it would take too long. */
 #define OVERLAP_PAIRS_MAX 4096u
 

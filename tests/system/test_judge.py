@@ -17,6 +17,7 @@ from pathlib import Path
 sys.dont_write_bytecode = True
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "system"))
+from cli.carriers import ETHERNET, file_of, split  # noqa: E402
 from cli.pcap_cases import packets_of, pcapng  # noqa: E402
 
 FOLDER = ROOT / "corpus" / "captures" / "pcap"
@@ -152,6 +153,74 @@ class OneThingChanged(unittest.TestCase):
         text = judge(capture.bytes()).stdout.decode()
         self.assertRegex(text, rf"must +transfer/bytes-written +10\.77\.0\.1@o2ib \(to 10\.77\.0\.2@o2ib\): packet {number}, "
                                r"about packet \d+\n +bytes written is 3977, expected 3976\n")
+
+
+def stream(number, count, offset=0, seed=1):
+    """Bytes of the pattern of `o2ref put`, as docs/peer.md says ("Verifying")."""
+    mask, step = (1 << 64) - 1, 0x9E3779B97F4A7C15
+
+    def mix(word):
+        for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB), (31, 1)):
+            word = (word ^ word >> shift) * factor & mask
+        return word
+
+    key = mix(mix((seed + step) & mask) + (number ^ mask) * step & mask)
+    words = range(offset // 8, (offset + count + 7) // 8 + 1)
+    data = b"".join(mix(key + word * step & mask).to_bytes(8, "little") for word in words)
+    return data[offset % 8:offset % 8 + count]
+
+
+class Payloads(unittest.TestCase):
+    """The recording of a PUT whose bytes are those of `o2ref put`, in packets of any size."""
+
+    AT_HDR_DATA, RETH, SIZE = MESSAGE + 104, 16, 65536
+
+    def judged(self, change, mtu):
+        capture = Capture("put_64K_odd.plain.pcap")
+        numbers = capture.of_type(PUT_REQ)
+        payload = change(bytearray(stream(9, self.SIZE)))
+        at, out = None, []
+        for number, (_, body) in enumerate(capture.packets, 1):
+            if number in numbers:
+                struct.pack_into("<Q", body, self.AT_HDR_DATA, 9)
+            if body[BTH] in (6, 7, 8):
+                first = body[BTH] == 6
+                at, begin = 0 if first else at, BTH + 12 + (self.RETH if first else 0)
+                count = len(body) - begin - 4
+                body[begin:begin + count] = payload[at:at + count]
+                at += count
+            out.append((0, bytes(body)))
+        return findings(file_of(ETHERNET, split(out, mtu)))
+
+    def test_right_bytes(self):
+        for mtu in (256, 1024, 4096):
+            status, report, found = self.judged(lambda data: data, mtu)
+            self.assertEqual((status, found, report["seen"]["write_bytes"]), (HELD, [], 2 * self.SIZE))
+
+    def test_one_byte(self):
+        for at in (0, 17, 4095, 40000, self.SIZE - 1):
+            def change(data, at=at):
+                data[at] ^= 0x10
+                return data
+            for mtu in (256, 4096):
+                status, report, found = self.judged(change, mtu)
+                self.assertEqual((status, [(rule, severity, times) for rule, severity, _, times in found]),
+                                 (BROKEN, [("payload/put", "must", 2)]))
+                row = report["findings"][0]
+                self.assertEqual((row["field"], row["limit"] ^ 0x10), ("payload[]", row["value"]))
+
+    def test_where_they_come_from(self):
+        def change(data):
+            data[8192:12288] = data[4096:8192]
+            return data
+        _, report, _ = self.judged(change, 1024)
+        row = report["findings"][0]
+        self.assertEqual((row["field"], row["value"], row["limit"]), ("place in its stream of payload[]", 4096, 8192))
+
+    def test_other_bytes_are_nobodys(self):
+        for change in (lambda data: bytes(len(data)), lambda data: stream(9, len(data), seed=2), lambda data: stream(8, len(data))):
+            status, _, found = self.judged(change, 1024)
+            self.assertEqual((status, found), (HELD, []))
 
 
 class SeenInPart(unittest.TestCase):

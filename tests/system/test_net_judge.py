@@ -22,17 +22,17 @@ JUDGED = re.compile(r"^judge: \d+ messages and (\d+) WRITEs of ours on \d+ conne
 FINDING = re.compile(r"^o2ref: judge: (must|should|note) ([a-z]+/[a-z-]+): ", re.MULTILINE)
 END = (8 << 20) - 4096  # of what is served, and 4096 bytes that do not exist
 
-# What shows of each quirk to the end that meets it (docs/judge.md, "At an end of ours"): the command, what is found, by severity
-# and rule, and what is found without the quirk.
+# What shows of each quirk to the end that meets it (docs/judge.md, "At an end of ours"): the command, its exit status, and what is
+# found, by severity and rule.
 QUIRKS = {
-    "sums-signed": (("ping", "--checksum", "unsigned"), [("note", "connect/refused")]),
-    "sums-other-bytes": (("get", "--size", 3000), [("must", "message/wire")]),
-    "gapped-source-silent": (("get", "--timeout", 1), [("should", "transfer/unanswered"), ("note", "end/open")]),
-    "late": (("put", "--timeout", 1), [("should", "transfer/unanswered"), ("note", "end/open")]),
+    "sums-signed": (("ping", "--checksum", "unsigned"), FAILED, [("note", "connect/refused")]),
+    "sums-other-bytes": (("get", "--size", 3000), FAILED, [("must", "message/wire")]),
+    "second-page-wrong": (("get", "--size", 3000, "--offset", 3000), OK, [("should", "payload/get")]),
+    "gapped-source-silent": (("get", "--timeout", 1), FAILED, [("should", "transfer/unanswered"), ("note", "end/open")]),
+    "late": (("put", "--timeout", 1), FAILED, [("should", "transfer/unanswered"), ("note", "end/open")]),
 }
 # Those of which the rules have nothing to say, and why: docs/judge.md.
 DEAF = {
-    "second-page-wrong",  # payloads
     "short-get-claims",   # what a peer writes does not show
     "closes-first",       # a connection may end at any time
 }
@@ -87,20 +87,26 @@ class Quirks(unittest.TestCase):
         self.assertEqual(sorted(listed), sorted({*QUIRKS, *DEAF}))
 
     def test_those_that_show_are_named(self):
-        for quirk, (command, expected) in QUIRKS.items():
+        for quirk, (command, status, expected) in QUIRKS.items():
             with self.subTest(quirk):
                 done = judged(*command, "--loop-quirk", quirk)
-                self.assertEqual((done.returncode, found(done)), (FAILED, expected))
+                self.assertEqual((done.returncode, found(done)), (status, expected))
                 # By itself a `must` is enough for the exit status; the others are the command's own failures.
                 done = judged(*command)
                 self.assertEqual((done.returncode, found(done)), (OK, []))
 
     def test_those_that_do_not_are_silent(self):
-        for quirk, command in (("second-page-wrong", ("get", "--size", 3000, "--offset", 3000)),
-                               ("short-get-claims", ("get", "--size", 8192, "--offset", END)), ("closes-first", ("ping",))):
+        for quirk, command in (("short-get-claims", ("get", "--size", 8192, "--offset", END)), ("closes-first", ("ping",))):
             self.assertIn(quirk, DEAF)
             with self.subTest(quirk):
                 self.assertEqual(found(judged(*command, "--loop-quirk", quirk)), [])
+
+    def test_what_was_put_is_read_back(self):
+        done = judged("put", "--size", 3000, "--offset", 3000, "--verify", "--loop-quirk", "second-page-wrong")
+        self.assertEqual((done.returncode, found(done)), (FAILED, [("should", "payload/get")]))
+        self.assertIn(": payload[1096] is 238, expected ", done.stderr)
+        # Bytes of another seed are none that are known.
+        self.assertEqual(found(judged("get", "--size", 3000, "--offset", 3000, "--seed", 2, "--loop-quirk", "second-page-wrong")), [])
 
     def test_a_finding_alone_is_enough(self):
         """The transfer succeeds, because the wrong sum is tolerated; the judge tolerates it then as well."""

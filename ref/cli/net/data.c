@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 
-#include "cli/net/pattern.h"
+#include "base/stream.h"
 #include "cli/net/session.h"
 #include "mem/copy.h"
 #include "wire/nid.h"

@@ -159,6 +159,7 @@ struct o2_net_judging *o2_net_judging_tell(const struct o2_net_options *options,
 	const struct o2_judge_options judge_options = {
 		.timeout_ms = options->timeout_ms - options->timeout_ms / 10,
 		.keepalive_ms = O2_JUDGE_DEFAULTS.keepalive_ms,
+		.seed = options->seed,
 	};
 	struct o2_net_judging *judging = calloc(1, sizeof(*judging));
 

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cli/net/pattern.h"
+#include "base/stream.h"
 #include "mem/copy.h"
 
 #define UNTOUCHED_RUN 8u

@@ -7,11 +7,11 @@
 #include <unistd.h>
 
 #include "base/monotonic.h"
+#include "base/stream.h"
 #include "cli/cli.h"
 #include "cli/net/commands.h"
 #include "cli/net/event.h"
 #include "cli/net/look.h"
-#include "cli/net/pattern.h"
 #include "cli/net/report.h"
 #include "cli/net/session.h"
 #include "wire/nid.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/limits.h"
-#include "cli/net/pattern.h"
+#include "base/stream.h"
 #include "mem/copy.h"
 
 static_assert(sizeof(((struct o2_net_puts *)0)->bytes) == O2_MAX_TRANSFER_BYTES, "a PUT fits");

@@ -2,9 +2,10 @@
 
 /* What the network commands move: docs/peer.md, "Fragments" and "Verifying". */
 
+#include "base/mix.h"
+#include "base/stream.h"
 #include "cli/net/look.h"
 #include "cli/net/memory.h"
-#include "cli/net/pattern.h"
 #include "cli/net/session.h"
 #include "mem/sg_build.h"
 #include "tests/lib/unit_test.h"
@@ -34,6 +35,28 @@ TEST(test_streams)
 	assert_true(o2_stream_match(whole, sizeof(whole), 7, 4, 1001) < 16);
 	assert_true(o2_stream_match(whole, sizeof(whole), 7, 3, 1002) < 16);
 	assert_true(o2_stream_match(whole, sizeof(whole), 7, 3, 1009) < 16);
+}
+
+TEST(bytes_of_a_stream_say_where_they_stand)
+{
+	static const uint64_t offsets[] = {0, 1, 7, 8, 1001, UINT32_MAX, (UINT64_C(1) << 33) - 40};
+	uint8_t bytes[40];
+	uint64_t offset;
+
+	for (size_t i = 0; i < sizeof(offsets) / sizeof(offsets[0]); i++)
+		for (size_t n = 0; n <= sizeof(bytes); n++) {
+			o2_stream_fill(bytes, n, 7, 3, offsets[i]);
+			assert_int_equal(o2_stream_find(bytes, n, 7, 3, &offset), n >= O2_STREAM_FIND_BYTES);
+			if (n < O2_STREAM_FIND_BYTES)
+				continue;
+			assert_true(offset == offsets[i]);
+			assert_false(o2_stream_find(bytes, n, 7, 4, &offset));
+			assert_false(o2_stream_find(bytes, n, 8, 3, &offset));
+			bytes[n - 1] ^= 1;
+			assert_false(o2_stream_find(bytes, n, 7, 3, &offset));
+		}
+	for (uint64_t x = 1; x != 0; x <<= 1)
+		assert_true(o2_unmix64(o2_mix64(x - 1)) == x - 1);
 }
 
 /* Every byte is in one piece, pieces are apart, and nothing leaves the pages that were counted. */

@@ -3,8 +3,8 @@
 /* --judge: our end's own conversation is judged, whoever began it (docs/judge.md, "At an end of ours"). */
 
 #include "base/monotonic.h"
+#include "base/stream.h"
 #include "cli/net/judging.h"
-#include "cli/net/pattern.h"
 #include "tests/lib/judge_say.h"
 #include "tests/lib/net_world.h"
 

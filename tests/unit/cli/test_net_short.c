@@ -9,8 +9,8 @@
 #include "tests/lib/net_world.h"
 #include "wire/nid.h"
 
+#include "base/stream.h"
 #include "cli/net/event.h"
-#include "cli/net/pattern.h"
 
 #define HELD_BYTES 65536u
 

@@ -5,7 +5,7 @@
 
 #include "tests/lib/net_world.h"
 
-#include "cli/net/pattern.h"
+#include "base/stream.h"
 #include "cli/net/puts.h"
 
 #define IN_FLIGHT 64u

@@ -3,6 +3,7 @@
  * Each rule of the judge: a conversation that breaks it and nothing else, and one that comes as near as can be
  * and breaks nothing.
  */
+#include "base/stream.h"
 #include "tests/lib/judge_say.h"
 #include "tests/lib/unit_test.h"
 
@@ -423,6 +424,67 @@ static void lnet_unasked(struct say *say, bool broken)
 	say_immediate(say, B, O2_LNET_ACK, broken ? 0 : 9, 100, 0);
 }
 
+/* A packet of the WRITEs into the sink, of that stream from that offset of it on. */
+static void say_part(struct say *say, enum o2_judge_side from, uint64_t stream, uint64_t at, uint64_t offset,
+		     uint32_t count, uint32_t wrong)
+{
+	uint8_t bytes[SINK_BYTES];
+
+	o2_stream_fill(bytes, count, 1, stream, offset);
+	if (wrong < count)
+		bytes[wrong] ^= 0x40;
+	say_event(say, (struct o2_judge_event){.kind = O2_JUDGE_PART,
+					       .from = from,
+					       .rkey = sink.rkey,
+					       .addr = sink.addr + at,
+					       .payload = bytes,
+					       .bytes = count});
+}
+
+/* In two packets; the last byte of the PUT is another one. */
+static void payload_put(struct say *say, bool broken)
+{
+	struct o2_msg msg;
+
+	say_connected(say);
+	msg = say_header(A, O2_MSG_PUT_REQ, 0);
+	msg.u.putreq.ibprm_cookie = 1;
+	msg.u.putreq.hdr.type = O2_LNET_PUT;
+	msg.u.putreq.hdr.payload_length = SINK_BYTES;
+	msg.u.putreq.hdr.msg.put.hdr_data = 7;
+	msg.u.putreq.hdr.msg.put.ack_wmd.wh_interface_cookie = UINT64_MAX;
+	msg.u.putreq.hdr.msg.put.ack_wmd.wh_object_cookie = UINT64_MAX;
+	say_msg(say, A, &msg);
+	say_put_ack(say, B, 1, 2, &sink, 0);
+	say_part(say, A, 7, 0, 0, 4096, UINT32_MAX);
+	say_write(say, A, sink.rkey, sink.addr, 4096);
+	say_part(say, A, 7, 4096, 4096, 4096, broken ? 4095 : UINT32_MAX);
+	say_write(say, A, sink.rkey, sink.addr + 4096, 4096);
+	say_done(say, A, O2_MSG_PUT_DONE, 2, SINK_BYTES, 0);
+	if (broken) {
+		assert_int_equal(say->last[O2_JUDGE_PAYLOAD_PUT].error.index, SINK_BYTES - 1);
+		assert_int_equal(say->last[O2_JUDGE_PAYLOAD_PUT].who, A);
+	}
+}
+
+/* What comes for the second half is what stands 100 bytes further on. */
+static void payload_get(struct say *say, bool broken)
+{
+	say_connected(say);
+	say_get_req(say, A, 1, &sink, 0);
+	say_part(say, B, 0, 0, 0, 4096, UINT32_MAX);
+	say_write(say, B, sink.rkey, sink.addr, 4096);
+	say_part(say, B, 0, 4096, broken ? 4196 : 4096, 4096, UINT32_MAX);
+	say_write(say, B, sink.rkey, sink.addr + 4096, 4096);
+	say_done(say, B, O2_MSG_GET_DONE, 1, SINK_BYTES, 0);
+	if (broken) {
+		assert_string_equal(say->last[O2_JUDGE_PAYLOAD_GET].error.field,
+				    "place in its stream of payload[]");
+		assert_int_equal(say->last[O2_JUDGE_PAYLOAD_GET].error.value, 4196);
+		assert_int_equal(say->last[O2_JUDGE_PAYLOAD_GET].error.limit, 4096);
+	}
+}
+
 static void end_message(struct say *say, bool broken)
 {
 	say_connected(say);
@@ -496,6 +558,8 @@ static const tell tales[O2_JUDGE_RULES] = {
 	[O2_JUDGE_LNET_ACK] = lnet_ack,
 	[O2_JUDGE_LNET_REPLY] = lnet_reply,
 	[O2_JUDGE_LNET_UNASKED] = lnet_unasked,
+	[O2_JUDGE_PAYLOAD_PUT] = payload_put,
+	[O2_JUDGE_PAYLOAD_GET] = payload_get,
 	[O2_JUDGE_END_MESSAGE] = end_message,
 	[O2_JUDGE_END_OPEN] = end_open,
 	[O2_JUDGE_TRANSPORT_LOST] = transport_lost,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef O2_CLI_NET_PATTERN_H
-#define O2_CLI_NET_PATTERN_H
+#ifndef O2_BASE_STREAM_H
+#define O2_BASE_STREAM_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -18,5 +19,12 @@ void o2_stream_fill(uint8_t *bytes, size_t n, uint64_t seed, uint64_t stream, ui
 
 /* How many bytes are right before the first that is not; n if all are. */
 size_t o2_stream_match(const uint8_t *bytes, size_t n, uint64_t seed, uint64_t stream, uint64_t offset);
+
+/*
+ * Where in the stream the n bytes stand: a word of it says its place.  False: nowhere below 2 to the power of
+ * 33, or n is less than O2_STREAM_FIND_BYTES.
+ */
+#define O2_STREAM_FIND_BYTES 16u
+bool o2_stream_find(const uint8_t *bytes, size_t n, uint64_t seed, uint64_t stream, uint64_t *offset);
 
 #endif

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/net/pattern.h"
+#include "base/stream.h"
 
 #include "base/mix.h"
 
 #define WORD_BYTES 8u
+#define WORDS_MAX  (UINT64_C(1) << 30)
 
 /* Where a stream is being read. */
 struct cursor {
@@ -50,4 +51,25 @@ size_t o2_stream_match(const uint8_t *bytes, size_t n, uint64_t seed, uint64_t s
 	while (i < n && bytes[i] == next(&cursor))
 		i++;
 	return i;
+}
+
+bool o2_stream_find(const uint8_t *bytes, size_t n, uint64_t seed, uint64_t stream, uint64_t *offset)
+{
+	const uint64_t key = key_of(seed, stream);
+
+	if (n < O2_STREAM_FIND_BYTES)
+		return false;
+	for (unsigned int skip = 0; skip < WORD_BYTES; skip++) {
+		uint64_t word = 0;
+
+		for (unsigned int i = 0; i < WORD_BYTES; i++)
+			word |= (uint64_t)bytes[skip + i] << 8 * i;
+		word = (o2_unmix64(word) - key) * O2_MIX_STEP_INVERSE;
+		if (word >= WORDS_MAX || word * WORD_BYTES < skip)
+			continue;
+		*offset = word * WORD_BYTES - skip;
+		if (o2_stream_match(bytes, n, seed, stream, *offset) == n)
+			return true;
+	}
+	return false;
 }
