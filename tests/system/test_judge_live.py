@@ -15,6 +15,7 @@ import socket
 import struct
 import subprocess
 import sys
+import tempfile
 import unittest
 from pathlib import Path
 
@@ -112,6 +113,21 @@ class Replayed(unittest.TestCase):
             status, out, err = live.ended()
         self.assertEqual((status, err), (BROKEN, ""))
         self.assertIn("\n1 must, 0 should, 0 notes\n", out)
+
+    def test_files_are_written_when_it_ends(self):
+        with tempfile.TemporaryDirectory() as folder:
+            files = {option: Path(folder) / option for option in ("html", "junit", "sarif")}
+            with Live(*(word for option, path in files.items() for word in (f"--{option}", str(path)))) as live:
+                live.send(wrong(recording("put_3977")))
+                live.child.stdout.readline()
+                live.child.send_signal(signal.SIGINT)
+                self.assertEqual(live.ended()[0], BROKEN)
+            page = files["html"].read_text(encoding="utf-8")
+            self.assertRegex(page, r'<div class="row ab msg shows must" id="f1-e\d+">')
+            self.assertTrue(page.endswith("</body></html>\n"))
+            self.assertIn('<failure type="must"', files["junit"].read_text(encoding="utf-8"))
+            result, = json.loads(files["sarif"].read_text(encoding="utf-8"))["runs"][0]["results"]
+            self.assertEqual(result["ruleId"], "transfer/bytes-written")
 
     def test_it_ends_by_itself(self):
         for options, signal_number in ((("--seconds", "1"), None), (("--seconds", "3600"), signal.SIGTERM)):
