@@ -19,6 +19,7 @@
 #include "props/stage/reg_plan.h"
 #include "props/stage/sg.h"
 #include "props/talk/nodes.h"
+#include "props/talk/settings.h"
 #include "props/talk/sim.h"
 #include "props/talk/wrap/alloc_fault.h"
 #include "props/transfer/transfer_run.h"
@@ -63,6 +64,7 @@ static struct o2_property own_property(struct o2_props_arguments *a, size_t i)
 	static struct o2_sim_run sim;
 	static struct o2_hostile_run hostile;
 	static struct o2_verbs_run verbs;
+	static struct o2_settings_run settings;
 #endif
 
 	switch (i) {
@@ -105,6 +107,8 @@ static struct o2_property own_property(struct o2_props_arguments *a, size_t i)
 		return o2_hostile_property(&hostile);
 	case 15:
 		return o2_verbs_property(&verbs);
+	case 16:
+		return o2_settings_property(&settings);
 #endif
 	default:
 		return (struct o2_property){0};
