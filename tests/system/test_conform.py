@@ -13,6 +13,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 from pathlib import Path
 from xml.etree import ElementTree
@@ -191,7 +192,7 @@ class Said(unittest.TestCase):
 
     def test_a_finding_names_its_packets(self):
         done, report, _, decoded = self.judged("--loop-quirk", "second-page-wrong", "--only", "put/size-1,offset/remote-3000")
-        probe, = (probe for probe in report["probes"] if probe["outcome"] == "finding")
+        probe, = (probe for probe in report["probes"] if probe["id"] == "offset/remote-3000")
         first, last = probe["first_packet"], probe["last_packet"]
         self.assertRegex(done.stdout, rf"\n +said: packets {first} to {last} of /\S+/said.pcapng\n")
         lines = [line for line in decoded.splitlines() if re.match(r" +\d+  ", line) and first <= int(line.split()[0]) <= last]
@@ -316,7 +317,9 @@ class Output(unittest.TestCase):
             self.addCleanup(process.kill)
             self.assertRegex(process.stdout.readline(), r"^holds +ping/one ")
             process.send_signal(signal.SIGINT)
+            began = time.monotonic()
             out, err = process.communicate(timeout=60)
+            self.assertLess(time.monotonic() - began, 10)
             self.assertEqual((process.returncode, err), (FOUND, "o2ref: it did not come to its end\n"), out)
             report = json.loads((Path(folder) / "report.json").read_text(encoding="utf-8"))
             self.assertEqual((report["whole"], report["findings"]), (False, 0), out)

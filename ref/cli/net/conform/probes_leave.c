@@ -53,6 +53,8 @@ static void come_back(struct o2_conform *conform, struct leaving *leaving, uint3
 	o2_conform_stop(conform);
 	conform->result = before;
 	leaving->returns++;
+	if (unheard.outcome == O2_CONFORM_NOT_TRIED)
+		o2_conform_skip(conform, "%s", unheard.text);
 	if (unheard.outcome != O2_CONFORM_FINDING)
 		return;
 	if (leaving->bad++ == 0) {
