@@ -21,11 +21,13 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from cli.judge_cases import AT_NOB, IMMEDIATE, PROGRAM, PUT_ACK, Files, judge, transfer, wrong_status  # noqa: E402
+from cli.judge_cases import (ACKED, AT_NOB, BACK, IMMEDIATE, PROGRAM, PUT_ACK, THERE, Files, judge, message,  # noqa: E402
+                             put_ack, transfer, write, wrong_status)
 from cli.pcap_cases import pcap, send  # noqa: E402
 from test_judge import (AT_SRCSTAMP, AT_TYPE, BROKEN, FOLDER, HELD, MESSAGE, PUT_DONE, PUT_REQ, USAGE, Capture,  # noqa: E402
                         peak)
 
+AT_SRC_COOKIE, AT_DST_COOKIE, AT_COOKIE = 48, 56, 120
 FRAGS = [(0x1000, 1000), (0x5000, 3000), (0x9000, 500), (0xf000, 4000)]
 # Two in one fragment, one that goes 200 bytes too far, one half of which was written before, one that is nowhere.
 WRITES = [(0x1000, 1000), (0x5000, 1500), (0x55dc, 1500), (0x9000, 700), (0xf000, 1500), (0xf000 + 500, 2000), (0x99999, 64)]
@@ -218,6 +220,19 @@ class Page(Files):
                 cause = rows[first + (1 if len(kinds) == 5 and step > 1 else 0)]
                 expected = [(f"{kinds[step]} {number_of(cause)}", "#" + cause.attributes["id"])] if kinds[step] else []
                 self.assertEqual(links, expected)
+
+    def test_one_key_for_all_memory(self):
+        """Two PUTs are open under the same key: the address tells which one a WRITE is of."""
+        first, second = put_ack([(0x1000, 4096)]), put_ack([(0x9000, 4096)])
+        request = message(PUT_REQ)
+        packets = [*send(bytes(request), 100, **THERE), ACKED, *send(bytes(first), 200, **BACK)]
+        for data, places in ((request, (AT_COOKIE,)), (second, (AT_SRC_COOKIE, AT_DST_COOKIE))):
+            for place in places:
+                data[place] ^= 0x40
+        packets += [*send(bytes(request), 101, **THERE), *send(bytes(second), 201, **BACK)]
+        packets += [write(102, 0x9000, 4096), write(103, 0x1000, 4096)]
+        _, root = self.page(self.put("key.pcap", pcap(packets)))
+        self.assertEqual([row.find("a")[0].text() for row in root.find(css="write")], ["into 5", "into 3"])
 
     def test_credits_are_those_that_each_side_has(self):
         path = FOLDER / "ping.plain.pcap"

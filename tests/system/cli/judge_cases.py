@@ -18,6 +18,8 @@ from test_judge import AT_STATUS, FOLDER, MESSAGE, PUT_DONE, PUT_REQ, ROOT, Capt
 PROGRAM = [os.environ.get("O2REF_CLI") or str(ROOT / "build" / "o2ref")]  # what is run; a test puts its own
 IMMEDIATE, PUT_ACK, GET_DONE = 0xd1, 0xd4, 0xd7
 AT_NOB, AT_PUT_LENGTH, AT_DESC = 8, 76, 64
+THERE, BACK = {"source": 1, "target": 2, "qp": 0x11}, {"source": 2, "target": 1, "qp": 0x12}
+ACKED = roce(0x11, 100, extra=bytes(4), **BACK)  # packet 100, so that both ways are known to belong together
 
 
 def judge(*words):
@@ -67,24 +69,34 @@ class Files(unittest.TestCase):
         return {report["file"]: report for report in map(json.loads, lines)}
 
 
-def transfer(frags, writes, status):
-    """A PUT into fragments (address, length), of which these are written, and what PUT_DONE and LNet's ACK say of it."""
+def message(kind):
+    """The first of this type in a recording of a PUT."""
     recorded = Capture("put_64K_odd.plain.pcap")
+    data = recorded.at(recorded.of_type(kind)[0])[MESSAGE:]
+    return data[:struct.unpack_from("<I", data, AT_NOB)[0]]
 
-    def message(kind):
-        data = recorded.at(recorded.of_type(kind)[0])[MESSAGE:]
-        return data[:struct.unpack_from("<I", data, AT_NOB)[0]]
 
-    there, back = {"source": 1, "target": 2, "qp": 0x11}, {"source": 2, "target": 1, "qp": 0x12}
-    request, done = message(PUT_REQ), message(PUT_DONE)
-    struct.pack_into("<I", request, AT_PUT_LENGTH, sum(length for _, length in frags))
-    struct.pack_into("<i", done, AT_STATUS, status)
+def put_ack(frags):
+    """With these fragments: (address, length) each."""
     ack = message(PUT_ACK)[:AT_DESC + 4] + struct.pack("<I", len(frags))
     ack += b"".join(struct.pack("<IQ", length, address) for address, length in frags)
     struct.pack_into("<I", ack, AT_NOB, len(ack))
-    key, = struct.unpack_from("<I", ack, AT_DESC)
-    packets = [*send(bytes(request), 100, **there), roce(0x11, 100, extra=bytes(4), **back), *send(bytes(ack), 200, **back)]
-    for psn, (address, length) in enumerate(writes, 101):
-        packets.append(roce(0x0a, psn, bytes(length), extra=struct.pack(">QII", address, key, length), **there))
-    packets += send(bytes(done), 101 + len(writes), **there)
-    return pcap(packets + send(bytes(message(IMMEDIATE)), 201, **back))
+    return ack
+
+
+def write(psn, address, length):
+    """An RDMA WRITE of one packet under the key of put_ack."""
+    key = message(PUT_ACK)[AT_DESC:AT_DESC + 4]
+    extra = struct.pack(">QII", address, int.from_bytes(key, "little"), length)
+    return roce(0x0a, psn, bytes(length), extra=extra, **THERE)
+
+
+def transfer(frags, writes, status):
+    """A PUT into these fragments, of which these are written, and what PUT_DONE and LNet's ACK say of it."""
+    request, done = message(PUT_REQ), message(PUT_DONE)
+    struct.pack_into("<I", request, AT_PUT_LENGTH, sum(length for _, length in frags))
+    struct.pack_into("<i", done, AT_STATUS, status)
+    packets = [*send(bytes(request), 100, **THERE), ACKED, *send(bytes(put_ack(frags)), 200, **BACK)]
+    packets += [write(psn, *one) for psn, one in enumerate(writes, 101)]
+    packets += send(bytes(done), 101 + len(writes), **THERE)
+    return pcap(packets + send(bytes(message(IMMEDIATE)), 201, **BACK))
