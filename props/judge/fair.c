@@ -316,7 +316,8 @@ void o2_fair_done(struct o2_hearing *h, struct o2_hearing_transfer *t, int32_t s
 	o2_hearing_message(h, from, &msg);
 	t->open = false;
 	if (t->promise == O2_HEARING_PROMISES || status < 0 || !t->followed ||
-	    t->written_bytes != (uint32_t)status || t->sink_bytes != (uint32_t)status)
+	    (t->written_bytes != (uint32_t)status && !h->writes_unseen[from]) ||
+	    t->sink_bytes != (uint32_t)status)
 		return;
 	h->promise[t->promise].exact = true;
 	h->promise[t->promise].bytes = (uint32_t)status;

@@ -127,7 +127,8 @@ void o2_hearing_tell(struct o2_hearing *h, struct o2_judge_event event)
 	h->ndue = 0;
 	event.number = h->number + 1;
 	event.time_ns = h->now_ns;
-	if (h->deaf || (h->one_way && event.from != h->heard_side)) {
+	if (h->deaf || (h->one_way && event.from != h->heard_side) ||
+	    (event.kind == O2_JUDGE_WRITE && h->writes_unseen[event.from])) {
 		h->number++;
 		return;
 	}
@@ -149,6 +150,7 @@ void o2_hearing_tell(struct o2_hearing *h, struct o2_judge_event event)
 			end->waiting[end->nwaiting++] = h->due[i];
 	}
 	h->ndue = 0;
+	h->heard++;
 	from->messages += event.kind == O2_JUDGE_MESSAGE;
 	from->writes += event.kind == O2_JUDGE_WRITE;
 	from->write_bytes += event.kind == O2_JUDGE_WRITE ? event.bytes : 0;
@@ -318,6 +320,8 @@ bool o2_hearing_meet(struct o2_hearing *h, enum o2_judge_seen seen)
 	h->whole = seen == O2_JUDGE_WHOLE;
 	h->one_way = seen == O2_JUDGE_ONE_WAY;
 	h->conn = o2_judge_meet(h->judge, seen);
+	h->id++;
+	h->heard = 0;
 	for (int side = O2_JUDGE_A; side < O2_JUDGE_SIDES; side++) {
 		const uint64_t nid = h->end[side].nid, stamp = h->end[side].stamp;
 

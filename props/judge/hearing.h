@@ -78,6 +78,8 @@ struct o2_hearing {
 	bool deaf, whole, one_way, knows_terms;
 	bool anew; /* with the next message the judge finds the credits wrong, and begins a new account */
 	enum o2_judge_side heard_side; /* one way */
+	bool writes_unseen[O2_JUDGE_SIDES];
+	uint64_t id, heard; /* of the connection: of all, and its events */
 	/* What was agreed. */
 	uint16_t version;
 	uint32_t depth, max_frags, max_msg_bytes;

@@ -59,6 +59,25 @@ void o2_hearing_compare(struct o2_hearing *h, const struct o2_judge_finding *due
 	h->nfound = 0;
 }
 
+/* The credits that a side has, as far as is known: docs/judge.md, "How it judges". */
+static void check_credits(struct o2_hearing *h, const struct o2_judge_view *view, enum o2_judge_side side)
+{
+	const struct o2_hearing_end *end = &h->end[side];
+	const int64_t room = o2_hearing_room(h, side);
+	const int64_t least = h->whole ? room : end->balance - end->least;
+	const bool knows = h->knows_terms && h->depth != 0;
+	uint32_t low = O2_JUDGE_CREDITS_UNKNOWN, high = O2_JUDGE_CREDITS_UNKNOWN;
+
+	if (!h->one_way && (knows || !h->whole))
+		low = least < 0 ? 0 : (uint32_t)least;
+	if (!h->one_way && knows)
+		high = room < 0 ? 0 : (uint32_t)room;
+	if (view->least_credits[side] != low || view->most_credits[side] != high)
+		o2_report_fail(h->report, "verdicts/view/credits",
+			       "%" PRIu32 " to %" PRIu32 ", expected %" PRIu32 " to %" PRIu32,
+			       view->least_credits[side], view->most_credits[side], low, high);
+}
+
 void o2_hearing_check_view(struct o2_hearing *h)
 {
 	const struct o2_judge_view view = o2_judge_view(h->conn);
@@ -74,6 +93,10 @@ void o2_hearing_check_view(struct o2_hearing *h)
 		o2_report_fail(h->report, "verdicts/view/terms",
 			       "version 0x%x, depth %" PRIu32 ", %" PRIu32 " fragments", view.version,
 			       view.queue_depth, view.max_frags);
+	if (view.id != h->id || view.heard != h->heard)
+		o2_report_fail(h->report, "verdicts/view/heard",
+			       "connection %" PRIu64 ", %" PRIu64 " events, expected %" PRIu64 ", %" PRIu64,
+			       view.id, view.heard, h->id, h->heard);
 	for (int side = O2_JUDGE_A; side < O2_JUDGE_SIDES; side++) {
 		const struct o2_hearing_end *end = &h->end[side];
 		uint32_t open = 0;
@@ -86,6 +109,7 @@ void o2_hearing_check_view(struct o2_hearing *h)
 			o2_report_fail(h->report, "verdicts/view/counts",
 				       "%" PRIu64 " messages and %" PRIu64 " WRITEs of %" PRIu64 " bytes",
 				       view.messages[side], view.writes[side], view.write_bytes[side]);
+		check_credits(h, &view, (enum o2_judge_side)side);
 		if (!h->one_way && view.open[side] != open)
 			o2_report_fail(h->report, "verdicts/view/open",
 				       "%" PRIu32 " of side %d open, expected %" PRIu32 " (%s, event %" PRIu64

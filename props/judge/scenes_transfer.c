@@ -268,6 +268,14 @@ static void bytes(struct o2_hearing *h, bool broken)
 		return;
 	}
 	o2_fair_fill(h, t, fewer);
+	if (h->writes_unseen[o2_fair_writer(t)]) {
+		/* What was written is not known; what was described is. */
+		if (!fewer && !t->is_get)
+			expect_of(h, t, O2_JUDGE_TRANSFER_STATUS, t->asker, "ibcm_status", t->sink_bytes - 1,
+				  t->sink_bytes, O2_LIMIT_EXACT);
+		o2_fair_done(h, t, (int32_t)(fewer ? t->sink_bytes : t->sink_bytes - 1));
+		return;
+	}
 	expect_of(h, t, O2_JUDGE_TRANSFER_BYTES, o2_fair_writer(t), "bytes written", t->written_bytes,
 		  fewer ? t->sink_bytes : t->sink_bytes - 1, O2_LIMIT_EXACT);
 	o2_fair_done(h, t, (int32_t)(fewer ? t->sink_bytes : t->sink_bytes - 1));

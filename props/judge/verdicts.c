@@ -152,6 +152,11 @@ static bool begin(struct o2_hearing *h, enum hearing how)
 		come_to_terms(h);
 	else if (how == FROM_THE_TERMS || o2_draw_bool(h->c, 1, 1))
 		agree(h);
+	for (int side = O2_JUDGE_A; side < O2_JUDGE_SIDES; side++) {
+		h->writes_unseen[side] = how == FROM_THE_TERMS && o2_draw_bool(h->c, 7, 1);
+		if (h->writes_unseen[side])
+			o2_judge_writes_unseen(h->conn, (enum o2_judge_side)side);
+	}
 	if (how == LATER || how == ONE_WAY) {
 		h->deaf = true;
 		o2_fair_steps(h, (uint32_t)o2_draw(h->c, 40));
@@ -257,6 +262,8 @@ static enum o2_status run_case(void *context, struct o2_choice *choice, struct o
 		if (!begin(h, how))
 			return O2_STATUS_INVALID;
 		o2_fair_steps(h, (uint32_t)o2_draw(choice, 40));
+		if (!report->failed)
+			o2_hearing_check_view(h);
 		run_scenes(h, &run->tally);
 		run_bounds(h);
 	}

@@ -127,7 +127,6 @@ void o2_judge_reply(const struct o2_judging *at)
 	}
 	answers->nid = msg->ibm_srcnid;
 	answers->stamp = msg->ibm_srcstamp;
-	conn->agreed = true;
 	conn->version = msg->ibm_version;
 	conn->queue_depth = msg->u.connparams.ibcp_queue_depth;
 	conn->max_frags = msg->u.connparams.ibcp_max_frags;
@@ -140,7 +139,6 @@ void o2_judge_agreed(struct o2_judge_conn *conn, const struct o2_judge_terms *te
 		conn->end[side].nid = terms->nid[side];
 		conn->end[side].stamp = terms->stamp[side];
 	}
-	conn->agreed = true;
 	conn->version = terms->version;
 	conn->queue_depth = terms->queue_depth;
 	conn->max_frags = terms->max_frags;

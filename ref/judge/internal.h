@@ -129,7 +129,6 @@ struct o2_judge_conn {
 	uint64_t id, heard; /* as in o2_judge_view */
 	bool whole;	    /* all of it is seen: what is not known is not there */
 	bool one_way;	    /* what the other side says is not seen */
-	bool agreed;
 	uint16_t version;
 	uint32_t queue_depth, max_frags, max_msg_bytes; /* 0: not known */
 	/* What was asked for. */

@@ -159,7 +159,6 @@ void o2_judge_refused(const struct o2_judging *at)
 /* What was open may have gone on in what was not seen. */
 void o2_judge_unseen(const struct o2_judging *at)
 {
-	at->conn->whole = false;
 	at->conn->end[at->from].nwaiting = 0;
 	o2_judge_transfers_drop(at->judge, at->conn);
 	o2_judge_credits_unknown(at->conn);
