@@ -18,6 +18,7 @@ static const struct o2_tally_row situations[O2_COMMANDS_SITUATIONS] = {
 	[O2_COMMANDS_JUDGED] = {"capture_judged", true},
 	[O2_COMMANDS_JUDGED_FOUND] = {"capture_with_a_finding", true},
 	[O2_COMMANDS_DECODED] = {"capture_decoded", true},
+	[O2_COMMANDS_MESSAGE] = {"message", true},
 };
 
 static void add_line(struct o2_report *report, const char *what, const char *text)

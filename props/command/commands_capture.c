@@ -209,15 +209,18 @@ void o2_commands_capture(struct o2_commands_run *run)
 	o2_told_end(&told);
 	fclose(told.text);
 	if (!told.untold && !file.full && h->nlog < O2_HEARING_LOG && !run->report->failed) {
-		switch (o2_draw(run->c, 2)) {
+		switch (o2_draw(run->c, 4)) {
 		case 0:
 			judge(run, h);
 			break;
 		case 1:
 			decode_json(run);
 			break;
-		default:
+		case 2:
 			decode_text(run, text);
+			break;
+		default:
+			o2_commands_message(run, &told.said, told.bytes);
 			break;
 		}
 		run->tally.seen[O2_COMMANDS_DECODED]++;

@@ -75,16 +75,23 @@ static void set_message(json_t *object, const struct o2_msg *msg)
 static size_t encode(struct o2_told *told, const struct o2_msg *msg, struct o2_msg *said,
 		     uint8_t bytes[O2_MSG_BYTES])
 {
-	static const uint8_t payload[O2_MSG_BYTES];
+	static uint8_t payload[O2_MSG_BYTES];
 	int length;
+
+	for (size_t i = 0; i < sizeof(payload); i++)
+		payload[i] = (uint8_t)(7 * i);
 
 	*said = *msg;
 	said->order = o2_draw_bool(told->c, 3, 1) ? O2_BIG_ENDIAN : O2_LITTLE_ENDIAN;
 	said->cksum_flavour = o2_draw_bool(told->c, 1, 1) ? O2_CKSUM_UNSIGNED : O2_CKSUM_NONE;
-	if (said->ibm_type == O2_MSG_IMMEDIATE)
+	if (said->ibm_type == O2_MSG_IMMEDIATE && said->u.immediate.payload == NULL)
 		said->u.immediate.payload = payload;
 	length = o2_msg_encode(said, NULL, bytes, O2_MSG_BYTES, NULL);
 	said->ibm_nob = length > 0 ? (uint32_t)length : 0;
+	if (length > 0) {
+		told->said = *said;
+		memcpy(told->bytes, bytes, (size_t)length);
+	}
 	return said->ibm_nob;
 }
 

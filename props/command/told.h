@@ -22,6 +22,9 @@ struct o2_told {
 	uint64_t packet_of[O2_TOLD_EVENTS]; /* by the event's number */
 	uint64_t sends, writes, write_bytes, cm, acks, naks, repeated, others;
 	json_t *rows;
+	/* The message that was told last. */
+	struct o2_msg said;
+	uint8_t bytes[O2_MSG_BYTES];
 	FILE *text;
 };
 
@@ -32,5 +35,10 @@ void o2_told_event(void *context, const struct o2_judge_event *event);
 void o2_told_end(struct o2_told *told);
 /* The line of a message, as docs/cli.md, "Captures", has it. */
 void o2_told_summary(FILE *out, const struct o2_msg *msg);
+/* The dump of one: bytes are those of the message. */
+void o2_told_dump(FILE *out, const struct o2_msg *msg, const uint8_t *bytes);
+const char *o2_told_type_name(uint8_t type);
+/* "-5 EIO". */
+void o2_told_status(int32_t status, char *text, size_t text_bytes);
 
 #endif

@@ -5,7 +5,7 @@
 #include "props/command/told.h"
 #include "wire/nid.h"
 
-static const char *type_name(uint8_t type)
+const char *o2_told_type_name(uint8_t type)
 {
 	static const char *const names[] = {"NOOP",    "IMMEDIATE", "PUT_REQ", "PUT_NAK",
 					    "PUT_ACK", "PUT_DONE",  "GET_REQ", "GET_DONE"};
@@ -54,19 +54,25 @@ static void terms(FILE *out, const struct o2_msg *msg)
 		msg->ibm_dststamp);
 }
 
-static void completion(FILE *out, const struct o2_msg *msg)
+void o2_told_status(int32_t status, char *text, size_t text_bytes)
 {
-	const int32_t status = msg->u.completion.ibcm_status;
 	const char *name = status < 0 ? o2_errno_symbol(status) : NULL;
 
-	fprintf(out, " cookie 0x%" PRIx64 " status %" PRId32, msg->u.completion.ibcm_cookie, status);
-	if (name != NULL)
-		fprintf(out, " %s", name);
+	snprintf(text, text_bytes, name == NULL ? "%" PRId32 "%s" : "%" PRId32 " %s", status,
+		 name == NULL ? "" : name);
+}
+
+static void completion(FILE *out, const struct o2_msg *msg)
+{
+	char text[32];
+
+	o2_told_status(msg->u.completion.ibcm_status, text, sizeof(text));
+	fprintf(out, " cookie 0x%" PRIx64 " status %s", msg->u.completion.ibcm_cookie, text);
 }
 
 void o2_told_summary(FILE *out, const struct o2_msg *msg)
 {
-	fprintf(out, "%s", type_name(msg->ibm_type));
+	fprintf(out, "%s", o2_told_type_name(msg->ibm_type));
 	switch (msg->ibm_type) {
 	case O2_MSG_CONNREQ:
 	case O2_MSG_CONNACK:

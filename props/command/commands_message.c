@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+/* One message: decode as a dump and as JSON, encode back into bytes. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "props/command/commands.h"
+#include "props/command/told.h"
+#include "wire/msg_json.h"
+
+/* The bytes as hexadecimal digits, broken anywhere. */
+static size_t spell(struct o2_choice *c, const uint8_t *bytes, size_t count, char *text)
+{
+	const uint64_t every = 1 + o2_draw(c, 40);
+	size_t length = 0;
+
+	for (size_t i = 0; i < count; i++)
+		length += (size_t)sprintf(text + length, "%02x%s", bytes[i],
+					  (i + 1) % every == 0 ? (i % 2 == 0 ? " " : "\n") : "");
+	text[length++] = '\n';
+	return length;
+}
+
+static void feed(struct o2_commands_run *run, const char *command, const void *bytes, size_t count)
+{
+	run->command.words = 0;
+	run->command.input = bytes;
+	run->command.input_bytes = count;
+	o2_command_word(&run->command, "%s", command);
+}
+
+static void dump(struct o2_commands_run *run, const struct o2_msg *msg, const uint8_t *bytes)
+{
+	char *text = NULL;
+	size_t text_bytes = 0;
+	FILE *out = open_memstream(&text, &text_bytes);
+
+	o2_told_dump(out, msg, bytes);
+	fclose(out);
+	if (o2_commands_go(run, 0) && strcmp(run->command.out, text) != 0) {
+		size_t at = 0;
+
+		for (size_t i = 0; text[i] != '\0' && text[i] == run->command.out[i]; i++)
+			at = text[i] == '\n' ? i + 1 : at;
+		o2_report_fail(run->report, "commands/decode/dump", "expected %.*s",
+			       (int)strcspn(text + at, "\n"), text + at);
+		o2_report_add(run->report, "found    %.*s", (int)strcspn(run->command.out + at, "\n"),
+			      run->command.out + at);
+	}
+	free(text);
+}
+
+static void as_json(struct o2_commands_run *run, json_t *form)
+{
+	json_t *found;
+
+	o2_command_word(&run->command, "--json");
+	o2_command_word(&run->command, "-");
+	if (!o2_commands_go(run, 0))
+		return;
+	found = json_loads(run->command.out, 0, NULL);
+	if (!json_equal(found, form))
+		o2_commands_wrong(run, "form");
+	json_decref(found);
+}
+
+static void encode(struct o2_commands_run *run, const json_t *form, const uint8_t *bytes, size_t count)
+{
+	static char digits[2 * O2_MSG_BYTES + 2];
+	char *text = json_dumps(form, JSON_COMPACT);
+
+	if (text == NULL)
+		return;
+	feed(run, "encode", text, strlen(text));
+	o2_command_word(&run->command, "--hex");
+	o2_command_word(&run->command, "-");
+	for (size_t i = 0; i < count; i++)
+		sprintf(digits + 2 * i, "%02x", bytes[i]);
+	strcpy(digits + 2 * count, "\n");
+	if (o2_commands_go(run, 0) && strcmp(run->command.out, digits) != 0)
+		o2_commands_wrong(run, "bytes");
+	run->command.input = NULL;
+	free(text);
+}
+
+/* A byte less than the message says: the refusal is that of the codec, and the dump shows where. */
+static void cut(struct o2_commands_run *run, const uint8_t *bytes, size_t count)
+{
+	struct o2_msg msg;
+	struct o2_error error;
+	char text[256];
+
+	if (o2_msg_decode(bytes, count, NULL, &msg, &error) == 0)
+		return;
+	o2_error_text(&error, text, sizeof(text));
+	feed(run, "decode", bytes, count);
+	o2_command_word(&run->command, "--raw-input");
+	o2_command_word(&run->command, "-");
+	if (!o2_commands_go(run, 1))
+		return;
+	if (strstr(run->command.err, text) == NULL || strstr(run->command.out, "refused: ") == NULL)
+		o2_commands_wrong(run, "refusal");
+}
+
+void o2_commands_message(struct o2_commands_run *run, const struct o2_msg *msg, const uint8_t *bytes)
+{
+	static char spelt[4 * O2_MSG_BYTES];
+	json_t *form = o2_msg_decode_output_to_json(msg, NULL);
+	const size_t count = msg->ibm_nob;
+
+	run->tally.seen[O2_COMMANDS_MESSAGE]++;
+	switch (o2_draw(run->c, 4)) {
+	case 0:
+		feed(run, "decode", bytes, count);
+		o2_command_word(&run->command, "-");
+		dump(run, msg, bytes);
+		break;
+	case 1:
+		feed(run, "decode", spelt, spell(run->c, bytes, count, spelt));
+		o2_command_word(&run->command, "-");
+		dump(run, msg, bytes);
+		break;
+	case 2:
+		feed(run, "decode", bytes, count);
+		as_json(run, form);
+		break;
+	case 3:
+		encode(run, form, bytes, count);
+		break;
+	default:
+		cut(run, bytes, count - 1 - o2_draw(run->c, 7));
+		break;
+	}
+	json_decref(form);
+}
