@@ -243,6 +243,17 @@ static void check_ledger(struct o2_transfer_run *run, struct o2_report *report)
 	run->ledger = now;
 }
 
+/* What it was told agrees, and what went over the wire still is not as it should be. */
+static void fail_judged(const struct o2_observed *seen, struct o2_report *report)
+{
+	char signature[96], what[O2_ERROR_WHAT_BYTES] = "";
+
+	snprintf(signature, sizeof(signature), "judge/%s", seen->broken);
+	if (seen->judged.field != NULL)
+		o2_error_what(&seen->judged, what, sizeof(what));
+	o2_report_fail(report, signature, "%s", what);
+}
+
 /* What the rung itself cannot do. */
 static void report_rung(const struct o2_transfer_run *run, int code, const struct o2_error *error,
 			struct o2_report *report)
@@ -288,6 +299,9 @@ static enum o2_status run_once(struct o2_transfer_run *run, struct o2_report *re
 			      "unmapped",
 			      run->observed.initiator.mapped ? "initiator" : "other side");
 	}
+	/* After these, which say more of the cause. */
+	if (run->observed.broken != NULL && !report->failed)
+		fail_judged(&run->observed, report);
 	if (run->observed.stale_admitted) {
 		snprintf(report->signature, sizeof(report->signature), "stale-key");
 		o2_report_add(report, "a write with the sink's key was admitted when the transfer was over");

@@ -38,6 +38,9 @@ struct o2_observed {
 	/* scenario.stale_key: it was tried, and the sink's device admitted the write. */
 	bool stale_tried;
 	bool stale_admitted;
+	/* A rule of the judge that the conversation has broken, and how; NULL: none, or it was not heard. */
+	const char *broken;
+	struct o2_error judged;
 };
 
 struct o2_rung;

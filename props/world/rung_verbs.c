@@ -8,6 +8,7 @@
 #include "lnd/conn/conn.h"
 #include "lnd/ni/counts.h"
 #include "props/world/place.h"
+#include "props/world/rung_judge.h"
 #include "props/world/rung_side.h"
 #include "props/world/rung_stale.h"
 
@@ -34,6 +35,7 @@ struct link {
 
 struct verbs_rung {
 	struct o2_rung rung;
+	struct o2_rung_judge *judge;
 	char device[2][64];
 	uint8_t gid_index;
 	struct o2_place place[2][O2_DMA_KINDS];		 /* by side and kind */
@@ -127,6 +129,24 @@ static uint32_t depth_of(enum o2_dma_kind source, enum o2_dma_kind sink)
 	return depths[source][sink];
 }
 
+/* What both ends are to keep to. */
+static int tell_judge(struct verbs_rung *rung, const struct link *link, const struct o2_conn_config *config,
+		      const struct o2_conn_address *source, const struct o2_conn_address *sink)
+{
+	const void *const conn[] = {link->conn[O2_SOURCE], link->conn[O2_SINK]};
+	const struct o2_judge_terms terms = {
+		.nid = {source->nid, sink->nid},
+		.stamp = {source->incarnation, sink->incarnation},
+		.version = config->version,
+		.queue_depth =
+			source->queue_depth < sink->queue_depth ? source->queue_depth : sink->queue_depth,
+		.max_frags = config->max_frags,
+		.max_msg_bytes = O2_MSG_BYTES,
+	};
+
+	return o2_rung_judge_met(rung->judge, conn, &terms);
+}
+
 static int connect_link(struct verbs_rung *rung, struct link *link, enum o2_dma_kind source,
 			enum o2_dma_kind sink, bool deep, struct o2_error *error)
 {
@@ -148,6 +168,8 @@ static int connect_link(struct verbs_rung *rung, struct link *link, enum o2_dma_
 	}
 	for (int i = 0; i < 2 && rc == 0; i++)
 		rc = o2_conn_connect(link->conn[i], &address[1 - i], error);
+	if (rc == 0)
+		rc = tell_judge(rung, link, &config, &address[0], &address[1]);
 	if (rc != 0)
 		disconnect(link);
 	return rc;
@@ -249,10 +271,9 @@ static int try_stale_key(struct verbs_rung *rung, struct link *link)
 	return 0;
 }
 
-static int verbs_transfer(struct o2_rung *base, const struct o2_scenario *scenario,
-			  struct o2_observed *observed, struct o2_error *error)
+static int run_transfer(struct verbs_rung *rung, const struct o2_scenario *scenario,
+			struct o2_observed *observed, struct o2_error *error)
 {
-	struct verbs_rung *rung = (struct verbs_rung *)base;
 	bool put = scenario->op == O2_OP_PUT;
 	enum o2_side first = o2_rung_initiator(scenario);
 	struct o2_transfer_memory memory;
@@ -295,6 +316,16 @@ static int verbs_transfer(struct o2_rung *base, const struct o2_scenario *scenar
 		       : 0;
 }
 
+static int verbs_transfer(struct o2_rung *base, const struct o2_scenario *scenario,
+			  struct o2_observed *observed, struct o2_error *error)
+{
+	struct verbs_rung *rung = (struct verbs_rung *)base;
+	const int rc = run_transfer(rung, scenario, observed, error);
+
+	observed->broken = o2_rung_judge_broken(rung->judge, &observed->judged);
+	return rc;
+}
+
 static int verbs_check_idle(struct o2_rung *base, struct o2_error *error)
 {
 	struct verbs_rung *rung = (struct verbs_rung *)base;
@@ -323,6 +354,7 @@ static void verbs_close(struct o2_rung *base)
 	for (uint32_t i = 0; i < INTERFACES; i++) {
 		o2_place_close(&rung->place[i / O2_DMA_KINDS][i % O2_DMA_KINDS]);
 	}
+	o2_rung_judge_free(rung->judge);
 	free(rung);
 }
 
@@ -346,6 +378,11 @@ int o2_rung_open_verbs(const char *source_device, const char *sink_device, uint8
 		return o2_refuse(error, -ENOMEM, "rung/memory", "rung", O2_NO_INDEX, sizeof(*rung),
 				 O2_NO_LIMIT);
 	rung->rung.ops = &verbs_ops;
+	rung->judge = o2_rung_judge_new();
+	if (rung->judge == NULL) {
+		free(rung);
+		return o2_refuse(error, -ENOMEM, "rung/memory", "judge", O2_NO_INDEX, 0, O2_NO_LIMIT);
+	}
 	for (uint32_t i = 0; i < INTERFACES; i++) {
 		struct o2_ni_config config = {
 			.device = i / O2_DMA_KINDS == O2_SOURCE ? source_device : sink_device,
@@ -358,6 +395,7 @@ int o2_rung_open_verbs(const char *source_device, const char *sink_device, uint8
 			.bounce = i % O2_DMA_KINDS == O2_DMA_IOMMU,
 			.arena_pages = O2_SCENARIO_PAGES,
 			.sizes = {.tx_size = O2_RUNG_POOL_SIZE, .reg_size = O2_RUNG_POOL_SIZE},
+			.watch = o2_rung_judge_watch(rung->judge),
 		};
 		int rc =
 			o2_place_open(&rung->place[i / O2_DMA_KINDS][i % O2_DMA_KINDS], &config, NULL, error);

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/* What both ends of a transfer's connection post is judged (docs/judge.md, "The properties"). */
+#include "props/world/rung_judge.h"
+#include "tests/lib/judge_say.h"
+#include "tests/lib/unit_test.h"
+
+static const char names[O2_JUDGE_SIDES];
+
+static struct o2_rung_judge *met(void)
+{
+	const struct o2_judge_terms terms = {
+		.nid = {SAY_A, SAY_B},
+		.stamp = {say_header(O2_JUDGE_A, O2_MSG_NOOP, 0).ibm_srcstamp,
+			  say_header(O2_JUDGE_B, O2_MSG_NOOP, 0).ibm_srcstamp},
+		.version = O2_MSG_VERSION_2,
+		.queue_depth = SAY_DEPTH,
+		.max_frags = SAY_FRAGS,
+		.max_msg_bytes = O2_MSG_BYTES,
+	};
+	const void *const conn[] = {&names[0], &names[1]};
+	struct o2_rung_judge *judge = o2_rung_judge_new();
+
+	assert_non_null(judge);
+	assert_int_equal(o2_rung_judge_met(judge, conn, &terms), 0);
+	return judge;
+}
+
+static void tell(struct o2_rung_judge *judge, enum o2_watched_kind kind, bool ours, enum o2_judge_side from,
+		 const uint8_t *bytes, size_t length_bytes)
+{
+	const struct o2_watch *watch = o2_rung_judge_watch(judge);
+	const struct o2_watched watched = {.kind = kind,
+					   .ours = ours,
+					   .conn = &names[from],
+					   .bytes = bytes,
+					   .length_bytes = length_bytes};
+
+	watch->hear(watch->context, &watched);
+}
+
+static void post_noop(struct o2_rung_judge *judge, enum o2_judge_side from, bool ours, uint8_t credits)
+{
+	const struct o2_msg msg = say_header(from, O2_MSG_NOOP, credits);
+	uint8_t bytes[O2_MSG_BYTES];
+	const int length = o2_msg_encode(&msg, NULL, bytes, sizeof(bytes), NULL);
+
+	assert_true(length > 0);
+	tell(judge, O2_WATCHED_MESSAGE, ours, from, bytes, (size_t)length);
+}
+
+TEST(credits_that_nobody_owes)
+{
+	struct o2_rung_judge *judge = met();
+	struct o2_error error;
+
+	/* That it has come to the other end is not news. */
+	post_noop(judge, O2_JUDGE_A, false, SAY_DEPTH);
+	assert_null(o2_rung_judge_broken(judge, &error));
+	post_noop(judge, O2_JUDGE_A, true, SAY_DEPTH);
+	assert_string_equal(o2_rung_judge_broken(judge, &error), "credits/over-owed");
+	assert_int_equal(error.value, SAY_DEPTH);
+	/* Once. */
+	assert_null(o2_rung_judge_broken(judge, &error));
+	o2_rung_judge_free(judge);
+}
+
+TEST(bytes_and_writes)
+{
+	static const uint8_t bytes[64];
+	struct o2_rung_judge *judge = met();
+	struct o2_error error;
+
+	tell(judge, O2_WATCHED_WRITE, true, O2_JUDGE_B, NULL, 100);
+	assert_string_equal(o2_rung_judge_broken(judge, &error), "write/key");
+	tell(judge, O2_WATCHED_MESSAGE, true, O2_JUDGE_B, bytes, sizeof(bytes));
+	assert_string_equal(o2_rung_judge_broken(judge, &error), "message/wire");
+	o2_rung_judge_free(judge);
+}
+
+TEST(a_connection_that_is_gone)
+{
+	struct o2_rung_judge *judge = met();
+	struct o2_error error;
+
+	tell(judge, O2_WATCHED_GONE, true, O2_JUDGE_B, NULL, 0);
+	tell(judge, O2_WATCHED_GONE, true, O2_JUDGE_A, NULL, 0);
+	post_noop(judge, O2_JUDGE_A, true, SAY_DEPTH);
+	assert_null(o2_rung_judge_broken(judge, &error));
+	o2_rung_judge_free(judge);
+}
