@@ -7,25 +7,12 @@
 
 #include "lnd/conn/conn.h"
 #include "lnd/ni/counts.h"
+#include "props/talk/settings_internal.h"
 
 #define WQ_ENTRIES 16384u /* of a queue of the device */
 
-#define SITUATION_LIST(ENTRY)                     \
-	ENTRY(NI_OPENED, "interface_opened")      \
-	ENTRY(NI_REFUSED, "interface_refused")    \
-	ENTRY(CONN_MADE, "connection_made")       \
-	ENTRY(CONN_REFUSED, "connection_refused") \
-	ENTRY(PEER_TAKEN, "peer_taken")           \
-	ENTRY(PEER_REFUSED, "peer_refused")       \
-	ENTRY(LIMITS_SET, "limits_set")           \
-	ENTRY(LIMITS_REFUSED, "limits_refused")   \
-	ENTRY(CONNECTED, "connected")             \
-	ENTRY(NOT_CONNECTED, "not_connected")     \
-	ENTRY(TWICE, "connected_twice")
-
-enum situation { SITUATION_LIST(O2_SITUATION_ID) SITUATIONS };
-
-static const struct o2_tally_row situations[SITUATIONS] = {SITUATION_LIST(O2_SITUATION_ROW)};
+static const struct o2_tally_row situations[O2_SETTINGS_SITUATIONS] = {
+	O2_SETTINGS_SITUATION_LIST(O2_SITUATION_ROW)};
 
 /* What should come of a try: rule NULL: it is taken. */
 struct verdict {
@@ -400,6 +387,8 @@ static enum o2_status run_case(void *context, struct o2_choice *choice, struct o
 	}
 	if (o2_draw_bool(choice, 15, 1))
 		try_interface(run, choice, report);
+	else if (o2_draw_bool(choice, 2, 1))
+		o2_settings_meet(run, choice, report);
 	else
 		try_connection(run, choice, report);
 	run->tally.cases++;
@@ -436,5 +425,6 @@ struct o2_property o2_settings_property(struct o2_settings_run *run)
 				  "refuse one further"),
 	};
 
-	return o2_tally_property(&ops, run == NULL ? NULL : &run->tally, situations, SITUATIONS, 3000);
+	return o2_tally_property(&ops, run == NULL ? NULL : &run->tally, situations, O2_SETTINGS_SITUATIONS,
+				 3000);
 }

@@ -78,7 +78,9 @@ static void query_gids(struct o2_verbs_world *world, const struct o2_verbs_side 
 	SAME(side->gid[0].raw[0] << 8 | side->gid[0].raw[1], 0xfe80);
 	SAME(side->gid[1].raw[10] << 8 | side->gid[1].raw[11], 0xffff);
 	SAME(memcmp(&side->gid[1], &world->side[side == &world->side[0]].gid[1], 16) != 0, 1);
+	memset(all, 0xa5, sizeof(all));
 	SAME(ibv_query_gid_table(side->context, all, 3, 0), 2);
+	SAME(all[2].gid_index, UINT32_C(0xa5a5a5a5)); /* not of ours */
 	SAME(ibv_query_gid_table(side->context, all, 2, 0), 2);
 	SAME(ibv_query_gid_table(side->context, all, 1, 0), -EINVAL);
 	SAME(ibv_query_gid_table(side->context, all, 3, 1), -EOPNOTSUPP);
