@@ -13,7 +13,7 @@ struct o2_scene {
 	void (*play)(struct o2_hearing *h, bool broken);
 };
 
-#define O2_SCENES_MESSAGE  11u
+#define O2_SCENES_MESSAGE  12u
 #define O2_SCENES_CREDITS  7u
 #define O2_SCENES_TRANSFER 12u
 #define O2_SCENES_WRITE	   7u

@@ -149,6 +149,11 @@ static void expect_refused(struct o2_hearing *h, const struct meeting *meeting,
 	    asked >= (of_depth ? 2u : 1u))
 		o2_hearing_expect(h, O2_HEARING_EVENT, O2_JUDGE_CONNECT_REJECT_UNTRUE, B, meeting->number,
 				  field, said, asked - 1, O2_LIMIT_BOUND);
+	if ((of_depth || of_frags || record->ibr_why == O2_REJECT_CONN_RACE) &&
+	    record->ibr_version != meeting->request.ibm_version)
+		o2_hearing_expect(h, O2_HEARING_EVENT, O2_JUDGE_CONNECT_REJECT_VERSION, B, meeting->number,
+				  "ibr_version", record->ibr_version, meeting->request.ibm_version,
+				  O2_LIMIT_EXACT);
 	if (of_depth || of_frags)
 		o2_hearing_expect(h, O2_HEARING_EVENT, O2_JUDGE_CONNECT_REFUSED, A, meeting->number, field,
 				  asked, said, O2_LIMIT_BOUND);

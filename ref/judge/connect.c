@@ -155,6 +155,18 @@ static void judge_untrue(const struct o2_judging *at, uint8_t why, const char *f
 			      asked - 1);
 }
 
+/* These reasons are found after the version was; a reject before has that of its sender. */
+static void judge_reject_version(const struct o2_judging *at)
+{
+	const struct o2_reject *reject = at->event->reject;
+
+	if ((reject->ibr_why == O2_REJECT_MSG_QUEUE_SIZE || reject->ibr_why == O2_REJECT_RDMA_FRAGS ||
+	     reject->ibr_why == O2_REJECT_CONN_RACE) &&
+	    reject->ibr_version != at->conn->asked_version)
+		o2_judge_differs(at, O2_JUDGE_CONNECT_REJECT_VERSION, at->conn->asked_number, "ibr_version",
+				 reject->ibr_version, at->conn->asked_version);
+}
+
 /* Which field of the request a reject is about, and what it may be. */
 static void judge_refused(const struct o2_judging *at)
 {
@@ -200,6 +212,7 @@ void o2_judge_reject(const struct o2_judging *at)
 		     conn->asked_depth, LEAST_DEPTH);
 	judge_untrue(at, O2_REJECT_RDMA_FRAGS, "ibcp_max_frags", reject->ibr_cp.ibcp_max_frags,
 		     conn->asked_frags, 1);
+	judge_reject_version(at);
 	judge_refused(at);
 	told = told_to(judge, conn->end[at->to].nid, conn->end[at->from].nid);
 	if (told == NULL)

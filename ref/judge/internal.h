@@ -100,6 +100,7 @@ struct o2_judge_end {
 	/* As a sender. */
 	uint64_t last_message_ns; /* 0: none yet */
 	bool disconnected;
+	uint64_t summed; /* number of its first message with a checksum; 0: none */
 	bool writes_unseen;
 	uint32_t empty_noops; /* in the second that began then */
 	uint64_t empty_noops_ns;

@@ -52,6 +52,20 @@ static void judge_length(const struct o2_judging *at, const struct o2_msg *msg)
 		o2_judge_differs(at, O2_JUDGE_MESSAGE_LENGTH, 0, "ibm_nob", msg->ibm_nob, expected);
 }
 
+/* Whether to sum is a setting of the sender's, and not one of each message. */
+static void judge_sum(const struct o2_judging *at, const struct o2_msg *msg)
+{
+	struct o2_judge_end *from = &at->conn->end[at->from];
+
+	if (msg->cksum_flavour != O2_CKSUM_NONE) {
+		if (from->summed == 0)
+			from->summed = at->event->number;
+	} else if (from->summed != 0) {
+		o2_judge_over(at, O2_JUDGE_MESSAGE_UNSUMMED, from->summed, "ibm_cksum", 0, 1);
+		from->summed = 0;
+	}
+}
+
 int o2_judge_message(const struct o2_judging *at)
 {
 	const struct o2_msg *msg = at->event->msg;
@@ -71,6 +85,7 @@ int o2_judge_message(const struct o2_judging *at)
 	learn(at, msg);
 	judge_header(at, msg);
 	judge_length(at, msg);
+	judge_sum(at, msg);
 	if (msg->ibm_type == O2_MSG_CONNREQ || msg->ibm_type == O2_MSG_CONNACK) {
 		o2_judge_over(at, O2_JUDGE_MESSAGE_TYPE, 0, "ibm_type", msg->ibm_type, O2_NO_LIMIT);
 		return 0;

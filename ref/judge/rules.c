@@ -7,6 +7,7 @@ const char *const o2_judge_severity_names[] = {"must", "should", "note"};
 #define CONNACK	    "docs/connection.md, \"Checks of a CONNACK\""
 #define REJECTS	    "docs/connection.md, \"What a reject means\""
 #define WIRE	    "docs/wire.md, \"Rules\""
+#define CHECKSUM    "docs/wire.md, \"Checksum\""
 #define RECEIVING   "docs/transport.md, \"Receiving\""
 #define FLOW	    "docs/transport.md, \"Flow control\""
 #define NOOPS	    "docs/transport.md, \"NOOP\""
@@ -47,6 +48,9 @@ const struct o2_judge_rule o2_judge_rules[O2_JUDGE_RULES] = {
 		     "a reject for a limit tells one that the request is beyond", REJECTS),
 	[O2_JUDGE_CONNECT_REFUSED] = RULE("connect/refused", NOTE, PROVEN,
 					  "a request asks for what the other side grants", REJECTS),
+	[O2_JUDGE_CONNECT_REJECT_VERSION] =
+		RULE("connect/reject-version", SHOULD, PROVEN,
+		     "a reject of a request that was understood has its version", REJECTS),
 	[O2_JUDGE_CONNECT_RETRY] =
 		RULE("connect/retry", NOTE, PROVEN,
 		     "a request that follows a reject heeds what the reject has told", REJECTS),
@@ -67,6 +71,8 @@ const struct o2_judge_rule o2_judge_rules[O2_JUDGE_RULES] = {
 	[O2_JUDGE_MESSAGE_LENGTH] =
 		RULE("message/length", SHOULD, PROVEN, "a message is as long as what is in it", WIRE),
 
+	[O2_JUDGE_MESSAGE_UNSUMMED] = RULE("message/unsummed", SHOULD, PROVEN,
+					   "a side that sums its messages sums each of them", CHECKSUM),
 	[O2_JUDGE_CREDITS_NONE] =
 		RULE("credits/none", MUST, OF_PEER, "a message that takes a credit has one", FLOW),
 	[O2_JUDGE_CREDITS_OVER_OWED] = RULE("credits/over-owed", MUST, OF_PEER,

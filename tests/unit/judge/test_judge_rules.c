@@ -91,6 +91,16 @@ static void connect_refused(struct say *say, bool broken)
 	say_reject(say, broken ? O2_REJECT_MSG_QUEUE_SIZE : O2_REJECT_CONN_RACE, SAY_DEPTH - 1, SAY_FRAGS);
 }
 
+static void connect_reject_version(struct say *say, bool broken)
+{
+	struct o2_msg request = say_request_of(SAY_DEPTH, SAY_FRAGS);
+
+	request.ibm_version = broken ? O2_MSG_VERSION_1 : O2_MSG_VERSION_2;
+	say_meet(say, O2_JUDGE_WHOLE);
+	say_request(say, &request);
+	say_reject(say, O2_REJECT_CONN_RACE, 0, 0);
+}
+
 static void connect_retry(struct say *say, bool broken)
 {
 	const struct o2_msg again = say_request_of(broken ? SAY_DEPTH : SAY_DEPTH - 1, SAY_FRAGS);
@@ -178,6 +188,19 @@ static void use_credits(struct say *say, enum o2_judge_side from, uint32_t count
 {
 	while (count-- > 0)
 		say_immediate(say, from, O2_LNET_PUT, 0, 1, 0);
+}
+
+static void message_unsummed(struct say *say, bool broken)
+{
+	say_connected(say);
+	for (int i = 0; i < 2; i++) {
+		struct o2_msg msg = say_header(A, O2_MSG_PUT_REQ, 0);
+
+		msg.cksum_flavour = i == 0 && broken ? O2_CKSUM_SIGNED : O2_CKSUM_NONE;
+		msg.u.putreq.ibprm_cookie = (uint64_t)i;
+		msg.u.putreq.hdr.type = O2_LNET_PUT;
+		say_msg(say, A, &msg);
+	}
 }
 
 static void credits_none(struct say *say, bool broken)
@@ -524,6 +547,7 @@ static const tell tales[O2_JUDGE_RULES] = {
 	[O2_JUDGE_CONNECT_OVER_ASKED] = connect_over_asked,
 	[O2_JUDGE_CONNECT_REJECT_UNTRUE] = connect_reject_untrue,
 	[O2_JUDGE_CONNECT_REFUSED] = connect_refused,
+	[O2_JUDGE_CONNECT_REJECT_VERSION] = connect_reject_version,
 	[O2_JUDGE_CONNECT_RETRY] = connect_retry,
 	[O2_JUDGE_MESSAGE_WIRE] = message_wire,
 	[O2_JUDGE_MESSAGE_TYPE] = message_type,
@@ -532,6 +556,7 @@ static const tell tales[O2_JUDGE_RULES] = {
 	[O2_JUDGE_MESSAGE_STAMPS] = message_stamps,
 	[O2_JUDGE_MESSAGE_SIZE] = message_size,
 	[O2_JUDGE_MESSAGE_LENGTH] = message_length,
+	[O2_JUDGE_MESSAGE_UNSUMMED] = message_unsummed,
 	[O2_JUDGE_CREDITS_NONE] = credits_none,
 	[O2_JUDGE_CREDITS_OVER_OWED] = credits_over_owed,
 	[O2_JUDGE_CREDITS_LAST] = credits_last,
