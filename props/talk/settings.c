@@ -302,7 +302,7 @@ static void try_connect(struct o2_settings_run *run, struct o2_choice *c, struct
 	struct o2_conn_address address;
 	struct verdict expected = {.code = 0};
 	struct o2_error error = {0};
-	const uint64_t bad = o2_draw(c, 3);
+	const uint64_t bad = o2_draw(c, 4);
 	int rc;
 
 	o2_conn_get_address(peer, &address);
@@ -314,6 +314,8 @@ static void try_connect(struct o2_settings_run *run, struct o2_choice *c, struct
 		address.psn |= 1u << 24;
 		expected = (struct verdict){-EINVAL,	 "conn/peer-psn", "psn",
 					    address.psn, 0xffffff,	  O2_LIMIT_BOUND};
+	} else if (bad == 2) {
+		address.psn = 0xffffff;
 	}
 	rc = o2_conn_connect(conn, &address, &error);
 	check(run, report, rc, &error, &expected);

@@ -129,6 +129,7 @@ static void query_rates(struct o2_verbs_world *world)
 static void ask_for_what_is_not(struct o2_verbs_world *world, struct o2_verbs_side *side)
 {
 	struct ibv_ah_attr attr = {.is_global = 1};
+	struct ibv_ece ece;
 	uint8_t mac[ETHERNET_LL_SIZE];
 	uint16_t vid;
 
@@ -158,6 +159,10 @@ static void ask_for_what_is_not(struct o2_verbs_world *world, struct o2_verbs_si
 		if (side->qp[i].qp != NULL) {
 			SAME(ibv_attach_mcast(side->qp[i].qp, &side->gid[0], 0), EOPNOTSUPP);
 			SAME(ibv_detach_mcast(side->qp[i].qp, &side->gid[0], 0), EOPNOTSUPP);
+			memset(&ece, 0xa5, sizeof(ece));
+			SAME(ibv_query_ece(side->qp[i].qp, &ece), 0);
+			SAME(ece.vendor_id | ece.options | ece.comp_mask, 0);
+			SAME(ibv_set_ece(side->qp[i].qp, &ece), EOPNOTSUPP);
 			SAME(ibv_qp_to_qp_ex(side->qp[i].qp) == NULL, 1);
 			SAME(ibv_query_qp_data_in_order(side->qp[i].qp, IBV_WR_SEND, 0), 0);
 		}

@@ -129,7 +129,10 @@ static void make_ah(struct o2_verbs_world *world, struct o2_verbs_side *side)
 	side->ah = ibv_create_ah(side->pd[0], &attr);
 	side->pd_users[0]++;
 	world->counters.live_ahs++;
-	attr.port_num = (uint8_t)(2 * o2_draw(c, 1));
+	if (o2_draw_bool(c, 1, 1))
+		attr.port_num = (uint8_t)(2 * o2_draw(c, 1));
+	else
+		attr.grh.sgid_index = 2;
 	errno = 0;
 	o2_verbs_made(world, "ibv_create_ah", ibv_create_ah(side->pd[0], &attr), EINVAL);
 }
