@@ -52,7 +52,7 @@ static void judge_length(const struct o2_judging *at, const struct o2_msg *msg)
 		o2_judge_differs(at, O2_JUDGE_MESSAGE_LENGTH, 0, "ibm_nob", msg->ibm_nob, expected);
 }
 
-/* Whether to sum is a setting of the sender's, and not one of each message. */
+/* Whether to sum is a setting of the sender's, and not one of each message; but it may be changed. */
 static void judge_sum(const struct o2_judging *at, const struct o2_msg *msg)
 {
 	struct o2_judge_end *from = &at->conn->end[at->from];

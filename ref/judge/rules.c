@@ -71,7 +71,7 @@ const struct o2_judge_rule o2_judge_rules[O2_JUDGE_RULES] = {
 	[O2_JUDGE_MESSAGE_LENGTH] =
 		RULE("message/length", SHOULD, PROVEN, "a message is as long as what is in it", WIRE),
 
-	[O2_JUDGE_MESSAGE_UNSUMMED] = RULE("message/unsummed", SHOULD, PROVEN,
+	[O2_JUDGE_MESSAGE_UNSUMMED] = RULE("message/unsummed", NOTE, PROVEN,
 					   "a side that sums its messages sums each of them", CHECKSUM),
 	[O2_JUDGE_CREDITS_NONE] =
 		RULE("credits/none", MUST, OF_PEER, "a message that takes a credit has one", FLOW),
