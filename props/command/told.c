@@ -71,7 +71,7 @@ static void set_message(json_t *object, const struct o2_msg *msg)
 	json_decref(form);
 }
 
-/* The message in any order and with any sum.  Returns its length; 0: it cannot be said. */
+/* The message in any order, with a sum if it has one.  Returns its length; 0: it cannot be said. */
 static size_t encode(struct o2_told *told, const struct o2_msg *msg, struct o2_msg *said,
 		     uint8_t bytes[O2_MSG_BYTES])
 {
@@ -83,7 +83,6 @@ static size_t encode(struct o2_told *told, const struct o2_msg *msg, struct o2_m
 
 	*said = *msg;
 	said->order = o2_draw_bool(told->c, 3, 1) ? O2_BIG_ENDIAN : O2_LITTLE_ENDIAN;
-	said->cksum_flavour = o2_draw_bool(told->c, 1, 1) ? O2_CKSUM_UNSIGNED : O2_CKSUM_NONE;
 	if (said->ibm_type == O2_MSG_IMMEDIATE && said->u.immediate.payload == NULL)
 		said->u.immediate.payload = payload;
 	length = o2_msg_encode(said, NULL, bytes, O2_MSG_BYTES, NULL);
