@@ -14,6 +14,7 @@ import subprocess
 import tempfile
 import tomllib
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 
 from . import place
@@ -21,29 +22,37 @@ from . import place
 PAGE = place.ROOT / "docs" / "judge.md"
 UNHEARD = place.ROOT / "tests" / "judge" / "unheard.toml"
 BEGIN, END = "<!-- table: ci/mutants --judge --write -->", "<!-- end of table -->"
-# The properties that are judged: few cases, and many from another seed.
-RUNS = (("endpoint", 200, 1), ("sim", 400, 1), ("nodes", 60, 1), ("sim", 2000, 2), ("endpoint", 1000, 2))
+# The properties that are judged: few cases, which is all that those get that are said not to be named; then many.
+FEW = (("endpoint", 100, 1), ("sim", 250, 1), ("transfer", 300, 1), ("nodes", 40, 1))
+MANY = (("sim", 1000, 2), ("nodes", 300, 2), ("transfer", 1500, 2))
 LONGEST_S = 90
 KIND = "judge/"
-PERCENT_NAMED = 95
+PERCENT_NAMED = 90
+
+
+@dataclass(frozen=True)
+class Unheard:
+    """What tests/judge/unheard.toml says."""
+    reasons: dict  # {name: (is it on the wire at all, why it is not named)}
+    noted: dict  # {name: the note that names it; notes are not asked for unless by name}
 
 
 def read_unheard(path=UNHEARD):
-    """{name: (is it on the wire at all, why it is not named)}."""
     with path.open("rb") as stream:
-        groups = tomllib.load(stream)["group"]
-    names = [name for group in groups for name in group["mutants"]]
-    twice = sorted({name for name in names if names.count(name) > 1})
-    if twice:
-        raise ValueError(f"{path.name}: {', '.join(twice)} stands there twice")
-    return {name: (group["on_the_wire"], group["reason"]) for group in groups for name in group["mutants"]}
+        content = tomllib.load(stream)
+    reasons = {name: (group["on_the_wire"], group["reason"]) for group in content["group"] for name in group["mutants"]}
+    noted = {name: group["rule"] for group in content["noted"] for name in group["mutants"]}
+    count = sum(len(group["mutants"]) for kind in ("group", "noted") for group in content[kind])
+    if count != len({**reasons, **noted}):
+        raise ValueError(f"{path.name}: a defect stands there twice")
+    return Unheard(reasons, noted)
 
 
-def rule_of(program, mutant, prop, cases, seed):
-    """What the judge says first; None: nothing."""
+def rule_of(program, mutant, kind, prop, cases, seed):
+    """What the judge says first of that kind; None: nothing."""
     with tempfile.TemporaryDirectory(prefix="o2ref-judge-") as folder:
         result = Path(folder) / "result.json"
-        subprocess.run([program, "run", prop, "--mutant", mutant, "--only", KIND, "--cases", str(cases), "--seed", str(seed),
+        subprocess.run([program, "run", prop, "--mutant", mutant, "--only", kind, "--cases", str(cases), "--seed", str(seed),
                         "--seconds", str(LONGEST_S), "--findings", "1", "--shrink-calls", "0", "--json-file", result],
                        cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=3 * LONGEST_S, check=False)
         try:
@@ -53,16 +62,27 @@ def rule_of(program, mutant, prop, cases, seed):
     return next((one["signature"].removeprefix(KIND) for one in found if one["signature"].startswith(KIND)), None)
 
 
-def named_by(program, mutant):
+def named_by(program, mutant, unheard):
     """The rule that names it, and in which property; None: none does."""
-    for prop, cases, seed in RUNS:
+    kind = KIND + unheard.noted.get(mutant, "")
+    for prop, cases, seed in FEW if mutant in unheard.reasons else FEW + MANY:
         try:
-            rule = rule_of(program, mutant, prop, cases, seed)
+            rule = rule_of(program, mutant, kind, prop, cases, seed)
         except subprocess.TimeoutExpired:
             rule = None
         if rule is not None:
             return rule, prop
     return None
+
+
+def clean_is_silent(program, unheard):
+    """Without a defect nothing is said, nor is any of the notes by which one is named."""
+    kinds = {KIND, *(KIND + rule for rule in unheard.noted.values())}
+    found = [(kind, prop) for kind in sorted(kinds) for prop, cases, seed in FEW + MANY
+             if rule_of(program, "none", kind, prop, cases, seed) is not None]
+    for kind, prop in found:
+        print(f"FAIL without a defect: {kind} in {prop}")
+    return not found
 
 
 def table(named, unheard):
@@ -103,24 +123,24 @@ def main(arguments, mutants, program, build):
         build(program)
     unheard = read_unheard()
     names = [mutant.name for mutant in mutants if not options.only or mutant.name in options.only]
-    unknown = sorted((set(unheard) | set(options.only)) - {mutant.name for mutant in mutants})
-    failed = len(unknown) + (named_by(program, "none") is not None)
+    unknown = sorted((set(unheard.reasons) | set(unheard.noted) | set(options.only)) - {mutant.name for mutant in mutants})
+    failed = len(unknown) + (not clean_is_silent(program, unheard))
     for name in unknown:
         print(f"FAIL there is no mutant {name}")
     named = {}
     with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
-        for name, by in zip(names, pool.map(lambda name: named_by(program, name), names)):
+        for name, by in zip(names, pool.map(lambda name: named_by(program, name, unheard), names)):
             if by is not None:
                 named[name] = by
-            wrong = (by is None) != (name in unheard)
+            wrong = (by is None) != (name in unheard.reasons)
             failed += wrong
             what = "-" if by is None else f"{by[0]} in {by[1]}"
             print(f"{'FAIL ' * wrong}{name}: {what}{'; tests/judge/unheard.toml says otherwise' * wrong}", flush=True)
-    asked = {name: why for name, why in unheard.items() if name in names}
+    asked = {name: why for name, why in unheard.reasons.items() if name in names}
     print(summary(named, asked))
     if not options.only:
         failed += len(named) * 100 < PERCENT_NAMED * (len(named) + sum(shows for shows, _ in asked.values()))
     if options.write and not options.only:
-        write(named, unheard)
+        write(named, unheard.reasons)
     print(f"{len(names) + 1 - min(failed, len(names))} passed, {failed} failed")
     return 1 if failed else 0

@@ -12,6 +12,11 @@ void o2_report_only(const char *prefix)
 	only = prefix;
 }
 
+bool o2_report_asked(const char *signature)
+{
+	return only != NULL && strcmp(signature, only) == 0;
+}
+
 void o2_report_clear(struct o2_report *report)
 {
 	report->failed = false;

@@ -26,6 +26,8 @@ void o2_report_clear(struct o2_report *report);
  * nothing is said.  NULL: all count.  prefix: kept.
  */
 void o2_report_only(const char *prefix);
+/* Is that kind, whole, what alone counts? */
+bool o2_report_asked(const char *signature);
 
 /* Append a line to a report, and mark it failed. */
 void o2_report_add(struct o2_report *report, const char *format, ...) __attribute__((format(printf, 2, 3)));

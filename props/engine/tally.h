@@ -16,7 +16,7 @@
  * A property's run has its tally as the first member, so that the functions below serve as functions of
  * struct o2_property_ops, whose context is the run.
  */
-#define O2_TALLY_MAX 96u
+#define O2_TALLY_MAX 128u
 
 struct o2_tally_row {
 	const char *name; /* in results: words joined by _ */

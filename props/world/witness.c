@@ -37,12 +37,12 @@ static void fail(void *context, const struct o2_judge_finding *finding)
 	const struct o2_judge_view view = o2_judge_view(finding->conn);
 	char who[O2_NID_TEXT_BYTES] = "?", what[O2_ERROR_WHAT_BYTES] = "", signature[96];
 
-	if (rule->severity == O2_JUDGE_NOTE)
+	snprintf(signature, sizeof(signature), "judge/%s", rule->id);
+	if (rule->severity == O2_JUDGE_NOTE && !o2_report_asked(signature))
 		return;
 	o2_nid_to_text(view.nid[finding->who], who, sizeof(who));
 	if (finding->error.field != NULL)
 		o2_error_what(&finding->error, what, sizeof(what));
-	snprintf(signature, sizeof(signature), "judge/%s", rule->id);
 	o2_report_fail(witness->report, signature, "%s: %s; it should be so: %s (%s)", who, what,
 		       rule->sentence, rule->source);
 }
