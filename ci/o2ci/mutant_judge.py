@@ -27,7 +27,7 @@ FEW = (("endpoint", 100, 1), ("sim", 250, 1), ("transfer", 300, 1), ("nodes", 40
 MANY = (("sim", 1000, 2), ("nodes", 300, 2), ("transfer", 1500, 2))
 LONGEST_S = 90
 KIND = "judge/"
-PERCENT_NAMED = 90
+PERCENT_NAMED = 95
 
 
 @dataclass(frozen=True)
