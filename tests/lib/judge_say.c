@@ -217,3 +217,33 @@ void say_write(struct say *say, enum o2_judge_side from, uint32_t rkey, uint64_t
 					       .bytes = bytes,
 					       .announced_bytes = bytes});
 }
+
+/* That rule once, or none, and no other. */
+static void hear(enum o2_judge_rule_id rule, say_tale tale, bool broken)
+{
+	struct say say;
+
+	say_open(&say, NULL);
+	tale(&say, broken);
+	for (int i = 0; i < O2_JUDGE_RULES; i++) {
+		const uint32_t expected = i == (int)rule && broken;
+
+		/* A reject for a limit is that note as well. */
+		if (i == O2_JUDGE_CONNECT_REFUSED && i != (int)rule)
+			continue;
+		if (say.times[i] != expected)
+			fail_msg("%s, %s: %u times %s", o2_judge_rules[rule].id,
+				 broken ? "broken" : "as near as can be", say.times[i], o2_judge_rules[i].id);
+	}
+	say_close(&say);
+}
+
+void say_each(const say_tale *tales, enum o2_judge_rule_id first, enum o2_judge_rule_id end)
+{
+	for (int rule = (int)first; rule < (int)end; rule++) {
+		if (tales[rule] == NULL)
+			fail_msg("%s is not tried", o2_judge_rules[rule].id);
+		hear((enum o2_judge_rule_id)rule, tales[rule], true);
+		hear((enum o2_judge_rule_id)rule, tales[rule], false);
+	}
+}

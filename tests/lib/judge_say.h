@@ -65,4 +65,10 @@ void say_done(struct say *say, enum o2_judge_side from, enum o2_msg_type type, u
 	      int32_t status, uint8_t credits);
 void say_write(struct say *say, enum o2_judge_side from, uint32_t rkey, uint64_t addr, uint32_t bytes);
 
+/* A conversation that breaks one rule if `broken`, and else none. */
+typedef void (*say_tale)(struct say *say, bool broken);
+
+/* Tell both of each rule from first to before end: that rule is found once or never, and no other. */
+void say_each(const say_tale *tales, enum o2_judge_rule_id first, enum o2_judge_rule_id end);
+
 #endif
