@@ -2,6 +2,9 @@
 #ifndef O2_PROPS_PARTS_INTERNAL_H
 #define O2_PROPS_PARTS_INTERNAL_H
 
+#include <stddef.h>
+#include <stdio.h>
+
 #include "props/stage/parts.h"
 
 /* What the files of the property parts share: its situations, and its cases that are about words. */
@@ -31,5 +34,10 @@ enum o2_parts_situation { O2_PARTS_SITUATION_LIST(O2_SITUATION_ID) O2_PARTS_SITU
 void o2_parts_options(struct o2_parts_run *run, struct o2_choice *c, struct o2_report *report);
 void o2_parts_errno(struct o2_parts_run *run, struct o2_choice *c, struct o2_report *report);
 void o2_parts_quirks(struct o2_parts_run *run, struct o2_choice *c, struct o2_report *report);
+
+/* Words of a text, into lines, as help has them; column: what stands in the first one already. */
+void o2_parts_fill(FILE *out, const char *text, size_t column, size_t indent);
+/* A row of help: an option with its value, which may be NULL, and what it does. */
+void o2_parts_fill_row(FILE *out, const char *name, const char *value, const char *help);
 
 #endif

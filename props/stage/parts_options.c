@@ -9,8 +9,6 @@
 
 #define WORDS	     8u
 #define WORD_BYTES   64u
-#define COLUMNS	     98u /* of a line of help, at most */
-#define TEXT_AT	     21u /* where what an option does begins */
 #define WHY_BYTES    900u
 #define MADE_PROGRAM "o2made"
 
@@ -201,56 +199,13 @@ static bool take(struct made *made, enum row row, const char *text, char *why)
 
 /* --- the help that it should print --- */
 
-/* Words of a text, into lines; column: what stands in the first one already. */
-static void fill(FILE *out, const char *text, size_t column, size_t indent)
-{
-	bool begun = false;
-
-	while (*text != '\0') {
-		const size_t length = strcspn(text, " \n");
-
-		if (begun && column + 1 + length > COLUMNS) {
-			fprintf(out, "\n%*s", (int)indent, "");
-			column = indent;
-			begun = false;
-		}
-		if (begun)
-			fputc(' ', out);
-		column += begun + length;
-		begun = true;
-		fwrite(text, 1, length, out);
-		text += length;
-		if (*text == ' ')
-			text++;
-		while (*text == '\n') {
-			fputc('\n', out);
-			text++;
-			column = indent;
-			begun = false;
-			if (*text != '\n')
-				fprintf(out, "%*s", (int)indent, "");
-		}
-	}
-	fputc('\n', out);
-}
-
-static void fill_row(FILE *out, const char *name, const char *value, const char *help)
-{
-	const size_t used = 2 + strlen(name) + (value == NULL ? 0 : 1 + strlen(value));
-
-	fprintf(out, "  %s%s%s", name, value == NULL ? "" : " ", value == NULL ? "" : value);
-	fprintf(out, used >= TEXT_AT ? "\n%*s" : "%*s", (int)(used >= TEXT_AT ? TEXT_AT : TEXT_AT - used),
-		"");
-	fill(out, help, TEXT_AT, TEXT_AT);
-}
-
 static void help_of(FILE *out, const struct o2_command *command)
 {
 	char name[40];
 
 	fprintf(out, "usage: " MADE_PROGRAM " %sA\n       " MADE_PROGRAM " %s[OPTIONS] B\n\n",
 		command->which == 0 ? "" : "go ", command->which == 0 ? "" : "go ");
-	fill(out, command->about, 0, 0);
+	o2_parts_fill(out, command->about, 0, 0);
 	for (enum row row = ONE; row < ROWS; row++) {
 		if (row == TITLE) {
 			fputs("\nOthers:\n", out);
@@ -261,13 +216,13 @@ static void help_of(FILE *out, const struct o2_command *command)
 		if (row == ONE)
 			fputc('\n', out);
 		snprintf(name, sizeof(name), "--%s", rows[row].name);
-		fill_row(out, name, rows[row].value, rows[row].help);
+		o2_parts_fill_row(out, name, rows[row].value, rows[row].help);
 		if (row == NAME)
 			fputs("    and more\n", out);
 	}
-	fill_row(out, "-h, --help", NULL, "this text");
+	o2_parts_fill_row(out, "-h, --help", NULL, "this text");
 	fputc('\n', out);
-	fill(out, command->end, 0, 0);
+	o2_parts_fill(out, command->end, 0, 0);
 }
 
 /* --- a case --- */

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/* The text of a command's help, as it should be laid out. */
+#include <string.h>
+
+#include "props/stage/parts_internal.h"
+
+#define COLUMNS 98u /* of a line, at most */
+#define TEXT_AT 21u /* where what an option does begins */
+
+void o2_parts_fill(FILE *out, const char *text, size_t column, size_t indent)
+{
+	bool begun = false;
+
+	while (*text != '\0') {
+		const size_t length = strcspn(text, " \n");
+
+		if (begun && column + 1 + length > COLUMNS) {
+			fprintf(out, "\n%*s", (int)indent, "");
+			column = indent;
+			begun = false;
+		}
+		if (begun)
+			fputc(' ', out);
+		column += begun + length;
+		begun = true;
+		fwrite(text, 1, length, out);
+		text += length;
+		if (*text == ' ')
+			text++;
+		while (*text == '\n') {
+			fputc('\n', out);
+			text++;
+			column = indent;
+			begun = false;
+			if (*text != '\n')
+				fprintf(out, "%*s", (int)indent, "");
+		}
+	}
+	fputc('\n', out);
+}
+
+void o2_parts_fill_row(FILE *out, const char *name, const char *value, const char *help)
+{
+	const size_t used = 2 + strlen(name) + (value == NULL ? 0 : 1 + strlen(value));
+
+	fprintf(out, "  %s%s%s", name, value == NULL ? "" : " ", value == NULL ? "" : value);
+	fprintf(out, used >= TEXT_AT ? "\n%*s" : "%*s", (int)(used >= TEXT_AT ? TEXT_AT : TEXT_AT - used),
+		"");
+	o2_parts_fill(out, help, TEXT_AT, TEXT_AT);
+}
