@@ -30,6 +30,7 @@ OF_O2PROPS = (
     ("transfer", ("--device", "loop", "--connect", "cm"), 300, 600),
 )
 SEED, DEEP_SEED = 1, 2
+CONFORM_NID = "10.77.0.2@o2ib"  # of the peer in the process
 # Implementations that share no code with the reference, and the reference behind both ways of asking.
 OF_CHECK = (("libsecond.so", ("libsecond.so",)), ("impl_reference.so", ("impl_reference.so",)),
             ("impl_reference_program", ("--", "impl_reference_program")))
@@ -79,6 +80,7 @@ def property_runs(programs, corpus):
                        "--findings", "1", "--shrink-calls", "0"]
             runs.append(Run(" ".join((name, *options[1::2], str(cases))), PROPERTY, command))
     runs.append(Run("hostile --all", PROPERTY, [programs / "o2props", "hostile", "--all"]))
+    runs.append(Run("conform", PROPERTY, [programs / "o2ref", "conform", "--device", "loop", CONFORM_NID]))
     for name, words in OF_CHECK:
         words = [programs / word if word != "--" else word for word in words]
         runs.append(Run(f"check {name}", PROPERTY,
