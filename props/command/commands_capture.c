@@ -104,8 +104,8 @@ static json_t *row_of(const struct o2_hearing *h, const struct o2_judge_finding 
 	row = json_pack("{s:s, s:s, s:b, s:s, s:s, s:i, s:I, s:I, s:s, s:s}", "rule", rule->id, "severity",
 			o2_judge_severity_names[severity_of(finding)], "proven", !finding->unproven, "who",
 			who, "peer", peer, "times", 1, "packet", (json_int_t)told.packet_of[finding->number],
-			"time_ns", (json_int_t)(told.base_ns + finding->time_ns), "sentence", rule->sentence,
-			"source", rule->source);
+			"time_ns", (json_int_t)told.base_ns + (json_int_t)finding->time_ns, "sentence",
+			rule->sentence, "source", rule->source);
 	if (finding->earlier != 0)
 		json_object_set_new(row, "earlier_packet",
 				    json_integer((json_int_t)told.packet_of[finding->earlier]));
@@ -164,9 +164,9 @@ static void judge(struct o2_commands_run *run, const struct o2_hearing *h)
 			"s:i, s:O}",
 			"form", "o2ref/judge/output", "version", 1, "seen", "packets", (int)file.packets,
 			"cut", 0, "dropped", 0, "connections", 1, "whole", (int)h->whole, "one_way", 0,
-			"forgotten", 0, "messages", (json_int_t)(a->messages + b->messages), "writes",
-			(json_int_t)(a->writes + b->writes), "write_bytes",
-			(json_int_t)(a->write_bytes + b->write_bytes), "must",
+			"forgotten", 0, "messages", (json_int_t)a->messages + (json_int_t)b->messages,
+			"writes", (json_int_t)a->writes + (json_int_t)b->writes, "write_bytes",
+			(json_int_t)a->write_bytes + (json_int_t)b->write_bytes, "must",
 			(json_int_t)tally.times[O2_JUDGE_MUST], "should",
 			(json_int_t)tally.times[O2_JUDGE_SHOULD], "note",
 			(json_int_t)tally.times[O2_JUDGE_NOTE], "more", 0, "findings", tally.rows);

@@ -63,12 +63,14 @@ void o2_scene_many(struct o2_hearing *h)
 void o2_scene_no_memory(struct o2_hearing *h)
 {
 	struct o2_hearing_transfer *t;
+	enum o2_judge_side asker;
 	struct o2_msg msg;
 
 	h->scene = "no memory";
 	if (h->fail_allocation == NULL || h->one_way)
 		return;
-	t = o2_fair_request(h, (enum o2_judge_side)o2_draw(h->c, 1), o2_draw_bool(h->c, 1, 1), &msg);
+	asker = (enum o2_judge_side)o2_draw(h->c, 1);
+	t = o2_fair_request(h, asker, o2_draw_bool(h->c, 1, 1), &msg);
 	if (t == NULL)
 		return;
 	if (!t->is_get && o2_draw_bool(h->c, 1, 1)) {

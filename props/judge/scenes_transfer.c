@@ -22,6 +22,14 @@ static enum o2_judge_side draw_side(struct o2_hearing *h)
 	return (enum o2_judge_side)o2_draw(h->c, 1);
 }
 
+/* A PUT or a GET of one of them. */
+static struct o2_hearing_transfer *begin_any(struct o2_hearing *h)
+{
+	const enum o2_judge_side asker = draw_side(h);
+
+	return o2_fair_begin(h, asker, o2_draw_bool(h->c, 1, 1));
+}
+
 /* Two requests of a cookie; or two sinks. */
 static void cookie_reused(struct o2_hearing *h, bool broken)
 {
@@ -95,7 +103,7 @@ static void unasked(struct o2_hearing *h, bool broken)
 	struct o2_msg msg;
 	uint64_t cookie;
 
-	t = o2_fair_begin(h, draw_side(h), o2_draw_bool(h->c, 1, 1));
+	t = begin_any(h);
 	if (t == NULL)
 		return;
 	from = t->asker;
@@ -288,9 +296,9 @@ static void unanswered(struct o2_hearing *h, bool broken)
 	struct o2_hearing_transfer *t;
 
 	o2_fair_settle(h);
-	t = o2_fair_begin(h, draw_side(h), o2_draw_bool(h->c, 1, 1));
+	t = begin_any(h);
 	if (o2_draw_bool(h->c, 1, 1))
-		o2_fair_begin(h, draw_side(h), o2_draw_bool(h->c, 1, 1));
+		begin_any(h);
 	while (t->open && !h->report->failed) {
 		o2_hearing_pass_ns(h, last_ns + broken);
 		o2_fair_advance(h, t, true);

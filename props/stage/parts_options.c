@@ -237,13 +237,18 @@ static void draw_value(struct o2_choice *c, enum row row, char text[WORD_BYTES /
 
 	if (o2_draw_bool(c, 7, 1))
 		snprintf(text, WORD_BYTES / 2, "%s", wrong[o2_draw_pick(c, 9)]);
-	else if (row <= EIGHT)
-		snprintf(text, WORD_BYTES / 2, o2_draw_bool(c, 2, 1) ? "0x%" PRIx64 : "%" PRIu64,
+	else if (row <= EIGHT) {
+		const bool hex = o2_draw_bool(c, 2, 1);
+
+		snprintf(text, WORD_BYTES / 2, hex ? "0x%" PRIx64 : "%" PRIu64,
 			 o2_draw_bool(c, 1, 1) ? o2_draw_range(c, 3, 200) : edges[o2_draw_pick(c, 11)]);
-	else if (row == NAMES && o2_draw_bool(c, 1, 1))
-		snprintf(text, WORD_BYTES / 2, "%s,%s", named[o2_draw_pick(c, 5)], named[o2_draw_pick(c, 3)]);
-	else
+	} else if (row == NAMES && o2_draw_bool(c, 1, 1)) {
+		const char *first = named[o2_draw_pick(c, 5)];
+
+		snprintf(text, WORD_BYTES / 2, "%s,%s", first, named[o2_draw_pick(c, 3)]);
+	} else {
 		snprintf(text, WORD_BYTES / 2, "%s", named[o2_draw(c, o2_draw_bool(c, 7, 1) ? 4 : 2)]);
+	}
 }
 
 /* A command line, and what was foretold of it so far. */

@@ -181,7 +181,7 @@ enum ibv_wc_status o2_verbs_bind(struct o2_verbs_world *world, struct o2_verbs_q
 	o2_verbs_unbind(side, window);
 	window->key = NUMBER(window->key) << 8 | (send->new_key & 0xff);
 	window->bound = send->length != 0;
-	if (window->bound) {
+	if (window->bound && region != NULL) {
 		window->at = send->at;
 		window->bytes = send->length;
 		window->access = send->access;

@@ -139,9 +139,8 @@ static void modify_srq(struct o2_verbs_world *world, struct o2_verbs_side *side)
 	const uint32_t most = mask & IBV_SRQ_MAX_WR ? attr.max_wr : side->shared.max;
 	int error = 0;
 
-	if (mask & 4 || (mask & IBV_SRQ_LIMIT && attr.srq_limit > most))
-		error = EINVAL;
-	else if (mask & IBV_SRQ_MAX_WR && (attr.max_wr == 0 || attr.max_wr < side->shared.count))
+	if (mask & 4 || (mask & IBV_SRQ_LIMIT && attr.srq_limit > most) ||
+	    (mask & IBV_SRQ_MAX_WR && (attr.max_wr == 0 || attr.max_wr < side->shared.count)))
 		error = EINVAL;
 	snprintf(world->text, sizeof(world->text), "ibv_modify_srq %td, mask %d, %u, limit %u",
 		 side - world->side, mask, attr.max_wr, attr.srq_limit);

@@ -239,7 +239,7 @@ void o2_verbs_step_recv(struct o2_verbs_world *world)
 	struct o2_verbs_side *side;
 	struct o2_verbs_ring *ring;
 	bool shared;
-	uint32_t count, domain;
+	uint32_t count, domain, bytes;
 	int found, error = 0;
 
 	if (qp == NULL)
@@ -252,9 +252,9 @@ void o2_verbs_step_recv(struct o2_verbs_world *world)
 	for (uint32_t i = 0; i < count; i++) {
 		wr[i] = (struct ibv_recv_wr){
 			.wr_id = world->next_id++, .sg_list = sge[i], .next = &wr[i + 1]};
-		o2_verbs_draw_list(world, qp->side, qp->domain,
-				   o2_draw_bool(c, 3, 1) ? o2_verbs_draw_bytes(world) : O2_VERBS_LIST_BYTES,
-				   ring->max_sge + o2_draw_bool(c, 48, 1), sge[i], &wr[i].num_sge);
+		bytes = o2_draw_bool(c, 3, 1) ? o2_verbs_draw_bytes(world) : O2_VERBS_LIST_BYTES;
+		o2_verbs_draw_list(world, qp->side, qp->domain, bytes, ring->max_sge + o2_draw_bool(c, 48, 1),
+				   sge[i], &wr[i].num_sge);
 	}
 	wr[count - 1].next = NULL;
 	snprintf(world->text, sizeof(world->text), "receive %u at %s%u.%u, state %d", count,

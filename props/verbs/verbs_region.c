@@ -310,7 +310,7 @@ void o2_verbs_step_window(struct o2_verbs_world *world)
 								  : 0;
 	snprintf(world->text, sizeof(world->text), "window %td.%td of type %u", side - world->side,
 		 window - side->window, type);
-	if (!o2_verbs_made(world, "ibv_alloc_mw", mw, error))
+	if (!o2_verbs_made(world, "ibv_alloc_mw", mw, error) || mw == NULL)
 		return;
 	*window = (struct o2_verbs_window){
 		.mw = mw, .type = (enum ibv_mw_type)type, .domain = window->domain, .key = mw->rkey};

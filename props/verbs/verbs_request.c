@@ -47,13 +47,14 @@ static bool draw_registration(struct o2_verbs_world *world, struct o2_verbs_qp *
 	const uint32_t first = (uint32_t)o2_draw_pick(c, O2_VERBS_REGIONS);
 	struct o2_verbs_region *region = &side->region[first];
 	const uint64_t wr_id = wr->wr_id;
+	uint32_t key;
 
 	for (uint32_t i = 0; i < O2_VERBS_REGIONS && (region->mr == NULL || region->mapped == 0); i++)
 		region = &side->region[(first + i) % O2_VERBS_REGIONS];
 	if (region->mr == NULL)
 		return false;
-	o2_loop_reg_mr(region->mr, o2_draw_bool(c, 12, 1) ? region->key ^ 0x100 : ibv_inc_rkey(region->key),
-		       rights[o2_draw_pick(c, 7)], wr);
+	key = o2_draw_bool(c, 12, 1) ? region->key ^ 0x100 : ibv_inc_rkey(region->key);
+	o2_loop_reg_mr(region->mr, key, rights[o2_draw_pick(c, 7)], wr);
 	o2_verbs_expect(world, "a request to register", wr->wr_id == 0 && wr->send_flags == 0, 1);
 	wr->wr_id = wr_id;
 	return true;

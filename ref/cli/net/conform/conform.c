@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/net/conform/conform.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -144,11 +145,14 @@ static void try_probe(struct o2_conform *conform, const struct o2_conform_probe 
 /* Whether there is anybody: the one failure that says nothing about the protocol.  Else 0. */
 static int reach(struct o2_conform *conform)
 {
+	const struct o2_conform_probe *first = o2_conform_probe(0);
 	struct o2_conform_result unheard = {0};
 	int status = 0;
 
+	assert(first != NULL);
+
 	conform->result = &unheard;
-	o2_conform_listener_at(conform->listener, o2_conform_probe(0)->id);
+	o2_conform_listener_at(conform->listener, first->id);
 	if (o2_conform_start(conform, NULL)) {
 		o2_conform_ping(conform, NULL);
 		if (conform->nops > 0 &&

@@ -94,8 +94,8 @@ static const char *next_cell(const char *at, const char **cell, size_t *length)
 
 bool o2_conform_hostile_row(const char *line, char name[O2_CONFORM_ID_BYTES], char *sentence, size_t bytes)
 {
-	const char *cell[5], *at = line;
-	size_t length[5];
+	const char *cell[5] = {NULL}, *at = line;
+	size_t length[5] = {0};
 
 	for (size_t i = 0; i < 5; i++)
 		at = next_cell(at, &cell[i], &length[i]);
