@@ -33,6 +33,11 @@ static json_t *list_to_json(const struct o2_field *field, const void *holder)
 	return o2_elements_to_json(field->part, bytes + field->offset_bytes, count, field->stride_bytes);
 }
 
+static const char *name_of(const struct o2_field *field, uint64_t value)
+{
+	return value < field->limit ? field->names[value] : NULL;
+}
+
 static json_t *number_to_json(const struct o2_field *field, uint64_t value)
 {
 	switch (field->kind) {
@@ -45,7 +50,7 @@ static json_t *number_to_json(const struct o2_field *field, uint64_t value)
 	case O2_FIELD_BIT:
 		return json_boolean((value & field->limit) != 0);
 	case O2_FIELD_NAME:
-		return value < field->limit ? json_string(field->names[value]) : NULL;
+		return json_string(name_of(field, value)); /* NULL for NULL */
 	case O2_FIELD_TEXT:
 		return text_to_json(field, value);
 	default:
@@ -62,12 +67,21 @@ static json_t *field_to_json(const struct o2_field *field, const void *holder)
 	return number_to_json(field, o2_field_value(field, holder));
 }
 
+/* A sparse field of 0, and a name for people where the value has none, are left out. */
+static bool is_written(const struct o2_field *field, const void *holder)
+{
+	if (field->sparse)
+		return o2_field_value(field, holder) != 0;
+	return !field->written_only || field->kind != O2_FIELD_NAME ||
+	       name_of(field, o2_field_value(field, holder)) != NULL;
+}
+
 json_t *o2_fields_into_json(json_t *object, const struct o2_field *fields, const void *holder)
 {
 	for (const struct o2_field *field = fields; object != NULL && field->name != NULL; field++) {
 		if (field->kind == O2_FIELD_MORE)
 			object = o2_fields_into_json(object, field->more(holder), holder);
-		else if (!field->sparse || o2_field_value(field, holder) != 0)
+		else if (is_written(field, holder))
 			object = o2_json_with(object, o2_field_key(field), field_to_json(field, holder));
 	}
 	return object;
