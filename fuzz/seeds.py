@@ -231,6 +231,12 @@ IOV = {
     "end-wraps": iov([("wild", U64 - 4095, 4096)], ranges=((0, 7, 10), (1, 3, 10), (2, 5, 1))),
     "length-2-to-the-64": iov([("wild", 4096, U64)], nob=4096),
     "sum-of-lengths-wraps": iov([("wild", 0, 2**63 - 1)] * 3, offset=U64, nob=1),
+    "transfer-ends-past-2-to-the-64": iov(
+        [("wild", 0, U64 - 10), (0, 0, 5), (0, 100, 50)],
+        ranges=((0, 7, 10), (1, 3, 10), (2, 5, 1)),
+        offset=U64 - 20,
+        nob=35,
+    ),
     "page-size-65536": iov([("pages", 3)], page_bytes=65536, offset=70000, nob=66000),
     "one-byte-short": iov([("pages", 1)], nob=4097),
 }

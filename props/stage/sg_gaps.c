@@ -9,15 +9,21 @@ static uint64_t length_of(const struct o2_buffer *buffer, uint32_t piece)
 	return buffer->kind == O2_IOV ? buffer->iov[piece].len : buffer->kiov[piece].len;
 }
 
-/* The piece that a byte of the vector is in, and how many bytes it has from that one on. */
-static uint32_t piece_at(const struct o2_buffer *buffer, uint64_t byte, uint64_t *rest)
-{
-	uint32_t piece = 0;
+/* Where the walk is.  Counted down: offset + nob may pass 2^64, where pieces say so much. */
+struct place {
+	uint32_t piece;
+	uint64_t rest; /* bytes of the piece from here on */
+	uint64_t left; /* bytes of the transfer from here on */
+};
 
-	while (byte >= length_of(buffer, piece))
-		byte -= length_of(buffer, piece++);
-	*rest = length_of(buffer, piece) - byte;
-	return piece;
+/* Go on by `bytes`, and past the pieces that end there, where bytes are left. */
+static void advance(const struct o2_buffer *buffer, uint64_t bytes, struct place *at)
+{
+	while (at->rest <= bytes && at->piece + 1 < buffer->count) {
+		bytes -= at->rest;
+		at->rest = length_of(buffer, ++at->piece);
+	}
+	at->rest -= bytes;
 }
 
 static uint32_t pieces_from(const struct o2_buffer *buffer, uint32_t piece)
@@ -32,20 +38,21 @@ static uint32_t pieces_from(const struct o2_buffer *buffer, uint32_t piece)
 void o2_sg_check_gaps(const struct o2_buffer *buffer, const struct o2_sg_list *list, uint32_t page_bytes,
 		      struct o2_report *report)
 {
-	uint64_t at = buffer->offset, rest;
-	const uint64_t end = at + list->nob;
-	const uint32_t first = piece_at(buffer, at, &rest);
+	struct place at = {.rest = length_of(buffer, 0), .left = list->nob};
 	bool expected[O2_GAP_RULES] = {false, false, list->gaps};
+	uint32_t first;
 
+	advance(buffer, buffer->offset, &at);
+	first = at.piece;
 	for (uint32_t i = 0; i < list->count; i++) {
 		const struct o2_sg_entry *entry = &list->entry[i];
-		const uint32_t piece = piece_at(buffer, at, &rest);
-		const uint64_t room = buffer->kind == O2_IOV ? page_bytes - entry->offset : rest;
+		const uint64_t room = buffer->kind == O2_IOV ? page_bytes - entry->offset : at.rest;
 		const bool is_short = entry->length < room;
 
-		at += entry->length;
-		expected[O2_GAP_G1] |= is_short && pieces_from(buffer, piece) > 1;
-		expected[O2_GAP_G2] |= is_short && piece != first && at < end;
+		at.left -= entry->length;
+		expected[O2_GAP_G1] |= is_short && pieces_from(buffer, at.piece) > 1;
+		expected[O2_GAP_G2] |= is_short && at.piece != first && at.left > 0;
+		advance(buffer, entry->length, &at);
 	}
 	for (int rule = 0; rule < O2_GAP_RULES; rule++)
 		if (o2_gap_verdict((enum o2_gap_rule)rule, buffer, page_bytes) != expected[rule])
