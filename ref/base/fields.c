@@ -84,7 +84,7 @@ void o2_fields_flatten(const struct o2_field *fields, const void *from, const st
 			o2_fields_flatten(field->more(from), from, flat, to);
 		} else if (field->kind == O2_FIELD_PART) {
 			o2_fields_flatten(field->part, (const uint8_t *)from + field->offset_bytes, flat, to);
-		} else {
+		} else if (field->kind != O2_FIELD_CHARS) {
 			const struct o2_field *other = find(flat, likely, field->name);
 
 			if (other == NULL)
@@ -105,7 +105,7 @@ void o2_fields_unflatten(const struct o2_field *flat, const void *from, const st
 			o2_fields_unflatten(flat, from, field->more(to), to);
 		} else if (field->kind == O2_FIELD_PART) {
 			o2_fields_unflatten(flat, from, field->part, (uint8_t *)to + field->offset_bytes);
-		} else {
+		} else if (field->kind != O2_FIELD_CHARS) {
 			const struct o2_field *other = find(flat, likely, field->name);
 
 			if (other == NULL)
@@ -129,9 +129,32 @@ void o2_fields_compare(const struct o2_field *fields, const void *a, const void 
 		else if (field->kind == O2_FIELD_PART)
 			o2_fields_compare(field->part, (const uint8_t *)a + at, (const uint8_t *)b + at,
 					  differ, context);
-		else if (field->kind != O2_FIELD_LIST && o2_field_value(field, a) != o2_field_value(field, b))
+		else if (field->kind == O2_FIELD_CHARS) {
+			if (memcmp((const uint8_t *)a + at, (const uint8_t *)b + at, field->width_bytes) != 0)
+				differ(field, 0, 1, context);
+		} else if (field->kind != O2_FIELD_LIST &&
+			   o2_field_value(field, a) != o2_field_value(field, b))
 			differ(field, o2_field_value(field, a), o2_field_value(field, b), context);
 	}
+}
+
+void o2_field_chars_text(const char *chars, uint32_t width_bytes, char *text)
+{
+	static const char digits[] = "0123456789abcdef";
+
+	for (uint32_t i = 0; i < width_bytes && chars[i] != '\0'; i++) {
+		const uint8_t byte = (uint8_t)chars[i];
+
+		if (byte >= ' ' && byte <= '~' && byte != '\\') {
+			*text++ = (char)byte;
+			continue;
+		}
+		*text++ = '\\';
+		*text++ = 'x';
+		*text++ = digits[byte >> 4];
+		*text++ = digits[byte & 0xf];
+	}
+	*text = '\0';
 }
 
 /* Whether the name is, or ends in a dot and, the inner name. */

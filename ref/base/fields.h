@@ -24,9 +24,10 @@ enum o2_field_kind {
 	O2_FIELD_BIT,	 /* the bit `limit` of a number */
 	O2_FIELD_NAME,	 /* JSON: names[value], one of `limit` names; NULL in between is no name */
 	O2_FIELD_TEXT,	 /* JSON: a text that `text` makes of the number and reads back */
-	O2_FIELD_PART,	 /* JSON: an object; a struct whose fields are `part` */
-	O2_FIELD_LIST,	 /* JSON: an array; an array of such structs, with its count beside it */
-	O2_FIELD_MORE,	 /* no field: the table continues with the one that `more` returns for this struct */
+	O2_FIELD_CHARS, /* JSON: a text; characters and a zero, in an array of width_bytes, with zeros behind */
+	O2_FIELD_PART, /* JSON: an object; a struct whose fields are `part` */
+	O2_FIELD_LIST, /* JSON: an array; an array of such structs, with its count beside it */
+	O2_FIELD_MORE, /* no field: the table continues with the one that `more` returns for this struct */
 };
 
 /* A number's own form of text. */
@@ -85,7 +86,7 @@ uint32_t o2_field_room(const struct o2_field *list);
 /*
  * Copy the numbers of a struct to a flat one, which has all of them side by side (flat: its table, without
  * parts), and back.  A number goes to the row of its name; one without such a row is left out, and so are
- * lists.
+ * lists and characters.
  */
 void o2_fields_flatten(const struct o2_field *fields, const void *from, const struct o2_field *flat,
 		       void *to);
@@ -94,12 +95,16 @@ void o2_fields_unflatten(const struct o2_field *flat, const void *from, const st
 
 /*
  * Call differ for each number that differs between two structs of one table.  Where the table continues by
- * `more`, a says with which rows.  Lists are not compared.
+ * `more`, a says with which rows.  Lists are not compared; for characters the values are 0 and 1.
  */
 void o2_fields_compare(const struct o2_field *fields, const void *a, const void *b,
 		       void (*differ)(const struct o2_field *field, uint64_t value_a, uint64_t value_b,
 				      void *context),
 		       void *context);
+
+/* For text of an outsider: each byte that is no printable ASCII, and the backslash, as \xHH. */
+#define O2_FIELD_CHARS_TEXT_BYTES(width_bytes) (4u * (width_bytes) + 1)
+void o2_field_chars_text(const char *chars, uint32_t width_bytes, char *text);
 
 /* Give the field of an error (may be NULL) its name from a list such as o2_field.inside. */
 void o2_field_inside(const char *const *inside, struct o2_error *error);

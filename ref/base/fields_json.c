@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/fields_json.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <string.h>
 
@@ -19,6 +20,18 @@ static json_t *text_to_json(const struct o2_field *field, uint64_t value)
 	char text[O2_FIELD_TEXT_BYTES];
 
 	field->text->print(value, text, sizeof(text));
+	return json_string(text);
+}
+
+/* The longest array of characters that a table may have. */
+#define CHARS_BYTES 64u
+
+static json_t *chars_to_json(const struct o2_field *field, const void *holder)
+{
+	char text[O2_FIELD_CHARS_TEXT_BYTES(CHARS_BYTES)];
+
+	assert(field->width_bytes <= CHARS_BYTES);
+	o2_field_chars_text((const char *)holder + field->offset_bytes, field->width_bytes, text);
 	return json_string(text);
 }
 
@@ -64,6 +77,8 @@ static json_t *field_to_json(const struct o2_field *field, const void *holder)
 		return o2_fields_to_json(field->part, (const uint8_t *)holder + field->offset_bytes);
 	if (field->kind == O2_FIELD_LIST)
 		return list_to_json(field, holder);
+	if (field->kind == O2_FIELD_CHARS)
+		return chars_to_json(field, holder);
 	return number_to_json(field, o2_field_value(field, holder));
 }
 
@@ -205,6 +220,52 @@ static int number_from_json(const json_t *member, const struct o2_field *field, 
 	}
 }
 
+/* Value of a hexadecimal digit; -1: it is none. */
+static int digit(char character)
+{
+	if (character >= '0' && character <= '9')
+		return character - '0';
+	return character >= 'a' && character <= 'f' ? character - 'a' + 10 : -1;
+}
+
+/* One character of the text, or \xHH, after *text, which moves; -1: a backslash with something else. */
+static int next_char(const char **text)
+{
+	const char *at = *text;
+	int high, low;
+
+	*text = at + 1;
+	if (*at != '\\')
+		return (uint8_t)*at;
+	if (at[1] != 'x')
+		return -1;
+	high = digit(at[2]);
+	low = high < 0 ? -1 : digit(at[3]);
+	*text = at + 4;
+	return low < 0 ? -1 : high << 4 | low;
+}
+
+static int chars_from_json(const json_t *member, const struct o2_field *field, void *holder,
+			   struct o2_error *error)
+{
+	char *chars = (char *)holder + field->offset_bytes;
+	const char *text = json_string_value(member);
+
+	if (text == NULL)
+		return refuse(field, "json/not-a-string", 0, O2_NO_LIMIT, error);
+	memset(chars, 0, field->width_bytes);
+	for (uint32_t i = 0; *text != '\0'; i++) {
+		const int next = next_char(&text);
+
+		if (next <= 0)
+			return refuse(field, "json/characters", 0, O2_NO_LIMIT, error);
+		if (i + 1 >= field->width_bytes)
+			return refuse(field, "json/text-too-long", i + 1, field->width_bytes - 1, error);
+		chars[i] = (char)next;
+	}
+	return 0;
+}
+
 static int list_from_json(const json_t *member, const struct o2_field *field, void *holder,
 			  struct o2_error *error)
 {
@@ -248,6 +309,8 @@ static int field_from_json(const json_t *member, const struct o2_field *field, v
 		return part_from_json(member, field, holder, error);
 	if (field->kind == O2_FIELD_LIST)
 		return list_from_json(member, field, holder, error);
+	if (field->kind == O2_FIELD_CHARS)
+		return chars_from_json(member, field, holder, error);
 	value = o2_field_value(field, holder);
 	rc = number_from_json(member, field, &value, error);
 	if (rc == 0)

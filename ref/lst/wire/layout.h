@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef O2_LST_WIRE_LAYOUT_H
+#define O2_LST_WIRE_LAYOUT_H
+
+#include "lst/wire/msg.h"
+
+/* Where things stand in a message of LST, in bytes from its start.  Source: docs/lst.md, "The message". */
+enum {
+	O2_LST_AT_MAGIC = 0,
+	O2_LST_AT_VERSION = 4,
+	O2_LST_AT_TYPE = 8,
+	O2_LST_AT_RESERVED0 = 12,
+	O2_LST_AT_RESERVED1 = 16,
+	O2_LST_AT_FEATS = 20,
+
+	/* Of every request, and of every reply. */
+	O2_LST_AT_RPYID = 24,
+	O2_LST_AT_SID = 32,
+	O2_LST_AT_STATUS = 24,
+	O2_LST_AT_REPLY_SID = 28,
+
+	O2_LST_AT_MKSN_FORCE = 48,
+	O2_LST_AT_MKSN_NAME = 52,
+	O2_LST_AT_MKSN_TIMEOUT = 44,
+	O2_LST_AT_MKSN_REPLY_NAME = 48,
+
+	O2_LST_AT_DBG_FLAGS = 48,
+	O2_LST_AT_DBG_TIMEOUT = 44,
+	O2_LST_AT_DBG_NBATCH = 48,
+	O2_LST_AT_DBG_NAME = 52,
+
+	O2_LST_AT_BAR_BID = 48,
+	O2_LST_AT_BAR_OPC = 56,
+	O2_LST_AT_BAR_TESTIDX = 60,
+	O2_LST_AT_BAR_ARG = 64,
+	O2_LST_AT_BAR_ACTIVE = 44,
+	O2_LST_AT_BAR_TIME = 48,
+
+	O2_LST_AT_STR_TYPE = 48,
+	O2_LST_AT_STR_FW = 44,
+	O2_LST_AT_STR_RPC = 64,
+	O2_LST_AT_STR_LNET = 100,
+
+	O2_LST_AT_TSR_BULKID = 32,
+	O2_LST_AT_TSR_SID = 40,
+	O2_LST_AT_TSR_BID = 56,
+	O2_LST_AT_TSR_SERVICE = 64,
+	O2_LST_AT_TSR_LOOP = 68,
+	O2_LST_AT_TSR_CONCUR = 72,
+	O2_LST_AT_TSR_IS_CLIENT = 76,
+	O2_LST_AT_TSR_STOP_ONERR = 77,
+	O2_LST_AT_TSR_NDEST = 78,
+	O2_LST_AT_TSR_U = 82,
+
+	O2_LST_AT_BRW_BULKID = 32,
+	O2_LST_AT_BRW_RW = 40,
+	O2_LST_AT_BRW_LEN = 44,
+	O2_LST_AT_BRW_FLAGS = 48,
+
+	O2_LST_AT_PNR_MAGIC = 32,
+	O2_LST_AT_PNR_SEQ = 36,
+	O2_LST_AT_PNR_TIME_SEC = 40,
+	O2_LST_AT_PNR_TIME_NSEC = 48,
+	O2_LST_AT_PNR_REPLY_MAGIC = 28,
+	O2_LST_AT_PNR_REPLY_SEQ = 32,
+
+	O2_LST_AT_JOIN_GROUP = 48,
+	O2_LST_AT_JOIN_TIMEOUT = 44,
+	O2_LST_AT_JOIN_SESSION = 48,
+};
+
+#define O2_LST_SID_BYTES   16u
+#define O2_LST_TSR_U_BYTES 12u
+
+static_assert(O2_LST_AT_RPYID == O2_LST_MSG_HEADER_BYTES, "the body begins with what every one has");
+static_assert(O2_LST_AT_SID + O2_LST_SID_BYTES == O2_LST_AT_MKSN_FORCE &&
+		      O2_LST_AT_REPLY_SID + O2_LST_SID_BYTES == O2_LST_AT_MKSN_TIMEOUT,
+	      "what follows the session's name");
+static_assert(O2_LST_AT_STR_LNET + 60 == O2_LST_MSG_BYTES, "the longest body ends with the message");
+
+#endif

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+/* Types, services, and what belongs to which. */
+#include "lst/wire/msg.h"
+
+#include "lst/wire/layout.h"
+
+struct type_info {
+	enum o2_lst_service service;
+	uint32_t body_bytes;
+};
+
+static const struct type_info types[O2_LST_TYPE_COUNT] = {
+	[O2_LST_MKSN_REQST] = {O2_LST_SERVICE_MAKE_SESSION, 60},
+	[O2_LST_MKSN_REPLY] = {O2_LST_SERVICE_MAKE_SESSION, 56},
+	[O2_LST_RMSN_REQST] = {O2_LST_SERVICE_REMOVE_SESSION, 24},
+	[O2_LST_RMSN_REPLY] = {O2_LST_SERVICE_REMOVE_SESSION, 20},
+	[O2_LST_BATCH_REQST] = {O2_LST_SERVICE_BATCH, 44},
+	[O2_LST_BATCH_REPLY] = {O2_LST_SERVICE_BATCH, 28},
+	[O2_LST_STAT_REQST] = {O2_LST_SERVICE_QUERY_STAT, 28},
+	[O2_LST_STAT_REPLY] = {O2_LST_SERVICE_QUERY_STAT, 136},
+	[O2_LST_TEST_REQST] = {O2_LST_SERVICE_TEST, 70},
+	[O2_LST_TEST_REPLY] = {O2_LST_SERVICE_TEST, 20},
+	[O2_LST_DEBUG_REQST] = {O2_LST_SERVICE_DEBUG, 28},
+	[O2_LST_DEBUG_REPLY] = {O2_LST_SERVICE_DEBUG, 60},
+	[O2_LST_BRW_REQST] = {O2_LST_SERVICE_BRW, 28},
+	[O2_LST_BRW_REPLY] = {O2_LST_SERVICE_BRW, 4},
+	[O2_LST_PING_REQST] = {O2_LST_SERVICE_PING, 32},
+	[O2_LST_PING_REPLY] = {O2_LST_SERVICE_PING, 12},
+	[O2_LST_JOIN_REQST] = {O2_LST_SERVICE_JOIN, 56},
+	[O2_LST_JOIN_REPLY] = {O2_LST_SERVICE_JOIN, 56},
+};
+
+const char *const o2_lst_type_names[O2_LST_TYPE_COUNT] = {
+	[O2_LST_MKSN_REQST] = "MKSN_REQST",   [O2_LST_MKSN_REPLY] = "MKSN_REPLY",
+	[O2_LST_RMSN_REQST] = "RMSN_REQST",   [O2_LST_RMSN_REPLY] = "RMSN_REPLY",
+	[O2_LST_BATCH_REQST] = "BATCH_REQST", [O2_LST_BATCH_REPLY] = "BATCH_REPLY",
+	[O2_LST_STAT_REQST] = "STAT_REQST",   [O2_LST_STAT_REPLY] = "STAT_REPLY",
+	[O2_LST_TEST_REQST] = "TEST_REQST",   [O2_LST_TEST_REPLY] = "TEST_REPLY",
+	[O2_LST_DEBUG_REQST] = "DEBUG_REQST", [O2_LST_DEBUG_REPLY] = "DEBUG_REPLY",
+	[O2_LST_BRW_REQST] = "BRW_REQST",     [O2_LST_BRW_REPLY] = "BRW_REPLY",
+	[O2_LST_PING_REQST] = "PING_REQST",   [O2_LST_PING_REPLY] = "PING_REPLY",
+	[O2_LST_JOIN_REQST] = "JOIN_REQST",   [O2_LST_JOIN_REPLY] = "JOIN_REPLY",
+};
+
+/* By service: the type of its request, and its name. */
+static const struct service_info {
+	const char *name; /* NULL: no service */
+	uint32_t request;
+} services[] = {
+	[O2_LST_SERVICE_DEBUG] = {"debug", O2_LST_DEBUG_REQST},
+	[O2_LST_SERVICE_MAKE_SESSION] = {"make session", O2_LST_MKSN_REQST},
+	[O2_LST_SERVICE_REMOVE_SESSION] = {"remove session", O2_LST_RMSN_REQST},
+	[O2_LST_SERVICE_BATCH] = {"batch", O2_LST_BATCH_REQST},
+	[O2_LST_SERVICE_TEST] = {"test", O2_LST_TEST_REQST},
+	[O2_LST_SERVICE_QUERY_STAT] = {"query stat", O2_LST_STAT_REQST},
+	[O2_LST_SERVICE_JOIN] = {"join", O2_LST_JOIN_REQST},
+	[O2_LST_SERVICE_BRW] = {"brw", O2_LST_BRW_REQST},
+	[O2_LST_SERVICE_PING] = {"ping", O2_LST_PING_REQST},
+};
+
+#define SERVICES (sizeof(services) / sizeof(services[0]))
+
+const char *o2_lst_type_name(uint32_t msg_type)
+{
+	return msg_type < O2_LST_TYPE_COUNT ? o2_lst_type_names[msg_type] : NULL;
+}
+
+uint32_t o2_lst_body_bytes(uint32_t msg_type)
+{
+	return msg_type < O2_LST_TYPE_COUNT ? types[msg_type].body_bytes : 0;
+}
+
+enum o2_lst_service o2_lst_service_of_type(uint32_t msg_type)
+{
+	assert(msg_type < O2_LST_TYPE_COUNT);
+	return types[msg_type].service;
+}
+
+const char *o2_lst_service_name(uint64_t service)
+{
+	return service < SERVICES ? services[service].name : NULL;
+}
+
+int o2_lst_request_type(uint64_t service)
+{
+	return o2_lst_service_name(service) == NULL ? -1 : (int)services[service].request;
+}
