@@ -37,6 +37,13 @@ static const struct o2_tally_row situations[O2_ENDPOINTS_SITUATIONS] = {
 	[O2_ENDPOINTS_SEEN_TOO_LONG] = {"dropped_too_long", true},
 	[O2_ENDPOINTS_SEEN_NO_ANSWER] = {"no_answer_in_time", true},
 	[O2_ENDPOINTS_SEEN_DETACH_BUSY] = {"detach_while_in_use", true},
+	[O2_ENDPOINTS_SEEN_UNLINKED_BY_USES] = {"unlinked_with_the_last_use", true},
+	[O2_ENDPOINTS_SEEN_UNLINK_IN_USE] = {"unlink_while_in_use", true},
+	[O2_ENDPOINTS_SEEN_CANCELED_PUT] = {"put_cancelled", true},
+	[O2_ENDPOINTS_SEEN_CANCELED_GET] = {"get_cancelled", true},
+	[O2_ENDPOINTS_SEEN_CANCELED_TOO_LATE] = {"cancelled_and_still_done", true},
+	[O2_ENDPOINTS_SEEN_OTHER_PID] = {"to_another_pid", true},
+	[O2_ENDPOINTS_SEEN_OWN_TIMEOUT] = {"late_by_its_own_time", true},
 	[O2_ENDPOINTS_SEEN_TABLE_FULL] = {"table_full", true},
 	[O2_ENDPOINTS_SEEN_GAPS] = {"gaps", true},
 	[O2_ENDPOINTS_SEEN_SCATTERED] = {"scattered", true},
@@ -76,6 +83,7 @@ enum step {
 	STEP_SETTLE,
 	STEP_ATTACH,
 	STEP_DETACH,
+	STEP_CANCEL,
 	STEP_IDLE,
 	STEP_BURST,
 	STEP_TRAP,
@@ -126,6 +134,8 @@ static void run_quiet_step(struct o2_endpoints *endpoints, enum step step, struc
 		o2_endpoints_attach(seat);
 	else if (step == STEP_DETACH)
 		o2_endpoints_detach(seat);
+	else if (step == STEP_CANCEL)
+		o2_endpoints_cancel(seat);
 	else if (step == STEP_BURST)
 		burst(endpoints, seat);
 	else
@@ -137,8 +147,8 @@ static void run_quiet_step(struct o2_endpoints *endpoints, enum step step, struc
 static void run_step(struct o2_endpoints *endpoints)
 {
 	static const uint32_t weights[2][STEPS] = {
-		{60, 20, 30, 4, 6, 3, 3, 2, 1},
-		{60, 20, 30, 4, 6, 3, 3, 2, 1, 12, 2, 3, 2, 2, 1},
+		{60, 20, 30, 4, 6, 3, 3, 6, 2, 1},
+		{60, 20, 30, 4, 6, 3, 3, 6, 2, 1, 12, 2, 3, 2, 2, 1},
 	};
 	struct o2_choice *c = endpoints->choice;
 	enum step step = (enum step)o2_draw_weighted(c, weights[endpoints->trouble], STEPS);

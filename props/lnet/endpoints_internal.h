@@ -51,6 +51,8 @@ struct o2_endpoints_entry {
 	bool attached;
 	int index; /* that attaching returned */
 	uint64_t order;
+	bool closed; /* it is to go when it is not in use any more */
+	bool gone;   /* it has gone by itself, since the last rest */
 	struct o2_lnet_entry entry;
 	struct o2_op_memory memory;
 	uint32_t takes; /* requests that it has taken */
@@ -70,8 +72,11 @@ struct o2_endpoints_op {
 	uint64_t match_bits;
 	uint64_t offset;
 	bool ack;
-	uint32_t follow; /* operations that are started from its done, and from theirs */
-	bool followed;	 /* it was started from another's done */
+	uint32_t pid;	     /* of the target; 0: the kernel's */
+	uint32_t timeout_ms; /* its own; 0: the configured one */
+	bool cancelled;	     /* it was asked to end */
+	uint32_t follow;     /* operations that are started from its done, and from theirs */
+	bool followed;	     /* it was started from another's done */
 	struct o2_op_memory memory;
 	uint64_t operation, interface_cookie; /* what names it in answers */
 	uint64_t started_ms;
@@ -210,6 +215,11 @@ void o2_endpoints_drop(struct o2_endpoints_seat *initiator, struct o2_endpoints_
 		       const struct o2_lnet_event *event);
 /* At rest: is there an order of all requests since the last one that explains what became of each? */
 void o2_endpoints_check_tables(struct o2_endpoints *endpoints);
+/* The entry that a request has ended in: has it gone if and only if it had to? */
+void o2_endpoints_check_unlinked(struct o2_endpoints_seat *target, struct o2_endpoints_entry *entry,
+				 bool unlinked);
+/* At rest: what was to go has gone; its number is free. */
+void o2_endpoints_forget_gone(struct o2_endpoints *endpoints);
 /* Other open operations of which one writes where the other writes or reads. */
 void o2_endpoints_find_clashes(struct o2_endpoints_seat *seat, struct o2_endpoints_op *op);
 
@@ -217,9 +227,12 @@ void o2_endpoints_find_clashes(struct o2_endpoints_seat *seat, struct o2_endpoin
 void o2_endpoints_offer_lnet(struct o2_endpoints_seat *seat);
 void o2_endpoints_attach(struct o2_endpoints_seat *seat);
 void o2_endpoints_detach(struct o2_endpoints_seat *seat);
+/* PUTs that have begun and not ended: they use the entry. */
+uint32_t o2_endpoints_users(const struct o2_endpoints_seat *seat, uint32_t number);
 
 /* endpoints_op.c: operations are drawn and started. */
 void o2_endpoints_start(struct o2_endpoints *endpoints, struct o2_endpoints_seat *seat, uint32_t to);
+void o2_endpoints_cancel(struct o2_endpoints_seat *seat);
 void o2_endpoints_follow(struct o2_endpoints_seat *seat, const struct o2_endpoints_op *op);
 
 /* endpoints_judge.c: what an application is told. */

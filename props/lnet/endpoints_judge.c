@@ -63,6 +63,7 @@ static struct o2_endpoints_op *asked(struct o2_endpoints_seat *target, uint64_t 
 	else if (i < endpoints->nseats && k < (*initiator)->nops)
 		op = &(*initiator)->op[k];
 	if (op != NULL && op->started && op->to == target->index &&
+	    hdr->dest_pid == (op->pid != 0 ? op->pid : O2_LNET_PID_KERNEL) &&
 	    o2_endpoints_is_get(op) == (hdr->type == O2_LNET_GET))
 		return op;
 	o2_report_fail(endpoints->report, "endpoint/stranger",
@@ -111,7 +112,8 @@ static bool blamed_rightly(const struct o2_endpoints_seat *seat, const struct o2
 {
 	const struct o2_endpoints *endpoints = seat->endpoints;
 	const struct o2_transfer_fault *fault = &op->fault;
-	const uint64_t limit_ms = seat->lnet_config.response_timeout_ms;
+	const uint64_t limit_ms =
+		op->timeout_ms != 0 ? op->timeout_ms : seat->lnet_config.response_timeout_ms;
 	const enum o2_wait wait = o2_endpoints_is_get(op) ? O2_WAIT_LNET_REPLY : O2_WAIT_LNET_ACK;
 
 	if (op->status == 0)
@@ -138,6 +140,20 @@ static bool as_foretold(const struct o2_endpoints_seat *seat, const struct o2_en
 	       blamed_rightly(seat, op);
 }
 
+/* It was asked to end, and waited for an ACK or REPLY. */
+static bool as_cancelled(const struct o2_endpoints_op *op)
+{
+	return op->cancelled && op->status == -ECANCELED && op->length_bytes == 0 && !op->has_fault &&
+	       (o2_endpoints_is_get(op) ? !by_rdma(op) : op->ack);
+}
+
+/* It was asked to end, and has waited for an ACK or REPLY all the same. */
+static bool waited_none_the_less(const struct o2_endpoints_op *op)
+{
+	return op->cancelled && op->status == -ETIMEDOUT && op->has_fault &&
+	       (op->fault.wait == O2_WAIT_LNET_ACK || op->fault.wait == O2_WAIT_LNET_REPLY);
+}
+
 /* A PUT in a message is done when the device of its target has it, whether or not that looks at it. */
 static bool unseen_but_sent(const struct o2_endpoints_op *op)
 {
@@ -152,6 +168,8 @@ static void count(struct o2_endpoints *endpoints, const struct o2_endpoints_op *
 
 	if (op->status == -ETIMEDOUT && !taken)
 		o2_endpoints_seen(endpoints, O2_ENDPOINTS_SEEN_NO_ANSWER);
+	if (op->status == -ETIMEDOUT && op->timeout_ms != 0)
+		o2_endpoints_seen(endpoints, O2_ENDPOINTS_SEEN_OWN_TIMEOUT);
 	if (op->status == -ETIMEDOUT && taken)
 		o2_endpoints_seen(endpoints, O2_ENDPOINTS_SEEN_ACK_DISABLED);
 	if (by_rdma(op) && taken && op->length_there == 0)
@@ -170,6 +188,10 @@ static void count(struct o2_endpoints *endpoints, const struct o2_endpoints_op *
 							      : O2_ENDPOINTS_SEEN_PUT_IMMEDIATE);
 	if (op->ack)
 		o2_endpoints_seen(endpoints, O2_ENDPOINTS_SEEN_ACK);
+	if (op->cancelled)
+		o2_endpoints_seen(endpoints, O2_ENDPOINTS_SEEN_CANCELED_TOO_LATE);
+	if (op->pid != 0)
+		o2_endpoints_seen(endpoints, O2_ENDPOINTS_SEEN_OTHER_PID);
 	if (op->followed)
 		o2_endpoints_seen(endpoints, O2_ENDPOINTS_SEEN_FOLLOWED);
 	if (op->length_there < op->bytes && op->length_there > 0)
@@ -222,7 +244,12 @@ static void judge(struct o2_endpoints_seat *seat, struct o2_endpoints_op *op, bo
 		fail_op(seat, "endpoint/vanished", op, "it has not come to its target");
 		return;
 	}
-	if (op->there != O2_ENDPOINTS_UNSEEN && as_foretold(seat, op))
+	if (waited_none_the_less(op))
+		fail_op(seat, "endpoint/outcome", op, "it was not to wait");
+	else if (as_cancelled(op))
+		o2_endpoints_seen(seat->endpoints, o2_endpoints_is_get(op) ? O2_ENDPOINTS_SEEN_CANCELED_GET
+									   : O2_ENDPOINTS_SEEN_CANCELED_PUT);
+	else if (op->there != O2_ENDPOINTS_UNSEEN && as_foretold(seat, op))
 		count(seat->endpoints, op);
 	else if (op->causes != 0 && unseen_but_sent(op))
 		o2_endpoints_seen(seat->endpoints, O2_ENDPOINTS_SEEN_LOST_THERE);
@@ -319,6 +346,8 @@ static void ended_there(struct o2_endpoints_seat *seat, struct o2_endpoints_seat
 	} else if (!same_as_started(op, event)) {
 		fail_op(initiator, "endpoint/event", op, "it ends at its target as another one");
 	}
+	if (op->there == O2_ENDPOINTS_TAKEN)
+		o2_endpoints_check_unlinked(seat, &seat->entry[op->entry], event->unlinked);
 	op->acknowledged = acknowledged(initiator, op);
 	if (event->status != 0 && !o2_endpoints_foretold(op->causes, event->status, NULL))
 		fail_op(initiator, "endpoint/outcome-there", op, "its end at its target was not foretold");

@@ -76,7 +76,7 @@ static bool reachable(const struct o2_endpoints_seat *initiator, const struct o2
 	const struct o2_endpoints_entry *next = NULL;
 
 	while ((next = o2_endpoints_next_fit(initiator, op, target, next)) != NULL && next != entry)
-		if (endless(next))
+		if (endless(next) && !next->closed)
 			return false;
 	return next != NULL;
 }
@@ -89,6 +89,9 @@ static const char *wrong_with_take(const struct o2_endpoints_seat *initiator,
 
 	if (!o2_endpoints_fits(initiator, op, target, entry))
 		return "the entry is not for it";
+	/* A GET is told of at its end: it may have been taken before. */
+	if (entry->gone || (entry->closed && event->kind == O2_LNET_EVENT_PUT))
+		return "the entry was closed";
 	if (!reachable(initiator, op, target, entry))
 		return "an entry before it is for it";
 	if (event->offset > size_of(entry))
@@ -198,7 +201,7 @@ static void check_pieces(struct o2_endpoints *endpoints, uint32_t i, struct o2_e
 
 static bool used_up(const struct o2_endpoints_entry *entry)
 {
-	return !endless(entry) && entry->takes == entry->entry.uses;
+	return entry->closed || (!endless(entry) && entry->takes == entry->entry.uses);
 }
 
 static bool drops(const struct o2_endpoints_op *op, const struct o2_endpoints_entry *entry)
@@ -252,6 +255,52 @@ void o2_endpoints_check_tables(struct o2_endpoints *endpoints)
 				       " (%s), but an entry before that is for it",
 				       k, i, op->there == O2_ENDPOINTS_TAKEN ? "taken" : "dropped", op->to,
 				       op->rule != NULL ? op->rule : "by a later entry");
+		}
+}
+
+/* --- entries that go by themselves --- */
+
+static bool used_up_to_go(const struct o2_endpoints_entry *entry)
+{
+	return (entry->entry.options & O2_LNET_MD_UNLINK) != 0 && !endless(entry) &&
+	       entry->takes == entry->entry.uses;
+}
+
+void o2_endpoints_check_unlinked(struct o2_endpoints_seat *target, struct o2_endpoints_entry *entry,
+				 bool unlinked)
+{
+	struct o2_endpoints *endpoints = target->endpoints;
+	const uint32_t number = (uint32_t)(entry - target->entry);
+	const bool in_use = o2_endpoints_users(target, number) > 0;
+	/* All its requests have been told of, when so many have. */
+	const bool must = used_up_to_go(entry) && !in_use;
+	const bool may = (used_up_to_go(entry) || entry->closed) && !in_use && !entry->gone;
+
+	if (unlinked ? !may : must)
+		o2_report_fail(endpoints->report, "endpoint/unlinked",
+			       "entry %" PRIu32 " of endpoint %" PRIu32 " has %s after %" PRIu32
+			       " of %" PRIu32 " uses%s",
+			       number, target->index, unlinked ? "gone" : "stayed", entry->takes,
+			       entry->entry.uses, entry->closed ? ", and was to go" : "");
+	entry->gone = entry->gone || unlinked;
+	if (unlinked)
+		o2_endpoints_seen(endpoints, entry->closed ? O2_ENDPOINTS_SEEN_UNLINK_IN_USE
+							   : O2_ENDPOINTS_SEEN_UNLINKED_BY_USES);
+}
+
+void o2_endpoints_forget_gone(struct o2_endpoints *endpoints)
+{
+	for (uint32_t i = 0; i < endpoints->nseats; i++)
+		for (uint32_t k = 0; k < O2_ENDPOINTS_ENTRIES; k++) {
+			struct o2_endpoints_entry *entry = &endpoints->seat[i].entry[k];
+
+			if (entry->attached && !entry->gone && (entry->closed || used_up_to_go(entry)))
+				o2_report_fail(endpoints->report, "endpoint/unlinked",
+					       "entry %" PRIu32 " of endpoint %" PRIu32
+					       " was to go, and is still there at rest",
+					       k, i);
+			entry->attached = entry->attached && !entry->gone;
+			entry->gone = entry->closed = false;
 		}
 }
 

@@ -32,6 +32,7 @@ void o2_endpoints_offer_lnet(struct o2_endpoints_seat *seat)
 		entry->order = seat->next_order++;
 		entry->takes = entry->ntaken = 0;
 		entry->local_offset = 0;
+		entry->closed = entry->gone = false;
 	}
 }
 
@@ -48,6 +49,8 @@ static uint32_t draw_options(struct o2_choice *c)
 		options |= O2_LNET_MD_TRUNCATE;
 	if (o2_draw_bool(c, 7, 1))
 		options |= O2_LNET_MD_ACK_DISABLE;
+	if (o2_draw_bool(c, 1, 1))
+		options |= O2_LNET_MD_UNLINK;
 	return options;
 }
 
@@ -84,8 +87,7 @@ static bool asked_for(struct o2_endpoints_seat *seat, const struct o2_endpoints_
 	return false;
 }
 
-/* PUTs that have begun and not ended: they use the entry. */
-static uint32_t users(const struct o2_endpoints_seat *seat, uint32_t number)
+uint32_t o2_endpoints_users(const struct o2_endpoints_seat *seat, uint32_t number)
 {
 	const struct o2_endpoints *endpoints = seat->endpoints;
 	uint32_t count = 0;
@@ -105,6 +107,15 @@ static struct o2_endpoints_entry *free_entry(struct o2_endpoints_seat *seat)
 		if (!seat->entry[i].attached)
 			return &seat->entry[i];
 	return NULL;
+}
+
+/* The table has room then, and we have no number for it before the next rest. */
+static bool has_gone(const struct o2_endpoints_seat *seat)
+{
+	for (uint32_t i = 0; i < O2_ENDPOINTS_ENTRIES; i++)
+		if (seat->entry[i].attached && seat->entry[i].gone)
+			return true;
+	return false;
 }
 
 static void attach_full(struct o2_endpoints_seat *seat)
@@ -129,7 +140,8 @@ void o2_endpoints_attach(struct o2_endpoints_seat *seat)
 	struct o2_error error;
 
 	if (entry == NULL) {
-		attach_full(seat);
+		if (!has_gone(seat))
+			attach_full(seat);
 		return;
 	}
 	draw_entry(c, seat, &entry->entry);
@@ -139,6 +151,7 @@ void o2_endpoints_attach(struct o2_endpoints_seat *seat)
 	entry->order = seat->next_order++;
 	entry->takes = entry->ntaken = 0;
 	entry->local_offset = 0;
+	entry->closed = entry->gone = false;
 	entry->attached = true;
 	if (asked_for(seat, entry)) {
 		entry->attached = false;
@@ -160,31 +173,52 @@ static uint32_t draw_detached(const struct o2_endpoints_seat *seat)
 	for (uint32_t i = 0; i < own; i++) {
 		const uint32_t number = O2_ENDPOINTS_LNET + (drawn + i) % own;
 
-		if (users(seat, number) > 0)
+		if (o2_endpoints_users(seat, number) > 0)
 			return number;
 	}
 	return O2_ENDPOINTS_LNET + drawn;
 }
 
-void o2_endpoints_detach(struct o2_endpoints_seat *seat)
+static void detach(struct o2_endpoints_seat *seat, struct o2_endpoints_entry *entry, bool busy)
 {
-	struct o2_endpoints *endpoints = seat->endpoints;
-	const uint32_t number = draw_detached(seat);
-	struct o2_endpoints_entry *entry = &seat->entry[number];
-	const bool busy = users(seat, number) > 0;
-	int rc, expected = busy ? -EBUSY : 0;
+	const uint32_t index = (uint32_t)entry->index;
+	const int expected = busy ? -EBUSY : 0;
+	int rc = o2_lnet_detach(seat->endpoint.lnet, index);
 
-	if (!entry->attached || (!busy && asked_for(seat, entry)))
-		return;
-	rc = o2_lnet_detach(seat->endpoint.lnet, (uint32_t)entry->index);
-	if (rc == 0 && o2_lnet_detach(seat->endpoint.lnet, (uint32_t)entry->index) != -ENOENT)
+	if (rc == 0 && o2_lnet_detach(seat->endpoint.lnet, index) != -ENOENT)
 		rc = -EEXIST;
 	if (rc != expected)
-		o2_report_fail(endpoints->report, "endpoint/detach",
+		o2_report_fail(seat->endpoints->report, "endpoint/detach",
 			       "endpoint %" PRIu32 " detaches an entry with %d, expected %d", seat->index, rc,
 			       expected);
 	if (busy)
-		o2_endpoints_seen(endpoints, O2_ENDPOINTS_SEEN_DETACH_BUSY);
+		o2_endpoints_seen(seat->endpoints, O2_ENDPOINTS_SEEN_DETACH_BUSY);
+}
+
+/* It takes nothing more; in use, it goes later. */
+static void unlink_entry(struct o2_endpoints_seat *seat, struct o2_endpoints_entry *entry, bool busy)
+{
+	const int rc = o2_lnet_unlink(seat->endpoint.lnet, (uint32_t)entry->index);
+
+	if (rc != busy)
+		o2_report_fail(seat->endpoints->report, "endpoint/unlink",
+			       "endpoint %" PRIu32 " unlinks an entry with %d, expected %d", seat->index, rc,
+			       busy);
+	entry->closed = busy;
+}
+
+void o2_endpoints_detach(struct o2_endpoints_seat *seat)
+{
+	const uint32_t number = draw_detached(seat);
+	struct o2_endpoints_entry *entry = &seat->entry[number];
+	const bool busy = o2_endpoints_users(seat, number) > 0;
+
+	if (!entry->attached || entry->gone || (!busy && asked_for(seat, entry)))
+		return;
+	if (o2_draw_bool(seat->endpoints->choice, 1, 1))
+		unlink_entry(seat, entry, busy);
 	else
+		detach(seat, entry, busy);
+	if (!busy)
 		entry->attached = false;
 }

@@ -8,7 +8,8 @@
 
 /* Operations, as the commands start them.  The number of a PUT travels in its hdr_data. */
 
-#define PUSH_BYTES_MAX 4200u /* more than there is room for */
+#define LONGER_MS      61000u /* than any configured wait for an answer */
+#define PUSH_BYTES_MAX 4200u  /* more than there is room for */
 
 static uint32_t draw_bytes(struct o2_choice *c, enum o2_endpoints_kind kind)
 {
@@ -62,6 +63,8 @@ static void draw(struct o2_choice *c, const struct o2_endpoints_seat *target, st
 
 	op->kind = (enum o2_endpoints_kind)o2_draw_weighted(c, weights, O2_ENDPOINTS_KINDS);
 	op->ack = !o2_endpoints_is_get(op) && !o2_draw_bool(c, 2, 1);
+	op->pid = o2_draw_bool(c, 7, 1) ? 7 : 0;
+	op->timeout_ms = o2_draw_bool(c, 7, 1) ? LONGER_MS : 0;
 	op->follow = o2_draw_bool(c, 3, 1) ? (uint32_t)o2_draw_range(c, 1, 3) : 0;
 	op->portal = O2_PING_PORTAL;
 	op->match_bits = O2_PING_MATCH_BITS;
@@ -90,6 +93,8 @@ static int submit(struct o2_endpoints_seat *seat, struct o2_endpoints_op *op)
 		.offset = op->offset,
 		.hdr_data = (uint64_t)(op - seat->op),
 		.ack = op->ack,
+		.pid = op->pid,
+		.response_timeout_ms = op->timeout_ms,
 	};
 	const struct o2_transfer_memory *memory = op->bytes > 0 ? &op->memory.memory : NULL;
 	struct o2_lnet *lnet = seat->endpoint.lnet;
@@ -144,6 +149,37 @@ void o2_endpoints_start(struct o2_endpoints *endpoints, struct o2_endpoints_seat
 	draw(endpoints->choice, &endpoints->seat[to], op);
 	o2_endpoints_draw_op_memory(endpoints->choice, seat, op);
 	start(seat, op);
+}
+
+/* An operation of this endpoint that has not ended, the drawn one or one behind it; NULL: none. */
+static struct o2_endpoints_op *draw_open(struct o2_endpoints_seat *seat)
+{
+	const uint32_t drawn = (uint32_t)o2_draw_pick(seat->endpoints->choice, O2_ENDPOINTS_OPS);
+
+	for (uint32_t i = 0; i < seat->nops; i++) {
+		struct o2_endpoints_op *op = &seat->op[(drawn + i) % seat->nops];
+
+		if (op->started && op->ended == 0)
+			return op;
+	}
+	return NULL;
+}
+
+void o2_endpoints_cancel(struct o2_endpoints_seat *seat)
+{
+	struct o2_endpoints_op *op = draw_open(seat);
+	int rc, again;
+
+	if (op == NULL)
+		return;
+	op->cancelled = true;
+	rc = o2_lnet_cancel(seat->endpoint.lnet, op->operation);
+	again = op->ended > 0 ? o2_lnet_cancel(seat->endpoint.lnet, op->operation) : -ENOENT;
+	if (rc != 0 || again != -ENOENT)
+		o2_report_fail(seat->endpoints->report, "endpoint/cancel",
+			       "operation %" PRIu32 " of endpoint %" PRIu32
+			       " is cancelled with %d, and once more with %d",
+			       (uint32_t)(op - seat->op), seat->index, rc, again);
 }
 
 /* From inside done, as `o2ref put --verify` reads back: a GET behind a PUT, a PUT behind a GET. */

@@ -187,6 +187,8 @@ void o2_endpoints_settle(struct o2_endpoints *endpoints)
 		o2_endpoints_check_tables(endpoints);
 	if (!endpoints->report->failed)
 		o2_endpoints_check_memory(endpoints);
+	if (!endpoints->report->failed)
+		o2_endpoints_forget_gone(endpoints);
 	o2_endpoints_check_idle(endpoints);
 	if (endpoints->report->failed)
 		return;

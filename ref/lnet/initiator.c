@@ -6,6 +6,12 @@
 
 /* Our own PUTs and GETs (docs/peer.md, "Operations"). */
 
+bool o2_lnet_operation_waits(const struct o2_lnet_message *message)
+{
+	return (message->kind == O2_LNET_OUR_PUT || message->kind == O2_LNET_OUR_GET) &&
+	       !message->in_transport && !message->replying;
+}
+
 void o2_lnet_operation_end(struct o2_lnet *lnet, struct o2_lnet_message *message, int status)
 {
 	const uint64_t length_bytes = message->answered ? message->answer_bytes : message->moved_bytes;
@@ -73,10 +79,22 @@ void o2_lnet_operation_advance(struct o2_lnet *lnet, struct o2_lnet_message *mes
 	}
 	status = message->kind == O2_LNET_OUR_PUT ? outcome_of_put(message, &over)
 						  : outcome_of_get(message, &over);
-	if (over)
-		o2_lnet_operation_end(lnet, message, status);
+	if (over || message->cancelled)
+		o2_lnet_operation_end(lnet, message, over ? status : -ECANCELED);
 	else
-		message->deadline_ms = o2_clock_ms(lnet->clock) + lnet->config.response_timeout_ms;
+		message->deadline_ms = o2_clock_ms(lnet->clock) + message->timeout_ms;
+}
+
+int o2_lnet_cancel(struct o2_lnet *lnet, uint64_t operation)
+{
+	struct o2_lnet_message *message = o2_lnet_find(lnet, operation);
+
+	if (message == NULL || (message->kind != O2_LNET_OUR_PUT && message->kind != O2_LNET_OUR_GET))
+		return -ENOENT;
+	message->cancelled = true;
+	if (o2_lnet_operation_waits(message))
+		o2_lnet_operation_end(lnet, message, -ECANCELED);
+	return 0;
 }
 
 static int check_target(const struct o2_lnet_target *target, const struct o2_transfer_memory *memory,
@@ -93,6 +111,23 @@ static int check_target(const struct o2_lnet_target *target, const struct o2_tra
 			 nob < least_bytes ? least_bytes : O2_MAX_TRANSFER_BYTES);
 }
 
+static uint32_t pid_of(const struct o2_lnet_target *target)
+{
+	return target->pid != 0 ? target->pid : O2_LNET_PID_KERNEL;
+}
+
+static struct o2_lnet_message *new_operation(struct o2_lnet *lnet, enum o2_lnet_message_kind kind,
+					     const struct o2_lnet_target *target,
+					     const struct o2_lnet_hdr *hdr, struct o2_error *error)
+{
+	struct o2_lnet_message *message = o2_lnet_message_new(lnet, kind, target->nid, hdr, error);
+
+	if (message != NULL)
+		message->timeout_ms = target->response_timeout_ms != 0 ? target->response_timeout_ms
+								       : lnet->config.response_timeout_ms;
+	return message;
+}
+
 /* Transport has refused: the operation never was. */
 static int give_up(struct o2_lnet *lnet, struct o2_lnet_message *message, int rc)
 {
@@ -103,13 +138,13 @@ static int give_up(struct o2_lnet *lnet, struct o2_lnet_message *message, int rc
 int o2_lnet_put(struct o2_lnet *lnet, const struct o2_lnet_target *target,
 		const struct o2_transfer_memory *source, uint64_t *operation, struct o2_error *error)
 {
-	struct o2_lnet_hdr hdr = o2_lnet_hdr_to(lnet, target->nid, O2_LNET_PID_KERNEL, O2_LNET_PUT);
+	struct o2_lnet_hdr hdr = o2_lnet_hdr_to(lnet, target->nid, pid_of(target), O2_LNET_PUT);
 	struct o2_lnet_message *message;
 	int rc = check_target(target, source, 0, error);
 
 	if (rc != 0)
 		return rc;
-	message = o2_lnet_message_new(lnet, O2_LNET_OUR_PUT, target->nid, &hdr, error);
+	message = new_operation(lnet, O2_LNET_OUR_PUT, target, &hdr, error);
 	if (message == NULL)
 		return -ENOSPC;
 	if (source != NULL)
@@ -132,13 +167,13 @@ int o2_lnet_put(struct o2_lnet *lnet, const struct o2_lnet_target *target,
 int o2_lnet_get(struct o2_lnet *lnet, const struct o2_lnet_target *target,
 		const struct o2_transfer_memory *sink, uint64_t *operation, struct o2_error *error)
 {
-	struct o2_lnet_hdr hdr = o2_lnet_hdr_to(lnet, target->nid, O2_LNET_PID_KERNEL, O2_LNET_GET);
+	struct o2_lnet_hdr hdr = o2_lnet_hdr_to(lnet, target->nid, pid_of(target), O2_LNET_GET);
 	struct o2_lnet_message *message;
 	int rc = check_target(target, sink, 1, error);
 
 	if (rc != 0)
 		return rc;
-	message = o2_lnet_message_new(lnet, O2_LNET_OUR_GET, target->nid, &hdr, error);
+	message = new_operation(lnet, O2_LNET_OUR_GET, target, &hdr, error);
 	if (message == NULL)
 		return -ENOSPC;
 	message->memory = *sink;

@@ -195,20 +195,13 @@ int o2_lnet_create(const struct o2_lnet_config *config, const struct o2_lnet_tra
 	return 0;
 }
 
-/* Is this an operation of ours that only waits for the peer's answer? */
-static bool waits(const struct o2_lnet_message *message)
-{
-	return (message->kind == O2_LNET_OUR_PUT || message->kind == O2_LNET_OUR_GET) &&
-	       !message->in_transport && !message->replying;
-}
-
 void o2_lnet_destroy(struct o2_lnet *lnet)
 {
 	if (lnet == NULL)
 		return;
 	for (uint32_t i = 0; lnet->message != NULL && i < lnet->config.max_messages; i++) {
 		assert(!lnet->message[i].in_transport || lnet->message[i].kind == O2_LNET_FREE);
-		if (waits(&lnet->message[i]))
+		if (o2_lnet_operation_waits(&lnet->message[i]))
 			o2_lnet_operation_end(lnet, &lnet->message[i], -ECONNABORTED);
 	}
 	o2_match_table_destroy(&lnet->table);
@@ -227,6 +220,11 @@ int o2_lnet_detach(struct o2_lnet *lnet, uint32_t index)
 	return o2_match_detach(&lnet->table, index);
 }
 
+int o2_lnet_unlink(struct o2_lnet *lnet, uint32_t index)
+{
+	return o2_match_unlink(&lnet->table, index);
+}
+
 uint32_t o2_lnet_messages(const struct o2_lnet *lnet)
 {
 	return lnet->config.max_messages - lnet->nfree;
@@ -237,7 +235,7 @@ void o2_lnet_peer_down(struct o2_lnet *lnet, uint64_t nid, int code, const struc
 	for (uint32_t i = 0; i < lnet->config.max_messages; i++) {
 		struct o2_lnet_message *message = &lnet->message[i];
 
-		if (message->nid != nid || !waits(message))
+		if (message->nid != nid || !o2_lnet_operation_waits(message))
 			continue;
 		if (fault != NULL) {
 			message->fault = o2_fault_closed(fault);
@@ -250,7 +248,7 @@ void o2_lnet_peer_down(struct o2_lnet *lnet, uint64_t nid, int code, const struc
 /* It was sent, and no answer has come. */
 static void expire(struct o2_lnet *lnet, struct o2_lnet_message *message)
 {
-	const uint64_t limit_ms = lnet->config.response_timeout_ms;
+	const uint64_t limit_ms = message->timeout_ms;
 
 	message->fault = o2_fault_late(
 		message->kind == O2_LNET_OUR_PUT ? O2_WAIT_LNET_ACK : O2_WAIT_LNET_REPLY, -ETIMEDOUT,
@@ -263,6 +261,6 @@ void o2_lnet_check_time(struct o2_lnet *lnet)
 	const uint64_t now_ms = o2_clock_ms(lnet->clock);
 
 	for (uint32_t i = 0; i < lnet->config.max_messages; i++)
-		if (waits(&lnet->message[i]) && now_ms >= lnet->message[i].deadline_ms)
+		if (o2_lnet_operation_waits(&lnet->message[i]) && now_ms >= lnet->message[i].deadline_ms)
 			expire(lnet, &lnet->message[i]);
 }

@@ -63,6 +63,7 @@ struct o2_lnet_event {
 	const struct o2_lnet_hdr *hdr; /* of the request; valid in the call only */
 	/* PUT, GET: */
 	uint64_t entry_tag;
+	bool unlinked;	       /* the entry has gone with it: O2_LNET_MD_UNLINK, or o2_lnet_unlink */
 	uint64_t offset;       /* in the entry's memory */
 	uint64_t length_bytes; /* that were taken; on failure they are undefined */
 	int status;	       /* 0 or -errno */
@@ -77,8 +78,8 @@ struct o2_lnet_result {
 	bool is_get;
 	/*
 	 * 0, or -errno: of the transport; -ENODATA: nothing matched, as far as the protocol tells;
-	 * -ETIMEDOUT: no ACK or REPLY came; -EMSGSIZE: the REPLY is longer than the sink; the code of
-	 * o2_lnet_peer_down.
+	 * -ETIMEDOUT: no ACK or REPLY came; -EMSGSIZE: the REPLY is longer than the sink; -ECANCELED:
+	 * o2_lnet_cancel; the code of o2_lnet_peer_down.
 	 */
 	int status;
 	uint64_t length_bytes; /* moved: as the ACK says if there was one; what the REPLY or GET_DONE says */
@@ -120,14 +121,23 @@ void o2_lnet_destroy(struct o2_lnet *lnet);
 int o2_lnet_attach(struct o2_lnet *lnet, const struct o2_lnet_entry *entry, struct o2_error *error);
 int o2_lnet_detach(struct o2_lnet *lnet, uint32_t index);
 
+/*
+ * As o2_lnet_detach, but an entry in use is none the less closed to further requests.  Returns 0: it is gone;
+ * 1: the event of the last request under way will tell that it is (unlinked); -ENOENT.
+ * LNet: LNetMDUnlink, LNetMEUnlink
+ */
+int o2_lnet_unlink(struct o2_lnet *lnet, uint32_t index);
+
 /* Where a PUT or GET goes. */
 struct o2_lnet_target {
 	uint64_t nid;
+	uint32_t pid; /* 0: O2_LNET_PID_KERNEL */
 	uint32_t portal;
 	uint64_t match_bits;
-	uint64_t offset;   /* 0 to O2_LNET_OFFSET_MAX */
-	uint64_t hdr_data; /* PUT: 64 bits for the peer's application */
-	bool ack;	   /* PUT: ask for an acknowledgement, and wait for it */
+	uint64_t offset;	      /* 0 to O2_LNET_OFFSET_MAX */
+	uint64_t hdr_data;	      /* PUT: 64 bits for the peer's application */
+	bool ack;		      /* PUT: ask for an acknowledgement, and wait for it */
+	uint32_t response_timeout_ms; /* 0: as configured */
 };
 
 /*
@@ -144,6 +154,14 @@ int o2_lnet_put(struct o2_lnet *lnet, const struct o2_lnet_target *target,
 /* LNet: LNetGet */
 int o2_lnet_get(struct o2_lnet *lnet, const struct o2_lnet_target *target,
 		const struct o2_transfer_memory *sink, uint64_t *operation, struct o2_error *error);
+
+/*
+ * Wait no longer for an answer that has not come: the operation ends with -ECANCELED, and its memory is not
+ * touched any more.  Where the transport still has the operation or its answer, it ends when that is done, and
+ * with -ECANCELED only if it had to wait then.  Returns 0; -ENOENT: it has ended.
+ * LNet: LNetMDUnlink
+ */
+int o2_lnet_cancel(struct o2_lnet *lnet, uint64_t operation);
 
 /*
  * Calls by the transport.  nid: the peer that the connection belongs to, which is known; everything in

@@ -36,7 +36,9 @@ struct o2_lnet_message {
 	uint64_t moved_bytes;		  /* by RDMA, or as an IMMEDIATE of ours */
 	int answer_status;		  /* of what the ACK or REPLY did */
 	uint64_t answer_bytes;		  /* as the ACK or REPLY says */
+	uint32_t timeout_ms;		  /* OUR_PUT, OUR_GET: how long to wait for the answer */
 	uint64_t deadline_ms;		  /* OUR_PUT, OUR_GET, not in transport: when to give up waiting */
+	bool cancelled;			  /* OUR_PUT, OUR_GET: is not to wait */
 	uint64_t parent;		  /* REPLY_SINK: tag of the GET */
 	struct o2_match match;		  /* PEER_ */
 	struct o2_transfer_memory memory; /* OUR_: source or sink; PEER_GET: what the REPLY carries */
@@ -83,6 +85,8 @@ void o2_lnet_dropped(struct o2_lnet *lnet, uint64_t nid, const struct o2_lnet_hd
 
 /* initiator.c */
 
+/* Is this an operation of ours that only waits for the peer's answer? */
+bool o2_lnet_operation_waits(const struct o2_lnet_message *message);
 /* The transport, or the peer's answer, has brought one of our operations further: end it if it is over. */
 void o2_lnet_operation_advance(struct o2_lnet *lnet, struct o2_lnet_message *message);
 void o2_lnet_operation_end(struct o2_lnet *lnet, struct o2_lnet_message *message, int status);

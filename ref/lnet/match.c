@@ -7,23 +7,102 @@
 
 #include "wire/nid.h"
 
+#define NONE	  UINT32_MAX
+#define MAX_LISTS 65536u
+
+/* --- lists --- */
+
+static struct o2_match_list *list_for(const struct o2_match_table *table, uint32_t portal,
+				      uint64_t match_bits)
+{
+	/* Fibonacci hashing: match bits often differ in their lowest or their highest bits alone. */
+	const uint64_t mixed = (match_bits ^ (match_bits >> 29) ^ portal) * UINT64_C(0x9e3779b97f4a7c15);
+
+	return &table->list[(mixed >> 40) & (table->nlists - 1)];
+}
+
+static struct o2_match_list *list_of_others(const struct o2_match_table *table)
+{
+	return &table->list[table->nlists];
+}
+
+static struct o2_match_list *list_of(const struct o2_match_table *table, const struct o2_lnet_entry *entry)
+{
+	return entry->ignore_bits != 0 ? list_of_others(table)
+				       : list_for(table, entry->portal, entry->match_bits);
+}
+
+static void enter(struct o2_match_table *table, struct o2_match_slot *slot)
+{
+	struct o2_match_list *list = list_of(table, &slot->entry);
+	const uint32_t index = (uint32_t)(slot - table->slot);
+
+	slot->prev = list->last;
+	slot->next = NONE;
+	if (list->last == NONE)
+		list->first = index;
+	else
+		table->slot[list->last].next = index;
+	list->last = index;
+}
+
+/* No request finds it any more. */
+static void leave(struct o2_match_table *table, struct o2_match_slot *slot)
+{
+	struct o2_match_list *list = list_of(table, &slot->entry);
+
+	assert(!slot->leaving);
+	slot->leaving = true;
+	if (slot->prev == NONE)
+		list->first = slot->next;
+	else
+		table->slot[slot->prev].next = slot->next;
+	if (slot->next == NONE)
+		list->last = slot->prev;
+	else
+		table->slot[slot->next].prev = slot->prev;
+}
+
+static void set_free(struct o2_match_table *table, struct o2_match_slot *slot)
+{
+	*slot = (struct o2_match_slot){.next = table->first_free};
+	table->first_free = (uint32_t)(slot - table->slot);
+}
+
+/* --- entries come and go --- */
+
 int o2_match_table_create(uint32_t max, struct o2_match_table *table)
 {
-	*table = (struct o2_match_table){.max = max, .next_order = 1};
+	*table = (struct o2_match_table){.max = max, .next_order = 1, .first_free = NONE, .nlists = 1};
 	if (max == 0)
 		return -EINVAL;
+	while (table->nlists < max && table->nlists < MAX_LISTS)
+		table->nlists *= 2;
 	table->slot = calloc(max, sizeof(*table->slot));
-	return table->slot == NULL ? -ENOMEM : 0;
+	table->list = calloc(table->nlists + 1, sizeof(*table->list));
+	if (table->slot == NULL || table->list == NULL) {
+		o2_match_table_destroy(table);
+		return -ENOMEM;
+	}
+	for (uint32_t i = 0; i <= table->nlists; i++)
+		table->list[i] = (struct o2_match_list){NONE, NONE};
+	for (uint32_t i = max; i > 0; i--)
+		set_free(table, &table->slot[i - 1]);
+	return 0;
 }
 
 void o2_match_table_destroy(struct o2_match_table *table)
 {
 	free(table->slot);
+	free(table->list);
 	*table = (struct o2_match_table){0};
 }
 
 int o2_match_attach(struct o2_match_table *table, const struct o2_lnet_entry *entry, struct o2_error *error)
 {
+	const uint32_t index = table->first_free;
+	struct o2_match_slot *slot;
+
 	if ((entry->options & (O2_LNET_MD_OP_PUT | O2_LNET_MD_OP_GET)) == 0)
 		return o2_refuse(error, -EINVAL, "lnet/entry/operation", "options", O2_NO_INDEX,
 				 entry->options, O2_LNET_MD_OP_PUT | O2_LNET_MD_OP_GET);
@@ -31,27 +110,39 @@ int o2_match_attach(struct o2_match_table *table, const struct o2_lnet_entry *en
 		return o2_refuse(error, -EINVAL, "lnet/entry/uses", "uses", O2_NO_INDEX, 0, 1);
 	if (entry->memory.buffer.nob == 0)
 		return o2_refuse(error, -EINVAL, "lnet/entry/empty", "memory.buffer.nob", O2_NO_INDEX, 0, 1);
-	for (uint32_t i = 0; i < table->max; i++) {
-		struct o2_match_slot *slot = &table->slot[i];
+	if (index == NONE)
+		return o2_refuse(error, -ENOSPC, "lnet/entry/table-full", "entries", O2_NO_INDEX, table->max,
+				 table->max);
+	slot = &table->slot[index];
+	table->first_free = slot->next;
+	*slot = (struct o2_match_slot){.entry = *entry, .order = table->next_order++};
+	enter(table, slot);
+	return (int)index;
+}
 
-		if (slot->order != 0)
-			continue;
-		*slot = (struct o2_match_slot){.entry = *entry, .order = table->next_order++};
-		return (int)i;
-	}
-	return o2_refuse(error, -ENOSPC, "lnet/entry/table-full", "entries", O2_NO_INDEX, table->max,
-			 table->max);
+int o2_match_unlink(struct o2_match_table *table, uint32_t index)
+{
+	struct o2_match_slot *slot;
+
+	if (index >= table->max || table->slot[index].order == 0)
+		return -ENOENT;
+	slot = &table->slot[index];
+	if (!slot->leaving)
+		leave(table, slot);
+	if (slot->users > 0)
+		return 1;
+	set_free(table, slot);
+	return 0;
 }
 
 int o2_match_detach(struct o2_match_table *table, uint32_t index)
 {
-	if (index >= table->max || table->slot[index].order == 0)
-		return -ENOENT;
-	if (table->slot[index].users > 0)
+	if (index < table->max && table->slot[index].users > 0)
 		return -EBUSY;
-	table->slot[index] = (struct o2_match_slot){0};
-	return 0;
+	return o2_match_unlink(table, index);
 }
+
+/* --- requests --- */
 
 static bool fits(const struct o2_lnet_entry *entry, const struct o2_match_request *request)
 {
@@ -62,20 +153,26 @@ static bool fits(const struct o2_lnet_entry *entry, const struct o2_match_reques
 	       (entry->pid == O2_LNET_PID_ANY || entry->pid == request->pid);
 }
 
-/* The first entry, in the order in which they were attached, that the request is for. */
-static struct o2_match_slot *find(struct o2_match_table *table, const struct o2_match_request *request)
+/* The first in a list that the request is for; NULL: none. */
+static struct o2_match_slot *first_fit(const struct o2_match_table *table, const struct o2_match_list *list,
+				       const struct o2_match_request *request)
 {
-	struct o2_match_slot *found = NULL;
+	for (uint32_t i = list->first; i != NONE; i = table->slot[i].next)
+		if (fits(&table->slot[i].entry, request))
+			return &table->slot[i];
+	return NULL;
+}
 
-	for (uint32_t i = 0; i < table->max; i++) {
-		struct o2_match_slot *slot = &table->slot[i];
+/* The first entry, in the order in which they were attached, that the request is for. */
+static struct o2_match_slot *find(const struct o2_match_table *table, const struct o2_match_request *request)
+{
+	struct o2_match_slot *exact =
+		first_fit(table, list_for(table, request->portal, request->match_bits), request);
+	struct o2_match_slot *other = first_fit(table, list_of_others(table), request);
 
-		if (slot->order == 0 || !fits(&slot->entry, request))
-			continue;
-		if (found == NULL || slot->order < found->order)
-			found = slot;
-	}
-	return found;
+	if (exact == NULL || other == NULL)
+		return exact != NULL ? exact : other;
+	return exact->order < other->order ? exact : other;
 }
 
 int o2_match_take(struct o2_match_table *table, const struct o2_match_request *request,
@@ -106,13 +203,21 @@ int o2_match_take(struct o2_match_table *table, const struct o2_match_request *r
 	slot->local_offset = offset + match->length_bytes;
 	if (entry->uses != O2_LNET_USES_ENDLESS)
 		slot->entry.uses--;
+	if (entry->uses == 0 && (entry->options & O2_LNET_MD_UNLINK) != 0)
+		leave(table, slot);
 	return 0;
 }
 
-void o2_match_release(struct o2_match_table *table, uint32_t index)
+bool o2_match_release(struct o2_match_table *table, uint32_t index)
 {
-	assert(index < table->max && table->slot[index].users > 0);
-	table->slot[index].users--;
+	struct o2_match_slot *slot = &table->slot[index];
+
+	assert(index < table->max && slot->users > 0);
+	slot->users--;
+	if (slot->users > 0 || !slot->leaving)
+		return false;
+	set_free(table, slot);
+	return true;
 }
 
 struct o2_transfer_memory o2_match_memory(const struct o2_match_table *table, const struct o2_match *match)

@@ -21,7 +21,7 @@
 
 /*
  * LNet: LNET_MD_OP_PUT, LNET_MD_OP_GET, LNET_MD_TRUNCATE, LNET_MD_MANAGE_REMOTE
- * LNet: LNET_MD_ACK_DISABLE
+ * LNet: LNET_MD_ACK_DISABLE, LNET_UNLINK
  */
 enum o2_lnet_entry_options {
 	O2_LNET_MD_OP_PUT = 1u << 0,	    /* peers may PUT here */
@@ -29,6 +29,7 @@ enum o2_lnet_entry_options {
 	O2_LNET_MD_TRUNCATE = 1u << 2,	    /* what is too long is cut; else it is dropped */
 	O2_LNET_MD_MANAGE_REMOTE = 1u << 3, /* the peer says at which offset; else it grows with every use */
 	O2_LNET_MD_ACK_DISABLE = 1u << 4,   /* PUTs are not acknowledged, whatever they ask for */
+	O2_LNET_MD_UNLINK = 1u << 5,	    /* detached by itself when its uses are up and have ended */
 };
 
 struct o2_lnet_entry {
@@ -51,13 +52,27 @@ struct o2_match_slot {
 	struct o2_lnet_entry entry;
 	uint64_t order; /* of attaching: the entry that came first matches first; 0: the slot is free */
 	uint64_t local_offset;
-	uint32_t users; /* requests under way */
+	uint32_t users;	     /* requests under way */
+	bool leaving;	     /* takes no more requests; gone when its users are */
+	uint32_t prev, next; /* in its list, by order; next of a free slot: the next free one */
 };
 
+/* Entries in the order of attaching, by index; UINT32_MAX: none. */
+struct o2_match_list {
+	uint32_t first, last;
+};
+
+/*
+ * Entries that ignore no bit are in lists by portal and match bits, all others in one list: a request is
+ * looked for in two of them.
+ */
 struct o2_match_table {
 	uint32_t max;
 	uint64_t next_order;
+	uint32_t first_free;
 	struct o2_match_slot *slot;
+	uint32_t nlists; /* a power of two; behind them is the list of those that ignore bits */
+	struct o2_match_list *list;
 };
 
 /* What a PUT or GET says. */
@@ -91,6 +106,12 @@ int o2_match_attach(struct o2_match_table *table, const struct o2_lnet_entry *en
 int o2_match_detach(struct o2_match_table *table, uint32_t index);
 
 /*
+ * It takes no more requests, and is removed as soon as none uses it.  Returns 0: it is gone; 1: the release of
+ * its last user will remove it; -ENOENT.
+ */
+int o2_match_unlink(struct o2_match_table *table, uint32_t index);
+
+/*
  * Find the entry for a request, and take it: one use less, one user more, its local offset advances.
  * Returns 0, or -ENODATA: rule lnet/match/none, lnet/match/offset-past-end or lnet/match/too-long.
  * LNet: lnet_ptl_match_md
@@ -98,8 +119,8 @@ int o2_match_detach(struct o2_match_table *table, uint32_t index);
 int o2_match_take(struct o2_match_table *table, const struct o2_match_request *request,
 		  struct o2_match *match, struct o2_error *error);
 
-/* The request that took it is done. */
-void o2_match_release(struct o2_match_table *table, uint32_t index);
+/* The request that took it is done.  Returns whether the entry is gone with it. */
+bool o2_match_release(struct o2_match_table *table, uint32_t index);
 
 /* The piece of memory that was matched: it shares the vectors. */
 struct o2_transfer_memory o2_match_memory(const struct o2_match_table *table, const struct o2_match *match);

@@ -79,7 +79,7 @@ static void conclude(struct o2_lnet *lnet, uint64_t nid, const struct o2_lnet_hd
 	struct o2_lnet_event event = event_of(lnet, nid, hdr, match, request);
 
 	event.status = status;
-	o2_match_release(&lnet->table, match->index);
+	event.unlinked = o2_match_release(&lnet->table, match->index);
 	if (lnet->ops.event != NULL)
 		lnet->ops.event(lnet->context, &event);
 	if (ack)
@@ -131,15 +131,17 @@ int o2_lnet_match_request(struct o2_lnet *lnet, uint64_t nid, const struct o2_ln
 {
 	struct o2_lnet_message *message;
 	struct o2_match match;
-	int rc = take(lnet, nid, hdr, &match, error);
+	int rc;
 
-	if (rc != 0)
-		return rc;
+	/* First the room for it: what has none has taken nothing. */
 	message = o2_lnet_message_new(lnet, hdr->type == O2_LNET_PUT ? O2_LNET_PEER_PUT : O2_LNET_PEER_GET,
 				      nid, hdr, error);
-	if (message == NULL) {
-		o2_match_release(&lnet->table, match.index);
+	if (message == NULL)
 		return -ENOSPC;
+	rc = take(lnet, nid, hdr, &match, error);
+	if (rc != 0) {
+		o2_lnet_message_free(lnet, message);
+		return rc;
 	}
 	message->match = match;
 	*memory = o2_match_memory(&lnet->table, &match);

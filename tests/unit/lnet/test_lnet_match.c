@@ -3,6 +3,7 @@
 /* The match table, docs/peer.md "Matching". */
 
 #include "lnet/match.h"
+#include "props/engine/prng.h"
 #include "tests/lib/unit_test.h"
 #include "wire/nid.h"
 
@@ -181,4 +182,168 @@ TEST_WITH(test_attaching, setup, teardown)
 	assert_int_equal(o2_match_detach(table, 2), 0);
 	assert_int_equal(o2_match_detach(table, 2), -ENOENT);
 	assert_int_equal(o2_match_attach(table, &good, &error), 2);
+}
+
+/* With O2_LNET_MD_UNLINK: the last use closes it, the end of the last user removes it. */
+TEST_WITH(test_unlinked_by_its_uses, setup, teardown)
+{
+	struct o2_match_table *table = *state;
+	struct o2_lnet_entry twice = entry(O2_LNET_MD_OP_PUT | O2_LNET_MD_UNLINK);
+	struct o2_match match;
+
+	twice.uses = 2;
+	for (uint32_t round = 0; round < 3; round++) {
+		assert_int_equal(o2_match_attach(table, &twice, NULL), 0);
+		assert_int_equal(o2_match_take(table, &put_100, &match, NULL), 0);
+		assert_false(o2_match_release(table, 0));
+		assert_int_equal(o2_match_take(table, &put_100, &match, NULL), 0);
+		refused(table, &put_100, "lnet/match/none");
+		assert_int_equal(o2_match_detach(table, 0), -EBUSY);
+		assert_true(o2_match_release(table, 0));
+		assert_int_equal(o2_match_detach(table, 0), -ENOENT);
+		assert_int_equal(o2_match_unlink(table, 0), -ENOENT);
+	}
+	/* Without it, an entry that is used up keeps its place. */
+	twice.options = O2_LNET_MD_OP_PUT;
+	twice.uses = 1;
+	assert_int_equal(o2_match_attach(table, &twice, NULL), 0);
+	assert_int_equal(o2_match_take(table, &put_100, &match, NULL), 0);
+	assert_false(o2_match_release(table, 0));
+	assert_int_equal(o2_match_unlink(table, 0), 0);
+}
+
+TEST_WITH(test_unlink_of_one_in_use, setup, teardown)
+{
+	struct o2_match_table *table = *state;
+	struct o2_lnet_entry first = entry(O2_LNET_MD_OP_PUT), second = first;
+	struct o2_match match;
+
+	assert_int_equal(o2_match_attach(table, &first, NULL), 0);
+	assert_int_equal(o2_match_attach(table, &second, NULL), 1);
+	assert_int_equal(o2_match_take(table, &put_100, &match, NULL), 0);
+	assert_int_equal(o2_match_take(table, &put_100, &match, NULL), 0);
+	assert_int_equal(match.index, 0);
+	assert_int_equal(o2_match_unlink(table, 0), 1);
+	assert_int_equal(o2_match_unlink(table, 0), 1);
+	/* It keeps its place until its users have ended, but what comes goes on to the next. */
+	assert_int_equal(o2_match_take(table, &put_100, &match, NULL), 0);
+	assert_int_equal(match.index, 1);
+	assert_int_equal(o2_match_attach(table, &first, NULL), 2);
+	assert_false(o2_match_release(table, 0));
+	assert_true(o2_match_release(table, 0));
+	assert_int_equal(o2_match_attach(table, &first, NULL), 0);
+	assert_false(o2_match_release(table, 1));
+	assert_int_equal(o2_match_unlink(table, 4), -ENOENT);
+}
+
+/* --- many entries: found as by looking at one after the other --- */
+
+#define MANY  300u
+#define STEPS 20000u
+
+struct shadow {
+	struct o2_lnet_entry entry;
+	uint64_t order;
+	uint32_t takes, users;
+	bool there, closed;
+};
+
+static int first_in_order(const struct shadow *shadow, const struct o2_match_request *request)
+{
+	int found = -1;
+
+	for (uint32_t i = 0; i < MANY; i++) {
+		const struct o2_lnet_entry *e = &shadow[i].entry;
+
+		if (!shadow[i].there || shadow[i].closed || shadow[i].takes == e->uses ||
+		    e->portal != request->portal ||
+		    (e->match_bits | e->ignore_bits) != (request->match_bits | e->ignore_bits) ||
+		    (e->nid != O2_NID_ANY && e->nid != request->nid))
+			continue;
+		if (found < 0 || shadow[i].order < shadow[found].order)
+			found = (int)i;
+	}
+	return found;
+}
+
+static void attach_one(struct o2_match_table *table, struct shadow *shadow, struct o2_prng *prng,
+		       uint64_t order)
+{
+	struct o2_lnet_entry e = entry(O2_LNET_MD_OP_PUT | O2_LNET_MD_MANAGE_REMOTE);
+	uint32_t there = 0;
+	int rc;
+
+	for (uint32_t i = 0; i < MANY; i++)
+		there += shadow[i].there;
+	e.portal = 60 + (uint32_t)o2_prng_upto(prng, 1);
+	e.match_bits = o2_prng_upto(prng, 40) << (o2_prng_upto(prng, 1) * 48);
+	e.ignore_bits = o2_prng_upto(prng, 9) == 0 ? o2_prng_upto(prng, 3) : 0;
+	e.nid = o2_prng_upto(prng, 1) == 0 ? NID : O2_NID_ANY;
+	e.uses = 1 + (uint32_t)o2_prng_upto(prng, 2);
+	e.options |= o2_prng_upto(prng, 1) == 0 ? O2_LNET_MD_UNLINK : 0;
+	rc = o2_match_attach(table, &e, NULL);
+	if (there == MANY) {
+		assert_int_equal(rc, -ENOSPC);
+		return;
+	}
+	assert_true(rc >= 0 && rc < (int)MANY);
+	assert_false(shadow[rc].there);
+	shadow[rc] = (struct shadow){.entry = e, .order = order, .there = true};
+}
+
+static void take_one(struct o2_match_table *table, struct shadow *shadow, struct o2_prng *prng)
+{
+	struct o2_match_request request = put_100;
+	struct o2_match match;
+	int expected;
+
+	request.portal = 60 + (uint32_t)o2_prng_upto(prng, 1);
+	request.match_bits = o2_prng_upto(prng, 40) << (o2_prng_upto(prng, 1) * 48);
+	request.nid = NID + o2_prng_upto(prng, 1);
+	expected = first_in_order(shadow, &request);
+	if (expected < 0) {
+		refused(table, &request, "lnet/match/none");
+		return;
+	}
+	assert_int_equal(o2_match_take(table, &request, &match, NULL), 0);
+	assert_int_equal(match.index, expected);
+	shadow[expected].takes++;
+	shadow[expected].users++;
+}
+
+static void let_go(struct o2_match_table *table, struct shadow *shadow, uint32_t i, bool unlink)
+{
+	struct shadow *s = &shadow[i];
+	const bool up = s->takes == s->entry.uses && (s->entry.options & O2_LNET_MD_UNLINK) != 0;
+
+	if (unlink) {
+		assert_int_equal(o2_match_unlink(table, i), !s->there ? -ENOENT : s->users > 0);
+		s->closed = true;
+		s->there = s->there && s->users > 0;
+	} else if (s->there && s->users > 0) {
+		s->users--;
+		s->there = s->users > 0 || !(up || s->closed);
+		assert_int_equal(o2_match_release(table, i), !s->there);
+	}
+}
+
+TEST(test_many_entries)
+{
+	static struct shadow shadow[MANY];
+	struct o2_prng prng = o2_prng_init(20261122, 0);
+	struct o2_match_table table;
+
+	assert_int_equal(o2_match_table_create(MANY, &table), 0);
+	for (uint32_t i = 0; i < STEPS; i++) {
+		const uint32_t what = (uint32_t)o2_prng_upto(&prng, 9);
+
+		if (what < 4)
+			attach_one(&table, shadow, &prng, i);
+		else if (what < 7)
+			take_one(&table, shadow, &prng);
+		else
+			let_go(&table, shadow, (uint32_t)o2_prng_upto(&prng, MANY - 1),
+			       what == 9 && i % 3 == 0);
+	}
+	o2_match_table_destroy(&table);
 }

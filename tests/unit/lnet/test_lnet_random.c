@@ -41,6 +41,7 @@ struct run {
 	struct o2_prng prng;
 	uint64_t now_ms;
 	uint32_t nstarted[2];
+	uint64_t operation[2][OPERATIONS];
 	struct o2_iov iov[2][OPERATIONS];
 	uint32_t npending;
 	struct pending pending[PENDING];
@@ -76,9 +77,10 @@ static void operate(struct run *run, uint32_t index)
 	target.offset = draw(run, 3) == 0 ? draw(run, ENTRY_BYTES + 5) : 0;
 	if (draw(run, 7) == 0)
 		target.portal = draw(run, 1) * 99;
-	if (draw(run, 1) == 0
-		    ? o2_lnet_put(side->lnet, &target, size == 0 ? NULL : &memory, NULL, &side->error) == 0
-		    : size > 0 && o2_lnet_get(side->lnet, &target, &memory, NULL, &side->error) == 0)
+	if (draw(run, 1) == 0 ? o2_lnet_put(side->lnet, &target, size == 0 ? NULL : &memory,
+					    &run->operation[index][n], &side->error) == 0
+			      : size > 0 && o2_lnet_get(side->lnet, &target, &memory,
+							&run->operation[index][n], &side->error) == 0)
 		run->nstarted[index]++;
 }
 
@@ -215,6 +217,22 @@ static void deliver_some(struct run *run, uint32_t index)
 	arrive(run, &letter, fate == 0 ? -EIO : 0);
 }
 
+/* One that is not waited for any longer, or has ended. */
+static void cancel(struct run *run, uint32_t index)
+{
+	struct lnet_side *side = side_of(run, index);
+	const uint32_t nresults = side->nresults, messages = o2_lnet_messages(side->lnet);
+	int rc;
+
+	if (run->nstarted[index] == 0)
+		return;
+	rc = o2_lnet_cancel(side->lnet, run->operation[index][draw(run, run->nstarted[index] - 1)]);
+	assert_true(rc == 0 || rc == -ENOENT);
+	assert_int_equal(side->nresults - nresults, messages - o2_lnet_messages(side->lnet));
+	if (side->nresults > nresults)
+		assert_int_equal(side->result[nresults].status, -ECANCELED);
+}
+
 static void step(struct run *run)
 {
 	const uint32_t index = draw(run, 1);
@@ -222,7 +240,7 @@ static void step(struct run *run)
 
 	side->nevents = 0;
 	side->peer->nevents = 0;
-	switch (draw(run, 11)) {
+	switch (draw(run, 12)) {
 	case 0:
 	case 1:
 	case 2:
@@ -235,6 +253,9 @@ static void step(struct run *run)
 	case 4:
 		if (draw(run, 3) == 0)
 			o2_lnet_peer_down(side->lnet, side->peer->nid, -ECONNRESET, NULL);
+		return;
+	case 7:
+		cancel(run, index);
 		return;
 	case 5:
 	case 6:
