@@ -22,7 +22,7 @@ struct o2_hostile_words {
 	int64_t gid_index;   /* -1: o2_props_gid_index */
 	int64_t portal;	     /* -1: none was given */
 	int64_t profile;     /* enum o2_hostile_profile; -1: not said */
-	bool list, all, victim;
+	bool list, all, victim, tell;
 	int64_t some; /* -1: not said */
 	uint64_t seed;
 	uint64_t liar_nid;

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lnd/conn/watch_line.h"
+
 /* `o2props hostile` on devices of the machine: with a victim of ours, against a peer, or as the victim. */
 
 #define CLOSING_MS    10000
@@ -65,6 +67,19 @@ static bool open_net(struct o2_net_liar *net, struct tally *tally)
 	return false;
 }
 
+/* A line at once, because who reads it tells the time of what is said by it. */
+static void tell(void *context, const struct o2_watched *watched)
+{
+	char text[O2_WATCH_LINE_BYTES];
+
+	o2_watch_line_put(watched, text);
+	printf("%s %s\n", (const char *)context, text);
+	fflush(stdout);
+}
+
+static const struct o2_watch tell_liar = {O2_HOSTILE_SAID_LIAR, tell},
+			     tell_honest = {O2_HOSTILE_SAID_HONEST, tell};
+
 /* False: it cannot go on. */
 static bool try_one(struct o2_net_liar *net, const struct o2_misbehaviour *what, struct tally *tally)
 {
@@ -72,6 +87,8 @@ static bool try_one(struct o2_net_liar *net, const struct o2_misbehaviour *what,
 	char why[O2_VICTIM_WHY_BYTES] = "";
 	enum o2_net_outcome outcome;
 
+	if (net->options.watch[O2_NI_LIAR] != NULL)
+		printf(O2_HOSTILE_SAID_TRY " %s\n", what->name);
 	if (!open_net(net, tally))
 		return false;
 	tally->begun = true;
@@ -135,6 +152,8 @@ int o2_hostile_net_command(struct o2_hostile_words *words)
 	net.options.served = words->portal >= 0;
 	net.options.portal = words->portal >= 0 ? (uint32_t)words->portal : 0;
 	net.options.profile = words->profile == O2_HOSTILE_KERNEL ? O2_HOSTILE_KERNEL : O2_HOSTILE_STRICT;
+	net.options.watch[O2_NI_LIAR] = words->tell ? &tell_liar : NULL;
+	net.options.watch[O2_NI_FRIEND] = words->tell ? &tell_honest : NULL;
 	if (words->some > 0)
 		printf("seed 0x%" PRIx64 "\n", words->seed);
 	if (words->all || words->some >= 0)

@@ -52,6 +52,8 @@ static const struct o2_option option_table[] = {
 	{"mutant", "NAME",
 	 "of the victim: a deliberate defect, or without a check: without/RULE (only in o2props-mutants)",
 	 O2_TEXT(net.mutant)},
+	{"tell", NULL, "with --peer: also print all that is said, as lines that `o2ref conform` reads",
+	 O2_FLAG(tell)},
 	{"victim", NULL, "be the victim: orders come from standard input", O2_FLAG(victim)},
 	{"liar", "NID", "who the victim's liar is", O2_READ(liar_nid, read_nid)},
 	{0},
@@ -93,6 +95,8 @@ static int check(const struct o2_hostile_words *words)
 		return o2_command_usage(command, "--some is for hostile with a --device");
 	if (!words->on_device && o2_hostile_quirk_takes_time())
 		return o2_command_usage(command, "--quirk late is for hostile with a --device");
+	if (words->tell && words->net.peer == 0)
+		return o2_command_usage(command, "--tell is for --peer");
 	if (words->profile >= 0 && words->net.peer == 0)
 		return o2_command_usage(command,
 					"--profile is for --peer: a victim of ours is judged strictly");

@@ -4,6 +4,7 @@
 
 #include "lnd/cm/cm.h"
 #include "lnd/conn/conn_internal.h"
+#include "lnd/ni/watch.h"
 #include "lnd/node/node.h"
 #include "props/hostile/hostile.h"
 #include "props/hostile/hostile_victim.h"
@@ -143,6 +144,9 @@ void o2_liar_close(struct o2_liar *liar);
 uint32_t o2_liar_spoil(const struct o2_liar_spoil *spoil, uint8_t *bytes, uint32_t length_bytes);
 /* Completions of the liar that are there; how many. */
 int o2_liar_progress(struct o2_liar *liar);
+/* Tell who listens to its interface; a connection's name is its queue pair. */
+void o2_liar_tell(const struct o2_liar *liar, enum o2_watched_kind kind, bool ours, const uint8_t *bytes,
+		  size_t length_bytes);
 /* Take its queue pair to ERROR: it acknowledges nothing any more. */
 void o2_liar_fail(struct o2_liar *liar);
 

@@ -67,8 +67,16 @@ void o2_liar_fail(struct o2_liar *liar)
 		ibv_modify_qp(liar->qp, &attr, IBV_QP_STATE);
 }
 
+void o2_liar_tell(const struct o2_liar *liar, enum o2_watched_kind kind, bool ours, const uint8_t *bytes,
+		  size_t length_bytes)
+{
+	if (liar->ni != NULL)
+		o2_watch_tell_cm(liar->ni->config.watch, liar->qp, kind, ours, bytes, length_bytes);
+}
+
 void o2_liar_close(struct o2_liar *liar)
 {
+	o2_liar_tell(liar, O2_WATCHED_GONE, true, NULL, 0);
 	if (liar->qp != NULL)
 		ibv_destroy_qp(liar->qp);
 	if (liar->cq != NULL)
@@ -110,6 +118,8 @@ int o2_liar_progress(struct o2_liar *liar)
 		if (wc.status != IBV_WC_SUCCESS) {
 			liar->errors++;
 		} else if (wc.opcode & IBV_WC_RECV) {
+			o2_liar_tell(liar, O2_WATCHED_MESSAGE, false, liar->slots + wc.wr_id * O2_MSG_BYTES,
+				     wc.byte_len);
 			hear(liar, liar->slots + wc.wr_id * O2_MSG_BYTES, wc.byte_len);
 			post_receive(liar, (uint32_t)wc.wr_id);
 		}
@@ -173,6 +183,24 @@ struct o2_msg *o2_liar_begin(struct o2_hostile *h, enum o2_msg_type type)
 	return msg;
 }
 
+static void tell_posted(const struct o2_liar *liar, const struct ibv_send_wr *wr)
+{
+	const struct o2_watched watched = {
+		.kind = O2_WATCHED_WRITE,
+		.ours = true,
+		.conn = liar->qp,
+		.length_bytes = wr->sg_list[0].length,
+		.addr = wr->wr.rdma.remote_addr,
+		.rkey = wr->wr.rdma.rkey,
+	};
+
+	if (wr->opcode == IBV_WR_RDMA_WRITE)
+		o2_watch_tell(liar->ni->config.watch, &watched);
+	else
+		o2_liar_tell(liar, O2_WATCHED_MESSAGE, true, (const uint8_t *)(uintptr_t)wr->sg_list[0].addr,
+			     wr->sg_list[0].length);
+}
+
 static bool post(struct o2_hostile *h, struct ibv_send_wr *wr, uint32_t length_bytes)
 {
 	struct o2_liar *liar = &h->liar;
@@ -188,6 +216,7 @@ static bool post(struct o2_hostile *h, struct ibv_send_wr *wr, uint32_t length_b
 	if (ibv_post_send(liar->qp, wr, &bad) != 0)
 		return false;
 	liar->sends_open++;
+	tell_posted(liar, wr);
 	return true;
 }
 

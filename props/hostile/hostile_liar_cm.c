@@ -54,7 +54,14 @@ static void answer(struct o2_liar *liar, struct o2_cm_id *id)
 	}
 	liar->id = id;
 	param.private_bytes = compose(liar, O2_MSG_CONNACK, bytes);
-	id->cm->ops->accept(id, &param, NULL);
+	if (id->cm->ops->accept(id, &param, NULL) == 0)
+		o2_liar_tell(liar, O2_WATCHED_REPLY, true, bytes, param.private_bytes);
+}
+
+static void tell_carried(const struct o2_liar *liar, enum o2_watched_kind kind,
+			 const struct o2_cm_event *event)
+{
+	o2_liar_tell(liar, kind, false, event->private_data, event->private_bytes);
 }
 
 static void hear(void *context, const struct o2_cm_event *event)
@@ -63,11 +70,15 @@ static void hear(void *context, const struct o2_cm_event *event)
 
 	if (event->type == O2_CM_REQUEST) {
 		learn_stamp(liar, event);
+		tell_carried(liar, O2_WATCHED_REQUEST, event);
 		answer(liar, event->id);
 		return;
 	}
 	if (event->id != liar->id)
 		return;
+	if (event->type == O2_CM_REJECTED || (event->type == O2_CM_ESTABLISHED && liar->waits))
+		tell_carried(liar, event->type == O2_CM_REJECTED ? O2_WATCHED_REJECT : O2_WATCHED_REPLY,
+			     event);
 	liar->waits = false;
 	switch (event->type) {
 	case O2_CM_ESTABLISHED:
@@ -80,6 +91,7 @@ static void hear(void *context, const struct o2_cm_event *event)
 		o2_reject_decode(event->private_data, event->private_bytes, &liar->reject, NULL);
 		break;
 	case O2_CM_DISCONNECTED:
+		tell_carried(liar, O2_WATCHED_DISCONNECT, event);
 		/* What is under way to a queue pair that is gone would be tried again for a while. */
 		liar->gone = true;
 		o2_liar_fail(liar);
@@ -116,11 +128,15 @@ int o2_liar_request(struct o2_liar *liar)
 	param.private_bytes = compose(liar, O2_MSG_CONNREQ, bytes);
 	rc = liar->cm->ops->connect(liar->cm, &target, &param, liar, &liar->id, NULL);
 	liar->waits = rc == 0;
+	if (rc == 0)
+		o2_liar_tell(liar, O2_WATCHED_REQUEST, true, bytes, param.private_bytes);
 	return rc;
 }
 
 void o2_liar_part(struct o2_liar *liar)
 {
+	if (liar->id != NULL && liar->established && !liar->gone)
+		o2_liar_tell(liar, O2_WATCHED_DISCONNECT, true, NULL, 0);
 	if (liar->id != NULL)
 		liar->id->cm->ops->destroy(liar->id);
 	liar->id = NULL;

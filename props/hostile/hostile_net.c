@@ -16,6 +16,7 @@ static int open_place(struct o2_net_liar *net, enum o2_hostile_ni which, struct 
 {
 	config->nid = o2_nid_make(O2_LND_O2IB, network, address);
 	config->arena_pages = which == O2_NI_LIAR ? 1 : O2_HOSTILE_PAGES;
+	config->watch = net->options.watch[which];
 	if (which != O2_NI_LIAR)
 		o2_hostile_bend_ni(config);
 	return o2_place_open(&net->h.place[which], config, net->network, error);

@@ -27,6 +27,8 @@ struct o2_net_liar_options {
 	uint32_t closing_ms;  /* .. and to close when it has to at once */
 	enum o2_hostile_profile profile;
 	o2_network_open_fn open_network;
+	const struct o2_watch
+		*watch[O2_HOSTILE_NIS]; /* who hears the liar and the honest node; NULL: nobody */
 	uint32_t honest_address; /* 0: the honest node has the liar's, which not every network allows */
 };
 

@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+from pathlib import Path
 
 sys.dont_write_bytecode = True
 import net_rxe  # noqa: E402
@@ -32,15 +33,18 @@ def conform(*arguments, seconds=LONG):
     return done.returncode, {probe["id"]: probe["outcome"] for probe in json.loads(done.stdout)["probes"]}, done.stdout + done.stderr
 
 
+def judge(*arguments):
+    return subprocess.run([net_rxe.PROGRAM, "judge", *arguments], stdout=subprocess.PIPE, text=True, timeout=LONG, check=False)
+
+
 class Conform(unittest.TestCase):
     def test_clean(self):
         with Server(), tempfile.TemporaryDirectory() as folder:
             status, outcomes, text = conform("--rounds", 1, "--out", folder)
             self.assertEqual(status, OK, text)
-            judge = subprocess.run([net_rxe.PROGRAM, "judge", f"{folder}/said.pcapng"], stdout=subprocess.PIPE, text=True,
-                                   timeout=LONG, check=False)
-            self.assertEqual(judge.returncode, OK, judge.stdout)
-            self.assertIn("\n0 must, 0 should, ", judge.stdout)
+            judged = judge(f"{folder}/said.pcapng")
+            self.assertEqual(judged.returncode, OK, judged.stdout)
+            self.assertIn("\n0 must, 0 should, ", judged.stdout)
             self.assertEqual({name for name, outcome in outcomes.items() if outcome != "holds"}, set(), text)
             self.assertGreater(len(outcomes), 90)
 
@@ -68,11 +72,22 @@ class Conform(unittest.TestCase):
                 self.named(quirk, ids, "--timeout", 3, only=only)
 
     def test_hostile(self):
-        """A few lies of each kind; tests/device/vm/hostile.py tells all of them."""
-        wanted = ("magic", "noop-storm", "asks-depth-0", "nak-of-success")
-        with Server():
-            status, outcomes, text = conform("--hostile", "--only", ",".join(f"hostile/{name}" for name in wanted))
+        """A few lies of each kind: the judge names them while they are told, and again in the capture; the peer it does not
+        name.  tests/device/vm/hostile.py tells all of them."""
+        wanted = {"magic": "message/wire", "noop-storm": "credits/noop-storm", "asks-depth-0": "connect/limits",
+                  "nak-of-success": "transfer/errno", "before": "write/outside"}
+        with Server(), tempfile.TemporaryDirectory() as folder:
+            status, outcomes, text = conform("--hostile", "--only", ",".join(f"hostile/{name}" for name in wanted), "--out", folder)
             self.assertEqual((status, outcomes), (OK, {f"hostile/{name}": "holds" for name in wanted}), text)
+            report = json.loads((Path(folder) / "report.json").read_text(encoding="utf-8"))
+            judged = json.loads(judge("--json", f"{folder}/said.pcapng").stdout)
+        self.assertEqual((report["lies"], report["lies_named"]), (len(wanted), len(wanted)))
+        for probe in report["probes"]:
+            name = probe["id"].removeprefix("hostile/")
+            self.assertIn(wanted[name], probe["named"])
+            self.assertTrue(any(row["rule"] == wanted[name] and probe["first_packet"] <= row["packet"] <= probe["last_packet"]
+                                for row in judged["findings"]) or wanted[name] == "message/wire", (probe, judged["findings"]))
+        self.assertNotIn(PEER, {row["who"] for row in judged["findings"] if row["severity"] != "note"})
 
 
 def main():

@@ -225,6 +225,16 @@ static void print(const struct o2_net_judging *judging)
 	       times[O2_JUDGE_SHOULD], times[O2_JUDGE_NOTE]);
 }
 
+bool o2_net_judging_is_ours(const struct o2_net_judging *judging, const struct o2_judge_finding *finding)
+{
+	const struct heard *heard;
+
+	LIST_FOREACH(heard, &judging->heard, entry)
+		if (heard->conn == finding->conn)
+			return heard->side[true] == finding->who;
+	return false;
+}
+
 static void forget_all(struct o2_net_judging *judging)
 {
 	while (!LIST_EMPTY(&judging->heard))

@@ -23,6 +23,8 @@ struct o2_net_judging *o2_net_judging_new(const struct o2_net_options *options);
  */
 struct o2_net_judging *o2_net_judging_tell(const struct o2_net_options *options, o2_judge_sink sink,
 					   void *context);
+/* While a finding is told: whether this end has broken the rule. */
+bool o2_net_judging_is_ours(const struct o2_net_judging *judging, const struct o2_judge_finding *finding);
 void o2_net_judging_free(struct o2_net_judging *judging);
 
 /* What it has heard; number: of the last event, as in findings. */

@@ -48,4 +48,14 @@ static inline void o2_watch_tell(const struct o2_watch *watch, const struct o2_w
 		watch->hear(watch->context, watched);
 }
 
+/* What the connection manager carries: private data, or nothing. */
+static inline void o2_watch_tell_cm(const struct o2_watch *watch, const void *conn, enum o2_watched_kind kind,
+				    bool ours, const uint8_t *bytes, size_t length_bytes)
+{
+	const struct o2_watched watched = {
+		.kind = kind, .ours = ours, .conn = conn, .bytes = bytes, .length_bytes = length_bytes};
+
+	o2_watch_tell(watch, &watched);
+}
+
 #endif

@@ -27,10 +27,7 @@ static struct o2_conn_params params_for(const struct o2_peer *peer)
 static void tell_watch(const struct o2_node *node, const void *conn, enum o2_watched_kind kind, bool ours,
 		       const uint8_t *bytes, size_t length_bytes)
 {
-	const struct o2_watched watched = {
-		.kind = kind, .ours = ours, .conn = conn, .bytes = bytes, .length_bytes = length_bytes};
-
-	o2_watch_tell(node->ni->config.watch, &watched);
+	o2_watch_tell_cm(node->ni->config.watch, conn, kind, ours, bytes, length_bytes);
 }
 
 static int ask(struct o2_link *link, struct o2_error *error)

@@ -41,9 +41,7 @@ static void tell_down(struct o2_link *link, const struct o2_transfer_fault *faul
 
 static void tell_ended(const struct o2_link *link, bool ours)
 {
-	const struct o2_watched watched = {.kind = O2_WATCHED_DISCONNECT, .ours = ours, .conn = link->conn};
-
-	o2_watch_tell(link->node->ni->config.watch, &watched);
+	o2_watch_tell_cm(link->node->ni->config.watch, link->conn, O2_WATCHED_DISCONNECT, ours, NULL, 0);
 }
 
 void o2_link_ended_there(const struct o2_link *link)

@@ -112,6 +112,12 @@ static void say(const struct o2_watch *watch, enum o2_watched_kind kind, bool ou
 	watch->hear(watch->context, &watched);
 }
 
+/* Who sends the NOOP; our end is the liar; and the rules that it is named by then. */
+static struct {
+	bool ours, lies;
+	char named[O2_CONFORM_NAMED_BYTES];
+} noop;
+
 /* One connection, on which the peer sends a NOOP: it owes no credits, and nothing belongs behind it. */
 static void hear_noop(uint8_t credits, size_t more_bytes, enum o2_net_profile profile,
 		      struct o2_conform_report *report)
@@ -131,7 +137,9 @@ static void hear_noop(uint8_t credits, size_t more_bytes, enum o2_net_profile pr
 	say(watch, O2_WATCHED_REQUEST, true, O2_MSG_CONNREQ, 0, 0);
 	say(watch, O2_WATCHED_REPLY, false, O2_MSG_CONNACK, 0, 0);
 	o2_conform_listener_at(listener, "ping/info");
-	say(watch, O2_WATCHED_MESSAGE, false, O2_MSG_NOOP, credits, more_bytes);
+	o2_conform_listener_lies(listener, noop.lies);
+	say(watch, O2_WATCHED_MESSAGE, noop.ours, O2_MSG_NOOP, credits, more_bytes);
+	o2_conform_listener_named(listener, noop.named);
 	watch->hear(watch->context, &gone);
 	o2_conform_listener_report(listener, report);
 	assert_true(o2_conform_listener_free(listener));
@@ -167,4 +175,31 @@ TEST(what_should_hold_is_known_of_kernels)
 	hear_noop(0, 4, O2_NET_KERNEL, &report);
 	assert_int_equal(report.rows[0].result.outcome, O2_CONFORM_TOLERATED);
 	o2_conform_report_free(&report);
+}
+
+TEST(a_liar_is_named_and_is_no_finding)
+{
+	struct o2_conform_report report;
+
+	noop.lies = noop.ours = true;
+	hear_noop(3, 4, O2_NET_STRICT, &report);
+	assert_int_equal(report.nrows, 0);
+	assert_string_equal(noop.named, "message/length, credits/over-owed");
+	o2_conform_report_free(&report);
+	/* What its peer does meanwhile is one. */
+	noop.ours = false;
+	hear_noop(3, 0, O2_NET_STRICT, &report);
+	assert_int_equal(report.nrows, 1);
+	assert_string_equal(report.rows[0].id, "judge/credits/over-owed");
+	assert_non_null(strstr(report.rows[0].result.text, "the peer, in ping/info: "));
+	assert_string_equal(noop.named, "");
+	o2_conform_report_free(&report);
+	/* And so is what an honest end of ours does. */
+	noop.lies = false;
+	noop.ours = true;
+	hear_noop(3, 0, O2_NET_STRICT, &report);
+	assert_int_equal(report.nrows, 1);
+	assert_non_null(strstr(report.rows[0].result.text, "this end, in ping/info: "));
+	o2_conform_report_free(&report);
+	noop.ours = false;
 }

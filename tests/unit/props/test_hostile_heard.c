@@ -2,6 +2,7 @@
 
 #include "judge/rules.h"
 #include "props/hostile/hostile.h"
+#include "tests/lib/judge_page.h"
 #include "tests/lib/unit_test.h"
 
 /*
@@ -14,37 +15,6 @@
 #define PERCENT_NAMED 95u
 
 static const char *only;
-
-/* The section of docs/judge.md. */
-static const char *section(void)
-{
-	static char text[256 * 1024];
-	FILE *file = fopen(O2_DOCS_DIR "/judge.md", "r");
-	char *start, *end;
-
-	assert_non_null(file);
-	text[fread(text, 1, sizeof(text) - 1, file)] = '\0';
-	fclose(file);
-	start = strstr(text, "\n## Misbehaviours");
-	assert_non_null(start);
-	end = strstr(start + 1, "\n## ");
-	if (end != NULL)
-		*end = '\0';
-	return start;
-}
-
-/* Is there a row that begins with `first`, and has `name` in it? */
-static bool has(const char *text, const char *first, const char *name)
-{
-	char begins[80], word[80];
-	const char *row, *found;
-
-	snprintf(begins, sizeof(begins), "\n| %s |", first);
-	snprintf(word, sizeof(word), "`%s`", name);
-	row = strstr(text, begins);
-	found = row == NULL ? NULL : strstr(row + strlen(begins), word);
-	return found != NULL && found < row + 1 + strcspn(row + 1, "\n");
-}
 
 static size_t names_in(const char *text)
 {
@@ -67,7 +37,7 @@ static bool is_said(const char *text, const struct o2_misbehaviour *what, enum o
 	char first[64];
 
 	snprintf(first, sizeof(first), "`%s`", rule->id);
-	if (by_liar && has(text, first, what->name))
+	if (by_liar && judge_page_has(text, first, what->name))
 		return true;
 	if (!by_liar && rule->severity == O2_JUDGE_NOTE)
 		return true;
@@ -92,7 +62,7 @@ static size_t names(const char *text, const struct o2_misbehaviour *what, size_t
 			print_message("%s, by %s\n", o2_judge_rules[heard.broken[i].rule].id,
 				      heard.broken[i].by_liar ? "the liar" : "an honest side");
 	}
-	if (named == 0 && !has(text, "none", what->name)) {
+	if (named == 0 && !judge_page_has(text, "none", what->name)) {
 		print_message("%s: no rule names it, and docs/judge.md does not say why\n", what->name);
 		*wrong += 1;
 	}
@@ -101,7 +71,7 @@ static size_t names(const char *text, const struct o2_misbehaviour *what, size_t
 
 TEST(names_each)
 {
-	const char *text = section();
+	const char *text = judge_misbehaviours();
 	const struct o2_misbehaviour *list;
 	size_t count = o2_misbehaviours(&list), named = 0, unnamed = 0, said = 0, wrong = 0;
 

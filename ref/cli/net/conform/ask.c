@@ -31,13 +31,7 @@ struct asker {
 static void tell_watch(const struct asker *asker, enum o2_watched_kind kind, const uint8_t *bytes,
 		       size_t length_bytes)
 {
-	const struct o2_watched watched = {.kind = kind,
-					   .ours = kind == O2_WATCHED_REQUEST,
-					   .conn = asker->conn,
-					   .bytes = bytes,
-					   .length_bytes = length_bytes};
-
-	o2_watch_tell(asker->watch, &watched);
+	o2_watch_tell_cm(asker->watch, asker->conn, kind, kind == O2_WATCHED_REQUEST, bytes, length_bytes);
 }
 
 static void hear_reply(struct o2_conform_asked *asked, const struct o2_cm_event *event)

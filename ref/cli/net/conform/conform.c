@@ -207,7 +207,7 @@ static void be_hostile(struct o2_conform *conform, struct o2_conform_report *rep
 		hostile.gid_index = conform->session.network.ni.config.gid_index;
 	}
 	o2_net_network_close(&conform->session.network);
-	report->whole &= o2_conform_hostile_try(&hostile, report);
+	report->whole &= o2_conform_hostile_try(&hostile, conform->listener, report);
 }
 
 static int run(struct o2_conform *conform, struct o2_conform_report *report)
@@ -217,10 +217,10 @@ static int run(struct o2_conform *conform, struct o2_conform_report *report)
 
 	if (status == O2_CLI_OK) {
 		try_all(conform, report);
-		o2_conform_listener_report(conform->listener, report);
 		open = !conform->options->hostile || report->mute != NULL || !report->whole;
 		if (!open)
 			be_hostile(conform, report);
+		o2_conform_listener_report(conform->listener, report);
 	}
 	if (open)
 		o2_net_network_close(&conform->session.network);

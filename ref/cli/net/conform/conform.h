@@ -15,8 +15,9 @@
  * so that what one of them has spoilt is not the next one's.  Source: docs/conform.md.
  */
 
-#define O2_CONFORM_CANNOT     77
-#define O2_CONFORM_TEXT_BYTES 640u
+#define O2_CONFORM_CANNOT      77
+#define O2_CONFORM_TEXT_BYTES  640u
+#define O2_CONFORM_NAMED_BYTES 160u
 
 enum o2_conform_outcome {
 	O2_CONFORM_HOLDS,
@@ -52,6 +53,9 @@ struct o2_conform_result {
 	char text[O2_CONFORM_TEXT_BYTES]; /* what was seen; why it was not tried */
 	uint64_t took_ns;
 	uint64_t first_packet, last_packet; /* in the capture; 0: there is none */
+	/* A lie: it was told, and these rules the judge has named it by: "a, b". */
+	bool lie;
+	char named[O2_CONFORM_NAMED_BYTES];
 };
 
 /* An operation of ours. */

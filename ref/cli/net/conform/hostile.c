@@ -9,12 +9,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/monotonic.h"
 #include "cli/cli.h"
+#include "lnd/conn/watch_line.h"
 #include "wire/nid.h"
 
 #define MAX_ROWS      512u
 #define MAX_ARGUMENTS (MAX_ROWS + 32u)
-#define LINE_BYTES    1024u
+#define LINE_BYTES    (O2_WATCH_LINE_BYTES + 16u)
 #define NAME_BYTES    (O2_CONFORM_ID_BYTES - sizeof(O2_CONFORM_HOSTILE))
 #define SOURCE	      "hostile.md#the-table"
 /* A peer gives up on one that is silent when its own time-out is over, and it looks four times in it. */
@@ -224,6 +226,7 @@ static void compose(const struct o2_conform_hostile *hostile, const struct o2_ne
 	add_number(words, "--gid-index", hostile->gid_index);
 	add_number(words, "--port", options->port);
 	add_number(words, "--patience", (options->timeout_ms + MORE_PATIENCE_MS) / 1000);
+	add(words, "--tell");
 	add(words, "--profile");
 	add(words, options->profile == O2_NET_KERNEL ? "kernel" : "strict");
 	if (!hostile->place)
@@ -241,19 +244,83 @@ static void add_row(struct o2_conform_report *report, const struct table *table,
 	o2_conform_report_add(report, id, sentence_of(table, name), SOURCE, id, result);
 }
 
-static bool run_liar(struct words *words, const struct table *table, struct o2_conform_report *report)
+/* What follows the word and a blank; NULL: the line does not begin so. */
+static const char *after(const char *line, const char *word)
 {
+	const size_t length = strlen(word);
+
+	return strncmp(line, word, length) == 0 && line[length] == ' ' ? line + length + 1 : NULL;
+}
+
+bool o2_conform_hostile_said(const char *line, struct o2_conform_listener *listener)
+{
+	const char *by_liar = after(line, O2_HOSTILE_SAID_LIAR),
+		   *by_honest = after(line, O2_HOSTILE_SAID_HONEST);
+	uint8_t bytes[O2_MSG_BYTES];
+	struct o2_watched watched;
+
+	if (by_liar == NULL && by_honest == NULL)
+		return false;
+	if (!o2_watch_line_read(by_liar != NULL ? by_liar : by_honest, bytes, &watched))
+		return false;
+	o2_conform_listener_lies(listener, by_liar != NULL);
+	o2_watch_tell(o2_conform_listener_watch(listener), &watched);
+	o2_conform_listener_lies(listener, false);
+	return true;
+}
+
+/* The misbehaviour that comes next. */
+struct lie {
+	char id[2 * O2_CONFORM_ID_BYTES];
+	uint64_t began_ns, packets;
+};
+
+static void begin_lie(struct lie *lie, const char *name, struct o2_conform_listener *listener)
+{
+	snprintf(lie->id, sizeof(lie->id), O2_CONFORM_HOSTILE "%.*s", (int)strcspn(name, "\n"), name);
+	lie->began_ns = o2_monotonic_ns();
+	lie->packets = o2_conform_listener_packets(listener);
+	o2_conform_listener_at(listener, lie->id);
+}
+
+static void end_lie(const struct lie *lie, const struct o2_conform_listener *listener,
+		    struct o2_conform_result *result)
+{
+	result->took_ns = o2_monotonic_ns() - lie->began_ns;
+	result->last_packet = o2_conform_listener_packets(listener);
+	result->first_packet = result->last_packet > lie->packets ? lie->packets + 1 : result->last_packet;
+	result->lie = result->outcome != O2_CONFORM_NOT_TRIED;
+	o2_conform_listener_named(listener, result->named);
+}
+
+static void hear_liar(FILE *out, const struct table *table, struct o2_conform_listener *listener,
+		      struct o2_conform_report *report)
+{
+	static struct lie lie;
 	struct o2_conform_result result;
 	char line[LINE_BYTES], name[O2_CONFORM_ID_BYTES];
+
+	while (fgets(line, sizeof(line), out) != NULL) {
+		if (after(line, O2_HOSTILE_SAID_TRY) != NULL) {
+			begin_lie(&lie, after(line, O2_HOSTILE_SAID_TRY), listener);
+		} else if (!o2_conform_hostile_said(line, listener) &&
+			   o2_conform_hostile_line(line, name, &result)) {
+			end_lie(&lie, listener, &result);
+			add_row(report, table, name, &result);
+		}
+	}
+}
+
+static bool run_liar(struct words *words, const struct table *table, struct o2_conform_listener *listener,
+		     struct o2_conform_report *report)
+{
 	pid_t pid = 0;
 	FILE *out = start(words, &pid);
 	int status;
 
 	if (out == NULL)
 		return false;
-	while (fgets(line, sizeof(line), out) != NULL)
-		if (o2_conform_hostile_line(line, name, &result))
-			add_row(report, table, name, &result);
+	hear_liar(out, table, listener, report);
 	status = finish(out, pid);
 	if (status == 0 || status == O2_CLI_REFUSED)
 		return true;
@@ -261,7 +328,8 @@ static bool run_liar(struct words *words, const struct table *table, struct o2_c
 	return false;
 }
 
-bool o2_conform_hostile_try(const struct o2_conform_hostile *hostile, struct o2_conform_report *report)
+bool o2_conform_hostile_try(const struct o2_conform_hostile *hostile, struct o2_conform_listener *listener,
+			    struct o2_conform_report *report)
 {
 	static struct table table;
 	struct words words = {.count = 0};
@@ -278,7 +346,7 @@ bool o2_conform_hostile_try(const struct o2_conform_hostile *hostile, struct o2_
 	if (add_names(&words, &table, report->options) == 0)
 		return true;
 	if (hostile->device != NULL)
-		return run_liar(&words, &table, report);
+		return run_liar(&words, &table, listener, report);
 	for (uint32_t i = 0; i < words.count; i++)
 		add_row(report, &table, words.argument[i], &lacks);
 	return true;

@@ -2,6 +2,7 @@
 #ifndef O2_CLI_NET_CONFORM_HOSTILE_H
 #define O2_CLI_NET_CONFORM_HOSTILE_H
 
+#include "cli/net/conform/listen.h"
 #include "cli/net/conform/report.h"
 
 /*
@@ -17,8 +18,15 @@ struct o2_conform_hostile {
 	bool place; /* the peer has one at --portal */
 };
 
-/* Our own interface is closed.  False: it could not be done to the end; that was said. */
-bool o2_conform_hostile_try(const struct o2_conform_hostile *hostile, struct o2_conform_report *report);
+/*
+ * Our own interface is closed.  What is said meanwhile the listener hears.  False: it could not be done to the
+ * end; that was said.
+ */
+bool o2_conform_hostile_try(const struct o2_conform_hostile *hostile, struct o2_conform_listener *listener,
+			    struct o2_conform_report *report);
+
+/* A line of what was said by the liar or by the honest node, for the listener.  False: it is none. */
+bool o2_conform_hostile_said(const char *line, struct o2_conform_listener *listener);
 
 /*
  * A line of what the liar prints about a misbehaviour: its name, and what came of it.  False: it is none.

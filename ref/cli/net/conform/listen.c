@@ -28,6 +28,8 @@ struct o2_conform_listener {
 	const char *probe;
 	const struct o2_watched *now;		 /* what is heard at this moment */
 	struct broken broken[O2_JUDGE_RULES][2]; /* by us: [true] */
+	bool lies;				 /* who is heard at this moment is the liar */
+	bool named[O2_JUDGE_RULES];		 /* of what it was to break, in this probe */
 };
 
 /* The first bytes of what shows it, in hexadecimal. */
@@ -50,10 +52,14 @@ static void find(void *context, const struct o2_judge_finding *finding)
 {
 	struct o2_conform_listener *listener = context;
 	const struct o2_judge_row row = o2_judge_row_of(finding);
-	const bool ours = row.who_nid == listener->options->nid;
+	const bool ours = o2_net_judging_is_ours(listener->judging, finding);
 	struct broken *broken = &listener->broken[row.rule][ours];
 	char what[O2_JUDGE_ROW_TEXT_BYTES], bytes[200], packet[48] = "";
 
+	if (ours && listener->lies) {
+		listener->named[row.rule] = true;
+		return;
+	}
 	if (o2_judge_row_severity(&row) == O2_JUDGE_NOTE || broken->times++ > 0)
 		return;
 	o2_judge_what(row.wire_rule, &row.error, what);
@@ -120,6 +126,23 @@ const struct o2_watch *o2_conform_listener_watch(struct o2_conform_listener *lis
 void o2_conform_listener_at(struct o2_conform_listener *listener, const char *probe)
 {
 	listener->probe = probe;
+	memset(listener->named, 0, sizeof(listener->named));
+}
+
+void o2_conform_listener_lies(struct o2_conform_listener *listener, bool lies)
+{
+	listener->lies = lies;
+}
+
+void o2_conform_listener_named(const struct o2_conform_listener *listener, char text[O2_CONFORM_NAMED_BYTES])
+{
+	size_t used = 0;
+
+	text[0] = '\0';
+	for (unsigned int rule = 0; rule < O2_JUDGE_RULES && used < O2_CONFORM_NAMED_BYTES; rule++)
+		if (listener->named[rule])
+			used += (size_t)snprintf(text + used, O2_CONFORM_NAMED_BYTES - used, "%s%s",
+						 used > 0 ? ", " : "", o2_judge_rules[rule].id);
 }
 
 uint64_t o2_conform_listener_packets(const struct o2_conform_listener *listener)

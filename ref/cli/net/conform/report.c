@@ -78,8 +78,12 @@ static void print_row(const struct o2_conform_report *report, const struct o2_co
 	/* Why nothing else was tried is said once. */
 	if (report->mute != NULL && row->result.outcome == O2_CONFORM_NOT_TRIED)
 		return;
-	fprintf(out, "%-9s %-22s %s\n", outcome_names[row->result.outcome], row->id,
+	fprintf(out, "%-9s %-22s %s", outcome_names[row->result.outcome], row->id,
 		row->result.outcome == O2_CONFORM_HOLDS ? row->sentence : row->result.text);
+	if (row->result.lie)
+		fprintf(out, "; the judge names it: %s",
+			row->result.named[0] == '\0' ? "no rule" : row->result.named);
+	fputc('\n', out);
 	if (row->result.outcome == O2_CONFORM_HOLDS || row->result.outcome == O2_CONFORM_NOT_TRIED)
 		return;
 	o2_conform_again(report, row->again, again, sizeof(again));
@@ -95,6 +99,19 @@ static bool is_gone(const struct o2_conform_known_entry *entry)
 	return entry->tried && !entry->occurs;
 }
 
+/* How many lies were told, and what the judge did not hear in them. */
+static void print_lies(const struct o2_conform_report *report, FILE *out)
+{
+	if (report->lies == 0)
+		return;
+	fprintf(out, "lies: the judge names %" PRIu32 " of %" PRIu32 " by a rule%s", report->lies_named,
+		report->lies, report->lies_named < report->lies ? "; not" : "");
+	for (uint32_t i = 0; i < report->nrows; i++)
+		if (report->rows[i].result.lie && report->rows[i].result.named[0] == '\0')
+			fprintf(out, " %s", report->rows[i].id);
+	fputc('\n', out);
+}
+
 static void print_end(const struct o2_conform_report *report, FILE *out)
 {
 	const uint32_t *count = report->count;
@@ -108,6 +125,7 @@ static void print_end(const struct o2_conform_report *report, FILE *out)
 	fprintf(out,
 		"judged: %" PRIu64 " messages and %" PRIu64 " WRITEs of ours on %" PRIu64 " connections\n",
 		report->judged.messages, report->judged.writes, report->judged.connections);
+	print_lies(report, out);
 	fprintf(out,
 		"%" PRIu32 " hold, %" PRIu32 " findings, %" PRIu32 " known, %" PRIu32 " tolerated, %" PRIu32
 		" not tried; seed %" PRIu64 "\n",
@@ -144,10 +162,27 @@ void o2_conform_report_add(struct o2_conform_report *report, const char *id, con
 	    o2_conform_known_note(&report->known, id, result->outcome == O2_CONFORM_FINDING))
 		row->result.outcome = O2_CONFORM_KNOWN;
 	report->count[row->result.outcome]++;
+	report->lies += row->result.lie;
+	report->lies_named += row->result.named[0] != '\0' && row->result.lie;
 	if (report->options->json)
 		return;
 	print_row(report, row, stdout);
 	fflush(stdout);
+}
+
+/* "a, b" */
+static json_t *named_json(const char *text)
+{
+	json_t *named = json_array();
+
+	while (*text != '\0') {
+		const size_t length = strcspn(text, ",");
+
+		json_array_append_new(named, json_stringn(text, length));
+		text += length;
+		text += strspn(text, ", ");
+	}
+	return named;
 }
 
 static json_t *row_json(const struct o2_conform_report *report, const struct o2_conform_row *row)
@@ -166,6 +201,8 @@ static json_t *row_json(const struct o2_conform_report *report, const struct o2_
 		object = o2_json_with(object, "first_packet", o2_json_length(row->result.first_packet));
 		object = o2_json_with(object, "last_packet", o2_json_length(row->result.last_packet));
 	}
+	if (row->result.lie)
+		object = o2_json_with(object, "named", named_json(row->result.named));
 	if (row->result.outcome == O2_CONFORM_HOLDS)
 		return object;
 	o2_conform_again(report, row->again, again, sizeof(again));
@@ -204,6 +241,8 @@ static json_t *report_json(const struct o2_conform_report *report)
 	object = o2_json_with(object, "not_tried", json_integer(count[O2_CONFORM_NOT_TRIED]));
 	object = o2_json_with(object, "judged_messages", o2_json_length(report->judged.messages));
 	object = o2_json_with(object, "judged_connections", o2_json_length(report->judged.connections));
+	object = o2_json_with(object, "lies", json_integer(report->lies));
+	object = o2_json_with(object, "lies_named", json_integer(report->lies_named));
 	object = o2_json_with(object, "known_and_gone", gone_json(report));
 	return o2_json_with(object, "probes", rows);
 }

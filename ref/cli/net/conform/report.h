@@ -29,6 +29,7 @@ struct o2_conform_report {
 	struct o2_conform_row *rows; /* owned */
 	uint32_t nrows;
 	uint32_t count[O2_CONFORM_OUTCOMES];
+	uint32_t lies, lies_named; /* that were told; those that the judge has named by a rule */
 	/* What the peer has to do before anything else can be tried, and does not; NULL: it does. */
 	const struct o2_conform_probe *mute;
 	struct o2_net_judged judged;
