@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A message of LNet selftest of any bytes, as a model of widths says (props/model/lst_model.h): refused by the
+ * same rule, or read; what was read is written again in either byte order, and comes back from its JSON form.
+ */
+#include <string.h>
+
+#include <jansson.h>
+
+#include "fuzz/common.h"
+#include "lst/wire/msg.h"
+#include "lst/wire/msg_json.h"
+#include "lst/wire/range.h"
+#include "props/model/lst_model.h"
+
+static void check_verdict(int rc, const struct o2_error *error, const struct o2_lstm_verdict *model)
+{
+	const char *rule = rc == 0 ? "none" : error->rule,
+		   *wanted = model->rule == NULL ? "none" : model->rule;
+
+	if ((rc == 0) != (model->rule == NULL) || strcmp(rule, wanted) != 0)
+		o2_fuzz_fail("lst: the codec says %s, the model %s", rule, wanted);
+	if (rc != 0 && (error->value != model->value || error->limit != model->limit || error->code != rc))
+		o2_fuzz_fail("lst: %s with value %llu, the model has %llu", rule,
+			     (unsigned long long)error->value, (unsigned long long)model->value);
+}
+
+static void check_bytes(const struct o2_lst_msg *msg, const uint8_t *expected, const char *what)
+{
+	uint8_t bytes[O2_LST_MSG_BYTES];
+
+	memset(bytes, 0xa5, sizeof(bytes));
+	if (o2_lst_msg_encode(msg, bytes, NULL) != 0)
+		o2_fuzz_fail("lst: what was read cannot be written");
+	for (uint32_t i = 0; i < sizeof(bytes); i++)
+		if (bytes[i] != expected[i])
+			o2_fuzz_fail("lst: %s: byte %u is 0x%02x, the model has 0x%02x", what, i, bytes[i],
+				     expected[i]);
+}
+
+static void check_json(const struct o2_lst_msg *msg, const uint8_t *expected)
+{
+	struct o2_lst_msg again;
+	json_t *object = o2_lst_msg_to_json(msg);
+
+	if (object == NULL || o2_lst_msg_from_json(object, &again, NULL) != 0)
+		o2_fuzz_fail("lst: no JSON form, or one that cannot be read");
+	json_decref(object);
+	check_bytes(&again, expected, "from JSON");
+}
+
+/* Decoding what was written gives what was read; only requests have a range to be in. */
+static void check_range(const struct o2_lst_msg *msg)
+{
+	struct o2_error error = {0};
+	const int rc = o2_lst_range_check(msg, &error);
+
+	if (rc != 0 && (error.rule == NULL || strncmp(error.rule, "lst/send/", 9) != 0))
+		o2_fuzz_fail("lst: what may not be sent is refused without a rule of it");
+	if (rc != 0 && msg->msg_version == O2_LST_MSG_VERSION && o2_lst_type_is_reply(msg->msg_type))
+		o2_fuzz_fail("lst: a reply may not be sent by %s", error.rule);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	uint8_t same[O2_LSTM_BYTES], other[O2_LSTM_BYTES];
+	struct o2_lstm_verdict model;
+	struct o2_error error = {0};
+	struct o2_lst_msg msg;
+	const int rc = o2_lst_msg_decode(data, size, &msg, &error);
+
+	o2_lstm_decode(data, size, &model);
+	check_verdict(rc, &error, &model);
+	if (!model.is_read)
+		return 0;
+	if ((msg.order == O2_BIG_ENDIAN) != model.big)
+		o2_fuzz_fail("lst: the byte order is not the magic's");
+	o2_lstm_again(data, model.big, same, other);
+	check_bytes(&msg, same, "in its order");
+	check_json(&msg, same);
+	check_range(&msg);
+	msg.order = model.big ? O2_LITTLE_ENDIAN : O2_BIG_ENDIAN;
+	check_bytes(&msg, other, "in the other order");
+	return 0;
+}
