@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #define PROGRAM "o2ref"
+#define FILES	(3 + O2_COMMAND_FILES)
 
 void o2_command_word(struct o2_command_run *run, const char *format, ...)
 {
@@ -47,8 +48,8 @@ static void take(int fd, char *text)
 	text[length] = '\0';
 }
 
-/* in, out, err: files in memory. */
-static int spawn(struct o2_command_run *run, const char *path, const int fd[3])
+/* in, out, err, and those that it is told of: files in memory, none at a lower number than its place. */
+static int spawn(struct o2_command_run *run, const char *path, const int fd[FILES])
 {
 	char *words[O2_COMMAND_WORDS + 2] = {(char[]){PROGRAM}};
 	posix_spawn_file_actions_t actions;
@@ -58,7 +59,7 @@ static int spawn(struct o2_command_run *run, const char *path, const int fd[3])
 	for (uint32_t i = 0; i < run->words; i++)
 		words[1 + i] = run->word[i];
 	rc = posix_spawn_file_actions_init(&actions);
-	for (int i = 0; i < 3 && rc == 0; i++)
+	for (int i = 0; i < (int)FILES && rc == 0; i++)
 		rc = posix_spawn_file_actions_adddup2(&actions, fd[i], i);
 	if (rc == 0)
 		rc = posix_spawn(&pid, path, &actions, NULL, words, environ);
@@ -71,11 +72,14 @@ static int spawn(struct o2_command_run *run, const char *path, const int fd[3])
 bool o2_command_execute(struct o2_command_run *run)
 {
 	char path[4096];
-	int fd[3] = {memfd_create("in", MFD_CLOEXEC), memfd_create("out", MFD_CLOEXEC),
-		     memfd_create("err", MFD_CLOEXEC)};
-	const bool ready = fd[0] >= 0 && fd[1] >= 0 && fd[2] >= 0 && path_of_program(path, sizeof(path));
+	int fd[FILES];
+	bool ready = path_of_program(path, sizeof(path));
 	size_t written = 0;
 
+	for (uint32_t i = 0; i < FILES; i++) {
+		fd[i] = memfd_create("o2ref", MFD_CLOEXEC);
+		ready = ready && fd[i] >= 0;
+	}
 	run->status = -1;
 	run->out[0] = run->err[0] = '\0';
 	while (ready && written < run->input_bytes) {
@@ -90,8 +94,10 @@ bool o2_command_execute(struct o2_command_run *run)
 		run->status = spawn(run, path, fd);
 		take(fd[1], run->out);
 		take(fd[2], run->err);
+		for (uint32_t i = 0; i < O2_COMMAND_FILES; i++)
+			take(fd[O2_COMMAND_FD(i)], run->file[i]);
 	}
-	for (int i = 0; i < 3; i++)
+	for (uint32_t i = 0; i < FILES; i++)
 		if (fd[i] >= 0)
 			close(fd[i]);
 	return ready;

@@ -11,6 +11,10 @@
 #define O2_COMMAND_WORDS 48u
 #define O2_COMMAND_BYTES (1u << 20) /* of an output; what is more is cut */
 #define O2_COMMAND_WORD	 40u
+/* Files that it can be told to write to, by these names. */
+#define O2_COMMAND_FILES 3u
+#define O2_COMMAND_FILE	 "/proc/self/fd/%u"
+#define O2_COMMAND_FD(i) (3u + (i))
 
 struct o2_command_run {
 	uint32_t words;
@@ -21,6 +25,7 @@ struct o2_command_run {
 	/* What came of it.  status: of the exit; -1: it was killed, or could not be run. */
 	int status;
 	char out[O2_COMMAND_BYTES + 1], err[O2_COMMAND_BYTES + 1];
+	char file[O2_COMMAND_FILES][O2_COMMAND_BYTES + 1];
 };
 
 /* Another word of the command line, printed. */

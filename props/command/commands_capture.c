@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "props/command/commands.h"
-#include "props/command/told.h"
+#include "props/command/told_report.h"
 #include "props/judge/verdicts.h"
 #include "wire/nid.h"
 
@@ -74,118 +74,143 @@ static void decode_text(struct o2_commands_run *run, const char *expected)
 
 /* --- judge --- */
 
-struct tally {
-	uint64_t times[O2_JUDGE_SEVERITIES];
-	json_t *rows;
+enum view {
+	HTML,
+	JUNIT,
+	SARIF,
+	VIEWS,
 };
 
-static enum o2_judge_severity severity_of(const struct o2_judge_finding *finding)
+/* The text of a model: *text is the caller's. */
+#define SAY(text, CALL)                                       \
+	do {                                                  \
+		size_t bytes_;                                \
+		FILE *out = open_memstream(&(text), &bytes_); \
+                                                              \
+		CALL;                                         \
+		fclose(out);                                  \
+	} while (0)
+
+/* Both are equal; else from the line on in which they differ. */
+static void hold(struct o2_commands_run *run, const char *what, const char *found, const char *expected)
 {
-	return finding->unproven ? O2_JUDGE_NOTE : o2_judge_rules[finding->rule].severity;
+	size_t at = 0, k = 0;
+	char signature[64];
+
+	if (strcmp(found, expected) == 0)
+		return;
+	for (; expected[k] != '\0' && expected[k] == found[k]; k++)
+		if (expected[k] == '\n')
+			at = k + 1;
+	/* Some lines are long. */
+	at = k - at > 60 ? k - 60 : at;
+	snprintf(signature, sizeof(signature), "commands/%s", what);
+	o2_report_fail(run->report, signature, "expected %.*s", (int)strcspn(expected + at, "\n"),
+		       expected + at);
+	o2_report_add(run->report, "found    %.*s", (int)strcspn(found + at, "\n"), found + at);
 }
 
-/* Numbers that JSON's do not hold are written in hexadecimal. */
-static json_t *number(uint64_t value)
+static void hold_json(struct o2_commands_run *run, const char *what, const json_t *found, json_t *expected)
 {
-	return value > INT64_MAX ? json_sprintf("0x%" PRIx64, value) : json_integer((json_int_t)value);
-}
+	char *text, *other;
 
-static json_t *row_of(const struct o2_hearing *h, const struct o2_judge_finding *finding)
-{
-	static const char *const kinds[] = {
-		[O2_LIMIT_BOUND] = "bound", [O2_LIMIT_EXACT] = "exact", [O2_LIMIT_MULTIPLE] = "multiple"};
-	const struct o2_judge_rule *rule = &o2_judge_rules[finding->rule];
-	const struct o2_error *error = &finding->error;
-	char who[O2_NID_TEXT_BYTES], peer[O2_NID_TEXT_BYTES];
-	json_t *row;
-
-	o2_nid_to_text(h->end[finding->who].nid, who, sizeof(who));
-	o2_nid_to_text(h->end[o2_hearing_other(finding->who)].nid, peer, sizeof(peer));
-	row = json_pack("{s:s, s:s, s:b, s:s, s:s, s:i, s:I, s:I, s:s, s:s}", "rule", rule->id, "severity",
-			o2_judge_severity_names[severity_of(finding)], "proven", !finding->unproven, "who",
-			who, "peer", peer, "times", 1, "packet", (json_int_t)told.packet_of[finding->number],
-			"time_ns", (json_int_t)told.base_ns + (json_int_t)finding->time_ns, "sentence",
-			rule->sentence, "source", rule->source);
-	if (finding->earlier != 0)
-		json_object_set_new(row, "earlier_packet",
-				    json_integer((json_int_t)told.packet_of[finding->earlier]));
-	if (error->field == NULL)
-		return row;
-	json_object_set_new(row, "field", json_string(error->field));
-	json_object_set_new(row, "value", number(error->value));
-	if (error->limit == O2_NO_LIMIT || error->limit_kind == O2_LIMIT_OTHER)
-		return row;
-	json_object_set_new(row, "limit", number(error->limit));
-	json_object_set_new(row, "limit_kind", json_string(kinds[error->limit_kind]));
-	return row;
-}
-
-/* Of each rule that a side has broken, proven or not, a row: the first time, and how often. */
-static void add_up(const struct o2_hearing *h, struct tally *tally)
-{
-	for (uint32_t i = 0; i < h->nlog; i++) {
-		json_t *row = row_of(h, &findings[i]), *known;
-		size_t k;
-
-		tally->times[severity_of(&findings[i])]++;
-		json_array_foreach(tally->rows, k, known) {
-			if (!json_equal(json_object_get(known, "rule"), json_object_get(row, "rule")) ||
-			    !json_equal(json_object_get(known, "who"), json_object_get(row, "who")) ||
-			    !json_equal(json_object_get(known, "proven"), json_object_get(row, "proven")))
-				continue;
-			json_object_set_new(
-				known, "times",
-				json_integer(json_integer_value(json_object_get(known, "times")) + 1));
-			json_decref(row);
-			row = NULL;
-			break;
-		}
-		if (row != NULL)
-			json_array_append_new(tally->rows, row);
+	if (!json_equal(found, expected)) {
+		text = json_dumps(expected, JSON_SORT_KEYS | JSON_INDENT(1));
+		other = json_dumps(found, JSON_SORT_KEYS | JSON_INDENT(1));
+		hold(run, what, other == NULL ? "-" : other, text == NULL ? "-" : text);
+		free(text);
+		free(other);
 	}
+	json_decref(expected);
+}
+
+static void check_page(struct o2_commands_run *run, const struct o2_told_report *report, uint64_t first)
+{
+	static const char start_of[] = "<!DOCTYPE html>\n<html lang=\"en\"><head>";
+	const char *body = strstr(run->command.file[HTML], "</style></head><body>\n");
+	char *text = NULL;
+
+	SAY(text, o2_told_page(out, report, first));
+	if (body == NULL || strncmp(run->command.file[HTML], start_of, sizeof(start_of) - 1) != 0)
+		o2_commands_wrong(run, "page");
+	else
+		hold(run, "judge/page", strchr(body, '\n') + 1, text);
+	free(text);
+}
+
+static void check_junit(struct o2_commands_run *run, const struct o2_told_report *report)
+{
+	char *text = NULL;
+
+	SAY(text, o2_told_junit(out, report));
+	hold(run, "judge/junit", run->command.file[JUNIT], text);
+	free(text);
+}
+
+static void check_sarif(struct o2_commands_run *run, const struct o2_told_report *report)
+{
+	json_t *found = json_loads(run->command.file[SARIF], 0, NULL);
+	json_t *program = json_array_get(json_object_get(found, "runs"), 0);
+
+	program = json_object_get(json_object_get(program, "tool"), "driver");
+	if (json_string_length(json_object_get(program, "version")) == 0)
+		o2_commands_wrong(run, "version");
+	json_object_del(program, "version");
+	hold_json(run, "judge/sarif", found, o2_told_sarif(report));
+	json_decref(found);
+}
+
+static void check_report(struct o2_commands_run *run, const struct o2_told_report *report, bool json)
+{
+	char *text = NULL;
+	json_t *found;
+
+	if (!json) {
+		SAY(text, o2_told_text(out, report));
+		hold(run, "judge/text", run->command.out, text);
+		free(text);
+		return;
+	}
+	found = json_loads(run->command.out, 0, NULL);
+	json_object_del(found, "file");
+	hold_json(run, "judge/report", found, o2_told_json(report));
+	json_decref(found);
 }
 
 static void judge(struct o2_commands_run *run, const struct o2_hearing *h)
 {
-	struct tally tally = {.rows = json_array()};
-	const struct o2_hearing_end *a = &h->end[O2_JUDGE_A], *b = &h->end[O2_JUDGE_B];
-	json_t *expected, *found;
+	static const char *const names[] = {[HTML] = "html", [JUNIT] = "junit", [SARIF] = "sarif"};
+	static struct o2_told_report report;
+	const bool json = o2_draw_bool(run->c, 1, 1);
+	uint64_t first = 1000;
+	bool wanted[VIEWS];
 
-	add_up(h, &tally);
+	o2_told_add_up(&report, &told, h);
 	start(run, "judge");
-	o2_command_word(&run->command, "--json");
+	if (json)
+		o2_command_word(&run->command, "--json");
 	o2_command_word(&run->command, "--timeout=%" PRIu64, h->options.timeout_ms);
 	o2_command_word(&run->command, "--keepalive=%" PRIu64, h->options.keepalive_ms);
+	for (uint32_t i = 0; i < VIEWS; i++) {
+		wanted[i] = o2_draw_bool(run->c, 1, 2);
+		if (wanted[i])
+			o2_command_word(&run->command, "--%s=" O2_COMMAND_FILE, names[i], O2_COMMAND_FD(i));
+	}
+	if (wanted[HTML] && o2_draw_bool(run->c, 1, 1)) {
+		first = o2_draw(run->c, o2_draw_bool(run->c, 1, 1) ? 4 : told.nsteps);
+		o2_command_word(&run->command, "--events=%" PRIu64, first);
+	}
 	o2_command_word(&run->command, "-");
 	run->tally.seen[h->nlog == 0 ? O2_COMMANDS_JUDGED : O2_COMMANDS_JUDGED_FOUND]++;
-	if (o2_commands_go(run, tally.times[O2_JUDGE_MUST] != 0)) {
-		expected = json_pack(
-			"{s:s, s:i, s:{s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:I, s:I, s:I}, s:I, s:I, s:I, "
-			"s:i, s:O}",
-			"form", "o2ref/judge/output", "version", 1, "seen", "packets", (int)file.packets,
-			"cut", 0, "dropped", 0, "connections", 1, "whole", (int)h->whole, "one_way", 0,
-			"forgotten", 0, "messages", (json_int_t)a->messages + (json_int_t)b->messages,
-			"writes", (json_int_t)a->writes + (json_int_t)b->writes, "write_bytes",
-			(json_int_t)a->write_bytes + (json_int_t)b->write_bytes, "must",
-			(json_int_t)tally.times[O2_JUDGE_MUST], "should",
-			(json_int_t)tally.times[O2_JUDGE_SHOULD], "note",
-			(json_int_t)tally.times[O2_JUDGE_NOTE], "more", 0, "findings", tally.rows);
-		found = json_loads(run->command.out, 0, NULL);
-		json_object_del(found, "file");
-		if (!json_equal(found, expected)) {
-			char *text = json_dumps(expected, JSON_COMPACT | JSON_SORT_KEYS);
-			char *other = json_dumps(found, JSON_COMPACT | JSON_SORT_KEYS);
-
-			o2_report_fail(run->report, "commands/judge/report", "expected %s",
-				       text == NULL ? "-" : text);
-			o2_report_add(run->report, "found    %s", other == NULL ? "-" : other);
-			free(text);
-			free(other);
-		}
-		json_decref(found);
-		json_decref(expected);
-	}
-	json_decref(tally.rows);
+	if (!o2_commands_go(run, report.times[O2_JUDGE_MUST] != 0))
+		return;
+	check_report(run, &report, json);
+	if (wanted[HTML])
+		check_page(run, &report, first);
+	if (wanted[JUNIT])
+		check_junit(run, &report);
+	if (wanted[SARIF])
+		check_sarif(run, &report);
 }
 
 void o2_commands_capture(struct o2_commands_run *run)
@@ -203,6 +228,7 @@ void o2_commands_capture(struct o2_commands_run *run)
 	h->tap_context = &told;
 	h->log = findings;
 	told.file = &file;
+	told.hearing = h;
 	told.text = open_memstream(&text, &text_bytes);
 	o2_told_start(&told);
 	o2_verdicts_tell(h, &counts);
@@ -225,6 +251,6 @@ void o2_commands_capture(struct o2_commands_run *run)
 		}
 		run->tally.seen[O2_COMMANDS_DECODED]++;
 	}
-	json_decref(told.rows);
+	o2_told_free(&told);
 	free(text);
 }

@@ -2,6 +2,7 @@
 #include "props/command/told.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "wire/msg_json.h"
@@ -94,6 +95,59 @@ static size_t encode(struct o2_told *told, const struct o2_msg *msg, struct o2_m
 	return said->ibm_nob;
 }
 
+/* --- what is remembered --- */
+
+static void remember(struct o2_told *told, const struct o2_judge_event *event, const struct o2_msg *said,
+		     const uint8_t *bytes, uint32_t behind)
+{
+	struct o2_told_step *step = &told->step[told->nsteps++];
+	size_t size;
+	FILE *out;
+
+	*step = (struct o2_told_step){.kind = event->kind,
+				      .from = event->from,
+				      .packet = told->packet_of[event->number],
+				      .time_ns = event->time_ns,
+				      .bytes = event->bytes,
+				      .addr = event->addr,
+				      .rkey = event->rkey,
+				      .announced = event->announced_bytes,
+				      .behind = behind};
+	if (said == NULL)
+		return;
+	step->msg = malloc(sizeof(*step->msg));
+	*step->msg = *said;
+	out = open_memstream(&step->summary, &size);
+	o2_told_summary(out, said);
+	fclose(out);
+	out = open_memstream(&step->dump, &size);
+	o2_told_dump(out, said, bytes);
+	fclose(out);
+}
+
+void o2_told_heard(void *context, const struct o2_judge_conn *conn, const struct o2_judge_event *event)
+{
+	struct o2_told *told = context;
+	struct o2_told_step *step = &told->step[told->nsteps - 1];
+
+	(void)event;
+	if (told->untold || told->nsteps == 0)
+		return;
+	told->view = o2_judge_view(conn);
+	memcpy(step->least, told->view.least_credits, sizeof(step->least));
+	memcpy(step->most, told->view.most_credits, sizeof(step->most));
+}
+
+void o2_told_free(struct o2_told *told)
+{
+	for (uint32_t i = 0; i < told->nsteps; i++) {
+		free(told->step[i].msg);
+		free(told->step[i].summary);
+		free(told->step[i].dump);
+	}
+	json_decref(told->rows);
+}
+
 /* --- the connection manager --- */
 
 static json_t *add_cm(struct o2_told *told, int from, enum cm_kind kind, const uint8_t *data,
@@ -157,6 +211,8 @@ static void tell_terms(struct o2_told *told, const struct o2_judge_event *event,
 	o2_told_summary(told->text, &said);
 	fputc('\n', told->text);
 	told->packet_of[event->number] = told->file->packets;
+	remember(told, event, &said, bytes,
+		 (uint32_t)(sizeof(data) - (size_t)(asks ? 140 + 36 : 36) - length));
 	if (asks)
 		return;
 	memset(data, 0, sizeof(data));
@@ -230,6 +286,8 @@ static void tell_message(struct o2_told *told, const struct o2_judge_event *even
 	o2_told_summary(told->text, &said);
 	fputc('\n', told->text);
 	told->sends++;
+	told->packet_of[event->number] = told->file->packets;
+	remember(told, event, &said, bytes, 0);
 }
 
 static void tell_write(struct o2_told *told, const struct o2_judge_event *event, uint64_t time_ns)
@@ -258,6 +316,8 @@ static void tell_write(struct o2_told *told, const struct o2_judge_event *event,
 	fputc('\n', told->text);
 	told->writes++;
 	told->write_bytes += event->bytes;
+	told->packet_of[event->number] = told->file->packets;
+	remember(told, event, NULL, NULL, 0);
 }
 
 /* --- what is below --- */
@@ -294,6 +354,8 @@ static void tell_nak(struct o2_told *told, const struct o2_judge_event *event, u
 	json_object_set_new(object, "syndrome", number(syndrome));
 	fprintf(told->text, "%s psn 0x%" PRIx32 "\n", words[which], psn);
 	told->naks++;
+	told->packet_of[event->number] = told->file->packets;
+	remember(told, event, NULL, NULL, 0);
 }
 
 /* What says nothing: acknowledgements, a packet that comes again, other protocols. */
@@ -327,6 +389,8 @@ void o2_told_event(void *context, const struct o2_judge_event *event)
 	const uint64_t time_ns = told->base_ns + event->time_ns;
 	const uint8_t nothing[O2_CAPTURE_MAD - 24] = {0};
 
+	if (told->nsteps == 0)
+		o2_judge_listen(told->hearing->judge, o2_told_heard, told);
 	if (told->untold || event->number >= O2_TOLD_EVENTS) {
 		told->untold = true;
 		return;
@@ -348,12 +412,13 @@ void o2_told_event(void *context, const struct o2_judge_event *event)
 	case O2_JUDGE_DISCONNECT:
 		add_cm(told, event->from, CM_DREQ, nothing, time_ns);
 		fputc('\n', told->text);
+		told->packet_of[event->number] = told->file->packets;
+		remember(told, event, NULL, NULL, 0);
 		break;
 	default:
 		told->untold = true;
 		return;
 	}
-	told->packet_of[event->number] = told->file->packets;
 	add_noise(told, event, time_ns);
 	told->untold |= told->file->full;
 }

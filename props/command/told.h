@@ -8,13 +8,30 @@
 #include "judge/judge.h"
 #include "props/command/capture_file.h"
 #include "props/engine/choice.h"
+#include "props/judge/hearing.h"
 
 /* A conversation as packets, and what o2ref decode has to say of each: as JSON and as text. */
 
 #define O2_TOLD_EVENTS 4096u
 
+/* An event of which the judge is told. */
+struct o2_told_step {
+	enum o2_judge_event_kind kind;
+	enum o2_judge_side from;
+	uint64_t packet, time_ns;
+	/* Credits of each side after it. */
+	uint32_t least[O2_JUDGE_SIDES], most[O2_JUDGE_SIDES];
+	uint64_t bytes, addr; /* MESSAGE; WRITE */
+	uint32_t rkey, announced;
+	/* What it says; NULL: nothing.  Owned. */
+	struct o2_msg *msg;
+	char *summary, *dump;
+	uint32_t behind; /* zeros behind the message */
+};
+
 struct o2_told {
 	struct o2_choice *c;
+	struct o2_hearing *hearing; /* whose judge is listened to */
 	struct o2_capture_file *file;
 	bool untold; /* something of it cannot be said in packets */
 	uint32_t qp[2], cm_id[2], psn[2], mtu;
@@ -26,13 +43,20 @@ struct o2_told {
 	struct o2_msg said;
 	uint8_t bytes[O2_MSG_BYTES];
 	FILE *text;
+	uint32_t nsteps;
+	struct o2_told_step step[O2_TOLD_EVENTS];
+	struct o2_judge_view view; /* what is known of the connection at the end */
 };
 
 void o2_told_start(struct o2_told *told);
 /* context: a struct o2_told. */
 void o2_told_event(void *context, const struct o2_judge_event *event);
+/* The same, after the judge has heard it. */
+void o2_told_heard(void *context, const struct o2_judge_conn *conn, const struct o2_judge_event *event);
 /* The line at the end. */
 void o2_told_end(struct o2_told *told);
+/* What it owns. */
+void o2_told_free(struct o2_told *told);
 /* The line of a message, as docs/cli.md, "Captures", has it. */
 void o2_told_summary(FILE *out, const struct o2_msg *msg);
 /* The dump of one: bytes are those of the message. */

@@ -187,7 +187,8 @@ static int hear(struct o2_judge *judge, struct o2_judge_conn *conn, const struct
 		conn->now_ns = event->time_ns;
 	if (event->kind == O2_JUDGE_MESSAGE || event->kind == O2_JUDGE_WRITE)
 		release(judge, &conn->end[event->from], false);
-	if (!conn->one_way) {
+	/* A part is no event of its own: the WRITE that it is of will say what the time is. */
+	if (!conn->one_way && event->kind != O2_JUDGE_PART) {
 		o2_judge_transfer_time(&at);
 		o2_judge_credits_time(&at);
 	}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef O2_PROPS_TOLD_REPORT_H
+#define O2_PROPS_TOLD_REPORT_H
+
+#include "props/command/told.h"
+#include "props/judge/hearing.h"
+#include "wire/nid.h"
+
+/* What o2ref judge has to say of a capture: the findings of a hearing as text, JSON, JUnit, SARIF and as a page. */
+
+#define O2_TOLD_WHAT 160u
+
+struct o2_told_found {
+	const struct o2_judge_rule *rule;
+	enum o2_judge_severity severity;
+	const struct o2_judge_finding *finding;
+	enum o2_judge_side who;
+	uint64_t packet, earlier; /* 0: none */
+	char what[O2_TOLD_WHAT];  /* "": nothing to say */
+};
+
+/* Of each rule that a side has broken, proven or not: the first time, and how often. */
+struct o2_told_row {
+	uint32_t first; /* of found */
+	uint64_t times;
+};
+
+struct o2_told_report {
+	const struct o2_told *told;
+	const struct o2_hearing *hearing;
+	char nid[O2_JUDGE_SIDES][O2_NID_TEXT_BYTES];
+	uint64_t times[O2_JUDGE_SEVERITIES];
+	uint32_t nfound, nrows;
+	struct o2_told_found found[O2_HEARING_LOG];
+	struct o2_told_row row[O2_HEARING_LOG];
+};
+
+/* All that is in the hearing's log. */
+void o2_told_add_up(struct o2_told_report *report, const struct o2_told *told,
+		    const struct o2_hearing *hearing);
+/* Does a finding belong to that row? */
+bool o2_told_is_of(const struct o2_told_report *report, uint32_t found, uint32_t row);
+
+/* The first lines, and all of the text. */
+void o2_told_seen(FILE *out, const struct o2_told_report *report);
+void o2_told_text(FILE *out, const struct o2_told_report *report);
+void o2_told_junit(FILE *out, const struct o2_told_report *report);
+/* The body of the page; first: so many events are on it whatever they are (told_page.c). */
+void o2_told_page(FILE *out, const struct o2_told_report *report, uint64_t first);
+/* The form o2ref/judge/output without the file's name; SARIF without the version of o2ref.  New objects. */
+json_t *o2_told_json(const struct o2_told_report *report);
+json_t *o2_told_sarif(const struct o2_told_report *report);
+/* What should be, and whether the finding is proven. */
+void o2_told_holds(FILE *out, const struct o2_told_found *found);
+/* Text between the marks of HTML or XML. */
+void o2_told_escaped(FILE *out, const char *text);
+
+#endif

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+#include <string.h>
+
+#include "props/command/told_page.h"
+
+#define LINES 160u /* of a table of bytes */
+
+/* --- findings --- */
+
+static void finding(const struct o2_page *page, uint32_t i)
+{
+	const struct o2_told_found *found = &page->report->found[i];
+	const char *severity = o2_judge_severity_names[found->severity];
+	FILE *out = page->out;
+
+	fprintf(out, "<div class=\"finding %s\"><b class=\"tag %s\">%s</b> <code>%s</code> by %s%s<strong>",
+		severity, severity, severity, found->rule->id, page->report->nid[found->who],
+		found->what[0] == '\0' ? "" : ": ");
+	o2_told_escaped(out, found->what);
+	fputs("</strong>", out);
+	if (found->earlier != 0)
+		fprintf(out, ". It goes back to <a href=\"#f1-e%" PRIu32 "\">packet %" PRIu64 "</a>",
+			o2_page_at(page, found->earlier) + 1, found->earlier);
+	fputs(".<br><span class=\"so\">", out);
+	o2_told_holds(out, found);
+	fputs("</span></div>", out);
+}
+
+static void findings(const struct o2_page *page, uint32_t at)
+{
+	for (uint32_t i = 0; i < page->report->nfound; i++) {
+		const struct o2_told_found *found = &page->report->found[i];
+
+		if (page->placed[i] && o2_page_at(page, found->packet) == at)
+			finding(page, i);
+		if (page->placed[i] && found->earlier != 0 && o2_page_at(page, found->earlier) == at)
+			fprintf(page->out,
+				"<div class=\"finding back %s\"> <a href=\"#f1-e%" PRIu32 "\">packet %" PRIu64
+				"</a> goes back to this: <code>%s</code></div>",
+				o2_judge_severity_names[found->severity], o2_page_at(page, found->packet) + 1,
+				found->packet, found->rule->id);
+	}
+}
+
+int o2_page_severest(const struct o2_page *page, uint32_t at)
+{
+	int severest = O2_JUDGE_SEVERITIES;
+
+	for (uint32_t i = 0; i < page->report->nfound; i++)
+		if (page->placed[i] && o2_page_at(page, page->report->found[i].packet) == at)
+			severest = O2_PAGE_LEAST(severest, (int)page->report->found[i].severity);
+	return severest;
+}
+
+static bool is_gone_back_to(const struct o2_page *page, uint32_t at)
+{
+	for (uint32_t i = 0; i < page->report->nfound; i++) {
+		const struct o2_told_found *found = &page->report->found[i];
+
+		if (page->placed[i] && found->earlier != 0 && found->severity != O2_JUDGE_NOTE &&
+		    o2_page_at(page, found->earlier) == at)
+			return true;
+	}
+	return false;
+}
+
+/* --- an event's bytes --- */
+
+static bool is_accused(const struct o2_page *page, uint32_t at, const char *name)
+{
+	for (uint32_t i = 0; i < page->report->nfound; i++) {
+		const struct o2_told_found *found = &page->report->found[i];
+		const char *field = found->finding->error.field;
+
+		if (!page->placed[i] || field == NULL || o2_page_at(page, found->packet) != at)
+			continue;
+		if (strcmp(field, "bytes written") == 0)
+			field = "ibcm_status";
+		if (strlen(name) >= strlen(field) && strcmp(name + strlen(name) - strlen(field), field) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* A cell of a line of the dump, which is filled up with blanks. */
+static void cell(FILE *out, const char *line, size_t from, size_t to)
+{
+	char text[256];
+	size_t length = strcspn(line, "\n");
+
+	length = from > length ? 0 : O2_PAGE_LEAST(length, to) - from;
+	while (length > 0 && line[from + length - 1] == ' ')
+		length--;
+	snprintf(text, sizeof(text), "%.*s", (int)length, line + from);
+	fputs("<td>", out);
+	o2_told_escaped(out, text);
+	fputs("</td>", out);
+}
+
+/* A line of the dump, as cells: those of a field that is accused are marked. */
+static void bytes_line(const struct o2_page *page, uint32_t at, const char *line, uint32_t number)
+{
+	char name[40];
+	size_t length = 34;
+	bool bad;
+
+	snprintf(name, sizeof(name), "%.34s", line + 33);
+	while (length > 0 && name[length - 1] == ' ')
+		name[--length] = '\0';
+	bad = length != 0 && is_accused(page, at, name);
+	if (number > LINES && !bad)
+		return;
+	fputs(bad ? "<tr class=\"bad\">" : "<tr>", page->out);
+	cell(page->out, line, 2, 6);
+	cell(page->out, line, 8, 31);
+	cell(page->out, line, 33, 67);
+	cell(page->out, line, 69, 255);
+	fputs("</tr>", page->out);
+}
+
+static void bytes_of_message(const struct o2_page *page, uint32_t at)
+{
+	const struct o2_told_step *step = o2_page_step(page, at);
+	FILE *out = page->out;
+	unsigned int place = 0;
+	uint32_t lines = 0;
+
+	fputs("<table class=\"bytes\">", out);
+	for (const char *line = step->dump; *line != '\0'; line += strcspn(line, "\n") + 1) {
+		lines++;
+		if (strncmp(line, "        ... and ", 16) == 0) {
+			fprintf(out, "<tr><td>%04x</td><td></td><td></td><td>%.*s</td></tr>", place + 8,
+				(int)(strstr(line, " (--all") - line - 8), line + 8);
+			continue;
+		}
+		sscanf(line, "%x", &place);
+		bytes_line(page, at, line, lines);
+	}
+	if (step->behind != 0)
+		fprintf(out,
+			"<tr><td>%04x</td><td>00 00 00 00 00 00 00 ..</td><td>(after nob)</td><td>%" PRIu32
+			" zero bytes, ignored</td></tr>",
+			step->msg->ibm_nob, step->behind);
+	if (lines > LINES)
+		fprintf(out, "<tr><td></td><td></td><td></td><td>%" PRIu32 " lines in all</td></tr>", lines);
+	fputs("</table>", out);
+}
+
+static void bytes_of(const struct o2_page *page, uint32_t at)
+{
+	const struct o2_told_step *step = o2_page_step(page, at);
+
+	if (step->msg != NULL)
+		bytes_of_message(page, at);
+	else if (step->kind == O2_JUDGE_WRITE)
+		fprintf(page->out,
+			"<table class=\"bytes\">"
+			"<tr><td></td><td></td><td>virtual address</td><td>0x%" PRIx64 "</td></tr>"
+			"<tr><td></td><td></td><td>R_Key</td><td>0x%" PRIx32 "</td></tr>"
+			"<tr><td></td><td></td><td>DMA length</td><td>%" PRIu32 "</td></tr>"
+			"<tr><td></td><td></td><td>bytes that came</td><td>%" PRIu64 "</td></tr></table>",
+			step->addr, step->rkey, step->announced, step->bytes);
+	else
+		fputs("<p class=\"bytes\">No bytes were captured that o2iblnd has a say in.</p>", page->out);
+}
+
+/* --- rows --- */
+
+static void credits(const struct o2_page *page, const struct o2_told_step *step, enum o2_judge_side side)
+{
+	const uint32_t least = step->least[side], most = step->most[side],
+		       depth = page->told->view.queue_depth;
+	FILE *out = page->out;
+
+	fprintf(out, "<span class=\"cr %c\"", "ab"[side]);
+	if (most != O2_JUDGE_CREDITS_UNKNOWN && depth != 0)
+		fprintf(out, " style=\"--c:%" PRIu32 "%%;--m:%" PRIu32 "%%\"",
+			O2_PAGE_LEAST(least, depth) * 100 / depth, O2_PAGE_LEAST(most, depth) * 100 / depth);
+	fputc('>', out);
+	if (least != O2_JUDGE_CREDITS_UNKNOWN)
+		fprintf(out, most == O2_JUDGE_CREDITS_UNKNOWN ? "≥%" PRIu32 : "%" PRIu32, least);
+	if (most != least && most != O2_JUDGE_CREDITS_UNKNOWN)
+		fprintf(out, "–%" PRIu32, most);
+	fputs("</span>", out);
+}
+
+static void what(const struct o2_page *page, const struct o2_told_step *step)
+{
+	static const char *const carriers[] = {
+		[O2_JUDGE_REQUEST] = "<i>CM REQ</i> ",
+		[O2_JUDGE_REPLY] = "<i>CM REP</i> ",
+		[O2_JUDGE_MESSAGE] = "",
+		[O2_JUDGE_NAK] = "<b>NAK</b> a packet was not taken",
+		[O2_JUDGE_DISCONNECT] = "<i>CM DREQ</i> the connection ends",
+	};
+	FILE *out = page->out;
+
+	if (step->kind == O2_JUDGE_WRITE) {
+		fprintf(out, "<b>WRITE</b> %" PRIu64 " bytes key 0x%" PRIx32 " addr 0x%" PRIx64, step->bytes,
+			step->rkey, step->addr);
+		return;
+	}
+	fputs(carriers[step->kind], out);
+	if (step->msg != NULL) {
+		const size_t first = strcspn(step->summary, " ");
+
+		fprintf(out, "<b>%.*s</b>", (int)first, step->summary);
+		o2_told_escaped(out, step->summary + first);
+	}
+	if (step->kind == O2_JUDGE_MESSAGE)
+		fprintf(out, " <small>%" PRIu64 " B</small>", step->bytes);
+}
+
+/* The bar of a row is that of this descriptor; O2_PAGE_NONE: it has none. */
+static uint32_t sink_of(const struct o2_page *page, uint32_t at)
+{
+	const uint32_t cause = page->cause[at];
+
+	if (o2_page_desc(page, at) != NULL)
+		return at;
+	return cause != O2_PAGE_NONE && o2_page_desc(page, cause) != NULL ? cause : O2_PAGE_NONE;
+}
+
+static void lane(struct o2_page *page, uint32_t at)
+{
+	const struct o2_told_step *step = o2_page_step(page, at);
+	const uint32_t cause = page->cause[at], of = sink_of(page, at);
+	FILE *out = page->out;
+
+	fputs("<span class=\"lane\"><span class=\"what\">", out);
+	what(page, step);
+	if (of != O2_PAGE_NONE)
+		o2_page_bar_text(page, at, of);
+	if (cause != O2_PAGE_NONE)
+		fprintf(out, " <a href=\"#f1-e%" PRIu32 "\">%s%" PRIu64 "</a>", cause + 1,
+			step->kind == O2_JUDGE_WRITE ? "into " : "answers ",
+			o2_page_step(page, cause)->packet);
+	fputs("</span><span class=\"arrow\"></span>", out);
+	if (of != O2_PAGE_NONE)
+		o2_page_bar(page, at, of);
+	fputs("</span>", out);
+}
+
+void o2_page_row(struct o2_page *page, uint32_t at)
+{
+	static const char *const kinds[] = {
+		[O2_JUDGE_REQUEST] = "cm",  [O2_JUDGE_REPLY] = "cm", [O2_JUDGE_MESSAGE] = "msg",
+		[O2_JUDGE_WRITE] = "write", [O2_JUDGE_NAK] = "nak",  [O2_JUDGE_DISCONNECT] = "cm"};
+	const struct o2_told_step *step = o2_page_step(page, at);
+	const uint64_t since_us = (step->time_ns - o2_page_step(page, 0)->time_ns) / 1000;
+	const int severity = o2_page_severest(page, at);
+	FILE *out = page->out;
+
+	fprintf(out, "<div class=\"row %s %s", step->from == O2_JUDGE_A ? "ab" : "ba", kinds[step->kind]);
+	if (severity != O2_JUDGE_SEVERITIES)
+		fprintf(out, " shows %s", o2_judge_severity_names[severity]);
+	fprintf(out,
+		"%s\" id=\"f1-e%" PRIu32 "\"><details><summary><span class=\"no\">%" PRIu64
+		"</span><span class=\"t\">%" PRIu64 ".%06" PRIu64 "</span>",
+		is_gone_back_to(page, at) ? " earlier" : "", at + 1, step->packet, since_us / 1000000,
+		since_us % 1000000);
+	credits(page, step, O2_JUDGE_A);
+	lane(page, at);
+	credits(page, step, O2_JUDGE_B);
+	fputs("</summary>", out);
+	bytes_of(page, at);
+	fputs("</details>", out);
+	findings(page, at);
+	fputs("</div>\n", out);
+}
