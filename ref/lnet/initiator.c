@@ -18,6 +18,7 @@ void o2_lnet_operation_end(struct o2_lnet *lnet, struct o2_lnet_message *message
 	const struct o2_transfer_fault fault = message->fault;
 	const struct o2_lnet_result result = {
 		.operation = o2_lnet_tag(lnet, message),
+		.tag = message->tag,
 		.is_get = message->kind == O2_LNET_OUR_GET,
 		.status = status,
 		.length_bytes = status == 0 ? length_bytes : 0,
@@ -122,9 +123,11 @@ static struct o2_lnet_message *new_operation(struct o2_lnet *lnet, enum o2_lnet_
 {
 	struct o2_lnet_message *message = o2_lnet_message_new(lnet, kind, target->nid, hdr, error);
 
-	if (message != NULL)
-		message->timeout_ms = target->response_timeout_ms != 0 ? target->response_timeout_ms
-								       : lnet->config.response_timeout_ms;
+	if (message == NULL)
+		return NULL;
+	message->tag = target->tag;
+	message->timeout_ms = target->response_timeout_ms != 0 ? target->response_timeout_ms
+							       : lnet->config.response_timeout_ms;
 	return message;
 }
 

@@ -75,6 +75,7 @@ struct o2_lnet_event {
 /* How an operation of ours ended. */
 struct o2_lnet_result {
 	uint64_t operation; /* what o2_lnet_put or o2_lnet_get returned */
+	uint64_t tag;	    /* of its target */
 	bool is_get;
 	/*
 	 * 0, or -errno: of the transport; -ENODATA: nothing matched, as far as the protocol tells;
@@ -138,6 +139,7 @@ struct o2_lnet_target {
 	uint64_t hdr_data;	      /* PUT: 64 bits for the peer's application */
 	bool ack;		      /* PUT: ask for an acknowledgement, and wait for it */
 	uint32_t response_timeout_ms; /* 0: as configured */
+	uint64_t tag;		      /* the owner's own; comes back in the result */
 };
 
 /*

@@ -36,6 +36,7 @@ struct o2_lnet_message {
 	uint64_t moved_bytes;		  /* by RDMA, or as an IMMEDIATE of ours */
 	int answer_status;		  /* of what the ACK or REPLY did */
 	uint64_t answer_bytes;		  /* as the ACK or REPLY says */
+	uint64_t tag;			  /* OUR_PUT, OUR_GET: the owner's */
 	uint32_t timeout_ms;		  /* OUR_PUT, OUR_GET: how long to wait for the answer */
 	uint64_t deadline_ms;		  /* OUR_PUT, OUR_GET, not in transport: when to give up waiting */
 	bool cancelled;			  /* OUR_PUT, OUR_GET: is not to wait */

@@ -140,6 +140,8 @@ static void side_done(void *context, const struct o2_lnet_result *result)
 {
 	struct lnet_side *side = context;
 
+	if (side->listener != NULL && side->listen_done(side->listener, result))
+		return;
 	assert_true(side->nresults < LNET_EVENTS);
 	side->fault[side->nresults] = (struct o2_transfer_fault){.code = 0};
 	if (result->fault != NULL)
@@ -177,6 +179,8 @@ static void side_event(void *context, const struct o2_lnet_event *event)
 
 	if (event->kind == O2_LNET_EVENT_PUT)
 		side_ended(side, event);
+	if (side->listener != NULL && side->listen_event(side->listener, event))
+		return;
 	assert_true(side->nevents < LNET_EVENTS);
 	if (event->kind == O2_LNET_EVENT_DROPPED)
 		side->dropped = event->error->rule;

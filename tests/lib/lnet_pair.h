@@ -60,6 +60,10 @@ struct lnet_side {
 	const char *dropped; /* rule of the last message dropped */
 	struct o2_kiov kiov[4];
 	struct o2_error error;
+	/* Who is told first, and says whether it was meant; NULL: nobody. */
+	void *listener;
+	bool (*listen_done)(void *listener, const struct o2_lnet_result *result);
+	bool (*listen_event)(void *listener, const struct o2_lnet_event *event);
 };
 
 struct lnet_pair {
