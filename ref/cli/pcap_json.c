@@ -5,6 +5,8 @@
 #include <inttypes.h>
 
 #include "base/json.h"
+#include "cli/lst_text.h"
+#include "lst/wire/msg_json.h"
 #include "wire/msg_json.h"
 #include "wire/reject_json.h"
 
@@ -49,6 +51,15 @@ static bool set_result(json_t *object, const struct o2_event *event)
 	return true;
 }
 
+/* Beside "message": what LNet selftest says in it. */
+static bool set_lst(json_t *object, const struct o2_event *event)
+{
+	struct o2_lst_msg lst;
+
+	return event->msg == NULL || !o2_lst_inside(event->msg, &lst) ||
+	       set(object, "lst", o2_lst_msg_to_json(&lst));
+}
+
 static bool set_cm(json_t *object, const struct o2_cm_mad *cm)
 {
 	const char *name = o2_cm_kind_name(cm->kind);
@@ -71,7 +82,8 @@ static bool set_kind(json_t *object, const struct o2_event *event)
 	switch (event->kind) {
 	case O2_EVENT_SEND:
 		return set_integer(object, "bytes", event->bytes) &&
-		       set_integer(object, "packets", event->packets) && set_result(object, event);
+		       set_integer(object, "packets", event->packets) && set_result(object, event) &&
+		       set_lst(object, event);
 	case O2_EVENT_WRITE:
 		return set_integer(object, "bytes", event->bytes) &&
 		       set_integer(object, "packets", event->packets) &&

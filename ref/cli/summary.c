@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "cli/errno_text.h"
+#include "cli/lst_text.h"
 #include "wire/lnet_hdr.h"
 #include "wire/msg_type.h"
 #include "wire/nid.h"
@@ -52,6 +53,17 @@ static void add_lnet(struct line *line, const struct o2_lnet_hdr *hdr)
 	default:
 		break;
 	}
+}
+
+static void add_lst(struct line *line, const struct o2_msg *msg)
+{
+	char text[O2_LST_TEXT_BYTES];
+	struct o2_lst_msg lst;
+
+	if (!o2_lst_inside(msg, &lst))
+		return;
+	o2_lst_text(&lst, text);
+	add(line, " | %s", text);
 }
 
 static void add_desc(struct line *line, const struct o2_rdma_desc *desc)
@@ -125,6 +137,7 @@ void o2_msg_summary(const struct o2_msg *msg, char text[O2_SUMMARY_TEXT_BYTES])
 		add(&line, " credits %u", msg->ibm_credits);
 	if (msg->order == O2_BIG_ENDIAN)
 		add(&line, " big-endian");
+	add_lst(&line, msg);
 }
 
 void o2_reject_summary(const struct o2_reject *reject, char text[O2_SUMMARY_TEXT_BYTES])

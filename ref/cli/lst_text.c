@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/lst_text.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/errno_name.h"
+#include "base/fields.h"
+#include "lst/wire/rules.h"
+#include "wire/nid.h"
+
+bool o2_lst_inside(const struct o2_msg *msg, struct o2_lst_msg *lst)
+{
+	const struct o2_lnet_hdr *hdr = &msg->u.immediate.hdr;
+	struct o2_error error;
+
+	if (msg->ibm_type != O2_MSG_IMMEDIATE || hdr->type != O2_LNET_PUT ||
+	    hdr->payload_length != O2_LST_MSG_BYTES || hdr->msg.put.ptl_index < O2_LST_PORTAL_TEST ||
+	    hdr->msg.put.ptl_index > O2_LST_PORTAL_RDMA)
+		return false;
+	/* One of another version is shown with its fields; after the other refusals there are none. */
+	return o2_lst_msg_decode(msg->u.immediate.payload, hdr->payload_length, lst, &error) == 0 ||
+	       strcmp(error.rule, o2_lst_rules[O2_LST_RULE_VERSION].id) == 0;
+}
+
+/* --- parts of a text, which may be cut at its end --- */
+
+struct words {
+	char *text;
+	size_t length;
+};
+
+__attribute__((format(printf, 2, 3))) static void add(struct words *words, const char *format, ...)
+{
+	const size_t room = O2_LST_TEXT_BYTES - words->length;
+	va_list arguments;
+	int length;
+
+	va_start(arguments, format);
+	length = vsnprintf(words->text + words->length, room, format, arguments);
+	va_end(arguments);
+	if (length > 0)
+		words->length += (size_t)length < room ? (size_t)length : room - 1;
+}
+
+static void add_session(struct words *words, const struct o2_lst_sid *sid)
+{
+	char nid[O2_NID_TEXT_BYTES];
+
+	if (o2_lst_sid_is_none(*sid)) {
+		add(words, " session none");
+		return;
+	}
+	o2_nid_to_text(sid->ses_nid, nid, sizeof(nid));
+	add(words, " session %s/%" PRIu64, nid, sid->ses_stamp);
+}
+
+static void add_name(struct words *words, const struct o2_lst_name *name)
+{
+	char text[O2_FIELD_CHARS_TEXT_BYTES(O2_LST_NAME_BYTES)];
+
+	o2_field_chars_text(name->text, O2_LST_NAME_BYTES, text);
+	add(words, " \"%s\"", text);
+}
+
+/* names[value], or the number. */
+static void add_one_of(struct words *words, const char *const *names, uint32_t count, uint32_t value)
+{
+	if (value < count && names[value] != NULL)
+		add(words, " %s", names[value]);
+	else
+		add(words, " %" PRIu32, value);
+}
+
+static const char *const rw_names[] = {[O2_LST_BRW_READ] = "read", [O2_LST_BRW_WRITE] = "write"};
+static const char *const check_names[] = {[O2_LST_CHECK_NONE] = "none",
+					  [O2_LST_CHECK_SIMPLE] = "simple",
+					  [O2_LST_CHECK_FULL] = "full",
+					  [O2_LST_CHECK_DISCARD] = "discard"};
+static const char *const opc_names[] = {
+	[O2_LST_BATCH_RUN] = "run", [O2_LST_BATCH_STOP] = "stop", [O2_LST_BATCH_QUERY] = "query"};
+
+#define COUNT(array) ((uint32_t)(sizeof(array) / sizeof((array)[0])))
+
+static void add_transfer(struct words *words, uint32_t rw, uint32_t bytes, uint32_t check)
+{
+	add_one_of(words, rw_names, COUNT(rw_names), rw);
+	add(words, " %" PRIu32 " bytes, check", bytes);
+	add_one_of(words, check_names, COUNT(check_names), check);
+}
+
+static void add_test(struct words *words, const struct o2_lst_msg *msg)
+{
+	const struct o2_lst_test_reqst *test = &msg->u.test_reqst;
+	const char *service = o2_lst_service_name(test->tsr_service);
+	const struct o2_lst_bulk_v1 *bulk = &test->tsr_u.bulk_v1;
+
+	add_session(words, &test->tsr_sid);
+	add(words, " batch %" PRIu64 " %s half of %s", test->tsr_bid,
+	    test->tsr_is_client ? "client" : "server", service == NULL ? "(unknown)" : service);
+	if (test->tsr_is_client != 0)
+		add(words, ", %" PRIu32 " destination%s", test->tsr_ndest, test->tsr_ndest == 1 ? "" : "s");
+	add(words, ", loop %" PRId32 ", concurrency %" PRIu32, (int32_t)test->tsr_loop, test->tsr_concur);
+	if (test->tsr_is_client == 0 || o2_lst_test_kind(msg) != O2_LST_TEST_BULK_V1)
+		return;
+	add(words, ",");
+	add_transfer(words, bulk->blk_opc, bulk->blk_len, bulk->blk_flags);
+	if (bulk->blk_offset != 0)
+		add(words, ", offset %" PRIu32, bulk->blk_offset);
+}
+
+static void add_batch(struct words *words, const struct o2_lst_batch_reqst *batch)
+{
+	add_one_of(words, opc_names, COUNT(opc_names), batch->bar_opc);
+	add(words, " batch %" PRIu64, batch->bar_bid);
+	if (batch->bar_opc == O2_LST_BATCH_QUERY && batch->bar_testidx != 0)
+		add(words, " test %" PRId32, (int32_t)batch->bar_testidx);
+	if (batch->bar_opc == O2_LST_BATCH_STOP && batch->bar_arg != 0)
+		add(words, " by force");
+}
+
+static void add_request(struct words *words, const struct o2_lst_msg *msg)
+{
+	switch (msg->msg_type) {
+	case O2_LST_MKSN_REQST:
+		add_session(words, &msg->u.mksn_reqst.mksn_sid);
+		add_name(words, &msg->u.mksn_reqst.mksn_name);
+		if (msg->u.mksn_reqst.mksn_force != 0)
+			add(words, " by force");
+		break;
+	case O2_LST_RMSN_REQST:
+		add_session(words, &msg->u.rmsn_reqst.rmsn_sid);
+		break;
+	case O2_LST_STAT_REQST:
+		add_session(words, &msg->u.stat_reqst.str_sid);
+		break;
+	case O2_LST_JOIN_REQST:
+		add_session(words, &msg->u.join_reqst.join_sid);
+		add_name(words, &msg->u.join_reqst.join_group);
+		break;
+	case O2_LST_BATCH_REQST:
+		add_batch(words, &msg->u.batch_reqst);
+		break;
+	case O2_LST_TEST_REQST:
+		add_test(words, msg);
+		break;
+	case O2_LST_BRW_REQST:
+		add_transfer(words, msg->u.brw_reqst.brw_rw, msg->u.brw_reqst.brw_len,
+			     msg->u.brw_reqst.brw_flags);
+		break;
+	case O2_LST_PING_REQST:
+		add(words, " number %" PRIu32, msg->u.ping_reqst.pnr_seq);
+		break;
+	default:
+		break;
+	}
+}
+
+/* Only what the status warrants: a kernel leaves old bytes in the rest. */
+static void add_reply(struct words *words, const struct o2_lst_msg *msg)
+{
+	const uint32_t status = msg->u.reply.status;
+	char name[O2_ERRNO_TEXT_BYTES];
+
+	if (status != 0)
+		add(words, " status %" PRIu32 " %s", status, o2_errno_text(status, name));
+	if (o2_lst_service_of_type(msg->msg_type) < O2_LST_SERVICE_FRAMEWORK_END)
+		add_session(words, &msg->u.reply.sid);
+	if (msg->msg_type == O2_LST_MKSN_REPLY && status == EBUSY)
+		add_name(words, &msg->u.mksn_reply.mksn_name);
+	if (status != 0)
+		return;
+	if (msg->msg_type == O2_LST_PING_REPLY)
+		add(words, " number %" PRIu32, msg->u.ping_reply.pnr_seq);
+	if (msg->msg_type == O2_LST_DEBUG_REPLY)
+		add_name(words, &msg->u.debug_reply.dbg_name);
+	if (msg->msg_type == O2_LST_STAT_REPLY)
+		add(words,
+		    ", brw errors %" PRIu32 ", ping errors %" PRIu32 ", RPCs in %" PRIu32 " out %" PRIu32,
+		    msg->u.stat_reply.str_fw.brw_errors, msg->u.stat_reply.str_fw.ping_errors,
+		    msg->u.stat_reply.str_rpc.rpcs_rcvd, msg->u.stat_reply.str_rpc.rpcs_sent);
+}
+
+void o2_lst_text(const struct o2_lst_msg *msg, char text[O2_LST_TEXT_BYTES])
+{
+	struct words words = {text, 0};
+	const char *name = o2_lst_type_name(msg->msg_type);
+
+	text[0] = '\0';
+	if (name == NULL)
+		return;
+	add(&words, "LST %s", name);
+	if (o2_lst_type_is_reply(msg->msg_type))
+		add_reply(&words, msg);
+	else
+		add_request(&words, msg);
+	if (msg->msg_version != O2_LST_MSG_VERSION)
+		add(&words, " version %" PRIu32, msg->msg_version);
+	if (msg->msg_ses_feats != O2_LST_FEAT_BULK_LEN)
+		add(&words, " features 0x%" PRIx32, msg->msg_ses_feats);
+	if (msg->order == O2_BIG_ENDIAN)
+		add(&words, " big-endian");
+}
