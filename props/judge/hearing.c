@@ -23,7 +23,7 @@ void o2_hearing_expect(struct o2_hearing *h, enum o2_hearing_need need, enum o2_
 		       uint64_t limit, enum o2_limit_kind kind)
 {
 	if ((need == O2_HEARING_BOTH && h->one_way) || (need == O2_HEARING_WHOLE && !h->whole) ||
-	    (need == O2_HEARING_TERMS && !h->knows_terms))
+	    (need == O2_HEARING_EXACT && !h->exact) || (need == O2_HEARING_TERMS && !h->knows_terms))
 		return;
 	assert(h->ndue < O2_HEARING_FINDINGS);
 	h->due[h->ndue++] = (struct o2_judge_finding){
@@ -162,7 +162,7 @@ void o2_hearing_missed(struct o2_hearing *h, enum o2_judge_side side)
 {
 	if (h->deaf || (h->one_way && side != h->heard_side))
 		return;
-	h->whole = false;
+	h->whole = h->exact = false;
 	h->end[side].nwaiting = 0;
 	h->end[side].said_ns = 0;
 	for (uint32_t i = 0; i < O2_HEARING_TRANSFERS; i++)
@@ -210,20 +210,20 @@ int64_t o2_hearing_room(const struct o2_hearing *h, enum o2_judge_side side)
 {
 	const struct o2_hearing_end *end = &h->end[side];
 
-	return h->whole ? o2_hearing_credits(h, side) : known_depth(h) - (end->most - end->balance);
+	return h->exact ? o2_hearing_credits(h, side) : known_depth(h) - (end->most - end->balance);
 }
 
 int64_t o2_hearing_owed_most(const struct o2_hearing *h, enum o2_judge_side side)
 {
 	const struct o2_hearing_end *to = &h->end[o2_hearing_other(side)];
 
-	return h->whole ? -to->balance - to->accepted : known_depth(h) - (to->balance - to->least);
+	return h->exact ? -to->balance - to->accepted : known_depth(h) - (to->balance - to->least);
 }
 
 /* The conversation goes on as if both sides had all their credits. */
 static void begin_anew(struct o2_hearing *h)
 {
-	h->anew = h->whole = false;
+	h->anew = h->exact = false;
 	for (int side = O2_JUDGE_A; side < O2_JUDGE_SIDES; side++) {
 		struct o2_hearing_end *end = &h->end[side];
 
@@ -240,7 +240,7 @@ static void count(struct o2_hearing *h, enum o2_judge_side from, const struct o2
 
 	sender->unanswered += type == O2_MSG_PUT_REQ || type == O2_MSG_GET_REQ;
 	/* An answer that nobody asked for reserves nothing. */
-	receiver->accepted += type == O2_MSG_PUT_ACK && (!h->whole || receiver->unanswered > 0);
+	receiver->accepted += type == O2_MSG_PUT_ACK && (!h->exact || receiver->unanswered > 0);
 	if ((type == O2_MSG_PUT_ACK || type == O2_MSG_PUT_NAK || type == O2_MSG_GET_DONE) &&
 	    receiver->unanswered > 0)
 		receiver->unanswered--;
@@ -261,7 +261,7 @@ static void count(struct o2_hearing *h, enum o2_judge_side from, const struct o2
 	sender->balance--;
 	if (sender->balance < sender->least)
 		sender->least = sender->balance;
-	if (h->whole && !h->one_way && o2_hearing_credits(h, from) == 0)
+	if (h->exact && !h->one_way && o2_hearing_credits(h, from) == 0)
 		sender->empty_ns = h->now_ns;
 }
 
@@ -317,7 +317,7 @@ void o2_hearing_pass_ns(struct o2_hearing *h, uint64_t ns)
 
 bool o2_hearing_meet(struct o2_hearing *h, enum o2_judge_seen seen)
 {
-	h->whole = seen == O2_JUDGE_WHOLE;
+	h->whole = h->exact = seen == O2_JUDGE_WHOLE;
 	h->one_way = seen == O2_JUDGE_ONE_WAY;
 	h->conn = o2_judge_meet(h->judge, seen);
 	h->id++;

@@ -65,6 +65,7 @@ enum o2_hearing_need {
 	O2_HEARING_EVENT, /* the event itself */
 	O2_HEARING_BOTH,  /* what both sides say */
 	O2_HEARING_WHOLE, /* all, from the beginning */
+	O2_HEARING_EXACT, /* and no finding about credits came before */
 	O2_HEARING_TERMS, /* what was agreed */
 };
 
@@ -76,7 +77,8 @@ struct o2_hearing {
 	struct o2_judge_options options;
 	/* What is heard. */
 	bool deaf, whole, one_way, knows_terms;
-	bool anew; /* with the next message the judge finds the credits wrong, and begins a new account */
+	bool exact; /* whole, and the account of credits was not begun anew */
+	bool anew;  /* with the next message the judge finds the credits wrong, and begins a new account */
 	enum o2_judge_side heard_side; /* one way */
 	bool writes_unseen[O2_JUDGE_SIDES];
 	uint64_t id, heard; /* of the connection: of all, and its events */

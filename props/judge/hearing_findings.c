@@ -64,11 +64,11 @@ static void check_credits(struct o2_hearing *h, const struct o2_judge_view *view
 {
 	const struct o2_hearing_end *end = &h->end[side];
 	const int64_t room = o2_hearing_room(h, side);
-	const int64_t least = h->whole ? room : end->balance - end->least;
+	const int64_t least = h->exact ? room : end->balance - end->least;
 	const bool knows = h->knows_terms && h->depth != 0;
 	uint32_t low = O2_JUDGE_CREDITS_UNKNOWN, high = O2_JUDGE_CREDITS_UNKNOWN;
 
-	if (!h->one_way && (knows || !h->whole))
+	if (!h->one_way && (knows || !h->exact))
 		low = least < 0 ? 0 : (uint32_t)least;
 	if (!h->one_way && knows)
 		high = room < 0 ? 0 : (uint32_t)room;

@@ -157,7 +157,8 @@ static void expect_refused(struct o2_hearing *h, const struct meeting *meeting,
 	if (of_depth || of_frags)
 		o2_hearing_expect(h, O2_HEARING_EVENT, O2_JUDGE_CONNECT_REFUSED, A, meeting->number, field,
 				  asked, said, O2_LIMIT_BOUND);
-	else if (record->ibr_why == O2_REJECT_CONN_STALE)
+	else if (record->ibr_why == O2_REJECT_CONN_STALE && meeting->request.ibm_dststamp != 0 &&
+		 meeting->request.ibm_dststamp != record->ibr_incarnation)
 		o2_hearing_expect(h, O2_HEARING_EVENT, O2_JUDGE_CONNECT_REFUSED, A, meeting->number,
 				  "ibm_dststamp", meeting->request.ibm_dststamp, record->ibr_incarnation,
 				  O2_LIMIT_EXACT);

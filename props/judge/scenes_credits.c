@@ -53,7 +53,7 @@ static bool use_up(struct o2_hearing *h, enum o2_judge_side from, int64_t leave)
 		return false;
 	while (o2_hearing_room(h, from) > leave && !h->report->failed)
 		bare(h, from);
-	h->over = !h->whole;
+	h->over = !h->exact;
 	return !h->one_way;
 }
 
@@ -119,7 +119,7 @@ static void over_owed(struct o2_hearing *h, bool broken)
 		o2_hearing_expect(h, O2_HEARING_BOTH, O2_JUDGE_CREDITS_OVER_OWED, from, 0, "ibm_credits",
 				  (uint64_t)owed + 1, (uint64_t)owed, O2_LIMIT_BOUND);
 	h->anew = broken;
-	h->over = !h->whole && !broken;
+	h->over = !h->exact && !broken;
 	if (is_noop) {
 		noop(h, from, (uint8_t)(owed + broken));
 		return;
@@ -138,7 +138,7 @@ static void ask(struct o2_hearing *h, enum o2_judge_side from, uint64_t cookie)
 	msg.u.putreq.ibprm_cookie = cookie;
 	msg.u.putreq.hdr.type = O2_LNET_PUT;
 	if (h->end[from].unanswered >= h->depth)
-		o2_hearing_expect(h, O2_HEARING_WHOLE, O2_JUDGE_CREDITS_REQUESTS, from, 0, "requests",
+		o2_hearing_expect(h, O2_HEARING_EXACT, O2_JUDGE_CREDITS_REQUESTS, from, 0, "requests",
 				  h->depth + 1, h->depth, O2_LIMIT_BOUND);
 	o2_hearing_message(h, from, &msg);
 }
@@ -207,7 +207,7 @@ static void withheld(struct o2_hearing *h, bool broken)
 	const enum o2_judge_side from = draw_side(h);
 	const bool old = h->version == O2_MSG_VERSION_1;
 
-	if (h->one_way || !h->whole || !use_up(h, from, old ? 1 : 0))
+	if (h->one_way || !h->exact || !use_up(h, from, old ? 1 : 0))
 		return;
 	if (old)
 		quiet_noop(h, from, 0);

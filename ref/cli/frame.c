@@ -6,7 +6,6 @@
 
 #include "wire/bytes.h"
 
-#define ETHERNET_BYTES	   14u
 #define SLL_BYTES	   16u
 #define SLL2_BYTES	   20u
 #define ETHERTYPE_IPV4	   0x0800u
@@ -17,11 +16,9 @@
 #define ETHERTYPE_OLD_QINQ 0x9100u
 #define VLAN_TAG_BYTES	   4u
 #define VLAN_TAGS_MAX	   2u
-#define IPV4_BYTES	   20u
 #define IPV4_FRAGMENT	   0x3fffu /* "more fragments" and the offset */
 #define IPV6_BYTES	   40u
 #define PROTOCOL_UDP	   17u
-#define UDP_BYTES	   8u
 
 #define ERF_BYTES	    16u
 #define ERF_AT_TYPE	    8u
@@ -41,8 +38,7 @@
 #define GRH_PROTOCOL_BTH 0x1bu
 
 /* What a frame has at least behind all that is passed here. */
-#define TRANSPORT_BYTES 16u /* base transport header and invariant CRC */
-#define ICRC_BYTES	4u
+#define TRANSPORT_BYTES (O2_BTH_BYTES + O2_ICRC_BYTES)
 
 const uint8_t *o2_span_take(struct o2_span *span, size_t count)
 {
@@ -81,8 +77,8 @@ static enum o2_roce_verdict pass_ipv4(struct o2_span *span, struct o2_roce_packe
 	const uint8_t *header = span->bytes;
 	size_t header_bytes, total_bytes;
 
-	if (span->seen_bytes < IPV4_BYTES)
-		return o2_span_short_of(span, IPV4_BYTES);
+	if (span->seen_bytes < O2_IPV4_BYTES)
+		return o2_span_short_of(span, O2_IPV4_BYTES);
 	if (header[0] >> 4 != 4 || header[9] != PROTOCOL_UDP)
 		return O2_ROCE_NOT_ROCE;
 	/* RoCE packets are never fragmented. */
@@ -90,7 +86,7 @@ static enum o2_roce_verdict pass_ipv4(struct o2_span *span, struct o2_roce_packe
 		return O2_ROCE_NOT_ROCE;
 	header_bytes = 4u * (header[0] & 15u);
 	total_bytes = o2_load16_be(header + 2);
-	if (header_bytes < IPV4_BYTES || total_bytes < header_bytes)
+	if (header_bytes < O2_IPV4_BYTES || total_bytes < header_bytes)
 		return O2_ROCE_MALFORMED;
 	if (o2_span_take(span, header_bytes) == NULL)
 		return o2_span_short_of(span, header_bytes);
@@ -115,17 +111,17 @@ static enum o2_roce_verdict pass_ipv6(struct o2_span *span, uint8_t protocol, st
 
 static enum o2_roce_verdict pass_udp(struct o2_span *span)
 {
-	const uint8_t *header = o2_span_take(span, UDP_BYTES);
+	const uint8_t *header = o2_span_take(span, O2_UDP_BYTES);
 	size_t length_bytes;
 
 	if (header == NULL)
-		return o2_span_short_of(span, UDP_BYTES);
+		return o2_span_short_of(span, O2_UDP_BYTES);
 	if (o2_load16_be(header + 2) != O2_ROCE_UDP_PORT)
 		return O2_ROCE_NOT_ROCE;
 	length_bytes = o2_load16_be(header + 4);
-	if (length_bytes < UDP_BYTES + TRANSPORT_BYTES || span->length_bytes < length_bytes - UDP_BYTES)
+	if (length_bytes < O2_UDP_BYTES + TRANSPORT_BYTES || span->length_bytes < length_bytes - O2_UDP_BYTES)
 		return O2_ROCE_MALFORMED;
-	limit(span, length_bytes - UDP_BYTES);
+	limit(span, length_bytes - O2_UDP_BYTES);
 	return O2_ROCE_PACKET;
 }
 
@@ -189,7 +185,7 @@ static enum o2_roce_verdict pass_link(struct o2_span *span, size_t header_bytes,
 
 static enum o2_roce_verdict pass_ethernet(struct o2_span *span, struct o2_roce_packet *packet)
 {
-	return pass_link(span, ETHERNET_BYTES, 12, packet);
+	return pass_link(span, O2_ETHERNET_BYTES, 12, packet);
 }
 
 static enum o2_roce_verdict pass_sll(struct o2_span *span, struct o2_roce_packet *packet)
@@ -220,7 +216,7 @@ static enum o2_roce_verdict pass_infiniband(struct o2_span *span, struct o2_roce
 		return O2_ROCE_NOT_ROCE;
 	length_bytes = 4u * (o2_load16_be(header + 4) & LRH_LENGTH);
 	if (length_bytes < LRH_BYTES + TRANSPORT_BYTES + (next == LRH_NEXT_GRH ? GRH_BYTES : 0) ||
-	    span->length_bytes + ICRC_BYTES < length_bytes)
+	    span->length_bytes + O2_ICRC_BYTES < length_bytes)
 		return O2_ROCE_MALFORMED;
 	limit(span, length_bytes);
 	o2_span_take(span, LRH_BYTES);

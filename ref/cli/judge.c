@@ -20,6 +20,7 @@ struct judge_options {
 
 #define O2_OPTION_TARGET struct judge_options
 #define DAY_MS		 (24u * 3600 * 1000)
+#define EVENTS_NOT_SAID	 UINT32_MAX
 
 static const struct o2_option option_table[] = {
 	{"json", NULL, "one object for each file, o2ref/judge/output, on a line of its own", O2_FLAG(json)},
@@ -31,7 +32,8 @@ static const struct o2_option option_table[] = {
 	 "also write a page: ladders of what went over each connection, with the findings in them",
 	 O2_TEXT(out.html)},
 	{"events", "N",
-	 "1000: of each FILE, how many of the first events the page has besides those at findings",
+	 "1000: with --html, of each FILE: how many of the first events the page has besides those at "
+	 "findings",
 	 O2_NUMBER(out.first_events, 0, 1000000)},
 	{"junit", "OUT", "also write what was found as JUnit: a case for each rule", O2_TEXT(out.junit)},
 	{"sarif", "OUT", "also write it as SARIF 2.1.0", O2_TEXT(out.sarif)},
@@ -216,6 +218,8 @@ static int judge_files(int count, char **paths, const struct judge_options *opti
 /* What is wrong with the command line; NULL: nothing. */
 static const char *misused(const struct judge_options *options, int files)
 {
+	if (options->out.first_events != EVENTS_NOT_SAID && options->out.html == NULL)
+		return "--events is for --html";
 	if (options->live.interface != NULL)
 		return files != 0 ? "--live is in place of FILE" : NULL;
 	if (options->live.seconds != 0 || options->live.packets != 0)
@@ -228,7 +232,7 @@ int o2_cli_judge(int argc, char **argv)
 	struct judge_options options = {
 		.wire = O2_WIRE_DEFAULTS,
 		.judge = O2_JUDGE_DEFAULTS,
-		.out.first_events = O2_LADDER_FIRST,
+		.out.first_events = EVENTS_NOT_SAID,
 	};
 	const int first = o2_options_read(&command, argc, argv, &options);
 	struct o2_judge_out *out;
@@ -241,6 +245,8 @@ int o2_cli_judge(int argc, char **argv)
 	wrong = misused(&options, argc - first);
 	if (wrong != NULL)
 		return o2_command_usage(&command, "%s", wrong);
+	if (options.out.first_events == EVENTS_NOT_SAID)
+		options.out.first_events = O2_LADDER_FIRST;
 	out = o2_judge_out_open(&options.out);
 	if (out == NULL)
 		return O2_CLI_USAGE;

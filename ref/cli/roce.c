@@ -8,10 +8,6 @@
 #include "cli/frame.h"
 #include "wire/bytes.h"
 
-#define BTH_BYTES	12u
-#define ICRC_BYTES	4u
-#define DETH_BYTES	8u
-#define RETH_BYTES	16u
 #define AETH_BYTES	4u
 #define IMMDT_BYTES	4u
 #define ATOMICETH_BYTES 28u
@@ -35,13 +31,13 @@ static const struct opcode opcodes[] = {
 	{0x03, O2_ROCE_SEND, false, true, IMMDT_BYTES},
 	{0x04, O2_ROCE_SEND, true, true, 0},
 	{0x05, O2_ROCE_SEND, true, true, IMMDT_BYTES},
-	{0x06, O2_ROCE_WRITE, true, false, RETH_BYTES},
+	{0x06, O2_ROCE_WRITE, true, false, O2_RETH_BYTES},
 	{0x07, O2_ROCE_WRITE, false, false, 0},
 	{0x08, O2_ROCE_WRITE, false, true, 0},
 	{0x09, O2_ROCE_WRITE, false, true, IMMDT_BYTES},
-	{0x0a, O2_ROCE_WRITE, true, true, RETH_BYTES},
-	{0x0b, O2_ROCE_WRITE, true, true, RETH_BYTES + IMMDT_BYTES},
-	{0x0c, O2_ROCE_READ, true, true, RETH_BYTES},
+	{0x0a, O2_ROCE_WRITE, true, true, O2_RETH_BYTES},
+	{0x0b, O2_ROCE_WRITE, true, true, O2_RETH_BYTES + IMMDT_BYTES},
+	{0x0c, O2_ROCE_READ, true, true, O2_RETH_BYTES},
 	{0x0d, O2_ROCE_READ_RESPONSE, true, false, AETH_BYTES},
 	{0x0e, O2_ROCE_READ_RESPONSE, false, false, 0},
 	{0x0f, O2_ROCE_READ_RESPONSE, false, true, AETH_BYTES},
@@ -83,12 +79,12 @@ static void read_extra(const struct opcode *opcode, const uint8_t *extra, struct
 
 static enum o2_roce_verdict read_transport(struct o2_span *span, struct o2_roce_packet *packet)
 {
-	const uint8_t *bth = o2_span_take(span, BTH_BYTES), *extra;
+	const uint8_t *bth = o2_span_take(span, O2_BTH_BYTES), *extra;
 	const struct opcode *opcode;
 	size_t extra_bytes, tail_bytes;
 
 	if (bth == NULL)
-		return o2_span_short_of(span, BTH_BYTES);
+		return o2_span_short_of(span, O2_BTH_BYTES);
 	packet->opcode = bth[0];
 	packet->datagram = bth[0] >> 5 == SERVICE_UD;
 	packet->dest_qp = o2_load32_be(bth + 4) & 0xffffff;
@@ -100,14 +96,14 @@ static enum o2_roce_verdict read_transport(struct o2_span *span, struct o2_roce_
 	packet->kind = opcode->kind;
 	packet->first = opcode->first;
 	packet->last = opcode->last;
-	extra_bytes = opcode->extra_bytes + (packet->datagram ? DETH_BYTES : 0);
-	tail_bytes = ICRC_BYTES + (bth[1] >> 4 & 3);
+	extra_bytes = opcode->extra_bytes + (packet->datagram ? O2_DETH_BYTES : 0);
+	tail_bytes = O2_ICRC_BYTES + (bth[1] >> 4 & 3);
 	if (span->length_bytes < extra_bytes + tail_bytes)
 		return O2_ROCE_MALFORMED;
 	extra = o2_span_take(span, extra_bytes);
 	if (extra == NULL)
 		return O2_ROCE_CUT;
-	read_extra(opcode, extra + (packet->datagram ? DETH_BYTES : 0), packet);
+	read_extra(opcode, extra + (packet->datagram ? O2_DETH_BYTES : 0), packet);
 	packet->payload = span->bytes;
 	packet->payload_bytes = span->length_bytes - tail_bytes;
 	packet->seen_bytes =

@@ -188,13 +188,17 @@ static void judge_refused(const struct o2_judging *at)
 				reject->ibr_cp.ibcp_max_frags, O2_LIMIT_BOUND);
 		return;
 	case O2_REJECT_CONN_STALE:
+		/* It may be who asks of whom another life was known. */
+		if (conn->end[at->from].stamp == 0 || conn->end[at->from].stamp == reject->ibr_incarnation)
+			break;
 		o2_judge_broken(at, rule, at->to, conn->asked_number, "ibm_dststamp",
 				conn->end[at->from].stamp, reject->ibr_incarnation, O2_LIMIT_EXACT);
 		return;
 	default:
-		o2_judge_broken(at, rule, at->to, conn->asked_number, "ibr_why", reject->ibr_why, O2_NO_LIMIT,
-				O2_LIMIT_BOUND);
+		break;
 	}
+	o2_judge_broken(at, rule, at->to, conn->asked_number, "ibr_why", reject->ibr_why, O2_NO_LIMIT,
+			O2_LIMIT_BOUND);
 }
 
 void o2_judge_reject(const struct o2_judging *at)

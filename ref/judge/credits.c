@@ -25,7 +25,7 @@ void o2_judge_credits_start(struct o2_judge_conn *conn)
 
 void o2_judge_credits_unknown(struct o2_judge_conn *conn)
 {
-	conn->whole = false;
+	conn->exact = false;
 	o2_judge_credits_start(conn);
 }
 
@@ -53,9 +53,9 @@ static void take(const struct o2_judging *at)
 	struct o2_judge_conn *conn = at->conn;
 	struct o2_judge_end *from = &conn->end[at->from];
 	const int64_t depth = depth_of(conn);
-	const int64_t had = conn->whole ? depth + balance(from) : depth + balance(from) - from->most;
+	const int64_t had = conn->exact ? depth + balance(from) : depth + balance(from) - from->most;
 
-	/* Not whole: it had at most the depth when it had most. */
+	/* Not exact: it had at most the depth when it had most. */
 	if (had <= 0) {
 		o2_judge_over(at, O2_JUDGE_CREDITS_NONE, 0, "credits", 0, 1);
 		o2_judge_credits_unknown(conn);
@@ -65,7 +65,7 @@ static void take(const struct o2_judging *at)
 	from->taken++;
 	if (balance(from) < from->least)
 		from->least = balance(from);
-	if (conn->whole && depth + balance(from) == 0) {
+	if (conn->exact && depth + balance(from) == 0) {
 		from->empty = true;
 		from->empty_since_ns = conn->now_ns;
 	}
@@ -82,7 +82,7 @@ static void give(const struct o2_judging *at, uint32_t count)
 		return;
 	/* Whole: a PUT_REQ that was acknowledged is given back for its PUT_DONE.  Else: when the peer had
 	 * least it had none, or more. */
-	if (conn->whole)
+	if (conn->exact)
 		owed = -balance(to) - to->accepted;
 	else
 		owed = (int64_t)depth_of(conn) - (balance(to) - to->least);
@@ -139,13 +139,13 @@ static void count_requests(const struct o2_judging *at)
 	case O2_MSG_PUT_REQ:
 	case O2_MSG_GET_REQ:
 		from->unanswered++;
-		if (at->conn->whole && from->unanswered > depth_of(at->conn))
+		if (at->conn->exact && from->unanswered > depth_of(at->conn))
 			o2_judge_over(at, O2_JUDGE_CREDITS_REQUESTS, 0, "requests", from->unanswered,
 				      depth_of(at->conn));
 		break;
 	case O2_MSG_PUT_ACK:
 		/* One that nobody asked for is a finding of its own, and reserves nothing. */
-		to->accepted += !at->conn->whole || to->unanswered != 0;
+		to->accepted += !at->conn->exact || to->unanswered != 0;
 		to->unanswered -= to->unanswered != 0;
 		break;
 	case O2_MSG_PUT_NAK:
@@ -204,12 +204,12 @@ void o2_judge_credits_view(const struct o2_judge_conn *conn, struct o2_judge_vie
 		const int64_t depth = conn->queue_depth;
 
 		view->least_credits[side] = view->most_credits[side] = O2_JUDGE_CREDITS_UNKNOWN;
-		/* Not whole: it had at least none when it had least, and at most the depth when it had most. */
-		if (!conn->one_way && !(conn->whole && depth == 0))
+		/* Not exact: it had at least none when it had least, and at most the depth when it had most. */
+		if (!conn->one_way && !(conn->exact && depth == 0))
 			view->least_credits[side] =
-				credits_of(balance(end) + (conn->whole ? depth : -end->least));
+				credits_of(balance(end) + (conn->exact ? depth : -end->least));
 		if (!conn->one_way && depth != 0)
 			view->most_credits[side] =
-				credits_of(depth + balance(end) - (conn->whole ? 0 : end->most));
+				credits_of(depth + balance(end) - (conn->exact ? 0 : end->most));
 	}
 }

@@ -129,6 +129,7 @@ struct o2_judge_conn {
 	LIST_ENTRY(o2_judge_conn) link;
 	uint64_t id, heard; /* as in o2_judge_view */
 	bool whole;	    /* all of it is seen: what is not known is not there */
+	bool exact;	    /* the credits of both sides are known, not only bounds of them */
 	bool one_way;	    /* what the other side says is not seen */
 	uint16_t version;
 	uint32_t queue_depth, max_frags, max_msg_bytes; /* 0: not known */

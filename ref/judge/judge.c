@@ -43,7 +43,7 @@ struct o2_judge_conn *o2_judge_meet(struct o2_judge *judge, enum o2_judge_seen s
 	if (conn == NULL)
 		return NULL;
 	conn->id = ++judge->met;
-	conn->whole = seen == O2_JUDGE_WHOLE;
+	conn->whole = conn->exact = seen == O2_JUDGE_WHOLE;
 	conn->one_way = seen == O2_JUDGE_ONE_WAY;
 	TAILQ_INIT(&conn->end[O2_JUDGE_A].open);
 	TAILQ_INIT(&conn->end[O2_JUDGE_B].open);
@@ -161,6 +161,7 @@ void o2_judge_unseen(const struct o2_judging *at)
 {
 	at->conn->end[at->from].nwaiting = 0;
 	o2_judge_transfers_drop(at->judge, at->conn);
+	at->conn->whole = false;
 	o2_judge_credits_unknown(at->conn);
 	at->conn->end[at->from].last_message_ns = 0;
 }

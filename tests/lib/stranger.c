@@ -142,6 +142,27 @@ static void close_network(struct o2_network *network)
 	test_free(peer);
 }
 
+struct o2_net_liar_options stranger_options(void)
+{
+	uint32_t peer = 0, liar = 0;
+
+	assert_int_equal(o2_network_address("loop0", 1, &peer, NULL), 0);
+	assert_int_equal(o2_network_address("loop1", 1, &liar, NULL), 0);
+	return (struct o2_net_liar_options){
+		.device = "loop1",
+		.gid_index = 1,
+		.peer = o2_nid_make(O2_LND_O2IB, 0, peer),
+		.port = O2_SERVICE_PORT,
+		.served = true,
+		.portal = PORTAL,
+		.match_bits = MATCH_BITS,
+		.patience_ms = 3 * STRANGER_TIMEOUT_MS,
+		.closing_ms = STRANGER_CLOSING_MS,
+		.open_network = stranger_open_network,
+		.honest_address = liar + 100,
+	};
+}
+
 int stranger_open_network(struct o2_network **network, struct o2_error *error)
 {
 	static const struct o2_network_ops ops = {

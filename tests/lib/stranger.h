@@ -12,6 +12,9 @@
 
 #define STRANGER_TIMEOUT_MS 2000u /* after which it gives up one that is silent */
 
+/* Less than that: what only runs into it has not closed at once. */
+#define STRANGER_CLOSING_MS 1000u
+
 /* Where it serves GETs and takes PUTs. */
 #define PORTAL	   60u
 #define MATCH_BITS 0x1234u
@@ -23,6 +26,9 @@ extern struct stranger {
 	bool garbles_pings;
 	uint32_t pings, ping_sink_bytes; /* asked of it; the last one's room */
 } stranger;
+
+/* How the judge reaches it; what it serves is at its defaults. */
+struct o2_net_liar_options stranger_options(void);
 
 /* Its network, for the judge; closing that closes the stranger. */
 int stranger_open_network(struct o2_network **network, struct o2_error *error);

@@ -258,10 +258,13 @@ class SeenInPart(unittest.TestCase):
 
 class CommandLine(unittest.TestCase):
     def test_usage(self):
-        for arguments in ([], ["--timeout", "0", "-"], ["--no-such"], ["/no/such/file"]):
+        for arguments in ([], ["--timeout", "0", "-"], ["--no-such"], ["/no/such/file"], ["--events", "10", "-"],
+                          ["--events", "1000", "--junit", "/dev/null", "-"]):
             done = subprocess.run([PROGRAM, "judge", *arguments], capture_output=True, timeout=60, check=False)
             self.assertEqual(done.returncode, USAGE, arguments)
             self.assertEqual(done.stderr.count(b"\n"), 1, done.stderr)
+            if "--events" in arguments:
+                self.assertIn(b"--events is for --html", done.stderr)
 
     def test_no_capture(self):
         done = judge(b"not a capture, not at all, not even a little")

@@ -38,27 +38,15 @@ static char folder[] = "/tmp/o2ref-said-XXXXXX";
 /* The listener is there before anything is said. */
 static void begin(void)
 {
-	uint32_t peer = 0, liar = 0;
+	uint32_t liar = 0;
 	char why[O2_VICTIM_WHY_BYTES] = "";
 
 	stranger = (struct stranger){.serves_bytes = 12000, .takes_bytes = 12000};
-	assert_int_equal(o2_network_address("loop0", 1, &peer, NULL), 0);
 	assert_int_equal(o2_network_address("loop1", 1, &liar, NULL), 0);
 	memset(&net, 0, sizeof(net));
-	net.options = (struct o2_net_liar_options){
-		.device = "loop1",
-		.gid_index = 1,
-		.peer = o2_nid_make(O2_LND_O2IB, 0, peer),
-		.port = O2_SERVICE_PORT,
-		.served = true,
-		.portal = PORTAL,
-		.match_bits = MATCH_BITS,
-		.patience_ms = 3 * STRANGER_TIMEOUT_MS,
-		.closing_ms = 1000,
-		.open_network = stranger_open_network,
-		.watch = {[O2_NI_LIAR] = &by_liar, [O2_NI_FRIEND] = &by_honest},
-		.honest_address = liar + 100,
-	};
+	net.options = stranger_options();
+	net.options.watch[O2_NI_LIAR] = &by_liar;
+	net.options.watch[O2_NI_FRIEND] = &by_honest;
 	assert_non_null(mkdtemp(folder));
 	options = (struct o2_net_options){.nid = o2_nid_make(O2_LND_O2IB, 0, liar),
 					  .peer = net.options.peer,

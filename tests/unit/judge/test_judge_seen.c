@@ -213,3 +213,44 @@ TEST(test_a_finding)
 	assert_ptr_equal(found.conn, say.conn);
 	say_close(&say);
 }
+
+/* The account of credits begins anew after a finding; what was seen of the connection is all of it still. */
+TEST(test_a_finding_about_credits_unsees_nothing)
+{
+	struct say say;
+
+	say_open(&say, NULL);
+	say_connected(&say);
+	say_noop(&say, B, 1);
+	assert_int_equal(say.times[O2_JUDGE_CREDITS_OVER_OWED], 1);
+	assert_int_equal(o2_judge_view(say.conn).seen, O2_JUDGE_WHOLE);
+	/* So what answers nothing is known to. */
+	say_done(&say, B, O2_MSG_GET_DONE, 10, 0, 0);
+	assert_int_equal(say.times[O2_JUDGE_TRANSFER_UNASKED], 1);
+	lose(&say, A);
+	assert_int_equal(o2_judge_view(say.conn).seen, O2_JUDGE_LATER);
+	say_close(&say);
+}
+
+/* A stale reject is about the life that the request names; if that is none, or this one, about who asks. */
+TEST(test_what_a_stale_reject_is_about)
+{
+	struct o2_msg request = say_request_of(SAY_DEPTH, SAY_FRAGS);
+	const struct o2_error *error;
+	struct say say;
+
+	say_open(&say, NULL);
+	error = &say.last[O2_JUDGE_CONNECT_REFUSED].error;
+	for (uint64_t named = 0; named < 3; named++) {
+		const uint64_t lives[] = {0, say_header(B, O2_MSG_NOOP, 0).ibm_srcstamp, 99};
+
+		request.ibm_dststamp = lives[named];
+		say_meet(&say, O2_JUDGE_WHOLE);
+		say_request(&say, &request);
+		say_reject(&say, O2_REJECT_CONN_STALE, 0, 0);
+		assert_int_equal(say.times[O2_JUDGE_CONNECT_REFUSED], named + 1);
+		assert_string_equal(error->field, named == 2 ? "ibm_dststamp" : "ibr_why");
+		assert_int_equal(error->value, named == 2 ? 99 : O2_REJECT_CONN_STALE);
+	}
+	say_close(&say);
+}

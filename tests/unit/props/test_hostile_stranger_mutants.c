@@ -8,32 +8,13 @@
  * what they should not, some that answer short, and some with quirks (docs/peer.md, "Quirks").
  */
 
-/* Less than STRANGER_TIMEOUT_MS: what only runs into that has not closed at once. */
-#define CLOSING_MS 1000u
-
 static struct o2_net_liar net;
 
 static bool begin(enum o2_hostile_profile profile, char *why)
 {
-	uint32_t peer = 0, liar = 0;
-
-	assert_int_equal(o2_network_address("loop0", 1, &peer, NULL), 0);
-	assert_int_equal(o2_network_address("loop1", 1, &liar, NULL), 0);
 	memset(&net, 0, sizeof(net));
-	net.options = (struct o2_net_liar_options){
-		.device = "loop1",
-		.gid_index = 1,
-		.peer = o2_nid_make(O2_LND_O2IB, 0, peer),
-		.port = O2_SERVICE_PORT,
-		.served = true,
-		.portal = PORTAL,
-		.match_bits = MATCH_BITS,
-		.patience_ms = 3 * STRANGER_TIMEOUT_MS,
-		.closing_ms = CLOSING_MS,
-		.profile = profile,
-		.open_network = stranger_open_network,
-		.honest_address = liar + 100,
-	};
+	net.options = stranger_options();
+	net.options.profile = profile;
 	stranger.pings = stranger.ping_sink_bytes = 0;
 	return o2_stranger_open(&net, why);
 }

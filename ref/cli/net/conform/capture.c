@@ -132,11 +132,11 @@ static void forget(struct said *said)
 static void put_cm(struct o2_conform_capture *capture, const struct said *said,
 		   const struct o2_watched *watched)
 {
-	static const enum o2_packet_cm kinds[] = {
-		[O2_WATCHED_REQUEST] = O2_PACKET_REQ,
-		[O2_WATCHED_REPLY] = O2_PACKET_REP,
-		[O2_WATCHED_REJECT] = O2_PACKET_REJ,
-		[O2_WATCHED_DISCONNECT] = O2_PACKET_DREQ,
+	static const enum o2_cm_kind kinds[] = {
+		[O2_WATCHED_REQUEST] = O2_CM_REQ,
+		[O2_WATCHED_REPLY] = O2_CM_REP,
+		[O2_WATCHED_REJECT] = O2_CM_REJ,
+		[O2_WATCHED_DISCONNECT] = O2_CM_DREQ,
 	};
 
 	o2_packet_cm(&capture->packet, kinds[watched->kind], &said->end[watched->ours],

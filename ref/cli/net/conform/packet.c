@@ -4,29 +4,21 @@
 #include <assert.h>
 #include <string.h>
 
+#include "cli/cm_layout.h"
+#include "cli/roce.h"
 #include "wire/bytes.h"
 
-#define ETHERNET_BYTES 14u
-#define IPV4_BYTES     20u
-#define UDP_BYTES      8u
-#define BTH_BYTES      12u
-#define DETH_BYTES     8u
-#define RETH_BYTES     16u
-#define ICRC_BYTES     4u
-#define MAD_BYTES      256u
 #define MAX_SEND_BYTES 4096u
 
-#define AT_IPV4	     ETHERNET_BYTES
-#define AT_UDP	     (AT_IPV4 + IPV4_BYTES)
-#define AT_BTH	     (AT_UDP + UDP_BYTES)
-#define AT_EXTENSION (AT_BTH + BTH_BYTES)
+#define AT_IPV4	     O2_ETHERNET_BYTES
+#define AT_UDP	     (AT_IPV4 + O2_IPV4_BYTES)
+#define AT_BTH	     (AT_UDP + O2_UDP_BYTES)
+#define AT_EXTENSION (AT_BTH + O2_BTH_BYTES)
 
-static_assert(AT_EXTENSION + RETH_BYTES + MAX_SEND_BYTES + ICRC_BYTES <= O2_PACKET_BYTES,
+static_assert(AT_EXTENSION + O2_RETH_BYTES + MAX_SEND_BYTES + O2_ICRC_BYTES <= O2_PACKET_BYTES,
 	      "a packet holds the longest");
 
 #define UDP_PORT_FROM 49152u
-#define UDP_PORT_ROCE 4791u
-#define GSI_QP	      1u
 #define GSI_QKEY      0x80010000u
 #define PSN_MASK      0xffffffu
 
@@ -55,7 +47,7 @@ static uint16_t ipv4_sum(const uint8_t *header)
 {
 	uint32_t sum = 0;
 
-	for (unsigned int i = 0; i < IPV4_BYTES; i += 2)
+	for (unsigned int i = 0; i < O2_IPV4_BYTES; i += 2)
 		sum += o2_load16_be(header + i);
 	sum = (sum & 0xffff) + (sum >> 16);
 	sum = (sum & 0xffff) + (sum >> 16);
@@ -74,7 +66,7 @@ static void put_network(struct o2_packet *packet, uint32_t from, uint32_t to, si
 	put_mac(packet->bytes + 6, from);
 	store16_be(packet->bytes + 12, 0x0800);
 	ipv4[0] = 0x45;
-	store16_be(ipv4 + 2, (uint32_t)(IPV4_BYTES + UDP_BYTES + transport_bytes));
+	store16_be(ipv4 + 2, (uint32_t)(O2_IPV4_BYTES + O2_UDP_BYTES + transport_bytes));
 	store16_be(ipv4 + 6, 0x4000); /* not to be cut */
 	ipv4[8] = 64;
 	ipv4[9] = 17; /* UDP */
@@ -82,8 +74,8 @@ static void put_network(struct o2_packet *packet, uint32_t from, uint32_t to, si
 	o2_store32_be(ipv4 + 16, to);
 	store16_be(ipv4 + 10, ipv4_sum(ipv4));
 	store16_be(udp, UDP_PORT_FROM);
-	store16_be(udp + 2, UDP_PORT_ROCE);
-	store16_be(udp + 4, (uint32_t)(UDP_BYTES + transport_bytes));
+	store16_be(udp + 2, O2_ROCE_UDP_PORT);
+	store16_be(udp + 4, (uint32_t)(O2_UDP_BYTES + transport_bytes));
 }
 
 static uint32_t pad_of(size_t payload_bytes)
@@ -113,10 +105,10 @@ void o2_packet_send(struct o2_packet *packet, struct o2_packet_end *from, const 
 	const size_t length = length_bytes < MAX_SEND_BYTES ? length_bytes : MAX_SEND_BYTES;
 	const uint32_t pad = pad_of(length);
 
-	put_network(packet, from->address, to->address, BTH_BYTES + length + pad + ICRC_BYTES);
+	put_network(packet, from->address, to->address, O2_BTH_BYTES + length + pad + O2_ICRC_BYTES);
 	put_bth(packet, SEND_ONLY, pad, to->qp, from->psn);
 	memcpy(packet->bytes + AT_EXTENSION, bytes, length);
-	memset(packet->bytes + AT_EXTENSION + length, 0, pad + ICRC_BYTES);
+	memset(packet->bytes + AT_EXTENSION + length, 0, pad + O2_ICRC_BYTES);
 	o2_packet_skip(from, 1);
 }
 
@@ -124,10 +116,10 @@ void o2_packet_write(struct o2_packet *packet, struct o2_packet_end *from, const
 		     const struct o2_watched *write, uint64_t at, uint32_t count)
 {
 	const bool first = at == 0, last = at + count == write->length_bytes;
-	const uint32_t reth = first ? RETH_BYTES : 0, pad = pad_of(count);
+	const uint32_t reth = first ? O2_RETH_BYTES : 0, pad = pad_of(count);
 	uint8_t *extension = packet->bytes + AT_EXTENSION;
 
-	put_network(packet, from->address, to->address, BTH_BYTES + reth + count + pad + ICRC_BYTES);
+	put_network(packet, from->address, to->address, O2_BTH_BYTES + reth + count + pad + O2_ICRC_BYTES);
 	put_bth(packet, first ? (last ? WRITE_ONLY : WRITE_FIRST) : (last ? WRITE_LAST : WRITE_MIDDLE), pad,
 		to->qp, from->psn);
 	if (first) {
@@ -142,27 +134,10 @@ void o2_packet_write(struct o2_packet *packet, struct o2_packet_end *from, const
 
 /* --- the connection manager --- */
 
-#define MAD_CLASS_CM 7u
-#define AT_DATA	     24u /* of a MAD */
-#define DATA_BYTES   (MAD_BYTES - AT_DATA)
-#define IP_CM_BYTES  36u
-#define RDMA_TCP     UINT64_C(0x0000000001060000) /* the service ids of RDMA_PS_TCP; a port is the rest */
-
-#define REQ_AT_SERVICE 8u
-#define REQ_AT_QP      32u
-#define REQ_AT_PSN     44u
-#define REQ_AT_PRIVATE 140u
-#define REP_AT_QP      12u
-#define REP_AT_PSN     20u
-#define REP_AT_PRIVATE 36u
-#define REJ_AT_REASON  10u
-#define REJ_AT_PRIVATE 84u
-#define REJ_CONSUMER   28u
-
 static void put_private(uint8_t *data, size_t at, const uint8_t *bytes, size_t count)
 {
 	if (count > 0)
-		memcpy(data + at, bytes, count < DATA_BYTES - at ? count : DATA_BYTES - at);
+		memcpy(data + at, bytes, count < O2_MAD_DATA_BYTES - at ? count : O2_MAD_DATA_BYTES - at);
 }
 
 /* The addresses stand in front of the private data. */
@@ -177,46 +152,48 @@ static void put_ip_cm(uint8_t *header, const struct o2_packet_end *from, const s
 static void put_request(uint8_t *data, const struct o2_packet_end *from, const struct o2_packet_end *to,
 			uint16_t port, const uint8_t *bytes, size_t count)
 {
-	const uint64_t service = RDMA_TCP | port;
+	const uint64_t service = O2_RDMA_SERVICE_TCP | port;
 
-	o2_store32_be(data + REQ_AT_SERVICE, (uint32_t)(service >> 32));
-	o2_store32_be(data + REQ_AT_SERVICE + 4, (uint32_t)service);
-	o2_store32_be(data + REQ_AT_QP, from->qp << 8);
-	o2_store32_be(data + REQ_AT_PSN, 0);
-	put_ip_cm(data + REQ_AT_PRIVATE, from, to);
-	put_private(data, REQ_AT_PRIVATE + IP_CM_BYTES, bytes, count);
+	o2_store32_be(data + O2_CM_REQ_AT_SERVICE_ID, (uint32_t)(service >> 32));
+	o2_store32_be(data + O2_CM_REQ_AT_SERVICE_ID + 4, (uint32_t)service);
+	o2_store32_be(data + O2_CM_REQ_AT_QP, from->qp << 8);
+	o2_store32_be(data + O2_CM_REQ_AT_PSN, 0);
+	put_ip_cm(data + O2_CM_REQ_AT_PRIVATE, from, to);
+	put_private(data, O2_CM_REQ_AT_PRIVATE + O2_IP_CM_BYTES, bytes, count);
 }
 
-void o2_packet_cm(struct o2_packet *packet, enum o2_packet_cm kind, const struct o2_packet_end *from,
+void o2_packet_cm(struct o2_packet *packet, enum o2_cm_kind kind, const struct o2_packet_end *from,
 		  const struct o2_packet_end *to, uint16_t port, const uint8_t *private_data,
 		  size_t private_bytes)
 {
-	uint8_t *deth = packet->bytes + AT_EXTENSION, *mad = deth + DETH_BYTES, *data = mad + AT_DATA;
+	uint8_t *deth = packet->bytes + AT_EXTENSION, *mad = deth + O2_DETH_BYTES,
+		*data = mad + O2_MAD_AT_DATA;
 
-	put_network(packet, from->address, to->address, BTH_BYTES + DETH_BYTES + MAD_BYTES + ICRC_BYTES);
-	put_bth(packet, UD_SEND_ONLY, 0, GSI_QP, 0);
-	memset(deth, 0, DETH_BYTES + MAD_BYTES + ICRC_BYTES);
+	put_network(packet, from->address, to->address,
+		    O2_BTH_BYTES + O2_DETH_BYTES + O2_MAD_BYTES + O2_ICRC_BYTES);
+	put_bth(packet, UD_SEND_ONLY, 0, O2_GSI_QP, 0);
+	memset(deth, 0, O2_DETH_BYTES + O2_MAD_BYTES + O2_ICRC_BYTES);
 	o2_store32_be(deth, GSI_QKEY);
-	o2_store32_be(deth + 4, GSI_QP);
+	o2_store32_be(deth + 4, O2_GSI_QP);
 	mad[0] = 1;
-	mad[1] = MAD_CLASS_CM;
-	mad[2] = 2;			      /* version of the class */
-	mad[3] = 3;			      /* Send */
-	o2_store32_be(mad + 12, from->cm_id); /* transaction */
-	store16_be(mad + 16, kind);
-	o2_store32_be(data, from->cm_id);
-	if (kind == O2_PACKET_REQ) {
+	mad[O2_MAD_AT_CLASS] = O2_MAD_CLASS_CM;
+	mad[2] = 2;						 /* version of the class */
+	mad[3] = 3;						 /* Send */
+	o2_store32_be(mad + O2_MAD_AT_TRANSACTION, from->cm_id); /* transaction */
+	store16_be(mad + O2_MAD_AT_ATTRIBUTE, kind);
+	o2_store32_be(data + O2_CM_AT_LOCAL_ID, from->cm_id);
+	if (kind == O2_CM_REQ) {
 		put_request(data, from, to, port, private_data, private_bytes);
 		return;
 	}
-	o2_store32_be(data + 4, to->cm_id);
-	if (kind == O2_PACKET_REP) {
-		o2_store32_be(data + REP_AT_QP, from->qp << 8);
-		o2_store32_be(data + REP_AT_PSN, 0);
-		put_private(data, REP_AT_PRIVATE, private_data, private_bytes);
-	} else if (kind == O2_PACKET_REJ) {
-		store16_be(data + REJ_AT_REASON, REJ_CONSUMER);
-		put_private(data, REJ_AT_PRIVATE, private_data, private_bytes);
+	o2_store32_be(data + O2_CM_AT_REMOTE_ID, to->cm_id);
+	if (kind == O2_CM_REP) {
+		o2_store32_be(data + O2_CM_REP_AT_QP, from->qp << 8);
+		o2_store32_be(data + O2_CM_REP_AT_PSN, 0);
+		put_private(data, O2_CM_REP_AT_PRIVATE, private_data, private_bytes);
+	} else if (kind == O2_CM_REJ) {
+		store16_be(data + O2_CM_REJ_AT_REASON, O2_CM_REASON_CONSUMER);
+		put_private(data, O2_CM_REJ_AT_PRIVATE, private_data, private_bytes);
 	}
 }
 

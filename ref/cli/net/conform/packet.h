@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "cli/cm.h"
 #include "lnd/ni/watch.h"
 
 /*
@@ -30,10 +31,8 @@ struct o2_packet {
 	size_t length_bytes; /* of the frame */
 };
 
-enum o2_packet_cm { O2_PACKET_REQ = 0x10, O2_PACKET_REJ = 0x12, O2_PACKET_REP = 0x13, O2_PACKET_DREQ = 0x15 };
-
-/* A message of the connection manager; port: of the service that is asked for.  Too much to carry is cut. */
-void o2_packet_cm(struct o2_packet *packet, enum o2_packet_cm kind, const struct o2_packet_end *from,
+/* A REQ, REP, REJ or DREQ; port: of the service that is asked for.  Too much to carry is cut. */
+void o2_packet_cm(struct o2_packet *packet, enum o2_cm_kind kind, const struct o2_packet_end *from,
 		  const struct o2_packet_end *to, uint16_t port, const uint8_t *private_data,
 		  size_t private_bytes);
 
