@@ -233,7 +233,7 @@ static int reach_in(struct o2_victim *victim, const struct o2_victim_order *orde
 		conn->credits.in_flight++;
 		return 0;
 	case O2_ACT_QUEUED:
-		value[0] = queued == NULL ? 0 : queued->cookie;
+		value[0] = queued == NULL ? 0 : queued->base.cookie;
 		return queued == NULL ? -ENOENT : 0;
 	case O2_ACT_SLOTS:
 		value[0] = (uintptr_t)conn->rx_area;

@@ -18,6 +18,12 @@ static void count_refused_take(struct o2_pools_run *run, int want)
 	run->tally.seen[O2_POOL_SEEN_TOO_SOON] += want == -EAGAIN || want == -ENOMEM;
 }
 
+/* Behind the pool's part of a transmit. */
+static uint8_t *own_bytes(struct o2_pool_tx *tx)
+{
+	return (uint8_t *)tx + sizeof(*tx);
+}
+
 void o2_pools_take_tx(struct o2_pools_run *run, struct o2_pool_subject *s, struct o2_choice *c,
 		      struct o2_pool_step *step, struct o2_report *report)
 {
@@ -43,42 +49,43 @@ void o2_pools_take_tx(struct o2_pools_run *run, struct o2_pool_subject *s, struc
 	if (tx->cookie != s->model.cookie++)
 		o2_report_fail(report, "pools/transmit/cookie", "cookie %" PRIu64 ", expected %" PRIu64,
 			       tx->cookie, s->model.cookie - 1);
-	if (tx->gaps || tx->health != 0 || o2_tx_check_idle(tx, NULL) != 0)
+	if (tx->held != 0)
 		o2_report_fail(report, "pools/transmit/not-cleared",
 			       "transmit %" PRIu32 " comes with something of its last use", element);
-	tx->gaps = true; /* take clears these two, not put */
-	tx->health = -EIO;
+	memset(own_bytes(tx), (int)element, s->tx.config.tx_bytes - sizeof(*tx));
 	o2_pools_hold(s, element, tx);
 }
 
-/* Put a transmit back that is not idle: it is refused, by the name of the member. */
+/* Put a transmit back of which something is held: it is refused, and says what. */
 static void put_busy(struct o2_pools_run *run, struct o2_pool_subject *s, struct o2_pool_tx *tx,
-		     uint32_t member, struct o2_report *report)
+		     uint32_t held, struct o2_report *report)
 {
-	static const char *const names[] = {"work_requests", "scatter",	    "sending", "queued",
-					    "waiting",	     "status",	    "conn",    "lnet_msg[0]",
-					    "lnet_msg[1]",   "registration"};
-	const struct o2_pool_tx before = *tx;
 	struct o2_error error = {0};
 	int rc;
 
-	tx->work_requests = member == 0;
-	tx->scatter = member == 1;
-	tx->sending = member == 2;
-	tx->queued = member == 3;
-	tx->waiting = member == 4;
-	tx->status = member == 5 ? -EIO : 0;
-	tx->conn = member == 6 ? run : NULL;
-	tx->lnet_msg[0] = member == 7 ? run : NULL;
-	tx->lnet_msg[1] = member == 8 ? run : NULL;
-	tx->registration = member == 9 ? run : NULL;
+	tx->held = held;
 	rc = o2_tx_put(&s->tx, tx, &error);
-	if (o2_pools_expect(s, "put", rc, -EINVAL, "tx/idle", &error, report) &&
-	    strcmp(error.field, names[member]) != 0)
-		o2_report_fail(report, "pools/transmit/idle", "%s is not idle, and the refusal names %s",
-			       names[member], error.field);
-	*tx = before;
+	if (o2_pools_expect(s, "put", rc, -EINVAL, "tx/idle", &error, report) && error.value != held)
+		o2_report_fail(report, "pools/transmit/idle",
+			       "of what is held, 0x%" PRIx32 ", the refusal names 0x%" PRIx64, held,
+			       error.value);
+	tx->held = 0;
 	run->tally.seen[O2_POOL_SEEN_NOT_IDLE]++;
+}
+
+/* What is behind the pool's part is the holder's alone, as it was left. */
+static void check_own_bytes(const struct o2_pool_subject *s, struct o2_pool_tx *tx, uint32_t element,
+			    struct o2_report *report)
+{
+	const uint8_t *bytes = own_bytes(tx);
+
+	for (size_t i = 0; i < s->tx.config.tx_bytes - sizeof(*tx); i++)
+		if (bytes[i] != (uint8_t)element) {
+			o2_report_fail(report, "pools/transmit/own-bytes",
+				       "byte %zu of the holder's part of transmit %" PRIu32 " has changed", i,
+				       element);
+			return;
+		}
 }
 
 void o2_pools_put_tx(struct o2_pools_run *run, struct o2_pool_subject *s, uint32_t at, struct o2_choice *c,
@@ -91,10 +98,11 @@ void o2_pools_put_tx(struct o2_pools_run *run, struct o2_pool_subject *s, uint32
 	struct o2_error error = {0};
 
 	step->number = element;
+	check_own_bytes(s, tx, element, report);
 	if (way == 1) {
 		step->how = " while it is not idle";
 		step->code = -EINVAL;
-		put_busy(run, s, tx, (uint32_t)o2_draw(c, 9), report);
+		put_busy(run, s, tx, (uint32_t)o2_draw_range(c, 1, O2_TX_HELD_ALL), report);
 		return;
 	}
 	o2_pools_let_go(s, at);

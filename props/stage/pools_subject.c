@@ -56,7 +56,7 @@ static int open_tx(struct o2_pool_subject *s, struct o2_choice *c, const struct 
 		.context = &s->device,
 		.pool_size = s->pools.size,
 		.page_bytes = page_bytes[o2_draw_weighted(c, weights, 3)],
-		.storage_bytes = o2_draw_bool(c, 1, 1) ? 40 : 0,
+		.tx_bytes = sizeof(struct o2_pool_tx) + (o2_draw_bool(c, 1, 1) ? 40 : 0),
 	};
 
 	s->model.descriptors = false;

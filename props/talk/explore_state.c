@@ -64,7 +64,7 @@ static void mix_active(uint64_t *hash, const struct o2_conn *conn, uint32_t wait
 		}
 		mix(hash, one);
 		if (!tx->invalidating)
-			mix(hash, ((const uint8_t *)tx->slot->message)[O2_AT_CREDITS]);
+			mix(hash, ((const uint8_t *)tx->base.message)[O2_AT_CREDITS]);
 		waiting -= last_post(tx) < waiting ? last_post(tx) : waiting;
 	}
 	mix(hash, sum);
@@ -113,14 +113,14 @@ static void mix_numbers(uint64_t *hash, const struct o2_conn *conn)
 }
 
 /* Its own requests that are complete, in their order. */
-static void mix_sends(uint64_t *hash, const struct o2_conn *conn, const struct o2_explore_queue *queue)
+static void mix_sends(uint64_t *hash, const struct o2_explore_queue *queue)
 {
 	mix(hash, queue->count);
 	for (uint32_t i = 0; i < queue->count; i++) {
 		uint64_t id = queue->wc[i].wr_id;
 
 		mix(hash, O2_WR_ID_WORK(id));
-		mix(hash, name_of(&conn->tx[O2_WR_ID_INDEX(id)]));
+		mix(hash, name_of(O2_TX_OF(id)));
 	}
 }
 
@@ -148,7 +148,7 @@ uint64_t o2_explore_hash(struct o2_explore_world *world)
 		mix(&hash, waiting);
 		mix_numbers(&hash, end->conn);
 		mix_transmits(&hash, end->conn, waiting);
-		mix_sends(&hash, end->conn, &world->sends[e]);
+		mix_sends(&hash, &world->sends[e]);
 		mix_messages(&hash, &end->wire);
 		mix(&hash, world->next_op[e]);
 	}

@@ -61,13 +61,13 @@ static int post_recv(struct ibv_qp *qp, struct ibv_recv_wr *list, struct ibv_rec
 	int rc = seam.post_recv(qp, list, bad);
 
 	for (const struct ibv_recv_wr *wr = list; rc == 0 && end != NULL && wr != NULL; wr = wr->next)
-		if ((!o2_receives_post(&end->receives, O2_WR_ID_INDEX(wr->wr_id)) ||
+		if ((!o2_receives_post(&end->receives, O2_RX_OF(wr->wr_id)) ||
 		     wr->sg_list[0].length != O2_MSG_BYTES) &&
 		    !end->forged)
 			o2_report_fail(end->sim->report, "sim/receive-posted",
 				       "end %" PRIu32 " posts receive %" PRIu32 " of %" PRIu32
 				       " bytes, which was posted before, or is none",
-				       end->index, O2_WR_ID_INDEX(wr->wr_id), wr->sg_list[0].length);
+				       end->index, O2_RX_OF(wr->wr_id), wr->sg_list[0].length);
 	return rc;
 }
 

@@ -6,7 +6,7 @@ void send_raw(struct side *side, const void *bytes, uint32_t length)
 	struct o2_conn *conn = side->conn;
 	enum o2_msg_type type = (enum o2_msg_type)((const uint8_t *)bytes)[6];
 	struct ibv_sge sge = {.length = length};
-	struct ibv_send_wr wr = {.wr_id = O2_WR_ID(O2_WORK_SILENT, conn->ntx - 1),
+	struct ibv_send_wr wr = {.wr_id = O2_WR_ID_TX(NULL, O2_WORK_SILENT),
 				 .opcode = IBV_WR_SEND,
 				 .sg_list = &sge,
 				 .num_sge = 1};

@@ -64,7 +64,7 @@ void hears_another_length(void **state)
 		deliver(&pair->b, NULL, 0);
 		assert_int_equal(view_of(&pair->b).puts_accepted, 1);
 		send_completion(&pair->a, O2_MSG_PUT_DONE,
-				TAILQ_FIRST(&pair->b.conn->list[O2_LIST_ACTIVE])->cookie, lengths[i]);
+				TAILQ_FIRST(&pair->b.conn->list[O2_LIST_ACTIVE])->base.cookie, lengths[i]);
 		deliver(&pair->b, NULL, 0);
 		assert_refused(&pair->b, "conn/put-done-status");
 		assert_int_equal(pair->b.result[0].status, -EPROTO);
@@ -103,8 +103,8 @@ void hears_of_what_was_not_sent(void **state)
 	for (uint32_t i = 0; i < 3; i++)
 		assert_int_equal(start_get(pair->a.conn, &memory, 0, NULL, NULL), 0);
 	assert_int_equal(view_of(&pair->a).queued_reserved, 1);
-	send_completion(&pair->b, O2_MSG_GET_DONE, TAILQ_FIRST(&pair->a.conn->list[O2_LIST_RESERVED])->cookie,
-			0);
+	send_completion(&pair->b, O2_MSG_GET_DONE,
+			TAILQ_FIRST(&pair->a.conn->list[O2_LIST_RESERVED])->base.cookie, 0);
 	deliver(&pair->a, NULL, 0);
 	assert_refused(&pair->a, "conn/unknown-cookie");
 	assert_int_equal(pair->a.nresults, 3);

@@ -122,7 +122,7 @@ void sums_each_message(void **state)
 	deliver(&pair->b, NULL, 0);
 	deliver(&pair->a, &held, work_bit(O2_WORK_RECV));
 	assert_int_equal(held.count, 1);
-	noop = o2_rx_bytes(pair->a.conn, O2_WR_ID_INDEX(held.wc[0].wr_id));
+	noop = o2_rx_bytes(pair->a.conn, O2_RX_OF(held.wc[0].wr_id));
 	assert_int_equal(noop[O2_AT_TYPE], O2_MSG_NOOP);
 	assert_true((noop[O2_AT_CKSUM] | noop[O2_AT_CKSUM + 1] | noop[O2_AT_CKSUM + 2] |
 		     noop[O2_AT_CKSUM + 3]) != 0);

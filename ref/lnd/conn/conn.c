@@ -31,17 +31,15 @@ static int make_arrays(struct o2_conn *conn, struct o2_error *error)
 	uint32_t max_frags = conn->config.max_frags;
 
 	count_txs(conn, count);
-	conn->ntx = count[O2_TX_OURS] + count[O2_TX_PEERS] + count[O2_TX_NOOPS];
 	conn->nrecv = o2_qp_recv_wrs(&conn->config);
 	conn->chain.wr_capacity = max_frags + O2_TX_EXTRA_WRS;
 	conn->chain.sge_capacity = max_frags * conn->config.wrq_sge + O2_IMMEDIATE_SGE;
-	conn->tx = calloc(conn->ntx, sizeof(*conn->tx));
 	conn->parked = calloc(conn->nrecv, sizeof(*conn->parked));
 	conn->chain.wr = calloc(conn->chain.wr_capacity, sizeof(*conn->chain.wr));
 	conn->chain.sge = calloc(conn->chain.sge_capacity, sizeof(*conn->chain.sge));
 	conn->chain.ops = conn->ni->config.work_ops;
-	if (conn->tx == NULL || conn->parked == NULL || conn->chain.wr == NULL || conn->chain.sge == NULL)
-		return o2_refuse_value(error, -ENOMEM, "conn/memory", "transmits", conn->ntx, O2_NO_LIMIT);
+	if (conn->parked == NULL || conn->chain.wr == NULL || conn->chain.sge == NULL)
+		return o2_refuse_value(error, -ENOMEM, "conn/memory", "receives", conn->nrecv, O2_NO_LIMIT);
 	o2_tx_init(conn, count);
 	return 0;
 }
@@ -183,7 +181,6 @@ void o2_conn_destroy(struct o2_conn *conn)
 	free(conn->chain.sge);
 	free(conn->chain.wr);
 	free(conn->parked);
-	free(conn->tx);
 	free(conn);
 }
 

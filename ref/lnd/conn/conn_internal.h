@@ -60,10 +60,9 @@ struct o2_conn {
 	struct o2_credits credits;
 	struct o2_tx_list list[O2_TX_LISTS];
 	uint32_t nlisted[O2_TX_LISTS]; /* transmits on each of them */
-	struct o2_tx_list idle[O2_TX_OWNERS];
-	uint32_t ntx;
-	struct o2_tx *tx;
-	uint32_t nopen; /* operations of ours and of the peer's that have not ended */
+	uint32_t ntaken[O2_TX_OWNERS]; /* transmits that each has */
+	uint32_t most[O2_TX_OWNERS];   /* and may have */
+	uint32_t nopen;		       /* operations of ours and of the peer's that have not ended */
 	uint32_t invalidates_in_flight;
 	bool pumping;
 
@@ -98,7 +97,8 @@ struct o2_conn {
 };
 
 /*
- * wr_id: what completed in the upper half, which one in the lower.
+ * wr_id: what completed in the lowest bits, which one in the others: the number of a receive, or the address of
+ * a transmit.
  * o2iblnd: IBLND_WID_RX, IBLND_WID_TX, IBLND_WID_MR, IBLND_WID_RDMA
  */
 enum o2_work {
@@ -108,9 +108,16 @@ enum o2_work {
 	O2_WORK_SILENT,	 /* transmit: RDMA WRITE or BIND_MW, unsignalled; seen only when it fails */
 };
 
-#define O2_WR_ID(work, index) ((uint64_t)(work) << 32 | (index)) /* o2iblnd: kiblnd_ptr2wreqid */
-#define O2_WR_ID_WORK(wr_id)  ((enum o2_work)((wr_id) >> 32))	 /* o2iblnd: kiblnd_wreqid2type */
-#define O2_WR_ID_INDEX(wr_id) ((uint32_t)(wr_id))		 /* o2iblnd: kiblnd_wreqid2ptr */
+#define O2_WORK_MASK 7u
+static_assert(O2_WORK_SILENT <= O2_WORK_MASK && _Alignof(struct o2_tx) > O2_WORK_MASK,
+	      "no address of a transmit has these bits");
+
+#define O2_WR_ID_RX(rx)	      ((uint64_t)(rx) << 3 | O2_WORK_RECV)
+#define O2_WR_ID_TX(tx, work) ((uintptr_t)(tx) | (work))	     /* o2iblnd: kiblnd_ptr2wreqid */
+#define O2_WR_ID_WORK(wr_id)  ((enum o2_work)((wr_id)&O2_WORK_MASK)) /* o2iblnd: kiblnd_wreqid2type */
+#define O2_RX_OF(wr_id)	      ((uint32_t)((wr_id) >> 3))
+#define O2_TX_OF(wr_id) \
+	((struct o2_tx *)((wr_id) & ~(uintptr_t)O2_WORK_MASK)) /* o2iblnd: kiblnd_wreqid2ptr */
 
 /* pump.c: what waits, in order, until it may be posted */
 

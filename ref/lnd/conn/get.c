@@ -27,7 +27,7 @@ static void complete(struct o2_conn *conn, struct o2_tx *tx, int64_t status)
 static int prepare(struct o2_conn *conn, struct o2_tx *tx, const struct o2_transfer_memory *memory,
 		   struct o2_error *error)
 {
-	uint64_t sink_bytes = o2_desc_bytes(&tx->sink_desc);
+	uint64_t sink_bytes = o2_desc_bytes(&tx->arrays->sink_desc);
 
 	if (memory->buffer.nob > sink_bytes)
 		return o2_refuse_value(error, -EINVAL, "conn/match-longer-than-sink", "buffer.nob",
@@ -43,7 +43,7 @@ static void answer(struct o2_conn *conn, struct o2_tx *tx, const struct o2_trans
 
 	tx->silent = false;
 	tx->tag = memory->tag;
-	tx->nfrags = tx->sink_desc.rd_nfrags;
+	tx->nfrags = tx->arrays->sink_desc.rd_nfrags;
 	if (memory->buffer.nob == 0) {
 		complete(conn, tx, 0);
 		return;
@@ -61,8 +61,8 @@ void o2_get_handle_req(struct o2_conn *conn, struct o2_tx *tx)
 	int rc;
 
 	tx->peer_cookie = request->u.get.ibgm_cookie;
-	tx->sink_desc = request->u.get.ibgm_rd;
-	rc = conn->ops.match(conn->context, request, o2_desc_bytes(&tx->sink_desc), &memory);
+	tx->arrays->sink_desc = request->u.get.ibgm_rd;
+	rc = conn->ops.match(conn->context, request, o2_desc_bytes(&tx->arrays->sink_desc), &memory);
 	if (o2_match_ended(conn, tx, rc, &memory, request->u.get.hdr.type))
 		return;
 	if (rc == 0)

@@ -44,7 +44,7 @@ static bool gather(struct o2_conn *conn, struct o2_tx *tx, const struct o2_trans
 {
 	if (!conn->config.immediate_gather)
 		return false;
-	if (o2_tx_map(conn, tx, memory, NULL) == 0 && tx->desc.rd_nfrags < O2_IMMEDIATE_SGE)
+	if (o2_tx_map(conn, tx, memory, NULL) == 0 && tx->arrays->desc.rd_nfrags < O2_IMMEDIATE_SGE)
 		return true;
 	o2_tx_unmap(conn, tx);
 	return false;
@@ -65,7 +65,7 @@ int o2_conn_send(struct o2_conn *conn, const struct o2_lnet_hdr *hdr, const stru
 	/* The checksum is of the bytes, wherever they are sent from; its flavour may be known by then. */
 	if (nob > 0 && (!tx->gather || conn->config.cksum_flavour != O2_CKSUM_NONE || o2_cksum_wanted(conn)))
 		rc = o2_copy_from_buffer(&conn->ni->arena, &memory->buffer,
-					 (uint8_t *)tx->slot->message + O2_AT_PAYLOAD, error);
+					 (uint8_t *)tx->base.message + O2_AT_PAYLOAD, error);
 	if (rc != 0) {
 		o2_tx_drop(conn, tx);
 		return rc;
@@ -84,7 +84,7 @@ int o2_conn_send_bytes(struct o2_conn *conn, const struct o2_lnet_hdr *hdr, cons
 		return rc;
 	tx->tag = tag;
 	if (payload_bytes > 0)
-		memcpy((uint8_t *)tx->slot->message + O2_AT_PAYLOAD, payload, payload_bytes);
+		memcpy((uint8_t *)tx->base.message + O2_AT_PAYLOAD, payload, payload_bytes);
 	o2_submit(conn, tx, O2_MSG_IMMEDIATE, cookie_out);
 	return 0;
 }

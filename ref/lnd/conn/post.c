@@ -60,21 +60,21 @@ static void fill_message(const struct o2_tx *tx, struct o2_msg *msg)
 	case O2_MSG_IMMEDIATE:
 		msg->u.immediate.hdr = tx->hdr;
 		/* It stands in the slot already, where encoding would put it. */
-		msg->u.immediate.payload = (const uint8_t *)tx->slot->message + O2_AT_PAYLOAD;
+		msg->u.immediate.payload = (const uint8_t *)tx->base.message + O2_AT_PAYLOAD;
 		break;
 	case O2_MSG_PUT_REQ:
 		msg->u.putreq.hdr = tx->hdr;
-		msg->u.putreq.ibprm_cookie = tx->cookie;
+		msg->u.putreq.ibprm_cookie = tx->base.cookie;
 		break;
 	case O2_MSG_PUT_ACK:
 		msg->u.putack.ibpam_src_cookie = tx->peer_cookie;
-		msg->u.putack.ibpam_dst_cookie = tx->cookie;
-		msg->u.putack.ibpam_rd = tx->desc;
+		msg->u.putack.ibpam_dst_cookie = tx->base.cookie;
+		msg->u.putack.ibpam_rd = tx->arrays->desc;
 		break;
 	case O2_MSG_GET_REQ:
 		msg->u.get.hdr = tx->hdr;
-		msg->u.get.ibgm_cookie = tx->cookie;
-		msg->u.get.ibgm_rd = tx->desc;
+		msg->u.get.ibgm_cookie = tx->base.cookie;
+		msg->u.get.ibgm_rd = tx->arrays->desc;
 		break;
 	case O2_MSG_PUT_NAK:
 	case O2_MSG_PUT_DONE:
@@ -100,12 +100,7 @@ static int encode(struct o2_conn *conn, const struct o2_tx *tx, struct o2_error 
 	options.require_checksum = false;
 	fill_message(tx, msg);
 	msg->ibm_credits = o2_credits_byte(&conn->credits);
-	return o2_msg_encode(msg, &options, tx->slot->message, conn->peer.max_msg_bytes, error);
-}
-
-static uint64_t wr_id_of(const struct o2_conn *conn, const struct o2_tx *tx, enum o2_work work)
-{
-	return O2_WR_ID(work, (uint32_t)(tx - conn->tx));
+	return o2_msg_encode(msg, &options, tx->base.message, conn->peer.max_msg_bytes, error);
 }
 
 static bool ends_writes(const struct o2_tx *tx)
@@ -126,7 +121,8 @@ static const struct o2_rdma_plan *plan_writes(struct o2_conn *conn, struct o2_tx
 
 	if (!ends_writes(tx) || tx->status <= 0)
 		return NULL;
-	rc = o2_rdma_plan(&tx->desc, &tx->sink_desc, (uint64_t)tx->status, &limits, plan, &error);
+	rc = o2_rdma_plan(&tx->arrays->desc, &tx->arrays->sink_desc, (uint64_t)tx->status, &limits, plan,
+			  &error);
 	if (rc == 0) {
 		tx->nob = (uint64_t)tx->status;
 		tx->nwr = plan->nwr;
@@ -141,17 +137,17 @@ static const struct o2_rdma_plan *plan_writes(struct o2_conn *conn, struct o2_tx
 static void add_message(struct o2_conn *conn, const struct o2_tx *tx, uint32_t length)
 {
 	struct o2_post_message message = {
-		.addr = tx->slot->message_addr,
+		.addr = tx->base.message_addr,
 		.length = tx->gather ? (uint32_t)O2_AT_PAYLOAD : length,
-		.lkey = o2_ni_slot_lkey(tx->slot),
+		.lkey = o2_ni_slot_lkey(&tx->base),
 	};
 
-	o2_ni_slot_sync(tx->slot, message.length);
-	o2_chain_add_message(&conn->chain, &message, wr_id_of(conn, tx, O2_WORK_MESSAGE));
-	for (uint32_t i = 0; tx->gather && i < tx->desc.rd_nfrags; i++) {
-		message.addr = tx->desc.rd_frags[i].rf_addr;
-		message.length = tx->desc.rd_frags[i].rf_nob;
-		message.lkey = tx->desc.rd_key;
+	o2_ni_slot_sync(&tx->base, message.length);
+	o2_chain_add_message(&conn->chain, &message, O2_WR_ID_TX(tx, O2_WORK_MESSAGE));
+	for (uint32_t i = 0; tx->gather && i < tx->arrays->desc.rd_nfrags; i++) {
+		message.addr = tx->arrays->desc.rd_frags[i].rf_addr;
+		message.length = tx->arrays->desc.rd_frags[i].rf_nob;
+		message.lkey = tx->arrays->desc.rd_key;
 		o2_chain_gather(&conn->chain, &message);
 	}
 }
@@ -193,7 +189,7 @@ static void tell_watch(const struct o2_conn *conn, const struct o2_tx *tx, const
 		o2_watch_tell(conn->ni->config.watch, &watched);
 	}
 	watched.kind = O2_WATCHED_MESSAGE;
-	watched.bytes = tx->gather ? NULL : tx->slot->message;
+	watched.bytes = tx->gather ? NULL : tx->base.message;
 	watched.length_bytes = length;
 	o2_watch_tell(conn->ni->config.watch, &watched);
 }
@@ -201,11 +197,11 @@ static void tell_watch(const struct o2_conn *conn, const struct o2_tx *tx, const
 void o2_tx_post(struct o2_conn *conn, struct o2_tx *tx)
 {
 	const struct o2_rdma_plan *plan = plan_writes(conn, tx);
-	uint64_t silent = wr_id_of(conn, tx, O2_WORK_SILENT);
+	uint64_t silent = O2_WR_ID_TX(tx, O2_WORK_SILENT);
 	struct o2_error error;
 	struct ibv_send_wr lead[O2_BINDING_CHAIN];
 	uint32_t nlead, nposted, length;
-	int rc = o2_tx_check_device(tx->slot_set, tx->slot, conn->device, &error);
+	int rc = o2_tx_check_device(tx->set, &tx->base, conn->device, &error);
 
 	if (rc != 0) {
 		o2_tx_move(conn, tx, O2_LIST_ACTIVE);
@@ -225,7 +221,7 @@ void o2_tx_post(struct o2_conn *conn, struct o2_tx *tx)
 	if (plan != NULL)
 		o2_chain_add_plan(&conn->chain, plan, silent);
 	if (ends_writes(tx))
-		conn->chain.sink = &tx->sink_desc;
+		conn->chain.sink = &tx->arrays->sink_desc;
 	add_message(conn, tx, (uint32_t)rc);
 	o2_tx_move(conn, tx, O2_LIST_ACTIVE);
 	rc = o2_chain_post(&conn->chain, conn->qp, &nposted, &error);
@@ -247,7 +243,7 @@ void o2_tx_post_invalidate(struct o2_conn *conn, struct o2_tx *tx)
 
 	o2_tx_move(conn, tx, O2_LIST_ACTIVE);
 	o2_chain_reset(&conn->chain);
-	o2_binding_invalidate_wr(&tx->binding, wr_id_of(conn, tx, O2_WORK_INV), o2_chain_add(&conn->chain));
+	o2_binding_invalidate_wr(&tx->binding, O2_WR_ID_TX(tx, O2_WORK_INV), o2_chain_add(&conn->chain));
 	conn->invalidates_in_flight++;
 	conn->send_wrs++;
 	rc = o2_chain_post(&conn->chain, conn->qp, &nposted, &error);

@@ -25,7 +25,7 @@ static void mapped(struct o2_tx *tx)
 
 	tx->hdr.payload_length = put ? (uint32_t)tx->nob_mapped : 0;
 	if (!put)
-		tx->nfrags = tx->desc.rd_nfrags;
+		tx->nfrags = tx->arrays->desc.rd_nfrags;
 }
 
 /*
@@ -252,7 +252,7 @@ void o2_submit(struct o2_conn *conn, struct o2_tx *tx, enum o2_msg_type type, ui
 {
 	tx->silent = false;
 	if (cookie_out != NULL)
-		*cookie_out = tx->cookie;
+		*cookie_out = tx->base.cookie;
 	o2_tx_queue(conn, tx, type);
 	o2_pump(conn);
 }
@@ -274,7 +274,7 @@ int o2_submit_request(struct o2_conn *conn, struct o2_tx *tx, enum o2_msg_type t
 	}
 	tx->silent = false;
 	if (cookie_out != NULL)
-		*cookie_out = tx->cookie;
+		*cookie_out = tx->base.cookie;
 	o2_tx_await_window(conn, tx, type);
 	return 0;
 }

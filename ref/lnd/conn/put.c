@@ -64,7 +64,7 @@ static bool answer(struct o2_conn *conn, struct o2_tx *tx, const struct o2_trans
 		refuse(conn, tx, rc);
 		return false;
 	}
-	tx->nfrags = tx->desc.rd_nfrags;
+	tx->nfrags = tx->arrays->desc.rd_nfrags;
 	conn->puts_accepted++;
 	o2_tx_queue(conn, tx, O2_MSG_PUT_ACK);
 	o2_pump(conn);
@@ -99,10 +99,10 @@ void o2_put_handle_ack(struct o2_conn *conn)
 
 	if (tx == NULL)
 		return;
-	tx->sink_desc = ack->u.putack.ibpam_rd;
-	tx->nfrags = tx->sink_desc.rd_nfrags;
+	tx->arrays->sink_desc = ack->u.putack.ibpam_rd;
+	tx->nfrags = tx->arrays->sink_desc.rd_nfrags;
 	tx->peer_cookie = ack->u.putack.ibpam_dst_cookie;
-	tx->status = (int64_t)o2_desc_bytes(&tx->sink_desc);
+	tx->status = (int64_t)o2_desc_bytes(&tx->arrays->sink_desc);
 	o2_tx_queue(conn, tx, O2_MSG_PUT_DONE);
 	o2_pump(conn);
 }

@@ -21,7 +21,7 @@ int o2_rx_post(struct o2_conn *conn, uint32_t rx, struct o2_error *error)
 		.lkey = conn->rx_mr->lkey,
 	};
 	struct ibv_recv_wr wr = {
-		.wr_id = O2_WR_ID(O2_WORK_RECV, rx),
+		.wr_id = O2_WR_ID_RX(rx),
 		.sg_list = &sge,
 		.num_sge = 1,
 	};
@@ -288,8 +288,7 @@ static void receive_completed(struct o2_conn *conn, uint32_t rx, uint32_t length
 
 void o2_receive_parked(struct o2_conn *conn)
 {
-	while (conn->state == O2_CONN_ESTABLISHED && conn->nparked > 0 &&
-	       !TAILQ_EMPTY(&conn->idle[O2_TX_PEERS])) {
+	while (conn->state == O2_CONN_ESTABLISHED && conn->nparked > 0 && o2_tx_left(conn, O2_TX_PEERS)) {
 		if (!receive(conn, &conn->parked[conn->parked_first], false))
 			return;
 		conn->parked_first = (conn->parked_first + 1) % conn->nrecv;
@@ -334,21 +333,31 @@ static void complete_invalidate(struct o2_conn *conn, struct o2_tx *tx)
 
 static void succeed(struct o2_conn *conn, const struct ibv_wc *wc)
 {
-	uint32_t index = O2_WR_ID_INDEX(wc->wr_id);
-
 	switch (O2_WR_ID_WORK(wc->wr_id)) {
 	case O2_WORK_RECV:
-		receive_completed(conn, index, wc->byte_len);
+		receive_completed(conn, O2_RX_OF(wc->wr_id), wc->byte_len);
 		break;
 	case O2_WORK_MESSAGE:
-		complete_message(conn, &conn->tx[index]);
+		complete_message(conn, O2_TX_OF(wc->wr_id));
 		break;
 	case O2_WORK_INV:
-		complete_invalidate(conn, &conn->tx[index]);
+		complete_invalidate(conn, O2_TX_OF(wc->wr_id));
 		break;
 	case O2_WORK_SILENT: /* unsignalled: success says nothing */
 		break;
 	}
+}
+
+/* Whose work request it is.  NULL: a receive, or one that says nothing when it succeeds and whose transmit has ended. */
+static struct o2_tx *owner_of(const struct o2_conn *conn, uint64_t wr_id)
+{
+	struct o2_tx *tx;
+
+	for (int list = 0; list < O2_TX_LISTS && O2_WR_ID_WORK(wr_id) != O2_WORK_RECV; list++)
+		TAILQ_FOREACH(tx, &conn->list[list], link)
+			if (tx == O2_TX_OF(wr_id))
+				return tx;
+	return NULL;
 }
 
 /*
@@ -358,8 +367,8 @@ static void succeed(struct o2_conn *conn, const struct ibv_wc *wc)
 static void fail_completion(struct o2_conn *conn, const struct ibv_wc *first)
 {
 	struct o2_transfer_fault fault = {.side = O2_FAULT_LOCAL_COMPLETION, .code = -EIO};
-	struct o2_tx *culprit = NULL;
 	struct ibv_wc cause = *first;
+	struct o2_tx *culprit;
 	struct ibv_wc wc;
 
 	while (cause.status == IBV_WC_WR_FLUSH_ERR && poll_cq(conn, 1, &wc) > 0)
@@ -368,10 +377,9 @@ static void fail_completion(struct o2_conn *conn, const struct ibv_wc *first)
 	fault.wc_status = cause.status;
 	fault.wc_opcode = cause.opcode;
 	o2_refuse_value(&fault.error, -EIO, "conn/completion", "wc.status", cause.status, O2_NO_LIMIT);
-	if (O2_WR_ID_WORK(cause.wr_id) != O2_WORK_RECV && conn->tx[O2_WR_ID_INDEX(cause.wr_id)].in_use) {
-		culprit = &conn->tx[O2_WR_ID_INDEX(cause.wr_id)];
+	culprit = owner_of(conn, cause.wr_id);
+	if (culprit != NULL)
 		culprit->health = O2_HEALTH_REMOTE_DROPPED;
-	}
 	o2_conn_fail(conn, &fault, culprit);
 }
 
@@ -408,8 +416,8 @@ static bool windows_came_back(const struct o2_conn *conn)
 	const uint64_t unbinds = conn->ni->domain.unbinds;
 	const bool ours = !TAILQ_EMPTY(&conn->list[O2_LIST_WINDOW]) && conn->window_unbinds != unbinds;
 	/* Without a transmit for it nothing can be done; the event that frees one looks again. */
-	const bool theirs = conn->parked_for_window && !TAILQ_EMPTY(&conn->idle[O2_TX_PEERS]) &&
-			    conn->parked_unbinds != unbinds;
+	const bool theirs =
+		conn->parked_for_window && o2_tx_left(conn, O2_TX_PEERS) && conn->parked_unbinds != unbinds;
 
 	return ours || theirs;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <assert.h>
 #include <errno.h>
-#include <stddef.h>
 #include <string.h>
 
 #include "base/breaks.h"
@@ -26,78 +25,83 @@ void o2_tx_move(struct o2_conn *conn, struct o2_tx *tx, enum o2_tx_place list)
 	}
 }
 
-/* Idle ones form a stack: what was used last is what the caches know. */
-static void make_idle(struct o2_conn *conn, struct o2_tx *tx, enum o2_tx_owner owner)
+void o2_tx_init(struct o2_conn *conn, const uint32_t most[O2_TX_OWNERS])
 {
-	tx->owner = owner;
-	tx->in_use = false;
-	TAILQ_INSERT_HEAD(&conn->idle[owner], tx, link);
-}
-
-void o2_tx_init(struct o2_conn *conn, const uint32_t owner_count[O2_TX_OWNERS])
-{
-	struct o2_tx *end = conn->tx;
-
 	for (int list = 0; list < O2_TX_LISTS; list++)
 		TAILQ_INIT(&conn->list[list]);
-	for (int owner = 0; owner < O2_TX_OWNERS; owner++) {
-		TAILQ_INIT(&conn->idle[owner]);
-		end += owner_count[owner];
-		for (uint32_t i = 1; i <= owner_count[owner]; i++)
-			make_idle(conn, end - i, (enum o2_tx_owner)owner);
-	}
+	memcpy(conn->most, most, sizeof(conn->most));
+}
+
+bool o2_tx_left(const struct o2_conn *conn, enum o2_tx_owner owner)
+{
+	return conn->ntaken[owner] < conn->most[owner];
 }
 
 /*
- * The message slot of a transmit: O2_MSG_BYTES from the pool of the peer's CPU partition.  All transmits of a
- * connection come from one set, so no two of them have the same cookie.
+ * One from the pool of the peer's CPU partition.  All transmits of a connection come from one set, so no two of
+ * them have the same cookie.
  */
-static int take_slot(struct o2_conn *conn, struct o2_tx *tx, struct o2_error *error)
+static struct o2_tx *take(struct o2_conn *conn, struct o2_error *error)
 {
-	int rc;
+	struct o2_tx_set *set = &conn->ni->tx_sets[conn->cpt];
+	struct o2_pool_tx *base;
+	struct o2_tx *tx;
 
-	tx->slot_set = &conn->ni->tx_sets[conn->cpt];
-	rc = o2_tx_take(tx->slot_set, &tx->slot, error);
-	if (rc != 0)
-		return rc;
-	assert(tx->slot != NULL);
-	tx->slot->conn = conn;
-	tx->cookie = tx->slot->cookie;
-	return 0;
+	if (o2_tx_take(set, &base, error) != 0)
+		return NULL;
+	tx = (struct o2_tx *)(void *)base; /* its first member */
+	memset((uint8_t *)tx + sizeof(*base), 0, sizeof(*tx) - sizeof(*base));
+	tx->set = set;
+	tx->arrays = base->storage;
+	return tx;
 }
 
-static void give_slot(struct o2_tx *tx)
+/* What a transmit still has of anything; sends count while there is a queue pair that can complete them. */
+static uint32_t held(const struct o2_conn *conn, const struct o2_tx *tx)
+{
+	uint32_t held = 0;
+
+	if (conn->qp != NULL && tx->nsends > 0)
+		held |= O2_TX_HELD_SENDS;
+	if (conn->qp != NULL && tx->waiting)
+		held |= O2_TX_HELD_ANSWER;
+	if (tx->list != O2_LIST_NONE)
+		held |= O2_TX_HELD_LIST;
+	if (tx->mapping.ledger != NULL)
+		held |= O2_TX_HELD_MAPPING;
+	if (tx->binding.bound)
+		held |= O2_TX_HELD_KEY;
+	return held;
+}
+
+static void give(const struct o2_conn *conn, struct o2_tx *tx)
 {
 	int rc;
 
-	tx->slot->conn = NULL;
-	rc = o2_tx_put(tx->slot_set, tx->slot, NULL);
+	tx->base.held = held(conn, tx);
+	rc = o2_tx_put(tx->set, &tx->base, NULL);
 	assert(rc == 0);
-	tx->slot = NULL;
 }
 
 struct o2_tx *o2_tx_start(struct o2_conn *conn, enum o2_tx_owner owner, enum o2_transfer_op op,
 			  enum o2_side side, struct o2_error *error)
 {
-	struct o2_tx *tx = TAILQ_FIRST(&conn->idle[owner]);
+	struct o2_tx *tx;
 
-	if (tx == NULL) {
+	if (!o2_tx_left(conn, owner)) {
 		o2_refuse_value(error, -EBUSY, "conn/too-many-transfers", "operations open or queued",
 				(uint64_t)conn->config.max_transfers + 1, conn->config.max_transfers);
 		return NULL;
 	}
-	TAILQ_REMOVE(&conn->idle[owner], tx, link);
-	memset(tx, 0, offsetof(struct o2_tx, hdr));
-	if (take_slot(conn, tx, error) != 0) {
-		make_idle(conn, tx, owner);
+	tx = take(conn, error);
+	if (tx == NULL)
 		return NULL;
-	}
 	tx->owner = owner;
 	tx->op = op;
 	tx->side = side;
 	tx->initiator = owner == O2_TX_OURS;
 	tx->silent = true;
-	tx->in_use = true;
+	conn->ntaken[owner]++;
 	conn->nopen += owner != O2_TX_NOOPS;
 	return tx;
 }
@@ -108,7 +112,7 @@ struct o2_tx *o2_tx_find(struct o2_conn *conn, uint64_t cookie, enum o2_msg_type
 	struct o2_tx *tx;
 
 	TAILQ_FOREACH(tx, &conn->list[O2_LIST_ACTIVE], link) {
-		if (tx->cookie != cookie)
+		if (tx->base.cookie != cookie)
 			continue;
 		if (tx->waiting && tx->type == type)
 			return tx;
@@ -177,7 +181,7 @@ void o2_tx_end(struct o2_conn *conn, struct o2_tx *tx)
 		.initiator = tx->initiator,
 		.side = tx->side,
 		.tag = tx->tag,
-		.cookie = tx->cookie,
+		.cookie = tx->base.cookie,
 		.health = tx->health,
 		.status = tx->fault.code,
 		.nob = tx->fault.code == 0 ? tx->nob : 0,
@@ -194,9 +198,9 @@ void o2_tx_drop(struct o2_conn *conn, struct o2_tx *tx)
 {
 	o2_tx_move(conn, tx, O2_LIST_NONE);
 	o2_tx_unmap(conn, tx);
-	give_slot(tx);
 	conn->nopen -= tx->owner != O2_TX_NOOPS;
-	make_idle(conn, tx, tx->owner);
+	conn->ntaken[tx->owner]--;
+	give(conn, tx);
 }
 
 void o2_tx_fault_stage(struct o2_tx *tx, int code, const struct o2_error *error)
@@ -286,9 +290,9 @@ static int map_frags(struct o2_conn *conn, struct o2_tx *tx, struct o2_error *er
 
 	if (rc != 0 || !ni->domain.bounce)
 		return rc;
-	tx->frags.count = sg->count;
-	memcpy(tx->frags.entry, sg->entry, sg->count * sizeof(sg->entry[0]));
-	rc = o2_bounce_map(&ni->arena, &tx->frags, direction, error);
+	tx->arrays->frags.count = sg->count;
+	memcpy(tx->arrays->frags.entry, sg->entry, sg->count * sizeof(sg->entry[0]));
+	rc = o2_bounce_map(&ni->arena, &tx->arrays->frags, direction, error);
 	/* Nothing is mapped then, so nothing comes back. */
 	if (rc != 0)
 		o2_ledger_unmap(&ni->ledger, direction, &tx->mapping, NULL);
@@ -306,7 +310,7 @@ static void unmap_frags(struct o2_conn *conn, struct o2_tx *tx)
 		return;
 	o2_ledger_unmap(&ni->ledger, direction, &tx->mapping, NULL);
 	if (ni->domain.bounce)
-		rc = o2_bounce_unmap(&ni->arena, &tx->frags, direction, &error);
+		rc = o2_bounce_unmap(&ni->arena, &tx->arrays->frags, direction, &error);
 	if (rc != 0)
 		o2_tx_fault_stage(tx, rc, &error);
 }
@@ -328,7 +332,7 @@ int o2_tx_map(struct o2_conn *conn, struct o2_tx *tx, const struct o2_transfer_m
 	rc = o2_reg_bind(&ni->domain, conn->cpt, &scratch->reg, &tx->binding, error);
 	if (rc != 0)
 		return rc;
-	o2_binding_desc(&tx->binding, &scratch->reg, &tx->desc);
+	o2_binding_desc(&tx->binding, &scratch->reg, &tx->arrays->desc);
 	tx->nob_mapped = scratch->sg.nob;
 	return 0;
 }

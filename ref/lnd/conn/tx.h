@@ -2,12 +2,15 @@
 #ifndef O2_LND_CONN_TX_H
 #define O2_LND_CONN_TX_H
 
+#include <assert.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/queue.h>
 
 #include "base/error.h"
 #include "lnd/conn/transfer.h"
+#include "lnd/ni/ni.h"
 #include "mem/ledger.h"
 #include "mem/sg_build.h"
 #include "reg/bind.h"
@@ -17,7 +20,8 @@
 
 /*
  * Transmits: one for each side of an operation, from its start to its report, with the memory that is mapped
- * for it and the slot that its messages are written to (docs/transport.md, "Operations").
+ * for it and the slot that its messages are written to (docs/transport.md, "Operations").  They come from the
+ * pools of the interface.
  */
 
 struct o2_conn;
@@ -49,20 +53,20 @@ enum o2_tx_owner {
  * o2iblnd: kib_tx
  */
 struct o2_tx {
+	struct o2_pool_tx base; /* first: its message slot and its cookie */
+	struct o2_tx_set *set;	/* whose it is */
 	TAILQ_ENTRY(o2_tx) link;
 	enum o2_tx_place list;
 	enum o2_tx_owner owner;
 	enum o2_msg_type type; /* of the message that is queued, or was posted last */
 	enum o2_transfer_op op;
 	enum o2_side side;
-	bool in_use;
 	bool initiator;
 	bool silent;	   /* the upper layer does not know of it: ends without ops->done */
 	bool waiting;	   /* for the answer to a message of this type */
 	bool invalidating; /* its LOCAL_INV is to be posted, or has not completed */
 	bool gather;	   /* IMMEDIATE: the payload is sent from where it lies */
 	uint64_t tag;	   /* of the upper layer */
-	uint64_t cookie;   /* ours */
 	uint64_t peer_cookie;
 	int64_t status; /* PUT_NAK, PUT_DONE, GET_DONE: bytes to move, or a negative errno */
 	uint64_t deadline_ms;
@@ -71,8 +75,6 @@ struct o2_tx {
 	uint64_t nob_mapped;	/* bytes of our memory in this operation */
 	struct o2_dma_mapping mapping;
 	struct o2_binding binding;
-	struct o2_pool_tx *slot; /* its message slot, and whose it is */
-	struct o2_tx_set *slot_set;
 
 	/* The outcome. */
 	uint64_t nob;
@@ -81,24 +83,30 @@ struct o2_tx {
 	enum o2_health health;
 	struct o2_transfer_fault fault;
 
-	/* From here on nothing is cleared when a transmit is taken. */
 	struct o2_transfer_memory memory; /* on list WINDOW: what is to be mapped */
 	struct o2_lnet_hdr hdr;		  /* IMMEDIATE, PUT_REQ, GET_REQ */
-	struct o2_sg_list frags;	  /* what is mapped; o2iblnd: tx_frags */
-	struct o2_rdma_desc desc;	  /* of our memory */
-	struct o2_rdma_desc sink_desc;	  /* source: of the peer's memory */
+	struct o2_tx_arrays *arrays;	  /* the storage of its slot */
 };
+
+/* What is too large to be cleared with every use. */
+struct o2_tx_arrays {
+	struct o2_sg_list frags;       /* what is mapped; o2iblnd: tx_frags */
+	struct o2_rdma_desc desc;      /* of our memory; o2iblnd: tx_rd */
+	struct o2_rdma_desc sink_desc; /* source: of the peer's memory */
+};
+
+static_assert(offsetof(struct o2_tx, base) == 0, "what the pool hands out is a transmit");
+static_assert(sizeof(struct o2_tx) <= O2_NI_TX_BYTES, "the pools of an interface have room for it");
+static_assert(sizeof(struct o2_tx_arrays) <= O2_NI_TX_STORAGE_BYTES, "and for these");
 
 TAILQ_HEAD(o2_tx_list, o2_tx);
 
-/*
- * Make the lists: all transmits are idle.  owner_count: how many transmits each owner gets; conn->tx holds
- * the sum.
- */
-void o2_tx_init(struct o2_conn *conn, const uint32_t owner_count[O2_TX_OWNERS]);
-/*
- * A transmit with a message slot, silent and on no list.  NULL with *error filled: none is idle, or no slot.
- */
+/* Make the lists.  most: how many transmits each owner may have at a time. */
+void o2_tx_init(struct o2_conn *conn, const uint32_t most[O2_TX_OWNERS]);
+/* May this owner take one more? */
+bool o2_tx_left(const struct o2_conn *conn, enum o2_tx_owner owner);
+/* A transmit, silent and on no list.  NULL with *error filled: the owner has as many as it may, or the pool has
+ * none. */
 struct o2_tx *o2_tx_start(struct o2_conn *conn, enum o2_tx_owner owner, enum o2_transfer_op op,
 			  enum o2_side side, struct o2_error *error);
 /* Move to the end of that list. */

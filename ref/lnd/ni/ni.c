@@ -229,6 +229,8 @@ static int open_tx_sets(struct o2_ni *ni, struct o2_error *error)
 			.context = ni,
 			.pool_size = ni->config.sizes.tx_size,
 			.page_bytes = ni->arena.page_bytes,
+			.tx_bytes = O2_NI_TX_BYTES,
+			.storage_bytes = O2_NI_TX_STORAGE_BYTES,
 		};
 		int rc = o2_tx_set_init(&ni->tx_sets[ni->ntx_sets], &config, error);
 
@@ -354,16 +356,16 @@ int o2_ni_take_events(struct o2_ni *ni)
 	return o2_errno_or(errno, EIO);
 }
 
-uint32_t o2_ni_slot_lkey(const struct o2_pool_tx *slot)
+uint32_t o2_ni_slot_lkey(const struct o2_pool_tx *tx)
 {
-	return ((const struct slot_area *)slot->pool->area_handle)->mr->lkey;
+	return ((const struct slot_area *)tx->pool->area_handle)->mr->lkey;
 }
 
-void o2_ni_slot_sync(const struct o2_pool_tx *slot, size_t bytes)
+void o2_ni_slot_sync(const struct o2_pool_tx *tx, size_t bytes)
 {
-	const struct slot_area *area = slot->pool->area_handle;
+	const struct slot_area *area = tx->pool->area_handle;
 
-	o2_dma_sync_for_device(&area->dma, offset_of_slot(area, slot->message), bytes);
+	o2_dma_sync_for_device(&area->dma, offset_of_slot(area, tx->message), bytes);
 }
 
 void o2_ni_clock(struct o2_ni *ni, uint64_t now_ms)

@@ -62,6 +62,13 @@ struct o2_ni_config {
 	const struct o2_watch *watch; /* of connections and nodes; NULL: nobody.  Outlives the interface */
 };
 
+/*
+ * What the transmits of the pools have room for: struct o2_tx of a connection, and its arrays of fragments.
+ * lnd/conn/tx.h, which this room does not know, asserts that they fit.
+ */
+#define O2_NI_TX_BYTES	       640u
+#define O2_NI_TX_STORAGE_BYTES (12u << 10)
+
 /* o2iblnd: kib_dev, kib_hca_dev, kib_net */
 struct o2_ni {
 	struct o2_ni_config config; /* without device and caps; tunables and sizes as they came out */
@@ -137,10 +144,10 @@ int o2_ni_set_bounce(struct o2_ni *ni, bool bounce, struct o2_error *error);
 uint32_t o2_ni_cpt(const struct o2_ni *ni, uint64_t nid);
 
 /* The lkey under which the device reads the message slot of a transmit. */
-uint32_t o2_ni_slot_lkey(const struct o2_pool_tx *slot);
+uint32_t o2_ni_slot_lkey(const struct o2_pool_tx *tx);
 
 /* The slot's first `bytes` bytes were written: the device may read them. */
-void o2_ni_slot_sync(const struct o2_pool_tx *slot, size_t bytes);
+void o2_ni_slot_sync(const struct o2_pool_tx *tx, size_t bytes);
 
 /*
  * Another device has taken the place of the interface's: all pools have failed, new ones are made on demand.

@@ -29,11 +29,29 @@ static void push(struct o2_tx_pool *pool, struct o2_pool_tx *tx)
 	pool->nidle++;
 }
 
+static size_t aligned(size_t bytes)
+{
+	const size_t unit = alignof(max_align_t);
+
+	return (bytes + unit - 1) / unit * unit;
+}
+
+static size_t tx_stride(const struct o2_tx_config *config)
+{
+	return aligned(config->tx_bytes < sizeof(struct o2_pool_tx) ? sizeof(struct o2_pool_tx)
+								    : config->tx_bytes);
+}
+
+static struct o2_pool_tx *tx_at(const struct o2_tx_config *config, const struct o2_tx_pool *pool, uint32_t i)
+{
+	return (struct o2_pool_tx *)(void *)(pool->tx + i * tx_stride(config));
+}
+
 /* As much of a pool as was made. */
 static void free_pool(const struct o2_tx_config *config, struct o2_tx_pool *pool)
 {
 	while (pool->nmapped > 0) {
-		struct o2_pool_tx *tx = &pool->tx[--pool->nmapped];
+		const struct o2_pool_tx *tx = tx_at(config, pool, --pool->nmapped);
 
 		config->ops->slot_unmap(config->context, pool->area_handle, tx->message, tx->message_addr);
 	}
@@ -41,39 +59,35 @@ static void free_pool(const struct o2_tx_config *config, struct o2_tx_pool *pool
 		config->ops->area_destroy(config->context, pool->area_handle);
 	free(pool->area);
 	free(pool->storage);
+	free(pool->tx);
 	free(pool);
-}
-
-static size_t storage_stride(const struct o2_tx_config *config)
-{
-	const size_t unit = alignof(max_align_t);
-
-	return (config->storage_bytes + unit - 1) / unit * unit;
 }
 
 /* The memory of a pool, without a word to the device. */
 static struct o2_tx_pool *alloc_pool(const struct o2_tx_config *config)
 {
 	const uint64_t area_bytes = o2_tx_area_bytes(config->pool_size, config->page_bytes);
-	const size_t stride = storage_stride(config);
-	struct o2_tx_pool *pool;
+	const size_t stride = aligned(config->storage_bytes);
+	struct o2_tx_pool *pool = calloc(1, sizeof(*pool));
 
-	pool = calloc(1, sizeof(*pool) + config->pool_size * sizeof(pool->tx[0]));
 	if (pool == NULL)
 		return NULL;
+	pool->tx = calloc(config->pool_size, tx_stride(config));
 	pool->area = aligned_alloc(config->page_bytes, area_bytes);
 	if (stride > 0)
-		pool->storage = calloc(config->pool_size, stride);
-	if (pool->area == NULL || (stride > 0 && pool->storage == NULL)) {
+		pool->storage = malloc(config->pool_size * stride);
+	if (pool->tx == NULL || pool->area == NULL || (stride > 0 && pool->storage == NULL)) {
 		free_pool(config, pool);
 		return NULL;
 	}
 	memset(pool->area, 0, area_bytes); /* nothing old goes over the wire */
 	for (uint32_t i = 0; i < config->pool_size; i++) {
-		pool->tx[i].pool = pool;
-		pool->tx[i].message = (char *)pool->area + (size_t)i * O2_MSG_BYTES;
+		struct o2_pool_tx *tx = tx_at(config, pool, i);
+
+		tx->pool = pool;
+		tx->message = (char *)pool->area + (size_t)i * O2_MSG_BYTES;
 		if (stride > 0)
-			pool->tx[i].storage = (char *)pool->storage + i * stride;
+			tx->storage = (char *)pool->storage + i * stride;
 	}
 	return pool;
 }
@@ -100,7 +114,7 @@ static int create_pool(void *owner, uint64_t device, struct o2_pool **made, stru
 	}
 	pool->area_ready = true;
 	for (uint32_t i = 0; i < config->pool_size; i++) {
-		struct o2_pool_tx *tx = &pool->tx[i];
+		struct o2_pool_tx *tx = tx_at(config, pool, i);
 
 		rc = config->ops->slot_map(config->context, pool->area_handle, tx->message,
 					   &tx->message_addr);
@@ -130,13 +144,11 @@ static int take(void *owner, struct o2_pool *base, void *request, struct o2_erro
 	(void)error;
 	if (tx == NULL)
 		return O2_POOL_EXHAUSTED;
-	assert(!tx->taken && o2_tx_check_idle(tx, NULL) == 0);
+	assert(!tx->taken && tx->held == 0);
 	SLIST_REMOVE_HEAD(&pool->idle, link);
 	pool->nidle--;
 	tx->taken = true;
 	tx->cookie = set->next_cookie++;
-	tx->gaps = false;
-	tx->health = 0;
 	*(struct o2_pool_tx **)request = tx;
 	return 0;
 }
@@ -175,9 +187,12 @@ int o2_tx_set_init(struct o2_tx_set *set, const struct o2_tx_config *config, str
 	if (!o2_page_bytes_legal(config->page_bytes))
 		return o2_refuse_value(error, -EINVAL, "pool/tx/page-size", "page_bytes", config->page_bytes,
 				       O2_PAGE_BYTES_MAX);
-	if (config->storage_bytes > O2_TX_STORAGE_MAX)
+	if (config->tx_bytes > O2_TX_BYTES_MAX)
+		return o2_refuse_value(error, -EINVAL, "pool/tx/bytes", "tx_bytes", config->tx_bytes,
+				       O2_TX_BYTES_MAX);
+	if (config->storage_bytes > O2_TX_BYTES_MAX)
 		return o2_refuse_value(error, -EINVAL, "pool/tx/storage", "storage_bytes",
-				       config->storage_bytes, O2_TX_STORAGE_MAX);
+				       config->storage_bytes, O2_TX_BYTES_MAX);
 	set->config = *config;
 	set->next_cookie = 0;
 	return o2_pool_set_init(&set->set, &tx_kind, set, &config->set, error);
@@ -190,37 +205,11 @@ int o2_tx_take(struct o2_tx_set *set, struct o2_pool_tx **tx, struct o2_error *e
 	return o2_pool_set_take(&set->set, tx, &pool, error);
 }
 
-int o2_tx_check_idle(const struct o2_pool_tx *tx, struct o2_error *error)
-{
-	const struct {
-		const char *field;
-		uint64_t value;
-	} members[] = {
-		{"work_requests", tx->work_requests},
-		{"scatter", tx->scatter},
-		{"sending", tx->sending},
-		{"queued", tx->queued},
-		{"waiting", tx->waiting},
-		{"status", (uint64_t)tx->status},
-		{"conn", tx->conn != NULL},
-		{"lnet_msg[0]", tx->lnet_msg[0] != NULL},
-		{"lnet_msg[1]", tx->lnet_msg[1] != NULL},
-		{"registration", tx->registration != NULL},
-	};
-
-	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
-		if (members[i].value != 0)
-			return o2_refuse_value(error, -EINVAL, "tx/idle", members[i].field, members[i].value,
-					       O2_NO_LIMIT);
-	}
-	return 0;
-}
-
 int o2_tx_put(struct o2_tx_set *set, struct o2_pool_tx *tx, struct o2_error *error)
 {
-	int rc = o2_tx_check_idle(tx, error);
-
-	return rc != 0 ? rc : o2_pool_set_put(&set->set, &tx->pool->base, tx, error);
+	if (tx->held != 0)
+		return o2_refuse_value(error, -EINVAL, "tx/idle", "held", tx->held, 0);
+	return o2_pool_set_put(&set->set, &tx->pool->base, tx, error);
 }
 
 int o2_tx_check_device(struct o2_tx_set *set, const struct o2_pool_tx *tx, uint64_t device,

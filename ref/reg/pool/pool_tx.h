@@ -15,6 +15,9 @@
  *
  * Each transmit owns one slot of O2_MSG_BYTES for its message, whatever the page size, and the slot's device
  * address for as long as the pool lives.  Idle ones form a stack: put back on top, taken from the top.
+ *
+ * What a transmit is to its holder, the pool does not know: the holder's struct begins with struct o2_pool_tx,
+ * and the pool makes as many bytes as that has (lnd/conn/tx.h has the one that moves messages).
  */
 
 /*
@@ -41,38 +44,39 @@ struct o2_tx_config {
 	void *context;	      /* for ops */
 	uint32_t pool_size;   /* transmits per pool, 1 to O2_POOL_SIZE_MAX */
 	uint32_t page_bytes;  /* 4096, 16384 or 65536 */
-	size_t storage_bytes; /* per transmit, the owner's: up to O2_TX_STORAGE_MAX */
+	size_t tx_bytes;      /* the holder's struct; less than struct o2_pool_tx: just that */
+	size_t storage_bytes; /* per transmit, large arrays of the holder's */
 };
 
-/* Ours: a little more than 257 work requests of 32 gather entries each. */
-#define O2_TX_STORAGE_MAX (1u << 20)
+/* Ours, of both: more than 257 work requests of 32 gather entries each. */
+#define O2_TX_BYTES_MAX (1u << 20)
 
 struct o2_tx_pool;
 
+/* What the holder of a transmit has not given back, as a set.  Putting it back is refused until it is empty. */
+enum o2_tx_held {
+	O2_TX_HELD_SENDS = 1u << 0,   /* posted sends without a completion */
+	O2_TX_HELD_ANSWER = 1u << 1,  /* it waits for the peer's answer */
+	O2_TX_HELD_LIST = 1u << 2,    /* it is on a list of its connection */
+	O2_TX_HELD_MAPPING = 1u << 3, /* memory is mapped */
+	O2_TX_HELD_KEY = 1u << 4,     /* a registration is alive */
+};
+
+#define O2_TX_HELD_ALL (O2_TX_HELD_KEY * 2u - 1u)
+
 /*
- * One transmit.  The members from `work_requests` on belong to the holder.  They are all zero when o2_tx_take
- * hands it out, and have to be zero again when it is put back: that is what idle means.
- * o2iblnd: kib_tx
+ * The pool's part of one transmit.  All behind it is the holder's, zero when the pool is made and nothing that
+ * the pool looks at.
  */
 struct o2_pool_tx {
 	SLIST_ENTRY(o2_pool_tx) link;
 	struct o2_tx_pool *pool;
 	bool taken;
-	void *message;		/* its slot: O2_MSG_BYTES, never across a page's end */
-	uint64_t message_addr;	/* device address of the slot */
-	void *storage;		/* storage_bytes, aligned for anything; NULL for 0 */
-	uint64_t cookie;	/* new with every take: counts from 0 in each set */
-	uint32_t work_requests; /* built and not completed */
-	uint32_t scatter;	/* entries that are mapped */
-	uint32_t sending;	/* posted sends without a completion */
-	bool queued;		/* on some list of its connection or peer */
-	bool waiting;		/* for the peer's answer */
-	bool gaps;		/* verdict of sg_build; cleared by take */
-	int status;		/* 0 or -errno */
-	int health;		/* 0 is good; cleared by take */
-	void *conn;		/* its connection */
-	void *lnet_msg[2];	/* to be finalized with it */
-	void *registration;	/* from a registration pool */
+	uint32_t held;	       /* enum o2_tx_held: the holder's to keep; 0 when it is taken */
+	void *message;	       /* its slot: O2_MSG_BYTES, never across a page's end */
+	uint64_t message_addr; /* device address of the slot */
+	void *storage;	       /* storage_bytes, aligned for anything, which nobody clears; NULL for 0 */
+	uint64_t cookie;       /* new with every take: counts from 0 in each set */
 };
 
 /* o2iblnd: kib_tx_pool */
@@ -85,7 +89,7 @@ struct o2_tx_pool {
 	void *area;
 	void *area_handle;
 	void *storage;
-	struct o2_pool_tx tx[]; /* pool_size */
+	uint8_t *tx; /* pool_size times the holder's struct */
 };
 
 /* o2iblnd: kib_tx_poolset */
@@ -110,10 +114,7 @@ int o2_tx_set_init(struct o2_tx_set *set, const struct o2_tx_config *config, str
  */
 int o2_tx_take(struct o2_tx_set *set, struct o2_pool_tx **tx, struct o2_error *error);
 
-/* Is everything that a holder uses back at zero?  0, or -EINVAL naming the member (rule "tx/idle"). */
-int o2_tx_check_idle(const struct o2_pool_tx *tx, struct o2_error *error);
-
-/* Put it back.  -EINVAL when it is not idle, or not taken: it stays with the caller then. */
+/* Put it back.  -EINVAL when something of it is held ("tx/idle"), or it is not taken: it stays with the caller. */
 int o2_tx_put(struct o2_tx_set *set, struct o2_pool_tx *tx, struct o2_error *error);
 
 /* May it be posted to a connection on `device`?  0, or -ENETDOWN. */

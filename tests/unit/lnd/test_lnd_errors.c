@@ -134,8 +134,8 @@ static void tampered_get(enum o2_reg_mode mode, uint32_t key_xor, int64_t addr_a
 	assert_int_equal(o2_tx_map(a, tx, &sink, NULL), 0);
 	msg = o2_msg_begin(a, O2_MSG_GET_REQ);
 	msg->u.get.hdr = o2_conn_lnet_hdr(a, O2_LNET_GET, 0, 20000);
-	msg->u.get.ibgm_cookie = tx->cookie;
-	msg->u.get.ibgm_rd = tx->desc;
+	msg->u.get.ibgm_cookie = tx->base.cookie;
+	msg->u.get.ibgm_rd = tx->arrays->desc;
 	msg->u.get.ibgm_rd.rd_key ^= key_xor;
 	msg->u.get.ibgm_rd.rd_frags[0].rf_addr += (uint64_t)addr_add;
 	send_msg(&pair->a);
@@ -193,7 +193,7 @@ static void key_is_dead(enum o2_reg_mode mode)
 	struct o2_rdma_desc desc;
 	struct images images;
 	struct ibv_sge sge;
-	struct ibv_send_wr wr = {.wr_id = O2_WR_ID(O2_WORK_SILENT, 15),
+	struct ibv_send_wr wr = {.wr_id = O2_WR_ID_TX(NULL, O2_WORK_SILENT),
 				 .opcode = IBV_WR_RDMA_WRITE,
 				 .send_flags = IBV_SEND_SIGNALED,
 				 .sg_list = &sge,

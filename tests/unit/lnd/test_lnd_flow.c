@@ -4,7 +4,7 @@
 
 static uint8_t held_type(const struct side *side, const struct held *held, uint32_t index)
 {
-	return o2_rx_bytes(side->conn, O2_WR_ID_INDEX(held->wc[index].wr_id))[O2_AT_TYPE];
+	return o2_rx_bytes(side->conn, O2_RX_OF(held->wc[index].wr_id))[O2_AT_TYPE];
 }
 
 /* What waits for credits goes out before the answer to the request that brings them. */

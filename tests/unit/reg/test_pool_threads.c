@@ -284,7 +284,7 @@ static void *work(void *argument)
 static void open_set(struct shared *s)
 {
 	const struct o2_pool_set_config set = {.clock = &s->device.clock, .max_pools = 8};
-	const struct o2_tx_config tx = {set, &tx_ops, &s->device, 2, 4096, 0};
+	const struct o2_tx_config tx = {set, &tx_ops, &s->device, 2, 4096, 0, 0};
 	const struct o2_frd_config frd = {set, &frd_ops, &s->device, O2_FRD_INVALIDATE_FIRST, 2, 257, false};
 	const struct o2_fmr_config fmr = {set, &fmr_ops, &s->device, 2, 257, 4096, 2, 1, true, false};
 

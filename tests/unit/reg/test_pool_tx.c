@@ -69,6 +69,7 @@ static struct o2_tx_config config_of(struct device *d, uint32_t pool_size, uint3
 				     .context = d,
 				     .pool_size = pool_size,
 				     .page_bytes = page_bytes,
+				     .tx_bytes = sizeof(struct o2_pool_tx) + 90,
 				     .storage_bytes = 100};
 }
 
@@ -101,6 +102,7 @@ TEST(test_slots)
 			assert_int_equal((uintptr_t)tx[k]->storage % _Alignof(max_align_t), 0);
 			memset(tx[k]->message, 0xff, O2_MSG_BYTES);
 			memset(tx[k]->storage, 0xff, 100);
+			memset(tx[k] + 1, 0xff, 90);
 		}
 		for (uint32_t k = 0; k < 18; k++) {
 			assert_int_equal(seen[k], 1);
@@ -134,14 +136,7 @@ TEST(test_stack_and_cookies)
 	assert_int_equal(o2_pool_set_close(&set.set, NULL), 0);
 }
 
-static void refuse_put(struct o2_tx_set *set, struct o2_pool_tx *tx, const char *field)
-{
-	struct o2_error error;
-
-	assert_error(o2_tx_put(set, tx, &error), -EINVAL, &error, "tx/idle");
-	assert_string_equal(error.field, field);
-}
-
+/* Whatever is held of it, it is not put back. */
 TEST(test_idle)
 {
 	struct device d;
@@ -152,44 +147,17 @@ TEST(test_idle)
 
 	assert_int_equal(o2_tx_set_init(&set, &config, NULL), 0);
 	assert_int_equal(o2_tx_take(&set, &tx, NULL), 0);
-	tx->work_requests = 1;
-	refuse_put(&set, tx, "work_requests");
-	tx->work_requests = 0;
-	tx->scatter = 1;
-	refuse_put(&set, tx, "scatter");
-	tx->scatter = 0;
-	tx->sending = 1;
-	refuse_put(&set, tx, "sending");
-	tx->sending = 0;
-	tx->queued = true;
-	refuse_put(&set, tx, "queued");
-	tx->queued = false;
-	tx->waiting = true;
-	refuse_put(&set, tx, "waiting");
-	tx->waiting = false;
-	tx->status = -EIO;
-	refuse_put(&set, tx, "status");
-	tx->status = 0;
-	tx->conn = &d;
-	refuse_put(&set, tx, "conn");
-	tx->conn = NULL;
-	tx->lnet_msg[0] = &d;
-	refuse_put(&set, tx, "lnet_msg[0]");
-	tx->lnet_msg[0] = NULL;
-	tx->lnet_msg[1] = &d;
-	refuse_put(&set, tx, "lnet_msg[1]");
-	tx->lnet_msg[1] = NULL;
-	tx->registration = &d;
-	refuse_put(&set, tx, "registration");
-	tx->registration = NULL;
+	for (uint32_t held = 1; held <= O2_TX_HELD_ALL; held++) {
+		tx->held = held;
+		assert_error(o2_tx_put(&set, tx, &error), -EINVAL, &error, "tx/idle");
+		assert_string_equal(error.field, "held");
+		assert_int_equal(error.value, held);
+	}
+	tx->held = 0;
 	assert_int_equal(o2_pool_set_close(&set.set, &error), -EBUSY);
-	/* These two are the taker's to clear. */
-	tx->gaps = true;
-	tx->health = 3;
 	assert_int_equal(o2_tx_put(&set, tx, NULL), 0);
 	assert_error(o2_tx_put(&set, tx, &error), -EINVAL, &error, "pool/put/not-in-use");
 	assert_int_equal(o2_tx_take(&set, &tx, NULL), 0);
-	assert_true(!tx->gaps && tx->health == 0);
 	assert_int_equal(o2_tx_check_device(&set, tx, 0, &error), 0);
 	o2_pool_set_fail(&set.set, 1);
 	assert_int_equal(o2_tx_check_device(&set, tx, 0, &error), -ENETDOWN);
@@ -225,8 +193,10 @@ TEST(test_creation_fails)
 	config.page_bytes = 8192;
 	assert_error_field(o2_tx_set_init(&set, &config, &error), -EINVAL, &error, "page_bytes");
 	config.page_bytes = 4096;
-	config.storage_bytes = O2_TX_STORAGE_MAX + 1;
+	config.storage_bytes = O2_TX_BYTES_MAX + 1;
 	assert_error_field(o2_tx_set_init(&set, &config, &error), -EINVAL, &error, "storage_bytes");
+	config.tx_bytes = O2_TX_BYTES_MAX + 1;
+	assert_error_field(o2_tx_set_init(&set, &config, &error), -EINVAL, &error, "tx_bytes");
 }
 
 static int bare_map(void *context, void *handle, void *slot, uint64_t *addr)
@@ -254,6 +224,7 @@ TEST(test_without_area)
 	struct o2_pool_tx *tx;
 
 	config.ops = &bare;
+	config.tx_bytes = 0;
 	config.storage_bytes = 0;
 	assert_int_equal(o2_tx_set_init(&set, &config, NULL), 0);
 	assert_int_equal(o2_tx_take(&set, &tx, NULL), 0);
