@@ -116,8 +116,8 @@ static_assert(O2_WORK_SILENT <= O2_WORK_MASK && _Alignof(struct o2_tx) > O2_WORK
 #define O2_WR_ID_TX(tx, work) ((uintptr_t)(tx) | (work))	     /* o2iblnd: kiblnd_ptr2wreqid */
 #define O2_WR_ID_WORK(wr_id)  ((enum o2_work)((wr_id)&O2_WORK_MASK)) /* o2iblnd: kiblnd_wreqid2type */
 #define O2_RX_OF(wr_id)	      ((uint32_t)((wr_id) >> 3))
-#define O2_TX_OF(wr_id) \
-	((struct o2_tx *)((wr_id) & ~(uintptr_t)O2_WORK_MASK)) /* o2iblnd: kiblnd_wreqid2ptr */
+/* o2iblnd: kiblnd_wreqid2ptr */
+#define O2_TX_OF(wr_id) ((struct o2_tx *)((wr_id) & ~(uintptr_t)O2_WORK_MASK))
 
 /* pump.c: what waits, in order, until it may be posted */
 
