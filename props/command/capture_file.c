@@ -13,11 +13,17 @@ void o2_capture_store(uint8_t *bytes, size_t count, uint64_t value)
 	}
 }
 
+static bool is_infiniband(const struct o2_capture_file *file)
+{
+	return file->link == O2_CAPTURE_ERF || file->link == O2_CAPTURE_INFINIBAND;
+}
+
 const char *o2_capture_address(const struct o2_capture_file *file, int host)
 {
 	static const char *const texts[2][2] = {{"10.0.0.1", "10.0.0.2"}, {"fd00::1", "fd00::2"}};
+	static const char *const lids[2] = {"lid 1", "lid 2"};
 
-	return texts[file->ipv6][host];
+	return is_infiniband(file) ? lids[host] : texts[file->net != O2_CAPTURE_IPV4][host];
 }
 
 /* A number of the file's own, of 4 bytes. */
@@ -29,6 +35,12 @@ static void put32(struct o2_capture_file *file, uint32_t value)
 
 void o2_capture_start(struct o2_capture_file *file)
 {
+	static const uint32_t numbers[] = {[O2_CAPTURE_ETHERNET] = 1,
+					   [O2_CAPTURE_COOKED] = 113,
+					   [O2_CAPTURE_COOKED2] = 276,
+					   [O2_CAPTURE_ERF] = 197,
+					   [O2_CAPTURE_INFINIBAND] = 247};
+
 	file->length = 0;
 	file->packets = 0;
 	file->full = false;
@@ -37,10 +49,12 @@ void o2_capture_start(struct o2_capture_file *file)
 	put32(file, 0);
 	put32(file, 0);
 	put32(file, 65535);
-	put32(file, 1); /* Ethernet */
+	put32(file, numbers[file->link]);
 }
 
-static void add_frame(struct o2_capture_file *file, uint64_t time_ns, const uint8_t *frame, size_t bytes)
+/* unseen: of its last bytes, how many are not there. */
+static void add_frame(struct o2_capture_file *file, uint64_t time_ns, const uint8_t *frame, size_t bytes,
+		      size_t unseen)
 {
 	if (file->length + 16 + bytes > O2_CAPTURE_BYTES) {
 		file->full = true;
@@ -49,32 +63,97 @@ static void add_frame(struct o2_capture_file *file, uint64_t time_ns, const uint
 	file->last_record = file->length;
 	put32(file, (uint32_t)(time_ns / NS_PER_S));
 	put32(file, (uint32_t)(time_ns % NS_PER_S));
+	put32(file, (uint32_t)(bytes - unseen));
 	put32(file, (uint32_t)bytes);
-	put32(file, (uint32_t)bytes);
-	memcpy(file->bytes + file->length, frame, bytes);
-	file->length += bytes;
+	memcpy(file->bytes + file->length, frame, bytes - unseen);
+	file->length += bytes - unseen;
 	file->packets++;
 }
 
-static size_t put_ip(const struct o2_capture_file *file, uint8_t *ip, int from, size_t udp_bytes)
+/* The header that says what kind of frame it is, with that Ethernet type, and tags.  Returns its length. */
+static size_t put_link(const struct o2_capture_file *file, uint8_t *frame, unsigned int type)
 {
-	if (file->ipv6) {
-		ip[0] = 0x60;
-		o2_capture_store(ip + 4, 2, udp_bytes);
-		ip[6] = 17;
-		ip[7] = 64;
-		ip[8] = ip[24] = 0xfd;
-		ip[23] = (uint8_t)(1 + from);
-		ip[39] = (uint8_t)(2 - from);
-		return 40;
+	static const size_t type_at[] = {12, 14, 0}, header_bytes[] = {14, 16, 20};
+	static const unsigned int tag_types[] = {0x8100, 0x88a8, 0x9100};
+	uint8_t *at = frame + type_at[file->link];
+	size_t bytes = header_bytes[file->link];
+
+	for (uint32_t i = 0; i < file->tags; i++) {
+		o2_capture_store(at, 2, tag_types[(file->tags + i) % 3]);
+		o2_capture_store(frame + bytes, 2, 5);
+		at = frame + bytes + 2;
+		bytes += 4;
 	}
-	ip[0] = 0x45;
-	o2_capture_store(ip + 2, 2, 20 + udp_bytes);
+	o2_capture_store(at, 2, type);
+	return bytes;
+}
+
+static size_t put_ipv6(uint8_t *ip, int from, size_t bytes, uint8_t next)
+{
+	ip[0] = 0x60;
+	o2_capture_store(ip + 4, 2, bytes);
+	ip[6] = next;
+	ip[7] = 64;
+	ip[8] = ip[24] = 0xfd;
+	ip[23] = (uint8_t)(1 + from);
+	ip[39] = (uint8_t)(2 - from);
+	return 40;
+}
+
+static size_t put_ipv4(const struct o2_capture_file *file, uint8_t *ip, int from, size_t bytes)
+{
+	const size_t header_bytes = 20 + 4 * file->options;
+
+	ip[0] = (uint8_t)(0x40 | header_bytes / 4);
+	o2_capture_store(ip + 2, 2, header_bytes + bytes);
 	ip[8] = 64;
 	ip[9] = 17;
 	o2_capture_store(ip + 12, 4, 0x0a000001u + (unsigned int)from);
 	o2_capture_store(ip + 16, 4, 0x0a000002u - (unsigned int)from);
-	return 20;
+	return header_bytes;
+}
+
+/* All that is in front of the transport headers, for so many bytes behind them.  Returns its length. */
+static size_t put_ethernet(const struct o2_capture_file *file, uint8_t *frame, int from, size_t bytes)
+{
+	static const unsigned int types[] = {0x0800, 0x86dd, 0x8915};
+	size_t at = put_link(file, frame, types[file->net]);
+
+	if (file->net == O2_CAPTURE_GLOBAL)
+		return at + put_ipv6(frame + at, from, bytes, 0x1b);
+	at += file->net == O2_CAPTURE_IPV6 ? put_ipv6(frame + at, from, 8 + bytes, 17)
+					   : put_ipv4(file, frame + at, from, 8 + bytes);
+	o2_capture_store(frame + at, 2, 0xc000);
+	o2_capture_store(frame + at + 2, 2, 4791);
+	o2_capture_store(frame + at + 4, 2, 8 + bytes);
+	return at + 8;
+}
+
+/* The record's own header, for a packet of so many bytes. */
+static size_t put_erf(const struct o2_capture_file *file, uint8_t *frame, uint8_t type, size_t bytes)
+{
+	const size_t header_bytes = 16 + 8 * file->extensions;
+
+	for (uint32_t i = 0; i <= file->extensions; i++) {
+		frame[i == 0 ? 8 : 8 + 8 * i] =
+			(uint8_t)((i == 0 ? type : 3) | (i < file->extensions ? 0x80 : 0));
+	}
+	o2_capture_store(frame + 10, 2, header_bytes + bytes + file->padding);
+	o2_capture_store(frame + 14, 2, bytes);
+	return header_bytes;
+}
+
+static size_t put_infiniband(const struct o2_capture_file *file, uint8_t *frame, int from, size_t bytes)
+{
+	const size_t whole = 8 + (file->global ? 40u : 0) + bytes;
+	size_t at = file->link == O2_CAPTURE_ERF ? put_erf(file, frame, 21, whole) : 0;
+
+	frame[at + 1] = file->global ? 3 : 2;
+	o2_capture_store(frame + at + 2, 2, (unsigned int)(2 - from));
+	o2_capture_store(frame + at + 4, 2, whole / 4);
+	o2_capture_store(frame + at + 6, 2, (unsigned int)(1 + from));
+	at += 8;
+	return file->global ? at + put_ipv6(frame + at, from, bytes, 0x1b) : at;
 }
 
 void o2_capture_add(struct o2_capture_file *file, const struct o2_capture_packet *packet)
@@ -82,19 +161,10 @@ void o2_capture_add(struct o2_capture_file *file, const struct o2_capture_packet
 	uint8_t frame[4500] = {0};
 	const size_t padding = -packet->payload_bytes & 3;
 	const size_t transport_bytes = 12 + packet->extra_bytes + packet->payload_bytes + padding + 4;
-	size_t at = 12;
+	const size_t at = is_infiniband(file) ? put_infiniband(file, frame, packet->from, transport_bytes)
+					      : put_ethernet(file, frame, packet->from, transport_bytes);
+	const size_t bytes = at + transport_bytes + file->padding;
 
-	if (file->tagged) {
-		o2_capture_store(frame + at, 4, 0x81000005);
-		at += 4;
-	}
-	o2_capture_store(frame + at, 2, file->ipv6 ? 0x86dd : 0x0800);
-	at += 2;
-	at += put_ip(file, frame + at, packet->from, 8 + transport_bytes);
-	o2_capture_store(frame + at, 2, 0xc000);
-	o2_capture_store(frame + at + 2, 2, 4791);
-	o2_capture_store(frame + at + 4, 2, 8 + transport_bytes);
-	at += 8;
 	frame[at] = packet->opcode;
 	frame[at + 1] = (uint8_t)(0x40 | padding << 4);
 	o2_capture_store(frame + at + 2, 2, 0xffff);
@@ -103,7 +173,8 @@ void o2_capture_add(struct o2_capture_file *file, const struct o2_capture_packet
 	memcpy(frame + at + 12, packet->extra, packet->extra_bytes);
 	if (packet->payload_bytes > 0)
 		memcpy(frame + at + 12 + packet->extra_bytes, packet->payload, packet->payload_bytes);
-	add_frame(file, packet->time_ns, frame, at + transport_bytes);
+	add_frame(file, packet->time_ns, frame, bytes,
+		  packet->unseen_bytes == 0 ? 0 : packet->unseen_bytes + padding + 4 + file->padding);
 }
 
 void o2_capture_repeat(struct o2_capture_file *file)
@@ -120,10 +191,28 @@ void o2_capture_repeat(struct o2_capture_file *file)
 	file->packets++;
 }
 
-void o2_capture_add_other(struct o2_capture_file *file, uint64_t time_ns)
+void o2_capture_add_other(struct o2_capture_file *file, uint32_t which, uint64_t time_ns)
 {
-	uint8_t frame[42] = {0};
+	uint8_t frame[160] = {0};
+	size_t at;
 
-	o2_capture_store(frame + 12, 2, 0x0806);
-	add_frame(file, time_ns, frame, sizeof(frame));
+	if (is_infiniband(file)) {
+		/* Raw packets; records of Ethernet. */
+		at = file->link == O2_CAPTURE_ERF ? put_erf(file, frame, which % 2 == 0 ? 21 : 2, 64) : 0;
+		frame[at + 1] = (uint8_t)(which % 2);
+		o2_capture_store(frame + at + 4, 2, 16);
+	} else if (which == 0 || file->net == O2_CAPTURE_GLOBAL) {
+		at = put_link(file, frame, 0x0806);
+	} else {
+		at = put_ethernet(file, frame, 0, 60);
+		if (which == 1)
+			frame[at - 5] ^= 1; /* another port */
+		else if (file->net == O2_CAPTURE_IPV6)
+			frame[at - 8 - 40 + 6] = 6;
+		else if (which == 2)
+			frame[at - 8 - 20 - 4 * file->options + 9] = 6; /* another protocol */
+		else
+			frame[at - 8 - 20 - 4 * file->options + 7] = 1; /* a fragment */
+	}
+	add_frame(file, time_ns, frame, at + 64, 0);
 }

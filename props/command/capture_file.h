@@ -14,9 +14,34 @@
 #define O2_CAPTURE_BYTES (1u << 22)
 #define O2_CAPTURE_MAD	 256u
 
+enum o2_capture_link {
+	O2_CAPTURE_ETHERNET,
+	O2_CAPTURE_COOKED,  /* Linux */
+	O2_CAPTURE_COOKED2, /* of version 2 */
+	O2_CAPTURE_ERF,
+	O2_CAPTURE_INFINIBAND,
+	O2_CAPTURE_LINKS,
+};
+
+/* Behind the link's header, on the first three. */
+enum o2_capture_net {
+	O2_CAPTURE_IPV4,
+	O2_CAPTURE_IPV6,
+	O2_CAPTURE_GLOBAL, /* RoCE without IP */
+	O2_CAPTURE_NETS,
+};
+
 struct o2_capture_file {
-	bool big_endian, ipv6, tagged; /* of the file's own numbers; how packets are carried */
-	bool full;		       /* there was no room: what is there is not all */
+	bool big_endian; /* the file's own numbers */
+	/* How packets are carried. */
+	enum o2_capture_link link;
+	enum o2_capture_net net;
+	uint32_t tags;	     /* of virtual networks, at most 2 */
+	uint32_t options;    /* words behind an IPv4 header, at most 10 */
+	uint32_t extensions; /* headers behind that of ERF, at most 2 */
+	bool global;	     /* InfiniBand: with a global route header */
+	uint32_t padding;    /* bytes behind each frame, at most 8; InfiniBand: or 4 less, without a CRC */
+	bool full;	     /* there was no room: what is there is not all */
 	uint32_t packets;
 	size_t length, last_record; /* where the last packet begins */
 	uint8_t bytes[O2_CAPTURE_BYTES];
@@ -30,6 +55,7 @@ struct o2_capture_packet {
 	size_t extra_bytes;
 	const uint8_t *payload;
 	size_t payload_bytes;
+	size_t unseen_bytes; /* at its end, that were not captured */
 	uint64_t time_ns;
 };
 
@@ -43,7 +69,8 @@ void o2_capture_start(struct o2_capture_file *file);
 void o2_capture_add(struct o2_capture_file *file, const struct o2_capture_packet *packet);
 /* The last packet once more. */
 void o2_capture_repeat(struct o2_capture_file *file);
-/* A frame of another protocol. */
-void o2_capture_add_other(struct o2_capture_file *file, uint64_t time_ns);
+/* A frame of another protocol; which: up to O2_CAPTURE_OTHERS. */
+#define O2_CAPTURE_OTHERS 4u
+void o2_capture_add_other(struct o2_capture_file *file, uint32_t which, uint64_t time_ns);
 
 #endif

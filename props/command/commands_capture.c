@@ -23,6 +23,20 @@ static void start(struct o2_commands_run *run, const char *command)
 
 /* --- decode --- */
 
+/* What was refused is said once more at the end. */
+static bool decoded(struct o2_commands_run *run)
+{
+	char expected[80];
+
+	if (!o2_commands_go(run, told.refused != 0))
+		return false;
+	snprintf(expected, sizeof(expected), "o2ref: standard input: %" PRIu64 " message%s refused\n",
+		 told.refused, told.refused == 1 ? "" : "s");
+	if (told.refused != 0 && strcmp(run->command.err, expected) != 0)
+		o2_commands_wrong(run, "complaint");
+	return !run->report->failed;
+}
+
 static void decode_json(struct o2_commands_run *run)
 {
 	const char *line = run->command.out;
@@ -33,7 +47,7 @@ static void decode_json(struct o2_commands_run *run)
 	o2_command_word(&run->command, "--pcap");
 	o2_command_word(&run->command, "--json");
 	o2_command_word(&run->command, "-");
-	if (!o2_commands_go(run, 0))
+	if (!decoded(run))
 		return;
 	json_array_foreach(told.rows, i, expected) {
 		json_t *found = json_loads(line, JSON_DISABLE_EOF_CHECK, NULL);
@@ -61,7 +75,7 @@ static void decode_text(struct o2_commands_run *run, const char *expected)
 	start(run, "decode");
 	o2_command_word(&run->command, "--pcap");
 	o2_command_word(&run->command, "-");
-	if (!o2_commands_go(run, 0) || strcmp(run->command.out, expected) == 0)
+	if (!decoded(run) || strcmp(run->command.out, expected) == 0)
 		return;
 	for (size_t i = 0; expected[i] != '\0' && expected[i] == run->command.out[i]; i++)
 		if (expected[i] == '\n')
@@ -217,6 +231,7 @@ void o2_commands_capture(struct o2_commands_run *run)
 {
 	static struct o2_tally counts;
 	struct o2_hearing *h = &run->hearing;
+	const uint64_t kind = o2_draw(run->c, 4);
 	char *text = NULL;
 	size_t text_bytes = 0;
 
@@ -229,20 +244,22 @@ void o2_commands_capture(struct o2_commands_run *run)
 	h->log = findings;
 	told.file = &file;
 	told.hearing = h;
+	told.decoded = kind == 2 || kind == 3;
 	told.text = open_memstream(&text, &text_bytes);
 	o2_told_start(&told);
 	o2_verdicts_tell(h, &counts);
 	o2_told_end(&told);
 	fclose(told.text);
 	if (!told.untold && !file.full && h->nlog < O2_HEARING_LOG && !run->report->failed) {
-		switch (o2_draw(run->c, 4)) {
+		switch (kind) {
 		case 0:
+		case 1:
 			judge(run, h);
 			break;
-		case 1:
+		case 2:
 			decode_json(run);
 			break;
-		case 2:
+		case 3:
 			decode_text(run, text);
 			break;
 		default:

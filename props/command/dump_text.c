@@ -163,7 +163,8 @@ static void header(const struct dump *dump, const struct o2_msg *msg)
 	row(dump, 6, 1, "ibm_type", text);
 	number(dump, 7, 1, "ibm_credits", msg->ibm_credits);
 	number(dump, 8, 4, "ibm_nob", msg->ibm_nob);
-	snprintf(text, sizeof(text), "0x%08" PRIx32 " right (unsigned)", sum);
+	snprintf(text, sizeof(text), "0x%08" PRIx32 " right (%s)", sum,
+		 msg->cksum_flavour == O2_CKSUM_SIGNED ? "signed" : "unsigned");
 	row(dump, 12, 4, "ibm_cksum", msg->cksum_flavour == O2_CKSUM_NONE ? "0 (no checksum)" : text);
 	nid(dump, 0x10, "ibm_srcnid", msg->ibm_srcnid);
 	hex(dump, 0x18, 8, "ibm_srcstamp", msg->ibm_srcstamp);

@@ -1,25 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#include "props/command/told.h"
+#include "props/command/told_internal.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "wire/msg_json.h"
 
-#define PSN_MASK   0xffffffu
 #define SERVICE_ID UINT64_C(0x00000000010603db) /* port 987 of the RDMA connection manager's services */
-
-/* Opcodes of reliable connections; a datagram's SEND. */
-#define SEND_FIRST  0x00u
-#define WRITE_FIRST 0x06u
-#define ACK	    0x11u
-#define UD_SEND	    0x64u
-/* From the first one of a kind on. */
-#define MIDDLE	  1u
-#define LAST	  2u
-#define SEND_ONLY 4u
-#define IMMEDIATE 1u /* more than LAST, or than an only one */
 
 enum cm_kind {
 	CM_REQ = 0x10,
@@ -28,19 +15,19 @@ enum cm_kind {
 	CM_DREQ = 0x15,
 };
 
-static json_t *hex(uint64_t value)
+json_t *o2_told_hex(uint64_t value)
 {
 	return json_sprintf("0x%" PRIx64, value);
 }
 
-static json_t *number(uint64_t value)
+json_t *o2_told_number(uint64_t value)
 {
 	return json_integer((json_int_t)value);
 }
 
 /* A row of the packet that was added last; of the text it is the beginning. */
-static json_t *row(struct o2_told *told, const char *what, int from, uint32_t dest_qp, uint32_t psn,
-		   uint64_t time_ns)
+json_t *o2_told_row(struct o2_told *told, const char *what, int from, uint32_t dest_qp, uint32_t psn,
+		    uint64_t time_ns)
 {
 	const char *src = o2_capture_address(told->file, from),
 		   *dst = o2_capture_address(told->file, 1 - from);
@@ -49,14 +36,14 @@ static json_t *row(struct o2_told *told, const char *what, int from, uint32_t de
 	if (json_array_size(told->rows) == 0)
 		told->start_ns = time_ns;
 	json_object_set_new(object, "form", json_string("o2ref/pcap_event/output"));
-	json_object_set_new(object, "version", number(1));
+	json_object_set_new(object, "version", o2_told_number(1));
 	json_object_set_new(object, "what", json_string(what));
-	json_object_set_new(object, "frame", number(told->file->packets));
-	json_object_set_new(object, "time_ns", number(time_ns));
+	json_object_set_new(object, "frame", o2_told_number(told->file->packets));
+	json_object_set_new(object, "time_ns", o2_told_number(time_ns));
 	json_object_set_new(object, "src", json_string(src));
 	json_object_set_new(object, "dst", json_string(dst));
-	json_object_set_new(object, "dest_qp", number(dest_qp));
-	json_object_set_new(object, "psn", number(psn));
+	json_object_set_new(object, "dest_qp", o2_told_number(dest_qp));
+	json_object_set_new(object, "psn", o2_told_number(psn));
 	json_array_append_new(told->rows, object);
 	time_ns -= told->start_ns;
 	fprintf(told->text, "%6" PRIu32 "  %5" PRIu64 ".%06" PRIu64 "  %s -> %s qp 0x%" PRIx32 "  ",
@@ -95,59 +82,6 @@ static size_t encode(struct o2_told *told, const struct o2_msg *msg, struct o2_m
 	return said->ibm_nob;
 }
 
-/* --- what is remembered --- */
-
-static void remember(struct o2_told *told, const struct o2_judge_event *event, const struct o2_msg *said,
-		     const uint8_t *bytes, uint32_t behind)
-{
-	struct o2_told_step *step = &told->step[told->nsteps++];
-	size_t size;
-	FILE *out;
-
-	*step = (struct o2_told_step){.kind = event->kind,
-				      .from = event->from,
-				      .packet = told->packet_of[event->number],
-				      .time_ns = event->time_ns,
-				      .bytes = event->bytes,
-				      .addr = event->addr,
-				      .rkey = event->rkey,
-				      .announced = event->announced_bytes,
-				      .behind = behind};
-	if (said == NULL)
-		return;
-	step->msg = malloc(sizeof(*step->msg));
-	*step->msg = *said;
-	out = open_memstream(&step->summary, &size);
-	o2_told_summary(out, said);
-	fclose(out);
-	out = open_memstream(&step->dump, &size);
-	o2_told_dump(out, said, bytes);
-	fclose(out);
-}
-
-void o2_told_heard(void *context, const struct o2_judge_conn *conn, const struct o2_judge_event *event)
-{
-	struct o2_told *told = context;
-	struct o2_told_step *step = &told->step[told->nsteps - 1];
-
-	(void)event;
-	if (told->untold || told->nsteps == 0)
-		return;
-	told->view = o2_judge_view(conn);
-	memcpy(step->least, told->view.least_credits, sizeof(step->least));
-	memcpy(step->most, told->view.most_credits, sizeof(step->most));
-}
-
-void o2_told_free(struct o2_told *told)
-{
-	for (uint32_t i = 0; i < told->nsteps; i++) {
-		free(told->step[i].msg);
-		free(told->step[i].summary);
-		free(told->step[i].dump);
-	}
-	json_decref(told->rows);
-}
-
 /* --- the connection manager --- */
 
 static json_t *add_cm(struct o2_told *told, int from, enum cm_kind kind, const uint8_t *data,
@@ -156,7 +90,7 @@ static json_t *add_cm(struct o2_told *told, int from, enum cm_kind kind, const u
 	static const char *const names[] = {"REQ", NULL, NULL, "REP", "RTU", "DREQ"};
 	uint8_t mad[O2_CAPTURE_MAD] = {1, 7, 2};
 	struct o2_capture_packet packet = {.from = from,
-					   .opcode = UD_SEND,
+					   .opcode = O2_TOLD_UD_SEND,
 					   .dest_qp = 1,
 					   .psn = told->file->packets,
 					   .extra_bytes = 8,
@@ -172,10 +106,10 @@ static json_t *add_cm(struct o2_told *told, int from, enum cm_kind kind, const u
 		o2_capture_store(mad + 28, 4, told->cm_id[1 - from]);
 	o2_capture_add(told->file, &packet);
 	told->cm++;
-	object = row(told, "CM", from, 1, packet.psn, time_ns);
+	object = o2_told_row(told, "CM", from, 1, packet.psn, time_ns);
 	json_object_set_new(object, "cm", json_string(names[kind - CM_REQ]));
-	json_object_set_new(object, "local_id", hex(told->cm_id[from]));
-	json_object_set_new(object, "remote_id", hex(kind == CM_REQ ? 0 : told->cm_id[1 - from]));
+	json_object_set_new(object, "local_id", o2_told_hex(told->cm_id[from]));
+	json_object_set_new(object, "remote_id", o2_told_hex(kind == CM_REQ ? 0 : told->cm_id[1 - from]));
 	fprintf(told->text, "CM %s", names[kind - CM_REQ]);
 	return object;
 }
@@ -201,18 +135,18 @@ static void tell_terms(struct o2_told *told, const struct o2_judge_event *event,
 		o2_capture_store(data + 8, 8, SERVICE_ID);
 	object = add_cm(told, from, asks ? CM_REQ : CM_REP, data, time_ns);
 	if (asks) {
-		json_object_set_new(object, "service_id", hex(SERVICE_ID));
+		json_object_set_new(object, "service_id", o2_told_hex(SERVICE_ID));
 		fprintf(told->text, " service 0x%" PRIx64, SERVICE_ID);
 	}
-	json_object_set_new(object, "qp", number(told->qp[from]));
-	json_object_set_new(object, "starting_psn", number(psn));
+	json_object_set_new(object, "qp", o2_told_number(told->qp[from]));
+	json_object_set_new(object, "starting_psn", o2_told_number(psn));
 	set_message(object, &said);
 	fprintf(told->text, " from qp 0x%" PRIx32 " ", told->qp[from]);
 	o2_told_summary(told->text, &said);
 	fputc('\n', told->text);
 	told->packet_of[event->number] = told->file->packets;
-	remember(told, event, &said, bytes,
-		 (uint32_t)(sizeof(data) - (size_t)(asks ? 140 + 36 : 36) - length));
+	o2_told_remember(told, event, &said, bytes,
+			 (uint32_t)(sizeof(data) - (size_t)(asks ? 140 + 36 : 36) - length));
 	if (asks)
 		return;
 	memset(data, 0, sizeof(data));
@@ -227,7 +161,7 @@ static uint32_t add_packets(struct o2_told *told, const struct o2_judge_event *e
 			    const uint8_t *bytes, size_t length, uint64_t time_ns)
 {
 	const int from = event->from;
-	const bool is_write = first == WRITE_FIRST, immediate = o2_draw_bool(told->c, 7, 1);
+	const bool is_write = first == O2_TOLD_WRITE_FIRST, immediate = o2_draw_bool(told->c, 7, 1);
 	uint32_t count = 0;
 	size_t at = 0;
 
@@ -241,10 +175,10 @@ static uint32_t add_packets(struct o2_told *told, const struct o2_judge_event *e
 						   .payload_bytes = piece,
 						   .time_ns = time_ns};
 
-		packet.opcode = (uint8_t)(first + (is_first && is_last ? SEND_ONLY
+		packet.opcode = (uint8_t)(first + (is_first && is_last ? O2_TOLD_SEND_ONLY
 						   : is_first	       ? 0
-						   : is_last	       ? LAST
-								       : MIDDLE));
+						   : is_last	       ? O2_TOLD_LAST
+								       : O2_TOLD_MIDDLE));
 		if (is_write && is_first) {
 			o2_capture_store(packet.extra, 8, event->addr);
 			o2_capture_store(packet.extra + 8, 4, event->rkey);
@@ -252,11 +186,11 @@ static uint32_t add_packets(struct o2_told *told, const struct o2_judge_event *e
 			packet.extra_bytes = 16;
 		}
 		if (is_last && immediate) {
-			packet.opcode = (uint8_t)(packet.opcode + IMMEDIATE);
+			packet.opcode = (uint8_t)(packet.opcode + O2_TOLD_IMMEDIATE);
 			packet.extra_bytes += 4;
 		}
 		o2_capture_add(told->file, &packet);
-		told->psn[from] = (told->psn[from] + 1) & PSN_MASK;
+		told->psn[from] = (told->psn[from] + 1) & O2_TOLD_PSN_MASK;
 		at += piece;
 		count++;
 	} while (at < length);
@@ -276,18 +210,18 @@ static void tell_message(struct o2_told *told, const struct o2_judge_event *even
 		told->untold = true;
 		return;
 	}
-	packets = add_packets(told, event, SEND_FIRST, bytes, length, time_ns);
-	object = row(told, "SEND", event->from, told->qp[1 - event->from],
-		     (told->psn[event->from] - 1) & PSN_MASK, time_ns);
-	json_object_set_new(object, "bytes", number(length));
-	json_object_set_new(object, "packets", number(packets));
+	packets = add_packets(told, event, O2_TOLD_SEND_FIRST, bytes, length, time_ns);
+	object = o2_told_row(told, "SEND", event->from, told->qp[1 - event->from],
+			     (told->psn[event->from] - 1) & O2_TOLD_PSN_MASK, time_ns);
+	json_object_set_new(object, "bytes", o2_told_number(length));
+	json_object_set_new(object, "packets", o2_told_number(packets));
 	set_message(object, &said);
 	fprintf(told->text, "SEND %zu ", length);
 	o2_told_summary(told->text, &said);
 	fputc('\n', told->text);
 	told->sends++;
 	told->packet_of[event->number] = told->file->packets;
-	remember(told, event, &said, bytes, 0);
+	o2_told_remember(told, event, &said, bytes, 0);
 }
 
 static void tell_write(struct o2_told *told, const struct o2_judge_event *event, uint64_t time_ns)
@@ -300,14 +234,14 @@ static void tell_write(struct o2_told *told, const struct o2_judge_event *event,
 		told->untold = true;
 		return;
 	}
-	packets = add_packets(told, event, WRITE_FIRST, bytes, event->bytes, time_ns);
-	object = row(told, "WRITE", event->from, told->qp[1 - event->from],
-		     (told->psn[event->from] - 1) & PSN_MASK, time_ns);
-	json_object_set_new(object, "bytes", number(event->bytes));
-	json_object_set_new(object, "packets", number(packets));
-	json_object_set_new(object, "announced_bytes", number(event->announced_bytes));
-	json_object_set_new(object, "rkey", hex(event->rkey));
-	json_object_set_new(object, "va", hex(event->addr));
+	packets = add_packets(told, event, O2_TOLD_WRITE_FIRST, bytes, event->bytes, time_ns);
+	object = o2_told_row(told, "WRITE", event->from, told->qp[1 - event->from],
+			     (told->psn[event->from] - 1) & O2_TOLD_PSN_MASK, time_ns);
+	json_object_set_new(object, "bytes", o2_told_number(event->bytes));
+	json_object_set_new(object, "packets", o2_told_number(packets));
+	json_object_set_new(object, "announced_bytes", o2_told_number(event->announced_bytes));
+	json_object_set_new(object, "rkey", o2_told_hex(event->rkey));
+	json_object_set_new(object, "va", o2_told_hex(event->addr));
 	fprintf(told->text,
 		"WRITE %" PRIu64 " bytes rkey 0x%" PRIx32 " va 0x%" PRIx64 " (%" PRIu32 " packet%s)",
 		event->bytes, event->rkey, event->addr, packets, packets == 1 ? "" : "s");
@@ -317,23 +251,10 @@ static void tell_write(struct o2_told *told, const struct o2_judge_event *event,
 	told->writes++;
 	told->write_bytes += event->bytes;
 	told->packet_of[event->number] = told->file->packets;
-	remember(told, event, NULL, NULL, 0);
+	o2_told_remember(told, event, NULL, NULL, 0);
 }
 
 /* --- what is below --- */
-
-static void add_ack(struct o2_told *told, int from, uint8_t syndrome, uint64_t time_ns)
-{
-	const struct o2_capture_packet packet = {.from = from,
-						 .opcode = ACK,
-						 .dest_qp = told->qp[1 - from],
-						 .psn = (told->psn[1 - from] - 1) & PSN_MASK,
-						 .extra = {syndrome},
-						 .extra_bytes = 4,
-						 .time_ns = time_ns};
-
-	o2_capture_add(told->file, &packet);
-}
 
 static void tell_nak(struct o2_told *told, const struct o2_judge_event *event, uint64_t time_ns)
 {
@@ -346,41 +267,16 @@ static void tell_nak(struct o2_told *told, const struct o2_judge_event *event, u
 					    "RNR NAK"};
 	const uint32_t which = (uint32_t)o2_draw(told->c, 6);
 	const uint8_t syndrome = which == 6 ? 0x2c : (uint8_t)(0x60 | which);
-	const uint32_t psn = (told->psn[1 - event->from] - 1) & PSN_MASK;
+	const uint32_t psn = (told->psn[1 - event->from] - 1) & O2_TOLD_PSN_MASK;
 	json_t *object;
 
-	add_ack(told, event->from, syndrome, time_ns);
-	object = row(told, "NAK", event->from, told->qp[1 - event->from], psn, time_ns);
-	json_object_set_new(object, "syndrome", number(syndrome));
+	o2_told_ack(told, event->from, syndrome, time_ns);
+	object = o2_told_row(told, "NAK", event->from, told->qp[1 - event->from], psn, time_ns);
+	json_object_set_new(object, "syndrome", o2_told_number(syndrome));
 	fprintf(told->text, "%s psn 0x%" PRIx32 "\n", words[which], psn);
 	told->naks++;
 	told->packet_of[event->number] = told->file->packets;
-	remember(told, event, NULL, NULL, 0);
-}
-
-/* What says nothing: acknowledgements, a packet that comes again, other protocols. */
-static void add_noise(struct o2_told *told, const struct o2_judge_event *event, uint64_t time_ns)
-{
-	const bool carries = event->kind == O2_JUDGE_MESSAGE || event->kind == O2_JUDGE_WRITE;
-
-	switch (o2_draw(told->c, 7)) {
-	case 5:
-		told->repeated += carries;
-		if (carries)
-			o2_capture_repeat(told->file);
-		break;
-	case 6:
-		told->others++;
-		o2_capture_add_other(told->file, time_ns);
-		break;
-	case 7:
-		told->acks += carries;
-		if (carries)
-			add_ack(told, 1 - (int)event->from, 0x1f, time_ns);
-		break;
-	default:
-		break;
-	}
+	o2_told_remember(told, event, NULL, NULL, 0);
 }
 
 void o2_told_event(void *context, const struct o2_judge_event *event)
@@ -391,6 +287,7 @@ void o2_told_event(void *context, const struct o2_judge_event *event)
 
 	if (told->nsteps == 0)
 		o2_judge_listen(told->hearing->judge, o2_told_heard, told);
+	told->last_ns = time_ns;
 	if (told->untold || event->number >= O2_TOLD_EVENTS) {
 		told->untold = true;
 		return;
@@ -413,41 +310,56 @@ void o2_told_event(void *context, const struct o2_judge_event *event)
 		add_cm(told, event->from, CM_DREQ, nothing, time_ns);
 		fputc('\n', told->text);
 		told->packet_of[event->number] = told->file->packets;
-		remember(told, event, NULL, NULL, 0);
+		o2_told_remember(told, event, NULL, NULL, 0);
 		break;
 	default:
 		told->untold = true;
 		return;
 	}
-	add_noise(told, event, time_ns);
+	o2_told_noise(told, event, time_ns);
 	told->untold |= told->file->full;
+}
+
+static void draw_carrier(struct o2_choice *c, struct o2_capture_file *file)
+{
+	file->big_endian = o2_draw_bool(c, 1, 1);
+	file->link = (enum o2_capture_link)o2_draw(c, O2_CAPTURE_LINKS - 1);
+	file->net = (enum o2_capture_net)o2_draw(c, O2_CAPTURE_NETS - 1);
+	file->tags = o2_draw_bool(c, 1, 1) ? 1 + (uint32_t)o2_draw(c, 1) : 0;
+	file->options = o2_draw_bool(c, 3, 1) ? 1 + (uint32_t)o2_draw(c, 9) : 0;
+	file->extensions = (uint32_t)o2_draw(c, 2);
+	file->global = o2_draw_bool(c, 1, 1);
+	file->padding = o2_draw_bool(c, 2, 1) ? 1 + (uint32_t)o2_draw(c, 7) : 0;
 }
 
 void o2_told_start(struct o2_told *told)
 {
 	struct o2_choice *c = told->c;
 
-	told->file->big_endian = o2_draw_bool(c, 1, 1);
-	told->file->ipv6 = o2_draw_bool(c, 2, 1);
-	told->file->tagged = o2_draw_bool(c, 3, 1);
+	draw_carrier(c, told->file);
 	o2_capture_start(told->file);
 	told->mtu = o2_draw_bool(c, 1, 1) ? 1024 : 4096;
 	told->base_ns = o2_draw_bool(c, 1, 1) ? o2_draw(c, 2000000000) * 1000000000 : 0;
 	for (int i = 0; i < 2; i++) {
 		told->qp[i] = 2 + (uint32_t)o2_draw(c, 0xfffff0);
 		told->cm_id[i] = (uint32_t)o2_draw(c, UINT32_MAX);
-		told->psn[i] = o2_draw_bool(c, 3, 1) ? PSN_MASK - (uint32_t)o2_draw(c, 9)
-						     : (uint32_t)o2_draw(c, PSN_MASK);
+		told->psn[i] = o2_draw_bool(c, 3, 1) ? O2_TOLD_PSN_MASK - (uint32_t)o2_draw(c, 9)
+						     : (uint32_t)o2_draw(c, O2_TOLD_PSN_MASK);
 	}
 	told->rows = json_array();
 }
 
 void o2_told_end(struct o2_told *told)
 {
+	if (told->decoded)
+		o2_told_unfinished(told);
 	fprintf(told->text,
 		"%" PRIu32 " packets: %" PRIu64 " SENDs, %" PRIu64 " WRITEs (%" PRIu64 " bytes), %" PRIu64
 		" connection manager, %" PRIu64 " ACKs, %" PRIu64 " NAKs, %" PRIu64 " repeated, %" PRIu64
-		" of other protocols; 0 refused\n",
+		" of other protocols; %" PRIu64 " refused\n",
 		told->file->packets, told->sends, told->writes, told->write_bytes, told->cm, told->acks,
-		told->naks, told->repeated, told->others);
+		told->naks, told->repeated, told->others, told->refused);
+	if (told->cut != 0)
+		fprintf(told->text, "%" PRIu64 " packet%s not captured as a whole\n", told->cut,
+			told->cut == 1 ? " was" : "s were");
 }

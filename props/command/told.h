@@ -13,6 +13,7 @@
 /* A conversation as packets, and what o2ref decode has to say of each: as JSON and as text. */
 
 #define O2_TOLD_EVENTS 4096u
+#define O2_TOLD_OPEN   26u
 
 /* An event of which the judge is told. */
 struct o2_told_step {
@@ -33,11 +34,17 @@ struct o2_told {
 	struct o2_choice *c;
 	struct o2_hearing *hearing; /* whose judge is listened to */
 	struct o2_capture_file *file;
-	bool untold; /* something of it cannot be said in packets */
+	bool untold;  /* something of it cannot be said in packets */
+	bool decoded; /* only decode will read it: what strangers say may be cut or missing */
 	uint32_t qp[2], cm_id[2], psn[2], mtu;
 	uint64_t base_ns, start_ns;
 	uint64_t packet_of[O2_TOLD_EVENTS]; /* by the event's number */
-	uint64_t sends, writes, write_bytes, cm, acks, naks, repeated, others;
+	uint64_t sends, writes, write_bytes, cm, acks, naks, repeated, others, cut, refused;
+	uint32_t strangers; /* queue pairs that have been heard of besides the two */
+	/* What never ends: the packets that would come next, in the order of their queue pairs. */
+	struct o2_capture_packet open[O2_TOLD_OPEN];
+	uint32_t nopen;
+	uint64_t last_ns; /* of the last packet */
 	json_t *rows;
 	/* The message that was told last. */
 	struct o2_msg said;

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef O2_PROPS_TOLD_INTERNAL_H
+#define O2_PROPS_TOLD_INTERNAL_H
+
+#include "props/command/told.h"
+
+#define O2_TOLD_PSN_MASK 0xffffffu
+
+/* Opcodes of reliable connections; a datagram's SEND. */
+#define O2_TOLD_SEND_FIRST  0x00u
+#define O2_TOLD_WRITE_FIRST 0x06u
+#define O2_TOLD_ACK	    0x11u
+#define O2_TOLD_UD_SEND	    0x64u
+/* From the first one of a kind on. */
+#define O2_TOLD_MIDDLE	  1u
+#define O2_TOLD_LAST	  2u
+#define O2_TOLD_SEND_ONLY 4u
+#define O2_TOLD_IMMEDIATE 1u /* more than O2_TOLD_LAST, or than an only one */
+
+/* Numbers of a row. */
+json_t *o2_told_hex(uint64_t value);
+json_t *o2_told_number(uint64_t value);
+/* A row of the packet that was added last, which told->rows owns; of the text it is the beginning. */
+json_t *o2_told_row(struct o2_told *told, const char *what, int from, uint32_t dest_qp, uint32_t psn,
+		    uint64_t time_ns);
+/* The event as a step: said, if it says something, is in bytes. */
+void o2_told_remember(struct o2_told *told, const struct o2_judge_event *event, const struct o2_msg *said,
+		      const uint8_t *bytes, uint32_t behind);
+void o2_told_ack(struct o2_told *told, int from, uint8_t syndrome, uint64_t time_ns);
+/* Behind an event what has nothing to do with it. */
+void o2_told_noise(struct o2_told *told, const struct o2_judge_event *event, uint64_t time_ns);
+/* At the end: what never ends. */
+void o2_told_unfinished(struct o2_told *told);
+
+#endif

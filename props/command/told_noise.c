@@ -1,0 +1,413 @@
+/* SPDX-License-Identifier: MIT */
+/* What is between the packets of a conversation, and what decode says of it: docs/cli.md, "Captures". */
+#include <inttypes.h>
+#include <string.h>
+
+#include "props/command/told_internal.h"
+#include "wire/msg_json.h"
+#include "wire/reject_json.h"
+
+void o2_told_ack(struct o2_told *told, int from, uint8_t syndrome, uint64_t time_ns)
+{
+	const struct o2_capture_packet packet = {.from = from,
+						 .opcode = O2_TOLD_ACK,
+						 .dest_qp = told->qp[1 - from],
+						 .psn = (told->psn[1 - from] - 1) & O2_TOLD_PSN_MASK,
+						 .extra = {syndrome},
+						 .extra_bytes = 4,
+						 .time_ns = time_ns};
+
+	o2_capture_add(told->file, &packet);
+}
+
+/* --- strangers: each speaks to a queue pair of its own --- */
+
+#define STRANGERS   O2_TOLD_OPEN
+#define STRANGER_QP 0xfffff3u /* above those that are drawn */
+
+static struct o2_capture_packet stranger(struct o2_told *told, uint8_t opcode, size_t extra_bytes,
+					 uint64_t time_ns)
+{
+	static const uint8_t bytes[256] = {0x42};
+	struct o2_capture_packet packet = {
+		.opcode = opcode, .extra_bytes = extra_bytes, .payload = bytes, .time_ns = time_ns};
+
+	packet.from = (int)(told->strangers % 2);
+	packet.dest_qp = STRANGER_QP + told->strangers++ / 2;
+	packet.psn = (uint32_t)o2_draw(told->c, O2_TOLD_PSN_MASK);
+	return packet;
+}
+
+static void add(struct o2_told *told, const struct o2_capture_packet *packet)
+{
+	o2_capture_add(told->file, packet);
+}
+
+/* A later one of the same. */
+static void follow(struct o2_told *told, struct o2_capture_packet *packet, uint8_t opcode, uint32_t ahead)
+{
+	packet->opcode = opcode;
+	packet->extra_bytes = 0;
+	packet->psn = (packet->psn + ahead) & O2_TOLD_PSN_MASK;
+	add(told, packet);
+}
+
+static json_t *row(struct o2_told *told, const struct o2_capture_packet *packet, const char *what)
+{
+	return o2_told_row(told, what, packet->from, packet->dest_qp, packet->psn, packet->time_ns);
+}
+
+static void note(struct o2_told *told, const struct o2_capture_packet *packet, const char *text)
+{
+	json_object_set_new(row(told, packet, "note"), "note", json_string(text));
+	fprintf(told->text, "(%s)\n", text);
+}
+
+static void written(struct o2_told *told, const struct o2_capture_packet *packet, uint64_t bytes,
+		    uint32_t packets, uint32_t announced)
+{
+	json_t *object = row(told, packet, "WRITE");
+
+	json_object_set_new(object, "bytes", o2_told_number(bytes));
+	json_object_set_new(object, "packets", o2_told_number(packets));
+	json_object_set_new(object, "announced_bytes", o2_told_number(announced));
+	json_object_set_new(object, "rkey", o2_told_hex(0x01020304));
+	json_object_set_new(object, "va", o2_told_hex(UINT64_C(0x1112131415161718)));
+	fprintf(told->text,
+		"WRITE %" PRIu64 " bytes rkey 0x1020304 va 0x1112131415161718 (%" PRIu32 " packet%s)", bytes,
+		packets, packets == 1 ? "" : "s");
+	if (bytes != announced)
+		fprintf(told->text, " but %" PRIu32 " bytes were announced", announced);
+	fputc('\n', told->text);
+	told->writes++;
+	told->write_bytes += bytes;
+}
+
+/* RETH: address, key, length. */
+static void announce(struct o2_capture_packet *packet, uint32_t bytes)
+{
+	o2_capture_store(packet->extra, 8, UINT64_C(0x1112131415161718));
+	o2_capture_store(packet->extra + 8, 4, 0x01020304);
+	o2_capture_store(packet->extra + 12, 4, bytes);
+	packet->extra_bytes = 16;
+}
+
+/* One packet that says nothing to o2iblnd. */
+static void one_packet(struct o2_told *told, uint64_t time_ns)
+{
+	static const struct {
+		uint8_t opcode, extra_bytes;
+		const char *note; /* NULL: it is not shown */
+	} kinds[] = {
+		{0x64, 8, "a datagram to another queue pair than 1"},
+		{0x65, 12, "a datagram to another queue pair than 1"},
+		{0x0c, 16, "an RDMA READ request"},
+		{0x13, 28, "an atomic operation"},
+		{0x14, 28, "an atomic operation"},
+		{0x15, 0, "an opcode of another transport service"},
+		{0x18, 0, "an opcode of another transport service"},
+		{0x24, 0, "an opcode of another transport service"},
+		{0x4a, 0, "an opcode of another transport service"},
+		{0x84, 0, "an opcode of another transport service"},
+		{0x0d, 4, NULL},
+		{0x0e, 0, NULL},
+		{0x0f, 4, NULL},
+		{0x10, 4, NULL},
+		{0x01, 0, NULL},
+		{0x07, 0, NULL},
+	};
+	const size_t which = o2_draw_pick(told->c, sizeof(kinds) / sizeof(kinds[0]));
+	struct o2_capture_packet packet =
+		stranger(told, kinds[which].opcode, kinds[which].extra_bytes, time_ns);
+
+	/* A reply, or the middle of something, is there as a whole or nothing is. */
+	packet.payload_bytes = packet.opcode == 0x0c ? 0 : o2_draw(told->c, 99);
+	add(told, &packet);
+	if (kinds[which].note != NULL)
+		note(told, &packet, kinds[which].note);
+}
+
+/* A positive acknowledgement, also one of an atomic operation. */
+static void stranger_ack(struct o2_told *told, uint64_t time_ns)
+{
+	const bool atomic = o2_draw_bool(told->c, 1, 1);
+	struct o2_capture_packet packet = stranger(told, atomic ? 0x12 : 0x11, atomic ? 12 : 4, time_ns);
+
+	packet.extra[0] = (uint8_t)o2_draw(told->c, 0x1f);
+	add(told, &packet);
+	told->acks++;
+}
+
+static struct o2_capture_packet datagram(struct o2_told *told, const uint8_t mad[O2_CAPTURE_MAD],
+					 uint64_t time_ns)
+{
+	return (struct o2_capture_packet){.from = (int)o2_draw(told->c, 1),
+					  .opcode = 0x64,
+					  .dest_qp = 1,
+					  .psn = told->file->packets,
+					  .extra_bytes = 8,
+					  .payload = mad,
+					  .payload_bytes = O2_CAPTURE_MAD,
+					  .time_ns = time_ns};
+}
+
+/* Why nobody wanted a connection: a record in the private data where the reason is that of a consumer. */
+static void reject(struct o2_told *told, json_t *object, uint8_t data[O2_CAPTURE_MAD - 24], uint16_t reason)
+{
+	static const struct {
+		uint16_t reason;
+		const char *name;
+	} names[] = {{4, " (timeout)"},
+		     {8, " (invalid service id)"},
+		     {10, " (stale connection)"},
+		     {28, " (consumer)"}};
+	struct o2_reject record = {.order = o2_draw_bool(told->c, 1, 1) ? O2_BIG_ENDIAN : O2_LITTLE_ENDIAN};
+	json_t *form;
+
+	json_object_set_new(object, "reason", o2_told_number(reason));
+	fprintf(told->text, " reason %u", reason);
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (names[i].reason == reason)
+			fputs(names[i].name, told->text);
+	if (reason != 28)
+		return;
+	record.ibr_version = o2_draw_bool(told->c, 1, 1) ? 0x11 : 0x12;
+	record.ibr_why = (uint8_t)(1 + o2_draw(told->c, 8));
+	if (record.ibr_version == 0x12) {
+		record.ibr_incarnation = o2_draw(told->c, UINT32_MAX);
+		record.ibr_cp.ibcp_queue_depth = (uint16_t)o2_draw(told->c, 255);
+		record.ibr_cp.ibcp_max_frags = (uint16_t)o2_draw(told->c, 257);
+		record.ibr_cp.ibcp_max_msg_size = (uint32_t)o2_draw(told->c, 4096);
+	}
+	if (o2_reject_encode(&record, data + 84, O2_REJECT_PRIVATE_BYTES, NULL) < 0)
+		told->untold = true;
+	form = o2_reject_decode_output_to_json(&record, NULL);
+	json_object_set(object, "reject", json_object_get(form, "reject"));
+	json_decref(form);
+	fprintf(told->text, " %u %s version 0x%x", record.ibr_why, o2_reject_why_name(record.ibr_why),
+		record.ibr_version);
+	if (record.ibr_version == 0x12)
+		fprintf(told->text, " depth %u frags %u size %" PRIu32 " stamp 0x%" PRIx64,
+			record.ibr_cp.ibcp_queue_depth, record.ibr_cp.ibcp_max_frags,
+			record.ibr_cp.ibcp_max_msg_size, record.ibr_incarnation);
+	if (record.order == O2_BIG_ENDIAN)
+		fputs(" big-endian", told->text);
+}
+
+/* A datagram to queue pair 1 that is of no connection here. */
+static void management(struct o2_told *told, uint64_t time_ns)
+{
+	static const struct {
+		uint16_t kind;
+		const char *name, *text;
+	} kinds[] = {{0x11, "MRA", "MRA"},	    {0x12, "REJ", "REJ"},   {0x14, "RTU", "RTU"},
+		     {0x15, "DREQ", "DREQ"},	    {0x16, "DREP", "DREP"}, {0x17, "0x17", "attribute 0x17"},
+		     {0x0f, "0xf", "attribute 0xf"}};
+	const size_t which = o2_draw_pick(told->c, sizeof(kinds) / sizeof(kinds[0]));
+	const bool other = o2_draw_bool(told->c, 5, 1);
+	const uint16_t reason = (uint16_t)(o2_draw_bool(told->c, 1, 1) ? 28 : o2_draw(told->c, 30));
+	uint8_t mad[O2_CAPTURE_MAD] = {1, other ? 4 : 7, 2};
+	struct o2_capture_packet packet = datagram(told, mad, time_ns);
+	const uint32_t local_id = ~told->cm_id[packet.from], remote_id = ~told->cm_id[1 - packet.from];
+	json_t *object;
+
+	/* The row is that of the last packet: what its words are changes the packet. */
+	o2_capture_store(mad + 16, 2, kinds[which].kind);
+	o2_capture_store(mad + 24, 4, local_id);
+	o2_capture_store(mad + 28, 4, remote_id);
+	o2_capture_store(mad + 24 + 10, 2, reason);
+	told->file->packets++;
+	object = row(told, &packet, other ? "note" : "CM");
+	told->file->packets--;
+	if (other) {
+		static const char text[] = "a management datagram that is not the connection manager's";
+
+		json_object_set_new(object, "note", json_string(text));
+		fprintf(told->text, "(%s)", text);
+	} else {
+		json_object_set_new(object, "cm", json_string(kinds[which].name));
+		json_object_set_new(object, "local_id", o2_told_hex(local_id));
+		json_object_set_new(object, "remote_id", o2_told_hex(remote_id));
+		fprintf(told->text, "CM %s", kinds[which].text);
+		if (kinds[which].kind == 0x12)
+			reject(told, object, mad + 24, reason);
+		told->cm++;
+	}
+	fputc('\n', told->text);
+	add(told, &packet);
+}
+
+/* --- of which something is missing --- */
+
+/* The packet is the last of a SEND or WRITE. */
+static void never_ends(struct o2_told *told, struct o2_capture_packet packet, bool sends)
+{
+	packet.psn = (packet.psn + 1) & O2_TOLD_PSN_MASK;
+	packet.opcode = sends ? O2_TOLD_SEND_FIRST : O2_TOLD_WRITE_FIRST;
+	told->open[told->nopen++] = packet;
+}
+
+static void without_first(struct o2_told *told, uint64_t time_ns)
+{
+	static const uint8_t opcodes[] = {0x02, 0x03, 0x16, 0x08, 0x09};
+	const size_t which = o2_draw_pick(told->c, sizeof(opcodes));
+	struct o2_capture_packet packet =
+		stranger(told, opcodes[which], which == 0 || which == 3 ? 0 : 4, time_ns);
+
+	packet.payload_bytes = o2_draw(told->c, 99);
+	add(told, &packet);
+	note(told, &packet,
+	     which < 3 ? "a SEND without its first packets" : "a WRITE without its first packets");
+}
+
+/* The first packet of one thing, and then another thing. */
+static void incomplete(struct o2_told *told, uint64_t time_ns)
+{
+	const bool sends = o2_draw_bool(told->c, 1, 1);
+	struct o2_capture_packet packet =
+		stranger(told, sends ? O2_TOLD_SEND_FIRST : O2_TOLD_WRITE_FIRST, 0, time_ns);
+
+	packet.payload_bytes = 64;
+	if (!sends)
+		announce(&packet, 128);
+	add(told, &packet);
+	packet.opcode = O2_TOLD_WRITE_FIRST + O2_TOLD_SEND_ONLY;
+	packet.psn = (packet.psn + 1) & O2_TOLD_PSN_MASK;
+	packet.payload_bytes = o2_draw(told->c, 99);
+	announce(&packet, (uint32_t)packet.payload_bytes);
+	add(told, &packet);
+	note(told, &packet, sends ? "an incomplete SEND" : "an incomplete WRITE");
+	written(told, &packet, packet.payload_bytes, 1, (uint32_t)packet.payload_bytes);
+}
+
+/* A WRITE of three packets: the second one is lost, and comes again with the third. */
+static void gone_back(struct o2_told *told, uint64_t time_ns)
+{
+	struct o2_capture_packet packet = stranger(told, O2_TOLD_WRITE_FIRST, 0, time_ns);
+	const bool again = o2_draw_bool(told->c, 1, 1);
+	const uint32_t short_of = (uint32_t)o2_draw(told->c, 1);
+
+	packet.payload_bytes = 64;
+	announce(&packet, 192 + short_of);
+	add(told, &packet);
+	follow(told, &packet, O2_TOLD_WRITE_FIRST + O2_TOLD_LAST, 2);
+	note(told, &packet, "packets before this one are missing");
+	if (!again) {
+		never_ends(told, packet, false);
+		return;
+	}
+	follow(told, &packet, O2_TOLD_WRITE_FIRST + O2_TOLD_MIDDLE, O2_TOLD_PSN_MASK);
+	follow(told, &packet, O2_TOLD_WRITE_FIRST + O2_TOLD_LAST, 1);
+	written(told, &packet, 192, 3, 192 + short_of);
+	/* What is older than what has come. */
+	follow(told, &packet, O2_TOLD_WRITE_FIRST + O2_TOLD_MIDDLE, O2_TOLD_PSN_MASK);
+	told->repeated++;
+}
+
+/* Of the packet's end something was not captured. */
+static void cut(struct o2_told *told, uint64_t time_ns)
+{
+	const bool sends = o2_draw_bool(told->c, 1, 1);
+	struct o2_capture_packet packet = stranger(
+		told, (uint8_t)((sends ? O2_TOLD_SEND_FIRST : O2_TOLD_WRITE_FIRST) + O2_TOLD_SEND_ONLY), 0,
+		time_ns);
+
+	packet.payload_bytes = 1 + o2_draw(told->c, 99);
+	packet.unseen_bytes = 1 + o2_draw(told->c, packet.payload_bytes - 1);
+	if (!sends)
+		announce(&packet, (uint32_t)packet.payload_bytes);
+	add(told, &packet);
+	told->cut++;
+	if (sends)
+		note(told, &packet, "a packet that was not captured as a whole");
+	else
+		written(told, &packet, packet.payload_bytes, 1, (uint32_t)packet.payload_bytes);
+}
+
+/* A message that is none. */
+static void refused(struct o2_told *told, uint64_t time_ns)
+{
+	struct o2_capture_packet packet = stranger(told, O2_TOLD_SEND_FIRST + O2_TOLD_SEND_ONLY, 0, time_ns);
+	struct o2_error error;
+	struct o2_msg msg;
+	json_t *object, *form;
+	char text[256];
+
+	packet.payload_bytes = o2_draw(told->c, 99);
+	add(told, &packet);
+	object = row(told, &packet, "SEND");
+	if (o2_msg_decode(packet.payload, packet.payload_bytes, NULL, &msg, &error) == 0)
+		told->untold = true;
+	form = o2_msg_decode_output_to_json(NULL, &error);
+	json_object_set_new(object, "bytes", o2_told_number(packet.payload_bytes));
+	json_object_set_new(object, "packets", o2_told_number(1));
+	json_object_set(object, "refused", json_object_get(form, "refused"));
+	json_decref(form);
+	o2_error_text(&error, text, sizeof(text));
+	fprintf(told->text, "SEND %zu refused %s\n", packet.payload_bytes, text);
+	told->sends++;
+	told->refused++;
+}
+
+static void unfinished(struct o2_told *told, uint64_t time_ns)
+{
+	const bool sends = o2_draw_bool(told->c, 1, 1);
+	struct o2_capture_packet packet =
+		stranger(told, sends ? O2_TOLD_SEND_FIRST : O2_TOLD_WRITE_FIRST, 0, time_ns);
+
+	packet.payload_bytes = 64;
+	if (!sends)
+		announce(&packet, 128);
+	add(told, &packet);
+	never_ends(told, packet, sends);
+}
+
+void o2_told_unfinished(struct o2_told *told)
+{
+	for (uint32_t i = 0; i < told->nopen; i++) {
+		const bool sends = told->open[i].opcode == O2_TOLD_SEND_FIRST;
+
+		told->open[i].time_ns = told->last_ns;
+		note(told, &told->open[i], sends ? "an incomplete SEND" : "an incomplete WRITE");
+	}
+}
+
+/* --- which --- */
+
+static void from_strangers(struct o2_told *told, uint64_t time_ns)
+{
+	static void (*const kinds[])(struct o2_told * told, uint64_t time_ns) = {
+		one_packet, stranger_ack, management, without_first, incomplete,
+		gone_back,  cut,	  refused,    unfinished};
+
+	/* What is missing may be missing of the conversation, for all that the judge knows. */
+	if (told->strangers < STRANGERS)
+		kinds[o2_draw(told->c, told->decoded ? 8 : 2)](told, time_ns);
+}
+
+void o2_told_noise(struct o2_told *told, const struct o2_judge_event *event, uint64_t time_ns)
+{
+	const bool carries = event->kind == O2_JUDGE_MESSAGE || event->kind == O2_JUDGE_WRITE;
+
+	switch (o2_draw(told->c, 8)) {
+	case 5:
+		told->repeated += carries;
+		if (carries)
+			o2_capture_repeat(told->file);
+		break;
+	case 6:
+		told->others++;
+		o2_capture_add_other(told->file, (uint32_t)o2_draw(told->c, O2_CAPTURE_OTHERS - 1), time_ns);
+		break;
+	case 7:
+		told->acks += carries;
+		if (carries)
+			o2_told_ack(told, 1 - (int)event->from, 0x1f, time_ns);
+		break;
+	case 8:
+		from_strangers(told, time_ns);
+		break;
+	default:
+		break;
+	}
+}

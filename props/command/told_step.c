@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/* What is remembered of each event, for what shows all of them: the page. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "props/command/told_internal.h"
+
+void o2_told_remember(struct o2_told *told, const struct o2_judge_event *event, const struct o2_msg *said,
+		      const uint8_t *bytes, uint32_t behind)
+{
+	struct o2_told_step *step = &told->step[told->nsteps++];
+	size_t size;
+	FILE *out;
+
+	*step = (struct o2_told_step){.kind = event->kind,
+				      .from = event->from,
+				      .packet = told->packet_of[event->number],
+				      .time_ns = event->time_ns,
+				      .bytes = event->bytes,
+				      .addr = event->addr,
+				      .rkey = event->rkey,
+				      .announced = event->announced_bytes,
+				      .behind = behind};
+	if (said == NULL)
+		return;
+	step->msg = malloc(sizeof(*step->msg));
+	*step->msg = *said;
+	out = open_memstream(&step->summary, &size);
+	o2_told_summary(out, said);
+	fclose(out);
+	out = open_memstream(&step->dump, &size);
+	o2_told_dump(out, said, bytes);
+	fclose(out);
+}
+
+void o2_told_heard(void *context, const struct o2_judge_conn *conn, const struct o2_judge_event *event)
+{
+	struct o2_told *told = context;
+	struct o2_told_step *step = &told->step[told->nsteps - 1];
+
+	(void)event;
+	if (told->untold || told->nsteps == 0)
+		return;
+	told->view = o2_judge_view(conn);
+	memcpy(step->least, told->view.least_credits, sizeof(step->least));
+	memcpy(step->most, told->view.most_credits, sizeof(step->most));
+}
+
+void o2_told_free(struct o2_told *told)
+{
+	for (uint32_t i = 0; i < told->nsteps; i++) {
+		free(told->step[i].msg);
+		free(told->step[i].summary);
+		free(told->step[i].dump);
+	}
+	json_decref(told->rows);
+}
