@@ -167,6 +167,11 @@ uint32_t o2_lst_rpc_active(const struct o2_lst_rpc *rpc)
 	return rpc->config.max_calls - rpc->nfree_calls + rpc->config.max_served - rpc->nfree_served;
 }
 
+enum o2_byte_order o2_lst_rpc_order(const struct o2_lst_rpc *rpc)
+{
+	return rpc->config.order;
+}
+
 const struct o2_lst_rpc_counters *o2_lst_rpc_counters(const struct o2_lst_rpc *rpc)
 {
 	return &rpc->counters;

@@ -61,6 +61,9 @@ void o2_lst_rpc_stop(struct o2_lst_rpc *rpc, int code);
 /* Of calls and requests under way: 0 when all have ended. */
 uint32_t o2_lst_rpc_active(const struct o2_lst_rpc *rpc);
 
+/* Of what we send. */
+enum o2_byte_order o2_lst_rpc_order(const struct o2_lst_rpc *rpc);
+
 /* Frees it; the LNet must not tell it anything any more.  Nobody is called. */
 void o2_lst_rpc_destroy(struct o2_lst_rpc *rpc);
 

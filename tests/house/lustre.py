@@ -58,7 +58,7 @@ def word(name, text):
 
 
 def kind_of(name):
-    if re.match(r"(lnet_|LNET_|LNet[A-Z]|libcfs_|srpc_|SRPC_|sfw_|SFW_|lst_|LST_|lstcon_|brw_|BRW_|test_(bulk|ping)_req)", name):
+    if re.match(r"(lnet_|LNET_|LNet[A-Z]|libcfs_|srpc_|SRPC_|sfw_|SFW_|lst_|LST_|lstcon_|brw_|BRW_|ping_(client|server)_|test_(bulk|ping)_req)", name):
         return "LNet"
     if re.match(r"(ib_(?!mtu$)|rdma_|IB_|kvec$|bio_vec$|scatterlist$|dma_data_direction$|kmap_local_page$|kunmap_local$|memcpy_(from|to)_page$)", name):
         return "kernel"
