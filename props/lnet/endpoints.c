@@ -225,7 +225,7 @@ static void give_back(void *context)
 	const struct o2_endpoints_run *run = context;
 
 	if (run->endpoints != NULL)
-		o2_endpoints_give_back(run->endpoints);
+		o2_arenas_end(&run->endpoints->arenas);
 }
 
 static void print_op(const struct o2_endpoints_op *op, FILE *out)

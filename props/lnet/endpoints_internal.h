@@ -106,7 +106,6 @@ struct o2_endpoints_seat {
 	struct o2_endpoints *endpoints;
 	uint32_t index;
 	uint32_t address;
-	struct o2_arena arena[2]; /* of few and of many operations; made once for all cases */
 	struct o2_place place;
 	struct o2_cm *cm;
 	struct o2_endpoint endpoint;
@@ -138,6 +137,7 @@ struct o2_endpoints {
 	struct o2_choice *choice;
 	struct o2_report *report;
 	struct o2_ground ground;
+	struct o2_arenas arenas; /* of all cases */
 	struct o2_endpoints_seat seat[O2_ENDPOINTS_MAX];
 	uint32_t nseats;
 	bool many;    /* operations: as many as may be in flight */
@@ -275,6 +275,5 @@ void o2_endpoints_kill(struct o2_endpoints_seat *seat, uint32_t to);
 void o2_endpoints_close_peer(struct o2_endpoints_seat *seat, uint32_t to, int code);
 void o2_endpoints_close(struct o2_endpoints *endpoints);
 /* What is kept from case to case. */
-void o2_endpoints_give_back(struct o2_endpoints *endpoints);
 
 #endif

@@ -84,43 +84,28 @@ static void begin(struct o2_endpoints_seat *seat)
 		o2_endpoints_attach(seat);
 }
 
-/* All zero.  To make one for each case would take longer than the case. */
-static int make_arena(struct o2_endpoints_seat *seat, const struct o2_arena **made, struct o2_error *error)
-{
-	struct o2_arena *arena = &seat->arena[seat->endpoints->many];
-	int rc = 0;
-
-	if (arena->memory == NULL)
-		rc = o2_arena_create_plain(o2_endpoints_pages(seat->endpoints), arena, error);
-	if (rc == 0)
-		memset(arena->memory, 0, (size_t)arena->npages * arena->page_bytes);
-	*made = arena;
-	return rc;
-}
-
 static int open_place(struct o2_endpoints_seat *seat, struct o2_error *error)
 {
 	struct o2_endpoints *endpoints = seat->endpoints;
 	struct o2_ni_config config = {
 		.incarnation = 0x0006000000000001ull + seat->index,
 		.dma_kind = O2_DMA_BUS,
+		.arena_pages = o2_endpoints_pages(endpoints),
+		.plain_arena = true,
 		.windows = o2_draw_bool(endpoints->choice, 2, 1)
 				   ? (uint32_t)o2_draw_range(endpoints->choice, 2, 4)
 				   : 0,
 		.sizes = {.tx_size = 8, .reg_size = 4},
 		.work_ops = &seat->work_ops,
 	};
-	int rc = make_arena(seat, &config.arena, error);
-
-	if (rc == 0)
-		rc = endpoints->ground.ops->device(&endpoints->ground, seat->index, &config, &seat->address,
-						   error);
+	int rc = endpoints->ground.ops->device(&endpoints->ground, seat->index, &config, &seat->address,
+					       error);
 
 	if (rc != 0)
 		return rc;
 	config.nid = o2_endpoints_nid(endpoints, seat->index);
 	o2_endpoints_watch(seat);
-	rc = o2_place_open(&seat->place, &config, NULL, error);
+	rc = o2_place_open_anew(&seat->place, &endpoints->arenas, &config, NULL, error);
 	if (rc == 0)
 		rc = o2_place_remember(&seat->place, seat->index);
 	if (rc == 0)
@@ -315,16 +300,4 @@ void o2_endpoints_close(struct o2_endpoints *endpoints)
 	if (!endpoints->report->failed && ground->ops->left_behind != NULL && ground->ops->left_behind())
 		o2_report_fail(endpoints->report, "endpoint/left-behind",
 			       "the devices still have objects of the endpoints");
-}
-
-void o2_endpoints_give_back(struct o2_endpoints *endpoints)
-{
-	for (uint32_t i = 0; i < O2_ENDPOINTS_MAX; i++)
-		for (uint32_t many = 0; many < 2; many++) {
-			struct o2_arena *arena = &endpoints->seat[i].arena[many];
-
-			if (arena->memory != NULL)
-				o2_arena_destroy(arena);
-			arena->memory = NULL;
-		}
 }

@@ -160,6 +160,14 @@ static enum o2_status run_case(void *context, struct o2_choice *choice, struct o
 	return o2_choice_status(choice, report->failed ? O2_STATUS_INTERESTING : O2_STATUS_VALID);
 }
 
+static void give_back(void *context)
+{
+	const struct o2_nodes_run *run = context;
+
+	if (run->nodes != NULL)
+		o2_arenas_end(&run->nodes->arenas);
+}
+
 static void print_op(const struct o2_nodes_op *op, FILE *out)
 {
 	static const char *const kinds[O2_NODES_KINDS] = {"PUT", "GET", "IMMEDIATE",
@@ -212,6 +220,7 @@ struct o2_property o2_nodes_property(struct o2_nodes_run *run)
 		.summary =
 			"nodes come to terms and serve each other in any order of events and on any network",
 		.run_case = run_case,
+		.give_back = give_back,
 		.print = print,
 		.print_held = print_held,
 		O2_TALLY_OPS,

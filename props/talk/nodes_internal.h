@@ -161,6 +161,7 @@ struct o2_nodes {
 	struct o2_choice *choice;
 	struct o2_report *report;
 	struct o2_ground ground;
+	struct o2_arenas arenas; /* of all cases */
 	struct o2_nodes_seat seat[O2_NODES_MAX];
 	uint32_t nseats;
 	bool deep; /* nodes have deep queues */

@@ -199,6 +199,7 @@ struct o2_sim {
 	struct o2_sim_run *run;
 	struct o2_choice *choice;
 	struct o2_report *report;
+	struct o2_arenas arenas; /* of all cases */
 	struct o2_sim_node node[O2_SIM_NODES];
 	uint32_t nnodes;
 	struct o2_sim_end end[O2_SIM_ENDS];

@@ -55,7 +55,7 @@ static bool open_node(struct o2_sim *sim, uint32_t i)
 	struct o2_error error;
 
 	o2_error_clear(&error);
-	if (o2_place_open(&node->place, &config, NULL, &error) != 0 ||
+	if (o2_place_open_anew(&node->place, &sim->arenas, &config, NULL, &error) != 0 ||
 	    o2_place_remember(&node->place, i) != 0) {
 		o2_report_fail(sim->report, "sim/open", "node %" PRIu32 " cannot be opened: %d", i,
 			       error.code);
@@ -419,7 +419,7 @@ void o2_sim_world_close(struct o2_sim *sim)
 
 void o2_sim_world_free(struct o2_sim *sim)
 {
-	for (uint32_t i = 0; i < O2_SIM_NODES; i++) {
+	for (uint32_t i = 0; i < O2_SIM_NODES; i++)
 		o2_place_close(&sim->node[i].place);
-	}
+	o2_arenas_end(&sim->arenas);
 }

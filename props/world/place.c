@@ -24,9 +24,30 @@ int o2_place_open(struct o2_place *place, const struct o2_ni_config *config, str
 	return network->ops->attach(network, &place->ni, o2_nid_address(full.nid), &place->cm, error);
 }
 
+int o2_place_open_anew(struct o2_place *place, struct o2_arenas *arenas, const struct o2_ni_config *config,
+		       struct o2_network *network, struct o2_error *error)
+{
+	struct o2_ni_config full = *config;
+	struct o2_arenas_pair *pair;
+	int rc = o2_arenas_take(arenas, config->arena_pages, config->plain_arena, &pair, error);
+
+	*place = (struct o2_place){.network = network};
+	if (rc != 0)
+		return rc;
+	full.arena = &pair->arena;
+	rc = o2_place_open(place, &full, network, error);
+	place->pair = pair;
+	return rc;
+}
+
 int o2_place_remember(struct o2_place *place, uint32_t node)
 {
-	int rc = o2_shadow_open(&place->shadow, &place->ni.arena, node);
+	int rc = 0;
+
+	if (place->pair != NULL)
+		o2_shadow_open_over(&place->shadow, &place->ni.arena, place->pair->copy.memory, node);
+	else
+		rc = o2_shadow_open(&place->shadow, &place->ni.arena, node);
 
 	place->shadow.bounces = place->ni.config.bounce;
 	return rc;
@@ -41,6 +62,8 @@ void o2_place_close(struct o2_place *place)
 	if (place->open)
 		o2_ni_close(&place->ni);
 	place->open = false;
+	o2_arenas_give(place->pair);
+	place->pair = NULL;
 }
 
 uint64_t o2_place_incarnation(void)

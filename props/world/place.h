@@ -8,16 +8,18 @@
 #include "lnd/cm/cm.h"
 #include "lnd/ni/ni.h"
 #include "props/engine/report.h"
+#include "props/world/arenas.h"
 #include "props/world/network.h"
 #include "props/world/shadow.h"
 
 /* An interface of this process, and its place on a network. */
 struct o2_place {
 	struct o2_ni ni;
-	bool open;		    /* ni is */
-	struct o2_shadow shadow;    /* what its arena should hold, where that is asked (o2_place_remember) */
-	struct o2_network *network; /* NULL: none */
-	struct o2_cm *cm;	    /* NULL: not attached */
+	bool open;		     /* ni is */
+	struct o2_shadow shadow;     /* what its arena should hold, where that is asked (o2_place_remember) */
+	struct o2_arenas_pair *pair; /* NULL: the interface has memory of its own */
+	struct o2_network *network;  /* NULL: none */
+	struct o2_cm *cm;	     /* NULL: not attached */
 };
 
 /*
@@ -27,6 +29,12 @@ struct o2_place {
  */
 int o2_place_open(struct o2_place *place, const struct o2_ni_config *config, struct o2_network *network,
 		  struct o2_error *error);
+/*
+ * The same over an arena that lives on, of config->arena_pages and plain_arena, which outlives the place.
+ * Returns what o2_place_open does, and -errno of making the arena.
+ */
+int o2_place_open_anew(struct o2_place *place, struct o2_arenas *arenas, const struct o2_ni_config *config,
+		       struct o2_network *network, struct o2_error *error);
 /* Bytes will be judged by the shadow of its arena, which is new; node: for findings.  0 or -ENOMEM. */
 int o2_place_remember(struct o2_place *place, uint32_t node);
 /* Does nothing to what is closed. */

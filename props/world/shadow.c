@@ -8,17 +8,25 @@
 
 int o2_shadow_open(struct o2_shadow *shadow, const struct o2_arena *arena, uint32_t node)
 {
-	*shadow = (struct o2_shadow){.node = node};
-	shadow->bytes = calloc(arena->npages, arena->page_bytes);
-	if (shadow->bytes == NULL)
+	uint8_t *bytes = calloc(arena->npages, arena->page_bytes);
+
+	if (bytes == NULL)
 		return -ENOMEM;
-	shadow->arena = arena;
+	o2_shadow_open_over(shadow, arena, bytes, node);
+	shadow->owned = true;
 	return 0;
+}
+
+void o2_shadow_open_over(struct o2_shadow *shadow, const struct o2_arena *arena, uint8_t *bytes,
+			 uint32_t node)
+{
+	*shadow = (struct o2_shadow){.arena = arena, .bytes = bytes, .node = node};
 }
 
 void o2_shadow_close(struct o2_shadow *shadow)
 {
-	free(shadow->bytes);
+	if (shadow->owned)
+		free(shadow->bytes);
 	*shadow = (struct o2_shadow){.arena = NULL};
 }
 

@@ -17,13 +17,17 @@
 
 struct o2_shadow {
 	const struct o2_arena *arena; /* NULL: not open */
-	uint8_t *bytes;		      /* owned, as large as the arena */
+	uint8_t *bytes;		      /* as large as the arena */
+	bool owned;		      /* bytes are */
 	uint32_t node;		      /* whose arena it is, for findings */
 	bool bounces;		      /* its device works in other memory (mem/bounce.h) */
 };
 
 /* Of an arena that is all zero and outlives it.  0 or -ENOMEM. */
 int o2_shadow_open(struct o2_shadow *shadow, const struct o2_arena *arena, uint32_t node);
+/* The same in memory that is all zero, as large as the arena, and outlives the shadow. */
+void o2_shadow_open_over(struct o2_shadow *shadow, const struct o2_arena *arena, uint8_t *bytes,
+			 uint32_t node);
 void o2_shadow_close(struct o2_shadow *shadow);
 
 /* The pattern's bytes from origin on into length bytes of the arena, from byte `at` of it on. */
