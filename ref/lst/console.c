@@ -1,0 +1,423 @@
+/* SPDX-License-Identifier: MIT */
+#include "lst/console.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+
+#include "lst/console_internal.h"
+#include "lst/wire/range.h"
+
+/* The session: what is asked of the node's framework, one request after the other, and what its replies mean. */
+
+#define MAX_ERRNO   4095u
+#define MS_PER_S    1000u
+#define ALIVE_SHARE 2u /* of the node's timeout, without a word: then it is asked something */
+
+static void enter(struct o2_lst_console *console, enum o2_lst_console_step step);
+
+const char *o2_lst_console_step_name(enum o2_lst_console_step step)
+{
+	static const char *const names[] = {
+		[O2_LST_STEP_MAKE] = "make session", [O2_LST_STEP_TEST] = "add test",
+		[O2_LST_STEP_BEFORE] = "counters",   [O2_LST_STEP_RUN] = "run",
+		[O2_LST_STEP_AFTER] = "counters",    [O2_LST_STEP_REMOVE] = "remove session",
+		[O2_LST_STEP_OVER] = "over",
+	};
+
+	return names[step];
+}
+
+/* A status is a number of the peer's. */
+static int errno_of(uint32_t status)
+{
+	return status <= MAX_ERRNO ? -(int)status : -EPROTO;
+}
+
+/* --- ends and failures --- */
+
+/* The first failure is the one that is told. */
+static void note_failure(struct o2_lst_console *console, int status, const struct o2_error *error)
+{
+	struct o2_lst_console_report *report = &console->report;
+
+	if (report->status != 0)
+		return;
+	report->step = console->step;
+	report->status = status;
+	report->has_error = error != NULL;
+	if (error != NULL)
+		report->error = *error;
+}
+
+static void fail(struct o2_lst_console *console, int status, const struct o2_error *error)
+{
+	const enum o2_lst_console_step step = console->step;
+
+	note_failure(console, status, error);
+	if (step == O2_LST_STEP_RUN) {
+		console->stopping = true;
+		o2_lst_console_pump(console);
+	} else if (console->report.made && !console->lost && step < O2_LST_STEP_REMOVE) {
+		enter(console, O2_LST_STEP_REMOVE);
+	} else {
+		console->report.left |= step == O2_LST_STEP_REMOVE && !console->lost;
+		enter(console, O2_LST_STEP_OVER);
+	}
+}
+
+/* A step has gone well. */
+static void go_on(struct o2_lst_console *console)
+{
+	enum o2_lst_console_step next = console->step + 1;
+
+	if (console->stopping && next < O2_LST_STEP_AFTER)
+		next = O2_LST_STEP_REMOVE;
+	else if (next == O2_LST_STEP_BEFORE && !console->config.before)
+		next = O2_LST_STEP_RUN;
+	enter(console, next);
+}
+
+void o2_lst_console_conclude(struct o2_lst_console *console)
+{
+	console->report.ended_ms = o2_clock_ms(console->clock);
+	if (console->lost)
+		enter(console, O2_LST_STEP_OVER);
+	else
+		enter(console, console->report.status == 0 ? O2_LST_STEP_AFTER : O2_LST_STEP_REMOVE);
+}
+
+/* --- replies --- */
+
+/* The node is not in our session: so it says itself. */
+static bool is_lost(struct o2_lst_console *console, struct o2_lst_sid sid)
+{
+	if (o2_lst_sid_equal(sid, console->config.sid))
+		return false;
+	console->lost = true;
+	if (console->report.status == 0)
+		console->report.owner = sid;
+	return true;
+}
+
+static void take_mksn(struct o2_lst_console *console, const struct o2_lst_msg *msg)
+{
+	const struct o2_lst_mksn_reply *reply = &msg->u.mksn_reply;
+	struct o2_lst_console_report *report = &console->report;
+	struct o2_error error;
+
+	if (reply->mksn_status == EBUSY) {
+		report->owner = reply->mksn_sid;
+		report->owner_name = reply->mksn_name;
+		report->owner_timeout_s = reply->mksn_timeout;
+	}
+	if (reply->mksn_status != 0) {
+		fail(console, errno_of(reply->mksn_status), NULL);
+		return;
+	}
+	if (!o2_lst_sid_equal(reply->mksn_sid, console->config.sid)) {
+		o2_refuse_other(&error, -EPROTO, "lst/console/session", "mksn_sid", reply->mksn_sid.ses_stamp,
+				console->config.sid.ses_stamp);
+		report->left = true;
+		fail(console, -EPROTO, &error);
+		return;
+	}
+	report->made = true;
+	report->session_timeout_s = reply->mksn_timeout;
+	if (msg->msg_ses_feats != O2_LST_FEATS_MASK) {
+		o2_refuse_other(&error, -EPROTO, "lst/console/features", "msg_ses_feats", msg->msg_ses_feats,
+				O2_LST_FEATS_MASK);
+		fail(console, -EPROTO, &error);
+		return;
+	}
+	go_on(console);
+}
+
+static void take_rmsn(struct o2_lst_console *console, const struct o2_lst_rmsn_reply *reply)
+{
+	/* That there is none is what was wanted. */
+	if (reply->rmsn_status == 0 || reply->rmsn_status == ESRCH) {
+		go_on(console);
+		return;
+	}
+	if (reply->rmsn_status == EBUSY)
+		is_lost(console, reply->rmsn_sid);
+	fail(console, console->lost ? -ESTALE : errno_of(reply->rmsn_status), NULL);
+}
+
+static void take_stat(struct o2_lst_console *console, const struct o2_lst_stat_reply *reply)
+{
+	if (console->step == O2_LST_STEP_BEFORE) {
+		console->report.has_before = true;
+		console->report.before = *reply;
+	} else {
+		console->report.has_after = true;
+		console->report.after = *reply;
+	}
+	go_on(console);
+}
+
+static void take_reply(struct o2_lst_console *console, const struct o2_lst_msg *msg)
+{
+	const struct o2_lst_generic_reply *reply = &msg->u.reply;
+
+	console->heard_ms = o2_clock_ms(console->clock);
+	if (msg->msg_type == O2_LST_MKSN_REPLY)
+		take_mksn(console, msg);
+	else if (msg->msg_type == O2_LST_RMSN_REPLY)
+		take_rmsn(console, &msg->u.rmsn_reply);
+	else if (is_lost(console, reply->sid))
+		fail(console, -ESTALE, NULL);
+	else if (reply->status != 0)
+		fail(console, errno_of(reply->status), NULL);
+	else if (msg->msg_type == O2_LST_STAT_REPLY)
+		take_stat(console, &msg->u.stat_reply);
+	else if (console->step == O2_LST_STEP_RUN)
+		o2_lst_console_pump(console);
+	else
+		go_on(console);
+}
+
+static void note_answer(void *context, const struct o2_lst_answer *answer)
+{
+	struct o2_lst_console *console = context;
+
+	console->asking = false;
+	if (answer->status == 0) {
+		take_reply(console, answer->reply);
+		return;
+	}
+	/* Whether it came there nobody knows. */
+	if (console->step == O2_LST_STEP_MAKE)
+		console->report.left = answer->status == -ETIMEDOUT || answer->status == -ECANCELED;
+	fail(console, answer->status, answer->error);
+}
+
+/* --- requests --- */
+
+/* The server half waits for as many as we send at a time. */
+static struct o2_lst_test_reqst test_of(const struct o2_lst_console_config *config)
+{
+	struct o2_lst_test_reqst test = {
+		.tsr_sid = config->sid,
+		.tsr_bid = config->batch,
+		.tsr_service = config->test.service,
+		.tsr_loop = config->concurrency,
+		.tsr_concur = config->concurrency,
+		.tsr_stop_onerr = 1,
+	};
+
+	if (config->test.service == O2_LST_SERVICE_BRW)
+		test.tsr_u.bulk_v1 = (struct o2_lst_bulk_v1){.blk_opc = (uint16_t)config->test.rw,
+							     .blk_flags = (uint16_t)config->test.check,
+							     .blk_len = config->test.len,
+							     .blk_offset = config->test.offset};
+	return test;
+}
+
+static struct o2_lst_msg request_of(const struct o2_lst_console_config *config, uint32_t type)
+{
+	struct o2_lst_msg msg = {
+		.msg_version = O2_LST_MSG_VERSION, .msg_type = type, .msg_ses_feats = O2_LST_FEATS_MASK};
+
+	if (type == O2_LST_MKSN_REQST)
+		msg.u.mksn_reqst = (struct o2_lst_mksn_reqst){
+			.mksn_sid = config->sid, .mksn_force = config->force, .mksn_name = config->name};
+	else if (type == O2_LST_TEST_REQST)
+		msg.u.test_reqst = test_of(config);
+	else if (type == O2_LST_STAT_REQST)
+		msg.u.stat_reqst = (struct o2_lst_stat_reqst){.str_sid = config->sid};
+	else if (type == O2_LST_DEBUG_REQST)
+		msg.u.debug_reqst = (struct o2_lst_debug_reqst){.dbg_sid = config->sid};
+	else
+		msg.u.rmsn_reqst = (struct o2_lst_rmsn_reqst){.rmsn_sid = config->sid};
+	return msg;
+}
+
+static void ask(struct o2_lst_console *console, uint32_t type)
+{
+	const struct o2_lst_msg msg = request_of(&console->config, type);
+	const struct o2_lst_call call = {.nid = console->config.nid,
+					 .pid = console->config.pid,
+					 .request = &msg,
+					 .done = note_answer,
+					 .context = console};
+	struct o2_error error;
+	int rc;
+
+	assert(!console->asking);
+	console->asking = true;
+	rc = o2_lst_range_check(&msg, &error);
+	if (rc == 0)
+		rc = o2_lst_call_start(console->rpc, &call, &console->asked_call, &error);
+	if (rc == 0)
+		return;
+	console->asking = false;
+	fail(console, rc, &error);
+}
+
+static void enter(struct o2_lst_console *console, enum o2_lst_console_step step)
+{
+	console->step = step;
+	switch (step) {
+	case O2_LST_STEP_MAKE:
+		ask(console, O2_LST_MKSN_REQST);
+		break;
+	case O2_LST_STEP_TEST:
+		ask(console, O2_LST_TEST_REQST);
+		break;
+	case O2_LST_STEP_BEFORE:
+	case O2_LST_STEP_AFTER:
+		ask(console, O2_LST_STAT_REQST);
+		break;
+	case O2_LST_STEP_RUN:
+		console->report.started_ms = o2_clock_ms(console->clock);
+		o2_lst_console_pump(console);
+		break;
+	case O2_LST_STEP_REMOVE:
+		ask(console, O2_LST_RMSN_REQST);
+		break;
+	case O2_LST_STEP_OVER:
+		break;
+	}
+}
+
+/* --- what the owner calls --- */
+
+int o2_lst_console_check(const struct o2_lst_console_config *config, struct o2_error *error)
+{
+	struct o2_lst_msg msg = request_of(config, O2_LST_TEST_REQST);
+	int rc;
+
+	/* The half that we are has the same limits as one that is added to a node. */
+	msg.u.test_reqst.tsr_is_client = 1;
+	msg.u.test_reqst.tsr_loop = 1;
+	msg.u.test_reqst.tsr_ndest = 1;
+	rc = o2_lst_test_check(&config->test, error);
+	if (rc == 0)
+		rc = o2_lst_range_check(&msg, error);
+	if (rc == 0 && config->test.features != O2_LST_FEATS_MASK)
+		rc = o2_refuse_other(error, -EINVAL, "lst/console/features", "features",
+				     config->test.features, O2_LST_FEATS_MASK);
+	if (rc == 0 && config->name.text[O2_LST_NAME_BYTES - 1] != '\0')
+		rc = o2_refuse_value(error, -EINVAL, "lst/console/name", "name", O2_LST_NAME_BYTES,
+				     O2_LST_NAME_BYTES - 1);
+	if (rc == 0 && o2_lst_sid_is_none(config->sid))
+		rc = o2_refuse_value(error, -EINVAL, "lst/console/sid", "sid", config->sid.ses_stamp,
+				     O2_NO_LIMIT);
+	return rc;
+}
+
+uint32_t o2_lst_console_pages(const struct o2_lst_console_config *config, uint32_t page_bytes)
+{
+	const uint32_t end = config->test.offset + config->test.len;
+
+	if (config->test.service != O2_LST_SERVICE_BRW)
+		return 0;
+	return config->concurrency * ((end + page_bytes - 1) / page_bytes);
+}
+
+uint32_t o2_lst_console_calls(const struct o2_lst_console_config *config)
+{
+	return config->concurrency + 1;
+}
+
+static int open_test(struct o2_lst_console *console, struct o2_error *error)
+{
+	const struct o2_lst_console_config *config = &console->config;
+	const uint32_t pages = o2_lst_console_pages(config, console->arena->page_bytes);
+	int rc = 0;
+
+	console->lane = calloc(config->concurrency, sizeof(*console->lane));
+	if (console->lane == NULL)
+		return -ENOMEM;
+	if (pages > 0)
+		rc = o2_lst_pages_create(console->arena, config->first_page, pages, config->mode,
+					 &console->pages, error);
+	return rc != 0 ? rc
+		       : o2_lst_tester_create(config->concurrency, console->rpc, console->pages,
+					      console->clock, &console->tester, error);
+}
+
+int o2_lst_console_create(const struct o2_lst_console_config *config, struct o2_lst_rpc *rpc,
+			  const struct o2_arena *arena, const struct o2_clock *clock,
+			  const struct o2_lst_console_ops *ops, void *context,
+			  struct o2_lst_console **console_out, struct o2_error *error)
+{
+	struct o2_lst_console *console;
+	int rc = o2_lst_console_check(config, error);
+
+	if (rc != 0)
+		return rc;
+	console = calloc(1, sizeof(*console));
+	if (console == NULL)
+		return -ENOMEM;
+	console->config = *config;
+	console->rpc = rpc;
+	console->arena = arena;
+	console->clock = clock;
+	console->ops = *ops;
+	console->context = context;
+	rc = open_test(console, error);
+	if (rc == 0)
+		*console_out = console;
+	else
+		o2_lst_console_destroy(console);
+	return rc;
+}
+
+void o2_lst_console_destroy(struct o2_lst_console *console)
+{
+	if (console == NULL)
+		return;
+	o2_lst_tester_destroy(console->tester);
+	o2_lst_pages_destroy(console->pages);
+	free(console->lane);
+	free(console);
+}
+
+void o2_lst_console_start(struct o2_lst_console *console)
+{
+	assert(console->step == O2_LST_STEP_MAKE && !console->asking);
+	enter(console, O2_LST_STEP_MAKE);
+}
+
+void o2_lst_console_stop(struct o2_lst_console *console, bool cancel)
+{
+	const bool again = console->stopping || console->step == O2_LST_STEP_MAKE;
+
+	console->stopping = true;
+	for (uint32_t i = 0; cancel && i < console->config.concurrency; i++)
+		if (console->lane[i].busy)
+			o2_lst_test_cancel(console->tester, console->lane[i].call);
+	if (cancel && again && console->asking)
+		o2_lst_call_cancel(console->rpc, console->asked_call);
+	if (console->step == O2_LST_STEP_RUN)
+		o2_lst_console_pump(console);
+}
+
+void o2_lst_console_check_time(struct o2_lst_console *console)
+{
+	const struct o2_lst_console_config *config = &console->config;
+	const uint64_t now_ms = o2_clock_ms(console->clock);
+	const uint64_t quiet_ms = (uint64_t)console->report.session_timeout_s * MS_PER_S / ALIVE_SHARE;
+
+	if (console->step != O2_LST_STEP_RUN)
+		return;
+	if (config->duration_ms != 0 && now_ms - console->report.started_ms >= config->duration_ms)
+		console->stopping = true;
+	if (!console->asking && quiet_ms != 0 && now_ms - console->heard_ms >= quiet_ms)
+		ask(console, O2_LST_DEBUG_REQST);
+	if (console->step == O2_LST_STEP_RUN)
+		o2_lst_console_pump(console);
+}
+
+bool o2_lst_console_is_over(const struct o2_lst_console *console)
+{
+	return console->step == O2_LST_STEP_OVER;
+}
+
+const struct o2_lst_console_report *o2_lst_console_report(const struct o2_lst_console *console)
+{
+	return &console->report;
+}

@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: MIT */
+
+/*
+ * The session of a console, docs/lst.md "The console of o2ref": what it asks in which order, and what it says of
+ * a node that answers otherwise, late, or not at all.
+ */
+
+#include "tests/lib/lst_console_world.h"
+#include "tests/lib/refused.h"
+
+static const struct o2_lst_sid theirs = {NID_B, 7};
+
+TEST_WITH(test_session, console_setup, console_teardown)
+{
+	struct console_world *world = *state;
+	const struct o2_lst_msg *asked = world->seat.asked;
+
+	console_run(world);
+	console_expect_asked(world, "MKSN TEST PING PING PING STAT RMSN");
+	console_expect_over(world, 0, 0);
+	assert_true(o2_lst_sid_is_none(world->seat.sid));
+	for (uint32_t i = 0; i < world->seat.nasked; i++)
+		assert_int_equal(asked[i].msg_ses_feats, 1);
+	assert_true(o2_lst_sid_equal(asked[0].u.mksn_reqst.mksn_sid, console_sid));
+	assert_string_equal(asked[0].u.mksn_reqst.mksn_name.text, "t");
+	assert_int_equal(asked[0].u.mksn_reqst.mksn_force, 0);
+	assert_true(o2_lst_sid_equal(asked[1].u.test_reqst.tsr_sid, console_sid));
+	assert_int_equal(asked[1].u.test_reqst.tsr_bid, 2);
+	assert_int_equal(asked[1].u.test_reqst.tsr_service, 12);
+	assert_int_equal(asked[1].u.test_reqst.tsr_loop, 1);
+	assert_int_equal(asked[1].u.test_reqst.tsr_is_client, 0);
+	assert_int_equal(asked[1].u.test_reqst.tsr_ndest, 0);
+	assert_int_equal(asked[4].u.ping_reqst.pnr_seq, 2);
+	assert_true(o2_lst_sid_equal(asked[5].u.stat_reqst.str_sid, console_sid));
+	assert_true(o2_lst_sid_equal(asked[6].u.rmsn_reqst.rmsn_sid, console_sid));
+	assert_true(world->report->has_after && !world->report->has_before);
+	assert_int_equal(world->report->after.str_rpc.rpcs_rcvd, 6);
+	assert_int_equal(world->report->session_timeout_s, SEAT_TIMEOUT_S);
+	assert_int_equal(world->report->outcome[O2_LST_WELL], 3);
+	assert_true(world->report->made && !world->report->left);
+}
+
+/* --- sessions --- */
+
+TEST_WITH(test_busy, console_setup, console_teardown)
+{
+	struct console_world *world = *state;
+
+	world->seat.status[O2_LST_MKSN_REQST] = EBUSY;
+	world->seat.says[O2_LST_MKSN_REQST] = &theirs;
+	console_run(world);
+	console_expect_asked(world, "MKSN");
+	console_expect_over(world, -EBUSY, O2_LST_STEP_MAKE);
+	assert_true(o2_lst_sid_equal(world->report->owner, theirs));
+	assert_string_equal(world->report->owner_name.text, "another");
+	assert_int_equal(world->report->owner_timeout_s, SEAT_TIMEOUT_S);
+	assert_false(world->report->made || world->report->left);
+}
+
+TEST_WITH(test_force, console_setup, console_teardown)
+{
+	struct console_world *world = *state;
+
+	world->config.force = true;
+	console_run(world);
+	assert_int_equal(world->seat.asked[0].u.mksn_reqst.mksn_force, 1);
+	console_expect_over(world, 0, 0);
+}
+
+TEST_WITH(test_test_is_refused, console_setup, console_teardown)
+{
+	struct console_world *world = *state;
+
+	world->seat.status[O2_LST_TEST_REQST] = EINVAL;
+	console_run(world);
+	console_expect_asked(world, "MKSN TEST RMSN");
+	console_expect_over(world, -EINVAL, O2_LST_STEP_TEST);
+	assert_false(world->report->left);
+}
+
+/* A number of the peer's: none that a caller would take for success or for an errno. */
+TEST_WITH(test_mad_status, console_setup, console_teardown)
+{
+	struct console_world *world = *state;
+
+	world->seat.status[O2_LST_STAT_REQST] = UINT32_MAX;
+	console_run(world);
+	console_expect_asked(world, "MKSN TEST PING PING PING STAT RMSN");
+	console_expect_over(world, -EPROTO, O2_LST_STEP_AFTER);
+}
+
+/* Another has taken the node: so do TEST, STAT and DEBUG say; the session is not console_sid to remove. */
+TEST_WITH(test_stolen, console_setup, console_teardown)
+{
+	static const struct {
+		uint32_t type;
+		const char *asked;
+		enum o2_lst_console_step step;
+	} rows[] = {
+		{O2_LST_TEST_REQST, "MKSN TEST", O2_LST_STEP_TEST},
+		{O2_LST_STAT_REQST, "MKSN TEST PING PING PING STAT", O2_LST_STEP_AFTER},
+	};
+	struct console_world *world = *state;
+
+	for (size_t i = 0; i < 2; i++) {
+		memset(world->seat.says, 0, sizeof(world->seat.says));
+		world->seat.says[rows[i].type] = &theirs;
+		world->seat.status[rows[i].type] = ESRCH;
+		console_again(world);
+		console_run(world);
+		console_expect_asked(world, rows[i].asked);
+		console_expect_over(world, -ESTALE, rows[i].step);
+		assert_true(o2_lst_sid_equal(world->report->owner, theirs));
+		assert_false(world->report->left);
+		world->seat.status[rows[i].type] = 0;
+	}
+}
+
+TEST_WITH(test_stolen_before_its_end, console_setup, console_teardown)
+{
+	struct console_world *world = *state;
+
+	world->seat.says[O2_LST_RMSN_REQST] = &theirs;
+	world->seat.status[O2_LST_RMSN_REQST] = EBUSY;
+	console_run(world);
+	console_expect_over(world, -ESTALE, O2_LST_STEP_REMOVE);
+	assert_false(world->report->left);
+}
+
+/* Gone is gone. */
+TEST_WITH(test_gone_before_its_end, console_setup, console_teardown)
+{
+	struct console_world *world = *state;
+
+	world->seat.status[O2_LST_RMSN_REQST] = ESRCH;
+	console_run(world);
+	console_expect_over(world, 0, 0);
+}
+
+TEST_WITH(test_strange_replies_to_mksn, console_setup, console_teardown)
+{
+	struct console_world *world = *state;
+
+	world->seat.says[O2_LST_MKSN_REQST] = &theirs;
+	console_run(world);
+	console_expect_asked(world, "MKSN");
+	console_expect_over(world, -EPROTO, O2_LST_STEP_MAKE);
+	assert_string_equal(world->report->error.rule, "lst/console/session");
+	assert_true(world->report->left);
+	console_again(world);
+	world->seat.says[O2_LST_MKSN_REQST] = NULL;
+	world->seat.features = 0;
+	console_run(world);
+	console_expect_asked(world, "MKSN RMSN");
+	console_expect_over(world, -EPROTO, O2_LST_STEP_MAKE);
+	assert_string_equal(world->report->error.rule, "lst/console/features");
+}
+
+/* --- time --- */
+
+/* A node that does not answer: at each step the time ends it. */
+TEST_WITH(test_silence, console_setup, console_teardown)
+{
+	static const struct {
+		uint32_t type;
+		enum o2_lst_console_step step;
+		bool left;
+		const char *asked;
+	} rows[] = {
+		{O2_LST_MKSN_REQST, O2_LST_STEP_MAKE, true, "MKSN"},
+		{O2_LST_TEST_REQST, O2_LST_STEP_TEST, false, "MKSN TEST RMSN"},
+		{O2_LST_STAT_REQST, O2_LST_STEP_AFTER, false, "MKSN TEST PING PING PING STAT RMSN"},
+		{O2_LST_RMSN_REQST, O2_LST_STEP_REMOVE, true, "MKSN TEST PING PING PING STAT RMSN"},
+	};
+	struct console_world *world = *state;
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		memset(world->seat.silent, 0, sizeof(world->seat.silent));
+		world->seat.silent[rows[i].type] = true;
+		console_again(world);
+		console_run(world);
+		console_pass(world, 63999);
+		assert_false(o2_lst_console_is_over(world->console));
+		console_pass(world, 1);
+		console_expect_asked(world, rows[i].asked);
+		console_expect_over(world, -ETIMEDOUT, rows[i].step);
+		assert_int_equal(world->report->left, rows[i].left);
+		assert_string_equal(world->report->error.rule, "lst/rpc-timeout");
+	}
+}
+
+/* What is not answered ends the test, for the others would not be either. */
+TEST_WITH(test_silence_in_the_test, console_setup, console_teardown)
+{
+	struct console_world *world = *state;
+
+	world->config.concurrency = 2;
+	world->seat.silent[O2_LST_PING_REQST] = true;
+	console_run(world);
+	console_pass(world, 64000);
+	console_expect_asked(world, "MKSN TEST PING PING STAT RMSN");
+	console_expect_over(world, 0, 0);
+	assert_int_equal(world->report->outcome[O2_LST_FAIL_TIMEOUT], 2);
+}
+
+/* The node hears of us before half its timeout is over, and what it says counts. */
+TEST_WITH(test_keeps_the_session, console_setup, console_teardown)
+{
+	struct console_world *world = *state;
+
+	world->seat.silent[O2_LST_PING_REQST] = true;
+	console_run(world);
+	console_pass(world, 49999);
+	console_expect_asked(world, "MKSN TEST PING");
+	console_pass(world, 1);
+	console_expect_asked(world, "MKSN TEST PING DEBUG");
+	console_pass(world, 100);
+	console_expect_asked(world, "MKSN TEST PING DEBUG");
+	o2_lst_console_stop(world->console, true);
+	lnet_deliver_all(&world->pair);
+	console_expect_asked(world, "MKSN TEST PING DEBUG STAT RMSN");
+	console_expect_over(world, 0, 0);
+	assert_int_equal(world->report->outcome[O2_LST_CANCELED], 1);
+}
+
+TEST_WITH(test_stolen_meanwhile, console_setup, console_teardown)
+{
+	const struct o2_lst_sid none = O2_LST_NO_SID;
+	struct console_world *world = *state;
+
+	world->seat.silent[O2_LST_PING_REQST] = true;
+	world->seat.says[O2_LST_DEBUG_REQST] = &none;
+	world->seat.status[O2_LST_DEBUG_REQST] = ESRCH;
+	console_run(world);
+	console_pass(world, 50000);
+	console_pass(world, 14000);
+	console_expect_asked(world, "MKSN TEST PING DEBUG");
+	console_expect_over(world, -ESTALE, O2_LST_STEP_RUN);
+	assert_true(o2_lst_sid_is_none(world->report->owner));
+}
+
+TEST_WITH(test_duration, console_setup, console_teardown)
+{
+	struct console_world *world = *state;
+
+	world->config.count = 0;
+	world->config.duration_ms = 1000;
+	console_start(world);
+	for (unsigned int i = 0; i < 20; i++)
+		console_deliver(world);
+	assert_int_equal(world->report->started_ms, 0);
+	console_pass(world, 1000);
+	console_expect_over(world, 0, 0);
+	assert_int_equal(world->report->ended_ms, 1000);
+	assert_true(world->report->outcome[O2_LST_WELL] > 1);
+}
+
+TEST_WITH(test_stop, console_setup, console_teardown)
+{
+	struct console_world *world = *state;
+
+	/* Those under way end by themselves. */
+	world->config.count = 0;
+	console_run_until_asked(world, 5);
+	o2_lst_console_stop(world->console, false);
+	assert_false(o2_lst_console_is_over(world->console));
+	lnet_deliver_all(&world->pair);
+	console_expect_asked(world, "MKSN TEST PING PING PING STAT RMSN");
+	console_expect_over(world, 0, 0);
+	assert_int_equal(world->report->outcome[O2_LST_WELL], 3);
+	/* Before the test: the session is removed. */
+	console_again(world);
+	console_run_until_asked(world, 2);
+	o2_lst_console_stop(world->console, true);
+	lnet_deliver_all(&world->pair);
+	console_expect_asked(world, "MKSN TEST RMSN");
+	console_expect_over(world, 0, 0);
+	/* Nobody answers yet. */
+	console_again(world);
+	console_start(world);
+	o2_lst_console_stop(world->console, true);
+	lnet_deliver_all(&world->pair);
+	console_expect_over(world, -ECANCELED, O2_LST_STEP_MAKE);
+	assert_true(world->report->left);
+}
+
+/* --- what is not sent --- */
+
+TEST_WITH(test_transport_refuses, console_setup, console_teardown)
+{
+	struct console_world *world = *state;
+
+	world->pair.a.refuse = -ENETDOWN;
+	console_run(world);
+	console_expect_over(world, -ENETDOWN, O2_LST_STEP_MAKE);
+	console_again(world);
+	world->pair.a.refuse = 0;
+	console_run_until_asked(world, 3);
+	world->pair.a.refuse = -ENETDOWN;
+	lnet_deliver_all(&world->pair);
+	/* The second ping, and with it the test; then there is no way to remove the session. */
+	console_expect_over(world, -ENETDOWN, O2_LST_STEP_AFTER);
+	assert_int_equal(world->report->outcome[O2_LST_FAIL_LOCAL], 1);
+	assert_int_equal(world->result.status, -ENETDOWN);
+	assert_true(world->report->left);
+	world->pair.a.refuse = 0;
+}
+
+TEST_WITH(test_ranges, console_setup, console_teardown)
+{
+	static const struct {
+		const char *rule;
+		uint64_t value, limit;
+		uint32_t rw, check, len, offset, concurrency;
+	} rows[] = {
+		{NULL, 0, 0, 1, 3, 4096, 0, 1024},
+		{"lst/send/brw-rw", 0, 1, 0, 3, 4096, 0, 1},
+		{"lst/send/brw-rw", 65537, 2, 65537, 3, 4096, 0, 1},
+		{"lst/send/brw-flags", 5, 4, 1, 5, 4096, 0, 1},
+		{"lst/send/brw-len", 0, 8, 1, 3, 0, 0, 1},
+		{"lst/send/brw-len", 1048584, 1048576, 2, 3, 1048584, 0, 1},
+		{"lst/send/brw-len-multiple", 2047, 8, 1, 3, 2047, 0, 1},
+		{"lst/send/blk-offset", 8, 0, 1, 3, 4096, 8, 1},
+		{"lst/send/blk-offset", 200, 192, 1, 3, 8000, 200, 1},
+		{"lst/send/blk-offset-multiple", 4, 8, 1, 3, 8000, 4, 1},
+		{"lst/send/concur", 0, 1, 1, 3, 4096, 0, 0},
+		{"lst/send/concur", 1025, 1024, 1, 3, 4096, 0, 1025},
+	};
+	struct console_world *world = *state;
+	const struct o2_lst_console_ops ops = {0};
+	struct o2_error error;
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		int rc;
+
+		world->config.test = (struct o2_lst_test){.service = O2_LST_SERVICE_BRW,
+							  .features = 1,
+							  .rw = rows[i].rw,
+							  .check = rows[i].check,
+							  .len = rows[i].len,
+							  .offset = rows[i].offset};
+		world->config.concurrency = rows[i].concurrency;
+		rc = o2_lst_console_check(&world->config, &error);
+		if (assert_refused_row(i, rc, &error, rows[i].rule, -EINVAL, rows[i].value, rows[i].limit,
+				       O2_NO_INDEX))
+			assert_int_equal(o2_lst_console_create(&world->config, world->rpc,
+							       &world->pair.a.arena, &world->pair.a.clock,
+							       &ops, NULL, &world->console, NULL),
+					 -EINVAL);
+	}
+	assert_int_equal(world->seat.nasked, 0);
+}
+
+TEST_WITH(test_names_and_pages, console_setup, console_teardown)
+{
+	struct console_world *world = *state;
+	const struct o2_lst_console_config good = world->config;
+	const struct o2_lst_console_ops ops = {0};
+	struct o2_error error;
+
+	world->config.test.service = O2_LST_SERVICE_FRAMEWORK_END;
+	assert_error(o2_lst_console_check(&world->config, &error), -EINVAL, &error, "lst/send/service");
+	world->config = good;
+	memset(world->config.name.text, 'x', O2_LST_NAME_BYTES);
+	assert_error(o2_lst_console_check(&world->config, &error), -EINVAL, &error, "lst/console/name");
+	world->config = good;
+	world->config.test.features = 0;
+	assert_error(o2_lst_console_check(&world->config, &error), -EINVAL, &error, "lst/console/features");
+	world->config = good;
+	world->config.sid = O2_LST_NO_SID;
+	assert_error(o2_lst_console_check(&world->config, &error), -EINVAL, &error, "lst/console/sid");
+	world->config = good;
+	world->config.test.service = O2_LST_SERVICE_BRW;
+	world->config.first_page = LNET_PAGES;
+	assert_error(o2_lst_console_create(&world->config, world->rpc, &world->pair.a.arena,
+					   &world->pair.a.clock, &ops, NULL, &world->console, &error),
+		     -EINVAL, &error, "lst/config/bulk-pages");
+}
+
+TEST(test_words)
+{
+	for (unsigned int i = 0; i < O2_LST_OUTCOMES; i++)
+		assert_true(strlen(o2_lst_outcome_name(i)) > 3);
+	for (unsigned int i = 0; i <= O2_LST_STEP_OVER; i++)
+		assert_true(strlen(o2_lst_console_step_name(i)) > 2);
+}

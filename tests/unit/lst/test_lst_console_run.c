@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT */
+
+/*
+ * The test of a console, docs/lst.md "The console of o2ref": its RPCs, and how each can end.
+ */
+
+#include "tests/lib/lst_console_world.h"
+
+/* Both directions, every check, lengths on both sides of what an IMMEDIATE holds, offsets; both byte orders. */
+static void move_all(struct console_world *world)
+{
+	static const struct {
+		uint32_t len, offset;
+	} rows[] = {{8, 0},	 {8, 4088}, {2048, 512}, {3976, 0},
+		    {3984, 112}, {4096, 0}, {8000, 192}, {1 << 20, 0}};
+
+	struct o2_lst_test *test = &world->config.test;
+
+	test->service = O2_LST_SERVICE_BRW;
+	for (uint32_t i = 0; i < sizeof(rows) / sizeof(rows[0]) * 8; i++) {
+		const struct o2_lst_bulk_v1 *bulk = &world->seat.asked[1].u.test_reqst.tsr_u.bulk_v1;
+		bool apart;
+
+		test->rw = 1 + i % 2;
+		test->check = 1 + i / 2 % 4;
+		test->len = rows[i / 8].len;
+		test->offset = rows[i / 8].offset;
+		/* As between two kernels: the two sides cut other pieces. */
+		apart = test->rw == O2_LST_BRW_READ && test->check == O2_LST_CHECK_SIMPLE &&
+			test->len == 8000;
+		console_again(world);
+		console_run(world);
+		console_expect_asked(world, "MKSN TEST BRW BRW BRW STAT RMSN");
+		console_expect_over(world, 0, 0);
+		assert_int_equal(world->report->outcome[apart ? O2_LST_FAIL_DATA : O2_LST_WELL], 3);
+		assert_int_equal(world->report->bytes, apart ? 0 : 3 * test->len);
+		assert_int_equal(world->seat.asked[2].u.brw_reqst.brw_len, test->len);
+		assert_int_equal(bulk->blk_opc, test->rw);
+		assert_int_equal(bulk->blk_flags, test->check);
+		assert_int_equal(bulk->blk_len, test->len);
+		assert_int_equal(bulk->blk_offset, test->offset);
+	}
+}
+
+TEST_WITH(test_every_bulk, console_setup, console_teardown)
+{
+	move_all(*state);
+}
+
+TEST_WITH(test_every_bulk_of_the_other_order, console_setup_big, console_teardown)
+{
+	move_all(*state);
+}
+
+TEST_WITH(test_many_at_a_time, console_setup, console_teardown)
+{
+	struct console_world *world = *state;
+
+	world->config.test.service = O2_LST_SERVICE_BRW;
+	world->config.concurrency = 8;
+	world->config.count = 30;
+	world->config.before = true;
+	console_start(world);
+	while (world->seat.nasked < 4)
+		console_deliver(world);
+	assert_int_equal(world->began, 8);
+	lnet_deliver_all(&world->pair);
+	console_expect_over(world, 0, 0);
+	assert_int_equal(lst_seat_count(&world->seat, O2_LST_BRW_REQST), 30);
+	assert_int_equal(world->seat.asked[1].u.test_reqst.tsr_loop, 8);
+	assert_int_equal(lst_seat_count(&world->seat, O2_LST_STAT_REQST), 2);
+	assert_int_equal(world->report->after.str_rpc.rpcs_rcvd - world->report->before.str_rpc.rpcs_rcvd,
+			 31);
+}
+
+/* --- what came is not what must have --- */
+
+TEST_WITH(test_a_bit_is_found_where_it_is, console_setup, console_teardown)
+{
+	static const uint8_t word[8] = {0xb3, 0xee, 0xb2, 0xee, 0xb1, 0xee, 0xb0, 0xee};
+	static const struct {
+		enum o2_lst_brw_check check;
+		bool every_word;
+		uint32_t at, word;
+	} rows[] = {
+		{O2_LST_CHECK_FULL, false, 1027, 1024},
+		{O2_LST_CHECK_FULL, true, 2047, 2040},
+		{O2_LST_CHECK_SIMPLE, false, 5, 0},
+		/* Where the protocol's own checks do not look. */
+		{O2_LST_CHECK_SIMPLE, true, 1027, 1024},
+		{O2_LST_CHECK_NONE, true, 16, 16},
+	};
+	struct console_world *world = *state;
+
+	world->config.test.service = O2_LST_SERVICE_BRW;
+	world->config.count = 2;
+	world->seat.pattern = word;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		world->config.test.check = rows[i].check;
+		world->config.test.every_word = rows[i].every_word;
+		console_again(world);
+		console_run_until_asked(world, 3);
+		while (world->nresults < 1)
+			console_deliver(world);
+		/* Of the second. */
+		world->seat.harm = lnet_side_bytes(&world->pair.a, CONSOLE_LANE_PAGE) + 512 + rows[i].at;
+		lnet_deliver_all(&world->pair);
+		console_expect_over(world, 0, 0);
+		assert_int_equal(world->report->outcome[O2_LST_FAIL_DATA], 1);
+		assert_int_equal(world->report->outcome[O2_LST_WELL], 1);
+		assert_int_equal(world->result.number, 1);
+		assert_int_equal(world->result.wrong.at, rows[i].word);
+		assert_true(world->result.wrong.want == O2_LST_DATA_WORD);
+		world->seat.harm = NULL;
+	}
+}
+
+TEST_WITH(test_length, console_setup, console_teardown)
+{
+	struct console_world *world = *state;
+
+	world->config.test.service = O2_LST_SERVICE_BRW;
+	world->seat.bulk_less = 8;
+	for (unsigned int rw = O2_LST_BRW_READ; rw <= O2_LST_BRW_WRITE; rw++) {
+		world->config.test.rw = rw;
+		console_again(world);
+		console_run(world);
+		console_expect_over(world, 0, 0);
+		assert_int_equal(world->report->outcome[O2_LST_FAIL_LENGTH], 3);
+		assert_int_equal(world->result.bytes, 2040);
+	}
+}
+
+TEST_WITH(test_ping_answers, console_setup, console_teardown)
+{
+	struct console_world *world = *state;
+
+	world->seat.seq_more = 1;
+	console_run(world);
+	console_expect_over(world, 0, 0);
+	assert_int_equal(world->report->outcome[O2_LST_FAIL_ANSWER], 3);
+	console_again(world);
+	world->seat.seq_more = 0;
+	world->seat.magic_more = 1;
+	console_run(world);
+	assert_int_equal(world->report->outcome[O2_LST_FAIL_ANSWER], 3);
+}
+
+/* A status of the test's is an error of that RPC, and no more. */
+TEST_WITH(test_status, console_setup, console_teardown)
+{
+	struct console_world *world = *state;
+
+	world->config.test.service = O2_LST_SERVICE_BRW;
+	world->seat.status[O2_LST_BRW_REQST] = EBADMSG;
+	console_run(world);
+	console_expect_asked(world, "MKSN TEST BRW BRW BRW STAT RMSN");
+	console_expect_over(world, 0, 0);
+	assert_int_equal(world->report->outcome[O2_LST_FAIL_STATUS], 3);
+	assert_int_equal(world->result.status, -EBADMSG);
+}
