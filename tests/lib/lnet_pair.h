@@ -18,7 +18,7 @@
 #define COOKIE_A UINT64_C(0x18e9b84c4d3d1f56)
 #define COOKIE_B UINT64_C(0x18e9b8ecf1101a31)
 
-#define LNET_PAGES   600u
+#define LNET_PAGES   900u
 #define LNET_LETTERS 64u
 #define LNET_EVENTS  64u
 

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef O2_LST_NODE_INTERNAL_H
+#define O2_LST_NODE_INTERNAL_H
+
+#include "lst/node.h"
+#include "lst/rpc.h"
+#include "lst/test.h"
+
+/* The inside of a test node; shared by the files node*.c. */
+
+#define O2_LST_NODE_FETCHES 16u /* lists of destinations under way; more TESTs are dropped */
+
+struct o2_lst_half;
+
+/*
+ * One of a client half: it does one RPC after the other.
+ * LNet: sfw_test_unit
+ */
+struct o2_lst_unit {
+	struct o2_lst_half *half;
+	struct o2_lst_dest dest;
+	bool active;
+	bool trying; /* an RPC is under way: id */
+	bool ready;  /* in the queue of those that want to begin one */
+	uint64_t id;
+	uint32_t left; /* RPCs to do; O2_LST_LOOP_ENDLESS */
+	struct o2_lst_unit *next;
+};
+
+/*
+ * A half of a test.
+ * LNet: sfw_test_instance
+ */
+struct o2_lst_half {
+	struct o2_lst_batch *batch;
+	struct o2_lst_half *next;
+	struct o2_lst_test test; /* client half */
+	uint32_t loop;
+	bool stop_onerr;
+	bool stopping;
+	uint32_t nactive;
+	uint32_t nunits; /* 0: a server half */
+	struct o2_lst_unit *unit;
+};
+
+/* LNet: sfw_batch */
+struct o2_lst_batch {
+	struct o2_lst_node_session *session;
+	struct o2_lst_batch *next;
+	uint64_t id;
+	uint32_t nactive; /* halves */
+	struct o2_lst_half *first;
+};
+
+/* LNet: sfw_session */
+struct o2_lst_node_session {
+	struct o2_lst_node *node;
+	struct o2_lst_node_session *next; /* of all */
+	struct o2_lst_sid sid;
+	struct o2_lst_name name;
+	uint32_t features;
+	uint64_t made; /* how often */
+	uint64_t started_ms;
+	uint32_t brw_errors, ping_errors;
+	uint32_t held; /* by who is going through its tests */
+	struct o2_lst_batch *first;
+};
+
+/* A BRW that is being served. */
+struct o2_lst_brw_slot {
+	bool in_use;
+	bool waiting; /* for pages, in the queue */
+	uint64_t served;
+	uint64_t nid;
+	uint32_t features;
+	enum o2_byte_order order;
+	struct o2_lst_brw_reqst reqst;
+	struct o2_lst_bulk bulk;
+	struct o2_transfer_memory memory;
+	struct o2_lst_brw_slot *next;
+};
+
+/* A TEST whose destinations are being fetched. */
+struct o2_lst_fetch {
+	bool in_use;
+	uint64_t served;
+	struct o2_lst_msg msg;
+	struct o2_lst_bulk bulk;
+	struct o2_transfer_memory memory;
+};
+
+struct o2_lst_node {
+	struct o2_lst_node_config config;
+	struct o2_lnet *lnet;
+	const struct o2_clock *clock;
+	struct o2_lst_node_ops ops;
+	void *context;
+	bool stopped;
+	struct o2_lst_rpc *rpc;
+	struct o2_lst_pages *server_pages, *client_pages, *fetch_pages;
+	struct o2_lst_tester *tester;
+	struct o2_lst_node_report report;
+	struct o2_lst_lnet_counters lnet_counters;
+	/* Sessions: the one that the node is in, and those that wait for their last RPC. */
+	struct o2_lst_node_session *session, *sessions;
+	uint64_t heard_ms; /* when the last request of the framework came */
+	uint32_t nsessions, nbatches, nhalves, nunits;
+	/* Units that want to begin an RPC, in order. */
+	struct o2_lst_unit *ready_first, *ready_last;
+	uint32_t nready;
+	bool pumping;
+	struct o2_lst_brw_slot *brw; /* max_served */
+	struct o2_lst_brw_slot *waiting_first, *waiting_last;
+	struct o2_lst_fetch fetch[O2_LST_NODE_FETCHES];
+};
+
+/* node.c */
+void o2_lst_node_reply(struct o2_lst_node *node, uint64_t served, struct o2_lst_msg *reply, uint32_t status);
+
+/* node_session.c: requests of the framework.  At its end, a reply or a drop. */
+extern const struct o2_lst_service_ops o2_lst_node_framework_ops;
+void o2_lst_node_end_session(struct o2_lst_node *node);
+/* Free it, when it has been left and none of its tests is active. */
+void o2_lst_session_release(struct o2_lst_node *node, struct o2_lst_node_session *session);
+/* The session that a request names, if the node is in it. */
+struct o2_lst_node_session *o2_lst_node_in(const struct o2_lst_node *node, struct o2_lst_sid sid);
+/* Reply with the node's session, as it is now, and its features. */
+void o2_lst_framework_reply(struct o2_lst_node *node, uint64_t served, struct o2_lst_msg *reply,
+			    uint32_t status);
+
+/* node_batch.c: TEST and BATCH. */
+void o2_lst_node_add_test(struct o2_lst_node *node, const struct o2_lst_request *request);
+void o2_lst_node_test_moved(struct o2_lst_node *node, uint64_t served, int status, uint64_t bytes);
+void o2_lst_node_test_over(struct o2_lst_node *node, uint64_t served);
+void o2_lst_node_control(struct o2_lst_node *node, const struct o2_lst_request *request);
+
+/* node_unit.c: client halves at work. */
+void o2_lst_batch_run(struct o2_lst_node *node, struct o2_lst_batch *batch);
+/* force: RPCs under way are given up. */
+void o2_lst_batch_stop(struct o2_lst_node *node, struct o2_lst_batch *batch, bool force);
+/* Begin RPCs of units that wait. */
+void o2_lst_node_pump(struct o2_lst_node *node);
+
+/* node_serve.c: the services of tests. */
+extern const struct o2_lst_service_ops o2_lst_node_ping_ops, o2_lst_node_brw_ops;
+/* What is being served gets no reply. */
+void o2_lst_node_abort_brw(struct o2_lst_node *node);
+
+#endif

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: MIT */
+#include <assert.h>
+#include <errno.h>
+
+#include "lst/node_internal.h"
+
+/* Client halves at work: units, each of which does its RPCs one after the other. */
+
+static void enqueue(struct o2_lst_node *node, struct o2_lst_unit *unit)
+{
+	assert(!unit->ready && !unit->trying);
+	unit->ready = true;
+	unit->next = NULL;
+	if (node->ready_first == NULL)
+		node->ready_first = unit;
+	else
+		node->ready_last->next = unit;
+	node->ready_last = unit;
+	node->nready++;
+}
+
+static struct o2_lst_unit *dequeue(struct o2_lst_node *node)
+{
+	struct o2_lst_unit *unit = node->ready_first;
+
+	node->ready_first = unit->next;
+	unit->ready = false;
+	node->nready--;
+	return unit;
+}
+
+/* The unit's last act: its session may be gone afterwards. */
+static void end_unit(struct o2_lst_node *node, struct o2_lst_unit *unit)
+{
+	struct o2_lst_half *half = unit->half;
+	struct o2_lst_batch *batch = half->batch;
+
+	assert(unit->active && !unit->trying && !unit->ready);
+	unit->active = false;
+	if (--half->nactive > 0)
+		return;
+	assert(batch->nactive > 0);
+	batch->nactive--;
+	o2_lst_session_release(node, batch->session);
+}
+
+static void count_error(const struct o2_lst_unit *unit)
+{
+	struct o2_lst_node_session *session = unit->half->batch->session;
+
+	/* What a stop has ended is no error. */
+	if (unit->half->stopping)
+		return;
+	if (unit->half->test.service == O2_LST_SERVICE_BRW)
+		session->brw_errors++;
+	else
+		session->ping_errors++;
+}
+
+static void tell_wrong(const struct o2_lst_node *node, const struct o2_lst_unit *unit,
+		       const struct o2_lst_test_result *result)
+{
+	const struct o2_lst_node_wrong wrong = {
+		.nid = unit->dest.nid, .is_client = true, .len = unit->half->test.len, .word = result->wrong};
+
+	if (result->failure == O2_LST_FAILURE_DATA && node->ops.wrong != NULL)
+		node->ops.wrong(node->context, &wrong);
+}
+
+/* LNet: sfw_test_rpc_done */
+static void note_result(void *context, const struct o2_lst_test_result *result)
+{
+	struct o2_lst_unit *unit = context;
+	const struct o2_lst_half *half = unit->half;
+	struct o2_lst_node *node = half->batch->session->node;
+	const bool failed = result->status != 0;
+
+	assert(unit->active && unit->trying);
+	unit->trying = false;
+	node->report.tries++;
+	node->report.failed += failed;
+	if (failed)
+		count_error(unit);
+	tell_wrong(node, unit, result);
+	if (half->stopping || unit->left == 0 || (failed && half->stop_onerr))
+		end_unit(node, unit);
+	else
+		enqueue(node, unit);
+}
+
+/* Returns false when there is no room for it now. */
+static bool begin(struct o2_lst_node *node, struct o2_lst_unit *unit)
+{
+	const struct o2_lst_try asked = {
+		.test = &unit->half->test,
+		.nid = unit->dest.nid,
+		.pid = unit->dest.pid,
+		.done = note_result,
+		.context = unit,
+	};
+	const uint32_t left = unit->left;
+	int rc;
+
+	unit->trying = true;
+	if (left != O2_LST_LOOP_ENDLESS)
+		unit->left--;
+	rc = o2_lst_test_start(node->tester, &asked, &unit->id, NULL);
+	if (rc == 0)
+		return true;
+	unit->trying = false;
+	unit->left = left;
+	if (rc == -ENOSPC || rc == -ENOBUFS)
+		return false;
+	/* One whose RPC cannot be prepared ends. */
+	count_error(unit);
+	end_unit(node, unit);
+	return true;
+}
+
+/*
+ * Each of those that wait now, once: one whose RPCs end where they are begun comes back later, so that it
+ * keeps nobody.
+ */
+void o2_lst_node_pump(struct o2_lst_node *node)
+{
+	if (node->pumping || node->stopped)
+		return;
+	node->pumping = true;
+	for (uint32_t n = node->nready; n > 0 && node->nready > 0; n--) {
+		struct o2_lst_unit *unit = dequeue(node);
+
+		if (begin(node, unit))
+			continue;
+		unit->ready = true;
+		unit->next = node->ready_first;
+		node->ready_first = unit;
+		if (unit->next == NULL)
+			node->ready_last = unit;
+		node->nready++;
+		break;
+	}
+	node->pumping = false;
+}
+
+static void run_half(struct o2_lst_node *node, struct o2_lst_half *half)
+{
+	half->stopping = false;
+	half->nactive = half->nunits;
+	half->batch->nactive += half->nunits > 0;
+	for (uint32_t i = 0; i < half->nunits; i++) {
+		struct o2_lst_unit *unit = &half->unit[i];
+
+		unit->active = true;
+		unit->left = half->loop > INT32_MAX ? O2_LST_LOOP_ENDLESS : half->loop;
+		enqueue(node, unit);
+	}
+}
+
+void o2_lst_batch_run(struct o2_lst_node *node, struct o2_lst_batch *batch)
+{
+	if (batch->nactive > 0)
+		return;
+	for (struct o2_lst_half *half = batch->first; half != NULL; half = half->next)
+		run_half(node, half);
+	o2_lst_node_pump(node);
+}
+
+/* Out of the queue, all that belong to the half. */
+static void forget_ready(struct o2_lst_node *node, const struct o2_lst_half *half)
+{
+	struct o2_lst_unit **at = &node->ready_first;
+
+	node->ready_last = NULL;
+	while (*at != NULL) {
+		struct o2_lst_unit *unit = *at;
+
+		if (unit->half == half) {
+			*at = unit->next;
+			unit->ready = false;
+			node->nready--;
+			continue;
+		}
+		node->ready_last = unit;
+		at = &unit->next;
+	}
+}
+
+static void stop_half(struct o2_lst_node *node, struct o2_lst_half *half, bool force)
+{
+	half->stopping = true;
+	forget_ready(node, half);
+	for (uint32_t i = 0; i < half->nunits; i++) {
+		struct o2_lst_unit *unit = &half->unit[i];
+
+		if (unit->active && !unit->trying)
+			end_unit(node, unit);
+		else if (unit->trying && force)
+			o2_lst_test_cancel(node->tester, unit->id);
+	}
+}
+
+void o2_lst_batch_stop(struct o2_lst_node *node, struct o2_lst_batch *batch, bool force)
+{
+	struct o2_lst_node_session *session = batch->session;
+
+	/* Its last unit may end here. */
+	session->held++;
+	for (struct o2_lst_half *half = batch->first; half != NULL; half = half->next)
+		if (half->nactive > 0)
+			stop_half(node, half, force);
+	session->held--;
+	o2_lst_session_release(node, session);
+}

@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: MIT */
+
+/* A test node at work, docs/lst.md "Tests and batches": as the server of pings and bulks, and as the client. */
+
+#include "tests/lib/lst_pair.h"
+
+#define OURS lst_sid(1)
+
+static int setup(void **state)
+{
+	static struct lst_pair pair;
+	const struct o2_lst_msg msg = lst_mksn(OURS, 0, "ours");
+
+	lst_pair_open(&pair, NULL);
+	assert_int_equal(lst_pair_ask(&pair, &msg), 0);
+	*state = &pair;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	lst_pair_close(*state);
+	return 0;
+}
+
+static uint8_t *bulk_of(struct lst_pair *pair)
+{
+	return lnet_side_bytes(&pair->lnet.a, LST_SIDE_BULK);
+}
+
+/* --- as a server --- */
+
+TEST_WITH(test_pings, setup, teardown)
+{
+	struct lst_pair *pair = *state;
+	struct o2_lst_msg msg = {.msg_type = O2_LST_PING_REQST, .msg_ses_feats = 1};
+
+	msg.u.ping_reqst.pnr_magic = O2_LST_PING_MAGIC;
+	msg.u.ping_reqst.pnr_seq = 77;
+	assert_int_equal(lst_pair_ask(pair, &msg), 0);
+	assert_int_equal(pair->reply.u.ping_reply.pnr_magic, O2_LST_PING_MAGIC);
+	assert_int_equal(pair->reply.u.ping_reply.pnr_seq, 77);
+	msg.msg_ses_feats = 0x80;
+	assert_int_equal(lst_pair_ask(pair, &msg), EPROTO);
+	assert_int_equal(pair->reply.u.ping_reply.pnr_seq, 77);
+	msg.u.ping_reqst.pnr_magic = 7;
+	assert_int_equal(lst_pair_ask(pair, &msg), -1);
+	assert_int_equal(o2_lst_node_report(pair->b.node)->pings, 1);
+	lst_pair_clock(pair, 64000);
+}
+
+TEST_WITH(test_bulks, setup, teardown)
+{
+	static const uint32_t lengths[] = {8, 2048, 3976, 3984, 4096, 8000, 65536};
+	struct lst_pair *pair = *state;
+	uint64_t total = 0;
+
+	for (size_t i = 0; i < 4 * sizeof(lengths) / sizeof(lengths[0]); i++) {
+		const uint32_t len = lengths[i / 4];
+		const enum o2_lst_brw_check check = 1 + i % 4;
+		struct o2_lst_msg msg = lst_brw(O2_LST_BRW_READ, check, len);
+		uint8_t *bytes = bulk_of(pair);
+
+		memset(bytes, 0, len);
+		assert_int_equal(lst_pair_ask_bulk(pair, &msg, len, false), 0);
+		/* All of it is the pattern, whatever the check. */
+		assert_true(o2_lst_pattern_check(bytes, len, 0, O2_LST_CHECK_FULL, O2_LITTLE_ENDIAN, NULL));
+		msg.u.brw_reqst.brw_rw = O2_LST_BRW_WRITE;
+		assert_int_equal(lst_pair_ask_bulk(pair, &msg, len, true), 0);
+		/* The middle is wrong, which only check full looks at. */
+		bytes[o2_lst_node_flipped(len) + 2] ^= 0x10;
+		assert_int_equal(lst_pair_ask_bulk(pair, &msg, len, true),
+				 check == O2_LST_CHECK_FULL || (check == O2_LST_CHECK_SIMPLE && len == 8)
+					 ? EBADMSG
+					 : 0);
+		if (check == O2_LST_CHECK_FULL) {
+			assert_int_equal(pair->b.wrong.word.at, (o2_lst_node_flipped(len) + 2) / 8 * 8);
+			assert_int_equal(pair->b.wrong.len, len);
+			assert_true(pair->b.wrong.nid == NID_A && !pair->b.wrong.is_client);
+		}
+		total += 3 * len;
+	}
+	assert_int_equal(o2_lst_node_report(pair->b.node)->bytes, total);
+	assert_int_equal(o2_lst_node_report(pair->b.node)->wrong_writes, 8);
+}
+
+/* What comes from a node of the other order is in that order. */
+TEST_WITH(test_bulk_of_the_other_order, setup, teardown)
+{
+	struct lst_pair *pair = *state;
+	const struct o2_lst_msg msg = lst_brw(O2_LST_BRW_WRITE, O2_LST_CHECK_FULL, 64);
+
+	o2_lst_pattern_fill(bulk_of(pair), 64, 0, O2_LST_CHECK_FULL, O2_BIG_ENDIAN);
+	assert_int_equal(lst_pair_ask_bulk(pair, &msg, 64, true), EBADMSG);
+	assert_true(pair->b.wrong.word.got == UINT64_C(0xb3eeb2eeb1eeb0ee));
+}
+
+TEST_WITH(test_brw_out_of_range, setup, teardown)
+{
+	struct lst_pair *pair = *state;
+	const struct {
+		uint32_t rw, check, len, features;
+		int status;
+	} rows[] = {{0, 3, 4096, 1, EINVAL},	{3, 3, 4096, 1, EINVAL},
+		    {1, 0, 4096, 1, EINVAL},	{1, 5, 4096, 1, EINVAL},
+		    {1, 3, 0, 1, EINVAL},	{1, 3, 12, 1, EINVAL},
+		    {1, 3, 1048584, 1, EINVAL}, {2, 3, UINT32_MAX, 1, EINVAL},
+		    {1, 3, 8, 0, EINVAL},	{1, 3, 4096, 2, EPROTO},
+		    {1, 3, 4096, 0, 0}};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct o2_lst_msg msg = lst_brw(rows[i].rw, rows[i].check, rows[i].len);
+
+		msg.msg_ses_feats = rows[i].features;
+		assert_int_equal(lst_pair_ask_bulk(pair, &msg, 4096, rows[i].rw == 2), rows[i].status);
+		assert_int_equal(pair->reply.msg_ses_feats, rows[i].features == 2 ? 1 : rows[i].features);
+	}
+	assert_int_equal(o2_lst_node_report(pair->b.node)->refused, 10);
+}
+
+/* The client's memory is shorter than announced. */
+TEST_WITH(test_memory_that_is_short, setup, teardown)
+{
+	struct lst_pair *pair = *state;
+	struct o2_lst_msg msg = lst_brw(O2_LST_BRW_READ, O2_LST_CHECK_NONE, 8192);
+
+	/* PUT_NAK: the reply says 0 all the same, and the reader waits for its bulk in vain. */
+	assert_int_equal(lst_pair_ask_bulk(pair, &msg, 4096, false), -1);
+	assert_int_equal(o2_lst_node_report(pair->b.node)->reads, 1);
+	msg.u.brw_reqst.brw_rw = O2_LST_BRW_WRITE;
+	assert_int_equal(lst_pair_ask_bulk(pair, &msg, 4096, true), -1);
+	/* By IMMEDIATE the GET is dropped, and ends with the session. */
+	msg.u.brw_reqst.brw_len = 64;
+	assert_int_equal(lst_pair_ask_bulk(pair, &msg, 32, true), -1);
+	assert_int_equal(o2_lst_node_active(pair->b.node), 1);
+	o2_lst_node_end_session(pair->b.node);
+	assert_int_equal(o2_lst_node_active(pair->b.node), 0);
+	lst_pair_clock(pair, 64000);
+	assert_int_equal(pair->status, -ETIMEDOUT);
+}
+
+/* There is room for one bulk of 1 MiB: the others wait in order, and the last is dropped with the session. */
+TEST_WITH(test_requests_that_wait_for_pages, setup, teardown)
+{
+	struct lst_pair *pair = *state;
+	const struct o2_lst_msg msg = lst_brw(O2_LST_BRW_READ, O2_LST_CHECK_FULL, O2_LST_MAX_BULK_BYTES);
+	const struct o2_lst_msg small = lst_brw(O2_LST_BRW_READ, O2_LST_CHECK_FULL, 4096);
+
+	lst_pair_start(pair, &msg, O2_LST_MAX_BULK_BYTES, false);
+	lst_pair_start(pair, &msg, O2_LST_MAX_BULK_BYTES, false);
+	lst_pair_start(pair, &small, 4096, false);
+	for (int i = 0; i < 3; i++)
+		lnet_deliver(&pair->lnet.a);
+	assert_int_equal(o2_lst_node_active(pair->b.node), 3);
+	assert_int_equal(pair->lnet.b.nletters, 1);
+	lnet_deliver_all(&pair->lnet);
+	assert_int_equal(pair->nanswers, 3);
+	assert_int_equal(pair->status, 0);
+	lst_pair_start(pair, &msg, O2_LST_MAX_BULK_BYTES, false);
+	lst_pair_start(pair, &msg, O2_LST_MAX_BULK_BYTES, false);
+	lnet_deliver(&pair->lnet.a);
+	lnet_deliver(&pair->lnet.a);
+	o2_lst_node_end_session(pair->b.node);
+	assert_int_equal(o2_lst_node_active(pair->b.node), 1);
+	lnet_deliver_all(&pair->lnet);
+	assert_int_equal(o2_lst_node_active(pair->b.node), 0);
+	lst_pair_clock(pair, 64000);
+	assert_int_equal(pair->status, -ETIMEDOUT);
+}
+
+TEST(test_flipped_bit)
+{
+	static const uint32_t lengths[] = {8, 4096, 65536};
+	static struct lst_pair pair;
+	struct o2_lst_node_config config = lst_pair_config();
+
+	config.flip_bit = true;
+	lst_pair_open(&pair, &config);
+	for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
+		const uint32_t at = o2_lst_node_flipped(lengths[i]);
+		const struct o2_lst_msg msg = lst_brw(O2_LST_BRW_READ, O2_LST_CHECK_SIMPLE, lengths[i]);
+		uint8_t *bytes = bulk_of(&pair);
+		struct o2_lst_wrong wrong;
+
+		assert_int_equal(lst_pair_ask_bulk(&pair, &msg, lengths[i], false), 0);
+		assert_false(o2_lst_pattern_check(bytes, lengths[i], 0, O2_LST_CHECK_FULL, O2_LITTLE_ENDIAN,
+						  &wrong));
+		assert_int_equal(wrong.at, at / 8 * 8);
+		bytes[at] ^= 1;
+		assert_true(o2_lst_pattern_check(bytes, lengths[i], 0, O2_LST_CHECK_FULL, O2_LITTLE_ENDIAN,
+						 NULL));
+	}
+	lst_pair_close(&pair);
+}
+
+/* --- as a client --- */
+
+static void add(struct lst_pair *pair, const struct o2_lst_msg *test)
+{
+	assert_int_equal(lst_pair_add_client(pair, test, NID_A), 0);
+}
+
+static void control(struct lst_pair *pair, uint32_t opc, uint32_t arg)
+{
+	const struct o2_lst_msg msg = lst_batch(OURS, 1, opc, 0, arg);
+
+	lst_pair_start(pair, &msg, 0, false);
+	lnet_deliver(&pair->lnet.a);
+}
+
+/* What the side sends is lost on its way. */
+static void lose(struct lnet_side *side)
+{
+	while (side->nletters > 0)
+		o2_lnet_finished(side->lnet, side->letter[--side->nletters].tag, 0, 0, NULL);
+}
+
+static uint32_t active(struct lst_pair *pair, uint32_t index)
+{
+	const struct o2_lst_msg msg = lst_batch(OURS, 1, O2_LST_BATCH_QUERY, index, 0);
+
+	assert_int_equal(lst_pair_ask(pair, &msg), 0);
+	return pair->reply.u.batch_reply.bar_active;
+}
+
+static const struct o2_lst_fw_counters *counters(struct lst_pair *pair)
+{
+	const struct o2_lst_msg msg = lst_stat(OURS);
+
+	assert_int_equal(lst_pair_ask(pair, &msg), 0);
+	return &pair->reply.u.stat_reply.str_fw;
+}
+
+static struct o2_lst_msg brw_test(enum o2_lst_brw_rw rw, uint32_t len, uint32_t offset)
+{
+	struct o2_lst_msg test = lst_test(OURS, true, 1);
+
+	test.u.test_reqst.tsr_service = O2_LST_SERVICE_BRW;
+	test.u.test_reqst.tsr_u.bulk_v1 =
+		(struct o2_lst_bulk_v1){(uint16_t)rw, O2_LST_CHECK_FULL, len, offset};
+	return test;
+}
+
+TEST_WITH(test_tests_that_end, setup, teardown)
+{
+	struct lst_pair *pair = *state;
+	struct o2_lst_msg test = lst_test(OURS, true, 2);
+
+	test.u.test_reqst.tsr_concur = 3;
+	add(pair, &test);
+	test = brw_test(O2_LST_BRW_READ, 8000, 192);
+	add(pair, &test);
+	test = brw_test(O2_LST_BRW_WRITE, 2048, 512);
+	add(pair, &test);
+	assert_int_equal(active(pair, 0), 0);
+	control(pair, O2_LST_BATCH_RUN, 0);
+	test = lst_test(OURS, false, 0);
+	assert_int_equal(pair->b.node->session->first->nactive, 3);
+	lnet_deliver_all(&pair->lnet);
+	assert_int_equal(active(pair, 0), 0);
+	assert_int_equal(o2_lst_node_report(pair->a.node)->pings, 18);
+	assert_int_equal(o2_lst_node_report(pair->a.node)->reads, 3);
+	assert_int_equal(o2_lst_node_report(pair->a.node)->writes, 3);
+	assert_int_equal(o2_lst_node_report(pair->b.node)->tries, 24);
+	assert_int_equal(o2_lst_node_report(pair->b.node)->failed, 0);
+	/* Once more. */
+	control(pair, O2_LST_BATCH_RUN, 0);
+	lnet_deliver_all(&pair->lnet);
+	assert_int_equal(o2_lst_node_report(pair->b.node)->tries, 48);
+	assert_int_equal(counters(pair)->ping_errors, 0);
+}
+
+/* Without end: it goes on until it is stopped, and a batch that runs takes no more tests. */
+TEST_WITH(test_endless, setup, teardown)
+{
+	struct lst_pair *pair = *state;
+	struct o2_lst_msg test = lst_test(OURS, true, 1);
+	uint64_t tries;
+
+	test.u.test_reqst.tsr_loop = UINT32_MAX;
+	test.u.test_reqst.tsr_concur = 2;
+	add(pair, &test);
+	control(pair, O2_LST_BATCH_RUN, 0);
+	for (int i = 0; i < 200; i++)
+		lnet_deliver(pair->lnet.a.nletters > 0 ? &pair->lnet.a : &pair->lnet.b);
+	tries = o2_lst_node_report(pair->b.node)->tries;
+	assert_true(tries > 50);
+	test = lst_test(OURS, false, 0);
+	lst_pair_start(pair, &test, 0, false);
+	while (pair->nanswers == 0)
+		lnet_deliver(pair->lnet.a.nletters > 0 ? &pair->lnet.a : &pair->lnet.b);
+	assert_int_equal(pair->reply.u.reply.status, EBUSY);
+	control(pair, O2_LST_BATCH_STOP, 0);
+	lnet_deliver_all(&pair->lnet);
+	assert_int_equal(active(pair, 1), 0);
+	assert_int_equal(counters(pair)->active_batches, 0);
+}
+
+/* By force those under way are given up, and are no errors. */
+TEST_WITH(test_stop_by_force, setup, teardown)
+{
+	struct lst_pair *pair = *state;
+	struct o2_lst_msg test = brw_test(O2_LST_BRW_WRITE, 2048, 0);
+
+	test.u.test_reqst.tsr_loop = UINT32_MAX;
+	add(pair, &test);
+	control(pair, O2_LST_BATCH_RUN, 0);
+	lose(&pair->lnet.b);
+	assert_int_equal(pair->b.node->session->first->nactive, 1);
+	control(pair, O2_LST_BATCH_STOP, 1);
+	lnet_deliver_all(&pair->lnet);
+	assert_int_equal(active(pair, 0), 0);
+	assert_int_equal(counters(pair)->brw_errors, 0);
+	assert_int_equal(o2_lst_node_report(pair->b.node)->failed, 1);
+	lst_pair_clock(pair, 64000);
+}
+
+/* A server that does not answer well. */
+TEST_WITH(test_errors_of_tests, setup, teardown)
+{
+	struct lst_pair *pair = *state;
+	struct o2_lst_msg test = brw_test(O2_LST_BRW_READ, 4096, 0);
+
+	pair->a.node->config.flip_bit = true;
+	add(pair, &test);
+	control(pair, O2_LST_BATCH_RUN, 0);
+	lnet_deliver_all(&pair->lnet);
+	assert_int_equal(o2_lst_node_report(pair->b.node)->failed, 1);
+	assert_int_equal(counters(pair)->brw_errors, 1);
+	assert_true(pair->b.wrong.is_client && pair->b.wrong.nid == NID_A);
+	assert_int_equal(pair->b.wrong.word.at, 2048);
+	/* Without stop at an error it does all of them. */
+	test.u.test_reqst.tsr_stop_onerr = 0;
+	add(pair, &test);
+	control(pair, O2_LST_BATCH_RUN, 0);
+	lnet_deliver_all(&pair->lnet);
+	assert_int_equal(counters(pair)->brw_errors, 5);
+}
+
+/* Nobody is at the destination: what cannot be begun ends. */
+TEST_WITH(test_unreachable, setup, teardown)
+{
+	struct lst_pair *pair = *state;
+	struct o2_lst_msg test = lst_test(OURS, true, 2);
+
+	test.u.test_reqst.tsr_loop = UINT32_MAX;
+	test.u.test_reqst.tsr_stop_onerr = 0;
+	assert_int_equal(lst_pair_add_client(pair, &test, NID_B + 9), 0);
+	control(pair, O2_LST_BATCH_RUN, 0);
+	lnet_deliver_all(&pair->lnet);
+	assert_int_equal(active(pair, 0), 0);
+	assert_int_equal(counters(pair)->ping_errors, 2);
+}
+
+/* Units wait for calls and pages: all get their turn. */
+TEST_WITH(test_units_that_wait, setup, teardown)
+{
+	struct lst_pair *pair = *state;
+	struct o2_lst_msg test = lst_test(OURS, true, 1);
+
+	test.u.test_reqst.tsr_concur = 12;
+	add(pair, &test);
+	test = brw_test(O2_LST_BRW_WRITE, O2_LST_MAX_BULK_BYTES, 0);
+	test.u.test_reqst.tsr_concur = 3;
+	add(pair, &test);
+	control(pair, O2_LST_BATCH_RUN, 0);
+	lnet_deliver_all(&pair->lnet);
+	assert_int_equal(o2_lst_node_report(pair->b.node)->tries, 45);
+	assert_int_equal(o2_lst_node_report(pair->b.node)->failed, 0);
+	assert_int_equal(o2_lst_node_report(pair->a.node)->writes, 9);
+}
+
+/* A session that is taken while its tests run waits for LNet, and is counted; there are only so many. */
+TEST_WITH(test_zombies, setup, teardown)
+{
+	struct lst_pair *pair = *state;
+	struct o2_lst_msg test = lst_test(OURS, true, 1), msg;
+	static struct letter kept;
+
+	test.u.test_reqst.tsr_loop = UINT32_MAX;
+	test.u.test_reqst.tsr_concur = 4;
+	add(pair, &test);
+	control(pair, O2_LST_BATCH_RUN, 0);
+	/* One of its pings does not leave. */
+	kept = pair->lnet.b.letter[0];
+	pair->lnet.b.nletters--;
+	memmove(pair->lnet.b.letter, pair->lnet.b.letter + 1, pair->lnet.b.nletters * sizeof(kept));
+	msg = lst_mksn(lst_sid(2), 1, "thief");
+	assert_int_equal(lst_pair_ask(pair, &msg), 0);
+	msg = lst_stat(lst_sid(2));
+	assert_int_equal(lst_pair_ask(pair, &msg), 0);
+	assert_int_equal(pair->reply.u.stat_reply.str_fw.zombie_sessions, 1);
+	assert_int_equal(pair->b.node->nunits, 4);
+	msg = lst_mksn(lst_sid(3), 1, "another");
+	assert_int_equal(lst_pair_ask(pair, &msg), 0);
+	o2_lnet_finished(pair->lnet.b.lnet, kept.tag, 0, 0, NULL);
+	lnet_deliver_all(&pair->lnet);
+	assert_int_equal(pair->b.node->nunits, 0);
+	assert_int_equal(pair->b.node->nsessions, 1);
+}
