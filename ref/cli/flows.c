@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PSN_MASK 0xffffffu
+#include "cli/roce_layout.h"
+
 /* Sequence numbers count modulo 2^24: those in the half behind the expected one are older. */
 #define PSN_HALF 0x800000u
 /* A retransmission is at most as far back as packets may be outstanding; further back is a new beginning. */
@@ -80,11 +81,11 @@ void o2_flows_forget(struct o2_flows *flows, const struct o2_roce_address *dst, 
 
 enum o2_flow_order o2_flow_advance(struct o2_flow *flow, const struct o2_roce_packet *packet)
 {
-	const uint32_t ahead = (packet->psn - flow->next_psn) & PSN_MASK;
+	const uint32_t ahead = (packet->psn - flow->next_psn) & O2_24_BITS;
 	enum o2_flow_order order = O2_FLOW_NEXT;
 
 	if (flow->known && ahead >= PSN_HALF) {
-		const uint32_t behind = (flow->next_psn - packet->psn) & PSN_MASK;
+		const uint32_t behind = (flow->next_psn - packet->psn) & O2_24_BITS;
 		const bool fills_gap = flow->has_gap && packet->psn == flow->gap_psn;
 		const bool is_new = behind > PSN_REPEAT_MAX && packet->first;
 
@@ -104,7 +105,7 @@ enum o2_flow_order o2_flow_advance(struct o2_flow *flow, const struct o2_roce_pa
 	}
 	/* How many numbers the answer to a READ takes depends on the path's MTU. */
 	flow->known = packet->kind != O2_ROCE_READ;
-	flow->next_psn = (packet->psn + 1) & PSN_MASK;
+	flow->next_psn = (packet->psn + 1) & O2_24_BITS;
 	return order;
 }
 

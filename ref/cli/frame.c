@@ -4,11 +4,11 @@
 #include <pcap/dlt.h>
 #include <string.h>
 
+#include "cli/roce_layout.h"
 #include "wire/bytes.h"
 
 #define SLL_BYTES	   16u
 #define SLL2_BYTES	   20u
-#define ETHERTYPE_IPV4	   0x0800u
 #define ETHERTYPE_IPV6	   0x86ddu
 #define ETHERTYPE_ROCE	   0x8915u /* RoCE without IP: a global route header follows */
 #define ETHERTYPE_VLAN	   0x8100u
@@ -18,7 +18,6 @@
 #define VLAN_TAGS_MAX	   2u
 #define IPV4_FRAGMENT	   0x3fffu /* "more fragments" and the offset */
 #define IPV6_BYTES	   40u
-#define PROTOCOL_UDP	   17u
 
 #define ERF_BYTES	    16u
 #define ERF_AT_TYPE	    8u
@@ -79,19 +78,19 @@ static enum o2_roce_verdict pass_ipv4(struct o2_span *span, struct o2_roce_packe
 
 	if (span->seen_bytes < O2_IPV4_BYTES)
 		return o2_span_short_of(span, O2_IPV4_BYTES);
-	if (header[0] >> 4 != 4 || header[9] != PROTOCOL_UDP)
+	if (header[0] >> 4 != 4 || header[O2_IPV4_AT_PROTOCOL] != O2_PROTOCOL_UDP)
 		return O2_ROCE_NOT_ROCE;
 	/* RoCE packets are never fragmented. */
-	if ((o2_load16_be(header + 6) & IPV4_FRAGMENT) != 0)
+	if ((o2_load16_be(header + O2_IPV4_AT_FRAGMENT) & IPV4_FRAGMENT) != 0)
 		return O2_ROCE_NOT_ROCE;
 	header_bytes = 4u * (header[0] & 15u);
-	total_bytes = o2_load16_be(header + 2);
+	total_bytes = o2_load16_be(header + O2_IPV4_AT_TOTAL);
 	if (header_bytes < O2_IPV4_BYTES || total_bytes < header_bytes)
 		return O2_ROCE_MALFORMED;
 	if (o2_span_take(span, header_bytes) == NULL)
 		return o2_span_short_of(span, header_bytes);
-	set_address(&packet->src, header + 12, 4);
-	set_address(&packet->dst, header + 16, 4);
+	set_address(&packet->src, header + O2_IPV4_AT_SRC, 4);
+	set_address(&packet->dst, header + O2_IPV4_AT_DST, 4);
 	return O2_ROCE_PACKET;
 }
 
@@ -116,9 +115,9 @@ static enum o2_roce_verdict pass_udp(struct o2_span *span)
 
 	if (header == NULL)
 		return o2_span_short_of(span, O2_UDP_BYTES);
-	if (o2_load16_be(header + 2) != O2_ROCE_UDP_PORT)
+	if (o2_load16_be(header + O2_UDP_AT_DST) != O2_ROCE_UDP_PORT)
 		return O2_ROCE_NOT_ROCE;
-	length_bytes = o2_load16_be(header + 4);
+	length_bytes = o2_load16_be(header + O2_UDP_AT_LENGTH);
 	if (length_bytes < O2_UDP_BYTES + TRANSPORT_BYTES || span->length_bytes < length_bytes - O2_UDP_BYTES)
 		return O2_ROCE_MALFORMED;
 	limit(span, length_bytes - O2_UDP_BYTES);
@@ -157,10 +156,10 @@ static enum o2_roce_verdict pass_ethertype(struct o2_span *span, uint16_t type, 
 	}
 	if (type == ETHERTYPE_ROCE)
 		return pass_global(span, packet);
-	if (type == ETHERTYPE_IPV4)
+	if (type == O2_ETHERTYPE_IPV4)
 		verdict = pass_ipv4(span, packet);
 	else if (type == ETHERTYPE_IPV6)
-		verdict = pass_ipv6(span, PROTOCOL_UDP, packet);
+		verdict = pass_ipv6(span, O2_PROTOCOL_UDP, packet);
 	else
 		return O2_ROCE_NOT_ROCE;
 	return verdict == O2_ROCE_PACKET ? pass_udp(span) : verdict;
@@ -185,7 +184,7 @@ static enum o2_roce_verdict pass_link(struct o2_span *span, size_t header_bytes,
 
 static enum o2_roce_verdict pass_ethernet(struct o2_span *span, struct o2_roce_packet *packet)
 {
-	return pass_link(span, O2_ETHERNET_BYTES, 12, packet);
+	return pass_link(span, O2_ETHERNET_BYTES, O2_ETHERNET_AT_TYPE, packet);
 }
 
 static enum o2_roce_verdict pass_sll(struct o2_span *span, struct o2_roce_packet *packet)

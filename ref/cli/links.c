@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PSN_MASK 0xffffffu
+#include "cli/roce_layout.h"
 
 /* A connection.  qp[side]: the queue pair of that side, to which the other one sends. */
 struct link {
@@ -251,7 +251,7 @@ static int take_cm(struct o2_links *links, const struct o2_event *event)
 
 static uint32_t first_psn(const struct o2_event *event)
 {
-	return (event->psn - event->packets + 1) & PSN_MASK;
+	return (event->psn - event->packets + 1) & O2_24_BITS;
 }
 
 /* A message or a WRITE over a connection. */

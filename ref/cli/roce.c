@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/frame.h"
+#include "cli/roce_layout.h"
 #include "wire/bytes.h"
 
 #define AETH_BYTES	4u
@@ -18,24 +19,24 @@
  * header".
  */
 struct opcode {
-	uint8_t code; /* its low 5 bits, for reliable connections */
+	uint8_t code; /* O2_OPERATION_.. */
 	enum o2_roce_kind kind;
 	bool first, last;
 	uint8_t extra_bytes; /* of headers after the base transport header */
 };
 
 static const struct opcode opcodes[] = {
-	{0x00, O2_ROCE_SEND, true, false, 0},
-	{0x01, O2_ROCE_SEND, false, false, 0},
-	{0x02, O2_ROCE_SEND, false, true, 0},
+	{O2_OPERATION_SEND_FIRST, O2_ROCE_SEND, true, false, 0},
+	{O2_OPERATION_SEND_MIDDLE, O2_ROCE_SEND, false, false, 0},
+	{O2_OPERATION_SEND_LAST, O2_ROCE_SEND, false, true, 0},
 	{0x03, O2_ROCE_SEND, false, true, IMMDT_BYTES},
-	{0x04, O2_ROCE_SEND, true, true, 0},
+	{O2_OPERATION_SEND_ONLY, O2_ROCE_SEND, true, true, 0},
 	{0x05, O2_ROCE_SEND, true, true, IMMDT_BYTES},
-	{0x06, O2_ROCE_WRITE, true, false, O2_RETH_BYTES},
-	{0x07, O2_ROCE_WRITE, false, false, 0},
-	{0x08, O2_ROCE_WRITE, false, true, 0},
+	{O2_OPERATION_WRITE_FIRST, O2_ROCE_WRITE, true, false, O2_RETH_BYTES},
+	{O2_OPERATION_WRITE_MIDDLE, O2_ROCE_WRITE, false, false, 0},
+	{O2_OPERATION_WRITE_LAST, O2_ROCE_WRITE, false, true, 0},
 	{0x09, O2_ROCE_WRITE, false, true, IMMDT_BYTES},
-	{0x0a, O2_ROCE_WRITE, true, true, O2_RETH_BYTES},
+	{O2_OPERATION_WRITE_ONLY, O2_ROCE_WRITE, true, true, O2_RETH_BYTES},
 	{0x0b, O2_ROCE_WRITE, true, true, O2_RETH_BYTES + IMMDT_BYTES},
 	{0x0c, O2_ROCE_READ, true, true, O2_RETH_BYTES},
 	{0x0d, O2_ROCE_READ_RESPONSE, true, false, AETH_BYTES},
@@ -50,15 +51,14 @@ static const struct opcode opcodes[] = {
 	{0x17, O2_ROCE_SEND, true, true, IMMDT_BYTES},
 };
 
-#define SERVICE_RC 0u /* the high 3 bits of an opcode */
-#define SERVICE_UD 3u
-
 static const struct opcode *opcode_of(uint8_t code)
 {
-	if (code >> 5 != SERVICE_RC && code >> 5 != SERVICE_UD)
+	const unsigned int service = code >> O2_SERVICE_SHIFT;
+
+	if (service != O2_SERVICE_RC && service != O2_SERVICE_UD)
 		return NULL;
 	for (size_t i = 0; i < sizeof(opcodes) / sizeof(opcodes[0]); i++)
-		if (opcodes[i].code == (code & 0x1f))
+		if (opcodes[i].code == (code & O2_OPERATION))
 			return &opcodes[i];
 	return NULL;
 }
@@ -69,9 +69,9 @@ static void read_extra(const struct opcode *opcode, const uint8_t *extra, struct
 		opcode->first && (packet->kind == O2_ROCE_WRITE || packet->kind == O2_ROCE_READ);
 
 	if (has_reth) {
-		packet->va = o2_load64_be(extra);
-		packet->rkey = o2_load32_be(extra + 8);
-		packet->dma_bytes = o2_load32_be(extra + 12);
+		packet->va = o2_load64_be(extra + O2_RETH_AT_VA);
+		packet->rkey = o2_load32_be(extra + O2_RETH_AT_RKEY);
+		packet->dma_bytes = o2_load32_be(extra + O2_RETH_AT_LENGTH);
 	}
 	if (packet->kind == O2_ROCE_ACK)
 		packet->syndrome = extra[0];
@@ -85,19 +85,19 @@ static enum o2_roce_verdict read_transport(struct o2_span *span, struct o2_roce_
 
 	if (bth == NULL)
 		return o2_span_short_of(span, O2_BTH_BYTES);
-	packet->opcode = bth[0];
-	packet->datagram = bth[0] >> 5 == SERVICE_UD;
-	packet->dest_qp = o2_load32_be(bth + 4) & 0xffffff;
-	packet->psn = o2_load32_be(bth + 8) & 0xffffff;
+	packet->opcode = bth[O2_BTH_AT_OPCODE];
+	packet->datagram = packet->opcode >> O2_SERVICE_SHIFT == O2_SERVICE_UD;
+	packet->dest_qp = o2_load32_be(bth + O2_BTH_AT_QP) & O2_24_BITS;
+	packet->psn = o2_load32_be(bth + O2_BTH_AT_PSN) & O2_24_BITS;
 	packet->kind = O2_ROCE_OTHER;
-	opcode = opcode_of(bth[0]);
+	opcode = opcode_of(packet->opcode);
 	if (opcode == NULL)
 		return O2_ROCE_PACKET;
 	packet->kind = opcode->kind;
 	packet->first = opcode->first;
 	packet->last = opcode->last;
 	extra_bytes = opcode->extra_bytes + (packet->datagram ? O2_DETH_BYTES : 0);
-	tail_bytes = O2_ICRC_BYTES + (bth[1] >> 4 & 3);
+	tail_bytes = O2_ICRC_BYTES + (bth[O2_BTH_AT_FLAGS] >> O2_BTH_PAD_SHIFT & O2_BTH_PAD_MAX);
 	if (span->length_bytes < extra_bytes + tail_bytes)
 		return O2_ROCE_MALFORMED;
 	extra = o2_span_take(span, extra_bytes);

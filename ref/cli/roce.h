@@ -11,17 +11,6 @@
  * frame.h), base transport header and what its opcode adds.  Source: docs/cli.md, "Captures".
  */
 
-#define O2_ROCE_UDP_PORT 4791u
-
-/* How long the headers are that carry it, and those of it. */
-#define O2_ETHERNET_BYTES 14u
-#define O2_IPV4_BYTES	  20u /* without options */
-#define O2_UDP_BYTES	  8u
-#define O2_BTH_BYTES	  12u
-#define O2_DETH_BYTES	  8u
-#define O2_RETH_BYTES	  16u
-#define O2_ICRC_BYTES	  4u
-
 enum o2_roce_kind {
 	O2_ROCE_SEND,
 	O2_ROCE_WRITE,

@@ -2,10 +2,11 @@
 #include "cli/net/conform/packet.h"
 
 #include <assert.h>
+#include <pcap/dlt.h>
 #include <string.h>
 
 #include "cli/cm_layout.h"
-#include "cli/roce.h"
+#include "cli/roce_layout.h"
 #include "wire/bytes.h"
 
 #define MAX_SEND_BYTES 4096u
@@ -20,15 +21,6 @@ static_assert(AT_EXTENSION + O2_RETH_BYTES + MAX_SEND_BYTES + O2_ICRC_BYTES <= O
 
 #define UDP_PORT_FROM 49152u
 #define GSI_QKEY      0x80010000u
-#define PSN_MASK      0xffffffu
-
-/* Opcodes. */
-#define WRITE_FIRST  0x06u
-#define WRITE_MIDDLE 0x07u
-#define WRITE_LAST   0x08u
-#define WRITE_ONLY   0x0au
-#define SEND_ONLY    0x04u
-#define UD_SEND_ONLY 0x64u
 
 static void store16_be(uint8_t *bytes, uint32_t value)
 {
@@ -62,20 +54,20 @@ static void put_network(struct o2_packet *packet, uint32_t from, uint32_t to, si
 	packet->length_bytes = AT_BTH + transport_bytes;
 	packet->seen_bytes = packet->length_bytes;
 	memset(packet->bytes, 0, AT_BTH);
-	put_mac(packet->bytes, to);
-	put_mac(packet->bytes + 6, from);
-	store16_be(packet->bytes + 12, 0x0800);
+	put_mac(packet->bytes + O2_ETHERNET_AT_DST, to);
+	put_mac(packet->bytes + O2_ETHERNET_AT_SRC, from);
+	store16_be(packet->bytes + O2_ETHERNET_AT_TYPE, O2_ETHERTYPE_IPV4);
 	ipv4[0] = 0x45;
-	store16_be(ipv4 + 2, (uint32_t)(O2_IPV4_BYTES + O2_UDP_BYTES + transport_bytes));
-	store16_be(ipv4 + 6, 0x4000); /* not to be cut */
-	ipv4[8] = 64;
-	ipv4[9] = 17; /* UDP */
-	o2_store32_be(ipv4 + 12, from);
-	o2_store32_be(ipv4 + 16, to);
-	store16_be(ipv4 + 10, ipv4_sum(ipv4));
-	store16_be(udp, UDP_PORT_FROM);
-	store16_be(udp + 2, O2_ROCE_UDP_PORT);
-	store16_be(udp + 4, (uint32_t)(O2_UDP_BYTES + transport_bytes));
+	store16_be(ipv4 + O2_IPV4_AT_TOTAL, (uint32_t)(O2_IPV4_BYTES + O2_UDP_BYTES + transport_bytes));
+	store16_be(ipv4 + O2_IPV4_AT_FRAGMENT, 0x4000); /* not to be cut */
+	ipv4[O2_IPV4_AT_TTL] = 64;
+	ipv4[O2_IPV4_AT_PROTOCOL] = O2_PROTOCOL_UDP;
+	o2_store32_be(ipv4 + O2_IPV4_AT_SRC, from);
+	o2_store32_be(ipv4 + O2_IPV4_AT_DST, to);
+	store16_be(ipv4 + O2_IPV4_AT_SUM, ipv4_sum(ipv4));
+	store16_be(udp + O2_UDP_AT_SRC, UDP_PORT_FROM);
+	store16_be(udp + O2_UDP_AT_DST, O2_ROCE_UDP_PORT);
+	store16_be(udp + O2_UDP_AT_LENGTH, (uint32_t)(O2_UDP_BYTES + transport_bytes));
 }
 
 static uint32_t pad_of(size_t payload_bytes)
@@ -87,16 +79,16 @@ static void put_bth(struct o2_packet *packet, uint8_t opcode, uint32_t pad, uint
 {
 	uint8_t *bth = packet->bytes + AT_BTH;
 
-	bth[0] = opcode;
-	bth[1] = (uint8_t)(0x40 | pad << 4);
-	store16_be(bth + 2, 0xffff);
-	o2_store32_be(bth + 4, qp);
-	o2_store32_be(bth + 8, psn & PSN_MASK);
+	bth[O2_BTH_AT_OPCODE] = opcode;
+	bth[O2_BTH_AT_FLAGS] = (uint8_t)(0x40 | pad << O2_BTH_PAD_SHIFT);
+	store16_be(bth + O2_BTH_AT_PKEY, 0xffff);
+	o2_store32_be(bth + O2_BTH_AT_QP, qp);
+	o2_store32_be(bth + O2_BTH_AT_PSN, psn & O2_24_BITS);
 }
 
 void o2_packet_skip(struct o2_packet_end *from, uint32_t count)
 {
-	from->psn = (from->psn + count) & PSN_MASK;
+	from->psn = (from->psn + count) & O2_24_BITS;
 }
 
 void o2_packet_send(struct o2_packet *packet, struct o2_packet_end *from, const struct o2_packet_end *to,
@@ -106,10 +98,17 @@ void o2_packet_send(struct o2_packet *packet, struct o2_packet_end *from, const 
 	const uint32_t pad = pad_of(length);
 
 	put_network(packet, from->address, to->address, O2_BTH_BYTES + length + pad + O2_ICRC_BYTES);
-	put_bth(packet, SEND_ONLY, pad, to->qp, from->psn);
+	put_bth(packet, O2_OPERATION_SEND_ONLY, pad, to->qp, from->psn);
 	memcpy(packet->bytes + AT_EXTENSION, bytes, length);
 	memset(packet->bytes + AT_EXTENSION + length, 0, pad + O2_ICRC_BYTES);
 	o2_packet_skip(from, 1);
+}
+
+static uint8_t write_operation(bool first, bool last)
+{
+	if (first)
+		return last ? O2_OPERATION_WRITE_ONLY : O2_OPERATION_WRITE_FIRST;
+	return last ? O2_OPERATION_WRITE_LAST : O2_OPERATION_WRITE_MIDDLE;
 }
 
 void o2_packet_write(struct o2_packet *packet, struct o2_packet_end *from, const struct o2_packet_end *to,
@@ -120,13 +119,11 @@ void o2_packet_write(struct o2_packet *packet, struct o2_packet_end *from, const
 	uint8_t *extension = packet->bytes + AT_EXTENSION;
 
 	put_network(packet, from->address, to->address, O2_BTH_BYTES + reth + count + pad + O2_ICRC_BYTES);
-	put_bth(packet, first ? (last ? WRITE_ONLY : WRITE_FIRST) : (last ? WRITE_LAST : WRITE_MIDDLE), pad,
-		to->qp, from->psn);
+	put_bth(packet, write_operation(first, last), pad, to->qp, from->psn);
 	if (first) {
-		o2_store32_be(extension, (uint32_t)(write->addr >> 32));
-		o2_store32_be(extension + 4, (uint32_t)write->addr);
-		o2_store32_be(extension + 8, write->rkey);
-		o2_store32_be(extension + 12, (uint32_t)write->length_bytes);
+		o2_store64_be(extension + O2_RETH_AT_VA, write->addr);
+		o2_store32_be(extension + O2_RETH_AT_RKEY, write->rkey);
+		o2_store32_be(extension + O2_RETH_AT_LENGTH, (uint32_t)write->length_bytes);
 	}
 	packet->seen_bytes = AT_EXTENSION + reth;
 	o2_packet_skip(from, 1);
@@ -152,10 +149,7 @@ static void put_ip_cm(uint8_t *header, const struct o2_packet_end *from, const s
 static void put_request(uint8_t *data, const struct o2_packet_end *from, const struct o2_packet_end *to,
 			uint16_t port, const uint8_t *bytes, size_t count)
 {
-	const uint64_t service = O2_RDMA_SERVICE_TCP | port;
-
-	o2_store32_be(data + O2_CM_REQ_AT_SERVICE_ID, (uint32_t)(service >> 32));
-	o2_store32_be(data + O2_CM_REQ_AT_SERVICE_ID + 4, (uint32_t)service);
+	o2_store64_be(data + O2_CM_REQ_AT_SERVICE_ID, O2_RDMA_SERVICE_TCP | port);
 	o2_store32_be(data + O2_CM_REQ_AT_QP, from->qp << 8);
 	o2_store32_be(data + O2_CM_REQ_AT_PSN, 0);
 	put_ip_cm(data + O2_CM_REQ_AT_PRIVATE, from, to);
@@ -171,15 +165,15 @@ void o2_packet_cm(struct o2_packet *packet, enum o2_cm_kind kind, const struct o
 
 	put_network(packet, from->address, to->address,
 		    O2_BTH_BYTES + O2_DETH_BYTES + O2_MAD_BYTES + O2_ICRC_BYTES);
-	put_bth(packet, UD_SEND_ONLY, 0, O2_GSI_QP, 0);
+	put_bth(packet, O2_SERVICE_UD << O2_SERVICE_SHIFT | O2_OPERATION_SEND_ONLY, 0, O2_GSI_QP, 0);
 	memset(deth, 0, O2_DETH_BYTES + O2_MAD_BYTES + O2_ICRC_BYTES);
-	o2_store32_be(deth, GSI_QKEY);
-	o2_store32_be(deth + 4, O2_GSI_QP);
-	mad[0] = 1;
+	o2_store32_be(deth + O2_DETH_AT_QKEY, GSI_QKEY);
+	o2_store32_be(deth + O2_DETH_AT_QP, O2_GSI_QP);
+	mad[0] = 1; /* version of the datagram */
 	mad[O2_MAD_AT_CLASS] = O2_MAD_CLASS_CM;
-	mad[2] = 2;						 /* version of the class */
-	mad[3] = 3;						 /* Send */
-	o2_store32_be(mad + O2_MAD_AT_TRANSACTION, from->cm_id); /* transaction */
+	mad[2] = 2; /* version of the class */
+	mad[3] = 3; /* Send */
+	o2_store32_be(mad + O2_MAD_AT_TRANSACTION, from->cm_id);
 	store16_be(mad + O2_MAD_AT_ATTRIBUTE, kind);
 	o2_store32_be(data + O2_CM_AT_LOCAL_ID, from->cm_id);
 	if (kind == O2_CM_REQ) {
@@ -203,7 +197,6 @@ void o2_packet_cm(struct o2_packet *packet, enum o2_cm_kind kind, const struct o
 #define BLOCK_INTERFACE 1u
 #define BLOCK_PACKET	6u
 #define BYTE_ORDER	0x1a2b3c4du
-#define LINK_ETHERNET	1u
 #define OPTION_TSRESOL	9u
 #define SECTION_BYTES	28u
 #define INTERFACE_BYTES 32u
@@ -224,7 +217,7 @@ size_t o2_pcapng_head(uint8_t bytes[O2_PCAPNG_HEAD_BYTES])
 	o2_store32_le(bytes + 24, SECTION_BYTES);
 	o2_store32_le(interface, BLOCK_INTERFACE);
 	o2_store32_le(interface + 4, INTERFACE_BYTES);
-	o2_store16(interface + 8, O2_LITTLE_ENDIAN, LINK_ETHERNET);
+	o2_store16(interface + 8, O2_LITTLE_ENDIAN, DLT_EN10MB);
 	o2_store32_le(interface + 12, O2_PACKET_BYTES);
 	o2_store16(interface + 16, O2_LITTLE_ENDIAN, OPTION_TSRESOL);
 	o2_store16(interface + 18, O2_LITTLE_ENDIAN, 1);
