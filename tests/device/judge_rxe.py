@@ -16,6 +16,7 @@ import select
 import signal
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 sys.dont_write_bytecode = True
@@ -34,9 +35,14 @@ def interface():
 class Judge:
     """`o2ref judge --live`, which listens when the block begins."""
 
+    def __init__(self, *arguments):
+        self.arguments = arguments
+
     def __enter__(self):
-        self.process = subprocess.Popen([net_rxe.PROGRAM, "judge", "--live", interface(), "--json"], stdout=subprocess.PIPE,
-                                        stderr=subprocess.PIPE, text=True)
+        # Not a pipe, which nobody would read meanwhile.
+        self.said = tempfile.TemporaryFile(mode="w+", encoding="utf-8")
+        self.process = subprocess.Popen([net_rxe.PROGRAM, "judge", "--live", interface(), "--json", *map(str, self.arguments)],
+                                        stdout=self.said, stderr=subprocess.PIPE, text=True)
         ready, _, _ = select.select([self.process.stderr], [], [], SECONDS)
         line = self.process.stderr.readline() if ready else ""
         if not line.startswith("o2ref: listening"):
@@ -45,15 +51,18 @@ class Judge:
         return self
 
     def end(self):
-        """The findings, and what it has seen."""
+        """Each finding, in the order in which they were made, and the report."""
         self.process.send_signal(signal.SIGTERM)
-        lines = self.process.communicate(timeout=SECONDS)[0].splitlines()
-        return json.loads(lines[-1])
+        self.process.communicate(timeout=SECONDS)
+        self.said.seek(0)
+        *findings, report = map(json.loads, self.said)
+        return findings, report
 
     def __exit__(self, *_):
         if self.process.poll() is None:
             self.process.kill()
             self.process.communicate()
+        self.said.close()
 
 
 def rounds(in_flight):
@@ -93,7 +102,7 @@ def main():
     net_rxe.PROGRAM = options.program
     with Judge() as judge:
         problems = talk(options.messages)
-        report = judge.end()
+        _, report = judge.end()
     seen = report["seen"]
     print(f"{seen}; {report['must']} must, {report['should']} should, {report['note']} notes")
     for row in report["findings"]:
