@@ -17,6 +17,8 @@
 #define O2_TOLD_SEND_ONLY 4u
 #define O2_TOLD_IMMEDIATE 1u /* more than O2_TOLD_LAST, or than an only one */
 
+/* As open_memstream(3); it does not fail. */
+FILE *o2_told_open(char **text, size_t *bytes);
 /* Numbers of a row. */
 json_t *o2_told_hex(uint64_t value);
 json_t *o2_told_number(uint64_t value);

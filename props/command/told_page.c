@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "props/command/told_internal.h"
 #include "props/command/told_page.h"
 #include "wire/msg_type.h"
 
@@ -236,7 +237,7 @@ static void top(const struct o2_page *page)
 	FILE *out = page->out;
 	char *seen = NULL;
 	size_t bytes;
-	FILE *lines = open_memstream(&seen, &bytes);
+	FILE *lines = o2_told_open(&seen, &bytes);
 
 	o2_told_seen(lines, report);
 	fclose(lines);

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "props/command/told_internal.h"
+
 #define UNPROVEN "not proven: packets of the other side may be missing at the end"
 #define NAME	 "standard input"
 #define SCHEMA	 "https://docs.oasis-open.org/sarif/sarif/v2.1.0/os/schemas/sarif-schema-2.1.0.json"
@@ -156,8 +158,8 @@ static json_t *row_form(const struct o2_told_report *report, const struct o2_tol
 				 "proven", !found->finding->unproven, "who", report->nid[found->who], "peer",
 				 report->nid[1 - (int)found->who], "times", (json_int_t)row->times, "packet",
 				 (json_int_t)found->packet, "time_ns",
-				 (json_int_t)(report->told->base_ns + found->finding->time_ns), "sentence",
-				 found->rule->sentence, "source", found->rule->source);
+				 (json_int_t)report->told->base_ns + (json_int_t)found->finding->time_ns,
+				 "sentence", found->rule->sentence, "source", found->rule->source);
 
 	if (found->earlier != 0)
 		json_object_set_new(form, "earlier_packet", number(found->earlier));
@@ -185,8 +187,9 @@ json_t *o2_told_json(const struct o2_told_report *report)
 		"form", "o2ref/judge/output", "version", 1, "seen", "packets",
 		(int)report->told->file->packets, "cut", 0, "dropped", 0, "connections", 1, "whole",
 		(int)report->hearing->whole, "one_way", 0, "forgotten", 0, "messages",
-		(json_int_t)(a->messages + b->messages), "writes", (json_int_t)(a->writes + b->writes),
-		"write_bytes", (json_int_t)(a->write_bytes + b->write_bytes), "must",
+		(json_int_t)a->messages + (json_int_t)b->messages, "writes",
+		(json_int_t)a->writes + (json_int_t)b->writes, "write_bytes",
+		(json_int_t)a->write_bytes + (json_int_t)b->write_bytes, "must",
 		(json_int_t)report->times[O2_JUDGE_MUST], "should",
 		(json_int_t)report->times[O2_JUDGE_SHOULD], "note", (json_int_t)report->times[O2_JUDGE_NOTE],
 		"more", 0, "findings", rows);
@@ -209,7 +212,7 @@ static json_t *result(const struct o2_told_report *report, const struct o2_told_
 	const struct o2_told_found *found = &report->found[row->first];
 	char *text = NULL;
 	size_t bytes;
-	FILE *out = open_memstream(&text, &bytes);
+	FILE *out = o2_told_open(&text, &bytes);
 	json_t *form, *earlier;
 
 	where(out, report, row);
@@ -319,7 +322,7 @@ void o2_told_junit(FILE *out, const struct o2_told_report *report)
 {
 	char *cases = NULL;
 	size_t bytes;
-	FILE *rest = open_memstream(&cases, &bytes);
+	FILE *rest = o2_told_open(&cases, &bytes);
 	uint32_t failures = 0;
 
 	for (uint32_t i = 0; i < O2_JUDGE_RULES; i++) {

@@ -5,6 +5,15 @@
 
 #include "props/command/told_internal.h"
 
+FILE *o2_told_open(char **text, size_t *bytes)
+{
+	FILE *out = open_memstream(text, bytes);
+
+	if (out == NULL)
+		abort(); /* a harness without memory has nothing to say of others */
+	return out;
+}
+
 void o2_told_remember(struct o2_told *told, const struct o2_judge_event *event, const struct o2_msg *said,
 		      const uint8_t *bytes, uint32_t behind)
 {
@@ -24,11 +33,13 @@ void o2_told_remember(struct o2_told *told, const struct o2_judge_event *event, 
 	if (said == NULL)
 		return;
 	step->msg = malloc(sizeof(*step->msg));
+	if (step->msg == NULL)
+		abort();
 	*step->msg = *said;
-	out = open_memstream(&step->summary, &size);
+	out = o2_told_open(&step->summary, &size);
 	o2_told_summary(out, said);
 	fclose(out);
-	out = open_memstream(&step->dump, &size);
+	out = o2_told_open(&step->dump, &size);
 	o2_told_dump(out, said, bytes);
 	fclose(out);
 }

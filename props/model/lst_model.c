@@ -11,17 +11,15 @@
 
 /* By type: widths of the body's fields, in their order.  A name has 32 and no byte order. */
 static const char *const bodies[TYPES] = {
-	"\x08\x08\x08\x04\x20",				/* MKSN: rpyid, sid, force, name */
-	"\x04\x08\x08\x04\x20",				/* status, sid, timeout, name */
-	"\x08\x08\x08",					/* RMSN: rpyid, sid */
-	"\x04\x08\x08",					/* status, sid */
-	"\x08\x08\x08\x08\x04\x04\x04",			/* BATCH: rpyid, sid, bid, opc, testidx, arg */
-	"\x04\x08\x08\x04\x04",				/* status, sid, active, time */
-	"\x08\x08\x08\x04",				/* STAT: rpyid, sid, type */
-	"\x04\x08\x08"					/* status, sid */
-	"\x04\x04\x04\x04\x04"				/* fw */
-	"\x04\x04\x04\x04\x04\x08\x08"			/* rpc */
-	"\x04\x04\x04\x04\x04\x04\x04\x08\x08\x08\x08", /* lnet */
+	"\x08\x08\x08\x04\x20",		/* MKSN: rpyid, sid, force, name */
+	"\x04\x08\x08\x04\x20",		/* status, sid, timeout, name */
+	"\x08\x08\x08",			/* RMSN: rpyid, sid */
+	"\x04\x08\x08",			/* status, sid */
+	"\x08\x08\x08\x08\x04\x04\x04", /* BATCH: rpyid, sid, bid, opc, testidx, arg */
+	"\x04\x08\x08\x04\x04",		/* status, sid, active, time */
+	"\x08\x08\x08\x04",		/* STAT: rpyid, sid, type */
+	/* status, sid; then the counters of fw, rpc and lnet */
+	"\4\10\10\4\4\4\4\4\4\4\4\4\4\10\10\4\4\4\4\4\4\4\10\10\10\10",
 	"\x08\x08\x08\x08\x08\x04\x04\x04\x01\x01\x04", /* TEST, up to tsr_u */
 	"\x04\x08\x08",					/* status, sid */
 	"\x08\x08\x08\x04",				/* DEBUG: rpyid, sid, flags */
