@@ -83,14 +83,16 @@ static bool is_accused(const struct o2_page *page, uint32_t at, const char *name
 	return false;
 }
 
-/* A cell of a line of the dump, which is filled up with blanks. */
+#define LINE_END 255 /* of the last cell */
+
+/* A cell of a line of the dump, which is filled up with blanks; the last is not, and may end with one. */
 static void cell(FILE *out, const char *line, size_t from, size_t to)
 {
 	char text[256];
 	size_t length = strcspn(line, "\n");
 
 	length = from > length ? 0 : O2_PAGE_LEAST(length, to) - from;
-	while (length > 0 && line[from + length - 1] == ' ')
+	while (to != LINE_END && length > 0 && line[from + length - 1] == ' ')
 		length--;
 	snprintf(text, sizeof(text), "%.*s", (int)length, line + from);
 	fputs("<td>", out);
@@ -115,7 +117,7 @@ static void bytes_line(const struct o2_page *page, uint32_t at, const char *line
 	cell(page->out, line, 2, 6);
 	cell(page->out, line, 8, 31);
 	cell(page->out, line, 33, 67);
-	cell(page->out, line, 69, 255);
+	cell(page->out, line, 69, LINE_END);
 	fputs("</tr>", page->out);
 }
 
