@@ -10,7 +10,7 @@
 
 #define O2_COMMAND_WORDS 48u
 #define O2_COMMAND_BYTES (1u << 20) /* of an output; what is more is cut */
-#define O2_COMMAND_WORD	 40u
+#define O2_COMMAND_WORD	 200u
 /* Files that it can be told to write to, by these names. */
 #define O2_COMMAND_FILES 3u
 #define O2_COMMAND_FILE	 "/proc/self/fd/%u"

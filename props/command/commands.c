@@ -31,7 +31,7 @@ void o2_commands_wrong(struct o2_commands_run *run, const char *what)
 	const struct o2_command_run *command = &run->command;
 	char signature[96];
 
-	snprintf(signature, sizeof(signature), "commands/%s/%s", command->word[0], what);
+	snprintf(signature, sizeof(signature), "commands/%.20s/%s", command->word[0], what);
 	o2_report_fail(run->report, signature, "exit status %d", command->status);
 	add_line(run->report, "standard output", command->out);
 	add_line(run->report, "standard error", command->err);
@@ -53,7 +53,7 @@ bool o2_commands_go(struct o2_commands_run *run, int status)
 
 static enum o2_status run_case(void *context, struct o2_choice *choice, struct o2_report *report)
 {
-	static const uint32_t weights[] = {6, 4, 6, 1};
+	static const uint32_t weights[] = {6, 4, 6, 2};
 	struct o2_commands_run *run = context;
 
 	o2_report_clear(report);

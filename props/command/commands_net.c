@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* ping, put, get and conform with the network that device loop is; options beside their limits. */
+/* ping, put and get with the network that device loop is; options beside their limits. */
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -251,53 +251,6 @@ void o2_commands_net(struct o2_commands_run *run)
 		ping(run);
 	else
 		move(run);
-}
-
-/* --- conform --- */
-
-/* Of a peer that behaves, every probe holds; with a quirk some do not. */
-void o2_commands_conform(struct o2_commands_run *run)
-{
-	static const char *const folders[] = {"put/",	   "get/",    "frags/",	  "mode/",
-					      "offset/",   "flight/", "connect/", "flow/",
-					      "checksum/", "ping/",   "leave/",	  "restart/"};
-	static const struct {
-		const char *quirk, *only;
-	} bent[] = {{"second-page-wrong", "offset/"}, {"sums-other-bytes", "checksum/"}};
-	const bool found = o2_draw_bool(run->c, 2, 1);
-	const uint64_t which = found ? o2_draw(run->c, 1) : o2_draw(run->c, 11);
-	const char *only = found ? bent[which].only : folders[which];
-	json_t *object, *probe;
-	uint64_t holds = 0, wrong = 0;
-	size_t i;
-
-	o2_command_word(&run->command, "conform");
-	o2_command_word(&run->command, "--device=loop");
-	o2_command_word(&run->command, "--json");
-	o2_command_word(&run->command, "--only=%s", only);
-	o2_command_word(&run->command, "--seed=%" PRIu64, 1 + o2_draw(run->c, 1000));
-	if (found)
-		o2_command_word(&run->command, "--loop-quirk=%s", bent[which].quirk);
-	o2_command_word(&run->command, PEER);
-	run->tally.seen[found ? O2_COMMANDS_CONFORM_FOUND : O2_COMMANDS_CONFORM]++;
-	if (!o2_commands_go(run, found ? 1 : 0))
-		return;
-	object = json_loads(run->command.out, 0, NULL);
-	json_array_foreach(json_object_get(object, "probes"), i, probe) {
-		const char *id = json_string_value(json_object_get(probe, "id"));
-
-		holds += is_text(probe, "outcome", "holds");
-		wrong += is_text(probe, "outcome", "finding");
-		if (!found && (id == NULL || strncmp(id, only, strlen(only)) != 0))
-			o2_commands_wrong(run, "probe");
-	}
-	if (!is_text(object, "form", "o2ref/conform/output") || !is_text(object, "peer", PEER) ||
-	    number_of(object, "holds") != holds || number_of(object, "findings") != wrong ||
-	    (wrong != 0) != found || (!found && (holds == 0 || holds + wrong != i)) ||
-	    number_of(object, "not_tried") != 0 || number_of(object, "tolerated") != 0 ||
-	    !json_is_true(json_object_get(object, "whole")))
-		o2_commands_wrong(run, "counts");
-	json_decref(object);
 }
 
 /* --- command lines --- */

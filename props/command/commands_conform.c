@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: MIT */
+/* conform with the network that device loop is, and a peer with each quirk: docs/conform.md. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "props/command/trial.h"
+
+#define PEER "10.99.0.1@o2ib"
+
+static struct o2_trial_row *add_row(struct o2_trial *trial, const char *id, const char *outcome)
+{
+	struct o2_trial_row *row = &trial->row[trial->rows++];
+
+	*row = (struct o2_trial_row){.outcome = outcome};
+	snprintf(row->probe.id, sizeof(row->probe.id), "%s", id);
+	snprintf(row->again, sizeof(row->again), "%s", id);
+	return row;
+}
+
+/* Words of --only: folders, and probes by their names. */
+static void draw_only(struct o2_trial *trial)
+{
+	static const char *const folders[] = {"put/",	   "get/",    "frags/",	  "mode/",
+					      "offset/",   "flight/", "connect/", "flow/",
+					      "checksum/", "ping/",   "leave/",	  "restart/"};
+	struct o2_choice *c = trial->run->c;
+	struct o2_probe probe;
+	uint64_t words = 1 + o2_draw(c, 3);
+	size_t used = (size_t)snprintf(trial->only, sizeof(trial->only), "%s", trial->quirk->draw);
+
+	/* With this one each transfer by RDMA would wait for its time. */
+	if (trial->quirk->rule != NULL)
+		words = used > 0 ? 0 : words;
+	for (; words > 0; words--) {
+		const bool folder = o2_draw_bool(c, 2, 1);
+
+		(void)o2_probe_at((uint32_t)o2_draw(c, 95), &probe);
+		used += (size_t)snprintf(trial->only + used, sizeof(trial->only) - used, "%s%s",
+					 used == 0 ? "" : ",",
+					 folder ? folders[o2_draw_pick(c, 12)] : probe.id);
+	}
+}
+
+/* Known findings, on standard input: some of the probes. */
+static void draw_known(struct o2_trial *trial, char *text, size_t bytes)
+{
+	struct o2_choice *c = trial->run->c;
+	size_t used = (size_t)snprintf(text, bytes, o2_draw_bool(c, 1, 1) ? "# why\n\n" : "\n");
+
+	for (uint32_t i = 0; i < trial->rows; i++) {
+		struct o2_trial_row *row = &trial->row[i];
+		const bool finding = strcmp(row->outcome, "FINDING") == 0;
+
+		if (strncmp(row->probe.id, "judge/", 6) == 0 || strcmp(row->outcome, "not tried") == 0 ||
+		    (!finding && trial->ngone == 4) || !o2_draw_bool(c, finding ? 1 : 6, 1))
+			continue;
+		used += (size_t)snprintf(text + used, bytes - used, "  %s%s\n", row->probe.id,
+					 o2_draw_bool(c, 1, 1) ? "  # seen before" : "");
+		if (finding)
+			row->outcome = "known";
+		else
+			snprintf(trial->gone[trial->ngone++], sizeof(trial->gone[0]), "%s", row->probe.id);
+	}
+}
+
+static bool needs_place(const char *id)
+{
+	return strncmp(id, "put/", 4) == 0 || strncmp(id, "end/", 4) == 0 || strncmp(id, "mode/", 5) == 0 ||
+	       strncmp(id, "frags/", 6) == 0 || strncmp(id, "offset/", 7) == 0;
+}
+
+/* What will be reported of each probe. */
+static void foretell(struct o2_trial *trial)
+{
+	const struct o2_probe_quirk *quirk = trial->quirk;
+	const char *found = trial->kernel && quirk->tolerated ? "tolerated" : "FINDING";
+	struct o2_trial_row *row, *rule;
+	const char *first = NULL;
+	struct o2_probe probe;
+
+	for (uint32_t i = 0; o2_probe_at(i, &probe); i++) {
+		const bool finds = quirk->found != NULL && o2_probe_is_asked(probe.id, quirk->found);
+
+		if (!o2_probe_is_asked(probe.id, trial->only) && !(quirk->mute && finds))
+			continue;
+		if (quirk->mute && !finds) {
+			trial->unnamed++;
+			continue;
+		}
+		row = add_row(trial, probe.id, finds ? found : "holds");
+		row->probe = probe;
+		row->expected = finds ? quirk->seen : NULL;
+		if (trial->lacks != NULL && needs_place(probe.id)) {
+			row->outcome = "not tried";
+			row->expected = trial->lacks;
+		}
+		first = finds && first == NULL ? trial->row[trial->rows - 1].probe.id : first;
+	}
+	if (first == NULL || quirk->rule == NULL)
+		return;
+	rule = add_row(trial, quirk->rule, trial->kernel ? "tolerated" : "FINDING");
+	snprintf(rule->probe.sentence, sizeof(rule->probe.sentence), "%s", quirk->sentence);
+	snprintf(rule->probe.source, sizeof(rule->probe.source), "%s", quirk->source);
+	/* What is late in the beginning may be named first. */
+	if (strcmp(quirk->rule, "judge/payload/get") == 0)
+		snprintf(rule->again, sizeof(rule->again), "%s", first);
+	else
+		rule->again[0] = '\0';
+}
+
+static void draw_words(struct o2_trial *trial, bool known)
+{
+	struct o2_command_run *command = &trial->run->command;
+	struct o2_choice *c = trial->run->c;
+
+	o2_command_word(command, "conform");
+	o2_command_word(command, "--device=loop");
+	o2_command_word(command, "--rounds=1");
+	o2_command_word(command, "--seed=%" PRIu64, trial->seed);
+	if (trial->quirk->rule != NULL)
+		o2_command_word(command, "--timeout=1");
+	if (trial->json)
+		o2_command_word(command, "--json");
+	if (trial->quirk->quirk != NULL)
+		o2_command_word(command, "--loop-quirk=%s", trial->quirk->quirk);
+	if (trial->kernel)
+		o2_command_word(command, "--profile=kernel");
+	if (trial->lacks != NULL)
+		o2_command_word(command, "--portal=7");
+	if (known)
+		o2_command_word(command, "--known=/dev/stdin");
+	if (o2_draw_bool(c, 1, 1)) {
+		o2_command_word(command, "--only=%s", trial->only);
+	} else {
+		o2_command_word(command, "--only");
+		o2_command_word(command, "%s", trial->only);
+	}
+	if (trial->folder[0] != '\0') {
+		if (o2_draw_bool(c, 1, 1)) {
+			o2_command_word(command, "--out=%s", trial->folder);
+		} else {
+			o2_command_word(command, "--out");
+			o2_command_word(command, "%s", trial->folder);
+		}
+	}
+	o2_command_word(command, PEER);
+}
+
+/* A file of the folder, which goes. */
+static char *take_file(const struct o2_trial *trial, const char *name, size_t *bytes)
+{
+	char path[80], *text = calloc(1, O2_COMMAND_BYTES + 1);
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/%s", trial->folder, name);
+	file = fopen(path, "rb");
+	*bytes = 0;
+	if (file == NULL) {
+		if (!trial->run->report->failed)
+			o2_report_fail(trial->run->report, "commands/conform/file", "there is no %s", name);
+		return text;
+	}
+	*bytes = text == NULL ? 0 : fread(text, 1, O2_COMMAND_BYTES, file);
+	fclose(file);
+	unlink(path);
+	return text;
+}
+
+static void check_files(struct o2_trial *trial)
+{
+	static const char *const names[] = {"report.txt", "report.json", "report.junit.xml", "said.pcapng"};
+	const struct o2_report *report = trial->run->report;
+	const char *out = trial->run->command.out;
+	size_t bytes[4];
+	char *text[4];
+
+	for (size_t i = 0; i < 4; i++)
+		text[i] = take_file(trial, names[i], &bytes[i]);
+	rmdir(trial->folder);
+	if (!report->failed && strcmp(text[trial->json ? 1 : 0], out) != 0)
+		o2_commands_wrong(trial->run, "file");
+	if (!report->failed)
+		o2_trial_check_text(trial, text[0]);
+	if (!report->failed)
+		o2_trial_check_json(trial, text[1]);
+	if (!report->failed)
+		o2_trial_check_junit(trial, text[2], text[1]);
+	if (!report->failed && bytes[3] < O2_COMMAND_BYTES)
+		o2_trial_check_said(trial, (const uint8_t *)text[3], bytes[3]);
+	for (size_t i = 0; i < 4; i++)
+		free(text[i]);
+}
+
+static void try_probes(struct o2_commands_run *run)
+{
+	static struct o2_trial trial; /* large */
+	static char known_text[2048];
+	struct o2_choice *c = run->c;
+	bool known;
+
+	memset(&trial, 0, sizeof(trial));
+	trial.run = run;
+	trial.quirk = &o2_probe_quirks[o2_draw_bool(c, 1, 1) ? 0 : o2_draw_pick(c, O2_PROBE_QUIRKS)];
+	trial.seed = 1 + o2_draw(c, 1000);
+	trial.json = o2_draw_bool(c, 1, 1);
+	trial.kernel = o2_draw_bool(c, 3, 1);
+	trial.lacks = trial.quirk->quirk == NULL && o2_draw_bool(c, 5, 1)
+			      ? "nothing takes PUTs at portal 7: --portal, --match-bits"
+			      : NULL;
+	if (trial.lacks == NULL)
+		draw_only(&trial);
+	else
+		snprintf(trial.only, sizeof(trial.only), "end/,ping/,put/size-1,mode/,get/size-3977,frags/2");
+	foretell(&trial);
+	known = !trial.kernel && !trial.quirk->mute && o2_draw_bool(c, 2, 1);
+	if (known) {
+		draw_known(&trial, known_text, sizeof(known_text));
+		run->command.input = (const uint8_t *)known_text;
+		run->command.input_bytes = strlen(known_text);
+	}
+	if (o2_draw_bool(c, 1, 2)) {
+		snprintf(trial.folder, sizeof(trial.folder), "/tmp/o2props-XXXXXX");
+		if (mkdtemp(trial.folder) == NULL)
+			trial.folder[0] = '\0';
+	}
+	draw_words(&trial, known);
+	run->tally.seen[o2_trial_count(&trial, "FINDING") > 0 ? O2_COMMANDS_CONFORM_FOUND
+							      : O2_COMMANDS_CONFORM]++;
+	if (o2_commands_go(run, o2_trial_count(&trial, "FINDING") > 0 ? 1 : 0) && run->command.err[0] != '\0')
+		o2_commands_wrong(run, "complaint");
+	if (trial.folder[0] != '\0')
+		check_files(&trial);
+	else if (run->report->failed)
+		return;
+	else if (trial.json)
+		o2_trial_check_json(&trial, run->command.out);
+	else
+		o2_trial_check_text(&trial, run->command.out);
+	run->command.input = NULL;
+}
+
+/* --- what is asked for wrongly, and what is only listed --- */
+
+static void list(struct o2_commands_run *run)
+{
+	struct o2_probe probe;
+	char *expected = NULL;
+	size_t bytes;
+	FILE *out = open_memstream(&expected, &bytes);
+
+	for (uint32_t i = 0; o2_probe_at(i, &probe); i++)
+		fprintf(out, "%-22s %s (docs/%s)\n", probe.id, probe.sentence, probe.source);
+	fclose(out);
+	o2_command_word(&run->command, "conform");
+	o2_command_word(&run->command, "--device=loop");
+	o2_command_word(&run->command, "--list");
+	if (o2_commands_go(run, 0) && strcmp(run->command.out, expected) != 0)
+		o2_commands_wrong(run, "list");
+	free(expected);
+}
+
+/* Words that are no probe, and lists of known findings with a line that is wrong. */
+static void ask_wrongly(struct o2_commands_run *run)
+{
+	static const struct {
+		const char *only, *known, *said;
+	} wrong[] = {
+		{"put", NULL, "o2ref: --only: 'put' is no probe (see: o2ref conform --list)\n"},
+		{"ping/one,put/size-2", NULL,
+		 "o2ref: --only: 'put/size-2' is no probe (see: o2ref conform --list)\n"},
+		{"ping/one", "end/get\nend/gets\n",
+		 "o2ref: /dev/stdin: line 2: 'end/gets' is no id of a finding (see: o2ref conform --list)\n"},
+		{"ping/one", "judge/no/rule\n",
+		 "o2ref: /dev/stdin: line 1: 'judge/no/rule' is no id of a finding (see: o2ref conform "
+		 "--list)\n"},
+		{"ping/one", "\nend/get#\n end/get\n",
+		 "o2ref: /dev/stdin: line 3: 'end/get' is there twice\n"},
+		{"hostile/magic", NULL,
+		 "o2ref: --only: 'hostile/magic' is no probe (see: o2ref conform --list)\n"},
+	};
+	const size_t which = o2_draw_pick(run->c, sizeof(wrong) / sizeof(wrong[0]));
+
+	o2_command_word(&run->command, "conform");
+	o2_command_word(&run->command, "--device=loop");
+	o2_command_word(&run->command, "--only=%s", wrong[which].only);
+	if (wrong[which].known != NULL) {
+		o2_command_word(&run->command, "--known=/dev/stdin");
+		run->command.input = (const uint8_t *)wrong[which].known;
+		run->command.input_bytes = strlen(wrong[which].known);
+	}
+	o2_command_word(&run->command, PEER);
+	if (o2_commands_go(run, 2) && strcmp(run->command.err, wrong[which].said) != 0)
+		o2_commands_wrong(run, "complaint");
+	run->command.input = NULL;
+}
+
+void o2_commands_conform(struct o2_commands_run *run)
+{
+	static const uint32_t weights[] = {12, 1, 3};
+
+	switch (o2_draw_weighted(run->c, weights, 3)) {
+	case 0:
+		try_probes(run);
+		break;
+	case 1:
+		list(run);
+		break;
+	default:
+		ask_wrongly(run);
+	}
+}
