@@ -26,6 +26,7 @@ enum o2_quirk {
 	O2_QUIRK_GAPPED_SOURCE_SILENT,
 	O2_QUIRK_CLOSES_FIRST,
 	O2_QUIRK_LATE,
+	O2_QUIRK_LST_FLIP_BIT, /* of who serves LNet selftest: lst/node.h */
 	O2_QUIRKS,
 };
 

@@ -28,9 +28,17 @@ static int world_listen(struct o2_cm *cm, uint16_t port, struct o2_error *error)
 
 static void world_done(void *context, const struct o2_lnet_result *result)
 {
+	if (world.rpc != NULL && o2_lst_rpc_done(world.rpc, result))
+		return;
 	world.nended++;
 	if (result->status != 0)
 		world.status = result->status;
+}
+
+static void world_event(void *context, const struct o2_lnet_event *event)
+{
+	if (world.rpc != NULL)
+		o2_lst_rpc_event(world.rpc, event);
 }
 
 static void world_ni(uint64_t nid, const char *name, uint32_t pages, const struct o2_watch *watch,
@@ -50,7 +58,7 @@ bool o2_net_network_open(struct o2_net_options *options, uint32_t arena_pages, s
 	static struct o2_cm_ops ops;
 	struct o2_node_config node = O2_NODE_DEFAULTS;
 	struct o2_lnet_config lnet = O2_LNET_DEFAULTS;
-	const struct o2_lnet_ops lnet_ops = {.done = world_done};
+	const struct o2_lnet_ops lnet_ops = {.done = world_done, .event = world_event};
 
 	memset(network, 0, sizeof(*network));
 	world.wire = o2_cm_loop_create();

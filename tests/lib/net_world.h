@@ -5,6 +5,7 @@
 #include "cli/cli.h"
 #include "cli/net/session.h"
 #include "lnd/cm/loop.h"
+#include "lst/rpc.h"
 #include "quirk/quirk.h"
 #include "tests/lib/unit_test.h"
 
@@ -24,6 +25,7 @@ struct net_world {
 	struct o2_conn_config conn; /* of the peer's */
 	struct o2_quirks quirks;    /* likewise */
 	int listen_error;	    /* what becomes of our listening; 0: it goes well */
+	struct o2_lst_rpc *rpc;	    /* of the peer, told of what its LNet is; NULL: none */
 	/* The peer. */
 	struct o2_cm_loop *wire;
 	struct o2_ni ni;

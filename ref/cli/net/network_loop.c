@@ -9,6 +9,7 @@
 #include "cli/cli.h"
 #include "cli/net/device.h"
 #include "cli/net/judging.h"
+#include "cli/net/lst_node.h"
 #include "cli/net/network.h"
 #include "cli/net/session.h"
 #include "lnd/cm/loop.h"
@@ -31,13 +32,22 @@ struct loop {
 	struct o2_endpoint endpoint;
 	struct o2_net_options options;
 	struct o2_net_memory memory[2];
+	struct o2_net_lst_node lst;
 };
 
-/* The peer starts nothing of its own. */
-static void ignore(void *context, const struct o2_lnet_result *result)
+/* The peer starts nothing of its own but what LNet selftest does. */
+static void note_done(void *context, const struct o2_lnet_result *result)
 {
-	(void)context;
-	(void)result;
+	struct loop *loop = context;
+
+	o2_net_lst_done(&loop->lst, result);
+}
+
+static void note_event(void *context, const struct o2_lnet_event *event)
+{
+	struct loop *loop = context;
+
+	o2_net_lst_event(&loop->lst, event);
 }
 
 static bool open_ni(uint64_t nid, const char *name, uint32_t arena_pages, struct o2_quirks *quirks,
@@ -77,6 +87,7 @@ static struct o2_net_options peer_options(const struct o2_net_options *ours)
 	options.nid = ours->peer;
 	options.seed = O2_NET_SEED;
 	options.quirks = ours->loop_quirks;
+	options.lst = true;
 	o2_net_default_offers(&options);
 	/* Each of those in flight has a place, if the first has one. */
 	options.offer[0].size_bytes += (uint32_t)(o2_net_offset(ours, ours->in_flight - 1) - ours->offset);
@@ -87,7 +98,7 @@ static bool open_peer(struct loop *loop)
 {
 	const struct o2_node_config node_config = o2_net_node_config(&loop->options);
 	const struct o2_lnet_config lnet_config = o2_net_lnet_config(&loop->options);
-	const struct o2_lnet_ops ops = {.done = ignore};
+	const struct o2_lnet_ops ops = {.done = note_done, .event = note_event};
 	struct o2_error error;
 
 	if (o2_endpoint_open(&loop->ni, loop->cm, &node_config, &lnet_config, &ops, loop, &loop->endpoint,
@@ -96,14 +107,19 @@ static bool open_peer(struct loop *loop)
 		return false;
 	}
 	o2_endpoint_clock(&loop->endpoint, o2_monotonic_ns() / NS_PER_MS);
-	if (o2_net_offer(&loop->options, &loop->ni.arena, loop->endpoint.lnet, loop->memory))
-		return true;
-	o2_cli_complain("not enough memory for the peer's buffer");
-	return false;
+	if (!o2_net_offer(&loop->options, &loop->ni.arena, loop->endpoint.lnet, loop->memory)) {
+		o2_cli_complain("not enough memory for the peer's buffer");
+		return false;
+	}
+	return o2_net_lst_open(&loop->options, &loop->ni, loop->endpoint.lnet,
+			       O2_NET_LNET_PAGES +
+				       o2_net_offer_pages(&loop->options, loop->ni.arena.page_bytes),
+			       &loop->lst);
 }
 
 bool o2_net_network_open(struct o2_net_options *options, uint32_t arena_pages, struct o2_net_network *network)
 {
+	const uint32_t page_bytes = (uint32_t)sysconf(_SC_PAGESIZE);
 	struct loop *loop;
 
 	memset(network, 0, sizeof(*network));
@@ -125,7 +141,8 @@ bool o2_net_network_open(struct o2_net_options *options, uint32_t arena_pages, s
 	if (open_ni(options->nid, OUR_DEVICE, arena_pages, &options->quirks,
 		    o2_net_judging_watch(options->judging), &network->ni) &&
 	    open_ni(options->peer, THEIR_DEVICE,
-		    O2_NET_LNET_PAGES + o2_net_offer_pages(&loop->options, (uint32_t)sysconf(_SC_PAGESIZE)),
+		    O2_NET_LNET_PAGES + o2_net_offer_pages(&loop->options, page_bytes) +
+			    o2_net_lst_pages(&loop->options, page_bytes),
 		    &loop->options.quirks, NULL, &loop->ni) &&
 	    attach(loop, &network->ni, &network->cm) && attach(loop, &loop->ni, &loop->cm) && open_peer(loop))
 		return true;
@@ -137,8 +154,10 @@ void o2_net_network_close(struct o2_net_network *network)
 {
 	struct loop *loop = network->more;
 
+	o2_net_lst_stop(&loop->lst);
 	if (loop->endpoint.node != NULL)
 		o2_endpoint_close(&loop->endpoint);
+	o2_net_lst_close(&loop->lst);
 	if (loop->cm != NULL)
 		o2_cm_loop_detach(loop->cm);
 	if (network->cm != NULL)
@@ -162,6 +181,7 @@ int o2_net_network_progress(struct o2_net_network *network, uint64_t now_ms)
 	while (o2_cm_loop_deliver(loop->wire, 0))
 		events++;
 	o2_endpoint_clock(&loop->endpoint, now_ms);
+	o2_net_lst_round(&loop->lst);
 	return events + o2_endpoint_progress(&loop->endpoint);
 }
 

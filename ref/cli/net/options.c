@@ -129,6 +129,10 @@ static const struct o2_option option_table[] = {
 	 O2_NUMBER(features, 0, UINT32_MAX), .commands = SERVE},
 	{"timeout", "N", "seconds after which a peer that does not answer is gone (default: 50)",
 	 SECONDS(timeout_ms), .commands = SERVE},
+	{"lst", NULL,
+	 "be a test node of LNet selftest too: answer consoles, as `lst` of Lustre or `o2ref lst`, serve "
+	 "their pings, reads and writes, and do them where they ask for it",
+	 O2_FLAG(lst), .commands = SERVE},
 
 	{"count", "N", "how many times (default: 1)", O2_NUMBER(count, 1, UINT32_MAX), .commands = PING},
 	{"interval", "N", "milliseconds from one to the next (default: 1000)",

@@ -82,6 +82,8 @@ struct o2_net_options {
 	uint32_t features;
 	uint64_t requests; /* 0: until a signal */
 	struct o2_quirks quirks;
+	bool lst;				/* be a test node of LNet selftest too */
+	const struct o2_net_lst_node *lst_node; /* its; NULL: without */
 	/* conform */
 	uint32_t read_portal;
 	uint32_t place_bytes; /* that there are at both portals */

@@ -11,6 +11,7 @@
 #include "base/json.h"
 #include "cli/cli.h"
 #include "cli/net/judging.h"
+#include "cli/net/lst_node.h"
 #include "wire/nid.h"
 
 #define NS_PER_S  1000000000u
@@ -100,6 +101,8 @@ static void print_json(const struct o2_net_report *report, const struct o2_net_o
 				    json_integer((json_int_t)report->not_told_apart));
 	else if (options->command != O2_NET_PING)
 		json_object_set_new(object, "short", json_integer((json_int_t)report->short_ones));
+	if (options->lst_node != NULL)
+		json_object_set_new(object, "lst", o2_net_lst_to_json(options->lst_node));
 	if (options->judging != NULL)
 		json_object_set_new(object, "judge", o2_net_judging_to_json(options->judging));
 	if (object == NULL || json_dumpf(object, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(9)) != 0)

@@ -8,6 +8,7 @@
 #include "cli/cli.h"
 #include "cli/net/commands.h"
 #include "cli/net/event.h"
+#include "cli/net/lst_node.h"
 #include "cli/net/puts.h"
 #include "cli/net/report.h"
 #include "cli/net/session.h"
@@ -19,6 +20,7 @@ struct server {
 	struct o2_net_memory memory[O2_NET_MAX_BUFFERS];
 	struct o2_net_puts *puts; /* with --verify */
 	struct o2_net_report report;
+	struct o2_net_lst_node lst; /* with --lst */
 };
 
 static struct o2_net_put put_of(const struct o2_lnet_event *event)
@@ -56,6 +58,8 @@ static void note_event(void *context, const struct o2_lnet_event *event)
 {
 	struct server *server = context;
 
+	if (o2_net_lst_event(&server->lst, event))
+		return;
 	if (server->options->verbose && !server->options->json)
 		o2_net_print_event(event);
 	if (event->kind == O2_LNET_EVENT_DROPPED || o2_net_is_ping(event->hdr))
@@ -86,15 +90,17 @@ static void note_started(void *context, const struct o2_lnet_event *event)
 	struct server *server = context;
 	const struct o2_net_put put = put_of(event);
 
-	if (server->puts != NULL && !o2_net_is_ping(event->hdr))
+	if (server->puts != NULL && !o2_net_is_ping(event->hdr) &&
+	    event->entry_tag < server->options->noffers)
 		o2_net_puts_begin(server->puts, &put);
 }
 
-/* A server starts nothing of its own. */
+/* A server starts nothing of its own but what LNet selftest does. */
 static void note_done(void *context, const struct o2_lnet_result *result)
 {
-	(void)context;
-	(void)result;
+	struct server *server = context;
+
+	o2_net_lst_done(&server->lst, result);
 }
 
 static void announce(const struct o2_net_options *options)
@@ -113,6 +119,9 @@ static void announce(const struct o2_net_options *options)
 		       i, offer->portal, offer->match_bits, offer->size_bytes,
 		       offer->read_only ? ", read only" : "");
 	}
+	if (options->lst)
+		printf("test node of LNet selftest: portals %u, %u and %u\n", O2_LST_PORTAL_TEST,
+		       O2_LST_PORTAL_FRAMEWORK, O2_LST_PORTAL_RDMA);
 	fflush(stdout);
 }
 
@@ -134,6 +143,11 @@ static int serve(struct server *server)
 		o2_cli_complain("not enough memory for the buffers");
 		return O2_CLI_USAGE;
 	}
+	if (!o2_net_lst_open(server->options, &server->session.network.ni, server->session.endpoint.lnet,
+			     O2_NET_LNET_PAGES + o2_net_offer_pages(server->options, arena->page_bytes),
+			     &server->lst))
+		return O2_CLI_USAGE;
+	server->options->lst_node = server->lst.node == NULL ? NULL : &server->lst;
 	server->session.endpoint.down = note_down;
 	announce(server->options);
 	server->report.started_ns = o2_monotonic_ns();
@@ -142,11 +156,14 @@ static int serve(struct server *server)
 			status = O2_CLI_REFUSED;
 			break;
 		}
+		o2_net_lst_round(&server->lst);
 		o2_net_report_progress(&server->report, server->options, o2_monotonic_ns());
 	}
 	server->report.ended_ns = o2_monotonic_ns();
 	o2_net_report_print(&server->report, server->options);
-	return server->report.failed + server->report.wrong > 0 ? O2_CLI_REFUSED : status;
+	if (!server->options->json)
+		o2_net_lst_print(&server->lst);
+	return server->report.failed + server->report.wrong + server->lst.wrong > 0 ? O2_CLI_REFUSED : status;
 }
 
 int o2_net_serve(struct o2_net_options *options)
@@ -154,7 +171,9 @@ int o2_net_serve(struct o2_net_options *options)
 	const struct o2_lnet_ops ops = {.done = note_done, .started = note_started, .event = note_event};
 	struct server server = {.options = options,
 				.puts = options->verify ? o2_net_puts_create(options->seed) : NULL};
-	const uint32_t pages = o2_net_offer_pages(options, (uint32_t)sysconf(_SC_PAGESIZE));
+	const uint32_t page_bytes = (uint32_t)sysconf(_SC_PAGESIZE);
+	const uint32_t pages =
+		o2_net_offer_pages(options, page_bytes) + o2_net_lst_pages(options, page_bytes);
 	int status;
 
 	if (options->verify && server.puts == NULL) {
@@ -168,7 +187,9 @@ int o2_net_serve(struct o2_net_options *options)
 	}
 	status = serve(&server);
 	/* What still waits ends now, and is not to be counted any more. */
+	o2_net_lst_stop(&server.lst);
 	o2_net_session_close(&server.session);
+	o2_net_lst_close(&server.lst);
 	for (uint32_t i = 0; i < options->noffers; i++)
 		o2_net_memory_free(&server.memory[i]);
 	free(server.puts);

@@ -8,6 +8,7 @@
 
 #include "base/monotonic.h"
 #include "cli/cli.h"
+#include "cli/net/lst_node.h"
 #include "wire/nid.h"
 
 #define SPINS	       2000u /* rounds without work before it sleeps */
@@ -91,6 +92,7 @@ struct o2_lnet_config o2_net_lnet_config(const struct o2_net_options *options)
 	config.first_page = 0;
 	config.max_messages = PEERS * OPEN_PER_PEER;
 	config.response_timeout_ms = options->timeout_ms;
+	o2_net_lst_make_room(options, &config);
 	return config;
 }
 

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/net/lst_node.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "cli/cli.h"
+#include "cli/net/session.h"
+#include "wire/nid.h"
+
+#define ID_SHIFT 48u /* as kernels do: seconds first, then a counter */
+
+static struct o2_lst_node_config config_of(const struct o2_net_options *options)
+{
+	struct o2_lst_node_config config = O2_LST_NODE_DEFAULTS;
+
+	/* A bulk is a list of pages, which have no virtual address of their own. */
+	config.mode = options->mode == O2_REG_USER ? O2_REG_FASTREG : options->mode;
+	config.first_id = ((uint64_t)time(NULL) << ID_SHIFT) + 1;
+	config.flip_bit = o2_quirks_have(&options->quirks, O2_QUIRK_LST_FLIP_BIT);
+	return config;
+}
+
+uint32_t o2_net_lst_pages(const struct o2_net_options *options, uint32_t page_bytes)
+{
+	const struct o2_lst_node_config config = config_of(options);
+
+	return options->lst ? o2_lst_node_pages(&config, page_bytes) : 0;
+}
+
+void o2_net_lst_make_room(const struct o2_net_options *options, struct o2_lnet_config *config)
+{
+	const struct o2_lst_node_config node = config_of(options);
+
+	if (!options->lst)
+		return;
+	config->max_entries += o2_lst_node_entries(&node);
+	config->max_messages += o2_lst_node_messages(&node);
+}
+
+static void note_wrong(void *context, const struct o2_lst_node_wrong *wrong)
+{
+	struct o2_net_lst_node *lst = context;
+	char nid[O2_NID_TEXT_BYTES];
+
+	lst->wrong++;
+	o2_nid_to_text(wrong->nid, nid, sizeof(nid));
+	o2_cli_complain("%s %s of %" PRIu32 " bytes: the word at byte %" PRIu32 " is 0x%016" PRIx64
+			", not 0x%016" PRIx64,
+			nid, wrong->is_client ? "lst read" : "lst write", wrong->len, wrong->word.at,
+			wrong->word.got, wrong->word.want);
+}
+
+bool o2_net_lst_open(const struct o2_net_options *options, const struct o2_ni *ni, struct o2_lnet *lnet,
+		     uint32_t first_page, struct o2_net_lst_node *lst)
+{
+	const struct o2_lst_node_ops ops = {.wrong = note_wrong};
+	struct o2_lst_node_config config = config_of(options);
+	struct o2_error error = {.code = 0};
+
+	*lst = (struct o2_net_lst_node){.clock = &ni->clock};
+	config.first_page = first_page;
+	if (!options->lst ||
+	    o2_lst_node_create(&config, lnet, &ni->arena, &ni->clock, &ops, lst, &lst->node, &error) == 0)
+		return true;
+	o2_net_complain_error("test node", &error);
+	return false;
+}
+
+void o2_net_lst_stop(struct o2_net_lst_node *lst)
+{
+	if (lst->node != NULL)
+		o2_lst_node_stop(lst->node, -ESHUTDOWN);
+}
+
+void o2_net_lst_close(struct o2_net_lst_node *lst)
+{
+	o2_lst_node_destroy(lst->node);
+	lst->node = NULL;
+}
+
+bool o2_net_lst_done(struct o2_net_lst_node *lst, const struct o2_lnet_result *result)
+{
+	return lst->node != NULL && o2_lst_node_done(lst->node, result);
+}
+
+bool o2_net_lst_event(struct o2_net_lst_node *lst, const struct o2_lnet_event *event)
+{
+	return lst->node != NULL && o2_lst_node_event(lst->node, event);
+}
+
+void o2_net_lst_round(struct o2_net_lst_node *lst)
+{
+	if (lst->node == NULL || o2_clock_ms(lst->clock) == lst->told_ms)
+		return;
+	lst->told_ms = o2_clock_ms(lst->clock);
+	o2_lst_node_check_time(lst->node);
+}
+
+void o2_net_lst_print(const struct o2_net_lst_node *lst)
+{
+	const struct o2_lst_node_report *report;
+
+	if (lst->node == NULL)
+		return;
+	report = o2_lst_node_report(lst->node);
+	printf("lst: %" PRIu64 " sessions, %" PRIu64 " expired; served %" PRIu64 " pings, %" PRIu64
+	       " reads, %" PRIu64 " writes, %" PRIu64 " bytes; refused %" PRIu64 "; own tests %" PRIu64
+	       ", %" PRIu64 " failed; wrong %" PRIu64 "\n",
+	       report->sessions, report->expired, report->pings, report->reads, report->writes, report->bytes,
+	       report->refused, report->tries, report->failed, lst->wrong);
+}
+
+json_t *o2_net_lst_to_json(const struct o2_net_lst_node *lst)
+{
+	const struct o2_lst_node_report *report = o2_lst_node_report(lst->node);
+	const struct {
+		const char *name;
+		uint64_t value;
+	} members[] = {
+		{"sessions", report->sessions}, {"expired", report->expired}, {"pings", report->pings},
+		{"reads", report->reads},	{"writes", report->writes},   {"bytes", report->bytes},
+		{"refused", report->refused},	{"tries", report->tries},     {"failed", report->failed},
+		{"wrong", lst->wrong},
+	};
+	json_t *object = json_object();
+
+	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++)
+		json_object_set_new(object, members[i].name, json_integer((json_int_t)members[i].value));
+	return object;
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef O2_CLI_NET_LST_NODE_H
+#define O2_CLI_NET_LST_NODE_H
+
+#include <jansson.h>
+
+#include "cli/net/options.h"
+#include "lnet/endpoint.h"
+#include "lst/node.h"
+
+/*
+ * The test node of LNet selftest that stands beside what a peer offers: of serve --lst, and of the peer that
+ * device loop has.  Source: docs/lst.md, "A node in ten minutes".
+ */
+
+struct o2_net_lst_node {
+	struct o2_lst_node *node; /* NULL: there is none */
+	const struct o2_clock *clock;
+	uint64_t told_ms;
+	uint64_t wrong; /* bulks whose bytes were not the pattern */
+};
+
+/* Without options->lst there is none, and all of these do nothing. */
+
+/* Pages of the arena; what it needs of LNet is added to the configuration. */
+uint32_t o2_net_lst_pages(const struct o2_net_options *options, uint32_t page_bytes);
+void o2_net_lst_make_room(const struct o2_net_options *options, struct o2_lnet_config *config);
+
+/* On an endpoint of that interface; its pages begin at first_page.  False: it has complained. */
+bool o2_net_lst_open(const struct o2_net_options *options, const struct o2_ni *ni, struct o2_lnet *lnet,
+		     uint32_t first_page, struct o2_net_lst_node *lst);
+/* Before the endpoint is closed, and after it. */
+void o2_net_lst_stop(struct o2_net_lst_node *lst);
+void o2_net_lst_close(struct o2_net_lst_node *lst);
+
+/* What LNet tells; true: it was meant. */
+bool o2_net_lst_done(struct o2_net_lst_node *lst, const struct o2_lnet_result *result);
+bool o2_net_lst_event(struct o2_net_lst_node *lst, const struct o2_lnet_event *event);
+
+/* Once in each round of a loop. */
+void o2_net_lst_round(struct o2_net_lst_node *lst);
+
+/* What it has done: a line, or an object (NULL: memory ran out). */
+void o2_net_lst_print(const struct o2_net_lst_node *lst);
+json_t *o2_net_lst_to_json(const struct o2_net_lst_node *lst);
+
+#endif
