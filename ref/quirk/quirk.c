@@ -68,10 +68,8 @@ static const struct row rows[O2_QUIRKS] = {
 			   .form = "late[=MS]",
 			   .text = "each message is looked at MS milliseconds after it came (3000; at most "
 				   "60000)"},
-	[O2_QUIRK_LST_FLIP_BIT] =
-		{.name = "lst-flip-bit",
-		 .text = "one bit of each bulk that LNet selftest reads from it is wrong, where "
-			 "check simple does not look"},
+	[O2_QUIRK_LST_FLIP_BIT] = {.name = "lst-flip-bit",
+				   .text = "one bit of each bulk that LNet selftest reads from it is wrong"},
 };
 
 const char *o2_quirk_name(enum o2_quirk quirk)
