@@ -108,6 +108,9 @@ static struct o2_property own_property(struct o2_props_arguments *a, size_t i)
 	case 15:
 		return o2_verbs_property(&verbs);
 	case 16:
+		settings.fail_allocation = o2_alloc_fault_arm;
+		settings.allocation_failed = o2_alloc_fault_fired;
+		settings.allocated = o2_alloc_live;
 		return o2_settings_property(&settings);
 #endif
 	default:

@@ -295,7 +295,7 @@ static void run_read(struct o2_parts_run *run, struct o2_choice *c, struct o2_re
 static enum o2_status run_case(void *context, struct o2_choice *choice, struct o2_report *report)
 {
 	struct o2_parts_run *run = context;
-	const uint64_t kind = o2_draw(choice, 7);
+	const uint64_t kind = o2_draw(choice, 8);
 
 	o2_report_clear(report);
 	run->text[0] = '\0';
@@ -309,8 +309,10 @@ static enum o2_status run_case(void *context, struct o2_choice *choice, struct o
 		o2_parts_options(run, choice, report);
 	else if (kind == 6)
 		o2_parts_errno(run, choice, report);
-	else
+	else if (kind == 7)
 		o2_parts_quirks(run, choice, report);
+	else
+		o2_parts_ping(run, choice, report);
 	run->tally.cases++;
 	return o2_choice_status(choice, report->failed ? O2_STATUS_INTERESTING : O2_STATUS_VALID);
 }
@@ -341,8 +343,8 @@ struct o2_property o2_parts_property(struct o2_parts_run *run)
 {
 	static const struct o2_property_ops ops = {
 		.name = "parts",
-		.summary = "reject records, NIDs as text, options, quirks and errnos are written, read and "
-			   "refused as their texts say",
+		.summary = "reject records, answers to pings, NIDs as text, options, quirks and errnos are "
+			   "written, read and refused as their texts say",
 		.run_case = run_case,
 		.print = print,
 		.print_held = print_held,

@@ -14,16 +14,8 @@
 static const struct o2_tally_row situations[O2_SETTINGS_SITUATIONS] = {
 	O2_SETTINGS_SITUATION_LIST(O2_SITUATION_ROW)};
 
-/* What should come of a try: rule NULL: it is taken. */
-struct verdict {
-	int code;
-	const char *rule, *field;
-	uint64_t value, limit;
-	enum o2_limit_kind kind;
-};
-
-static void check(struct o2_settings_run *run, struct o2_report *report, int rc, const struct o2_error *error,
-		  const struct verdict *expected)
+void o2_settings_check(struct o2_settings_run *run, struct o2_report *report, int rc,
+		       const struct o2_error *error, const struct o2_settings_verdict *expected)
 {
 	if (rc == expected->code &&
 	    (rc == 0 || (error->code == rc && error->rule != NULL &&
@@ -49,7 +41,7 @@ static uint32_t draw_edge(struct o2_choice *c, uint32_t low, uint32_t high, bool
 
 /* --- interfaces --- */
 
-static struct o2_ni_config good_ni(uint32_t index)
+struct o2_ni_config o2_settings_good_ni(uint32_t index)
 {
 	return (struct o2_ni_config){
 		.device = index == 0 ? "loop0" : "loop1",
@@ -65,8 +57,8 @@ static struct o2_ni_config good_ni(uint32_t index)
 
 static void try_interface(struct o2_settings_run *run, struct o2_choice *c, struct o2_report *report)
 {
-	struct o2_ni_config config = good_ni((uint32_t)o2_draw(c, 1));
-	struct verdict expected = {.limit = O2_NO_LIMIT, .kind = O2_LIMIT_BOUND};
+	struct o2_ni_config config = o2_settings_good_ni((uint32_t)o2_draw(c, 1));
+	struct o2_settings_verdict expected = {.limit = O2_NO_LIMIT, .kind = O2_LIMIT_BOUND};
 	struct o2_error error = {0}, idle = {0};
 	struct o2_ni ni;
 	int rc;
@@ -76,27 +68,28 @@ static void try_interface(struct o2_settings_run *run, struct o2_choice *c, stru
 	switch (o2_draw(c, 5)) {
 	case 0:
 		config.device = o2_draw_bool(c, 1, 1) ? "loop" : "loop01";
-		expected = (struct verdict){-ENODEV, "ni/no-such-device", "device (number of devices there)",
-					    2,	     O2_NO_LIMIT,	  O2_LIMIT_BOUND};
+		expected = (struct o2_settings_verdict){
+			-ENODEV, "ni/no-such-device", "device (number of devices there)",
+			2,	 O2_NO_LIMIT,	      O2_LIMIT_BOUND};
 		break;
 	case 1:
 		config.port = (uint8_t)(2 * o2_draw(c, 1));
-		expected = (struct verdict){-EINVAL,	 "ni/port",   "port",
-					    config.port, O2_NO_LIMIT, O2_LIMIT_BOUND};
+		expected = (struct o2_settings_verdict){-EINVAL,     "ni/port",	  "port",
+							config.port, O2_NO_LIMIT, O2_LIMIT_BOUND};
 		break;
 	case 2:
 		config.gid_index = (uint8_t)o2_draw_range(c, 2, 3);
-		expected = (struct verdict){-EADDRNOTAVAIL, "ni/gid-index", "gid_index", config.gid_index, 2,
-					    O2_LIMIT_BOUND};
+		expected = (struct o2_settings_verdict){
+			-EADDRNOTAVAIL, "ni/gid-index", "gid_index", config.gid_index, 2, O2_LIMIT_BOUND};
 		break;
 	case 3:
 		config.windows = o2_draw_bool(c, 1, 1) ? 1 : O2_ARENA_WINDOWS + 1;
-		expected = (struct verdict){-EINVAL,
-					    "ni/windows",
-					    "windows",
-					    config.windows,
-					    config.windows == 1 ? 2 : O2_ARENA_WINDOWS,
-					    O2_LIMIT_BOUND};
+		expected = (struct o2_settings_verdict){-EINVAL,
+							"ni/windows",
+							"windows",
+							config.windows,
+							config.windows == 1 ? 2 : O2_ARENA_WINDOWS,
+							O2_LIMIT_BOUND};
 		break;
 	default:
 		config.gid_index = (uint8_t)o2_draw(c, 1);
@@ -104,7 +97,7 @@ static void try_interface(struct o2_settings_run *run, struct o2_choice *c, stru
 	snprintf(run->text, sizeof(run->text), "an interface of %s, port %u, GID %u, %" PRIu32 " windows",
 		 config.device, config.port, config.gid_index, config.windows);
 	rc = o2_ni_open(&config, &ni, &error);
-	check(run, report, rc, &error, &expected);
+	o2_settings_check(run, report, rc, &error, &expected);
 	run->tally.seen[rc == 0 ? NI_OPENED : NI_REFUSED]++;
 	if (rc != 0)
 		return;
@@ -153,12 +146,13 @@ static void put(struct o2_conn_config *config, const struct range *range, uint32
 }
 
 /* At most one setting that is none; *expected says which. */
-static struct o2_conn_config draw_conn(struct o2_choice *c, bool may_fail, struct verdict *expected)
+static struct o2_conn_config draw_conn(struct o2_choice *c, bool may_fail,
+				       struct o2_settings_verdict *expected)
 {
 	struct o2_conn_config config = O2_CONN_DEFAULTS;
 	const size_t bad = may_fail && o2_draw_bool(c, 1, 1) ? o2_draw_pick(c, RANGES) : RANGES;
 
-	*expected = (struct verdict){.code = 0};
+	*expected = (struct o2_settings_verdict){.code = 0};
 	for (size_t i = 0; i < RANGES; i++) {
 		const struct range *range = &ranges[i];
 		uint32_t low = range->low, value;
@@ -171,24 +165,24 @@ static struct o2_conn_config draw_conn(struct o2_choice *c, bool may_fail, struc
 			value = 300;
 		put(&config, range, value);
 		if (i == bad)
-			*expected = (struct verdict){-EINVAL,
-						     range->rule,
-						     range->field,
-						     value,
-						     value < low ? low : range->high,
-						     O2_LIMIT_BOUND};
+			*expected = (struct o2_settings_verdict){-EINVAL,
+								 range->rule,
+								 range->field,
+								 value,
+								 value < low ? low : range->high,
+								 O2_LIMIT_BOUND};
 	}
 	if (bad == RANGES && o2_draw_bool(c, 3, 1)) {
 		config.version = 0x11;
 		if (config.queue_depth == 2)
-			*expected = (struct verdict){-EINVAL, "conn/queue-depth", "queue_depth", 2,
-						     3,	      O2_LIMIT_BOUND};
+			*expected = (struct o2_settings_verdict){
+				-EINVAL, "conn/queue-depth", "queue_depth", 2, 3, O2_LIMIT_BOUND};
 	}
 	return config;
 }
 
 static struct o2_conn *make(struct o2_settings_run *run, struct o2_report *report, uint32_t side,
-			    const struct o2_conn_config *config, const struct verdict *expected)
+			    const struct o2_conn_config *config, const struct o2_settings_verdict *expected)
 {
 	static const struct o2_conn_ops ops;
 	struct o2_error error = {0};
@@ -196,7 +190,7 @@ static struct o2_conn *make(struct o2_settings_run *run, struct o2_report *repor
 	struct o2_conn_address address;
 	const int rc = o2_conn_create(&run->ni[side], config, &ops, run, &conn, &error);
 
-	check(run, report, rc, &error, expected);
+	o2_settings_check(run, report, rc, &error, expected);
 	run->tally.seen[rc == 0 ? CONN_MADE : CONN_REFUSED]++;
 	if (rc != 0 || report->failed)
 		return conn;
@@ -225,7 +219,7 @@ static void try_peer(struct o2_settings_run *run, struct o2_choice *c, struct o2
 	struct o2_conn_peer peer = {.nid = 7, .version = config->version, .max_msg_bytes = O2_MSG_BYTES};
 	const uint64_t bad = o2_draw(c, 7);
 	const uint32_t least = config->version == 0x11 ? 3 : 2;
-	struct verdict expected = {.code = 0};
+	struct o2_settings_verdict expected = {.code = 0};
 	struct o2_error error = {0};
 	int rc;
 
@@ -236,32 +230,32 @@ static void try_peer(struct o2_settings_run *run, struct o2_choice *c, struct o2
 	if (bad == 0)
 		peer.version = config->version ^ 3;
 	if (bad == 0)
-		expected = (struct verdict){-EPROTO,	  "conn/peer-version", "version",
-					    peer.version, config->version,     O2_LIMIT_EXACT};
+		expected = (struct o2_settings_verdict){-EPROTO,      "conn/peer-version", "version",
+							peer.version, config->version,	   O2_LIMIT_EXACT};
 	else if (bad == 1)
-		expected = (struct verdict){-EPROTO,
-					    "conn/peer-queue-depth",
-					    "queue_depth",
-					    peer.queue_depth,
-					    peer.queue_depth < least ? least : own.queue_depth,
-					    O2_LIMIT_BOUND};
+		expected = (struct o2_settings_verdict){-EPROTO,
+							"conn/peer-queue-depth",
+							"queue_depth",
+							peer.queue_depth,
+							peer.queue_depth < least ? least : own.queue_depth,
+							O2_LIMIT_BOUND};
 	else if (bad == 2)
-		expected = (struct verdict){-EPROTO,
-					    "conn/peer-max-frags",
-					    "max_frags",
-					    peer.max_frags,
-					    peer.max_frags < 1 ? 1 : config->max_frags,
-					    O2_LIMIT_BOUND};
+		expected = (struct o2_settings_verdict){-EPROTO,
+							"conn/peer-max-frags",
+							"max_frags",
+							peer.max_frags,
+							peer.max_frags < 1 ? 1 : config->max_frags,
+							O2_LIMIT_BOUND};
 	else if (bad == 3)
-		expected = (struct verdict){-EPROTO,
-					    "conn/peer-max-msg",
-					    "max_msg_bytes",
-					    peer.max_msg_bytes,
-					    peer.max_msg_bytes < O2_MIN_MSG_BYTES ? O2_MIN_MSG_BYTES
-										  : O2_MSG_BYTES,
-					    O2_LIMIT_BOUND};
+		expected = (struct o2_settings_verdict){
+			-EPROTO,
+			"conn/peer-max-msg",
+			"max_msg_bytes",
+			peer.max_msg_bytes,
+			peer.max_msg_bytes < O2_MIN_MSG_BYTES ? O2_MIN_MSG_BYTES : O2_MSG_BYTES,
+			O2_LIMIT_BOUND};
 	rc = o2_conn_set_peer(conn, &peer, &error);
-	check(run, report, rc, &error, &expected);
+	o2_settings_check(run, report, rc, &error, &expected);
 	run->tally.seen[rc == 0 ? PEER_TAKEN : PEER_REFUSED]++;
 }
 
@@ -270,7 +264,7 @@ static void try_limits(struct o2_settings_run *run, struct o2_choice *c, struct 
 {
 	struct o2_conn_config limits = *config;
 	const uint64_t bad = o2_draw(c, 7);
-	struct verdict expected = {.code = 0};
+	struct o2_settings_verdict expected = {.code = 0};
 	struct o2_error error = {0};
 	int rc;
 
@@ -280,19 +274,20 @@ static void try_limits(struct o2_settings_run *run, struct o2_choice *c, struct 
 	limits.cksum_flavour =
 		(enum o2_cksum_flavour)(bad == 3 ? O2_CKSUM_SIGNED + 1 : o2_draw(c, O2_CKSUM_SIGNED));
 	if (bad == 0)
-		expected = (struct verdict){-EINVAL,	      "conn/max-frags",	 "max_frags",
-					    limits.max_frags, config->max_frags, O2_LIMIT_BOUND};
+		expected = (struct o2_settings_verdict){-EINVAL,	  "conn/max-frags",  "max_frags",
+							limits.max_frags, config->max_frags, O2_LIMIT_BOUND};
 	else if (bad == 1)
-		expected = (struct verdict){-EINVAL,	    "conn/wrq-sge",  "wrq_sge",
-					    limits.wrq_sge, config->wrq_sge, O2_LIMIT_BOUND};
+		expected = (struct o2_settings_verdict){-EINVAL,	"conn/wrq-sge",	 "wrq_sge",
+							limits.wrq_sge, config->wrq_sge, O2_LIMIT_BOUND};
 	else if (bad == 2)
-		expected = (struct verdict){-EINVAL, "conn/order", "order", 2, O2_BIG_ENDIAN, O2_LIMIT_BOUND};
+		expected = (struct o2_settings_verdict){-EINVAL, "conn/order",	"order",
+							2,	 O2_BIG_ENDIAN, O2_LIMIT_BOUND};
 	else if (bad == 3)
-		expected = (struct verdict){-EINVAL,	     "conn/cksum-flavour",
-					    "cksum_flavour", O2_CKSUM_SIGNED + 1,
-					    O2_CKSUM_SIGNED, O2_LIMIT_BOUND};
+		expected = (struct o2_settings_verdict){-EINVAL,	 "conn/cksum-flavour",
+							"cksum_flavour", O2_CKSUM_SIGNED + 1,
+							O2_CKSUM_SIGNED, O2_LIMIT_BOUND};
 	rc = o2_conn_set_limits(conn, &limits, &error);
-	check(run, report, rc, &error, &expected);
+	o2_settings_check(run, report, rc, &error, &expected);
 	run->tally.seen[rc == 0 ? LIMITS_SET : LIMITS_REFUSED]++;
 }
 
@@ -300,7 +295,7 @@ static void try_connect(struct o2_settings_run *run, struct o2_choice *c, struct
 			struct o2_conn *conn, struct o2_conn *peer)
 {
 	struct o2_conn_address address;
-	struct verdict expected = {.code = 0};
+	struct o2_settings_verdict expected = {.code = 0};
 	struct o2_error error = {0};
 	const uint64_t bad = o2_draw(c, 4);
 	int rc;
@@ -308,33 +303,33 @@ static void try_connect(struct o2_settings_run *run, struct o2_choice *c, struct
 	o2_conn_get_address(peer, &address);
 	if (bad == 0) {
 		address.qp_num |= 1u << 24;
-		expected = (struct verdict){-EINVAL,	    "conn/peer-qp-num", "qp_num",
-					    address.qp_num, 0xffffff,		O2_LIMIT_BOUND};
+		expected = (struct o2_settings_verdict){-EINVAL,	"conn/peer-qp-num", "qp_num",
+							address.qp_num, 0xffffff,	    O2_LIMIT_BOUND};
 	} else if (bad == 1) {
 		address.psn |= 1u << 24;
-		expected = (struct verdict){-EINVAL,	 "conn/peer-psn", "psn",
-					    address.psn, 0xffffff,	  O2_LIMIT_BOUND};
+		expected = (struct o2_settings_verdict){-EINVAL,     "conn/peer-psn", "psn",
+							address.psn, 0xffffff,	      O2_LIMIT_BOUND};
 	} else if (bad == 2) {
 		address.psn = 0xffffff;
 	}
 	rc = o2_conn_connect(conn, &address, &error);
-	check(run, report, rc, &error, &expected);
+	o2_settings_check(run, report, rc, &error, &expected);
 	run->tally.seen[rc == 0 ? CONNECTED : NOT_CONNECTED]++;
 	if ((o2_conn_get_state(conn) == O2_CONN_ESTABLISHED) != (rc == 0))
 		o2_report_fail(report, "settings/state", "%s: %d", run->text, (int)o2_conn_get_state(conn));
 	if (rc != 0 || report->failed)
 		return;
-	expected = (struct verdict){-EISCONN,	  "conn/not-init", "state", O2_CONN_ESTABLISHED,
-				    O2_CONN_INIT, O2_LIMIT_EXACT};
+	expected = (struct o2_settings_verdict){-EISCONN,     "conn/not-init", "state", O2_CONN_ESTABLISHED,
+						O2_CONN_INIT, O2_LIMIT_EXACT};
 	memset(&error, 0, sizeof(error));
 	rc = o2_conn_connect(conn, &address, &error);
-	check(run, report, rc, &error, &expected);
+	o2_settings_check(run, report, rc, &error, &expected);
 	run->tally.seen[TWICE]++;
 }
 
 static void try_connection(struct o2_settings_run *run, struct o2_choice *c, struct o2_report *report)
 {
-	struct verdict expected, none = {.code = 0};
+	struct o2_settings_verdict expected, none = {.code = 0};
 	const struct o2_conn_config config = draw_conn(c, true, &expected);
 	struct o2_conn *conn, *peer = NULL;
 	struct o2_error idle = {0};
@@ -369,7 +364,7 @@ static bool open_both(struct o2_settings_run *run)
 	struct o2_error error;
 
 	for (uint32_t i = 0; i < 2 && !run->open; i++) {
-		const struct o2_ni_config config = good_ni(i);
+		const struct o2_ni_config config = o2_settings_good_ni(i);
 
 		if (o2_ni_open(&config, &run->ni[i], &error) != 0)
 			return false;
@@ -389,6 +384,12 @@ static enum o2_status run_case(void *context, struct o2_choice *choice, struct o
 	}
 	if (o2_draw_bool(choice, 15, 1))
 		try_interface(run, choice, report);
+	else if (o2_draw_bool(choice, 7, 1))
+		o2_settings_mode(run, choice, report);
+	else if (o2_draw_bool(choice, 7, 1))
+		o2_settings_lnet(run, choice, report);
+	else if (o2_draw_bool(choice, 7, 1))
+		o2_settings_faults(run, choice, report);
 	else if (o2_draw_bool(choice, 2, 1))
 		o2_settings_meet(run, choice, report);
 	else

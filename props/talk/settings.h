@@ -16,6 +16,10 @@ struct o2_settings_run {
 	struct o2_ni ni[2];    /* of connections; kept from case to case */
 	bool open;
 	char text[160]; /* what was tried */
+	/* The nth allocation fails; did it; how many are there (props/talk/wrap/alloc_fault.h).  NULL: none can. */
+	void (*fail_allocation)(uint32_t nth);
+	bool (*allocation_failed)(void);
+	int64_t (*allocated)(void);
 };
 
 /* *run: zeros at first, the caller's. */

@@ -6,23 +6,50 @@
 
 /* What the files of the property settings share. */
 
-#define O2_SETTINGS_SITUATION_LIST(ENTRY)         \
-	ENTRY(NI_OPENED, "interface_opened")      \
-	ENTRY(NI_REFUSED, "interface_refused")    \
-	ENTRY(CONN_MADE, "connection_made")       \
-	ENTRY(CONN_REFUSED, "connection_refused") \
-	ENTRY(PEER_TAKEN, "peer_taken")           \
-	ENTRY(PEER_REFUSED, "peer_refused")       \
-	ENTRY(LIMITS_SET, "limits_set")           \
-	ENTRY(LIMITS_REFUSED, "limits_refused")   \
-	ENTRY(CONNECTED, "connected")             \
-	ENTRY(NOT_CONNECTED, "not_connected")     \
-	ENTRY(TWICE, "connected_twice")           \
-	ENTRY(O2_SETTINGS_ASKED, "asked")         \
-	ENTRY(O2_SETTINGS_NOT_ASKED, "not_asked") \
-	ENTRY(O2_SETTINGS_MET, "met")
+#define O2_SETTINGS_SITUATION_LIST(ENTRY)                       \
+	ENTRY(NI_OPENED, "interface_opened")                    \
+	ENTRY(NI_REFUSED, "interface_refused")                  \
+	ENTRY(CONN_MADE, "connection_made")                     \
+	ENTRY(CONN_REFUSED, "connection_refused")               \
+	ENTRY(PEER_TAKEN, "peer_taken")                         \
+	ENTRY(PEER_REFUSED, "peer_refused")                     \
+	ENTRY(LIMITS_SET, "limits_set")                         \
+	ENTRY(LIMITS_REFUSED, "limits_refused")                 \
+	ENTRY(CONNECTED, "connected")                           \
+	ENTRY(NOT_CONNECTED, "not_connected")                   \
+	ENTRY(TWICE, "connected_twice")                         \
+	ENTRY(O2_SETTINGS_ASKED, "asked")                       \
+	ENTRY(O2_SETTINGS_NOT_ASKED, "not_asked")               \
+	ENTRY(O2_SETTINGS_MET, "met")                           \
+	ENTRY(O2_SETTINGS_PLACE, "place_made")                  \
+	ENTRY(O2_SETTINGS_NO_PLACE, "place_refused")            \
+	ENTRY(O2_SETTINGS_CHOSEN, "mode_chosen")                \
+	ENTRY(O2_SETTINGS_NOT_CHOSEN, "no_mode")                \
+	ENTRY(O2_SETTINGS_OPENED, "opened_with_a_fault_ahead")  \
+	ENTRY(O2_SETTINGS_NOT_OPENED, "not_opened_for_a_fault") \
+	ENTRY(O2_SETTINGS_BOUND, "bound")                       \
+	ENTRY(O2_SETTINGS_NOT_BOUND, "not_bound_for_a_fault")
 
 enum o2_settings_situation { O2_SETTINGS_SITUATION_LIST(O2_SITUATION_ID) O2_SETTINGS_SITUATIONS };
+
+/* What should come of a try: rule NULL: it is taken. */
+struct o2_settings_verdict {
+	int code;
+	const char *rule, *field;
+	uint64_t value, limit;
+	enum o2_limit_kind kind;
+};
+
+void o2_settings_check(struct o2_settings_run *run, struct o2_report *report, int rc,
+		       const struct o2_error *error, const struct o2_settings_verdict *expected);
+
+/* An interface on device loop0 or loop1. */
+struct o2_ni_config o2_settings_good_ni(uint32_t index);
+
+/* LNet's place by itself; the choice of a mode; calls and allocations that fail. */
+void o2_settings_lnet(struct o2_settings_run *run, struct o2_choice *c, struct o2_report *report);
+void o2_settings_mode(struct o2_settings_run *run, struct o2_choice *c, struct o2_report *report);
+void o2_settings_faults(struct o2_settings_run *run, struct o2_choice *c, struct o2_report *report);
 
 /* One attempt to connect over the connection manager in the process. */
 void o2_settings_meet(struct o2_settings_run *run, struct o2_choice *c, struct o2_report *report);

@@ -265,7 +265,7 @@ void o2_verbs_step_recv(struct o2_verbs_world *world)
 		expected_bad = wr;
 	}
 	for (uint32_t i = 0; i < count && error == 0; i++) {
-		error = shared ? 0 : o2_verbs_fault(&world->hook, O2_LOOP_CALL_POST_RECV);
+		error = o2_verbs_fault(&world->hook, O2_LOOP_CALL_POST_RECV);
 		if (error == 0)
 			error = keep_recv(world, side, domain, ring, &wr[i]);
 		expected_bad = error == 0 ? NULL : &wr[i];

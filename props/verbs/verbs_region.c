@@ -180,6 +180,8 @@ static struct ibv_mr *reg_gaps(struct o2_verbs_world *world, struct o2_verbs_sid
 		count = o2_draw_bool(c, 1, 1) ? 0 : O2_LOOP_GAP_ENTRIES + 1;
 		*error = EINVAL;
 	}
+	if (*error == 0)
+		*error = o2_verbs_fault(&world->hook, O2_LOOP_CALL_REGISTER);
 	errno = 0;
 	return o2_loop_reg_gaps(side->pd[made->domain], entry, count, made->iova, made->access);
 }

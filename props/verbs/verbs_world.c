@@ -15,6 +15,7 @@ static void grow(struct o2_verbs_world *world, struct o2_verbs_side *side, uint3
 	struct ibv_srq_attr attr = {.max_wr = 16384 + past};
 	struct ibv_srq *srq;
 	struct ibv_mr *mr;
+	int error;
 
 	if (!region) {
 		srq = ibv_create_srq(side->pd[0], &init);
@@ -27,7 +28,8 @@ static void grow(struct o2_verbs_world *world, struct o2_verbs_side *side, uint3
 		entry[i] = (struct ibv_sge){(uint64_t)(uintptr_t)side->arena + 2 * i, 1, 0};
 	errno = 0;
 	mr = o2_loop_reg_gaps(side->pd[0], entry, O2_LOOP_GAP_ENTRIES + past, 0, 0);
-	if (!o2_verbs_made(world, "o2_loop_reg_gaps", mr, past ? EINVAL : 0))
+	error = past ? EINVAL : o2_verbs_fault(&world->hook, O2_LOOP_CALL_REGISTER);
+	if (!o2_verbs_made(world, "o2_loop_reg_gaps", mr, error) || mr == NULL)
 		return;
 	world->counters.registrations++;
 	o2_verbs_expect(world, "ibv_dereg_mr", ibv_dereg_mr(mr), 0);

@@ -62,28 +62,28 @@ void o2l_gaps_free(struct o2l_gaps *gaps)
 struct ibv_mr *o2_loop_reg_gaps(struct ibv_pd *pd, const struct ibv_sge *entry, uint32_t count, uint64_t iova,
 				unsigned int access)
 {
-	struct o2l_gaps *gaps;
-	struct ibv_mr *mr;
+	struct o2l_gaps *gaps = NULL;
+	struct ibv_mr *mr = NULL;
 	int error = count == 0 || count > O2_LOOP_GAP_ENTRIES ? EINVAL : 0;
 
 	for (uint32_t i = 0; !error && i < count; i++)
 		error = o2l_check_range((const void *)(uintptr_t)entry[i].addr, entry[i].length, access);
 	if (!error && access & IBV_ACCESS_REMOTE_ATOMIC)
 		error = EOPNOTSUPP; /* an atomic might lie across two entries */
-	if (error) {
-		errno = error;
-		return NULL;
-	}
 	o2l_lock();
-	gaps = o2l_gaps_make(entry, count);
-	mr = gaps ? o2l_mr_make(pd, gaps->range, gaps->length, iova, access) : NULL;
+	if (!error)
+		error = o2l_fault(O2_LOOP_CALL_REGISTER, 0);
+	if (!error)
+		gaps = o2l_gaps_make(entry, count);
+	if (gaps)
+		mr = o2l_mr_make(pd, gaps->range, gaps->length, iova, access);
 	if (mr)
 		O2L_CONTAINER(mr, struct o2l_mr, ibv)->gaps = gaps;
 	else
 		o2l_gaps_free(gaps);
 	o2l_unlock();
 	if (!mr)
-		errno = ENOMEM;
+		errno = error ? error : ENOMEM;
 	return mr;
 }
 

@@ -104,7 +104,7 @@ struct ibv_sge;
 /* Where a fault may be put in (docs/loopverbs.md, "Faults"). */
 enum o2_loop_call {
 	O2_LOOP_CALL_POST_SEND, /* one work request of a post; also type 1 binds */
-	O2_LOOP_CALL_POST_RECV, /* one receive of a post */
+	O2_LOOP_CALL_POST_RECV, /* one receive of a post; of a shared queue: of no queue pair */
 	O2_LOOP_CALL_REGISTER,	/* a region */
 	O2_LOOP_CALL_MAKE,	/* a completion queue, a queue pair, a window */
 	O2_LOOP_CALL_MODIFY,	/* a queue pair */

@@ -185,7 +185,9 @@ int o2l_post_srq_recv(struct ibv_srq *ibv, struct ibv_recv_wr *wr, struct ibv_re
 
 	o2l_lock();
 	for (; wr && !error; wr = wr->next) {
-		error = o2l_rq_post(&srq->rq, wr);
+		error = o2l_fault(O2_LOOP_CALL_POST_RECV, 0);
+		if (!error)
+			error = o2l_rq_post(&srq->rq, wr);
 		if (!error)
 			o2l_scribble(ibv->pd, wr);
 		else

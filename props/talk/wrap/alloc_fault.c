@@ -7,7 +7,9 @@
 /* Names that the linker knows (ld(1), --wrap). */
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t count, size_t size);
+void *__real_aligned_alloc(size_t alignment, size_t size);
 void *__wrap_malloc(size_t size);
+void *__wrap_aligned_alloc(size_t alignment, size_t size);
 void *__wrap_calloc(size_t count, size_t size);
 void __real_free(void *piece);
 void __wrap_free(void *piece);
@@ -71,6 +73,11 @@ void *__wrap_malloc(size_t size)
 void *__wrap_calloc(size_t count, size_t size)
 {
 	return fails() ? NULL : counted(__real_calloc(count, size));
+}
+
+void *__wrap_aligned_alloc(size_t alignment, size_t size)
+{
+	return fails() ? NULL : counted(__real_aligned_alloc(alignment, size));
 }
 
 void __wrap_free(void *piece)
