@@ -86,15 +86,33 @@ static bool rates_fit(const json_t *object, const struct moving *moving)
 		return false;
 	return moving->failed != 0 ||
 	       (least <= mean && mean <= most && most > 0 && (double)most <= took * 1e6 + 1 &&
-		(moving->count > 1 || (least == most && (double)most * 4 > took * 1e6 - 4000)));
+		(moving->count > 1 || least == most));
+}
+
+/* A single one takes a good part of the time.  A machine that has other things to do may be late in between. */
+static bool is_prompt(const json_t *object, const struct moving *moving)
+{
+	const double took = json_real_value(json_object_get(object, "seconds"));
+
+	return moving->failed != 0 || moving->count > 1 ||
+	       (double)number_of(object, "max_us") * 4 > took * 1e6 - 4000;
 }
 
 static void check_json(struct o2_commands_run *run, const struct moving *moving)
 {
 	json_t *object = json_loads(run->command.out, 0, NULL);
 	const bool pings = strcmp(moving->command, "ping") == 0;
-	const uint64_t done = number_of(object, "done"), failed = number_of(object, "failed");
+	uint64_t done, failed;
 	char form[32];
+
+	for (int tries = 1; tries < 5 && !is_prompt(object, moving); tries++) {
+		json_decref(object);
+		if (!o2_commands_go(run, run->command.status))
+			return;
+		object = json_loads(run->command.out, 0, NULL);
+	}
+	done = number_of(object, "done");
+	failed = number_of(object, "failed");
 
 	snprintf(form, sizeof(form), "o2ref/%s/output", moving->command);
 	if (!is_text(object, "form", form) || number_of(object, "version") != 1 ||
@@ -109,7 +127,7 @@ static void check_json(struct o2_commands_run *run, const struct moving *moving)
 		 number_of(object, "wrong") != moving->wrong ||
 		 number_of(object, "short") != (pings ? UINT64_MAX : 0))
 		o2_commands_wrong(run, "verified");
-	else if (!rates_fit(object, moving))
+	else if (!rates_fit(object, moving) || !is_prompt(object, moving))
 		o2_commands_wrong(run, "rates");
 	json_decref(object);
 }
