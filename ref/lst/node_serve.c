@@ -23,6 +23,8 @@ static void ping_request(void *context, const struct o2_lst_request *request)
 		o2_lst_served_drop(node->rpc, request->served, -EINVAL);
 		return;
 	}
+	if (other_features)
+		reply.msg_ses_feats = O2_LST_FEATS_MASK;
 	node->report.pings += !other_features;
 	o2_lst_node_reply(node, request->served, &reply, other_features ? EPROTO : 0);
 }

@@ -18,7 +18,7 @@
 #define PLAYER_NID_A UINT64_C(0x000500000a4d0001)
 #define PLAYER_NID_B UINT64_C(0x000500000a4d0002)
 
-#define PLAYER_STEPS 64u
+#define PLAYER_STEPS 128u
 
 enum player_step_kind {
 	STEP_MESSAGE, /* a SEND: msg */

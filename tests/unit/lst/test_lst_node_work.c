@@ -42,6 +42,7 @@ TEST_WITH(test_pings, setup, teardown)
 	assert_int_equal(pair->reply.u.ping_reply.pnr_seq, 77);
 	msg.msg_ses_feats = 0x80;
 	assert_int_equal(lst_pair_ask(pair, &msg), EPROTO);
+	assert_int_equal(pair->reply.msg_ses_feats, 1);
 	assert_int_equal(pair->reply.u.ping_reply.pnr_seq, 77);
 	msg.u.ping_reqst.pnr_magic = 7;
 	assert_int_equal(lst_pair_ask(pair, &msg), -1);
