@@ -22,6 +22,7 @@ static const struct {
 	{"ping", o2_cli_net, "ask a node what it is"},
 	{"put", o2_cli_net, "PUT to a node's memory, and verify it"},
 	{"get", o2_cli_net, "GET from a node's memory, and verify it"},
+	{"lst", o2_cli_net, "make a node of LNet selftest ping, read or write, and verify it"},
 	{"conform", o2_cli_net, "try whether a node keeps the protocol"},
 	{"serve", o2_cli_net, "be a node: answer pings, hold memory for PUTs and GETs"},
 };

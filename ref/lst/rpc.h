@@ -78,6 +78,9 @@ bool o2_lst_rpc_event(struct o2_lst_rpc *rpc, const struct o2_lnet_event *event)
 /* The clock was told another time: end what has waited too long. */
 void o2_lst_rpc_check_time(struct o2_lst_rpc *rpc);
 
+/* Nothing more will come from this node: calls to it end with code (-errno). */
+void o2_lst_rpc_peer_down(struct o2_lst_rpc *rpc, uint64_t nid, int code);
+
 /*
  * docs/lst.md, "Counters".
  * LNet: srpc_get_counters

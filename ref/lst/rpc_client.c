@@ -286,6 +286,13 @@ int o2_lst_call_cancel(struct o2_lst_rpc *rpc, uint64_t id)
 	return 0;
 }
 
+void o2_lst_rpc_peer_down(struct o2_lst_rpc *rpc, uint64_t nid, int code)
+{
+	for (uint32_t i = 0; i < rpc->config.max_calls; i++)
+		if (rpc->call[i].in_use && rpc->call[i].asked.nid == nid)
+			o2_lst_call_end(rpc, &rpc->call[i], code);
+}
+
 void o2_lst_rpc_check_time(struct o2_lst_rpc *rpc)
 {
 	const uint64_t now_ms = o2_clock_ms(rpc->clock);

@@ -85,6 +85,8 @@ bool o2_net_network_open(struct o2_net_options *options, uint32_t arena_pages, s
 
 void o2_net_network_close(struct o2_net_network *network)
 {
+	if (world.stop != NULL)
+		world.stop();
 	o2_endpoint_close(&world.endpoint);
 	o2_cm_loop_detach(world.cm);
 	o2_cm_loop_detach(network->cm);
@@ -154,6 +156,7 @@ int world_run(const char *line)
 	if (first > 0)
 		status = options.command == O2_NET_SERVE     ? o2_net_serve(&options)
 			 : options.command == O2_NET_PING    ? o2_net_ping(&options)
+			 : options.command == O2_NET_LST     ? o2_net_lst(&options)
 			 : options.command == O2_NET_CONFORM ? o2_net_conform(&options, argc, argv)
 							     : o2_net_move(&options);
 	if (first > 0)

@@ -105,9 +105,9 @@ class Manuals(unittest.TestCase):
         """Options of decode have some of these names, and are not these."""
         page = (ROOT / "docs" / "man" / "o2ref.1").read_text(encoding="utf-8").partition(".Sh ENVIRONMENT")[0]
         sections = [part.partition(":\n") for part in page.split("\nOptions of")[1:]]
-        for command in ("ping", "put", "get", "serve", "conform"):
+        for command in ("ping", "put", "get", "serve", "conform", "lst"):
             mine = "".join(text for head, _, text in sections
-                           if head == " all five" or re.search(rf"\b{command}\b", head))
+                           if head == " all six" or re.search(rf"\b{command}\b", head))
             self.assertIn(".It Fl -", mine)
             for option in re.findall(r"^  (?:-h, )?--([a-z-]+)", run(BUILD / "o2ref", command, "--help"), re.M):
                 if option != "help":

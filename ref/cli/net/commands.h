@@ -10,6 +10,7 @@
 int o2_net_serve(struct o2_net_options *options);
 int o2_net_ping(struct o2_net_options *options);
 int o2_net_move(struct o2_net_options *options); /* put and get */
+int o2_net_lst(struct o2_net_options *options);
 int o2_net_conform(struct o2_net_options *options, int argc, char **argv);
 
 /* SIGINT or SIGTERM has come: end soon.  The only thing that the program shares with its signal handler. */

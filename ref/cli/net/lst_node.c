@@ -16,6 +16,8 @@ static struct o2_lst_node_config config_of(const struct o2_net_options *options)
 {
 	struct o2_lst_node_config config = O2_LST_NODE_DEFAULTS;
 
+	/* Those of one test of the largest concurrency, and the framework's. */
+	config.max_served += O2_LST_MAX_CONCURRENCY;
 	/* A bulk is a list of pages, which have no virtual address of their own. */
 	config.mode = options->mode == O2_REG_USER ? O2_REG_FASTREG : options->mode;
 	config.first_id = ((uint64_t)time(NULL) << ID_SHIFT) + 1;
@@ -30,6 +32,13 @@ uint32_t o2_net_lst_pages(const struct o2_net_options *options, uint32_t page_by
 	return options->lst ? o2_lst_node_pages(&config, page_bytes) : 0;
 }
 
+uint32_t o2_net_lst_messages(const struct o2_net_options *options)
+{
+	const struct o2_lst_node_config node = config_of(options);
+
+	return options->lst ? o2_lst_node_messages(&node) : 0;
+}
+
 void o2_net_lst_make_room(const struct o2_net_options *options, struct o2_lnet_config *config)
 {
 	const struct o2_lst_node_config node = config_of(options);
@@ -37,7 +46,7 @@ void o2_net_lst_make_room(const struct o2_net_options *options, struct o2_lnet_c
 	if (!options->lst)
 		return;
 	config->max_entries += o2_lst_node_entries(&node);
-	config->max_messages += o2_lst_node_messages(&node);
+	config->max_messages += o2_net_lst_messages(options);
 }
 
 static void note_wrong(void *context, const struct o2_lst_node_wrong *wrong)

@@ -26,6 +26,9 @@ struct o2_net_lst_node {
 uint32_t o2_net_lst_pages(const struct o2_net_options *options, uint32_t page_bytes);
 void o2_net_lst_make_room(const struct o2_net_options *options, struct o2_lnet_config *config);
 
+/* Messages of its that one connection may have open. */
+uint32_t o2_net_lst_messages(const struct o2_net_options *options);
+
 /* On an endpoint of that interface; its pages begin at first_page.  False: it has complained. */
 bool o2_net_lst_open(const struct o2_net_options *options, const struct o2_ni *ni, struct o2_lnet *lnet,
 		     uint32_t first_page, struct o2_net_lst_node *lst);

@@ -7,8 +7,8 @@
 #include "cli/net/judging.h"
 
 /*
- * serve, ping, put, get and conform of the o2ref command, which runs this program for them.  There are two of it, with
- * the machine's RDMA devices and with a network inside; so `o2ref decode` needs neither.
+ * serve, ping, put, get, lst and conform of the o2ref command, which runs this program for them.  There are two of
+ * it, with the machine's RDMA devices and with a network inside; so `o2ref decode` needs neither.
  */
 
 volatile sig_atomic_t o2_net_stop;
@@ -46,6 +46,9 @@ int main(int argc, char **argv)
 	case O2_NET_PUT:
 	case O2_NET_GET:
 		status = o2_net_move(&options);
+		break;
+	case O2_NET_LST:
+		status = o2_net_lst(&options);
 		break;
 	case O2_NET_CONFORM:
 		status = o2_net_conform(&options, argc - 1, argv + 1);

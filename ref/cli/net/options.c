@@ -13,6 +13,7 @@
 #include "lnd/conn/conn.h"
 #include "lnet/lnet.h"
 #include "lnet/ping.h"
+#include "lst/wire/msg.h"
 #include "wire/nid.h"
 
 #define MAX_OFFER_BYTES (64u << 20)
@@ -99,6 +100,7 @@ static const char *const checksum_names[] = {
 #define GET   O2_NET_GET
 #define MOVES (O2_NET_PUT | O2_NET_GET)
 #define TRIES O2_NET_CONFORM
+#define LST   O2_NET_LST
 
 static const char *const profile_names[] = {
 	[O2_NET_STRICT] = "strict",
@@ -203,6 +205,30 @@ static const struct o2_option option_table[] = {
 	{"accept-short", NULL, "less than was asked for is a success, if it is right", O2_FLAG(accept_short),
 	 .commands = GET},
 
+	{O2_TITLE("the test"), .commands = LST},
+	{"size", "N", "bytes of each read or write, a multiple of 8 in 8 to 1048576 (default: 65536)",
+	 O2_NUMBER(size_bytes, 0, UINT32_MAX), .commands = LST},
+	{"offset", "N",
+	 "where our memory begins in its first page: a multiple of 8, and no more pages than the size alone "
+	 "(default: 0)",
+	 O2_NUMBER(offset, 0, UINT32_MAX), .commands = LST},
+	{"check", "KIND",
+	 "what is compared, by us and by the node: none, simple (both ends of each page) or full (every "
+	 "word; the default)",
+	 O2_NAME(check, o2_net_lst_check_names), .commands = LST},
+	{"every-word", NULL,
+	 "read: compare every word whatever --check says; for nodes that fill all of them, as o2ref does",
+	 O2_FLAG(every_word), .commands = LST},
+	{"count", "N", "how many (default: 1, or as many as there is time for)",
+	 O2_NUMBER(count, 1, UINT32_MAX), .commands = LST},
+	{"seconds", "N", "begin no more after so long (default: no limit)",
+	 O2_NUMBER(seconds, 1, MAX_TIMEOUT_S), .commands = LST},
+	{"concurrency", "N", "how many at a time, 1 to 1024 (default: 8)",
+	 O2_NUMBER(concurrency, 0, UINT32_MAX), .commands = LST},
+	{"force", NULL, "take the node from whoever's session it is in", O2_FLAG(force), .commands = LST},
+	{"timeout", "N", "seconds to wait for the answer to each request (default: 64)", SECONDS(timeout_ms),
+	 .commands = LST},
+
 	{O2_TITLE("our side")},
 	{"device", "NAME",
 	 "RDMA device, as ibv_devices lists it (default: the first one); `loop`: a network in the process, "
@@ -240,17 +266,17 @@ static const struct o2_option option_table[] = {
 	 "hold what goes to and fro against the rules of the protocol: a line on standard error for each "
 	 "that "
 	 "was broken, by either side; exit status 1 if it must hold",
-	 O2_FLAG(judge), .commands = SERVE | PING | MOVES},
+	 O2_FLAG(judge), .commands = SERVE | PING | MOVES | LST},
 
 	{O2_TITLE("output")},
 	{"json", NULL, "the summary as one JSON object", O2_FLAG(json)},
 	{"progress", NULL, "a line on standard error every second (on a terminal that happens without it)",
-	 O2_FLAG(progress), .commands = MOVES | SERVE},
+	 O2_FLAG(progress), .commands = MOVES | SERVE | LST},
 	{"verbose", NULL, "a line for each request of a peer; serve: also why a connection has ended",
 	 O2_FLAG(verbose)},
 	{"loop-quirk", "NAME[=VALUE],...",
 	 "how the peer that device loop has behaves: `o2ref serve --help` lists them",
-	 O2_READ(loop_quirks, read_quirks), .commands = MOVES | PING | TRIES},
+	 O2_READ(loop_quirks, read_quirks), .commands = MOVES | PING | TRIES | LST},
 
 	{O2_TITLE("behaviour that a peer may show, for trying the other side on it"), .commands = SERVE},
 	{"quirk", "NAME[=VALUE],...", "this node behaves so; may be given several times:",
@@ -275,6 +301,12 @@ static const struct o2_command commands[] = {
 	 .options = option_table, .which = PUT, .end = exits},
 	{"o2ref", "get", "[OPTION]... NID", .about = "GET from the node's memory.", .options = option_table,
 	 .which = GET, .end = exits},
+	{"o2ref", "lst", "[OPTION]... NID ping|read|write",
+	 .about = "Be a console of LNet selftest, and the client of its test: make a session at the node, "
+		  "which needs the module lnet_selftest or o2ref serve --lst, let it answer pings, or serve "
+		  "what we read or write, look at the bytes and at the node's counters, and remove the "
+		  "session.",
+	 .options = option_table, .which = LST, .end = exits},
 	{"o2ref", "conform", "[OPTION]... NID\n--list",
 	 .about = "Try whether the node keeps the protocol: a table of probes, each with what must hold.  It "
 		  "asks nothing that harms, but it writes to the memory that the node offers.",
@@ -328,21 +360,25 @@ static int check_offsets(const struct o2_command *command, const struct o2_net_o
 static int check(const struct o2_command *command, int first, int argc, char **argv,
 		 struct o2_net_options *options)
 {
-	const bool serves = options->command == O2_NET_SERVE;
+	const bool serves = options->command == O2_NET_SERVE, lst = options->command == O2_NET_LST;
 
 	if (options->list && argc == first)
 		return O2_CLI_OK;
-	if (argc - first != (serves ? 0 : 1))
+	if (lst && argc - first != 2)
+		return o2_command_usage(command, "a NID is needed, and ping, read or write");
+	if (!lst && argc - first != (serves ? 0 : 1))
 		return o2_command_usage(
 			command, serves ? "'%s' is one argument too many" : "exactly one NID is needed",
 			serves ? argv[first] : "");
+	if (lst && o2_net_lst_check_options(command, argv[first + 1], options) != O2_CLI_OK)
+		return O2_CLI_USAGE;
 	if (!serves && !is_nid(argv[first], &options->peer))
 		return o2_command_usage(command, NO_NID, argv[first]);
 	if (!serves && options->nid == options->peer)
 		return o2_command_usage(command, "'%s' is our own NID", argv[first]);
 	if (!serves && options->nid != 0 && o2_nid_network(options->nid) != o2_nid_network(options->peer))
 		return o2_command_usage(command, "'%s' is not on the network of our NID", argv[first]);
-	if (options->fragments > options->size_bytes)
+	if (!lst && options->fragments > options->size_bytes)
 		return o2_command_usage(command, "%" PRIu32 " bytes cannot be in %" PRIu32 " pieces",
 					options->size_bytes, options->fragments);
 	if (serves && options->noffers == 0)
@@ -351,7 +387,7 @@ static int check(const struct o2_command *command, int first, int argc, char **a
 		if (options->fragments > options->offer[i].size_bytes)
 			return o2_command_usage(command, "%" PRIu32 " bytes cannot be in %" PRIu32 " pieces",
 						options->offer[i].size_bytes, options->fragments);
-	return check_offsets(command, options);
+	return lst ? O2_CLI_OK : check_offsets(command, options);
 }
 
 static struct o2_net_options defaults(enum o2_net_command command)
@@ -364,14 +400,16 @@ static struct o2_net_options defaults(enum o2_net_command command)
 		.mode = O2_REG_FASTREG,
 		.queue_depth = 8,
 		.max_frags = O2_MAX_FRAGS,
-		.timeout_ms = conn.timeout_ms,
+		.timeout_ms = command == O2_NET_LST ? O2_LST_RPC_TIMEOUT_S * 1000 : conn.timeout_ms,
 		.ack_timeout = conn.ack_timeout,
 		.retries = conn.retry_count,
 		.rnr_retries = conn.rnr_retry_count,
 		.portal = command == O2_NET_GET ? O2_NET_READ_PORTAL : O2_NET_PORTAL,
 		.match_bits = O2_NET_MATCH_BITS,
-		.count = 1,
+		.count = command == O2_NET_LST ? 0 : 1,
 		.size_bytes = 65536,
+		.check = O2_NET_LST_FULL,
+		.concurrency = 8,
 		.fragments = 1,
 		.in_flight = 8,
 		.interval_ms = 1000,

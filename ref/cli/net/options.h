@@ -10,7 +10,7 @@
 #include "quirk/quirk.h"
 #include "wire/msg.h"
 
-/* The command lines of serve, ping, put, get and conform.  Source: docs/peer.md, docs/conform.md. */
+/* The command lines of serve, ping, put, get, conform and lst.  Source: docs/peer.md, docs/conform.md, docs/lst.md. */
 
 #define O2_NET_MAX_BUFFERS 16u
 
@@ -32,12 +32,27 @@ enum o2_net_command {
 	O2_NET_PUT = 1u << 2,
 	O2_NET_GET = 1u << 3,
 	O2_NET_CONFORM = 1u << 4,
+	O2_NET_LST = 1u << 5,
 };
 
 /* What is known of the peer's kind, and is no failure then: conform. */
 enum o2_net_profile {
 	O2_NET_STRICT,
 	O2_NET_KERNEL,
+};
+
+/* The test of lst: what stands behind the NID. */
+enum o2_net_lst_test {
+	O2_NET_LST_PING,
+	O2_NET_LST_READ,
+	O2_NET_LST_WRITE,
+};
+
+/* lst: places of --check. */
+enum o2_net_lst_check {
+	O2_NET_LST_NONE,
+	O2_NET_LST_SIMPLE,
+	O2_NET_LST_FULL,
 };
 
 /* Memory that serve offers. */
@@ -92,7 +107,13 @@ struct o2_net_options {
 	const char *only; /* ids or their beginnings; NULL: all */
 	bool list, hostile;
 	const char *known, *out; /* paths; NULL: none */
-	/* ping, put, get, conform: of the peer that device loop has */
+	/* lst: with size, offset and count; count 0: none was given */
+	enum o2_net_lst_test test;
+	enum o2_net_lst_check check;
+	uint32_t concurrency;
+	uint32_t seconds; /* 0: none was given */
+	bool force, every_word;
+	/* ping, put, get, conform, lst: of the peer that device loop has */
 	struct o2_quirks loop_quirks;
 	bool judge;
 	struct o2_net_judging *judging; /* its; NULL: without */
@@ -116,6 +137,12 @@ uint64_t o2_net_offset(const struct o2_net_options *options, uint32_t index);
 
 /* The place that conform needs at the peer unless something else is said: that of serve. */
 #define O2_NET_PLACE_MIN_BYTES (2u << 20)
+
+/* lst_options.c: by place, then NULL; and what stands behind the NID, an exit status. */
+extern const char *const o2_net_lst_test_names[], *const o2_net_lst_check_names[];
+struct o2_command;
+int o2_net_lst_check_options(const struct o2_command *command, const char *test,
+			     struct o2_net_options *options);
 
 /* "serve" and so on. */
 const char *o2_net_command_name(enum o2_net_command command);

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <jansson.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -68,7 +67,7 @@ static void print_words(const struct o2_net_report *report, const struct o2_net_
 		printf("short: %" PRIu64 "\n", report->short_ones);
 }
 
-static void print_json(const struct o2_net_report *report, const struct o2_net_options *options)
+json_t *o2_net_report_to_json(const struct o2_net_report *report, const struct o2_net_options *options)
 {
 	const double took = seconds(report, report->ended_ns);
 	char form[32], nid[O2_NID_TEXT_BYTES];
@@ -99,12 +98,17 @@ static void print_json(const struct o2_net_report *report, const struct o2_net_o
 	if (options->command == O2_NET_SERVE)
 		json_object_set_new(object, "not_told_apart",
 				    json_integer((json_int_t)report->not_told_apart));
-	else if (options->command != O2_NET_PING)
+	else if (options->command != O2_NET_PING && options->command != O2_NET_LST)
 		json_object_set_new(object, "short", json_integer((json_int_t)report->short_ones));
 	if (options->lst_node != NULL)
 		json_object_set_new(object, "lst", o2_net_lst_to_json(options->lst_node));
 	if (options->judging != NULL)
 		json_object_set_new(object, "judge", o2_net_judging_to_json(options->judging));
+	return object;
+}
+
+void o2_net_print_json(json_t *object)
+{
 	if (object == NULL || json_dumpf(object, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(9)) != 0)
 		o2_cli_complain("not enough memory for the JSON form");
 	putchar('\n');
@@ -114,13 +118,12 @@ static void print_json(const struct o2_net_report *report, const struct o2_net_o
 void o2_net_report_print(const struct o2_net_report *report, const struct o2_net_options *options)
 {
 	if (options->json)
-		print_json(report, options);
+		o2_net_print_json(o2_net_report_to_json(report, options));
 	else
 		print_words(report, options);
 }
 
-/* What an errno means here. */
-static const char *meaning(int status)
+const char *o2_net_meaning(int status)
 {
 	switch (-(int64_t)status) { /* it may be the peer's, and any number */
 	case EHOSTUNREACH:
@@ -157,7 +160,7 @@ void o2_net_complain_failed(const char *what, uint64_t number, uint64_t nid, int
 	o2_nid_to_text(nid, text, sizeof(text));
 	if (fault->side != O2_FAULT_NONE)
 		o2_fault_text(fault, why, sizeof(why));
-	o2_cli_complain("%s %" PRIu64 " at %s: %s (%s)%s%s%s", what, number, text, meaning(status),
+	o2_cli_complain("%s %" PRIu64 " at %s: %s (%s)%s%s%s", what, number, text, o2_net_meaning(status),
 			o2_errno_text(status, name), why[0] == '\0' ? "" : ": ", why, hint(fault));
 }
 

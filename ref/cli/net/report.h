@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <jansson.h>
+
 #include "base/error.h"
 #include "cli/net/options.h"
 #include "lnd/conn/transfer.h"
@@ -32,6 +34,13 @@ void o2_net_report_progress(struct o2_net_report *report, const struct o2_net_op
 
 /* The summary, in words or as JSON. */
 void o2_net_report_print(const struct o2_net_report *report, const struct o2_net_options *options);
+
+/* What of it all commands have; NULL when memory runs out, and print says so.  print frees it. */
+json_t *o2_net_report_to_json(const struct o2_net_report *report, const struct o2_net_options *options);
+void o2_net_print_json(json_t *object);
+
+/* What an errno, of ours or the peer's, means here. */
+const char *o2_net_meaning(int status);
 
 /*
  * One line on stderr for an operation that failed.  what: "PUT" and so on; fault: what is known of

@@ -62,8 +62,8 @@ struct o2_node_config o2_net_node_config(const struct o2_net_options *options)
 
 	config.conn.queue_depth = options->queue_depth;
 	config.conn.max_frags = options->max_frags;
-	config.conn.max_transfers = OPEN_PER_PEER;
-	config.max_waiting = OPEN_PER_PEER;
+	config.conn.max_transfers = OPEN_PER_PEER + o2_net_lst_messages(options);
+	config.max_waiting = config.conn.max_transfers;
 	config.conn.timeout_ms = options->timeout_ms;
 	config.conn.ack_timeout = (uint8_t)options->ack_timeout;
 	config.conn.retry_count = (uint8_t)options->retries;

@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/monotonic.h"
+#include "cli/cli.h"
+#include "cli/net/commands.h"
+#include "cli/net/event.h"
+#include "cli/net/lst_report.h"
+#include "cli/net/session.h"
+
+/* lst: a console of LNet selftest at one node.  Source: docs/lst.md, "The command". */
+
+#define NS_PER_US      1000u
+#define NS_PER_MS      1000000u
+#define MS_PER_S       1000u
+#define CHECK_EVERY_NS (100u * NS_PER_MS)
+#define SESSION_NAME   "o2ref"
+
+struct lst {
+	struct o2_net_options *options;
+	struct o2_net_session session;
+	struct o2_lst_rpc_config rpc_config;
+	struct o2_lst_console_config config;
+	struct o2_lst_rpc *rpc;
+	struct o2_lst_console *console;
+	struct o2_net_report report;
+	uint64_t *began_ns; /* by lane */
+	bool told[O2_LST_OUTCOMES];
+	bool down; /* a connection has ended */
+	struct o2_transfer_fault fault;
+	uint64_t next_check_ns;
+};
+
+/* --- what is told --- */
+
+static void note_began(void *context, uint32_t lane)
+{
+	struct lst *lst = context;
+
+	lst->began_ns[lane] = o2_monotonic_ns();
+	if (lst->report.started_ns == 0)
+		lst->report.started_ns = lst->began_ns[lane];
+}
+
+static bool is_looked_at(const struct lst *lst, const struct o2_lst_console_result *result)
+{
+	return (result->outcome == O2_LST_WELL || result->outcome == O2_LST_FAIL_DATA) &&
+	       lst->options->verify;
+}
+
+/* Of each kind the first is told, or all of them. */
+static void note_ended(void *context, const struct o2_lst_console_result *result)
+{
+	struct lst *lst = context;
+
+	lst->report.ended_ns = o2_monotonic_ns();
+	lst->report.verified += is_looked_at(lst, result);
+	lst->report.wrong += result->outcome == O2_LST_FAIL_DATA;
+	if (result->outcome == O2_LST_WELL)
+		o2_net_report_done(&lst->report, result->bytes,
+				   lst->report.ended_ns - lst->began_ns[result->lane]);
+	if (result->outcome < O2_LST_FAIL_LOCAL)
+		return;
+	lst->report.failed++;
+	if (!lst->told[result->outcome] || lst->options->verbose)
+		o2_net_lst_complain(lst->options, result);
+	lst->told[result->outcome] = true;
+}
+
+static void note_done(void *context, const struct o2_lnet_result *result)
+{
+	struct lst *lst = context;
+
+	o2_lst_rpc_done(lst->rpc, result);
+}
+
+/* The peer may ask us something meanwhile. */
+static void note_event(void *context, const struct o2_lnet_event *event)
+{
+	struct lst *lst = context;
+
+	if (!o2_lst_rpc_event(lst->rpc, event) && lst->options->verbose && !lst->options->json)
+		o2_net_print_event(event);
+}
+
+static void note_down(void *context, uint64_t nid, const struct o2_transfer_fault *fault)
+{
+	struct lst *lst = context;
+
+	if (nid != lst->options->peer)
+		return;
+	lst->down = true;
+	lst->fault = *fault;
+}
+
+/* --- its parts --- */
+
+static uint64_t wall_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (uint64_t)now.tv_sec * MS_PER_S * NS_PER_MS + (uint64_t)now.tv_nsec;
+}
+
+static struct o2_lst_test test_of(const struct o2_net_options *options)
+{
+	const struct o2_lst_test test = {
+		.service = O2_LST_SERVICE_BRW,
+		.features = O2_LST_FEATS_MASK,
+		.rw = options->test == O2_NET_LST_READ ? O2_LST_BRW_READ : O2_LST_BRW_WRITE,
+		.check = options->check == O2_NET_LST_NONE     ? O2_LST_CHECK_NONE
+			 : options->check == O2_NET_LST_SIMPLE ? O2_LST_CHECK_SIMPLE
+							       : O2_LST_CHECK_FULL,
+		.len = options->size_bytes,
+		.offset = (uint32_t)options->offset,
+		.every_word = options->every_word,
+	};
+
+	if (options->test == O2_NET_LST_PING)
+		return (struct o2_lst_test){.service = O2_LST_SERVICE_PING, .features = O2_LST_FEATS_MASK};
+	return test;
+}
+
+/* The stamp of the session, and the numbers of RPCs, are such that no earlier run had them. */
+static void configure(struct lst *lst)
+{
+	const struct o2_net_options *options = lst->options;
+
+	lst->config = (struct o2_lst_console_config){
+		.nid = options->peer,
+		.sid = {options->nid, wall_ns() / NS_PER_US},
+		.name = {SESSION_NAME},
+		.force = options->force,
+		.batch = 1,
+		.before = true,
+		.test = test_of(options),
+		.concurrency = options->concurrency,
+		.count = options->count,
+		.duration_ms = (uint64_t)options->seconds * MS_PER_S,
+		/* A bulk is a list of pages, which have no virtual address of their own. */
+		.mode = options->mode == O2_REG_USER ? O2_REG_FASTREG : options->mode,
+	};
+}
+
+static void configure_rpc(struct lst *lst)
+{
+	const struct o2_net_options *options = lst->options;
+
+	lst->rpc_config = O2_LST_RPC_DEFAULTS;
+	lst->rpc_config.max_calls = o2_lst_console_calls(&lst->config);
+	lst->rpc_config.max_served = 1;
+	lst->rpc_config.timeout_ms = options->timeout_ms;
+	lst->rpc_config.mode = lst->config.mode;
+	lst->rpc_config.first_id = (wall_ns() / MS_PER_S / NS_PER_MS << 48) + 1;
+}
+
+static uint32_t lay(struct lst *lst)
+{
+	const uint32_t page_bytes = (uint32_t)sysconf(_SC_PAGESIZE);
+	const uint32_t rpc_pages = o2_lst_rpc_pages(&lst->rpc_config, page_bytes);
+
+	lst->rpc_config.first_page = O2_NET_LNET_PAGES;
+	lst->config.first_page = O2_NET_LNET_PAGES + rpc_pages;
+	return rpc_pages + o2_lst_console_pages(&lst->config, page_bytes);
+}
+
+static int start_session(struct lst *lst, struct o2_error *error)
+{
+	const struct o2_lnet_ops ops = {.done = note_done, .event = note_event};
+	struct o2_node_config node = o2_net_node_config(lst->options);
+	struct o2_lnet_config lnet = o2_net_lnet_config(lst->options);
+
+	lnet.max_entries += o2_lst_rpc_entries(&lst->rpc_config);
+	lnet.max_messages += o2_lst_rpc_messages(&lst->rpc_config);
+	node.conn.max_transfers += o2_lst_rpc_messages(&lst->rpc_config);
+	node.max_waiting += o2_lst_rpc_messages(&lst->rpc_config);
+	return o2_net_session_start(&lst->session, lst->options, &node, &lnet, &ops, lst, error);
+}
+
+/* The network is open; the endpoint is not, and is not to be stopped, unless this returns 0. */
+static int start_parts(struct lst *lst, struct o2_error *error)
+{
+	const struct o2_lst_console_ops ops = {note_began, note_ended};
+	const struct o2_ni *ni = &lst->session.network.ni;
+	int rc;
+
+	/* Only now it is known. */
+	lst->config.sid.ses_nid = lst->options->nid;
+	rc = start_session(lst, error);
+	if (rc != 0)
+		return rc;
+	lst->session.endpoint.down = note_down;
+	rc = o2_lst_rpc_create(&lst->rpc_config, lst->session.endpoint.lnet, &ni->arena, &ni->clock,
+			       &lst->rpc, error);
+	if (rc == 0)
+		rc = o2_lst_console_create(&lst->config, lst->rpc, &ni->arena, &ni->clock, &ops, lst,
+					   &lst->console, error);
+	if (rc != 0)
+		o2_net_session_stop(&lst->session);
+	return rc;
+}
+
+/* --- running --- */
+
+/* A first signal ends the test and the session in order, a second one both at once. */
+static bool heed_signal(struct lst *lst, bool *stopped)
+{
+	if (o2_net_stop == 0)
+		return true;
+	o2_net_stop = 0;
+	if (*stopped)
+		return false;
+	*stopped = true;
+	o2_lst_console_stop(lst->console, true);
+	return true;
+}
+
+static void look_at_time(struct lst *lst)
+{
+	const uint64_t now_ns = o2_monotonic_ns();
+
+	o2_net_report_progress(&lst->report, lst->options, now_ns);
+	if (now_ns < lst->next_check_ns)
+		return;
+	lst->next_check_ns = now_ns + CHECK_EVERY_NS;
+	o2_lst_rpc_check_time(lst->rpc);
+	o2_lst_console_check_time(lst->console);
+}
+
+/* Who is gone does not answer any more. */
+static void look_at_peer(struct lst *lst)
+{
+	const int code = lst->fault.code;
+
+	if (!lst->down)
+		return;
+	lst->down = false;
+	if (o2_node_conn(lst->session.endpoint.node, lst->options->peer, 0) == NULL)
+		o2_lst_rpc_peer_down(lst->rpc, lst->options->peer, code != 0 ? code : -ECONNRESET);
+}
+
+static bool run(struct lst *lst)
+{
+	bool stopped = false, alive = true;
+
+	o2_lst_console_start(lst->console);
+	while (alive && !o2_lst_console_is_over(lst->console) && heed_signal(lst, &stopped)) {
+		alive = o2_net_session_step(&lst->session, lst->next_check_ns);
+		look_at_peer(lst);
+		look_at_time(lst);
+	}
+	return alive && o2_lst_console_is_over(lst->console);
+}
+
+static int conclude(struct lst *lst, bool in_order)
+{
+	const struct o2_lst_console_report *session = o2_lst_console_report(lst->console);
+	const bool all = lst->options->count == 0 || lst->report.done == lst->options->count;
+
+	if (lst->report.started_ns == 0)
+		lst->report.started_ns = lst->report.ended_ns = o2_monotonic_ns();
+	o2_net_lst_complain_session(lst->options, session, &lst->fault);
+	if (!in_order)
+		o2_cli_complain("ended in the middle of step %s", o2_lst_console_step_name(session->step));
+	o2_net_lst_print_summary(lst->options, &lst->report, session);
+	return in_order && all && lst->report.failed == 0 && session->status == 0 ? O2_CLI_OK
+										  : O2_CLI_REFUSED;
+}
+
+static int serve_itself(struct lst *lst)
+{
+	struct o2_error error = {.code = 0};
+	int status;
+
+	lst->began_ns = calloc(lst->config.concurrency, sizeof(*lst->began_ns));
+	if (lst->began_ns == NULL || start_parts(lst, &error) != 0) {
+		if (error.code != 0)
+			o2_net_complain_error("cannot start", &error);
+		else
+			o2_cli_complain("not enough memory");
+		return O2_CLI_USAGE;
+	}
+	status = conclude(lst, run(lst));
+	/* What is still under way ends now, and is not to be told. */
+	lst->options->verbose = false;
+	memset(lst->told, true, sizeof(lst->told));
+	o2_lst_rpc_stop(lst->rpc, -ECANCELED);
+	o2_net_session_stop(&lst->session);
+	return status;
+}
+
+int o2_net_lst(struct o2_net_options *options)
+{
+	struct lst lst = {.options = options};
+	struct o2_error error;
+	int status;
+
+	configure(&lst);
+	if (o2_lst_console_check(&lst.config, &error) != 0) {
+		o2_net_complain_error("not to be asked of a node", &error);
+		return O2_CLI_USAGE;
+	}
+	if (options->count != 0 && options->concurrency > options->count)
+		lst.config.concurrency = (uint32_t)options->count;
+	configure_rpc(&lst);
+	options->verify = options->test == O2_NET_LST_READ &&
+			  (options->every_word || options->check != O2_NET_LST_NONE);
+	status = o2_net_session_open_network(options, lay(&lst), &lst.session);
+	if (status != O2_CLI_OK)
+		return status;
+	status = serve_itself(&lst);
+	o2_lst_console_destroy(lst.console);
+	o2_lst_rpc_destroy(lst.rpc);
+	free(lst.began_ns);
+	o2_net_network_close(&lst.session.network);
+	return status;
+}

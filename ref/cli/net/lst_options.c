@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+#include <string.h>
+
+#include "base/option.h"
+#include "cli/cli.h"
+#include "cli/net/options.h"
+
+const char *const o2_net_lst_check_names[] = {
+	[O2_NET_LST_NONE] = "none",
+	[O2_NET_LST_SIMPLE] = "simple",
+	[O2_NET_LST_FULL] = "full",
+	NULL,
+};
+
+const char *const o2_net_lst_test_names[] = {
+	[O2_NET_LST_PING] = "ping",
+	[O2_NET_LST_READ] = "read",
+	[O2_NET_LST_WRITE] = "write",
+	NULL,
+};
+
+int o2_net_lst_check_options(const struct o2_command *command, const char *test,
+			     struct o2_net_options *options)
+{
+	unsigned int place = 0;
+
+	while (o2_net_lst_test_names[place] != NULL && strcmp(o2_net_lst_test_names[place], test) != 0)
+		place++;
+	if (o2_net_lst_test_names[place] == NULL)
+		return o2_command_usage(command, "'%s' is not ping, read or write", test);
+	options->test = (enum o2_net_lst_test)place;
+	if (options->count == 0 && options->seconds == 0)
+		options->count = 1;
+	return O2_CLI_OK;
+}

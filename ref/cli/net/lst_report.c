@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/net/lst_report.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/errno_name.h"
+#include "base/json.h"
+#include "cli/cli.h"
+#include "wire/nid.h"
+
+#define TEXT_BYTES 512
+
+/* What is known of an RPC's failure beyond its kind: ": ..", or nothing. */
+static void result_text(const struct o2_lst_console_result *result, char text[TEXT_BYTES])
+{
+	char name[O2_ERRNO_TEXT_BYTES], why[TEXT_BYTES - 64];
+
+	if (result->error != NULL) {
+		o2_error_text(result->error, why, sizeof(why));
+		snprintf(text, TEXT_BYTES, "%s", why);
+	} else if (result->outcome == O2_LST_FAIL_STATUS) {
+		snprintf(text, TEXT_BYTES, "it answers %s", o2_errno_text(result->status, name));
+	} else if (result->outcome == O2_LST_FAIL_DATA) {
+		snprintf(text, TEXT_BYTES,
+			 "bytes %" PRIu32 " to %" PRIu32 " are 0x%016" PRIx64 ", not 0x%016" PRIx64,
+			 result->wrong.at, result->wrong.at + 7, result->wrong.got, result->wrong.want);
+	} else if (result->outcome == O2_LST_FAIL_LENGTH) {
+		snprintf(text, TEXT_BYTES, "%" PRIu64 " bytes were moved", result->bytes);
+	} else if (result->outcome == O2_LST_FAIL_ANSWER) {
+		snprintf(text, TEXT_BYTES, "the answer is not that to what was sent");
+	} else {
+		snprintf(text, TEXT_BYTES, "%s (%s)", o2_net_meaning(result->status),
+			 o2_errno_text(result->status, name));
+	}
+}
+
+void o2_net_lst_complain(const struct o2_net_options *options, const struct o2_lst_console_result *result)
+{
+	char nid[O2_NID_TEXT_BYTES], text[TEXT_BYTES];
+
+	o2_nid_to_text(options->peer, nid, sizeof(nid));
+	result_text(result, text);
+	o2_cli_complain("%s %" PRIu64 " at %s: %s: %s", o2_net_lst_test_names[options->test], result->number,
+			nid, o2_lst_outcome_name(result->outcome), text);
+}
+
+/* --- the session --- */
+
+static void complain_owned(const char *nid, const struct o2_lst_console_report *session)
+{
+	char owner[O2_NID_TEXT_BYTES];
+
+	o2_nid_to_text(session->owner.ses_nid, owner, sizeof(owner));
+	if (session->status == -EBUSY)
+		o2_cli_complain("%s is busy: it is in session '%.31s' of %s, for %" PRIu32
+				" s after its last word (--force takes it)",
+				nid, session->owner_name.text, owner, session->owner_timeout_s);
+	else if (o2_lst_sid_is_none(session->owner))
+		o2_cli_complain("%s: %s: our session has gone", nid, o2_lst_console_step_name(session->step));
+	else
+		o2_cli_complain("%s: %s: a session of %s has taken it from us", nid,
+				o2_lst_console_step_name(session->step), owner);
+}
+
+/* What nobody has said why. */
+static void complain_failed(const char *nid, const struct o2_lst_console_report *session,
+			    const struct o2_transfer_fault *fault)
+{
+	char why[TEXT_BYTES] = "", name[O2_ERRNO_TEXT_BYTES];
+
+	if (session->has_error)
+		o2_error_text(&session->error, why, sizeof(why));
+	else if (fault->side != O2_FAULT_NONE)
+		o2_fault_text(fault, why, sizeof(why));
+	o2_cli_complain("%s: %s: %s (%s)%s%s%s", nid, o2_lst_console_step_name(session->step),
+			o2_net_meaning(session->status), o2_errno_text(session->status, name),
+			why[0] == '\0' ? "" : ": ", why,
+			session->status == -ETIMEDOUT && session->step == O2_LST_STEP_MAKE
+				? "; has it LNet selftest?"
+				: "");
+}
+
+void o2_net_lst_complain_session(const struct o2_net_options *options,
+				 const struct o2_lst_console_report *session,
+				 const struct o2_transfer_fault *fault)
+{
+	char nid[O2_NID_TEXT_BYTES];
+
+	o2_nid_to_text(options->peer, nid, sizeof(nid));
+	if (session->status == -ESTALE || (session->status == -EBUSY && session->step == O2_LST_STEP_MAKE))
+		complain_owned(nid, session);
+	else if (session->status != 0 && session->status != -ECANCELED)
+		complain_failed(nid, session, fault);
+	if (session->left && session->made && session->session_timeout_s != 0)
+		o2_cli_complain("%s: our session may be there for %" PRIu32 " s", nid,
+				session->session_timeout_s);
+	else if (session->left)
+		o2_cli_complain("%s: our session may be there until the node's own timeout", nid);
+}
+
+/* --- the summary --- */
+
+/* Counters of the node's that say what it did for us. */
+struct row {
+	const char *name, *text;
+	uint64_t (*of)(const struct o2_lst_rpc_counters *rpc);
+	bool wide;
+};
+
+#define ROW(member)                                                       \
+	static uint64_t get_##member(const struct o2_lst_rpc_counters *c) \
+	{                                                                 \
+		return c->member;                                         \
+	}
+
+ROW(rpcs_rcvd)
+ROW(rpcs_dropped)
+ROW(errors)
+ROW(bulk_put)
+ROW(bulk_get)
+
+static const struct row rows[] = {
+	{"rpcs_rcvd", "requests", get_rpcs_rcvd, false},
+	{"rpcs_dropped", "dropped", get_rpcs_dropped, false},
+	{"errors", "errors", get_errors, false},
+	{"bulk_put", "bytes read from it", get_bulk_put, true},
+	{"bulk_get", "bytes written to it", get_bulk_get, true},
+};
+
+#define ROWS (sizeof(rows) / sizeof(rows[0]))
+
+/* They never start again at 0, and those of 32 bits run over. */
+static uint64_t difference(const struct o2_lst_console_report *session, const struct row *row)
+{
+	const uint64_t more = row->of(&session->after.str_rpc) - row->of(&session->before.str_rpc);
+
+	return row->wide ? more : (uint32_t)more;
+}
+
+static void print_words(const struct o2_lst_console_report *session)
+{
+	const char *head = "failed: ";
+
+	for (unsigned int i = O2_LST_FAIL_LOCAL; i < O2_LST_OUTCOMES; i++) {
+		if (session->outcome[i] == 0)
+			continue;
+		printf("%s%" PRIu64 " %s", head, session->outcome[i], o2_lst_outcome_name(i));
+		head = ", ";
+	}
+	if (*head == ',')
+		putchar('\n');
+	if (!session->has_before || !session->has_after)
+		return;
+	for (size_t i = 0; i < ROWS; i++)
+		printf("%s%" PRIu64 " %s", i == 0 ? "the node counts: " : ", ", difference(session, &rows[i]),
+		       rows[i].text);
+	putchar('\n');
+}
+
+static json_t *session_to_json(const struct o2_lst_console_report *session)
+{
+	json_t *object = json_object();
+	char text[O2_NID_TEXT_BYTES], name[O2_ERRNO_TEXT_BYTES];
+
+	json_object_set_new(object, "made", json_boolean(session->made));
+	json_object_set_new(object, "left", json_boolean(session->left));
+	if (session->made)
+		json_object_set_new(object, "timeout_s", json_integer(session->session_timeout_s));
+	if (session->status == 0)
+		return object;
+	json_object_set_new(object, "failed_at", json_string(o2_lst_console_step_name(session->step)));
+	json_object_set_new(object, "status", json_string(o2_errno_text(session->status, name)));
+	if (session->status == -ESTALE || (session->status == -EBUSY && session->step == O2_LST_STEP_MAKE)) {
+		o2_nid_to_text(session->owner.ses_nid, text, sizeof(text));
+		json_object_set_new(object, "owner", json_string(text));
+	}
+	return object;
+}
+
+static void add_test(json_t *object, const struct o2_net_options *options)
+{
+	json_object_set_new(object, "test", json_string(o2_net_lst_test_names[options->test]));
+	json_object_set_new(object, "concurrency", json_integer(options->concurrency));
+	if (options->test == O2_NET_LST_PING)
+		return;
+	json_object_set_new(object, "size", json_integer(options->size_bytes));
+	json_object_set_new(object, "offset", json_integer((json_int_t)options->offset));
+	json_object_set_new(object, "check", json_string(o2_net_lst_check_names[options->check]));
+}
+
+static json_t *failures_to_json(const struct o2_lst_console_report *session)
+{
+	json_t *object = json_object();
+
+	for (unsigned int i = O2_LST_FAIL_LOCAL; i < O2_LST_OUTCOMES; i++)
+		json_object_set_new(object, o2_lst_outcome_name(i),
+				    json_integer((json_int_t)session->outcome[i]));
+	return object;
+}
+
+static json_t *counters_to_json(const struct o2_lst_console_report *session)
+{
+	json_t *object = json_object();
+
+	for (size_t i = 0; i < ROWS; i++)
+		json_object_set_new(object, rows[i].name,
+				    json_integer((json_int_t)difference(session, &rows[i])));
+	return object;
+}
+
+void o2_net_lst_print_summary(const struct o2_net_options *options, const struct o2_net_report *report,
+			      const struct o2_lst_console_report *session)
+{
+	json_t *object;
+
+	if (!options->json) {
+		o2_net_report_print(report, options);
+		print_words(session);
+		return;
+	}
+	object = o2_net_report_to_json(report, options);
+	add_test(object, options);
+	json_object_set_new(object, "canceled", json_integer((json_int_t)session->outcome[O2_LST_CANCELED]));
+	json_object_set_new(object, "failures", failures_to_json(session));
+	json_object_set_new(object, "session", session_to_json(session));
+	if (session->has_before && session->has_after)
+		json_object_set_new(object, "node", counters_to_json(session));
+	o2_net_print_json(object);
+}

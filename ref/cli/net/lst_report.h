@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef O2_CLI_NET_LST_REPORT_H
+#define O2_CLI_NET_LST_REPORT_H
+
+#include "cli/net/report.h"
+#include "lst/console.h"
+
+/* What lst tells people and programs.  Source: docs/lst.md, "The command". */
+
+/* A line on stderr for an RPC of the test that has not gone well. */
+void o2_net_lst_complain(const struct o2_net_options *options, const struct o2_lst_console_result *result);
+
+/*
+ * Lines on stderr if the session has failed, or may have been left behind.  fault: what is known of the
+ * connection, side O2_FAULT_NONE if that is nothing.
+ */
+void o2_net_lst_complain_session(const struct o2_net_options *options,
+				 const struct o2_lst_console_report *session,
+				 const struct o2_transfer_fault *fault);
+
+/* The summary, in words or as JSON. */
+void o2_net_lst_print_summary(const struct o2_net_options *options, const struct o2_net_report *report,
+			      const struct o2_lst_console_report *session);
+
+#endif

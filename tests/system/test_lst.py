@@ -1,0 +1,153 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""o2ref lst on the network in the process: docs/lst.md, "The command", is what it promises.
+
+usage: test_lst.py [O2REF]   the program; else $O2REF_CLI, else build/gcc/o2ref.  Last line "N passed, N failed".
+"""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import unittest
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.dont_write_bytecode = True
+
+PROGRAM = os.environ.get("O2REF_CLI") or str(ROOT / "build" / "gcc" / "o2ref")
+PEER = "10.77.0.2@o2ib"
+OK, FAILED, USAGE = 0, 1, 2
+MODES = ("global", "fmr", "fastreg", "user", "phys", "fastreg_gaps")
+# Bytes and offsets: around the largest IMMEDIATE, within a page, over pages, and the longest.
+PLACES = ((8, 0), (8, 4088), (2048, 512), (3976, 0), (3984, 112), (4096, 0), (8000, 192), (65536, 0), (1048568, 8), (1048576, 0))
+
+
+def command(test, *options):
+    return [PROGRAM, "lst", "--device", "loop", *map(str, options), PEER, test]
+
+
+def run(test, *options):
+    done = subprocess.run(command(test, *options), stdin=subprocess.DEVNULL, capture_output=True, timeout=60, check=False,
+                          text=True)
+    # A crash, or a finding of a sanitizer, is never a way to end.
+    if done.returncode not in (OK, FAILED, USAGE):
+        raise AssertionError(f"{test} {options}: status {done.returncode}: {done.stderr}")
+    return done
+
+
+class Tests(unittest.TestCase):
+    def report(self, test, count, *options):
+        done = run(test, "--json", "--count", count, *options)
+        self.assertEqual((done.returncode, done.stderr), (OK, ""), (test, options))
+        report = json.loads(done.stdout)
+        self.assertEqual((report["done"], report["failed"], report["wrong"]), (count, 0, 0))
+        self.assertEqual(set(report["failures"].values()), {0})
+        self.assertEqual(report["session"], {"made": True, "left": False, "timeout_s": 100})
+        # One request more: the second STAT.
+        self.assertEqual(report["node"]["rpcs_rcvd"], count + 1)
+        return report
+
+    def test_every_place_and_check(self):
+        for size, offset in PLACES:
+            for check in ("none", "simple", "full"):
+                for test in ("read", "write"):
+                    with self.subTest(size=size, offset=offset, check=check, test=test):
+                        report = self.report(test, 5, "--size", size, "--offset", offset, "--check", check)
+                        self.assertEqual((report["bytes"], report["size"], report["offset"], report["check"]),
+                                         (5 * size, size, offset, check))
+                        self.assertEqual(report["node"]["bulk_put" if test == "read" else "bulk_get"], 5 * size)
+                        self.assertEqual(report["verified"], 5 if test == "read" and check != "none" else 0)
+            report = self.report("read", 5, "--size", size, "--offset", offset, "--check", "none", "--every-word")
+            self.assertEqual(report["verified"], 5)
+
+    def test_every_mode(self):
+        for mode in MODES:
+            for size in (3976, 65536, 1048576):
+                for test in ("ping", "read", "write"):
+                    with self.subTest(mode=mode, size=size, test=test):
+                        self.report(test, 3, "--mode", mode, "--size", size)
+
+    def test_many_at_a_time(self):
+        for concurrency, depth in ((1, 8), (64, 2), (64, 8), (255, 8), (1024, 255)):
+            for test in ("ping", "read", "write"):
+                with self.subTest(concurrency=concurrency, depth=depth, test=test):
+                    report = self.report(test, 2000, "--concurrency", concurrency, "--queue-depth", depth, "--size", 8192)
+                    self.assertEqual(report["concurrency"], concurrency)
+        self.report("read", 300, "--concurrency", 64, "--size", 1048576)
+
+    def test_judged(self):
+        for test in ("ping", "read", "write"):
+            for size in (2048, 65536):
+                report = self.report(test, 100, "--judge", "--size", size)
+                self.assertEqual(report["judge"]["findings"], [])
+
+    def test_seconds(self):
+        done = run("read", "--seconds", 1, "--json")
+        self.assertEqual((done.returncode, done.stderr), (OK, ""))
+        report = json.loads(done.stdout)
+        self.assertGreater(report["done"], 8)
+        self.assertLess(report["seconds"], 10)
+
+    def test_words(self):
+        done = run("write", "--count", 20, "--size", 4096)
+        self.assertEqual((done.returncode, done.stderr), (OK, ""))
+        self.assertRegex(done.stdout, r"^lst: 20 done, 0 failed, 81920 bytes in .*\n"
+                         r"the node counts: 21 requests, 0 dropped, 0 errors, 0 bytes read from it, 81920 bytes written to it\n$")
+        self.assertIn("verify: 1 looked at, 0 wrong\n", run("read").stdout)
+
+    def test_a_bit_is_found(self):
+        """Where the protocol's own check does not look, too."""
+        for options, found in ((["--check", "full"], True), (["--check", "simple", "--every-word"], True), (["--check", "simple"], False)):
+            done = run("read", *options, "--count", 3, "--loop-quirk", "lst-flip-bit")
+            self.assertEqual(done.returncode, FAILED if found else OK)
+            if found:
+                self.assertEqual(done.stderr, f"o2ref: read 0 at {PEER}: data: bytes 2048 to 2055 are 0xeeb0eeb1eeb2eeb2, "
+                                 "not 0xeeb0eeb1eeb2eeb3\n")
+                self.assertIn("\nverify: 3 looked at, 3 wrong\nfailed: 3 data\n", done.stdout)
+
+    def test_late(self):
+        """Each message of the node's takes its time; what takes longer than we wait is a timeout."""
+        self.report("read", 3, "--loop-quirk", "late=50")
+        done = run("ping", "--timeout", 1, "--loop-quirk", "late=3000")
+        self.assertEqual(done.returncode, FAILED)
+        self.assertRegex(done.stderr, r"^o2ref: \S+: make session: no answer in time \(ETIMEDOUT\)")
+
+    def test_a_signal_ends_it(self):
+        with subprocess.Popen(command("write", "--seconds", 50, "--json", "--progress"), stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, text=True) as running:
+            self.assertRegex(running.stderr.readline(), r"^lst: \d+ done, 0 failed, ")
+            running.send_signal(signal.SIGINT)
+            out, _ = running.communicate(timeout=30)
+        report = json.loads(out)
+        self.assertEqual(running.returncode, OK)
+        self.assertEqual((report["failed"], report["session"]["left"]), (0, False))
+        self.assertGreater(report["done"], 0)
+
+    def test_help_and_usage(self):
+        text = subprocess.run([PROGRAM, "lst", "--help"], capture_output=True, text=True, check=True).stdout
+        self.assertTrue(text.startswith("usage: o2ref lst [OPTION]... NID ping|read|write\n"))
+        self.assertLessEqual(max(map(len, text.splitlines())), 100)
+        for option in re.findall(r"^  (?:-h, )?--([a-z-]+)", text, re.M):
+            self.assertNotIn("is no option", run("ping", f"--{option}", "--help").stderr, option)
+        for test, *options in (("dance",), ("read", "--size", 7), ("read", "--size", 4096, "--offset", 8), ("ping", "--concurrency", 1025)):
+            done = run(test, *options)
+            self.assertEqual((done.returncode, done.stdout, done.stderr.count("\n")), (USAGE, "", 1))
+
+
+def main():
+    global PROGRAM
+    if len(sys.argv) > 1:
+        PROGRAM = sys.argv[1]
+    result = unittest.TextTestRunner(verbosity=1).run(unittest.defaultTestLoader.loadTestsFromModule(sys.modules[__name__]))
+    failed = len(result.failures) + len(result.errors)
+    print(f"{result.testsRun - failed} passed, {failed} failed")
+    if failed:
+        print(f"replay: {sys.argv[0]} {PROGRAM}")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

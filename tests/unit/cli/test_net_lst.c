@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: MIT */
+
+/*
+ * lst at a node that does not do as it should, or is somebody else's; and how it ends (docs/lst.md, "The
+ * command").
+ */
+
+#include <jansson.h>
+
+#include "cli/net/commands.h"
+#include "lst/node_internal.h"
+#include "tests/lib/net_world.h"
+
+#define NODE_PAGE 2u
+
+/* The peer, and what a test wants of it. */
+static struct {
+	struct o2_lst_node *node;
+	bool absent;
+	bool flip_bit;
+	bool busy;	       /* it is in a session of another console's */
+	uint64_t signal_after; /* so many pings: SIGINT comes; 0: never */
+	bool steal;	       /* after the first ping it is in no session any more */
+	bool gone;	       /* after the first ping it answers nothing any more */
+	struct o2_lst_sid sid; /* its session at the end */
+} peer;
+
+/* As though 10.77.0.9@o2ib had made one. */
+static void occupy(void)
+{
+	struct o2_lst_node_session *session = calloc(1, sizeof(*session));
+
+	assert_non_null(session);
+	session->node = peer.node;
+	session->sid = (struct o2_lst_sid){UINT64_C(0x000500000a4d0009), 1};
+	strcpy(session->name.text, "theirs");
+	session->features = 1;
+	session->made = 1;
+	peer.node->session = peer.node->sessions = session;
+	peer.node->nsessions = 1;
+}
+
+static void peer_start(void)
+{
+	const struct o2_lst_node_ops ops = {.wrong = NULL};
+	struct o2_lst_node_config config = O2_LST_NODE_DEFAULTS;
+
+	peer.node = NULL;
+	if (peer.absent)
+		return;
+	config.first_page = NODE_PAGE;
+	config.max_calls = 1;
+	config.mode = O2_REG_GLOBAL;
+	config.flip_bit = peer.flip_bit;
+	assert_int_equal(o2_lst_node_create(&config, world.endpoint.lnet, &world.ni.arena, &world.ni.clock,
+					    &ops, NULL, &peer.node, NULL),
+			 0);
+	world.rpc = peer.node->rpc;
+	if (peer.busy)
+		occupy();
+}
+
+static void peer_round(void)
+{
+	const uint64_t pings = peer.node != NULL ? o2_lst_node_report(peer.node)->pings : 0;
+
+	if (peer.steal && pings > 0)
+		o2_lst_node_end_session(peer.node);
+	if (peer.signal_after != 0 && pings >= peer.signal_after) {
+		o2_net_stop = 1;
+		peer.signal_after = 0;
+	}
+	if (peer.gone && pings > 0) {
+		peer.gone = false;
+		o2_lst_node_stop(peer.node, -ESHUTDOWN);
+	}
+	if (peer.node != NULL) {
+		peer.sid = o2_lst_node_sid(peer.node);
+		o2_lst_node_check_time(peer.node);
+	}
+}
+
+static void peer_stop(void)
+{
+	if (peer.node != NULL)
+		o2_lst_node_stop(peer.node, -ESHUTDOWN);
+}
+
+/* Run the line at such a peer. */
+static int run(const char *line)
+{
+	int status;
+
+	world.start = peer_start;
+	world.round = peer_round;
+	world.stop = peer_stop;
+	status = world_run(line);
+	o2_lst_node_destroy(peer.node);
+	return status;
+}
+
+static int setup(void **state)
+{
+	memset(&peer, 0, sizeof(peer));
+	return world_setup(state);
+}
+
+static void expect_session(const char *key, const char *value)
+{
+	json_t *object = json_loads(world.out, 0, NULL);
+	const char *text = json_string_value(json_object_get(json_object_get(object, "session"), key));
+
+	assert_non_null(text);
+	assert_string_equal(text, value);
+	json_decref(object);
+}
+
+TEST_WITH(all_is_well, setup, NULL)
+{
+	static const char *const tests[] = {"ping", "read", "write"};
+	char line[128];
+
+	for (size_t i = 0; i < 3; i++) {
+		setup(NULL);
+		snprintf(line, sizeof(line), "lst --json --count 20 10.77.0.2@o2ib %s", tests[i]);
+		assert_int_equal(run(line), 0);
+		assert_string_equal(world.err, "");
+		assert_int_equal(world_number("done"), 20);
+		assert_int_equal(world_number("failed"), 0);
+		assert_int_equal(world_number("bytes"), i == 0 ? 0 : 20 * 65536);
+		assert_int_equal(world_number("verified"), i == 1 ? 20 : 0);
+	}
+}
+
+TEST_WITH(a_busy_node_is_named, setup, NULL)
+{
+	peer.busy = true;
+	assert_int_equal(run("lst --json 10.77.0.2@o2ib ping"), 1);
+	assert_string_equal(world.err,
+			    "o2ref: 10.77.0.2@o2ib is busy: it is in session 'theirs' of 10.77.0.9@o2ib, "
+			    "for 100 s after its last word (--force takes it)\n");
+	assert_int_equal(world_number("done"), 0);
+	expect_session("failed_at", "make session");
+	expect_session("status", "EBUSY");
+	expect_session("owner", "10.77.0.9@o2ib");
+	setup(NULL);
+	peer.busy = true;
+	assert_int_equal(run("lst --json --force 10.77.0.2@o2ib ping"), 0);
+	assert_int_equal(world_number("done"), 1);
+}
+
+TEST_WITH(a_bit_is_found, setup, NULL)
+{
+	static const struct {
+		const char *options;
+		int status;
+	} rows[] = {
+		{"--check full", 1},
+		{"--check simple --every-word", 1},
+		{"--check none --every-word", 1},
+		/* Nobody looks there. */
+		{"--check simple", 0},
+		{"--check none", 0},
+	};
+	char line[128];
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		setup(NULL);
+		peer.flip_bit = true;
+		snprintf(line, sizeof(line), "lst --json --count 3 --size 16384 %s 10.77.0.2@o2ib read",
+			 rows[i].options);
+		assert_int_equal(run(line), rows[i].status);
+		assert_int_equal(world_number("wrong"), rows[i].status * 3);
+		assert_string_equal(world.err,
+				    rows[i].status == 0
+					    ? ""
+					    : "o2ref: read 0 at 10.77.0.2@o2ib: data: bytes 2048 to 2055 are "
+					      "0xeeb0eeb1eeb2eeb2, not 0xeeb0eeb1eeb2eeb3\n");
+	}
+}
+
+TEST_WITH(nobody_answers, setup, NULL)
+{
+	peer.absent = true;
+	assert_int_equal(run("lst --json --timeout 1 10.77.0.2@o2ib ping"), 1);
+	assert_non_null(
+		strstr(world.err, "o2ref: 10.77.0.2@o2ib: make session: no answer in time (ETIMEDOUT): "));
+	assert_non_null(strstr(world.err, "; has it LNet selftest?\n"));
+	assert_non_null(strstr(world.err, ": our session may be there until the node's own timeout\n"));
+	/* Who leaves is not waited for. */
+	setup(NULL);
+	peer.absent = true;
+	assert_int_equal(o2_quirks_add(&world.quirks, "closes-first", NULL, 0), 0);
+	assert_int_equal(run("lst --json --timeout 30 10.77.0.2@o2ib ping"), 1);
+	assert_non_null(strstr(world.err, "the peer has ended the connection (DREQ)"));
+}
+
+/* It is there for a while. */
+TEST_WITH(the_node_falls_silent, setup, NULL)
+{
+	peer.gone = true;
+	assert_int_equal(run("lst --timeout 1 --concurrency 1 --count 10 10.77.0.2@o2ib ping"), 1);
+	assert_non_null(strstr(world.err, " at 10.77.0.2@o2ib: timeout: lst/rpc-timeout: "));
+	assert_non_null(
+		strstr(world.err, "o2ref: 10.77.0.2@o2ib: counters: no answer in time (ETIMEDOUT): "));
+	assert_non_null(strstr(world.err, ": our session may be there for 100 s\n"));
+	assert_non_null(strstr(world.out, "failed: 1 timeout\n"));
+}
+
+TEST_WITH(a_session_that_has_gone, setup, NULL)
+{
+	peer.steal = true;
+	assert_int_equal(run("lst --concurrency 1 --count 10 10.77.0.2@o2ib ping"), 1);
+	assert_string_equal(world.err, "o2ref: 10.77.0.2@o2ib: counters: our session has gone\n");
+}
+
+TEST_WITH(a_signal_ends_it_in_order, setup, NULL)
+{
+	peer.signal_after = 5;
+	assert_int_equal(run("lst --json --seconds 50 --concurrency 2 10.77.0.2@o2ib ping"), 0);
+	assert_string_equal(world.err, "");
+	assert_true(world_number("done") >= 4);
+	assert_int_equal(world_number("failed"), 0);
+	assert_true(o2_lst_sid_is_none(peer.sid));
+}
+
+TEST_WITH(the_time_ends_it, setup, NULL)
+{
+	assert_int_equal(run("lst --json --seconds 1 10.77.0.2@o2ib write"), 0);
+	assert_true(world_number("done") > 8);
+}
+
+TEST_WITH(what_may_not_be_asked, setup, NULL)
+{
+	static const char *const rows[][2] = {
+		{"--size 2047 10.77.0.2@o2ib read", "brw_len is 2047, expected a multiple of 8"},
+		{"--size 0 10.77.0.2@o2ib read", "brw_len is 0, limit 8"},
+		{"--size 1048584 10.77.0.2@o2ib read", "brw_len is 1048584, limit 1048576"},
+		{"--size 8000 --offset 200 10.77.0.2@o2ib write", "blk_offset is 200, limit 192"},
+		{"--size 8000 --offset 4 10.77.0.2@o2ib write", "blk_offset is 4, expected a multiple of 8"},
+		{"--concurrency 0 10.77.0.2@o2ib ping", "tsr_concur is 0, limit 1"},
+		{"--concurrency 1025 --seconds 1 10.77.0.2@o2ib ping", "tsr_concur is 1025, limit 1024"},
+		{"10.77.0.2@o2ib", "a NID is needed, and ping, read or write"},
+		{"10.77.0.2@o2ib dance", "'dance' is not ping, read or write"},
+		{"--check some 10.77.0.2@o2ib read", "--check is 'some', not none, simple or full"},
+		{"10.77.0.2@tcp read", "'10.77.0.2@tcp' is no NID"},
+	};
+	char line[128];
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		snprintf(line, sizeof(line), "lst %s", rows[i][0]);
+		assert_int_equal(world_run(line), 2);
+		assert_non_null(strstr(world.err, rows[i][1]));
+		assert_ptr_equal(strchr(world.err, '\n'), world.err + strlen(world.err) - 1);
+	}
+}
