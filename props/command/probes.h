@@ -25,10 +25,11 @@ struct o2_probe_quirk {
 	const char *found; /* the probes that find it, as words of --only */
 	/* A rule of the judge that names it as well; NULL: none. */
 	const char *rule, *sentence, *source;
-	bool tolerated;	  /* of kernels */
-	bool mute;	  /* it does not even answer a ping */
-	const char *seen; /* how what was found reads; NULL: in several ways */
-	const char *draw; /* probes that meet it, one of which is asked for */
+	bool tolerated;	   /* of kernels */
+	bool mute;	   /* it does not even answer a ping */
+	const char *seen;  /* how what was found reads; NULL: in several ways */
+	const char *heard; /* how what the peer said last begins */
+	const char *draw;  /* probes that meet it, one of which is asked for */
 };
 
 #define O2_PROBE_QUIRKS 8u

@@ -78,6 +78,23 @@ static void line_is(struct reading *reading, const char *format, ...)
 	reading->at += length + (reading->at[length] == '\n');
 }
 
+/* Bytes that the judge names are in what it has seen. */
+static void read_heard(struct reading *reading, struct o2_trial_row *row)
+{
+	static const char before[] = "          the peer said last: ";
+	const char *expected = reading->trial->quirk->heard;
+	const size_t length = strcspn(reading->at, "\n"), from = sizeof(before) - 1;
+
+	if (length < from || strncmp(reading->at, before, from) != 0) {
+		differs(reading->trial, "text", before, reading->at);
+		return;
+	}
+	snprintf(row->heard, sizeof(row->heard), "%.*s", (int)(length - from), reading->at + from);
+	if (expected == NULL || strncmp(row->heard, expected, strlen(expected)) != 0)
+		differs(reading->trial, "heard", expected == NULL ? "nothing" : expected, row->heard);
+	reading->at += length + 1;
+}
+
 static void read_finding(struct reading *reading, struct o2_trial_row *row)
 {
 	struct o2_trial *trial = reading->trial;
@@ -103,7 +120,10 @@ static void read_finding(struct reading *reading, struct o2_trial_row *row)
 		line_is(reading, "          again: %s", text);
 	}
 	/* What the judge says names its packet itself. */
-	if (trial->folder[0] == '\0' || strncmp(row->probe.id, "judge/", strlen("judge/")) == 0)
+	if (strncmp(row->probe.id, "judge/", strlen("judge/")) == 0)
+		return;
+	read_heard(reading, row);
+	if (trial->folder[0] == '\0')
 		return;
 	if (sscanf(reading->at, "          said: packets %" SCNu64 " to %" SCNu64, &row->first, &row->last) !=
 	    2)
@@ -182,6 +202,8 @@ static void check_row(struct o2_trial *trial, const json_t *object, struct o2_tr
 	if (row->seen[0] == '\0' && seen != NULL)
 		snprintf(row->seen, sizeof(row->seen), "%s", seen);
 	text_is(trial, object, "seen", holds ? NULL : row->expected != NULL ? row->expected : row->seen);
+	if (row->heard[0] != '\0')
+		text_is(trial, object, "heard", row->heard);
 	again(trial, row->again, text, sizeof(text));
 	if (row->again[0] != '\0')
 		text_is(trial, object, "again", holds ? NULL : text);

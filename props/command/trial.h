@@ -17,7 +17,7 @@ struct o2_trial_row {
 	const char *expected; /* what is said to have been seen; NULL: not foretold */
 	char again[32];	      /* the probe that finds it again; "": not foretold */
 	/* From the report: */
-	char seen[700];
+	char seen[700], heard[300];
 	uint64_t first, last; /* packets; 0: it does not say */
 };
 

@@ -107,6 +107,14 @@ class Quirks(unittest.TestCase):
                 found = [row[1] for row in ROW.findall(done.stdout) if row[0] == "FINDING"]
                 self.assertEqual(sorted(found), sorted(ids))
                 self.tries_again(done.stdout, found)
+                self.bytes_are_shown(done.stdout, len(probes))
+
+    def bytes_are_shown(self, text, count):
+        """Of each probe: what the peer said last, with the magic of the protocol in front where it was a message."""
+        said = re.findall(r"^ +the peer said last: (.*)$", text, re.M)
+        self.assertEqual(len(said), count, text)
+        for last in said:
+            self.assertRegex(last, r"^(a (message|reject|reply) of \d+ bytes: 911be90b [0-9a-f ]+(\.\.)?|the end of the connection|nothing)$")
 
     def tries_again(self, text, found):
         """The command that a finding prints finds it again, and nothing else."""

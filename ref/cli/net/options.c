@@ -157,7 +157,7 @@ static const struct o2_option option_table[] = {
 	 .commands = TRIES},
 	{"out", "DIR", "the report as text, JSON and JUnit, and a capture of what was said, in this folder",
 	 O2_TEXT(out), .commands = TRIES},
-	{"rounds", "N", "how often to leave after each step of a transfer (default: 3)",
+	{"rounds", "N", "how often to leave after each step of a transfer (default: 20)",
 	 O2_NUMBER(rounds, 1, 1000000), .commands = TRIES},
 	{"seed", "N", "of the data (default: 1)", O2_NUMBER(seed, 0, UINT64_MAX), .commands = TRIES},
 
@@ -417,7 +417,7 @@ static struct o2_net_options defaults(enum o2_net_command command)
 		.features = O2_PING_NO_DISCOVERY_FEATURES,
 		.read_portal = O2_NET_READ_PORTAL,
 		.place_bytes = O2_NET_OFFER_BYTES,
-		.rounds = 3,
+		.rounds = 20,
 		.progress = isatty(STDERR_FILENO) != 0,
 	};
 }

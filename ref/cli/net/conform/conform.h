@@ -18,6 +18,7 @@
 #define O2_CONFORM_CANNOT      77
 #define O2_CONFORM_TEXT_BYTES  640u
 #define O2_CONFORM_NAMED_BYTES 160u
+#define O2_CONFORM_HEARD_BYTES 224u
 
 enum o2_conform_outcome {
 	O2_CONFORM_HOLDS,
@@ -51,6 +52,8 @@ struct o2_conform_probe {
 struct o2_conform_result {
 	enum o2_conform_outcome outcome;
 	char text[O2_CONFORM_TEXT_BYTES]; /* what was seen; why it was not tried */
+	/* A finding: what the peer had said last, and its first bytes; "" where the judge's text has them. */
+	char heard[O2_CONFORM_HEARD_BYTES];
 	uint64_t took_ns;
 	uint64_t first_packet, last_packet; /* in the capture; 0: there is none */
 	/* A lie: it was told, and these rules the judge has named it by: "a, b". */

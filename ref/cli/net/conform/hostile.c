@@ -291,6 +291,8 @@ static void end_lie(const struct lie *lie, const struct o2_conform_listener *lis
 	result->first_packet = result->last_packet > lie->packets ? lie->packets + 1 : result->last_packet;
 	result->lie = result->outcome != O2_CONFORM_NOT_TRIED;
 	o2_conform_listener_named(listener, result->named);
+	if (result->outcome == O2_CONFORM_FINDING)
+		o2_conform_listener_heard(listener, result->heard);
 }
 
 static void hear_liar(FILE *out, const struct table *table, struct o2_conform_listener *listener,

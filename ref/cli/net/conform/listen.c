@@ -12,6 +12,14 @@
 
 #define SHOWN_BYTES 64u
 
+/* What the peer has said last. */
+struct heard {
+	bool any;
+	enum o2_watched_kind kind;
+	size_t length_bytes, shown_bytes;
+	uint8_t bytes[SHOWN_BYTES];
+};
+
 /* The first time that one side has broken a rule, and how often it did. */
 struct broken {
 	uint64_t times;
@@ -27,25 +35,33 @@ struct o2_conform_listener {
 	struct o2_conform_capture *capture; /* NULL: none is wanted */
 	const char *probe;
 	const struct o2_watched *now;		 /* what is heard at this moment */
+	struct heard last;			 /* in this probe */
 	struct broken broken[O2_JUDGE_RULES][2]; /* by us: [true] */
 	bool lies;				 /* who is heard at this moment is the liar */
 	bool named[O2_JUDGE_RULES];		 /* of what it was to break, in this probe */
 };
 
-/* The first bytes of what shows it, in hexadecimal. */
-static void bytes_text(const struct o2_watched *watched, char *text, size_t text_bytes)
+/* The first of so many bytes in hexadecimal, each four behind a blank. */
+static void bytes_text(const uint8_t *bytes, size_t length_bytes, char *text, size_t text_bytes)
 {
-	size_t used;
+	size_t used = 0;
 
+	text[0] = '\0';
+	for (size_t i = 0; i < length_bytes && i < SHOWN_BYTES && used + 4 < text_bytes; i++)
+		used += (size_t)snprintf(text + used, text_bytes - used, "%s%02x", i % 4 == 0 ? " " : "",
+					 bytes[i]);
+	if (length_bytes > SHOWN_BYTES)
+		snprintf(text + used, text_bytes - used, " ..");
+}
+
+/* Those of what shows it. */
+static void shows_text(const struct o2_watched *watched, char *text, size_t text_bytes)
+{
 	text[0] = '\0';
 	if (watched == NULL || watched->bytes == NULL)
 		return;
-	used = (size_t)snprintf(text, text_bytes, "; bytes");
-	for (size_t i = 0; i < watched->length_bytes && i < SHOWN_BYTES && used + 4 < text_bytes; i++)
-		used += (size_t)snprintf(text + used, text_bytes - used, "%s%02x", i % 4 == 0 ? " " : "",
-					 watched->bytes[i]);
-	if (watched->length_bytes > SHOWN_BYTES)
-		snprintf(text + used, text_bytes - used, " ..");
+	snprintf(text, text_bytes, "; bytes");
+	bytes_text(watched->bytes, watched->length_bytes, text + strlen(text), text_bytes - strlen(text));
 }
 
 static void find(void *context, const struct o2_judge_finding *finding)
@@ -63,13 +79,25 @@ static void find(void *context, const struct o2_judge_finding *finding)
 	if (o2_judge_row_severity(&row) == O2_JUDGE_NOTE || broken->times++ > 0)
 		return;
 	o2_judge_what(row.wire_rule, &row.error, what);
-	bytes_text(listener->now, bytes, sizeof(bytes));
+	shows_text(listener->now, bytes, sizeof(bytes));
 	if (listener->capture != NULL)
 		snprintf(packet, sizeof(packet), " (packet %" PRIu64 ")",
 			 o2_conform_capture_packets(listener->capture));
 	snprintf(broken->probe, sizeof(broken->probe), "%s", listener->probe);
 	snprintf(broken->text, sizeof(broken->text), "%s, in %s%s: %s%s", ours ? "this end" : "the peer",
 		 listener->probe, packet, what[0] != '\0' ? what : "it does not hold", bytes);
+}
+
+static void note(struct heard *last, const struct o2_watched *watched)
+{
+	if (watched->ours || watched->kind == O2_WATCHED_GONE)
+		return;
+	*last = (struct heard){.any = true, .kind = watched->kind};
+	if (watched->bytes == NULL)
+		return;
+	last->length_bytes = watched->length_bytes;
+	last->shown_bytes = watched->length_bytes < SHOWN_BYTES ? watched->length_bytes : SHOWN_BYTES;
+	memcpy(last->bytes, watched->bytes, last->shown_bytes);
 }
 
 static void hear(void *context, const struct o2_watched *watched)
@@ -79,6 +107,7 @@ static void hear(void *context, const struct o2_watched *watched)
 
 	if (listener->capture != NULL)
 		o2_conform_capture_hear(listener->capture, watched);
+	note(&listener->last, watched);
 	listener->now = watched;
 	o2_watch_tell(judge, watched);
 	listener->now = NULL;
@@ -126,7 +155,29 @@ const struct o2_watch *o2_conform_listener_watch(struct o2_conform_listener *lis
 void o2_conform_listener_at(struct o2_conform_listener *listener, const char *probe)
 {
 	listener->probe = probe;
+	listener->last.any = false;
 	memset(listener->named, 0, sizeof(listener->named));
+}
+
+void o2_conform_listener_heard(const struct o2_conform_listener *listener, char text[O2_CONFORM_HEARD_BYTES])
+{
+	static const char *const kinds[] = {
+		[O2_WATCHED_REQUEST] = "a request for a connection",
+		[O2_WATCHED_REPLY] = "a reply",
+		[O2_WATCHED_REJECT] = "a reject",
+		[O2_WATCHED_MESSAGE] = "a message",
+		[O2_WATCHED_WRITE] = "an RDMA WRITE",
+		[O2_WATCHED_DISCONNECT] = "the end of the connection",
+	};
+	const struct heard *last = &listener->last;
+
+	if (!last->any || last->length_bytes == 0) {
+		snprintf(text, O2_CONFORM_HEARD_BYTES, "%s", last->any ? kinds[last->kind] : "nothing");
+		return;
+	}
+	snprintf(text, O2_CONFORM_HEARD_BYTES, "%s of %zu bytes:", kinds[last->kind], last->length_bytes);
+	bytes_text(last->bytes, last->length_bytes, text + strlen(text),
+		   O2_CONFORM_HEARD_BYTES - strlen(text));
 }
 
 void o2_conform_listener_lies(struct o2_conform_listener *listener, bool lies)

@@ -20,6 +20,9 @@ const struct o2_watch *o2_conform_listener_watch(struct o2_conform_listener *lis
 /* From now on what is said belongs to that probe. */
 void o2_conform_listener_at(struct o2_conform_listener *listener, const char *probe);
 
+/* What the peer has said last since then, and its first bytes: "a message of 56 bytes: 911be90b ..", or "nothing". */
+void o2_conform_listener_heard(const struct o2_conform_listener *listener, char text[O2_CONFORM_HEARD_BYTES]);
+
 /* What is heard now is said by the liar, or not: what our end breaks then it was meant to. */
 void o2_conform_listener_lies(struct o2_conform_listener *listener, bool lies);
 /* The rules that lies have broken since o2_conform_listener_at, in the order of the table: "a, b", or "". */

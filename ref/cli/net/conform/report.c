@@ -89,6 +89,8 @@ static void print_row(const struct o2_conform_report *report, const struct o2_co
 	o2_conform_again(report, row->again, again, sizeof(again));
 	fprintf(out, "          it should be so: %s (docs/%s)\n", row->sentence, row->source);
 	fprintf(out, "          again: %s\n", again);
+	if (row->result.heard[0] != '\0')
+		fprintf(out, "          the peer said last: %s\n", row->result.heard);
 	if (row->result.last_packet > 0)
 		fprintf(out, "          said: packets %" PRIu64 " to %" PRIu64 " of %s/" O2_CONFORM_SAID "\n",
 			row->result.first_packet, row->result.last_packet, report->options->out);
@@ -207,6 +209,8 @@ static json_t *row_json(const struct o2_conform_report *report, const struct o2_
 		return object;
 	o2_conform_again(report, row->again, again, sizeof(again));
 	object = o2_json_with(object, "seen", json_string(row->result.text));
+	if (row->result.heard[0] != '\0')
+		object = o2_json_with(object, "heard", json_string(row->result.heard));
 	return o2_json_with(object, "again", json_string(again));
 }
 

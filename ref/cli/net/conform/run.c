@@ -10,6 +10,7 @@
 #include "base/monotonic.h"
 #include "cli/net/commands.h"
 #include "cli/net/conform/conform.h"
+#include "cli/net/conform/listen.h"
 #include "cli/net/look.h"
 #include "cli/net/memory.h"
 #include "mem/copy.h"
@@ -27,6 +28,8 @@ static void say(struct o2_conform *conform, enum o2_conform_outcome outcome, con
 		return;
 	result->outcome = outcome;
 	vsnprintf(result->text, sizeof(result->text), format, list);
+	if (outcome == O2_CONFORM_FINDING)
+		o2_conform_listener_heard(conform->listener, result->heard);
 }
 
 void o2_conform_find(struct o2_conform *conform, const char *format, ...)
