@@ -31,14 +31,39 @@ struct recording {
 		struct o2_lst_sid sid;
 		const char *name;
 	} own;
+	/* Before this frame so much time has passed. */
+	struct {
+		uint32_t frame;
+		uint64_t ms;
+	} late;
+	/* A write by RDMA under check simple: where its memory begins in the client's first page. */
+	uint32_t source_offset;
 };
 
 static const struct recording recordings[] = {
 	{.script = {.name = "../lst/01_ping_ab"}},
+	{.script = {.name = "../lst/02_brw_read_4k_simple_ab"}},
+	{.script = {.name = "../lst/03_brw_read_4k_full_ab"}},
 	{.script = {.name = "../lst/04_brw_write_4k_simple_ab"}},
+	{.script = {.name = "../lst/05_brw_write_4k_full_ab"}},
+	{.script = {.name = "../lst/06_brw_read_16k_full_ab"}},
+	{.script = {.name = "../lst/07_brw_write_16k_full_ab"}},
+	{.script = {.name = "../lst/08_brw_read_16k_simple_ab"}},
+	{.script = {.name = "../lst/09_brw_write_16k_simple_ab"}},
 	{.script = {.name = "../lst/10_ping_ba"}},
+	{.script = {.name = "../lst/11_brw_read_4k_full_ba"}},
+	{.script = {.name = "../lst/12_brw_write_4k_full_ba"}},
+	{.script = {.name = "../lst/15_brw_read_2k_off512_full_ba"}},
 	{.script = {.name = "../lst/16_brw_write_2k_off512_full_ba"}},
+	{.script = {.name = "../lst/19_brw_read_4k_none_ab"}},
+	{.script = {.name = "../lst/20_brw_read_4k_discard_ab"}},
 	{.script = {.name = "../lst/21_brw_read_2k_conc4_full_ab"}},
+	{.script = {.name = "../lst/23_brw_write_3984_full_ab"}},
+	{.script = {.name = "../lst/24_brw_write_8000_off192_simple_ab"},
+	 .b_only = true,
+	 .source_offset = 192},
+	{.script = {.name = "../lst/25_brw_read_8000_off192_simple_ab"}},
+	{.script = {.name = "../lst/26_inject_write_ab"}},
 	{.script = {.name = "../lst/30_stat_query_ab"}},
 	{.script = {.name = "../lst/32_busy_force_nosession"},
 	 .b_only = true,
@@ -46,10 +71,12 @@ static const struct recording recordings[] = {
 	{.script = {.name = "../lst/33_stale_session"},
 	 .b_only = true,
 	 .own = {9, 1, {PLAYER_NID_B, 349589}, "thief"}},
+	{.script = {.name = "../lst/34_features0_ba"}},
 	{.script = {.name = "../lst/40_handmade_framework"},
 	 .b_only = true,
 	 .own = {1, 2, {PLAYER_NID_A, 4242}, "before"}},
 	{.script = {.name = "../lst/41_handmade_brw"}, .b_only = true},
+	{.script = {.name = "../lst/44_expire"}, .b_only = true, .late = {19, 113072}},
 };
 #define RECORDINGS (sizeof(recordings) / sizeof(recordings[0]))
 
@@ -180,6 +207,21 @@ static bool same_bulk(const struct stage *stage, uint64_t bulkid, const uint8_t 
 	return false;
 }
 
+/* Of a PUT, or of the GET that this REPLY answers. */
+static uint64_t bulkid_of(const struct stage *stage, const struct o2_lnet_hdr *recorded)
+{
+	if (recorded->type == O2_LNET_PUT)
+		return recorded->msg.put.match_bits;
+	for (uint32_t i = 0; recorded->type == O2_LNET_REPLY && i < stage->script->count; i++) {
+		const struct o2_lnet_hdr *hdr = player_lnet_hdr(&stage->script->step[i]);
+
+		if (hdr != NULL && hdr->type == O2_LNET_GET &&
+		    hdr->msg.get.return_wmd.wh_object_cookie == recorded->msg.reply.dst_wmd.wh_object_cookie)
+			return hdr->msg.get.match_bits;
+	}
+	return 0;
+}
+
 static void learn(struct stage *stage, uint64_t recorded, uint64_t ours)
 {
 	assert_true(stage->nids < MAX_IDS);
@@ -222,9 +264,8 @@ static bool same(void *context, const struct lnet_play_sent *sent, const struct 
 		return true;
 	if (!decode(sent->payload, &sent->hdr, &ours) || !decode(step->payload, recorded, &theirs))
 		return memcmp(sent->payload, step->payload, recorded->payload_length) == 0 ||
-		       (recorded->type == O2_LNET_PUT &&
-			same_bulk(stage, recorded->msg.put.match_bits, sent->payload, step->payload,
-				  recorded->payload_length));
+		       same_bulk(stage, bulkid_of(stage, recorded), sent->payload, step->payload,
+				 recorded->payload_length);
 	if (ours.msg_type != theirs.msg_type ||
 	    !same_message(stage, recorded->msg.put.match_bits, &ours, &theirs))
 		return false;
@@ -262,7 +303,10 @@ static void arrived(void *context, const struct o2_transfer_memory *memory, uint
 
 	assert_non_null(bytes);
 	buffer.nob = nob;
-	o2_lst_pattern_fill(bytes, (uint32_t)nob, 0, O2_LST_CHECK_FULL, O2_LITTLE_ENDIAN);
+	o2_lst_pattern_poison(bytes, (uint32_t)nob);
+	o2_lst_pattern_fill(bytes, (uint32_t)nob, stage->recording->source_offset,
+			    stage->recording->source_offset > 0 ? O2_LST_CHECK_SIMPLE : O2_LST_CHECK_FULL,
+			    O2_LITTLE_ENDIAN);
 	assert_int_equal(o2_copy_to_buffer(&stage->lnet.arena, &buffer, bytes, NULL), 0);
 	free(bytes);
 }
@@ -370,6 +414,7 @@ static void open_stage(struct stage *stage, const struct recording *recording, b
 	stage->script = player_script_read(&recording->script, we_are_a);
 	assert_non_null(stage->script);
 	lnet_play_open(&stage->lnet, stage->script, we_are_a, ARENA_PAGES, FIRST_PAGE, &hooks);
+	o2_clock_tell(&stage->lnet.clock, 0);
 	config.first_page = NODE_PAGE;
 	config.server_pages = 256;
 	config.client_pages = 256;
@@ -419,6 +464,10 @@ static void play(const struct recording *recording, bool we_are_a)
 		const struct o2_lnet_hdr *hdr = player_lnet_hdr(step);
 		struct o2_lst_msg msg;
 
+		if (recording->late.ms > 0 && step->frame == recording->late.frame) {
+			o2_clock_tell(&stage.lnet.clock, recording->late.ms);
+			o2_lst_node_check_time(stage.node);
+		}
 		for (uint32_t k = 0; k < recording->own.times && step->frame == recording->own.frame; k++)
 			make_own_session(&stage);
 		if (hdr != NULL && step->from_a != we_are_a && step->msg.ibm_type == O2_MSG_IMMEDIATE &&
