@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,6 +58,21 @@ static int run_sibling(char **argv)
 	return O2_PROPS_EXIT_CANNOT;
 }
 
+/* How much the judge has heard of it. */
+static void print_judged(FILE *out)
+{
+#ifdef O2_PROPS_IN_PROCESS
+	const struct o2_witness_totals *judged = &o2_witness_judged;
+
+	if (judged->messages > 0)
+		fprintf(out,
+			"  judged: %" PRIu64 " messages and %" PRIu64 " WRITEs on %" PRIu64 " connections\n",
+			judged->messages, judged->writes, judged->connections);
+#else
+	(void)out;
+#endif
+}
+
 /* The summary for people; it goes to standard error when standard output carries JSON. */
 static void print_summary(const struct o2_props_arguments *a, const char *name, const char *line,
 			  const json_t *result)
@@ -66,6 +82,7 @@ static void print_summary(const struct o2_props_arguments *a, const char *name, 
 
 	fprintf(out, "%s on %s: %s; %zu findings, %zu situations missing\n", name, a->device, line,
 		json_array_size(json_object_get(result, "findings")), json_array_size(missing));
+	print_judged(out);
 	for (size_t i = 0; i < json_array_size(missing); i++)
 		fprintf(out, "  missing: %s\n", json_string_value(json_array_get(missing, i)));
 }

@@ -29,6 +29,7 @@ struct o2_witness {
 
 void (*o2_witness_aside)(bool aside);
 bool o2_witness_deaf;
+struct o2_witness_totals o2_witness_judged;
 
 static void fail(void *context, const struct o2_judge_finding *finding)
 {
@@ -230,10 +231,22 @@ struct o2_witness *o2_witness_new(const uint64_t *now_ms, struct o2_report *repo
 	return make(now_ms, report, &(struct o2_judge_options){.timeout_ms = NEVER_MS}, NULL, NULL);
 }
 
+static void add_totals(struct o2_witness_totals *sum, const struct o2_witness_totals *totals)
+{
+	sum->connections += totals->connections;
+	sum->messages += totals->messages;
+	sum->writes += totals->writes;
+}
+
 void o2_witness_free(struct o2_witness *witness)
 {
-	if (witness != NULL)
-		o2_judge_free(witness->judge);
+	struct o2_witness_totals totals;
+
+	if (witness == NULL)
+		return;
+	totals = o2_witness_totals(witness);
+	add_totals(&o2_witness_judged, &totals);
+	o2_judge_free(witness->judge);
 	free(witness);
 }
 

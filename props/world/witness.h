@@ -50,5 +50,7 @@ struct o2_witness_totals {
 };
 
 struct o2_witness_totals o2_witness_totals(const struct o2_witness *witness);
+/* Of all witnesses of this process that have been freed. */
+extern struct o2_witness_totals o2_witness_judged;
 
 #endif

@@ -19,6 +19,7 @@ TEST(all_is_heard)
 	struct world *world = world_two(NULL, NULL);
 	struct o2_report report;
 	struct o2_witness *witness;
+	const struct o2_witness_totals before = o2_witness_judged;
 	struct o2_witness_totals totals;
 
 	o2_report_clear(&report);
@@ -32,6 +33,9 @@ TEST(all_is_heard)
 	assert_in_range(totals.writes, 6, 12);
 	assert_false(report.failed);
 	o2_witness_close(witness);
+	assert_int_equal(o2_witness_judged.connections - before.connections, 1);
+	assert_int_equal(o2_witness_judged.messages - before.messages, totals.messages);
+	assert_int_equal(o2_witness_judged.writes - before.writes, totals.writes);
 	world_close(world);
 }
 
