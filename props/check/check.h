@@ -14,7 +14,7 @@
 
 /*
  * `o2ref check`: ask an implementation and the reference the same questions, committed ones first and then
- * drawn ones, and keep the first difference of each check, shrunk (docs/oracle.md).
+ * drawn ones, and keep the first difference of each cause, shrunk (docs/oracle.md).
  */
 
 #define O2_CHECK_ORIGIN_BYTES 256u
@@ -23,7 +23,7 @@ struct o2_check_options {
 	uint64_t seed;
 	uint64_t first; /* number of the first drawn case */
 	uint64_t cases; /* drawn; 0: as many as the time allows */
-	double seconds; /* 0: no bound */
+	double seconds; /* for asking; shrinking has its own bound.  0: none */
 	bool stage[O2_STAGES];
 	enum o2_profile profile;
 	uint32_t shrink_calls; /* for each finding */
@@ -34,12 +34,19 @@ struct o2_check_options {
 	bool pictures;	       /* keep what a picture is drawn from */
 };
 
-/* The first difference of one check. */
+/* Causes of one check that are kept: one defect with a cause of its own for each case is no more than these. */
+#define O2_CHECK_CAUSES 8u
+
+/* The first difference of a check in one field and for one reason. */
 struct o2_check_finding {
 	enum o2_check_id check;
 	enum o2_stage stage;
+	uint32_t cause;	     /* index of the finding that stands for its cause (o2_check_causes) */
 	uint64_t seen;	     /* cases that showed it */
+	uint64_t explained;  /* other differences that it explains */
 	bool shrinkable;     /* drawn from choices; else a case from a file, kept as it is */
+	uint64_t after;	     /* so many answers of all stages, and */
+	double seconds;	     /* so long after the beginning of the run */
 	uint32_t calls;	     /* that shrinking and simplifying took */
 	uint32_t from_bytes; /* of choices, before shrinking and after */
 	uint32_t to_bytes;
@@ -49,7 +56,8 @@ struct o2_check_finding {
 	struct o2_difference difference;
 	json_t *question, *expected, *found; /* forms of the stage */
 	json_t *others;			     /* differences in other checks of the same case: texts */
-	struct o2_scenario *scenario;	     /* of a transfer, for a picture; else NULL */
+	json_t *backtrace;	      /* of a crash: texts, the innermost call first; NULL: not known */
+	struct o2_scenario *scenario; /* of a transfer, for a picture; else NULL */
 };
 
 /* Cases of one stage. */
@@ -58,6 +66,7 @@ struct o2_check_tally {
 	uint64_t agreed;
 	uint64_t differed;
 	uint64_t not_implemented;
+	uint64_t left_out; /* drawn and not asked: their like got no answers (check_steer.h) */
 };
 
 /* One implementation under test. */
@@ -68,8 +77,9 @@ struct o2_check_subject {
 	struct o2_check_tally tally[O2_STAGES];
 	uint64_t met[O2_CHECKS]; /* cases that asked for this rule, or for this kind of result */
 	uint32_t findings;
-	struct o2_check_finding *finding; /* O2_CHECKS of them; owned */
-	uint32_t lost[O2_STAGES];	  /* answers that did not come */
+	struct o2_check_finding *finding; /* O2_CHECKS times O2_CHECK_CAUSES of them; owned */
+	uint64_t more_causes;		  /* cases with a cause that found no room among them */
+	uint32_t hangs[O2_STAGES];	  /* answers that came too late, or never */
 	bool given_up[O2_STAGES];	  /* so many that the stage is not asked any more */
 	uint64_t late;			  /* answers that were late, and in time when asked for again */
 	uint64_t unmapped;		  /* refusals whose name is in no map */
@@ -83,6 +93,9 @@ struct o2_check_subject {
  */
 int o2_check_run(const struct o2_check_options *options, struct o2_check_subject *subject, char *text,
 		 size_t text_bytes);
+
+/* Say of each finding which one stands for its cause; how many causes there are. */
+uint32_t o2_check_causes(struct o2_check_subject *subject);
 
 /* Frees findings, map and known differences; the host is the caller's. */
 void o2_check_subject_free(struct o2_check_subject *subject);

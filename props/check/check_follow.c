@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "oracle/backtrace.h"
 #include "props/check/check_internal.h"
 #include "props/check/check_simplify.h"
 #include "props/engine/shrink.h"
@@ -20,12 +21,18 @@
 struct follow {
 	struct o2_check_run *run;
 	enum o2_check_id check;
+	const char *cause;
 	enum o2_stage stage;
 	struct o2_case *asked;
 	struct o2_scenario *scenario;
-	bool shows;		       /* the last answer differs in this check */
+	bool shows;		       /* the last answer differs by this cause */
 	struct o2_check_finding *keep; /* not NULL: keep what the answer says */
 };
+
+static bool is_it(const struct follow *f, const struct o2_difference *difference)
+{
+	return difference->check == f->check && strcmp(difference->cause, f->cause) == 0;
+}
 
 static void keep_answer(struct follow *f, const struct o2_answer *answer)
 {
@@ -36,8 +43,11 @@ static void keep_answer(struct follow *f, const struct o2_answer *answer)
 	keep->expected = o2_answer_to_json(f->asked, f->run->expected);
 	keep->found = o2_answer_to_json(f->asked, answer);
 	keep->others = json_array();
+	if (answer->kind == O2_ANSWER_BROKEN && answer->fault.nframes > 0)
+		keep->backtrace =
+			o2_backtrace(f->run->subject->host->name, answer->fault.frame, answer->fault.nframes);
 	for (uint32_t i = 0; i < comparison->count; i++) {
-		if (comparison->item[i].check == f->check)
+		if (is_it(f, &comparison->item[i]))
 			keep->difference = comparison->item[i];
 		else
 			json_array_append_new(keep->others,
@@ -55,12 +65,12 @@ static void answered(void *context, uint32_t index, const struct o2_answer *answ
 	o2_answer_of_reference(f->asked, f->run->expected);
 	o2_compare(f->run->comparison, f->asked, f->run->expected, answer);
 	for (uint32_t i = 0; i < comparison->count; i++)
-		f->shows |= comparison->item[i].check == f->check;
+		f->shows |= is_it(f, &comparison->item[i]);
 	if (f->shows && f->keep != NULL)
 		keep_answer(f, answer);
 }
 
-/* Ask the case at hand; true when its answer differs in the check. */
+/* Ask the case at hand; true when its answer differs by the cause. */
 static bool ask(struct follow *f)
 {
 	struct o2_host *host = f->run->subject->host;
@@ -212,13 +222,14 @@ static void keep_unstable(struct follow *f, const struct o2_check_lead *lead,
 	finding->found = json_null();
 	finding->others = json_array();
 	finding->difference = lead->difference;
-	if (!o2_check_stage(lead->check, &stage)) {
+	if (!o2_check_stage(lead->difference.check, &stage)) {
 		snprintf(finding->difference.field, sizeof(finding->difference.field),
 			 "conduct, after other questions");
 		return;
 	}
 	finding->check = O2_CHECK_RUN_UNSTABLE;
 	finding->difference = (struct o2_difference){.check = O2_CHECK_RUN_UNSTABLE};
+	snprintf(finding->difference.cause, sizeof(finding->difference.cause), "%s", o2_check_name(f->check));
 	snprintf(finding->difference.field, sizeof(finding->difference.field), "answer");
 	snprintf(finding->difference.expected, sizeof(finding->difference.expected),
 		 "the same answer to the same question");
@@ -241,14 +252,15 @@ void o2_check_finding_free(struct o2_check_finding *finding)
 	json_decref(finding->expected);
 	json_decref(finding->found);
 	json_decref(finding->others);
+	json_decref(finding->backtrace);
 	free(finding->scenario);
 	free(finding->choices);
 }
 
-/* Put a finding where its check has its place: instead of one that could not be shrunk, or at the end. */
+/* Put a finding where its cause has its place: instead of one that could not be shrunk, or at the end. */
 static void store(struct o2_check_subject *subject, struct o2_check_finding *finding)
 {
-	struct o2_check_finding *old = o2_check_finding_of(subject, finding->check);
+	struct o2_check_finding *old = o2_check_finding_of(subject, finding->stage, &finding->difference);
 
 	finding->seen = old == NULL ? 1 : old->seen;
 	if (old == NULL) {
@@ -263,9 +275,10 @@ void o2_check_follow(struct o2_check_run *run, const struct o2_check_lead *lead)
 {
 	struct o2_check_item *item = run->item[lead->item];
 	struct o2_host *host = run->subject->host;
-	struct o2_check_finding finding = {.check = lead->check, .stage = item->asked.stage};
+	struct o2_check_finding finding = {.check = lead->difference.check, .stage = item->asked.stage};
 	struct follow f = {.run = run,
-			   .check = lead->check,
+			   .check = lead->difference.check,
+			   .cause = lead->difference.cause,
 			   .stage = item->asked.stage,
 			   .asked = &item->asked,
 			   .scenario = &item->scenario};
@@ -278,7 +291,9 @@ void o2_check_follow(struct o2_check_run *run, const struct o2_check_lead *lead)
 		return;
 	}
 	say_origin(run, item, &finding);
-	host->thorough = lead->check == O2_CHECK_RUN_LEAK;
+	finding.after = lead->after;
+	finding.seconds = lead->seconds;
+	host->thorough = lead->difference.check == O2_CHECK_RUN_LEAK;
 	length = choices_of(run, item, bytes);
 	finding.shrinkable = length > 0;
 	if (length > 0)
@@ -290,7 +305,7 @@ void o2_check_follow(struct o2_check_run *run, const struct o2_check_lead *lead)
 	f.keep = &finding;
 	again = again && ask(&f);
 	host->thorough = false;
-	if (!again && lead->check == O2_CHECK_RUN_HANG) {
+	if (!again && lead->difference.check == O2_CHECK_RUN_HANG) {
 		/* The machine was busy: that is no difference. */
 		run->subject->late++;
 		run->subject->tally[item->asked.stage].differed--;

@@ -115,12 +115,15 @@ static void put_picture(const json_t *finding, FILE *out)
 			memory ? " with this memory as one side of a transfer" : "", picture);
 }
 
-static void put_finding(const json_t *finding, FILE *out)
+static void put_finding(const json_t *finding, size_t page, size_t index, FILE *out)
 {
 	const char *known = json_string_value(json_object_get(finding, "known"));
+	const json_t *call;
+	size_t i;
 
+	fprintf(out, "<section id=\"i%zu-f%zu\">", page, index);
 	o2_markup(out,
-		  "<section><h3><span class=\"tag%s\">%s</span> <code>%s</code></h3>\n"
+		  "<h3><span class=\"tag%s\">%s</span> <code>%s</code></h3>\n"
 		  "<p class=\"holds\">%s</p>\n"
 		  "<table><tr><th>field</th><th>reference</th><th>implementation</th></tr>"
 		  "<tr><td>%s</td><td>%s</td><td class=\"bad\">%s</td></tr></table>\n<p>",
@@ -128,6 +131,9 @@ static void put_finding(const json_t *finding, FILE *out)
 		  known != NULL ? "known" : o2_view_text(finding, "severity"), o2_view_text(finding, "check"),
 		  o2_view_text(finding, "holds"), o2_view_text(finding, "field"),
 		  o2_view_text(finding, "expected"), o2_view_text(finding, "found"));
+	json_array_foreach(json_object_get(finding, "backtrace"), i, call)
+		o2_markup(out, "%s <code>%s</code><br>", i == 0 ? "In" : "Called by",
+			  json_string_value(call));
 	if (known != NULL)
 		o2_markup(out, "Known: %s<br>", known);
 	fprintf(out, "Seen in %" PRIu64 " cases of ", o2_view_number(finding, "seen"));
@@ -172,7 +178,34 @@ static void put_table(const json_t *list, FILE *out)
 	fputs("</table>\n", out);
 }
 
-static void put_one(const json_t *one, FILE *out)
+/* What there is, by cause. */
+static void put_index(const json_t *findings, size_t page, FILE *out)
+{
+	const json_t *finding;
+	size_t i;
+
+	if (json_array_size(findings) == 0)
+		return;
+	fputs("<table><tr><th>cause</th><th>stage</th><th>severity</th><th>check</th><th>cases</th></tr>\n",
+	      out);
+	json_array_foreach(findings, i, finding) {
+		const bool first = o2_view_flag(finding, "stands_for_it");
+
+		fprintf(out, "<tr><td>");
+		if (first)
+			fprintf(out, "%" PRIu64, o2_view_number(finding, "cause"));
+		o2_markup(out, "</td><td>%s</td><td>%s</td><td>%s", o2_view_text(finding, "stage"),
+			  o2_view_text(finding, "severity"), first ? "" : "also ");
+		fprintf(out, "<a href=\"#i%zu-f%zu\">", page, i);
+		o2_markup(out, "<code>%s</code></a>, %s</td>", o2_view_text(finding, "check"),
+			  o2_view_text(finding, "reason"));
+		fprintf(out, "<td>%" PRIu64 "</td></tr>\n", o2_view_number(finding, "seen"));
+	}
+	fputs("</table>\n", out);
+}
+
+/* page: index of the implementation, for the names of places. */
+static void put_one(const json_t *one, size_t page, FILE *out)
 {
 	const json_t *findings = json_object_get(one, "findings");
 	const json_t *stale = json_object_get(one, "stale");
@@ -186,8 +219,9 @@ static void put_one(const json_t *one, FILE *out)
 			  "<p>Listed as a known difference, and does not occur any more: "
 			  "<code>%s</code>.</p>\n",
 			  o2_view_text(item, "check"));
+	put_index(findings, page, out);
 	json_array_foreach(findings, i, item)
-		put_finding(item, out);
+		put_finding(item, page, i, out);
 }
 
 void o2_check_html(const json_t *result, FILE *out)
@@ -204,6 +238,6 @@ void o2_check_html(const json_t *result, FILE *out)
 		  o2_view_text(result, "seed"));
 	put_table(list, out);
 	json_array_foreach(list, i, one)
-		put_one(one, out);
+		put_one(one, i, out);
 	fputs("</body></html>\n", out);
 }

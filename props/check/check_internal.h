@@ -3,6 +3,7 @@
 #define O2_PROPS_CHECK_INTERNAL_H
 
 #include "props/check/check.h"
+#include "props/check/check_steer.h"
 
 /* The run of one subject: what its parts share. */
 
@@ -21,7 +22,8 @@ struct o2_check_item {
 /* A difference of a batch that is to be followed (shrunk and kept) when the batch is over. */
 struct o2_check_lead {
 	uint32_t item;
-	enum o2_check_id check;
+	uint64_t after;			 /* answers, and */
+	double seconds;			 /* when it was seen */
 	struct o2_difference difference; /* as it was seen first */
 };
 
@@ -33,6 +35,10 @@ struct o2_check_run {
 	struct o2_comparison *comparison;
 	struct o2_answer *expected;
 	struct o2_choice *choice;
+	struct o2_steer *steer;
+	uint64_t answers;
+	double start;
+	double following; /* seconds that shrinking took: they are not of those that were asked for */
 	uint32_t items;
 	struct o2_check_item *item[O2_HOST_BATCH];
 	uint32_t leads;
@@ -61,11 +67,15 @@ int o2_check_choices(struct o2_check_run *run, const char *words, char *text, si
 /* Choices as hexadecimal digits; NULL when memory runs out. */
 char *o2_check_hex(const uint8_t *bytes, size_t length_bytes);
 
-/* Shrink what a lead points to and keep it as the finding of its check. */
+/* Shrink what a lead points to and keep it as the finding of its cause. */
 void o2_check_follow(struct o2_check_run *run, const struct o2_check_lead *lead);
 
-/* The finding of a check; NULL when there is none yet. */
-struct o2_check_finding *o2_check_finding_of(struct o2_check_subject *subject, enum o2_check_id check);
+/* The finding of a difference's cause in a stage; NULL when there is none yet. */
+struct o2_check_finding *o2_check_finding_of(struct o2_check_subject *subject, enum o2_stage stage,
+					     const struct o2_difference *difference);
+
+/* Is the difference no more than what a known one brings about? */
+bool o2_check_explains(const struct o2_difference *known, const struct o2_difference *difference);
 
 /* What it holds. */
 void o2_check_finding_free(struct o2_check_finding *finding);

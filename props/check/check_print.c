@@ -86,6 +86,8 @@ static void print_finding(const json_t *finding, bool color, FILE *out)
 {
 	const bool counts = o2_view_flag(finding, "counts");
 	const char *known = json_string_value(json_object_get(finding, "known"));
+	const json_t *call;
+	size_t i;
 
 	fprintf(out, "\n  %s%s%s  %s%s%s  (%s, seen in %" PRIu64 " cases)\n",
 		colour(color, counts ? RED : YELLOW),
@@ -95,13 +97,26 @@ static void print_finding(const json_t *finding, bool color, FILE *out)
 	fprintf(out, "    holds      %s\n", o2_view_text(finding, "holds"));
 	fprintf(out, "    %s: reference %s, implementation %s\n", o2_view_text(finding, "field"),
 		o2_view_text(finding, "expected"), o2_view_text(finding, "found"));
+	json_array_foreach(json_object_get(finding, "backtrace"), i, call)
+		fprintf(out, "    %-10s %s\n", i == 0 ? "in" : "called by", json_string_value(call));
 	if (known != NULL)
 		fprintf(out, "    known      %s\n", known);
-	fprintf(out, "    first      %s", o2_view_text(finding, "origin"));
+	fprintf(out, "    first      %s, answer %" PRIu64, o2_view_text(finding, "origin"),
+		o2_view_number(json_object_get(finding, "first_seen"), "answers"));
 	o2_view_shrunk(finding, out);
 	fputc('\n', out);
 	print_question(finding, out);
 	fprintf(out, "    replay     %s\n", o2_view_text(finding, "replay"));
+}
+
+/* One more difference that a cause above brings about. */
+static void print_further(const json_t *finding, FILE *out)
+{
+	fprintf(out, "    also       %s, %s: reference %s, implementation %s (%" PRIu64 " cases)\n",
+		o2_view_text(finding, "check"), o2_view_text(finding, "field"),
+		o2_view_text(finding, "expected"), o2_view_text(finding, "found"),
+		o2_view_number(finding, "seen"));
+	fprintf(out, "      replay   %s\n", o2_view_text(finding, "replay"));
 }
 
 static void print_one(const json_t *one, bool several, bool color, FILE *out)
@@ -113,8 +128,12 @@ static void print_one(const json_t *one, bool several, bool color, FILE *out)
 
 	if (several && (json_array_size(findings) > 0 || json_array_size(stale) > 0))
 		fprintf(out, "\n%s\n", o2_view_text(one, "name"));
-	json_array_foreach(findings, i, item)
-		print_finding(item, color, out);
+	json_array_foreach(findings, i, item) {
+		if (o2_view_flag(item, "stands_for_it"))
+			print_finding(item, color, out);
+		else
+			print_further(item, out);
+	}
 	json_array_foreach(stale, i, item)
 		fprintf(out,
 			"\n  %sstale%s  %s is listed as a known difference (%s) and does not occur any "
@@ -161,10 +180,12 @@ void o2_check_print(const json_t *result, bool color, FILE *out)
 		const double seconds = json_real_value(json_object_get(one, "seconds"));
 
 		fprintf(out,
-			"%s: %s%s%s: %zu findings in %" PRIu64 " answers, %.1f s (profile %s, seed %s)\n",
+			"%s: %s%s%s: %zu findings of %" PRIu64 " causes in %" PRIu64
+			" answers, %.1f s (profile %s, seed %s)\n",
 			o2_view_text(one, "name"), colour(color, agrees ? GREEN : RED),
 			agrees ? "agrees" : "differs", colour(color, PLAIN),
-			json_array_size(json_object_get(one, "findings")), asked_by(one), seconds,
-			o2_view_text(result, "profile"), o2_view_text(result, "seed"));
+			json_array_size(json_object_get(one, "findings")), o2_view_number(one, "causes"),
+			asked_by(one), seconds, o2_view_text(result, "profile"),
+			o2_view_text(result, "seed"));
 	}
 }

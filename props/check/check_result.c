@@ -63,12 +63,13 @@ static json_t *stages_to_json(const struct o2_check_options *options, const stru
 		if (!options->stage[i])
 			continue;
 		json_array_append_new(
-			array, json_pack("{s:s, s:b, s:b, s:I, s:I, s:I, s:I}", "stage",
+			array, json_pack("{s:s, s:b, s:b, s:I, s:I, s:I, s:I, s:I}", "stage",
 					 o2_stage_name((enum o2_stage)i), "absent",
 					 (int)subject->host->absent[i], "given_up", (int)subject->given_up[i],
 					 "asked", (json_int_t)tally->asked, "agreed",
 					 (json_int_t)tally->agreed, "differed", (json_int_t)tally->differed,
-					 "not_implemented", (json_int_t)tally->not_implemented));
+					 "not_implemented", (json_int_t)tally->not_implemented, "left_out",
+					 (json_int_t)tally->left_out));
 	}
 	return array;
 }
@@ -94,19 +95,22 @@ static void add_picture(const struct o2_check_finding *finding, json_t *object)
 }
 
 static json_t *finding_to_json(const struct o2_check_options *options, const struct o2_check_subject *subject,
-			       const struct o2_check_finding *finding)
+			       uint32_t index, uint32_t cause)
 {
+	const struct o2_check_finding *finding = &subject->finding[index];
 	const char *reason = o2_known_reason(&subject->known, finding->check);
-	json_t *object =
-		json_pack("{s:s, s:s, s:s, s:s, s:b, s:s?, s:I, s:s, s:s, s:s, s:s, s:O, s:O, s:O, s:O}",
-			  "check", o2_check_name(finding->check), "severity",
-			  o2_severity_name(o2_check_severity(finding->check, options->profile)), "stage",
-			  o2_stage_name(finding->stage), "holds", o2_check_text(finding->check), "counts",
-			  (int)o2_check_counts(options, subject, finding), "known", reason, "seen",
-			  (json_int_t)finding->seen, "origin", finding->origin, "field",
-			  finding->difference.field, "expected", finding->difference.expected, "found",
-			  finding->difference.found, "question", finding->question, "reference",
-			  finding->expected, "implementation", finding->found, "also", finding->others);
+	json_t *object = json_pack(
+		"{s:i, s:b, s:s, s:s, s:s, s:s, s:s, s:b, s:s?, s:I, s:I, s:s, s:s, s:s, s:s, s:O, s:O, s:O, "
+		"s:O}",
+		"cause", (int)cause, "stands_for_it", (int)(finding->cause == index), "check",
+		o2_check_name(finding->check), "reason", finding->difference.cause, "severity",
+		o2_severity_name(o2_check_severity(finding->check, options->profile)), "stage",
+		o2_stage_name(finding->stage), "holds", o2_check_text(finding->check), "counts",
+		(int)o2_check_counts(options, subject, finding), "known", reason, "seen",
+		(json_int_t)finding->seen, "explains", (json_int_t)finding->explained, "origin",
+		finding->origin, "field", finding->difference.field, "expected", finding->difference.expected,
+		"found", finding->difference.found, "question", finding->question, "reference",
+		finding->expected, "implementation", finding->found, "also", finding->others);
 
 	if (object != NULL && finding->shrinkable)
 		json_object_set_new(
@@ -114,6 +118,12 @@ static json_t *finding_to_json(const struct o2_check_options *options, const str
 			json_pack("{s:I, s:I, s:I, s:b}", "from_bytes", (json_int_t)finding->from_bytes,
 				  "to_bytes", (json_int_t)finding->to_bytes, "calls",
 				  (json_int_t)finding->calls, "simplified", (int)finding->simplified));
+	if (object != NULL)
+		json_object_set_new(object, "first_seen",
+				    json_pack("{s:I, s:f}", "answers", (json_int_t)finding->after, "seconds",
+					      finding->seconds));
+	if (object != NULL && finding->backtrace != NULL)
+		json_object_set(object, "backtrace", finding->backtrace);
 	if (object != NULL && finding->choices != NULL)
 		json_object_set_new(object, "choices", json_string(finding->choices));
 	if (object != NULL && options->pictures)
@@ -148,28 +158,44 @@ static bool agrees(const struct o2_check_options *options, const struct o2_check
 	return true;
 }
 
+/* Cause by cause, in the order of the checks' table; what stands for a cause comes before the rest of it. */
+static json_t *findings_to_json(const struct o2_check_options *options,
+				const struct o2_check_subject *subject, uint32_t *causes)
+{
+	json_t *array = json_array();
+
+	for (uint32_t check = 0; check < O2_CHECKS; check++)
+		for (uint32_t i = 0; i < subject->findings; i++) {
+			if (subject->finding[i].check != check || subject->finding[i].cause != i)
+				continue;
+			++*causes;
+			json_array_append_new(array, finding_to_json(options, subject, i, *causes));
+			for (uint32_t k = 0; k < subject->findings; k++)
+				if (k != i && subject->finding[k].cause == i)
+					json_array_append_new(array,
+							      finding_to_json(options, subject, k, *causes));
+		}
+	return array;
+}
+
 static json_t *subject_to_json(const struct o2_check_options *options, const struct o2_check_subject *subject)
 {
-	json_t *findings = json_array();
 	json_t *stale = json_array();
+	uint32_t causes = 0;
+	json_t *findings = findings_to_json(options, subject, &causes);
 
-	/* In the order of the checks' table. */
-	for (uint32_t check = 0; check < O2_CHECKS; check++)
-		for (uint32_t i = 0; i < subject->findings; i++)
-			if (subject->finding[i].check == check)
-				json_array_append_new(
-					findings, finding_to_json(options, subject, &subject->finding[i]));
 	for (uint32_t i = 0; i < O2_CHECKS; i++)
 		if (o2_check_stale(subject, (enum o2_check_id)i))
 			json_array_append_new(
 				stale,
 				json_pack("{s:s, s:s}", "check", o2_check_name((enum o2_check_id)i), "reason",
 					  o2_known_reason(&subject->known, (enum o2_check_id)i)));
-	return json_pack("{s:s, s:s, s:b, s:f, s:I, s:I, s:I, s:o, s:o, s:o, s:o}", "name",
+	return json_pack("{s:s, s:s, s:b, s:f, s:I, s:I, s:I, s:o, s:I, s:I, s:o, s:o, s:o}", "name",
 			 subject->host->name, "title", subject->host->title, "agrees",
 			 (int)agrees(options, subject), "seconds", subject->seconds, "restarts",
 			 (json_int_t)subject->host->restarts, "unmapped_names", (json_int_t)subject->unmapped,
 			 "late", (json_int_t)subject->late, "stages", stages_to_json(options, subject),
+			 "causes", (json_int_t)causes, "causes_not_kept", (json_int_t)subject->more_causes,
 			 "findings", findings, "stale", stale, "rules_not_met", unmet_rules(subject));
 }
 

@@ -8,28 +8,63 @@
 #include "base/monotonic.h"
 #include "props/check/check_internal.h"
 
-/* Answers that a stage may owe before it is given up; a hang weighs as many of them. */
-#define LOST_LIMIT    1000u
-#define LOST_PER_HANG 125u
+/* Answers that come too late before a stage is given up.  Of questions that crash it most are left out. */
+#define HANGS_LIMIT 8u
 
-struct o2_check_finding *o2_check_finding_of(struct o2_check_subject *subject, enum o2_check_id check)
+static bool same_cause(const struct o2_difference *a, const struct o2_difference *b)
+{
+	return a->check == b->check && strcmp(a->cause, b->cause) == 0;
+}
+
+struct o2_check_finding *o2_check_finding_of(struct o2_check_subject *subject, enum o2_stage stage,
+					     const struct o2_difference *difference)
 {
 	for (uint32_t i = 0; i < subject->findings; i++)
-		if (subject->finding[i].check == check)
+		if (subject->finding[i].stage == stage &&
+		    same_cause(&subject->finding[i].difference, difference))
 			return &subject->finding[i];
 	return NULL;
 }
 
-/* Is it worth to look closer?  The first time; and once more if a case that can be shrunk comes after one
- * that cannot. */
-static bool is_news(struct o2_check_run *run, const struct o2_check_item *item, enum o2_check_id check)
+/* Is there room for one more cause of this check?  Where each case has its own, some show what all are. */
+static bool has_room(struct o2_check_run *run, enum o2_check_id check)
 {
-	struct o2_check_finding *finding = o2_check_finding_of(run->subject, check);
+	const struct o2_check_subject *subject = run->subject;
+	uint32_t causes = 0;
+
+	for (uint32_t i = 0; i < subject->findings; i++)
+		causes += subject->finding[i].check == check;
+	for (uint32_t i = 0; i < run->leads; i++)
+		causes += run->lead[i].difference.check == check;
+	return causes < O2_CHECK_CAUSES;
+}
+
+/*
+ * Is it worth to look closer?  The first time; and once more if a case that can be shrunk comes after one that
+ * cannot.
+ */
+static bool is_news(struct o2_check_run *run, const struct o2_check_item *item,
+		    const struct o2_difference *difference)
+{
+	struct o2_check_finding *finding = o2_check_finding_of(run->subject, item->asked.stage, difference);
 	const bool shrinkable = item->drawn || item->nchoices > 0;
 
 	for (uint32_t i = 0; i < run->leads; i++)
-		if (run->lead[i].check == check)
+		if (run->item[run->lead[i].item]->asked.stage == item->asked.stage &&
+		    same_cause(&run->lead[i].difference, difference))
 			return false;
+	for (uint32_t i = 0; finding == NULL && i < run->subject->findings; i++)
+		if (run->subject->finding[i].stage == item->asked.stage &&
+		    o2_check_explains(&run->subject->finding[i].difference, difference))
+			finding = &run->subject->finding[i];
+	if (finding != NULL && !same_cause(&finding->difference, difference)) {
+		finding->explained++;
+		return false;
+	}
+	if (finding == NULL && !has_room(run, difference->check)) {
+		run->subject->more_causes++;
+		return false;
+	}
 	if (finding == NULL)
 		return true;
 	finding->seen++;
@@ -48,18 +83,14 @@ static void count_met(struct o2_check_run *run, const struct o2_case *asked)
 		run->subject->met[rule]++;
 }
 
-/*
- * An implementation that hangs or dies on many inputs costs its time limit or a new process each time: from
- * some number on the stage is not asked any more.
- */
-static void count_loss(struct o2_check_run *run, enum o2_stage stage, const struct o2_answer *answer)
+/* Each hang costs its time limit: from some number on the stage is not asked any more. */
+static void count_hang(struct o2_check_run *run, enum o2_stage stage, const struct o2_answer *answer)
 {
 	struct o2_check_subject *subject = run->subject;
 
-	if (answer->kind != O2_ANSWER_BROKEN)
+	if (answer->kind != O2_ANSWER_BROKEN || answer->fault.check != O2_CHECK_RUN_HANG)
 		return;
-	subject->lost[stage] += answer->fault.check == O2_CHECK_RUN_HANG ? LOST_PER_HANG : 1;
-	if (subject->lost[stage] >= LOST_LIMIT)
+	if (++subject->hangs[stage] >= HANGS_LIMIT)
 		subject->given_up[stage] = true;
 }
 
@@ -71,7 +102,10 @@ static void answered(void *context, uint32_t index, const struct o2_answer *answ
 	bool differs = false;
 
 	tally->asked++;
-	count_loss(run, item->asked.stage, answer);
+	run->answers++;
+	count_hang(run, item->asked.stage, answer);
+	o2_steer_note(run->steer, &item->asked,
+		      answer->kind == O2_ANSWER_RESULT || answer->kind == O2_ANSWER_REFUSED);
 	o2_answer_of_reference(&item->asked, run->expected);
 	if (answer->kind != O2_ANSWER_NOT_IMPLEMENTED)
 		count_met(run, &item->asked);
@@ -81,9 +115,12 @@ static void answered(void *context, uint32_t index, const struct o2_answer *answ
 		const enum o2_check_id check = run->comparison->item[i].check;
 
 		differs |= o2_check_severity(check, run->options->profile) == O2_CHECK_MUST;
-		if (is_news(run, item, check) && run->leads < O2_CHECK_LEADS)
-			run->lead[run->leads++] = (struct o2_check_lead){
-				.item = index, .check = check, .difference = run->comparison->item[i]};
+		if (run->leads < O2_CHECK_LEADS && is_news(run, item, &run->comparison->item[i]))
+			run->lead[run->leads++] =
+				(struct o2_check_lead){.item = index,
+						       .after = run->answers,
+						       .seconds = o2_monotonic_seconds() - run->start,
+						       .difference = run->comparison->item[i]};
 	}
 	if (differs)
 		tally->differed++;
@@ -98,6 +135,7 @@ void o2_check_flush(struct o2_check_run *run)
 	struct o2_host *host = run->subject->host;
 	struct o2_case *asked[O2_HOST_BATCH];
 	const uint32_t count = run->items;
+	double began;
 
 	run->items = 0;
 	run->leads = 0;
@@ -109,8 +147,10 @@ void o2_check_flush(struct o2_check_run *run)
 			asked[i]->msg_encode.capacity_bytes = O2_MSG_BYTES;
 	}
 	run->rc = host->ops->ask(host, asked, count, answered, run);
+	began = o2_monotonic_seconds();
 	for (uint32_t i = 0; run->rc == 0 && i < run->leads; i++)
 		o2_check_follow(run, &run->lead[i]);
+	run->following += o2_monotonic_seconds() - began;
 }
 
 struct o2_check_item *o2_check_next(struct o2_check_run *run)
@@ -159,13 +199,17 @@ static void draw_one(struct o2_check_run *run, uint64_t index, enum o2_stage sta
 	o2_draw_case(run->choice, stage, &item->asked, &item->scenario);
 	if (!o2_choice_ok(run->choice))
 		return;
+	if (o2_steer_leaves_out(run->steer, &item->asked, index)) {
+		run->subject->tally[stage].left_out++;
+		return;
+	}
 	item->drawn = true;
 	item->index = index;
 	item->has_scenario = stage == O2_STAGE_TRANSFER;
 	o2_check_add(run);
 }
 
-static void draw_all(struct o2_check_run *run, double start)
+static void draw_all(struct o2_check_run *run)
 {
 	const struct o2_check_options *options = run->options;
 	enum o2_stage stages[O2_STAGES];
@@ -173,7 +217,8 @@ static void draw_all(struct o2_check_run *run, double start)
 
 	for (uint64_t i = 0; run->rc == 0 && (options->cases == 0 || i < options->cases); i++) {
 		if (i % 256 == 0) {
-			if (options->seconds > 0 && o2_monotonic_seconds() - start >= options->seconds)
+			if (options->seconds > 0 &&
+			    o2_monotonic_seconds() - run->start - run->following >= options->seconds)
 				break;
 			/* A process tells by leaving that it does not have a stage. */
 			count = open_stages(run, stages);
@@ -190,8 +235,9 @@ static int open_run(struct o2_check_run *run)
 	run->comparison = calloc(1, sizeof(*run->comparison));
 	run->expected = calloc(1, sizeof(*run->expected));
 	run->choice = calloc(1, sizeof(*run->choice));
-	run->subject->finding = calloc(O2_CHECKS, sizeof(*run->subject->finding));
-	if (run->comparison == NULL || run->expected == NULL || run->choice == NULL ||
+	run->steer = calloc(1, sizeof(*run->steer));
+	run->subject->finding = calloc(O2_CHECKS * O2_CHECK_CAUSES, sizeof(*run->subject->finding));
+	if (run->comparison == NULL || run->expected == NULL || run->choice == NULL || run->steer == NULL ||
 	    run->subject->finding == NULL)
 		return -ENOMEM;
 	run->comparison->profile = run->options->profile;
@@ -211,13 +257,13 @@ static void close_run(struct o2_check_run *run)
 	free(run->comparison);
 	free(run->expected);
 	free(run->choice);
+	free(run->steer);
 }
 
 int o2_check_run(const struct o2_check_options *options, struct o2_check_subject *subject, char *text,
 		 size_t text_bytes)
 {
-	struct o2_check_run run = {.options = options, .subject = subject};
-	const double start = o2_monotonic_seconds();
+	struct o2_check_run run = {.options = options, .subject = subject, .start = o2_monotonic_seconds()};
 	int rc = open_run(&run);
 
 	text[0] = '\0';
@@ -230,12 +276,13 @@ int o2_check_run(const struct o2_check_options *options, struct o2_check_subject
 	if (rc == 0) {
 		o2_check_flush(&run);
 		if (options->case_file == NULL && options->choices == NULL)
-			draw_all(&run, start);
+			draw_all(&run);
 		rc = run.rc;
 	}
 	if (rc != 0 && text[0] == '\0')
 		snprintf(text, text_bytes, "%s", strerror(-rc));
-	subject->seconds = o2_monotonic_seconds() - start;
+	o2_check_causes(subject);
+	subject->seconds = o2_monotonic_seconds() - run.start;
 	close_run(&run);
 	return rc;
 }

@@ -38,6 +38,8 @@ enum o2_answer_where {
 
 #define O2_ANSWER_NAME_BYTES 64u
 #define O2_ANSWER_TEXT_BYTES 256u
+#define O2_ANSWER_SITE_BYTES 64u
+#define O2_ANSWER_FRAMES     12u
 
 struct o2_answer_refusal {
 	int error; /* errno, positive */
@@ -51,6 +53,10 @@ struct o2_answer_refusal {
 struct o2_answer_fault {
 	enum o2_check_id check; /* O2_CHECKS: nothing */
 	char text[O2_ANSWER_TEXT_BYTES];
+	/* Where it happened, the same each time: "mine.so+0x11b9", or "mine.py:12"; "": not known. */
+	char site[O2_ANSWER_SITE_BYTES];
+	uint32_t nframes; /* of the calls that led there, the innermost first: offsets in the object */
+	uint64_t frame[O2_ANSWER_FRAMES];
 };
 
 struct o2_answer_msg {
@@ -88,6 +94,9 @@ struct o2_answer {
 /* Make *answer a broken one, under `check`; format as printf. */
 void o2_answer_break(struct o2_answer *answer, enum o2_check_id check, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
+
+/* The same with all that is known of it. */
+void o2_answer_break_as(struct o2_answer *answer, const struct o2_answer_fault *fault);
 
 /* What the reference answers. */
 void o2_answer_of_reference(const struct o2_case *asked, struct o2_answer *answer);

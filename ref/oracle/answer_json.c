@@ -26,10 +26,16 @@ void o2_answer_break(struct o2_answer *answer, enum o2_check_id check, const cha
 	va_list arguments;
 
 	answer->kind = O2_ANSWER_BROKEN;
-	answer->fault.check = check;
+	answer->fault = (struct o2_answer_fault){.check = check};
 	va_start(arguments, format);
 	vsnprintf(answer->fault.text, sizeof(answer->fault.text), format, arguments);
 	va_end(arguments);
+}
+
+void o2_answer_break_as(struct o2_answer *answer, const struct o2_answer_fault *fault)
+{
+	answer->kind = O2_ANSWER_BROKEN;
+	answer->fault = *fault;
 }
 
 /* --- reading --- */

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "oracle/child.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -118,20 +120,29 @@ void o2_child_how(int status, char *text, size_t text_bytes)
 		snprintf(text, text_bytes, "it ended with status %d", WEXITSTATUS(status));
 }
 
+/* The end of its standard error, as text; returns its length. */
+static size_t read_tail(const struct o2_child *child, char *tail, size_t tail_bytes)
+{
+	const off_t end = lseek(child->noise, 0, SEEK_END);
+	const off_t from = end > (off_t)tail_bytes - 1 ? end - ((off_t)tail_bytes - 1) : 0;
+	ssize_t n = end < 0 ? 0 : pread(child->noise, tail, (size_t)(end - from), from);
+
+	while (n > 0 && (tail[n - 1] == '\n' || tail[n - 1] == ' '))
+		n--;
+	if (n < 0)
+		n = 0;
+	tail[n] = '\0';
+	return (size_t)n;
+}
+
 void o2_child_last_words(const struct o2_child *child, char *text, size_t text_bytes)
 {
 	char tail[512];
-	const off_t end = lseek(child->noise, 0, SEEK_END);
-	const off_t from = end > (off_t)sizeof(tail) - 1 ? end - ((off_t)sizeof(tail) - 1) : 0;
-	ssize_t n = end < 0 ? 0 : pread(child->noise, tail, (size_t)(end - from), from);
 	char *line = tail;
 
 	text[0] = '\0';
-	while (n > 0 && (tail[n - 1] == '\n' || tail[n - 1] == ' '))
-		n--;
-	if (n <= 0)
+	if (read_tail(child, tail, sizeof(tail)) == 0)
 		return;
-	tail[n] = '\0';
 	for (char *c = tail; *c != '\0'; c++) {
 		if (*c == '\n')
 			line = c + 1;
@@ -139,4 +150,47 @@ void o2_child_last_words(const struct o2_child *child, char *text, size_t text_b
 			*c = '?';
 	}
 	snprintf(text, text_bytes, ": %s", line);
+}
+
+static bool is_of_name(char c)
+{
+	return isalnum((unsigned char)c) || c == '_' || c == '-' || c == '.';
+}
+
+/* "name.c:12", which ends with these digits; the name is what stands before their colon, without folders. */
+static bool name_before(const char *text, const char *colon, char *site, size_t site_bytes)
+{
+	const char *name = colon;
+
+	while (name > text && is_of_name(name[-1]))
+		name--;
+	if (!isdigit((unsigned char)colon[1]) || memchr(name, '.', (size_t)(colon - name)) == NULL)
+		return false;
+	snprintf(site, site_bytes, "%.*s:%lu", (int)(colon - name), name, strtoul(colon + 1, NULL, 10));
+	return true;
+}
+
+void o2_child_site(const struct o2_child *child, char *text, size_t text_bytes)
+{
+	static const char python[] = "\", line ";
+	char tail[8192];
+	const char *at, *last = NULL;
+
+	text[0] = '\0';
+	if (read_tail(child, tail, sizeof(tail)) == 0)
+		return;
+	for (at = tail; (at = strstr(at, python)) != NULL; at++)
+		last = at;
+	if (last != NULL) {
+		const char *name = last;
+
+		while (name > tail && is_of_name(name[-1]))
+			name--;
+		snprintf(text, text_bytes, "%.*s:%lu", (int)(last - name), name,
+			 strtoul(last + sizeof(python) - 1, NULL, 10));
+		return;
+	}
+	for (at = tail; (at = strchr(at, ':')) != NULL; at++)
+		if (name_before(tail, at, text, text_bytes))
+			return;
 }

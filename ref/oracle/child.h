@@ -41,4 +41,10 @@ void o2_child_how(int status, char *text, size_t text_bytes);
 /* The last line of its standard error, after ": "; "" when there is none. */
 void o2_child_last_words(const struct o2_child *child, char *text, size_t text_bytes);
 
+/*
+ * Where its standard error says that it went wrong: "mine.py:12" of a line that names a file and a line in one
+ * of the ways that languages have; the last one of Python's, else the first.  "" when it says nothing so.
+ */
+void o2_child_site(const struct o2_child *child, char *text, size_t text_bytes);
+
 #endif

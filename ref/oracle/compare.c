@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "oracle/compare.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,19 +11,21 @@
 
 /* Whether two answers agree; and if both are refusals, whether they say the same. */
 
-struct o2_difference *o2_differ_text(struct o2_comparison *comparison, enum o2_check_id check)
+struct o2_difference *o2_differ_text(struct o2_comparison *comparison, enum o2_check_id check,
+				     const char *field, const char *reason)
 {
-	struct o2_difference *item;
+	struct o2_difference *item = &comparison->item[comparison->count];
 
 	if (o2_check_severity(check, comparison->profile) == O2_CHECK_OFF ||
 	    comparison->count == O2_DIFFERENCES)
 		return NULL;
-	for (uint32_t i = 0; i < comparison->count; i++)
-		if (comparison->item[i].check == check)
-			return NULL;
-	item = &comparison->item[comparison->count++];
 	memset(item, 0, sizeof(*item));
 	item->check = check;
+	snprintf(item->cause, sizeof(item->cause), "%s%s%s", field, reason[0] == '\0' ? "" : ": ", reason);
+	for (uint32_t i = 0; i < comparison->count; i++)
+		if (comparison->item[i].check == check && strcmp(comparison->item[i].cause, item->cause) == 0)
+			return NULL;
+	comparison->count++;
 	return item;
 }
 
@@ -40,7 +43,7 @@ static void name_field(struct o2_difference *item, const char *field, uint32_t i
 static void differ(struct o2_comparison *comparison, enum o2_check_id check, const char *field,
 		   uint32_t index, uint64_t expected, uint64_t found, bool hex)
 {
-	struct o2_difference *item = o2_differ_text(comparison, check);
+	struct o2_difference *item = o2_differ_text(comparison, check, field, "");
 
 	if (item == NULL)
 		return;
@@ -77,7 +80,7 @@ void o2_differ_stream(struct o2_comparison *comparison, enum o2_check_id check, 
 
 	if (!o2_stream_differ(expected, found, &byte))
 		return;
-	item = o2_differ_text(comparison, check);
+	item = o2_differ_text(comparison, check, what, "");
 	if (item == NULL)
 		return;
 	snprintf(item->field, sizeof(item->field), "%s byte %" PRIu64, what, byte);
@@ -172,13 +175,51 @@ static void say_errno(int error, const char *name, char *text, size_t text_bytes
 		 name[0] == '\0' ? "" : ", ", name);
 }
 
+/*
+ * What a refusal that differs has for a reason: the two errnos; the rule that was broken, for where a check is
+ * missing the next one speaks, whichever it is; or the words of what should not have been refused.
+ */
+static void refusal_cause(const struct o2_answer *expected, const struct o2_answer *found, char *reason,
+			  size_t reason_bytes)
+{
+	char symbol[2][O2_ERRNO_TEXT_BYTES];
+
+	reason[0] = '\0';
+	if (found->kind != O2_ANSWER_REFUSED)
+		return;
+	if (expected->kind != O2_ANSWER_REFUSED)
+		say_errno(found->refusal.error, found->refusal.name, reason, reason_bytes);
+	else if (found->refusal.error != expected->refusal.error)
+		snprintf(reason, reason_bytes, "%s for %s", o2_errno_text(found->refusal.error, symbol[0]),
+			 o2_errno_text(expected->refusal.error, symbol[1]));
+	else
+		snprintf(reason, reason_bytes, "%s", expected->refusal.name);
+}
+
+static void note_names(struct o2_difference *item, const struct o2_answer *expected,
+		       const struct o2_answer *found)
+{
+	char symbol[O2_ERRNO_TEXT_BYTES];
+	const char *name = found->refusal.name;
+
+	if (expected->kind == O2_ANSWER_REFUSED)
+		snprintf(item->rule, sizeof(item->rule), "%s", expected->refusal.name);
+	if (found->kind == O2_ANSWER_REFUSED)
+		snprintf(item->refused_as, sizeof(item->refused_as), "%s",
+			 name[0] != '\0' ? name : o2_errno_text(found->refusal.error, symbol));
+}
+
 static void differ_refusal(struct o2_comparison *comparison, enum o2_check_id check, const char *field,
 			   const struct o2_answer *expected, const struct o2_answer *found)
 {
-	struct o2_difference *item = o2_differ_text(comparison, check);
+	char reason[O2_CAUSE_BYTES];
+	struct o2_difference *item;
 
+	refusal_cause(expected, found, reason, sizeof(reason));
+	item = o2_differ_text(comparison, check, field, reason);
 	if (item == NULL)
 		return;
+	note_names(item, expected, found);
 	snprintf(item->field, sizeof(item->field), "%s", field);
 	if (expected->kind == O2_ANSWER_REFUSED)
 		say_errno(expected->refusal.error, expected->refusal.name, item->expected,
@@ -261,10 +302,34 @@ static bool kernel_may_refuse(const struct o2_case *asked, const struct o2_answe
 		expected->msg_decode.msg.cksum_flavour == O2_CKSUM_UNVERIFIED);
 }
 
+/* Numbers change from one time to the next: one "#" stands for each. */
+static void without_numbers(const char *text, char *out, size_t out_bytes)
+{
+	size_t n = 0;
+
+	while (*text != '\0' && n + 1 < out_bytes) {
+		if (!isdigit((unsigned char)*text)) {
+			out[n++] = *text++;
+			continue;
+		}
+		out[n++] = '#';
+		text += strncmp(text, "0x", 2) == 0 ? 2 : 0;
+		while (isxdigit((unsigned char)*text))
+			text++;
+	}
+	out[n] = '\0';
+}
+
 static void note_fault(struct o2_comparison *comparison, const struct o2_answer_fault *fault)
 {
-	struct o2_difference *item = o2_differ_text(comparison, fault->check);
+	char reason[O2_CAUSE_BYTES];
+	struct o2_difference *item;
 
+	if (fault->site[0] != '\0')
+		snprintf(reason, sizeof(reason), "at %s", fault->site);
+	else
+		without_numbers(fault->text, reason, sizeof(reason));
+	item = o2_differ_text(comparison, fault->check, "conduct", reason);
 	if (item == NULL)
 		return;
 	snprintf(item->field, sizeof(item->field), "conduct");

@@ -16,14 +16,24 @@
  * (docs/oracle.md, "What is compared").
  */
 
-#define O2_DIFFERENCES		 24u
+#define O2_DIFFERENCES		 48u
 #define O2_DIFFERENCE_TEXT_BYTES 96u
+#define O2_CAUSE_BYTES		 192u
 
+/*
+ * A cause is what tells the differences of one check apart: the field, without its numbers, and why, where
+ * there are several ways to be wrong (docs/oracle.md, "Causes").
+ */
 struct o2_difference {
 	enum o2_check_id check;
+	char cause[O2_CAUSE_BYTES];
 	char field[O2_DIFFERENCE_TEXT_BYTES]; /* "entry[3].length" */
 	char expected[O2_DIFFERENCE_TEXT_BYTES];
 	char found[O2_ANSWER_TEXT_BYTES];
+	/* Of a verdict, or of how a refusal is worded; else both are "". */
+	char rule[O2_ANSWER_NAME_BYTES]; /* that the reference refuses by; "": it admits */
+	char refused_as
+		[O2_ANSWER_NAME_BYTES]; /* the implementation's own name, or its errno; "": it admits */
 };
 
 /* One comparison.  About 550 KiB: keep it off the stack.  Plain data; the map and the cases are borrowed. */
@@ -33,7 +43,8 @@ struct o2_comparison {
 	const struct o2_error_map *map;
 
 	/*
-	 * the result: at most one difference for each check; those that the profile turns off are not in it
+	 * the result: at most one difference for each cause of a check; those that the profile turns off are
+	 * not in it
 	 */
 	uint32_t count;
 	struct o2_difference item[O2_DIFFERENCES];
@@ -48,8 +59,10 @@ void o2_compare(struct o2_comparison *comparison, const struct o2_case *asked,
 
 /* --- for the parts, one for each kind of answer --- */
 
-/* Note a difference, unless the check is off or has one.  index: of a list, or O2_NO_INDEX; field has its
- * "%u". */
+/*
+ * Note a difference, unless the check is off or has one of this field.  index: of a list, or O2_NO_INDEX;
+ * field has its "[]".
+ */
 void o2_differ(struct o2_comparison *comparison, enum o2_check_id check, const char *field, uint32_t index,
 	       uint64_t expected, uint64_t found);
 
@@ -57,8 +70,9 @@ void o2_differ(struct o2_comparison *comparison, enum o2_check_id check, const c
 void o2_differ_hex(struct o2_comparison *comparison, enum o2_check_id check, const char *field,
 		   uint32_t index, uint64_t expected, uint64_t found);
 
-/* The same in words; NULL when there is nothing to fill in. */
-struct o2_difference *o2_differ_text(struct o2_comparison *comparison, enum o2_check_id check);
+/* The same in words, by a cause; reason: or "".  NULL when there is nothing to fill in. */
+struct o2_difference *o2_differ_text(struct o2_comparison *comparison, enum o2_check_id check,
+				     const char *field, const char *reason);
 
 /* Note that the streams differ, at which byte. */
 void o2_differ_stream(struct o2_comparison *comparison, enum o2_check_id check, const char *what,

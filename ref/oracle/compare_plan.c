@@ -63,7 +63,7 @@ static bool resolve(struct o2_comparison *comparison, const struct o2_reg_plan *
 
 		if (o2_stream_of_region(plan, plan->frag[i].rf_addr, plan->frag[i].rf_nob, stream, &bad))
 			continue;
-		item = o2_differ_text(comparison, checks[plan->mode].bytes);
+		item = o2_differ_text(comparison, checks[plan->mode].bytes, "frag[]", "");
 		if (item == NULL)
 			return false;
 		snprintf(item->field, sizeof(item->field), "frag[%u]", i);

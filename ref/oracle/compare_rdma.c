@@ -129,7 +129,7 @@ void o2_compare_rdma(struct o2_comparison *comparison, const struct o2_rdma_inpu
 
 static void leaves_region(struct o2_comparison *comparison, const char *what, uint32_t index, uint64_t addr)
 {
-	struct o2_difference *item = o2_differ_text(comparison, O2_CHECK_TRANSFER_OUTSIDE_REGION);
+	struct o2_difference *item = o2_differ_text(comparison, O2_CHECK_TRANSFER_OUTSIDE_REGION, what, "");
 
 	if (item == NULL)
 		return;

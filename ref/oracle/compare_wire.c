@@ -126,22 +126,50 @@ static enum o2_check_id encode_check(const char *name)
 	return O2_CHECK_WIRE_ENCODE_CONNPARAMS;
 }
 
-static enum o2_check_id check_of(const struct o2_msg *msg, uint32_t offset)
+/* The field that has this byte; a part as a whole. */
+static const char *name_at(const struct o2_field *fields, uint32_t offset)
+{
+	const struct o2_field *at = NULL;
+
+	for (; fields->name != NULL; fields++)
+		if (fields->wire_at <= offset && (at == NULL || fields->wire_at >= at->wire_at))
+			at = fields;
+	return at == NULL ? "" : at->name;
+}
+
+/* The field that a byte of an encoded message is in, and the check of it. */
+static enum o2_check_id check_of(const struct o2_msg *msg, uint32_t offset, const char **name)
 {
 	const struct o2_lnet_hdr *hdr = o2_msg_lnet_hdr(msg);
-	enum o2_check_id check = O2_CHECK_WIRE_ENCODE_HEADER;
+	const char *body = name_at(o2_msg_body_fields(msg->ibm_type), offset);
 
+	*name = body[0] == '\0' ? name_at(o2_msg_header_fields, offset) : body;
 	if (offset >= O2_AT_NOB && offset < O2_AT_CKSUM)
 		return O2_CHECK_WIRE_ENCODE_LENGTH;
-	if (msg->ibm_type == O2_MSG_IMMEDIATE && offset >= O2_AT_PAYLOAD)
+	if (msg->ibm_type == O2_MSG_IMMEDIATE && offset >= O2_AT_PAYLOAD) {
+		*name = "payload";
 		return O2_CHECK_WIRE_ENCODE_PAYLOAD;
-	for (const struct o2_field *field = o2_msg_body_fields(msg->ibm_type);
-	     field->name != NULL && field->wire_at <= offset; field++)
-		check = encode_check(field->name);
-	if (check == O2_CHECK_WIRE_ENCODE_LNET_HDR &&
+	}
+	if (body[0] == '\0')
+		return O2_CHECK_WIRE_ENCODE_HEADER;
+	if (encode_check(body) == O2_CHECK_WIRE_ENCODE_LNET_HDR &&
 	    offset >= O2_AT_LNET_HDR + O2_LNET_AT_UNION + o2_lnet_variant_bytes(hdr->type))
 		return O2_CHECK_WIRE_ENCODE_UNUSED_BYTES;
-	return check;
+	return encode_check(body);
+}
+
+static void differ_byte(struct o2_comparison *comparison, const struct o2_msg *msg, uint32_t offset,
+			uint8_t expected, uint8_t found)
+{
+	const char *name;
+	const enum o2_check_id check = check_of(msg, offset, &name);
+	struct o2_difference *item = o2_differ_text(comparison, check, name, "");
+
+	if (item == NULL)
+		return;
+	snprintf(item->field, sizeof(item->field), "bytes[%u]", offset);
+	snprintf(item->expected, sizeof(item->expected), "0x%x", expected);
+	snprintf(item->found, sizeof(item->found), "0x%x", found);
 }
 
 void o2_compare_encoded(struct o2_comparison *comparison, const struct o2_msg *msg,
@@ -158,8 +186,7 @@ void o2_compare_encoded(struct o2_comparison *comparison, const struct o2_msg *m
 		if (expected->bytes[i] == found->bytes[i] || (i >= O2_AT_CKSUM && i < O2_AT_CKSUM + 4))
 			continue;
 		others = true;
-		o2_differ_hex(comparison, check_of(msg, i), "bytes[]", i, expected->bytes[i],
-			      found->bytes[i]);
+		differ_byte(comparison, msg, i, expected->bytes[i], found->bytes[i]);
 	}
 	/* A sum of other bytes is another sum. */
 	if (!others && memcmp(expected->bytes + O2_AT_CKSUM, found->bytes + O2_AT_CKSUM, 4) != 0)

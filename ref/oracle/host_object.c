@@ -54,6 +54,7 @@ static int start(struct object *object, char *text, size_t text_bytes)
 	object->control->state = O2_OBJECT_STARTING;
 	object->control->text[0] = '\0';
 	object->control->fault_seen = 0;
+	object->control->nframes = 0;
 	rc = o2_child_fork(&object->child, &in, &out);
 	if (rc == 1) {
 		dup2(object->printed, STDOUT_FILENO);
@@ -86,8 +87,15 @@ static void explain_death(struct object *object, int status, const char *words, 
 {
 	const struct o2_object_control *control = object->control;
 	bool overrun = false, input = false;
+	const char *slash = strrchr(object->path, '/');
 	char how[128], where[128] = "";
 
+	fault->site[0] = '\0';
+	fault->nframes = control->nframes < O2_ANSWER_FRAMES ? control->nframes : O2_ANSWER_FRAMES;
+	memcpy(fault->frame, control->frame, sizeof(fault->frame));
+	if (fault->nframes > 0)
+		snprintf(fault->site, sizeof(fault->site), "%.40s+0x%llx", slash + 1,
+			 (unsigned long long)fault->frame[0]);
 	o2_child_how(status, how, sizeof(how));
 	fault->check = WIFEXITED(status) ? O2_CHECK_RUN_EXIT : O2_CHECK_RUN_CRASH;
 	if (control->fault_seen && o2_impl_slots_explain(&object->slots, control->fault_addr, &overrun,
@@ -129,7 +137,7 @@ static uint32_t run_round(struct object *object, uint32_t first, uint32_t end, u
 			rc = o2_child_wait(&object->child, o2_monotonic_ms() + timeout_ms);
 		} while (rc == 0 && at != atomic_load_explicit(&control->at, memory_order_relaxed));
 		if (rc == 0) {
-			fault->check = O2_CHECK_RUN_HANG;
+			*fault = (struct o2_answer_fault){.check = O2_CHECK_RUN_HANG};
 			snprintf(fault->text, sizeof(fault->text), "no answer within %u ms", timeout_ms);
 			o2_child_end(&object->child, &status);
 			return at - first;
@@ -154,7 +162,7 @@ static void run_batch(struct object *object, uint32_t count)
 		if (object->child.pid == 0) {
 			object->host.restarts++;
 			if (start(object, text, sizeof(text)) != 0) {
-				fault.check = O2_CHECK_RUN_CRASH;
+				fault = (struct o2_answer_fault){.check = O2_CHECK_RUN_CRASH};
 				memcpy(fault.text, text, sizeof(text));
 				while (done < count)
 					object->fault[done++] = fault;
@@ -219,8 +227,8 @@ static int ask(struct o2_host *host, struct o2_case *const *asked, uint32_t coun
 
 	for (uint32_t i = 0; i < count; i++) {
 		o2_impl_put_case(asked[i], &object->slots.slot[i]);
-		object->fault[i].check = O2_CHECKS;
-		object->conduct[i].check = O2_CHECKS;
+		object->fault[i] = (struct o2_answer_fault){.check = O2_CHECKS};
+		object->conduct[i] = (struct o2_answer_fault){.check = O2_CHECKS};
 	}
 	for (uint32_t i = 0; i < count; i++)
 		object->control->stage[i] = asked[i]->stage;
@@ -243,7 +251,7 @@ static int ask(struct o2_host *host, struct o2_case *const *asked, uint32_t coun
 			o2_impl_get_answer(asked[i], &object->slots.slot[i], object->control->status[i],
 					   &object->answer);
 		else
-			o2_answer_break(&object->answer, object->fault[i].check, "%s", object->fault[i].text);
+			o2_answer_break_as(&object->answer, &object->fault[i]);
 		answered(context, i, &object->answer);
 	}
 	return 0;

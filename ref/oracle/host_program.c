@@ -102,10 +102,11 @@ static int start(struct program *program)
 /* The question at hand ended the program, one way or another. */
 static void ended(struct program *program, struct batch *batch, enum o2_check_id check, const char *why)
 {
-	char how[128], words[128];
+	char how[128], words[128], site[O2_ANSWER_SITE_BYTES];
 	int status;
 
 	o2_child_last_words(&program->child, words, sizeof(words));
+	o2_child_site(&program->child, site, sizeof(site));
 	if (check != O2_CHECK_RUN_CRASH) {
 		o2_child_end(&program->child, &status);
 		o2_answer_break(&program->answer, check, "%.150s%.90s", why, words);
@@ -120,6 +121,7 @@ static void ended(struct program *program, struct batch *batch, enum o2_check_id
 		o2_child_how(status, how, sizeof(how));
 		o2_answer_break(&program->answer, WIFEXITED(status) ? O2_CHECK_RUN_EXIT : O2_CHECK_RUN_CRASH,
 				"%s%s", how, words);
+		memcpy(program->answer.fault.site, site, sizeof(site));
 	}
 	deliver(program, batch);
 }

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "oracle/answer.h"
 #include "oracle/impl_slot.h"
 
 /* What host_object.c and the process that it forks (object_child.c) say to each other. */
@@ -38,8 +39,14 @@ struct o2_object_control {
 	uint64_t heap_half;
 	uint64_t heap;
 
+	/* Where the object lies in the process. */
+	uint64_t base;
+	uint64_t end;
+
 	/* Written by the handler of the signals that end the process. */
-	uint32_t fault_seen;
+	uint32_t nframes; /* calls inside the object, the innermost first, as offsets from base */
+	uint64_t frame[O2_ANSWER_FRAMES];
+	uint32_t fault_seen;  /* an address could not be reached; the next two say which, and how */
 	uint32_t fault_write; /* 1: by a write; 0: by a read; 2: not known */
 	uint64_t fault_addr;
 };

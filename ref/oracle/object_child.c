@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
+#include <execinfo.h>
+#include <link.h>
 #include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
@@ -15,12 +17,42 @@
 /* The process in which a shared object runs.  It calls, and judges nothing. */
 
 #define HANDLER_STACK_BYTES (64u << 10)
+#define FRAMES		    32 /* of libraries, too */
 
 /* In builds with AddressSanitizer, which has a heap of its own. */
 size_t __sanitizer_get_current_allocated_bytes(void) __attribute__((weak));
 
 /* The handler of a signal has no other way to find it. */
 static struct o2_object_control *handler_control;
+
+/* The calls of the object that led here.  What a call left behind is one byte behind the call itself. */
+static void note_frames(struct o2_object_control *control, uint64_t at)
+{
+	void *call[FRAMES];
+	const int count = backtrace(call, FRAMES);
+
+	for (int i = 0; i < count && control->nframes < O2_ANSWER_FRAMES; i++) {
+		const uint64_t addr = (uint64_t)(uintptr_t)call[i];
+
+		if (addr >= control->base && addr < control->end)
+			control->frame[control->nframes++] = addr - (addr == at ? 0 : 1) - control->base;
+	}
+}
+
+static void note_end(int signal, siginfo_t *info, void *context)
+{
+	uint64_t at = 0;
+
+	(void)info;
+#ifdef __x86_64__
+	at = (uint64_t)((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];
+#else
+	(void)context;
+#endif
+	note_frames(handler_control, at);
+	/* The handler was reset when it was entered: this ends the process by the signal. */
+	raise(signal);
+}
 
 static void note_fault(int signal, siginfo_t *info, void *context)
 {
@@ -35,8 +67,7 @@ static void note_fault(int signal, siginfo_t *info, void *context)
 	(void)context;
 #endif
 	control->fault_seen = 1;
-	/* The handler was reset when it was entered: this ends the process by the signal. */
-	raise(signal);
+	note_end(signal, info, context);
 }
 
 static void watch_faults(struct o2_object_control *control)
@@ -46,16 +77,50 @@ static void watch_faults(struct o2_object_control *control)
 			      -1, 0),
 		.ss_size = HANDLER_STACK_BYTES,
 	};
-	const struct sigaction action = {
+	static const int others[] = {SIGABRT, SIGFPE, SIGILL, SIGTRAP};
+	struct sigaction action = {
 		.sa_sigaction = note_fault,
 		.sa_flags = SA_SIGINFO | SA_ONSTACK | (int)SA_RESETHAND,
 	};
+	void *call[1];
+
+	/* The first one may allocate. */
+	(void)backtrace(call, 1);
 
 	handler_control = control;
 	if (stack.ss_sp != MAP_FAILED)
 		sigaltstack(&stack, NULL);
 	sigaction(SIGSEGV, &action, NULL);
 	sigaction(SIGBUS, &action, NULL);
+	action.sa_sigaction = note_end;
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		sigaction(others[i], &action, NULL);
+}
+
+struct object_place {
+	uint64_t inside; /* an address of it */
+	uint64_t base, end;
+};
+
+static int find_place(struct dl_phdr_info *info, size_t size, void *context)
+{
+	struct object_place *place = context;
+	uint64_t low = UINT64_MAX, high = 0;
+
+	(void)size;
+	for (uint16_t i = 0; i < info->dlpi_phnum; i++) {
+		const uint64_t from = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr;
+
+		if (info->dlpi_phdr[i].p_type != PT_LOAD)
+			continue;
+		low = from < low ? from : low;
+		high = from + info->dlpi_phdr[i].p_memsz > high ? from + info->dlpi_phdr[i].p_memsz : high;
+	}
+	if (place->inside < low || place->inside >= high)
+		return 0;
+	place->base = info->dlpi_addr;
+	place->end = high;
+	return 1;
 }
 
 static uint64_t heap_bytes(void)
@@ -72,11 +137,15 @@ static uint64_t heap_bytes(void)
 static const struct o2_impl *load(const char *path, struct o2_object_control *control)
 {
 	const struct o2_impl *impl = o2_object_load(path, control->text, sizeof(control->text));
+	struct object_place place = {.inside = (uint64_t)(uintptr_t)impl};
 
 	if (impl == NULL)
 		return NULL;
 	for (uint32_t i = 0; i < O2_STAGES; i++)
 		control->absent[i] = !o2_object_has(impl, (enum o2_stage)i);
+	dl_iterate_phdr(find_place, &place);
+	control->base = place.base;
+	control->end = place.end;
 	snprintf(control->text, sizeof(control->text), "%s", impl->name == NULL ? "" : impl->name);
 	return impl;
 }

@@ -29,15 +29,23 @@ class Broken:
 
     def build(self, defect):
         """The shared object with this defect."""
-        text = (HERE / "c" / defect.file).read_text(encoding="utf-8")
-        if text.count(defect.right) != 1:
-            raise RuntimeError(f"{defect.name}: {defect.right!r} is {text.count(defect.right)} times in {defect.file}")
-        changed = self.folder / f"{defect.name}.c"
-        changed.write_text(text.replace(defect.right, defect.wrong), encoding="utf-8")
-        objects = [self.folder / (source.stem + ".o") for source in self.sources if source.name != defect.file]
-        library = self.folder / f"{defect.name}.so"
+        return self.build_with(defect.name, [(defect.file, defect.right, defect.wrong)])
+
+    def build_with(self, name, changes):
+        """The shared object with several changes: of a file, what is right into what is wrong."""
+        texts = {}
+        for file, right, wrong in changes:
+            text = texts.get(file) or (HERE / "c" / file).read_text(encoding="utf-8")
+            if text.count(right) != 1:
+                raise RuntimeError(f"{name}: {right!r} is {text.count(right)} times in {file}")
+            texts[file] = text.replace(right, wrong)
+        for file, text in texts.items():
+            (self.folder / f"{name}-{file}").write_text(text, encoding="utf-8")
+        objects = [self.folder / (source.stem + ".o") for source in self.sources if source.name not in texts]
+        library = self.folder / f"{name}.so"
         # What a defect leaves unused is no error.
-        run(*COMPILE, "-w", f"-I{HERE / 'c'}", "-shared", changed, *objects, "-o", library)
+        run(*COMPILE, "-g", "-w", f"-I{HERE / 'c'}", "-shared", *(self.folder / f"{name}-{file}" for file in texts), *objects,
+            "-o", library)
         return library
 
 

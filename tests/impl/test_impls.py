@@ -11,6 +11,7 @@ what was found of each.  Last line "N passed, N failed".
 import argparse
 import json
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -130,13 +131,13 @@ class Broken(unittest.TestCase):
     def named(self, defect):
         result, = check("--stage", defect.stage or STAGES[defect.file], self.builds.build(defect), cases=CASES["broken"],
                         expect=DIFFER)
-        findings = {finding["check"]: finding for finding in result["findings"]}
         if OPTIONS.show:
-            print(defect.name, {name: (sizes(found["question"]), found["seen"]) for name, found in findings.items()})
-        self.assertIn(defect.check, findings)
-        size = sizes(findings[defect.check]["question"])
-        for part, limit in defect.size.items():
-            self.assertLessEqual(size.get(part, 0), limit, f"{part} in {size}")
+            for found in result["findings"]:
+                print(defect.name, found["cause"], found["check"], found["reason"], sizes(found["question"]), found["seen"])
+        named = [sizes(finding["question"]) for finding in result["findings"] if finding["check"] == defect.check]
+        self.assertTrue(named, defect.check)
+        self.assertTrue(any(all(size.get(part, 0) <= limit for part, limit in defect.size.items()) for size in named),
+                        f"{named}, limits {defect.size}")
 
     def test_names_are_unique_and_there_are_enough(self):
         self.assertEqual(len({defect.name for defect in DEFECTS}), len(DEFECTS))
@@ -148,6 +149,76 @@ class Broken(unittest.TestCase):
                 continue
             with self.subTest(defect.name):
                 self.named(defect)
+
+
+# Five places in four stages where a copy dies, each in another way.
+CRASHES = (
+    ("sg.c", "uint64_t addr = in->buffer.iov[i].base + from;",
+     "uint64_t addr = in->buffer.iov[i].base + from;\n\t\t\tif (i == 1) *(volatile char *)8 = 1;"),
+    ("sg.c", "entry.page = in->buffer.kiov[i].page;", "if (i == 2) __builtin_trap(); entry.page = in->buffer.kiov[i].page;"),
+    ("dma.c", "page = device->device_page[page];", "if (page % 2) __builtin_abort(); page = device->device_page[page];"),
+    ("reg.c", "if (job->segment.count > job->request->max_pages)",
+     "if (job->segment.count == 2) *(volatile char *)8 = 1;\n\tif (job->segment.count > job->request->max_pages)"),
+    ("wire_decode.c", "if (layout->minimum == IMMEDIATE_BYTES)",
+     "if (layout->minimum == IMMEDIATE_BYTES && out->hdr.payload_length > 100) __builtin_trap();\n"
+     "\tif (layout->minimum == IMMEDIATE_BYTES)"),
+)
+CRASHED = ("sg_build", "dma_map", "reg_plan", "msg_decode")
+# Two of the six modes, and nothing of the others.
+TWO_MODES = (
+    ("reg.c", "int32_t status = check_request(&in->request, refusal);",
+     "int32_t status = check_request(&in->request, refusal);\n"
+     "\tif (in->request.mode > O2_IMPL_FMR)\n\t\treturn O2_IMPL_NOT_IMPLEMENTED;"),
+    ("transfer.c", "if (in->op == O2_IMPL_PUT) {",
+     "if (in->source.mode > O2_IMPL_FMR || in->sink.mode > O2_IMPL_FMR)\n\t\treturn O2_IMPL_NOT_IMPLEMENTED;\n"
+     "\tif (in->op == O2_IMPL_PUT) {"),
+)
+
+
+class Steered(unittest.TestCase):
+    """What has no answer is found out, once, and the rest goes on to be asked."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.builds = builds.Broken(Path(cls.folder.name))
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    def stages(self, name, changes, stages, expect, cases=CASES["broken"]):
+        result, = check("--stage", ",".join(stages), self.builds.build_with(name, changes), cases=cases, expect=expect)
+        return result, {stage["stage"]: stage for stage in result["stages"]}
+
+    def test_five_crashes_are_five_findings_and_no_stage_ends(self):
+        result, stages = self.stages("crashes", CRASHES, CRASHED, DIFFER)
+        crashes = [finding for finding in result["findings"] if finding["check"] == "run/crash"]
+        self.assertEqual(sorted(finding["stage"] for finding in crashes), sorted((*CRASHED, "sg_build")))
+        self.assertEqual(result["causes"], 5)
+        for stage in stages.values():
+            with self.subTest(stage["stage"]):
+                self.assertFalse(stage["given_up"])
+                self.assertGreater(stage["agreed"], stage["asked"] / 2)
+
+    def test_a_crash_names_its_line_where_there_are_symbols(self):
+        result, _ = self.stages("crashes", CRASHES, ("dma_map",), DIFFER)
+        finding, = result["findings"]
+        if not shutil.which("addr2line"):
+            self.skipTest("addr2line is not installed (package binutils)")
+        text = (Path(self.folder.name) / "crashes-dma.c").read_text(encoding="utf-8").splitlines()
+        line = 1 + next(i for i, text in enumerate(text) if "__builtin_abort" in text)
+        self.assertEqual(finding["backtrace"][0], f"place at crashes-dma.c:{line}")
+        self.assertTrue(finding["backtrace"][1].startswith("second_dma_map at crashes-dma.c:"), finding["backtrace"])
+
+    def test_a_third_of_the_modes_is_asked_for_most_of_the_time(self):
+        result, stages = self.stages("two-modes", TWO_MODES, ("reg_plan", "transfer"), AGREE, cases=200000)
+        self.assertEqual(result["findings"], [])
+        for stage in stages.values():
+            with self.subTest(stage["stage"]):
+                self.assertGreater(stage["agreed"], 0)
+                self.assertGreaterEqual(stage["agreed"], 0.9 * stage["asked"], stage)
+                self.assertGreater(stage["left_out"], 0)
 
 
 class Document(unittest.TestCase):
@@ -163,7 +234,7 @@ class Document(unittest.TestCase):
 
 def main():
     suite = unittest.TestSuite()
-    for case in (Broken,) if OPTIONS.only else (Independent, Start, Broken, Document):
+    for case in (Broken,) if OPTIONS.only else (Independent, Start, Broken, Steered, Document):
         suite.addTests(unittest.defaultTestLoader.loadTestsFromTestCase(case))
     outcome = unittest.TextTestRunner(verbosity=1).run(suite)
     for test, reason in outcome.skipped:

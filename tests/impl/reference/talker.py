@@ -37,7 +37,7 @@ def refusal(errno="EINVAL"):
 def answer(request):
     if request["form"] != "o2ref/sg_build/input":
         sys.exit(89)
-    if MISTAKE == "refuse-all":
+    if MISTAKE in ("refuse-all", "grow"):
         return refusal()
     form = {"form": "o2ref/sg_build/output", "version": 1, "not_implemented": True}
     if MISTAKE == "other-form":

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+#include <string.h>
+
+#include "props/check/check_internal.h"
+
+/*
+ * Which findings have one cause (docs/oracle.md, "Causes").  Nobody can tell from outside what is wrong inside;
+ * what can be told is that one thing wrong explains several findings, and then they are shown as one.
+ */
+
+static bool admits_wrongly(const struct o2_difference *d)
+{
+	return d->rule[0] != '\0' && d->refused_as[0] == '\0';
+}
+
+static bool refuses_wrongly(const struct o2_difference *d)
+{
+	return d->rule[0] == '\0' && d->refused_as[0] != '\0';
+}
+
+/* Both refuse, by another errno or name. */
+static bool is_wording(const struct o2_difference *d)
+{
+	return d->rule[0] != '\0' && d->refused_as[0] != '\0';
+}
+
+bool o2_check_explains(const struct o2_difference *known, const struct o2_difference *difference)
+{
+	/* The rule is not asked: what breaks several is refused by the next one. */
+	if (admits_wrongly(known) && is_wording(difference))
+		return strcmp(known->rule, difference->rule) == 0;
+	/* A refusal that comes too often comes before others, too. */
+	if (refuses_wrongly(known) && is_wording(difference))
+		return strcmp(known->refused_as, difference->refused_as) == 0;
+	return false;
+}
+
+/* Legal cases of different kinds that are refused in the same words. */
+static bool same_refusal(const struct o2_difference *a, const struct o2_difference *b)
+{
+	return refuses_wrongly(a) && refuses_wrongly(b) && strcmp(a->refused_as, b->refused_as) == 0;
+}
+
+/* "reg/fmr/bytes" and "reg/phys/bytes": the same member of the answers, for one kind of case and another. */
+static bool same_of_other_kind(const struct o2_difference *a, const struct o2_difference *b)
+{
+	const char *x = o2_check_name(a->check), *y = o2_check_name(b->check);
+	const char *middle_x = strchr(x, '/'), *middle_y = strchr(y, '/');
+	const char *last_x = strrchr(x, '/'), *last_y = strrchr(y, '/');
+
+	return middle_x != last_x && middle_y != last_y && strcmp(last_x, last_y) == 0 &&
+	       strcmp(a->cause, b->cause) == 0;
+}
+
+static bool has_text(const json_t *list, const char *text)
+{
+	const json_t *item;
+	size_t i;
+
+	json_array_foreach(list, i, item)
+		if (strcmp(json_string_value(item), text) == 0)
+			return true;
+	return false;
+}
+
+/* The smallest case of each shows the other: there is none that shows one alone. */
+static bool always_together(const struct o2_check_finding *a, const struct o2_check_finding *b)
+{
+	return has_text(a->others, o2_check_name(b->check)) && has_text(b->others, o2_check_name(a->check));
+}
+
+static bool one_cause(const struct o2_known *known, const struct o2_check_finding *a,
+		      const struct o2_check_finding *b)
+{
+	const struct o2_difference *x = &a->difference, *y = &b->difference;
+
+	/* What is known stands by itself, so that it hides nothing. */
+	return a->stage == b->stage && known->listed[a->check] == known->listed[b->check] &&
+	       (o2_check_explains(x, y) || o2_check_explains(y, x) || same_refusal(x, y) ||
+		same_of_other_kind(x, y) || (a->check != b->check && always_together(a, b)));
+}
+
+/* Follows the pointers of a union of sets, and shortens them. */
+static uint32_t root_of(struct o2_check_finding *finding, uint32_t i)
+{
+	while (finding[i].cause != i) {
+		finding[i].cause = finding[finding[i].cause].cause;
+		i = finding[i].cause;
+	}
+	return i;
+}
+
+/* What says more about a cause stands for it: a verdict, then a value, then how a refusal is worded. */
+static uint32_t weight(const struct o2_check_finding *finding)
+{
+	const struct o2_difference *d = &finding->difference;
+
+	if (admits_wrongly(d) || refuses_wrongly(d))
+		return 2;
+	return is_wording(d) ? 0 : 1;
+}
+
+uint32_t o2_check_causes(struct o2_check_subject *subject)
+{
+	struct o2_check_finding *finding = subject->finding;
+	uint32_t causes = 0;
+
+	for (uint32_t i = 0; i < subject->findings; i++)
+		finding[i].cause = i;
+	for (uint32_t i = 0; i < subject->findings; i++)
+		for (uint32_t k = 0; k < i; k++) {
+			uint32_t a = root_of(finding, i), b = root_of(finding, k);
+
+			if (a == b || !one_cause(&subject->known, &finding[i], &finding[k]))
+				continue;
+			if (weight(&finding[a]) > weight(&finding[b]))
+				finding[b].cause = a;
+			else
+				finding[a].cause = b;
+		}
+	for (uint32_t i = 0; i < subject->findings; i++) {
+		finding[i].cause = root_of(finding, i);
+		causes += finding[i].cause == i;
+	}
+	return causes;
+}
