@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 """The script that puts deliberate defects into copies of the sources: what it finds, what it refuses, what it writes."""
 
+import re
 import shutil
 import subprocess
 import sys
@@ -168,6 +169,13 @@ class Table(Project):
         for mutant in mutants:
             for place in mutant.places:
                 self.assertNotIn("o2_mut", place.clean)
+
+    def test_each_has_a_verdict_of_the_judge(self):
+        """docs/judge.md has a rule for each, or says why none names it: ci/mutants --judge --write, tests/judge/unheard.toml."""
+        page = (SCRIPT.parents[2] / "docs" / "judge.md").read_text(encoding="utf-8")
+        section = page.split("<!-- table: ci/mutants --judge --write -->")[1].split("<!-- end of table -->")[0]
+        self.assertEqual(sorted(re.findall(r"`([a-z0-9-]+)`", re.sub(r"(?m)^\| [^|]* \|", "|", section))),
+                         sorted(mutant.name for mutant in table.read()))
 
 
 class Copies(Project):
