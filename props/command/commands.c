@@ -19,6 +19,7 @@ static const struct o2_tally_row situations[O2_COMMANDS_SITUATIONS] = {
 	[O2_COMMANDS_JUDGED_FOUND] = {"capture_with_a_finding", true},
 	[O2_COMMANDS_DECODED] = {"capture_decoded", true},
 	[O2_COMMANDS_MESSAGE] = {"message", true},
+	[O2_COMMANDS_LINES] = {"line", true},
 };
 
 static void add_line(struct o2_report *report, const char *what, const char *text)
@@ -53,7 +54,7 @@ bool o2_commands_go(struct o2_commands_run *run, int status)
 
 static enum o2_status run_case(void *context, struct o2_choice *choice, struct o2_report *report)
 {
-	static const uint32_t weights[] = {6, 4, 6, 2};
+	static const uint32_t weights[] = {5, 2, 6, 2, 4};
 	struct o2_commands_run *run = context;
 
 	o2_report_clear(report);
@@ -63,7 +64,7 @@ static enum o2_status run_case(void *context, struct o2_choice *choice, struct o
 	run->command.input = NULL;
 	run->command.input_bytes = 0;
 	run->tally.cases++;
-	switch (o2_draw_weighted(choice, weights, 4)) {
+	switch (o2_draw_weighted(choice, weights, 5)) {
 	case 0:
 		o2_commands_net(run);
 		break;
@@ -73,8 +74,11 @@ static enum o2_status run_case(void *context, struct o2_choice *choice, struct o
 	case 2:
 		o2_commands_capture(run);
 		break;
-	default:
+	case 3:
 		o2_commands_conform(run);
+		break;
+	default:
+		o2_commands_lines(run);
 		break;
 	}
 	return o2_choice_status(choice, report->failed ? O2_STATUS_INTERESTING : O2_STATUS_VALID);

@@ -26,6 +26,7 @@ enum o2_commands_situation {
 	O2_COMMANDS_JUDGED_FOUND,
 	O2_COMMANDS_DECODED,
 	O2_COMMANDS_MESSAGE,
+	O2_COMMANDS_LINES,
 	O2_COMMANDS_SITUATIONS,
 };
 
@@ -49,6 +50,7 @@ void o2_commands_wrong(struct o2_commands_run *run, const char *what);
 void o2_commands_net(struct o2_commands_run *run);
 void o2_commands_conform(struct o2_commands_run *run);
 void o2_commands_misused(struct o2_commands_run *run);
+void o2_commands_lines(struct o2_commands_run *run);
 void o2_commands_capture(struct o2_commands_run *run);
 /* msg: as it was encoded into the bytes. */
 void o2_commands_message(struct o2_commands_run *run, const struct o2_msg *msg, const uint8_t *bytes);
