@@ -20,6 +20,7 @@ static const struct o2_tally_row situations[O2_COMMANDS_SITUATIONS] = {
 	[O2_COMMANDS_DECODED] = {"capture_decoded", true},
 	[O2_COMMANDS_MESSAGE] = {"message", true},
 	[O2_COMMANDS_LINES] = {"line", true},
+	[O2_COMMANDS_RECORD] = {"reject_record", true},
 };
 
 static void add_line(struct o2_report *report, const char *what, const char *text)
@@ -54,7 +55,7 @@ bool o2_commands_go(struct o2_commands_run *run, int status)
 
 static enum o2_status run_case(void *context, struct o2_choice *choice, struct o2_report *report)
 {
-	static const uint32_t weights[] = {5, 2, 6, 2, 4};
+	static const uint32_t weights[] = {5, 2, 6, 2, 4, 1};
 	struct o2_commands_run *run = context;
 
 	o2_report_clear(report);
@@ -64,7 +65,7 @@ static enum o2_status run_case(void *context, struct o2_choice *choice, struct o
 	run->command.input = NULL;
 	run->command.input_bytes = 0;
 	run->tally.cases++;
-	switch (o2_draw_weighted(choice, weights, 5)) {
+	switch (o2_draw_weighted(choice, weights, 6)) {
 	case 0:
 		o2_commands_net(run);
 		break;
@@ -77,8 +78,11 @@ static enum o2_status run_case(void *context, struct o2_choice *choice, struct o
 	case 3:
 		o2_commands_conform(run);
 		break;
-	default:
+	case 4:
 		o2_commands_lines(run);
+		break;
+	default:
+		o2_commands_reject(run);
 		break;
 	}
 	return o2_choice_status(choice, report->failed ? O2_STATUS_INTERESTING : O2_STATUS_VALID);

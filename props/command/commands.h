@@ -27,6 +27,7 @@ enum o2_commands_situation {
 	O2_COMMANDS_DECODED,
 	O2_COMMANDS_MESSAGE,
 	O2_COMMANDS_LINES,
+	O2_COMMANDS_RECORD,
 	O2_COMMANDS_SITUATIONS,
 };
 
@@ -51,6 +52,7 @@ void o2_commands_net(struct o2_commands_run *run);
 void o2_commands_conform(struct o2_commands_run *run);
 void o2_commands_misused(struct o2_commands_run *run);
 void o2_commands_lines(struct o2_commands_run *run);
+void o2_commands_reject(struct o2_commands_run *run);
 void o2_commands_capture(struct o2_commands_run *run);
 /* msg: as it was encoded into the bytes. */
 void o2_commands_message(struct o2_commands_run *run, const struct o2_msg *msg, const uint8_t *bytes);

@@ -259,6 +259,7 @@ static void past_the_end(struct o2_commands_run *run)
 	const bool claims = o2_draw_bool(run->c, 1, 1);
 	struct bent bent = {.command = "get", .size = o2_draw_range(run->c, 3977, 1048576)};
 
+	run->tally.seen[O2_COMMANDS_NO_ROOM]++;
 	bent.offset = PLACE_BYTES - bent.size + 1 + o2_draw(run->c, bent.size - 1);
 	start(run, &bent, claims ? "short-get-claims" : NULL);
 	words(run, PEER);

@@ -262,8 +262,6 @@ void o2_endpoints_clock(struct o2_endpoints *endpoints, uint64_t ms);
 void o2_endpoints_settle(struct o2_endpoints *endpoints);
 /* Nobody has anything to say for so long. */
 void o2_endpoints_idle(struct o2_endpoints *endpoints, uint64_t ms);
-/* What the network has; how much. */
-int o2_endpoints_pump_network(struct o2_endpoints *endpoints);
 /* Have all interfaces everything back? */
 void o2_endpoints_check_idle(struct o2_endpoints *endpoints);
 

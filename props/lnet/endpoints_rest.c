@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include <inttypes.h>
-#include <sched.h>
 
-#include "base/monotonic.h"
 #include "lnd/ni/counts.h"
 #include "props/lnet/endpoints_internal.h"
 
 /* Time, and how a case comes to rest. */
 
-#define REST_MS	    240000u /* more than all deadlines that can follow each other */
-#define REST_EVENTS 100000u /* at one time */
-#define ATTEMPT_MS  5000u   /* no attempt to connect has less time (docs/connection.md, "Times") */
+#define REST_MS	   240000u /* more than all deadlines that can follow each other */
+#define ATTEMPT_MS 5000u   /* no attempt to connect has less time (docs/connection.md, "Times") */
 
 /* The least time that any deadline leaves. */
 static uint64_t patience_ms(const struct o2_endpoints *endpoints)
@@ -58,8 +55,10 @@ static bool seat_rests(struct o2_endpoints_seat *seat)
 	       o2_ni_check_idle(&seat->place.ni, &error) == 0;
 }
 
-static bool at_rest(struct o2_endpoints *endpoints)
+static bool at_rest(void *context)
 {
+	struct o2_endpoints *endpoints = context;
+
 	for (uint32_t i = 0; i < endpoints->nseats; i++) {
 		if (!seat_rests(&endpoints->seat[i]))
 			return false;
@@ -68,16 +67,6 @@ static bool at_rest(struct o2_endpoints *endpoints)
 				return false;
 	}
 	return true;
-}
-
-int o2_endpoints_pump_network(struct o2_endpoints *endpoints)
-{
-	int events = endpoints->ground.ops->pump(&endpoints->ground);
-
-	if (events < 0)
-		o2_report_fail(endpoints->report, "endpoint/network", "the connection manager has failed: %d",
-			       events);
-	return events;
 }
 
 /* Does one of its own operations wait for a window? */
@@ -107,42 +96,21 @@ static void progress(struct o2_endpoints_seat *seat, int *handled)
 	*handled += o2_endpoint_progress(&seat->endpoint);
 }
 
-static int pump_all(struct o2_endpoints *endpoints)
+static int pump_all(void *context)
 {
+	struct o2_endpoints *endpoints = context;
 	int handled = 0;
 
 	for (uint32_t i = 0; i < endpoints->nseats; i++)
 		progress(&endpoints->seat[i], &handled);
-	handled += o2_endpoints_pump_network(endpoints);
+	handled += o2_ground_pump(&endpoints->ground);
 	o2_endpoints_spring(endpoints);
 	return handled;
 }
 
-/*
- * Until nothing happens any more at this time.  On a kernel's device what is on its way is not seen, so
- * nothing must have happened for a moment; who is at rest waits for nothing.
- */
 static void exhaust(struct o2_endpoints *endpoints)
 {
-	const uint32_t moment_ms = endpoints->ground.ops->moment_ms;
-	uint64_t since_ms = moment_ms > 0 ? o2_monotonic_ms() : 0;
-	uint32_t quiet = 0, busy = 0;
-
-	while (!endpoints->report->failed &&
-	       (quiet < 3 ||
-		(moment_ms > 0 && o2_monotonic_ms() - since_ms < moment_ms && !at_rest(endpoints)))) {
-		if (pump_all(endpoints) == 0) {
-			quiet++;
-			if (moment_ms > 0)
-				sched_yield();
-			continue;
-		}
-		quiet = 0;
-		since_ms = moment_ms > 0 ? o2_monotonic_ms() : 0;
-		if (++busy == REST_EVENTS)
-			o2_report_fail(endpoints->report, "endpoint/restless", "%u rounds, and still no rest",
-				       REST_EVENTS);
-	}
+	o2_ground_exhaust(&endpoints->ground, pump_all, at_rest);
 	endpoints->exhausted_ms = endpoints->ground.now_ms;
 }
 

@@ -196,6 +196,7 @@ void o2_endpoints_open(struct o2_endpoints *endpoints)
 		.devices = endpoints->run->devices,
 		.choice = endpoints->choice,
 		.report = endpoints->report,
+		.property = "endpoint",
 		.context = endpoints,
 		.failed = network_failed,
 		.expects = expects,
@@ -286,7 +287,7 @@ void o2_endpoints_close(struct o2_endpoints *endpoints)
 	ground->faults = false;
 	for (uint32_t i = 0; i < endpoints->nseats; i++)
 		leave(&endpoints->seat[i]);
-	while (endpoints->nseats > 0 && o2_endpoints_pump_network(endpoints) > 0)
+	while (endpoints->nseats > 0 && o2_ground_pump(&endpoints->ground) > 0)
 		;
 	o2_endpoints_check_idle(endpoints);
 	for (uint32_t i = 0; i < endpoints->nseats; i++) {

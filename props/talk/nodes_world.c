@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <inttypes.h>
-#include <sched.h>
 
-#include "base/monotonic.h"
 #include "props/talk/nodes_internal.h"
 
 /* The nodes of a case, made anew for each, and their network. */
@@ -10,7 +8,6 @@
 #define CLOCK_MS     250u
 #define REST_MS	     120000u /* more than all deadlines that can follow each other */
 #define IDLE_STEP_MS 10000u  /* less than any deadline */
-#define REST_EVENTS  100000u /* at one time */
 
 /* A node over the interface that is there, with our eye on its events. */
 static void make_node(struct o2_nodes_seat *seat)
@@ -125,6 +122,7 @@ void o2_nodes_open(struct o2_nodes *nodes)
 		.devices = nodes->run->devices,
 		.choice = nodes->choice,
 		.report = nodes->report,
+		.property = "nodes",
 		.context = nodes,
 		.failed = note_failure,
 		.expects = expects,
@@ -252,57 +250,30 @@ static bool at_rest(const struct o2_nodes *nodes, struct o2_account *account)
 	return o2_nodes_all_ended(nodes) && o2_nodes_flow_rests(nodes, account);
 }
 
-/* What the network has; how much. */
-static int pump_network(struct o2_nodes *nodes)
-{
-	int events = nodes->ground.ops->pump(&nodes->ground);
-
-	if (events < 0)
-		o2_report_fail(nodes->report, "nodes/network", "the connection manager has failed: %d",
-			       events);
-	return events;
-}
-
 /* Whatever is there, of all nodes; how much. */
-static int pump_all(struct o2_nodes *nodes)
+static int pump_all(void *context)
 {
+	struct o2_nodes *nodes = context;
 	int handled = 0;
 
 	for (uint32_t i = 0; i < nodes->nseats; i++)
 		handled += o2_nodes_progress(&nodes->seat[i]);
-	handled += pump_network(nodes);
+	handled += o2_ground_pump(&nodes->ground);
 	if (handled > 0)
 		o2_nodes_check_flow(nodes);
 	return handled;
 }
 
-/*
- * Until nothing happens any more at this time; what is due is started in one round, and ends in others.  On
- * a kernel's device what is on its way is not seen, so nothing must have happened for a moment; who is at
- * rest waits for nothing.
- */
-static void exhaust(struct o2_nodes *nodes)
+static bool rests(void *context)
 {
-	const uint32_t moment_ms = nodes->ground.ops->moment_ms;
-	uint64_t since_ms = moment_ms > 0 ? o2_monotonic_ms() : 0;
-	uint32_t quiet = 0, busy = 0;
 	struct o2_account account;
 
-	while (!nodes->report->failed &&
-	       (quiet < 3 ||
-		(moment_ms > 0 && o2_monotonic_ms() - since_ms < moment_ms && !at_rest(nodes, &account)))) {
-		if (pump_all(nodes) == 0) {
-			quiet++;
-			if (moment_ms > 0)
-				sched_yield();
-			continue;
-		}
-		quiet = 0;
-		since_ms = moment_ms > 0 ? o2_monotonic_ms() : 0;
-		if (++busy == REST_EVENTS)
-			o2_report_fail(nodes->report, "nodes/restless", "%u rounds, and still no rest",
-				       REST_EVENTS);
-	}
+	return at_rest(context, &account);
+}
+
+static void exhaust(struct o2_nodes *nodes)
+{
+	o2_ground_exhaust(&nodes->ground, pump_all, rests);
 }
 
 void o2_nodes_let_pass(struct o2_nodes *nodes, uint64_t ms)
@@ -346,7 +317,7 @@ void o2_nodes_close(struct o2_nodes *nodes)
 	for (uint32_t i = 0; i < nodes->nseats; i++) {
 		destroy_node(&nodes->seat[i]);
 	}
-	while (nodes->nseats > 0 && pump_network(nodes) > 0)
+	while (nodes->nseats > 0 && o2_ground_pump(&nodes->ground) > 0)
 		;
 	for (uint32_t i = 0; i < nodes->nseats; i++) {
 		struct o2_nodes_seat *seat = &nodes->seat[i];

@@ -74,6 +74,7 @@ struct o2_ground {
 	struct o2_choice *choice;
 	bool faults; /* the network may fail */
 	struct o2_report *report;
+	const char *property; /* its findings begin so */
 	void *context;
 	/* The network has done so to a message between these addresses. */
 	void (*failed)(void *context, enum o2_cm_loop_fate fate, uint32_t from, uint32_t to);
@@ -86,6 +87,16 @@ struct o2_ground {
 	struct o2_network *network;   /* on kernel devices */
 	uint64_t start_ms, passed_ms; /* likewise: when it began, and what was let go by */
 };
+
+/* ops->pump; that the network has failed is a finding. */
+int o2_ground_pump(struct o2_ground *ground);
+
+/*
+ * Until nothing happens any more at this time; what is due is started in one round, and ends in others.  On a
+ * kernel's device what is on its way is not seen, so nothing must have happened for a moment; who is at rest waits
+ * for nothing.  pump: whatever is there, of all; how much.  context: the owner's.
+ */
+void o2_ground_exhaust(struct o2_ground *ground, int (*pump)(void *context), bool (*rests)(void *context));
 
 #define O2_GROUND_START_MS 1000u /* now_ms of a ground that was opened */
 

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: MIT */
+/* A reject record: decode as a dump and as JSON, encode back into bytes; and what is refused. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "props/command/commands.h"
+#include "props/model/reject_model.h"
+#include "props/scenario/draw.h"
+
+#define MOST_BYTES (O2_RM_BYTES + 40u)
+
+static const char *const reasons[] = {"",
+				      "connection-race",
+				      "no-resources",
+				      "fatal",
+				      "incompatible-version",
+				      "stale",
+				      "fragment-count",
+				      "queue-depth",
+				      "invalid-service-id",
+				      "too-early"};
+
+static void draw_record(struct o2_choice *c, struct o2_reject *record)
+{
+	*record = (struct o2_reject){
+		.order = o2_draw_bool(c, 1, 1) ? O2_BIG_ENDIAN : O2_LITTLE_ENDIAN,
+		.generic_magic = o2_draw_bool(c, 3, 1),
+		.ibr_version = o2_draw_bool(c, 2, 1) ? 0x11 : 0x12,
+		.ibr_why = (uint8_t)(1 + o2_draw(c, 8)),
+	};
+	if (record->ibr_version == 0x11)
+		return;
+	record->ibr_incarnation = o2_draw_wild(c);
+	record->ibr_cp.ibcp_queue_depth = (uint16_t)o2_draw_wild(c);
+	record->ibr_cp.ibcp_max_frags = (uint16_t)o2_draw_wild(c);
+	record->ibr_cp.ibcp_max_msg_size = (uint32_t)o2_draw_wild(c);
+}
+
+static void row(FILE *out, const uint8_t *bytes, size_t at, size_t width, const char *name,
+		const char *format, uint64_t value, const char *more)
+{
+	char hex[32] = "", text[64];
+
+	for (size_t i = 0; i < width; i++)
+		snprintf(hex + strlen(hex), sizeof(hex) - strlen(hex), i == 0 ? "%02x" : " %02x",
+			 bytes[at + i]);
+	snprintf(text, sizeof(text), strcmp(format, "dec") == 0 ? "%" PRIu64 : "0x%" PRIx64, value);
+	if (strcmp(format, "magic") == 0)
+		snprintf(text, sizeof(text), "0x%08" PRIx64, value);
+	fprintf(out, "  %04zx  %-23s  %-34s  %s%s\n", at, hex, name, text, more);
+}
+
+/* behind: zeros behind the record. */
+static void dump(FILE *out, const struct o2_reject *record, const uint8_t *bytes, size_t behind)
+{
+	char why[48];
+
+	snprintf(why, sizeof(why), " %s", reasons[record->ibr_why]);
+	row(out, bytes, 0, 4, "ibr_magic", "magic", record->generic_magic ? 0x45726963 : 0x0be91b91,
+	    record->order == O2_BIG_ENDIAN ? " big-endian" : " little-endian");
+	row(out, bytes, 4, 2, "ibr_version", "hex", record->ibr_version, "");
+	row(out, bytes, 6, 1, "ibr_why", "dec", record->ibr_why, why);
+	if (record->ibr_version == 0x11) {
+		fprintf(out,
+			"  0007  00 00 00 00 00 00 00 ..  %-34s  %zu zero bytes, not part of version 0x11\n",
+			"(unread)", O2_RM_BYTES - 7 + behind);
+		return;
+	}
+	row(out, bytes, 7, 1, "ibr_padding", "dec", 0, "");
+	row(out, bytes, 8, 8, "ibr_incarnation", "hex", record->ibr_incarnation, "");
+	row(out, bytes, 16, 2, "ibr_cp.ibcp_queue_depth", "dec", record->ibr_cp.ibcp_queue_depth, "");
+	row(out, bytes, 18, 2, "ibr_cp.ibcp_max_frags", "dec", record->ibr_cp.ibcp_max_frags, "");
+	row(out, bytes, 20, 4, "ibr_cp.ibcp_max_msg_size", "dec", record->ibr_cp.ibcp_max_msg_size, "");
+	if (behind > 0)
+		fprintf(out, "  0018  00 00 00 00 00 00 00 ..  %-34s  %zu zero bytes, ignored\n", "(padding)",
+			behind);
+}
+
+static json_t *to_json(const struct o2_reject *record, bool output)
+{
+	char incarnation[24];
+	json_t *reject;
+
+	snprintf(incarnation, sizeof(incarnation), "0x%" PRIx64, record->ibr_incarnation);
+	reject =
+		json_pack("{s:s, s:s, s:i, s:i, s:s, s:s, s:{s:i, s:i, s:I}}", "byte_order",
+			  record->order == O2_BIG_ENDIAN ? "big" : "little", "ibr_magic",
+			  record->generic_magic ? "lnet" : "o2iblnd", "ibr_version", (int)record->ibr_version,
+			  "ibr_why", (int)record->ibr_why, "why", reasons[record->ibr_why], "ibr_incarnation",
+			  incarnation, "ibr_cp", "ibcp_queue_depth", (int)record->ibr_cp.ibcp_queue_depth,
+			  "ibcp_max_frags", (int)record->ibr_cp.ibcp_max_frags, "ibcp_max_msg_size",
+			  (json_int_t)record->ibr_cp.ibcp_max_msg_size);
+	return json_pack("{s:s, s:i, s:o}", "form",
+			 output ? "o2ref/reject_decode/output" : "o2ref/reject_encode/input", "version", 1,
+			 "reject", reject);
+}
+
+static void feed(struct o2_commands_run *run, const void *bytes, size_t count)
+{
+	run->command.input = bytes;
+	run->command.input_bytes = count;
+}
+
+static void decode(struct o2_commands_run *run, const struct o2_reject *record, const uint8_t *bytes)
+{
+	const size_t behind =
+		o2_draw_bool(run->c, 1, 1) ? 9 + o2_draw(run->c, MOST_BYTES - O2_RM_BYTES - 9) : 0;
+	const bool json = o2_draw_bool(run->c, 1, 1);
+	json_t *expected = to_json(record, true), *found;
+	char *text = NULL;
+	size_t length;
+	FILE *out = open_memstream(&text, &length);
+
+	dump(out, record, bytes, behind);
+	fclose(out);
+	o2_command_word(&run->command, "decode");
+	o2_command_word(&run->command, "--reject");
+	o2_command_word(&run->command, "--raw-input");
+	if (json)
+		o2_command_word(&run->command, "--json");
+	o2_command_word(&run->command, "-");
+	feed(run, bytes, O2_RM_BYTES + behind);
+	if (o2_commands_go(run, 0)) {
+		found = json_loads(run->command.out, 0, NULL);
+		if (json ? !json_equal(found, expected) : strcmp(run->command.out, text) != 0)
+			o2_commands_wrong(run, "reject");
+		json_decref(found);
+	}
+	free(text);
+	json_decref(expected);
+}
+
+static void encode(struct o2_commands_run *run, const struct o2_reject *record, const uint8_t *bytes)
+{
+	json_t *form = to_json(record, o2_draw_bool(run->c, 1, 1));
+	const bool hex = o2_draw_bool(run->c, 1, 1);
+	char *text, digits[2 * O2_RM_BYTES + 2];
+
+	text = json_dumps(form, JSON_COMPACT);
+	for (size_t i = 0; i < O2_RM_BYTES; i++)
+		sprintf(digits + 2 * i, "%02x", bytes[i]);
+	strcpy(digits + 2 * O2_RM_BYTES, "\n");
+	o2_command_word(&run->command, "encode");
+	if (hex)
+		o2_command_word(&run->command, "--hex");
+	o2_command_word(&run->command, "-");
+	feed(run, text, strlen(text));
+	if (o2_commands_go(run, 0) &&
+	    (hex ? strcmp(run->command.out, digits) != 0 : memcmp(run->command.out, bytes, O2_RM_BYTES) != 0))
+		o2_commands_wrong(run, "reject");
+	feed(run, NULL, 0);
+	free(text);
+	json_decref(form);
+}
+
+/* A reason that there is none of, or a version: in bytes, and as JSON. */
+static void refuse(struct o2_commands_run *run, struct o2_reject *record)
+{
+	uint8_t bytes[O2_RM_BYTES];
+	struct o2_rm_verdict verdict;
+	struct o2_reject read;
+	const bool json = o2_draw_bool(run->c, 1, 1);
+	char *text, expected[64];
+	json_t *form;
+
+	record->ibr_version = o2_draw_bool(run->c, 1, 1) ? 0x10 : 0x13;
+	o2_rm_encode(record, bytes, sizeof(bytes), &verdict);
+	if (!json)
+		o2_rm_decode(bytes, sizeof(bytes), &read, &verdict);
+	form = to_json(record, false);
+	text = json_dumps(form, JSON_COMPACT);
+	o2_command_word(&run->command, json ? "encode" : "decode");
+	o2_command_word(&run->command, json ? "--hex" : "--reject");
+	if (!json)
+		o2_command_word(&run->command, "--raw-input");
+	o2_command_word(&run->command, "-");
+	feed(run, json ? (const void *)text : bytes, json ? strlen(text) : sizeof(bytes));
+	snprintf(expected, sizeof(expected), "o2ref: standard input: %s: ", verdict.rule);
+	if (o2_commands_go(run, 1) && (strncmp(run->command.err, expected, strlen(expected)) != 0 ||
+				       (json ? run->command.out[0] != '\0'
+					     : strstr(run->command.out, "\nrefused: ") == NULL ||
+							strstr(run->command.out, verdict.rule) == NULL)))
+		o2_commands_wrong(run, "refusal");
+	feed(run, NULL, 0);
+	free(text);
+	json_decref(form);
+}
+
+void o2_commands_reject(struct o2_commands_run *run)
+{
+	uint8_t bytes[MOST_BYTES] = {0};
+	struct o2_rm_verdict verdict;
+	struct o2_reject record;
+
+	draw_record(run->c, &record);
+	o2_rm_encode(&record, bytes, O2_RM_BYTES, &verdict);
+	run->tally.seen[O2_COMMANDS_RECORD]++;
+	switch (o2_draw(run->c, 2)) {
+	case 0:
+		decode(run, &record, bytes);
+		break;
+	case 1:
+		encode(run, &record, bytes);
+		break;
+	default:
+		refuse(run, &record);
+		break;
+	}
+	feed(run, NULL, 0);
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+#include "props/world/ground.h"
+
+#include <inttypes.h>
+#include <sched.h>
+#include <stdio.h>
+
+#include "base/monotonic.h"
+
+#define REST_EVENTS  100000u /* at one time */
+#define QUIET_ROUNDS 3u
+
+static void fail(const struct o2_ground *ground, const char *what, const char *why, int value)
+{
+	char signature[48];
+
+	snprintf(signature, sizeof(signature), "%s/%s", ground->property, what);
+	o2_report_fail(ground->report, signature, "%s: %d", why, value);
+}
+
+int o2_ground_pump(struct o2_ground *ground)
+{
+	const int events = ground->ops->pump(ground);
+
+	if (events < 0)
+		fail(ground, "network", "the connection manager has failed", events);
+	return events;
+}
+
+void o2_ground_exhaust(struct o2_ground *ground, int (*pump)(void *context), bool (*rests)(void *context))
+{
+	const uint32_t moment_ms = ground->ops->moment_ms;
+	uint64_t since_ms = moment_ms > 0 ? o2_monotonic_ms() : 0;
+	uint32_t quiet = 0, busy = 0;
+
+	while (!ground->report->failed &&
+	       (quiet < QUIET_ROUNDS ||
+		(moment_ms > 0 && o2_monotonic_ms() - since_ms < moment_ms && !rests(ground->context)))) {
+		if (pump(ground->context) == 0) {
+			quiet++;
+			if (moment_ms > 0)
+				sched_yield();
+			continue;
+		}
+		quiet = 0;
+		since_ms = moment_ms > 0 ? o2_monotonic_ms() : 0;
+		if (++busy == REST_EVENTS)
+			fail(ground, "restless", "still no rest after so many rounds", (int)REST_EVENTS);
+	}
+}
