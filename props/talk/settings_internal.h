@@ -28,7 +28,9 @@
 	ENTRY(O2_SETTINGS_OPENED, "opened_with_a_fault_ahead")  \
 	ENTRY(O2_SETTINGS_NOT_OPENED, "not_opened_for_a_fault") \
 	ENTRY(O2_SETTINGS_BOUND, "bound")                       \
-	ENTRY(O2_SETTINGS_NOT_BOUND, "not_bound_for_a_fault")
+	ENTRY(O2_SETTINGS_NOT_BOUND, "not_bound_for_a_fault")   \
+	ENTRY(O2_SETTINGS_ANSWERED, "answered")                 \
+	ENTRY(O2_SETTINGS_NOT_ANSWERED, "not_answered")
 
 enum o2_settings_situation { O2_SETTINGS_SITUATION_LIST(O2_SITUATION_ID) O2_SETTINGS_SITUATIONS };
 
@@ -48,6 +50,7 @@ struct o2_ni_config o2_settings_good_ni(uint32_t index);
 
 /* LNet's place by itself; the choice of a mode; calls and allocations that fail. */
 void o2_settings_lnet(struct o2_settings_run *run, struct o2_choice *c, struct o2_report *report);
+void o2_settings_answer(struct o2_settings_run *run, struct o2_choice *c, struct o2_report *report);
 void o2_settings_mode(struct o2_settings_run *run, struct o2_choice *c, struct o2_report *report);
 void o2_settings_faults(struct o2_settings_run *run, struct o2_choice *c, struct o2_report *report);
 
