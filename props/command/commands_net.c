@@ -132,6 +132,15 @@ static void check_json(struct o2_commands_run *run, const struct moving *moving)
 	json_decref(object);
 }
 
+/* In MB and in operations a second, both rounded. */
+static bool rates_agree(double megabytes, double operations, uint64_t size)
+{
+	const double apart = megabytes * 1e6 - operations * (double)size;
+	const double most = 0.06 * 1e6 + 0.6 * (double)size;
+
+	return apart <= most && -apart <= most;
+}
+
 static void check_words(struct o2_commands_run *run, const struct moving *moving)
 {
 	const uint64_t done = moving->failed == 0 ? moving->count : 0;
@@ -148,7 +157,8 @@ static void check_words(struct o2_commands_run *run, const struct moving *moving
 	count = sscanf(run->command.out, format, &words[0], &words[1], &words[2], &took, &rate, &each,
 		       &words[3], &words[4], &words[5]);
 	if (count < (moving->failed == 0 ? 9 : 6) || words[0] != done || words[2] != done * moving->size ||
-	    (words[1] != 0) != (moving->failed != 0) || words[3] > words[4] || words[4] > words[5]) {
+	    (words[1] != 0) != (moving->failed != 0) || words[3] > words[4] || words[4] > words[5] ||
+	    !rates_agree(rate, each, moving->size)) {
 		o2_commands_wrong(run, "words");
 		return;
 	}

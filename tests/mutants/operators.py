@@ -275,7 +275,7 @@ class Body:
         if end == first + 1:
             return
         self.expression(first + 1, end - 1)
-        if self.returns_int and self.shown(first + 1, end - 1) not in ("0", "1", "NULL", "true", "false"):
+        if self.returns_int and self.shown(first + 1, end - 1) not in ("0", "1", "NULL", "true", "false", "O2_CLI_OK"):
             self.add("0 instead", "error-0", first + 1, end - 1, f"((void)({self.shown(first + 1, end - 1)}), 0)")
 
     def loop_head(self, first, end):
