@@ -159,3 +159,73 @@ TEST_WITH(test_status, console_setup, console_teardown)
 	assert_int_equal(world->report->outcome[O2_LST_FAIL_STATUS], 3);
 	assert_int_equal(world->result.status, -EBADMSG);
 }
+
+/* --- as kernels' consoles --- */
+
+/* A message of a recording, by its id in the vectors. */
+static struct o2_lst_msg recorded(const char *id)
+{
+	FILE *file = fopen(O2_CORPUS_DIR "/lst/vectors.txt", "r");
+	struct o2_lst_msg msg = {.msg_type = O2_LST_TYPE_COUNT};
+	uint8_t bytes[O2_LST_MSG_BYTES];
+	char line[8192];
+
+	assert_non_null(file);
+	while (fgets(line, sizeof(line), file) != NULL) {
+		const char *digits = line + strlen(id) + 1;
+
+		if (strncmp(line, id, strlen(id)) != 0 || digits[-1] != '\t')
+			continue;
+		for (size_t i = 0; i < sizeof(bytes); i++)
+			assert_int_equal(sscanf(digits + 2 * i, "%2hhx", &bytes[i]), 1);
+		assert_int_equal(o2_lst_msg_decode(bytes, sizeof(bytes), &msg, NULL), 0);
+	}
+	fclose(file);
+	return msg;
+}
+
+/* The same bytes, but for the numbers of the RPC and the time of day. */
+static void expect_recorded(const struct o2_lst_msg *asked, const char *id)
+{
+	struct o2_lst_msg msg = recorded(id);
+	uint8_t ours[O2_LST_MSG_BYTES], kernels[O2_LST_MSG_BYTES];
+
+	assert_int_equal(msg.msg_type, asked->msg_type);
+	msg.u.reqst.rpyid = asked->u.reqst.rpyid;
+	if (msg.msg_type == O2_LST_BRW_REQST)
+		msg.u.reqst.bulkid = asked->u.reqst.bulkid;
+	if (msg.msg_type == O2_LST_PING_REQST) {
+		msg.u.ping_reqst.pnr_time_sec = asked->u.ping_reqst.pnr_time_sec;
+		msg.u.ping_reqst.pnr_time_nsec = asked->u.ping_reqst.pnr_time_nsec;
+	}
+	assert_int_equal(o2_lst_msg_encode(asked, ours, NULL), 0);
+	assert_int_equal(o2_lst_msg_encode(&msg, kernels, NULL), 0);
+	assert_memory_equal(ours, kernels, sizeof(ours));
+}
+
+TEST_WITH(test_as_recorded, console_setup, console_teardown)
+{
+	struct console_world *world = *state;
+	const struct o2_lst_msg *asked = world->seat.asked;
+	struct o2_lst_test *test = &world->config.test;
+
+	console_run(world);
+	expect_recorded(&asked[0], "recorded/01/5/MKSN_REQST");
+	expect_recorded(&asked[1], "recorded/01/13/TEST_REQST");
+	expect_recorded(&asked[2], "recorded/01/17/PING_REQST");
+	expect_recorded(&asked[5], "recorded/01/29/STAT_REQST");
+	expect_recorded(&asked[6], "recorded/01/33/RMSN_REQST");
+	test->service = O2_LST_SERVICE_BRW;
+	for (unsigned int i = 0; i < 2; i++) {
+		const char *id = i == 0 ? "recorded/02/11/BRW_REQST" : "recorded/04/9/BRW_REQST";
+		const struct o2_lst_msg msg = recorded(id);
+
+		test->rw = msg.u.brw_reqst.brw_rw;
+		test->check = msg.u.brw_reqst.brw_flags;
+		test->len = msg.u.brw_reqst.brw_len;
+		test->offset = 0;
+		console_again(world);
+		console_run(world);
+		expect_recorded(&asked[2], id);
+	}
+}
