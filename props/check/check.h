@@ -75,7 +75,8 @@ struct o2_check_subject {
 	struct o2_error_map map;
 	struct o2_known known;
 	struct o2_check_tally tally[O2_STAGES];
-	uint64_t met[O2_CHECKS]; /* cases that asked for this rule, or for this kind of result */
+	uint64_t met[O2_CHECKS];      /* cases that asked for this rule, or for this kind of result */
+	uint64_t accepted[O2_CHECKS]; /* cases that differ in a check that the profile turns off */
 	uint32_t findings;
 	struct o2_check_finding *finding; /* O2_CHECKS times O2_CHECK_CAUSES of them; owned */
 	uint64_t more_causes;		  /* cases with a cause that found no room among them */

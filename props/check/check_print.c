@@ -119,6 +119,25 @@ static void print_further(const json_t *finding, FILE *out)
 	fprintf(out, "      replay   %s\n", o2_view_text(finding, "replay"));
 }
 
+/* What the profile does not ask for: whoever relies on it should know what that is. */
+static void print_accepted(const json_t *one, FILE *out)
+{
+	const json_t *accepted = json_object_get(one, "accepted");
+	const json_t *broken = json_object_get(accepted, "broken");
+	const json_t *item;
+	size_t i;
+
+	if (o2_view_number(accepted, "not_asked_for") == 0)
+		return;
+	fprintf(out, "\n  note: %" PRIu64 " checks are not asked for by this profile, %zu of them broken%s",
+		o2_view_number(accepted, "not_asked_for"), json_array_size(broken),
+		json_array_size(broken) > 0 ? ":" : "");
+	json_array_foreach(broken, i, item)
+		fprintf(out, "%s %s (%" PRIu64 " cases)", i == 0 ? "" : ",", o2_view_text(item, "check"),
+			o2_view_number(item, "seen"));
+	fputc('\n', out);
+}
+
 static void print_one(const json_t *one, bool several, bool color, FILE *out)
 {
 	const json_t *findings = json_object_get(one, "findings");
@@ -151,6 +170,7 @@ static void print_one(const json_t *one, bool several, bool color, FILE *out)
 			" refusals carry names that no error map knows; only their errno was "
 			"compared\n",
 			o2_view_number(one, "unmapped_names"));
+	print_accepted(one, out);
 }
 
 static uint64_t asked_by(const json_t *one)

@@ -147,6 +147,22 @@ static json_t *unmet_rules(const struct o2_check_subject *subject)
 	return array;
 }
 
+/* What the profile does not ask for, where the implementation goes another way than the reference. */
+static json_t *accepted_risks(const struct o2_check_options *options, const struct o2_check_subject *subject)
+{
+	json_t *broken = json_array();
+	json_int_t off = 0;
+
+	for (uint32_t i = 0; i < O2_CHECKS; i++) {
+		off += o2_check_severity((enum o2_check_id)i, options->profile) == O2_CHECK_OFF;
+		if (subject->accepted[i] > 0)
+			json_array_append_new(broken, json_pack("{s:s, s:I}", "check",
+								o2_check_name((enum o2_check_id)i), "seen",
+								(json_int_t)subject->accepted[i]));
+	}
+	return json_pack("{s:I, s:o}", "not_asked_for", off, "broken", broken);
+}
+
 static bool agrees(const struct o2_check_options *options, const struct o2_check_subject *subject)
 {
 	for (uint32_t i = 0; i < subject->findings; i++)
@@ -190,13 +206,14 @@ static json_t *subject_to_json(const struct o2_check_options *options, const str
 				stale,
 				json_pack("{s:s, s:s}", "check", o2_check_name((enum o2_check_id)i), "reason",
 					  o2_known_reason(&subject->known, (enum o2_check_id)i)));
-	return json_pack("{s:s, s:s, s:b, s:f, s:I, s:I, s:I, s:o, s:I, s:I, s:o, s:o, s:o}", "name",
+	return json_pack("{s:s, s:s, s:b, s:f, s:I, s:I, s:I, s:o, s:I, s:I, s:o, s:o, s:o, s:o}", "name",
 			 subject->host->name, "title", subject->host->title, "agrees",
 			 (int)agrees(options, subject), "seconds", subject->seconds, "restarts",
 			 (json_int_t)subject->host->restarts, "unmapped_names", (json_int_t)subject->unmapped,
 			 "late", (json_int_t)subject->late, "stages", stages_to_json(options, subject),
 			 "causes", (json_int_t)causes, "causes_not_kept", (json_int_t)subject->more_causes,
-			 "findings", findings, "stale", stale, "rules_not_met", unmet_rules(subject));
+			 "findings", findings, "stale", stale, "accepted", accepted_risks(options, subject),
+			 "rules_not_met", unmet_rules(subject));
 }
 
 json_t *o2_check_result(const struct o2_check_options *options, const struct o2_check_subject *subjects,

@@ -111,6 +111,8 @@ static void answered(void *context, uint32_t index, const struct o2_answer *answ
 		count_met(run, &item->asked);
 	o2_compare(run->comparison, &item->asked, run->expected, answer);
 	run->subject->unmapped += run->comparison->unmapped;
+	for (uint32_t i = 0; i < run->comparison->accepted; i++)
+		run->subject->accepted[run->comparison->accepted_check[i]]++;
 	for (uint32_t i = 0; i < run->comparison->count; i++) {
 		const enum o2_check_id check = run->comparison->item[i].check;
 

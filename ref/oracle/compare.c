@@ -11,13 +11,26 @@
 
 /* Whether two answers agree; and if both are refusals, whether they say the same. */
 
+/* The profile takes this difference for a risk that is known and accepted: it is counted, and no more. */
+static void accept(struct o2_comparison *comparison, enum o2_check_id check)
+{
+	for (uint32_t i = 0; i < comparison->accepted; i++)
+		if (comparison->accepted_check[i] == check)
+			return;
+	if (comparison->accepted < O2_DIFFERENCES)
+		comparison->accepted_check[comparison->accepted++] = check;
+}
+
 struct o2_difference *o2_differ_text(struct o2_comparison *comparison, enum o2_check_id check,
 				     const char *field, const char *reason)
 {
 	struct o2_difference *item = &comparison->item[comparison->count];
 
-	if (o2_check_severity(check, comparison->profile) == O2_CHECK_OFF ||
-	    comparison->count == O2_DIFFERENCES)
+	if (o2_check_severity(check, comparison->profile) == O2_CHECK_OFF) {
+		accept(comparison, check);
+		return NULL;
+	}
+	if (comparison->count == O2_DIFFERENCES)
 		return NULL;
 	memset(item, 0, sizeof(*item));
 	item->check = check;
@@ -343,6 +356,7 @@ void o2_compare(struct o2_comparison *comparison, const struct o2_case *asked,
 	enum o2_check_id rule = O2_CHECKS;
 
 	comparison->count = 0;
+	comparison->accepted = 0;
 	comparison->unmapped = false;
 	if (found->conduct.check != O2_CHECKS)
 		note_fault(comparison, &found->conduct);
@@ -353,8 +367,11 @@ void o2_compare(struct o2_comparison *comparison, const struct o2_case *asked,
 	if (expected->kind == O2_ANSWER_REFUSED) {
 		rule = o2_check_find(expected->refusal.name);
 		/* What the profile does not ask for need not be refused, nor in these words. */
-		if (rule != O2_CHECKS && o2_check_severity(rule, comparison->profile) == O2_CHECK_OFF)
+		if (rule != O2_CHECKS && o2_check_severity(rule, comparison->profile) == O2_CHECK_OFF) {
+			if (found->kind == O2_ANSWER_RESULT)
+				accept(comparison, rule);
 			return;
+		}
 		if (found->kind == O2_ANSWER_REFUSED)
 			compare_refusals(comparison, asked, expected, found);
 		else

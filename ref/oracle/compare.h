@@ -49,6 +49,9 @@ struct o2_comparison {
 	uint32_t count;
 	struct o2_difference item[O2_DIFFERENCES];
 	bool unmapped; /* the implementation's error name is in no map */
+	/* Checks that the profile turns off and that differ all the same; each once. */
+	uint32_t accepted;
+	enum o2_check_id accepted_check[O2_DIFFERENCES];
 
 	struct o2_stream expected_from, expected_to, found_from, found_to;
 };

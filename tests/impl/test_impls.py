@@ -221,6 +221,19 @@ class Steered(unittest.TestCase):
                 self.assertGreater(stage["left_out"], 0)
 
 
+class Accepted(unittest.TestCase):
+    def test_what_a_profile_does_not_ask_for_is_named_when_it_is_broken(self):
+        defect = next(defect for defect in DEFECTS if defect.name == "past-page-taken")
+        with tempfile.TemporaryDirectory() as folder:
+            library = builds.Broken(Path(folder)).build(defect)
+            result, = check("--profile", "kernel", "--stage", "sg_build", library, cases=CASES["broken"], expect=AGREE)
+            whole, = check("--profile", "kernel", "--stage", "sg_build", SECOND, cases=CASES["broken"], expect=AGREE)
+        self.assertIn(defect.check, [risk["check"] for risk in result["accepted"]["broken"]])
+        self.assertEqual(whole["accepted"]["broken"], [])
+        self.assertEqual(whole["accepted"]["not_asked_for"], result["accepted"]["not_asked_for"])
+        self.assertGreater(whole["accepted"]["not_asked_for"], 10)
+
+
 class Document(unittest.TestCase):
     def test_sizes_in_the_document_are_true(self):
         text = (HERE.parents[1] / "docs" / "oracle.md").read_text(encoding="utf-8")
@@ -234,7 +247,7 @@ class Document(unittest.TestCase):
 
 def main():
     suite = unittest.TestSuite()
-    for case in (Broken,) if OPTIONS.only else (Independent, Start, Broken, Steered, Document):
+    for case in (Broken,) if OPTIONS.only else (Independent, Start, Broken, Steered, Accepted, Document):
         suite.addTests(unittest.defaultTestLoader.loadTestsFromTestCase(case))
     outcome = unittest.TextTestRunner(verbosity=1).run(suite)
     for test, reason in outcome.skipped:
