@@ -251,6 +251,8 @@ static void list(struct o2_commands_run *run)
 	size_t bytes;
 	FILE *out = open_memstream(&expected, &bytes);
 
+	if (out == NULL)
+		return;
 	for (uint32_t i = 0; o2_probe_at(i, &probe); i++)
 		fprintf(out, "%-22s %s (docs/%s)\n", probe.id, probe.sentence, probe.source);
 	fclose(out);

@@ -112,6 +112,10 @@ static void decode(struct o2_commands_run *run, const struct o2_reject *record, 
 	size_t length;
 	FILE *out = open_memstream(&text, &length);
 
+	if (out == NULL) {
+		json_decref(expected);
+		return;
+	}
 	dump(out, record, bytes, behind);
 	fclose(out);
 	o2_command_word(&run->command, "decode");
