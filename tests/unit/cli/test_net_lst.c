@@ -224,6 +224,20 @@ TEST_WITH(a_signal_ends_it_in_order, setup, NULL)
 	assert_true(o2_lst_sid_is_none(peer.sid));
 }
 
+static void interrupt(void)
+{
+	o2_net_stop = 1;
+}
+
+/* Nobody answers the first request: there is nothing to wait for. */
+TEST_WITH(signals_before_there_is_a_session, setup, NULL)
+{
+	world.round = interrupt;
+	assert_int_equal(world_run("lst 10.77.0.2@o2ib ping"), 1);
+	assert_string_equal(world.err,
+			    "o2ref: 10.77.0.2@o2ib: our session may be there until the node's own timeout\n");
+}
+
 TEST_WITH(the_time_ends_it, setup, NULL)
 {
 	assert_int_equal(run("lst --json --seconds 1 10.77.0.2@o2ib write"), 0);

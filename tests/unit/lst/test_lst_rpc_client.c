@@ -380,6 +380,19 @@ TEST_WITH(test_send_fails, setup, teardown)
 	assert_int_equal(o2_lst_rpc_active(client->rpc), 0);
 }
 
+/* Who is gone will not answer: only calls to that node end. */
+TEST_WITH(test_peer_down, setup, teardown)
+{
+	struct client *client = *state;
+
+	start(client, READ);
+	sent(client, 0);
+	o2_lst_rpc_peer_down(client->rpc, NID_B + 1, -ECONNRESET);
+	assert_int_equal(client->nanswers, 0);
+	o2_lst_rpc_peer_down(client->rpc, NID_B, -ECONNRESET);
+	expect(client, -ECONNRESET, "");
+}
+
 TEST_WITH(test_limits_and_stop, setup, teardown)
 {
 	struct client *client = *state;
