@@ -195,6 +195,15 @@ class Programs(unittest.TestCase):
         self.assertIn("protocol/memory", findings(result(*arguments, "grow", expect=DIFFER)))
         self.assertNotIn("protocol/memory", findings(result(*arguments, "refuse-all", expect=DIFFER)))
 
+    def test_a_program_that_ends_at_two_places_has_two_findings(self):
+        document = result("--cases", 60, "--no-corpus", "--stage", "sg_build", "--shrink", 3, "--", sys.executable, TALKER,
+                          "two-places", expect=DIFFER)
+        lines = [i for i, line in enumerate(TALKER.read_text(encoding="utf-8").splitlines(), 1) if "raise " in line]
+        found = document["implementations"][0]["findings"]
+        self.assertEqual(sorted(finding["reason"] for finding in found),
+                         [f"conduct: at talker.py:{line}" for line in lines])
+        self.assertEqual({finding["check"] for finding in found}, {"run/exit"})
+
     def test_selftest_says_what_is_wrong(self):
         for mistake, (_, words) in self.MISTAKES.items():
             if words is None:

@@ -75,6 +75,10 @@ def main():
         form = answer(request)
         if MISTAKE == "grow":
             KEPT.append(bytearray(os.urandom(1 << 16)))
+        if MISTAKE == "two-places" and request["buffer"]["kind"] == "iov":
+            raise ValueError(request["buffer"]["nob"])
+        if MISTAKE == "two-places":
+            raise KeyError(request["buffer"]["nob"])
         if MISTAKE == "crash":
             os.abort()
         if MISTAKE == "exit":
