@@ -25,7 +25,7 @@ OF_O2PROPS = (
     ("rdma", (), 20_000, 300_000), ("parts", (), 20_000, 300_000),
     ("forms", (), 3000, 30_000), ("sim", (), 300, 3000), ("hostile", (), 500, 5000), ("nodes", (), 60, 300),
     ("endpoint", (), 60, 300), ("verdicts", (), 10_000, 100_000), ("verbs", (), 500, 10_000), ("settings", (), 200, 1500),
-    ("commands", (), 60, 500),
+    ("commands", (), 60, 500), ("lst", (), 300, 3000),
     ("transfer", ("--device", "model"), 1000, 5000), ("transfer", ("--device", "loop"), 1000, 2000),
     ("transfer", ("--device", "loop", "--connect", "cm"), 300, 600),
 )

@@ -10,6 +10,7 @@
 #include "props/hostile/hostile_random.h"
 #include "props/judge/verdicts.h"
 #include "props/lnet/endpoints.h"
+#include "props/lst/lst.h"
 #include "props/stage/codec.h"
 #include "props/stage/dma.h"
 #include "props/stage/keys.h"
@@ -60,6 +61,7 @@ static struct o2_property own_property(struct o2_props_arguments *a, size_t i)
 	static struct o2_verdicts_run verdicts;
 	static struct o2_commands_run commands;
 	static struct o2_endpoints_run endpoints = {.ground = GROUND};
+	static struct o2_lst_run lst;
 #ifdef O2_PROPS_IN_PROCESS
 	static struct o2_sim_run sim;
 	static struct o2_hostile_run hostile;
@@ -100,14 +102,16 @@ static struct o2_property own_property(struct o2_props_arguments *a, size_t i)
 		return o2_verdicts_property(&verdicts);
 	case 12:
 		return o2_commands_property(&commands);
-#ifdef O2_PROPS_IN_PROCESS
 	case 13:
-		return o2_sim_property(&sim);
+		return o2_lst_property(&lst);
+#ifdef O2_PROPS_IN_PROCESS
 	case 14:
-		return o2_hostile_property(&hostile);
+		return o2_sim_property(&sim);
 	case 15:
-		return o2_verbs_property(&verbs);
+		return o2_hostile_property(&hostile);
 	case 16:
+		return o2_verbs_property(&verbs);
+	case 17:
 		settings.fail_allocation = o2_alloc_fault_arm;
 		settings.allocation_failed = o2_alloc_fault_fired;
 		settings.allocated = o2_alloc_live;

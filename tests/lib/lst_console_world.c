@@ -27,7 +27,7 @@ static int open_world(void **state, enum o2_byte_order order)
 	static struct console_world the_world;
 	struct console_world *world = &the_world;
 	struct o2_lst_rpc_config config = O2_LST_RPC_DEFAULTS;
-	struct lnet_side *a = &world->pair.a;
+	struct o2_lnet_side *a = &world->pair.a;
 
 	*state = world;
 	memset(world, 0, sizeof(*world));
@@ -92,22 +92,22 @@ void console_start(struct console_world *world)
 
 void console_pass(struct console_world *world, uint64_t ms)
 {
-	lnet_side_clock(&world->pair.a, o2_clock_ms(&world->pair.a.clock) + ms);
-	lnet_side_clock(&world->pair.b, o2_clock_ms(&world->pair.b.clock) + ms);
+	o2_lnet_side_clock(&world->pair.a, o2_clock_ms(&world->pair.a.clock) + ms);
+	o2_lnet_side_clock(&world->pair.b, o2_clock_ms(&world->pair.b.clock) + ms);
 	o2_lst_rpc_check_time(world->rpc);
 	o2_lst_console_check_time(world->console);
-	lnet_deliver_all(&world->pair);
+	o2_lnet_deliver_all(&world->pair);
 }
 
 void console_run(struct console_world *world)
 {
 	console_start(world);
-	lnet_deliver_all(&world->pair);
+	o2_lnet_deliver_all(&world->pair);
 }
 
 void console_deliver(struct console_world *world)
 {
-	lnet_deliver(world->pair.a.nletters > 0 ? &world->pair.a : &world->pair.b);
+	o2_lnet_deliver(world->pair.a.nletters > 0 ? &world->pair.a : &world->pair.b);
 }
 
 void console_again(struct console_world *world)

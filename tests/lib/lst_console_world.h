@@ -10,7 +10,7 @@
 #define CONSOLE_LANE_PAGE 16u
 
 struct console_world {
-	struct lnet_pair pair;
+	struct o2_lnet_pair pair;
 	struct lst_seat seat;
 	struct o2_lst_rpc *rpc;
 	struct o2_lst_console_config config; /* of the next console: three pings */

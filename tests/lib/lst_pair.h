@@ -2,23 +2,17 @@
 #ifndef O2_TESTS_LST_PAIR_H
 #define O2_TESTS_LST_PAIR_H
 
-#include "lst/node_internal.h"
+#include "props/lst/lst_requests.h"
+#include "props/lst/lst_side.h"
 #include "tests/lib/lnet_pair.h"
 
 /* Two test nodes of LNet selftest over two LNets; each can ask the other as a console does. */
 
 #define LST_SIDE_BULK 2u /* page of a side that bulk of a console is in */
 
-struct lst_side {
-	struct lnet_side *lnet;
-	struct o2_lst_node *node;
-	uint32_t nwrong;
-	struct o2_lst_node_wrong wrong;
-};
-
 struct lst_pair {
-	struct lnet_pair lnet;
-	struct lst_side a, b;
+	struct o2_lnet_pair lnet;
+	struct o2_lst_side a, b;
 	/* Of the last four requests with bulk. */
 	uint32_t next_memory;
 	struct o2_transfer_memory memory[4];
@@ -28,10 +22,7 @@ struct lst_pair {
 	struct o2_lst_msg reply; /* all zero: none */
 };
 
-/* Little limits, which fit into the pages of a side. */
-struct o2_lst_node_config lst_pair_config(void);
-
-/* b: the configuration of side B, NULL: lst_pair_config. */
+/* b: the configuration of side B, NULL: o2_lst_side_config. */
 void lst_pair_open(struct lst_pair *pair, const struct o2_lst_node_config *b);
 /* Asserts that nothing is left. */
 void lst_pair_close(struct lst_pair *pair);
@@ -46,18 +37,6 @@ int lst_pair_ask_bulk(struct lst_pair *pair, const struct o2_lst_msg *request, u
 
 /* It is now_ms at both. */
 void lst_pair_clock(struct lst_pair *pair, uint64_t now_ms);
-
-/* Requests. */
-struct o2_lst_sid lst_sid(uint64_t stamp);
-struct o2_lst_msg lst_mksn(struct o2_lst_sid sid, uint32_t force, const char *name);
-struct o2_lst_msg lst_rmsn(struct o2_lst_sid sid);
-struct o2_lst_msg lst_debug(void);
-struct o2_lst_msg lst_stat(struct o2_lst_sid sid);
-struct o2_lst_msg lst_batch(struct o2_lst_sid sid, uint64_t batch, uint32_t opc, uint32_t index,
-			    uint32_t arg);
-/* A half of a ping test of batch 1: loop 3, concurrency 1, stop at an error. */
-struct o2_lst_msg lst_test(struct o2_lst_sid sid, bool is_client, uint32_t ndest);
-struct o2_lst_msg lst_brw(enum o2_lst_brw_rw rw, enum o2_lst_brw_check check, uint32_t len);
 
 /* Destinations of a test, all the same node, in the memory of A's bulk; then ask B for a client half. */
 int lst_pair_add_client(struct lst_pair *pair, const struct o2_lst_msg *test, uint64_t nid);

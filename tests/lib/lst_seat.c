@@ -40,7 +40,7 @@ static void move_bulk(struct lst_seat *seat, uint64_t served, const struct o2_ls
 	const struct o2_lst_brw_reqst *brw = &msg->u.brw_reqst;
 	const struct o2_transfer_memory memory =
 		lnet_side_memory(&seat->pair->b, 0, SEAT_BULK_PAGE, brw->brw_len - seat->bulk_less);
-	uint8_t *bytes = lnet_side_bytes(&seat->pair->b, SEAT_BULK_PAGE);
+	uint8_t *bytes = o2_lnet_side_bytes(&seat->pair->b, SEAT_BULK_PAGE);
 
 	for (uint32_t i = 0; i < brw->brw_len; i++)
 		bytes[i] = seat->pattern == NULL ? 0 : seat->pattern[i % 8];
@@ -81,7 +81,7 @@ static void note_moved(void *context, uint64_t served, int status, uint64_t byte
 	assert_int_equal(status, 0);
 	assert_int_equal(bytes, brw->brw_len - seat->bulk_less);
 	if (brw->brw_rw == O2_LST_BRW_WRITE)
-		assert_true(o2_lst_pattern_check(lnet_side_bytes(&seat->pair->b, SEAT_BULK_PAGE),
+		assert_true(o2_lst_pattern_check(o2_lnet_side_bytes(&seat->pair->b, SEAT_BULK_PAGE),
 						 brw->brw_len - seat->bulk_less, 0, O2_LST_CHECK_FULL,
 						 msg->order, NULL));
 	if (seat->harm != NULL)
@@ -106,14 +106,14 @@ static bool listen_event(void *rpc, const struct o2_lnet_event *event)
 	return o2_lst_rpc_event(rpc, event);
 }
 
-void lst_listen(struct lnet_side *side, struct o2_lst_rpc *rpc)
+void lst_listen(struct o2_lnet_side *side, struct o2_lst_rpc *rpc)
 {
 	side->listener = rpc;
 	side->listen_done = listen_done;
 	side->listen_event = listen_event;
 }
 
-void lst_seat_open(struct lst_seat *seat, struct lnet_pair *pair, enum o2_byte_order order)
+void lst_seat_open(struct lst_seat *seat, struct o2_lnet_pair *pair, enum o2_byte_order order)
 {
 	static const struct o2_lst_service_ops ops = {note_request, note_moved, note_over};
 	static const enum o2_lst_service services[] = {
@@ -121,7 +121,7 @@ void lst_seat_open(struct lst_seat *seat, struct lnet_pair *pair, enum o2_byte_o
 		O2_LST_SERVICE_TEST,  O2_LST_SERVICE_QUERY_STAT,   O2_LST_SERVICE_BRW,
 		O2_LST_SERVICE_PING};
 	struct o2_lst_rpc_config config = O2_LST_RPC_DEFAULTS;
-	struct lnet_side *b = &pair->b;
+	struct o2_lnet_side *b = &pair->b;
 
 	memset(seat, 0, sizeof(*seat));
 	seat->pair = pair;

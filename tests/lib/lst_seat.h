@@ -17,7 +17,7 @@
 #define SEAT_TIMEOUT_S 100u
 
 struct lst_seat {
-	struct lnet_pair *pair;
+	struct o2_lnet_pair *pair;
 	struct o2_lst_rpc *rpc;
 	enum o2_byte_order order;
 	struct o2_lst_sid sid; /* the session that it is in */
@@ -38,10 +38,10 @@ struct lst_seat {
 };
 
 /* What the side's LNet tells goes to the RPCs first. */
-void lst_listen(struct lnet_side *side, struct o2_lst_rpc *rpc);
+void lst_listen(struct o2_lnet_side *side, struct o2_lst_rpc *rpc);
 
 /* order: of its messages, and of what it fills memory with. */
-void lst_seat_open(struct lst_seat *seat, struct lnet_pair *pair, enum o2_byte_order order);
+void lst_seat_open(struct lst_seat *seat, struct o2_lnet_pair *pair, enum o2_byte_order order);
 void lst_seat_close(struct lst_seat *seat);
 
 /* How many requests of that type have come. */

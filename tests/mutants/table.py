@@ -8,7 +8,8 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 # In the order of the table in docs/mutants.md.
-FILES = ("plans", "memory", "codec", "keys", "pools", "credits", "completion", "connections", "left", "chains", "endpoints", "wide")
+FILES = ("plans", "memory", "codec", "keys", "pools", "credits", "completion", "connections", "left", "chains", "endpoints", "wide",
+         "selftest")
 
 # The property that kills the defects of an area, unless their file names one for all of it.
 PROPERTY_OF_AREA = {"codec": "codec", "keys": "keys", "pool": "pools"}

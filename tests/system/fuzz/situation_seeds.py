@@ -16,7 +16,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
 TARGETS = {"dma_map": "dma", "reg_plan": "reg_plan", "keys": "keys", "pools": "pools", "parts": "parts", "forms": "forms",
-           "verdicts": "verdicts", "hostile": "hostile", "settings": "settings"}
+           "verdicts": "verdicts", "hostile": "hostile", "settings": "settings",
+           "selftest": "lst"}
 
 
 def contents(folder):

@@ -10,16 +10,16 @@
  * pools"): nobody tells the time but o2_endpoint_clock.
  */
 
-#define BURST	   12u
-#define POOL_ELEMS 2u /* of a registration pool: side_config */
-#define BYTES	   9000u
-#define PORTAL	   60u
-#define LNET_PAGES 2u
-#define SOURCE_AT  LNET_PAGES
-#define SINK_AT	   (LNET_PAGES + 8u)
-#define STEP_MS	   1000u
-#define LIFE_MS	   300000u
-#define RETRY_MS   1000u
+#define BURST		   12u
+#define POOL_ELEMS	   2u /* of a registration pool: side_config */
+#define BYTES		   9000u
+#define PORTAL		   60u
+#define O2_LNET_SIDE_PAGES 2u
+#define SOURCE_AT	   O2_LNET_SIDE_PAGES
+#define SINK_AT		   (O2_LNET_SIDE_PAGES + 8u)
+#define STEP_MS		   1000u
+#define LIFE_MS		   300000u
+#define RETRY_MS	   1000u
 
 static const struct {
 	enum o2_reg_mode mode;

@@ -9,16 +9,16 @@ static const uint32_t sizes[] = {1, 100, 3976, 3977, 65536, O2_MAX_TRANSFER_BYTE
 
 TEST_WITH(test_ping, lnet_pair_setup, lnet_pair_teardown)
 {
-	struct lnet_pair *pair = *state;
+	struct o2_lnet_pair *pair = *state;
 	const struct o2_transfer_memory sink = lnet_side_memory(&pair->a, 0, 2, O2_PING_SINK_BYTES);
 	const struct o2_lnet_target target = {
 		.nid = NID_B, .portal = O2_PING_PORTAL, .match_bits = O2_PING_MATCH_BITS};
 	struct o2_ping_info info;
 
 	lnet_get(&pair->a, &target, &sink);
-	lnet_deliver_all(pair);
+	o2_lnet_deliver_all(pair);
 	lnet_expect_result(&pair->a, 0, O2_PING_INFO_BYTES);
-	assert_int_equal(o2_ping_decode(lnet_side_bytes(&pair->a, 2), O2_PING_INFO_BYTES, &info, NULL), 2);
+	assert_int_equal(o2_ping_decode(o2_lnet_side_bytes(&pair->a, 2), O2_PING_INFO_BYTES, &info, NULL), 2);
 	assert_int_equal(info.ni[1].nid, NID_B);
 	/* The same with a sink that only RDMA can serve, and one that is too small for all of it. */
 	for (unsigned int i = 0; i < 2; i++) {
@@ -26,30 +26,30 @@ TEST_WITH(test_ping, lnet_pair_setup, lnet_pair_teardown)
 		const struct o2_transfer_memory other = lnet_side_memory(&pair->a, 1, 4, length);
 
 		lnet_get(&pair->a, &target, &other);
-		lnet_deliver_all(pair);
+		o2_lnet_deliver_all(pair);
 		lnet_expect_result(&pair->a, 0, i == 0 ? O2_PING_INFO_BYTES : 20);
-		assert_memory_equal(lnet_side_bytes(&pair->a, 4), lnet_side_bytes(&pair->a, 2), 20);
+		assert_memory_equal(o2_lnet_side_bytes(&pair->a, 4), o2_lnet_side_bytes(&pair->a, 2), 20);
 	}
 }
 
 TEST_WITH(test_push, lnet_pair_setup, lnet_pair_teardown)
 {
-	struct lnet_pair *pair = *state;
+	struct o2_lnet_pair *pair = *state;
 	const struct o2_ping_info info = o2_ping_info_make(NID_A, 12345, 0x1e, 2);
 	const struct o2_transfer_memory source = lnet_side_memory(&pair->a, 0, 2, O2_PING_INFO_BYTES);
 	const struct o2_lnet_target target = {
 		.nid = NID_B, .portal = O2_PING_PORTAL, .match_bits = O2_PING_MATCH_BITS, .ack = true};
 
-	assert_int_equal(o2_ping_encode(&info, lnet_side_bytes(&pair->a, 2), 48), 48);
+	assert_int_equal(o2_ping_encode(&info, o2_lnet_side_bytes(&pair->a, 2), 48), 48);
 	lnet_put(&pair->a, &target, &source);
-	lnet_deliver_all(pair);
+	o2_lnet_deliver_all(pair);
 	lnet_expect_result(&pair->a, 0, 48);
-	assert_memory_equal(lnet_side_bytes(&pair->b, 1), lnet_side_bytes(&pair->a, 2), 48);
+	assert_memory_equal(o2_lnet_side_bytes(&pair->b, 1), o2_lnet_side_bytes(&pair->a, 2), 48);
 }
 
 TEST_WITH(test_put, lnet_pair_setup, lnet_pair_teardown)
 {
-	struct lnet_pair *pair = *state;
+	struct o2_lnet_pair *pair = *state;
 
 	lnet_offer(&pair->b, 0);
 	for (unsigned int i = 0; i < 2 * sizeof(sizes) / sizeof(sizes[0]); i++) {
@@ -58,12 +58,12 @@ TEST_WITH(test_put, lnet_pair_setup, lnet_pair_teardown)
 		struct o2_lnet_target target = target_at(NID_B, i % 2 == 1);
 
 		target.hdr_data = 0x1122334455667788;
-		memset(lnet_side_bytes(&pair->b, 256), 0, O2_MAX_TRANSFER_BYTES);
-		fill_bytes(lnet_side_bytes(&pair->a, 2), size, (uint8_t)i);
+		memset(o2_lnet_side_bytes(&pair->b, 256), 0, O2_MAX_TRANSFER_BYTES);
+		fill_bytes(o2_lnet_side_bytes(&pair->a, 2), size, (uint8_t)i);
 		lnet_put(&pair->a, &target, &source);
-		lnet_deliver_all(pair);
+		o2_lnet_deliver_all(pair);
 		lnet_expect_result(&pair->a, 0, size);
-		assert_memory_equal(lnet_side_bytes(&pair->b, 256), lnet_side_bytes(&pair->a, 2), size);
+		assert_memory_equal(o2_lnet_side_bytes(&pair->b, 256), o2_lnet_side_bytes(&pair->a, 2), size);
 		assert_int_equal(pair->b.nevents, 1);
 		assert_int_equal(pair->b.event[0].kind, O2_LNET_EVENT_PUT);
 		assert_int_equal(pair->b.event[0].entry_tag, 77);
@@ -75,20 +75,21 @@ TEST_WITH(test_put, lnet_pair_setup, lnet_pair_teardown)
 
 TEST_WITH(test_get, lnet_pair_setup, lnet_pair_teardown)
 {
-	struct lnet_pair *pair = *state;
+	struct o2_lnet_pair *pair = *state;
 
 	lnet_offer(&pair->b, 0);
-	fill_bytes(lnet_side_bytes(&pair->b, 256), O2_MAX_TRANSFER_BYTES, 3);
+	fill_bytes(o2_lnet_side_bytes(&pair->b, 256), O2_MAX_TRANSFER_BYTES, 3);
 	for (unsigned int i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
 		const struct o2_transfer_memory sink = lnet_side_memory(&pair->a, 0, 2, sizes[i]);
 		const struct o2_lnet_target target = target_at(NID_B, false);
 
-		memset(lnet_side_bytes(&pair->a, 2), 0xee, O2_MAX_TRANSFER_BYTES);
+		memset(o2_lnet_side_bytes(&pair->a, 2), 0xee, O2_MAX_TRANSFER_BYTES);
 		lnet_get(&pair->a, &target, &sink);
-		lnet_deliver_all(pair);
+		o2_lnet_deliver_all(pair);
 		lnet_expect_result(&pair->a, 0, sizes[i]);
-		assert_memory_equal(lnet_side_bytes(&pair->a, 2), lnet_side_bytes(&pair->b, 256), sizes[i]);
-		assert_int_equal(lnet_side_bytes(&pair->a, 2)[sizes[i]],
+		assert_memory_equal(o2_lnet_side_bytes(&pair->a, 2), o2_lnet_side_bytes(&pair->b, 256),
+				    sizes[i]);
+		assert_int_equal(o2_lnet_side_bytes(&pair->a, 2)[sizes[i]],
 				 sizes[i] == O2_MAX_TRANSFER_BYTES ? 0 : 0xee);
 		assert_int_equal(pair->b.nevents, 1);
 		assert_int_equal(pair->b.event[0].kind, O2_LNET_EVENT_GET);
@@ -99,7 +100,7 @@ TEST_WITH(test_get, lnet_pair_setup, lnet_pair_teardown)
 /* A peer that takes shorter messages. */
 TEST_WITH(test_small_messages, lnet_pair_setup, lnet_pair_teardown)
 {
-	struct lnet_pair *pair = *state;
+	struct o2_lnet_pair *pair = *state;
 
 	lnet_offer(&pair->b, 0);
 	pair->a.immediate_max = pair->b.immediate_max = 28;
@@ -107,50 +108,50 @@ TEST_WITH(test_small_messages, lnet_pair_setup, lnet_pair_teardown)
 		const struct o2_transfer_memory memory = lnet_side_memory(&pair->a, 0, 2, size);
 		const struct o2_lnet_target target = target_at(NID_B, true);
 
-		fill_bytes(lnet_side_bytes(&pair->a, 2), size, (uint8_t)size);
+		fill_bytes(o2_lnet_side_bytes(&pair->a, 2), size, (uint8_t)size);
 		lnet_put(&pair->a, &target, &memory);
-		assert_int_equal(pair->a.letter[0].kind, size == 28 ? LETTER_IMMEDIATE : LETTER_PUT);
-		lnet_deliver_all(pair);
+		assert_int_equal(pair->a.letter[0].kind, size == 28 ? O2_LETTER_IMMEDIATE : O2_LETTER_PUT);
+		o2_lnet_deliver_all(pair);
 		lnet_expect_result(&pair->a, 0, size);
-		assert_memory_equal(lnet_side_bytes(&pair->b, 256), lnet_side_bytes(&pair->a, 2), size);
+		assert_memory_equal(o2_lnet_side_bytes(&pair->b, 256), o2_lnet_side_bytes(&pair->a, 2), size);
 		lnet_get(&pair->a, &target, &memory);
-		assert_int_equal(pair->a.letter[0].kind, size == 28 ? LETTER_IMMEDIATE : LETTER_GET);
-		lnet_deliver_all(pair);
+		assert_int_equal(pair->a.letter[0].kind, size == 28 ? O2_LETTER_IMMEDIATE : O2_LETTER_GET);
+		o2_lnet_deliver_all(pair);
 		lnet_expect_result(&pair->a, 0, size);
 	}
 }
 
 TEST_WITH(test_offset_and_truncation, lnet_pair_setup, lnet_pair_teardown)
 {
-	struct lnet_pair *pair = *state;
+	struct o2_lnet_pair *pair = *state;
 	const struct o2_transfer_memory memory = lnet_side_memory(&pair->a, 0, 2, 65536);
 	struct o2_lnet_target target = target_at(NID_B, true);
 
 	lnet_offer(&pair->b, O2_LNET_MD_TRUNCATE);
-	fill_bytes(lnet_side_bytes(&pair->a, 2), 65536, 9);
+	fill_bytes(o2_lnet_side_bytes(&pair->a, 2), 65536, 9);
 	target.offset = O2_MAX_TRANSFER_BYTES - 8192;
 	lnet_put(&pair->a, &target, &memory);
-	lnet_deliver_all(pair);
+	o2_lnet_deliver_all(pair);
 	lnet_expect_result(&pair->a, 0, 8192);
-	assert_memory_equal(lnet_side_bytes(&pair->b, 256) + target.offset, lnet_side_bytes(&pair->a, 2),
-			    8192);
-	memset(lnet_side_bytes(&pair->a, 2), 0, 65536);
+	assert_memory_equal(o2_lnet_side_bytes(&pair->b, 256) + target.offset,
+			    o2_lnet_side_bytes(&pair->a, 2), 8192);
+	memset(o2_lnet_side_bytes(&pair->a, 2), 0, 65536);
 	lnet_get(&pair->a, &target, &memory);
-	lnet_deliver_all(pair);
+	o2_lnet_deliver_all(pair);
 	lnet_expect_result(&pair->a, 0, 8192);
-	assert_memory_equal(lnet_side_bytes(&pair->b, 256) + target.offset, lnet_side_bytes(&pair->a, 2),
-			    8192);
+	assert_memory_equal(o2_lnet_side_bytes(&pair->b, 256) + target.offset,
+			    o2_lnet_side_bytes(&pair->a, 2), 8192);
 	/* At the very end there is room for nothing, and that looks like no match. */
 	target.offset = O2_MAX_TRANSFER_BYTES;
 	lnet_put(&pair->a, &target, &memory);
-	lnet_deliver_all(pair);
+	o2_lnet_deliver_all(pair);
 	lnet_expect_result(&pair->a, -ENODATA, 0);
 }
 
 /* The header has 32 bits for it: no place is reached by another one's number. */
 TEST_WITH(test_offset_too_large, lnet_pair_setup, lnet_pair_teardown)
 {
-	struct lnet_pair *pair = *state;
+	struct o2_lnet_pair *pair = *state;
 	const struct o2_transfer_memory memory = lnet_side_memory(&pair->a, 0, 2, 8192);
 	struct o2_lnet_target target = target_at(NID_B, true);
 	struct o2_error error;
@@ -168,7 +169,7 @@ TEST_WITH(test_offset_too_large, lnet_pair_setup, lnet_pair_teardown)
 
 TEST_WITH(test_no_match, lnet_pair_setup, lnet_pair_teardown)
 {
-	struct lnet_pair *pair = *state;
+	struct o2_lnet_pair *pair = *state;
 	const struct o2_lnet_config defaults = O2_LNET_DEFAULTS;
 
 	for (unsigned int i = 0; i < 4; i++) {
@@ -177,14 +178,14 @@ TEST_WITH(test_no_match, lnet_pair_setup, lnet_pair_teardown)
 		const struct o2_lnet_target target = target_at(NID_B, true);
 
 		(i % 2 == 0 ? lnet_put : lnet_get)(&pair->a, &target, &memory);
-		lnet_deliver_all(pair);
+		o2_lnet_deliver_all(pair);
 		lnet_expect_dropped(&pair->b, "lnet/match/none");
 		if (size == 100) {
 			/* Silence: only time tells. */
 			assert_int_equal(pair->a.nresults, 0);
-			lnet_side_clock(&pair->a, (i + 1) * defaults.response_timeout_ms - 1);
+			o2_lnet_side_clock(&pair->a, (i + 1) * defaults.response_timeout_ms - 1);
 			assert_int_equal(pair->a.nresults, 0);
-			lnet_side_clock(&pair->a, (i + 1) * defaults.response_timeout_ms);
+			o2_lnet_side_clock(&pair->a, (i + 1) * defaults.response_timeout_ms);
 		}
 		lnet_expect_result(&pair->a, size == 100 ? -ETIMEDOUT : -ENODATA, 0);
 		if (size != 100) {
@@ -204,7 +205,7 @@ TEST_WITH(test_no_match, lnet_pair_setup, lnet_pair_teardown)
 TEST_WITH(test_transport_refuses, lnet_pair_setup, lnet_pair_teardown)
 {
 	const struct o2_transfer_fault dreq = {.side = O2_FAULT_PEER_CLOSED};
-	struct lnet_pair *pair = *state;
+	struct o2_lnet_pair *pair = *state;
 	struct o2_error error;
 
 	pair->a.refuse = -ENETDOWN;
@@ -229,7 +230,7 @@ TEST_WITH(test_transport_refuses, lnet_pair_setup, lnet_pair_teardown)
 		const struct o2_lnet_target target = target_at(NID_B, true);
 
 		(i == 0 ? lnet_put : lnet_get)(&pair->a, &target, &memory);
-		lnet_deliver_all(pair);
+		o2_lnet_deliver_all(pair);
 		assert_int_equal(pair->a.nresults, 0);
 		assert_int_equal(o2_lnet_messages(pair->b.lnet), 0);
 		o2_lnet_peer_down(pair->a.lnet, NID_B + 1, -ECONNRESET, NULL);
@@ -246,7 +247,7 @@ TEST_WITH(test_transport_refuses, lnet_pair_setup, lnet_pair_teardown)
 
 TEST_WITH(test_transfer_fails, lnet_pair_setup, lnet_pair_teardown)
 {
-	struct lnet_pair *pair = *state;
+	struct o2_lnet_pair *pair = *state;
 
 	lnet_offer(&pair->b, 0);
 	pair->a.fail_transfer = -ECONNABORTED;
@@ -255,7 +256,7 @@ TEST_WITH(test_transfer_fails, lnet_pair_setup, lnet_pair_teardown)
 		const struct o2_lnet_target target = target_at(NID_B, true);
 
 		(i == 0 ? lnet_put : lnet_get)(&pair->a, &target, &memory);
-		lnet_deliver_all(pair);
+		o2_lnet_deliver_all(pair);
 		lnet_expect_result(&pair->a, -ECONNABORTED, 0);
 		/* And no ACK. */
 		assert_int_equal(pair->b.event[i].status, -ECONNABORTED);
@@ -265,7 +266,7 @@ TEST_WITH(test_transfer_fails, lnet_pair_setup, lnet_pair_teardown)
 
 TEST(test_limits)
 {
-	struct lnet_pair pair;
+	struct o2_lnet_pair pair;
 	struct o2_lnet_config config = O2_LNET_DEFAULTS;
 	struct o2_transfer_memory memory;
 	const struct o2_lnet_target target = target_at(NID_B, true), back = target_at(NID_A, true);
@@ -285,18 +286,18 @@ TEST(test_limits)
 	lnet_offer(&pair.b, 0);
 	memory = lnet_side_memory(&pair.b, 0, 2, 5000);
 	lnet_put(&pair.b, &back, &memory);
-	assert_int_equal(lnet_deliver(&pair.b), -ENOSPC);
+	assert_int_equal(o2_lnet_deliver(&pair.b), -ENOSPC);
 	lnet_expect_dropped(&pair.a, "lnet/messages");
 	memory = lnet_side_memory(&pair.b, 0, 2, 50);
 	lnet_put(&pair.b, &back, &memory);
-	assert_int_equal(lnet_deliver(&pair.b), 0);
+	assert_int_equal(o2_lnet_deliver(&pair.b), 0);
 	lnet_expect_dropped(&pair.a, "lnet/messages");
 	lnet_get(&pair.b, &back, &memory);
-	assert_int_equal(lnet_deliver(&pair.b), 0);
+	assert_int_equal(o2_lnet_deliver(&pair.b), 0);
 	assert_int_equal(pair.a.event[pair.a.nevents - 1].status, -ENOSPC);
 	/* None of this holds an entry: only that of one of the two pings' is left for a new one. */
 	assert_int_equal(o2_lnet_detach(pair.a.lnet, 2), 0);
-	lnet_deliver_all(&pair);
+	o2_lnet_deliver_all(&pair);
 	/* Destroying ends what waits. */
 	pair.b.nresults = 0;
 	assert_int_equal(o2_lnet_messages(pair.b.lnet), 2);
@@ -307,10 +308,10 @@ TEST(test_limits)
 
 TEST_WITH(test_what_a_caller_may_not_ask, lnet_pair_setup, lnet_pair_teardown)
 {
-	struct lnet_pair *pair = *state;
+	struct o2_lnet_pair *pair = *state;
 	const struct o2_lnet_target target = target_at(NID_B, true);
 	struct o2_transfer_memory memory = lnet_side_memory(&pair->a, 0, 2, 100);
-	const struct o2_lnet_transport transport = lnet_side_transport(&pair->a);
+	const struct o2_lnet_transport transport = o2_lnet_side_transport(&pair->a);
 	const struct o2_lnet_ops ops = {.done = NULL};
 	struct o2_lnet_config config = O2_LNET_DEFAULTS;
 	struct o2_lnet *lnet = NULL;
@@ -332,7 +333,7 @@ TEST_WITH(test_what_a_caller_may_not_ask, lnet_pair_setup, lnet_pair_teardown)
 					&lnet, &error),
 			 -EINVAL);
 	config = O2_LNET_DEFAULTS;
-	config.first_page = LNET_PAGES - 1;
+	config.first_page = O2_LNET_SIDE_PAGES - 1;
 	assert_error(o2_lnet_create(&config, &transport, &pair->a.arena, &pair->a.clock, &ops, NULL, &lnet,
 				    &error),
 		     -EINVAL, &error, "lnet/config/first-page");

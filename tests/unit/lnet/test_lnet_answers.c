@@ -7,20 +7,20 @@
 /* An ACK or REPLY may be there before our own send has completed. */
 TEST_WITH(test_answer_before_completion, lnet_pair_setup, lnet_pair_teardown)
 {
-	struct lnet_pair *pair = *state;
+	struct o2_lnet_pair *pair = *state;
 
 	lnet_offer(&pair->b, 0);
 	for (unsigned int i = 0; i < 2; i++) {
 		const struct o2_transfer_memory memory = lnet_side_memory(&pair->a, 0, 2, 100);
 		const struct o2_lnet_target target = target_at(NID_B, true);
-		static struct letter request;
+		static struct o2_letter request;
 
 		(i == 0 ? lnet_put : lnet_get)(&pair->a, &target, &memory);
 		request = pair->a.letter[0];
 		pair->a.nletters = 0;
 		assert_int_equal(o2_lnet_receive(pair->b.lnet, NID_A, &request.hdr, request.payload, NULL),
 				 0);
-		assert_int_equal(lnet_deliver(&pair->b), 0);
+		assert_int_equal(o2_lnet_deliver(&pair->b), 0);
 		assert_int_equal(pair->a.nresults, 0);
 		/* Even a failed completion takes nothing back. */
 		o2_lnet_finished(pair->a.lnet, request.tag, i == 0 ? 0 : -EIO, 0, NULL);
@@ -31,7 +31,7 @@ TEST_WITH(test_answer_before_completion, lnet_pair_setup, lnet_pair_teardown)
 /* The sink is small enough for an IMMEDIATE, but the peer replies by RDMA. */
 TEST_WITH(test_reply_by_rdma, lnet_pair_setup, lnet_pair_teardown)
 {
-	struct lnet_pair *pair = *state;
+	struct o2_lnet_pair *pair = *state;
 	const struct o2_transfer_memory sink = lnet_side_memory(&pair->a, 0, 2, 1000);
 	const struct o2_lnet_target target = target_at(NID_B, false);
 	struct o2_lnet_hdr reply = {
@@ -42,14 +42,14 @@ TEST_WITH(test_reply_by_rdma, lnet_pair_setup, lnet_pair_teardown)
 
 	lnet_get(&pair->a, &target, &sink);
 	reply.msg.reply.dst_wmd = pair->a.letter[0].hdr.msg.get.return_wmd;
-	assert_int_equal(lnet_deliver(&pair->a), 0);
+	assert_int_equal(o2_lnet_deliver(&pair->a), 0);
 	assert_int_equal(o2_lnet_match(pair->a.lnet, NID_B, &reply, &memory, &tag, &error), 0);
 	assert_int_equal(memory.buffer.nob, 900);
 	assert_ptr_equal(memory.buffer.iov, sink.buffer.iov);
 	/* A second one is not let in, and while the first is under way nothing times out. */
 	assert_int_equal(o2_lnet_match(pair->a.lnet, NID_B, &reply, &memory, &again, &error), -ENODATA);
 	lnet_expect_dropped(&pair->a, "lnet/unknown-handle");
-	lnet_side_clock(&pair->a, 10000000);
+	o2_lnet_side_clock(&pair->a, 10000000);
 	o2_lnet_peer_down(pair->a.lnet, NID_B, -ECONNRESET, NULL);
 	assert_int_equal(pair->a.nresults, 0);
 	o2_lnet_finished(pair->a.lnet, tag, 0, 900, NULL);
@@ -61,13 +61,13 @@ TEST_WITH(test_reply_by_rdma, lnet_pair_setup, lnet_pair_teardown)
 	assert_int_equal(o2_lnet_match(pair->a.lnet, NID_B, &reply, &memory, &tag, &error), 0);
 	o2_lnet_finished(pair->a.lnet, tag, -EIO, 0, NULL);
 	assert_int_equal(pair->a.nresults, 0);
-	assert_int_equal(lnet_deliver(&pair->a), 0);
+	assert_int_equal(o2_lnet_deliver(&pair->a), 0);
 	lnet_expect_result(&pair->a, -EIO, 0);
 }
 
 TEST_WITH(test_long_reply, lnet_pair_setup, lnet_pair_teardown)
 {
-	struct lnet_pair *pair = *state;
+	struct o2_lnet_pair *pair = *state;
 	const struct o2_transfer_memory sink = lnet_side_memory(&pair->a, 0, 2, 1000);
 	const struct o2_lnet_target target = target_at(NID_B, false);
 	struct o2_lnet_hdr reply = {
@@ -80,16 +80,16 @@ TEST_WITH(test_long_reply, lnet_pair_setup, lnet_pair_teardown)
 	memset(payload, 0x55, sizeof(payload));
 	lnet_get(&pair->a, &target, &sink);
 	reply.msg.reply.dst_wmd = pair->a.letter[0].hdr.msg.get.return_wmd;
-	assert_int_equal(lnet_deliver(&pair->a), 0);
+	assert_int_equal(o2_lnet_deliver(&pair->a), 0);
 	pair->b.nletters = 0;
 	assert_int_equal(o2_lnet_receive(pair->a.lnet, NID_B, &reply, payload, &error), 0);
 	lnet_expect_result(&pair->a, -EMSGSIZE, 0);
 	lnet_expect_fault(&pair->a, O2_FAULT_PEER_MESSAGE, "lnet/reply/too-long", 1001, 1000);
-	assert_int_equal(lnet_side_bytes(&pair->a, 2)[0], 0);
+	assert_int_equal(o2_lnet_side_bytes(&pair->a, 2)[0], 0);
 
 	lnet_get(&pair->a, &target, &sink);
 	reply.msg.reply.dst_wmd = pair->a.letter[0].hdr.msg.get.return_wmd;
-	assert_int_equal(lnet_deliver(&pair->a), 0);
+	assert_int_equal(o2_lnet_deliver(&pair->a), 0);
 	assert_int_equal(o2_lnet_match(pair->a.lnet, NID_B, &reply, &memory, &tag, &error), -EMSGSIZE);
 	lnet_expect_result(&pair->a, -EMSGSIZE, 0);
 	lnet_expect_fault(&pair->a, O2_FAULT_PEER_MESSAGE, "lnet/reply/too-long", 1001, 1000);
@@ -98,7 +98,7 @@ TEST_WITH(test_long_reply, lnet_pair_setup, lnet_pair_teardown)
 /* Answers to what was not asked: each is dropped, the connection stays, the operation goes on. */
 TEST_WITH(test_answers_that_nobody_asked_for, lnet_pair_setup, lnet_pair_teardown)
 {
-	struct lnet_pair *pair = *state;
+	struct o2_lnet_pair *pair = *state;
 	const struct o2_transfer_memory memory = lnet_side_memory(&pair->a, 0, 2, 100);
 	const struct o2_transfer_memory large = lnet_side_memory(&pair->a, 1, 4, 5000);
 	struct o2_lnet_hdr ack = {.dest_nid = NID_A, .src_nid = NID_B, .type = O2_LNET_ACK};
@@ -154,7 +154,7 @@ TEST_WITH(test_answers_that_nobody_asked_for, lnet_pair_setup, lnet_pair_teardow
 	assert_int_equal(o2_lnet_receive(pair->a.lnet, NID_B, &ack, NULL, NULL), 0);
 	lnet_expect_dropped(&pair->a, "lnet/unknown-handle");
 	lnet_offer(&pair->b, 0);
-	lnet_deliver_all(pair);
+	o2_lnet_deliver_all(pair);
 	assert_int_equal(pair->a.nresults, 3);
 	for (unsigned int i = 0; i < 3; i++)
 		assert_int_equal(pair->a.result[i].status, 0);
@@ -163,7 +163,7 @@ TEST_WITH(test_answers_that_nobody_asked_for, lnet_pair_setup, lnet_pair_teardow
 /* An ACK that contradicts what the RDMA moved. */
 TEST_WITH(test_ack_against_rdma, lnet_pair_setup, lnet_pair_teardown)
 {
-	struct lnet_pair *pair = *state;
+	struct o2_lnet_pair *pair = *state;
 	const struct o2_transfer_memory memory = lnet_side_memory(&pair->a, 0, 2, 8192);
 	const struct o2_lnet_target target = target_at(NID_B, true);
 	struct o2_lnet_hdr ack = {.dest_nid = NID_A, .src_nid = NID_B, .type = O2_LNET_ACK};
@@ -180,7 +180,7 @@ TEST_WITH(test_ack_against_rdma, lnet_pair_setup, lnet_pair_teardown)
 
 TEST_WITH(test_headers_that_are_not_for_us, lnet_pair_setup, lnet_pair_teardown)
 {
-	struct lnet_pair *pair = *state;
+	struct o2_lnet_pair *pair = *state;
 	const struct {
 		uint64_t dest;
 		bool rdma_get;

@@ -7,12 +7,12 @@
 #define POISON 0xee
 
 /* A PUT or GET of ours towards the peer; returns what names it. */
-static uint64_t start(struct lnet_side *side, bool get, uint32_t size, const struct o2_lnet_target *target)
+static uint64_t start(struct o2_lnet_side *side, bool get, uint32_t size, const struct o2_lnet_target *target)
 {
 	const struct o2_transfer_memory memory = lnet_side_memory(side, 0, 2, size);
 	uint64_t operation;
 
-	memset(lnet_side_bytes(side, 2), POISON, size);
+	memset(o2_lnet_side_bytes(side, 2), POISON, size);
 	assert_int_equal(get ? o2_lnet_get(side->lnet, target, &memory, &operation, NULL)
 			     : o2_lnet_put(side->lnet, target, &memory, &operation, NULL),
 			 0);
@@ -20,7 +20,7 @@ static uint64_t start(struct lnet_side *side, bool get, uint32_t size, const str
 }
 
 /* The peer's only event says whether the entry has gone with it. */
-static void expect_event(struct lnet_side *side, enum o2_lnet_event_kind kind, bool unlinked)
+static void expect_event(struct o2_lnet_side *side, enum o2_lnet_event_kind kind, bool unlinked)
 {
 	assert_int_equal(side->nevents, 1);
 	assert_int_equal(side->event[0].kind, kind);
@@ -28,7 +28,7 @@ static void expect_event(struct lnet_side *side, enum o2_lnet_event_kind kind, b
 	side->nevents = 0;
 }
 
-static int attach(struct lnet_side *side, uint32_t options, uint32_t uses)
+static int attach(struct o2_lnet_side *side, uint32_t options, uint32_t uses)
 {
 	const struct o2_transfer_memory memory = lnet_side_memory(side, 3, 256, 65536);
 	struct o2_lnet_entry entry = entry_of(&memory);
@@ -41,7 +41,7 @@ static int attach(struct lnet_side *side, uint32_t options, uint32_t uses)
 TEST_WITH(test_unlinked_with_its_last_use, lnet_pair_setup, lnet_pair_teardown)
 {
 	const struct o2_lnet_target target = target_at(NID_B, false);
-	struct lnet_pair *pair = *state;
+	struct o2_lnet_pair *pair = *state;
 
 	for (unsigned int i = 0; i < 4; i++) {
 		const bool get = i % 2 == 1;
@@ -51,7 +51,7 @@ TEST_WITH(test_unlinked_with_its_last_use, lnet_pair_setup, lnet_pair_teardown)
 		assert_int_equal(index, 2);
 		for (unsigned int use = 0; use < 2; use++) {
 			start(&pair->a, get, size, &target);
-			lnet_deliver_all(pair);
+			o2_lnet_deliver_all(pair);
 			lnet_expect_result(&pair->a, 0, size);
 			expect_event(&pair->b, get ? O2_LNET_EVENT_GET : O2_LNET_EVENT_PUT, use == 1);
 		}
@@ -68,7 +68,7 @@ TEST_WITH(test_unlink_in_use, lnet_pair_setup, lnet_pair_teardown)
 		.type = O2_LNET_PUT,
 		.payload_length = 8192,
 		.msg.put = {.ack_wmd = {UINT64_MAX, UINT64_MAX}, .match_bits = 0x1234, .ptl_index = 60}};
-	struct lnet_pair *pair = *state;
+	struct o2_lnet_pair *pair = *state;
 	struct o2_transfer_memory memory;
 	uint64_t tag, other;
 
@@ -92,42 +92,42 @@ TEST(test_no_room_uses_nothing)
 {
 	const struct o2_lnet_target target = target_at(NID_B, false), back = target_at(NID_A, true);
 	struct o2_lnet_config config = O2_LNET_DEFAULTS;
-	struct lnet_pair pair;
+	struct o2_lnet_pair pair;
 
 	config.max_messages = 1;
 	lnet_pair_open(&pair, &config);
 	assert_int_equal(attach(&pair.b, O2_LNET_MD_UNLINK, 1), 2);
 	start(&pair.b, false, 100, &back);
 	start(&pair.a, false, 8192, &target);
-	assert_int_equal(lnet_deliver(&pair.a), -ENOSPC);
+	assert_int_equal(o2_lnet_deliver(&pair.a), -ENOSPC);
 	lnet_expect_dropped(&pair.b, "lnet/messages");
 	lnet_expect_result(&pair.a, -ENOSPC, 0);
 	assert_int_equal(o2_lnet_unlink(pair.b.lnet, 2), 0);
-	lnet_deliver_all(&pair);
+	o2_lnet_deliver_all(&pair);
 	lnet_pair_close(&pair);
 }
 
 TEST_WITH(test_cancel_of_what_waits, lnet_pair_setup, lnet_pair_teardown)
 {
 	const struct o2_lnet_target target = target_at(NID_B, true);
-	struct lnet_pair *pair = *state;
+	struct o2_lnet_pair *pair = *state;
 
 	for (unsigned int i = 0; i < 2; i++) {
 		uint64_t operation;
 
 		assert_true(attach(&pair->b, O2_LNET_MD_UNLINK, 1) >= 0);
-		memset(lnet_side_bytes(&pair->b, 256), 0x11, 160);
+		memset(o2_lnet_side_bytes(&pair->b, 256), 0x11, 160);
 		operation = start(&pair->a, i == 1, 160, &target);
-		assert_int_equal(lnet_deliver(&pair->a), 0);
+		assert_int_equal(o2_lnet_deliver(&pair->a), 0);
 		assert_int_equal(pair->a.nresults, 0);
 		assert_int_equal(o2_lnet_cancel(pair->a.lnet, operation), 0);
 		lnet_expect_result(&pair->a, -ECANCELED, 0);
 		assert_int_equal(pair->a.fault[0].code, 0);
 		assert_int_equal(o2_lnet_cancel(pair->a.lnet, operation), -ENOENT);
 		/* The answer finds nothing, and writes nothing. */
-		lnet_deliver_all(pair);
+		o2_lnet_deliver_all(pair);
 		lnet_expect_dropped(&pair->a, "lnet/unknown-handle");
-		assert_int_equal(lnet_side_bytes(&pair->a, 2)[0], POISON);
+		assert_int_equal(o2_lnet_side_bytes(&pair->a, 2)[0], POISON);
 		pair->b.nevents = 0;
 	}
 }
@@ -147,7 +147,7 @@ TEST_WITH(test_cancel_in_transport, lnet_pair_setup, lnet_pair_teardown)
 		{false, true, 8192, -ECANCELED}, /* the ACK comes behind */
 		{true, false, 8192, 0},
 	};
-	struct lnet_pair *pair = *state;
+	struct o2_lnet_pair *pair = *state;
 
 	assert_true(attach(&pair->b, 0, O2_LNET_USES_ENDLESS) >= 0);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -156,9 +156,9 @@ TEST_WITH(test_cancel_in_transport, lnet_pair_setup, lnet_pair_teardown)
 
 		assert_int_equal(o2_lnet_cancel(pair->a.lnet, operation), 0);
 		assert_int_equal(pair->a.nresults, 0);
-		assert_int_equal(lnet_deliver(&pair->a), 0);
+		assert_int_equal(o2_lnet_deliver(&pair->a), 0);
 		lnet_expect_result(&pair->a, rows[i].status, rows[i].status == 0 ? rows[i].size : 0);
-		lnet_deliver_all(pair);
+		o2_lnet_deliver_all(pair);
 	}
 	assert_int_equal(o2_lnet_cancel(pair->a.lnet, UINT64_MAX), -ENOENT);
 }
@@ -167,7 +167,7 @@ TEST_WITH(test_cancel_in_transport, lnet_pair_setup, lnet_pair_teardown)
 TEST_WITH(test_cancel_while_replying, lnet_pair_setup, lnet_pair_teardown)
 {
 	const struct o2_lnet_target target = target_at(NID_B, false);
-	struct lnet_pair *pair = *state;
+	struct o2_lnet_pair *pair = *state;
 	struct o2_transfer_memory memory;
 	struct o2_lnet_hdr reply;
 	uint64_t operation, tag;
@@ -175,31 +175,31 @@ TEST_WITH(test_cancel_while_replying, lnet_pair_setup, lnet_pair_teardown)
 	assert_true(attach(&pair->b, 0, O2_LNET_USES_ENDLESS) >= 0);
 	pair->b.immediate_max = 28;
 	operation = start(&pair->a, true, 160, &target);
-	assert_int_equal(lnet_deliver(&pair->a), 0);
+	assert_int_equal(o2_lnet_deliver(&pair->a), 0);
 	reply = pair->b.letter[0].hdr;
 	assert_int_equal(o2_lnet_match(pair->a.lnet, NID_B, &reply, &memory, &tag, NULL), 0);
 	assert_int_equal(o2_lnet_cancel(pair->a.lnet, operation), 0);
 	assert_int_equal(pair->a.nresults, 0);
 	o2_lnet_finished(pair->a.lnet, tag, 0, 160, NULL);
 	lnet_expect_result(&pair->a, 0, 160);
-	assert_int_equal(lnet_deliver(&pair->b), -ENODATA);
+	assert_int_equal(o2_lnet_deliver(&pair->b), -ENODATA);
 }
 
 /* Each operation may have a time of its own. */
 TEST_WITH(test_own_response_timeout, lnet_pair_setup, lnet_pair_teardown)
 {
 	const struct o2_lnet_config defaults = O2_LNET_DEFAULTS;
-	struct lnet_pair *pair = *state;
+	struct o2_lnet_pair *pair = *state;
 
 	for (unsigned int i = 0; i < 2; i++) {
 		struct o2_lnet_target target = target_at(NID_B, true);
 
 		target.response_timeout_ms = defaults.response_timeout_ms + 14000;
 		start(&pair->a, i == 1, 160, &target);
-		lnet_deliver_all(pair);
-		lnet_side_clock(&pair->a, (i + 1) * target.response_timeout_ms - 1);
+		o2_lnet_deliver_all(pair);
+		o2_lnet_side_clock(&pair->a, (i + 1) * target.response_timeout_ms - 1);
 		assert_int_equal(pair->a.nresults, 0);
-		lnet_side_clock(&pair->a, (i + 1) * target.response_timeout_ms);
+		o2_lnet_side_clock(&pair->a, (i + 1) * target.response_timeout_ms);
 		lnet_expect_result(&pair->a, -ETIMEDOUT, 0);
 		lnet_expect_fault(&pair->a, O2_FAULT_DEADLINE, "lnet/deadline", target.response_timeout_ms,
 				  target.response_timeout_ms);
@@ -211,7 +211,7 @@ TEST_WITH(test_own_response_timeout, lnet_pair_setup, lnet_pair_teardown)
 TEST_WITH(test_pid, lnet_pair_setup, lnet_pair_teardown)
 {
 	static const uint32_t pids[][2] = {{0, O2_LNET_PID_KERNEL}, {7, 7}, {UINT32_MAX, UINT32_MAX}};
-	struct lnet_pair *pair = *state;
+	struct o2_lnet_pair *pair = *state;
 
 	for (unsigned int i = 0; i < 6; i++) {
 		struct o2_lnet_target target = target_at(NID_B, false);
@@ -220,7 +220,7 @@ TEST_WITH(test_pid, lnet_pair_setup, lnet_pair_teardown)
 		target.pid = pids[i / 2][0];
 		start(&pair->a, i % 2 == 1, 160, &target);
 		assert_int_equal(pair->a.letter[0].hdr.dest_pid, pids[i / 2][1]);
-		lnet_deliver_all(pair);
+		o2_lnet_deliver_all(pair);
 		lnet_expect_result(&pair->a, 0, 160);
 		expect_event(&pair->b, i % 2 == 1 ? O2_LNET_EVENT_GET : O2_LNET_EVENT_PUT, true);
 	}

@@ -30,14 +30,14 @@ static uint64_t seed = 20240607;
 
 /* A completion on its way: nothing says when it comes. */
 struct pending {
-	struct lnet_side *side;
+	struct o2_lnet_side *side;
 	uint64_t tag;
 	int status;
 	uint64_t length_bytes;
 };
 
 struct run {
-	struct lnet_pair pair;
+	struct o2_lnet_pair pair;
 	struct o2_prng prng;
 	uint64_t now_ms;
 	uint32_t nstarted[2];
@@ -46,7 +46,7 @@ struct run {
 	uint32_t npending;
 	struct pending pending[PENDING];
 	uint32_t nold;
-	struct letter old[OLD]; /* IMMEDIATEs that arrived once */
+	struct o2_letter old[OLD]; /* IMMEDIATEs that arrived once */
 };
 
 static uint32_t draw(struct run *run, uint32_t max)
@@ -54,7 +54,7 @@ static uint32_t draw(struct run *run, uint32_t max)
 	return (uint32_t)o2_prng_upto(&run->prng, max);
 }
 
-static struct lnet_side *side_of(struct run *run, uint32_t index)
+static struct o2_lnet_side *side_of(struct run *run, uint32_t index)
 {
 	return index == 0 ? &run->pair.a : &run->pair.b;
 }
@@ -63,7 +63,7 @@ static struct lnet_side *side_of(struct run *run, uint32_t index)
 static void operate(struct run *run, uint32_t index)
 {
 	static const uint32_t sizes[] = {0, 1, 48, 3976, 3977, 4096, 12288};
-	struct lnet_side *side = side_of(run, index);
+	struct o2_lnet_side *side = side_of(run, index);
 	const uint32_t n = run->nstarted[index], size = sizes[draw(run, 6)];
 	struct o2_transfer_memory memory = {.buffer = {.kind = O2_IOV, .count = 1, .nob = size}};
 	struct o2_lnet_target target = target_at(side->peer->nid, draw(run, 1) == 1);
@@ -107,18 +107,18 @@ static void change(struct run *run, struct o2_lnet_hdr *hdr)
 }
 
 /* What the codec lets through: lengths that fit the type, and a payload that fits the message. */
-static bool passes_codec(const struct letter *letter)
+static bool passes_codec(const struct o2_letter *letter)
 {
 	const bool carries = letter->hdr.type == O2_LNET_PUT || letter->hdr.type == O2_LNET_REPLY;
 
-	if (letter->kind == LETTER_GET)
+	if (letter->kind == O2_LETTER_GET)
 		return letter->hdr.type == O2_LNET_GET;
-	if (letter->kind == LETTER_PUT)
+	if (letter->kind == O2_LETTER_PUT)
 		return carries;
 	return letter->hdr.type <= O2_LNET_REPLY && (carries || letter->hdr.payload_length == 0);
 }
 
-static void pend(struct run *run, struct lnet_side *side, uint64_t tag, int status, uint64_t length_bytes)
+static void pend(struct run *run, struct o2_lnet_side *side, uint64_t tag, int status, uint64_t length_bytes)
 {
 	assert_true(run->npending < PENDING);
 	run->pending[run->npending++] = (struct pending){side, tag, status, length_bytes};
@@ -133,28 +133,28 @@ static void finish(struct run *run, uint32_t index)
 }
 
 /* A PUT_REQ or GET_REQ; status: what its RDMA will end with. */
-static void arrive_rdma(struct run *run, const struct letter *letter, int status)
+static void arrive_rdma(struct run *run, const struct o2_letter *letter, int status)
 {
-	struct lnet_side *from = letter->from, *to = from->peer;
+	struct o2_lnet_side *from = letter->from, *to = from->peer;
 	struct o2_transfer_memory memory;
 	uint64_t tag;
 	const int rc = o2_lnet_match(to->lnet, from->nid, &letter->hdr, &memory, &tag, &to->error);
 
 	if (rc != 0) {
-		pend(run, from, letter->tag, letter->kind == LETTER_PUT && rc == -ENODATA ? 0 : rc, 0);
+		pend(run, from, letter->tag, letter->kind == O2_LETTER_PUT && rc == -ENODATA ? 0 : rc, 0);
 		return;
 	}
-	if (status == 0 && letter->kind == LETTER_PUT)
-		lnet_move_bytes(from, letter->memory.buffer, to, memory.buffer);
+	if (status == 0 && letter->kind == O2_LETTER_PUT)
+		o2_lnet_move_bytes(from, letter->memory.buffer, to, memory.buffer);
 	else if (status == 0)
-		lnet_move_bytes(to, memory.buffer, from, letter->memory.buffer);
+		o2_lnet_move_bytes(to, memory.buffer, from, letter->memory.buffer);
 	pend(run, to, tag, status, status == 0 ? memory.buffer.nob : 0);
 	pend(run, from, letter->tag, status, status == 0 ? memory.buffer.nob : 0);
 }
 
-static void arrive(struct run *run, const struct letter *letter, int status)
+static void arrive(struct run *run, const struct o2_letter *letter, int status)
 {
-	if (letter->kind != LETTER_IMMEDIATE) {
+	if (letter->kind != O2_LETTER_IMMEDIATE) {
 		arrive_rdma(run, letter, status);
 		return;
 	}
@@ -163,9 +163,9 @@ static void arrive(struct run *run, const struct letter *letter, int status)
 	pend(run, letter->from, letter->tag, 0, 0);
 }
 
-static struct letter take_letter(struct lnet_side *side)
+static struct o2_letter take_letter(struct o2_lnet_side *side)
 {
-	const struct letter letter = side->letter[0];
+	const struct o2_letter letter = side->letter[0];
 
 	side->nletters--;
 	memmove(side->letter, side->letter + 1, side->nletters * sizeof(letter));
@@ -173,14 +173,14 @@ static struct letter take_letter(struct lnet_side *side)
 }
 
 /* A letter arrives that was not sent, or not now: an old one again, or much like the next one. */
-static void forge(struct run *run, const struct letter *like)
+static void forge(struct run *run, const struct o2_letter *like)
 {
-	static struct letter letter;
+	static struct o2_letter letter;
 
 	letter = run->nold > 0 && draw(run, 1) == 0 ? run->old[draw(run, OLD - 1) % run->nold] : *like;
 	if (draw(run, 1) == 0)
 		change(run, &letter.hdr);
-	if (letter.kind == LETTER_IMMEDIATE && passes_codec(&letter))
+	if (letter.kind == O2_LETTER_IMMEDIATE && passes_codec(&letter))
 		o2_lnet_receive(letter.from->peer->lnet,
 				draw(run, 7) == 0 ? letter.from->nid + 1 : letter.from->nid, &letter.hdr,
 				letter.payload, NULL);
@@ -189,8 +189,8 @@ static void forge(struct run *run, const struct letter *like)
 /* The next letter arrives, or something happens to it on its way. */
 static void deliver_some(struct run *run, uint32_t index)
 {
-	struct lnet_side *side = side_of(run, index);
-	static struct letter letter;
+	struct o2_lnet_side *side = side_of(run, index);
+	static struct o2_letter letter;
 	const uint32_t fate = draw(run, 9);
 
 	if (side->nletters == 0)
@@ -220,7 +220,7 @@ static void deliver_some(struct run *run, uint32_t index)
 /* One that is not waited for any longer, or has ended. */
 static void cancel(struct run *run, uint32_t index)
 {
-	struct lnet_side *side = side_of(run, index);
+	struct o2_lnet_side *side = side_of(run, index);
 	const uint32_t nresults = side->nresults, messages = o2_lnet_messages(side->lnet);
 	int rc;
 
@@ -236,7 +236,7 @@ static void cancel(struct run *run, uint32_t index)
 static void step(struct run *run)
 {
 	const uint32_t index = draw(run, 1);
-	struct lnet_side *side = side_of(run, index);
+	struct o2_lnet_side *side = side_of(run, index);
 
 	side->nevents = 0;
 	side->peer->nevents = 0;
@@ -248,7 +248,7 @@ static void step(struct run *run)
 		return;
 	case 3:
 		run->now_ms += draw(run, 60000);
-		lnet_side_clock(side, run->now_ms);
+		o2_lnet_side_clock(side, run->now_ms);
 		return;
 	case 4:
 		if (draw(run, 3) == 0)
@@ -267,7 +267,7 @@ static void step(struct run *run)
 	}
 }
 
-static void offer(struct lnet_side *side)
+static void offer(struct o2_lnet_side *side)
 {
 	const struct o2_transfer_memory memory = lnet_side_memory(side, 3, ENTRY_PAGE, ENTRY_BYTES);
 	struct o2_lnet_entry entry = entry_of(&memory);
@@ -277,12 +277,12 @@ static void offer(struct lnet_side *side)
 }
 
 /* Bytes outside LNet's two pages, the entry and the operations' memory are as they were. */
-static void check_untouched(const struct lnet_side *side)
+static void check_untouched(const struct o2_lnet_side *side)
 {
 	const uint32_t page_bytes = side->arena.page_bytes;
 
-	for (uint32_t page = 2; page < LNET_PAGES; page++) {
-		const uint8_t *bytes = lnet_side_bytes(side, page);
+	for (uint32_t page = 2; page < O2_LNET_SIDE_PAGES; page++) {
+		const uint8_t *bytes = o2_lnet_side_bytes(side, page);
 		const bool entry = page >= ENTRY_PAGE && page <= ENTRY_PAGE + ENTRY_BYTES / page_bytes;
 		const bool memory = page >= MEMORY_PAGE && page < MEMORY_PAGE + OPERATIONS * SLACK &&
 				    (page - MEMORY_PAGE) % SLACK < MEMORY_PAGES - 1;
@@ -300,21 +300,21 @@ static void check_untouched(const struct lnet_side *side)
 static void check_end(struct run *run)
 {
 	while (run->pair.a.nletters + run->pair.b.nletters + run->npending > 0) {
-		struct lnet_side *side = run->pair.a.nletters > 0 ? &run->pair.a : &run->pair.b;
+		struct o2_lnet_side *side = run->pair.a.nletters > 0 ? &run->pair.a : &run->pair.b;
 
 		run->pair.a.nevents = run->pair.b.nevents = 0;
 		if (run->npending > 0) {
 			finish(run, 0);
 		} else {
-			const struct letter letter = take_letter(side);
+			const struct o2_letter letter = take_letter(side);
 
 			arrive(run, &letter, 0);
 		}
 	}
 	for (uint32_t i = 0; i < 2; i++) {
-		struct lnet_side *side = side_of(run, i);
+		struct o2_lnet_side *side = side_of(run, i);
 
-		lnet_side_clock(side, run->now_ms + 10000000);
+		o2_lnet_side_clock(side, run->now_ms + 10000000);
 		assert_int_equal(side->nresults, run->nstarted[i]);
 		assert_int_equal(o2_lnet_messages(side->lnet), 0);
 		for (uint32_t entry = 0; entry < 3; entry++)
@@ -331,11 +331,12 @@ static void play(uint64_t number)
 	run.prng = o2_prng_init(seed, number);
 	lnet_pair_open(&run.pair, NULL);
 	for (uint32_t i = 0; i < 2; i++) {
-		struct lnet_side *side = side_of(&run, i);
+		struct o2_lnet_side *side = side_of(&run, i);
 
 		/* With short messages on one side, small GETs are answered by RDMA. */
 		side->immediate_max = draw(&run, 1) == 0 ? 28 : O2_IMMEDIATE_MAX;
-		memset(lnet_side_bytes(side, 2), POISON, (size_t)(LNET_PAGES - 2) * side->arena.page_bytes);
+		memset(o2_lnet_side_bytes(side, 2), POISON,
+		       (size_t)(O2_LNET_SIDE_PAGES - 2) * side->arena.page_bytes);
 		offer(side);
 	}
 	for (uint32_t i = 0; i < STEPS; i++)

@@ -217,7 +217,7 @@ TEST_WITH(test_keeps_the_session, console_setup, console_teardown)
 	console_pass(world, 100);
 	console_expect_asked(world, "MKSN TEST PING DEBUG");
 	o2_lst_console_stop(world->console, true);
-	lnet_deliver_all(&world->pair);
+	o2_lnet_deliver_all(&world->pair);
 	console_expect_asked(world, "MKSN TEST PING DEBUG STAT RMSN");
 	console_expect_over(world, 0, 0);
 	assert_int_equal(world->report->outcome[O2_LST_CANCELED], 1);
@@ -264,7 +264,7 @@ TEST_WITH(test_stop, console_setup, console_teardown)
 	console_run_until_asked(world, 5);
 	o2_lst_console_stop(world->console, false);
 	assert_false(o2_lst_console_is_over(world->console));
-	lnet_deliver_all(&world->pair);
+	o2_lnet_deliver_all(&world->pair);
 	console_expect_asked(world, "MKSN TEST PING PING PING STAT RMSN");
 	console_expect_over(world, 0, 0);
 	assert_int_equal(world->report->outcome[O2_LST_WELL], 3);
@@ -272,14 +272,14 @@ TEST_WITH(test_stop, console_setup, console_teardown)
 	console_again(world);
 	console_run_until_asked(world, 2);
 	o2_lst_console_stop(world->console, true);
-	lnet_deliver_all(&world->pair);
+	o2_lnet_deliver_all(&world->pair);
 	console_expect_asked(world, "MKSN TEST RMSN");
 	console_expect_over(world, 0, 0);
 	/* Nobody answers yet. */
 	console_again(world);
 	console_start(world);
 	o2_lst_console_stop(world->console, true);
-	lnet_deliver_all(&world->pair);
+	o2_lnet_deliver_all(&world->pair);
 	console_expect_over(world, -ECANCELED, O2_LST_STEP_MAKE);
 	assert_true(world->report->left);
 }
@@ -297,7 +297,7 @@ TEST_WITH(test_transport_refuses, console_setup, console_teardown)
 	world->pair.a.refuse = 0;
 	console_run_until_asked(world, 3);
 	world->pair.a.refuse = -ENETDOWN;
-	lnet_deliver_all(&world->pair);
+	o2_lnet_deliver_all(&world->pair);
 	/* The second ping, and with it the test; then there is no way to remove the session. */
 	console_expect_over(world, -ENETDOWN, O2_LST_STEP_AFTER);
 	assert_int_equal(world->report->outcome[O2_LST_FAIL_LOCAL], 1);
@@ -371,7 +371,7 @@ TEST_WITH(test_names_and_pages, console_setup, console_teardown)
 	assert_error(o2_lst_console_check(&world->config, &error), -EINVAL, &error, "lst/console/sid");
 	world->config = good;
 	world->config.test.service = O2_LST_SERVICE_BRW;
-	world->config.first_page = LNET_PAGES;
+	world->config.first_page = O2_LNET_SIDE_PAGES;
 	assert_error(o2_lst_console_create(&world->config, world->rpc, &world->pair.a.arena,
 					   &world->pair.a.clock, &ops, NULL, &world->console, &error),
 		     -EINVAL, &error, "lst/config/bulk-pages");

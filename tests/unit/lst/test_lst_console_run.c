@@ -64,7 +64,7 @@ TEST_WITH(test_many_at_a_time, console_setup, console_teardown)
 	while (world->seat.nasked < 4)
 		console_deliver(world);
 	assert_int_equal(world->began, 8);
-	lnet_deliver_all(&world->pair);
+	o2_lnet_deliver_all(&world->pair);
 	console_expect_over(world, 0, 0);
 	assert_int_equal(lst_seat_count(&world->seat, O2_LST_BRW_REQST), 30);
 	assert_int_equal(world->seat.asked[1].u.test_reqst.tsr_loop, 8);
@@ -103,8 +103,8 @@ TEST_WITH(test_a_bit_is_found_where_it_is, console_setup, console_teardown)
 		while (world->nresults < 1)
 			console_deliver(world);
 		/* Of the second. */
-		world->seat.harm = lnet_side_bytes(&world->pair.a, CONSOLE_LANE_PAGE) + 512 + rows[i].at;
-		lnet_deliver_all(&world->pair);
+		world->seat.harm = o2_lnet_side_bytes(&world->pair.a, CONSOLE_LANE_PAGE) + 512 + rows[i].at;
+		o2_lnet_deliver_all(&world->pair);
 		console_expect_over(world, 0, 0);
 		assert_int_equal(world->report->outcome[O2_LST_FAIL_DATA], 1);
 		assert_int_equal(world->report->outcome[O2_LST_WELL], 1);

@@ -4,8 +4,8 @@
 
 #include "tests/lib/lst_pair.h"
 
-#define OURS  lst_sid(1)
-#define OTHER lst_sid(2)
+#define OURS  o2_lst_sid_of(1)
+#define OTHER o2_lst_sid_of(2)
 
 static int setup(void **state)
 {
@@ -24,7 +24,7 @@ static int teardown(void **state)
 
 static void make(struct lst_pair *pair)
 {
-	const struct o2_lst_msg msg = lst_mksn(OURS, 0, "ours");
+	const struct o2_lst_msg msg = o2_lst_ask_mksn(OURS, 0, "ours");
 
 	assert_int_equal(lst_pair_ask(pair, &msg), 0);
 }
@@ -39,10 +39,10 @@ static void expect(struct lst_pair *pair, const struct o2_lst_msg *msg, int stat
 TEST_WITH(test_make_session, setup, teardown)
 {
 	struct lst_pair *pair = *state;
-	struct o2_lst_msg msg = lst_mksn(O2_LST_NO_SID, 0, "none");
+	struct o2_lst_msg msg = o2_lst_ask_mksn(O2_LST_NO_SID, 0, "none");
 
 	expect(pair, &msg, EINVAL, O2_LST_NO_SID);
-	msg = lst_mksn(OURS, 0, "ours");
+	msg = o2_lst_ask_mksn(OURS, 0, "ours");
 	msg.msg_ses_feats = 0x81;
 	expect(pair, &msg, EPROTO, O2_LST_NO_SID);
 	assert_int_equal(pair->reply.msg_ses_feats, 1);
@@ -55,11 +55,11 @@ TEST_WITH(test_make_session, setup, teardown)
 	msg.msg_ses_feats = 1;
 	expect(pair, &msg, 0, OURS);
 	assert_int_equal(pair->reply.msg_ses_feats, 0);
-	msg = lst_mksn(OTHER, 0, "other");
+	msg = o2_lst_ask_mksn(OTHER, 0, "other");
 	expect(pair, &msg, EBUSY, OURS);
 	assert_string_equal(pair->reply.u.mksn_reply.mksn_name.text, "ours");
 	assert_int_equal(pair->reply.u.mksn_reply.mksn_timeout, 100);
-	msg = lst_mksn(OTHER, 1, "other");
+	msg = o2_lst_ask_mksn(OTHER, 1, "other");
 	expect(pair, &msg, 0, OTHER);
 	assert_int_equal(pair->reply.msg_ses_feats, 1);
 	assert_int_equal(o2_lst_node_report(pair->b.node)->sessions, 2);
@@ -68,16 +68,16 @@ TEST_WITH(test_make_session, setup, teardown)
 TEST_WITH(test_remove_session, setup, teardown)
 {
 	struct lst_pair *pair = *state;
-	struct o2_lst_msg msg = lst_rmsn(OURS);
+	struct o2_lst_msg msg = o2_lst_ask_rmsn(OURS);
 
 	expect(pair, &msg, ESRCH, O2_LST_NO_SID);
 	make(pair);
 	make(pair);
-	msg = lst_rmsn(O2_LST_NO_SID);
+	msg = o2_lst_ask_rmsn(O2_LST_NO_SID);
 	expect(pair, &msg, EINVAL, OURS);
-	msg = lst_rmsn(OTHER);
+	msg = o2_lst_ask_rmsn(OTHER);
 	expect(pair, &msg, EBUSY, OURS);
-	msg = lst_rmsn(OURS);
+	msg = o2_lst_ask_rmsn(OURS);
 	expect(pair, &msg, 0, OURS);
 	expect(pair, &msg, 0, O2_LST_NO_SID);
 	expect(pair, &msg, ESRCH, O2_LST_NO_SID);
@@ -86,22 +86,22 @@ TEST_WITH(test_remove_session, setup, teardown)
 TEST_WITH(test_debug_stat_and_join, setup, teardown)
 {
 	struct lst_pair *pair = *state;
-	struct o2_lst_msg msg = lst_debug();
+	struct o2_lst_msg msg = o2_lst_ask_debug();
 
 	expect(pair, &msg, ESRCH, O2_LST_NO_SID);
-	msg = lst_stat(OURS);
+	msg = o2_lst_ask_stat(OURS);
 	expect(pair, &msg, ESRCH, O2_LST_NO_SID);
 	make(pair);
 	lst_pair_clock(pair, 1500);
-	msg = lst_debug();
+	msg = o2_lst_ask_debug();
 	expect(pair, &msg, 0, OURS);
 	assert_string_equal(pair->reply.u.debug_reply.dbg_name.text, "ours");
 	assert_int_equal(pair->reply.u.debug_reply.dbg_timeout, 100);
-	msg = lst_stat(O2_LST_NO_SID);
+	msg = o2_lst_ask_stat(O2_LST_NO_SID);
 	expect(pair, &msg, EINVAL, OURS);
-	msg = lst_stat(OTHER);
+	msg = o2_lst_ask_stat(OTHER);
 	expect(pair, &msg, ESRCH, OURS);
-	msg = lst_stat(OURS);
+	msg = o2_lst_ask_stat(OURS);
 	expect(pair, &msg, 0, OURS);
 	assert_int_equal(pair->reply.u.stat_reply.str_fw.running_ms, 1500);
 	assert_int_equal(pair->reply.u.stat_reply.str_rpc.rpcs_rcvd, 7);
@@ -118,11 +118,11 @@ TEST_WITH(test_features_of_a_session, setup, teardown)
 	struct o2_lst_msg msg;
 
 	make(pair);
-	msg = lst_stat(OURS);
+	msg = o2_lst_ask_stat(OURS);
 	msg.msg_ses_feats = 0;
 	expect(pair, &msg, EPROTO, OURS);
 	assert_int_equal(pair->reply.msg_ses_feats, 1);
-	msg = lst_debug();
+	msg = o2_lst_ask_debug();
 	msg.msg_ses_feats = 0;
 	expect(pair, &msg, 0, OURS);
 	msg.msg_ses_feats = 2;
@@ -133,8 +133,8 @@ TEST_WITH(test_features_of_a_session, setup, teardown)
 TEST_WITH(test_expiry, setup, teardown)
 {
 	struct lst_pair *pair = *state;
-	const struct o2_lst_msg stat = lst_stat(OTHER), join = {.msg_type = O2_LST_JOIN_REQST};
-	const struct o2_lst_msg brw = lst_brw(O2_LST_BRW_READ, O2_LST_CHECK_NONE, 8);
+	const struct o2_lst_msg stat = o2_lst_ask_stat(OTHER), join = {.msg_type = O2_LST_JOIN_REQST};
+	const struct o2_lst_msg brw = o2_lst_ask_brw(O2_LST_BRW_READ, O2_LST_CHECK_NONE, 8);
 
 	make(pair);
 	lst_pair_clock(pair, 60000);
@@ -151,7 +151,7 @@ TEST_WITH(test_expiry, setup, teardown)
 TEST(test_a_session_that_never_expires)
 {
 	static struct lst_pair pair;
-	struct o2_lst_node_config config = lst_pair_config();
+	struct o2_lst_node_config config = o2_lst_side_config();
 
 	config.session_timeout_s = 0;
 	lst_pair_open(&pair, &config);
@@ -171,23 +171,23 @@ TEST_WITH(test_fields_of_a_test, setup, teardown)
 	} illegal[] = {{0, 1, 0, 12, false},   {1, 0, 0, 12, false},  {1, 1025, 0, 12, false},
 		       {1, 1, 342, 12, false}, {1, 1, 342, 12, true}, {1, 1, 0, 12, true},
 		       {1, 1, 0, 10, false},   {1, 1, 0, 13, false}};
-	struct o2_lst_msg msg = lst_test(O2_LST_NO_SID, false, 0);
+	struct o2_lst_msg msg = o2_lst_ask_test(O2_LST_NO_SID, false, 0);
 
 	expect(pair, &msg, EINVAL, O2_LST_NO_SID);
-	msg = lst_test(OURS, false, 0);
+	msg = o2_lst_ask_test(OURS, false, 0);
 	expect(pair, &msg, ENOENT, O2_LST_NO_SID);
 	make(pair);
 	for (size_t i = 0; i < sizeof(illegal) / sizeof(illegal[0]); i++) {
-		msg = lst_test(OURS, illegal[i].is_client, illegal[i].ndest);
+		msg = o2_lst_ask_test(OURS, illegal[i].is_client, illegal[i].ndest);
 		msg.u.test_reqst.tsr_loop = illegal[i].loop;
 		msg.u.test_reqst.tsr_concur = illegal[i].concur;
 		msg.u.test_reqst.tsr_service = illegal[i].service;
 		expect(pair, &msg, EINVAL, OURS);
 	}
-	msg = lst_test(OTHER, false, 0);
+	msg = o2_lst_ask_test(OTHER, false, 0);
 	expect(pair, &msg, ENOENT, OURS);
 	/* Of a server half nobody looks at what the test does. */
-	msg = lst_test(OURS, false, 0);
+	msg = o2_lst_ask_test(OURS, false, 0);
 	msg.u.test_reqst.tsr_service = O2_LST_SERVICE_BRW;
 	msg.u.test_reqst.tsr_u.bulk_v1.blk_len = 7;
 	expect(pair, &msg, 0, OURS);
@@ -209,17 +209,17 @@ TEST_WITH(test_parameters_of_brw, setup, teardown)
 
 	make(pair);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		msg = lst_test(OURS, true, 1);
+		msg = o2_lst_ask_test(OURS, true, 1);
 		msg.u.test_reqst.tsr_service = O2_LST_SERVICE_BRW;
 		msg.u.test_reqst.tsr_u.bulk_v1 = rows[i].bulk;
 		assert_int_equal(lst_pair_add_client(pair, &msg, NID_A), rows[i].status);
 	}
 	/* A session of the old protocol. */
-	msg = lst_mksn(OTHER, 1, "old");
+	msg = o2_lst_ask_mksn(OTHER, 1, "old");
 	msg.msg_ses_feats = 0;
 	expect(pair, &msg, 0, OTHER);
 	for (size_t i = 0; i < sizeof(v0) / sizeof(v0[0]); i++) {
-		msg = lst_test(OTHER, true, 1);
+		msg = o2_lst_ask_test(OTHER, true, 1);
 		msg.msg_ses_feats = 0;
 		msg.u.test_reqst.tsr_service = O2_LST_SERVICE_BRW;
 		msg.u.test_reqst.tsr_u.bulk_v0 = v0[i];
@@ -230,30 +230,30 @@ TEST_WITH(test_parameters_of_brw, setup, teardown)
 TEST_WITH(test_batches, setup, teardown)
 {
 	struct lst_pair *pair = *state;
-	struct o2_lst_msg msg = lst_batch(OURS, 1, O2_LST_BATCH_RUN, 0, 0);
+	struct o2_lst_msg msg = o2_lst_ask_batch(OURS, 1, O2_LST_BATCH_RUN, 0, 0);
 
 	expect(pair, &msg, ESRCH, O2_LST_NO_SID);
 	make(pair);
 	expect(pair, &msg, ENOENT, OURS);
-	msg = lst_batch(OURS, 1, 4, 0, 0);
+	msg = o2_lst_ask_batch(OURS, 1, 4, 0, 0);
 	expect(pair, &msg, ENOENT, OURS);
-	msg = lst_batch(OTHER, 1, O2_LST_BATCH_QUERY, 0, 0);
+	msg = o2_lst_ask_batch(OTHER, 1, O2_LST_BATCH_QUERY, 0, 0);
 	expect(pair, &msg, ESRCH, OURS);
-	msg = lst_test(OURS, false, 0);
+	msg = o2_lst_ask_test(OURS, false, 0);
 	expect(pair, &msg, 0, OURS);
 	/* One of server halves only can be run, and is never active. */
 	for (uint32_t opc = O2_LST_BATCH_RUN; opc <= O2_LST_BATCH_QUERY; opc++) {
-		msg = lst_batch(OURS, 1, opc, 0, 0);
+		msg = o2_lst_ask_batch(OURS, 1, opc, 0, 0);
 		expect(pair, &msg, 0, OURS);
 		assert_int_equal(pair->reply.u.batch_reply.bar_active, 0);
 	}
-	msg = lst_batch(OURS, 1, O2_LST_BATCH_QUERY, 1, 0);
+	msg = o2_lst_ask_batch(OURS, 1, O2_LST_BATCH_QUERY, 1, 0);
 	expect(pair, &msg, 0, OURS);
-	msg = lst_batch(OURS, 1, O2_LST_BATCH_QUERY, 2, 0);
+	msg = o2_lst_ask_batch(OURS, 1, O2_LST_BATCH_QUERY, 2, 0);
 	expect(pair, &msg, ENOENT, OURS);
-	msg = lst_batch(OURS, 1, O2_LST_BATCH_QUERY, 0x80000000u, 0);
+	msg = o2_lst_ask_batch(OURS, 1, O2_LST_BATCH_QUERY, 0x80000000u, 0);
 	expect(pair, &msg, EINVAL, OURS);
-	msg = lst_batch(OURS, 1, 4, 0, 0);
+	msg = o2_lst_ask_batch(OURS, 1, 4, 0, 0);
 	assert_int_equal(lst_pair_ask(pair, &msg), -1);
 	lst_pair_clock(pair, 64000);
 }
@@ -262,25 +262,25 @@ TEST_WITH(test_batches, setup, teardown)
 TEST_WITH(test_limits, setup, teardown)
 {
 	struct lst_pair *pair = *state;
-	struct o2_lst_msg msg = lst_test(OURS, true, 17);
+	struct o2_lst_msg msg = o2_lst_ask_test(OURS, true, 17);
 
 	make(pair);
 	assert_int_equal(lst_pair_add_client(pair, &msg, NID_A), ENOMEM);
-	msg = lst_test(OURS, true, 2);
+	msg = o2_lst_ask_test(OURS, true, 2);
 	msg.u.test_reqst.tsr_concur = 8;
 	assert_int_equal(lst_pair_add_client(pair, &msg, NID_A), 0);
-	msg = lst_test(OURS, true, 1);
+	msg = o2_lst_ask_test(OURS, true, 1);
 	assert_int_equal(lst_pair_add_client(pair, &msg, NID_A), ENOMEM);
 	for (uint64_t i = 0; i < 6; i++) {
-		msg = lst_test(OURS, false, 0);
+		msg = o2_lst_ask_test(OURS, false, 0);
 		msg.u.test_reqst.tsr_bid = 1 + i;
 		expect(pair, &msg, i < 3 ? 0 : ENOMEM, OURS);
 	}
 	/* With the session all of it goes. */
-	msg = lst_rmsn(OURS);
+	msg = o2_lst_ask_rmsn(OURS);
 	expect(pair, &msg, 0, O2_LST_NO_SID);
 	make(pair);
-	msg = lst_test(OURS, true, 16);
+	msg = o2_lst_ask_test(OURS, true, 16);
 	assert_int_equal(lst_pair_add_client(pair, &msg, NID_A), 0);
 }
 
@@ -288,7 +288,7 @@ TEST_WITH(test_limits, setup, teardown)
 TEST_WITH(test_destinations_that_do_not_come, setup, teardown)
 {
 	struct lst_pair *pair = *state;
-	struct o2_lst_msg msg = lst_test(OURS, true, 2);
+	struct o2_lst_msg msg = o2_lst_ask_test(OURS, true, 2);
 
 	make(pair);
 	assert_int_equal(lst_pair_ask_bulk(pair, &msg, 12, true), -1);
@@ -296,18 +296,18 @@ TEST_WITH(test_destinations_that_do_not_come, setup, teardown)
 	lst_pair_clock(pair, 64000);
 	assert_int_equal(o2_lst_node_active(pair->b.node), 0);
 	/* One that comes when the session is another's. */
-	msg = lst_test(OURS, true, 1);
+	msg = o2_lst_ask_test(OURS, true, 1);
 	lst_pair_start(pair, &msg, 12, true);
-	lnet_deliver(&pair->lnet.a);
+	o2_lnet_deliver(&pair->lnet.a);
 	o2_lst_node_end_session(pair->b.node);
-	lnet_deliver_all(&pair->lnet);
+	o2_lnet_deliver_all(&pair->lnet);
 	assert_int_equal(pair->reply.u.reply.status, ENOENT);
 }
 
 TEST(test_what_a_node_cannot_be_made_of)
 {
 	static struct lst_pair pair;
-	struct o2_lst_node_config config = lst_pair_config();
+	struct o2_lst_node_config config = o2_lst_side_config();
 	const struct o2_lst_node_ops ops = {NULL};
 	struct o2_lst_node *node = NULL;
 	struct o2_error error;
@@ -317,8 +317,8 @@ TEST(test_what_a_node_cannot_be_made_of)
 	assert_error(o2_lst_node_create(&config, pair.lnet.a.lnet, &pair.lnet.a.arena, &pair.lnet.a.clock,
 					&ops, NULL, &node, &error),
 		     -EINVAL, &error, "lst/config/node");
-	config = lst_pair_config();
-	config.first_page = LNET_PAGES - 100;
+	config = o2_lst_side_config();
+	config.first_page = O2_LNET_SIDE_PAGES - 100;
 	assert_error(o2_lst_node_create(&config, pair.lnet.a.lnet, &pair.lnet.a.arena, &pair.lnet.a.clock,
 					&ops, NULL, &node, &error),
 		     -EINVAL, &error, "lst/config/bulk-pages");
@@ -326,7 +326,7 @@ TEST(test_what_a_node_cannot_be_made_of)
 	assert_error(o2_lst_node_create(&config, pair.lnet.a.lnet, &pair.lnet.a.arena, &pair.lnet.a.clock,
 					&ops, NULL, &node, &error),
 		     -EINVAL, &error, "lst/config/max-calls");
-	config = lst_pair_config();
+	config = o2_lst_side_config();
 	assert_true(o2_lst_node_pages(&config, 4096) > 2 * 258);
 	assert_int_equal(o2_lst_node_entries(&config), 13 + 2 * 8);
 	assert_int_equal(o2_lst_node_messages(&config), 3 * 8 + 16);

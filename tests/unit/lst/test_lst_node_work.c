@@ -4,12 +4,12 @@
 
 #include "tests/lib/lst_pair.h"
 
-#define OURS lst_sid(1)
+#define OURS o2_lst_sid_of(1)
 
 static int setup(void **state)
 {
 	static struct lst_pair pair;
-	const struct o2_lst_msg msg = lst_mksn(OURS, 0, "ours");
+	const struct o2_lst_msg msg = o2_lst_ask_mksn(OURS, 0, "ours");
 
 	lst_pair_open(&pair, NULL);
 	assert_int_equal(lst_pair_ask(&pair, &msg), 0);
@@ -25,7 +25,7 @@ static int teardown(void **state)
 
 static uint8_t *bulk_of(struct lst_pair *pair)
 {
-	return lnet_side_bytes(&pair->lnet.a, LST_SIDE_BULK);
+	return o2_lnet_side_bytes(&pair->lnet.a, LST_SIDE_BULK);
 }
 
 /* --- as a server --- */
@@ -59,7 +59,7 @@ TEST_WITH(test_bulks, setup, teardown)
 	for (size_t i = 0; i < 4 * sizeof(lengths) / sizeof(lengths[0]); i++) {
 		const uint32_t len = lengths[i / 4];
 		const enum o2_lst_brw_check check = 1 + i % 4;
-		struct o2_lst_msg msg = lst_brw(O2_LST_BRW_READ, check, len);
+		struct o2_lst_msg msg = o2_lst_ask_brw(O2_LST_BRW_READ, check, len);
 		uint8_t *bytes = bulk_of(pair);
 
 		memset(bytes, 0, len);
@@ -89,7 +89,7 @@ TEST_WITH(test_bulks, setup, teardown)
 TEST_WITH(test_bulk_of_the_other_order, setup, teardown)
 {
 	struct lst_pair *pair = *state;
-	const struct o2_lst_msg msg = lst_brw(O2_LST_BRW_WRITE, O2_LST_CHECK_FULL, 64);
+	const struct o2_lst_msg msg = o2_lst_ask_brw(O2_LST_BRW_WRITE, O2_LST_CHECK_FULL, 64);
 
 	o2_lst_pattern_fill(bulk_of(pair), 64, 0, O2_LST_CHECK_FULL, O2_BIG_ENDIAN);
 	assert_int_equal(lst_pair_ask_bulk(pair, &msg, 64, true), EBADMSG);
@@ -110,7 +110,7 @@ TEST_WITH(test_brw_out_of_range, setup, teardown)
 		    {1, 3, 4096, 0, 0}};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		struct o2_lst_msg msg = lst_brw(rows[i].rw, rows[i].check, rows[i].len);
+		struct o2_lst_msg msg = o2_lst_ask_brw(rows[i].rw, rows[i].check, rows[i].len);
 
 		msg.msg_ses_feats = rows[i].features;
 		assert_int_equal(lst_pair_ask_bulk(pair, &msg, 4096, rows[i].rw == 2), rows[i].status);
@@ -123,7 +123,7 @@ TEST_WITH(test_brw_out_of_range, setup, teardown)
 TEST_WITH(test_memory_that_is_short, setup, teardown)
 {
 	struct lst_pair *pair = *state;
-	struct o2_lst_msg msg = lst_brw(O2_LST_BRW_READ, O2_LST_CHECK_NONE, 8192);
+	struct o2_lst_msg msg = o2_lst_ask_brw(O2_LST_BRW_READ, O2_LST_CHECK_NONE, 8192);
 
 	/* PUT_NAK: the reply says 0 all the same, and the reader waits for its bulk in vain. */
 	assert_int_equal(lst_pair_ask_bulk(pair, &msg, 4096, false), -1);
@@ -144,26 +144,27 @@ TEST_WITH(test_memory_that_is_short, setup, teardown)
 TEST_WITH(test_requests_that_wait_for_pages, setup, teardown)
 {
 	struct lst_pair *pair = *state;
-	const struct o2_lst_msg msg = lst_brw(O2_LST_BRW_READ, O2_LST_CHECK_FULL, O2_LST_MAX_BULK_BYTES);
-	const struct o2_lst_msg small = lst_brw(O2_LST_BRW_READ, O2_LST_CHECK_FULL, 4096);
+	const struct o2_lst_msg msg =
+		o2_lst_ask_brw(O2_LST_BRW_READ, O2_LST_CHECK_FULL, O2_LST_MAX_BULK_BYTES);
+	const struct o2_lst_msg small = o2_lst_ask_brw(O2_LST_BRW_READ, O2_LST_CHECK_FULL, 4096);
 
 	lst_pair_start(pair, &msg, O2_LST_MAX_BULK_BYTES, false);
 	lst_pair_start(pair, &msg, O2_LST_MAX_BULK_BYTES, false);
 	lst_pair_start(pair, &small, 4096, false);
 	for (int i = 0; i < 3; i++)
-		lnet_deliver(&pair->lnet.a);
+		o2_lnet_deliver(&pair->lnet.a);
 	assert_int_equal(o2_lst_node_active(pair->b.node), 3);
 	assert_int_equal(pair->lnet.b.nletters, 1);
-	lnet_deliver_all(&pair->lnet);
+	o2_lnet_deliver_all(&pair->lnet);
 	assert_int_equal(pair->nanswers, 3);
 	assert_int_equal(pair->status, 0);
 	lst_pair_start(pair, &msg, O2_LST_MAX_BULK_BYTES, false);
 	lst_pair_start(pair, &msg, O2_LST_MAX_BULK_BYTES, false);
-	lnet_deliver(&pair->lnet.a);
-	lnet_deliver(&pair->lnet.a);
+	o2_lnet_deliver(&pair->lnet.a);
+	o2_lnet_deliver(&pair->lnet.a);
 	o2_lst_node_end_session(pair->b.node);
 	assert_int_equal(o2_lst_node_active(pair->b.node), 1);
-	lnet_deliver_all(&pair->lnet);
+	o2_lnet_deliver_all(&pair->lnet);
 	assert_int_equal(o2_lst_node_active(pair->b.node), 0);
 	lst_pair_clock(pair, 64000);
 	assert_int_equal(pair->status, -ETIMEDOUT);
@@ -173,13 +174,14 @@ TEST(test_flipped_bit)
 {
 	static const uint32_t lengths[] = {8, 4096, 65536};
 	static struct lst_pair pair;
-	struct o2_lst_node_config config = lst_pair_config();
+	struct o2_lst_node_config config = o2_lst_side_config();
 
 	config.flip_bit = true;
 	lst_pair_open(&pair, &config);
 	for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
 		const uint32_t at = o2_lst_node_flipped(lengths[i]);
-		const struct o2_lst_msg msg = lst_brw(O2_LST_BRW_READ, O2_LST_CHECK_SIMPLE, lengths[i]);
+		const struct o2_lst_msg msg =
+			o2_lst_ask_brw(O2_LST_BRW_READ, O2_LST_CHECK_SIMPLE, lengths[i]);
 		uint8_t *bytes = bulk_of(&pair);
 		struct o2_lst_wrong wrong;
 
@@ -203,14 +205,14 @@ static void add(struct lst_pair *pair, const struct o2_lst_msg *test)
 
 static void control(struct lst_pair *pair, uint32_t opc, uint32_t arg)
 {
-	const struct o2_lst_msg msg = lst_batch(OURS, 1, opc, 0, arg);
+	const struct o2_lst_msg msg = o2_lst_ask_batch(OURS, 1, opc, 0, arg);
 
 	lst_pair_start(pair, &msg, 0, false);
-	lnet_deliver(&pair->lnet.a);
+	o2_lnet_deliver(&pair->lnet.a);
 }
 
 /* What the side sends is lost on its way. */
-static void lose(struct lnet_side *side)
+static void lose(struct o2_lnet_side *side)
 {
 	while (side->nletters > 0)
 		o2_lnet_finished(side->lnet, side->letter[--side->nletters].tag, 0, 0, NULL);
@@ -218,7 +220,7 @@ static void lose(struct lnet_side *side)
 
 static uint32_t active(struct lst_pair *pair, uint32_t index)
 {
-	const struct o2_lst_msg msg = lst_batch(OURS, 1, O2_LST_BATCH_QUERY, index, 0);
+	const struct o2_lst_msg msg = o2_lst_ask_batch(OURS, 1, O2_LST_BATCH_QUERY, index, 0);
 
 	assert_int_equal(lst_pair_ask(pair, &msg), 0);
 	return pair->reply.u.batch_reply.bar_active;
@@ -226,7 +228,7 @@ static uint32_t active(struct lst_pair *pair, uint32_t index)
 
 static const struct o2_lst_fw_counters *counters(struct lst_pair *pair)
 {
-	const struct o2_lst_msg msg = lst_stat(OURS);
+	const struct o2_lst_msg msg = o2_lst_ask_stat(OURS);
 
 	assert_int_equal(lst_pair_ask(pair, &msg), 0);
 	return &pair->reply.u.stat_reply.str_fw;
@@ -234,7 +236,7 @@ static const struct o2_lst_fw_counters *counters(struct lst_pair *pair)
 
 static struct o2_lst_msg brw_test(enum o2_lst_brw_rw rw, uint32_t len, uint32_t offset)
 {
-	struct o2_lst_msg test = lst_test(OURS, true, 1);
+	struct o2_lst_msg test = o2_lst_ask_test(OURS, true, 1);
 
 	test.u.test_reqst.tsr_service = O2_LST_SERVICE_BRW;
 	test.u.test_reqst.tsr_u.bulk_v1 =
@@ -245,7 +247,7 @@ static struct o2_lst_msg brw_test(enum o2_lst_brw_rw rw, uint32_t len, uint32_t 
 TEST_WITH(test_tests_that_end, setup, teardown)
 {
 	struct lst_pair *pair = *state;
-	struct o2_lst_msg test = lst_test(OURS, true, 2);
+	struct o2_lst_msg test = o2_lst_ask_test(OURS, true, 2);
 
 	test.u.test_reqst.tsr_concur = 3;
 	add(pair, &test);
@@ -255,9 +257,9 @@ TEST_WITH(test_tests_that_end, setup, teardown)
 	add(pair, &test);
 	assert_int_equal(active(pair, 0), 0);
 	control(pair, O2_LST_BATCH_RUN, 0);
-	test = lst_test(OURS, false, 0);
+	test = o2_lst_ask_test(OURS, false, 0);
 	assert_int_equal(pair->b.node->session->first->nactive, 3);
-	lnet_deliver_all(&pair->lnet);
+	o2_lnet_deliver_all(&pair->lnet);
 	assert_int_equal(active(pair, 0), 0);
 	assert_int_equal(o2_lst_node_report(pair->a.node)->pings, 18);
 	assert_int_equal(o2_lst_node_report(pair->a.node)->reads, 3);
@@ -266,7 +268,7 @@ TEST_WITH(test_tests_that_end, setup, teardown)
 	assert_int_equal(o2_lst_node_report(pair->b.node)->failed, 0);
 	/* Once more. */
 	control(pair, O2_LST_BATCH_RUN, 0);
-	lnet_deliver_all(&pair->lnet);
+	o2_lnet_deliver_all(&pair->lnet);
 	assert_int_equal(o2_lst_node_report(pair->b.node)->tries, 48);
 	assert_int_equal(counters(pair)->ping_errors, 0);
 }
@@ -275,7 +277,7 @@ TEST_WITH(test_tests_that_end, setup, teardown)
 TEST_WITH(test_endless, setup, teardown)
 {
 	struct lst_pair *pair = *state;
-	struct o2_lst_msg test = lst_test(OURS, true, 1);
+	struct o2_lst_msg test = o2_lst_ask_test(OURS, true, 1);
 	uint64_t tries;
 
 	test.u.test_reqst.tsr_loop = UINT32_MAX;
@@ -283,16 +285,16 @@ TEST_WITH(test_endless, setup, teardown)
 	add(pair, &test);
 	control(pair, O2_LST_BATCH_RUN, 0);
 	for (int i = 0; i < 200; i++)
-		lnet_deliver(pair->lnet.a.nletters > 0 ? &pair->lnet.a : &pair->lnet.b);
+		o2_lnet_deliver(pair->lnet.a.nletters > 0 ? &pair->lnet.a : &pair->lnet.b);
 	tries = o2_lst_node_report(pair->b.node)->tries;
 	assert_true(tries > 50);
-	test = lst_test(OURS, false, 0);
+	test = o2_lst_ask_test(OURS, false, 0);
 	lst_pair_start(pair, &test, 0, false);
 	while (pair->nanswers == 0)
-		lnet_deliver(pair->lnet.a.nletters > 0 ? &pair->lnet.a : &pair->lnet.b);
+		o2_lnet_deliver(pair->lnet.a.nletters > 0 ? &pair->lnet.a : &pair->lnet.b);
 	assert_int_equal(pair->reply.u.reply.status, EBUSY);
 	control(pair, O2_LST_BATCH_STOP, 0);
-	lnet_deliver_all(&pair->lnet);
+	o2_lnet_deliver_all(&pair->lnet);
 	assert_int_equal(active(pair, 1), 0);
 	assert_int_equal(counters(pair)->active_batches, 0);
 }
@@ -309,7 +311,7 @@ TEST_WITH(test_stop_by_force, setup, teardown)
 	lose(&pair->lnet.b);
 	assert_int_equal(pair->b.node->session->first->nactive, 1);
 	control(pair, O2_LST_BATCH_STOP, 1);
-	lnet_deliver_all(&pair->lnet);
+	o2_lnet_deliver_all(&pair->lnet);
 	assert_int_equal(active(pair, 0), 0);
 	assert_int_equal(counters(pair)->brw_errors, 0);
 	assert_int_equal(o2_lst_node_report(pair->b.node)->failed, 1);
@@ -325,7 +327,7 @@ TEST_WITH(test_errors_of_tests, setup, teardown)
 	pair->a.node->config.flip_bit = true;
 	add(pair, &test);
 	control(pair, O2_LST_BATCH_RUN, 0);
-	lnet_deliver_all(&pair->lnet);
+	o2_lnet_deliver_all(&pair->lnet);
 	assert_int_equal(o2_lst_node_report(pair->b.node)->failed, 1);
 	assert_int_equal(counters(pair)->brw_errors, 1);
 	assert_true(pair->b.wrong.is_client && pair->b.wrong.nid == NID_A);
@@ -334,7 +336,7 @@ TEST_WITH(test_errors_of_tests, setup, teardown)
 	test.u.test_reqst.tsr_stop_onerr = 0;
 	add(pair, &test);
 	control(pair, O2_LST_BATCH_RUN, 0);
-	lnet_deliver_all(&pair->lnet);
+	o2_lnet_deliver_all(&pair->lnet);
 	assert_int_equal(counters(pair)->brw_errors, 5);
 }
 
@@ -342,13 +344,13 @@ TEST_WITH(test_errors_of_tests, setup, teardown)
 TEST_WITH(test_unreachable, setup, teardown)
 {
 	struct lst_pair *pair = *state;
-	struct o2_lst_msg test = lst_test(OURS, true, 2);
+	struct o2_lst_msg test = o2_lst_ask_test(OURS, true, 2);
 
 	test.u.test_reqst.tsr_loop = UINT32_MAX;
 	test.u.test_reqst.tsr_stop_onerr = 0;
 	assert_int_equal(lst_pair_add_client(pair, &test, NID_B + 9), 0);
 	control(pair, O2_LST_BATCH_RUN, 0);
-	lnet_deliver_all(&pair->lnet);
+	o2_lnet_deliver_all(&pair->lnet);
 	assert_int_equal(active(pair, 0), 0);
 	assert_int_equal(counters(pair)->ping_errors, 2);
 }
@@ -357,7 +359,7 @@ TEST_WITH(test_unreachable, setup, teardown)
 TEST_WITH(test_units_that_wait, setup, teardown)
 {
 	struct lst_pair *pair = *state;
-	struct o2_lst_msg test = lst_test(OURS, true, 1);
+	struct o2_lst_msg test = o2_lst_ask_test(OURS, true, 1);
 
 	test.u.test_reqst.tsr_concur = 12;
 	add(pair, &test);
@@ -365,7 +367,7 @@ TEST_WITH(test_units_that_wait, setup, teardown)
 	test.u.test_reqst.tsr_concur = 3;
 	add(pair, &test);
 	control(pair, O2_LST_BATCH_RUN, 0);
-	lnet_deliver_all(&pair->lnet);
+	o2_lnet_deliver_all(&pair->lnet);
 	assert_int_equal(o2_lst_node_report(pair->b.node)->tries, 45);
 	assert_int_equal(o2_lst_node_report(pair->b.node)->failed, 0);
 	assert_int_equal(o2_lst_node_report(pair->a.node)->writes, 9);
@@ -375,8 +377,8 @@ TEST_WITH(test_units_that_wait, setup, teardown)
 TEST_WITH(test_zombies, setup, teardown)
 {
 	struct lst_pair *pair = *state;
-	struct o2_lst_msg test = lst_test(OURS, true, 1), msg;
-	static struct letter kept;
+	struct o2_lst_msg test = o2_lst_ask_test(OURS, true, 1), msg;
+	static struct o2_letter kept;
 
 	test.u.test_reqst.tsr_loop = UINT32_MAX;
 	test.u.test_reqst.tsr_concur = 4;
@@ -386,16 +388,16 @@ TEST_WITH(test_zombies, setup, teardown)
 	kept = pair->lnet.b.letter[0];
 	pair->lnet.b.nletters--;
 	memmove(pair->lnet.b.letter, pair->lnet.b.letter + 1, pair->lnet.b.nletters * sizeof(kept));
-	msg = lst_mksn(lst_sid(2), 1, "thief");
+	msg = o2_lst_ask_mksn(o2_lst_sid_of(2), 1, "thief");
 	assert_int_equal(lst_pair_ask(pair, &msg), 0);
-	msg = lst_stat(lst_sid(2));
+	msg = o2_lst_ask_stat(o2_lst_sid_of(2));
 	assert_int_equal(lst_pair_ask(pair, &msg), 0);
 	assert_int_equal(pair->reply.u.stat_reply.str_fw.zombie_sessions, 1);
 	assert_int_equal(pair->b.node->nunits, 4);
-	msg = lst_mksn(lst_sid(3), 1, "another");
+	msg = o2_lst_ask_mksn(o2_lst_sid_of(3), 1, "another");
 	assert_int_equal(lst_pair_ask(pair, &msg), 0);
 	o2_lnet_finished(pair->lnet.b.lnet, kept.tag, 0, 0, NULL);
-	lnet_deliver_all(&pair->lnet);
+	o2_lnet_deliver_all(&pair->lnet);
 	assert_int_equal(pair->b.node->nunits, 0);
 	assert_int_equal(pair->b.node->nsessions, 1);
 }

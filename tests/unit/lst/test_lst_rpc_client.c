@@ -15,7 +15,7 @@
 #define TIMEOUT_MS 64000u
 
 struct client {
-	struct lnet_pair pair;
+	struct o2_lnet_pair pair;
 	struct o2_lst_rpc *rpc;
 	uint32_t nanswers;
 	struct o2_lst_answer answer; /* the last one */
@@ -54,7 +54,7 @@ static int setup(void **state)
 {
 	static struct client client;
 	struct o2_lst_rpc_config config = O2_LST_RPC_DEFAULTS;
-	struct lnet_side *a = &client.pair.a;
+	struct o2_lnet_side *a = &client.pair.a;
 
 	memset(&client, 0, sizeof(client));
 	lnet_pair_open(&client.pair, NULL);
@@ -105,15 +105,15 @@ static int try_start(struct client *client, enum bulk kind, struct o2_error *err
 static void start(struct client *client, enum bulk kind)
 {
 	client->nanswers = 0;
-	memset(lnet_side_bytes(&client->pair.a, BULK_PAGE), 0x11, BULK_BYTES);
+	memset(o2_lnet_side_bytes(&client->pair.a, BULK_PAGE), 0x11, BULK_BYTES);
 	assert_int_equal(try_start(client, kind, NULL), 0);
 }
 
 /* The request leaves, and LNet is told; nobody at B looks at it. */
-static struct letter sent(struct client *client, int status)
+static struct o2_letter sent(struct client *client, int status)
 {
-	struct lnet_side *a = &client->pair.a;
-	const struct letter letter = a->letter[0];
+	struct o2_lnet_side *a = &client->pair.a;
+	const struct o2_letter letter = a->letter[0];
 
 	assert_true(a->nletters > 0);
 	a->nletters--;
@@ -158,13 +158,13 @@ static void reply(struct client *client, uint64_t rpyid, uint32_t type, uint32_t
 static void move(struct client *client, enum bulk kind, uint64_t bulkid)
 {
 	static uint8_t bytes[BULK_BYTES];
-	struct lnet_side *a = &client->pair.a;
+	struct o2_lnet_side *a = &client->pair.a;
 	struct o2_lnet_hdr hdr = put_from(NID_B, O2_LNET_PID_KERNEL, 0, 0);
 
 	fill_bytes(bytes, sizeof(bytes), 3);
 	if (kind == READ) {
 		put(client, bulkid, bytes, sizeof(bytes));
-		assert_memory_equal(lnet_side_bytes(a, BULK_PAGE), bytes, sizeof(bytes));
+		assert_memory_equal(o2_lnet_side_bytes(a, BULK_PAGE), bytes, sizeof(bytes));
 		return;
 	}
 	memset(&hdr.msg, 0, sizeof(hdr.msg));
@@ -198,11 +198,11 @@ TEST_WITH(test_what_is_sent, setup, teardown)
 
 	for (size_t i = 0; i < 2; i++) {
 		struct o2_lst_msg msg;
-		struct letter letter;
+		struct o2_letter letter;
 
 		start(client, rows[i].kind);
 		letter = sent(client, 0);
-		assert_int_equal(letter.kind, LETTER_IMMEDIATE);
+		assert_int_equal(letter.kind, O2_LETTER_IMMEDIATE);
 		assert_int_equal(letter.hdr.payload_length, 160);
 		assert_int_equal(letter.hdr.dest_pid, 12345);
 		assert_int_equal(letter.hdr.msg.put.ptl_index, 50);
@@ -281,7 +281,7 @@ TEST_WITH(test_bad_replies, setup, teardown)
 	hdr = put_from(NID_B, 7, FIRST_ID, 160);
 	o2_lnet_receive(client->pair.a.lnet, NID_B, &hdr, nothing, NULL);
 	lnet_expect_dropped(&client->pair.a, "lnet/match/none");
-	put(client, FIRST_ID, lnet_side_bytes(&client->pair.b, 2), 161);
+	put(client, FIRST_ID, o2_lnet_side_bytes(&client->pair.b, 2), 161);
 	lnet_expect_dropped(&client->pair.a, "lnet/match/too-long");
 	assert_int_equal(client->nanswers, 0);
 	put(client, FIRST_ID, nothing, 160);
@@ -317,16 +317,16 @@ TEST_WITH(test_timeout, setup, teardown)
 
 	start(client, WRITE);
 	sent(client, 0);
-	lnet_side_clock(&client->pair.a, TIMEOUT_MS - 1);
+	o2_lnet_side_clock(&client->pair.a, TIMEOUT_MS - 1);
 	o2_lst_rpc_check_time(client->rpc);
 	assert_int_equal(client->nanswers, 0);
-	lnet_side_clock(&client->pair.a, TIMEOUT_MS);
+	o2_lnet_side_clock(&client->pair.a, TIMEOUT_MS);
 	o2_lst_rpc_check_time(client->rpc);
 	expect(client, -ETIMEDOUT, "lst/rpc-timeout");
 	assert_int_equal(o2_lst_rpc_counters(client->rpc)->rpcs_expired, 1);
 	/* What LNet has not let go of is waited for. */
 	start(client, NONE);
-	lnet_side_clock(&client->pair.a, 2 * TIMEOUT_MS);
+	o2_lnet_side_clock(&client->pair.a, 2 * TIMEOUT_MS);
 	o2_lst_rpc_check_time(client->rpc);
 	assert_int_equal(client->nanswers, 0);
 	sent(client, -ECONNABORTED);

@@ -17,7 +17,7 @@
 enum act { WELL, STATUS, WRONG_MAGIC, WRONG_SEQ, FLIP, SHORT, SILENT };
 
 struct world {
-	struct lnet_pair pair;
+	struct o2_lnet_pair pair;
 	struct o2_lst_rpc *client, *server;
 	struct o2_lst_pages *pages;
 	struct o2_lst_tester *tester;
@@ -48,7 +48,7 @@ static void serve_request(void *context, const struct o2_lst_request *request)
 {
 	struct world *world = context;
 	const struct o2_lst_brw_reqst *brw = &request->msg->u.brw_reqst;
-	uint8_t *bytes = lnet_side_bytes(&world->pair.b, BULK_PAGE);
+	uint8_t *bytes = o2_lnet_side_bytes(&world->pair.b, BULK_PAGE);
 	uint32_t len;
 
 	world->seen = *request->msg;
@@ -99,7 +99,7 @@ static bool listen_event(void *rpc, const struct o2_lnet_event *event)
 	return o2_lst_rpc_event(rpc, event);
 }
 
-static struct o2_lst_rpc *open_rpc(struct lnet_side *side, enum o2_byte_order order)
+static struct o2_lst_rpc *open_rpc(struct o2_lnet_side *side, enum o2_byte_order order)
 {
 	struct o2_lst_rpc_config config = O2_LST_RPC_DEFAULTS;
 	struct o2_lst_rpc *rpc = NULL;
@@ -117,7 +117,7 @@ static struct o2_lst_rpc *open_rpc(struct lnet_side *side, enum o2_byte_order or
 static int setup(void **state)
 {
 	static struct world world;
-	struct lnet_side *a = &world.pair.a;
+	struct o2_lnet_side *a = &world.pair.a;
 
 	memset(&world, 0, sizeof(world));
 	lnet_pair_open(&world.pair, NULL);
@@ -178,7 +178,7 @@ static void run(struct world *world, const struct o2_lst_test *test, enum act ac
 	world->act = act;
 	world->nresults = 0;
 	assert_int_equal(try_test(world, test, NULL), 0);
-	lnet_deliver_all(&world->pair);
+	o2_lnet_deliver_all(&world->pair);
 	assert_int_equal(world->nresults, 1);
 	assert_int_equal(world->result.tag, 42);
 	assert_int_equal(world->result.failure, failure);
@@ -220,7 +220,7 @@ TEST_WITH(test_again_from_inside, setup, teardown)
 
 	world->again = 5;
 	assert_int_equal(try_test(world, &ping, NULL), 0);
-	lnet_deliver_all(&world->pair);
+	o2_lnet_deliver_all(&world->pair);
 	assert_int_equal(world->nresults, 6);
 	assert_int_equal(world->seen.u.ping_reqst.pnr_seq, 5);
 }
@@ -237,7 +237,7 @@ TEST_WITH(test_every_size, setup, teardown)
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		const uint32_t len = rows[i].len;
 		struct o2_lst_test test = brw(O2_LST_BRW_READ, O2_LST_CHECK_FULL, len, rows[i].offset);
-		const uint8_t *at_b = lnet_side_bytes(&world->pair.b, BULK_PAGE);
+		const uint8_t *at_b = o2_lnet_side_bytes(&world->pair.b, BULK_PAGE);
 
 		run(world, &test, WELL, O2_LST_FAILURE_NONE, 0);
 		assert_int_equal(world->result.bytes, len);
@@ -278,9 +278,9 @@ TEST_WITH(test_failures_of_brw, setup, teardown)
 	run(world, &write, STATUS, O2_LST_FAILURE_STATUS, -EBADMSG);
 	world->act = SILENT;
 	assert_int_equal(try_test(world, &read, NULL), 0);
-	lnet_deliver_all(&world->pair);
+	o2_lnet_deliver_all(&world->pair);
 	assert_int_equal(o2_lst_tester_active(world->tester), 1);
-	lnet_side_clock(&world->pair.a, O2_LST_RPC_TIMEOUT_S * 1000);
+	o2_lnet_side_clock(&world->pair.a, O2_LST_RPC_TIMEOUT_S * 1000);
 	o2_lst_rpc_check_time(world->client);
 	assert_int_equal(world->result.failure, O2_LST_FAILURE_RPC);
 	assert_int_equal(world->result.status, -ETIMEDOUT);
@@ -305,14 +305,15 @@ TEST_WITH(test_limits, setup, teardown)
 	assert_error(try_test(world, &ping, &error), -ENOSPC, &error, "lst/tests");
 	assert_int_equal(o2_lst_test_cancel(world->tester, id), 0);
 	world->act = WELL;
-	lnet_deliver_all(&world->pair);
+	o2_lnet_deliver_all(&world->pair);
 	assert_int_equal(o2_lst_test_cancel(world->tester, id), -ENOENT);
 	assert_int_equal(o2_lst_pages_create(&world->pair.a.arena, 0, 2, O2_REG_GLOBAL, &few, NULL), 0);
 	assert_int_equal(o2_lst_bulk_get(few, 2 * 4096 + 8, 0, &bulk), -EMSGSIZE);
 	o2_lst_bulk_put(&bulk);
 	o2_lst_pages_destroy(few);
-	assert_error(o2_lst_pages_create(&world->pair.a.arena, LNET_PAGES, 1, O2_REG_GLOBAL, &few, &error),
-		     -EINVAL, &error, "lst/config/bulk-pages");
+	assert_error(
+		o2_lst_pages_create(&world->pair.a.arena, O2_LNET_SIDE_PAGES, 1, O2_REG_GLOBAL, &few, &error),
+		-EINVAL, &error, "lst/config/bulk-pages");
 	assert_error(o2_lst_tester_create(0, world->client, world->pages, &world->pair.a.clock,
 					  &world->tester, &error),
 		     -EINVAL, &error, "lst/config/max-tests");

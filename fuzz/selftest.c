@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/* Any console, a test node of LNet selftest and a bad network: the property lst. */
+#include "fuzz/property.h"
+#include "props/lst/lst.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static struct o2_lst_run run;
+	const struct o2_property property = o2_lst_property(&run);
+
+	o2_fuzz_property(&property, data, size);
+	return 0;
+}

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: MIT */
+#include "props/lst/lst.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "props/lst/lst_internal.h"
+
+#define LABEL_STEP 1u
+#define STEPS	   300u
+#define MORE	   255u
+#define RUN_OUT_MS 1000000u /* longer than any timeout */
+
+static const struct o2_tally_row situations[] = {O2_LST_SITUATIONS(O2_SITUATION_ROW)};
+
+/* The nodes, over a pair that is open. */
+static int open_nodes(struct o2_lst_case *the)
+{
+	const struct o2_lst_node_config config = o2_lst_side_config();
+	int rc = o2_lst_side_open(&the->a, &the->lnet.a, &config);
+
+	return rc != 0 ? rc : o2_lst_side_open(&the->b, &the->lnet.b, &config);
+}
+
+static void clock_to(struct o2_lst_case *the, uint64_t now_ms)
+{
+	the->now_ms = now_ms;
+	o2_lnet_side_clock(&the->lnet.a, now_ms);
+	o2_lnet_side_clock(&the->lnet.b, now_ms);
+	o2_lst_node_check_time(the->a.node);
+	o2_lst_node_check_time(the->b.node);
+}
+
+static void pass_time(struct o2_lst_case *the)
+{
+	const uint32_t ms =
+		o2_draw_bool(the->choice, 2, 1) ? o2_lst_draw(the, 120000) : o2_lst_draw(the, 3000);
+
+	clock_to(the, the->now_ms + ms);
+	o2_lst_account_clock(the);
+}
+
+static void take_step(struct o2_lst_case *the)
+{
+	static const uint32_t weights[] = {21, 4, 4, 1};
+
+	the->steps++;
+	switch (o2_draw_weighted(the->choice, weights, 4)) {
+	case 0:
+		o2_lst_deliver(the);
+		break;
+	case 1:
+		o2_lst_start_request(the);
+		break;
+	case 2:
+		o2_lst_start_bulk(the);
+		break;
+	default:
+		pass_time(the);
+		break;
+	}
+	o2_lst_check_state(the);
+}
+
+static void take_steps(struct o2_lst_case *the)
+{
+	bool more = true;
+
+	while (more && !the->report->failed) {
+		o2_span_begin(the->choice, LABEL_STEP);
+		more = o2_draw_more(the->choice, the->steps, 0, STEPS, MORE);
+		if (more)
+			take_step(the);
+		o2_span_end(the->choice);
+	}
+}
+
+static bool has_ended(const struct o2_lst_side *side, char name, struct o2_report *report)
+{
+	const uint32_t active = o2_lst_node_active(side->node), messages = o2_lnet_messages(side->lnet->lnet);
+
+	if (active == 0 && messages == 0 && side->node->sessions == NULL)
+		return true;
+	o2_report_fail(report, "lst/left",
+		       "side %c has %" PRIu32 " calls and requests, %" PRIu32 " messages, %" PRIu32
+		       " sessions left",
+		       name, active, messages, side->node->nsessions);
+	return false;
+}
+
+/* Nothing new; what is under way ends, or at its timeout.  Returns whether all has ended. */
+static bool come_to_an_end(struct o2_lst_case *the)
+{
+	bool a_ended, b_ended;
+
+	the->seen[TEST_ADDED] += the->b.node->nhalves > 0;
+	the->seen[TEST_RAN] += o2_lst_node_report(the->b.node)->tries > 0;
+	o2_lst_node_stop(the->b.node, -ESHUTDOWN);
+	o2_lst_deliver_all(the);
+	clock_to(the, the->now_ms + RUN_OUT_MS);
+	for (uint32_t i = 0; i < O2_LST_OPERATIONS; i++)
+		if (the->operation[i].busy)
+			o2_report_fail(the->report, "lst/ended",
+				       "a bulk of %" PRIu32 " bytes has not ended with its timeout",
+				       the->operation[i].len);
+	o2_lst_node_stop(the->a.node, -ESHUTDOWN);
+	o2_lst_deliver_all(the);
+	a_ended = has_ended(&the->a, 'A', the->report);
+	b_ended = has_ended(&the->b, 'B', the->report);
+	return a_ended && b_ended;
+}
+
+static struct o2_lst_case *make_case(void)
+{
+	struct o2_lst_case *the = malloc(sizeof(*the));
+
+	if (the != NULL && o2_lnet_pair_open(&the->lnet, NULL) != 0) {
+		free(the);
+		return NULL;
+	}
+	return the;
+}
+
+static void wipe(const struct o2_lnet_side *side)
+{
+	memset(side->arena.memory, 0, (size_t)O2_LNET_SIDE_PAGES * side->arena.page_bytes);
+}
+
+/* As it is before the first step; of the memory, what an earlier case has left in it is wiped off. */
+static void begin_case(struct o2_lst_run *run, struct o2_choice *choice, struct o2_report *report)
+{
+	struct o2_lst_case *the = run->the_case;
+
+	the->choice = choice;
+	the->report = report;
+	the->seen = run->tally.seen;
+	the->account = (struct o2_lst_account){.sid = O2_LST_NO_SID};
+	the->steps = the->delivered = 0;
+	memset(the->operation, 0, sizeof(the->operation));
+	wipe(&the->lnet.a);
+	wipe(&the->lnet.b);
+	clock_to(the, 0);
+}
+
+static void give_back(void *context)
+{
+	struct o2_lst_run *run = context;
+
+	if (run->the_case != NULL)
+		o2_lnet_pair_close(&run->the_case->lnet);
+	free(run->the_case);
+	run->the_case = NULL;
+}
+
+/* The nodes go after their LNets, which may still tell them something. */
+static bool close_nodes(struct o2_lst_case *the)
+{
+	struct o2_lst_node *const nodes[] = {the->a.node, the->b.node};
+	int rc = o2_lnet_pair_renew(&the->lnet, NULL);
+
+	o2_lst_node_destroy(nodes[0]);
+	o2_lst_node_destroy(nodes[1]);
+	return rc == 0;
+}
+
+static enum o2_status run_case(void *context, struct o2_choice *choice, struct o2_report *report)
+{
+	struct o2_lst_run *run = context;
+
+	o2_report_clear(report);
+	if (run->the_case == NULL)
+		run->the_case = make_case();
+	if (run->the_case == NULL || open_nodes(run->the_case) != 0)
+		return O2_STATUS_INVALID;
+	begin_case(run, choice, report);
+	take_steps(run->the_case);
+	if (!come_to_an_end(run->the_case)) {
+		run->the_case = NULL; /* what still uses it cannot be freed */
+	} else if (!close_nodes(run->the_case)) {
+		free(run->the_case);
+		run->the_case = NULL;
+	}
+	run->tally.cases += o2_choice_ok(choice);
+	return o2_choice_status(choice, report->failed ? O2_STATUS_INTERESTING : O2_STATUS_VALID);
+}
+
+static void print(const void *context, uint32_t pieces, FILE *out)
+{
+	const struct o2_lst_run *run = context;
+
+	(void)pieces;
+	if (run->the_case != NULL)
+		fprintf(out,
+			"a console and a test node: %" PRIu32 " steps, %" PRIu32 " letters, %" PRIu64 " ms\n",
+			run->the_case->steps, run->the_case->delivered, run->the_case->now_ms);
+}
+
+static void print_held(const void *context, FILE *out)
+{
+	(void)context;
+	fprintf(out, "held: the node answers as the account says, and nothing is left\n");
+}
+
+struct o2_property o2_lst_property(struct o2_lst_run *run)
+{
+	static const struct o2_property_ops ops = {
+		O2_TALLY_PROPERTY(
+			"lst",
+			"a test node of LNet selftest answers any console, on any network, by an account"),
+		.give_back = give_back};
+
+	return o2_tally_property(&ops, run == NULL ? NULL : &run->tally, situations, O2_LST_SITUATION_COUNT,
+				 1000);
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef O2_PROPS_LST_H
+#define O2_PROPS_LST_H
+
+#include "props/engine/property.h"
+#include "props/engine/tally.h"
+
+/*
+ * The property: a test node of LNet selftest answers any console, over a network that loses, doubles, delays and
+ * changes what it carries, as an account made of the requests that arrive and of the clock says; bytes go where
+ * they belong, and at the end nothing is left (docs/properties.md, "The lst property").
+ */
+
+struct o2_lst_case;
+
+struct o2_lst_run {
+	struct o2_tally tally;	      /* first: props/engine/tally.h */
+	struct o2_lst_case *the_case; /* the case at hand, made before the first; NULL: none yet */
+};
+
+/* *run: zeros at first, the caller's.  NULL: to speak of the property. */
+struct o2_property o2_lst_property(struct o2_lst_run *run);
+
+#endif

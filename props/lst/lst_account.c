@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <inttypes.h>
+
+#include "props/lst/lst_internal.h"
+
+/* The account: what the node's session is, of the requests that arrive and the clock alone. */
+
+#define TIMEOUT_MS 100000u
+
+static bool has_session(const struct o2_lst_account *account)
+{
+	return !o2_lst_sid_is_none(account->sid);
+}
+
+static bool is_in(const struct o2_lst_account *account, struct o2_lst_sid sid)
+{
+	return has_session(account) && o2_lst_sid_equal(sid, account->sid);
+}
+
+static int account_of_mksn(struct o2_lst_case *the, const struct o2_lst_msg *msg)
+{
+	const struct o2_lst_mksn_reqst *asked = &msg->u.mksn_reqst;
+	struct o2_lst_account *account = &the->account;
+
+	if (o2_lst_sid_is_none(asked->mksn_sid))
+		return EINVAL;
+	if (is_in(account, asked->mksn_sid)) {
+		account->made++;
+		the->seen[MADE_AGAIN]++;
+		return 0;
+	}
+	if (has_session(account) && asked->mksn_force == 0) {
+		the->seen[BUSY]++;
+		return EBUSY;
+	}
+	/* Those that wait for their last RPC take the place of a new one: then there is no memory for it. */
+	if (the->b.node->nsessions == the->b.node->config.max_sessions)
+		return ENOMEM;
+	the->seen[has_session(account) ? STOLEN : MADE]++;
+	account->sid = asked->mksn_sid;
+	account->features = msg->msg_ses_feats;
+	account->made = 1;
+	return 0;
+}
+
+static int account_of_rmsn(struct o2_lst_case *the, struct o2_lst_sid sid)
+{
+	struct o2_lst_account *account = &the->account;
+
+	if (o2_lst_sid_is_none(sid))
+		return EINVAL;
+	if (!has_session(account))
+		return ESRCH;
+	if (!is_in(account, sid))
+		return EBUSY;
+	if (--account->made > 0) {
+		the->seen[LEFT_ONCE]++;
+		return 0;
+	}
+	account->sid = O2_LST_NO_SID;
+	the->seen[REMOVED]++;
+	return 0;
+}
+
+int o2_lst_account_of(struct o2_lst_case *the, const struct o2_lst_msg *msg)
+{
+	struct o2_lst_account *account = &the->account;
+	const bool is_first = msg->msg_type == O2_LST_MKSN_REQST || msg->msg_type == O2_LST_DEBUG_REQST;
+
+	account->heard_late |= the->now_ms - account->heard_ms > TIMEOUT_MS / 2;
+	account->heard_ms = the->now_ms;
+	if (!is_first && has_session(account) && msg->msg_ses_feats != account->features)
+		return EPROTO;
+	if (is_first && msg->msg_ses_feats > 1)
+		return EPROTO;
+	switch (msg->msg_type) {
+	case O2_LST_MKSN_REQST:
+		return account_of_mksn(the, msg);
+	case O2_LST_RMSN_REQST:
+		return account_of_rmsn(the, msg->u.rmsn_reqst.rmsn_sid);
+	case O2_LST_DEBUG_REQST:
+		the->seen[NO_SESSION] += !has_session(account);
+		return has_session(account) ? 0 : ESRCH;
+	case O2_LST_STAT_REQST:
+		if (o2_lst_sid_is_none(msg->u.stat_reqst.str_sid))
+			return EINVAL;
+		return is_in(account, msg->u.stat_reqst.str_sid) ? 0 : ESRCH;
+	case O2_LST_BATCH_REQST:
+		return is_in(account, msg->u.batch_reqst.bar_sid) ? -1 : ESRCH;
+	default:
+		return -1;
+	}
+}
+
+void o2_lst_check_answer(struct o2_lst_case *the, const struct o2_lst_msg *request, int expected)
+{
+	const struct o2_lnet_side *b = &the->lnet.b;
+	const struct o2_letter *letter = NULL;
+	struct o2_lst_msg reply;
+
+	for (uint32_t i = 0; i < b->nletters; i++)
+		if (b->letter[i].hdr.type == O2_LNET_PUT &&
+		    b->letter[i].hdr.msg.put.match_bits == request->u.reqst.rpyid)
+			letter = &b->letter[i];
+	if (letter == NULL ||
+	    o2_lst_msg_decode(letter->payload, letter->hdr.payload_length, &reply, NULL) != 0 ||
+	    reply.msg_type != request->msg_type + 1) {
+		o2_report_fail(the->report, "lst/no-answer",
+			       "a request of type %" PRIu32 " is not answered at once by one",
+			       request->msg_type);
+		return;
+	}
+	if ((int)reply.u.reply.status != expected)
+		o2_report_fail(the->report, "lst/status",
+			       "a request of type %" PRIu32 " is answered with %" PRIu32 ", not %d",
+			       request->msg_type, reply.u.reply.status, expected);
+	else if (!o2_lst_sid_equal(reply.u.reply.sid, the->account.sid))
+		o2_report_fail(the->report, "lst/sid",
+			       "an answer of type %" PRIu32 " names session %" PRIu64 ", not %" PRIu64,
+			       reply.msg_type, reply.u.reply.sid.ses_stamp, the->account.sid.ses_stamp);
+}
+
+void o2_lst_account_clock(struct o2_lst_case *the)
+{
+	struct o2_lst_account *account = &the->account;
+
+	if (!has_session(account))
+		return;
+	if (the->now_ms - account->heard_ms >= TIMEOUT_MS) {
+		account->sid = O2_LST_NO_SID;
+		the->seen[EXPIRED]++;
+	} else if (account->heard_late) {
+		the->seen[KEPT_ALIVE]++;
+	}
+	account->heard_late = false;
+}
+
+void o2_lst_check_state(struct o2_lst_case *the)
+{
+	const struct o2_lst_node *node = the->b.node;
+	const struct o2_lst_sid sid = o2_lst_node_sid(node);
+
+	if (!o2_lst_sid_equal(sid, the->account.sid))
+		o2_report_fail(the->report, "lst/session", "the node is in session %" PRIu64 ", not %" PRIu64,
+			       sid.ses_stamp, the->account.sid.ses_stamp);
+	if (node->nunits > node->config.max_units || node->nhalves > node->config.max_tests ||
+	    node->nbatches > node->config.max_batches || node->nsessions > node->config.max_sessions)
+		o2_report_fail(the->report, "lst/limits",
+			       "%" PRIu32 " units, %" PRIu32 " tests, %" PRIu32 " batches, %" PRIu32
+			       " sessions: more than there may be",
+			       node->nunits, node->nhalves, node->nbatches, node->nsessions);
+	the->seen[UNITS_ALL] += node->nunits == node->config.max_units;
+	for (int i = 0; i < 2; i++) {
+		const struct o2_lnet_side *side = i == 0 ? &the->lnet.a : &the->lnet.b;
+
+		if (side->wrong != NULL)
+			o2_report_fail(the->report, "lst/lnet", "side %c: %s", "AB"[i], side -> wrong);
+	}
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+#include "props/lst/lst_internal.h"
+#include "props/lst/lst_requests.h"
+
+/* What a console asks of the framework: sessions, tests, batches, also what it may not. */
+
+#define LIST_PAGE 64u /* behind the memory of bulks */
+
+static void ignore_answer(void *context, const struct o2_lst_answer *answer)
+{
+	(void)context;
+	(void)answer;
+}
+
+static struct o2_lst_msg draw_test(struct o2_lst_case *the, struct o2_lst_sid sid)
+{
+	const bool is_client = !o2_draw_bool(the->choice, 2, 1);
+	const bool two = o2_draw_bool(the->choice, 1, 1);
+	const bool none = o2_draw_bool(the->choice, 15, 1);
+	struct o2_lst_msg msg = o2_lst_ask_test(sid, is_client, none ? 0 : 1 + two);
+	struct o2_lst_test_reqst *test = &msg.u.test_reqst;
+
+	test->tsr_bid = 1 + o2_lst_draw(the, 4);
+	test->tsr_concur = (1 + o2_lst_draw(the, 8)) % 9;
+	test->tsr_loop = (1 + o2_lst_draw(the, 4)) % 5;
+	if (o2_draw_bool(the->choice, 3, 1))
+		test->tsr_loop = UINT32_MAX;
+	test->tsr_stop_onerr = (uint8_t)o2_lst_draw(the, 1);
+	if (o2_draw_bool(the->choice, 1, 1)) {
+		struct o2_lst_bulk_v1 *bulk = &test->tsr_u.bulk_v1;
+
+		test->tsr_service = O2_LST_SERVICE_BRW;
+		bulk->blk_opc = (uint16_t)(1 + o2_lst_draw(the, 1));
+		bulk->blk_flags = (uint16_t)(1 + o2_lst_draw(the, 4));
+		bulk->blk_len = 8 * o2_lst_draw(the, 1100);
+	}
+	return msg;
+}
+
+static struct o2_lst_msg draw_batch(struct o2_lst_case *the, struct o2_lst_sid sid)
+{
+	const uint64_t batch = 1 + o2_lst_draw(the, 4);
+	const uint32_t opcode = 1 + o2_lst_draw(the, 3);
+	const uint32_t index = o2_lst_draw(the, 3);
+
+	return o2_lst_ask_batch(sid, batch, opcode, index, o2_lst_draw(the, 1));
+}
+
+static struct o2_lst_msg draw_request(struct o2_lst_case *the)
+{
+	static const uint32_t weights[] = {2, 3, 2, 1, 1, 1};
+	const uint32_t what = (uint32_t)o2_draw_weighted(the->choice, weights, 6);
+	const uint32_t stamp = 1 + o2_lst_draw(the, 1);
+	const struct o2_lst_sid sid = o2_draw_bool(the->choice, 9, 1) ? O2_LST_NO_SID : o2_lst_sid_of(stamp);
+
+	switch (what) {
+	case 0:
+		return o2_lst_ask_mksn(sid, o2_draw_bool(the->choice, 3, 1), "someone");
+	case 1:
+		return draw_test(the, sid);
+	case 2:
+		return draw_batch(the, sid);
+	case 3:
+		return o2_lst_ask_rmsn(sid);
+	case 4:
+		return o2_lst_ask_stat(sid);
+	default:
+		return o2_lst_ask_debug();
+	}
+}
+
+/* Two destinations, both of them the console's own node. */
+static void lay_list(struct o2_lst_case *the)
+{
+	const struct o2_lst_dest dest = {O2_LNET_NID_A, O2_LNET_PID_KERNEL};
+	uint8_t *bytes = o2_lnet_side_bytes(&the->lnet.a, LIST_PAGE);
+
+	the->list_kiov = (struct o2_kiov){LIST_PAGE, 0, 2 * O2_LST_DEST_BYTES};
+	the->list = (struct o2_transfer_memory){.buffer = {.kind = O2_KIOV,
+							   .count = 1,
+							   .nob = 2 * O2_LST_DEST_BYTES,
+							   .kiov = &the->list_kiov},
+						.mode = O2_REG_GLOBAL};
+	for (uint32_t i = 0; i < 2; i++)
+		o2_lst_dest_store(&dest, O2_LITTLE_ENDIAN, bytes + (size_t)i * O2_LST_DEST_BYTES);
+}
+
+void o2_lst_start_request(struct o2_lst_case *the)
+{
+	const struct o2_lst_msg msg = draw_request(the);
+	struct o2_lst_call call = {.nid = O2_LNET_NID_B, .request = &msg, .done = ignore_answer};
+
+	lay_list(the);
+	if (msg.msg_type == O2_LST_TEST_REQST && !o2_draw_bool(the->choice, 9, 1)) {
+		call.bulk = &the->list;
+		call.bulk_is_source = true;
+	}
+	/* One too many at a time is not begun. */
+	(void)o2_lst_call_start(the->a.node->rpc, &call, NULL, NULL);
+}

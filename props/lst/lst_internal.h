@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef O2_PROPS_LST_INTERNAL_H
+#define O2_PROPS_LST_INTERNAL_H
+
+#include "props/lst/lst.h"
+#include "props/lst/lst_side.h"
+
+/* The inside of property lst; shared by the files lst*.c. */
+
+#define O2_LST_SITUATIONS(ENTRY)                        \
+	ENTRY(READ_RIGHT, "read_right")                 \
+	ENTRY(WRITE_RIGHT, "write_right")               \
+	ENTRY(WRITE_WRONG, "write_wrong")               \
+	ENTRY(WRITE_WRONG_UNSEEN, "write_wrong_unseen") \
+	ENTRY(OUT_OF_RANGE, "out_of_range")             \
+	ENTRY(MADE, "made")                             \
+	ENTRY(MADE_AGAIN, "made_again")                 \
+	ENTRY(LEFT_ONCE, "left_once")                   \
+	ENTRY(BUSY, "busy")                             \
+	ENTRY(STOLEN, "stolen")                         \
+	ENTRY(REMOVED, "removed")                       \
+	ENTRY(EXPIRED, "expired")                       \
+	ENTRY(KEPT_ALIVE, "kept_alive")                 \
+	ENTRY(NO_SESSION, "no_session")                 \
+	ENTRY(TEST_ADDED, "test_added")                 \
+	ENTRY(TEST_RAN, "test_ran")                     \
+	ENTRY(UNITS_ALL, "units_all")                   \
+	ENTRY(LOST, "lost")                             \
+	ENTRY(DOUBLED, "doubled")                       \
+	ENTRY(CHANGED, "changed")                       \
+	ENTRY(TRANSFER_FAILED, "transfer_failed")
+
+enum o2_lst_situation { O2_LST_SITUATIONS(O2_SITUATION_ID) O2_LST_SITUATION_COUNT };
+
+#define O2_LST_OPERATIONS 6u
+#define O2_LST_SLOT_PAGES 6u /* of the memory of an operation: one in front and one behind are left out */
+
+/* A bulk that the console asks for. */
+struct o2_lst_operation {
+	bool busy;
+	uint32_t rw, check, len, offset;
+	int expected; /* status of a write, by the account */
+	bool in_range;
+	struct o2_kiov kiov[O2_LST_SLOT_PAGES];
+	struct o2_transfer_memory memory;
+	struct o2_lst_case *of;
+};
+
+/* The account of B's session: of what arrives there, and of the clock. */
+struct o2_lst_account {
+	struct o2_lst_sid sid;
+	uint32_t features;
+	uint64_t made, heard_ms;
+	bool heard_late; /* a request has come since more than half of the timeout had passed */
+};
+
+struct o2_lst_case {
+	struct o2_choice *choice;
+	struct o2_report *report;
+	uint64_t *seen; /* by situation */
+	struct o2_lnet_pair lnet;
+	struct o2_lst_side a, b;
+	uint64_t now_ms;
+	uint32_t steps, delivered;
+	struct o2_lst_operation operation[O2_LST_OPERATIONS];
+	struct o2_kiov list_kiov;
+	struct o2_transfer_memory list; /* of destinations */
+	struct o2_lst_account account;
+};
+
+static inline uint32_t o2_lst_draw(struct o2_lst_case *the, uint32_t max)
+{
+	return (uint32_t)o2_draw(the->choice, max);
+}
+
+/* lst_bulk.c: reads and writes of the console. */
+void o2_lst_start_bulk(struct o2_lst_case *the);
+
+/* lst_framework.c: requests of the framework. */
+void o2_lst_start_request(struct o2_lst_case *the);
+
+/* lst_account.c */
+/* What the request that arrives now is answered with; -1: the account does not say. */
+int o2_lst_account_of(struct o2_lst_case *the, const struct o2_lst_msg *msg);
+/* B's newest answer to this request. */
+void o2_lst_check_answer(struct o2_lst_case *the, const struct o2_lst_msg *request, int expected);
+/* The clock has gone on to now_ms: a session may be over. */
+void o2_lst_account_clock(struct o2_lst_case *the);
+/* What is true after every step. */
+void o2_lst_check_state(struct o2_lst_case *the);
+
+/* lst_network.c */
+/* The oldest letter of one side arrives, or what a bad network does with it. */
+void o2_lst_deliver(struct o2_lst_case *the);
+/* All that is on its way arrives, and what comes of it. */
+void o2_lst_deliver_all(struct o2_lst_case *the);
+
+#endif

@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: MIT */
+#include "props/world/lnet_pair.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <string.h>
+
+#include "mem/copy.h"
+
+/* The first thing that is wrong is kept. */
+static void check(struct o2_lnet_side *side, bool holds, const char *what)
+{
+	if (!holds && side->wrong == NULL)
+		side->wrong = what;
+}
+
+/* Whether a list of `have` has room for one more. */
+static bool has_room(struct o2_lnet_side *side, uint32_t have, uint32_t most, const char *what)
+{
+	check(side, have < most, what);
+	return have < most;
+}
+
+static struct o2_letter *side_post(struct o2_lnet_side *side, int kind, const struct o2_lnet_hdr *hdr,
+				   const struct o2_transfer_memory *memory, uint64_t tag)
+{
+	struct o2_letter *letter;
+
+	if (!has_room(side, side->nletters, O2_LNET_SIDE_LETTERS, "more messages on their way than kept"))
+		return NULL;
+	letter = &side->letter[side->nletters++];
+	memset(letter, 0, sizeof(*letter));
+	letter->kind = kind;
+	letter->from = side;
+	letter->hdr = *hdr;
+	letter->tag = tag;
+	if (memory != NULL)
+		letter->memory = *memory;
+	return letter;
+}
+
+static uint32_t side_immediate_max(void *context, uint64_t nid)
+{
+	const struct o2_lnet_side *side = context;
+
+	(void)nid;
+	return side->immediate_max;
+}
+
+static int side_refuses(const struct o2_lnet_side *side, uint64_t nid, const char *what,
+			struct o2_error *error)
+{
+	if (nid != side->peer->nid) /* nobody is there */
+		return o2_refuse(error, -EHOSTUNREACH, "test/nid", "nid", O2_NO_INDEX, nid, side->peer->nid);
+	return side->refuse == 0 ? 0
+				 : o2_refuse(error, side->refuse, "test/refused", what, O2_NO_INDEX, 0, 0);
+}
+
+static int side_send(void *context, uint64_t nid, const struct o2_lnet_hdr *hdr,
+		     const struct o2_transfer_memory *payload, uint64_t tag, struct o2_error *error)
+{
+	struct o2_lnet_side *side = context;
+	int rc = side_refuses(side, nid, "send", error);
+	struct o2_letter *letter;
+
+	if (rc != 0)
+		return rc;
+	check(side,
+	      hdr->payload_length <= side->immediate_max &&
+		      (payload == NULL ? 0 : payload->buffer.nob) == hdr->payload_length,
+	      "an IMMEDIATE is too long, or not as long as its payload");
+	letter = side_post(side, O2_LETTER_IMMEDIATE, hdr, NULL, tag);
+	if (letter == NULL || hdr->payload_length > sizeof(letter->payload))
+		return -ENOBUFS;
+	return payload == NULL ? 0
+			       : o2_copy_from_buffer(&side->arena, &payload->buffer, letter->payload, error);
+}
+
+static int side_rdma(struct o2_lnet_side *side, uint64_t nid, int kind, const struct o2_lnet_hdr *hdr,
+		     const struct o2_transfer_memory *memory, uint64_t tag, struct o2_error *error)
+{
+	int rc = side_refuses(side, nid, kind == O2_LETTER_PUT ? "put" : "get", error);
+
+	if (rc != 0)
+		return rc;
+	check(side, (kind == O2_LETTER_PUT ? hdr->payload_length : memory->buffer.nob) > side->immediate_max,
+	      "a transfer by RDMA would go into an IMMEDIATE");
+	return side_post(side, kind, hdr, memory, tag) == NULL ? -ENOBUFS : 0;
+}
+
+static int side_put(void *context, uint64_t nid, const struct o2_lnet_hdr *hdr,
+		    const struct o2_transfer_memory *source, uint64_t tag, struct o2_error *error)
+{
+	return side_rdma(context, nid, O2_LETTER_PUT, hdr, source, tag, error);
+}
+
+static int side_get(void *context, uint64_t nid, const struct o2_lnet_hdr *hdr,
+		    const struct o2_transfer_memory *sink, uint64_t tag, struct o2_error *error)
+{
+	return side_rdma(context, nid, O2_LETTER_GET, hdr, sink, tag, error);
+}
+
+void o2_lnet_move_bytes(const struct o2_lnet_side *source, struct o2_buffer from,
+			const struct o2_lnet_side *sink, struct o2_buffer to)
+{
+	static uint8_t bytes[O2_MAX_TRANSFER_BYTES];
+
+	from.nob = to.nob < from.nob ? to.nob : from.nob;
+	to.nob = from.nob;
+	if (o2_copy_from_buffer(&source->arena, &from, bytes, NULL) != 0 ||
+	    o2_copy_to_buffer(&sink->arena, &to, bytes, NULL) != 0)
+		check(source->peer->peer, false, "memory of a transfer cannot be copied");
+}
+
+static int deliver_rdma(struct o2_lnet_side *to, const struct o2_letter *letter)
+{
+	struct o2_transfer_memory memory;
+	struct o2_lnet_side *from = letter->from;
+	uint64_t tag, nob;
+	int rc = o2_lnet_match(to->lnet, from->nid, &letter->hdr, &memory, &tag, &to->error);
+
+	if (rc != 0) {
+		/* PUT_NAK 0, or GET_DONE with the errno. */
+		if (letter->kind == O2_LETTER_PUT && rc == -ENODATA)
+			o2_lnet_finished(from->lnet, letter->tag, 0, 0, NULL);
+		else
+			o2_lnet_finished(from->lnet, letter->tag, rc, 0, NULL);
+		return rc;
+	}
+	nob = memory.buffer.nob;
+	if (from->fail_transfer == 0 && letter->kind == O2_LETTER_PUT)
+		o2_lnet_move_bytes(from, letter->memory.buffer, to, memory.buffer);
+	else if (from->fail_transfer == 0)
+		o2_lnet_move_bytes(to, memory.buffer, from, letter->memory.buffer);
+	else
+		nob = 0;
+	o2_lnet_finished(to->lnet, tag, from->fail_transfer, nob, NULL);
+	o2_lnet_finished(from->lnet, letter->tag, from->fail_transfer, nob, NULL);
+	return 0;
+}
+
+int o2_lnet_deliver(struct o2_lnet_side *from)
+{
+	static struct o2_letter letter;
+	int rc;
+
+	assert(from->nletters > 0);
+	letter = from->letter[0];
+	from->nletters--;
+	memmove(from->letter, from->letter + 1, from->nletters * sizeof(letter));
+	if (letter.kind != O2_LETTER_IMMEDIATE)
+		return deliver_rdma(from->peer, &letter);
+	rc = o2_lnet_receive(from->peer->lnet, from->nid, &letter.hdr, letter.payload, &from->peer->error);
+	o2_lnet_finished(from->lnet, letter.tag, 0, 0, NULL);
+	return rc;
+}
+
+void o2_lnet_deliver_all(struct o2_lnet_pair *pair)
+{
+	while (pair->a.nletters + pair->b.nletters > 0)
+		o2_lnet_deliver(pair->a.nletters > 0 ? &pair->a : &pair->b);
+}
+
+static void side_done(void *context, const struct o2_lnet_result *result)
+{
+	struct o2_lnet_side *side = context;
+
+	if (side->listener != NULL && side->listen_done(side->listener, result))
+		return;
+	if (!has_room(side, side->nresults, O2_LNET_SIDE_EVENTS, "more results than kept"))
+		return;
+	side->fault[side->nresults] = (struct o2_transfer_fault){.code = 0};
+	if (result->fault != NULL)
+		side->fault[side->nresults] = *result->fault;
+	side->result[side->nresults++] = *result;
+}
+
+static void side_started(void *context, const struct o2_lnet_event *event)
+{
+	struct o2_lnet_side *side = context;
+
+	if (!has_room(side, side->nwriting, O2_LNET_SIDE_EVENTS, "more PUTs that may be writing than kept"))
+		return;
+	check(side, event->kind == O2_LNET_EVENT_PUT && event->request != 0,
+	      "what has started is no PUT by RDMA");
+	for (uint32_t i = 0; i < side->nwriting; i++)
+		check(side, side->writing[i] != event->request, "a PUT has started twice");
+	side->writing[side->nwriting++] = event->request;
+}
+
+/* A PUT ends if it was started, or was an IMMEDIATE. */
+static void side_ended(struct o2_lnet_side *side, const struct o2_lnet_event *event)
+{
+	uint32_t i = 0;
+
+	while (i < side->nwriting && side->writing[i] != event->request)
+		i++;
+	check(side, (i < side->nwriting) == (event->request != 0), "a PUT has ended that had not started");
+	if (i < side->nwriting)
+		side->writing[i] = side->writing[--side->nwriting];
+}
+
+static void side_event(void *context, const struct o2_lnet_event *event)
+{
+	struct o2_lnet_side *side = context;
+
+	if (event->kind == O2_LNET_EVENT_PUT)
+		side_ended(side, event);
+	if (side->listener != NULL && side->listen_event(side->listener, event))
+		return;
+	if (!has_room(side, side->nevents, O2_LNET_SIDE_EVENTS, "more events than kept"))
+		return;
+	if (event->kind == O2_LNET_EVENT_DROPPED)
+		side->dropped = event->error->rule;
+	side->event_hdr[side->nevents] = *event->hdr;
+	side->event[side->nevents++] = *event;
+}
+
+struct o2_lnet_transport o2_lnet_side_transport(struct o2_lnet_side *side)
+{
+	return (struct o2_lnet_transport){side, side_immediate_max, side_send, side_put, side_get};
+}
+
+/* All but the arena, which is there, is as at first. */
+static int side_begin(struct o2_lnet_side *side, uint64_t nid, uint64_t cookie, struct o2_lnet_side *peer,
+		      const struct o2_lnet_config *base)
+{
+	const struct o2_arena arena = side->arena;
+	struct o2_lnet_config config = *base;
+	const struct o2_lnet_transport transport = o2_lnet_side_transport(side);
+	const struct o2_lnet_ops ops = {.done = side_done, .started = side_started, .event = side_event};
+
+	memset(side, 0, sizeof(*side));
+	side->arena = arena;
+	side->nid = nid;
+	side->peer = peer;
+	side->immediate_max = O2_IMMEDIATE_MAX;
+	config.nid = nid;
+	config.interface_cookie = cookie;
+	o2_clock_tell(&side->clock, 0); /* time counts from here */
+	return o2_lnet_create(&config, &transport, &side->arena, &side->clock, &ops, side, &side->lnet,
+			      &side->error);
+}
+
+static int pair_begin(struct o2_lnet_pair *pair, const struct o2_lnet_config *base)
+{
+	const struct o2_lnet_config defaults = O2_LNET_DEFAULTS;
+	int rc;
+
+	if (base == NULL)
+		base = &defaults;
+	rc = side_begin(&pair->a, O2_LNET_NID_A, O2_LNET_COOKIE_A, &pair->b, base);
+	if (rc != 0)
+		return rc;
+	rc = side_begin(&pair->b, O2_LNET_NID_B, O2_LNET_COOKIE_B, &pair->a, base);
+	if (rc != 0)
+		o2_lnet_destroy(pair->a.lnet);
+	return rc;
+}
+
+static void free_arenas(struct o2_lnet_pair *pair)
+{
+	o2_arena_destroy(&pair->a.arena);
+	o2_arena_destroy(&pair->b.arena);
+}
+
+void o2_lnet_side_clock(struct o2_lnet_side *side, uint64_t now_ms)
+{
+	o2_clock_tell(&side->clock, now_ms);
+	o2_lnet_check_time(side->lnet);
+}
+
+int o2_lnet_pair_open(struct o2_lnet_pair *pair, const struct o2_lnet_config *base)
+{
+	int rc;
+
+	memset(pair, 0, sizeof(*pair));
+	rc = o2_arena_create(O2_LNET_SIDE_PAGES, &pair->a.arena, &pair->a.error);
+	if (rc != 0)
+		return rc;
+	rc = o2_arena_create(O2_LNET_SIDE_PAGES, &pair->b.arena, &pair->b.error);
+	if (rc != 0) {
+		o2_arena_destroy(&pair->a.arena);
+		return rc;
+	}
+	rc = pair_begin(pair, base);
+	if (rc != 0)
+		free_arenas(pair);
+	return rc;
+}
+
+static void pair_end(struct o2_lnet_pair *pair)
+{
+	check(&pair->a, pair->a.nwriting == 0, "a PUT has started and not ended");
+	check(&pair->b, pair->b.nwriting == 0, "a PUT has started and not ended");
+	o2_lnet_destroy(pair->a.lnet);
+	o2_lnet_destroy(pair->b.lnet);
+}
+
+int o2_lnet_pair_renew(struct o2_lnet_pair *pair, const struct o2_lnet_config *base)
+{
+	int rc;
+
+	pair_end(pair);
+	rc = pair_begin(pair, base);
+	if (rc != 0)
+		free_arenas(pair);
+	return rc;
+}
+
+void o2_lnet_pair_close(struct o2_lnet_pair *pair)
+{
+	pair_end(pair);
+	free_arenas(pair);
+}
+
+uint8_t *o2_lnet_side_bytes(const struct o2_lnet_side *side, uint32_t page)
+{
+	return o2_arena_page(&side->arena, page);
+}
