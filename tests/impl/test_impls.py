@@ -118,7 +118,9 @@ class Start(unittest.TestCase):
         self.assertEqual(result["unmapped_names"], 0)
 
 
-class Broken(unittest.TestCase):
+class OfCopies(unittest.TestCase):
+    """Tests that build copies of tests/impl/c."""
+
     @classmethod
     def setUpClass(cls):
         cls.folder = tempfile.TemporaryDirectory()
@@ -128,6 +130,8 @@ class Broken(unittest.TestCase):
     def tearDownClass(cls):
         cls.folder.cleanup()
 
+
+class Broken(OfCopies):
     def named(self, defect):
         result, = check("--stage", defect.stage or STAGES[defect.file], self.builds.build(defect), cases=CASES["broken"],
                         expect=DIFFER)
@@ -175,17 +179,8 @@ TWO_MODES = (
 )
 
 
-class Steered(unittest.TestCase):
+class Steered(OfCopies):
     """What has no answer is found out, once, and the rest goes on to be asked."""
-
-    @classmethod
-    def setUpClass(cls):
-        cls.folder = tempfile.TemporaryDirectory()
-        cls.builds = builds.Broken(Path(cls.folder.name))
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.folder.cleanup()
 
     def stages(self, name, changes, stages, expect, cases=CASES["broken"]):
         result, = check("--stage", ",".join(stages), self.builds.build_with(name, changes), cases=cases, expect=expect)
@@ -221,13 +216,12 @@ class Steered(unittest.TestCase):
                 self.assertGreater(stage["left_out"], 0)
 
 
-class Accepted(unittest.TestCase):
+class Accepted(OfCopies):
     def test_what_a_profile_does_not_ask_for_is_named_when_it_is_broken(self):
         defect = next(defect for defect in DEFECTS if defect.name == "past-page-taken")
-        with tempfile.TemporaryDirectory() as folder:
-            library = builds.Broken(Path(folder)).build(defect)
-            result, = check("--profile", "kernel", "--stage", "sg_build", library, cases=CASES["broken"], expect=AGREE)
-            whole, = check("--profile", "kernel", "--stage", "sg_build", SECOND, cases=CASES["broken"], expect=AGREE)
+        arguments = ("--profile", "kernel", "--stage", "sg_build")
+        result, = check(*arguments, self.builds.build(defect), cases=CASES["broken"], expect=AGREE)
+        whole, = check(*arguments, SECOND, cases=CASES["broken"], expect=AGREE)
         self.assertIn(defect.check, [risk["check"] for risk in result["accepted"]["broken"]])
         self.assertEqual(whole["accepted"]["broken"], [])
         self.assertEqual(whole["accepted"]["not_asked_for"], result["accepted"]["not_asked_for"])

@@ -162,6 +162,8 @@ uint8_t *o2_rx_bytes(const struct o2_conn *conn, uint32_t rx);
 int o2_rx_post(struct o2_conn *conn, uint32_t rx, struct o2_error *error);
 /* Is the flavour of our sums still to be learnt from the peer's? */
 bool o2_cksum_wanted(const struct o2_conn *conn);
+/* A message of so many bytes has arrived in this receive.  o2iblnd: kiblnd_rx_complete */
+void o2_receive_completed(struct o2_conn *conn, uint32_t rx, uint32_t length);
 /* Handle messages that wait, as far as they can be handled now. */
 void o2_receive_parked(struct o2_conn *conn);
 

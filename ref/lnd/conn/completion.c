@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <stdbool.h>
+
+#include "lnd/conn/conn_internal.h"
+
+/* Completions, and the thin loop that polls for them (docs/transport.md, "Events"). */
+
+/* Completions taken from the queue at a time. */
+#define POLL_BATCH 16
+
+static int poll_cq(struct o2_conn *conn, int count, struct ibv_wc *wc)
+{
+	const struct o2_work_ops *ops = conn->ni->config.work_ops;
+
+	if (ops == NULL || ops->poll_cq == NULL)
+		return ibv_poll_cq(conn->cq, count, wc);
+	return ops->poll_cq(ops->context, conn->cq, count, wc, o2_clock_ms(&conn->ni->clock));
+}
+
+/* A send has completed, and with it the unsignalled requests ahead of it. */
+static void complete_message(struct o2_conn *conn, struct o2_tx *tx)
+{
+	/* While PUT_REQ's completion is missing the transmit's type may be PUT_DONE already; neither is a
+	 * NOOP. */
+	o2_credits_sent(&conn->credits, tx->type);
+	conn->send_wrs -= tx->posted_wrs[0];
+	tx->posted_wrs[0] = tx->posted_wrs[1];
+	tx->nsends--;
+	o2_tx_check_done(conn, tx);
+}
+
+static void complete_invalidate(struct o2_conn *conn, struct o2_tx *tx)
+{
+	conn->send_wrs--;
+	conn->invalidates_in_flight--;
+	tx->invalidating = false;
+	o2_binding_invalidated(&tx->binding);
+	o2_tx_check_done(conn, tx);
+}
+
+static void succeed(struct o2_conn *conn, const struct ibv_wc *wc)
+{
+	switch (O2_WR_ID_WORK(wc->wr_id)) {
+	case O2_WORK_RECV:
+		o2_receive_completed(conn, O2_RX_OF(wc->wr_id), wc->byte_len);
+		break;
+	case O2_WORK_MESSAGE:
+		complete_message(conn, O2_TX_OF(wc->wr_id));
+		break;
+	case O2_WORK_INV:
+		complete_invalidate(conn, O2_TX_OF(wc->wr_id));
+		break;
+	case O2_WORK_SILENT: /* unsignalled: success says nothing */
+		break;
+	}
+}
+
+/* Whose work request it is.  NULL: a receive, or one that says nothing when it succeeds and whose transmit has ended. */
+static struct o2_tx *owner_of(const struct o2_conn *conn, uint64_t wr_id)
+{
+	struct o2_tx *tx;
+
+	for (int list = 0; list < O2_TX_LISTS && O2_WR_ID_WORK(wr_id) != O2_WORK_RECV; list++)
+		TAILQ_FOREACH(tx, &conn->list[list], link)
+			if (tx == O2_TX_OF(wr_id))
+				return tx;
+	return NULL;
+}
+
+/*
+ * A failed completion closes the connection.  What is flushed is a consequence: the rest of the queue is
+ * searched for the cause, and that is what gets reported.
+ */
+static void fail_completion(struct o2_conn *conn, const struct ibv_wc *first)
+{
+	struct o2_transfer_fault fault = {.side = O2_FAULT_LOCAL_COMPLETION, .code = -EIO};
+	struct ibv_wc cause = *first;
+	struct o2_tx *culprit;
+	struct ibv_wc wc;
+
+	while (cause.status == IBV_WC_WR_FLUSH_ERR && poll_cq(conn, 1, &wc) > 0)
+		if (wc.status != IBV_WC_SUCCESS && wc.status != IBV_WC_WR_FLUSH_ERR)
+			cause = wc;
+	fault.wc_status = cause.status;
+	fault.wc_opcode = cause.opcode;
+	o2_refuse_value(&fault.error, -EIO, "conn/completion", "wc.status", cause.status, O2_NO_LIMIT);
+	culprit = owner_of(conn, cause.wr_id);
+	if (culprit != NULL)
+		culprit->health = O2_HEALTH_REMOTE_DROPPED;
+	o2_conn_fail(conn, &fault, culprit);
+}
+
+void o2_conn_complete(struct o2_conn *conn, const struct ibv_wc *wc)
+{
+	if (conn->state == O2_CONN_DISCONNECTED)
+		return;
+	if (wc->status != IBV_WC_SUCCESS) {
+		fail_completion(conn, wc);
+		return;
+	}
+	succeed(conn, wc);
+	o2_receive_parked(conn);
+	o2_pump(conn);
+}
+
+static int closed_code(const struct o2_conn *conn)
+{
+	return conn->fault.code != 0 ? conn->fault.code : -ENOTCONN;
+}
+
+/* Of the completions that were taken from the queue together, the one that tells most about a failure. */
+static const struct ibv_wc *telling(const struct ibv_wc *batch, int count)
+{
+	for (int i = 0; i < count && batch[0].status == IBV_WC_WR_FLUSH_ERR; i++)
+		if (batch[i].status != IBV_WC_SUCCESS && batch[i].status != IBV_WC_WR_FLUSH_ERR)
+			return &batch[i];
+	return batch;
+}
+
+/* Something was released since somebody here found no window. */
+static bool windows_came_back(const struct o2_conn *conn)
+{
+	const uint64_t unbinds = conn->ni->domain.unbinds;
+	const bool ours = !TAILQ_EMPTY(&conn->list[O2_LIST_WINDOW]) && conn->window_unbinds != unbinds;
+	/* Without a transmit for it nothing can be done; the event that frees one looks again. */
+	const bool theirs =
+		conn->parked_for_window && o2_tx_left(conn, O2_TX_PEERS) && conn->parked_unbinds != unbinds;
+
+	return ours || theirs;
+}
+
+/* Another connection of the interface may have given back what is waited for here. */
+static int go_on(struct o2_conn *conn, int handled)
+{
+	if (!windows_came_back(conn))
+		return handled;
+	o2_receive_parked(conn);
+	o2_pump(conn);
+	return conn->state == O2_CONN_DISCONNECTED ? closed_code(conn) : handled + 1;
+}
+
+int o2_conn_progress(struct o2_conn *conn)
+{
+	struct ibv_wc batch[POLL_BATCH];
+	struct o2_error error;
+	int handled = 0;
+	int count;
+
+	if (conn->state == O2_CONN_DISCONNECTED)
+		return closed_code(conn);
+	while ((count = poll_cq(conn, POLL_BATCH, batch)) > 0) {
+		for (int i = 0; i < count && conn->state != O2_CONN_DISCONNECTED; i++)
+			o2_conn_complete(conn, telling(&batch[i], count - i));
+		handled += count;
+		if (conn->state == O2_CONN_DISCONNECTED)
+			return closed_code(conn);
+	}
+	if (count == 0)
+		return go_on(conn, handled);
+	o2_refuse_value(&error, -EIO, "conn/poll", "ibv_poll_cq", (uint64_t) - (int64_t)count, O2_NO_LIMIT);
+	o2_conn_fail_device(conn, &error, NULL);
+	return closed_code(conn);
+}
