@@ -45,6 +45,35 @@ struct o2_ground_devices *o2_own_devices(struct o2_props_arguments *a)
 	return &devices;
 }
 
+/* Those that need loopverbs in this process; the others come before them. */
+static struct o2_property in_process_property(size_t i)
+{
+#ifdef O2_PROPS_IN_PROCESS
+	static struct o2_sim_run sim;
+	static struct o2_hostile_run hostile;
+	static struct o2_verbs_run verbs;
+	static struct o2_settings_run settings;
+
+	switch (i) {
+	case 0:
+		return o2_sim_property(&sim);
+	case 1:
+		return o2_hostile_property(&hostile);
+	case 2:
+		return o2_verbs_property(&verbs);
+	case 3:
+		settings.fail_allocation = o2_alloc_fault_arm;
+		settings.allocation_failed = o2_alloc_fault_fired;
+		settings.allocated = o2_alloc_live;
+		return o2_settings_property(&settings);
+	default:
+		break;
+	}
+#endif
+	(void)i;
+	return (struct o2_property){0};
+}
+
 /* The properties that bring along what they run on. */
 static struct o2_property own_property(struct o2_props_arguments *a, size_t i)
 {
@@ -62,12 +91,6 @@ static struct o2_property own_property(struct o2_props_arguments *a, size_t i)
 	static struct o2_commands_run commands;
 	static struct o2_endpoints_run endpoints = {.ground = GROUND};
 	static struct o2_lst_run lst;
-#ifdef O2_PROPS_IN_PROCESS
-	static struct o2_sim_run sim;
-	static struct o2_hostile_run hostile;
-	static struct o2_verbs_run verbs;
-	static struct o2_settings_run settings;
-#endif
 
 	switch (i) {
 	case 0:
@@ -104,21 +127,8 @@ static struct o2_property own_property(struct o2_props_arguments *a, size_t i)
 		return o2_commands_property(&commands);
 	case 13:
 		return o2_lst_property(&lst);
-#ifdef O2_PROPS_IN_PROCESS
-	case 14:
-		return o2_sim_property(&sim);
-	case 15:
-		return o2_hostile_property(&hostile);
-	case 16:
-		return o2_verbs_property(&verbs);
-	case 17:
-		settings.fail_allocation = o2_alloc_fault_arm;
-		settings.allocation_failed = o2_alloc_fault_fired;
-		settings.allocated = o2_alloc_live;
-		return o2_settings_property(&settings);
-#endif
 	default:
-		return (struct o2_property){0};
+		return in_process_property(i - 14);
 	}
 }
 
