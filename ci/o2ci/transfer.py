@@ -210,7 +210,9 @@ def from_result(failures, run, work, result, found, text):
     copies = [copy for copy in (failures.copy(run.step, path) for path in paths) if copy]
     lines = words_of(text, found)
     if copies:
-        replay = run.again(["replay", place.shown(copies[0]), "--device", device, *run.connect_options()])
+        # The name of the copy begins with the step, and so does not say the property.
+        of = [] if run.prop == "transfer" else ["--property", run.prop]
+        replay = run.again(["replay", place.shown(copies[0]), *of, "--device", device, *run.connect_options()])
         name = Path(case_file).name
     elif "case" in found:
         replay = run.again(["run", run.prop, "--device", device, *run.connect_options(), "--seed",

@@ -194,6 +194,14 @@ class Judging(TemporaryFolder):
         self.assertEqual((row.group, row.step, row.name, row.verdict), ("model", "keys", "keys", FINDING))
         self.assertEqual(row.findings[0].title, "property keys: keys/flags")
         self.assertIn("o2props run keys --device model --seed 0x7 --first 3 --cases 1", row.findings[0].replay)
+        # A case file is copied under another name, which does not tell the property.
+        (self.folder / "cases").mkdir()
+        (self.folder / "cases" / "keys-12").write_bytes(b"\1\2")
+        result["findings"] = [{**found, "case_file": "/share/cases/keys-12"}]
+        row = self.judge(transfer.Run("model", 7, prop="keys", cases=9), self.outcome(1), result)
+        copy = self.folder / "failures" / "keys-keys-12"
+        self.assertTrue(row.findings[0].replay.endswith(f"o2props replay {copy} --property keys --device model"),
+                        row.findings[0].replay)
         held = {key: props_result()[key] for key in ("form", "version", "cases", "missing", "hw_counters", "findings")}
         held["situations"] = {"abandoned": 5, "wrapped": 0}
         row = self.judge(transfer.Run("model", 7, prop="keys", cases=9), self.outcome(0), held)
