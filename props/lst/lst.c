@@ -81,7 +81,7 @@ static bool has_ended(const struct o2_lst_side *side, char name, struct o2_repor
 {
 	const uint32_t active = o2_lst_node_active(side->node), messages = o2_lnet_messages(side->lnet->lnet);
 
-	if (active == 0 && messages == 0 && side->node->sessions == NULL)
+	if (active == 0 && messages == 0 && LIST_EMPTY(&side->node->sessions))
 		return true;
 	o2_report_fail(report, "lst/left",
 		       "side %c has %" PRIu32 " calls and requests, %" PRIu32 " messages, %" PRIu32

@@ -137,6 +137,9 @@ int o2_lst_node_create(const struct o2_lst_node_config *config, struct o2_lnet *
 	node->clock = clock;
 	node->ops = *ops;
 	node->context = context;
+	LIST_INIT(&node->sessions);
+	TAILQ_INIT(&node->ready);
+	TAILQ_INIT(&node->waiting);
 	rc = create_parts(node, arena, error);
 	if (rc != 0) {
 		if (node->rpc != NULL)
@@ -164,7 +167,7 @@ void o2_lst_node_destroy(struct o2_lst_node *node)
 {
 	if (node == NULL)
 		return;
-	assert(node->sessions == NULL);
+	assert(LIST_EMPTY(&node->sessions));
 	o2_lst_tester_destroy(node->tester);
 	o2_lst_pages_destroy(node->fetch_pages);
 	o2_lst_pages_destroy(node->server_pages);

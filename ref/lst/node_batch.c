@@ -17,7 +17,9 @@ static void test_reply(struct o2_lst_node *node, uint64_t served, uint32_t statu
 
 static struct o2_lst_batch *find_batch(const struct o2_lst_node_session *session, uint64_t id)
 {
-	for (struct o2_lst_batch *batch = session->first; batch != NULL; batch = batch->next)
+	struct o2_lst_batch *batch;
+
+	LIST_FOREACH(batch, &session->batches, link)
 		if (batch->id == id)
 			return batch;
 	return NULL;
@@ -36,8 +38,8 @@ static struct o2_lst_batch *make_batch(struct o2_lst_node *node, struct o2_lst_n
 		return NULL;
 	batch->session = session;
 	batch->id = id;
-	batch->next = session->first;
-	session->first = batch;
+	STAILQ_INIT(&batch->halves);
+	LIST_INSERT_HEAD(&session->batches, batch, link);
 	node->nbatches++;
 	return batch;
 }
@@ -122,15 +124,6 @@ static int make_units(struct o2_lst_node *node, struct o2_lst_half *half,
 	return 0;
 }
 
-static void append(struct o2_lst_batch *batch, struct o2_lst_half *half)
-{
-	struct o2_lst_half **end = &batch->first;
-
-	while (*end != NULL)
-		end = &(*end)->next;
-	*end = half;
-}
-
 /*
  * The half is added.  fetch: the destinations of a client half; NULL: a server half.
  * LNet: sfw_add_test_instance
@@ -156,7 +149,7 @@ static uint32_t add_half(struct o2_lst_node *node, struct o2_lst_batch *batch, c
 	}
 	if (fetch != NULL && asked->tsr_service == O2_LST_SERVICE_PING)
 		o2_lst_tester_new_ping(node->tester);
-	append(batch, half);
+	STAILQ_INSERT_TAIL(&batch->halves, half, link);
 	node->nhalves++;
 	return 0;
 }
@@ -262,13 +255,13 @@ void o2_lst_node_add_test(struct o2_lst_node *node, const struct o2_lst_request 
  */
 static uint32_t query(const struct o2_lst_batch *batch, uint32_t index, uint32_t *active)
 {
-	const struct o2_lst_half *half = batch->first;
+	const struct o2_lst_half *half = STAILQ_FIRST(&batch->halves);
 
 	*active = batch->nactive;
 	if (index == 0)
 		return 0;
 	for (; half != NULL && index > 1; index--)
-		half = half->next;
+		half = STAILQ_NEXT(half, link);
 	if (half == NULL)
 		return ENOENT;
 	*active = half->nactive;

@@ -2,6 +2,8 @@
 #ifndef O2_LST_NODE_INTERNAL_H
 #define O2_LST_NODE_INTERNAL_H
 
+#include <sys/queue.h>
+
 #include "lst/node.h"
 #include "lst/rpc.h"
 #include "lst/test.h"
@@ -24,7 +26,7 @@ struct o2_lst_unit {
 	bool ready;  /* in the queue of those that want to begin one */
 	uint64_t id;
 	uint32_t left; /* RPCs to do; O2_LST_LOOP_ENDLESS */
-	struct o2_lst_unit *next;
+	TAILQ_ENTRY(o2_lst_unit) link;
 };
 
 /*
@@ -33,7 +35,7 @@ struct o2_lst_unit {
  */
 struct o2_lst_half {
 	struct o2_lst_batch *batch;
-	struct o2_lst_half *next;
+	STAILQ_ENTRY(o2_lst_half) link;
 	struct o2_lst_test test; /* client half */
 	uint32_t loop;
 	bool stop_onerr;
@@ -46,16 +48,16 @@ struct o2_lst_half {
 /* LNet: sfw_batch */
 struct o2_lst_batch {
 	struct o2_lst_node_session *session;
-	struct o2_lst_batch *next;
+	LIST_ENTRY(o2_lst_batch) link;
 	uint64_t id;
-	uint32_t nactive; /* halves */
-	struct o2_lst_half *first;
+	uint32_t nactive;		   /* halves */
+	STAILQ_HEAD(, o2_lst_half) halves; /* as they were added */
 };
 
 /* LNet: sfw_session */
 struct o2_lst_node_session {
 	struct o2_lst_node *node;
-	struct o2_lst_node_session *next; /* of all */
+	LIST_ENTRY(o2_lst_node_session) link;
 	struct o2_lst_sid sid;
 	struct o2_lst_name name;
 	uint32_t features;
@@ -63,7 +65,7 @@ struct o2_lst_node_session {
 	uint64_t started_ms;
 	uint32_t brw_errors, ping_errors;
 	uint32_t held; /* by who is going through its tests */
-	struct o2_lst_batch *first;
+	LIST_HEAD(, o2_lst_batch) batches;
 };
 
 /* A BRW that is being served. */
@@ -77,7 +79,7 @@ struct o2_lst_brw_slot {
 	struct o2_lst_brw_reqst reqst;
 	struct o2_lst_bulk bulk;
 	struct o2_transfer_memory memory;
-	struct o2_lst_brw_slot *next;
+	TAILQ_ENTRY(o2_lst_brw_slot) link;
 };
 
 /* A TEST whose destinations are being fetched. */
@@ -102,15 +104,16 @@ struct o2_lst_node {
 	struct o2_lst_node_report report;
 	struct o2_lst_lnet_counters lnet_counters;
 	/* Sessions: the one that the node is in, and those that wait for their last RPC. */
-	struct o2_lst_node_session *session, *sessions;
+	struct o2_lst_node_session *session;
+	LIST_HEAD(, o2_lst_node_session) sessions;
 	uint64_t heard_ms; /* when the last request of the framework came */
 	uint32_t nsessions, nbatches, nhalves, nunits;
 	/* Units that want to begin an RPC, in order. */
-	struct o2_lst_unit *ready_first, *ready_last;
+	TAILQ_HEAD(, o2_lst_unit) ready;
 	uint32_t nready;
 	bool pumping;
-	struct o2_lst_brw_slot *brw; /* max_served */
-	struct o2_lst_brw_slot *waiting_first, *waiting_last;
+	struct o2_lst_brw_slot *brw;	       /* max_served */
+	TAILQ_HEAD(, o2_lst_brw_slot) waiting; /* for pages */
 	struct o2_lst_fetch fetch[O2_LST_NODE_FETCHES];
 };
 

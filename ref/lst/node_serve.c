@@ -109,44 +109,27 @@ static bool try_move(struct o2_lst_node *node, struct o2_lst_brw_slot *slot)
 static void wait_for_pages(struct o2_lst_node *node, struct o2_lst_brw_slot *slot)
 {
 	slot->waiting = true;
-	slot->next = NULL;
-	if (node->waiting_first == NULL)
-		node->waiting_first = slot;
-	else
-		node->waiting_last->next = slot;
-	node->waiting_last = slot;
+	TAILQ_INSERT_TAIL(&node->waiting, slot, link);
 }
 
 static void leave_queue(struct o2_lst_node *node, struct o2_lst_brw_slot *slot)
 {
-	struct o2_lst_brw_slot *before = NULL, *at = node->waiting_first;
-
-	for (; at != slot; at = at->next)
-		before = at;
-	if (before == NULL)
-		node->waiting_first = slot->next;
-	else
-		before->next = slot->next;
-	if (node->waiting_last == slot)
-		node->waiting_last = before;
+	TAILQ_REMOVE(&node->waiting, slot, link);
 	slot->waiting = false;
 }
 
 /* Pages are free again. */
 static void serve_waiting(struct o2_lst_node *node)
 {
-	while (node->waiting_first != NULL && !node->stopped) {
-		struct o2_lst_brw_slot *slot = node->waiting_first;
+	struct o2_lst_brw_slot *slot;
 
+	while ((slot = TAILQ_FIRST(&node->waiting)) != NULL && !node->stopped) {
 		leave_queue(node, slot);
 		if (!try_move(node, slot))
 			continue;
 		/* It stays the first. */
-		slot->next = node->waiting_first;
 		slot->waiting = true;
-		node->waiting_first = slot;
-		if (node->waiting_last == NULL)
-			node->waiting_last = slot;
+		TAILQ_INSERT_HEAD(&node->waiting, slot, link);
 		return;
 	}
 }
@@ -170,7 +153,7 @@ static void brw_request(void *context, const struct o2_lst_request *request)
 		brw_reply(node, slot, EPROTO);
 	} else if (o2_lst_range_check(request->msg, NULL) != 0) {
 		brw_reply(node, slot, EINVAL);
-	} else if (node->waiting_first != NULL || try_move(node, slot)) {
+	} else if (!TAILQ_EMPTY(&node->waiting) || try_move(node, slot)) {
 		wait_for_pages(node, slot);
 	}
 }

@@ -35,10 +35,10 @@ static void free_half(struct o2_lst_node *node, struct o2_lst_half *half)
 
 static void free_batch(struct o2_lst_node *node, struct o2_lst_batch *batch)
 {
-	while (batch->first != NULL) {
-		struct o2_lst_half *half = batch->first;
+	struct o2_lst_half *half;
 
-		batch->first = half->next;
+	while ((half = STAILQ_FIRST(&batch->halves)) != NULL) {
+		STAILQ_REMOVE_HEAD(&batch->halves, link);
 		free_half(node, half);
 	}
 	node->nbatches--;
@@ -47,7 +47,9 @@ static void free_batch(struct o2_lst_node *node, struct o2_lst_batch *batch)
 
 static bool is_active(const struct o2_lst_node_session *session)
 {
-	for (const struct o2_lst_batch *batch = session->first; batch != NULL; batch = batch->next)
+	const struct o2_lst_batch *batch;
+
+	LIST_FOREACH(batch, &session->batches, link)
 		if (batch->nactive > 0)
 			return true;
 	return false;
@@ -56,18 +58,14 @@ static bool is_active(const struct o2_lst_node_session *session)
 /* LNet: sfw_destroy_session */
 void o2_lst_session_release(struct o2_lst_node *node, struct o2_lst_node_session *session)
 {
-	struct o2_lst_node_session **at = &node->sessions;
+	struct o2_lst_batch *batch;
 
 	if (session == node->session || session->held > 0 || is_active(session))
 		return;
-	while (*at != session)
-		at = &(*at)->next;
-	*at = session->next;
+	LIST_REMOVE(session, link);
 	node->nsessions--;
-	while (session->first != NULL) {
-		struct o2_lst_batch *batch = session->first;
-
-		session->first = batch->next;
+	while ((batch = LIST_FIRST(&session->batches)) != NULL) {
+		LIST_REMOVE(batch, link);
 		free_batch(node, batch);
 	}
 	free(session);
@@ -77,13 +75,14 @@ void o2_lst_session_release(struct o2_lst_node *node, struct o2_lst_node_session
 void o2_lst_node_end_session(struct o2_lst_node *node)
 {
 	struct o2_lst_node_session *session = node->session;
+	struct o2_lst_batch *batch;
 
 	if (session == NULL)
 		return;
 	node->session = NULL;
 	o2_lst_node_abort_brw(node);
 	session->held++;
-	for (struct o2_lst_batch *batch = session->first; batch != NULL; batch = batch->next)
+	LIST_FOREACH(batch, &session->batches, link)
 		if (batch->nactive > 0)
 			o2_lst_batch_stop(node, batch, true);
 	session->held--;
@@ -105,14 +104,14 @@ static uint32_t new_session(struct o2_lst_node *node, const struct o2_lst_msg *m
 	o2_lst_node_end_session(node);
 	*session = (struct o2_lst_node_session){
 		.node = node,
-		.next = node->sessions,
 		.sid = msg->u.mksn_reqst.mksn_sid,
 		.name = msg->u.mksn_reqst.mksn_name,
 		.features = msg->msg_ses_feats,
 		.made = 1,
 		.started_ms = o2_clock_ms(node->clock),
 	};
-	node->sessions = session;
+	LIST_INIT(&session->batches);
+	LIST_INSERT_HEAD(&node->sessions, session, link);
 	node->session = session;
 	node->nsessions++;
 	node->report.sessions++;
@@ -180,6 +179,7 @@ static void get_stats(struct o2_lst_node *node, const struct o2_lst_request *req
 	const struct o2_lst_node_session *session = o2_lst_node_in(node, sid);
 	struct o2_lst_msg reply = {.msg_type = O2_LST_STAT_REPLY};
 	struct o2_lst_stat_reply *stat = &reply.u.stat_reply;
+	const struct o2_lst_batch *batch;
 
 	if (session == NULL) {
 		o2_lst_framework_reply(node, request->served, &reply,
@@ -192,7 +192,7 @@ static void get_stats(struct o2_lst_node *node, const struct o2_lst_request *req
 		.brw_errors = session->brw_errors,
 		.ping_errors = session->ping_errors,
 	};
-	for (const struct o2_lst_batch *batch = session->first; batch != NULL; batch = batch->next)
+	LIST_FOREACH(batch, &session->batches, link)
 		stat->str_fw.active_batches += batch->nactive > 0;
 	stat->str_rpc = *o2_lst_rpc_counters(node->rpc);
 	stat->str_lnet = node->lnet_counters;

@@ -10,23 +10,15 @@ static void enqueue(struct o2_lst_node *node, struct o2_lst_unit *unit)
 {
 	assert(!unit->ready && !unit->trying);
 	unit->ready = true;
-	unit->next = NULL;
-	if (node->ready_first == NULL)
-		node->ready_first = unit;
-	else
-		node->ready_last->next = unit;
-	node->ready_last = unit;
+	TAILQ_INSERT_TAIL(&node->ready, unit, link);
 	node->nready++;
 }
 
-static struct o2_lst_unit *dequeue(struct o2_lst_node *node)
+static void dequeue(struct o2_lst_node *node, struct o2_lst_unit *unit)
 {
-	struct o2_lst_unit *unit = node->ready_first;
-
-	node->ready_first = unit->next;
+	TAILQ_REMOVE(&node->ready, unit, link);
 	unit->ready = false;
 	node->nready--;
-	return unit;
 }
 
 /* The unit's last act: its session may be gone afterwards. */
@@ -127,15 +119,14 @@ void o2_lst_node_pump(struct o2_lst_node *node)
 		return;
 	node->pumping = true;
 	for (uint32_t n = node->nready; n > 0 && node->nready > 0; n--) {
-		struct o2_lst_unit *unit = dequeue(node);
+		struct o2_lst_unit *unit = TAILQ_FIRST(&node->ready);
 
+		dequeue(node, unit);
 		if (begin(node, unit))
 			continue;
+		/* It stays the first. */
 		unit->ready = true;
-		unit->next = node->ready_first;
-		node->ready_first = unit;
-		if (unit->next == NULL)
-			node->ready_last = unit;
+		TAILQ_INSERT_HEAD(&node->ready, unit, link);
 		node->nready++;
 		break;
 	}
@@ -158,40 +149,23 @@ static void run_half(struct o2_lst_node *node, struct o2_lst_half *half)
 
 void o2_lst_batch_run(struct o2_lst_node *node, struct o2_lst_batch *batch)
 {
+	struct o2_lst_half *half;
+
 	if (batch->nactive > 0)
 		return;
-	for (struct o2_lst_half *half = batch->first; half != NULL; half = half->next)
+	STAILQ_FOREACH(half, &batch->halves, link)
 		run_half(node, half);
 	o2_lst_node_pump(node);
-}
-
-/* Out of the queue, all that belong to the half. */
-static void forget_ready(struct o2_lst_node *node, const struct o2_lst_half *half)
-{
-	struct o2_lst_unit **at = &node->ready_first;
-
-	node->ready_last = NULL;
-	while (*at != NULL) {
-		struct o2_lst_unit *unit = *at;
-
-		if (unit->half == half) {
-			*at = unit->next;
-			unit->ready = false;
-			node->nready--;
-			continue;
-		}
-		node->ready_last = unit;
-		at = &unit->next;
-	}
 }
 
 static void stop_half(struct o2_lst_node *node, struct o2_lst_half *half, bool force)
 {
 	half->stopping = true;
-	forget_ready(node, half);
 	for (uint32_t i = 0; i < half->nunits; i++) {
 		struct o2_lst_unit *unit = &half->unit[i];
 
+		if (unit->ready)
+			dequeue(node, unit);
 		if (unit->active && !unit->trying)
 			end_unit(node, unit);
 		else if (unit->trying && force)
@@ -202,10 +176,11 @@ static void stop_half(struct o2_lst_node *node, struct o2_lst_half *half, bool f
 void o2_lst_batch_stop(struct o2_lst_node *node, struct o2_lst_batch *batch, bool force)
 {
 	struct o2_lst_node_session *session = batch->session;
+	struct o2_lst_half *half;
 
 	/* Its last unit may end here. */
 	session->held++;
-	for (struct o2_lst_half *half = batch->first; half != NULL; half = half->next)
+	STAILQ_FOREACH(half, &batch->halves, link)
 		if (half->nactive > 0)
 			stop_half(node, half, force);
 	session->held--;

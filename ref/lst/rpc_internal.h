@@ -74,7 +74,6 @@ struct o2_lst_rpc {
 	const struct o2_clock *clock;
 	bool stopped;
 	uint64_t next_id;
-	uint32_t active;
 	struct o2_lst_rpc_counters counters;
 	struct o2_kiov *buffer; /* of messages: o2_lst_buffer_ */
 	struct o2_lst_service_slot service[O2_LST_SERVICES];

@@ -36,7 +36,9 @@ static void occupy(void)
 	strcpy(session->name.text, "theirs");
 	session->features = 1;
 	session->made = 1;
-	peer.node->session = peer.node->sessions = session;
+	LIST_INIT(&session->batches);
+	LIST_INSERT_HEAD(&peer.node->sessions, session, link);
+	peer.node->session = session;
 	peer.node->nsessions = 1;
 }
 

@@ -258,7 +258,7 @@ TEST_WITH(test_tests_that_end, setup, teardown)
 	assert_int_equal(active(pair, 0), 0);
 	control(pair, O2_LST_BATCH_RUN, 0);
 	test = o2_lst_ask_test(OURS, false, 0);
-	assert_int_equal(pair->b.node->session->first->nactive, 3);
+	assert_int_equal(LIST_FIRST(&pair->b.node->session->batches)->nactive, 3);
 	o2_lnet_deliver_all(&pair->lnet);
 	assert_int_equal(active(pair, 0), 0);
 	assert_int_equal(o2_lst_node_report(pair->a.node)->pings, 18);
@@ -309,7 +309,7 @@ TEST_WITH(test_stop_by_force, setup, teardown)
 	add(pair, &test);
 	control(pair, O2_LST_BATCH_RUN, 0);
 	lose(&pair->lnet.b);
-	assert_int_equal(pair->b.node->session->first->nactive, 1);
+	assert_int_equal(LIST_FIRST(&pair->b.node->session->batches)->nactive, 1);
 	control(pair, O2_LST_BATCH_STOP, 1);
 	o2_lnet_deliver_all(&pair->lnet);
 	assert_int_equal(active(pair, 0), 0);
