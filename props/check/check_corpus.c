@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/hex.h"
 #include "base/json.h"
 #include "props/check/check_internal.h"
 #include "props/engine/case_file.h"
@@ -298,16 +299,9 @@ char *o2_check_hex(const uint8_t *bytes, size_t length_bytes)
 {
 	char *text = malloc(2 * length_bytes + 1);
 
-	for (size_t i = 0; text != NULL && i < length_bytes; i++)
-		snprintf(text + 2 * i, 3, "%02x", bytes[i]);
+	if (text != NULL)
+		o2_hex_put(bytes, length_bytes, text);
 	return text;
-}
-
-static int hex_digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
 int o2_check_choices(struct o2_check_run *run, const char *words, char *text, size_t text_bytes)
@@ -324,8 +318,8 @@ int o2_check_choices(struct o2_check_run *run, const char *words, char *text, si
 		return -EINVAL;
 	}
 	for (const char *c = colon + 1; *c != '\0'; c += 2) {
-		const int high = hex_digit(c[0]);
-		const int low = high < 0 ? -1 : hex_digit(c[1]);
+		const int high = o2_hex_digit(c[0]);
+		const int low = high < 0 ? -1 : o2_hex_digit(c[1]);
 
 		if (low < 0 || n == sizeof(bytes)) {
 			snprintf(text, text_bytes,

@@ -4,6 +4,8 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/hex.h"
+
 const char *o2_field_key(const struct o2_field *field)
 {
 	const char *dot = strrchr(field->name, '.');
@@ -140,8 +142,6 @@ void o2_fields_compare(const struct o2_field *fields, const void *a, const void 
 
 void o2_field_chars_text(const char *chars, uint32_t width_bytes, char *text)
 {
-	static const char digits[] = "0123456789abcdef";
-
 	for (uint32_t i = 0; i < width_bytes && chars[i] != '\0'; i++) {
 		const uint8_t byte = (uint8_t)chars[i];
 
@@ -151,8 +151,8 @@ void o2_field_chars_text(const char *chars, uint32_t width_bytes, char *text)
 		}
 		*text++ = '\\';
 		*text++ = 'x';
-		*text++ = digits[byte >> 4];
-		*text++ = digits[byte & 0xf];
+		o2_hex_put(&byte, 1, text);
+		text += 2;
 	}
 	*text = '\0';
 }

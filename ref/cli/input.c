@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hex.h"
 #include "cli/cli.h"
 
 #define FIRST_BUFFER_BYTES 8192u
@@ -98,9 +99,10 @@ bool o2_input_is_hex(const struct o2_input *input)
 	return digits != 0 && digits % 2 == 0;
 }
 
+/* It is one. */
 static uint8_t digit_value(uint8_t digit)
 {
-	return (uint8_t)(isdigit(digit) ? digit - '0' : tolower(digit) - 'a' + 10);
+	return (uint8_t)o2_hex_digit(tolower(digit));
 }
 
 void o2_input_from_hex(struct o2_input *input)

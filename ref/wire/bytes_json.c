@@ -1,22 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 #include "wire/bytes_json.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hex.h"
+
 json_t *o2_bytes_to_json(const uint8_t *bytes, size_t length_bytes)
 {
-	static const char digits[] = "0123456789abcdef";
 	char *text = malloc(2 * length_bytes + 1);
 	json_t *string;
 
 	if (text == NULL)
 		return NULL;
-	for (size_t i = 0; i < length_bytes; i++) {
-		text[2 * i] = digits[bytes[i] >> 4];
-		text[2 * i + 1] = digits[bytes[i] & 0xf];
-	}
+	o2_hex_put(bytes, length_bytes, text);
 	string = json_stringn(text, 2 * length_bytes);
 	free(text);
 	return string;
@@ -25,13 +24,7 @@ json_t *o2_bytes_to_json(const uint8_t *bytes, size_t length_bytes)
 /* -1 for a character that is no digit. */
 static int digit_value(char digit)
 {
-	if (digit >= '0' && digit <= '9')
-		return digit - '0';
-	if (digit >= 'a' && digit <= 'f')
-		return digit - 'a' + 10;
-	if (digit >= 'A' && digit <= 'F')
-		return digit - 'A' + 10;
-	return -1;
+	return o2_hex_digit(tolower((unsigned char)digit));
 }
 
 int o2_bytes_from_json(const json_t *object, const char *key, const char *field, uint8_t *bytes,

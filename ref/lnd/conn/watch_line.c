@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "lnd/conn/watch_line.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "base/hex.h"
 
 static const char *const kinds[] = {
 	[O2_WATCHED_REQUEST] = "request", [O2_WATCHED_REPLY] = "reply",
@@ -24,18 +27,11 @@ void o2_watch_line_put(const struct o2_watched *watched, char text[O2_WATCH_LINE
 		text, O2_WATCH_LINE_BYTES, "wire %" PRIxPTR " %s %s %zu %" PRIx64 " %" PRIx32 " ",
 		(uintptr_t)watched->conn, kinds[watched->kind], watched->ours ? "ours" : "theirs",
 		watched->length_bytes, watched->addr, watched->rkey);
+	assert(used + 2 * count < O2_WATCH_LINE_BYTES);
 	if (count == 0)
 		snprintf(text + used, O2_WATCH_LINE_BYTES - used, "-");
-	for (size_t i = 0; i < count; i++)
-		used += (size_t)snprintf(text + used, O2_WATCH_LINE_BYTES - used, "%02x", watched->bytes[i]);
-}
-
-static int digit(char letter)
-{
-	static const char digits[] = "0123456789abcdef";
-	const char *at = letter == '\0' ? NULL : strchr(digits, letter);
-
-	return at == NULL ? -1 : (int)(at - digits);
+	else
+		o2_hex_put(watched->bytes, count, text + used);
 }
 
 /* How many; -1: these are none, or too many. */
@@ -43,10 +39,10 @@ static int read_bytes(const char *text, uint8_t bytes[O2_MSG_BYTES])
 {
 	size_t count = 0;
 
-	for (; digit(text[0]) >= 0; text += 2, count++) {
-		if (digit(text[1]) < 0 || count == O2_MSG_BYTES)
+	for (; o2_hex_digit(text[0]) >= 0; text += 2, count++) {
+		if (o2_hex_digit(text[1]) < 0 || count == O2_MSG_BYTES)
 			return -1;
-		bytes[count] = (uint8_t)(digit(text[0]) << 4 | digit(text[1]));
+		bytes[count] = (uint8_t)(o2_hex_digit(text[0]) << 4 | o2_hex_digit(text[1]));
 	}
 	return *text == '\0' || *text == '\n' ? (int)count : -1;
 }
