@@ -39,7 +39,6 @@ struct o2_check_options {
 
 /* The first difference of a check in one field and for one reason. */
 struct o2_check_finding {
-	enum o2_check_id check;
 	enum o2_stage stage;
 	uint32_t cause;	     /* index of the finding that stands for its cause (o2_check_causes) */
 	uint64_t seen;	     /* cases that showed it */

@@ -66,7 +66,8 @@ static bool has_text(const json_t *list, const char *text)
 /* The smallest case of each shows the other: there is none that shows one alone. */
 static bool always_together(const struct o2_check_finding *a, const struct o2_check_finding *b)
 {
-	return has_text(a->others, o2_check_name(b->check)) && has_text(b->others, o2_check_name(a->check));
+	return has_text(a->others, o2_check_name(b->difference.check)) &&
+	       has_text(b->others, o2_check_name(a->difference.check));
 }
 
 static bool one_cause(const struct o2_known *known, const struct o2_check_finding *a,
@@ -75,9 +76,9 @@ static bool one_cause(const struct o2_known *known, const struct o2_check_findin
 	const struct o2_difference *x = &a->difference, *y = &b->difference;
 
 	/* What is known stands by itself, so that it hides nothing. */
-	return a->stage == b->stage && known->listed[a->check] == known->listed[b->check] &&
+	return a->stage == b->stage && known->listed[x->check] == known->listed[y->check] &&
 	       (o2_check_explains(x, y) || o2_check_explains(y, x) || same_refusal(x, y) ||
-		same_of_other_kind(x, y) || (a->check != b->check && always_together(a, b)));
+		same_of_other_kind(x, y) || (x->check != y->check && always_together(a, b)));
 }
 
 /* Follows the pointers of a union of sets, and shortens them. */

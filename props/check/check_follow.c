@@ -20,19 +20,13 @@
 
 struct follow {
 	struct o2_check_run *run;
-	enum o2_check_id check;
-	const char *cause;
+	const struct o2_difference *sought; /* as it was seen first: its cause */
 	enum o2_stage stage;
 	struct o2_case *asked;
 	struct o2_scenario *scenario;
 	bool shows;		       /* the last answer differs by this cause */
 	struct o2_check_finding *keep; /* not NULL: keep what the answer says */
 };
-
-static bool is_it(const struct follow *f, const struct o2_difference *difference)
-{
-	return difference->check == f->check && strcmp(difference->cause, f->cause) == 0;
-}
 
 static void keep_answer(struct follow *f, const struct o2_answer *answer)
 {
@@ -47,7 +41,7 @@ static void keep_answer(struct follow *f, const struct o2_answer *answer)
 		keep->backtrace =
 			o2_backtrace(f->run->subject->host->name, answer->fault.frame, answer->fault.nframes);
 	for (uint32_t i = 0; i < comparison->count; i++) {
-		if (is_it(f, &comparison->item[i]))
+		if (o2_same_cause(f->sought, &comparison->item[i]))
 			keep->difference = comparison->item[i];
 		else
 			json_array_append_new(keep->others,
@@ -65,7 +59,7 @@ static void answered(void *context, uint32_t index, const struct o2_answer *answ
 	o2_answer_of_reference(f->asked, f->run->expected);
 	o2_compare(f->run->comparison, f->asked, f->run->expected, answer);
 	for (uint32_t i = 0; i < comparison->count; i++)
-		f->shows |= is_it(f, &comparison->item[i]);
+		f->shows |= o2_same_cause(f->sought, &comparison->item[i]);
 	if (f->shows && f->keep != NULL)
 		keep_answer(f, answer);
 }
@@ -165,7 +159,7 @@ static bool simplify_question(struct follow *f, uint32_t *calls)
 static void simplify(struct follow *f, const uint8_t *bytes, size_t length_bytes,
 		     struct o2_check_finding *finding)
 {
-	const uint32_t most = calls_for(f->run->options, f->check);
+	const uint32_t most = calls_for(f->run->options, f->sought->check);
 	uint32_t calls = most;
 
 	/* Where each question costs a process or a wait, both share what there is. */
@@ -184,7 +178,7 @@ static void simplify(struct follow *f, const uint8_t *bytes, size_t length_bytes
 static bool shrink(struct follow *f, uint8_t *bytes, size_t *length_bytes, struct o2_check_finding *finding)
 {
 	struct o2_shrink_report report = {0};
-	const uint32_t calls = calls_for(f->run->options, f->check);
+	const uint32_t calls = calls_for(f->run->options, f->sought->check);
 	int rc = 0;
 
 	finding->from_bytes = (uint32_t)*length_bytes;
@@ -221,20 +215,19 @@ static void keep_unstable(struct follow *f, const struct o2_check_lead *lead,
 	finding->expected = o2_answer_to_json(f->asked, f->run->expected);
 	finding->found = json_null();
 	finding->others = json_array();
-	finding->difference = lead->difference;
 	if (!o2_check_stage(lead->difference.check, &stage)) {
 		snprintf(finding->difference.field, sizeof(finding->difference.field),
 			 "conduct, after other questions");
 		return;
 	}
-	finding->check = O2_CHECK_RUN_UNSTABLE;
 	finding->difference = (struct o2_difference){.check = O2_CHECK_RUN_UNSTABLE};
-	snprintf(finding->difference.cause, sizeof(finding->difference.cause), "%s", o2_check_name(f->check));
+	snprintf(finding->difference.cause, sizeof(finding->difference.cause), "%s",
+		 o2_check_name(f->sought->check));
 	snprintf(finding->difference.field, sizeof(finding->difference.field), "answer");
 	snprintf(finding->difference.expected, sizeof(finding->difference.expected),
 		 "the same answer to the same question");
 	snprintf(finding->difference.found, sizeof(finding->difference.found),
-		 "it differed in %s, and does not any more", o2_check_name(f->check));
+		 "it differed in %s, and does not any more", o2_check_name(f->sought->check));
 }
 
 static void keep_scenario(const struct follow *f, bool has_scenario, struct o2_check_finding *finding)
@@ -275,10 +268,9 @@ void o2_check_follow(struct o2_check_run *run, const struct o2_check_lead *lead)
 {
 	struct o2_check_item *item = run->item[lead->item];
 	struct o2_host *host = run->subject->host;
-	struct o2_check_finding finding = {.check = lead->difference.check, .stage = item->asked.stage};
+	struct o2_check_finding finding = {.difference = lead->difference, .stage = item->asked.stage};
 	struct follow f = {.run = run,
-			   .check = lead->difference.check,
-			   .cause = lead->difference.cause,
+			   .sought = &lead->difference,
 			   .stage = item->asked.stage,
 			   .asked = &item->asked,
 			   .scenario = &item->scenario};

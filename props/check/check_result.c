@@ -11,9 +11,9 @@
 bool o2_check_counts(const struct o2_check_options *options, const struct o2_check_subject *subject,
 		     const struct o2_check_finding *finding)
 {
-	const enum o2_severity severity = o2_check_severity(finding->check, options->profile);
+	const enum o2_severity severity = o2_check_severity(finding->difference.check, options->profile);
 
-	return !subject->known.listed[finding->check] &&
+	return !subject->known.listed[finding->difference.check] &&
 	       (severity == O2_CHECK_MUST || (options->pedantic && severity == O2_CHECK_SHOULD));
 }
 
@@ -48,7 +48,7 @@ bool o2_check_stale(const struct o2_check_subject *subject, enum o2_check_id che
 	if (!subject->known.listed[check] || !o2_check_stage(check, &stage))
 		return false;
 	for (uint32_t i = 0; i < subject->findings; i++)
-		if (subject->finding[i].check == check)
+		if (subject->finding[i].difference.check == check)
 			return false;
 	return subject->tally[stage].asked - subject->tally[stage].not_implemented >= O2_CHECK_STALE_CASES;
 }
@@ -98,14 +98,14 @@ static json_t *finding_to_json(const struct o2_check_options *options, const str
 			       uint32_t index, uint32_t cause)
 {
 	const struct o2_check_finding *finding = &subject->finding[index];
-	const char *reason = o2_known_reason(&subject->known, finding->check);
+	const char *reason = o2_known_reason(&subject->known, finding->difference.check);
 	json_t *object = json_pack(
 		"{s:i, s:b, s:s, s:s, s:s, s:s, s:s, s:b, s:s?, s:I, s:I, s:s, s:s, s:s, s:s, s:O, s:O, s:O, "
 		"s:O}",
 		"cause", (int)cause, "stands_for_it", (int)(finding->cause == index), "check",
-		o2_check_name(finding->check), "reason", finding->difference.cause, "severity",
-		o2_severity_name(o2_check_severity(finding->check, options->profile)), "stage",
-		o2_stage_name(finding->stage), "holds", o2_check_text(finding->check), "counts",
+		o2_check_name(finding->difference.check), "reason", finding->difference.cause, "severity",
+		o2_severity_name(o2_check_severity(finding->difference.check, options->profile)), "stage",
+		o2_stage_name(finding->stage), "holds", o2_check_text(finding->difference.check), "counts",
 		(int)o2_check_counts(options, subject, finding), "known", reason, "seen",
 		(json_int_t)finding->seen, "explains", (json_int_t)finding->explained, "origin",
 		finding->origin, "field", finding->difference.field, "expected", finding->difference.expected,
@@ -182,7 +182,7 @@ static json_t *findings_to_json(const struct o2_check_options *options,
 
 	for (uint32_t check = 0; check < O2_CHECKS; check++)
 		for (uint32_t i = 0; i < subject->findings; i++) {
-			if (subject->finding[i].check != check || subject->finding[i].cause != i)
+			if (subject->finding[i].difference.check != check || subject->finding[i].cause != i)
 				continue;
 			++*causes;
 			json_array_append_new(array, finding_to_json(options, subject, i, *causes));

@@ -11,17 +11,12 @@
 /* Answers that come too late before a stage is given up.  Of questions that crash it most are left out. */
 #define HANGS_LIMIT 8u
 
-static bool same_cause(const struct o2_difference *a, const struct o2_difference *b)
-{
-	return a->check == b->check && strcmp(a->cause, b->cause) == 0;
-}
-
 struct o2_check_finding *o2_check_finding_of(struct o2_check_subject *subject, enum o2_stage stage,
 					     const struct o2_difference *difference)
 {
 	for (uint32_t i = 0; i < subject->findings; i++)
 		if (subject->finding[i].stage == stage &&
-		    same_cause(&subject->finding[i].difference, difference))
+		    o2_same_cause(&subject->finding[i].difference, difference))
 			return &subject->finding[i];
 	return NULL;
 }
@@ -33,7 +28,7 @@ static bool has_room(struct o2_check_run *run, enum o2_check_id check)
 	uint32_t causes = 0;
 
 	for (uint32_t i = 0; i < subject->findings; i++)
-		causes += subject->finding[i].check == check;
+		causes += subject->finding[i].difference.check == check;
 	for (uint32_t i = 0; i < run->leads; i++)
 		causes += run->lead[i].difference.check == check;
 	return causes < O2_CHECK_CAUSES;
@@ -51,13 +46,13 @@ static bool is_news(struct o2_check_run *run, const struct o2_check_item *item,
 
 	for (uint32_t i = 0; i < run->leads; i++)
 		if (run->item[run->lead[i].item]->asked.stage == item->asked.stage &&
-		    same_cause(&run->lead[i].difference, difference))
+		    o2_same_cause(&run->lead[i].difference, difference))
 			return false;
 	for (uint32_t i = 0; finding == NULL && i < run->subject->findings; i++)
 		if (run->subject->finding[i].stage == item->asked.stage &&
 		    o2_check_explains(&run->subject->finding[i].difference, difference))
 			finding = &run->subject->finding[i];
-	if (finding != NULL && !same_cause(&finding->difference, difference)) {
+	if (finding != NULL && !o2_same_cause(&finding->difference, difference)) {
 		finding->explained++;
 		return false;
 	}

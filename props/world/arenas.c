@@ -6,6 +6,12 @@
 #include <sys/types.h>
 #include <unistd.h>
 
+/* Its arena has memory. */
+static bool is_made(const struct o2_arenas_pair *pair)
+{
+	return pair->arena.memory != NULL;
+}
+
 /* Zero again what was ever touched; pages that were not take no memory, and need not begin to. */
 static void clear_pages(const struct o2_arena *arena)
 {
@@ -32,7 +38,6 @@ static void unmake(struct o2_arenas_pair *pair)
 {
 	o2_arena_destroy(&pair->arena);
 	o2_arena_destroy(&pair->copy);
-	*pair = (struct o2_arenas_pair){.made = false};
 }
 
 static int make(struct o2_arenas_pair *pair, uint32_t npages, bool plain, struct o2_error *error)
@@ -45,7 +50,6 @@ static int make(struct o2_arenas_pair *pair, uint32_t npages, bool plain, struct
 	rc = o2_arena_create_plain(npages, &pair->copy, error);
 	if (rc != 0)
 		o2_arena_destroy(&pair->arena);
-	pair->made = rc == 0;
 	return rc;
 }
 
@@ -60,18 +64,18 @@ int o2_arenas_take(struct o2_arenas *arenas, uint32_t npages, bool plain, struct
 
 		if (pair->taken)
 			continue;
-		if (pair->made && pair->arena.npages == npages && (pair->arena.nviews == 1) == plain) {
+		if (is_made(pair) && pair->arena.npages == npages && (pair->arena.nviews == 1) == plain) {
 			renew(&pair->arena);
 			renew(&pair->copy);
 			pair->taken = true;
 			*taken = pair;
 			return 0;
 		}
-		if (room == NULL || (room->made && !pair->made))
+		if (room == NULL || (is_made(room) && !is_made(pair)))
 			room = pair;
 	}
 	assert(room != NULL && "no world has so many");
-	if (room->made)
+	if (is_made(room))
 		unmake(room);
 	rc = make(room, npages, plain, error);
 	room->taken = rc == 0;
@@ -89,7 +93,7 @@ void o2_arenas_end(struct o2_arenas *arenas)
 {
 	for (uint32_t i = 0; i < O2_ARENAS; i++) {
 		assert(!arenas->pair[i].taken && "a world that is closed has given everything");
-		if (arenas->pair[i].made)
+		if (is_made(&arenas->pair[i]))
 			unmake(&arenas->pair[i]);
 	}
 }

@@ -18,7 +18,7 @@
 struct o2_arenas_pair {
 	struct o2_arena arena;
 	struct o2_arena copy; /* as large: bytes that a shadow keeps (props/world/shadow.h) */
-	bool made, taken;
+	bool taken;
 };
 
 /* All zero is empty. */

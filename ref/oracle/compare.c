@@ -21,6 +21,11 @@ static void accept(struct o2_comparison *comparison, enum o2_check_id check)
 		comparison->accepted_check[comparison->accepted++] = check;
 }
 
+bool o2_same_cause(const struct o2_difference *a, const struct o2_difference *b)
+{
+	return a->check == b->check && strcmp(a->cause, b->cause) == 0;
+}
+
 struct o2_difference *o2_differ_text(struct o2_comparison *comparison, enum o2_check_id check,
 				     const char *field, const char *reason)
 {
@@ -36,7 +41,7 @@ struct o2_difference *o2_differ_text(struct o2_comparison *comparison, enum o2_c
 	item->check = check;
 	snprintf(item->cause, sizeof(item->cause), "%s%s%s", field, reason[0] == '\0' ? "" : ": ", reason);
 	for (uint32_t i = 0; i < comparison->count; i++)
-		if (comparison->item[i].check == check && strcmp(comparison->item[i].cause, item->cause) == 0)
+		if (o2_same_cause(&comparison->item[i], item))
 			return NULL;
 	comparison->count++;
 	return item;

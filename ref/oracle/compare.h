@@ -36,6 +36,8 @@ struct o2_difference {
 		[O2_ANSWER_NAME_BYTES]; /* the implementation's own name, or its errno; "": it admits */
 };
 
+bool o2_same_cause(const struct o2_difference *a, const struct o2_difference *b);
+
 /* One comparison.  About 550 KiB: keep it off the stack.  Plain data; the map and the cases are borrowed. */
 struct o2_comparison {
 	/* the caller's */

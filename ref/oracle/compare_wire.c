@@ -158,11 +158,9 @@ static enum o2_check_id check_of(const struct o2_msg *msg, uint32_t offset, cons
 	return encode_check(body);
 }
 
-static void differ_byte(struct o2_comparison *comparison, const struct o2_msg *msg, uint32_t offset,
-			uint8_t expected, uint8_t found)
+static void differ_byte(struct o2_comparison *comparison, enum o2_check_id check, const char *name,
+			uint32_t offset, uint8_t expected, uint8_t found)
 {
-	const char *name;
-	const enum o2_check_id check = check_of(msg, offset, &name);
 	struct o2_difference *item = o2_differ_text(comparison, check, name, "");
 
 	if (item == NULL)
@@ -177,6 +175,8 @@ void o2_compare_encoded(struct o2_comparison *comparison, const struct o2_msg *m
 {
 	const uint32_t shorter =
 		expected->length_bytes < found->length_bytes ? expected->length_bytes : found->length_bytes;
+	enum o2_check_id check, told = O2_CHECKS;
+	const char *name, *told_of = NULL;
 	bool others = expected->length_bytes != found->length_bytes;
 
 	if (others)
@@ -186,7 +186,12 @@ void o2_compare_encoded(struct o2_comparison *comparison, const struct o2_msg *m
 		if (expected->bytes[i] == found->bytes[i] || (i >= O2_AT_CKSUM && i < O2_AT_CKSUM + 4))
 			continue;
 		others = true;
-		differ_byte(comparison, msg, i, expected->bytes[i], found->bytes[i]);
+		check = check_of(msg, i, &name);
+		/* Of a field the first byte is told. */
+		if (check != told || name != told_of)
+			differ_byte(comparison, check, name, i, expected->bytes[i], found->bytes[i]);
+		told = check;
+		told_of = name;
 	}
 	/* A sum of other bytes is another sum. */
 	if (!others && memcmp(expected->bytes + O2_AT_CKSUM, found->bytes + O2_AT_CKSUM, 4) != 0)
