@@ -58,13 +58,31 @@ def quirks():
             for quirk in re.findall(r"`([a-z-]+)`", names) if not quirk.startswith("--")}
 
 
+def is_lst(name):
+    return name.startswith("lst/")
+
+
 class Clean(unittest.TestCase):
     def test_a_good_peer(self):
         done = loop()
         self.assertEqual((done.returncode, done.stderr), (OK, ""), done.stdout)
         rows = ROW.findall(done.stdout)
-        self.assertEqual([row[:2] for row in rows], [("holds", probe[0]) for probe in listed()])
+        self.assertEqual([row[:2] for row in rows], [("holds", probe[0]) for probe in listed() if not is_lst(probe[0])])
         self.assertEqual(LAST.match(done.stdout.splitlines()[-1]).groups(), (str(len(rows)), "0", "0", "0", "0", "1"))
+
+    def test_a_good_test_node(self):
+        done = loop("--lst")
+        self.assertEqual((done.returncode, done.stderr), (OK, ""), done.stdout)
+        self.assertEqual([row[1] for row in ROW.findall(done.stdout)], [probe[0] for probe in listed()])
+        self.assertEqual([row[1:] for row in ROW.findall(done.stdout) if row[0] != "holds"],
+                         [("lst/expire", "its sessions last 100 s: --timeout")])
+        # It has left hundreds of times.
+        connections, = re.findall(r" on (\d+) connections$", done.stdout, re.M)
+        self.assertGreater(int(connections), 1000)
+        for options in (("--mode", "fmr", "--queue-depth", 2), ("--mode", "phys"), ("--mode", "user", "--checksum", "auto")):
+            with self.subTest(options=options):
+                done = loop("--lst", "--only", "lst/", "--rounds", 1, *options)
+                self.assertEqual((done.returncode, done.stderr), (OK, ""), done.stdout)
 
     def test_modes_and_depths_of_ours(self):
         """What is our own setting is no property of the peer."""
@@ -89,18 +107,17 @@ class Table(unittest.TestCase):
 
 class Quirks(unittest.TestCase):
     VALUES = {"late": "late=3000"}
-    OTHERS = ("lst-flip-bit",)  # what conform does not ask for
 
     def test_each_is_named(self):
         table = quirks()
         offered = re.findall(r"^  ([a-z][a-z-]*)", subprocess.run([PROGRAM, "serve", "--help"], capture_output=True, text=True, check=True)
                              .stdout.partition("--quirk ")[2], re.M)
-        self.assertEqual(sorted((*table, *self.OTHERS)), sorted(offered))
+        self.assertEqual(sorted(table), sorted(offered))
         for quirk, ids in table.items():
             with self.subTest(quirk=quirk):
                 self.assertTrue(ids)
                 probes = [name for name in ids if not name.startswith("judge/")]
-                options = ("--timeout", 2, "--loop-quirk", self.VALUES.get(quirk, quirk))
+                options = ("--timeout", 2, "--lst", "--loop-quirk", self.VALUES.get(quirk, quirk))
                 only = () if ids[0] == "ping/one" else ("--only", ",".join(["ping/", "checksum/", "end/", "connect/", *probes]))
                 done = loop(*options, *only)
                 self.assertEqual(done.returncode, FOUND, done.stdout)
@@ -315,7 +332,7 @@ class Output(unittest.TestCase):
         for arguments, text in (((), "exactly one NID is needed"), ((PEER, PEER), "exactly one NID is needed"),
                                 (("--only", "nothing/at-all", PEER), "'nothing/at-all' is no probe"),
                                 (("--place-bytes", 1, PEER), "--place-bytes"), (("--profile", "odd", PEER), "--profile"),
-                                (("--rounds", 0, PEER), "--rounds")):
+                                (("--rounds", 0, PEER), "--rounds"), (("--only", "lst/read-8", PEER), "'lst/read-8' needs --lst")):
             with self.subTest(arguments=arguments):
                 done = run("--device", "loop", *arguments)
                 self.assertEqual((done.returncode, done.stdout), (USAGE, ""))

@@ -55,6 +55,8 @@ static void note_wrong(void *context, const struct o2_lst_node_wrong *wrong)
 	char nid[O2_NID_TEXT_BYTES];
 
 	lst->wrong++;
+	if (lst->quiet)
+		return;
 	o2_nid_to_text(wrong->nid, nid, sizeof(nid));
 	o2_cli_complain("%s %s of %" PRIu32 " bytes: the word at byte %" PRIu32 " is 0x%016" PRIx64
 			", not 0x%016" PRIx64,
@@ -69,7 +71,7 @@ bool o2_net_lst_open(const struct o2_net_options *options, const struct o2_ni *n
 	struct o2_lst_node_config config = config_of(options);
 	struct o2_error error = {.code = 0};
 
-	*lst = (struct o2_net_lst_node){.clock = &ni->clock};
+	*lst = (struct o2_net_lst_node){.clock = &ni->clock, .quiet = options->lst_quiet};
 	config.first_page = first_page;
 	if (!options->lst ||
 	    o2_lst_node_create(&config, lnet, &ni->arena, &ni->clock, &ops, lst, &lst->node, &error) == 0)

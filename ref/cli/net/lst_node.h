@@ -17,6 +17,7 @@ struct o2_net_lst_node {
 	struct o2_lst_node *node; /* NULL: there is none */
 	const struct o2_clock *clock;
 	uint64_t told_ms;
+	bool quiet;	/* what is wrong is told to who asked alone */
 	uint64_t wrong; /* bulks whose bytes were not the pattern */
 };
 

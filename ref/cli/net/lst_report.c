@@ -12,36 +12,55 @@
 
 #define TEXT_BYTES 512
 
-/* What is known of an RPC's failure beyond its kind: ": ..", or nothing. */
-static void result_text(const struct o2_lst_console_result *result, char text[TEXT_BYTES])
+void o2_net_lst_result_text(const struct o2_lst_test_result *result, char *text, size_t bytes)
 {
-	char name[O2_ERRNO_TEXT_BYTES], why[TEXT_BYTES - 64];
+	char name[O2_ERRNO_TEXT_BYTES];
 
-	if (result->error != NULL) {
-		o2_error_text(result->error, why, sizeof(why));
-		snprintf(text, TEXT_BYTES, "%s", why);
-	} else if (result->outcome == O2_LST_FAIL_STATUS) {
-		snprintf(text, TEXT_BYTES, "it answers %s", o2_errno_text(result->status, name));
-	} else if (result->outcome == O2_LST_FAIL_DATA) {
-		snprintf(text, TEXT_BYTES,
+	if (result->error != NULL)
+		o2_error_text(result->error, text, bytes);
+	else if (result->failure == O2_LST_FAILURE_STATUS)
+		snprintf(text, bytes, "it answers %s", o2_errno_text(result->status, name));
+	else if (result->failure == O2_LST_FAILURE_DATA)
+		snprintf(text, bytes,
 			 "bytes %" PRIu32 " to %" PRIu32 " are 0x%016" PRIx64 ", not 0x%016" PRIx64,
 			 result->wrong.at, result->wrong.at + 7, result->wrong.got, result->wrong.want);
-	} else if (result->outcome == O2_LST_FAIL_LENGTH) {
-		snprintf(text, TEXT_BYTES, "%" PRIu64 " bytes were moved", result->bytes);
-	} else if (result->outcome == O2_LST_FAIL_ANSWER) {
-		snprintf(text, TEXT_BYTES, "the answer is not that to what was sent");
-	} else {
-		snprintf(text, TEXT_BYTES, "%s (%s)", o2_net_meaning(result->status),
+	else if (result->failure == O2_LST_FAILURE_LENGTH)
+		snprintf(text, bytes, "%" PRIu64 " bytes were moved", result->bytes);
+	else if (result->failure == O2_LST_FAILURE_ANSWER)
+		snprintf(text, bytes, "the answer is not that to what was sent");
+	else
+		snprintf(text, bytes, "%s (%s)", o2_net_meaning(result->status),
 			 o2_errno_text(result->status, name));
+}
+
+/* As the client of the test has said it. */
+static enum o2_lst_failure failure_of(enum o2_lst_outcome outcome)
+{
+	switch (outcome) {
+	case O2_LST_FAIL_STATUS:
+		return O2_LST_FAILURE_STATUS;
+	case O2_LST_FAIL_ANSWER:
+		return O2_LST_FAILURE_ANSWER;
+	case O2_LST_FAIL_LENGTH:
+		return O2_LST_FAILURE_LENGTH;
+	case O2_LST_FAIL_DATA:
+		return O2_LST_FAILURE_DATA;
+	default:
+		return O2_LST_FAILURE_RPC;
 	}
 }
 
 void o2_net_lst_complain(const struct o2_net_options *options, const struct o2_lst_console_result *result)
 {
+	const struct o2_lst_test_result failed = {.failure = failure_of(result->outcome),
+						  .status = result->status,
+						  .bytes = result->bytes,
+						  .wrong = result->wrong,
+						  .error = result->error};
 	char nid[O2_NID_TEXT_BYTES], text[TEXT_BYTES];
 
 	o2_nid_to_text(options->peer, nid, sizeof(nid));
-	result_text(result, text);
+	o2_net_lst_result_text(&failed, text, sizeof(text));
 	o2_cli_complain("%s %" PRIu64 " at %s: %s: %s", o2_net_lst_test_names[options->test], result->number,
 			nid, o2_lst_outcome_name(result->outcome), text);
 }

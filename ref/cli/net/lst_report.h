@@ -7,6 +7,9 @@
 
 /* What lst tells people and programs.  Source: docs/lst.md, "The command". */
 
+/* Why a test has not gone well: what is known beyond the kind of the failure. */
+void o2_net_lst_result_text(const struct o2_lst_test_result *result, char *text, size_t bytes);
+
 /* A line on stderr for an RPC of the test that has not gone well. */
 void o2_net_lst_complain(const struct o2_net_options *options, const struct o2_lst_console_result *result);
 

@@ -87,7 +87,7 @@ static struct o2_net_options peer_options(const struct o2_net_options *ours)
 	options.nid = ours->peer;
 	options.seed = O2_NET_SEED;
 	options.quirks = ours->loop_quirks;
-	options.lst = true;
+	options.lst = options.lst_quiet = true;
 	o2_net_default_offers(&options);
 	/* Each of those in flight has a place, if the first has one. */
 	options.offer[0].size_bytes += (uint32_t)(o2_net_offset(ours, ours->in_flight - 1) - ours->offset);

@@ -149,6 +149,10 @@ static const struct o2_option option_table[] = {
 	 .commands = TRIES},
 	{"hostile", NULL, "misbehave as well: every row of `o2props hostile --list`, as hostile/NAME",
 	 O2_FLAG(hostile), .commands = TRIES},
+	{"lst", NULL,
+	 "try what a test node of LNet selftest does too: the peer needs the module lnet_selftest, or is "
+	 "o2ref serve --lst, and nobody else's session may be there",
+	 O2_FLAG(try_lst), .commands = TRIES},
 	{"list", NULL, "list the probes, and ask nobody", O2_FLAG(list), .commands = TRIES},
 	{"profile", "KIND",
 	 "strict (the default), or kernel: what kernels are known to do otherwise is told and is no finding",

@@ -98,6 +98,7 @@ struct o2_net_options {
 	uint64_t requests; /* 0: until a signal */
 	struct o2_quirks quirks;
 	bool lst;				/* be a test node of LNet selftest too */
+	bool lst_quiet;				/* of device loop's peer: what is wrong, its client is told */
 	const struct o2_net_lst_node *lst_node; /* its; NULL: without */
 	/* conform */
 	uint32_t read_portal;
@@ -106,6 +107,7 @@ struct o2_net_options {
 	enum o2_net_profile profile;
 	const char *only; /* ids or their beginnings; NULL: all */
 	bool list, hostile;
+	bool try_lst;		 /* --lst: what a test node of LNet selftest does, too */
 	const char *known, *out; /* paths; NULL: none */
 	/* lst: with size, offset and count; count 0: none was given */
 	enum o2_net_lst_test test;

@@ -13,6 +13,7 @@
 #include "cli/net/commands.h"
 #include "cli/net/conform/hostile.h"
 #include "cli/net/conform/listen.h"
+#include "cli/net/conform/lst.h"
 #include "cli/net/conform/report.h"
 
 /* o2ref conform: the tables of probes, tried one after another. */
@@ -21,8 +22,9 @@
 #define ARENA_PAGES 1152u
 
 static const struct o2_conform_probe *const tables[] = {
-	o2_conform_ping_probes, o2_conform_connect_probes, o2_conform_place_probes,
-	o2_conform_move_probes, o2_conform_leave_probes,
+	o2_conform_ping_probes,	    o2_conform_connect_probes,	 o2_conform_place_probes,
+	o2_conform_move_probes,	    o2_conform_leave_probes,	 o2_conform_lst_session_probes,
+	o2_conform_lst_bulk_probes, o2_conform_lst_leave_probes,
 };
 
 const struct o2_conform_probe *o2_conform_probe(uint32_t number)
@@ -50,6 +52,10 @@ static bool check_only(const struct o2_net_options *options)
 		bool found = options->hostile && is_hostile(word);
 
 		snprintf(one, sizeof(one), "%.*s", (int)length, word);
+		if (!options->try_lst && o2_conform_is_lst(one)) {
+			o2_cli_complain("--only: '%s' needs --lst", one);
+			return false;
+		}
 		for (uint32_t i = 0; !found && o2_conform_probe(i) != NULL; i++)
 			found = o2_conform_is_in(o2_conform_probe(i)->id, one);
 		if (!found) {
@@ -267,7 +273,10 @@ int o2_net_conform(struct o2_net_options *options, int argc, char **argv)
 	conform.options = options;
 	conform.next_page = O2_NET_LNET_PAGES;
 	status = O2_CONFORM_CANNOT;
-	if (o2_net_session_open_network(options, ARENA_PAGES, &conform.session) == O2_CLI_OK)
+	conform.lst_page = O2_NET_LNET_PAGES + ARENA_PAGES;
+	if (o2_net_session_open_network(
+		    options, ARENA_PAGES + o2_conform_lst_pages(options, (uint32_t)sysconf(_SC_PAGESIZE)),
+		    &conform.session) == O2_CLI_OK)
 		status = listen_and_run(&conform, &report);
 	o2_conform_report_free(&report);
 	return status;

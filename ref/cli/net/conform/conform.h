@@ -34,6 +34,7 @@ enum o2_conform_needs {
 	O2_CONFORM_PLACE = 1u << 0,	 /* memory that takes PUTs and GETs */
 	O2_CONFORM_READ_PLACE = 1u << 1, /* memory that takes GETs */
 	O2_CONFORM_END = 1u << 2,	 /* the first of them ends where --place-bytes says */
+	O2_CONFORM_TEST_NODE = 1u << 3,	 /* it serves LNet selftest */
 };
 
 struct o2_conform;
@@ -97,9 +98,13 @@ struct o2_conform {
 	struct o2_conform_result *result; /* of the probe that is tried */
 	struct o2_conform_listener *listener;
 	bool lost; /* the device */
+	/* --lst: conform/lst.h */
+	struct o2_conform_lst *lst; /* NULL: the endpoint has no RPCs */
+	uint32_t lst_page;	    /* of the arena, the first that is theirs */
+	uint32_t lst_endpoints;	    /* with RPCs, so far */
 	/* What is known of the peer. */
 	unsigned int has;			  /* enum o2_conform_needs */
-	char lacks[3][O2_CONFORM_TEXT_BYTES / 4]; /* by bit: why it does not have that */
+	char lacks[4][O2_CONFORM_TEXT_BYTES / 4]; /* by bit: why it does not have that */
 	struct o2_ping_info info;		  /* its answer to the first ping */
 	uint64_t stamp;
 };
@@ -113,7 +118,9 @@ const struct o2_conform_probe *o2_conform_probe(uint32_t number);
 
 /* Whether an id is one of the words "A,B", or begins with one of them that ends with a slash. */
 bool o2_conform_is_in(const char *id, const char *words);
-/* Whether --only, or its absence, asks for that id. */
+/* Whether it is one that --lst adds. */
+bool o2_conform_is_lst(const char *id);
+/* Whether --only, or its absence, asks for that id; and --lst where it takes that. */
 bool o2_conform_wanted(const struct o2_net_options *options, const char *id);
 
 /* --- what probes say --- */
@@ -135,6 +142,9 @@ static inline bool o2_conform_said(const struct o2_conform *conform)
 struct o2_node_config o2_conform_node(const struct o2_conform *conform);
 /* Be a peer; node: NULL: o2_conform_node. */
 bool o2_conform_start(struct o2_conform *conform, const struct o2_node_config *node);
+/* lnet: likewise as the command line has it, changed. */
+bool o2_conform_start_with(struct o2_conform *conform, const struct o2_node_config *node,
+			   const struct o2_lnet_config *lnet);
 /* Be none any more, and forget the operations. */
 void o2_conform_stop(struct o2_conform *conform);
 

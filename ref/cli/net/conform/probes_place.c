@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "cli/net/conform/conform.h"
+#include "cli/net/conform/lst.h"
 
 /* What is not there, and what is there in part; and what the peer's application has at all. */
 
@@ -198,14 +198,11 @@ static bool ends_there(struct o2_conform *conform)
 	return last && !more;
 }
 
-void o2_conform_survey(struct o2_conform *conform)
+/* By bit of enum o2_conform_needs. */
+static void survey_places(struct o2_conform *conform)
 {
 	const struct o2_net_options *options = conform->options;
-	struct o2_conform_result unheard = {0};
-	struct o2_conform_result *before = conform->result;
 
-	conform->result = &unheard;
-	conform->has = 0;
 	if (!has_place(conform, false, options->portal))
 		lacks(conform, 0, "nothing takes PUTs at portal %u: --portal, --match-bits", options->portal);
 	else if (!has_place(conform, true, options->portal))
@@ -222,5 +219,29 @@ void o2_conform_survey(struct o2_conform *conform)
 	else
 		lacks(conform, 2, "the place does not end after %u bytes: --place-bytes",
 		      options->place_bytes);
+}
+
+/* A test node needs no places: where it alone is asked for, they are not looked for. */
+static bool wants_others(const struct o2_net_options *options)
+{
+	const struct o2_conform_probe *probe;
+
+	for (uint32_t i = 0; (probe = o2_conform_probe(i)) != NULL; i++)
+		if (o2_conform_wanted(options, probe->id) && !o2_conform_is_lst(probe->id))
+			return true;
+	return options->hostile;
+}
+
+void o2_conform_survey(struct o2_conform *conform)
+{
+	struct o2_conform_result unheard = {0};
+	struct o2_conform_result *before = conform->result;
+
+	conform->result = &unheard;
+	conform->has = 0;
+	if (wants_others(conform->options))
+		survey_places(conform);
+	if (conform->options->try_lst)
+		o2_conform_lst_survey(conform);
 	conform->result = before;
 }

@@ -11,6 +11,7 @@
 #include "cli/net/commands.h"
 #include "cli/net/conform/conform.h"
 #include "cli/net/conform/listen.h"
+#include "cli/net/conform/lst.h"
 #include "cli/net/look.h"
 #include "cli/net/memory.h"
 #include "mem/copy.h"
@@ -55,6 +56,8 @@ static void note_done(void *context, const struct o2_lnet_result *result)
 	struct o2_conform *conform = context;
 	struct o2_conform_op *op = conform->op;
 
+	if (o2_conform_lst_done(conform, result))
+		return;
 	while (op < &conform->op[conform->nops] && (op->ended || op->operation != result->operation))
 		op++;
 	/* Of an operation that the probe has given up, nobody wants to know. */
@@ -75,23 +78,37 @@ struct o2_node_config o2_conform_node(const struct o2_conform *conform)
 	return node;
 }
 
-bool o2_conform_start(struct o2_conform *conform, const struct o2_node_config *node)
+/* The peer may ask for something of its own. */
+static void note_event(void *context, const struct o2_lnet_event *event)
 {
-	const struct o2_lnet_ops ops = {.done = note_done};
-	const struct o2_lnet_config lnet = o2_net_lnet_config(conform->options);
-	struct o2_node_config config = node != NULL ? *node : o2_conform_node(conform);
+	o2_conform_lst_event(context, event);
+}
+
+bool o2_conform_start_with(struct o2_conform *conform, const struct o2_node_config *node,
+			   const struct o2_lnet_config *lnet)
+{
+	const struct o2_lnet_ops ops = {.done = note_done, .event = note_event};
+	struct o2_node_config config = *node;
 	struct o2_error error;
 	char text[256];
 
 	assert(!conform->started);
-	if (o2_net_session_start(&conform->session, conform->options, &config, &lnet, &ops, conform,
-				 &error) != 0) {
+	if (o2_net_session_start(&conform->session, conform->options, &config, lnet, &ops, conform, &error) !=
+	    0) {
 		o2_error_text(&error, text, sizeof(text));
 		o2_conform_skip(conform, "our end cannot start: %s", text);
 		return false;
 	}
 	conform->started = true;
 	return true;
+}
+
+bool o2_conform_start(struct o2_conform *conform, const struct o2_node_config *node)
+{
+	const struct o2_lnet_config lnet = o2_net_lnet_config(conform->options);
+	const struct o2_node_config config = node != NULL ? *node : o2_conform_node(conform);
+
+	return o2_conform_start_with(conform, &config, &lnet);
 }
 
 void o2_conform_forget(struct o2_conform *conform)
@@ -104,9 +121,11 @@ void o2_conform_forget(struct o2_conform *conform)
 
 void o2_conform_stop(struct o2_conform *conform)
 {
+	o2_conform_lst_stop(conform);
 	if (conform->started)
 		o2_net_session_stop(&conform->session);
 	conform->started = false;
+	o2_conform_lst_free(conform);
 	o2_conform_forget(conform);
 }
 

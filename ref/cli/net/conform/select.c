@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 
-#include "cli/net/conform/conform.h"
+#include "cli/net/conform/lst.h"
 
-/* --only */
+/* --only, and what has to be asked for by an option of its own. */
 
 /* The id is one of the words, or begins with one that ends with a slash. */
 bool o2_conform_is_in(const char *id, const char *words)
@@ -20,7 +20,14 @@ bool o2_conform_is_in(const char *id, const char *words)
 	}
 }
 
+bool o2_conform_is_lst(const char *id)
+{
+	return strncmp(id, O2_CONFORM_LST, strlen(O2_CONFORM_LST)) == 0;
+}
+
 bool o2_conform_wanted(const struct o2_net_options *options, const char *id)
 {
-	return options->only == NULL || o2_conform_is_in(id, options->only);
+	const bool offered = options->try_lst || !o2_conform_is_lst(id);
+
+	return offered && (options->only == NULL || o2_conform_is_in(id, options->only));
 }

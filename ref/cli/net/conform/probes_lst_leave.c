@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "cli/net/conform/lst.h"
+
+/*
+ * LNet selftest: we leave after each step of a session or a bulk, many times, and come back; and what comes
+ * afterwards must be as if nothing had been.  A step is a round of our loop in which something has happened.
+ */
+
+#define SESSIONS    "lst.md#sessions"
+#define STEPS_MAX   64u
+#define SMALL_BYTES 2048u
+#define LARGE_BYTES 65536u
+
+struct leaving {
+	/* What is left in its middle; true: it has come to its end. */
+	bool (*prepare)(struct o2_conform *conform);
+	bool (*act)(struct o2_conform *conform, uint32_t value);
+	uint32_t value;
+	uint32_t returns, bad;
+	uint32_t first_bad; /* the step after which the first of them came */
+	char why[O2_CONFORM_TEXT_BYTES / 2];
+};
+
+static bool in_session(struct o2_conform *conform)
+{
+	return o2_conform_lst_session(conform) && o2_conform_lst_half(conform, O2_LST_SERVICE_BRW);
+}
+
+static bool in_nothing(struct o2_conform *conform)
+{
+	(void)conform;
+	return true;
+}
+
+static bool whole_session(struct o2_conform *conform, uint32_t len)
+{
+	const struct o2_lst_test test = o2_conform_lst_brw(conform, O2_LST_BRW_READ, len);
+
+	return in_session(conform) && o2_conform_lst_try(conform, &test, 1, 1, 1) &&
+	       o2_conform_lst_end(conform);
+}
+
+static bool read_once(struct o2_conform *conform, uint32_t len)
+{
+	const struct o2_lst_test test = o2_conform_lst_brw(conform, O2_LST_BRW_READ, len);
+
+	return o2_conform_lst_try(conform, &test, 1, 1, 1);
+}
+
+static bool write_once(struct o2_conform *conform, uint32_t len)
+{
+	const struct o2_lst_test test = o2_conform_lst_brw(conform, O2_LST_BRW_WRITE, len);
+
+	return o2_conform_lst_try(conform, &test, 1, 1, 1);
+}
+
+/* Some of them have ended, and others have not. */
+static bool many(struct o2_conform *conform, uint32_t len)
+{
+	const struct o2_lst_test tests[] = {o2_conform_lst_brw(conform, O2_LST_BRW_READ, len),
+					    o2_conform_lst_brw(conform, O2_LST_BRW_WRITE, len)};
+
+	return o2_conform_lst_try(conform, tests, 2, O2_CONFORM_LST_MANY, 16);
+}
+
+/* Begin, and go on for so many steps; false: it has come to its end before, or was said not to. */
+static bool begin_and_leave(struct o2_conform *conform, const struct leaving *leaving, uint32_t steps)
+{
+	bool left = false;
+
+	if (o2_conform_lst_start(conform) && leaving->prepare(conform)) {
+		conform->lst->steps = steps;
+		leaving->act(conform, leaving->value);
+		left = conform->lst->left;
+	}
+	o2_conform_stop(conform);
+	return left;
+}
+
+/* A session and a bulk each way. */
+static void work(struct o2_conform *conform)
+{
+	struct o2_lst_test tests[2];
+
+	if (!o2_conform_lst_start(conform) || !in_session(conform))
+		return;
+	tests[0] = o2_conform_lst_brw(conform, O2_LST_BRW_READ, SMALL_BYTES);
+	tests[1] = o2_conform_lst_brw(conform, O2_LST_BRW_WRITE, LARGE_BYTES);
+	if (o2_conform_lst_try(conform, tests, 2, 2, 1))
+		o2_conform_lst_end(conform);
+}
+
+/* The session that we have left behind is taken; everything must work. */
+static void come_back(struct o2_conform *conform, struct leaving *leaving, uint32_t steps)
+{
+	struct o2_conform_result unheard = {0};
+	struct o2_conform_result *before = conform->result;
+
+	conform->result = &unheard;
+	work(conform);
+	o2_conform_stop(conform);
+	conform->result = before;
+	leaving->returns++;
+	if (unheard.outcome == O2_CONFORM_NOT_TRIED)
+		o2_conform_skip(conform, "%s", unheard.text);
+	if (unheard.outcome != O2_CONFORM_FINDING)
+		return;
+	if (leaving->bad++ == 0) {
+		leaving->first_bad = steps;
+		snprintf(leaving->why, sizeof(leaving->why), "%.*s", (int)sizeof(leaving->why) - 1,
+			 unheard.text);
+	}
+}
+
+/* After each step from `steps` on, `stride` apart, until it comes to its end before. */
+static void leave(struct o2_conform *conform, struct leaving *leaving, uint32_t stride)
+{
+	bool left = true;
+	uint32_t steps = 0;
+
+	for (; left && steps < STEPS_MAX * stride && !o2_conform_said(conform); steps += stride)
+		for (uint32_t round = 0; round < conform->options->rounds && !o2_conform_said(conform);
+		     round++) {
+			left = begin_and_leave(conform, leaving, steps);
+			come_back(conform, leaving, steps);
+		}
+	if (leaving->bad > 0)
+		o2_conform_find(conform,
+				"of %" PRIu32 " times that we came back %" PRIu32
+				" went wrong, first after step %" PRIu32 ": %s",
+				leaving->returns, leaving->bad, leaving->first_bad, leaving->why);
+	work(conform);
+}
+
+static void leave_session(struct o2_conform *conform, const struct o2_conform_probe *probe)
+{
+	struct leaving leaving = {.prepare = in_nothing, .act = whole_session, .value = probe->value};
+
+	leave(conform, &leaving, 1);
+}
+
+static void leave_read(struct o2_conform *conform, const struct o2_conform_probe *probe)
+{
+	struct leaving leaving = {.prepare = in_session, .act = read_once, .value = probe->value};
+
+	leave(conform, &leaving, 1);
+}
+
+static void leave_write(struct o2_conform *conform, const struct o2_conform_probe *probe)
+{
+	struct leaving leaving = {.prepare = in_session, .act = write_once, .value = probe->value};
+
+	leave(conform, &leaving, 1);
+}
+
+static void leave_many(struct o2_conform *conform, const struct o2_conform_probe *probe)
+{
+	struct leaving leaving = {.prepare = in_session, .act = many, .value = probe->value};
+
+	leave(conform, &leaving, 7);
+}
+
+#define NODE .needs = O2_CONFORM_TEST_NODE
+
+const struct o2_conform_probe o2_conform_lst_leave_probes[] = {
+	{"lst/leave-session", "who leaves after any step of a session can come back", SESSIONS, NODE,
+	 .run = leave_session, .value = SMALL_BYTES},
+	{"lst/leave-read", "who leaves after any step of a read by RDMA can come back", SESSIONS, NODE,
+	 .run = leave_read, .value = LARGE_BYTES},
+	{"lst/leave-write", "who leaves after any step of a write by RDMA can come back", SESSIONS, NODE,
+	 .run = leave_write, .value = LARGE_BYTES},
+	{"lst/leave-many", "who leaves in the middle of 64 reads and writes can come back", SESSIONS, NODE,
+	 .run = leave_many, .value = LARGE_BYTES},
+	{0},
+};

@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: MIT */
+
+#include <unistd.h>
+
+#include "lst/node_internal.h"
+#include "lst/rpc_internal.h"
+#include "lst/wire/layout.h"
+#include "tests/lib/net_world.h"
+#include "wire/bytes.h"
+#include "wire/layout.h"
+
+/*
+ * Test nodes of LNet selftest that break one thing, and the probe of conform --lst that says so (docs/conform.md,
+ * "LNet selftest").  tests/system/test_conform.py has a good one.
+ */
+
+#define NODE_PAGE 2u
+#define RUN	  "conform --timeout 50 --lst --rounds 1 10.77.0.2@o2ib --only "
+
+/* What is spoilt in each reply of a type: a number of four bytes. */
+struct spoil {
+	uint32_t type; /* enum o2_lst_msg_type */
+	uint32_t at;
+	uint32_t value;
+	bool adds;	 /* the value is added to what is there */
+	uint32_t spares; /* so many are left as they are */
+	uint32_t grows;	 /* WRITEs have so many bytes more, if there is no type */
+};
+
+static struct {
+	struct o2_lst_node *node;
+	bool absent, busy, flip_bit, gone;
+	bool sleeps; /* between two rounds, where it is time that matters */
+	uint32_t session_timeout_s;
+	const struct o2_lst_service_ops *pings; /* NULL: the node's own */
+	struct spoil spoil;
+	uint32_t nspoilt;
+} peer;
+
+static bool is_reply(const uint8_t *bytes, uint32_t length_bytes)
+{
+	return length_bytes == O2_AT_PAYLOAD + O2_LST_MSG_BYTES && bytes[O2_AT_TYPE] == O2_MSG_IMMEDIATE &&
+	       o2_load32_le(bytes + O2_AT_PAYLOAD + O2_LST_AT_TYPE) == peer.spoil.type;
+}
+
+static void spoil_reply(uint8_t *bytes)
+{
+	uint8_t *field = bytes + O2_AT_PAYLOAD + peer.spoil.at;
+
+	if (peer.spoil.spares > 0) {
+		peer.spoil.spares--;
+		return;
+	}
+	o2_store32_le(field, (peer.spoil.adds ? o2_load32_le(field) : 0) + peer.spoil.value);
+	peer.nspoilt++;
+}
+
+static int post_falsely(void *context, struct ibv_qp *qp, struct ibv_send_wr *list, struct ibv_send_wr **bad,
+			const struct o2_rdma_desc *sink)
+{
+	for (struct ibv_send_wr *work = list; work != NULL; work = work->next) {
+		struct ibv_sge *last = &work->sg_list[work->num_sge - 1];
+
+		if (work->opcode == IBV_WR_SEND &&
+		    is_reply((uint8_t *)(uintptr_t)work->sg_list[0].addr, work->sg_list[0].length))
+			spoil_reply((uint8_t *)(uintptr_t)work->sg_list[0].addr);
+		if (work->opcode != IBV_WR_RDMA_WRITE || peer.spoil.grows == 0)
+			continue;
+		last->length += peer.spoil.grows;
+		peer.nspoilt++;
+	}
+	return ibv_post_send(qp, list, bad);
+}
+
+static const struct o2_work_ops post_ops = {.post_send = post_falsely};
+
+/* As though 10.77.0.9@o2ib had made one. */
+static void occupy(void)
+{
+	const struct o2_lst_sid sid = {UINT64_C(0x000500000a4d0009), 1};
+	struct o2_lst_node_session *session = calloc(1, sizeof(*session));
+
+	assert_non_null(session);
+	*session = (struct o2_lst_node_session){
+		.node = peer.node, .sid = sid, .name = {"theirs"}, .features = 1, .made = 1};
+	LIST_INIT(&session->batches);
+	LIST_INSERT_HEAD(&peer.node->sessions, session, link);
+	peer.node->session = session;
+	peer.node->nsessions = 1;
+}
+
+static void peer_start(void)
+{
+	const struct o2_lst_node_ops ops = {.wrong = NULL};
+	struct o2_lst_node_config config = O2_LST_NODE_DEFAULTS;
+
+	peer.node = NULL;
+	world.ni.config.work_ops = &post_ops;
+	if (peer.absent)
+		return;
+	config.first_page = NODE_PAGE;
+	config.max_calls = 1;
+	config.mode = O2_REG_GLOBAL;
+	config.flip_bit = peer.flip_bit;
+	if (peer.session_timeout_s != 0)
+		config.session_timeout_s = peer.session_timeout_s;
+	assert_int_equal(o2_lst_node_create(&config, world.endpoint.lnet, &world.ni.arena, &world.ni.clock,
+					    &ops, NULL, &peer.node, NULL),
+			 0);
+	world.rpc = peer.node->rpc;
+	if (peer.pings != NULL)
+		peer.node->rpc->service[O2_LST_SERVICE_PING].ops = peer.pings;
+	if (peer.busy)
+		occupy();
+}
+
+static void peer_round(void)
+{
+	if (peer.node == NULL)
+		return;
+	if (peer.sleeps)
+		usleep(500);
+	o2_lst_node_check_time(peer.node);
+	if (peer.gone && o2_lst_node_report(peer.node)->pings > 0) {
+		peer.gone = false;
+		o2_lst_node_stop(peer.node, -ESHUTDOWN);
+	}
+}
+
+static void peer_stop(void)
+{
+	if (peer.node != NULL)
+		o2_lst_node_stop(peer.node, -ESHUTDOWN);
+}
+
+static int setup(void **state)
+{
+	memset(&peer, 0, sizeof(peer));
+	return world_setup(state);
+}
+
+static int run(const char *line)
+{
+	int status;
+
+	world.start = peer_start;
+	world.round = peer_round;
+	world.stop = peer_stop;
+	status = world_run(line);
+	o2_lst_node_destroy(peer.node);
+	return status;
+}
+
+/* The probe has that outcome, and says this. */
+static void expect_row(const char *line, int status, const char *row, const char *said)
+{
+	if (run(line) != status || strstr(world.out, row) == NULL || strstr(world.out, said) == NULL)
+		fail_msg("%s: expected '%s' and '%s' in\n%s%s", line, row, said, world.out, world.err);
+}
+
+static void expect_finding(const char *probe, const char *said)
+{
+	char line[200], row[80];
+
+	snprintf(line, sizeof(line), RUN "%s", probe);
+	snprintf(row, sizeof(row), "FINDING   %s ", probe);
+	expect_row(line, O2_CLI_REFUSED, row, said);
+}
+
+#define FIELD(of, offset, ...) ((struct spoil){.type = (of), .at = (offset), __VA_ARGS__})
+#define STATUS(of, ...)	       FIELD(of, O2_LST_AT_STATUS, __VA_ARGS__)
+#define SID(of, ...)	       FIELD(of, O2_LST_AT_REPLY_SID, .value = 1, .adds = true, __VA_ARGS__)
+
+/* The probe finds it, where this is spoilt. */
+static void expect(const char *probe, struct spoil spoil, const char *said)
+{
+	setup(NULL);
+	peer.spoil = spoil;
+	expect_finding(probe, said);
+	assert_true(peer.nspoilt > 0);
+}
+
+TEST_WITH(a_true_node_is_clean, setup, NULL)
+{
+	if (run(RUN "lst/") != O2_CLI_OK)
+		fail_msg("%s%s", world.out, world.err);
+	assert_non_null(strstr(world.out, " 0 findings, 0 known, 0 tolerated, 1 not tried;"));
+	assert_non_null(
+		strstr(world.out, "not tried lst/expire             its sessions last 100 s: --timeout"));
+	assert_string_equal(world.err, "");
+}
+
+/* A probe that has failed leaves its session behind; the next one takes it. */
+TEST_WITH(sessions_of_ours_are_taken, setup, NULL)
+{
+	peer.spoil = (struct spoil){.type = O2_LST_PING_REPLY, .at = O2_LST_AT_PNR_REPLY_MAGIC, .value = 7};
+	assert_int_equal(run(RUN "lst/session,lst/ping,lst/ping-many,lst/read-8"), O2_CLI_REFUSED);
+	assert_non_null(strstr(world.out, "1 of 1 failed, the first so: the answer is not that"));
+	assert_non_null(strstr(world.out, "FINDING   lst/ping-many "));
+	assert_non_null(strstr(world.out, "holds     lst/read-8 "));
+}
+
+TEST(sessions)
+{
+	expect("lst/session", STATUS(O2_LST_MKSN_REPLY, .value = EPERM),
+	       "MKSN_REPLY: the status is EPERM, not success");
+	expect("lst/session", SID(O2_LST_MKSN_REPLY, .spares = 0),
+	       "MKSN_REPLY: success, with another session or features 0x1");
+	expect("lst/session", FIELD(O2_LST_MKSN_REPLY, O2_LST_AT_FEATS, .value = 0),
+	       "MKSN_REPLY: success, with another session or features 0x0");
+	/* The first one is for who looks whether there is a node. */
+	expect("lst/session", FIELD(O2_LST_DEBUG_REPLY, O2_LST_AT_DBG_NAME, .value = 0x41, .spares = 1),
+	       "DEBUG_REPLY: the session is 'A'");
+	expect("lst/session", FIELD(O2_LST_DEBUG_REPLY, O2_LST_AT_DBG_TIMEOUT, .value = 5, .spares = 1),
+	       "its timeout 5 s; MKSN_REPLY said 100 s");
+	expect("lst/session", SID(O2_LST_DEBUG_REPLY, .spares = 1), "is in session 10.77.0.2@o2ib");
+	expect("lst/session", STATUS(O2_LST_RMSN_REPLY, .value = ESRCH), "RMSN_REPLY: the status is ESRCH");
+	expect("lst/session", FIELD(O2_LST_DEBUG_REPLY, O2_LST_AT_TYPE, .value = O2_LST_STAT_REPLY),
+	       "DEBUG_REQST: ");
+	expect("lst/session-twice", STATUS(O2_LST_STAT_REPLY, .value = ESRCH),
+	       "STAT_REPLY: the status is ESRCH");
+	expect("lst/busy", STATUS(O2_LST_MKSN_REPLY, .value = 0, .spares = 1),
+	       "the status is success, not EBUSY");
+	expect("lst/busy", FIELD(O2_LST_MKSN_REPLY, O2_LST_AT_MKSN_REPLY_NAME, .value = 0, .spares = 1),
+	       "MKSN_REPLY: EBUSY with the name ''");
+	expect("lst/force", STATUS(O2_LST_BATCH_REPLY, .value = 0), "the status is success, not ENOENT");
+	expect("lst/none", STATUS(O2_LST_TEST_REPLY, .value = 0), "the status is success, not EINVAL");
+	expect("lst/other", STATUS(O2_LST_TEST_REPLY, .value = 0), "the status is success, not ENOENT");
+	expect("lst/other", SID(O2_LST_STAT_REPLY, .spares = 1), "not no session");
+	expect("lst/features", STATUS(O2_LST_STAT_REPLY, .value = 0), "the status is success, not EPROTO");
+	expect("lst/big-endian", STATUS(O2_LST_BRW_REPLY, .value = EIO), "it answers EIO");
+	expect("lst/halves", FIELD(O2_LST_BATCH_REPLY, O2_LST_AT_BAR_ACTIVE, .value = 3),
+	       "BATCH_REPLY: test 0: 3 active");
+	expect("lst/batch", STATUS(O2_LST_BATCH_REPLY, .value = 0), "the status is success, not ENOENT");
+	expect("lst/stat", FIELD(O2_LST_STAT_REPLY, O2_LST_AT_STR_RPC + 8, .value = 0),
+	       "STAT_REPLY: it counts 0 requests, 40960 bytes put, 40960 got; we made 30");
+	expect("lst/stat", FIELD(O2_LST_STAT_REPLY, O2_LST_AT_STR_FW + 12, .value = 4),
+	       "STAT_REPLY: 4 errors of brw");
+}
+
+static void answer(void *context, const struct o2_lst_request *request)
+{
+	const struct o2_lst_msg reply = {.msg_type = O2_LST_PING_REPLY,
+					 .msg_ses_feats = 1,
+					 .u.ping_reply = {.pnr_magic = O2_LST_PING_MAGIC,
+							  .pnr_seq = request->msg->u.ping_reqst.pnr_seq}};
+
+	o2_lst_served_reply(peer.node->rpc, request->served, &reply);
+}
+
+static void note_over(void *context, uint64_t served, int status)
+{
+}
+
+TEST_WITH(a_ping_that_is_none_is_answered, setup, NULL)
+{
+	static const struct o2_lst_service_ops ops = {.request = answer, .over = note_over};
+
+	peer.pings = &ops;
+	expect_finding("lst/ping-magic", "PING_REQST that is to get no reply has ended: there is one");
+}
+
+TEST(bulk)
+{
+	static const char *const probes[] = {"lst/read-8", "lst/read-1048576"};
+
+	expect("lst/ping",
+	       FIELD(O2_LST_PING_REPLY, O2_LST_AT_PNR_REPLY_SEQ, .value = 1, .adds = true, .spares = 5),
+	       "ping: 1 of 6 failed, the first so: the answer is not that to what was sent");
+	expect("lst/read-4104", STATUS(O2_LST_BRW_REPLY, .value = EIO, .spares = 4),
+	       "read of 4104 bytes, offset 0, check simple: 1 of 5 failed, the first so: it answers EIO");
+	expect("lst/write-8", STATUS(O2_LST_BRW_REPLY, .value = EBADMSG), "it answers EBADMSG");
+	expect("lst/write-wrong", STATUS(O2_LST_BRW_REPLY, .value = 0),
+	       "BRW_REPLY to a write of 16384 bytes: status 0, not 74");
+	for (size_t i = 0; i < 2; i++) {
+		setup(NULL);
+		peer.flip_bit = true;
+		expect_finding(probes[i], " failed, the first so: bytes ");
+		assert_non_null(strstr(world.out, "are 0xeeb0eeb"));
+	}
+}
+
+/* It writes more than it says, where the key lets it. */
+TEST_WITH(more_is_written_than_was_asked_for, setup, NULL)
+{
+	peer.spoil = (struct spoil){.type = UINT32_MAX, .grows = 8};
+	expect_row(RUN "lst/read-longer --mode global", O2_CLI_REFUSED, "FINDING   lst/read-longer ",
+		   "byte 8192 or one of the seven after it was written");
+	assert_true(peer.nspoilt > 0);
+}
+
+TEST_WITH(a_node_that_stops_answering, setup, NULL)
+{
+	peer.gone = true;
+	expect_row("conform --timeout 1 --lst --only lst/ping,lst/session 10.77.0.2@o2ib", O2_CLI_REFUSED,
+		   "FINDING   lst/ping ", "lst/rpc-timeout: timeout_ms is 1");
+	assert_non_null(strstr(world.out, "holds     lst/session "));
+}
+
+TEST_WITH(coming_back_goes_wrong, setup, NULL)
+{
+	peer.spoil = STATUS(O2_LST_RMSN_REPLY, .value = EPERM);
+	expect_finding("lst/leave-read", " went wrong, first after step 0: RMSN_REPLY: the status is EPERM");
+}
+
+/* --- who is not tried --- */
+
+TEST_WITH(nobody_serves_it, setup, NULL)
+{
+	peer.absent = true;
+	expect_row("conform --timeout 1 --lst --only lst/ 10.77.0.2@o2ib", O2_CLI_OK,
+		   "not tried lst/session ", "LNet selftest does not answer: modprobe lnet_selftest");
+	assert_non_null(strstr(world.out, "\n0 hold, 0 findings,"));
+}
+
+TEST_WITH(a_session_of_somebody_else_is_left_alone, setup, NULL)
+{
+	peer.busy = true;
+	expect_row(RUN "lst/", O2_CLI_OK, "not tried lst/read-8 ",
+		   "it is in session 'theirs' of 10.77.0.9@o2ib, for 100 s after its last word");
+	assert_non_null(strstr(world.out, "\n0 hold, 0 findings,"));
+	assert_int_equal(o2_lst_node_report(peer.node)->sessions, 0);
+}
+
+/* --- time --- */
+
+TEST_WITH(a_session_expires, setup, NULL)
+{
+	peer.sleeps = true;
+	peer.session_timeout_s = 1;
+	expect_row(RUN "lst/expire", O2_CLI_OK, "holds     lst/expire ", "1 hold, 0 findings");
+}
+
+/* It says that it lasts a second, and does not end it. */
+TEST_WITH(a_session_does_not_expire, setup, NULL)
+{
+	peer.sleeps = true;
+	peer.spoil = FIELD(O2_LST_MKSN_REPLY, O2_LST_AT_MKSN_TIMEOUT, .value = 1);
+	expect_finding("lst/expire", "DEBUG_REPLY: the status is success, not ESRCH");
+}
