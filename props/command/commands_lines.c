@@ -11,79 +11,108 @@
 
 /* --- command lines --- */
 
+static const struct {
+	const char *line, *said;
+} wrong_lines[] = {
+	{"", "no command given (see: o2ref --help)"},
+	{"nothing", "'nothing' is no command (see: o2ref --help)"},
+	{"--nothing", "'--nothing' is no command (see: o2ref --help)"},
+	{"encode --nothing", "'--nothing' is no option, or its value is missing (see: o2ref encode --help)"},
+	{"decode --nothing", "'--nothing' is no option, or its value is missing (see: o2ref decode --help)"},
+	{"judge --nothing", "'--nothing' is no option, or its value is missing (see: o2ref judge --help)"},
+	{"decode --pcap --reject x",
+	 "--pcap goes with neither --reject nor --hex-input (see: o2ref decode --help)"},
+	{"decode --pcap --hex-input x",
+	 "--pcap goes with neither --reject nor --hex-input (see: o2ref decode --help)"},
+	{"decode --hex-input --raw-input x",
+	 "--hex-input and --raw-input exclude each other (see: o2ref decode --help)"},
+	{"decode --color=x", "--color is 'x', not auto, always or never (see: o2ref decode --help)"},
+	{"judge --events=3 x", "--events is for --html (see: o2ref judge --help)"},
+	{"judge --live=lo x", "--live is in place of FILE (see: o2ref judge --help)"},
+	{"judge --seconds=3 x", "--seconds and --packets are for --live (see: o2ref judge --help)"},
+	{"judge --packets=3 x", "--seconds and --packets are for --live (see: o2ref judge --help)"},
+	{"encode", "no file given (see: o2ref encode --help)"},
+	{"encode --hex a b", "more than one file (see: o2ref encode --help)"},
+	{"decode", "no file given (see: o2ref decode --help)"},
+	{"judge", "no file given (see: o2ref judge --help)"},
+	{"ping --device=loop", "exactly one NID is needed (see: o2ref ping --help)"},
+	{"get --device loop 1 2", "exactly one NID is needed (see: o2ref get --help)"},
+	{"lst --device=loop " PEER, "a NID is needed, and ping, read or write (see: o2ref lst --help)"},
+	{"lst --device=loop read " PEER, "'" PEER "' is not ping, read or write (see: o2ref lst --help)"},
+	{"put --device=loop x@y", "'x@y' is no NID such as 10.77.0.1@o2ib (see: o2ref put --help)"},
+	{"ping --device=loop 10.1.2.3@tcp",
+	 "'10.1.2.3@tcp' is no NID such as 10.77.0.1@o2ib (see: o2ref ping --help)"},
+	{"ping --device=loop --nid=" PEER " " PEER, "'" PEER "' is our own NID (see: o2ref ping --help)"},
+	{"get --device=loop --nid=10.99.0.1@o2ib5 " PEER,
+	 "'" PEER "' is not on the network of our NID (see: o2ref get --help)"},
+	{"put --device=loop --size=3 --fragments=4 " PEER,
+	 "3 bytes cannot be in 4 pieces (see: o2ref put --help)"},
+	{"put --device=loop --offset=4294967296 " PEER,
+	 "--offset is '4294967296', not a number of 0 to 4294967295 (see: o2ref put --help)"},
+	{"get --device=loop --mode=x " PEER, "--mode is 'x', not global, fmr, fastreg, user, phys or "
+					     "fastreg_gaps (see: o2ref get --help)"},
+	{"get --device=loop --checksum=x " PEER,
+	 "--checksum is 'x', not off, unsigned, signed or auto (see: o2ref get --help)"},
+	{"conform --device=loop --profile=x " PEER,
+	 "--profile is 'x', not strict or kernel (see: o2ref conform --help)"},
+	{"serve --device=loop", "device loop is a network inside the process: nobody could reach the server"},
+	{"serve --device=loop x", "'x' is one argument too many (see: o2ref serve --help)"},
+	{"serve --device=loop --buffer=5", "--buffer is '5', not PORTAL:MATCHBITS[:BYTES][:ro], or "
+					   "one too many (see: o2ref serve --help)"},
+	{"serve --device=loop --buffer=5:6:7:rw",
+	 "--buffer is '5:6:7:rw', not PORTAL:MATCHBITS[:BYTES][:ro], or one too many (see: o2ref "
+	 "serve --help)"},
+	{"serve --device=loop --buffer=5:6:0",
+	 "--buffer is '5:6:0', not PORTAL:MATCHBITS[:BYTES][:ro], or one too many (see: o2ref serve "
+	 "--help)"},
+	{"serve --device=loop --buffer=4294967296:6",
+	 "--buffer is '4294967296:6', not PORTAL:MATCHBITS[:BYTES][:ro], or one too many (see: o2ref "
+	 "serve --help)"},
+	{"serve --device=loop --buffer=5:6:67108865",
+	 "--buffer is '5:6:67108865', not PORTAL:MATCHBITS[:BYTES][:ro], or one too many (see: o2ref "
+	 "serve --help)"},
+	{"serve --device=loop --fragments=5 --buffer=1:0x2:4:ro",
+	 "4 bytes cannot be in 5 pieces (see: o2ref serve --help)"},
+	{"encode /no/such/file", "/no/such/file: No such file or directory"},
+	{"decode /no/such/file", "/no/such/file: No such file or directory"},
+	{"judge /no/such/file", "/no/such/file: No such file or directory"},
+	{"conform --device=loop --known=/no/such/file " PEER, "/no/such/file: No such file or directory"},
+	{"conform --device=loop --out=/no/such/dir " PEER, "/no/such/dir: No such file or directory"},
+	{"ping --nothing", "'--nothing' is no option, or its value is missing (see: o2ref ping --help)"},
+	{"ping --device", "'--device' is no option, or its value is missing (see: o2ref ping --help)"},
+};
+
+/* Several, one after the other: each costs little. */
 static void wrong_line(struct o2_commands_run *run)
 {
-	static const struct {
-		const char *line, *said;
-	} lines[] = {
-		{"", "no command given (see: o2ref --help)"},
-		{"nothing", "'nothing' is no command (see: o2ref --help)"},
-		{"--nothing", "'--nothing' is no command (see: o2ref --help)"},
-		{"encode", "no file given (see: o2ref encode --help)"},
-		{"encode --hex a b", "more than one file (see: o2ref encode --help)"},
-		{"decode", "no file given (see: o2ref decode --help)"},
-		{"judge", "no file given (see: o2ref judge --help)"},
-		{"ping --device=loop", "exactly one NID is needed (see: o2ref ping --help)"},
-		{"get --device loop 1 2", "exactly one NID is needed (see: o2ref get --help)"},
-		{"lst --device=loop " PEER,
-		 "a NID is needed, and ping, read or write (see: o2ref lst --help)"},
-		{"lst --device=loop read " PEER,
-		 "'" PEER "' is not ping, read or write (see: o2ref lst --help)"},
-		{"put --device=loop x@y", "'x@y' is no NID such as 10.77.0.1@o2ib (see: o2ref put --help)"},
-		{"ping --device=loop 10.1.2.3@tcp",
-		 "'10.1.2.3@tcp' is no NID such as 10.77.0.1@o2ib (see: o2ref ping --help)"},
-		{"ping --device=loop --nid=" PEER " " PEER,
-		 "'" PEER "' is our own NID (see: o2ref ping --help)"},
-		{"get --device=loop --nid=10.99.0.1@o2ib5 " PEER,
-		 "'" PEER "' is not on the network of our NID (see: o2ref get --help)"},
-		{"put --device=loop --size=3 --fragments=4 " PEER,
-		 "3 bytes cannot be in 4 pieces (see: o2ref put --help)"},
-		{"put --device=loop --offset=4294967296 " PEER,
-		 "--offset is '4294967296', not a number of 0 to 4294967295 (see: o2ref put --help)"},
-		{"get --device=loop --mode=x " PEER, "--mode is 'x', not global, fmr, fastreg, user, phys or "
-						     "fastreg_gaps (see: o2ref get --help)"},
-		{"get --device=loop --checksum=x " PEER,
-		 "--checksum is 'x', not off, unsigned, signed or auto (see: o2ref get --help)"},
-		{"conform --device=loop --profile=x " PEER,
-		 "--profile is 'x', not strict or kernel (see: o2ref conform --help)"},
-		{"serve --device=loop",
-		 "device loop is a network inside the process: nobody could reach the server"},
-		{"serve --device=loop x", "'x' is one argument too many (see: o2ref serve --help)"},
-		{"serve --device=loop --buffer=5", "--buffer is '5', not PORTAL:MATCHBITS[:BYTES][:ro], or "
-						   "one too many (see: o2ref serve --help)"},
-		{"serve --device=loop --buffer=5:6:7:rw",
-		 "--buffer is '5:6:7:rw', not PORTAL:MATCHBITS[:BYTES][:ro], or one too many (see: o2ref "
-		 "serve --help)"},
-		{"serve --device=loop --buffer=5:6:0",
-		 "--buffer is '5:6:0', not PORTAL:MATCHBITS[:BYTES][:ro], or one too many (see: o2ref serve "
-		 "--help)"},
-		{"serve --device=loop --buffer=4294967296:6",
-		 "--buffer is '4294967296:6', not PORTAL:MATCHBITS[:BYTES][:ro], or one too many (see: o2ref "
-		 "serve --help)"},
-		{"serve --device=loop --buffer=5:6:67108865",
-		 "--buffer is '5:6:67108865', not PORTAL:MATCHBITS[:BYTES][:ro], or one too many (see: o2ref "
-		 "serve --help)"},
-		{"serve --device=loop --fragments=5 --buffer=1:0x2:4:ro",
-		 "4 bytes cannot be in 5 pieces (see: o2ref serve --help)"},
-		{"encode /no/such/file", "/no/such/file: No such file or directory"},
-		{"decode /no/such/file", "/no/such/file: No such file or directory"},
-		{"judge /no/such/file", "/no/such/file: No such file or directory"},
-		{"conform --device=loop --known=/no/such/file " PEER,
-		 "/no/such/file: No such file or directory"},
-		{"conform --device=loop --out=/no/such/dir " PEER, "/no/such/dir: No such file or directory"},
-		{"ping --nothing",
-		 "'--nothing' is no option, or its value is missing (see: o2ref ping --help)"},
-		{"ping --device",
-		 "'--device' is no option, or its value is missing (see: o2ref ping --help)"},
-	};
-	const size_t which = o2_draw_pick(run->c, sizeof(lines) / sizeof(lines[0]));
+	const size_t count = sizeof(wrong_lines) / sizeof(wrong_lines[0]);
+	size_t which = o2_draw_pick(run->c, count);
 
-	run->command.words = 0;
-	o2_commands_words(run, lines[which].line);
+	for (int i = 0; i < 8 && !run->report->failed; i++, which = (which + 1) % count) {
+		run->command.words = 0;
+		o2_commands_words(run, wrong_lines[which].line);
+		if (!o2_commands_go(run, 2))
+			return;
+		o2_commands_says(run, "complaint", run->command.err, "o2ref: %s\n", wrong_lines[which].said);
+		o2_commands_says(run, "output", run->command.out, "%s", "");
+	}
+}
+
+/* Up to 16 places can be offered. */
+static void many_buffers(struct o2_commands_run *run)
+{
+	const uint64_t count = 16 + o2_draw(run->c, 1);
+
+	o2_commands_words(run, "serve --device=loop");
+	for (uint64_t i = 1; i <= count; i++)
+		o2_command_word(&run->command, "--buffer=%" PRIu64 ":0x%" PRIx64 ":ro", i, i);
 	if (!o2_commands_go(run, 2))
 		return;
-	o2_commands_says(run, "complaint", run->command.err, "o2ref: %s\n", lines[which].said);
-	o2_commands_says(run, "output", run->command.out, "%s", "");
+	o2_commands_says(run, "complaint", run->command.err, "o2ref: %s\n",
+			 count == 16 ? "device loop is a network inside the process: nobody could reach the "
+				       "server"
+				     : "--buffer is '17:0x11:ro', not PORTAL:MATCHBITS[:BYTES][:ro], or one "
+				       "too many (see: o2ref serve --help)");
 }
 
 /* The last of those in flight has to lie below 2^32. */
@@ -374,8 +403,8 @@ static void peace(struct o2_commands_run *run)
 void o2_commands_lines(struct o2_commands_run *run)
 {
 	static void (*const kinds[])(struct o2_commands_run *) = {
-		wrong_line,   wrong_line,    wrong_line, help,	     help,   far_offset,
-		past_the_end, no_such_place, other_sum,	 wrong_page, closes, peace};
+		wrong_line,   wrong_line,    many_buffers, help,       help,   far_offset,
+		past_the_end, no_such_place, other_sum,	   wrong_page, closes, peace};
 
 	run->tally.seen[O2_COMMANDS_LINES]++;
 	kinds[o2_draw_pick(run->c, sizeof(kinds) / sizeof(kinds[0]))](run);
