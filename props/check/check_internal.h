@@ -36,6 +36,7 @@ struct o2_check_run {
 	struct o2_answer *expected;
 	struct o2_choice *choice;
 	struct o2_steer *steer;
+	bool flavour_asked;
 	uint64_t answers;
 	double start;
 	double following; /* seconds that shrinking took: they are not of those that were asked for */

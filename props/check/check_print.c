@@ -135,6 +135,9 @@ static void print_accepted(const json_t *one, FILE *out)
 	json_array_foreach(broken, i, item)
 		fprintf(out, "%s %s (%" PRIu64 " cases)", i == 0 ? "" : ",", o2_view_text(item, "check"),
 			o2_view_number(item, "seen"));
+	if (o2_view_number(accepted, "not_given") > 0)
+		fprintf(out, "; %" PRIu64 " questions that no caller gives were not asked",
+			o2_view_number(accepted, "not_given"));
 	fputc('\n', out);
 }
 

@@ -31,7 +31,10 @@ static const char *stage_name(unsigned int stage)
 	return stage < O2_STAGES ? o2_stage_name((enum o2_stage)stage) : NULL;
 }
 
-static const char *const profiles[] = {[O2_PROFILE_STRICT] = "strict", [O2_PROFILE_KERNEL] = "kernel", NULL};
+static const char *profile_name(unsigned int profile)
+{
+	return profile < O2_PROFILES ? o2_profile_name((enum o2_profile)profile) : NULL;
+}
 
 #define O2_OPTION_TARGET struct o2_check_arguments
 
@@ -60,7 +63,7 @@ static const struct o2_option option_table[] = {
 	{"profile", "P",
 	 "strict (default), or kernel: what public trees do where the reference is stricter is no "
 	 "difference",
-	 O2_NAME(options.profile, profiles)},
+	 O2_NAME_OF(options.profile, profile_name)},
 	{"map", "FILE", "error map: the implementation's error names as rules of the reference",
 	 O2_TEXT(map)},
 	{"known", "FILE", "known differences, each with a reason", O2_TEXT(known)},

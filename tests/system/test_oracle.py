@@ -250,6 +250,26 @@ class Judgement(unittest.TestCase):
         document = result(*self.RUN, "--known", known, MUTANTS, env=self.ENV, expect=DIFFER)
         self.assertEqual([each["check"] for each in document["implementations"][0]["stale"]], ["sg/kiov/nob"])
 
+    def listed(self, *differences):
+        return self.write("known.json", {"form": "o2ref/known_differences", "version": 1, "differences": [
+            {"reason": "for the test", **difference} for difference in differences]})
+
+    def test_a_known_difference_may_name_a_stage_and_a_condition(self):
+        both = [{"check": f"sg/{kind}/gap-flag", "stage": "sg_build"} for kind in ("kiov", "iov")]
+        result(*self.RUN, "--known", self.listed(*both), MUTANTS, env=self.ENV, expect=AGREE)
+        elsewhere = [dict(each, stage="transfer") for each in both]
+        self.assertEqual({each["known"] for each in findings(result(*self.RUN, "--known", self.listed(*elsewhere), MUTANTS,
+                                                                    env=self.ENV, expect=DIFFER)).values()}, {None})
+        pages = [dict(each, when={"space.page_bytes": [4096, {"least": 10000, "most": 20000}]}) for each in both]
+        document = result(*self.RUN, "--known", self.listed(*pages), MUTANTS, env=self.ENV, expect=DIFFER)
+        for finding in document["implementations"][0]["findings"]:
+            size = finding["question"]["space"]["page_bytes"]
+            self.assertEqual(finding["known"], "for the test" if size in (4096, 16384) else None)
+            self.assertEqual(finding["counts"], size == 65536)
+        self.assertEqual({finding["counts"] for finding in document["implementations"][0]["findings"]}, {True, False})
+        rest = [dict(each, when={"space.page_bytes": 65536}) for each in both]
+        result(*self.RUN, "--known", self.listed(*pages, *rest), MUTANTS, env=self.ENV, expect=AGREE)
+
     def test_an_error_map_translates_names(self):
         errors = {"form": "o2ref/error_map", "version": 1, "errors": {"talker-length": "sg/nob"}}
         arguments = ("--cases", 400, "--no-corpus", "--stage", "sg_build", "--shrink", 200)
@@ -260,12 +280,20 @@ class Judgement(unittest.TestCase):
         self.assertNotIn("sg/nob", right["sg/rule"]["expected"])
         self.assertNotIn("sg/kiov", wrong["sg/rule"]["expected"])
 
+    def one(self, **more):
+        return {"form": "o2ref/known_differences", "version": 1,
+                "differences": [{"check": "sg/kiov/nob", "reason": "for the test", **more}]}
+
     def test_bad_files_are_refused(self):
         bad = {"form": "o2ref/error_map", "version": 1, "errors": {"mine": "sg/no-such-rule"}}
         for arguments, words in (
                 (("--map", self.write("a.json", bad)), "is not the id of a rule"),
                 (("--map", self.write("b.json", {})), "expected the form"),
                 (("--known", self.known("no/such/check")), "is no check"),
+                (("--known", self.write("d.json", self.one(stage="tea"))), "'tea' is no stage"),
+                (("--known", self.write("e.json", self.one(when=3))), "when is not an object"),
+                (("--known", self.write("f.json", self.one(when={"a": {"most": "b"}}))), "when.a is not a value"),
+                (("--known", self.write("g.json", {"form": "o2ref/known_differences", "version": 1})), "is not an array"),
                 (("--case", self.write("c.json", {"form": "x"})), "form"),
                 (("--choices", "sg_build:0g"), "hexadecimal"),
                 (("--corpus", "/nowhere"), "Not a directory")):
@@ -340,6 +368,25 @@ class Fuzzing(unittest.TestCase):
                                    "-seed=1", "-runs=20000"], capture_output=True, timeout=240, check=False,
                                   env={**os.environ, "O2_MUTANT": "gap-never-seen"})
         self.assertEqual(done.returncode, 0, done.stderr.decode(errors="replace"))
+
+    def test_profile_map_and_known_differences_are_honoured(self):
+        # Refuses what it is asked, with one errno and one name.
+        legal = ["sg/kiov/refused-legal", "sg/iov/refused-legal"]
+        for known, options, check in ((legal, (), "sg/errno"), ([*legal, "sg/errno"], (), None),
+                                      ([*legal, "sg/errno"], ("--map",), "sg/rule"), (legal, ("--profile", "kernel"), None)):
+            with self.subTest(options=options, check=check), tempfile.TemporaryDirectory() as directory:
+                files = {"known": Path(directory) / "known.json", "map": Path(directory) / "map.json"}
+                files["known"].write_text(json.dumps({"form": "o2ref/known_differences", "version": 1, "differences": [
+                    {"check": each, "reason": "for the test", "stage": "sg_build"} for each in known]}))
+                files["map"].write_text(json.dumps({"form": "o2ref/error_map", "version": 1, "errors": {"Mine": "dma/*"}}))
+                options = (*options, files["map"]) if options == ("--map",) else options
+                done = subprocess.run([str(word) for word in (
+                    BUILD / "o2ref", "check", "--fuzz", "--known", files["known"], *options, MISBEHAVE, "--", "-seed=1",
+                    "-runs=3000", f"-artifact_prefix={directory}/")], capture_output=True, timeout=240, check=False,
+                    env={**os.environ, "O2_MISBEHAVE": "refuse"})
+                text = done.stderr.decode(errors="replace")
+                self.assertEqual(done.returncode == 0, check is None, text)
+                self.assertIn(f"implementation: {check}" if check else "Done 3000 runs", text)
 
     @unittest.skipUnless(COMPILER, "no clang")
     def test_coverage_of_the_library_is_used(self):

@@ -96,14 +96,15 @@ TEST_WITH(test_lists, set_up, tear_down)
 #define SINK	(w->asked.reg.request.side == O2_SINK)
 
 /* The same changes in each mode. */
-#define IN_MODE(m, lower)                                                                           \
-	CHANGE(reg_frag_##lower, REG_##m##_BYTES, MODE(m), REG.frag[0].rf_addr++)                   \
-	CHANGE(reg_short_##lower, REG_##m##_BYTES, MODE(m), REG.frag[REG.nfrags - 1].rf_nob--)      \
-	CHANGE(reg_access_##lower, REG_##m##_ACCESS, MODE(m), REG.access ^= O2_ACCESS_REMOTE_WRITE) \
-	CHANGE(reg_split_##lower, REG_##m##_FRAGMENTS, MODE(m), return split_fragment())            \
-	CHANGE(reg_limit_##lower, REG_##m##_PEER_LIMIT,                                             \
-	       MODE(m) && SINK && w->asked.reg.request.peer_max_frags < 16,                         \
-	       while (REG.nfrags <=                                                                 \
+#define IN_MODE(m, lower)                                                                                   \
+	CHANGE(reg_frag_##lower, REG_##m##_BYTES, MODE(m), REG.frag[0].rf_addr++)                           \
+	CHANGE(reg_short_##lower, REG_##m##_BYTES, MODE(m), REG.frag[REG.nfrags - 1].rf_nob--)              \
+	CHANGE(reg_access_##lower, REG_##m##_ACCESS, MODE(m) && SINK, REG.access = 0)                       \
+	CHANGE(reg_open_##lower, REG_SOURCE_ACCESS, MODE(m) && !SINK, REG.access |= O2_ACCESS_REMOTE_WRITE) \
+	CHANGE(reg_split_##lower, REG_##m##_FRAGMENTS, MODE(m), return split_fragment())                    \
+	CHANGE(reg_limit_##lower, REG_##m##_PEER_LIMIT,                                                     \
+	       MODE(m) && SINK && w->asked.reg.request.peer_max_frags < 16,                                 \
+	       while (REG.nfrags <=                                                                         \
 		      w->asked.reg.request.peer_max_frags) if (!split_fragment()) return false)
 
 /* In those that register something. */
@@ -159,6 +160,9 @@ CHANGE(reg_page_list_fastreg, REG_FASTREG_PAGE_LIST, MODE(FASTREG) && REG.npages
 CHANGE(reg_entry, REG_FASTREG_GAPS_ENTRIES, MODE(FASTREG_GAPS) && REG.nentries > 1, REG.entry[1].addr++)
 CHANGE(reg_entry_length, REG_FASTREG_GAPS_ENTRIES, MODE(FASTREG_GAPS) && REG.nentries > 1,
        REG.entry[0].length++)
+/* The region of whole pages that a kernel's pool makes. */
+CHANGE(reg_whole_pages, REG_FMR_RANGE_IN_PAGES, MODE(FMR) && REG.page_offset != 0, REG.iova = 0;
+       REG.page_offset = 0; REG.length = (uint64_t)REG.npages * REG.page_bytes)
 /* What a fragment that runs on through a gap would publish. */
 CHANGE(reg_collapse, REG_FMR_BYTES, MODE(FMR) && REG.nfrags >= 3,
        REG.frag[0].rf_nob = (uint32_t)w->asked.reg.list.nob;
@@ -172,11 +176,11 @@ static bool split_any(void)
 TEST_WITH(test_registration, set_up, tear_down)
 {
 	EXPECT_ALL(O2_STAGE_REG_PLAN, IN_MODES(reg_frag), IN_MODES(reg_short), IN_MODES(reg_access),
-		   IN_MODES(reg_split), IN_MODES(reg_limit));
+		   IN_MODES(reg_open), IN_MODES(reg_split), IN_MODES(reg_limit));
 	EXPECT_ALL(O2_STAGE_REG_PLAN, IN_REGIONS(reg_range), IN_REGIONS(reg_iova), &reg_page_fmr,
 		   &reg_page_fastreg, &reg_page_phys, &reg_page_inside, &reg_page_offset, &reg_page_many,
 		   &reg_page_list, &reg_page_list_phys, &reg_page_list_fastreg, &reg_entry, &reg_entry_length,
-		   &reg_collapse);
+		   &reg_collapse, &reg_whole_pages);
 	expect_equal(O2_STAGE_REG_PLAN, "a fragment in two parts", split_any);
 }
 
@@ -259,9 +263,14 @@ CHANGE(whole_shape, TRANSFER_WORK_REQUESTS, true, WHOLE.plan.wr[0].length++)
 CHANGE(whole_lkey, TRANSFER_KEYS, true, WHOLE.plan.lkey++)
 CHANGE(whole_rkey, TRANSFER_KEYS, true, WHOLE.plan.rkey++)
 CHANGE(whole_nob, TRANSFER_NOB, true, WHOLE.plan.nob--)
-CHANGE(whole_access, TRANSFER_ACCESS, true, WHOLE.node[O2_SOURCE].access |= O2_ACCESS_REMOTE_WRITE)
+CHANGE(whole_access, TRANSFER_SOURCE_ACCESS, true, WHOLE.node[O2_SOURCE].access |= O2_ACCESS_REMOTE_WRITE)
 CHANGE(whole_closed, TRANSFER_ACCESS, true, WHOLE.node[O2_SINK].access = 0)
 CHANGE(whole_range, TRANSFER_RANGE, WHOLE.node[O2_SINK].mode != O2_REG_GLOBAL, WHOLE.node[O2_SINK].length++)
+CHANGE(whole_in_pages, TRANSFER_RANGE_IN_PAGES,
+       WHOLE.node[O2_SINK].mode == O2_REG_FMR && WHOLE.node[O2_SINK].page_offset != 0,
+       WHOLE.node[O2_SINK].iova = 0;
+       WHOLE.node[O2_SINK].page_offset = 0;
+       WHOLE.node[O2_SINK].length = (uint64_t)WHOLE.node[O2_SINK].npages * 4096)
 CHANGE(whole_limit, TRANSFER_PEER_LIMIT, WHOLE.node[O2_SINK].nfrags > 1,
        w->asked.transfer.max_frags = WHOLE.node[O2_SINK].nfrags - 1)
 CHANGE(whole_page, TRANSFER_BYTES, WHOLE.node[O2_SINK].mode == O2_REG_FMR && WHOLE.node[O2_SINK].npages > 1,
@@ -270,7 +279,8 @@ CHANGE(whole_page, TRANSFER_BYTES, WHOLE.node[O2_SINK].mode == O2_REG_FMR && WHO
 TEST_WITH(test_whole_transfers, set_up, tear_down)
 {
 	EXPECT_ALL(O2_STAGE_TRANSFER, &whole_sge, &whole_page, &whole_outside, &whole_shape, &whole_lkey,
-		   &whole_rkey, &whole_nob, &whole_access, &whole_closed, &whole_range, &whole_limit);
+		   &whole_rkey, &whole_nob, &whole_access, &whole_closed, &whole_range, &whole_in_pages,
+		   &whole_limit);
 }
 
 /* --- hostile answers --- */
