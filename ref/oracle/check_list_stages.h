@@ -14,7 +14,10 @@
 	O2_CHECK(SG_##KIND##_TOO_MANY, "sg/" kind "/too-many", MUST, MUST, "At most max_entries entries.")   \
 	O2_CHECK(SG_##KIND##_GAP_FLAG, "sg/" kind "/gap-flag", MUST, MUST,                                   \
 		 "The verdict on gaps is that of rule G3 (LU-20399): an entry other than the first starts "  \
-		 "inside a page, or one other than the last ends inside one.")
+		 "inside a page, or one other than the last ends inside one.")                               \
+	O2_CHECK(SG_##KIND##_GAP_EXACT, "sg/" kind "/gap-exact", SHOULD, SHOULD,                             \
+		 "Pieces that touch inside one page are flagged, too, as rule G3 does without knowing "      \
+		 "addresses. By the exact rule nothing is missing there.")
 
 #define DMA_LIST(KIND, kind, how_many)                                                               \
 	O2_CHECK(DMA_##KIND##_BYTES, "dma/" kind "/bytes", MUST, MUST,                               \
@@ -167,6 +170,9 @@ TRANSFERS(WHERE, "where",
 	  "A refused transfer names the side whose memory it was about, or the work requests. Compared when "
 	  "it is said.")
 O2_CHECK_GROUP("Registration plans")
+O2_CHECK(REG_GAP_EXACT, "reg/gap-exact", SHOULD, SHOULD,
+	 "A list that is declared to have gaps is planned as one, although by the exact rule it has none: "
+	 "segments touch inside a page.")
 O2_CHECK(REG_SOURCE_ACCESS, "reg/source-access", MUST, OFF,
 	 "A source's region admits no writes by the peer, in any mode.")
 MODE_FRAGMENTS(GLOBAL, "global", REGISTERED_BYTES, "one per segment.")
@@ -214,6 +220,10 @@ PLANS_WORK(SGE_INDEX, "sge-index", "The work requests use the gather entries one
 PLANS_WORK(EMPTY_SGE, "empty-sge", "No gather entry is empty.")
 PLANS_WORK(LKEY, "lkey", "Gather entries carry the source descriptor's key.")
 PLANS_WORK(RKEY, "rkey", "Work requests carry the sink descriptor's key.")
+O2_CHECK(RDMA_IMPOSSIBLE_SOURCE, "rdma/impossible-source", SHOULD, OFF,
+	 "A source that no caller has (a fragment of 0 bytes, one that wraps, more than 1 MiB in all) is "
+	 "dealt "
+	 "with as any other: whatever differs there is this.")
 O2_CHECK(RDMA_WORK_REQUESTS, "rdma/work-requests", SHOULD, SHOULD,
 	 "As few work requests as the two lists allow.")
 O2_CHECK_GROUP("Whole transfers")
@@ -226,6 +236,9 @@ TRANSFERS(WORK_REQUESTS, "work-requests",
 	  "The work requests keep the limits of the connection, and their gather entries add up.")
 TRANSFERS(KEYS, "keys", "Gather entries carry the source's key, work requests the sink's.")
 TRANSFERS(NOB, "nob", "The plan moves as many bytes as the smaller buffer asks for.")
+O2_CHECK(TRANSFER_GAP_EXACT, "transfer/gap-exact", SHOULD, SHOULD,
+	 "Lists with pieces that touch inside a page count as lists with gaps, by rule G3 and not by the "
+	 "exact rule.")
 TRANSFERS(ACCESS, "access", "The sink's region admits writes by the peer.")
 O2_CHECK(TRANSFER_SOURCE_ACCESS, "transfer/source-access", MUST, OFF,
 	 "The source's region admits no writes by the peer.")

@@ -40,8 +40,7 @@ struct o2_difference *o2_differ_text(struct o2_comparison *comparison, enum o2_c
 		return NULL;
 	memset(item, 0, sizeof(*item));
 	item->check = check;
-	if (comparison->known != NULL)
-		item->known = o2_known_find(comparison->known, comparison->asked, check);
+	item->known = o2_known_find(comparison->known, comparison->asked, check);
 	snprintf(item->cause, sizeof(item->cause), "%s%s%s", field, reason[0] == '\0' ? "" : ": ", reason);
 	for (uint32_t i = 0; i < comparison->count; i++)
 		if (o2_same_cause(&comparison->item[i], item))
@@ -373,17 +372,8 @@ static bool is_accepted(struct o2_comparison *comparison, enum o2_check_id rule,
 	return true;
 }
 
-bool o2_profile_asks(enum o2_profile profile, struct o2_case *asked, struct o2_answer *scratch)
-{
-	if (profile != O2_PROFILE_KERNEL || asked->stage != O2_STAGE_MSG_ENCODE)
-		return true;
-	asked->msg_encode.capacity_bytes = O2_MSG_BYTES;
-	o2_answer_of_reference(asked, scratch);
-	return scratch->kind == O2_ANSWER_RESULT;
-}
-
-void o2_compare(struct o2_comparison *comparison, const struct o2_case *asked,
-		const struct o2_answer *expected, const struct o2_answer *found)
+void o2_compare_answers(struct o2_comparison *comparison, const struct o2_case *asked,
+			const struct o2_answer *expected, const struct o2_answer *found)
 {
 	const bool refuses = expected->kind == O2_ANSWER_REFUSED;
 	const enum o2_check_id rule = refuses ? o2_check_find(expected->refusal.name) : O2_CHECKS;

@@ -60,6 +60,7 @@ struct o2_comparison {
 	uint32_t accepted;
 	enum o2_check_id accepted_check[O2_DIFFERENCES];
 
+	struct o2_answer exact; /* o2_answer_by_exact_gaps */
 	struct o2_stream expected_from, expected_to, found_from, found_to;
 };
 
@@ -71,6 +72,10 @@ void o2_compare(struct o2_comparison *comparison, const struct o2_case *asked,
 		const struct o2_answer *expected, const struct o2_answer *found);
 
 /* --- for the parts, one for each kind of answer --- */
+
+/* The same by the letter: no class of differences has been told apart yet. */
+void o2_compare_answers(struct o2_comparison *comparison, const struct o2_case *asked,
+			const struct o2_answer *expected, const struct o2_answer *found);
 
 /*
  * Note a difference, unless the check is off or has one of this field.  index: of a list, or O2_NO_INDEX;

@@ -82,7 +82,7 @@ static bool holds(const json_t *when, const struct o2_case *asked)
 
 uint32_t o2_known_find(const struct o2_known *known, const struct o2_case *asked, enum o2_check_id check)
 {
-	for (uint32_t i = 0; i < known->count; i++) {
+	for (uint32_t i = 0; known != NULL && i < known->count; i++) {
 		const struct o2_known_difference *item = &known->item[i];
 
 		if (item->check == check && (item->stage == O2_STAGES || item->stage == asked->stage) &&

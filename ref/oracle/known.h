@@ -35,7 +35,10 @@ struct o2_known {
 int o2_known_read(const char *path, struct o2_known *known, char *text, size_t text_bytes);
 void o2_known_free(struct o2_known *known);
 
-/* The first one that a difference in this check is on this question: its index and 1; 0: it is not known. */
+/*
+ * The first one that a difference in this check is on this question: its index and 1; 0: it is not known.
+ * known may be NULL.
+ */
 uint32_t o2_known_find(const struct o2_known *known, const struct o2_case *asked, enum o2_check_id check);
 
 #endif

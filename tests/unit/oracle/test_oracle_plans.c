@@ -254,6 +254,14 @@ TEST_WITH(test_work_requests, set_up, tear_down)
 
 #define WHOLE (w->found.transfer)
 
+/* The other verdict. */
+static bool refuse_or_admit(void)
+{
+	w->found.kind = IS_RESULT ? O2_ANSWER_REFUSED : O2_ANSWER_RESULT;
+	w->found.refusal = (struct o2_answer_refusal){.error = 22, .index = O2_NO_INDEX};
+	return true;
+}
+
 CHANGE(whole_sge, TRANSFER_BYTES,
        WHOLE.plan.nsge > 0 && WHOLE.plan.sge[0].length > 1 && WHOLE.node[O2_SOURCE].mode == O2_REG_GLOBAL,
        WHOLE.plan.sge[0].addr++)
@@ -275,6 +283,96 @@ CHANGE(whole_limit, TRANSFER_PEER_LIMIT, WHOLE.node[O2_SINK].nfrags > 1,
        w->asked.transfer.max_frags = WHOLE.node[O2_SINK].nfrags - 1)
 CHANGE(whole_page, TRANSFER_BYTES, WHOLE.node[O2_SINK].mode == O2_REG_FMR && WHOLE.node[O2_SINK].npages > 1,
        WHOLE.node[O2_SINK].page[1] += 4096)
+
+/* What a node does that judges gaps by the exact rule: right bytes, and another verdict. */
+static uint32_t judged_exactly(enum o2_stage stage, enum o2_check_id check)
+{
+	uint32_t otherwise = 0;
+
+	for (uint64_t index = 0; index < CASES; index++) {
+		if (!draw(stage, index) || !o2_answer_by_exact_gaps(&w->asked, &w->found))
+			continue;
+		o2_compare(&w->comparison, &w->asked, &w->expected, &w->found);
+		for (uint32_t i = 0; i < w->comparison.count; i++)
+			assert_int_equal(o2_check_severity(w->comparison.item[i].check, O2_PROFILE_STRICT),
+					 O2_CHECK_SHOULD);
+		otherwise += has(check);
+	}
+	return otherwise;
+}
+
+/* What a list of these pieces differs in, when nothing is said of its gaps. */
+static enum o2_check_id unflag(const char *pieces)
+{
+	struct o2_error error;
+	char form[512];
+	json_t *object;
+
+	snprintf(form, sizeof(form),
+		 "{'form':'o2ref/sg_build/input','version':1,'max_entries':257,'space':{'page_bytes':4096,"
+		 "'npages':8,'ranges':[]},'buffer':{'kind':'kiov','offset':0,'nob':109,'pieces':[%s]}}",
+		 pieces);
+	for (char *c = form; *c != '\0'; c++)
+		if (*c == '\'')
+			*c = '"';
+	object = json_loads(form, 0, NULL);
+	assert_int_equal(o2_case_from_json(object, &w->asked, &error), 0);
+	json_decref(object);
+	o2_answer_of_reference(&w->asked, &w->expected);
+	o2_answer_of_reference(&w->asked, &w->found);
+	assert_true(SG.gaps);
+	SG.gaps = false;
+	o2_compare(&w->comparison, &w->asked, &w->expected, &w->found);
+	assert_int_equal(w->comparison.count, 1);
+	return w->comparison.item[0].check;
+}
+
+TEST_WITH(test_the_exact_rule_of_gaps, set_up, tear_down)
+{
+	enum o2_check_id gaps;
+
+	assert_true(judged_exactly(O2_STAGE_REG_PLAN, O2_CHECK_REG_GAP_EXACT) > 10);
+	assert_true(judged_exactly(O2_STAGE_TRANSFER, O2_CHECK_TRANSFER_GAP_EXACT) > 0);
+	gaps = unflag("{'page':1,'offset':0,'len':100},{'page':1,'offset':100,'len':9}");
+	assert_int_equal(gaps, O2_CHECK_SG_KIOV_GAP_EXACT);
+	gaps = unflag("{'page':1,'offset':4095,'len':1},{'page':2,'offset':0,'len':9},{'page':2,'offset':9,'"
+		      "len':99}");
+	assert_int_equal(gaps, O2_CHECK_SG_KIOV_GAP_EXACT);
+	gaps = unflag("{'page':1,'offset':0,'len':100},{'page':2,'offset':100,'len':9}");
+	assert_int_equal(gaps, O2_CHECK_SG_KIOV_GAP_FLAG);
+	gaps = unflag("{'page':1,'offset':0,'len':100},{'page':1,'offset':101,'len':9}");
+	assert_int_equal(gaps, O2_CHECK_SG_KIOV_GAP_FLAG);
+}
+
+/* Of a source that no caller has all differences are one check, which moves the same bytes. */
+TEST_WITH(test_an_impossible_source, set_up, tear_down)
+{
+	uint32_t impossible = 0, others = 0;
+
+	for (uint64_t index = 0; index < CASES; index++) {
+		const struct o2_rdma_desc *source = &w->asked.rdma.source;
+		bool empty = false;
+
+		if (!draw(O2_STAGE_RDMA_PLAN, index) || !refuse_or_admit())
+			continue;
+		for (uint32_t i = 0; i < source->rd_nfrags; i++)
+			empty |= source->rd_frags[i].rf_nob == 0;
+		w->comparison.profile = O2_PROFILE_STRICT;
+		o2_compare(&w->comparison, &w->asked, &w->expected, &w->found);
+		assert_true(w->comparison.count > 0);
+		if (empty)
+			assert_true(has(O2_CHECK_RDMA_IMPOSSIBLE_SOURCE));
+		impossible += has(O2_CHECK_RDMA_IMPOSSIBLE_SOURCE);
+		others += !has(O2_CHECK_RDMA_IMPOSSIBLE_SOURCE);
+		if (!has(O2_CHECK_RDMA_IMPOSSIBLE_SOURCE))
+			continue;
+		assert_int_equal(w->comparison.count, 1);
+		w->comparison.profile = O2_PROFILE_KERNEL;
+		o2_compare(&w->comparison, &w->asked, &w->expected, &w->found);
+		assert_int_equal(w->comparison.count, 0);
+	}
+	assert_true(impossible > 100 && others > 1000);
+}
 
 TEST_WITH(test_whole_transfers, set_up, tear_down)
 {
