@@ -130,10 +130,13 @@ class Guest:
     def wire_descriptors(self):
         return [self.wire.fileno()] if self.wire else []
 
-    def kill(self):
+    def stop(self):
         if self.qemu:
             self.qemu.kill()
             self.qemu.wait()
+
+    def kill(self):
+        self.stop()
         for port in self.sockets.values():
             port.close()
         self.sockets = {}

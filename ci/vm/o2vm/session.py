@@ -21,12 +21,14 @@ class Session:
         self.side = f"{side}: " if side else ""
         self.booted = False
         self.ended = False
+        self.quiet = False  # what comes now is our own doing
         self.taint_before = None
         self.taint_after = None
         self.deadline = None
 
     def say(self, text):
-        common.say(self.side + text)
+        if not self.quiet:
+            common.say(self.side + text)
 
     def found(self, text):
         print(self.side + text, file=sys.stderr, flush=True)
