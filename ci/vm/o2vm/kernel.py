@@ -62,7 +62,7 @@ class File:
         self.is_elf = self.image.startswith(ELF_MAGIC)
         if not self.is_elf and self.image[MAGIC_OFFSET:MAGIC_OFFSET + len(MAGIC)] != MAGIC:
             raise BadKernel(f"{path} is no kernel: neither a bzImage (vmlinuz) nor an ELF file (vmlinux)")
-        if len(self.image) < PAYLOAD_LENGTH_OFFSET + 4:
+        if not self.is_elf and len(self.image) < PAYLOAD_LENGTH_OFFSET + 4:
             raise BadKernel(f"{path} is cut: {len(self.image)} bytes")
 
     def release(self):
@@ -86,26 +86,29 @@ class File:
         return vmlinux
 
 
-def has_pvh(elf):
+def has_pvh(elf, path):
     """Whether QEMU can boot the ELF file itself (CONFIG_PVH)."""
-    table, size, count = struct.unpack_from("<Q14xHH", elf, 32)
-    for number in range(count):
-        kind, _, offset, _, _, length = struct.unpack_from("<IIQQQQ", elf, table + number * size)
-        if kind == PT_NOTE and PVH_NOTE in elf[offset:offset + length]:
-            return True
+    try:
+        table, size, count = struct.unpack_from("<Q14xHH", elf, 32)
+        for number in range(count):
+            kind, _, offset, _, _, length = struct.unpack_from("<IIQQQQ", elf, table + number * size)
+            if kind == PT_NOTE and PVH_NOTE in elf[offset:offset + length]:
+                return True
+    except struct.error as problem:
+        raise BadKernel(f"{path} is cut: its ELF file has {len(elf)} bytes") from problem
     return False
 
 
 def write_boot(file, out_path):
     """What -kernel takes: an ELF file with a PVH entry, else the bzImage, which needs the firmware."""
     if file.is_elf:
-        if not has_pvh(file.image):
+        if not has_pvh(file.image, file.path):
             raise BadKernel(f"{file.path} cannot be booted by itself (built without CONFIG_PVH); give the tree's "
                             "arch/x86/boot/bzImage instead")
         os.symlink(os.path.abspath(file.path), out_path)
         return
     elf = file.elf()
-    if has_pvh(elf):
+    if has_pvh(elf, file.path):
         with open(out_path, "wb") as f:
             f.write(elf)
     else:

@@ -13,6 +13,7 @@ SECTION, INTERFACE, PACKET = 0x0A0D0D0A, 1, 6
 BYTE_ORDER_MAGIC = 0x1A2B3C4D
 END_OF_OPTIONS, COMMENT, USER_APPLICATION, NAME = 0, 1, 4, 2
 MICROSECONDS = 1_000_000
+MAX_PACKET_BYTES = 1 << 20
 
 
 class NoCapture(Exception):
@@ -53,6 +54,8 @@ def convert(source, out, comment):
         if len(record) < PCAP_RECORD.size:
             return count
         seconds, part, seen, length = PCAP_RECORD.unpack(record)
+        if seen > MAX_PACKET_BYTES:
+            raise NoCapture(f"packet {count + 1} has {seen} bytes, limit {MAX_PACKET_BYTES}")
         data = source.read(seen)
         if len(data) < seen:
             return count
