@@ -27,9 +27,16 @@ class RunDir:
     def directories(self):
         return {"log": self.log, "control": self.control, "share": self.exported}
 
-    def write_command(self, text):
-        with open(os.path.join(self.control, "command"), "w", encoding="utf-8") as f:
+    def write(self, name, text):
+        with open(os.path.join(self.control, name), "w", encoding="utf-8") as f:
             f.write(text)
+
+    def write_command(self, text):
+        self.write("command", text)
+
+    def write_set_up(self, text):
+        """What the guest runs before it says that it is ready."""
+        self.write("set-up", text)
 
     def dmesg(self):
         path = os.path.join(self.control, "dmesg.txt")
