@@ -41,8 +41,8 @@ def decompress(payload, path):
                 return function(payload if magic == b"\x1f\x8b" else payload[:-SIZE_TRAILER_BYTES])
             except (OSError, EOFError, ValueError, lzma.LZMAError) as problem:
                 raise BadKernel(f"{path}: its compressed kernel cannot be unpacked: {problem}") from problem
-    raise BadKernel(f"{path}: the kernel is compressed in a way that is not known here (begins {payload[:6].hex()}); give the file "
-                    "vmlinux of the build tree instead")
+    raise BadKernel(f"{path}: the kernel is compressed in a way that is not known here (begins {payload[:6].hex()}); "
+                    "give the file vmlinux of the build tree instead")
 
 
 def text_at(image, offset):

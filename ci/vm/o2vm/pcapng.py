@@ -36,8 +36,10 @@ def block(kind, body):
 
 def head(link_type, snap_bytes, comment):
     end = option(END_OF_OPTIONS, "")
-    section = struct.pack("=IHHq", BYTE_ORDER_MAGIC, 1, 0, -1) + option(COMMENT, comment) + option(USER_APPLICATION, "ci/vm/pair") + end
-    return block(SECTION, section) + block(INTERFACE, struct.pack("=HHI", link_type, 0, snap_bytes) + option(NAME, "wire") + end)
+    section = struct.pack("=IHHq", BYTE_ORDER_MAGIC, 1, 0, -1) + option(COMMENT, comment)
+    section += option(USER_APPLICATION, "ci/vm/pair") + end
+    interface = struct.pack("=HHI", link_type, 0, snap_bytes) + option(NAME, "wire") + end
+    return block(SECTION, section) + block(INTERFACE, interface)
 
 
 def convert(source, out, comment):
