@@ -10,6 +10,7 @@
 #include "oracle/host.h"
 #include "oracle/judge.h"
 #include "oracle/known.h"
+#include "props/check/check_kind.h"
 #include "props/engine/choice.h"
 #include "props/scenario/draw.h"
 
@@ -31,6 +32,8 @@ struct o2_check_options {
 	const char *corpus;    /* directory of committed cases; NULL: none */
 	const char *case_file; /* one case instead of all others, a path or the form itself; NULL: none */
 	const char *choices;   /* likewise, as "STAGE:HEX"; NULL: none */
+	const char *label;     /* what is tested, for reports: a name and a commit; NULL: not said */
+	const json_t *since;   /* an earlier result: its questions are asked first; NULL: none */
 	bool pedantic;	       /* a `should` counts as a difference */
 	bool pictures;	       /* keep what a picture is drawn from */
 };
@@ -75,6 +78,8 @@ struct o2_check_subject {
 	struct o2_error_map map;
 	struct o2_known known;
 	struct o2_check_tally tally[O2_STAGES];
+	uint32_t place; /* among the subjects of the run */
+	uint64_t kind_answered[O2_CHECK_KINDS];
 	uint64_t met[O2_CHECKS];      /* cases that asked for this rule, or for this kind of result */
 	uint64_t accepted[O2_CHECKS]; /* cases that differ in a check that the profile turns off */
 	uint64_t not_given;	      /* questions that no caller gives, and so were not asked */

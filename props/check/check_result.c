@@ -148,6 +148,18 @@ static json_t *unmet_rules(const struct o2_check_subject *subject)
 	return array;
 }
 
+/* Kinds of questions of stages that were asked, of which none was answered. */
+static json_t *unanswered_kinds(const struct o2_check_subject *subject)
+{
+	char text[O2_CHECK_KIND_BYTES];
+	json_t *array = json_array();
+
+	for (uint32_t i = 0; i < O2_CHECK_KINDS; i++)
+		if (subject->kind_answered[i] == 0)
+			json_array_append_new(array, json_string(o2_check_kind_name(i, text)));
+	return array;
+}
+
 /* What the profile does not ask for, where the implementation goes another way than the reference. */
 static json_t *accepted_risks(const struct o2_check_options *options, const struct o2_check_subject *subject)
 {
@@ -207,14 +219,16 @@ static json_t *subject_to_json(const struct o2_check_options *options, const str
 			json_array_append_new(stale, json_pack("{s:s, s:s}", "check",
 							       o2_check_name(subject->known.item[i].check),
 							       "reason", subject->known.item[i].reason));
-	return json_pack("{s:s, s:s, s:b, s:f, s:I, s:I, s:I, s:o, s:I, s:I, s:o, s:o, s:o, s:o}", "name",
-			 subject->host->name, "title", subject->host->title, "agrees",
+	return json_pack("{s:s, s:s, s:s, s:b, s:f, s:I, s:I, s:I, s:o, s:I, s:I, s:o, s:o, s:o, s:o, s:o}",
+			 "name", subject->host->name, "title", subject->host->title, "label",
+			 options->label == NULL ? subject->host->title : options->label, "agrees",
 			 (int)agrees(options, subject), "seconds", subject->seconds, "restarts",
 			 (json_int_t)subject->host->restarts, "unmapped_names", (json_int_t)subject->unmapped,
 			 "late", (json_int_t)subject->late, "stages", stages_to_json(options, subject),
 			 "causes", (json_int_t)causes, "causes_not_kept", (json_int_t)subject->more_causes,
 			 "findings", findings, "stale", stale, "accepted", accepted_risks(options, subject),
-			 "rules_not_met", unmet_rules(subject));
+			 "rules_not_met", unmet_rules(subject), "kinds_not_answered",
+			 unanswered_kinds(subject));
 }
 
 json_t *o2_check_result(const struct o2_check_options *options, const struct o2_check_subject *subjects,
@@ -229,8 +243,8 @@ json_t *o2_check_result(const struct o2_check_options *options, const struct o2_
 		json_array_append_new(list, subject_to_json(options, &subjects[i]));
 	}
 	snprintf(seed, sizeof(seed), "0x%llx", (unsigned long long)options->seed);
-	return json_pack("{s:s, s:i, s:s, s:s, s:I, s:I, s:b, s:o}", "form", "o2ref/check_result", "version",
-			 1, "profile", o2_profile_name(options->profile), "seed", seed, "first",
-			 (json_int_t)options->first, "cases", (json_int_t)options->cases, "agree", (int)agree,
-			 "implementations", list);
+	return json_pack("{s:s, s:i, s:s?, s:s, s:s, s:I, s:I, s:b, s:o}", "form", "o2ref/check_result",
+			 "version", 1, "label", options->label, "profile", o2_profile_name(options->profile),
+			 "seed", seed, "first", (json_int_t)options->first, "cases",
+			 (json_int_t)options->cases, "agree", (int)agree, "implementations", list);
 }

@@ -90,6 +90,15 @@ static void count_hang(struct o2_check_run *run, enum o2_stage stage, const stru
 		subject->given_up[stage] = true;
 }
 
+static void count_kind(struct o2_check_subject *subject, const struct o2_case *asked,
+		       const struct o2_answer *answer)
+{
+	const uint32_t kind = o2_check_kind(asked);
+
+	if (kind != O2_CHECK_KINDS && answer->kind != O2_ANSWER_NOT_IMPLEMENTED)
+		subject->kind_answered[kind]++;
+}
+
 static void answered(void *context, uint32_t index, const struct o2_answer *answer)
 {
 	struct o2_check_run *run = context;
@@ -99,6 +108,7 @@ static void answered(void *context, uint32_t index, const struct o2_answer *answ
 
 	tally->asked++;
 	run->answers++;
+	count_kind(run->subject, &item->asked, answer);
 	count_hang(run, item->asked.stage, answer);
 	o2_steer_note(run->steer, &item->asked,
 		      answer->kind == O2_ANSWER_RESULT || answer->kind == O2_ANSWER_REFUSED);
@@ -309,7 +319,9 @@ int o2_check_run(const struct o2_check_options *options, struct o2_check_subject
 		rc = o2_check_choices(&run, options->choices, text, text_bytes);
 	else if (rc == 0 && options->case_file != NULL)
 		rc = o2_check_file(&run, options->case_file, text, text_bytes);
-	else if (rc == 0 && options->corpus != NULL)
+	else if (rc == 0)
+		o2_check_again(&run);
+	if (rc == 0 && options->corpus != NULL && options->choices == NULL && options->case_file == NULL)
 		rc = o2_check_corpus(&run, options->corpus, text, text_bytes);
 	if (rc == 0) {
 		o2_check_flush(&run);

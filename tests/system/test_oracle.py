@@ -301,6 +301,62 @@ class Judgement(unittest.TestCase):
                 self.assertIn(words, run(*arguments, REFERENCE, expect=USAGE).stderr.decode())
 
 
+class ThenAndNow(unittest.TestCase):
+    """--compare: what became of the causes of an earlier result."""
+
+    RUN = ("--no-corpus", "--stage", "sg_build,dma_map,reg_plan", "--cases", 4000)
+
+    def setUp(self):
+        self.directory = tempfile.TemporaryDirectory()
+        self.addCleanup(self.directory.cleanup)
+        self.old = Path(self.directory.name) / "old.json"
+
+    def before(self, defect, *arguments):
+        run(*self.RUN, "--json", self.old, "--label", "mine 1", *arguments, MUTANTS, expect=DIFFER, env={"O2_MUTANT": defect})
+
+    def after(self, defect, expect, *arguments, cases=4000):
+        document = result(*self.RUN, "--compare", self.old, *arguments, "--cases", cases, MUTANTS if defect else REFERENCE,
+                          env={"O2_MUTANT": defect or ""}, expect=expect)
+        one, = document["implementations"]
+        self.assertEqual(document["since"], {"file": str(self.old), "label": "mine 1"})
+        return {each["check"]: each["since"] for each in one["findings"]}, {each["check"]: each["asked"] for each in one["gone"]}
+
+    def test_the_same_is_no_difference_and_is_asked_for_by_its_question(self):
+        self.before("gap-never-seen")
+        # Two cases are drawn: what is found was asked for again.
+        since, gone = self.after("gap-never-seen", AGREE, cases=2)
+        self.assertEqual(since["sg/kiov/gap-flag"], "same")
+        self.assertEqual((set(since.values()), gone), ({"same"}, {}))
+
+    def test_what_is_mended_is_gone_unless_it_was_not_asked(self):
+        self.before("gap-never-seen")
+        since, gone = self.after(None, AGREE)
+        self.assertEqual((since, set(gone.values())), ({}, {True}))
+        self.assertLessEqual(set(gone), {"sg/kiov/gap-flag", "sg/iov/gap-flag"})
+        _, gone = self.after(None, AGREE, "--stage", "dma_map")
+        self.assertEqual(set(gone.values()), {False})
+
+    def test_another_cause_is_new(self):
+        self.before("gap-never-seen")
+        since, gone = self.after("dma-offset-lost", DIFFER)
+        self.assertEqual(since["dma/bus/bytes"], "new")
+        self.assertTrue(gone)
+        text = run(*self.RUN, "--compare", self.old, "--label", "mine 2", MUTANTS, expect=DIFFER,
+                   env={"O2_MUTANT": "dma-offset-lost"}).stdout.decode()
+        self.assertRegex(text, r"(?m)^  must  dma/bus/bytes  \(new, dma_map, ")
+        self.assertRegex(text, r"(?m)^  gone  sg/k?iov/gap-flag  \(sg_build\): gaps$")
+        self.assertRegex(text, r"impl_mutants.so \(mine 2\): differs: ")
+        self.assertRegex(text, r"since \S+old.json, mine 1: [1-9]\d* causes are new, 0 the same, [1-9]\d* gone")
+
+    def test_what_cannot_be_compared(self):
+        self.before("gap-never-seen", "--profile", "kernel")
+        self.assertIn("its profile is 'kernel', that of this run strict",
+                      run("--compare", self.old, REFERENCE, expect=USAGE).stderr.decode())
+        self.old.write_text(json.dumps({"form": "o2ref/check_result", "version": 1}))
+        self.assertIn("implementations is not an array", run("--compare", self.old, REFERENCE, expect=USAGE).stderr.decode())
+        self.assertIn("No such file", run("--compare", "/nowhere", REFERENCE, expect=USAGE).stderr.decode())
+
+
 class Usage(unittest.TestCase):
     def test_what_cannot_be_run(self):
         for arguments, words in (((), "no implementation"), (("/nowhere.so",), "No such file"),
@@ -407,7 +463,7 @@ class Reports(unittest.TestCase):
     def setUpClass(cls):
         cls.directory = tempfile.TemporaryDirectory()
         cls.paths = {kind: Path(cls.directory.name) / f"report.{kind}" for kind in ("html", "xml", "json")}
-        cls.done = run("--cases", 3000, "--html", cls.paths["html"], "--junit", cls.paths["xml"], "--json",
+        cls.done = run("--cases", 3000, "--html", cls.paths["html"], "--junit", cls.paths["xml"], "--label", "tree 5, abc <&>", "--json",
                        cls.paths["json"], REFERENCE, MUTANTS, expect=DIFFER, env={"O2_MUTANT": "fmr-collapse-gapped"})
 
     @classmethod
@@ -418,7 +474,7 @@ class Reports(unittest.TestCase):
         text = self.done.stdout.decode()
         self.assertIn("reg/fmr/bytes", text)
         self.assertIn("replay     o2ref check --case '{\"form\":\"o2ref/reg_plan/input\"", text)
-        self.assertIn("impl_reference.so: agrees", text)
+        self.assertIn("impl_reference.so (tree 5, abc <&>): agrees", text)
 
     def test_the_page(self):
         page = self.paths["html"].read_text()
@@ -444,6 +500,28 @@ class Reports(unittest.TestCase):
         suites = ElementTree.parse(self.paths["xml"]).getroot()
         self.assertEqual([len(suite.findall("testcase/failure")) > 0 for suite in suites], [False, True])
         self.assertEqual(len({len(suite) for suite in suites}), 1)
+        for suite in suites:
+            said = {each.get("name"): each.get("value") for each in suite.find("properties")}
+            self.assertEqual(said["label"], "tree 5, abc <&>")
+            self.assertEqual(set(STAGES) | {"label", "profile", "seed"}, set(said))
+            self.assertRegex(said["sg_build"], r"^\d+ asked, 0 not implemented, 0 left out$")
+
+    def test_junit_says_what_was_not_answered(self):
+        with tempfile.TemporaryDirectory() as directory:
+            path = Path(directory) / "report.xml"
+            question = {"form": "o2ref/sg_build/input", "version": 1, "max_entries": 257,
+                        "space": {"page_bytes": 4096, "npages": 4, "ranges": []}, "buffer": {
+                            "kind": "kiov", "offset": 0, "nob": 2, "pieces": [{"page": 1, "offset": 0, "len": 1}] * 2}}
+            run("--case", json.dumps(question), "--junit", path, "--profile", "kernel", REFERENCE, expect=AGREE)
+            cases = {each.get("name"): each.find("skipped") for each in ElementTree.parse(path).getroot().iter("testcase")}
+        self.assertEqual({name: cases[name].get("message") for name in (
+            "dma/bus/bytes", "sg/iov/bytes", "sg/nob", "sg/too-many-entries")}, {
+                "dma/bus/bytes": "the stage was not asked",
+                "sg/iov/bytes": "no question of this kind was answered",
+                "sg/nob": "the profile does not ask for it",
+                "sg/too-many-entries": "no question that was answered breaks this rule"})
+        self.assertIsNone(cases["sg/kiov/bytes"])
+        self.assertIsNone(cases["run/crash"])
 
     def test_json_is_what_the_schema_says(self):
         document = json.loads(self.paths["json"].read_text())
