@@ -2,6 +2,7 @@
 """One command in one guest: boot, watch, judge."""
 import os
 import sys
+import threading
 import time
 
 from . import common, verdict
@@ -25,6 +26,7 @@ class Session:
         self.taint_before = None
         self.taint_after = None
         self.deadline = None
+        self.begun = threading.Event()
 
     def say(self, text):
         if not self.quiet:
@@ -72,7 +74,9 @@ class Session:
         return True
 
     def ask_to_end(self):
-        """SIGTERM for the command, from another thread; nothing where it has ended."""
+        """SIGTERM for the command, from another thread; nothing where it has ended, or never begins."""
+        while not self.ended and not self.begun.wait(TURN_SECONDS):
+            pass
         if not self.ended:
             self.machine.send("term")
             self.deadline = min(self.deadline, time.monotonic() + END_GRACE_SECONDS)
@@ -89,6 +93,7 @@ class Session:
         began = time.monotonic()
         self.deadline = began + self.timeout
         self.machine.send("run")
+        self.begun.set()
         line = self.exit_line()
         timed_out = line is None
         if timed_out:

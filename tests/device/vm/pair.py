@@ -128,6 +128,18 @@ class Pairs(unittest.TestCase):
         self.assertEqual((status, out.count("a: never")), (common.EX_NO_ANSWER, 0), (out, err))
         self.assertIn("vm: b: guest set-up failed: its own set-up: status 5: so it is", err)
 
+    def test_time_is_over(self):
+        """a at once, b asked in vain."""
+        status, out, err = self.run_pair("true", "trap '' TERM; echo deaf; while :; do sleep 1; done", "--after", "deaf", "--no-capture")
+        self.assertEqual((status, out), (common.EX_TIMEOUT, ["b: deaf"]), err)
+        self.assertIn("vm: a: status 0, b: status 124", err)
+        status, out, err = self.run_pair("sleep 1000", "echo and off; sleep 1000", "--timeout", "3", "--no-capture", "--wait-b")
+        self.assertEqual((status, out), (common.EX_TIMEOUT, ["b: and off"]), err)
+        self.assertIn("vm: a: status 124, b: status 124", err)
+        # No command of either lasts: nothing is waited for.
+        status, out, err = self.run_pair("true", "sleep 1000", "--no-capture")
+        self.assertEqual((status, out), (0, []), err)
+
     def test_what_is_awaited_never_comes(self):
         status, out, err = self.run_pair("echo never", "echo other; exit 3", *READY, "--no-capture")
         self.assertEqual(("a: never" in out, status), (False, common.EX_NO_ANSWER), (out, err))
