@@ -12,7 +12,6 @@
 #include "props/explain/explain.h"
 #ifdef O2_PROPS_IN_PROCESS
 #include "props/talk/explore.h"
-#include "props/world/witness.h"
 #endif
 #include "props/cmd/hostile_command.h"
 #include "props/cmd/main_own.h"
@@ -23,6 +22,7 @@
 #include "props/engine/tally.h"
 #include "props/transfer/transfer_run.h"
 #include "props/world/ground.h"
+#include "props/world/judged.h"
 #include "props/world/network.h"
 
 /*
@@ -61,16 +61,12 @@ static int run_sibling(char **argv)
 /* How much the judge has heard of it. */
 static void print_judged(FILE *out)
 {
-#ifdef O2_PROPS_IN_PROCESS
-	const struct o2_witness_totals *judged = &o2_witness_judged;
+	const struct o2_judged *judged = &o2_judged_all;
 
 	if (judged->messages > 0)
 		fprintf(out,
 			"  judged: %" PRIu64 " messages and %" PRIu64 " WRITEs on %" PRIu64 " connections\n",
 			judged->messages, judged->writes, judged->connections);
-#else
-	(void)out;
-#endif
 }
 
 /* The summary for people; it goes to standard error when standard output carries JSON. */
@@ -386,11 +382,11 @@ int main(int argc, char **argv)
 #ifdef O2_PROPS_IN_PROCESS
 	if (takes_devices(&property) && !in_process(&a))
 		return run_sibling(argv);
-	o2_witness_aside = o2_mutant_aside;
-	o2_witness_deaf = a.no_judge;
 #else
 	(void)run_sibling;
 #endif
+	o2_judged_aside = o2_mutant_aside;
+	o2_judged_deaf = a.no_judge;
 	o2_report_only(a.only);
 	if (start_mutant(&a) != 0)
 		return O2_PROPS_EXIT_USAGE;

@@ -121,6 +121,7 @@ static int open_place(const struct o2_end_config *config, struct o2_network *net
 		.arena = config->arena,
 		.events = config->alone,
 		.sizes = {.tx_size = O2_RUNG_POOL_SIZE, .reg_size = O2_RUNG_POOL_SIZE},
+		.watch = o2_end_watch_hook(end->watch),
 	};
 
 	return o2_place_open(&end->place, &ni, network, error);
@@ -146,6 +147,9 @@ int o2_end_open(const struct o2_end_config *config, struct o2_network *network, 
 	memset(end, 0, sizeof(*end));
 	end->side = config->side;
 	end->alone = config->alone;
+	end->watch = o2_end_watch_new(NULL, NULL);
+	if (end->watch == NULL)
+		return o2_refuse(error, -ENOMEM, "end/memory", "watch", O2_NO_INDEX, 0, O2_NO_LIMIT);
 	rc = o2_network_address(config->device, config->gid_index, &end->address, error);
 	if (rc == 0)
 		rc = open_place(config, network, end, error);
@@ -163,6 +167,8 @@ void o2_end_close(struct o2_end *end)
 	o2_node_destroy(end->node);
 	end->node = NULL;
 	o2_place_close(&end->place);
+	o2_end_watch_free(end->watch);
+	end->watch = NULL;
 }
 
 /* --- what an end is asked --- */
@@ -262,6 +268,8 @@ static void look(struct o2_end *end, struct o2_end_answer *answer)
 	const int code = answer->code;
 	struct o2_conn_view view;
 
+	if (end->seen.broken == NULL)
+		end->seen.broken = o2_end_watch_broken(end->watch, &end->seen.judged);
 	*answer = end->seen;
 	answer->error = error;
 	answer->code = code;

@@ -4,6 +4,7 @@
 
 #include "lnd/ni/ni.h"
 #include "lnd/node/node.h"
+#include "props/world/end_watch.h"
 #include "props/world/place.h"
 #include "props/world/rung.h"
 
@@ -57,6 +58,9 @@ struct o2_end_answer {
 	uint32_t nwr, nfrags; /* as far as they are known here */
 	bool stale_tried, stale_admitted;
 	struct o2_dma_ledger ledger;
+	/* A rule of the judge that was broken, by what this end sends and receives; and how.  NULL: none. */
+	const char *broken;
+	struct o2_error judged;
 };
 
 struct o2_end_config {
@@ -70,6 +74,7 @@ struct o2_end_config {
 struct o2_end {
 	enum o2_side side;
 	uint32_t address;
+	struct o2_end_watch *watch;
 	struct o2_place place;
 	bool alone;
 	struct o2_node *node;

@@ -98,6 +98,7 @@ static int live(const struct o2_end_config *config, o2_network_open_fn open_netw
 	if (child == NULL)
 		return EXIT_FAILURE;
 	child->fd = fd;
+	o2_judged_all = (struct o2_judged){0};
 	o2_held_now(&child->farewell.before);
 	/* What the libraries of a device keep once it was open is there before the first transfer, too. */
 	open_all(child, config, open_network);
@@ -109,6 +110,7 @@ static int live(const struct o2_end_config *config, o2_network_open_fn open_netw
 		alarm(END_S);
 	}
 	close_all(child);
+	child->farewell.judged = o2_judged_all;
 	o2_held_now(&child->farewell.after);
 	o2_process_held_again(&child->farewell.before.process, &child->farewell.after.process);
 	say(fd, &child->farewell, sizeof(child->farewell));

@@ -25,9 +25,10 @@ struct o2_end_process {
 /* Twice as long as the longest question, a wait, which gives up itself. */
 #define O2_END_ANSWER_MS 40000
 
-/* What it held of the device: before it opened it, before it closed it, and afterwards. */
+/* What it held of the device: before it opened it, before it closed it, and afterwards; what its judge has heard. */
 struct o2_end_farewell {
 	struct o2_held before, most, after;
+	struct o2_judged judged;
 };
 
 /*

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "props/world/ground.h"
 
+#include <assert.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <sched.h>
 #include <stdio.h>
 
 #include "base/monotonic.h"
+#include "props/world/end_watch.h"
 
 #define REST_EVENTS  100000u /* at one time */
 #define QUIET_ROUNDS 3u
@@ -16,6 +19,24 @@ static void fail(const struct o2_ground *ground, const char *what, const char *w
 
 	snprintf(signature, sizeof(signature), "%s/%s", ground->property, what);
 	o2_report_fail(ground->report, signature, "%s: %d", why, value);
+}
+
+int o2_ground_watch(struct o2_ground *ground, uint32_t i, struct o2_ni_config *config, struct o2_error *error)
+{
+	assert(i < O2_GROUND_NODES && ground->watch[i] == NULL);
+	ground->watch[i] = o2_end_watch_new(&ground->now_ms, ground->report);
+	if (ground->watch[i] == NULL)
+		return o2_refuse(error, -ENOMEM, "ground/memory", "watch", i, 0, O2_NO_LIMIT);
+	config->watch = o2_end_watch_hook(ground->watch[i]);
+	return 0;
+}
+
+void o2_ground_unwatch(struct o2_ground *ground)
+{
+	for (uint32_t i = 0; i < O2_GROUND_NODES; i++) {
+		o2_end_watch_free(ground->watch[i]);
+		ground->watch[i] = NULL;
+	}
 }
 
 int o2_ground_pump(struct o2_ground *ground)

@@ -20,7 +20,10 @@
  */
 
 struct o2_ground;
+struct o2_end_watch;
 struct o2_witness;
+
+#define O2_GROUND_NODES 4u /* at most */
 
 /* A kernel's devices for two nodes. */
 struct o2_ground_devices {
@@ -43,7 +46,7 @@ struct o2_ground_ops {
 
 	/* The network of a case.  0 or -errno. */
 	int (*open)(struct o2_ground *ground, struct o2_error *error);
-	/* The device of node i, its GID, and the node's IPv4 address. */
+	/* The device of node i, its GID and watch, and the node's IPv4 address. */
 	int (*device)(struct o2_ground *ground, uint32_t i, struct o2_ni_config *config, uint32_t *address,
 		      struct o2_error *error);
 	/* Give an interface its connection manager, and take it. */
@@ -82,11 +85,18 @@ struct o2_ground {
 	bool (*expects)(void *context);
 	/* The ground's: */
 	uint64_t now_ms;
-	struct o2_cm_loop *loop;      /* on loopverbs */
-	struct o2_witness *witness;   /* likewise */
-	struct o2_network *network;   /* on kernel devices */
-	uint64_t start_ms, passed_ms; /* likewise: when it began, and what was let go by */
+	struct o2_end_watch *watch[O2_GROUND_NODES]; /* of each node */
+	struct o2_cm_loop *loop;		     /* on loopverbs */
+	struct o2_witness *witness;		     /* likewise */
+	struct o2_network *network;		     /* on kernel devices */
+	uint64_t start_ms, passed_ms;		     /* likewise: when it began, and what was let go by */
 };
+
+/* For a ground's device: node i is judged by what it sends and receives.  0 or -ENOMEM. */
+int o2_ground_watch(struct o2_ground *ground, uint32_t i, struct o2_ni_config *config,
+		    struct o2_error *error);
+/* For its close: no more. */
+void o2_ground_unwatch(struct o2_ground *ground);
 
 /* ops->pump; that the network has failed is a finding. */
 int o2_ground_pump(struct o2_ground *ground);

@@ -6,7 +6,8 @@
 
 /*
  * Two nodes on two kernel devices and librdmacm.  The network loses nothing and keeps its order, and what
- * comes when is its own affair.  Time is the real one, and what the choices let go by besides.
+ * comes when is its own affair.  Time is the real one, and what the choices let go by besides.  Nobody sees what
+ * crosses the devices, so each node is judged by what it sends and receives.
  */
 
 #define DELIVER_MS 20u
@@ -30,11 +31,10 @@ static int find_device(struct o2_ground *ground, uint32_t i, struct o2_ni_config
 {
 	const struct o2_ground_devices *devices = ground->devices;
 
-	(void)error;
 	config->device = devices->device[i];
 	config->gid_index = devices->gid_index;
 	*address = devices->address[i];
-	return 0;
+	return o2_ground_watch(ground, i, config, error);
 }
 
 static void note_held(struct o2_ground *ground)
@@ -76,6 +76,7 @@ static void close_network(struct o2_ground *ground)
 	if (ground->network != NULL)
 		ground->network->ops->close(ground->network);
 	ground->network = NULL;
+	o2_ground_unwatch(ground);
 }
 
 const struct o2_ground_ops o2_ground_on_kernel = {

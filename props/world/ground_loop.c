@@ -44,12 +44,10 @@ static int open_network(struct o2_ground *ground, struct o2_error *error)
 static int find_device(struct o2_ground *ground, uint32_t i, struct o2_ni_config *config, uint32_t *address,
 		       struct o2_error *error)
 {
-	(void)ground;
-	(void)error;
 	config->device = i % 2 == 0 ? "loop0" : "loop1";
 	config->gid_index = O2_LOOP_GID_INDEX;
 	*address = ADDRESS + i;
-	return 0;
+	return o2_ground_watch(ground, i, config, error);
 }
 
 static int attach(struct o2_ground *ground, struct o2_ni *ni, uint32_t address, struct o2_cm **cm,
@@ -86,6 +84,7 @@ static void close_network(struct o2_ground *ground)
 {
 	while (ground->loop != NULL && o2_cm_loop_deliver(ground->loop, 0))
 		;
+	o2_ground_unwatch(ground);
 	o2_witness_close(ground->witness);
 	ground->witness = NULL;
 	o2_cm_loop_destroy(ground->loop);
@@ -111,7 +110,7 @@ static bool left_behind(void)
 const struct o2_ground_ops o2_ground_on_loop = {
 	.retry_count = 2,
 	.ack_timeout = 14,
-	.most_nodes = 4,
+	.most_nodes = O2_GROUND_NODES,
 	.may_fail = true,
 	.open = open_network,
 	.device = find_device,

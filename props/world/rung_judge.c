@@ -4,8 +4,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define PAIRS	 32u
-#define NEVER_MS 1000000000u
+#include "props/world/judged.h"
+
+#define PAIRS 32u
 
 struct pair {
 	struct o2_judge_conn *judged; /* NULL: not in use */
@@ -17,8 +18,8 @@ struct o2_rung_judge {
 	struct o2_judge *judge;
 	struct pair pair[PAIRS];
 	uint64_t number;
-	const char *broken;
-	struct o2_error error;
+	struct o2_judged heard;
+	struct o2_judged_first first;
 	struct o2_msg msg; /* large */
 	struct o2_error refused;
 };
@@ -26,12 +27,8 @@ struct o2_rung_judge {
 static void find(void *context, const struct o2_judge_finding *finding)
 {
 	struct o2_rung_judge *judge = context;
-	const struct o2_judge_rule *rule = &o2_judge_rules[finding->rule];
 
-	if (rule->severity == O2_JUDGE_NOTE || judge->broken != NULL)
-		return;
-	judge->broken = rule->id;
-	judge->error = finding->error;
+	o2_judged_keep(&judge->first, finding);
 }
 
 static struct pair *pair_of(struct o2_rung_judge *judge, const void *conn, enum o2_judge_side *side)
@@ -45,9 +42,8 @@ static struct pair *pair_of(struct o2_rung_judge *judge, const void *conn, enum 
 	return NULL;
 }
 
-static void hear(void *context, const struct o2_watched *watched)
+static void judge_it(struct o2_rung_judge *judge, const struct o2_watched *watched)
 {
-	struct o2_rung_judge *judge = context;
 	struct o2_judge_event event = {
 		.bytes = watched->length_bytes,
 		.addr = watched->addr,
@@ -78,17 +74,27 @@ static void hear(void *context, const struct o2_watched *watched)
 		event.refused = &judge->refused;
 	/* Nobody has a clock here: what depends on time is not judged. */
 	event.number = event.time_ns = ++judge->number;
+	judge->heard.messages += watched->kind == O2_WATCHED_MESSAGE;
+	judge->heard.writes += watched->kind == O2_WATCHED_WRITE;
 	/* Without memory there is less that is judged. */
 	(void)o2_judge_hear(judge->judge, pair->judged, &event);
 }
 
+static void hear(void *context, const struct o2_watched *watched)
+{
+	if (o2_judged_deaf)
+		return;
+	o2_judged_put_aside(true);
+	judge_it(context, watched);
+	o2_judged_put_aside(false);
+}
+
 struct o2_rung_judge *o2_rung_judge_new(void)
 {
-	const struct o2_judge_options options = {.timeout_ms = NEVER_MS};
 	struct o2_rung_judge *judge = calloc(1, sizeof(*judge));
 
 	if (judge != NULL)
-		judge->judge = o2_judge_new(&options, find, judge);
+		judge->judge = o2_judge_new(&O2_JUDGED_OPTIONS, find, judge);
 	if (judge == NULL || judge->judge == NULL) {
 		free(judge);
 		return NULL;
@@ -99,8 +105,10 @@ struct o2_rung_judge *o2_rung_judge_new(void)
 
 void o2_rung_judge_free(struct o2_rung_judge *judge)
 {
-	if (judge != NULL)
-		o2_judge_free(judge->judge);
+	if (judge == NULL)
+		return;
+	o2_judged_add(&o2_judged_all, &judge->heard);
+	o2_judge_free(judge->judge);
 	free(judge);
 }
 
@@ -120,6 +128,7 @@ int o2_rung_judge_met(struct o2_rung_judge *judge, const void *const conn[O2_JUD
 		*pair = (struct pair){o2_judge_meet(judge->judge, O2_JUDGE_WHOLE), {conn[0], conn[1]}};
 		if (pair->judged == NULL)
 			return -ENOMEM;
+		judge->heard.connections++;
 		o2_judge_agreed(pair->judged, terms);
 		return 0;
 	}
@@ -128,10 +137,5 @@ int o2_rung_judge_met(struct o2_rung_judge *judge, const void *const conn[O2_JUD
 
 const char *o2_rung_judge_broken(struct o2_rung_judge *judge, struct o2_error *error)
 {
-	const char *broken = judge->broken;
-
-	if (broken != NULL)
-		*error = judge->error;
-	judge->broken = NULL;
-	return broken;
+	return o2_judged_take(&judge->first, error);
 }

@@ -22,6 +22,22 @@ int o2_rung_check_kept(const struct o2_end_answer answer[2], const uint32_t down
 	return 0;
 }
 
+bool o2_rung_nothing_between(const struct o2_end_answer answer[2])
+{
+	const struct o2_end_answer *a = &answer[O2_SOURCE], *b = &answer[O2_SINK];
+
+	return a->messages_sent == b->messages_handled && b->messages_sent == a->messages_handled &&
+	       a->noops_sent == b->noops_received && b->noops_sent == a->noops_received;
+}
+
+void o2_rung_tell_broken(const struct o2_end_answer answer[2], struct o2_observed *observed)
+{
+	for (int i = 0; i < 2 && observed->broken == NULL; i++) {
+		observed->broken = answer[i].broken;
+		observed->judged = answer[i].judged;
+	}
+}
+
 int o2_rung_check_connected(const struct o2_end_answer answer[2], uint64_t took_ms, struct o2_error *error)
 {
 	if (took_ms > O2_RUNG_CONNECT_MS)

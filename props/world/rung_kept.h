@@ -26,4 +26,10 @@ int o2_rung_check_connected(const struct o2_end_answer answer[2], uint64_t took_
 int o2_rung_check_parted(const struct o2_end_answer answer[2], const uint32_t downs[2], enum o2_side closer,
 			 struct o2_error *error);
 
+/* All messages that one end has sent have come to the other. */
+bool o2_rung_nothing_between(const struct o2_end_answer answer[2]);
+
+/* What of the judge's the ends have told; both: the source's. */
+void o2_rung_tell_broken(const struct o2_end_answer answer[2], struct o2_observed *observed);
+
 #endif

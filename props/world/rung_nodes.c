@@ -205,12 +205,6 @@ static int need_connection(struct nodes_rung *rung, enum o2_side first, struct o
 	return rc;
 }
 
-static bool nothing_between(const struct o2_end_answer *a, const struct o2_end_answer *b)
-{
-	return a->messages_sent == b->messages_handled && b->messages_sent == a->messages_handled &&
-	       a->noops_sent == b->noops_received && b->noops_sent == a->noops_received;
-}
-
 /* The transfer has ended, but a NOOP of either end may be on its way, and holds a message slot. */
 static int settle(struct nodes_rung *rung, struct o2_error *error)
 {
@@ -219,8 +213,7 @@ static int settle(struct nodes_rung *rung, struct o2_error *error)
 
 	do
 		rc = wait_both(rung, O2_SOURCE, O2_END_STILL, error);
-	while (rc == 0 && connected(rung) &&
-	       !nothing_between(&rung->answer[O2_SOURCE], &rung->answer[O2_SINK]) &&
+	while (rc == 0 && connected(rung) && !o2_rung_nothing_between(rung->answer) &&
 	       o2_monotonic_seconds() < deadline);
 	return rc;
 }
@@ -333,8 +326,10 @@ static int nodes_transfer(struct o2_rung *base, const struct o2_scenario *scenar
 	else if (rc != -EPIPE)
 		part(rung, &later);
 	if (rc == 0)
-		return rest(rung, error);
-	rest(rung, &later);
+		rc = rest(rung, error);
+	else
+		rest(rung, &later);
+	o2_rung_tell_broken(rung->answer, observed);
 	return rc;
 }
 
@@ -386,6 +381,7 @@ static int nodes_end_processes(struct o2_rung *base, struct o2_held *before, str
 		o2_held_add(before, &farewell.before);
 		o2_held_add(most, &farewell.most);
 		o2_held_add(after, &farewell.after);
+		o2_judged_add(&o2_judged_all, &farewell.judged);
 	}
 	return rc;
 }

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "props/world/witness.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
-#include "wire/nid.h"
-
 #define CONNS	  256u
-#define NEVER_MS  1000000000u
 #define NS_PER_MS 1000000u
 
 struct heard {
@@ -23,29 +19,15 @@ struct o2_witness {
 	uint64_t number;
 	struct heard heard[CONNS];
 	uint32_t next;
-	struct o2_witness_totals gone; /* connections that were forgotten */
-	struct o2_msg msg;	       /* large */
+	struct o2_judged gone; /* connections that were forgotten */
+	struct o2_msg msg;     /* large */
 };
-
-void (*o2_witness_aside)(bool aside);
-bool o2_witness_deaf;
-struct o2_witness_totals o2_witness_judged;
 
 static void fail(void *context, const struct o2_judge_finding *finding)
 {
 	struct o2_witness *witness = context;
-	const struct o2_judge_rule *rule = &o2_judge_rules[finding->rule];
-	const struct o2_judge_view view = o2_judge_view(finding->conn);
-	char who[O2_NID_TEXT_BYTES] = "?", what[O2_ERROR_WHAT_BYTES] = "", signature[96];
 
-	snprintf(signature, sizeof(signature), "judge/%s", rule->id);
-	if (rule->severity == O2_JUDGE_NOTE && !o2_report_asked(signature))
-		return;
-	o2_nid_to_text(view.nid[finding->who], who, sizeof(who));
-	if (finding->error.field != NULL)
-		o2_error_what(&finding->error, what, sizeof(what));
-	o2_report_fail(witness->report, signature, "%s: %s; it should be so: %s (%s)", who, what,
-		       rule->sentence, rule->source);
+	o2_judged_fail(witness->report, finding);
 }
 
 static void forget(struct o2_witness *witness, struct heard *heard)
@@ -129,13 +111,6 @@ static void hear_request(struct o2_witness *witness, const struct o2_cm_loop_see
 	tell(witness, heard, &event);
 }
 
-/* What is broken on purpose in the ends must not be broken in who judges them. */
-static void aside(bool is_aside)
-{
-	if (o2_witness_aside != NULL)
-		o2_witness_aside(is_aside);
-}
-
 static void judge_manager(struct o2_witness *witness, const struct o2_cm_loop_seen *seen)
 {
 	const bool answers = seen->message == O2_CM_LOOP_REPLY || seen->message == O2_CM_LOOP_REJECT;
@@ -173,11 +148,11 @@ static void judge_manager(struct o2_witness *witness, const struct o2_cm_loop_se
 
 static void hear_manager(void *context, const struct o2_cm_loop_seen *seen)
 {
-	if (o2_witness_deaf)
+	if (o2_judged_deaf)
 		return;
-	aside(true);
+	o2_judged_put_aside(true);
 	judge_manager(context, seen);
-	aside(false);
+	o2_judged_put_aside(false);
 }
 
 static void judge_fabric(struct o2_witness *witness, const struct o2_loop_seen *seen)
@@ -201,11 +176,11 @@ static void judge_fabric(struct o2_witness *witness, const struct o2_loop_seen *
 
 void o2_witness_hear(struct o2_witness *witness, const struct o2_loop_seen *seen)
 {
-	if (o2_witness_deaf)
+	if (o2_judged_deaf)
 		return;
-	aside(true);
+	o2_judged_put_aside(true);
 	judge_fabric(witness, seen);
-	aside(false);
+	o2_judged_put_aside(false);
 }
 
 /* sink: NULL: findings fail the report, and the witness itself is the context. */
@@ -228,24 +203,17 @@ static struct o2_witness *make(const uint64_t *now_ms, struct o2_report *report,
 
 struct o2_witness *o2_witness_new(const uint64_t *now_ms, struct o2_report *report)
 {
-	return make(now_ms, report, &(struct o2_judge_options){.timeout_ms = NEVER_MS}, NULL, NULL);
-}
-
-static void add_totals(struct o2_witness_totals *sum, const struct o2_witness_totals *totals)
-{
-	sum->connections += totals->connections;
-	sum->messages += totals->messages;
-	sum->writes += totals->writes;
+	return make(now_ms, report, &O2_JUDGED_OPTIONS, NULL, NULL);
 }
 
 void o2_witness_free(struct o2_witness *witness)
 {
-	struct o2_witness_totals totals;
+	struct o2_judged totals;
 
 	if (witness == NULL)
 		return;
 	totals = o2_witness_totals(witness);
-	add_totals(&o2_witness_judged, &totals);
+	o2_judged_add(&o2_judged_all, &totals);
 	o2_judge_free(witness->judge);
 	free(witness);
 }
@@ -297,9 +265,9 @@ void o2_witness_end(struct o2_witness *witness)
 	}
 }
 
-struct o2_witness_totals o2_witness_totals(const struct o2_witness *witness)
+struct o2_judged o2_witness_totals(const struct o2_witness *witness)
 {
-	struct o2_witness_totals totals = witness->gone;
+	struct o2_judged totals = witness->gone;
 
 	for (uint32_t i = 0; i < CONNS; i++) {
 		struct o2_judge_view view;

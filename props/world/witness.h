@@ -2,13 +2,13 @@
 #ifndef O2_PROPS_WITNESS_H
 #define O2_PROPS_WITNESS_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "judge/judge.h"
 #include "lnd/cm/loop.h"
 #include "loopverbs/loopverbs.h"
 #include "props/engine/report.h"
+#include "props/world/judged.h"
 
 /*
  * What goes over loopverbs and over the connection manager in one process, told to the judge
@@ -17,11 +17,6 @@
  */
 
 struct o2_witness;
-
-/* Called with true before the judge looks, and with false afterwards; NULL: nobody. */
-extern void (*o2_witness_aside)(bool aside);
-/* Nobody listens: what the judge costs. */
-extern bool o2_witness_deaf;
 
 /* Listen to the fabric and to that network.  now_ms: the clock of the case; report: its own.  NULL: no memory. */
 struct o2_witness *o2_witness_open(struct o2_cm_loop *loop, const uint64_t *now_ms, struct o2_report *report);
@@ -45,12 +40,6 @@ void o2_witness_hear(struct o2_witness *witness, const struct o2_loop_seen *seen
 void o2_witness_end(struct o2_witness *witness);
 
 /* What of the connections has been heard. */
-struct o2_witness_totals {
-	uint64_t connections, messages, writes;
-};
-
-struct o2_witness_totals o2_witness_totals(const struct o2_witness *witness);
-/* Of all witnesses of this process that have been freed. */
-extern struct o2_witness_totals o2_witness_judged;
+struct o2_judged o2_witness_totals(const struct o2_witness *witness);
 
 #endif

@@ -30,6 +30,7 @@ BTH = 14 + 20 + 8
 MESSAGE = BTH + 12
 AT_TYPE, AT_CREDITS, AT_SRCNID, AT_SRCSTAMP, AT_STATUS = 6, 7, 16, 24, 56
 PUT_REQ, PUT_DONE = 0xd2, 0xd5
+ICRC_BYTES, REJECT_PRIVATE_BYTES = 4, 148  # both at the end of a reject's packet
 # What the judge says of recordings, as docs/judge.md, "The recordings", explains it.
 EXPLAINED = {"early.plain.pcap": [("connect/refused", "note", 2, 1)]}
 
@@ -145,6 +146,21 @@ class OneThingChanged(unittest.TestCase):
             return number
         number, status, found = self.changed(change, "get_nomatch_big.plain.pcap")
         self.assertEqual((status, found), (BROKEN, [("transfer/unasked", "must", number, 1)]))
+
+    def test_a_reject_without_a_record(self):
+        """All zeros are said by a kernel for a listener that has gone; anything else by the node."""
+        def record(capture):
+            body = capture.at(2)
+            return memoryview(body)[-ICRC_BYTES - REJECT_PRIVATE_BYTES:-ICRC_BYTES]
+
+        def blank(capture):
+            record(capture)[:] = bytes(REJECT_PRIVATE_BYTES)
+
+        def almost(capture):
+            blank(capture)
+            record(capture)[-1] = 1
+        self.assertEqual(self.changed(blank, "early.plain.pcap")[1:], (HELD, []))
+        self.assertEqual(self.changed(almost, "early.plain.pcap")[1:], (BROKEN, [("message/wire", "must", 2, 1)]))
 
     def test_the_text_says_where_and_what(self):
         capture = Capture("put_3977.plain.pcap")

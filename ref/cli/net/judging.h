@@ -5,8 +5,7 @@
 #include <jansson.h>
 
 #include "cli/net/options.h"
-#include "judge/judge.h"
-#include "lnd/ni/watch.h"
+#include "judge/end/end_judge.h"
 
 /*
  * --judge: what our end sends and receives, told to the judge.  Each finding is a line on stderr.
@@ -23,19 +22,13 @@ struct o2_net_judging *o2_net_judging_new(const struct o2_net_options *options);
  */
 struct o2_net_judging *o2_net_judging_tell(const struct o2_net_options *options, o2_judge_sink sink,
 					   void *context);
-/* While a finding is told: whether this end has broken the rule. */
-bool o2_net_judging_is_ours(const struct o2_net_judging *judging, const struct o2_judge_finding *finding);
 void o2_net_judging_free(struct o2_net_judging *judging);
 
-/* What it has heard; number: of the last event, as in findings. */
-struct o2_net_judged {
-	uint64_t number, connections, messages, writes;
-};
-
-struct o2_net_judged o2_net_judging_heard(const struct o2_net_judging *judging);
+/* What hears it. */
+const struct o2_end_judge *o2_net_judging_end_judge(const struct o2_net_judging *judging);
 
 /* For the configuration of an interface; NULL for NULL. */
-const struct o2_watch *o2_net_judging_watch(struct o2_net_judging *judging);
+const struct o2_watch *o2_net_judging_watch(const struct o2_net_judging *judging);
 
 /* What was found so far, for the command's own form.  NULL when memory runs out. */
 json_t *o2_net_judging_to_json(const struct o2_net_judging *judging);

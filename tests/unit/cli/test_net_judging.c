@@ -120,6 +120,30 @@ TEST(bytes_that_mean_nothing_are_a_finding_and_no_more)
 	assert_int_equal(o2_net_judging_end(told.judging, O2_CLI_OK), O2_CLI_REFUSED);
 }
 
+TEST(a_reject_without_a_record_is_nobodys)
+{
+	const struct o2_msg asked = say_request_of(SAY_DEPTH, SAY_FRAGS);
+	uint8_t request[O2_CONNREQ_BYTES], reject[O2_REJECT_PRIVATE_BYTES] = {0};
+	struct told told;
+
+	begin(&told);
+	assert_int_equal(o2_msg_encode(&asked, NULL, request, sizeof(request), NULL), sizeof(request));
+	tell(&told, (struct o2_watched){.kind = O2_WATCHED_REQUEST,
+					.ours = true,
+					.conn = &told,
+					.bytes = request,
+					.length_bytes = sizeof(request)});
+	for (int says = 0; says < 2; says++) {
+		reject[sizeof(reject) - 1] = (uint8_t)says;
+		tell(&told, (struct o2_watched){.kind = O2_WATCHED_REJECT,
+						.conn = &told,
+						.bytes = reject,
+						.length_bytes = sizeof(reject)});
+		assert_int_equal(must(&told), says);
+	}
+	assert_int_equal(o2_net_judging_end(told.judging, O2_CLI_OK), O2_CLI_REFUSED);
+}
+
 TEST(a_worse_exit_status_stays)
 {
 	struct told told;

@@ -19,8 +19,8 @@ TEST(all_is_heard)
 	struct world *world = world_two(NULL, NULL);
 	struct o2_report report;
 	struct o2_witness *witness;
-	const struct o2_witness_totals before = o2_witness_judged;
-	struct o2_witness_totals totals;
+	const struct o2_judged before = o2_judged_all;
+	struct o2_judged totals;
 
 	o2_report_clear(&report);
 	witness = o2_witness_open(world->loop, &world->now_ms, &report);
@@ -33,9 +33,9 @@ TEST(all_is_heard)
 	assert_in_range(totals.writes, 6, 12);
 	assert_false(report.failed);
 	o2_witness_close(witness);
-	assert_int_equal(o2_witness_judged.connections - before.connections, 1);
-	assert_int_equal(o2_witness_judged.messages - before.messages, totals.messages);
-	assert_int_equal(o2_witness_judged.writes - before.writes, totals.writes);
+	assert_int_equal(o2_judged_all.connections - before.connections, 1);
+	assert_int_equal(o2_judged_all.messages - before.messages, totals.messages);
+	assert_int_equal(o2_judged_all.writes - before.writes, totals.writes);
 	world_close(world);
 }
 

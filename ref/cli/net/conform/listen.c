@@ -68,7 +68,7 @@ static void find(void *context, const struct o2_judge_finding *finding)
 {
 	struct o2_conform_listener *listener = context;
 	const struct o2_judge_row row = o2_judge_row_of(finding);
-	const bool ours = o2_net_judging_is_ours(listener->judging, finding);
+	const bool ours = o2_end_judge_is_ours(o2_net_judging_end_judge(listener->judging), finding);
 	struct broken *broken = &listener->broken[row.rule][ours];
 	char what[O2_JUDGE_ROW_TEXT_BYTES], bytes[200], packet[48] = "";
 
@@ -228,7 +228,7 @@ void o2_conform_listener_report(struct o2_conform_listener *listener, struct o2_
 		for (unsigned int ours = 0; ours < 2; ours++)
 			if (listener->broken[rule][ours].times > 0)
 				add_row(listener, (enum o2_judge_rule_id)rule, ours == 1, report);
-	report->judged = o2_net_judging_heard(listener->judging);
+	report->judged = o2_end_judge_heard(o2_net_judging_end_judge(listener->judging));
 }
 
 bool o2_conform_listener_free(struct o2_conform_listener *listener)

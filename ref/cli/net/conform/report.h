@@ -32,7 +32,7 @@ struct o2_conform_report {
 	uint32_t lies, lies_named; /* that were told; those that the judge has named by a rule */
 	/* What the peer has to do before anything else can be tried, and does not; NULL: it does. */
 	const struct o2_conform_probe *mute;
-	struct o2_net_judged judged;
+	struct o2_end_heard judged;
 	bool whole; /* all that was wanted was tried */
 };
 
