@@ -120,6 +120,8 @@ static struct o2_lst_case *make_case(void)
 		free(the);
 		return NULL;
 	}
+	if (the != NULL)
+		the->a.node = the->b.node = NULL;
 	return the;
 }
 
@@ -137,11 +139,12 @@ static void begin_case(struct o2_lst_run *run, struct o2_choice *choice, struct 
 	the->report = report;
 	the->seen = run->tally.seen;
 	the->account = (struct o2_lst_account){.sid = O2_LST_NO_SID};
-	the->steps = the->delivered = 0;
+	the->now_ms = 0;
+	the->steps = 0;
+	memset(&the->talk, 0, sizeof(the->talk));
 	memset(the->operation, 0, sizeof(the->operation));
 	wipe(&the->lnet.a);
 	wipe(&the->lnet.b);
-	clock_to(the, 0);
 }
 
 static void give_back(void *context)
@@ -154,32 +157,45 @@ static void give_back(void *context)
 	run->the_case = NULL;
 }
 
-/* The nodes go after their LNets, which may still tell them something. */
-static bool close_nodes(struct o2_lst_case *the)
+/* The nodes and the console go after their LNets, which may still tell them something. */
+static bool close_parts(struct o2_lst_case *the)
 {
 	struct o2_lst_node *const nodes[] = {the->a.node, the->b.node};
 	int rc = o2_lnet_pair_renew(&the->lnet, NULL);
 
 	o2_lst_node_destroy(nodes[0]);
 	o2_lst_node_destroy(nodes[1]);
+	the->a.node = the->b.node = NULL;
+	o2_lst_talk_close(the);
 	return rc == 0;
+}
+
+/* Returns whether nothing is left. */
+static bool node_case(struct o2_lst_case *the)
+{
+	if (open_nodes(the) != 0)
+		return true;
+	clock_to(the, 0);
+	take_steps(the);
+	return come_to_an_end(the);
 }
 
 static enum o2_status run_case(void *context, struct o2_choice *choice, struct o2_report *report)
 {
 	struct o2_lst_run *run = context;
+	struct o2_lst_case *the;
 
 	o2_report_clear(report);
 	if (run->the_case == NULL)
 		run->the_case = make_case();
-	if (run->the_case == NULL || open_nodes(run->the_case) != 0)
+	the = run->the_case;
+	if (the == NULL)
 		return O2_STATUS_INVALID;
 	begin_case(run, choice, report);
-	take_steps(run->the_case);
-	if (!come_to_an_end(run->the_case)) {
+	if (!(o2_draw_bool(choice, 1, 1) ? o2_lst_talk_case(the) : node_case(the))) {
 		run->the_case = NULL; /* what still uses it cannot be freed */
-	} else if (!close_nodes(run->the_case)) {
-		free(run->the_case);
+	} else if (!close_parts(the)) {
+		free(the);
 		run->the_case = NULL;
 	}
 	run->tally.cases += o2_choice_ok(choice);
@@ -192,23 +208,25 @@ static void print(const void *context, uint32_t pieces, FILE *out)
 
 	(void)pieces;
 	if (run->the_case != NULL)
-		fprintf(out,
-			"a console and a test node: %" PRIu32 " steps, %" PRIu32 " letters, %" PRIu64 " ms\n",
-			run->the_case->steps, run->the_case->delivered, run->the_case->now_ms);
+		fprintf(out, "%s: %" PRIu32 " steps, %" PRIu64 " ms\n",
+			run->the_case->talk.steps > 0 ? "a console, and a node that says what it likes"
+						      : "a test node, and any console",
+			run->the_case->steps + run->the_case->talk.steps,
+			run->the_case->now_ms + run->the_case->talk.now_ms);
 }
 
 static void print_held(const void *context, FILE *out)
 {
 	(void)context;
-	fprintf(out, "held: the node answers as the account says, and nothing is left\n");
+	fprintf(out,
+		"held: the node answers and the console reports as the accounts say, and nothing is left\n");
 }
 
 struct o2_property o2_lst_property(struct o2_lst_run *run)
 {
 	static const struct o2_property_ops ops = {
-		O2_TALLY_PROPERTY(
-			"lst",
-			"a test node of LNet selftest answers any console, on any network, by an account"),
+		O2_TALLY_PROPERTY("lst", "a test node of LNet selftest answers any console, and a console "
+					 "believes no node, by accounts"),
 		.give_back = give_back};
 
 	return o2_tally_property(&ops, run == NULL ? NULL : &run->tally, situations, O2_LST_SITUATION_COUNT,

@@ -6,9 +6,9 @@
 #include "props/engine/tally.h"
 
 /*
- * The property: a test node of LNet selftest answers any console, over a network that loses, doubles, delays and
- * changes what it carries, as an account made of the requests that arrive and of the clock says; bytes go where
- * they belong, and at the end nothing is left (docs/properties.md, "The lst property").
+ * The property: over a network that loses, doubles, delays and changes what it carries, a test node of LNet selftest
+ * answers any console, and a console makes of any node's answers, what an account of the letters and the clock says;
+ * bytes go where they belong, and at the end nothing is left (docs/properties.md, "The lst property").
  */
 
 struct o2_lst_case;

@@ -4,6 +4,7 @@
 
 #include "props/lst/lst.h"
 #include "props/lst/lst_side.h"
+#include "props/lst/lst_talk.h"
 
 /* The inside of property lst; shared by the files lst*.c. */
 
@@ -28,7 +29,26 @@
 	ENTRY(LOST, "lost")                             \
 	ENTRY(DOUBLED, "doubled")                       \
 	ENTRY(CHANGED, "changed")                       \
-	ENTRY(TRANSFER_FAILED, "transfer_failed")
+	ENTRY(TRANSFER_FAILED, "transfer_failed")       \
+	ENTRY(CONSOLE_PING, "console_ping")             \
+	ENTRY(CONSOLE_READ, "console_read")             \
+	ENTRY(CONSOLE_WRITE, "console_write")           \
+	ENTRY(CONSOLE_BIG, "console_big_endian")        \
+	ENTRY(CONSOLE_UNSEEN, "console_wrong_unseen")   \
+	ENTRY(CONSOLE_CANCELED, "console_canceled")     \
+	ENTRY(CONSOLE_TRANSPORT, "console_transport")   \
+	ENTRY(CONSOLE_TIMEOUT, "console_timeout")       \
+	ENTRY(CONSOLE_MALFORMED, "console_malformed")   \
+	ENTRY(CONSOLE_STATUS, "console_status")         \
+	ENTRY(CONSOLE_ANSWER, "console_answer")         \
+	ENTRY(CONSOLE_LENGTH, "console_length")         \
+	ENTRY(CONSOLE_DATA, "console_data")             \
+	ENTRY(CONSOLE_LATE, "console_late")             \
+	ENTRY(CONSOLE_ALIVE, "console_alive")           \
+	ENTRY(CONSOLE_ALL_WELL, "console_all_well")     \
+	ENTRY(CONSOLE_BUSY, "console_busy")             \
+	ENTRY(CONSOLE_STALE, "console_stale")           \
+	ENTRY(CONSOLE_LEFT, "console_left")
 
 enum o2_lst_situation { O2_LST_SITUATIONS(O2_SITUATION_ID) O2_LST_SITUATION_COUNT };
 
@@ -61,17 +81,25 @@ struct o2_lst_case {
 	struct o2_lnet_pair lnet;
 	struct o2_lst_side a, b;
 	uint64_t now_ms;
-	uint32_t steps, delivered;
+	uint32_t steps;
 	struct o2_lst_operation operation[O2_LST_OPERATIONS];
 	struct o2_kiov list_kiov;
 	struct o2_transfer_memory list; /* of destinations */
 	struct o2_lst_account account;
+	struct o2_lst_talk talk; /* the other half */
 };
 
 static inline uint32_t o2_lst_draw(struct o2_lst_case *the, uint32_t max)
 {
 	return (uint32_t)o2_draw(the->choice, max);
 }
+
+/*
+ * lst_talk.c: a case of a console and a node that says what it likes, in place of two nodes.  Returns whether nothing is
+ * left; then the pair goes, and after it the rest.
+ */
+bool o2_lst_talk_case(struct o2_lst_case *the);
+void o2_lst_talk_close(struct o2_lst_case *the);
 
 /* lst_bulk.c: reads and writes of the console. */
 void o2_lst_start_bulk(struct o2_lst_case *the);

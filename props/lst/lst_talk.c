@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "props/lst/lst_internal.h"
+
+/* A case of a console and a node that says what it likes: steps, the network between them, and the end. */
+
+#define LABEL_STEP 2u
+#define STEPS	   200u
+#define MORE	   250u
+#define LANE_PAGE  16u
+#define RPC_PAGE   560u
+#define ENTRY_PAGE 2u
+#define LATER_MS   100000u /* more than an RPC waits */
+#define ROUNDS	   12u	   /* of that, until a console must be over: its steps, and one DEBUG */
+
+static bool told_done(void *listener, const struct o2_lnet_result *result)
+{
+	return o2_lst_rpc_done(((struct o2_lst_talk *)listener)->rpc, result);
+}
+
+static bool told_event(void *listener, const struct o2_lnet_event *event)
+{
+	return o2_lst_rpc_event(((struct o2_lst_talk *)listener)->rpc, event);
+}
+
+static bool liar_done(void *listener, const struct o2_lnet_result *result)
+{
+	((struct o2_lst_talk *)listener)->slot[result->tag].busy = false;
+	return true;
+}
+
+/* What has come to it is in the account. */
+static bool liar_event(void *listener, const struct o2_lnet_event *event)
+{
+	(void)listener;
+	(void)event;
+	return true;
+}
+
+static void note_began(void *context, uint32_t lane)
+{
+	struct o2_lst_talk *talk = context;
+
+	talk->begun[talk->nbegun++] = lane;
+}
+
+static void note_ended(void *context, const struct o2_lst_console_result *result)
+{
+	o2_talk_ended(context, result);
+}
+
+/* --- beginning --- */
+
+static void draw_config(struct o2_lst_talk *talk)
+{
+	static const uint32_t lengths[] = {8, 16, 2048, 3976, 3984, 4096, 4104, 8000, 16384};
+	struct o2_lst_test test = {.service = O2_LST_SERVICE_BRW, .features = O2_LST_FEATS_MASK};
+	uint32_t tail;
+
+	if (o2_draw_bool(talk->choice, 3, 1))
+		test.service = O2_LST_SERVICE_PING;
+	test.rw = 1 + o2_talk_draw(talk, 1);
+	test.check = 1 + o2_talk_draw(talk, 3);
+	test.len = lengths[o2_talk_draw(talk, 8)];
+	tail = test.len % O2_LST_PAGE_BYTES;
+	if (tail != 0)
+		test.offset = o2_talk_draw(talk, (O2_LST_PAGE_BYTES - tail) / 8) * 8;
+	test.every_word = o2_draw_bool(talk->choice, 3, 1);
+	talk->config = (struct o2_lst_console_config){.nid = O2_LNET_NID_B,
+						      .sid = {O2_LNET_NID_A, 17},
+						      .name = {"talk"},
+						      .batch = 1,
+						      .test = test,
+						      .first_page = LANE_PAGE,
+						      .mode = O2_REG_GLOBAL};
+	talk->config.force = o2_draw_bool(talk->choice, 1, 1);
+	talk->config.before = o2_draw_bool(talk->choice, 1, 1);
+	talk->config.concurrency = 1 + o2_talk_draw(talk, O2_TALK_LANES - 1);
+	talk->config.count = 1 + o2_talk_draw(talk, 11);
+	talk->order = o2_draw_bool(talk->choice, 2, 1) ? O2_BIG_ENDIAN : O2_LITTLE_ENDIAN;
+}
+
+/* The liar takes every request; what it does with it comes later. */
+static int attach(struct o2_lst_talk *talk)
+{
+	static struct o2_kiov kiov[2] = {{ENTRY_PAGE, 0, O2_LST_PAGE_BYTES},
+					 {ENTRY_PAGE + 1, 0, O2_LST_PAGE_BYTES}};
+	int rc = 0;
+
+	for (uint32_t i = 0; i < 2 && rc >= 0; i++) {
+		const struct o2_lnet_entry entry = {
+			.portal = O2_LST_PORTAL_TEST + i,
+			.ignore_bits = UINT64_MAX,
+			O2_LNET_FOR_ANYBODY,
+			.options = O2_LNET_MD_OP_PUT | O2_LNET_MD_MANAGE_REMOTE,
+			.memory = {.buffer = {.kind = O2_KIOV,
+					      .count = 1,
+					      .nob = O2_LST_PAGE_BYTES,
+					      .kiov = &kiov[i]},
+				   .mode = O2_REG_GLOBAL},
+		};
+
+		rc = o2_lnet_attach(talk->b->lnet, &entry, NULL);
+	}
+	return rc < 0 ? rc : 0;
+}
+
+static int open_talk(struct o2_lst_talk *talk)
+{
+	static const struct o2_lst_console_ops ops = {note_began, note_ended};
+	struct o2_lst_rpc_config config = O2_LST_RPC_DEFAULTS;
+	struct o2_lnet_side *a = talk->a, *b = talk->b;
+	int rc;
+
+	config.first_page = RPC_PAGE;
+	config.max_calls = O2_TALK_LANES + 1;
+	config.max_served = 1;
+	rc = o2_lst_rpc_create(&config, a->lnet, &a->arena, &a->clock, &talk->rpc, NULL);
+	if (rc == 0)
+		rc = o2_lst_console_create(&talk->config, talk->rpc, &a->arena, &a->clock, &ops, talk,
+					   &talk->console, NULL);
+	if (rc == 0)
+		rc = attach(talk);
+	a->listener = b->listener = talk;
+	a->listen_done = told_done;
+	a->listen_event = told_event;
+	b->listen_done = liar_done;
+	b->listen_event = liar_event;
+	return rc;
+}
+
+/* --- steps --- */
+
+static struct o2_letter taken(struct o2_lnet_side *side)
+{
+	const struct o2_letter letter = side->letter[0];
+
+	side->nletters--;
+	memmove(side->letter, side->letter + 1, side->nletters * sizeof(letter));
+	return letter;
+}
+
+static void arrive(struct o2_lst_talk *talk, const struct o2_letter *letter)
+{
+	struct o2_lnet_side *to = letter->from->peer;
+
+	o2_talk_arrives(talk, letter, false);
+	o2_lnet_receive(to->lnet, letter->from->nid, &letter->hdr, letter->payload, &to->error);
+}
+
+/* 0: it arrives; 1: it is lost; 2: it arrives twice. */
+static void deliver(struct o2_lst_talk *talk, struct o2_lnet_side *side, size_t fate)
+{
+	static struct o2_letter letter;
+	const bool known = fate == 1 && o2_draw_bool(talk->choice, 1, 1);
+
+	if (side->letter[0].kind != O2_LETTER_IMMEDIATE) {
+		o2_talk_arrives(talk, &side->letter[0], fate == 1);
+		side->fail_transfer = fate == 1 ? -EIO : 0;
+		o2_lnet_deliver(side);
+		side->fail_transfer = 0;
+		return;
+	}
+	letter = taken(side);
+	if (fate == 1)
+		o2_talk_is_lost(talk, &letter, known);
+	else
+		arrive(talk, &letter);
+	if (fate == 2)
+		arrive(talk, &letter);
+	o2_lnet_finished(side->lnet, letter.tag, known ? -ECONNABORTED : 0, 0, NULL);
+}
+
+static void deliver_one(struct o2_lst_talk *talk)
+{
+	static const uint32_t fates[] = {40, 1, 2};
+	struct o2_lnet_side *side = o2_draw_bool(talk->choice, 1, 1) ? talk->b : talk->a;
+	const size_t fate = o2_draw_weighted(talk->choice, fates, 3);
+
+	if (side->nletters == 0)
+		side = side->peer;
+	if (side->nletters > 0)
+		deliver(talk, side, fate);
+}
+
+static void clock_to(struct o2_lst_talk *talk, uint64_t now_ms)
+{
+	talk->now_ms = now_ms;
+	o2_talk_clock(talk);
+	o2_lnet_side_clock(talk->a, now_ms);
+	o2_lnet_side_clock(talk->b, now_ms);
+	o2_lst_rpc_check_time(talk->rpc);
+	o2_lst_console_check_time(talk->console);
+}
+
+static void take_step(struct o2_lst_talk *talk)
+{
+	static const uint32_t weights[] = {240, 160, 12, 1};
+
+	talk->steps++;
+	switch (o2_draw_weighted(talk->choice, weights, 4)) {
+	case 0:
+		deliver_one(talk);
+		break;
+	case 1:
+		o2_talk_lie(talk);
+		break;
+	case 2:
+		clock_to(talk,
+			 talk->now_ms + o2_talk_draw(talk, o2_draw_bool(talk->choice, 2, 1) ? 70000 : 3000));
+		break;
+	default:
+		o2_talk_cancel(talk);
+		o2_lst_console_stop(talk->console, true);
+		break;
+	}
+	o2_talk_enter(talk);
+	for (int i = 0; i < 2; i++) {
+		const struct o2_lnet_side *side = i == 0 ? talk->a : talk->b;
+
+		if (side->wrong != NULL)
+			o2_report_fail(talk->report, "lst/lnet", "side %c: %s", "AB"[i], side -> wrong);
+	}
+}
+
+static void take_steps(struct o2_lst_talk *talk)
+{
+	bool more = true;
+
+	while (more && !talk->report->failed) {
+		o2_span_begin(talk->choice, LABEL_STEP);
+		more = o2_draw_more(talk->choice, talk->steps, 0, STEPS, MORE) &&
+		       talk->nasked < O2_TALK_ASKED - O2_TALK_LANES - 1;
+		if (more)
+			take_step(talk);
+		o2_span_end(talk->choice);
+	}
+}
+
+/* --- the end --- */
+
+static void deliver_all(struct o2_lst_talk *talk)
+{
+	while (talk->a->nletters + talk->b->nletters > 0) {
+		deliver(talk, talk->a->nletters > 0 ? talk->a : talk->b, 0);
+		o2_talk_enter(talk);
+	}
+}
+
+/* The node says nothing any more: the console must come to its end.  Returns whether nothing is left. */
+static bool come_to_an_end(struct o2_lst_talk *talk)
+{
+	uint32_t active;
+
+	deliver_all(talk);
+	for (uint32_t i = 0; i < ROUNDS && !o2_lst_console_is_over(talk->console); i++) {
+		clock_to(talk, talk->now_ms + LATER_MS);
+		o2_talk_enter(talk);
+		deliver_all(talk);
+	}
+	if (o2_lst_console_is_over(talk->console))
+		o2_talk_check_report(talk);
+	else
+		o2_report_fail(talk->report, "lst/console-over", "the console is not over, at step '%s'",
+			       o2_lst_console_step_name(o2_lst_console_report(talk->console)->step));
+	o2_lst_rpc_stop(talk->rpc, -ESHUTDOWN);
+	deliver_all(talk);
+	clock_to(talk, talk->now_ms + LATER_MS);
+	deliver_all(talk);
+	active = o2_lst_rpc_active(talk->rpc) + o2_lnet_messages(talk->a->lnet);
+	if (active == 0)
+		return true;
+	o2_report_fail(talk->report, "lst/console-left", "%" PRIu32 " calls and messages are left", active);
+	return false;
+}
+
+bool o2_lst_talk_case(struct o2_lst_case *the)
+{
+	struct o2_lst_talk *talk = &the->talk;
+
+	*talk = (struct o2_lst_talk){.choice = the->choice,
+				     .report = the->report,
+				     .seen = the->seen,
+				     .a = &the->lnet.a,
+				     .b = &the->lnet.b};
+	draw_config(talk);
+	if (open_talk(talk) != 0)
+		return true;
+	o2_lst_console_start(talk->console);
+	o2_talk_enter(talk);
+	take_steps(talk);
+	return come_to_an_end(talk);
+}
+
+void o2_lst_talk_close(struct o2_lst_case *the)
+{
+	o2_lst_console_destroy(the->talk.console);
+	o2_lst_rpc_destroy(the->talk.rpc);
+	the->talk.console = NULL;
+	the->talk.rpc = NULL;
+}

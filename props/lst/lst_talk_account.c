@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "lst/wire/range.h"
+#include "mem/copy.h"
+#include "props/lst/lst_internal.h"
+
+/*
+ * The account of a console: of the letters that go to and fro, and of the clock, what each of its RPCs must
+ * come to.  It knows nothing of the RPCs' own state.
+ */
+
+#define PAGE_BYTES 4096u
+#define WORD_BYTES 8u
+
+/* --- requests --- */
+
+static bool is_request(const struct o2_letter *letter, struct o2_lst_msg *msg)
+{
+	return letter->kind == O2_LETTER_IMMEDIATE && letter->hdr.type == O2_LNET_PUT &&
+	       o2_lst_msg_decode(letter->payload, letter->hdr.payload_length, msg, NULL) == 0;
+}
+
+static struct o2_talk_asked *find(struct o2_lst_talk *talk, uint64_t match_bits, bool bulk)
+{
+	for (uint32_t i = 0; i < talk->nasked; i++) {
+		struct o2_talk_asked *asked = &talk->asked[i];
+
+		if (!bulk && asked->msg.u.reqst.rpyid == match_bits)
+			return asked;
+		if (bulk && asked->msg.msg_type == O2_LST_BRW_REQST &&
+		    asked->msg.u.brw_reqst.brw_bulkid == match_bits)
+			return asked;
+	}
+	return NULL;
+}
+
+static void check_range(struct o2_lst_talk *talk, const struct o2_lst_msg *msg)
+{
+	struct o2_error error;
+	char text[200];
+
+	if (o2_lst_range_check(msg, &error) == 0)
+		return;
+	o2_error_text(&error, text, sizeof(text));
+	o2_report_fail(talk->report, "lst/console-range", "the console asks for what may not be: %s", text);
+}
+
+/* Tests were begun in the order in which their requests were sent. */
+static void enter(struct o2_lst_talk *talk, const struct o2_lst_msg *msg)
+{
+	struct o2_talk_asked *asked = &talk->asked[talk->nasked];
+
+	*asked = (struct o2_talk_asked){.msg = *msg, .asked_ms = talk->now_ms};
+	asked->is_test = o2_lst_service_of_type(msg->msg_type) > O2_LST_SERVICE_FRAMEWORK_END;
+	if (asked->is_test && talk->nbegun > 0) {
+		talk->lane[talk->begun[0]] = talk->nasked;
+		memmove(talk->begun, talk->begun + 1, --talk->nbegun * sizeof(talk->begun[0]));
+	}
+	talk->nasked++;
+	talk->seen[CONSOLE_ALIVE] += msg->msg_type == O2_LST_DEBUG_REQST;
+	check_range(talk, msg);
+}
+
+void o2_talk_enter(struct o2_lst_talk *talk)
+{
+	struct o2_lst_msg msg;
+
+	for (uint32_t i = 0; i < talk->a->nletters && talk->nasked < O2_TALK_ASKED; i++)
+		if (is_request(&talk->a->letter[i], &msg) && find(talk, msg.u.reqst.rpyid, false) == NULL)
+			enter(talk, &msg);
+}
+
+/* --- what has come --- */
+
+static bool has_bulk(const struct o2_talk_asked *asked)
+{
+	return asked->msg.msg_type == O2_LST_BRW_REQST;
+}
+
+/* Nothing more is waited for: a reply that is none ends it at once, any other when the request is out too. */
+static bool is_complete(const struct o2_talk_asked *asked)
+{
+	if (!asked->replied || !asked->valid)
+		return asked->replied;
+	return asked->sent && (asked->reply.u.reply.status != 0 || !has_bulk(asked) || asked->moved);
+}
+
+static bool is_open(const struct o2_talk_asked *asked)
+{
+	return !asked->ended && !asked->doomed && !is_complete(asked);
+}
+
+/* A reply that is not longer than the memory for it: the first is taken. */
+static void take_reply(struct o2_lst_talk *talk, struct o2_talk_asked *asked, const struct o2_letter *letter)
+{
+	struct o2_error error = {.code = 0};
+	int rc;
+
+	talk->seen[CONSOLE_LATE] += !is_open(asked);
+	if (!is_open(asked) || asked->replied || letter->hdr.payload_length > O2_LST_MSG_BYTES)
+		return;
+	asked->replied = true;
+	rc = o2_lst_msg_decode(letter->payload, letter->hdr.payload_length, &asked->reply, &error);
+	/* The version of a reply is nobody's business. */
+	asked->valid = (rc == 0 || strcmp(error.rule, "lst/version") == 0) &&
+		       asked->reply.msg_type == asked->msg.msg_type + 1;
+}
+
+/* Whether a word at that byte of a read is looked at: in pieces of pages of the console's own memory. */
+static bool is_looked_at(const struct o2_lst_test *test, uint32_t at)
+{
+	const uint32_t place = (test->offset + at) % PAGE_BYTES;
+
+	if (test->every_word || test->check == O2_LST_CHECK_FULL)
+		return true;
+	return test->check == O2_LST_CHECK_SIMPLE &&
+	       (at == 0 || at == test->len - WORD_BYTES || place == 0 || place == PAGE_BYTES - WORD_BYTES);
+}
+
+static void look(const struct o2_lst_talk *talk, struct o2_talk_asked *asked, const uint8_t *bytes)
+{
+	static const uint8_t word[WORD_BYTES] = {0xb3, 0xee, 0xb2, 0xee, 0xb1, 0xee, 0xb0, 0xee};
+
+	for (uint32_t i = 0; i < asked->moved_bytes; i++)
+		for (int order = 0; order < 2; order++) {
+			const bool big = order == O2_BIG_ENDIAN;
+
+			if (bytes[i] == word[big ? WORD_BYTES - 1 - i % WORD_BYTES : i % WORD_BYTES])
+				continue;
+			if (is_looked_at(&talk->config.test, i / WORD_BYTES * WORD_BYTES))
+				asked->wrong[order] = true;
+			else
+				asked->unseen |= order == (int)talk->order;
+		}
+}
+
+/* Bulk the way that was asked for and not longer than the memory for it: the first is taken. */
+static void take_bulk(struct o2_lst_talk *talk, struct o2_talk_asked *asked, const struct o2_letter *letter,
+		      bool fails)
+{
+	static uint8_t bytes[O2_MAX_TRANSFER_BYTES];
+	const bool is_put = letter->hdr.type == O2_LNET_PUT;
+	const uint32_t length = is_put ? letter->hdr.payload_length : letter->hdr.msg.get.sink_length;
+	const bool by_rdma = letter->kind != O2_LETTER_IMMEDIATE;
+
+	if (!is_open(asked) || asked->moving || length > asked->msg.u.brw_reqst.brw_len ||
+	    is_put != (asked->msg.u.brw_reqst.brw_rw == O2_LST_BRW_READ))
+		return;
+	asked->moving = true;
+	asked->doomed = fails;
+	asked->moved_bytes = length;
+	asked->moved = !fails && (is_put || by_rdma);
+	if (!is_put)
+		asked->handle = letter->hdr.msg.get.return_wmd.wh_object_cookie;
+	if (!is_put || fails)
+		return;
+	if (by_rdma)
+		o2_copy_from_buffer(&talk->b->arena, &letter->memory.buffer, bytes, NULL);
+	else
+		memcpy(bytes, letter->payload, length);
+	look(talk, asked, bytes);
+}
+
+/* A GET by IMMEDIATE is over when its REPLY is out; failed: that was lost, and we know. */
+static void end_get(struct o2_lst_talk *talk, const struct o2_letter *letter, bool failed)
+{
+	for (uint32_t i = 0; i < talk->nasked; i++) {
+		struct o2_talk_asked *asked = &talk->asked[i];
+
+		if (!asked->moving || asked->moved || asked->doomed ||
+		    asked->handle != letter->hdr.msg.reply.dst_wmd.wh_object_cookie)
+			continue;
+		asked->moved = !failed;
+		asked->doomed = failed && !is_complete(asked);
+	}
+}
+
+void o2_talk_arrives(struct o2_lst_talk *talk, const struct o2_letter *letter, bool fails)
+{
+	const struct o2_lnet_hdr *hdr = &letter->hdr;
+	struct o2_talk_asked *asked;
+	struct o2_lst_msg msg;
+
+	if (letter->from == talk->a) {
+		asked = is_request(letter, &msg) ? find(talk, msg.u.reqst.rpyid, false) : NULL;
+		if (asked != NULL)
+			asked->arrived = asked->sent = true;
+		if (hdr->type == O2_LNET_REPLY)
+			end_get(talk, letter, false);
+		return;
+	}
+	if (hdr->type == O2_LNET_PUT) {
+		asked = find(talk, hdr->msg.put.match_bits, false);
+		if (asked != NULL)
+			take_reply(talk, asked, letter);
+	}
+	if (hdr->type != O2_LNET_PUT && hdr->type != O2_LNET_GET)
+		return;
+	asked = find(talk, hdr->type == O2_LNET_PUT ? hdr->msg.put.match_bits : hdr->msg.get.match_bits,
+		     true);
+	if (asked != NULL)
+		take_bulk(talk, asked, letter, fails);
+}
+
+void o2_talk_is_lost(struct o2_lst_talk *talk, const struct o2_letter *letter, bool known)
+{
+	struct o2_lst_msg msg;
+	struct o2_talk_asked *asked;
+
+	if (letter->from != talk->a)
+		return;
+	if (letter->hdr.type == O2_LNET_REPLY)
+		end_get(talk, letter, known);
+	asked = is_request(letter, &msg) ? find(talk, msg.u.reqst.rpyid, false) : NULL;
+	if (asked == NULL)
+		return;
+	asked->sent = true;
+	/* What was answered was sent. */
+	asked->doomed |= known && !asked->replied;
+}
+
+void o2_talk_clock(struct o2_lst_talk *talk)
+{
+	for (uint32_t i = 0; i < talk->nasked; i++) {
+		struct o2_talk_asked *asked = &talk->asked[i];
+
+		if (talk->now_ms - asked->asked_ms >= O2_TALK_TIMEOUT_MS && is_open(asked))
+			asked->doomed = true;
+	}
+}
+
+void o2_talk_cancel(struct o2_lst_talk *talk)
+{
+	talk->canceled = true;
+	for (uint32_t i = 0; i < talk->nasked; i++)
+		if (talk->asked[i].is_test && is_open(&talk->asked[i]))
+			talk->asked[i].doomed = true;
+}
+
+/* --- what the console makes of it --- */
+
+static enum o2_lst_outcome outcome_of(const struct o2_lst_talk *talk, const struct o2_talk_asked *asked)
+{
+	const struct o2_lst_test *test = &talk->config.test;
+	const struct o2_lst_ping_reply *ping = &asked->reply.u.ping_reply;
+
+	if (!asked->valid)
+		return O2_LST_FAIL_MALFORMED;
+	if (asked->reply.u.reply.status != 0)
+		return O2_LST_FAIL_STATUS;
+	if (!has_bulk(asked))
+		return ping->pnr_magic == O2_LST_PING_MAGIC &&
+				       ping->pnr_seq == asked->msg.u.ping_reqst.pnr_seq
+			       ? O2_LST_WELL
+			       : O2_LST_FAIL_ANSWER;
+	if (asked->moved_bytes != test->len)
+		return O2_LST_FAIL_LENGTH;
+	if (test->rw == O2_LST_BRW_READ && asked->wrong[asked->reply.order])
+		return O2_LST_FAIL_DATA;
+	return O2_LST_WELL;
+}
+
+static void count_well(struct o2_lst_talk *talk, const struct o2_talk_asked *asked)
+{
+	const bool is_read = has_bulk(asked) && talk->config.test.rw == O2_LST_BRW_READ;
+
+	talk->seen[!has_bulk(asked) ? CONSOLE_PING : is_read ? CONSOLE_READ : CONSOLE_WRITE]++;
+	talk->seen[CONSOLE_BIG] += asked->reply.order == O2_BIG_ENDIAN;
+	talk->seen[CONSOLE_UNSEEN] += is_read && asked->unseen;
+}
+
+static void count(struct o2_lst_talk *talk, enum o2_lst_outcome outcome)
+{
+	static const enum o2_lst_situation of[O2_LST_OUTCOMES] = {
+		[O2_LST_CANCELED] = CONSOLE_CANCELED,	 [O2_LST_FAIL_LOCAL] = CONSOLE_TRANSPORT,
+		[O2_LST_FAIL_TIMEOUT] = CONSOLE_TIMEOUT, [O2_LST_FAIL_MALFORMED] = CONSOLE_MALFORMED,
+		[O2_LST_FAIL_STATUS] = CONSOLE_STATUS,	 [O2_LST_FAIL_ANSWER] = CONSOLE_ANSWER,
+		[O2_LST_FAIL_LENGTH] = CONSOLE_LENGTH,	 [O2_LST_FAIL_DATA] = CONSOLE_DATA,
+	};
+
+	if (outcome != O2_LST_WELL)
+		talk->seen[of[outcome]]++;
+}
+
+static bool gives_up(enum o2_lst_outcome outcome)
+{
+	return outcome == O2_LST_FAIL_TIMEOUT || outcome == O2_LST_FAIL_LOCAL || outcome == O2_LST_CANCELED;
+}
+
+void o2_talk_ended(struct o2_lst_talk *talk, const struct o2_lst_console_result *result)
+{
+	struct o2_talk_asked *asked = &talk->asked[talk->lane[result->lane]];
+	const bool complete = is_complete(asked) && !asked->doomed;
+
+	talk->nended++;
+	if (asked->ended || !asked->is_test || (!complete && !gives_up(result->outcome)) ||
+	    (complete && outcome_of(talk, asked) != result->outcome)) {
+		o2_report_fail(talk->report, "lst/console-outcome",
+			       "RPC %" PRIu64 " ends as '%s'; by what has come it is '%s'", result->number,
+			       o2_lst_outcome_name(result->outcome),
+			       complete ? o2_lst_outcome_name(outcome_of(talk, asked)) : "not over");
+		return;
+	}
+	asked->ended = true;
+	count(talk, result->outcome);
+	if (result->outcome == O2_LST_WELL)
+		count_well(talk, asked);
+}
+
+/* A request of the framework was answered as a console must want it. */
+static bool is_well(const struct o2_lst_talk *talk, const struct o2_talk_asked *asked)
+{
+	const struct o2_lst_generic_reply *reply = &asked->reply.u.reply;
+
+	if (asked->doomed || !is_complete(asked) || !asked->valid)
+		return false;
+	if (asked->msg.msg_type == O2_LST_RMSN_REQST)
+		return reply->status == 0 || reply->status == ESRCH;
+	return reply->status == 0 && o2_lst_sid_equal(reply->sid, talk->config.sid) &&
+	       (asked->msg.msg_type != O2_LST_MKSN_REQST || asked->reply.msg_ses_feats == O2_LST_FEATS_MASK);
+}
+
+void o2_talk_check_report(struct o2_lst_talk *talk)
+{
+	const struct o2_lst_console_report *report = o2_lst_console_report(talk->console);
+	uint64_t outcomes = 0;
+	bool well = true;
+
+	for (uint32_t i = 0; i < talk->nasked; i++)
+		well = well && (talk->asked[i].is_test || is_well(talk, &talk->asked[i]));
+	for (uint32_t i = 0; i < O2_LST_OUTCOMES; i++)
+		outcomes += report->outcome[i];
+	if (outcomes != report->begun || talk->nended != report->begun)
+		o2_report_fail(talk->report, "lst/console-count",
+			       "%" PRIu64 " RPCs were begun, %" PRIu64 " have an outcome, %" PRIu32
+			       " were told",
+			       report->begun, outcomes, talk->nended);
+	if (!talk->canceled && (report->status == 0) != well)
+		o2_report_fail(talk->report, "lst/console-status",
+			       "the session ends with %d; by what has come it has %s", report->status,
+			       well ? "gone well" : "failed");
+	talk->seen[CONSOLE_ALL_WELL] +=
+		report->status == 0 && report->begun > 0 && report->outcome[O2_LST_WELL] == report->begun;
+	talk->seen[CONSOLE_BUSY] += report->status == -EBUSY && report->step == O2_LST_STEP_MAKE;
+	talk->seen[CONSOLE_STALE] += report->status == -ESTALE;
+	talk->seen[CONSOLE_LEFT] += report->left;
+}
