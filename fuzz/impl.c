@@ -2,7 +2,8 @@
 /*
  * Another implementation against the reference, in one process: `o2ref check --fuzz LIBRARY.so`
  * (docs/oracle.md, "Fuzzing"). The environment variable O2REF_IMPL names the library, O2REF_KNOWN a list of
- * known differences. Draws: stage; the case as o2ref check draws it.
+ * known differences, O2REF_MAP an error map, O2REF_PROFILE the profile; all but the first may be missing or
+ * empty. Draws: stage; the case as o2ref check draws it.
  *
  * An engine sees the library's branches if it was built with -fsanitize=fuzzer-no-link.  In any case it sees
  * what the counters below tell it: which rules were met, and how large answers are.
@@ -12,7 +13,7 @@
 #include <string.h>
 
 #include "fuzz/common.h"
-#include "oracle/compare.h"
+#include "oracle/flavour.h"
 #include "oracle/object.h"
 #include "props/scenario/draw.h"
 
@@ -41,9 +42,41 @@ static _Noreturn void cannot(const char *what, const char *why)
 	exit(77);
 }
 
+/* What a variable says; NULL: nothing. */
+static const char *said(const char *variable)
+{
+	const char *value = getenv(variable);
+
+	return value == NULL || value[0] == '\0' ? NULL : value;
+}
+
+static void ask(const struct o2_case *asked, struct o2_answer *found)
+{
+	struct o2_impl_slot *slot = fuzz.slots.slot;
+	char text[160];
+
+	o2_impl_put_case(asked, slot);
+	found->conduct.check = O2_CHECKS;
+	o2_impl_get_answer(asked, slot, o2_object_call(fuzz.impl, asked->stage, slot), found);
+	if (o2_impl_slot_spoilt(slot, text, sizeof(text)))
+		o2_answer_break(found, O2_CHECK_RUN_OVERRUN, "%s", text);
+}
+
+static bool takes(enum o2_cksum_flavour flavour)
+{
+	static struct o2_case asked;
+	static struct o2_answer found;
+
+	if (!o2_object_has(fuzz.impl, O2_STAGE_MSG_DECODE))
+		return false;
+	o2_flavour_question(flavour, &asked);
+	ask(&asked, &found);
+	return found.kind == O2_ANSWER_RESULT;
+}
+
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
-	const char *known = getenv("O2REF_KNOWN");
+	const char *known = said("O2REF_KNOWN"), *map = said("O2REF_MAP"), *profile = said("O2REF_PROFILE");
 	char text[512];
 
 	(void)argc;
@@ -54,8 +87,12 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	fuzz.impl = o2_object_load(fuzz.path, text, sizeof(text));
 	if (fuzz.impl == NULL)
 		cannot(fuzz.path, text);
-	if (known != NULL && known[0] != '\0' && o2_known_read(known, &fuzz.known, text, sizeof(text)) != 0)
+	if (known != NULL && o2_known_read(known, &fuzz.known, text, sizeof(text)) != 0)
 		cannot(known, text);
+	if (map != NULL && o2_error_map_read(map, &fuzz.map, text, sizeof(text)) != 0)
+		cannot(map, text);
+	if (profile != NULL && strcmp(profile, o2_profile_name(O2_PROFILE_KERNEL)) == 0)
+		fuzz.comparison.profile = O2_PROFILE_KERNEL;
 	for (uint32_t i = 0; i < O2_STAGES; i++)
 		if (o2_object_has(fuzz.impl, (enum o2_stage)i))
 			fuzz.stage[fuzz.stages++] = (enum o2_stage)i;
@@ -64,6 +101,8 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	if (o2_impl_slots_create(1, &fuzz.slots) != 0)
 		cannot("memory", "cannot be had");
 	fuzz.comparison.map = &fuzz.map;
+	fuzz.comparison.known = &fuzz.known;
+	fuzz.comparison.flavour = o2_flavour_of(takes(O2_CKSUM_UNSIGNED), takes(O2_CKSUM_SIGNED));
 	return 0;
 }
 
@@ -128,9 +167,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	static struct o2_case asked;
 	static struct o2_scenario scenario;
 	static struct o2_answer expected, found;
-	struct o2_impl_slot *slot = fuzz.slots.slot;
 	struct o2_choice *choice;
-	char text[160];
 
 	if (fuzz.impl == NULL)
 		LLVMFuzzerInitialize(NULL, NULL); /* an engine that does not */
@@ -138,21 +175,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	choice = o2_fuzz_choice(data + 1, size - 1);
 	o2_draw_case(choice, fuzz.stage[data[0] % fuzz.stages], &asked, &scenario);
-	if (!o2_choice_ok(choice))
+	if (!o2_choice_ok(choice) || !o2_profile_asks(fuzz.comparison.profile, &asked, &expected))
 		return 0;
 	o2_answer_of_reference(&asked, &expected);
 	count(&asked, &expected);
-	o2_impl_put_case(&asked, slot);
-	found.conduct.check = O2_CHECKS;
-	o2_impl_get_answer(&asked, slot, o2_object_call(fuzz.impl, asked.stage, slot), &found);
-	if (o2_impl_slot_spoilt(slot, text, sizeof(text)))
-		o2_answer_break(&found, O2_CHECK_RUN_OVERRUN, "%s", text);
+	ask(&asked, &found);
 	o2_compare(&fuzz.comparison, &asked, &expected, &found);
 	for (uint32_t i = 0; i < fuzz.comparison.count; i++) {
 		const struct o2_difference *difference = &fuzz.comparison.item[i];
 
-		if (o2_check_severity(difference->check, O2_PROFILE_STRICT) == O2_CHECK_MUST &&
-		    !fuzz.known.listed[difference->check])
+		if (o2_check_severity(difference->check, fuzz.comparison.profile) == O2_CHECK_MUST &&
+		    difference->known == 0)
 			report(&asked, choice, difference);
 	}
 	return 0;

@@ -9,6 +9,8 @@
 #include "oracle/compare.h"
 #include "oracle/host.h"
 #include "oracle/judge.h"
+#include "oracle/known.h"
+#include "props/check/check_kind.h"
 #include "props/engine/choice.h"
 #include "props/scenario/draw.h"
 
@@ -30,6 +32,8 @@ struct o2_check_options {
 	const char *corpus;    /* directory of committed cases; NULL: none */
 	const char *case_file; /* one case instead of all others, a path or the form itself; NULL: none */
 	const char *choices;   /* likewise, as "STAGE:HEX"; NULL: none */
+	const char *label;     /* what is tested, for reports: a name and a commit; NULL: not said */
+	const json_t *since;   /* an earlier result: its questions are asked first; NULL: none */
 	bool pedantic;	       /* a `should` counts as a difference */
 	bool pictures;	       /* keep what a picture is drawn from */
 };
@@ -74,8 +78,11 @@ struct o2_check_subject {
 	struct o2_error_map map;
 	struct o2_known known;
 	struct o2_check_tally tally[O2_STAGES];
+	uint32_t place; /* among the subjects of the run */
+	uint64_t kind_answered[O2_CHECK_KINDS];
 	uint64_t met[O2_CHECKS];      /* cases that asked for this rule, or for this kind of result */
 	uint64_t accepted[O2_CHECKS]; /* cases that differ in a check that the profile turns off */
+	uint64_t not_given;	      /* questions that no caller gives, and so were not asked */
 	uint32_t findings;
 	struct o2_check_finding *finding; /* O2_CHECKS times O2_CHECK_CAUSES of them; owned */
 	uint64_t more_causes;		  /* cases with a cause that found no room among them */
@@ -101,8 +108,7 @@ uint32_t o2_check_causes(struct o2_check_subject *subject);
 void o2_check_subject_free(struct o2_check_subject *subject);
 
 /* Does the finding count, so that the implementation is one that differs? */
-bool o2_check_counts(const struct o2_check_options *options, const struct o2_check_subject *subject,
-		     const struct o2_check_finding *finding);
+bool o2_check_counts(const struct o2_check_options *options, const struct o2_check_finding *finding);
 
 /*
  * How many cases of a stage must have been asked before a known difference that did not occur counts as a
@@ -110,8 +116,8 @@ bool o2_check_counts(const struct o2_check_options *options, const struct o2_che
  */
 #define O2_CHECK_STALE_CASES 1000u
 
-/* Is this a known difference that has not occurred, although enough cases were asked? */
-bool o2_check_stale(const struct o2_check_subject *subject, enum o2_check_id check);
+/* Is this a known difference, by its index, that has not occurred, although enough cases were asked? */
+bool o2_check_stale(const struct o2_check_subject *subject, uint32_t index);
 
 /* The stage that a check belongs to; false for those of conduct. */
 bool o2_check_stage(enum o2_check_id check, enum o2_stage *stage);

@@ -70,13 +70,12 @@ static bool always_together(const struct o2_check_finding *a, const struct o2_ch
 	       has_text(b->others, o2_check_name(a->difference.check));
 }
 
-static bool one_cause(const struct o2_known *known, const struct o2_check_finding *a,
-		      const struct o2_check_finding *b)
+static bool one_cause(const struct o2_check_finding *a, const struct o2_check_finding *b)
 {
 	const struct o2_difference *x = &a->difference, *y = &b->difference;
 
 	/* What is known stands by itself, so that it hides nothing. */
-	return a->stage == b->stage && known->listed[x->check] == known->listed[y->check] &&
+	return a->stage == b->stage && (x->known == 0) == (y->known == 0) &&
 	       (o2_check_explains(x, y) || o2_check_explains(y, x) || same_refusal(x, y) ||
 		same_of_other_kind(x, y) || (x->check != y->check && always_together(a, b)));
 }
@@ -112,7 +111,7 @@ uint32_t o2_check_causes(struct o2_check_subject *subject)
 		for (uint32_t k = 0; k < i; k++) {
 			uint32_t a = root_of(finding, i), b = root_of(finding, k);
 
-			if (a == b || !one_cause(&subject->known, &finding[i], &finding[k]))
+			if (a == b || !one_cause(&finding[i], &finding[k]))
 				continue;
 			if (weight(&finding[a]) > weight(&finding[b]))
 				finding[b].cause = a;

@@ -10,6 +10,7 @@
 #include "base/hex.h"
 #include "base/json.h"
 #include "props/check/check_internal.h"
+#include "props/check/check_since.h"
 #include "props/engine/case_file.h"
 #include "props/scenario/scenario_io.h"
 #include "wire/msg_json.h"
@@ -291,6 +292,25 @@ int o2_check_file(struct o2_check_run *run, const char *path, char *text, size_t
 	}
 	json_decref(object);
 	return rc;
+}
+
+/* --- an earlier result --- */
+
+void o2_check_again(struct o2_check_run *run)
+{
+	const json_t *finding;
+	size_t i;
+
+	json_array_foreach(o2_check_since_findings(run->options->since, run->subject->place), i, finding) {
+		struct o2_check_item *item = o2_check_next(run);
+		struct o2_error error;
+
+		/* A question that has no form was kept as nothing. */
+		if (o2_case_from_json(json_object_get(finding, "question"), &item->asked, &error) != 0)
+			continue;
+		snprintf(item->origin, sizeof(item->origin), "finding %zu of the earlier result", i + 1);
+		o2_check_add(run);
+	}
 }
 
 /* --- choices --- */

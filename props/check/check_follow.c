@@ -72,6 +72,8 @@ static bool ask(struct follow *f)
 	if (f->asked->stage == O2_STAGE_MSG_ENCODE && !host->has_capacity)
 		f->asked->msg_encode.capacity_bytes = O2_MSG_BYTES;
 	f->shows = false;
+	if (!o2_profile_asks(f->run->options->profile, f->asked, f->run->expected))
+		return false;
 	if (f->run->rc == 0)
 		f->run->rc = host->ops->ask(host, &f->asked, 1, answered, f);
 	return f->shows;

@@ -36,6 +36,7 @@ struct o2_check_run {
 	struct o2_answer *expected;
 	struct o2_choice *choice;
 	struct o2_steer *steer;
+	bool flavour_asked;
 	uint64_t answers;
 	double start;
 	double following; /* seconds that shrinking took: they are not of those that were asked for */
@@ -60,6 +61,9 @@ int o2_check_corpus(struct o2_check_run *run, const char *directory, char *text,
 
 /* One case from a file: an input form, a scenario, or bytes of a message; or a form itself: "{...}". */
 int o2_check_file(struct o2_check_run *run, const char *path, char *text, size_t text_bytes);
+
+/* What an earlier result has findings of, in the order in which they are there. */
+void o2_check_again(struct o2_check_run *run);
 
 /* One case from its choices, "sg_build:00ff12". */
 int o2_check_choices(struct o2_check_run *run, const char *words, char *text, size_t text_bytes);

@@ -86,14 +86,16 @@ static void print_finding(const json_t *finding, bool color, FILE *out)
 {
 	const bool counts = o2_view_flag(finding, "counts");
 	const char *known = json_string_value(json_object_get(finding, "known"));
+	const bool since = o2_view_since(finding)[0] != '\0';
 	const json_t *call;
 	size_t i;
 
-	fprintf(out, "\n  %s%s%s  %s%s%s  (%s, seen in %" PRIu64 " cases)\n",
+	fprintf(out, "\n  %s%s%s  %s%s%s  (%s%s%s, seen in %" PRIu64 " cases)\n",
 		colour(color, counts ? RED : YELLOW),
 		known != NULL ? "known" : o2_view_text(finding, "severity"), colour(color, PLAIN),
 		colour(color, BOLD), o2_view_text(finding, "check"), colour(color, PLAIN),
-		o2_view_text(finding, "stage"), o2_view_number(finding, "seen"));
+		o2_view_since(finding), since ? ", " : "", o2_view_text(finding, "stage"),
+		o2_view_number(finding, "seen"));
 	fprintf(out, "    holds      %s\n", o2_view_text(finding, "holds"));
 	fprintf(out, "    %s: reference %s, implementation %s\n", o2_view_text(finding, "field"),
 		o2_view_text(finding, "expected"), o2_view_text(finding, "found"));
@@ -135,7 +137,44 @@ static void print_accepted(const json_t *one, FILE *out)
 	json_array_foreach(broken, i, item)
 		fprintf(out, "%s %s (%" PRIu64 " cases)", i == 0 ? "" : ",", o2_view_text(item, "check"),
 			o2_view_number(item, "seen"));
+	if (o2_view_number(accepted, "not_given") > 0)
+		fprintf(out, "; %" PRIu64 " questions that no caller gives were not asked",
+			o2_view_number(accepted, "not_given"));
 	fputc('\n', out);
+}
+
+/* Causes of the earlier result that are not there any more. */
+static void print_gone(const json_t *one, bool color, FILE *out)
+{
+	const json_t *item;
+	size_t i;
+
+	json_array_foreach(json_object_get(one, "gone"), i, item)
+		fprintf(out, "\n  %s%s%s  %s  (%s): %s\n", colour(color, GREEN),
+			o2_view_flag(item, "asked") ? "gone" : "not asked", colour(color, PLAIN),
+			o2_view_text(item, "check"), o2_view_text(item, "stage"),
+			o2_view_text(item, "reason"));
+}
+
+static void print_since(const json_t *one, const json_t *since, FILE *out)
+{
+	const json_t *finding;
+	uint64_t fresh = 0, same = 0;
+	size_t i;
+
+	if (since == NULL)
+		return;
+	json_array_foreach(json_object_get(one, "findings"), i, finding) {
+		if (!o2_view_flag(finding, "stands_for_it"))
+			continue;
+		if (strcmp(o2_view_since(finding), "new") == 0)
+			fresh++;
+		else
+			same++;
+	}
+	fprintf(out, "  since %s%s%s: %" PRIu64 " causes are new, %" PRIu64 " the same, %zu gone\n",
+		o2_view_text(since, "file"), o2_view_text(since, "label")[0] == '\0' ? "" : ", ",
+		o2_view_text(since, "label"), fresh, same, json_array_size(json_object_get(one, "gone")));
 }
 
 static void print_one(const json_t *one, bool several, bool color, FILE *out)
@@ -159,6 +198,7 @@ static void print_one(const json_t *one, bool several, bool color, FILE *out)
 			"more\n",
 			colour(color, RED), colour(color, PLAIN), o2_view_text(item, "check"),
 			o2_view_text(item, "reason"));
+	print_gone(one, color, out);
 	if (o2_view_number(one, "late") > 0)
 		fprintf(out,
 			"\n  note: %" PRIu64
@@ -197,15 +237,18 @@ void o2_check_print(const json_t *result, bool color, FILE *out)
 	fputc('\n', out);
 	json_array_foreach(list, i, one) {
 		const bool agrees = o2_view_flag(one, "agrees");
+		const char *label = o2_view_text(one, "label");
 		const double seconds = json_real_value(json_object_get(one, "seconds"));
 
 		fprintf(out,
-			"%s: %s%s%s: %zu findings of %" PRIu64 " causes in %" PRIu64
+			"%s%s%s%s: %s%s%s: %zu findings of %" PRIu64 " causes in %" PRIu64
 			" answers, %.1f s (profile %s, seed %s)\n",
-			o2_view_text(one, "name"), colour(color, agrees ? GREEN : RED),
+			o2_view_text(one, "name"), label[0] == '\0' ? "" : " (", label,
+			label[0] == '\0' ? "" : ")", colour(color, agrees ? GREEN : RED),
 			agrees ? "agrees" : "differs", colour(color, PLAIN),
 			json_array_size(json_object_get(one, "findings")), o2_view_number(one, "causes"),
 			asked_by(one), seconds, o2_view_text(result, "profile"),
 			o2_view_text(result, "seed"));
+		print_since(one, json_object_get(result, "since"), out);
 	}
 }

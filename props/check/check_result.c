@@ -8,12 +8,11 @@
 
 /* What a run found out as JSON: the one source of the table, the page and the JUnit file. */
 
-bool o2_check_counts(const struct o2_check_options *options, const struct o2_check_subject *subject,
-		     const struct o2_check_finding *finding)
+bool o2_check_counts(const struct o2_check_options *options, const struct o2_check_finding *finding)
 {
 	const enum o2_severity severity = o2_check_severity(finding->difference.check, options->profile);
 
-	return !subject->known.listed[finding->difference.check] &&
+	return finding->difference.known == 0 &&
 	       (severity == O2_CHECK_MUST || (options->pedantic && severity == O2_CHECK_SHOULD));
 }
 
@@ -41,14 +40,15 @@ bool o2_check_stage(enum o2_check_id check, enum o2_stage *stage)
 	return false;
 }
 
-bool o2_check_stale(const struct o2_check_subject *subject, enum o2_check_id check)
+bool o2_check_stale(const struct o2_check_subject *subject, uint32_t index)
 {
-	enum o2_stage stage;
+	const struct o2_known_difference *known = &subject->known.item[index];
+	enum o2_stage stage = known->stage;
 
-	if (!subject->known.listed[check] || !o2_check_stage(check, &stage))
+	if (stage == O2_STAGES && !o2_check_stage(known->check, &stage))
 		return false;
 	for (uint32_t i = 0; i < subject->findings; i++)
-		if (subject->finding[i].difference.check == check)
+		if (subject->finding[i].difference.known == index + 1)
 			return false;
 	return subject->tally[stage].asked - subject->tally[stage].not_implemented >= O2_CHECK_STALE_CASES;
 }
@@ -98,7 +98,7 @@ static json_t *finding_to_json(const struct o2_check_options *options, const str
 			       uint32_t index, uint32_t cause)
 {
 	const struct o2_check_finding *finding = &subject->finding[index];
-	const char *reason = o2_known_reason(&subject->known, finding->difference.check);
+	const uint32_t known = finding->difference.known;
 	json_t *object = json_pack(
 		"{s:i, s:b, s:s, s:s, s:s, s:s, s:s, s:b, s:s?, s:I, s:I, s:s, s:s, s:s, s:s, s:O, s:O, s:O, "
 		"s:O}",
@@ -106,11 +106,12 @@ static json_t *finding_to_json(const struct o2_check_options *options, const str
 		o2_check_name(finding->difference.check), "reason", finding->difference.cause, "severity",
 		o2_severity_name(o2_check_severity(finding->difference.check, options->profile)), "stage",
 		o2_stage_name(finding->stage), "holds", o2_check_text(finding->difference.check), "counts",
-		(int)o2_check_counts(options, subject, finding), "known", reason, "seen",
-		(json_int_t)finding->seen, "explains", (json_int_t)finding->explained, "origin",
-		finding->origin, "field", finding->difference.field, "expected", finding->difference.expected,
-		"found", finding->difference.found, "question", finding->question, "reference",
-		finding->expected, "implementation", finding->found, "also", finding->others);
+		(int)o2_check_counts(options, finding), "known",
+		known == 0 ? NULL : subject->known.item[known - 1].reason, "seen", (json_int_t)finding->seen,
+		"explains", (json_int_t)finding->explained, "origin", finding->origin, "field",
+		finding->difference.field, "expected", finding->difference.expected, "found",
+		finding->difference.found, "question", finding->question, "reference", finding->expected,
+		"implementation", finding->found, "also", finding->others);
 
 	if (object != NULL && finding->shrinkable)
 		json_object_set_new(
@@ -147,6 +148,18 @@ static json_t *unmet_rules(const struct o2_check_subject *subject)
 	return array;
 }
 
+/* Kinds of questions of stages that were asked, of which none was answered. */
+static json_t *unanswered_kinds(const struct o2_check_subject *subject)
+{
+	char text[O2_CHECK_KIND_BYTES];
+	json_t *array = json_array();
+
+	for (uint32_t i = 0; i < O2_CHECK_KINDS; i++)
+		if (subject->kind_answered[i] == 0)
+			json_array_append_new(array, json_string(o2_check_kind_name(i, text)));
+	return array;
+}
+
 /* What the profile does not ask for, where the implementation goes another way than the reference. */
 static json_t *accepted_risks(const struct o2_check_options *options, const struct o2_check_subject *subject)
 {
@@ -160,16 +173,17 @@ static json_t *accepted_risks(const struct o2_check_options *options, const stru
 								o2_check_name((enum o2_check_id)i), "seen",
 								(json_int_t)subject->accepted[i]));
 	}
-	return json_pack("{s:I, s:o}", "not_asked_for", off, "broken", broken);
+	return json_pack("{s:I, s:o, s:I}", "not_asked_for", off, "broken", broken, "not_given",
+			 (json_int_t)subject->not_given);
 }
 
 static bool agrees(const struct o2_check_options *options, const struct o2_check_subject *subject)
 {
 	for (uint32_t i = 0; i < subject->findings; i++)
-		if (o2_check_counts(options, subject, &subject->finding[i]))
+		if (o2_check_counts(options, &subject->finding[i]))
 			return false;
-	for (uint32_t i = 0; i < O2_CHECKS; i++)
-		if (o2_check_stale(subject, (enum o2_check_id)i))
+	for (uint32_t i = 0; i < subject->known.count; i++)
+		if (o2_check_stale(subject, i))
 			return false;
 	return true;
 }
@@ -200,26 +214,26 @@ static json_t *subject_to_json(const struct o2_check_options *options, const str
 	uint32_t causes = 0;
 	json_t *findings = findings_to_json(options, subject, &causes);
 
-	for (uint32_t i = 0; i < O2_CHECKS; i++)
-		if (o2_check_stale(subject, (enum o2_check_id)i))
-			json_array_append_new(
-				stale,
-				json_pack("{s:s, s:s}", "check", o2_check_name((enum o2_check_id)i), "reason",
-					  o2_known_reason(&subject->known, (enum o2_check_id)i)));
-	return json_pack("{s:s, s:s, s:b, s:f, s:I, s:I, s:I, s:o, s:I, s:I, s:o, s:o, s:o, s:o}", "name",
-			 subject->host->name, "title", subject->host->title, "agrees",
+	for (uint32_t i = 0; i < subject->known.count; i++)
+		if (o2_check_stale(subject, i))
+			json_array_append_new(stale, json_pack("{s:s, s:s}", "check",
+							       o2_check_name(subject->known.item[i].check),
+							       "reason", subject->known.item[i].reason));
+	return json_pack("{s:s, s:s, s:s, s:b, s:f, s:I, s:I, s:I, s:o, s:I, s:I, s:o, s:o, s:o, s:o, s:o}",
+			 "name", subject->host->name, "title", subject->host->title, "label",
+			 options->label == NULL ? subject->host->title : options->label, "agrees",
 			 (int)agrees(options, subject), "seconds", subject->seconds, "restarts",
 			 (json_int_t)subject->host->restarts, "unmapped_names", (json_int_t)subject->unmapped,
 			 "late", (json_int_t)subject->late, "stages", stages_to_json(options, subject),
 			 "causes", (json_int_t)causes, "causes_not_kept", (json_int_t)subject->more_causes,
 			 "findings", findings, "stale", stale, "accepted", accepted_risks(options, subject),
-			 "rules_not_met", unmet_rules(subject));
+			 "rules_not_met", unmet_rules(subject), "kinds_not_answered",
+			 unanswered_kinds(subject));
 }
 
 json_t *o2_check_result(const struct o2_check_options *options, const struct o2_check_subject *subjects,
 			uint32_t count)
 {
-	static const char *const profiles[] = {"strict", "kernel"};
 	json_t *list = json_array();
 	bool agree = true;
 	char seed[32];
@@ -229,8 +243,8 @@ json_t *o2_check_result(const struct o2_check_options *options, const struct o2_
 		json_array_append_new(list, subject_to_json(options, &subjects[i]));
 	}
 	snprintf(seed, sizeof(seed), "0x%llx", (unsigned long long)options->seed);
-	return json_pack("{s:s, s:i, s:s, s:s, s:I, s:I, s:b, s:o}", "form", "o2ref/check_result", "version",
-			 1, "profile", profiles[options->profile], "seed", seed, "first",
-			 (json_int_t)options->first, "cases", (json_int_t)options->cases, "agree", (int)agree,
-			 "implementations", list);
+	return json_pack("{s:s, s:i, s:s?, s:s, s:s, s:I, s:I, s:b, s:o}", "form", "o2ref/check_result",
+			 "version", 1, "label", options->label, "profile", o2_profile_name(options->profile),
+			 "seed", seed, "first", (json_int_t)options->first, "cases",
+			 (json_int_t)options->cases, "agree", (int)agree, "implementations", list);
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/monotonic.h"
+#include "oracle/flavour.h"
 #include "props/check/check_internal.h"
 
 /* Answers that come too late before a stage is given up.  Of questions that crash it most are left out. */
@@ -89,6 +90,15 @@ static void count_hang(struct o2_check_run *run, enum o2_stage stage, const stru
 		subject->given_up[stage] = true;
 }
 
+static void count_kind(struct o2_check_subject *subject, const struct o2_case *asked,
+		       const struct o2_answer *answer)
+{
+	const uint32_t kind = o2_check_kind(asked);
+
+	if (kind != O2_CHECK_KINDS && answer->kind != O2_ANSWER_NOT_IMPLEMENTED)
+		subject->kind_answered[kind]++;
+}
+
 static void answered(void *context, uint32_t index, const struct o2_answer *answer)
 {
 	struct o2_check_run *run = context;
@@ -98,6 +108,7 @@ static void answered(void *context, uint32_t index, const struct o2_answer *answ
 
 	tally->asked++;
 	run->answers++;
+	count_kind(run->subject, &item->asked, answer);
 	count_hang(run, item->asked.stage, answer);
 	o2_steer_note(run->steer, &item->asked,
 		      answer->kind == O2_ANSWER_RESULT || answer->kind == O2_ANSWER_REFUSED);
@@ -127,6 +138,39 @@ static void answered(void *context, uint32_t index, const struct o2_answer *answ
 		tally->agreed++;
 }
 
+static void flavour_answered(void *context, uint32_t index, const struct o2_answer *answer)
+{
+	bool *takes = context;
+
+	takes[index] = answer->kind == O2_ANSWER_RESULT;
+}
+
+/* Before the first message: which flavours of checksum it takes. */
+static void ask_flavour(struct o2_check_run *run, struct o2_case *const *asked, uint32_t count)
+{
+	struct o2_host *host = run->subject->host;
+	struct o2_case *question[2];
+	bool takes[2] = {false, false};
+	bool decodes = false;
+
+	for (uint32_t i = 0; i < count; i++)
+		decodes |= asked[i]->stage == O2_STAGE_MSG_DECODE;
+	if (!decodes || run->flavour_asked)
+		return;
+	run->flavour_asked = true;
+	question[0] = calloc(2, sizeof(*question[0]));
+	if (question[0] == NULL) {
+		run->rc = -ENOMEM;
+		return;
+	}
+	question[1] = question[0] + 1;
+	o2_flavour_question(O2_CKSUM_UNSIGNED, question[0]);
+	o2_flavour_question(O2_CKSUM_SIGNED, question[1]);
+	run->rc = host->ops->ask(host, question, 2, flavour_answered, takes);
+	run->comparison->flavour = o2_flavour_of(takes[0], takes[1]);
+	free(question[0]);
+}
+
 void o2_check_flush(struct o2_check_run *run)
 {
 	struct o2_host *host = run->subject->host;
@@ -143,7 +187,9 @@ void o2_check_flush(struct o2_check_run *run)
 		if (asked[i]->stage == O2_STAGE_MSG_ENCODE && !host->has_capacity)
 			asked[i]->msg_encode.capacity_bytes = O2_MSG_BYTES;
 	}
-	run->rc = host->ops->ask(host, asked, count, answered, run);
+	ask_flavour(run, asked, count);
+	if (run->rc == 0)
+		run->rc = host->ops->ask(host, asked, count, answered, run);
 	began = o2_monotonic_seconds();
 	for (uint32_t i = 0; run->rc == 0 && i < run->leads; i++)
 		o2_check_follow(run, &run->lead[i]);
@@ -168,6 +214,10 @@ void o2_check_add(struct o2_check_run *run)
 
 	if (!run->options->stage[stage] || run->subject->given_up[stage])
 		return;
+	if (!o2_profile_asks(run->options->profile, &item->asked, run->expected)) {
+		run->subject->not_given++;
+		return;
+	}
 	if (run->subject->host->absent[stage]) {
 		run->subject->tally[stage].asked++;
 		run->subject->tally[stage].not_implemented++;
@@ -239,6 +289,7 @@ static int open_run(struct o2_check_run *run)
 		return -ENOMEM;
 	run->comparison->profile = run->options->profile;
 	run->comparison->map = &run->subject->map;
+	run->comparison->known = &run->subject->known;
 	for (uint32_t i = 0; i < O2_HOST_BATCH; i++) {
 		run->item[i] = calloc(1, sizeof(*run->item[i]));
 		if (run->item[i] == NULL)
@@ -268,7 +319,9 @@ int o2_check_run(const struct o2_check_options *options, struct o2_check_subject
 		rc = o2_check_choices(&run, options->choices, text, text_bytes);
 	else if (rc == 0 && options->case_file != NULL)
 		rc = o2_check_file(&run, options->case_file, text, text_bytes);
-	else if (rc == 0 && options->corpus != NULL)
+	else if (rc == 0)
+		o2_check_again(&run);
+	if (rc == 0 && options->corpus != NULL && options->choices == NULL && options->case_file == NULL)
 		rc = o2_check_corpus(&run, options->corpus, text, text_bytes);
 	if (rc == 0) {
 		o2_check_flush(&run);

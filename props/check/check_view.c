@@ -2,6 +2,7 @@
 #include "props/check/check_view.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 const char *o2_view_text(const json_t *object, const char *key)
 {
@@ -18,6 +19,13 @@ uint64_t o2_view_number(const json_t *object, const char *key)
 bool o2_view_flag(const json_t *object, const char *key)
 {
 	return json_is_true(json_object_get(object, key));
+}
+
+const char *o2_view_since(const json_t *finding)
+{
+	const char *since = o2_view_text(finding, "since");
+
+	return strcmp(since, "same") == 0 ? "the same" : since;
 }
 
 void o2_view_shrunk(const json_t *finding, FILE *out)

@@ -15,6 +15,9 @@ const char *o2_view_text(const json_t *object, const char *key);
 uint64_t o2_view_number(const json_t *object, const char *key);
 bool o2_view_flag(const json_t *object, const char *key);
 
+/* "new", "the same", or "": there is no earlier result. */
+const char *o2_view_since(const json_t *finding);
+
 /* "; shrunk from ... to ...", when a finding was. */
 void o2_view_shrunk(const json_t *finding, FILE *out);
 

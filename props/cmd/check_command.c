@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "oracle/selftest.h"
+#include "props/check/check_since.h"
 #include "props/cmd/check_options.h"
 
 /* `o2ref check`: open the implementations, run, write the reports. */
@@ -65,13 +66,21 @@ static const char *find_corpus(char *path, size_t path_bytes)
 
 /* --- replay --- */
 
+/* It came from an earlier result, which need not be there any more. */
+static bool is_told_again(const json_t *finding)
+{
+	return json_object_get(finding, "choices") == NULL &&
+	       strncmp(json_string_value(json_object_get(finding, "origin")), "finding ",
+		       strlen("finding ")) == 0;
+}
+
 /* The question itself as a word of a command; NULL when it is too long, or what its choices stand for. */
 static char *word_of(const json_t *finding)
 {
 	const json_t *shrunk = json_object_get(finding, "shrunk");
 	char *text = NULL;
 
-	if (json_is_true(json_object_get(shrunk, "simplified")))
+	if (json_is_true(json_object_get(shrunk, "simplified")) || is_told_again(finding))
 		text = json_dumps(json_object_get(finding, "question"), JSON_COMPACT);
 	if (text != NULL && strlen(text) > MAX_WORD_BYTES) {
 		free(text);
@@ -184,10 +193,26 @@ static void write_json(const json_t *result, FILE *out)
 	fputc('\n', out);
 }
 
+static bool has_stale(const json_t *result)
+{
+	const json_t *one;
+	size_t i;
+
+	json_array_foreach(json_object_get(result, "implementations"), i, one)
+		if (json_array_size(json_object_get(one, "stale")) > 0)
+			return true;
+	return false;
+}
+
 static int report(const struct o2_check_arguments *a, json_t *result)
 {
 	int rc = add_replays(a, result);
+	bool right = json_is_true(json_object_get(result, "agree"));
 
+	if (a->since != NULL) {
+		o2_check_since(result, a->options.since, a->since);
+		right = right || (!o2_check_since_has_new(result) && !has_stale(result));
+	}
 	/* Standard output carries one thing. */
 	o2_check_print(result, a->color, a->json != NULL && strcmp(a->json, "-") == 0 ? stderr : stdout);
 	if (rc == 0 && a->json != NULL)
@@ -198,7 +223,7 @@ static int report(const struct o2_check_arguments *a, json_t *result)
 		rc = to_file(a, a->junit, result, o2_check_junit);
 	if (rc != 0)
 		return rc;
-	return json_is_true(json_object_get(result, "agree")) ? O2_CHECK_EXIT_AGREE : O2_CHECK_EXIT_DIFFER;
+	return right ? O2_CHECK_EXIT_AGREE : O2_CHECK_EXIT_DIFFER;
 }
 
 /* --- running --- */
@@ -253,6 +278,7 @@ static int run_subject(const struct o2_check_arguments *a, uint32_t index, struc
 	char text[512];
 	int rc = read_judgement(a, subject);
 
+	subject->place = index;
 	if (rc == 0)
 		rc = open_host(a, index, alone, &subject->host);
 	if (rc != 0)
@@ -266,6 +292,23 @@ static int run_subject(const struct o2_check_arguments *a, uint32_t index, struc
 	if (!answered_anything(subject))
 		return o2_complain(a->name, "check: %s: it implements none of what it was asked",
 				   subject->host->name);
+	return 0;
+}
+
+/* Of another profile causes cannot be compared: what is a difference there may be none here. */
+static int read_since(struct o2_check_arguments *a)
+{
+	const char *profile = o2_profile_name(a->options.profile), *then;
+	char text[512];
+	json_t *old = o2_check_since_read(a->since, text, sizeof(text));
+
+	a->options.since = old;
+	if (old == NULL)
+		return o2_complain(a->name, "check: %s", text);
+	then = json_string_value(json_object_get(old, "profile"));
+	if (then == NULL || strcmp(then, profile) != 0)
+		return o2_complain(a->name, "check: %s: its profile is '%s', that of this run %s", a->since,
+				   then == NULL ? "" : then, profile);
 	return 0;
 }
 
@@ -283,6 +326,8 @@ static int check(struct o2_check_arguments *a)
 		a->options.corpus = find_corpus(corpus, sizeof(corpus));
 	else if (!is_directory(a->options.corpus))
 		rc = o2_complain(a->name, "check: %s: %s", a->options.corpus, strerror(ENOTDIR));
+	if (rc == 0 && a->since != NULL)
+		rc = read_since(a);
 	for (uint32_t i = 0; rc == 0 && i < count; i++)
 		rc = run_subject(a, i, &subjects[i]);
 	if (rc == 0)
@@ -290,6 +335,7 @@ static int check(struct o2_check_arguments *a)
 	if (rc == 0)
 		rc = result == NULL ? O2_CHECK_EXIT_CANNOT : report(a, result);
 	json_decref(result);
+	json_decref((json_t *)(uintptr_t)a->options.since);
 	for (uint32_t i = 0; subjects != NULL && i < count; i++) {
 		if (subjects[i].host != NULL)
 			subjects[i].host->ops->close(subjects[i].host);

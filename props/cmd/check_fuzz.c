@@ -40,6 +40,8 @@ int o2_check_fuzz(const struct o2_check_arguments *a)
 	}
 	setenv("O2REF_IMPL", library, 1);
 	setenv("O2REF_KNOWN", a->known == NULL ? "" : a->known, 1);
+	setenv("O2REF_MAP", a->map == NULL ? "" : a->map, 1);
+	setenv("O2REF_PROFILE", o2_profile_name(a->options.profile), 1);
 	words[n++] = path;
 	for (char *const *word = a->program; word != NULL && *word != NULL && n + 1 < MAX_WORDS; word++)
 		words[n++] = *word;

@@ -31,7 +31,10 @@ static const char *stage_name(unsigned int stage)
 	return stage < O2_STAGES ? o2_stage_name((enum o2_stage)stage) : NULL;
 }
 
-static const char *const profiles[] = {[O2_PROFILE_STRICT] = "strict", [O2_PROFILE_KERNEL] = "kernel", NULL};
+static const char *profile_name(unsigned int profile)
+{
+	return profile < O2_PROFILES ? o2_profile_name((enum o2_profile)profile) : NULL;
+}
 
 #define O2_OPTION_TARGET struct o2_check_arguments
 
@@ -60,14 +63,20 @@ static const struct o2_option option_table[] = {
 	{"profile", "P",
 	 "strict (default), or kernel: what public trees do where the reference is stricter is no "
 	 "difference",
-	 O2_NAME(options.profile, profiles)},
+	 O2_NAME_OF(options.profile, profile_name)},
 	{"map", "FILE", "error map: the implementation's error names as rules of the reference",
 	 O2_TEXT(map)},
 	{"known", "FILE", "known differences, each with a reason", O2_TEXT(known)},
 	{"pedantic", NULL, "differences of severity `should` count as well", O2_FLAG(options.pedantic)},
+	{"compare", "OLD.json",
+	 "an earlier result: ask its questions first, say which causes are new, the same or gone; only a new "
+	 "one is a difference",
+	 O2_TEXT(since)},
 	{"shrink", "N", "questions that making a finding small may take (default 2000)",
 	 O2_NUMBER(options.shrink_calls, 0, MAX_SHRINK)},
 	{O2_TITLE("what comes out")},
+	{"label", "TEXT", "what is tested, for the reports: a name and a commit, say",
+	 O2_TEXT(options.label)},
 	{"out", "DIR", "write each finding's case there, for --case", O2_TEXT(out_dir)},
 	{"json", "FILE", "the result as JSON; - is standard output", O2_TEXT(json)},
 	{"html", "FILE", "the result as a page", O2_TEXT(html)},
@@ -91,7 +100,8 @@ static const struct o2_command check_command = {
 		 "PROGRAM speaks the process protocol (o2ref-impl(7)).  A FILE that is no .so is a program "
 		 "without arguments.",
 	.options = option_table,
-	.end = "Exit status: 0 all agree, 1 a difference, 2 usage or a file that cannot be read, 77 cannot "
+	.end = "Exit status: 0 all agree, 1 a difference (with --compare: a new one), 2 usage or a file that "
+	       "cannot be read, 77 cannot "
 	       "run here.",
 };
 

@@ -32,6 +32,7 @@ struct o2_check_arguments {
 	const char *map;
 	const char *known;
 	const char *out_dir;
+	const char *since; /* file of an earlier result */
 	const char *json;
 	const char *html;
 	const char *junit;

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "props/command/commands.h"
 
+#include <ctype.h>
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -21,6 +23,9 @@ static const struct o2_tally_row situations[O2_COMMANDS_SITUATIONS] = {
 	[O2_COMMANDS_MESSAGE] = {"message", true},
 	[O2_COMMANDS_LINES] = {"line", true},
 	[O2_COMMANDS_RECORD] = {"reject_record", true},
+	[O2_COMMANDS_LST] = {"lst", true},
+	[O2_COMMANDS_LST_WRONG] = {"lst_with_a_wrong_bit", true},
+	[O2_COMMANDS_LST_REFUSED] = {"lst_out_of_range", true},
 };
 
 static void add_line(struct o2_report *report, const char *what, const char *text)
@@ -53,9 +58,50 @@ bool o2_commands_go(struct o2_commands_run *run, int status)
 	return false;
 }
 
+/* '#' in the pattern stands for a number, with or without a point. */
+static bool fits(const char *text, const char *pattern)
+{
+	for (; *pattern != '\0'; pattern++) {
+		if (*pattern != '#') {
+			if (*text++ != *pattern)
+				return false;
+			continue;
+		}
+		if (!isdigit((unsigned char)*text))
+			return false;
+		text += strspn(text, "0123456789.");
+	}
+	return *text == '\0';
+}
+
+void o2_commands_says(struct o2_commands_run *run, const char *what, const char *text, const char *format,
+		      ...)
+{
+	char pattern[2048];
+	va_list list;
+
+	va_start(list, format);
+	vsnprintf(pattern, sizeof(pattern), format, list);
+	va_end(list);
+	if (run->report->failed || fits(text, pattern))
+		return;
+	o2_commands_wrong(run, what);
+	o2_report_add(run->report, "expected %s", pattern);
+}
+
+void o2_commands_words(struct o2_commands_run *run, const char *line)
+{
+	while (*line != '\0') {
+		const size_t length = strcspn(line, " ");
+
+		o2_command_word(&run->command, "%.*s", (int)length, line);
+		line += length + (line[length] == ' ');
+	}
+}
+
 static enum o2_status run_case(void *context, struct o2_choice *choice, struct o2_report *report)
 {
-	static const uint32_t weights[] = {5, 2, 6, 2, 4, 1};
+	static const uint32_t weights[] = {5, 2, 6, 2, 4, 1, 3};
 	struct o2_commands_run *run = context;
 
 	o2_report_clear(report);
@@ -65,7 +111,7 @@ static enum o2_status run_case(void *context, struct o2_choice *choice, struct o
 	run->command.input = NULL;
 	run->command.input_bytes = 0;
 	run->tally.cases++;
-	switch (o2_draw_weighted(choice, weights, 6)) {
+	switch (o2_draw_weighted(choice, weights, 7)) {
 	case 0:
 		o2_commands_net(run);
 		break;
@@ -81,8 +127,11 @@ static enum o2_status run_case(void *context, struct o2_choice *choice, struct o
 	case 4:
 		o2_commands_lines(run);
 		break;
-	default:
+	case 5:
 		o2_commands_reject(run);
+		break;
+	default:
+		o2_commands_lst(run);
 		break;
 	}
 	return o2_choice_status(choice, report->failed ? O2_STATUS_INTERESTING : O2_STATUS_VALID);

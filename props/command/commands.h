@@ -2,6 +2,8 @@
 #ifndef O2_PROPS_COMMANDS_H
 #define O2_PROPS_COMMANDS_H
 
+#include <jansson.h>
+
 #include "props/command/command.h"
 #include "props/engine/property.h"
 #include "props/engine/tally.h"
@@ -28,6 +30,9 @@ enum o2_commands_situation {
 	O2_COMMANDS_MESSAGE,
 	O2_COMMANDS_LINES,
 	O2_COMMANDS_RECORD,
+	O2_COMMANDS_LST,
+	O2_COMMANDS_LST_WRONG,
+	O2_COMMANDS_LST_REFUSED,
 	O2_COMMANDS_SITUATIONS,
 };
 
@@ -46,6 +51,13 @@ struct o2_property o2_commands_property(struct o2_commands_run *run);
 bool o2_commands_go(struct o2_commands_run *run, int status);
 /* The output is not what was foretold. */
 void o2_commands_wrong(struct o2_commands_run *run, const char *what);
+/* The words of a line, which spaces divide. */
+void o2_commands_words(struct o2_commands_run *run, const char *line);
+/* The whole text has to be that; '#' stands for any number.  what: of the finding. */
+void o2_commands_says(struct o2_commands_run *run, const char *what, const char *text, const char *format,
+		      ...) __attribute__((format(printf, 4, 5)));
+/* Whether the times and rates of a summary fit to each other and to what it counts. */
+bool o2_commands_rates_fit(const json_t *summary);
 
 /* Each draws a case, and holds it. */
 void o2_commands_net(struct o2_commands_run *run);
@@ -53,6 +65,7 @@ void o2_commands_conform(struct o2_commands_run *run);
 void o2_commands_misused(struct o2_commands_run *run);
 void o2_commands_lines(struct o2_commands_run *run);
 void o2_commands_reject(struct o2_commands_run *run);
+void o2_commands_lst(struct o2_commands_run *run);
 void o2_commands_capture(struct o2_commands_run *run);
 /* msg: as it was encoded into the bytes. */
 void o2_commands_message(struct o2_commands_run *run, const struct o2_msg *msg, const uint8_t *bytes);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Command lines that are wrong, and help; peers that misbehave, as ping, put and get tell it. */
-#include <ctype.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -11,120 +9,110 @@
 #define PEER	    "10.99.0.1@o2ib"
 #define PLACE_BYTES (8u << 20) /* docs/peer.md: what serve offers */
 
-/* '#' in the pattern stands for a number, with or without a point. */
-static bool fits(const char *text, const char *pattern)
-{
-	for (; *pattern != '\0'; pattern++) {
-		if (*pattern != '#') {
-			if (*text++ != *pattern)
-				return false;
-			continue;
-		}
-		if (!isdigit((unsigned char)*text))
-			return false;
-		text += strspn(text, "0123456789.");
-	}
-	return *text == '\0';
-}
-
-static void says(struct o2_commands_run *run, const char *what, const char *text, const char *format, ...)
-	__attribute__((format(printf, 4, 5)));
-
-static void says(struct o2_commands_run *run, const char *what, const char *text, const char *format, ...)
-{
-	char pattern[2048];
-	va_list list;
-
-	va_start(list, format);
-	vsnprintf(pattern, sizeof(pattern), format, list);
-	va_end(list);
-	if (run->report->failed || fits(text, pattern))
-		return;
-	o2_commands_wrong(run, what);
-	o2_report_add(run->report, "expected %s", pattern);
-}
-
-static void words(struct o2_commands_run *run, const char *line)
-{
-	while (*line != '\0') {
-		const size_t length = strcspn(line, " ");
-
-		o2_command_word(&run->command, "%.*s", (int)length, line);
-		line += length + (line[length] == ' ');
-	}
-}
-
 /* --- command lines --- */
 
+static const struct {
+	const char *line, *said;
+} wrong_lines[] = {
+	{"", "no command given (see: o2ref --help)"},
+	{"nothing", "'nothing' is no command (see: o2ref --help)"},
+	{"--nothing", "'--nothing' is no command (see: o2ref --help)"},
+	{"encode --nothing", "'--nothing' is no option, or its value is missing (see: o2ref encode --help)"},
+	{"decode --nothing", "'--nothing' is no option, or its value is missing (see: o2ref decode --help)"},
+	{"judge --nothing", "'--nothing' is no option, or its value is missing (see: o2ref judge --help)"},
+	{"decode --pcap --reject x",
+	 "--pcap goes with neither --reject nor --hex-input (see: o2ref decode --help)"},
+	{"decode --pcap --hex-input x",
+	 "--pcap goes with neither --reject nor --hex-input (see: o2ref decode --help)"},
+	{"decode --hex-input --raw-input x",
+	 "--hex-input and --raw-input exclude each other (see: o2ref decode --help)"},
+	{"decode --color=x", "--color is 'x', not auto, always or never (see: o2ref decode --help)"},
+	{"judge --events=3 x", "--events is for --html (see: o2ref judge --help)"},
+	{"judge --live=lo x", "--live is in place of FILE (see: o2ref judge --help)"},
+	{"judge --seconds=3 x", "--seconds and --packets are for --live (see: o2ref judge --help)"},
+	{"judge --packets=3 x", "--seconds and --packets are for --live (see: o2ref judge --help)"},
+	{"encode", "no file given (see: o2ref encode --help)"},
+	{"encode --hex a b", "more than one file (see: o2ref encode --help)"},
+	{"decode", "no file given (see: o2ref decode --help)"},
+	{"judge", "no file given (see: o2ref judge --help)"},
+	{"ping --device=loop", "exactly one NID is needed (see: o2ref ping --help)"},
+	{"get --device loop 1 2", "exactly one NID is needed (see: o2ref get --help)"},
+	{"lst --device=loop " PEER, "a NID is needed, and ping, read or write (see: o2ref lst --help)"},
+	{"lst --device=loop read " PEER, "'" PEER "' is not ping, read or write (see: o2ref lst --help)"},
+	{"put --device=loop x@y", "'x@y' is no NID such as 10.77.0.1@o2ib (see: o2ref put --help)"},
+	{"ping --device=loop 10.1.2.3@tcp",
+	 "'10.1.2.3@tcp' is no NID such as 10.77.0.1@o2ib (see: o2ref ping --help)"},
+	{"ping --device=loop --nid=" PEER " " PEER, "'" PEER "' is our own NID (see: o2ref ping --help)"},
+	{"get --device=loop --nid=10.99.0.1@o2ib5 " PEER,
+	 "'" PEER "' is not on the network of our NID (see: o2ref get --help)"},
+	{"put --device=loop --size=3 --fragments=4 " PEER,
+	 "3 bytes cannot be in 4 pieces (see: o2ref put --help)"},
+	{"put --device=loop --offset=4294967296 " PEER,
+	 "--offset is '4294967296', not a number of 0 to 4294967295 (see: o2ref put --help)"},
+	{"get --device=loop --mode=x " PEER, "--mode is 'x', not global, fmr, fastreg, user, phys or "
+					     "fastreg_gaps (see: o2ref get --help)"},
+	{"get --device=loop --checksum=x " PEER,
+	 "--checksum is 'x', not off, unsigned, signed or auto (see: o2ref get --help)"},
+	{"conform --device=loop --profile=x " PEER,
+	 "--profile is 'x', not strict or kernel (see: o2ref conform --help)"},
+	{"serve --device=loop", "device loop is a network inside the process: nobody could reach the server"},
+	{"serve --device=loop x", "'x' is one argument too many (see: o2ref serve --help)"},
+	{"serve --device=loop --buffer=5", "--buffer is '5', not PORTAL:MATCHBITS[:BYTES][:ro], or "
+					   "one too many (see: o2ref serve --help)"},
+	{"serve --device=loop --buffer=5:6:7:rw",
+	 "--buffer is '5:6:7:rw', not PORTAL:MATCHBITS[:BYTES][:ro], or one too many (see: o2ref "
+	 "serve --help)"},
+	{"serve --device=loop --buffer=5:6:0",
+	 "--buffer is '5:6:0', not PORTAL:MATCHBITS[:BYTES][:ro], or one too many (see: o2ref serve "
+	 "--help)"},
+	{"serve --device=loop --buffer=4294967296:6",
+	 "--buffer is '4294967296:6', not PORTAL:MATCHBITS[:BYTES][:ro], or one too many (see: o2ref "
+	 "serve --help)"},
+	{"serve --device=loop --buffer=5:6:67108865",
+	 "--buffer is '5:6:67108865', not PORTAL:MATCHBITS[:BYTES][:ro], or one too many (see: o2ref "
+	 "serve --help)"},
+	{"serve --device=loop --fragments=5 --buffer=1:0x2:4:ro",
+	 "4 bytes cannot be in 5 pieces (see: o2ref serve --help)"},
+	{"encode /no/such/file", "/no/such/file: No such file or directory"},
+	{"decode /no/such/file", "/no/such/file: No such file or directory"},
+	{"judge /no/such/file", "/no/such/file: No such file or directory"},
+	{"conform --device=loop --known=/no/such/file " PEER, "/no/such/file: No such file or directory"},
+	{"conform --device=loop --out=/no/such/dir " PEER, "/no/such/dir: No such file or directory"},
+	{"ping --nothing", "'--nothing' is no option, or its value is missing (see: o2ref ping --help)"},
+	{"ping --device", "'--device' is no option, or its value is missing (see: o2ref ping --help)"},
+};
+
+/* Several, one after the other: each costs little. */
 static void wrong_line(struct o2_commands_run *run)
 {
-	static const struct {
-		const char *line, *said;
-	} lines[] = {
-		{"", "no command given (see: o2ref --help)"},
-		{"nothing", "'nothing' is no command (see: o2ref --help)"},
-		{"--nothing", "'--nothing' is no command (see: o2ref --help)"},
-		{"encode", "no file given (see: o2ref encode --help)"},
-		{"encode --hex a b", "more than one file (see: o2ref encode --help)"},
-		{"decode", "no file given (see: o2ref decode --help)"},
-		{"judge", "no file given (see: o2ref judge --help)"},
-		{"ping --device=loop", "exactly one NID is needed (see: o2ref ping --help)"},
-		{"get --device loop 1 2", "exactly one NID is needed (see: o2ref get --help)"},
-		{"put --device=loop x@y", "'x@y' is no NID such as 10.77.0.1@o2ib (see: o2ref put --help)"},
-		{"ping --device=loop 10.1.2.3@tcp",
-		 "'10.1.2.3@tcp' is no NID such as 10.77.0.1@o2ib (see: o2ref ping --help)"},
-		{"ping --device=loop --nid=" PEER " " PEER,
-		 "'" PEER "' is our own NID (see: o2ref ping --help)"},
-		{"get --device=loop --nid=10.99.0.1@o2ib5 " PEER,
-		 "'" PEER "' is not on the network of our NID (see: o2ref get --help)"},
-		{"put --device=loop --size=3 --fragments=4 " PEER,
-		 "3 bytes cannot be in 4 pieces (see: o2ref put --help)"},
-		{"put --device=loop --offset=4294967296 " PEER,
-		 "--offset is '4294967296', not a number of 0 to 4294967295 (see: o2ref put --help)"},
-		{"get --device=loop --mode=x " PEER, "--mode is 'x', not global, fmr, fastreg, user, phys or "
-						     "fastreg_gaps (see: o2ref get --help)"},
-		{"get --device=loop --checksum=x " PEER,
-		 "--checksum is 'x', not off, unsigned, signed or auto (see: o2ref get --help)"},
-		{"conform --device=loop --profile=x " PEER,
-		 "--profile is 'x', not strict or kernel (see: o2ref conform --help)"},
-		{"serve --device=loop",
-		 "device loop is a network inside the process: nobody could reach the server"},
-		{"serve --device=loop x", "'x' is one argument too many (see: o2ref serve --help)"},
-		{"serve --device=loop --buffer=5", "--buffer is '5', not PORTAL:MATCHBITS[:BYTES][:ro], or "
-						   "one too many (see: o2ref serve --help)"},
-		{"serve --device=loop --buffer=5:6:7:rw",
-		 "--buffer is '5:6:7:rw', not PORTAL:MATCHBITS[:BYTES][:ro], or one too many (see: o2ref "
-		 "serve --help)"},
-		{"serve --device=loop --buffer=5:6:0",
-		 "--buffer is '5:6:0', not PORTAL:MATCHBITS[:BYTES][:ro], or one too many (see: o2ref serve "
-		 "--help)"},
-		{"serve --device=loop --buffer=4294967296:6",
-		 "--buffer is '4294967296:6', not PORTAL:MATCHBITS[:BYTES][:ro], or one too many (see: o2ref "
-		 "serve --help)"},
-		{"serve --device=loop --buffer=5:6:67108865",
-		 "--buffer is '5:6:67108865', not PORTAL:MATCHBITS[:BYTES][:ro], or one too many (see: o2ref "
-		 "serve --help)"},
-		{"serve --device=loop --fragments=5 --buffer=1:0x2:4:ro",
-		 "4 bytes cannot be in 5 pieces (see: o2ref serve --help)"},
-		{"encode /no/such/file", "/no/such/file: No such file or directory"},
-		{"decode /no/such/file", "/no/such/file: No such file or directory"},
-		{"judge /no/such/file", "/no/such/file: No such file or directory"},
-		{"conform --device=loop --known=/no/such/file " PEER,
-		 "/no/such/file: No such file or directory"},
-		{"conform --device=loop --out=/no/such/dir " PEER, "/no/such/dir: No such file or directory"},
-		{"ping --nothing",
-		 "'--nothing' is no option, or its value is missing (see: o2ref ping --help)"},
-		{"ping --device",
-		 "'--device' is no option, or its value is missing (see: o2ref ping --help)"},
-	};
-	const size_t which = o2_draw_pick(run->c, sizeof(lines) / sizeof(lines[0]));
+	const size_t count = sizeof(wrong_lines) / sizeof(wrong_lines[0]);
+	size_t which = o2_draw_pick(run->c, count);
 
-	run->command.words = 0;
-	words(run, lines[which].line);
+	for (int i = 0; i < 8 && !run->report->failed; i++, which = (which + 1) % count) {
+		run->command.words = 0;
+		o2_commands_words(run, wrong_lines[which].line);
+		if (!o2_commands_go(run, 2))
+			return;
+		o2_commands_says(run, "complaint", run->command.err, "o2ref: %s\n", wrong_lines[which].said);
+		o2_commands_says(run, "output", run->command.out, "%s", "");
+	}
+}
+
+/* Up to 16 places can be offered. */
+static void many_buffers(struct o2_commands_run *run)
+{
+	const uint64_t count = 16 + o2_draw(run->c, 1);
+
+	o2_commands_words(run, "serve --device=loop");
+	for (uint64_t i = 1; i <= count; i++)
+		o2_command_word(&run->command, "--buffer=%" PRIu64 ":0x%" PRIx64 ":ro", i, i);
 	if (!o2_commands_go(run, 2))
 		return;
-	says(run, "complaint", run->command.err, "o2ref: %s\n", lines[which].said);
-	says(run, "output", run->command.out, "%s", "");
+	o2_commands_says(run, "complaint", run->command.err, "o2ref: %s\n",
+			 count == 16 ? "device loop is a network inside the process: nobody could reach the "
+				       "server"
+				     : "--buffer is '17:0x11:ro', not PORTAL:MATCHBITS[:BYTES][:ro], or one "
+				       "too many (see: o2ref serve --help)");
 }
 
 /* The last of those in flight has to lie below 2^32. */
@@ -137,18 +125,18 @@ static void far_offset(struct o2_commands_run *run)
 
 	if (offset > UINT32_MAX)
 		return;
-	words(run, "put --device=loop --verify");
+	o2_commands_words(run, "put --device=loop --verify");
 	o2_command_word(&run->command, "--size=%" PRIu64, size);
 	o2_command_word(&run->command, "--count=%" PRIu64, count);
 	o2_command_word(&run->command, "--in-flight=%" PRIu64, at_once);
 	o2_command_word(&run->command, "--offset=%" PRIu64, offset);
-	words(run, PEER);
+	o2_commands_words(run, PEER);
 	if (!o2_commands_go(run, 2))
 		return;
-	says(run, "complaint", run->command.err,
-	     "o2ref: --offset is %" PRIu64 ": the last of %" PRIu64 " in flight, %" PRIu64
-	     " bytes apart, is at %" PRIu64 ", limit 4294967295 (see: o2ref put --help)\n",
-	     offset, lanes, size, last);
+	o2_commands_says(run, "complaint", run->command.err,
+			 "o2ref: --offset is %" PRIu64 ": the last of %" PRIu64 " in flight, %" PRIu64
+			 " bytes apart, is at %" PRIu64 ", limit 4294967295 (see: o2ref put --help)\n",
+			 offset, lanes, size, last);
 }
 
 /* Of the program, and of each command: what it is called with comes first, and its options one by one. */
@@ -193,13 +181,17 @@ static void help(struct o2_commands_run *run)
 		{"serve --device=loop --help",
 		 "usage: o2ref serve [OPTION]...\n\n",
 		 {"\n  --buffer ", "\n  --truncate ", "\n  second-page-wrong ", "\n  --features N "}},
+		{"lst --device=loop --help",
+		 "usage: o2ref lst [OPTION]... NID ping|read|write\n\n",
+		 {"\n  --check KIND ", "\n  --concurrency N ", "\n  --force ",
+		  "\n\nexit status: 0 all is well"}},
 		{"conform --device=loop --help",
 		 "usage: o2ref conform [OPTION]... NID\n       o2ref conform --list\n\n",
 		 {"\n  --only ", "\n  --known ", "\n  --out ", "\n  --rounds N "}},
 	};
 	const size_t which = o2_draw_pick(run->c, sizeof(helps) / sizeof(helps[0]));
 
-	words(run, helps[which].line);
+	o2_commands_words(run, helps[which].line);
 	if (!o2_commands_go(run, 0))
 		return;
 	if (strncmp(run->command.out, helps[which].begins, strlen(helps[which].begins)) != 0)
@@ -223,8 +215,8 @@ struct bent {
 
 static void start(struct o2_commands_run *run, struct bent *bent, const char *quirk)
 {
-	words(run, bent->command);
-	words(run, "--device=loop --timeout=1");
+	o2_commands_words(run, bent->command);
+	o2_commands_words(run, "--device=loop --timeout=1");
 	bent->judge = o2_draw_bool(run->c, 1, 1);
 	if (strcmp(bent->command, "ping") != 0) {
 		o2_command_word(&run->command, "--size=%" PRIu64, bent->size);
@@ -233,7 +225,7 @@ static void start(struct o2_commands_run *run, struct bent *bent, const char *qu
 	if (quirk != NULL)
 		o2_command_word(&run->command, "--loop-quirk=%s", quirk);
 	if (bent->judge)
-		words(run, "--judge");
+		o2_commands_words(run, "--judge");
 }
 
 /* The summary of one that was done, or has failed; verified: how many were looked at, and wrong. */
@@ -250,7 +242,7 @@ static void summary(struct o2_commands_run *run, const struct bent *bent, bool d
 					 done, wrong);
 	if (bent->judge)
 		snprintf(text + used, sizeof(text) - used, "judge: %s\n", judged);
-	says(run, "summary", run->command.out, "%s", text);
+	o2_commands_says(run, "summary", run->command.out, "%s", text);
 }
 
 /* Past the end there is nothing; one quirk says that all was moved. */
@@ -262,16 +254,17 @@ static void past_the_end(struct o2_commands_run *run)
 	run->tally.seen[O2_COMMANDS_NO_ROOM]++;
 	bent.offset = PLACE_BYTES - bent.size + 1 + o2_draw(run->c, bent.size - 1);
 	start(run, &bent, claims ? "short-get-claims" : NULL);
-	words(run, PEER);
+	o2_commands_words(run, PEER);
 	if (!o2_commands_go(run, claims ? 0 : 1))
 		return;
-	says(run, "complaint", run->command.err, "%s",
-	     claims ? ""
-		    : "o2ref: GET 0 at " PEER
-		      ": it has nothing at that portal and match bits, or no room there "
-		      "(ENODATA): the peer reports a failure: transfer/peer-status: -ibcm_status is 61 (No "
-		      "data "
-		      "available)\n");
+	o2_commands_says(run, "complaint", run->command.err, "%s",
+			 claims ? ""
+				: "o2ref: GET 0 at " PEER
+				  ": it has nothing at that portal and match bits, or no room there "
+				  "(ENODATA): the peer reports a failure: transfer/peer-status: -ibcm_status "
+				  "is 61 (No "
+				  "data "
+				  "available)\n");
 	summary(run, &bent, claims, -1,
 		"2 messages and 0 WRITEs of ours on 1 connections: 0 must, 0 should, 0 notes");
 }
@@ -284,15 +277,17 @@ static void no_such_place(struct o2_commands_run *run)
 
 	start(run, &bent, NULL);
 	o2_command_word(&run->command, "--portal=%" PRIu64, 1 + o2_draw(run->c, 50));
-	words(run, PEER);
+	o2_commands_words(run, PEER);
 	if (!o2_commands_go(run, 1))
 		return;
-	says(run, "complaint", run->command.err,
-	     "o2ref: %s 0 at " PEER
-	     ": it has nothing at that portal and match bits, or no room there (ENODATA): the peer "
-	     "reports a failure: %s (No data available)\n",
-	     gets ? "GET" : "PUT",
-	     gets ? "transfer/peer-status: -ibcm_status is 61" : "lnet/put/no-match: PUT_NAK's status is 0");
+	o2_commands_says(
+		run, "complaint", run->command.err,
+		"o2ref: %s 0 at " PEER
+		": it has nothing at that portal and match bits, or no room there (ENODATA): the peer "
+		"reports a failure: %s (No data available)\n",
+		gets ? "GET" : "PUT",
+		gets ? "transfer/peer-status: -ibcm_status is 61"
+		     : "lnet/put/no-match: PUT_NAK's status is 0");
 	summary(run, &bent, false, -1,
 		"2 messages and 0 WRITEs of ours on 1 connections: 0 must, 0 should, 0 notes");
 }
@@ -312,13 +307,13 @@ static void other_sum(struct o2_commands_run *run)
 
 	start(run, &bent, "sums-other-bytes");
 	if (takes)
-		words(run, "--tolerate-immediate-checksum");
-	words(run, PEER);
+		o2_commands_words(run, "--tolerate-immediate-checksum");
+	o2_commands_words(run, PEER);
 	if (!o2_commands_go(run, takes ? 0 : 1))
 		return;
 	if (!takes)
-		says(run, "complaint", run->command.err, "%so2ref: %s 0 at " PEER ": %s",
-		     bent.judge ? rule : "", pings ? "ping" : "GET", why);
+		o2_commands_says(run, "complaint", run->command.err, "%so2ref: %s 0 at " PEER ": %s",
+				 bent.judge ? rule : "", pings ? "ping" : "GET", why);
 	if (!pings)
 		summary(run, &bent, takes, -1,
 			takes ? "2 messages and 0 WRITEs of ours on 1 connections: 0 must, 0 should, 0 notes"
@@ -338,7 +333,7 @@ static void wrong_page(struct o2_commands_run *run)
 		return;
 	bent.size = at + 1 + o2_draw(run->c, 3976 - at - 1);
 	start(run, &bent, "second-page-wrong");
-	words(run, "--verify " PEER);
+	o2_commands_words(run, "--verify " PEER);
 	if (!o2_commands_go(run, 1))
 		return;
 	place = strstr(run->command.err, " is 0xee, not 0x");
@@ -350,16 +345,17 @@ static void wrong_page(struct o2_commands_run *run)
 	if (strstr(run->command.err, "payload[") == NULL && bent.judge)
 		o2_commands_wrong(run, "judge");
 	if (!bent.judge)
-		says(run, "complaint", run->command.err,
-		     "o2ref: GET 0: byte # is 0xee, not 0x%02x (seed 1)\n", right);
+		o2_commands_says(run, "complaint", run->command.err,
+				 "o2ref: GET 0: byte # is 0xee, not 0x%02x (seed 1)\n", right);
 	else
-		says(run, "complaint", run->command.err,
-		     "o2ref: judge: should payload/get: " PEER
-		     " (to 10.0.0.1@o2ib): payload[#] is 238, expected %u; it should "
-		     "be so: a GET brings what is served there, or what the same node has PUT there "
-		     "(docs/judge.md, "
-		     "\"Payloads\")\no2ref: GET 0: byte # is 0xee, not 0x%02x (seed 1)\n",
-		     right, right);
+		o2_commands_says(
+			run, "complaint", run->command.err,
+			"o2ref: judge: should payload/get: " PEER
+			" (to 10.0.0.1@o2ib): payload[#] is 238, expected %u; it should "
+			"be so: a GET brings what is served there, or what the same node has PUT there "
+			"(docs/judge.md, "
+			"\"Payloads\")\no2ref: GET 0: byte # is 0xee, not 0x%02x (seed 1)\n",
+			right, right);
 	summary(run, &bent, true, 1,
 		"2 messages and 0 WRITEs of ours on 1 connections: 0 must, 1 should, 0 notes");
 }
@@ -372,14 +368,15 @@ static void closes(struct o2_commands_run *run)
 	const bool pings = strcmp(bent.command, "ping") == 0;
 
 	start(run, &bent, "closes-first");
-	words(run, PEER);
+	o2_commands_words(run, PEER);
 	if (!o2_commands_go(run, 1))
 		return;
-	says(run, "complaint", run->command.err,
-	     "o2ref: %s 0 at " PEER
-	     ": the connection is gone (ECONNRESET): the connection has ended: the peer has ended the "
-	     "connection (DREQ)\n",
-	     pings ? "ping" : "GET");
+	o2_commands_says(
+		run, "complaint", run->command.err,
+		"o2ref: %s 0 at " PEER
+		": the connection is gone (ECONNRESET): the connection has ended: the peer has ended the "
+		"connection (DREQ)\n",
+		pings ? "ping" : "GET");
 	if (!pings)
 		summary(run, &bent, false, -1,
 			"1 messages and 0 WRITEs of ours on 1 connections: 0 must, 0 should, 0 notes");
@@ -394,7 +391,7 @@ static void peace(struct o2_commands_run *run)
 					  : o2_draw_range(run->c, 1, 3976)};
 
 	start(run, &bent, NULL);
-	words(run, PEER);
+	o2_commands_words(run, PEER);
 	if (!o2_commands_go(run, 0))
 		return;
 	summary(run, &bent, true, -1,
@@ -406,8 +403,8 @@ static void peace(struct o2_commands_run *run)
 void o2_commands_lines(struct o2_commands_run *run)
 {
 	static void (*const kinds[])(struct o2_commands_run *) = {
-		wrong_line,   wrong_line,    wrong_line, help,	     help,   far_offset,
-		past_the_end, no_such_place, other_sum,	 wrong_page, closes, peace};
+		wrong_line,   wrong_line,    many_buffers, help,       help,   far_offset,
+		past_the_end, no_such_place, other_sum,	   wrong_page, closes, peace};
 
 	run->tally.seen[O2_COMMANDS_LINES]++;
 	kinds[o2_draw_pick(run->c, sizeof(kinds) / sizeof(kinds[0]))](run);

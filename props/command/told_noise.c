@@ -260,17 +260,26 @@ static void without_first(struct o2_told *told, uint64_t time_ns)
 	     which < 3 ? "a SEND without its first packets" : "a WRITE without its first packets");
 }
 
-/* The first packet of one thing, and then another thing. */
-static void incomplete(struct o2_told *told, uint64_t time_ns)
+/* The first packet of a SEND or a WRITE of which no more comes. */
+static struct o2_capture_packet begun(struct o2_told *told, uint64_t time_ns, bool *sends)
 {
-	const bool sends = o2_draw_bool(told->c, 1, 1);
-	struct o2_capture_packet packet =
-		stranger(told, sends ? O2_TOLD_SEND_FIRST : O2_TOLD_WRITE_FIRST, 0, time_ns);
+	struct o2_capture_packet packet;
 
+	*sends = o2_draw_bool(told->c, 1, 1);
+	packet = stranger(told, *sends ? O2_TOLD_SEND_FIRST : O2_TOLD_WRITE_FIRST, 0, time_ns);
 	packet.payload_bytes = 64;
-	if (!sends)
+	if (!*sends)
 		announce(&packet, 128);
 	add(told, &packet);
+	return packet;
+}
+
+/* And then another thing. */
+static void incomplete(struct o2_told *told, uint64_t time_ns)
+{
+	bool sends;
+	struct o2_capture_packet packet = begun(told, time_ns, &sends);
+
 	packet.opcode = O2_TOLD_WRITE_FIRST + O2_TOLD_SEND_ONLY;
 	packet.psn = (packet.psn + 1) & O2_TOLD_PSN_MASK;
 	packet.payload_bytes = o2_draw(told->c, 99);
@@ -351,14 +360,9 @@ static void refused(struct o2_told *told, uint64_t time_ns)
 
 static void unfinished(struct o2_told *told, uint64_t time_ns)
 {
-	const bool sends = o2_draw_bool(told->c, 1, 1);
-	struct o2_capture_packet packet =
-		stranger(told, sends ? O2_TOLD_SEND_FIRST : O2_TOLD_WRITE_FIRST, 0, time_ns);
+	bool sends;
+	const struct o2_capture_packet packet = begun(told, time_ns, &sends);
 
-	packet.payload_bytes = 64;
-	if (!sends)
-		announce(&packet, 128);
-	add(told, &packet);
 	never_ends(told, packet, sends);
 }
 

@@ -30,7 +30,9 @@ static void set_what(const struct o2_error *error, char text[O2_TOLD_WHAT])
 		length = snprintf(text, O2_TOLD_WHAT, "%.*s[%" PRIu32 "]%s is %" PRIu64,
 				  (int)(open - error->field), error->field, error->index, open + 2,
 				  error->value);
-	if (error->limit_kind != O2_LIMIT_OTHER && error->limit != O2_NO_LIMIT)
+	/* An exact one may be any number: an incarnation of all ones too. */
+	if (error->limit_kind != O2_LIMIT_OTHER &&
+	    (error->limit != O2_NO_LIMIT || error->limit_kind == O2_LIMIT_EXACT))
 		snprintf(text + length, O2_TOLD_WHAT - (size_t)length, ", %s %" PRIu64,
 			 words[error->limit_kind], error->limit);
 }

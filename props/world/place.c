@@ -2,8 +2,8 @@
 #include "props/world/place.h"
 
 #include <inttypes.h>
-#include <time.h>
 
+#include "base/monotonic.h"
 #include "lnd/ni/counts.h"
 #include "props/world/device.h"
 #include "wire/nid.h"
@@ -68,10 +68,7 @@ void o2_place_close(struct o2_place *place)
 
 uint64_t o2_place_incarnation(void)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return (uint64_t)now.tv_sec * 1000000u + (uint64_t)now.tv_nsec / 1000u;
+	return o2_wall_ns() / 1000u;
 }
 
 void o2_place_check_idle(struct o2_ni *ni, uint32_t index, struct o2_report *report, const char *outstanding,

@@ -94,8 +94,8 @@ void o2_error_clear(struct o2_error *error);
  *   connack/version: ibm_version is 17, expected 18 (Protocol error)
  *   reg/phys/iova-alignment: iova is 2048, expected a multiple of 4096 (Invalid argument)
  *   conn/create-cq: cqe is 40 (Cannot allocate memory)
- * A limit of kind O2_LIMIT_OTHER, and O2_NO_LIMIT, are left out. Returns the length of the whole text in
- * bytes, even where it was cut.
+ * A limit of kind O2_LIMIT_OTHER is left out, and O2_NO_LIMIT unless it is exact. Returns the length of the
+ * whole text in bytes, even where it was cut.
  */
 int o2_error_text(const struct o2_error *error, char *text, size_t text_bytes);
 

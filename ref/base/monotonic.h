@@ -23,6 +23,15 @@ static inline uint64_t o2_monotonic_ms(void)
 	return o2_monotonic_ns() / 1000000u;
 }
 
+/* Nanoseconds of the wall clock since 1970, which may go back: for stamps that other programs read. */
+static inline uint64_t o2_wall_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
 static inline double o2_monotonic_seconds(void)
 {
 	return (double)o2_monotonic_ns() / 1e9;

@@ -3,12 +3,11 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/errno_name.h"
 #include "base/fields.h"
+#include "cli/words.h"
 #include "lst/wire/rules.h"
 #include "wire/nid.h"
 
@@ -28,51 +27,33 @@ bool o2_lst_inside(const struct o2_msg *msg, struct o2_lst_msg *lst)
 
 /* --- parts of a text, which may be cut at its end --- */
 
-struct words {
-	char *text;
-	size_t length;
-};
-
-__attribute__((format(printf, 2, 3))) static void add(struct words *words, const char *format, ...)
-{
-	const size_t room = O2_LST_TEXT_BYTES - words->length;
-	va_list arguments;
-	int length;
-
-	va_start(arguments, format);
-	length = vsnprintf(words->text + words->length, room, format, arguments);
-	va_end(arguments);
-	if (length > 0)
-		words->length += (size_t)length < room ? (size_t)length : room - 1;
-}
-
-static void add_session(struct words *words, const struct o2_lst_sid *sid)
+static void add_session(struct o2_words *words, const struct o2_lst_sid *sid)
 {
 	char nid[O2_NID_TEXT_BYTES];
 
 	if (o2_lst_sid_is_none(*sid)) {
-		add(words, " session none");
+		o2_words_add(words, " session none");
 		return;
 	}
 	o2_nid_to_text(sid->ses_nid, nid, sizeof(nid));
-	add(words, " session %s/%" PRIu64, nid, sid->ses_stamp);
+	o2_words_add(words, " session %s/%" PRIu64, nid, sid->ses_stamp);
 }
 
-static void add_name(struct words *words, const struct o2_lst_name *name)
+static void add_name(struct o2_words *words, const struct o2_lst_name *name)
 {
 	char text[O2_FIELD_CHARS_TEXT_BYTES(O2_LST_NAME_BYTES)];
 
 	o2_field_chars_text(name->text, O2_LST_NAME_BYTES, text);
-	add(words, " \"%s\"", text);
+	o2_words_add(words, " \"%s\"", text);
 }
 
 /* names[value], or the number. */
-static void add_one_of(struct words *words, const char *const *names, uint32_t count, uint32_t value)
+static void add_one_of(struct o2_words *words, const char *const *names, uint32_t count, uint32_t value)
 {
 	if (value < count && names[value] != NULL)
-		add(words, " %s", names[value]);
+		o2_words_add(words, " %s", names[value]);
 	else
-		add(words, " %" PRIu32, value);
+		o2_words_add(words, " %" PRIu32, value);
 }
 
 static const char *const rw_names[] = {[O2_LST_BRW_READ] = "read", [O2_LST_BRW_WRITE] = "write"};
@@ -85,51 +66,53 @@ static const char *const opc_names[] = {
 
 #define COUNT(array) ((uint32_t)(sizeof(array) / sizeof((array)[0])))
 
-static void add_transfer(struct words *words, uint32_t rw, uint32_t bytes, uint32_t check)
+static void add_transfer(struct o2_words *words, uint32_t rw, uint32_t bytes, uint32_t check)
 {
 	add_one_of(words, rw_names, COUNT(rw_names), rw);
-	add(words, " %" PRIu32 " bytes, check", bytes);
+	o2_words_add(words, " %" PRIu32 " bytes, check", bytes);
 	add_one_of(words, check_names, COUNT(check_names), check);
 }
 
-static void add_test(struct words *words, const struct o2_lst_msg *msg)
+static void add_test(struct o2_words *words, const struct o2_lst_msg *msg)
 {
 	const struct o2_lst_test_reqst *test = &msg->u.test_reqst;
 	const char *service = o2_lst_service_name(test->tsr_service);
 	const struct o2_lst_bulk_v1 *bulk = &test->tsr_u.bulk_v1;
 
 	add_session(words, &test->tsr_sid);
-	add(words, " batch %" PRIu64 " %s half of %s", test->tsr_bid,
-	    test->tsr_is_client ? "client" : "server", service == NULL ? "(unknown)" : service);
+	o2_words_add(words, " batch %" PRIu64 " %s half of %s", test->tsr_bid,
+		     test->tsr_is_client ? "client" : "server", service == NULL ? "(unknown)" : service);
 	if (test->tsr_is_client != 0)
-		add(words, ", %" PRIu32 " destination%s", test->tsr_ndest, test->tsr_ndest == 1 ? "" : "s");
-	add(words, ", loop %" PRId32 ", concurrency %" PRIu32, (int32_t)test->tsr_loop, test->tsr_concur);
+		o2_words_add(words, ", %" PRIu32 " destination%s", test->tsr_ndest,
+			     test->tsr_ndest == 1 ? "" : "s");
+	o2_words_add(words, ", loop %" PRId32 ", concurrency %" PRIu32, (int32_t)test->tsr_loop,
+		     test->tsr_concur);
 	if (test->tsr_is_client == 0 || o2_lst_test_kind(msg) != O2_LST_TEST_BULK_V1)
 		return;
-	add(words, ",");
+	o2_words_add(words, ",");
 	add_transfer(words, bulk->blk_opc, bulk->blk_len, bulk->blk_flags);
 	if (bulk->blk_offset != 0)
-		add(words, ", offset %" PRIu32, bulk->blk_offset);
+		o2_words_add(words, ", offset %" PRIu32, bulk->blk_offset);
 }
 
-static void add_batch(struct words *words, const struct o2_lst_batch_reqst *batch)
+static void add_batch(struct o2_words *words, const struct o2_lst_batch_reqst *batch)
 {
 	add_one_of(words, opc_names, COUNT(opc_names), batch->bar_opc);
-	add(words, " batch %" PRIu64, batch->bar_bid);
+	o2_words_add(words, " batch %" PRIu64, batch->bar_bid);
 	if (batch->bar_opc == O2_LST_BATCH_QUERY && batch->bar_testidx != 0)
-		add(words, " test %" PRId32, (int32_t)batch->bar_testidx);
+		o2_words_add(words, " test %" PRId32, (int32_t)batch->bar_testidx);
 	if (batch->bar_opc == O2_LST_BATCH_STOP && batch->bar_arg != 0)
-		add(words, " by force");
+		o2_words_add(words, " by force");
 }
 
-static void add_request(struct words *words, const struct o2_lst_msg *msg)
+static void add_request(struct o2_words *words, const struct o2_lst_msg *msg)
 {
 	switch (msg->msg_type) {
 	case O2_LST_MKSN_REQST:
 		add_session(words, &msg->u.mksn_reqst.mksn_sid);
 		add_name(words, &msg->u.mksn_reqst.mksn_name);
 		if (msg->u.mksn_reqst.mksn_force != 0)
-			add(words, " by force");
+			o2_words_add(words, " by force");
 		break;
 	case O2_LST_RMSN_REQST:
 		add_session(words, &msg->u.rmsn_reqst.rmsn_sid);
@@ -152,7 +135,7 @@ static void add_request(struct words *words, const struct o2_lst_msg *msg)
 			     msg->u.brw_reqst.brw_flags);
 		break;
 	case O2_LST_PING_REQST:
-		add(words, " number %" PRIu32, msg->u.ping_reqst.pnr_seq);
+		o2_words_add(words, " number %" PRIu32, msg->u.ping_reqst.pnr_seq);
 		break;
 	default:
 		break;
@@ -160,13 +143,13 @@ static void add_request(struct words *words, const struct o2_lst_msg *msg)
 }
 
 /* Only what the status warrants: a kernel leaves old bytes in the rest. */
-static void add_reply(struct words *words, const struct o2_lst_msg *msg)
+static void add_reply(struct o2_words *words, const struct o2_lst_msg *msg)
 {
 	const uint32_t status = msg->u.reply.status;
 	char name[O2_ERRNO_TEXT_BYTES];
 
 	if (status != 0)
-		add(words, " status %" PRIu32 " %s", status, o2_errno_text(status, name));
+		o2_words_add(words, " status %" PRIu32 " %s", status, o2_errno_text(status, name));
 	if (o2_lst_service_of_type(msg->msg_type) < O2_LST_SERVICE_FRAMEWORK_END)
 		add_session(words, &msg->u.reply.sid);
 	if (msg->msg_type == O2_LST_MKSN_REPLY && status == EBUSY)
@@ -174,33 +157,34 @@ static void add_reply(struct words *words, const struct o2_lst_msg *msg)
 	if (status != 0)
 		return;
 	if (msg->msg_type == O2_LST_PING_REPLY)
-		add(words, " number %" PRIu32, msg->u.ping_reply.pnr_seq);
+		o2_words_add(words, " number %" PRIu32, msg->u.ping_reply.pnr_seq);
 	if (msg->msg_type == O2_LST_DEBUG_REPLY)
 		add_name(words, &msg->u.debug_reply.dbg_name);
 	if (msg->msg_type == O2_LST_STAT_REPLY)
-		add(words,
-		    ", brw errors %" PRIu32 ", ping errors %" PRIu32 ", RPCs in %" PRIu32 " out %" PRIu32,
-		    msg->u.stat_reply.str_fw.brw_errors, msg->u.stat_reply.str_fw.ping_errors,
-		    msg->u.stat_reply.str_rpc.rpcs_rcvd, msg->u.stat_reply.str_rpc.rpcs_sent);
+		o2_words_add(words,
+			     ", brw errors %" PRIu32 ", ping errors %" PRIu32 ", RPCs in %" PRIu32
+			     " out %" PRIu32,
+			     msg->u.stat_reply.str_fw.brw_errors, msg->u.stat_reply.str_fw.ping_errors,
+			     msg->u.stat_reply.str_rpc.rpcs_rcvd, msg->u.stat_reply.str_rpc.rpcs_sent);
 }
 
 void o2_lst_text(const struct o2_lst_msg *msg, char text[O2_LST_TEXT_BYTES])
 {
-	struct words words = {text, 0};
+	struct o2_words words = {text, O2_LST_TEXT_BYTES, 0};
 	const char *name = o2_lst_type_name(msg->msg_type);
 
 	text[0] = '\0';
 	if (name == NULL)
 		return;
-	add(&words, "LST %s", name);
+	o2_words_add(&words, "LST %s", name);
 	if (o2_lst_type_is_reply(msg->msg_type))
 		add_reply(&words, msg);
 	else
 		add_request(&words, msg);
 	if (msg->msg_version != O2_LST_MSG_VERSION)
-		add(&words, " version %" PRIu32, msg->msg_version);
+		o2_words_add(&words, " version %" PRIu32, msg->msg_version);
 	if (msg->msg_ses_feats != O2_LST_FEAT_BULK_LEN)
-		add(&words, " features 0x%" PRIx32, msg->msg_ses_feats);
+		o2_words_add(&words, " features 0x%" PRIx32, msg->msg_ses_feats);
 	if (msg->order == O2_BIG_ENDIAN)
-		add(&words, " big-endian");
+		o2_words_add(&words, " big-endian");
 }

@@ -2,60 +2,38 @@
 #include "cli/summary.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
-#include <stdio.h>
 
 #include "cli/errno_text.h"
 #include "cli/lst_text.h"
+#include "cli/words.h"
 #include "wire/lnet_hdr.h"
 #include "wire/msg_type.h"
 #include "wire/nid.h"
 
-/* A text that grows at its end; what does not fit is dropped. */
-struct line {
-	char *text;
-	size_t length;
-};
-
-static void add(struct line *line, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-static void add(struct line *line, const char *format, ...)
-{
-	const size_t room = O2_SUMMARY_TEXT_BYTES - line->length;
-	va_list arguments;
-	int length;
-
-	va_start(arguments, format);
-	length = vsnprintf(line->text + line->length, room, format, arguments);
-	va_end(arguments);
-	if (length > 0)
-		line->length += (size_t)length < room ? (size_t)length : room - 1;
-}
-
-static void add_lnet(struct line *line, const struct o2_lnet_hdr *hdr)
+static void add_lnet(struct o2_words *line, const struct o2_lnet_hdr *hdr)
 {
 	switch (hdr->type) {
 	case O2_LNET_ACK:
-		add(line, " ACK %" PRIu32 " bytes match 0x%" PRIx64, hdr->msg.ack.mlength,
-		    hdr->msg.ack.match_bits);
+		o2_words_add(line, " ACK %" PRIu32 " bytes match 0x%" PRIx64, hdr->msg.ack.mlength,
+			     hdr->msg.ack.match_bits);
 		break;
 	case O2_LNET_PUT:
-		add(line, " PUT %" PRIu32 " bytes portal %" PRIu32 " match 0x%" PRIx64, hdr->payload_length,
-		    hdr->msg.put.ptl_index, hdr->msg.put.match_bits);
+		o2_words_add(line, " PUT %" PRIu32 " bytes portal %" PRIu32 " match 0x%" PRIx64,
+			     hdr->payload_length, hdr->msg.put.ptl_index, hdr->msg.put.match_bits);
 		break;
 	case O2_LNET_GET:
-		add(line, " GET %" PRIu32 " bytes portal %" PRIu32 " match 0x%" PRIx64,
-		    hdr->msg.get.sink_length, hdr->msg.get.ptl_index, hdr->msg.get.match_bits);
+		o2_words_add(line, " GET %" PRIu32 " bytes portal %" PRIu32 " match 0x%" PRIx64,
+			     hdr->msg.get.sink_length, hdr->msg.get.ptl_index, hdr->msg.get.match_bits);
 		break;
 	case O2_LNET_REPLY:
-		add(line, " REPLY %" PRIu32 " bytes", hdr->payload_length);
+		o2_words_add(line, " REPLY %" PRIu32 " bytes", hdr->payload_length);
 		break;
 	default:
 		break;
 	}
 }
 
-static void add_lst(struct line *line, const struct o2_msg *msg)
+static void add_lst(struct o2_words *line, const struct o2_msg *msg)
 {
 	char text[O2_LST_TEXT_BYTES];
 	struct o2_lst_msg lst;
@@ -63,60 +41,60 @@ static void add_lst(struct line *line, const struct o2_msg *msg)
 	if (!o2_lst_inside(msg, &lst))
 		return;
 	o2_lst_text(&lst, text);
-	add(line, " | %s", text);
+	o2_words_add(line, " | %s", text);
 }
 
-static void add_desc(struct line *line, const struct o2_rdma_desc *desc)
+static void add_desc(struct o2_words *line, const struct o2_rdma_desc *desc)
 {
 	uint64_t sum = 0;
 
 	for (uint32_t i = 0; i < desc->rd_nfrags; i++)
 		sum += desc->rd_frags[i].rf_nob;
-	add(line, " sink %" PRIu64 " bytes frags %" PRIu32 " key 0x%" PRIx32 " addr 0x%" PRIx64, sum,
-	    desc->rd_nfrags, desc->rd_key, desc->rd_frags[0].rf_addr);
+	o2_words_add(line, " sink %" PRIu64 " bytes frags %" PRIu32 " key 0x%" PRIx32 " addr 0x%" PRIx64, sum,
+		     desc->rd_nfrags, desc->rd_key, desc->rd_frags[0].rf_addr);
 }
 
-static void add_nids(struct line *line, const struct o2_msg *msg)
+static void add_nids(struct o2_words *line, const struct o2_msg *msg)
 {
 	char src[O2_NID_TEXT_BYTES], dst[O2_NID_TEXT_BYTES];
 
 	o2_nid_to_text(msg->ibm_srcnid, src, sizeof(src));
 	o2_nid_to_text(msg->ibm_dstnid, dst, sizeof(dst));
-	add(line, " from %s to %s stamps 0x%" PRIx64 " 0x%" PRIx64, src, dst, msg->ibm_srcstamp,
-	    msg->ibm_dststamp);
+	o2_words_add(line, " from %s to %s stamps 0x%" PRIx64 " 0x%" PRIx64, src, dst, msg->ibm_srcstamp,
+		     msg->ibm_dststamp);
 }
 
-static void add_body(struct line *line, const struct o2_msg *msg, enum o2_msg_body body)
+static void add_body(struct o2_words *line, const struct o2_msg *msg, enum o2_msg_body body)
 {
 	char status[O2_STATUS_TEXT_BYTES];
 
 	switch (body) {
 	case O2_BODY_CONNPARAMS:
-		add(line, " depth %u frags %u size %" PRIu32 " version 0x%x",
-		    msg->u.connparams.ibcp_queue_depth, msg->u.connparams.ibcp_max_frags,
-		    msg->u.connparams.ibcp_max_msg_size, msg->ibm_version);
+		o2_words_add(line, " depth %u frags %u size %" PRIu32 " version 0x%x",
+			     msg->u.connparams.ibcp_queue_depth, msg->u.connparams.ibcp_max_frags,
+			     msg->u.connparams.ibcp_max_msg_size, msg->ibm_version);
 		add_nids(line, msg);
 		break;
 	case O2_BODY_IMMEDIATE:
 		add_lnet(line, &msg->u.immediate.hdr);
 		break;
 	case O2_BODY_PUTREQ:
-		add(line, " cookie 0x%" PRIx64, msg->u.putreq.ibprm_cookie);
+		o2_words_add(line, " cookie 0x%" PRIx64, msg->u.putreq.ibprm_cookie);
 		add_lnet(line, &msg->u.putreq.hdr);
 		break;
 	case O2_BODY_PUTACK:
-		add(line, " cookie 0x%" PRIx64 " dst_cookie 0x%" PRIx64, msg->u.putack.ibpam_src_cookie,
-		    msg->u.putack.ibpam_dst_cookie);
+		o2_words_add(line, " cookie 0x%" PRIx64 " dst_cookie 0x%" PRIx64,
+			     msg->u.putack.ibpam_src_cookie, msg->u.putack.ibpam_dst_cookie);
 		add_desc(line, &msg->u.putack.ibpam_rd);
 		break;
 	case O2_BODY_GET:
-		add(line, " cookie 0x%" PRIx64, msg->u.get.ibgm_cookie);
+		o2_words_add(line, " cookie 0x%" PRIx64, msg->u.get.ibgm_cookie);
 		add_lnet(line, &msg->u.get.hdr);
 		add_desc(line, &msg->u.get.ibgm_rd);
 		break;
 	case O2_BODY_COMPLETION:
 		o2_status_text(msg->u.completion.ibcm_status, status);
-		add(line, " cookie 0x%" PRIx64 " status %s", msg->u.completion.ibcm_cookie, status);
+		o2_words_add(line, " cookie 0x%" PRIx64 " status %s", msg->u.completion.ibcm_cookie, status);
 		break;
 	case O2_BODY_NONE:
 		break;
@@ -126,31 +104,31 @@ static void add_body(struct line *line, const struct o2_msg *msg, enum o2_msg_bo
 void o2_msg_summary(const struct o2_msg *msg, char text[O2_SUMMARY_TEXT_BYTES])
 {
 	const struct o2_msg_type_info *info = o2_msg_type_info(msg->ibm_type);
-	struct line line = {text, 0};
+	struct o2_words line = {text, O2_SUMMARY_TEXT_BYTES, 0};
 
 	text[0] = '\0';
 	if (info == NULL)
 		return;
-	add(&line, "%s", o2_msg_type_name(msg->ibm_type));
+	o2_words_add(&line, "%s", o2_msg_type_name(msg->ibm_type));
 	add_body(&line, msg, info->body);
 	if (msg->ibm_credits != 0)
-		add(&line, " credits %u", msg->ibm_credits);
+		o2_words_add(&line, " credits %u", msg->ibm_credits);
 	if (msg->order == O2_BIG_ENDIAN)
-		add(&line, " big-endian");
+		o2_words_add(&line, " big-endian");
 	add_lst(&line, msg);
 }
 
 void o2_reject_summary(const struct o2_reject *reject, char text[O2_SUMMARY_TEXT_BYTES])
 {
-	struct line line = {text, 0};
+	struct o2_words line = {text, O2_SUMMARY_TEXT_BYTES, 0};
 	const char *why = o2_reject_why_name(reject->ibr_why);
 
-	add(&line, "%u %s version 0x%x", reject->ibr_why, why == NULL ? "(unknown)" : why,
-	    reject->ibr_version);
+	o2_words_add(&line, "%u %s version 0x%x", reject->ibr_why, why == NULL ? "(unknown)" : why,
+		     reject->ibr_version);
 	if (reject->ibr_version != O2_MSG_VERSION_1)
-		add(&line, " depth %u frags %u size %" PRIu32 " stamp 0x%" PRIx64,
-		    reject->ibr_cp.ibcp_queue_depth, reject->ibr_cp.ibcp_max_frags,
-		    reject->ibr_cp.ibcp_max_msg_size, reject->ibr_incarnation);
+		o2_words_add(&line, " depth %u frags %u size %" PRIu32 " stamp 0x%" PRIx64,
+			     reject->ibr_cp.ibcp_queue_depth, reject->ibr_cp.ibcp_max_frags,
+			     reject->ibr_cp.ibcp_max_msg_size, reject->ibr_incarnation);
 	if (reject->order == O2_BIG_ENDIAN)
-		add(&line, " big-endian");
+		o2_words_add(&line, " big-endian");
 }

@@ -34,6 +34,13 @@ static const struct {
 #undef O2_CHECK_GROUP
 };
 
+const char *o2_profile_name(enum o2_profile profile)
+{
+	static const char *const names[] = {[O2_PROFILE_STRICT] = "strict", [O2_PROFILE_KERNEL] = "kernel"};
+
+	return names[profile];
+}
+
 const char *o2_check_name(enum o2_check_id check)
 {
 	return checks[check].id;

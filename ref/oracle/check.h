@@ -27,6 +27,9 @@ enum o2_check_id {
 	O2_CHECKS, /* how many; also: none */
 };
 
+/* "strict", "kernel". */
+const char *o2_profile_name(enum o2_profile profile);
+
 /* "sg/kiov/gap-flag": stable. */
 const char *o2_check_name(enum o2_check_id check);
 

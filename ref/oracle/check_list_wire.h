@@ -133,6 +133,10 @@ TAKES_LEGAL(GET_DONE, "get_done")
 SAYS_ERRNO(WIRE, "wire")
 SAYS_RULE(WIRE, "wire")
 SAYS_INDEX(WIRE, "wire")
+O2_CHECK(WIRE_CHECKSUM_ONE_FLAVOUR, "wire/checksum-one-flavour", MUST, OFF,
+	 "Both flavours of checksum are taken and given: messages are not refused for having the other one, "
+	 "or "
+	 "for passing by tolerance alone, and are encoded in the one that was asked for.")
 O2_CHECK(WIRE_COST, "wire/cost", MUST, MUST,
 	 "A refusal of a received message says rightly whether the connection is kept (class message) or "
 	 "closes. Compared when it is said.")
@@ -154,6 +158,9 @@ DECODES(CONNPARAMS, "connparams",
 	"unsigned.")
 DECODES(LNET_HDR, "lnet-hdr",
 	"The LNet header is little-endian whatever the sender's order is; the fields are those of its type.")
+O2_CHECK(WIRE_LNET_NID_FOLDED, "wire/lnet-nid-folded", MUST, OFF,
+	 "A NID of the LNet header keeps its highest byte, and LND type 0xff is a type like others, when "
+	 "decoded and when encoded.")
 DECODES(COOKIE, "cookie", "A cookie is 8 bytes that nobody swaps.")
 DECODES(STATUS, "status", "ibcm_status is signed and stands in the sender's order.")
 DECODES(RD_KEY, "rd_key", "The descriptor's key, in the sender's order.")
@@ -166,8 +173,8 @@ ENCODES(LENGTH, "length", "A message is as long as its type, fragments and paylo
 ENCODES(HEADER, "header",
 	"The 48 bytes of the header, but for the checksum, in the order that was asked for.")
 ENCODES(CHECKSUM, "checksum",
-	"The checksum in the flavour that was asked for, over all bytes with its own taken as zero; 0 for "
-	"none.")
+	"The checksum of the bytes that were written, in the flavour that was asked for, its own four taken "
+	"as zero; 0 for none.")
 ENCODES(CONNPARAMS, "connparams", "Connection parameters in the sender's order.")
 ENCODES(LNET_HDR, "lnet-hdr", "The LNet header little-endian in both orders.")
 O2_CHECK(

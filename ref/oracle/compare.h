@@ -8,6 +8,7 @@
 #include "oracle/case.h"
 #include "oracle/check.h"
 #include "oracle/judge.h"
+#include "oracle/known.h"
 #include "oracle/stream.h"
 
 /*
@@ -30,6 +31,7 @@ struct o2_difference {
 	char field[O2_DIFFERENCE_TEXT_BYTES]; /* "entry[3].length" */
 	char expected[O2_DIFFERENCE_TEXT_BYTES];
 	char found[O2_ANSWER_TEXT_BYTES];
+	uint32_t known; /* o2_known_find */
 	/* Of a verdict, or of how a refusal is worded; else both are "". */
 	char rule[O2_ANSWER_NAME_BYTES]; /* that the reference refuses by; "": it admits */
 	char refused_as
@@ -43,6 +45,9 @@ struct o2_comparison {
 	/* the caller's */
 	enum o2_profile profile;
 	const struct o2_error_map *map;
+	const struct o2_known *known;
+	enum o2_cksum_flavour flavour; /* the one that it takes (flavour.h); NONE: both, neither, not asked */
+	const struct o2_case *asked;   /* set by o2_compare */
 
 	/*
 	 * the result: at most one difference for each cause of a check; those that the profile turns off are
@@ -55,14 +60,22 @@ struct o2_comparison {
 	uint32_t accepted;
 	enum o2_check_id accepted_check[O2_DIFFERENCES];
 
+	struct o2_answer exact; /* o2_answer_by_exact_gaps */
 	struct o2_stream expected_from, expected_to, found_from, found_to;
 };
+
+/* Is this asked under the profile?  A caller that is trusted gives no input that breaks a rule of his. */
+bool o2_profile_asks(enum o2_profile profile, struct o2_case *asked, struct o2_answer *scratch);
 
 /* expected: the reference's answer. */
 void o2_compare(struct o2_comparison *comparison, const struct o2_case *asked,
 		const struct o2_answer *expected, const struct o2_answer *found);
 
 /* --- for the parts, one for each kind of answer --- */
+
+/* The same by the letter: no class of differences has been told apart yet. */
+void o2_compare_answers(struct o2_comparison *comparison, const struct o2_case *asked,
+			const struct o2_answer *expected, const struct o2_answer *found);
 
 /*
  * Note a difference, unless the check is off or has one of this field.  index: of a list, or O2_NO_INDEX;
@@ -98,7 +111,13 @@ void o2_compare_rdma(struct o2_comparison *comparison, const struct o2_rdma_inpu
 void o2_compare_transfer(struct o2_comparison *comparison, const struct o2_case_transfer *asked,
 			 const struct o2_answer_transfer *expected, const struct o2_answer_transfer *found);
 
-/* Whether a plan's region is exactly what its fragments span. */
-bool o2_region_is_exact(const struct o2_reg_plan *plan);
+/* What a plan registers, held against what its fragments span. */
+enum o2_region_fit {
+	O2_REGION_EXACT,
+	O2_REGION_IN_PAGES, /* mode fmr: the same, from the start of the first page to the end of the last */
+	O2_REGION_OTHER,
+};
+
+enum o2_region_fit o2_region_fit(const struct o2_reg_plan *plan, uint32_t page_bytes);
 
 #endif

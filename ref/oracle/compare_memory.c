@@ -3,21 +3,36 @@
 
 /* Scatter lists and segments: the same bytes in the same order, however they are cut (docs/mapping.md). */
 
-#define LIST_CHECKS(KIND)                                                                \
-	[O2_##KIND] = {O2_CHECK_SG_##KIND##_BYTES,	   O2_CHECK_SG_##KIND##_NOB,     \
-		       O2_CHECK_SG_##KIND##_ENTRY_IN_PAGE, O2_CHECK_SG_##KIND##_ENTRIES, \
-		       O2_CHECK_SG_##KIND##_TOO_MANY,	   O2_CHECK_SG_##KIND##_GAP_FLAG}
+#define LIST_CHECKS(KIND)                                                                 \
+	[O2_##KIND] = {O2_CHECK_SG_##KIND##_BYTES,	   O2_CHECK_SG_##KIND##_NOB,      \
+		       O2_CHECK_SG_##KIND##_ENTRY_IN_PAGE, O2_CHECK_SG_##KIND##_ENTRIES,  \
+		       O2_CHECK_SG_##KIND##_TOO_MANY,	   O2_CHECK_SG_##KIND##_GAP_FLAG, \
+		       O2_CHECK_SG_##KIND##_GAP_EXACT}
 #define SEGMENT_CHECKS(KIND)                                                       \
 	[O2_DMA_##KIND] = {O2_CHECK_DMA_##KIND##_BYTES, O2_CHECK_DMA_##KIND##_NOB, \
 			   O2_CHECK_DMA_##KIND##_EMPTY_SEGMENT, O2_CHECK_DMA_##KIND##_SEGMENTS}
 
 /* The checks of a scatter list, by kind of vector. */
 static const struct {
-	enum o2_check_id bytes, nob, in_page, entries, too_many, gap_flag;
+	enum o2_check_id bytes, nob, in_page, entries, too_many, gap_flag, gap_exact;
 } list_checks[] = {
 	LIST_CHECKS(IOV),
 	LIST_CHECKS(KIOV),
 };
+
+/* By the exact rule: entries that follow each other do so in memory, or at page boundaries. */
+static bool is_dense(const struct o2_sg_list *list, uint32_t page_bytes)
+{
+	for (uint32_t i = 1; i < list->count; i++) {
+		const struct o2_sg_entry *before = &list->entry[i - 1], *entry = &list->entry[i];
+		const uint32_t end = before->offset + before->length;
+
+		if ((end != page_bytes || entry->offset != 0) &&
+		    (before->page != entry->page || end != entry->offset))
+			return false;
+	}
+	return true;
+}
 
 void o2_compare_sg(struct o2_comparison *comparison, const struct o2_case_sg *asked,
 		   const struct o2_sg_list *expected, const struct o2_sg_list *found)
@@ -45,8 +60,10 @@ void o2_compare_sg(struct o2_comparison *comparison, const struct o2_case_sg *as
 		o2_differ(comparison, list_checks[kind].entries, "count", O2_NO_INDEX, expected->count,
 			  found->count);
 	if (found->gaps != expected->gaps)
-		o2_differ(comparison, list_checks[kind].gap_flag, "gaps", O2_NO_INDEX, expected->gaps,
-			  found->gaps);
+		o2_differ(comparison,
+			  !found->gaps && is_dense(expected, page_bytes) ? list_checks[kind].gap_exact
+									 : list_checks[kind].gap_flag,
+			  "gaps", O2_NO_INDEX, expected->gaps, found->gaps);
 }
 
 static const struct {

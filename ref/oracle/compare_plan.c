@@ -36,8 +36,9 @@ static const struct {
 				 O2_CHECK_REG_FASTREG_GAPS_ENTRIES},
 };
 
-bool o2_region_is_exact(const struct o2_reg_plan *plan)
+enum o2_region_fit o2_region_fit(const struct o2_reg_plan *plan, uint32_t page_bytes)
 {
+	const uint64_t region_end = plan->iova + plan->length;
 	uint64_t low = UINT64_MAX;
 	uint64_t high = 0;
 
@@ -49,7 +50,12 @@ bool o2_region_is_exact(const struct o2_reg_plan *plan)
 		if (end > high)
 			high = end;
 	}
-	return plan->nfrags == 0 || (plan->iova == low && plan->iova + plan->length == high);
+	if (plan->nfrags == 0 || (plan->iova == low && region_end == high))
+		return O2_REGION_EXACT;
+	if (plan->mode == O2_REG_FMR && plan->iova == low - low % page_bytes &&
+	    region_end % page_bytes == 0 && region_end >= high && region_end - high < page_bytes)
+		return O2_REGION_IN_PAGES;
+	return O2_REGION_OTHER;
 }
 
 /* The fragments as the device would find them; a fragment that leaves the region is a difference. */
@@ -121,6 +127,18 @@ static bool same_access(const struct o2_reg_plan *expected, const struct o2_reg_
 	return ((expected->access ^ found->access) & O2_ACCESS_REMOTE_WRITE) == 0;
 }
 
+static void compare_range(struct o2_comparison *comparison, uint32_t page_bytes,
+			  const struct o2_reg_plan *expected, const struct o2_reg_plan *found)
+{
+	const enum o2_region_fit fit = o2_region_fit(found, page_bytes);
+
+	if (fit != O2_REGION_EXACT)
+		o2_differ_hex(comparison,
+			      fit == O2_REGION_IN_PAGES ? O2_CHECK_REG_FMR_RANGE_IN_PAGES
+							: checks[expected->mode].range,
+			      "length", O2_NO_INDEX, expected->length, found->length);
+}
+
 void o2_compare_reg(struct o2_comparison *comparison, const struct o2_reg_request *request,
 		    const struct o2_reg_plan *expected, const struct o2_reg_plan *found)
 {
@@ -137,12 +155,12 @@ void o2_compare_reg(struct o2_comparison *comparison, const struct o2_reg_reques
 		o2_differ(comparison, checks[mode].fragments, "nfrags", O2_NO_INDEX, expected->nfrags,
 			  found->nfrags);
 	if (!same_access(expected, found))
-		o2_differ(comparison, checks[mode].access, "remote_write", O2_NO_INDEX,
-			  (expected->access & O2_ACCESS_REMOTE_WRITE) != 0,
+		o2_differ(comparison,
+			  request->side == O2_SINK ? checks[mode].access : O2_CHECK_REG_SOURCE_ACCESS,
+			  "remote_write", O2_NO_INDEX, (expected->access & O2_ACCESS_REMOTE_WRITE) != 0,
 			  (found->access & O2_ACCESS_REMOTE_WRITE) != 0);
-	if (checks[mode].range != NONE && !o2_region_is_exact(found))
-		o2_differ_hex(comparison, checks[mode].range, "length", O2_NO_INDEX, expected->length,
-			      found->length);
+	if (checks[mode].range != NONE)
+		compare_range(comparison, request->page_bytes, expected, found);
 	if (checks[mode].iova != NONE && found->iova != expected->iova)
 		o2_differ_hex(comparison, checks[mode].iova, "iova", O2_NO_INDEX, expected->iova,
 			      found->iova);

@@ -172,14 +172,21 @@ static void compare_nodes(struct o2_comparison *comparison, const struct o2_case
 
 	for (uint32_t i = 0; i < 2; i++) {
 		const struct o2_reg_plan *plan = &found->node[i];
+		const uint32_t page_bytes = asked->node[i].memory.space.page_bytes;
 		const bool writes = (plan->access & O2_ACCESS_REMOTE_WRITE) != 0;
+		enum o2_region_fit fit = O2_REGION_EXACT;
 
 		if (writes != (i == O2_SINK))
-			o2_differ(comparison, O2_CHECK_TRANSFER_ACCESS, access[i], O2_NO_INDEX, i == O2_SINK,
-				  writes);
-		if (plan->mode != O2_REG_GLOBAL && !o2_region_is_exact(plan))
-			o2_differ(comparison, O2_CHECK_TRANSFER_RANGE, length[i], O2_NO_INDEX,
-				  asked->node[i].memory.buffer.nob, plan->length);
+			o2_differ(comparison,
+				  i == O2_SINK ? O2_CHECK_TRANSFER_ACCESS : O2_CHECK_TRANSFER_SOURCE_ACCESS,
+				  access[i], O2_NO_INDEX, i == O2_SINK, writes);
+		if (plan->mode != O2_REG_GLOBAL)
+			fit = o2_region_fit(plan, page_bytes);
+		if (fit != O2_REGION_EXACT)
+			o2_differ(comparison,
+				  fit == O2_REGION_IN_PAGES ? O2_CHECK_TRANSFER_RANGE_IN_PAGES
+							    : O2_CHECK_TRANSFER_RANGE,
+				  length[i], O2_NO_INDEX, asked->node[i].memory.buffer.nob, plan->length);
 	}
 	if (found->node[O2_SINK].nfrags > asked->max_frags)
 		o2_differ(comparison, O2_CHECK_TRANSFER_PEER_LIMIT, "sink.nfrags", O2_NO_INDEX,

@@ -8,8 +8,7 @@
 #include "base/json.h"
 #include "wire/rules.h"
 
-/* Load a JSON file that is the named form.  NULL with a line in text. */
-static json_t *load_form(const char *path, const char *form, char *text, size_t text_bytes)
+json_t *o2_form_load(const char *path, const char *form, char *text, size_t text_bytes)
 {
 	struct o2_error error = {0};
 	json_error_t where;
@@ -69,7 +68,7 @@ static const json_t *wrong_rule(const json_t *rules)
 
 int o2_error_map_read(const char *path, struct o2_error_map *map, char *text, size_t text_bytes)
 {
-	json_t *object = load_form(path, "o2ref/error_map", text, text_bytes);
+	json_t *object = o2_form_load(path, "o2ref/error_map", text, text_bytes);
 	json_t *errors = json_object_get(object, "errors");
 	const char *name;
 	json_t *rules;
@@ -130,63 +129,4 @@ enum o2_map_answer o2_error_map_compare(const struct o2_error_map *map, const ch
 		if (stands_for(value, rule))
 			return O2_MAP_AGREES;
 	return O2_MAP_DIFFERS;
-}
-
-/* --- known differences --- */
-
-static int read_known(const json_t *item, const char *path, struct o2_known *known, char *text,
-		      size_t text_bytes)
-{
-	const char *name = json_string_value(json_object_get(item, "check"));
-	const char *reason = json_string_value(json_object_get(item, "reason"));
-	enum o2_check_id check = name == NULL ? O2_CHECKS : o2_check_find(name);
-
-	if (check == O2_CHECKS) {
-		snprintf(text, text_bytes, "%s: '%.80s' is no check (see: o2ref check --list-checks)", path,
-			 name == NULL ? "" : name);
-		return -EINVAL;
-	}
-	if (reason == NULL || reason[0] == '\0') {
-		snprintf(text, text_bytes, "%s: %s has no reason", path, name);
-		return -EINVAL;
-	}
-	known->listed[check] = true;
-	return json_object_set_new(known->reasons, name, json_string(reason)) == 0 ? 0 : -ENOMEM;
-}
-
-int o2_known_read(const char *path, struct o2_known *known, char *text, size_t text_bytes)
-{
-	json_t *object = load_form(path, "o2ref/known_differences", text, text_bytes);
-	const json_t *list = json_object_get(object, "differences");
-	const json_t *item;
-	size_t i;
-	int rc = 0;
-
-	memset(known, 0, sizeof(*known));
-	if (object == NULL)
-		return -EINVAL;
-	known->reasons = json_object();
-	if (!json_is_array(list)) {
-		snprintf(text, text_bytes, "%s: differences is not an array", path);
-		rc = -EINVAL;
-	}
-	json_array_foreach(list, i, item)
-		if (rc == 0)
-			rc = read_known(item, path, known, text, text_bytes);
-	json_decref(object);
-	if (rc != 0)
-		o2_known_free(known);
-	return rc;
-}
-
-void o2_known_free(struct o2_known *known)
-{
-	json_decref(known->reasons);
-	memset(known, 0, sizeof(*known));
-}
-
-const char *o2_known_reason(const struct o2_known *known, enum o2_check_id check)
-{
-	return known->listed[check] ? json_string_value(json_object_get(known->reasons, o2_check_name(check)))
-				    : NULL;
 }

@@ -10,11 +10,9 @@
 #include "oracle/check.h"
 
 /*
- * What the author of an implementation may say about it: which of its error names stands for which rules, and
- * which differences are known (docs/oracle.md, "Error map" and "Known differences").
- */
-
-/*
+ * What the author of an implementation may say about it: which of its error names stands for which rules
+ * (docs/oracle.md, "Error map").  Which differences are known: known.h.
+ *
  *   {"form": "o2ref/error_map", "version": 1,
  *    "errors": {"BadLength": "sg/nob", "BadPage": ["sg/kiov/no-such-page", "dma/no-such-page"]}}
  *
@@ -37,19 +35,7 @@ void o2_error_map_free(struct o2_error_map *map);
 /* Does the implementation's name stand for the reference's rule? */
 enum o2_map_answer o2_error_map_compare(const struct o2_error_map *map, const char *name, const char *rule);
 
-/*
- *   {"form": "o2ref/known_differences", "version": 1,
- *    "differences": [{"check": "sg/kiov/gap-flag", "reason": "rule G2: a tree before LU-20399"}]}
- */
-struct o2_known {
-	bool listed[O2_CHECKS];
-	json_t *reasons; /* by check id; NULL: none */
-};
-
-int o2_known_read(const char *path, struct o2_known *known, char *text, size_t text_bytes);
-void o2_known_free(struct o2_known *known);
-
-/* The reason that was given for a check; NULL when it is not listed. */
-const char *o2_known_reason(const struct o2_known *known, enum o2_check_id check);
+/* Load a JSON file that is the named form; the caller's.  NULL with a line in text. */
+json_t *o2_form_load(const char *path, const char *form, char *text, size_t text_bytes);
 
 #endif

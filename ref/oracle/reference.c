@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "mem/gap_rules.h"
 #include "mem/virtual_range.h"
 #include "oracle/answer.h"
 
@@ -41,9 +42,23 @@ static int encode(const struct o2_case_msg_encode *asked, struct o2_answer_bytes
 	return rc < 0 ? rc : 0;
 }
 
+/* How gaps are judged: by rule G3; or exactly, and whether that made a difference. */
+struct gaps {
+	bool exactly;
+	bool otherwise;
+};
+
+static bool has_gaps(bool flagged, const struct o2_dma_list *segments, uint32_t page_bytes, struct gaps *gaps)
+{
+	if (!gaps->exactly || !flagged || o2_gap_exact(segments, page_bytes))
+		return flagged;
+	gaps->otherwise = true;
+	return false;
+}
+
 /* One node makes its memory ready for nob bytes (docs/oracle.md, "A whole transfer"). */
 static int make_ready(const struct o2_case_transfer *asked, enum o2_side side, uint64_t nob,
-		      struct o2_reg_plan *plan, struct o2_error *error)
+		      struct gaps *gaps, struct o2_reg_plan *plan, struct o2_error *error)
 {
 	const struct o2_case_node *node = &asked->node[side];
 	struct o2_buffer buffer = node->memory.buffer;
@@ -63,7 +78,8 @@ static int make_ready(const struct o2_case_transfer *asked, enum o2_side side, u
 	rc = o2_sg_build(&buffer, &node->memory.space, node->max_pages, &list, error);
 	if (rc == 0)
 		rc = o2_dma_map(&list, &node->device.device, &segments, error);
-	request.gaps = list.gaps;
+	if (rc == 0)
+		request.gaps = has_gaps(list.gaps, &segments, request.page_bytes, gaps);
 	if (node->mode == O2_REG_USER)
 		request.contiguous = o2_virtual_range(&buffer, &request.iova);
 	return rc != 0 ? rc : o2_reg_plan(&request, &segments, plan, error);
@@ -76,7 +92,8 @@ static void describe(const struct o2_reg_plan *plan, uint32_t key, struct o2_rdm
 	memcpy(desc->rd_frags, plan->frag, plan->nfrags * sizeof(plan->frag[0]));
 }
 
-static int transfer(const struct o2_case_transfer *asked, struct o2_answer *answer, struct o2_error *error)
+static int transfer(const struct o2_case_transfer *asked, struct gaps *gaps, struct o2_answer *answer,
+		    struct o2_error *error)
 {
 	struct o2_answer_transfer *out = &answer->transfer;
 	const enum o2_side first = asked->get ? O2_SINK : O2_SOURCE;
@@ -84,13 +101,14 @@ static int transfer(const struct o2_case_transfer *asked, struct o2_answer *answ
 	const uint64_t moved = o2_case_moved(asked);
 	const struct o2_rdma_limits limits = {.max_wrs = asked->max_frags, .wrq_sge = asked->wrq_sge};
 	struct o2_rdma_desc source, sink;
-	int rc = make_ready(asked, first, asked->node[first].memory.buffer.nob, &out->node[first], error);
+	int rc = make_ready(asked, first, asked->node[first].memory.buffer.nob, gaps, &out->node[first],
+			    error);
 
 	answer->refusal.where = first == O2_SOURCE ? O2_WHERE_SOURCE : O2_WHERE_SINK;
 	if (rc != 0)
 		return rc;
 	answer->refusal.where = first == O2_SOURCE ? O2_WHERE_SINK : O2_WHERE_SOURCE;
-	rc = make_ready(asked, second, moved, &out->node[second], error);
+	rc = make_ready(asked, second, moved, gaps, &out->node[second], error);
 	if (rc != 0)
 		return rc;
 	answer->refusal.where = O2_WHERE_WRITES;
@@ -99,7 +117,19 @@ static int transfer(const struct o2_case_transfer *asked, struct o2_answer *answ
 	return o2_rdma_plan(&source, &sink, moved, &limits, &out->plan, error);
 }
 
-void o2_answer_of_reference(const struct o2_case *asked, struct o2_answer *answer)
+static int plan(const struct o2_case_reg *asked, struct gaps *gaps, struct o2_reg_plan *out,
+		struct o2_error *error)
+{
+	struct o2_reg_request request = asked->request;
+
+	/* What the plan refuses before it asks about gaps, it refuses either way. */
+	if (gaps->exactly && request.page_bytes != 0 && asked->list.count > 0 &&
+	    asked->list.count <= O2_MAX_FRAGS)
+		request.gaps = has_gaps(request.gaps, &asked->list, request.page_bytes, gaps);
+	return o2_reg_plan(&request, &asked->list, out, error);
+}
+
+static void answer_by(const struct o2_case *asked, struct gaps *gaps, struct o2_answer *answer)
 {
 	struct o2_error error = {0};
 	int rc = 0;
@@ -122,7 +152,7 @@ void o2_answer_of_reference(const struct o2_case *asked, struct o2_answer *answe
 		rc = o2_dma_map(&asked->dma.list, &asked->dma.device.device, &answer->dma, &error);
 		break;
 	case O2_STAGE_REG_PLAN:
-		rc = o2_reg_plan(&asked->reg.request, &asked->reg.list, &answer->reg, &error);
+		rc = plan(&asked->reg, gaps, &answer->reg, &error);
 		break;
 	case O2_STAGE_RDMA_PLAN:
 		rc = o2_rdma_plan(&asked->rdma.source, &asked->rdma.sink, asked->rdma.nob,
@@ -130,9 +160,24 @@ void o2_answer_of_reference(const struct o2_case *asked, struct o2_answer *answe
 		break;
 	case O2_STAGE_TRANSFER:
 	case O2_STAGES:
-		rc = transfer(&asked->transfer, answer, &error);
+		rc = transfer(&asked->transfer, gaps, answer, &error);
 		break;
 	}
 	if (rc != 0)
 		refuse(answer, &error);
+}
+
+void o2_answer_of_reference(const struct o2_case *asked, struct o2_answer *answer)
+{
+	struct gaps by_rule = {.exactly = false};
+
+	answer_by(asked, &by_rule, answer);
+}
+
+bool o2_answer_by_exact_gaps(const struct o2_case *asked, struct o2_answer *answer)
+{
+	struct gaps exact = {.exactly = true};
+
+	answer_by(asked, &exact, answer);
+	return exact.otherwise;
 }

@@ -228,6 +228,86 @@ class Accepted(OfCopies):
         self.assertGreater(whole["accepted"]["not_asked_for"], 10)
 
 
+# What a kernel does that the reference does not; FOLD: what its internal form of a NID has no room for.
+FOLD = "({0} >> 48 & 0xff) == 0xff ? UINT64_MAX : {0} << 8 >> 8"
+WHOLE_PAGES = "region(job, 0, job->out->npages * (uint64_t)job->request->page_bytes)"
+KERNEL = (
+    ("wire_decode.c", "load_fields(layout->body, bytes, out);\n",
+     "load_fields(layout->body, bytes, out);\n"
+     f"\tout->hdr.dest_nid = {FOLD.format('out->hdr.dest_nid')};\n\tout->hdr.src_nid = {FOLD.format('out->hdr.src_nid')};\n"),
+    ("wire_encode.c", "store_fields(layout->body, msg, bytes);\n",
+     "store_fields(layout->body, msg, bytes);\n"
+     "\tif (layout->lnet_types) {\n"
+     f"\t\tstore(bytes + 48, 8, false, {FOLD.format('msg->hdr.dest_nid')});\n"
+     f"\t\tstore(bytes + 56, 8, false, {FOLD.format('msg->hdr.src_nid')});\n\t}}\n"),
+    # Who encodes is trusted: nothing is looked at, not even the room.
+    ("wire_encode.c", "int32_t status = check_header(in, refusal);\n\tuint32_t nob;", "int32_t status = 0;\n\tuint32_t nob;"),
+    ("wire_encode.c", "status = check_body(in, layout, nob, refusal);", "status = 0;"),
+    ("wire_encode.c", "if (nob > out->capacity_bytes)", "if (nob == 0)"),
+    # An assertion.
+    ("sg.c", "status = refuse(refusal, EINVAL, \"sg/vector-too-short\", NO_INDEX);", "__builtin_trap();"),
+    # Regions of whole pages, which admit writes on both sides.
+    ("reg.c", "return publish_whole(job, job->start[0], \"\", NO_INDEX);",
+     f"return {WHOLE_PAGES}, publish(job, job->start[0], job->segment.tick[job->segment.count]), O2_IMPL_OK;"),
+    ("reg.c", "region(job, low, high - low);", WHOLE_PAGES + ";"),
+    ("reg.c", "out->remote_write = in->request.side == O2_IMPL_SINK;", "out->remote_write = 1;"),
+    # The verdict of sg_build is believed, and the peer's limit is seen when the work requests are made.
+    ("reg.c", "if (!job->request->gaps && !joins(job, i))",
+     "if (!job->request->gaps && job->request->mode != O2_IMPL_FMR && !joins(job, i))"),
+    ("reg.c", "out->nfrags > in->request.peer_max_frags)", "out->nfrags > O2_IMPL_MAX_FRAGS)"),
+)
+KERNEL_RISKS = {"wire/lnet-nid-folded", "wire/checksum-one-flavour", "sg/vector-too-short", "reg/fmr/range-in-pages",
+                "reg/source-access", "reg/fmr/undeclared-gap", "reg/more-fragments-than-peer-accepts", "transfer/source-access",
+                "transfer/range-in-pages"}
+# By the sign of its char: what it compares with, and what it writes.
+CHARS = {
+    "unsigned": (("wire_decode.c", "else if (found == sums.with_sign)", "else if (found == 0)"),
+                 ("wire_decode.c", "else if (tolerable(in, out))", "else if (found == 0)"),
+                 ("wire_encode.c", "msg->cksum_flavour == O2_IMPL_CKSUM_SIGNED ? sums.with_sign : sums.plain", "sums.plain")),
+    "signed": (("wire_decode.c", "if (found == sums.plain)\n", "if (found == 0)\n"),
+               ("wire_decode.c", "else if (tolerable(in, out))", "else if (found == 0)"),
+               ("wire_encode.c", "msg->cksum_flavour == O2_IMPL_CKSUM_SIGNED ? sums.with_sign : sums.plain",
+                "sums.with_sign")),
+}
+MESSAGES = ("--stage", "msg_decode,msg_encode")
+
+
+class Kernel(OfCopies):
+    """What public trees do is no difference under their profile, and all of it is named there."""
+
+    def broken(self, result):
+        return {risk["check"] for risk in result["accepted"]["broken"]}
+
+    def test_a_tree_as_it_is_agrees(self):
+        tree = self.builds.build_with("kernel", KERNEL + CHARS["unsigned"])
+        result, = check("--profile", "kernel", tree, cases=CASES["broken"], expect=AGREE)
+        self.assertEqual(result["findings"], [])
+        self.assertLessEqual(KERNEL_RISKS, self.broken(result))
+        self.assertGreater(result["accepted"]["not_given"], 100)
+
+    def test_both_flavours_alike(self):
+        for char, changes in CHARS.items():
+            with self.subTest(char):
+                tree = self.builds.build_with(char, changes)
+                result, = check("--profile", "kernel", *MESSAGES, tree, cases=4000, expect=AGREE)
+                self.assertEqual(self.broken(result), {"wire/checksum-one-flavour"})
+                result, = check(*MESSAGES, tree, cases=4000, expect=DIFFER)
+                self.assertEqual({finding["check"] for finding in result["findings"]}, {"wire/checksum-one-flavour"})
+
+    def test_neither_flavour_is_a_difference(self):
+        tree = self.builds.build_with("neither", (("wire_decode.c", "if (found == sums.plain)\n", "if (found == 0)\n"),
+                                                  CHARS["unsigned"][0]))
+        result, = check("--profile", "kernel", "--stage", "msg_decode", tree, cases=4000, expect=DIFFER)
+        self.assertIn("wire/noop/refused-legal", {finding["check"] for finding in result["findings"]})
+
+    def test_bytes_are_held_as_strictly(self):
+        for name in ("gaps-in-one-fragment", "pages-by-length", "tail-unsent", "cookie-in-order", "source-writable"):
+            defect = next(defect for defect in DEFECTS if defect.name == name)
+            with self.subTest(name):
+                check("--profile", "kernel", "--stage", STAGES[defect.file], self.builds.build(defect), cases=5000,
+                      expect=AGREE if name == "source-writable" else DIFFER)
+
+
 class Document(unittest.TestCase):
     def test_sizes_in_the_document_are_true(self):
         text = (HERE.parents[1] / "docs" / "oracle.md").read_text(encoding="utf-8")
@@ -241,7 +321,7 @@ class Document(unittest.TestCase):
 
 def main():
     suite = unittest.TestSuite()
-    for case in (Broken,) if OPTIONS.only else (Independent, Start, Broken, Steered, Accepted, Document):
+    for case in (Broken,) if OPTIONS.only else (Independent, Start, Broken, Steered, Accepted, Kernel, Document):
         suite.addTests(unittest.defaultTestLoader.loadTestsFromTestCase(case))
     outcome = unittest.TextTestRunner(verbosity=1).run(suite)
     for test, reason in outcome.skipped:

@@ -250,6 +250,26 @@ class Judgement(unittest.TestCase):
         document = result(*self.RUN, "--known", known, MUTANTS, env=self.ENV, expect=DIFFER)
         self.assertEqual([each["check"] for each in document["implementations"][0]["stale"]], ["sg/kiov/nob"])
 
+    def listed(self, *differences):
+        return self.write("known.json", {"form": "o2ref/known_differences", "version": 1, "differences": [
+            {"reason": "for the test", **difference} for difference in differences]})
+
+    def test_a_known_difference_may_name_a_stage_and_a_condition(self):
+        both = [{"check": f"sg/{kind}/gap-flag", "stage": "sg_build"} for kind in ("kiov", "iov")]
+        result(*self.RUN, "--known", self.listed(*both), MUTANTS, env=self.ENV, expect=AGREE)
+        elsewhere = [dict(each, stage="transfer") for each in both]
+        self.assertEqual({each["known"] for each in findings(result(*self.RUN, "--known", self.listed(*elsewhere), MUTANTS,
+                                                                    env=self.ENV, expect=DIFFER)).values()}, {None})
+        pages = [dict(each, when={"space.page_bytes": [4096, {"least": 10000, "most": 20000}]}) for each in both]
+        document = result(*self.RUN, "--known", self.listed(*pages), MUTANTS, env=self.ENV, expect=DIFFER)
+        for finding in document["implementations"][0]["findings"]:
+            size = finding["question"]["space"]["page_bytes"]
+            self.assertEqual(finding["known"], "for the test" if size in (4096, 16384) else None)
+            self.assertEqual(finding["counts"], size == 65536)
+        self.assertEqual({finding["counts"] for finding in document["implementations"][0]["findings"]}, {True, False})
+        rest = [dict(each, when={"space.page_bytes": 65536}) for each in both]
+        result(*self.RUN, "--known", self.listed(*pages, *rest), MUTANTS, env=self.ENV, expect=AGREE)
+
     def test_an_error_map_translates_names(self):
         errors = {"form": "o2ref/error_map", "version": 1, "errors": {"talker-length": "sg/nob"}}
         arguments = ("--cases", 400, "--no-corpus", "--stage", "sg_build", "--shrink", 200)
@@ -260,17 +280,81 @@ class Judgement(unittest.TestCase):
         self.assertNotIn("sg/nob", right["sg/rule"]["expected"])
         self.assertNotIn("sg/kiov", wrong["sg/rule"]["expected"])
 
+    def one(self, **more):
+        return {"form": "o2ref/known_differences", "version": 1,
+                "differences": [{"check": "sg/kiov/nob", "reason": "for the test", **more}]}
+
     def test_bad_files_are_refused(self):
         bad = {"form": "o2ref/error_map", "version": 1, "errors": {"mine": "sg/no-such-rule"}}
         for arguments, words in (
                 (("--map", self.write("a.json", bad)), "is not the id of a rule"),
                 (("--map", self.write("b.json", {})), "expected the form"),
                 (("--known", self.known("no/such/check")), "is no check"),
+                (("--known", self.write("d.json", self.one(stage="tea"))), "'tea' is no stage"),
+                (("--known", self.write("e.json", self.one(when=3))), "when is not an object"),
+                (("--known", self.write("f.json", self.one(when={"a": {"most": "b"}}))), "when.a is not a value"),
+                (("--known", self.write("g.json", {"form": "o2ref/known_differences", "version": 1})), "is not an array"),
                 (("--case", self.write("c.json", {"form": "x"})), "form"),
                 (("--choices", "sg_build:0g"), "hexadecimal"),
                 (("--corpus", "/nowhere"), "Not a directory")):
             with self.subTest(words):
                 self.assertIn(words, run(*arguments, REFERENCE, expect=USAGE).stderr.decode())
+
+
+class ThenAndNow(unittest.TestCase):
+    """--compare: what became of the causes of an earlier result."""
+
+    RUN = ("--no-corpus", "--stage", "sg_build,dma_map,reg_plan", "--cases", 4000)
+
+    def setUp(self):
+        self.directory = tempfile.TemporaryDirectory()
+        self.addCleanup(self.directory.cleanup)
+        self.old = Path(self.directory.name) / "old.json"
+
+    def before(self, defect, *arguments):
+        run(*self.RUN, "--json", self.old, "--label", "mine 1", *arguments, MUTANTS, expect=DIFFER, env={"O2_MUTANT": defect})
+
+    def after(self, defect, expect, *arguments, cases=4000):
+        document = result(*self.RUN, "--compare", self.old, *arguments, "--cases", cases, MUTANTS if defect else REFERENCE,
+                          env={"O2_MUTANT": defect or ""}, expect=expect)
+        one, = document["implementations"]
+        self.assertEqual(document["since"], {"file": str(self.old), "label": "mine 1"})
+        return {each["check"]: each["since"] for each in one["findings"]}, {each["check"]: each["asked"] for each in one["gone"]}
+
+    def test_the_same_is_no_difference_and_is_asked_for_by_its_question(self):
+        self.before("gap-never-seen")
+        # Two cases are drawn: what is found was asked for again.
+        since, gone = self.after("gap-never-seen", AGREE, cases=2)
+        self.assertEqual(since["sg/kiov/gap-flag"], "same")
+        self.assertEqual((set(since.values()), gone), ({"same"}, {}))
+
+    def test_what_is_mended_is_gone_unless_it_was_not_asked(self):
+        self.before("gap-never-seen")
+        since, gone = self.after(None, AGREE)
+        self.assertEqual((since, set(gone.values())), ({}, {True}))
+        self.assertLessEqual(set(gone), {"sg/kiov/gap-flag", "sg/iov/gap-flag"})
+        _, gone = self.after(None, AGREE, "--stage", "dma_map")
+        self.assertEqual(set(gone.values()), {False})
+
+    def test_another_cause_is_new(self):
+        self.before("gap-never-seen")
+        since, gone = self.after("dma-offset-lost", DIFFER)
+        self.assertEqual(since["dma/bus/bytes"], "new")
+        self.assertTrue(gone)
+        text = run(*self.RUN, "--compare", self.old, "--label", "mine 2", MUTANTS, expect=DIFFER,
+                   env={"O2_MUTANT": "dma-offset-lost"}).stdout.decode()
+        self.assertRegex(text, r"(?m)^  must  dma/bus/bytes  \(new, dma_map, ")
+        self.assertRegex(text, r"(?m)^  gone  sg/k?iov/gap-flag  \(sg_build\): gaps$")
+        self.assertRegex(text, r"impl_mutants.so \(mine 2\): differs: ")
+        self.assertRegex(text, r"since \S+old.json, mine 1: [1-9]\d* causes are new, 0 the same, [1-9]\d* gone")
+
+    def test_what_cannot_be_compared(self):
+        self.before("gap-never-seen", "--profile", "kernel")
+        self.assertIn("its profile is 'kernel', that of this run strict",
+                      run("--compare", self.old, REFERENCE, expect=USAGE).stderr.decode())
+        self.old.write_text(json.dumps({"form": "o2ref/check_result", "version": 1}))
+        self.assertIn("implementations is not an array", run("--compare", self.old, REFERENCE, expect=USAGE).stderr.decode())
+        self.assertIn("No such file", run("--compare", "/nowhere", REFERENCE, expect=USAGE).stderr.decode())
 
 
 class Usage(unittest.TestCase):
@@ -341,6 +425,25 @@ class Fuzzing(unittest.TestCase):
                                   env={**os.environ, "O2_MUTANT": "gap-never-seen"})
         self.assertEqual(done.returncode, 0, done.stderr.decode(errors="replace"))
 
+    def test_profile_map_and_known_differences_are_honoured(self):
+        # Refuses what it is asked, with one errno and one name.
+        legal = ["sg/kiov/refused-legal", "sg/iov/refused-legal"]
+        for known, options, check in ((legal, (), "sg/errno"), ([*legal, "sg/errno"], (), None),
+                                      ([*legal, "sg/errno"], ("--map",), "sg/rule"), (legal, ("--profile", "kernel"), None)):
+            with self.subTest(options=options, check=check), tempfile.TemporaryDirectory() as directory:
+                files = {"known": Path(directory) / "known.json", "map": Path(directory) / "map.json"}
+                files["known"].write_text(json.dumps({"form": "o2ref/known_differences", "version": 1, "differences": [
+                    {"check": each, "reason": "for the test", "stage": "sg_build"} for each in known]}))
+                files["map"].write_text(json.dumps({"form": "o2ref/error_map", "version": 1, "errors": {"Mine": "dma/*"}}))
+                options = (*options, files["map"]) if options == ("--map",) else options
+                done = subprocess.run([str(word) for word in (
+                    BUILD / "o2ref", "check", "--fuzz", "--known", files["known"], *options, MISBEHAVE, "--", "-seed=1",
+                    "-runs=3000", f"-artifact_prefix={directory}/")], capture_output=True, timeout=240, check=False,
+                    env={**os.environ, "O2_MISBEHAVE": "refuse"})
+                text = done.stderr.decode(errors="replace")
+                self.assertEqual(done.returncode == 0, check is None, text)
+                self.assertIn(f"implementation: {check}" if check else "Done 3000 runs", text)
+
     @unittest.skipUnless(COMPILER, "no clang")
     def test_coverage_of_the_library_is_used(self):
         with tempfile.TemporaryDirectory() as directory:
@@ -360,7 +463,7 @@ class Reports(unittest.TestCase):
     def setUpClass(cls):
         cls.directory = tempfile.TemporaryDirectory()
         cls.paths = {kind: Path(cls.directory.name) / f"report.{kind}" for kind in ("html", "xml", "json")}
-        cls.done = run("--cases", 3000, "--html", cls.paths["html"], "--junit", cls.paths["xml"], "--json",
+        cls.done = run("--cases", 3000, "--html", cls.paths["html"], "--junit", cls.paths["xml"], "--label", "tree 5, abc <&>", "--json",
                        cls.paths["json"], REFERENCE, MUTANTS, expect=DIFFER, env={"O2_MUTANT": "fmr-collapse-gapped"})
 
     @classmethod
@@ -371,7 +474,7 @@ class Reports(unittest.TestCase):
         text = self.done.stdout.decode()
         self.assertIn("reg/fmr/bytes", text)
         self.assertIn("replay     o2ref check --case '{\"form\":\"o2ref/reg_plan/input\"", text)
-        self.assertIn("impl_reference.so: agrees", text)
+        self.assertIn("impl_reference.so (tree 5, abc <&>): agrees", text)
 
     def test_the_page(self):
         page = self.paths["html"].read_text()
@@ -397,6 +500,28 @@ class Reports(unittest.TestCase):
         suites = ElementTree.parse(self.paths["xml"]).getroot()
         self.assertEqual([len(suite.findall("testcase/failure")) > 0 for suite in suites], [False, True])
         self.assertEqual(len({len(suite) for suite in suites}), 1)
+        for suite in suites:
+            said = {each.get("name"): each.get("value") for each in suite.find("properties")}
+            self.assertEqual(said["label"], "tree 5, abc <&>")
+            self.assertEqual(set(STAGES) | {"label", "profile", "seed"}, set(said))
+            self.assertRegex(said["sg_build"], r"^\d+ asked, 0 not implemented, 0 left out$")
+
+    def test_junit_says_what_was_not_answered(self):
+        with tempfile.TemporaryDirectory() as directory:
+            path = Path(directory) / "report.xml"
+            question = {"form": "o2ref/sg_build/input", "version": 1, "max_entries": 257,
+                        "space": {"page_bytes": 4096, "npages": 4, "ranges": []}, "buffer": {
+                            "kind": "kiov", "offset": 0, "nob": 2, "pieces": [{"page": 1, "offset": 0, "len": 1}] * 2}}
+            run("--case", json.dumps(question), "--junit", path, "--profile", "kernel", REFERENCE, expect=AGREE)
+            cases = {each.get("name"): each.find("skipped") for each in ElementTree.parse(path).getroot().iter("testcase")}
+        self.assertEqual({name: cases[name].get("message") for name in (
+            "dma/bus/bytes", "sg/iov/bytes", "sg/nob", "sg/too-many-entries")}, {
+                "dma/bus/bytes": "the stage was not asked",
+                "sg/iov/bytes": "no question of this kind was answered",
+                "sg/nob": "the profile does not ask for it",
+                "sg/too-many-entries": "no question that was answered breaks this rule"})
+        self.assertIsNone(cases["sg/kiov/bytes"])
+        self.assertIsNone(cases["run/crash"])
 
     def test_json_is_what_the_schema_says(self):
         document = json.loads(self.paths["json"].read_text())

@@ -5,7 +5,7 @@ import select
 import subprocess
 import time
 
-from .common import find_program
+from .common import CannotRun, find_program
 
 PROBE_SECONDS = 10
 # The first line of a kernel that has left its own decompression and early set-up behind.
@@ -19,13 +19,20 @@ def qemu_path():
     return find_program("qemu-system-x86_64", "qemu-system-x86")
 
 
+def check_host():
+    """CannotRun where this machine cannot run a guest at all."""
+    if os.uname().machine != "x86_64":
+        raise CannotRun(f"the guest is x86-64 and runs the host's programs, but the host is {os.uname().machine}")
+    qemu_path()
+
+
 def arguments(accel):
     return ["-accel", "kvm", "-cpu", "max"] if accel == "kvm" else ["-accel", "tcg", "-cpu", TCG_CPU]
 
 
-def kvm_boots(vmlinux):
+def kvm_boots(kernel):
     command = [qemu_path(), "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot", "-machine", "q35", "-m", "256",
-               "-kernel", vmlinux, "-append", "earlyprintk=ttyS0 console=ttyS0 panic=-1", "-serial", "stdio",
+               "-kernel", kernel, "-append", "earlyprintk=ttyS0 console=ttyS0 panic=-1", "-serial", "stdio",
                *arguments("kvm")]
     with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as qemu:
         try:
@@ -65,11 +72,11 @@ def remember(cache_dir, answer):
     os.rename(f"{memo}.{os.getpid()}", memo)
 
 
-def choose(vmlinux, cache_dir):
+def choose(kernel, cache_dir):
     """"kvm" or "tcg"; the answer is remembered until the host boots again."""
     if not os.access("/dev/kvm", os.R_OK | os.W_OK):
         return "tcg"
     if not os.path.exists(memo_path(cache_dir)):
-        remember(cache_dir, "kvm" if kvm_boots(vmlinux) else "tcg")
+        remember(cache_dir, "kvm" if kvm_boots(kernel) else "tcg")
     with open(memo_path(cache_dir), encoding="ascii") as f:
         return f.read()

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What prepare and run share: exit statuses, places, one way to refuse."""
 import os
+import subprocess
 import sys
 
 # Exit statuses beside the command's own; docs/vm.md lists them.
@@ -8,6 +9,7 @@ EX_USAGE = 2
 EX_KERNEL_WARNING = 70
 EX_PANIC = 71
 EX_NO_ANSWER = 72
+EX_RULE_BROKEN = 73  # of a pair: o2ref judge, on the capture
 EX_CANNOT_RUN = 77
 EX_TIMEOUT = 124
 
@@ -21,8 +23,21 @@ class CannotRun(Exception):
     """Something that the machine lacks; one line for the user, exit status 77."""
 
 
+class BadKernel(CannotRun):
+    """A file that the user named is not what it should be: wrong usage, exit status 2."""
+
+
 def say(text):
     print(f"vm: {text}", file=sys.stderr, flush=True)
+
+
+def refuse(reason):
+    """The one line, and the exit status."""
+    if isinstance(reason, BadKernel):
+        say(reason)
+        return EX_USAGE
+    say(f"cannot run here: {reason}")
+    return EX_CANNOT_RUN
 
 
 def default_cache_dir():
@@ -37,3 +52,11 @@ def find_program(name, package):
         if directory and os.access(candidate, os.X_OK):
             return candidate
     raise CannotRun(f"{name} is missing (package {package}); `ci/setup vm` installs it")
+
+
+def pipe_through(program, package, options, data):
+    """What the program makes of the data."""
+    done = subprocess.run([find_program(program, package), *options], input=data, capture_output=True, check=False)
+    if done.returncode != 0:
+        raise CannotRun(f"{program}: {done.stderr.decode(errors='replace').strip()}")
+    return done.stdout

@@ -30,8 +30,17 @@ def option(text):
     return text.replace(",", ",,")
 
 
+def to_descriptor(number):
+    """A sink: all that it is given goes to the file descriptor."""
+    def write(data):
+        while data:
+            data = data[os.write(number, data):]
+
+    return write
+
+
 class Stream:
-    """Output on its way to a file descriptor; the guest closes it by a mark that no program can guess."""
+    """Output on its way to a sink; the guest closes it by a mark that no program can guess."""
 
     def __init__(self, sink, mark):
         self.sink = sink
@@ -42,28 +51,27 @@ class Stream:
     def take(self, data):
         self.held += data
         if self.held.endswith(self.mark):
-            self.write(self.held[:-len(self.mark)])
+            self.sink(self.held[:-len(self.mark)])
             self.held = b""
             self.ended = True
             return
         keep = next((n for n in range(len(self.mark) - 1, 0, -1) if self.held.endswith(self.mark[:n])), 0)
         ready, self.held = self.held[:len(self.held) - keep], self.held[len(self.held) - keep:]
-        self.write(ready)
+        self.sink(ready)
 
     def flush(self):
         """What was held back belongs to the output after all when the guest is gone."""
-        self.write(self.held)
+        self.sink(self.held)
         self.held = b""
-
-    def write(self, data):
-        while data:
-            data = data[os.write(self.sink, data):]
 
 
 class Guest:
-    """start(), then pump events with wait_line(); output streams to the given file descriptors all the while."""
+    """start(), then pump events with wait_line(); output streams to its two sinks all the while.
 
-    def __init__(self, image, accel, smp, memory_mib, directories):
+    wire: one end of a wire to another guest (wire.End), or None.
+    """
+
+    def __init__(self, image, accel, smp, memory_mib, directories, sinks=(to_descriptor(1), to_descriptor(2)), wire=None):
         self.image = image
         self.accel = accel
         self.smp = smp
@@ -71,7 +79,8 @@ class Guest:
         self.directories = directories  # log, control, share
         self.sockets = {}
         self.end_mark = f"\0o2ref-end-{os.urandom(16).hex()}\n".encode()
-        self.streams = {"out": Stream(1, self.end_mark), "err": Stream(2, self.end_mark)}
+        self.streams = {name: Stream(sink, self.end_mark) for name, sink in zip(("out", "err"), sinks)}
+        self.wire = wire
         self.control = b""
         self.qemu = None
 
@@ -86,13 +95,14 @@ class Guest:
     def arguments(self, ports):
         args = [acceleration.qemu_path(), "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot",
                 "-machine", "q35", *acceleration.arguments(self.accel), "-smp", str(self.smp), "-m", str(self.memory_mib),
-                "-kernel", self.image.vmlinux, "-initrd", self.image.initrd, "-append", KERNEL_ARGUMENTS,
+                "-kernel", self.image.boot, "-initrd", self.image.initrd,
+                "-append", " ".join([KERNEL_ARGUMENTS, *(self.wire.kernel_arguments() if self.wire else [])]),
                 "-chardev", f"file,id=console,path={option(self.console_path())}", "-serial", "chardev:console",
                 "-device", "virtio-serial-pci,max_ports=4"]
         for number, (name, port) in enumerate(ports.items(), start=1):
             args += ["-chardev", f"socket,id={name},fd={port.fileno()}",
                      "-device", f"virtserialport,chardev={name},nr={number},name=o2ref.{name}"]
-        return args + self.share_arguments()
+        return args + self.share_arguments() + (self.wire.qemu_arguments() if self.wire else [])
 
     def console_path(self):
         return os.path.join(self.directories["log"], "console.log")
@@ -110,15 +120,23 @@ class Guest:
             self.sockets[name].setblocking(False)
         with open(os.path.join(self.directories["log"], "qemu.log"), "wb") as log:
             self.qemu = subprocess.Popen(self.arguments(far), stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-                                         pass_fds=[port.fileno() for port in far.values()], start_new_session=True,
-                                         preexec_fn=die_with_parent)
+                                         pass_fds=[port.fileno() for port in far.values()] + self.wire_descriptors(),
+                                         start_new_session=True, preexec_fn=die_with_parent)
         for port in far.values():
             port.close()
+        if self.wire:
+            self.wire.close()  # QEMU alone holds it: the other end notices when QEMU is gone
 
-    def kill(self):
+    def wire_descriptors(self):
+        return [self.wire.fileno()] if self.wire else []
+
+    def stop(self):
         if self.qemu:
             self.qemu.kill()
             self.qemu.wait()
+
+    def kill(self):
+        self.stop()
         for port in self.sockets.values():
             port.close()
         self.sockets = {}
@@ -172,12 +190,15 @@ class Guest:
             self.pump(1)
         return True
 
+    def ask(self, order, seconds):
+        """The answer to an order that has one; None where none came."""
+        self.send(order)
+        return self.wait_line(time.monotonic() + seconds)
+
     def collect(self):
         """Ask for dmesg, devices and counters of a guest that failed but still answers."""
-        self.send("collect")
-        self.wait_line(time.monotonic() + COLLECT_SECONDS)
+        self.ask("collect", COLLECT_SECONDS)
 
     def abort(self):
         """Stop the command; its exit line if the guest manages to give one."""
-        self.send("abort")
-        return self.wait_line(time.monotonic() + ABORT_GRACE_SECONDS)
+        return self.ask("abort", ABORT_GRACE_SECONDS)

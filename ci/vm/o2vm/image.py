@@ -6,18 +6,59 @@ import hashlib
 import os
 import shutil
 import tempfile
+from dataclasses import dataclass
 
-from . import initramfs, kernel, suite
-from .common import VM_DIR, say
+from . import initramfs, kernel, modules, package, suite
+from .common import BadKernel, CannotRun, DEFAULT_KERNEL_PACKAGE, VM_DIR, say
 
-# Part of every kernel directory's name: raise it when what unpack() writes changes.
-LAYOUT_VERSION = 1
-OLD_IMAGES_KEPT = 4
+# Part of every kernel directory's name: raise it when what install() writes changes.
+LAYOUT_VERSION = 2
+OLD_KEPT = 4
+
+
+@dataclass
+class Source:
+    """Where a kernel comes from: a Debian package, such a package's file, or an image and a tree of modules."""
+    package: str = DEFAULT_KERNEL_PACKAGE
+    suite: str = None
+    deb: str = None
+    file: str = None
+    modules: str = None
+
+    def key(self):
+        """A directory name for this kernel and this list of modules."""
+        digest = hashlib.sha256(repr(modules.listed()).encode())
+        for path in self.files():
+            info = os.stat(path)
+            digest.update(f"{os.path.abspath(path)} {info.st_size} {info.st_mtime_ns}\n".encode())
+        name = f"{self.package}-{self.suite}" if self.suite else self.package
+        if self.deb or self.file:
+            name = os.path.basename(self.deb or self.file)
+        return f"{'own' if self.file else 'kernel'}-{name}-v{LAYOUT_VERSION}-{digest.hexdigest()[:8]}"
+
+    def files(self):
+        """What it is made of, where that lies on this machine: whatever was built anew since makes another key."""
+        if self.file:
+            tree = modules.find_tree(self.modules, kernel.File(self.file).release())
+            return [self.file, *sorted(modules.files_of(tree).values())]
+        return [self.deb] if self.deb else []
+
+    def install(self, work, out_dir):
+        """Fill out_dir; `work` is an empty directory for what lies between."""
+        if self.file:
+            return kernel.install(self.file, self.modules, out_dir)
+        options = suite.apt_options(self.suite, os.path.join(work, "apt")) if self.suite and not self.deb else []
+        deb = self.deb or package.download(package.resolve(self.package, options), work, options)
+        tree = os.path.join(work, "tree")
+        try:
+            return kernel.install(package.unpack(deb, tree), tree, out_dir)
+        except BadKernel as problem:
+            raise problem if self.deb else CannotRun(problem)
 
 
 class Image:
     def __init__(self, kernel_dir, initrd):
-        self.vmlinux = os.path.join(kernel_dir, "vmlinux")
+        self.boot = os.path.join(kernel_dir, "boot")
         self.initrd = initrd
         with open(os.path.join(kernel_dir, "release"), encoding="ascii") as f:
             self.release = f.read().strip()
@@ -31,34 +72,18 @@ def locked(cache_dir):
         yield
 
 
-def kernel_key(package, deb, suite_name):
-    """A directory name for this kernel and this list of modules."""
-    digest = hashlib.sha256("\n".join(kernel.wanted_modules()).encode())
-    if deb:
-        info = os.stat(deb)
-        digest.update(f"{os.path.abspath(deb)} {info.st_size} {info.st_mtime_ns}".encode())
-    name = os.path.basename(deb) if deb else package + (f"-{suite_name}" if suite_name else "")
-    return f"kernel-{name}-v{LAYOUT_VERSION}-{digest.hexdigest()[:8]}"
-
-
-def fetch(package, suite_name, work):
-    """The package's file, in `work`."""
-    options = suite.apt_options(suite_name, os.path.join(work, "apt")) if suite_name else []
-    return kernel.download_package(kernel.resolve_package(package, options), work, options)
-
-
-def ensure_kernel(cache_dir, package, deb, suite_name, refresh):
+def ensure_kernel(cache_dir, source, refresh):
     """The unpacked kernel's directory. Once there, apt is not asked again unless refresh is set."""
-    out = os.path.join(cache_dir, kernel_key(package, deb, suite_name))
+    out = os.path.join(cache_dir, source.key())
     if os.path.isdir(out) and not refresh:
         return out
     with tempfile.TemporaryDirectory(dir=cache_dir, prefix="unpack-") as work:
-        source = deb or fetch(package, suite_name, work)
         fresh = os.path.join(work, "kernel")
         os.mkdir(fresh)
-        kernel.unpack(source, fresh)
+        source.install(work, fresh)
         shutil.rmtree(out, ignore_errors=True)
         os.rename(fresh, out)
+    drop_old(cache_dir, "own-", shutil.rmtree)
     return out
 
 
@@ -71,7 +96,7 @@ def ensure_initrd(cache_dir, kernel_dir):
     if not os.path.exists(out):
         initramfs.write(files, out + ".part")
         os.rename(out + ".part", out)
-        drop_old(cache_dir)
+        drop_old(cache_dir, "initramfs-", os.unlink)
     return out
 
 
@@ -79,16 +104,17 @@ def slurp_self():
     return initramfs.slurp(os.path.join(VM_DIR, "o2vm", "initramfs.py"))
 
 
-def drop_old(cache_dir):
-    images = [os.path.join(cache_dir, name) for name in os.listdir(cache_dir) if name.startswith("initramfs-")]
-    for path in sorted(images, key=os.path.getmtime)[:-OLD_IMAGES_KEPT]:
-        os.unlink(path)
+def drop_old(cache_dir, prefix, remove):
+    """Of what one's own builds leave behind only the newest stay."""
+    found = [os.path.join(cache_dir, name) for name in os.listdir(cache_dir) if name.startswith(prefix)]
+    for path in sorted(found, key=os.path.getmtime)[:-OLD_KEPT]:
+        remove(path)
 
 
-def ensure(cache_dir, package, deb=None, suite_name=None, refresh=False):
-    """The bootable image, of a package file, of a suite, or as apt has it; CannotRun where something is missing. Two callers at once: one makes it, the other waits."""
+def ensure(cache_dir, source, refresh=False):
+    """The bootable image; CannotRun where something is missing. Two callers at once: one makes it, the other waits."""
     with locked(cache_dir):
-        kernel_dir = ensure_kernel(cache_dir, package, deb, suite_name, refresh)
+        kernel_dir = ensure_kernel(cache_dir, source, refresh)
         image = Image(kernel_dir, ensure_initrd(cache_dir, kernel_dir))
     if refresh:
         say(f"kernel {image.release} in {cache_dir}")

@@ -8,8 +8,8 @@ from .common import VM_DIR, CannotRun, find_program
 NEWC_MAGIC = "070701"
 ALIGN_BYTES = 4
 DIRECTORIES = ("bin", "dev", "proc", "sys", "host", "control", "scratch", "modules")
-APPLETS = ("sh", "cat", "chroot", "cp", "dmesg", "head", "insmod", "kill", "ln", "mkdir", "mkfifo", "mount", "poweroff", "ps",
-           "readlink", "setsid", "sleep", "usleep")
+APPLETS = ("sh", "cat", "chroot", "cp", "dmesg", "head", "insmod", "kill", "ln", "mkdir", "mkfifo", "mount", "ping",
+           "poweroff", "ps", "readlink", "sed", "setsid", "sleep", "tail", "tr", "usleep")
 
 
 class Newc:

@@ -1,154 +1,130 @@
 # SPDX-License-Identifier: MIT
-"""Debian's kernel package, unpacked into the cache and never installed: vmlinux and the guest's modules."""
-import glob
+"""A kernel's files made ready for the guest: what QEMU boots, and the modules in the order in which they are loaded."""
+import bz2
+import gzip
 import lzma
 import os
 import re
 import shutil
 import struct
-import subprocess
-import tempfile
 
-from .common import VM_DIR, CannotRun, find_program, say
+from . import modules
+from .common import BadKernel, pipe_through, say
 
 # Offsets of the x86 boot protocol header (Linux Documentation/x86/boot.rst).
 SETUP_SECTS_OFFSET = 0x1F1
+MAGIC_OFFSET, MAGIC = 0x202, b"HdrS"
+VERSION_OFFSET, VERSION_BASE = 0x20E, 0x200
 PAYLOAD_OFFSET_OFFSET = 0x248
 PAYLOAD_LENGTH_OFFSET = 0x24C
 SECTOR_BYTES = 512
 SIZE_TRAILER_BYTES = 4  # the build appends the unpacked size to the compressed payload
 
-XZ_MAGIC = b"\xfd7zXZ\x00"
-ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
-SIGNATURE_MARK = b"~Module signature appended~\n"
-SIGNATURE_INFO_BYTES = 12  # struct module_signature, whose last 4 bytes are the big-endian length
+ELF_MAGIC = b"\x7fELF"
+PT_NOTE = 4
+PVH_NOTE = struct.pack("<I", 18) + b"Xen\0"  # XEN_ELFNOTE_PHYS32_ENTRY (Linux include/xen/interface/elfnote.h)
 
 
-def wanted_modules():
-    with open(os.path.join(VM_DIR, "modules"), encoding="utf-8") as f:
-        return [line.strip() for line in f if line.strip() and not line.startswith("#")]
-
-
-def resolve_package(name, apt_options=()):
-    """Follow a kernel meta-package (linux-image-amd64) to the package that holds a kernel."""
-    apt_cache = find_program("apt-cache", "apt")
-    for _ in range(3):
-        if re.match(r"linux-image-\d", name):
-            return name
-        done = subprocess.run([apt_cache, *apt_options, "depends", "--important", name], capture_output=True, text=True,
-                              check=False)
-        found = re.search(r"Depends: (linux-image-\S+)", done.stdout)
-        if not found:
-            break
-        name = found.group(1)
-    raise CannotRun(f"apt knows no kernel package behind {name}; run `apt-get update` once, or give --kernel-deb FILE")
-
-
-def download_package(package, directory, apt_options=()):
-    """apt-get download needs no privilege and installs nothing."""
-    say(f"fetching {package} (70 to 110 MB, once)")
-    done = subprocess.run([find_program("apt-get", "apt"), *apt_options, "-q", "download", package], cwd=directory,
-                          capture_output=True, text=True, check=False)
-    found = glob.glob(os.path.join(directory, "linux-image-*.deb"))
-    if done.returncode != 0 or not found:
-        reason = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
-        raise CannotRun(f"cannot download {package}: {reason} (a stale index? `apt-get update`; or --kernel-deb FILE)")
-    return found[0]
+# Of a kernel's configuration, by what the payload begins with; Debian uses xz up to 6.1, and zstd later.
+DECOMPRESSORS = {
+    b"\x1f\x8b": gzip.decompress, b"BZh": bz2.decompress, b"\xfd7zXZ\x00": lzma.decompress, b"\x5d\x00\x00": lzma.decompress,
+    b"\x28\xb5\x2f\xfd": lambda payload: pipe_through("zstd", "zstd", ["-dcq"], payload),
+    b"\x02\x21\x4c\x18": lambda payload: pipe_through("lz4", "lz4", ["-dcq"], payload),
+}
 
 
 def decompress(payload, path):
-    """Debian compresses kernels with xz up to 6.1, and with zstd later."""
-    if payload.startswith(XZ_MAGIC):
-        return lzma.decompress(payload)
-    if not payload.startswith(ZSTD_MAGIC):
-        raise CannotRun(f"{path}: the kernel is compressed by neither xz nor zstd (begins {payload[:6].hex()})")
-    done = subprocess.run([find_program("zstd", "zstd"), "-dcq"], input=payload, capture_output=True, check=False)
-    if done.returncode != 0:
-        raise CannotRun(f"{path}: zstd: {done.stderr.decode(errors='replace').strip()}")
-    return done.stdout
+    # gzip keeps the size itself: the build appends nothing then.
+    for magic, function in DECOMPRESSORS.items():
+        if payload.startswith(magic):
+            try:
+                return function(payload if magic == b"\x1f\x8b" else payload[:-SIZE_TRAILER_BYTES])
+            except (OSError, EOFError, ValueError, lzma.LZMAError) as problem:
+                raise BadKernel(f"{path}: its compressed kernel cannot be unpacked: {problem}") from problem
+    raise BadKernel(f"{path}: the kernel is compressed in a way that is not known here (begins {payload[:6].hex()}); "
+                    "give the file vmlinux of the build tree instead")
 
 
-def extract_vmlinux(bzimage_path, out_path):
-    """The ELF inside a bzImage: booted by its PVH note it skips firmware and decompression (seconds under TCG)."""
-    with open(bzimage_path, "rb") as f:
-        image = f.read()
-    setup_sects = image[SETUP_SECTS_OFFSET] or 4
-    start = (setup_sects + 1) * SECTOR_BYTES + struct.unpack_from("<I", image, PAYLOAD_OFFSET_OFFSET)[0]
-    length = struct.unpack_from("<I", image, PAYLOAD_LENGTH_OFFSET)[0]
-    payload = image[start:start + length]
-    vmlinux = decompress(payload[:-SIZE_TRAILER_BYTES], bzimage_path)
-    if not vmlinux.startswith(b"\x7fELF"):
-        raise CannotRun(f"{bzimage_path}: the payload is not an ELF file")
-    with open(out_path, "wb") as f:
-        f.write(vmlinux)
+def text_at(image, offset):
+    return image[offset:image.find(b"\0", offset)].decode("ascii", "replace")
 
 
-def strip_signature(module):
-    """The guest need not verify what we unpacked from a signed package; saves its RSA arithmetic under TCG."""
-    if not module.endswith(SIGNATURE_MARK):
-        return module
-    end = len(module) - len(SIGNATURE_MARK)
-    length = struct.unpack(">I", module[end - 4:end])[0]
-    return module[:end - SIGNATURE_INFO_BYTES - length]
+class File:
+    """A kernel image: a bzImage, or the ELF file that it is made of."""
+
+    def __init__(self, path):
+        self.path = path
+        try:
+            with open(path, "rb") as f:
+                self.image = f.read()
+        except OSError as problem:
+            raise BadKernel(f"{path}: {problem.strerror}") from problem
+        self.is_elf = self.image.startswith(ELF_MAGIC)
+        if not self.is_elf and self.image[MAGIC_OFFSET:MAGIC_OFFSET + len(MAGIC)] != MAGIC:
+            raise BadKernel(f"{path} is no kernel: neither a bzImage (vmlinuz) nor an ELF file (vmlinux)")
+        if not self.is_elf and len(self.image) < PAYLOAD_LENGTH_OFFSET + 4:
+            raise BadKernel(f"{path} is cut: {len(self.image)} bytes")
+
+    def release(self):
+        if self.is_elf:
+            found = re.search(rb"Linux version (\S+) ", self.image)
+            text = found.group(1).decode("ascii", "replace") if found else ""
+        else:
+            text = text_at(self.image, VERSION_BASE + struct.unpack_from("<H", self.image, VERSION_OFFSET)[0]).split(" ")[0]
+        if not re.fullmatch(r"[\w.+~-]+", text):
+            raise BadKernel(f"{self.path} does not say of which release it is")
+        return text
+
+    def elf(self):
+        """The ELF inside a bzImage: booted by its PVH note it skips firmware and decompression (seconds under TCG)."""
+        start = ((self.image[SETUP_SECTS_OFFSET] or 4) + 1) * SECTOR_BYTES
+        start += struct.unpack_from("<I", self.image, PAYLOAD_OFFSET_OFFSET)[0]
+        length = struct.unpack_from("<I", self.image, PAYLOAD_LENGTH_OFFSET)[0]
+        vmlinux = decompress(self.image[start:start + length], self.path)
+        if not vmlinux.startswith(ELF_MAGIC):
+            raise BadKernel(f"{self.path}: the payload is not an ELF file")
+        return vmlinux
 
 
-def canonical(name):
-    return name.replace("-", "_")
+def has_pvh(elf, path):
+    """Whether QEMU can boot the ELF file itself (CONFIG_PVH)."""
+    try:
+        table, size, count = struct.unpack_from("<Q14xHH", elf, 32)
+        for number in range(count):
+            kind, _, offset, _, _, length = struct.unpack_from("<IIQQQQ", elf, table + number * size)
+            if kind == PT_NOTE and PVH_NOTE in elf[offset:offset + length]:
+                return True
+    except struct.error as problem:
+        raise BadKernel(f"{path} is cut: its ELF file has {len(elf)} bytes") from problem
+    return False
 
 
-def read_module(path):
-    with open(path, "rb") as f:
-        data = f.read()
-    return lzma.decompress(data) if path.endswith(".xz") else data
+def write_boot(file, out_path):
+    """What -kernel takes: an ELF file with a PVH entry, else the bzImage, which needs the firmware."""
+    if file.is_elf:
+        if not has_pvh(file.image, file.path):
+            raise BadKernel(f"{file.path} cannot be booted by itself (built without CONFIG_PVH); give the tree's "
+                            "arch/x86/boot/bzImage instead")
+        os.symlink(os.path.abspath(file.path), out_path)
+        return
+    elf = file.elf()
+    if has_pvh(elf, file.path):
+        with open(out_path, "wb") as f:
+            f.write(elf)
+    else:
+        say(f"{file.path} was built without CONFIG_PVH: the guest starts by firmware, some seconds later")
+        shutil.copy(file.path, out_path)
 
 
-def module_closure(modules_dir, wanted):
-    """[(name, bytes)] in load order. The .ko files carry their dependencies, so no depmod is needed."""
-    paths = {}
-    for directory, _, files in os.walk(os.path.join(modules_dir, "kernel")):
-        for name in files:
-            if ".ko" in name:
-                paths[canonical(name.split(".ko")[0])] = os.path.join(directory, name)
-    builtin = set()
-    with open(os.path.join(modules_dir, "modules.builtin"), encoding="ascii") as f:
-        for line in f:
-            builtin.add(canonical(os.path.basename(line.strip()).split(".ko")[0]))
-    order = []
-    seen = set()
-
-    def visit(name):
-        name = canonical(name)
-        if name in seen or name in builtin:
-            return
-        seen.add(name)
-        if name not in paths:
-            raise CannotRun(f"the kernel package has no module {name}")
-        data = read_module(paths[name])
-        found = re.search(rb"\0depends=([^\0]*)\0", data)
-        for dependency in (found.group(1).decode() if found else "").split(","):
-            if dependency:
-                visit(dependency)
-        order.append((name, data))
-
-    for name in wanted:
-        visit(name)
-    return order
-
-
-def unpack(deb, out_dir):
-    """Fill out_dir with vmlinux, config, release, modules/NN-name.ko (NN is the load order)."""
-    with tempfile.TemporaryDirectory(dir=os.path.dirname(out_dir)) as tree:
-        done = subprocess.run([find_program("dpkg-deb", "dpkg"), "-x", deb, tree], capture_output=True, text=True, check=False)
-        images = glob.glob(os.path.join(tree, "boot", "vmlinuz-*"))
-        if done.returncode != 0 or len(images) != 1:
-            raise CannotRun(f"{deb} is not a kernel package: {done.stderr.strip() or 'no boot/vmlinuz-*'}")
-        release = os.path.basename(images[0])[len("vmlinuz-"):]
-        lib = "usr/lib/modules" if os.path.isdir(os.path.join(tree, "usr/lib/modules")) else "lib/modules"
-        os.makedirs(os.path.join(out_dir, "modules"))
-        extract_vmlinux(images[0], os.path.join(out_dir, "vmlinux"))
-        shutil.copy(os.path.join(tree, "boot", "config-" + release), os.path.join(out_dir, "config"))
-        for number, (name, data) in enumerate(module_closure(os.path.join(tree, lib, release), wanted_modules())):
-            with open(os.path.join(out_dir, "modules", f"{number:02d}-{name}.ko"), "wb") as f:
-                f.write(strip_signature(data))
-        with open(os.path.join(out_dir, "release"), "w", encoding="ascii") as f:
-            f.write(release + "\n")
+def install(path, modules_dir, out_dir):
+    """Fill out_dir with boot, release, modules/NN-name.ko (NN is the load order)."""
+    file = File(path)
+    release = file.release()
+    chosen = modules.closure(modules.find_tree(modules_dir, release), release, modules.listed())
+    write_boot(file, os.path.join(out_dir, "boot"))
+    os.makedirs(os.path.join(out_dir, "modules"))
+    for number, (name, data) in enumerate(chosen):
+        with open(os.path.join(out_dir, "modules", f"{number:02d}-{name}.ko"), "wb") as f:
+            f.write(data)
+    with open(os.path.join(out_dir, "release"), "w", encoding="ascii") as f:
+        f.write(release + "\n")

@@ -9,10 +9,13 @@ CURRENT_CASE_BYTES = 65536
 
 
 class RunDir:
-    def __init__(self, log_dir, share_dir, keep):
+    """of_pair: the directory that both guests of a pair see; this one's share lies in it."""
+
+    def __init__(self, log_dir, share_dir, keep, of_pair=None):
         self.log = os.path.abspath(log_dir)
         self.control = os.path.join(self.log, "control")
         self.share = os.path.abspath(share_dir) if share_dir else os.path.join(self.log, "share")
+        self.exported = of_pair or self.share
         self.keep = keep
         self.made = not os.path.isdir(self.log)
         os.makedirs(self.control, exist_ok=True)
@@ -22,11 +25,18 @@ class RunDir:
             os.unlink(os.path.join(self.share, CURRENT_CASE))
 
     def directories(self):
-        return {"log": self.log, "control": self.control, "share": self.share}
+        return {"log": self.log, "control": self.control, "share": self.exported}
+
+    def write(self, name, text):
+        with open(os.path.join(self.control, name), "w", encoding="utf-8") as f:
+            f.write(text)
 
     def write_command(self, text):
-        with open(os.path.join(self.control, "command"), "w", encoding="utf-8") as f:
-            f.write(text)
+        self.write("command", text)
+
+    def write_set_up(self, text):
+        """What the guest runs before it says that it is ready."""
+        self.write("set-up", text)
 
     def dmesg(self):
         path = os.path.join(self.control, "dmesg.txt")

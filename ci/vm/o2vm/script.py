@@ -11,13 +11,13 @@ PASSED_ON = re.compile(r"O2REF_|[A-Z]+SAN_OPTIONS$|[A-Z]+SAN_SYMBOLIZER_PATH$|LL
 NOT_PASSED = {"O2REF_VM_CACHE", "O2REF_SHARE"}
 
 
-def environment(named, accel):
+def environment(named, accel, share=GUEST_SHARE):
     """What the command sees, before the guest adds the names of its devices."""
     env = {"PATH": GUEST_PATH, "HOME": "/tmp", "TMPDIR": "/tmp", "LANG": "C.UTF-8", "TERM": "dumb", "USER": "root",
            "PYTHONDONTWRITEBYTECODE": "1"}
     env.update({name: value for name, value in os.environ.items() if PASSED_ON.match(name) and name not in NOT_PASSED})
     env.update(named)
-    env.update({"O2REF_VM": accel, "O2REF_SHARE": GUEST_SHARE})
+    env.update({"O2REF_VM": accel, "O2REF_SHARE": share})
     return env
 
 

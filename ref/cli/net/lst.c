@@ -2,7 +2,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/monotonic.h"
@@ -99,14 +98,6 @@ static void note_down(void *context, uint64_t nid, const struct o2_transfer_faul
 
 /* --- its parts --- */
 
-static uint64_t wall_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return (uint64_t)now.tv_sec * MS_PER_S * NS_PER_MS + (uint64_t)now.tv_nsec;
-}
-
 static struct o2_lst_test test_of(const struct o2_net_options *options)
 {
 	const struct o2_lst_test test = {
@@ -133,7 +124,7 @@ static void configure(struct lst *lst)
 
 	lst->config = (struct o2_lst_console_config){
 		.nid = options->peer,
-		.sid = {options->nid, wall_ns() / NS_PER_US},
+		.sid = {options->nid, o2_wall_ns() / NS_PER_US},
 		.name = {SESSION_NAME},
 		.force = options->force,
 		.batch = 1,
@@ -156,7 +147,7 @@ static void configure_rpc(struct lst *lst)
 	lst->rpc_config.max_served = 1;
 	lst->rpc_config.timeout_ms = options->timeout_ms;
 	lst->rpc_config.mode = lst->config.mode;
-	lst->rpc_config.first_id = (wall_ns() / MS_PER_S / NS_PER_MS << 48) + 1;
+	lst->rpc_config.first_id = (o2_wall_ns() / MS_PER_S / NS_PER_MS << 48) + 1;
 }
 
 static uint32_t lay(struct lst *lst)

@@ -33,14 +33,6 @@ struct timespec o2_net_timespec(uint64_t duration_ns)
 	};
 }
 
-static uint64_t wall_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
-}
-
 struct o2_ni_config o2_net_ni_config(uint64_t nid, const char *device, uint8_t gid_index,
 				     uint32_t arena_pages)
 {
@@ -49,7 +41,7 @@ struct o2_ni_config o2_net_ni_config(uint64_t nid, const char *device, uint8_t g
 		.port = 1,
 		.gid_index = gid_index,
 		.nid = nid,
-		.incarnation = wall_ns() / NS_PER_US,
+		.incarnation = o2_wall_ns() / NS_PER_US,
 		.dma_kind = O2_DMA_BUS,
 		.arena_pages = arena_pages,
 		.plain_arena = true,
@@ -87,7 +79,7 @@ struct o2_lnet_config o2_net_lnet_config(const struct o2_net_options *options)
 	struct o2_lnet_config config = O2_LNET_DEFAULTS;
 
 	config.nid = options->nid;
-	config.interface_cookie = wall_ns();
+	config.interface_cookie = o2_wall_ns();
 	config.ping_features = options->features;
 	config.first_page = 0;
 	config.max_messages = PEERS * OPEN_PER_PEER;

@@ -230,7 +230,7 @@ def test_stream_mark():
     payload = b"a\0mark-\0mar" + b"\0\0mark-"
     for cut in range(len(payload + mark) + 1):
         reader, writer = os.pipe()
-        stream = guest.Stream(writer, mark)
+        stream = guest.Stream(guest.to_descriptor(writer), mark)
         whole = payload + mark
         for part in (whole[:cut], whole[cut:]):
             if part:

@@ -78,7 +78,11 @@ static int32_t answer(const char *how, const struct o2_impl_sg_in *in, struct o2
 		return -EINVAL;
 	else if (strcmp(how, "no-errno") == 0)
 		return O2_IMPL_REFUSED;
-	else if (strcmp(how, "flag") == 0)
+	else if (strcmp(how, "refuse") == 0) {
+		refusal->error = EINVAL;
+		strcpy(refusal->name, "Mine");
+		return O2_IMPL_REFUSED;
+	} else if (strcmp(how, "flag") == 0)
 		out->gaps = 2;
 	else if (strcmp(how, "unstable") == 0 && calls++ > 0)
 		return O2_IMPL_NOT_IMPLEMENTED;

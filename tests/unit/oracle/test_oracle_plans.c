@@ -96,14 +96,15 @@ TEST_WITH(test_lists, set_up, tear_down)
 #define SINK	(w->asked.reg.request.side == O2_SINK)
 
 /* The same changes in each mode. */
-#define IN_MODE(m, lower)                                                                           \
-	CHANGE(reg_frag_##lower, REG_##m##_BYTES, MODE(m), REG.frag[0].rf_addr++)                   \
-	CHANGE(reg_short_##lower, REG_##m##_BYTES, MODE(m), REG.frag[REG.nfrags - 1].rf_nob--)      \
-	CHANGE(reg_access_##lower, REG_##m##_ACCESS, MODE(m), REG.access ^= O2_ACCESS_REMOTE_WRITE) \
-	CHANGE(reg_split_##lower, REG_##m##_FRAGMENTS, MODE(m), return split_fragment())            \
-	CHANGE(reg_limit_##lower, REG_##m##_PEER_LIMIT,                                             \
-	       MODE(m) && SINK && w->asked.reg.request.peer_max_frags < 16,                         \
-	       while (REG.nfrags <=                                                                 \
+#define IN_MODE(m, lower)                                                                                   \
+	CHANGE(reg_frag_##lower, REG_##m##_BYTES, MODE(m), REG.frag[0].rf_addr++)                           \
+	CHANGE(reg_short_##lower, REG_##m##_BYTES, MODE(m), REG.frag[REG.nfrags - 1].rf_nob--)              \
+	CHANGE(reg_access_##lower, REG_##m##_ACCESS, MODE(m) && SINK, REG.access = 0)                       \
+	CHANGE(reg_open_##lower, REG_SOURCE_ACCESS, MODE(m) && !SINK, REG.access |= O2_ACCESS_REMOTE_WRITE) \
+	CHANGE(reg_split_##lower, REG_##m##_FRAGMENTS, MODE(m), return split_fragment())                    \
+	CHANGE(reg_limit_##lower, REG_##m##_PEER_LIMIT,                                                     \
+	       MODE(m) && SINK && w->asked.reg.request.peer_max_frags < 16,                                 \
+	       while (REG.nfrags <=                                                                         \
 		      w->asked.reg.request.peer_max_frags) if (!split_fragment()) return false)
 
 /* In those that register something. */
@@ -159,6 +160,9 @@ CHANGE(reg_page_list_fastreg, REG_FASTREG_PAGE_LIST, MODE(FASTREG) && REG.npages
 CHANGE(reg_entry, REG_FASTREG_GAPS_ENTRIES, MODE(FASTREG_GAPS) && REG.nentries > 1, REG.entry[1].addr++)
 CHANGE(reg_entry_length, REG_FASTREG_GAPS_ENTRIES, MODE(FASTREG_GAPS) && REG.nentries > 1,
        REG.entry[0].length++)
+/* The region of whole pages that a kernel's pool makes. */
+CHANGE(reg_whole_pages, REG_FMR_RANGE_IN_PAGES, MODE(FMR) && REG.page_offset != 0, REG.iova = 0;
+       REG.page_offset = 0; REG.length = (uint64_t)REG.npages * REG.page_bytes)
 /* What a fragment that runs on through a gap would publish. */
 CHANGE(reg_collapse, REG_FMR_BYTES, MODE(FMR) && REG.nfrags >= 3,
        REG.frag[0].rf_nob = (uint32_t)w->asked.reg.list.nob;
@@ -172,11 +176,11 @@ static bool split_any(void)
 TEST_WITH(test_registration, set_up, tear_down)
 {
 	EXPECT_ALL(O2_STAGE_REG_PLAN, IN_MODES(reg_frag), IN_MODES(reg_short), IN_MODES(reg_access),
-		   IN_MODES(reg_split), IN_MODES(reg_limit));
+		   IN_MODES(reg_open), IN_MODES(reg_split), IN_MODES(reg_limit));
 	EXPECT_ALL(O2_STAGE_REG_PLAN, IN_REGIONS(reg_range), IN_REGIONS(reg_iova), &reg_page_fmr,
 		   &reg_page_fastreg, &reg_page_phys, &reg_page_inside, &reg_page_offset, &reg_page_many,
 		   &reg_page_list, &reg_page_list_phys, &reg_page_list_fastreg, &reg_entry, &reg_entry_length,
-		   &reg_collapse);
+		   &reg_collapse, &reg_whole_pages);
 	expect_equal(O2_STAGE_REG_PLAN, "a fragment in two parts", split_any);
 }
 
@@ -250,6 +254,14 @@ TEST_WITH(test_work_requests, set_up, tear_down)
 
 #define WHOLE (w->found.transfer)
 
+/* The other verdict. */
+static bool refuse_or_admit(void)
+{
+	w->found.kind = IS_RESULT ? O2_ANSWER_REFUSED : O2_ANSWER_RESULT;
+	w->found.refusal = (struct o2_answer_refusal){.error = 22, .index = O2_NO_INDEX};
+	return true;
+}
+
 CHANGE(whole_sge, TRANSFER_BYTES,
        WHOLE.plan.nsge > 0 && WHOLE.plan.sge[0].length > 1 && WHOLE.node[O2_SOURCE].mode == O2_REG_GLOBAL,
        WHOLE.plan.sge[0].addr++)
@@ -259,18 +271,114 @@ CHANGE(whole_shape, TRANSFER_WORK_REQUESTS, true, WHOLE.plan.wr[0].length++)
 CHANGE(whole_lkey, TRANSFER_KEYS, true, WHOLE.plan.lkey++)
 CHANGE(whole_rkey, TRANSFER_KEYS, true, WHOLE.plan.rkey++)
 CHANGE(whole_nob, TRANSFER_NOB, true, WHOLE.plan.nob--)
-CHANGE(whole_access, TRANSFER_ACCESS, true, WHOLE.node[O2_SOURCE].access |= O2_ACCESS_REMOTE_WRITE)
+CHANGE(whole_access, TRANSFER_SOURCE_ACCESS, true, WHOLE.node[O2_SOURCE].access |= O2_ACCESS_REMOTE_WRITE)
 CHANGE(whole_closed, TRANSFER_ACCESS, true, WHOLE.node[O2_SINK].access = 0)
 CHANGE(whole_range, TRANSFER_RANGE, WHOLE.node[O2_SINK].mode != O2_REG_GLOBAL, WHOLE.node[O2_SINK].length++)
+CHANGE(whole_in_pages, TRANSFER_RANGE_IN_PAGES,
+       WHOLE.node[O2_SINK].mode == O2_REG_FMR && WHOLE.node[O2_SINK].page_offset != 0,
+       WHOLE.node[O2_SINK].iova = 0;
+       WHOLE.node[O2_SINK].page_offset = 0;
+       WHOLE.node[O2_SINK].length = (uint64_t)WHOLE.node[O2_SINK].npages * 4096)
 CHANGE(whole_limit, TRANSFER_PEER_LIMIT, WHOLE.node[O2_SINK].nfrags > 1,
        w->asked.transfer.max_frags = WHOLE.node[O2_SINK].nfrags - 1)
 CHANGE(whole_page, TRANSFER_BYTES, WHOLE.node[O2_SINK].mode == O2_REG_FMR && WHOLE.node[O2_SINK].npages > 1,
        WHOLE.node[O2_SINK].page[1] += 4096)
 
+/* What a node does that judges gaps by the exact rule: right bytes, and another verdict. */
+static uint32_t judged_exactly(enum o2_stage stage, enum o2_check_id check)
+{
+	uint32_t otherwise = 0;
+
+	for (uint64_t index = 0; index < CASES; index++) {
+		if (!draw(stage, index) || !o2_answer_by_exact_gaps(&w->asked, &w->found))
+			continue;
+		o2_compare(&w->comparison, &w->asked, &w->expected, &w->found);
+		for (uint32_t i = 0; i < w->comparison.count; i++)
+			assert_int_equal(o2_check_severity(w->comparison.item[i].check, O2_PROFILE_STRICT),
+					 O2_CHECK_SHOULD);
+		otherwise += has(check);
+	}
+	return otherwise;
+}
+
+/* What a list of these pieces differs in, when nothing is said of its gaps. */
+static enum o2_check_id unflag(const char *pieces)
+{
+	struct o2_error error;
+	char form[512];
+	json_t *object;
+
+	snprintf(form, sizeof(form),
+		 "{'form':'o2ref/sg_build/input','version':1,'max_entries':257,'space':{'page_bytes':4096,"
+		 "'npages':8,'ranges':[]},'buffer':{'kind':'kiov','offset':0,'nob':109,'pieces':[%s]}}",
+		 pieces);
+	for (char *c = form; *c != '\0'; c++)
+		if (*c == '\'')
+			*c = '"';
+	object = json_loads(form, 0, NULL);
+	assert_int_equal(o2_case_from_json(object, &w->asked, &error), 0);
+	json_decref(object);
+	o2_answer_of_reference(&w->asked, &w->expected);
+	o2_answer_of_reference(&w->asked, &w->found);
+	assert_true(SG.gaps);
+	SG.gaps = false;
+	o2_compare(&w->comparison, &w->asked, &w->expected, &w->found);
+	assert_int_equal(w->comparison.count, 1);
+	return w->comparison.item[0].check;
+}
+
+TEST_WITH(test_the_exact_rule_of_gaps, set_up, tear_down)
+{
+	enum o2_check_id gaps;
+
+	assert_true(judged_exactly(O2_STAGE_REG_PLAN, O2_CHECK_REG_GAP_EXACT) > 10);
+	assert_true(judged_exactly(O2_STAGE_TRANSFER, O2_CHECK_TRANSFER_GAP_EXACT) > 0);
+	gaps = unflag("{'page':1,'offset':0,'len':100},{'page':1,'offset':100,'len':9}");
+	assert_int_equal(gaps, O2_CHECK_SG_KIOV_GAP_EXACT);
+	gaps = unflag("{'page':1,'offset':4095,'len':1},{'page':2,'offset':0,'len':9},{'page':2,'offset':9,'"
+		      "len':99}");
+	assert_int_equal(gaps, O2_CHECK_SG_KIOV_GAP_EXACT);
+	gaps = unflag("{'page':1,'offset':0,'len':100},{'page':2,'offset':100,'len':9}");
+	assert_int_equal(gaps, O2_CHECK_SG_KIOV_GAP_FLAG);
+	gaps = unflag("{'page':1,'offset':0,'len':100},{'page':1,'offset':101,'len':9}");
+	assert_int_equal(gaps, O2_CHECK_SG_KIOV_GAP_FLAG);
+}
+
+/* Of a source that no caller has all differences are one check, which moves the same bytes. */
+TEST_WITH(test_an_impossible_source, set_up, tear_down)
+{
+	uint32_t impossible = 0, others = 0;
+
+	for (uint64_t index = 0; index < CASES; index++) {
+		const struct o2_rdma_desc *source = &w->asked.rdma.source;
+		bool empty = false;
+
+		if (!draw(O2_STAGE_RDMA_PLAN, index) || !refuse_or_admit())
+			continue;
+		for (uint32_t i = 0; i < source->rd_nfrags; i++)
+			empty |= source->rd_frags[i].rf_nob == 0;
+		w->comparison.profile = O2_PROFILE_STRICT;
+		o2_compare(&w->comparison, &w->asked, &w->expected, &w->found);
+		assert_true(w->comparison.count > 0);
+		if (empty)
+			assert_true(has(O2_CHECK_RDMA_IMPOSSIBLE_SOURCE));
+		impossible += has(O2_CHECK_RDMA_IMPOSSIBLE_SOURCE);
+		others += !has(O2_CHECK_RDMA_IMPOSSIBLE_SOURCE);
+		if (!has(O2_CHECK_RDMA_IMPOSSIBLE_SOURCE))
+			continue;
+		assert_int_equal(w->comparison.count, 1);
+		w->comparison.profile = O2_PROFILE_KERNEL;
+		o2_compare(&w->comparison, &w->asked, &w->expected, &w->found);
+		assert_int_equal(w->comparison.count, 0);
+	}
+	assert_true(impossible > 100 && others > 1000);
+}
+
 TEST_WITH(test_whole_transfers, set_up, tear_down)
 {
 	EXPECT_ALL(O2_STAGE_TRANSFER, &whole_sge, &whole_page, &whole_outside, &whole_shape, &whole_lkey,
-		   &whole_rkey, &whole_nob, &whole_access, &whole_closed, &whole_range, &whole_limit);
+		   &whole_rkey, &whole_nob, &whole_access, &whole_closed, &whole_range, &whole_in_pages,
+		   &whole_limit);
 }
 
 /* --- hostile answers --- */

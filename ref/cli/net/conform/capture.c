@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/queue.h>
-#include <time.h>
 
+#include "base/monotonic.h"
 #include "cli/cli.h"
 #include "cli/net/conform/packet.h"
 #include "wire/bytes.h"
@@ -39,14 +39,6 @@ struct o2_conform_capture {
 	struct o2_packet packet; /* large */
 };
 
-static uint64_t wall_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 static void put(struct o2_conform_capture *capture, const void *bytes, size_t count)
 {
 	if (capture->error == 0 && fwrite(bytes, 1, count, capture->file) != count)
@@ -57,7 +49,7 @@ static void put_packet(struct o2_conform_capture *capture)
 {
 	struct o2_pcapng_block block;
 
-	o2_pcapng_packet(&capture->packet, wall_ns(), &block);
+	o2_pcapng_packet(&capture->packet, o2_wall_ns(), &block);
 	put(capture, block.head, block.head_bytes);
 	put(capture, capture->packet.bytes, capture->packet.seen_bytes);
 	put(capture, block.tail, block.tail_bytes);

@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: MIT
+"""What passed the wire of a pair: the file that its user gets, and what o2ref judge says of it."""
+import os
+import subprocess
+
+from . import pcapng
+from .common import EX_RULE_BROKEN, say
+
+JUDGE_OK, JUDGE_BROKEN = 0, 1
+JUDGE_SECONDS = 3600
+
+
+def finish(pcap, out, comment):
+    """The pcapng file in place of QEMU's; False, with a line, where there is none."""
+    try:
+        with open(pcap, "rb") as source, open(out, "wb") as target:
+            count = pcapng.convert(source, target, comment)
+    except (OSError, pcapng.NoCapture) as problem:
+        say(f"no capture in {out}: {problem}")
+        return False
+    os.unlink(pcap)
+    say(f"{count} packets in {out}")
+    return True
+
+
+def judge(program, path):
+    """An exit status of the pair: 0, or EX_RULE_BROKEN."""
+    if not os.access(program, os.X_OK):
+        say(f"not judged: {program} is not there (build it, or --o2ref FILE)")
+        return 0
+    done = subprocess.run([program, "judge", path], capture_output=True, text=True, timeout=JUDGE_SECONDS, check=False)
+    for line in (done.stdout + done.stderr).splitlines():
+        print(f"judge: {line}", flush=True)
+    if done.returncode not in (JUDGE_OK, JUDGE_BROKEN):
+        say(f"not judged: {program} judge ended with status {done.returncode}")
+    return EX_RULE_BROKEN if done.returncode == JUDGE_BROKEN else 0

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef O2_PROPS_CHECK_KIND_H
+#define O2_PROPS_CHECK_KIND_H
+
+#include "oracle/case.h"
+
+/*
+ * Kinds of questions that checks are about by name: "sg/kiov", "dma/iommu", "reg/phys".  Of a kind of which
+ * no question was answered its checks say nothing.
+ */
+
+#define O2_CHECK_KINDS ((uint32_t)O2_KIOV + 1 + O2_DMA_KINDS + O2_REG_MODES)
+
+/* The kind of a question; O2_CHECK_KINDS when its stage has none. */
+uint32_t o2_check_kind(const struct o2_case *asked);
+
+/* What the names of its checks begin with; text has room for O2_CHECK_KIND_BYTES. */
+#define O2_CHECK_KIND_BYTES 32u
+const char *o2_check_kind_name(uint32_t kind, char *text);
+
+#endif

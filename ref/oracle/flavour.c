@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+#include "oracle/flavour.h"
+
+#include <assert.h>
+#include <errno.h>
+
+#include "wire/bytes.h"
+#include "wire/checksum.h"
+#include "wire/layout.h"
+#include "wire/msg_type.h"
+
+#define SUM_RULE  "wire/header/checksum"
+#define SOME_NID  UINT64_C(0x00050000c0a80a01) /* 192.168.10.1@o2ib */
+#define OTHER_NID UINT64_C(0x00050000c0a80a02)
+
+void o2_flavour_question(enum o2_cksum_flavour flavour, struct o2_case *asked)
+{
+	const struct o2_msg noop = {.order = O2_LITTLE_ENDIAN,
+				    .ibm_version = O2_MSG_VERSION_2,
+				    .ibm_type = O2_MSG_NOOP,
+				    .ibm_credits = 1,
+				    .cksum_flavour = flavour,
+				    .ibm_srcnid = SOME_NID,
+				    .ibm_dstnid = OTHER_NID};
+	int length;
+
+	asked->stage = O2_STAGE_MSG_DECODE;
+	asked->msg_decode.options = O2_WIRE_DEFAULTS;
+	length = o2_msg_encode(&noop, &asked->msg_decode.options, asked->msg_decode.bytes,
+			       sizeof(asked->msg_decode.bytes), NULL);
+	assert(length > 0);
+	asked->msg_decode.length_bytes = (uint32_t)length;
+}
+
+enum o2_cksum_flavour o2_flavour_of(bool takes_unsigned, bool takes_signed)
+{
+	if (takes_unsigned == takes_signed)
+		return O2_CKSUM_NONE;
+	return takes_unsigned ? O2_CKSUM_UNSIGNED : O2_CKSUM_SIGNED;
+}
+
+/* By its name; by its errno where the name says nothing. */
+static bool is_about_the_sum(const struct o2_comparison *comparison, const struct o2_answer_refusal *refusal)
+{
+	enum o2_map_answer answer = O2_MAP_UNKNOWN;
+
+	if (refusal->name[0] != '\0')
+		answer = o2_error_map_compare(comparison->map, refusal->name, SUM_RULE);
+	return answer == O2_MAP_AGREES || (answer == O2_MAP_UNKNOWN && refusal->error == EPROTO);
+}
+
+bool o2_flavour_explains(const struct o2_comparison *comparison, const struct o2_case_msg_decode *asked,
+			 const struct o2_answer_refusal *refusal)
+{
+	const uint8_t *bytes = asked->bytes;
+	const bool takes_signed = comparison->flavour == O2_CKSUM_SIGNED;
+	enum o2_byte_order order;
+	struct o2_checksums sums;
+	uint32_t nob, word;
+
+	if (comparison->flavour == O2_CKSUM_NONE || asked->length_bytes < O2_MSG_HEADER_BYTES ||
+	    !is_about_the_sum(comparison, refusal))
+		return false;
+	order = o2_load32_le(bytes) == O2_MSG_MAGIC ? O2_LITTLE_ENDIAN : O2_BIG_ENDIAN;
+	nob = o2_load32(bytes + O2_AT_NOB, order);
+	word = o2_load32(bytes + O2_AT_CKSUM, order);
+	if (nob > asked->length_bytes || word == 0)
+		return false;
+	sums = o2_msg_checksum_both(bytes, nob);
+	if (word == (takes_signed ? sums.of_signed : sums.of_unsigned))
+		return false;
+	return word == (takes_signed ? sums.of_unsigned : sums.of_signed) ||
+	       (asked->options.tolerate_immediate_checksum && bytes[O2_AT_TYPE] == O2_MSG_IMMEDIATE);
+}

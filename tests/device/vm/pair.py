@@ -1,0 +1,188 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""Tests of ci/vm/pair: what two guests move over their wire, judged; a guest that dies, and what else can end a pair.
+
+usage: pair.py [--kernel-b PACKAGE] [--suite-b NAME] [--lst N] [O2REF [TEST]...]
+
+--lst N: so many operations of LNet selftest (default: 400).  TEST: Pairs.test_moves and so on.  Prints "N passed, N
+failed"; exit status 0, 1, or 77 (cannot run).  About 100 s without KVM.
+"""
+
+import argparse
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+ROOT = Path(__file__).resolve().parents[3]
+sys.path.insert(0, str(ROOT / "ci" / "vm"))
+from o2vm import common  # noqa: E402
+
+PAIR, PREPARE = ROOT / "ci" / "vm" / "pair", ROOT / "ci" / "vm" / "prepare"
+PROGRAM = str(ROOT / "build" / "gcc" / "o2ref")
+KERNEL_B = []
+LST = 400
+SECONDS = 1800  # for one pair, at most
+ON = "--device $O2REF_WIRE_RXE"
+AT = "$O2REF_WIRE_PEER@o2ib"
+READY = ["--after", "serving as"]
+SIZES = (4096, 65536, 262144, 1048576)
+WEIGHTS = (64, 16, 6, 3)  # of so many operations each size has this share: as many bytes of one as of the other
+OTHER_HALF = 2 * 2 * sum(WEIGHTS)  # reads and writes, two ways to look
+
+
+def lst_lines(total):
+    """Commands of so many operations: pings, reads and writes of each size, looked at in each way."""
+    rounds = max(1, total // (OTHER_HALF + 44))
+    count = 0
+    for size, weight in zip(SIZES, WEIGHTS):
+        for test in ("read", "write"):
+            for check in ("simple", "full"):
+                count += weight * rounds
+                yield weight * rounds, f"{PROGRAM} lst {ON} --size {size} --check {check} --count {weight * rounds} {AT} {test}"
+    yield max(1, total - count), f"{PROGRAM} lst {ON} --count {max(1, total - count)} {AT} ping"
+
+
+class Pairs(unittest.TestCase):
+    def setUp(self):
+        self.log = tempfile.mkdtemp(prefix="o2ref-test-pair-")
+        self.addCleanup(shutil.rmtree, self.log)
+
+    def start(self, a, b, *words):
+        return subprocess.Popen([PAIR, "--log-dir", self.log, "--o2ref", PROGRAM, *KERNEL_B, "--a", a, "--b", b, *words],
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+    def run_pair(self, a, b, *words):
+        """(exit status, lines of standard output, standard error)."""
+        with self.start(a, b, *words) as running:
+            out, err = running.communicate(timeout=SECONDS)
+        if running.returncode == common.EX_CANNOT_RUN:
+            self.fail(err)
+        return running.returncode, out.splitlines(), err
+
+    def test_moves(self):
+        """put, get and LNet selftest; each guest has its own devices, too; the judge finds nothing."""
+        commands = list(lst_lines(LST))
+        moves = [f"{PROGRAM} {command} {ON} --count 20 --size {size} --verify {AT}"
+                 for command in ("put", "get") for size in (3976, 65536)]
+        a = "set -e; uname -r; ls -d /sys/class/infiniband/rxa /sys/class/infiniband/rxb; echo $O2REF_SHARE > $O2REF_SHARE/who\n"
+        a += "\n".join(moves + [line for _, line in commands])
+        # Whoever has the end of its GET may leave before the server's device has the acknowledgement: "failed" at the server.
+        b = f"uname -r; echo $O2REF_SHARE > $O2REF_SHARE/who; {PROGRAM} serve --verify --lst {ON}; true"
+        capture = os.path.join(self.log, "some.pcapng")
+        status, out, err = self.run_pair(a, b, *READY, "--capture", capture)
+        self.assertEqual(status, 0, (out, err))
+        done = [int(match[1]) for match in map(re.compile(r"a: (?:lst|put|get): (\d+) done, 0 failed").match, out) if match]
+        self.assertEqual(sum(done), 20 * len(moves) + sum(count for count, _ in commands), out)
+        self.assertEqual([line for line in out if re.search(r" [1-9]\d* wrong|wrong [1-9]", line)], [])
+        self.assertRegex("\n".join(out), rf"b: verify: {20 * len(moves) // 2} looked at, 0 wrong")
+        self.assertRegex("\n".join(out), rf"b: lst: {len(commands)} sessions, 0 expired; .* wrong 0")
+        if LST > 400:
+            print("\n".join(line for line in out if line[:2] in ("a:", "ju")))
+        self.assertIn("judge: 0 must, 0 should, ", "\n".join(out))
+        self.assertRegex(err, r"vm: \d+ packets in " + re.escape(capture))
+        self.assertTrue(Path(capture).read_bytes().startswith(b"\x0a\x0d\x0d\x0a"))
+        self.assertEqual(sorted(os.listdir(self.log)), ["share", "some.pcapng"], "what a success leaves")
+
+    def test_a_guest_dies(self):
+        """b's kernel panics, or its machine is gone, in the middle: the other ends by its own deadline."""
+        a = f"exec {PROGRAM} put {ON} --mode fmr --timeout 5 --count 1000000 {AT}"
+        for key, expected, said in (("c", common.EX_PANIC, "b: guest kernel panic: Kernel panic - not syncing"),
+                                    ("b", common.EX_NO_ANSWER, "vm: b: guest died without a panic")):
+            with self.subTest(key=key):
+                b = (f"{PROGRAM} serve {ON} --mode fmr --verbose | while read line; do case $line in serving*) echo up ;; "
+                     "*PUT*) echo dies > $O2REF_SHARE/current-case; echo " + key + " > /proc/sysrq-trigger; sleep 1000 ;; esac; done")
+                began = time.monotonic()
+                status, out, err = self.run_pair(a, b, "--after", "up", "--timeout", "120")
+                self.assertEqual(status, expected, (out, err))
+                self.assertIn(said, err)
+                self.assertEqual("b: guest was at: dies" in err, key == "c", err)
+                self.assertRegex("\n".join(out), r"a: put: \d+ done, [1-9]\d* failed")
+                self.assertRegex(err, r"a: o2ref: PUT \d+ at .*")
+                self.assertIn(f"vm: a: status 1, b: status {expected}\n", err)
+                self.assertLess(time.monotonic() - began, 100)
+                self.assertIn("judge: 0 must, 0 should, ", "\n".join(out))
+                for name in ("a/dmesg.txt", "b/console.log", "b/stdout", "wire.pcapng"):
+                    self.assertTrue(os.path.exists(os.path.join(self.log, name)), name)
+
+    def test_ends(self):
+        """Whose status counts, set-up, warnings, and b's end."""
+        setup = os.path.join(self.log, "set-up")
+        Path(setup).write_text("tc qdisc add dev $O2REF_WIRE_NETDEV root netem delay 1ms\n", encoding="ascii")
+        # b is asked to end, and the shell that waits for it goes on; what it says then counts.
+        status, out, err = self.run_pair("tc qdisc show dev $O2REF_WIRE_NETDEV; echo WARNING: mine > /dev/kmsg",
+                                         "sleep 1000; echo end of $?; exit 9", "--setup-a", setup, "--no-capture")
+        self.assertEqual((status, "b: end of 143" in out), (common.EX_KERNEL_WARNING, True), (out, err))
+        self.assertIn("a: guest kernel warning: WARNING: mine", err)
+        self.assertIn("vm: a: status 70, b: status 9", err)
+        self.assertIn("netem", "\n".join(out))
+        Path(setup).write_text("echo so it is; exit 5\n", encoding="ascii")
+        status, out, err = self.run_pair("echo never", "echo never", "--setup-b", setup)
+        self.assertEqual((status, out.count("a: never")), (common.EX_NO_ANSWER, 0), (out, err))
+        self.assertIn("vm: b: guest set-up failed: its own set-up: status 5: so it is", err)
+
+    def test_time_is_over(self):
+        """a at once, b asked in vain."""
+        status, out, err = self.run_pair("true", "trap '' TERM; echo deaf; while :; do sleep 1; done", "--after", "deaf", "--no-capture")
+        self.assertEqual((status, out), (common.EX_TIMEOUT, ["b: deaf"]), err)
+        self.assertIn("vm: a: status 0, b: status 124", err)
+        status, out, err = self.run_pair("sleep 1000", "echo and off; sleep 1000", "--timeout", "3", "--no-capture", "--wait-b")
+        self.assertEqual((status, out), (common.EX_TIMEOUT, ["b: and off"]), err)
+        self.assertIn("vm: a: status 124, b: status 124", err)
+        # No command of either lasts: nothing is waited for.
+        status, out, err = self.run_pair("true", "sleep 1000", "--no-capture")
+        self.assertEqual((status, out), (0, []), err)
+
+    def test_what_is_awaited_never_comes(self):
+        status, out, err = self.run_pair("echo never", "echo other; exit 3", *READY, "--no-capture")
+        self.assertEqual(("a: never" in out, status), (False, common.EX_NO_ANSWER), (out, err))
+        self.assertIn("a: not begun: b's command ended and had not printed 'serving as'", err)
+
+    def test_a_signal(self):
+        with self.start("echo up; sleep 1000", "sleep 1000") as running:
+            self.assertEqual(running.stdout.readline(), "a: up\n")
+            running.send_signal(signal.SIGTERM)
+            _, err = running.communicate(timeout=60)
+        self.assertEqual(running.returncode, 128 + signal.SIGTERM, err)
+        self.assertNotIn("Traceback", err)
+        self.assertNotIn("died", err)
+
+
+def main():
+    global PROGRAM, LST
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--kernel-b", metavar="PACKAGE", default=common.DEFAULT_KERNEL_PACKAGE)
+    parser.add_argument("--suite-b", metavar="NAME")
+    parser.add_argument("--lst", metavar="N", type=int, default=LST)
+    parser.add_argument("program", nargs="?", default=PROGRAM)
+    parser.add_argument("tests", nargs="*", metavar="TEST")
+    args = parser.parse_args()
+    PROGRAM, LST = os.path.abspath(args.program), args.lst
+    suite = ["--suite", args.suite_b] if args.suite_b else []
+    for kernel in ([], ["--kernel", args.kernel_b, *suite]):
+        ready = subprocess.run([PREPARE, *kernel], capture_output=True, text=True, check=False)
+        if ready.returncode != 0:
+            print(ready.stderr.strip())
+            if not kernel:
+                return ready.returncode
+            print(f"both guests run {common.DEFAULT_KERNEL_PACKAGE}")
+        elif kernel:
+            KERNEL_B.extend(["--kernel-b", args.kernel_b, *(["--suite-b", args.suite_b] if args.suite_b else [])])
+    loader = unittest.defaultTestLoader
+    module = sys.modules[__name__]
+    tests = loader.loadTestsFromNames(args.tests, module) if args.tests else loader.loadTestsFromModule(module)
+    result = unittest.TextTestRunner(stream=sys.stdout, verbosity=2).run(tests)
+    failed = len(result.failures) + len(result.errors)
+    print(f"{result.testsRun - failed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
