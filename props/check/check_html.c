@@ -5,19 +5,28 @@
 
 #include "base/markup.h"
 #include "props/check/check.h"
+#include "props/check/check_bytes.h"
 #include "props/check/check_view.h"
 
 /* A result as one page without scripts or other files: what to attach to a review. */
 
+#define LOOK_AHEAD 64u /* lines in which a line is looked for on the other side */
+
 static const char style[] =
-	"body{font:15px/1.5 sans-serif;margin:2em auto;max-width:75em;padding:0 1em;color:#222}"
-	"table{border-collapse:collapse}td,th{border:1px solid #ccc;padding:.3em "
-	".7em;text-align:left;vertical-align:top}"
-	"pre{background:#f6f6f6;padding:.7em;overflow-x:auto;font-size:13px;line-height:1.35;margin:0}"
-	".ok{background:#e4f5e4}.bad{background:#fbe3e3}.none{color:#888}"
-	".sides{display:grid;grid-template-columns:1fr 1fr;gap:1em}.mark{background:#ffd7d7;font-weight:bold}"
-	"h3 code{font-size:1.1em}.tag{border-radius:.3em;padding:.1em .5em;color:#fff;background:#b22}"
-	".tag.soft{background:#976400}.holds{max-width:55em}svg{max-width:100%;height:auto}";
+	"body{font:15px/1.5 sans-serif;margin:2em auto;max-width:75em;padding:0 "
+	"1em;color:#222;background:#fff}"
+	"table{border-collapse:collapse}td,th{border:1px solid #ccc;padding:.3em .7em;text-align:left;"
+	"vertical-align:top;overflow-wrap:anywhere}"
+	"pre{background:#f6f6f6;padding:.7em;font-size:13px;line-height:1.35;margin:0;white-space:pre-wrap;"
+	"overflow-wrap:anywhere}code{overflow-wrap:anywhere}"
+	".ok{background:#e4f5e4}.bad{background:#fbe3e3}.none{color:#666}"
+	".sides{width:100%;table-layout:fixed;font:13px/1.35 monospace}"
+	".sides td{white-space:pre-wrap;border-width:0 1px;padding:0 .5em;background:#f6f6f6}"
+	".sides .mark,.bytes .mark{background:#ffd7d7;font-weight:bold}"
+	"h1,h2,h3,h4{overflow-wrap:anywhere}h3 code{font-size:1.1em}.tag{border-radius:.3em;padding:.1em "
+	".5em;color:#fff;background:#b22}"
+	".tag.soft{background:#976400}.holds{max-width:55em}svg{max-width:100%;height:auto;overflow:hidden}"
+	".cause{border-top:3px solid #ccc;margin-top:2em;break-before:page}.also{margin-left:1.5em}";
 
 /* The answer, decoded, one member a line. */
 static char *lines_of(const json_t *answer)
@@ -32,50 +41,58 @@ static size_t line_bytes(const char *text)
 	return end == NULL ? strlen(text) : (size_t)(end - text);
 }
 
-/* Whether another text has this line at all. */
-static bool has_line(const char *text, const char *line, size_t length)
+static const char *next_line(const char *text)
 {
-	while (*text != '\0') {
-		const size_t n = line_bytes(text);
+	const size_t n = line_bytes(text);
 
-		if (n == length && memcmp(text, line, n) == 0)
-			return true;
-		text += n + (text[n] == '\n');
-	}
-	return false;
+	return text + n + (text[n] == '\n');
 }
 
-/*
- * One side, with the lines marked that differ: line by line where both have as many, else those that the
- * other side does not have.
- */
-static void put_side(const char *title, const char *text, const char *other, bool same_lines, FILE *out)
+static bool same_line(const char *a, const char *b)
 {
-	const char *beside = other;
+	const size_t n = line_bytes(a);
 
-	o2_markup(out, "<div><b>%s</b><pre>", title);
-	while (*text != '\0') {
-		const size_t n = line_bytes(text);
-		const size_t m = line_bytes(beside);
-		const bool differs =
-			same_lines ? n != m || memcmp(text, beside, n) != 0 : !has_line(other, text, n);
-
-		fputs(differs ? "<span class=\"mark\">" : "", out);
-		o2_markup_text(text, n, out);
-		fputs(differs ? "</span>\n" : "\n", out);
-		text += n + (text[n] == '\n');
-		beside += m + (beside[m] == '\n');
-	}
-	fputs("</pre></div>\n", out);
+	return n == line_bytes(b) && memcmp(a, b, n) == 0;
 }
 
-static size_t count_lines(const char *text)
+/* How many lines further on the other text has this one; 0: not among the next few. */
+static uint32_t lines_to(const char *text, const char *line)
 {
-	size_t count = 0;
+	uint32_t n = 0;
 
-	for (; *text != '\0'; text++)
-		count += *text == '\n';
-	return count;
+	for (; *text != '\0' && n < LOOK_AHEAD; text = next_line(text), n++)
+		if (same_line(text, line))
+			return n;
+	return 0;
+}
+
+static const char *put_line(const char *text, bool differs, FILE *out)
+{
+	fputs(differs ? "<td class=\"mark\">" : "<td>", out);
+	o2_markup_text(text, line_bytes(text), out);
+	fputs("</td>", out);
+	return next_line(text);
+}
+
+/* Both answers, what is the same in one row, and what only one of them has beside nothing. */
+static void put_rows(const char *a, const char *b, FILE *out)
+{
+	while (*a != '\0' || *b != '\0') {
+		const bool same = *a != '\0' && *b != '\0' && same_line(a, b);
+		const uint32_t b_behind = *a == '\0' || same ? 0 : lines_to(b, a);
+		const uint32_t a_behind = *b == '\0' || same ? 0 : lines_to(a, b);
+
+		fputs("<tr>", out);
+		if (*a != '\0' && (b_behind == 0 || (a_behind > 0 && a_behind <= b_behind)))
+			a = put_line(a, !same, out);
+		else
+			fputs("<td></td>", out);
+		if (*b != '\0' && (same || a_behind == 0 || (b_behind > 0 && b_behind < a_behind)))
+			b = put_line(b, !same, out);
+		else
+			fputs("<td></td>", out);
+		fputs("</tr>\n", out);
+	}
 }
 
 static void put_sides(const json_t *finding, FILE *out)
@@ -84,15 +101,20 @@ static void put_sides(const json_t *finding, FILE *out)
 	char *implementation = lines_of(json_object_get(finding, "implementation"));
 
 	if (reference != NULL && implementation != NULL) {
-		const bool same = count_lines(reference) == count_lines(implementation);
-
-		fputs("<div class=\"sides\">\n", out);
-		put_side("reference", reference, implementation, same, out);
-		put_side("implementation", implementation, reference, same, out);
-		fputs("</div>\n", out);
+		fputs("<table class=\"sides\"><tr><th>reference</th><th>implementation</th></tr>\n", out);
+		put_rows(reference, implementation, out);
+		fputs("</table>\n", out);
 	}
 	free(reference);
 	free(implementation);
+}
+
+/* The bytes of the messages that a question or the answers have. */
+static void put_bytes(const json_t *finding, FILE *out)
+{
+	o2_check_put_bytes(json_object_get(finding, "question"), NULL, out);
+	o2_check_put_bytes(json_object_get(finding, "reference"), json_object_get(finding, "implementation"),
+			   out);
 }
 
 static void put_question(const json_t *finding, FILE *out)
@@ -110,27 +132,41 @@ static void put_picture(const json_t *finding, FILE *out)
 	const char *picture = json_string_value(json_object_get(finding, "picture"));
 	const bool memory = strcmp(o2_view_text(finding, "picture_of"), "memory") == 0;
 
+	const char *strip = json_string_value(json_object_get(finding, "strip"));
+
+	if (strip != NULL)
+		fprintf(out, "%s\n", strip);
 	if (picture != NULL)
-		fprintf(out, "<p>What the reference does%s, drawn:</p>\n%s\n",
+		fprintf(out, "<details><summary>What the reference does%s, drawn</summary>\n%s\n</details>\n",
 			memory ? " with this memory as one side of a transfer" : "", picture);
 }
 
-static void put_finding(const json_t *finding, size_t page, size_t index, FILE *out)
+static void put_head(const json_t *finding, const char *level, FILE *out)
+{
+	const char *known = json_string_value(json_object_get(finding, "known"));
+	const char *since = o2_view_since(finding);
+
+	fprintf(out, "<%s><span class=\"tag%s\">", level, o2_view_flag(finding, "counts") ? "" : " soft");
+	o2_markup(out, "%s</span> ", known != NULL ? "known" : o2_view_text(finding, "severity"));
+	if (since[0] != '\0')
+		o2_markup(out, "<span class=\"tag soft\">%s</span> ", since);
+	o2_markup(out, "<code>%s</code>", o2_view_text(finding, "check"));
+	fprintf(out, "</%s>\n", level);
+	o2_markup(out,
+		  "<p class=\"holds\">%s</p>\n"
+		  "<table><tr><th>field</th><th>reference</th><th>implementation</th></tr>"
+		  "<tr><td>%s</td><td>%s</td><td class=\"bad\">%s</td></tr></table>\n",
+		  o2_view_text(finding, "holds"), o2_view_text(finding, "field"),
+		  o2_view_text(finding, "expected"), o2_view_text(finding, "found"));
+}
+
+static void put_history(const json_t *finding, FILE *out)
 {
 	const char *known = json_string_value(json_object_get(finding, "known"));
 	const json_t *call;
 	size_t i;
 
-	fprintf(out, "<section id=\"i%zu-f%zu\">", page, index);
-	o2_markup(out,
-		  "<h3><span class=\"tag%s\">%s</span> <code>%s</code></h3>\n"
-		  "<p class=\"holds\">%s</p>\n"
-		  "<table><tr><th>field</th><th>reference</th><th>implementation</th></tr>"
-		  "<tr><td>%s</td><td>%s</td><td class=\"bad\">%s</td></tr></table>\n<p>",
-		  o2_view_flag(finding, "counts") ? "" : " soft",
-		  known != NULL ? "known" : o2_view_text(finding, "severity"), o2_view_text(finding, "check"),
-		  o2_view_text(finding, "holds"), o2_view_text(finding, "field"),
-		  o2_view_text(finding, "expected"), o2_view_text(finding, "found"));
+	fputs("<p>", out);
 	json_array_foreach(json_object_get(finding, "backtrace"), i, call)
 		o2_markup(out, "%s <code>%s</code><br>", i == 0 ? "In" : "Called by",
 			  json_string_value(call));
@@ -140,9 +176,38 @@ static void put_finding(const json_t *finding, size_t page, size_t index, FILE *
 	o2_markup(out, "%s, first in %s", o2_view_text(finding, "stage"), o2_view_text(finding, "origin"));
 	o2_view_shrunk(finding, out);
 	o2_markup(out, ".<br>Replay: <code>%s</code></p>\n", o2_view_text(finding, "replay"));
-	put_question(finding, out);
-	put_sides(finding, out);
+}
+
+static void put_finding(const json_t *finding, FILE *out)
+{
+	put_history(finding, out);
 	put_picture(finding, out);
+	put_sides(finding, out);
+	put_question(finding, out);
+	put_bytes(finding, out);
+}
+
+/* A cause: the finding that stands for it in full, the others folded. */
+static void put_cause(const json_t *findings, uint64_t cause, size_t page, FILE *out)
+{
+	const json_t *finding;
+	size_t i;
+
+	fprintf(out, "<section class=\"cause\" id=\"i%zu-c%" PRIu64 "\">\n", page, cause);
+	json_array_foreach(findings, i, finding) {
+		if (o2_view_number(finding, "cause") != cause)
+			continue;
+		if (o2_view_flag(finding, "stands_for_it")) {
+			put_head(finding, "h3", out);
+			put_finding(finding, out);
+			continue;
+		}
+		fputs("<div class=\"also\">\n", out);
+		put_head(finding, "h4", out);
+		fputs("<details><summary>this one in full</summary>\n", out);
+		put_finding(finding, out);
+		fputs("</details></div>\n", out);
+	}
 	fputs("</section>\n", out);
 }
 
@@ -178,30 +243,56 @@ static void put_table(const json_t *list, FILE *out)
 	fputs("</table>\n", out);
 }
 
-/* What there is, by cause. */
-static void put_index(const json_t *findings, size_t page, FILE *out)
+/* Those of one stage and of one severity. */
+static void put_index_rows(const json_t *findings, const char *stage, bool counts, size_t page, FILE *out)
 {
 	const json_t *finding;
 	size_t i;
 
-	if (json_array_size(findings) == 0)
-		return;
-	fputs("<table><tr><th>cause</th><th>stage</th><th>severity</th><th>check</th><th>cases</th></tr>\n",
-	      out);
 	json_array_foreach(findings, i, finding) {
-		const bool first = o2_view_flag(finding, "stands_for_it");
-
-		fprintf(out, "<tr><td>");
-		if (first)
-			fprintf(out, "%" PRIu64, o2_view_number(finding, "cause"));
-		o2_markup(out, "</td><td>%s</td><td>%s</td><td>%s", o2_view_text(finding, "stage"),
-			  o2_view_text(finding, "severity"), first ? "" : "also ");
-		fprintf(out, "<a href=\"#i%zu-f%zu\">", page, i);
+		if (!o2_view_flag(finding, "stands_for_it") || o2_view_flag(finding, "counts") != counts ||
+		    strcmp(o2_view_text(finding, "stage"), stage) != 0)
+			continue;
+		o2_markup(out, "<tr><td>%s</td><td>%s</td><td>%s</td>", stage,
+			  json_is_string(json_object_get(finding, "known"))
+				  ? "known"
+				  : o2_view_text(finding, "severity"),
+			  o2_view_since(finding));
+		fprintf(out, "<td><a href=\"#i%zu-c%" PRIu64 "\">", page, o2_view_number(finding, "cause"));
 		o2_markup(out, "<code>%s</code></a>, %s</td>", o2_view_text(finding, "check"),
 			  o2_view_text(finding, "reason"));
 		fprintf(out, "<td>%" PRIu64 "</td></tr>\n", o2_view_number(finding, "seen"));
 	}
+}
+
+/* What there is, by stage, and in each what counts first. */
+static void put_index(const json_t *one, size_t page, FILE *out)
+{
+	const json_t *findings = json_object_get(one, "findings");
+	const json_t *stage;
+	size_t i;
+
+	if (json_array_size(findings) == 0)
+		return;
+	fputs("<table class=\"index\"><tr><th>stage</th><th>severity</th><th>since</th><th>cause</th>"
+	      "<th>cases</th></tr>\n",
+	      out);
+	json_array_foreach(json_object_get(one, "stages"), i, stage) {
+		put_index_rows(findings, o2_view_text(stage, "stage"), true, page, out);
+		put_index_rows(findings, o2_view_text(stage, "stage"), false, page, out);
+	}
 	fputs("</table>\n", out);
+}
+
+static void put_gone(const json_t *one, FILE *out)
+{
+	const json_t *item;
+	size_t i;
+
+	json_array_foreach(json_object_get(one, "gone"), i, item)
+		o2_markup(out, "<p>%s: <code>%s</code>, %s, %s.</p>\n",
+			  o2_view_flag(item, "asked") ? "Gone" : "Not asked", o2_view_text(item, "check"),
+			  o2_view_text(item, "stage"), o2_view_text(item, "reason"));
 }
 
 /* page: index of the implementation, for the names of places. */
@@ -212,16 +303,18 @@ static void put_one(const json_t *one, size_t page, FILE *out)
 	const json_t *item;
 	size_t i;
 
-	o2_markup(out, "<h2>%s: %s</h2>\n", o2_view_text(one, "name"),
+	o2_markup(out, "<h2>%s%s%s: %s</h2>\n", o2_view_text(one, "name"),
+		  o2_view_text(one, "label")[0] == '\0' ? "" : ", ", o2_view_text(one, "label"),
 		  o2_view_flag(one, "agrees") ? "agrees" : "differs");
 	json_array_foreach(stale, i, item)
 		o2_markup(out,
 			  "<p>Listed as a known difference, and does not occur any more: "
 			  "<code>%s</code>.</p>\n",
 			  o2_view_text(item, "check"));
-	put_index(findings, page, out);
-	json_array_foreach(findings, i, item)
-		put_finding(item, page, i, out);
+	put_gone(one, out);
+	put_index(one, page, out);
+	for (uint64_t cause = 1; cause <= o2_view_number(one, "causes"); cause++)
+		put_cause(findings, cause, page, out);
 }
 
 void o2_check_html(const json_t *result, FILE *out)
@@ -231,7 +324,8 @@ void o2_check_html(const json_t *result, FILE *out)
 	size_t i;
 
 	fprintf(out,
-		"<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>o2ref check</title>"
+		"<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
+		"<meta name=\"viewport\" content=\"width=device-width\"><title>o2ref check</title>"
 		"<style>%s</style></head><body>\n",
 		style);
 	o2_markup(out, "<h1>o2ref check</h1>\n<p>Profile %s, seed %s.</p>\n", o2_view_text(result, "profile"),

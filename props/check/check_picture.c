@@ -235,6 +235,7 @@ json_t *o2_check_picture(const struct o2_scenario *scenario)
 	if (o2_explain_open(&explain, &error) != 0)
 		return text;
 	explain->run.scenario = *scenario;
+	explain->of_reference = true;
 	out = open_memstream(&bytes, &length);
 	if (out != NULL && o2_explain_scenario(explain) == 0)
 		o2_explain_svg(explain, NULL, out);

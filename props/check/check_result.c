@@ -5,6 +5,7 @@
 
 #include "props/check/check.h"
 #include "props/check/check_picture.h"
+#include "props/check/check_strip.h"
 
 /* What a run found out as JSON: the one source of the table, the page and the JUnit file. */
 
@@ -127,8 +128,10 @@ static json_t *finding_to_json(const struct o2_check_options *options, const str
 		json_object_set(object, "backtrace", finding->backtrace);
 	if (object != NULL && finding->choices != NULL)
 		json_object_set_new(object, "choices", json_string(finding->choices));
-	if (object != NULL && options->pictures)
+	if (object != NULL && options->pictures) {
 		add_picture(finding, object);
+		json_object_set_new(object, "strip", o2_check_strip(finding->question, finding->found));
+	}
 	return object;
 }
 

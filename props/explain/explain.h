@@ -78,6 +78,7 @@ struct o2_explain {
 	struct o2_transfer_run run; /* scenario, what was foretold, what was seen */
 	struct o2_report report;
 	bool held;
+	bool of_reference; /* beside the answer of something else: what held here says nothing of that */
 	struct o2_explain_end end[2]; /* by enum o2_side */
 	bool planned;		      /* work is valid */
 	struct o2_rdma_plan work;

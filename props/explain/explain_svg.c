@@ -140,6 +140,8 @@ static void draw_headings(const struct o2_pen *pen, const char *defect)
 			    "FAILED: %" PRIu64 " bytes of the sink's memory are wrong", wrong);
 	else if (!explain->held)
 		o2_pen_text(pen, 24, 62, "outcome red", "FAILED: %s", explain->report.signature);
+	else if (explain->of_reference)
+		o2_pen_text(pen, 24, 62, "outcome", "what the reference does; not what was found");
 	else if (explain->run.prediction.verdict != O2_MOVES)
 		o2_pen_text(pen, 24, 62, "outcome green", "held: refused as foretold, no byte changed (%s)",
 			    explain->run.prediction.reason);

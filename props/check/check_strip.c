@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: MIT */
+#include "props/check/check_strip.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "oracle/compare.h"
+
+#define LEFT   130.0
+#define WIDTH  850.0
+#define MARGIN 20.0
+#define BAR    22.0
+#define SIDE   104.0 /* from one side's bars to the next one's */
+#define TOP    44.0
+
+enum fate { RIGHT, WRONG, LOST, TOO_MANY, FATES };
+
+/* Both answers to a question, and where their bytes are.  Large: on the heap. */
+struct strip {
+	struct o2_case asked;
+	struct o2_answer expected, found;
+	struct o2_comparison comparison;
+	struct o2_error_map map;
+	struct o2_stream right[2]; /* from, to */
+};
+
+/* How many bytes from here on lie one behind the other, at *place. */
+static uint64_t run_at(const struct o2_stream *stream, uint64_t byte, uint64_t *place)
+{
+	uint32_t i = 0;
+
+	if (byte >= stream->nob)
+		return 0;
+	while (i + 1 < stream->count && stream->run[i + 1].start <= byte)
+		i++;
+	*place = stream->run[i].place + (byte - stream->run[i].start);
+	return (i + 1 < stream->count ? stream->run[i + 1].start : stream->nob) - byte;
+}
+
+/* The bytes from `byte` on that have one fate. */
+static uint64_t fate_at(const struct o2_stream *right, const struct o2_stream *found, uint64_t byte,
+			enum fate *fate, uint64_t *should, uint64_t *is)
+{
+	const uint64_t r = run_at(right, byte, should);
+	const uint64_t f = run_at(found, byte, is);
+
+	*fate = r == 0 ? TOO_MANY : f == 0 ? LOST : *should == *is ? RIGHT : WRONG;
+	if (r == 0 || f == 0)
+		return r + f;
+	return r < f ? r : f;
+}
+
+static void put_run(double y, double x, double width, const char *kind, FILE *out)
+{
+	fprintf(out, "<rect class=\"%s\" x=\"%.2f\" y=\"%.1f\" width=\"%.2f\" height=\"%.0f\">", kind, x, y,
+		width < 1 ? 1 : width, BAR);
+}
+
+static void put_should(const struct o2_stream *right, double y, double scale, FILE *out)
+{
+	uint64_t place = 0, length;
+
+	for (uint64_t byte = 0; (length = run_at(right, byte, &place)) > 0; byte += length) {
+		put_run(y, LEFT + (double)byte * scale, (double)length * scale, "should", out);
+		fprintf(out, "<title>bytes %" PRIu64 " to %" PRIu64 ": at 0x%" PRIx64 "</title></rect>\n",
+			byte, byte + length - 1, place);
+	}
+}
+
+static void put_found(const struct o2_stream *right, const struct o2_stream *found, double y, double scale,
+		      uint64_t *bytes, FILE *out)
+{
+	static const char *const kinds[FATES] = {"right", "wrong", "lost", "wrong"};
+	uint64_t should = 0, is = 0, length;
+	enum fate fate;
+
+	for (uint64_t byte = 0; (length = fate_at(right, found, byte, &fate, &should, &is)) > 0;
+	     byte += length) {
+		bytes[fate] += length;
+		put_run(y, LEFT + (double)byte * scale, (double)length * scale, kinds[fate], out);
+		fprintf(out, "<title>bytes %" PRIu64 " to %" PRIu64 ": ", byte, byte + length - 1);
+		if (fate == LOST)
+			fprintf(out, "nowhere; should be at 0x%" PRIx64, should);
+		else if (fate == TOO_MANY)
+			fprintf(out, "at 0x%" PRIx64 "; should not be there", is);
+		else if (fate == WRONG)
+			fprintf(out, "at 0x%" PRIx64 "; should be at 0x%" PRIx64, is, should);
+		else
+			fprintf(out, "at 0x%" PRIx64, is);
+		fputs("</title></rect>\n", out);
+	}
+}
+
+static void put_label(double x, double y, const char *text, FILE *out)
+{
+	fprintf(out, "<text x=\"%.0f\" y=\"%.0f\">%s</text>\n", x, y, text);
+}
+
+static void put_side(const char *name, const struct o2_stream *right, const struct o2_stream *found, double y,
+		     FILE *out)
+{
+	const uint64_t nob = right->nob > found->nob ? right->nob : found->nob;
+	const double scale = WIDTH / (double)nob;
+	uint64_t bytes[FATES] = {0};
+	char text[160];
+
+	put_label(MARGIN, y + 16, "reference", out);
+	put_should(right, y, scale, out);
+	put_label(MARGIN, y + BAR + 22, "implementation", out);
+	put_found(right, found, y + BAR + 6, scale, bytes, out);
+	snprintf(text, sizeof(text),
+		 "%s: %" PRIu64 " bytes right, %" PRIu64 " wrong, %" PRIu64 " lost, %" PRIu64 " too many",
+		 name, bytes[RIGHT], bytes[WRONG], bytes[LOST], bytes[TOO_MANY]);
+	put_label(LEFT, y + 2 * BAR + 24, text, out);
+}
+
+static const char *name_of(enum o2_stage stage, uint32_t side)
+{
+	if (stage == O2_STAGE_RDMA_PLAN || stage == O2_STAGE_TRANSFER)
+		return side == 0 ? "where bytes come from" : "where bytes go to";
+	return "where bytes are";
+}
+
+static bool differs(const struct o2_stream *right, const struct o2_stream *found)
+{
+	uint64_t byte;
+
+	return o2_stream_differ(right, found, &byte);
+}
+
+static void draw(const struct strip *s, FILE *out)
+{
+	const struct o2_stream *found[] = {&s->comparison.found_from, &s->comparison.found_to};
+	double y = TOP;
+
+	fprintf(out,
+		"<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"strip\" viewBox=\"0 0 1000 %.0f\" "
+		"font-family=\"sans-serif\" font-size=\"13\"><style>.strip .should{fill:#9fb4cc;stroke:#fff}"
+		".strip .right{fill:#9fb4cc;stroke:#fff}.strip .wrong{fill:#c8102e;stroke:#fff}"
+		".strip .lost{fill:#fff;stroke:#c8102e;stroke-width:2;stroke-dasharray:4 3}</style>\n",
+		TOP + SIDE * (differs(&s->right[0], found[0]) + differs(&s->right[1], found[1])));
+	put_label(MARGIN, 24, "what the implementation's answer does with each byte", out);
+	for (uint32_t i = 0; i < 2; i++) {
+		if (!differs(&s->right[i], found[i]))
+			continue;
+		put_side(name_of(s->asked.stage, i), &s->right[i], found[i], y, out);
+		y += SIDE;
+	}
+	fputs("</svg>", out);
+}
+
+/* The places of both answers' bytes; false when they are the same. */
+static bool compare(struct strip *s)
+{
+	struct o2_comparison *c = &s->comparison;
+
+	c->map = &s->map;
+	o2_answer_of_reference(&s->asked, &s->expected);
+	if (s->expected.kind != O2_ANSWER_RESULT || s->found.kind != O2_ANSWER_RESULT)
+		return false;
+	/* With itself: an answer that is broken early leaves the other one's bytes unlooked-at. */
+	o2_compare_answers(c, &s->asked, &s->expected, &s->expected);
+	s->right[0] = c->found_from;
+	s->right[1] = c->found_to;
+	o2_stream_clear(&c->found_from);
+	o2_stream_clear(&c->found_to);
+	o2_compare_answers(c, &s->asked, &s->expected, &s->found);
+	return differs(&s->right[0], &c->found_from) || differs(&s->right[1], &c->found_to);
+}
+
+json_t *o2_check_strip(const json_t *question, const json_t *found)
+{
+	struct strip *s = calloc(1, sizeof(*s));
+	struct o2_error error;
+	char *bytes = NULL;
+	size_t length = 0;
+	json_t *text = NULL;
+	FILE *out;
+
+	if (s == NULL)
+		return json_null();
+	if (o2_case_from_json(question, &s->asked, &error) == 0 && json_is_object(found)) {
+		o2_answer_from_json(&s->asked, found, &s->found);
+		s->found.conduct.check = O2_CHECKS;
+		out = compare(s) ? open_memstream(&bytes, &length) : NULL;
+		if (out != NULL)
+			draw(s, out);
+		if (out != NULL && fclose(out) == 0)
+			text = json_stringn_nocheck(bytes, length);
+	}
+	free(bytes);
+	free(s);
+	return text == NULL ? json_null() : text;
+}

@@ -1,0 +1,153 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""The page of o2ref check --html: a section for each cause, an index that leads to it, the implementation's own answer drawn.
+
+A browser (chromium) draws it, at the width of a desk and of a phone; without one that part is skipped.
+
+usage: test_check_pages.py DIRECTORY   of o2ref and the implementations of tests/impl/reference.  Last line "N passed, N failed".
+"""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+BUILD = Path(sys.argv.pop(1)).resolve() if len(sys.argv) > 1 else Path("build").resolve()
+from test_judge_pages import Document  # noqa: E402
+
+STAGES = ("msg_decode", "msg_encode", "sg_build", "dma_map", "reg_plan", "rdma_plan", "transfer")
+# Deliberate defects, and what the picture of their answers has: bytes that are wrong, or that went nowhere.
+DEFECTS = {"fmr-collapse-gapped": ("reg/fmr/bytes", "wrong"), "open-work-request": ("rdma/sink-bytes", "lost"),
+           "cut-offset-lost": ("sg/iov/bytes", "wrong"), "dma-offset-lost": ("dma/bus/bytes", "wrong")}
+NO_BROWSER = None if shutil.which("chromium") else "chromium is not installed"
+
+
+class Pages(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.directory = tempfile.TemporaryDirectory()
+        cls.path = Path(cls.directory.name)
+        cls.made = {defect: cls.page(defect) for defect in DEFECTS}
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.directory.cleanup()
+
+    @classmethod
+    def page(cls, defect):
+        """The result, the page, and the page as a tree: without the pictures, which have tags that end themselves."""
+        names = [cls.path / f"{defect}.{kind}" for kind in ("json", "html")]
+        subprocess.run([BUILD / "o2ref", "check", "--no-corpus", "--cases", "6000", "--shrink", "600", "--json", names[0],
+                        "--html", names[1], "--label", "tree <7>", BUILD / "impl_mutants.so"], capture_output=True, timeout=240,
+                       check=False, env={**os.environ, "O2_MUTANT": defect})
+        text = names[1].read_text(encoding="utf-8")
+        return json.loads(names[0].read_text())["implementations"][0], text, Document(
+            re.sub(r"<svg.*?</svg>", "", text, flags=re.S).replace("<!DOCTYPE html>", "")).root
+
+    def test_a_section_for_each_cause_and_an_index_by_stage_and_severity(self):
+        for defect, (one, _, root) in self.made.items():
+            with self.subTest(defect):
+                causes = {f"i0-c{finding['cause']}" for finding in one["findings"]}
+                self.assertEqual(len(causes), one["causes"])
+                sections = root.find("section", "cause")
+                self.assertEqual([each.attributes["id"] for each in sections], [f"i0-c{n + 1}" for n in range(len(causes))])
+                index, = root.find("table", "index")
+                rows = [[cell.text() for cell in row.find("td")] for row in index.find("tr")[1:]]
+                self.assertEqual({a.attributes["href"] for a in index.find("a")}, {f"#{cause}" for cause in causes})
+                order = [(STAGES.index(row[0]), row[1] != "must") for row in rows]
+                self.assertEqual(order, sorted(order))
+                self.assertIn("tree <7>", root.find("h2")[0].text())
+
+    def test_what_the_answer_does_is_drawn(self):
+        for defect, (check, fate) in DEFECTS.items():
+            with self.subTest(defect):
+                finding = next(each for each in self.made[defect][0]["findings"] if each["check"] == check)
+                kinds = re.findall(r'<rect class="(\w+)"', finding["strip"])
+                self.assertIn(fate, kinds)
+                self.assertIn(finding["strip"], self.made[defect][1])
+                count = {word: int(number) for number, word in re.findall(r"(\d+) (right|wrong|lost|too many)", finding["strip"])}
+                self.assertGreater(count[fate], 0)
+
+    def test_nothing_that_was_found_is_said_to_hold(self):
+        for defect, (_, text, _) in self.made.items():
+            self.assertNotIn("held:", text, defect)
+
+    def test_both_answers_lie_side_by_side(self):
+        for defect, (_, _, root) in self.made.items():
+            tables = root.find("table", "sides")
+            self.assertTrue(tables, defect)
+            for table in tables:
+                rows = [row.find("td") for row in table.find("tr")[1:]]
+                self.assertEqual({len(row) for row in rows}, {2})
+                # What is not marked is the same on both sides.
+                for left, right in rows:
+                    marked = "mark" in left.classes or "mark" in right.classes
+                    self.assertEqual(left.text() != right.text(), marked)
+
+    @unittest.skipIf(NO_BROWSER, NO_BROWSER)
+    def test_a_browser_draws_it_in_its_width(self):
+        measure = """<!DOCTYPE html><meta charset=utf-8><iframe id=f style="width:WIDTHpx;height:900px;border:0" src="PAGE"></iframe>
+<pre id=out></pre><script>onload = () => {
+  const page = f.contentDocument;
+  for (const details of page.querySelectorAll("details")) details.open = true;
+  out.textContent = JSON.stringify({wide: page.documentElement.scrollWidth, sections: page.querySelectorAll("section").length,
+    red: [...page.querySelectorAll(".strip .wrong")].map((each) => f.contentWindow.getComputedStyle(each).fill)});
+}</script>"""
+        for width in (1280, 390):
+            page = self.path / "measure.html"
+            page.write_text(measure.replace("WIDTH", str(width)).replace("PAGE", "fmr-collapse-gapped.html"), encoding="utf-8")
+            done = subprocess.run(["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
+                                   "--allow-file-access-from-files", f"--user-data-dir={self.path}/profile",
+                                   "--window-size=1400,1000", "--dump-dom", f"file://{page}"], capture_output=True, timeout=120,
+                                  check=False)
+            self.assertEqual(done.returncode, 0, done.stderr[-2000:])
+            seen = json.loads(re.search(r"<pre id=\"?out\"?>(.*?)</pre>", done.stdout.decode(), re.S).group(1))
+            self.assertLessEqual(seen["wide"], width)
+            self.assertEqual(seen["sections"], self.made["fmr-collapse-gapped"][0]["causes"])
+            self.assertEqual(set(seen["red"]), {"rgb(200, 16, 46)"})
+
+
+class Messages(unittest.TestCase):
+    def test_bytes_by_field(self):
+        """A question of bytes has a row for each field of it; a program that refuses all is what differs."""
+        talker = Path(__file__).resolve().parents[1] / "impl" / "reference" / "misbehave.c"
+        self.assertTrue(talker.exists())
+        with tempfile.TemporaryDirectory() as directory:
+            page = Path(directory) / "page.html"
+            library = Path(directory) / "none.so"
+            source = Path(directory) / "none.c"
+            source.write_text('#include <errno.h>\n#include <o2ref/impl.h>\n'
+                              "static int32_t decode(const struct o2_impl_msg_decode_in *in, struct o2_impl_msg *out,\n"
+                              "struct o2_impl_refusal *r)\n{\n(void)in, (void)out; r->error = EIO; return O2_IMPL_REFUSED;\n}\n"
+                              'static const struct o2_impl impl = {O2_IMPL_HEAD("none"), .msg_decode = decode};\n'
+                              "const struct o2_impl *o2_impl_v1(void) { return &impl; }\n")
+            include = Path(__file__).resolve().parents[2] / "ref" / "oracle" / "include"
+            subprocess.run(["cc", "-shared", "-fPIC", f"-I{include}", "-o", library, source], check=True, timeout=60)
+            subprocess.run([BUILD / "o2ref", "check", "--no-corpus", "--cases", "2000", "--shrink", "100", "--html", page, library],
+                           capture_output=True, timeout=240, check=False)
+            root = Document(re.sub(r"<svg.*?</svg>", "", page.read_text(encoding="utf-8"), flags=re.S)
+                            .replace("<!DOCTYPE html>", "")).root
+        tables = root.find("table", "bytes")
+        self.assertGreater(len(tables), 5)
+        names = {row.find("td")[1].text() for table in tables for row in table.find("tr")[1:]}
+        self.assertLessEqual({"ibm_magic", "ibm_cksum", "ibm_nob", "ibm_srcnid", "hdr.dest_nid", "ibcm_cookie"}, names)
+        for table in tables:
+            rows = [[cell.text() for cell in row.find("td")] for row in table.find("tr")[1:]]
+            for row, below in zip(rows, rows[1:]):
+                self.assertEqual(int(row[0]) + len(row[2].split()), int(below[0]), rows)
+
+
+if __name__ == "__main__":
+    if NO_BROWSER:
+        print(f"skipped: what a browser draws: {NO_BROWSER}")
+    program = unittest.main(exit=False)
+    bad = len(program.result.failures) + len(program.result.errors)
+    print(f"{program.result.testsRun - bad} passed, {bad} failed")
+    sys.exit(1 if bad else 0)
