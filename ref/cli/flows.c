@@ -91,9 +91,10 @@ enum o2_flow_order o2_flow_advance(struct o2_flow *flow, const struct o2_roce_pa
 
 		if (!fills_gap && !is_new)
 			return O2_FLOW_REPEATED;
+		/* A message that began behind the gap comes again from its beginning. */
+		flow->open = flow->open && fills_gap && flow->suspended;
 		flow->has_gap = false;
 		flow->suspended = false;
-		flow->open = flow->open && fills_gap;
 		if (fills_gap)
 			order = O2_FLOW_BACK;
 	} else if (flow->known && ahead != 0) {

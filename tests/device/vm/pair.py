@@ -5,7 +5,7 @@
 usage: pair.py [--kernel-b PACKAGE] [--suite-b NAME] [--lst N] [O2REF [TEST]...]
 
 --lst N: so many operations of LNet selftest (default: 400).  TEST: Pairs.test_moves and so on.  Prints "N passed, N
-failed"; exit status 0, 1, or 77 (cannot run).  About 100 s without KVM.
+failed"; exit status 0, 1, or 77 (cannot run).  About three minutes without KVM.
 """
 
 import argparse
@@ -111,6 +111,18 @@ class Pairs(unittest.TestCase):
                 self.assertIn("judge: 0 must, 0 should, ", "\n".join(out))
                 for name in ("a/dmesg.txt", "b/console.log", "b/stdout", "wire.pcapng"):
                     self.assertTrue(os.path.exists(os.path.join(self.log, name)), name)
+
+    def test_a_bad_wire(self):
+        """What netem loses and delays in a guest arrives all the same, and nobody is blamed for it."""
+        a = "set -e; tc qdisc add dev $O2REF_WIRE_NETDEV root netem loss 1% delay 1ms\n"
+        a += "\n".join(f"{PROGRAM} {command} {ON} --mode fmr --count 60 --size 65536 --verify {AT}" for command in ("put", "get"))
+        status, out, err = self.run_pair(a, f"{PROGRAM} serve {ON} --mode fmr; true", *READY)
+        self.assertEqual(status, 0, (out, err))
+        self.assertEqual(sum("60 done, 0 failed" in line for line in out), 2, out)
+        self.assertEqual(sum("60 looked at, 0 wrong" in line for line in out), 2, out)
+        lost = next(line for line in out if line.startswith("judge: note    transport/lost"))
+        self.assertIn("192.168.78.1@o2ib (to 192.168.78.2@o2ib)", lost)
+        self.assertIn("judge: 0 must, 0 should, ", "\n".join(out))
 
     def test_ends(self):
         """Whose status counts, set-up, warnings, and b's end."""

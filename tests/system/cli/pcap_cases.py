@@ -309,6 +309,14 @@ class Made(unittest.TestCase):
         _, found, _ = events(pcap([roce(4, 9, self.get_req), other, first, second, third]))
         self.assertEqual([e.get("note", e["bytes"] if "bytes" in e else "") for e in found],
                          [148, "packets before this one are missing", 148, 4096])
+        # It comes again when the next message has begun: that one, which will come again as well, is not the one to go on.
+        writes = [[roce(6, psn, bytes(1024), extra=struct.pack(">QII", psn, 0x77, 3072)), roce(7, psn + 1, bytes(1024)),
+                   roce(8, psn + 2, bytes(1024))] for psn in (20, 23)]
+        for lost in (1, 2):
+            begun = [packet for number, packet in enumerate(writes[0]) if number != lost] + writes[1][:2]
+            _, found, _ = events(pcap(begun + writes[0][lost:] + writes[1]))
+            self.assertEqual([(e["va"], e["bytes"]) for e in found if e["what"] == "WRITE"], [("0x17", 3072)], lost)
+            self.assertIn("a WRITE without its first packets", [e.get("note") for e in found])
         _, found, _ = events(pcap([first, second]))
         self.assertEqual([e.get("note") for e in found], ["an incomplete SEND"])
         _, found, _ = events(pcap([second, third]))
