@@ -43,6 +43,18 @@ static struct o2_arena *model_arena(struct o2_rung *rung, enum o2_side side, enu
 	return &((struct model *)rung)->arena[side][kind];
 }
 
+/* What is read and written through: the addresses of an IOV, and those of an IOMMU. */
+static int map_views(const struct o2_scenario_side *side, struct o2_arena *arena, struct o2_error *error)
+{
+	int rc = 0;
+
+	if (side->vector == O2_IOV)
+		rc = o2_arena_map_view(arena, side->view, error);
+	if (rc == 0 && side->kind == O2_DMA_IOMMU)
+		rc = o2_arena_map_view(arena, O2_ARENA_IOMMU_VIEW, error);
+	return rc;
+}
+
 /* Buffer to descriptor: what either side does with its memory. */
 static int map_end(struct model *model, const struct o2_scenario *scenario, enum o2_side which, uint64_t nob,
 		   struct o2_error *error)
@@ -71,7 +83,9 @@ static int map_end(struct model *model, const struct o2_scenario *scenario, enum
 	};
 	o2_scenario_buffer(side, arena, end->iov, &buffer);
 	buffer.nob = nob;
-	rc = o2_sg_build(&buffer, &space, O2_MAX_FRAGS, &end->sg, error);
+	rc = map_views(side, arena, error);
+	if (rc == 0)
+		rc = o2_sg_build(&buffer, &space, O2_MAX_FRAGS, &end->sg, error);
 	if (rc == 0)
 		rc = o2_dma_map(&end->sg, &end->dma, &end->segments, error);
 	request.gaps = end->sg.gaps || side->per_segment;

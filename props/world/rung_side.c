@@ -28,6 +28,12 @@ int o2_rung_tell_device(const struct o2_scenario_side *side, struct o2_ni *ni, s
 	domain->gaps_by_staging = side->staging;
 	domain->fmr_per_segment = side->per_segment;
 	domain->fmr_lazy = side->lazy;
+	if (side->vector == O2_IOV) {
+		const int rc = o2_arena_map_view(&ni->arena, side->view, error);
+
+		if (rc != 0)
+			return rc;
+	}
 	return domain->bounce != side->bounce ? o2_ni_set_bounce(ni, side->bounce, error) : 0;
 }
 

@@ -30,8 +30,8 @@ void o2_rung_memory(const struct o2_scenario_side *side, const struct o2_arena *
 		    struct o2_iov *iov, struct o2_transfer_memory *memory);
 
 /*
- * What the scenario wants of the device's mapping calls, and of the modes that have variants.  0, or -errno
- * of o2_ni_set_bounce.
+ * What the scenario wants of the device's mapping calls, of the modes that have variants, and of the arena's
+ * views.  0, or -errno of o2_ni_set_bounce or o2_arena_map_view.
  */
 int o2_rung_tell_device(const struct o2_scenario_side *side, struct o2_ni *ni, struct o2_error *error);
 

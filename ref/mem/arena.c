@@ -73,9 +73,9 @@ static void permute(uint32_t npages, uint32_t block_pages, uint64_t seed, uint32
 			page[at++] = p;
 }
 
-/* Map the pages of the list side by side at `to`, one mmap per run of neighbours. */
-static int map_pages(const struct o2_arena *arena, uint8_t *to, const uint32_t *page, uint32_t npages,
-		     const char *rule, struct o2_error *error)
+/* Map the pages of the list, counted from `first`, side by side at `to`: one mmap per run of neighbours. */
+static int map_pages(const struct o2_arena *arena, uint8_t *to, uint32_t first, const uint32_t *page,
+		     uint32_t npages, const char *rule, struct o2_error *error)
 {
 	uint64_t page_bytes = arena->page_bytes;
 
@@ -86,7 +86,7 @@ static int map_pages(const struct o2_arena *arena, uint8_t *to, const uint32_t *
 		while (i + run < npages && page[i + run] == page[i] + run)
 			run++;
 		mapped = mmap(to + i * page_bytes, run * page_bytes, PROT_READ | PROT_WRITE,
-			      MAP_SHARED | MAP_FIXED, arena->fd, (off_t)(page[i] * page_bytes));
+			      MAP_SHARED | MAP_FIXED, arena->fd, (off_t)((first + page[i]) * page_bytes));
 		if (mapped == MAP_FAILED)
 			return o2_refuse(error, -errno, rule, "page[]", i, page[i], npages);
 	}
@@ -126,25 +126,44 @@ static int make_view(struct o2_arena *arena, uint32_t view, struct o2_error *err
 	}
 	arena->view[view].base = (uintptr_t)base;
 	arena->view[view].npages = npages;
-	return view == 0 ? 0 : map_pages(arena, base, table, npages, "arena/view-map", error);
+	return 0;
 }
 
 static int make_bounce_view(struct o2_arena *arena, enum o2_dma_direction direction, struct o2_error *error)
 {
-	const struct o2_vrange *view = &arena->view[O2_ARENA_IOMMU_VIEW];
-	uint32_t *page = calloc(arena->npages, sizeof(*page));
+	arena->bounce_view[direction] = reserve(memory_bytes(arena));
+	if (arena->bounce_view[direction] == NULL)
+		return o2_refuse(error, -errno, "arena/bounce-view", "npages", O2_NO_INDEX, arena->npages,
+				 O2_NO_LIMIT);
+	return 0;
+}
+
+int o2_arena_map_view(struct o2_arena *arena, uint32_t view, struct o2_error *error)
+{
 	int rc;
 
-	arena->bounce_view[direction] = reserve(memory_bytes(arena));
-	if (page == NULL || arena->bounce_view[direction] == NULL) {
-		free(page);
-		return o2_refuse(error, -ENOMEM, "arena/bounce-view", "npages", O2_NO_INDEX, arena->npages,
-				 O2_NO_LIMIT);
+	assert(view < arena->nviews);
+	if (view == 0 || arena->view_mapped[view])
+		return 0;
+	rc = map_pages(arena, (uint8_t *)(uintptr_t)arena->view[view].base, 0, arena->view[view].page,
+		       arena->npages, "arena/view-map", error);
+	arena->view_mapped[view] = rc == 0;
+	return rc;
+}
+
+int o2_arena_map_bounced(struct o2_arena *arena, struct o2_error *error)
+{
+	int rc = 0;
+
+	assert(arena->nviews > O2_ARENA_IOMMU_VIEW);
+	for (int d = 0; rc == 0 && d < O2_DMA_DIRECTIONS; d++) {
+		if (arena->bounce_mapped[d])
+			continue;
+		rc = map_pages(arena, arena->bounce_view[d],
+			       o2_arena_bounce(arena, (enum o2_dma_direction)d, 0),
+			       arena->view[O2_ARENA_IOMMU_VIEW].page, arena->npages, "arena/view-map", error);
+		arena->bounce_mapped[d] = rc == 0;
 	}
-	for (uint32_t i = 0; i < arena->npages; i++)
-		page[i] = o2_arena_bounce(arena, direction, view->page[i]);
-	rc = map_pages(arena, arena->bounce_view[direction], page, arena->npages, "arena/view-map", error);
-	free(page);
 	return rc;
 }
 
@@ -299,7 +318,7 @@ static int map_slot(struct o2_arena *arena, const uint32_t *page, uint32_t npage
 	while (arena->window_used[slot])
 		slot++;
 	window->addr = arena->window_area + (uint64_t)slot * slot_bytes(arena);
-	rc = map_pages(arena, window->addr, page, npages, "arena/window/map", error);
+	rc = map_pages(arena, window->addr, 0, page, npages, "arena/window/map", error);
 	if (rc != 0)
 		return rc;
 	window->slot = slot;
@@ -312,6 +331,7 @@ int o2_arena_window_open(struct o2_arena *arena, const uint32_t *page, uint32_t 
 			 struct o2_arena_window *window, struct o2_error *error)
 {
 	uint8_t *addr;
+	int rc = 0;
 
 	if (npages == 0 || npages > O2_MAX_FRAGS)
 		return o2_refuse(error, -EINVAL, "arena/window/npages", "npages", O2_NO_INDEX, npages,
@@ -321,8 +341,13 @@ int o2_arena_window_open(struct o2_arena *arena, const uint32_t *page, uint32_t 
 			return o2_refuse(error, -EINVAL, "arena/window/no-such-page", "page[]", i, page[i],
 					 file_pages(arena));
 	addr = find_run(arena, page, npages);
-	for (uint32_t view = 1; addr == NULL && view < arena->nviews; view++)
+	for (uint32_t view = 1; addr == NULL && view < arena->nviews; view++) {
 		addr = find_in_view(arena, view, page, npages);
+		if (addr != NULL)
+			rc = o2_arena_map_view(arena, view, error);
+	}
+	if (rc != 0)
+		return rc;
 	if (addr != NULL) {
 		*window = (struct o2_arena_window){.addr = addr, .slot = -1};
 		return 0;

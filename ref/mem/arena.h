@@ -58,9 +58,13 @@ struct o2_arena {
 	uint32_t npages;
 	int fd;
 	uint8_t *memory; /* page n at memory + n * page_bytes: what the harness and device-wide regions use */
-	uint8_t *bounce_view[O2_DMA_DIRECTIONS]; /* the bounced pages in the order of O2_ARENA_IOMMU_VIEW */
+	/* The bounced pages in the order of O2_ARENA_IOMMU_VIEW, once o2_arena_map_bounced was called. */
+	uint8_t *bounce_view[O2_DMA_DIRECTIONS];
+	bool bounce_mapped[O2_DMA_DIRECTIONS];
 	uint32_t nviews; /* 1: the memory itself and nothing else, or O2_ARENA_VIEWS */
-	struct o2_vrange view[O2_ARENA_VIEWS];
+	struct o2_vrange
+		view[O2_ARENA_VIEWS];	  /* of 1 to 3 the addresses, until o2_arena_map_view was called */
+	bool view_mapped[O2_ARENA_VIEWS]; /* unused for 0, which always is */
 	uint8_t *unmapped; /* bitmap: pages without a CPU mapping, for o2_dma_device.unmapped */
 	/* What the CPU has of the pages, in order: those without a CPU mapping cannot be touched there. */
 	uint8_t *linear;
@@ -84,6 +88,16 @@ int o2_arena_create(uint32_t npages, struct o2_arena *arena, struct o2_error *er
  */
 int o2_arena_create_plain(uint32_t npages, struct o2_arena *arena, struct o2_error *error);
 void o2_arena_destroy(struct o2_arena *arena);
+
+/*
+ * Put the pages behind the addresses of a view.  To be called before an address in it is touched or
+ * registered; until then a touch is a fault.  A view takes a mapping for nearly every page, and most uses of
+ * an arena need one view or none.  Mapped once, it stays.  Returns 0, or -errno of mmap ("arena/view-map").
+ */
+int o2_arena_map_view(struct o2_arena *arena, uint32_t view, struct o2_error *error);
+
+/* The same for both directions of bounce_view.  The arena has the view that stands for an IOMMU. */
+int o2_arena_map_bounced(struct o2_arena *arena, struct o2_error *error);
 
 /* Say whether a page has a CPU mapping.  It is for the harness: nothing of it is mapped at the time. */
 void o2_arena_set_mapped(struct o2_arena *arena, uint32_t page, bool mapped);

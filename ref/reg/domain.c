@@ -20,6 +20,15 @@ static struct o2_dma_device describe_device(const struct o2_arena *arena, enum o
 	};
 }
 
+/* An IOMMU's addresses are those of a view of the arena. */
+static int map_device(const struct o2_reg_domain *domain, struct o2_error *error)
+{
+	if (domain->dma.kind != O2_DMA_IOMMU)
+		return 0;
+	return domain->bounce ? o2_arena_map_bounced(domain->arena, error)
+			      : o2_arena_map_view(domain->arena, O2_ARENA_IOMMU_VIEW, error);
+}
+
 static int check_device(const struct o2_dma_device *dma, struct o2_error *error)
 {
 	if ((uint32_t)dma->kind >= O2_DMA_KINDS)
@@ -164,6 +173,8 @@ int o2_reg_domain_open(const struct o2_reg_config *config, struct o2_reg_domain 
 		return o2_refuse_value(error, rc, "bind/lock", "lock", 0, O2_NO_LIMIT);
 	}
 	rc = check_device(&domain->dma, error);
+	if (rc == 0)
+		rc = map_device(domain, error);
 	if (rc == 0 && config->caps.global)
 		rc = o2_reg_global_open(domain, error);
 	if (rc == 0)
@@ -198,6 +209,8 @@ static int change(struct o2_reg_domain *domain, const struct o2_dma_device *to, 
 	domain->dma = *to;
 	domain->bounce = bounce;
 	rc = check_device(&domain->dma, error);
+	if (rc == 0)
+		rc = map_device(domain, error);
 	/* The new regions are made before the old ones go, so that a failure leaves everything as it was. */
 	if (rc == 0 && domain->caps.global)
 		rc = o2_reg_global_open(domain, error);

@@ -95,11 +95,11 @@ struct o2_buffer gapped_kiov(struct o2_kiov *kiov, uint32_t first, uint32_t coun
 		.kind = O2_KIOV, .count = count, .nob = (uint64_t)count * piece_bytes, .kiov = kiov};
 }
 
-struct o2_buffer view_iov(const struct side *side, struct o2_iov *iov, uint32_t view, uint64_t at,
-			  uint64_t nob)
+struct o2_buffer view_iov(struct side *side, struct o2_iov *iov, uint32_t view, uint64_t at, uint64_t nob)
 {
 	uint64_t base = side->ni.arena.view[view].base + at;
 
+	assert_int_equal(o2_arena_map_view(&side->ni.arena, view, NULL), 0);
 	iov[0] = (struct o2_iov){base, 5 + nob / 3};
 	iov[1] = (struct o2_iov){0, 0};
 	iov[2] = (struct o2_iov){base + 5 + nob / 3, nob - nob / 3};

@@ -38,8 +38,7 @@ struct o2_buffer dense_kiov(struct o2_kiov *kiov, uint32_t first, uint32_t first
 struct o2_buffer gapped_kiov(struct o2_kiov *kiov, uint32_t first, uint32_t count, uint32_t piece_bytes);
 
 /* Virtually contiguous bytes of a view, in two pieces, with bytes to skip at the front. */
-struct o2_buffer view_iov(const struct side *side, struct o2_iov *iov, uint32_t view, uint64_t at,
-			  uint64_t nob);
+struct o2_buffer view_iov(struct side *side, struct o2_iov *iov, uint32_t view, uint64_t at, uint64_t nob);
 
 /* Such buffers as the memory of an operation; dense starts 99 bytes into its first page. */
 struct o2_transfer_memory dense(struct o2_kiov *kiov, uint32_t first, uint64_t nob, enum o2_reg_mode mode);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 
+#include <stdio.h>
+#include <stdlib.h>
+
 #include "mem/arena.h"
 #include "tests/lib/unit_test.h"
 
@@ -46,6 +49,25 @@ static uint32_t number_at(const uint8_t *addr)
 	return number;
 }
 
+/* Lines of /proc/self/maps that begin in a view. */
+static uint32_t mappings_of(uint32_t view)
+{
+	const uint64_t from = arena.view[view].base;
+	const uint64_t to = from + (uint64_t)PAGES * arena.page_bytes;
+	FILE *maps = fopen("/proc/self/maps", "r");
+	uint32_t count = 0;
+	char line[512];
+
+	assert_non_null(maps);
+	while (fgets(line, sizeof(line), maps) != NULL) {
+		const uint64_t start = strtoull(line, NULL, 16);
+
+		count += start >= from && start < to;
+	}
+	fclose(maps);
+	return count;
+}
+
 TEST(refuses_no_pages)
 {
 	struct o2_arena empty;
@@ -69,6 +91,7 @@ TEST_WITH(views_show_every_page_once, open_arena, close_arena)
 	for (uint32_t view = 0; view < O2_ARENA_VIEWS; view++) {
 		bool seen[PAGES] = {false};
 
+		assert_int_equal(o2_arena_map_view(&arena, view, NULL), 0);
 		assert_int_equal(arena.view[view].npages, PAGES);
 		assert_int_equal(arena.view[view].base % arena.page_bytes, 0);
 		for (uint32_t i = 0; i < PAGES; i++) {
@@ -84,6 +107,17 @@ TEST_WITH(views_show_every_page_once, open_arena, close_arena)
 		}
 	}
 	assert_true(scattered > PAGES * 9 / 10);
+}
+
+/* A view costs its mappings when it is used: an arena by itself has few. */
+TEST_WITH(view_is_mapped_when_it_is_asked_for, open_arena, close_arena)
+{
+	const uint32_t before = mappings_of(2);
+
+	assert_true(before <= 1); /* the kernel may join it with its neighbour */
+	assert_int_equal(o2_arena_map_view(&arena, 2, NULL), 0);
+	assert_true(mappings_of(2) > PAGES * 9 / 10);
+	assert_int_equal(o2_arena_map_view(&arena, 2, NULL), 0);
 }
 
 /* A replayed case must find the pages where they were: this is what the constant seed gives. */
@@ -130,6 +164,9 @@ TEST_WITH(windows_use_views, open_arena, close_arena)
 				 0);
 		assert_int_equal(window.slot, -1);
 		assert_ptr_equal(window.addr, view_page(view, at));
+		/* Its pages are there, whoever mapped the view. */
+		*o2_arena_page(&arena, arena.view[view].page[at]) = (uint8_t)(view + 1);
+		assert_int_equal(window.addr[0], view + 1);
 		o2_arena_window_close(&arena, &window);
 	}
 }

@@ -79,6 +79,7 @@ TEST_WITH(bounced_pages_are_in_order, open_arena, close_arena)
 	struct o2_arena_window window;
 	uint32_t page[PAGES];
 
+	assert_int_equal(o2_arena_map_bounced(&arena, NULL), 0);
 	for (uint32_t d = 0; d < O2_DMA_DIRECTIONS; d++) {
 		for (uint32_t i = 0; i < PAGES; i++) {
 			page[i] = o2_arena_bounce(&arena, (enum o2_dma_direction)d, PAGES - 1 - i);
