@@ -13,7 +13,10 @@
 	ENTRY(MEMBER_MISSING, "member_missing")          \
 	ENTRY(ANSWER_REFUSED, "changed_answer_broken")   \
 	ENTRY(ANSWER_READ, "changed_answer_read")        \
-	ENTRY(DIFFERENCE, "difference_found")
+	ENTRY(DIFFERENCE, "difference_found")            \
+	ENTRY(SLOTS, "slots_of_an_object")               \
+	ENTRY(ENCODED, "encoded_byte")                   \
+	ENTRY(CONDUCT, "conduct")
 
 enum situation {
 	OF_STAGE, /* and the other stages behind it */
@@ -87,13 +90,18 @@ static void check_changed_question(struct o2_forms_run *run, const json_t *form,
 
 /* --- answers --- */
 
-static uint32_t differences(struct o2_forms_run *run)
+void o2_forms_compare(struct o2_forms_run *run)
 {
 	static const struct o2_error_map no_map;
 
 	run->comparison.map = &no_map;
-	run->found.conduct.check = O2_CHECKS;
 	o2_compare(&run->comparison, &run->asked, &run->expected, &run->found);
+}
+
+static uint32_t differences(struct o2_forms_run *run)
+{
+	run->found.conduct.check = O2_CHECKS;
+	o2_forms_compare(run);
 	return run->comparison.count;
 }
 
@@ -234,18 +242,46 @@ static void check_case(struct o2_forms_run *run, struct o2_choice *choice, struc
 	json_decref(answer);
 }
 
+/* Cases that are about no whole form, behind the stages. */
+enum part {
+	REFUSED_ONLY = O2_STAGES,
+	SLOTS_ONLY,
+	ENCODED_ONLY,
+	CONDUCT_ONLY,
+};
+
+static void check_part(struct o2_forms_run *run, uint64_t part, struct o2_choice *choice,
+		       struct o2_report *report)
+{
+	uint64_t *seen = run->tally.seen;
+
+	snprintf(run->change.text, sizeof(run->change.text), "part %" PRIu64, part);
+	if (part == REFUSED_ONLY) {
+		o2_forms_check_refused(choice, &run->change, report);
+	} else if (part == SLOTS_ONLY) {
+		seen[SLOTS]++;
+		o2_forms_check_slots(choice, report);
+	} else if (part == ENCODED_ONLY) {
+		seen[ENCODED]++;
+		o2_forms_check_encoded(run, choice, report);
+	} else {
+		seen[CONDUCT]++;
+		o2_forms_check_conduct(run, choice, report);
+	}
+}
+
 static enum o2_status run_case(void *context, struct o2_choice *choice, struct o2_report *report)
 {
 	struct o2_forms_run *run = context;
-	const uint64_t kind = o2_draw(choice, O2_STAGES);
+	const uint64_t kind = o2_draw(choice, CONDUCT_ONLY);
 	const enum o2_stage stage = (enum o2_stage)kind;
 
 	o2_draw_prepare();
 	o2_report_clear(report);
 	memset(&run->asked, 0, sizeof(run->asked));
 	memset(&run->expected, 0, sizeof(run->expected));
-	if (kind == O2_STAGES) {
-		o2_forms_check_refused(choice, &run->change, report);
+	if (kind >= O2_STAGES) {
+		check_part(run, kind, choice, report);
 		run->tally.cases++;
 		return o2_choice_status(choice, report->failed ? O2_STATUS_INTERESTING : O2_STATUS_VALID);
 	}

@@ -54,6 +54,9 @@ void o2_forms_check_refused(struct o2_choice *choice, struct o2_form_change *cha
 bool o2_forms_plan_is_wrong(const struct o2_case *asked, const struct o2_answer *expected,
 			    const struct o2_answer *found);
 
+/* What the oracle shares with a shared object: the places, what is noticed beside them, and in which words. */
+void o2_forms_check_slots(struct o2_choice *choice, struct o2_report *report);
+
 struct o2_forms_run {
 	struct o2_tally tally; /* first: props/engine/tally.h */
 	struct o2_case asked, again;
@@ -62,6 +65,13 @@ struct o2_forms_run {
 	struct o2_comparison comparison;
 	struct o2_form_change change;
 };
+
+/* run->comparison of what was expected and found, without a map. */
+void o2_forms_compare(struct o2_forms_run *run);
+
+/* A wrong byte of an encoded message, and conduct: which check, where, and in which words. */
+void o2_forms_check_encoded(struct o2_forms_run *run, struct o2_choice *choice, struct o2_report *report);
+void o2_forms_check_conduct(struct o2_forms_run *run, struct o2_choice *choice, struct o2_report *report);
 
 /* *run: zeros at first, the caller's.  It is large: keep it off the stack. */
 struct o2_property o2_forms_property(struct o2_forms_run *run);

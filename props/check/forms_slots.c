@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+#include <string.h>
+
+#include "oracle/impl_slot.h"
+#include "props/check/forms.h"
+
+/*
+ * The memory that the oracle shares with a shared object (ref/oracle/impl_slot.h): where its parts lie, what is
+ * noticed of what was written beside an answer, and what is said of an address.
+ */
+
+#define SLOTS  2u
+#define PAGE   4096u
+#define ZONE   64u /* in front of an array, and on both sides of what the out page has between them */
+#define ARRAYS (O2_PARTS - O2_PART_ARRAYS)
+
+struct desk {
+	struct o2_choice *c;
+	struct o2_report *report;
+	struct o2_impl_slots slots;
+	struct o2_impl_slot *slot; /* that is used */
+	const char *name[ARRAYS];  /* that have one: in use */
+};
+
+static void must(struct desk *desk, const char *what, bool holds)
+{
+	char signature[64];
+
+	if (holds || desk->report->failed)
+		return;
+	snprintf(signature, sizeof(signature), "forms/slots/%s", what);
+	o2_report_fail(desk->report, signature, "slot %zu", (size_t)(desk->slot - desk->slots.slot));
+}
+
+static const uint8_t *end_of(const struct o2_impl_slot *slot, uint32_t part)
+{
+	return slot->part[part] + o2_impl_part_bytes((enum o2_impl_part)part);
+}
+
+/* One behind the other, with a page between them that is nobody's; what each has stands at its place. */
+static void check_layout(struct desk *desk)
+{
+	const uint8_t *free_from = desk->slots.memory + PAGE;
+
+	for (uint32_t i = 0; i < SLOTS; i++) {
+		const struct o2_impl_slot *slot = &desk->slots.slot[i];
+
+		for (uint32_t p = 0; p < O2_PARTS; p++) {
+			must(desk, "order", slot->part[p] >= free_from);
+			must(desk, "pages", (uintptr_t)slot->part[p] % PAGE == 0);
+			free_from = end_of(slot, p) + PAGE;
+		}
+		must(desk, "in", (const uint8_t *)slot->in == slot->part[O2_PART_INPUT]);
+		must(desk, "out", (const uint8_t *)slot->out == slot->part[O2_PART_OUT]);
+		must(desk, "refusal", (const uint8_t *)(slot->refusal + 1) == end_of(slot, O2_PART_OUT));
+	}
+	must(desk, "end", free_from == desk->slots.memory + desk->slots.bytes);
+}
+
+/* Inputs do not meet. */
+static void add_inputs(struct desk *desk)
+{
+	struct o2_impl_slot *slot = desk->slot;
+	const uint8_t *free_from = slot->part[O2_PART_INPUT] + sizeof(*slot->in);
+
+	for (uint64_t left = o2_draw(desk->c, 3); left > 0; left--) {
+		const size_t bytes = o2_draw(desk->c, 300);
+		uint8_t *at = o2_impl_slot_input(slot, bytes);
+
+		must(desk, "input",
+		     at >= free_from && (uintptr_t)at % 8 == 0 && at < free_from + 8 &&
+			     at + bytes <= end_of(slot, O2_PART_INPUT));
+		free_from = at + bytes;
+	}
+}
+
+/* At the end of its pages, with nothing of what was there before in front of it. */
+static void add_arrays(struct desk *desk)
+{
+	static const char *const names[] = {"sge", "wr", "entry", "fragment", "page", "segment", "x", "y"};
+	static const uint32_t sizes[] = {1, 8, 16, 24};
+
+	for (uint32_t i = 0; i < ARRAYS; i++) {
+		const uint32_t part = O2_PART_ARRAYS + i;
+		const size_t room = o2_impl_part_bytes((enum o2_impl_part)part);
+		uint32_t size, count;
+		uint8_t *at;
+
+		if (o2_draw_bool(desk->c, 1, 1))
+			continue;
+		size = sizes[o2_draw(desk->c, 3)];
+		count = o2_draw_bool(desk->c, 3, 1) ? (uint32_t)(room / size - o2_draw(desk->c, 9))
+						    : (uint32_t)o2_draw(desk->c, 100);
+		at = o2_impl_slot_array(desk->slot, (enum o2_impl_part)part, names[i], count, size);
+		must(desk, "array", at + (size_t)count * size == end_of(desk->slot, part));
+		desk->name[i] = names[i];
+	}
+}
+
+static bool is_poison(const uint8_t *from, const uint8_t *to)
+{
+	while (from < to && *from == 0xa5)
+		from++;
+	return from >= to;
+}
+
+/* Fills some of each array, as an answer does. */
+static void fill(struct desk *desk)
+{
+	for (uint32_t i = 0; i < ARRAYS; i++) {
+		struct o2_impl_array *array = &desk->slot->array[i];
+
+		if (desk->name[i] == NULL)
+			continue;
+		array->used = (uint32_t)o2_draw(desk->c, array->bytes);
+		memset(array->start, 7, array->used);
+	}
+}
+
+/* As it is before each question: nothing of the last one is left. */
+static void check_clean(struct desk *desk)
+{
+	const struct o2_impl_slot *slot = desk->slot;
+	static const union o2_impl_out nothing;
+	char text[128];
+
+	must(desk, "spoilt", !o2_impl_slot_spoilt(slot, text, sizeof(text)));
+	must(desk, "out-cleared", memcmp(slot->out, &nothing, sizeof(nothing)) == 0);
+	must(desk, "refusal-cleared", slot->refusal->index == UINT32_MAX && slot->refusal->error == 0);
+	for (uint32_t i = 0; i < ARRAYS; i++)
+		must(desk, "array-cleared",
+		     is_poison(slot->part[O2_PART_ARRAYS + i], end_of(slot, O2_PART_ARRAYS + i)));
+}
+
+/* A byte beside the answer: it is noticed where a zone is, and told whose it is. */
+static void stray(struct desk *desk)
+{
+	const struct o2_impl_slot *slot = desk->slot;
+	const uint64_t which = o2_draw(desk->c, ARRAYS + 1), far = o2_draw(desk->c, ZONE + 8);
+	bool noticed = far < ZONE;
+	char text[128] = "", expected[128];
+	uint8_t *at, was;
+
+	if (which < ARRAYS) {
+		if (desk->name[which] == NULL ||
+		    slot->array[which].start - slot->part[O2_PART_ARRAYS + which] <= (ptrdiff_t)far)
+			return;
+		at = slot->array[which].start - 1 - far;
+		snprintf(expected, sizeof(expected), "bytes in front of array %s were changed",
+			 desk->name[which]);
+	} else {
+		at = which == ARRAYS ? (uint8_t *)(slot->out + 1) + far : (uint8_t *)slot->refusal - 1 - far;
+		snprintf(expected, sizeof(expected),
+			 "bytes next to the out struct or the refusal were changed");
+	}
+	was = *at;
+	*at = 0x5a;
+	must(desk, "noticed", o2_impl_slot_spoilt(slot, text, sizeof(text)) == noticed);
+	must(desk, "noticed-words", strcmp(text, noticed ? expected : "") == 0);
+	if (!noticed)
+		*at = was;
+}
+
+/* What is said of an address, in any of the slots or beside them. */
+static void explain(struct desk *desk)
+{
+	static const char *const names[] = {"the input", "the received bytes", "the refusal"};
+	struct o2_impl_slot *slot = &desk->slots.slot[o2_draw(desk->c, SLOTS - 1)];
+	const uint32_t part = (uint32_t)o2_draw(desk->c, O2_PARTS - 1);
+	const size_t room = o2_impl_part_bytes((enum o2_impl_part)part);
+	const size_t at = o2_draw_bool(desk->c, 1, 1) ? room - 1 + o2_draw(desk->c, 2)
+						      : o2_draw(desk->c, room + PAGE - 1);
+	const bool array = part >= O2_PART_ARRAYS, own = slot == desk->slot;
+	const char *name = !array ? names[part] : own ? desk->name[part - O2_PART_ARRAYS] : NULL;
+	bool overrun = true, input = true;
+	char text[128] = "", expected[128];
+
+	if (name == NULL)
+		snprintf(expected, sizeof(expected), "memory that this stage was not given");
+	else if (at < room)
+		snprintf(expected, sizeof(expected), "inside %s%s", array ? "array " : "", name);
+	else
+		snprintf(expected, sizeof(expected), "%s%s, %zu bytes behind its end", array ? "array " : "",
+			 name, at - room);
+	must(desk, "explained",
+	     o2_impl_slots_explain(&desk->slots, (uint64_t)(uintptr_t)(slot->part[part] + at), &overrun,
+				   &input, text, sizeof(text)));
+	must(desk, "explained-words", strcmp(text, expected) == 0);
+	must(desk, "overrun", overrun == (part > O2_PART_BYTES));
+	must(desk, "input-written", input == (part <= O2_PART_BYTES && at < room));
+}
+
+static void explain_others(struct desk *desk)
+{
+	const uint64_t from = (uint64_t)(uintptr_t)desk->slots.memory, to = from + desk->slots.bytes;
+	const uint64_t first = from + o2_draw(desk->c, PAGE - 1);
+	bool overrun = true, input = true;
+	char text[128] = "";
+
+	must(desk, "first-page",
+	     o2_impl_slots_explain(&desk->slots, first, &overrun, &input, text, sizeof(text)) && !overrun &&
+		     !input && strcmp(text, "in front of the input") == 0);
+	must(desk, "before",
+	     !o2_impl_slots_explain(&desk->slots, from - 1, &overrun, &input, text, sizeof(text)));
+	must(desk, "behind", !o2_impl_slots_explain(&desk->slots, to, &overrun, &input, text, sizeof(text)));
+	must(desk, "last", o2_impl_slots_explain(&desk->slots, to - 1, &overrun, &input, text, sizeof(text)));
+}
+
+void o2_forms_check_slots(struct o2_choice *choice, struct o2_report *report)
+{
+	struct desk desk = {.c = choice, .report = report};
+
+	if (o2_impl_slots_create(SLOTS, &desk.slots) != 0)
+		return;
+	desk.slot = &desk.slots.slot[o2_draw(choice, SLOTS - 1)];
+	check_layout(&desk);
+	for (uint64_t left = 1 + o2_draw(choice, 5); left > 0 && !report->failed; left--) {
+		memset(desk.name, 0, sizeof(desk.name));
+		o2_impl_slot_reset(desk.slot);
+		check_clean(&desk);
+		add_inputs(&desk);
+		add_arrays(&desk);
+		fill(&desk);
+		explain(&desk);
+		stray(&desk);
+	}
+	explain_others(&desk);
+	o2_impl_slots_destroy(&desk.slots);
+}
