@@ -16,7 +16,9 @@
 	ENTRY(DIFFERENCE, "difference_found")            \
 	ENTRY(SLOTS, "slots_of_an_object")               \
 	ENTRY(ENCODED, "encoded_byte")                   \
-	ENTRY(CONDUCT, "conduct")
+	ENTRY(CONDUCT, "conduct")                        \
+	ENTRY(MAP, "error_map")                          \
+	ENTRY(KNOWN, "known_differences")
 
 enum situation {
 	OF_STAGE, /* and the other stages behind it */
@@ -248,6 +250,8 @@ enum part {
 	SLOTS_ONLY,
 	ENCODED_ONLY,
 	CONDUCT_ONLY,
+	MAP_ONLY,
+	KNOWN_ONLY,
 };
 
 static void check_part(struct o2_forms_run *run, uint64_t part, struct o2_choice *choice,
@@ -264,16 +268,22 @@ static void check_part(struct o2_forms_run *run, uint64_t part, struct o2_choice
 	} else if (part == ENCODED_ONLY) {
 		seen[ENCODED]++;
 		o2_forms_check_encoded(run, choice, report);
-	} else {
+	} else if (part == CONDUCT_ONLY) {
 		seen[CONDUCT]++;
 		o2_forms_check_conduct(run, choice, report);
+	} else if (part == MAP_ONLY) {
+		seen[MAP]++;
+		o2_forms_check_map(choice, report);
+	} else {
+		seen[KNOWN]++;
+		o2_forms_check_known(run, choice, report);
 	}
 }
 
 static enum o2_status run_case(void *context, struct o2_choice *choice, struct o2_report *report)
 {
 	struct o2_forms_run *run = context;
-	const uint64_t kind = o2_draw(choice, CONDUCT_ONLY);
+	const uint64_t kind = o2_draw(choice, KNOWN_ONLY);
 	const enum o2_stage stage = (enum o2_stage)kind;
 
 	o2_draw_prepare();

@@ -73,6 +73,10 @@ void o2_forms_compare(struct o2_forms_run *run);
 void o2_forms_check_encoded(struct o2_forms_run *run, struct o2_choice *choice, struct o2_report *report);
 void o2_forms_check_conduct(struct o2_forms_run *run, struct o2_choice *choice, struct o2_report *report);
 
+/* Lists of the author's: what its errors stand for, and which differences are known of which questions. */
+void o2_forms_check_map(struct o2_choice *choice, struct o2_report *report);
+void o2_forms_check_known(struct o2_forms_run *run, struct o2_choice *choice, struct o2_report *report);
+
 /* *run: zeros at first, the caller's.  It is large: keep it off the stack. */
 struct o2_property o2_forms_property(struct o2_forms_run *run);
 

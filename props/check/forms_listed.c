@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "oracle/judge.h"
+#include "oracle/known.h"
+#include "props/check/forms.h"
+#include "props/scenario/draw.h"
+
+/* What the author of an implementation may list: what its errors stand for, and which differences are known. */
+
+#define MOST 6u
+
+static void fail(struct o2_report *report, const char *what, const json_t *form, const char *text)
+{
+	char signature[64], *spelt = json_dumps(form, JSON_COMPACT);
+
+	snprintf(signature, sizeof(signature), "forms/listed/%s", what);
+	o2_report_fail(report, signature, "%s", text);
+	o2_report_add(report, "%.300s", spelt == NULL ? "(nothing)" : spelt);
+	free(spelt);
+}
+
+/* The form as a file; its name in path.  Returns a descriptor to be closed, or -1. */
+static int write_form(const json_t *form, char path[40])
+{
+	const int fd = memfd_create("o2props-listed", MFD_CLOEXEC);
+
+	snprintf(path, 40, "/proc/self/fd/%d", fd);
+	if (fd >= 0 && json_dumpfd(form, fd, 0) == 0)
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	return -1;
+}
+
+static const char *draw_check(struct o2_choice *c)
+{
+	return o2_check_name((enum o2_check_id)o2_draw(c, O2_CHECKS - 1));
+}
+
+/* --- the error map --- */
+
+struct stands {
+	char rule[80]; /* with its star */
+	bool star;
+};
+
+static json_t *draw_rules(struct o2_choice *c, struct stands *stands, uint32_t count, bool alone)
+{
+	json_t *rules = json_array(), *only;
+
+	for (uint32_t i = 0; i < count; i++) {
+		snprintf(stands[i].rule, sizeof(stands[i].rule), "%s", draw_check(c));
+		stands[i].star = o2_draw_bool(c, 3, 1);
+		if (stands[i].star)
+			snprintf(stands[i].rule + o2_draw(c, strlen(stands[i].rule)), 2, "*");
+		json_array_append_new(rules, json_string(stands[i].rule));
+	}
+	if (!alone)
+		return rules;
+	only = json_incref(json_array_get(rules, 0));
+	json_decref(rules);
+	return only;
+}
+
+static bool stands_for(const struct stands *stands, const char *rule)
+{
+	const size_t length = strlen(stands->rule);
+
+	return stands->star ? strncmp(stands->rule, rule, length - 1) == 0 : strcmp(stands->rule, rule) == 0;
+}
+
+static void check_map(const struct o2_error_map *map, struct o2_choice *c, const struct stands *stands,
+		      uint32_t count, const json_t *form, struct o2_report *report)
+{
+	/* One of those that are listed, or any. */
+	const uint64_t pick = o2_draw(c, MOST);
+	const char *rule = pick < count && !stands[pick].star ? stands[pick].rule : draw_check(c);
+	const char *other = draw_check(c);
+	enum o2_map_answer expected = O2_MAP_DIFFERS;
+
+	for (uint32_t i = 0; i < count; i++)
+		if (stands_for(&stands[i], rule))
+			expected = O2_MAP_AGREES;
+	if (o2_error_map_compare(map, "Mine", rule) != expected)
+		fail(report, "map", form, rule);
+	else if (o2_error_map_compare(map, "Yours", rule) != O2_MAP_UNKNOWN)
+		fail(report, "map-unknown", form, rule);
+	else if (o2_error_map_compare(map, other, rule) !=
+		 (strcmp(other, rule) == 0 ? O2_MAP_AGREES : O2_MAP_DIFFERS))
+		fail(report, "map-rule", form, other);
+}
+
+/* How a file is spoilt, and what is said of it behind its name. */
+enum spoilt {
+	WELL,
+	OTHER_FORM,
+	NO_MEMBER,
+	WRONG_NAME,
+	WRONG_TYPE,
+	SPOILTS,
+};
+
+static void must_refuse(struct o2_report *report, const json_t *form, const char *path, int rc,
+			const char *text, const char *said)
+{
+	char expected[300];
+
+	snprintf(expected, sizeof(expected), "%s: %s", path, said);
+	if (rc != -EINVAL)
+		fail(report, "taken", form, said);
+	else if (strncmp(text, expected, strlen(expected)) != 0)
+		fail(report, "words", form, text);
+}
+
+void o2_forms_check_map(struct o2_choice *c, struct o2_report *report)
+{
+	static const char *const said[SPOILTS] = {
+		[OTHER_FORM] = "",
+		[NO_MEMBER] = "errors is not an object",
+		[WRONG_NAME] = "errors.Mine: no/such is not the id of a rule",
+		[WRONG_TYPE] = "errors.Mine: a value that is no string is not the id of a rule"};
+	const enum spoilt spoilt = o2_draw_bool(c, 2, 1) ? (enum spoilt)(1 + o2_draw(c, 3)) : WELL;
+	const uint32_t count = 1 + (uint32_t)o2_draw(c, MOST - 1);
+	struct stands stands[MOST];
+	struct o2_error_map map = {NULL};
+	json_t *rules = draw_rules(c, stands, count, count == 1), *form;
+	char path[40], text[300] = "";
+	int fd, rc;
+
+	if (spoilt == WRONG_NAME || spoilt == WRONG_TYPE) {
+		json_decref(rules);
+		rules = spoilt == WRONG_NAME ? json_string("no/such") : json_integer(1);
+		if (o2_draw_bool(c, 1, 1))
+			rules = json_pack("[s, o]", draw_check(c), rules);
+	}
+	form = json_pack("{s:s, s:i, s:o}", "form",
+			 spoilt == OTHER_FORM ? "o2ref/known_differences" : "o2ref/error_map", "version", 1,
+			 "errors", json_pack("{s:o}", "Mine", rules));
+	if (spoilt == NO_MEMBER)
+		json_object_set_new(form, "errors", json_array());
+	fd = write_form(form, path);
+	if (fd >= 0) {
+		rc = o2_error_map_read(path, &map, text, sizeof(text));
+		if (spoilt != WELL)
+			must_refuse(report, form, path, rc, text, said[spoilt]);
+		else if (rc != 0)
+			fail(report, "refused", form, text);
+		else
+			check_map(&map, c, stands, count, form, report);
+		o2_error_map_free(&map);
+		close(fd);
+	}
+	json_decref(form);
+}
+
+/* --- known differences --- */
+
+/* A member of the question that is a number, a text or a flag, and the path to it. */
+static json_t *draw_member(struct o2_choice *c, json_t *at, char *path, size_t bytes)
+{
+	size_t used = 0;
+
+	while (json_object_size(at) > 0 || json_array_size(at) > 0) {
+		if (json_is_array(at)) {
+			const size_t i = o2_draw(c, json_array_size(at) - 1);
+
+			used += (size_t)snprintf(path + used, bytes - used, "%s%zu", used == 0 ? "" : ".", i);
+			at = json_array_get(at, i);
+		} else {
+			void *member = json_object_iter(at);
+
+			for (uint64_t skip = o2_draw(c, json_object_size(at) - 1); skip > 0; skip--)
+				member = json_object_iter_next(at, member);
+			used += (size_t)snprintf(path + used, bytes - used, "%s%s", used == 0 ? "" : ".",
+						 json_object_iter_key(member));
+			at = json_object_iter_value(member);
+		}
+	}
+	return json_is_object(at) || json_is_array(at) || json_is_null(at) || used >= bytes ? NULL : at;
+}
+
+/* A condition on that member, and whether it holds. */
+static json_t *draw_condition(struct o2_choice *c, const json_t *member, bool *holds)
+{
+	const bool number = json_is_integer(member);
+	const json_int_t value = json_integer_value(member);
+	const uint64_t kind = o2_draw(c, number && value > INT32_MIN && value < INT32_MAX ? 6 : 3);
+
+	*holds = kind != 1 && kind != 3 && kind != 5;
+	switch (kind) {
+	case 0:
+		return json_deep_copy(member);
+	case 1:
+		return json_string("something else");
+	case 2:
+		return json_pack("[s, o]", "something else", json_deep_copy(member));
+	case 3:
+		return json_pack("[s, s]", "something else", "again");
+	case 4:
+		return json_pack("{s:I, s:I}", "least", value - (json_int_t)o2_draw(c, 1), "most",
+				 value + (json_int_t)o2_draw(c, 1));
+	case 5:
+		return o2_draw_bool(c, 1, 1) ? json_pack("{s:I}", "least", value + 1)
+					     : json_pack("{s:I}", "most", value - 1);
+	default:
+		return o2_draw_bool(c, 1, 1) ? json_pack("{s:I}", "least", value)
+					     : json_pack("{s:I}", "most", value);
+	}
+}
+
+/* An entry; whether it is one of the check that is asked for, in this stage, on this question. */
+static json_t *draw_entry(struct o2_forms_run *run, struct o2_choice *c, json_t *question,
+			  enum o2_check_id asked, bool *fits)
+{
+	const bool other = o2_draw_bool(c, 1, 1);
+	const enum o2_check_id check = other ? (enum o2_check_id)o2_draw(c, O2_CHECKS - 1) : asked;
+	const enum o2_stage stage = (enum o2_stage)o2_draw(c, O2_STAGES - 1);
+	json_t *entry = json_pack("{s:s, s:s}", "check", o2_check_name(check), "reason", "it is an old tree");
+	char path[100];
+
+	*fits = check == asked;
+	if (o2_draw_bool(c, 2, 1)) {
+		json_object_set_new(entry, "stage", json_string(o2_stage_name(stage)));
+		*fits = *fits && stage == run->asked.stage;
+	}
+	for (uint64_t left = o2_draw(c, 2); left > 0; left--) {
+		json_t *member = draw_member(c, question, path, sizeof(path)), *when;
+		bool holds;
+
+		if (member == NULL || json_object_get(json_object_get(entry, "when"), path) != NULL)
+			continue;
+		if (json_object_get(entry, "when") == NULL)
+			json_object_set_new(entry, "when", json_object());
+		when = json_object_get(entry, "when");
+		json_object_set_new(when, path, draw_condition(c, member, &holds));
+		*fits = *fits && holds;
+	}
+	return entry;
+}
+
+/* Makes the last entry wrong; returns what is said of it. */
+static const char *spoil(struct o2_choice *c, json_t *form, json_t *entry, char *said, size_t bytes)
+{
+	static const char *const wrong[] = {"no reason", "no stage", "no object", "no condition"};
+	const char *name = json_string_value(json_object_get(entry, "check"));
+	const uint64_t kind = o2_draw(c, 5);
+
+	snprintf(said, bytes, "%s has no reason", name);
+	if (kind == 0) {
+		json_object_set_new(entry, "reason", json_string(""));
+	} else if (kind == 1) {
+		snprintf(said, bytes, "%s: 'no_stage' is no stage", name);
+		json_object_set_new(entry, "stage", json_string("no_stage"));
+	} else if (kind == 2) {
+		snprintf(said, bytes, "%s: when is not an object", name);
+		json_object_set_new(entry, "when", json_string(wrong[2]));
+	} else if (kind == 3) {
+		snprintf(said, bytes,
+			 "%s: when.a.b is not a value, a list of values, or {\"least\": N, \"most\": N}",
+			 name);
+		json_object_set_new(
+			entry, "when",
+			json_pack("{s:o}", "a.b",
+				  o2_draw_bool(c, 1, 1) ? json_object() : json_pack("{s:s}", "least", "x")));
+	} else if (kind == 4) {
+		snprintf(said, bytes, "'no/such' is no check (see: o2ref check --list-checks)");
+		json_object_set_new(entry, "check", json_string("no/such"));
+	} else {
+		snprintf(said, bytes, "differences is not an array");
+		json_object_set_new(form, "differences", json_object());
+	}
+	return said;
+}
+
+void o2_forms_check_known(struct o2_forms_run *run, struct o2_choice *c, struct o2_report *report)
+{
+	const enum o2_check_id asked = (enum o2_check_id)o2_draw(c, O2_CHECKS - 1);
+	const uint32_t count = 1 + (uint32_t)o2_draw(c, MOST - 1);
+	json_t *question, *form, *list = json_array();
+	struct o2_known known;
+	char path[40], text[400] = "", said[300];
+	uint32_t expected = 0;
+	bool spoilt, fits;
+	int fd, rc;
+
+	o2_draw_case(c, (enum o2_stage)o2_draw(c, O2_STAGES - 1), &run->asked, &run->scenario);
+	question = o2_choice_ok(c) ? o2_case_to_json(&run->asked) : NULL;
+	for (uint32_t i = 0; question != NULL && i < count; i++) {
+		json_array_append_new(list, draw_entry(run, c, question, asked, &fits));
+		if (fits && expected == 0)
+			expected = i + 1;
+	}
+	form = json_pack("{s:s, s:i, s:o}", "form", "o2ref/known_differences", "version", 1, "differences",
+			 list);
+	spoilt = question != NULL && o2_draw_bool(c, 3, 1);
+	if (spoilt)
+		spoil(c, form, json_array_get(list, count - 1), said, sizeof(said));
+	fd = question == NULL ? -1 : write_form(form, path);
+	if (fd >= 0) {
+		rc = o2_known_read(path, &known, text, sizeof(text));
+		if (spoilt)
+			must_refuse(report, form, path, rc, text, said);
+		else if (rc != 0)
+			fail(report, "refused", form, text);
+		else if (o2_known_find(&known, &run->asked, asked) != expected)
+			fail(report, "known", form, o2_check_name(asked));
+		o2_known_free(&known);
+		close(fd);
+	}
+	json_decref(form);
+	json_decref(question);
+}
