@@ -30,7 +30,8 @@
 	ENTRY(O2_SETTINGS_BOUND, "bound")                       \
 	ENTRY(O2_SETTINGS_NOT_BOUND, "not_bound_for_a_fault")   \
 	ENTRY(O2_SETTINGS_ANSWERED, "answered")                 \
-	ENTRY(O2_SETTINGS_NOT_ANSWERED, "not_answered")
+	ENTRY(O2_SETTINGS_NOT_ANSWERED, "not_answered")         \
+	ENTRY(O2_SETTINGS_PUTS, "puts_that_meet")
 
 enum o2_settings_situation { O2_SETTINGS_SITUATION_LIST(O2_SITUATION_ID) O2_SETTINGS_SITUATIONS };
 
@@ -48,11 +49,12 @@ void o2_settings_check(struct o2_settings_run *run, struct o2_report *report, in
 /* An interface on device loop0 or loop1. */
 struct o2_ni_config o2_settings_good_ni(uint32_t index);
 
-/* LNet's place by itself; the choice of a mode; calls and allocations that fail. */
+/* LNet's place by itself; the choice of a mode; calls and allocations that fail; PUTs that serve looks at. */
 void o2_settings_lnet(struct o2_settings_run *run, struct o2_choice *c, struct o2_report *report);
 void o2_settings_answer(struct o2_settings_run *run, struct o2_choice *c, struct o2_report *report);
 void o2_settings_mode(struct o2_settings_run *run, struct o2_choice *c, struct o2_report *report);
 void o2_settings_faults(struct o2_settings_run *run, struct o2_choice *c, struct o2_report *report);
+void o2_settings_puts(struct o2_settings_run *run, struct o2_choice *c, struct o2_report *report);
 
 /* One attempt to connect over the connection manager in the process. */
 void o2_settings_meet(struct o2_settings_run *run, struct o2_choice *c, struct o2_report *report);
