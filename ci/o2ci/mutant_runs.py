@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: MIT
 """What systematic mutants are judged by: the runs of properties, and the unit tests (docs/mutants.md)."""
 
+import json
 import os
 import re
 import resource
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 from dataclasses import dataclass, field
@@ -34,6 +36,16 @@ CONFORM_NID = "10.77.0.2@o2ib"  # of the peer in the process
 # Implementations that share no code with the reference, and the reference behind both ways of asking.
 OF_CHECK = (("libsecond.so", ("libsecond.so",)), ("impl_reference.so", ("impl_reference.so",)),
             ("impl_reference_program", ("--", "impl_reference_program")))
+# What misbehaves in one way (tests/impl/reference): the check that finds it, and no other one does.
+OF_OBJECTS = {"crash": "run/crash", "abort": "run/crash", "exit": "run/exit", "stdout": "run/stdout", "leak": "run/leak",
+              "overrun": "run/overrun", "long-name": "run/overrun", "input": "run/input-written",
+              "count": "run/count-over-capacity", "status": "run/status", "no-errno": "run/status", "flag": "run/value",
+              "overread": "run/crash"}
+OF_PROGRAMS = {"crash": "run/crash", "exit": "run/exit", "print": "protocol/frame", "no-length": "protocol/frame",
+               "big-endian": "protocol/frame", "no-json": "protocol/json", "other-form": "protocol/form",
+               "missing-field": "protocol/field", "bad-errno": "protocol/field"}
+# That check is known and all is well; it is not, and there is a difference.
+KNOWN_AND_NOT = 'props=$1; shift; "$props" check --known "$0" "$@" && { "$props" check "$@"; [ $? -eq 1 ]; }'
 # Tests of this harness and of sources as text; tests of deliberate defects.
 NO_TESTS = ("corpus_", "property_", "fuzz_mutant_", "fuzz_list", "fuzz_seeds", "test_mutants_table", "test_systematic",
             "test_install", "docs", "lustre", "rooms", "style", "coverage")
@@ -87,6 +99,29 @@ def property_runs(programs, corpus):
                         [programs / "o2props", "check", "--cases", "3000", "--seed", "1", "--corpus", corpus, *words]))
     runs.append(Run("check --selftest", PROPERTY,
                     [programs / "o2props", "check", "--selftest", "--", programs / "impl_reference_program"]))
+    return runs
+
+
+def misdeed_run(programs, name, check, words, **environment):
+    known = programs.parent / f"known-{check.replace('/', '-')}.json"
+    known.write_text(json.dumps({"form": "o2ref/known_differences", "version": 1,
+                                 "differences": [{"check": check, "reason": "it is what is to be found"}]}))
+    options = ["--seed", "1", "--no-corpus", "--shrink", "20", "--timeout-ms", "5000"]
+    return Run(f"check of {name}", PROPERTY, ["sh", "-c", KNOWN_AND_NOT, known, programs / "o2props", *options, *words],
+               environment)
+
+
+def misdeed_runs(programs):
+    """Each misbehaves in its way, and in no other."""
+    talker = programs.parents[1] / "tests" / "impl" / "reference" / "talker.py"
+    runs = []
+    for name, check in OF_OBJECTS.items():
+        stage = "msg_decode" if name == "overread" else "sg_build"
+        words = ["--cases", "300", "--stage", stage, programs / "impl_misbehave.so"]
+        runs.append(misdeed_run(programs, f"an object: {name}", check, words, O2_MISBEHAVE=name))
+    for name, check in OF_PROGRAMS.items():
+        words = ["--cases", "20", "--stage", "sg_build", "--", sys.executable, talker, name]
+        runs.append(misdeed_run(programs, f"a program: {name}", check, words))
     return runs
 
 

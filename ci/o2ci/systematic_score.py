@@ -218,7 +218,8 @@ def check_list(judged, places):
 
 def project_runs(programs, options):
     corpus = programs.parents[1] / "corpus"
-    runs = mutant_runs.property_runs(programs, corpus) + mutant_runs.corpus_runs(programs, corpus)
+    runs = (mutant_runs.property_runs(programs, corpus) + mutant_runs.misdeed_runs(programs)
+            + mutant_runs.corpus_runs(programs, corpus))
     return runs if options.properties else runs + mutant_runs.test_runs(programs)
 
 
