@@ -55,7 +55,7 @@ static void fail(struct o2_lst_console *console, int status, const struct o2_err
 	const enum o2_lst_console_step step = console->step;
 
 	note_failure(console, status, error);
-	if (step == O2_LST_STEP_RUN) {
+	if (step == O2_LST_STEP_RUN && !console->config.reverse) {
 		console->stopping = true;
 		o2_lst_console_pump(console);
 	} else if (console->report.made && !console->lost && step < O2_LST_STEP_REMOVE) {
@@ -172,6 +172,8 @@ static void take_reply(struct o2_lst_console *console, const struct o2_lst_msg *
 		fail(console, errno_of(reply->status), NULL);
 	else if (msg->msg_type == O2_LST_STAT_REPLY)
 		take_stat(console, &msg->u.stat_reply);
+	else if (msg->msg_type == O2_LST_BATCH_REPLY)
+		o2_lst_reverse_take(console, &msg->u.batch_reply);
 	else if (console->step == O2_LST_STEP_RUN)
 		o2_lst_console_pump(console);
 	else
@@ -212,6 +214,8 @@ static struct o2_lst_test_reqst test_of(const struct o2_lst_console_config *conf
 							     .blk_flags = (uint16_t)config->test.check,
 							     .blk_len = config->test.len,
 							     .blk_offset = config->test.offset};
+	if (config->reverse)
+		o2_lst_reverse_half(config, &test);
 	return test;
 }
 
@@ -234,18 +238,24 @@ static struct o2_lst_msg request_of(const struct o2_lst_console_config *config, 
 	return msg;
 }
 
-static void ask(struct o2_lst_console *console, uint32_t type)
+void o2_lst_console_ask(struct o2_lst_console *console, uint32_t type)
 {
-	const struct o2_lst_msg msg = request_of(&console->config, type);
-	const struct o2_lst_call call = {.nid = console->config.nid,
-					 .pid = console->config.pid,
-					 .request = &msg,
-					 .done = note_answer,
-					 .context = console};
+	struct o2_lst_msg msg = request_of(&console->config, type);
+	struct o2_lst_call call = {.nid = console->config.nid,
+				   .pid = console->config.pid,
+				   .request = &msg,
+				   .done = note_answer,
+				   .context = console};
 	struct o2_error error;
 	int rc;
 
 	assert(!console->asking);
+	if (type == O2_LST_BATCH_REQST)
+		msg.u.batch_reqst = o2_lst_reverse_batch(console);
+	if (type == O2_LST_TEST_REQST && console->config.reverse) {
+		call.bulk = &console->list;
+		call.bulk_is_source = true;
+	}
 	console->asking = true;
 	rc = o2_lst_range_check(&msg, &error);
 	if (rc == 0)
@@ -261,21 +271,24 @@ static void enter(struct o2_lst_console *console, enum o2_lst_console_step step)
 	console->step = step;
 	switch (step) {
 	case O2_LST_STEP_MAKE:
-		ask(console, O2_LST_MKSN_REQST);
+		o2_lst_console_ask(console, O2_LST_MKSN_REQST);
 		break;
 	case O2_LST_STEP_TEST:
-		ask(console, O2_LST_TEST_REQST);
+		o2_lst_console_ask(console, O2_LST_TEST_REQST);
 		break;
 	case O2_LST_STEP_BEFORE:
 	case O2_LST_STEP_AFTER:
-		ask(console, O2_LST_STAT_REQST);
+		o2_lst_console_ask(console, O2_LST_STAT_REQST);
 		break;
 	case O2_LST_STEP_RUN:
 		console->report.started_ms = o2_clock_ms(console->clock);
-		o2_lst_console_pump(console);
+		if (console->config.reverse)
+			o2_lst_reverse_run(console);
+		else
+			o2_lst_console_pump(console);
 		break;
 	case O2_LST_STEP_REMOVE:
-		ask(console, O2_LST_RMSN_REQST);
+		o2_lst_console_ask(console, O2_LST_RMSN_REQST);
 		break;
 	case O2_LST_STEP_OVER:
 		break;
@@ -312,6 +325,8 @@ uint32_t o2_lst_console_pages(const struct o2_lst_console_config *config, uint32
 {
 	const uint32_t end = config->test.offset + config->test.len;
 
+	if (config->reverse)
+		return 1;
 	if (config->test.service != O2_LST_SERVICE_BRW)
 		return 0;
 	return config->concurrency * ((end + page_bytes - 1) / page_bytes);
@@ -319,7 +334,7 @@ uint32_t o2_lst_console_pages(const struct o2_lst_console_config *config, uint32
 
 uint32_t o2_lst_console_calls(const struct o2_lst_console_config *config)
 {
-	return config->concurrency + 1;
+	return config->reverse ? 1 : config->concurrency + 1;
 }
 
 static int open_test(struct o2_lst_console *console, struct o2_error *error)
@@ -328,6 +343,8 @@ static int open_test(struct o2_lst_console *console, struct o2_error *error)
 	const uint32_t pages = o2_lst_console_pages(config, console->arena->page_bytes);
 	int rc = 0;
 
+	if (config->reverse)
+		return o2_lst_reverse_open(console);
 	console->lane = calloc(config->concurrency, sizeof(*console->lane));
 	if (console->lane == NULL)
 		return -ENOMEM;
@@ -387,7 +404,8 @@ void o2_lst_console_stop(struct o2_lst_console *console, bool cancel)
 	const bool again = console->stopping || console->step == O2_LST_STEP_MAKE;
 
 	console->stopping = true;
-	for (uint32_t i = 0; cancel && i < console->config.concurrency; i++)
+	console->by_force |= cancel;
+	for (uint32_t i = 0; cancel && console->lane != NULL && i < console->config.concurrency; i++)
 		if (console->lane[i].busy)
 			o2_lst_test_cancel(console->tester, console->lane[i].call);
 	if (cancel && again && console->asking)
@@ -407,7 +425,7 @@ void o2_lst_console_check_time(struct o2_lst_console *console)
 	if (config->duration_ms != 0 && now_ms - console->report.started_ms >= config->duration_ms)
 		console->stopping = true;
 	if (!console->asking && quiet_ms != 0 && now_ms - console->heard_ms >= quiet_ms)
-		ask(console, O2_LST_DEBUG_REQST);
+		o2_lst_console_ask(console, O2_LST_DEBUG_REQST);
 	if (console->step == O2_LST_STEP_RUN)
 		o2_lst_console_pump(console);
 }

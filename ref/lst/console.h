@@ -10,7 +10,8 @@
 
 /*
  * A console of LNet selftest that is the client of its test itself: it makes a session at one node, adds the
- * server half of a test there, sends the test's RPCs, asks for the node's counters and removes the session.
+ * server half of a test there, sends the test's RPCs, asks for the node's counters and removes the session.  Or it
+ * is the test's server: it adds the client half, and has the node run it towards us.
  * Source: docs/lst.md, "The console of o2ref".
  *
  * It has no thread and no clock of its own: the RPCs that it uses tell it of everything, and
@@ -41,11 +42,16 @@ struct o2_lst_console_config {
 	uint64_t batch;		 /* number of the batch; any */
 	bool before;		 /* ask for the counters before the test too: they never start again at 0 */
 	struct o2_lst_test test; /* features: 1 */
-	uint32_t concurrency;	 /* RPCs at a time */
-	uint64_t count;		 /* RPCs; 0: no limit */
-	uint64_t duration_ms;	 /* after which no more are begun; 0: no limit */
-	uint32_t first_page;	 /* o2_lst_console_pages of the arena belong to the console */
-	enum o2_reg_mode mode;	 /* of the memory of bulk */
+	/*
+	 * The node is the client, and we are the server: whoever owns the RPCs serves ping and brw there.  count is
+	 * rounded up to a multiple of concurrency, and what becomes of each RPC the node knows: after.str_fw.
+	 */
+	bool reverse;
+	uint32_t concurrency;  /* RPCs at a time */
+	uint64_t count;	       /* RPCs; 0: no limit */
+	uint64_t duration_ms;  /* after which no more are begun; 0: no limit */
+	uint32_t first_page;   /* o2_lst_console_pages of the arena belong to the console */
+	enum o2_reg_mode mode; /* of the memory of bulk */
 };
 
 /* How an RPC of the test has ended. */

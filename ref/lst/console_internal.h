@@ -34,10 +34,26 @@ struct o2_lst_console {
 	struct o2_lst_lane *lane;
 	struct o2_lst_pages *pages; /* NULL: the test has no bulk */
 	struct o2_lst_tester *tester;
+	/* reverse: */
+	struct o2_kiov list_kiov; /* of destinations: us */
+	struct o2_transfer_memory list;
+	enum o2_lst_batch_opc opc; /* what was asked of the batch last */
+	bool told_stop, by_force;
 };
 
 /* console.c: the test is over; the next step. */
 void o2_lst_console_conclude(struct o2_lst_console *console);
+
+void o2_lst_console_ask(struct o2_lst_console *console, uint32_t type);
+
+/* console_reverse.c: a test that the node runs. */
+int o2_lst_reverse_open(struct o2_lst_console *console);
+void o2_lst_reverse_half(const struct o2_lst_console_config *config, struct o2_lst_test_reqst *test);
+struct o2_lst_batch_reqst o2_lst_reverse_batch(const struct o2_lst_console *console);
+void o2_lst_reverse_run(struct o2_lst_console *console);
+/* Ask for what is to be known next, if it is time. */
+void o2_lst_reverse_go_on(struct o2_lst_console *console);
+void o2_lst_reverse_take(struct o2_lst_console *console, const struct o2_lst_batch_reply *reply);
 
 /* console_run.c */
 /* Begin what may be begun; when nothing is left, conclude. */

@@ -124,6 +124,10 @@ void o2_lst_console_pump(struct o2_lst_console *console)
 
 	if (console->pumping || console->step != O2_LST_STEP_RUN)
 		return;
+	if (console->config.reverse) {
+		o2_lst_reverse_go_on(console);
+		return;
+	}
 	console->pumping = true;
 	while (again) {
 		again = false;

@@ -158,6 +158,11 @@ void o2_lst_node_stop(struct o2_lst_node *node, int code)
 	o2_lst_rpc_stop(node->rpc, code);
 }
 
+struct o2_lst_rpc *o2_lst_node_rpc(struct o2_lst_node *node)
+{
+	return node->rpc;
+}
+
 uint32_t o2_lst_node_active(const struct o2_lst_node *node)
 {
 	return o2_lst_rpc_active(node->rpc);

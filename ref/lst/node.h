@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "lnet/lnet.h"
 #include "lst/pattern.h"
+#include "lst/rpc.h"
 #include "lst/wire/msg.h"
 #include "mem/arena.h"
 
@@ -96,6 +97,9 @@ int o2_lst_node_create(const struct o2_lst_node_config *config, struct o2_lnet *
  * LNet: sfw_shutdown
  */
 void o2_lst_node_stop(struct o2_lst_node *node, int code);
+
+/* Its RPCs, for calls of the owner's own: as many at a time as max_calls has room for. */
+struct o2_lst_rpc *o2_lst_node_rpc(struct o2_lst_node *node);
 
 /* Of calls and requests under way. */
 uint32_t o2_lst_node_active(const struct o2_lst_node *node);

@@ -50,6 +50,20 @@ class Tests(unittest.TestCase):
         self.assertEqual(report["node"]["rpcs_rcvd"], count + 1)
         return report
 
+    def test_reverse(self):
+        for size, offset in PLACES:
+            for test in ("read", "write"):
+                for mode in ("fastreg", "fmr"):
+                    with self.subTest(size=size, offset=offset, test=test, mode=mode):
+                        done = run(test, "--json", "--reverse", "--count", 6, "--concurrency", 2, "--size", size, "--offset", offset,
+                                   "--mode", mode)
+                        self.assertEqual((done.returncode, done.stderr), (OK, ""))
+                        report = json.loads(done.stdout)
+                        self.assertEqual((report["done"], report["failed"], report["wrong"], report["bytes"], report["reverse"]),
+                                         (6, 0, 0, 6 * size, True))
+                        self.assertEqual(report["verified"], 6 if test == "write" else 0)
+                        self.assertEqual(report["session"], {"made": True, "left": False, "timeout_s": 100})
+
     def test_every_place_and_check(self):
         for size, offset in PLACES:
             for check in ("none", "simple", "full"):

@@ -8,6 +8,7 @@
 #include "cli/cli.h"
 #include "cli/net/commands.h"
 #include "cli/net/event.h"
+#include "cli/net/lst_node.h"
 #include "cli/net/lst_report.h"
 #include "cli/net/session.h"
 
@@ -25,6 +26,7 @@ struct lst {
 	struct o2_lst_rpc_config rpc_config;
 	struct o2_lst_console_config config;
 	struct o2_lst_rpc *rpc;
+	struct o2_net_lst_node node; /* --reverse: the server, whose RPCs are the console's too */
 	struct o2_lst_console *console;
 	struct o2_net_report report;
 	uint64_t *began_ns; /* by lane */
@@ -74,7 +76,8 @@ static void note_done(void *context, const struct o2_lnet_result *result)
 {
 	struct lst *lst = context;
 
-	o2_lst_rpc_done(lst->rpc, result);
+	if (!o2_net_lst_done(&lst->node, result))
+		o2_lst_rpc_done(lst->rpc, result);
 }
 
 /* The peer may ask us something meanwhile. */
@@ -82,7 +85,10 @@ static void note_event(void *context, const struct o2_lnet_event *event)
 {
 	struct lst *lst = context;
 
-	if (!o2_lst_rpc_event(lst->rpc, event) && lst->options->verbose && !lst->options->json)
+	const bool meant = lst->options->reverse ? o2_net_lst_event(&lst->node, event)
+						 : o2_lst_rpc_event(lst->rpc, event);
+
+	if (!meant && lst->options->verbose && !lst->options->json)
 		o2_net_print_event(event);
 }
 
@@ -130,6 +136,7 @@ static void configure(struct lst *lst)
 		.batch = 1,
 		.before = true,
 		.test = test_of(options),
+		.reverse = options->reverse,
 		.concurrency = options->concurrency,
 		.count = options->count,
 		.duration_ms = (uint64_t)options->seconds * MS_PER_S,
@@ -153,7 +160,8 @@ static void configure_rpc(struct lst *lst)
 static uint32_t lay(struct lst *lst)
 {
 	const uint32_t page_bytes = (uint32_t)sysconf(_SC_PAGESIZE);
-	const uint32_t rpc_pages = o2_lst_rpc_pages(&lst->rpc_config, page_bytes);
+	const uint32_t rpc_pages = lst->options->reverse ? o2_net_lst_pages(lst->options, page_bytes)
+							 : o2_lst_rpc_pages(&lst->rpc_config, page_bytes);
 
 	lst->rpc_config.first_page = O2_NET_LNET_PAGES;
 	lst->config.first_page = O2_NET_LNET_PAGES + rpc_pages;
@@ -166,11 +174,44 @@ static int start_session(struct lst *lst, struct o2_error *error)
 	struct o2_node_config node = o2_net_node_config(lst->options);
 	struct o2_lnet_config lnet = o2_net_lnet_config(lst->options);
 
+	/* A node has made room for itself. */
+	if (lst->options->reverse)
+		return o2_net_session_start(&lst->session, lst->options, &node, &lnet, &ops, lst, error);
 	lnet.max_entries += o2_lst_rpc_entries(&lst->rpc_config);
 	lnet.max_messages += o2_lst_rpc_messages(&lst->rpc_config);
 	node.conn.max_transfers += o2_lst_rpc_messages(&lst->rpc_config);
 	node.max_waiting += o2_lst_rpc_messages(&lst->rpc_config);
 	return o2_net_session_start(&lst->session, lst->options, &node, &lnet, &ops, lst, error);
+}
+
+/* -errno: of a node, it has complained. */
+static int open_rpc(struct lst *lst, struct o2_error *error)
+{
+	const struct o2_ni *ni = &lst->session.network.ni;
+	struct o2_lnet *lnet = lst->session.endpoint.lnet;
+
+	if (!lst->options->reverse)
+		return o2_lst_rpc_create(&lst->rpc_config, lnet, &ni->arena, &ni->clock, &lst->rpc, error);
+	if (!o2_net_lst_open(lst->options, ni, lnet, O2_NET_LNET_PAGES, &lst->node))
+		return -ENOMEM;
+	lst->rpc = o2_lst_node_rpc(lst->node.node);
+	return 0;
+}
+
+static void stop_rpc(struct lst *lst)
+{
+	if (lst->options->reverse)
+		o2_net_lst_stop(&lst->node);
+	else
+		o2_lst_rpc_stop(lst->rpc, -ECANCELED);
+}
+
+static void close_rpc(struct lst *lst)
+{
+	if (lst->options->reverse)
+		o2_net_lst_close(&lst->node);
+	else
+		o2_lst_rpc_destroy(lst->rpc);
 }
 
 /* The network is open; the endpoint is not, and is not to be stopped, unless this returns 0. */
@@ -186,13 +227,15 @@ static int start_parts(struct lst *lst, struct o2_error *error)
 	if (rc != 0)
 		return rc;
 	lst->session.endpoint.down = note_down;
-	rc = o2_lst_rpc_create(&lst->rpc_config, lst->session.endpoint.lnet, &ni->arena, &ni->clock,
-			       &lst->rpc, error);
+	rc = open_rpc(lst, error);
 	if (rc == 0)
 		rc = o2_lst_console_create(&lst->config, lst->rpc, &ni->arena, &ni->clock, &ops, lst,
 					   &lst->console, error);
-	if (rc != 0)
-		o2_net_session_stop(&lst->session);
+	if (rc == 0)
+		return 0;
+	if (lst->rpc != NULL)
+		stop_rpc(lst);
+	o2_net_session_stop(&lst->session);
 	return rc;
 }
 
@@ -219,7 +262,8 @@ static void look_at_time(struct lst *lst)
 	if (now_ns < lst->next_check_ns)
 		return;
 	lst->next_check_ns = now_ns + CHECK_EVERY_NS;
-	o2_lst_rpc_check_time(lst->rpc);
+	if (!lst->options->reverse)
+		o2_lst_rpc_check_time(lst->rpc);
 	o2_lst_console_check_time(lst->console);
 }
 
@@ -243,17 +287,39 @@ static bool run(struct lst *lst)
 	while (alive && !o2_lst_console_is_over(lst->console) && heed_signal(lst, &stopped)) {
 		alive = o2_net_session_step(&lst->session, lst->next_check_ns);
 		look_at_peer(lst);
+		o2_net_lst_round(&lst->node);
 		look_at_time(lst);
 	}
 	return alive && o2_lst_console_is_over(lst->console);
 }
 
+/* --reverse: what we have served, and what the client counts as wrong. */
+static void take_stock(struct lst *lst)
+{
+	const struct o2_lst_console_report *session = o2_lst_console_report(lst->console);
+	const struct o2_lst_node_report *served = o2_lst_node_report(lst->node.node);
+	struct o2_net_report *report = &lst->report;
+
+	report->done = served->pings + served->reads + served->writes;
+	report->bytes = served->bytes;
+	report->verified = lst->options->verify ? served->writes + served->wrong_writes : 0;
+	report->wrong = lst->node.wrong;
+	report->failed = session->has_after
+				 ? session->after.str_fw.brw_errors + session->after.str_fw.ping_errors
+				 : served->wrong_writes;
+	report->started_ns = session->started_ms * NS_PER_MS;
+	report->ended_ns = session->ended_ms * NS_PER_MS;
+}
+
 static int conclude(struct lst *lst, bool in_order)
 {
 	const struct o2_lst_console_report *session = o2_lst_console_report(lst->console);
-	const bool all = lst->options->count == 0 || lst->report.done == lst->options->count;
+	bool all;
 
-	if (lst->report.started_ns == 0)
+	if (lst->options->reverse)
+		take_stock(lst);
+	all = lst->options->count == 0 || lst->report.done >= lst->options->count;
+	if (!lst->options->reverse && lst->report.started_ns == 0)
 		lst->report.started_ns = lst->report.ended_ns = o2_monotonic_ns();
 	o2_net_lst_complain_session(lst->options, session, &lst->fault);
 	if (!in_order)
@@ -280,7 +346,7 @@ static int serve_itself(struct lst *lst)
 	/* What is still under way ends now, and is not to be told. */
 	lst->options->verbose = false;
 	memset(lst->told, true, sizeof(lst->told));
-	o2_lst_rpc_stop(lst->rpc, -ECANCELED);
+	stop_rpc(lst);
 	o2_net_session_stop(&lst->session);
 	return status;
 }
@@ -299,14 +365,16 @@ int o2_net_lst(struct o2_net_options *options)
 	if (options->count != 0 && options->concurrency > options->count)
 		lst.config.concurrency = (uint32_t)options->count;
 	configure_rpc(&lst);
-	options->verify = options->test == O2_NET_LST_READ &&
+	/* Whose bytes are looked at here: what comes to us. */
+	options->lst = options->reverse;
+	options->verify = options->test == (options->reverse ? O2_NET_LST_WRITE : O2_NET_LST_READ) &&
 			  (options->every_word || options->check != O2_NET_LST_NONE);
 	status = o2_net_session_open_network(options, lay(&lst), &lst.session);
 	if (status != O2_CLI_OK)
 		return status;
 	status = serve_itself(&lst);
 	o2_lst_console_destroy(lst.console);
-	o2_lst_rpc_destroy(lst.rpc);
+	close_rpc(&lst);
 	free(lst.began_ns);
 	o2_net_network_close(&lst.session.network);
 	return status;

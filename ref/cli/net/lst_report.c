@@ -201,6 +201,8 @@ static json_t *session_to_json(const struct o2_lst_console_report *session)
 static void add_test(json_t *object, const struct o2_net_options *options)
 {
 	json_object_set_new(object, "test", json_string(o2_net_lst_test_names[options->test]));
+	if (options->reverse)
+		json_object_set_new(object, "reverse", json_true());
 	json_object_set_new(object, "concurrency", json_integer(options->concurrency));
 	if (options->test == O2_NET_LST_PING)
 		return;

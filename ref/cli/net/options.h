@@ -115,6 +115,7 @@ struct o2_net_options {
 	uint32_t concurrency;
 	uint32_t seconds; /* 0: none was given */
 	bool force, every_word;
+	bool reverse; /* the node is the client, we are the server */
 	/* ping, put, get, conform, lst: of the peer that device loop has */
 	struct o2_quirks loop_quirks;
 	bool judge;

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT */
+
+/* lst --reverse: a node that is the client of the test that we ask it for (docs/lst.md, "The command"). */
+
+#include "cli/net/commands.h"
+#include "lst/node_internal.h"
+#include "tests/lib/net_world.h"
+
+#define NODE_PAGE 2u
+
+/* The peer, and what a test wants of it. */
+static struct {
+	struct o2_lst_node *node;
+	bool harm;	       /* a byte of each page of its arena, over and over */
+	uint64_t signal_after; /* so many of its RPCs: SIGINT comes; 0: never */
+	uint64_t steal_after;  /* likewise: it is in no session any more */
+	struct o2_lst_sid sid;
+	uint64_t tries;
+} peer;
+
+static void peer_start(void)
+{
+	const struct o2_lst_node_ops ops = {.wrong = NULL};
+	struct o2_lst_node_config config = O2_LST_NODE_DEFAULTS;
+
+	config.first_page = NODE_PAGE;
+	config.mode = O2_REG_GLOBAL;
+	assert_int_equal(o2_lst_node_create(&config, world.endpoint.lnet, &world.ni.arena, &world.ni.clock,
+					    &ops, NULL, &peer.node, NULL),
+			 0);
+	world.rpc = peer.node->rpc;
+}
+
+static void peer_round(void)
+{
+	peer.tries = o2_lst_node_report(peer.node)->tries;
+	for (uint32_t i = NODE_PAGE; peer.harm && i < WORLD_PAGES; i++)
+		o2_arena_page(&world.ni.arena, i)[1000] = 0x55;
+	if (peer.steal_after != 0 && peer.tries >= peer.steal_after)
+		o2_lst_node_end_session(peer.node);
+	if (peer.signal_after != 0 && peer.tries >= peer.signal_after) {
+		o2_net_stop = 1;
+		peer.signal_after = 0;
+	}
+	peer.sid = o2_lst_node_sid(peer.node);
+	o2_lst_node_check_time(peer.node);
+}
+
+static void peer_stop(void)
+{
+	o2_lst_node_stop(peer.node, -ESHUTDOWN);
+}
+
+static int setup(void **state)
+{
+	memset(&peer, 0, sizeof(peer));
+	return world_setup(state);
+}
+
+static int run(const char *line)
+{
+	int status;
+
+	world.start = peer_start;
+	world.round = peer_round;
+	world.stop = peer_stop;
+	status = world_run(line);
+	o2_lst_node_destroy(peer.node);
+	return status;
+}
+
+/* Each of eight units does a share of 20. */
+TEST(all_is_well)
+{
+	static const char *const tests[] = {"ping", "read", "write"};
+	char line[128];
+
+	for (size_t i = 0; i < 3; i++) {
+		setup(NULL);
+		snprintf(line, sizeof(line), "lst --json --reverse --count 20 10.77.0.2@o2ib %s", tests[i]);
+		if (run(line) != 0)
+			fail_msg("%s%s", world.out, world.err);
+		assert_string_equal(world.err, "");
+		assert_int_equal(world_number("done"), 24);
+		assert_int_equal(world_number("failed"), 0);
+		assert_int_equal(world_number("bytes"), i == 0 ? 0 : 24 * 65536);
+		assert_int_equal(world_number("verified"), i == 2 ? 24 : 0);
+		assert_int_equal(peer.tries, 24);
+		assert_true(o2_lst_sid_is_none(peer.sid));
+	}
+}
+
+TEST_WITH(memory_of_the_node_may_begin_within_a_page, setup, NULL)
+{
+	assert_int_equal(run("lst --json --reverse --count 8 --size 8000 --offset 192 10.77.0.2@o2ib write"),
+			 0);
+	assert_int_equal(world_number("bytes"), 8 * 8000);
+}
+
+/* It fills in wrong bytes: both ends say so. */
+TEST_WITH(wrong_bytes_are_found_here, setup, NULL)
+{
+	peer.harm = true;
+	assert_int_equal(run("lst --json --reverse --concurrency 1 --count 3 10.77.0.2@o2ib write"), 1);
+	assert_non_null(strstr(world.err, "lst write of 65536 bytes: the word at byte 1000 is 0x"));
+	assert_int_equal(world_number("done"), 0);
+	assert_int_equal(world_number("failed"), 1);
+	assert_int_equal(world_number("wrong"), 1);
+	assert_true(o2_lst_sid_is_none(peer.sid));
+}
+
+/* Without end, for a second. */
+TEST_WITH(it_is_stopped_when_time_is_up, setup, NULL)
+{
+	assert_int_equal(run("lst --json --reverse --seconds 1 10.77.0.2@o2ib ping"), 0);
+	assert_true(world_number("done") > 8);
+	assert_int_equal(world_number("failed"), 0);
+	assert_true(o2_lst_sid_is_none(peer.sid));
+}
+
+TEST_WITH(a_signal_stops_it_by_force, setup, NULL)
+{
+	peer.signal_after = 100;
+	assert_int_equal(run("lst --json --reverse --seconds 40 10.77.0.2@o2ib read"), 0);
+	assert_true(world_number("done") >= 100);
+	assert_true(o2_lst_sid_is_none(peer.sid));
+}
+
+TEST_WITH(a_session_that_is_gone_is_said, setup, NULL)
+{
+	peer.steal_after = 100;
+	assert_int_equal(run("lst --json --reverse --seconds 40 10.77.0.2@o2ib ping"), 1);
+	assert_string_equal(world.err, "o2ref: 10.77.0.2@o2ib: run: our session has gone\n");
+}
+
+TEST_WITH(what_may_not_be_asked_is_not, setup, NULL)
+{
+	assert_int_equal(run("lst --reverse --concurrency 2000 10.77.0.2@o2ib ping"), 2);
+	assert_non_null(strstr(world.err, "lst/send/concur"));
+}
