@@ -279,7 +279,11 @@ static enum o2_status run_once(struct o2_transfer_run *run, struct o2_report *re
 	rc = run->rung->ops->transfer(run->rung, &run->scenario, &run->observed, &error);
 	set_unmapped(run, true);
 	if (rc != 0) {
-		report_rung(run, rc, &error, report);
+		/* Why a connection has ended is seen in what went over it. */
+		if (run->observed.broken != NULL)
+			fail_judged(&run->observed, report);
+		if (!report->failed)
+			report_rung(run, rc, &error, report);
 		o2_transfer_clean(run);
 		return O2_STATUS_INTERESTING;
 	}
