@@ -10,6 +10,7 @@ what was found of each.  Last line "N passed, N failed".
 
 import argparse
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -308,6 +309,73 @@ class Kernel(OfCopies):
                       expect=AGREE if name == "source-writable" else DIFFER)
 
 
+# Keeps the pieces in an array of its own, and writes one byte beside it.
+OWN_ARRAY = """#include <stdlib.h>
+#include <string.h>
+#include <o2ref/impl.h>
+
+static int32_t sg_build(const struct o2_impl_sg_in *in, struct o2_impl_sg_list *out, struct o2_impl_refusal *refusal)
+{
+	const size_t bytes = in->buffer.count + 1;
+	volatile char *own = malloc(bytes);
+
+	(void)out, (void)refusal;
+	if (own == NULL)
+		abort();
+	own[bytes - 1] = 1;
+	if (in->buffer.count == 2)
+		own[WHERE] = 1;
+	free((void *)own);
+	return O2_IMPL_NOT_IMPLEMENTED;
+}
+
+static const struct o2_impl impl = {O2_IMPL_HEAD("own"), .sg_build = sg_build};
+
+const struct o2_impl *o2_impl_v1(void)
+{
+	return &impl;
+}
+"""
+
+
+class OwnArrays(unittest.TestCase):
+    """o2ref/guard.h and the sanitizers see what is written beside arrays that the oracle did not hand out."""
+
+    def crash(self, where, words, preload=None):
+        with tempfile.TemporaryDirectory() as folder:
+            source, library = Path(folder) / "own.c", Path(folder) / "own.so"
+            source.write_text(OWN_ARRAY, encoding="utf-8")
+            builds.run("cc", "-std=gnu11", "-Wall", "-Wextra", "-Werror", "-g", "-shared", "-fPIC", f"-I{builds.HEADER_ROOT}",
+                       f"-DWHERE={where}", *words, "-o", library, source)
+            question = {"form": "o2ref/sg_build/input", "version": 1, "max_entries": 257,
+                        "space": {"page_bytes": 4096, "npages": 4, "ranges": []}, "buffer": {
+                            "kind": "kiov", "offset": 0, "nob": 2, "pieces": [{"page": 1, "offset": 0, "len": 1}] * 2}}
+            command = [O2REF, "check", "--case", json.dumps(question), "--timeout-ms", "20000", "--json", "-", library]
+            environment = dict(os.environ)
+            if preload:
+                environment.update(LD_PRELOAD=preload, ASAN_OPTIONS="abort_on_error=1:detect_leaks=0")
+            done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=280, check=False,
+                                  env=environment)
+        if done.returncode == 2:
+            return None
+        return [finding["found"] for finding in json.loads(done.stdout)["implementations"][0]["findings"]
+                if finding["check"] == "run/crash"]
+
+    def test_the_header_sees_it(self):
+        guard = ("-DO2_GUARD_ALL", "-include", "o2ref/guard.h")
+        self.assertIsNone(self.crash("0", guard))
+        self.assertIsNone(self.crash("bytes", ()), "malloc alone sees it, too: choose another place")
+        self.assertIn("a byte behind an array was written", self.crash("bytes", guard)[0])
+        self.assertIn("a byte in front of an array was written", self.crash("-1", guard)[0])
+        self.assertIn("SIGSEGV", self.crash("(bytes + 15) / 16 * 16", guard)[0])
+
+    def test_the_sanitizers_see_it(self):
+        library = subprocess.run(["cc", "-print-file-name=libasan.so"], capture_output=True, text=True, check=False).stdout.strip()
+        if not library.startswith("/"):
+            self.skipTest("the compiler brings no libasan.so along")
+        self.assertTrue(self.crash("bytes", ("-fsanitize=address",), library))
+
+
 class Document(unittest.TestCase):
     def test_sizes_in_the_document_are_true(self):
         text = (HERE.parents[1] / "docs" / "oracle.md").read_text(encoding="utf-8")
@@ -321,7 +389,7 @@ class Document(unittest.TestCase):
 
 def main():
     suite = unittest.TestSuite()
-    for case in (Broken,) if OPTIONS.only else (Independent, Start, Broken, Steered, Accepted, Kernel, Document):
+    for case in (Broken,) if OPTIONS.only else (Independent, Start, Broken, Steered, Accepted, Kernel, OwnArrays, Document):
         suite.addTests(unittest.defaultTestLoader.loadTestsFromTestCase(case))
     outcome = unittest.TextTestRunner(verbosity=1).run(suite)
     for test, reason in outcome.skipped:

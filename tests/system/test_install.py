@@ -19,7 +19,7 @@ sys.dont_write_bytecode = True
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = Path(next((a for a in sys.argv[1:] if not a.startswith("-")), ROOT / "build" / "gcc")).resolve()
 MANUALS = sorted((ROOT / "docs" / "man").iterdir())
-INSTALLED = ("bin/o2ref", "bin/o2props", "bin/o2ref-net-loop", "include/o2ref/impl.h", "share/pkgconfig/o2ref.pc", "share/man/man1/o2ref.1.gz",
+INSTALLED = ("bin/o2ref", "bin/o2props", "bin/o2ref-net-loop", "include/o2ref/impl.h", "include/o2ref/guard.h", "share/pkgconfig/o2ref.pc", "share/man/man1/o2ref.1.gz",
              "share/man/man1/o2props.1.gz", "share/man/man7/o2ref-impl.7.gz", "share/doc/o2ref/oracle.md",
              "share/doc/o2ref/wire.md", "share/doc/o2ref/copyright", "share/o2ref/corpus/vectors",
              "share/o2ref/corpus/msg_decode", "share/o2ref/examples/c/table.c", "share/o2ref/examples/start/mine.c",

@@ -23,6 +23,12 @@
  *     allocated for the caller.  Entries behind the count are ignored.
  *   - It returns an enum o2_impl_status.  After O2_IMPL_REFUSED the refusal says why, and *out is ignored;
  *     after O2_IMPL_OK *refusal is ignored.
+ *   - What it does not have (a mode, a kind, a limit, an option that is set) it answers with
+ *     O2_IMPL_NOT_IMPLEMENTED.  An assertion that fails is a crash, not a refusal (docs/oracle.md, "What one
+ *     does not have").
+ *   - Pointers are not NULL where there is a count, arrays are as long as their counts, enums and flags have
+ *     one of their values.  Other numbers may be anything, unless the profile trusts callers.
+ *   - `in` and `out` lie between pages that cannot be touched.  For arrays of one's own: o2ref/guard.h.
  *   - It is a function of its input: the same question gets the same answer, in any order.
  *   - It prints nothing on standard output: anything there is a finding.
  */

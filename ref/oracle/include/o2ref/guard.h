@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef O2REF_GUARD_H
+#define O2REF_GUARD_H
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/*
+ * Memory of an implementation's own, between pages that cannot be touched: for a build that is tried with
+ * `o2ref check` (docs/oracle.md, "Your own arrays").
+ *
+ * What the oracle hands out lies so already; an array that an implementation allocates for itself does not.
+ * With this header a read or write behind the end of one is a crash at the instruction that does it, and so
+ * is any use after it was given back; what was written in front of it, or into the bytes that fill it up to
+ * the alignment, is found when it is given back.
+ *
+ * All of it is in the header, and needs POSIX and nothing else.  With O2_GUARD_ALL defined before it is
+ * included, malloc, calloc and free of the file are these:
+ *
+ *   cc -DO2_GUARD_ALL -include o2ref/guard.h -shared -fPIC -g -o mine.so mine.c $(pkg-config --cflags o2ref)
+ *
+ * What was allocated so is to be given back so.  Each array takes four pages or more: not for what runs for
+ * long.
+ */
+
+#define O2_GUARD_ALIGN	16u
+#define O2_GUARD_FILLER 0xa5
+
+/* At the start of the page in front of the one that the array begins in. */
+struct o2_guard_head {
+	uint8_t *map;
+	size_t map_bytes;
+	size_t bytes; /* that were asked for */
+};
+
+static inline size_t o2_guard_page(void)
+{
+	return (size_t)sysconf(_SC_PAGESIZE);
+}
+
+/*
+ * So many bytes, which hold O2_GUARD_FILLER; NULL: there is no memory.
+ *
+ *   | cannot be touched | head | filler, array, filler | cannot be touched |
+ */
+static inline void *o2_guard_alloc(size_t bytes)
+{
+	const size_t page = o2_guard_page();
+	const size_t room = (bytes + O2_GUARD_ALIGN - 1) / O2_GUARD_ALIGN * O2_GUARD_ALIGN;
+	const size_t body = room == 0 ? page : (room + page - 1) / page * page;
+	struct o2_guard_head *head;
+	uint8_t *map;
+
+	if (bytes > SIZE_MAX / 2)
+		return NULL;
+	map = (uint8_t *)mmap(NULL, body + 3 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (map == (uint8_t *)MAP_FAILED)
+		return NULL;
+	if (mprotect(map + page, page + body, PROT_READ | PROT_WRITE) != 0) {
+		munmap(map, body + 3 * page);
+		return NULL;
+	}
+	head = (struct o2_guard_head *)(void *)(map + page);
+	head->map = map;
+	head->map_bytes = body + 3 * page;
+	head->bytes = bytes;
+	memset(map + 2 * page, O2_GUARD_FILLER, body);
+	return map + 2 * page + body - (room == 0 ? O2_GUARD_ALIGN : room);
+}
+
+static inline void *o2_guard_calloc(size_t count, size_t bytes)
+{
+	void *array = count != 0 && bytes > SIZE_MAX / count ? NULL : o2_guard_alloc(count * bytes);
+
+	return array == NULL ? NULL : memset(array, 0, count * bytes);
+}
+
+static inline void o2_guard_look(const uint8_t *from, const uint8_t *end, const char *where)
+{
+	for (; from < end; from++) {
+		if (*from == O2_GUARD_FILLER)
+			continue;
+		fprintf(stderr, "o2ref/guard.h: a byte %s an array was written\n", where);
+		abort();
+	}
+}
+
+/* Ends the process when something was written beside the array. */
+static inline void o2_guard_free(void *array)
+{
+	const size_t page = o2_guard_page();
+	uint8_t *start = (uint8_t *)array;
+	uint8_t *body = start - (uintptr_t)array % page;
+	struct o2_guard_head *head;
+
+	if (array == NULL)
+		return;
+	head = (struct o2_guard_head *)(void *)(body - page);
+	o2_guard_look(body, start, "in front of");
+	o2_guard_look(start + head->bytes, head->map + head->map_bytes - page, "behind");
+	munmap(head->map, head->map_bytes);
+}
+
+#ifdef O2_GUARD_ALL
+#define malloc(bytes_)	       o2_guard_alloc(bytes_)
+#define calloc(count_, bytes_) o2_guard_calloc(count_, bytes_)
+#define free(array_)	       o2_guard_free(array_)
+#endif
+
+#endif
