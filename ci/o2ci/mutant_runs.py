@@ -37,8 +37,8 @@ CONFORM_NID = "10.77.0.2@o2ib"  # of the peer in the process
 OF_CHECK = (("libsecond.so", ("libsecond.so",)), ("impl_reference.so", ("impl_reference.so",)),
             ("impl_reference_program", ("--", "impl_reference_program")))
 # What misbehaves in one way (tests/impl/reference): the check that finds it, and no other one does.
-OF_OBJECTS = {"crash": "run/crash", "abort": "run/crash", "exit": "run/exit", "stdout": "run/stdout", "leak": "run/leak",
-              "overrun": "run/overrun", "long-name": "run/overrun", "input": "run/input-written",
+OF_OBJECTS = {"crash": "run/crash", "abort": "run/crash", "hang": "run/hang", "exit": "run/exit", "stdout": "run/stdout",
+              "leak": "run/leak", "overrun": "run/overrun", "long-name": "run/overrun", "input": "run/input-written",
               "count": "run/count-over-capacity", "status": "run/status", "no-errno": "run/status", "flag": "run/value",
               "overread": "run/crash"}
 OF_PROGRAMS = {"crash": "run/crash", "exit": "run/exit", "print": "protocol/frame", "no-length": "protocol/frame",
@@ -106,7 +106,7 @@ def misdeed_run(programs, name, check, words, **environment):
     known = programs.parent / f"known-{check.replace('/', '-')}.json"
     known.write_text(json.dumps({"form": "o2ref/known_differences", "version": 1,
                                  "differences": [{"check": check, "reason": "it is what is to be found"}]}))
-    options = ["--seed", "1", "--no-corpus", "--shrink", "20", "--timeout-ms", "5000"]
+    options = ["--seed", "1", "--no-corpus", "--shrink", "20", "--timeout-ms", "100" if check == "run/hang" else "5000"]
     return Run(f"check of {name}", PROPERTY, ["sh", "-c", KNOWN_AND_NOT, known, programs / "o2props", *options, *words],
                environment)
 
@@ -117,7 +117,7 @@ def misdeed_runs(programs):
     runs = []
     for name, check in OF_OBJECTS.items():
         stage = "msg_decode" if name == "overread" else "sg_build"
-        words = ["--cases", "300", "--stage", stage, programs / "impl_misbehave.so"]
+        words = ["--cases", "30" if name == "hang" else "300", "--stage", stage, programs / "impl_misbehave.so"]
         runs.append(misdeed_run(programs, f"an object: {name}", check, words, O2_MISBEHAVE=name))
     for name, check in OF_PROGRAMS.items():
         words = ["--cases", "20", "--stage", "sg_build", "--", sys.executable, talker, name]
