@@ -12,7 +12,8 @@
 
 #define SLOTS  2u
 #define PAGE   4096u
-#define ZONE   64u /* in front of an array, and on both sides of what the out page has between them */
+#define ZONE   64u  /* in front of an array, and on both sides of what the out page has between them */
+#define POISON 0xa5 /* what stands where an answer is to be written */
 #define ARRAYS (O2_PARTS - O2_PART_ARRAYS)
 
 struct desk {
@@ -98,9 +99,9 @@ static void add_arrays(struct desk *desk)
 	}
 }
 
-static bool is_poison(const uint8_t *from, const uint8_t *to)
+static bool are(const uint8_t *from, const uint8_t *to, uint8_t byte)
 {
-	while (from < to && *from == 0xa5)
+	while (from < to && *from == byte)
 		from++;
 	return from >= to;
 }
@@ -122,15 +123,14 @@ static void fill(struct desk *desk)
 static void check_clean(struct desk *desk)
 {
 	const struct o2_impl_slot *slot = desk->slot;
-	static const union o2_impl_out nothing;
 	char text[128];
 
 	must(desk, "spoilt", !o2_impl_slot_spoilt(slot, text, sizeof(text)));
-	must(desk, "out-cleared", memcmp(slot->out, &nothing, sizeof(nothing)) == 0);
+	must(desk, "out-cleared", are((const uint8_t *)slot->out, (const uint8_t *)(slot->out + 1), 0));
 	must(desk, "refusal-cleared", slot->refusal->index == UINT32_MAX && slot->refusal->error == 0);
 	for (uint32_t i = 0; i < ARRAYS; i++)
 		must(desk, "array-cleared",
-		     is_poison(slot->part[O2_PART_ARRAYS + i], end_of(slot, O2_PART_ARRAYS + i)));
+		     are(slot->part[O2_PART_ARRAYS + i], end_of(slot, O2_PART_ARRAYS + i), POISON));
 }
 
 /* A byte beside the answer: it is noticed where a zone is, and told whose it is. */

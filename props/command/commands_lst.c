@@ -128,7 +128,8 @@ static bool is_found(const struct tried *tried)
 
 static json_t *node_of(const struct tried *tried)
 {
-	const json_int_t bytes = (json_int_t)(tried->count * tried->size);
+	const uint64_t all = tried->count * tried->size;
+	const json_int_t bytes = (json_int_t)all;
 
 	/* The second question for the counters is counted too. */
 	return json_pack("{s:I, s:i, s:i, s:I, s:I}", "rpcs_rcvd", (json_int_t)tried->count + 1,
