@@ -48,6 +48,16 @@ class Conform(unittest.TestCase):
             self.assertEqual({name for name, outcome in outcomes.items() if outcome != "holds"}, set(), text)
             self.assertGreater(len(outcomes), 90)
 
+    def test_a_test_node(self):
+        """It was told wrong bytes on purpose, and says so at its end."""
+        with Server("--lst") as server:
+            status, outcomes, text = conform("--lst", "--only", "lst/", "--rounds", 1)
+            self.assertEqual(status, OK, text)
+            self.assertEqual({name for name, outcome in outcomes.items() if outcome != "holds"}, {"lst/expire"}, text)
+            self.assertGreater(len(outcomes), 45)
+            status, _, err = server.end()
+            self.assertEqual((status, len(err.splitlines())), (FOUND, 5), err)
+
     def test_nobody_listens(self):
         status, _, text = conform("--port", 9999)
         self.assertEqual(status, CANNOT, text)

@@ -63,6 +63,19 @@ class Lst(unittest.TestCase):
             self.assertEqual((status, err), (OK, ""))
             self.assertIn(f"lst: 5 sessions, 0 expired; served {COUNT} pings, {2 * COUNT} reads, {2 * COUNT} writes, ", out)
 
+    def test_reverse(self):
+        with Server("--lst") as server:
+            for size, offset in ((8, 4088), (3976, 0), (3984, 112), (65536, 0), (1048576, 0)):
+                for test in ("read", "write"):
+                    with self.subTest(size=size, test=test):
+                        status, report, err = run(test, "--reverse", "--count", 8, "--size", size, "--offset", offset)
+                        self.assertEqual((status, err), (OK, ""), report)
+                        self.assertEqual((report["done"], report["failed"], report["wrong"], report["bytes"]), (8, 0, 0, 8 * size))
+                        self.assertEqual((report["session"]["made"], report["session"]["left"]), (True, False))
+            status, out, err = server.end()
+            self.assertEqual((status, err), (OK, ""))
+            self.assertIn("own tests 80, 0 failed; ", out)
+
     def test_a_bit_is_found(self):
         with Server("--lst", "--quirk", "lst-flip-bit"):
             for size in (2048, 65536):
