@@ -56,6 +56,18 @@ static const char *check_at(const struct o2_msg *msg, uint32_t at)
 	return at < 56 ? "wire/encode/cookie" : "wire/encode/status";
 }
 
+/* The part of the body that a byte is in, where it is not a field by itself: the cause names it. */
+static const char *part_at(const struct o2_msg *msg, uint32_t at)
+{
+	if (o2_msg_lnet_hdr(msg) != NULL && at >= 48 && at < 120)
+		return "hdr";
+	if (msg->ibm_type == O2_MSG_IMMEDIATE && at >= 120)
+		return "payload";
+	if (msg->ibm_type == O2_MSG_GET_REQ && at >= 128)
+		return "ibgm_rd";
+	return msg->ibm_type == O2_MSG_PUT_ACK && at >= 64 ? "ibpam_rd" : NULL;
+}
+
 static bool is_of(const struct o2_difference *item, const char *check)
 {
 	return strcmp(o2_check_name(item->check), check) == 0;
@@ -67,6 +79,7 @@ static void check_byte(const struct o2_forms_run *run, uint32_t at, const char *
 {
 	const uint8_t expected = run->expected.msg_encode.bytes[at], found = run->found.msg_encode.bytes[at];
 	const bool nid = at >= 48 && at < 64 && strcmp(check, "wire/encode/lnet-hdr") == 0;
+	const char *part = part_at(&run->asked.msg_encode.msg, at);
 	uint32_t matching = 0;
 	char field[32], one[32], other[32];
 
@@ -80,6 +93,7 @@ static void check_byte(const struct o2_forms_run *run, uint32_t at, const char *
 			continue;
 		if ((nid && is_of(item, "wire/lnet-nid-folded")) ||
 		    (is_of(item, check) && strcmp(item->field, field) == 0 &&
+		     (part == NULL ? item->cause[0] != '\0' : strcmp(item->cause, part) == 0) &&
 		     strcmp(item->expected, one) == 0 && strcmp(item->found, other) == 0))
 			matching++;
 		else
