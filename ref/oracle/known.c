@@ -159,8 +159,10 @@ int o2_known_read(const char *path, struct o2_known *known, char *text, size_t t
 		return -EINVAL;
 	}
 	known->item = calloc(json_array_size(list) + 1, sizeof(*known->item));
-	if (known->item == NULL)
+	if (known->item == NULL) {
+		snprintf(text, text_bytes, "%s: there is no memory", path);
 		rc = -ENOMEM;
+	}
 	json_array_foreach(list, i, from) {
 		why[0] = '\0';
 		if (rc == 0)
