@@ -16,6 +16,7 @@ import sys
 import tempfile
 import unittest
 import xml.etree.ElementTree as ElementTree
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -72,6 +73,13 @@ def run(*arguments, expect=None, env=None):
     if done.returncode not in (AGREE, DIFFER, USAGE) or (expect is not None and done.returncode != expect):
         raise AssertionError(f"{arguments}: status {done.returncode}\n{done.stdout.decode()}\n{done.stderr.decode()}")
     return done
+
+
+def side_by_side(function, names):
+    """(name, what the function gives for it), several at a time: they wait for time-outs most of the time."""
+    names = list(names)
+    with ThreadPoolExecutor(4) as pool:
+        return list(zip(names, pool.map(function, names)))
 
 
 def result(*arguments, expect=None, env=None):
@@ -135,12 +143,14 @@ class Differences(unittest.TestCase):
 
 class Conduct(unittest.TestCase):
     def test_each_misdeed_is_a_finding_and_the_run_goes_on(self):
-        for misdeed, check in MISDEEDS.items():
+        def ask(misdeed):
+            # Nothing else may take so long that it counts as a hang, however busy the machine is.
+            return result("--cases", 300, "--timeout-ms", 100 if misdeed == "hang" else 5000, MISBEHAVE, expect=DIFFER,
+                          env={"O2_MISBEHAVE": misdeed})
+
+        for misdeed, document in side_by_side(ask, MISDEEDS):
             with self.subTest(misdeed):
-                # Nothing else may take so long that it counts as a hang, however busy the machine is.
-                document = result("--cases", 300, "--timeout-ms", 100 if misdeed == "hang" else 5000, MISBEHAVE, expect=DIFFER,
-                                  env={"O2_MISBEHAVE": misdeed})
-                found = findings(document)
+                check, found = MISDEEDS[misdeed], findings(document)
                 self.assertIn(check, found)
                 self.assertIsNotNone(found[check]["question"])
                 if misdeed not in ("unstable", "overread"):
@@ -182,13 +192,14 @@ class Programs(unittest.TestCase):
     }
 
     def test_each_mistake_is_a_finding(self):
-        for mistake, (check, _) in self.MISTAKES.items():
-            if check is None:
-                continue
+        def ask(mistake):
+            return result("--cases", 20, "--no-corpus", "--stage", "sg_build", "--timeout-ms", 60, "--shrink", 3, "--",
+                          sys.executable, TALKER, mistake, expect=DIFFER)
+
+        checks = {mistake: check for mistake, (check, _) in self.MISTAKES.items() if check is not None}
+        for mistake, document in side_by_side(ask, checks):
             with self.subTest(mistake):
-                document = result("--cases", 20, "--no-corpus", "--stage", "sg_build", "--timeout-ms", 60, "--shrink",
-                                  3, "--", sys.executable, TALKER, mistake, expect=DIFFER)
-                self.assertIn(check, findings(document))
+                self.assertIn(checks[mistake], findings(document))
 
     def test_a_program_that_grows_is_a_finding(self):
         arguments = ("--cases", 1200, "--no-corpus", "--stage", "sg_build", "--shrink", 3, "--growth-mib", 20, "--",
@@ -206,12 +217,13 @@ class Programs(unittest.TestCase):
         self.assertEqual({finding["check"] for finding in found}, {"run/exit"})
 
     def test_selftest_says_what_is_wrong(self):
-        for mistake, (_, words) in self.MISTAKES.items():
-            if words is None:
-                continue
+        def ask(mistake):
+            return run("--selftest", "--timeout-ms", 200, "--", sys.executable, TALKER, mistake, expect=DIFFER)
+
+        said = {mistake: words for mistake, (_, words) in self.MISTAKES.items() if words is not None}
+        for mistake, done in side_by_side(ask, said):
             with self.subTest(mistake):
-                done = run("--selftest", "--timeout-ms", 200, "--", sys.executable, TALKER, mistake, expect=DIFFER)
-                self.assertIn(words, done.stdout.decode())
+                self.assertIn(said[mistake], done.stdout.decode())
 
     def test_selftest_passes_what_is_right(self):
         for words in ((PROGRAM,), (sys.executable, TALKER, "none")):
