@@ -241,7 +241,7 @@ static int take_cm(struct o2_links *links, const struct o2_event *event)
 		return 0;
 	if (event->cm.kind == O2_CM_REJ) {
 		if (from == O2_JUDGE_B && (event->reject != NULL || event->refused != NULL) &&
-		    !o2_reject_is_blank(event->raw, event->raw_bytes))
+		    !o2_judge_reject_is_blank(event->raw, event->raw_bytes))
 			rc = tell(links, link, from, O2_JUDGE_REJECT, event);
 		drop(links, link);
 	} else if (event->cm.kind == O2_CM_DREQ) {

@@ -201,6 +201,14 @@ static void judge_refused(const struct o2_judging *at)
 			O2_LIMIT_BOUND);
 }
 
+bool o2_judge_reject_is_blank(const uint8_t *bytes, size_t length_bytes)
+{
+	for (size_t i = 0; i < length_bytes; i++)
+		if (bytes[i] != 0)
+			return false;
+	return true;
+}
+
 void o2_judge_reject(const struct o2_judging *at)
 {
 	struct o2_judge *judge = at->judge;

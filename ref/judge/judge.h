@@ -4,6 +4,7 @@
 
 #include <assert.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/error.h"
@@ -122,6 +123,13 @@ void o2_judge_both_ways(struct o2_judge_conn *conn);
 /* The RDMA WRITEs of that side are not seen: at an end, those of the other one. */
 void o2_judge_writes_unseen(struct o2_judge_conn *conn, enum o2_judge_side side);
 void o2_judge_part(struct o2_judge *judge, struct o2_judge_conn *conn);
+
+/*
+ * For who tells of a reject: nothing but zeros.  So says a kernel's connection manager, with reason 28 too, for a
+ * listener that has gone while a request waited: no record, nobody's, and not told.  docs/connection.md, "On
+ * librdmacm".
+ */
+bool o2_judge_reject_is_blank(const uint8_t *bytes, size_t length_bytes);
 
 /* Returns 0 or -ENOMEM. */
 int o2_judge_hear(struct o2_judge *judge, struct o2_judge_conn *conn, const struct o2_judge_event *event);

@@ -110,14 +110,6 @@ int o2_reject_decode(const uint8_t *bytes, size_t length_bytes, struct o2_reject
 	return 0;
 }
 
-bool o2_reject_is_blank(const uint8_t *bytes, size_t length_bytes)
-{
-	for (size_t i = 0; i < length_bytes; i++)
-		if (bytes[i] != 0)
-			return false;
-	return true;
-}
-
 /* Version 0x11 has no place for these; they would be lost without a word.  The first that says something is
  * named. */
 static int check_version_1(const struct o2_reject *reject, struct o2_error *error)

@@ -106,12 +106,6 @@ int o2_reject_decode(const uint8_t *bytes, size_t length_bytes, struct o2_reject
 int o2_reject_encode(const struct o2_reject *reject, uint8_t *bytes, size_t capacity_bytes,
 		     struct o2_error *error);
 
-/*
- * Nothing but zeros.  So says a kernel's connection manager, with reason 28 too, for a listener that has gone while
- * a request waited: no record, and nobody's.  docs/connection.md, "On librdmacm".
- */
-bool o2_reject_is_blank(const uint8_t *bytes, size_t length_bytes);
-
 /* By reason: "queue-depth" and so on; NULL for 0, which is none. */
 extern const char *const o2_reject_why_names[O2_REJECT_EARLY + 1];
 

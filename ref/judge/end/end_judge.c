@@ -124,7 +124,7 @@ static void hear(void *context, const struct o2_watched *watched)
 	if (watched->kind == O2_WATCHED_GONE)
 		forget(end, conn);
 	else if (watched->kind != O2_WATCHED_REJECT ||
-		 !o2_reject_is_blank(watched->bytes, watched->length_bytes))
+		 !o2_judge_reject_is_blank(watched->bytes, watched->length_bytes))
 		tell(end, conn, watched);
 }
 
