@@ -37,9 +37,9 @@ LAST_CREDIT, VERSION_1 = Cases("nodes", 79, 1, seed=2), Cases("nodes", 73, 1, se
 PROCESSES, MANAGER = Cases("transfer", 0, 20, "processes"), Cases("transfer", 0, 20, "cm")
 WHERE = {
     NODES: ("fragments-by-page-size", "outstanding-kept", "acked-put-credited", "noop-credited", "grant-in-progress", "noop-unsummed",
-            "completion-padded", "length-by-entries", "map-other-way", "count-in-units", "no-sync-for-device", "gather-unchecksummed",
-            "forget-last-fragment", "open-work-request", "published-unchecked", "ack-cookies-swapped", "cookie-in-order",
-            "advance-by-residue"),
+            "completion-padded", "length-by-entries", "map-other-way", "count-in-units", "no-sync-for-device", "no-sync-for-cpu",
+            "gather-unchecksummed", "forget-last-fragment", "open-work-request", "published-unchecked", "ack-cookies-swapped",
+            "cookie-in-order", "advance-by-residue"),
     GAPS: ("fmr-collapse-gapped", "swap-fragments", "global-first-page", "fmr-page-order"),
     DENSE: ("fastreg-dense-gapped",),
     ENTRIES: ("gaps-entry-order",),
