@@ -101,11 +101,24 @@ static uint8_t *reserve(uint64_t length_bytes)
 	return area == MAP_FAILED ? NULL : area;
 }
 
+/* Addresses for all pages, in some order. */
+static int reserve_view(const struct o2_arena *arena, uint8_t **base, struct o2_error *error)
+{
+	uint32_t npages = arena->npages;
+
+	*base = reserve(memory_bytes(arena));
+	if (*base == NULL)
+		return o2_refuse(error, -errno, "arena/view-reserve", "npages", O2_NO_INDEX, npages,
+				 O2_NO_LIMIT);
+	return 0;
+}
+
 static int make_view(struct o2_arena *arena, uint32_t view, struct o2_error *error)
 {
 	uint32_t npages = arena->npages;
 	uint32_t *table = calloc(2 * (size_t)npages, sizeof(*table));
 	uint8_t *base = arena->memory;
+	int rc = 0;
 
 	if (table == NULL)
 		return o2_refuse(error, -ENOMEM, "arena/view-table", "npages", O2_NO_INDEX, npages,
@@ -118,24 +131,11 @@ static int make_view(struct o2_arena *arena, uint32_t view, struct o2_error *err
 		permute(npages, view_block_pages[view], VIEW_SEED + view, table + npages, table);
 	for (uint32_t i = 0; i < npages; i++)
 		table[npages + table[i]] = i;
-	if (view != 0) {
-		base = reserve(memory_bytes(arena));
-		if (base == NULL)
-			return o2_refuse(error, -errno, "arena/view-reserve", "npages", O2_NO_INDEX, npages,
-					 O2_NO_LIMIT);
-	}
+	if (view != 0)
+		rc = reserve_view(arena, &base, error);
 	arena->view[view].base = (uintptr_t)base;
 	arena->view[view].npages = npages;
-	return 0;
-}
-
-static int make_bounce_view(struct o2_arena *arena, enum o2_dma_direction direction, struct o2_error *error)
-{
-	arena->bounce_view[direction] = reserve(memory_bytes(arena));
-	if (arena->bounce_view[direction] == NULL)
-		return o2_refuse(error, -errno, "arena/bounce-view", "npages", O2_NO_INDEX, arena->npages,
-				 O2_NO_LIMIT);
-	return 0;
+	return rc;
 }
 
 int o2_arena_map_view(struct o2_arena *arena, uint32_t view, struct o2_error *error)
@@ -217,7 +217,7 @@ static int create(uint32_t npages, uint32_t nviews, struct o2_arena *arena, stru
 	for (uint32_t view = 0; rc == 0 && view < nviews; view++)
 		rc = make_view(arena, view, error);
 	for (int d = 0; rc == 0 && nviews > O2_ARENA_IOMMU_VIEW && d < O2_DMA_DIRECTIONS; d++)
-		rc = make_bounce_view(arena, (enum o2_dma_direction)d, error);
+		rc = reserve_view(arena, &arena->bounce_view[d], error);
 	if (rc != 0)
 		o2_arena_destroy(arena);
 	return rc;

@@ -34,17 +34,18 @@ ON = "--device $O2REF_WIRE_RXE"
 AT = "$O2REF_WIRE_PEER@o2ib"
 READY = ["--after", "serving as"]
 SIZES = (4096, 65536, 262144, 1048576)
-WEIGHTS = (64, 16, 6, 3)  # of so many operations each size has this share: as many bytes of one as of the other
-OTHER_HALF = 2 * 2 * sum(WEIGHTS)  # reads and writes, two ways to look
+WEIGHTS = (40, 12, 4, 2)  # of so many operations each size has this share: as many bytes of one as of the other
+CHECKS = ("none", "simple", "full")
+BULKS = 2 * len(CHECKS) * sum(WEIGHTS)  # reads and writes
 
 
 def lst_lines(total):
     """Commands of so many operations: pings, reads and writes of each size, looked at in each way."""
-    rounds = max(1, total // (OTHER_HALF + 44))
+    rounds = max(1, total // (BULKS + 44))
     count = 0
     for size, weight in zip(SIZES, WEIGHTS):
         for test in ("read", "write"):
-            for check in ("simple", "full"):
+            for check in CHECKS:
                 count += weight * rounds
                 yield weight * rounds, f"{PROGRAM} lst {ON} --size {size} --check {check} --count {weight * rounds} {AT} {test}"
     yield max(1, total - count), f"{PROGRAM} lst {ON} --count {max(1, total - count)} {AT} ping"
