@@ -21,9 +21,9 @@
 #define NODE_PAGE   100u
 #define LATER_MS    1000000u
 
-/* b: the node's side is all that can be played; a's was made by hand, or was that of a console alone. */
 struct recording {
 	struct player_recording script;
+	/* What a said was made by hand, and is not what a node says. */
 	bool b_only;
 	/* b has sent what it had begun when it was stopped by force: between its threads, not for us to repeat. */
 	bool a_only;
@@ -62,18 +62,13 @@ static const struct recording recordings[] = {
 	{.script = {.name = "../lst/20_brw_read_4k_discard_ab"}},
 	{.script = {.name = "../lst/21_brw_read_2k_conc4_full_ab"}},
 	{.script = {.name = "../lst/23_brw_write_3984_full_ab"}},
-	{.script = {.name = "../lst/24_brw_write_8000_off192_simple_ab"},
-	 .b_only = true,
-	 .source_offset = 192},
+	{.script = {.name = "../lst/24_brw_write_8000_off192_simple_ab"}, .source_offset = 192},
 	{.script = {.name = "../lst/25_brw_read_8000_off192_simple_ab"}},
 	{.script = {.name = "../lst/26_inject_write_ab"}},
 	{.script = {.name = "../lst/30_stat_query_ab"}},
 	{.script = {.name = "../lst/32_busy_force_nosession"},
-	 .b_only = true,
 	 .own = {1, 1, {PLAYER_NID_B, 346347}, "mine_b"}},
-	{.script = {.name = "../lst/33_stale_session"},
-	 .b_only = true,
-	 .own = {9, 1, {PLAYER_NID_B, 349589}, "thief"}},
+	{.script = {.name = "../lst/33_stale_session"}, .own = {9, 1, {PLAYER_NID_B, 349589}, "thief"}},
 	{.script = {.name = "../lst/34_features0_ba"}},
 	{.script = {.name = "../lst/36_stop_force_ba"}, .a_only = true},
 	{.script = {.name = "../lst/40_handmade_framework"},
@@ -81,8 +76,8 @@ static const struct recording recordings[] = {
 	 .own = {1, 2, {PLAYER_NID_A, 4242}, "before"}},
 	{.script = {.name = "../lst/41_handmade_brw"}, .b_only = true},
 	{.script = {.name = "../lst/42_handmade_join"}, .a_only = true},
-	{.script = {.name = "../lst/43_lazy_portal"}, .b_only = true},
-	{.script = {.name = "../lst/44_expire"}, .b_only = true, .late = {19, 113072}},
+	{.script = {.name = "../lst/43_lazy_portal"}},
+	{.script = {.name = "../lst/44_expire"}, .late = {19, 113072}},
 };
 #define RECORDINGS (sizeof(recordings) / sizeof(recordings[0]))
 
@@ -257,7 +252,8 @@ static void play(const struct recording *recording, bool we_are_a)
 			o2_clock_tell(&stage.lnet.clock, recording->late.ms);
 			o2_lst_node_check_time(stage.node);
 		}
-		for (uint32_t k = 0; k < recording->own.times && step->frame == recording->own.frame; k++)
+		for (uint32_t k = 0;
+		     !we_are_a && k < recording->own.times && step->frame == recording->own.frame; k++)
 			make_own_session(&stage);
 		if (hdr != NULL && step->from_a != we_are_a && step->msg.ibm_type == O2_MSG_IMMEDIATE &&
 		    lst_stage_decode(step->payload, hdr, &msg))
