@@ -2,10 +2,9 @@
 
 #include <unistd.h>
 
-#include "lst/node_internal.h"
 #include "lst/rpc_internal.h"
 #include "lst/wire/layout.h"
-#include "tests/lib/net_world.h"
+#include "tests/lib/net_lst_peer.h"
 #include "wire/bytes.h"
 #include "wire/layout.h"
 
@@ -14,8 +13,7 @@
  * "LNet selftest").  tests/system/test_conform.py has a good one.
  */
 
-#define NODE_PAGE 2u
-#define RUN	  "conform --timeout 50 --lst --rounds 1 10.77.0.2@o2ib --only "
+#define RUN "conform --timeout 50 --lst --rounds 1 10.77.0.2@o2ib --only "
 
 /* What is spoilt in each reply of a type: a number of four bytes. */
 struct spoil {
@@ -75,44 +73,23 @@ static int post_falsely(void *context, struct ibv_qp *qp, struct ibv_send_wr *li
 
 static const struct o2_work_ops post_ops = {.post_send = post_falsely};
 
-/* As though 10.77.0.9@o2ib had made one. */
-static void occupy(void)
-{
-	const struct o2_lst_sid sid = {UINT64_C(0x000500000a4d0009), 1};
-	struct o2_lst_node_session *session = calloc(1, sizeof(*session));
-
-	assert_non_null(session);
-	*session = (struct o2_lst_node_session){
-		.node = peer.node, .sid = sid, .name = {"theirs"}, .features = 1, .made = 1};
-	LIST_INIT(&session->batches);
-	LIST_INSERT_HEAD(&peer.node->sessions, session, link);
-	peer.node->session = session;
-	peer.node->nsessions = 1;
-}
-
 static void peer_start(void)
 {
-	const struct o2_lst_node_ops ops = {.wrong = NULL};
-	struct o2_lst_node_config config = O2_LST_NODE_DEFAULTS;
+	struct o2_lst_node_config config = net_lst_config();
 
 	peer.node = NULL;
 	world.ni.config.work_ops = &post_ops;
 	if (peer.absent)
 		return;
-	config.first_page = NODE_PAGE;
 	config.max_calls = 1;
-	config.mode = O2_REG_GLOBAL;
 	config.flip_bit = peer.flip_bit;
 	if (peer.session_timeout_s != 0)
 		config.session_timeout_s = peer.session_timeout_s;
-	assert_int_equal(o2_lst_node_create(&config, world.endpoint.lnet, &world.ni.arena, &world.ni.clock,
-					    &ops, NULL, &peer.node, NULL),
-			 0);
-	world.rpc = peer.node->rpc;
+	peer.node = net_lst_open(&config);
 	if (peer.pings != NULL)
 		peer.node->rpc->service[O2_LST_SERVICE_PING].ops = peer.pings;
 	if (peer.busy)
-		occupy();
+		net_lst_occupy(peer.node);
 }
 
 static void peer_round(void)
@@ -144,14 +121,7 @@ static int setup(void **state)
 
 static int run(const char *line)
 {
-	int status;
-
-	world.start = peer_start;
-	world.round = peer_round;
-	world.stop = peer_stop;
-	status = world_run(line);
-	o2_lst_node_destroy(peer.node);
-	return status;
+	return net_lst_run(line, peer_start, peer_round, peer_stop, &peer.node);
 }
 
 /* The probe has that outcome, and says this. */

@@ -8,10 +8,7 @@
 #include <jansson.h>
 
 #include "cli/net/commands.h"
-#include "lst/node_internal.h"
-#include "tests/lib/net_world.h"
-
-#define NODE_PAGE 2u
+#include "tests/lib/net_lst_peer.h"
 
 /* The peer, and what a test wants of it. */
 static struct {
@@ -25,41 +22,18 @@ static struct {
 	struct o2_lst_sid sid; /* its session at the end */
 } peer;
 
-/* As though 10.77.0.9@o2ib had made one. */
-static void occupy(void)
-{
-	struct o2_lst_node_session *session = calloc(1, sizeof(*session));
-
-	assert_non_null(session);
-	session->node = peer.node;
-	session->sid = (struct o2_lst_sid){UINT64_C(0x000500000a4d0009), 1};
-	strcpy(session->name.text, "theirs");
-	session->features = 1;
-	session->made = 1;
-	LIST_INIT(&session->batches);
-	LIST_INSERT_HEAD(&peer.node->sessions, session, link);
-	peer.node->session = session;
-	peer.node->nsessions = 1;
-}
-
 static void peer_start(void)
 {
-	const struct o2_lst_node_ops ops = {.wrong = NULL};
-	struct o2_lst_node_config config = O2_LST_NODE_DEFAULTS;
+	struct o2_lst_node_config config = net_lst_config();
 
 	peer.node = NULL;
 	if (peer.absent)
 		return;
-	config.first_page = NODE_PAGE;
 	config.max_calls = 1;
-	config.mode = O2_REG_GLOBAL;
 	config.flip_bit = peer.flip_bit;
-	assert_int_equal(o2_lst_node_create(&config, world.endpoint.lnet, &world.ni.arena, &world.ni.clock,
-					    &ops, NULL, &peer.node, NULL),
-			 0);
-	world.rpc = peer.node->rpc;
+	peer.node = net_lst_open(&config);
 	if (peer.busy)
-		occupy();
+		net_lst_occupy(peer.node);
 }
 
 static void peer_round(void)
@@ -91,14 +65,7 @@ static void peer_stop(void)
 /* Run the line at such a peer. */
 static int run(const char *line)
 {
-	int status;
-
-	world.start = peer_start;
-	world.round = peer_round;
-	world.stop = peer_stop;
-	status = world_run(line);
-	o2_lst_node_destroy(peer.node);
-	return status;
+	return net_lst_run(line, peer_start, peer_round, peer_stop, &peer.node);
 }
 
 static int setup(void **state)

@@ -3,10 +3,7 @@
 /* lst --reverse: a node that is the client of the test that we ask it for (docs/lst.md, "The command"). */
 
 #include "cli/net/commands.h"
-#include "lst/node_internal.h"
-#include "tests/lib/net_world.h"
-
-#define NODE_PAGE 2u
+#include "tests/lib/net_lst_peer.h"
 
 /* The peer, and what a test wants of it. */
 static struct {
@@ -20,21 +17,15 @@ static struct {
 
 static void peer_start(void)
 {
-	const struct o2_lst_node_ops ops = {.wrong = NULL};
-	struct o2_lst_node_config config = O2_LST_NODE_DEFAULTS;
+	const struct o2_lst_node_config config = net_lst_config();
 
-	config.first_page = NODE_PAGE;
-	config.mode = O2_REG_GLOBAL;
-	assert_int_equal(o2_lst_node_create(&config, world.endpoint.lnet, &world.ni.arena, &world.ni.clock,
-					    &ops, NULL, &peer.node, NULL),
-			 0);
-	world.rpc = peer.node->rpc;
+	peer.node = net_lst_open(&config);
 }
 
 static void peer_round(void)
 {
 	peer.tries = o2_lst_node_report(peer.node)->tries;
-	for (uint32_t i = NODE_PAGE; peer.harm && i < WORLD_PAGES; i++)
+	for (uint32_t i = NET_LST_NODE_PAGE; peer.harm && i < WORLD_PAGES; i++)
 		o2_arena_page(&world.ni.arena, i)[1000] = 0x55;
 	if (peer.steal_after != 0 && peer.tries >= peer.steal_after)
 		o2_lst_node_end_session(peer.node);
@@ -59,14 +50,7 @@ static int setup(void **state)
 
 static int run(const char *line)
 {
-	int status;
-
-	world.start = peer_start;
-	world.round = peer_round;
-	world.stop = peer_stop;
-	status = world_run(line);
-	o2_lst_node_destroy(peer.node);
-	return status;
+	return net_lst_run(line, peer_start, peer_round, peer_stop, &peer.node);
 }
 
 /* Each of eight units does a share of 20. */
