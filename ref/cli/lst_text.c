@@ -47,30 +47,20 @@ static void add_name(struct o2_words *words, const struct o2_lst_name *name)
 	o2_words_add(words, " \"%s\"", text);
 }
 
-/* names[value], or the number. */
-static void add_one_of(struct o2_words *words, const char *const *names, uint32_t count, uint32_t value)
+/* The name, or the number of what has none. */
+static void add_name_of(struct o2_words *words, const char *name, uint32_t value)
 {
-	if (value < count && names[value] != NULL)
-		o2_words_add(words, " %s", names[value]);
+	if (name != NULL)
+		o2_words_add(words, " %s", name);
 	else
 		o2_words_add(words, " %" PRIu32, value);
 }
 
-static const char *const rw_names[] = {[O2_LST_BRW_READ] = "read", [O2_LST_BRW_WRITE] = "write"};
-static const char *const check_names[] = {[O2_LST_CHECK_NONE] = "none",
-					  [O2_LST_CHECK_SIMPLE] = "simple",
-					  [O2_LST_CHECK_FULL] = "full",
-					  [O2_LST_CHECK_DISCARD] = "discard"};
-static const char *const opc_names[] = {
-	[O2_LST_BATCH_RUN] = "run", [O2_LST_BATCH_STOP] = "stop", [O2_LST_BATCH_QUERY] = "query"};
-
-#define COUNT(array) ((uint32_t)(sizeof(array) / sizeof((array)[0])))
-
 static void add_transfer(struct o2_words *words, uint32_t rw, uint32_t bytes, uint32_t check)
 {
-	add_one_of(words, rw_names, COUNT(rw_names), rw);
+	add_name_of(words, o2_lst_rw_name(rw), rw);
 	o2_words_add(words, " %" PRIu32 " bytes, check", bytes);
-	add_one_of(words, check_names, COUNT(check_names), check);
+	add_name_of(words, o2_lst_check_name(check), check);
 }
 
 static void add_test(struct o2_words *words, const struct o2_lst_msg *msg)
@@ -97,7 +87,7 @@ static void add_test(struct o2_words *words, const struct o2_lst_msg *msg)
 
 static void add_batch(struct o2_words *words, const struct o2_lst_batch_reqst *batch)
 {
-	add_one_of(words, opc_names, COUNT(opc_names), batch->bar_opc);
+	add_name_of(words, o2_lst_opc_name(batch->bar_opc), batch->bar_opc);
 	o2_words_add(words, " batch %" PRIu64, batch->bar_bid);
 	if (batch->bar_opc == O2_LST_BATCH_QUERY && batch->bar_testidx != 0)
 		o2_words_add(words, " test %" PRId32, (int32_t)batch->bar_testidx);

@@ -75,6 +75,7 @@ struct o2_lst_console_result {
 	uint64_t number; /* of the RPC, from 0 */
 	uint32_t lane;	 /* which of those at a time */
 	enum o2_lst_outcome outcome;
+	enum o2_lst_failure failure;  /* the same, as the test's client has said it */
 	int status;		      /* 0 or -errno */
 	uint64_t bytes;		      /* that were moved */
 	struct o2_lst_wrong wrong;    /* DATA */

@@ -77,6 +77,7 @@ static void note_done(void *context, const struct o2_lst_test_result *done)
 	const struct o2_lst_console_result result = {.number = lane->number,
 						     .lane = (uint32_t)done->tag,
 						     .outcome = outcome_of(console, done),
+						     .failure = done->failure,
 						     .status = done->status,
 						     .bytes = done->bytes,
 						     .wrong = done->wrong,
@@ -96,7 +97,8 @@ static void begin(struct o2_lst_console *console, struct o2_lst_lane *lane)
 					 .done = note_done,
 					 .context = console,
 					 .tag = index};
-	struct o2_lst_console_result result = {.lane = index, .outcome = O2_LST_FAIL_LOCAL};
+	struct o2_lst_console_result result = {
+		.lane = index, .outcome = O2_LST_FAIL_LOCAL, .failure = O2_LST_FAILURE_RPC};
 	struct o2_error error = {.code = 0};
 
 	lane->busy = true;

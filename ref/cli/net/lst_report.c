@@ -33,26 +33,9 @@ void o2_net_lst_result_text(const struct o2_lst_test_result *result, char *text,
 			 o2_errno_text(result->status, name));
 }
 
-/* As the client of the test has said it. */
-static enum o2_lst_failure failure_of(enum o2_lst_outcome outcome)
-{
-	switch (outcome) {
-	case O2_LST_FAIL_STATUS:
-		return O2_LST_FAILURE_STATUS;
-	case O2_LST_FAIL_ANSWER:
-		return O2_LST_FAILURE_ANSWER;
-	case O2_LST_FAIL_LENGTH:
-		return O2_LST_FAILURE_LENGTH;
-	case O2_LST_FAIL_DATA:
-		return O2_LST_FAILURE_DATA;
-	default:
-		return O2_LST_FAILURE_RPC;
-	}
-}
-
 void o2_net_lst_complain(const struct o2_net_options *options, const struct o2_lst_console_result *result)
 {
-	const struct o2_lst_test_result failed = {.failure = failure_of(result->outcome),
+	const struct o2_lst_test_result failed = {.failure = result->failure,
 						  .status = result->status,
 						  .bytes = result->bytes,
 						  .wrong = result->wrong,

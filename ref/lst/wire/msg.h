@@ -116,6 +116,11 @@ static inline uint32_t o2_lst_portal_of_service(enum o2_lst_service service)
 /* "make session" and so on; NULL for a number that is no service. */
 const char *o2_lst_service_name(uint64_t service);
 
+/* "read", "simple", "run" and so on; NULL for a number that is none of them. */
+const char *o2_lst_rw_name(uint32_t rw);
+const char *o2_lst_check_name(uint32_t check);
+const char *o2_lst_opc_name(uint32_t opc);
+
 /* --- destinations: the bulk of a TEST_REQST for a client half --- */
 
 #define O2_LST_DEST_BYTES 12u /* of one, without padding between them */

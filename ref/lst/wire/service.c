@@ -85,3 +85,28 @@ int o2_lst_request_type(uint64_t service)
 {
 	return o2_lst_service_name(service) == NULL ? -1 : (int)services[service].request;
 }
+
+static const char *const rw_names[] = {[O2_LST_BRW_READ] = "read", [O2_LST_BRW_WRITE] = "write"};
+static const char *const check_names[] = {[O2_LST_CHECK_NONE] = "none",
+					  [O2_LST_CHECK_SIMPLE] = "simple",
+					  [O2_LST_CHECK_FULL] = "full",
+					  [O2_LST_CHECK_DISCARD] = "discard"};
+static const char *const opc_names[] = {
+	[O2_LST_BATCH_RUN] = "run", [O2_LST_BATCH_STOP] = "stop", [O2_LST_BATCH_QUERY] = "query"};
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+const char *o2_lst_rw_name(uint32_t rw)
+{
+	return rw < COUNT(rw_names) ? rw_names[rw] : NULL;
+}
+
+const char *o2_lst_check_name(uint32_t check)
+{
+	return check < COUNT(check_names) ? check_names[check] : NULL;
+}
+
+const char *o2_lst_opc_name(uint32_t opc)
+{
+	return opc < COUNT(opc_names) ? opc_names[opc] : NULL;
+}

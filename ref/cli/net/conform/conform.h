@@ -123,6 +123,17 @@ bool o2_conform_is_lst(const char *id);
 /* Whether --only, or its absence, asks for that id; and --lst where it takes that. */
 bool o2_conform_wanted(const struct o2_net_options *options, const char *id);
 
+/* How often we came back to a peer that we had left, and what came of it. */
+struct o2_conform_returns {
+	uint32_t times, bad;
+	uint32_t first_bad; /* the step after which the first of them came */
+	char why[O2_CONFORM_TEXT_BYTES];
+};
+
+/* After that step: live (which starts) another life of ours, or the same one.  Everything must work. */
+void o2_conform_come_back(struct o2_conform *conform, struct o2_conform_returns *returns,
+			  void (*live)(struct o2_conform *conform), uint32_t step);
+
 /* --- what probes say --- */
 
 /* It does not hold.  The first word counts. */

@@ -25,19 +25,11 @@ struct o2_lst_test o2_conform_lst_brw(const struct o2_conform *conform, enum o2_
 /* "ping", or "read of 4096 bytes, offset 8, check full". */
 static void test_text(const struct o2_lst_test *test, char *text, size_t bytes)
 {
-	static const char *const checks[] = {
-		[O2_LST_CHECK_NONE] = "none",
-		[O2_LST_CHECK_SIMPLE] = "simple",
-		[O2_LST_CHECK_FULL] = "full",
-		[O2_LST_CHECK_DISCARD] = "discard",
-	};
-
 	if (test->service == O2_LST_SERVICE_PING)
 		snprintf(text, bytes, "ping");
 	else
 		snprintf(text, bytes, "%s of %" PRIu32 " bytes, offset %" PRIu32 ", check %s",
-			 test->rw == O2_LST_BRW_READ ? "read" : "write", test->len, test->offset,
-			 checks[test->check]);
+			 o2_lst_rw_name(test->rw), test->len, test->offset, o2_lst_check_name(test->check));
 }
 
 static void note_result(void *context, const struct o2_lst_test_result *result)

@@ -18,9 +18,7 @@
 struct leaving {
 	bool is_get;
 	struct o2_conform_move move;
-	uint32_t returns, bad;
-	uint32_t first_bad; /* the step after which the first of them came */
-	char why[O2_CONFORM_TEXT_BYTES];
+	struct o2_conform_returns returns;
 };
 
 /* Begin, and go on for so many steps; true: it has ended before. */
@@ -41,26 +39,31 @@ static bool begin_and_leave(struct o2_conform *conform, const struct leaving *le
 	return ended;
 }
 
-/* Another life of ours, or the same one: it must be served. */
-static void come_back(struct o2_conform *conform, struct leaving *leaving, uint32_t steps)
+void o2_conform_come_back(struct o2_conform *conform, struct o2_conform_returns *returns,
+			  void (*live)(struct o2_conform *conform), uint32_t step)
 {
 	struct o2_conform_result unheard = {0};
 	struct o2_conform_result *before = conform->result;
 
 	conform->result = &unheard;
-	if (o2_conform_start(conform, NULL))
-		o2_conform_ping(conform, NULL);
+	live(conform);
 	o2_conform_stop(conform);
 	conform->result = before;
-	leaving->returns++;
+	returns->times++;
 	if (unheard.outcome == O2_CONFORM_NOT_TRIED)
 		o2_conform_skip(conform, "%s", unheard.text);
 	if (unheard.outcome != O2_CONFORM_FINDING)
 		return;
-	if (leaving->bad++ == 0) {
-		leaving->first_bad = steps;
-		snprintf(leaving->why, sizeof(leaving->why), "%s", unheard.text);
+	if (returns->bad++ == 0) {
+		returns->first_bad = step;
+		snprintf(returns->why, sizeof(returns->why), "%s", unheard.text);
 	}
+}
+
+static void be_answered(struct o2_conform *conform)
+{
+	if (o2_conform_start(conform, NULL))
+		o2_conform_ping(conform, NULL);
 }
 
 /* Afterwards everything works: what is moved is right. */
@@ -85,13 +88,14 @@ static void leave(struct o2_conform *conform, struct leaving *leaving)
 		for (uint32_t round = 0; round < conform->options->rounds && !o2_conform_said(conform);
 		     round++) {
 			ended = begin_and_leave(conform, leaving, steps);
-			come_back(conform, leaving, steps);
+			o2_conform_come_back(conform, &leaving->returns, be_answered, steps);
 		}
-	if (leaving->bad > 0)
+	if (leaving->returns.bad > 0)
 		o2_conform_find(conform,
 				"of %" PRIu32 " times that we came back %" PRIu32
 				" went wrong, first after step %" PRIu32 " of %" PRIu32 ": %s",
-				leaving->returns, leaving->bad, leaving->first_bad, steps - 1, leaving->why);
+				leaving->returns.times, leaving->returns.bad, leaving->returns.first_bad,
+				steps - 1, leaving->returns.why);
 	all_is_well(conform);
 }
 

@@ -128,12 +128,10 @@ static bool ask(struct o2_conform *conform, const struct o2_lst_test *test, uint
 	if (reply->u.reply.status != status)
 		o2_conform_find(conform,
 				"BRW_REPLY to a %s of %" PRIu32 " bytes: status %" PRIu32 ", not %" PRIu32,
-				test->rw == O2_LST_BRW_READ ? "read" : "write", test->len,
-				reply->u.reply.status, status);
+				o2_lst_rw_name(test->rw), test->len, reply->u.reply.status, status);
 	else if (status == 0 && conform->lst->asked.bulk_bytes != test->len)
 		o2_conform_find(conform, "a %s of %" PRIu32 " bytes: %" PRIu64 " were moved",
-				test->rw == O2_LST_BRW_READ ? "read" : "write", test->len,
-				conform->lst->asked.bulk_bytes);
+				o2_lst_rw_name(test->rw), test->len, conform->lst->asked.bulk_bytes);
 	return !o2_conform_said(conform);
 }
 

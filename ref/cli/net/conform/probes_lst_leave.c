@@ -19,9 +19,7 @@ struct leaving {
 	bool (*prepare)(struct o2_conform *conform);
 	bool (*act)(struct o2_conform *conform, uint32_t value);
 	uint32_t value;
-	uint32_t returns, bad;
-	uint32_t first_bad; /* the step after which the first of them came */
-	char why[O2_CONFORM_TEXT_BYTES / 2];
+	struct o2_conform_returns returns;
 };
 
 static bool in_session(struct o2_conform *conform)
@@ -80,7 +78,7 @@ static bool begin_and_leave(struct o2_conform *conform, const struct leaving *le
 	return left;
 }
 
-/* A session and a bulk each way. */
+/* A session, which takes the one that we have left behind, and a bulk each way. */
 static void work(struct o2_conform *conform)
 {
 	struct o2_lst_test tests[2];
@@ -93,28 +91,6 @@ static void work(struct o2_conform *conform)
 		o2_conform_lst_end(conform);
 }
 
-/* The session that we have left behind is taken; everything must work. */
-static void come_back(struct o2_conform *conform, struct leaving *leaving, uint32_t steps)
-{
-	struct o2_conform_result unheard = {0};
-	struct o2_conform_result *before = conform->result;
-
-	conform->result = &unheard;
-	work(conform);
-	o2_conform_stop(conform);
-	conform->result = before;
-	leaving->returns++;
-	if (unheard.outcome == O2_CONFORM_NOT_TRIED)
-		o2_conform_skip(conform, "%s", unheard.text);
-	if (unheard.outcome != O2_CONFORM_FINDING)
-		return;
-	if (leaving->bad++ == 0) {
-		leaving->first_bad = steps;
-		snprintf(leaving->why, sizeof(leaving->why), "%.*s", (int)sizeof(leaving->why) - 1,
-			 unheard.text);
-	}
-}
-
 /* After each step from `steps` on, `stride` apart, until it comes to its end before. */
 static void leave(struct o2_conform *conform, struct leaving *leaving, uint32_t stride)
 {
@@ -125,13 +101,14 @@ static void leave(struct o2_conform *conform, struct leaving *leaving, uint32_t 
 		for (uint32_t round = 0; round < conform->options->rounds && !o2_conform_said(conform);
 		     round++) {
 			left = begin_and_leave(conform, leaving, steps);
-			come_back(conform, leaving, steps);
+			o2_conform_come_back(conform, &leaving->returns, work, steps);
 		}
-	if (leaving->bad > 0)
+	if (leaving->returns.bad > 0)
 		o2_conform_find(conform,
 				"of %" PRIu32 " times that we came back %" PRIu32
 				" went wrong, first after step %" PRIu32 ": %s",
-				leaving->returns, leaving->bad, leaving->first_bad, leaving->why);
+				leaving->returns.times, leaving->returns.bad, leaving->returns.first_bad,
+				leaving->returns.why);
 	work(conform);
 }
 
