@@ -7,6 +7,7 @@ from pathlib import Path
 
 from . import place
 from .result import EXIT_CANNOT_RUN, Row
+from .shard import Shard
 
 sys.path.insert(0, str(place.ROOT / "ci"))
 from o2fuzz import targets as fuzz_list  # noqa: E402
@@ -25,12 +26,14 @@ def share_of(seconds_left):
     return max(MIN_SECONDS, int(seconds_left / len(target_names())))
 
 
-def execute(children, failures, work, seconds, seed):
-    """Run ci/fuzz on what was built; returns rows."""
+def execute(children, failures, work, seconds, seed, shard=Shard(), corpora=None):
+    """Run ci/fuzz on what was built; returns rows.  Its corpora go into the folder of that name, else where ci/fuzz has them."""
     work.mkdir(parents=True, exist_ok=True)
     file = work / "fuzz.json"
     command = [place.ROOT / "ci" / "fuzz", "--build", place.BUILD, "--no-build", "--out", place.BUILD / "fuzz",
                "--seconds", str(seconds), "--seed", str(seed), "--json", file]
+    command += [] if shard.is_whole else ["--shard", str(shard)]
+    command += ["--corpora", corpora] if corpora else []
     outcome = children.run("fuzz", command, cwd=place.ROOT, timeout=len(target_names()) * (seconds + GRACE_S) + 300)
     whole = f"ci/fuzz --seconds {seconds} --seed {seed}"
     try:

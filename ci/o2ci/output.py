@@ -8,7 +8,7 @@ from pathlib import Path
 from . import junit, page, table
 from .result import FORM, VERSION
 
-OURS = ("log", "work", "failures", "report.json", "report.txt", "junit.xml", "index.html")
+OURS = ("log", "work", "failures", "corpora", "report.json", "report.txt", "junit.xml", "index.html")
 
 
 def usable(folder):

@@ -4,6 +4,8 @@
 import hashlib
 from dataclasses import asdict, dataclass, field
 
+from .shard import Shard
+
 HELD = "held"
 FINDING = "FINDING"
 CANNOT_RUN = "cannot run"
@@ -58,6 +60,7 @@ class Report:
     versions: dict
     seconds: float = 0.0
     rows: list = field(default_factory=list)
+    shard: Shard = Shard()
 
     def findings(self):
         return [finding for row in self.rows for finding in row.findings]
@@ -78,7 +81,7 @@ class Report:
     def as_json(self):
         return {"form": FORM, "version": VERSION, "command": self.command, "started": self.started,
                 "seed": f"0x{self.seed:x}", "profile": self.profile, "minutes": self.minutes,
-                "seconds": round(self.seconds, 1), "versions": self.versions, "status": self.status(),
+                "shard": self.shard.as_json(), "seconds": round(self.seconds, 1), "versions": self.versions, "status": self.status(),
                 "rows": [row.as_json() for row in self.in_order()]}
 
 

@@ -10,14 +10,14 @@ OPERATIONS_PER_S = 500  # at the very least
 SAME = ("cases", "operations", "events", "trace", "situations")
 
 
-def run_of(seed, operations, mutant=""):
+def run_of(seed, operations, mutant="", first=0):
     broken = {"program": "o2props-mutants", "mutant": mutant} if mutant else {}
-    return transfer.Run("model", derived_seed(seed, STEP), prop="sim", preset=PRESET, moved=operations,
+    return transfer.Run("model", derived_seed(seed, STEP), prop="sim", preset=PRESET, moved=operations, first=first,
                         timeout_s=120 + operations // OPERATIONS_PER_S, **broken)
 
 
-def execute(children, failures, seed, operations, work, mutant=""):
-    run = run_of(seed, operations, mutant)
+def execute(children, failures, seed, operations, work, mutant="", first=0):
+    run = run_of(seed, operations, mutant, first)
     if not run.program_path().is_file():
         return row_of([], reason=f"preset {PRESET} was not built")
     return judge(failures, run, [transfer.execute(children, failures, run, work / number) for number in ("1", "2")])

@@ -172,7 +172,7 @@ def harness_section(rows):
         elif "found" in figures:
             what = f"found after {count(figures['execs'])} executions" if figures["found"] else "not found"
         else:
-            what = "-"
+            what = figures.get("what", "-")
         lines.append([row.name, what, f"{row.seconds:.0f}", row.verdict])
     return Section(["the harness itself", "", "seconds", "verdict"], lines, left=2)
 
@@ -202,7 +202,8 @@ def render(section):
 
 
 def heading(report):
-    return f"o2ref campaign: profile {report.profile}, seed 0x{report.seed:x}, commit {report.versions.get('o2ref', 'unknown')}, {report.seconds:.0f} s"
+    part = "" if report.shard.is_whole else f"shard {report.shard}, "
+    return f"o2ref campaign: {part}profile {report.profile}, seed 0x{report.seed:x}, commit {report.versions.get('o2ref', 'unknown')}, {report.seconds:.0f} s"
 
 
 def ending(report):

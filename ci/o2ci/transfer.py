@@ -40,6 +40,7 @@ class Run:
     moved: int = 0  # go on until so many transfers moved bytes; sim: until so many operations have ended
     min_per_pair: int = 0  # ... and so many of each ordered pair of modes
     cases: int = 0
+    first: int = 0  # number of the first case
     connect: str = ""  # cm or processes
     preset: str = "gcc"
     program: str = "o2props"
@@ -79,7 +80,7 @@ class Run:
 
     def bounds(self):
         pairs = (("--cases", self.cases), ("--moved", self.moved), ("--min-per-pair", self.min_per_pair))
-        return [word for option, value in pairs if value for word in (option, str(value))]
+        return [word for option, value in (*pairs, ("--first", self.first)) if value for word in (option, str(value))]
 
     def connect_options(self):
         return ["--connect", self.connect] if self.connect else []

@@ -8,6 +8,7 @@ from . import findings
 from .engine import Engine, tail_of
 
 MAX_FINDINGS = 5
+SYNC = "sync"  # of the corpora's folder: AFL++'s instances, by target
 # CMPLOG (-c 0) runs the input a second time with every comparison logged.  Where the mutator knows the format already,
 # that halves the rate and finds nothing more: it gets this share of the time there, all of it elsewhere.
 CMPLOG_SHARE = 0.2
@@ -21,6 +22,7 @@ ENVIRONMENT = {
     "AFL_SKIP_CPUFREQ": "1",
     "AFL_NO_AFFINITY": "1",
     "AFL_NO_COLOR": "1",
+    "AFL_SYNC_TIME": "1",  # minutes between two looks at what the other instances found
     # A core_pattern that pipes to a program delays the news of a crash; it does not hide the crash.
     "AFL_I_DONT_CARE_ABOUT_MISSING_CRASHES": "1",
     "AFL_HANG_TMOUT": str(HANG_MS),
@@ -37,15 +39,32 @@ class Afl(Engine):
         """Two runs where CMPLOG is on for a part of the time only: the second starts from the queue of the first."""
         self.mutator = self.plan.build_dir / self.name / f"fuzz_mutator_{target.mutator}.so" if target.mutator else None
         seconds = self.plan.seconds
+        self.folders = []
         with_cmplog = max(1, round(seconds * CMPLOG_SHARE)) if target.mutator else seconds
-        self.one_process(target, result, work, first_only, "in", "out", with_cmplog, ["-c", "0"])
+        self.one_process(target, result, work, first_only, work / "in", "out", with_cmplog, ["-c", "0"])
         if with_cmplog < seconds and result.error is None and not self.stopping.is_set():
-            queue = "out/default/queue"
+            queue = self.folders[0] / "queue"
             self.one_process(target, result, work, first_only, queue, "out2", seconds - with_cmplog, [])
 
+    def instance(self, target, work, out):
+        """afl-fuzz's options for its folder, and that folder.  Runs that share corpora learn from each other's queues."""
+        shard = self.plan.shard
+        if shard.is_whole:
+            return ["-o", work / out], work / out / "default"
+        name = f"{out}-{shard.index}-of-{shard.of}"
+        together = self.plan.corpora / SYNC / target.name
+        together.mkdir(parents=True, exist_ok=True)
+        # A shard that is run again after it was lost: what it had found is not lost with it.
+        self.keep_queue(target, together / name)
+        shutil.rmtree(together / name, ignore_errors=True)
+        main = shard.index == 1 and out == "out"
+        return ["-o", together, "-M" if main else "-S", name], together / name
+
     def one_process(self, target, result, work, first_only, start, out, seconds, extra):
+        where, folder = self.instance(target, work, out)
+        self.folders.append(folder)
         command = [
-            "afl-fuzz", "-i", work / start, "-o", work / out, "-m", "none", "-t", str(TIMEOUT_MS),
+            "afl-fuzz", "-i", start, *where, "-m", "none", "-t", str(TIMEOUT_MS),
             "-V", str(seconds), "-s", str(self.plan.seed), "-G", str(target.max_len), *extra,
             *(["-x", target.dictionary] if target.dictionary else []),
             "--", self.binary(target),
@@ -72,7 +91,7 @@ class Afl(Engine):
 
     def collect(self, target, result, work):
         """Statistics, new inputs and what failed, out of AFL++'s folders."""
-        folders = sorted(folder for folder in work.glob("out*/default") if folder.is_dir())
+        folders = [folder for folder in self.folders if folder.is_dir()]
         for folder in folders:
             self.collect_one(target, result, folder)
         if not folders and result.error is None and not self.stopping.is_set():
@@ -84,14 +103,17 @@ class Afl(Engine):
         result.execs += int(stats.get("execs_done", 0))
         result.edges = max(result.edges, int(stats.get("edges_found", 0)))
         result.corpus = max(result.corpus, int(stats.get("corpus_count", 0)))
+        result.imported += int(stats.get("corpus_imported", 0))
         if not stats and result.error is None and not self.stopping.is_set():
             result.error = f"afl-fuzz left no statistics in {folder}"
-        kept = self.kept(target)
-        for file in (folder / "queue").glob("id:*"):
-            if ",orig:" not in file.name:
-                shutil.copyfile(file, kept / findings.hashlib.sha1(file.read_bytes()).hexdigest())
+        self.keep_queue(target, folder)
         for kind, name in (("crash", "crashes"), ("hang", "hangs")):
             for file in sorted((folder / name).glob("id:*"))[:20]:
                 if len(result.found.findings) < MAX_FINDINGS:
                     report = findings.describe(file, target.name, self.plan.build_dir)
                     self.take(target, result, file, kind, report)
+
+    def keep_queue(self, target, folder):
+        for file in (folder / "queue").glob("id:*"):
+            if ",orig:" not in file.name:
+                shutil.copyfile(file, self.kept(target) / findings.hashlib.sha1(file.read_bytes()).hexdigest())

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from . import findings
 from .findings import Collection
+from o2ci.shard import Shard
 
 
 @dataclass
@@ -22,6 +23,7 @@ class Result:
     execs: int = 0
     edges: int = 0
     corpus: int = 0  # inputs at the end, committed ones included
+    imported: int = 0  # of those that other runs found at the same time
     found: Collection = field(default_factory=Collection)
     error: str | None = None  # the engine itself failed: this target was not fuzzed
 
@@ -37,6 +39,7 @@ class Result:
             "execs_per_sec": self.execs_per_sec(),
             "edges": self.edges,
             "corpus": self.corpus,
+            "imported": self.imported,
             "error": self.error,
             "findings": [finding.as_json() for finding in self.found.list()],
         }
@@ -51,9 +54,12 @@ class Plan:
     seconds: int
     seed: int
     failures: Path
+    corpora: Path
+    shard: Shard = Shard()  # of the runs that use these corpora at the same time
 
 
 TAIL_BYTES = 4096
+MERGED = "merged"  # of the corpora's folder, beside those of the engines
 
 
 def tail_of(path):
@@ -92,7 +98,11 @@ class Engine:
 
     def kept(self, target):
         """The folder of the inputs that runs of this engine added to the committed corpus."""
-        return self.plan.out / "corpus" / self.name / target.name
+        return self.plan.corpora / self.name / target.name
+
+    def merged(self, target):
+        """Inputs that ci/merge made of those of all engines."""
+        return self.plan.corpora / MERGED / target.name
 
     def binary(self, target):
         return self.plan.build_dir / self.name / f"fuzz_{target.name}"
@@ -110,7 +120,7 @@ class Engine:
         files and an empty folder.
         """
         self.progress = f"{target.name}: replays the corpus"
-        files = target.corpus_files() + sorted(self.kept(target).glob("*"))
+        files = target.corpus_files() + sorted(self.merged(target).glob("*")) + sorted(self.kept(target).glob("*"))
         all_pass = not files or not findings.run_once([self.binary(target), *files])[0]
         for number, file in enumerate(files):
             if not 0 < file.stat().st_size <= target.max_len:

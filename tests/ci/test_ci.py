@@ -502,10 +502,11 @@ class Campaign(TemporaryFolder):
         self.assertEqual(left.stdout.strip(), "", "a program is left behind")
 
 
-def main():
+def main(module=sys.modules[__name__]):
+    """Run the tests of a module."""
     os.chdir(ROOT)
     result = unittest.TextTestRunner(verbosity=1, stream=sys.stdout).run(
-        unittest.defaultTestLoader.loadTestsFromModule(sys.modules[__name__]))
+        unittest.defaultTestLoader.loadTestsFromModule(module))
     failed = len(result.failures) + len(result.errors)
     skipped = len(result.skipped)
     for _test, reason in result.skipped:

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: MIT
+"""The corpora that the shards' fuzz engines left, made into one small set for each target."""
+
+import hashlib
+import shutil
+import subprocess
+import sys
+import time
+
+from . import place
+from .result import Finding, Row
+
+sys.path.insert(0, str(place.ROOT / "ci"))
+from o2fuzz import minimise, targets  # noqa: E402
+from o2fuzz.afl import SYNC  # noqa: E402
+from o2fuzz.engine import MERGED  # noqa: E402
+
+ENGINES = ("libfuzzer", "afl")
+
+
+def sources_of(folder, names):
+    """The folders of inputs for targets of these names; AFL++'s shared queues are those of shards that may not have ended."""
+    found = [folder / kind / name for kind in (*ENGINES, MERGED) for name in names]
+    return found + [queue for name in names for queue in sorted((folder / SYNC / name).glob("*/queue"))]
+
+
+def write(folder, contents):
+    """Replace a folder's files by these, at once."""
+    fresh = folder.with_name(folder.name + ".new")
+    shutil.rmtree(fresh, ignore_errors=True)
+    fresh.mkdir(parents=True)
+    for content in contents:
+        (fresh / hashlib.sha1(content).hexdigest()).write_bytes(content)
+    shutil.rmtree(folder, ignore_errors=True)
+    fresh.rename(folder)
+
+
+def execute(folders, into, say):
+    """Minimise what the folders have to into/merged/TARGET; the row of it, or None where there is nothing."""
+    known = targets.read_targets()
+    started = time.monotonic()
+    row = Row("harness", "corpora", "corpora, minimised")
+    before = after = 0
+    for name, target in known.items():
+        sources = [source for folder in folders for source in sources_of(folder, minimise.alike(known, name))
+                   if source.is_dir() and any(source.iterdir())]
+        if name == targets.CANARY or not sources:
+            continue
+        program = place.program(f"fuzz_{name}", "libfuzzer")
+        if not program.is_file():
+            row.reason = f"no {place.shown(program)}: build it with cmake --build --preset libfuzzer --target fuzz_targets"
+            return row
+        count = sum(1 for source in sources for _file in source.iterdir())
+        try:
+            contents = minimise.minimal(target, program, target.corpus_files(), sources)
+        except subprocess.CalledProcessError as problem:
+            again = " ".join(map(str, [place.shown(program), "-merge=1", "/tmp/merged", *sources]))
+            row.findings.append(Finding("corpora", f"{name}: -merge=1 ended with status {problem.returncode}", again))
+            continue
+        write(into / MERGED / name, contents)
+        before, after = before + count, after + len(contents)
+        say(f"corpus {name}: {count} inputs, {len(contents)} of them add to the committed ones")
+    row.seconds = time.monotonic() - started
+    row.figures = {"what": f"{before:,} inputs, {after:,} kept"}
+    return row if before or row.findings else None
+
+
+def clear(folder):
+    """What the engines wrote, when all of it stands in MERGED."""
+    for kind in (*ENGINES, SYNC):
+        shutil.rmtree(folder / kind, ignore_errors=True)

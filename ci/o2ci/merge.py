@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: MIT
+"""One report of those of several shards: rows with their figures added up, findings by cause, what is missing."""
+
+import re
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+from . import place, reading
+from .result import Finding, Report, Row
+from .shard import Shard
+
+# What says the same of every shard, or can only be bounded from below: which cells two shards met is not known, only
+# how many.  All other numbers are counts, and are added.
+LARGEST = ("edges", "corpus", "cells", "met", "version", "runs", "boot_seconds", "most")
+
+
+class Mixed(Exception):
+    """Reports of different campaigns."""
+
+
+def combined(values, key=""):
+    """One value of what the shards say under one key."""
+    values = [value for value in values if value is not None]
+    if not values:
+        return None
+    first = values[0]
+    if all(value == first for value in values) and not isinstance(first, (int, float, dict)):
+        return first
+    if isinstance(first, bool):
+        return all(values)
+    if isinstance(first, (int, float)):
+        return max(values) if key in LARGEST else sum(values)
+    if isinstance(first, dict):
+        names = dict.fromkeys(name for value in values for name in value)
+        return {name: combined([value.get(name) for value in values], key if key == "most" else name) for name in names}
+    if isinstance(first, list):
+        every = sum(values, [])
+        return [item for number, item in enumerate(every) if item not in every[:number]]
+    return ", ".join(dict.fromkeys(map(str, values)))
+
+
+def figures_of(rows):
+    figures = combined([row.figures for row in rows]) or {}
+    if figures.get("seconds") and "execs_per_sec" in figures:
+        figures["execs_per_sec"] = round(figures["execs"] / figures["seconds"])
+    if len({row.figures.get("trace") for row in rows}) > 1:
+        figures.pop("trace")  # each shard has one of its own
+    return figures
+
+
+def cause(finding):
+    """What findings of one cause have in common: the same defect shows with many values."""
+    return re.sub(r"0x[0-9a-f]+|\d+", "N", finding.title)
+
+
+def by_cause(found):
+    """Of [(shard, finding)] one finding for each cause, that of the shortest case; the others are lines of it."""
+    groups = {}
+    for shard, finding in found:
+        groups.setdefault(cause(finding), []).append((shard, finding))
+    merged = []
+    for group in groups.values():
+        group.sort(key=lambda pair: case_bytes(pair[1]))
+        (shard, first), others = group[0], group[1:]
+        lines = [*first.lines, f"found in shard {shard}", *(f"as well in shard {other}: {finding.replay}" for other, finding in others)]
+        merged.append(replace(first, lines=lines, files=[name for _shard, finding in group for name in finding.files]))
+    return merged
+
+
+def case_bytes(finding):
+    file = place.ROOT / finding.files[0] if finding.files else None
+    return file.stat().st_size if file and file.is_file() else 1 << 62
+
+
+def taken(folder, shard, finding, failures):
+    """The finding with its files copied out of its shard's report, and named so wherever it names them."""
+    names = {}
+    for name in finding.files:
+        source = Path(folder) / "failures" / Path(name).name
+        if source.is_file():
+            failures.mkdir(parents=True, exist_ok=True)
+            copy = failures / f"shard{shard.index}-{source.name}"
+            shutil.copyfile(source, copy)
+            names[name] = place.shown(copy)
+    # The longest first: one name may begin with another.
+    order = sorted(names, key=len, reverse=True)
+
+    def renamed(text):
+        for name in order:
+            text = text.replace(name, names[name])
+        return text
+
+    for name in names.values():
+        if name.endswith(".txt"):
+            path = place.ROOT / name
+            path.write_text(renamed(path.read_text(encoding="utf-8", errors="replace")), encoding="utf-8")
+    return Finding(finding.step, finding.title, renamed(finding.replay), [renamed(line) for line in finding.lines],
+                   [names.get(name, name) for name in finding.files])
+
+
+def row_key(row):
+    return row.group, row.step, row.name, row.figures.get("engine")
+
+
+def merged_rows(parts, failures):
+    """parts: {shard: (folder, report)}, by number."""
+    rows = {}
+    for shard, (folder, report) in parts.items():
+        for row in report.rows:
+            rows.setdefault(row_key(row), []).append((shard, folder, row))
+    merged = []
+    for (group, step, name, _engine), of in rows.items():
+        found = [(shard, taken(folder, shard, finding, failures)) for shard, folder, row in of for finding in row.findings]
+        reasons = [f"shard {shard}: {row.reason}" for shard, _folder, row in of if row.reason]
+        merged.append(Row(group, step, name, sum(row.seconds for _shard, _folder, row in of), by_cause(found),
+                          "; ".join(reasons), figures_of([row for _shard, _folder, row in of])))
+    return merged
+
+
+def again(report, shard):
+    """The command that makes a shard, from that of another."""
+    command = re.sub(r" --report[ =]\S+", "", report.command)
+    return re.sub(r"--shard[ =]\S+", f"--shard {shard}", command)
+
+
+def read_all(folders):
+    """({shard: (folder, report)}, [what is wrong with the folders])."""
+    parts, wrong = {}, []
+    for folder in folders:
+        try:
+            report = reading.read(folder)
+        except reading.Unreadable as problem:
+            wrong.append(f"{folder}: {problem}")
+            continue
+        if report.shard in parts:
+            wrong.append(f"{folder}: shard {report.shard} is in {parts[report.shard][0]} already")
+        else:
+            parts[report.shard] = (folder, report)
+    return dict(sorted(parts.items(), key=lambda item: item[0].index)), wrong
+
+
+def same_campaign(parts):
+    """Raise Mixed where the reports are not shards of one campaign."""
+    def identity(report):
+        return {"number of shards": report.shard.of, "seed": f"0x{report.seed:x}", "profile": report.profile,
+                "minutes": report.minutes, "commit": report.versions.get("o2ref")}
+
+    folders = list(parts.values())
+    first_folder, first = folders[0]
+    for folder, report in folders[1:]:
+        for name, value in identity(report).items():
+            expected = identity(first)[name]
+            if value != expected:
+                raise Mixed(f"{name} is {value} in {folder}, {expected} in {first_folder}: not of one campaign")
+
+
+def shards_row(parts, wrong, lost):
+    """The row that says which shards there are."""
+    first = next(iter(parts.values()))[1]
+    row = Row("harness", "shards", "shards of the campaign", figures={"what": f"{len(parts)} of {first.shard.of}"})
+    absent = [shard for index in range(1, first.shard.of + 1) if (shard := Shard(index, first.shard.of)) not in parts]
+    row.findings = [Finding("shards", f"shard {shard} is missing", again(first, shard), lost) for shard in absent]
+    row.findings += [Finding("shards", problem, first.command) for problem in wrong]
+    return row
+
+
+def merge(folders, failures, command):
+    """The Report of all folders; raises Mixed, or Unreadable where none can be read."""
+    parts, wrong = read_all(folders)
+    if not parts:
+        raise reading.Unreadable("; ".join(wrong))
+    same_campaign(parts)
+    reports = [report for _folder, report in parts.values()]
+    first = reports[0]
+    rows = [shards_row(parts, wrong, wrong), *merged_rows(parts, failures)]
+    return Report(first.seed, first.profile, first.minutes, min(report.started for report in reports), command,
+                  combined([report.versions for report in reports]), max(report.seconds for report in reports), rows)

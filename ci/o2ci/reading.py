@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: MIT
+"""A report that an earlier or another run wrote, read again."""
+
+import json
+from pathlib import Path
+
+from .result import FORM, VERSION, Finding, Report, Row
+from .shard import Shard
+
+
+class Unreadable(Exception):
+    """Why a folder is no report that can be used."""
+
+
+def document(folder):
+    """report.json of a campaign that has ended."""
+    path = Path(folder) / "report.json"
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as problem:
+        raise Unreadable(f"report.json cannot be read: {problem.strerror}") from problem
+    except ValueError as problem:
+        raise Unreadable(f"report.json is no JSON: {problem}") from problem
+    if not isinstance(found, dict) or found.get("form") != FORM:
+        raise Unreadable(f"report.json is not of form {FORM}")
+    if found.get("version") != VERSION:
+        raise Unreadable(f"report.json is of version {found.get('version')}, this reads {VERSION}")
+    if found.get("status") is None:
+        raise Unreadable("its campaign has not ended")
+    return found
+
+
+def row_of(row):
+    findings = [Finding(**{key: found[key] for key in ("step", "title", "replay", "lines", "files")})
+                for found in row["findings"]]
+    return Row(row["group"], row["step"], row["name"], row["seconds"], findings, row["reason"] or "", row["figures"])
+
+
+def read(folder):
+    """The Report in a folder.  One without a shard is the only one of its campaign."""
+    found = document(folder)
+    try:
+        shard = Shard(**found.get("shard", {}))
+        return Report(int(found["seed"], 0), found["profile"], found["minutes"], found["started"], found["command"],
+                      found["versions"], found["seconds"], [row_of(row) for row in found["rows"]], shard)
+    except (KeyError, TypeError, ValueError) as problem:
+        raise Unreadable(f"report.json is incomplete: {type(problem).__name__} {problem}") from problem

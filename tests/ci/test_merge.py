@@ -1,0 +1,225 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""Tests of shards of a campaign and of ci/merge.  The last line is "N passed, N failed"."""
+
+import json
+import shutil
+import subprocess
+import sys
+import unittest
+import xml.etree.ElementTree as tree
+from dataclasses import replace
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+import test_ci  # noqa: E402
+from o2ci import corpora, output, place, shard, transfer  # noqa: E402
+from o2ci.failures import Failures  # noqa: E402
+from o2ci.result import Row  # noqa: E402
+from o2fuzz import targets  # noqa: E402
+from o2fuzz.afl import Afl  # noqa: E402
+from o2fuzz.engine import Plan  # noqa: E402
+
+MERGE = place.ROOT / "ci" / "merge"
+
+
+def shards(of):
+    return [shard.Shard(index, of) for index in range(1, of + 1)]
+
+
+class Shares(unittest.TestCase):
+    def test_disjoint_and_complete(self):
+        """Every number of a count is in one shard; what goes on until a count is reached starts elsewhere in each."""
+        for of in (1, 2, 3, 7, 10, 100):
+            for count in (0, 1, 5, 250, 9999, 200_000):
+                runs = [range(part.first(count), part.first(count) + part.share(count)) for part in shards(of)]
+                self.assertEqual([number for run in runs for number in run], list(range(count)), (of, count))
+            moved = [part.bounds({"moved": 2000, "min_per_pair": 20}) for part in shards(of)]
+            self.assertEqual(sum(run["moved"] for run in moved), 2000)
+            self.assertEqual(sum(run["min_per_pair"] for run in moved), 20)
+            starts = [run.get("first", 0) for run in moved]
+            self.assertTrue(all(after - before >= shard.APART for before, after in zip(starts, starts[1:])))
+            self.assertLess(starts[-1] + shard.APART, 1 << 64)
+            for number in range(20):
+                self.assertEqual(sum(part.owns(number) for part in shards(of)), 1)
+
+    def test_more_shards_than_cases(self):
+        bounds = [part.bounds({"cases": 3}) for part in shards(5)]
+        self.assertEqual([run and run["cases"] for run in bounds], [None, 1, None, 1, 1])
+
+    def test_same_cases_as_the_whole(self):
+        """What two shards of a property met together is what the whole met."""
+        program = place.program("o2props")
+        if not program.exists():
+            self.skipTest(f"{place.shown(program)} is not built")
+
+        def situations(part):
+            run = transfer.Run("model", 9, prop="sg", **part.bounds({"cases": 1001}))
+            done = subprocess.run([program, "run", "sg", "--device", "model", *run.bounds(), "--seed", "9", "--json"],
+                                  stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=True)
+            found = json.loads(done.stdout)
+            return found["cases"], found["situations"]
+
+        whole, *parts = [situations(part) for part in (shard.Shard(), *shards(3))]
+        self.assertEqual(sum(cases for cases, _met in parts), whole[0])
+        for name, number in whole[1].items():
+            self.assertEqual(sum(met[name] for _cases, met in parts), number, name)
+
+    def test_fuzz_seeds(self):
+        seeds = [part.fuzz_seed((1 << 31) - 5, 31) for part in shards(100)]
+        self.assertEqual(len(set(seeds)), 100)
+        self.assertTrue(all(0 <= seed < 1 << 31 for seed in seeds))
+
+    def test_usage(self):
+        for text in ("0/2", "3/2", "1/0", "1/10001", "x", "1", "1/2/3", "-1/2", ""):
+            with self.assertRaises(ValueError):
+                shard.read(text)
+        for options in (["--shard", "1/2"], ["--shard", "3/2", "--seed", "1"]):
+            done = subprocess.run([place.ROOT / "ci" / "campaign", "--no-setup", *options], capture_output=True, check=False)
+            self.assertEqual(done.returncode, 2)
+
+    def test_main_and_secondaries(self):
+        """AFL++ of all shards works in one folder; a shard that comes again keeps what it had found."""
+        target = targets.read_targets()["sg_iov"]
+        with test_ci.tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            options = []
+            for part in shards(3):
+                engine = Afl(Plan(folder, folder, 1, 1, folder, folder, part))
+                engine.kept(target).mkdir(parents=True, exist_ok=True)
+                words, own = engine.instance(target, folder / "work", "out")
+                options.append(words[2])
+                (own / "queue").mkdir(parents=True)
+                (own / "queue" / "id:000001,src:0").write_text(str(part))
+                (own / "queue" / "id:000000,orig:0").write_text("given")
+                engine.instance(target, folder / "work", "out")
+                self.assertFalse(own.exists())
+                self.assertEqual(own.parent, folder / "sync" / "sg_iov")
+            self.assertEqual(options, ["-M", "-S", "-S"])
+            self.assertEqual({file.read_text() for file in (folder / "afl" / "sg_iov").iterdir()}, {"1/3", "2/3", "3/3"})
+
+
+class Merge(test_ci.TemporaryFolder):
+    def shard(self, index, of, *rows, **changes):
+        folder = self.folder / str(index)
+        output.prepare(folder)
+        report = replace(test_ci.report_of(*rows), shard=shard.Shard(index, of),
+                         command=f"ci/campaign --seed 7 --shard {index}/{of} --report {folder}", **changes)
+        output.write(report, folder)
+        return folder
+
+    def merge(self, *words):
+        done = subprocess.run([MERGE, "--report", self.folder / "merged", *words], capture_output=True, text=True, check=False)
+        path = self.folder / "merged" / "report.json"
+        return done, json.loads(path.read_text()) if path.exists() else None
+
+    def loop(self, moved, **changes):
+        return Row("property", "loop", "loopverbs", 2.0, figures=test_ci.props_result(moved=moved), **changes)
+
+    def test_counts_add_up(self):
+        done, report = self.merge(self.shard(1, 2, self.loop(900), test_ci.fuzz_row()),
+                                  self.shard(2, 2, self.loop(100), test_ci.fuzz_row()))
+        self.assertEqual((done.returncode, report["status"]), (0, 0), done.stdout + done.stderr)
+        rows = {row["name"]: row for row in report["rows"]}
+        self.assertEqual(rows["loopverbs"]["figures"]["moved"], 1000)
+        self.assertEqual(rows["loopverbs"]["figures"]["pairs"]["fmr"]["global"], 200)
+        self.assertEqual(rows["loopverbs"]["figures"]["seed"], "0x1")
+        self.assertEqual(rows["loopverbs"]["figures"]["version"], 1)
+        self.assertEqual(rows["sg_iov"]["figures"]["execs"], 246912)
+        self.assertEqual(rows["sg_iov"]["figures"]["edges"], 321)
+        self.assertEqual(rows["shards of the campaign"]["figures"]["what"], "2 of 2")
+        for name in ("report.txt", "index.html", "junit.xml"):
+            self.assertTrue((self.folder / "merged" / name).is_file(), name)
+        self.assertEqual(tree.parse(self.folder / "merged" / "junit.xml").getroot().findall(".//failure"), [])
+
+    def found(self, index, case, title):
+        """A row with a finding that has files, as a campaign would have written them."""
+        failures = Failures(self.folder / str(index) / "failures")
+        source = self.folder / "transfer-1"
+        source.write_bytes(case)
+        copy = failures.copy("loop", source)
+        return failures.keep("loop", "transfer-1", title, f"o2props replay {place.shown(copy)}", ["wrong"], [copy])
+
+    def test_findings_by_cause(self):
+        folders = []
+        for index, case, title in ((1, b"12345", "wrong byte 17"), (2, b"1", "wrong byte 4"), (3, b"12", "hangs")):
+            folder = self.shard(index, 3)
+            row = self.loop(1, findings=[self.found(index, case, title)])
+            report = replace(test_ci.report_of(row), shard=shard.Shard(index, 3))
+            output.write(report, folder)
+            folders.append(folder)
+        done, report = self.merge(*folders)
+        self.assertEqual(done.returncode, 1)
+        found = [finding for row in report["rows"] for finding in row["findings"]]
+        self.assertEqual([finding["title"] for finding in found], ["wrong byte 4", "hangs"])  # the smallest case stands first
+        self.assertIn("as well in shard 1/3", "\n".join(found[0]["lines"]))
+        shutil.rmtree(self.folder / "1")
+        for finding in found:
+            for name in finding["files"]:
+                self.assertTrue((place.ROOT / name).is_file(), name)
+            case = place.ROOT / finding["replay"].split()[-1]
+            self.assertIn(case.read_bytes(), (b"1", b"12"))
+            self.assertIn(finding["replay"], (place.ROOT / finding["files"][1]).read_text())
+
+    def test_missing_and_broken(self):
+        """Nothing of the shards that are there is lost, and what is not there is said."""
+        first, third = self.shard(1, 4, self.loop(900)), self.shard(3, 4, self.loop(1))
+        (self.folder / "empty").mkdir()
+        unfinished = self.folder / "unfinished"
+        output.prepare(unfinished)
+        again = self.folder / "again"
+        shutil.copytree(first, again)
+        done, report = self.merge(first, third, self.folder / "empty", unfinished, again)
+        self.assertEqual(done.returncode, 1)
+        for words in ("shard 2/4 is missing", "shard 4/4 is missing", "empty: report.json cannot be read",
+                      "unfinished: its campaign has not ended", "again: shard 1/4 is in", "ci/campaign --seed 7 --shard 2/4\n"):
+            self.assertIn(words, done.stdout)
+        self.assertEqual([row["figures"]["moved"] for row in report["rows"] if row["name"] == "loopverbs"], [901])
+
+    def test_cut_off(self):
+        folder = self.shard(1, 2, self.loop(900))
+        text = (folder / "report.json").read_text()
+        for broken in (text[:len(text) // 2], "[]", text.replace('"rows"', '"row"'), text.replace('"version": 1,\n "comm', '"version": 9,\n "comm')):
+            (folder / "report.json").write_text(broken)
+            done, _report = self.merge(folder)
+            self.assertEqual(done.returncode, 1, broken[:80])
+            self.assertIn("no shard can be read: ", done.stderr)
+
+    def test_what_could_not_run(self):
+        absent = Row("property", "rxe", "soft-RoCE", reason="no qemu")
+        here = Row("property", "rxe", "soft-RoCE", 1.0, figures=test_ci.props_result())
+        done, report = self.merge(self.shard(1, 2, absent), self.shard(2, 2, here))
+        self.assertEqual((done.returncode, report["status"]), (77, 77))
+        self.assertIn("shard 1/2: no qemu", done.stdout)
+
+    def test_usage(self):
+        of_two, other_seed = self.shard(1, 2), self.shard(2, 2, seed=8)
+        for words in ([], [of_two, other_seed], [of_two, self.shard(3, 3)], ["--report", of_two, of_two],
+                      ["--corpora", self.folder / "none", of_two], ["--report", "/", of_two]):
+            done, _report = self.merge(*words)
+            self.assertEqual(done.returncode, 2, words)
+
+    @unittest.skipUnless(place.program("fuzz_wire_parts", "libfuzzer").exists(), "preset libfuzzer is not built")
+    def test_corpora(self):
+        """What adds nothing goes; with --corpora the engines' folders go as well."""
+        target = targets.read_targets()["wire_parts"]
+        known = target.corpus_files()[0].read_bytes()
+        shared = self.folder / "corpora"
+        for engine, name in (("libfuzzer", "a"), ("afl", "b")):
+            (shared / engine / "wire_parts").mkdir(parents=True)
+            (shared / engine / "wire_parts" / name).write_bytes(known)
+        queue = shared / "sync" / "wire_parts" / "out-1-of-2" / "queue"
+        queue.mkdir(parents=True)
+        (queue / "id:000000").write_bytes(known)
+        done, report = self.merge("--corpora", shared, self.shard(1, 1))
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertEqual([row["figures"]["what"] for row in report["rows"] if row["step"] == "corpora"], ["3 inputs, 0 kept"])
+        self.assertEqual([path.name for path in shared.iterdir()], ["merged"])
+        corpora.write(shared / "merged" / "wire_parts", [b"x"])
+        self.assertEqual(len(list((shared / "merged" / "wire_parts").iterdir())), 1)
+
+
+if __name__ == "__main__":
+    sys.exit(test_ci.main(sys.modules[__name__]))
