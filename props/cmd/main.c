@@ -367,6 +367,8 @@ int main(int argc, char **argv)
 	first = o2_props_parse(argc, argv, &a);
 	if (first <= 0)
 		return first < 0 ? O2_PROPS_EXIT_USAGE : 0;
+	if (a.version)
+		return puts("o2props " O2_VERSION) < 0;
 	if (check_arguments(argc - first, argv + first) != 0)
 		return O2_PROPS_EXIT_USAGE;
 	command = argv[first];

@@ -60,6 +60,7 @@ static const struct o2_option option_table[] = {
 	{"mutant", "NAME", "switch on a deliberate defect (only in o2props-mutants)", O2_TEXT(mutant)},
 	{"mutant-counts", "FILE", "count there how often it was reached and triggered",
 	 O2_TEXT(mutant_counts)},
+	{"version", NULL, "the version", O2_FLAG(version)},
 	{0},
 };
 

@@ -19,6 +19,7 @@ struct o2_props_arguments {
 	const char *connect; /* "direct", "cm" or "processes" */
 	int64_t gid_index;   /* -1: o2_props_gid_index */
 	bool json;
+	bool version;
 	const char *json_path;
 	const char *mutant;
 	const char *mutant_counts;

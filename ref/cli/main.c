@@ -5,10 +5,6 @@
 
 #include "cli/cli.h"
 
-#ifndef O2_VERSION
-#define O2_VERSION "0.1.0"
-#endif
-
 static const struct {
 	const char *name;
 	int (*run)(int argc, char **argv);

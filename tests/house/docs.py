@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
 """README.md and docs/ hold together: every path that they name exists, every link leads somewhere, its section included,
-and no line of text is longer than 100 columns (rows of tables and quoted output are as long as they are).
+and no line of text is longer than 100 columns (rows of tables and quoted output are as long as they are). README.md leads
+to every page. docs/changes.md begins with the version that CMakeLists.txt has, and pages and manuals name no other.
 
 The last line is "N passed, N failed", a page and rule each.
 """
@@ -16,6 +17,9 @@ COLUMNS = 100
 NAMED = re.compile(r"`((?:ref|props|tests|ci|fuzz|corpus|docs)/[A-Za-z0-9_./*-]+)`")
 STANDS_FOR_ANY = re.compile(r"[A-Z]{2,}")
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
+VERSION = re.search(r"^project\(o2ref VERSION (\S+)", (ROOT / "CMakeLists.txt").read_text(encoding="utf-8"), re.M)[1]
+# The file name of the package, and the last line of a manual page.
+OURS = re.compile(r"(?:\bo2ref_|^\.Os o2ref ?)([0-9.]*[0-9])?", re.M)
 
 
 def sections(page):
@@ -50,12 +54,26 @@ def long_lines(page, text):
             if len(line) > COLUMNS and not line.startswith(("|", "    ", "\t"))]
 
 
+def wrong_versions(page, text):
+    found = [version for version in OURS.findall(text) if version != VERSION and (version or page.suffix != ".md")]
+    if page.name == "changes.md":
+        found += [head for head in re.findall(r"^## (\S+)", text, re.M)[:1] if head != VERSION]
+    return found
+
+
+def pages_not_linked(page, text):
+    linked = {target.partition("#")[0] for target in LINK.findall(text)}
+    return [f"docs/{name.name}" for name in sorted((ROOT / "docs").glob("*.md"))
+            if page.name == "README.md" and f"docs/{name.name}" not in linked]
+
+
 def main():
     pages = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+    manuals = sorted((ROOT / "docs" / "man").iterdir())
     passed = failed = 0
-    for page in pages:
+    for page in pages + manuals:
         text = page.read_text(encoding="utf-8")
-        for rule in (missing_paths, dead_links, long_lines):
+        for rule in (missing_paths, dead_links, long_lines, pages_not_linked, wrong_versions)[0 if page in pages else -1:]:
             wrong = rule(page, text)
             passed, failed = passed + (not wrong), failed + bool(wrong)
             for what in wrong:
