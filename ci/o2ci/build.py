@@ -50,13 +50,12 @@ def build(children, failures, preset, targets=()):
     environment = {"AFL_QUIET": "1", "NINJA_STATUS": "[%f/%t] "}
     for command in commands:
         outcome = children.run(step, command, cwd=place.ROOT, env=environment, timeout=BUILD_TIMEOUT_S, every=SHOW_S)
-        row.seconds += outcome.seconds
+        row.ran(outcome, f"cmake --preset {preset} && cmake --build --preset {preset}")
         if outcome.status != 0:
             lines = failure_in(outcome.text().splitlines())
             for line in lines:
                 children.say(step, line)
-            replay = f"cmake --preset {preset} && cmake --build --preset {preset}"
-            row.findings.append(failures.keep(step, "failed", f"the build of preset {preset} failed", replay, lines))
+            row.findings.append(failures.keep(step, "failed", f"the build of preset {preset} failed", row.again, lines))
             return row
     children.say(step, f"built in {row.seconds:.0f} s")
     return row

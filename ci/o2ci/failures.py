@@ -26,8 +26,8 @@ class Failures:
         shutil.copyfile(source, target)
         return target
 
-    def keep(self, step, name, title, replay, lines=(), files=()):
-        """Write the .txt and return the Finding."""
+    def keep(self, step, name, title, replay, lines=(), files=(), cause=""):
+        """Write the .txt and return the Finding.  The first of the files is the case."""
         self.folder.mkdir(parents=True, exist_ok=True)
         text = self.path(step, name + ".txt")
         number = 1
@@ -37,4 +37,5 @@ class Failures:
         body = [f"step:    {step}", f"found:   {title}", f"replay:  {replay}"]
         body += [f"file:    {place.shown(file)}" for file in files]
         text.write_text("\n".join([*body, "", *lines]) + "\n", encoding="utf-8")
-        return Finding(step, title, replay, list(lines), [place.shown(file) for file in [*files, text]])
+        size = Path(files[0]).stat().st_size if files else None
+        return Finding(step, title, replay, list(lines), [place.shown(file) for file in [*files, text]], cause, size)

@@ -5,7 +5,7 @@ import json
 import sys
 from pathlib import Path
 
-from . import place
+from . import cause, place, process
 from .result import EXIT_CANNOT_RUN, Row
 from .shard import Shard
 
@@ -50,8 +50,8 @@ def execute(children, failures, work, seconds, seed, shard=Shard(), corpora=None
 
 
 def rows_of(failures, report, whole, outcome):
-    rows = [canary_row(failures, entry) for entry in report["canary"]]
-    rows += [target_row(failures, result, report["seed"]) for result in report["results"]]
+    rows = [canary_row(failures, entry, outcome) for entry in report["canary"]]
+    rows += [target_row(failures, result, report["seed"], outcome) for result in report["results"]]
     rows.sort(key=lambda row: (row.group != "harness", row.name))
     absent = set(report["not_built"])
     ran = [(result["target"], result["engine"]) for result in report["results"]]
@@ -67,19 +67,27 @@ def rows_of(failures, report, whole, outcome):
     return rows
 
 
-def canary_row(failures, entry):
+def part_row(group, step, name, entry, outcome, again):
+    """The row of a part of what ci/fuzz ran."""
+    ran = process.Outcome(0, entry["seconds"], outcome.log, began=outcome.began + entry.get("began", 0))
+    return Row(group, step, name).ran(ran, again)
+
+
+def canary_row(failures, entry, outcome):
     """The planted defect has to be found; not finding it is the finding."""
     name = f"planted defect (canary) under {entry['engine']}"
-    row = Row("harness", "canary", name, entry["seconds"], figures=dict(entry))
+    row = part_row("harness", "canary", name, entry, outcome, "ci/fuzz --canary")
+    row.figures = {key: value for key, value in entry.items() if key != "began"}
     if not entry["found"]:
-        row.findings.append(failures.keep("canary", entry["engine"], f"{name}: not found", "ci/fuzz --canary"))
+        row.findings.append(failures.keep("canary", entry["engine"], f"{name}: not found", row.again))
     return row
 
 
-def target_row(failures, result, seed):
-    figures = {key: value for key, value in result.items() if key not in ("findings", "error")}
-    row = Row("fuzz", "fuzz", result["target"], result["seconds"], figures=figures)
+def target_row(failures, result, seed, outcome):
     again = f"ci/fuzz --target {result['target']} --engine {result['engine']} --seed {seed}"
+    row = part_row("fuzz", "fuzz", result["target"], result, outcome, again)
+    row.figures = {key: value for key, value in result.items() if key not in ("findings", "error", "began", "curve")}
+    row.figures["curves"] = [{"seed": seed, "points": result.get("curve", [])}]
     if result["error"]:
         title = f"{result['target']} under {result['engine']} could not be fuzzed: {result['error']}"
         row.findings.append(failures.keep("fuzz", f"{result['target']}-{result['engine']}", title, again))
@@ -91,5 +99,6 @@ def target_row(failures, result, seed):
         replayer = place.shown(place.program(f"fuzz_{result['target']}_replay"))
         replay = f"{replayer} {place.shown(copy)}" if copy else found["replay"]
         title = f"{found['kind']} in {result['target']} under {result['engine']}: {found['summary']}"
-        row.findings.append(failures.keep("fuzz", Path(found["file"]).name, title, replay, lines, [copy] if copy else []))
+        row.findings.append(failures.keep("fuzz", Path(found["file"]).name, title, replay, lines, [copy] if copy else [],
+                                          cause=cause.of_report("\n".join(lines)) or cause.of_signature(row.name, found["summary"])))
     return row

@@ -25,13 +25,13 @@ def mutants(children, failures, work):
     command = [place.ROOT / "tests" / "system" / "mutants.py", "--device", "loop", "--program", place.program("o2props-mutants"),
                "--json", file]
     outcome = children.run("mutants", command, cwd=place.ROOT, timeout=TIMEOUT_S)
-    row = Row("harness", "mutants", "deliberate defects on loopverbs", outcome.seconds)
+    row = Row("harness", "mutants", "deliberate defects on loopverbs").ran(outcome, "tests/system/mutants.py --device loop")
     report = read_json(file, "o2ref/mutants")
     if report is not None:
         row.figures = {"caught": report["caught"], "of": report["of"], "mutants": report["mutants"]}
     if outcome.status != 0 or report is None:
         title = f"tests/system/mutants.py: {outcome.last_line()} (status {outcome.status})"
-        row.findings.append(failures.keep("mutants", "missed", title, "tests/system/mutants.py --device loop", outcome.tail(40)))
+        row.findings.append(failures.keep("mutants", "missed", title, row.again, outcome.tail(40)))
     return row
 
 
@@ -42,12 +42,12 @@ def all_mutants(children, failures, work):
     program = place.program("o2props-mutants")
     command = [place.ROOT / "ci" / "mutants", "--no-build", "--program", program, "--json", file]
     outcome = children.run("mutants", command, cwd=place.ROOT, timeout=ALL_TIMEOUT_S)
-    row = Row("harness", "mutants", "all deliberate defects, each from three seeds", outcome.seconds)
+    row = Row("harness", "mutants", "all deliberate defects, each from three seeds").ran(outcome, "ci/mutants")
     report = read_json(file, "o2ref/mutant_table")
     if report is not None:
         killed = [mutant for mutant in report["mutants"] if all(run["how"] != "missed" for run in mutant["runs"])]
         row.figures = {"caught": len(killed), "of": len(report["mutants"]), "summary": report["summary"]}
     if outcome.status != 0 or report is None:
         title = f"ci/mutants: {outcome.last_line()} (status {outcome.status})"
-        row.findings.append(failures.keep("mutants", "all-missed", title, "ci/mutants", outcome.tail(80)))
+        row.findings.append(failures.keep("mutants", "all-missed", title, row.again, outcome.tail(80)))
     return row

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""One report of those of several shards: rows with their figures added up, findings by cause, what is missing."""
+"""One report of those of several shards: rows with their figures added up, all findings, what is missing."""
 
 import re
 import shutil
@@ -49,30 +49,6 @@ def figures_of(rows):
     return figures
 
 
-def cause(finding):
-    """What findings of one cause have in common: the same defect shows with many values."""
-    return re.sub(r"0x[0-9a-f]+|\d+", "N", finding.title)
-
-
-def by_cause(found):
-    """Of [(shard, finding)] one finding for each cause, that of the shortest case; the others are lines of it."""
-    groups = {}
-    for shard, finding in found:
-        groups.setdefault(cause(finding), []).append((shard, finding))
-    merged = []
-    for group in groups.values():
-        group.sort(key=lambda pair: case_bytes(pair[1]))
-        (shard, first), others = group[0], group[1:]
-        lines = [*first.lines, f"found in shard {shard}", *(f"as well in shard {other}: {finding.replay}" for other, finding in others)]
-        merged.append(replace(first, lines=lines, files=[name for _shard, finding in group for name in finding.files]))
-    return merged
-
-
-def case_bytes(finding):
-    file = place.ROOT / finding.files[0] if finding.files else None
-    return file.stat().st_size if file and file.is_file() else 1 << 62
-
-
 def taken(folder, shard, finding, failures):
     """The finding with its files copied out of its shard's report, and named so wherever it names them."""
     names = {}
@@ -95,8 +71,14 @@ def taken(folder, shard, finding, failures):
         if name.endswith(".txt"):
             path = place.ROOT / name
             path.write_text(renamed(path.read_text(encoding="utf-8", errors="replace")), encoding="utf-8")
-    return Finding(finding.step, finding.title, renamed(finding.replay), [renamed(line) for line in finding.lines],
-                   [names.get(name, name) for name in finding.files])
+    lines = [*(renamed(line) for line in finding.lines), f"found in shard {shard}"]
+    return replace(finding, replay=renamed(finding.replay), lines=lines, files=[names.get(name, name) for name in finding.files])
+
+
+def run_of(folder, shard, run):
+    """A run with its shard, and its log where that is now."""
+    log = Path(folder).resolve() / "log" / Path(run["log"]).name
+    return {**run, "log": place.shown(log) if log.is_file() else "", "shard": str(shard)}
 
 
 def row_key(row):
@@ -111,10 +93,11 @@ def merged_rows(parts, failures):
             rows.setdefault(row_key(row), []).append((shard, folder, row))
     merged = []
     for (group, step, name, _engine), of in rows.items():
-        found = [(shard, taken(folder, shard, finding, failures)) for shard, folder, row in of for finding in row.findings]
+        found = [taken(folder, shard, finding, failures) for shard, folder, row in of for finding in row.findings]
         reasons = [f"shard {shard}: {row.reason}" for shard, _folder, row in of if row.reason]
-        merged.append(Row(group, step, name, sum(row.seconds for _shard, _folder, row in of), by_cause(found),
-                          "; ".join(reasons), figures_of([row for _shard, _folder, row in of])))
+        merged.append(Row(group, step, name, sum(row.seconds for _shard, _folder, row in of), found,
+                          "; ".join(reasons), figures_of([row for _shard, _folder, row in of]),
+                          [run_of(folder, shard, run) for shard, folder, row in of for run in row.runs], of[0][2].again))
     return merged
 
 

@@ -21,11 +21,11 @@ def hostile(children, failures):
 
 def script(children, failures, row, words, timeout_s):
     outcome = children.run(row.step, [place.ROOT / words[0], *words[1:]], cwd=place.ROOT, timeout=timeout_s)
-    row.seconds = outcome.seconds
+    row.ran(outcome, " ".join(words))
     row.figures = {"summary": outcome.last_line()}
     if outcome.status == EXIT_CANNOT_RUN:
         row.reason = outcome.last_line()
     elif outcome.status != 0:
         title = f"{words[0]}: {outcome.last_line()} (status {outcome.status})"
-        row.findings.append(failures.keep(row.step, "failed", title, " ".join(words), outcome.tail(60)))
+        row.findings.append(failures.keep(row.step, "failed", title, row.again, outcome.tail(60)))
     return row

@@ -13,7 +13,8 @@ def execute(children, failures, work, full):
     command = [place.ROOT / "tests" / "system" / "test_explore.py", *(["--full"] if full else []), "--json", file,
                place.program("o2props").parent]
     outcome = children.run("explore", command, cwd=place.ROOT, timeout=TIMEOUT_S)
-    row = Row("orders", "explore", "two ends, every order of events", outcome.seconds)
+    again = "tests/system/test_explore.py" + (" --full" if full else "") + " build/gcc"
+    row = Row("orders", "explore", "two ends, every order of events").ran(outcome, again)
     report = harness.read_json(file, "o2ref/explore")
     if report is not None:
         searches = [found[way] for found in report["rows"] for way in ("merged", "free") if found[way]]
@@ -21,6 +22,5 @@ def execute(children, failures, work, full):
                        "edges": sum(search["edges"] for search in searches), "rows": report["rows"]}
     if outcome.status != 0 or report is None:
         title = f"tests/system/test_explore.py: {outcome.last_line()} (status {outcome.status})"
-        again = "tests/system/test_explore.py" + (" --full" if full else "") + " build/gcc"
         row.findings.append(failures.keep("explore", "order", title, again, outcome.tail(40)))
     return row

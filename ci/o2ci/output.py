@@ -41,4 +41,4 @@ def write(report, folder):
     write_json(report.as_json(), folder)
     (folder / "report.txt").write_text(table.text(report) + "\n", encoding="utf-8")
     junit.write(report, folder / "junit.xml")
-    (folder / "index.html").write_text(page.html(report), encoding="utf-8")
+    (folder / "index.html").write_text(page.html(report, folder), encoding="utf-8")

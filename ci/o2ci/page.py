@@ -1,28 +1,40 @@
 # SPDX-License-Identifier: MIT
 """The report as one HTML page that needs nothing else."""
 
+import os
 from html import escape
+from urllib.parse import quote
 
-from . import table
+from . import cause, place, style, table, timeline
 from .result import CANNOT_RUN, FINDING, HELD
 
-STYLE = """
-body { font: 15px/1.5 system-ui, sans-serif; max-width: 70em; margin: 2em auto; padding: 0 1em; color: #222 }
-table { border-collapse: collapse; margin: 0.8em 0 }
-th, td { padding: 0.15em 0.9em; text-align: right; border-bottom: 1px solid #ddd }
-th { border-bottom: 2px solid #999 }
-.l { text-align: left }
-.held { color: #176b2c } .finding { color: #b00020; font-weight: bold } .cannot { color: #8a5a00 }
-pre { background: #f4f4f4; padding: 0.6em; overflow-x: auto }
-code { background: #f4f4f4; padding: 0.1em 0.3em }
-.note { color: #555; margin: 0.2em 0 }
-@media (prefers-color-scheme: dark) {
-  body { background: #1b1b1b; color: #ddd } pre, code { background: #2a2a2a } th, td { border-color: #444 }
-  .held { color: #6fcf87 } .finding { color: #ff7b8a } .cannot { color: #e0b060 } .note { color: #aaa }
-}
-"""
-
 CLASSES = {HELD: "held", FINDING: "finding", CANNOT_RUN: "cannot"}
+
+
+TAIL_LINES = 12
+
+
+class Links:
+    """Where the page's links lead: from its folder, so that a report can be moved as a whole."""
+
+    def __init__(self, report, folder):
+        self.folder = folder
+        self.rows = report.in_order()
+        self.numbers = {id(row): number for number, row in enumerate(self.rows)}
+        self.causes = cause.grouped(report.findings())
+        self.of_finding = {id(finding): number for number, found in enumerate(self.causes) for finding in found.all()}
+
+    def file(self, name, text=None):
+        """A file as findings and rows name it."""
+        target = quote(os.path.relpath(place.ROOT / name, self.folder))
+        return f'<a href="{escape(target)}">{escape(text or name)}</a>'
+
+    def of_row(self, row):
+        return f"#row-{self.numbers[id(row)]}"
+
+    def found(self, row):
+        """Where the verdict of a row with findings leads."""
+        return f"#cause-{self.of_finding[id(row.findings[0])]}"
 
 
 def cell(tag, text, left):
@@ -30,22 +42,66 @@ def cell(tag, text, left):
     return f"<{tag}{f' class={chr(34)}{classes}{chr(34)}' if classes else ''}>{escape(text)}</{tag}>"
 
 
-def section_html(section):
+def linked(row, text, links):
+    """The verdict of a row: to what was found, to its log, and to how it is repeated."""
+    words = f'<a class="finding" href="{links.found(row)}">{escape(text)}</a>' if row.findings else escape(text)
+    logs = "".join(f" {links.file(log, 'log')}" for log in row.logs())
+    return f'<td class="l {CLASSES[row.verdict]}">{words}{logs} <a href="{links.of_row(row)}">replay</a></td>'
+
+
+def section_html(section, links=None):
     last = len(section.headers) - 1
 
-    def line(tag, row):
-        return "<tr>" + "".join(cell(tag, text, i < section.left or i == last) for i, text in enumerate(row)) + "</tr>"
+    def line(tag, row, source=None):
+        cells = [cell(tag, text, i < section.left or i == last) for i, text in enumerate(row)]
+        if source is not None:
+            cells[0] = f'<td class="l {CLASSES[source.verdict]}">{escape(row[0])}</td>'  # the verdict may be out of sight
+            cells[last] = linked(source, row[last], links)
+        return "<tr>" + "".join(cells) + "</tr>"
 
-    rows = "\n".join([line("th", section.headers), *(line("td", row) for row in section.rows)])
+    sources = section.sources if links else []
+    sources = sources or [None] * len(section.rows)
+    rows = "\n".join([line("th", section.headers), *(line("td", *pair) for pair in zip(section.rows, sources))])
     notes = "".join(f'<p class="note">{escape(note)}</p>\n' for note in section.notes)
-    return f"<table>\n{rows}\n</table>\n{notes}"
+    return f'<div class="wide"><table>\n{rows}\n</table></div>\n{notes}'
 
 
-def finding_html(finding):
-    files = "".join(f"<br>file: <code>{escape(name)}</code>" for name in finding.files)
+def finding_html(finding, links):
+    files = "".join(f"<br>file: {links.file(name)}" for name in finding.files)
+    size = f", {finding.bytes:,} bytes" if finding.bytes is not None else ""
     lines = escape("\n".join(finding.lines))
-    return (f'<h3 class="finding">{escape(finding.title)}</h3>\n<p>step {escape(finding.step)}; replay: '
-            f"<code>{escape(finding.replay)}</code>{files}</p>\n<pre>{lines}</pre>\n")
+    return (f"<p>step {escape(finding.step)}{size}; replay: <code>{escape(finding.replay)}</code>{files}</p>\n"
+            + (f"<pre>{lines}</pre>\n" if lines else ""))
+
+
+def cause_html(number, found, links):
+    """The smallest case, and below it what else was found with the same cause."""
+    others = "".join(f"<details><summary>{escape(other.title)}</summary>\n{finding_html(other, links)}</details>\n"
+                     for other in found.others)
+    count = f'<p class="note">found {len(found.all())} times with this cause; the smallest case stands first</p>\n' if others else ""
+    return (f'<section id="cause-{number}"><h3 class="finding">{escape(found.first.title)}</h3>\n'
+            f"{count}{finding_html(found.first, links)}{others}</section>\n")
+
+
+def tail_of(log):
+    try:
+        lines = (place.ROOT / log).read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return []
+    return lines[-TAIL_LINES:]
+
+
+def row_html(row, links):
+    """How a row is repeated, and the end of its log, for a page that is read alone."""
+    again = f"<p>replay: <code>{escape(row.again)}</code></p>\n" if row.again else '<p class="note">no command repeats it alone</p>\n'
+    logs = "".join(f"<p>log: {links.file(log)}</p>\n" for log in row.logs())
+    # What many rows share would stand here many times.
+    tail = [line for log in row.logs() if row.group != "fuzz" for line in tail_of(log)]
+    shown = f"<details><summary>the end of the log</summary>\n<pre>{escape(chr(10).join(tail))}</pre></details>\n" if tail else ""
+    engine = f" under {row.figures['engine']}" if row.group == "fuzz" and "engine" in row.figures else ""
+    begin = f", began {timeline.clock(row.runs[0]['begin'])} after the start" if row.runs else ""
+    return (f'<section id="{links.of_row(row)[1:]}"><h3>{escape(row.name + engine)}</h3>\n<p class="{CLASSES[row.verdict]}">'
+            f"{row.verdict}, {row.seconds:.1f} s{begin}</p>\n{again}{logs}{shown}</section>\n")
 
 
 def situations_section(rows):
@@ -75,33 +131,58 @@ def refusals_section(rows):
 
 
 def verdict_html(report):
-    if report.findings():
-        return f'<p class="finding">{len(report.findings())} finding{"s" if len(report.findings()) > 1 else ""}</p>\n'
+    found, causes = len(report.findings()), len(cause.grouped(report.findings()))
+    if found:
+        together = f" of {causes} cause{'s' if causes > 1 else ''}" if causes < found else ""
+        return f'<p class="finding">{found} finding{"s" if found > 1 else ""}{together}</p>\n'
     if report.cannot_run():
         return '<p class="cannot">nothing found in what could run</p>\n'
     return '<p class="held">nothing found</p>\n'
 
 
-def html(report):
-    parts = [f"<h1>o2ref campaign</h1>\n{verdict_html(report)}<p>{escape(table.heading(report))}<br>started "
-             f"{escape(report.started)}<br>command <code>{escape(report.command)}</code></p>\n"]
-    for row in report.cannot_run():
-        parts.append(f'<p class="cannot">{CANNOT_RUN}: {escape(row.name)}: {escape(row.reason)}</p>\n')
-    if report.findings():
-        parts += ["<h2>Findings</h2>\n", *(finding_html(finding) for finding in report.findings())]
-    parts.append("<h2>Results</h2>\n")
-    parts += [section_html(section) for section in table.sections(report)]
+def situations_html(report):
     found = [part for part in (situations_section(report.rows), model_situations_section(report.rows)) if part.rows]
-    if found:
-        parts += ["<h2>Situations that occurred</h2>\n", *map(section_html, found)]
-    refusals = refusals_section(report.rows)
-    if refusals.rows:
-        parts += ["<h2>Refusals that occurred</h2>\n", section_html(refusals)]
-    crosses = [section_html(section(row)) for row in report.in_order() if row.figures.get("cross")
-               for section in (table.cross_section, table.polarity_section)]
-    if crosses:
-        parts += ["<h2>The cross table</h2>\n", *crosses]
-    versions = table.Section(["version of", ""], [[name, text] for name, text in report.versions.items()])
-    parts += ["<h2>Versions</h2>\n", section_html(versions)]
-    return ('<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>o2ref campaign</title>\n'
-            f"<style>{STYLE}</style></head>\n<body>\n{''.join(parts)}</body></html>\n")
+    return "".join(map(section_html, found))
+
+
+def refusals_html(report):
+    section = refusals_section(report.rows)
+    return section_html(section) if section.rows else ""
+
+
+def crosses_html(report):
+    return "".join(section_html(section(row)) for row in report.in_order() if row.figures.get("cross")
+                   for section in (table.cross_section, table.polarity_section))
+
+
+def versions_html(report):
+    return section_html(table.Section(["version of", ""], [[name, text] for name, text in report.versions.items()]))
+
+
+def parts(report, links):
+    """[(anchor, title, what stands there)]; what is empty is left out."""
+    return [("findings", "Findings", "".join(cause_html(number, found, links) for number, found in enumerate(links.causes))),
+            ("results", "Results", "".join(section_html(section, links) for section in table.sections(report))),
+            ("time", "Time line", timeline.html(links.rows)),
+            ("situations", "Situations that occurred", situations_html(report)),
+            ("refusals", "Refusals that occurred", refusals_html(report)),
+            ("cross", "The cross table", crosses_html(report)),
+            ("rows", "Replays and logs", "".join(row_html(row, links) for row in links.rows)),
+            ("versions", "Versions", versions_html(report))]
+
+
+def head_html(report):
+    cannot = "".join(f'<p class="cannot">{CANNOT_RUN}: {escape(row.name)}: {escape(row.reason)}</p>\n'
+                     for row in report.cannot_run())
+    return (f"<h1>o2ref campaign</h1>\n{verdict_html(report)}<p>{escape(table.heading(report))}<br>started "
+            f"{escape(report.started)}<br>command <code>{escape(report.command)}</code></p>\n{cannot}")
+
+
+def html(report, folder=place.BUILD / "report"):
+    """folder: where the page will stand."""
+    shown = [part for part in parts(report, Links(report, folder)) if part[2]]
+    contents = "".join(f'<a href="#{anchor}">{title}</a> ' for anchor, title, _ in shown)
+    body = "".join(f'<h2 id="{anchor}">{title}</h2>\n{inside}' for anchor, title, inside in shown)
+    return ('<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+            '<meta name="viewport" content="width=device-width, initial-scale=1"><title>o2ref campaign</title>\n'
+            f"<style>{style.sheet()}</style></head>\n<body>\n{head_html(report)}<nav>{contents}</nav>\n{body}</body></html>\n")

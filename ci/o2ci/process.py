@@ -23,6 +23,7 @@ class Outcome:
     seconds: float
     log: Path
     timed_out: bool = False
+    began: float = 0.0  # seconds after the first program could
 
     def text(self):
         return self.log.read_text(encoding="utf-8", errors="replace")
@@ -38,6 +39,7 @@ class Children:
     def __init__(self, log_dir):
         self.log_dir = Path(log_dir)
         self.log_dir.mkdir(parents=True, exist_ok=True)
+        self.created = time.monotonic()
         self.lock = threading.Lock()
         self.running = set()
         self.logs = set()
@@ -77,7 +79,7 @@ class Children:
         if self.stopping:
             raise Stopped
         status = status if status >= 0 else 128 - status
-        return Outcome(status, time.monotonic() - started, log, late.is_set())
+        return Outcome(status, time.monotonic() - started, log, late.is_set(), started - self.created)
 
     def start(self, command, cwd, env):
         with self.lock:

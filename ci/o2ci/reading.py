@@ -31,9 +31,11 @@ def document(folder):
 
 
 def row_of(row):
-    findings = [Finding(**{key: found[key] for key in ("step", "title", "replay", "lines", "files")})
-                for found in row["findings"]]
-    return Row(row["group"], row["step"], row["name"], row["seconds"], findings, row["reason"] or "", row["figures"])
+    """A row without runs and a finding without a cause are those of an older report."""
+    findings = [Finding(**{key: found[key] for key in ("step", "title", "replay", "lines", "files")}, cause=found.get("cause", ""),
+                        bytes=found.get("bytes")) for found in row["findings"]]
+    return Row(row["group"], row["step"], row["name"], row["seconds"], findings, row["reason"] or "", row["figures"],
+               row.get("runs", []), row.get("again") or "")
 
 
 def read(folder):

@@ -4,6 +4,7 @@
 import hashlib
 from dataclasses import asdict, dataclass, field
 
+from . import place
 from .shard import Shard
 
 HELD = "held"
@@ -26,6 +27,8 @@ class Finding:
     replay: str
     lines: list = field(default_factory=list)
     files: list = field(default_factory=list)  # in failures/, the .txt last
+    cause: str = ""  # findings with the same are shown as one (cause.py); "": the title
+    bytes: int | None = None  # of the case, where there is a file of it
 
 
 @dataclass
@@ -37,6 +40,8 @@ class Row:
     findings: list = field(default_factory=list)
     reason: str = ""  # why it could not run
     figures: dict = field(default_factory=dict)
+    runs: list = field(default_factory=list)  # of its programs: {"begin", "seconds", "log"}, after merging "shard"
+    again: str = ""  # the command that repeats it
 
     @property
     def verdict(self):
@@ -44,10 +49,21 @@ class Row:
             return FINDING
         return CANNOT_RUN if self.reason else HELD
 
+    def ran(self, outcome, again=""):
+        """A program (process.Outcome) ran for this row; it may be one of several."""
+        self.seconds += outcome.seconds
+        self.runs.append({"begin": round(outcome.began, 1), "seconds": round(outcome.seconds, 1), "log": place.shown(outcome.log)})
+        self.again = self.again or again
+        return self
+
+    def logs(self):
+        """Paths as a reader in the repository's root would type them."""
+        return list(dict.fromkeys(run["log"] for run in self.runs if run["log"]))
+
     def as_json(self):
         return {"group": self.group, "step": self.step, "name": self.name, "verdict": self.verdict,
-                "seconds": round(self.seconds, 1), "reason": self.reason or None, "figures": self.figures,
-                "findings": [asdict(finding) for finding in self.findings]}
+                "seconds": round(self.seconds, 1), "reason": self.reason or None, "runs": self.runs, "again": self.again or None,
+                "figures": self.figures, "findings": [asdict(finding) for finding in self.findings]}
 
 
 @dataclass

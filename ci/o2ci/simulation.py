@@ -19,19 +19,20 @@ def run_of(seed, operations, mutant="", first=0):
 def execute(children, failures, seed, operations, work, mutant="", first=0):
     run = run_of(seed, operations, mutant, first)
     if not run.program_path().is_file():
-        return row_of([], reason=f"preset {PRESET} was not built")
+        return row_of(run, [], reason=f"preset {PRESET} was not built")
     return judge(failures, run, [transfer.execute(children, failures, run, work / number) for number in ("1", "2")])
 
 
-def row_of(rows, **words):
-    return Row("simulation", STEP, "two or three ends, ASan and UBSan", sum(row.seconds for row in rows), **words)
+def row_of(run, rows, **words):
+    return Row("simulation", STEP, "two or three ends, ASan and UBSan", sum(row.seconds for row in rows),
+               runs=[program for row in rows for program in row.runs], again=run.whole(run.device_words), **words)
 
 
 def judge(failures, run, rows):
     """One row of the two."""
     first, second = ({key: row.figures.get(key) for key in SAME} for row in rows)
     figures = {**rows[0].figures, "runs": len(rows), "same": first == second}
-    row = row_of(rows, figures=figures, findings=next((each.findings for each in rows if each.findings), []))
+    row = row_of(run, rows, figures=figures, findings=next((each.findings for each in rows if each.findings), []))
     if not row.findings and first != second:
         lines = [f"{key}: first {first[key]}, then {second[key]}" for key in SAME if first[key] != second[key]]
         title = f"{run.title}: the second run from the same seed is another"

@@ -3,6 +3,7 @@
 
 from dataclasses import dataclass, field
 
+from . import cause
 from .result import CANNOT_RUN
 from .transfer import MTU_BYTES, WAYS
 
@@ -16,6 +17,7 @@ class Section:
     rows: list
     notes: list = field(default_factory=list)
     left: int = 1  # so many columns, and the last, are text and stand left
+    sources: list = field(default_factory=list)  # of each row the Row that it shows, where it is one
 
 
 def count(number):
@@ -37,7 +39,8 @@ def sections(report):
 
 
 def builds(rows):
-    return Section(["build", "seconds", "verdict"], [[row.name, f"{row.seconds:.0f}", row.verdict] for row in rows])
+    return Section(["build", "seconds", "verdict"], [[row.name, f"{row.seconds:.0f}", row.verdict] for row in rows],
+                   sources=rows)
 
 
 def property_section(rows):
@@ -51,7 +54,7 @@ def property_section(rows):
             numbers = ["-"] * 4
         lines.append([row.name, *numbers, f"{row.seconds:.0f}", row.verdict])
     headers = ["transfer, byte-exact, on", "cases", "moved", "MiB", "refused as foretold", "seconds", "verdict"]
-    return Section(headers, lines, [note for row in rows for note in device_notes(row)])
+    return Section(headers, lines, [note for row in rows for note in device_notes(row)], sources=rows)
 
 
 def model_section(rows):
@@ -60,7 +63,7 @@ def model_section(rows):
         met = row.figures.get("situations", {}).values()
         numbers = [count(row.figures["cases"]), f"{sum(map(bool, met))} of {len(met)}"] if met else ["-"] * 2
         lines.append([row.name, *numbers, f"{row.seconds:.0f}", row.verdict])
-    return Section(["property, against a model", "cases", "situations met", "seconds", "verdict"], lines)
+    return Section(["property, against a model", "cases", "situations met", "seconds", "verdict"], lines, sources=rows)
 
 
 def simulation_section(rows):
@@ -71,7 +74,7 @@ def simulation_section(rows):
         lines.append([row.name, *numbers, f"{sum(map(bool, met))} of {len(met)}", f"{row.seconds:.0f}", row.verdict])
         if figures.get("same") and "trace" in figures:
             notes.append(f"run {figures['runs']} times from seed {figures['seed']}: each time trace {figures['trace']}")
-    return Section(["simulation", "operations", "cases", "events", "situations met", "seconds", "verdict"], lines, notes)
+    return Section(["simulation", "operations", "cases", "events", "situations met", "seconds", "verdict"], lines, notes, sources=rows)
 
 
 def orders_section(rows):
@@ -79,7 +82,7 @@ def orders_section(rows):
     for row in rows:
         numbers = [count(row.figures[key]) if key in row.figures else "-" for key in ("searches", "states", "edges")]
         lines.append([row.name, *numbers, f"{row.seconds:.0f}", row.verdict])
-    return Section(["all states", "searches", "states", "edges", "seconds", "verdict"], lines)
+    return Section(["all states", "searches", "states", "edges", "seconds", "verdict"], lines, sources=rows)
 
 
 def packets(figures):
@@ -174,7 +177,7 @@ def harness_section(rows):
         else:
             what = figures.get("what", "-")
         lines.append([row.name, what, f"{row.seconds:.0f}", row.verdict])
-    return Section(["the harness itself", "", "seconds", "verdict"], lines, left=2)
+    return Section(["the harness itself", "", "seconds", "verdict"], lines, left=2, sources=rows)
 
 
 def fuzz_section(rows):
@@ -184,7 +187,7 @@ def fuzz_section(rows):
         numbers = [count(figures[key]) if key in figures else "-" for key in ("execs", "execs_per_sec", "edges")]
         lines.append([row.name, figures.get("engine", "-"), *numbers, f"{row.seconds:.0f}", row.verdict])
     headers = ["fuzz target", "engine", "executions", "per second", "edges", "seconds", "verdict"]
-    return Section(headers, lines, left=2)
+    return Section(headers, lines, left=2, sources=rows)
 
 
 def render(section):
@@ -211,8 +214,12 @@ def ending(report):
     lines = []
     for row in report.cannot_run():
         lines.append(f"{CANNOT_RUN}: {row.name}: {row.reason}")
-    for finding in report.findings():
-        lines += [f"FINDING {finding.title}", *(f"  {line.strip()}" for line in finding.lines[:3]), f"  replay: {finding.replay}"]
+    for found in cause.grouped(report.findings()):
+        first = found.first
+        lines += [f"FINDING {first.title}", *(f"  {line.strip()}" for line in first.lines[:3])]
+        for other in found.others:
+            lines += [f"  the same cause: {other.title}", f"    replay: {other.replay}"]
+        lines.append(f"  replay: {first.replay}")
     if not report.findings():
         lines.append("nothing found" + (" in what could run" if report.cannot_run() else ""))
     return lines

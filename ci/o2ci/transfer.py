@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import Path
 
-from . import place
+from . import cause, place
 from .result import EXIT_CANNOT_RUN, Row
 
 TRANSFER = "transfer"
@@ -52,6 +52,11 @@ class Run:
     @property
     def moves(self):
         return self.prop == TRANSFER
+
+    @property
+    def device_words(self):
+        """As --device takes it."""
+        return "rxa,rxb" if self.device in IN_GUEST else self.device
 
     @property
     def step(self):
@@ -148,7 +153,7 @@ def execute(children, failures, run, work):
 
 
 def judge(failures, run, outcome, work):
-    row = Row("property" if run.moves else "model", run.step, run.name, outcome.seconds)
+    row = Row("property" if run.moves else "model", run.step, run.name).ran(outcome, run.whole(run.device_words))
     result = read_result(work / "result.json")
     text = outcome.text()
     if result is not None:
@@ -190,7 +195,7 @@ def left_in_devices(failures, run, held):
         return []  # a host's devices may have other users
     lines = [f"{when}: {held[when]}" for when in ("before", "after")]
     title = f"{run.title}: the devices hold other objects after the run than before"
-    return [failures.keep(run.step, "resources", title, run.whole("rxa,rxb"), lines)]
+    return [failures.keep(run.step, "resources", title, run.whole(run.device_words), lines)]
 
 
 def words_of(text, found):
@@ -221,8 +226,9 @@ def from_result(failures, run, work, result, found, text):
         name = f"case-{found['case']}"
     else:
         replay, name = run.whole(device), found.get("signature", "finding")
-    title = f"{run.title}: {found.get('signature', 'no signature')}"
-    return failures.keep(run.step, name, title, replay, lines, copies)
+    signature = found.get("signature", "no signature")
+    return failures.keep(run.step, name, f"{run.title}: {signature}", replay, lines, copies,
+                         cause=cause.of_signature(run.prop, signature))
 
 
 def shortfalls(failures, run, result):
@@ -244,7 +250,7 @@ def bad_end(failures, run, outcome, work, result, explained):
     found = []
     current = (work / "current-case").read_text(errors="replace").strip() if (work / "current-case").exists() else ""
     device_words = re.search(r"--device (\S+)", current)
-    device = device_words[1] if device_words else "rxa,rxb" if run.device in IN_GUEST else run.device
+    device = device_words[1] if device_words else run.device_words
     replay = run.again(current.split()[1:]) if current.startswith("o2props ") else run.whole(device)
     guest_lines = [line for line in outcome.text().splitlines() if line.startswith("guest kernel ")]
     title = None
@@ -263,5 +269,5 @@ def bad_end(failures, run, outcome, work, result, explained):
     if title:
         case = [f"last case: {current}"] if current else []
         lines = [*case, *guest_lines, "", "the end of the log:", *outcome.tail()]
-        found.append(failures.keep(run.step, "end", f"{run.title}: {title}", replay, lines))
+        found.append(failures.keep(run.step, "end", f"{run.title}: {title}", replay, lines, cause=cause.of_report(outcome.text())))
     return found

@@ -97,10 +97,21 @@ class Afl(Engine):
         if not folders and result.error is None and not self.stopping.is_set():
             result.error = f"afl-fuzz left nothing; see {work}"
 
+    def curve(self, folder, stats):
+        """[(executions, edges)] of plot_data, whose first line names the columns; the statistics are the last point."""
+        header, *lines = self.text(folder / "plot_data").splitlines() or [""]
+        names = [name.strip() for name in header.lstrip("# ").split(",")]
+        rows = [dict(zip(names, line.split(","))) for line in lines]
+        if stats:
+            rows.append({"total_execs": stats.get("execs_done", ""), "edges_found": stats.get("edges_found", "")})
+        found = [(row.get("total_execs", "").strip(), row.get("edges_found", "").strip()) for row in rows]
+        return [(int(execs), int(edges)) for execs, edges in found if execs.isdigit() and edges.isdigit()]
+
     def collect_one(self, target, result, folder):
         pairs = (line.split(":", 1) for line in self.text(folder / "fuzzer_stats").splitlines() if ":" in line)
         stats = {key.strip(): value.strip() for key, value in pairs}
         result.execs += int(stats.get("execs_done", 0))
+        result.curves.append(self.curve(folder, stats))
         result.edges = max(result.edges, int(stats.get("edges_found", 0)))
         result.corpus = max(result.corpus, int(stats.get("corpus_count", 0)))
         result.imported += int(stats.get("corpus_imported", 0))

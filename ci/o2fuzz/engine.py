@@ -10,9 +10,11 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from . import findings
+from . import curve, findings
 from .findings import Collection
 from o2ci.shard import Shard
+
+STARTED = time.monotonic()
 
 
 @dataclass
@@ -26,6 +28,8 @@ class Result:
     imported: int = 0  # of those that other runs found at the same time
     found: Collection = field(default_factory=Collection)
     error: str | None = None  # the engine itself failed: this target was not fuzzed
+    began: float = 0.0  # seconds after ci/fuzz was started
+    curves: list = field(default_factory=list)  # of each process of the engine: [(executions, edges)]
 
     def execs_per_sec(self):
         return round(self.execs / self.seconds) if self.seconds > 0 else 0
@@ -34,12 +38,14 @@ class Result:
         return {
             "target": self.target,
             "engine": self.engine,
+            "began": round(self.began, 1),
             "seconds": round(self.seconds, 1),
             "execs": self.execs,
             "execs_per_sec": self.execs_per_sec(),
             "edges": self.edges,
             "corpus": self.corpus,
             "imported": self.imported,
+            "curve": curve.thinned(curve.joined(self.curves)),
             "error": self.error,
             "findings": [finding.as_json() for finding in self.found.list()],
         }
@@ -91,6 +97,7 @@ class Engine:
         self.kept(target).mkdir(parents=True, exist_ok=True)
         self.prepare(target, result, work)
         started = time.monotonic()
+        result.began = started - STARTED
         self.run_for_its_time(target, result, work, first_only)
         result.seconds = time.monotonic() - started
         self.collect(target, result, work)

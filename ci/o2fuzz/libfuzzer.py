@@ -78,6 +78,7 @@ class LibFuzzer(Engine):
         executed = EXECUTED.findall(text)
         result.execs += int(executed[-1] if executed else progress[-1][0] if progress else 0)
         result.edges = max([result.edges] + [int(line[1]) for line in progress])
+        result.curves.append([(int(line[0]), int(line[1])) for line in progress])
 
     def file_artifact(self, target, result, artifact, work, restart):
         """File what a run left; True if its summary is new."""

@@ -344,7 +344,7 @@ class Forms(TemporaryFolder):
         self.assertNotIn("<script", text)
         self.assertNotIn("http", text)  # nothing is fetched from anywhere
         self.assertIn("&lt;script&gt;alert(2)", text)
-        self.assertIn('<td class="l finding">FINDING</td>', text)
+        self.assertIn('<a class="finding" href="#cause-0">FINDING</a>', text)
         open_tags = []
 
         class Reader(html.parser.HTMLParser):

@@ -153,14 +153,17 @@ class Merge(test_ci.TemporaryFolder):
         done, report = self.merge(*folders)
         self.assertEqual(done.returncode, 1)
         found = [finding for row in report["rows"] for finding in row["findings"]]
-        self.assertEqual([finding["title"] for finding in found], ["wrong byte 4", "hangs"])  # the smallest case stands first
-        self.assertIn("as well in shard 1/3", "\n".join(found[0]["lines"]))
+        self.assertEqual([finding["title"] for finding in found], ["wrong byte 17", "wrong byte 4", "hangs"])
+        self.assertEqual([finding["lines"][-1] for finding in found], [f"found in shard {index}/3" for index in (1, 2, 3)])
+        # The smallest case of a cause stands first.
+        self.assertEqual([line for line in done.stdout.splitlines() if line.startswith("FINDING")], ["FINDING wrong byte 4", "FINDING hangs"])
+        self.assertIn("the same cause: wrong byte 17", done.stdout)
         shutil.rmtree(self.folder / "1")
         for finding in found:
             for name in finding["files"]:
                 self.assertTrue((place.ROOT / name).is_file(), name)
             case = place.ROOT / finding["replay"].split()[-1]
-            self.assertIn(case.read_bytes(), (b"1", b"12"))
+            self.assertIn(case.read_bytes(), (b"12345", b"1", b"12"))
             self.assertIn(finding["replay"], (place.ROOT / finding["files"][1]).read_text())
 
     def test_missing_and_broken(self):

@@ -10,19 +10,20 @@ usage: test_judge_pages.py [O2REF]   the program; else $O2REF_CLI, else build/o2
 
 import json
 import re
-import shutil
 import struct
 import subprocess
 import sys
 import unittest
 import zlib
-from html.parser import HTMLParser
 from pathlib import Path
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
+sys.path.insert(1, str(Path(__file__).resolve().parents[1] / "lib"))
+import pages  # noqa: E402
 from cli.judge_cases import (ACKED, AT_NOB, BACK, IMMEDIATE, PROGRAM, PUT_ACK, THERE, Files, judge, message,  # noqa: E402
                              put_ack, transfer, write, wrong_status)
+from pages import NO_BROWSER, Document  # noqa: E402
 from cli.pcap_cases import pcap, send  # noqa: E402
 from test_judge import (AT_SRCSTAMP, AT_TYPE, BROKEN, FOLDER, HELD, MESSAGE, PUT_DONE, PUT_REQ, USAGE, Capture,  # noqa: E402
                         peak)
@@ -31,58 +32,6 @@ AT_SRC_COOKIE, AT_DST_COOKIE, AT_COOKIE = 48, 56, 120
 FRAGS = [(0x1000, 1000), (0x5000, 3000), (0x9000, 500), (0xf000, 4000)]
 # Two in one fragment, one that goes 200 bytes too far, one half of which was written before, one that is nowhere.
 WRITES = [(0x1000, 1000), (0x5000, 1500), (0x55dc, 1500), (0x9000, 700), (0xf000, 1500), (0xf000 + 500, 2000), (0x99999, 64)]
-
-
-
-class Node:
-    def __init__(self, tag, attributes):
-        self.tag, self.attributes, self.inside = tag, dict(attributes), []
-
-    @property
-    def classes(self):
-        return set(self.attributes.get("class", "").split())
-
-    def all(self):
-        for node in self.inside:
-            if isinstance(node, Node):
-                yield node
-                yield from node.all()
-
-    def find(self, tag=None, css=None):
-        return [node for node in self.all() if tag in (None, node.tag) and (css is None or css in node.classes)]
-
-    def text(self):
-        return "".join(node.text() if isinstance(node, Node) else node for node in self.inside)
-
-
-class Document(HTMLParser):
-    """A page as a tree; tags that are not closed in order fail."""
-
-    ALONE = {"meta", "br"}
-
-    def __init__(self, text):
-        super().__init__()
-        self.root = Node("", ())
-        self.open = [self.root]
-        self.feed(text)
-        self.close()
-        if len(self.open) != 1:
-            raise AssertionError(f"not closed: {[node.tag for node in self.open]}")
-
-    def handle_starttag(self, tag, attrs):
-        self.open[-1].inside.append(Node(tag, attrs))
-        if tag not in self.ALONE:
-            self.open.append(self.open[-1].inside[-1])
-
-    def handle_startendtag(self, tag, attrs):
-        self.open[-1].inside.append(Node(tag, attrs))
-
-    def handle_endtag(self, tag):
-        if self.open.pop().tag != tag:
-            raise AssertionError(f"</{tag}>")
-
-    def handle_data(self, data):
-        self.open[-1].inside.append(data)
 
 
 def number_of(row):
@@ -325,9 +274,6 @@ class Page(Files):
         self.assertIn(f"{first + before + 1 + after} of {length} events are on this page: the first {first}, ", root.text())
 
 
-NO_BROWSER = None if shutil.which("chromium") else "chromium is not installed"
-
-
 @unittest.skipIf(NO_BROWSER, NO_BROWSER)
 class Browser(Page):
     """The same page as a browser has it, and how it draws it."""
@@ -350,11 +296,7 @@ class Browser(Page):
 }</script>"""
 
     def chromium(self, *words):
-        done = subprocess.run(["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
-                               "--hide-scrollbars", "--allow-file-access-from-files", f"--user-data-dir={self.path}/profile",
-                               *words], capture_output=True, timeout=120, check=False)
-        self.assertEqual(done.returncode, 0, done.stderr[-2000:])
-        return done.stdout.decode()
+        return pages.chromium(self.path / "profile", *words)
 
     def page(self, *words):
         done, _ = super().page(*words)

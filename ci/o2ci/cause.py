@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: MIT
+"""The cause of a finding, and what several steps and engines found with one cause as one.
+
+The cause of a property's finding is its name and the kind of failure, which o2props and a fuzz engine both say; that of a
+crash is what the sanitizer calls it and the function at the top of the stack, or the assertion.  Numbers are left out.
+"""
+
+import re
+from dataclasses import dataclass, field
+
+NUMBER = re.compile(r"0x[0-9a-f]+|\d+")
+FUZZ = re.compile(r"^o2ref fuzz: (.*)", re.M)
+SANITIZER = re.compile(r"^(?:SUMMARY|==\d+==ERROR|==\d+==\s*ERROR): \w*Sanitizer: ([\w-]+)", re.M)
+UNDEFINED = re.compile(r"runtime error: (.*)")
+ASSERTION = re.compile(r"([\w.-]+\.[ch]):\d+: (?:[^:\n]* )?\*?(\w+)(?:\([^\n]*?\))?: Assertion [`'](.*)' failed")
+FRAME = re.compile(r"^\s*#\d+ 0x[0-9a-f]+ in (\w+) (\S+)", re.M)
+# Frames of the runtime: the defect is in whoever called them.
+RUNTIME = re.compile(r"^(__|_?_?interceptor_|mem(cpy|move|set|cmp)$|str\w+$|abort$|raise$|f?printf$|malloc$|free$|calloc$|LLVMFuzzer)")
+
+
+def of_signature(prop, signature):
+    """A property's finding, by the kind of failure (docs/properties.md)."""
+    return f"{prop}: {NUMBER.sub('N', signature)}"
+
+
+def stack_top(report):
+    """The first function of the first stack that is not the runtime's, or ""."""
+    return next((name for name, _place in FRAME.findall(report) if not RUNTIME.match(name)), "")
+
+
+def of_report(report):
+    """What a program printed before it ended: the cause of a crash, or ""."""
+    undefined, assertion, said = UNDEFINED.search(report), ASSERTION.search(report), FUZZ.search(report)
+    if said:
+        return NUMBER.sub("N", said[1].strip())
+    if assertion:
+        return f"crash: assertion {assertion[3]} in {assertion[2]}"
+    kind = undefined or SANITIZER.search(report)
+    if kind is None:
+        return ""
+    where = stack_top(report[kind.start():]) or stack_top(report)
+    return f"crash: {NUMBER.sub('N', kind[1].strip())}" + (f" in {where}" if where else "")
+
+
+@dataclass
+class Cause:
+    name: str
+    first: object  # the Finding with the smallest case
+    others: list = field(default_factory=list)
+
+    def all(self):
+        return [self.first, *self.others]
+
+
+def grouped(findings):
+    """[Cause], in the order in which the first of each was found."""
+    together = {}
+    for finding in findings:
+        together.setdefault(finding.cause or NUMBER.sub("N", finding.title), []).append(finding)
+    causes = []
+    for name, group in together.items():
+        first, *others = sorted(group, key=lambda finding: (finding.bytes is None, finding.bytes or 0))
+        causes.append(Cause(name, first, others))
+    return causes
