@@ -175,7 +175,10 @@ static void put_history(const json_t *finding, FILE *out)
 	fprintf(out, "Seen in %" PRIu64 " cases of ", o2_view_number(finding, "seen"));
 	o2_markup(out, "%s, first in %s", o2_view_text(finding, "stage"), o2_view_text(finding, "origin"));
 	o2_view_shrunk(finding, out);
-	o2_markup(out, ".<br>Replay: <code>%s</code></p>\n", o2_view_text(finding, "replay"));
+	o2_markup(out, ".<br>Replay: <code>%s</code>", o2_view_text(finding, "replay"));
+	if (o2_view_text(finding, "reproducer")[0] != '\0')
+		o2_markup(out, "<br>As a program in C: <code>%s</code>", o2_view_text(finding, "reproducer"));
+	fputs("</p>\n", out);
 }
 
 static void put_finding(const json_t *finding, FILE *out)

@@ -109,6 +109,8 @@ static void print_finding(const json_t *finding, bool color, FILE *out)
 	fputc('\n', out);
 	print_question(finding, out);
 	fprintf(out, "    replay     %s\n", o2_view_text(finding, "replay"));
+	if (o2_view_text(finding, "reproducer")[0] != '\0')
+		fprintf(out, "    in C       %s\n", o2_view_text(finding, "reproducer"));
 }
 
 /* One more difference that a cause above brings about. */

@@ -9,6 +9,7 @@
 
 #include "oracle/selftest.h"
 #include "props/check/check_since.h"
+#include "props/cmd/check_files.h"
 #include "props/cmd/check_options.h"
 
 /* `o2ref check`: open the implementations, run, write the reports. */
@@ -129,32 +130,16 @@ static void say_how(const struct o2_check_arguments *a, uint32_t index, char *ho
 		used += (size_t)snprintf(how + used, how_bytes - used, " %s", *word);
 }
 
-static int write_case(const struct o2_check_arguments *a, uint32_t index, const json_t *finding, char *path,
-		      size_t path_bytes)
-{
-	char name[128];
-
-	snprintf(name, sizeof(name), "%s", json_string_value(json_object_get(finding, "check")));
-	for (char *c = name; *c != '\0'; c++)
-		if (*c == '/')
-			*c = '-';
-	snprintf(path, path_bytes, "%s/%u-%s.json", a->out_dir, index, name);
-	if (json_dump_file(json_object_get(finding, "question"), path, JSON_INDENT(1)) != 0)
-		return o2_complain(a->name, "check: %s: cannot be written", path);
-	return 0;
-}
-
 static int add_replays(const struct o2_check_arguments *a, json_t *result)
 {
 	const json_t *list = json_object_get(result, "implementations");
 	const json_t *one;
 	json_t *finding;
+	json_t *names = json_object();
 	char how[512], path[PATH_MAX];
 	size_t i, k;
-	int rc = 0;
+	int rc = a->out_dir == NULL ? 0 : o2_check_make_folder(a);
 
-	if (a->out_dir != NULL && mkdir(a->out_dir, 0777) != 0 && errno != EEXIST)
-		return o2_complain(a->name, "check: %s: %s", a->out_dir, strerror(errno));
 	json_array_foreach(list, i, one) {
 		say_how(a, (uint32_t)i, how, sizeof(how));
 		json_array_foreach(json_object_get(one, "findings"), k, finding) {
@@ -162,10 +147,11 @@ static int add_replays(const struct o2_check_arguments *a, json_t *result)
 				a->out_dir != NULL && json_is_object(json_object_get(finding, "question"));
 
 			if (rc == 0 && to_file)
-				rc = write_case(a, (uint32_t)i, finding, path, sizeof(path));
+				rc = o2_check_write_files(a, (uint32_t)i, finding, names, path, sizeof(path));
 			add_replay(a, finding, to_file ? path : NULL, how);
 		}
 	}
+	json_decref(names);
 	return rc;
 }
 
@@ -228,14 +214,6 @@ static int report(const struct o2_check_arguments *a, json_t *result)
 
 /* --- running --- */
 
-static bool is_library(const char *path)
-{
-	const char *name = strrchr(path, '/');
-
-	name = name == NULL ? path : name + 1;
-	return strstr(name, ".so") != NULL;
-}
-
 static int open_host(const struct o2_check_arguments *a, uint32_t index, char **alone, struct o2_host **host)
 {
 	const char *path = index < a->files ? a->file[index] : a->program[0];
@@ -244,7 +222,7 @@ static int open_host(const struct o2_check_arguments *a, uint32_t index, char **
 
 	if (index == a->files) {
 		rc = o2_host_open_program(a->program, &a->host, host, text, sizeof(text));
-	} else if (is_library(path)) {
+	} else if (o2_check_is_library(path)) {
 		rc = o2_host_open_object(path, &a->host, host, text, sizeof(text));
 	} else {
 		alone[0] = (char *)(uintptr_t)path;

@@ -77,7 +77,8 @@ static const struct o2_option option_table[] = {
 	{O2_TITLE("what comes out")},
 	{"label", "TEXT", "what is tested, for the reports: a name and a commit, say",
 	 O2_TEXT(options.label)},
-	{"out", "DIR", "write each finding's case there, for --case", O2_TEXT(out_dir)},
+	{"out", "DIR", "write each finding's case there, for --case, and as a program in C",
+	 O2_TEXT(out_dir)},
 	{"json", "FILE", "the result as JSON; - is standard output", O2_TEXT(json)},
 	{"html", "FILE", "the result as a page", O2_TEXT(html)},
 	{"junit", "FILE", "the result as JUnit XML", O2_TEXT(junit)},
@@ -156,4 +157,12 @@ int o2_check_parse(const char *name, int argc, char **argv, struct o2_check_argu
 	a->options.pictures = a->html != NULL;
 	a->color = o2_color_wanted(a->color_when, stdout);
 	return take_operands(&command, argc - first, argv + first, a) == 0 ? first : -1;
+}
+
+bool o2_check_is_library(const char *path)
+{
+	const char *name = strrchr(path, '/');
+
+	name = name == NULL ? path : name + 1;
+	return strstr(name, ".so") != NULL;
 }

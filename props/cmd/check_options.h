@@ -47,6 +47,9 @@ struct o2_check_arguments {
 /* Returns a positive number, 0 after --help, or -1 after a line on stderr. */
 int o2_check_parse(const char *name, int argc, char **argv, struct o2_check_arguments *a);
 
+/* Is the file a shared object, by its name?  Else it is a program. */
+bool o2_check_is_library(const char *path);
+
 /* Become the fuzzer for a->file[0].  Returns only when that fails. */
 int o2_check_fuzz(const struct o2_check_arguments *a);
 

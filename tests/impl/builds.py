@@ -27,6 +27,10 @@ class Broken:
         for source in self.sources:
             run(*COMPILE, "-c", source, "-o", folder / (source.stem + ".o"))
 
+    def objects(self):
+        """What the right one is linked of."""
+        return [self.folder / (source.stem + ".o") for source in self.sources]
+
     def build(self, defect):
         """The shared object with this defect."""
         return self.build_with(defect.name, [(defect.file, defect.right, defect.wrong)])

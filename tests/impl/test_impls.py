@@ -132,10 +132,35 @@ class OfCopies(unittest.TestCase):
         cls.folder.cleanup()
 
 
+# Of these the reproducers are compiled and run: one of each file, and each kind of difference in refusals.
+REPRODUCED = ({next(defect.name for defect in DEFECTS if defect.file == file) for file in {defect.file for defect in DEFECTS}} |
+              {"unmapped-page-mapped", "errno-of-gaps", "payload-closes", "count-unchecked", "capacity-unseen", "side-confused"})
+
+
 class Broken(OfCopies):
+    def program(self, finding, *more):
+        """A finding's reproducer, as its author compiles it."""
+        program = Path(self.folder.name) / "again"
+        builds.run(*builds.COMPILE, "-o", program, finding["reproducer"], *more, "-ldl")
+        return program
+
+    def reproduced(self, library, finding):
+        """It differs when it asks the broken one, and agrees when it asks one that is right."""
+        program = self.program(finding)
+        for asked, right in ((library, False), (SECOND, True), (None, False)):
+            done = subprocess.run([str(word) for word in (program, asked) if word], capture_output=True, text=True, timeout=60,
+                                  check=False)
+            crashes = finding["check"].startswith("run/") and not right
+            self.assertEqual(done.returncode < 0 if crashes else done.returncode, crashes or int(not right), done.stdout)
+            self.assertEqual("DIFFERS" in done.stdout, not right and not crashes, done.stdout)
+
     def named(self, defect):
-        result, = check("--stage", defect.stage or STAGES[defect.file], self.builds.build(defect), cases=CASES["broken"],
+        library, out = self.builds.build(defect), Path(self.folder.name) / f"{defect.name}.out"
+        result, = check("--stage", defect.stage or STAGES[defect.file], "--out", out, library, cases=CASES["broken"],
                         expect=DIFFER)
+        self.assertEqual(len(list(out.glob("*.json"))), len(result["findings"]))
+        if defect.name in REPRODUCED:
+            self.reproduced(library, next(found for found in result["findings"] if found["check"] == defect.check))
         if OPTIONS.show:
             for found in result["findings"]:
                 print(defect.name, found["cause"], found["check"], found["reason"], sizes(found["question"]), found["seen"])
@@ -178,6 +203,18 @@ TWO_MODES = (
      "if (in->source.mode > O2_IMPL_FMR || in->sink.mode > O2_IMPL_FMR)\n\t\treturn O2_IMPL_NOT_IMPLEMENTED;\n"
      "\tif (in->op == O2_IMPL_PUT) {"),
 )
+
+
+class Linked(OfCopies):
+    def test_a_reproducer_is_linked_with_an_implementation(self):
+        out = Path(self.folder.name) / "start"
+        result, = check("--map", HERE / "start" / "errors.json", "--out", out, START, cases=300, expect=DIFFER)
+        source = result["findings"][0]["reproducer"]
+        self.assertEqual(Path(source).name, "0-sg_build-sg-kiov-gap-flag-gaps.c")
+        for implementation, status in (([HERE / "start" / "mine.c"], DIFFER), (self.builds.objects(), AGREE)):
+            program = out / "linked"
+            builds.run(*builds.COMPILE, "-DLINKED", "-o", program, source, *implementation)
+            self.assertEqual(subprocess.run([program], capture_output=True, timeout=60, check=False).returncode, status)
 
 
 class Steered(OfCopies):

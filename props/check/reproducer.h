@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef O2_PROPS_CHECK_REPRODUCER_H
+#define O2_PROPS_CHECK_REPRODUCER_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "oracle/compare.h"
+
+/*
+ * A finding as one file in C that needs nothing but o2ref/impl.h: the question as initialisers, what the
+ * reference answers as constants, and a main that asks a shared object, or an implementation that it is linked
+ * with, and shows both (docs/oracle.md, "Reproducers").
+ */
+
+/*
+ * Write the file of a finding of a result.  library: the shared object that it asks when it is not told
+ * another; file: its own name, for the lines that say how to compile it.  False when the finding has no
+ * question that the ABI can ask, or memory runs out; then nothing is written.
+ */
+bool o2_reproducer(const json_t *finding, enum o2_profile profile, const char *library, const char *file,
+		   FILE *out);
+
+/* --- for its parts --- */
+
+#define O2_REPRODUCER_ARRAYS 8u
+
+/* What is known of a finding.  Large: on the heap. */
+struct o2_reproducer {
+	const json_t *finding;
+	enum o2_profile profile;
+	const char *check; /* its id */
+	struct o2_case asked;
+	struct o2_answer expected;
+	struct o2_comparison comparison; /* of `expected` with itself: its streams */
+	FILE *out;
+	uint32_t arrays; /* that lie in front of memory that cannot be touched */
+	char array[O2_REPRODUCER_ARRAYS][32];
+};
+
+/* The question: `in`, and the arrays that it points to. */
+void o2_reproducer_question(struct o2_reproducer *r);
+
+/* `out` and its arrays; and how both answers are compared: a function `compare`. */
+void o2_reproducer_answer(struct o2_reproducer *r);
+
+/* An array of the file; what lies behind it cannot be touched.  type, name: of C. */
+void o2_reproducer_array(struct o2_reproducer *r, const char *type, const char *name, uint32_t count);
+
+/* Does the id of the check end like this? */
+bool o2_reproducer_is(const struct o2_reproducer *r, const char *end);
+
+/* Called with each number of a message that its type has; member: its name in o2ref/impl.h. */
+void o2_reproducer_message(const struct o2_msg *msg,
+			   void (*each)(struct o2_reproducer *r, const char *member, uint64_t value),
+			   struct o2_reproducer *r);
+
+/* Functions of the file: runs of bytes, regions, the shape of work requests, the sink's fragments. */
+extern const char o2_reproducer_runs[], o2_reproducer_region[], o2_reproducer_shape[],
+	o2_reproducer_fragments[];
+
+#endif

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+#include "props/cmd/check_files.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "props/check/check_view.h"
+#include "props/check/reproducer.h"
+
+#define NAME_BYTES   128u
+#define REASON_BYTES 64u /* of a name; more of a reason tells nobody more */
+
+/* Letters and digits in lower case, and one dash for whatever stands between them. */
+static void append_words(char *name, size_t name_bytes, const char *text)
+{
+	size_t n = strlen(name);
+
+	for (; *text != '\0' && n + 2 < name_bytes; text++) {
+		const bool word = isalnum((unsigned char)*text) || *text == '_';
+
+		if (word)
+			name[n++] = (char)tolower((unsigned char)*text);
+		else if (n > 0 && name[n - 1] != '-')
+			name[n++] = '-';
+	}
+	while (n > 0 && name[n - 1] == '-')
+		n--;
+	name[n] = '\0';
+}
+
+/* A name that no other cause of this run has. */
+static void name_file(uint32_t index, const json_t *finding, json_t *names, char *name, size_t name_bytes)
+{
+	char reason[REASON_BYTES] = "";
+	size_t base;
+
+	append_words(reason, sizeof(reason), o2_view_text(finding, "reason"));
+	snprintf(name, name_bytes, "%" PRIu32 "-%s-", index, o2_view_text(finding, "stage"));
+	append_words(name, name_bytes - sizeof(reason) - 8, o2_view_text(finding, "check"));
+	base = strlen(name);
+	snprintf(name + base, name_bytes - base, "-%s", reason);
+	base = strlen(name);
+	for (uint32_t again = 2; json_object_get(names, name) != NULL; again++)
+		snprintf(name + base, name_bytes - base, "-%" PRIu32, again);
+	json_object_set_new(names, name, json_true());
+}
+
+int o2_check_make_folder(const struct o2_check_arguments *a)
+{
+	if (mkdir(a->out_dir, 0777) != 0 && errno != EEXIST)
+		return o2_complain(a->name, "check: %s: %s", a->out_dir, strerror(errno));
+	return 0;
+}
+
+/* A question that has no such program leaves none behind. */
+static int write_program(const struct o2_check_arguments *a, uint32_t index, json_t *finding,
+			 const char *name, const char *path)
+{
+	char library[PATH_MAX], file[NAME_BYTES + 2];
+	FILE *out = fopen(path, "w");
+	bool made, failed;
+
+	if (out == NULL)
+		return o2_complain(a->name, "check: %s: %s", path, strerror(errno));
+	/* dlopen looks for a name without a slash elsewhere. */
+	snprintf(library, sizeof(library), "%s%s", strchr(a->file[index], '/') == NULL ? "./" : "",
+		 a->file[index]);
+	snprintf(file, sizeof(file), "%s.c", name);
+	made = o2_reproducer(finding, a->options.profile, library, file, out);
+	failed = ferror(out) != 0;
+	if (fclose(out) != 0 || failed)
+		return o2_complain(a->name, "check: %s: cannot be written", path);
+	if (made)
+		json_object_set_new(finding, "reproducer", json_string(path));
+	else
+		remove(path);
+	return 0;
+}
+
+int o2_check_write_files(const struct o2_check_arguments *a, uint32_t index, json_t *finding, json_t *names,
+			 char *path, size_t path_bytes)
+{
+	char name[NAME_BYTES], program[PATH_MAX];
+
+	name_file(index, finding, names, name, sizeof(name));
+	snprintf(path, path_bytes, "%s/%s.json", a->out_dir, name);
+	if (json_dump_file(json_object_get(finding, "question"), path, JSON_INDENT(1)) != 0)
+		return o2_complain(a->name, "check: %s: cannot be written", path);
+	if (index >= a->files || !o2_check_is_library(a->file[index]))
+		return 0;
+	snprintf(program, sizeof(program), "%s/%s.c", a->out_dir, name);
+	return write_program(a, index, finding, name, program);
+}

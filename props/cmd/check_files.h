@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef O2_PROPS_CHECK_FILES_H
+#define O2_PROPS_CHECK_FILES_H
+
+#include <jansson.h>
+#include <stdint.h>
+
+#include "props/cmd/check_options.h"
+
+/*
+ * What `o2ref check --out DIR` writes of each finding: DIR/INDEX-STAGE-CHECK-REASON.json, the question for
+ * --case; and for a shared object the same as a program in C, .c (docs/oracle.md, "Reproducers").  A file is
+ * named by its cause, so that each has its own and a later run writes to the same.
+ */
+
+/* Make the folder.  0, or O2_CHECK_EXIT_USAGE after a line on stderr. */
+int o2_check_make_folder(const struct o2_check_arguments *a);
+
+/*
+ * Write the files of a finding of implementation `index`.  names: of the files so far, a set.  The finding
+ * gets the member "reproducer" if there is one; path: of the JSON.  Returns as o2_check_make_folder.
+ */
+int o2_check_write_files(const struct o2_check_arguments *a, uint32_t index, json_t *finding, json_t *names,
+			 char *path, size_t path_bytes);
+
+#endif
