@@ -30,7 +30,9 @@ def execute(children, failures, work, seconds, seed, shard=Shard(), corpora=None
     """Run ci/fuzz on what was built; returns rows.  Its corpora go into the folder of that name, else where ci/fuzz has them."""
     work.mkdir(parents=True, exist_ok=True)
     file = work / "fuzz.json"
-    command = [place.ROOT / "ci" / "fuzz", "--build", place.BUILD, "--no-build", "--out", place.BUILD / "fuzz",
+    # Two shards may run on one machine.
+    out = place.BUILD / "fuzz" if shard.is_whole else work / "out"
+    command = [place.ROOT / "ci" / "fuzz", "--build", place.BUILD, "--no-build", "--out", out,
                "--seconds", str(seconds), "--seed", str(seed), "--json", file]
     command += [] if shard.is_whole else ["--shard", str(shard)]
     command += ["--corpora", corpora] if corpora else []
