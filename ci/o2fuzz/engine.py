@@ -65,6 +65,7 @@ class Plan:
 
 
 TAIL_BYTES = 4096
+RUN = "O2_FUZZ_RUN"  # in the environment of all that an engine starts, and that what it starts starts
 MERGED = "merged"  # of the corpora's folder, beside those of the engines
 
 
@@ -75,6 +76,21 @@ def tail_of(path):
     with open(path, "rb") as stream:
         stream.seek(max(0, path.stat().st_size - TAIL_BYTES))
         return stream.read().decode(errors="replace")
+
+
+def kill_all_of(run):
+    """Kill what carries this RUN.
+
+    AFL++'s fork server is a session of its own, and the process it keeps is stopped between two inputs: it outlives
+    its parents and hears no signal of theirs.
+    """
+    mark = f"{RUN}={run}".encode()
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            if mark in (process / "environ").read_bytes().split(b"\0"):
+                os.kill(int(process.name), signal.SIGKILL)
+        except OSError:
+            continue  # it ended, or is another user's
 
 
 class Engine:
@@ -152,8 +168,15 @@ class Engine:
     def run(self, command, seconds, log, environment, poll):
         """Run a program; poll() is asked twice a second for its state and may return True to stop it.
 
-        Returns its status, or None if it had to be stopped.
+        Returns its status, or None if it had to be stopped.  Nothing that it started is left.
         """
+        run = f"{os.getpid()}-{self.name}"
+        try:
+            return self.watch(self.start(command, log, {**environment, RUN: run}), seconds, poll)
+        finally:
+            kill_all_of(run)
+
+    def start(self, command, log, environment):
         with open(log, "ab") as stream:
             self.process = subprocess.Popen(
                 [str(word) for word in command],
@@ -163,11 +186,14 @@ class Engine:
                 env={**os.environ, **environment},
                 start_new_session=True,
             )
+        return self.process
+
+    def watch(self, process, seconds, poll):
         started = time.monotonic()
         enough = False
         while True:
             try:
-                return self.process.wait(0.5)
+                return process.wait(0.5)
             except subprocess.TimeoutExpired:
                 enough = enough or bool(poll(time.monotonic() - started))
             if enough or self.stopping.is_set() or time.monotonic() - started > seconds + self.GRACE_S:

@@ -22,6 +22,7 @@ sys.path.insert(0, str(ROOT / "ci"))
 
 from o2ci import fuzzing, junit, output, page, parts, place, process, simulation, table, transfer  # noqa: E402
 from o2ci.failures import Failures  # noqa: E402
+from o2fuzz.engine import Engine, Plan  # noqa: E402
 from o2ci.result import CANNOT_RUN, FINDING, HELD, Finding, Report, Row, derived_seed  # noqa: E402
 
 sys.path.insert(0, str(ROOT / "tests" / "system"))
@@ -235,6 +236,23 @@ class Judging(TemporaryFolder):
         row = self.judge(transfer.Run("loop", 1), self.outcome(1), props_result(missing=["both PUT and GET"]))
         self.assertEqual(len(row.findings), 1)
         self.assertIn("both PUT and GET", row.findings[0].title)
+
+
+class Engines(TemporaryFolder):
+    # A session of its own that stops itself, as AFL++'s fork server leaves one.
+    LEAVES_ONE = """setsid sh -c 'echo $$ > new; mv new pid; kill -STOP $$' & until [ -e pid ]; do :; done"""
+
+    def test_nothing_is_left_of_an_engine(self):
+        engine = Engine(Plan(self.folder, self.folder, 30, 1, self.folder, self.folder))
+        os.chdir(self.folder)
+        self.addCleanup(os.chdir, ROOT)
+        status = engine.run(["sh", "-c", self.LEAVES_ONE], 30, self.folder / "log", {}, lambda elapsed: False)
+        self.assertEqual(status, 0, (self.folder / "log").read_text())
+        state = Path("/proc", (self.folder / "pid").read_text().strip(), "stat")
+        end = time.monotonic() + 20
+        while state.exists() and state.read_text().split(")")[-1].split()[0] != "Z":
+            self.assertLess(time.monotonic(), end, f"{state.parent} is still there")
+            time.sleep(0.01)
 
 
 class Fuzzing(TemporaryFolder):
