@@ -5,7 +5,7 @@ import os
 from html import escape
 from urllib.parse import quote
 
-from . import cause, place, style, table, timeline
+from . import cause, place, style, table, timeline, views
 from .result import CANNOT_RUN, FINDING, HELD
 
 CLASSES = {HELD: "held", FINDING: "finding", CANNOT_RUN: "cannot"}
@@ -164,6 +164,9 @@ def parts(report, links):
     return [("findings", "Findings", "".join(cause_html(number, found, links) for number, found in enumerate(links.causes))),
             ("results", "Results", "".join(section_html(section, links) for section in table.sections(report))),
             ("time", "Time line", timeline.html(links.rows)),
+            ("pairs", "Modes and address kinds", views.pairs_html(links.rows)),
+            ("drawn", "Sizes and fragments drawn", views.drawn_html(links.rows)),
+            ("curves", "Coverage over executions", views.curves_html(links.rows)),
             ("situations", "Situations that occurred", situations_html(report)),
             ("refusals", "Refusals that occurred", refusals_html(report)),
             ("cross", "The cross table", crosses_html(report)),

@@ -45,22 +45,25 @@ TIMELINE = """
 """
 
 PICTURES = """
-.heat td, .heat th { padding: 0.25em 0.5em; border: 1px solid var(--paper); text-align: center; font-size: 13px }
+.heat td, .heat th { padding: 0.25em 0.5em; border: 1px solid var(--paper); text-align: center; font-size: 13px; white-space: normal }
 .heat th { color: var(--dim); font-weight: normal } .heat th.side { text-align: right }
 .heat td.never { background: var(--never); color: var(--bad) } .heat td.none { color: var(--dim) }
 .heat .axis { color: var(--ink); font-weight: bold }
 .scale span { display: inline-block; padding: 0.1em 0.5em; font-size: 12px; margin: 0 1px 2px 0 }
-.scale .never { background: var(--never); color: var(--bad) }
+.scale { max-width: 34em } .scale .never { background: var(--never); color: var(--bad) }
 .bars { display: grid; grid-template-columns: max-content 1fr max-content; gap: 2px 0.6em; font-size: 13px; align-items: center }
 .bars b { font-weight: normal; text-align: right } .bars i { font-style: normal; text-align: right; color: var(--dim) }
 .bars > span { display: flex; height: 1.1em; background: var(--soft) }
 .bars u { display: block; background: var(--a) } .bars u.b { background: var(--b) }
+.side-by-side { display: flex; flex-wrap: wrap; gap: 0 2.5em } .side-by-side figure { max-width: 100% }
+@media (max-width: 40em) { .heat td, .heat th { padding: 0.25em 0.2em; font-size: 12px } }
+.key { white-space: nowrap }
 .key::before { content: ""; display: inline-block; width: 0.8em; height: 0.8em; margin: 0 0.4em 0 0.8em; background: var(--a) }
 .key.b::before { background: var(--b) }
 svg.curve { width: 100%; height: auto; display: block } svg text { fill: var(--dim); font-size: 11px }
 svg .grid { stroke: var(--line); stroke-width: 1; fill: none } svg .axis { stroke: var(--strong); stroke-width: 1; fill: none }
 svg .line { stroke: var(--a); stroke-width: 2; fill: none } svg .band { fill: var(--a); fill-opacity: 0.22; stroke: none }
-svg .b.line { stroke: var(--b) } svg .b.band { fill: var(--b) }
+svg .dot { fill: var(--a) } svg .b.dot { fill: var(--b) } svg .b.line { stroke: var(--b) } svg .b.band { fill: var(--b) }
 """
 
 

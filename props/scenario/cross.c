@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "props/scenario/cross.h"
 
+#include "mem/fields.h"
+
 void o2_cross_moved(struct o2_cross *cross, const struct o2_scenario *scenario)
 {
 	const struct o2_scenario_side *source = &scenario->source;
@@ -111,6 +113,27 @@ static json_t *polarity_to_json(const struct o2_cross *cross)
 	return object;
 }
 
+/* How often a pair of modes moved, by source kind, then sink kind. */
+static json_t *kinds_to_json(const struct o2_cross *cross, uint32_t source, uint32_t sink)
+{
+	const uint32_t *cell = &cross->moved[source][sink][0][0][0][0][0];
+	json_t *kinds = json_object();
+
+	for (uint32_t i = 0; i < O2_DMA_KINDS; i++) {
+		json_t *row = json_object();
+
+		for (uint32_t j = 0; j < O2_DMA_KINDS; j++) {
+			json_int_t moved = 0;
+
+			for (uint32_t k = 0; k < KIND_CELLS; k++)
+				moved += *cell++;
+			json_object_set_new(row, o2_dma_kind_names[j], json_integer(moved));
+		}
+		json_object_set_new(kinds, o2_dma_kind_names[i], row);
+	}
+	return kinds;
+}
+
 json_t *o2_cross_to_json(const struct o2_cross *cross)
 {
 	json_t *pairs = json_object();
@@ -123,8 +146,9 @@ json_t *o2_cross_to_json(const struct o2_cross *cross)
 				o2_cross_of_pair(cross, (enum o2_reg_mode)i, (enum o2_reg_mode)j);
 
 			json_object_set_new(row, o2_reg_mode_name((enum o2_reg_mode)j),
-					    json_pack("{s:i, s:i, s:i}", "cells", (int)pair.cells, "met",
-						      (int)pair.met, "least", (int)pair.least));
+					    json_pack("{s:i, s:i, s:i, s:o}", "cells", (int)pair.cells, "met",
+						      (int)pair.met, "least", (int)pair.least, "kinds",
+						      kinds_to_json(cross, i, j)));
 		}
 		json_object_set_new(pairs, o2_reg_mode_name((enum o2_reg_mode)i), row);
 	}

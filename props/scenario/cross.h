@@ -58,7 +58,8 @@ struct o2_cross_polarity o2_cross_of_polarity(const struct o2_cross *cross, uint
 bool o2_cross_complete(const struct o2_cross *cross);
 
 /*
- * A new object: "pairs" by source and sink mode, each {cells, met, least}; "polarity" by the names of the
+ * A new object: "pairs" by source and sink mode, each {cells, met, least, kinds}, and kinds, how often it
+ * moved, by source and sink address kind; "polarity" by the names of the
  * four pairs, each {moved, cells, met, least}; and "user_kiov_refused".
  */
 json_t *o2_cross_to_json(const struct o2_cross *cross);

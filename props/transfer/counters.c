@@ -110,6 +110,13 @@ static json_t *refusals_to_json(const struct o2_counters *c)
 	return object;
 }
 
+static json_t *drawn_to_json(const struct o2_counters *c)
+{
+	return json_pack("{s:o, s:{s:o, s:o}}", "bytes", o2_drawn_to_json(&c->drawn_bytes), "fragments",
+			 side_names[O2_SOURCE], o2_drawn_to_json(&c->drawn_fragments[O2_SOURCE]),
+			 side_names[O2_SINK], o2_drawn_to_json(&c->drawn_fragments[O2_SINK]));
+}
+
 void o2_counters_to_json(const struct o2_transfer_run *run, const struct o2_run_options *options,
 			 json_t *result)
 {
@@ -123,6 +130,7 @@ void o2_counters_to_json(const struct o2_transfer_run *run, const struct o2_run_
 	json_object_set_new(result, "bytes", number(c->bytes));
 	json_object_set_new(result, "pairs", pairs_to_json(run));
 	json_object_set_new(result, "cross", o2_cross_to_json(&c->cross));
+	json_object_set_new(result, "drawn", drawn_to_json(c));
 	json_object_set_new(result, "situations", situations_to_json(c));
 	json_object_set_new(result, "refusals", refusals_to_json(c));
 }

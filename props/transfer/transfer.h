@@ -12,6 +12,7 @@
 #include "props/scenario/predict.h"
 #include "props/scenario/scenario.h"
 #include "props/scenario/situations.h"
+#include "props/transfer/drawn.h"
 #include "props/world/rung.h"
 
 /*
@@ -43,7 +44,9 @@ struct o2_counters {
 	uint64_t situation[2][O2_SITUATIONS]; /* moved, by side */
 	uint64_t rule[2][O2_PREDICT_RULES];   /* refused, by the side that refuses and its rule */
 	struct o2_cross cross;
-	uint64_t stale_key[O2_REG_MODES]; /* refused when the transfer was over, by the sink's mode */
+	struct o2_drawn drawn_bytes;	    /* that were to move */
+	struct o2_drawn drawn_fragments[2]; /* by side; without those of which the vector is too short */
+	uint64_t stale_key[O2_REG_MODES];   /* refused when the transfer was over, by the sink's mode */
 	uint64_t sweeps;
 };
 

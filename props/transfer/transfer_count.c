@@ -85,9 +85,22 @@ static void count_moved(struct o2_transfer_run *run)
 	o2_cross_moved(&c->cross, scenario);
 }
 
+static void count_drawn(struct o2_counters *c, const struct o2_scenario *scenario,
+			const struct o2_prediction *told)
+{
+	const uint32_t entries[2] = {[O2_SOURCE] = told->source_entries, [O2_SINK] = told->sink_entries};
+	const bool moved = told->verdict == O2_MOVES;
+
+	o2_drawn_add(&c->drawn_bytes, o2_scenario_moved(scenario), moved);
+	for (uint32_t i = 0; i < 2; i++)
+		if (entries[i] > 0)
+			o2_drawn_add(&c->drawn_fragments[i], entries[i], moved);
+}
+
 void o2_transfer_count(struct o2_transfer_run *run)
 {
 	run->counters.cases++;
+	count_drawn(&run->counters, &run->scenario, &run->prediction);
 	if (run->prediction.verdict == O2_MOVES)
 		count_moved(run);
 	else

@@ -367,7 +367,7 @@ class Forms(TemporaryFolder):
 
         class Reader(html.parser.HTMLParser):
             def handle_starttag(self, tag, attrs):
-                if tag not in ("meta", "br"):
+                if tag not in ("meta", "br", "wbr"):
                     open_tags.append(tag)
 
             def handle_endtag(self, tag):

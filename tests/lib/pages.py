@@ -32,7 +32,7 @@ class Node:
 class Document(HTMLParser):
     """A page as a tree; tags that are not closed in order fail."""
 
-    ALONE = {"meta", "br"}
+    ALONE = {"meta", "br", "wbr"}
 
     def __init__(self, text):
         super().__init__()

@@ -253,6 +253,60 @@ TEST(test_cross)
 	free(run);
 }
 
+TEST(test_cross_counts_kinds)
+{
+	struct o2_transfer_run *run = full_run(50000);
+	struct o2_cross *cross = &run->counters.cross;
+	json_t *object, *kinds;
+	json_int_t most = 0;
+
+	memset(cross, 0, sizeof(*cross));
+	cross->moved[O2_REG_FMR][O2_REG_USER][O2_DMA_BUS][O2_DMA_IOMMU][O2_OP_PUT][O2_IOV][O2_IOV] = 3;
+	cross->moved[O2_REG_FMR][O2_REG_USER][O2_DMA_BUS][O2_DMA_IOMMU][O2_OP_GET][O2_KIOV][O2_IOV] = 4;
+	cross->moved[O2_REG_FMR][O2_REG_USER][O2_DMA_IOMMU][O2_DMA_BUS][O2_OP_GET][O2_KIOV][O2_IOV] = 5;
+	object = o2_cross_to_json(cross);
+	assert_int_equal(json_unpack(object, "{s:{s:{s:{s:o}}}}", "pairs", "fmr", "user", "kinds", &kinds),
+			 0);
+	assert_int_equal(json_unpack(kinds, "{s:{s:I}}", "bus", "iommu", &most), 0);
+	assert_int_equal(most, 7);
+	assert_int_equal(json_unpack(kinds, "{s:{s:I}}", "iommu", "bus", &most), 0);
+	assert_int_equal(most, 5);
+	json_decref(object);
+	free(run);
+}
+
+/* --- sizes drawn, in powers of two --- */
+
+TEST(test_drawn)
+{
+	static const uint64_t values[] = {1, 2, 3, 4, 1023, 1024, 1024};
+	struct o2_drawn drawn = {0};
+	json_t *object = o2_drawn_to_json(&drawn), *expected, *step;
+	const char *least;
+
+	assert_int_equal(json_object_size(object), 0);
+	json_decref(object);
+	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++)
+		o2_drawn_add(&drawn, values[i], values[i] % 2 == 0);
+	object = o2_drawn_to_json(&drawn);
+	assert_int_equal(json_object_size(object), 11);
+	expected = json_loads(
+		"{\"1\": {\"moved\": 0, \"refused\": 1}, \"2\": {\"moved\": 1, \"refused\": 1},"
+		" \"4\": {\"moved\": 1, \"refused\": 0}, \"512\": {\"moved\": 0, \"refused\": 1},"
+		" \"256\": {\"moved\": 0, \"refused\": 0}, \"1024\": {\"moved\": 2, \"refused\": 0}}",
+		0, NULL);
+	json_object_foreach(expected, least, step)
+		assert_true(json_equal(json_object_get(object, least), step));
+	json_decref(expected);
+	json_decref(object);
+	o2_drawn_add(&drawn, 0, true);
+	o2_drawn_add(&drawn, UINT64_MAX, true);
+	object = o2_drawn_to_json(&drawn);
+	assert_int_equal(json_object_size(object), O2_DRAWN_STEPS);
+	assert_non_null(json_object_get(object, "9223372036854775808"));
+	json_decref(object);
+}
+
 /* --- the four pairs of polarities --- */
 
 TEST(test_polarity)
