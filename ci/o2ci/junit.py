@@ -15,8 +15,7 @@ def clean(text):
 
 
 def case_name(row):
-    engine = row.figures.get("engine")
-    return clean(f"{row.name} under {engine}" if row.group == "fuzz" and engine else row.name)
+    return clean(row.title)
 
 
 def document(report):

@@ -5,7 +5,7 @@ import os
 from html import escape
 from urllib.parse import quote
 
-from . import cause, place, style, table, timeline, views
+from . import baseline, cause, place, style, table, timeline, views
 from .result import CANNOT_RUN, FINDING, HELD
 
 CLASSES = {HELD: "held", FINDING: "finding", CANNOT_RUN: "cannot"}
@@ -98,9 +98,8 @@ def row_html(row, links):
     # What many rows share would stand here many times.
     tail = [line for log in row.logs() if row.group != "fuzz" for line in tail_of(log)]
     shown = f"<details><summary>the end of the log</summary>\n<pre>{escape(chr(10).join(tail))}</pre></details>\n" if tail else ""
-    engine = f" under {row.figures['engine']}" if row.group == "fuzz" and "engine" in row.figures else ""
     begin = f", began {timeline.clock(row.runs[0]['begin'])} after the start" if row.runs else ""
-    return (f'<section id="{links.of_row(row)[1:]}"><h3>{escape(row.name + engine)}</h3>\n<p class="{CLASSES[row.verdict]}">'
+    return (f'<section id="{links.of_row(row)[1:]}"><h3>{escape(row.title)}</h3>\n<p class="{CLASSES[row.verdict]}">'
             f"{row.verdict}, {row.seconds:.1f} s{begin}</p>\n{again}{logs}{shown}</section>\n")
 
 
@@ -155,6 +154,22 @@ def crosses_html(report):
                    for section in (table.cross_section, table.polarity_section))
 
 
+def baseline_html(found, links):
+    """What differs from an earlier report; "" where none was given."""
+    if found is None:
+        return ""
+    parts = [f'<p>{"<br>".join(escape(line) for line in baseline.summary(found))}</p>\n']
+    numbers = {group.name: number for number, group in enumerate(links.causes)}
+    parts += [f'<p class="finding">new: <a href="#cause-{numbers[group.name]}">{escape(group.first.title)}</a></p>\n' for group in found.new]
+    parts += [f'<p class="held">gone: {escape(group.first.title)}</p>\n' for group in found.gone]
+    differ = table.baseline_section(found)
+    parts += [section_html(differ)] if differ.rows else []
+    if found.absent:
+        parts.append(f'<details><summary>{len(found.absent)} rows cannot be compared</summary>'
+                     f'<p class="note">{"<br>".join(map(escape, found.absent))}</p></details>\n')
+    return "".join(parts)
+
+
 def versions_html(report):
     return section_html(table.Section(["version of", ""], [[name, text] for name, text in report.versions.items()]))
 
@@ -162,6 +177,7 @@ def versions_html(report):
 def parts(report, links):
     """[(anchor, title, what stands there)]; what is empty is left out."""
     return [("findings", "Findings", "".join(cause_html(number, found, links) for number, found in enumerate(links.causes))),
+            ("baseline", "Against an earlier report", baseline_html(report.against, links)),
             ("results", "Results", "".join(section_html(section, links) for section in table.sections(report))),
             ("time", "Time line", timeline.html(links.rows)),
             ("pairs", "Modes and address kinds", views.pairs_html(links.rows)),

@@ -5,10 +5,13 @@ import os
 import re
 import signal
 import subprocess
+import sys
 import threading
 import time
 from dataclasses import dataclass
 from pathlib import Path
+
+from . import live, place
 
 STOP_S = 15  # a program that was asked to stop and has not by then is killed
 
@@ -36,7 +39,9 @@ class Outcome:
 
 
 class Children:
-    def __init__(self, log_dir):
+    def __init__(self, log_dir, screen=None):
+        self.screen = screen or live.Lines(sys.stdout)
+        self.tags = {}  # by log
         self.log_dir = Path(log_dir)
         self.log_dir.mkdir(parents=True, exist_ok=True)
         self.created = time.monotonic()
@@ -45,9 +50,14 @@ class Children:
         self.logs = set()
         self.stopping = False
 
-    def say(self, tag, line):
-        with self.lock:
-            print(f"[{tag}] {line}", flush=True)
+    def say(self, tag, line, lasting=False):
+        self.screen.line(tag, line, lasting)
+
+    def judged(self, row):
+        """The verdict of a row is known: say so of the steps that ran for it."""
+        for run in row.runs:
+            if run["log"] in self.tags:
+                self.screen.ended(self.tags[run["log"]], row.verdict)
 
     def new_log(self, tag):
         name = re.sub(r"[^\w.-]+", "-", tag)
@@ -61,6 +71,8 @@ class Children:
     def run(self, tag, command, *, cwd=None, env=None, timeout=None, every=0.0):
         """Run a command to its end.  Lines are printed at most one in `every` seconds; the log has all."""
         log = self.new_log(tag)
+        self.tags[place.shown(log)] = tag
+        self.screen.started(tag)
         command = [str(word) for word in command]
         started = time.monotonic()
         with open(log, "wb") as stream:
@@ -76,6 +88,7 @@ class Children:
                 watchdog.cancel()
                 with self.lock:
                     self.running.discard(process)
+                self.screen.ended(tag, live.ENDED)
         if self.stopping:
             raise Stopped
         status = status if status >= 0 else 128 - status

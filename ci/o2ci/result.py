@@ -56,6 +56,12 @@ class Row:
         self.again = self.again or again
         return self
 
+    @property
+    def title(self):
+        """Its name, and a fuzz target's engine."""
+        engine = self.figures.get("engine")
+        return f"{self.name} under {engine}" if self.group == "fuzz" and engine else self.name
+
     def logs(self):
         """Paths as a reader in the repository's root would type them."""
         return list(dict.fromkeys(run["log"] for run in self.runs if run["log"]))
@@ -77,6 +83,7 @@ class Report:
     seconds: float = 0.0
     rows: list = field(default_factory=list)
     shard: Shard = Shard()
+    against: object = None  # baseline.Comparison with an earlier report
 
     def findings(self):
         return [finding for row in self.rows for finding in row.findings]
@@ -98,7 +105,7 @@ class Report:
         return {"form": FORM, "version": VERSION, "command": self.command, "started": self.started,
                 "seed": f"0x{self.seed:x}", "profile": self.profile, "minutes": self.minutes,
                 "shard": self.shard.as_json(), "seconds": round(self.seconds, 1), "versions": self.versions, "status": self.status(),
-                "rows": [row.as_json() for row in self.in_order()]}
+                "against": self.against and self.against.as_json(), "rows": [row.as_json() for row in self.in_order()]}
 
 
 def derived_seed(seed, step, bits=64):

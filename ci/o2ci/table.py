@@ -3,7 +3,7 @@
 
 from dataclasses import dataclass, field
 
-from . import cause
+from . import baseline, cause
 from .result import CANNOT_RUN
 from .transfer import MTU_BYTES, WAYS
 
@@ -225,8 +225,19 @@ def ending(report):
     return lines
 
 
+def baseline_section(found):
+    """Rows that differ from the earlier report."""
+    rows = [[what, *line, ""] for what, line in baseline.lines(found)]
+    return Section(["against the earlier report", "", "unit", "before", "now", "change", ""], rows, left=3)
+
+
 def text(report):
     lines = [heading(report), ""]
     for section in sections(report):
         lines += [*render(section), ""]
+    if report.against:
+        differ = baseline_section(report.against)
+        lines += [*(render(differ) + [""] if differ.rows else []), *baseline.summary(report.against)]
+        lines += [f"  new: {group.first.title}" for group in report.against.new]
+        lines += [*(f"  gone: {group.first.title}" for group in report.against.gone), ""]
     return "\n".join(lines + ending(report))

@@ -41,7 +41,7 @@ def lanes_of(rows):
 
 def bar(number, row, run, end):
     begin, seconds = run["begin"], run["seconds"]
-    words = f"{row.name}: {clock(begin)} to {clock(begin + seconds)}, {seconds:.1f} s, {row.verdict}"
+    words = f"{row.title}: {clock(begin)} to {clock(begin + seconds)}, {seconds:.1f} s, {row.verdict}"
     kind = CLASSES.get(row.verdict)
     return (f'<a href="#row-{number}"{f" class={chr(34)}{kind}{chr(34)}" if kind else ""} title="{escape(words)}" '
             f'aria-label="{escape(words)}" style="left:{begin * 100 / end:.2f}%;width:{seconds * 100 / end:.2f}%"></a>')

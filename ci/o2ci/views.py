@@ -8,13 +8,9 @@ from . import pictures
 KIB, MIB = 1 << 10, 1 << 20
 
 
-def named(row):
-    return f"{row.name} under {row.figures['engine']}" if row.group == "fuzz" and "engine" in row.figures else row.name
-
-
-def folded(parts):
+def folded(parts, opened=True):
     """[(title, inside)], the first open."""
-    return "".join(f'<details{" open" if number == 0 else ""}><summary>{escape(title)}</summary>\n{inside}</details>\n'
+    return "".join(f'<details{" open" if number == 0 and opened else ""}><summary>{escape(title)}</summary>\n{inside}</details>\n'
                    for number, (title, inside) in enumerate(parts))
 
 
@@ -95,22 +91,32 @@ def drawn_html(rows):
 # --- coverage over executions ---
 
 
+def curves_of(row):
+    return [found["points"] for found in row.figures.get("curves", []) if found["points"]]
+
+
+def is_flat(curves):
+    return len({edges for points in curves for _execs, edges in points}) == 1
+
+
 def curve_html(row):
-    curves = [found["points"] for found in row.figures.get("curves", []) if found["points"]]
-    if not curves:
-        return ""
+    curves = curves_of(row)
     first, last = min(points[0][1] for points in curves), max(points[-1][1] for points in curves)
     seeds = f"{len(curves)} seeds" if len(curves) > 1 else "one seed"
-    return pictures.curve(curves, f"{named(row)}: {first:,} to {last:,} edges, {seeds}", second=row.figures.get("engine") == "afl")
+    return pictures.curve(curves, f"{row.title}: {first:,} to {last:,} edges, {seeds}", second=row.figures.get("engine") == "afl")
 
 
 def curves_html(rows):
     rows = [row for row in rows if row.group == "fuzz"]
-    figures = [figure for figure in map(curve_html, rows) if figure]
-    absent = [named(row) for row in rows if not curve_html(row)]
-    if not figures:
+    with_curve = [row for row in rows if curves_of(row)]
+    if not with_curve:
         return nothing("no fuzz target of this run left a curve") if rows else nothing("no fuzz target ran")
+    absent = [row.title for row in rows if not curves_of(row)]
     note = nothing(f"without a curve: {', '.join(absent)}") if absent else ""
+    flat = [row for row in with_curve if is_flat(curves_of(row))]
+    grown = "".join(curve_html(row) for row in with_curve if not is_flat(curves_of(row)))
+    rest = folded([(f"{len(flat)} found no edge beyond those of its corpus", f'<div class="pictures">\n{"".join(map(curve_html, flat))}</div>\n')],
+                  opened=not grown) if flat else ""
     words = nothing("edges over executions, on a logarithmic axis. With several seeds (merged shards) the line is the middle one and "
                     "the band goes from the least to the most. Each engine counts edges in its own way.")
-    return f'{words}{note}<div class="pictures">\n{"".join(figures)}</div>\n'
+    return f'{words}{note}<div class="pictures">\n{grown}</div>\n{rest}'

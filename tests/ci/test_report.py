@@ -4,10 +4,16 @@
 at the width of a desk and of a phone; without one that part is skipped.  The last line is "N passed, N failed".
 """
 
+import fcntl
 import json
+import os
+import pty
+import re
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
 import unittest
 from pathlib import Path
 
@@ -17,7 +23,7 @@ sys.path.insert(0, str(ROOT / "ci"))
 sys.path.insert(0, str(ROOT / "tests" / "lib"))
 
 import pages  # noqa: E402
-from o2ci import cause, output, pictures, place, process, reading, table, timeline, views  # noqa: E402
+from o2ci import baseline, cause, output, pictures, place, process, reading, table, timeline, views  # noqa: E402
 from o2ci.failures import Failures  # noqa: E402
 from o2ci.result import Finding, Report, Row  # noqa: E402
 from o2fuzz import curve  # noqa: E402
@@ -247,6 +253,165 @@ class Links(OnDisk):
         report = self.report()
         output.write(report, self.folder)
         self.assertEqual(reading.read(self.folder).as_json(), report.as_json())
+
+
+class Baseline(OnDisk):
+    def rows(self, speeds, edges):
+        return [Row("property", "loop", "loopverbs", 9.0, figures={**transfer_figures(), "cases": speeds[0] * 8, "seconds": 8.0}),
+                Row("property", "model", "memory model", 2.0, figures={**transfer_figures(), "cases": speeds[1], "seconds": 1.0}),
+                *(fuzz_row(name, "afl", 0, edges=count, execs_per_sec=speeds[2], seconds=6.0) for name, count in edges.items())]
+
+    def compared(self):
+        before, now = self.report(), self.report()
+        before.rows = self.rows((1000, 1000, 200), {"sg_iov": 30, "dump": 50, "json": 9})
+        now.rows = self.rows((700, 100, 260), {"sg_iov": 33, "dump": 49, "keys": 9})
+        before.rows[0].findings = [self.found("loop", name, 9, cause=name) for name in ("old", "both")]
+        now.rows[0].findings = [self.found("loop", name, 9, cause=name) for name in ("both", "new")]
+        return before, now, baseline.compare(before, now, "build/last")
+
+    def test_what_differs(self):
+        _, _, found = self.compared()
+        self.assertEqual([entry[0].name for entry in found.slower], ["loopverbs"])  # the model ran for a second: noise
+        self.assertEqual([entry[0].name for entry in found.faster], ["sg_iov", "dump"])
+        self.assertEqual([(entry[0].name, *entry[1:]) for entry in found.gained + found.lost], [("sg_iov", 30, 33), ("dump", 50, 49)])
+        self.assertEqual([group.name for group in found.new + found.gone], ["new", "old"])
+        self.assertEqual(found.still, 1)
+        self.assertEqual(found.absent, ["only now: keys under afl", "only before: json under afl"])
+
+    def test_noise(self):
+        before, now, _ = self.compared()
+        for speed, faster, slower in ((1249, 0, 0), (1251, 1, 0), (801, 0, 0), (799, 0, 1)):
+            now.rows[0].figures["cases"] = speed * 8
+            found = baseline.compare(before, now, "x")
+            self.assertEqual((len(found.faster) - 2, len(found.slower)), (faster, slower), speed)
+
+    def test_it_is_shown(self):
+        _, now, now.against = self.compared()
+        _, root = self.write(now)
+        text = table.text(now)
+        for words in ("2 faster, 1 slower of 3 rates; rates that differ by less than 25%", "1 targets with new edges, 1 with fewer, of 2",
+                      "1 new findings, 1 as before, 1 gone"):
+            self.assertIn(words, text)
+            self.assertIn(words, root.text())
+        self.assertRegex(text, r"(?m)^slower +loopverbs +cases +1,000 +700 +-30%$")
+        self.assertRegex(text, r"(?m)^new edges +sg_iov under afl +edges +30 +33 +\+3$")
+        read = json.loads((self.folder / "report.json").read_text())["against"]
+        self.assertEqual((len(read["faster"]), read["gained"][0]["now"]), (2, 33))
+
+    def test_a_broken_one_is_a_usage_error(self):
+        self.write(self.compared()[0])
+        broken = json.loads((self.folder / "report.json").read_text())
+        broken["rows"][0]["figures"]["seconds"] = "long"
+        for text in ("", "[]", json.dumps({**broken, "version": 9}), json.dumps({**broken, "status": None}), json.dumps(broken)):
+            (self.folder / "report.json").write_text(text)
+            for command in (["ci/campaign"], ["ci/merge", self.folder]):
+                done = subprocess.run([ROOT / command[0], *command[1:], "--baseline", self.folder], capture_output=True, text=True,
+                                      check=False)
+                self.assertEqual(done.returncode, 2, (command, text[:99]))
+                self.assertIn(f"--baseline is {self.folder}, which cannot be compared with: report.json", done.stderr.replace("its campaign", "report.json"))
+        self.assertEqual(subprocess.run([ROOT / "ci" / "campaign", "--baseline", "/none"], capture_output=True, check=False).returncode, 2)
+
+
+class Screen:
+    """What a terminal of some size shows after what was written to it; only what the live table uses."""
+
+    def __init__(self, columns):
+        self.lines, self.at, self.columns = [""], 0, columns
+
+    def write(self, data):
+        for part in re.findall(r"\x1b\[[0-9;?]*[A-Za-z]|[^\x1b]", data):
+            if part == "\r":
+                self.column = 0
+            elif part == "\n":
+                self.at += 1
+                self.lines += [""] * (self.at + 1 - len(self.lines))
+            elif part == "\x1b[K":
+                self.lines[self.at] = self.lines[self.at][:self.column]
+            elif part == "\x1b[J":
+                self.lines[self.at:] = [""]
+            elif part.startswith("\x1b") and part.endswith("A"):
+                self.at -= int(part[2:-1])
+            elif not part.startswith("\x1b"):
+                self.lines[self.at] = self.lines[self.at][:self.column].ljust(self.column) + part + self.lines[self.at][self.column + 1:]
+                self.column += 1
+                assert self.column < self.columns, self.lines[self.at]
+
+
+class Live(unittest.TestCase):
+    PROGRAM = """
+import sys, time
+sys.path.insert(0, sys.argv[1])
+from pathlib import Path
+from o2ci import live, process
+from o2ci.result import Finding, Row
+children = process.Children(Path(sys.argv[2]), live.shown_on(sys.stdout))
+children.say("campaign", "seed 7", lasting=True)
+for number in range(int(sys.argv[3])):
+    tag = f"step-{number}"
+    outcome = children.run(tag, ["sh", "-c", "echo first; printf '\\033[31mlast %0200d\\n' 7"])
+    row = Row("property", tag, tag).ran(outcome)
+    row.findings = [Finding(tag, "x", "y")] if number == 1 else []
+    children.judged(row)
+children.screen.close()
+print("the end")
+"""
+
+    def on_terminal(self, steps, lines, columns, **environment):
+        ours, theirs = pty.openpty()
+        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
+        with tempfile.TemporaryDirectory() as folder:
+            command = [sys.executable, "-c", self.PROGRAM, ROOT / "ci", folder, str(steps)]
+            kept = {key: value for key, value in os.environ.items() if key not in ("NO_COLOR", "COLUMNS", "LINES")}
+            with subprocess.Popen(command, stdout=theirs, env={**kept, "TERM": "xterm", **environment}) as running:
+                os.close(theirs)
+                data = b""
+                while True:
+                    try:
+                        more = os.read(ours, 65536)
+                    except OSError:  # the other end is closed
+                        break
+                    data += more
+                    if not more:
+                        break
+                self.assertEqual(running.wait(), 0)
+            os.close(ours)
+        return data.decode()
+
+    def test_one_table_drawn_in_place(self):
+        data = self.on_terminal(3, 24, 80)
+        screen = Screen(80)
+        screen.write(data)
+        lines = [line.rstrip() for line in screen.lines if line.strip()]
+        self.assertEqual((lines[0], lines[-1], len(lines)), ("[campaign] seed 7", "the end", 6), lines)
+        self.assertRegex(lines[1], r"^3 of 3 steps ended, \d+ s$")
+        for number, state in enumerate(("held", "FINDING", "held")):
+            self.assertRegex(lines[2 + number], rf"^step-{number} +\d+ s  {state} +last 0+$")
+        self.assertIn("\x1b[31;1mFINDING", data)
+
+    def test_a_small_one(self):
+        for lines, columns in ((6, 40), (3, 12)):
+            screen = Screen(columns)
+            screen.write(self.on_terminal(9, lines, columns).replace("[campaign] seed 7", ""))
+            shown = [line for line in screen.lines if line.strip()]
+            self.assertLessEqual(len(shown), lines)
+            self.assertTrue(any(line.startswith("step-8") for line in shown), shown)
+
+    def test_without_colour(self):
+        data = self.on_terminal(2, 24, 80, NO_COLOR="1")
+        self.assertIn("\x1b[J", data)
+        self.assertNotRegex(data, r"\x1b\[[0-9;]*m")
+
+    def test_lines_where_it_cannot_be_drawn(self):
+        for data in (self.on_terminal(2, 24, 80, TERM="dumb"), self.piped()):
+            self.assertNotIn("\x1b[J", data)
+            lines = data.replace("\r", "").splitlines()
+            self.assertEqual(lines[:2], ["[campaign] seed 7", "[step-0] first"])
+            self.assertTrue(lines[2].startswith("[step-0] ") and lines[2].endswith("07"), lines)
+
+    def piped(self):
+        with tempfile.TemporaryDirectory() as folder:
+            return subprocess.run([sys.executable, "-c", self.PROGRAM, ROOT / "ci", folder, "2"], capture_output=True, text=True,
+                                  env={**os.environ, "TERM": "xterm"}, check=True).stdout
 
 
 class TimeLine(OnDisk):

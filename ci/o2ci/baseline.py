@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: MIT
+"""A report against an earlier one: faster, slower, edges gained and lost, findings that are new and that are gone."""
+
+from dataclasses import dataclass, field
+
+from . import cause, reading
+
+# A rate that differs by less is noise, and so is one of a row that ran for a short time, in either report.
+NOISE = 0.25
+LEAST_SECONDS = 5.0
+LIMITS = f"rates that differ by less than {NOISE:.0%}, or of rows of less than {LEAST_SECONDS:g} s, are taken for noise"
+
+
+@dataclass
+class Comparison:
+    name: str  # of the earlier report: its folder, as the user gave it
+    commit: str
+    started: str
+    faster: list = field(default_factory=list)  # (row, unit, rate before, rate now)
+    slower: list = field(default_factory=list)
+    rates: int = 0  # compared
+    gained: list = field(default_factory=list)  # (row, edges before, edges now)
+    lost: list = field(default_factory=list)
+    edges: int = 0  # rows whose edges were compared
+    new: list = field(default_factory=list)  # of this report: cause.Cause
+    gone: list = field(default_factory=list)  # of the earlier one, of what ran in both
+    still: int = 0
+    absent: list = field(default_factory=list)  # rows that one of the two has alone, in words
+
+    def as_json(self):
+        rates = {name: [{"row": row.title, "unit": unit, "before": round(before, 1), "now": round(now, 1)}
+                        for row, unit, before, now in entries] for name, entries in (("faster", self.faster), ("slower", self.slower))}
+        edges = {name: [{"row": row.title, "before": before, "now": now} for row, before, now in entries]
+                 for name, entries in (("gained", self.gained), ("lost", self.lost))}
+        return {"name": self.name, "commit": self.commit, "started": self.started, "noise": NOISE, "least_seconds": LEAST_SECONDS,
+                **rates, **edges, "new": [group.first.title for group in self.new], "gone": [group.first.title for group in self.gone],
+                "still": self.still, "absent": self.absent}
+
+
+def key_of(row):
+    return row.group, row.step, row.name, row.figures.get("engine")
+
+
+def rate_of(row):
+    """(number in a second, of what, in how many seconds), or None where the row counts nothing that takes time."""
+    figures = row.figures
+    if row.group == "fuzz" and figures.get("execs_per_sec"):
+        return figures["execs_per_sec"], "executions", figures.get("seconds", row.seconds)
+    seconds = figures.get("seconds")
+    if seconds and figures.get("cases"):
+        return figures["cases"] / seconds, "cases", seconds
+    return None
+
+
+def compare_rate(found, before, now):
+    first, second = rate_of(before), rate_of(now)
+    if first is None or second is None or min(first[2], second[2]) < LEAST_SECONDS or first[1] != second[1]:
+        return
+    found.rates += 1
+    if second[0] > first[0] * (1 + NOISE):
+        found.faster.append((now, first[1], first[0], second[0]))
+    elif first[0] > second[0] * (1 + NOISE):
+        found.slower.append((now, first[1], first[0], second[0]))
+
+
+def compare_edges(found, before, now):
+    first, second = before.figures.get("edges"), now.figures.get("edges")
+    if now.group != "fuzz" or not first or not second:
+        return
+    found.edges += 1
+    if first != second:
+        (found.gained if second > first else found.lost).append((now, first, second))
+
+
+def compare_findings(found, before, now):
+    old, new = ({group.name: group for group in cause.grouped(report.findings())} for report in (before, now))
+    found.new = [group for name, group in new.items() if name not in old]
+    found.gone = [group for name, group in old.items() if name not in new]
+    found.still = len(new) - len(found.new)
+
+
+def compare(before, now, name):
+    """Of two Reports."""
+    found = Comparison(name, before.versions.get("o2ref", "unknown"), before.started)
+    old = {key_of(row): row for row in before.rows}
+    rows = {key_of(row): row for row in now.in_order()}
+    for key, row in rows.items():
+        if key in old:
+            compare_rate(found, old[key], row)
+            compare_edges(found, old[key], row)
+        elif row.group != "build":
+            found.absent.append(f"only now: {row.title}")
+    found.absent += [f"only before: {row.title}" for key, row in old.items() if key not in rows and row.group != "build"]
+    compare_findings(found, before, now)
+    return found
+
+
+def read(folder):
+    """The Report to compare with; raises reading.Unreadable, also where its figures are of other kinds than ours."""
+    report = reading.read(folder)
+    try:
+        compare(report, report, "")
+    except (AttributeError, KeyError, TypeError, ValueError, ZeroDivisionError) as problem:
+        raise reading.Unreadable(f"report.json has figures that are none: {problem}") from problem
+    return report
+
+
+def rate_line(row, unit, before, now):
+    return [row.title, unit, f"{before:,.0f}", f"{now:,.0f}", f"{now / before - 1:+.0%}"]
+
+
+def edge_line(row, before, now):
+    return [row.title, "edges", f"{before:,}", f"{now:,}", f"{now - before:+,}"]
+
+
+def summary(found):
+    """One line for each kind of difference."""
+    return [f"against {found.name} (commit {found.commit}, started {found.started}):",
+            f"  {len(found.faster)} faster, {len(found.slower)} slower of {found.rates} rates; {LIMITS}",
+            f"  {len(found.gained)} targets with new edges, {len(found.lost)} with fewer, of {found.edges}",
+            f"  {len(found.new)} new findings, {found.still} as before, {len(found.gone)} gone"]
+
+
+def lines(found):
+    """[(what, [name, unit, before, now, change])] of all rows that differ."""
+    parts = [("faster", [rate_line(*entry) for entry in found.faster]), ("slower", [rate_line(*entry) for entry in found.slower]),
+             ("new edges", [edge_line(*entry) for entry in found.gained]), ("fewer edges", [edge_line(*entry) for entry in found.lost])]
+    return [(what, line) for what, entries in parts for line in entries]
