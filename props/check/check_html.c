@@ -16,16 +16,19 @@ static const char style[] =
 	"body{font:15px/1.5 sans-serif;margin:2em auto;max-width:75em;padding:0 "
 	"1em;color:#222;background:#fff}"
 	"table{border-collapse:collapse}td,th{border:1px solid #ccc;padding:.3em .7em;text-align:left;"
-	"vertical-align:top;overflow-wrap:anywhere}"
+	"vertical-align:top}th{white-space:nowrap}.name{white-space:normal;overflow-wrap:anywhere}.values "
+	"td+td{overflow-wrap:anywhere}table{margin:.7em 0}"
 	"pre{background:#f6f6f6;padding:.7em;font-size:13px;line-height:1.35;margin:0;white-space:pre-wrap;"
 	"overflow-wrap:anywhere}code{overflow-wrap:anywhere}"
 	".ok{background:#e4f5e4}.bad{background:#fbe3e3}.none{color:#666}"
 	".sides{width:100%;table-layout:fixed;font:13px/1.35 monospace}"
-	".sides td{white-space:pre-wrap;border-width:0 1px;padding:0 .5em;background:#f6f6f6}"
+	".sides td{white-space:pre-wrap;overflow-wrap:anywhere;border-width:0 1px;padding:0 "
+	".5em;background:#f6f6f6}"
 	".sides .mark,.bytes .mark{background:#ffd7d7;font-weight:bold}"
 	"h1,h2,h3,h4{overflow-wrap:anywhere}h3 code{font-size:1.1em}.tag{border-radius:.3em;padding:.1em "
 	".5em;color:#fff;background:#b22}"
-	".tag.soft{background:#976400}.holds{max-width:55em}svg{max-width:100%;height:auto;overflow:hidden}"
+	".tag.soft{background:#976400}.holds{max-width:55em}figure{margin:.7em 0;overflow-x:auto}"
+	"figcaption{position:sticky;left:0}figure svg{width:100%;min-width:60em;height:auto;overflow:hidden}"
 	".cause{border-top:3px solid #ccc;margin-top:2em;break-before:page}.also{margin-left:1.5em}";
 
 /* The answer, decoded, one member a line. */
@@ -133,11 +136,19 @@ static void put_picture(const json_t *finding, FILE *out)
 	const bool memory = strcmp(o2_view_text(finding, "picture_of"), "memory") == 0;
 
 	const char *strip = json_string_value(json_object_get(finding, "strip"));
+	const char *answer = json_string_value(json_object_get(finding, "answer_picture"));
 
 	if (strip != NULL)
-		fprintf(out, "%s\n", strip);
+		fprintf(out, "<figure>%s</figure>\n", strip);
+	if (answer != NULL)
+		fprintf(out,
+			"<figure><figcaption>The implementation's answer%s, "
+			"drawn</figcaption>\n%s\n</figure>\n",
+			memory ? " in a transfer in which all else is the reference's" : "", answer);
 	if (picture != NULL)
-		fprintf(out, "<details><summary>What the reference does%s, drawn</summary>\n%s\n</details>\n",
+		fprintf(out,
+			"<details><summary>What the reference does%s, drawn</summary>\n<figure>%s</figure>\n"
+			"</details>\n",
 			memory ? " with this memory as one side of a transfer" : "", picture);
 }
 
@@ -154,7 +165,7 @@ static void put_head(const json_t *finding, const char *level, FILE *out)
 	fprintf(out, "</%s>\n", level);
 	o2_markup(out,
 		  "<p class=\"holds\">%s</p>\n"
-		  "<table><tr><th>field</th><th>reference</th><th>implementation</th></tr>"
+		  "<table class=\"values\"><tr><th>field</th><th>reference</th><th>implementation</th></tr>"
 		  "<tr><td>%s</td><td>%s</td><td class=\"bad\">%s</td></tr></table>\n",
 		  o2_view_text(finding, "holds"), o2_view_text(finding, "field"),
 		  o2_view_text(finding, "expected"), o2_view_text(finding, "found"));
@@ -235,7 +246,7 @@ static void put_table(const json_t *list, FILE *out)
 
 	fputs("<table><tr><th>stage</th>", out);
 	json_array_foreach(list, i, one)
-		o2_markup(out, "<th>%s</th>", o2_view_text(one, "name"));
+		o2_markup(out, "<th class=\"name\">%s</th>", o2_view_text(one, "name"));
 	fputs("</tr>\n", out);
 	for (size_t k = 0; k < json_array_size(first); k++) {
 		o2_markup(out, "<tr><td>%s</td>", o2_view_text(json_array_get(first, k), "stage"));
@@ -256,11 +267,12 @@ static void put_index_rows(const json_t *findings, const char *stage, bool count
 		if (!o2_view_flag(finding, "stands_for_it") || o2_view_flag(finding, "counts") != counts ||
 		    strcmp(o2_view_text(finding, "stage"), stage) != 0)
 			continue;
-		o2_markup(out, "<tr><td>%s</td><td>%s</td><td>%s</td>", stage,
+		o2_markup(out, "<tr><td>%s</td><td>%s</td>", stage,
 			  json_is_string(json_object_get(finding, "known"))
 				  ? "known"
-				  : o2_view_text(finding, "severity"),
-			  o2_view_since(finding));
+				  : o2_view_text(finding, "severity"));
+		if (o2_view_since(finding)[0] != '\0')
+			o2_markup(out, "<td>%s</td>", o2_view_since(finding));
 		fprintf(out, "<td><a href=\"#i%zu-c%" PRIu64 "\">", page, o2_view_number(finding, "cause"));
 		o2_markup(out, "<code>%s</code></a>, %s</td>", o2_view_text(finding, "check"),
 			  o2_view_text(finding, "reason"));
@@ -272,14 +284,16 @@ static void put_index_rows(const json_t *findings, const char *stage, bool count
 static void put_index(const json_t *one, size_t page, FILE *out)
 {
 	const json_t *findings = json_object_get(one, "findings");
+	const bool since = o2_view_since(json_array_get(findings, 0))[0] != '\0';
 	const json_t *stage;
 	size_t i;
 
 	if (json_array_size(findings) == 0)
 		return;
-	fputs("<table class=\"index\"><tr><th>stage</th><th>severity</th><th>since</th><th>cause</th>"
-	      "<th>cases</th></tr>\n",
-	      out);
+	fprintf(out,
+		"<table "
+		"class=\"index\"><tr><th>stage</th><th>severity</th>%s<th>cause</th><th>cases</th></tr>\n",
+		since ? "<th>since</th>" : "");
 	json_array_foreach(json_object_get(one, "stages"), i, stage) {
 		put_index_rows(findings, o2_view_text(stage, "stage"), true, page, out);
 		put_index_rows(findings, o2_view_text(stage, "stage"), false, page, out);

@@ -63,7 +63,7 @@ static uint32_t number_of(const uint64_t *pages, uint32_t count, uint64_t page)
 
 /* A list of addresses as pieces of numbered pages.  whole: a stretch may not leave its page. */
 static bool set_stretches(struct o2_scenario_side *side, const struct stretch *stretch, uint32_t count,
-			  bool whole)
+			  bool whole, uint64_t *page_addr)
 {
 	static uint64_t pages[2 * O2_SCENARIO_PIECES];
 	uint32_t n = 0;
@@ -83,6 +83,9 @@ static bool set_stretches(struct o2_scenario_side *side, const struct stretch *s
 		}
 	}
 	qsort(pages, n, sizeof(pages[0]), by_number);
+	for (uint32_t i = 0; i < n; i++)
+		if (number_of(pages, n, pages[i]) < O2_SCENARIO_PAGES)
+			page_addr[number_of(pages, n, pages[i])] = pages[i] * PAGE;
 	for (uint32_t i = 0; i < count; i++) {
 		uint64_t addr = stretch[i].addr;
 		uint32_t left = stretch[i].length;
@@ -142,7 +145,7 @@ static bool from_dma(const struct o2_case_dma *asked, struct o2_scenario *scenar
 	return true;
 }
 
-static bool from_reg(const struct o2_case_reg *asked, struct o2_scenario *scenario)
+static bool from_reg(const struct o2_case_reg *asked, struct o2_scenario *scenario, o2_check_pages pages[2])
 {
 	const struct o2_reg_request *request = &asked->request;
 	struct o2_scenario_side *side = request->side == O2_SINK ? &scenario->sink : &scenario->source;
@@ -152,7 +155,7 @@ static bool from_reg(const struct o2_case_reg *asked, struct o2_scenario *scenar
 		return false;
 	for (uint32_t i = 0; i < asked->list.count; i++)
 		stretch[i] = (struct stretch){asked->list.segment[i].addr, asked->list.segment[i].length};
-	if (!set_stretches(side, stretch, asked->list.count, false))
+	if (!set_stretches(side, stretch, asked->list.count, false, pages[request->side]))
 		return false;
 	side->mode = request->mode;
 	side->iova = request->mode == O2_REG_PHYS ? request->iova : 0;
@@ -175,40 +178,50 @@ static bool from_reg(const struct o2_case_reg *asked, struct o2_scenario *scenar
 	return true;
 }
 
-static bool from_desc(const struct o2_rdma_desc *desc, uint64_t nob, struct o2_scenario_side *side)
+static bool from_desc(const struct o2_rdma_desc *desc, uint64_t nob, struct o2_scenario_side *side,
+		      uint64_t *page_addr)
 {
 	struct stretch stretch[O2_MAX_FRAGS];
 
 	for (uint32_t i = 0; i < desc->rd_nfrags; i++)
 		stretch[i] = (struct stretch){desc->rd_frags[i].rf_addr, desc->rd_frags[i].rf_nob};
-	if (!set_stretches(side, stretch, desc->rd_nfrags, true) || side->nob < nob)
+	if (!set_stretches(side, stretch, desc->rd_nfrags, true, page_addr) || side->nob < nob)
 		return false;
 	side->nob = nob;
 	return true;
 }
 
-static bool from_rdma(const struct o2_rdma_input *asked, struct o2_scenario *scenario)
+static bool from_rdma(const struct o2_rdma_input *asked, struct o2_scenario *scenario,
+		      o2_check_pages pages[2])
 {
 	scenario->max_frags = asked->limits.max_wrs;
 	scenario->wrq_sge = asked->limits.wrq_sge;
-	return from_desc(&asked->source, asked->nob, &scenario->source) &&
-	       from_desc(&asked->sink, asked->nob, &scenario->sink);
+	return from_desc(&asked->source, asked->nob, &scenario->source, pages[O2_SOURCE]) &&
+	       from_desc(&asked->sink, asked->nob, &scenario->sink, pages[O2_SINK]);
 }
 
 bool o2_check_scenario(const struct o2_case *asked, struct o2_scenario *scenario)
+{
+	o2_check_pages pages[2];
+
+	return o2_check_scenario_at(asked, scenario, pages);
+}
+
+bool o2_check_scenario_at(const struct o2_case *asked, struct o2_scenario *scenario, o2_check_pages pages[2])
 {
 	struct o2_error error;
 	json_t *object;
 	bool made;
 
+	memset(pages, 0xff, 2 * sizeof(pages[0]));
 	memset(scenario, 0, sizeof(*scenario));
 	scenario->max_frags = O2_MAX_FRAGS;
 	scenario->wrq_sge = O2_DEFAULT_WRQ_SGE;
 	scenario->pattern_seed = 1;
 	made = asked->stage == O2_STAGE_SG_BUILD    ? from_sg(&asked->sg, scenario)
 	       : asked->stage == O2_STAGE_DMA_MAP   ? from_dma(&asked->dma, scenario)
-	       : asked->stage == O2_STAGE_REG_PLAN  ? from_reg(&asked->reg, scenario)
-	       : asked->stage == O2_STAGE_RDMA_PLAN ? from_rdma(&asked->rdma, scenario)
+	       : asked->stage == O2_STAGE_REG_PLAN  ? from_reg(&asked->reg, scenario, pages)
+	       : asked->stage == O2_STAGE_RDMA_PLAN ? from_rdma(&asked->rdma, scenario, pages)
 						    : false;
 	if (!made)
 		return false;
@@ -223,25 +236,32 @@ bool o2_check_scenario(const struct o2_case *asked, struct o2_scenario *scenario
 	return made;
 }
 
-json_t *o2_check_picture(const struct o2_scenario *scenario)
+json_t *o2_check_drawn(const struct o2_explain *explain)
 {
-	struct o2_explain *explain;
-	struct o2_error error = {0};
-	json_t *text = json_null();
 	char *bytes = NULL;
 	size_t length = 0;
-	FILE *out;
+	FILE *out = open_memstream(&bytes, &length);
+	json_t *text = NULL;
 
-	if (o2_explain_open(&explain, &error) != 0)
-		return text;
-	explain->run.scenario = *scenario;
-	explain->of_reference = true;
-	out = open_memstream(&bytes, &length);
-	if (out != NULL && o2_explain_scenario(explain) == 0)
+	if (out != NULL)
 		o2_explain_svg(explain, NULL, out);
 	if (out != NULL && fclose(out) == 0 && length > 0)
 		text = json_stringn_nocheck(bytes, length);
 	free(bytes);
+	return text == NULL ? json_null() : text;
+}
+
+json_t *o2_check_picture(const struct o2_scenario *scenario)
+{
+	struct o2_explain *explain;
+	struct o2_error error = {0};
+	json_t *text;
+
+	if (o2_explain_open(&explain, &error) != 0)
+		return json_null();
+	explain->run.scenario = *scenario;
+	explain->of_reference = true;
+	text = o2_explain_scenario(explain) == 0 ? o2_check_drawn(explain) : json_null();
 	o2_explain_close(explain);
 	return text;
 }

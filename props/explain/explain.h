@@ -37,6 +37,20 @@ struct o2_explain_slot {
 		page; /* the arena's page behind it, from its first byte on; O2_NO_INDEX when it is no page */
 };
 
+/*
+ * What stands in place of a stage's own result: what another implementation answered, and the terms of its
+ * question.  What is NULL is worked out as usual; what is given lives as long as it is looked at.
+ */
+struct o2_explain_given {
+	const struct o2_dma_device *device; /* it has all pages that the memory names */
+	const uint64_t *page_addr;	    /* device address of each page, where no device says it */
+	const struct o2_sg_list *list;
+	const struct o2_dma_list *segments;
+	const struct o2_reg_plan *plan;
+	enum o2_explain_stage refused; /* the stage that refuses; O2_EXPLAIN_NOT_ASKED: none */
+	struct o2_error refusal;       /* in which words; field NULL: in those of `rule` alone */
+};
+
 struct o2_explain_end {
 	const struct o2_scenario_side *memory;
 	const char *name;	     /* "source" or "sink" */
@@ -45,7 +59,7 @@ struct o2_explain_end {
 	uint64_t nob;		     /* bytes that this side maps */
 	uint32_t page_bytes;
 	uint32_t max_pages;
-	const uint32_t *device_page; /* kind iommu: where each page lies in the device's addresses */
+	uint64_t page_addr[O2_SCENARIO_PAGES];	     /* device address of each page */
 	struct o2_extent piece[O2_SCENARIO_EXTENTS]; /* these bytes, by page, without any stage's help */
 	uint32_t npieces;
 	struct o2_sg_list sg;
@@ -79,6 +93,11 @@ struct o2_explain {
 	struct o2_report report;
 	bool held;
 	bool of_reference; /* beside the answer of something else: what held here says nothing of that */
+	/* By enum o2_side: of another implementation.  All zeros: nothing is. */
+	struct o2_explain_given given[2];
+	const struct o2_rdma_plan *given_work;
+	struct o2_error work_refusal; /* code not 0: it refuses to plan */
+	const char *outcome;	      /* what came of its answer, in words; NULL: nothing was given */
 	struct o2_explain_end end[2]; /* by enum o2_side */
 	bool planned;		      /* work is valid */
 	struct o2_rdma_plan work;
@@ -103,6 +122,24 @@ void o2_explain_close(struct o2_explain *explain);
  * Work out explain->run.scenario, which the caller has filled in.  0, -ENOMEM, or -EINVAL: it cannot be run.
  */
 int o2_explain_scenario(struct o2_explain *explain);
+
+/*
+ * Work out the stages alone, with what is given in place of what they would be; nothing is moved, and nothing
+ * found wrong.  0, or -EINVAL: the memory cannot be had.
+ */
+int o2_explain_stages(struct o2_explain *explain);
+
+/* The memory of a side. */
+struct o2_arena *o2_explain_arena(const struct o2_explain *explain, enum o2_side side);
+
+/* The page behind a device address, or O2_NO_INDEX. */
+uint32_t o2_explain_page(const struct o2_explain_end *end, uint64_t device_addr);
+
+/*
+ * Keep a run of wrong bytes of the sink: what is known of it is filled in, which bytes of the transfer these
+ * are is found out.
+ */
+void o2_explain_keep_wrong(struct o2_explain *explain, const struct o2_explain_wrong *wrong);
 
 /* In words.  all: no list is shortened. */
 void o2_explain_text(const struct o2_explain *explain, bool all, FILE *out);

@@ -61,7 +61,7 @@ static void draw_wrong(const struct o2_pen *pen)
 static void box_of_words(const struct o2_pen *pen, double x, double width, const char *title,
 			 const char *words)
 {
-	const size_t per_line = (size_t)(width / 6.4);
+	const size_t per_line = (size_t)((width - 20) / 6.65);
 	double y = O2_LAYOUT_TOP + 42;
 
 	o2_pen_rect(pen, x, O2_LAYOUT_TOP, width, 118, "class=\"refused\"");
@@ -77,6 +77,15 @@ static void box_of_words(const struct o2_pen *pen, double x, double width, const
 	}
 }
 
+/* What was given has its own words, and no field. */
+static void refusal_text(const struct o2_error *error, char *text, size_t text_bytes)
+{
+	if (error->field == NULL)
+		snprintf(text, text_bytes, "%s (%s)", error->rule, strerror(-error->code));
+	else
+		o2_error_text(error, text, text_bytes);
+}
+
 static void draw_refusals(const struct o2_pen *pen)
 {
 	static const char *const stages[] = {"not asked", "refused by sg_build", "refused by dma_map",
@@ -90,12 +99,12 @@ static void draw_refusals(const struct o2_pen *pen)
 			continue;
 		snprintf(words, sizeof(words), "the other side refused before");
 		if (end->stage != O2_EXPLAIN_NOT_ASKED)
-			o2_error_text(&end->error, words, sizeof(words));
+			refusal_text(&end->error, words, sizeof(words));
 		box_of_words(pen, i == O2_SOURCE ? SOURCE_WIN_X : SINK_FRG_X, WIN_W + FRG_W,
 			     stages[end->stage], words);
 	}
 	if (pen->explain->work_error.code != 0) {
-		o2_error_text(&pen->explain->work_error, words, sizeof(words));
+		refusal_text(&pen->explain->work_error, words, sizeof(words));
 		box_of_words(pen, WORK_X - 50, WORK_W + 100, "refused by rdma_plan", words);
 	}
 }
@@ -135,7 +144,9 @@ static void draw_headings(const struct o2_pen *pen, const char *defect)
 		    defect == NULL ? "" : ", with the deliberate defect ", defect == NULL ? "" : defect);
 	for (uint32_t i = 0; i < explain->nwrong; i++)
 		wrong += explain->wrong[i].length;
-	if (!explain->held && wrong > 0)
+	if (explain->outcome != NULL)
+		o2_pen_text(pen, 24, 62, wrong > 0 ? "outcome red" : "outcome", "%s", explain->outcome);
+	else if (!explain->held && wrong > 0)
 		o2_pen_text(pen, 24, 62, "outcome red",
 			    "FAILED: %" PRIu64 " bytes of the sink's memory are wrong", wrong);
 	else if (!explain->held)

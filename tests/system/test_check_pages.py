@@ -75,9 +75,24 @@ class Pages(unittest.TestCase):
                 count = {word: int(number) for number, word in re.findall(r"(\d+) (right|wrong|lost|too many)", finding["strip"])}
                 self.assertGreater(count[fate], 0)
 
+    def test_the_answer_is_drawn_in_a_transfer(self):
+        """What of it comes to a wrong place, or gets lost, is red in the sink; or the next stage refuses it."""
+        said = {"fmr-collapse-gapped": "wrong bytes in the sink&#39;s memory: 1;|wrong bytes in the sink's memory: 1;",
+                "open-work-request": "were never written", "cut-offset-lost": "refused by dma_map",
+                "dma-offset-lost": "which is outside the source's buffer"}
+        for defect, (check, _) in DEFECTS.items():
+            with self.subTest(defect):
+                finding = next(each for each in self.made[defect][0]["findings"] if each["check"] == check)
+                picture = finding["answer_picture"]
+                self.assertRegex(picture, said[defect])
+                self.assertEqual('fill="#d00000"/>' in picture.split("<text", 1)[1].rsplit("bytes of the transfer", 1)[0],
+                                 defect != "cut-offset-lost")
+                self.assertIn(picture, self.made[defect][1])
+
     def test_nothing_that_was_found_is_said_to_hold(self):
         for defect, (_, text, _) in self.made.items():
             self.assertNotIn("held:", text, defect)
+            self.assertNotIn("outcome green", text, defect)
 
     def test_both_answers_lie_side_by_side(self):
         for defect, (_, _, root) in self.made.items():
