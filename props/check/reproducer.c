@@ -226,7 +226,8 @@ static bool prepare(struct o2_reproducer *r)
 	static const struct o2_error_map no_map;
 	struct o2_error error;
 
-	if (o2_case_from_json(json_object_get(r->finding, "question"), &r->asked, &error) != 0)
+	if (o2_case_from_json(json_object_get(r->finding, "question"), &r->asked, &error) != 0 ||
+	    !o2_reproducer_writes(r->asked.stage))
 		return false;
 	r->comparison.profile = r->profile;
 	r->comparison.map = &no_map;

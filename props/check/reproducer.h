@@ -39,6 +39,9 @@ struct o2_reproducer {
 	char array[O2_REPRODUCER_ARRAYS][32];
 };
 
+/* Is there a way to write questions of this stage? */
+bool o2_reproducer_writes(enum o2_stage stage);
+
 /* The question: `in`, and the arrays that it points to. */
 void o2_reproducer_question(struct o2_reproducer *r);
 

@@ -369,14 +369,19 @@ static void put_transfer(struct o2_reproducer *r)
 	fputs("};\n", r->out);
 }
 
+static void (*const puts_of[O2_STAGES])(struct o2_reproducer *r) = {
+	[O2_STAGE_MSG_DECODE] = put_decode, [O2_STAGE_MSG_ENCODE] = put_encode,
+	[O2_STAGE_SG_BUILD] = put_sg,	    [O2_STAGE_DMA_MAP] = put_dma,
+	[O2_STAGE_REG_PLAN] = put_reg,	    [O2_STAGE_RDMA_PLAN] = put_rdma,
+	[O2_STAGE_TRANSFER] = put_transfer,
+};
+
+bool o2_reproducer_writes(enum o2_stage stage)
+{
+	return puts_of[stage] != NULL;
+}
+
 void o2_reproducer_question(struct o2_reproducer *r)
 {
-	static void (*const puts[O2_STAGES])(struct o2_reproducer * r) = {
-		[O2_STAGE_MSG_DECODE] = put_decode, [O2_STAGE_MSG_ENCODE] = put_encode,
-		[O2_STAGE_SG_BUILD] = put_sg,	    [O2_STAGE_DMA_MAP] = put_dma,
-		[O2_STAGE_REG_PLAN] = put_reg,	    [O2_STAGE_RDMA_PLAN] = put_rdma,
-		[O2_STAGE_TRANSFER] = put_transfer,
-	};
-
-	puts[r->asked.stage](r);
+	puts_of[r->asked.stage](r);
 }
