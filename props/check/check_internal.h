@@ -56,6 +56,12 @@ void o2_check_add(struct o2_check_run *run);
 /* Ask what is in the batch. */
 void o2_check_flush(struct o2_check_run *run);
 
+/*
+ * Ask a program one question that is not counted, so that it can say which stages of version 2 it has: where no
+ * stage of version 1 will be asked that would do.  Returns 0, or -errno.
+ */
+int o2_check_greet(struct o2_check_run *run);
+
 /* Committed cases from a corpus directory.  Returns 0, or -errno with a line in text. */
 int o2_check_corpus(struct o2_check_run *run, const char *directory, char *text, size_t text_bytes);
 

@@ -30,6 +30,9 @@ bool o2_check_stage(enum o2_check_id check, enum o2_stage *stage)
 		{"reg/", O2_STAGE_REG_PLAN},
 		{"rdma/", O2_STAGE_RDMA_PLAN},
 		{"transfer/", O2_STAGE_TRANSFER},
+		{"device/", O2_STAGE_DEVICE},
+		{"choose/", O2_STAGE_DEVICE},
+		{"conn/", O2_STAGE_DEVICE},
 	};
 
 	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++) {

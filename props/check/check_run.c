@@ -71,12 +71,16 @@ static bool is_news(struct o2_check_run *run, const struct o2_check_item *item,
 static void count_met(struct o2_check_run *run, const struct o2_case *asked)
 {
 	enum o2_check_id rule;
+	enum o2_stage stage;
 
 	if (run->expected->kind != O2_ANSWER_REFUSED)
 		return;
 	rule = o2_check_find(run->expected->refusal.name);
-	if (rule != O2_CHECKS && asked->stage != O2_STAGE_TRANSFER)
-		run->subject->met[rule]++;
+	/* Several stages decode messages: what they meet on the way says nothing of msg_decode itself. */
+	if (rule == O2_CHECKS || asked->stage == O2_STAGE_TRANSFER ||
+	    (asked->stage >= O2_STAGES_1 && (!o2_check_stage(rule, &stage) || stage != asked->stage)))
+		return;
+	run->subject->met[rule]++;
 }
 
 /* Each hang costs its time limit: from some number on the stage is not asked any more. */
@@ -315,6 +319,8 @@ int o2_check_run(const struct o2_check_options *options, struct o2_check_subject
 	int rc = open_run(&run);
 
 	text[0] = '\0';
+	if (rc == 0)
+		rc = o2_check_greet(&run);
 	if (rc == 0 && options->choices != NULL)
 		rc = o2_check_choices(&run, options->choices, text, text_bytes);
 	else if (rc == 0 && options->case_file != NULL)

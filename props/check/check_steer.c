@@ -2,6 +2,7 @@
 #include "props/check/check_steer.h"
 
 #include "base/mix.h"
+#include "props/check/draw_stage.h"
 #include "wire/layout.h"
 #include "wire/msg_type.h"
 
@@ -11,8 +12,7 @@
 
 /* --- what a question is like --- */
 
-/* Sizes, by where limits lie: 0, 1, 2, few, up to 16, 64, 255, 256, more. */
-static uint8_t size_of(uint64_t n)
+uint8_t o2_steer_size(uint64_t n)
 {
 	static const uint32_t limits[] = {0, 1, 2, 4, 16, 64, 255, 256};
 	uint8_t i = 0;
@@ -40,7 +40,7 @@ static void features_of_decode(const struct o2_case_msg_decode *asked, uint8_t *
 	f[3] = asked->bytes[O2_AT_TYPE] & 15;
 	f[4] = (uint8_t)(asked->bytes[O2_AT_TYPE] >> 4);
 	f[5] = asked->bytes[O2_AT_CKSUM] == 0;
-	f[6] = size_of(asked->length_bytes / 16);
+	f[6] = o2_steer_size(asked->length_bytes / 16);
 }
 
 static void features_of_encode(const struct o2_case_msg_encode *asked, uint8_t *f)
@@ -51,16 +51,16 @@ static void features_of_encode(const struct o2_case_msg_encode *asked, uint8_t *
 	f[1] = asked->msg.ibm_type & 15;
 	f[2] = (uint8_t)asked->msg.order & 15;
 	f[3] = (uint8_t)asked->msg.cksum_flavour & 15;
-	f[4] = desc == NULL ? 0 : size_of(desc->rd_nfrags);
+	f[4] = desc == NULL ? 0 : o2_steer_size(desc->rd_nfrags);
 	f[5] = asked->msg.ibm_version & 15;
-	f[6] = size_of(asked->capacity_bytes / 16);
+	f[6] = o2_steer_size(asked->capacity_bytes / 16);
 }
 
 static void features_of_buffer(const struct o2_case_buffer *memory, uint8_t *f)
 {
 	f[0] = (uint8_t)memory->buffer.kind & 15;
-	f[1] = size_of(memory->buffer.count);
-	f[2] = size_of(memory->buffer.nob / 256);
+	f[1] = o2_steer_size(memory->buffer.count);
+	f[2] = o2_steer_size(memory->buffer.nob / 256);
 	f[3] = memory->buffer.offset != 0;
 }
 
@@ -70,8 +70,8 @@ static void features_of_dma(const struct o2_case_dma *asked, uint8_t *f)
 	f[1] = (uint8_t)asked->device.device.iommu.fault & 15;
 	f[2] = asked->device.device.iommu.merge != 0;
 	f[3] = asked->device.device.unmapped != NULL;
-	f[4] = size_of(asked->list.count);
-	f[5] = size_of(asked->list.nob / 256);
+	f[4] = o2_steer_size(asked->list.count);
+	f[5] = o2_steer_size(asked->list.nob / 256);
 }
 
 static void features_of_reg(const struct o2_case_reg *asked, uint8_t *f)
@@ -79,19 +79,19 @@ static void features_of_reg(const struct o2_case_reg *asked, uint8_t *f)
 	f[0] = (uint8_t)asked->request.mode & 15;
 	f[1] = (uint8_t)asked->request.side & 15;
 	f[2] = asked->request.gaps;
-	f[3] = size_of(asked->list.count);
-	f[4] = size_of(asked->request.peer_max_frags);
-	f[5] = size_of(asked->request.max_pages);
+	f[3] = o2_steer_size(asked->list.count);
+	f[4] = o2_steer_size(asked->request.peer_max_frags);
+	f[5] = o2_steer_size(asked->request.max_pages);
 	f[6] = asked->request.iova != 0;
 }
 
 static void features_of_rdma(const struct o2_rdma_input *asked, uint8_t *f)
 {
-	f[0] = size_of(asked->source.rd_nfrags);
-	f[1] = size_of(asked->sink.rd_nfrags);
-	f[2] = size_of(asked->nob / 256);
-	f[3] = size_of(asked->limits.max_wrs);
-	f[4] = size_of(asked->limits.wrq_sge);
+	f[0] = o2_steer_size(asked->source.rd_nfrags);
+	f[1] = o2_steer_size(asked->sink.rd_nfrags);
+	f[2] = o2_steer_size(asked->nob / 256);
+	f[3] = o2_steer_size(asked->limits.max_wrs);
+	f[4] = o2_steer_size(asked->limits.wrq_sge);
 }
 
 static void features_of_transfer(const struct o2_case_transfer *asked, uint8_t *f)
@@ -101,7 +101,7 @@ static void features_of_transfer(const struct o2_case_transfer *asked, uint8_t *
 
 		f[i] = (uint8_t)node->mode & 15;
 		f[2 + i] = (uint8_t)node->device.device.kind & 15;
-		f[4 + i] = (uint8_t)(size_of(node->memory.buffer.count));
+		f[4 + i] = (uint8_t)(o2_steer_size(node->memory.buffer.count));
 	}
 	f[6] = (uint8_t)((unsigned int)asked->node[O2_SOURCE].memory.buffer.kind * 4 +
 			 (unsigned int)asked->node[O2_SINK].memory.buffer.kind) &
@@ -111,6 +111,10 @@ static void features_of_transfer(const struct o2_case_transfer *asked, uint8_t *
 
 static void features_of(const struct o2_case *asked, uint8_t *f)
 {
+	if (o2_draw_stage(asked->stage) != NULL) {
+		o2_draw_stage(asked->stage)->features(asked, f);
+		return;
+	}
 	switch (asked->stage) {
 	case O2_STAGE_MSG_DECODE:
 		features_of_decode(&asked->msg_decode, f);
@@ -131,7 +135,7 @@ static void features_of(const struct o2_case *asked, uint8_t *f)
 		features_of_rdma(&asked->rdma, f);
 		break;
 	case O2_STAGE_TRANSFER:
-	case O2_STAGES:
+	default:
 		features_of_transfer(&asked->transfer, f);
 		break;
 	}

@@ -27,6 +27,9 @@ struct o2_steer {
 	struct o2_steer_count count[O2_STAGES][O2_STEER_PAIRS][O2_STEER_VALUES][O2_STEER_VALUES];
 };
 
+/* A feature of sizes, by where limits lie: 0, 1, 2, few, up to 16, 64, 255, 256, more. */
+uint8_t o2_steer_size(uint64_t n);
+
 /* Was it answered, with a result or a refusal? */
 void o2_steer_note(struct o2_steer *steer, const struct o2_case *asked, bool answered);
 

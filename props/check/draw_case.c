@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 
+#include "props/check/draw_stage.h"
 #include "props/scenario/draw.h"
 #include "props/stage/codec.h"
 
@@ -254,6 +255,10 @@ void o2_draw_case(struct o2_choice *c, enum o2_stage stage, struct o2_case *draw
 	static const struct o2_scenario_space space = O2_SCENARIO_SPACE_ALL;
 
 	drawn->stage = stage;
+	if (o2_draw_stage(stage) != NULL) {
+		o2_draw_stage(stage)->draw(c, drawn);
+		return;
+	}
 	switch (stage) {
 	case O2_STAGE_MSG_DECODE:
 		draw_decode(c, &drawn->msg_decode);
@@ -279,7 +284,7 @@ void o2_draw_case(struct o2_choice *c, enum o2_stage stage, struct o2_case *draw
 			o2_choice_reject(c);
 		break;
 	case O2_STAGE_TRANSFER:
-	case O2_STAGES:
+	default:
 		o2_scenario_draw(c, &space, scenario);
 		scenario->source.per_segment = false;
 		scenario->sink.per_segment = false;

@@ -27,8 +27,9 @@ enum situation {
 };
 
 static const struct o2_tally_row situations[SITUATIONS] = {
-	{"msg_decode", true}, {"msg_encode", true}, {"sg_build", true}, {"dma_map", true},
-	{"reg_plan", true},   {"rdma_plan", true},  {"transfer", true}, SITUATION_LIST(O2_SITUATION_ROW)};
+	{"msg_decode", true}, {"msg_encode", true}, {"sg_build", true},
+	{"dma_map", true},    {"reg_plan", true},   {"rdma_plan", true},
+	{"transfer", true},   {"device", true},	    SITUATION_LIST(O2_SITUATION_ROW)};
 
 static void fail(struct o2_forms_run *run, struct o2_report *report, const char *what, const json_t *form)
 {
@@ -244,14 +245,19 @@ static void check_case(struct o2_forms_run *run, struct o2_choice *choice, struc
 	json_decref(answer);
 }
 
-/* Cases that are about no whole form, behind the stages. */
+/*
+ * Cases that are about no whole form, behind the stages of version 1; those of version 2 follow, so that seeds
+ * keep their meaning when one is added.
+ */
 enum part {
-	REFUSED_ONLY = O2_STAGES,
+	REFUSED_ONLY = O2_STAGES_1,
 	SLOTS_ONLY,
 	ENCODED_ONLY,
 	CONDUCT_ONLY,
 	MAP_ONLY,
 	KNOWN_ONLY,
+	STAGES_2,
+	LAST_PART = STAGES_2 + O2_STAGES - O2_STAGES_1 - 1,
 };
 
 static void check_part(struct o2_forms_run *run, uint64_t part, struct o2_choice *choice,
@@ -283,14 +289,14 @@ static void check_part(struct o2_forms_run *run, uint64_t part, struct o2_choice
 static enum o2_status run_case(void *context, struct o2_choice *choice, struct o2_report *report)
 {
 	struct o2_forms_run *run = context;
-	const uint64_t kind = o2_draw(choice, KNOWN_ONLY);
-	const enum o2_stage stage = (enum o2_stage)kind;
+	const uint64_t kind = o2_draw(choice, LAST_PART);
+	const enum o2_stage stage = (enum o2_stage)(kind < STAGES_2 ? kind : O2_STAGES_1 + kind - STAGES_2);
 
 	o2_draw_prepare();
 	o2_report_clear(report);
 	memset(&run->asked, 0, sizeof(run->asked));
 	memset(&run->expected, 0, sizeof(run->expected));
-	if (kind >= O2_STAGES) {
+	if (kind >= REFUSED_ONLY && kind < STAGES_2) {
 		check_part(run, kind, choice, report);
 		run->tally.cases++;
 		return o2_choice_status(choice, report->failed ? O2_STATUS_INTERESTING : O2_STATUS_VALID);

@@ -88,6 +88,7 @@ struct o2_answer {
 		struct o2_reg_plan reg;
 		struct o2_rdma_plan rdma;
 		struct o2_answer_transfer transfer;
+		struct o2_impl_device_out device;
 	};
 };
 
@@ -112,6 +113,12 @@ bool o2_answer_by_exact_gaps(const struct o2_case *asked, struct o2_answer *answ
  * is a result that the form cannot hold, or for which memory ran out.
  */
 json_t *o2_answer_to_json(const struct o2_case *asked, const struct o2_answer *answer);
+
+/*
+ * Which stages the program says in an answer that it has (docs/oracle.md, "Process protocol"): of version 2
+ * all others are absent.  Nothing changes where it does not say.
+ */
+void o2_answer_stages(const json_t *object, bool absent[O2_STAGES]);
 
 /*
  * Read what a process answered to `asked`.  Never fails: what cannot be read is a broken answer.

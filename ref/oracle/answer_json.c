@@ -9,7 +9,7 @@
 #include "base/json.h"
 #include "mem/dma_json.h"
 #include "mem/sg_json.h"
-#include "oracle/answer.h"
+#include "oracle/stage_ops.h"
 #include "rdma/rdma_json.h"
 #include "reg/plan_json.h"
 #include "wire/msg_json.h"
@@ -152,8 +152,11 @@ static int read_message(const json_t *object, struct o2_answer_msg *out, struct 
 static int read_result(const struct o2_case *asked, const json_t *object, struct o2_answer *answer,
 		       struct o2_error *error)
 {
+	const struct o2_stage_ops *ops = o2_stage_ops(asked->stage);
 	struct o2_refused refused;
 
+	if (ops != NULL)
+		return ops->result_from_json(asked, object, answer, error);
 	switch (asked->stage) {
 	case O2_STAGE_MSG_DECODE:
 		return read_message(object, &answer->msg_decode, error);
@@ -170,10 +173,27 @@ static int read_result(const struct o2_case *asked, const json_t *object, struct
 	case O2_STAGE_RDMA_PLAN:
 		return o2_rdma_output_from_json(object, &answer->rdma, &refused, error);
 	case O2_STAGE_TRANSFER:
-	case O2_STAGES:
+	default:
 		break;
 	}
 	return read_transfer(&asked->transfer, object, &answer->transfer, error);
+}
+
+void o2_answer_stages(const json_t *object, bool absent[O2_STAGES])
+{
+	const json_t *stages = json_object_get(object, "stages");
+	const json_t *name;
+	enum o2_stage stage;
+	size_t i;
+
+	if (!json_is_array(stages))
+		return;
+	for (stage = O2_STAGES_1; stage < O2_STAGES; stage++)
+		absent[stage] = true;
+	json_array_foreach(stages, i, name)
+		if (json_is_string(name) && o2_stage_from_name(json_string_value(name), &stage) &&
+		    stage >= O2_STAGES_1)
+			absent[stage] = false;
 }
 
 void o2_answer_from_json(const struct o2_case *asked, const json_t *object, struct o2_answer *answer)
@@ -231,8 +251,11 @@ static json_t *transfer_to_json(const struct o2_answer_transfer *transfer)
 
 static json_t *result_to_json(const struct o2_case *asked, const struct o2_answer *answer)
 {
+	const struct o2_stage_ops *ops = o2_stage_ops(asked->stage);
 	const struct o2_error none = {0};
 
+	if (ops != NULL)
+		return ops->result_to_json(asked, answer);
 	if (asked->stage == O2_STAGE_MSG_DECODE && !o2_msg_payload_fits(&answer->msg_decode.msg))
 		return NULL;
 	switch (asked->stage) {
@@ -250,7 +273,7 @@ static json_t *result_to_json(const struct o2_case *asked, const struct o2_answe
 	case O2_STAGE_RDMA_PLAN:
 		return o2_rdma_output_to_json(&answer->rdma, NULL);
 	case O2_STAGE_TRANSFER:
-	case O2_STAGES:
+	default:
 		break;
 	}
 	return transfer_to_json(&answer->transfer);

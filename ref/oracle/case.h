@@ -11,6 +11,7 @@
 #include "mem/buffer.h"
 #include "mem/dma_map.h"
 #include "mem/sg_build.h"
+#include "o2ref/impl.h"
 #include "oracle/stage.h"
 #include "rdma/rdma_json.h"
 #include "reg/plan.h"
@@ -104,6 +105,8 @@ struct o2_case {
 		struct o2_case_reg reg;
 		struct o2_rdma_input rdma;
 		struct o2_case_transfer transfer;
+		/* of version 2: what is no list is the ABI's own struct */
+		struct o2_impl_device_in device;
 	};
 };
 

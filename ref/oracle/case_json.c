@@ -7,7 +7,7 @@
 #include "base/json.h"
 #include "mem/dma_json.h"
 #include "mem/sg_json.h"
-#include "oracle/case.h"
+#include "oracle/stage_ops.h"
 #include "reg/plan_json.h"
 #include "wire/msg_json.h"
 
@@ -65,6 +65,8 @@ static json_t *encode_to_json(const struct o2_case_msg_encode *asked)
 
 json_t *o2_case_to_json(const struct o2_case *asked)
 {
+	if (o2_stage_ops(asked->stage) != NULL)
+		return o2_stage_ops(asked->stage)->case_to_json(asked);
 	switch (asked->stage) {
 	case O2_STAGE_MSG_DECODE:
 		return o2_msg_decode_input_to_json(asked->msg_decode.bytes, asked->msg_decode.length_bytes,
@@ -82,7 +84,7 @@ json_t *o2_case_to_json(const struct o2_case *asked)
 		return o2_rdma_input_to_json(&asked->rdma);
 	case O2_STAGE_TRANSFER:
 		return transfer_to_json(&asked->transfer);
-	case O2_STAGES:
+	default:
 		break;
 	}
 	return NULL;
@@ -244,6 +246,8 @@ int o2_case_from_json(const json_t *object, struct o2_case *asked, struct o2_err
 	for (asked->stage = 0; asked->stage < O2_STAGES; asked->stage++)
 		if (form != NULL && strcmp(form, o2_stage_input_form(asked->stage)) == 0)
 			break;
+	if (o2_stage_ops(asked->stage) != NULL)
+		return o2_stage_ops(asked->stage)->case_from_json(object, asked, error);
 	switch (asked->stage) {
 	case O2_STAGE_MSG_DECODE:
 		return read_decode(object, &asked->msg_decode, error);
@@ -259,7 +263,7 @@ int o2_case_from_json(const json_t *object, struct o2_case *asked, struct o2_err
 		return o2_rdma_input_from_json(object, &asked->rdma, error);
 	case O2_STAGE_TRANSFER:
 		return read_transfer(object, &asked->transfer, error);
-	case O2_STAGES:
+	default:
 		break;
 	}
 	return o2_refuse(error, -EINVAL, "json/unknown-name", "form", O2_NO_INDEX, 0, O2_NO_LIMIT);

@@ -57,6 +57,8 @@ PROTOCOL(MEMORY, "memory",
 
 #include "oracle/check_list_wire.h"
 
+#include "oracle/check_list_connections.h"
+
 #undef STAGE_RULE
 #undef SAYS_ERRNO
 #undef SAYS_RULE

@@ -8,6 +8,7 @@
 
 #include "base/errno_name.h"
 #include "oracle/flavour.h"
+#include "oracle/stage_ops.h"
 #include "wire/msg.h"
 
 /* Whether two answers agree; and if both are refusals, whether they say the same. */
@@ -147,6 +148,8 @@ static enum o2_check_id refused_legal(const struct o2_case *asked, const struct 
 		OF_MODE(USER),	 OF_MODE(PHYS), OF_MODE(FASTREG_GAPS),
 	};
 
+	if (o2_stage_ops(asked->stage) != NULL)
+		return o2_stage_ops(asked->stage)->refused_legal;
 	switch (asked->stage) {
 	case O2_STAGE_MSG_DECODE:
 		return refused_legal_message(expected->msg_decode.msg.ibm_type);
@@ -162,16 +165,18 @@ static enum o2_check_id refused_legal(const struct o2_case *asked, const struct 
 	case O2_STAGE_RDMA_PLAN:
 		return O2_CHECK_RDMA_REFUSED_LEGAL;
 	case O2_STAGE_TRANSFER:
-	case O2_STAGES:
+	default:
 		break;
 	}
 	return O2_CHECK_TRANSFER_REFUSED_LEGAL;
 }
 
 /* The checks of how a refusal is worded, by stage; O2_CHECKS: not asked of it. */
-static const struct {
+struct words {
 	enum o2_check_id error, rule, index, cost, where;
-} worded[O2_STAGES] = {
+};
+
+static const struct words worded[O2_STAGES_1] = {
 	[O2_STAGE_MSG_DECODE] = {O2_CHECK_WIRE_ERRNO, O2_CHECK_WIRE_RULE, O2_CHECK_WIRE_INDEX,
 				 O2_CHECK_WIRE_COST, O2_CHECKS},
 	[O2_STAGE_MSG_ENCODE] = {O2_CHECK_WIRE_ERRNO, O2_CHECK_WIRE_RULE, O2_CHECK_WIRE_INDEX, O2_CHECKS,
@@ -186,6 +191,15 @@ static const struct {
 	[O2_STAGE_TRANSFER] = {O2_CHECK_TRANSFER_ERRNO, O2_CHECK_TRANSFER_RULE, O2_CHECKS, O2_CHECKS,
 			       O2_CHECK_TRANSFER_WHERE},
 };
+
+static struct words words_of(enum o2_stage stage)
+{
+	const struct o2_stage_ops *ops = o2_stage_ops(stage);
+
+	if (ops == NULL)
+		return worded[stage];
+	return (struct words){ops->error, ops->rule, O2_CHECKS, ops->cost, O2_CHECKS};
+}
 
 static void say_errno(int error, const char *name, char *text, size_t text_bytes)
 {
@@ -263,9 +277,7 @@ static void compare_refusals(struct o2_comparison *comparison, const struct o2_c
 {
 	const struct o2_answer_refusal *e = &expected->refusal;
 	const struct o2_answer_refusal *f = &found->refusal;
-	const enum o2_check_id where = worded[asked->stage].where;
-	const enum o2_check_id cost = worded[asked->stage].cost;
-	const enum o2_check_id index = worded[asked->stage].index;
+	const struct words words = words_of(asked->stage);
 	enum o2_map_answer map = O2_MAP_UNKNOWN;
 
 	if (f->name[0] != '\0')
@@ -276,17 +288,17 @@ static void compare_refusals(struct o2_comparison *comparison, const struct o2_c
 		return;
 	}
 	if (e->error != f->error)
-		differ_refusal(comparison, worded[asked->stage].error, "refused.errno", expected, found);
+		differ_refusal(comparison, words.error, "refused.errno", expected, found);
 	else if (map == O2_MAP_DIFFERS)
-		differ_refusal(comparison, worded[asked->stage].rule, "refused.rule", expected, found);
-	if (index != O2_CHECKS && map == O2_MAP_AGREES && e->index != O2_NO_INDEX &&
+		differ_refusal(comparison, words.rule, "refused.rule", expected, found);
+	if (words.index != O2_CHECKS && map == O2_MAP_AGREES && e->index != O2_NO_INDEX &&
 	    f->index != O2_NO_INDEX && e->index != f->index)
-		o2_differ(comparison, index, "refused.index", O2_NO_INDEX, e->index, f->index);
-	if (cost != O2_CHECKS && e->cost != O2_COST_NOT_SAID && f->cost != O2_COST_NOT_SAID &&
+		o2_differ(comparison, words.index, "refused.index", O2_NO_INDEX, e->index, f->index);
+	if (words.cost != O2_CHECKS && e->cost != O2_COST_NOT_SAID && f->cost != O2_COST_NOT_SAID &&
 	    e->cost != f->cost)
-		o2_differ(comparison, cost, "refused.class", O2_NO_INDEX, e->cost, f->cost);
-	if (where != O2_CHECKS && f->where != O2_WHERE_NOT_SAID && e->where != f->where)
-		o2_differ(comparison, where, "refused.where", O2_NO_INDEX, e->where, f->where);
+		o2_differ(comparison, words.cost, "refused.class", O2_NO_INDEX, e->cost, f->cost);
+	if (words.where != O2_CHECKS && f->where != O2_WHERE_NOT_SAID && e->where != f->where)
+		o2_differ(comparison, words.where, "refused.where", O2_NO_INDEX, e->where, f->where);
 }
 
 /* --- results --- */
@@ -294,6 +306,10 @@ static void compare_refusals(struct o2_comparison *comparison, const struct o2_c
 static void compare_results(struct o2_comparison *comparison, const struct o2_case *asked,
 			    const struct o2_answer *expected, const struct o2_answer *found)
 {
+	if (o2_stage_ops(asked->stage) != NULL) {
+		o2_stage_ops(asked->stage)->compare(comparison, asked, expected, found);
+		return;
+	}
 	switch (asked->stage) {
 	case O2_STAGE_MSG_DECODE:
 		o2_compare_decoded(comparison, &expected->msg_decode.msg, &found->msg_decode.msg);
@@ -315,7 +331,7 @@ static void compare_results(struct o2_comparison *comparison, const struct o2_ca
 		o2_compare_rdma(comparison, &asked->rdma, &expected->rdma, &found->rdma);
 		break;
 	case O2_STAGE_TRANSFER:
-	case O2_STAGES:
+	default:
 		o2_compare_transfer(comparison, &asked->transfer, &expected->transfer, &found->transfer);
 		break;
 	}
@@ -391,7 +407,7 @@ void o2_compare_answers(struct o2_comparison *comparison, const struct o2_case *
 	else if (refuses && found->kind == O2_ANSWER_REFUSED)
 		compare_refusals(comparison, asked, expected, found);
 	else if (refuses)
-		differ_refusal(comparison, rule == O2_CHECKS ? worded[asked->stage].error : rule, "verdict",
+		differ_refusal(comparison, rule == O2_CHECKS ? words_of(asked->stage).error : rule, "verdict",
 			       expected, found);
 	else if (found->kind == O2_ANSWER_RESULT)
 		compare_results(comparison, asked, expected, found);

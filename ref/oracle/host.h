@@ -28,11 +28,12 @@ typedef void (*o2_host_answered)(void *context, uint32_t index, const struct o2_
 
 struct o2_host {
 	const struct o2_host_ops *ops;
-	char title[64];		/* what it calls itself, or "" */
-	const char *name;	/* as the user named it */
-	bool has_capacity;	/* msg_encode is given a capacity */
-	bool absent[O2_STAGES]; /* stages that it does not have */
-	bool thorough;		/* ask each question alone and several times: shows what leaks */
+	char title[64];	   /* what it calls itself, or "" */
+	const char *name;  /* as the user named it */
+	bool has_capacity; /* msg_encode is given a capacity */
+	/* Stages that it does not have; of a program those of version 2, until it has said in an answer which. */
+	bool absent[O2_STAGES];
+	bool thorough; /* ask each question alone and several times: shows what leaks */
 	struct o2_host_options options;
 	uint64_t restarts;
 };

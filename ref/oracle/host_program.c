@@ -135,6 +135,7 @@ static void take_answer(struct program *program, struct batch *batch, const uint
 	json_t *object = json_loadb((const char *)bytes, length_bytes, JSON_REJECT_DUPLICATES, &error);
 
 	if (json_is_object(object)) {
+		o2_answer_stages(object, program->host.absent);
 		o2_answer_from_json(batch->asked[batch->next], object, &program->answer);
 	} else {
 		o2_frame_excerpt(bytes, length_bytes, excerpt, sizeof(excerpt));
@@ -390,6 +391,9 @@ int o2_host_open_program(char *const *argv, const struct o2_host_options *option
 		program->host = (struct o2_host){.ops = &ops, .name = argv[0], .options = *options};
 		program->argv = copy_of(argv);
 		program->answer.conduct.check = O2_CHECKS;
+		/* Of version 1, until it says otherwise (o2_answer_stages). */
+		for (uint32_t i = O2_STAGES_1; i < O2_STAGES; i++)
+			program->host.absent[i] = true;
 		rc = program->argv == NULL ? -ENOMEM : start(program);
 	}
 	if (rc != 0) {

@@ -2,7 +2,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include "oracle/impl_slot.h"
+#include "oracle/stage_ops.h"
 #include "wire/msg_type.h"
 
 /* The public header says the limits again, as other projects include it alone. */
@@ -245,6 +245,10 @@ void o2_impl_put_case(const struct o2_case *asked, struct o2_impl_slot *slot)
 	static const char *const names[] = {"page", "entry", "frag"};
 
 	o2_impl_slot_reset(slot);
+	if (o2_stage_ops(asked->stage) != NULL) {
+		o2_stage_ops(asked->stage)->put(asked, slot);
+		return;
+	}
 	switch (asked->stage) {
 	case O2_STAGE_MSG_DECODE:
 		put_decode(&asked->msg_decode, slot);
@@ -271,7 +275,7 @@ void o2_impl_put_case(const struct o2_case *asked, struct o2_impl_slot *slot)
 		put_rdma(&asked->rdma, slot);
 		break;
 	case O2_STAGE_TRANSFER:
-	case O2_STAGES:
+	default:
 		put_transfer(&asked->transfer, slot);
 		break;
 	}

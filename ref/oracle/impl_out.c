@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 
-#include "oracle/impl_slot.h"
+#include "oracle/stage_ops.h"
 
 /*
  * Answers from the out structs of o2ref/impl.h.  Whatever is in a slot comes from outside: counts are
@@ -235,7 +235,7 @@ static void get_result(const struct o2_case *asked, struct o2_impl_slot *slot, s
 		get_work(slot, &slot->out->rdma, &answer->rdma, answer);
 		break;
 	case O2_STAGE_TRANSFER:
-	case O2_STAGES:
+	default:
 		get_transfer(slot, &asked->transfer, answer);
 		break;
 	}
@@ -247,7 +247,10 @@ void o2_impl_get_answer(const struct o2_case *asked, struct o2_impl_slot *slot, 
 	switch (status) {
 	case O2_IMPL_OK:
 		answer->kind = O2_ANSWER_RESULT;
-		get_result(asked, slot, answer);
+		if (o2_stage_ops(asked->stage) != NULL)
+			o2_stage_ops(asked->stage)->get(asked, slot, answer);
+		else
+			get_result(asked, slot, answer);
 		break;
 	case O2_IMPL_REFUSED:
 		get_refusal(slot->refusal, answer);

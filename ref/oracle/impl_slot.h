@@ -51,6 +51,7 @@ union o2_impl_in {
 	struct o2_impl_reg_in reg;
 	struct o2_impl_rdma_in rdma;
 	struct o2_impl_transfer_in transfer;
+	struct o2_impl_device_in device;
 };
 
 union o2_impl_out {
@@ -61,6 +62,7 @@ union o2_impl_out {
 	struct o2_impl_reg_plan reg;
 	struct o2_impl_rdma_plan rdma;
 	struct o2_impl_transfer_out transfer;
+	struct o2_impl_device_out device;
 };
 
 struct o2_impl_slot {

@@ -51,13 +51,21 @@ struct o2_object_control {
 	uint64_t fault_addr;
 };
 
-/* Load a shared object: its table, or NULL with a line in text.  It is never unloaded. */
-const struct o2_impl *o2_object_load(const char *path, char *text, size_t text_bytes);
+/* What a shared object has: the stages of version 1, and what its table of version 2 reaches to. */
+struct o2_object {
+	struct o2_impl v1;
+	struct o2_impl_2 v2;
+	const char *name;   /* may be NULL */
+	const void *inside; /* an address of it */
+};
 
-bool o2_object_has(const struct o2_impl *impl, enum o2_stage stage);
+/* Load a shared object; false with a line in text.  It is never unloaded. */
+bool o2_object_load(const char *path, struct o2_object *object, char *text, size_t text_bytes);
+
+bool o2_object_has(const struct o2_object *object, enum o2_stage stage);
 
 /* Ask what the slot holds; returns what the function returns.  The stage is one that it has. */
-int32_t o2_object_call(const struct o2_impl *impl, enum o2_stage stage, const struct o2_impl_slot *slot);
+int32_t o2_object_call(const struct o2_object *object, enum o2_stage stage, const struct o2_impl_slot *slot);
 
 /*
  * Serve rounds: a byte on `in` starts one, a byte on `out` says that it is done.  Ends with the end of `in`.

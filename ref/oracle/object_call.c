@@ -1,39 +1,81 @@
 /* SPDX-License-Identifier: MIT */
 #include <dlfcn.h>
+#include <stddef.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "oracle/object.h"
+#include "oracle/stage_ops.h"
 
 /* Loading a shared object, and calling its functions by stage. */
 
-const struct o2_impl *o2_object_load(const char *path, char *text, size_t text_bytes)
+static bool take_1(const struct o2_impl *impl, struct o2_object *object, char *text, size_t text_bytes)
 {
-	const struct o2_impl *(*table)(void);
-	const struct o2_impl *impl;
-	void *object = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-
-	if (object == NULL) {
-		snprintf(text, text_bytes, "%s", dlerror());
-		return NULL;
-	}
-	*(void **)&table = dlsym(object, "o2_impl_v1");
-	impl = table == NULL ? NULL : table();
 	if (impl == NULL) {
-		snprintf(text, text_bytes, "%s",
-			 table == NULL ? "it does not define o2_impl_v1 (o2ref/impl.h)"
-				       : "o2_impl_v1 returned NULL");
-		return NULL;
+		snprintf(text, text_bytes, "o2_impl_v1 returned NULL");
+		return false;
 	}
 	if (impl->abi_version != O2_IMPL_ABI_VERSION || impl->struct_bytes != sizeof(*impl)) {
 		snprintf(text, text_bytes, "its table has version %u and %u bytes, expected %u and %zu",
 			 impl->abi_version, impl->struct_bytes, O2_IMPL_ABI_VERSION, sizeof(*impl));
-		return NULL;
+		return false;
 	}
-	return impl;
+	object->v1 = *impl;
+	object->name = impl->name;
+	object->inside = impl;
+	return true;
 }
 
-bool o2_object_has(const struct o2_impl *impl, enum o2_stage stage)
+/* A table that was compiled with fewer stages, or with more than are known here, is as good. */
+static bool take_2(const struct o2_impl_2 *impl, struct o2_object *object, char *text, size_t text_bytes)
 {
+	const size_t least = offsetof(struct o2_impl_2, device);
+
+	if (impl == NULL) {
+		snprintf(text, text_bytes, "o2_impl_v2 returned NULL");
+		return false;
+	}
+	if (impl->abi_version != O2_IMPL_ABI_VERSION_2 || impl->struct_bytes < least) {
+		snprintf(text, text_bytes,
+			 "its table of version 2 has version %u and %u bytes, expected %u and at least %zu",
+			 impl->abi_version, impl->struct_bytes, O2_IMPL_ABI_VERSION_2, least);
+		return false;
+	}
+	memcpy(&object->v2, impl,
+	       impl->struct_bytes < sizeof(object->v2) ? impl->struct_bytes : sizeof(object->v2));
+	if (object->name == NULL)
+		object->name = impl->name;
+	object->inside = impl;
+	return true;
+}
+
+bool o2_object_load(const char *path, struct o2_object *object, char *text, size_t text_bytes)
+{
+	const struct o2_impl *(*table_1)(void);
+	const struct o2_impl_2 *(*table_2)(void);
+	void *loaded = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+
+	memset(object, 0, sizeof(*object));
+	if (loaded == NULL) {
+		snprintf(text, text_bytes, "%s", dlerror());
+		return false;
+	}
+	*(void **)&table_1 = dlsym(loaded, "o2_impl_v1");
+	*(void **)&table_2 = dlsym(loaded, "o2_impl_v2");
+	if (table_1 == NULL && table_2 == NULL) {
+		snprintf(text, text_bytes, "it does not define o2_impl_v1 (o2ref/impl.h)");
+		return false;
+	}
+	return (table_1 == NULL || take_1(table_1(), object, text, text_bytes)) &&
+	       (table_2 == NULL || take_2(table_2(), object, text, text_bytes));
+}
+
+bool o2_object_has(const struct o2_object *object, enum o2_stage stage)
+{
+	const struct o2_impl *impl = &object->v1;
+
+	if (o2_stage_ops(stage) != NULL)
+		return o2_stage_ops(stage)->has(&object->v2);
 	switch (stage) {
 	case O2_STAGE_MSG_DECODE:
 		return impl->msg_decode != NULL;
@@ -48,17 +90,20 @@ bool o2_object_has(const struct o2_impl *impl, enum o2_stage stage)
 	case O2_STAGE_RDMA_PLAN:
 		return impl->rdma_plan != NULL;
 	case O2_STAGE_TRANSFER:
-	case O2_STAGES:
+	default:
 		break;
 	}
 	return impl->transfer != NULL;
 }
 
-int32_t o2_object_call(const struct o2_impl *impl, enum o2_stage stage, const struct o2_impl_slot *slot)
+int32_t o2_object_call(const struct o2_object *object, enum o2_stage stage, const struct o2_impl_slot *slot)
 {
 	const union o2_impl_in *in = slot->in;
 	union o2_impl_out *out = slot->out;
+	const struct o2_impl *impl = &object->v1;
 
+	if (o2_stage_ops(stage) != NULL)
+		return o2_stage_ops(stage)->call(&object->v2, slot);
 	switch (stage) {
 	case O2_STAGE_MSG_DECODE:
 		return impl->msg_decode(&in->msg_decode, &out->msg_decode, slot->refusal);
@@ -73,7 +118,7 @@ int32_t o2_object_call(const struct o2_impl *impl, enum o2_stage stage, const st
 	case O2_STAGE_RDMA_PLAN:
 		return impl->rdma_plan(&in->rdma, &out->rdma, slot->refusal);
 	case O2_STAGE_TRANSFER:
-	case O2_STAGES:
+	default:
 		break;
 	}
 	return impl->transfer(&in->transfer, &out->transfer, slot->refusal);

@@ -133,24 +133,24 @@ static uint64_t heap_bytes(void)
 	return info.uordblks + info.hblkhd;
 }
 
-/* Returns the table, or NULL with the reason in control->text. */
-static const struct o2_impl *load(const char *path, struct o2_object_control *control)
+/* False with the reason in control->text. */
+static bool load(const char *path, struct o2_object *object, struct o2_object_control *control)
 {
-	const struct o2_impl *impl = o2_object_load(path, control->text, sizeof(control->text));
-	struct object_place place = {.inside = (uint64_t)(uintptr_t)impl};
+	struct object_place place;
 
-	if (impl == NULL)
-		return NULL;
+	if (!o2_object_load(path, object, control->text, sizeof(control->text)))
+		return false;
+	place = (struct object_place){.inside = (uint64_t)(uintptr_t)object->inside};
 	for (uint32_t i = 0; i < O2_STAGES; i++)
-		control->absent[i] = !o2_object_has(impl, (enum o2_stage)i);
+		control->absent[i] = !o2_object_has(object, (enum o2_stage)i);
 	dl_iterate_phdr(find_place, &place);
 	control->base = place.base;
 	control->end = place.end;
-	snprintf(control->text, sizeof(control->text), "%s", impl->name == NULL ? "" : impl->name);
-	return impl;
+	snprintf(control->text, sizeof(control->text), "%s", object->name == NULL ? "" : object->name);
+	return true;
 }
 
-static void serve_round(const struct o2_impl *impl, const struct o2_impl_slots *slots,
+static void serve_round(const struct o2_object *object, const struct o2_impl_slots *slots,
 			struct o2_object_control *control)
 {
 	const uint32_t end = control->first + control->count;
@@ -161,7 +161,7 @@ static void serve_round(const struct o2_impl *impl, const struct o2_impl_slots *
 			if (control->repeats > 1 && repeat == control->repeats / 2)
 				control->heap_half = heap_bytes();
 			control->status[i] =
-				o2_object_call(impl, (enum o2_stage)control->stage[i], &slots->slot[i]);
+				o2_object_call(object, (enum o2_stage)control->stage[i], &slots->slot[i]);
 		}
 	}
 	/* What it printed is to be seen by whoever looks at the file behind standard output. */
@@ -173,20 +173,21 @@ static void serve_round(const struct o2_impl *impl, const struct o2_impl_slots *
 _Noreturn void o2_object_child(const char *path, const struct o2_impl_slots *slots,
 			       struct o2_object_control *control, int in, int out)
 {
-	const struct o2_impl *impl;
+	struct o2_object object;
+	bool usable;
 	char byte = 0;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	signal(SIGPIPE, SIG_DFL);
 	watch_faults(control);
-	impl = load(path, control);
-	if (impl != NULL && o2_impl_slots_protect(slots) != 0) {
+	usable = load(path, &object, control);
+	if (usable && o2_impl_slots_protect(slots) != 0) {
 		snprintf(control->text, sizeof(control->text), "mprotect failed");
-		impl = NULL;
+		usable = false;
 	}
 	fflush(stdout);
-	control->state = impl == NULL ? O2_OBJECT_UNUSABLE : O2_OBJECT_READY;
+	control->state = !usable ? O2_OBJECT_UNUSABLE : O2_OBJECT_READY;
 	while (TEMP_FAILURE_RETRY(write(out, &byte, 1)) == 1 && TEMP_FAILURE_RETRY(read(in, &byte, 1)) == 1)
-		serve_round(impl, slots, control);
+		serve_round(&object, slots, control);
 	_exit(0);
 }

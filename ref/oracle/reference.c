@@ -4,7 +4,7 @@
 
 #include "mem/gap_rules.h"
 #include "mem/virtual_range.h"
-#include "oracle/answer.h"
+#include "oracle/stage_ops.h"
 
 /* What the reference answers to a case: the stages themselves, called as any other program calls them. */
 
@@ -137,6 +137,11 @@ static void answer_by(const struct o2_case *asked, struct gaps *gaps, struct o2_
 	answer->kind = O2_ANSWER_RESULT;
 	answer->conduct.check = O2_CHECKS;
 	answer->refusal.where = O2_WHERE_NOT_SAID;
+	if (o2_stage_ops(asked->stage) != NULL) {
+		if (o2_stage_ops(asked->stage)->reference(asked, answer, &error) != 0)
+			refuse(answer, &error);
+		return;
+	}
 	switch (asked->stage) {
 	case O2_STAGE_MSG_DECODE:
 		rc = decode(&asked->msg_decode, &answer->msg_decode, &error);
@@ -159,7 +164,7 @@ static void answer_by(const struct o2_case *asked, struct gaps *gaps, struct o2_
 				  &asked->rdma.limits, &answer->rdma, &error);
 		break;
 	case O2_STAGE_TRANSFER:
-	case O2_STAGES:
+	default:
 		rc = transfer(&asked->transfer, gaps, answer, &error);
 		break;
 	}

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "oracle/selftest_requests.h"
 
+#include "oracle/stage_ops.h"
+
 #define SPACE "{\"page_bytes\":4096,\"npages\":64,\"ranges\":[]}"
 #define BUFFER                                                                                           \
 	"{\"kind\":\"kiov\",\"offset\":0,\"nob\":5120,\"pieces\":[{\"page\":16,\"offset\":3072,\"len\":" \
@@ -14,7 +16,7 @@
 	"911be90b1200d0043000000000000000010aa8c000000500f6e5d4c3b2a10500020aa8c000000500ffeeddccbbaa0500"
 #define DESC(key) "{\"rd_key\":\"" key "\",\"rd_frags\":[{\"rf_nob\":512,\"rf_addr\":\"0x1000\"}]}"
 
-const char *const o2_selftest_requests[O2_STAGES] = {
+static const char *const requests[O2_STAGES_1] = {
 	[O2_STAGE_MSG_DECODE] =
 		"{\"form\":\"o2ref/msg_decode/input\",\"version\":1,\"options\":{},\"bytes\":\"" NOOP "\"}",
 	[O2_STAGE_MSG_ENCODE] =
@@ -42,3 +44,10 @@ const char *const o2_selftest_requests[O2_STAGES] = {
 			      "input\",\"version\":1,\"op\":\"put\",\"max_frags\":257,\"wrq_sge\":2,"
 			      "\"source\":" NODE ",\"sink\":" NODE "}",
 };
+
+const char *o2_selftest_request(enum o2_stage stage)
+{
+	const struct o2_stage_ops *ops = o2_stage_ops(stage);
+
+	return ops != NULL ? ops->request : requests[stage];
+}

@@ -5,6 +5,6 @@
 #include "oracle/stage.h"
 
 /* One small legal request for each stage, as the text of a frame. */
-extern const char *const o2_selftest_requests[O2_STAGES];
+const char *o2_selftest_request(enum o2_stage stage);
 
 #endif

@@ -14,6 +14,8 @@ enum o2_stage {
 	O2_STAGE_REG_PLAN,
 	O2_STAGE_RDMA_PLAN,
 	O2_STAGE_TRANSFER,
+	O2_STAGES_1, /* so many are in version 1 of the ABI; those that follow came with version 2 */
+	O2_STAGE_DEVICE = O2_STAGES_1,
 	O2_STAGES,
 };
 

@@ -4,109 +4,12 @@
 
 #include "lnd/conn/conn_internal.h"
 #include "lnd/ni/path.h"
-#include "wire/checks.h"
-
-/* How deep the queues are: what was asked for, and what the device can do (docs/transport.md, "Sizes"). */
-
-uint32_t o2_full_transfers(const struct o2_flow_tunables *flow)
-{
-	return flow->queue_depth > flow->concurrent_sends ? flow->queue_depth : flow->concurrent_sends;
-}
-
-/*
- * Full transfers, with the requests for the life of their keys: as many as may be in flight.  So nothing ever
- * waits for room in the send queue.
- */
-uint32_t o2_qp_send_wrs(const struct o2_conn_config *config, const struct o2_flow_tunables *flow)
-{
-	return o2_full_transfers(flow) * (config->max_frags + O2_TX_EXTRA_WRS);
-}
-
-/* One per request and one per answer; in version 2 also for messages out of band. */
-uint32_t o2_qp_recv_wrs(const struct o2_conn_config *config)
-{
-	return 2 * config->queue_depth + (config->version == O2_MSG_VERSION_1 ? 0 : O2_OOB_MESSAGES);
-}
-
-uint32_t o2_qp_send_sge(const struct o2_conn_config *config)
-{
-	if (config->immediate_gather && config->wrq_sge < O2_IMMEDIATE_SGE)
-		return O2_IMMEDIATE_SGE;
-	return config->wrq_sge;
-}
-
-/* In an error every request completes, the unsignalled ones too. */
-uint32_t o2_qp_cq_entries(const struct o2_conn_config *config, const struct o2_flow_tunables *flow)
-{
-	return o2_qp_recv_wrs(config) + o2_qp_send_wrs(config, flow);
-}
-
-static int check_config(const struct o2_conn_config *config, uint32_t max_sge, struct o2_error *error)
-{
-	const struct {
-		const char *rule;
-		const char *field;
-		uint32_t value;
-		uint32_t low;
-		uint32_t high;
-	} ranges[] = {
-		{"conn/queue-depth", "queue_depth", config->queue_depth, o2_min_queue_depth(config->version),
-		 O2_MAX_QUEUE_DEPTH},
-		{"conn/max-frags", "max_frags", config->max_frags, 1, O2_MAX_FRAGS},
-		{"conn/wrq-sge", "wrq_sge", config->wrq_sge, 1, O2_MAX_WRQ_SGE},
-		{"conn/device-sge", "wrq_sge", config->wrq_sge, 1, max_sge},
-		{"conn/retry-count", "retry_count", config->retry_count, 0, O2_MAX_RETRIES},
-		{"conn/rnr-retry-count", "rnr_retry_count", config->rnr_retry_count, 0, O2_MAX_RETRIES},
-		{"conn/ack-timeout", "ack_timeout", config->ack_timeout, 0, O2_MAX_ACK_TIMEOUT},
-		{"conn/version", "version", config->version, O2_MSG_VERSION_1, O2_MSG_VERSION_2},
-		{"conn/max-transfers", "max_transfers", config->max_transfers, 1, O2_MAX_TRANSFERS},
-		{"conn/peer-tx-credits", "peer_tx_credits", config->peer_tx_credits, 0, O2_MAX_QUEUE_DEPTH},
-		{"conn/order", "order", config->order, O2_LITTLE_ENDIAN, O2_BIG_ENDIAN},
-		{"conn/cksum-flavour", "cksum_flavour", config->cksum_flavour, O2_CKSUM_NONE,
-		 O2_CKSUM_SIGNED},
-	};
-	int rc = 0;
-
-	for (unsigned int i = 0; i < sizeof(ranges) / sizeof(ranges[0]) && rc == 0; i++)
-		rc = o2_refuse_range(error, -EINVAL, ranges[i].rule, ranges[i].field, ranges[i].value,
-				     ranges[i].low, ranges[i].high);
-	return rc == 0 ? o2_check_options(&config->wire, error) : rc;
-}
-
-static void resolve(const struct o2_conn_config *config, struct o2_flow_tunables *flow)
-{
-	*flow = (struct o2_flow_tunables){
-		.queue_depth = config->queue_depth,
-		.peer_tx_credits = config->peer_tx_credits,
-		.peercredits_hiw = config->peercredits_hiw,
-		.concurrent_sends = config->concurrent_sends,
-	};
-	o2_flow_resolve(flow, config->version);
-	/* What is in flight at a time follows the depth, also where that is below peer_tx_credits. */
-	if (flow->concurrent_sends > 2 * flow->queue_depth)
-		flow->concurrent_sends = 2 * flow->queue_depth;
-}
-
-/* One full transfer less: what the tunables say stays, and the high-water mark is scaled by it. */
-bool o2_qp_shrink(struct o2_conn_config *config, struct o2_flow_tunables *flow)
-{
-	uint32_t full = o2_full_transfers(flow) - 1;
-
-	if (full < o2_min_queue_depth(config->version) || full < o2_min_concurrent_sends(config->version))
-		return false;
-	if (flow->concurrent_sends > full)
-		flow->concurrent_sends = full;
-	if (flow->queue_depth > full)
-		flow->queue_depth = full;
-	config->queue_depth = flow->queue_depth;
-	return true;
-}
 
 int o2_qp_fit(struct o2_ni *ni, struct o2_conn_config *config, struct o2_flow_tunables *flow,
 	      struct o2_error *error)
 {
 	struct ibv_device_attr attr;
-	uint32_t max_wr, max_cqe;
+	struct o2_qp_device device;
 	int rc;
 
 	memset(&attr, 0, sizeof(attr));
@@ -114,22 +17,12 @@ int o2_qp_fit(struct o2_ni *ni, struct o2_conn_config *config, struct o2_flow_tu
 	if (rc != 0)
 		return o2_refuse_value(error, o2_errno_or(rc, EIO), "conn/query-device", "device", 0,
 				       O2_NO_LIMIT);
-	rc = check_config(config, (uint32_t)attr.max_sge, error);
-	if (rc != 0)
-		return rc;
-	/* Payloads are copied where a request cannot gather enough of them. */
-	config->immediate_gather = config->immediate_gather && (uint32_t)attr.max_sge >= O2_IMMEDIATE_SGE;
-	max_wr = (uint32_t)attr.max_qp_wr;
-	max_cqe = (uint32_t)attr.max_cqe;
-	resolve(config, flow);
-	while (o2_qp_send_wrs(config, flow) > max_wr || o2_qp_recv_wrs(config) > max_wr ||
-	       o2_qp_cq_entries(config, flow) > max_cqe) {
-		if (!o2_qp_shrink(config, flow))
-			return o2_refuse_value(error, -EINVAL, "conn/device-queue", "send work requests",
-					       o2_qp_send_wrs(config, flow),
-					       max_wr < max_cqe ? max_wr : max_cqe);
-	}
-	return 0;
+	device = (struct o2_qp_device){
+		.max_sge = (uint32_t)attr.max_sge,
+		.max_wr = (uint32_t)attr.max_qp_wr,
+		.max_cqe = (uint32_t)attr.max_cqe,
+	};
+	return o2_qp_fit_device(&device, config, flow, error);
 }
 
 /* The queues of a connection, from their creation to state INIT, and their end. */

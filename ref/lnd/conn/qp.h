@@ -25,10 +25,20 @@ static_assert(O2_IMMEDIATE_SGE <= O2_MAX_WRQ_SGE, "a work request holds them");
  */
 uint32_t o2_full_transfers(const struct o2_flow_tunables *flow);
 
+/* What a device has for each queue pair. */
+struct o2_qp_device {
+	uint32_t max_sge; /* gather entries of a work request */
+	uint32_t max_wr;  /* requests of a queue */
+	uint32_t max_cqe; /* entries of a completion queue */
+};
+
 /*
  * Fill in and check the tunables, clip queue_depth to what the device can queue.  -EINVAL for a tunable out
  * of its range, and for a device that cannot do the least depth.
  */
+int o2_qp_fit_device(const struct o2_qp_device *device, struct o2_conn_config *config,
+		     struct o2_flow_tunables *flow, struct o2_error *error);
+/* The same for the interface's device. */
 int o2_qp_fit(struct o2_ni *ni, struct o2_conn_config *config, struct o2_flow_tunables *flow,
 	      struct o2_error *error);
 /* Room for one transfer less: queue_depth and concurrent_sends follow.  False: it is the least there is. */

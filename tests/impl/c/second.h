@@ -78,4 +78,8 @@ int32_t second_rdma_plan(const struct o2_impl_rdma_in *in, struct o2_impl_rdma_p
 int32_t second_transfer(const struct o2_impl_transfer_in *in, struct o2_impl_transfer_out *out,
 			struct o2_impl_refusal *refusal);
 
+/* And those of struct o2_impl_2. */
+int32_t second_device(const struct o2_impl_device_in *in, struct o2_impl_device_out *out,
+		      struct o2_impl_refusal *refusal);
+
 #endif

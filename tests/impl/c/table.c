@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "second.h"
 
-/* The one symbol that `o2ref check` asks for. */
+/* The symbol that `o2ref check` asks for. */
 const struct o2_impl *o2_impl_v1(void)
 {
 	static const struct o2_impl table = {
@@ -9,6 +9,17 @@ const struct o2_impl *o2_impl_v1(void)
 		.msg_encode = second_msg_encode, .sg_build = second_sg_build,
 		.dma_map = second_dma_map,	 .reg_plan = second_reg_plan,
 		.rdma_plan = second_rdma_plan,	 .transfer = second_transfer,
+	};
+
+	return &table;
+}
+
+/* And the one for the stages of version 2. */
+const struct o2_impl_2 *o2_impl_v2(void)
+{
+	static const struct o2_impl_2 table = {
+		O2_IMPL_2_HEAD("second"),
+		.device = second_device,
 	};
 
 	return &table;

@@ -79,7 +79,11 @@ var stages = map[string]func([]byte) (map[string]any, error){
 	"o2ref/dma_map/input":   dmaMap,
 	"o2ref/reg_plan/input":  regPlan,
 	"o2ref/rdma_plan/input": rdmaPlan,
+	"o2ref/device/input":    device,
 }
+
+// The stages of version 2 among them, which each answer names.
+var later = []string{"device"}
 
 func answer(request []byte) (map[string]any, error) {
 	var head struct{ Form string }
@@ -98,6 +102,7 @@ func answer(request []byte) (map[string]any, error) {
 	}
 	result["form"] = strings.Replace(head.Form, "/input", "/output", 1)
 	result["version"] = 1
+	result["stages"] = later
 	return result, nil
 }
 

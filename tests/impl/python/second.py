@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 """An implementation of all stages over the process protocol of docs/oracle.md: o2ref check -- ./second.py
 
-Messages are the work of the codec in codec.py, the other stages that of mapping.py and registration.py.
+Messages are the work of the codec in codec.py, the other stages that of the files that they
+are imported from.
 """
 
 import json
@@ -15,6 +16,7 @@ sys.path.append(str(Path(__file__).resolve().parents[2] / "judge" / "wire"))
 sys.dont_write_bytecode = True
 
 import codec  # noqa: E402
+from device import device  # noqa: E402
 from mapping import dma_map, rdma_plan, sg_build  # noqa: E402
 from refusal import Refuse  # noqa: E402
 from registration import reg_plan  # noqa: E402
@@ -35,17 +37,19 @@ def msg_encode(form):
 
 STAGES = {"msg_decode": msg_decode, "msg_encode": msg_encode, "sg_build": sg_build, "dma_map": dma_map,
           "reg_plan": reg_plan, "rdma_plan": rdma_plan, "transfer": transfer}
+# Those of version 2, which each answer names.
+LATER = {"device": device}
 
 
 def answer(form):
     stage = form["form"].split("/")[1]
     try:
-        result = STAGES[stage](form)
+        result = {**STAGES, **LATER}[stage](form)
     except Refuse as error:
         result = {"refused": error.form}
     except codec.Refused as error:
         result = {"refused": error.answer}
-    return {"form": f"o2ref/{stage}/output", "version": 1, **result}
+    return {"form": f"o2ref/{stage}/output", "version": 1, "stages": list(LATER), **result}
 
 
 def main():

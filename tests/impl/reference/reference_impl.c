@@ -190,6 +190,24 @@ static int32_t transfer(const struct o2_impl_transfer_in *in, struct o2_impl_tra
 	return status;
 }
 
+static int32_t device(const struct o2_impl_device_in *in, struct o2_impl_device_out *out,
+		      struct o2_impl_refusal *refusal)
+{
+	int32_t status;
+
+	asked.device = *in;
+	if (ask(O2_STAGE_DEVICE, refusal, &status))
+		*out = answer.device;
+	return status;
+}
+
+const struct o2_impl_2 *o2_impl_v2(void)
+{
+	static const struct o2_impl_2 impl = {O2_IMPL_2_HEAD("reference"), .device = device};
+
+	return &impl;
+}
+
 const struct o2_impl *o2_impl_v1(void)
 {
 	static const struct o2_impl impl = {

@@ -7,6 +7,16 @@
 #include "oracle/answer.h"
 #include "oracle/frame.h"
 
+/* What it has of version 2: all of it, which each answer says. */
+static json_t *stages(void)
+{
+	json_t *names = json_array();
+
+	for (uint32_t i = O2_STAGES_1; i < O2_STAGES; i++)
+		json_array_append_new(names, json_string(o2_stage_name((enum o2_stage)i)));
+	return names;
+}
+
 static int answer_frame(const char *text, uint32_t length_bytes)
 {
 	static struct o2_case asked;
@@ -25,6 +35,7 @@ static int answer_frame(const char *text, uint32_t length_bytes)
 	}
 	o2_answer_of_reference(&asked, &answer);
 	object = o2_answer_to_json(&asked, &answer);
+	json_object_set_new(object, "stages", stages());
 	out.used = 0;
 	rc = o2_frame_append(&out, object);
 	json_decref(object);

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef O2_PROPS_CHECK_DRAW_STAGE_H
+#define O2_PROPS_CHECK_DRAW_STAGE_H
+
+#include "oracle/case.h"
+#include "props/engine/choice.h"
+
+/* How questions of a stage of version 2 are drawn, and what they are like: a file for each stage. */
+struct o2_draw_stage {
+	/* Fills the stage's part of *drawn, all of it.  All choices 0: the simplest question. */
+	void (*draw)(struct o2_choice *c, struct o2_case *drawn);
+	/* O2_STEER_FEATURES values below O2_STEER_VALUES, all 0 before. */
+	void (*features)(const struct o2_case *asked, uint8_t *f);
+};
+
+/* NULL for a stage of version 1. */
+const struct o2_draw_stage *o2_draw_stage(enum o2_stage stage);
+
+extern const struct o2_draw_stage o2_draw_device;
+
+/* A limit that is kept mostly: one of 1 to most, seldom 0 or one more, more seldom anything. */
+uint32_t o2_draw_limit(struct o2_choice *c, uint32_t most);
+
+#endif

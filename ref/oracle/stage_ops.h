@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef O2_ORACLE_STAGE_OPS_H
+#define O2_ORACLE_STAGE_OPS_H
+
+#include "oracle/answer.h"
+#include "oracle/case.h"
+#include "oracle/compare.h"
+#include "oracle/impl_slot.h"
+
+/*
+ * All that the oracle does with a stage of version 2 of the ABI, in one file each (oracle/stages/).  What it
+ * does with those of version 1 stands beside what they share: o2_case_to_json, o2_impl_put_case and so on.
+ */
+struct o2_stage_ops {
+	/* The checks of a refusal; O2_CHECKS: not asked of it. */
+	enum o2_check_id refused_legal; /* it is refused, and the reference admits it */
+	enum o2_check_id error, rule, cost;
+	const char *request; /* a legal question, as JSON: what a program is tried with */
+
+	/* Forms: the whole of a question, and the members of an answer that is a result. */
+	json_t *(*case_to_json)(const struct o2_case *asked);
+	int (*case_from_json)(const json_t *form, struct o2_case *asked, struct o2_error *error);
+	json_t *(*result_to_json)(const struct o2_case *asked, const struct o2_answer *answer);
+	int (*result_from_json)(const struct o2_case *asked, const json_t *form, struct o2_answer *answer,
+				struct o2_error *error);
+
+	/* The structs of o2ref/impl.h.  put: into a slot that was reset; get: a result, checked. */
+	bool (*has)(const struct o2_impl_2 *impl);
+	int32_t (*call)(const struct o2_impl_2 *impl, const struct o2_impl_slot *slot);
+	void (*put)(const struct o2_case *asked, struct o2_impl_slot *slot);
+	void (*get)(const struct o2_case *asked, struct o2_impl_slot *slot, struct o2_answer *answer);
+
+	/* What the reference answers.  Returns 0 with a result, or -errno with *error. */
+	int (*reference)(const struct o2_case *asked, struct o2_answer *answer, struct o2_error *error);
+	/* Two results. */
+	void (*compare)(struct o2_comparison *comparison, const struct o2_case *asked,
+			const struct o2_answer *expected, const struct o2_answer *found);
+};
+
+/* NULL for a stage of version 1. */
+const struct o2_stage_ops *o2_stage_ops(enum o2_stage stage);
+
+extern const struct o2_stage_ops o2_stage_device;
+
+/* --- what such stages share --- */
+
+/* Is what a number of the answer's struct holds one that its form can say?  Else the answer is broken. */
+bool o2_result_is_legal(const struct o2_field *fields, const void *result, struct o2_answer *answer);
+
+/* The whole input form of a question whose numbers stand side by side. */
+json_t *o2_flat_case_to_json(enum o2_stage stage, const struct o2_field *fields, const void *question);
+int o2_flat_case_from_json(const json_t *form, enum o2_stage stage, const struct o2_field *fields,
+			   void *question, struct o2_error *error);
+
+#endif
