@@ -244,8 +244,9 @@ static int open_transfer(struct o2_props_arguments *a, struct o2_rung_account *a
 
 static int run_transfer(struct o2_props_arguments *a, const char *command, const char *argument)
 {
+	/* The run points to its account. */
 	static struct o2_transfer_run run;
-	struct o2_rung_account account;
+	static struct o2_rung_account account;
 	struct o2_property property;
 	json_t *result = NULL;
 	char line[LINE_BYTES];

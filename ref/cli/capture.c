@@ -58,18 +58,31 @@ void o2_capture_close(struct o2_capture *capture)
 	capture->pcap = NULL;
 }
 
+/* What a capture is to be before it is activated.  Returns 0 or libpcap's status. */
+static int set_up(pcap_t *pcap, int buffer_bytes)
+{
+	int rc = pcap_set_snaplen(pcap, SNAPSHOT_BYTES);
+
+	if (rc == 0)
+		rc = pcap_set_promisc(pcap, 1);
+	if (rc == 0)
+		rc = pcap_set_timeout(pcap, TURN_MS);
+	if (rc == 0)
+		rc = pcap_set_buffer_size(pcap, buffer_bytes);
+	if (rc == 0)
+		rc = pcap_set_tstamp_precision(pcap, PCAP_TSTAMP_PRECISION_NANO);
+	/* Microseconds will do. */
+	return rc == PCAP_ERROR_TSTAMP_PRECISION_NOTSUP ? 0 : rc;
+}
+
 /* Returns 0, or -EIO and *why: one line. */
 static int activate(struct o2_capture *capture, int buffer_bytes, char why[O2_PCAP_WHY_BYTES])
 {
 	pcap_t *pcap = capture->pcap;
-	int rc;
+	int rc = set_up(pcap, buffer_bytes);
 
-	pcap_set_snaplen(pcap, SNAPSHOT_BYTES);
-	pcap_set_promisc(pcap, 1);
-	pcap_set_timeout(pcap, TURN_MS);
-	pcap_set_buffer_size(pcap, buffer_bytes);
-	pcap_set_tstamp_precision(pcap, PCAP_TSTAMP_PRECISION_NANO);
-	rc = pcap_activate(pcap);
+	if (rc == 0)
+		rc = pcap_activate(pcap);
 	if (rc < 0) {
 		const char *words = pcap_geterr(pcap);
 

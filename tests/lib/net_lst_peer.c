@@ -47,7 +47,7 @@ int net_lst_run(const char *line, void (*start)(void), void (*round)(void), void
 
 	world.start = start;
 	world.round = round;
-	world.stop = stop;
+	world.leave = stop;
 	status = world_run(line);
 	o2_lst_node_destroy(*node);
 	*node = NULL;

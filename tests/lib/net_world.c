@@ -85,8 +85,8 @@ bool o2_net_network_open(struct o2_net_options *options, uint32_t arena_pages, s
 
 void o2_net_network_close(struct o2_net_network *network)
 {
-	if (world.stop != NULL)
-		world.stop();
+	if (world.leave != NULL)
+		world.leave();
 	o2_endpoint_close(&world.endpoint);
 	o2_cm_loop_detach(world.cm);
 	o2_cm_loop_detach(network->cm);

@@ -22,7 +22,7 @@ struct net_world {
 	/* The test's wishes. */
 	void (*start)(void);	    /* the peer is there */
 	void (*round)(void);	    /* once in each round */
-	void (*stop)(void);	    /* the peer is about to go */
+	void (*leave)(void);	    /* the peer is about to go */
 	struct o2_conn_config conn; /* of the peer's */
 	struct o2_quirks quirks;    /* likewise */
 	int listen_error;	    /* what becomes of our listening; 0: it goes well */

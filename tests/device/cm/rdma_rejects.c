@@ -261,7 +261,7 @@ TEST(connection_race)
 	/* The port on which its node listened is still open. */
 	put(world, 1);
 	world_until(world, asker.asked != NULL);
-	assert_in_range(asker.asked_from_port, 512, 1023);
+	assert_uint_in_range(asker.asked_from_port, 512, 1023);
 	ask_usual(&asker, true);
 	assert_reject(&asker, O2_REJECT_CONN_RACE, 0x12);
 	asker_leave(&asker);
@@ -280,7 +280,7 @@ TEST(silence)
 	put(asker.world, 1);
 	world_until(asker.world, asker.world->seat[1].nended == 1);
 	assert_int_equal(asker.world->seat[1].status[0], -ENETDOWN);
-	assert_in_range(o2_monotonic_ms() - start_ms, 4900, 9000);
+	assert_uint_in_range(o2_monotonic_ms() - start_ms, 4900, 9000);
 	asker_leave(&asker);
 }
 

@@ -126,7 +126,7 @@ TEST(no_text_is_too_long)
 		memset(&lst.u, 0xf1, sizeof(lst.u));
 		lst.msg_type = type;
 		o2_lst_text(&lst, text);
-		assert_in_range(strlen(text), 8, O2_LST_TEXT_BYTES - 2);
+		assert_uint_in_range(strlen(text), 8, O2_LST_TEXT_BYTES - 2);
 		assert_non_null(strstr(text, " big-endian"));
 	}
 }

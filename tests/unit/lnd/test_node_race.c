@@ -104,7 +104,7 @@ TEST(nobody_gives_way)
 	/* Ten attempts at once, then one in a second. */
 	world_pass(world, 15000);
 	assert_both_served(world);
-	assert_in_range(world->nsent[O2_CM_LOOP_REJECT], 20, 2 * O2_MAX_CONN_RACES + 2);
+	assert_uint_in_range(world->nsent[O2_CM_LOOP_REJECT], 20, 2 * O2_MAX_CONN_RACES + 2);
 	world_close(world);
 }
 

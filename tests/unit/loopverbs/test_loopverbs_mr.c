@@ -301,7 +301,7 @@ TEST(gaps_are_scribbled_over)
 		memcpy(before + gap_piece[i].at, p->b.buf + gap_piece[i].at, gap_piece[i].length);
 	}
 	/* A byte may have had that value before: one in 256. */
-	assert_in_range(spoilt, GAP_BYTES * 9 / 10, GAP_BYTES);
+	assert_uint_in_range(spoilt, GAP_BYTES * 9 / 10, GAP_BYTES);
 	assert_memory_equal(p->b.buf, before, PAIR_BUF_BYTES);
 	assert_int_equal(ibv_dereg_mr(mr), 0);
 	free(before);
@@ -337,7 +337,7 @@ static void hear(void *arg, const struct o2_loop_seen *seen)
 {
 	struct heard *heard = arg;
 
-	assert_in_range(seen->bytes_seen, 1, GAP_BYTES);
+	assert_uint_in_range(seen->bytes_seen, 1, GAP_BYTES);
 	assert_int_equal(seen->length_bytes, seen->bytes_seen);
 	memcpy(heard->bytes, seen->bytes, seen->bytes_seen);
 	heard->length = seen->bytes_seen;

@@ -144,12 +144,12 @@ TEST(test_uniform_in_bounds)
 	for (int i = 0; i < 8000; i++)
 		seen[o2_draw(&choice, 9)]++;
 	for (int i = 0; i < 10; i++)
-		assert_in_range(seen[i], 680, 920); /* 800 expected, standard deviation 27 */
+		assert_uint_in_range(seen[i], 680, 920); /* 800 expected, standard deviation 27 */
 	/* Bare remainders of 2^64 would fall below 2^62 every second time, not every third. */
 	seen[0] = 0;
 	for (int i = 0; i < 9000; i++)
 		seen[0] += o2_prng_upto(&prng, UINT64_MAX / 4 * 3) < UINT64_MAX / 4;
-	assert_in_range(seen[0], 2800, 3200);
+	assert_uint_in_range(seen[0], 2800, 3200);
 	for (int i = 0; i < 10000; i++) {
 		const uint64_t max = o2_prng_next(&prng) >> o2_prng_upto(&prng, 63);
 
@@ -197,8 +197,8 @@ TEST(test_weights)
 	for (int i = 0; i < 5000; i++)
 		random_seen[o2_draw_weighted(&choice, weights, 5)]++;
 	assert_int_equal(random_seen[0] + random_seen[2], 0);
-	assert_in_range(random_seen[1], 400, 600);
-	assert_in_range(random_seen[3], 850, 1150);
+	assert_uint_in_range(random_seen[1], 400, 600);
+	assert_uint_in_range(random_seen[3], 850, 1150);
 
 	o2_choice_random(&choice, SEED, 0);
 	assert_int_equal(o2_draw_weighted(&choice, none, 2), 0);

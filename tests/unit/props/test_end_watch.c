@@ -11,7 +11,7 @@ static int aside_calls;
 static void put_aside(bool aside)
 {
 	aside_calls += aside ? 1 : -1;
-	assert_in_range(aside_calls, 0, 1);
+	assert_uint_in_range(aside_calls, 0, 1);
 }
 
 static void tell(const struct o2_end_watch *watch, enum o2_watched_kind kind, bool ours,

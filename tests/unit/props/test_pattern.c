@@ -118,7 +118,7 @@ TEST(test_poison_never_equals_data)
 		if (__builtin_parity((unsigned int)byte))
 			assert_int_equal(seen[byte], 0);
 		else
-			assert_in_range(seen[byte], 7700, 8700); /* 8192 expected, standard deviation 90 */
+			assert_uint_in_range(seen[byte], 7700, 8700); /* 8192 expected, standard deviation 90 */
 	}
 }
 
@@ -147,7 +147,7 @@ TEST(test_decode_inverts)
 		memcpy(word, &random, 8);
 		accepted += o2_fill_decode(word, SEED, &back);
 	}
-	assert_in_range(accepted, 300, 500); /* 1 in 256: 391 */
+	assert_uint_in_range(accepted, 300, 500); /* 1 in 256: 391 */
 }
 
 static void check_find(struct o2_origin origin, size_t n)

@@ -291,7 +291,7 @@ TEST(test_triples)
 			 0);
 	assert_int_equal(length, sizeof(want));
 	assert_memory_equal(bytes, want, sizeof(want));
-	assert_in_range(report.calls, 10, 5000);
+	assert_uint_in_range(report.calls, 10, 5000);
 }
 
 /* Two failures: the small one must not replace the one that is being shrunk. */

@@ -29,8 +29,8 @@ TEST(all_is_heard)
 	totals = o2_witness_totals(witness);
 	assert_int_equal(totals.connections, 1);
 	/* PUT_REQ, PUT_ACK and PUT_DONE of six PUTs; NOOPs come on top. */
-	assert_in_range(totals.messages, 18, 24);
-	assert_in_range(totals.writes, 6, 12);
+	assert_uint_in_range(totals.messages, 18, 24);
+	assert_uint_in_range(totals.writes, 6, 12);
 	assert_false(report.failed);
 	o2_witness_close(witness);
 	assert_int_equal(o2_judged_all.connections - before.connections, 1);

@@ -62,7 +62,7 @@ static int decode_is_total(const uint8_t *input, size_t n, struct o2_error *erro
 		return rc;
 	}
 	length = o2_msg_encode(&msg, NULL, once, sizeof(once), error);
-	assert_in_range(length, O2_MSG_HEADER_BYTES, msg.ibm_nob);
+	assert_uint_in_range(length, O2_MSG_HEADER_BYTES, msg.ibm_nob);
 	assert_int_equal(length, o2_msg_canonical_bytes(&msg));
 	check_opaque(bytes, once, &msg);
 	assert_int_equal(o2_msg_decode(once, (size_t)length, NULL, &again, error), 0);
