@@ -2,23 +2,13 @@
 """Set-up and builds: ci/setup, cmake's presets, the guest's kernel."""
 
 import os
-import shutil
 
-from . import place
+from . import compilers, place
 from .result import EXIT_CANNOT_RUN, Row
 
 BUILD_TIMEOUT_S = 1800
 SETUP_TIMEOUT_S = 1800
 SHOW_S = 5  # of ninja's lines one in so many seconds
-
-# Programs without which a preset cannot be built, and the Debian package of each.
-NEEDS = {
-    "gcc": {"cmake": "cmake", "ninja": "ninja-build", "gcc": "gcc"},
-    "clang-asan": {"cmake": "cmake", "ninja": "ninja-build", "clang-14": "clang-14"},
-    "clang-tsan": {"cmake": "cmake", "ninja": "ninja-build", "clang-14": "clang-14"},
-    "libfuzzer": {"cmake": "cmake", "ninja": "ninja-build", "clang-14": "clang-14"},
-    "afl": {"cmake": "cmake", "ninja": "ninja-build", "afl-clang-fast": "afl++"},
-}
 
 
 def setup(children):
@@ -37,7 +27,7 @@ def build(children, failures, preset, targets=()):
     """Configure and build one preset; no targets: everything."""
     step = f"build {preset}"
     row = Row("build", step, f"preset {preset}")
-    missing = [f"{name} (package {package})" for name, package in NEEDS[preset].items() if not shutil.which(name)]
+    missing = compilers.missing(preset)
     if missing:
         row.reason = f"missing: {', '.join(missing)}"
         children.say(step, row.reason)

@@ -6,11 +6,13 @@ import shutil
 import subprocess
 from pathlib import Path
 
+from . import compilers
+
 ROOT = Path(__file__).resolve().parents[2]
 # One folder per preset in here; O2REF_BUILD is for those who want the build elsewhere.
 BUILD = Path(os.environ.get("O2REF_BUILD") or ROOT / "build").resolve()
 
-PACKAGES = ("gcc", "clang-14", "afl++", "cmake", "libibverbs1", "qemu-system-x86")
+PACKAGES = ("afl++", "cmake", "libibverbs1", "qemu-system-x86")
 
 
 def program(name, preset="gcc"):
@@ -43,6 +45,11 @@ def commit():
 def versions():
     """What a report names: our commit, the kernel, and Debian's packages that build and run the tests."""
     found = {"o2ref": commit(), "host kernel": os.uname().release}
+    for kind in ("gcc", "clang"):
+        try:
+            found[kind] = ".".join(map(str, compilers.version(compilers.find(kind))))
+        except compilers.NotFound:
+            pass
     if shutil.which("dpkg-query"):
         for name in PACKAGES:
             version = output_of("dpkg-query", "-W", "-f", "${Version}", name)

@@ -7,13 +7,9 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+from o2ci import compilers
 
-# The programs an engine needs, and the Debian package of each.
-NEEDS = {
-    "libfuzzer": {"cmake": "cmake", "ninja": "ninja-build", "clang-14": "clang-14"},
-    "afl": {"cmake": "cmake", "ninja": "ninja-build", "afl-clang-fast": "afl++", "afl-fuzz": "afl++"},
-}
+ROOT = Path(__file__).resolve().parents[2]
 
 # The target that has to fail (docs/fuzzing.md, "The canary").
 CANARY = "canary"
@@ -55,8 +51,9 @@ def read_targets(path=ROOT / "fuzz" / "targets.txt"):
 
 
 def missing_programs(engine):
-    """What is not installed, as 'program (Debian package)'."""
-    return [f"{program} ({package})" for program, package in NEEDS[engine].items() if not shutil.which(program)]
+    """What is not installed, as text for people."""
+    lacks = compilers.missing(engine)
+    return lacks + ["afl-fuzz (package afl++)"] if engine == "afl" and not shutil.which("afl-fuzz") else lacks
 
 
 def build(preset, build_dir, log, cmake_target="fuzz_targets"):

@@ -10,7 +10,6 @@ import json
 import os
 import re
 import shlex
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -399,7 +398,7 @@ class Usage(unittest.TestCase):
 
 
 FUZZER = BUILD / "o2ref-fuzz-impl"
-COMPILER = shutil.which("clang-14") or shutil.which("clang")
+COMPILER = subprocess.run([ROOT / "ci" / "compiler", "clang"], capture_output=True, text=True, check=False).stdout.strip()
 
 
 @unittest.skipUnless(FUZZER.exists(), "o2ref-fuzz-impl is not built: there is no libFuzzer here")

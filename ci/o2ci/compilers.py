@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: MIT
+"""Which compilers of C and tools of LLVM this machine has.  The one place that finds them: by what they can do, whatever
+number a distribution puts behind their names.  CMake asks through ci/compiler; scripts import this.
+
+A kind is found in this order: what the environment names for it (O2REF_GCC, O2REF_CLANG, O2REF_AFL), $CC if it is of that kind,
+what PATH has.  What the environment names for a kind has to do; it is not passed over.
+"""
+
+import functools
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+PROBE_S = 60
+# What .clang-format was written for: another version lays out the same sources in another way.
+FORMAT_VERSION = 14
+PACKAGE = {"gcc": "gcc", "clang": "clang, libclang-rt-dev", "afl": "afl++"}
+VARIABLE = {"gcc": "O2REF_GCC", "clang": "O2REF_CLANG", "afl": "O2REF_AFL"}
+PLAIN = "int main(void) { return 0; }\n"
+TARGET = "#include <stddef.h>\n#include <stdint.h>\nint LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);\n" \
+         "int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) { return size > 9 && data[0] == 7; }\n"
+
+
+class NotFound(Exception):
+    """No compiler of a kind, and why."""
+
+
+def text_of(*command):
+    """What a short command says, or "" if it cannot be run."""
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=PROBE_S, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return done.stdout if done.returncode == 0 else ""
+
+
+@functools.cache
+def version(program):
+    """(14, 0, 6) of a compiler or tool; () where it says none."""
+    found = re.search(r"(?:version |\) |^)(\d+(?:\.\d+)+)", text_of(*shlex.split(program), "--version"), re.M)
+    return tuple(map(int, found[1].split("."))) if found else ()
+
+
+def builds(program, source, *flags):
+    """Whether it compiles and links this."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "probe.c"
+        file.write_text(source, encoding="ascii")
+        try:
+            done = subprocess.run([*shlex.split(program), *flags, "-o", f"{folder}/probe", str(file)], capture_output=True,
+                                  timeout=PROBE_S, check=False, env={**os.environ, "AFL_QUIET": "1"})
+        except (OSError, subprocess.TimeoutExpired):
+            return False
+    return done.returncode == 0
+
+
+def macros(program):
+    """The macros that a compiler defines by itself, as text."""
+    return text_of(*shlex.split(program), "-dM", "-E", "-x", "c", os.devnull)
+
+
+def is_gcc(program):
+    known = macros(program)
+    return "__GNUC__" in known and "__clang__" not in known and builds(program, PLAIN)
+
+
+def is_clang(program):
+    """With libFuzzer and the sanitizers, which distributions package by themselves."""
+    return "__clang__" in macros(program) and builds(program, TARGET, "-fsanitize=fuzzer,address,undefined")
+
+
+def is_afl(program):
+    """With the driver of libFuzzer's targets, which afl-clang-fast has and afl-gcc has not."""
+    return Path(shlex.split(program)[0]).name.startswith("afl-") and builds(program, TARGET, "-fsanitize=fuzzer")
+
+
+DOES = {"gcc": is_gcc, "clang": is_clang, "afl": is_afl}
+
+
+def numbered(name):
+    """name-N of each N in PATH, and name itself; the newest first."""
+    found = {}
+    for folder in os.get_exec_path():
+        for path in Path(folder).glob(f"{name}*") if folder else ():
+            if re.fullmatch(rf"{name}(-\d+)?", path.name) and os.access(path, os.X_OK):
+                found.setdefault(path.name, str(path))
+    return sorted(found.values(), key=lambda path: (version(path), path), reverse=True)
+
+
+def candidates(kind):
+    if kind == "clang":
+        return numbered("clang")
+    # The plain name is the distribution's choice of a gcc.
+    names = ["gcc", "cc"] if kind == "gcc" else ["afl-clang-fast", "afl-cc"]
+    return [path for path in map(shutil.which, names) if path] + (numbered("gcc") if kind == "gcc" else [])
+
+
+@functools.cache
+def find(kind):
+    """The compiler of a kind, as words of a command line; raises NotFound."""
+    named = os.environ.get(VARIABLE[kind])
+    if named:
+        if not DOES[kind](named):
+            raise NotFound(f"${VARIABLE[kind]} is '{named}', which is no {kind} that builds what o2ref needs")
+        return named
+    for program in (*filter(None, [os.environ.get("CC")]), *candidates(kind)):
+        if DOES[kind](program):
+            return program
+    raise NotFound(f"no {kind} that builds what o2ref needs (packages {PACKAGE[kind]}; or name one in ${VARIABLE[kind]})")
+
+
+def tool(name):
+    """A program of LLVM that belongs to the clang that is found (llvm-cov, llvm-profdata, clang-tidy); None: not installed."""
+    try:
+        clang = find("clang")
+    except NotFound:
+        return None
+    folder = Path(shutil.which(shlex.split(clang)[-1]) or clang).resolve().parent
+    plain = shutil.which(name)
+    return shutil.which(str(folder / name)) or shutil.which(f"{name}-{version(clang)[0]}") or (
+        plain if plain and version(plain)[:1] == version(clang)[:1] else None)
+
+
+def formatter():
+    """The clang-format whose layout the sources have, or None."""
+    return next((path for path in numbered("clang-format") if version(path)[:1] == (FORMAT_VERSION,)), None)
+
+
+@functools.cache
+def kind_of(preset):
+    """Which kind of compiler a preset of CMakePresets.json asks for."""
+    presets = json.loads((ROOT / "CMakePresets.json").read_text(encoding="utf-8"))["configurePresets"]
+    return next(entry["cacheVariables"]["O2_COMPILER"] for entry in presets if entry["name"] == preset)
+
+
+def missing(preset):
+    """What a preset cannot be built without and this machine has not, as text for people; [] if it has all."""
+    lacks = [f"{name} (package {package})" for name, package in (("cmake", "cmake"), ("ninja", "ninja-build"))
+             if not shutil.which(name)]
+    try:
+        find(kind_of(preset))
+    except NotFound as reason:
+        lacks.append(str(reason))
+    return lacks
