@@ -17,6 +17,11 @@ import tempfile
 import zipfile
 from pathlib import Path
 
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "ci"))
+
+from o2ci import compilers  # noqa: E402
+
 ROOT = Path(__file__).resolve().parents[2]
 BUILT = Path(os.environ.get("O2REF_BUILD") or ROOT / "build").resolve() / "libfuzzer"
 SKIP = 77
@@ -188,7 +193,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", nargs="*", choices=list(SANITIZERS), metavar="SANITIZER",
                         help="build as the infrastructure does; of address, undefined, memory (default all)")
-    parser.add_argument("--compiler", default="clang-14" if shutil.which("clang-14") else "clang", help="C compiler (clang-14)")
+    parser.add_argument("--compiler", default=compilers.find("clang"), help="C compiler (default: as ci/compiler finds it)")
     options = parser.parse_args()
     reason = why_not()
     if reason is None and options.build is None and not (BUILT / "fuzz_json").exists():
