@@ -193,9 +193,14 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", nargs="*", choices=list(SANITIZERS), metavar="SANITIZER",
                         help="build as the infrastructure does; of address, undefined, memory (default all)")
-    parser.add_argument("--compiler", default=compilers.find("clang"), help="C compiler (default: as ci/compiler finds it)")
+    parser.add_argument("--compiler", help="C compiler (default: as ci/compiler finds it)")
     options = parser.parse_args()
     reason = why_not()
+    if options.build is not None and options.compiler is None:
+        try:
+            options.compiler = compilers.find("clang")
+        except compilers.NotFound as none:
+            reason = none
     if reason is None and options.build is None and not (BUILT / "fuzz_json").exists():
         reason = f"{BUILT} has no fuzz targets: cmake --build --preset libfuzzer --target fuzz_targets"
     if reason:
