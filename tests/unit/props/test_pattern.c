@@ -118,7 +118,8 @@ TEST(test_poison_never_equals_data)
 		if (__builtin_parity((unsigned int)byte))
 			assert_int_equal(seen[byte], 0);
 		else
-			assert_uint_in_range(seen[byte], 7700, 8700); /* 8192 expected, standard deviation 90 */
+			assert_uint_in_range(seen[byte], 7700,
+					     8700); /* 8192 expected, standard deviation 90 */
 	}
 }
 
