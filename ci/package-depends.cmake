@@ -1,0 +1,11 @@
+# SPDX-License-Identifier: MIT
+# What the package depends on, found when its files are in place and before it is written: dpkg-shlibdeps on the programs
+# alone.  CPACK_DEBIAN_PACKAGE_SHLIBDEPS would start `file` for every file of the corpora first.
+if(CPACK_GENERATOR STREQUAL "DEB")
+  file(GLOB programs "${CPACK_TEMPORARY_INSTALL_DIRECTORY}/usr/bin/*")
+  set(folder "${CPACK_TOPLEVEL_DIRECTORY}/depends")
+  file(WRITE "${folder}/debian/control" "")
+  execute_process(COMMAND dpkg-shlibdeps -O ${programs} WORKING_DIRECTORY "${folder}" OUTPUT_VARIABLE CPACK_DEBIAN_PACKAGE_DEPENDS
+    OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+  string(REGEX REPLACE "^shlibs:Depends=" "" CPACK_DEBIAN_PACKAGE_DEPENDS "${CPACK_DEBIAN_PACKAGE_DEPENDS}")
+endif()
