@@ -14,12 +14,12 @@ struct o2_lnet_message *o2_lnet_message_new(struct o2_lnet *lnet, enum o2_lnet_m
 	struct o2_lnet_message *message;
 	uint32_t generation;
 
-	if (lnet->nfree == 0) {
+	if (lnet->nfree == 0 && lnet->nused == lnet->config.max_messages) {
 		o2_refuse(error, -ENOSPC, "lnet/messages", "messages", O2_NO_INDEX, lnet->config.max_messages,
 			  lnet->config.max_messages);
 		return NULL;
 	}
-	message = &lnet->message[lnet->free_index[--lnet->nfree]];
+	message = &lnet->message[lnet->nfree > 0 ? lnet->free_index[--lnet->nfree] : lnet->nused++];
 	generation = message->generation + 1;
 	*message = (struct o2_lnet_message){
 		.kind = kind, .generation = generation, .nid = nid, .hdr = *hdr, .in_transport = true};
@@ -43,7 +43,7 @@ struct o2_lnet_message *o2_lnet_find(struct o2_lnet *lnet, uint64_t tag)
 	const uint32_t index = (uint32_t)tag;
 	struct o2_lnet_message *message;
 
-	if (index >= lnet->config.max_messages)
+	if (index >= lnet->nused)
 		return NULL;
 	message = &lnet->message[index];
 	return message->kind != O2_LNET_FREE && message->generation == tag >> 32 ? message : NULL;
@@ -183,8 +183,6 @@ int o2_lnet_create(const struct o2_lnet_config *config, const struct o2_lnet_tra
 	rc = o2_match_table_create(config->max_entries, &lnet->table);
 	if (rc == 0 && (lnet->message == NULL || lnet->free_index == NULL))
 		rc = -ENOMEM;
-	for (uint32_t i = 0; rc == 0 && i < config->max_messages; i++)
-		lnet->free_index[lnet->nfree++] = config->max_messages - 1 - i;
 	if (rc == 0)
 		rc = attach_ping(lnet, error);
 	if (rc != 0) {
@@ -199,7 +197,7 @@ void o2_lnet_destroy(struct o2_lnet *lnet)
 {
 	if (lnet == NULL)
 		return;
-	for (uint32_t i = 0; lnet->message != NULL && i < lnet->config.max_messages; i++) {
+	for (uint32_t i = 0; i < lnet->nused; i++) {
 		assert(!lnet->message[i].in_transport || lnet->message[i].kind == O2_LNET_FREE);
 		if (o2_lnet_operation_waits(&lnet->message[i]))
 			o2_lnet_operation_end(lnet, &lnet->message[i], -ECONNABORTED);
@@ -227,12 +225,12 @@ int o2_lnet_unlink(struct o2_lnet *lnet, uint32_t index)
 
 uint32_t o2_lnet_messages(const struct o2_lnet *lnet)
 {
-	return lnet->config.max_messages - lnet->nfree;
+	return lnet->nused - lnet->nfree;
 }
 
 void o2_lnet_peer_down(struct o2_lnet *lnet, uint64_t nid, int code, const struct o2_transfer_fault *fault)
 {
-	for (uint32_t i = 0; i < lnet->config.max_messages; i++) {
+	for (uint32_t i = 0; i < lnet->nused; i++) {
 		struct o2_lnet_message *message = &lnet->message[i];
 
 		if (message->nid != nid || !o2_lnet_operation_waits(message))
@@ -260,7 +258,7 @@ void o2_lnet_check_time(struct o2_lnet *lnet)
 {
 	const uint64_t now_ms = o2_clock_ms(lnet->clock);
 
-	for (uint32_t i = 0; i < lnet->config.max_messages; i++)
+	for (uint32_t i = 0; i < lnet->nused; i++)
 		if (o2_lnet_operation_waits(&lnet->message[i]) && now_ms >= lnet->message[i].deadline_ms)
 			expire(lnet, &lnet->message[i]);
 }

@@ -55,7 +55,8 @@ struct o2_lnet {
 	struct o2_match_table table;
 	struct o2_kiov ping_page[2]; /* vectors of the two entries at the portal of pings */
 	struct o2_lnet_message *message;
-	uint32_t *free_index; /* a stack */
+	uint32_t nused;	      /* of message: how many were ever taken; those behind them are not looked at */
+	uint32_t *free_index; /* a stack, of those that came back */
 	uint32_t nfree;
 };
 

@@ -3,39 +3,53 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 static bool bounces(const struct o2_dma_single *single)
 {
 	return single->device != single->cpu;
 }
 
-int o2_dma_map_single(void *cpu, size_t bytes, enum o2_dma_direction direction, bool bounce,
-		      struct o2_dma_single *single, struct o2_error *error)
+int o2_dma_map_zeros(void *cpu, size_t bytes, enum o2_dma_direction direction, bool bounce,
+		     struct o2_dma_single *single, struct o2_error *error)
 {
 	void *device = cpu;
 
 	assert(bytes > 0);
 	*single = (struct o2_dma_single){.bytes = 0};
 	if (bounce) {
-		device = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-		if (device == MAP_FAILED)
+		device = calloc(1, bytes);
+		if (device == NULL)
 			return o2_refuse_value(error, -ENOMEM, "dma/bounce-memory", "bytes", bytes,
 					       O2_NO_LIMIT);
-		memcpy(device, cpu, bytes);
 	}
 	*single = (struct o2_dma_single){cpu, device, bytes, direction};
 	return 0;
 }
 
+int o2_dma_map_single(void *cpu, size_t bytes, enum o2_dma_direction direction, bool bounce,
+		      struct o2_dma_single *single, struct o2_error *error)
+{
+	int rc = o2_dma_map_zeros(cpu, bytes, direction, bounce, single, error);
+
+	if (rc == 0 && bounces(single))
+		memcpy(single->device, cpu, bytes);
+	return rc;
+}
+
+void o2_dma_drop_single(struct o2_dma_single *single)
+{
+	if (single->bytes != 0 && bounces(single))
+		free(single->device);
+	*single = (struct o2_dma_single){.bytes = 0};
+}
+
 void o2_dma_unmap_single(struct o2_dma_single *single)
 {
-	if (single->bytes != 0 && bounces(single)) {
+	if (single->bytes != 0)
 		o2_dma_sync_for_cpu(single, 0, single->bytes);
-		munmap(single->device, single->bytes);
-	}
-	*single = (struct o2_dma_single){.bytes = 0};
+	o2_dma_drop_single(single);
 }
 
 static void check_range(const struct o2_dma_single *single, size_t offset, size_t bytes)

@@ -136,6 +136,24 @@ TEST(received_buffer_crosses_when_synced)
 	assert_true(holds(cpu, 3, BYTES));
 }
 
+TEST(zeros_are_not_looked_at_and_dropped_bytes_do_not_cross)
+{
+	static const enum o2_dma_direction directions[] = {O2_DMA_TO_DEVICE, O2_DMA_FROM_DEVICE};
+	uint8_t cpu[BYTES];
+	struct o2_dma_single single;
+
+	for (size_t i = 0; i < sizeof(directions) / sizeof(directions[0]); i++) {
+		memset(cpu, 1, BYTES);
+		assert_int_equal(o2_dma_map_zeros(cpu, BYTES, directions[i], true, &single, NULL), 0);
+		assert_true(holds(single.device, 0, BYTES));
+		memset(single.device, 3, BYTES);
+		o2_dma_drop_single(&single);
+		assert_int_equal(single.bytes, 0);
+		assert_true(holds(cpu, 1, BYTES));
+		o2_dma_drop_single(&single);
+	}
+}
+
 TEST(coherent_buffer_is_one)
 {
 	uint8_t cpu[BYTES] = {0};
