@@ -13,6 +13,7 @@
 #ifdef O2_PROPS_IN_PROCESS
 #include "props/talk/explore.h"
 #endif
+#include "props/cmd/far_command.h"
 #include "props/cmd/hostile_command.h"
 #include "props/cmd/main_own.h"
 #include "props/cmd/options.h"
@@ -116,6 +117,13 @@ static int report(const struct o2_props_arguments *a, const char *name, const ch
 	return rc;
 }
 
+/* The network of this program's devices. */
+#ifdef O2_PROPS_IN_PROCESS
+#define OPEN_NETWORK o2_network_open_loop
+#else
+#define OPEN_NETWORK o2_network_open_rdma
+#endif
+
 static bool takes_one_argument(const char *command)
 {
 	return strcmp(command, "replay") == 0 || strcmp(command, "export") == 0;
@@ -214,16 +222,16 @@ static int open_transfer(struct o2_props_arguments *a, struct o2_rung_account *a
 	char text[200];
 	int rc;
 
-#ifdef O2_PROPS_IN_PROCESS
-	o2_rung_account(a, o2_network_open_loop, account);
-#else
-	o2_rung_account(a, o2_network_open_rdma, account);
-#endif
+	o2_rung_account(a, OPEN_NETWORK, account);
 	rc = account->base.open(&account->base, &rung, &error);
 
 	if (rc != 0) {
 		o2_error_text(&error, text, sizeof(text));
-		fprintf(stderr, "o2props: cannot open %s: %s (%s)\n", a->device, strerror(-rc), text);
+		if (a->far != NULL)
+			o2_complain("o2props", "cannot open %s and the far end '%s': %s", a->device, a->far,
+				    text);
+		else
+			fprintf(stderr, "o2props: cannot open %s: %s (%s)\n", a->device, strerror(-rc), text);
 		return O2_PROPS_EXIT_CANNOT;
 	}
 	if (a->shrink_calls >= 0)
@@ -346,6 +354,8 @@ static int check_arguments(int count, char **arguments)
 		return o2_command_usage(&o2_props_command, "no command given");
 	if (strcmp(arguments[0], "list") == 0)
 		return 0;
+	if (strcmp(arguments[0], "far") == 0 && count == 1)
+		return 0;
 	if (takes_one_argument(arguments[0]) && count != 2)
 		return o2_command_usage(&o2_props_command, "%s takes one argument", arguments[0]);
 	if (!takes_one_argument(arguments[0]) && strcmp(arguments[0], "run") != 0)
@@ -393,6 +403,8 @@ int main(int argc, char **argv)
 	o2_report_only(a.only);
 	if (start_mutant(&a) != 0)
 		return O2_PROPS_EXIT_USAGE;
+	if (strcmp(command, "far") == 0)
+		return o2_far_command(&a, OPEN_NETWORK);
 	if (property.ops == NULL)
 		return run_transfer(&a, command, argument);
 	if (takes_devices(&property) && !in_process(&a) && strcmp(command, "export") != 0)

@@ -12,7 +12,9 @@
 #define DEFAULT_CASES 1000u
 #define MAX_SECONDS   (1u << 24)
 #define MAX_PROGRESS  3600u
+#define FAR_TIMEOUT_S 60u /* more than an end may take for an answer (props/world/end_process.h) */
 
+static const char *const sides[] = {"source", "sink", NULL};
 static const char *const ways[] = {O2_RUN_CONNECT_DIRECT, "cm", "processes", NULL};
 
 #define O2_OPTION_TARGET struct o2_props_arguments
@@ -27,6 +29,15 @@ static const struct o2_option option_table[] = {
 	 "the connection manager), or processes (cm, and each end in a process of its own; only on RDMA "
 	 "devices)",
 	 O2_TEXT(connect), .names = ways},
+	{"far", "WORDS",
+	 "of a transfer's two ends: the other one is on another machine, where WORDS start this program, "
+	 "e.g. 'ssh "
+	 "node2'; they speak over its standard streams",
+	 O2_TEXT(far)},
+	{"far-side", "SIDE", "which end that is: sink (the default) or source", O2_NAME(far_side, sides)},
+	{"far-program", "PATH", "o2props there (default: this program's own path)", O2_TEXT(far_program)},
+	{"far-timeout", "SECONDS", "the longest that it may take to start, and to answer (default 60)",
+	 O2_NUMBER(far_timeout_s, 1, MAX_PROGRESS)},
 	{"gid-index", "N", "RoCEv2 GID of a real device (default $O2REF_GID_INDEX, else 1)",
 	 O2_NUMBER(gid_index, 0, UINT8_MAX)},
 	{"cases", "N", "stop after N cases (default 1000 when no other bound is given)",
@@ -69,14 +80,20 @@ const struct o2_command o2_props_command = {
 	.usage = "list\n"
 		 "hostile --list | --all | NAME...\n"
 		 "run [PROPERTY] [OPTIONS]\n"
+		 "run transfer --far WORDS [--device DEVICE] [OPTIONS]\n"
 		 "replay FILE [--property PROPERTY] [--device DEVICE] [--connect HOW]\n"
 		 "export DIRECTORY [--cases N] [--seed S] [--max-bytes N] [--property PROPERTY]\n"
+		 "far --device DEVICE [--far-side SIDE]    (what run --far starts)\n"
 		 "explain FILE [--svg PICTURE] [--all] [--mutant NAME]\n"
 		 "explore [OPTIONS]    (o2props explore --help)",
 	.about = "Property transfer (the default) moves randomly fragmented buffers and holds every byte "
 		 "of both sides to what it must be. The others need no device and hold a part of the "
 		 "library to a model of it; `o2props list` has them all. nodes and endpoint run in the "
 		 "process, and with --device DEV,DEV2 on two RDMA devices as well.\n"
+		 "With --far the two ends of a transfer are on two machines: --far 'ssh node2' or --far "
+		 "'srun -w "
+		 "node2'. --device names this machine's device, or where the names differ the source's and "
+		 "the sink's.\n"
 		 "FILE is a case (bytes) or a scenario (.json); a name like codec-0123 is a case of "
 		 "property codec.\n"
 		 "export writes random transfers, or of another property the smallest case of each "
@@ -120,6 +137,8 @@ int o2_props_parse(int argc, char **argv, struct o2_props_arguments *a)
 
 	*a = (struct o2_props_arguments){.device = "loop",
 					 .connect = O2_RUN_CONNECT_DIRECT,
+					 .far_side = O2_SINK,
+					 .far_timeout_s = FAR_TIMEOUT_S,
 					 .gid_index = -1,
 					 .max_bytes = O2_MAX_TRANSFER_BYTES,
 					 .shrink_calls = -1,

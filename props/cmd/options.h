@@ -16,8 +16,12 @@
 
 struct o2_props_arguments {
 	const char *device;
-	const char *connect; /* "direct", "cm" or "processes" */
-	int64_t gid_index;   /* -1: o2_props_gid_index */
+	const char *connect;	 /* "direct", "cm" or "processes" */
+	const char *far;	 /* words that start the other end elsewhere; NULL: it is here */
+	uint32_t far_side;	 /* enum o2_side: what it is there */
+	const char *far_program; /* there; NULL: this one's path */
+	uint32_t far_timeout_s;
+	int64_t gid_index; /* -1: o2_props_gid_index */
 	bool json;
 	bool version;
 	const char *json_path;

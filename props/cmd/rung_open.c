@@ -5,8 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "props/cmd/far_command.h"
+
 /* Of two ends by device, connected as the user wants it. */
-static int open_ends(const struct o2_props_arguments *a, o2_network_open_fn open_network, const char *source,
+static int open_ends(struct o2_props_arguments *a, o2_network_open_fn open_network, const char *source,
 		     const char *sink, uint8_t gid_index, struct o2_rung **rung, struct o2_error *error)
 {
 	const struct o2_rung_nodes_config config = {
@@ -14,7 +16,11 @@ static int open_ends(const struct o2_props_arguments *a, o2_network_open_fn open
 		.gid_index = gid_index,
 		.open_network = open_network,
 		.processes = strcmp(a->connect, "processes") == 0,
+		.far = a->far == NULL ? NULL : o2_far_options(a, a->far_side == O2_SOURCE ? source : sink),
 	};
+
+	if (config.far != NULL)
+		return o2_rung_open_nodes(&config, rung, error);
 
 	if (strcmp(a->connect, O2_RUN_CONNECT_DIRECT) == 0)
 		return o2_rung_open_verbs(source, sink, gid_index, rung, error);
@@ -26,6 +32,12 @@ static void check_connect(const struct o2_props_arguments *a)
 {
 	bool model = strcmp(a->device, "model") == 0;
 	bool loop = strcmp(a->device, "loop") == 0;
+
+	if (a->far != NULL && (model || loop || strcmp(a->connect, O2_RUN_CONNECT_DIRECT) != 0)) {
+		fprintf(stderr, "o2props: --far cannot be had with --%s %s\n",
+			model || loop ? "device" : "connect", model || loop ? a->device : a->connect);
+		exit(O2_PROPS_EXIT_USAGE);
+	}
 
 	if ((model && strcmp(a->connect, O2_RUN_CONNECT_DIRECT) != 0) ||
 	    (loop && strcmp(a->connect, "processes") == 0)) {
@@ -63,7 +75,7 @@ int o2_rung_open(struct o2_props_arguments *a, o2_network_open_fn open_network, 
 	check_connect(a);
 	if (strcmp(a->device, "model") == 0)
 		return o2_rung_open_model(rung, error);
-	a->run.connect = a->connect;
+	a->run.connect = a->far != NULL ? "far" : a->connect;
 	if (strcmp(a->device, "loop") == 0)
 		return open_ends(a, open_network, "loop0", "loop1", 1, rung, error);
 	o2_rung_devices(a, device, &gid_index);

@@ -17,6 +17,7 @@
 /* Failures of known kinds are only counted; a run full of them ends. */
 #define MAX_FAILURES 50u
 #define PIECES_SHOWN 12u
+#define PLACE_BYTES  1280u /* of the options that say what a case runs on */
 
 enum o2_status o2_run_try(const struct runner *r, struct o2_choice *choice, struct o2_report *report)
 {
@@ -65,7 +66,9 @@ static void place_options(const struct o2_run_options *options, char *text, size
 {
 	const char *connect = options->connect;
 
-	if (connect == NULL || strcmp(connect, O2_RUN_CONNECT_DIRECT) == 0)
+	if (options->far != NULL)
+		snprintf(text, text_bytes, "--device %s %s", options->device, options->far);
+	else if (connect == NULL || strcmp(connect, O2_RUN_CONNECT_DIRECT) == 0)
 		snprintf(text, text_bytes, "--device %s", options->device);
 	else
 		snprintf(text, text_bytes, "--device %s --connect %s", options->device, connect);
@@ -75,7 +78,7 @@ static void place_options(const struct o2_run_options *options, char *text, size
 static void write_files(const struct runner *r, const uint8_t *bytes, size_t length, json_t *finding)
 {
 	const struct o2_property_ops *ops = r->property->ops;
-	char name[O2_CASE_NAME_BYTES], path[512], place[160], replay[700];
+	char name[O2_CASE_NAME_BYTES], path[512], place[PLACE_BYTES], replay[PLACE_BYTES + 540];
 	json_t *scenario;
 
 	if (r->options->out_dir == NULL)
@@ -102,7 +105,7 @@ static void print_finding(const struct runner *r, const json_t *finding, uint64_
 	const char *replay = json_string_value(json_object_get(finding, "replay"));
 	const char *scenario = json_string_value(json_object_get(finding, "scenario_file"));
 
-	char place[160];
+	char place[PLACE_BYTES];
 
 	place_options(r->options, place, sizeof(place));
 	fflush(stdout);
@@ -214,7 +217,7 @@ static uint64_t blame(struct runner *r, uint64_t index)
 
 static void note_current(const struct runner *r, uint64_t index)
 {
-	char place[160], text[320];
+	char place[PLACE_BYTES], text[PLACE_BYTES + 160];
 	int n;
 
 	if (r->current_fd < 0)

@@ -22,6 +22,7 @@ struct o2_property;
 struct o2_run_options {
 	const char *device;	  /* as the user named it: for reports */
 	const char *connect;	  /* likewise, how the ends are connected; NULL: they are not */
+	const char *far;	  /* likewise, the options that say where the other end is; NULL: here */
 	const char *hw_device[2]; /* names under /sys/class/infiniband whose counters are read; may be NULL */
 	uint64_t seed;
 	uint64_t first_case;

@@ -31,6 +31,7 @@ void o2_image_init(struct o2_image *image, struct o2_arena *arena, uint64_t seed
 {
 	image->arena = arena;
 	image->seed = seed;
+	image->inits++;
 	for (uint32_t page = 0; page < O2_SCENARIO_PAGES; page++)
 		o2_image_fill_red(image, page);
 }

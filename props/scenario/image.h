@@ -21,7 +21,8 @@ struct o2_page_state {
 
 struct o2_image {
 	struct o2_arena *arena;
-	uint64_t seed; /* of the red bytes */
+	uint64_t seed;	/* of the red bytes */
+	uint32_t inits; /* how often all of it was filled: whoever has a copy fills that, too */
 	struct o2_page_state page[O2_SCENARIO_PAGES];
 };
 

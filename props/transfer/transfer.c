@@ -48,6 +48,9 @@ static int make_memory(struct o2_transfer_run *run)
 	for (uint32_t i = 0; i < IMAGES; i++)
 		if (make_image(run, i) != 0)
 			return -ENOMEM;
+	if (run->rung->ops->images != NULL)
+		run->rung->ops->images(
+			run->rung, (struct o2_image *[]){run->image[O2_SOURCE][0], run->image[O2_SINK][0]});
 	return 0;
 }
 
@@ -107,6 +110,18 @@ static int take_again(struct o2_transfer_run *run, struct o2_error *error)
 	return rc == 0 ? 0 : o2_refuse_value(error, rc, "transfer/memory", "images", IMAGES, O2_NO_LIMIT);
 }
 
+/* What the rung itself cannot do. */
+static void report_rung(const struct o2_transfer_run *run, int code, const struct o2_error *error,
+			struct o2_report *report)
+{
+	char text[200];
+
+	o2_error_text(error, text, sizeof(text));
+	snprintf(report->signature, sizeof(report->signature), "rung/%d", code);
+	o2_report_add(report, "%s could not run the case: %s (%s)", run->rung->ops->name, strerror(-code),
+		      text);
+}
+
 bool o2_transfer_sweep(struct o2_transfer_run *run, struct o2_report *report)
 {
 	static const char *const kinds[] = {
@@ -115,6 +130,15 @@ bool o2_transfer_sweep(struct o2_transfer_run *run, struct o2_report *report)
 
 	if (o2_transfer_is_closed(run))
 		return true;
+	if (run->rung->ops->fetch != NULL) {
+		struct o2_error error = {0};
+		const int rc = run->rung->ops->fetch(run->rung, &error);
+
+		if (rc != 0) {
+			report_rung(run, rc, &error, report);
+			return false;
+		}
+	}
 	run->counters.sweeps++;
 	for (uint32_t i = 0; i < IMAGES; i++) {
 		if (is_alias(run, i) || o2_image_sweep(*image_at(run, i), &page))
@@ -254,18 +278,6 @@ static void fail_judged(const struct o2_observed *seen, struct o2_report *report
 	o2_report_fail(report, signature, "%s", what);
 }
 
-/* What the rung itself cannot do. */
-static void report_rung(const struct o2_transfer_run *run, int code, const struct o2_error *error,
-			struct o2_report *report)
-{
-	char text[200];
-
-	o2_error_text(error, text, sizeof(text));
-	snprintf(report->signature, sizeof(report->signature), "rung/%d", code);
-	o2_report_add(report, "%s could not run the case: %s (%s)", run->rung->ops->name, strerror(-code),
-		      text);
-}
-
 static enum o2_status run_once(struct o2_transfer_run *run, struct o2_report *report)
 {
 	struct o2_error error = {0};
@@ -330,6 +342,8 @@ enum o2_status o2_transfer_scenario(struct o2_transfer_run *run, struct o2_repor
 	report->failed = false;
 	report->lines = 0;
 	report->signature[0] = '\0';
+	if (run->rung->over)
+		return O2_STATUS_INVALID;
 	if (o2_transfer_is_closed(run)) {
 		struct o2_error error = {0};
 		const int rc = take_again(run, &error);

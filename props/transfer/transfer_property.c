@@ -76,12 +76,14 @@ static int run_json(void *context, const json_t *object, enum o2_status *status,
 	return rc;
 }
 
-/* So many transfers have moved bytes, and so many of them in every pair of modes. */
+/* So many transfers have moved bytes, and so many of them in every pair of modes; or no more can be had. */
 static bool enough(const void *context, const struct o2_run_options *options)
 {
 	const struct o2_transfer_run *run = context;
 	const struct o2_counters *c = &run->counters;
 
+	if (run->rung->over)
+		return true;
 	if (options->moved == 0 || c->moved < options->moved)
 		return false;
 	for (uint32_t i = 0; i < O2_REG_MODES * O2_REG_MODES; i++) {
@@ -133,7 +135,7 @@ struct o2_property o2_transfer_property(struct o2_transfer_run *run)
 		.context = run,
 		.counters = run == NULL ? NULL : &run->counters,
 		.counters_bytes = sizeof(run->counters),
-		.keeps = run == NULL || run->source == NULL,
+		.keeps = run == NULL || run->source == NULL || run->rung->elsewhere,
 		.gives_back_slowly = true,
 		.sweep_cases = O2_SWEEP_CASES,
 	};

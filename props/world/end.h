@@ -68,7 +68,8 @@ struct o2_end_config {
 	uint8_t gid_index;
 	enum o2_side side;
 	const struct o2_arena *arena; /* of O2_SCENARIO_PAGES; outlives the end */
-	bool alone; /* on its network: it may sleep until the device or a question wakes it */
+	bool alone;	 /* on its network: it may sleep until the device or a question wakes it */
+	int not_ours[2]; /* descriptors that an end's process does not keep; 0: none */
 };
 
 struct o2_end {

@@ -14,19 +14,7 @@
 
 #include "props/world/rung_side.h"
 
-#define END_S 30 /* to close everything; then a signal ends it */
-
 /* --- in the process --- */
-
-struct child {
-	struct o2_network *network;
-	struct o2_end end;
-	bool open; /* end is */
-	struct o2_end_question question;
-	struct o2_end_answer answer;
-	struct o2_end_farewell farewell;
-	int fd;
-};
 
 static bool say(int fd, const void *bytes, size_t length)
 {
@@ -34,87 +22,44 @@ static bool say(int fd, const void *bytes, size_t length)
 }
 
 /* The next question; in the meantime the device is served.  False: there is none any more. */
-static bool next_question(struct child *child)
+static bool next_question(struct o2_end_life *life, int fd)
 {
-	struct o2_end *end = &child->end;
-
 	for (;;) {
-		ssize_t length = recv(child->fd, &child->question, sizeof(child->question), MSG_DONTWAIT);
+		ssize_t length = recv(fd, &life->question, sizeof(life->question), MSG_DONTWAIT);
 
 		if (length >= 0)
 			return length > 0;
 		if (errno != EAGAIN && errno != EINTR)
 			return false;
-		if (o2_ends_step(&end, 1) <= 0)
-			o2_end_sleep(end, child->fd);
+		o2_end_life_idle(life, fd);
 	}
 }
 
-static void serve(struct child *child)
+static void serve(struct o2_end_life *life, int fd)
 {
-	struct o2_end *end = &child->end;
-
-	while (next_question(child)) {
-		const enum o2_end_verb verb = child->question.verb;
-
-		if (verb == O2_END_QUIT) {
-			o2_held_now(&child->farewell.most);
-			return;
-		}
-		if (verb == O2_END_WAIT)
-			o2_ends_wait(&end, 1, 0, child->question.until, &child->answer);
-		else
-			o2_end_ask(end, &child->question, &child->answer);
-		if (!say(child->fd, &child->answer, sizeof(child->answer)))
+	while (next_question(life, fd) && life->question.verb != O2_END_QUIT) {
+		o2_end_life_answer(life);
+		if (!say(fd, &life->answer, sizeof(life->answer)))
 			return;
 	}
-}
-
-static void open_all(struct child *child, const struct o2_end_config *config, o2_network_open_fn open_network)
-{
-	struct o2_end_answer *answer = &child->answer;
-
-	answer->code = open_network(&child->network, &answer->error);
-	if (answer->code == 0)
-		answer->code = o2_end_open(config, child->network, &child->end, &answer->error);
-	child->open = answer->code == 0;
-	answer->nid = o2_end_nid(&child->end);
-}
-
-static void close_all(struct child *child)
-{
-	if (child->open)
-		o2_end_close(&child->end);
-	if (child->network != NULL)
-		child->network->ops->close(child->network);
-	child->network = NULL;
 }
 
 /* The life of the process.  Returns its exit status. */
 static int live(const struct o2_end_config *config, o2_network_open_fn open_network, int fd)
 {
-	struct child *child = calloc(1, sizeof(*child));
+	struct o2_end_life *life = calloc(1, sizeof(*life));
 
-	if (child == NULL)
+	if (life == NULL)
 		return EXIT_FAILURE;
-	child->fd = fd;
-	o2_judged_all = (struct o2_judged){0};
-	o2_held_now(&child->farewell.before);
-	/* What the libraries of a device keep once it was open is there before the first transfer, too. */
-	open_all(child, config, open_network);
-	close_all(child);
-	o2_process_held_now(&child->farewell.before.process);
-	open_all(child, config, open_network);
-	if (say(fd, &child->answer, sizeof(child->answer)) && child->open) {
-		serve(child);
-		alarm(END_S);
-	}
-	close_all(child);
-	child->farewell.judged = o2_judged_all;
-	o2_held_now(&child->farewell.after);
-	o2_process_held_again(&child->farewell.before.process, &child->farewell.after.process);
-	say(fd, &child->farewell, sizeof(child->farewell));
-	free(child);
+	for (int i = 0; i < 2; i++)
+		if (config->not_ours[i] > 0)
+			close(config->not_ours[i]);
+	o2_end_life_begin(life, config, open_network);
+	if (say(fd, &life->answer, sizeof(life->answer)) && life->open)
+		serve(life, fd);
+	o2_end_life_over(life);
+	say(fd, &life->farewell, sizeof(life->farewell));
+	free(life);
 	return EXIT_SUCCESS;
 }
 

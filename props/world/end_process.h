@@ -4,8 +4,7 @@
 
 #include <sys/types.h>
 
-#include "props/world/end.h"
-#include "props/world/held.h"
+#include "props/world/end_life.h"
 
 /*
  * An end in a process of its own, which opens the device.  Questions and answers travel over a socket.  The
@@ -24,12 +23,6 @@ struct o2_end_process {
 
 /* Twice as long as the longest question, a wait, which gives up itself. */
 #define O2_END_ANSWER_MS 40000
-
-/* What it held of the device: before it opened it, before it closed it, and afterwards; what its judge has heard. */
-struct o2_end_farewell {
-	struct o2_held before, most, after;
-	struct o2_judged judged;
-};
 
 /*
  * Start one.  Returns 0 with ->nid, or -errno: of fork(2) and the like, or what o2_end_open said; there is no

@@ -44,6 +44,8 @@ struct o2_observed {
 };
 
 struct o2_rung;
+struct o2_image;
+struct o2_far_config;
 
 struct o2_rung_ops {
 	const char *name;
@@ -54,11 +56,21 @@ struct o2_rung_ops {
 	/* The memory of a side for an address kind; O2_SCENARIO_PAGES pages. */
 	struct o2_arena *(*arena)(struct o2_rung *rung, enum o2_side side, enum o2_dma_kind kind);
 	/*
+	 * Optional.  What that memory must hold (props/scenario/image.h), by side; until the rung is closed.  A
+	 * rung whose ends do not see this memory has them fill theirs alike.
+	 */
+	void (*images)(struct o2_rung *rung, struct o2_image *const image[2]);
+	/*
 	 * Run it.  Returns 0 when *observed was filled, or -errno when the rung itself failed (a device that
 	 * went away); *error then says how.
 	 */
 	int (*transfer)(struct o2_rung *rung, const struct o2_scenario *scenario,
 			struct o2_observed *observed, struct o2_error *error);
+	/*
+	 * Optional.  Between transfers: bring what the ends hold here that transfer did not, to compare all of it.
+	 * 0 or -errno.
+	 */
+	int (*fetch)(struct o2_rung *rung, struct o2_error *error);
 	/* Between transfers: has everything been handed back, on both sides and at the device?  0, or -EBUSY
 	 * with *error naming what was not, what there is and what there should be. */
 	int (*check_idle)(struct o2_rung *rung, struct o2_error *error);
@@ -77,6 +89,10 @@ struct o2_rung_ops {
 struct o2_rung {
 	const struct o2_rung_ops *ops;
 	uint64_t connections; /* made so far */
+	/* An end is on another machine: one rung for a whole run, because it takes long to open; its device counts
+	 * packets there. */
+	bool elsewhere;
+	bool over; /* nothing can be run on it any more, and a finding has said why */
 };
 
 /* Whoever can open a rung again after it was closed. */
@@ -103,6 +119,8 @@ struct o2_rung_nodes_config {
 	uint8_t gid_index;
 	o2_network_open_fn open_network;
 	bool processes; /* each end in a process of its own; no device may be open here */
+	/* One of the ends on another machine (props/world/far.h), the other as above; NULL: none.  Outlives the rung. */
+	const struct o2_far_config *far;
 };
 
 int o2_rung_open_nodes(const struct o2_rung_nodes_config *config, struct o2_rung **rung,

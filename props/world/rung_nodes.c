@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/monotonic.h"
-#include "props/world/end_process.h"
+#include "props/world/rung_ends.h"
 #include "props/world/rung_kept.h"
 #include "props/world/rung_side.h"
 
 /*
- * Rungs 1 and 2 by way of the connection manager: a node at either end, both in this process or each in one
- * of its own.  What is asked of the ends, and in which order, is the same.
+ * Rungs 1 and 2 by way of the connection manager: a node at either end, wherever the ends are
+ * (props/world/rung_ends.h).  What is asked of them, and in which order, is the same.
  */
 
 /* Scenarios on one connection; then it is closed, by either side in turn, and made again. */
@@ -19,16 +18,7 @@
 
 struct nodes_rung {
 	struct o2_rung rung;
-	struct o2_rung_nodes_config config;
-	char device[2][64];
-	struct o2_arena arena[2];
-	bool running; /* both ends are there */
-	uint64_t nid[2];
-
-	struct o2_network *network; /* ends in this process */
-	struct o2_end *end[2];
-	struct o2_end_process process[2]; /* ends in others */
-
+	struct o2_rung_ends ends;
 	uint32_t on_connection; /* scenarios that the connection has seen */
 	uint32_t downs[2];	/* that each end had counted when nothing was wrong */
 	struct o2_end_question question;
@@ -43,76 +33,26 @@ static enum o2_side other(enum o2_side side)
 
 /* --- the ends --- */
 
-static void stop(struct nodes_rung *rung)
-{
-	for (int i = 0; i < 2; i++) {
-		o2_end_process_kill(&rung->process[i]);
-		if (rung->end[i] != NULL)
-			o2_end_close(rung->end[i]);
-	}
-	if (rung->network != NULL)
-		rung->network->ops->close(rung->network);
-	rung->network = NULL;
-	rung->running = false;
-}
-
-static int start_end(struct nodes_rung *rung, enum o2_side side, struct o2_error *error)
-{
-	const struct o2_end_config config = {
-		.device = rung->device[side],
-		.gid_index = rung->config.gid_index,
-		.side = side,
-		.arena = &rung->arena[side],
-		.alone = rung->config.processes,
-	};
-	int rc;
-
-	if (rung->config.processes) {
-		rc = o2_end_process_start(&config, rung->config.open_network, &rung->process[side], error);
-		rung->nid[side] = rung->process[side].nid;
-		return rc;
-	}
-	rc = o2_end_open(&config, rung->network, rung->end[side], error);
-	rung->nid[side] = o2_end_nid(rung->end[side]);
-	return rc;
-}
-
 /* Also after an end has died: what fails once is tried again, and made smaller. */
 static int start(struct nodes_rung *rung, struct o2_error *error)
 {
-	int rc = 0;
-
-	if (rung->running)
+	if (rung->ends.running)
 		return 0;
-	if (!rung->config.processes)
-		rc = rung->config.open_network(&rung->network, error);
-	for (int i = 0; i < 2 && rc == 0; i++)
-		rc = start_end(rung, (enum o2_side)i, error);
-	rung->running = rc == 0;
 	rung->downs[O2_SOURCE] = rung->downs[O2_SINK] = 0;
-	if (rc != 0)
-		stop(rung);
-	return rc;
+	return o2_rung_ends_start(&rung->ends, error);
 }
 
 static int ask(struct nodes_rung *rung, enum o2_side side, enum o2_end_verb verb, struct o2_error *error)
 {
 	struct o2_end_answer *answer = &rung->answer[side];
 
-	if (!rung->running)
+	if (!rung->ends.running)
 		return -EPIPE;
 	rung->question.verb = verb;
-	rung->question.peer = rung->nid[other(side)];
-	if (rung->config.processes)
-		o2_end_process_ask(&rung->process[side], &rung->question, answer);
-	else if (verb == O2_END_WAIT)
-		o2_ends_wait(rung->end, 2, side, rung->question.until, answer);
-	else
-		o2_end_ask(rung->end[side], &rung->question, answer);
+	rung->question.peer = rung->ends.nid[other(side)];
+	o2_rung_ends_ask(&rung->ends, side, &rung->question, answer);
 	if (answer->code != 0)
 		*error = answer->error;
-	if (answer->code == -EPIPE)
-		stop(rung);
 	return answer->code;
 }
 
@@ -330,6 +270,7 @@ static int nodes_transfer(struct o2_rung *base, const struct o2_scenario *scenar
 	else
 		rest(rung, &later);
 	o2_rung_tell_broken(rung->answer, observed);
+	base->over = o2_rung_ends_given_up(&rung->ends);
 	return rc;
 }
 
@@ -338,7 +279,7 @@ static int nodes_transfer(struct o2_rung *base, const struct o2_scenario *scenar
 static struct o2_arena *nodes_arena(struct o2_rung *base, enum o2_side side, enum o2_dma_kind kind)
 {
 	(void)kind;
-	return &((struct nodes_rung *)base)->arena[side];
+	return &((struct nodes_rung *)base)->ends.arena[side];
 }
 
 static int nodes_check_idle(struct o2_rung *base, struct o2_error *error)
@@ -369,10 +310,10 @@ static int nodes_end_processes(struct o2_rung *base, struct o2_held *before, str
 	struct nodes_rung *rung = (struct nodes_rung *)base;
 	int rc = 0;
 
-	for (int i = 0; i < 2 && rung->config.processes && rung->running; i++) {
+	for (int i = 0; i < 2; i++) {
 		struct o2_end_farewell farewell = {0};
 		struct o2_error found;
-		int ended = o2_end_process_quit(&rung->process[i], &farewell, &found);
+		int ended = o2_rung_ends_quit(&rung->ends, (enum o2_side)i, &farewell, &found);
 
 		if (ended != 0 && rc == 0) {
 			rc = ended;
@@ -386,32 +327,22 @@ static int nodes_end_processes(struct o2_rung *base, struct o2_held *before, str
 	return rc;
 }
 
+static void nodes_images(struct o2_rung *base, struct o2_image *const image[2])
+{
+	o2_rung_ends_images(&((struct nodes_rung *)base)->ends, image);
+}
+
+static int nodes_fetch(struct o2_rung *base, struct o2_error *error)
+{
+	return o2_rung_ends_fetch(&((struct nodes_rung *)base)->ends, error);
+}
+
 static void nodes_close(struct o2_rung *base)
 {
 	struct nodes_rung *rung = (struct nodes_rung *)base;
 
-	stop(rung);
-	for (int i = 0; i < 2; i++) {
-		o2_arena_destroy(&rung->arena[i]);
-		free(rung->end[i]);
-	}
+	o2_rung_ends_close(&rung->ends);
 	free(rung);
-}
-
-static int make(struct nodes_rung *rung, const struct o2_rung_nodes_config *config, struct o2_error *error)
-{
-	int rc = 0;
-
-	rung->config = *config;
-	for (int i = 0; i < 2 && rc == 0; i++) {
-		snprintf(rung->device[i], sizeof(rung->device[i]), "%s", config->device[i]);
-		rung->end[i] = calloc(1, sizeof(*rung->end[i]));
-		rc = o2_arena_create(O2_SCENARIO_PAGES, &rung->arena[i], error);
-		if (rung->end[i] == NULL)
-			rc = o2_refuse(error, -ENOMEM, "rung/memory", "end", O2_NO_INDEX,
-				       sizeof(*rung->end[i]), O2_NO_LIMIT);
-	}
-	return rc == 0 ? start(rung, error) : rc;
 }
 
 int o2_rung_open_nodes(const struct o2_rung_nodes_config *config, struct o2_rung **out,
@@ -422,7 +353,9 @@ int o2_rung_open_nodes(const struct o2_rung_nodes_config *config, struct o2_rung
 		.has_keys = true,
 		.reconnects = true,
 		.arena = nodes_arena,
+		.images = nodes_images,
 		.transfer = nodes_transfer,
+		.fetch = nodes_fetch,
 		.check_idle = nodes_check_idle,
 		.ledger = nodes_ledger,
 		.end_processes = nodes_end_processes,
@@ -435,9 +368,10 @@ int o2_rung_open_nodes(const struct o2_rung_nodes_config *config, struct o2_rung
 		return o2_refuse(error, -ENOMEM, "rung/memory", "rung", O2_NO_INDEX, sizeof(*rung),
 				 O2_NO_LIMIT);
 	rung->rung.ops = &ops;
-	for (int i = 0; i < 2; i++)
-		rung->arena[i].fd = -1;
-	rc = make(rung, config, error);
+	rung->rung.elsewhere = config->far != NULL;
+	rc = o2_rung_ends_open(&rung->ends, config, error);
+	if (rc == 0)
+		rc = start(rung, error);
 	if (rc != 0) {
 		nodes_close(&rung->rung);
 		return rc;

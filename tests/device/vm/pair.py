@@ -2,13 +2,15 @@
 # SPDX-License-Identifier: MIT
 """Tests of ci/vm/pair: what two guests move over their wire, judged; a guest that dies, and what else can end a pair.
 
-usage: pair.py [--kernel-b PACKAGE] [--suite-b NAME] [--lst N] [O2REF [TEST]...]
+usage: pair.py [--kernel-b PACKAGE] [--suite-b NAME] [--lst N] [--far N] [O2REF [TEST]...]
 
---lst N: so many operations of LNet selftest (default: 400).  TEST: Pairs.test_moves and so on.  Prints "N passed, N
+--lst N: so many operations of LNet selftest (default: 400).  --far N: so many transfers whose ends are in the two guests, with
+each of them as the source (default: 40).  TEST: Pairs.test_moves and so on.  Prints "N passed, N
 failed"; exit status 0, 1, or 77 (cannot run).  About three minutes without KVM.
 """
 
 import argparse
+import json
 import os
 import re
 import shutil
@@ -29,7 +31,11 @@ PAIR, PREPARE = ROOT / "ci" / "vm" / "pair", ROOT / "ci" / "vm" / "prepare"
 PROGRAM = str(ROOT / "build" / "gcc" / "o2ref")
 KERNEL_B = []
 LST = 400
-SECONDS = 1800  # for one pair, at most
+# Defects of the far end alone, and what is found: pages in another order, bytes that do not come back from where a device bounces
+# them, a key that is not the one bound.
+FAR_MUTANTS = {"fmr-page-order": "wrong-bytes", "bounce-not-back": "wrong-bytes", "key-not-counted": "\\S+"}
+FAR = 40
+SECONDS = 3600  # for one pair, at most
 ON = "--device $O2REF_WIRE_RXE"
 AT = "$O2REF_WIRE_PEER@o2ib"
 READY = ["--after", "serving as"]
@@ -49,6 +55,21 @@ def lst_lines(total):
                 count += weight * rounds
                 yield weight * rounds, f"{PROGRAM} lst {ON} --size {size} --check {check} --count {weight * rounds} {AT} {test}"
     yield max(1, total - count), f"{PROGRAM} lst {ON} --count {max(1, total - count)} {AT} ping"
+
+
+def far_runs(props):
+    """A transfer's two ends in the two guests, FAR that move with each guest as the source; then with a defect in b alone."""
+    at = ROOT / "tests" / "device" / "vm" / "at"
+    run = f"run transfer {ON} --seed 0x17"
+    yield f"{props} {run} --far {at} --moved {FAR} --json-file $O2REF_SHARE/sink.json"
+    yield f"{props} {run} --far {at} --far-side source --moved {FAR} --json-file $O2REF_SHARE/source.json"
+    for mutant in FAR_MUTANTS:
+        words = f"\"sh -c 'exec {at} \\\"\\$@\\\" --mutant {mutant}' sh\""
+        yield f"{props}-mutants {run} --far {words} --cases 400 --shrink-calls 20 --findings 1 2>&1; echo {mutant} ends with $?"
+    # The far end is killed in the middle, and the run goes on with another one.
+    yield f"{props} {run} --far {at} --cases 60 --shrink-calls 0 --current-case $O2REF_SHARE/case 2>&1 & pid=$!"
+    yield "for i in $(seq 600); do grep -q -- '--first [1-9][0-9]' $O2REF_SHARE/case && break; sleep 0.1; done"
+    yield f"{at} busybox killall -9 o2props-verbs; wait $pid; echo killed ends with $?"
 
 
 class Pairs(unittest.TestCase):
@@ -113,6 +134,30 @@ class Pairs(unittest.TestCase):
                 for name in ("a/dmesg.txt", "b/console.log", "b/stdout", "wire.pcapng"):
                     self.assertTrue(os.path.exists(os.path.join(self.log, name)), name)
 
+    def test_far(self):
+        """A transfer's two ends on two machines (o2props run --far): it holds, and what is wrong with the other end is found."""
+        capture = os.path.join(self.log, "far.pcapng")
+        status, out, err = self.run_pair("\n".join(["uname -r", *far_runs(Path(PROGRAM).parent / "o2props")]),
+                                         "uname -r; echo ready; exec busybox nc -ll -p 4711 -e /bin/sh", "--after", "ready",
+                                         "--keep", "--timeout", str(SECONDS), *(["--no-capture"] if FAR > 100 else ["--capture", capture]))
+        text = "\n".join(out)
+        for side in ("sink", "source"):
+            result = json.loads(Path(self.log, "share", "a", f"{side}.json").read_text(encoding="utf-8"))
+            self.assertEqual((result["findings"], result["missing"]), ([], []), text)
+            self.assertGreaterEqual(result["moved"], FAR)
+            self.assertEqual(result["held"]["before"], result["held"]["after"])
+            if FAR >= 1000:
+                self.assertEqual([row for row in result["pairs"] if 0 in row], [], "pairs of modes that did not move")
+        for mutant, signature in FAR_MUTANTS.items():
+            self.assertIn(f"a: {mutant} ends with 1", out, text)
+            self.assertRegex(text, rf"a: FINDING transfer on rxw: {signature} ")
+        self.assertIn("a: killed ends with 1", out, text)
+        self.assertRegex(text, r"far/(exited|closed): ")
+        self.assertRegex(text, r"replay: o2props run transfer --device rxw --far '[^ ]*/at' --far-side sink --seed 0x17 --first \d+ --cases 1")
+        self.assertEqual(status, 0, (out, err))
+        if FAR > 100:
+            print(text)
+
     def test_a_bad_wire(self):
         """What netem loses and delays in a guest arrives all the same, and nobody is blamed for it."""
         a = "set -e; tc qdisc add dev $O2REF_WIRE_NETDEV root netem loss 1% delay 1ms\n"
@@ -169,15 +214,16 @@ class Pairs(unittest.TestCase):
 
 
 def main():
-    global PROGRAM, LST
+    global PROGRAM, LST, FAR
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--kernel-b", metavar="PACKAGE", default=common.DEFAULT_KERNEL_PACKAGE)
     parser.add_argument("--suite-b", metavar="NAME")
     parser.add_argument("--lst", metavar="N", type=int, default=LST)
+    parser.add_argument("--far", metavar="N", type=int, default=FAR)
     parser.add_argument("program", nargs="?", default=PROGRAM)
     parser.add_argument("tests", nargs="*", metavar="TEST")
     args = parser.parse_args()
-    PROGRAM, LST = os.path.abspath(args.program), args.lst
+    PROGRAM, LST, FAR = os.path.abspath(args.program), args.lst, args.far
     suite = ["--suite", args.suite_b] if args.suite_b else []
     for kernel in ([], ["--kernel", args.kernel_b, *suite]):
         ready = subprocess.run([PREPARE, *kernel], capture_output=True, text=True, check=False)

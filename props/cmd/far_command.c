@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+#include "props/cmd/far_command.h"
+
+#include <ctype.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "props/cmd/rung_open.h"
+
+#define WORDS_BYTES 256u /* of --far */
+#define TEXT_BYTES  (4 * WORDS_BYTES + PATH_MAX / 16)
+#define ARGUMENTS   12u
+
+static const char *const side_words[] = {[O2_SOURCE] = "source", [O2_SINK] = "sink"};
+
+/* What stands behind the words passes through a shell there, and through ours: so it has nothing that one reads. */
+static const char *plain(const char *what, const char *text)
+{
+	for (const char *c = text; *c != '\0'; c++)
+		if (!isalnum((unsigned char)*c) && strchr("/_.:@%+=,-", *c) == NULL)
+			exit(o2_complain(
+				"o2props",
+				"%s '%s' goes through a shell at the far end, which reads '%c' itself", what,
+				text, *c));
+	return text;
+}
+
+static const char *own_path(void)
+{
+	static char path[PATH_MAX];
+	const ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - 1);
+
+	if (length <= 0)
+		exit(o2_complain("o2props", "cannot tell this program's path; --far-program PATH says it"));
+	path[length] = '\0';
+	return path;
+}
+
+/* Add text in quotes for a shell. */
+static void add_quoted(const char *text, FILE *out)
+{
+	fputc('\'', out);
+	for (; *text != '\0'; text++)
+		if (*text == '\'')
+			fputs("'\\''", out);
+		else
+			fputc(*text, out);
+	fputc('\'', out);
+}
+
+/* The options again, for whoever replays a case. */
+static const char *for_replay(const struct o2_props_arguments *a)
+{
+	static char text[TEXT_BYTES];
+	FILE *out = fmemopen(text, sizeof(text), "w");
+
+	if (out == NULL)
+		return "--far ...";
+	fputs("--far ", out);
+	add_quoted(a->far, out);
+	fprintf(out, " --far-side %s", side_words[a->far_side]);
+	if (a->far_program != NULL)
+		fprintf(out, " --far-program %s", a->far_program);
+	fclose(out);
+	return text;
+}
+
+const struct o2_far_config *o2_far_options(struct o2_props_arguments *a, const char *device)
+{
+	static const char *argv[ARGUMENTS];
+	static struct o2_far_config config;
+	struct o2_error error = {0};
+	char text[200];
+	uint32_t n = 0;
+
+	if (strlen(a->far) >= WORDS_BYTES)
+		exit(o2_complain("o2props", "--far has %zu characters, at most %u can be", strlen(a->far),
+				 WORDS_BYTES - 1));
+	config = (struct o2_far_config){
+		.words = a->far,
+		.argv = argv,
+		.side = (enum o2_side)a->far_side,
+		.timeout_ms = a->far_timeout_s * 1000,
+	};
+	argv[n++] = plain("the program's path", a->far_program != NULL ? a->far_program : own_path());
+	argv[n++] = "far";
+	argv[n++] = "--device";
+	argv[n++] = plain("device", device);
+	argv[n++] = "--far-side";
+	argv[n++] = side_words[config.side];
+	if (a->mutant != NULL) {
+		argv[n++] = "--mutant";
+		argv[n++] = plain("mutant", a->mutant);
+	}
+	if (a->no_judge)
+		argv[n++] = "--no-judge";
+	argv[n] = NULL;
+	a->run.far = for_replay(a);
+	if (o2_far_identity(&config.identity, &error) != 0) {
+		o2_error_text(&error, text, sizeof(text));
+		exit(o2_complain("o2props", "%s", text));
+	}
+	return &config;
+}
+
+int o2_far_command(struct o2_props_arguments *a, o2_network_open_fn open_network)
+{
+	struct o2_far_served served = {
+		.end = {.side = (enum o2_side)a->far_side},
+		.open_network = open_network,
+		.deserted_ms = O2_FAR_DESERTED_MS,
+	};
+	struct o2_error error = {0};
+	const char *device[2];
+	char text[200];
+	int rc;
+
+	o2_rung_devices(a, device, &served.end.gid_index);
+	served.end.device = device[served.end.side];
+	/* The two streams are the near end's: what else is printed goes to standard error. */
+	served.in = dup(STDIN_FILENO);
+	served.out = dup(STDOUT_FILENO);
+	if (served.in < 0 || served.out < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
+		return o2_complain("o2props", "far: standard input or output is closed");
+	signal(SIGPIPE, SIG_IGN);
+	rc = o2_far_identity(&served.identity, &error);
+	if (rc == 0)
+		rc = o2_far_serve(&served, &error);
+	if (rc == 0)
+		return 0;
+	o2_error_text(&error, text, sizeof(text));
+	o2_complain("o2props", "far: %s", text);
+	return O2_PROPS_EXIT_CANNOT;
+}

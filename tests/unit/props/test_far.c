@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: MIT */
+/* An end on another machine: what the two say to each other, and that whatever becomes of it is an answer. */
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/json.h"
+#include "base/monotonic.h"
+#include "loopverbs/loopverbs.h"
+#include "props/world/far.h"
+#include "tests/lib/unit_test.h"
+#include "tests/unit/props/far_scenario.h"
+
+static const struct o2_far_identity identity = {"of a test", 0x1234};
+
+/* --- what this program is at the far end --- */
+
+static int say(struct o2_far_talk *talk, json_t *object, size_t length)
+{
+	static const uint8_t bytes[64];
+	struct o2_error error;
+
+	return o2_far_say(talk, &(struct o2_far_message){object, bytes, length}, o2_monotonic_ms() + 10000,
+			  &error);
+}
+
+static json_t *answer_of(json_int_t number)
+{
+	const struct o2_end_answer answer = {.nid = 7};
+
+	return json_pack("{s:I, s:o}", "number", number, "answer", o2_far_answer(&answer));
+}
+
+/* Somebody who says what he is told to, after a question has come. */
+static int play_liar(const char *lie)
+{
+	struct o2_far_talk talk = {.in = STDIN_FILENO, .out = STDOUT_FILENO};
+	struct o2_far_message question;
+	struct o2_error error;
+
+	say(&talk, o2_far_hello(&identity), 0);
+	say(&talk, answer_of(0), 0);
+	if (o2_far_await(&talk, &question, o2_monotonic_ms() + 10000, &error) != 0)
+		return 9;
+	json_decref(question.object);
+	if (strcmp(lie, "dies") == 0)
+		raise(SIGTERM);
+	else if (strcmp(lie, "exits") == 0)
+		return 3;
+	else if (strcmp(lie, "leaves") == 0)
+		return 0;
+	else if (strcmp(lie, "number") == 0)
+		say(&talk, answer_of(2), 0);
+	else if (strcmp(lie, "answer") == 0)
+		say(&talk, json_pack("{s:i, s:{s:i}}", "number", 1, "answer", "code", 1), 0);
+	else if (strcmp(lie, "pages") == 0)
+		say(&talk, o2_json_with(answer_of(1), "pages", json_pack("[i]", 1)), 64);
+	else if (strcmp(lie, "half") == 0)
+		say(&talk, json_pack("{s:i, s:i}", "number", 1, "bytes", 4096), 0);
+	else if (strcmp(lie, "bytes") == 0)
+		say(&talk, json_pack("{s:i, s:i}", "number", 1, "bytes", 1 << 30), 0);
+	else if (strcmp(lie, "text") == 0)
+		puts("Segmentation fault (core dumped)");
+	else if (strcmp(lie, "json") == 0)
+		fwrite("\3\0\0\0hey", 1, 7, stdout);
+	fflush(stdout);
+	if (strcmp(lie, "shuts") == 0)
+		close(STDOUT_FILENO);
+	sleep(60);
+	return 0;
+}
+
+static int play_far(const char *part)
+{
+	struct o2_far_served served = {
+		.in = dup(STDIN_FILENO),
+		.out = dup(STDOUT_FILENO),
+		.identity = identity,
+		.end = {.device = "loop0", .gid_index = O2_LOOP_GID_INDEX, .side = O2_SINK},
+		.open_network = o2_network_open_loop,
+		.deserted_ms = 20000,
+	};
+	struct o2_error error;
+
+	close(STDIN_FILENO);
+	close(STDOUT_FILENO);
+	signal(SIGPIPE, SIG_IGN);
+	if (strcmp(part, "another") == 0)
+		served.identity.digest++;
+	else if (strcmp(part, "no-device") == 0)
+		served.end.device = "loop77";
+	else if (strcmp(part, "deserted") == 0)
+		served.deserted_ms = 50;
+	return o2_far_serve(&served, &error) == 0 ? 0 : 5;
+}
+
+/* --- what it is at the near end --- */
+
+struct near {
+	struct o2_arena arena;
+	struct o2_image image;
+	struct o2_far far;
+	struct o2_far_config config;
+	const char *argv[4];
+	struct o2_end_question question;
+	struct o2_end_answer answer;
+	struct o2_error error;
+};
+
+static int open_near(void **state)
+{
+	static char path[4096];
+	struct near *near = calloc(1, sizeof(*near));
+
+	assert_non_null(near);
+	assert_int_equal(o2_arena_create(O2_SCENARIO_PAGES, &near->arena, NULL), 0);
+	o2_image_init(&near->image, &near->arena, 1);
+	near->far.copy.image = &near->image;
+	assert_true(readlink("/proc/self/exe", path, sizeof(path) - 1) > 0);
+	near->argv[0] = path;
+	near->argv[1] = "far";
+	near->config = (struct o2_far_config){
+		.words = "exec",
+		.argv = near->argv,
+		.side = O2_SINK,
+		.timeout_ms = 20000,
+		.identity = identity,
+	};
+	*state = near;
+	return 0;
+}
+
+static int close_near(void **state)
+{
+	struct near *near = *state;
+
+	o2_far_kill(&near->far);
+	o2_arena_destroy(&near->arena);
+	free(near);
+	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+	return 0;
+}
+
+static int start(struct near *near, const char *part)
+{
+	int rc;
+
+	near->argv[2] = part;
+	rc = o2_far_start(&near->far, &near->config, &near->error);
+	return rc == 0 ? o2_far_opened(&near->far, &near->error) : rc;
+}
+
+static int ask(struct near *near, enum o2_end_verb verb)
+{
+	near->question.verb = verb;
+	near->question.peer = near->far.nid + 1;
+	o2_far_ask(&near->far, &near->question, &near->answer);
+	return near->answer.code;
+}
+
+/* All that an end without a peer can be asked. */
+TEST_WITH(answers, open_near, close_near)
+{
+	struct near *near = *state;
+	struct o2_end_farewell farewell = {0};
+
+	assert_int_equal(start(near, "honest"), 0);
+	assert_true(near->far.nid != 0);
+	for (uint64_t number = 0; number < 3; number++) {
+		draw(&near->question.scenario, number);
+		assert_int_equal(ask(near, O2_END_BEGIN), 0);
+		assert_int_equal(ask(near, O2_END_START), -ENOTCONN);
+		assert_string_equal(near->answer.error.rule, "end/connection");
+		near->question.until = O2_END_PARTED;
+		assert_int_equal(ask(near, O2_END_WAIT), 0);
+		assert_int_equal(ask(near, O2_END_REST), 0);
+		assert_int_equal(o2_far_fetch(&near->far, &near->error), 0);
+	}
+	assert_int_equal(o2_far_quit(&near->far, &farewell, &near->error), 0);
+	assert_int_equal(near->far.pid, 0);
+	assert_true(farewell.most.regions > 0);
+	assert_true(o2_held_equal(&farewell.before, &farewell.after));
+	assert_true(o2_process_held_equal(&farewell.before.process, &farewell.after.process));
+}
+
+static void is_refused(struct near *near, const char *part, int code, const char *rule)
+{
+	assert_error(start(near, part), code, &near->error, rule);
+	assert_int_equal(near->far.pid, 0);
+}
+
+TEST_WITH(does_not_start, open_near, close_near)
+{
+	struct near *near = *state;
+	is_refused(near, "another", -EPROTO, "far/another-program");
+	is_refused(near, "no-device", -ENODEV, "network/no-such-device");
+	assert_non_null(strstr(near->error.field, "the far end's"));
+	near->config.words = "exit 4;";
+	is_refused(near, "honest", -ENOTCONN, "far/exited");
+	assert_int_equal(near->error.value, 4);
+	near->config.words = "kill $$;";
+	is_refused(near, "honest", -ENOTCONN, "far/killed");
+	near->config.words = "echo Last login: yesterday on tty1;";
+	is_refused(near, "honest", -EBADMSG, "far/garbage");
+	assert_non_null(strstr(near->error.field, "Last login: yesterday"));
+	near->config.words = "printf '\\017\\000\\000\\000{\"form\":\"ohno\"}';";
+	is_refused(near, "honest", -EBADMSG, "json/form");
+	near->config.timeout_ms = 100;
+	near->config.words = "sleep 60;";
+	is_refused(near, "honest", -ETIMEDOUT, "far/silent");
+	near->config.words = "printf abc; sleep 60;";
+	is_refused(near, "honest", -EBADMSG, "far/garbage");
+}
+
+/* What it says, or does, when it is asked for the first time. */
+static void is_lost(struct near *near, const char *lie, const char *rule)
+{
+	assert_int_equal(start(near, lie), 0);
+	assert_int_equal(ask(near, O2_END_REST), -EPIPE);
+	assert_string_equal(near->answer.error.rule, rule);
+	assert_int_equal(near->far.pid, 0);
+}
+
+TEST_WITH(is_gone_or_lies, open_near, close_near)
+{
+	struct near *near = *state;
+
+	near->argv[1] = "liar";
+	is_lost(near, "dies", "far/killed");
+	assert_int_equal(near->answer.error.value, SIGTERM);
+	is_lost(near, "exits", "far/exited");
+	assert_int_equal(near->answer.error.value, 3);
+	is_lost(near, "leaves", "far/exited");
+	is_lost(near, "shuts", "far/closed");
+	is_lost(near, "number", "far/garbage");
+	is_lost(near, "answer", "json/not-a-hex-string");
+	is_lost(near, "pages", "far/pages");
+	is_lost(near, "bytes", "json/integer-out-of-range");
+	is_lost(near, "text", "far/garbage");
+	is_lost(near, "json", "far/garbage");
+	near->config.timeout_ms = 300;
+	is_lost(near, "silent", "far/silent");
+	assert_int_equal(near->answer.error.code, -ETIMEDOUT);
+	is_lost(near, "half", "far/silent");
+}
+
+/* What the far end makes of what it is sent: it closes its device and ends with a word. */
+static void ends_with(struct near *near, json_t *object)
+{
+	struct o2_far_message message = {0};
+	siginfo_t ended;
+
+	assert_int_equal(start(near, "honest"), 0);
+	assert_int_equal(say(&near->far.talk, object, 0), 0);
+	assert_error(o2_far_await(&near->far.talk, &message, o2_monotonic_ms() + 10000, &near->error), -EPIPE,
+		     &near->error, "far/closed");
+	assert_int_equal(waitid(P_PID, (id_t)near->far.pid, &ended, WEXITED | WNOWAIT), 0);
+	assert_int_equal(ended.si_code, CLD_EXITED);
+	assert_int_equal(ended.si_status, 5);
+	o2_far_kill(&near->far);
+}
+
+static json_t *fill(const char *kind, int page)
+{
+	return json_pack("{s:i, s:i, s:i, s:s, s:[{s:s, s:i, s:s, s:[i]}]}", "number", 1, "verb", O2_END_REST,
+			 "until", 0, "peer", "0x1", "fills", "kind", kind, "id", 1, "seed", "0x2", "pages",
+			 page);
+}
+
+TEST_WITH(wrong_questions, open_near, close_near)
+{
+	struct near *near = *state;
+	struct o2_far_message message = {0};
+
+	ends_with(near, json_object());
+	ends_with(near, json_pack("{s:i}", "number", -1));
+	ends_with(near, json_pack("{s:i, s:i}", "number", 1, "verb", 0));
+	ends_with(near, json_pack("{s:i, s:i, s:i, s:s}", "number", 1, "verb", O2_END_QUIT + 1, "until", 0,
+				  "peer", "0x1"));
+	ends_with(near, json_pack("{s:i, s:i, s:i, s:s}", "number", 1, "verb", O2_END_BEGIN, "until", 0,
+				  "peer", "0x1"));
+	ends_with(near, fill("red", O2_SCENARIO_PAGES));
+	ends_with(near, fill("blue", 1));
+	assert_int_equal(start(near, "honest"), 0);
+	assert_int_equal(say(&near->far.talk, fill("red", 1), 0), 0);
+	assert_int_equal(o2_far_await(&near->far.talk, &message, o2_monotonic_ms() + 10000, &near->error), 0);
+	json_decref(message.object);
+	o2_far_kill(&near->far);
+	/* Nobody asks it anything any more. */
+	assert_int_equal(start(near, "deserted"), 0);
+	assert_error(o2_far_await(&near->far.talk, &message, o2_monotonic_ms() + 10000, &near->error), -EPIPE,
+		     &near->error, "far/closed");
+}
+
+int main(int argc, char **argv)
+{
+	if (argc > 2 && strcmp(argv[1], "far") == 0)
+		return play_far(argv[2]);
+	if (argc > 2 && strcmp(argv[1], "liar") == 0)
+		return play_liar(argv[2]);
+	return tests_run();
+}
