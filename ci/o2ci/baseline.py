@@ -28,12 +28,19 @@ class Comparison:
     absent: list = field(default_factory=list)  # rows that one of the two has alone, in words
 
     def as_json(self):
-        rates = {name: [{"row": row.title, "unit": unit, "before": round(before, 1), "now": round(now, 1)}
-                        for row, unit, before, now in entries] for name, entries in (("faster", self.faster), ("slower", self.slower))}
-        edges = {name: [{"row": row.title, "before": before, "now": now} for row, before, now in entries]
-                 for name, entries in (("gained", self.gained), ("lost", self.lost))}
-        return {"name": self.name, "commit": self.commit, "started": self.started, "noise": NOISE, "least_seconds": LEAST_SECONDS,
-                **rates, **edges, "new": [group.first.title for group in self.new], "gone": [group.first.title for group in self.gone],
+        def rates(entries):
+            return [{"row": row.title, "unit": unit, "before": round(before, 1), "now": round(now, 1)}
+                    for row, unit, before, now in entries]
+
+        def edges(entries):
+            return [{"row": row.title, "before": before, "now": now} for row, before, now in entries]
+
+        def titles(groups):
+            return [group.first.title for group in groups]
+
+        return {"name": self.name, "commit": self.commit, "started": self.started, "noise": NOISE,
+                "least_seconds": LEAST_SECONDS, "faster": rates(self.faster), "slower": rates(self.slower),
+                "gained": edges(self.gained), "lost": edges(self.lost), "new": titles(self.new), "gone": titles(self.gone),
                 "still": self.still, "absent": self.absent}
 
 
@@ -123,6 +130,6 @@ def summary(found):
 
 def lines(found):
     """[(what, [name, unit, before, now, change])] of all rows that differ."""
-    parts = [("faster", [rate_line(*entry) for entry in found.faster]), ("slower", [rate_line(*entry) for entry in found.slower]),
-             ("new edges", [edge_line(*entry) for entry in found.gained]), ("fewer edges", [edge_line(*entry) for entry in found.lost])]
-    return [(what, line) for what, entries in parts for line in entries]
+    parts = (("faster", rate_line, found.faster), ("slower", rate_line, found.slower), ("new edges", edge_line, found.gained),
+             ("fewer edges", edge_line, found.lost))
+    return [(what, line(*entry)) for what, line, entries in parts for entry in entries]

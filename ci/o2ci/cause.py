@@ -15,7 +15,7 @@ UNDEFINED = re.compile(r"runtime error: (.*)")
 ASSERTION = re.compile(r"([\w.-]+\.[ch]):\d+: (?:[^:\n]* )?\*?(\w+)(?:\([^\n]*?\))?: Assertion [`'](.*)' failed")
 FRAME = re.compile(r"^\s*#\d+ 0x[0-9a-f]+ in (\w+) (\S+)", re.M)
 # Frames of the runtime: the defect is in whoever called them.
-RUNTIME = re.compile(r"^(__|_?_?interceptor_|mem(cpy|move|set|cmp)$|str\w+$|abort$|raise$|f?printf$|malloc$|free$|calloc$|LLVMFuzzer)")
+RUNTIME = re.compile(r"^(__|interceptor_|LLVMFuzzer|str\w+$|(mem(cpy|move|set|cmp)|abort|raise|f?printf|malloc|free|calloc)$)")
 
 
 def of_signature(prop, signature):

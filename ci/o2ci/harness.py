@@ -4,7 +4,7 @@
 import json
 
 from . import place
-from .result import Row
+from .result import EXIT_CANNOT_RUN, Row
 
 TIMEOUT_S = 600
 ALL_TIMEOUT_S = 1800
@@ -32,6 +32,19 @@ def mutants(children, failures, work):
     if outcome.status != 0 or report is None:
         title = f"tests/system/mutants.py: {outcome.last_line()} (status {outcome.status})"
         row.findings.append(failures.keep("mutants", "missed", title, row.again, outcome.tail(40)))
+    return row
+
+
+def coverage(children, failures, page):
+    """What corpora and properties reach of the library, and the measured source as a page (ci/coverage)."""
+    outcome = children.run("coverage", [place.ROOT / "ci" / "coverage", "--html", page], cwd=place.ROOT, timeout=ALL_TIMEOUT_S)
+    row = Row("harness", "coverage", "what corpora and properties reach").ran(outcome, "ci/coverage")
+    row.figures = {"what": outcome.last_line()}
+    if outcome.status == EXIT_CANNOT_RUN:
+        row.reason = outcome.last_line()
+    elif outcome.status != 0:
+        title = f"ci/coverage: {outcome.last_line()} (status {outcome.status})"
+        row.findings.append(failures.keep("coverage", "lists", title, row.again, outcome.tail(60)))
     return row
 
 

@@ -5,10 +5,10 @@ import json
 import shutil
 from pathlib import Path
 
-from . import junit, page, table
+from . import coverage_page, junit, page, table
 from .result import FORM, VERSION
 
-OURS = ("log", "work", "failures", "corpora", "report.json", "report.txt", "junit.xml", "index.html")
+OURS = ("log", "work", "failures", "corpora", "report.json", "report.txt", "junit.xml", "index.html", coverage_page.NAME)
 
 
 def usable(folder):

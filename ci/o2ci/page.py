@@ -3,9 +3,10 @@
 
 import os
 from html import escape
+from pathlib import Path
 from urllib.parse import quote
 
-from . import baseline, cause, place, style, table, timeline, views
+from . import baseline, cause, coverage_page, place, style, table, timeline, views
 from .result import CANNOT_RUN, FINDING, HELD
 
 CLASSES = {HELD: "held", FINDING: "finding", CANNOT_RUN: "cannot"}
@@ -78,9 +79,9 @@ def cause_html(number, found, links):
     """The smallest case, and below it what else was found with the same cause."""
     others = "".join(f"<details><summary>{escape(other.title)}</summary>\n{finding_html(other, links)}</details>\n"
                      for other in found.others)
-    count = f'<p class="note">found {len(found.all())} times with this cause; the smallest case stands first</p>\n' if others else ""
+    count = f"found {len(found.all())} times with this cause; the smallest case stands first"
     return (f'<section id="cause-{number}"><h3 class="finding">{escape(found.first.title)}</h3>\n'
-            f"{count}{finding_html(found.first, links)}{others}</section>\n")
+            f"{views.nothing(count) if others else ''}{finding_html(found.first, links)}{others}</section>\n")
 
 
 def tail_of(log):
@@ -93,11 +94,12 @@ def tail_of(log):
 
 def row_html(row, links):
     """How a row is repeated, and the end of its log, for a page that is read alone."""
-    again = f"<p>replay: <code>{escape(row.again)}</code></p>\n" if row.again else '<p class="note">no command repeats it alone</p>\n'
+    again = f"<p>replay: <code>{escape(row.again)}</code></p>\n" if row.again else views.nothing("no command repeats it alone")
     logs = "".join(f"<p>log: {links.file(log)}</p>\n" for log in row.logs())
     # What many rows share would stand here many times.
     tail = [line for log in row.logs() if row.group != "fuzz" for line in tail_of(log)]
-    shown = f"<details><summary>the end of the log</summary>\n<pre>{escape(chr(10).join(tail))}</pre></details>\n" if tail else ""
+    text = escape("\n".join(tail))
+    shown = f"<details><summary>the end of the log</summary>\n<pre>{text}</pre></details>\n" if tail else ""
     begin = f", began {timeline.clock(row.runs[0]['begin'])} after the start" if row.runs else ""
     return (f'<section id="{links.of_row(row)[1:]}"><h3>{escape(row.title)}</h3>\n<p class="{CLASSES[row.verdict]}">'
             f"{row.verdict}, {row.seconds:.1f} s{begin}</p>\n{again}{logs}{shown}</section>\n")
@@ -160,7 +162,8 @@ def baseline_html(found, links):
         return ""
     parts = [f'<p>{"<br>".join(escape(line) for line in baseline.summary(found))}</p>\n']
     numbers = {group.name: number for number, group in enumerate(links.causes)}
-    parts += [f'<p class="finding">new: <a href="#cause-{numbers[group.name]}">{escape(group.first.title)}</a></p>\n' for group in found.new]
+    parts += [f'<p class="finding">new: <a href="#cause-{numbers[group.name]}">{escape(group.first.title)}</a></p>\n'
+              for group in found.new]
     parts += [f'<p class="held">gone: {escape(group.first.title)}</p>\n' for group in found.gone]
     differ = table.baseline_section(found)
     parts += [section_html(differ)] if differ.rows else []
@@ -168,6 +171,13 @@ def baseline_html(found, links):
         parts.append(f'<details><summary>{len(found.absent)} rows cannot be compared</summary>'
                      f'<p class="note">{"<br>".join(map(escape, found.absent))}</p></details>\n')
     return "".join(parts)
+
+
+def coverage_html(folder):
+    """Where the page of the source is, or why there is none."""
+    if (Path(folder) / coverage_page.NAME).is_file():
+        return f'<p><a href="{coverage_page.NAME}">The measured source</a>: each line with how often it ran</p>\n'
+    return '<p class="note">not measured: that is what ci/campaign --coverage does, or ci/coverage --html FILE alone</p>\n'
 
 
 def versions_html(report):
@@ -183,6 +193,7 @@ def parts(report, links):
             ("pairs", "Modes and address kinds", views.pairs_html(links.rows)),
             ("drawn", "Sizes and fragments drawn", views.drawn_html(links.rows)),
             ("curves", "Coverage over executions", views.curves_html(links.rows)),
+            ("source", "Coverage of the source", coverage_html(links.folder)),
             ("situations", "Situations that occurred", situations_html(report)),
             ("refusals", "Refusals that occurred", refusals_html(report)),
             ("cross", "The cross table", crosses_html(report)),

@@ -50,7 +50,8 @@ def scale_html(low, high):
     count = len(STEPS)
     least = [low + -(-(high - low) * number // count) for number in range(count)] + [high + 1]
     shown = [(number, least[number], least[number + 1] - 1) for number in range(count) if least[number] < least[number + 1]]
-    spans = "".join(f'<span class="h{number}">{first:,}{f" to {last:,}" if last > first else ""}</span>' for number, first, last in shown)
+    spans = "".join(f'<span class="h{number}">{first:,}{f" to {last:,}" if last > first else ""}</span>'
+                    for number, first, last in shown)
     return f'<p class="scale"><span class="never">0</span>{spans}</p>\n'
 
 
@@ -78,7 +79,8 @@ def heat(down, across, values, caption, axes):
         cells = "".join(heat_cell(value, low, high) for value in row)
         lines.append(f'<tr>{starts.get(number, "")}<th class="side">{head(label[-1])}</th>{cells}</tr>')
     table = "\n".join(lines)
-    return (f'<figure><figcaption>{escape(caption)}</figcaption>\n<div class="wide"><table class="heat">\n{table}\n</table></div>\n'
+    return (f"<figure><figcaption>{escape(caption)}</figcaption>\n"
+            f'<div class="wide"><table class="heat">\n{table}\n</table></div>\n'
             f"{scale_html(low, high) if present else ''}</figure>\n")
 
 
@@ -95,14 +97,15 @@ def histogram(bars, caption, unit, names):
         lines.append(f'<b>{escape(label)}</b><span>{parts}</span><i>{" + ".join(f"{number:,}" for number in numbers)}</i>')
     key = "".join(f'<span class="key{" b" if place else ""}">{escape(name)}</span>' for place, name in enumerate(names))
     body = "\n".join(lines)
-    return (f'<figure><figcaption>{escape(caption)}</figcaption>\n<p class="note">{escape(unit)}; number of transfers:{key}</p>\n'
+    return (f"<figure><figcaption>{escape(caption)}</figcaption>\n"
+            f'<p class="note">{escape(unit)}; number of transfers:{key}</p>\n'
             f'<div class="bars">\n{body}\n</div></figure>\n')
 
 
 # --- curves ---
 
-WIDTH, HEIGHT = 340, 190
-LEFT, RIGHT, TOP, BOTTOM = 46, 12, 8, 36
+WIDTH, HEIGHT = 340, 200
+LEFT, RIGHT, TOP, BOTTOM = 46, 12, 12, 40
 SAMPLES = 60
 MOST_TICKS = 4
 
@@ -174,7 +177,7 @@ class Axes:
             x = self.x(tick)
             anchor = "end" if x > WIDTH - 2 * RIGHT else "middle"
             lines.append(f'<path class="axis" d="M{x:.1f} {HEIGHT - BOTTOM}v4"/>'
-                         f'<text x="{x:.1f}" y="{HEIGHT - BOTTOM + 16}" text-anchor="{anchor}">{short(tick)}</text>')
+                         f'<text x="{x:.1f}" y="{HEIGHT - BOTTOM + 19}" text-anchor="{anchor}">{short(tick)}</text>')
         lines.append(f'<path class="axis" d="M{LEFT} {TOP}V{HEIGHT - BOTTOM}H{WIDTH - RIGHT}"/>'
                      f'<text x="{(LEFT + WIDTH - RIGHT) / 2}" y="{HEIGHT - 4}" text-anchor="middle">executions</text>')
         return "".join(lines)
@@ -197,4 +200,5 @@ def curve(curves, caption, second=False):
     x, y = axes.x(middle[-1][0]), axes.y(middle[-1][1])
     end = f'<circle class="dot{kind}" cx="{x:.1f}" cy="{y:.1f}" r="3"/>'
     return (f'<figure><figcaption>{escape(caption)}</figcaption>\n<svg class="curve" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" '
-            f'aria-label="{escape(caption)}">{axes.svg()}{area}<path class="line{kind}" d="{path(middle)}"/>{end}</svg></figure>\n')
+            f'aria-label="{escape(caption)}">{axes.svg()}{area}'
+            f'<path class="line{kind}" d="{path(middle)}"/>{end}</svg></figure>\n')

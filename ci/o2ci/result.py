@@ -15,7 +15,7 @@ EXIT_HELD, EXIT_FINDING, EXIT_USAGE, EXIT_CANNOT_RUN = 0, 1, 2, 77
 
 GROUPS = ("build", "property", "model", "simulation", "orders", "harness", "fuzz")
 STEPS = ("properties", "model", "loop", "loop-cm", "simulation", "explore", "rxe", "rxe-cm", "rxe-processes", "rxe-nodes",
-         "rxe-endpoint", "rxe-newer", "rxe-hostile", "networks", "mutants", "fuzz")
+         "rxe-endpoint", "rxe-newer", "rxe-hostile", "networks", "mutants", "fuzz", "coverage")
 FORM = "o2ref/campaign_report"
 VERSION = 1
 

@@ -21,7 +21,8 @@ table { border-collapse: collapse; margin: 0.8em 0 }
 th, td { padding: 0.15em 0.9em; text-align: right; border-bottom: 1px solid var(--line); white-space: nowrap }
 th { border-bottom: 2px solid var(--strong) }
 .l { text-align: left }
-.held { color: var(--held) } td.l.held:first-child { color: inherit } .finding { color: var(--bad); font-weight: bold } .cannot { color: var(--cannot) }
+.held { color: var(--held) } td.l.held:first-child { color: inherit }
+.finding { color: var(--bad); font-weight: bold } .cannot { color: var(--cannot) }
 pre { background: var(--soft); padding: 0.6em; overflow-x: auto; font-size: 13px }
 code { background: var(--soft); padding: 0.1em 0.3em; overflow-wrap: anywhere }
 .note { color: var(--dim); margin: 0.2em 0 }
@@ -45,13 +46,15 @@ TIMELINE = """
 """
 
 PICTURES = """
-.heat td, .heat th { padding: 0.25em 0.5em; border: 1px solid var(--paper); text-align: center; font-size: 13px; white-space: normal }
+.heat td, .heat th { padding: 0.25em 0.5em; border: 1px solid var(--paper); text-align: center; font-size: 13px;
+  white-space: normal }
 .heat th { color: var(--dim); font-weight: normal } .heat th.side { text-align: right }
 .heat td.never { background: var(--never); color: var(--bad) } .heat td.none { color: var(--dim) }
 .heat .axis { color: var(--ink); font-weight: bold }
 .scale span { display: inline-block; padding: 0.1em 0.5em; font-size: 12px; margin: 0 1px 2px 0 }
 .scale { max-width: 34em } .scale .never { background: var(--never); color: var(--bad) }
-.bars { display: grid; grid-template-columns: max-content 1fr max-content; gap: 2px 0.6em; font-size: 13px; align-items: center }
+.bars { display: grid; grid-template-columns: max-content 1fr max-content; gap: 2px 0.6em; font-size: 13px;
+  align-items: center }
 .bars b { font-weight: normal; text-align: right } .bars i { font-style: normal; text-align: right; color: var(--dim) }
 .bars > span { display: flex; height: 1.1em; background: var(--soft) }
 .bars u { display: block; background: var(--a) } .bars u.b { background: var(--b) }

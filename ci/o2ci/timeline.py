@@ -36,7 +36,7 @@ def lanes_of(rows):
             shard = run.get("shard", "")
             lanes.setdefault((row.step, label, shard), []).append((number, row, run))
     found = sorted(lanes.items(), key=lambda lane: min(run["begin"] for _number, _row, run in lane[1]))
-    return [(f"{label}, {shard}" if shard else label, runs) for (_step, label, shard), runs in found]
+    return [(f"{shard} {label}" if shard else label, runs) for (_step, label, shard), runs in found]
 
 
 def bar(number, row, run, end):
@@ -58,4 +58,5 @@ def html(rows):
     ticks = "".join(f'<span style="left:{at * 100 / end:.2f}%">{clock(at)}</span>' for at in ticks_of(end))
     shards = " Each shard counts from its own start" if any("shard" in run for run in runs) else ""
     return (f'<div class="time">\n{lines}<span>min:s</span><div class="ticks">{ticks}</div>\n</div>\n'
-            f'<p class="note">each bar leads to its row; red: a finding. Targets of one engine take turns on its line.{shards}</p>\n')
+            '<p class="note">each bar leads to its row; red: a finding. Targets of one engine take turns on its line.'
+            f"{shards}</p>\n")

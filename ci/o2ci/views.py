@@ -10,8 +10,8 @@ KIB, MIB = 1 << 10, 1 << 20
 
 def folded(parts, opened=True):
     """[(title, inside)], the first open."""
-    return "".join(f'<details{" open" if number == 0 and opened else ""}><summary>{escape(title)}</summary>\n{inside}</details>\n'
-                   for number, (title, inside) in enumerate(parts))
+    return "".join(f'<details{" open" if number == 0 and opened else ""}><summary>{escape(title)}</summary>\n'
+                   f"{inside}</details>\n" for number, (title, inside) in enumerate(parts))
 
 
 def nothing(words):
@@ -83,7 +83,8 @@ def drawn_html(rows):
             shown = [("bytes to move", "bytes, the upper KiB or MiB left out", drawn["bytes"])]
             shown += [(f"fragments of the {side}", "fragments", steps)
                       for side, steps in drawn["fragments"].items()]
-            figures = "".join(pictures.histogram(bars_of(steps), caption, unit, ("moved", "refused")) for caption, unit, steps in shown)
+            figures = "".join(pictures.histogram(bars_of(steps), caption, unit, ("moved", "refused"))
+                              for caption, unit, steps in shown)
             parts.append((row.name, f'<div class="pictures">\n{figures}</div>\n'))
     return folded(parts) or nothing("no row of this run says which sizes were drawn")
 
@@ -103,7 +104,8 @@ def curve_html(row):
     curves = curves_of(row)
     first, last = min(points[0][1] for points in curves), max(points[-1][1] for points in curves)
     seeds = f"{len(curves)} seeds" if len(curves) > 1 else "one seed"
-    return pictures.curve(curves, f"{row.title}: {first:,} to {last:,} edges, {seeds}", second=row.figures.get("engine") == "afl")
+    caption = f"{row.title}: {first:,} to {last:,} edges, {seeds}"
+    return pictures.curve(curves, caption, second=row.figures.get("engine") == "afl")
 
 
 def curves_html(rows):
@@ -115,8 +117,9 @@ def curves_html(rows):
     note = nothing(f"without a curve: {', '.join(absent)}") if absent else ""
     flat = [row for row in with_curve if is_flat(curves_of(row))]
     grown = "".join(curve_html(row) for row in with_curve if not is_flat(curves_of(row)))
-    rest = folded([(f"{len(flat)} found no edge beyond those of its corpus", f'<div class="pictures">\n{"".join(map(curve_html, flat))}</div>\n')],
-                  opened=not grown) if flat else ""
-    words = nothing("edges over executions, on a logarithmic axis. With several seeds (merged shards) the line is the middle one and "
-                    "the band goes from the least to the most. Each engine counts edges in its own way.")
+    inside = f'<div class="pictures">\n{"".join(map(curve_html, flat))}</div>\n'
+    rest = folded([(f"{len(flat)} without an edge beyond those of the corpus", inside)], opened=not grown) if flat else ""
+    words = nothing("edges over executions, on a logarithmic axis. With several seeds (merged shards) the line is the middle one "
+                    "and the band goes from the least to the most; a seed that ended earlier keeps its last number. "
+                    "Each engine counts edges in its own way.")
     return f'{words}{note}<div class="pictures">\n{grown}</div>\n{rest}'

@@ -119,8 +119,11 @@ class Merge(test_ci.TemporaryFolder):
         return Row("property", "loop", "loopverbs", 2.0, figures=test_ci.props_result(moved=moved), **changes)
 
     def test_counts_add_up(self):
-        done, report = self.merge(self.shard(1, 2, self.loop(900), test_ci.fuzz_row()),
-                                  self.shard(2, 2, self.loop(100), test_ci.fuzz_row()))
+        fuzz = [test_ci.fuzz_row() for _ in range(2)]
+        for seed, row in enumerate(fuzz, 1):
+            row.runs = [{"begin": 3.0, "seconds": 5.0, "log": "log/fuzz.log"}]
+            row.figures["curves"] = [{"seed": seed, "points": [[10, 5], [1000, 321]]}]
+        done, report = self.merge(self.shard(1, 2, self.loop(900), fuzz[0]), self.shard(2, 2, self.loop(100), fuzz[1]))
         self.assertEqual((done.returncode, report["status"]), (0, 0), done.stdout + done.stderr)
         rows = {row["name"]: row for row in report["rows"]}
         self.assertEqual(rows["loopverbs"]["figures"]["moved"], 1000)
@@ -129,6 +132,8 @@ class Merge(test_ci.TemporaryFolder):
         self.assertEqual(rows["loopverbs"]["figures"]["version"], 1)
         self.assertEqual(rows["sg_iov"]["figures"]["execs"], 246912)
         self.assertEqual(rows["sg_iov"]["figures"]["edges"], 321)
+        self.assertEqual([curve["seed"] for curve in rows["sg_iov"]["figures"]["curves"]], [1, 2])
+        self.assertEqual([run["shard"] for run in rows["sg_iov"]["runs"]], ["1/2", "2/2"])
         self.assertEqual(rows["shards of the campaign"]["figures"]["what"], "2 of 2")
         for name in ("report.txt", "index.html", "junit.xml"):
             self.assertTrue((self.folder / "merged" / name).is_file(), name)

@@ -4,26 +4,20 @@
 at the width of a desk and of a phone; without one that part is skipped.  The last line is "N passed, N failed".
 """
 
-import fcntl
 import json
-import os
-import pty
-import re
-import struct
 import subprocess
 import sys
-import tempfile
-import termios
 import unittest
 from pathlib import Path
 
 sys.dont_write_bytecode = True
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "ci"))
+sys.path.insert(0, str(Path(__file__).resolve().parent))
 sys.path.insert(0, str(ROOT / "tests" / "lib"))
 
 import pages  # noqa: E402
-from o2ci import baseline, cause, output, pictures, place, process, reading, table, timeline, views  # noqa: E402
+import test_ci  # noqa: E402
+from o2ci import baseline, cause, coverage_page, output, pictures, place, process, reading, table, timeline, views  # noqa: E402
 from o2ci.failures import Failures  # noqa: E402
 from o2ci.result import Finding, Report, Row  # noqa: E402
 from o2fuzz import curve  # noqa: E402
@@ -182,11 +176,10 @@ class Pictures(unittest.TestCase):
                 self.assertEqual(sum(sum(kinds.values()) for kinds in pair["kinds"].values()), found["pairs"][source][sink])
 
 
-class OnDisk(unittest.TestCase):
+class OnDisk(test_ci.TemporaryFolder):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory(prefix="o2ref-test-report-")
-        self.addCleanup(folder.cleanup)
-        self.folder = Path(folder.name) / "report"
+        super().setUp()
+        self.folder = self.folder / "report"
         output.prepare(self.folder)
         self.failures = Failures(self.folder / "failures")
         (self.folder / "log").mkdir()
@@ -312,106 +305,31 @@ class Baseline(OnDisk):
         self.assertEqual(subprocess.run([ROOT / "ci" / "campaign", "--baseline", "/none"], capture_output=True, check=False).returncode, 2)
 
 
-class Screen:
-    """What a terminal of some size shows after what was written to it; only what the live table uses."""
+class Coverage(OnDisk):
+    def test_a_page_of_the_source(self):
+        text = ["int f(int a)", "{", "\tif (a < 1 && a > <b>)", "\t\treturn 1;", "}", ""]
+        missed = [(3, "true", "a < 1"), (4, "line", "return 1;")]
+        file = coverage_page.File("wire", "ref/x/f.c", text, {1: 20000, 3: 7, 4: 0}, missed, {("line", "return 1;"): "nobody <asks>"})
+        other = coverage_page.File("wire", "ref/x/f.h", ["#define X 1", ""], {}, [], {})
+        root = pages.Document(coverage_page.html([file, other], "commit abc")).root
+        self.assertIn("2 of 3 lines in 2 files", root.text())
+        lines = [line.text() for line in root.find("div", "source")[0].find("div")]
+        self.assertEqual(lines[0], "    1     20k int f(int a)")
+        self.assertEqual(lines[2], "    3       7         if (a < 1 && a > <b>)never true: a < 1; no reason is listed")
+        self.assertEqual(lines[3], "    4       0                 return 1;not reached. nobody <asks>")
+        self.assertEqual([line.attributes.get("class") for line in root.find("div", "source")[0].find("div")],
+                         [None, None, "part", "missed", None])
+        self.assertEqual([[cell.text() for cell in row.find("td")] for row in root.find("tr")[1:]],
+                         [["ref/x/f.c", "wire", "3", "66.7%", "2", "1"], ["ref/x/f.h", "wire", "0", "-", "", ""]])
+        ids = [node.attributes.get("id") for node in root.find("details")]
+        self.assertEqual(["#" + name for name in ids], [link.attributes["href"] for link in root.find("td")[0].find("a") + root.find("td")[6].find("a")])
 
-    def __init__(self, columns):
-        self.lines, self.at, self.columns = [""], 0, columns
-
-    def write(self, data):
-        for part in re.findall(r"\x1b\[[0-9;?]*[A-Za-z]|[^\x1b]", data):
-            if part == "\r":
-                self.column = 0
-            elif part == "\n":
-                self.at += 1
-                self.lines += [""] * (self.at + 1 - len(self.lines))
-            elif part == "\x1b[K":
-                self.lines[self.at] = self.lines[self.at][:self.column]
-            elif part == "\x1b[J":
-                self.lines[self.at:] = [""]
-            elif part.startswith("\x1b") and part.endswith("A"):
-                self.at -= int(part[2:-1])
-            elif not part.startswith("\x1b"):
-                self.lines[self.at] = self.lines[self.at][:self.column].ljust(self.column) + part + self.lines[self.at][self.column + 1:]
-                self.column += 1
-                assert self.column < self.columns, self.lines[self.at]
-
-
-class Live(unittest.TestCase):
-    PROGRAM = """
-import sys, time
-sys.path.insert(0, sys.argv[1])
-from pathlib import Path
-from o2ci import live, process
-from o2ci.result import Finding, Row
-children = process.Children(Path(sys.argv[2]), live.shown_on(sys.stdout))
-children.say("campaign", "seed 7", lasting=True)
-for number in range(int(sys.argv[3])):
-    tag = f"step-{number}"
-    outcome = children.run(tag, ["sh", "-c", "echo first; printf '\\033[31mlast %0200d\\n' 7"])
-    row = Row("property", tag, tag).ran(outcome)
-    row.findings = [Finding(tag, "x", "y")] if number == 1 else []
-    children.judged(row)
-children.screen.close()
-print("the end")
-"""
-
-    def on_terminal(self, steps, lines, columns, **environment):
-        ours, theirs = pty.openpty()
-        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
-        with tempfile.TemporaryDirectory() as folder:
-            command = [sys.executable, "-c", self.PROGRAM, ROOT / "ci", folder, str(steps)]
-            kept = {key: value for key, value in os.environ.items() if key not in ("NO_COLOR", "COLUMNS", "LINES")}
-            with subprocess.Popen(command, stdout=theirs, env={**kept, "TERM": "xterm", **environment}) as running:
-                os.close(theirs)
-                data = b""
-                while True:
-                    try:
-                        more = os.read(ours, 65536)
-                    except OSError:  # the other end is closed
-                        break
-                    data += more
-                    if not more:
-                        break
-                self.assertEqual(running.wait(), 0)
-            os.close(ours)
-        return data.decode()
-
-    def test_one_table_drawn_in_place(self):
-        data = self.on_terminal(3, 24, 80)
-        screen = Screen(80)
-        screen.write(data)
-        lines = [line.rstrip() for line in screen.lines if line.strip()]
-        self.assertEqual((lines[0], lines[-1], len(lines)), ("[campaign] seed 7", "the end", 6), lines)
-        self.assertRegex(lines[1], r"^3 of 3 steps ended, \d+ s$")
-        for number, state in enumerate(("held", "FINDING", "held")):
-            self.assertRegex(lines[2 + number], rf"^step-{number} +\d+ s  {state} +last 0+$")
-        self.assertIn("\x1b[31;1mFINDING", data)
-
-    def test_a_small_one(self):
-        for lines, columns in ((6, 40), (3, 12)):
-            screen = Screen(columns)
-            screen.write(self.on_terminal(9, lines, columns).replace("[campaign] seed 7", ""))
-            shown = [line for line in screen.lines if line.strip()]
-            self.assertLessEqual(len(shown), lines)
-            self.assertTrue(any(line.startswith("step-8") for line in shown), shown)
-
-    def test_without_colour(self):
-        data = self.on_terminal(2, 24, 80, NO_COLOR="1")
-        self.assertIn("\x1b[J", data)
-        self.assertNotRegex(data, r"\x1b\[[0-9;]*m")
-
-    def test_lines_where_it_cannot_be_drawn(self):
-        for data in (self.on_terminal(2, 24, 80, TERM="dumb"), self.piped()):
-            self.assertNotIn("\x1b[J", data)
-            lines = data.replace("\r", "").splitlines()
-            self.assertEqual(lines[:2], ["[campaign] seed 7", "[step-0] first"])
-            self.assertTrue(lines[2].startswith("[step-0] ") and lines[2].endswith("07"), lines)
-
-    def piped(self):
-        with tempfile.TemporaryDirectory() as folder:
-            return subprocess.run([sys.executable, "-c", self.PROGRAM, ROOT / "ci", folder, "2"], capture_output=True, text=True,
-                                  env={**os.environ, "TERM": "xterm"}, check=True).stdout
+    def test_the_report_says_where_it_is(self):
+        _, root = self.write(self.report())
+        self.assertIn("not measured: that is what ci/campaign --coverage does", root.text())
+        (self.folder / coverage_page.NAME).write_text("x")
+        _, root = self.write(self.report())
+        self.assertIn(coverage_page.NAME, [link.attributes["href"] for link in root.find("a")])
 
 
 class TimeLine(OnDisk):
@@ -438,43 +356,46 @@ class Browser(OnDisk):
 
     MEASURE = """<!DOCTYPE html><meta charset=utf-8>
 <iframe style="width:1280px;height:800px" frameborder=0 src=index.html></iframe>
-<iframe style="width:390px;height:800px" frameborder=0 src=index.html></iframe><pre id=out></pre><script>onload = () => {
+<iframe style="width:390px;height:800px" frameborder=0 src=index.html></iframe>
+<iframe style="width:1280px;height:800px" frameborder=0 src=coverage.html></iframe>
+<iframe style="width:390px;height:800px" frameborder=0 src=coverage.html></iframe><pre id=out></pre><script>onload = () => {
   out.textContent = JSON.stringify([...document.querySelectorAll("iframe")].map((frame) => {
     const page = frame.contentDocument;
     for (const details of page.querySelectorAll("details")) details.open = true;
     const style = frame.contentWindow.getComputedStyle(page.body);
-    const inside = (node) => node.closest(".wide, pre, svg") !== null;
-    return {wide: page.documentElement.scrollWidth, paper: style.backgroundColor, ink: style.color,
+    const inside = (node) => node.closest(".wide, pre, svg, .source") !== null;
+    const words = (box) => [...box.querySelectorAll("text, span")].map((node) => node.getBoundingClientRect());
+    const meet = (a, b) => a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 1 && b.top < a.bottom - 1;
+    const outside = (box, of) => box.left < of.left - 1 || box.right > of.right + 1 || box.top < of.top - 1 || box.bottom > of.bottom + 1;
+    const pictures = [...page.querySelectorAll("svg, .ticks")];
+    return {pictures: pictures.length, together: pictures.filter((box) => words(box).some((a, i) =>
+        words(box).some((b, j) => i < j && meet(a, b)) || outside(a, box.getBoundingClientRect()))).map((box) => box.outerHTML.slice(0, 999)),
+      wide: page.documentElement.scrollWidth, paper: style.backgroundColor, ink: style.color,
       over: [...page.querySelectorAll("body *")].filter((node) => !inside(node)
         && node.getBoundingClientRect().right > frame.clientWidth + 1).map((node) => node.outerHTML.slice(0, 99))};
   }));
 }</script>"""
 
     def test_it_fits_a_desk_and_a_phone(self):
-        self.write(self.report())
+        report = self.report()
+        long = [("int a_long_line; " * 20).strip(), "}"]
+        file = coverage_page.File("wire", "ref/x/f.c", long, {1: 0}, [(1, "line", long[0])], {})
+        (self.folder / coverage_page.NAME).write_text(coverage_page.html([file], "commit abc"), encoding="utf-8")
+        report.against = baseline.compare(self.report(), report, "build/last")
+        self.write(report)
         (self.folder / "measure.html").write_text(self.MEASURE, encoding="utf-8")
         for dark in (False, True):
             dom = pages.chromium(self.folder.parent / "profile", f"--blink-settings=preferredColorScheme={int(not dark)}",
                                  "--window-size=1400,900", "--dump-dom", f"file://{self.folder}/measure.html")
-            for width, seen in zip((1280, 390), json.loads(pages.Document(dom).root.find("pre")[0].text())):
+            for width, seen in zip((1280, 390) * 2, json.loads(pages.Document(dom).root.find("pre")[0].text())):
                 with self.subTest(f"{width} pixels, dark {dark}"):
                     self.assertLessEqual(seen["wide"], width)
-                    self.assertEqual(seen["over"], [])
+                    self.assertEqual((seen["over"], seen["together"]), ([], []))
+                    self.assertIn(seen["pictures"], (5, 0))  # four curves and the time line's ticks; none
                     bright = [int(seen[name].split("(")[1].split(",")[0]) for name in ("paper", "ink")]
                     self.assertEqual(bright[0] < 64, dark)
                     self.assertGreater(abs(bright[0] - bright[1]), 128)
 
 
-def main():
-    result = unittest.TextTestRunner(verbosity=1, stream=sys.stdout).run(
-        unittest.defaultTestLoader.loadTestsFromModule(sys.modules[__name__]))
-    failed = len(result.failures) + len(result.errors)
-    skipped = len(result.skipped)
-    for _test, reason in result.skipped:
-        print(f"skipped: {reason}")
-    print(f"{result.testsRun - failed - skipped} passed, {failed} failed" + (f", {skipped} skipped" if skipped else ""))
-    return 0 if failed == 0 and result.testsRun else 1
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(test_ci.main(sys.modules[__name__]))
