@@ -7,6 +7,7 @@ at the width of a desk and of a phone; without one that part is skipped.  The la
 import json
 import subprocess
 import sys
+import types
 import unittest
 from pathlib import Path
 
@@ -17,9 +18,9 @@ sys.path.insert(0, str(ROOT / "tests" / "lib"))
 
 import pages  # noqa: E402
 import test_ci  # noqa: E402
-from o2ci import baseline, cause, coverage_page, output, pictures, place, process, reading, table, timeline, views  # noqa: E402
+from o2ci import baseline, cause, coverage_page, harness, output, pictures, place, process, reading, table, timeline, views  # noqa: E402
 from o2ci.failures import Failures  # noqa: E402
-from o2ci.result import Finding, Report, Row  # noqa: E402
+from o2ci.result import CANNOT_RUN, FINDING, HELD, Finding, Report, Row  # noqa: E402
 from o2fuzz import curve  # noqa: E402
 
 ASAN = """==7==ERROR: AddressSanitizer: heap-buffer-overflow on address 0x602000000018 at pc 0x4c
@@ -39,7 +40,7 @@ class Causes(unittest.TestCase):
 
     def test_a_crash_is_named_by_the_top_of_its_stack(self):
         self.assertEqual(cause.of_report(ASAN), "crash: heap-buffer-overflow in o2_sg_build")
-        undefined = "/src/ref/mem/sg.c:41:3: runtime error: shift exponent 64 is too large\n    #0 0x1 in o2_sg_cut /src/sg.c:41:3\n"
+        undefined = "/src/sg.c:41:3: runtime error: shift exponent 64 is too large\n    #0 0x1 in o2_sg_cut /src/sg.c:41:3\n"
         self.assertEqual(cause.of_report(undefined), "crash: shift exponent N is too large in o2_sg_cut")
         for program in ("o2props: /a/ref/mem/sg.c:41: o2_sg_build: Assertion `count > 0' failed.",
                         "fuzz_sg: /b/c/sg.c:99: int o2_sg_build(struct o2_sg *): Assertion `count > 0' failed."):
@@ -71,7 +72,8 @@ class Curves(unittest.TestCase):
 
 
 def fuzz_row(target, engine, begin, **figures):
-    counts = {"execs": 1000, "execs_per_sec": 200, "edges": 30, "curves": [{"seed": 1, "points": [[10, 5], [1000, 30]]}], **figures}
+    curves = [{"seed": 1, "points": [[10, 5], [1000, 30]]}]
+    counts = {"execs": 1000, "execs_per_sec": 200, "edges": 30, "curves": curves, **figures}
     return Row("fuzz", "fuzz", target, 5.0, figures={"target": target, "engine": engine, **counts},
                runs=[{"begin": begin, "seconds": 5.0, "log": ""}])
 
@@ -82,7 +84,8 @@ def transfer_figures():
     numbers = iter(range(10 ** 6))
     pairs = {a: {b: {"cells": 72, "met": 9, "least": 0, "kinds": {c: {d: next(numbers) for d in kinds} for c in kinds}}
                  for b in modes} for a in modes}
-    moved = {a: {b: sum(sum(row.values()) for row in pair["kinds"].values()) for b, pair in row.items()} for a, row in pairs.items()}
+    moved = {a: {b: sum(sum(row.values()) for row in pair["kinds"].values()) for b, pair in sinks.items()}
+             for a, sinks in pairs.items()}
     steps = {"1": {"moved": 3, "refused": 0}, "1024": {"moved": 60, "refused": 20}, "1048576": {"moved": 0, "refused": 8}}
     cross = {"pairs": pairs, "polarity": {"<1,1>": {"cells": 9, "met": 1, "least": 0, "moved": 1}},
              "user_kiov_refused": {"cells": 12, "met": 11}}
@@ -135,7 +138,8 @@ class Pictures(unittest.TestCase):
         for place, least, middle, most in band:
             self.assertTrue(least <= middle <= most)
         one = views.curve_html(fuzz_row("sg_iov", "afl", 0))
-        three = views.curve_html(fuzz_row("sg_iov", "afl", 0, curves=[{"seed": n, "points": points} for n, points in enumerate(curves)]))
+        seeds = [{"seed": seed, "points": points} for seed, points in enumerate(curves)]
+        three = views.curve_html(fuzz_row("sg_iov", "afl", 0, curves=seeds))
         self.assertIn("sg_iov under afl: 5 to 30 edges, one seed", one)
         self.assertIn("5 to 40 edges, 3 seeds", three)
         self.assertEqual([len(pages.Document(text).root.find("path", "band")) for text in (one, three)], [0, 1])
@@ -188,8 +192,8 @@ class OnDisk(test_ci.TemporaryFolder):
         case = self.folder / name
         case.write_bytes(bytes(size))
         copy = self.failures.copy(step, case)
-        return self.failures.keep(step, name, f"transfer on {step}: wrong <bytes>", f"o2props replay {copy}", ["byte 7 is 8"], [copy],
-                                  **words)
+        return self.failures.keep(step, name, f"transfer on {step}: wrong <bytes>", f"o2props replay {copy}", ["byte 7 is 8"],
+                                  [copy], **words)
 
     def ran(self, row, began, seconds):
         log = self.folder / "log" / f"{row.step}.log"
@@ -197,7 +201,8 @@ class OnDisk(test_ci.TemporaryFolder):
         return row.ran(process.Outcome(0, seconds, log, began=began), f"o2props run {row.step}")
 
     def report(self):
-        rows = [self.ran(Row("property", "loop", "loopverbs"), 3.0, 60.0), self.ran(Row("property", "model", "memory model"), 0.0, 3.0)]
+        rows = [self.ran(Row("property", "loop", "loopverbs"), 3.0, 60.0),
+                self.ran(Row("property", "model", "memory model"), 0.0, 3.0)]
         rows[0].figures = rows[1].figures = transfer_figures()
         rows[0].findings = [self.found("loop", "big", 90, cause="transfer: wrong-bytes")]
         rows[1].findings = [self.found("model", "small", 20, cause="transfer: wrong-bytes")]
@@ -250,8 +255,9 @@ class Links(OnDisk):
 
 class Baseline(OnDisk):
     def rows(self, speeds, edges):
-        return [Row("property", "loop", "loopverbs", 9.0, figures={**transfer_figures(), "cases": speeds[0] * 8, "seconds": 8.0}),
-                Row("property", "model", "memory model", 2.0, figures={**transfer_figures(), "cases": speeds[1], "seconds": 1.0}),
+        long, short = ({**transfer_figures(), "cases": speed * seconds, "seconds": float(seconds)}
+                       for speed, seconds in zip(speeds, (8, 1)))
+        return [Row("property", "loop", "loopverbs", 9.0, figures=long), Row("property", "model", "memory model", 2.0, figures=short),
                 *(fuzz_row(name, "afl", 0, edges=count, execs_per_sec=speeds[2], seconds=6.0) for name, count in edges.items())]
 
     def compared(self):
@@ -266,7 +272,8 @@ class Baseline(OnDisk):
         _, _, found = self.compared()
         self.assertEqual([entry[0].name for entry in found.slower], ["loopverbs"])  # the model ran for a second: noise
         self.assertEqual([entry[0].name for entry in found.faster], ["sg_iov", "dump"])
-        self.assertEqual([(entry[0].name, *entry[1:]) for entry in found.gained + found.lost], [("sg_iov", 30, 33), ("dump", 50, 49)])
+        edges = [(entry[0].name, *entry[1:]) for entry in found.gained + found.lost]
+        self.assertEqual(edges, [("sg_iov", 30, 33), ("dump", 50, 49)])
         self.assertEqual([group.name for group in found.new + found.gone], ["new", "old"])
         self.assertEqual(found.still, 1)
         self.assertEqual(found.absent, ["only now: keys under afl", "only before: json under afl"])
@@ -282,8 +289,8 @@ class Baseline(OnDisk):
         _, now, now.against = self.compared()
         _, root = self.write(now)
         text = table.text(now)
-        for words in ("2 faster, 1 slower of 3 rates; rates that differ by less than 25%", "1 targets with new edges, 1 with fewer, of 2",
-                      "1 new findings, 1 as before, 1 gone"):
+        for words in ("2 faster, 1 slower of 3 rates; rates that differ by less than 25%",
+                      "1 targets with new edges, 1 with fewer, of 2", "1 new findings, 1 as before, 1 gone"):
             self.assertIn(words, text)
             self.assertIn(words, root.text())
         self.assertRegex(text, r"(?m)^slower +loopverbs +cases +1,000 +700 +-30%$")
@@ -295,21 +302,27 @@ class Baseline(OnDisk):
         self.write(self.compared()[0])
         broken = json.loads((self.folder / "report.json").read_text())
         broken["rows"][0]["figures"]["seconds"] = "long"
-        for text in ("", "[]", json.dumps({**broken, "version": 9}), json.dumps({**broken, "status": None}), json.dumps(broken)):
-            (self.folder / "report.json").write_text(text)
+        texts = {"no JSON": "", "not of form": "[]", "of version 9": json.dumps({**broken, "version": 9}),
+                 "has not ended": json.dumps({**broken, "status": None}), "figures that are none": json.dumps(broken),
+                 "cannot be read": None}
+        for words, text in texts.items():
+            (self.folder / "report.json").unlink()
+            if text is not None:
+                (self.folder / "report.json").write_text(text)
             for command in (["ci/campaign"], ["ci/merge", self.folder]):
                 done = subprocess.run([ROOT / command[0], *command[1:], "--baseline", self.folder], capture_output=True, text=True,
                                       check=False)
-                self.assertEqual(done.returncode, 2, (command, text[:99]))
-                self.assertIn(f"--baseline is {self.folder}, which cannot be compared with: report.json", done.stderr.replace("its campaign", "report.json"))
-        self.assertEqual(subprocess.run([ROOT / "ci" / "campaign", "--baseline", "/none"], capture_output=True, check=False).returncode, 2)
+                self.assertEqual(done.returncode, 2, (command, words))
+                self.assertIn(f"--baseline is {self.folder}, which cannot be compared with: ", done.stderr)
+                self.assertIn(words, done.stderr)
 
 
 class Coverage(OnDisk):
     def test_a_page_of_the_source(self):
         text = ["int f(int a)", "{", "\tif (a < 1 && a > <b>)", "\t\treturn 1;", "}", ""]
         missed = [(3, "true", "a < 1"), (4, "line", "return 1;")]
-        file = coverage_page.File("wire", "ref/x/f.c", text, {1: 20000, 3: 7, 4: 0}, missed, {("line", "return 1;"): "nobody <asks>"})
+        reasons = {("line", "return 1;"): "nobody <asks>"}
+        file = coverage_page.File("wire", "ref/x/f.c", text, {1: 20000, 3: 7, 4: 0}, missed, reasons)
         other = coverage_page.File("wire", "ref/x/f.h", ["#define X 1", ""], {}, [], {})
         root = pages.Document(coverage_page.html([file, other], "commit abc")).root
         self.assertIn("2 of 3 lines in 2 files", root.text())
@@ -322,7 +335,15 @@ class Coverage(OnDisk):
         self.assertEqual([[cell.text() for cell in row.find("td")] for row in root.find("tr")[1:]],
                          [["ref/x/f.c", "wire", "3", "66.7%", "2", "1"], ["ref/x/f.h", "wire", "0", "-", "", ""]])
         ids = [node.attributes.get("id") for node in root.find("details")]
-        self.assertEqual(["#" + name for name in ids], [link.attributes["href"] for link in root.find("td")[0].find("a") + root.find("td")[6].find("a")])
+        self.assertEqual(["#" + name for name in ids], [link.attributes["href"] for link in root.find("table")[0].find("a")])
+
+    def test_what_its_end_means(self):
+        for status, words, verdict in ((0, "57 passed, 0 failed", HELD), (1, "56 passed, 1 failed", FINDING),
+                                       (77, "cannot run: missing: llvm-cov", CANNOT_RUN)):
+            outcome = self.outcome(status, f"wire: 1 file\n{words}\n")
+            children = types.SimpleNamespace(run=lambda *_words, **_options: outcome)
+            row = harness.coverage(children, self.failures, self.folder / coverage_page.NAME)
+            self.assertEqual((row.verdict, row.figures["what"], row.again), (verdict, words, "ci/coverage"))
 
     def test_the_report_says_where_it_is(self):
         _, root = self.write(self.report())
@@ -343,7 +364,8 @@ class TimeLine(OnDisk):
         self.assertEqual([len(track) for track in tracks], [1, 1, 2, 2])
         labels = [node.text() for node in line.inside if isinstance(node, pages.Node) and node.tag == "a"]
         self.assertEqual(labels, ["memory model", "loopverbs", "fuzz, libfuzzer", "fuzz, afl"])
-        self.assertEqual([node.text() for node in line.find(css="ticks")[0].find("span")], ["0:00", "0:20", "0:40", "1:00", "1:13"])
+        ticks = [node.text() for node in line.find(css="ticks")[0].find("span")]
+        self.assertEqual(ticks, ["0:00", "0:20", "0:40", "1:00", "1:13"])
 
     def test_without_times(self):
         self.assertIn("no row of this report says when", timeline.html([Row("fuzz", "fuzz", "x")]))
@@ -366,10 +388,12 @@ class Browser(OnDisk):
     const inside = (node) => node.closest(".wide, pre, svg, .source") !== null;
     const words = (box) => [...box.querySelectorAll("text, span")].map((node) => node.getBoundingClientRect());
     const meet = (a, b) => a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 1 && b.top < a.bottom - 1;
-    const outside = (box, of) => box.left < of.left - 1 || box.right > of.right + 1 || box.top < of.top - 1 || box.bottom > of.bottom + 1;
+    const outside = (box, of) => box.left < of.left - 1 || box.right > of.right + 1 || box.top < of.top - 1
+      || box.bottom > of.bottom + 1;
     const pictures = [...page.querySelectorAll("svg, .ticks")];
     return {pictures: pictures.length, together: pictures.filter((box) => words(box).some((a, i) =>
-        words(box).some((b, j) => i < j && meet(a, b)) || outside(a, box.getBoundingClientRect()))).map((box) => box.outerHTML.slice(0, 999)),
+        words(box).some((b, j) => i < j && meet(a, b)) || outside(a, box.getBoundingClientRect())))
+          .map((box) => box.outerHTML.slice(0, 999)),
       wide: page.documentElement.scrollWidth, paper: style.backgroundColor, ink: style.color,
       over: [...page.querySelectorAll("body *")].filter((node) => !inside(node)
         && node.getBoundingClientRect().right > frame.clientWidth + 1).map((node) => node.outerHTML.slice(0, 99))};
