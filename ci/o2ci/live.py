@@ -9,7 +9,7 @@ import threading
 import time
 
 TICK_S = 1.0
-CONTROL = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|[\x00-\x08\x0b-\x1f\x7f]")
+CONTROL = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|[\x00-\x1f\x7f-\x9f]")
 RUNS, ENDED = "runs", "ended"
 # By weight: a step that several rows are of has the heaviest of their verdicts.
 STATES = (RUNS, ENDED, "held", "cannot run", "FINDING")
@@ -64,7 +64,7 @@ class Table:
     def __init__(self, stream, colour, size=shutil.get_terminal_size, clock=time.monotonic):
         self.stream, self.colour, self.size, self.clock = stream, colour, size, clock
         self.lock = threading.Lock()
-        self.steps, self.drawn, self.began = {}, 0, clock()
+        self.steps, self.drawn, self.columns, self.began = {}, 0, 0, clock()
         self.closed = threading.Event()
         threading.Thread(target=self.tick, daemon=True).start()
 
@@ -85,7 +85,7 @@ class Table:
             if lasting:
                 self.draw(f"[{tag}] {text}")
             else:
-                self.step(tag).text = CONTROL.sub("", text)
+                self.step(tag).text = CONTROL.sub("", text.replace("\t", " "))
 
     def started(self, tag):
         """A program of a step was started; a step may have several, one after the other."""
@@ -113,9 +113,8 @@ class Table:
         text = state.ljust(width)
         return f"\x1b[{COLOURS[state]}m{text}\x1b[0m" if self.colour and state in COLOURS else text
 
-    def rows(self):
+    def rows(self, columns, lines):
         """What there is room for: steps that run, then those that ended last; in the order in which they began."""
-        columns, lines = self.size()
         now = self.clock()
         wanted = sorted(self.steps.values(), key=lambda step: (step.seconds is not None, -step.began))[:max(lines - 2, 1)]
         steps = [step for step in self.steps.values() if step in wanted]
@@ -133,8 +132,12 @@ class Table:
         return found
 
     def draw(self, above=None):
-        rows = self.rows()
+        columns, lines = self.size()
+        rows = self.rows(columns, lines)
         up = f"\x1b[{self.drawn}A" if self.drawn else ""
+        if columns < self.columns:
+            up = "\x1b[H\x1b[2J"  # lines that are there take more than one now
+        self.columns = columns
         said = [] if above is None else [above]
         self.stream.write(up + "\r" + "".join(f"{row}\x1b[K\n" for row in [*said, *rows]) + "\x1b[J")
         self.stream.flush()

@@ -5,6 +5,7 @@ N failed".
 """
 
 import fcntl
+import io
 import os
 import pty
 import re
@@ -20,6 +21,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import test_ci  # noqa: E402
+from o2ci import live  # noqa: E402
 from test_ci import ROOT  # noqa: E402
 
 
@@ -43,7 +45,8 @@ class Screen:
             elif part.startswith("\x1b") and part.endswith("A"):
                 self.at -= int(part[2:-1])
             elif not part.startswith("\x1b"):
-                self.lines[self.at] = self.lines[self.at][:self.column].ljust(self.column) + part + self.lines[self.at][self.column + 1:]
+                line = self.lines[self.at]
+                self.lines[self.at] = line[:self.column].ljust(self.column) + part + line[self.column + 1:]
                 self.column += 1
                 assert self.column < self.columns, self.lines[self.at]
 
@@ -106,6 +109,20 @@ print("the end")
             shown = [line for line in screen.lines if line.strip()]
             self.assertLessEqual(len(shown), lines)
             self.assertTrue(any(line.startswith("step-8") for line in shown), shown)
+
+    def test_a_terminal_that_gets_narrow(self):
+        columns, stream = [80], io.StringIO()
+        table = live.Table(stream, False, size=lambda: (columns[0], 24), clock=lambda: 0)
+        self.addCleanup(table.closed.set)
+        table.line("step", "a\tb\x1b]0;title\x07c\x9b" + "z" * 200)
+        table.started("step")
+        columns[0] = 40
+        table.ended("step", "held")
+        wide, narrow = stream.getvalue().replace("\n", "\r\n").split("\x1b[H\x1b[2J")
+        for drawn, width, state in ((wide, 80, "runs"), (narrow, 40, "held")):
+            screen = Screen(width)
+            screen.write(drawn)
+            self.assertRegex(screen.lines[1], rf"^step +0 s  {state} +a b\]")
 
     def test_without_colour(self):
         data = self.on_terminal(2, 24, 80, NO_COLOR="1")
