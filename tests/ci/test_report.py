@@ -5,6 +5,7 @@ at the width of a desk and of a phone; without one that part is skipped.  The la
 """
 
 import json
+import re
 import subprocess
 import sys
 import types
@@ -18,7 +19,8 @@ sys.path.insert(0, str(ROOT / "tests" / "lib"))
 
 import pages  # noqa: E402
 import test_ci  # noqa: E402
-from o2ci import baseline, cause, coverage_page, harness, output, pictures, place, process, reading, table, timeline, views  # noqa: E402
+from o2ci import (baseline, cause, coverage_page, harness, output, pictures, place, process, reading, style, table,  # noqa: E402
+                  timeline, views)
 from o2ci.failures import Failures  # noqa: E402
 from o2ci.result import CANNOT_RUN, FINDING, HELD, Finding, Report, Row  # noqa: E402
 from o2fuzz import curve  # noqa: E402
@@ -123,6 +125,24 @@ class Pictures(unittest.TestCase):
                 words = [span.text().replace(",", "").split(" to ") for span in scale if colour in span.classes]
                 self.assertEqual(len(words), 1, (low, high, value))
                 self.assertTrue(int(words[0][0]) <= value <= int(words[0][-1]), (low, high, value, words))
+
+    def test_numbers_on_colours_can_be_read(self):
+        """Contrast as the Web Content Accessibility Guidelines define it: 4.5 is what text needs."""
+        def luminance(colour):
+            digits = colour[1:] if len(colour) == 7 else "".join(2 * digit for digit in colour[1:])
+            parts = [int(digits[at:at + 2], 16) / 255 for at in (0, 2, 4)]
+            linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+            return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+        pairs = list(style.STEPS)
+        schemes = [dict(re.findall(r"--(\w+): (#\w+)", block)) for block in re.findall(r":root \{(.*?)\}", style.PAGE, re.S)]
+        self.assertEqual(len(schemes), 2)
+        for scheme in schemes:
+            pairs += [(scheme["paper"], scheme[name]) for name in ("ink", "dim", "held", "bad", "cannot", "link")]
+            pairs += [(scheme["soft"], scheme["ink"]), (scheme["soft"], scheme["dim"]), (scheme["never"], scheme["bad"])]
+        for paper, ink in pairs:
+            low, high = sorted(map(luminance, (paper, ink)))
+            self.assertGreaterEqual((high + 0.05) / (low + 0.05), 4.5, (paper, ink))
 
     def test_histogram(self):
         figure = pages.Document(views.drawn_html([self.row()])).root.find("figure")[0]
