@@ -29,6 +29,10 @@ install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME copyright)
 install(DIRECTORY docs/pictures DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES docs/man/o2ref.1 docs/man/o2props.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 install(FILES docs/man/o2ref-impl.7 DESTINATION ${CMAKE_INSTALL_MANDIR}/man7)
+# bash-completion looks there for a file of the command's name.
+foreach(command o2ref o2props)
+  install(FILES ref/cli/completion.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME ${command})
+endforeach()
 # Debian wants manual pages compressed; man(1) reads them either way.
 foreach(page man1/o2ref.1 man1/o2props.1 man7/o2ref-impl.7)
   install(CODE "execute_process(COMMAND gzip -9nf \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_MANDIR}/${page}\"

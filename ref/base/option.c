@@ -195,6 +195,10 @@ int o2_options_read(const struct o2_command *command, int argc, char **argv, voi
 	char why[O2_OPTION_WHY_BYTES];
 	int code;
 
+	if (argc > 1 && strcmp(argv[argc - 1], O2_OPTION_LIST) == 0) {
+		o2_command_list(command);
+		return 0;
+	}
 	list_options(command, list);
 	opterr = 0;
 	optind = 0; /* GNU: nothing is left of a line that was read before, in part or whole */

@@ -77,10 +77,13 @@ struct o2_command {
 	const char *end;		 /* what --help ends with: the exit status */
 };
 
+/* As the last word of a command line: what could have stood there, for shells that complete it. */
+#define O2_OPTION_LIST "--list-options"
+
 /*
  * Read the options in argv[1] to argv[argc - 1] into *target, which holds the defaults; argv is reordered so
  * that arguments that are not options stand last.  Returns the index of the first of these (argc: there is
- * none), 0 after --help, which has been printed on stdout, or -1 after a line on stderr.
+ * none), 0 after --help or O2_OPTION_LIST, which has been printed on stdout, or -1 after a line on stderr.
  */
 int o2_options_read(const struct o2_command *command, int argc, char **argv, void *target);
 
@@ -90,6 +93,13 @@ int o2_command_usage(const struct o2_command *command, const char *format, ...)
 
 /* Print the help of a command on stdout. */
 void o2_command_help(const struct o2_command *command);
+
+/*
+ * Print on stdout a line for each option of a command: --name, what help calls its value ("-": it takes none),
+ * and the names that it may be, with tabs between the three and blanks between the names.  For a program that
+ * has its options itself the commands stand before, a line each.
+ */
+void o2_command_list(const struct o2_command *command);
 
 /* Whether the row of the table is one of the command's. */
 bool o2_option_is_of(const struct o2_option *option, const struct o2_command *command);

@@ -4,7 +4,7 @@
 
 #include "base/option.h"
 
-/* --help of a command: how it is called, what it does, its options, how it ends. */
+/* --help of a command: how it is called, what it does, its options, how it ends; and the list for shells. */
 
 #define LINE_COLUMNS 98
 #define TEXT_COLUMN  21 /* where the sentence of an option begins */
@@ -96,4 +96,36 @@ void o2_command_help(const struct o2_command *command)
 	print_option("-h, --help", NULL, "this text");
 	putchar('\n');
 	print_text(command->end, 0, 0);
+}
+
+static void list_names(const struct o2_option *option)
+{
+	const char *name;
+
+	if (option->names == NULL && option->name_of == NULL)
+		return;
+	for (unsigned int i = 0;; i++) {
+		name = option->name_of != NULL ? option->name_of(i) : option->names[i];
+		if (name == NULL)
+			return;
+		printf("%s%s", i == 0 ? "" : " ", name);
+	}
+}
+
+void o2_command_list(const struct o2_command *command)
+{
+	/* The first word of each form of the command line. */
+	for (const char *line = command->name == NULL ? command->usage : ""; *line != '\0';) {
+		printf("%.*s\n", (int)strcspn(line, " \n"), line);
+		line += strcspn(line, "\n");
+		line += *line == '\n';
+	}
+	for (const struct o2_option *option = command->options; option->help != NULL; option++) {
+		if (option->kind == O2_OPTION_TITLE || !o2_option_is_of(option, command))
+			continue;
+		printf("--%s\t%s\t", option->name, option->value == NULL ? "-" : option->value);
+		list_names(option);
+		putchar('\n');
+	}
+	printf("--help\t-\t\n");
 }

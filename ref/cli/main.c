@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/option.h"
 #include "cli/cli.h"
 
 static const struct {
@@ -58,6 +59,12 @@ int main(int argc, char **argv)
 	}
 	if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0) {
 		puts("o2ref " O2_VERSION);
+		return o2_cli_finish(stdout, O2_CLI_OK);
+	}
+	if (strcmp(name, O2_OPTION_LIST) == 0) {
+		for (size_t i = 0; i < COMMANDS; i++)
+			puts(commands[i].name);
+		puts("--help\t-\t\n--version\t-\t");
 		return o2_cli_finish(stdout, O2_CLI_OK);
 	}
 	for (size_t i = 0; i < COMMANDS; i++)

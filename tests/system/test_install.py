@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parents[2]
 BUILD = Path(next((a for a in sys.argv[1:] if not a.startswith("-")), ROOT / "build" / "gcc")).resolve()
 MANUALS = sorted((ROOT / "docs" / "man").iterdir())
 INSTALLED = ("bin/o2ref", "bin/o2props", "bin/o2ref-net-loop", "include/o2ref/impl.h", "include/o2ref/guard.h", "share/pkgconfig/o2ref.pc", "share/man/man1/o2ref.1.gz",
-             "share/man/man1/o2props.1.gz", "share/man/man7/o2ref-impl.7.gz", "share/doc/o2ref/oracle.md",
+             "share/man/man1/o2props.1.gz", "share/man/man7/o2ref-impl.7.gz", "share/doc/o2ref/oracle.md", "share/bash-completion/completions/o2ref", "share/bash-completion/completions/o2props",
              "share/doc/o2ref/wire.md", "share/doc/o2ref/copyright", "share/o2ref/corpus/vectors",
              "share/o2ref/corpus/msg_decode", "share/o2ref/examples/c/table.c", "share/o2ref/examples/start/mine.c",
              "share/o2ref/examples/python/second.py", "share/o2ref/examples/python/codec.py",
