@@ -2,6 +2,7 @@
 """One report of those of several shards: rows with their figures added up, all findings, what is missing."""
 
 import re
+import shlex
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -108,16 +109,16 @@ def again(report, shard):
 
 
 def read_all(folders):
-    """({shard: (folder, report)}, [what is wrong with the folders])."""
-    parts, wrong = {}, []
+    """({shard: (folder, report)}, {folder: what is wrong with it})."""
+    parts, wrong = {}, {}
     for folder in folders:
         try:
             report = reading.read(folder)
         except reading.Unreadable as problem:
-            wrong.append(f"{folder}: {problem}")
+            wrong[folder] = f"{folder}: {problem}"
             continue
         if report.shard in parts:
-            wrong.append(f"{folder}: shard {report.shard} is in {parts[report.shard][0]} already")
+            wrong[folder] = f"{folder}: shard {report.shard} is in {parts[report.shard][0]} already"
         else:
             parts[report.shard] = (folder, report)
     return dict(sorted(parts.items(), key=lambda item: item[0].index)), wrong
@@ -138,13 +139,13 @@ def same_campaign(parts):
                 raise Mixed(f"{name} is {value} in {folder}, {expected} in {first_folder}: not of one campaign")
 
 
-def shards_row(parts, wrong, lost):
+def shards_row(parts, wrong):
     """The row that says which shards there are."""
     first = next(iter(parts.values()))[1]
     row = Row("harness", "shards", "shards of the campaign", figures={"what": f"{len(parts)} of {first.shard.of}"})
     absent = [shard for index in range(1, first.shard.of + 1) if (shard := Shard(index, first.shard.of)) not in parts]
-    row.findings = [Finding("shards", f"shard {shard} is missing", again(first, shard), lost) for shard in absent]
-    row.findings += [Finding("shards", problem, first.command) for problem in wrong]
+    row.findings = [Finding("shards", f"shard {shard} is missing", again(first, shard), list(wrong.values())) for shard in absent]
+    row.findings += [Finding("shards", problem, f"ci/merge --no-minimise {shlex.quote(str(folder))}") for folder, problem in wrong.items()]
     return row
 
 
@@ -152,10 +153,10 @@ def merge(folders, failures, command):
     """The Report of all folders; raises Mixed, or Unreadable where none can be read."""
     parts, wrong = read_all(folders)
     if not parts:
-        raise reading.Unreadable("; ".join(wrong))
+        raise reading.Unreadable("; ".join(wrong.values()))
     same_campaign(parts)
     reports = [report for _folder, report in parts.values()]
     first = reports[0]
-    rows = [shards_row(parts, wrong, wrong), *merged_rows(parts, failures)]
+    rows = [shards_row(parts, wrong), *merged_rows(parts, failures)]
     return Report(first.seed, first.profile, first.minutes, min(report.started for report in reports), command,
                   combined([report.versions for report in reports]), max(report.seconds for report in reports), rows)

@@ -229,5 +229,47 @@ class Merge(test_ci.TemporaryFolder):
         self.assertEqual(len(list((shared / "merged" / "wire_parts").iterdir())), 1)
 
 
+class Slurm(test_ci.TemporaryFolder):
+    """What ci/slurm/submit hands to sbatch; tests/ci/slurm.py hands it to a real one."""
+
+    def submit(self, *words, program=True):
+        if program:
+            fake = self.folder / "sbatch"
+            fake.write_text(f'#!/bin/sh\nprintf "%s\\n" "$*" >> {self.folder}/jobs\nwc -l < {self.folder}/jobs\n')
+            fake.chmod(0o755)
+        environment = {"PATH": f"{self.folder}:/usr/bin:/bin"} if program else {"PATH": str(self.tools())}
+        return subprocess.run([place.ROOT / "ci" / "slurm" / "submit", *words], env=environment, capture_output=True, text=True,
+                              check=False)
+
+    def tools(self):
+        """A folder with what the script needs before it asks for Slurm, whatever is installed here."""
+        folder = self.folder / "tools"
+        folder.mkdir()
+        for name in ("bash", "dirname", "ls"):
+            (folder / name).symlink_to(shutil.which(name))
+        return folder
+
+    def test_jobs(self):
+        done = self.submit("--shards", "3", "--dir", self.folder / "run", "--seed", "5", "--sbatch", "--partition=p", "--",
+                           "--minutes", "9")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        build, array, last = (self.folder / "jobs").read_text().splitlines()
+        for line in (build, array, last):
+            self.assertIn("--requeue --partition=p", line)
+        self.assertRegex(build, "--wrap exec ci/campaign .*--build-only .*--minutes 9")
+        self.assertIn("--array=1-3 --dependency=afterok:1 ", array)
+        self.assertIn("--dependency=afterany:2 ", last)
+        for index in (1, 2, 3):
+            self.assertIn(f"{self.folder}/run/shard-{index}", last)
+
+    def test_usage(self):
+        run = self.folder / "run"
+        for words in ([], ["--shards", "0", "--dir", run], ["--shards", "2"], ["--shards", "2", "--dir", self.folder],
+                      ["--shards", "2", "--dir", run, "--", "--seed", "1"], ["--shards"], ["x"]):
+            self.assertEqual(self.submit(*words).returncode, 2, words)
+        done = self.submit("--shards", "2", "--dir", run, program=False)
+        self.assertEqual(done.returncode, 77, done.stderr)
+
+
 if __name__ == "__main__":
     sys.exit(test_ci.main(sys.modules[__name__]))
