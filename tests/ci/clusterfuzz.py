@@ -63,7 +63,7 @@ def build(folder, sanitizer, compiler):
         environment["O2_BUILT"] = str(BUILT)
     else:
         flags = f"{COMMON_FLAGS} {SANITIZERS[sanitizer]} {ENGINE_FLAGS}"
-        environment |= {"CC": compiler, "CXX": compiler.replace("clang", "clang++"), "CFLAGS": flags, "CXXFLAGS": flags,
+        environment |= {"CC": compiler, "CXX": re.sub("clang([^/]*)$", r"clang++\1", compiler), "CFLAGS": flags, "CXXFLAGS": flags,
                         "LIB_FUZZING_ENGINE": "-fsanitize=fuzzer", "SANITIZER": sanitizer, "FUZZING_ENGINE": "libfuzzer",
                         "ARCHITECTURE": "x86_64"}
     log = folder / "build.log"
