@@ -5,10 +5,12 @@ from dataclasses import dataclass, field
 
 from . import cause, reading
 
-# A rate that differs by less is noise, and so is one of a row that ran for a short time, in either report.
-NOISE = 0.25
-LEAST_SECONDS = 5.0
-LIMITS = f"rates that differ by less than {NOISE:.0%}, or of rows of less than {LEAST_SECONDS:g} s, are taken for noise"
+# A rate that differs by less is noise, and so is one of a row that ran for a short time, in either report.  A fuzz engine
+# draws other inputs each time, which take longer or shorter.
+NOISE, FUZZ_NOISE = 0.25, 0.5
+LEAST_SECONDS = 2.0
+LIMITS = (f"less than {NOISE:.0%} ({FUZZ_NOISE:.0%} of a fuzz target), or of rows of less than {LEAST_SECONDS:g} s, is taken for "
+          "noise")
 
 
 @dataclass
@@ -39,7 +41,7 @@ class Comparison:
             return [group.first.title for group in groups]
 
         return {"name": self.name, "commit": self.commit, "started": self.started, "noise": NOISE,
-                "least_seconds": LEAST_SECONDS, "faster": rates(self.faster), "slower": rates(self.slower),
+                "fuzz_noise": FUZZ_NOISE, "least_seconds": LEAST_SECONDS, "faster": rates(self.faster), "slower": rates(self.slower),
                 "gained": edges(self.gained), "lost": edges(self.lost), "new": titles(self.new), "gone": titles(self.gone),
                 "still": self.still, "absent": self.absent}
 
@@ -49,14 +51,19 @@ def key_of(row):
 
 
 def rate_of(row):
-    """(number in a second, of what, in how many seconds), or None where the row counts nothing that takes time."""
+    """(number in a second, unit, seconds), or None where the row counts nothing that takes time.
+
+    Of processor time, which does not depend on what else the machine does; what runs in a guest has only the clock.
+    """
     figures = row.figures
-    if row.group == "fuzz" and figures.get("execs_per_sec"):
-        return figures["execs_per_sec"], "executions", figures.get("seconds", row.seconds)
-    seconds = figures.get("seconds")
-    if seconds and figures.get("cases"):
-        return figures["cases"] / seconds, "cases", seconds
-    return None
+    cpu, clock = figures.get("cpu_seconds"), figures.get("seconds")
+    if row.group == "fuzz":
+        return (figures["execs"] / cpu, "executions/CPU s", cpu) if cpu and figures.get("execs") else None
+    if not figures.get("cases"):
+        return None
+    if cpu:
+        return figures["cases"] / cpu, "cases/CPU s", cpu
+    return (figures["cases"] / clock, "cases/s", clock) if clock else None
 
 
 def compare_rate(found, before, now):
@@ -64,9 +71,10 @@ def compare_rate(found, before, now):
     if first is None or second is None or min(first[2], second[2]) < LEAST_SECONDS or first[1] != second[1]:
         return
     found.rates += 1
-    if second[0] > first[0] * (1 + NOISE):
+    noise = FUZZ_NOISE if now.group == "fuzz" else NOISE
+    if second[0] > first[0] * (1 + noise):
         found.faster.append((now, first[1], first[0], second[0]))
-    elif first[0] > second[0] * (1 + NOISE):
+    elif first[0] > second[0] * (1 + noise):
         found.slower.append((now, first[1], first[0], second[0]))
 
 

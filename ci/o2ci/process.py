@@ -11,7 +11,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import live, place
+from . import cpu, live, place
 
 STOP_S = 15  # a program that was asked to stop and has not by then is killed
 
@@ -27,6 +27,7 @@ class Outcome:
     log: Path
     timed_out: bool = False
     began: float = 0.0  # seconds after the first program could
+    cpu_seconds: float | None = None  # processor time, of what it started and waited for as well
 
     def text(self):
         return self.log.read_text(encoding="utf-8", errors="replace")
@@ -83,6 +84,7 @@ class Children:
             watchdog.start()
             try:
                 self.show(process, tag, stream, every)
+                seconds = cpu.of_ended(process.pid)
                 status = process.wait()
             finally:
                 watchdog.cancel()
@@ -92,7 +94,7 @@ class Children:
         if self.stopping:
             raise Stopped
         status = status if status >= 0 else 128 - status
-        return Outcome(status, time.monotonic() - started, log, late.is_set(), started - self.created)
+        return Outcome(status, time.monotonic() - started, log, late.is_set(), started - self.created, seconds)
 
     def start(self, command, cwd, env):
         with self.lock:

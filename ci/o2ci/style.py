@@ -28,7 +28,7 @@ code { background: var(--soft); padding: 0.1em 0.3em; overflow-wrap: anywhere }
 .note { color: var(--dim); margin: 0.2em 0 }
 details { margin: 0.4em 0 } summary { cursor: pointer } :target { outline: 2px solid var(--link); outline-offset: 4px }
 @media (max-width: 40em) { body { margin: 1em auto } th, td { padding: 0.15em 0.35em; font-size: 13px }
-  th, td.l:first-child { white-space: normal } td.l:first-child { overflow-wrap: anywhere; min-width: 6em } }
+  th, td.l { white-space: normal } td.l:first-child { overflow-wrap: anywhere; min-width: 5em } }
 .pictures { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(21em, 100%), 1fr)); gap: 0.6em 1.6em }
 .pictures figure { min-width: 0 } figure { margin: 0.8em 0 } figcaption { font-weight: bold }
 """

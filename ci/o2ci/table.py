@@ -228,7 +228,7 @@ def ending(report):
 def baseline_section(found):
     """Rows that differ from the earlier report."""
     rows = [[what, *line, ""] for what, line in baseline.lines(found)]
-    return Section(["against the earlier report", "", "unit", "before", "now", "change", ""], rows, left=3)
+    return Section(["what", "of", "unit", "before", "now", "change", ""], rows, left=3)
 
 
 def text(report):

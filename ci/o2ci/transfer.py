@@ -158,6 +158,8 @@ def judge(failures, run, outcome, work):
     text = outcome.text()
     if result is not None:
         row.figures = {key: value for key, value in result.items() if key != "findings"}
+        if run.device not in IN_GUEST and outcome.cpu_seconds is not None:
+            row.figures["cpu_seconds"] = round(outcome.cpu_seconds, 2)
         row.findings += [from_result(failures, run, work, result, found, text) for found in result.get("findings", [])]
         row.findings += shortfalls(failures, run, result)
     if run.device in IN_GUEST and outcome.status != EXIT_CANNOT_RUN:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from . import curve, findings
 from .findings import Collection
+from o2ci import cpu
 from o2ci.shard import Shard
 
 STARTED = time.monotonic()
@@ -29,6 +30,7 @@ class Result:
     found: Collection = field(default_factory=Collection)
     error: str | None = None  # the engine itself failed: this target was not fuzzed
     began: float = 0.0  # seconds after ci/fuzz was started
+    cpu_seconds: float = 0.0  # processor time, but for the last half second of each process
     curves: list = field(default_factory=list)  # of each process of the engine: [(executions, edges)]
 
     def execs_per_sec(self):
@@ -40,6 +42,7 @@ class Result:
             "engine": self.engine,
             "began": round(self.began, 1),
             "seconds": round(self.seconds, 1),
+            "cpu_seconds": round(self.cpu_seconds, 2),
             "execs": self.execs,
             "execs_per_sec": self.execs_per_sec(),
             "edges": self.edges,
@@ -104,6 +107,7 @@ class Engine:
         self.plan = plan
         self.progress = "waits"
         self.process = None
+        self.cpu_seconds = 0.0  # of the programs that ran for the target at hand
         self.stopping = threading.Event()
 
     def fuzz(self, target, first_only=False):
@@ -113,9 +117,11 @@ class Engine:
         self.kept(target).mkdir(parents=True, exist_ok=True)
         self.prepare(target, result, work)
         started = time.monotonic()
+        self.cpu_seconds = 0.0
         result.began = started - STARTED
         self.run_for_its_time(target, result, work, first_only)
         result.seconds = time.monotonic() - started
+        result.cpu_seconds = self.cpu_seconds
         self.collect(target, result, work)
         return result
 
@@ -190,11 +196,12 @@ class Engine:
 
     def watch(self, process, seconds, poll):
         started = time.monotonic()
-        enough = False
+        before, enough = self.cpu_seconds, False
         while True:
             try:
                 return process.wait(0.5)
             except subprocess.TimeoutExpired:
+                self.cpu_seconds = before + cpu.of_tree(process.pid)
                 enough = enough or bool(poll(time.monotonic() - started))
             if enough or self.stopping.is_set() or time.monotonic() - started > seconds + self.GRACE_S:
                 self.stop()

@@ -5,7 +5,6 @@ at the width of a desk and of a phone; without one that part is skipped.  The la
 """
 
 import json
-import re
 import subprocess
 import sys
 import types
@@ -19,11 +18,10 @@ sys.path.insert(0, str(ROOT / "tests" / "lib"))
 
 import pages  # noqa: E402
 import test_ci  # noqa: E402
-from o2ci import (baseline, cause, coverage_page, harness, output, pictures, place, process, reading, style, table,  # noqa: E402
-                  timeline, views)
+from o2ci import baseline, cause, coverage_page, cpu, harness, output, process, reading, table, timeline  # noqa: E402
 from o2ci.failures import Failures  # noqa: E402
 from o2ci.result import CANNOT_RUN, FINDING, HELD, Finding, Report, Row  # noqa: E402
-from o2fuzz import curve  # noqa: E402
+from test_pictures import fuzz_row, transfer_figures  # noqa: E402
 
 ASAN = """==7==ERROR: AddressSanitizer: heap-buffer-overflow on address 0x602000000018 at pc 0x4c
 READ of size 8 at 0x602000000018 thread T0
@@ -54,150 +52,6 @@ class Causes(unittest.TestCase):
                  for title, name, size in (("a", "x", None), ("b", "y", 9), ("c", "x", 40), ("d", "x", 12), ("e", "", 1), ("f", "", 1))]
         groups = [(group.name, [finding.title for finding in group.all()]) for group in cause.grouped(found)]
         self.assertEqual(groups, [("x", ["d", "c", "a"]), ("y", ["b"]), ("e", ["e"]), ("f", ["f"])])
-
-
-class Curves(unittest.TestCase):
-    def test_processes_are_joined(self):
-        self.assertEqual(curve.joined([[(10, 5), (20, 7)], [(10, 6), (30, 9)]]), [(10, 5), (20, 7), (30, 7), (50, 9)])
-        self.assertEqual(curve.joined([]), [])
-
-    def test_thinned_keeps_the_ends(self):
-        points = [(number * number + 1, number // 2) for number in range(1000)]
-        kept = curve.thinned(points)
-        self.assertLessEqual(len(kept), curve.MOST)
-        self.assertGreater(len(kept), curve.MOST // 2)
-        self.assertEqual((kept[0], kept[-1]), (points[0], points[-1]))
-        self.assertEqual(kept, sorted(set(kept)))
-        self.assertEqual(curve.thinned([(1, 4), (2, 4), (3, 4)]), [(1, 4), (3, 4)])
-        self.assertEqual(curve.thinned([(7, 4)]), [(7, 4)])
-        self.assertEqual(curve.thinned([]), [])
-
-
-def fuzz_row(target, engine, begin, **figures):
-    curves = [{"seed": 1, "points": [[10, 5], [1000, 30]]}]
-    counts = {"execs": 1000, "execs_per_sec": 200, "edges": 30, "curves": curves, **figures}
-    return Row("fuzz", "fuzz", target, 5.0, figures={"target": target, "engine": engine, **counts},
-               runs=[{"begin": begin, "seconds": 5.0, "log": ""}])
-
-
-def transfer_figures():
-    """Figures of a transfer row, each number another."""
-    modes, kinds = ("global", "fmr", "user"), ("bus", "virtual", "iommu")
-    numbers = iter(range(10 ** 6))
-    pairs = {a: {b: {"cells": 72, "met": 9, "least": 0, "kinds": {c: {d: next(numbers) for d in kinds} for c in kinds}}
-                 for b in modes} for a in modes}
-    moved = {a: {b: sum(sum(row.values()) for row in pair["kinds"].values()) for b, pair in sinks.items()}
-             for a, sinks in pairs.items()}
-    steps = {"1": {"moved": 3, "refused": 0}, "1024": {"moved": 60, "refused": 20}, "1048576": {"moved": 0, "refused": 8}}
-    cross = {"pairs": pairs, "polarity": {"<1,1>": {"cells": 9, "met": 1, "least": 0, "moved": 1}},
-             "user_kiov_refused": {"cells": 12, "met": 11}}
-    return {"cases": 91, "moved": 63, "refused": 28, "bytes": 1 << 20, "pairs": moved, "cross": cross,
-            "drawn": {"bytes": steps, "fragments": {"source": steps, "sink": steps}}}
-
-
-def numbers_of(nodes):
-    return [int(node.text().replace(",", "")) for node in nodes]
-
-
-class Pictures(unittest.TestCase):
-    def row(self):
-        return Row("property", "loop", "loopverbs", figures=transfer_figures())
-
-    def test_heat_maps_print_every_number(self):
-        root = pages.Document(views.pairs_html([self.row()])).root
-        modes, kinds, both = [numbers_of(table.find("td")) for table in root.find("table", "heat")]
-        figures = transfer_figures()
-        self.assertEqual(modes, [number for row in figures["pairs"].values() for number in row.values()])
-        self.assertEqual(len(kinds), 9)
-        self.assertEqual(sorted(both), list(range(81)))
-        self.assertEqual((sum(kinds), sum(both)), (sum(modes), sum(modes)))
-        large = root.find("table", "heat")[2]
-        self.assertEqual(len(large.find("td", "never")), 1)
-        # From source fmr, iommu to sink global, virtual: pair 3 of modes, kinds 2 and 1.
-        self.assertEqual(numbers_of(large.find("tr")[3 + 5].find("td"))[1], 3 * 9 + 2 * 3 + 1)
-        self.assertEqual({len(row.find("td")) for row in large.find("tr")[3:]}, {9})
-
-    def test_colours_are_those_of_the_scale(self):
-        for low, high in ((1, 9), (1, 10), (3, 1000), (7, 7), (1, 2)):
-            scale = pages.Document(pictures.scale_html(low, high)).root.find("span")[1:]
-            for value in {low, high, (low + high) // 2, min(low + 1, high)}:
-                colour = f"h{pictures.step_of(value, low, high)}"
-                words = [span.text().replace(",", "").split(" to ") for span in scale if colour in span.classes]
-                self.assertEqual(len(words), 1, (low, high, value))
-                self.assertTrue(int(words[0][0]) <= value <= int(words[0][-1]), (low, high, value, words))
-
-    def test_numbers_on_colours_can_be_read(self):
-        """Contrast as the Web Content Accessibility Guidelines define it: 4.5 is what text needs."""
-        def luminance(colour):
-            digits = colour[1:] if len(colour) == 7 else "".join(2 * digit for digit in colour[1:])
-            parts = [int(digits[at:at + 2], 16) / 255 for at in (0, 2, 4)]
-            linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
-            return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-
-        pairs = list(style.STEPS)
-        schemes = [dict(re.findall(r"--(\w+): (#\w+)", block)) for block in re.findall(r":root \{(.*?)\}", style.PAGE, re.S)]
-        self.assertEqual(len(schemes), 2)
-        for scheme in schemes:
-            pairs += [(scheme["paper"], scheme[name]) for name in ("ink", "dim", "held", "bad", "cannot", "link")]
-            pairs += [(scheme["soft"], scheme["ink"]), (scheme["soft"], scheme["dim"]), (scheme["never"], scheme["bad"])]
-        for paper, ink in pairs:
-            low, high = sorted(map(luminance, (paper, ink)))
-            self.assertGreaterEqual((high + 0.05) / (low + 0.05), 4.5, (paper, ink))
-
-    def test_histogram(self):
-        figure = pages.Document(views.drawn_html([self.row()])).root.find("figure")[0]
-        self.assertEqual([node.text() for node in figure.find("b")], ["1", "1-2 KiB", "1-2 MiB"])
-        self.assertEqual([node.text() for node in figure.find("i")], ["3 + 0", "60 + 20", "0 + 8"])
-        self.assertEqual([bar.attributes["style"] for bar in figure.find("u")],
-                         ["width:3.75%", "width:75.00%", "width:25.00%", "width:10.00%"])
-
-    def test_spread_over_seeds(self):
-        curves = [[(10, 5), (1000, 30)], [(1, 7), (100, 20), (1000, 40)], [(10, 6), (500, 35)]]
-        band = pictures.spread(curves)
-        self.assertEqual((band[0], band[-1]), ((1, 7, 7, 7), (1000, 30, 35, 40)))
-        for place, least, middle, most in band:
-            self.assertTrue(least <= middle <= most)
-        one = views.curve_html(fuzz_row("sg_iov", "afl", 0))
-        seeds = [{"seed": seed, "points": points} for seed, points in enumerate(curves)]
-        three = views.curve_html(fuzz_row("sg_iov", "afl", 0, curves=seeds))
-        self.assertIn("sg_iov under afl: 5 to 30 edges, one seed", one)
-        self.assertIn("5 to 40 edges, 3 seeds", three)
-        self.assertEqual([len(pages.Document(text).root.find("path", "band")) for text in (one, three)], [0, 1])
-
-    def test_axes(self):
-        self.assertEqual(pictures.ticks_between(145, 146), [145, 146])
-        self.assertEqual(pictures.ticks_between(261, 350), [250, 300, 350])
-        self.assertEqual([pictures.short(number) for number in (70, 1000, 10 ** 5, 10 ** 7)], ["70", "1k", "100k", "10M"])
-        for points in ([(7, 3)], [(0, 0)], [(0, 0), (1, 1)], [(5, 3), (6, 3)], [(1, 1), (10 ** 9, 10 ** 5)]):
-            root = pages.Document(pictures.curve([points], "x")).root
-            for text in root.find("text"):
-                self.assertTrue(0 <= float(text.attributes["x"]) <= pictures.WIDTH)
-                self.assertTrue(0 <= float(text.attributes["y"]) <= pictures.HEIGHT)
-            self.assertNotIn("nan", str(root.find("path", "line")[0].attributes["d"]))
-
-    def test_without_numbers(self):
-        self.assertIn("no transfer property ran", views.pairs_html([Row("model", "sg", "sg")]))
-        self.assertIn("no row of this run says which sizes", views.drawn_html([Row("property", "loop", "loopverbs")]))
-        self.assertIn("no fuzz target ran", views.curves_html([]))
-        self.assertIn("left a curve", views.curves_html([fuzz_row("x", "afl", 0, curves=[])]))
-        older = self.row()
-        for row in older.figures["cross"]["pairs"].values():
-            for pair in row.values():
-                del pair["kinds"]
-        self.assertIn("does not say the kinds", views.pairs_html([older]))
-
-    @unittest.skipUnless(place.program("o2props").exists(), "o2props is not built")
-    def test_what_a_run_says_adds_up(self):
-        done = subprocess.run([place.program("o2props"), "run", "--device", "model", "--cases", "200", "--seed", "3", "--json"],
-                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True)
-        found = json.loads(done.stdout)
-        for verdict in ("moved", "refused"):
-            self.assertEqual(sum(step[verdict] for step in found["drawn"]["bytes"].values()), found[verdict])
-        for steps in found["drawn"]["fragments"].values():
-            self.assertEqual(sum(step["moved"] for step in steps.values()), found["moved"])
-        for source, row in found["cross"]["pairs"].items():
-            for sink, pair in row.items():
-                self.assertEqual(sum(sum(kinds.values()) for kinds in pair["kinds"].values()), found["pairs"][source][sink])
 
 
 class OnDisk(test_ci.TemporaryFolder):
@@ -234,6 +88,28 @@ class OnDisk(test_ci.TemporaryFolder):
         output.write(report, self.folder)
         text = (self.folder / "index.html").read_text(encoding="utf-8")
         return text, pages.Document(text).root
+
+
+class ProcessorTime(OnDisk):
+    BUSY = "import time\nwhile time.process_time() < 0.5: pass"
+
+    def test_of_what_a_program_started(self):
+        """A child that is waited for counts, what the program itself does not do is not counted."""
+        children = process.Children(self.folder / "log")
+        children.say = lambda *_words: None
+        outcome = children.run("busy", ["sh", "-c", f"{sys.executable} -c '{self.BUSY}'; sleep 0.2"])
+        self.assertTrue(0.4 < outcome.cpu_seconds < 5, outcome)
+        self.assertLess(children.run("idle", ["sleep", "0.3"]).cpu_seconds, 0.2)
+
+    def test_of_a_tree_that_runs(self):
+        """A session of its own makes no difference: AFL++ gives one to what it fuzzes."""
+        program = f"setsid -w {sys.executable} -c '{self.BUSY}\nprint(1, flush=True)\ninput()'; true"
+        with subprocess.Popen(["sh", "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as running:
+            running.stdout.readline()
+            self.assertTrue(0.4 < cpu.of_tree(running.pid) < 5)
+            running.communicate(b"\n")
+        self.assertEqual(cpu.of_tree(running.pid), 0)
+        self.assertIsNone(cpu.of_ended(running.pid))
 
 
 class Links(OnDisk):
@@ -275,15 +151,15 @@ class Links(OnDisk):
 
 class Baseline(OnDisk):
     def rows(self, speeds, edges):
-        long, short = ({**transfer_figures(), "cases": speed * seconds, "seconds": float(seconds)}
+        long, short = ({**transfer_figures(), "cases": speed * seconds, "seconds": 99.0, "cpu_seconds": float(seconds)}
                        for speed, seconds in zip(speeds, (8, 1)))
         return [Row("property", "loop", "loopverbs", 9.0, figures=long), Row("property", "model", "memory model", 2.0, figures=short),
-                *(fuzz_row(name, "afl", 0, edges=count, execs_per_sec=speeds[2], seconds=6.0) for name, count in edges.items())]
+                *(fuzz_row(name, "afl", 0, edges=count, execs=speeds[2] * 6, cpu_seconds=6.0) for name, count in edges.items())]
 
     def compared(self):
         before, now = self.report(), self.report()
         before.rows = self.rows((1000, 1000, 200), {"sg_iov": 30, "dump": 50, "json": 9})
-        now.rows = self.rows((700, 100, 260), {"sg_iov": 33, "dump": 49, "keys": 9})
+        now.rows = self.rows((700, 100, 310), {"sg_iov": 33, "dump": 49, "keys": 9})
         before.rows[0].findings = [self.found("loop", name, 9, cause=name) for name in ("old", "both")]
         now.rows[0].findings = [self.found("loop", name, 9, cause=name) for name in ("both", "new")]
         return before, now, baseline.compare(before, now, "build/last")
@@ -304,16 +180,27 @@ class Baseline(OnDisk):
             now.rows[0].figures["cases"] = speed * 8
             found = baseline.compare(before, now, "x")
             self.assertEqual((len(found.faster) - 2, len(found.slower)), (faster, slower), speed)
+        for execs, faster in ((299, 0), (301, 1)):
+            now.rows[2].figures["execs"] = execs * 6
+            self.assertEqual(len(baseline.compare(before, now, "x").faster) - 1, faster)
+
+    def test_clock_and_processor_are_not_compared(self):
+        before, now, _ = self.compared()
+        del now.rows[0].figures["cpu_seconds"]
+        self.assertEqual(baseline.compare(before, now, "x").rates, 2)
+        del before.rows[0].figures["cpu_seconds"]
+        found = baseline.compare(before, now, "x")
+        self.assertEqual([(unit, now) for _row, unit, _before, now in found.slower], [("cases/s", 700 * 8 / 99)])
 
     def test_it_is_shown(self):
         _, now, now.against = self.compared()
         _, root = self.write(now)
         text = table.text(now)
-        for words in ("2 faster, 1 slower of 3 rates; rates that differ by less than 25%",
+        for words in ("2 faster, 1 slower of 3 rates; less than 25% (50% of a fuzz target)",
                       "1 targets with new edges, 1 with fewer, of 2", "1 new findings, 1 as before, 1 gone"):
             self.assertIn(words, text)
             self.assertIn(words, root.text())
-        self.assertRegex(text, r"(?m)^slower +loopverbs +cases +1,000 +700 +-30%$")
+        self.assertRegex(text, r"(?m)^slower +loopverbs +cases/CPU s +1,000 +700 +-30%$")
         self.assertRegex(text, r"(?m)^new edges +sg_iov under afl +edges +30 +33 +\+3$")
         read = json.loads((self.folder / "report.json").read_text())["against"]
         self.assertEqual((len(read["faster"]), read["gained"][0]["now"]), (2, 33))
@@ -321,7 +208,7 @@ class Baseline(OnDisk):
     def test_a_broken_one_is_a_usage_error(self):
         self.write(self.compared()[0])
         broken = json.loads((self.folder / "report.json").read_text())
-        broken["rows"][0]["figures"]["seconds"] = "long"
+        broken["rows"][0]["figures"]["cpu_seconds"] = "long"
         texts = {"no JSON": "", "not of form": "[]", "of version 9": json.dumps({**broken, "version": 9}),
                  "has not ended": json.dumps({**broken, "status": None}), "figures that are none": json.dumps(broken),
                  "cannot be read": None}
