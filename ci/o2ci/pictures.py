@@ -150,7 +150,8 @@ class Axes:
     """Places on the picture: executions on a logarithmic axis, edges on a plain one."""
 
     def __init__(self, band):
-        self.first, self.last = band[0][0], max(band[-1][0], 2 * band[0][0])
+        self.first, last = band[0][0], band[-1][0]
+        self.last = last if last > self.first else 2 * self.first
         low, high = min(entry[1] for entry in band), max(entry[3] for entry in band)
         self.ticks = ticks_between(low, max(high, low + 1))
 
