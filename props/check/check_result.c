@@ -31,6 +31,7 @@ bool o2_check_stage(enum o2_check_id check, enum o2_stage *stage)
 		{"rdma/", O2_STAGE_RDMA_PLAN},
 		{"transfer/", O2_STAGE_TRANSFER},
 		{"device/", O2_STAGE_DEVICE},
+		{"chain/", O2_STAGE_RDMA_CHAIN},
 		{"choose/", O2_STAGE_DEVICE},
 		{"conn/", O2_STAGE_DEVICE},
 	};

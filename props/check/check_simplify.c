@@ -9,6 +9,7 @@
 #include "reg/plan_json.h"
 
 #define SCENARIO_FORM "o2ref/scenario"
+#define CHAIN_FORM    "o2ref/rdma_chain/input"
 #define ROUNDS	      8u
 
 /* A list in a form, and the number beside it that counts its bytes. */
@@ -34,6 +35,8 @@ static const struct list lists[] = {
 	{O2_REG_INPUT_FORM, "list", "segments", {"addr", NULL}, "length", TOTAL_SUM, NULL},
 	{O2_RDMA_INPUT_FORM, "source", "rd_frags", {"rf_addr", NULL}, "rf_nob", TOTAL_SHARED, NULL},
 	{O2_RDMA_INPUT_FORM, "sink", "rd_frags", {"rf_addr", NULL}, "rf_nob", TOTAL_SHARED, NULL},
+	{CHAIN_FORM, "source", "rd_frags", {"rf_addr", NULL}, "rf_nob", TOTAL_SHARED, NULL},
+	{CHAIN_FORM, "sink", "rd_frags", {"rf_addr", NULL}, "rf_nob", TOTAL_SHARED, NULL},
 	{SCENARIO_FORM, "source", "pieces", {"base", "offset"}, "len", TOTAL_WINDOW, "offset_bytes"},
 	{SCENARIO_FORM, "sink", "pieces", {"base", "offset"}, "len", TOTAL_WINDOW, "offset_bytes"},
 };
@@ -50,6 +53,9 @@ static const struct lone numbers[] = {
 	{O2_RDMA_INPUT_FORM, "limits", "wrq_sge", 1},
 	{O2_RDMA_INPUT_FORM, "limits", "max_wrs", 1},
 	{O2_RDMA_INPUT_FORM, NULL, "nob", 1},
+	{CHAIN_FORM, "limits", "wrq_sge", 1},
+	{CHAIN_FORM, "limits", "max_wrs", 1},
+	{CHAIN_FORM, NULL, "nob", 1},
 	{O2_SG_INPUT_FORM, "buffer", "offset", 0},
 	{O2_SG_INPUT_FORM, "buffer", "nob", 1},
 	{SCENARIO_FORM, NULL, "wrq_sge", 1},
@@ -181,7 +187,7 @@ static void settle(const struct simplify *s, json_t *after, bool from_front)
 		else if (list->total == TOTAL_SUM && number_of(owner, "nob") == sum_of(s->question, list))
 			set_number(owner, "nob", sum_of(after, list));
 	}
-	if (strcmp(s->form, O2_RDMA_INPUT_FORM) == 0)
+	if (strcmp(s->form, O2_RDMA_INPUT_FORM) == 0 || strcmp(s->form, CHAIN_FORM) == 0)
 		settle_shared(s->form, s->question, after);
 }
 

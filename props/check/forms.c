@@ -29,7 +29,8 @@ enum situation {
 static const struct o2_tally_row situations[SITUATIONS] = {
 	{"msg_decode", true}, {"msg_encode", true}, {"sg_build", true},
 	{"dma_map", true},    {"reg_plan", true},   {"rdma_plan", true},
-	{"transfer", true},   {"device", true},	    SITUATION_LIST(O2_SITUATION_ROW)};
+	{"transfer", true},   {"device", true},
+	{"rdma_chain", true},	    SITUATION_LIST(O2_SITUATION_ROW)};
 
 static void fail(struct o2_forms_run *run, struct o2_report *report, const char *what, const json_t *form)
 {
@@ -124,7 +125,8 @@ static void check_answer(struct o2_forms_run *run, const json_t *form, struct o2
 /* Several answers are right there: what they have in common is compared, and a change may leave that as it was. */
 static bool is_free(enum o2_stage stage)
 {
-	return stage == O2_STAGE_REG_PLAN || stage == O2_STAGE_RDMA_PLAN || stage == O2_STAGE_TRANSFER;
+	return stage == O2_STAGE_REG_PLAN || stage == O2_STAGE_RDMA_PLAN || stage == O2_STAGE_TRANSFER ||
+	       stage == O2_STAGE_RDMA_CHAIN;
 }
 
 /* What two refusals must agree in: what one of them leaves open is no difference. */

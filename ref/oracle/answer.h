@@ -74,6 +74,16 @@ struct o2_answer_transfer {
 	struct o2_rdma_plan plan;
 };
 
+#define O2_CHAIN_WRS (O2_MAX_FRAGS + 1)
+#define O2_CHAIN_SGE (O2_MAX_FRAGS * O2_MAX_WRQ_SGE + 1)
+
+struct o2_answer_chain {
+	uint32_t nwr;
+	uint32_t nsge;
+	struct o2_impl_chain_wr wr[O2_CHAIN_WRS];
+	struct o2_impl_gather sge[O2_CHAIN_SGE];
+};
+
 /* About 170 KiB; it points into itself and is not to be copied. */
 struct o2_answer {
 	enum o2_answer_kind kind;
@@ -89,6 +99,7 @@ struct o2_answer {
 		struct o2_rdma_plan rdma;
 		struct o2_answer_transfer transfer;
 		struct o2_impl_device_out device;
+		struct o2_answer_chain chain;
 	};
 };
 

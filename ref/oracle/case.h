@@ -95,6 +95,11 @@ struct o2_case_transfer {
 	struct o2_case_node node[2]; /* by enum o2_side */
 };
 
+struct o2_case_chain {
+	struct o2_rdma_input rdma;
+	struct o2_impl_gather message;
+};
+
 struct o2_case {
 	enum o2_stage stage;
 	union {
@@ -107,6 +112,7 @@ struct o2_case {
 		struct o2_case_transfer transfer;
 		/* of version 2: what is no list is the ABI's own struct */
 		struct o2_impl_device_in device;
+		struct o2_case_chain chain;
 	};
 };
 

@@ -35,3 +35,20 @@ OF_DEVICE(RECV_WRS, "recv-wrs", OFF,
 	  "The receive queue has two receives for each credit, and 2 more in version 0x12.")
 OF_DEVICE(CQ_ENTRIES, "cq-entries", OFF, "The completion queue holds what both queues hold.")
 #undef OF_DEVICE
+
+#define OF_CHAIN(WHAT, what, text) O2_CHECK(CHAIN_##WHAT, "chain/" what, MUST, MUST, text)
+
+O2_CHECK_GROUP("Chains of work requests")
+OF_CHAIN(REFUSED_LEGAL, "refused-legal", "Writes that rdma_plan admits are put in front of their message.")
+SAYS_ERRNO(CHAIN, "chain")
+SAYS_RULE(CHAIN, "chain")
+OF_CHAIN(MESSAGE_LAST, "message-last",
+	 "The last request sends the message, and no other one does: what it says is true when it arrives.")
+OF_CHAIN(MESSAGE_BYTES, "message-bytes",
+	 "The message is gathered from its slot, under the slot's own key, in one entry.")
+OF_CHAIN(SIGNALED, "signaled",
+	 "The message completes, and no write does: the completion queue has room for so many.")
+OF_CHAIN(WRITES, "writes",
+	 "The writes go out under the sink's key and gather under the source's, each by itself. What they "
+	 "write and gather is judged by the checks of rdma_plan.")
+#undef OF_CHAIN

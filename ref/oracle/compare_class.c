@@ -107,7 +107,8 @@ void o2_compare(struct o2_comparison *comparison, const struct o2_case *asked,
 	o2_compare_answers(comparison, asked, expected, found);
 	if (comparison->count == 0)
 		return;
-	if (asked->stage == O2_STAGE_RDMA_PLAN && is_impossible(&asked->rdma.source))
+	if ((asked->stage == O2_STAGE_RDMA_PLAN && is_impossible(&asked->rdma.source)) ||
+	    (asked->stage == O2_STAGE_RDMA_CHAIN && is_impossible(&asked->chain.rdma.source)))
 		gather_impossible(comparison);
 	else if ((asked->stage == O2_STAGE_REG_PLAN || asked->stage == O2_STAGE_TRANSFER) &&
 		 found->kind != O2_ANSWER_BROKEN && has_must(comparison))

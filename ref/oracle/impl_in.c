@@ -204,16 +204,14 @@ static void work_arrays(struct o2_impl_slot *slot, struct o2_impl_rdma_plan *pla
 	plan->sge = o2_impl_slot_array(slot, O2_PART_SGE, "sge", plan->sge_capacity, sizeof(plan->sge[0]));
 }
 
-static void put_rdma(const struct o2_rdma_input *asked, struct o2_impl_slot *slot)
+void o2_impl_put_rdma(const struct o2_rdma_input *asked, struct o2_impl_slot *slot,
+		      struct o2_impl_rdma_in *in)
 {
-	struct o2_impl_rdma_in *in = &slot->in->rdma;
-
 	put_frags(slot, &asked->source, &in->source);
 	put_frags(slot, &asked->sink, &in->sink);
 	in->nob = asked->nob;
 	in->limits = (struct o2_impl_rdma_limits){.max_wrs = asked->limits.max_wrs,
 						  .wrq_sge = asked->limits.wrq_sge};
-	work_arrays(slot, &slot->out->rdma);
 }
 
 static void put_transfer(const struct o2_case_transfer *asked, struct o2_impl_slot *slot)
@@ -272,7 +270,8 @@ void o2_impl_put_case(const struct o2_case *asked, struct o2_impl_slot *slot)
 		plan_arrays(slot, &slot->out->reg, O2_PART_A, names);
 		break;
 	case O2_STAGE_RDMA_PLAN:
-		put_rdma(&asked->rdma, slot);
+		o2_impl_put_rdma(&asked->rdma, slot, &slot->in->rdma);
+		work_arrays(slot, &slot->out->rdma);
 		break;
 	case O2_STAGE_TRANSFER:
 	default:

@@ -10,8 +10,7 @@
 
 #define ERRNO_LIMIT 4095u
 
-/* The array of a part if the answer may have count elements of it; else the answer is broken. */
-static const void *take(struct o2_impl_slot *slot, enum o2_impl_part part, uint64_t count, uint32_t size,
+const void *o2_impl_take(struct o2_impl_slot *slot, enum o2_impl_part part, uint64_t count, uint32_t size,
 			struct o2_answer *answer)
 {
 	struct o2_impl_array *array = &slot->array[part - O2_PART_ARRAYS];
@@ -37,7 +36,7 @@ static bool is_flag(uint32_t value, const char *field, struct o2_answer *answer)
 static void get_frags(struct o2_impl_slot *slot, const struct o2_impl_desc *from, struct o2_rdma_desc *desc,
 		      struct o2_answer *answer)
 {
-	const struct o2_impl_frag *frag = take(slot, O2_PART_A, from->rd_nfrags, sizeof(*frag), answer);
+	const struct o2_impl_frag *frag = o2_impl_take(slot, O2_PART_A, from->rd_nfrags, sizeof(*frag), answer);
 
 	if (frag == NULL)
 		return;
@@ -50,7 +49,7 @@ static void get_frags(struct o2_impl_slot *slot, const struct o2_impl_desc *from
 static void get_payload(struct o2_impl_slot *slot, const struct o2_impl_msg *from, struct o2_answer *answer)
 {
 	struct o2_answer_msg *out = &answer->msg_decode;
-	const uint8_t *payload = take(slot, O2_PART_B, from->hdr.payload_length, 1, answer);
+	const uint8_t *payload = o2_impl_take(slot, O2_PART_B, from->hdr.payload_length, 1, answer);
 
 	if (payload == NULL)
 		return;
@@ -80,7 +79,7 @@ static void get_message(struct o2_impl_slot *slot, const struct o2_impl_msg *fro
 
 static void get_bytes(struct o2_impl_slot *slot, const struct o2_impl_bytes *from, struct o2_answer *answer)
 {
-	const uint8_t *bytes = take(slot, O2_PART_A, from->length_bytes, 1, answer);
+	const uint8_t *bytes = o2_impl_take(slot, O2_PART_A, from->length_bytes, 1, answer);
 
 	if (bytes == NULL)
 		return;
@@ -90,7 +89,7 @@ static void get_bytes(struct o2_impl_slot *slot, const struct o2_impl_bytes *fro
 
 static void get_list(struct o2_impl_slot *slot, const struct o2_impl_sg_list *from, struct o2_answer *answer)
 {
-	const struct o2_impl_sg_entry *entry = take(slot, O2_PART_A, from->count, sizeof(*entry), answer);
+	const struct o2_impl_sg_entry *entry = o2_impl_take(slot, O2_PART_A, from->count, sizeof(*entry), answer);
 
 	if (entry == NULL || !is_flag(from->gaps, "gaps", answer))
 		return;
@@ -105,7 +104,7 @@ static void get_list(struct o2_impl_slot *slot, const struct o2_impl_sg_list *fr
 static void get_segments(struct o2_impl_slot *slot, const struct o2_impl_dma_list *from,
 			 struct o2_answer *answer)
 {
-	const struct o2_impl_segment *segment = take(slot, O2_PART_A, from->count, sizeof(*segment), answer);
+	const struct o2_impl_segment *segment = o2_impl_take(slot, O2_PART_A, from->count, sizeof(*segment), answer);
 
 	if (segment == NULL)
 		return;
@@ -119,9 +118,9 @@ static void get_segments(struct o2_impl_slot *slot, const struct o2_impl_dma_lis
 static void get_plan(struct o2_impl_slot *slot, const struct o2_impl_reg_plan *from, enum o2_impl_part first,
 		     enum o2_side side, struct o2_reg_plan *plan, struct o2_answer *answer)
 {
-	const uint64_t *page = take(slot, first, from->npages, sizeof(*page), answer);
-	const struct o2_impl_segment *entry = take(slot, first + 1, from->nentries, sizeof(*entry), answer);
-	const struct o2_impl_frag *frag = take(slot, first + 2, from->nfrags, sizeof(*frag), answer);
+	const uint64_t *page = o2_impl_take(slot, first, from->npages, sizeof(*page), answer);
+	const struct o2_impl_segment *entry = o2_impl_take(slot, first + 1, from->nentries, sizeof(*entry), answer);
+	const struct o2_impl_frag *frag = o2_impl_take(slot, first + 2, from->nfrags, sizeof(*frag), answer);
 
 	if (page == NULL || entry == NULL || frag == NULL ||
 	    !is_flag(from->remote_write, "remote_write", answer))
@@ -144,8 +143,8 @@ static void get_plan(struct o2_impl_slot *slot, const struct o2_impl_reg_plan *f
 static void get_work(struct o2_impl_slot *slot, const struct o2_impl_rdma_plan *from,
 		     struct o2_rdma_plan *plan, struct o2_answer *answer)
 {
-	const struct o2_impl_wr *wr = take(slot, O2_PART_WR, from->nwr, sizeof(*wr), answer);
-	const struct o2_impl_segment *sge = take(slot, O2_PART_SGE, from->nsge, sizeof(*sge), answer);
+	const struct o2_impl_wr *wr = o2_impl_take(slot, O2_PART_WR, from->nwr, sizeof(*wr), answer);
+	const struct o2_impl_segment *sge = o2_impl_take(slot, O2_PART_SGE, from->nsge, sizeof(*sge), answer);
 
 	if (wr == NULL || sge == NULL)
 		return;

@@ -52,6 +52,7 @@ union o2_impl_in {
 	struct o2_impl_rdma_in rdma;
 	struct o2_impl_transfer_in transfer;
 	struct o2_impl_device_in device;
+	struct o2_impl_chain_in chain;
 };
 
 union o2_impl_out {
@@ -63,6 +64,7 @@ union o2_impl_out {
 	struct o2_impl_rdma_plan rdma;
 	struct o2_impl_transfer_out transfer;
 	struct o2_impl_device_out device;
+	struct o2_impl_chain chain;
 };
 
 struct o2_impl_slot {
@@ -115,6 +117,17 @@ bool o2_impl_slots_explain(const struct o2_impl_slots *slots, uint64_t addr, boo
 /* A message in the ABI's struct and back: all but what stands in arrays. */
 void o2_impl_put_msg(const struct o2_msg *msg, struct o2_impl_msg *out);
 void o2_impl_get_msg(const struct o2_impl_msg *from, struct o2_msg *msg);
+
+/* The input of rdma_plan; its fragments go to the slot's input. */
+void o2_impl_put_rdma(const struct o2_rdma_input *asked, struct o2_impl_slot *slot,
+		      struct o2_impl_rdma_in *in);
+
+/*
+ * The array of a part if the answer may have count elements of it; else NULL, and the answer is broken.  What
+ * it points to is the oracle's, wherever the answer's own pointer points now.
+ */
+const void *o2_impl_take(struct o2_impl_slot *slot, enum o2_impl_part part, uint64_t count, uint32_t size,
+			 struct o2_answer *answer);
 
 /* Fill a slot with a question. */
 void o2_impl_put_case(const struct o2_case *asked, struct o2_impl_slot *slot);

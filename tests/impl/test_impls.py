@@ -39,7 +39,8 @@ AGREE, DIFFER = 0, 1
 SEED = "20260101"
 STAGES = {"sg.c": "sg_build", "dma.c": "dma_map", "reg.c": "reg_plan", "rdma.c": "rdma_plan", "wire_decode.c": "msg_decode",
           "wire_encode.c": "msg_encode", "wire_rules.c": "msg_decode", "wire_fields.c": "msg_decode", "transfer.c": "transfer",
-          "device.c": "device"}
+          "device.c": "device", "chain.c": "rdma_chain"}
+LATER = ("device", "rdma_chain")  # of version 2
 CASES = {"second": 20000, "python": 3000, "go": 5000, "broken": 20000}
 
 
@@ -134,7 +135,8 @@ class OfCopies(unittest.TestCase):
 
 
 # Of these the reproducers are compiled and run: one of each file, and each kind of difference in refusals.
-REPRODUCED = ({next(defect.name for defect in DEFECTS if defect.file == file) for file in {defect.file for defect in DEFECTS}} |
+REPRODUCED = ({next(defect.name for defect in DEFECTS if defect.file == file) for file in {defect.file for defect in DEFECTS
+                                                                                           if STAGES[defect.file] not in LATER}} |
               {"unmapped-page-mapped", "errno-of-gaps", "payload-closes", "count-unchecked", "capacity-unseen", "side-confused"})
 
 

@@ -75,15 +75,16 @@ func read(request []byte, in interface{ check() error }) error {
 
 // The stages: each reads its input form and returns the members of its output form.
 var stages = map[string]func([]byte) (map[string]any, error){
-	"o2ref/sg_build/input":  sgBuild,
-	"o2ref/dma_map/input":   dmaMap,
-	"o2ref/reg_plan/input":  regPlan,
-	"o2ref/rdma_plan/input": rdmaPlan,
-	"o2ref/device/input":    device,
+	"o2ref/sg_build/input":   sgBuild,
+	"o2ref/dma_map/input":    dmaMap,
+	"o2ref/reg_plan/input":   regPlan,
+	"o2ref/rdma_plan/input":  rdmaPlan,
+	"o2ref/device/input":     device,
+	"o2ref/rdma_chain/input": rdmaChain,
 }
 
 // The stages of version 2 among them, which each answer names.
-var later = []string{"device"}
+var later = []string{"device", "rdma_chain"}
 
 func answer(request []byte) (map[string]any, error) {
 	var head struct{ Form string }

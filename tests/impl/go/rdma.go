@@ -72,26 +72,23 @@ func least(a uint32, more ...uint32) uint32 {
 	return a
 }
 
-func rdmaPlan(request []byte) (map[string]any, error) {
-	var in rdmaInput
-	if err := read(request, &in); err != nil {
-		return nil, err
-	}
+// The work requests, and the pieces that they gather.
+func (in *rdmaInput) plan() ([]workRequest, []segment, error) {
 	source, sink := cursor{frags: in.Source.Frags}, cursor{frags: in.Sink.Frags}
 	requests, gather := []workRequest{}, []segment{}
 	for left := uint32(in.Nob); left > 0; {
 		from, have := source.next()
 		if have == 0 {
-			return nil, refuse("EPROTO", "RdmaSourceShort")
+			return nil, nil, refuse("EPROTO", "RdmaSourceShort")
 		}
 		to, room := sink.next()
 		if room == 0 {
-			return nil, refuse("EPROTO", "RdmaSinkShort")
+			return nil, nil, refuse("EPROTO", "RdmaSinkShort")
 		}
 		// A work request is open until its fragment is used up or it has all its gather entries.
 		if last := len(requests) - 1; last < 0 || sink.used == 0 || requests[last].NumSge == in.Limits.WrqSge {
 			if len(requests) == int(in.Limits.MaxWrs) {
-				return nil, refuse("EMSGSIZE", "RdmaTooMany")
+				return nil, nil, refuse("EMSGSIZE", "RdmaTooMany")
 			}
 			requests = append(requests, workRequest{RemoteAddr: address(to), FirstSge: len(gather)})
 		}
@@ -103,6 +100,18 @@ func rdmaPlan(request []byte) (map[string]any, error) {
 		source.used += part
 		sink.used += part
 		left -= part
+	}
+	return requests, gather, nil
+}
+
+func rdmaPlan(request []byte) (map[string]any, error) {
+	var in rdmaInput
+	if err := read(request, &in); err != nil {
+		return nil, err
+	}
+	requests, gather, err := in.plan()
+	if err != nil {
+		return nil, err
 	}
 	return map[string]any{"plan": map[string]any{"lkey": in.Source.Key, "rkey": in.Sink.Key, "nob": in.Nob,
 		"wr": requests, "sge": gather}}, nil

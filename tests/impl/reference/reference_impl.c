@@ -201,9 +201,30 @@ static int32_t device(const struct o2_impl_device_in *in, struct o2_impl_device_
 	return status;
 }
 
+static int32_t rdma_chain(const struct o2_impl_chain_in *in, struct o2_impl_chain *out,
+			  struct o2_impl_refusal *refusal)
+{
+	int32_t status;
+
+	get_desc(&in->rdma.source, &asked.chain.rdma.source);
+	get_desc(&in->rdma.sink, &asked.chain.rdma.sink);
+	asked.chain.rdma.nob = in->rdma.nob;
+	asked.chain.rdma.limits = (struct o2_rdma_limits){.max_wrs = in->rdma.limits.max_wrs,
+							  .wrq_sge = in->rdma.limits.wrq_sge};
+	asked.chain.message = in->message;
+	if (!ask(O2_STAGE_RDMA_CHAIN, refusal, &status))
+		return status;
+	out->nwr = answer.chain.nwr;
+	memcpy(out->wr, answer.chain.wr, out->nwr * sizeof(out->wr[0]));
+	out->nsge = answer.chain.nsge;
+	memcpy(out->sge, answer.chain.sge, out->nsge * sizeof(out->sge[0]));
+	return status;
+}
+
 const struct o2_impl_2 *o2_impl_v2(void)
 {
-	static const struct o2_impl_2 impl = {O2_IMPL_2_HEAD("reference"), .device = device};
+	static const struct o2_impl_2 impl = {
+		O2_IMPL_2_HEAD("reference"), .device = device, .rdma_chain = rdma_chain};
 
 	return &impl;
 }

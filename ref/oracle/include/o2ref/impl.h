@@ -88,6 +88,8 @@ struct o2_impl_2 {
 
 	int32_t (*device)(const struct o2_impl_device_in *in, struct o2_impl_device_out *out,
 			  struct o2_impl_refusal *refusal);
+	int32_t (*rdma_chain)(const struct o2_impl_chain_in *in, struct o2_impl_chain *out,
+			      struct o2_impl_refusal *refusal);
 };
 
 #define O2_IMPL_2_HEAD(name_) \

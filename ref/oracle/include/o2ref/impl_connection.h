@@ -2,7 +2,7 @@
 #ifndef O2REF_IMPL_CONNECTION_H
 #define O2REF_IMPL_CONNECTION_H
 
-#include "impl_message.h"
+#include "impl_memory.h"
 
 /* Questions and answers of the stages that version 2 has: devices and connections.  Include o2ref/impl.h. */
 
@@ -49,6 +49,45 @@ struct o2_impl_device_out {
 	uint32_t recv_wrs;
 	uint32_t cq_entries;
 	uint32_t reserved;
+};
+
+/* --- rdma_chain (docs/oracle.md, "A chain") --- */
+
+/* Bytes that a work request gathers, and the key that they are gathered under. */
+struct o2_impl_gather {
+	uint64_t addr;
+	uint32_t length;
+	uint32_t lkey;
+};
+
+struct o2_impl_chain_in {
+	struct o2_impl_rdma_in rdma;   /* what is to be written, as for rdma_plan */
+	struct o2_impl_gather message; /* the DONE that is sent behind the writes: encoded, in its slot */
+};
+
+enum o2_impl_opcode {
+	O2_IMPL_WRITE = 0,
+	O2_IMPL_SEND = 1,
+};
+
+struct o2_impl_chain_wr {
+	uint64_t remote_addr; /* WRITE, as rkey */
+	uint32_t rkey;
+	uint32_t opcode;   /* enum o2_impl_opcode */
+	uint32_t signaled; /* 0 or 1: it completes also when nothing is wrong */
+	uint32_t first_sge; /* index into sge */
+	uint32_t num_sge;
+	uint32_t reserved;
+};
+
+/* Work requests in the order in which they are posted, in one call. */
+struct o2_impl_chain {
+	uint32_t nwr;
+	uint32_t wr_capacity;
+	struct o2_impl_chain_wr *wr;
+	uint32_t nsge;
+	uint32_t sge_capacity;
+	struct o2_impl_gather *sge;
 };
 
 #endif
