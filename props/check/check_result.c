@@ -24,6 +24,7 @@ bool o2_check_stage(enum o2_check_id check, enum o2_stage *stage)
 		enum o2_stage stage;
 	} prefixes[] = {
 		{"wire/encode/", O2_STAGE_MSG_ENCODE},
+		{"wire/reject/", O2_STAGE_CONNECT},
 		{"wire/", O2_STAGE_MSG_DECODE},
 		{"sg/", O2_STAGE_SG_BUILD},
 		{"dma/", O2_STAGE_DMA_MAP},
@@ -32,6 +33,10 @@ bool o2_check_stage(enum o2_check_id check, enum o2_stage *stage)
 		{"transfer/", O2_STAGE_TRANSFER},
 		{"device/", O2_STAGE_DEVICE},
 		{"chain/", O2_STAGE_RDMA_CHAIN},
+		{"connect/", O2_STAGE_CONNECT},
+		{"connreq/", O2_STAGE_CONNECT},
+		{"connack/", O2_STAGE_CONNECT},
+		{"reject/", O2_STAGE_CONNECT},
 		{"choose/", O2_STAGE_DEVICE},
 		{"conn/", O2_STAGE_DEVICE},
 	};

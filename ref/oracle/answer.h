@@ -100,6 +100,7 @@ struct o2_answer {
 		struct o2_answer_transfer transfer;
 		struct o2_impl_device_out device;
 		struct o2_answer_chain chain;
+		struct o2_impl_connect_out connect;
 	};
 };
 

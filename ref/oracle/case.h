@@ -100,6 +100,11 @@ struct o2_case_chain {
 	struct o2_impl_gather message;
 };
 
+struct o2_case_connect {
+	struct o2_impl_connect_in in; /* its bytes are those below */
+	uint8_t bytes[O2_IMPL_CONNECT_BYTES];
+};
+
 struct o2_case {
 	enum o2_stage stage;
 	union {
@@ -113,6 +118,7 @@ struct o2_case {
 		/* of version 2: what is no list is the ABI's own struct */
 		struct o2_impl_device_in device;
 		struct o2_case_chain chain;
+		struct o2_case_connect connect;
 	};
 };
 

@@ -52,3 +52,66 @@ OF_CHAIN(WRITES, "writes",
 	 "The writes go out under the sink's key and gather under the source's, each by itself. What they "
 	 "write and gather is judged by the checks of rdma_plan.")
 #undef OF_CHAIN
+
+#define OF_CONNECT(WHAT, what, text) O2_CHECK(CONNECT_##WHAT, "connect/" what, MUST, MUST, text)
+
+O2_CHECK_GROUP("Rules of connect")
+STAGE_RULE(CONNREQ_SHORT, "connreq/short", MUST, "EPROTO: a request of fewer than 6 bytes.")
+STAGE_RULE(CONNREQ_GENERIC_MAGIC, "connreq/generic-magic", MUST, "EPROTO: it begins with LNet's own magic.")
+STAGE_RULE(CONNREQ_VERSION, "connreq/version", MUST, "EPROTO: a version that this node does not speak.")
+STAGE_RULE(CONNREQ_DSTNID, "connreq/dstnid", MUST, "EPROTO: it is for another node.")
+STAGE_RULE(CONNREQ_DSTSTAMP, "connreq/dststamp", MUST,
+	   "ESTALE: it is for an earlier life of this node; a stamp of 0, and in version 0x11 one of all "
+	   "ones, says nothing.")
+STAGE_RULE(CONNREQ_TYPE, "connreq/type", MUST, "EPROTO: a legal message of another type.")
+STAGE_RULE(CONNREQ_DEPTH_OVER, "connreq/queue-depth-over", MUST,
+	   "EPROTO: deeper than this node's, in version 0x11 than 8.")
+STAGE_RULE(CONNREQ_DEPTH_UNDER, "connreq/queue-depth-under", OFF, "EPROTO: below 2, in version 0x11 below 8.")
+STAGE_RULE(CONNREQ_FRAGS_OVER, "connreq/max-frags-over", MUST, "EPROTO: more than this node takes.")
+STAGE_RULE(CONNREQ_FRAGS_ZERO, "connreq/max-frags-zero", OFF, "EPROTO: none.")
+STAGE_RULE(CONNREQ_FRAGS_FEW, "connreq/max-frags-few", MUST,
+	   "EPROTO: fewer than this node's, where it cannot register memory.")
+STAGE_RULE(CONNREQ_SIZE_OVER, "connreq/max-msg-size-over", MUST, "EPROTO: messages above 4096 bytes.")
+STAGE_RULE(CONNREQ_SIZE_UNDER, "connreq/max-msg-size-under", OFF, "EPROTO: messages below 148 bytes.")
+STAGE_RULE(CONNACK_TYPE, "connack/type", MUST, "EPROTO: a legal message of another type.")
+STAGE_RULE(CONNACK_VERSION, "connack/version", MUST, "EPROTO: another version than was asked for.")
+STAGE_RULE(CONNACK_DEPTH_OVER, "connack/queue-depth-over", MUST, "EPROTO: deeper than was asked for.")
+STAGE_RULE(CONNACK_DEPTH_UNDER, "connack/queue-depth-under", OFF, "EPROTO: below 2, in version 0x11 below 8.")
+STAGE_RULE(CONNACK_FRAGS_OVER, "connack/max-frags-over", MUST, "EPROTO: more than was asked for.")
+STAGE_RULE(CONNACK_FRAGS_ZERO, "connack/max-frags-zero", OFF, "EPROTO: none.")
+STAGE_RULE(CONNACK_SIZE_OVER, "connack/max-msg-size-over", MUST, "EPROTO: messages above 4096 bytes.")
+STAGE_RULE(CONNACK_SIZE_UNDER, "connack/max-msg-size-under", OFF, "EPROTO: messages below 148 bytes.")
+STAGE_RULE(CONNACK_DSTNID, "connack/dstnid", MUST, "ESTALE: it is for another node.")
+STAGE_RULE(CONNACK_DSTSTAMP, "connack/dststamp", MUST, "ESTALE: it is for another life of this node.")
+STAGE_RULE(REJECT_NO_LISTENER, "reject/no-listener", MUST, "EHOSTUNREACH: nobody listens (8).")
+STAGE_RULE(REJECT_CM_REASON, "reject/cm-reason", MUST,
+	   "ECONNREFUSED: the connection manager's other reasons, but for a stale connection (10).")
+STAGE_RULE(WIRE_REJECT_SHORT, "wire/reject/short-for-why", MUST, "ECONNREFUSED: a record below 7 bytes.")
+STAGE_RULE(WIRE_REJECT_MAGIC, "wire/reject/magic", MUST, "ECONNREFUSED: no record.")
+STAGE_RULE(WIRE_REJECT_VERSION, "wire/reject/version", MUST, "ECONNREFUSED: neither 0x11 nor 0x12.")
+STAGE_RULE(WIRE_REJECT_WHY, "wire/reject/why", MUST, "ECONNREFUSED: no reason that is known.")
+STAGE_RULE(WIRE_REJECT_PARAMS, "wire/reject/short-for-params", MUST,
+	   "ECONNREFUSED: a record of version 0x12 below 24 bytes.")
+STAGE_RULE(REJECT_WHY, "reject/why", MUST,
+	   "ECONNREFUSED: a reason after which it makes no sense to ask again, or a version that this node "
+	   "does not speak.")
+STAGE_RULE(REJECT_UNUSABLE_LIMIT, "reject/unusable-limit", MUST,
+	   "ECONNREFUSED: fragments or depth that are no less than what was asked for, or too few.")
+O2_CHECK_GROUP("Connections")
+OF_CONNECT(REFUSED_LEGAL, "refused-legal",
+	   "A legal request is accepted, a legal CONNACK is believed, and what can be asked for again is.")
+SAYS_ERRNO(CONNECT, "connect")
+SAYS_RULE(CONNECT, "connect")
+O2_CHECK(CONNECT_WHY, "connect/why", MUST, MUST,
+	 "The reject of a request gives the reason of the table of checks. Compared when the same rule was "
+	 "named and a reason was given, as index.")
+OF_CONNECT(VERSION, "version",
+	   "Both speak the version of the request; after a reject, that of the record (0x11 from a node "
+	   "that takes no other).")
+OF_CONNECT(DEPTH, "queue-depth",
+	   "The depth is what was asked for, or what the CONNACK says; after a reject what the record "
+	   "allows, and 8 in version 0x11.")
+OF_CONNECT(FRAGS, "max-frags", "The fragments, likewise.")
+OF_CONNECT(MSG_SIZE, "max-msg-size", "The size of messages, likewise; a reject leaves it as it was.")
+OF_CONNECT(PEER, "peer", "The other node is the one that the request names as its source, and its life is that of the stamp.")
+#undef OF_CONNECT

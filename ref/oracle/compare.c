@@ -198,7 +198,7 @@ static struct words words_of(enum o2_stage stage)
 
 	if (ops == NULL)
 		return worded[stage];
-	return (struct words){ops->error, ops->rule, O2_CHECKS, ops->cost, O2_CHECKS};
+	return (struct words){ops->error, ops->rule, ops->index, ops->cost, O2_CHECKS};
 }
 
 static void say_errno(int error, const char *name, char *text, size_t text_bytes)

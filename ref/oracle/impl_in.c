@@ -24,15 +24,21 @@ static struct o2_impl_wire_options put_options(const struct o2_wire_options *opt
 	};
 }
 
+const uint8_t *o2_impl_put_bytes(struct o2_impl_slot *slot, const uint8_t *bytes, size_t length_bytes)
+{
+	uint8_t *at = slot->part[O2_PART_BYTES] + o2_impl_part_bytes(O2_PART_BYTES) - length_bytes;
+
+	memcpy(at, bytes, length_bytes);
+	return at;
+}
+
 static void put_decode(const struct o2_case_msg_decode *asked, struct o2_impl_slot *slot)
 {
-	uint8_t *bytes = slot->part[O2_PART_BYTES] + o2_impl_part_bytes(O2_PART_BYTES) - asked->length_bytes;
 	struct o2_impl_msg *out = &slot->out->msg_decode;
 
-	memcpy(bytes, asked->bytes, asked->length_bytes);
 	slot->in->msg_decode = (struct o2_impl_msg_decode_in){
 		.options = put_options(&asked->options),
-		.bytes = bytes,
+		.bytes = o2_impl_put_bytes(slot, asked->bytes, asked->length_bytes),
 		.length_bytes = asked->length_bytes,
 	};
 	out->rd.capacity = O2_IMPL_MAX_FRAGS;

@@ -53,6 +53,7 @@ union o2_impl_in {
 	struct o2_impl_transfer_in transfer;
 	struct o2_impl_device_in device;
 	struct o2_impl_chain_in chain;
+	struct o2_impl_connect_in connect;
 };
 
 union o2_impl_out {
@@ -65,6 +66,7 @@ union o2_impl_out {
 	struct o2_impl_transfer_out transfer;
 	struct o2_impl_device_out device;
 	struct o2_impl_chain chain;
+	struct o2_impl_connect_out connect;
 };
 
 struct o2_impl_slot {
@@ -121,6 +123,9 @@ void o2_impl_get_msg(const struct o2_impl_msg *from, struct o2_msg *msg);
 /* The input of rdma_plan; its fragments go to the slot's input. */
 void o2_impl_put_rdma(const struct o2_rdma_input *asked, struct o2_impl_slot *slot,
 		      struct o2_impl_rdma_in *in);
+
+/* Received bytes in the slot, so that what lies behind them cannot be touched. */
+const uint8_t *o2_impl_put_bytes(struct o2_impl_slot *slot, const uint8_t *bytes, size_t length_bytes);
 
 /*
  * The array of a part if the answer may have count elements of it; else NULL, and the answer is broken.  What

@@ -17,6 +17,7 @@ enum o2_stage {
 	O2_STAGES_1, /* so many are in version 1 of the ABI; those that follow came with version 2 */
 	O2_STAGE_DEVICE = O2_STAGES_1,
 	O2_STAGE_RDMA_CHAIN,
+	O2_STAGE_CONNECT,
 	O2_STAGES,
 };
 

@@ -14,7 +14,7 @@
 struct o2_stage_ops {
 	/* The checks of a refusal; O2_CHECKS: not asked of it. */
 	enum o2_check_id refused_legal; /* it is refused, and the reference admits it */
-	enum o2_check_id error, rule, cost;
+	enum o2_check_id error, rule, index, cost;
 	const char *request; /* a legal question, as JSON: what a program is tried with */
 
 	/* Forms: the whole of a question, and the members of an answer that is a result. */
@@ -40,7 +40,7 @@ struct o2_stage_ops {
 /* NULL for a stage of version 1. */
 const struct o2_stage_ops *o2_stage_ops(enum o2_stage stage);
 
-extern const struct o2_stage_ops o2_stage_device, o2_stage_chain;
+extern const struct o2_stage_ops o2_stage_device, o2_stage_chain, o2_stage_connect;
 
 /* --- what such stages share --- */
 

@@ -275,6 +275,7 @@ const struct o2_stage_ops o2_stage_chain = {
 	.refused_legal = O2_CHECK_CHAIN_REFUSED_LEGAL,
 	.error = O2_CHECK_CHAIN_ERRNO,
 	.rule = O2_CHECK_CHAIN_RULE,
+	.index = O2_CHECKS,
 	.cost = O2_CHECKS,
 	.request = "{\"form\":\"o2ref/rdma_chain/input\",\"version\":1,\"nob\":512,\"limits\":{\"max_wrs\":257,"
 		   "\"wrq_sge\":2},\"source\":{\"rd_key\":\"0x11\",\"rd_frags\":[{\"rf_nob\":512,\"rf_addr\":"

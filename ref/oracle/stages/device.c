@@ -193,6 +193,7 @@ const struct o2_stage_ops o2_stage_device = {
 	.refused_legal = O2_CHECK_DEVICE_REFUSED_LEGAL,
 	.error = O2_CHECK_DEVICE_ERRNO,
 	.rule = O2_CHECK_DEVICE_RULE,
+	.index = O2_CHECKS,
 	.cost = O2_CHECKS,
 	.request = "{\"form\":\"o2ref/device/input\",\"version\":1,\"global\":true,\"fmr\":true,\"fastreg\":"
 		   "true,\"gaps\":false,\"max_sge\":16,\"max_qp_wr\":16384,\"max_cqe\":32768,\"preference\":"

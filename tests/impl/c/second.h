@@ -81,6 +81,8 @@ int32_t second_transfer(const struct o2_impl_transfer_in *in, struct o2_impl_tra
 /* And those of struct o2_impl_2. */
 int32_t second_rdma_chain(const struct o2_impl_chain_in *in, struct o2_impl_chain *out,
 			  struct o2_impl_refusal *refusal);
+int32_t second_connect(const struct o2_impl_connect_in *in, struct o2_impl_connect_out *out,
+		       struct o2_impl_refusal *refusal);
 int32_t second_device(const struct o2_impl_device_in *in, struct o2_impl_device_out *out,
 		      struct o2_impl_refusal *refusal);
 

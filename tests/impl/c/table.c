@@ -21,6 +21,7 @@ const struct o2_impl_2 *o2_impl_v2(void)
 		O2_IMPL_2_HEAD("second"),
 		.device = second_device,
 		.rdma_chain = second_rdma_chain,
+		.connect = second_connect,
 	};
 
 	return &table;

@@ -17,6 +17,7 @@ sys.dont_write_bytecode = True
 
 import codec  # noqa: E402
 from chain import rdma_chain  # noqa: E402
+from connect import connect  # noqa: E402
 from device import device  # noqa: E402
 from mapping import dma_map, rdma_plan, sg_build  # noqa: E402
 from refusal import Refuse  # noqa: E402
@@ -39,7 +40,7 @@ def msg_encode(form):
 STAGES = {"msg_decode": msg_decode, "msg_encode": msg_encode, "sg_build": sg_build, "dma_map": dma_map,
           "reg_plan": reg_plan, "rdma_plan": rdma_plan, "transfer": transfer}
 # Those of version 2, which each answer names.
-LATER = {"device": device, "rdma_chain": rdma_chain}
+LATER = {"device": device, "rdma_chain": rdma_chain, "connect": connect}
 
 
 def answer(form):

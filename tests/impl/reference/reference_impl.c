@@ -221,10 +221,22 @@ static int32_t rdma_chain(const struct o2_impl_chain_in *in, struct o2_impl_chai
 	return status;
 }
 
+static int32_t connect(const struct o2_impl_connect_in *in, struct o2_impl_connect_out *out,
+		       struct o2_impl_refusal *refusal)
+{
+	int32_t status;
+
+	asked.connect.in = *in;
+	memcpy(asked.connect.bytes, in->bytes, in->length_bytes);
+	if (ask(O2_STAGE_CONNECT, refusal, &status))
+		*out = answer.connect;
+	return status;
+}
+
 const struct o2_impl_2 *o2_impl_v2(void)
 {
 	static const struct o2_impl_2 impl = {
-		O2_IMPL_2_HEAD("reference"), .device = device, .rdma_chain = rdma_chain};
+		O2_IMPL_2_HEAD("reference"), .device = device, .rdma_chain = rdma_chain, .connect = connect};
 
 	return &impl;
 }

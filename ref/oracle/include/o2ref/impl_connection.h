@@ -90,4 +90,46 @@ struct o2_impl_chain {
 	struct o2_impl_gather *sge;
 };
 
+/* --- connect (docs/connection.md, "Negotiation") --- */
+
+enum o2_impl_event {
+	O2_IMPL_GOT_CONNREQ = 0, /* a node asks us */
+	O2_IMPL_GOT_CONNACK = 1, /* a node takes what we have asked for */
+	O2_IMPL_GOT_REJECT = 2,	 /* it does not */
+};
+
+struct o2_impl_conn_params {
+	uint32_t ibm_version; /* of the messages: 0x11 or 0x12 */
+	uint32_t queue_depth;
+	uint32_t max_frags;
+	uint32_t max_msg_size;
+};
+
+struct o2_impl_connect_in {
+	uint32_t event;	      /* enum o2_impl_event */
+	uint32_t cm_reason;   /* GOT_REJECT: of the connection manager; 28: a record comes with it */
+	uint64_t nid;	      /* ours */
+	uint64_t incarnation; /* of ours */
+	/* the newest version that we speak, our depth and fragments; max_msg_size is 4096 */
+	struct o2_impl_conn_params own;
+	uint32_t registers; /* 0 or 1: memory can be registered, so fewer fragments will do, too */
+	uint32_t reserved;
+	struct o2_impl_conn_params asked; /* GOT_CONNACK, GOT_REJECT: what we have asked for */
+	const uint8_t *bytes;		  /* private data: the message or the record, maybe padded */
+	uint64_t length_bytes;
+};
+
+/*
+ * GOT_CONNREQ, GOT_CONNACK: what is agreed, and who the other node is.  GOT_REJECT: what to ask for next; to
+ * ask no more is a refusal, with the errno that waiting operations end with.  A refusal of a CONNREQ says as
+ * its index which reason the reject gives (ibr_why).
+ */
+struct o2_impl_connect_out {
+	struct o2_impl_conn_params params;
+	uint64_t peer_nid;	   /* GOT_CONNREQ, else 0 */
+	uint64_t peer_incarnation; /* 0: it did not say */
+};
+
+#define O2_IMPL_CONNECT_BYTES 196u /* of private data, at most */
+
 #endif
