@@ -50,20 +50,13 @@ struct lone {
 };
 
 static const struct lone numbers[] = {
-	{O2_RDMA_INPUT_FORM, "limits", "wrq_sge", 1},
-	{O2_RDMA_INPUT_FORM, "limits", "max_wrs", 1},
-	{O2_RDMA_INPUT_FORM, NULL, "nob", 1},
-	{CHAIN_FORM, "limits", "wrq_sge", 1},
-	{CHAIN_FORM, "limits", "max_wrs", 1},
-	{CHAIN_FORM, NULL, "nob", 1},
-	{O2_SG_INPUT_FORM, "buffer", "offset", 0},
-	{O2_SG_INPUT_FORM, "buffer", "nob", 1},
-	{SCENARIO_FORM, NULL, "wrq_sge", 1},
-	{SCENARIO_FORM, NULL, "max_frags", 1},
-	{SCENARIO_FORM, "source", "offset_bytes", 0},
-	{SCENARIO_FORM, "source", "nob", 1},
-	{SCENARIO_FORM, "sink", "offset_bytes", 0},
-	{SCENARIO_FORM, "sink", "nob", 1},
+	{O2_RDMA_INPUT_FORM, "limits", "wrq_sge", 1}, {O2_RDMA_INPUT_FORM, "limits", "max_wrs", 1},
+	{O2_RDMA_INPUT_FORM, NULL, "nob", 1},	      {CHAIN_FORM, "limits", "wrq_sge", 1},
+	{CHAIN_FORM, "limits", "max_wrs", 1},	      {CHAIN_FORM, NULL, "nob", 1},
+	{O2_SG_INPUT_FORM, "buffer", "offset", 0},    {O2_SG_INPUT_FORM, "buffer", "nob", 1},
+	{SCENARIO_FORM, NULL, "wrq_sge", 1},	      {SCENARIO_FORM, NULL, "max_frags", 1},
+	{SCENARIO_FORM, "source", "offset_bytes", 0}, {SCENARIO_FORM, "source", "nob", 1},
+	{SCENARIO_FORM, "sink", "offset_bytes", 0},   {SCENARIO_FORM, "sink", "nob", 1},
 };
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))

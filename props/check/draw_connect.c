@@ -124,8 +124,7 @@ static uint32_t draw_reject(struct o2_choice *c, struct o2_impl_connect_in *in, 
 		in->cm_reason = (uint32_t)o2_draw(c, 64);
 	reject.ibr_why = (uint8_t)o2_draw_range(c, O2_REJECT_CONN_RACE, O2_REJECT_EARLY);
 	if (o2_draw_bool(c, 1, 1))
-		reject.ibr_why =
-			o2_draw_bool(c, 1, 1) ? O2_REJECT_RDMA_FRAGS : O2_REJECT_MSG_QUEUE_SIZE;
+		reject.ibr_why = o2_draw_bool(c, 1, 1) ? O2_REJECT_RDMA_FRAGS : O2_REJECT_MSG_QUEUE_SIZE;
 	if (reject.ibr_version == O2_MSG_VERSION_2) {
 		reject.ibr_incarnation = PEER_LIFE;
 		reject.ibr_cp.ibcp_queue_depth = (uint16_t)draw_near(c, in->asked.queue_depth, UINT16_MAX);
@@ -134,7 +133,7 @@ static uint32_t draw_reject(struct o2_choice *c, struct o2_impl_connect_in *in, 
 	}
 	if (o2_reject_encode(&reject, bytes, O2_IMPL_CONNECT_BYTES, NULL) < 0)
 		o2_choice_reject(c);
-	return o2_draw_bool(c, 1, 1) ? O2_REJECT_BYTES : O2_REJECT_PRIVATE_BYTES;
+	return o2_draw_bool(c, 1, 1) ? O2_REJECT_PRIVATE_BYTES : O2_REJECT_BYTES;
 }
 
 /* Cut off, with a byte changed, with LNet's magic, or padded as connection managers do. */

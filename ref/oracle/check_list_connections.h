@@ -113,5 +113,7 @@ OF_CONNECT(DEPTH, "queue-depth",
 	   "allows, and 8 in version 0x11.")
 OF_CONNECT(FRAGS, "max-frags", "The fragments, likewise.")
 OF_CONNECT(MSG_SIZE, "max-msg-size", "The size of messages, likewise; a reject leaves it as it was.")
-OF_CONNECT(PEER, "peer", "The other node is the one that the request names as its source, and its life is that of the stamp.")
+OF_CONNECT(
+	PEER, "peer",
+	"The other node is the one that the request names as its source, and its life is that of the stamp.")
 #undef OF_CONNECT

@@ -11,7 +11,7 @@
 #define ERRNO_LIMIT 4095u
 
 const void *o2_impl_take(struct o2_impl_slot *slot, enum o2_impl_part part, uint64_t count, uint32_t size,
-			struct o2_answer *answer)
+			 struct o2_answer *answer)
 {
 	struct o2_impl_array *array = &slot->array[part - O2_PART_ARRAYS];
 
@@ -36,7 +36,8 @@ static bool is_flag(uint32_t value, const char *field, struct o2_answer *answer)
 static void get_frags(struct o2_impl_slot *slot, const struct o2_impl_desc *from, struct o2_rdma_desc *desc,
 		      struct o2_answer *answer)
 {
-	const struct o2_impl_frag *frag = o2_impl_take(slot, O2_PART_A, from->rd_nfrags, sizeof(*frag), answer);
+	const struct o2_impl_frag *frag =
+		o2_impl_take(slot, O2_PART_A, from->rd_nfrags, sizeof(*frag), answer);
 
 	if (frag == NULL)
 		return;
@@ -89,7 +90,8 @@ static void get_bytes(struct o2_impl_slot *slot, const struct o2_impl_bytes *fro
 
 static void get_list(struct o2_impl_slot *slot, const struct o2_impl_sg_list *from, struct o2_answer *answer)
 {
-	const struct o2_impl_sg_entry *entry = o2_impl_take(slot, O2_PART_A, from->count, sizeof(*entry), answer);
+	const struct o2_impl_sg_entry *entry =
+		o2_impl_take(slot, O2_PART_A, from->count, sizeof(*entry), answer);
 
 	if (entry == NULL || !is_flag(from->gaps, "gaps", answer))
 		return;
@@ -104,7 +106,8 @@ static void get_list(struct o2_impl_slot *slot, const struct o2_impl_sg_list *fr
 static void get_segments(struct o2_impl_slot *slot, const struct o2_impl_dma_list *from,
 			 struct o2_answer *answer)
 {
-	const struct o2_impl_segment *segment = o2_impl_take(slot, O2_PART_A, from->count, sizeof(*segment), answer);
+	const struct o2_impl_segment *segment =
+		o2_impl_take(slot, O2_PART_A, from->count, sizeof(*segment), answer);
 
 	if (segment == NULL)
 		return;
@@ -119,7 +122,8 @@ static void get_plan(struct o2_impl_slot *slot, const struct o2_impl_reg_plan *f
 		     enum o2_side side, struct o2_reg_plan *plan, struct o2_answer *answer)
 {
 	const uint64_t *page = o2_impl_take(slot, first, from->npages, sizeof(*page), answer);
-	const struct o2_impl_segment *entry = o2_impl_take(slot, first + 1, from->nentries, sizeof(*entry), answer);
+	const struct o2_impl_segment *entry =
+		o2_impl_take(slot, first + 1, from->nentries, sizeof(*entry), answer);
 	const struct o2_impl_frag *frag = o2_impl_take(slot, first + 2, from->nfrags, sizeof(*frag), answer);
 
 	if (page == NULL || entry == NULL || frag == NULL ||

@@ -43,7 +43,8 @@ static const struct o2_field chain_fields[] = {
 	 .stride_bytes = sizeof(struct o2_impl_chain_wr),
 	 .count_bytes = offsetof(struct o2_answer_chain, nwr)},
 	{O2_FIELD("chain.sge", LIST, struct o2_answer_chain, sge), .part = gather_fields,
-	 .stride_bytes = sizeof(struct o2_impl_gather), .count_bytes = offsetof(struct o2_answer_chain, nsge)},
+	 .stride_bytes = sizeof(struct o2_impl_gather),
+	 .count_bytes = offsetof(struct o2_answer_chain, nsge)},
 	{0},
 };
 
@@ -114,8 +115,7 @@ static void get(const struct o2_case *asked, struct o2_impl_slot *slot, struct o
 	const struct o2_impl_chain *from = &slot->out->chain;
 	const void *wr = o2_impl_take(slot, O2_PART_WR, from->nwr, sizeof(from->wr[0]), answer);
 	const void *sge =
-		wr == NULL ? NULL
-			   : o2_impl_take(slot, O2_PART_SGE, from->nsge, sizeof(from->sge[0]), answer);
+		wr == NULL ? NULL : o2_impl_take(slot, O2_PART_SGE, from->nsge, sizeof(from->sge[0]), answer);
 
 	(void)asked;
 	if (sge == NULL)
@@ -221,7 +221,8 @@ static void plan_of(struct o2_comparison *comparison, const struct o2_case_chain
 		uint64_t length = 0;
 
 		if (wr->rkey != plan->rkey)
-			o2_differ_hex(comparison, O2_CHECK_CHAIN_WRITES, "wr[].rkey", i, plan->rkey, wr->rkey);
+			o2_differ_hex(comparison, O2_CHECK_CHAIN_WRITES, "wr[].rkey", i, plan->rkey,
+				      wr->rkey);
 		for (uint64_t k = wr->first_sge; k < chain->nsge && k - wr->first_sge < wr->num_sge; k++)
 			length += chain->sge[k].length;
 		plan->wr[i] = (struct o2_rdma_wr){.remote_addr = wr->remote_addr,
@@ -262,7 +263,8 @@ static void compare(struct o2_comparison *comparison, const struct o2_case *aske
 				  chain->wr[i].signaled);
 	}
 	if (chain->nwr == 0) {
-		o2_differ(comparison, O2_CHECK_CHAIN_MESSAGE_LAST, "nwr", O2_NO_INDEX, expected->chain.nwr, 0);
+		o2_differ(comparison, O2_CHECK_CHAIN_MESSAGE_LAST, "nwr", O2_NO_INDEX, expected->chain.nwr,
+			  0);
 		return;
 	}
 	compare_message(comparison, &asked->chain, chain);
@@ -277,10 +279,11 @@ const struct o2_stage_ops o2_stage_chain = {
 	.rule = O2_CHECK_CHAIN_RULE,
 	.index = O2_CHECKS,
 	.cost = O2_CHECKS,
-	.request = "{\"form\":\"o2ref/rdma_chain/input\",\"version\":1,\"nob\":512,\"limits\":{\"max_wrs\":257,"
-		   "\"wrq_sge\":2},\"source\":{\"rd_key\":\"0x11\",\"rd_frags\":[{\"rf_nob\":512,\"rf_addr\":"
-		   "\"0x1000\"}]},\"sink\":{\"rd_key\":\"0x22\",\"rd_frags\":[{\"rf_nob\":512,\"rf_addr\":"
-		   "\"0x1000\"}]},\"message\":{\"addr\":\"0x8000\",\"length\":60,\"lkey\":\"0x33\"}}",
+	.request =
+		"{\"form\":\"o2ref/rdma_chain/input\",\"version\":1,\"nob\":512,\"limits\":{\"max_wrs\":257,"
+		"\"wrq_sge\":2},\"source\":{\"rd_key\":\"0x11\",\"rd_frags\":[{\"rf_nob\":512,\"rf_addr\":"
+		"\"0x1000\"}]},\"sink\":{\"rd_key\":\"0x22\",\"rd_frags\":[{\"rf_nob\":512,\"rf_addr\":"
+		"\"0x1000\"}]},\"message\":{\"addr\":\"0x8000\",\"length\":60,\"lkey\":\"0x33\"}}",
 	.case_to_json = case_to_json,
 	.case_from_json = case_from_json,
 	.result_to_json = result_to_json,

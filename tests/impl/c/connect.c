@@ -213,7 +213,7 @@ static bool lower(const struct o2_impl_connect_in *in, const struct record *reco
 static int32_t try_again(const struct o2_impl_connect_in *in, struct o2_impl_connect_out *out,
 			 struct o2_impl_refusal *refusal)
 {
-	struct record record;
+	struct record record = {0};
 	int32_t status = read_record(in, &record, refusal);
 	bool old;
 

@@ -235,8 +235,8 @@ static int32_t connect(const struct o2_impl_connect_in *in, struct o2_impl_conne
 
 const struct o2_impl_2 *o2_impl_v2(void)
 {
-	static const struct o2_impl_2 impl = {
-		O2_IMPL_2_HEAD("reference"), .device = device, .rdma_chain = rdma_chain, .connect = connect};
+	static const struct o2_impl_2 impl = {O2_IMPL_2_HEAD("reference"), .device = device,
+					      .rdma_chain = rdma_chain, .connect = connect};
 
 	return &impl;
 }

@@ -73,8 +73,8 @@ enum o2_impl_opcode {
 struct o2_impl_chain_wr {
 	uint64_t remote_addr; /* WRITE, as rkey */
 	uint32_t rkey;
-	uint32_t opcode;   /* enum o2_impl_opcode */
-	uint32_t signaled; /* 0 or 1: it completes also when nothing is wrong */
+	uint32_t opcode;    /* enum o2_impl_opcode */
+	uint32_t signaled;  /* 0 or 1: it completes also when nothing is wrong */
 	uint32_t first_sge; /* index into sge */
 	uint32_t num_sge;
 	uint32_t reserved;
