@@ -32,8 +32,8 @@ PROGRAM = str(ROOT / "build" / "gcc" / "o2ref")
 KERNEL_B = []
 LST = 400
 # Defects of the far end alone, and what is found: pages in another order, bytes that do not come back from where a device bounces
-# them, a key that is not the one bound.
-FAR_MUTANTS = {"fmr-page-order": "wrong-bytes", "bounce-not-back": "wrong-bytes", "key-not-counted": "\\S+"}
+# them, an address that its key does not cover.
+FAR_MUTANTS = {"fmr-page-order": "wrong-bytes", "bounce-not-back": "wrong-bytes", "offset-for-address": r"(rung|verdict)/\S+"}
 FAR = 40
 SECONDS = 3600  # for one pair, at most
 ON = "--device $O2REF_WIRE_RXE"
@@ -65,9 +65,11 @@ def far_runs(props):
     yield f"{props} {run} --far {at} --far-side source --moved {FAR} --json-file $O2REF_SHARE/source.json"
     for mutant in FAR_MUTANTS:
         words = f"\"sh -c 'exec {at} \\\"\\$@\\\" --mutant {mutant}' sh\""
-        yield f"{props}-mutants {run} --far {words} --cases 400 --shrink-calls 20 --findings 1 2>&1; echo {mutant} ends with $?"
-    # The far end is killed in the middle, and the run goes on with another one.
-    yield f"{props} {run} --far {at} --cases 60 --shrink-calls 0 --current-case $O2REF_SHARE/case 2>&1 & pid=$!"
+        out = f"$O2REF_SHARE/{mutant}"
+        yield f"{props}-mutants {run} --far {words} --cases 400 --shrink-calls 20 --findings 1 --out {out} 2>&1; echo {mutant} ends with $?"
+        yield f"{props}-mutants replay {out}/transfer-*.json {ON} --far {words}; echo {mutant} again ends with $?"
+    # The far end is killed in the middle, and the run goes on with another one.  That nc there keeps the stream makes it a silent one.
+    yield f"{props} {run} --far {at} --far-timeout 25 --cases 60 --shrink-calls 0 --current-case $O2REF_SHARE/case 2>&1 & pid=$!"
     yield "for i in $(seq 600); do grep -q -- '--first [1-9][0-9]' $O2REF_SHARE/case && break; sleep 0.1; done"
     yield f"{at} busybox killall -9 o2props-verbs; wait $pid; echo killed ends with $?"
 
@@ -150,9 +152,11 @@ class Pairs(unittest.TestCase):
                 self.assertEqual([row for row in result["pairs"] if 0 in row], [], "pairs of modes that did not move")
         for mutant, signature in FAR_MUTANTS.items():
             self.assertIn(f"a: {mutant} ends with 1", out, text)
+            self.assertIn(f"a: {mutant} again ends with 1", out, text)
             self.assertRegex(text, rf"a: FINDING transfer on rxw: {signature} ")
         self.assertIn("a: killed ends with 1", out, text)
-        self.assertRegex(text, r"far/(exited|closed): ")
+        self.assertRegex(text, r"far/(exited|closed|silent): ")
+        self.assertRegex(text, "a: transfer on rxw: 59 cases: .*; 1 findings, 0 situations missing")
         self.assertRegex(text, r"replay: o2props run transfer --device rxw --far '[^ ]*/at' --far-side sink --seed 0x17 --first \d+ --cases 1")
         self.assertEqual(status, 0, (out, err))
         if FAR > 100:
