@@ -6,7 +6,7 @@ usage: pair.py [--kernel-b PACKAGE] [--suite-b NAME] [--lst N] [--far N] [O2REF 
 
 --lst N: so many operations of LNet selftest (default: 400).  --far N: so many transfers whose ends are in the two guests, with
 each of them as the source (default: 40).  TEST: Pairs.test_moves and so on.  Prints "N passed, N
-failed"; exit status 0, 1, or 77 (cannot run).  About three minutes without KVM.
+failed"; exit status 0, 1, or 77 (cannot run).  About six minutes without KVM.
 """
 
 import argparse
