@@ -149,7 +149,7 @@ class Pairs(unittest.TestCase):
             self.assertGreaterEqual(result["moved"], FAR)
             self.assertEqual(result["held"]["before"], result["held"]["after"])
             if FAR >= 1000:
-                self.assertEqual([row for row in result["pairs"] if 0 in row], [], "pairs of modes that did not move")
+                self.assertEqual([mode for mode, row in result["pairs"].items() if 0 in row.values()], [], "did not move to each mode")
         for mutant, signature in FAR_MUTANTS.items():
             self.assertIn(f"a: {mutant} ends with 1", out, text)
             self.assertIn(f"a: {mutant} again ends with 1", out, text)
