@@ -145,7 +145,8 @@ def shards_row(parts, wrong):
     row = Row("harness", "shards", "shards of the campaign", figures={"what": f"{len(parts)} of {first.shard.of}"})
     absent = [shard for index in range(1, first.shard.of + 1) if (shard := Shard(index, first.shard.of)) not in parts]
     row.findings = [Finding("shards", f"shard {shard} is missing", again(first, shard), list(wrong.values())) for shard in absent]
-    row.findings += [Finding("shards", problem, f"ci/merge --no-minimise {shlex.quote(str(folder))}") for folder, problem in wrong.items()]
+    row.findings += [Finding("shards", problem, f"ci/merge --no-minimise {shlex.quote(str(folder))}")
+                     for folder, problem in wrong.items()]
     return row
 
 

@@ -160,7 +160,8 @@ def lose(cluster, folder, tag):
     number = wait_for("a task on n2", JOBS_S, lambda: tasks_on("n2"))[0]
     wait_for(f"shard {number} at {tag}", JOBS_S, lambda: has_begun(folder, number, tag))
     if tag == "fuzz":
-        wait_for("inputs that AFL++ found", JOBS_S, lambda: list((folder / "corpora" / "sync").glob(f"*/*-{number}-of-*/queue/id*")))
+        queues = folder / "corpora" / "sync"
+        wait_for("inputs that AFL++ found", JOBS_S, lambda: list(queues.glob(f"*/*-{number}-of-*/queue/id*")))
     cluster.kill("n2")
     print(f"node n2 is lost, with shard {number} at step {tag}", flush=True)
     return number
@@ -191,8 +192,8 @@ def requeued(cluster, folder):
     if starts != 2:
         raise Failed(f"shard {number} was started {starts} times, expected 2")
     afl = [figures for figures in fuzz if figures["engine"] == "afl"]
-    print(f"shard {number} ran again; {loop['figures']['moved']:,} moved, {sum(figures['execs'] for figures in fuzz):,} executions of "
-          f"{len(afl)} targets under both engines, {sum(figures['imported'] for figures in afl)} inputs taken over between AFL++'s "
+    print(f"shard {number} ran again; {loop['figures']['moved']:,} moved, {sum(figures['execs'] for figures in fuzz):,} "
+          f"executions of {len(afl)} targets under both engines, {sum(figures['imported'] for figures in afl)} inputs taken over between AFL++'s "
           f"main and secondary; corpora: {what['corpora']}")
 
 
@@ -240,7 +241,8 @@ def main():
     with tempfile.TemporaryDirectory(prefix="o2ref-slurm-") as name:
         folder = Path(name)
         with Cluster(folder) as cluster:
-            print(asked("sinfo", "-V").strip() + ", nodes: " + ", ".join(asked("sinfo", "-h", "-N", "-o", "%N %T").splitlines()), flush=True)
+            nodes = asked("sinfo", "-h", "-N", "-o", "%N %T").splitlines()
+            print(f"{asked('sinfo', '-V').strip()}, nodes: {', '.join(nodes)}", flush=True)
             for check in checks:
                 started = time.monotonic()
                 try:

