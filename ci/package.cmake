@@ -33,22 +33,33 @@ install(FILES docs/man/o2ref-impl.7 DESTINATION ${CMAKE_INSTALL_MANDIR}/man7)
 foreach(command o2ref o2props)
   install(FILES ref/cli/completion.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME ${command})
 endforeach()
+# What o2ref and o2props start for some of their options is described with them.
+foreach(other o2ref-net o2ref-net-loop o2ref-fuzz-impl o2props-verbs)
+  string(REGEX REPLACE "-.*" "" command ${other})
+  file(WRITE ${PROJECT_BINARY_DIR}/man/${other}.1 ".so man1/${command}.1\n")
+  install(FILES ${PROJECT_BINARY_DIR}/man/${other}.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+  list(APPEND O2_OTHER_PAGES ${CMAKE_INSTALL_MANDIR}/man1/${other}.1)
+endforeach()
+install(FILES ci/changelog DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES ci/lintian-overrides DESTINATION ${CMAKE_INSTALL_DATADIR}/lintian/overrides RENAME o2ref)
 # Debian wants manual pages compressed; man(1) reads them either way.
-foreach(page man1/o2ref.1 man1/o2props.1 man7/o2ref-impl.7)
-  install(CODE "execute_process(COMMAND gzip -9nf \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_MANDIR}/${page}\"
+foreach(page ${CMAKE_INSTALL_MANDIR}/man1/o2ref.1 ${CMAKE_INSTALL_MANDIR}/man1/o2props.1 ${CMAKE_INSTALL_MANDIR}/man7/o2ref-impl.7
+    ${O2_OTHER_PAGES} ${CMAKE_INSTALL_DOCDIR}/changelog)
+  install(CODE "execute_process(COMMAND gzip -9nf \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${page}\"
     COMMAND_ERROR_IS_FATAL ANY)")
 endforeach()
 
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME o2ref)
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY ${PROJECT_DESCRIPTION})
-set(CPACK_PACKAGE_DESCRIPTION "The commands o2ref and o2props, the C ABI by which other implementations are checked against
-the reference, implementations to copy from, and the corpora.")
+set(CPACK_PACKAGE_DESCRIPTION "The commands o2ref and o2props, the C ABI by which other
+implementations are checked against the reference, implementations
+to copy from, and the corpora.")
 set(CPACK_PACKAGE_CONTACT "o2ref <o2ref@example.org>")
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_STRIP_FILES ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION net)
 set(CPACK_PRE_BUILD_SCRIPTS ${PROJECT_SOURCE_DIR}/ci/package-depends.cmake)
-set(CPACK_DEBIAN_PACKAGE_SUGGESTS "gcc, pkg-config, python3")
+set(CPACK_DEBIAN_PACKAGE_SUGGESTS "gcc, pkgconf, python3")
 include(CPack)

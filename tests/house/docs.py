@@ -18,8 +18,8 @@ NAMED = re.compile(r"`((?:ref|props|tests|ci|fuzz|corpus|docs)/[A-Za-z0-9_./*-]+
 STANDS_FOR_ANY = re.compile(r"[A-Z]{2,}")
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 VERSION = re.search(r"^project\(o2ref VERSION (\S+)", (ROOT / "CMakeLists.txt").read_text(encoding="utf-8"), re.M)[1]
-# The file name of the package, and the last line of a manual page.
-OURS = re.compile(r"(?:\bo2ref_|^\.Os o2ref ?)([0-9.]*[0-9])?", re.M)
+# The file name of the package, the last line of a manual page, and an entry of Debian's changelog.
+OURS = re.compile(r"(?:\bo2ref_|^\.Os o2ref ?|^o2ref \()([0-9.]*[0-9])?", re.M)
 
 
 def sections(page):
@@ -69,7 +69,7 @@ def pages_not_linked(page, text):
 
 def main():
     pages = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-    manuals = sorted((ROOT / "docs" / "man").iterdir())
+    manuals = [*sorted((ROOT / "docs" / "man").iterdir()), ROOT / "ci" / "changelog"]
     passed = failed = 0
     for page in pages + manuals:
         text = page.read_text(encoding="utf-8")
