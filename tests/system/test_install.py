@@ -143,6 +143,16 @@ class Package(unittest.TestCase):
             run("dpkg-deb", "-x", package, root)
             self.assertEqual([name for name in INSTALLED if not (root / "usr" / name).exists()], [])
             self.assertRegex(run(root / "usr" / "bin" / "o2ref", "--version"), r"^o2ref \d")
+            self.lint(package)
+
+    def lint(self, package):
+        """What is let pass stands with its reason in ci/lintian-overrides."""
+        if shutil.which("lintian") is None:
+            print("skipped: lintian of the package: lintian is not installed")
+            return
+        root = ["--allow-root"] if os.geteuid() == 0 else []
+        # The words of another locale's warnings are none of the package's.
+        self.assertEqual(run("lintian", *root, "--fail-on", "error,warning", package, env=dict(os.environ, LC_ALL="C.UTF-8")), "")
 
 
 def main():
