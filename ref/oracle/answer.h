@@ -101,6 +101,7 @@ struct o2_answer {
 		struct o2_impl_device_out device;
 		struct o2_answer_chain chain;
 		struct o2_impl_connect_out connect;
+		struct o2_impl_deliver_out deliver;
 	};
 };
 

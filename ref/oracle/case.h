@@ -105,6 +105,11 @@ struct o2_case_connect {
 	uint8_t bytes[O2_IMPL_CONNECT_BYTES];
 };
 
+struct o2_case_deliver {
+	struct o2_impl_deliver_in in; /* its bytes are those below */
+	uint8_t bytes[O2_CASE_MSG_BYTES];
+};
+
 struct o2_case {
 	enum o2_stage stage;
 	union {
@@ -119,6 +124,7 @@ struct o2_case {
 		struct o2_impl_device_in device;
 		struct o2_case_chain chain;
 		struct o2_case_connect connect;
+		struct o2_case_deliver deliver;
 	};
 };
 

@@ -117,3 +117,27 @@ OF_CONNECT(
 	PEER, "peer",
 	"The other node is the one that the request names as its source, and its life is that of the stamp.")
 #undef OF_CONNECT
+
+#define OF_DELIVER(WHAT, what, text) O2_CHECK(DELIVER_##WHAT, "deliver/" what, MUST, MUST, text)
+
+O2_CHECK_GROUP("Rules of deliver")
+STAGE_RULE(CONN_UNEXPECTED_TYPE, "conn/unexpected-type", MUST, "EPROTO: a CONNREQ or a CONNACK.")
+STAGE_RULE(CONN_UNKNOWN_COOKIE, "conn/unknown-cookie", MUST,
+	   "EPROTO: an answer to what nobody waits for: another cookie, or another step of the operation.")
+STAGE_RULE(CONN_NAK_STATUS, "conn/nak-status", MUST, "EPROTO: a PUT_NAK that says that bytes have moved.")
+STAGE_RULE(CONN_PUT_DONE_STATUS, "conn/put-done-status", MUST,
+	   "EPROTO: a PUT_DONE of fewer bytes than were asked for, or of more.")
+STAGE_RULE(CONN_GET_DONE_STATUS, "conn/get-done-status", MUST,
+	   "EPROTO: a GET_DONE of more bytes than were asked for.")
+O2_CHECK_GROUP("Messages that have arrived")
+OF_DELIVER(REFUSED_LEGAL, "refused-legal", "A legal message that answers what is waited for is acted upon.")
+SAYS_ERRNO(DELIVER, "deliver")
+SAYS_RULE(DELIVER, "deliver")
+OF_DELIVER(COST, "cost",
+	   "A refusal says rightly whether the connection is kept (class message) or closes. Compared when "
+	   "it is said.")
+OF_DELIVER(LENGTH, "length",
+	   "LNet is told how many bytes there are: of an IMMEDIATE or a PUT_REQ the payload, of a GET_REQ or "
+	   "a PUT_ACK what its fragments hold together, of a DONE what has moved, unsigned.")
+OF_DELIVER(STATUS, "status", "What has gone wrong at the peer reaches LNet: the status, if it is negative.")
+#undef OF_DELIVER

@@ -54,6 +54,7 @@ union o2_impl_in {
 	struct o2_impl_device_in device;
 	struct o2_impl_chain_in chain;
 	struct o2_impl_connect_in connect;
+	struct o2_impl_deliver_in deliver;
 };
 
 union o2_impl_out {
@@ -67,6 +68,7 @@ union o2_impl_out {
 	struct o2_impl_device_out device;
 	struct o2_impl_chain chain;
 	struct o2_impl_connect_out connect;
+	struct o2_impl_deliver_out deliver;
 };
 
 struct o2_impl_slot {

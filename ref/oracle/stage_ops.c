@@ -8,6 +8,7 @@ static const struct o2_stage_ops *const ops[O2_STAGES] = {
 	[O2_STAGE_DEVICE] = &o2_stage_device,
 	[O2_STAGE_RDMA_CHAIN] = &o2_stage_chain,
 	[O2_STAGE_CONNECT] = &o2_stage_connect,
+	[O2_STAGE_DELIVER] = &o2_stage_deliver,
 };
 
 const struct o2_stage_ops *o2_stage_ops(enum o2_stage stage)

@@ -40,7 +40,7 @@ struct o2_stage_ops {
 /* NULL for a stage of version 1. */
 const struct o2_stage_ops *o2_stage_ops(enum o2_stage stage);
 
-extern const struct o2_stage_ops o2_stage_device, o2_stage_chain, o2_stage_connect;
+extern const struct o2_stage_ops o2_stage_device, o2_stage_chain, o2_stage_connect, o2_stage_deliver;
 
 /* --- what such stages share --- */
 

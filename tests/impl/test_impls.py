@@ -39,8 +39,9 @@ AGREE, DIFFER = 0, 1
 SEED = "20260101"
 STAGES = {"sg.c": "sg_build", "dma.c": "dma_map", "reg.c": "reg_plan", "rdma.c": "rdma_plan", "wire_decode.c": "msg_decode",
           "wire_encode.c": "msg_encode", "wire_rules.c": "msg_decode", "wire_fields.c": "msg_decode", "transfer.c": "transfer",
-          "device.c": "device", "chain.c": "rdma_chain", "connect.c": "connect"}
-LATER = ("device", "rdma_chain", "connect")  # of version 2
+          "device.c": "device", "chain.c": "rdma_chain", "connect.c": "connect",
+          "deliver.c": "deliver"}
+LATER = ("device", "rdma_chain", "connect", "deliver")  # of version 2
 CASES = {"second": 20000, "python": 3000, "go": 5000, "broken": 20000}
 
 

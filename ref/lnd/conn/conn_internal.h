@@ -5,6 +5,7 @@
 #include "lnd/conn/conn.h"
 #include "lnd/conn/credits.h"
 #include "lnd/conn/immediate.h"
+#include "lnd/conn/outcome.h"
 #include "lnd/conn/qp.h"
 #include "lnd/conn/tx.h"
 #include "mem/dma_map.h"
@@ -177,8 +178,6 @@ void o2_put_handle_done(struct o2_conn *conn);
 void o2_get_handle_req(struct o2_conn *conn, struct o2_tx *tx);
 void o2_get_handle_done(struct o2_conn *conn);
 void o2_immediate_handle(struct o2_conn *conn);
-/* o2iblnd: kiblnd_rd_size */
-uint64_t o2_desc_bytes(const struct o2_rdma_desc *desc);
 
 /* end.c */
 

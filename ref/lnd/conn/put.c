@@ -5,15 +5,6 @@
 
 /* PUT: the initiator is the source (docs/transport.md, "PUT"). */
 
-uint64_t o2_desc_bytes(const struct o2_rdma_desc *desc)
-{
-	uint64_t total = 0;
-
-	for (uint32_t i = 0; i < desc->rd_nfrags; i++)
-		total += desc->rd_frags[i].rf_nob;
-	return total;
-}
-
 int o2_conn_put(struct o2_conn *conn, const struct o2_lnet_hdr *hdr, const struct o2_transfer_memory *source,
 		uint64_t *cookie_out, struct o2_error *error)
 {
@@ -113,11 +104,12 @@ void o2_put_handle_nak(struct o2_conn *conn)
 	int32_t status = conn->rx_msg.u.completion.ibcm_status;
 	struct o2_tx *tx =
 		o2_tx_find(conn, conn->rx_msg.u.completion.ibcm_cookie, O2_MSG_PUT_REQ, "ibcm_cookie");
+	struct o2_error error;
 
 	if (tx == NULL)
 		return;
-	if (status > 0) {
-		o2_conn_refuse_message(conn, tx, "conn/nak-status", "ibcm_status", (uint64_t)status, 0);
+	if (o2_outcome_judge(O2_MSG_PUT_NAK, status, tx->nob_mapped, &error) != 0) {
+		o2_conn_refuse_peer(conn, tx, &error);
 		return;
 	}
 	o2_tx_told(tx, status);
@@ -130,13 +122,13 @@ void o2_put_handle_done(struct o2_conn *conn)
 	int32_t status = conn->rx_msg.u.completion.ibcm_status;
 	struct o2_tx *tx =
 		o2_tx_find(conn, conn->rx_msg.u.completion.ibcm_cookie, O2_MSG_PUT_ACK, "ibcm_cookie");
+	struct o2_error error;
 
 	if (tx == NULL)
 		return;
 	conn->puts_accepted--;
-	if (status >= 0 && (uint64_t)status != tx->nob_mapped) {
-		o2_conn_refuse_other(conn, tx, "conn/put-done-status", "ibcm_status", (uint64_t)status,
-				     tx->nob_mapped);
+	if (o2_outcome_judge(O2_MSG_PUT_DONE, status, tx->nob_mapped, &error) != 0) {
+		o2_conn_refuse_peer(conn, tx, &error);
 		return;
 	}
 	o2_tx_told(tx, status);

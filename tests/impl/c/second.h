@@ -83,6 +83,8 @@ int32_t second_rdma_chain(const struct o2_impl_chain_in *in, struct o2_impl_chai
 			  struct o2_impl_refusal *refusal);
 int32_t second_connect(const struct o2_impl_connect_in *in, struct o2_impl_connect_out *out,
 		       struct o2_impl_refusal *refusal);
+int32_t second_deliver(const struct o2_impl_deliver_in *in, struct o2_impl_deliver_out *out,
+		       struct o2_impl_refusal *refusal);
 int32_t second_device(const struct o2_impl_device_in *in, struct o2_impl_device_out *out,
 		      struct o2_impl_refusal *refusal);
 

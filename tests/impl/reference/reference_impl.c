@@ -233,10 +233,23 @@ static int32_t connect(const struct o2_impl_connect_in *in, struct o2_impl_conne
 	return status;
 }
 
+static int32_t deliver(const struct o2_impl_deliver_in *in, struct o2_impl_deliver_out *out,
+		       struct o2_impl_refusal *refusal)
+{
+	int32_t status;
+
+	asked.deliver.in = *in;
+	memcpy(asked.deliver.bytes, in->bytes, in->length_bytes);
+	if (ask(O2_STAGE_DELIVER, refusal, &status))
+		*out = answer.deliver;
+	return status;
+}
+
 const struct o2_impl_2 *o2_impl_v2(void)
 {
 	static const struct o2_impl_2 impl = {O2_IMPL_2_HEAD("reference"), .device = device,
-					      .rdma_chain = rdma_chain, .connect = connect};
+					      .rdma_chain = rdma_chain, .connect = connect,
+					      .deliver = deliver};
 
 	return &impl;
 }

@@ -92,6 +92,8 @@ struct o2_impl_2 {
 			      struct o2_impl_refusal *refusal);
 	int32_t (*connect)(const struct o2_impl_connect_in *in, struct o2_impl_connect_out *out,
 			   struct o2_impl_refusal *refusal);
+	int32_t (*deliver)(const struct o2_impl_deliver_in *in, struct o2_impl_deliver_out *out,
+			   struct o2_impl_refusal *refusal);
 };
 
 #define O2_IMPL_2_HEAD(name_) \

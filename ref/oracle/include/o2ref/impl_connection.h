@@ -132,4 +132,30 @@ struct o2_impl_connect_out {
 
 #define O2_IMPL_CONNECT_BYTES 196u /* of private data, at most */
 
+/* --- deliver (docs/oracle.md, "A message that has arrived") --- */
+
+/* What this end has sent last for the operation that it waits for. */
+enum o2_impl_awaits {
+	O2_IMPL_AWAITS_NOTHING = 0,
+	O2_IMPL_SENT_PUT_REQ = 1,
+	O2_IMPL_SENT_PUT_ACK = 2,
+	O2_IMPL_SENT_GET_REQ = 3,
+};
+
+struct o2_impl_deliver_in {
+	uint32_t awaits;    /* enum o2_impl_awaits */
+	uint32_t max_frags; /* of the connection: 256 or 257 */
+	uint64_t cookie;    /* of that operation */
+	uint64_t nob;	    /* bytes that it asks for */
+	const uint8_t *bytes;
+	uint64_t length_bytes; /* received; the message may be shorter */
+};
+
+struct o2_impl_deliver_out {
+	uint64_t
+		length; /* what LNet is told: bytes that are there, that were asked for, or that have moved */
+	int32_t status; /* 0, or what the peer says has gone wrong: a negative errno; length is 0 then */
+	uint32_t reserved;
+};
+
 #endif

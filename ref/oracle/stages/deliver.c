@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+
+#include "base/fields_json.h"
+#include "base/json.h"
+#include "lnd/conn/outcome.h"
+#include "oracle/stage_ops.h"
+#include "wire/bytes_json.h"
+
+/*
+ * A message that has arrived, and what of it reaches LNet (docs/oracle.md, "A message that has arrived").
+ */
+
+static const char *const awaited[] = {"nothing", "PUT_REQ", "PUT_ACK", "GET_REQ"};
+
+static const struct o2_field question_fields[] = {
+	{O2_FIELD("awaits", NAME, struct o2_impl_deliver_in, awaits), .names = awaited, .limit = 4},
+	{O2_FIELD("max_frags", UINT, struct o2_impl_deliver_in, max_frags)},
+	{O2_FIELD("cookie", HEX, struct o2_impl_deliver_in, cookie)},
+	{O2_FIELD("nob", LENGTH, struct o2_impl_deliver_in, nob)},
+	{0},
+};
+
+static const struct o2_field result_fields[] = {
+	{O2_FIELD("deliver.length", LENGTH, struct o2_impl_deliver_out, length)},
+	{O2_FIELD("deliver.status", INT, struct o2_impl_deliver_out, status)},
+	{0},
+};
+
+static json_t *case_to_json(const struct o2_case *asked)
+{
+	return o2_json_with(o2_flat_case_to_json(O2_STAGE_DELIVER, question_fields, &asked->deliver.in),
+			    "bytes", o2_bytes_to_json(asked->deliver.bytes, asked->deliver.in.length_bytes));
+}
+
+static int case_from_json(const json_t *form, struct o2_case *asked, struct o2_error *error)
+{
+	size_t length_bytes = 0;
+	int rc = o2_flat_case_from_json(form, O2_STAGE_DELIVER, question_fields, &asked->deliver.in, error);
+
+	if (rc == 0)
+		rc = o2_bytes_from_json(form, "bytes", "bytes", asked->deliver.bytes,
+					sizeof(asked->deliver.bytes), &length_bytes, error);
+	asked->deliver.in.length_bytes = length_bytes;
+	return rc;
+}
+
+static json_t *result_to_json(const struct o2_case *asked, const struct o2_answer *answer)
+{
+	(void)asked;
+	return o2_json_with(o2_json_form(o2_stage_output_form(O2_STAGE_DELIVER)), "deliver",
+			    o2_fields_to_json(result_fields, &answer->deliver));
+}
+
+static int result_from_json(const struct o2_case *asked, const json_t *form, struct o2_answer *answer,
+			    struct o2_error *error)
+{
+	(void)asked;
+	return o2_part_from_json(form, "deliver", result_fields, &answer->deliver, error);
+}
+
+static bool has(const struct o2_impl_2 *impl)
+{
+	return impl->deliver != NULL;
+}
+
+static int32_t call(const struct o2_impl_2 *impl, const struct o2_impl_slot *slot)
+{
+	return impl->deliver(&slot->in->deliver, &slot->out->deliver, slot->refusal);
+}
+
+static void put(const struct o2_case *asked, struct o2_impl_slot *slot)
+{
+	slot->in->deliver = asked->deliver.in;
+	slot->in->deliver.bytes =
+		o2_impl_put_bytes(slot, asked->deliver.bytes, asked->deliver.in.length_bytes);
+}
+
+static void get(const struct o2_case *asked, struct o2_impl_slot *slot, struct o2_answer *answer)
+{
+	(void)asked;
+	answer->deliver = slot->out->deliver;
+}
+
+/* --- the reference --- */
+
+/* An answer to what this end has sent last, under this cookie: a connection finds its transmit so. */
+static int find(const struct o2_impl_deliver_in *in, enum o2_impl_awaits sent, uint64_t cookie,
+		const char *field, struct o2_error *error)
+{
+	if (in->awaits == sent && in->cookie == cookie)
+		return 0;
+	return o2_refuse_peer(error, -EPROTO, "conn/unknown-cookie", field, cookie, O2_NO_LIMIT);
+}
+
+static int settle(const struct o2_impl_deliver_in *in, const struct o2_msg *msg, enum o2_impl_awaits sent,
+		  struct o2_impl_deliver_out *out, struct o2_error *error)
+{
+	const int32_t status = msg->u.completion.ibcm_status;
+	int rc = find(in, sent, msg->u.completion.ibcm_cookie, "ibcm_cookie", error);
+
+	if (rc == 0)
+		rc = o2_outcome_judge((enum o2_msg_type)msg->ibm_type, status, in->nob, error);
+	if (rc == 0 && status < 0)
+		out->status = status;
+	else
+		out->length = (uint64_t)(status < 0 ? 0 : status);
+	return rc;
+}
+
+static int act(const struct o2_impl_deliver_in *in, const struct o2_msg *msg, struct o2_impl_deliver_out *out,
+	       struct o2_error *error)
+{
+	switch ((enum o2_msg_type)msg->ibm_type) {
+	case O2_MSG_IMMEDIATE:
+		out->length = msg->u.immediate.hdr.payload_length;
+		return 0;
+	case O2_MSG_PUT_REQ:
+		out->length = msg->u.putreq.hdr.payload_length;
+		return 0;
+	case O2_MSG_GET_REQ:
+		out->length = o2_desc_bytes(&msg->u.get.ibgm_rd);
+		return 0;
+	case O2_MSG_PUT_ACK:
+		out->length = o2_desc_bytes(&msg->u.putack.ibpam_rd);
+		return find(in, O2_IMPL_SENT_PUT_REQ, msg->u.putack.ibpam_src_cookie, "ibpam_src_cookie",
+			    error);
+	case O2_MSG_PUT_NAK:
+		return settle(in, msg, O2_IMPL_SENT_PUT_REQ, out, error);
+	case O2_MSG_PUT_DONE:
+		return settle(in, msg, O2_IMPL_SENT_PUT_ACK, out, error);
+	case O2_MSG_GET_DONE:
+		return settle(in, msg, O2_IMPL_SENT_GET_REQ, out, error);
+	case O2_MSG_NOOP:
+		return 0;
+	case O2_MSG_CONNREQ:
+	case O2_MSG_CONNACK:
+		break;
+	}
+	return o2_refuse_peer(error, -EPROTO, "conn/unexpected-type", "ibm_type", msg->ibm_type, O2_NO_LIMIT);
+}
+
+static int reference(const struct o2_case *asked, struct o2_answer *answer, struct o2_error *error)
+{
+	const struct o2_impl_deliver_in *in = &asked->deliver.in;
+	const struct o2_wire_options options = {.max_frags = in->max_frags};
+	struct o2_msg msg;
+	int rc = o2_msg_decode(asked->deliver.bytes, in->length_bytes, &options, &msg, error);
+
+	answer->deliver = (struct o2_impl_deliver_out){.length = 0};
+	return rc != 0 ? rc : act(in, &msg, &answer->deliver, error);
+}
+
+static void compare(struct o2_comparison *comparison, const struct o2_case *asked,
+		    const struct o2_answer *expected, const struct o2_answer *found)
+{
+	const struct o2_impl_deliver_out *e = &expected->deliver, *f = &found->deliver;
+
+	(void)asked;
+	if (e->status != f->status)
+		o2_differ_hex(comparison, O2_CHECK_DELIVER_STATUS, "status", O2_NO_INDEX, (uint32_t)e->status,
+			      (uint32_t)f->status);
+	if (e->length != f->length)
+		o2_differ(comparison, O2_CHECK_DELIVER_LENGTH, "length", O2_NO_INDEX, e->length, f->length);
+}
+
+#define NOOP \
+	"911be90b1200d0043000000000000000010aa8c000000500f6e5d4c3b2a10500020aa8c000000500ffeeddccbbaa0500"
+
+const struct o2_stage_ops o2_stage_deliver = {
+	.refused_legal = O2_CHECK_DELIVER_REFUSED_LEGAL,
+	.error = O2_CHECK_DELIVER_ERRNO,
+	.rule = O2_CHECK_DELIVER_RULE,
+	.index = O2_CHECKS,
+	.cost = O2_CHECK_DELIVER_COST,
+	.request = "{\"form\":\"o2ref/deliver/input\",\"version\":1,\"awaits\":\"nothing\",\"max_frags\":257,"
+		   "\"cookie\":\"0x0\",\"nob\":0,\"bytes\":\"" NOOP "\"}",
+	.case_to_json = case_to_json,
+	.case_from_json = case_from_json,
+	.result_to_json = result_to_json,
+	.result_from_json = result_from_json,
+	.has = has,
+	.call = call,
+	.put = put,
+	.get = get,
+	.reference = reference,
+	.compare = compare,
+};
