@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <stdalign.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/limits.h"
 
@@ -57,10 +56,16 @@ static void free_pool(const struct o2_tx_config *config, struct o2_tx_pool *pool
 	}
 	if (pool->area_ready && config->ops->area_destroy != NULL)
 		config->ops->area_destroy(config->context, pool->area_handle);
-	free(pool->area);
+	free(pool->made);
 	free(pool->storage);
 	free(pool->tx);
 	free(pool);
+}
+
+/* Of the first page boundary at `memory` or behind it. */
+static size_t offset_of_page(const void *memory, uint32_t page_bytes)
+{
+	return (page_bytes - (uintptr_t)memory % page_bytes) % page_bytes;
 }
 
 /* The memory of a pool, without a word to the device. */
@@ -73,14 +78,15 @@ static struct o2_tx_pool *alloc_pool(const struct o2_tx_config *config)
 	if (pool == NULL)
 		return NULL;
 	pool->tx = calloc(config->pool_size, tx_stride(config));
-	pool->area = aligned_alloc(config->page_bytes, area_bytes);
+	/* Zeros, as nothing old may go over the wire: of what nobody sends, the kernel makes no page. */
+	pool->made = calloc(1, area_bytes + config->page_bytes);
 	if (stride > 0)
 		pool->storage = malloc(config->pool_size * stride);
-	if (pool->tx == NULL || pool->area == NULL || (stride > 0 && pool->storage == NULL)) {
+	if (pool->tx == NULL || pool->made == NULL || (stride > 0 && pool->storage == NULL)) {
 		free_pool(config, pool);
 		return NULL;
 	}
-	memset(pool->area, 0, area_bytes); /* nothing old goes over the wire */
+	pool->area = (char *)pool->made + offset_of_page(pool->made, config->page_bytes);
 	for (uint32_t i = 0; i < config->pool_size; i++) {
 		struct o2_pool_tx *tx = tx_at(config, pool, i);
 

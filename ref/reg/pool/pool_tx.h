@@ -86,6 +86,7 @@ struct o2_tx_pool {
 	uint32_t nidle;
 	uint32_t nmapped; /* slots, counted from 0, that slot_map was called for */
 	bool area_ready;
+	void *made; /* what area lies in: memory that has to be freed */
 	void *area;
 	void *area_handle;
 	void *storage;
