@@ -11,8 +11,8 @@ static bool bounces(const struct o2_dma_single *single)
 	return single->device != single->cpu;
 }
 
-int o2_dma_map_zeros(void *cpu, size_t bytes, enum o2_dma_direction direction, bool bounce,
-		     struct o2_dma_single *single, struct o2_error *error)
+int o2_dma_map_single(void *cpu, size_t bytes, enum o2_dma_direction direction, bool bounce,
+		      struct o2_dma_single *single, struct o2_error *error)
 {
 	void *device = cpu;
 
@@ -28,28 +28,11 @@ int o2_dma_map_zeros(void *cpu, size_t bytes, enum o2_dma_direction direction, b
 	return 0;
 }
 
-int o2_dma_map_single(void *cpu, size_t bytes, enum o2_dma_direction direction, bool bounce,
-		      struct o2_dma_single *single, struct o2_error *error)
-{
-	int rc = o2_dma_map_zeros(cpu, bytes, direction, bounce, single, error);
-
-	if (rc == 0 && bounces(single))
-		memcpy(single->device, cpu, bytes);
-	return rc;
-}
-
-void o2_dma_drop_single(struct o2_dma_single *single)
+void o2_dma_unmap_single(struct o2_dma_single *single)
 {
 	if (single->bytes != 0 && bounces(single))
 		free(single->device);
 	*single = (struct o2_dma_single){.bytes = 0};
-}
-
-void o2_dma_unmap_single(struct o2_dma_single *single)
-{
-	if (single->bytes != 0)
-		o2_dma_sync_for_cpu(single, 0, single->bytes);
-	o2_dma_drop_single(single);
 }
 
 static void check_range(const struct o2_dma_single *single, size_t offset, size_t bytes)

@@ -25,7 +25,8 @@ struct o2_dma_single {
 };
 
 /*
- * Map it.  The device sees what is there now.  Returns 0, or -ENOMEM: then nothing is mapped.
+ * Map it, when it was just made and holds zeros: so the device sees zeros, and nobody has to look.  Returns 0,
+ * or -ENOMEM: then nothing is mapped.
  * o2iblnd: kiblnd_dma_map_single
  * kernel: ib_dma_map_single
  */
@@ -33,23 +34,12 @@ int o2_dma_map_single(void *cpu, size_t bytes, enum o2_dma_direction direction, 
 		      struct o2_dma_single *single, struct o2_error *error);
 
 /*
- * The same for memory that holds zeros: what was just made does not have to be looked at.
- */
-int o2_dma_map_zeros(void *cpu, size_t bytes, enum o2_dma_direction direction, bool bounce,
-		     struct o2_dma_single *single, struct o2_error *error);
-
-/*
- * Undo it, when the device is through with it and nothing of it is registered.  Does nothing to what is not
- * mapped.
+ * Undo it, when the device is through with it and nothing of it is registered.  What the device has written and
+ * the CPU was not given is gone.  Does nothing to what is not mapped.
  * o2iblnd: kiblnd_dma_unmap_single
  * kernel: ib_dma_unmap_single
  */
 void o2_dma_unmap_single(struct o2_dma_single *single);
-
-/*
- * The same where nobody wants what the device has written and was not asked for: the caller's memory stays as it is.
- */
-void o2_dma_drop_single(struct o2_dma_single *single);
 
 /*
  * The device may use these bytes of it from now on: what the CPU has written is there, if it is the CPU that

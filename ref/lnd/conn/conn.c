@@ -58,8 +58,8 @@ static int make_rx_area(struct o2_conn *conn, struct o2_error *error)
 	conn->rx_area = area;
 	if (!o2_breaks("reg/slots-local", true))
 		access |= IBV_ACCESS_REMOTE_WRITE;
-	rc = o2_dma_map_zeros(area, rx_area_bytes(conn), O2_DMA_FROM_DEVICE, conn->ni->config.bounce,
-			      &conn->rx_dma, error);
+	rc = o2_dma_map_single(area, rx_area_bytes(conn), O2_DMA_FROM_DEVICE, conn->ni->config.bounce,
+			       &conn->rx_dma, error);
 	if (rc != 0)
 		return rc;
 	return o2_reg_mr(conn->ni->pd, conn->rx_dma.device, rx_area_bytes(conn),
@@ -175,7 +175,7 @@ void o2_conn_destroy(struct o2_conn *conn)
 		destroy_cq(conn);
 	if (conn->rx_mr != NULL)
 		ibv_dereg_mr(conn->rx_mr);
-	o2_dma_drop_single(&conn->rx_dma);
+	o2_dma_unmap_single(&conn->rx_dma);
 	if (conn->rx_area != NULL)
 		munmap(conn->rx_area, rx_area_bytes(conn));
 	free(conn->chain.sge);

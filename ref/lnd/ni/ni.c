@@ -152,7 +152,7 @@ struct slot_area {
 
 static void end_area(struct slot_area *area)
 {
-	o2_dma_drop_single(&area->dma);
+	o2_dma_unmap_single(&area->dma);
 	free(area);
 }
 
@@ -168,7 +168,7 @@ static int area_create(void *context, uint64_t device, void *area, size_t bytes,
 	(void)device;
 	if (made == NULL)
 		return o2_refuse_value(error, -ENOMEM, "ni/slots", "bytes", sizeof(*made), O2_NO_LIMIT);
-	rc = o2_dma_map_zeros(area, bytes, O2_DMA_TO_DEVICE, ni->config.bounce, &made->dma, error);
+	rc = o2_dma_map_single(area, bytes, O2_DMA_TO_DEVICE, ni->config.bounce, &made->dma, error);
 	if (rc == 0)
 		rc = o2_reg_region_make(&ni->domain, made->dma.device, bytes, (uintptr_t)made->dma.device, 0,
 					&made->mr, error);
