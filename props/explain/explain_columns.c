@@ -224,10 +224,12 @@ static void draw_missed(const struct o2_pen *pen, enum o2_side side, double x)
 		for (uint32_t k = 0; k < end->desc.rd_nfrags && from < to; k++) {
 			const struct o2_rdma_frag *frag = &end->desc.rd_frags[k];
 
-			if (from >= frag->rf_addr && from - frag->rf_addr < frag->rf_nob) {
-				from = frag->rf_addr + frag->rf_nob;
-				k = UINT32_MAX; /* from the first fragment again */
-			}
+			if (from < frag->rf_addr || from - frag->rf_addr >= frag->rf_nob)
+				continue;
+			if (frag->rf_addr + frag->rf_nob <= from)
+				return; /* it ends with the addresses */
+			from = frag->rf_addr + frag->rf_nob;
+			k = UINT32_MAX; /* from the first fragment again */
 		}
 		if (from >= to || !o2_picture_range(pen->picture, side, from, to - from, &y, &h))
 			continue;

@@ -74,8 +74,10 @@ static void find_global_slots(struct o2_explain_end *end)
 		const uint64_t first = end->segments.segment[i].addr;
 		const uint64_t last = first + end->segments.segment[i].length - 1;
 
-		for (uint64_t at = first - first % end->page_bytes; at <= last; at += end->page_bytes)
-			add_slot(end, at, end->page_bytes, o2_explain_page(end, at));
+		/* Counted: the last page of all addresses has none behind it. */
+		for (uint64_t page = first / end->page_bytes; page <= last / end->page_bytes; page++)
+			add_slot(end, page * end->page_bytes, end->page_bytes,
+				 o2_explain_page(end, page * end->page_bytes));
 	}
 }
 
