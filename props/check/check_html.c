@@ -29,7 +29,8 @@ static const char style[] =
 	".5em;color:#fff;background:#b22}"
 	".tag.soft{background:#976400}.holds{max-width:55em}figure{margin:.7em 0;overflow-x:auto}"
 	"figcaption{position:sticky;left:0}figure svg{width:100%;min-width:60em;height:auto;overflow:hidden}"
-	".cause{border-top:3px solid #ccc;margin-top:2em;break-before:page}.also{margin-left:1.5em}";
+	".cause{border-top:3px solid #ccc;margin-top:2em;break-before:page}.also{margin-left:1.5em}"
+	"@media(max-width:30em){body{padding:0 .4em}td,th{padding:.3em .4em}.also{margin-left:.5em}}";
 
 /* The answer, decoded, one member a line. */
 static char *lines_of(const json_t *answer)
