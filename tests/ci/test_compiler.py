@@ -1,0 +1,55 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""ci/compiler: which compiler is taken, and what is refused; ci/suites: what it refuses without making a root.
+
+The last line is "N passed, N failed".
+"""
+
+import os
+import subprocess
+import sys
+import unittest
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def run(script, *words, **environment):
+    known = {name: value for name, value in os.environ.items() if not name.startswith("O2REF_") and name != "CC"}
+    return subprocess.run([ROOT / "ci" / script, *words], capture_output=True, text=True, timeout=300, check=False,
+                          env={**known, **environment})
+
+
+class Compiler(unittest.TestCase):
+    def test_one_that_is_named_has_to_do(self):
+        done = run("compiler", "clang", O2REF_CLANG="gcc")
+        self.assertEqual((done.returncode, done.stdout), (77, ""))
+        self.assertIn("$O2REF_CLANG is 'gcc'", done.stderr)
+
+    def test_cc_is_taken_where_it_is_of_the_kind(self):
+        clang = run("compiler", "clang").stdout.strip()
+        self.assertEqual(run("compiler", "gcc", CC="gcc").stdout, "gcc\n")
+        if clang:
+            self.assertEqual(run("compiler", "clang", CC=clang).stdout, f"{clang}\n")
+            self.assertNotIn("clang", run("compiler", "gcc", CC=clang).stdout)
+
+    def test_none_is_said(self):
+        done = run("compiler", "afl", PATH="/nowhere")
+        self.assertEqual((done.returncode, done.stdout), (77, ""))
+        self.assertIn("afl++", done.stderr)
+
+    def test_wrong_usage(self):
+        self.assertEqual(run("compiler", "tcc").returncode, 2)
+        for words in (["--compilers", "tcc"], ["a b"], ["--tests", "("]):
+            self.assertEqual(run("suites", *words).returncode, 2, words)
+
+
+def main():
+    outcome = unittest.TextTestRunner(verbosity=0).run(unittest.defaultTestLoader.loadTestsFromModule(sys.modules[__name__]))
+    bad = len(outcome.failures) + len(outcome.errors)
+    print(f"{outcome.testsRun - bad} passed, {bad} failed")
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
