@@ -204,7 +204,7 @@ static void try_probes(struct o2_commands_run *run)
 
 	memset(&trial, 0, sizeof(trial));
 	trial.run = run;
-	trial.quirk = &o2_probe_quirks[o2_draw_bool(c, 1, 1) ? 0 : o2_draw_pick(c, O2_PROBE_QUIRKS)];
+	trial.quirk = &o2_probe_quirks[o2_draw_bool(c, 2, 1) ? 0 : o2_draw_pick(c, O2_PROBE_QUIRKS)];
 	trial.seed = 1 + o2_draw(c, 1000);
 	trial.json = o2_draw_bool(c, 1, 1);
 	trial.kernel = o2_draw_bool(c, 3, 1);

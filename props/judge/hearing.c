@@ -279,13 +279,32 @@ struct o2_msg o2_hearing_header(const struct o2_hearing *h, enum o2_judge_side f
 	return msg;
 }
 
+/* Once for each sum: any message of the sender may be the one without, one that only gives credits as well. */
+static void expect_a_sum(struct o2_hearing *h, enum o2_judge_side from, const struct o2_msg *msg)
+{
+	struct o2_hearing_end *sender = &h->end[from];
+
+	if (msg->cksum_flavour != O2_CKSUM_NONE) {
+		if (sender->summed == 0)
+			sender->summed = h->number + 1;
+	} else if (sender->summed != 0) {
+		o2_hearing_expect(h, O2_HEARING_EVENT, O2_JUDGE_MESSAGE_UNSUMMED, from, sender->summed,
+				  "ibm_cksum", 0, 1, O2_LIMIT_BOUND);
+		sender->summed = 0;
+	}
+}
+
 void o2_hearing_message_bytes(struct o2_hearing *h, enum o2_judge_side from, const struct o2_msg *msg,
 			      uint64_t bytes)
 {
+	const bool heard = !h->deaf && !(h->one_way && from != h->heard_side);
+
+	if (heard)
+		expect_a_sum(h, from, msg);
 	o2_hearing_tell(h, (struct o2_judge_event){
 				   .kind = O2_JUDGE_MESSAGE, .from = from, .msg = msg, .bytes = bytes});
 	count(h, from, msg);
-	if (!h->deaf && !(h->one_way && from != h->heard_side))
+	if (heard)
 		h->end[from].said_ns = h->now_ns;
 }
 

@@ -54,6 +54,8 @@ struct o2_hearing_end {
 	uint64_t empty_ns; /* since when it has no credit, where the judge knows; 0: it has */
 	bool withheld_said, disconnected;
 	uint64_t said_ns; /* its last message that was heard; 0: none */
+	uint64_t
+		summed; /* number of its first message with a sum, while none without one followed; 0: none */
 	uint64_t empty_noops, empty_noops_ns;
 	uint64_t messages, writes, write_bytes; /* heard */
 	struct o2_judge_finding waiting[O2_HEARING_WAITING];
