@@ -268,8 +268,7 @@ static void differ_refusal(struct o2_comparison *comparison, enum o2_check_id ch
 
 static bool is_of_flavour(const struct o2_comparison *comparison, const struct o2_answer *found)
 {
-	return comparison->asked->stage == O2_STAGE_MSG_DECODE &&
-	       o2_flavour_explains(comparison, &comparison->asked->msg_decode, &found->refusal);
+	return o2_flavour_explains(comparison, comparison->asked, &found->refusal);
 }
 
 static void compare_refusals(struct o2_comparison *comparison, const struct o2_case *asked,

@@ -49,26 +49,47 @@ static bool is_about_the_sum(const struct o2_comparison *comparison, const struc
 	return answer == O2_MAP_AGREES || (answer == O2_MAP_UNKNOWN && refusal->error == EPROTO);
 }
 
-bool o2_flavour_explains(const struct o2_comparison *comparison, const struct o2_case_msg_decode *asked,
+/* The message that a question is about; NULL: it is about none that was received. */
+static const uint8_t *message_of(const struct o2_case *asked, uint64_t *length_bytes)
+{
+	switch (asked->stage) {
+	case O2_STAGE_MSG_DECODE:
+		*length_bytes = asked->msg_decode.length_bytes;
+		return asked->msg_decode.bytes;
+	case O2_STAGE_CONNECT:
+		*length_bytes = asked->connect.in.length_bytes;
+		return asked->connect.bytes;
+	case O2_STAGE_DELIVER:
+		*length_bytes = asked->deliver.in.length_bytes;
+		return asked->deliver.bytes;
+	default:
+		return NULL;
+	}
+}
+
+bool o2_flavour_explains(const struct o2_comparison *comparison, const struct o2_case *asked,
 			 const struct o2_answer_refusal *refusal)
 {
-	const uint8_t *bytes = asked->bytes;
+	uint64_t length_bytes = 0;
+	const uint8_t *bytes = message_of(asked, &length_bytes);
+	const bool tolerates =
+		asked->stage == O2_STAGE_MSG_DECODE && asked->msg_decode.options.tolerate_immediate_checksum;
 	const bool takes_signed = comparison->flavour == O2_CKSUM_SIGNED;
 	enum o2_byte_order order;
 	struct o2_checksums sums;
 	uint32_t nob, word;
 
-	if (comparison->flavour == O2_CKSUM_NONE || asked->length_bytes < O2_MSG_HEADER_BYTES ||
+	if (comparison->flavour == O2_CKSUM_NONE || bytes == NULL || length_bytes < O2_MSG_HEADER_BYTES ||
 	    !is_about_the_sum(comparison, refusal))
 		return false;
 	order = o2_load32_le(bytes) == O2_MSG_MAGIC ? O2_LITTLE_ENDIAN : O2_BIG_ENDIAN;
 	nob = o2_load32(bytes + O2_AT_NOB, order);
 	word = o2_load32(bytes + O2_AT_CKSUM, order);
-	if (nob > asked->length_bytes || word == 0)
+	if (nob > length_bytes || word == 0)
 		return false;
 	sums = o2_msg_checksum_both(bytes, nob);
 	if (word == (takes_signed ? sums.of_signed : sums.of_unsigned))
 		return false;
 	return word == (takes_signed ? sums.of_unsigned : sums.of_signed) ||
-	       (asked->options.tolerate_immediate_checksum && bytes[O2_AT_TYPE] == O2_MSG_IMMEDIATE);
+	       (tolerates && bytes[O2_AT_TYPE] == O2_MSG_IMMEDIATE);
 }

@@ -17,7 +17,7 @@ void o2_flavour_question(enum o2_cksum_flavour flavour, struct o2_case *asked);
 enum o2_cksum_flavour o2_flavour_of(bool takes_unsigned, bool takes_signed);
 
 /* Is a message refused for no more than that its checksum has the other flavour, or passes by tolerance? */
-bool o2_flavour_explains(const struct o2_comparison *comparison, const struct o2_case_msg_decode *asked,
+bool o2_flavour_explains(const struct o2_comparison *comparison, const struct o2_case *asked,
 			 const struct o2_answer_refusal *refusal);
 
 #endif
