@@ -178,6 +178,24 @@ class Broken(OfCopies):
         self.assertEqual(len({defect.name for defect in DEFECTS}), len(DEFECTS))
         self.assertGreaterEqual(len(DEFECTS), 66)
 
+    def test_one_does_not_hide_the_other(self):
+        """Two defects at once in a stage of which the first one shows in most of the cases that show the second, too."""
+        for names in (("frags-unlimited-hides-few", "few-frags-taken", "life-unseen"),
+                      ("queues-hide-each-other", "no-room-for-invalidates", "completions-of-signalled"),
+                      ("keys-hide-completion", "message-under-source-key", "message-unsignaled"),
+                      ("length-hides-status", "told-what-was-asked", "error-swallowed"),
+                      ("record-hides-depth", "record-in-own-order", "old-peer-asked-deep")):
+            name, *pair = names
+            if OPTIONS.only and OPTIONS.only not in name:
+                continue
+            defects = [defect for defect in DEFECTS if defect.name in pair]
+            with self.subTest(name):
+                self.assertEqual(len(defects), 2)
+                library = self.builds.build_with(name, [(defect.file, defect.right, defect.wrong) for defect in defects])
+                result, = check("--stage", STAGES[defects[0].file], library, cases=CASES["broken"], expect=DIFFER)
+                named = {finding["check"] for finding in result["findings"]}
+                self.assertLessEqual({defect.check for defect in defects}, named)
+
     def test_each_is_named_on_a_small_case(self):
         for defect in DEFECTS:
             if OPTIONS.only and OPTIONS.only not in (defect.name, defect.file) and OPTIONS.only not in defect.name:
