@@ -45,6 +45,8 @@ bool o2_check_stage(enum o2_check_id check, enum o2_stage *stage)
 		{"reject/", O2_STAGE_CONNECT},
 		{"choose/", O2_STAGE_DEVICE},
 		{"conn/", O2_STAGE_DEVICE},
+		{"frd/", O2_STAGE_KEYS},
+		{"keys/", O2_STAGE_KEYS},
 	};
 
 	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++) {

@@ -17,11 +17,12 @@ enum total {
 	TOTAL_SUM,    /* owner's nob is the sum of the lengths */
 	TOTAL_WINDOW, /* offset and nob of the owner choose bytes of the list */
 	TOTAL_SHARED, /* the form's nob is at most the sum of either list */
+	TOTAL_NONE,   /* a conversation: elements are events, and have no length */
 };
 
 struct list {
 	const char *form;
-	const char *owner;
+	const char *owner; /* NULL: the form itself */
 	const char *array;
 	const char *start[2]; /* where an element begins: the one of the two that it has */
 	const char *length;
@@ -37,6 +38,7 @@ static const struct list lists[] = {
 	{O2_RDMA_INPUT_FORM, "sink", "rd_frags", {"rf_addr", NULL}, "rf_nob", TOTAL_SHARED, NULL},
 	{CHAIN_FORM, "source", "rd_frags", {"rf_addr", NULL}, "rf_nob", TOTAL_SHARED, NULL},
 	{CHAIN_FORM, "sink", "rd_frags", {"rf_addr", NULL}, "rf_nob", TOTAL_SHARED, NULL},
+	{"o2ref/keys/input", NULL, "events", {NULL, NULL}, NULL, TOTAL_NONE, NULL},
 	{SCENARIO_FORM, "source", "pieces", {"base", "offset"}, "len", TOTAL_WINDOW, "offset_bytes"},
 	{SCENARIO_FORM, "sink", "pieces", {"base", "offset"}, "len", TOTAL_WINDOW, "offset_bytes"},
 };
@@ -271,7 +273,8 @@ static void search(struct simplify *s, const struct edit *edit, uint64_t least, 
 /* Runs of elements, long ones first, from the end. */
 static void drop_elements(struct simplify *s, const struct list *list)
 {
-	for (size_t run = json_array_size(array_of(s->question, list)) / 2 + 1; run > 0; run /= 2) {
+	for (size_t run = json_array_size(array_of(s->question, list)) / 2 + 1; run > 0;
+	     run = run > 4 ? run / 2 : run - 1) {
 		size_t end = json_array_size(array_of(s->question, list));
 
 		for (; end >= run; end--) {
@@ -318,7 +321,8 @@ static void one_round(struct simplify *s)
 		if (strcmp(lists[i].form, s->form) != 0)
 			continue;
 		drop_elements(s, &lists[i]);
-		shorten_elements(s, &lists[i]);
+		if (lists[i].total != TOTAL_NONE)
+			shorten_elements(s, &lists[i]);
 	}
 }
 

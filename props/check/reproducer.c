@@ -24,25 +24,32 @@ static const char text_of_say[] =
 	"\tdifferences += differs;\n"
 	"}\n\n";
 
-static const char text_of_load[] = "#ifdef LINKED\n"
-				   "static const struct o2_impl *load(const char *path)\n"
-				   "{\n"
-				   "\t(void)path;\n"
-				   "\treturn o2_impl_v1();\n"
-				   "}\n"
-				   "#else\n"
-				   "static const struct o2_impl *load(const char *path)\n"
-				   "{\n"
-				   "\tconst struct o2_impl *(*table)(void);\n"
-				   "\tvoid *object = dlopen(path, RTLD_NOW);\n\n"
-				   "\tif (object == NULL) {\n"
-				   "\t\tfprintf(stderr, \"%s\\n\", dlerror());\n"
-				   "\t\treturn NULL;\n"
-				   "\t}\n"
-				   "\t*(void **)&table = dlsym(object, \"o2_impl_v1\");\n"
-				   "\treturn table == NULL ? NULL : table();\n"
-				   "}\n"
-				   "#endif\n\n";
+/* By the version of the table that has the stage: "struct o2_impl", "o2_impl_v1". */
+static void put_load(const struct o2_reproducer *r)
+{
+	const bool two = r->asked.stage >= O2_STAGES_1;
+	const char *type = two ? "struct o2_impl_2" : "struct o2_impl";
+	const char *symbol = two ? "o2_impl_v2" : "o2_impl_v1";
+
+	fprintf(r->out,
+		"static const %s *load(const char *path)\n"
+		"{\n"
+		"#ifdef LINKED\n"
+		"\t(void)path;\n"
+		"\treturn %s();\n"
+		"#else\n"
+		"\tconst %s *(*table)(void);\n"
+		"\tvoid *object = dlopen(path, RTLD_NOW);\n\n"
+		"\tif (object == NULL) {\n"
+		"\t\tfprintf(stderr, \"%%s\\n\", dlerror());\n"
+		"\t\treturn NULL;\n"
+		"\t}\n"
+		"\t*(void **)&table = dlsym(object, \"%s\");\n"
+		"\treturn table == NULL ? NULL : table();\n"
+		"#endif\n"
+		"}\n\n",
+		type, symbol, type, symbol);
+}
 
 void o2_reproducer_array(struct o2_reproducer *r, const char *type, const char *name, uint32_t count)
 {
@@ -194,13 +201,15 @@ static void put_main(const struct o2_reproducer *r, const char *library)
 	fputs("static void say_refusal(int32_t status)\n{\n", r->out);
 	put_refusals(r);
 	fputs("}\n\nint main(int argc, char **argv)\n{\n"
-	      "\tconst struct o2_impl *impl = load(argc > 1 ? argv[1] : \"",
+	      "\tconst ",
 	      r->out);
+	fprintf(r->out, "%s *impl = load(argc > 1 ? argv[1] : \"",
+		r->asked.stage >= O2_STAGES_1 ? "struct o2_impl_2" : "struct o2_impl");
 	put_literal(library, r->out);
 	fprintf(r->out,
 		"\");\n"
 		"\tint32_t status;\n\n"
-		"\tif (impl == NULL || impl->abi_version != O2_IMPL_ABI_VERSION || impl->%s == NULL) {\n"
+		"\tif (impl == NULL || impl->struct_bytes < sizeof(*impl) || impl->%s == NULL) {\n"
 		"\t\tfprintf(stderr, \"no implementation of %s\\n\");\n"
 		"\t\treturn 2;\n"
 		"\t}\n"
@@ -221,6 +230,16 @@ static void put_main(const struct o2_reproducer *r, const char *library)
 		r->expected.kind == O2_ANSWER_REFUSED ? "O2_IMPL_REFUSED" : "O2_IMPL_OK");
 }
 
+const struct o2_reproducer_stage *o2_reproducer_stage(enum o2_stage stage)
+{
+	static const struct o2_reproducer_stage *const stages[O2_STAGES] = {
+		[O2_STAGE_DEVICE] = &o2_reproducer_device,
+		[O2_STAGE_KEYS] = &o2_reproducer_keys,
+	};
+
+	return stages[stage];
+}
+
 static bool prepare(struct o2_reproducer *r)
 {
 	static const struct o2_error_map no_map;
@@ -228,9 +247,6 @@ static bool prepare(struct o2_reproducer *r)
 
 	if (o2_case_from_json(json_object_get(r->finding, "question"), &r->asked, &error) != 0 ||
 	    !o2_reproducer_writes(r->asked.stage))
-		return false;
-	/* Those of version 2 have none yet: their numbers stand in the question as they are. */
-	if (r->asked.stage >= O2_STAGES_1)
 		return false;
 	r->comparison.profile = r->profile;
 	r->comparison.map = &no_map;
@@ -258,7 +274,7 @@ bool o2_reproducer(const json_t *finding, enum o2_profile profile, const char *l
 		fputs("\nstatic struct o2_impl_refusal refusal = {.index = UINT32_MAX};\n", out);
 		fputs(text_of_say, out);
 		o2_reproducer_answer(r);
-		fputs(text_of_load, out);
+		put_load(r);
 		put_guards(r);
 		put_main(r, library);
 		made = true;

@@ -51,6 +51,17 @@ void o2_reproducer_answer(struct o2_reproducer *r);
 /* An array of the file; what lies behind it cannot be touched.  type, name: of C. */
 void o2_reproducer_array(struct o2_reproducer *r, const char *type, const char *name, uint32_t count);
 
+/* How a stage of version 2 is written. */
+struct o2_reproducer_stage {
+	void (*question)(struct o2_reproducer *r);
+	void (*answer)(struct o2_reproducer *r);
+};
+
+extern const struct o2_reproducer_stage o2_reproducer_device, o2_reproducer_keys;
+
+/* NULL for a stage that has none, as those of version 1. */
+const struct o2_reproducer_stage *o2_reproducer_stage(enum o2_stage stage);
+
 /* Does the id of the check end like this? */
 bool o2_reproducer_is(const struct o2_reproducer *r, const char *end);
 

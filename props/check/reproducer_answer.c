@@ -378,6 +378,10 @@ void o2_reproducer_answer(struct o2_reproducer *r)
 	};
 	const bool memory = r->asked.stage != O2_STAGE_MSG_DECODE && r->asked.stage != O2_STAGE_MSG_ENCODE;
 
+	if (o2_reproducer_stage(r->asked.stage) != NULL) {
+		o2_reproducer_stage(r->asked.stage)->answer(r);
+		return;
+	}
 	if (is_result(r) && memory)
 		fputs(o2_reproducer_runs, r->out);
 	puts[r->asked.stage](r);

@@ -378,10 +378,13 @@ static void (*const puts_of[O2_STAGES])(struct o2_reproducer *r) = {
 
 bool o2_reproducer_writes(enum o2_stage stage)
 {
-	return puts_of[stage] != NULL;
+	return puts_of[stage] != NULL || o2_reproducer_stage(stage) != NULL;
 }
 
 void o2_reproducer_question(struct o2_reproducer *r)
 {
-	puts_of[r->asked.stage](r);
+	if (o2_reproducer_stage(r->asked.stage) != NULL)
+		o2_reproducer_stage(r->asked.stage)->question(r);
+	else
+		puts_of[r->asked.stage](r);
 }

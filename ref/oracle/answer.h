@@ -84,6 +84,11 @@ struct o2_answer_chain {
 	struct o2_impl_gather sge[O2_CHAIN_SGE];
 };
 
+struct o2_answer_keys {
+	uint32_t count; /* as many as there are events */
+	struct o2_impl_key_step step[O2_IMPL_MAX_EVENTS];
+};
+
 /* About 170 KiB; it points into itself and is not to be copied. */
 struct o2_answer {
 	enum o2_answer_kind kind;
@@ -102,6 +107,7 @@ struct o2_answer {
 		struct o2_answer_chain chain;
 		struct o2_impl_connect_out connect;
 		struct o2_impl_deliver_out deliver;
+		struct o2_answer_keys keys;
 	};
 };
 

@@ -110,6 +110,14 @@ struct o2_case_deliver {
 	uint8_t bytes[O2_CASE_MSG_BYTES];
 };
 
+/* A conversation of the descriptor's holder with its key. */
+struct o2_case_keys {
+	uint32_t order; /* enum o2_impl_key_order */
+	uint32_t lkey, rkey;
+	uint32_t count;
+	struct o2_impl_key_event event[O2_IMPL_MAX_EVENTS];
+};
+
 struct o2_case {
 	enum o2_stage stage;
 	union {
@@ -125,6 +133,7 @@ struct o2_case {
 		struct o2_case_chain chain;
 		struct o2_case_connect connect;
 		struct o2_case_deliver deliver;
+		struct o2_case_keys keys;
 	};
 };
 

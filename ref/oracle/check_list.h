@@ -58,6 +58,7 @@ PROTOCOL(MEMORY, "memory",
 #include "oracle/check_list_wire.h"
 
 #include "oracle/check_list_connections.h"
+#include "oracle/check_list_keys.h"
 
 #undef STAGE_RULE
 #undef SAYS_ERRNO

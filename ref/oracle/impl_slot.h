@@ -55,6 +55,7 @@ union o2_impl_in {
 	struct o2_impl_chain_in chain;
 	struct o2_impl_connect_in connect;
 	struct o2_impl_deliver_in deliver;
+	struct o2_impl_keys_in keys;
 };
 
 union o2_impl_out {
@@ -69,6 +70,7 @@ union o2_impl_out {
 	struct o2_impl_chain chain;
 	struct o2_impl_connect_out connect;
 	struct o2_impl_deliver_out deliver;
+	struct o2_impl_keys_out keys;
 };
 
 struct o2_impl_slot {

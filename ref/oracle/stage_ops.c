@@ -9,6 +9,7 @@ static const struct o2_stage_ops *const ops[O2_STAGES] = {
 	[O2_STAGE_RDMA_CHAIN] = &o2_stage_chain,
 	[O2_STAGE_CONNECT] = &o2_stage_connect,
 	[O2_STAGE_DELIVER] = &o2_stage_deliver,
+	[O2_STAGE_KEYS] = &o2_stage_keys,
 };
 
 const struct o2_stage_ops *o2_stage_ops(enum o2_stage stage)

@@ -40,7 +40,8 @@ struct o2_stage_ops {
 /* NULL for a stage of version 1. */
 const struct o2_stage_ops *o2_stage_ops(enum o2_stage stage);
 
-extern const struct o2_stage_ops o2_stage_device, o2_stage_chain, o2_stage_connect, o2_stage_deliver;
+extern const struct o2_stage_ops o2_stage_device, o2_stage_chain, o2_stage_connect, o2_stage_deliver,
+	o2_stage_keys;
 
 /* --- what such stages share --- */
 

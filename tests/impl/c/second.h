@@ -87,5 +87,7 @@ int32_t second_deliver(const struct o2_impl_deliver_in *in, struct o2_impl_deliv
 		       struct o2_impl_refusal *refusal);
 int32_t second_device(const struct o2_impl_device_in *in, struct o2_impl_device_out *out,
 		      struct o2_impl_refusal *refusal);
+int32_t second_keys(const struct o2_impl_keys_in *in, struct o2_impl_keys_out *out,
+		    struct o2_impl_refusal *refusal);
 
 #endif

@@ -245,11 +245,26 @@ static int32_t deliver(const struct o2_impl_deliver_in *in, struct o2_impl_deliv
 	return status;
 }
 
+static int32_t keys(const struct o2_impl_keys_in *in, struct o2_impl_keys_out *out,
+		    struct o2_impl_refusal *refusal)
+{
+	int32_t status;
+
+	asked.keys = (struct o2_case_keys){
+		.order = in->order, .lkey = in->lkey, .rkey = in->rkey, .count = in->count};
+	memcpy(asked.keys.event, in->event, in->count * sizeof(in->event[0]));
+	if (ask(O2_STAGE_KEYS, refusal, &status)) {
+		out->count = answer.keys.count;
+		memcpy(out->step, answer.keys.step, out->count * sizeof(out->step[0]));
+	}
+	return status;
+}
+
 const struct o2_impl_2 *o2_impl_v2(void)
 {
 	static const struct o2_impl_2 impl = {O2_IMPL_2_HEAD("reference"), .device = device,
 					      .rdma_chain = rdma_chain, .connect = connect,
-					      .deliver = deliver};
+					      .deliver = deliver, .keys = keys};
 
 	return &impl;
 }

@@ -4,6 +4,7 @@
 
 #include "impl_base.h"
 #include "impl_connection.h"
+#include "impl_keys.h"
 #include "impl_memory.h"
 #include "impl_message.h"
 
@@ -94,6 +95,8 @@ struct o2_impl_2 {
 			   struct o2_impl_refusal *refusal);
 	int32_t (*deliver)(const struct o2_impl_deliver_in *in, struct o2_impl_deliver_out *out,
 			   struct o2_impl_refusal *refusal);
+	int32_t (*keys)(const struct o2_impl_keys_in *in, struct o2_impl_keys_out *out,
+			struct o2_impl_refusal *refusal);
 };
 
 #define O2_IMPL_2_HEAD(name_) \

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+#include <string.h>
+
+#include "props/check/reproducer.h"
+
+/* Questions and answers of the stages of version 2, as initialisers and comparisons. */
+
+/* --- device: numbers side by side --- */
+
+#define ASKED(member)                           \
+	{                                       \
+#member, r->asked.device.member \
+	}
+#define RIGHT(member)                              \
+	{                                          \
+#member, r->expected.device.member \
+	}
+
+struct member {
+	const char *name;
+	uint32_t value;
+};
+
+static void put_device(struct o2_reproducer *r)
+{
+	const struct member members[] = {
+		ASKED(global),		 ASKED(fmr),	   ASKED(fastreg),  ASKED(gaps),
+		ASKED(max_sge),		 ASKED(max_qp_wr), ASKED(max_cqe),  ASKED(preference),
+		ASKED(map_on_demand),	 ASKED(use_gaps),  ASKED(segments), ASKED(ibm_version),
+		ASKED(queue_depth),	 ASKED(max_frags), ASKED(wrq_sge),  ASKED(peer_tx_credits),
+		ASKED(concurrent_sends),
+	};
+
+	fputs("static const struct o2_impl_device_in in = {\n", r->out);
+	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++)
+		fprintf(r->out, "\t.%s = %" PRIu32 "u,\n", members[i].name, members[i].value);
+	fputs("};\n", r->out);
+}
+
+static void compare_device(struct o2_reproducer *r)
+{
+	const struct member members[] = {
+		RIGHT(usable),	 RIGHT(mode),	  RIGHT(queue_depth), RIGHT(concurrent_sends),
+		RIGHT(send_wrs), RIGHT(recv_wrs), RIGHT(cq_entries),
+	};
+
+	fputs("static struct o2_impl_device_out out;\n\nstatic void compare(void)\n{\n", r->out);
+	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]) && r->expected.kind == O2_ANSWER_RESULT;
+	     i++)
+		fprintf(r->out, "\tsay(\"%s\", %" PRIu32 "u, out.%s, 1);\n", members[i].name,
+			members[i].value, members[i].name);
+	fputs("}\n\n", r->out);
+}
+
+/* --- keys: events, and what each of them came to --- */
+
+static void put_keys(struct o2_reproducer *r)
+{
+	static const char *const kinds[] = {"MAP", "POST", "COMPLETE", "UNMAP", "FLUSH"};
+	const struct o2_case_keys *asked = &r->asked.keys;
+
+	fputs("static const struct o2_impl_key_event events[] = {\n", r->out);
+	for (uint32_t i = 0; i < asked->count; i++)
+		fprintf(r->out,
+			"\t{.kind = O2_IMPL_KEY_%s, .side = %s, .fails_at = %" PRIu32 "u, .lkey = 0x%" PRIx32
+			"u, .rkey = 0x%" PRIx32 "u},\n",
+			kinds[asked->event[i].kind],
+			asked->event[i].side == O2_IMPL_SINK ? "O2_IMPL_SINK" : "O2_IMPL_SOURCE",
+			asked->event[i].fails_at, asked->event[i].lkey, asked->event[i].rkey);
+	fprintf(r->out,
+		"};\nstatic const struct o2_impl_keys_in in = {\n\t.order = %s,\n\t.lkey = 0x%" PRIx32
+		"u, .rkey = 0x%" PRIx32 "u, .count = %" PRIu32 ", .event = events,\n};\n",
+		asked->order == O2_IMPL_INVALIDATE_LAST ? "O2_IMPL_INVALIDATE_LAST"
+							: "O2_IMPL_INVALIDATE_FIRST",
+		asked->lkey, asked->rkey, asked->count);
+}
+
+/* What is alive is told by the requests: where one is left out that comes to nothing, the same. */
+static const char text_of_alive[] =
+	"/* The key that a device admits after the accepted requests of an event; 0: none. */\n"
+	"static uint32_t carry_out(const struct o2_impl_key_event *event, const struct o2_impl_key_step "
+	"*step,\n"
+	"\t\t\t  uint32_t alive)\n"
+	"{\n"
+	"\tuint32_t i;\n\n"
+	"\tif (event->kind == O2_IMPL_KEY_FLUSH)\n"
+	"\t\talive = 0;\n"
+	"\tfor (i = 0; i < step->count && i < O2_IMPL_KEY_REQUESTS && i + 1 != event->fails_at; i++) {\n"
+	"\t\tconst struct o2_impl_key_request *request = &step->request[i];\n\n"
+	"\t\tif (request->op == O2_IMPL_KEY_INVALIDATE && (alive & 0xff) == (request->key & 0xff))\n"
+	"\t\t\talive = 0;\n"
+	"\t\tif (request->op == O2_IMPL_KEY_REGISTER && alive != 0)\n"
+	"\t\t\tsay(\"    over a key that is alive\", 0, request->key, 1);\n"
+	"\t\tif (request->op == O2_IMPL_KEY_REGISTER)\n"
+	"\t\t\talive = request->key;\n"
+	"\t}\n"
+	"\treturn alive;\n"
+	"}\n\n"
+	"static uint32_t messages(const struct o2_impl_key_step *step)\n"
+	"{\n"
+	"\tuint32_t i, n = 0;\n\n"
+	"\tfor (i = 0; i < step->count && i < O2_IMPL_KEY_REQUESTS; i++)\n"
+	"\t\tn += step->request[i].op == O2_IMPL_KEY_MESSAGE;\n"
+	"\treturn n;\n"
+	"}\n\n";
+
+static void put_right(struct o2_reproducer *r)
+{
+	const struct o2_answer_keys *right = &r->expected.keys;
+
+	fputs("static const struct o2_impl_key_step right[] = {\n", r->out);
+	for (uint32_t i = 0; i < right->count; i++) {
+		fprintf(r->out, "\t{.published = 0x%" PRIx32 "u, .count = %" PRIu32, right->step[i].published,
+			right->step[i].count);
+		for (uint32_t k = 0; k < right->step[i].count; k++)
+			fprintf(r->out, ", .request[%" PRIu32 "] = {%" PRIu32 ", 0x%" PRIx32 "u}", k,
+				right->step[i].request[k].op, right->step[i].request[k].key);
+		fputs("},\n", r->out);
+	}
+	fputs("};\n\n", r->out);
+}
+
+static void compare_keys(struct o2_reproducer *r)
+{
+	const bool requests = o2_reproducer_is(r, "/requests");
+
+	o2_reproducer_array(r, "struct o2_impl_key_step", "out_step", O2_IMPL_MAX_EVENTS);
+	fputs("static struct o2_impl_keys_out out = {.capacity = O2_IMPL_MAX_EVENTS, .step = out_step};\n\n",
+	      r->out);
+	if (r->expected.kind != O2_ANSWER_RESULT) {
+		fputs("static void compare(void)\n{\n}\n\n", r->out);
+		return;
+	}
+	put_right(r);
+	fputs(text_of_alive, r->out);
+	fprintf(r->out,
+		"static void compare(void)\n"
+		"{\n"
+		"\tuint32_t alive = 0, found = 0, i, k;\n\n"
+		"\tsay(\"steps\", in.count, out.count, 1);\n"
+		"\tfor (i = 0; i < in.count && i < out.count; i++) {\n"
+		"\t\tprintf(\"  event %%\" PRIu32 \"\\n\", i);\n"
+		"\t\talive = carry_out(&events[i], &right[i], alive);\n"
+		"\t\tfound = carry_out(&events[i], &out_step[i], found);\n"
+		"\t\tsay(\"    published\", right[i].published, out_step[i].published, 1);\n"
+		"\t\tsay(\"    alive\", alive, found, 1);\n"
+		"\t\tsay(\"    messages\", messages(&right[i]), messages(&out_step[i]), 1);\n"
+		"\t\tsay(\"    requests\", right[i].count, out_step[i].count, %d);\n"
+		"\t\tfor (k = 0; k < right[i].count && k < out_step[i].count; k++) {\n"
+		"\t\t\tsay(\"    operation\", right[i].request[k].op, out_step[i].request[k].op, %d);\n"
+		"\t\t\tsay(\"    of key\", right[i].request[k].key, out_step[i].request[k].key, %d);\n"
+		"\t\t}\n"
+		"\t}\n"
+		"}\n\n",
+		requests, requests, requests);
+}
+
+const struct o2_reproducer_stage o2_reproducer_device = {.question = put_device, .answer = compare_device};
+const struct o2_reproducer_stage o2_reproducer_keys = {.question = put_keys, .answer = compare_keys};

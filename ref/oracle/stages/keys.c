@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/fields_json.h"
+#include "base/json.h"
+#include "oracle/stage_ops.h"
+#include "oracle/stages/keys.h"
+#include "reg/pool/frd_key.h"
+
+/* The life of a key: events of who holds a descriptor, and what it hands over to the device (docs/pools.md). */
+
+#define QUEUE 1u /* there is one */
+
+static const char *const order_names[] = {"invalidate-first", "invalidate-last"};
+static const char *const event_names[] = {"map", "post", "complete", "unmap", "flush"};
+static const char *const op_names[] = {"invalidate", "register", "message"};
+
+static const struct o2_field event_fields[] = {
+	{O2_FIELD("events[].event", NAME, struct o2_impl_key_event, kind), .names = event_names, .limit = 5},
+	{O2_FIELD("events[].side", NAME, struct o2_impl_key_event, side), .names = o2_side_names, .limit = 2,
+	 .sparse = true},
+	{O2_FIELD("events[].fails_at", UINT, struct o2_impl_key_event, fails_at), .sparse = true},
+	{O2_FIELD("events[].lkey", HEX, struct o2_impl_key_event, lkey), .sparse = true},
+	{O2_FIELD("events[].rkey", HEX, struct o2_impl_key_event, rkey), .sparse = true},
+	{0},
+};
+
+static const struct o2_field question_fields[] = {
+	{O2_FIELD("order", NAME, struct o2_case_keys, order), .names = order_names, .limit = 2},
+	{O2_FIELD("lkey", HEX, struct o2_case_keys, lkey)},
+	{O2_FIELD("rkey", HEX, struct o2_case_keys, rkey)},
+	{O2_FIELD("events", LIST, struct o2_case_keys, event), .part = event_fields,
+	 .stride_bytes = sizeof(struct o2_impl_key_event),
+	 .count_bytes = offsetof(struct o2_case_keys, count)},
+	{0},
+};
+
+static const struct o2_field request_fields[] = {
+	{O2_FIELD("steps[].requests[].op", NAME, struct o2_impl_key_request, op), .names = op_names,
+	 .limit = 3},
+	{O2_FIELD("steps[].requests[].key", HEX, struct o2_impl_key_request, key), .sparse = true},
+	{0},
+};
+
+static const struct o2_field step_fields[] = {
+	{O2_FIELD("steps[].published", HEX, struct o2_impl_key_step, published)},
+	{O2_FIELD("steps[].requests", LIST, struct o2_impl_key_step, request), .part = request_fields,
+	 .stride_bytes = sizeof(struct o2_impl_key_request),
+	 .count_bytes = offsetof(struct o2_impl_key_step, count)},
+	{0},
+};
+
+static const struct o2_field result_fields[] = {
+	{O2_FIELD("steps", LIST, struct o2_answer_keys, step), .part = step_fields,
+	 .stride_bytes = sizeof(struct o2_impl_key_step),
+	 .count_bytes = offsetof(struct o2_answer_keys, count)},
+	{0},
+};
+
+static json_t *case_to_json(const struct o2_case *asked)
+{
+	return o2_flat_case_to_json(O2_STAGE_KEYS, question_fields, &asked->keys);
+}
+
+static int case_from_json(const json_t *form, struct o2_case *asked, struct o2_error *error)
+{
+	return o2_flat_case_from_json(form, O2_STAGE_KEYS, question_fields, &asked->keys, error);
+}
+
+static json_t *result_to_json(const struct o2_case *asked, const struct o2_answer *answer)
+{
+	(void)asked;
+	return o2_fields_into_json(o2_json_form(o2_stage_output_form(O2_STAGE_KEYS)), result_fields,
+				   &answer->keys);
+}
+
+/* One step for each event. */
+static int check_count(const struct o2_case *asked, uint32_t count, struct o2_error *error)
+{
+	return count == asked->keys.count
+		       ? 0
+		       : o2_refuse_other(error, -EINVAL, "keys/steps", "steps", count, asked->keys.count);
+}
+
+static int result_from_json(const struct o2_case *asked, const json_t *form, struct o2_answer *answer,
+			    struct o2_error *error)
+{
+	int rc = o2_fields_from_json(form, result_fields, &answer->keys, error);
+
+	return rc != 0 ? rc : check_count(asked, answer->keys.count, error);
+}
+
+static bool has(const struct o2_impl_2 *impl)
+{
+	return impl->keys != NULL;
+}
+
+static int32_t call(const struct o2_impl_2 *impl, const struct o2_impl_slot *slot)
+{
+	return impl->keys(&slot->in->keys, &slot->out->keys, slot->refusal);
+}
+
+static void put(const struct o2_case *asked, struct o2_impl_slot *slot)
+{
+	const struct o2_case_keys *keys = &asked->keys;
+	struct o2_impl_key_event *event = o2_impl_slot_input(slot, keys->count * sizeof(*event));
+
+	memcpy(event, keys->event, keys->count * sizeof(*event));
+	slot->in->keys = (struct o2_impl_keys_in){.order = keys->order,
+						  .lkey = keys->lkey,
+						  .rkey = keys->rkey,
+						  .count = keys->count,
+						  .event = event};
+	slot->out->keys.capacity = O2_IMPL_MAX_EVENTS;
+	slot->out->keys.step = o2_impl_slot_array(slot, O2_PART_A, "step", O2_IMPL_MAX_EVENTS,
+						  sizeof(struct o2_impl_key_step));
+}
+
+static bool is_legal(const struct o2_impl_key_step *step, struct o2_answer *answer)
+{
+	if (step->count > O2_IMPL_KEY_REQUESTS) {
+		o2_answer_break(answer, O2_CHECK_RUN_COUNT_OVER_CAPACITY,
+				"a step counts %" PRIu32 " requests, capacity %u", step->count,
+				O2_IMPL_KEY_REQUESTS);
+		return false;
+	}
+	for (uint32_t i = 0; i < step->count; i++)
+		if (!o2_result_is_legal(request_fields, &step->request[i], answer))
+			return false;
+	return true;
+}
+
+static void get(const struct o2_case *asked, struct o2_impl_slot *slot, struct o2_answer *answer)
+{
+	const struct o2_impl_key_step *step =
+		o2_impl_take(slot, O2_PART_A, slot->out->keys.count, sizeof(*step), answer);
+	struct o2_error error;
+
+	if (step == NULL)
+		return;
+	if (check_count(asked, slot->out->keys.count, &error) != 0) {
+		o2_answer_break(answer, O2_CHECK_RUN_VALUE, "steps are %" PRIu32 ", expected %" PRIu32,
+				slot->out->keys.count, asked->keys.count);
+		return;
+	}
+	answer->keys.count = slot->out->keys.count;
+	for (uint32_t i = 0; i < answer->keys.count; i++) {
+		if (!is_legal(&step[i], answer))
+			return;
+		answer->keys.step[i] = step[i];
+	}
+}
+
+/* --- the reference --- */
+
+static void hand_over(struct o2_impl_key_step *step, uint32_t op, uint32_t key)
+{
+	step->request[step->count++] = (struct o2_impl_key_request){.op = op, .key = key};
+}
+
+/* How many of so many requests are accepted. */
+static uint32_t accepted_of(const struct o2_impl_key_event *event, uint32_t count)
+{
+	return event->fails_at == 0 || event->fails_at > count ? count : event->fails_at - 1;
+}
+
+static int map(struct o2_frd_key *key, const struct o2_impl_key_event *event, struct o2_error *error)
+{
+	int rc = o2_frd_map(key, (enum o2_side)event->side, error);
+
+	if (rc == 0 && key->order == O2_FRD_INVALIDATE_LAST && key->side == O2_SOURCE)
+		o2_frd_gather(key, event->lkey);
+	return rc;
+}
+
+static int post(struct o2_frd_key *key, const struct o2_impl_key_event *event, struct o2_impl_key_step *step,
+		struct o2_error *error)
+{
+	struct o2_frd_chain chain = {0};
+	uint32_t accepted;
+	bool whole;
+
+	(void)o2_frd_chain(key, &chain, NULL);
+	if (chain.invalidate)
+		hand_over(step, O2_IMPL_KEY_INVALIDATE, chain.invalidate_rkey);
+	if (chain.bind)
+		hand_over(step, O2_IMPL_KEY_REGISTER, chain.bind_key);
+	hand_over(step, O2_IMPL_KEY_MESSAGE, 0);
+	accepted = accepted_of(event, step->count);
+	whole = accepted == step->count;
+	return o2_frd_post_done(key, QUEUE, accepted < chain.count ? accepted : chain.count, whole, error);
+}
+
+static int complete(struct o2_frd_key *key, const struct o2_impl_key_event *event,
+		    struct o2_impl_key_step *step, struct o2_error *error)
+{
+	uint32_t rkey;
+	bool ok;
+	int rc;
+
+	if (key->order == O2_FRD_INVALIDATE_FIRST)
+		return 0;
+	rc = o2_frd_invalidate(key, QUEUE, &rkey, error);
+	if (rc != 0)
+		return rc;
+	hand_over(step, O2_IMPL_KEY_INVALIDATE, rkey);
+	ok = accepted_of(event, step->count) == step->count;
+	(void)o2_frd_invalidate_posted(key, ok, NULL);
+	if (ok)
+		(void)o2_frd_invalidated(key, true, NULL);
+	return 0;
+}
+
+static int take(struct o2_frd_key *key, const struct o2_impl_key_event *event, struct o2_impl_key_step *step,
+		struct o2_error *error)
+{
+	switch (event->kind) {
+	case O2_IMPL_KEY_MAP:
+		return map(key, event, error);
+	case O2_IMPL_KEY_POST:
+		return post(key, event, step, error);
+	case O2_IMPL_KEY_COMPLETE:
+		return complete(key, event, step, error);
+	case O2_IMPL_KEY_UNMAP:
+		return o2_frd_unmap(key, error);
+	default:
+		return o2_frd_replaced(key, event->lkey, event->rkey, error);
+	}
+}
+
+static int reference(const struct o2_case *asked, struct o2_answer *answer, struct o2_error *error)
+{
+	const struct o2_case_keys *keys = &asked->keys;
+	struct o2_frd_key key;
+
+	o2_frd_init(&key,
+		    keys->order == O2_IMPL_INVALIDATE_LAST ? O2_FRD_INVALIDATE_LAST : O2_FRD_INVALIDATE_FIRST,
+		    keys->lkey, keys->rkey);
+	answer->keys.count = keys->count;
+	for (uint32_t i = 0; i < keys->count; i++) {
+		struct o2_impl_key_step *step = &answer->keys.step[i];
+		int rc;
+
+		memset(step, 0, sizeof(*step));
+		rc = take(&key, &keys->event[i], step, error);
+		if (rc != 0) {
+			error->index = i;
+			return rc;
+		}
+		if (key.state != O2_FRD_FRESH && key.state != O2_FRD_IDLE_PREPARED)
+			step->published = o2_frd_published(&key);
+	}
+	return 0;
+}
+
+/* --- what requests come to --- */
+
+void o2_keys_device(const struct o2_impl_key_event *event, const struct o2_impl_key_step *step,
+		    struct o2_keys_device *device)
+{
+	const uint32_t accepted = accepted_of(event, step->count);
+
+	device->registered_over = false;
+	device->message_early = false;
+	device->messages = 0;
+	if (event->kind == O2_IMPL_KEY_FLUSH)
+		device->alive = false;
+	for (uint32_t i = 0; i < step->count; i++) {
+		const struct o2_impl_key_request *request = &step->request[i];
+
+		if (request->op == O2_IMPL_KEY_MESSAGE) {
+			device->messages++;
+			device->message_early |= i + 1 < step->count;
+		}
+		if (i >= accepted)
+			continue;
+		/* The invalidate names the rkey, a source registers an lkey: the low byte is that of both. */
+		if (request->op == O2_IMPL_KEY_INVALIDATE && device->alive &&
+		    (request->key & 0xff) == (device->key & 0xff))
+			device->alive = false;
+		if (request->op == O2_IMPL_KEY_REGISTER) {
+			device->registered_over |= device->alive;
+			device->alive = true;
+			device->key = request->key;
+		}
+	}
+}
+
+static void differ_live(struct o2_comparison *comparison, uint32_t index, const struct o2_keys_device *e,
+			const struct o2_keys_device *f)
+{
+	const bool over = f->registered_over && !e->registered_over;
+	struct o2_difference *item;
+
+	if (e->alive == f->alive && (!e->alive || e->key == f->key) && !over)
+		return;
+	item = o2_differ_text(comparison, O2_CHECK_KEYS_LIVE, "alive",
+			      over	  ? "registered while another is alive"
+			      : !e->alive ? "a key is left alive"
+			      : !f->alive ? "the key is not alive"
+					  : "another key");
+	if (item == NULL)
+		return;
+	snprintf(item->field, sizeof(item->field), "alive after event %" PRIu32, index);
+	if (e->alive)
+		snprintf(item->expected, sizeof(item->expected), "0x%" PRIx32, e->key);
+	else
+		snprintf(item->expected, sizeof(item->expected), "none");
+	if (f->alive)
+		snprintf(item->found, sizeof(item->found), "0x%" PRIx32 "%s", f->key,
+			 over ? ", registered while another one was alive" : "");
+	else
+		snprintf(item->found, sizeof(item->found), "none");
+}
+
+static void differ_requests(struct o2_comparison *comparison, uint32_t index,
+			    const struct o2_impl_key_step *e, const struct o2_impl_key_step *f)
+{
+	if (e->count != f->count)
+		o2_differ(comparison, O2_CHECK_KEYS_REQUESTS, "step[].count", index, e->count, f->count);
+	for (uint32_t i = 0; i < e->count && i < f->count; i++) {
+		if (e->request[i].op != f->request[i].op)
+			o2_differ(comparison, O2_CHECK_KEYS_REQUESTS, "step[].op", index, e->request[i].op,
+				  f->request[i].op);
+		else if (e->request[i].key != f->request[i].key && e->request[i].op != O2_IMPL_KEY_MESSAGE)
+			o2_differ_hex(comparison, O2_CHECK_KEYS_REQUESTS, "step[].key", index,
+				      e->request[i].key, f->request[i].key);
+	}
+}
+
+static void compare(struct o2_comparison *comparison, const struct o2_case *asked,
+		    const struct o2_answer *expected, const struct o2_answer *found)
+{
+	struct o2_keys_device e = {.alive = false}, f = {.alive = false};
+
+	for (uint32_t i = 0; i < asked->keys.count; i++) {
+		const struct o2_impl_key_step *right = &expected->keys.step[i], *is = &found->keys.step[i];
+
+		o2_keys_device(&asked->keys.event[i], right, &e);
+		o2_keys_device(&asked->keys.event[i], is, &f);
+		if (right->published != is->published)
+			o2_differ_hex(comparison, O2_CHECK_KEYS_PUBLISHED, "step[].published", i,
+				      right->published, is->published);
+		if (e.messages != f.messages)
+			o2_differ(comparison, O2_CHECK_KEYS_MESSAGE, "messages", O2_NO_INDEX, e.messages,
+				  f.messages);
+		else if (f.message_early)
+			o2_differ(comparison, O2_CHECK_KEYS_MESSAGE, "messages in front of the chain",
+				  O2_NO_INDEX, 0, 1);
+		differ_live(comparison, i, &e, &f);
+		differ_requests(comparison, i, right, is);
+	}
+}
+
+const struct o2_stage_ops o2_stage_keys = {
+	.refused_legal = O2_CHECK_KEYS_REFUSED_LEGAL,
+	.error = O2_CHECK_KEYS_ERRNO,
+	.rule = O2_CHECK_KEYS_RULE,
+	.index = O2_CHECK_KEYS_INDEX,
+	.cost = O2_CHECKS,
+	.request =
+		"{\"form\":\"o2ref/keys/"
+		"input\",\"version\":1,\"order\":\"invalidate-first\",\"lkey\":\"0x100\","
+		"\"rkey\":\"0x200\",\"events\":[{\"event\":\"map\",\"side\":\"sink\"},{\"event\":\"post\"},"
+		"{\"event\":\"unmap\"}]}",
+	.case_to_json = case_to_json,
+	.case_from_json = case_from_json,
+	.result_to_json = result_to_json,
+	.result_from_json = result_from_json,
+	.has = has,
+	.call = call,
+	.put = put,
+	.get = get,
+	.reference = reference,
+	.compare = compare,
+};
