@@ -137,10 +137,13 @@ static void put_picture(const json_t *finding, FILE *out)
 	const bool memory = strcmp(o2_view_text(finding, "picture_of"), "memory") == 0;
 
 	const char *strip = json_string_value(json_object_get(finding, "strip"));
+	const char *life = json_string_value(json_object_get(finding, "life"));
 	const char *answer = json_string_value(json_object_get(finding, "answer_picture"));
 
 	if (strip != NULL)
 		fprintf(out, "<figure>%s</figure>\n", strip);
+	if (life != NULL)
+		fprintf(out, "<figure>%s</figure>\n", life);
 	if (answer != NULL)
 		fprintf(out,
 			"<figure><figcaption>The implementation's answer%s, "

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "props/check/check.h"
+#include "props/check/check_life.h"
 #include "props/check/check_picture.h"
 #include "props/check/check_strip.h"
 
@@ -148,6 +149,7 @@ static json_t *finding_to_json(const struct o2_check_options *options, const str
 	if (object != NULL && options->pictures) {
 		add_picture(finding, object);
 		json_object_set_new(object, "strip", o2_check_strip(finding->question, finding->found));
+		json_object_set_new(object, "life", o2_check_life(finding->question, finding->found));
 		json_object_set_new(
 			object, "answer_picture",
 			o2_check_answer_picture(finding->question, finding->found, finding->scenario));

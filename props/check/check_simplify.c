@@ -270,11 +270,13 @@ static void search(struct simplify *s, const struct edit *edit, uint64_t least, 
 
 /* --- passes --- */
 
-/* Runs of elements, long ones first, from the end. */
+/* Runs of elements, long ones first, from the end; of events also pairs: what one does the next may undo. */
 static void drop_elements(struct simplify *s, const struct list *list)
 {
+	const bool pairs = list->total == TOTAL_NONE;
+
 	for (size_t run = json_array_size(array_of(s->question, list)) / 2 + 1; run > 0;
-	     run = run > 4 ? run / 2 : run - 1) {
+	     run = pairs && run <= 4 ? run - 1 : run / 2) {
 		size_t end = json_array_size(array_of(s->question, list));
 
 		for (; end >= run; end--) {

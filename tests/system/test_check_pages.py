@@ -132,6 +132,29 @@ class Pages(unittest.TestCase):
             self.assertEqual(set(seen["red"]), {"rgb(200, 16, 46)"})
 
 
+class Conversations(unittest.TestCase):
+    def test_the_life_of_a_key(self):
+        """Event by event, both answers, on as few events as show it; what the implementation does otherwise is red."""
+        with tempfile.TemporaryDirectory() as directory:
+            page = Path(directory) / "page.html"
+            done = subprocess.run([BUILD / "o2ref", "check", "--stage", "keys", "--cases", "2000", "--json", "-", "--html", page,
+                                   BUILD / "impl_mutants.so"], capture_output=True, timeout=240, check=False,
+                                  env={**os.environ, "O2_MUTANT": "key-counted-unused"})
+            text = page.read_text(encoding="utf-8")
+        finding = next(each for each in json.loads(done.stdout)["implementations"][0]["findings"]
+                       if each["check"] == "keys/published")
+        events = finding["question"]["events"]
+        self.assertEqual([event["event"] for event in events], ["map", "unmap", "map"])
+        self.assertIn(finding["life"], text)
+        words = re.findall(r"<text([^>]*)>([^<]*)</text>", finding["life"])
+        self.assertEqual([word for _, word in words if re.match(r"\d+: ", word)],
+                         [f"{i}: {event['event']}" + (f" {event.get('side', 'source')}" if event["event"] == "map" else "")
+                          for i, event in enumerate(events)])
+        steps = [finding[each]["steps"] for each in ("reference", "implementation")]
+        self.assertEqual([word for place, word in words if "#c8102e" in place], [steps[1][2]["published"]])
+        self.assertNotEqual(steps[0][2]["published"], steps[1][2]["published"])
+
+
 class Messages(unittest.TestCase):
     def test_bytes_by_field(self):
         """A question of bytes has a row for each field of it; a program that refuses all is what differs."""
