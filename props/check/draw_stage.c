@@ -2,10 +2,8 @@
 #include "props/check/draw_stage.h"
 
 static const struct o2_draw_stage *const stages[O2_STAGES] = {
-	[O2_STAGE_DEVICE] = &o2_draw_device,
-	[O2_STAGE_RDMA_CHAIN] = &o2_draw_chain,
-	[O2_STAGE_CONNECT] = &o2_draw_connect,
-	[O2_STAGE_DELIVER] = &o2_draw_deliver,
+	[O2_STAGE_DEVICE] = &o2_draw_device,   [O2_STAGE_RDMA_CHAIN] = &o2_draw_chain,
+	[O2_STAGE_CONNECT] = &o2_draw_connect, [O2_STAGE_DELIVER] = &o2_draw_deliver,
 	[O2_STAGE_KEYS] = &o2_draw_keys,
 };
 

@@ -26,10 +26,19 @@ enum situation {
 	SITUATION_LIST(O2_SITUATION_ID) SITUATIONS,
 };
 
-static const struct o2_tally_row situations[SITUATIONS] = {
-	{"msg_decode", true}, {"msg_encode", true}, {"sg_build", true}, {"dma_map", true},
-	{"reg_plan", true},   {"rdma_plan", true},  {"transfer", true}, {"device", true},
-	{"rdma_chain", true}, {"connect", true}, {"deliver", true}, {"keys", true},	SITUATION_LIST(O2_SITUATION_ROW)};
+static const struct o2_tally_row situations[SITUATIONS] = {{"msg_decode", true},
+							   {"msg_encode", true},
+							   {"sg_build", true},
+							   {"dma_map", true},
+							   {"reg_plan", true},
+							   {"rdma_plan", true},
+							   {"transfer", true},
+							   {"device", true},
+							   {"rdma_chain", true},
+							   {"connect", true},
+							   {"deliver", true},
+							   {"keys", true},
+							   SITUATION_LIST(O2_SITUATION_ROW)};
 
 static void fail(struct o2_forms_run *run, struct o2_report *report, const char *what, const json_t *form)
 {

@@ -5,10 +5,8 @@
 #include "base/json.h"
 
 static const struct o2_stage_ops *const ops[O2_STAGES] = {
-	[O2_STAGE_DEVICE] = &o2_stage_device,
-	[O2_STAGE_RDMA_CHAIN] = &o2_stage_chain,
-	[O2_STAGE_CONNECT] = &o2_stage_connect,
-	[O2_STAGE_DELIVER] = &o2_stage_deliver,
+	[O2_STAGE_DEVICE] = &o2_stage_device,	[O2_STAGE_RDMA_CHAIN] = &o2_stage_chain,
+	[O2_STAGE_CONNECT] = &o2_stage_connect, [O2_STAGE_DELIVER] = &o2_stage_deliver,
 	[O2_STAGE_KEYS] = &o2_stage_keys,
 };
 

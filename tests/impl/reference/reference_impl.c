@@ -263,8 +263,8 @@ static int32_t keys(const struct o2_impl_keys_in *in, struct o2_impl_keys_out *o
 const struct o2_impl_2 *o2_impl_v2(void)
 {
 	static const struct o2_impl_2 impl = {O2_IMPL_2_HEAD("reference"), .device = device,
-					      .rdma_chain = rdma_chain, .connect = connect,
-					      .deliver = deliver, .keys = keys};
+					      .rdma_chain = rdma_chain,	   .connect = connect,
+					      .deliver = deliver,	   .keys = keys};
 
 	return &impl;
 }
