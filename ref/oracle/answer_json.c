@@ -152,11 +152,10 @@ static int read_message(const json_t *object, struct o2_answer_msg *out, struct 
 static int read_result(const struct o2_case *asked, const json_t *object, struct o2_answer *answer,
 		       struct o2_error *error)
 {
-	const struct o2_stage_ops *ops = o2_stage_ops(asked->stage);
 	struct o2_refused refused;
 
-	if (ops != NULL)
-		return ops->result_from_json(asked, object, answer, error);
+	if (o2_stage_ops(asked->stage) != NULL)
+		return o2_stage_result_from_json(asked, object, answer, error);
 	switch (asked->stage) {
 	case O2_STAGE_MSG_DECODE:
 		return read_message(object, &answer->msg_decode, error);
@@ -251,11 +250,10 @@ static json_t *transfer_to_json(const struct o2_answer_transfer *transfer)
 
 static json_t *result_to_json(const struct o2_case *asked, const struct o2_answer *answer)
 {
-	const struct o2_stage_ops *ops = o2_stage_ops(asked->stage);
 	const struct o2_error none = {0};
 
-	if (ops != NULL)
-		return ops->result_to_json(asked, answer);
+	if (o2_stage_ops(asked->stage) != NULL)
+		return o2_stage_result_to_json(asked, answer);
 	if (asked->stage == O2_STAGE_MSG_DECODE && !o2_msg_payload_fits(&answer->msg_decode.msg))
 		return NULL;
 	switch (asked->stage) {

@@ -66,7 +66,7 @@ static json_t *encode_to_json(const struct o2_case_msg_encode *asked)
 json_t *o2_case_to_json(const struct o2_case *asked)
 {
 	if (o2_stage_ops(asked->stage) != NULL)
-		return o2_stage_ops(asked->stage)->case_to_json(asked);
+		return o2_stage_case_to_json(asked);
 	switch (asked->stage) {
 	case O2_STAGE_MSG_DECODE:
 		return o2_msg_decode_input_to_json(asked->msg_decode.bytes, asked->msg_decode.length_bytes,
@@ -247,7 +247,7 @@ int o2_case_from_json(const json_t *object, struct o2_case *asked, struct o2_err
 		if (form != NULL && strcmp(form, o2_stage_input_form(asked->stage)) == 0)
 			break;
 	if (o2_stage_ops(asked->stage) != NULL)
-		return o2_stage_ops(asked->stage)->case_from_json(object, asked, error);
+		return o2_stage_case_from_json(object, asked, error);
 	switch (asked->stage) {
 	case O2_STAGE_MSG_DECODE:
 		return read_decode(object, &asked->msg_decode, error);

@@ -75,7 +75,7 @@ bool o2_object_has(const struct o2_object *object, enum o2_stage stage)
 	const struct o2_impl *impl = &object->v1;
 
 	if (o2_stage_ops(stage) != NULL)
-		return o2_stage_ops(stage)->has(&object->v2);
+		return o2_stage_has(o2_stage_ops(stage), &object->v2);
 	switch (stage) {
 	case O2_STAGE_MSG_DECODE:
 		return impl->msg_decode != NULL;

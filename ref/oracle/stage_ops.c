@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "oracle/stage_ops.h"
 
+#include <string.h>
+
 #include "base/fields_json.h"
 #include "base/json.h"
+#include "wire/bytes_json.h"
 
-static const struct o2_stage_ops *const ops[O2_STAGES] = {
+static const struct o2_stage_ops *const stages[O2_STAGES] = {
 	[O2_STAGE_DEVICE] = &o2_stage_device,	[O2_STAGE_RDMA_CHAIN] = &o2_stage_chain,
 	[O2_STAGE_CONNECT] = &o2_stage_connect, [O2_STAGE_DELIVER] = &o2_stage_deliver,
 	[O2_STAGE_KEYS] = &o2_stage_keys,
@@ -12,7 +15,7 @@ static const struct o2_stage_ops *const ops[O2_STAGES] = {
 
 const struct o2_stage_ops *o2_stage_ops(enum o2_stage stage)
 {
-	return stage < O2_STAGES ? ops[stage] : NULL;
+	return stage < O2_STAGES ? stages[stage] : NULL;
 }
 
 /* The most that a field may hold. */
@@ -44,15 +47,71 @@ bool o2_result_is_legal(const struct o2_field *fields, const void *result, struc
 	return true;
 }
 
-json_t *o2_flat_case_to_json(enum o2_stage stage, const struct o2_field *fields, const void *question)
+bool o2_stage_has(const struct o2_stage_ops *ops, const struct o2_impl_2 *impl)
 {
-	return o2_fields_into_json(o2_json_form(o2_stage_input_form(stage)), fields, question);
+	void (*function)(void);
+
+	memcpy(&function, (const uint8_t *)impl + ops->entry, sizeof(function));
+	return function != NULL;
 }
 
-int o2_flat_case_from_json(const json_t *form, enum o2_stage stage, const struct o2_field *fields,
-			   void *question, struct o2_error *error)
-{
-	int rc = o2_json_expect_form(form, o2_stage_input_form(stage), error);
+/* --- forms --- */
 
-	return rc != 0 ? rc : o2_fields_from_json(form, fields, question, error);
+json_t *o2_stage_case_to_json(const struct o2_case *asked)
+{
+	const struct o2_stage_ops *stage = stages[asked->stage];
+	const uint8_t *at = (const uint8_t *)asked;
+	json_t *form;
+	uint64_t length_bytes;
+
+	if (stage->case_to_json != NULL)
+		return stage->case_to_json(asked);
+	form = o2_fields_into_json(o2_json_form(o2_stage_input_form(asked->stage)), stage->question,
+				   at + stage->question_at);
+	if (stage->bytes.room_bytes == 0)
+		return form;
+	memcpy(&length_bytes, at + stage->bytes.length_at, sizeof(length_bytes));
+	return o2_json_with(form, "bytes", o2_bytes_to_json(at + stage->bytes.at, length_bytes));
+}
+
+int o2_stage_case_from_json(const json_t *form, struct o2_case *asked, struct o2_error *error)
+{
+	const struct o2_stage_ops *stage = stages[asked->stage];
+	uint8_t *at = (uint8_t *)asked;
+	size_t length_bytes = 0;
+	int rc;
+
+	if (stage->case_from_json != NULL)
+		return stage->case_from_json(form, asked, error);
+	rc = o2_json_expect_form(form, o2_stage_input_form(asked->stage), error);
+	if (rc == 0)
+		rc = o2_fields_from_json(form, stage->question, at + stage->question_at, error);
+	if (rc != 0 || stage->bytes.room_bytes == 0)
+		return rc;
+	rc = o2_bytes_from_json(form, "bytes", "bytes", at + stage->bytes.at, stage->bytes.room_bytes,
+				&length_bytes, error);
+	memcpy(at + stage->bytes.length_at, &(uint64_t){length_bytes}, sizeof(uint64_t));
+	return rc;
+}
+
+json_t *o2_stage_result_to_json(const struct o2_case *asked, const struct o2_answer *answer)
+{
+	const struct o2_stage_ops *stage = stages[asked->stage];
+	const void *result = (const uint8_t *)answer + stage->result_at;
+	json_t *form = o2_json_form(o2_stage_output_form(asked->stage));
+
+	return stage->member == NULL
+		       ? o2_fields_into_json(form, stage->result, result)
+		       : o2_json_with(form, stage->member, o2_fields_to_json(stage->result, result));
+}
+
+int o2_stage_result_from_json(const struct o2_case *asked, const json_t *form, struct o2_answer *answer,
+			      struct o2_error *error)
+{
+	const struct o2_stage_ops *stage = stages[asked->stage];
+	void *result = (uint8_t *)answer + stage->result_at;
+	int rc = stage->member == NULL ? o2_fields_from_json(form, stage->result, result, error)
+				       : o2_part_from_json(form, stage->member, stage->result, result, error);
+
+	return rc != 0 || stage->result_check == NULL ? rc : stage->result_check(asked, answer, error);
 }

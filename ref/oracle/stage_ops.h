@@ -12,20 +12,31 @@
  * does with those of version 1 stands beside what they share: o2_case_to_json, o2_impl_put_case and so on.
  */
 struct o2_stage_ops {
+	size_t entry; /* of its function in struct o2_impl_2 */
 	/* The checks of a refusal; O2_CHECKS: not asked of it. */
 	enum o2_check_id refused_legal; /* it is refused, and the reference admits it */
 	enum o2_check_id error, rule, index, cost;
 	const char *request; /* a legal question, as JSON: what a program is tried with */
 
-	/* Forms: the whole of a question, and the members of an answer that is a result. */
+	/*
+	 * Forms.  The members of a question stand in struct o2_case at question_at; its bytes, where it has some,
+	 * are one member more, "bytes".  Those of a result stand in struct o2_answer at result_at.
+	 */
+	const struct o2_field *question, *result;
+	size_t question_at, result_at;
+	struct o2_stage_bytes {
+		size_t at, room_bytes; /* room_bytes 0: there are none */
+		size_t length_at;      /* a uint64_t */
+	} bytes;
+	const char *member; /* that holds the result; NULL: its members are the form's own */
+	/* Questions whose form is another one's and more; else NULL. */
 	json_t *(*case_to_json)(const struct o2_case *asked);
 	int (*case_from_json)(const json_t *form, struct o2_case *asked, struct o2_error *error);
-	json_t *(*result_to_json)(const struct o2_case *asked, const struct o2_answer *answer);
-	int (*result_from_json)(const struct o2_case *asked, const json_t *form, struct o2_answer *answer,
-				struct o2_error *error);
+	/* What a result that was read has to keep to, beyond its fields; NULL: nothing. */
+	int (*result_check)(const struct o2_case *asked, const struct o2_answer *answer,
+			    struct o2_error *error);
 
 	/* The structs of o2ref/impl.h.  put: into a slot that was reset; get: a result, checked. */
-	bool (*has)(const struct o2_impl_2 *impl);
 	int32_t (*call)(const struct o2_impl_2 *impl, const struct o2_impl_slot *slot);
 	void (*put)(const struct o2_case *asked, struct o2_impl_slot *slot);
 	void (*get)(const struct o2_case *asked, struct o2_impl_slot *slot, struct o2_answer *answer);
@@ -48,9 +59,14 @@ extern const struct o2_stage_ops o2_stage_device, o2_stage_chain, o2_stage_conne
 /* Is what a number of the answer's struct holds one that its form can say?  Else the answer is broken. */
 bool o2_result_is_legal(const struct o2_field *fields, const void *result, struct o2_answer *answer);
 
-/* The whole input form of a question whose numbers stand side by side. */
-json_t *o2_flat_case_to_json(enum o2_stage stage, const struct o2_field *fields, const void *question);
-int o2_flat_case_from_json(const json_t *form, enum o2_stage stage, const struct o2_field *fields,
-			   void *question, struct o2_error *error);
+/* Has the table its function? */
+bool o2_stage_has(const struct o2_stage_ops *ops, const struct o2_impl_2 *impl);
+
+/* The forms of a question and of a result, of a stage of version 2. */
+json_t *o2_stage_case_to_json(const struct o2_case *asked);
+int o2_stage_case_from_json(const json_t *form, struct o2_case *asked, struct o2_error *error);
+json_t *o2_stage_result_to_json(const struct o2_case *asked, const struct o2_answer *answer);
+int o2_stage_result_from_json(const struct o2_case *asked, const json_t *form, struct o2_answer *answer,
+			      struct o2_error *error);
 
 #endif

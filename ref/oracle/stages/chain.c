@@ -74,25 +74,6 @@ static int case_from_json(const json_t *form, struct o2_case *asked, struct o2_e
 	return rc != 0 ? rc : o2_fields_from_json(form, message_fields, &asked->chain, error);
 }
 
-static json_t *result_to_json(const struct o2_case *asked, const struct o2_answer *answer)
-{
-	(void)asked;
-	return o2_json_with(o2_json_form(o2_stage_output_form(O2_STAGE_RDMA_CHAIN)), "chain",
-			    o2_fields_to_json(chain_fields, &answer->chain));
-}
-
-static int result_from_json(const struct o2_case *asked, const json_t *form, struct o2_answer *answer,
-			    struct o2_error *error)
-{
-	(void)asked;
-	return o2_part_from_json(form, "chain", chain_fields, &answer->chain, error);
-}
-
-static bool has(const struct o2_impl_2 *impl)
-{
-	return impl->rdma_chain != NULL;
-}
-
 static int32_t call(const struct o2_impl_2 *impl, const struct o2_impl_slot *slot)
 {
 	return impl->rdma_chain(&slot->in->chain, &slot->out->chain, slot->refusal);
@@ -274,6 +255,7 @@ static void compare(struct o2_comparison *comparison, const struct o2_case *aske
 }
 
 const struct o2_stage_ops o2_stage_chain = {
+	.entry = offsetof(struct o2_impl_2, rdma_chain),
 	.refused_legal = O2_CHECK_CHAIN_REFUSED_LEGAL,
 	.error = O2_CHECK_CHAIN_ERRNO,
 	.rule = O2_CHECK_CHAIN_RULE,
@@ -286,9 +268,9 @@ const struct o2_stage_ops o2_stage_chain = {
 		"\"0x1000\"}]},\"message\":{\"addr\":\"0x8000\",\"length\":60,\"lkey\":\"0x33\"}}",
 	.case_to_json = case_to_json,
 	.case_from_json = case_from_json,
-	.result_to_json = result_to_json,
-	.result_from_json = result_from_json,
-	.has = has,
+	.result = chain_fields,
+	.result_at = offsetof(struct o2_answer, chain),
+	.member = "chain",
 	.call = call,
 	.put = put,
 	.get = get,

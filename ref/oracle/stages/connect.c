@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 
-#include "base/fields_json.h"
-#include "base/json.h"
+#include "base/fields.h"
 #include "lnd/node/negotiate.h"
 #include "oracle/stage_ops.h"
-#include "wire/bytes_json.h"
 
 /*
  * The negotiation of a connection, one answer at a time: a CONNREQ, a CONNACK or a reject, and what it means to
@@ -43,43 +41,6 @@ static const struct o2_field result_fields[] = {
 	{O2_FIELD("connect.peer_incarnation", HEX, struct o2_impl_connect_out, peer_incarnation)},
 	{0},
 };
-
-static json_t *case_to_json(const struct o2_case *asked)
-{
-	return o2_json_with(o2_flat_case_to_json(O2_STAGE_CONNECT, question_fields, &asked->connect.in),
-			    "bytes", o2_bytes_to_json(asked->connect.bytes, asked->connect.in.length_bytes));
-}
-
-static int case_from_json(const json_t *form, struct o2_case *asked, struct o2_error *error)
-{
-	size_t length_bytes = 0;
-	int rc = o2_flat_case_from_json(form, O2_STAGE_CONNECT, question_fields, &asked->connect.in, error);
-
-	if (rc == 0)
-		rc = o2_bytes_from_json(form, "bytes", "bytes", asked->connect.bytes,
-					sizeof(asked->connect.bytes), &length_bytes, error);
-	asked->connect.in.length_bytes = length_bytes;
-	return rc;
-}
-
-static json_t *result_to_json(const struct o2_case *asked, const struct o2_answer *answer)
-{
-	(void)asked;
-	return o2_json_with(o2_json_form(o2_stage_output_form(O2_STAGE_CONNECT)), "connect",
-			    o2_fields_to_json(result_fields, &answer->connect));
-}
-
-static int result_from_json(const struct o2_case *asked, const json_t *form, struct o2_answer *answer,
-			    struct o2_error *error)
-{
-	(void)asked;
-	return o2_part_from_json(form, "connect", result_fields, &answer->connect, error);
-}
-
-static bool has(const struct o2_impl_2 *impl)
-{
-	return impl->connect != NULL;
-}
 
 static int32_t call(const struct o2_impl_2 *impl, const struct o2_impl_slot *slot)
 {
@@ -198,6 +159,7 @@ static void compare(struct o2_comparison *comparison, const struct o2_case *aske
 #define PARAMS "{\"ibm_version\":18,\"queue_depth\":8,\"max_frags\":256,\"max_msg_size\":4096}"
 
 const struct o2_stage_ops o2_stage_connect = {
+	.entry = offsetof(struct o2_impl_2, connect),
 	.refused_legal = O2_CHECK_CONNECT_REFUSED_LEGAL,
 	.error = O2_CHECK_CONNECT_ERRNO,
 	.rule = O2_CHECK_CONNECT_RULE,
@@ -206,11 +168,13 @@ const struct o2_stage_ops o2_stage_connect = {
 	.request = "{\"form\":\"o2ref/connect/input\",\"version\":1,\"event\":\"reject\",\"cm_reason\":8,"
 		   "\"nid\":\"0x50000c0a80a01\",\"incarnation\":\"0x1\",\"registers\":true,\"own\":" PARAMS
 		   ",\"asked\":" PARAMS ",\"bytes\":\"\"}",
-	.case_to_json = case_to_json,
-	.case_from_json = case_from_json,
-	.result_to_json = result_to_json,
-	.result_from_json = result_from_json,
-	.has = has,
+	.question = question_fields,
+	.question_at = offsetof(struct o2_case, connect.in),
+	.bytes = {offsetof(struct o2_case, connect.bytes), O2_IMPL_CONNECT_BYTES,
+		  offsetof(struct o2_case, connect.in.length_bytes)},
+	.result = result_fields,
+	.result_at = offsetof(struct o2_answer, connect),
+	.member = "connect",
 	.call = call,
 	.put = put,
 	.get = get,

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 
-#include "base/fields_json.h"
-#include "base/json.h"
+#include "base/fields.h"
 #include "lnd/conn/outcome.h"
 #include "oracle/stage_ops.h"
-#include "wire/bytes_json.h"
 
 /*
  * A message that has arrived, and what of it reaches LNet (docs/oracle.md, "A message that has arrived").
@@ -26,43 +24,6 @@ static const struct o2_field result_fields[] = {
 	{O2_FIELD("deliver.status", INT, struct o2_impl_deliver_out, status)},
 	{0},
 };
-
-static json_t *case_to_json(const struct o2_case *asked)
-{
-	return o2_json_with(o2_flat_case_to_json(O2_STAGE_DELIVER, question_fields, &asked->deliver.in),
-			    "bytes", o2_bytes_to_json(asked->deliver.bytes, asked->deliver.in.length_bytes));
-}
-
-static int case_from_json(const json_t *form, struct o2_case *asked, struct o2_error *error)
-{
-	size_t length_bytes = 0;
-	int rc = o2_flat_case_from_json(form, O2_STAGE_DELIVER, question_fields, &asked->deliver.in, error);
-
-	if (rc == 0)
-		rc = o2_bytes_from_json(form, "bytes", "bytes", asked->deliver.bytes,
-					sizeof(asked->deliver.bytes), &length_bytes, error);
-	asked->deliver.in.length_bytes = length_bytes;
-	return rc;
-}
-
-static json_t *result_to_json(const struct o2_case *asked, const struct o2_answer *answer)
-{
-	(void)asked;
-	return o2_json_with(o2_json_form(o2_stage_output_form(O2_STAGE_DELIVER)), "deliver",
-			    o2_fields_to_json(result_fields, &answer->deliver));
-}
-
-static int result_from_json(const struct o2_case *asked, const json_t *form, struct o2_answer *answer,
-			    struct o2_error *error)
-{
-	(void)asked;
-	return o2_part_from_json(form, "deliver", result_fields, &answer->deliver, error);
-}
-
-static bool has(const struct o2_impl_2 *impl)
-{
-	return impl->deliver != NULL;
-}
 
 static int32_t call(const struct o2_impl_2 *impl, const struct o2_impl_slot *slot)
 {
@@ -168,6 +129,7 @@ static void compare(struct o2_comparison *comparison, const struct o2_case *aske
 	"911be90b1200d0043000000000000000010aa8c000000500f6e5d4c3b2a10500020aa8c000000500ffeeddccbbaa0500"
 
 const struct o2_stage_ops o2_stage_deliver = {
+	.entry = offsetof(struct o2_impl_2, deliver),
 	.refused_legal = O2_CHECK_DELIVER_REFUSED_LEGAL,
 	.error = O2_CHECK_DELIVER_ERRNO,
 	.rule = O2_CHECK_DELIVER_RULE,
@@ -175,11 +137,13 @@ const struct o2_stage_ops o2_stage_deliver = {
 	.cost = O2_CHECK_DELIVER_COST,
 	.request = "{\"form\":\"o2ref/deliver/input\",\"version\":1,\"awaits\":\"nothing\",\"max_frags\":257,"
 		   "\"cookie\":\"0x0\",\"nob\":0,\"bytes\":\"" NOOP "\"}",
-	.case_to_json = case_to_json,
-	.case_from_json = case_from_json,
-	.result_to_json = result_to_json,
-	.result_from_json = result_from_json,
-	.has = has,
+	.question = question_fields,
+	.question_at = offsetof(struct o2_case, deliver.in),
+	.bytes = {offsetof(struct o2_case, deliver.bytes), O2_CASE_MSG_BYTES,
+		  offsetof(struct o2_case, deliver.in.length_bytes)},
+	.result = result_fields,
+	.result_at = offsetof(struct o2_answer, deliver),
+	.member = "deliver",
 	.call = call,
 	.put = put,
 	.get = get,

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "base/fields_json.h"
-#include "base/json.h"
+#include "base/fields.h"
 #include "lnd/conn/qp.h"
 #include "oracle/stage_ops.h"
 #include "reg/choose.h"
@@ -66,35 +65,6 @@ static const struct o2_field result_fields[] = {
 	OUT("cq_entries", cq_entries),
 	{0},
 };
-
-static json_t *case_to_json(const struct o2_case *asked)
-{
-	return o2_flat_case_to_json(O2_STAGE_DEVICE, question_fields, &asked->device);
-}
-
-static int case_from_json(const json_t *form, struct o2_case *asked, struct o2_error *error)
-{
-	return o2_flat_case_from_json(form, O2_STAGE_DEVICE, question_fields, &asked->device, error);
-}
-
-static json_t *result_to_json(const struct o2_case *asked, const struct o2_answer *answer)
-{
-	(void)asked;
-	return o2_json_with(o2_json_form(o2_stage_output_form(O2_STAGE_DEVICE)), "device",
-			    o2_fields_to_json(result_fields, &answer->device));
-}
-
-static int result_from_json(const struct o2_case *asked, const json_t *form, struct o2_answer *answer,
-			    struct o2_error *error)
-{
-	(void)asked;
-	return o2_part_from_json(form, "device", result_fields, &answer->device, error);
-}
-
-static bool has(const struct o2_impl_2 *impl)
-{
-	return impl->device != NULL;
-}
 
 static int32_t call(const struct o2_impl_2 *impl, const struct o2_impl_slot *slot)
 {
@@ -190,6 +160,7 @@ static void compare(struct o2_comparison *comparison, const struct o2_case *aske
 }
 
 const struct o2_stage_ops o2_stage_device = {
+	.entry = offsetof(struct o2_impl_2, device),
 	.refused_legal = O2_CHECK_DEVICE_REFUSED_LEGAL,
 	.error = O2_CHECK_DEVICE_ERRNO,
 	.rule = O2_CHECK_DEVICE_RULE,
@@ -200,11 +171,11 @@ const struct o2_stage_ops o2_stage_device = {
 		   "\"mapping\",\"map_on_demand\":1,\"use_gaps\":false,\"segments\":2,\"ibm_version\":18,"
 		   "\"queue_depth\":8,\"max_frags\":256,\"wrq_sge\":2,\"peer_tx_credits\":0,"
 		   "\"concurrent_sends\":0}",
-	.case_to_json = case_to_json,
-	.case_from_json = case_from_json,
-	.result_to_json = result_to_json,
-	.result_from_json = result_from_json,
-	.has = has,
+	.question = question_fields,
+	.question_at = offsetof(struct o2_case, device),
+	.result = result_fields,
+	.result_at = offsetof(struct o2_answer, device),
+	.member = "device",
 	.call = call,
 	.put = put,
 	.get = get,

@@ -4,8 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/fields_json.h"
-#include "base/json.h"
+#include "base/fields.h"
 #include "oracle/stage_ops.h"
 #include "oracle/stages/keys.h"
 #include "reg/pool/frd_key.h"
@@ -60,23 +59,6 @@ static const struct o2_field result_fields[] = {
 	{0},
 };
 
-static json_t *case_to_json(const struct o2_case *asked)
-{
-	return o2_flat_case_to_json(O2_STAGE_KEYS, question_fields, &asked->keys);
-}
-
-static int case_from_json(const json_t *form, struct o2_case *asked, struct o2_error *error)
-{
-	return o2_flat_case_from_json(form, O2_STAGE_KEYS, question_fields, &asked->keys, error);
-}
-
-static json_t *result_to_json(const struct o2_case *asked, const struct o2_answer *answer)
-{
-	(void)asked;
-	return o2_fields_into_json(o2_json_form(o2_stage_output_form(O2_STAGE_KEYS)), result_fields,
-				   &answer->keys);
-}
-
 /* One step for each event. */
 static int check_count(const struct o2_case *asked, uint32_t count, struct o2_error *error)
 {
@@ -85,17 +67,9 @@ static int check_count(const struct o2_case *asked, uint32_t count, struct o2_er
 		       : o2_refuse_other(error, -EINVAL, "keys/steps", "steps", count, asked->keys.count);
 }
 
-static int result_from_json(const struct o2_case *asked, const json_t *form, struct o2_answer *answer,
-			    struct o2_error *error)
+static int one_step_each(const struct o2_case *asked, const struct o2_answer *answer, struct o2_error *error)
 {
-	int rc = o2_fields_from_json(form, result_fields, &answer->keys, error);
-
-	return rc != 0 ? rc : check_count(asked, answer->keys.count, error);
-}
-
-static bool has(const struct o2_impl_2 *impl)
-{
-	return impl->keys != NULL;
+	return check_count(asked, answer->keys.count, error);
 }
 
 static int32_t call(const struct o2_impl_2 *impl, const struct o2_impl_slot *slot)
@@ -356,6 +330,7 @@ static void compare(struct o2_comparison *comparison, const struct o2_case *aske
 }
 
 const struct o2_stage_ops o2_stage_keys = {
+	.entry = offsetof(struct o2_impl_2, keys),
 	.refused_legal = O2_CHECK_KEYS_REFUSED_LEGAL,
 	.error = O2_CHECK_KEYS_ERRNO,
 	.rule = O2_CHECK_KEYS_RULE,
@@ -366,11 +341,11 @@ const struct o2_stage_ops o2_stage_keys = {
 		"input\",\"version\":1,\"order\":\"invalidate-first\",\"lkey\":\"0x100\","
 		"\"rkey\":\"0x200\",\"events\":[{\"event\":\"map\",\"side\":\"sink\"},{\"event\":\"post\"},"
 		"{\"event\":\"unmap\"}]}",
-	.case_to_json = case_to_json,
-	.case_from_json = case_from_json,
-	.result_to_json = result_to_json,
-	.result_from_json = result_from_json,
-	.has = has,
+	.question = question_fields,
+	.question_at = offsetof(struct o2_case, keys),
+	.result = result_fields,
+	.result_at = offsetof(struct o2_answer, keys),
+	.result_check = one_step_each,
 	.call = call,
 	.put = put,
 	.get = get,
