@@ -9,21 +9,19 @@ once and copied for each run.  Last line "N passed, N failed".
 exit status: 0 the guide does what it says; 1 it does not; 77 this machine cannot make such a root, and why
 """
 
-import os
 import re
 import shutil
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "ci" / "vm"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "ci"))
 
 import guide  # noqa: E402
-from o2vm.common import CannotRun  # noqa: E402
-from o2vm.suite import mirror  # noqa: E402
+from o2ci import roots  # noqa: E402
+from o2ci.roots import CannotRun, run  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
 BASE = ROOT / "build" / "clean-root"
@@ -37,42 +35,11 @@ INSIDE = ("unshare", "--mount", "sh", "-c",
 APT = ("apt-get", "-q", "-y", "--no-install-recommends")
 
 
-def run(*command, **options):
-    return subprocess.run([str(part) for part in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                          timeout=1200, check=False, **options)
-
-
 def must(*command, **options):
     done = run(*command, **options)
     if done.returncode != 0:
         raise RuntimeError(f"{' '.join(map(str, command))}: status {done.returncode}\n{done.stdout[-3000:]}")
     return done.stdout
-
-
-def make_base():
-    """The root that every run copies."""
-    if (BASE / "ready").exists():
-        return
-    if os.geteuid() != 0:
-        raise CannotRun("only root can make a root file system")
-    if shutil.which("debootstrap") is None:
-        raise CannotRun("debootstrap is not installed")
-    shutil.rmtree(BASE, ignore_errors=True)
-    BASE.mkdir(parents=True)
-    done = run("debootstrap", "--variant=minbase", SUITE, BASE / "root", mirror())
-    if done.returncode != 0:
-        raise CannotRun(f"debootstrap: {done.stdout.splitlines()[-1] if done.stdout else done.returncode}")
-    # How this machine reaches its mirrors holds for the root as well.
-    for settings in sorted(Path("/etc/apt/apt.conf.d").glob("*")):
-        if re.search(r"(?mi)^\s*Acquire::", settings.read_text(encoding="utf-8", errors="replace")):
-            shutil.copy(settings, BASE / "root" / "etc" / "apt" / "apt.conf.d")
-    (BASE / "ready").touch()
-
-
-def expect_mounts():
-    done = run("unshare", "--mount", "mount", "-t", "proc", "proc", BASE / "root" / "proc")
-    if done.returncode != 0:
-        raise CannotRun(f"/proc cannot be mounted: {done.stdout.strip()}")
 
 
 def make_package(build, folder):
@@ -109,8 +76,8 @@ def main():
     build = Path(sys.argv[1] if len(sys.argv) > 1 else ROOT / "build" / "gcc").resolve()
     document = (ROOT / "docs" / "oracle.md").read_text(encoding="utf-8")
     try:
-        make_base()
-        expect_mounts()
+        roots.make(BASE, SUITE)
+        roots.expect_mounts(BASE / "root")
         with tempfile.TemporaryDirectory(dir=BASE) as folder:
             root = Path(folder) / "root"
             must("cp", "-a", BASE / "root", root)
