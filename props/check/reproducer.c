@@ -181,7 +181,7 @@ static void put_refusals(const struct o2_reproducer *r)
 	      r->out);
 	fprintf(r->out, "\tsay(\"error\", %d, refusal.error, %d);\n", right->error,
 		r->profile == O2_PROFILE_STRICT || o2_reproducer_is(r, "/errno"));
-	if (o2_reproducer_is(r, "/index"))
+	if (o2_reproducer_is(r, "/index") || o2_reproducer_is(r, "/why"))
 		fprintf(r->out, "\tsay(\"index\", %" PRIu32 "u, refusal.index, 1);\n", right->index);
 	if (o2_reproducer_is(r, "/cost"))
 		fprintf(r->out, "\tsay(\"cost\", %d, refusal.cost, 1);\n", right->cost);
@@ -234,6 +234,8 @@ const struct o2_reproducer_stage *o2_reproducer_stage(enum o2_stage stage)
 {
 	static const struct o2_reproducer_stage *const stages[O2_STAGES] = {
 		[O2_STAGE_DEVICE] = &o2_reproducer_device,
+		[O2_STAGE_CONNECT] = &o2_reproducer_connect,
+		[O2_STAGE_DELIVER] = &o2_reproducer_deliver,
 		[O2_STAGE_KEYS] = &o2_reproducer_keys,
 	};
 

@@ -57,7 +57,8 @@ struct o2_reproducer_stage {
 	void (*answer)(struct o2_reproducer *r);
 };
 
-extern const struct o2_reproducer_stage o2_reproducer_device, o2_reproducer_keys;
+extern const struct o2_reproducer_stage o2_reproducer_connect, o2_reproducer_deliver, o2_reproducer_device,
+	o2_reproducer_keys;
 
 /* NULL for a stage that has none, as those of version 1. */
 const struct o2_reproducer_stage *o2_reproducer_stage(enum o2_stage stage);

@@ -6,7 +6,12 @@
 
 /* Questions and answers of the stages of version 2, as initialisers and comparisons. */
 
-/* --- device: numbers side by side --- */
+/* --- numbers side by side --- */
+
+struct member {
+	const char *name; /* of C */
+	uint64_t value;
+};
 
 #define ASKED(member)                           \
 	{                                       \
@@ -17,10 +22,41 @@
 #member, r->expected.device.member \
 	}
 
-struct member {
-	const char *name;
-	uint32_t value;
-};
+static void put_members(struct o2_reproducer *r, const struct member *member, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		fprintf(r->out, "\t.%s = 0x%" PRIx64 "u,\n", member[i].name, member[i].value);
+}
+
+/* Private data, or a message: an array of its own, and where the question points to it. */
+static void put_bytes(struct o2_reproducer *r, const uint8_t *bytes, uint64_t length_bytes)
+{
+	/* An array of no bytes is none. */
+	fputs("static const uint8_t in_bytes[] = {", r->out);
+	for (uint64_t i = 0; i < length_bytes; i++)
+		fprintf(r->out, "%s0x%02x,", i % 12 == 0 ? "\n\t" : " ", bytes[i]);
+	fputs(length_bytes == 0 ? "0};\n" : "\n};\n", r->out);
+}
+
+static void point_to_bytes(struct o2_reproducer *r, uint64_t length_bytes)
+{
+	fprintf(r->out, "\t.bytes = in_bytes, .length_bytes = %" PRIu64 ",\n};\n", length_bytes);
+}
+
+/* Each number of the answer has one right value. */
+static void compare_members(struct o2_reproducer *r, const char *type, const struct member *member,
+			    size_t count)
+{
+	fprintf(r->out, "static struct %s out;\n\nstatic void compare(void)\n{\n", type);
+	for (size_t i = 0; i < count && r->expected.kind == O2_ANSWER_RESULT; i++)
+		fprintf(r->out, "\tsay(\"%s\", 0x%" PRIx64 "u, out.%s, 1);\n", member[i].name,
+			member[i].value, member[i].name);
+	if (r->expected.kind != O2_ANSWER_RESULT)
+		fputs("\tprintf(\"  it answers, and has to refuse\\n\");\n", r->out);
+	fputs("}\n\n", r->out);
+}
+
+/* --- device --- */
 
 static void put_device(struct o2_reproducer *r)
 {
@@ -33,8 +69,7 @@ static void put_device(struct o2_reproducer *r)
 	};
 
 	fputs("static const struct o2_impl_device_in in = {\n", r->out);
-	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++)
-		fprintf(r->out, "\t.%s = %" PRIu32 "u,\n", members[i].name, members[i].value);
+	put_members(r, members, sizeof(members) / sizeof(members[0]));
 	fputs("};\n", r->out);
 }
 
@@ -45,12 +80,75 @@ static void compare_device(struct o2_reproducer *r)
 		RIGHT(send_wrs), RIGHT(recv_wrs), RIGHT(cq_entries),
 	};
 
-	fputs("static struct o2_impl_device_out out;\n\nstatic void compare(void)\n{\n", r->out);
-	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]) && r->expected.kind == O2_ANSWER_RESULT;
-	     i++)
-		fprintf(r->out, "\tsay(\"%s\", %" PRIu32 "u, out.%s, 1);\n", members[i].name,
-			members[i].value, members[i].name);
-	fputs("}\n\n", r->out);
+	compare_members(r, "o2_impl_device_out", members, sizeof(members) / sizeof(members[0]));
+}
+
+/* --- connect --- */
+
+static void put_connect(struct o2_reproducer *r)
+{
+	const struct o2_impl_connect_in *in = &r->asked.connect.in;
+	const struct member members[] = {
+		{"event", in->event},
+		{"cm_reason", in->cm_reason},
+		{"nid", in->nid},
+		{"incarnation", in->incarnation},
+		{"registers", in->registers},
+		{"own.ibm_version", in->own.ibm_version},
+		{"own.queue_depth", in->own.queue_depth},
+		{"own.max_frags", in->own.max_frags},
+		{"own.max_msg_size", in->own.max_msg_size},
+		{"asked.ibm_version", in->asked.ibm_version},
+		{"asked.queue_depth", in->asked.queue_depth},
+		{"asked.max_frags", in->asked.max_frags},
+		{"asked.max_msg_size", in->asked.max_msg_size},
+	};
+
+	put_bytes(r, r->asked.connect.bytes, in->length_bytes);
+	fputs("static const struct o2_impl_connect_in in = {\n", r->out);
+	put_members(r, members, sizeof(members) / sizeof(members[0]));
+	point_to_bytes(r, in->length_bytes);
+}
+
+static void compare_connect(struct o2_reproducer *r)
+{
+	const struct o2_impl_connect_out *right = &r->expected.connect;
+	const struct member members[] = {
+		{"params.ibm_version", right->params.ibm_version},
+		{"params.queue_depth", right->params.queue_depth},
+		{"params.max_frags", right->params.max_frags},
+		{"params.max_msg_size", right->params.max_msg_size},
+		{"peer_nid", right->peer_nid},
+		{"peer_incarnation", right->peer_incarnation},
+	};
+
+	compare_members(r, "o2_impl_connect_out", members, sizeof(members) / sizeof(members[0]));
+}
+
+/* --- deliver --- */
+
+static void put_deliver(struct o2_reproducer *r)
+{
+	const struct o2_impl_deliver_in *in = &r->asked.deliver.in;
+	const struct member members[] = {{"awaits", in->awaits},
+					 {"max_frags", in->max_frags},
+					 {"cookie", in->cookie},
+					 {"nob", in->nob}};
+
+	put_bytes(r, r->asked.deliver.bytes, in->length_bytes);
+	fputs("static const struct o2_impl_deliver_in in = {\n", r->out);
+	put_members(r, members, sizeof(members) / sizeof(members[0]));
+	point_to_bytes(r, in->length_bytes);
+}
+
+static void compare_deliver(struct o2_reproducer *r)
+{
+	const struct o2_impl_deliver_out *right = &r->expected.deliver;
+	/* A number that may be negative is shown as say() takes it. */
+	const struct member members[] = {{"length", right->length},
+					 {"status", (uint64_t)(int64_t)right->status}};
+
+	compare_members(r, "o2_impl_deliver_out", members, sizeof(members) / sizeof(members[0]));
 }
 
 /* --- keys: events, and what each of them came to --- */
@@ -156,5 +254,7 @@ static void compare_keys(struct o2_reproducer *r)
 		requests, requests, requests);
 }
 
+const struct o2_reproducer_stage o2_reproducer_connect = {.question = put_connect, .answer = compare_connect};
+const struct o2_reproducer_stage o2_reproducer_deliver = {.question = put_deliver, .answer = compare_deliver};
 const struct o2_reproducer_stage o2_reproducer_device = {.question = put_device, .answer = compare_device};
 const struct o2_reproducer_stage o2_reproducer_keys = {.question = put_keys, .answer = compare_keys};
