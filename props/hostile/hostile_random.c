@@ -7,7 +7,6 @@
 #define LABEL_STEP 1u
 #define MORE	   15u /* weight of another step */
 #define ENOUGH	   10000u
-#define WIDE_FRAGS 255u /* up to O2_MAX_FRAGS: about as many as a byte counts */
 
 #define SITUATION_LIST(ENTRY)                                     \
 	ENTRY(CLOSED_BY_MESSAGE, "closed_by_a_message")           \
@@ -34,103 +33,6 @@ static const struct o2_tally_row situations[SITUATIONS] = {SITUATION_LIST(O2_SIT
 
 static const char *const kind_names[O2_HOSTILE_STEP_KINDS] = {"answer", "say",	 "settle", "put",  "get",
 							      "send",	"clock", "noise",  "write"};
-
-static enum o2_reg_mode draw_mode(struct o2_choice *c)
-{
-	/* In mode global a peer may write to all memory, by design. */
-	static const enum o2_reg_mode modes[] = {O2_REG_FMR, O2_REG_FASTREG};
-
-	return modes[o2_draw_pick(c, 2)];
-}
-
-static uint32_t draw_nob(struct o2_choice *c)
-{
-	static const uint32_t usual[] = {5000, 1, 0, 4096, 9000, 1u << 20};
-
-	return usual[o2_draw_pick(c, 6)];
-}
-
-static uint64_t described(const struct o2_rdma_desc *desc)
-{
-	uint64_t nob = 0;
-
-	for (uint32_t i = 0; i < desc->rd_nfrags; i++)
-		nob += desc->rd_frags[i].rf_nob;
-	return nob;
-}
-
-static void draw_message(struct o2_choice *c, const struct o2_hostile_run *run, struct o2_hostile_step *step)
-{
-	static const uint8_t types[] = {O2_MSG_IMMEDIATE, O2_MSG_PUT_REQ,  O2_MSG_GET_REQ, O2_MSG_PUT_ACK,
-					O2_MSG_GET_DONE,  O2_MSG_PUT_DONE, O2_MSG_PUT_NAK, O2_MSG_NOOP};
-	const uint32_t cookies[] = {run->temper == 0 ? 1 : 6, run->temper};
-	static const int32_t strange[] = {0, -5, 1, 5001, INT32_MIN, INT32_MAX};
-
-	step->type = types[o2_draw_pick(c, 8)];
-	if (run->temper > 0)
-		step->credits = (uint8_t)(o2_draw_bool(c, 4, 1) ? o2_draw(c, 255) : o2_draw(c, 1));
-	/* Relative to one that the victim has told: where cookies start depends on what was before. */
-	step->cookie = run->cookie[step->type == O2_MSG_PUT_DONE];
-	if (o2_draw_weighted(c, cookies, 2) != 0)
-		step->cookie += o2_draw(c, 20) - 10;
-	step->nob = draw_nob(c);
-	/* A liar that wants to be believed says what was described to it. */
-	step->status = (int32_t)described(&run->desc);
-	if (o2_draw_bool(c, 2, run->temper))
-		step->status = o2_draw_bool(c, 1, 1) ? strange[o2_draw_pick(c, 6)] : (int32_t)step->nob;
-	step->nfrags = (uint32_t)o2_draw_range(c, 1, 5);
-	/* Where that many are legal, and where they are not. */
-	if (o2_draw_bool(c, 3, 1))
-		step->nfrags = (uint32_t)o2_draw_range(c, WIDE_FRAGS, O2_MAX_FRAGS);
-	if (!o2_draw_bool(c, 4, run->temper))
-		return;
-	step->spoil_width = (uint32_t)o2_draw_range(c, 1, 8);
-	step->spoil_offset = (uint32_t)o2_draw(c, 140);
-	step->spoil_value = o2_draw(c, UINT64_MAX);
-	step->length = o2_draw_bool(c, 3, 1) ? (uint32_t)o2_draw_range(c, 1, 200) : 0;
-}
-
-static void draw_step(struct o2_choice *c, const struct o2_hostile_run *run, struct o2_hostile_step *step)
-{
-	static const uint32_t kinds[3][O2_HOSTILE_STEP_KINDS] = {
-		{12, 4, 8, 4, 4, 2, 0, 0, 2},
-		{12, 8, 8, 4, 4, 2, 1, 1, 2},
-		{4, 12, 5, 3, 3, 2, 1, 1, 2},
-	};
-
-	memset(step, 0, sizeof(*step));
-	step->kind =
-		(enum o2_hostile_step_kind)o2_draw_weighted(c, kinds[run->temper], O2_HOSTILE_STEP_KINDS);
-	switch (step->kind) {
-	case O2_HOSTILE_SAY:
-		draw_message(c, run, step);
-		break;
-	case O2_HOSTILE_PUT:
-	case O2_HOSTILE_GET:
-		step->nob = (uint32_t)o2_draw_range(c, 1, 12000);
-		step->mode = draw_mode(c);
-		break;
-	case O2_HOSTILE_CLOCK:
-		step->nob = (uint32_t)o2_draw(c, 60000);
-		break;
-	case O2_HOSTILE_NOISE:
-		step->length = (uint32_t)o2_draw_range(c, 1, 4096);
-		step->spoil_value = o2_draw(c, UINT64_MAX);
-		break;
-	case O2_HOSTILE_WRITE:
-		step->offset = (int32_t)o2_draw_range(c, 0, 12000);
-		if (o2_draw_bool(c, 3, 1))
-			step->offset -= 4;
-		step->nob = (uint32_t)o2_draw_range(c, 1, 4096);
-		step->key_wrong = o2_draw_bool(c, 5, 1);
-		break;
-	case O2_HOSTILE_ANSWER:
-	case O2_HOSTILE_SETTLE:
-	case O2_HOSTILE_SEND:
-	case O2_HOSTILE_STEP_KINDS:
-		break;
-	}
-}
 
 /* What the victim's messages tell a liar that listens. */
 static void learn(struct o2_hostile_run *run)
@@ -204,7 +106,7 @@ static void say(struct o2_hostile_run *run, const struct o2_hostile_step *step)
 			&run->h, &(struct o2_liar_spoil){O2_AT_STATUS, 4, (uint32_t)step->status, 0, false});
 		return;
 	}
-	run->tally.seen[SAID_WIDE] += msg_frags(msg) >= WIDE_FRAGS;
+	run->tally.seen[SAID_WIDE] += msg_frags(msg) >= O2_HOSTILE_WIDE_FRAGS;
 	run->tally.seen[SPOILED] += step->spoil_width > 0;
 	o2_liar_send_spoiled(&run->h, &(struct o2_liar_spoil){step->spoil_offset, step->spoil_width,
 							      step->spoil_value, step->length, false});
@@ -232,7 +134,7 @@ static void answer(struct o2_hostile_run *run)
 				     run->desc.rd_key, run->desc.rd_frags[i].rf_nob);
 	msg = o2_liar_begin(&run->h, asked == O2_MSG_GET_REQ ? O2_MSG_GET_DONE : O2_MSG_PUT_DONE);
 	msg->u.completion.ibcm_cookie = run->cookie[asked == O2_MSG_PUT_ACK];
-	msg->u.completion.ibcm_status = (int32_t)described(&run->desc);
+	msg->u.completion.ibcm_status = (int32_t)o2_hostile_described(&run->desc);
 	o2_liar_send(&run->h);
 }
 
@@ -302,7 +204,7 @@ static void draw_and_take(struct o2_hostile_run *run, struct o2_choice *c)
 		o2_span_begin(c, LABEL_STEP);
 		more = o2_draw_more(c, run->steps, 0, O2_HOSTILE_STEPS, MORE);
 		if (more) {
-			draw_step(c, run, &run->step[run->steps]);
+			o2_hostile_draw_step(c, run, &run->step[run->steps]);
 			take_step(run, &run->step[run->steps]);
 			run->steps++;
 		}
@@ -345,7 +247,7 @@ static uint32_t draw_depth(struct o2_choice *c)
 static uint32_t draw_max_frags(struct o2_choice *c)
 {
 	if (o2_draw_bool(c, 3, 1))
-		return (uint32_t)o2_draw_range(c, WIDE_FRAGS, O2_MAX_FRAGS);
+		return (uint32_t)o2_draw_range(c, O2_HOSTILE_WIDE_FRAGS, O2_MAX_FRAGS);
 	return (uint32_t)o2_draw_range(c, 4, 12);
 }
 
@@ -359,7 +261,7 @@ static bool begin(struct o2_hostile_run *run, struct o2_choice *c)
 	config.ack_timeout = O2_HOSTILE_ACK_TIMEOUT;
 	config.queue_depth = draw_depth(c);
 	config.max_frags = draw_max_frags(c);
-	run->tally.seen[WIDE] += config.max_frags >= WIDE_FRAGS;
+	run->tally.seen[WIDE] += config.max_frags >= O2_HOSTILE_WIDE_FRAGS;
 	run->max_frags = config.max_frags;
 	run->desc.rd_nfrags = 0;
 	run->cookie[0] = run->cookie[1] = 0;
@@ -378,7 +280,7 @@ static bool begin(struct o2_hostile_run *run, struct o2_choice *c)
 	run->tally.seen[DEEP] += run->depth > INT8_MAX;
 	/* One after the other: a compiler may take the arguments of a call in any order. */
 	nob = o2_draw_bool(c, 4, 1) ? 0 : o2_draw_range(c, 1, 5500);
-	mode = draw_mode(c);
+	mode = o2_hostile_draw_mode(c);
 	o2_victim_does(&run->h, O2_ACT_SERVE, nob, mode);
 	return true;
 }

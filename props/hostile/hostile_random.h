@@ -16,7 +16,8 @@
  *   - it comes to rest within a bound.
  */
 
-#define O2_HOSTILE_STEPS 48u /* of a case, at most */
+#define O2_HOSTILE_STEPS      48u  /* of a case, at most */
+#define O2_HOSTILE_WIDE_FRAGS 255u /* up to O2_MAX_FRAGS: about as many as a byte counts */
 
 enum o2_hostile_step_kind {
 	O2_HOSTILE_ANSWER, /* what an honest peer would */
@@ -59,6 +60,18 @@ struct o2_hostile_run {
 	uint32_t asked_nob;
 	uint32_t temper; /* 0: says what is true, 1: lies now and then, 2: lies */
 };
+
+/* --- for its parts (hostile_draw.c) --- */
+
+/* The step that follows, in view of what the victim has said. */
+void o2_hostile_draw_step(struct o2_choice *c, const struct o2_hostile_run *run,
+			  struct o2_hostile_step *step);
+
+/* A mode in which the victim's memory can be protected. */
+enum o2_reg_mode o2_hostile_draw_mode(struct o2_choice *c);
+
+/* Bytes of all fragments. */
+uint64_t o2_hostile_described(const struct o2_rdma_desc *desc);
 
 /* *run: zeros at first, the caller's; run->h is closed by o2_hostile_close. */
 struct o2_property o2_hostile_property(struct o2_hostile_run *run);
