@@ -86,7 +86,8 @@ static uint8_t *frame_of(enum o2_stage stage, size_t *length)
 		abort();
 	for (uint32_t i = 0; i < O2_FRAME_HEAD_BYTES; i++)
 		frame[i] = (uint8_t)(n >> 8 * i);
-	memcpy(frame + O2_FRAME_HEAD_BYTES, request, n);
+	for (size_t i = 0; i < n; i++)
+		frame[O2_FRAME_HEAD_BYTES + i] = (uint8_t)request[i];
 	*length = n + O2_FRAME_HEAD_BYTES;
 	return frame;
 }

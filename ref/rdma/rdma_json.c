@@ -13,7 +13,7 @@ static const struct o2_field limits_fields[] = {
 	{0},
 };
 
-static const struct o2_field input_fields[] = {
+const struct o2_field o2_rdma_input_fields[] = {
 	{O2_FIELD("nob", LENGTH, struct o2_rdma_input, nob)},
 	{O2_FIELD("limits", PART, struct o2_rdma_input, limits), .part = limits_fields},
 	{O2_FIELD("source", PART, struct o2_rdma_input, source), .part = o2_desc_fields,
@@ -50,14 +50,14 @@ const struct o2_field o2_rdma_plan_fields[] = {
 
 json_t *o2_rdma_input_to_json(const struct o2_rdma_input *input)
 {
-	return o2_fields_into_json(o2_json_form(O2_RDMA_INPUT_FORM), input_fields, input);
+	return o2_fields_into_json(o2_json_form(O2_RDMA_INPUT_FORM), o2_rdma_input_fields, input);
 }
 
 int o2_rdma_input_from_json(const json_t *object, struct o2_rdma_input *input, struct o2_error *error)
 {
 	const int rc = o2_json_expect_form(object, O2_RDMA_INPUT_FORM, error);
 
-	return rc != 0 ? rc : o2_fields_from_json(object, input_fields, input, error);
+	return rc != 0 ? rc : o2_fields_from_json(object, o2_rdma_input_fields, input, error);
 }
 
 json_t *o2_rdma_output_to_json(const struct o2_rdma_plan *plan, const struct o2_error *refused)

@@ -34,6 +34,9 @@ struct o2_rdma_input {
 	struct o2_rdma_limits limits;
 };
 
+/* The members of its form. */
+extern const struct o2_field o2_rdma_input_fields[];
+
 /* NULL when memory runs out, or a descriptor has more fragments than its array. */
 json_t *o2_rdma_input_to_json(const struct o2_rdma_input *input);
 

@@ -48,15 +48,11 @@ static const struct o2_field chain_fields[] = {
 	{0},
 };
 
-/* The form is that of rdma_plan's question with one member more, and a name of its own. */
-static json_t *named(json_t *form, enum o2_stage stage)
-{
-	return o2_json_with(form, "form", json_string(o2_stage_input_form(stage)));
-}
-
+/* The form is that of rdma_plan's question with one member more. */
 static json_t *case_to_json(const struct o2_case *asked)
 {
-	json_t *form = named(o2_rdma_input_to_json(&asked->chain.rdma), O2_STAGE_RDMA_CHAIN);
+	json_t *form = o2_fields_into_json(o2_json_form(o2_stage_input_form(O2_STAGE_RDMA_CHAIN)),
+					   o2_rdma_input_fields, &asked->chain.rdma);
 
 	return o2_fields_into_json(form, message_fields, &asked->chain);
 }
@@ -64,13 +60,9 @@ static json_t *case_to_json(const struct o2_case *asked)
 static int case_from_json(const json_t *form, struct o2_case *asked, struct o2_error *error)
 {
 	int rc = o2_json_expect_form(form, o2_stage_input_form(O2_STAGE_RDMA_CHAIN), error);
-	json_t *plan;
 
-	if (rc != 0)
-		return rc;
-	plan = named(json_copy((json_t *)(uintptr_t)form), O2_STAGE_RDMA_PLAN);
-	rc = o2_rdma_input_from_json(plan, &asked->chain.rdma, error);
-	json_decref(plan);
+	if (rc == 0)
+		rc = o2_fields_from_json(form, o2_rdma_input_fields, &asked->chain.rdma, error);
 	return rc != 0 ? rc : o2_fields_from_json(form, message_fields, &asked->chain, error);
 }
 
