@@ -6,6 +6,7 @@
 #include "mem/virtual_range.h"
 #include "props/explain/explain.h"
 #include "props/transfer/transfer_internal.h"
+#include "wire/desc_codec.h"
 
 /* Both sides' memory, stage by stage, up to the work requests. */
 
@@ -197,23 +198,14 @@ static void set_unmapped(struct o2_explain *explain, bool mapped)
 					    explain->end[i].memory->unmapped_page, mapped);
 }
 
-static uint64_t published(const struct o2_rdma_desc *desc)
-{
-	uint64_t nob = 0;
-
-	for (uint32_t i = 0; i < desc->rd_nfrags; i++)
-		nob += desc->rd_frags[i].rf_nob;
-	return nob;
-}
-
 /* Where an answer lost bytes, what is left of them moves. */
 static uint64_t moved(const struct o2_explain *explain)
 {
 	uint64_t nob = o2_scenario_moved(&explain->run.scenario);
 
 	for (int i = 0; i < 2 && explain->outcome != NULL; i++)
-		if (published(&explain->end[i].desc) < nob)
-			nob = published(&explain->end[i].desc);
+		if (o2_desc_bytes(&explain->end[i].desc) < nob)
+			nob = o2_desc_bytes(&explain->end[i].desc);
 	return nob;
 }
 

@@ -2,17 +2,9 @@
 #include <string.h>
 
 #include "props/hostile/hostile_random.h"
+#include "wire/desc_codec.h"
 
 /* What is done next, as far as it is drawn. */
-
-uint64_t o2_hostile_described(const struct o2_rdma_desc *desc)
-{
-	uint64_t nob = 0;
-
-	for (uint32_t i = 0; i < desc->rd_nfrags; i++)
-		nob += desc->rd_frags[i].rf_nob;
-	return nob;
-}
 
 enum o2_reg_mode o2_hostile_draw_mode(struct o2_choice *c)
 {
@@ -45,7 +37,7 @@ static void draw_message(struct o2_choice *c, const struct o2_hostile_run *run, 
 		step->cookie += o2_draw(c, 20) - 10;
 	step->nob = draw_nob(c);
 	/* A liar that wants to be believed says what was described to it. */
-	step->status = (int32_t)o2_hostile_described(&run->desc);
+	step->status = (int32_t)o2_desc_bytes(&run->desc);
 	if (o2_draw_bool(c, 2, run->temper))
 		step->status = o2_draw_bool(c, 1, 1) ? strange[o2_draw_pick(c, 6)] : (int32_t)step->nob;
 	step->nfrags = (uint32_t)o2_draw_range(c, 1, 5);

@@ -4,6 +4,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "wire/desc_codec.h"
+
 #define LABEL_STEP 1u
 #define MORE	   15u /* weight of another step */
 #define ENOUGH	   10000u
@@ -134,7 +136,7 @@ static void answer(struct o2_hostile_run *run)
 				     run->desc.rd_key, run->desc.rd_frags[i].rf_nob);
 	msg = o2_liar_begin(&run->h, asked == O2_MSG_GET_REQ ? O2_MSG_GET_DONE : O2_MSG_PUT_DONE);
 	msg->u.completion.ibcm_cookie = run->cookie[asked == O2_MSG_PUT_ACK];
-	msg->u.completion.ibcm_status = (int32_t)o2_hostile_described(&run->desc);
+	msg->u.completion.ibcm_status = (int32_t)o2_desc_bytes(&run->desc);
 	o2_liar_send(&run->h);
 }
 

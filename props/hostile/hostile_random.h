@@ -70,9 +70,6 @@ void o2_hostile_draw_step(struct o2_choice *c, const struct o2_hostile_run *run,
 /* A mode in which the victim's memory can be protected. */
 enum o2_reg_mode o2_hostile_draw_mode(struct o2_choice *c);
 
-/* Bytes of all fragments. */
-uint64_t o2_hostile_described(const struct o2_rdma_desc *desc);
-
 /* *run: zeros at first, the caller's; run->h is closed by o2_hostile_close. */
 struct o2_property o2_hostile_property(struct o2_hostile_run *run);
 

@@ -6,6 +6,7 @@
 #include "cli/errno_text.h"
 #include "cli/lst_text.h"
 #include "cli/words.h"
+#include "wire/desc_codec.h"
 #include "wire/lnet_hdr.h"
 #include "wire/msg_type.h"
 #include "wire/nid.h"
@@ -46,12 +47,8 @@ static void add_lst(struct o2_words *line, const struct o2_msg *msg)
 
 static void add_desc(struct o2_words *line, const struct o2_rdma_desc *desc)
 {
-	uint64_t sum = 0;
-
-	for (uint32_t i = 0; i < desc->rd_nfrags; i++)
-		sum += desc->rd_frags[i].rf_nob;
-	o2_words_add(line, " sink %" PRIu64 " bytes frags %" PRIu32 " key 0x%" PRIx32 " addr 0x%" PRIx64, sum,
-		     desc->rd_nfrags, desc->rd_key, desc->rd_frags[0].rf_addr);
+	o2_words_add(line, " sink %" PRIu64 " bytes frags %" PRIu32 " key 0x%" PRIx32 " addr 0x%" PRIx64,
+		     o2_desc_bytes(desc), desc->rd_nfrags, desc->rd_key, desc->rd_frags[0].rf_addr);
 }
 
 static void add_nids(struct o2_words *line, const struct o2_msg *msg)

@@ -6,17 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "wire/desc_codec.h"
+
 #define NS_PER_MS	   1000000u
 #define O2_JUDGE_ERRNO_MAX 4095 /* what a kernel keeps for errnos */
-
-static uint64_t sum_of(const struct o2_rdma_desc *desc)
-{
-	uint64_t bytes = 0;
-
-	for (uint32_t i = 0; i < desc->rd_nfrags; i++)
-		bytes += desc->rd_frags[i].rf_nob;
-	return bytes;
-}
 
 static void forget(struct o2_judge *judge, struct o2_judge_end *asker, struct o2_judge_transfer *transfer)
 {
@@ -99,7 +92,7 @@ static int open_sink(const struct o2_judging *at, struct o2_judge_transfer *tran
 
 	transfer->rkey = desc->rd_key;
 	transfer->nfrags = desc->rd_nfrags;
-	transfer->sink_bytes = sum_of(desc);
+	transfer->sink_bytes = o2_desc_bytes(desc);
 	transfer->frag = calloc(desc->rd_nfrags, sizeof(*transfer->frag));
 	if (transfer->frag == NULL) {
 		transfer->nfrags = 0;

@@ -6,6 +6,7 @@
 #include "quirk/quirk_internal.h"
 #include "wire/bytes.h"
 #include "wire/checksum.h"
+#include "wire/desc_codec.h"
 #include "wire/layout.h"
 
 /* Quirks that bend a message just before it is posted, or what came. */
@@ -101,12 +102,11 @@ static int32_t status_of(const struct o2_quirk_post *post)
 int o2_quirk_claim_short_get(struct o2_quirk_post *post)
 {
 	enum o2_cksum_flavour flavour = flavour_of(post->bytes);
-	uint64_t asked_bytes = 0;
+	uint64_t asked_bytes;
 
 	if (post->bytes[O2_AT_TYPE] != O2_MSG_GET_DONE || post->sink == NULL || status_of(post) < 0)
 		return 0;
-	for (uint32_t i = 0; i < post->sink->rd_nfrags; i++)
-		asked_bytes += post->sink->rd_frags[i].rf_nob;
+	asked_bytes = o2_desc_bytes(post->sink);
 	if ((uint64_t)status_of(post) >= asked_bytes)
 		return 0;
 	post->list = post->send;

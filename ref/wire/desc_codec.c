@@ -168,3 +168,12 @@ int o2_desc_decode(const uint8_t *bytes, size_t length_bytes, enum o2_byte_order
 				      O2_DESC_AT_FRAGS);
 	return o2_desc_load(&place, desc, error);
 }
+
+uint64_t o2_desc_bytes(const struct o2_rdma_desc *desc)
+{
+	uint64_t total = 0;
+
+	for (uint32_t i = 0; i < desc->rd_nfrags; i++)
+		total += desc->rd_frags[i].rf_nob;
+	return total;
+}

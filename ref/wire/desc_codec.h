@@ -31,4 +31,10 @@ int o2_desc_check(const struct o2_rdma_desc *desc, uint32_t max_frags, unsigned 
 /* Write 8 + 12 * rd_nfrags bytes.  *desc has been checked. */
 void o2_desc_store(const struct o2_rdma_desc *desc, enum o2_byte_order order, uint8_t *bytes);
 
+/*
+ * What the fragments of a descriptor hold together.
+ * o2iblnd: kiblnd_rd_size
+ */
+uint64_t o2_desc_bytes(const struct o2_rdma_desc *desc);
+
 #endif

@@ -2,6 +2,7 @@
 #include <errno.h>
 
 #include "lnd/conn/conn_internal.h"
+#include "wire/desc_codec.h"
 
 /* GET: the initiator is the sink (docs/transport.md, "GET"). */
 

@@ -4,15 +4,6 @@
 #include <assert.h>
 #include <errno.h>
 
-uint64_t o2_desc_bytes(const struct o2_rdma_desc *desc)
-{
-	uint64_t total = 0;
-
-	for (uint32_t i = 0; i < desc->rd_nfrags; i++)
-		total += desc->rd_frags[i].rf_nob;
-	return total;
-}
-
 int o2_outcome_judge(enum o2_msg_type type, int32_t status, uint64_t nob, struct o2_error *error)
 {
 	assert(type == O2_MSG_PUT_NAK || type == O2_MSG_PUT_DONE || type == O2_MSG_GET_DONE);

@@ -11,13 +11,8 @@
  * May a PUT_NAK, PUT_DONE or GET_DONE say this of an operation of nob bytes?  A status below 0 is an errno;
  * else how many bytes have moved: of a NAK none, of a PUT all of them, of a GET no more than were asked for.
  * Returns 0, or -EPROTO with *error.  Pure.  Source: docs/transport.md, "Operations".
+ * o2iblnd: kiblnd_handle_completion
  */
 int o2_outcome_judge(enum o2_msg_type type, int32_t status, uint64_t nob, struct o2_error *error);
-
-/*
- * What the fragments of a descriptor hold together.
- * o2iblnd: kiblnd_rd_size
- */
-uint64_t o2_desc_bytes(const struct o2_rdma_desc *desc);
 
 #endif

@@ -2,6 +2,7 @@
 #include <errno.h>
 
 #include "lnd/conn/conn_internal.h"
+#include "wire/desc_codec.h"
 
 /* PUT: the initiator is the source (docs/transport.md, "PUT"). */
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/lib/lnd_memory.h"
 #include "tests/lib/lnd_pair.h"
+#include "wire/desc_codec.h"
 
 /*
  * What stands in front of ibv_post_send and ibv_poll_cq (docs/transport.md, "Posting"): it sees all that one
