@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "oracle/answer.h"
 #include "oracle/stream.h"
 #include "props/check/check_picture.h"
 #include "props/explain/explain.h"
@@ -19,8 +18,7 @@
 #define BYTES	(O2_SCENARIO_PAGES * PAGE) /* of one side's memory */
 
 struct answered {
-	struct o2_case asked;
-	struct o2_answer expected, found;
+	const struct o2_check_both *both;
 	struct o2_scenario scenario;
 	o2_check_pages pages[2];
 	struct o2_dma_list segments[2]; /* of rdma_plan: what its fragments say */
@@ -36,9 +34,9 @@ struct answered {
 static void refuse(const struct answered *a, struct o2_explain *explain, enum o2_side side,
 		   enum o2_explain_stage stage)
 {
-	struct o2_error error = {.code = -a->found.refusal.error, .rule = a->found.refusal.name};
+	struct o2_error error = {.code = -a->both->found.refusal.error, .rule = a->both->found.refusal.name};
 
-	if (a->found.kind != O2_ANSWER_REFUSED)
+	if (a->both->found.kind != O2_ANSWER_REFUSED)
 		return;
 	explain->given[side].refused = stage;
 	explain->given[side].refusal = error;
@@ -47,11 +45,11 @@ static void refuse(const struct answered *a, struct o2_explain *explain, enum o2
 static void give_sg(struct answered *a, struct o2_explain *explain)
 {
 	refuse(a, explain, O2_SOURCE, O2_EXPLAIN_SG);
-	if (a->found.kind == O2_ANSWER_RESULT)
-		explain->given[O2_SOURCE].list = &a->found.sg;
+	if (a->both->found.kind == O2_ANSWER_RESULT)
+		explain->given[O2_SOURCE].list = &a->both->found.sg;
 	/* What a verdict on gaps is for. */
-	if (a->found.kind == O2_ANSWER_RESULT && a->expected.kind == O2_ANSWER_RESULT &&
-	    a->found.sg.gaps != a->expected.sg.gaps)
+	if (a->both->found.kind == O2_ANSWER_RESULT && a->both->expected.kind == O2_ANSWER_RESULT &&
+	    a->both->found.sg.gaps != a->both->expected.sg.gaps)
 		explain->run.scenario.source.mode = O2_REG_FMR;
 }
 
@@ -60,23 +58,23 @@ static void give_dma(struct answered *a, struct o2_explain *explain)
 	struct o2_explain_given *given = &explain->given[O2_SOURCE];
 
 	refuse(a, explain, O2_SOURCE, O2_EXPLAIN_DMA);
-	given->device = &a->asked.dma.device.device;
-	given->list = &a->asked.dma.list;
-	if (a->found.kind == O2_ANSWER_RESULT)
-		given->segments = &a->found.dma;
+	given->device = &a->both->asked.dma.device.device;
+	given->list = &a->both->asked.dma.list;
+	if (a->both->found.kind == O2_ANSWER_RESULT)
+		given->segments = &a->both->found.dma;
 }
 
 static void give_reg(struct answered *a, struct o2_explain *explain)
 {
-	const enum o2_side side = a->asked.reg.request.side;
+	const enum o2_side side = a->both->asked.reg.request.side;
 	struct o2_explain_given *given = &explain->given[side];
 
 	refuse(a, explain, side, O2_EXPLAIN_REG);
 	given->page_addr = a->pages[side];
-	given->segments = &a->asked.reg.list;
-	a->virtual_base[side] = a->asked.reg.request.iova;
-	if (a->found.kind == O2_ANSWER_RESULT)
-		given->plan = &a->found.reg;
+	given->segments = &a->both->asked.reg.list;
+	a->virtual_base[side] = a->both->asked.reg.request.iova;
+	if (a->both->found.kind == O2_ANSWER_RESULT)
+		given->plan = &a->both->found.reg;
 }
 
 /* Fragments as the plan of a mode that registers nothing. */
@@ -109,9 +107,9 @@ static bool is_sound(const struct o2_rdma_plan *plan)
 
 static void give_work(struct answered *a, struct o2_explain *explain, const struct o2_rdma_plan *work)
 {
-	if (a->found.kind == O2_ANSWER_REFUSED)
-		explain->work_refusal =
-			(struct o2_error){.code = -a->found.refusal.error, .rule = a->found.refusal.name};
+	if (a->both->found.kind == O2_ANSWER_REFUSED)
+		explain->work_refusal = (struct o2_error){.code = -a->both->found.refusal.error,
+							  .rule = a->both->found.refusal.name};
 	else if (!is_sound(work))
 		explain->work_refusal = (struct o2_error){
 			.code = -EINVAL,
@@ -123,14 +121,15 @@ static void give_work(struct answered *a, struct o2_explain *explain, const stru
 static void give_transfer(struct answered *a, struct o2_explain *explain)
 {
 	for (int i = 0; i < 2; i++) {
-		const struct o2_case_node *node = &a->asked.transfer.node[i];
+		const struct o2_case_node *node = &a->both->asked.transfer.node[i];
 
 		explain->given[i].device = &node->device.device;
-		explain->given[i].plan = &a->found.transfer.node[i];
-		a->virtual_base[i] = a->expected.kind == O2_ANSWER_RESULT ? a->expected.transfer.node[i].iova
-									  : a->found.transfer.node[i].iova;
+		explain->given[i].plan = &a->both->found.transfer.node[i];
+		a->virtual_base[i] = a->both->expected.kind == O2_ANSWER_RESULT
+					     ? a->both->expected.transfer.node[i].iova
+					     : a->both->found.transfer.node[i].iova;
 	}
-	give_work(a, explain, &a->found.transfer.plan);
+	give_work(a, explain, &a->both->found.transfer.plan);
 }
 
 /* False: the answer leaves nothing that could be drawn. */
@@ -138,7 +137,7 @@ static bool give(struct answered *a, struct o2_explain *explain)
 {
 	explain->run.scenario = a->scenario;
 	explain->outcome = a->outcome;
-	switch (a->asked.stage) {
+	switch (a->both->asked.stage) {
 	case O2_STAGE_SG_BUILD:
 		give_sg(a, explain);
 		return true;
@@ -149,12 +148,12 @@ static bool give(struct answered *a, struct o2_explain *explain)
 		give_reg(a, explain);
 		return true;
 	case O2_STAGE_RDMA_PLAN:
-		give_desc(a, explain, O2_SOURCE, &a->asked.rdma.source);
-		give_desc(a, explain, O2_SINK, &a->asked.rdma.sink);
-		give_work(a, explain, &a->found.rdma);
+		give_desc(a, explain, O2_SOURCE, &a->both->asked.rdma.source);
+		give_desc(a, explain, O2_SINK, &a->both->asked.rdma.sink);
+		give_work(a, explain, &a->both->found.rdma);
 		return true;
 	case O2_STAGE_TRANSFER:
-		if (a->found.kind != O2_ANSWER_RESULT)
+		if (a->both->found.kind != O2_ANSWER_RESULT)
 			return false;
 		give_transfer(a, explain);
 		return true;
@@ -348,32 +347,25 @@ static void work_out(struct answered *a, struct o2_explain *explain)
 			 wrong, lost);
 }
 
-static bool prepare(struct answered *a, const json_t *question, const json_t *found,
-		    const struct o2_scenario *scenario)
+static bool prepare(struct answered *a, const struct o2_check_both *both, const struct o2_scenario *scenario)
 {
-	struct o2_error error;
-
-	if (o2_case_from_json(question, &a->asked, &error) != 0 || !json_is_object(found))
+	a->both = both;
+	if (both->found.kind != O2_ANSWER_RESULT && both->found.kind != O2_ANSWER_REFUSED)
 		return false;
-	o2_answer_from_json(&a->asked, found, &a->found);
-	if (a->found.kind != O2_ANSWER_RESULT && a->found.kind != O2_ANSWER_REFUSED)
-		return false;
-	o2_answer_of_reference(&a->asked, &a->expected);
 	if (scenario == NULL)
-		return o2_check_scenario_at(&a->asked, &a->scenario, a->pages);
+		return o2_check_scenario_at(&both->asked, &a->scenario, a->pages);
 	a->scenario = *scenario;
 	return true;
 }
 
-json_t *o2_check_answer_picture(const json_t *question, const json_t *found,
-				const struct o2_scenario *scenario)
+json_t *o2_check_answer_picture(const struct o2_check_both *both, const struct o2_scenario *scenario)
 {
 	struct answered *a = calloc(1, sizeof(*a));
 	struct o2_explain *explain = NULL;
 	struct o2_error error = {0};
 	json_t *text = NULL;
 
-	if (a != NULL && prepare(a, question, found, scenario) && o2_explain_open(&explain, &error) == 0) {
+	if (a != NULL && prepare(a, both, scenario) && o2_explain_open(&explain, &error) == 0) {
 		if (give(a, explain) && o2_explain_stages(explain) == 0) {
 			work_out(a, explain);
 			text = o2_check_drawn(explain);

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "oracle/answer.h"
 #include "oracle/stages/keys.h"
 
 #define LEFT   130
@@ -16,10 +15,9 @@
 #define BAR    18
 #define RED    "#c8102e"
 
-/* Both answers to a question.  Large: on the heap. */
 struct life {
-	struct o2_case asked;
-	struct o2_answer answer[2]; /* the reference's, the implementation's */
+	const struct o2_case_keys *asked;
+	const struct o2_answer_keys *answer[2]; /* the reference's, the implementation's */
 	FILE *out;
 };
 
@@ -32,7 +30,7 @@ static void put_text(const struct life *life, int x, int y, bool differs, const 
 static void put_event(const struct life *life, uint32_t i)
 {
 	static const char *const names[] = {"map", "post", "complete", "unmap", "flush"};
-	const struct o2_impl_key_event *event = &life->asked.keys.event[i];
+	const struct o2_impl_key_event *event = &life->asked->event[i];
 	const int x = LEFT + (int)i * COLUMN;
 	char text[64];
 
@@ -57,9 +55,9 @@ static bool same_request(const struct o2_impl_key_step *a, const struct o2_impl_
 static void put_requests(const struct life *life, uint32_t i, uint32_t who)
 {
 	static const char *const names[] = {"invalidate", "register", "message"};
-	const struct o2_impl_key_step *step = &life->answer[who].keys.step[i];
-	const struct o2_impl_key_step *other = &life->answer[1 - who].keys.step[i];
-	const uint32_t fails_at = life->asked.keys.event[i].fails_at;
+	const struct o2_impl_key_step *step = &life->answer[who]->step[i];
+	const struct o2_impl_key_step *other = &life->answer[1 - who]->step[i];
+	const uint32_t fails_at = life->asked->event[i].fails_at;
 	char text[160];
 
 	for (uint32_t k = 0; k < step->count && k < O2_IMPL_KEY_REQUESTS; k++) {
@@ -101,26 +99,25 @@ static void put_alive(const struct life *life, uint32_t i, uint32_t who, const s
 
 static void put_published(const struct life *life, uint32_t i, uint32_t who)
 {
-	const uint32_t published = life->answer[who].keys.step[i].published;
+	const uint32_t published = life->answer[who]->step[i].published;
 	char text[32];
 
 	snprintf(text, sizeof(text), "0x%" PRIx32, published);
 	if (published != 0)
 		put_text(life, LEFT + (int)i * COLUMN, TOP + (int)who * LANE + 104,
-			 who == 1 && published != life->answer[0].keys.step[i].published, text);
+			 who == 1 && published != life->answer[0]->step[i].published, text);
 }
 
 static void put_lanes(const struct life *life)
 {
 	struct o2_keys_device device[2] = {{.alive = false}, {.alive = false}};
 
-	for (uint32_t i = 0; i < life->asked.keys.count; i++) {
+	for (uint32_t i = 0; i < life->asked->count; i++) {
 		bool differs;
 
 		put_event(life, i);
 		for (uint32_t who = 0; who < 2; who++) {
-			o2_keys_device(&life->asked.keys.event[i], &life->answer[who].keys.step[i],
-				       &device[who]);
+			o2_keys_device(&life->asked->event[i], &life->answer[who]->step[i], &device[who]);
 			put_requests(life, i, who);
 			put_published(life, i, who);
 		}
@@ -135,7 +132,7 @@ static void put_lanes(const struct life *life)
 static void draw(const struct life *life)
 {
 	static const char *const names[] = {"reference", "implementation"};
-	const int width = LEFT + (int)life->asked.keys.count * COLUMN + 10, height = TOP + 2 * LANE;
+	const int width = LEFT + (int)life->asked->count * COLUMN + 10, height = TOP + 2 * LANE;
 
 	fprintf(life->out,
 		"<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"life\" viewBox=\"0 0 %d %d\" "
@@ -157,33 +154,21 @@ static void draw(const struct life *life)
 	fputs("</svg>", life->out);
 }
 
-static bool prepare(struct life *life, const json_t *question, const json_t *found)
+json_t *o2_check_life(const struct o2_check_both *both)
 {
-	struct o2_error error;
-
-	if (o2_case_from_json(question, &life->asked, &error) != 0 || life->asked.stage != O2_STAGE_KEYS ||
-	    !json_is_object(found))
-		return false;
-	o2_answer_of_reference(&life->asked, &life->answer[0]);
-	o2_answer_from_json(&life->asked, found, &life->answer[1]);
-	return life->answer[0].kind == O2_ANSWER_RESULT && life->answer[1].kind == O2_ANSWER_RESULT;
-}
-
-json_t *o2_check_life(const json_t *question, const json_t *found)
-{
-	struct life *life = calloc(1, sizeof(*life));
+	struct life life = {&both->asked.keys, {&both->expected.keys, &both->found.keys}, NULL};
 	char *bytes = NULL;
 	size_t length = 0;
 	json_t *text = NULL;
 
-	if (life != NULL && prepare(life, question, found)) {
-		life->out = open_memstream(&bytes, &length);
-		if (life->out != NULL)
-			draw(life);
-		if (life->out != NULL && fclose(life->out) == 0)
-			text = json_stringn_nocheck(bytes, length);
-	}
+	if (both->asked.stage != O2_STAGE_KEYS || both->expected.kind != O2_ANSWER_RESULT ||
+	    both->found.kind != O2_ANSWER_RESULT)
+		return json_null();
+	life.out = open_memstream(&bytes, &length);
+	if (life.out != NULL)
+		draw(&life);
+	if (life.out != NULL && fclose(life.out) == 0)
+		text = json_stringn_nocheck(bytes, length);
 	free(bytes);
-	free(life);
 	return text == NULL ? json_null() : text;
 }

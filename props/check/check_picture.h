@@ -5,6 +5,7 @@
 #include <jansson.h>
 
 #include "oracle/case.h"
+#include "props/check/check_both.h"
 #include "props/explain/explain.h"
 #include "props/scenario/scenario.h"
 
@@ -26,8 +27,7 @@ bool o2_check_scenario_at(const struct o2_case *asked, struct o2_scenario *scena
  * reference's, drawn as `o2ref explain` draws: bytes that get lost or come to a wrong place are red.
  * scenario: of a whole transfer, else NULL.  A new JSON string, or null: there is nothing to draw.
  */
-json_t *o2_check_answer_picture(const json_t *question, const json_t *found,
-				const struct o2_scenario *scenario);
+json_t *o2_check_answer_picture(const struct o2_check_both *both, const struct o2_scenario *scenario);
 
 /* What `o2ref explain` draws of it, as text; a new JSON string, or null when it cannot be drawn. */
 json_t *o2_check_picture(const struct o2_scenario *scenario);

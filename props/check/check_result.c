@@ -113,6 +113,19 @@ static void add_picture(const struct o2_check_finding *finding, json_t *object)
 	free(scenario);
 }
 
+/* What the implementation's answer is like, beside the reference's: null where a picture shows nothing. */
+static void add_answers(const struct o2_check_finding *finding, json_t *object)
+{
+	struct o2_check_both *both = calloc(1, sizeof(*both));
+	const bool read = both != NULL && o2_check_both_read(finding->question, finding->found, both);
+
+	json_object_set_new(object, "strip", read ? o2_check_strip(both) : json_null());
+	json_object_set_new(object, "life", read ? o2_check_life(both) : json_null());
+	json_object_set_new(object, "answer_picture",
+			    read ? o2_check_answer_picture(both, finding->scenario) : json_null());
+	free(both);
+}
+
 static json_t *finding_to_json(const struct o2_check_options *options, const struct o2_check_subject *subject,
 			       uint32_t index, uint32_t cause)
 {
@@ -148,11 +161,7 @@ static json_t *finding_to_json(const struct o2_check_options *options, const str
 		json_object_set_new(object, "choices", json_string(finding->choices));
 	if (object != NULL && options->pictures) {
 		add_picture(finding, object);
-		json_object_set_new(object, "strip", o2_check_strip(finding->question, finding->found));
-		json_object_set_new(object, "life", o2_check_life(finding->question, finding->found));
-		json_object_set_new(
-			object, "answer_picture",
-			o2_check_answer_picture(finding->question, finding->found, finding->scenario));
+		add_answers(finding, object);
 	}
 	return object;
 }

@@ -158,8 +158,7 @@ static void ask_flavour(struct o2_check_run *run, struct o2_case *const *asked, 
 	bool decodes = false;
 
 	for (uint32_t i = 0; i < count; i++)
-		decodes |= asked[i]->stage == O2_STAGE_MSG_DECODE || asked[i]->stage == O2_STAGE_CONNECT ||
-			   asked[i]->stage == O2_STAGE_DELIVER;
+		decodes |= o2_flavour_matters(asked[i]);
 	if (!decodes || run->flavour_asked || host->absent[O2_STAGE_MSG_DECODE])
 		return;
 	run->flavour_asked = true;

@@ -16,10 +16,9 @@
 
 enum fate { RIGHT, WRONG, LOST, TOO_MANY, FATES };
 
-/* Both answers to a question, and where their bytes are.  Large: on the heap. */
+/* Where the bytes of both answers are.  Large: on the heap. */
 struct strip {
-	struct o2_case asked;
-	struct o2_answer expected, found;
+	const struct o2_check_both *both;
 	struct o2_comparison comparison;
 	struct o2_error_map map;
 	struct o2_stream right[2]; /* from, to */
@@ -144,7 +143,7 @@ static void draw(const struct strip *s, FILE *out)
 	for (uint32_t i = 0; i < 2; i++) {
 		if (!differs(&s->right[i], found[i]))
 			continue;
-		put_side(name_of(s->asked.stage, i), &s->right[i], found[i], y, out);
+		put_side(name_of(s->both->asked.stage, i), &s->right[i], found[i], y, out);
 		y += SIDE;
 	}
 	fputs("</svg>", out);
@@ -153,26 +152,25 @@ static void draw(const struct strip *s, FILE *out)
 /* The places of both answers' bytes; false when they are the same. */
 static bool compare(struct strip *s)
 {
+	const struct o2_check_both *both = s->both;
 	struct o2_comparison *c = &s->comparison;
 
 	c->map = &s->map;
-	o2_answer_of_reference(&s->asked, &s->expected);
-	if (s->expected.kind != O2_ANSWER_RESULT || s->found.kind != O2_ANSWER_RESULT)
+	if (both->expected.kind != O2_ANSWER_RESULT || both->found.kind != O2_ANSWER_RESULT)
 		return false;
 	/* With itself: an answer that is broken early leaves the other one's bytes unlooked-at. */
-	o2_compare_answers(c, &s->asked, &s->expected, &s->expected);
+	o2_compare_answers(c, &both->asked, &both->expected, &both->expected);
 	s->right[0] = c->found_from;
 	s->right[1] = c->found_to;
 	o2_stream_clear(&c->found_from);
 	o2_stream_clear(&c->found_to);
-	o2_compare_answers(c, &s->asked, &s->expected, &s->found);
+	o2_compare_answers(c, &both->asked, &both->expected, &both->found);
 	return differs(&s->right[0], &c->found_from) || differs(&s->right[1], &c->found_to);
 }
 
-json_t *o2_check_strip(const json_t *question, const json_t *found)
+json_t *o2_check_strip(const struct o2_check_both *both)
 {
 	struct strip *s = calloc(1, sizeof(*s));
-	struct o2_error error;
 	char *bytes = NULL;
 	size_t length = 0;
 	json_t *text = NULL;
@@ -180,15 +178,12 @@ json_t *o2_check_strip(const json_t *question, const json_t *found)
 
 	if (s == NULL)
 		return json_null();
-	if (o2_case_from_json(question, &s->asked, &error) == 0 && json_is_object(found)) {
-		o2_answer_from_json(&s->asked, found, &s->found);
-		s->found.conduct.check = O2_CHECKS;
-		out = compare(s) ? open_memstream(&bytes, &length) : NULL;
-		if (out != NULL)
-			draw(s, out);
-		if (out != NULL && fclose(out) == 0)
-			text = json_stringn_nocheck(bytes, length);
-	}
+	s->both = both;
+	out = compare(s) ? open_memstream(&bytes, &length) : NULL;
+	if (out != NULL)
+		draw(s, out);
+	if (out != NULL && fclose(out) == 0)
+		text = json_stringn_nocheck(bytes, length);
 	free(bytes);
 	free(s);
 	return text == NULL ? json_null() : text;

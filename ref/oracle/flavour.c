@@ -67,6 +67,13 @@ static const uint8_t *message_of(const struct o2_case *asked, uint64_t *length_b
 	}
 }
 
+bool o2_flavour_matters(const struct o2_case *asked)
+{
+	uint64_t length_bytes;
+
+	return message_of(asked, &length_bytes) != NULL;
+}
+
 bool o2_flavour_explains(const struct o2_comparison *comparison, const struct o2_case *asked,
 			 const struct o2_answer_refusal *refusal)
 {

@@ -4,6 +4,7 @@
 #include "base/fields.h"
 #include "lnd/conn/outcome.h"
 #include "oracle/stage_ops.h"
+#include "wire/desc_codec.h"
 
 /*
  * A message that has arrived, and what of it reaches LNet (docs/oracle.md, "A message that has arrived").
