@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/own_path.h"
 #include "oracle/selftest.h"
 #include "props/check/check_since.h"
 #include "props/cmd/check_files.h"
@@ -45,11 +46,9 @@ static const char *find_corpus(char *path, size_t path_bytes)
 {
 	static const char *const places[] = {"../share/o2ref/corpus", "../../corpus", "../corpus"};
 	char program[PATH_MAX];
-	const ssize_t length = readlink("/proc/self/exe", program, sizeof(program) - 1);
 
-	if (length <= 0)
+	if (o2_own_path(NULL, program, sizeof(program)) != 0)
 		return NULL;
-	program[length] = '\0';
 	*strrchr(program, '/') = '\0';
 	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
 		if (snprintf(path, path_bytes, "%s/%s/vectors", program, places[i]) < (int)path_bytes &&

@@ -5,24 +5,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/own_path.h"
 #include "props/cmd/check_options.h"
 
 /* `o2ref check --fuzz`: by becoming the fuzzer, which is a program of its own (fuzz/impl.c). */
 
 #define MAX_WORDS 64u
-
-static bool sibling(const char *name, char *path, size_t path_bytes)
-{
-	const ssize_t length = readlink("/proc/self/exe", path, path_bytes - strlen(name) - 1);
-	char *slash;
-
-	if (length <= 0)
-		return false;
-	path[length] = '\0';
-	slash = strrchr(path, '/');
-	strcpy(slash == NULL ? path : slash + 1, name);
-	return access(path, X_OK) == 0;
-}
 
 int o2_check_fuzz(const struct o2_check_arguments *a)
 {
@@ -32,7 +20,7 @@ int o2_check_fuzz(const struct o2_check_arguments *a)
 
 	if (realpath(a->file[0], library) == NULL)
 		return o2_complain(a->name, "check: %s: %s", a->file[0], strerror(errno));
-	if (!sibling("o2ref-fuzz-impl", path, sizeof(path))) {
+	if (o2_own_path("o2ref-fuzz-impl", path, sizeof(path)) != 0 || access(path, X_OK) != 0) {
 		o2_complain(a->name,
 			    "check: the fuzzer (o2ref-fuzz-impl) is not beside this program: it is built "
 			    "where clang brings libFuzzer along");

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/own_path.h"
 #include "props/cmd/rung_open.h"
 
 #define WORDS_BYTES 256u /* of --far */
@@ -32,11 +33,9 @@ static const char *plain(const char *what, const char *text)
 static const char *own_path(void)
 {
 	static char path[PATH_MAX];
-	const ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - 1);
 
-	if (length <= 0)
+	if (o2_own_path(NULL, path, sizeof(path)) != 0)
 		exit(o2_complain("o2props", "cannot tell this program's path; --far-program PATH says it"));
-	path[length] = '\0';
 	return path;
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/own_path.h"
 #include "props/check/check.h"
 #include "props/engine/mutant.h"
 #include "props/explain/explain.h"
@@ -48,10 +49,8 @@ static void choose_modes(const bool *named, struct o2_scenario_space *space)
 static int run_sibling(char **argv)
 {
 	char path[PATH_MAX];
-	ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - sizeof("-verbs"));
 
-	if (length > 0) {
-		path[length] = '\0';
+	if (o2_own_path(NULL, path, sizeof(path) - strlen("-verbs")) == 0) {
 		strcat(path, "-verbs");
 		execv(path, argv);
 	}

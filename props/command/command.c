@@ -11,6 +11,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/own_path.h"
+
 #define PROGRAM "o2ref"
 #define FILES	(3 + O2_COMMAND_FILES)
 
@@ -26,15 +28,7 @@ void o2_command_word(struct o2_command_run *run, const char *format, ...)
 
 static bool path_of_program(char *path, size_t bytes)
 {
-	const ssize_t length = readlink("/proc/self/exe", path, bytes - sizeof(PROGRAM));
-	char *slash;
-
-	if (length <= 0)
-		return false;
-	path[length] = '\0';
-	slash = strrchr(path, '/');
-	strcpy(slash == NULL ? path : slash + 1, PROGRAM);
-	return access(path, X_OK) == 0;
+	return o2_own_path(PROGRAM, path, bytes) == 0 && access(path, X_OK) == 0;
 }
 
 static void take(int fd, char *text)

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/complain.h"
+#include "base/own_path.h"
 
 void o2_cli_complain(const char *format, ...)
 {
@@ -19,17 +20,11 @@ void o2_cli_complain(const char *format, ...)
 
 bool o2_cli_sibling(const char *program, char *path, size_t bytes)
 {
-	const ssize_t length = readlink("/proc/self/exe", path, bytes);
-	char *slash;
+	const int rc = o2_own_path(program, path, bytes);
 
-	if (length <= 0 || (size_t)length + strlen(program) + 2 > bytes) {
-		o2_cli_complain("/proc/self/exe: %s", strerror(length <= 0 ? errno : ENAMETOOLONG));
-		return false;
-	}
-	path[length] = '\0';
-	slash = strrchr(path, '/');
-	strcpy(slash == NULL ? path : slash + 1, program);
-	return true;
+	if (rc != 0)
+		o2_cli_complain("/proc/self/exe: %s", strerror(-rc));
+	return rc == 0;
 }
 
 int o2_cli_finish(FILE *out, int status)
