@@ -46,10 +46,6 @@ class Comparison:
                 "still": self.still, "absent": self.absent}
 
 
-def key_of(row):
-    return row.group, row.step, row.name, row.figures.get("engine")
-
-
 def rate_of(row):
     """(number in a second, unit, seconds), or None where the row counts nothing that takes time.
 
@@ -97,8 +93,8 @@ def compare_findings(found, before, now):
 def compare(before, now, name):
     """Of two Reports."""
     found = Comparison(name, before.versions.get("o2ref", "unknown"), before.started)
-    old = {key_of(row): row for row in before.rows}
-    rows = {key_of(row): row for row in now.in_order()}
+    old = {row.key: row for row in before.rows}
+    rows = {row.key: row for row in now.in_order()}
     for key, row in rows.items():
         if key in old:
             compare_rate(found, old[key], row)
@@ -118,6 +114,14 @@ def read(folder):
     except (AttributeError, KeyError, TypeError, ValueError, ZeroDivisionError) as problem:
         raise reading.Unreadable(f"report.json has figures that are none: {problem}") from problem
     return report
+
+
+def asked(parser, folder):
+    """The Report that --baseline names, or None where it was not given; an error of the command line."""
+    try:
+        return folder and read(folder)
+    except reading.Unreadable as problem:
+        return parser.error(f"--baseline is {folder}, which cannot be compared with: {problem}")
 
 
 def rate_line(row, unit, before, now):

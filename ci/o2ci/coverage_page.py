@@ -86,11 +86,10 @@ def html(files, heading):
                     enumerate(("file", "area", "lines", "reached", "places not reached", "without a reason")))
     rows = "".join(map(row_html, files))
     body = "".join(map(file_html, files))
-    return ('<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
-            '<meta name="viewport" content="width=device-width, initial-scale=1"><title>o2ref coverage</title>\n'
-            f"<style>{style.PAGE}{SHEET}</style></head>\n<body>\n<h1>What corpora and properties reach</h1>\n"
+    page = ("<h1>What corpora and properties reach</h1>\n"
             f"<p>{reached:,} of {lines:,} lines in {len(files)} files<br>{escape(heading)}</p>\n"
             '<p class="note">In front of each line how often it ran. <span class="missed">A line that never ran</span>, '
             '<span class="part">one of which a condition went one way only</span>; behind it the reason in the list of its '
             'area.</p>\n'
-            f'<div class="wide"><table>\n<tr>{heads}</tr>\n{rows}</table></div>\n{body}</body></html>\n')
+            f'<div class="wide"><table>\n<tr>{heads}</tr>\n{rows}</table></div>\n{body}')
+    return style.document("o2ref coverage", style.PAGE + SHEET, page)

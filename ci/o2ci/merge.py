@@ -82,16 +82,12 @@ def run_of(folder, shard, run):
     return {**run, "log": place.shown(log) if log.is_file() else "", "shard": str(shard)}
 
 
-def row_key(row):
-    return row.group, row.step, row.name, row.figures.get("engine")
-
-
 def merged_rows(parts, failures):
     """parts: {shard: (folder, report)}, by number."""
     rows = {}
     for shard, (folder, report) in parts.items():
         for row in report.rows:
-            rows.setdefault(row_key(row), []).append((shard, folder, row))
+            rows.setdefault(row.key, []).append((shard, folder, row))
     merged = []
     for (group, step, name, _engine), of in rows.items():
         found = [taken(folder, shard, finding, failures) for shard, folder, row in of for finding in row.findings]

@@ -19,6 +19,12 @@ def usable(folder):
     return folder.is_dir() and ((folder / "report.json").is_file() or not any(folder.iterdir()))
 
 
+def check(parser, folder):
+    """An error of the command line where --report is not usable."""
+    if not usable(folder):
+        parser.error(f"--report is {folder}, which is not empty and no report of a campaign")
+
+
 def prepare(folder, form=FORM):
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)

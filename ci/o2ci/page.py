@@ -131,8 +131,8 @@ def refusals_section(rows):
     return table.Section(["refused, as foretold, by", *(row.name for row in rows), ""], lines)
 
 
-def verdict_html(report):
-    found, causes = len(report.findings()), len(cause.grouped(report.findings()))
+def verdict_html(report, links):
+    found, causes = len(report.findings()), len(links.causes)
     if found:
         together = f" of {causes} cause{'s' if causes > 1 else ''}" if causes < found else ""
         return f'<p class="finding">{found} finding{"s" if found > 1 else ""}{together}</p>\n'
@@ -201,18 +201,17 @@ def parts(report, links):
             ("versions", "Versions", versions_html(report))]
 
 
-def head_html(report):
+def head_html(report, links):
     cannot = "".join(f'<p class="cannot">{CANNOT_RUN}: {escape(row.name)}: {escape(row.reason)}</p>\n'
                      for row in report.cannot_run())
-    return (f"<h1>o2ref campaign</h1>\n{verdict_html(report)}<p>{escape(table.heading(report))}<br>started "
+    return (f"<h1>o2ref campaign</h1>\n{verdict_html(report, links)}<p>{escape(table.heading(report))}<br>started "
             f"{escape(report.started)}<br>command <code>{escape(report.command)}</code></p>\n{cannot}")
 
 
 def html(report, folder=place.BUILD / "report"):
     """folder: where the page will stand."""
-    shown = [part for part in parts(report, Links(report, folder)) if part[2]]
+    links = Links(report, folder)
+    shown = [part for part in parts(report, links) if part[2]]
     contents = "".join(f'<a href="#{anchor}">{title}</a> ' for anchor, title, _ in shown)
     body = "".join(f'<h2 id="{anchor}">{title}</h2>\n{inside}' for anchor, title, inside in shown)
-    return ('<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
-            '<meta name="viewport" content="width=device-width, initial-scale=1"><title>o2ref campaign</title>\n'
-            f"<style>{style.sheet()}</style></head>\n<body>\n{head_html(report)}<nav>{contents}</nav>\n{body}</body></html>\n")
+    return style.document("o2ref campaign", style.sheet(), f"{head_html(report, links)}<nav>{contents}</nav>\n{body}")

@@ -57,6 +57,11 @@ class Row:
         return self
 
     @property
+    def key(self):
+        """What the same row of another report has in common with it."""
+        return self.group, self.step, self.name, self.figures.get("engine")
+
+    @property
     def title(self):
         """Its name, and a fuzz target's engine."""
         engine = self.figures.get("engine")

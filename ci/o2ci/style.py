@@ -70,6 +70,13 @@ svg .dot { fill: var(--a) } svg .b.dot { fill: var(--b) } svg .b.line { stroke: 
 """
 
 
+def document(title, styles, body):
+    """A page that needs nothing else."""
+    return ('<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+            f'<meta name="viewport" content="width=device-width, initial-scale=1"><title>{title}</title>\n'
+            f"<style>{styles}</style></head>\n<body>\n{body}</body></html>\n")
+
+
 def sheet():
     heat = "".join(f".h{number} {{ background: {paper}; color: {ink} }}\n" for number, (paper, ink) in enumerate(STEPS))
     return PAGE + TIMELINE + PICTURES + heat
