@@ -28,6 +28,9 @@ from o2ci.result import CANNOT_RUN, FINDING, HELD, Finding, Report, Row, derived
 sys.path.insert(0, str(ROOT / "tests" / "system"))
 import mutants  # noqa: E402
 
+sys.path.insert(0, str(ROOT / "tests" / "lib"))
+import suite  # noqa: E402
+
 NASTY = 'a <b> & "c" \x00\x1b[31m ]]> é'
 
 
@@ -523,14 +526,7 @@ class Campaign(TemporaryFolder):
 def main(module=sys.modules[__name__]):
     """Run the tests of a module."""
     os.chdir(ROOT)
-    result = unittest.TextTestRunner(verbosity=1, stream=sys.stdout).run(
-        unittest.defaultTestLoader.loadTestsFromModule(module))
-    failed = len(result.failures) + len(result.errors)
-    skipped = len(result.skipped)
-    for _test, reason in result.skipped:
-        print(f"skipped: {reason}")
-    print(f"{result.testsRun - failed - skipped} passed, {failed} failed" + (f", {skipped} skipped" if skipped else ""))
-    return 0 if failed == 0 and result.testsRun else 1
+    return suite.run(suite.of(module))
 
 
 if __name__ == "__main__":

@@ -11,7 +11,11 @@ import sys
 import unittest
 from pathlib import Path
 
+sys.dont_write_bytecode = True
 ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests" / "lib"))
+
+import suite  # noqa: E402
 
 
 def run(script, *words, **environment):
@@ -44,12 +48,5 @@ class Compiler(unittest.TestCase):
             self.assertEqual(run("suites", *words).returncode, 2, words)
 
 
-def main():
-    outcome = unittest.TextTestRunner(verbosity=0).run(unittest.defaultTestLoader.loadTestsFromModule(sys.modules[__name__]))
-    bad = len(outcome.failures) + len(outcome.errors)
-    print(f"{outcome.testsRun - bad} passed, {bad} failed")
-    return 1 if bad else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(suite.run(suite.of(sys.modules[__name__])))

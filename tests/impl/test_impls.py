@@ -21,9 +21,10 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True
 HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE), str(HERE / "broken")]
+sys.path[:0] = [str(HERE), str(HERE / "broken"), str(HERE.parent / "lib")]
 
 import builds  # noqa: E402
+import suite  # noqa: E402
 from defects import DEFECTS  # noqa: E402
 
 PARSER = argparse.ArgumentParser(add_help=False)
@@ -447,18 +448,5 @@ class Document(unittest.TestCase):
             self.assertEqual(int(lines), count, name)
 
 
-def main():
-    suite = unittest.TestSuite()
-    for case in (Broken,) if OPTIONS.only else (Independent, Start, Broken, Steered, Accepted, Kernel, OwnArrays, Document):
-        suite.addTests(unittest.defaultTestLoader.loadTestsFromTestCase(case))
-    outcome = unittest.TextTestRunner(verbosity=1).run(suite)
-    for test, reason in outcome.skipped:
-        print(f"skipped: {test.id()}: {reason}")
-    bad = len(outcome.failures) + len(outcome.errors)
-    skipped = f", {len(outcome.skipped)} skipped" if outcome.skipped else ""
-    print(f"{max(outcome.testsRun - bad - len(outcome.skipped), 0)} passed, {bad} failed{skipped}")
-    return 1 if bad or outcome.testsRun == 0 else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(suite.run(suite.of(Broken if OPTIONS.only else sys.modules[__name__])))

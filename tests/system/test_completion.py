@@ -19,6 +19,10 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True
 ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests" / "lib"))
+
+import suite  # noqa: E402
+
 BUILD = Path(next((a for a in sys.argv[1:] if not a.startswith("-")), ROOT / "build" / "gcc")).resolve()
 SCRIPT = ROOT / "ref" / "cli" / "completion.bash"
 O2REF, O2PROPS = BUILD / "o2ref", BUILD / "o2props"
@@ -95,15 +99,5 @@ class Completion(unittest.TestCase):
             self.assertEqual(completed(f"{folder}/o2ref", "encod"), ["encode"])
 
 
-def main():
-    suite = unittest.defaultTestLoader.loadTestsFromModule(sys.modules[__name__])
-    outcome = unittest.TextTestRunner(verbosity=0).run(suite)
-    for test, reason in outcome.skipped:
-        print(f"skipped: {test.id()}: {reason}")
-    bad = len(outcome.failures) + len(outcome.errors)
-    print(f"{max(outcome.testsRun - bad - len(outcome.skipped), 0)} passed, {bad} failed")
-    return 1 if bad else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(suite.run(suite.of(sys.modules[__name__])))

@@ -17,6 +17,10 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True
 ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests" / "lib"))
+
+import suite  # noqa: E402
+
 BUILD = Path(next((a for a in sys.argv[1:] if not a.startswith("-")), ROOT / "build" / "gcc")).resolve()
 MANUALS = sorted((ROOT / "docs" / "man").iterdir())
 INSTALLED = ("bin/o2ref", "bin/o2props", "bin/o2ref-net-loop", "include/o2ref/impl.h", "include/o2ref/guard.h", "share/pkgconfig/o2ref.pc", "share/man/man1/o2ref.1.gz",
@@ -155,15 +159,5 @@ class Package(unittest.TestCase):
         self.assertEqual(run("lintian", *root, "--fail-on", "error,warning", package, env=dict(os.environ, LC_ALL="C.UTF-8")), "")
 
 
-def main():
-    suite = unittest.defaultTestLoader.loadTestsFromModule(sys.modules[__name__])
-    outcome = unittest.TextTestRunner(verbosity=0).run(suite)
-    for test, reason in outcome.skipped:
-        print(f"skipped: {test.id()}: {reason}")
-    bad = len(outcome.failures) + len(outcome.errors)
-    print(f"{max(outcome.testsRun - bad - len(outcome.skipped), 0)} passed, {bad} failed")
-    return 1 if bad else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(suite.run(suite.of(sys.modules[__name__])))
