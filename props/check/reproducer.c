@@ -138,6 +138,7 @@ static void put_head(const struct o2_reproducer *r, const char *library, const c
 	      "#ifndef LINKED\n"
 	      "#include <dlfcn.h>\n"
 	      "#endif\n"
+	      "#include <stddef.h>\n"
 	      "#include <stdio.h>\n"
 	      "#include <string.h>\n"
 	      "#include <sys/mman.h>\n\n"
@@ -197,19 +198,19 @@ static void put_refusals(const struct o2_reproducer *r)
 static void put_main(const struct o2_reproducer *r, const char *library)
 {
 	const char *stage = o2_stage_name(r->asked.stage);
+	const char *type = r->asked.stage >= O2_STAGES_1 ? "struct o2_impl_2" : "struct o2_impl";
 
 	fputs("static void say_refusal(int32_t status)\n{\n", r->out);
 	put_refusals(r);
 	fputs("}\n\nint main(int argc, char **argv)\n{\n"
 	      "\tconst ",
 	      r->out);
-	fprintf(r->out, "%s *impl = load(argc > 1 ? argv[1] : \"",
-		r->asked.stage >= O2_STAGES_1 ? "struct o2_impl_2" : "struct o2_impl");
+	fprintf(r->out, "%s *impl = load(argc > 1 ? argv[1] : \"", type);
 	put_literal(library, r->out);
 	fprintf(r->out,
 		"\");\n"
 		"\tint32_t status;\n\n"
-		"\tif (impl == NULL || impl->struct_bytes < sizeof(*impl) || impl->%s == NULL) {\n"
+		"\tif (impl == NULL || impl->struct_bytes <= offsetof(%s, %s) || impl->%s == NULL) {\n"
 		"\t\tfprintf(stderr, \"no implementation of %s\\n\");\n"
 		"\t\treturn 2;\n"
 		"\t}\n"
@@ -226,16 +227,15 @@ static void put_main(const struct o2_reproducer *r, const char *library)
 		"\tprintf(\"%%s\\n\", differences == 0 ? \"agrees\" : \"differs\");\n"
 		"\treturn differences != 0;\n"
 		"}\n",
-		stage, stage, stage,
+		type, stage, stage, stage, stage,
 		r->expected.kind == O2_ANSWER_REFUSED ? "O2_IMPL_REFUSED" : "O2_IMPL_OK");
 }
 
 const struct o2_reproducer_stage *o2_reproducer_stage(enum o2_stage stage)
 {
 	static const struct o2_reproducer_stage *const stages[O2_STAGES] = {
-		[O2_STAGE_DEVICE] = &o2_reproducer_device,
-		[O2_STAGE_CONNECT] = &o2_reproducer_connect,
-		[O2_STAGE_DELIVER] = &o2_reproducer_deliver,
+		[O2_STAGE_DEVICE] = &o2_reproducer_device,   [O2_STAGE_RDMA_CHAIN] = &o2_reproducer_chain,
+		[O2_STAGE_CONNECT] = &o2_reproducer_connect, [O2_STAGE_DELIVER] = &o2_reproducer_deliver,
 		[O2_STAGE_KEYS] = &o2_reproducer_keys,
 	};
 

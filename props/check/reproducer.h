@@ -57,8 +57,8 @@ struct o2_reproducer_stage {
 	void (*answer)(struct o2_reproducer *r);
 };
 
-extern const struct o2_reproducer_stage o2_reproducer_connect, o2_reproducer_deliver, o2_reproducer_device,
-	o2_reproducer_keys;
+extern const struct o2_reproducer_stage o2_reproducer_chain, o2_reproducer_connect, o2_reproducer_deliver,
+	o2_reproducer_device, o2_reproducer_keys;
 
 /* NULL for a stage that has none, as those of version 1. */
 const struct o2_reproducer_stage *o2_reproducer_stage(enum o2_stage stage);
@@ -71,8 +71,21 @@ void o2_reproducer_message(const struct o2_msg *msg,
 			   void (*each)(struct o2_reproducer *r, const char *member, uint64_t value),
 			   struct o2_reproducer *r);
 
+/*
+ * `in` of this type, whose members of a transfer's writes begin with part: "rdma.", or "".  more: lines of
+ * further members.
+ */
+void o2_reproducer_rdma(struct o2_reproducer *r, const char *type, const char *part, const char *more,
+			const struct o2_rdma_input *asked);
+
+/* Runs of bytes, as an array of struct run. */
+void o2_reproducer_put_runs(struct o2_reproducer *r, const char *name, const struct o2_stream *stream);
+
 /* Functions of the file: runs of bytes, regions, the shape of work requests, the sink's fragments. */
 extern const char o2_reproducer_runs[], o2_reproducer_region[], o2_reproducer_shape[],
 	o2_reproducer_fragments[];
+
+/* Lines of `compare`: the runs `from` and `to` of the reference, and what was found, `local` and `remote`. */
+extern const char o2_reproducer_both[];
 
 #endif

@@ -112,7 +112,7 @@ static void put_encoded(struct o2_reproducer *r)
 
 /* --- memory --- */
 
-static void put_runs(struct o2_reproducer *r, const char *name, const struct o2_stream *stream)
+void o2_reproducer_put_runs(struct o2_reproducer *r, const char *name, const struct o2_stream *stream)
 {
 	fprintf(r->out, "static const struct run %s[] = {\n", name);
 	for (uint32_t i = 0; i < stream->count; i++)
@@ -131,7 +131,7 @@ static void put_list(struct o2_reproducer *r)
 	fputs("static struct o2_impl_sg_list out = {.capacity = O2_IMPL_MAX_FRAGS, .entry = out_entry};\n\n",
 	      r->out);
 	if (is_result(r))
-		put_runs(r, "right", &r->comparison.expected_from);
+		o2_reproducer_put_runs(r, "right", &r->comparison.expected_from);
 	begin_compare(r);
 	if (is_result(r)) {
 		fputs("\tstatic struct runs runs;\n\n"
@@ -163,7 +163,7 @@ static void put_segments(struct o2_reproducer *r)
 	      "out_segment};\n\n",
 	      r->out);
 	if (is_result(r))
-		put_runs(r, "right", &r->comparison.expected_from);
+		o2_reproducer_put_runs(r, "right", &r->comparison.expected_from);
 	begin_compare(r);
 	if (is_result(r)) {
 		fputs("\tstatic struct runs runs;\n\n"
@@ -241,7 +241,7 @@ static void put_plan(struct o2_reproducer *r)
 	fputs("};\n\n", r->out);
 	if (is_result(r)) {
 		fputs(o2_reproducer_region, r->out);
-		put_runs(r, "right", &r->comparison.expected_from);
+		o2_reproducer_put_runs(r, "right", &r->comparison.expected_from);
 	}
 	begin_compare(r);
 	if (is_result(r)) {
@@ -283,7 +283,7 @@ static const char work_init[] =
 	".wr_capacity = O2_IMPL_MAX_FRAGS, .wr = out_wr,\n"
 	"\t.sge_capacity = O2_IMPL_MAX_FRAGS * O2_IMPL_MAX_WRQ_SGE, .sge = out_sge,\n";
 
-static const char say_both[] =
+const char o2_reproducer_both[] =
 	"\tsay_runs(\"where bytes come from\", from, sizeof(from) / sizeof(from[0]), &local);\n"
 	"\tsay_runs(\"where bytes go to\", to, sizeof(to) / sizeof(to[0]), &remote);\n";
 
@@ -296,20 +296,20 @@ static void put_work(struct o2_reproducer *r)
 	if (is_result(r)) {
 		fputs(o2_reproducer_shape, r->out);
 		fputs(o2_reproducer_fragments, r->out);
-		put_runs(r, "from", &r->comparison.expected_from);
-		put_runs(r, "to", &r->comparison.expected_to);
+		o2_reproducer_put_runs(r, "from", &r->comparison.expected_from);
+		o2_reproducer_put_runs(r, "to", &r->comparison.expected_to);
 	}
 	begin_compare(r);
 	if (is_result(r)) {
 		fputs("\tstatic struct runs local, remote;\n\n"
 		      "\tsay_shape(&out, in.limits.max_wrs, in.limits.wrq_sge);\n"
-		      "\tsay_fragments();\n"
+		      "\tsay_fragments(&in.sink, &out);\n"
 		      "\tfor (uint32_t i = 0; i < out.nsge; i++)\n"
 		      "\t\tadd(&local, out_sge[i].addr, out_sge[i].length);\n"
 		      "\tfor (uint32_t i = 0; i < out.nwr; i++)\n"
 		      "\t\tadd(&remote, out_wr[i].remote_addr, out_wr[i].length);\n",
 		      r->out);
-		fputs(say_both, r->out);
+		fputs(o2_reproducer_both, r->out);
 		put_say(r, "lkey", right->lkey);
 		put_say(r, "rkey", right->rkey);
 		put_say(r, "nob", right->nob);
@@ -334,8 +334,8 @@ static void put_transfer(struct o2_reproducer *r)
 	if (is_result(r)) {
 		fputs(o2_reproducer_region, r->out);
 		fputs(o2_reproducer_shape, r->out);
-		put_runs(r, "from", &r->comparison.expected_from);
-		put_runs(r, "to", &r->comparison.expected_to);
+		o2_reproducer_put_runs(r, "from", &r->comparison.expected_from);
+		o2_reproducer_put_runs(r, "to", &r->comparison.expected_to);
 	}
 	begin_compare(r);
 	if (is_result(r)) {
@@ -350,7 +350,7 @@ static void put_transfer(struct o2_reproducer *r)
 			"out_wr[i].length, &remote);\n",
 			asked->node[O2_SOURCE].mode == O2_REG_GLOBAL,
 			asked->node[O2_SINK].mode == O2_REG_GLOBAL);
-		fputs(say_both, r->out);
+		fputs(o2_reproducer_both, r->out);
 		for (uint32_t i = 0; i < 2; i++) {
 			fprintf(r->out, "\tsay_range(\"%s: registered and not published\", &out.%s, %d);\n",
 				o2_side_names[i], o2_side_names[i], range_counts(r, asked->node[i].mode));

@@ -329,18 +329,27 @@ static void put_reg(struct o2_reproducer *r)
 	fputs("},\n};\n", r->out);
 }
 
-static void put_rdma(struct o2_reproducer *r)
+void o2_reproducer_rdma(struct o2_reproducer *r, const char *type, const char *part, const char *more,
+			const struct o2_rdma_input *asked)
 {
-	const struct o2_rdma_input *asked = &r->asked.rdma;
+	char name[64];
 
 	put_frags(r, "source_frags", &asked->source);
 	put_frags(r, "sink_frags", &asked->sink);
-	fputs("static const struct o2_impl_rdma_in in = {\n", r->out);
-	put_desc(r, "source", "source_frags", &asked->source);
-	put_desc(r, "sink", "sink_frags", &asked->sink);
+	fprintf(r->out, "static const struct %s in = {\n", type);
+	snprintf(name, sizeof(name), "%ssource", part);
+	put_desc(r, name, "source_frags", &asked->source);
+	snprintf(name, sizeof(name), "%ssink", part);
+	put_desc(r, name, "sink_frags", &asked->sink);
 	fprintf(r->out,
-		"\t.nob = %" PRIu64 "u, .limits = {.max_wrs = %" PRIu32 "u, .wrq_sge = %" PRIu32 "u},\n};\n",
-		asked->nob, asked->limits.max_wrs, asked->limits.wrq_sge);
+		"\t.%snob = %" PRIu64 "u, .%slimits = {.max_wrs = %" PRIu32 "u, .wrq_sge = %" PRIu32
+		"u},\n%s};\n",
+		part, asked->nob, part, asked->limits.max_wrs, asked->limits.wrq_sge, more);
+}
+
+static void put_rdma(struct o2_reproducer *r)
+{
+	o2_reproducer_rdma(r, "o2_impl_rdma_in", "", "", &r->asked.rdma);
 }
 
 static void put_transfer(struct o2_reproducer *r)
