@@ -22,23 +22,12 @@ struct o2_clock {
 	bool running;
 };
 
-static inline uint64_t o2_clock_ms(const struct o2_clock *clock)
-{
-	return atomic_load_explicit(&clock->now_ms, memory_order_relaxed);
-}
+uint64_t o2_clock_ms(const struct o2_clock *clock);
 
 /*
  * It is now told_ms: milliseconds, on any scale that never goes back.  A time before an earlier one is
  * ignored.
  */
-static inline void o2_clock_tell(struct o2_clock *clock, uint64_t told_ms)
-{
-	if (!clock->running) {
-		clock->running = true;
-		clock->first_ms = told_ms;
-	}
-	if (told_ms > clock->first_ms && told_ms - clock->first_ms > o2_clock_ms(clock))
-		atomic_store_explicit(&clock->now_ms, told_ms - clock->first_ms, memory_order_relaxed);
-}
+void o2_clock_tell(struct o2_clock *clock, uint64_t told_ms);
 
 #endif

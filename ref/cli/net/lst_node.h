@@ -10,7 +10,7 @@
 
 /*
  * The test node of LNet selftest that stands beside what a peer offers: of serve --lst, and of the peer that
- * device loop has.  Source: docs/lst.md, "The node".
+ * device loop has for lst and for conform --lst.  Source: docs/lst.md, "The node".
  */
 
 struct o2_net_lst_node {

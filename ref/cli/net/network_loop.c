@@ -87,7 +87,8 @@ static struct o2_net_options peer_options(const struct o2_net_options *ours)
 	options.nid = ours->peer;
 	options.seed = O2_NET_SEED;
 	options.quirks = ours->loop_quirks;
-	options.lst = options.lst_quiet = true;
+	/* What nobody asks for is not there: its pages, and its place in the way of each event. */
+	options.lst = options.lst_quiet = ours->command == O2_NET_LST || ours->try_lst;
 	o2_net_default_offers(&options);
 	/* Each of those in flight has a place, if the first has one. */
 	options.offer[0].size_bytes += (uint32_t)(o2_net_offset(ours, ours->in_flight - 1) - ours->offset);
