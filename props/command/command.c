@@ -31,7 +31,7 @@ static bool path_of_program(char *path, size_t bytes)
 	return o2_own_path(PROGRAM, path, bytes) == 0 && access(path, X_OK) == 0;
 }
 
-static void take(int fd, char *text)
+void o2_command_take(int fd, char *text)
 {
 	size_t length = 0;
 	ssize_t count;
@@ -86,10 +86,10 @@ bool o2_command_execute(struct o2_command_run *run)
 	if (ready) {
 		lseek(fd[0], 0, SEEK_SET);
 		run->status = spawn(run, path, fd);
-		take(fd[1], run->out);
-		take(fd[2], run->err);
+		o2_command_take(fd[1], run->out);
+		o2_command_take(fd[2], run->err);
 		for (uint32_t i = 0; i < O2_COMMAND_FILES; i++)
-			take(fd[O2_COMMAND_FD(i)], run->file[i]);
+			o2_command_take(fd[O2_COMMAND_FD(i)], run->file[i]);
 	}
 	for (uint32_t i = 0; i < FILES; i++)
 		if (fd[i] >= 0)

@@ -35,4 +35,7 @@ void o2_command_word(struct o2_command_run *run, const char *format, ...)
 /* False: the program is not there. */
 bool o2_command_execute(struct o2_command_run *run);
 
+/* What a file has, from its beginning, of at most O2_COMMAND_BYTES, and a NUL. */
+void o2_command_take(int fd, char *text);
+
 #endif

@@ -26,6 +26,8 @@ static const struct o2_tally_row situations[O2_COMMANDS_SITUATIONS] = {
 	[O2_COMMANDS_LST] = {"lst", true},
 	[O2_COMMANDS_LST_WRONG] = {"lst_with_a_wrong_bit", true},
 	[O2_COMMANDS_LST_REFUSED] = {"lst_out_of_range", true},
+	[O2_COMMANDS_SERVE] = {"serve", true},
+	[O2_COMMANDS_SERVE_BACK] = {"serve_whose_client_comes_back", true},
 };
 
 static void add_line(struct o2_report *report, const char *what, const char *text)
@@ -101,7 +103,7 @@ void o2_commands_words(struct o2_commands_run *run, const char *line)
 
 static enum o2_status run_case(void *context, struct o2_choice *choice, struct o2_report *report)
 {
-	static const uint32_t weights[] = {5, 2, 6, 2, 4, 1, 3};
+	static const uint32_t weights[] = {5, 2, 6, 2, 4, 1, 3, 8};
 	struct o2_commands_run *run = context;
 
 	o2_report_clear(report);
@@ -111,7 +113,7 @@ static enum o2_status run_case(void *context, struct o2_choice *choice, struct o
 	run->command.input = NULL;
 	run->command.input_bytes = 0;
 	run->tally.cases++;
-	switch (o2_draw_weighted(choice, weights, 7)) {
+	switch (o2_draw_weighted(choice, weights, 8)) {
 	case 0:
 		o2_commands_net(run);
 		break;
@@ -130,8 +132,11 @@ static enum o2_status run_case(void *context, struct o2_choice *choice, struct o
 	case 5:
 		o2_commands_reject(run);
 		break;
-	default:
+	case 6:
 		o2_commands_lst(run);
+		break;
+	default:
+		o2_commands_serve(run);
 		break;
 	}
 	return o2_choice_status(choice, report->failed ? O2_STATUS_INTERESTING : O2_STATUS_VALID);

@@ -33,6 +33,8 @@ enum o2_commands_situation {
 	O2_COMMANDS_LST,
 	O2_COMMANDS_LST_WRONG,
 	O2_COMMANDS_LST_REFUSED,
+	O2_COMMANDS_SERVE,
+	O2_COMMANDS_SERVE_BACK,
 	O2_COMMANDS_SITUATIONS,
 };
 
@@ -66,6 +68,7 @@ void o2_commands_misused(struct o2_commands_run *run);
 void o2_commands_lines(struct o2_commands_run *run);
 void o2_commands_reject(struct o2_commands_run *run);
 void o2_commands_lst(struct o2_commands_run *run);
+void o2_commands_serve(struct o2_commands_run *run);
 void o2_commands_capture(struct o2_commands_run *run);
 /* msg: as it was encoded into the bytes. */
 void o2_commands_message(struct o2_commands_run *run, const struct o2_msg *msg, const uint8_t *bytes);

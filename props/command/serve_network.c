@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: MIT */
+/* The process of serve: a network inside it, and the clients that do what the script says. */
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "cli/net/commands.h"
+#include "cli/net/judging.h"
+#include "cli/net/network.h"
+#include "cli/net/session.h"
+#include "lnd/cm/loop.h"
+#include "loopverbs/loopverbs.h"
+#include "props/command/serve.h"
+#include "props/world/device.h"
+
+#define CLIENT_PAGES (O2_NET_LNET_PAGES + O2_SERVE_OP_BYTES / 4096 + 1)
+#define QUIET_ROUNDS 64u /* after so many in which nothing has happened nothing is on its way */
+#define MOST_CPU_S   20	 /* whoever hangs is killed */
+
+struct client {
+	struct o2_ni ni;
+	struct o2_cm *cm;
+	struct o2_endpoint endpoint;
+	bool open;
+	uint32_t life;
+	struct o2_iov iov;
+	uint64_t operation;
+};
+
+static struct {
+	struct o2_serve_script *script;
+	struct o2_cm_loop *wire;
+	struct client client[O2_SERVE_CLIENTS];
+	uint32_t at;   /* of the script */
+	bool started;  /* the operation is */
+	uint32_t idle; /* rounds */
+} desk;
+
+volatile sig_atomic_t o2_net_stop;
+
+static struct o2_serve_op *current(void)
+{
+	return desk.at < desk.script->nops ? &desk.script->op[desk.at] : NULL;
+}
+
+static void note_done(void *context, const struct o2_lnet_result *result)
+{
+	const struct client *client = context;
+	struct o2_serve_op *op = current();
+
+	if (op == NULL || op->ended || !desk.started || client != &desk.client[op->client])
+		return;
+	op->ended = true;
+	op->status = result->status;
+	op->length_bytes = result->length_bytes;
+	if (op->kind != O2_SERVE_PUT && result->length_bytes <= client->iov.len)
+		memcpy(op->data, (const void *)(uintptr_t)client->iov.base, result->length_bytes);
+}
+
+static bool open_endpoint(struct client *client)
+{
+	static const struct o2_lnet_ops ops = {.done = note_done};
+	struct o2_node_config node_config = O2_NODE_DEFAULTS;
+	struct o2_lnet_config lnet_config = O2_LNET_DEFAULTS;
+	struct o2_error error;
+
+	if (client->open)
+		return true;
+	node_config.port = desk.script->port;
+	lnet_config.nid = client->ni.config.nid;
+	lnet_config.interface_cookie = client->ni.config.nid + ((uint64_t)++client->life << 48);
+	client->ni.config.incarnation++;
+	client->open = o2_endpoint_open(&client->ni, client->cm, &node_config, &lnet_config, &ops, client,
+					&client->endpoint, &error) == 0;
+	if (client->open)
+		o2_endpoint_clock(&client->endpoint, 1000);
+	return client->open;
+}
+
+static enum o2_cm_loop_fate lose(void *arg, enum o2_cm_loop_message message, uint32_t from, uint32_t to)
+{
+	(void)arg;
+	(void)message;
+	(void)from;
+	(void)to;
+	return O2_CM_LOOP_LOSE;
+}
+
+static void leave(struct client *client, bool in_order)
+{
+	if (!client->open)
+		return;
+	o2_cm_loop_set_fate(desk.wire, in_order ? NULL : lose, NULL);
+	o2_endpoint_close(&client->endpoint);
+	client->open = false;
+	while (!in_order && o2_cm_loop_deliver(desk.wire, 0))
+		;
+	o2_cm_loop_set_fate(desk.wire, NULL, NULL);
+}
+
+static void start(struct o2_serve_op *op)
+{
+	struct client *client = &desk.client[op->client];
+	const struct o2_lnet_target target = {
+		.nid = desk.client[0].ni.config.nid - O2_SERVE_FIRST + 9,
+		.portal = op->portal,
+		.match_bits = op->match_bits,
+		.offset = op->offset,
+		.hdr_data = op->stream,
+		.ack = op->ack,
+	};
+	const struct o2_transfer_memory memory = {
+		.buffer = {.kind = O2_IOV, .count = 1, .nob = op->bytes, .iov = &client->iov},
+		.mode = O2_REG_FASTREG,
+	};
+	uint8_t *bytes = (uint8_t *)(uintptr_t)client->iov.base;
+
+	desk.started = true;
+	if (op->kind == O2_SERVE_LEAVE || op->kind == O2_SERVE_VANISH) {
+		op->ended = true;
+		leave(client, op->kind == O2_SERVE_LEAVE);
+		return;
+	}
+	if (!open_endpoint(client))
+		return;
+	client->iov.len = op->bytes;
+	if (op->kind == O2_SERVE_PUT) {
+		memcpy(bytes, op->data, op->bytes);
+		op->status = o2_lnet_put(client->endpoint.lnet, &target, &memory, &client->operation, NULL);
+	} else {
+		memset(bytes, 0xa5, op->bytes);
+		op->status = o2_lnet_get(client->endpoint.lnet, &target, &memory, &client->operation, NULL);
+	}
+	op->ended |= op->status != 0;
+}
+
+/* What nobody answers is given up. */
+static void step(void)
+{
+	struct o2_serve_op *op = current();
+
+	if (op == NULL) {
+		desk.script->was_told = true;
+		o2_net_stop = 1;
+	} else if (!desk.started) {
+		start(op);
+	} else if (!op->ended) {
+		o2_lnet_cancel(desk.client[op->client].endpoint.lnet, desk.client[op->client].operation);
+	} else {
+		desk.at++;
+		desk.started = false;
+	}
+}
+
+/* The network and the clients; how much has happened. */
+static int pump(void)
+{
+	int events = 0;
+
+	while (o2_cm_loop_deliver(desk.wire, 0))
+		events++;
+	for (uint32_t i = 0; i < O2_SERVE_CLIENTS; i++) {
+		if (!desk.client[i].open)
+			continue;
+		o2_endpoint_clock(&desk.client[i].endpoint, 1000);
+		events += o2_endpoint_progress(&desk.client[i].endpoint);
+	}
+	return events;
+}
+
+int o2_net_network_progress(struct o2_net_network *network, uint64_t now_ms)
+{
+	const int events = pump();
+
+	(void)network;
+	(void)now_ms;
+	desk.idle = events > 0 ? 0 : desk.idle + 1;
+	if (desk.idle < QUIET_ROUNDS)
+		return events;
+	desk.idle = 0;
+	step();
+	return events + 1;
+}
+
+int o2_net_network_sleep(struct o2_net_network *network, struct o2_endpoint *endpoint, uint64_t sleep_ns)
+{
+	(void)network;
+	(void)endpoint;
+	(void)sleep_ns;
+	return 0;
+}
+
+static bool open_ni(uint64_t nid, const char *device, uint32_t pages, const struct o2_watch *watch,
+		    struct o2_ni *ni, struct o2_cm **cm)
+{
+	struct o2_ni_config config = o2_net_ni_config(nid, device, O2_LOOP_GID_INDEX, pages);
+
+	config.reg_gaps = o2_device_reg_gaps();
+	config.watch = watch;
+	return o2_ni_open(&config, ni, NULL) == 0 &&
+	       o2_cm_loop_attach(desk.wire, ni, (uint32_t)nid, cm, NULL) == 0;
+}
+
+bool o2_net_network_open(struct o2_net_options *options, uint32_t arena_pages, struct o2_net_network *network)
+{
+	desk.wire = o2_cm_loop_create();
+	if (desk.wire == NULL || !open_ni(options->nid, "loop0", arena_pages,
+					  o2_net_judging_watch(options->judging), &network->ni, &network->cm))
+		return false;
+	for (uint32_t i = 0; i < O2_SERVE_CLIENTS; i++) {
+		struct client *client = &desk.client[i];
+
+		if (!open_ni(options->nid - 9 + O2_SERVE_FIRST + i, "loop1", CLIENT_PAGES, NULL, &client->ni,
+			     &client->cm))
+			return false;
+		client->iov.base = client->ni.arena.view[0].base +
+				   (uint64_t)O2_NET_LNET_PAGES * client->ni.arena.page_bytes;
+	}
+	return true;
+}
+
+/* What was sent before the server went has come. */
+void o2_net_network_close(struct o2_net_network *network)
+{
+	for (uint32_t i = 0; i < QUIET_ROUNDS; i++)
+		pump();
+	for (uint32_t i = 0; i < O2_SERVE_CLIENTS; i++) {
+		leave(&desk.client[i], true);
+		o2_cm_loop_detach(desk.client[i].cm);
+		o2_ni_close(&desk.client[i].ni);
+	}
+	o2_cm_loop_detach(network->cm);
+	o2_ni_close(&network->ni);
+	o2_cm_loop_destroy(desk.wire);
+}
+
+/* As ref/cli/net/main.c has it. */
+static int serve(struct o2_command_run *run)
+{
+	const struct itimerval most = {.it_value = {.tv_sec = MOST_CPU_S}};
+	char *words[O2_COMMAND_WORDS + 1];
+	struct o2_net_options options;
+	int status;
+
+	setitimer(ITIMER_PROF, &most, NULL);
+	for (uint32_t i = 0; i < run->words; i++)
+		words[i] = run->word[i];
+	words[run->words] = NULL;
+	status = o2_net_options_read((int)run->words, words, &options);
+	if (status <= 0)
+		return O2_CLI_USAGE;
+	if (options.judge && (options.judging = o2_net_judging_new(&options)) == NULL)
+		return O2_CLI_USAGE;
+	status = o2_net_serve(&options);
+	return o2_cli_finish(stdout, o2_net_judging_end(options.judging, status));
+}
+
+void o2_serve_execute(struct o2_command_run *run, struct o2_serve_script *script)
+{
+	const int out = memfd_create("out", MFD_CLOEXEC), err = memfd_create("err", MFD_CLOEXEC);
+	int status = -1;
+	pid_t pid;
+
+	fflush(NULL);
+	pid = out < 0 || err < 0 ? -1 : fork();
+	if (pid == 0) {
+		if (dup2(out, STDOUT_FILENO) < 0 || dup2(err, STDERR_FILENO) < 0)
+			_exit(O2_CLI_USAGE);
+		desk.script = script;
+		exit(serve(run)); /* whatever looks at what a process leaves does */
+	}
+	run->status = pid > 0 && TEMP_FAILURE_RETRY(waitpid(pid, &status, 0)) == pid && WIFEXITED(status)
+			      ? WEXITSTATUS(status)
+			      : -1;
+	o2_command_take(out, run->out);
+	o2_command_take(err, run->err);
+	close(out);
+	close(err);
+}
