@@ -161,11 +161,13 @@ json_t *o2_check_life(const struct o2_check_both *both)
 	size_t length = 0;
 	json_t *text = NULL;
 
-	if (both->asked.stage != O2_STAGE_KEYS || both->expected.kind != O2_ANSWER_RESULT ||
-	    both->found.kind != O2_ANSWER_RESULT)
+	if ((both->asked.stage != O2_STAGE_KEYS && both->asked.stage != O2_STAGE_SETUP) ||
+	    both->expected.kind != O2_ANSWER_RESULT || both->found.kind != O2_ANSWER_RESULT)
 		return json_null();
 	life.out = open_memstream(&bytes, &length);
-	if (life.out != NULL)
+	if (life.out != NULL && both->asked.stage == O2_STAGE_SETUP)
+		o2_check_life_setup(both, life.out);
+	else if (life.out != NULL)
 		draw(&life);
 	if (life.out != NULL && fclose(life.out) == 0)
 		text = json_stringn_nocheck(bytes, length);

@@ -2,13 +2,20 @@
 #ifndef O2_PROPS_CHECK_LIFE_H
 #define O2_PROPS_CHECK_LIFE_H
 
+#include <stdio.h>
+
 #include "props/check/check_both.h"
 
 /*
  * A conversation of stage keys as a life line: event by event what the reference and the implementation hand
- * over, which key is alive on the device, and what is published; red where they differ.  A new JSON string, or
- * null for another stage, or an answer that is none.
+ * over, which key is alive on the device, and what is published; red where they differ.  One of setup as bars:
+ * how long the implementation holds what.  A new JSON string, or null for another stage, or an answer that is
+ * none.
  */
 json_t *o2_check_life(const struct o2_check_both *both);
+
+/* --- for its parts --- */
+
+void o2_check_life_setup(const struct o2_check_both *both, FILE *out);
 
 #endif

@@ -48,6 +48,7 @@ bool o2_check_stage(enum o2_check_id check, enum o2_stage *stage)
 		{"conn/", O2_STAGE_DEVICE},
 		{"frd/", O2_STAGE_KEYS},
 		{"keys/", O2_STAGE_KEYS},
+		{"setup/", O2_STAGE_SETUP},
 	};
 
 	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++) {

@@ -10,6 +10,7 @@
 
 #define SCENARIO_FORM "o2ref/scenario"
 #define CHAIN_FORM    "o2ref/rdma_chain/input"
+#define SETUP_FORM    "o2ref/setup/input"
 #define ROUNDS	      8u
 
 /* A list in a form, and the number beside it that counts its bytes. */
@@ -39,6 +40,7 @@ static const struct list lists[] = {
 	{CHAIN_FORM, "source", "rd_frags", {"rf_addr", NULL}, "rf_nob", TOTAL_SHARED, NULL},
 	{CHAIN_FORM, "sink", "rd_frags", {"rf_addr", NULL}, "rf_nob", TOTAL_SHARED, NULL},
 	{"o2ref/keys/input", NULL, "events", {NULL, NULL}, NULL, TOTAL_NONE, NULL},
+	{SETUP_FORM, NULL, "rounds", {NULL, NULL}, NULL, TOTAL_NONE, NULL},
 	{SCENARIO_FORM, "source", "pieces", {"base", "offset"}, "len", TOTAL_WINDOW, "offset_bytes"},
 	{SCENARIO_FORM, "sink", "pieces", {"base", "offset"}, "len", TOTAL_WINDOW, "offset_bytes"},
 };
@@ -59,6 +61,8 @@ static const struct lone numbers[] = {
 	{SCENARIO_FORM, NULL, "wrq_sge", 1},	      {SCENARIO_FORM, NULL, "max_frags", 1},
 	{SCENARIO_FORM, "source", "offset_bytes", 0}, {SCENARIO_FORM, "source", "nob", 1},
 	{SCENARIO_FORM, "sink", "offset_bytes", 0},   {SCENARIO_FORM, "sink", "nob", 1},
+	{SETUP_FORM, NULL, "queue_depth", 2},	      {SETUP_FORM, NULL, "tx_count", 1},
+	{SETUP_FORM, NULL, "pool_size", 1},
 };
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))

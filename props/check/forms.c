@@ -26,19 +26,14 @@ enum situation {
 	SITUATION_LIST(O2_SITUATION_ID) SITUATIONS,
 };
 
-static const struct o2_tally_row situations[SITUATIONS] = {{"msg_decode", true},
-							   {"msg_encode", true},
-							   {"sg_build", true},
-							   {"dma_map", true},
-							   {"reg_plan", true},
-							   {"rdma_plan", true},
-							   {"transfer", true},
-							   {"device", true},
-							   {"rdma_chain", true},
-							   {"connect", true},
-							   {"deliver", true},
-							   {"keys", true},
-							   SITUATION_LIST(O2_SITUATION_ROW)};
+static const struct o2_tally_row situations[SITUATIONS] = {
+	{"msg_decode", true}, {"msg_encode", true},
+	{"sg_build", true},   {"dma_map", true},
+	{"reg_plan", true},   {"rdma_plan", true},
+	{"transfer", true},   {"device", true},
+	{"rdma_chain", true}, {"connect", true},
+	{"deliver", true},    {"keys", true},
+	{"setup", true},      SITUATION_LIST(O2_SITUATION_ROW)};
 
 static void fail(struct o2_forms_run *run, struct o2_report *report, const char *what, const json_t *form)
 {
@@ -134,7 +129,7 @@ static void check_answer(struct o2_forms_run *run, const json_t *form, struct o2
 static bool is_free(enum o2_stage stage)
 {
 	return stage == O2_STAGE_REG_PLAN || stage == O2_STAGE_RDMA_PLAN || stage == O2_STAGE_TRANSFER ||
-	       stage == O2_STAGE_RDMA_CHAIN;
+	       stage == O2_STAGE_RDMA_CHAIN || stage == O2_STAGE_SETUP;
 }
 
 /* What two refusals must agree in: what one of them leaves open is no difference. */

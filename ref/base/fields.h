@@ -47,7 +47,7 @@ struct o2_field {
 	const char *name;
 	enum o2_field_kind kind;
 	bool optional;	       /* JSON may leave it out: the member then keeps its value */
-	bool sparse;	       /* JSON has it where it is not 0, and nowhere else needs to */
+	bool sparse;	       /* a number; JSON has it where it is not 0, and nowhere else needs to */
 	bool written_only;     /* JSON: written for people, if it has a name; ignored when read */
 	bool little;	       /* on the wire: little-endian in every message, and so is all that is in it */
 	uint32_t offset_bytes; /* in the struct */

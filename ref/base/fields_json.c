@@ -328,7 +328,11 @@ int o2_fields_from_json(const json_t *object, const struct o2_field *fields, voi
 
 		if (field->kind == O2_FIELD_MORE)
 			rc = o2_fields_from_json(object, field->more(holder), holder, error);
-		else if (!field->written_only && (member != NULL || !(field->optional || field->sparse)))
+		else if (field->written_only)
+			continue;
+		else if (member == NULL && field->sparse)
+			o2_field_set(field, holder, 0);
+		else if (member != NULL || !field->optional)
 			rc = field_from_json(member, field, holder, error);
 	}
 	return rc;

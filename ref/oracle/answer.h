@@ -89,6 +89,11 @@ struct o2_answer_keys {
 	struct o2_impl_key_step step[O2_IMPL_MAX_EVENTS];
 };
 
+struct o2_answer_setup {
+	uint32_t count;
+	struct o2_impl_setup_event event[O2_IMPL_SETUP_EVENTS];
+};
+
 /* About 170 KiB; it points into itself and is not to be copied. */
 struct o2_answer {
 	enum o2_answer_kind kind;
@@ -108,6 +113,7 @@ struct o2_answer {
 		struct o2_impl_connect_out connect;
 		struct o2_impl_deliver_out deliver;
 		struct o2_answer_keys keys;
+		struct o2_answer_setup setup;
 	};
 };
 

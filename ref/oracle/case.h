@@ -118,6 +118,15 @@ struct o2_case_keys {
 	struct o2_impl_key_event event[O2_IMPL_MAX_EVENTS];
 };
 
+/* The configuration of a set-up, and which acquisition fails in each of its rounds. */
+struct o2_case_setup {
+	uint32_t mode; /* enum o2_impl_mode */
+	uint32_t queue_depth, tx_count, pool_size;
+	uint32_t error;
+	uint32_t count;
+	struct o2_impl_setup_round round[O2_IMPL_MAX_ROUNDS];
+};
+
 struct o2_case {
 	enum o2_stage stage;
 	union {
@@ -134,6 +143,7 @@ struct o2_case {
 		struct o2_case_connect connect;
 		struct o2_case_deliver deliver;
 		struct o2_case_keys keys;
+		struct o2_case_setup setup;
 	};
 };
 

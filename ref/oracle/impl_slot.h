@@ -56,6 +56,7 @@ union o2_impl_in {
 	struct o2_impl_connect_in connect;
 	struct o2_impl_deliver_in deliver;
 	struct o2_impl_keys_in keys;
+	struct o2_impl_setup_in setup;
 };
 
 union o2_impl_out {
@@ -71,6 +72,7 @@ union o2_impl_out {
 	struct o2_impl_connect_out connect;
 	struct o2_impl_deliver_out deliver;
 	struct o2_impl_keys_out keys;
+	struct o2_impl_setup_out setup;
 };
 
 struct o2_impl_slot {

@@ -41,8 +41,8 @@ SEED = "20260101"
 STAGES = {"sg.c": "sg_build", "dma.c": "dma_map", "reg.c": "reg_plan", "rdma.c": "rdma_plan", "wire_decode.c": "msg_decode",
           "wire_encode.c": "msg_encode", "wire_rules.c": "msg_decode", "wire_fields.c": "msg_decode", "transfer.c": "transfer",
           "device.c": "device", "chain.c": "rdma_chain", "connect.c": "connect",
-          "deliver.c": "deliver", "keys.c": "keys"}
-LATER = ("device", "rdma_chain", "connect", "deliver", "keys")  # of version 2
+          "deliver.c": "deliver", "keys.c": "keys", "setup.c": "setup"}
+LATER = ("device", "rdma_chain", "connect", "deliver", "keys", "setup")  # of version 2
 CASES = {"second": 20000, "python": 3000, "go": 5000, "broken": 20000}
 
 
@@ -63,7 +63,7 @@ def sizes(form):
 
     def walk(value):
         for name, member in value.items() if isinstance(value, dict) else ():
-            if name in ("pieces", "entries", "segments", "rd_frags", "events") and isinstance(member, list):
+            if name in ("pieces", "entries", "segments", "rd_frags", "events", "rounds") and isinstance(member, list):
                 key = "frags" if name == "rd_frags" else name
                 found[key] = found.get(key, 0) + len(member)
             elif name in ("bytes", "payload"):
@@ -110,7 +110,7 @@ class Independent(unittest.TestCase):
                 self.skipTest("go is not installed (package golang-go)")
             result, = check("--map", HERE / "go" / "errors.json", "--", program, cases=CASES["go"], expect=AGREE)
         self.assertEqual(result["unmapped_names"], 0)
-        self.whole(result, ("msg_decode", "msg_encode", "transfer", "connect", "deliver"))
+        self.whole(result, ("msg_decode", "msg_encode", "transfer", "connect", "deliver", "setup"))
 
     def test_together(self):
         results = check(SECOND, HERE / "python" / "second.py", cases=300, expect=AGREE)

@@ -89,5 +89,7 @@ int32_t second_device(const struct o2_impl_device_in *in, struct o2_impl_device_
 		      struct o2_impl_refusal *refusal);
 int32_t second_keys(const struct o2_impl_keys_in *in, struct o2_impl_keys_out *out,
 		    struct o2_impl_refusal *refusal);
+int32_t second_setup(const struct o2_impl_setup_in *in, struct o2_impl_setup_out *out,
+		     struct o2_impl_refusal *refusal);
 
 #endif

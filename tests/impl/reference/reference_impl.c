@@ -260,11 +260,34 @@ static int32_t keys(const struct o2_impl_keys_in *in, struct o2_impl_keys_out *o
 	return status;
 }
 
+static int32_t setup(const struct o2_impl_setup_in *in, struct o2_impl_setup_out *out,
+		     struct o2_impl_refusal *refusal)
+{
+	int32_t status;
+
+	asked.setup = (struct o2_case_setup){.mode = in->mode,
+					     .queue_depth = in->queue_depth,
+					     .tx_count = in->tx_count,
+					     .pool_size = in->pool_size,
+					     .error = in->error,
+					     .count = in->count};
+	memcpy(asked.setup.round, in->round, in->count * sizeof(in->round[0]));
+	if (ask(O2_STAGE_SETUP, refusal, &status)) {
+		out->count = answer.setup.count;
+		memcpy(out->event, answer.setup.event, out->count * sizeof(out->event[0]));
+	}
+	return status;
+}
+
 const struct o2_impl_2 *o2_impl_v2(void)
 {
-	static const struct o2_impl_2 impl = {O2_IMPL_2_HEAD("reference"), .device = device,
-					      .rdma_chain = rdma_chain,	   .connect = connect,
-					      .deliver = deliver,	   .keys = keys};
+	static const struct o2_impl_2 impl = {O2_IMPL_2_HEAD("reference"),
+					      .device = device,
+					      .rdma_chain = rdma_chain,
+					      .connect = connect,
+					      .deliver = deliver,
+					      .keys = keys,
+					      .setup = setup};
 
 	return &impl;
 }

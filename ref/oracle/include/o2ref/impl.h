@@ -7,6 +7,7 @@
 #include "impl_keys.h"
 #include "impl_memory.h"
 #include "impl_message.h"
+#include "impl_setup.h"
 
 /*
  * Plug an implementation into `o2ref check`: the C ABI, versions 1 and 2.
@@ -97,6 +98,8 @@ struct o2_impl_2 {
 			   struct o2_impl_refusal *refusal);
 	int32_t (*keys)(const struct o2_impl_keys_in *in, struct o2_impl_keys_out *out,
 			struct o2_impl_refusal *refusal);
+	int32_t (*setup)(const struct o2_impl_setup_in *in, struct o2_impl_setup_out *out,
+			 struct o2_impl_refusal *refusal);
 };
 
 #define O2_IMPL_2_HEAD(name_) \

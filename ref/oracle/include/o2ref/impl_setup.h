@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef O2REF_IMPL_SETUP_H
+#define O2REF_IMPL_SETUP_H
+
+#include "impl_base.h"
+
+/*
+ * The question and the answer of stage setup, which came with version 2: a device, the pools of its network
+ * and a connection are set up and taken down again, and the n-th thing that is acquired for it fails
+ * (docs/oracle.md, "Setting up").  Include o2ref/impl.h.
+ *
+ * A question has rounds, each a set-up from nothing.  The answer is all that was acquired and released, in
+ * order, as the functions under it saw it: those that stand in for an allocator and for the verbs write it
+ * down, with o2_impl_setup_acquire() and o2_impl_setup_release() below.
+ */
+
+#define O2_IMPL_MAX_ROUNDS   4u
+#define O2_IMPL_SETUP_EVENTS 2048u
+#define O2_IMPL_SETUP_MOST   16u /* of queue_depth, tx_count and pool_size */
+
+struct o2_impl_setup_round {
+	uint32_t fails_at; /* the n-th acquisition of the round fails; 0: none */
+	uint32_t reserved;
+};
+
+struct o2_impl_setup_in {
+	uint32_t mode;	      /* enum o2_impl_mode: GLOBAL, FMR or FASTREG */
+	uint32_t queue_depth; /* of the connection: 2 to O2_IMPL_SETUP_MOST */
+	uint32_t tx_count;    /* messages that can be under way: 1 to O2_IMPL_SETUP_MOST */
+	uint32_t pool_size;   /* regions of mode FASTREG: 1 to O2_IMPL_SETUP_MOST */
+	uint32_t error;	      /* positive errno, 1 to 133, that the n-th acquisition fails with */
+	uint32_t count;	      /* of rounds: 1 to O2_IMPL_MAX_ROUNDS */
+	const struct o2_impl_setup_round *round;
+};
+
+enum o2_impl_setup_kind {
+	O2_IMPL_SETUP_MEMORY = 0,
+	O2_IMPL_SETUP_MAPPING = 1, /* DMA; on memory */
+	O2_IMPL_SETUP_PD = 2,
+	O2_IMPL_SETUP_REGION = 3, /* on a PD */
+	O2_IMPL_SETUP_POOL = 4,	  /* of mode FMR; on a PD */
+	O2_IMPL_SETUP_CQ = 5,
+	O2_IMPL_SETUP_QP = 6,	 /* on a PD and a CQ */
+	O2_IMPL_SETUP_OTHER = 7, /* an id, a channel, a thread: what the others do not name */
+};
+
+enum o2_impl_setup_op {
+	O2_IMPL_SETUP_ACQUIRE = 0,
+	O2_IMPL_SETUP_FAIL = 1, /* as ACQUIRE, but it has failed: no handle */
+	O2_IMPL_SETUP_RELEASE = 2,
+	O2_IMPL_SETUP_RETURN = 3, /* the set-up is over; after status 0 the releases of taking down follow */
+};
+
+struct o2_impl_setup_event {
+	uint32_t round;
+	uint32_t op;	  /* enum o2_impl_setup_op */
+	uint32_t kind;	  /* ACQUIRE, FAIL: enum o2_impl_setup_kind */
+	uint32_t handle;  /* ACQUIRE, RELEASE: not 0, one's own among those that are alive */
+	uint32_t on;	  /* ACQUIRE, FAIL: the handle that it is built on; 0: none */
+	uint32_t also_on; /* and a second one */
+	uint32_t status;  /* RETURN: 0, or a positive errno */
+	uint32_t reserved;
+};
+
+/* Rounds follow one another, and each has exactly one RETURN. */
+struct o2_impl_setup_out {
+	uint32_t count;
+	uint32_t capacity; /* O2_IMPL_SETUP_EVENTS */
+	struct o2_impl_setup_event *event;
+};
+
+/* --- how a wrapper writes it down; nobody has to use it --- */
+
+struct o2_impl_setup_log {
+	const struct o2_impl_setup_in *in;
+	struct o2_impl_setup_out *out;
+	uint32_t round;	   /* the caller's; acquired is 0 where one begins */
+	uint32_t acquired; /* so far in the round, the one that failed included */
+};
+
+static inline void o2_impl_setup_write(struct o2_impl_setup_log *log, uint32_t op, uint32_t kind,
+				       uint32_t handle, uint32_t on, uint32_t also_on, uint32_t status)
+{
+	struct o2_impl_setup_event *event = &log->out->event[log->out->count];
+
+	if (log->out->count++ >= log->out->capacity)
+		return;
+	event->round = log->round;
+	event->op = op;
+	event->kind = kind;
+	event->handle = handle;
+	event->on = on;
+	event->also_on = also_on;
+	event->status = status;
+	event->reserved = 0;
+}
+
+/* The handle of a new one, or 0: it is the n-th, and fails with in->error. */
+static inline uint32_t o2_impl_setup_acquire(struct o2_impl_setup_log *log, uint32_t kind, uint32_t on,
+					     uint32_t also_on)
+{
+	const int fails = ++log->acquired == log->in->round[log->round].fails_at;
+	const uint32_t handle = fails ? 0 : log->acquired;
+
+	o2_impl_setup_write(log, fails ? O2_IMPL_SETUP_FAIL : O2_IMPL_SETUP_ACQUIRE, kind, handle, on,
+			    also_on, 0);
+	return handle;
+}
+
+static inline void o2_impl_setup_release(struct o2_impl_setup_log *log, uint32_t handle)
+{
+	o2_impl_setup_write(log, O2_IMPL_SETUP_RELEASE, 0, handle, 0, 0, 0);
+}
+
+/* The set-up is over; status: 0, or a positive errno. */
+static inline void o2_impl_setup_return(struct o2_impl_setup_log *log, uint32_t status)
+{
+	o2_impl_setup_write(log, O2_IMPL_SETUP_RETURN, 0, 0, 0, 0, status);
+}
+
+#endif

@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/fields_json.h"
+#include "base/json.h"
+#include "oracle/stage_ops.h"
+#include "oracle/stages/setup_judge.h"
+
+/* Setting up a device, its pools and a connection, of which the n-th acquisition fails (docs/oracle.md). */
+
+#define MODES	     3u /* global, fmr, fastreg: the first ones of enum o2_impl_mode */
+#define LAST_ERRNO   133u
+#define LEAST_DEPTH  2u
+#define HANDLES_ROOM 128u
+
+static const char *const mode_names[MODES] = {"global", "fmr", "fastreg"};
+static const char *const op_names[] = {"acquire", "fail", "release", "return"};
+
+static const struct o2_field round_fields[] = {
+	{O2_FIELD("rounds[].fails_at", UINT, struct o2_impl_setup_round, fails_at)},
+	{0},
+};
+
+static const struct o2_field question_fields[] = {
+	{O2_FIELD("mode", NAME, struct o2_case_setup, mode), .names = mode_names, .limit = MODES},
+	{O2_FIELD("queue_depth", UINT, struct o2_case_setup, queue_depth), .limit = O2_IMPL_SETUP_MOST},
+	{O2_FIELD("tx_count", UINT, struct o2_case_setup, tx_count), .limit = O2_IMPL_SETUP_MOST},
+	{O2_FIELD("pool_size", UINT, struct o2_case_setup, pool_size), .limit = O2_IMPL_SETUP_MOST},
+	{O2_FIELD("error", UINT, struct o2_case_setup, error), .limit = LAST_ERRNO},
+	{O2_FIELD("rounds", LIST, struct o2_case_setup, round), .part = round_fields,
+	 .stride_bytes = sizeof(struct o2_impl_setup_round),
+	 .count_bytes = offsetof(struct o2_case_setup, count)},
+	{0},
+};
+
+static const struct o2_field event_fields[] = {
+	{O2_FIELD("events[].round", UINT, struct o2_impl_setup_event, round), .limit = O2_IMPL_MAX_ROUNDS - 1,
+	 .sparse = true},
+	{O2_FIELD("events[].op", NAME, struct o2_impl_setup_event, op), .names = op_names, .limit = 4},
+	{O2_FIELD("events[].kind", NAME, struct o2_impl_setup_event, kind), .names = o2_setup_kind_names,
+	 .limit = O2_SETUP_KINDS, .sparse = true},
+	{O2_FIELD("events[].handle", UINT, struct o2_impl_setup_event, handle), .sparse = true},
+	{O2_FIELD("events[].on", UINT, struct o2_impl_setup_event, on), .sparse = true},
+	{O2_FIELD("events[].also_on", UINT, struct o2_impl_setup_event, also_on), .sparse = true},
+	{O2_FIELD("events[].status", UINT, struct o2_impl_setup_event, status), .sparse = true},
+	{0},
+};
+
+static const struct o2_field result_fields[] = {
+	{O2_FIELD("events", LIST, struct o2_answer_setup, event), .part = event_fields,
+	 .stride_bytes = sizeof(struct o2_impl_setup_event),
+	 .count_bytes = offsetof(struct o2_answer_setup, count)},
+	{0},
+};
+
+/* --- the question --- */
+
+static json_t *case_to_json(const struct o2_case *asked)
+{
+	return o2_fields_into_json(o2_json_form(o2_stage_input_form(O2_STAGE_SETUP)), question_fields,
+				   &asked->setup);
+}
+
+static int at_least(const char *field, uint32_t value, uint32_t least, struct o2_error *error)
+{
+	return o2_refuse_range(error, -EINVAL, "setup/question", field, value, least, UINT32_MAX);
+}
+
+static int case_from_json(const json_t *form, struct o2_case *asked, struct o2_error *error)
+{
+	const struct o2_case_setup *setup = &asked->setup;
+	int rc = o2_json_expect_form(form, o2_stage_input_form(O2_STAGE_SETUP), error);
+
+	if (rc == 0)
+		rc = o2_fields_from_json(form, question_fields, &asked->setup, error);
+	if (rc == 0)
+		rc = at_least("queue_depth", setup->queue_depth, LEAST_DEPTH, error);
+	if (rc == 0)
+		rc = at_least("tx_count", setup->tx_count, 1, error);
+	if (rc == 0)
+		rc = at_least("pool_size", setup->pool_size, 1, error);
+	if (rc == 0)
+		rc = at_least("error", setup->error, 1, error);
+	return rc != 0 ? rc : at_least("rounds", setup->count, 1, error);
+}
+
+/* --- the answer --- */
+
+/* Rounds in order, one return in each, and handles where there have to be some. */
+static int check_events(const struct o2_case *asked, const struct o2_impl_setup_event *event, uint32_t count,
+			struct o2_error *error)
+{
+	uint32_t returned = 0; /* rounds */
+
+	for (uint32_t i = 0; i < count; i++) {
+		const bool has_handle =
+			event[i].op == O2_IMPL_SETUP_ACQUIRE || event[i].op == O2_IMPL_SETUP_RELEASE;
+		const uint32_t round = event[i].round;
+
+		error->index = i;
+		/* Before its return a round is the next one, behind it the last one. */
+		if (event[i].op == O2_IMPL_SETUP_RELEASE ? round != returned && round + 1 != returned
+							 : round != returned)
+			return o2_refuse_other(error, -EINVAL, "setup/rounds", "events[].round", round,
+					       returned);
+		if (event[i].op == O2_IMPL_SETUP_RELEASE && i > 0 && round < event[i - 1].round)
+			return o2_refuse_other(error, -EINVAL, "setup/rounds", "events[].round", round,
+					       event[i - 1].round);
+		if (has_handle != (event[i].handle != 0))
+			return o2_refuse_other(error, -EINVAL, "setup/handle", "events[].handle",
+					       event[i].handle, has_handle);
+		returned += event[i].op == O2_IMPL_SETUP_RETURN;
+	}
+	return returned == asked->setup.count ? 0
+					      : o2_refuse_other(error, -EINVAL, "setup/rounds", "events",
+								returned, asked->setup.count);
+}
+
+static int result_check(const struct o2_case *asked, const struct o2_answer *answer, struct o2_error *error)
+{
+	return check_events(asked, answer->setup.event, answer->setup.count, error);
+}
+
+static int32_t call(const struct o2_impl_2 *impl, const struct o2_impl_slot *slot)
+{
+	return impl->setup(&slot->in->setup, &slot->out->setup, slot->refusal);
+}
+
+static void put(const struct o2_case *asked, struct o2_impl_slot *slot)
+{
+	const struct o2_case_setup *setup = &asked->setup;
+	struct o2_impl_setup_round *round = o2_impl_slot_input(slot, setup->count * sizeof(*round));
+
+	memcpy(round, setup->round, setup->count * sizeof(*round));
+	slot->in->setup = (struct o2_impl_setup_in){.mode = setup->mode,
+						    .queue_depth = setup->queue_depth,
+						    .tx_count = setup->tx_count,
+						    .pool_size = setup->pool_size,
+						    .error = setup->error,
+						    .count = setup->count,
+						    .round = round};
+	slot->out->setup.capacity = O2_IMPL_SETUP_EVENTS;
+	slot->out->setup.event = o2_impl_slot_array(slot, O2_PART_SGE, "event", O2_IMPL_SETUP_EVENTS,
+						    sizeof(struct o2_impl_setup_event));
+}
+
+static void get(const struct o2_case *asked, struct o2_impl_slot *slot, struct o2_answer *answer)
+{
+	const struct o2_impl_setup_event *event =
+		o2_impl_take(slot, O2_PART_SGE, slot->out->setup.count, sizeof(*event), answer);
+	struct o2_error error = {0};
+
+	if (event == NULL)
+		return;
+	answer->setup.count = slot->out->setup.count;
+	for (uint32_t i = 0; i < answer->setup.count; i++) {
+		if (!o2_result_is_legal(event_fields, &event[i], answer))
+			return;
+		answer->setup.event[i] = event[i];
+		answer->setup.event[i].reserved = 0;
+	}
+	if (check_events(asked, answer->setup.event, answer->setup.count, &error) != 0)
+		o2_answer_break(answer, O2_CHECK_RUN_VALUE, "event %" PRIu32 ": %s is %llu, expected %llu",
+				error.index, error.field, (unsigned long long)error.value,
+				(unsigned long long)error.limit);
+}
+
+/* --- the reference --- */
+
+struct reference {
+	struct o2_impl_setup_log log;
+	uint32_t count;
+	uint32_t handle[HANDLES_ROOM]; /* alive */
+	bool failed;
+};
+
+static uint32_t acquire(struct reference *r, uint32_t kind, uint32_t on, uint32_t also_on)
+{
+	uint32_t handle = r->failed ? 0 : o2_impl_setup_acquire(&r->log, kind, on, also_on);
+
+	r->failed |= handle == 0;
+	if (handle != 0)
+		r->handle[r->count++] = handle;
+	return handle;
+}
+
+static void acquire_some(struct reference *r, uint32_t count, uint32_t kind, uint32_t on)
+{
+	for (uint32_t i = 0; i < count; i++)
+		(void)acquire(r, kind, on, 0);
+}
+
+/* What a node's device, its pools and one connection take. */
+static void set_up(struct reference *r, const struct o2_case_setup *in)
+{
+	const uint32_t two_each = 2;
+	uint32_t pd, cq, memory;
+
+	(void)acquire(r, O2_IMPL_SETUP_OTHER, 0, 0); /* the channel of completions */
+	pd = acquire(r, O2_IMPL_SETUP_PD, 0, 0);
+	if (in->mode == O2_IMPL_GLOBAL)
+		(void)acquire(r, O2_IMPL_SETUP_REGION, pd, 0);
+	memory = acquire(r, O2_IMPL_SETUP_MEMORY, 0, 0);
+	acquire_some(r, in->tx_count, O2_IMPL_SETUP_MAPPING, memory);
+	if (in->mode == O2_IMPL_FMR)
+		(void)acquire(r, O2_IMPL_SETUP_POOL, pd, 0);
+	if (in->mode == O2_IMPL_FASTREG)
+		acquire_some(r, in->pool_size, O2_IMPL_SETUP_REGION, pd);
+	cq = acquire(r, O2_IMPL_SETUP_CQ, 0, 0);
+	(void)acquire(r, O2_IMPL_SETUP_QP, pd, cq);
+	memory = acquire(r, O2_IMPL_SETUP_MEMORY, 0, 0);
+	acquire_some(r, two_each * in->queue_depth, O2_IMPL_SETUP_MAPPING, memory);
+}
+static_assert(O2_IMPL_SETUP_MOST * 4 + 7 <= HANDLES_ROOM, "all of a set-up");
+static_assert((2 * HANDLES_ROOM + 1) * O2_IMPL_MAX_ROUNDS <= O2_IMPL_SETUP_EVENTS, "and its end, each round");
+
+static void take_down(struct reference *r)
+{
+	while (r->count > 0)
+		o2_impl_setup_release(&r->log, r->handle[--r->count]);
+}
+
+static int reference(const struct o2_case *asked, struct o2_answer *answer, struct o2_error *error)
+{
+	const struct o2_case_setup *setup = &asked->setup;
+	const struct o2_impl_setup_in in = {.round = setup->round};
+	struct o2_impl_setup_out out = {.capacity = O2_IMPL_SETUP_EVENTS, .event = answer->setup.event};
+
+	(void)error;
+	for (uint32_t i = 0; i < setup->count; i++) {
+		struct reference r = {.log = {.in = &in, .out = &out, .round = i}};
+
+		set_up(&r, setup);
+		if (r.failed)
+			take_down(&r);
+		o2_impl_setup_return(&r.log, r.failed ? setup->error : 0);
+		take_down(&r);
+	}
+	answer->setup.count = out.count;
+	return 0;
+}
+
+/* Several answers are right: what is looked at is the implementation's own. */
+static void compare(struct o2_comparison *comparison, const struct o2_case *asked,
+		    const struct o2_answer *expected, const struct o2_answer *found)
+{
+	struct o2_setup_fault faults[O2_SETUP_FAULTS];
+	const uint32_t count = o2_setup_judge(&asked->setup, &found->setup, faults);
+
+	(void)expected;
+	for (uint32_t i = 0; i < count; i++) {
+		struct o2_difference *item =
+			o2_differ_text(comparison, faults[i].check, faults[i].field, faults[i].reason);
+
+		if (item == NULL)
+			continue;
+		snprintf(item->field, sizeof(item->field), "event[%" PRIu32 "]%s", faults[i].event,
+			 strchr(faults[i].field, '.') == NULL ? "" : strchr(faults[i].field, '.'));
+		snprintf(item->expected, sizeof(item->expected), "%s", faults[i].expected);
+		snprintf(item->found, sizeof(item->found), "%s", faults[i].found);
+	}
+}
+
+const struct o2_stage_ops o2_stage_setup = {
+	.entry = offsetof(struct o2_impl_2, setup),
+	.refused_legal = O2_CHECK_SETUP_REFUSED_LEGAL,
+	.error = O2_CHECKS,
+	.rule = O2_CHECKS,
+	.index = O2_CHECKS,
+	.cost = O2_CHECKS,
+	.request =
+		"{\"form\":\"o2ref/setup/input\",\"version\":1,\"mode\":\"global\",\"queue_depth\":2,"
+		"\"tx_count\":1,\"pool_size\":1,\"error\":12,\"rounds\":[{\"fails_at\":0},{\"fails_at\":2}]}",
+	.case_to_json = case_to_json,
+	.case_from_json = case_from_json,
+	.result = result_fields,
+	.result_at = offsetof(struct o2_answer, setup),
+	.result_check = result_check,
+	.call = call,
+	.put = put,
+	.get = get,
+	.reference = reference,
+	.compare = compare,
+};

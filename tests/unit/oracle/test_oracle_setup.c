@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: MIT */
+/* What the oracle says of set-ups: answers of the reference that are changed on purpose, by check. */
+#include "oracle/stages/setup_judge.h"
+#include "props/check/check_life.h"
+#include "tests/lib/unit_test.h"
+
+#define FAILS_AT 4u
+#define THINGS	 12u
+#define ENDS	 (2u * THINGS + 1u) /* events of the first round: each thing comes and goes, and it returns */
+
+static const struct o2_case_setup asked = {.mode = O2_IMPL_GLOBAL,
+					   .queue_depth = 2,
+					   .tx_count = 1,
+					   .pool_size = 1,
+					   .error = 5,
+					   .count = 2,
+					   .round = {{.fails_at = 0}, {.fails_at = FAILS_AT}}};
+static struct o2_check_both both;
+static struct o2_setup_fault faults[O2_SETUP_FAULTS];
+
+static struct o2_impl_setup_event *event(uint32_t i)
+{
+	return &both.found.setup.event[i];
+}
+
+static void remove_event(uint32_t i)
+{
+	both.found.setup.count--;
+	memmove(event(i), event(i + 1), (both.found.setup.count - i) * sizeof(*event(i)));
+}
+
+/* Once more what event i - 1 was. */
+static void repeat_before(uint32_t i)
+{
+	memmove(event(i + 1), event(i), (both.found.setup.count - i) * sizeof(*event(i)));
+	both.found.setup.count++;
+	*event(i) = *event(i - 1);
+}
+
+static void begin(void)
+{
+	memset(&both, 0, sizeof(both));
+	both.asked.stage = O2_STAGE_SETUP;
+	both.asked.setup = asked;
+	o2_answer_of_reference(&both.asked, &both.expected);
+	o2_answer_of_reference(&both.asked, &both.found);
+	assert_int_equal(event(ENDS - 1)->round, 0);
+	assert_int_equal(event(ENDS)->round, 1);
+}
+
+static uint32_t judge(void)
+{
+	return o2_setup_judge(&asked, &both.found.setup, faults);
+}
+
+/* This is found first, `count` in all, and the picture names it in red. */
+static void expect(uint32_t count, enum o2_check_id check, uint32_t at)
+{
+	json_t *life;
+
+	assert_int_equal(judge(), count);
+	assert_string_equal(o2_check_name(faults[0].check), o2_check_name(check));
+	assert_int_equal(faults[0].event, at);
+	life = o2_check_life(&both);
+	assert_non_null(strstr(json_string_value(life), "#c8102e"));
+	assert_non_null(strstr(json_string_value(life), o2_check_name(check)));
+	json_decref(life);
+}
+
+TEST(test_the_reference_holds)
+{
+	json_t *life;
+
+	begin();
+	assert_int_equal(judge(), 0);
+	life = o2_check_life(&both);
+	assert_null(strstr(json_string_value(life), "#c8102e"));
+	assert_non_null(strstr(json_string_value(life), "round 1: acquisition 4 fails"));
+	json_decref(life);
+}
+
+TEST(test_a_leak)
+{
+	begin();
+	remove_event(ENDS - 1);
+	expect(1, O2_CHECK_SETUP_LEAK, ENDS - 2);
+	assert_string_equal(faults[0].reason, "after taking down");
+	begin();
+	remove_event(ENDS + FAILS_AT); /* the region, and its domain, which could not go before it */
+	remove_event(ENDS + FAILS_AT);
+	expect(1, O2_CHECK_SETUP_LEAK, ENDS + FAILS_AT + 1);
+	assert_string_equal(faults[0].reason, "after a failure");
+}
+
+TEST(test_a_release_of_nothing)
+{
+	begin();
+	repeat_before(ENDS);
+	expect(1, O2_CHECK_SETUP_RELEASE_ONCE, ENDS);
+	assert_string_equal(faults[0].reason, "released again");
+	event(ENDS)->handle = 99;
+	expect(1, O2_CHECK_SETUP_RELEASE_ONCE, ENDS);
+	assert_string_equal(faults[0].reason, "never acquired");
+}
+
+TEST(test_a_handle_given_twice)
+{
+	begin();
+	both.found.setup.count = ENDS;
+	repeat_before(1);
+	expect(2, O2_CHECK_SETUP_RELEASE_ONCE, 1);
+	assert_int_equal(faults[1].check, O2_CHECK_SETUP_LEAK);
+}
+
+TEST(test_the_wrong_order)
+{
+	struct o2_impl_setup_event region;
+
+	begin();
+	region = *event(ENDS - 3);
+	assert_int_equal(region.handle, event(2)->handle);
+	assert_int_equal(event(2)->kind, O2_IMPL_SETUP_REGION);
+	*event(ENDS - 3) = *event(ENDS - 2);
+	*event(ENDS - 2) = region;
+	expect(1, O2_CHECK_SETUP_ORDER, ENDS - 3);
+}
+
+TEST(test_built_on_what_is_not_there)
+{
+	begin();
+	event(2)->on = event(0)->handle;
+	expect(1, O2_CHECK_SETUP_BUILT_ON, 2);
+	begin();
+	event(2)->also_on = 99;
+	expect(1, O2_CHECK_SETUP_BUILT_ON, 2);
+}
+
+TEST(test_the_status)
+{
+	uint32_t last;
+
+	begin();
+	last = both.found.setup.count - 1;
+	assert_int_equal(event(last)->op, O2_IMPL_SETUP_RETURN);
+	event(last)->status = 12;
+	expect(1, O2_CHECK_SETUP_ERRNO, last);
+	event(last)->status = 0;
+	expect(1, O2_CHECK_SETUP_STATUS, last);
+	begin();
+	event(THINGS)->status = 5;
+	assert_true(judge() > 0);
+	assert_int_equal(faults[0].check, O2_CHECK_SETUP_STATUS);
+	assert_string_equal(faults[0].reason, "nothing has failed");
+}
+
+TEST(test_the_sequence)
+{
+	begin();
+	event(ENDS)->kind = O2_IMPL_SETUP_MEMORY;
+	expect(1, O2_CHECK_SETUP_SEQUENCE, ENDS);
+	begin();
+	repeat_before(ENDS + FAILS_AT);
+	expect(1, O2_CHECK_SETUP_SEQUENCE, ENDS + FAILS_AT);
+	assert_string_equal(faults[0].reason, "behind the failure");
+	begin();
+	event(THINGS - 1)->op = O2_IMPL_SETUP_FAIL;
+	assert_true(judge() > 0);
+	assert_string_equal(faults[0].reason, "another one fails");
+}
+
+TEST(test_rounds_of_other_lengths)
+{
+	static const struct o2_case_setup twice = {.mode = O2_IMPL_GLOBAL,
+						   .queue_depth = 2,
+						   .tx_count = 1,
+						   .pool_size = 1,
+						   .error = 5,
+						   .count = 2};
+	const char *const reasons[] = {"more than in other rounds", "fewer than in other rounds"};
+
+	for (uint32_t round = 0; round < 2; round++) {
+		begin();
+		both.asked.setup = twice;
+		o2_answer_of_reference(&both.asked, &both.found);
+		/* The last mapping and its release. */
+		remove_event(round * ENDS + THINGS - 1);
+		remove_event(round * ENDS + THINGS);
+		assert_int_equal(o2_setup_judge(&twice, &both.found.setup, faults), 1);
+		assert_int_equal(faults[0].check, O2_CHECK_SETUP_SEQUENCE);
+		assert_string_equal(faults[0].reason, reasons[round]);
+	}
+}
+
+TEST(test_what_is_missing)
+{
+	struct o2_case_setup pool = asked;
+
+	begin();
+	pool.mode = O2_IMPL_FMR;
+	assert_int_equal(o2_setup_judge(&pool, &both.found.setup, faults), 1);
+	assert_int_equal(faults[0].check, O2_CHECK_SETUP_COMPLETE);
+	assert_string_equal(faults[0].reason, "pool");
+}
+
+/* What no set-up can be is no answer. */
+TEST(test_events_that_cannot_be)
+{
+	json_t *form;
+
+	for (uint32_t how = 0; how < 4; how++) {
+		begin();
+		if (how == 0)
+			event(3)->round = 1;
+		else if (how == 1)
+			event(3)->handle = 0;
+		else if (how == 2)
+			remove_event(THINGS); /* the return */
+		else
+			event(both.found.setup.count - 2)->round = 0;
+		form = o2_answer_to_json(&both.asked, &both.found);
+		assert_non_null(form);
+		o2_answer_from_json(&both.asked, form, &both.found);
+		assert_int_equal(both.found.kind, O2_ANSWER_BROKEN);
+		json_decref(form);
+	}
+}
