@@ -144,16 +144,17 @@ def layout(children):
 class Part:
     name: str
     seconds: float
+    cpu_seconds: float  # of all programs that ran for it
     tally: Tally
 
     def as_json(self):
-        return {"part": self.name, "seconds": round(self.seconds, 1), **vars(self.tally)}
+        return {"part": self.name, "seconds": round(self.seconds, 1), "cpu_seconds": round(self.cpu_seconds, 1), **vars(self.tally)}
 
 
 def timed(children, name, function):
     """Run one part and say how it ended and how long it took."""
-    started = time.monotonic()
+    started, spent = time.monotonic(), children.spent.seconds
     tally = function()
-    part = Part(name, time.monotonic() - started, tally)
-    children.say("test", f"{name}: {tally.line()} in {part.seconds:.0f} s" + (f" ({tally.note})" if tally.note else ""))
+    part = Part(name, time.monotonic() - started, children.spent.seconds - spent, tally)
+    children.say("test", f"{name}: {tally.line()} in {part.seconds:.0f} s, {part.cpu_seconds:.0f} of a processor" + (f" ({tally.note})" if tally.note else ""))
     return part

@@ -39,6 +39,11 @@ class Outcome:
         return next((line for line in reversed(self.text().splitlines()) if line.strip()), "")
 
 
+class Spent(threading.local):
+    """Processor seconds of the programs that a thread has run to their ends."""
+    seconds = 0.0
+
+
 class Children:
     def __init__(self, log_dir, screen=None):
         self.screen = screen or live.Lines(sys.stdout)
@@ -46,6 +51,7 @@ class Children:
         self.log_dir = Path(log_dir)
         self.log_dir.mkdir(parents=True, exist_ok=True)
         self.created = time.monotonic()
+        self.spent = Spent()
         self.lock = threading.Lock()
         self.running = set()
         self.logs = set()
@@ -91,6 +97,7 @@ class Children:
                 with self.lock:
                     self.running.discard(process)
                 self.screen.ended(tag, live.ENDED)
+        self.spent.seconds += seconds or 0.0
         if self.stopping:
             raise Stopped
         status = status if status >= 0 else 128 - status
