@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/stream.h"
 
+#include <endian.h>
+#include <string.h>
+
 #include "base/mix.h"
 
 #define WORD_BYTES 8u
@@ -25,22 +28,51 @@ static struct cursor start(uint64_t seed, uint64_t stream, uint64_t offset)
 	return cursor;
 }
 
+static void next_word(struct cursor *cursor, uint64_t bytes)
+{
+	cursor->offset += bytes;
+	cursor->word = o2_mix64(cursor->key + cursor->offset / WORD_BYTES * O2_MIX_STEP);
+}
+
 static uint8_t next(struct cursor *cursor)
 {
 	const uint8_t byte = (uint8_t)(cursor->word >> cursor->offset % WORD_BYTES * 8);
 
-	cursor->offset++;
-	if (cursor->offset % WORD_BYTES == 0)
-		cursor->word = o2_mix64(cursor->key + cursor->offset / WORD_BYTES * O2_MIX_STEP);
+	if (cursor->offset % WORD_BYTES == WORD_BYTES - 1)
+		next_word(cursor, 1);
+	else
+		cursor->offset++;
 	return byte;
 }
 
+static void put_word(uint8_t bytes[WORD_BYTES], uint64_t word)
+{
+	word = htole64(word);
+	memcpy(bytes, &word, sizeof(word));
+}
+
+static uint64_t word_at(const uint8_t bytes[WORD_BYTES])
+{
+	uint64_t word;
+
+	memcpy(&word, bytes, sizeof(word));
+	return le64toh(word);
+}
+
+/* Most bytes are those of whole words. */
 void o2_stream_fill(uint8_t *bytes, size_t n, uint64_t seed, uint64_t stream, uint64_t offset)
 {
 	struct cursor cursor = start(seed, stream, offset);
+	size_t i = 0;
 
-	for (size_t i = 0; i < n; i++)
-		bytes[i] = next(&cursor);
+	while (i < n && cursor.offset % WORD_BYTES != 0)
+		bytes[i++] = next(&cursor);
+	for (; n - i >= WORD_BYTES; i += WORD_BYTES) {
+		put_word(bytes + i, cursor.word);
+		next_word(&cursor, WORD_BYTES);
+	}
+	while (i < n)
+		bytes[i++] = next(&cursor);
 }
 
 size_t o2_stream_match(const uint8_t *bytes, size_t n, uint64_t seed, uint64_t stream, uint64_t offset)
@@ -48,6 +80,13 @@ size_t o2_stream_match(const uint8_t *bytes, size_t n, uint64_t seed, uint64_t s
 	struct cursor cursor = start(seed, stream, offset);
 	size_t i = 0;
 
+	while (i < n && cursor.offset % WORD_BYTES != 0) {
+		if (bytes[i] != next(&cursor))
+			return i;
+		i++;
+	}
+	for (; n - i >= WORD_BYTES && word_at(bytes + i) == cursor.word; i += WORD_BYTES)
+		next_word(&cursor, WORD_BYTES);
 	while (i < n && bytes[i] == next(&cursor))
 		i++;
 	return i;
@@ -60,11 +99,8 @@ bool o2_stream_find(const uint8_t *bytes, size_t n, uint64_t seed, uint64_t stre
 	if (n < O2_STREAM_FIND_BYTES)
 		return false;
 	for (unsigned int skip = 0; skip < WORD_BYTES; skip++) {
-		uint64_t word = 0;
+		const uint64_t word = (o2_unmix64(word_at(bytes + skip)) - key) * O2_MIX_STEP_INVERSE;
 
-		for (unsigned int i = 0; i < WORD_BYTES; i++)
-			word |= (uint64_t)bytes[skip + i] << 8 * i;
-		word = (o2_unmix64(word) - key) * O2_MIX_STEP_INVERSE;
 		if (word >= WORDS_MAX || word * WORD_BYTES < skip)
 			continue;
 		*offset = word * WORD_BYTES - skip;
