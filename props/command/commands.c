@@ -15,6 +15,7 @@ static const struct o2_tally_row situations[O2_COMMANDS_SITUATIONS] = {
 	[O2_COMMANDS_NO_ROOM] = {"past_the_end", true},
 	[O2_COMMANDS_CONFORM] = {"conform", true},
 	[O2_COMMANDS_CONFORM_FOUND] = {"conform_with_a_quirk", true},
+	[O2_COMMANDS_CONFORM_LST] = {"conform_of_a_test_node", true},
 	[O2_COMMANDS_AT_LIMIT] = {"option_at_its_limit", true},
 	[O2_COMMANDS_PAST_LIMIT] = {"option_past_its_limit", true},
 	[O2_COMMANDS_JUDGED] = {"capture_judged", true},
@@ -60,8 +61,7 @@ bool o2_commands_go(struct o2_commands_run *run, int status)
 	return false;
 }
 
-/* '#' in the pattern stands for a number, with or without a point. */
-static bool fits(const char *text, const char *pattern)
+bool o2_commands_fits(const char *text, const char *pattern)
 {
 	for (; *pattern != '\0'; pattern++) {
 		if (*pattern != '#') {
@@ -85,7 +85,7 @@ void o2_commands_says(struct o2_commands_run *run, const char *what, const char 
 	va_start(list, format);
 	vsnprintf(pattern, sizeof(pattern), format, list);
 	va_end(list);
-	if (run->report->failed || fits(text, pattern))
+	if (run->report->failed || o2_commands_fits(text, pattern))
 		return;
 	o2_commands_wrong(run, what);
 	o2_report_add(run->report, "expected %s", pattern);

@@ -22,6 +22,7 @@ enum o2_commands_situation {
 	O2_COMMANDS_NO_ROOM,
 	O2_COMMANDS_CONFORM,
 	O2_COMMANDS_CONFORM_FOUND,
+	O2_COMMANDS_CONFORM_LST,
 	O2_COMMANDS_AT_LIMIT,
 	O2_COMMANDS_PAST_LIMIT,
 	O2_COMMANDS_JUDGED,
@@ -53,6 +54,8 @@ struct o2_property o2_commands_property(struct o2_commands_run *run);
 bool o2_commands_go(struct o2_commands_run *run, int status);
 /* The output is not what was foretold. */
 void o2_commands_wrong(struct o2_commands_run *run, const char *what);
+/* '#' in the pattern stands for a number, with or without a point. */
+bool o2_commands_fits(const char *text, const char *pattern);
 /* The words of a line, which spaces divide. */
 void o2_commands_words(struct o2_commands_run *run, const char *line);
 /* The whole text has to be that; '#' stands for any number.  what: of the finding. */

@@ -13,6 +13,9 @@ struct o2_probe {
 	char id[32], sentence[120], source[64];
 };
 
+#define O2_PROBES     97u /* the first of them; */
+#define O2_PROBES_LST 47u /* those behind them are tried with --lst */
+
 /* In their order; false: there are no more. */
 bool o2_probe_at(uint32_t index, struct o2_probe *probe);
 
@@ -26,13 +29,14 @@ struct o2_probe_quirk {
 	/* A rule of the judge that names it as well; NULL: none. */
 	const char *rule, *sentence, *source;
 	bool tolerated;	   /* of kernels */
+	bool lst;	   /* it is met by --lst alone */
 	bool mute;	   /* it does not even answer a ping */
 	const char *seen;  /* how what was found reads; NULL: in several ways */
 	const char *heard; /* how what the peer said last begins */
 	const char *draw;  /* probes that meet it, one of which is asked for */
 };
 
-#define O2_PROBE_QUIRKS 8u
+#define O2_PROBE_QUIRKS 9u
 extern const struct o2_probe_quirk o2_probe_quirks[O2_PROBE_QUIRKS];
 
 #endif

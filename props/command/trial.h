@@ -9,12 +9,13 @@
 
 /* One run of `o2ref conform`, what it has to report, and what is in its reports. */
 
-#define O2_TRIAL_ROWS 128u
+#define O2_TRIAL_ROWS 160u
 
 struct o2_trial_row {
 	struct o2_probe probe;
 	const char *outcome;  /* as in the text */
-	const char *expected; /* what is said to have been seen; NULL: not foretold */
+	const char *expected; /* what is said to have been seen, '#' for any number; NULL: not foretold */
+	char foretold[200];   /* room for that */
 	char again[32];	      /* the probe that finds it again; "": not foretold */
 	/* From the report: */
 	char seen[700], heard[300];
@@ -26,7 +27,7 @@ struct o2_trial {
 	const struct o2_probe_quirk *quirk;
 	char folder[40]; /* of --out; "": there is none */
 	char only[200];
-	bool json, kernel;
+	bool json, kernel, lst;
 	uint64_t seed;
 	const char *lacks; /* why probes of the place are not tried; NULL: it is there */
 	char gone[4][32];  /* known findings that do not occur any more */

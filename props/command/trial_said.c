@@ -176,7 +176,7 @@ static uint32_t unseen(uint32_t from, const uint8_t *message, size_t count)
 						    : little(message + 56, 4));
 	const uint8_t type = count < 7 ? 0 : message[6];
 
-	if (from == OURS || (type != 0xd3 && type != 0xd7) || status <= 0)
+	if (from == OURS || (type != 0xd5 && type != 0xd7) || status <= 0)
 		return 0;
 	return ((uint32_t)status + MTU - 1) / MTU;
 }
