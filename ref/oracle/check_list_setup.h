@@ -6,7 +6,8 @@
 O2_CHECK_GROUP("Setting up")
 OF_SETUP(REFUSED_LEGAL, "refused-legal", MUST, "A legal configuration is not refused.")
 OF_SETUP(STATUS, "status", MUST,
-	 "A set-up of which an acquisition has failed returns an error, any other one returns 0.")
+	 "A set-up of which an acquisition has failed returns an error, any other one returns 0; so does one "
+	 "that has tried a QP again, with a smaller queue.")
 OF_SETUP(ERRNO, "errno", SHOULD, "The error is the one that the acquisition has failed with.")
 OF_SETUP(LEAK, "leak", MUST,
 	 "Nothing is left: of a set-up that has failed when it returns, of any other one when it has been "
@@ -21,9 +22,9 @@ OF_SETUP(BUILT_ON, "built-on", MUST,
 	 "What something is built on is alive and of the right kind: a mapping is one of memory, a region or "
 	 "a pool needs a PD, a QP needs a PD and a CQ.")
 OF_SETUP(COMPLETE, "complete", MUST,
-	 "A set-up that returns 0 has a PD, a CQ, a QP, mapped memory, and what its mode registers with: one "
-	 "region (global), a pool (fmr), pool_size regions (fastreg).")
+	 "A set-up that returns 0 has a PD, a CQ, a QP, mapped memory, and what its mode registers with: a "
+	 "pool (fmr), pool_size regions (fastreg).")
 OF_SETUP(SEQUENCE, "sequence", MUST,
 	 "The n-th acquisition fails and no other one, none follows it, and but for that all rounds acquire "
-	 "the same kinds in the same order.")
+	 "the same kinds in the same order. Behind a QP that was tried again the others may be fewer.")
 #undef OF_SETUP

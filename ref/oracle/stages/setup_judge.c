@@ -19,6 +19,8 @@ struct setup_judge {
 	/* of the round */
 	uint32_t round, acquired;
 	bool failed;
+	uint32_t failed_kind;
+	bool lowered; /* a QP was made smaller than it was to be: what follows is smaller, too */
 	bool was[O2_IMPL_SETUP_EVENTS]; /* acquired by this event, and still alive */
 	/* what rounds acquire, as far as one has come; whole: one did not fail */
 	uint32_t kinds;
@@ -104,6 +106,8 @@ static void check_sequence(struct setup_judge *j, const struct o2_impl_setup_eve
 	const bool fails = event->op == O2_IMPL_SETUP_FAIL;
 	const uint32_t place = j->acquired++;
 
+	if (j->lowered && !fails)
+		return;
 	if (j->failed)
 		fault(j, O2_CHECK_SETUP_SEQUENCE, "event[].op", "behind the failure", "no more acquisitions",
 		      "%s", o2_setup_kind_names[event->kind]);
@@ -120,11 +124,17 @@ static void check_sequence(struct setup_judge *j, const struct o2_impl_setup_eve
 	else if (place >= j->kinds)
 		j->kind[j->kinds++] = event->kind;
 	j->failed |= fails;
+	j->failed_kind = fails ? event->kind : j->failed_kind;
 }
 
 static void acquire(struct setup_judge *j, const struct o2_impl_setup_event *event)
 {
 	check_built_on(j, event);
+	/* It is tried again with a smaller queue, as kernels do. */
+	if (j->failed && j->failed_kind == O2_IMPL_SETUP_QP && event->kind == O2_IMPL_SETUP_QP) {
+		j->failed = false;
+		j->lowered = true;
+	}
 	check_sequence(j, event);
 	if (event->op == O2_IMPL_SETUP_FAIL)
 		return;
@@ -185,8 +195,8 @@ static void check_complete(struct setup_judge *j)
 	char expected[48];
 
 	least[O2_IMPL_SETUP_POOL] = in->mode == O2_IMPL_FMR;
-	least[O2_IMPL_SETUP_REGION] =
-		in->mode == O2_IMPL_FASTREG ? in->pool_size : in->mode == O2_IMPL_GLOBAL;
+	/* The region of mode global may come with the PD. */
+	least[O2_IMPL_SETUP_REGION] = in->mode == O2_IMPL_FASTREG ? in->pool_size : 0;
 	for (uint32_t i = 0; i < j->at; i++)
 		if (event_of(j, i)->round == j->round && j->was[i])
 			alive[event_of(j, i)->kind]++;
@@ -217,7 +227,7 @@ static void check_return(struct setup_judge *j, const struct o2_impl_setup_event
 		check_leak(j, "after a failure");
 	else if (!j->failed)
 		check_complete(j);
-	if (j->failed || event->status != 0)
+	if (j->failed || j->lowered || event->status != 0)
 		return;
 	if (j->acquired < j->kinds)
 		fault(j, O2_CHECK_SETUP_SEQUENCE, "event[].op", "fewer than in other rounds",
@@ -233,6 +243,7 @@ static void take(struct setup_judge *j)
 		j->round = event->round;
 		j->acquired = 0;
 		j->failed = false;
+		j->lowered = false;
 	}
 	switch (event->op) {
 	case O2_IMPL_SETUP_ACQUIRE:

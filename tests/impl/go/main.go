@@ -82,10 +82,11 @@ var stages = map[string]func([]byte) (map[string]any, error){
 	"o2ref/device/input":     device,
 	"o2ref/rdma_chain/input": rdmaChain,
 	"o2ref/keys/input":       keys,
+	"o2ref/setup/input":      setup,
 }
 
 // The stages of version 2 among them, which each answer names.
-var later = []string{"device", "rdma_chain", "keys"}
+var later = []string{"device", "rdma_chain", "keys", "setup"}
 
 func answer(request []byte) (map[string]any, error) {
 	var head struct{ Form string }

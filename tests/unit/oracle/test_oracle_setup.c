@@ -191,6 +191,42 @@ TEST(test_rounds_of_other_lengths)
 	}
 }
 
+/* A smaller queue: what is mapped for it may be less, and the set-up has not failed. */
+TEST(test_a_queue_pair_is_tried_again)
+{
+	static const struct o2_case_setup second = {.mode = O2_IMPL_GLOBAL,
+						    .queue_depth = 2,
+						    .tx_count = 1,
+						    .pool_size = 1,
+						    .error = 12,
+						    .count = 2,
+						    .round = {{.fails_at = 0}, {.fails_at = 7}}};
+	struct o2_impl_setup_event *last;
+
+	begin();
+	both.asked.setup = second;
+	o2_answer_of_reference(&both.asked, &both.found);
+	memmove(event(ENDS + 8), event(6), (ENDS - 6) * sizeof(*event(0)));
+	both.found.setup.count = ENDS + 8 + ENDS - 6;
+	assert_int_equal(event(ENDS + 6)->op, O2_IMPL_SETUP_FAIL);
+	for (uint32_t i = ENDS + 7; i < both.found.setup.count; i++)
+		event(i)->round = 1;
+	remove_event(ENDS + 7);
+	assert_int_equal(event(ENDS + 7)->kind, O2_IMPL_SETUP_QP);
+	assert_int_equal(o2_setup_judge(&second, &both.found.setup, faults), 0);
+	/* The last mapping, and its release. */
+	remove_event(ENDS + 12);
+	remove_event(ENDS + 13);
+	assert_int_equal(o2_setup_judge(&second, &both.found.setup, faults), 0);
+	last = event(both.found.setup.count - 1);
+	last->handle = 99;
+	assert_true(o2_setup_judge(&second, &both.found.setup, faults) > 0);
+	/* Another kind is not tried again. */
+	event(ENDS + 6)->kind = event(ENDS + 7)->kind = O2_IMPL_SETUP_CQ;
+	assert_true(o2_setup_judge(&second, &both.found.setup, faults) > 0);
+	assert_int_equal(faults[0].check, O2_CHECK_SETUP_SEQUENCE);
+}
+
 TEST(test_what_is_missing)
 {
 	struct o2_case_setup pool = asked;
@@ -200,6 +236,21 @@ TEST(test_what_is_missing)
 	assert_int_equal(o2_setup_judge(&pool, &both.found.setup, faults), 1);
 	assert_int_equal(faults[0].check, O2_CHECK_SETUP_COMPLETE);
 	assert_string_equal(faults[0].reason, "pool");
+}
+
+/* The first ones are told. */
+TEST(test_many_faults)
+{
+	struct o2_case_setup large = asked;
+
+	begin();
+	large.queue_depth = O2_IMPL_SETUP_MOST;
+	both.asked.setup = large;
+	o2_answer_of_reference(&both.asked, &both.found);
+	for (uint32_t i = 0; i < both.found.setup.count; i++)
+		if (event(i)->op == O2_IMPL_SETUP_RELEASE)
+			event(i)->handle = 99;
+	assert_int_equal(o2_setup_judge(&large, &both.found.setup, faults), O2_SETUP_FAULTS);
 }
 
 /* What no set-up can be is no answer. */

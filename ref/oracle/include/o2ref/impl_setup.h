@@ -37,10 +37,10 @@ enum o2_impl_setup_kind {
 	O2_IMPL_SETUP_MEMORY = 0,
 	O2_IMPL_SETUP_MAPPING = 1, /* DMA; on memory */
 	O2_IMPL_SETUP_PD = 2,
-	O2_IMPL_SETUP_REGION = 3, /* on a PD */
+	O2_IMPL_SETUP_REGION = 3, /* on a PD; in mode GLOBAL it may come with the PD */
 	O2_IMPL_SETUP_POOL = 4,	  /* of mode FMR; on a PD */
 	O2_IMPL_SETUP_CQ = 5,
-	O2_IMPL_SETUP_QP = 6,	 /* on a PD and a CQ */
+	O2_IMPL_SETUP_QP = 6,	 /* on a PD and a CQ; one that fails may be tried again, smaller */
 	O2_IMPL_SETUP_OTHER = 7, /* an id, a channel, a thread: what the others do not name */
 };
 
