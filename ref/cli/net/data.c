@@ -68,8 +68,22 @@ uint32_t o2_net_offer_pages(const struct o2_net_options *options, uint32_t page_
 	return pages;
 }
 
-bool o2_net_offer(const struct o2_net_options *options, const struct o2_arena *arena, struct o2_lnet *lnet,
-		  struct o2_net_memory *memory)
+/* Of what an offer has, the bytes of a part of the stream where they belong. */
+static bool fill_part(const struct o2_arena *arena, const struct o2_transfer_memory *memory, uint64_t seed,
+		      const struct o2_net_part *part)
+{
+	const uint64_t nob = memory->buffer.nob, end = part->end < nob ? part->end : nob;
+	struct o2_transfer_memory filled = *memory;
+
+	if (part->begin >= end)
+		return true;
+	filled.buffer.offset += part->begin;
+	filled.buffer.nob = end - part->begin;
+	return o2_net_fill(arena, &filled, seed, O2_STREAM_MEMORY, part->begin, false);
+}
+
+bool o2_net_offer(const struct o2_net_options *options, const struct o2_net_part *part,
+		  const struct o2_arena *arena, struct o2_lnet *lnet, struct o2_net_memory *memory)
 {
 	uint32_t page = O2_NET_LNET_PAGES;
 
@@ -86,7 +100,7 @@ bool o2_net_offer(const struct o2_net_options *options, const struct o2_arena *a
 		if (o2_net_memory_lay(arena, page, offer->size_bytes,
 				      pieces_of(options, offer, arena->page_bytes), options->mode,
 				      &memory[i]) != 0 ||
-		    !o2_net_fill(arena, &memory[i].memory, options->seed, O2_STREAM_MEMORY, 0, false))
+		    !fill_part(arena, &memory[i].memory, options->seed, part))
 			return false;
 		page += memory[i].npages;
 		entry.memory = memory[i].memory;

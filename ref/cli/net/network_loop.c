@@ -31,6 +31,7 @@ struct loop {
 	struct o2_cm *cm;
 	struct o2_endpoint endpoint;
 	struct o2_net_options options;
+	struct o2_net_part asked; /* of its memory */
 	struct o2_net_memory memory[2];
 	struct o2_net_lst_node lst;
 };
@@ -95,6 +96,17 @@ static struct o2_net_options peer_options(const struct o2_net_options *ours)
 	return options;
 }
 
+/* Nobody else comes to the peer.  One that has quirks, or is tried out, may show any of its bytes. */
+static struct o2_net_part asked_for(const struct o2_net_options *ours)
+{
+	if (ours->command == O2_NET_CONFORM || ours->quirks.set != 0 || ours->loop_quirks.set != 0)
+		return O2_NET_WHOLE;
+	if (ours->command != O2_NET_PUT && ours->command != O2_NET_GET)
+		return (struct o2_net_part){0, 0};
+	return (struct o2_net_part){ours->offset,
+				    o2_net_offset(ours, ours->in_flight - 1) + ours->size_bytes};
+}
+
 static bool open_peer(struct loop *loop)
 {
 	const struct o2_node_config node_config = o2_net_node_config(&loop->options);
@@ -108,7 +120,7 @@ static bool open_peer(struct loop *loop)
 		return false;
 	}
 	o2_endpoint_clock(&loop->endpoint, o2_monotonic_ns() / NS_PER_MS);
-	if (!o2_net_offer(&loop->options, &loop->ni.arena, loop->endpoint.lnet, loop->memory)) {
+	if (!o2_net_offer(&loop->options, &loop->asked, &loop->ni.arena, loop->endpoint.lnet, loop->memory)) {
 		o2_cli_complain("not enough memory for the peer's buffer");
 		return false;
 	}
@@ -139,6 +151,9 @@ bool o2_net_network_open(struct o2_net_options *options, uint32_t arena_pages, s
 		options->nid = o2_nid_make(O2_LND_O2IB, o2_nid_network(options->peer),
 					   OUR_ADDRESS + (o2_nid_address(options->peer) == OUR_ADDRESS));
 	loop->options = peer_options(options);
+	loop->asked = asked_for(options);
+	/* All memory is that of arenas, which is there: what nobody touches need not be made. */
+	o2_loop_set_option(O2_LOOP_CHECK_PAGES, 0);
 	if (open_ni(options->nid, OUR_DEVICE, arena_pages, &options->quirks,
 		    o2_net_judging_watch(options->judging), &network->ni) &&
 	    open_ni(options->peer, THEIR_DEVICE,

@@ -139,7 +139,8 @@ static int serve(struct server *server)
 	const struct o2_arena *arena = &server->session.network.ni.arena;
 	int status = O2_CLI_OK;
 
-	if (!o2_net_offer(server->options, arena, server->session.endpoint.lnet, server->memory)) {
+	if (!o2_net_offer(server->options, &O2_NET_WHOLE, arena, server->session.endpoint.lnet,
+			  server->memory)) {
 		o2_cli_complain("not enough memory for the buffers");
 		return O2_CLI_USAGE;
 	}

@@ -61,12 +61,18 @@ const struct o2_transfer_fault *o2_net_fault(const struct o2_lnet_result *result
  */
 bool o2_net_session_step(struct o2_net_session *session, uint64_t until_ns);
 
+/* Bytes of each offer, from begin on and before end; what there is not is left out. */
+struct o2_net_part {
+	uint64_t begin, end;
+};
+#define O2_NET_WHOLE ((struct o2_net_part){0, UINT64_MAX})
+
 /*
- * Offer serve's memory on an endpoint, filled with the seed's bytes.  memory: one for each offer.  Returns
- * false when memory runs out.
+ * Offer serve's memory on an endpoint; a part of it is filled with the seed's bytes, the rest is zero.
+ * memory: one for each offer.  Returns false when memory runs out.
  */
-bool o2_net_offer(const struct o2_net_options *options, const struct o2_arena *arena, struct o2_lnet *lnet,
-		  struct o2_net_memory *memory);
+bool o2_net_offer(const struct o2_net_options *options, const struct o2_net_part *part,
+		  const struct o2_arena *arena, struct o2_lnet *lnet, struct o2_net_memory *memory);
 
 /* Pages that all offers take. */
 uint32_t o2_net_offer_pages(const struct o2_net_options *options, uint32_t page_bytes);
