@@ -53,6 +53,9 @@ void o2_dma_draw_list(struct o2_dma_run *run, struct o2_choice *c);
 uint32_t o2_dma_broken(const struct o2_dma_run *run, uint32_t entry);
 
 extern const char *const o2_dma_rules[O2_DMA_RULES];
+/* The value and the limit of a refusal that names an entry which breaks its rule. */
+void o2_dma_check_figures(const struct o2_dma_run *run, const struct o2_error *error,
+			  struct o2_report *report);
 
 /* The errno of rule number `rule` on this device. */
 int o2_dma_code(const struct o2_dma_run *run, uint32_t rule);

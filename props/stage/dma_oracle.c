@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <inttypes.h>
+#include <string.h>
 
 #include "props/stage/dma.h"
 
@@ -92,6 +93,30 @@ uint32_t o2_dma_broken(const struct o2_dma_run *run, uint32_t entry)
 	for (uint32_t i = 0; countable && i < run->sg.count; i++)
 		broken |= broken_by_entry(&run->device, &run->sg.entry[i]);
 	return broken;
+}
+
+/* docs/mapping.md, "Rules": what is said of an entry, and of a page that the table puts outside. */
+void o2_dma_check_figures(const struct o2_dma_run *run, const struct o2_error *error,
+			  struct o2_report *report)
+{
+	const struct o2_dma_device *d = &run->device;
+	const bool of_page = strcmp(error->rule, o2_dma_rules[NO_SUCH_DEVICE_PAGE]) == 0;
+	const struct o2_sg_entry *entry = &run->sg.entry[of_page ? 0 : error->index];
+	uint64_t value = entry->page, limit = d->npages;
+
+	if (of_page) {
+		value = error->index < d->npages ? d->iommu.device_page[error->index] : O2_NO_LIMIT;
+	} else if (strcmp(error->rule, o2_dma_rules[PAST_PAGE]) == 0) {
+		value = entry->length;
+		limit = entry->offset >= d->page_bytes ? 0 : d->page_bytes - entry->offset;
+	} else if (strcmp(error->rule, o2_dma_rules[NO_CPU_MAPPING]) == 0) {
+		limit = O2_NO_LIMIT;
+	}
+	if (error->value != value || error->limit != limit)
+		o2_report_fail(report, "dma/refusal/figures",
+			       "rule %s says %" PRIu64 ", limit %" PRIu64 ", expected %" PRIu64
+			       ", limit %" PRIu64,
+			       error->rule, error->value, error->limit, value, limit);
 }
 
 static uint64_t address_of(const struct o2_dma_device *d, const struct o2_sg_entry *entry)

@@ -27,6 +27,7 @@
 	ENTRY(O2_PARTS_ERRNO, "errno")                   \
 	ENTRY(O2_PARTS_QUIRKS_ADDED, "quirks_added")     \
 	ENTRY(O2_PARTS_QUIRKS_REFUSED, "quirks_refused") \
+	ENTRY(O2_PARTS_FAULT, "fault")                   \
 	ENTRY(O2_PARTS_PING_WRITTEN, "ping_written")     \
 	ENTRY(O2_PARTS_PING_READ, "ping_read")           \
 	ENTRY(O2_PARTS_PING_REFUSED, "ping_refused")
@@ -37,6 +38,9 @@ enum o2_parts_situation { O2_PARTS_SITUATION_LIST(O2_SITUATION_ID) O2_PARTS_SITU
 void o2_parts_options(struct o2_parts_run *run, struct o2_choice *c, struct o2_report *report);
 void o2_parts_errno(struct o2_parts_run *run, struct o2_choice *c, struct o2_report *report);
 void o2_parts_quirks(struct o2_parts_run *run, struct o2_choice *c, struct o2_report *report);
+
+/* Why something failed, in words. */
+void o2_parts_fault(struct o2_parts_run *run, struct o2_choice *c, struct o2_report *report);
 
 /* What is answered to pings. */
 void o2_parts_ping(struct o2_parts_run *run, struct o2_choice *c, struct o2_report *report);

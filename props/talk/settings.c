@@ -91,6 +91,13 @@ static void try_interface(struct o2_settings_run *run, struct o2_choice *c, stru
 							config.windows == 1 ? 2 : O2_ARENA_WINDOWS,
 							O2_LIMIT_BOUND};
 		break;
+	case 4:
+		if (o2_draw_bool(c, 1, 1)) {
+			config.arena_pages = 0;
+			expected = (struct o2_settings_verdict){-EINVAL, "arena/no-pages", "npages", 0,
+								1,	 O2_LIMIT_BOUND};
+		}
+		break;
 	default:
 		config.gid_index = (uint8_t)o2_draw(c, 1);
 	}

@@ -280,7 +280,7 @@ static void try_change(struct o2_settings_run *run, struct o2_choice *c, struct 
 	const struct holds before = holds_of(ni);
 	const bool bounces = o2_draw_bool(c, 1, 1), bounced = ni->domain.bounce;
 	const struct o2_dma_device dma = ni->domain.dma;
-	const enum o2_dma_kind kind = (enum o2_dma_kind)o2_draw(c, O2_DMA_KINDS - 1);
+	const enum o2_dma_kind kind = (enum o2_dma_kind)o2_draw(c, O2_DMA_KINDS);
 	const uint64_t base = o2_draw(c, 1000) * 65536 + (o2_draw_bool(c, 7, 1) ? 512 : 0);
 	struct o2_error error = {0};
 	struct holds after;
@@ -296,7 +296,8 @@ static void try_change(struct o2_settings_run *run, struct o2_choice *c, struct 
 	expected = disarm(&fault);
 	if (before.bound > 0)
 		expected = -EBUSY;
-	else if (!bounces && ((kind == O2_DMA_IOMMU && o2_arena_iommu(&ni->arena) == NULL) ||
+	else if (!bounces && ((uint32_t)kind == O2_DMA_KINDS ||
+			      (kind == O2_DMA_IOMMU && o2_arena_iommu(&ni->arena) == NULL) ||
 			      (kind != O2_DMA_VIRTUAL && base % ni->arena.page_bytes != 0)))
 		expected = -EINVAL;
 	refused_so(run, report, rc, expected, &error);

@@ -13,6 +13,8 @@
 
 struct place {
 	uint32_t ended, sent;
+	uint32_t told; /* of a peer's requests */
+	struct o2_lnet_event event;
 	int status; /* of the last that has ended */
 	uint64_t tag[8];
 };
@@ -23,6 +25,14 @@ static void done(void *context, const struct o2_lnet_result *result)
 
 	place->ended++;
 	place->status = result->status;
+}
+
+static void tell(void *context, const struct o2_lnet_event *event)
+{
+	struct place *place = context;
+
+	place->told++;
+	place->event = *event;
 }
 
 static uint32_t immediate_max(void *context, uint64_t nid)
@@ -74,7 +84,7 @@ static void fill_messages(struct o2_settings_run *run, struct o2_report *report,
 
 /* Entries until the table is full; those that are none; those that go. */
 static void fill_entries(struct o2_settings_run *run, struct o2_choice *c, struct o2_report *report,
-			 struct o2_lnet *lnet, uint32_t most)
+			 struct o2_lnet *lnet, uint32_t most, bool one_more)
 {
 	static struct o2_kiov page = {3, 0, 4096};
 	const struct o2_settings_verdict none = {.code = 0},
@@ -100,14 +110,14 @@ static void fill_entries(struct o2_settings_run *run, struct o2_choice *c, struc
 	other.memory.buffer.nob = wrong == 2 ? 0 : 100;
 	o2_settings_check(run, report, o2_lnet_attach(lnet, &other, &error), &error, &bad[wrong]);
 	/* Two are there for pings. */
-	for (uint32_t i = 2; i <= most && !report->failed; i++) {
+	for (uint32_t i = 2 + one_more; i <= most && !report->failed; i++) {
 		const int rc = o2_lnet_attach(lnet, &entry, &error);
 
 		if (rc >= 0)
 			some = (uint32_t)rc;
 		o2_settings_check(run, report, rc < 0 ? rc : 0, &error, i < most ? &none : &full);
 	}
-	if (most == 2 || report->failed)
+	if (most == 2u + one_more || report->failed)
 		return;
 	if (o2_lnet_detach(lnet, some) != 0 || o2_lnet_detach(lnet, some) != -ENOENT ||
 	    o2_lnet_unlink(lnet, most) != -ENOENT || o2_lnet_attach(lnet, &entry, &error) != (int)some)
@@ -115,10 +125,42 @@ static void fill_entries(struct o2_settings_run *run, struct o2_choice *c, struc
 			       run->text, some);
 }
 
+/* A peer asks when there is no room for an answer, or with what no header may be of: docs/peer.md, "What is not believed". */
+static void ask_in_vain(struct o2_settings_run *run, struct o2_choice *c, struct o2_report *report,
+			struct o2_lnet *lnet, struct place *place, bool offers)
+{
+	const struct o2_settings_verdict wrong = {-EPROTO, "lnet/header/type", "type", 4 + o2_draw(c, 60),
+						  3,	   O2_LIMIT_BOUND};
+	struct o2_lnet_hdr hdr = {
+		.dest_nid = run->ni[0].config.nid,
+		.src_nid = OTHER,
+		.dest_pid = 12345,
+		.src_pid = 12345,
+		.type = O2_LNET_GET,
+		.msg.get = {.match_bits = 7, .ptl_index = 0, .sink_length = 50},
+	};
+	struct o2_error error = {0};
+
+	if (offers && (o2_lnet_receive(lnet, OTHER, &hdr, NULL, NULL) != 0 || place->told != 1 ||
+		       place->event.kind != O2_LNET_EVENT_GET || place->event.status != -ENOSPC))
+		o2_report_fail(report, "settings/lnet",
+			       "%s: a GET with no room for its REPLY: %" PRIu32 " events, status %d",
+			       run->text, place->told, place->event.status);
+	hdr.type = (uint32_t)wrong.value;
+	o2_settings_check(run, report, o2_lnet_receive(lnet, OTHER, &hdr, NULL, &error), &error, &wrong);
+}
+
 void o2_settings_lnet(struct o2_settings_run *run, struct o2_choice *c, struct o2_report *report)
 {
 	const struct o2_lnet_transport transport_ops = {.immediate_max = immediate_max, .send = send_none};
-	const struct o2_lnet_ops ops = {.done = done};
+	const struct o2_lnet_ops ops = {.done = done, .event = tell};
+	const struct o2_lnet_entry offer = {.match_bits = 7,
+					    O2_LNET_FOR_ANYBODY,
+					    .options = O2_LNET_MD_OP_GET | O2_LNET_MD_MANAGE_REMOTE,
+					    .memory = {.buffer = {.kind = O2_KIOV,
+								  .count = 1,
+								  .kiov = &(struct o2_kiov){3, 0, 4096},
+								  .nob = 100}}};
 	const struct o2_arena *arena = &run->ni[0].arena;
 	struct o2_settings_verdict expected = {.code = 0};
 	struct o2_lnet_transport transport = transport_ops;
@@ -128,7 +170,7 @@ void o2_settings_lnet(struct o2_settings_run *run, struct o2_choice *c, struct o
 	struct o2_error error = {0};
 	struct o2_clock clock = {0};
 	uint64_t nth = 0;
-	bool failed = false;
+	bool failed = false, offers;
 	int rc;
 
 	config.nid = run->ni[0].config.nid;
@@ -165,9 +207,12 @@ void o2_settings_lnet(struct o2_settings_run *run, struct o2_choice *c, struct o
 	run->tally.seen[rc == 0 ? O2_SETTINGS_PLACE : O2_SETTINGS_NO_PLACE]++;
 	if (rc != 0)
 		return;
-	fill_entries(run, c, report, lnet, config.max_entries);
+	offers = config.max_entries > 2 && o2_lnet_attach(lnet, &offer, NULL) >= 0;
+	fill_entries(run, c, report, lnet, config.max_entries, offers);
 	if (!report->failed)
 		fill_messages(run, report, lnet, &place, config.max_messages);
+	if (!report->failed)
+		ask_in_vain(run, c, report, lnet, &place, offers);
 	for (uint32_t i = 0; i < place.sent; i++)
 		o2_lnet_finished(lnet, place.tag[i], -EIO, 0, NULL);
 	if (place.ended != place.sent || place.status != -EIO || o2_lnet_messages(lnet) != 0)

@@ -206,6 +206,14 @@ void o2_sim_judge_closed(struct o2_sim *sim, struct o2_sim_end *end)
 			       end->index, fault->code, strerror(-fault->code), fault->side,
 			       fault->error.rule == NULL ? "none" : fault->error.rule, fault->wc_status);
 	}
+	/* What is flushed is a consequence; what is not is the cause. */
+	if (fault->side == O2_FAULT_LOCAL_COMPLETION &&
+	    (fault->wc_status == IBV_WC_SUCCESS ||
+	     (end->first_bad != IBV_WC_SUCCESS && end->first_bad != IBV_WC_WR_FLUSH_ERR &&
+	      fault->wc_status != end->first_bad)))
+		o2_report_fail(sim->report, "sim/cause",
+			       "end %" PRIu32 " closes with status %d, its first bad completion has %d",
+			       end->index, fault->wc_status, end->first_bad);
 	if (!o2_sim_record_of_close(fault))
 		fail_record(sim, end, fault->code, &fault->error);
 	end->closed = true;
