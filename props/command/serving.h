@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef O2_PROPS_SERVING_H
+#define O2_PROPS_SERVING_H
+
+#include "props/command/commands.h"
+#include "props/command/serve.h"
+
+/* One run of serve: what is asked of it, and what has to come of that. */
+
+#define O2_SERVING_BUFFERS 3u
+#define O2_SERVING_BYTES   120000u
+#define O2_SERVING_TEXT	   4096u
+
+struct o2_serving_buffer {
+	uint32_t portal;
+	uint64_t match_bits;
+	uint32_t size;
+	bool read_only;
+	uint8_t bytes[O2_SERVING_BYTES]; /* that are to be there */
+};
+
+/* What is asked for, and what has to come of it. */
+struct o2_serving {
+	struct o2_commands_run *run;
+	struct o2_serve_script *script;
+	uint64_t seed;
+	uint32_t features, buffers;
+	bool verify, json, verbose, truncate;
+	bool events; /* a line for each */
+	bool stops;  /* by itself, after the last of them */
+	struct o2_serving_buffer buffer[O2_SERVING_BUFFERS];
+	bool connected[O2_SERVE_CLIENTS], vanished[O2_SERVE_CLIENTS];
+	uint64_t done, bytes, verified, wrong;
+	char out[O2_SERVING_TEXT], err[O2_SERVING_TEXT];
+};
+
+/* Draw the words, the places and what the clients do. */
+void o2_serving_draw(struct o2_serving *serving);
+
+/* A byte of a stream, as ref/base/stream.h and its mixer are described: a word at a time. */
+uint8_t o2_serving_byte(uint64_t seed, uint64_t stream, uint64_t at);
+
+/* Is a PUT or GET taken, and how much of it?  *buffer: the place that it is for; NULL: there is none. */
+bool o2_serving_takes(struct o2_serving *serving, const struct o2_serve_op *op,
+		      struct o2_serving_buffer **buffer, uint64_t *length);
+
+#endif
