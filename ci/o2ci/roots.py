@@ -38,9 +38,10 @@ def make(base, suite):
     if done.returncode != 0:
         raise CannotRun(f"debootstrap: {done.stdout.splitlines()[-1] if done.stdout else done.returncode}")
     settings = base / "root" / "etc" / "apt" / "apt.conf.d"
-    # How this machine reaches its mirrors holds for the root as well.
+    # How this machine reaches its mirrors holds for the root as well; a package that brings a file brings its own there.
     for file in sorted(Path("/etc/apt/apt.conf.d").glob("*")):
-        if re.search(r"(?mi)^\s*Acquire::", file.read_text(encoding="utf-8", errors="replace")):
+        ours = re.search(r"(?mi)^\s*Acquire::", file.read_text(encoding="utf-8", errors="replace"))
+        if ours and run("dpkg-query", "-S", file).returncode != 0:
             shutil.copy(file, settings)
     (settings / "90o2ref").write_text(ANY_AGE, encoding="ascii")
     (base / "ready").touch()

@@ -2,6 +2,7 @@
 #include "props/cmd/far_command.h"
 
 #include <ctype.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -64,6 +65,8 @@ static const char *for_replay(const struct o2_props_arguments *a)
 	fprintf(out, " --far-side %s", side_words[a->far_side]);
 	if (a->far_program != NULL)
 		fprintf(out, " --far-program %s", a->far_program);
+	if (a->far_timeout_s != O2_FAR_TIMEOUT_S)
+		fprintf(out, " --far-timeout %" PRIu32, a->far_timeout_s);
 	fclose(out);
 	return text;
 }

@@ -12,7 +12,6 @@
 #define DEFAULT_CASES 1000u
 #define MAX_SECONDS   (1u << 24)
 #define MAX_PROGRESS  3600u
-#define FAR_TIMEOUT_S 60u /* more than an end may take for an answer (props/world/end_process.h) */
 
 static const char *const sides[] = {"source", "sink", NULL};
 static const char *const ways[] = {O2_RUN_CONNECT_DIRECT, "cm", "processes", NULL};
@@ -138,7 +137,7 @@ int o2_props_parse(int argc, char **argv, struct o2_props_arguments *a)
 	*a = (struct o2_props_arguments){.device = "loop",
 					 .connect = O2_RUN_CONNECT_DIRECT,
 					 .far_side = O2_SINK,
-					 .far_timeout_s = FAR_TIMEOUT_S,
+					 .far_timeout_s = O2_FAR_TIMEOUT_S,
 					 .gid_index = -1,
 					 .max_bytes = O2_MAX_TRANSFER_BYTES,
 					 .shrink_calls = -1,

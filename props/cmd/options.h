@@ -13,6 +13,7 @@
 /* The command line of o2props: list, run, replay and export. */
 
 #define O2_PROPS_EXIT_USAGE O2_EXIT_USAGE
+#define O2_FAR_TIMEOUT_S    60u /* more than an end may take for an answer (props/world/end_process.h) */
 
 struct o2_props_arguments {
 	const char *device;

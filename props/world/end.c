@@ -147,6 +147,7 @@ int o2_end_open(const struct o2_end_config *config, struct o2_network *network, 
 	memset(end, 0, sizeof(*end));
 	end->side = config->side;
 	end->alone = config->alone;
+	end->stream = config->stream;
 	end->watch = o2_end_watch_new(NULL, NULL);
 	if (end->watch == NULL)
 		return o2_refuse(error, -ENOMEM, "end/memory", "watch", O2_NO_INDEX, 0, O2_NO_LIMIT);
@@ -358,6 +359,14 @@ static void pause_ends(struct o2_end *const *ends)
 		sched_yield();
 }
 
+/* Whoever asks has gone, and may start another end that wants this one's place. */
+static bool is_deserted(const struct o2_end *end)
+{
+	struct pollfd stream = {.fd = end->stream, .events = POLLRDHUP};
+
+	return end->stream > 0 && poll(&stream, 1, 0) > 0;
+}
+
 static bool is_still(const struct o2_end *end)
 {
 	struct o2_conn *conn = connection(end);
@@ -406,6 +415,9 @@ void o2_ends_wait(struct o2_end *const *ends, uint32_t nends, uint32_t who, enum
 			continue;
 		if (events < 0)
 			holding = o2_refuse(&answer->error, events, "end/network", "until", O2_NO_INDEX,
+					    until, O2_NO_LIMIT);
+		else if (is_deserted(ends[who]))
+			holding = o2_refuse(&answer->error, -EPIPE, "end/deserted", "until", O2_NO_INDEX,
 					    until, O2_NO_LIMIT);
 		else if (o2_monotonic_seconds() > deadline)
 			holding = o2_refuse(&answer->error, -ETIMEDOUT, "end/wait", "until", O2_NO_INDEX,

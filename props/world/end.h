@@ -70,6 +70,7 @@ struct o2_end_config {
 	const struct o2_arena *arena; /* of O2_SCENARIO_PAGES; outlives the end */
 	bool alone;	 /* on its network: it may sleep until the device or a question wakes it */
 	int not_ours[2]; /* descriptors that an end's process does not keep; 0: none */
+	int stream; /* its questions come from there: once that has hung up it waits for nothing; 0: none */
 };
 
 struct o2_end {
@@ -78,6 +79,7 @@ struct o2_end {
 	struct o2_end_watch *watch;
 	struct o2_place place;
 	bool alone;
+	int stream; /* as configured */
 	struct o2_node *node;
 	uint64_t clock_ms; /* last told to the node */
 	uint32_t downs;
@@ -118,7 +120,7 @@ int o2_ends_step(struct o2_end *const *ends, uint32_t nends);
  */
 void o2_end_sleep(struct o2_end *end, int fd);
 
-/* WAIT: step all of them until what is asked for holds at one, ends[who]. */
+/* WAIT: step all of them until what is asked for holds at one, ends[who], or nobody is there for the answer. */
 void o2_ends_wait(struct o2_end *const *ends, uint32_t nends, uint32_t who, enum o2_end_until until,
 		  struct o2_end_answer *answer);
 

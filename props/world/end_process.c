@@ -48,13 +48,15 @@ static void serve(struct o2_end_life *life, int fd)
 static int live(const struct o2_end_config *config, o2_network_open_fn open_network, int fd)
 {
 	struct o2_end_life *life = calloc(1, sizeof(*life));
+	struct o2_end_config alone = *config;
 
 	if (life == NULL)
 		return EXIT_FAILURE;
+	alone.stream = fd;
 	for (int i = 0; i < 2; i++)
 		if (config->not_ours[i] > 0)
 			close(config->not_ours[i]);
-	o2_end_life_begin(life, config, open_network);
+	o2_end_life_begin(life, &alone, open_network);
 	if (say(fd, &life->answer, sizeof(life->answer)) && life->open)
 		serve(life, fd);
 	o2_end_life_over(life);

@@ -121,6 +121,7 @@ static int live(struct server *server)
 		return rc;
 	config.arena = &server->memory.arena;
 	config.alone = true;
+	config.stream = server->talk.in;
 	o2_far_talk_free(&server->talk);
 	o2_end_life_begin(&server->life, &config, served->open_network);
 	rc = say(server, json_pack("{s:o}", "answer", o2_far_answer(&server->life.answer)), NULL, 0);

@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: MIT
 """Tests of ci/vm/pair: what two guests move over their wire, judged; a guest that dies, and what else can end a pair.
 
-usage: pair.py [--kernel-b PACKAGE] [--suite-b NAME] [--lst N] [--far N] [O2REF [TEST]...]
+usage: pair.py [--kernel-b PACKAGE] [--suite-b NAME] [--lst N] [--far N] [--ssh] [O2REF [TEST]...]
 
 --lst N: so many operations of LNet selftest (default: 400).  --far N: so many transfers whose ends are in the two guests, with
-each of them as the source (default: 40).  TEST: Pairs.test_moves and so on.  Prints "N passed, N
+each of them as the source (default: 40).  --ssh: these start their far end through OpenSSH's server in the other guest, which is
+to be installed on this machine.  TEST: Pairs.test_moves and so on.  Prints "N passed, N
 failed"; exit status 0, 1, or 77 (cannot run).  About six minutes without KVM.
 """
 
@@ -32,9 +33,11 @@ PROGRAM = str(ROOT / "build" / "gcc" / "o2ref")
 KERNEL_B = []
 LST = 400
 # Defects of the far end alone, and what is found: pages in another order, bytes that do not come back from where a device bounces
-# them, an address that its key does not cover.
-FAR_MUTANTS = {"fmr-page-order": "wrong-bytes", "bounce-not-back": "wrong-bytes", "offset-for-address": r"(rung|verdict)/\S+"}
+# them, an address that its key does not cover, a key that is not the one that covers it.
+FAR_MUTANTS = {"fmr-page-order": "wrong-bytes", "bounce-not-back": "wrong-bytes", "offset-for-address": r"(rung|verdict)/\S+",
+               "wrong-key-published": r"verdict/\S+"}
 FAR = 40
+SSHD = None  # --ssh: its path
 SECONDS = 3600  # for one pair, at most
 ON = "--device $O2REF_WIRE_RXE"
 AT = "$O2REF_WIRE_PEER@o2ib"
@@ -57,21 +60,39 @@ def lst_lines(total):
     yield max(1, total - count), f"{PROGRAM} lst {ON} --count {max(1, total - count)} {AT} ping"
 
 
-def far_runs(props):
+def ssh_words(folder):
+    """What starts a command in the other guest by ssh, and what b runs for that; keys and settings are made in the folder."""
+    for key in ("host", "user"):
+        subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", f"{folder}/{key}"], check=True)
+    served = {"HostKey": f"{folder}/host", "AuthorizedKeysFile": f"{folder}/user.pub", "Port": 4711, "PermitRootLogin": "prohibit-password",
+              "StrictModes": "no", "UsePAM": "no", "PidFile": "none"}
+    asked = {"IdentityFile": f"{folder}/user", "IdentitiesOnly": "yes", "Port": 4711, "BatchMode": "yes", "LogLevel": "ERROR",
+             "StrictHostKeyChecking": "no", "UserKnownHostsFile": "/dev/null"}
+    for name, settings in (("served", served), ("asked", asked)):
+        Path(folder, name).write_text("".join(f"{key} {value}\n" for key, value in settings.items()), encoding="ascii")
+    # The connection dies with its process of the server, which has started the far end.
+    Path(folder, "cut").write_text("far=$(busybox pidof o2props-verbs); set -- $(cat /proc/$far/stat); kill -9 $4\n"
+                                   "for i in $(seq 300); do [ -e /proc/$far ] || exec echo the far end has gone; sleep 0.1; done\n",
+                                   encoding="ascii")
+    # "Server listening" is what it says once it does.
+    serve = f"mkdir -p /run/sshd; exec {SSHD} -D -e -f {folder}/served -o SetEnv=O2REF_GID_INDEX=$O2REF_GID_INDEX 2>&1"
+    return f"ssh -F {folder}/asked $O2REF_WIRE_PEER", serve, f"sh {folder}/cut"
+
+
+def far_runs(props, at, cut):
     """A transfer's two ends in the two guests, FAR that move with each guest as the source; then with a defect in b alone."""
-    at = ROOT / "tests" / "device" / "vm" / "at"
     run = f"run transfer {ON} --seed 0x17"
-    yield f"{props} {run} --far {at} --moved {FAR} --json-file $O2REF_SHARE/sink.json"
-    yield f"{props} {run} --far {at} --far-side source --moved {FAR} --json-file $O2REF_SHARE/source.json"
+    yield f"{props} {run} --far '{at}' --moved {FAR} --json-file $O2REF_SHARE/sink.json"
+    yield f"{props} {run} --far '{at}' --far-side source --moved {FAR} --json-file $O2REF_SHARE/source.json"
     for mutant in FAR_MUTANTS:
         words = f"\"sh -c 'exec {at} \\\"\\$@\\\" --mutant {mutant}' sh\""
         out = f"$O2REF_SHARE/{mutant}"
         yield f"{props}-mutants {run} --far {words} --cases 400 --shrink-calls 20 --findings 1 --out {out} 2>&1; echo {mutant} ends with $?"
         yield f"{props}-mutants replay {out}/transfer-*.json {ON} --far {words}; echo {mutant} again ends with $?"
     # The far end is killed in the middle, and the run goes on with another one.  That nc there keeps the stream makes it a silent one.
-    yield f"{props} {run} --far {at} --far-timeout 25 --cases 60 --shrink-calls 0 --current-case $O2REF_SHARE/case 2>&1 & pid=$!"
+    yield f"{props} {run} --far '{at}' --far-timeout 25 --cases 60 --shrink-calls 0 --current-case $O2REF_SHARE/case 2>&1 & pid=$!"
     yield "for i in $(seq 600); do grep -q -- '--first [1-9][0-9]' $O2REF_SHARE/case && break; sleep 0.1; done"
-    yield f"{at} busybox killall -9 o2props-verbs; wait $pid; echo killed ends with $?"
+    yield f"{at} {cut}; wait $pid; echo killed ends with $?"
 
 
 class Pairs(unittest.TestCase):
@@ -139,8 +160,10 @@ class Pairs(unittest.TestCase):
     def test_far(self):
         """A transfer's two ends on two machines (o2props run --far): it holds, and what is wrong with the other end is found."""
         capture = os.path.join(self.log, "far.pcapng")
-        status, out, err = self.run_pair("\n".join(["uname -r", *far_runs(Path(PROGRAM).parent / "o2props")]),
-                                         "uname -r; echo ready; exec busybox nc -ll -p 4711 -e /bin/sh", "--after", "ready",
+        words = ROOT / "tests" / "device" / "vm" / "at", "echo listening; exec busybox nc -ll -p 4711 -e /bin/sh", "busybox killall -9 o2props-verbs"
+        at, serve, cut = ssh_words(self.log) if SSHD else words
+        status, out, err = self.run_pair("\n".join(["uname -r", *far_runs(Path(PROGRAM).parent / "o2props", at, cut)]),
+                                         f"uname -r; {serve}", "--after", "listening",
                                          "--keep", "--timeout", str(SECONDS), *(["--no-capture"] if FAR > 100 else ["--capture", capture]))
         text = "\n".join(out)
         for side in ("sink", "source"):
@@ -155,9 +178,11 @@ class Pairs(unittest.TestCase):
             self.assertIn(f"a: {mutant} again ends with 1", out, text)
             self.assertRegex(text, rf"a: FINDING transfer on rxw: {signature} ")
         self.assertIn("a: killed ends with 1", out, text)
-        self.assertRegex(text, r"far/(exited|closed|silent): ")
+        self.assertRegex(text, r"far/exited: .* is 255" if SSHD else r"far/(exited|closed|silent): ")
+        self.assertEqual("a: the far end has gone" in out, bool(SSHD), text)
         self.assertRegex(text, "a: transfer on rxw: 59 cases: .*; 1 findings, 0 situations missing")
-        self.assertRegex(text, r"replay: o2props run transfer --device rxw --far '[^ ]*/at' --far-side sink --seed 0x17 --first \d+ --cases 1")
+        self.assertRegex(text, rf"replay: o2props run transfer --device rxw --far '{re.escape(str(at))}' --far-side sink "
+                               r"--far-timeout 25 --seed 0x17 --first \d+ --cases 1\n")
         self.assertEqual(status, 0, (out, err))
         if FAR > 100:
             print(text)
@@ -218,16 +243,21 @@ class Pairs(unittest.TestCase):
 
 
 def main():
-    global PROGRAM, LST, FAR
+    global PROGRAM, LST, FAR, SSHD
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--kernel-b", metavar="PACKAGE", default=common.DEFAULT_KERNEL_PACKAGE)
     parser.add_argument("--suite-b", metavar="NAME")
     parser.add_argument("--lst", metavar="N", type=int, default=LST)
     parser.add_argument("--far", metavar="N", type=int, default=FAR)
+    parser.add_argument("--ssh", action="store_true")
     parser.add_argument("program", nargs="?", default=PROGRAM)
     parser.add_argument("tests", nargs="*", metavar="TEST")
     args = parser.parse_args()
     PROGRAM, LST, FAR = os.path.abspath(args.program), args.lst, args.far
+    SSHD = shutil.which("sshd", path="/usr/sbin:/usr/local/sbin") if args.ssh else None
+    if args.ssh and SSHD is None:
+        print("pair.py: cannot run here: package openssh-server is not installed")
+        return common.EX_CANNOT_RUN
     suite = ["--suite", args.suite_b] if args.suite_b else []
     for kernel in ([], ["--kernel", args.kernel_b, *suite]):
         ready = subprocess.run([PREPARE, *kernel], capture_output=True, text=True, check=False)

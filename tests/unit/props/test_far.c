@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* An end on another machine: what the two say to each other, and that whatever becomes of it is an answer. */
 #include <signal.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -8,6 +9,7 @@
 #include "base/monotonic.h"
 #include "loopverbs/loopverbs.h"
 #include "props/world/far.h"
+#include "props/world/rung_side.h"
 #include "tests/lib/unit_test.h"
 #include "tests/unit/props/far_scenario.h"
 
@@ -290,6 +292,28 @@ TEST_WITH(wrong_questions, open_near, close_near)
 	assert_int_equal(start(near, "deserted"), 0);
 	assert_error(o2_far_await(&near->far.talk, &message, o2_monotonic_ms() + 10000, &near->error), -EPIPE,
 		     &near->error, "far/closed");
+}
+
+/* Its stream ends while it waits for what does not come: it goes long before it would give that up. */
+TEST_WITH(deserted_while_it_waits, open_near, close_near)
+{
+	struct near *near = *state;
+	const struct o2_end_question question = {.verb = O2_END_WAIT, .until = O2_END_GREETED};
+	const uint64_t until_ms = o2_monotonic_ms() + 10000;
+	struct o2_far_message message = {0};
+
+	static_assert(O2_RUNG_GIVE_UP_S > 15, "it may not give up by itself meanwhile");
+	assert_int_equal(start(near, "honest"), 0);
+	assert_int_equal(
+		say(&near->far.talk, o2_json_with(o2_far_question(&question), "number", json_integer(1)), 0),
+		0);
+	assert_int_equal(shutdown(near->far.talk.out, SHUT_WR), 0);
+	assert_int_equal(o2_far_await(&near->far.talk, &message, until_ms, &near->error), 0);
+	assert_int_equal(o2_far_read_answer(message.object, &near->answer, &near->error), 0);
+	json_decref(message.object);
+	assert_error(near->answer.code, -EPIPE, &near->answer.error, "end/deserted");
+	assert_error(o2_far_await(&near->far.talk, &message, until_ms, &near->error), -EPIPE, &near->error,
+		     "far/closed");
 }
 
 int main(int argc, char **argv)
