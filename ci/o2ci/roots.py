@@ -16,7 +16,8 @@ from o2vm.suite import mirror  # noqa: E402
 # The index of sid is valid for a week, which a mirror may lag behind.
 ANY_AGE = 'Acquire::Check-Valid-Until "false";\n'
 # A machine has these; in the root they are there for as long as one command runs.
-MOUNTS = 'mount -t proc proc "$0/proc" && mount -t tmpfs -o mode=1777 none "$0/dev/shm" && '
+MOUNTS = ('mount -t proc proc "$0/proc" && mount -t tmpfs -o mode=1777 none "$0/dev/shm" && '
+          'mount -t devpts -o newinstance,ptmxmode=0666,mode=0620,gid=5 none "$0/dev/pts" && ')
 
 
 def run(*command, timeout=1200, **options):

@@ -65,10 +65,14 @@ static char *next_line(char **rest)
 	return line;
 }
 
+/* Which of a line's blocks it is may stand behind the place, in parentheses; who reads it wants the line. */
 static json_t *call_text(const char *function, const char *place, const char *object, uint64_t frame)
 {
 	const char *slash = strrchr(object, '/');
+	const char *block = place == NULL ? NULL : strstr(place, " (discriminator ");
 
+	if (block != NULL)
+		return json_sprintf("%s at %.*s", function, (int)(block - place), place);
 	if (place != NULL && place[0] != '?')
 		return json_sprintf("%s at %s", function, place);
 	if (function != NULL && function[0] != '?')

@@ -17,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
 from pathlib import Path
 
 sys.dont_write_bytecode = True
@@ -269,6 +270,14 @@ class Steered(OfCopies):
         line = 1 + next(i for i, text in enumerate(text) if "__builtin_abort" in text)
         self.assertEqual(finding["backtrace"][0], f"place at crashes-dma.c:{line}")
         self.assertTrue(finding["backtrace"][1].startswith("second_dma_map at crashes-dma.c:"), finding["backtrace"])
+        # It may say which of the line's blocks it is.
+        real, folder = shutil.which("addr2line"), Path(self.folder.name) / "path"
+        folder.mkdir()
+        (folder / "addr2line").write_text(f"#!/bin/sh\n{real} \"$@\" | sed '/:[0-9]*$/s/$/ (discriminator 2)/'\n", encoding="ascii")
+        (folder / "addr2line").chmod(0o755)
+        with unittest.mock.patch.dict(os.environ, {"PATH": f"{folder}:{os.environ['PATH']}"}):
+            result, _ = self.stages("crashes", CRASHES, ("dma_map",), DIFFER)
+        self.assertEqual(result["findings"][0]["backtrace"], finding["backtrace"])
 
     def test_a_third_of_the_modes_is_asked_for_most_of_the_time(self):
         result, stages = self.stages("two-modes", TWO_MODES, ("reg_plan", "transfer"), AGREE, cases=200000)

@@ -35,7 +35,7 @@ LST = 400
 # Defects of the far end alone, and what is found: pages in another order, bytes that do not come back from where a device bounces
 # them, an address that its key does not cover, a key that is not the one that covers it.
 FAR_MUTANTS = {"fmr-page-order": "wrong-bytes", "bounce-not-back": "wrong-bytes", "offset-for-address": r"(rung|verdict)/\S+",
-               "wrong-key-published": r"verdict/\S+"}
+               "wrong-key-published": r"(rung|verdict)/\S+"}
 FAR = 40
 SSHD = None  # --ssh: its path
 SECONDS = 3600  # for one pair, at most
