@@ -185,7 +185,7 @@ static void explain_silence(struct talk *t, const char *step)
 		/* Does the answer come when there is no more to read? */
 		close(t->child.to);
 		t->child.to = -1;
-		if (get(t, t->timeout_ms, &length) == O2_FRAME_WHOLE) {
+		if (get(t, 10 * t->timeout_ms, &length) == O2_FRAME_WHOLE) {
 			say(t, false, step,
 			    "the answer came only at the end of the input: flush standard output after each "
 			    "answer");
