@@ -70,13 +70,12 @@ def ssh_words(folder):
              "StrictHostKeyChecking": "no", "UserKnownHostsFile": "/dev/null"}
     for name, settings in (("served", served), ("asked", asked)):
         Path(folder, name).write_text("".join(f"{key} {value}\n" for key, value in settings.items()), encoding="ascii")
-    # The connection dies with its process of the server, which has started the far end.
-    Path(folder, "cut").write_text("far=$(busybox pidof o2props-verbs); set -- $(cat /proc/$far/stat); kill -9 $4\n"
-                                   "for i in $(seq 300); do [ -e /proc/$far ] || exec echo the far end has gone; sleep 0.1; done\n",
-                                   encoding="ascii")
     # "Server listening" is what it says once it does.
     serve = f"mkdir -p /run/sshd; exec {SSHD} -D -e -f {folder}/served -o SetEnv=O2REF_GID_INDEX=$O2REF_GID_INDEX 2>&1"
-    return f"ssh -F {folder}/asked $O2REF_WIRE_PEER", serve, f"sh {folder}/cut"
+    # The connection dies with its process of the server, which has started the far end.
+    cut = ("set -- $(cat /proc/$(busybox pidof o2props-verbs)/stat); kill -9 $4\n"
+           "for i in $(seq 300); do [ -e /proc/$1 ] || exec echo the far end has gone; sleep 0.1; done")
+    return f"ssh -F {folder}/asked $O2REF_WIRE_PEER", serve, cut
 
 
 def far_runs(props, at, cut):
@@ -90,9 +89,10 @@ def far_runs(props, at, cut):
         yield f"{props}-mutants {run} --far {words} --cases 400 --shrink-calls 20 --findings 1 --out {out} 2>&1; echo {mutant} ends with $?"
         yield f"{props}-mutants replay {out}/transfer-*.json {ON} --far {words}; echo {mutant} again ends with $?"
     # The far end is killed in the middle, and the run goes on with another one.  That nc there keeps the stream makes it a silent one.
+    yield f"mkfifo /tmp/go; {at} sh {cut} < /tmp/go 2>&1 & cut=$!; exec 9> /tmp/go"
     yield f"{props} {run} --far '{at}' --far-timeout 25 --cases 60 --shrink-calls 0 --current-case $O2REF_SHARE/case 2>&1 & pid=$!"
-    yield "for i in $(seq 600); do grep -q -- '--first [1-9][0-9]' $O2REF_SHARE/case && break; sleep 0.1; done"
-    yield f"{at} {cut}; wait $pid; echo killed ends with $?"
+    yield "for i in $(seq 600); do grep -qs -- '--first [1-9][0-9]' $O2REF_SHARE/case && break; sleep 0.1; done"
+    yield "echo now >&9; wait $cut; wait $pid; echo killed ends with $?"
 
 
 class Pairs(unittest.TestCase):
@@ -162,7 +162,9 @@ class Pairs(unittest.TestCase):
         capture = os.path.join(self.log, "far.pcapng")
         words = ROOT / "tests" / "device" / "vm" / "at", "echo listening; exec busybox nc -ll -p 4711 -e /bin/sh", "busybox killall -9 o2props-verbs"
         at, serve, cut = ssh_words(self.log) if SSHD else words
-        status, out, err = self.run_pair("\n".join(["uname -r", *far_runs(Path(PROGRAM).parent / "o2props", at, cut)]),
+        script = Path(self.log, "cut")
+        script.write_text(f"read now\n{cut}\n", encoding="ascii")
+        status, out, err = self.run_pair("\n".join(["uname -r", *far_runs(Path(PROGRAM).parent / "o2props", at, script)]),
                                          f"uname -r; {serve}", "--after", "listening",
                                          "--keep", "--timeout", str(SECONDS), *(["--no-capture"] if FAR > 100 else ["--capture", capture]))
         text = "\n".join(out)
