@@ -38,6 +38,7 @@ FAR_MUTANTS = {"fmr-page-order": "wrong-bytes", "bounce-not-back": "wrong-bytes"
                "wrong-key-published": r"(rung|verdict)/\S+"}
 FAR = 40
 SSHD = None  # --ssh: its path
+FAR_TIMEOUT = 25  # of one that is killed
 SECONDS = 3600  # for one pair, at most
 ON = "--device $O2REF_WIRE_RXE"
 AT = "$O2REF_WIRE_PEER@o2ib"
@@ -74,7 +75,7 @@ def ssh_words(folder):
     serve = f"mkdir -p /run/sshd; exec {SSHD} -D -e -f {folder}/served -o SetEnv=O2REF_GID_INDEX=$O2REF_GID_INDEX 2>&1"
     # The connection dies with its process of the server, which has started the far end.
     cut = ("set -- $(cat /proc/$(busybox pidof o2props-verbs)/stat); kill -9 $4\n"
-           "for i in $(seq 300); do [ -e /proc/$1 ] || exec echo the far end has gone; sleep 0.1; done")
+           "for i in $(seq 300); do [ -e /proc/$1/exe ] || exec echo the far end has gone; sleep 0.1; done")
     return f"ssh -F {folder}/asked $O2REF_WIRE_PEER", serve, cut
 
 
@@ -90,7 +91,7 @@ def far_runs(props, at, cut):
         yield f"{props}-mutants replay {out}/transfer-*.json {ON} --far {words}; echo {mutant} again ends with $?"
     # The far end is killed in the middle, and the run goes on with another one.  That nc there keeps the stream makes it a silent one.
     yield f"mkfifo /tmp/go; {at} sh {cut} < /tmp/go 2>&1 & cut=$!; exec 9> /tmp/go"
-    yield f"{props} {run} --far '{at}' --far-timeout 25 --cases 60 --shrink-calls 0 --current-case $O2REF_SHARE/case 2>&1 & pid=$!"
+    yield f"{props} {run} --far '{at}' --far-timeout {FAR_TIMEOUT} --cases 60 --shrink-calls 0 --current-case $O2REF_SHARE/case 2>&1 & pid=$!"
     yield "for i in $(seq 600); do grep -qs -- '--first [1-9][0-9]' $O2REF_SHARE/case && break; sleep 0.1; done"
     yield "echo now >&9; wait $cut; wait $pid; echo killed ends with $?"
 
@@ -184,7 +185,7 @@ class Pairs(unittest.TestCase):
         self.assertEqual("a: the far end has gone" in out, bool(SSHD), text)
         self.assertRegex(text, "a: transfer on rxw: 59 cases: .*; 1 findings, 0 situations missing")
         self.assertRegex(text, rf"replay: o2props run transfer --device rxw --far '{re.escape(str(at))}' --far-side sink "
-                               r"--far-timeout 25 --seed 0x17 --first \d+ --cases 1\n")
+                               rf"--far-timeout {FAR_TIMEOUT} --seed 0x17 --first \d+ --cases 1\n")
         self.assertEqual(status, 0, (out, err))
         if FAR > 100:
             print(text)
@@ -245,7 +246,7 @@ class Pairs(unittest.TestCase):
 
 
 def main():
-    global PROGRAM, LST, FAR, SSHD
+    global PROGRAM, LST, FAR, SSHD, FAR_TIMEOUT
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--kernel-b", metavar="PACKAGE", default=common.DEFAULT_KERNEL_PACKAGE)
     parser.add_argument("--suite-b", metavar="NAME")
@@ -257,6 +258,8 @@ def main():
     args = parser.parse_args()
     PROGRAM, LST, FAR = os.path.abspath(args.program), args.lst, args.far
     SSHD = shutil.which("sshd", path="/usr/sbin:/usr/local/sbin") if args.ssh else None
+    if args.ssh:
+        FAR_TIMEOUT = 90  # two logins at once, under TCG
     if args.ssh and SSHD is None:
         print("pair.py: cannot run here: package openssh-server is not installed")
         return common.EX_CANNOT_RUN
