@@ -136,7 +136,8 @@ bool o2_process_held_again(const struct o2_process_held *before, struct o2_proce
 
 bool o2_process_held_equal(const struct o2_process_held *a, const struct o2_process_held *b)
 {
-	return a->heap_bytes == b->heap_bytes && a->mapped_bytes == b->mapped_bytes &&
+	/* How much of it malloc mapped is its own account, in which a piece that is resized may count otherwise. */
+	return a->heap_bytes + a->mapped_bytes == b->heap_bytes + b->mapped_bytes &&
 	       a->threads == b->threads &&
 	       memcmp(a->descriptors, b->descriptors, sizeof(a->descriptors)) == 0;
 }

@@ -261,8 +261,8 @@ class Made(unittest.TestCase):
             (bytes(24), "unknown file format"), (b"", "truncated dump file; tried to read 4 file header bytes, only got 0"),
             (pcap([])[:23], "truncated dump file"), (b"\x0a\x0d\x0d\x0a" + bytes(24), "unknown file format"),
             (pcap([], version=3), "version 3.4"), (pcapng([])[:20], "truncated"),
-            (pcap([], link=101), "cli/pcap/link-type: link_type is 12 (Raw IP), expected 1 (Ethernet), "),
-            (pcapng([], link=9), "cli/pcap/link-type: link_type is 9 (PPP), expected 1 (Ethernet), "),
+            (pcap([], link=101), "cli/pcap/link-type: link_type is 12 (Raw IP"),  # libpcap's words, which change
+            (pcapng([], link=9), "cli/pcap/link-type: link_type is 9 ("),
         ]
         for data, words in cases:
             status, out, err = text(data)

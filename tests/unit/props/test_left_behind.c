@@ -68,11 +68,23 @@ static void leave(enum leak leak)
 	}
 }
 
+/* A piece so large that malloc maps it, which it may account for in another way once it was resized. */
+static void resize(void)
+{
+	char *piece = malloc(40u << 20), *larger;
+
+	assert_non_null(piece);
+	larger = realloc(piece, 48u << 20);
+	assert_non_null(larger);
+	free(larger);
+}
+
 /* Much comes and goes; little stays. */
 static enum o2_status run_case(void *context, struct o2_choice *choice, struct o2_report *report)
 {
 	struct run *run = context;
 	void *piece[8];
+	uint64_t face;
 
 	o2_report_clear(report);
 	for (int i = 0; i < 8; i++)
@@ -81,8 +93,11 @@ static enum o2_status run_case(void *context, struct o2_choice *choice, struct o
 		run->kept = malloc(77);
 	if (run->cache == NULL)
 		run->cache = malloc(5000);
-	if (o2_draw(choice, FACES - 1) == 7)
+	face = o2_draw(choice, FACES - 1);
+	if (face == 7)
 		leave(run->leak);
+	else if (face % 10 == 8)
+		resize();
 	for (int i = 0; i < 8; i++)
 		free(piece[i]);
 	run->tally.cases++;
