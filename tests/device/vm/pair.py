@@ -93,7 +93,7 @@ def far_runs(props, at, cut):
     yield f"mkfifo /tmp/go; {at} sh {cut} < /tmp/go 2>&1 & cut=$!; exec 9> /tmp/go"
     yield f"{props} {run} --far '{at}' --far-timeout {FAR_TIMEOUT} --cases 60 --shrink-calls 0 --current-case $O2REF_SHARE/case 2>&1 & pid=$!"
     yield "for i in $(seq 600); do grep -qs -- '--first [1-9][0-9]' $O2REF_SHARE/case && break; sleep 0.1; done"
-    yield "echo now >&9; wait $cut; wait $pid; echo killed ends with $?"
+    yield "echo now >&9; exec 9>&-; wait $cut; wait $pid; echo killed ends with $?"
 
 
 class Pairs(unittest.TestCase):
