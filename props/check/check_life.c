@@ -161,12 +161,15 @@ json_t *o2_check_life(const struct o2_check_both *both)
 	size_t length = 0;
 	json_t *text = NULL;
 
-	if ((both->asked.stage != O2_STAGE_KEYS && both->asked.stage != O2_STAGE_SETUP) ||
+	if ((both->asked.stage != O2_STAGE_KEYS && both->asked.stage != O2_STAGE_SETUP &&
+	     both->asked.stage != O2_STAGE_FLOW) ||
 	    both->expected.kind != O2_ANSWER_RESULT || both->found.kind != O2_ANSWER_RESULT)
 		return json_null();
 	life.out = open_memstream(&bytes, &length);
 	if (life.out != NULL && both->asked.stage == O2_STAGE_SETUP)
 		o2_check_life_setup(both, life.out);
+	else if (life.out != NULL && both->asked.stage == O2_STAGE_FLOW)
+		o2_check_life_flow(both, life.out);
 	else if (life.out != NULL)
 		draw(&life);
 	if (life.out != NULL && fclose(life.out) == 0)

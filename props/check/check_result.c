@@ -49,6 +49,9 @@ bool o2_check_stage(enum o2_check_id check, enum o2_stage *stage)
 		{"frd/", O2_STAGE_KEYS},
 		{"keys/", O2_STAGE_KEYS},
 		{"setup/", O2_STAGE_SETUP},
+		{"credits/", O2_STAGE_FLOW},
+		{"end/", O2_STAGE_FLOW},
+		{"flow/", O2_STAGE_FLOW},
 	};
 
 	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++) {

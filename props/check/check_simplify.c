@@ -11,6 +11,7 @@
 #define SCENARIO_FORM "o2ref/scenario"
 #define CHAIN_FORM    "o2ref/rdma_chain/input"
 #define SETUP_FORM    "o2ref/setup/input"
+#define FLOW_FORM     "o2ref/flow/input"
 #define ROUNDS	      8u
 
 /* A list in a form, and the number beside it that counts its bytes. */
@@ -41,6 +42,7 @@ static const struct list lists[] = {
 	{CHAIN_FORM, "sink", "rd_frags", {"rf_addr", NULL}, "rf_nob", TOTAL_SHARED, NULL},
 	{"o2ref/keys/input", NULL, "events", {NULL, NULL}, NULL, TOTAL_NONE, NULL},
 	{SETUP_FORM, NULL, "rounds", {NULL, NULL}, NULL, TOTAL_NONE, NULL},
+	{FLOW_FORM, NULL, "events", {NULL, NULL}, NULL, TOTAL_NONE, NULL},
 	{SCENARIO_FORM, "source", "pieces", {"base", "offset"}, "len", TOTAL_WINDOW, "offset_bytes"},
 	{SCENARIO_FORM, "sink", "pieces", {"base", "offset"}, "len", TOTAL_WINDOW, "offset_bytes"},
 };
@@ -62,7 +64,9 @@ static const struct lone numbers[] = {
 	{SCENARIO_FORM, "source", "offset_bytes", 0}, {SCENARIO_FORM, "source", "nob", 1},
 	{SCENARIO_FORM, "sink", "offset_bytes", 0},   {SCENARIO_FORM, "sink", "nob", 1},
 	{SETUP_FORM, NULL, "queue_depth", 2},	      {SETUP_FORM, NULL, "tx_count", 1},
-	{SETUP_FORM, NULL, "pool_size", 1},
+	{SETUP_FORM, NULL, "pool_size", 1},	      {FLOW_FORM, NULL, "high_water", 1},
+	{FLOW_FORM, NULL, "queue_depth", 2},	      {FLOW_FORM, NULL, "concurrent_sends", 1},
+	{FLOW_FORM, NULL, "keepalive_ms", 0},
 };
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))

@@ -5,6 +5,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "oracle/stage_ops.h"
+#include "oracle/stages/flow_end.h"
 #include "props/scenario/draw.h"
 
 #define SITUATION_LIST(ENTRY)                            \
@@ -27,13 +29,11 @@ enum situation {
 };
 
 static const struct o2_tally_row situations[SITUATIONS] = {
-	{"msg_decode", true}, {"msg_encode", true},
-	{"sg_build", true},   {"dma_map", true},
-	{"reg_plan", true},   {"rdma_plan", true},
-	{"transfer", true},   {"device", true},
-	{"rdma_chain", true}, {"connect", true},
-	{"deliver", true},    {"keys", true},
-	{"setup", true},      SITUATION_LIST(O2_SITUATION_ROW)};
+	{"msg_decode", true}, {"msg_encode", true}, {"sg_build", true},
+	{"dma_map", true},    {"reg_plan", true},   {"rdma_plan", true},
+	{"transfer", true},   {"device", true},	    {"rdma_chain", true},
+	{"connect", true},    {"deliver", true},    {"keys", true},
+	{"setup", true},      {"flow", true},	    SITUATION_LIST(O2_SITUATION_ROW)};
 
 static void fail(struct o2_forms_run *run, struct o2_report *report, const char *what, const json_t *form)
 {
@@ -68,7 +68,10 @@ static void check_question(struct o2_forms_run *run, const json_t *form, struct 
 	json_decref(written);
 }
 
-/* A changed one is refused by its field, or is what it says. */
+/*
+ * A changed one is refused by its field, or is what it says.  A conversation is refused by what cannot happen in
+ * it, whatever leads there.
+ */
 static void check_changed_question(struct o2_forms_run *run, const json_t *form, struct o2_report *report)
 {
 	uint64_t *seen = run->tally.seen;
@@ -83,7 +86,8 @@ static void check_changed_question(struct o2_forms_run *run, const json_t *form,
 	if (rc != 0) {
 		if (rc != -EINVAL || error.code != rc || error.rule == NULL || error.field == NULL)
 			fail(run, report, "refusal-says-nothing", form);
-		else if (!o2_form_names(&run->change, error.field)) {
+		else if (strcmp(error.rule, O2_FLOW_QUESTION) != 0 &&
+			 !o2_form_names(&run->change, error.field)) {
 			fail(run, report, "refusal-of-another-field", form);
 			o2_report_add(report, "refused by %s: %s", error.rule, error.field);
 		}
@@ -146,6 +150,8 @@ static bool refusals_differ(const struct o2_forms_run *run)
 		return true;
 	if (stage == O2_STAGE_TRANSFER)
 		return f->where != O2_WHERE_NOT_SAID && e->where != f->where;
+	if (o2_stage_ops(stage) != NULL && o2_stage_ops(stage)->index == O2_CHECKS)
+		return false;
 	if (same_rule && e->index != O2_NO_INDEX && f->index != O2_NO_INDEX && e->index != f->index)
 		return true;
 	return stage == O2_STAGE_MSG_DECODE && e->cost != O2_COST_NOT_SAID && f->cost != O2_COST_NOT_SAID &&

@@ -58,7 +58,7 @@ struct o2_reproducer_stage {
 };
 
 extern const struct o2_reproducer_stage o2_reproducer_chain, o2_reproducer_connect, o2_reproducer_deliver,
-	o2_reproducer_device, o2_reproducer_keys, o2_reproducer_setup;
+	o2_reproducer_device, o2_reproducer_keys, o2_reproducer_setup, o2_reproducer_flow;
 
 /* NULL for a stage that has none, as those of version 1. */
 const struct o2_reproducer_stage *o2_reproducer_stage(enum o2_stage stage);

@@ -94,6 +94,11 @@ struct o2_answer_setup {
 	struct o2_impl_setup_event event[O2_IMPL_SETUP_EVENTS];
 };
 
+struct o2_answer_flow {
+	uint32_t count; /* as many as there are events */
+	struct o2_impl_flow_step step[O2_IMPL_FLOW_EVENTS];
+};
+
 /* About 170 KiB; it points into itself and is not to be copied. */
 struct o2_answer {
 	enum o2_answer_kind kind;
@@ -114,6 +119,7 @@ struct o2_answer {
 		struct o2_impl_deliver_out deliver;
 		struct o2_answer_keys keys;
 		struct o2_answer_setup setup;
+		struct o2_answer_flow flow;
 	};
 };
 

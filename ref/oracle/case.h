@@ -127,6 +127,13 @@ struct o2_case_setup {
 	struct o2_impl_setup_round round[O2_IMPL_MAX_ROUNDS];
 };
 
+/* A conversation over a connection, as one end has it. */
+struct o2_case_flow {
+	uint32_t ibm_version, queue_depth, high_water, concurrent_sends, keepalive_ms;
+	uint32_t count;
+	struct o2_impl_flow_event event[O2_IMPL_FLOW_EVENTS];
+};
+
 struct o2_case {
 	enum o2_stage stage;
 	union {
@@ -144,6 +151,7 @@ struct o2_case {
 		struct o2_case_deliver deliver;
 		struct o2_case_keys keys;
 		struct o2_case_setup setup;
+		struct o2_case_flow flow;
 	};
 };
 

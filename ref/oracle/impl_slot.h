@@ -57,6 +57,7 @@ union o2_impl_in {
 	struct o2_impl_deliver_in deliver;
 	struct o2_impl_keys_in keys;
 	struct o2_impl_setup_in setup;
+	struct o2_impl_flow_in flow;
 };
 
 union o2_impl_out {
@@ -73,6 +74,7 @@ union o2_impl_out {
 	struct o2_impl_deliver_out deliver;
 	struct o2_impl_keys_out keys;
 	struct o2_impl_setup_out setup;
+	struct o2_impl_flow_out flow;
 };
 
 struct o2_impl_slot {

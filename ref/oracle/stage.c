@@ -19,7 +19,7 @@ static const struct {
 	[O2_STAGE_TRANSFER] = STAGE("transfer"),     [O2_STAGE_DEVICE] = STAGE("device"),
 	[O2_STAGE_RDMA_CHAIN] = STAGE("rdma_chain"), [O2_STAGE_CONNECT] = STAGE("connect"),
 	[O2_STAGE_DELIVER] = STAGE("deliver"),	     [O2_STAGE_KEYS] = STAGE("keys"),
-	[O2_STAGE_SETUP] = STAGE("setup"),
+	[O2_STAGE_SETUP] = STAGE("setup"),	     [O2_STAGE_FLOW] = STAGE("flow"),
 };
 
 const char *o2_stage_name(enum o2_stage stage)

@@ -11,6 +11,7 @@ static const struct o2_stage_ops *const stages[O2_STAGES] = {
 	[O2_STAGE_DEVICE] = &o2_stage_device,	[O2_STAGE_RDMA_CHAIN] = &o2_stage_chain,
 	[O2_STAGE_CONNECT] = &o2_stage_connect, [O2_STAGE_DELIVER] = &o2_stage_deliver,
 	[O2_STAGE_KEYS] = &o2_stage_keys,	[O2_STAGE_SETUP] = &o2_stage_setup,
+	[O2_STAGE_FLOW] = &o2_stage_flow,
 };
 
 const struct o2_stage_ops *o2_stage_ops(enum o2_stage stage)

@@ -52,7 +52,7 @@ struct o2_stage_ops {
 const struct o2_stage_ops *o2_stage_ops(enum o2_stage stage);
 
 extern const struct o2_stage_ops o2_stage_device, o2_stage_chain, o2_stage_connect, o2_stage_deliver,
-	o2_stage_keys, o2_stage_setup;
+	o2_stage_keys, o2_stage_setup, o2_stage_flow;
 
 /* --- what such stages share --- */
 

@@ -42,8 +42,8 @@ SEED = "20260101"
 STAGES = {"sg.c": "sg_build", "dma.c": "dma_map", "reg.c": "reg_plan", "rdma.c": "rdma_plan", "wire_decode.c": "msg_decode",
           "wire_encode.c": "msg_encode", "wire_rules.c": "msg_decode", "wire_fields.c": "msg_decode", "transfer.c": "transfer",
           "device.c": "device", "chain.c": "rdma_chain", "connect.c": "connect",
-          "deliver.c": "deliver", "keys.c": "keys", "setup.c": "setup"}
-LATER = ("device", "rdma_chain", "connect", "deliver", "keys", "setup")  # of version 2
+          "deliver.c": "deliver", "keys.c": "keys", "setup.c": "setup", "flow.c": "flow"}
+LATER = ("device", "rdma_chain", "connect", "deliver", "keys", "setup", "flow")  # of version 2
 CASES = {"second": 20000, "python": 3000, "go": 5000, "broken": 20000}
 
 
@@ -188,7 +188,8 @@ class Broken(OfCopies):
                       ("keys-hide-completion", "message-under-source-key", "message-unsignaled"),
                       ("length-hides-status", "told-what-was-asked", "error-swallowed"),
                       ("leak-hides-errno", "teardown-forgets-messages", "errno-of-its-own"),
-                      ("record-hides-depth", "record-in-own-order", "old-peer-asked-deep")):
+                      ("record-hides-depth", "record-in-own-order", "old-peer-asked-deep"),
+                      ("close-hides-credits", "closes-when-full", "acknowledged-credit")):
             name, *pair = names
             if OPTIONS.only and OPTIONS.only not in name:
                 continue

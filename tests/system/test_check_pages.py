@@ -23,7 +23,7 @@ BUILD = Path(sys.argv.pop(1)).resolve() if len(sys.argv) > 1 else Path("build").
 from test_judge_pages import Document  # noqa: E402
 
 STAGES = ("msg_decode", "msg_encode", "sg_build", "dma_map", "reg_plan", "rdma_plan", "transfer", "device", "rdma_chain",
-          "connect", "deliver", "keys", "setup")
+          "connect", "deliver", "keys", "setup", "flow")
 # Deliberate defects, and what the picture of their answers has: bytes that are wrong, or that went nowhere.
 DEFECTS = {"fmr-collapse-gapped": ("reg/fmr/bytes", "wrong"), "open-work-request": ("rdma/sink-bytes", "lost"),
            "cut-offset-lost": ("sg/iov/bytes", "wrong"), "dma-offset-lost": ("dma/bus/bytes", "wrong")}
@@ -153,6 +153,29 @@ class Conversations(unittest.TestCase):
         steps = [finding[each]["steps"] for each in ("reference", "implementation")]
         self.assertEqual([word for place, word in words if "#c8102e" in place], [steps[1][2]["published"]])
         self.assertNotEqual(steps[0][2]["published"], steps[1][2]["published"])
+
+
+    def test_the_flow_of_a_connection(self):
+        """A ladder of each answer; red is the first fault of the implementation, and nothing of the reference."""
+        with tempfile.TemporaryDirectory() as directory:
+            page = Path(directory) / "page.html"
+            done = subprocess.run([BUILD / "o2ref", "check", "--stage", "flow", "--cases", "2000", "--json", "-", "--html", page,
+                                   BUILD / "impl_mutants.so"], capture_output=True, timeout=240, check=False,
+                                  env={**os.environ, "O2_MUTANT": "outstanding-kept"})
+            text = page.read_text(encoding="utf-8")
+        findings = json.loads(done.stdout)["implementations"][0]["findings"]
+        finding = next(each for each in findings if each["check"] == "credits/over-owed")
+        self.assertIn(finding["life"], text)
+        words = re.findall(r"<text([^>]*)>([^<]*)</text>", finding["life"])
+        events = finding["question"]["events"]
+        self.assertEqual([word.split(":")[0] for _, word in words if re.match(r"\d+: ", word)],
+                         [str(i) for i in range(len(events))])
+        sent = [sum(len(step["messages"]) for step in finding[each]["steps"]) for each in ("reference", "implementation")]
+        arrived = sum(event["event"] == "receive" for event in events)
+        self.assertEqual(len(re.findall(r'stroke-width="1.5"/>', finding["life"])), sum(sent) + 2 * arrived)
+        red = [word for place, word in words if "#c8102e" in place]
+        self.assertEqual(len(red), 1)
+        self.assertRegex(red[0], r"credits [1-9]")
 
 
 class Messages(unittest.TestCase):

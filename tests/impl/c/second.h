@@ -91,5 +91,7 @@ int32_t second_keys(const struct o2_impl_keys_in *in, struct o2_impl_keys_out *o
 		    struct o2_impl_refusal *refusal);
 int32_t second_setup(const struct o2_impl_setup_in *in, struct o2_impl_setup_out *out,
 		     struct o2_impl_refusal *refusal);
+int32_t second_flow(const struct o2_impl_flow_in *in, struct o2_impl_flow_out *out,
+		    struct o2_impl_refusal *refusal);
 
 #endif

@@ -83,10 +83,11 @@ var stages = map[string]func([]byte) (map[string]any, error){
 	"o2ref/rdma_chain/input": rdmaChain,
 	"o2ref/keys/input":       keys,
 	"o2ref/setup/input":      setup,
+	"o2ref/flow/input":       flow,
 }
 
 // The stages of version 2 among them, which each answer names.
-var later = []string{"device", "rdma_chain", "keys", "setup"}
+var later = []string{"device", "rdma_chain", "keys", "setup", "flow"}
 
 func answer(request []byte) (map[string]any, error) {
 	var head struct{ Form string }

@@ -20,6 +20,7 @@ from chain import rdma_chain  # noqa: E402
 from connect import connect  # noqa: E402
 from deliver import deliver  # noqa: E402
 from device import device  # noqa: E402
+from flow import flow  # noqa: E402
 from keys import keys  # noqa: E402
 from mapping import dma_map, rdma_plan, sg_build  # noqa: E402
 from refusal import Refuse  # noqa: E402
@@ -44,7 +45,7 @@ STAGES = {"msg_decode": msg_decode, "msg_encode": msg_encode, "sg_build": sg_bui
           "reg_plan": reg_plan, "rdma_plan": rdma_plan, "transfer": transfer}
 # Those of version 2, which each answer names.
 LATER = {"device": device, "rdma_chain": rdma_chain, "connect": connect, "deliver": deliver,
-         "keys": keys, "setup": setup}
+         "keys": keys, "setup": setup, "flow": flow}
 
 
 def answer(form):

@@ -279,15 +279,30 @@ static int32_t setup(const struct o2_impl_setup_in *in, struct o2_impl_setup_out
 	return status;
 }
 
+static int32_t flow(const struct o2_impl_flow_in *in, struct o2_impl_flow_out *out,
+		    struct o2_impl_refusal *refusal)
+{
+	int32_t status;
+
+	asked.flow = (struct o2_case_flow){.ibm_version = in->ibm_version,
+					   .queue_depth = in->queue_depth,
+					   .high_water = in->high_water,
+					   .concurrent_sends = in->concurrent_sends,
+					   .keepalive_ms = in->keepalive_ms,
+					   .count = in->count};
+	memcpy(asked.flow.event, in->event, in->count * sizeof(in->event[0]));
+	if (ask(O2_STAGE_FLOW, refusal, &status)) {
+		out->count = answer.flow.count;
+		memcpy(out->step, answer.flow.step, out->count * sizeof(out->step[0]));
+	}
+	return status;
+}
+
 const struct o2_impl_2 *o2_impl_v2(void)
 {
-	static const struct o2_impl_2 impl = {O2_IMPL_2_HEAD("reference"),
-					      .device = device,
-					      .rdma_chain = rdma_chain,
-					      .connect = connect,
-					      .deliver = deliver,
-					      .keys = keys,
-					      .setup = setup};
+	static const struct o2_impl_2 impl = {
+		O2_IMPL_2_HEAD("reference"), .device = device, .rdma_chain = rdma_chain, .connect = connect,
+		.deliver = deliver,	     .keys = keys,     .setup = setup,		 .flow = flow};
 
 	return &impl;
 }

@@ -4,6 +4,7 @@
 
 #include "impl_base.h"
 #include "impl_connection.h"
+#include "impl_flow.h"
 #include "impl_keys.h"
 #include "impl_memory.h"
 #include "impl_message.h"
@@ -100,6 +101,8 @@ struct o2_impl_2 {
 			struct o2_impl_refusal *refusal);
 	int32_t (*setup)(const struct o2_impl_setup_in *in, struct o2_impl_setup_out *out,
 			 struct o2_impl_refusal *refusal);
+	int32_t (*flow)(const struct o2_impl_flow_in *in, struct o2_impl_flow_out *out,
+			struct o2_impl_refusal *refusal);
 };
 
 #define O2_IMPL_2_HEAD(name_) \

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/fields_json.h"
+#include "base/json.h"
+#include "oracle/stage_ops.h"
+#include "oracle/stages/flow_end.h"
+#include "oracle/stages/flow_follow.h"
+#include "wire/msg_type.h"
+
+/* One end of a connection: what happens to it, and what it sends (docs/transport.md, "Flow control"). */
+
+static const char *const event_names[] = {"queue", "sent", "receive", "repost", "tick", "fail"};
+
+#define TYPES (O2_MSG_GET_DONE + 1)
+
+static const struct o2_field event_fields[] = {
+	{O2_FIELD("events[].event", NAME, struct o2_impl_flow_event, kind), .names = event_names, .limit = 6},
+	{O2_FIELD("events[].type", NAME, struct o2_impl_flow_event, type), .names = o2_msg_type_names,
+	 .limit = TYPES, .sparse = true},
+	{O2_FIELD("events[].credits", UINT, struct o2_impl_flow_event, credits), .limit = UINT8_MAX,
+	 .sparse = true},
+	{O2_FIELD("events[].ms", UINT, struct o2_impl_flow_event, ms), .limit = 1000000, .sparse = true},
+	{0},
+};
+
+static const struct o2_field question_fields[] = {
+	{O2_FIELD("ibm_version", UINT, struct o2_case_flow, ibm_version)},
+	{O2_FIELD("queue_depth", UINT, struct o2_case_flow, queue_depth)},
+	{O2_FIELD("high_water", UINT, struct o2_case_flow, high_water)},
+	{O2_FIELD("concurrent_sends", UINT, struct o2_case_flow, concurrent_sends)},
+	{O2_FIELD("keepalive_ms", UINT, struct o2_case_flow, keepalive_ms)},
+	{O2_FIELD("events", LIST, struct o2_case_flow, event), .part = event_fields,
+	 .stride_bytes = sizeof(struct o2_impl_flow_event),
+	 .count_bytes = offsetof(struct o2_case_flow, count)},
+	{0},
+};
+
+static const struct o2_field message_fields[] = {
+	{O2_FIELD("steps[].messages[].type", NAME, struct o2_impl_flow_message, type),
+	 .names = o2_msg_type_names, .limit = TYPES},
+	{O2_FIELD("steps[].messages[].credits", UINT, struct o2_impl_flow_message, credits),
+	 .limit = UINT8_MAX},
+	{O2_FIELD("steps[].messages[].of", UINT, struct o2_impl_flow_message, of), .sparse = true},
+	{0},
+};
+
+static const struct o2_field step_fields[] = {
+	{O2_FIELD("steps[].closed", BOOL, struct o2_impl_flow_step, closed), .sparse = true},
+	{O2_FIELD("steps[].queued", UINT, struct o2_impl_flow_step, queued), .sparse = true},
+	{O2_FIELD("steps[].messages", LIST, struct o2_impl_flow_step, message), .part = message_fields,
+	 .stride_bytes = sizeof(struct o2_impl_flow_message),
+	 .count_bytes = offsetof(struct o2_impl_flow_step, count)},
+	{0},
+};
+
+static const struct o2_field result_fields[] = {
+	{O2_FIELD("steps", LIST, struct o2_answer_flow, step), .part = step_fields,
+	 .stride_bytes = sizeof(struct o2_impl_flow_step),
+	 .count_bytes = offsetof(struct o2_answer_flow, count)},
+	{0},
+};
+
+static int case_from_json(const json_t *form, struct o2_case *asked, struct o2_error *error)
+{
+	int rc = o2_json_expect_form(form, o2_stage_input_form(O2_STAGE_FLOW), error);
+
+	if (rc == 0)
+		rc = o2_fields_from_json(form, question_fields, &asked->flow, error);
+	return rc != 0 ? rc : o2_flow_check(&asked->flow, error);
+}
+
+/* One step for each event. */
+static int check_count(const struct o2_case *asked, uint32_t count, struct o2_error *error)
+{
+	return count == asked->flow.count
+		       ? 0
+		       : o2_refuse_other(error, -EINVAL, "flow/steps", "steps", count, asked->flow.count);
+}
+
+static int one_step_each(const struct o2_case *asked, const struct o2_answer *answer, struct o2_error *error)
+{
+	return check_count(asked, answer->flow.count, error);
+}
+
+static int32_t call(const struct o2_impl_2 *impl, const struct o2_impl_slot *slot)
+{
+	return impl->flow(&slot->in->flow, &slot->out->flow, slot->refusal);
+}
+
+static void put(const struct o2_case *asked, struct o2_impl_slot *slot)
+{
+	const struct o2_case_flow *flow = &asked->flow;
+	struct o2_impl_flow_event *event = o2_impl_slot_input(slot, flow->count * sizeof(*event));
+
+	memcpy(event, flow->event, flow->count * sizeof(*event));
+	slot->in->flow = (struct o2_impl_flow_in){.ibm_version = flow->ibm_version,
+						  .queue_depth = flow->queue_depth,
+						  .high_water = flow->high_water,
+						  .concurrent_sends = flow->concurrent_sends,
+						  .keepalive_ms = flow->keepalive_ms,
+						  .count = flow->count,
+						  .event = event};
+	slot->out->flow.capacity = O2_IMPL_FLOW_EVENTS;
+	slot->out->flow.step = o2_impl_slot_array(slot, O2_PART_SGE, "step", O2_IMPL_FLOW_EVENTS,
+						  sizeof(struct o2_impl_flow_step));
+}
+
+/* Each number is one that the form can say; a type is one that travels over a connection. */
+static bool is_legal(const struct o2_impl_flow_step *step, struct o2_answer *answer)
+{
+	if (step->count > O2_IMPL_FLOW_MESSAGES) {
+		o2_answer_break(answer, O2_CHECK_RUN_COUNT_OVER_CAPACITY,
+				"a step counts %" PRIu32 " messages, capacity %u", step->count,
+				O2_IMPL_FLOW_MESSAGES);
+		return false;
+	}
+	if (step->closed > 1) {
+		o2_answer_break(answer, O2_CHECK_RUN_VALUE,
+				"steps[].closed is %" PRIu32 ", expected at most 1", step->closed);
+		return false;
+	}
+	for (uint32_t i = 0; i < step->count; i++) {
+		if (!o2_result_is_legal(message_fields, &step->message[i], answer))
+			return false;
+		if (o2_msg_type_info((uint8_t)step->message[i].type) == NULL) {
+			o2_answer_break(answer, O2_CHECK_RUN_VALUE, "a message has type 0x%x",
+					step->message[i].type);
+			return false;
+		}
+	}
+	return true;
+}
+
+static void get(const struct o2_case *asked, struct o2_impl_slot *slot, struct o2_answer *answer)
+{
+	const struct o2_impl_flow_step *step =
+		o2_impl_take(slot, O2_PART_SGE, slot->out->flow.count, sizeof(*step), answer);
+	struct o2_error error;
+
+	if (step == NULL)
+		return;
+	if (check_count(asked, slot->out->flow.count, &error) != 0) {
+		o2_answer_break(answer, O2_CHECK_RUN_VALUE, "steps are %" PRIu32 ", expected %" PRIu32,
+				slot->out->flow.count, asked->flow.count);
+		return;
+	}
+	answer->flow.count = slot->out->flow.count;
+	for (uint32_t i = 0; i < answer->flow.count; i++) {
+		if (!is_legal(&step[i], answer))
+			return;
+		answer->flow.step[i] = step[i];
+	}
+}
+
+static int reference(const struct o2_case *asked, struct o2_answer *answer, struct o2_error *error)
+{
+	const struct o2_case_flow *flow = &asked->flow;
+	struct o2_flow_end end;
+
+	(void)error; /* nothing is refused */
+	o2_flow_begin(&end, flow);
+	answer->flow.count = flow->count;
+	for (uint32_t i = 0; i < flow->count; i++) {
+		struct o2_impl_flow_step *step = &answer->flow.step[i];
+
+		*step = (struct o2_impl_flow_step){.count = 0};
+		(void)o2_flow_take(&end, i);
+		while (step->count < O2_IMPL_FLOW_MESSAGES && o2_flow_next(&end, &step->message[step->count]))
+			o2_flow_post(&end, &step->message[step->count++]);
+		step->closed = end.closed;
+		step->queued = end.closed ? 0 : o2_flow_waiting(&end);
+	}
+	return 0;
+}
+
+const struct o2_stage_ops o2_stage_flow = {
+	.entry = offsetof(struct o2_impl_2, flow),
+	.refused_legal = O2_CHECK_FLOW_REFUSED_LEGAL,
+	.error = O2_CHECKS,
+	.rule = O2_CHECKS,
+	.index = O2_CHECKS,
+	.cost = O2_CHECKS,
+	.request = "{\"form\":\"o2ref/flow/"
+		   "input\",\"version\":1,\"ibm_version\":18,\"queue_depth\":8,\"high_water\":4,"
+		   "\"concurrent_sends\":8,\"keepalive_ms\":0,\"events\":[{\"event\":\"queue\",\"type\":"
+		   "\"IMMEDIATE\"},{\"event\":\"sent\"},{\"event\":\"receive\",\"type\":\"NOOP\","
+		   "\"credits\":1}]}",
+	.question = question_fields,
+	.question_at = offsetof(struct o2_case, flow),
+	.result = result_fields,
+	.result_at = offsetof(struct o2_answer, flow),
+	.case_from_json = case_from_json,
+	.result_check = one_step_each,
+	.call = call,
+	.put = put,
+	.get = get,
+	.reference = reference,
+	.compare = o2_flow_compare,
+};

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Stage flow: what the reference answers holds before the judge and before who follows it, and draws come to
+ * what the stage is about.
+ */
+#include "oracle/stages/flow_end.h"
+#include "oracle/stages/flow_follow.h"
+#include "oracle/stages/flow_judge.h"
+#include "props/check/check_life.h"
+#include "tests/unit/oracle/world.h"
+
+#define CONVERSATIONS 20000u
+
+static uint32_t of_type(const struct o2_answer_flow *answer, uint32_t type)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < answer->count; i++)
+		for (uint32_t k = 0; k < answer->step[i].count; k++)
+			n += answer->step[i].message[k].type == type;
+	return n;
+}
+
+TEST_WITH(test_the_reference_breaks_no_rule, set_up, tear_down)
+{
+	uint32_t noops = 0, closed = 0, waiting = 0, acknowledged = 0;
+
+	for (uint64_t index = 0; index < CONVERSATIONS; index++) {
+		struct o2_flow_fault fault, waits;
+		struct o2_flow_said said;
+		struct o2_error error;
+
+		if (!draw(O2_STAGE_FLOW, index))
+			continue;
+		assert_int_equal(o2_flow_check(&w->asked.flow, &error), 0);
+		o2_flow_hear(&w->asked.flow, &w->expected.flow, w->asked.flow.count, &said);
+		if (said.count != 0)
+			fail_msg("case %llu: %s", (unsigned long long)index,
+				 o2_check_name(said.item[0].check));
+		o2_flow_follow(&w->asked.flow, &w->expected.flow, &fault, &waits);
+		if (fault.check != O2_CHECKS || waits.check != O2_CHECKS)
+			fail_msg("case %llu: a fault", (unsigned long long)index);
+		noops += of_type(&w->expected.flow, O2_MSG_NOOP) > 0;
+		acknowledged += of_type(&w->expected.flow, O2_MSG_PUT_ACK) > 0;
+		closed += w->expected.flow.step[w->asked.flow.count - 1].closed;
+		waiting += w->expected.flow.step[w->asked.flow.count - 1].queued > 0;
+	}
+	assert_true(noops > CONVERSATIONS / 20);
+	assert_true(acknowledged > CONVERSATIONS / 20);
+	assert_true(closed > CONVERSATIONS / 20);
+	assert_true(waiting > CONVERSATIONS / 20);
+}
+
+/* --- questions that cannot be asked --- */
+
+static const char *refused(struct o2_impl_flow_event event, uint32_t depth, uint32_t high_water)
+{
+	static struct o2_error error;
+
+	w->asked.flow = (struct o2_case_flow){.ibm_version = 0x12,
+					      .queue_depth = depth,
+					      .high_water = high_water,
+					      .concurrent_sends = 8,
+					      .count = 1,
+					      .event = {event}};
+	return o2_flow_check(&w->asked.flow, &error) == 0 ? "" : error.field;
+}
+
+TEST_WITH(test_what_cannot_happen_is_no_question, set_up, tear_down)
+{
+	const struct o2_impl_flow_event sent = {.kind = O2_IMPL_FLOW_SENT};
+	const struct o2_impl_flow_event repost = {.kind = O2_IMPL_FLOW_REPOST};
+	const struct o2_impl_flow_event fail = {.kind = O2_IMPL_FLOW_FAIL};
+	static const uint32_t answers[] = {O2_MSG_PUT_ACK, O2_MSG_PUT_NAK, O2_MSG_PUT_DONE, O2_MSG_GET_DONE};
+
+	assert_string_equal(refused(fail, 8, 4), "");
+	assert_string_equal(refused(sent, 8, 4), "events[]");
+	assert_string_equal(refused(repost, 8, 4), "events[]");
+	for (uint32_t i = 0; i < 4; i++) {
+		assert_string_equal(
+			refused((struct o2_impl_flow_event){O2_IMPL_FLOW_QUEUE, answers[i], 0, 0}, 8, 4),
+			"events[]");
+		assert_string_equal(
+			refused((struct o2_impl_flow_event){O2_IMPL_FLOW_RECEIVE, answers[i], 0, 0}, 8, 4),
+			"events[]");
+	}
+	assert_string_equal(refused((struct o2_impl_flow_event){O2_IMPL_FLOW_QUEUE, O2_MSG_NOOP, 0, 0}, 8, 4),
+			    "events[]");
+	assert_string_equal(refused((struct o2_impl_flow_event){O2_IMPL_FLOW_RECEIVE, 0, 0, 0}, 8, 4),
+			    "events[]");
+	assert_string_equal(refused(fail, 1, 1), "queue_depth");
+	assert_string_equal(refused(fail, O2_IMPL_FLOW_DEPTH + 1, 8), "queue_depth");
+	assert_string_equal(refused(fail, 8, 2), "high_water");
+	assert_string_equal(refused(fail, 8, 9), "high_water");
+}
+
+/* --- what is found in changed answers --- */
+
+#define LAST  (w->asked.flow.count - 1)
+#define STEP  (w->found.flow.step[LAST])
+#define FINAL (STEP.message[STEP.count - 1])
+
+/* Send one more message in the last step. */
+static void append(uint16_t type)
+{
+	STEP.message[STEP.count++] = (struct o2_impl_flow_message){.type = type};
+}
+
+#define OPEN	 (STEP.closed == 0)
+#define SENDS	 (STEP.count > 0 && FINAL.type != O2_MSG_NOOP)
+#define NOOPS	 (STEP.count > 0 && FINAL.type == O2_MSG_NOOP)
+#define KIND	 (w->asked.flow.event[LAST].kind)
+#define HAS_ROOM (STEP.count < O2_IMPL_FLOW_MESSAGES)
+
+CHANGE(not_sent, FLOW_STUCK, SENDS, STEP.count--)
+CHANGE(no_noop, FLOW_NOOP_MISSING, NOOPS, STEP.count--)
+CHANGE(another, FLOW_ORDER, SENDS, FINAL.of = O2_IMPL_FLOW_EVENTS)
+CHANGE(fewer, FLOW_CREDITS, SENDS &&FINAL.credits > 0, FINAL.credits--)
+CHANGE(forgotten, FLOW_QUEUED, OPEN, STEP.queued++)
+CHANGE(closes, FLOW_CLOSED, OPEN, STEP.closed = 1)
+CHANGE(lives, FLOW_OPEN, !OPEN && KIND == O2_IMPL_FLOW_FAIL, STEP.closed = 0)
+CHANGE(behind, END_MESSAGE, !OPEN && HAS_ROOM, append(O2_MSG_IMMEDIATE))
+CHANGE(uncalled, CREDITS_NOOP_UNCALLED,
+       OPEN &&SENDS &&HAS_ROOM && w->asked.flow.queue_depth > 4 && w->asked.flow.keepalive_ms == 0,
+       append(O2_MSG_NOOP))
+
+/* A NOOP has no event that queued it. */
+CHANGE(noop_of, FLOW_NOOP_IDLE, NOOPS, FINAL.of = LAST)
+
+TEST_WITH(test_changed_answers, set_up, tear_down)
+{
+	EXPECT_ALL(O2_STAGE_FLOW, &not_sent, &no_noop, &another, &fewer, &forgotten, &closes, &lives, &behind,
+		   &uncalled);
+	expect_equal(O2_STAGE_FLOW, "of a NOOP", noop_of.make);
+}
+
+/* --- the picture --- */
+
+/* With the changed answer as the implementation's: what is wrong is red, and nothing else is. */
+static void check_picture(const struct change *change, const char *says)
+{
+	static struct o2_check_both both;
+	uint64_t index = 0;
+	json_t *life;
+
+	while (!draw(O2_STAGE_FLOW, index) || !change->make())
+		assert_true(++index < CASES);
+	both.asked.stage = O2_STAGE_FLOW;
+	both.asked.flow = w->asked.flow;
+	both.expected.kind = both.found.kind = O2_ANSWER_RESULT;
+	both.expected.flow = both.found.flow = w->expected.flow;
+	life = o2_check_life(&both);
+	assert_null(strstr(json_string_value(life), "#c8102e"));
+	json_decref(life);
+	both.found.flow = w->found.flow;
+	life = o2_check_life(&both);
+	if (strstr(json_string_value(life), says) == NULL)
+		fail_msg("no '%s' in %s", says, json_string_value(life));
+	json_decref(life);
+}
+
+TEST_WITH(test_pictures, set_up, tear_down)
+{
+	check_picture(&not_sent, "stroke=\"#c8102e\" stroke-width=\"1.5\" stroke-dasharray");
+	check_picture(&no_noop, "fill=\"#c8102e\">NOOP<");
+	check_picture(&another, "stroke=\"#c8102e\" stroke-width=\"1.5\"/>");
+	check_picture(&forgotten, "fill=\"#c8102e\">queued: 1, not 0<");
+	check_picture(&closes, "fill=\"#c8102e\">closed: 1, not 0<");
+	check_picture(&lives, "fill=\"#c8102e\">closed: 0, not 1<");
+}
