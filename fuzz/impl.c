@@ -125,6 +125,8 @@ static uint32_t size_of(const struct o2_case *asked, const struct o2_answer *ans
 		return answer->rdma.nsge;
 	case O2_STAGE_TRANSFER:
 		return answer->transfer.plan.nsge;
+	case O2_STAGE_SEND_PLAN:
+		return answer->send.nsge;
 	default: /* what they answer has one size */
 		return 1;
 	}

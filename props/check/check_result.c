@@ -38,6 +38,8 @@ bool o2_check_stage(enum o2_check_id check, enum o2_stage *stage)
 		{"conn/put-done-status", O2_STAGE_DELIVER},
 		{"conn/get-done-status", O2_STAGE_DELIVER},
 		{"deliver/", O2_STAGE_DELIVER},
+		{"conn/payload-too-long", O2_STAGE_SEND_PLAN},
+		{"send/", O2_STAGE_SEND_PLAN},
 		{"device/", O2_STAGE_DEVICE},
 		{"chain/", O2_STAGE_RDMA_CHAIN},
 		{"connect/", O2_STAGE_CONNECT},

@@ -10,6 +10,7 @@
 
 #define SCENARIO_FORM "o2ref/scenario"
 #define CHAIN_FORM    "o2ref/rdma_chain/input"
+#define SEND_FORM     "o2ref/send_plan/input"
 #define SETUP_FORM    "o2ref/setup/input"
 #define FLOW_FORM     "o2ref/flow/input"
 #define ROUNDS	      8u
@@ -24,7 +25,7 @@ enum total {
 
 struct list {
 	const char *form;
-	const char *owner; /* NULL: the form itself */
+	const char *owner; /* NULL: the form itself; "a.b": member b of member a */
 	const char *array;
 	const char *start[2]; /* where an element begins: the one of the two that it has */
 	const char *length;
@@ -40,6 +41,7 @@ static const struct list lists[] = {
 	{O2_RDMA_INPUT_FORM, "sink", "rd_frags", {"rf_addr", NULL}, "rf_nob", TOTAL_SHARED, NULL},
 	{CHAIN_FORM, "source", "rd_frags", {"rf_addr", NULL}, "rf_nob", TOTAL_SHARED, NULL},
 	{CHAIN_FORM, "sink", "rd_frags", {"rf_addr", NULL}, "rf_nob", TOTAL_SHARED, NULL},
+	{SEND_FORM, "memory.buffer", "pieces", {"base", "offset"}, "len", TOTAL_WINDOW, "offset"},
 	{"o2ref/keys/input", NULL, "events", {NULL, NULL}, NULL, TOTAL_NONE, NULL},
 	{SETUP_FORM, NULL, "rounds", {NULL, NULL}, NULL, TOTAL_NONE, NULL},
 	{FLOW_FORM, NULL, "events", {NULL, NULL}, NULL, TOTAL_NONE, NULL},
@@ -50,7 +52,7 @@ static const struct list lists[] = {
 /* Numbers that are simpler when they are lower. */
 struct lone {
 	const char *form;
-	const char *owner; /* NULL: the form itself */
+	const char *owner; /* as above */
 	const char *name;
 	uint64_t least;
 };
@@ -66,7 +68,8 @@ static const struct lone numbers[] = {
 	{SETUP_FORM, NULL, "queue_depth", 2},	      {SETUP_FORM, NULL, "tx_count", 1},
 	{SETUP_FORM, NULL, "pool_size", 1},	      {FLOW_FORM, NULL, "high_water", 1},
 	{FLOW_FORM, NULL, "queue_depth", 2},	      {FLOW_FORM, NULL, "concurrent_sends", 1},
-	{FLOW_FORM, NULL, "keepalive_ms", 0},
+	{FLOW_FORM, NULL, "keepalive_ms", 0},	      {SEND_FORM, "memory.buffer", "offset", 0},
+	{SEND_FORM, "memory.buffer", "nob", 1},	      {SEND_FORM, NULL, "max_sge", 1},
 };
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
@@ -111,6 +114,12 @@ static void set_number(json_t *object, const char *name, uint64_t value)
 
 static json_t *owner_of(const json_t *question, const char *owner)
 {
+	const char *dot = owner == NULL ? NULL : strchr(owner, '.');
+
+	if (dot != NULL) {
+		question = json_object_getn(question, owner, (size_t)(dot - owner));
+		owner = dot + 1;
+	}
 	return owner == NULL ? (json_t *)(uintptr_t)question : json_object_get(question, owner);
 }
 

@@ -18,7 +18,7 @@ typedef bool (*o2_differs_fn)(void *context, const json_t *question);
 
 /*
  * Fewer elements, fewer bytes in each, lower limits: in an input form of sg_build, dma_map, reg_plan or
- * rdma_plan and rdma_chain, or in a scenario; other forms stay as they are.  Sums that the form states are kept right.
+ * rdma_plan, rdma_chain and send_plan, or in a scenario; other forms stay as they are.  Sums that the form states are kept right.
  *
  * *question differs when this is called, and when it returns; it may be replaced by another object, which is
  * then the caller's.  *calls: how often to ask at most; on return how often was asked.  Returns whether the

@@ -194,30 +194,34 @@ static void put_device(const struct o2_scenario_side *side, const struct o2_aren
 	}
 }
 
-bool o2_case_of_scenario(const struct o2_scenario *scenario, struct o2_case *drawn)
+bool o2_case_of_side(const struct o2_scenario_side *side, enum o2_side of, struct o2_case_node *node)
 {
-	const struct o2_scenario_side *sides[] = {&scenario->source, &scenario->sink};
-	struct o2_case_transfer *transfer = &drawn->transfer;
 	const struct o2_arena *pages = arena();
 
+	if (pages == NULL)
+		return false;
+	put_vector(side, pages, &node->memory);
+	put_device(side, pages, &node->device);
+	node->mode = side->mode;
+	node->max_pages = O2_MAX_FRAGS;
+	node->iova = side->mode == O2_REG_PHYS ? side->iova : 0;
+	node->key = of == O2_SOURCE ? SOURCE_KEY : SINK_KEY;
+	return true;
+}
+
+bool o2_case_of_scenario(const struct o2_scenario *scenario, struct o2_case *drawn)
+{
+	struct o2_case_transfer *transfer = &drawn->transfer;
+
 	/* A variant of mode fmr that a request cannot ask for. */
-	if (pages == NULL || scenario->source.per_segment || scenario->sink.per_segment)
+	if (scenario->source.per_segment || scenario->sink.per_segment)
 		return false;
 	drawn->stage = O2_STAGE_TRANSFER;
 	transfer->get = scenario->op == O2_OP_GET;
 	transfer->max_frags = scenario->max_frags;
 	transfer->wrq_sge = scenario->wrq_sge;
-	for (uint32_t i = 0; i < 2; i++) {
-		struct o2_case_node *node = &transfer->node[i];
-
-		put_vector(sides[i], pages, &node->memory);
-		put_device(sides[i], pages, &node->device);
-		node->mode = sides[i]->mode;
-		node->max_pages = O2_MAX_FRAGS;
-		node->iova = sides[i]->mode == O2_REG_PHYS ? sides[i]->iova : 0;
-		node->key = i == O2_SOURCE ? SOURCE_KEY : SINK_KEY;
-	}
-	return true;
+	return o2_case_of_side(&scenario->source, O2_SOURCE, &transfer->node[O2_SOURCE]) &&
+	       o2_case_of_side(&scenario->sink, O2_SINK, &transfer->node[O2_SINK]);
 }
 
 /* Ranges begin on page boundaries, whatever the page size: a question that is not so cannot be asked. */

@@ -5,7 +5,7 @@ static const struct o2_draw_stage *const stages[O2_STAGES] = {
 	[O2_STAGE_DEVICE] = &o2_draw_device,   [O2_STAGE_RDMA_CHAIN] = &o2_draw_chain,
 	[O2_STAGE_CONNECT] = &o2_draw_connect, [O2_STAGE_DELIVER] = &o2_draw_deliver,
 	[O2_STAGE_KEYS] = &o2_draw_keys,       [O2_STAGE_SETUP] = &o2_draw_setup,
-	[O2_STAGE_FLOW] = &o2_draw_flow,
+	[O2_STAGE_SEND_PLAN] = &o2_draw_send,  [O2_STAGE_FLOW] = &o2_draw_flow,
 };
 
 const struct o2_draw_stage *o2_draw_stage(enum o2_stage stage)

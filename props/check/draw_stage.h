@@ -17,7 +17,7 @@ struct o2_draw_stage {
 const struct o2_draw_stage *o2_draw_stage(enum o2_stage stage);
 
 extern const struct o2_draw_stage o2_draw_device, o2_draw_chain, o2_draw_connect, o2_draw_deliver,
-	o2_draw_keys, o2_draw_setup, o2_draw_flow;
+	o2_draw_keys, o2_draw_send, o2_draw_setup, o2_draw_flow;
 
 /* A limit that is kept mostly: one of 1 to most, seldom 0 or one more, more seldom anything. */
 uint32_t o2_draw_limit(struct o2_choice *c, uint32_t most);

@@ -234,10 +234,10 @@ static void put_main(const struct o2_reproducer *r, const char *library)
 const struct o2_reproducer_stage *o2_reproducer_stage(enum o2_stage stage)
 {
 	static const struct o2_reproducer_stage *const stages[O2_STAGES] = {
-		[O2_STAGE_DEVICE] = &o2_reproducer_device,   [O2_STAGE_RDMA_CHAIN] = &o2_reproducer_chain,
-		[O2_STAGE_CONNECT] = &o2_reproducer_connect, [O2_STAGE_DELIVER] = &o2_reproducer_deliver,
-		[O2_STAGE_KEYS] = &o2_reproducer_keys,	     [O2_STAGE_SETUP] = &o2_reproducer_setup,
-		[O2_STAGE_FLOW] = &o2_reproducer_flow,
+		[O2_STAGE_DEVICE] = &o2_reproducer_device,	 [O2_STAGE_RDMA_CHAIN] = &o2_reproducer_chain,
+		[O2_STAGE_CONNECT] = &o2_reproducer_connect,	 [O2_STAGE_DELIVER] = &o2_reproducer_deliver,
+		[O2_STAGE_KEYS] = &o2_reproducer_keys,		 [O2_STAGE_SETUP] = &o2_reproducer_setup,
+		[O2_STAGE_SEND_PLAN] = &o2_reproducer_send_plan, [O2_STAGE_FLOW] = &o2_reproducer_flow,
 	};
 
 	return stages[stage];

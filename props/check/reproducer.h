@@ -58,7 +58,8 @@ struct o2_reproducer_stage {
 };
 
 extern const struct o2_reproducer_stage o2_reproducer_chain, o2_reproducer_connect, o2_reproducer_deliver,
-	o2_reproducer_device, o2_reproducer_keys, o2_reproducer_setup, o2_reproducer_flow;
+	o2_reproducer_device, o2_reproducer_keys, o2_reproducer_send_plan, o2_reproducer_setup,
+	o2_reproducer_flow;
 
 /* NULL for a stage that has none, as those of version 1. */
 const struct o2_reproducer_stage *o2_reproducer_stage(enum o2_stage stage);
@@ -77,6 +78,13 @@ void o2_reproducer_message(const struct o2_msg *msg,
  */
 void o2_reproducer_rdma(struct o2_reproducer *r, const char *type, const char *part, const char *more,
 			const struct o2_rdma_input *asked);
+
+/* `in` of send_plan. */
+void o2_reproducer_send(struct o2_reproducer *r);
+
+/* The arrays of a registration's plan, whose names begin with prefix; and the lines that point to them. */
+void o2_reproducer_plan_out(struct o2_reproducer *r, const char *prefix);
+void o2_reproducer_plan_init(struct o2_reproducer *r, const char *indent, const char *prefix);
 
 /* Runs of bytes, as an array of struct run. */
 void o2_reproducer_put_runs(struct o2_reproducer *r, const char *name, const struct o2_stream *stream);

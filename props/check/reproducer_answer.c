@@ -180,7 +180,7 @@ static void put_segments(struct o2_reproducer *r)
 	end_compare(r);
 }
 
-static void put_plan_out(struct o2_reproducer *r, const char *prefix)
+void o2_reproducer_plan_out(struct o2_reproducer *r, const char *prefix)
 {
 	char name[32];
 
@@ -192,7 +192,7 @@ static void put_plan_out(struct o2_reproducer *r, const char *prefix)
 	o2_reproducer_array(r, "struct o2_impl_frag", name, O2_MAX_FRAGS);
 }
 
-static void put_plan_init(struct o2_reproducer *r, const char *indent, const char *prefix)
+void o2_reproducer_plan_init(struct o2_reproducer *r, const char *indent, const char *prefix)
 {
 	fprintf(r->out,
 		"%s.page_capacity = O2_IMPL_MAX_FRAGS,\n%s.page = %s_page,\n"
@@ -235,9 +235,9 @@ static void put_plan(struct o2_reproducer *r)
 	const struct o2_reg_plan *right = &r->expected.reg;
 	const bool has_iova = request->mode != O2_REG_GLOBAL && request->mode != O2_REG_FMR;
 
-	put_plan_out(r, "out");
+	o2_reproducer_plan_out(r, "out");
 	fputs("static struct o2_impl_reg_plan out = {\n", r->out);
-	put_plan_init(r, "\t", "out");
+	o2_reproducer_plan_init(r, "\t", "out");
 	fputs("};\n\n", r->out);
 	if (is_result(r)) {
 		fputs(o2_reproducer_region, r->out);
@@ -322,12 +322,12 @@ static void put_transfer(struct o2_reproducer *r)
 {
 	const struct o2_case_transfer *asked = &r->asked.transfer;
 
-	put_plan_out(r, "source");
-	put_plan_out(r, "sink");
+	o2_reproducer_plan_out(r, "source");
+	o2_reproducer_plan_out(r, "sink");
 	put_work_out(r);
 	fputs("static struct o2_impl_transfer_out out = {\n", r->out);
-	put_plan_init(r, "\t.source", "source");
-	put_plan_init(r, "\t.sink", "sink");
+	o2_reproducer_plan_init(r, "\t.source", "source");
+	o2_reproducer_plan_init(r, "\t.sink", "sink");
 	fputs("\t.plan.wr_capacity = O2_IMPL_MAX_FRAGS, .plan.wr = out_wr,\n"
 	      "\t.plan.sge_capacity = O2_IMPL_MAX_FRAGS * O2_IMPL_MAX_WRQ_SGE, .plan.sge = out_sge,\n};\n\n",
 	      r->out);

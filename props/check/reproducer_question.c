@@ -352,29 +352,55 @@ static void put_rdma(struct o2_reproducer *r)
 	o2_reproducer_rdma(r, "o2_impl_rdma_in", "", "", &r->asked.rdma);
 }
 
+static void put_node_arrays(struct o2_reproducer *r, const char *name, const struct o2_case_node *node)
+{
+	put_memory_arrays(r, name, &node->memory);
+	put_device_arrays(r, name, &node->device.device);
+}
+
+static void put_node(struct o2_reproducer *r, const char *name, const struct o2_case_node *node)
+{
+	fprintf(r->out, "\t.%s = {\n", name);
+	put_memory(r, "\t\t", name, &node->memory);
+	put_device(r, "\t\t", name, &node->device.device);
+	fprintf(r->out,
+		"\t\t.mode = %s, .max_pages = %" PRIu32 "u, .iova = 0x%" PRIx64 "u, .key = 0x%" PRIx32
+		"u,\n\t},\n",
+		mode_names[node->mode], node->max_pages, node->iova, node->key);
+}
+
 static void put_transfer(struct o2_reproducer *r)
 {
 	const struct o2_case_transfer *asked = &r->asked.transfer;
 
-	for (uint32_t i = 0; i < 2; i++) {
-		put_memory_arrays(r, o2_side_names[i], &asked->node[i].memory);
-		put_device_arrays(r, o2_side_names[i], &asked->node[i].device.device);
-	}
+	for (uint32_t i = 0; i < 2; i++)
+		put_node_arrays(r, o2_side_names[i], &asked->node[i]);
 	fprintf(r->out,
 		"static const struct o2_impl_transfer_in in = {\n"
 		"\t.op = %s, .max_frags = %" PRIu32 "u, .wrq_sge = %" PRIu32 "u,\n",
 		asked->get ? "O2_IMPL_GET" : "O2_IMPL_PUT", asked->max_frags, asked->wrq_sge);
-	for (uint32_t i = 0; i < 2; i++) {
-		const struct o2_case_node *node = &asked->node[i];
+	for (uint32_t i = 0; i < 2; i++)
+		put_node(r, o2_side_names[i], &asked->node[i]);
+	fputs("};\n", r->out);
+}
 
-		fprintf(r->out, "\t.%s = {\n", o2_side_names[i]);
-		put_memory(r, "\t\t", o2_side_names[i], &node->memory);
-		put_device(r, "\t\t", o2_side_names[i], &node->device.device);
-		fprintf(r->out,
-			"\t\t.mode = %s, .max_pages = %" PRIu32 "u, .iova = 0x%" PRIx64 "u, .key = 0x%" PRIx32
-			"u,\n\t},\n",
-			mode_names[node->mode], node->max_pages, node->iova, node->key);
-	}
+void o2_reproducer_send(struct o2_reproducer *r)
+{
+	const struct o2_case_send *asked = &r->asked.send;
+	const struct o2_rdma_desc *desc = o2_msg_desc(&asked->msg);
+
+	if (desc != NULL)
+		put_frags(r, "frags", desc);
+	put_node_arrays(r, "memory", &asked->memory);
+	fprintf(r->out,
+		"static const struct o2_impl_send_in in = {\n"
+		"\t.max_msg_size = %" PRIu32 "u, .max_frags = %" PRIu32 "u, .max_sge = %" PRIu32 "u,\n"
+		"\t.slot_lkey = 0x%" PRIx32 "u, .slot_addr = 0x%" PRIx64 "u,\n",
+		asked->max_msg_size, asked->max_frags, asked->max_sge, asked->slot_lkey, asked->slot_addr);
+	o2_reproducer_message(&asked->msg, put_member, r);
+	if (desc != NULL)
+		put_desc(r, "msg.rd", "frags", desc);
+	put_node(r, "memory", &asked->memory);
 	fputs("};\n", r->out);
 }
 

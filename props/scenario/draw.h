@@ -50,6 +50,9 @@ void o2_draw_prepare(void);
 /* A scenario as a whole transfer; false when it has something that a transfer's question cannot say. */
 bool o2_case_of_scenario(const struct o2_scenario *scenario, struct o2_case *drawn);
 
+/* The memory of one of its sides; false likewise. */
+bool o2_case_of_side(const struct o2_scenario_side *side, enum o2_side of, struct o2_case_node *node);
+
 /* A received message from bytes as they are, with the default options; false when it is too long. */
 bool o2_case_of_bytes(const uint8_t *bytes, size_t length_bytes, struct o2_case *drawn);
 

@@ -89,6 +89,15 @@ struct o2_answer_keys {
 	struct o2_impl_key_step step[O2_IMPL_MAX_EVENTS];
 };
 
+#define O2_SEND_SGE (O2_MAX_FRAGS + 1)
+
+struct o2_answer_send {
+	struct o2_answer_bytes slot;
+	uint32_t nsge;
+	struct o2_impl_gather sge[O2_SEND_SGE];
+	struct o2_reg_plan plan; /* nothing registered: no fragments */
+};
+
 struct o2_answer_setup {
 	uint32_t count;
 	struct o2_impl_setup_event event[O2_IMPL_SETUP_EVENTS];
@@ -118,6 +127,7 @@ struct o2_answer {
 		struct o2_impl_connect_out connect;
 		struct o2_impl_deliver_out deliver;
 		struct o2_answer_keys keys;
+		struct o2_answer_send send;
 		struct o2_answer_setup setup;
 		struct o2_answer_flow flow;
 	};

@@ -118,6 +118,17 @@ struct o2_case_keys {
 	struct o2_impl_key_event event[O2_IMPL_MAX_EVENTS];
 };
 
+/* A message that is about to be posted, and where the payload of an IMMEDIATE lies. */
+struct o2_case_send {
+	uint32_t max_msg_size;
+	uint32_t max_frags;
+	uint32_t max_sge;
+	uint32_t slot_lkey;
+	uint64_t slot_addr;
+	struct o2_msg msg; /* it has no payload of its own: that is the memory's */
+	struct o2_case_node memory;
+};
+
 /* The configuration of a set-up, and which acquisition fails in each of its rounds. */
 struct o2_case_setup {
 	uint32_t mode; /* enum o2_impl_mode */
@@ -150,6 +161,7 @@ struct o2_case {
 		struct o2_case_connect connect;
 		struct o2_case_deliver deliver;
 		struct o2_case_keys keys;
+		struct o2_case_send send;
 		struct o2_case_setup setup;
 		struct o2_case_flow flow;
 	};

@@ -33,7 +33,7 @@ static const struct o2_field node_fields[] = {
 
 /* --- writing --- */
 
-static json_t *node_to_json(const struct o2_case_node *node)
+json_t *o2_case_node_to_json(const struct o2_case_node *node)
 {
 	json_t *object = o2_sg_memory_into_json(o2_fields_to_json(node_fields, node), &node->memory.buffer,
 						&node->memory.space);
@@ -47,7 +47,7 @@ static json_t *transfer_to_json(const struct o2_case_transfer *transfer)
 					   transfer_fields, transfer);
 
 	for (uint32_t i = 0; i < 2; i++)
-		form = o2_json_with(form, o2_side_names[i], node_to_json(&transfer->node[i]));
+		form = o2_json_with(form, o2_side_names[i], o2_case_node_to_json(&transfer->node[i]));
 	return form;
 }
 
@@ -174,8 +174,8 @@ static int read_dma(const json_t *object, struct o2_case_dma *asked, struct o2_e
 	return rc;
 }
 
-static int read_node(const json_t *object, const char *name, struct o2_case_node *node,
-		     struct o2_error *error)
+int o2_case_node_from_json(const json_t *object, const char *name, struct o2_case_node *node,
+			   struct o2_error *error)
 {
 	const json_t *child = json_object_get(object, name);
 	struct o2_sg_input memory;
@@ -204,7 +204,7 @@ static int read_transfer(const json_t *object, struct o2_case_transfer *transfer
 	if (rc == 0)
 		rc = o2_fields_from_json(object, transfer_fields, transfer, error);
 	for (uint32_t i = 0; rc == 0 && i < 2; i++)
-		rc = read_node(object, o2_side_names[i], &transfer->node[i], error);
+		rc = o2_case_node_from_json(object, o2_side_names[i], &transfer->node[i], error);
 	return rc;
 }
 

@@ -60,6 +60,7 @@ PROTOCOL(MEMORY, "memory",
 #include "oracle/check_list_connections.h"
 #include "oracle/check_list_flow.h"
 #include "oracle/check_list_keys.h"
+#include "oracle/check_list_send.h"
 #include "oracle/check_list_setup.h"
 
 #undef STAGE_RULE

@@ -100,6 +100,11 @@ void o2_compare_decoded(struct o2_comparison *comparison, const struct o2_msg *e
 			const struct o2_msg *found);
 void o2_compare_encoded(struct o2_comparison *comparison, const struct o2_msg *msg,
 			const struct o2_answer_bytes *expected, const struct o2_answer_bytes *found);
+/* Its parts: the fields, as far as both are long; and the sum of what was found, by a check of the caller. */
+void o2_compare_fields(struct o2_comparison *comparison, const struct o2_msg *msg,
+		       const struct o2_answer_bytes *expected, const struct o2_answer_bytes *found);
+void o2_compare_checksum(struct o2_comparison *comparison, enum o2_check_id check, const struct o2_msg *msg,
+			 const struct o2_answer_bytes *found);
 void o2_compare_sg(struct o2_comparison *comparison, const struct o2_case_sg *asked,
 		   const struct o2_sg_list *expected, const struct o2_sg_list *found);
 void o2_compare_dma(struct o2_comparison *comparison, const struct o2_case_dma *asked,
@@ -110,6 +115,13 @@ void o2_compare_rdma(struct o2_comparison *comparison, const struct o2_rdma_inpu
 		     const struct o2_rdma_plan *expected, const struct o2_rdma_plan *found);
 void o2_compare_transfer(struct o2_comparison *comparison, const struct o2_case_transfer *asked,
 			 const struct o2_answer_transfer *expected, const struct o2_answer_transfer *found);
+
+void o2_compare_send(struct o2_comparison *comparison, const struct o2_case_send *asked,
+		     const struct o2_answer_send *expected, const struct o2_answer_send *found);
+
+/* The message as it has to arrive, but for its checksum: the payload by the question's pieces. */
+void o2_send_message(const struct o2_case_send *asked, const struct o2_answer_send *expected,
+		     struct o2_answer_bytes *message);
 
 /* What a plan registers, held against what its fragments span. */
 enum o2_region_fit {

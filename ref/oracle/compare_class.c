@@ -11,9 +11,11 @@
 
 bool o2_profile_asks(enum o2_profile profile, struct o2_case *asked, struct o2_answer *scratch)
 {
-	if (profile != O2_PROFILE_KERNEL || asked->stage != O2_STAGE_MSG_ENCODE)
+	if (profile != O2_PROFILE_KERNEL ||
+	    (asked->stage != O2_STAGE_MSG_ENCODE && asked->stage != O2_STAGE_SEND_PLAN))
 		return true;
-	asked->msg_encode.capacity_bytes = O2_MSG_BYTES;
+	if (asked->stage == O2_STAGE_MSG_ENCODE)
+		asked->msg_encode.capacity_bytes = O2_MSG_BYTES;
 	o2_answer_of_reference(asked, scratch);
 	return scratch->kind == O2_ANSWER_RESULT;
 }

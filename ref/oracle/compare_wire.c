@@ -220,10 +220,9 @@ static bool is_folded(struct o2_comparison *comparison, const struct o2_msg *msg
 }
 
 /* Of the bytes that were written, whichever they are: another byte that is wrong has its own check. */
-static void compare_checksum(struct o2_comparison *comparison, const struct o2_msg *msg,
-			     const struct o2_answer_bytes *found)
+void o2_compare_checksum(struct o2_comparison *comparison, enum o2_check_id check, const struct o2_msg *msg,
+			 const struct o2_answer_bytes *found)
 {
-	enum o2_check_id check = O2_CHECK_WIRE_ENCODE_CHECKSUM;
 	struct o2_checksums sums;
 	uint32_t right, word, other;
 
@@ -242,17 +241,14 @@ static void compare_checksum(struct o2_comparison *comparison, const struct o2_m
 	o2_differ_hex(comparison, check, "ibm_cksum", O2_NO_INDEX, right, word);
 }
 
-void o2_compare_encoded(struct o2_comparison *comparison, const struct o2_msg *msg,
-			const struct o2_answer_bytes *expected, const struct o2_answer_bytes *found)
+void o2_compare_fields(struct o2_comparison *comparison, const struct o2_msg *msg,
+		       const struct o2_answer_bytes *expected, const struct o2_answer_bytes *found)
 {
 	const uint32_t shorter =
 		expected->length_bytes < found->length_bytes ? expected->length_bytes : found->length_bytes;
 	enum o2_check_id check, told = O2_CHECKS;
 	const char *name, *told_of = NULL;
 
-	if (expected->length_bytes != found->length_bytes)
-		o2_differ(comparison, O2_CHECK_WIRE_ENCODE_LENGTH, "length_bytes", O2_NO_INDEX,
-			  expected->length_bytes, found->length_bytes);
 	for (uint32_t i = 0; i < shorter; i++) {
 		if (expected->bytes[i] == found->bytes[i] || (i >= O2_AT_CKSUM && i < O2_AT_CKSUM + 4) ||
 		    is_folded(comparison, msg, i, expected, found))
@@ -264,5 +260,14 @@ void o2_compare_encoded(struct o2_comparison *comparison, const struct o2_msg *m
 		told = check;
 		told_of = name;
 	}
-	compare_checksum(comparison, msg, found);
+}
+
+void o2_compare_encoded(struct o2_comparison *comparison, const struct o2_msg *msg,
+			const struct o2_answer_bytes *expected, const struct o2_answer_bytes *found)
+{
+	if (expected->length_bytes != found->length_bytes)
+		o2_differ(comparison, O2_CHECK_WIRE_ENCODE_LENGTH, "length_bytes", O2_NO_INDEX,
+			  expected->length_bytes, found->length_bytes);
+	o2_compare_fields(comparison, msg, expected, found);
+	o2_compare_checksum(comparison, O2_CHECK_WIRE_ENCODE_CHECKSUM, msg, found);
 }

@@ -48,7 +48,7 @@ static void put_decode(const struct o2_case_msg_decode *asked, struct o2_impl_sl
 	out->payload = o2_impl_slot_array(slot, O2_PART_B, "payload", O2_IMPL_PAYLOAD_BYTES, 1);
 }
 
-static void put_frags(struct o2_impl_slot *slot, const struct o2_rdma_desc *desc, struct o2_impl_desc *out)
+void o2_impl_put_frags(struct o2_impl_slot *slot, const struct o2_rdma_desc *desc, struct o2_impl_desc *out)
 {
 	const uint32_t count = desc->rd_nfrags < O2_MAX_FRAGS ? desc->rd_nfrags : O2_MAX_FRAGS;
 
@@ -70,7 +70,7 @@ static void put_encode(const struct o2_case_msg_encode *asked, struct o2_impl_sl
 	o2_impl_put_msg(&asked->msg, out);
 	out->ibm_nob = 0; /* encoding computes it */
 	if (o2_msg_desc(&asked->msg) != NULL)
-		put_frags(slot, o2_msg_desc(&asked->msg), &out->rd);
+		o2_impl_put_frags(slot, o2_msg_desc(&asked->msg), &out->rd);
 	if (asked->msg.ibm_type == O2_MSG_IMMEDIATE) {
 		out->payload_capacity_bytes = sizeof(asked->payload);
 		out->payload = o2_impl_slot_input(slot, sizeof(asked->payload));
@@ -190,8 +190,8 @@ static void put_reg(const struct o2_case_reg *asked, struct o2_impl_slot *slot)
 	put_segments(slot, &asked->list, &slot->in->reg.list);
 }
 
-static void plan_arrays(struct o2_impl_slot *slot, struct o2_impl_reg_plan *plan, enum o2_impl_part first,
-			const char *const *names)
+void o2_impl_plan_arrays(struct o2_impl_slot *slot, struct o2_impl_reg_plan *plan, enum o2_impl_part first,
+			 const char *const *names)
 {
 	plan->page_capacity = O2_IMPL_MAX_FRAGS;
 	plan->page = o2_impl_slot_array(slot, first, names[0], O2_IMPL_MAX_FRAGS, sizeof(plan->page[0]));
@@ -213,11 +213,22 @@ static void work_arrays(struct o2_impl_slot *slot, struct o2_impl_rdma_plan *pla
 void o2_impl_put_rdma(const struct o2_rdma_input *asked, struct o2_impl_slot *slot,
 		      struct o2_impl_rdma_in *in)
 {
-	put_frags(slot, &asked->source, &in->source);
-	put_frags(slot, &asked->sink, &in->sink);
+	o2_impl_put_frags(slot, &asked->source, &in->source);
+	o2_impl_put_frags(slot, &asked->sink, &in->sink);
 	in->nob = asked->nob;
 	in->limits = (struct o2_impl_rdma_limits){.max_wrs = asked->limits.max_wrs,
 						  .wrq_sge = asked->limits.wrq_sge};
+}
+
+void o2_impl_put_node(const struct o2_case_node *node, struct o2_impl_slot *slot,
+		      struct o2_impl_memory *memory)
+{
+	put_buffer(slot, &node->memory, &memory->buffer, &memory->space);
+	put_device(slot, &node->device.device, &memory->device);
+	memory->mode = node->mode;
+	memory->max_pages = node->max_pages;
+	memory->iova = node->iova;
+	memory->key = node->key;
 }
 
 static void put_transfer(const struct o2_case_transfer *asked, struct o2_impl_slot *slot)
@@ -231,16 +242,10 @@ static void put_transfer(const struct o2_case_transfer *asked, struct o2_impl_sl
 	in->op = asked->get ? O2_IMPL_GET : O2_IMPL_PUT;
 	in->max_frags = asked->max_frags;
 	in->wrq_sge = asked->wrq_sge;
-	for (uint32_t i = 0; i < 2; i++) {
-		put_buffer(slot, &asked->node[i].memory, &memory[i]->buffer, &memory[i]->space);
-		put_device(slot, &asked->node[i].device.device, &memory[i]->device);
-		memory[i]->mode = asked->node[i].mode;
-		memory[i]->max_pages = asked->node[i].max_pages;
-		memory[i]->iova = asked->node[i].iova;
-		memory[i]->key = asked->node[i].key;
-	}
-	plan_arrays(slot, &slot->out->transfer.source, O2_PART_A, names[0]);
-	plan_arrays(slot, &slot->out->transfer.sink, O2_PART_D, names[1]);
+	for (uint32_t i = 0; i < 2; i++)
+		o2_impl_put_node(&asked->node[i], slot, memory[i]);
+	o2_impl_plan_arrays(slot, &slot->out->transfer.source, O2_PART_A, names[0]);
+	o2_impl_plan_arrays(slot, &slot->out->transfer.sink, O2_PART_D, names[1]);
 	work_arrays(slot, &slot->out->transfer.plan);
 }
 
@@ -273,7 +278,7 @@ void o2_impl_put_case(const struct o2_case *asked, struct o2_impl_slot *slot)
 		break;
 	case O2_STAGE_REG_PLAN:
 		put_reg(&asked->reg, slot);
-		plan_arrays(slot, &slot->out->reg, O2_PART_A, names);
+		o2_impl_plan_arrays(slot, &slot->out->reg, O2_PART_A, names);
 		break;
 	case O2_STAGE_RDMA_PLAN:
 		o2_impl_put_rdma(&asked->rdma, slot, &slot->in->rdma);

@@ -118,8 +118,8 @@ static void get_segments(struct o2_impl_slot *slot, const struct o2_impl_dma_lis
 			(struct o2_dma_segment){.addr = segment[i].addr, .length = segment[i].length};
 }
 
-static void get_plan(struct o2_impl_slot *slot, const struct o2_impl_reg_plan *from, enum o2_impl_part first,
-		     enum o2_side side, struct o2_reg_plan *plan, struct o2_answer *answer)
+void o2_impl_get_plan(struct o2_impl_slot *slot, const struct o2_impl_reg_plan *from, enum o2_impl_part first,
+		      enum o2_side side, struct o2_reg_plan *plan, struct o2_answer *answer)
 {
 	const uint64_t *page = o2_impl_take(slot, first, from->npages, sizeof(*page), answer);
 	const struct o2_impl_segment *entry =
@@ -183,9 +183,9 @@ static void get_transfer(struct o2_impl_slot *slot, const struct o2_case_transfe
 	for (uint32_t i = 0; i < 2; i++)
 		set_known(&out->node[i], asked->node[i].mode, (enum o2_side)i,
 			  asked->node[i].memory.space.page_bytes);
-	get_plan(slot, &from->source, O2_PART_A, O2_SOURCE, &out->node[O2_SOURCE], answer);
+	o2_impl_get_plan(slot, &from->source, O2_PART_A, O2_SOURCE, &out->node[O2_SOURCE], answer);
 	if (answer->kind == O2_ANSWER_RESULT)
-		get_plan(slot, &from->sink, O2_PART_D, O2_SINK, &out->node[O2_SINK], answer);
+		o2_impl_get_plan(slot, &from->sink, O2_PART_D, O2_SINK, &out->node[O2_SINK], answer);
 	if (answer->kind == O2_ANSWER_RESULT)
 		get_work(slot, &from->plan, &out->plan, answer);
 }
@@ -232,7 +232,8 @@ static void get_result(const struct o2_case *asked, struct o2_impl_slot *slot, s
 	case O2_STAGE_REG_PLAN:
 		set_known(&answer->reg, asked->reg.request.mode, asked->reg.request.side,
 			  asked->reg.request.page_bytes);
-		get_plan(slot, &slot->out->reg, O2_PART_A, asked->reg.request.side, &answer->reg, answer);
+		o2_impl_get_plan(slot, &slot->out->reg, O2_PART_A, asked->reg.request.side, &answer->reg,
+				 answer);
 		break;
 	case O2_STAGE_RDMA_PLAN:
 		get_work(slot, &slot->out->rdma, &answer->rdma, answer);

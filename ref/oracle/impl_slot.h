@@ -56,6 +56,7 @@ union o2_impl_in {
 	struct o2_impl_connect_in connect;
 	struct o2_impl_deliver_in deliver;
 	struct o2_impl_keys_in keys;
+	struct o2_impl_send_in send;
 	struct o2_impl_setup_in setup;
 	struct o2_impl_flow_in flow;
 };
@@ -73,6 +74,7 @@ union o2_impl_out {
 	struct o2_impl_connect_out connect;
 	struct o2_impl_deliver_out deliver;
 	struct o2_impl_keys_out keys;
+	struct o2_impl_send_out send;
 	struct o2_impl_setup_out setup;
 	struct o2_impl_flow_out flow;
 };
@@ -128,9 +130,22 @@ bool o2_impl_slots_explain(const struct o2_impl_slots *slots, uint64_t addr, boo
 void o2_impl_put_msg(const struct o2_msg *msg, struct o2_impl_msg *out);
 void o2_impl_get_msg(const struct o2_impl_msg *from, struct o2_msg *msg);
 
+/* A descriptor; its fragments go to the slot's input. */
+void o2_impl_put_frags(struct o2_impl_slot *slot, const struct o2_rdma_desc *desc, struct o2_impl_desc *out);
+
 /* The input of rdma_plan; its fragments go to the slot's input. */
 void o2_impl_put_rdma(const struct o2_rdma_input *asked, struct o2_impl_slot *slot,
 		      struct o2_impl_rdma_in *in);
+
+/* The memory of a node; what it points to goes to the slot's input. */
+void o2_impl_put_node(const struct o2_case_node *node, struct o2_impl_slot *slot,
+		      struct o2_impl_memory *memory);
+
+/* A plan's arrays, in three parts from `first` on, by their names; and the plan that was answered. */
+void o2_impl_plan_arrays(struct o2_impl_slot *slot, struct o2_impl_reg_plan *plan, enum o2_impl_part first,
+			 const char *const *names);
+void o2_impl_get_plan(struct o2_impl_slot *slot, const struct o2_impl_reg_plan *from, enum o2_impl_part first,
+		      enum o2_side side, struct o2_reg_plan *plan, struct o2_answer *answer);
 
 /* Received bytes in the slot, so that what lies behind them cannot be touched. */
 const uint8_t *o2_impl_put_bytes(struct o2_impl_slot *slot, const uint8_t *bytes, size_t length_bytes);

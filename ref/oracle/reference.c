@@ -57,17 +57,16 @@ static bool has_gaps(bool flagged, const struct o2_dma_list *segments, uint32_t 
 }
 
 /* One node makes its memory ready for nob bytes (docs/oracle.md, "A whole transfer"). */
-static int make_ready(const struct o2_case_transfer *asked, enum o2_side side, uint64_t nob,
+static int make_ready(const struct o2_case_node *node, enum o2_side side, uint32_t max_frags, uint64_t nob,
 		      struct gaps *gaps, struct o2_reg_plan *plan, struct o2_error *error)
 {
-	const struct o2_case_node *node = &asked->node[side];
 	struct o2_buffer buffer = node->memory.buffer;
 	struct o2_reg_request request = {
 		.mode = node->mode,
 		.side = side,
 		.page_bytes = node->memory.space.page_bytes,
 		.max_pages = node->max_pages,
-		.peer_max_frags = asked->max_frags,
+		.peer_max_frags = max_frags,
 		.iova = node->iova,
 	};
 	struct o2_dma_list segments;
@@ -83,6 +82,14 @@ static int make_ready(const struct o2_case_transfer *asked, enum o2_side side, u
 	if (node->mode == O2_REG_USER)
 		request.contiguous = o2_virtual_range(&buffer, &request.iova);
 	return rc != 0 ? rc : o2_reg_plan(&request, &segments, plan, error);
+}
+
+int o2_node_register(const struct o2_case_node *node, enum o2_side side, uint32_t max_frags, uint64_t nob,
+		     struct o2_reg_plan *plan, struct o2_error *error)
+{
+	struct gaps by_rule = {.exactly = false};
+
+	return make_ready(node, side, max_frags, nob, &by_rule, plan, error);
 }
 
 static void describe(const struct o2_reg_plan *plan, uint32_t key, struct o2_rdma_desc *desc)
@@ -101,14 +108,15 @@ static int transfer(const struct o2_case_transfer *asked, struct gaps *gaps, str
 	const uint64_t moved = o2_case_moved(asked);
 	const struct o2_rdma_limits limits = {.max_wrs = asked->max_frags, .wrq_sge = asked->wrq_sge};
 	struct o2_rdma_desc source, sink;
-	int rc = make_ready(asked, first, asked->node[first].memory.buffer.nob, gaps, &out->node[first],
-			    error);
+	int rc = make_ready(&asked->node[first], first, asked->max_frags,
+			    asked->node[first].memory.buffer.nob, gaps, &out->node[first], error);
 
 	answer->refusal.where = first == O2_SOURCE ? O2_WHERE_SOURCE : O2_WHERE_SINK;
 	if (rc != 0)
 		return rc;
 	answer->refusal.where = first == O2_SOURCE ? O2_WHERE_SINK : O2_WHERE_SOURCE;
-	rc = make_ready(asked, second, moved, gaps, &out->node[second], error);
+	rc = make_ready(&asked->node[second], second, asked->max_frags, moved, gaps, &out->node[second],
+			error);
 	if (rc != 0)
 		return rc;
 	answer->refusal.where = O2_WHERE_WRITES;

@@ -13,13 +13,21 @@ static const struct {
 	const char *input;
 	const char *output;
 } stages[O2_STAGES] = {
-	[O2_STAGE_MSG_DECODE] = STAGE("msg_decode"), [O2_STAGE_MSG_ENCODE] = STAGE("msg_encode"),
-	[O2_STAGE_SG_BUILD] = STAGE("sg_build"),     [O2_STAGE_DMA_MAP] = STAGE("dma_map"),
-	[O2_STAGE_REG_PLAN] = STAGE("reg_plan"),     [O2_STAGE_RDMA_PLAN] = STAGE("rdma_plan"),
-	[O2_STAGE_TRANSFER] = STAGE("transfer"),     [O2_STAGE_DEVICE] = STAGE("device"),
-	[O2_STAGE_RDMA_CHAIN] = STAGE("rdma_chain"), [O2_STAGE_CONNECT] = STAGE("connect"),
-	[O2_STAGE_DELIVER] = STAGE("deliver"),	     [O2_STAGE_KEYS] = STAGE("keys"),
-	[O2_STAGE_SETUP] = STAGE("setup"),	     [O2_STAGE_FLOW] = STAGE("flow"),
+	[O2_STAGE_MSG_DECODE] = STAGE("msg_decode"),
+	[O2_STAGE_MSG_ENCODE] = STAGE("msg_encode"),
+	[O2_STAGE_SG_BUILD] = STAGE("sg_build"),
+	[O2_STAGE_DMA_MAP] = STAGE("dma_map"),
+	[O2_STAGE_REG_PLAN] = STAGE("reg_plan"),
+	[O2_STAGE_RDMA_PLAN] = STAGE("rdma_plan"),
+	[O2_STAGE_TRANSFER] = STAGE("transfer"),
+	[O2_STAGE_DEVICE] = STAGE("device"),
+	[O2_STAGE_RDMA_CHAIN] = STAGE("rdma_chain"),
+	[O2_STAGE_CONNECT] = STAGE("connect"),
+	[O2_STAGE_DELIVER] = STAGE("deliver"),
+	[O2_STAGE_KEYS] = STAGE("keys"),
+	[O2_STAGE_SEND_PLAN] = STAGE("send_plan"),
+	[O2_STAGE_SETUP] = STAGE("setup"),
+	[O2_STAGE_FLOW] = STAGE("flow"),
 };
 
 const char *o2_stage_name(enum o2_stage stage)

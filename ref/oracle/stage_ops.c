@@ -11,7 +11,7 @@ static const struct o2_stage_ops *const stages[O2_STAGES] = {
 	[O2_STAGE_DEVICE] = &o2_stage_device,	[O2_STAGE_RDMA_CHAIN] = &o2_stage_chain,
 	[O2_STAGE_CONNECT] = &o2_stage_connect, [O2_STAGE_DELIVER] = &o2_stage_deliver,
 	[O2_STAGE_KEYS] = &o2_stage_keys,	[O2_STAGE_SETUP] = &o2_stage_setup,
-	[O2_STAGE_FLOW] = &o2_stage_flow,
+	[O2_STAGE_SEND_PLAN] = &o2_stage_send,	[O2_STAGE_FLOW] = &o2_stage_flow,
 };
 
 const struct o2_stage_ops *o2_stage_ops(enum o2_stage stage)
@@ -101,6 +101,8 @@ json_t *o2_stage_result_to_json(const struct o2_case *asked, const struct o2_ans
 	const void *result = (const uint8_t *)answer + stage->result_at;
 	json_t *form = o2_json_form(o2_stage_output_form(asked->stage));
 
+	if (stage->result_to_json != NULL)
+		return o2_json_with(form, stage->member, stage->result_to_json(answer));
 	return stage->member == NULL
 		       ? o2_fields_into_json(form, stage->result, result)
 		       : o2_json_with(form, stage->member, o2_fields_to_json(stage->result, result));
@@ -114,5 +116,7 @@ int o2_stage_result_from_json(const struct o2_case *asked, const json_t *form, s
 	int rc = stage->member == NULL ? o2_fields_from_json(form, stage->result, result, error)
 				       : o2_part_from_json(form, stage->member, stage->result, result, error);
 
+	if (rc == 0 && stage->result_from_json != NULL)
+		rc = stage->result_from_json(asked, json_object_get(form, stage->member), answer, error);
 	return rc != 0 || stage->result_check == NULL ? rc : stage->result_check(asked, answer, error);
 }

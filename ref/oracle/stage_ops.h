@@ -29,6 +29,10 @@ struct o2_stage_ops {
 		size_t length_at;      /* a uint64_t */
 	} bytes;
 	const char *member; /* that holds the result; NULL: its members are the form's own */
+	/* Results with more than fields, which are in the member: all of it, and what is no field; else NULL. */
+	json_t *(*result_to_json)(const struct o2_answer *answer);
+	int (*result_from_json)(const struct o2_case *asked, const json_t *member, struct o2_answer *answer,
+				struct o2_error *error);
 	/* Questions whose form is another one's and more; else NULL. */
 	json_t *(*case_to_json)(const struct o2_case *asked);
 	int (*case_from_json)(const json_t *form, struct o2_case *asked, struct o2_error *error);
@@ -52,7 +56,7 @@ struct o2_stage_ops {
 const struct o2_stage_ops *o2_stage_ops(enum o2_stage stage);
 
 extern const struct o2_stage_ops o2_stage_device, o2_stage_chain, o2_stage_connect, o2_stage_deliver,
-	o2_stage_keys, o2_stage_setup, o2_stage_flow;
+	o2_stage_keys, o2_stage_send, o2_stage_setup, o2_stage_flow;
 
 /* --- what such stages share --- */
 
@@ -61,6 +65,15 @@ bool o2_result_is_legal(const struct o2_field *fields, const void *result, struc
 
 /* Has the table its function? */
 bool o2_stage_has(const struct o2_stage_ops *ops, const struct o2_impl_2 *impl);
+
+/* The memory of one node, as member `name` of a form. */
+json_t *o2_case_node_to_json(const struct o2_case_node *node);
+int o2_case_node_from_json(const json_t *form, const char *name, struct o2_case_node *node,
+			   struct o2_error *error);
+
+/* One node makes the first nob bytes of its memory ready (docs/oracle.md, "A whole transfer"). */
+int o2_node_register(const struct o2_case_node *node, enum o2_side side, uint32_t max_frags, uint64_t nob,
+		     struct o2_reg_plan *plan, struct o2_error *error);
 
 /* The forms of a question and of a result, of a stage of version 2. */
 json_t *o2_stage_case_to_json(const struct o2_case *asked);

@@ -23,7 +23,7 @@ BUILD = Path(sys.argv.pop(1)).resolve() if len(sys.argv) > 1 else Path("build").
 from test_judge_pages import Document  # noqa: E402
 
 STAGES = ("msg_decode", "msg_encode", "sg_build", "dma_map", "reg_plan", "rdma_plan", "transfer", "device", "rdma_chain",
-          "connect", "deliver", "keys", "setup", "flow")
+          "connect", "deliver", "keys", "send_plan", "setup", "flow")
 # Deliberate defects, and what the picture of their answers has: bytes that are wrong, or that went nowhere.
 DEFECTS = {"fmr-collapse-gapped": ("reg/fmr/bytes", "wrong"), "open-work-request": ("rdma/sink-bytes", "lost"),
            "cut-offset-lost": ("sg/iov/bytes", "wrong"), "dma-offset-lost": ("dma/bus/bytes", "wrong")}

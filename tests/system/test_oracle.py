@@ -26,7 +26,7 @@ MISBEHAVE = BUILD / "impl_misbehave.so"
 PROGRAM = BUILD / "impl_reference_program"
 TALKER = ROOT / "tests" / "impl" / "reference" / "talker.py"
 STAGES = ("msg_decode", "msg_encode", "sg_build", "dma_map", "reg_plan", "rdma_plan", "transfer",
-          "device", "rdma_chain", "connect", "deliver", "keys", "setup", "flow")
+          "device", "rdma_chain", "connect", "deliver", "keys", "send_plan", "setup", "flow")
 
 AGREE, DIFFER, USAGE, CANNOT = 0, 1, 2, 77
 

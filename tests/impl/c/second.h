@@ -89,6 +89,12 @@ int32_t second_device(const struct o2_impl_device_in *in, struct o2_impl_device_
 		      struct o2_impl_refusal *refusal);
 int32_t second_keys(const struct o2_impl_keys_in *in, struct o2_impl_keys_out *out,
 		    struct o2_impl_refusal *refusal);
+int32_t second_send_plan(const struct o2_impl_send_in *in, struct o2_impl_send_out *out,
+			 struct o2_impl_refusal *refusal);
+
+/* From a buffer to a registration. */
+int32_t second_prepare(const struct o2_impl_memory *memory, uint32_t side, uint64_t nob, uint32_t max_frags,
+		       struct o2_impl_reg_plan *out, struct o2_impl_refusal *refusal);
 int32_t second_setup(const struct o2_impl_setup_in *in, struct o2_impl_setup_out *out,
 		     struct o2_impl_refusal *refusal);
 int32_t second_flow(const struct o2_impl_flow_in *in, struct o2_impl_flow_out *out,

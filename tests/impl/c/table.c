@@ -18,9 +18,9 @@ const struct o2_impl *o2_impl_v1(void)
 const struct o2_impl_2 *o2_impl_v2(void)
 {
 	static const struct o2_impl_2 table = {
-		O2_IMPL_2_HEAD("second"),  .device = second_device,   .rdma_chain = second_rdma_chain,
-		.connect = second_connect, .deliver = second_deliver, .keys = second_keys,
-		.setup = second_setup,	   .flow = second_flow,
+		O2_IMPL_2_HEAD("second"),      .device = second_device,	  .rdma_chain = second_rdma_chain,
+		.connect = second_connect,     .deliver = second_deliver, .keys = second_keys,
+		.send_plan = second_send_plan, .setup = second_setup,	  .flow = second_flow,
 	};
 
 	return &table;

@@ -32,8 +32,7 @@ static bool one_range(const struct o2_impl_buffer *buffer, uint64_t *addr)
 	return left == 0;
 }
 
-/* From a buffer to a registration. */
-static int32_t prepare(const struct o2_impl_memory *memory, uint32_t side, uint64_t nob, uint32_t max_frags,
+int32_t second_prepare(const struct o2_impl_memory *memory, uint32_t side, uint64_t nob, uint32_t max_frags,
 		       struct o2_impl_reg_plan *out, struct o2_impl_refusal *refusal)
 {
 	struct lists lists;
@@ -83,15 +82,17 @@ int32_t second_transfer(const struct o2_impl_transfer_in *in, struct o2_impl_tra
 	int32_t status;
 
 	if (in->op == O2_IMPL_PUT) {
-		status = prepare(&in->source, O2_IMPL_SOURCE, source_nob, in->max_frags, &out->source,
-				 refusal);
+		status = second_prepare(&in->source, O2_IMPL_SOURCE, source_nob, in->max_frags, &out->source,
+					refusal);
 		if (status == O2_IMPL_OK)
-			status = prepare(&in->sink, O2_IMPL_SINK, moved, in->max_frags, &out->sink, refusal);
+			status = second_prepare(&in->sink, O2_IMPL_SINK, moved, in->max_frags, &out->sink,
+						refusal);
 	} else {
-		status = prepare(&in->sink, O2_IMPL_SINK, sink_nob, in->max_frags, &out->sink, refusal);
+		status =
+			second_prepare(&in->sink, O2_IMPL_SINK, sink_nob, in->max_frags, &out->sink, refusal);
 		if (status == O2_IMPL_OK)
-			status = prepare(&in->source, O2_IMPL_SOURCE, moved, in->max_frags, &out->source,
-					 refusal);
+			status = second_prepare(&in->source, O2_IMPL_SOURCE, moved, in->max_frags,
+						&out->source, refusal);
 	}
 	if (status != O2_IMPL_OK)
 		return status;

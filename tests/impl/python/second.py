@@ -25,6 +25,7 @@ from keys import keys  # noqa: E402
 from mapping import dma_map, rdma_plan, sg_build  # noqa: E402
 from refusal import Refuse  # noqa: E402
 from registration import reg_plan  # noqa: E402
+from send import send_plan  # noqa: E402
 from setup import setup  # noqa: E402
 from transfer import transfer  # noqa: E402
 
@@ -45,7 +46,7 @@ STAGES = {"msg_decode": msg_decode, "msg_encode": msg_encode, "sg_build": sg_bui
           "reg_plan": reg_plan, "rdma_plan": rdma_plan, "transfer": transfer}
 # Those of version 2, which each answer names.
 LATER = {"device": device, "rdma_chain": rdma_chain, "connect": connect, "deliver": deliver,
-         "keys": keys, "setup": setup, "flow": flow}
+         "keys": keys, "send_plan": send_plan, "setup": setup, "flow": flow}
 
 
 def answer(form):

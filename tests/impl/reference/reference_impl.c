@@ -260,6 +260,28 @@ static int32_t keys(const struct o2_impl_keys_in *in, struct o2_impl_keys_out *o
 	return status;
 }
 
+static int32_t send_plan(const struct o2_impl_send_in *in, struct o2_impl_send_out *out,
+			 struct o2_impl_refusal *refusal)
+{
+	int32_t status;
+
+	asked.send.max_msg_size = in->max_msg_size;
+	asked.send.max_frags = in->max_frags;
+	asked.send.max_sge = in->max_sge;
+	asked.send.slot_addr = in->slot_addr;
+	asked.send.slot_lkey = in->slot_lkey;
+	get_message(&in->msg, &asked.send.msg);
+	get_node(&in->memory, &asked.send.memory);
+	if (!ask(O2_STAGE_SEND_PLAN, refusal, &status))
+		return status;
+	out->slot.length_bytes = answer.send.slot.length_bytes;
+	memcpy(out->slot.bytes, answer.send.slot.bytes, out->slot.length_bytes);
+	out->nsge = answer.send.nsge;
+	memcpy(out->sge, answer.send.sge, out->nsge * sizeof(out->sge[0]));
+	put_plan(&answer.send.plan, &out->plan);
+	return status;
+}
+
 static int32_t setup(const struct o2_impl_setup_in *in, struct o2_impl_setup_out *out,
 		     struct o2_impl_refusal *refusal)
 {
@@ -301,8 +323,9 @@ static int32_t flow(const struct o2_impl_flow_in *in, struct o2_impl_flow_out *o
 const struct o2_impl_2 *o2_impl_v2(void)
 {
 	static const struct o2_impl_2 impl = {
-		O2_IMPL_2_HEAD("reference"), .device = device, .rdma_chain = rdma_chain, .connect = connect,
-		.deliver = deliver,	     .keys = keys,     .setup = setup,		 .flow = flow};
+		O2_IMPL_2_HEAD("reference"), .device = device,	 .rdma_chain = rdma_chain,
+		.connect = connect,	     .deliver = deliver, .keys = keys,
+		.send_plan = send_plan,	     .setup = setup,	 .flow = flow};
 
 	return &impl;
 }

@@ -8,6 +8,7 @@
 #include "impl_keys.h"
 #include "impl_memory.h"
 #include "impl_message.h"
+#include "impl_send.h"
 #include "impl_setup.h"
 
 /*
@@ -99,6 +100,8 @@ struct o2_impl_2 {
 			   struct o2_impl_refusal *refusal);
 	int32_t (*keys)(const struct o2_impl_keys_in *in, struct o2_impl_keys_out *out,
 			struct o2_impl_refusal *refusal);
+	int32_t (*send_plan)(const struct o2_impl_send_in *in, struct o2_impl_send_out *out,
+			     struct o2_impl_refusal *refusal);
 	int32_t (*setup)(const struct o2_impl_setup_in *in, struct o2_impl_setup_out *out,
 			 struct o2_impl_refusal *refusal);
 	int32_t (*flow)(const struct o2_impl_flow_in *in, struct o2_impl_flow_out *out,

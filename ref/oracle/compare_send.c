@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "oracle/stage_ops.h"
+#include "wire/layout.h"
+
+/*
+ * A message as it is posted: the bytes that its gather entries yield on a model of the device, which knows the
+ * slot, what is registered and what stands in memory.  They are held against the payload as the question's
+ * own pieces say it, byte by byte, without any stage of the library.
+ */
+
+/* --- what stands where --- */
+
+struct place {
+	uint32_t page, offset;
+};
+
+static bool of_virtual(const struct o2_address_space *space, uint64_t addr, struct place *place)
+{
+	for (uint32_t i = 0; i < space->nranges; i++) {
+		const struct o2_vrange *range = &space->range[i];
+		const uint64_t at = addr - range->base;
+
+		if (at / space->page_bytes >= range->npages)
+			continue;
+		*place = (struct place){range->page[at / space->page_bytes],
+					(uint32_t)(at % space->page_bytes)};
+		return true;
+	}
+	return false;
+}
+
+static bool of_device(const struct o2_dma_device *device, uint64_t addr, struct place *place)
+{
+	const uint64_t at = (addr - device->base) / device->page_bytes;
+
+	place->offset = (uint32_t)((addr - device->base) % device->page_bytes);
+	if (at >= device->npages)
+		return false;
+	place->page = (uint32_t)at;
+	if (device->kind != O2_DMA_IOMMU)
+		return true;
+	for (place->page = 0; place->page < device->npages; place->page++)
+		if (device->iommu.device_page[place->page] == at)
+			return true;
+	return false;
+}
+
+/* The payload: the bytes [offset, offset + nob) of all pieces. */
+static void fold_payload(const struct o2_case_node *node, uint8_t *bytes)
+{
+	const struct o2_buffer *buffer = &node->memory.buffer;
+	uint64_t skip = buffer->offset, left = buffer->nob;
+
+	for (uint32_t i = 0; i < buffer->count && left > 0; i++) {
+		const uint64_t length = buffer->kind == O2_IOV ? buffer->iov[i].len : buffer->kiov[i].len;
+		uint64_t at = skip < length ? skip : length;
+
+		skip -= at;
+		for (; at < length && left > 0; at++, left--) {
+			struct place place = {0};
+
+			if (buffer->kind == O2_IOV)
+				of_virtual(&node->memory.space, buffer->iov[i].base + at, &place);
+			else
+				place = (struct place){buffer->kiov[i].page,
+						       buffer->kiov[i].offset + (uint32_t)at};
+			*bytes++ = o2_impl_byte_at(place.page, place.offset);
+		}
+	}
+}
+
+/* --- what is gathered --- */
+
+static void differ_key(struct o2_comparison *comparison, uint32_t index, const struct o2_impl_gather *sge)
+{
+	struct o2_difference *item = o2_differ_text(comparison, O2_CHECK_SEND_KEY, "sge[]", "");
+
+	if (item == NULL)
+		return;
+	snprintf(item->field, sizeof(item->field), "sge[%" PRIu32 "]", index);
+	snprintf(item->expected, sizeof(item->expected), "bytes of the slot, or registered ones");
+	snprintf(item->found, sizeof(item->found),
+		 "no such bytes: 0x%" PRIx64 ", %" PRIu32 " bytes, key 0x%" PRIx32, sge->addr, sge->length,
+		 sge->lkey);
+}
+
+/* An entry that begins in the slot, under its key. */
+static bool gather_slot(struct o2_comparison *comparison, const struct o2_case_send *asked,
+			const struct o2_answer_send *found, uint32_t index, struct o2_answer_bytes *message)
+{
+	const struct o2_impl_gather *sge = &found->sge[index];
+	const uint64_t at = sge->addr - asked->slot_addr;
+
+	if (at + sge->length > found->slot.length_bytes) {
+		o2_differ(comparison, O2_CHECK_SEND_SLOT, "sge[].length", index,
+			  at < found->slot.length_bytes ? found->slot.length_bytes - at : 0, sge->length);
+		return false;
+	}
+	memcpy(message->bytes + message->length_bytes, found->slot.bytes + at, sge->length);
+	message->length_bytes += sge->length;
+	return true;
+}
+
+/* One of the payload, under its registration's key. */
+static bool gather_payload(struct o2_comparison *comparison, const struct o2_case_node *node,
+			   const struct o2_reg_plan *plan, const struct o2_impl_gather *sge,
+			   struct o2_answer_bytes *message)
+{
+	struct o2_stream *stream = &comparison->found_from;
+	uint64_t bad;
+
+	o2_stream_clear(stream);
+	/* Without a table, or with pages of no size, nothing can have been mapped. */
+	if (node->memory.space.page_bytes == 0 || node->device.device.page_bytes == 0 ||
+	    (node->device.device.kind == O2_DMA_IOMMU && node->device.device.iommu.device_page == NULL))
+		return false;
+	if (!o2_stream_of_region(plan, sge->addr, sge->length, stream, &bad))
+		return false;
+	for (uint64_t byte = 0; byte < stream->nob; byte++) {
+		const uint64_t addr = o2_stream_place(stream, byte);
+		struct place place;
+
+		if (plan->mode == O2_REG_USER ? !of_virtual(&node->memory.space, addr, &place)
+					      : !of_device(&node->device.device, addr, &place))
+			return false;
+		message->bytes[message->length_bytes++] = o2_impl_byte_at(place.page, place.offset);
+	}
+	return true;
+}
+
+/* False when an entry leads nowhere, or there are too many bytes: what follows would say the same again. */
+static bool gather(struct o2_comparison *comparison, const struct o2_case_send *asked,
+		   const struct o2_answer_send *found, uint32_t right_bytes, struct o2_answer_bytes *message)
+{
+	message->length_bytes = 0;
+	for (uint32_t i = 0; i < found->nsge; i++) {
+		const struct o2_impl_gather *sge = &found->sge[i];
+
+		if (sge->length > O2_MSG_BYTES - message->length_bytes) {
+			o2_differ(comparison, O2_CHECK_SEND_LENGTH, "length", O2_NO_INDEX, right_bytes,
+				  (uint64_t)message->length_bytes + sge->length);
+			return false;
+		}
+		if (sge->lkey == asked->slot_lkey && sge->addr - asked->slot_addr < O2_MSG_BYTES) {
+			if (!gather_slot(comparison, asked, found, i, message))
+				return false;
+		} else if (sge->lkey != asked->memory.key || found->plan.nfrags == 0 ||
+			   !gather_payload(comparison, &asked->memory, &found->plan, sge, message)) {
+			differ_key(comparison, i, sge);
+			return false;
+		}
+	}
+	return true;
+}
+
+/* --- two answers --- */
+
+static void compare_entries(struct o2_comparison *comparison, const struct o2_case_send *asked,
+			    const struct o2_answer_send *expected, const struct o2_answer_send *found)
+{
+	if (found->nsge == 0 || found->nsge > asked->max_sge)
+		o2_differ(comparison, O2_CHECK_SEND_ENTRIES, "nsge", O2_NO_INDEX, expected->nsge,
+			  found->nsge);
+	for (uint32_t i = 0; i < found->nsge; i++)
+		if (found->sge[i].length == 0)
+			o2_differ(comparison, O2_CHECK_SEND_ENTRIES, "sge[].length", i,
+				  i < expected->nsge ? expected->sge[i].length : 0, 0);
+}
+
+static void compare_payload(struct o2_comparison *comparison, const struct o2_answer_bytes *right,
+			    const struct o2_answer_bytes *found)
+{
+	for (uint32_t i = O2_AT_PAYLOAD; i < right->length_bytes && i < found->length_bytes; i++) {
+		struct o2_difference *item;
+
+		if (right->bytes[i] == found->bytes[i])
+			continue;
+		item = o2_differ_text(comparison, O2_CHECK_SEND_PAYLOAD, "payload", "");
+		if (item == NULL)
+			return;
+		snprintf(item->field, sizeof(item->field), "payload byte %" PRIu32,
+			 i - (uint32_t)O2_AT_PAYLOAD);
+		snprintf(item->expected, sizeof(item->expected), "0x%x", right->bytes[i]);
+		snprintf(item->found, sizeof(item->found), "0x%x", found->bytes[i]);
+		return;
+	}
+}
+
+void o2_send_message(const struct o2_case_send *asked, const struct o2_answer_send *expected,
+		     struct o2_answer_bytes *message)
+{
+	const uint32_t nob =
+		asked->msg.ibm_type == O2_MSG_IMMEDIATE ? (uint32_t)asked->memory.memory.buffer.nob : 0;
+
+	message->length_bytes = nob > 0 ? (uint32_t)O2_AT_PAYLOAD + nob : expected->slot.length_bytes;
+	memcpy(message->bytes, expected->slot.bytes,
+	       nob > 0 ? (uint32_t)O2_AT_PAYLOAD : expected->slot.length_bytes);
+	if (nob > 0)
+		fold_payload(&asked->memory, message->bytes + O2_AT_PAYLOAD);
+}
+
+void o2_compare_send(struct o2_comparison *comparison, const struct o2_case_send *asked,
+		     const struct o2_answer_send *expected, const struct o2_answer_send *found)
+{
+	static struct o2_answer_bytes right, message;
+	bool immediate = asked->msg.ibm_type == O2_MSG_IMMEDIATE;
+
+	compare_entries(comparison, asked, expected, found);
+	o2_send_message(asked, expected, &right);
+	if (found->nsge > 0 && gather(comparison, asked, found, right.length_bytes, &message)) {
+		if (message.length_bytes != right.length_bytes)
+			o2_differ(comparison, O2_CHECK_SEND_LENGTH, "length", O2_NO_INDEX, right.length_bytes,
+				  message.length_bytes);
+		compare_payload(comparison, &right, &message);
+		o2_compare_checksum(comparison, O2_CHECK_SEND_CHECKSUM, &asked->msg, &message);
+		/* Of an IMMEDIATE the payload was looked at. */
+		if (immediate && message.length_bytes > O2_AT_PAYLOAD)
+			message.length_bytes = O2_AT_PAYLOAD;
+		o2_compare_fields(comparison, &asked->msg, &right, &message);
+	}
+	o2_stream_clear(&comparison->found_from);
+	o2_stream_clear(&comparison->expected_from);
+}
