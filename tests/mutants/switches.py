@@ -4,7 +4,7 @@
 
     tests/mutants/switches.py --check             every entry of the table fits its source
     tests/mutants/switches.py --list              the sources that have a defect, joined by semicolons
-    tests/mutants/switches.py --copy FILE FOLDER  the copy of that one, by the same name in the folder
+    tests/mutants/switches.py --copies FOLDER     their copies, by the same names in the folder
     tests/mutants/switches.py --ids FOLDER        mutant_list.h, which has all of them
                               [--root FOLDER] [--table FOLDER]
 
@@ -168,7 +168,7 @@ def parse():
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("--check", action="store_true")
     what.add_argument("--list", action="store_true")
-    what.add_argument("--copy", nargs=2, metavar=("FILE", "FOLDER"))
+    what.add_argument("--copies", type=Path, metavar="FOLDER")
     what.add_argument("--ids", type=Path, metavar="FOLDER")
     return parser.parse_args()
 
@@ -190,10 +190,9 @@ def main():
         for file, entries in of_file.items():
             copy_file(options.root, file, entries, wrong)
     else:
-        file, folder = options.copy
-        text = copy_file(options.root, file, of_file.get(file, []), wrong)
-        if not wrong:
-            write(Path(folder) / file, text)
+        texts = {file: copy_file(options.root, file, entries, wrong) for file, entries in of_file.items()}
+        for file, text in texts.items() if not wrong else ():
+            write(options.copies / file, text)
     for line in wrong:
         print(f"tests/mutants: {line}", file=sys.stderr)
     return 1 if wrong else 0

@@ -184,8 +184,8 @@ class Copies(Project):
     def build(self, *entries):
         self.write("table/keys.toml", toml(*entries))
         self.write("mutant_list.h", "")
-        for arguments in (["--copy", PLACE["file"], self.folder], ["--ids", self.folder]):
-            target = self.folder / "out" if arguments[0] == "--copy" else self.folder
+        for arguments in (["--copies", self.folder], ["--ids", self.folder]):
+            target = self.folder / "out" if arguments[0] == "--copies" else self.folder
             done = self.run_script(*arguments[:-1], target)
             self.assertEqual(done.stderr, "")
         root = SCRIPT.parents[2]
@@ -253,19 +253,19 @@ int main(void)
         self.assertIn("tests/mutants/keys.toml, a-defect:1:", done.stderr)
 
     def test_what_stays_keeps_its_time(self):
-        self.run_script("--copy", PLACE["file"], self.folder / "out")
+        self.run_script("--copies", self.folder / "out")
         path = self.folder / "out" / PLACE["file"]
         before = path.stat().st_mtime_ns
         time.sleep(0.01)
-        self.run_script("--copy", PLACE["file"], self.folder / "out")
+        self.run_script("--copies", self.folder / "out")
         self.assertEqual(path.stat().st_mtime_ns, before)
         self.write(PLACE["file"], SOURCE + "\n")
-        self.run_script("--copy", PLACE["file"], self.folder / "out")
+        self.run_script("--copies", self.folder / "out")
         self.assertNotEqual(path.stat().st_mtime_ns, before)
 
     def test_an_entry_that_does_not_fit_writes_nothing(self):
         self.write("table/keys.toml", toml({**MUTANT, **PLACE, "expression": "value[j]"}))
-        done = self.run_script("--copy", PLACE["file"], self.folder / "out")
+        done = self.run_script("--copies", self.folder / "out")
         self.assertEqual(done.returncode, 1)
         self.assertFalse((self.folder / "out" / PLACE["file"]).exists())
 
