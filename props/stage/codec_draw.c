@@ -85,6 +85,8 @@ static void draw_lnet(struct o2_choice *choice, const struct o2_wm_type *type, s
 	draw_fields(choice, o2_wm_lnet, 4, hdr);
 	hdr->type = admitted[o2_draw_pick(choice, n)];
 	variant = o2_wm_variant(hdr->type, &fields);
+	/* What a header of this type has no field for is not sent. */
+	memset(&hdr->msg, 0xa5, sizeof(hdr->msg));
 	draw_fields(choice, variant, fields, hdr);
 	hdr->payload_length = 0;
 	if (hdr->type != O2_LNET_PUT && hdr->type != O2_LNET_REPLY)
