@@ -156,6 +156,7 @@ static void check_words(struct o2_commands_run *run, const struct moving *moving
 		       &words[3], &words[4], &words[5]);
 	if (count < (moving->failed == 0 ? 9 : 6) || words[0] != done || words[2] != done * moving->size ||
 	    (words[1] != 0) != (moving->failed != 0) || words[3] > words[4] || words[4] > words[5] ||
+	    (double)words[5] > took * 1e6 + 1000 /* of which the last digit is */ ||
 	    !rates_agree(rate, each, moving->size)) {
 		o2_commands_wrong(run, "words");
 		return;
