@@ -2,6 +2,7 @@
 /* The reports of o2ref conform: docs/conform.md. */
 #include "props/command/trial.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -9,7 +10,8 @@
 
 #include "props/command/told_report.h"
 
-#define PEER "10.99.0.1@o2ib"
+#define PEER	    "10.99.0.1@o2ib"
+#define SHOWN_BYTES 64u
 
 uint64_t o2_trial_count(const struct o2_trial *trial, const char *outcome)
 {
@@ -78,6 +80,27 @@ static void line_is(struct reading *reading, const char *format, ...)
 	reading->at += length + (reading->at[length] == '\n');
 }
 
+/* Its first 64 bytes, four to a word, and whether there are more. */
+static void check_shown(struct o2_trial *trial, const char *heard)
+{
+	unsigned int bytes = 0;
+	bool shown = true;
+	const char *text;
+	int at = 0;
+
+	if (sscanf(heard, "a %*s of %u bytes: %n", &bytes, &at) != 1 || at == 0)
+		return;
+	text = heard + at;
+	for (unsigned int i = 0; i < bytes && i < SHOWN_BYTES && shown; i++) {
+		if (i > 0 && i % 4 == 0)
+			shown = *text++ == ' ';
+		shown = shown && isxdigit((unsigned char)text[0]) && isxdigit((unsigned char)text[1]);
+		text += 2;
+	}
+	if (!shown || strcmp(text, bytes > SHOWN_BYTES ? " .." : "") != 0)
+		differs(trial, "shown", "its first 64 bytes", heard);
+}
+
 /* Bytes that the judge names are in what it has seen. */
 static void read_heard(struct reading *reading, struct o2_trial_row *row)
 {
@@ -92,6 +115,7 @@ static void read_heard(struct reading *reading, struct o2_trial_row *row)
 	snprintf(row->heard, sizeof(row->heard), "%.*s", (int)(length - from), reading->at + from);
 	if (expected == NULL || strncmp(row->heard, expected, strlen(expected)) != 0)
 		differs(reading->trial, "heard", expected == NULL ? "nothing" : expected, row->heard);
+	check_shown(reading->trial, row->heard);
 	reading->at += length + 1;
 }
 
