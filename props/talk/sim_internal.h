@@ -97,6 +97,7 @@ struct o2_sim_op {
 	uint64_t cookie, cookie_there; /* of the request, of its PUT_ACK */
 	uint32_t key;		       /* of the sink's descriptor, and its first address */
 	uint64_t key_addr;
+	uint32_t frags; /* of that descriptor; 0: none was seen */
 };
 
 /* --- ends of connections --- */

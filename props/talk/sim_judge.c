@@ -168,6 +168,14 @@ static void judge_bytes(struct o2_sim *sim, struct o2_sim_op *op, const struct o
 		o2_memory_judge(sink, source, result->nob, result->status != 0, sim->report, "sim/bytes");
 }
 
+/* Both sides say of how many fragments the sink was, and the one that has written in how many requests. */
+static bool counts_fit(const struct o2_sim_op *op, const struct o2_transfer_result *result)
+{
+	if (op->op == O2_OP_SEND || result->status != 0 || result->nob == 0)
+		return true;
+	return result->nfrags == op->frags && (result->nwr > 0) == (result->side == O2_SOURCE);
+}
+
 void o2_sim_judge_end(struct o2_sim *sim, struct o2_sim_end *end, struct o2_sim_op *op,
 		      const struct o2_transfer_result *result)
 {
@@ -182,6 +190,12 @@ void o2_sim_judge_end(struct o2_sim *sim, struct o2_sim_end *end, struct o2_sim_
 			       op->id, result->initiator ? "initiator" : "target", result->status,
 			       strerror(-result->status), result->nob, result->fault.side, op->code,
 			       op->done_nob);
+	else if (!counts_fit(op, result))
+		o2_report_fail(sim->report, "sim/counts",
+			       "operation %" PRIu32 " ends at its %s with %" PRIu32 " fragments and %" PRIu32
+			       " requests, its sink had %" PRIu32 " fragments",
+			       op->id, result->initiator ? "initiator" : "target", result->nfrags,
+			       result->nwr, op->frags);
 	else if (!o2_sim_record_of_end(end, op, result))
 		fail_record(sim, end, result->status, &result->fault.error);
 	else

@@ -75,6 +75,7 @@ static void note_descriptor(struct o2_sim_op *op, const uint8_t *bytes, uint32_t
 	op->key = (uint32_t)o2_sim_number(bytes, at + O2_DESC_AT_KEY, 4, big);
 	op->key_addr = o2_sim_number(bytes, at + O2_DESC_AT_FRAGS + O2_FRAG_AT_ADDR, 8, big);
 	frags = o2_sim_number(bytes, at + O2_DESC_AT_NFRAGS, 4, big);
+	op->frags = (uint32_t)frags;
 	if (frags >= O2_MEMORY_PIECES - 2 && frags <= O2_MEMORY_PIECES)
 		o2_sim_seen(op->end->sim, O2_SIM_SEEN_FRAGS_257 - (O2_MEMORY_PIECES - (uint32_t)frags));
 }
