@@ -31,7 +31,7 @@ enum o2_option_kind {
 struct o2_option {
 	const char *name;  /* without the dashes; NULL: a title, or with help NULL the end of the table */
 	const char *value; /* what help calls its value; NULL: it takes none */
-	const char *help;  /* one or more sentences; \n: a new line */
+	const char *help; /* sentences; \n: a new line; of NAMES, with a colon at the end: the names follow */
 	enum o2_option_kind kind;
 	size_t at, at_bytes; /* where it goes in the command's structure */
 	uint64_t min, max;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/option.h"
@@ -49,9 +50,41 @@ static void print_option(const char *name, const char *value, const char *help)
 	print_text(help, TEXT_COLUMN, TEXT_COLUMN);
 }
 
+static void print_names(FILE *out, const struct o2_option *option, const char *between)
+{
+	const char *name;
+
+	if (option->names == NULL && option->name_of == NULL)
+		return;
+	for (unsigned int i = 0;; i++) {
+		name = option->name_of != NULL ? option->name_of(i) : option->names[i];
+		if (name == NULL)
+			return;
+		fprintf(out, "%s%s", i == 0 ? "" : between, name);
+	}
+}
+
+/* The option's sentence, which its names end where it ends with a colon.  To be freed; NULL: no memory. */
+static char *sentence_of(const struct o2_option *option)
+{
+	char *text = NULL;
+	size_t length = 0;
+	FILE *out = open_memstream(&text, &length);
+
+	if (out == NULL)
+		return NULL;
+	fputs(option->help, out);
+	if (option->kind == O2_OPTION_NAMES && option->help[strlen(option->help) - 1] == ':') {
+		fputc(' ', out);
+		print_names(out, option, ", ");
+	}
+	fclose(out);
+	return text;
+}
+
 static void print_row(const struct o2_option *option, bool first)
 {
-	char name[64];
+	char name[64], *text;
 
 	if (first || option->kind == O2_OPTION_TITLE)
 		putchar('\n');
@@ -60,7 +93,9 @@ static void print_row(const struct o2_option *option, bool first)
 		return;
 	}
 	snprintf(name, sizeof(name), "--%s", option->name);
-	print_option(name, option->value, option->help);
+	text = sentence_of(option);
+	print_option(name, option->value, text == NULL ? option->help : text);
+	free(text);
 	if (option->more != NULL)
 		option->more();
 }
@@ -98,20 +133,6 @@ void o2_command_help(const struct o2_command *command)
 	print_text(command->end, 0, 0);
 }
 
-static void list_names(const struct o2_option *option)
-{
-	const char *name;
-
-	if (option->names == NULL && option->name_of == NULL)
-		return;
-	for (unsigned int i = 0;; i++) {
-		name = option->name_of != NULL ? option->name_of(i) : option->names[i];
-		if (name == NULL)
-			return;
-		printf("%s%s", i == 0 ? "" : " ", name);
-	}
-}
-
 void o2_command_list(const struct o2_command *command)
 {
 	/* The first word of each form of the command line. */
@@ -124,7 +145,7 @@ void o2_command_list(const struct o2_command *command)
 		if (option->kind == O2_OPTION_TITLE || !o2_option_is_of(option, command))
 			continue;
 		printf("--%s\t%s\t", option->name, option->value == NULL ? "-" : option->value);
-		list_names(option);
+		print_names(stdout, option, " ");
 		putchar('\n');
 	}
 	printf("--help\t-\t\n");

@@ -391,6 +391,13 @@ class Usage(unittest.TestCase):
         for name in re.findall(r'^\t\{"([a-z-]+)",', source, re.M):
             self.assertIn("--" + name, text + " --help")
 
+    def test_help_names_every_stage(self):
+        header = (ROOT / "ref" / "oracle" / "stage.h").read_text()
+        stages = [name.lower() for name in re.findall(r"^\tO2_STAGE_(\w+)(?: = \w+)?,$", header, re.M)]
+        text = run("--help", expect=AGREE).stdout.decode()
+        listed = re.search(r"only these stages: ([\w, \n]*?)\n +--", text)[1]
+        self.assertEqual(listed.replace(",", "").split(), stages)
+
     def test_the_table_of_checks_is_in_the_documentation(self):
         table = run("--list-checks", expect=AGREE).stdout.decode()
         document = (ROOT / "docs" / "oracle.md").read_text()
