@@ -136,6 +136,30 @@ static int vector_file(struct o2_check_run *run, const char *path)
 	return 0;
 }
 
+/* --- questions of the stages of version 2 --- */
+
+static int stage_file(struct o2_check_run *run, const char *path)
+{
+	json_t *object = json_load_file(path, 0, NULL);
+	const json_t *test;
+	size_t i;
+	int rc = object == NULL ? -EINVAL : 0;
+
+	json_array_foreach(json_object_get(object, "tests"), i, test) {
+		struct o2_check_item *item = o2_check_next(run);
+		const char *id = json_string_value(json_object_get(test, "id"));
+
+		rc = o2_case_from_json(json_object_get(test, "question"), &item->asked, NULL);
+		if (rc != 0)
+			break;
+		snprintf(item->origin, sizeof(item->origin), "vector %.200s", id == NULL ? "" : id);
+		if (!run->subject->host->absent[item->asked.stage])
+			o2_check_add(run);
+	}
+	json_decref(object);
+	return rc;
+}
+
 /* --- files --- */
 
 static int scenario_file(struct o2_check_run *run, const char *path)
@@ -192,6 +216,8 @@ static const struct {
 	FUZZED("rdma_plan", NULL, O2_STAGE_RDMA_PLAN, -1),
 	{"transfer/scenario", ".json", scenario_file, 0, 0},
 	FUZZED("transfer", NULL, O2_STAGE_TRANSFER, -1),
+	/* The last: by then a program has said which of these stages it has. */
+	{"stages", ".json", stage_file, 0, 0},
 };
 /* clang-format on */
 

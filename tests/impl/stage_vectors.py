@@ -1,0 +1,173 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""Vectors of the stages of version 2: questions, and what has to be answered, in corpus/stages/.
+
+usage: stage_vectors.py [BUILD] [--write]
+BUILD: the build folder of o2ref; else build/gcc.  The implementation in python/ and the reference have to give the answers
+that are committed; --write makes the files anew, from questions that o2ref check draws and what python/ answers: for each
+rule, and for each kind of result, the smallest.  Last line "N passed, N failed".
+"""
+
+import argparse
+import json
+import struct
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE / "python"))
+
+import second  # noqa: E402
+
+FOLDER = HERE.parents[1] / "corpus" / "stages"
+FORM = "o2ref/stage_vectors"
+SEED, CASES = "20260101", "60000"
+
+
+def said(steps):
+    """What became of a conversation."""
+    seen = {"noop": any(message["type"] == "NOOP" for step in steps for message in step["messages"]),
+            "waits": any(step["queued"] for step in steps), "closed": any(step["closed"] for step in steps)}
+    return [word for word, is_so in seen.items() if is_so]
+
+
+# By what results of a stage are told apart.
+KINDS = {
+    "device": lambda q, r: (r["device"]["mode"], q["preference"], r["device"]["queue_depth"] < q["queue_depth"]),
+    "rdma_chain": lambda q, r: (min(len(r["chain"]["wr"]), 4), min(len(r["chain"]["sge"]), 4)),
+    "connect": lambda q, r: (q["event"], q["bytes"][:2], r["connect"]["params"]["ibm_version"]),
+    "deliver": lambda q, r: (q["bytes"][:2], q["bytes"][12:14], r["deliver"]["status"] < 0),
+    "keys": lambda q, r: (q["order"], *sorted({event["event"] for event in q["events"]})),
+    "send_plan": lambda q, r: (q["message"]["ibm_type"], q["message"]["cksum_flavour"] if len(r["send"]["sge"]) > 1 else "",
+                               q["memory"]["mode"] if len(r["send"]["sge"]) > 1 else "", min(len(r["send"]["sge"]), 3)),
+    "setup": lambda q, r: (q["mode"], *[event.get("kind") for event in r["events"] if event["op"] == "fail"][:1]),
+    "flow": lambda q, r: (q["ibm_version"], *sorted({event["event"] for event in q["events"]} & {"repost", "tick", "fail"}),
+                          *said(r["steps"])),
+}
+
+
+def compact(form):
+    return json.dumps(form, separators=(",", ":"))
+
+
+def answer_of(question):
+    answer = second.answer(question)
+    del answer["stages"]
+    return answer
+
+
+def frames(serve):
+    """A program of the process protocol, that answers each question as serve does."""
+    while head := sys.stdin.buffer.read(4):
+        question = json.loads(sys.stdin.buffer.read(*struct.unpack("<I", head)))
+        frame = compact({"stages": list(KINDS), **serve(question)}).encode()
+        sys.stdout.buffer.write(struct.pack("<I", len(frame)) + frame)
+        sys.stdout.buffer.flush()
+
+
+def record(path):
+    """Answer, and write down."""
+    with open(path, "a", encoding="utf-8") as out:
+        def serve(question):
+            answer = answer_of(question)
+            out.write(compact([question, answer]) + "\n")
+            out.flush()
+            return answer
+        frames(serve)
+
+
+def committed():
+    for stage in KINDS:
+        yield stage, json.loads((FOLDER / f"{stage}.json").read_text(encoding="utf-8"))
+
+
+def replay():
+    """Answer what the files say."""
+    known = {compact(test["question"]): test["answer"] for _, file in committed() for test in file["tests"]}
+
+    def serve(question):
+        form = question["form"].replace("/input", "/output")
+        return known.get(compact(question), {"form": form, "version": 1, "not_implemented": True})
+    frames(serve)
+
+
+def ask(build, *arguments):
+    command = [build / "o2ref", "check", "--seed", SEED, "--stage", ",".join(KINDS), *arguments]
+    return subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=900, check=False)
+
+
+def kind_of(stage, question, answer):
+    if "refused" in answer:
+        return answer["refused"]["rule"]
+    return "/".join(["result", *(str(part) for part in KINDS[stage](question, answer))])
+
+
+def write(build):
+    smallest = {stage: {} for stage in KINDS}
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "record"
+        done = ask(build, "--no-corpus", "--cases", CASES, "--", Path(__file__).resolve(), "--record", path)
+        if done.returncode != 0:
+            sys.exit(done.stdout + done.stderr)
+        for line in path.read_text(encoding="utf-8").splitlines():
+            question, answer = json.loads(line)
+            stage = question["form"].split("/")[1]
+            if stage not in KINDS:  # what a program is greeted with
+                continue
+            kind = kind_of(stage, question, answer)
+            kept = smallest[stage].setdefault(kind, line)
+            if (len(line), line) < (len(kept), kept):
+                smallest[stage][kind] = line
+    FOLDER.mkdir(exist_ok=True)
+    for stage, kinds in smallest.items():
+        tests = []
+        for kind, line in sorted(kinds.items()):
+            question, answer = json.loads(line)
+            tests.append("  " + compact({"id": f"{stage}/{kind}", "question": question, "answer": answer}))
+        head = f'"form": "{FORM}", "version": 1, "stage": "{stage}", "generator": "tests/impl/stage_vectors.py"'
+        (FOLDER / f"{stage}.json").write_text(f"{{{head}, \"tests\": [\n" + ",\n".join(tests) + "\n]}\n", encoding="utf-8")
+        print(f"{stage}: {len(tests)}")
+
+
+def check(build):
+    failed = passed = 0
+    for stage, file in committed():
+        for test in file["tests"]:
+            same = answer_of(test["question"]) == test["answer"]
+            passed, failed = passed + same, failed + (not same)
+            if not same:
+                print(f"{test['id']}: python/ answers {compact(answer_of(test['question']))}, committed is {compact(test['answer'])}")
+    done = ask(build, "--corpus", FOLDER.parent, "--cases", "1", "--json", "-", "--", Path(__file__).resolve(), "--replay")
+    stages = {stage["stage"]: stage for stage in json.loads(done.stdout)["implementations"][0]["stages"]}
+    for stage, file in committed():
+        # What is drawn beside them has no answer here.
+        same = stages[stage]["agreed"] == len(file["tests"]) and stages[stage]["differed"] == 0
+        passed, failed = passed + same, failed + (not same)
+        if not same:
+            print(f"{stage}: {len(file['tests'])} vectors, of the reference's answers {stages[stage]}")
+    print(f"{passed} passed, {failed} failed")
+    return failed != 0
+
+
+def main():
+    parser = argparse.ArgumentParser(add_help=False)
+    parser.add_argument("build", nargs="?", type=Path, default=HERE.parents[1] / "build" / "gcc")
+    parser.add_argument("--write", action="store_true")
+    parser.add_argument("--record")
+    parser.add_argument("--replay", action="store_true")
+    options = parser.parse_args()
+    if options.record:
+        record(options.record)
+    elif options.replay:
+        replay()
+    elif options.write:
+        write(options.build)
+    else:
+        sys.exit(check(options.build))
+
+
+if __name__ == "__main__":
+    main()
