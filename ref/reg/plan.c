@@ -21,9 +21,9 @@ const char *const o2_reg_mode_names[] = {
 
 const char *const o2_side_names[] = {[O2_SOURCE] = "source", [O2_SINK] = "sink"};
 
-const char *o2_reg_mode_name(enum o2_reg_mode mode)
+const char *o2_reg_mode_name(unsigned int mode)
 {
-	return (uint32_t)mode < O2_REG_MODES ? o2_reg_mode_names[mode] : NULL;
+	return mode < O2_REG_MODES ? o2_reg_mode_names[mode] : NULL;
 }
 
 int o2_reg_mode_from_name(const char *name, enum o2_reg_mode *mode)

@@ -97,8 +97,8 @@ int o2_reg_plan(const struct o2_reg_request *request, const struct o2_dma_list *
 extern const char *const o2_reg_mode_names[O2_REG_MODES];
 extern const char *const o2_side_names[O2_SINK + 1];
 
-/* "global", "fmr", "fastreg", "user", "phys", "fastreg_gaps"; NULL for a value that is not a mode. */
-const char *o2_reg_mode_name(enum o2_reg_mode mode);
+/* "global", "fmr", "fastreg", "user", "phys", "fastreg_gaps"; NULL for a number that is not a mode (base/option.h calls it). */
+const char *o2_reg_mode_name(unsigned int mode);
 
 /* The mode of that name: 0, or -EINVAL. */
 int o2_reg_mode_from_name(const char *name, enum o2_reg_mode *mode);
