@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "oracle/compare.h"
 #include "oracle/stream.h"
 #include "props/check/check_picture.h"
 #include "props/explain/explain.h"
@@ -23,6 +24,7 @@ struct answered {
 	o2_check_pages pages[2];
 	struct o2_dma_list segments[2]; /* of rdma_plan: what its fragments say */
 	struct o2_reg_plan plan[2];
+	struct o2_rdma_plan writes; /* of rdma_chain */
 	struct o2_stream from, to;
 	uint64_t virtual_base[2]; /* mode user: of the first byte */
 	char outcome[160];
@@ -118,6 +120,24 @@ static void give_work(struct answered *a, struct o2_explain *explain, const stru
 		explain->given_work = work;
 }
 
+static void give_rdma(struct answered *a, struct o2_explain *explain, const struct o2_rdma_input *asked,
+		      const struct o2_rdma_plan *work)
+{
+	give_desc(a, explain, O2_SOURCE, &asked->source);
+	give_desc(a, explain, O2_SINK, &asked->sink);
+	give_work(a, explain, work);
+}
+
+/* Its writes, when they are what stands in front of the message. */
+static bool give_chain(struct answered *a, struct o2_explain *explain)
+{
+	if (a->both->found.kind == O2_ANSWER_RESULT &&
+	    !o2_chain_writes(&a->both->asked.chain, &a->both->found.chain, &a->writes))
+		return false;
+	give_rdma(a, explain, &a->both->asked.chain.rdma, &a->writes);
+	return true;
+}
+
 static void give_transfer(struct answered *a, struct o2_explain *explain)
 {
 	for (int i = 0; i < 2; i++) {
@@ -148,10 +168,10 @@ static bool give(struct answered *a, struct o2_explain *explain)
 		give_reg(a, explain);
 		return true;
 	case O2_STAGE_RDMA_PLAN:
-		give_desc(a, explain, O2_SOURCE, &a->both->asked.rdma.source);
-		give_desc(a, explain, O2_SINK, &a->both->asked.rdma.sink);
-		give_work(a, explain, &a->both->found.rdma);
+		give_rdma(a, explain, &a->both->asked.rdma, &a->both->found.rdma);
 		return true;
+	case O2_STAGE_RDMA_CHAIN:
+		return give_chain(a, explain);
 	case O2_STAGE_TRANSFER:
 		if (a->both->found.kind != O2_ANSWER_RESULT)
 			return false;
@@ -198,9 +218,13 @@ static void follow(struct answered *a, const struct o2_explain *explain)
 
 	o2_stream_clear(&a->from);
 	o2_stream_clear(&a->to);
-	for (uint32_t i = 0; i < work->nsge; i++)
-		if (!o2_stream_of_region(&explain->end[O2_SOURCE].plan, work->sge[i].addr,
-					 work->sge[i].length, &a->from, &bad)) {
+	for (uint32_t i = 0; i < work->nwr; i++)
+		for (uint32_t k = 0; k < work->wr[i].num_sge; k++) {
+			const struct o2_rdma_sge *sge = &work->sge[work->wr[i].first_sge + k];
+
+			if (o2_stream_of_region(&explain->end[O2_SOURCE].plan, sge->addr, sge->length,
+						&a->from, &bad))
+				continue;
 			snprintf(a->outcome, sizeof(a->outcome),
 				 "a gather entry leaves what the source registers, at 0x%" PRIx64, bad);
 			return;

@@ -218,11 +218,12 @@ bool o2_check_scenario_at(const struct o2_case *asked, struct o2_scenario *scena
 	scenario->max_frags = O2_MAX_FRAGS;
 	scenario->wrq_sge = O2_DEFAULT_WRQ_SGE;
 	scenario->pattern_seed = 1;
-	made = asked->stage == O2_STAGE_SG_BUILD    ? from_sg(&asked->sg, scenario)
-	       : asked->stage == O2_STAGE_DMA_MAP   ? from_dma(&asked->dma, scenario)
-	       : asked->stage == O2_STAGE_REG_PLAN  ? from_reg(&asked->reg, scenario, pages)
-	       : asked->stage == O2_STAGE_RDMA_PLAN ? from_rdma(&asked->rdma, scenario, pages)
-						    : false;
+	made = asked->stage == O2_STAGE_SG_BUILD     ? from_sg(&asked->sg, scenario)
+	       : asked->stage == O2_STAGE_DMA_MAP    ? from_dma(&asked->dma, scenario)
+	       : asked->stage == O2_STAGE_REG_PLAN   ? from_reg(&asked->reg, scenario, pages)
+	       : asked->stage == O2_STAGE_RDMA_PLAN  ? from_rdma(&asked->rdma, scenario, pages)
+	       : asked->stage == O2_STAGE_RDMA_CHAIN ? from_rdma(&asked->chain.rdma, scenario, pages)
+						     : false;
 	if (!made)
 		return false;
 	if (scenario->sink.nob == 0)

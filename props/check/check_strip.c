@@ -7,14 +7,8 @@
 
 #include "oracle/compare.h"
 
-#define LEFT   130.0
-#define WIDTH  850.0
-#define MARGIN 20.0
-#define BAR    22.0
-#define SIDE   104.0 /* from one side's bars to the next one's */
-#define TOP    44.0
-
-enum fate { RIGHT, WRONG, LOST, TOO_MANY, FATES };
+#define SIDE 104.0 /* from one side's bars to the next one's */
+#define TOP  44.0
 
 /* Where the bytes of both answers are.  Large: on the heap. */
 struct strip {
@@ -39,21 +33,54 @@ static uint64_t run_at(const struct o2_stream *stream, uint64_t byte, uint64_t *
 
 /* The bytes from `byte` on that have one fate. */
 static uint64_t fate_at(const struct o2_stream *right, const struct o2_stream *found, uint64_t byte,
-			enum fate *fate, uint64_t *should, uint64_t *is)
+			enum o2_strip_fate *fate, uint64_t *should, uint64_t *is)
 {
 	const uint64_t r = run_at(right, byte, should);
 	const uint64_t f = run_at(found, byte, is);
 
-	*fate = r == 0 ? TOO_MANY : f == 0 ? LOST : *should == *is ? RIGHT : WRONG;
+	*fate = r == 0		 ? O2_STRIP_TOO_MANY
+		: f == 0	 ? O2_STRIP_LOST
+		: *should == *is ? O2_STRIP_RIGHT
+				 : O2_STRIP_WRONG;
 	if (r == 0 || f == 0)
 		return r + f;
 	return r < f ? r : f;
 }
 
-static void put_run(double y, double x, double width, const char *kind, FILE *out)
+const char *const o2_strip_kinds[O2_STRIP_FATES] = {"right", "wrong", "lost", "wrong"};
+
+void o2_strip_run(double y, double x, double width, const char *kind, FILE *out)
 {
 	fprintf(out, "<rect class=\"%s\" x=\"%.2f\" y=\"%.1f\" width=\"%.2f\" height=\"%.0f\">", kind, x, y,
-		width < 1 ? 1 : width, BAR);
+		width < 1 ? 1 : width, O2_STRIP_BAR);
+}
+
+void o2_strip_label(double x, double y, const char *text, FILE *out)
+{
+	fprintf(out, "<text x=\"%.0f\" y=\"%.0f\">%s</text>\n", x, y, text);
+}
+
+void o2_strip_counts(double y, const char *name, const uint64_t bytes[O2_STRIP_FATES], FILE *out)
+{
+	char text[160];
+
+	snprintf(text, sizeof(text),
+		 "%s: %" PRIu64 " bytes right, %" PRIu64 " wrong, %" PRIu64 " lost, %" PRIu64 " too many",
+		 name, bytes[O2_STRIP_RIGHT], bytes[O2_STRIP_WRONG], bytes[O2_STRIP_LOST],
+		 bytes[O2_STRIP_TOO_MANY]);
+	o2_strip_label(O2_STRIP_LEFT, y, text, out);
+}
+
+void o2_strip_open(double height, FILE *out)
+{
+	fprintf(out,
+		"<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"strip\" viewBox=\"0 0 1000 %.0f\" "
+		"font-family=\"sans-serif\" font-size=\"13\"><style>.strip .should{fill:#9fb4cc;stroke:#fff}"
+		".strip .right{fill:#9fb4cc;stroke:#fff}.strip .wrong{fill:#c8102e;stroke:#fff}"
+		".strip .lost{fill:#fff;stroke:#c8102e;stroke-width:2;stroke-dasharray:4 3}"
+		".strip .broken{fill:#c8102e}</style>\n",
+		height);
+	o2_strip_label(O2_STRIP_MARGIN, 24, "what the implementation's answer does with each byte", out);
 }
 
 static void put_should(const struct o2_stream *right, double y, double scale, FILE *out)
@@ -61,7 +88,7 @@ static void put_should(const struct o2_stream *right, double y, double scale, FI
 	uint64_t place = 0, length;
 
 	for (uint64_t byte = 0; (length = run_at(right, byte, &place)) > 0; byte += length) {
-		put_run(y, LEFT + (double)byte * scale, (double)length * scale, "should", out);
+		o2_strip_run(y, O2_STRIP_LEFT + (double)byte * scale, (double)length * scale, "should", out);
 		fprintf(out, "<title>bytes %" PRIu64 " to %" PRIu64 ": at 0x%" PRIx64 "</title></rect>\n",
 			byte, byte + length - 1, place);
 	}
@@ -70,20 +97,20 @@ static void put_should(const struct o2_stream *right, double y, double scale, FI
 static void put_found(const struct o2_stream *right, const struct o2_stream *found, double y, double scale,
 		      uint64_t *bytes, FILE *out)
 {
-	static const char *const kinds[FATES] = {"right", "wrong", "lost", "wrong"};
 	uint64_t should = 0, is = 0, length;
-	enum fate fate;
+	enum o2_strip_fate fate;
 
 	for (uint64_t byte = 0; (length = fate_at(right, found, byte, &fate, &should, &is)) > 0;
 	     byte += length) {
 		bytes[fate] += length;
-		put_run(y, LEFT + (double)byte * scale, (double)length * scale, kinds[fate], out);
+		o2_strip_run(y, O2_STRIP_LEFT + (double)byte * scale, (double)length * scale,
+			     o2_strip_kinds[fate], out);
 		fprintf(out, "<title>bytes %" PRIu64 " to %" PRIu64 ": ", byte, byte + length - 1);
-		if (fate == LOST)
+		if (fate == O2_STRIP_LOST)
 			fprintf(out, "nowhere; should be at 0x%" PRIx64, should);
-		else if (fate == TOO_MANY)
+		else if (fate == O2_STRIP_TOO_MANY)
 			fprintf(out, "at 0x%" PRIx64 "; should not be there", is);
-		else if (fate == WRONG)
+		else if (fate == O2_STRIP_WRONG)
 			fprintf(out, "at 0x%" PRIx64 "; should be at 0x%" PRIx64, is, should);
 		else
 			fprintf(out, "at 0x%" PRIx64, is);
@@ -91,32 +118,23 @@ static void put_found(const struct o2_stream *right, const struct o2_stream *fou
 	}
 }
 
-static void put_label(double x, double y, const char *text, FILE *out)
-{
-	fprintf(out, "<text x=\"%.0f\" y=\"%.0f\">%s</text>\n", x, y, text);
-}
-
 static void put_side(const char *name, const struct o2_stream *right, const struct o2_stream *found, double y,
 		     FILE *out)
 {
 	const uint64_t nob = right->nob > found->nob ? right->nob : found->nob;
-	const double scale = WIDTH / (double)nob;
-	uint64_t bytes[FATES] = {0};
-	char text[160];
+	const double scale = O2_STRIP_WIDTH / (double)nob;
+	uint64_t bytes[O2_STRIP_FATES] = {0};
 
-	put_label(MARGIN, y + 16, "reference", out);
+	o2_strip_label(O2_STRIP_MARGIN, y + 16, "reference", out);
 	put_should(right, y, scale, out);
-	put_label(MARGIN, y + BAR + 22, "implementation", out);
-	put_found(right, found, y + BAR + 6, scale, bytes, out);
-	snprintf(text, sizeof(text),
-		 "%s: %" PRIu64 " bytes right, %" PRIu64 " wrong, %" PRIu64 " lost, %" PRIu64 " too many",
-		 name, bytes[RIGHT], bytes[WRONG], bytes[LOST], bytes[TOO_MANY]);
-	put_label(LEFT, y + 2 * BAR + 24, text, out);
+	o2_strip_label(O2_STRIP_MARGIN, y + O2_STRIP_BAR + 22, "implementation", out);
+	put_found(right, found, y + O2_STRIP_BAR + 6, scale, bytes, out);
+	o2_strip_counts(y + 2 * O2_STRIP_BAR + 24, name, bytes, out);
 }
 
 static const char *name_of(enum o2_stage stage, uint32_t side)
 {
-	if (stage == O2_STAGE_RDMA_PLAN || stage == O2_STAGE_TRANSFER)
+	if (stage == O2_STAGE_RDMA_PLAN || stage == O2_STAGE_RDMA_CHAIN || stage == O2_STAGE_TRANSFER)
 		return side == 0 ? "where bytes come from" : "where bytes go to";
 	return "where bytes are";
 }
@@ -133,13 +151,7 @@ static void draw(const struct strip *s, FILE *out)
 	const struct o2_stream *found[] = {&s->comparison.found_from, &s->comparison.found_to};
 	double y = TOP;
 
-	fprintf(out,
-		"<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"strip\" viewBox=\"0 0 1000 %.0f\" "
-		"font-family=\"sans-serif\" font-size=\"13\"><style>.strip .should{fill:#9fb4cc;stroke:#fff}"
-		".strip .right{fill:#9fb4cc;stroke:#fff}.strip .wrong{fill:#c8102e;stroke:#fff}"
-		".strip .lost{fill:#fff;stroke:#c8102e;stroke-width:2;stroke-dasharray:4 3}</style>\n",
-		TOP + SIDE * (differs(&s->right[0], found[0]) + differs(&s->right[1], found[1])));
-	put_label(MARGIN, 24, "what the implementation's answer does with each byte", out);
+	o2_strip_open(TOP + SIDE * (differs(&s->right[0], found[0]) + differs(&s->right[1], found[1])), out);
 	for (uint32_t i = 0; i < 2; i++) {
 		if (!differs(&s->right[i], found[i]))
 			continue;
@@ -158,6 +170,10 @@ static bool compare(struct strip *s)
 	c->map = &s->map;
 	if (both->expected.kind != O2_ANSWER_RESULT || both->found.kind != O2_ANSWER_RESULT)
 		return false;
+	/* What is not written, but sent, would be told as lost. */
+	if (both->asked.stage == O2_STAGE_RDMA_CHAIN &&
+	    !o2_chain_writes(&both->asked.chain, &both->found.chain, &c->exact.rdma))
+		return false;
 	/* With itself: an answer that is broken early leaves the other one's bytes unlooked-at. */
 	o2_compare_answers(c, &both->asked, &both->expected, &both->expected);
 	s->right[0] = c->found_from;
@@ -168,23 +184,31 @@ static bool compare(struct strip *s)
 	return differs(&s->right[0], &c->found_from) || differs(&s->right[1], &c->found_to);
 }
 
-json_t *o2_check_strip(const struct o2_check_both *both)
+static void draw_streams(const struct o2_check_both *both, FILE *out)
 {
 	struct strip *s = calloc(1, sizeof(*s));
-	char *bytes = NULL;
-	size_t length = 0;
-	json_t *text = NULL;
-	FILE *out;
 
 	if (s == NULL)
-		return json_null();
+		return;
 	s->both = both;
-	out = compare(s) ? open_memstream(&bytes, &length) : NULL;
-	if (out != NULL)
+	if (compare(s))
 		draw(s, out);
-	if (out != NULL && fclose(out) == 0)
+	free(s);
+}
+
+json_t *o2_check_strip(const struct o2_check_both *both)
+{
+	char *bytes = NULL;
+	size_t length = 0;
+	FILE *out = open_memstream(&bytes, &length);
+	json_t *text = NULL;
+
+	if (out != NULL && both->asked.stage == O2_STAGE_SEND_PLAN)
+		o2_check_strip_send(both, out);
+	else if (out != NULL)
+		draw_streams(both, out);
+	if (out != NULL && fclose(out) == 0 && length > 0)
 		text = json_stringn_nocheck(bytes, length);
 	free(bytes);
-	free(s);
 	return text == NULL ? json_null() : text;
 }

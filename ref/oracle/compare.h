@@ -55,7 +55,8 @@ struct o2_comparison {
 	 */
 	uint32_t count;
 	struct o2_difference item[O2_DIFFERENCES];
-	bool unmapped; /* the implementation's error name is in no map */
+	bool unmapped;	/* the implementation's error name is in no map */
+	bool no_memory; /* what is to be judged could not be: nothing follows from what is not in the result */
 	/* Checks that the profile turns off and that differ all the same; each once. */
 	uint32_t accepted;
 	enum o2_check_id accepted_check[O2_DIFFERENCES];
@@ -122,6 +123,20 @@ void o2_compare_send(struct o2_comparison *comparison, const struct o2_case_send
 /* The message as it has to arrive, but for its checksum: the payload by the question's pieces. */
 void o2_send_message(const struct o2_case_send *asked, const struct o2_answer_send *expected,
 		     struct o2_answer_bytes *message);
+
+/*
+ * The first bytes that a gather entry of an answer yields, `room` at most, on a model of the device.  Returns how
+ * many: fewer than its length and than `room` where what comes next was not written to the slot, or is not
+ * registered under the entry's key.  stream: to work in.
+ */
+uint32_t o2_send_gather(const struct o2_case_send *asked, const struct o2_answer_send *found, uint32_t index,
+			uint32_t room, struct o2_stream *stream, uint8_t *bytes);
+
+/*
+ * The writes of a chain alone as a plan.  False, and no plan: another request than the last one is the message.
+ */
+bool o2_chain_writes(const struct o2_case_chain *asked, const struct o2_answer_chain *chain,
+		     struct o2_rdma_plan *plan);
 
 /* What a plan registers, held against what its fragments span. */
 enum o2_region_fit {

@@ -88,48 +88,60 @@ static void differ_key(struct o2_comparison *comparison, uint32_t index, const s
 		 sge->lkey);
 }
 
-/* An entry that begins in the slot, under its key. */
-static bool gather_slot(struct o2_comparison *comparison, const struct o2_case_send *asked,
-			const struct o2_answer_send *found, uint32_t index, struct o2_answer_bytes *message)
+static bool begins_in_slot(const struct o2_case_send *asked, const struct o2_impl_gather *sge)
 {
-	const struct o2_impl_gather *sge = &found->sge[index];
-	const uint64_t at = sge->addr - asked->slot_addr;
+	return sge->lkey == asked->slot_lkey && sge->addr - asked->slot_addr < O2_MSG_BYTES;
+}
 
-	if (at + sge->length > found->slot.length_bytes) {
-		o2_differ(comparison, O2_CHECK_SEND_SLOT, "sge[].length", index,
-			  at < found->slot.length_bytes ? found->slot.length_bytes - at : 0, sge->length);
-		return false;
-	}
-	memcpy(message->bytes + message->length_bytes, found->slot.bytes + at, sge->length);
-	message->length_bytes += sge->length;
-	return true;
+static uint32_t gather_slot(const struct o2_case_send *asked, const struct o2_answer_send *found,
+			    const struct o2_impl_gather *sge, uint32_t room, uint8_t *bytes)
+{
+	const uint64_t at = sge->addr - asked->slot_addr;
+	const uint64_t written = at < found->slot.length_bytes ? found->slot.length_bytes - at : 0;
+	const uint32_t count = written < room ? (uint32_t)written : room;
+
+	memcpy(bytes, found->slot.bytes + at, count);
+	return count;
 }
 
 /* One of the payload, under its registration's key. */
-static bool gather_payload(struct o2_comparison *comparison, const struct o2_case_node *node,
-			   const struct o2_reg_plan *plan, const struct o2_impl_gather *sge,
-			   struct o2_answer_bytes *message)
+static uint32_t gather_payload(const struct o2_case_node *node, const struct o2_reg_plan *plan,
+			       const struct o2_impl_gather *sge, uint32_t room, struct o2_stream *stream,
+			       uint8_t *bytes)
 {
-	struct o2_stream *stream = &comparison->found_from;
+	uint32_t count = 0;
 	uint64_t bad;
 
 	o2_stream_clear(stream);
 	/* Without a table, or with pages of no size, nothing can have been mapped. */
-	if (node->memory.space.page_bytes == 0 || node->device.device.page_bytes == 0 ||
+	if (sge->lkey != node->key || plan->nfrags == 0 || node->memory.space.page_bytes == 0 ||
+	    node->device.device.page_bytes == 0 ||
 	    (node->device.device.kind == O2_DMA_IOMMU && node->device.device.iommu.device_page == NULL))
-		return false;
-	if (!o2_stream_of_region(plan, sge->addr, sge->length, stream, &bad))
-		return false;
-	for (uint64_t byte = 0; byte < stream->nob; byte++) {
-		const uint64_t addr = o2_stream_place(stream, byte);
+		return 0;
+	/* What lies in front of the first address that is not registered is gathered. */
+	(void)o2_stream_of_region(plan, sge->addr, room, stream, &bad);
+	for (; count < stream->nob; count++) {
+		const uint64_t addr = o2_stream_place(stream, count);
 		struct place place;
 
 		if (plan->mode == O2_REG_USER ? !of_virtual(&node->memory.space, addr, &place)
 					      : !of_device(&node->device.device, addr, &place))
-			return false;
-		message->bytes[message->length_bytes++] = o2_impl_byte_at(place.page, place.offset);
+			break;
+		bytes[count] = o2_impl_byte_at(place.page, place.offset);
 	}
-	return true;
+	return count;
+}
+
+uint32_t o2_send_gather(const struct o2_case_send *asked, const struct o2_answer_send *found, uint32_t index,
+			uint32_t room, struct o2_stream *stream, uint8_t *bytes)
+{
+	const struct o2_impl_gather *sge = &found->sge[index];
+
+	if (room > sge->length)
+		room = sge->length;
+	if (begins_in_slot(asked, sge))
+		return gather_slot(asked, found, sge, room, bytes);
+	return gather_payload(&asked->memory, &found->plan, sge, room, stream, bytes);
 }
 
 /* False when an entry leads nowhere, or there are too many bytes: what follows would say the same again. */
@@ -139,20 +151,23 @@ static bool gather(struct o2_comparison *comparison, const struct o2_case_send *
 	message->length_bytes = 0;
 	for (uint32_t i = 0; i < found->nsge; i++) {
 		const struct o2_impl_gather *sge = &found->sge[i];
+		uint32_t count;
 
 		if (sge->length > O2_MSG_BYTES - message->length_bytes) {
 			o2_differ(comparison, O2_CHECK_SEND_LENGTH, "length", O2_NO_INDEX, right_bytes,
 				  (uint64_t)message->length_bytes + sge->length);
 			return false;
 		}
-		if (sge->lkey == asked->slot_lkey && sge->addr - asked->slot_addr < O2_MSG_BYTES) {
-			if (!gather_slot(comparison, asked, found, i, message))
-				return false;
-		} else if (sge->lkey != asked->memory.key || found->plan.nfrags == 0 ||
-			   !gather_payload(comparison, &asked->memory, &found->plan, sge, message)) {
+		count = o2_send_gather(asked, found, i, sge->length, &comparison->found_from,
+				       message->bytes + message->length_bytes);
+		message->length_bytes += count;
+		if (count == sge->length)
+			continue;
+		if (begins_in_slot(asked, sge))
+			o2_differ(comparison, O2_CHECK_SEND_SLOT, "sge[].length", i, count, sge->length);
+		else
 			differ_key(comparison, i, sge);
-			return false;
-		}
+		return false;
 	}
 	return true;
 }

@@ -20,6 +20,9 @@ from pathlib import Path
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 BUILD = Path(sys.argv.pop(1)).resolve() if len(sys.argv) > 1 else Path("build").resolve()
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "impl"))
+from broken.defects import DEFECTS as DEFECTS_OF_OTHERS  # noqa: E402
+from builds import Broken  # noqa: E402
 from test_judge_pages import Document  # noqa: E402
 
 STAGES = ("msg_decode", "msg_encode", "sg_build", "dma_map", "reg_plan", "rdma_plan", "transfer", "device", "rdma_chain",
@@ -176,6 +179,27 @@ class Conversations(unittest.TestCase):
         red = [word for place, word in words if "#c8102e" in place]
         self.assertEqual(len(red), 1)
         self.assertRegex(red[0], r"credits [1-9]")
+
+
+class Posted(unittest.TestCase):
+    def test_what_is_posted_is_drawn(self):
+        """Of tests/impl/c with one defect: what its gather entries yield, and where its writes go."""
+        with tempfile.TemporaryDirectory() as directory:
+            broken = Broken(Path(directory))
+            for name, stage, check, red in (("first-fragment-gathered", "send_plan", "send/length", '<rect class="lost"'),
+                                            ("slot-at-zero", "send_plan", "send/key", '<rect class="wrong"'),
+                                            ("entries-shared", "rdma_chain", "rdma/sge-index", "wrong bytes in the sink")):
+                with self.subTest(name):
+                    page = Path(directory) / "page.html"
+                    defect = next(each for each in DEFECTS_OF_OTHERS if each.name == name)
+                    done = subprocess.run([BUILD / "o2ref", "check", "--no-corpus", "--stage", stage, "--cases", "3000", "--json",
+                                           "-", "--html", page, broken.build(defect)], capture_output=True, timeout=240,
+                                          check=False)
+                    findings = json.loads(done.stdout)["implementations"][0]["findings"]
+                    finding = next(each for each in findings if each["check"] == check)
+                    drawn = finding["strip" if stage == "send_plan" else "answer_picture"]
+                    self.assertIn(red, drawn)
+                    self.assertIn(drawn, page.read_text(encoding="utf-8"))
 
 
 class Messages(unittest.TestCase):

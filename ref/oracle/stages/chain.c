@@ -183,19 +183,20 @@ static void compare_message(struct o2_comparison *comparison, const struct o2_ca
 			      asked->message.lkey, sge->lkey);
 }
 
-/* The writes alone as a plan: what of it is the same in each is looked at here. */
-static void plan_of(struct o2_comparison *comparison, const struct o2_case_chain *asked,
-		    const struct o2_answer_chain *chain, struct o2_rdma_plan *plan)
+bool o2_chain_writes(const struct o2_case_chain *asked, const struct o2_answer_chain *chain,
+		     struct o2_rdma_plan *plan)
 {
 	*plan = (struct o2_rdma_plan){.lkey = asked->rdma.source.rd_key, .rkey = asked->rdma.sink.rd_key};
+	for (uint32_t i = 0; i < chain->nwr; i++)
+		if ((chain->wr[i].opcode == O2_IMPL_SEND) != (i == chain->nwr - 1))
+			return false;
+	if (chain->nwr == 0)
+		return false;
 	plan->nwr = chain->nwr - 1;
 	for (uint32_t i = 0; i < plan->nwr; i++) {
 		const struct o2_impl_chain_wr *wr = &chain->wr[i];
 		uint64_t length = 0;
 
-		if (wr->rkey != plan->rkey)
-			o2_differ_hex(comparison, O2_CHECK_CHAIN_WRITES, "wr[].rkey", i, plan->rkey,
-				      wr->rkey);
 		for (uint64_t k = wr->first_sge; k < chain->nsge && k - wr->first_sge < wr->num_sge; k++)
 			length += chain->sge[k].length;
 		plan->wr[i] = (struct o2_rdma_wr){.remote_addr = wr->remote_addr,
@@ -204,17 +205,27 @@ static void plan_of(struct o2_comparison *comparison, const struct o2_case_chain
 						  .num_sge = wr->num_sge};
 		plan->nob += length;
 	}
-	/* The message gathers what is last; where it does not, that was said already. */
 	plan->nsge = chain->nsge > 0 ? chain->nsge - 1 : 0;
 	if (plan->nsge > sizeof(plan->sge) / sizeof(plan->sge[0]))
 		plan->nsge = sizeof(plan->sge) / sizeof(plan->sge[0]);
-	for (uint32_t i = 0; i < plan->nsge; i++) {
+	for (uint32_t i = 0; i < plan->nsge; i++)
 		plan->sge[i] =
 			(struct o2_rdma_sge){.addr = chain->sge[i].addr, .length = chain->sge[i].length};
+	return true;
+}
+
+/* What is the same in each write, and in what it gathers. */
+static void compare_keys(struct o2_comparison *comparison, const struct o2_answer_chain *chain,
+			 const struct o2_rdma_plan *plan)
+{
+	for (uint32_t i = 0; i < plan->nwr; i++)
+		if (chain->wr[i].rkey != plan->rkey)
+			o2_differ_hex(comparison, O2_CHECK_CHAIN_WRITES, "wr[].rkey", i, plan->rkey,
+				      chain->wr[i].rkey);
+	for (uint32_t i = 0; i < plan->nsge; i++)
 		if (chain->sge[i].lkey != plan->lkey)
 			o2_differ_hex(comparison, O2_CHECK_CHAIN_WRITES, "sge[].lkey", i, plan->lkey,
 				      chain->sge[i].lkey);
-	}
 }
 
 static void compare(struct o2_comparison *comparison, const struct o2_case *asked,
@@ -241,8 +252,9 @@ static void compare(struct o2_comparison *comparison, const struct o2_case *aske
 		return;
 	}
 	compare_message(comparison, &asked->chain, chain);
-	plan_of(comparison, &asked->chain, &expected->chain, &right);
-	plan_of(comparison, &asked->chain, chain, &comparison->exact.rdma);
+	(void)o2_chain_writes(&asked->chain, &expected->chain, &right);
+	(void)o2_chain_writes(&asked->chain, chain, &comparison->exact.rdma);
+	compare_keys(comparison, chain, &comparison->exact.rdma);
 	o2_compare_rdma(comparison, &asked->chain.rdma, &right, &comparison->exact.rdma);
 }
 
