@@ -58,6 +58,8 @@ static void answered(void *context, uint32_t index, const struct o2_answer *answ
 	f->shows = false;
 	o2_answer_of_reference(f->asked, f->run->expected);
 	o2_compare(f->run->comparison, f->asked, f->run->expected, answer);
+	if (comparison->no_memory)
+		f->run->rc = -ENOMEM;
 	for (uint32_t i = 0; i < comparison->count; i++)
 		f->shows |= o2_same_cause(f->sought, &comparison->item[i]);
 	if (f->shows && f->keep != NULL)
@@ -74,8 +76,7 @@ static bool ask(struct follow *f)
 	f->shows = false;
 	if (!o2_profile_asks(f->run->options->profile, f->asked, f->run->expected))
 		return false;
-	if (f->run->rc == 0)
-		f->run->rc = host->ops->ask(host, &f->asked, 1, answered, f);
+	o2_check_ask(f->run, &f->asked, 1, answered, f);
 	return f->shows;
 }
 

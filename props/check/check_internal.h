@@ -50,6 +50,10 @@ struct o2_check_run {
 /* The next free item of the batch; its question is to be filled in, then o2_check_add is called. */
 struct o2_check_item *o2_check_next(struct o2_check_run *run);
 
+/* Ask, unless something has failed before (run->rc), and note there what fails, in `answered` or outside. */
+void o2_check_ask(struct o2_check_run *run, struct o2_case *const *asked, uint32_t count,
+		  o2_host_answered answered, void *context);
+
 /* The item is ready; a full batch is asked. */
 void o2_check_add(struct o2_check_run *run);
 

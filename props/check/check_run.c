@@ -83,6 +83,16 @@ static void count_met(struct o2_check_run *run, const struct o2_case *asked)
 	run->subject->met[rule]++;
 }
 
+void o2_check_ask(struct o2_check_run *run, struct o2_case *const *asked, uint32_t count,
+		  o2_host_answered answered, void *context)
+{
+	struct o2_host *host = run->subject->host;
+	const int rc = run->rc != 0 ? run->rc : host->ops->ask(host, asked, count, answered, context);
+
+	if (rc != 0)
+		run->rc = rc;
+}
+
 /* Each hang costs its time limit: from some number on the stage is not asked any more. */
 static void count_hang(struct o2_check_run *run, enum o2_stage stage, const struct o2_answer *answer)
 {
@@ -120,6 +130,8 @@ static void answered(void *context, uint32_t index, const struct o2_answer *answ
 	if (answer->kind != O2_ANSWER_NOT_IMPLEMENTED)
 		count_met(run, &item->asked);
 	o2_compare(run->comparison, &item->asked, run->expected, answer);
+	if (run->comparison->no_memory)
+		run->rc = -ENOMEM;
 	run->subject->unmapped += run->comparison->unmapped;
 	for (uint32_t i = 0; i < run->comparison->accepted; i++)
 		run->subject->accepted[run->comparison->accepted_check[i]]++;
@@ -192,8 +204,7 @@ void o2_check_flush(struct o2_check_run *run)
 			asked[i]->msg_encode.capacity_bytes = O2_MSG_BYTES;
 	}
 	ask_flavour(run, asked, count);
-	if (run->rc == 0)
-		run->rc = host->ops->ask(host, asked, count, answered, run);
+	o2_check_ask(run, asked, count, answered, run);
 	began = o2_monotonic_seconds();
 	for (uint32_t i = 0; run->rc == 0 && i < run->leads; i++)
 		o2_check_follow(run, &run->lead[i]);

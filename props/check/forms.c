@@ -112,7 +112,7 @@ static uint32_t differences(struct o2_forms_run *run)
 {
 	run->found.conduct.check = O2_CHECKS;
 	o2_forms_compare(run);
-	return run->comparison.count;
+	return run->comparison.count + run->comparison.no_memory;
 }
 
 static void check_answer(struct o2_forms_run *run, const json_t *form, struct o2_report *report)

@@ -396,7 +396,7 @@ void o2_compare_answers(struct o2_comparison *comparison, const struct o2_case *
 	comparison->asked = asked;
 	comparison->count = 0;
 	comparison->accepted = 0;
-	comparison->unmapped = false;
+	comparison->unmapped = comparison->no_memory = false;
 	if (found->conduct.check != O2_CHECKS)
 		note_fault(comparison, &found->conduct);
 	if (found->kind == O2_ANSWER_NOT_IMPLEMENTED || is_accepted(comparison, rule, found))

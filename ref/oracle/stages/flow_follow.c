@@ -277,9 +277,11 @@ void o2_flow_compare(struct o2_comparison *comparison, const struct o2_case *ask
 	if (same_answer(&expected->flow, &found->flow))
 		return;
 	count = o2_flow_follow(flow, &found->flow, &fault, &waits) + (fault.check != O2_CHECKS);
-	o2_flow_hear(flow, &found->flow, count, &of_found);
-	if (of_found.count != 0)
-		o2_flow_hear(flow, &expected->flow, count, &of_reference);
+	if (o2_flow_hear(flow, &found->flow, count, &of_found) != 0 ||
+	    (of_found.count != 0 && o2_flow_hear(flow, &expected->flow, count, &of_reference) != 0)) {
+		comparison->no_memory = true;
+		return;
+	}
 	for (uint32_t i = 0; i < of_found.count; i++) {
 		if (is_said_of_both(&of_reference, of_found.item[i].check))
 			continue;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "oracle/stages/flow_judge.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "judge/judge.h"
@@ -32,6 +33,7 @@ struct hearing {
 	uint32_t event;
 	uint64_t now_ms;
 	uint64_t number;
+	int rc; /* of the first event that there was no memory for */
 	struct o2_msg msg;
 };
 
@@ -78,7 +80,8 @@ static void tell(struct hearing *hearing, enum o2_judge_event_kind kind, enum o2
 		.bytes = hearing->msg.ibm_nob,
 	};
 
-	(void)o2_judge_hear(hearing->judge, hearing->conn, &event);
+	if (hearing->rc == 0)
+		hearing->rc = o2_judge_hear(hearing->judge, hearing->conn, &event);
 }
 
 static void tell_message(struct hearing *hearing, enum o2_judge_side from, uint32_t type, uint32_t credits)
@@ -114,8 +117,8 @@ static void tell_step(struct hearing *hearing, const struct o2_impl_flow_step *s
 		tell_message(hearing, ASKED, step->message[i].type, step->message[i].credits);
 }
 
-void o2_flow_hear(const struct o2_case_flow *asked, const struct o2_answer_flow *answer, uint32_t count,
-		  struct o2_flow_said *all)
+int o2_flow_hear(const struct o2_case_flow *asked, const struct o2_answer_flow *answer, uint32_t count,
+		 struct o2_flow_said *all)
 {
 	const struct o2_judge_options options = {
 		.timeout_ms = NEVER_MS,
@@ -134,6 +137,8 @@ void o2_flow_hear(const struct o2_case_flow *asked, const struct o2_answer_flow 
 		tell_step(&hearing, &answer->step[i], answer->step[i].closed != 0 && !closed);
 		closed = closed || answer->step[i].closed != 0;
 	}
-	if (hearing.judge != NULL)
-		o2_judge_free(hearing.judge);
+	if (hearing.conn == NULL)
+		hearing.rc = -ENOMEM;
+	o2_judge_free(hearing.judge);
+	return hearing.rc;
 }

@@ -21,8 +21,11 @@ struct o2_flow_said {
 	} item[O2_FLOW_SAID]; /* one for each rule, the first time that it is broken */
 };
 
-/* Events 0 to count - 1 happen, and the end that is asked does what the answer says.  What it breaks is said. */
-void o2_flow_hear(const struct o2_case_flow *asked, const struct o2_answer_flow *answer, uint32_t count,
-		  struct o2_flow_said *said);
+/*
+ * Events 0 to count - 1 happen, and the end that is asked does what the answer says.  What it breaks is said.
+ * Returns 0 or -ENOMEM.
+ */
+int o2_flow_hear(const struct o2_case_flow *asked, const struct o2_answer_flow *answer, uint32_t count,
+		 struct o2_flow_said *said);
 
 #endif

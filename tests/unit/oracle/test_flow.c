@@ -3,6 +3,8 @@
  * Stage flow: what the reference answers holds before the judge and before who follows it, and draws come to
  * what the stage is about.
  */
+#include <errno.h>
+
 #include "oracle/stages/flow_end.h"
 #include "oracle/stages/flow_follow.h"
 #include "oracle/stages/flow_judge.h"
@@ -132,6 +134,46 @@ TEST_WITH(test_changed_answers, set_up, tear_down)
 	EXPECT_ALL(O2_STAGE_FLOW, &not_sent, &no_noop, &another, &fewer, &forgotten, &closes, &lives, &behind,
 		   &uncalled);
 	expect_equal(O2_STAGE_FLOW, "of a NOOP", noop_of.make);
+}
+
+/* --- without memory --- */
+
+static uint32_t calls_left = UINT32_MAX; /* after which none gets memory */
+
+void *__real_calloc(size_t count, size_t bytes);
+void *__wrap_calloc(size_t count, size_t bytes);
+
+void *__wrap_calloc(size_t count, size_t bytes)
+{
+	if (calls_left == 0)
+		return NULL;
+	calls_left -= calls_left != UINT32_MAX;
+	return __real_calloc(count, bytes);
+}
+
+/* A conversation that opens an operation, with an answer for the judge to look at. */
+TEST_WITH(test_nothing_is_judged_without_memory, set_up, tear_down)
+{
+	struct o2_flow_said said;
+	uint64_t index = 0;
+
+	while (!draw(O2_STAGE_FLOW, index) || of_type(&w->expected.flow, O2_MSG_PUT_ACK) == 0 ||
+	       !not_sent.make())
+		assert_true(++index < CASES);
+	for (uint32_t calls = 0; calls < 3; calls++) {
+		calls_left = calls;
+		assert_int_equal(o2_flow_hear(&w->asked.flow, &w->expected.flow, w->asked.flow.count, &said),
+				 -ENOMEM);
+		calls_left = calls;
+		o2_compare(&w->comparison, &w->asked, &w->expected, &w->found);
+		assert_true(w->comparison.no_memory);
+		assert_int_equal(w->comparison.count, 0);
+	}
+	calls_left = UINT32_MAX;
+	assert_int_equal(o2_flow_hear(&w->asked.flow, &w->expected.flow, w->asked.flow.count, &said), 0);
+	o2_compare(&w->comparison, &w->asked, &w->expected, &w->found);
+	assert_false(w->comparison.no_memory);
+	assert_true(has(O2_CHECK_FLOW_STUCK));
 }
 
 /* --- the picture --- */
