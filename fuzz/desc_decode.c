@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * o2_desc_decode on any bytes, in both byte orders.  The same bytes inside a PUT_ACK get the same verdict,
- * and what is accepted encodes to the same bytes.
+ * what is accepted encodes to the same bytes, and is as long as its fragments together.
  */
 #include <string.h>
 
 #include "fuzz/common.h"
+#include "wire/bytes.h"
+#include "wire/desc_codec.h"
 #include "wire/layout.h"
 #include "wire/msg.h"
 
@@ -42,6 +44,19 @@ static int decode_in_message(const uint8_t *data, size_t size, enum o2_byte_orde
 	return o2_msg_decode(bytes, nob, NULL, &decoded, error);
 }
 
+/* What its fragments hold together, by the raw bytes. */
+static void check_length(const uint8_t *data, enum o2_byte_order order, const struct o2_rdma_desc *desc)
+{
+	const uint8_t *frag = data + O2_DESC_AT_FRAGS;
+	uint64_t right = 0;
+
+	for (uint32_t i = o2_load32(data + O2_DESC_AT_NFRAGS, order); i > 0; i--, frag += O2_FRAG_BYTES)
+		right += o2_load32(frag + O2_FRAG_AT_NOB, order);
+	if (o2_desc_bytes(desc) != right)
+		o2_fuzz_fail("the fragments hold %llu bytes, not %llu", (unsigned long long)right,
+			     (unsigned long long)o2_desc_bytes(desc));
+}
+
 static void check(const uint8_t *data, size_t size, enum o2_byte_order order)
 {
 	static uint8_t bytes[O2_MSG_BYTES];
@@ -63,6 +78,7 @@ static void check(const uint8_t *data, size_t size, enum o2_byte_order order)
 	if (length < 0 || (size_t)length > O2_AT_PUT_ACK_DESC + size ||
 	    memcmp(bytes + O2_AT_PUT_ACK_DESC, data, (size_t)length - O2_AT_PUT_ACK_DESC) != 0)
 		o2_fuzz_fail("the descriptor does not encode to the bytes that it came from (%d)", length);
+	check_length(data, order, desc);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
