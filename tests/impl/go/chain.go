@@ -27,7 +27,7 @@ func rdmaChain(request []byte) (map[string]any, error) {
 	if err := read(request, &in); err != nil {
 		return nil, err
 	}
-	writes, pieces, err := in.plan()
+	writes, pieces, err := in.cut()
 	if err != nil {
 		return nil, err
 	}

@@ -2,7 +2,10 @@
 
 package main
 
-import "strings"
+import (
+	"encoding/json"
+	"strings"
+)
 
 // dma_map: docs/mapping.md, "dma_map".
 
@@ -11,20 +14,27 @@ type segment struct {
 	Length uint32  `json:"length"`
 }
 
-type dmaInput struct {
-	Device struct {
-		Kind      string
-		PageBytes uint32 `json:"page_bytes"`
-		Npages    uint32
-		Base      address
-		Unmapped  []uint32
-		Iommu     struct {
-			DevicePages []uint32 `json:"device_pages"`
-			Merge       address
-			Fault       string
-		}
+type dmaDevice struct {
+	Kind      string
+	PageBytes uint32 `json:"page_bytes"`
+	Npages    uint32
+	Base      address
+	Unmapped  []uint32
+	Iommu     struct {
+		DevicePages []uint32 `json:"device_pages"`
+		Merge       address
+		Fault       string
 	}
-	List sgList
+}
+
+type dmaInput struct {
+	Device dmaDevice
+	List   sgList
+}
+
+type dmaList struct {
+	Nob      uint64    `json:"nob"`
+	Segments []segment `json:"segments"`
 }
 
 func (in *dmaInput) check() error {
@@ -72,9 +82,8 @@ func (in *dmaInput) fault() error {
 	}
 }
 
-func dmaMap(request []byte) (map[string]any, error) {
-	var in dmaInput
-	if err := read(request, &in); err != nil {
+func (in *dmaInput) list() (*dmaList, error) {
+	if err := in.check(); err != nil {
 		return nil, err
 	}
 	unmapped := make(map[uint32]bool)
@@ -99,5 +108,14 @@ func dmaMap(request []byte) (map[string]any, error) {
 	if err := in.fault(); err != nil {
 		return nil, err
 	}
-	return map[string]any{"list": map[string]any{"nob": nob, "segments": segments}}, nil
+	return &dmaList{nob, segments}, nil
+}
+
+func dmaMap(request []byte) (map[string]any, error) {
+	var in dmaInput
+	if err := json.Unmarshal(request, &in); err != nil {
+		return nil, err
+	}
+	list, err := in.list()
+	return map[string]any{"list": list}, err
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
-// The mapping stages over the process protocol of docs/oracle.md: o2ref check -- ./impl
-// It has no messages and no whole transfers, and says so. Its errors have names of its own (errors.json).
+// All stages over the process protocol of docs/oracle.md: o2ref check -- ./impl
+// Its errors have names of its own (errors.json).
 package main
 
 import (
@@ -16,9 +16,15 @@ import (
 
 // What a stage answers instead of a result.
 type refusal struct {
-	Errno string `json:"errno"`
-	Rule  string `json:"rule"`
-	Index *int   `json:"index,omitempty"`
+	Errno  string  `json:"errno"`
+	Rule   string  `json:"rule"`
+	Class  string  `json:"class,omitempty"`
+	Where  string  `json:"where,omitempty"`
+	Index  *int    `json:"index,omitempty"`
+	Field  string  `json:"field,omitempty"`
+	Offset *int    `json:"offset_bytes,omitempty"`
+	Value  *length `json:"value,omitempty"`
+	Limit  *length `json:"limit,omitempty"`
 }
 
 func (r *refusal) Error() string { return r.Rule }
@@ -37,6 +43,13 @@ type (
 
 func (a address) MarshalJSON() ([]byte, error) {
 	return []byte(`"0x` + strconv.FormatUint(uint64(a), 16) + `"`), nil
+}
+
+func (l length) MarshalJSON() ([]byte, error) {
+	if l >= 1<<63 {
+		return address(l).MarshalJSON()
+	}
+	return strconv.AppendUint(nil, uint64(l), 10), nil
 }
 
 func parse(text []byte) (uint64, error) {
@@ -75,19 +88,25 @@ func read(request []byte, in interface{ check() error }) error {
 
 // The stages: each reads its input form and returns the members of its output form.
 var stages = map[string]func([]byte) (map[string]any, error){
+	"o2ref/msg_decode/input": msgDecode,
+	"o2ref/msg_encode/input": msgEncode,
 	"o2ref/sg_build/input":   sgBuild,
 	"o2ref/dma_map/input":    dmaMap,
 	"o2ref/reg_plan/input":   regPlan,
 	"o2ref/rdma_plan/input":  rdmaPlan,
+	"o2ref/transfer/input":   transfer,
 	"o2ref/device/input":     device,
 	"o2ref/rdma_chain/input": rdmaChain,
+	"o2ref/connect/input":    connect,
+	"o2ref/deliver/input":    deliver,
 	"o2ref/keys/input":       keys,
+	"o2ref/send_plan/input":  sendPlan,
 	"o2ref/setup/input":      setup,
 	"o2ref/flow/input":       flow,
 }
 
 // The stages of version 2 among them, which each answer names.
-var later = []string{"device", "rdma_chain", "keys", "setup", "flow"}
+var later = []string{"device", "rdma_chain", "connect", "deliver", "keys", "send_plan", "setup", "flow"}
 
 func answer(request []byte) (map[string]any, error) {
 	var head struct{ Form string }

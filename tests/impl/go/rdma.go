@@ -2,6 +2,8 @@
 
 package main
 
+import "encoding/json"
+
 // rdma_plan: docs/mapping.md, "rdma_plan".
 
 type frag struct {
@@ -73,7 +75,7 @@ func least(a uint32, more ...uint32) uint32 {
 }
 
 // The work requests, and the pieces that they gather.
-func (in *rdmaInput) plan() ([]workRequest, []segment, error) {
+func (in *rdmaInput) cut() ([]workRequest, []segment, error) {
 	source, sink := cursor{frags: in.Source.Frags}, cursor{frags: in.Sink.Frags}
 	requests, gather := []workRequest{}, []segment{}
 	for left := uint32(in.Nob); left > 0; {
@@ -104,15 +106,19 @@ func (in *rdmaInput) plan() ([]workRequest, []segment, error) {
 	return requests, gather, nil
 }
 
+func (in *rdmaInput) plan() (map[string]any, error) {
+	if err := in.check(); err != nil {
+		return nil, err
+	}
+	requests, gather, err := in.cut()
+	return map[string]any{"lkey": in.Source.Key, "rkey": in.Sink.Key, "nob": in.Nob, "wr": requests, "sge": gather}, err
+}
+
 func rdmaPlan(request []byte) (map[string]any, error) {
 	var in rdmaInput
-	if err := read(request, &in); err != nil {
+	if err := json.Unmarshal(request, &in); err != nil {
 		return nil, err
 	}
-	requests, gather, err := in.plan()
-	if err != nil {
-		return nil, err
-	}
-	return map[string]any{"plan": map[string]any{"lkey": in.Source.Key, "rkey": in.Sink.Key, "nob": in.Nob,
-		"wr": requests, "sge": gather}}, nil
+	plan, err := in.plan()
+	return map[string]any{"plan": plan}, err
 }

@@ -19,7 +19,7 @@ type regRequest struct {
 
 type regInput struct {
 	Request regRequest
-	List    struct{ Segments []segment }
+	List    dmaList
 }
 
 type regPlanOut struct {
@@ -186,11 +186,7 @@ func makePlan(in *regInput, plan *regPlanOut, nob uint64) error {
 	}
 }
 
-func regPlan(request []byte) (map[string]any, error) {
-	var in regInput
-	if err := json.Unmarshal(request, &in); err != nil {
-		return nil, err
-	}
+func (in *regInput) plan() (*regPlanOut, error) {
 	if err := in.Request.check(); err != nil {
 		return nil, err
 	}
@@ -199,12 +195,21 @@ func regPlan(request []byte) (map[string]any, error) {
 		return nil, err
 	}
 	plan := regPlanOut{RemoteWrite: in.Request.Side == "sink", Pages: []address{}}
-	if err := makePlan(&in, &plan, nob); err != nil {
+	if err := makePlan(in, &plan, nob); err != nil {
 		return nil, err
 	}
 	plan.PageOffset = uint64(plan.Iova) % uint64(in.Request.PageBytes)
 	if in.Request.Side == "sink" && len(plan.Frags) > int(in.Request.PeerMaxFrags) {
 		return nil, refuse("EFBIG", "RegTooManyFragments")
 	}
-	return map[string]any{"plan": plan}, nil
+	return &plan, nil
+}
+
+func regPlan(request []byte) (map[string]any, error) {
+	var in regInput
+	if err := json.Unmarshal(request, &in); err != nil {
+		return nil, err
+	}
+	plan, err := in.plan()
+	return map[string]any{"plan": plan}, err
 }

@@ -2,6 +2,8 @@
 
 package main
 
+import "encoding/json"
+
 // sg_build: docs/mapping.md, "sg_build".
 
 type entry struct {
@@ -24,22 +26,26 @@ type piece struct {
 	Len    length
 }
 
+type space struct {
+	PageBytes uint32 `json:"page_bytes"`
+	Npages    uint32
+	Ranges    []struct {
+		Base  address
+		Pages []uint32
+	}
+}
+
+type buffer struct {
+	Kind   string
+	Offset length
+	Nob    length
+	Pieces []piece
+}
+
 type sgInput struct {
 	MaxEntries uint32 `json:"max_entries"`
-	Space      struct {
-		PageBytes uint32 `json:"page_bytes"`
-		Npages    uint32
-		Ranges    []struct {
-			Base  address
-			Pages []uint32
-		}
-	}
-	Buffer struct {
-		Kind   string
-		Offset length
-		Nob    length
-		Pieces []piece
-	}
+	Space      space
+	Buffer     buffer
 }
 
 func (in *sgInput) check() error {
@@ -114,12 +120,11 @@ func hasGaps(entries []entry, pageBytes uint32) bool {
 	return false
 }
 
-func sgBuild(request []byte) (map[string]any, error) {
-	var in sgInput
-	if err := read(request, &in); err != nil {
+func (in *sgInput) build() (*sgList, error) {
+	if err := in.check(); err != nil {
 		return nil, err
 	}
-	list := sgList{Nob: in.Buffer.Nob, Entries: []entry{}}
+	list := &sgList{Nob: in.Buffer.Nob, Entries: []entry{}}
 	skip, left := uint64(in.Buffer.Offset), uint64(list.Nob)
 	for i, p := range in.Buffer.Pieces {
 		if left == 0 || p.Len == 0 {
@@ -136,7 +141,7 @@ func sgBuild(request []byte) (map[string]any, error) {
 		if part > left {
 			part = left
 		}
-		if err := in.cut(&list, p, i, skip, part); err != nil {
+		if err := in.cut(list, p, i, skip, part); err != nil {
 			return nil, err
 		}
 		skip, left = 0, left-part
@@ -145,5 +150,14 @@ func sgBuild(request []byte) (map[string]any, error) {
 		return nil, refuse("EINVAL", "SgShortVector")
 	}
 	list.Gaps = hasGaps(list.Entries, in.Space.PageBytes)
-	return map[string]any{"list": list}, nil
+	return list, nil
+}
+
+func sgBuild(request []byte) (map[string]any, error) {
+	var in sgInput
+	if err := json.Unmarshal(request, &in); err != nil {
+		return nil, err
+	}
+	list, err := in.build()
+	return map[string]any{"list": list}, err
 }

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT
+
+package main
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"math/bits"
+)
+
+// A message: docs/wire.md, "Header" and "Checksum".
+
+const (
+	magic          = 0x0be91b91
+	oldVersion     = 0x11
+	newVersion     = 0x12
+	headBytes      = 48
+	immediateBytes = 120
+	messageBytes   = 4096
+	fragBytes      = 12
+	sumOffset      = 12
+)
+
+var orders = map[string]binary.ByteOrder{"little": binary.LittleEndian, "big": binary.BigEndian}
+
+// The 48 bytes as they lie there; magic and checksum are not shown.
+type msgHead struct {
+	Magic    uint32  `json:"-"`
+	Version  uint16  `json:"ibm_version"`
+	Type     kind    `json:"ibm_type"`
+	Credits  uint8   `json:"ibm_credits"`
+	Nob      uint32  `json:"ibm_nob"`
+	Cksum    uint32  `json:"-"`
+	SrcNid   nid     `json:"ibm_srcnid"`
+	SrcStamp address `json:"ibm_srcstamp"`
+	DstNid   nid     `json:"ibm_dstnid"`
+	DstStamp address `json:"ibm_dststamp"`
+}
+
+type message struct {
+	Order   string `json:"byte_order"`
+	Flavour string `json:"cksum_flavour"`
+	msgHead
+	Body body `json:"body"`
+}
+
+func (m *message) UnmarshalJSON(text []byte) error {
+	var in struct {
+		Type kind `json:"ibm_type"`
+	}
+	if err := json.Unmarshal(text, &in); err != nil {
+		return err
+	}
+	m.Body = kinds[in.Type].make()
+	type plain message
+	return json.Unmarshal(text, (*plain)(m))
+}
+
+func (k kind) MarshalJSON() ([]byte, error) { return json.Marshal(kinds[k].name) }
+
+func (k *kind) UnmarshalJSON(text []byte) error {
+	var name string
+	if err := json.Unmarshal(text, &name); err != nil {
+		return err
+	}
+	for number, layout := range kinds {
+		if layout.name == name {
+			*k = number
+			return nil
+		}
+	}
+	return fmt.Errorf("message type %s", text)
+}
+
+type options struct {
+	MaxFrags         uint32 `json:"max_frags"`
+	RequireChecksum  bool   `json:"require_checksum"`
+	AnyLnd           bool   `json:"any_lnd"`
+	TolerateChecksum bool   `json:"tolerate_immediate_checksum"`
+}
+
+func (o *options) check() error {
+	if !legalLimit(o.MaxFrags) {
+		return local("EINVAL", "WireMaxFrags", "max_frags", uint64(o.MaxFrags), maxFrags)
+	}
+	return nil
+}
+
+func (m *message) checkNids(o *options) error {
+	if err := m.SrcNid.check("Src", 16, o); err != nil {
+		return err
+	}
+	return m.DstNid.check("Dst", 32, o)
+}
+
+// The sum of a whole message, as a peer makes it whose char is signed, or is not.
+func checksum(data []byte, signed bool) uint32 {
+	var sum uint32
+	for i, b := range data {
+		if i >= sumOffset && i < sumOffset+4 {
+			b = 0
+		}
+		wide := uint32(b)
+		if signed {
+			wide = uint32(int8(b))
+		}
+		sum = bits.RotateLeft32(sum, 1) + wide
+	}
+	if sum == 0 {
+		return 1
+	}
+	return sum
+}
+
+// A rule that is broken, or not; what is allowed.
+type rule struct {
+	broken bool
+	name   string
+	limit  uint64
+}
+
+func broken(name, field string, offset int, value, limit uint64) *refusal {
+	shown, allowed := length(value), length(limit)
+	return &refusal{Errno: "EPROTO", Rule: name, Class: "connection", Field: field, Offset: &offset, Value: &shown, Limit: &allowed}
+}
+
+// What is wrong with a caller, not with a peer.
+func local(errno, name, field string, value, limit uint64) *refusal {
+	refused := broken(name, field, 0, value, limit)
+	refused.Errno, refused.Class = errno, "local"
+	return refused
+}
+
+// Rules about one field, in the order in which they are looked at.
+func firstBroken(field string, offset int, value uint64, rules []rule, prefix string) error {
+	for _, r := range rules {
+		if r.broken {
+			return broken(prefix+r.name, field, offset, value, r.limit)
+		}
+	}
+	return nil
+}
