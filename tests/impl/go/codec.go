@@ -11,6 +11,9 @@ import (
 
 // msg_decode and msg_encode: docs/wire.md, "Rules".
 
+// A magic, as a little-endian reader sees it.
+func asFound(data []byte) uint64 { return uint64(binary.LittleEndian.Uint32(data)) }
+
 // The order in which a message was sent, and its version and header if they are there.
 func (m *message) readHead(data []byte) error {
 	if len(data) < 6 {
@@ -25,7 +28,7 @@ func (m *message) readHead(data []byte) error {
 	s.carry(s.sender, &m.Magic, &m.Version)
 	switch {
 	case m.Magic != magic:
-		return broken("WireMagic", "ibm_magic", 0, uint64(binary.LittleEndian.Uint32(data)), magic)
+		return broken("WireMagic", "ibm_magic", 0, asFound(data), magic)
 	case m.Version != oldVersion && m.Version != newVersion:
 		return broken("WireVersion", "ibm_version", 4, uint64(m.Version), newVersion)
 	case len(data) < headBytes:

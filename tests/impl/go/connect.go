@@ -49,7 +49,7 @@ func firstRefused(prefix string, rules ...connRule) error {
 		if !r.broken {
 			continue
 		}
-		refused := &refusal{Errno: r.errno, Rule: prefix + r.name, Value: (*length)(&r.value), Limit: (*length)(&r.limit)}
+		refused := refuseValue(r.errno, prefix+r.name, r.value, r.limit)
 		if why := int(r.why); why != 0 {
 			refused.Index = &why
 		}
@@ -93,11 +93,11 @@ func (in *connectIn) checkRequestHead() error {
 		return firstRefused("Connreq", proto(true, "Short", fatal, uint64(len(in.Bytes)), 6))
 	}
 	for _, order := range orders {
-		found, version := order.Uint32(in.Bytes), uint64(order.Uint16(in.Bytes[4:]))
-		unknown := version < oldVersion || version > uint64(in.Own.Version)
+		found, version, own := order.Uint32(in.Bytes), uint64(order.Uint16(in.Bytes[4:])), uint64(in.Own.Version)
 		err := firstRefused("Connreq",
-			proto(found == lnetMagic, "GenericMagic", fatal, lnetMagic, magic),
-			proto(found == magic && unknown, "Version", fatal, version, uint64(in.Own.Version)))
+			proto(found == lnetMagic, "GenericMagic", fatal, asFound(in.Bytes), magic),
+			proto(found == magic && version < oldVersion, "Version", fatal, version, oldVersion),
+			proto(found == magic && version > own, "Version", fatal, version, own))
 		if err != nil {
 			return err
 		}

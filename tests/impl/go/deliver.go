@@ -14,9 +14,11 @@ type deliverIn struct {
 	Bytes    octets
 }
 
-func closing(name string, value, limit uint64) *refusal {
-	shown, allowed := length(value), length(limit)
-	return &refusal{Errno: "EPROTO", Rule: name, Class: "connection", Value: &shown, Limit: &allowed}
+// What closes the connection.
+func closing(name string, value uint64, limit ...uint64) error {
+	refused := refuseValue("EPROTO", name, value, limit...)
+	refused.Class = "connection"
+	return refused
 }
 
 // The completion of a transfer: bytes that have moved, or what went wrong.
@@ -36,7 +38,7 @@ func (in *deliverIn) outcome(k kind, status int32) (length, error) {
 // An answer is to what was sent last, by its cookie.
 func (in *deliverIn) expects(request string, cookie address) error {
 	if in.Awaits != request || in.Cookie != cookie {
-		return closing("UnknownCookie", uint64(cookie), uint64(in.Cookie))
+		return closing("UnknownCookie", uint64(cookie))
 	}
 	return nil
 }
@@ -44,7 +46,7 @@ func (in *deliverIn) expects(request string, cookie address) error {
 func (in *deliverIn) act(m *message) (told length, status int32, err error) {
 	switch b := m.Body.(type) {
 	case *connBody:
-		err = closing("UnexpectedType", uint64(m.Type), uint64(getDone))
+		err = closing("UnexpectedType", uint64(m.Type))
 	case *immediate:
 		told = length(b.Hdr.Length)
 	case *putReq:

@@ -158,8 +158,9 @@ func keys(request []byte) (map[string]any, error) {
 	steps := []map[string]any{}
 	for i := range in.Events {
 		list, err := key.take(&in.Events[i])
-		if err != nil {
-			return nil, err
+		if refused, ok := err.(*refusal); ok {
+			refused.Index = &i
+			return nil, refused
 		}
 		if list == nil {
 			list = []keyRequest{}

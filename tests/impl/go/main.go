@@ -35,6 +35,15 @@ func refuseAt(errno, name string, index int) error {
 	return &refusal{Errno: errno, Rule: name, Index: &index}
 }
 
+// The same, with what was found, and what is allowed if there is a limit.
+func refuseValue(errno, name string, value uint64, limit ...uint64) *refusal {
+	refused := &refusal{Errno: errno, Rule: name, Value: (*length)(&value)}
+	if len(limit) > 0 {
+		refused.Limit = (*length)(&limit[0])
+	}
+	return refused
+}
+
 // An address is "0x..." in the forms; a length is a number, and "0x..." from 2^63 on.
 type (
 	address uint64

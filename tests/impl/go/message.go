@@ -121,8 +121,9 @@ type rule struct {
 }
 
 func broken(name, field string, offset int, value, limit uint64) *refusal {
-	shown, allowed := length(value), length(limit)
-	return &refusal{Errno: "EPROTO", Rule: name, Class: "connection", Field: field, Offset: &offset, Value: &shown, Limit: &allowed}
+	refused := refuseValue("EPROTO", name, value, limit)
+	refused.Class, refused.Field, refused.Offset = "connection", field, &offset
+	return refused
 }
 
 // What is wrong with a caller, not with a peer.

@@ -41,8 +41,8 @@ type record struct {
 	Size    uint32
 }
 
-func giveUp(name string, value, limit uint64) error {
-	return &refusal{Errno: "ECONNREFUSED", Rule: name, Value: (*length)(&value), Limit: (*length)(&limit)}
+func giveUp(name string, value uint64, limit ...uint64) error {
+	return refuseValue("ECONNREFUSED", name, value, limit...)
 }
 
 func readRecord(data []byte) (*record, error) {
@@ -59,7 +59,7 @@ func readRecord(data []byte) (*record, error) {
 	}
 	switch {
 	case r.Magic == 0:
-		return nil, giveUp("RecordMagic", 0, magic)
+		return nil, giveUp("RecordMagic", asFound(data), magic)
 	case r.Version != oldVersion && r.Version != newVersion:
 		return nil, giveUp("RecordVersion", uint64(r.Version), newVersion)
 	case r.Why < race || r.Why > early:
@@ -82,18 +82,21 @@ func (r *record) next(asked connParams, own uint32) (connParams, error) {
 	switch why {
 	case race, stale, uncompat:
 	case tooMany, tooDeep:
-		less := why == tooMany && frags < asked.Frags || why == tooDeep && depth < asked.Depth
+		given, limit := depth, asked.Depth
+		if why == tooMany {
+			given, limit = frags, asked.Frags
+		}
 		if old {
-			return asked, giveUp("RejectWhy", uint64(why), 0)
-		} else if !less || depth < 2 || frags == 0 {
-			return asked, giveUp("RejectUnusable", uint64(depth), uint64(asked.Depth))
+			return asked, giveUp("RejectWhy", uint64(why))
+		} else if given >= limit || depth < 2 || frags == 0 {
+			return asked, giveUp("RejectUnusable", uint64(why), uint64(given))
 		}
 		asked.Depth, asked.Frags = least(depth, asked.Depth), least(frags, asked.Frags)
 	default:
-		return asked, giveUp("RejectWhy", uint64(why), 0)
+		return asked, giveUp("RejectWhy", uint64(why))
 	}
 	if uint32(r.Version) > own {
-		return asked, giveUp("RejectWhy", uint64(r.Version), uint64(own))
+		return asked, giveUp("RejectWhy", uint64(why))
 	}
 	asked.Version = uint32(r.Version)
 	if old {
@@ -108,10 +111,9 @@ func (in *connectIn) reject() (*connected, error) {
 	case cmStale:
 		return &connected{Params: in.Asked}, nil
 	case cmNoListener:
-		nobody := uint64(in.CmReason)
-		return nil, &refusal{Errno: "EHOSTUNREACH", Rule: "RejectNoListener", Value: (*length)(&nobody)}
+		return nil, refuseValue("EHOSTUNREACH", "RejectNoListener", cmNoListener)
 	default:
-		return nil, giveUp("RejectReason", uint64(in.CmReason), cmConsumer)
+		return nil, giveUp("RejectReason", uint64(in.CmReason))
 	}
 	r, err := readRecord(in.Bytes)
 	if err != nil {

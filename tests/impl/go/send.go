@@ -25,9 +25,7 @@ func (in *sendIn) fill() error {
 	room := smaller(uint64(in.MaxMsgSize), messageBytes)
 	room = larger(room, immediateBytes) - immediateBytes
 	if nob > room {
-		refused := local("EMSGSIZE", "PayloadTooLong", "", nob, room)
-		refused.Class, refused.Offset = "", nil
-		return refused
+		return refuseValue("EMSGSIZE", "PayloadTooLong", nob, room)
 	}
 	message, ok := in.Message.Body.(*immediate)
 	if nob == 0 || !ok {
