@@ -9,28 +9,38 @@ import "math"
 type kind uint8
 
 const (
-	connReq kind = 0xc0
-	connAck kind = 0xc1
-	putNak  kind = 0xd3
-	putDone kind = 0xd5
-	getDone kind = 0xd7
+	connReq      kind = 0xc0
+	connAck      kind = 0xc1
+	noopMsg      kind = 0xd0
+	immediateMsg kind = 0xd1
+	putReqMsg    kind = 0xd2
+	putNak       kind = 0xd3
+	putAckMsg    kind = 0xd4
+	putDone      kind = 0xd5
+	getReqMsg    kind = 0xd6
+	getDone      kind = 0xd7
 )
 
+var kindNames = map[kind]string{
+	connReq: "CONNREQ", connAck: "CONNACK", noopMsg: "NOOP", immediateMsg: "IMMEDIATE", putReqMsg: "PUT_REQ",
+	putNak: "PUT_NAK", putAckMsg: "PUT_ACK", putDone: "PUT_DONE", getReqMsg: "GET_REQ", getDone: "GET_DONE",
+}
+
+// The least length of each, and its body.
 var kinds = map[kind]struct {
-	name    string
 	minimum uint32
 	make    func() body
 }{
-	connReq: {"CONNREQ", 56, func() body { return &connBody{} }},
-	connAck: {"CONNACK", 56, func() body { return &connBody{} }},
-	0xd0:    {"NOOP", 48, func() body { return &noop{} }},
-	0xd1:    {"IMMEDIATE", immediateBytes, func() body { return &immediate{} }},
-	0xd2:    {"PUT_REQ", 128, func() body { return &putReq{} }},
-	putNak:  {"PUT_NAK", 60, func() body { return &completion{} }},
-	0xd4:    {"PUT_ACK", 72, func() body { return &putAck{} }},
-	putDone: {"PUT_DONE", 60, func() body { return &completion{} }},
-	0xd6:    {"GET_REQ", 136, func() body { return &getReq{} }},
-	getDone: {"GET_DONE", 60, func() body { return &completion{} }},
+	connReq:      {56, func() body { return &connBody{} }},
+	connAck:      {56, func() body { return &connBody{} }},
+	noopMsg:      {headBytes, func() body { return &noop{} }},
+	immediateMsg: {immediateBytes, func() body { return &immediate{} }},
+	putReqMsg:    {128, func() body { return &putReq{} }},
+	putNak:       {60, func() body { return &completion{} }},
+	putAckMsg:    {72, func() body { return &putAck{} }},
+	putDone:      {60, func() body { return &completion{} }},
+	getReqMsg:    {136, func() body { return &getReq{} }},
+	getDone:      {60, func() body { return &completion{} }},
 }
 
 // Rules of a body hold for what was read and for what is to be written; the latter is as long as it needs to be.

@@ -44,7 +44,7 @@ func (m *message) readHead(data []byte) error {
 
 // An IMMEDIATE with payload whose sum may be of other bytes.
 func (m *message) tolerable(data []byte) bool {
-	if kinds[m.Type].name != "IMMEDIATE" || len(data) < immediateBytes {
+	if m.Type != immediateMsg || len(data) < immediateBytes {
 		return false
 	}
 	t, n := binary.LittleEndian.Uint32(data[typeOffset:]), binary.LittleEndian.Uint32(data[lengthOffset:])

@@ -5,7 +5,6 @@ package main
 import (
 	"encoding/binary"
 	"encoding/json"
-	"fmt"
 )
 
 // The header of an LNet message: docs/wire.md, "LNet header".
@@ -20,7 +19,7 @@ const (
 	lnetHello
 )
 
-var lnetNames = [...]string{"ACK", "PUT", "GET", "REPLY", "HELLO"}
+var lnetNames = map[lnetType]string{lnetAck: "ACK", lnetPut: "PUT", lnetGet: "GET", lnetReply: "REPLY", lnetHello: "HELLO"}
 
 const (
 	tailBytes    = 40
@@ -31,17 +30,9 @@ const (
 func (t lnetType) MarshalJSON() ([]byte, error) { return json.Marshal(lnetNames[t]) }
 
 func (t *lnetType) UnmarshalJSON(text []byte) error {
-	var wanted string
-	if err := json.Unmarshal(text, &wanted); err != nil {
-		return err
-	}
-	for number, name := range lnetNames {
-		if name == wanted {
-			*t = lnetType(number)
-			return nil
-		}
-	}
-	return fmt.Errorf("LNet type %s", text)
+	found, err := byName(text, lnetNames)
+	*t = found
+	return err
 }
 
 type lnetHead struct {

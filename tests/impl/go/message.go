@@ -57,20 +57,26 @@ func (m *message) UnmarshalJSON(text []byte) error {
 	return json.Unmarshal(text, (*plain)(m))
 }
 
-func (k kind) MarshalJSON() ([]byte, error) { return json.Marshal(kinds[k].name) }
+func (k kind) MarshalJSON() ([]byte, error) { return json.Marshal(kindNames[k]) }
 
 func (k *kind) UnmarshalJSON(text []byte) error {
-	var name string
-	if err := json.Unmarshal(text, &name); err != nil {
-		return err
+	found, err := byName(text, kindNames)
+	*k = found
+	return err
+}
+
+// The number of a type that a form names.
+func byName[K comparable](text []byte, names map[K]string) (number K, err error) {
+	var wanted, name string
+	if err = json.Unmarshal(text, &wanted); err != nil {
+		return number, err
 	}
-	for number, layout := range kinds {
-		if layout.name == name {
-			*k = number
-			return nil
+	for number, name = range names {
+		if name == wanted {
+			return number, nil
 		}
 	}
-	return fmt.Errorf("message type %s", text)
+	return number, fmt.Errorf("no type is %q", wanted)
 }
 
 type options struct {
