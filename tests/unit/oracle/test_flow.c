@@ -53,6 +53,43 @@ TEST_WITH(test_the_reference_breaks_no_rule, set_up, tear_down)
 	assert_true(waiting > CONVERSATIONS / 20);
 }
 
+/* The conversation up to the event that sends a NOOP alone, without that one. */
+static enum o2_check_id left_out(uint32_t at)
+{
+	struct o2_flow_fault fault, waits;
+
+	w->asked.flow.count = at + 1;
+	w->expected.flow.step[at].count = 0;
+	o2_flow_follow(&w->asked.flow, &w->expected.flow, &fault, &waits);
+	return fault.check;
+}
+
+/* It is missed, but where an end need not look before the receive is posted again. */
+TEST_WITH(test_a_noop_may_wait_for_its_receive, set_up, tear_down)
+{
+	uint32_t missed = 0, waited = 0;
+
+	for (uint64_t index = 0; index < CONVERSATIONS; index++) {
+		if (!draw(O2_STAGE_FLOW, index))
+			continue;
+		for (uint32_t at = w->asked.flow.count; at-- > 0;) {
+			const struct o2_impl_flow_event *event = &w->asked.flow.event[at];
+			const struct o2_impl_flow_step *step = &w->expected.flow.step[at];
+
+			if (step->count != 1 || step->message[0].type != O2_MSG_NOOP)
+				continue;
+			if (event->kind == O2_IMPL_FLOW_RECEIVE && event->credits == 0) {
+				assert_int_equal(left_out(at), O2_CHECKS);
+				waited++;
+			} else {
+				assert_int_equal(left_out(at), O2_CHECK_FLOW_NOOP_MISSING);
+				missed++;
+			}
+		}
+	}
+	assert_true(missed > CONVERSATIONS / 20 && waited > 0);
+}
+
 /* --- questions that cannot be asked --- */
 
 static const char *refused(struct o2_impl_flow_event event, uint32_t depth, uint32_t high_water)
