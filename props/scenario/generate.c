@@ -160,6 +160,20 @@ static void draw_side(struct o2_choice *choice, const struct o2_scenario_space *
 		side->unmapped_page = (uint32_t)o2_draw(choice, O2_SCENARIO_PAGES - 1);
 }
 
+/* The side that was asked may have room for more, or have more to give: of what its vector has left. */
+static void draw_more(struct o2_choice *choice, struct o2_scenario_side *side)
+{
+	uint64_t left = 0;
+
+	for (uint32_t i = 0; i < side->count; i++)
+		left += side->vector == O2_IOV ? side->iov[i].len : side->kiov[i].len;
+	left -= side->offset_bytes + side->nob;
+	if (left > O2_MAX_TRANSFER_BYTES - side->nob)
+		left = O2_MAX_TRANSFER_BYTES - side->nob;
+	if (left > 0 && o2_draw_bool(choice, 1, 1))
+		side->nob += o2_draw_range(choice, 1, left);
+}
+
 void o2_scenario_draw(struct o2_choice *choice, const struct o2_scenario_space *space,
 		      struct o2_scenario *scenario)
 {
@@ -186,6 +200,7 @@ void o2_scenario_draw(struct o2_choice *choice, const struct o2_scenario_space *
 	/* Last: cases from before there was such a device stay what they are. */
 	scenario->source.bounce = o2_draw_bool(choice, 5, 1);
 	scenario->sink.bounce = o2_draw_bool(choice, 5, 1);
+	draw_more(choice, scenario->op == O2_OP_PUT ? &scenario->sink : &scenario->source);
 }
 
 void o2_scenario_buffer(const struct o2_scenario_side *side, const struct o2_arena *arena, struct o2_iov *iov,

@@ -36,6 +36,7 @@ static json_t *situations_to_json(const struct o2_counters *c)
 		{"put", c->put},
 		{"get", c->get},
 		{"short", c->short_transfers},
+		{"roomy", c->roomy_transfers},
 		{"source_iov", c->source_vector[O2_IOV]},
 		{"source_kiov", c->source_vector[O2_KIOV]},
 		{"sink_iov", c->sink_vector[O2_IOV]},

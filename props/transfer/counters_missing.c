@@ -49,6 +49,7 @@ static void need_shares(const struct o2_transfer_run *run, json_t *missing)
 	need(missing, c->fragments_65 * 10 >= c->moved, "more than 64 fragments in a tenth of the transfers");
 	need(missing, c->bytes_256k * 10 >= c->moved, "256 KiB or more in a tenth of the transfers");
 	need(missing, c->short_transfers > 0, "a short transfer");
+	need(missing, c->roomy_transfers > 0, "a side that is asked for less than it has");
 	need(missing, c->put > 0 && c->get > 0, "both PUT and GET");
 	for (uint32_t i = 0; i < O2_DMA_KINDS * O2_DMA_KINDS; i++)
 		need(missing, c->kind_pair[i / O2_DMA_KINDS][i % O2_DMA_KINDS] > 0,

@@ -28,7 +28,9 @@ struct o2_counters {
 	uint64_t refused;
 	uint64_t bytes;
 	uint64_t pair[O2_REG_MODES][O2_REG_MODES]; /* moved, by source and sink mode */
-	uint64_t put, get, short_transfers;
+	uint64_t put, get;
+	/* The side that was asked has less, or more, than was asked for. */
+	uint64_t short_transfers, roomy_transfers;
 	uint64_t source_vector[2], sink_vector[2];	/* by enum o2_vector_kind */
 	uint64_t kind_pair[O2_DMA_KINDS][O2_DMA_KINDS]; /* by source and sink address kind */
 	uint64_t fragments_3, fragments_65, bytes_256k, one_byte, gaps;

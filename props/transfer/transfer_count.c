@@ -47,6 +47,9 @@ static void count_moved(struct o2_transfer_run *run)
 	const struct o2_scenario *scenario = &run->scenario;
 	const struct o2_prediction *told = &run->prediction;
 	const struct o2_transfer_scratch *s = run->scratch;
+	const bool put = scenario->op == O2_OP_PUT;
+	const struct o2_scenario_side *asks = put ? &scenario->source : &scenario->sink;
+	const struct o2_scenario_side *answers = put ? &scenario->sink : &scenario->source;
 	uint64_t moved = o2_scenario_moved(scenario);
 	uint32_t entries =
 		told->source_entries > told->sink_entries ? told->source_entries : told->sink_entries;
@@ -58,7 +61,8 @@ static void count_moved(struct o2_transfer_run *run)
 	c->pair[scenario->source.mode][scenario->sink.mode]++;
 	c->put += scenario->op == O2_OP_PUT;
 	c->get += scenario->op == O2_OP_GET;
-	c->short_transfers += scenario->source.nob != scenario->sink.nob;
+	c->short_transfers += answers->nob < asks->nob;
+	c->roomy_transfers += answers->nob > asks->nob;
 	c->source_vector[scenario->source.vector]++;
 	c->sink_vector[scenario->sink.vector]++;
 	c->kind_pair[scenario->source.kind][scenario->sink.kind]++;
