@@ -236,6 +236,8 @@ TRANSFERS(WORK_REQUESTS, "work-requests",
 	  "The work requests keep the limits of the connection, and their gather entries add up.")
 TRANSFERS(KEYS, "keys", "Gather entries carry the source's key, work requests the sink's.")
 TRANSFERS(NOB, "nob", "The plan moves as many bytes as the smaller buffer asks for.")
+TRANSFERS(PUBLISHED, "published",
+	  "The fragments of the node that asks hold all that it asks for, those of the other one what moves.")
 O2_CHECK(TRANSFER_GAP_EXACT, "transfer/gap-exact", SHOULD, SHOULD,
 	 "Lists with pieces that touch inside a page count as lists with gaps, by rule G3 and not by the "
 	 "exact rule.")

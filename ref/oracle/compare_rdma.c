@@ -164,6 +164,21 @@ static bool carry_out(struct o2_comparison *comparison, const struct o2_answer_t
 	return true;
 }
 
+/* A byte more than the peer was asked for could be written, or read, behind what moves. */
+static void compare_published(struct o2_comparison *comparison, const struct o2_case_transfer *asked,
+			      const struct o2_reg_plan *plan, enum o2_side side)
+{
+	const bool asks = side == (asked->get ? O2_SINK : O2_SOURCE);
+	const uint64_t due = asks ? asked->node[side].memory.buffer.nob : o2_case_moved(asked);
+	uint64_t found = 0;
+
+	for (uint32_t i = 0; i < plan->nfrags; i++)
+		found += plan->frag[i].rf_nob;
+	if (found != due)
+		o2_differ(comparison, O2_CHECK_TRANSFER_PUBLISHED,
+			  side == O2_SINK ? "sink.frags" : "source.frags", O2_NO_INDEX, due, found);
+}
+
 static void compare_nodes(struct o2_comparison *comparison, const struct o2_case_transfer *asked,
 			  const struct o2_answer_transfer *found)
 {
@@ -176,6 +191,7 @@ static void compare_nodes(struct o2_comparison *comparison, const struct o2_case
 		const bool writes = (plan->access & O2_ACCESS_REMOTE_WRITE) != 0;
 		enum o2_region_fit fit = O2_REGION_EXACT;
 
+		compare_published(comparison, asked, plan, (enum o2_side)i);
 		if (writes != (i == O2_SINK))
 			o2_differ(comparison,
 				  i == O2_SINK ? O2_CHECK_TRANSFER_ACCESS : O2_CHECK_TRANSFER_SOURCE_ACCESS,

@@ -444,4 +444,9 @@ DEFECTS = (
            "transfer/where", {"pieces": 3, "nob": 4}, "the other side is blamed"),
     Defect("connection-limit", "transfer.c", ".max_wrs = in->max_frags", ".max_wrs = O2_IMPL_MAX_FRAGS",
            "rdma/too-many-work-requests", {"pieces": 3, "nob": 4}, "more work requests than the connection takes"),
+    Defect("sink-publishes-all", "transfer.c", "second_prepare(&in->sink, O2_IMPL_SINK, moved,", "second_prepare(&in->sink, O2_IMPL_SINK, sink_nob,",
+           "transfer/published", {"pieces": 4, "nob": 4}, "the sink of a short PUT can be written behind what moves"),
+    Defect("source-registers-all", "transfer.c", "second_prepare(&in->source, O2_IMPL_SOURCE, moved,",
+           "second_prepare(&in->source, O2_IMPL_SOURCE, source_nob,",
+           "transfer/published", {"pieces": 4, "nob": 4}, "the source of a short GET is registered behind what moves"),
 )

@@ -273,6 +273,8 @@ CHANGE(whole_rkey, TRANSFER_KEYS, true, WHOLE.plan.rkey++)
 CHANGE(whole_nob, TRANSFER_NOB, true, WHOLE.plan.nob--)
 CHANGE(whole_access, TRANSFER_SOURCE_ACCESS, true, WHOLE.node[O2_SOURCE].access |= O2_ACCESS_REMOTE_WRITE)
 CHANGE(whole_closed, TRANSFER_ACCESS, true, WHOLE.node[O2_SINK].access = 0)
+CHANGE(whole_published, TRANSFER_PUBLISHED, true,
+       WHOLE.node[O2_SINK].frag[WHOLE.node[O2_SINK].nfrags - 1].rf_nob++)
 CHANGE(whole_range, TRANSFER_RANGE, WHOLE.node[O2_SINK].mode != O2_REG_GLOBAL, WHOLE.node[O2_SINK].length++)
 CHANGE(whole_in_pages, TRANSFER_RANGE_IN_PAGES,
        WHOLE.node[O2_SINK].mode == O2_REG_FMR && WHOLE.node[O2_SINK].page_offset != 0,
@@ -377,8 +379,8 @@ TEST_WITH(test_an_impossible_source, set_up, tear_down)
 TEST_WITH(test_whole_transfers, set_up, tear_down)
 {
 	EXPECT_ALL(O2_STAGE_TRANSFER, &whole_sge, &whole_page, &whole_outside, &whole_shape, &whole_lkey,
-		   &whole_rkey, &whole_nob, &whole_access, &whole_closed, &whole_range, &whole_in_pages,
-		   &whole_limit);
+		   &whole_rkey, &whole_nob, &whole_access, &whole_closed, &whole_published, &whole_range,
+		   &whole_in_pages, &whole_limit);
 }
 
 /* --- hostile answers --- */
