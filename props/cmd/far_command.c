@@ -2,7 +2,6 @@
 #include "props/cmd/far_command.h"
 
 #include <ctype.h>
-#include <inttypes.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -13,11 +12,7 @@
 #include "base/own_path.h"
 #include "props/cmd/rung_open.h"
 
-#define WORDS_BYTES 256u /* of --far */
-#define TEXT_BYTES  (4 * WORDS_BYTES + PATH_MAX / 16)
-#define ARGUMENTS   12u
-
-static const char *const side_words[] = {[O2_SOURCE] = "source", [O2_SINK] = "sink"};
+#define ARGUMENTS 12u
 
 /* What stands behind the words passes through a shell there, and through ours: so it has nothing that one reads. */
 static const char *plain(const char *what, const char *text)
@@ -40,37 +35,6 @@ static const char *own_path(void)
 	return path;
 }
 
-/* Add text in quotes for a shell. */
-static void add_quoted(const char *text, FILE *out)
-{
-	fputc('\'', out);
-	for (; *text != '\0'; text++)
-		if (*text == '\'')
-			fputs("'\\''", out);
-		else
-			fputc(*text, out);
-	fputc('\'', out);
-}
-
-/* The options again, for whoever replays a case. */
-static const char *for_replay(const struct o2_props_arguments *a)
-{
-	static char text[TEXT_BYTES];
-	FILE *out = fmemopen(text, sizeof(text), "w");
-
-	if (out == NULL)
-		return "--far ...";
-	fputs("--far ", out);
-	add_quoted(a->far, out);
-	fprintf(out, " --far-side %s", side_words[a->far_side]);
-	if (a->far_program != NULL)
-		fprintf(out, " --far-program %s", a->far_program);
-	if (a->far_timeout_s != O2_FAR_TIMEOUT_S)
-		fprintf(out, " --far-timeout %" PRIu32, a->far_timeout_s);
-	fclose(out);
-	return text;
-}
-
 const struct o2_far_config *o2_far_options(struct o2_props_arguments *a, const char *device)
 {
 	static const char *argv[ARGUMENTS];
@@ -79,9 +43,9 @@ const struct o2_far_config *o2_far_options(struct o2_props_arguments *a, const c
 	char text[200];
 	uint32_t n = 0;
 
-	if (strlen(a->far) >= WORDS_BYTES)
+	if (strlen(a->far) >= O2_FAR_WORDS_BYTES)
 		exit(o2_complain("o2props", "--far has %zu characters, at most %u can be", strlen(a->far),
-				 WORDS_BYTES - 1));
+				 O2_FAR_WORDS_BYTES - 1));
 	config = (struct o2_far_config){
 		.words = a->far,
 		.argv = argv,
@@ -93,7 +57,7 @@ const struct o2_far_config *o2_far_options(struct o2_props_arguments *a, const c
 	argv[n++] = "--device";
 	argv[n++] = plain("device", device);
 	argv[n++] = "--far-side";
-	argv[n++] = side_words[config.side];
+	argv[n++] = o2_props_sides[config.side];
 	if (a->mutant != NULL) {
 		argv[n++] = "--mutant";
 		argv[n++] = plain("mutant", a->mutant);
@@ -101,7 +65,6 @@ const struct o2_far_config *o2_far_options(struct o2_props_arguments *a, const c
 	if (a->no_judge)
 		argv[n++] = "--no-judge";
 	argv[n] = NULL;
-	a->run.far = for_replay(a);
 	if (o2_far_identity(&config.identity, &error) != 0) {
 		o2_error_text(&error, text, sizeof(text));
 		exit(o2_complain("o2props", "%s", text));

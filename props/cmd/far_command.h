@@ -8,8 +8,8 @@
 /* The two commands of a transfer between two machines: run --far, and far, which it starts there. */
 
 /*
- * What --far and its like on the command line say, for an end on that device there; also for replay lines
- * (a->run.far).  Lasts as long as *a; exits with a usage error.
+ * What --far and its like on the command line say, for an end on that device there.  Lasts as long as *a;
+ * exits with a usage error.
  */
 const struct o2_far_config *o2_far_options(struct o2_props_arguments *a, const char *device);
 

@@ -91,6 +91,7 @@ static int run_cases(struct o2_props_arguments *a, const struct o2_property *pro
 {
 	int rc;
 
+	a->run.again = o2_props_again(a);
 	fprintf(stderr, "o2props: %s on %s, seed 0x%llx\n", property->ops->name, a->device,
 		(unsigned long long)a->run.seed);
 	rc = o2_run(property, &a->run, result);
@@ -262,13 +263,15 @@ static int run_transfer(struct o2_props_arguments *a, const char *command, const
 	if (rc != 0)
 		return rc;
 	property = o2_transfer_property(&run);
+	/* What is exported is read by drivers that draw from all sizes; what is too large is left out. */
+	if (strcmp(command, "export") != 0)
+		run.space.max_nob = a->max_bytes;
 	if (strcmp(command, "replay") == 0) {
 		rc = o2_run_replay(&property, argument);
 	} else if (strcmp(command, "export") == 0) {
 		rc = exported(o2_run_export(&run, argument, a->run.seed, a->run.cases, a->max_bytes),
 			      argument);
 	} else {
-		run.space.max_nob = a->max_bytes;
 		rc = run_cases(a, &property, line, &result);
 	}
 	o2_transfer_give_back(&run);

@@ -13,7 +13,7 @@
 #define MAX_SECONDS   (1u << 24)
 #define MAX_PROGRESS  3600u
 
-static const char *const sides[] = {"source", "sink", NULL};
+const char *const o2_props_sides[] = {[O2_SOURCE] = "source", [O2_SINK] = "sink", NULL};
 static const char *const ways[] = {O2_RUN_CONNECT_DIRECT, "cm", "processes", NULL};
 
 #define O2_OPTION_TARGET struct o2_props_arguments
@@ -33,7 +33,8 @@ static const struct o2_option option_table[] = {
 	 "e.g. 'ssh "
 	 "node2'; they speak over its standard streams",
 	 O2_TEXT(far)},
-	{"far-side", "SIDE", "which end that is: sink (the default) or source", O2_NAME(far_side, sides)},
+	{"far-side", "SIDE", "which end that is: sink (the default) or source",
+	 O2_NAME(far_side, o2_props_sides)},
 	{"far-program", "PATH", "o2props there (default: this program's own path)", O2_TEXT(far_program)},
 	{"far-timeout", "SECONDS", "the longest that it may take to start, and to answer (default 60)",
 	 O2_NUMBER(far_timeout_s, 1, MAX_PROGRESS)},
@@ -113,10 +114,10 @@ static uint64_t fresh_seed(void)
 uint8_t o2_props_gid_index(void)
 {
 	const char *text = getenv("O2REF_GID_INDEX"), *end = text;
-	uint64_t index = 1;
+	uint64_t index = O2_PROPS_GID_INDEX;
 
 	if (text == NULL || *text == '\0')
-		return 1;
+		return O2_PROPS_GID_INDEX;
 	if (!o2_option_number(&end, 0, UINT8_MAX, &index) || *end != '\0')
 		exit(o2_complain("o2props", "$O2REF_GID_INDEX is '%s', not a number of 0 to %u", text,
 				 (unsigned int)UINT8_MAX));

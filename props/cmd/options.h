@@ -13,6 +13,8 @@
 /* The command line of o2props: list, run, replay and export. */
 
 #define O2_PROPS_EXIT_USAGE O2_EXIT_USAGE
+#define O2_PROPS_GID_INDEX  1u
+#define O2_FAR_WORDS_BYTES  256u
 #define O2_FAR_TIMEOUT_S    60u /* more than an end may take for an answer (props/world/end_process.h) */
 
 struct o2_props_arguments {
@@ -39,6 +41,7 @@ struct o2_props_arguments {
 };
 
 extern const struct o2_command o2_props_command;
+extern const char *const o2_props_sides[]; /* of --far-side, by enum o2_side; NULL at the end */
 
 /* Fill *a; returns as o2_options_read does. */
 int o2_props_parse(int argc, char **argv, struct o2_props_arguments *a);
@@ -46,6 +49,12 @@ int o2_props_parse(int argc, char **argv, struct o2_props_arguments *a);
 /* The RoCEv2 GID of a device when the command line says nothing: $O2REF_GID_INDEX, else 1; exits if it is
  * wrong. */
 uint8_t o2_props_gid_index(void);
+
+/*
+ * For a replay line: the options with which this program draws the same cases on the same device, --seed and
+ * --first aside.  Valid until the next call.
+ */
+const char *o2_props_again(const struct o2_props_arguments *a);
 
 /* Switch on a deliberate defect; NULL: none.  Returns 0, or O2_EXIT_USAGE after a line on stderr. */
 int o2_props_mutant(const char *program, const char *name);

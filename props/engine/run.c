@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "props/engine/run.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -17,7 +18,6 @@
 /* Failures of known kinds are only counted; a run full of them ends. */
 #define MAX_FAILURES 50u
 #define PIECES_SHOWN 12u
-#define PLACE_BYTES  1280u /* of the options that say what a case runs on */
 
 enum o2_status o2_run_try(const struct runner *r, struct o2_choice *choice, struct o2_report *report)
 {
@@ -59,26 +59,11 @@ static json_t *report_lines(const struct o2_report *report)
 	return lines;
 }
 
-/*
- * The options that say what a case runs on: "--device D", and how its ends are connected if that is chosen.
- */
-static void place_options(const struct o2_run_options *options, char *text, size_t text_bytes)
-{
-	const char *connect = options->connect;
-
-	if (options->far != NULL)
-		snprintf(text, text_bytes, "--device %s %s", options->device, options->far);
-	else if (connect == NULL || strcmp(connect, O2_RUN_CONNECT_DIRECT) == 0)
-		snprintf(text, text_bytes, "--device %s", options->device);
-	else
-		snprintf(text, text_bytes, "--device %s --connect %s", options->device, connect);
-}
-
 /* Write the case and its scenario; the finding says where. */
 static void write_files(const struct runner *r, const uint8_t *bytes, size_t length, json_t *finding)
 {
 	const struct o2_property_ops *ops = r->property->ops;
-	char name[O2_CASE_NAME_BYTES], path[512], place[PLACE_BYTES], replay[PLACE_BYTES + 540];
+	char name[O2_CASE_NAME_BYTES], path[512];
 	json_t *scenario;
 
 	if (r->options->out_dir == NULL)
@@ -88,9 +73,7 @@ static void write_files(const struct runner *r, const uint8_t *bytes, size_t len
 	snprintf(path, sizeof(path), "%s/%s-%s", r->options->out_dir, ops->name, name);
 	if (o2_case_write(path, bytes, length) == 0)
 		json_object_set_new(finding, "case_file", json_string(path));
-	place_options(r->options, place, sizeof(place));
-	snprintf(replay, sizeof(replay), "o2props replay %s %s", path, place);
-	json_object_set_new(finding, "replay", json_string(replay));
+	json_object_set_new(finding, "replay", json_sprintf("o2props replay %s %s", path, r->options->again));
 	if (ops->to_json == NULL)
 		return;
 	strncat(path, ".json", sizeof(path) - strlen(path) - 1);
@@ -105,9 +88,6 @@ static void print_finding(const struct runner *r, const json_t *finding, uint64_
 	const char *replay = json_string_value(json_object_get(finding, "replay"));
 	const char *scenario = json_string_value(json_object_get(finding, "scenario_file"));
 
-	char place[PLACE_BYTES];
-
-	place_options(r->options, place, sizeof(place));
 	fflush(stdout);
 	fprintf(stderr, "FINDING %s on %s: %s (seed 0x%llx, case %llu)\n", r->property->ops->name,
 		r->options->device, r->report.signature, (unsigned long long)r->options->seed,
@@ -121,7 +101,7 @@ static void print_finding(const struct runner *r, const json_t *finding, uint64_
 		fprintf(stderr, "  explain: o2ref explain %s --svg picture.svg\n", scenario);
 	if (replay == NULL)
 		fprintf(stderr, "  replay: o2props run %s %s --seed 0x%llx --first %llu --cases 1\n",
-			r->property->ops->name, place, (unsigned long long)r->options->seed,
+			r->property->ops->name, r->options->again, (unsigned long long)r->options->seed,
 			(unsigned long long)index);
 	fflush(stderr);
 }
@@ -217,16 +197,16 @@ static uint64_t blame(struct runner *r, uint64_t index)
 
 static void note_current(const struct runner *r, uint64_t index)
 {
-	char place[PLACE_BYTES], text[PLACE_BYTES + 160];
+	char text[O2_RUN_AGAIN_BYTES + 160];
 	int n;
 
 	if (r->current_fd < 0)
 		return;
-	place_options(r->options, place, sizeof(place));
 	n = snprintf(text, sizeof(text),
 		     "o2props run %s %s --seed 0x%llx --first %llu --cases 1                    \n",
-		     r->property->ops->name, place, (unsigned long long)r->options->seed,
+		     r->property->ops->name, r->options->again, (unsigned long long)r->options->seed,
 		     (unsigned long long)index);
+	assert(n > 0 && (size_t)n < sizeof(text));
 	if (pwrite(r->current_fd, text, (size_t)n, 0) < 0)
 		return; /* only a crash would have needed it */
 }

@@ -17,12 +17,15 @@ struct o2_property;
 /* How the ends of a rung are connected by default: each is told the other's address. */
 #define O2_RUN_CONNECT_DIRECT "direct"
 
+/* The longest that the options of a replay line can be, with the 0 at their end. */
+#define O2_RUN_AGAIN_BYTES 2048u
+
 /* The random runner: cases from a seed until a bound is reached, findings shrunk and written to files. */
 
 struct o2_run_options {
 	const char *device;	  /* as the user named it: for reports */
 	const char *connect;	  /* likewise, how the ends are connected; NULL: they are not */
-	const char *far;	  /* likewise, the options that say where the other end is; NULL: here */
+	const char *again;	  /* options that draw the same cases on the same device, for replay lines */
 	const char *hw_device[2]; /* names under /sys/class/infiniband whose counters are read; may be NULL */
 	uint64_t seed;
 	uint64_t first_case;

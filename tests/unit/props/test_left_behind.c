@@ -146,8 +146,12 @@ static json_t *run_with(enum leak leak, uint64_t first, uint64_t cases, int expe
 	};
 	struct run run = {.leak = leak};
 	const struct o2_property property = o2_tally_property(&ops, &run.tally, NULL, 0, 0);
-	const struct o2_run_options options = {
-		.device = "model", .seed = SEED, .first_case = first, .cases = cases, .findings = 1};
+	const struct o2_run_options options = {.device = "model",
+					       .again = "",
+					       .seed = SEED,
+					       .first_case = first,
+					       .cases = cases,
+					       .findings = 1};
 	json_t *result, *findings;
 
 	assert_int_equal(o2_run(&property, &options, &result), expected);

@@ -1,0 +1,68 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""The replay line of a finding, typed as it was printed, finds it again, whatever options the cases were drawn with.
+
+    tests/system/test_replay_lines.py O2PROPS_MUTANTS   Last line "N passed, N failed".
+"""
+
+import shlex
+import subprocess
+import sys
+import tempfile
+import unittest
+
+PROGRAM = ""
+MUTANT = ["--mutant", "fmr-page-order"]  # what prints the line does not know that there are defects to choose from
+SHRINK = ["--shrink-calls", "20"]
+RUN = ["run", "transfer", *MUTANT, *SHRINK, "--cases", "200", "--seed", "5", "--findings", "1", "--device", "loop"]
+
+
+def started(words):
+    done = subprocess.run([PROGRAM, *words], capture_output=True, text=True, timeout=120, check=False)
+    return done.returncode, done.stdout + done.stderr
+
+
+def replay_line(text):
+    lines = [line.split("replay: o2props ", 1)[1] for line in text.splitlines() if "  replay: " in line]
+    return lines[0]
+
+
+class ReplayLines(unittest.TestCase):
+    def repeats(self, *options):
+        """Both forms of the line: the case's number, and the file of what it was shrunk to."""
+        with tempfile.TemporaryDirectory(prefix="o2ref-replay-") as folder:
+            for more in ([], ["--out", folder]):
+                status, text = started([*RUN, *options, *more])
+                self.assertEqual(status, 1, text)
+                line = replay_line(text)
+                for name, value in zip(options[::2], options[1::2]):
+                    self.assertIn(f" {name} {value}", line)
+                status, text = started([*shlex.split(line), *MUTANT, *SHRINK])
+                self.assertEqual(status, 1, f"{line}\n{text}")
+                self.assertIn("wrong-bytes", text)
+        return line
+
+    def test_nothing_chosen(self):
+        self.assertRegex(self.repeats(), r" --device loop$")
+
+    def test_modes(self):
+        self.repeats("--modes", "global,fmr")
+
+    def test_sizes_and_gid(self):
+        self.repeats("--max-bytes", "4096", "--gid-index", "3")
+
+    def test_connect(self):
+        self.repeats("--connect", "cm")
+
+
+def main():
+    global PROGRAM
+    PROGRAM = sys.argv[1]
+    result = unittest.TextTestRunner(stream=sys.stdout, verbosity=2).run(unittest.defaultTestLoader.loadTestsFromTestCase(ReplayLines))
+    failed = len(result.failures) + len(result.errors)
+    print(f"{result.testsRun - failed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
