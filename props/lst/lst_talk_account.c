@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "lst/wire/range.h"
-#include "mem/copy.h"
+#include "mem/kmap.h"
 #include "props/lst/lst_internal.h"
 
 /*

@@ -3,7 +3,6 @@
 #define O2_PROPS_DMA_H
 
 #include "mem/dma_map.h"
-#include "mem/ledger.h"
 #include "props/engine/property.h"
 #include "props/engine/tally.h"
 

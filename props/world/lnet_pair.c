@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "mem/copy.h"
+#include "mem/kmap.h"
 
 /* The first thing that is wrong is kept. */
 static void check(struct o2_lnet_side *side, bool holds, const char *what)

@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "lnd/conn/transfer.h"
-#include "mem/ledger.h"
+#include "mem/dma_map.h"
 #include "props/scenario/scenario.h"
 #include "props/world/held.h"
 #include "props/world/network.h"

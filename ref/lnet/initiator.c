@@ -2,7 +2,7 @@
 #include <errno.h>
 
 #include "lnet/lnet_internal.h"
-#include "mem/copy.h"
+#include "mem/kmap.h"
 
 /* Our own PUTs and GETs (docs/peer.md, "Operations"). */
 

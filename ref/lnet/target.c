@@ -3,7 +3,7 @@
 #include <errno.h>
 
 #include "lnet/lnet_internal.h"
-#include "mem/copy.h"
+#include "mem/kmap.h"
 #include "wire/nid.h"
 
 /* PUTs and GETs of peers, on memory that we offer (docs/peer.md, "Matching"). */

@@ -327,6 +327,11 @@ static int map_slot(struct o2_arena *arena, const uint32_t *page, uint32_t npage
 	return 0;
 }
 
+uint32_t o2_arena_windows_free(const struct o2_arena *arena)
+{
+	return arena->nwindows - arena->windows_in_use;
+}
+
 int o2_arena_window_open(struct o2_arena *arena, const uint32_t *page, uint32_t npages,
 			 struct o2_arena_window *window, struct o2_error *error)
 {

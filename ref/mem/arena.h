@@ -147,10 +147,7 @@ int o2_arena_window_open(struct o2_arena *arena, const uint32_t *page, uint32_t 
 			 struct o2_arena_window *window, struct o2_error *error);
 
 /* Slots that are not in use. */
-static inline uint32_t o2_arena_windows_free(const struct o2_arena *arena)
-{
-	return arena->nwindows - arena->windows_in_use;
-}
+uint32_t o2_arena_windows_free(const struct o2_arena *arena);
 
 /* Give the slot back.  The memory may stay mapped, but must not be used any more. */
 void o2_arena_window_close(struct o2_arena *arena, struct o2_arena_window *window);

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "mem/dma_map.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
 
 static int check_device(const struct o2_dma_device *device, struct o2_error *error)
 {
@@ -105,4 +108,93 @@ int o2_dma_map(const struct o2_sg_list *sg, const struct o2_dma_device *device, 
 		list->nob += entry->length;
 	}
 	return check_fault(device, sg->count, error);
+}
+
+int o2_ledger_map(struct o2_dma_ledger *ledger, uint32_t entries, enum o2_dma_direction direction,
+		  struct o2_dma_mapping *mapping, struct o2_error *error)
+{
+	if (mapping->ledger != NULL)
+		return o2_refuse(error, -EBUSY, "ledger/already-mapped", "entries", O2_NO_INDEX,
+				 mapping->entries, 0);
+	if (entries == 0)
+		return o2_refuse(error, -EINVAL, "ledger/nothing-mapped", "entries", O2_NO_INDEX, 0, 1);
+	*mapping = (struct o2_dma_mapping){.ledger = ledger, .entries = entries, .direction = direction};
+	ledger->maps++;
+	ledger->live++;
+	ledger->live_entries += entries;
+	return 0;
+}
+
+int o2_ledger_unmap(struct o2_dma_ledger *ledger, enum o2_dma_direction direction,
+		    struct o2_dma_mapping *mapping, struct o2_error *error)
+{
+	const enum o2_dma_direction mapped = mapping->direction;
+
+	if (mapping->ledger != ledger) {
+		ledger->wrong_unmaps++;
+		return o2_refuse(error, -EINVAL, "ledger/not-mapped", "entries", O2_NO_INDEX,
+				 mapping->entries, O2_NO_LIMIT);
+	}
+	ledger->unmaps++;
+	ledger->live--;
+	ledger->live_entries -= mapping->entries;
+	*mapping = (struct o2_dma_mapping){.ledger = NULL};
+	if (direction == mapped)
+		return 0;
+	ledger->wrong_unmaps++;
+	return o2_refuse_other(error, -EINVAL, "ledger/direction", "direction", direction, mapped);
+}
+
+bool o2_ledger_balanced(const struct o2_dma_ledger *ledger)
+{
+	return ledger->maps == ledger->unmaps && ledger->live == 0 && ledger->live_entries == 0 &&
+	       ledger->wrong_unmaps == 0;
+}
+
+static bool bounces(const struct o2_dma_single *single)
+{
+	return single->device != single->cpu;
+}
+
+int o2_dma_map_single(void *cpu, size_t bytes, enum o2_dma_direction direction, bool bounce,
+		      struct o2_dma_single *single, struct o2_error *error)
+{
+	void *device = cpu;
+
+	assert(bytes > 0);
+	*single = (struct o2_dma_single){.bytes = 0};
+	if (bounce) {
+		device = calloc(1, bytes);
+		if (device == NULL)
+			return o2_refuse_value(error, -ENOMEM, "dma/bounce-memory", "bytes", bytes,
+					       O2_NO_LIMIT);
+	}
+	*single = (struct o2_dma_single){cpu, device, bytes, direction};
+	return 0;
+}
+
+void o2_dma_unmap_single(struct o2_dma_single *single)
+{
+	if (single->bytes != 0 && bounces(single))
+		free(single->device);
+	*single = (struct o2_dma_single){.bytes = 0};
+}
+
+static void check_range(const struct o2_dma_single *single, size_t offset, size_t bytes)
+{
+	assert(offset <= single->bytes && bytes <= single->bytes - offset);
+}
+
+void o2_dma_sync_for_device(const struct o2_dma_single *single, size_t offset, size_t bytes)
+{
+	check_range(single, offset, bytes);
+	if (bounces(single) && single->direction == O2_DMA_TO_DEVICE)
+		memcpy(single->device + offset, single->cpu + offset, bytes);
+}
+
+void o2_dma_sync_for_cpu(const struct o2_dma_single *single, size_t offset, size_t bytes)
+{
+	check_range(single, offset, bytes);
+	if (bounces(single) && single->direction == O2_DMA_FROM_DEVICE)
+		memcpy(single->cpu + offset, single->device + offset, bytes);
 }

@@ -80,9 +80,6 @@ int o2_reg_bind_fastreg(struct o2_reg_domain *domain, const struct o2_reg_plan *
 int o2_reg_release_fastreg(struct o2_reg_domain *domain, struct o2_binding *binding, bool failed,
 			   struct o2_error *error);
 
-/* Fill *wr with the request that registers the binding's descriptor; false: that is an MW's. */
-bool o2_reg_fast_request(const struct o2_binding *binding, uint32_t key, struct ibv_send_wr *wr);
-
 /*
  * What the device has for one descriptor: an MW, whose key the peer gets, and the region that it opens; or, in
  * the kernel's order, a region that work requests register.

@@ -6,6 +6,17 @@
 
 #include "reg/domain.h"
 
+struct o2_page_bytes o2_reg_page_bytes(const struct o2_reg_plan *plan)
+{
+	return (struct o2_page_bytes){plan->page, plan->npages, plan->page_offset, plan->iova, plan->length};
+}
+
+int o2_reg_access_flags(uint32_t plan_access)
+{
+	return (plan_access & O2_ACCESS_LOCAL_WRITE ? IBV_ACCESS_LOCAL_WRITE : 0) |
+	       (plan_access & O2_ACCESS_REMOTE_WRITE ? IBV_ACCESS_REMOTE_WRITE : 0);
+}
+
 void o2_reg_region_count(struct o2_reg_domain *domain, const struct ibv_mr *mr)
 {
 	domain->live.regions++;

@@ -34,17 +34,10 @@ struct o2_page_bytes {
 	uint64_t length;
 };
 
-static inline struct o2_page_bytes o2_reg_page_bytes(const struct o2_reg_plan *plan)
-{
-	return (struct o2_page_bytes){plan->page, plan->npages, plan->page_offset, plan->iova, plan->length};
-}
+struct o2_page_bytes o2_reg_page_bytes(const struct o2_reg_plan *plan);
 
 /* The plan's access bits as the device wants them. */
-static inline int o2_reg_access_flags(uint32_t plan_access)
-{
-	return (plan_access & O2_ACCESS_LOCAL_WRITE ? IBV_ACCESS_LOCAL_WRITE : 0) |
-	       (plan_access & O2_ACCESS_REMOTE_WRITE ? IBV_ACCESS_REMOTE_WRITE : 0);
-}
+int o2_reg_access_flags(uint32_t plan_access);
 
 /*
  * Do the bytes lie in the listed pages, and has iova their offset in the page, as devices demand?  0 or

@@ -9,7 +9,7 @@
 #include "wire/msg_type.h"
 
 /*
- * Checks of decoded values, shared by decode and encode so that the two cannot disagree.  Each returns 0 or
+ * Checks of decoded values (msg_decode.c), shared by decode and encode so that the two cannot disagree.  Each returns 0 or
  * refuses with the rule that docs/wire.md, "Rules", names.  *error may be NULL.
  *
  * o2iblnd: none, its checks stand where it unpacks

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "lst/node_internal.h"
-#include "mem/copy.h"
+#include "mem/kmap.h"
 #include "tests/judge/player/lst_stage.h"
 #include "tests/lib/unit_test.h"
 

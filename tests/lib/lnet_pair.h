@@ -2,7 +2,7 @@
 #ifndef O2_TESTS_LNET_PAIR_H
 #define O2_TESTS_LNET_PAIR_H
 
-#include "mem/copy.h"
+#include "mem/kmap.h"
 #include "props/world/lnet_pair.h"
 #include "tests/lib/unit_test.h"
 

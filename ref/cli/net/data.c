@@ -3,7 +3,7 @@
 
 #include "base/stream.h"
 #include "cli/net/session.h"
-#include "mem/copy.h"
+#include "mem/kmap.h"
 #include "wire/nid.h"
 
 /* What memory holds: it is filled a slice at a time. */

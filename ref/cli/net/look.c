@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "base/stream.h"
-#include "mem/copy.h"
+#include "mem/kmap.h"
 
 #define UNTOUCHED_RUN 8u
 

@@ -6,7 +6,7 @@
 
 #include "base/limits.h"
 #include "base/stream.h"
-#include "mem/copy.h"
+#include "mem/kmap.h"
 
 static_assert(sizeof(((struct o2_net_puts *)0)->bytes) == O2_MAX_TRANSFER_BYTES, "a PUT fits");
 

@@ -9,7 +9,6 @@
 #include "lnd/conn/qp.h"
 #include "lnd/conn/tx.h"
 #include "mem/dma_map.h"
-#include "mem/dma_single.h"
 #include "mem/sg_build.h"
 #include "rdma/post.h"
 #include "rdma/rdma_plan.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "lnd/conn/conn_internal.h"
-#include "mem/copy.h"
+#include "mem/kmap.h"
 #include "wire/layout.h"
 
 /* IMMEDIATE: an LNet message and its payload in one (docs/transport.md, "IMMEDIATE"). */

@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "lnd/conn/transfer.h"
 #include "lnd/ni/ni.h"
-#include "mem/ledger.h"
+#include "mem/dma_map.h"
 #include "mem/sg_build.h"
 #include "reg/bind.h"
 #include "reg/pool/pool_tx.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mem/dma_single.h"
+#include "mem/dma_map.h"
 #include "reg/bind.h"
 
 static int open_device(const char *name, struct ibv_context **context, struct o2_error *error)

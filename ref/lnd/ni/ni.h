@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "lnd/ni/watch.h"
 #include "mem/arena.h"
-#include "mem/ledger.h"
+#include "mem/dma_map.h"
 #include "rdma/work_ops.h"
 #include "reg/bind.h"
 #include "reg/choose.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 
-#include "mem/copy.h"
+#include "mem/kmap.h"
 #include "tests/judge/player/stage.h"
 
 /* What our side of the recording said: we have to say the same. */

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "lnd/conn/immediate.h"
-#include "mem/copy.h"
+#include "mem/kmap.h"
 #include "tests/lib/unit_test.h"
 #include "wire/nid.h"
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "lst/pattern.h"
-#include "mem/copy.h"
+#include "mem/kmap.h"
 #include "tests/lib/unit_test.h"
 
 bool lst_stage_is_lst(const struct o2_lnet_hdr *hdr)

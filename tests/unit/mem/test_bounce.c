@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "mem/bounce.h"
-#include "mem/dma_single.h"
+#include "mem/dma_map.h"
 #include "tests/lib/unit_test.h"
 
 /* A device that bounces sees other memory; bytes cross when something is mapped, synced or unmapped. */

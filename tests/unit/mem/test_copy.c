@@ -2,7 +2,7 @@
 
 /* Copies between plain bytes and a buffer in pieces. */
 
-#include "mem/copy.h"
+#include "mem/kmap.h"
 #include "tests/lib/unit_test.h"
 
 TEST(test_copies)

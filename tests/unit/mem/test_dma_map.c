@@ -5,7 +5,6 @@
 #include <inttypes.h>
 
 #include "mem/dma_map.h"
-#include "mem/ledger.h"
 #include "tests/lib/refused.h"
 
 #define NO_IOMMU           \

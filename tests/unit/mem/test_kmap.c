@@ -4,7 +4,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "mem/copy.h"
 #include "mem/kmap.h"
 #include "tests/lib/unit_test.h"
 

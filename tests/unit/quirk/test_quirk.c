@@ -2,7 +2,7 @@
 #include "tests/lib/lnd_memory.h"
 #include "tests/lib/lnd_pair.h"
 
-#include "mem/copy.h"
+#include "mem/kmap.h"
 #include "quirk/quirk.h"
 
 /* What each quirk of side b does to side a (docs/peer.md, "Quirks"). */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "cli/net/conform/conform.h"
-#include "mem/copy.h"
+#include "mem/kmap.h"
 
 /* What is moved is what arrives: sizes, fragments, modes, offsets, many at a time. */
 

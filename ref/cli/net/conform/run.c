@@ -14,7 +14,7 @@
 #include "cli/net/conform/lst.h"
 #include "cli/net/look.h"
 #include "cli/net/memory.h"
-#include "mem/copy.h"
+#include "mem/kmap.h"
 
 /* What probes are made of: an endpoint, operations, and looking at what they have brought. */
 
