@@ -74,10 +74,13 @@ static uint32_t held(const struct o2_conn *conn, const struct o2_tx *tx)
 	return held;
 }
 
-static void give(const struct o2_conn *conn, struct o2_tx *tx)
+static void give(struct o2_conn *conn, struct o2_tx *tx)
 {
 	int rc;
 
+	o2_tx_move(conn, tx, O2_LIST_NONE);
+	conn->nopen -= tx->owner != O2_TX_NOOPS;
+	conn->ntaken[tx->owner]--;
 	tx->base.held = held(conn, tx);
 	rc = o2_tx_put(tx->set, &tx->base, NULL);
 	assert(rc == 0);
@@ -189,17 +192,14 @@ void o2_tx_end(struct o2_conn *conn, struct o2_tx *tx)
 		.nwr = tx->nwr,
 		.fault = tx->fault,
 	};
-	o2_tx_drop(conn, tx);
+	give(conn, tx);
 	if (!silent)
 		conn->ops.done(conn->context, &result);
 }
 
 void o2_tx_drop(struct o2_conn *conn, struct o2_tx *tx)
 {
-	o2_tx_move(conn, tx, O2_LIST_NONE);
 	o2_tx_unmap(conn, tx);
-	conn->nopen -= tx->owner != O2_TX_NOOPS;
-	conn->ntaken[tx->owner]--;
 	give(conn, tx);
 }
 
@@ -337,8 +337,7 @@ int o2_tx_map(struct o2_conn *conn, struct o2_tx *tx, const struct o2_transfer_m
 	return 0;
 }
 
-/* The registration goes before the mapping under it; a transfer that failed to map has none. */
-void o2_tx_unmap(struct o2_conn *conn, struct o2_tx *tx)
+static void unbind(struct o2_conn *conn, struct o2_tx *tx)
 {
 	struct o2_reg_domain *domain = &conn->ni->domain;
 	const bool failed = tx->fault.code != 0;
@@ -350,5 +349,12 @@ void o2_tx_unmap(struct o2_conn *conn, struct o2_tx *tx)
 	rc = o2_reg_unbind(domain, &tx->binding, failed, &error);
 	if (rc != 0)
 		o2_tx_fault_stage(tx, rc, &error);
+}
+
+/* The registration goes before the mapping under it; a transfer that failed to map has none. */
+void o2_tx_unmap(struct o2_conn *conn, struct o2_tx *tx)
+{
+	if (tx->binding.bound)
+		unbind(conn, tx);
 	unmap_frags(conn, tx);
 }
