@@ -100,11 +100,5 @@ class Conform(unittest.TestCase):
         self.assertNotIn(PEER, {row["who"] for row in judged["findings"] if row["severity"] != "note"})
 
 
-def main():
-    if len(sys.argv) > 1:
-        net_rxe.PROGRAM = sys.argv[1]
-    return net_rxe.run(sys.modules[__name__], sys.argv[2:])
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(net_rxe.main(sys.modules[__name__]))

@@ -125,11 +125,5 @@ class Lst(unittest.TestCase):
             self.assertIn("; has it LNet selftest?\n", err)
 
 
-def main():
-    if len(sys.argv) > 1:
-        net_rxe.PROGRAM = sys.argv[1]
-    return net_rxe.run(sys.modules[__name__], sys.argv[2:])
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(net_rxe.main(sys.modules[__name__]))

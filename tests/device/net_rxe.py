@@ -255,8 +255,10 @@ class Rxe(unittest.TestCase):
             self.assertIn(server.end()[0], (OK, FAILED))
 
 
-def run(module, names):
-    """The tests of that name in a module, or all; an exit status."""
+def main(module):
+    """Run the tests of a module, with the program and the names of the command line; an exit status."""
+    global PROGRAM
+    PROGRAM, *names = sys.argv[1:] or [PROGRAM]
     loader = unittest.defaultTestLoader
     tests = loader.loadTestsFromNames(names, module) if names else loader.loadTestsFromModule(module)
     result = unittest.TextTestRunner(stream=sys.stdout, verbosity=2, resultclass=Timed).run(tests)
@@ -267,12 +269,5 @@ def run(module, names):
     return 1 if failed else 0
 
 
-def main():
-    global PROGRAM
-    if len(sys.argv) > 1:
-        PROGRAM = sys.argv[1]
-    return run(sys.modules[__name__], sys.argv[2:])
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.modules[__name__]))

@@ -136,11 +136,5 @@ class Quirks(unittest.TestCase):
             self.begins_not(r"ping ends with .*waited \d+ ms for LNet's REPLY, limit 20000 ms", *self.PLACE)
 
 
-def main():
-    if len(sys.argv) > 1:
-        net_rxe.PROGRAM = sys.argv[1]
-    return net_rxe.run(sys.modules[__name__], sys.argv[2:])
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(net_rxe.main(sys.modules[__name__]))

@@ -1,8 +1,18 @@
 # SPDX-License-Identifier: MIT
 """How a script runs its unit tests: the last line is "N passed, N failed", each skip says why."""
 
+import os
+import shlex
 import sys
 import unittest
+from pathlib import Path
+
+
+def program():
+    """The o2ref that a script tests: its first argument; else $O2REF_CLI, else that of build/gcc."""
+    words = [word for word in sys.argv[1:] if not word.startswith("-")]
+    built = Path(__file__).resolve().parents[2] / "build" / "gcc" / "o2ref"
+    return words[0] if words else os.environ.get("O2REF_CLI") or str(built)
 
 
 def of(source):
@@ -18,6 +28,8 @@ def run(tests):
     skipped = len(result.skipped)
     for test, reason in result.skipped:
         print(f"skipped: {test.id()}: {reason}")
+    if failed:
+        print(f"replay: {shlex.join(sys.argv)}")
     passed = max(result.testsRun - failed - skipped, 0)
     print(f"{passed} passed, {failed} failed" + (f", {skipped} skipped" if skipped else ""))
     return 0 if failed == 0 and result.testsRun else 1

@@ -11,9 +11,12 @@ import time
 import unittest
 from pathlib import Path
 
-import ctext
-import switches
-import table
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "lib"))
+
+import ctext  # noqa: E402
+import suite  # noqa: E402
+import switches  # noqa: E402
+import table  # noqa: E402
 
 SCRIPT = Path(switches.__file__)
 SOURCE = """/* twice(1) in a comment is no call. */
@@ -280,8 +283,4 @@ class Text(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    tests = unittest.defaultTestLoader.loadTestsFromModule(sys.modules["__main__"])
-    result = unittest.TextTestRunner(verbosity=0, stream=sys.stdout).run(tests)
-    failed = len(result.failures) + len(result.errors)
-    print(f"{result.testsRun - failed} passed, {failed} failed")
-    sys.exit(1 if failed or result.testsRun == 0 else 0)
+    sys.exit(suite.run(suite.of(sys.modules[__name__])))

@@ -23,7 +23,7 @@ BUILD = Path(sys.argv.pop(1)).resolve() if len(sys.argv) > 1 else Path("build").
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "impl"))
 from broken.defects import DEFECTS as DEFECTS_OF_OTHERS  # noqa: E402
 from builds import Broken  # noqa: E402
-from test_judge_pages import Document  # noqa: E402
+from test_judge_pages import Document, suite  # noqa: E402
 
 STAGES = ("msg_decode", "msg_encode", "sg_build", "dma_map", "reg_plan", "rdma_plan", "transfer", "device", "rdma_chain",
           "connect", "deliver", "keys", "send_plan", "setup", "flow")
@@ -235,7 +235,4 @@ class Messages(unittest.TestCase):
 if __name__ == "__main__":
     if NO_BROWSER:
         print(f"skipped: what a browser draws: {NO_BROWSER}")
-    program = unittest.main(exit=False)
-    bad = len(program.result.failures) + len(program.result.errors)
-    print(f"{program.result.testsRun - bad} passed, {bad} failed")
-    sys.exit(1 if bad else 0)
+    sys.exit(suite.run(suite.of(sys.modules[__name__])))

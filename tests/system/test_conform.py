@@ -6,7 +6,6 @@ usage: test_conform.py [O2REF]   the program; else $O2REF_CLI, else build/gcc/o2
 """
 
 import json
-import os
 import re
 import shlex
 import signal
@@ -20,8 +19,11 @@ from xml.etree import ElementTree
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.dont_write_bytecode = True
+sys.path.insert(0, str(ROOT / "tests" / "lib"))
 
-PROGRAM = os.environ.get("O2REF_CLI") or str(ROOT / "build" / "gcc" / "o2ref")
+import suite  # noqa: E402
+
+PROGRAM = suite.program()
 PEER = "10.77.0.2@o2ib"
 OK, FOUND, USAGE, CANNOT = 0, 1, 2, 77
 ROW = re.compile(r"^(holds|FINDING|known|tolerated|not tried) +(\S+) +(\S.*)$", re.M)
@@ -360,15 +362,5 @@ class Output(unittest.TestCase):
         self.assertRegex(done.stderr, r"^o2ref: there is no RDMA device there-is-no-such [^\n]*\n$")
 
 
-def main():
-    global PROGRAM
-    if len(sys.argv) > 1:
-        PROGRAM = sys.argv[1]
-    result = unittest.TextTestRunner(verbosity=0).run(unittest.defaultTestLoader.loadTestsFromModule(sys.modules[__name__]))
-    failed = len(result.failures) + len(result.errors)
-    print(f"{result.testsRun - failed} passed, {failed} failed")
-    return 1 if failed or not result.testsRun else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(suite.run(suite.of(sys.modules[__name__])))

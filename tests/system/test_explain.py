@@ -8,7 +8,6 @@ compared.  Last line "N passed, N failed".
 """
 
 import json
-import re
 import subprocess
 import sys
 import tempfile
@@ -17,7 +16,8 @@ import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "tests" / "mutants"))
+sys.path[:0] = [str(ROOT / "tests" / "mutants"), str(ROOT / "tests" / "lib")]
+import suite  # noqa: E402
 import table as mutant_table  # noqa: E402
 
 CORPUS = ROOT / "corpus" / "transfer"
@@ -181,7 +181,4 @@ class Refusals(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    ran = unittest.main(argv=[sys.argv[0]], exit=False, verbosity=1).result
-    bad = len(ran.failures) + len(ran.errors)
-    print(f"{ran.testsRun - bad} passed, {bad} failed")
-    sys.exit(1 if bad or ran.testsRun == 0 else 0)
+    sys.exit(suite.run(suite.of(sys.modules[__name__])))

@@ -18,6 +18,10 @@ import time
 import unittest
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "lib"))
+
+import suite  # noqa: E402
+
 PROGRAM = ""
 USAGE, CANNOT = 2, 77
 DEVICE = ["--device", "no-such-device"]
@@ -112,10 +116,7 @@ def main():
     if not os.access(PROGRAM + "-verbs", os.X_OK):
         print(f"test_far_command.py: cannot run here: no program {PROGRAM}-verbs")
         return CANNOT
-    result = unittest.TextTestRunner(stream=sys.stdout, verbosity=2).run(unittest.defaultTestLoader.loadTestsFromTestCase(Far))
-    failed = len(result.failures) + len(result.errors)
-    print(f"{result.testsRun - failed} passed, {failed} failed")
-    return 1 if failed else 0
+    return suite.run(suite.of(Far))
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """o2ref judge: recordings of a kernel peer keep every rule, and one thing changed in them is named, with its packet.
 
-usage: test_judge.py [O2REF]   the program; else $O2REF_CLI, else build/o2ref.  Last line "N passed, N failed".
+usage: test_judge.py [O2REF]   the program; else $O2REF_CLI, else build/gcc/o2ref.  Last line "N passed, N failed".
 """
 
 import json
@@ -16,13 +16,14 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "tests" / "system"))
+sys.path[:0] = [str(ROOT / "tests" / "system"), str(ROOT / "tests" / "lib")]
 from cli.carriers import ETHERNET, file_of, split  # noqa: E402
 from cli.pcap_cases import packets_of, pcapng  # noqa: E402
+import suite  # noqa: E402
 
 FOLDER = ROOT / "corpus" / "captures" / "pcap"
 SCHEMA = ROOT / "docs" / "judge.schema.json"
-PROGRAM = os.environ.get("O2REF_CLI") or str(ROOT / "build" / "o2ref")
+PROGRAM = suite.program()
 HELD, BROKEN, USAGE = 0, 1, 2
 
 # Where a RoCEv2 packet over IPv4 has its parts, and what a message has where.
@@ -315,9 +316,4 @@ class CommandLine(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) > 1:
-        PROGRAM = sys.argv.pop(1)
-    result = unittest.main(exit=False, verbosity=0).result
-    failed = len(result.failures) + len(result.errors)
-    print(f"{result.testsRun - failed} passed, {failed} failed")
-    sys.exit(failed != 0)
+    sys.exit(suite.run(suite.of(sys.modules[__name__])))

@@ -3,7 +3,7 @@
 """o2ref judge --live: recordings, also with a defect, are sent into the loopback of a network namespace of its own, packet by
 packet, and judged as the file is.
 
-usage: test_judge_live.py [O2REF]   the program; else $O2REF_CLI, else build/o2ref.  Last line "N passed, N failed".
+usage: test_judge_live.py [O2REF]   the program; else $O2REF_CLI, else build/gcc/o2ref.  Last line "N passed, N failed".
 """
 
 import fcntl
@@ -24,10 +24,10 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "system"))
 from cli.carriers import ETHERNET, file_of  # noqa: E402
 from cli.pcap_cases import packets_of  # noqa: E402
-from test_link_types import wrong  # noqa: E402
+from test_link_types import suite, wrong  # noqa: E402
 
 FOLDER = ROOT / "corpus" / "captures" / "pcap"
-PROGRAM = os.environ.get("O2REF_CLI") or str(ROOT / "build" / "o2ref")
+PROGRAM = suite.program()
 INSIDE = "--inside"  # the namespace is ours
 ETH_P_ALL, IFF_UP = 3, 1
 SIOCGIFFLAGS, SIOCSIFFLAGS = 0x8913, 0x8914
@@ -186,12 +186,7 @@ def enter():
 
 
 def main():
-    global PROGRAM
-    words = sys.argv[1:]
-    inside = words[:1] == [INSIDE]
-    if words[inside:]:
-        PROGRAM = words[inside]
-    if not inside:
+    if sys.argv[1:2] != [INSIDE]:
         enter()
         return 0
     try:
@@ -200,10 +195,7 @@ def main():
     except OSError as error:
         print(f"skipped: no packets can be sent into a loopback of our own: {error}")
         return 0
-    result = unittest.main(argv=[sys.argv[0]], exit=False, verbosity=0).result
-    failed = len(result.failures) + len(result.errors)
-    print(f"{result.testsRun - failed} passed, {failed} failed")
-    return failed != 0
+    return suite.run(suite.of(sys.modules[__name__]))
 
 
 if __name__ == "__main__":

@@ -2,16 +2,14 @@
 # SPDX-License-Identifier: MIT
 """What o2ref judge writes for other programs: JUnit and SARIF say what --json says, and what cannot be written is told.
 
-usage: test_judge_out.py [O2REF]   the program; else $O2REF_CLI, else build/o2ref.  Last line "N passed, N failed".
+usage: test_judge_out.py [O2REF]   the program; else $O2REF_CLI, else build/gcc/o2ref.  Last line "N passed, N failed".
 """
 
 import json
 import os
-import re
 import resource
 import subprocess
 import sys
-import unittest
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 from urllib.parse import unquote
@@ -19,7 +17,7 @@ from urllib.parse import unquote
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from cli.judge_cases import GET_DONE, PROGRAM, Files, judge, lost, rules, wrong_status  # noqa: E402
-from test_judge import FOLDER, HELD, MESSAGE, USAGE, Capture  # noqa: E402
+from test_judge import FOLDER, HELD, MESSAGE, USAGE, Capture, suite  # noqa: E402
 
 LEVELS = {"must": "error", "should": "warning", "note": "note"}
 
@@ -70,7 +68,7 @@ class JUnit(Files):
         with open(path, "wb") as file:
             file.write(lost())
         out = self.path / "junit.xml"
-        subprocess.run([*PROGRAM, "judge", "--junit", out, path], capture_output=True, timeout=60, check=False)
+        subprocess.run([PROGRAM, "judge", "--junit", out, path], capture_output=True, timeout=60, check=False)
         self.assertEqual(ElementTree.parse(out).getroot()[0].get("name"), str(self.path / "a????ä.pcap"))
 
 
@@ -130,7 +128,7 @@ class Sarif(Files):
         done, log = self.sarif(FOLDER / "ping.plain.pcap")
         run = self.check(log)
         self.assertEqual((done.returncode, run["results"], run["invocations"]), (HELD, [], [{"executionSuccessful": True}]))
-        version = subprocess.run([*PROGRAM, "--version"], capture_output=True, timeout=60, check=True).stdout.decode().split()[1]
+        version = subprocess.run([PROGRAM, "--version"], capture_output=True, timeout=60, check=True).stdout.decode().split()[1]
         self.assertEqual(run["tool"]["driver"]["version"], version)
 
     def test_it_says_what_json_says(self):
@@ -194,16 +192,11 @@ class CannotBeWritten(Files):
         for option in self.OPTIONS:
             for files in (1, 3):
                 out = self.path / "out"
-                done = subprocess.run([*PROGRAM, "judge", option, out, *files * [FOLDER / "ping.plain.pcap"]], timeout=60,
+                done = subprocess.run([PROGRAM, "judge", option, out, *files * [FOLDER / "ping.plain.pcap"]], timeout=60,
                                       capture_output=True, check=False, preexec_fn=limit, restore_signals=False)
                 with self.subTest(f"{option}, {files} files"):
                     self.assertEqual((done.returncode, done.stderr.decode()), (USAGE, f"o2ref: {out}: File too large\n"))
 
 
 if __name__ == "__main__":
-    if len(sys.argv) > 1:
-        PROGRAM[:] = [sys.argv.pop(1)]
-    outcome = unittest.main(exit=False, verbosity=0).result
-    failures = len(outcome.failures) + len(outcome.errors)
-    print(f"{outcome.testsRun - failures} passed, {failures} failed")
-    sys.exit(failures != 0)
+    sys.exit(suite.run(suite.of(sys.modules[__name__])))

@@ -5,7 +5,7 @@ put there.
 
 A browser (chromium) draws it, at the width of a desk and of a phone; without one that part is skipped.
 
-usage: test_judge_pages.py [O2REF]   the program; else $O2REF_CLI, else build/o2ref.  Last line "N passed, N failed".
+usage: test_judge_pages.py [O2REF]   the program; else $O2REF_CLI, else build/gcc/o2ref.  Last line "N passed, N failed".
 """
 
 import json
@@ -26,7 +26,7 @@ from cli.judge_cases import (ACKED, AT_NOB, BACK, IMMEDIATE, PROGRAM, PUT_ACK, T
 from pages import NO_BROWSER, Document  # noqa: E402
 from cli.pcap_cases import pcap, send  # noqa: E402
 from test_judge import (AT_SRCSTAMP, AT_TYPE, BROKEN, FOLDER, HELD, MESSAGE, PUT_DONE, PUT_REQ, USAGE, Capture,  # noqa: E402
-                        peak)
+                        peak, suite)
 
 AT_SRC_COOKIE, AT_DST_COOKIE, AT_COOKIE = 48, 56, 120
 FRAGS = [(0x1000, 1000), (0x5000, 3000), (0x9000, 500), (0xf000, 4000)]
@@ -49,7 +49,7 @@ class Page(Files):
         return done, Document(out.read_text(encoding="utf-8")).root
 
     def decoded(self, path):
-        lines = subprocess.run([*PROGRAM, "decode", "--pcap", "--json", path], capture_output=True, timeout=60, check=False)
+        lines = subprocess.run([PROGRAM, "decode", "--pcap", "--json", path], capture_output=True, timeout=60, check=False)
         return [json.loads(line) for line in lines.stdout.splitlines()]
 
     def test_every_event_is_an_arrow(self):
@@ -102,7 +102,7 @@ class Page(Files):
             data = bytes(data[:struct.unpack_from("<I", data, AT_NOB)[0]])
             lines = [[cell.text() for cell in line.find("td")] for line in rows[number].find("tr")]
             self.assertEqual(bytes.fromhex("".join(line[1] for line in lines)), data)
-            said = subprocess.run([*PROGRAM, "decode", "--raw-input", "-"], input=data, capture_output=True, timeout=60,
+            said = subprocess.run([PROGRAM, "decode", "--raw-input", "-"], input=data, capture_output=True, timeout=60,
                                   check=True).stdout.decode()
             self.assertEqual([" ".join(line) for line in lines], [" ".join(line.split()) for line in said.splitlines()])
 
@@ -250,7 +250,7 @@ class Page(Files):
                 file.write(ping.head)
                 for _ in range(times):
                     file.write(ping.bytes()[24:])
-            status, kib = peak(*PROGRAM, "judge", "--html", str(self.path / "page.html"), str(path))
+            status, kib = peak(PROGRAM, "judge", "--html", str(self.path / "page.html"), str(path))
             self.assertEqual(status, HELD)
             peaks.append(kib)
         self.assertLess(peaks[1] - peaks[0], 8 * 1024)
@@ -359,9 +359,4 @@ class Browser(Page):
 if __name__ == "__main__":
     if NO_BROWSER:
         print(f"skipped: what a browser draws: {NO_BROWSER}")
-    if len(sys.argv) > 1:
-        PROGRAM[:] = [sys.argv.pop(1)]
-    outcome = unittest.main(exit=False, verbosity=0).result
-    failures = len(outcome.failures) + len(outcome.errors)
-    print(f"{outcome.testsRun - failures} passed, {failures} failed")
-    sys.exit(failures != 0)
+    sys.exit(suite.run(suite.of(sys.modules[__name__])))

@@ -3,11 +3,10 @@
 """What a capture says does not depend on how it was carried: recordings, and recordings with a defect, are turned into every
 link type, tag, address family and path MTU that is read, and `o2ref decode --pcap` and `o2ref judge` say the same.
 
-usage: test_link_types.py [O2REF]   the program; else $O2REF_CLI, else build/o2ref.  Last line "N passed, N failed".
+usage: test_link_types.py [O2REF]   the program; else $O2REF_CLI, else build/gcc/o2ref.  Last line "N passed, N failed".
 """
 
 import json
-import os
 import shutil
 import struct
 import subprocess
@@ -18,12 +17,13 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "tests" / "system"))
+sys.path[:0] = [str(ROOT / "tests" / "system"), str(ROOT / "tests" / "lib")]
 from cli.carriers import CARRIERS, ETHERNET, carried, file_of, split, transport_of  # noqa: E402
 from cli.pcap_cases import packets_of  # noqa: E402
+import suite  # noqa: E402
 
 FOLDER = ROOT / "corpus" / "captures" / "pcap"
-PROGRAM = os.environ.get("O2REF_CLI") or str(ROOT / "build" / "o2ref")
+PROGRAM = suite.program()
 NAMES = sorted(FOLDER.glob("*.pcap"))
 MTUS = (256, 512, 1024, 2048, 4096)
 MESSAGE_AT, AT_TYPE, AT_STATUS = 42 + 12, 6, 56
@@ -191,9 +191,4 @@ class Snapshot(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) > 1:
-        PROGRAM = sys.argv.pop(1)
-    result = unittest.main(exit=False, verbosity=0).result
-    failed = len(result.failures) + len(result.errors)
-    print(f"{result.testsRun - failed} passed, {failed} failed")
-    sys.exit(failed != 0)
+    sys.exit(suite.run(suite.of(sys.modules[__name__])))

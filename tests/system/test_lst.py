@@ -6,7 +6,6 @@ usage: test_lst.py [O2REF]   the program; else $O2REF_CLI, else build/gcc/o2ref.
 """
 
 import json
-import os
 import re
 import signal
 import subprocess
@@ -16,8 +15,11 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.dont_write_bytecode = True
+sys.path.insert(0, str(ROOT / "tests" / "lib"))
 
-PROGRAM = os.environ.get("O2REF_CLI") or str(ROOT / "build" / "gcc" / "o2ref")
+import suite  # noqa: E402
+
+PROGRAM = suite.program()
 PEER = "10.77.0.2@o2ib"
 OK, FAILED, USAGE = 0, 1, 2
 MODES = ("global", "fmr", "fastreg", "user", "phys", "fastreg_gaps")
@@ -151,17 +153,5 @@ class Tests(unittest.TestCase):
             self.assertEqual((done.returncode, done.stdout, done.stderr.count("\n")), (USAGE, "", 1))
 
 
-def main():
-    global PROGRAM
-    if len(sys.argv) > 1:
-        PROGRAM = sys.argv[1]
-    result = unittest.TextTestRunner(verbosity=1).run(unittest.defaultTestLoader.loadTestsFromModule(sys.modules[__name__]))
-    failed = len(result.failures) + len(result.errors)
-    print(f"{result.testsRun - failed} passed, {failed} failed")
-    if failed:
-        print(f"replay: {sys.argv[0]} {PROGRAM}")
-    return 1 if failed else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(suite.run(suite.of(sys.modules[__name__])))

@@ -116,9 +116,4 @@ class Quirks(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) > 1:
-        test_net.PROGRAM = sys.argv.pop(1)
-    result = unittest.main(exit=False, verbosity=0).result
-    failed = len(result.failures) + len(result.errors)
-    print(f"{result.testsRun - failed} passed, {failed} failed")
-    sys.exit(failed != 0)
+    sys.exit(test_net.suite.run(test_net.suite.of(sys.modules[__name__])))

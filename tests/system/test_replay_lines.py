@@ -10,8 +10,13 @@ import subprocess
 import sys
 import tempfile
 import unittest
+from pathlib import Path
 
-PROGRAM = ""
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "lib"))
+
+import suite  # noqa: E402
+
+PROGRAM = suite.program()
 MUTANT = ["--mutant", "fmr-page-order"]  # what prints the line does not know that there are defects to choose from
 SHRINK = ["--shrink-calls", "20"]
 RUN = ["run", "transfer", *MUTANT, *SHRINK, "--cases", "200", "--seed", "5", "--findings", "1", "--device", "loop"]
@@ -55,14 +60,5 @@ class ReplayLines(unittest.TestCase):
         self.repeats("--connect", "cm")
 
 
-def main():
-    global PROGRAM
-    PROGRAM = sys.argv[1]
-    result = unittest.TextTestRunner(stream=sys.stdout, verbosity=2).run(unittest.defaultTestLoader.loadTestsFromTestCase(ReplayLines))
-    failed = len(result.failures) + len(result.errors)
-    print(f"{result.testsRun - failed} passed, {failed} failed")
-    return 1 if failed else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(suite.run(suite.of(sys.modules[__name__])))

@@ -22,11 +22,12 @@ from pathlib import Path
 sys.dont_write_bytecode = True
 ROOT = Path(__file__).resolve().parents[2]
 VM = ROOT / "ci" / "vm"
-sys.path[:0] = [str(VM), str(ROOT / "tests" / "system")]
+sys.path[:0] = [str(VM), str(ROOT / "tests" / "system"), str(ROOT / "tests" / "lib")]
+import suite  # noqa: E402
 from cli.pcap_cases import packets_of  # noqa: E402
 from o2vm import common, image, kernel, modules, options, pcapng, said  # noqa: E402
 
-PROGRAM = str(ROOT / "build" / "gcc" / "o2ref")
+PROGRAM = suite.program()
 CAPTURES = sorted((ROOT / "corpus" / "captures" / "pcap").glob("*.pcap"))
 RELEASE = "6.99.0-mine+"
 
@@ -339,15 +340,5 @@ class CommandLines(unittest.TestCase):
             self.assertEqual(source(str(VM / "run"), folder), image.Source(file=str(VM / "run"), modules=folder))
 
 
-def main():
-    global PROGRAM
-    if len(sys.argv) > 1:
-        PROGRAM = sys.argv[1]
-    result = unittest.TextTestRunner(stream=sys.stdout, verbosity=1).run(unittest.defaultTestLoader.loadTestsFromModule(sys.modules[__name__]))
-    failed = len(result.failures) + len(result.errors)
-    print(f"{result.testsRun - failed} passed, {failed} failed")
-    return 1 if failed else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(suite.run(suite.of(sys.modules[__name__])))

@@ -2,7 +2,6 @@
 """Captures for the tests of what o2ref judge writes into files."""
 
 import json
-import os
 import re
 import struct
 import subprocess
@@ -13,9 +12,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from cli.pcap_cases import pcap, roce, send  # noqa: E402
-from test_judge import AT_STATUS, FOLDER, MESSAGE, PUT_DONE, PUT_REQ, ROOT, Capture  # noqa: E402
+from test_judge import AT_STATUS, FOLDER, MESSAGE, PROGRAM, PUT_DONE, PUT_REQ, ROOT, Capture  # noqa: E402
 
-PROGRAM = [os.environ.get("O2REF_CLI") or str(ROOT / "build" / "o2ref")]  # what is run; a test puts its own
 IMMEDIATE, PUT_ACK, GET_DONE = 0xd1, 0xd4, 0xd7
 AT_NOB, AT_PUT_LENGTH, AT_DESC = 8, 76, 64
 THERE, BACK = {"source": 1, "target": 2, "qp": 0x11}, {"source": 2, "target": 1, "qp": 0x12}
@@ -23,7 +21,7 @@ ACKED = roce(0x11, 100, extra=bytes(4), **BACK)  # packet 100, so that both ways
 
 
 def judge(*words):
-    return subprocess.run([*PROGRAM, "judge", *map(str, words)], capture_output=True, timeout=120, check=False)
+    return subprocess.run([PROGRAM, "judge", *map(str, words)], capture_output=True, timeout=120, check=False)
 
 
 def rules():
