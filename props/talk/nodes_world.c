@@ -276,10 +276,12 @@ static void exhaust(struct o2_nodes *nodes)
 	o2_ground_exhaust(&nodes->ground, pump_all, rests);
 }
 
+/* In small steps while something is under way, which a device that is slow may still be about to do. */
 void o2_nodes_let_pass(struct o2_nodes *nodes, uint64_t ms)
 {
 	for (uint64_t step; ms > 0 && !nodes->report->failed; ms -= step) {
-		step = ms < IDLE_STEP_MS ? ms : IDLE_STEP_MS;
+		step = rests(nodes) ? IDLE_STEP_MS : CLOCK_MS;
+		step = ms < step ? ms : step;
 		o2_nodes_clock(nodes, step);
 		exhaust(nodes);
 	}

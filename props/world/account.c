@@ -195,6 +195,7 @@ bool o2_account_rest(const struct o2_conn_view *a, const struct o2_conn_view *b,
 	return equal(account, "stuck",
 		     (uint64_t)a->open + a->queued + a->queued_reserved + a->queued_nocred + a->queued_noops,
 		     0) &&
+	       equal(account, "unacknowledged", a->active, 0) &&
 	       equal(account, "unhandled", b->credit_messages_handled, a->credit_messages_sent) &&
 	       equal(account, "reserved-at-rest", a->reserved, depth) &&
 	       equal(account, "credits-at-rest", (uint64_t)a->credits + b->outstanding, depth) &&

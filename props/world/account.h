@@ -72,9 +72,11 @@ bool o2_account_end(const struct o2_conn_view *end, const struct o2_account_limi
 bool o2_account_pair(const struct o2_conn_view *a, const struct o2_conn_view *b, uint32_t depth,
 		     struct o2_account *account);
 
-/* The same when nothing is open and nothing on its way: no queue holds anything, and a has the credits back
- * that b does not owe it, which are fewer than make a NOOP due, or b has two NOOPs of credits to use before
- * it gets another (docs/transport.md, "Flow control").  limits: of a. */
+/*
+ * The same when nothing is open and nothing on its way: no queue holds anything, the device has acknowledged
+ * all that was posted, and a has the credits back that b does not owe it, which are fewer than make a NOOP due,
+ * or b has two NOOPs of credits to use before it gets another (docs/transport.md, "Flow control").  limits: of a.
+ */
 bool o2_account_rest(const struct o2_conn_view *a, const struct o2_conn_view *b,
 		     const struct o2_account_limits *limits, struct o2_account *account);
 

@@ -9,8 +9,8 @@ devices go, under `o2ref put` and under an idle `o2ref serve`.
 What succeeds must be exact to the byte on both sides, what fails must say so, every operation must end once, the account of
 credits of each connection must hold after every event on either side, the interfaces must have everything back, and the
 devices must hold at the end what they held before. --minutes: after that, mixed traffic with all of these faults for so long;
-memory must stay flat. In between, serve, ping, put and get work as they stand with 400 ms of delay each way; --only-far: nothing
-else. The last line is "N passed, N failed"; exit status 0, 1, or 77 (no guest can run here).
+memory must stay flat. In between, serve, ping, put and get work as they stand with 400 ms of delay each way (--only-far: nothing
+else), and property nodes holds with 20 ms. The last line is "N passed, N failed"; exit status 0, 1, or 77 (no guest can run here).
 """
 import argparse
 import json
@@ -29,6 +29,8 @@ RUN = os.path.join(REPO_DIR, "ci", "vm", "run")
 OPERATIONS = 150
 BAD_SECONDS = 6  # with a connection
 DELAY_MS = 400  # each way, where the peer is far away
+# Where a message has come and gone long before its sender's device says so: the property must wait for that as well.
+SLOW_MS, SLOW_CASES = 20, 15
 NO_WINDOWS = 0x80000000  # in a seed: no memory windows
 GROWTH_KIB = 2048  # that a process's memory may grow by once it is warm
 FLAT_MINUTES = 10  # from the first connection on; until then pools grow to what the traffic takes
@@ -122,6 +124,7 @@ class Guest:
     def __init__(self, build, seed):
         self.program = os.path.join(build, "node_traffic")
         self.o2ref = os.path.join(build, "o2ref")
+        self.o2props = os.path.join(build, "o2props")
         env = os.environ
         self.addresses = [env["O2REF_IP_A"], env["O2REF_IP_B"]]
         self.devices = [env["O2REF_RXE_A"], env["O2REF_RXE_B"]]
@@ -235,6 +238,14 @@ class Guest:
                          f"status {done.returncode}, {done.stdout}{done.stderr}")
         self.judge.check(f"far away: {words[0]} went that far", figures.get("min_us", 0) >= least_us, figures)
 
+    def slow_network(self):
+        self.network(f"delay {SLOW_MS}ms")
+        words = [self.o2props, "run", "nodes", "--device", ",".join(self.devices), "--cases", SLOW_CASES, "--seed", self.seed]
+        done = subprocess.run([str(word) for word in words], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+        print(f"slow network: {done.stdout}", end="", flush=True)
+        self.judge.check("slow network: property nodes", done.returncode == 0, done.stdout)
+        self.network("")
+
     def both_drive(self):
         """Either end asks the other; the one that goes first takes its connections with it."""
         first, second = self.drive(0), self.drive(1)
@@ -337,6 +348,7 @@ class Guest:
             self.good_network()
             self.bad_networks()
             self.far_away()
+            self.slow_network()
             self.both_drive()
             self.killed_queue_pairs()
             self.killed_server()
