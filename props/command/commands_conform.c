@@ -8,9 +8,10 @@
 
 #include "props/command/trial.h"
 
-#define PEER	  "10.99.0.1@o2ib"
-#define PATTERN	  UINT64_C(0xeeb0eeb1eeb2eeb3) /* docs/lst.md, "Constants": a word of each bulk */
-#define FLIP_MOST 2048u			       /* docs/peer.md, "Quirks": the last byte that is flipped */
+#define PEER	   "10.99.0.1@o2ib"
+#define PATTERN	   UINT64_C(0xeeb0eeb1eeb2eeb3) /* docs/lst.md, "Constants": a word of each bulk */
+#define FILE_BYTES (24u << 20)			/* of a report or a capture */
+#define FLIP_MOST  2048u			/* docs/peer.md, "Quirks": the last byte that is flipped */
 
 static struct o2_trial_row *add_row(struct o2_trial *trial, const char *id, const char *outcome)
 {
@@ -109,7 +110,7 @@ static void foretell(struct o2_trial *trial)
 	for (uint32_t i = 0; i < probes && o2_probe_at(i, &probe); i++) {
 		const bool finds = quirk->found != NULL && o2_probe_is_asked(probe.id, quirk->found);
 
-		if (!o2_probe_is_asked(probe.id, trial->only) && !(quirk->mute && finds))
+		if (!trial->all && !o2_probe_is_asked(probe.id, trial->only) && !(quirk->mute && finds))
 			continue;
 		if (quirk->mute && !finds) {
 			trial->unnamed++;
@@ -144,7 +145,7 @@ static void draw_words(struct o2_trial *trial, bool known)
 
 	o2_command_word(command, "conform");
 	o2_command_word(command, "--device=loop");
-	o2_command_word(command, "--rounds=1");
+	o2_command_word(command, "--rounds=%" PRIu32, trial->rounds);
 	o2_command_word(command, "--seed=%" PRIu64, trial->seed);
 	if (trial->quirk->rule != NULL)
 		o2_command_word(command, "--timeout=1");
@@ -160,9 +161,9 @@ static void draw_words(struct o2_trial *trial, bool known)
 		o2_command_word(command, "--portal=7");
 	if (known)
 		o2_command_word(command, "--known=/dev/stdin");
-	if (o2_draw_bool(c, 1, 1)) {
+	if (!trial->all && o2_draw_bool(c, 1, 1)) {
 		o2_command_word(command, "--only=%s", trial->only);
-	} else {
+	} else if (!trial->all) {
 		o2_command_word(command, "--only");
 		o2_command_word(command, "%s", trial->only);
 	}
@@ -180,7 +181,7 @@ static void draw_words(struct o2_trial *trial, bool known)
 /* A file of the folder, which goes. */
 static char *take_file(const struct o2_trial *trial, const char *name, size_t *bytes)
 {
-	char path[80], *text = calloc(1, O2_COMMAND_BYTES + 1);
+	char path[80], *text = calloc(1, FILE_BYTES + 1);
 	FILE *file;
 
 	snprintf(path, sizeof(path), "%s/%s", trial->folder, name);
@@ -191,7 +192,7 @@ static char *take_file(const struct o2_trial *trial, const char *name, size_t *b
 			o2_report_fail(trial->run->report, "commands/conform/file", "there is no %s", name);
 		return text;
 	}
-	*bytes = text == NULL ? 0 : fread(text, 1, O2_COMMAND_BYTES, file);
+	*bytes = text == NULL ? 0 : fread(text, 1, FILE_BYTES, file);
 	fclose(file);
 	unlink(path);
 	return text;
@@ -216,7 +217,7 @@ static void check_files(struct o2_trial *trial)
 		o2_trial_check_json(trial, text[1]);
 	if (!report->failed)
 		o2_trial_check_junit(trial, text[2], text[1]);
-	if (!report->failed && bytes[3] < O2_COMMAND_BYTES)
+	if (!report->failed && bytes[3] < FILE_BYTES)
 		o2_trial_check_said(trial, (const uint8_t *)text[3], bytes[3]);
 	for (size_t i = 0; i < 4; i++)
 		free(text[i]);
@@ -236,13 +237,15 @@ static void try_probes(struct o2_commands_run *run)
 	trial.lst = trial.quirk->lst || (trial.quirk->quirk == NULL && o2_draw_bool(c, 1, 1));
 	run->tally.seen[O2_COMMANDS_CONFORM_LST] += trial.lst;
 	trial.json = o2_draw_bool(c, 1, 1);
+	trial.rounds = o2_draw_bool(c, 1, 2) ? 1 + (uint32_t)o2_draw(c, 2) : 1;
 	trial.kernel = o2_draw_bool(c, 3, 1);
 	trial.lacks = trial.quirk->quirk == NULL && o2_draw_bool(c, 5, 1)
 			      ? "nothing takes PUTs at portal 7: --portal, --match-bits"
 			      : NULL;
-	if (trial.lacks == NULL)
+	trial.all = trial.lacks == NULL && trial.quirk->quirk == NULL && o2_draw_bool(c, 1, 1);
+	if (trial.lacks == NULL && !trial.all)
 		draw_only(&trial);
-	else
+	else if (!trial.all)
 		snprintf(trial.only, sizeof(trial.only), "end/,ping/,put/size-1,mode/,get/size-3977,frags/2");
 	foretell(&trial);
 	known = !trial.kernel && !trial.quirk->mute && o2_draw_bool(c, 2, 1);

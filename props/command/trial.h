@@ -28,7 +28,9 @@ struct o2_trial {
 	char folder[40]; /* of --out; "": there is none */
 	char only[200];
 	bool json, kernel, lst;
+	bool all; /* there is no --only */
 	uint64_t seed;
+	uint32_t rounds;   /* of --rounds */
 	const char *lacks; /* why probes of the place are not tried; NULL: it is there */
 	char gone[4][32];  /* known findings that do not occur any more */
 	uint32_t ngone;

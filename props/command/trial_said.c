@@ -3,7 +3,7 @@
  * The capture that o2ref conform writes, read byte by byte: pcapng, RoCEv2 and the connection manager as their
  * specifications have them (docs/conform.md, "The capture").
  */
-#include "props/command/trial.h"
+#include "props/command/trial_tried.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -24,6 +24,7 @@ struct end {
 
 struct reading {
 	struct o2_trial *trial;
+	struct o2_tried tried;
 	const uint8_t *bytes; /* of the packet */
 	size_t seen, length;
 	uint64_t packet, first_ns, last_ns, messages, writes, connections;
@@ -129,6 +130,8 @@ static void check_request(struct reading *reading, uint32_t from, const uint8_t 
 	must_be(reading, "magic", little(data + 176, 4) == 0x0be91b91 || number(data + 176, 4) == 0x0be91b91,
 		true);
 	end->psn = 0;
+	if (from == OURS)
+		o2_tried_asks(&reading->tried, reading->packet, data + 176);
 }
 
 /* A datagram of the connection manager. */
@@ -158,12 +161,18 @@ static void check_cm(struct reading *reading, uint32_t from)
 		other->other = end->qp;
 		end->open = other->open = true;
 		must_be(reading, "first number", number(data + 20, 3), 0);
+		if (from == PEER)
+			o2_tried_granted(&reading->tried, data + 36);
 	} else if (kind == 0x12) {
 		must_be(reading, "reason", number(data + 10, 2), 28);
 		must_be(reading, "a connection that is rejected", other->open, false);
+		if (from == PEER)
+			o2_tried_rejected(&reading->tried, reading->packet);
 	} else {
 		must_be(reading, "kind", kind, 0x15);
 		must_be(reading, "a connection that ends", other->open, true);
+		if (from == OURS)
+			o2_tried_ends(&reading->tried, reading->packet);
 	}
 }
 
@@ -193,6 +202,8 @@ static void check_send(struct reading *reading, uint32_t from, uint32_t *psn, si
 	must_be(reading, "magic", big ? number(message, 4) : little(message, 4), 0x0be91b91);
 	must_be(reading, "length of the message", big ? number(message + 8, 4) : little(message + 8, 4),
 		count);
+	if (from == OURS && count >= 120)
+		o2_tried_says(&reading->tried, reading->packet, message);
 	for (size_t i = 0; i < pad + 4; i++)
 		must_be(reading, "a byte behind it", message[count + i], 0);
 }
@@ -274,6 +285,7 @@ void o2_trial_check_said(struct o2_trial *trial, const uint8_t *bytes, size_t co
 
 	memset(&reading, 0, sizeof(reading));
 	reading.trial = trial;
+	o2_tried_start(&reading.tried, trial);
 	check_head(&reading, bytes, count);
 	while (!report->failed && at < count) {
 		const size_t left = count - at, total = left < 36 ? 0 : little(bytes + at + 4, 4);
@@ -297,6 +309,7 @@ void o2_trial_check_said(struct o2_trial *trial, const uint8_t *bytes, size_t co
 		check_packet(&reading);
 		at += total;
 	}
+	o2_tried_finish(&reading.tried);
 	must_be(&reading, "WRITEs under way", reading.write_left, 0);
 	must_be(&reading, "messages", reading.messages, trial->messages);
 	must_be(&reading, "connections", reading.connections, trial->connections);
