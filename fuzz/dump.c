@@ -27,7 +27,8 @@ struct dump {
 	bool little;
 	const struct o2_error *refused;
 	uint32_t marked;
-	const char *name_at[256]; /* of the first rows */
+	char *text;
+	const char *name_at[256]; /* of the first rows; in text */
 };
 
 static uint64_t load(const struct dump *dump, size_t at, size_t width, const char *name)
@@ -160,31 +161,39 @@ static void check_fields(const struct dump *dump, const struct o2_msg *msg)
 	check_names(dump, variant, fields, HEADER_BYTES);
 }
 
+/* Print the rows of *dump, and take them; false: no memory. */
+static bool take_rows(struct dump *dump, void (*print)(struct o2_rows *rows))
+{
+	size_t length;
+	struct o2_rows rows = {.out = open_memstream(&dump->text, &length),
+			       .all = true,
+			       .bytes = dump->bytes,
+			       .length_bytes = dump->length_bytes,
+			       .refused = dump->refused};
+
+	if (rows.out == NULL)
+		return false;
+	print(&rows);
+	fclose(rows.out);
+	dump->little = rows.order == O2_LITTLE_ENDIAN;
+	take_text(dump, dump->text);
+	return true;
+}
+
 static void message(const uint8_t *data, size_t size)
 {
 	static struct o2_msg msg;
 	struct o2_error error = {0};
 	const int rc = o2_msg_decode(data, size, NULL, &msg, &error);
 	struct dump dump = {.bytes = data, .length_bytes = size, .refused = rc != 0 ? &error : NULL};
-	char *text = NULL;
-	size_t length;
-	struct o2_rows rows = {.out = open_memstream(&text, &length),
-			       .all = true,
-			       .bytes = data,
-			       .length_bytes = size,
-			       .refused = dump.refused};
 
-	if (rows.out == NULL)
+	if (!take_rows(&dump, o2_dump_message))
 		return;
-	o2_dump_message(&rows);
-	fclose(rows.out);
-	dump.little = rows.order == O2_LITTLE_ENDIAN;
-	take_text(&dump, text);
 	if (rc == 0)
 		check_fields(&dump, &msg);
 	if (dump.marked > 1 || (rc == 0 && dump.marked != 0))
 		o2_fuzz_fail("dump: %u rows are marked", dump.marked);
-	free(text);
+	free(dump.text);
 }
 
 static void record(const uint8_t *data, size_t size)
@@ -193,21 +202,9 @@ static void record(const uint8_t *data, size_t size)
 	struct o2_reject reject;
 	const int rc = o2_reject_decode(data, size, &reject, &error);
 	struct dump dump = {.bytes = data, .length_bytes = size, .refused = rc != 0 ? &error : NULL};
-	char *text = NULL;
-	size_t length;
-	struct o2_rows rows = {.out = open_memstream(&text, &length),
-			       .all = true,
-			       .bytes = data,
-			       .length_bytes = size,
-			       .refused = dump.refused};
 
-	if (rows.out == NULL)
-		return;
-	o2_dump_reject(&rows);
-	fclose(rows.out);
-	dump.little = rows.order == O2_LITTLE_ENDIAN;
-	take_text(&dump, text);
-	free(text);
+	if (take_rows(&dump, o2_dump_reject))
+		free(dump.text);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

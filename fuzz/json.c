@@ -84,7 +84,7 @@ static int answer_from_json(const json_t *object, struct stored *s, struct o2_er
 		return 0;
 	if (s->answer.fault.text[0] == '\0')
 		o2_fuzz_fail("json: a broken answer without a word");
-	return o2_refuse(error, -EINVAL, "fuzz/broken", "answer", O2_NO_INDEX, 0, O2_NO_LIMIT);
+	return o2_refuse_value(error, -EINVAL, "fuzz/broken", "answer", 0, O2_NO_LIMIT);
 }
 
 static json_t *answer_to_json(const struct stored *s)

@@ -24,8 +24,7 @@ static int replay_scenario(const struct o2_property *property, const char *path,
 		return 2;
 	}
 	if (property->ops->run_json == NULL)
-		rc = o2_refuse(&error, -ENOTSUP, "replay/json", property->ops->name, O2_NO_INDEX, 0,
-			       O2_NO_LIMIT);
+		rc = o2_refuse_value(&error, -ENOTSUP, "replay/json", property->ops->name, 0, O2_NO_LIMIT);
 	else
 		rc = property->ops->run_json(property->context, object, &status, report, &error);
 	json_decref(object);

@@ -58,7 +58,7 @@ static const struct {
 
 static int refuse(struct o2_error *error, const char *rule, const char *field, uint64_t value, uint64_t limit)
 {
-	return o2_refuse(error, -EINVAL, rule, field, O2_NO_INDEX, value, limit);
+	return o2_refuse_value(error, -EINVAL, rule, field, value, limit);
 }
 
 /* Put the side's name in front of the field of an error. */

@@ -49,7 +49,7 @@ static int learn_device(struct o2_nodes_seat *seat, struct o2_error *error)
 	const int rc = ibv_query_device(seat->place.ni.context, &attr);
 
 	if (rc != 0)
-		return o2_refuse(error, -rc, "nodes/device", "ibv_query_device", O2_NO_INDEX, 0, O2_NO_LIMIT);
+		return o2_refuse_value(error, -rc, "nodes/device", "ibv_query_device", 0, O2_NO_LIMIT);
 	seat->room =
 		(struct o2_account_room){.wrs = (uint32_t)attr.max_qp_wr, .cqes = (uint32_t)attr.max_cqe};
 	return 0;

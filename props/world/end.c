@@ -150,7 +150,7 @@ int o2_end_open(const struct o2_end_config *config, struct o2_network *network, 
 	end->stream = config->stream;
 	end->watch = o2_end_watch_new(NULL, NULL);
 	if (end->watch == NULL)
-		return o2_refuse(error, -ENOMEM, "end/memory", "watch", O2_NO_INDEX, 0, O2_NO_LIMIT);
+		return o2_refuse_value(error, -ENOMEM, "end/memory", "watch", 0, O2_NO_LIMIT);
 	rc = o2_network_address(config->device, config->gid_index, &end->address, error);
 	if (rc == 0)
 		rc = open_place(config, network, end, error);
@@ -211,7 +211,7 @@ static int need_connection(const struct o2_end *end, struct o2_error *error)
 {
 	return connection(end) != NULL
 		       ? 0
-		       : o2_refuse(error, -ENOTCONN, "end/connection", "connections", O2_NO_INDEX, 0, 1);
+		       : o2_refuse_value(error, -ENOTCONN, "end/connection", "connections", 0, 1);
 }
 
 static int limit(struct o2_end *end, struct o2_error *error)
@@ -248,7 +248,7 @@ static int try_key(struct o2_end *end, struct o2_error *error)
 	if (rc == 0)
 		rc = o2_rung_try_key(&end->place.ni, connection(end), end->key_addr, end->key, &status);
 	if (rc != 0)
-		return o2_refuse(error, rc, "rung/stale-key", "key", O2_NO_INDEX, end->key, O2_NO_LIMIT);
+		return o2_refuse_value(error, rc, "rung/stale-key", "key", end->key, O2_NO_LIMIT);
 	end->seen.stale_tried = true;
 	end->seen.stale_admitted = status != IBV_WC_REM_ACCESS_ERR;
 	return 0;
@@ -414,14 +414,14 @@ void o2_ends_wait(struct o2_end *const *ends, uint32_t nends, uint32_t who, enum
 		if (holding != 0 || (events > 0 && ++busy % BUSY_STEPS != 0))
 			continue;
 		if (events < 0)
-			holding = o2_refuse(&answer->error, events, "end/network", "until", O2_NO_INDEX,
-					    until, O2_NO_LIMIT);
+			holding = o2_refuse_value(&answer->error, events, "end/network", "until", until,
+						  O2_NO_LIMIT);
 		else if (is_deserted(ends[who]))
-			holding = o2_refuse(&answer->error, -EPIPE, "end/deserted", "until", O2_NO_INDEX,
-					    until, O2_NO_LIMIT);
+			holding = o2_refuse_value(&answer->error, -EPIPE, "end/deserted", "until", until,
+						  O2_NO_LIMIT);
 		else if (o2_monotonic_seconds() > deadline)
-			holding = o2_refuse(&answer->error, -ETIMEDOUT, "end/wait", "until", O2_NO_INDEX,
-					    until, O2_NO_LIMIT);
+			holding = o2_refuse_value(&answer->error, -ETIMEDOUT, "end/wait", "until", until,
+						  O2_NO_LIMIT);
 		else if (events == 0)
 			pause_ends(ends);
 	} while (holding == 0);

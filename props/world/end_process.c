@@ -82,11 +82,11 @@ static int bury(struct o2_end_process *process, struct o2_error *error)
 		;
 	process->pid = 0;
 	if (WIFSIGNALED(status))
-		return o2_refuse(error, -EPIPE, "process/killed", signal_fields[process->side], O2_NO_INDEX,
-				 (uint64_t)WTERMSIG(status), O2_NO_LIMIT);
+		return o2_refuse_value(error, -EPIPE, "process/killed", signal_fields[process->side],
+				       (uint64_t)WTERMSIG(status), O2_NO_LIMIT);
 	if (WEXITSTATUS(status) != 0)
-		return o2_refuse(error, -EPIPE, "process/exited", exit_fields[process->side], O2_NO_INDEX,
-				 (uint64_t)WEXITSTATUS(status), O2_NO_LIMIT);
+		return o2_refuse_value(error, -EPIPE, "process/exited", exit_fields[process->side],
+				       (uint64_t)WEXITSTATUS(status), O2_NO_LIMIT);
 	return 0;
 }
 
@@ -110,14 +110,13 @@ static int hear(struct o2_end_process *process, void *bytes, size_t length, stru
 		;
 	if (ready == 0) {
 		o2_end_process_kill(process);
-		return o2_refuse(error, -EPIPE, "process/silent", "ms without an answer", O2_NO_INDEX,
-				 (uint64_t)process->answer_ms, (uint64_t)process->answer_ms);
+		return o2_refuse_value(error, -EPIPE, "process/silent", "ms without an answer",
+				       (uint64_t)process->answer_ms, (uint64_t)process->answer_ms);
 	}
 	if (TEMP_FAILURE_RETRY(recv(process->fd, bytes, length, 0)) == (ssize_t)length)
 		return 0;
 	if (bury(process, error) == 0)
-		o2_refuse(error, -EPIPE, "process/exited", exit_fields[process->side], O2_NO_INDEX, 0,
-			  O2_NO_LIMIT);
+		o2_refuse_value(error, -EPIPE, "process/exited", exit_fields[process->side], 0, O2_NO_LIMIT);
 	return -EPIPE;
 }
 
@@ -130,8 +129,7 @@ int o2_end_process_start(const struct o2_end_config *config, o2_network_open_fn 
 
 	*process = (struct o2_end_process){.side = config->side, .fd = -1, .answer_ms = O2_END_ANSWER_MS};
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fd) != 0)
-		return o2_refuse(error, -errno, "process/socket", "side", O2_NO_INDEX, config->side,
-				 O2_NO_LIMIT);
+		return o2_refuse_value(error, -errno, "process/socket", "side", config->side, O2_NO_LIMIT);
 	fflush(NULL); /* what is buffered is said once */
 	process->pid = fork();
 	if (process->pid == 0) {
@@ -141,7 +139,7 @@ int o2_end_process_start(const struct o2_end_config *config, o2_network_open_fn 
 	close(fd[1]);
 	process->fd = fd[0];
 	if (process->pid < 0) {
-		rc = o2_refuse(error, -errno, "process/fork", "side", O2_NO_INDEX, config->side, O2_NO_LIMIT);
+		rc = o2_refuse_value(error, -errno, "process/fork", "side", config->side, O2_NO_LIMIT);
 		close(fd[0]);
 		process->pid = 0;
 		return rc;

@@ -33,11 +33,11 @@ static int open_network(struct o2_ground *ground, struct o2_error *error)
 	ground->now_ms = O2_GROUND_START_MS;
 	ground->loop = o2_cm_loop_create();
 	if (ground->loop == NULL)
-		return o2_refuse(error, -ENOMEM, "ground/memory", "network", O2_NO_INDEX, 0, O2_NO_LIMIT);
+		return o2_refuse_value(error, -ENOMEM, "ground/memory", "network", 0, O2_NO_LIMIT);
 	o2_cm_loop_set_fate(ground->loop, draw_fate, ground);
 	ground->witness = o2_witness_open(ground->loop, &ground->now_ms, ground->report);
 	if (ground->witness == NULL)
-		return o2_refuse(error, -ENOMEM, "ground/memory", "witness", O2_NO_INDEX, 0, O2_NO_LIMIT);
+		return o2_refuse_value(error, -ENOMEM, "ground/memory", "witness", 0, O2_NO_LIMIT);
 	return 0;
 }
 

@@ -51,9 +51,8 @@ static int side_refuses(const struct o2_lnet_side *side, uint64_t nid, const cha
 			struct o2_error *error)
 {
 	if (nid != side->peer->nid) /* nobody is there */
-		return o2_refuse(error, -EHOSTUNREACH, "test/nid", "nid", O2_NO_INDEX, nid, side->peer->nid);
-	return side->refuse == 0 ? 0
-				 : o2_refuse(error, side->refuse, "test/refused", what, O2_NO_INDEX, 0, 0);
+		return o2_refuse_value(error, -EHOSTUNREACH, "test/nid", "nid", nid, side->peer->nid);
+	return side->refuse == 0 ? 0 : o2_refuse_value(error, side->refuse, "test/refused", what, 0, 0);
 }
 
 static int side_send(void *context, uint64_t nid, const struct o2_lnet_hdr *hdr,

@@ -18,13 +18,13 @@ static int ask(struct ibv_device *found, uint8_t gid_index, uint32_t *address, s
 	errno = 0;
 	context = ibv_open_device(found);
 	if (context == NULL)
-		return o2_refuse(error, errno != 0 ? -errno : -ENODEV, "network/open-device", "device",
-				 O2_NO_INDEX, 0, O2_NO_LIMIT);
+		return o2_refuse_value(error, errno != 0 ? -errno : -ENODEV, "network/open-device", "device",
+				       0, O2_NO_LIMIT);
 	rc = ibv_query_gid(context, PORT, gid_index, &gid);
 	ibv_close_device(context);
 	if (rc != 0 || memcmp(gid.raw, mapped, sizeof(mapped)) != 0)
-		return o2_refuse(error, -EADDRNOTAVAIL, "network/gid-is-no-address", "gid_index", O2_NO_INDEX,
-				 gid_index, O2_NO_LIMIT);
+		return o2_refuse_value(error, -EADDRNOTAVAIL, "network/gid-is-no-address", "gid_index",
+				       gid_index, O2_NO_LIMIT);
 	*address = o2_load32_be(gid.raw + sizeof(mapped));
 	return 0;
 }
@@ -40,8 +40,8 @@ int o2_network_address(const char *device, uint8_t gid_index, uint32_t *address,
 		if (strcmp(ibv_get_device_name(list[i]), device) == 0)
 			found = list[i];
 	if (found == NULL)
-		rc = o2_refuse(error, -ENODEV, "network/no-such-device", "devices there", O2_NO_INDEX,
-			       list == NULL ? 0 : (uint64_t)ndevices, 1);
+		rc = o2_refuse_value(error, -ENODEV, "network/no-such-device", "devices there",
+				     list == NULL ? 0 : (uint64_t)ndevices, 1);
 	else
 		rc = ask(found, gid_index, address, error);
 	if (list != NULL)

@@ -60,8 +60,8 @@ int o2_network_open_loop(struct o2_network **network, struct o2_error *error)
 		made->loop = o2_cm_loop_create();
 	if (made == NULL || made->loop == NULL) {
 		free(made);
-		return o2_refuse(error, -ENOMEM, "network/memory", "network", O2_NO_INDEX, sizeof(*made),
-				 O2_NO_LIMIT);
+		return o2_refuse_value(error, -ENOMEM, "network/memory", "network", sizeof(*made),
+				       O2_NO_LIMIT);
 	}
 	made->network.ops = &ops;
 	*network = &made->network;

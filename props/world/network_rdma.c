@@ -25,8 +25,8 @@ static int rdma_attach(struct o2_network *network, const struct o2_ni *ni, uint3
 	int rc;
 
 	if (place == NULL)
-		return o2_refuse(error, -ENOMEM, "network/memory", "place", O2_NO_INDEX, sizeof(*place),
-				 O2_NO_LIMIT);
+		return o2_refuse_value(error, -ENOMEM, "network/memory", "place", sizeof(*place),
+				       O2_NO_LIMIT);
 	rc = o2_cm_rdma_open(ni, address, &place->cm, error);
 	if (rc != 0) {
 		free(place);
@@ -86,8 +86,8 @@ int o2_network_open_rdma(struct o2_network **network, struct o2_error *error)
 	struct rdma_network *made = calloc(1, sizeof(*made));
 
 	if (made == NULL)
-		return o2_refuse(error, -ENOMEM, "network/memory", "network", O2_NO_INDEX, sizeof(*made),
-				 O2_NO_LIMIT);
+		return o2_refuse_value(error, -ENOMEM, "network/memory", "network", sizeof(*made),
+				       O2_NO_LIMIT);
 	made->network.ops = &ops;
 	*network = &made->network;
 	return 0;

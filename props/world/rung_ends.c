@@ -148,16 +148,16 @@ int o2_rung_ends_open(struct o2_rung_ends *ends, const struct o2_rung_nodes_conf
 		ends->config.processes = true;
 		ends->far = calloc(1, sizeof(*ends->far));
 		if (ends->far == NULL)
-			return o2_refuse(error, -ENOMEM, "rung/memory", "far", O2_NO_INDEX,
-					 sizeof(*ends->far), O2_NO_LIMIT);
+			return o2_refuse_value(error, -ENOMEM, "rung/memory", "far", sizeof(*ends->far),
+					       O2_NO_LIMIT);
 	}
 	for (int i = 0; i < 2 && rc == 0; i++) {
 		snprintf(ends->device[i], sizeof(ends->device[i]), "%s", config->device[i]);
 		ends->end[i] = calloc(1, sizeof(*ends->end[i]));
 		rc = o2_arena_create(O2_SCENARIO_PAGES, &ends->arena[i], error);
 		if (ends->end[i] == NULL)
-			rc = o2_refuse(error, -ENOMEM, "rung/memory", "end", O2_NO_INDEX,
-				       sizeof(*ends->end[i]), O2_NO_LIMIT);
+			rc = o2_refuse_value(error, -ENOMEM, "rung/memory", "end", sizeof(*ends->end[i]),
+					     O2_NO_LIMIT);
 	}
 	return rc;
 }

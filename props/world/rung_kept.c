@@ -41,8 +41,8 @@ void o2_rung_tell_broken(const struct o2_end_answer answer[2], struct o2_observe
 int o2_rung_check_connected(const struct o2_end_answer answer[2], uint64_t took_ms, struct o2_error *error)
 {
 	if (took_ms > O2_RUNG_CONNECT_MS)
-		return o2_refuse(error, -ETIMEDOUT, "rung/connect-time", "ms", O2_NO_INDEX, took_ms,
-				 O2_RUNG_CONNECT_MS);
+		return o2_refuse_value(error, -ETIMEDOUT, "rung/connect-time", "ms", took_ms,
+				       O2_RUNG_CONNECT_MS);
 	for (uint32_t i = 0; i < 2; i++) {
 		if (!answer[i].connected)
 			return o2_refuse(error, -ENOTCONN, "rung/connected", "connections", i, 0, 1);

@@ -315,8 +315,7 @@ int o2_rung_open_model(struct o2_rung **rung, struct o2_error *error)
 	struct model *model = calloc(1, sizeof(*model));
 
 	if (model == NULL)
-		return o2_refuse(error, -ENOMEM, "rung/memory", "model", O2_NO_INDEX, sizeof(*model),
-				 O2_NO_LIMIT);
+		return o2_refuse_value(error, -ENOMEM, "rung/memory", "model", sizeof(*model), O2_NO_LIMIT);
 	model->rung.ops = &ops;
 	for (uint32_t i = 0; i < ARENAS; i++) {
 		int rc = o2_arena_create(O2_SCENARIO_PAGES, &model->arena[i / O2_DMA_KINDS][i % O2_DMA_KINDS],

@@ -365,8 +365,7 @@ int o2_rung_open_nodes(const struct o2_rung_nodes_config *config, struct o2_rung
 	int rc;
 
 	if (rung == NULL)
-		return o2_refuse(error, -ENOMEM, "rung/memory", "rung", O2_NO_INDEX, sizeof(*rung),
-				 O2_NO_LIMIT);
+		return o2_refuse_value(error, -ENOMEM, "rung/memory", "rung", sizeof(*rung), O2_NO_LIMIT);
 	rung->rung.ops = &ops;
 	rung->rung.elsewhere = config->far != NULL;
 	rc = o2_rung_ends_open(&rung->ends, config, error);

@@ -312,8 +312,7 @@ static int run_transfer(struct verbs_rung *rung, const struct o2_scenario *scena
 		return 0;
 	}
 	rc = try_stale_key(rung, link);
-	return rc != 0 ? o2_refuse(error, rc, "rung/stale-key", "key", O2_NO_INDEX, rung->key, O2_NO_LIMIT)
-		       : 0;
+	return rc != 0 ? o2_refuse_value(error, rc, "rung/stale-key", "key", rung->key, O2_NO_LIMIT) : 0;
 }
 
 static int verbs_transfer(struct o2_rung *base, const struct o2_scenario *scenario,
@@ -375,13 +374,12 @@ int o2_rung_open_verbs(const char *source_device, const char *sink_device, uint8
 	struct verbs_rung *rung = calloc(1, sizeof(*rung));
 
 	if (rung == NULL)
-		return o2_refuse(error, -ENOMEM, "rung/memory", "rung", O2_NO_INDEX, sizeof(*rung),
-				 O2_NO_LIMIT);
+		return o2_refuse_value(error, -ENOMEM, "rung/memory", "rung", sizeof(*rung), O2_NO_LIMIT);
 	rung->rung.ops = &verbs_ops;
 	rung->judge = o2_rung_judge_new();
 	if (rung->judge == NULL) {
 		free(rung);
-		return o2_refuse(error, -ENOMEM, "rung/memory", "judge", O2_NO_INDEX, 0, O2_NO_LIMIT);
+		return o2_refuse_value(error, -ENOMEM, "rung/memory", "judge", 0, O2_NO_LIMIT);
 	}
 	for (uint32_t i = 0; i < INTERFACES; i++) {
 		struct o2_ni_config config = {

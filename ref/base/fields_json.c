@@ -130,7 +130,7 @@ json_t *o2_elements_to_json(const struct o2_field *part, const void *first, uint
 static int refuse(const struct o2_field *field, const char *rule, uint64_t value, uint64_t limit,
 		  struct o2_error *error)
 {
-	return o2_refuse(error, -EINVAL, rule, field->name, O2_NO_INDEX, value, limit);
+	return o2_refuse_value(error, -EINVAL, rule, field->name, value, limit);
 }
 
 static uint64_t largest(const struct o2_field *field)

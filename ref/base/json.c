@@ -9,7 +9,7 @@
 
 static int refuse(struct o2_error *error, const char *rule, const char *field, uint64_t value, uint64_t limit)
 {
-	return o2_refuse(error, -EINVAL, rule, field, O2_NO_INDEX, value, limit);
+	return o2_refuse_value(error, -EINVAL, rule, field, value, limit);
 }
 
 json_t *o2_json_form(const char *form)

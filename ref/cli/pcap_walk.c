@@ -305,7 +305,7 @@ static void finish(struct walk *walk)
 static int no_memory(char why[O2_PCAP_WHY_BYTES], const char *field, uint64_t limit)
 {
 	struct o2_error error;
-	const int rc = o2_refuse(&error, -ENOMEM, "cli/pcap/memory", field, O2_NO_INDEX, 0, limit);
+	const int rc = o2_refuse_value(&error, -ENOMEM, "cli/pcap/memory", field, 0, limit);
 
 	o2_error_text(&error, why, O2_PCAP_WHY_BYTES);
 	return rc;

@@ -50,8 +50,8 @@ static int outcome_of_put(struct o2_lnet_message *message, bool *over)
 	}
 	/* A PUT_NAK with status 0: nothing matched, or there was no room for a single byte. */
 	if (message->by_rdma && !message->answered && message->moved_bytes == 0) {
-		rc = o2_refuse(&error, -ENODATA, "lnet/put/no-match", "PUT_NAK's status", O2_NO_INDEX, 0,
-			       O2_NO_LIMIT);
+		rc = o2_refuse_value(&error, -ENODATA, "lnet/put/no-match", "PUT_NAK's status", 0,
+				     O2_NO_LIMIT);
 		message->fault = o2_fault_of(O2_FAULT_PEER_STATUS, rc, &error);
 		return rc;
 	}
@@ -104,12 +104,12 @@ static int check_target(const struct o2_lnet_target *target, const struct o2_tra
 	const uint64_t nob = memory == NULL ? 0 : memory->buffer.nob;
 
 	if (target->offset > O2_LNET_OFFSET_MAX)
-		return o2_refuse(error, -EINVAL, "lnet/offset", "target.offset", O2_NO_INDEX, target->offset,
-				 O2_LNET_OFFSET_MAX);
+		return o2_refuse_value(error, -EINVAL, "lnet/offset", "target.offset", target->offset,
+				       O2_LNET_OFFSET_MAX);
 	if (nob >= least_bytes && nob <= O2_MAX_TRANSFER_BYTES)
 		return 0;
-	return o2_refuse(error, -EINVAL, "lnet/length", "memory.buffer.nob", O2_NO_INDEX, nob,
-			 nob < least_bytes ? least_bytes : O2_MAX_TRANSFER_BYTES);
+	return o2_refuse_value(error, -EINVAL, "lnet/length", "memory.buffer.nob", nob,
+			       nob < least_bytes ? least_bytes : O2_MAX_TRANSFER_BYTES);
 }
 
 static uint32_t pid_of(const struct o2_lnet_target *target)
@@ -213,8 +213,8 @@ static struct o2_lnet_message *asked_for(struct o2_lnet *lnet, uint64_t nid, str
 		message = o2_lnet_find(lnet, handle.wh_object_cookie);
 	if (message != NULL && message->nid == nid && message->kind == kind && awaits_answer(message))
 		return message;
-	o2_refuse(error, -ENODATA, "lnet/unknown-handle", "dst_wmd", O2_NO_INDEX, handle.wh_object_cookie,
-		  O2_NO_LIMIT);
+	o2_refuse_value(error, -ENODATA, "lnet/unknown-handle", "dst_wmd", handle.wh_object_cookie,
+			O2_NO_LIMIT);
 	return NULL;
 }
 
@@ -224,8 +224,8 @@ void o2_lnet_take_ack(struct o2_lnet *lnet, uint64_t nid, const struct o2_lnet_h
 	struct o2_lnet_message *message = asked_for(lnet, nid, hdr->msg.ack.dst_wmd, O2_LNET_OUR_PUT, &error);
 
 	if (message != NULL && hdr->msg.ack.mlength > message->hdr.payload_length) {
-		o2_refuse(&error, -ENODATA, "lnet/ack/mlength", "mlength", O2_NO_INDEX, hdr->msg.ack.mlength,
-			  message->hdr.payload_length);
+		o2_refuse_value(&error, -ENODATA, "lnet/ack/mlength", "mlength", hdr->msg.ack.mlength,
+				message->hdr.payload_length);
 		message = NULL;
 	}
 	if (message == NULL) {
@@ -245,8 +245,8 @@ static int check_reply(struct o2_lnet_message *message, const struct o2_lnet_hdr
 
 	if (hdr->payload_length <= message->memory.buffer.nob)
 		return 0;
-	rc = o2_refuse(error, -EMSGSIZE, "lnet/reply/too-long", "payload_length", O2_NO_INDEX,
-		       hdr->payload_length, message->memory.buffer.nob);
+	rc = o2_refuse_value(error, -EMSGSIZE, "lnet/reply/too-long", "payload_length", hdr->payload_length,
+			     message->memory.buffer.nob);
 	message->fault = o2_fault_of(O2_FAULT_PEER_MESSAGE, rc, error);
 	return rc;
 }

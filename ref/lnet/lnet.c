@@ -15,8 +15,8 @@ struct o2_lnet_message *o2_lnet_message_new(struct o2_lnet *lnet, enum o2_lnet_m
 	uint32_t generation;
 
 	if (lnet->nfree == 0 && lnet->nused == lnet->config.max_messages) {
-		o2_refuse(error, -ENOSPC, "lnet/messages", "messages", O2_NO_INDEX, lnet->config.max_messages,
-			  lnet->config.max_messages);
+		o2_refuse_value(error, -ENOSPC, "lnet/messages", "messages", lnet->config.max_messages,
+				lnet->config.max_messages);
 		return NULL;
 	}
 	message = &lnet->message[lnet->nfree > 0 ? lnet->free_index[--lnet->nfree] : lnet->nused++];
@@ -149,14 +149,13 @@ static int check_config(const struct o2_lnet_config *config, const struct o2_are
 			struct o2_error *error)
 {
 	if (config->max_messages == 0)
-		return o2_refuse(error, -EINVAL, "lnet/config/max-messages", "max_messages", O2_NO_INDEX, 0,
-				 1);
+		return o2_refuse_value(error, -EINVAL, "lnet/config/max-messages", "max_messages", 0, 1);
 	if (config->max_entries < 2)
-		return o2_refuse(error, -EINVAL, "lnet/config/max-entries", "max_entries", O2_NO_INDEX,
-				 config->max_entries, 2);
+		return o2_refuse_value(error, -EINVAL, "lnet/config/max-entries", "max_entries",
+				       config->max_entries, 2);
 	if (arena->npages < 2 || config->first_page > arena->npages - 2)
-		return o2_refuse(error, -EINVAL, "lnet/config/first-page", "first_page", O2_NO_INDEX,
-				 config->first_page, arena->npages);
+		return o2_refuse_value(error, -EINVAL, "lnet/config/first-page", "first_page",
+				       config->first_page, arena->npages);
 	return 0;
 }
 

@@ -104,15 +104,15 @@ int o2_match_attach(struct o2_match_table *table, const struct o2_lnet_entry *en
 	struct o2_match_slot *slot;
 
 	if ((entry->options & (O2_LNET_MD_OP_PUT | O2_LNET_MD_OP_GET)) == 0)
-		return o2_refuse(error, -EINVAL, "lnet/entry/operation", "options", O2_NO_INDEX,
-				 entry->options, O2_LNET_MD_OP_PUT | O2_LNET_MD_OP_GET);
+		return o2_refuse_value(error, -EINVAL, "lnet/entry/operation", "options", entry->options,
+				       O2_LNET_MD_OP_PUT | O2_LNET_MD_OP_GET);
 	if (entry->uses == 0)
-		return o2_refuse(error, -EINVAL, "lnet/entry/uses", "uses", O2_NO_INDEX, 0, 1);
+		return o2_refuse_value(error, -EINVAL, "lnet/entry/uses", "uses", 0, 1);
 	if (entry->memory.buffer.nob == 0)
-		return o2_refuse(error, -EINVAL, "lnet/entry/empty", "memory.buffer.nob", O2_NO_INDEX, 0, 1);
+		return o2_refuse_value(error, -EINVAL, "lnet/entry/empty", "memory.buffer.nob", 0, 1);
 	if (index == NONE)
-		return o2_refuse(error, -ENOSPC, "lnet/entry/table-full", "entries", O2_NO_INDEX, table->max,
-				 table->max);
+		return o2_refuse_value(error, -ENOSPC, "lnet/entry/table-full", "entries", table->max,
+				       table->max);
 	slot = &table->slot[index];
 	table->first_free = slot->next;
 	*slot = (struct o2_match_slot){.entry = *entry, .order = table->next_order++};
@@ -183,17 +183,17 @@ int o2_match_take(struct o2_match_table *table, const struct o2_match_request *r
 	uint64_t offset, room_bytes;
 
 	if (slot == NULL)
-		return o2_refuse(error, -ENODATA, "lnet/match/none", "match_bits", O2_NO_INDEX,
-				 request->match_bits, O2_NO_LIMIT);
+		return o2_refuse_value(error, -ENODATA, "lnet/match/none", "match_bits", request->match_bits,
+				       O2_NO_LIMIT);
 	entry = &slot->entry;
 	offset = (entry->options & O2_LNET_MD_MANAGE_REMOTE) != 0 ? request->offset : slot->local_offset;
 	if (offset > entry->memory.buffer.nob)
-		return o2_refuse(error, -ENODATA, "lnet/match/offset-past-end", "offset", O2_NO_INDEX, offset,
-				 entry->memory.buffer.nob);
+		return o2_refuse_value(error, -ENODATA, "lnet/match/offset-past-end", "offset", offset,
+				       entry->memory.buffer.nob);
 	room_bytes = entry->memory.buffer.nob - offset;
 	if (request->length_bytes > room_bytes && (entry->options & O2_LNET_MD_TRUNCATE) == 0)
-		return o2_refuse(error, -ENODATA, "lnet/match/too-long", "length", O2_NO_INDEX,
-				 request->length_bytes, room_bytes);
+		return o2_refuse_value(error, -ENODATA, "lnet/match/too-long", "length",
+				       request->length_bytes, room_bytes);
 	*match = (struct o2_match){
 		.index = (uint32_t)(slot - table->slot),
 		.offset = offset,

@@ -63,8 +63,8 @@ int o2_ping_decode(const uint8_t *bytes, size_t length_bytes, struct o2_ping_inf
 
 	memset(info, 0, sizeof(*info));
 	if (length_bytes < O2_PING_HEADER_BYTES)
-		return o2_refuse(error, -EPROTO, "lnet/ping/short", "length", O2_NO_INDEX, length_bytes,
-				 O2_PING_HEADER_BYTES);
+		return o2_refuse_value(error, -EPROTO, "lnet/ping/short", "length", length_bytes,
+				       O2_PING_HEADER_BYTES);
 	if (o2_load32_be(bytes + AT_MAGIC) == O2_PING_MAGIC) {
 		load32 = o2_load32_be;
 		load64 = o2_load64_be;
@@ -76,8 +76,8 @@ int o2_ping_decode(const uint8_t *bytes, size_t length_bytes, struct o2_ping_inf
 	info->pid = load32(bytes + AT_PID);
 	info->nnis = load32(bytes + AT_NNIS);
 	if ((info->features & O2_PING_NI_STATUS) == 0)
-		return o2_limit_is(o2_refuse(error, -EPROTO, "lnet/ping/features", "pi_features", O2_NO_INDEX,
-					     info->features, O2_PING_NI_STATUS),
+		return o2_limit_is(o2_refuse_value(error, -EPROTO, "lnet/ping/features", "pi_features",
+						   info->features, O2_PING_NI_STATUS),
 				   O2_LIMIT_OTHER, error);
 	present = (uint32_t)((length_bytes - O2_PING_HEADER_BYTES) / O2_PING_NI_BYTES);
 	if (present > info->nnis)

@@ -187,7 +187,7 @@ static int check_nids(const struct o2_lnet *lnet, uint64_t nid, const struct o2_
 
 static int refuse_type(const struct o2_lnet_hdr *hdr, struct o2_error *error)
 {
-	return o2_refuse(error, -EPROTO, "lnet/header/type", "type", O2_NO_INDEX, hdr->type, O2_LNET_REPLY);
+	return o2_refuse_value(error, -EPROTO, "lnet/header/type", "type", hdr->type, O2_LNET_REPLY);
 }
 
 int o2_lnet_receive(struct o2_lnet *lnet, uint64_t nid, const struct o2_lnet_hdr *hdr, const uint8_t *payload,

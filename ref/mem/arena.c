@@ -108,8 +108,7 @@ static int reserve_view(const struct o2_arena *arena, uint8_t **base, struct o2_
 
 	*base = reserve(memory_bytes(arena));
 	if (*base == NULL)
-		return o2_refuse(error, -errno, "arena/view-reserve", "npages", O2_NO_INDEX, npages,
-				 O2_NO_LIMIT);
+		return o2_refuse_value(error, -errno, "arena/view-reserve", "npages", npages, O2_NO_LIMIT);
 	return 0;
 }
 
@@ -121,8 +120,7 @@ static int make_view(struct o2_arena *arena, uint32_t view, struct o2_error *err
 	int rc = 0;
 
 	if (table == NULL)
-		return o2_refuse(error, -ENOMEM, "arena/view-table", "npages", O2_NO_INDEX, npages,
-				 O2_NO_LIMIT);
+		return o2_refuse_value(error, -ENOMEM, "arena/view-table", "npages", npages, O2_NO_LIMIT);
 	arena->view[view].page = table;
 	if (view == 0)
 		for (uint32_t i = 0; i < npages; i++)
@@ -174,30 +172,25 @@ static int make_memory(struct o2_arena *arena, struct o2_error *error)
 
 	arena->fd = memfd_create("o2ref-arena", MFD_CLOEXEC);
 	if (arena->fd < 0)
-		return o2_refuse(error, -errno, "arena/memfd", "npages", O2_NO_INDEX, arena->npages,
-				 O2_NO_LIMIT);
+		return o2_refuse_value(error, -errno, "arena/memfd", "npages", arena->npages, O2_NO_LIMIT);
 	if (ftruncate(arena->fd, (off_t)length_bytes) != 0)
-		return o2_refuse(error, -errno, "arena/size", "npages", O2_NO_INDEX, arena->npages,
-				 O2_NO_LIMIT);
+		return o2_refuse_value(error, -errno, "arena/size", "npages", arena->npages, O2_NO_LIMIT);
 	memory = mmap(NULL, length_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, arena->fd, 0);
 	if (memory == MAP_FAILED)
-		return o2_refuse(error, -errno, "arena/map", "npages", O2_NO_INDEX, arena->npages,
-				 O2_NO_LIMIT);
+		return o2_refuse_value(error, -errno, "arena/map", "npages", arena->npages, O2_NO_LIMIT);
 	arena->memory = memory;
 	memory = mmap(NULL, memory_bytes(arena), PROT_READ | PROT_WRITE, MAP_SHARED, arena->fd, 0);
 	if (memory == MAP_FAILED)
-		return o2_refuse(error, -errno, "arena/map", "npages", O2_NO_INDEX, arena->npages,
-				 O2_NO_LIMIT);
+		return o2_refuse_value(error, -errno, "arena/map", "npages", arena->npages, O2_NO_LIMIT);
 	arena->linear = memory;
 	arena->kmaps = calloc(1, sizeof(*arena->kmaps));
 	arena->unmapped = calloc(((size_t)arena->npages + 7) / 8, 1);
 	if (arena->unmapped == NULL || arena->kmaps == NULL)
-		return o2_refuse(error, -ENOMEM, "arena/bitmap", "npages", O2_NO_INDEX, arena->npages,
-				 O2_NO_LIMIT);
+		return o2_refuse_value(error, -ENOMEM, "arena/bitmap", "npages", arena->npages, O2_NO_LIMIT);
 	arena->window_area = reserve(O2_ARENA_WINDOWS * slot_bytes(arena));
 	if (arena->window_area == NULL)
-		return o2_refuse(error, -errno, "arena/windows", "slots", O2_NO_INDEX, O2_ARENA_WINDOWS,
-				 O2_NO_LIMIT);
+		return o2_refuse_value(error, -errno, "arena/windows", "slots", O2_ARENA_WINDOWS,
+				       O2_NO_LIMIT);
 	return 0;
 }
 
@@ -212,7 +205,7 @@ static int create(uint32_t npages, uint32_t nviews, struct o2_arena *arena, stru
 	arena->nviews = nviews;
 	arena->nwindows = O2_ARENA_WINDOWS;
 	if (npages == 0)
-		return o2_refuse(error, -EINVAL, "arena/no-pages", "npages", O2_NO_INDEX, 0, 1);
+		return o2_refuse_value(error, -EINVAL, "arena/no-pages", "npages", 0, 1);
 	rc = make_memory(arena, error);
 	for (uint32_t view = 0; rc == 0 && view < nviews; view++)
 		rc = make_view(arena, view, error);
@@ -313,8 +306,8 @@ static int map_slot(struct o2_arena *arena, const uint32_t *page, uint32_t npage
 	int rc;
 
 	if (o2_arena_windows_free(arena) <= arena->windows_kept)
-		return o2_refuse(error, -ENOBUFS, "arena/window/all-in-use", "windows", O2_NO_INDEX,
-				 arena->windows_in_use, arena->nwindows);
+		return o2_refuse_value(error, -ENOBUFS, "arena/window/all-in-use", "windows",
+				       arena->windows_in_use, arena->nwindows);
 	while (arena->window_used[slot])
 		slot++;
 	window->addr = arena->window_area + (uint64_t)slot * slot_bytes(arena);
@@ -339,8 +332,7 @@ int o2_arena_window_open(struct o2_arena *arena, const uint32_t *page, uint32_t 
 	int rc = 0;
 
 	if (npages == 0 || npages > O2_MAX_FRAGS)
-		return o2_refuse(error, -EINVAL, "arena/window/npages", "npages", O2_NO_INDEX, npages,
-				 O2_MAX_FRAGS);
+		return o2_refuse_value(error, -EINVAL, "arena/window/npages", "npages", npages, O2_MAX_FRAGS);
 	for (uint32_t i = 0; i < npages; i++)
 		if (page[i] >= file_pages(arena))
 			return o2_refuse(error, -EINVAL, "arena/window/no-such-page", "page[]", i, page[i],

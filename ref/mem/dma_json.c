@@ -83,12 +83,12 @@ static int read_unmapped(const json_t *array, struct o2_dma_input *input, struct
 	if (count == 0)
 		return 0;
 	if (npages > O2_DMA_JSON_MAX_PAGES)
-		return o2_refuse(error, -EINVAL, "json/integer-out-of-range", "device.npages", O2_NO_INDEX,
-				 npages, O2_DMA_JSON_MAX_PAGES);
+		return o2_refuse_value(error, -EINVAL, "json/integer-out-of-range", "device.npages", npages,
+				       O2_DMA_JSON_MAX_PAGES);
 	input->unmapped = calloc(npages / 8 + 1, 1);
 	if (input->unmapped == NULL)
-		return o2_refuse(error, -ENOMEM, "json/no-memory", "device.unmapped", O2_NO_INDEX, count,
-				 O2_NO_LIMIT);
+		return o2_refuse_value(error, -ENOMEM, "json/no-memory", "device.unmapped", count,
+				       O2_NO_LIMIT);
 	input->device.unmapped = input->unmapped;
 	for (size_t i = 0; i < count; i++) {
 		const json_t *item = json_array_get(array, i);
@@ -110,12 +110,12 @@ static int read_device_pages(const json_t *array, struct o2_dma_input *input, st
 	uint32_t npages = input->device.npages;
 
 	if (json_array_size(array) != npages)
-		return o2_refuse(error, -EINVAL, "json/array-length", "device.iommu.device_pages",
-				 O2_NO_INDEX, json_array_size(array), npages);
+		return o2_refuse_value(error, -EINVAL, "json/array-length", "device.iommu.device_pages",
+				       json_array_size(array), npages);
 	input->device_page = calloc((size_t)npages + 1, sizeof(*input->device_page));
 	if (input->device_page == NULL)
-		return o2_refuse(error, -ENOMEM, "json/no-memory", "device.iommu.device_pages", O2_NO_INDEX,
-				 npages, O2_NO_LIMIT);
+		return o2_refuse_value(error, -ENOMEM, "json/no-memory", "device.iommu.device_pages", npages,
+				       O2_NO_LIMIT);
 	input->device.iommu.device_page = input->device_page;
 	return o2_elements_from_json(array, page_fields, input->device_page, sizeof(*input->device_page),
 				     error);

@@ -13,20 +13,19 @@ static int check_device(const struct o2_dma_device *device, struct o2_error *err
 	uint32_t page_bytes = device->page_bytes;
 
 	if ((uint32_t)device->kind >= O2_DMA_KINDS)
-		return o2_refuse(error, -EINVAL, "dma/kind", "kind", O2_NO_INDEX, device->kind,
-				 O2_DMA_KINDS - 1);
+		return o2_refuse_value(error, -EINVAL, "dma/kind", "kind", device->kind, O2_DMA_KINDS - 1);
 	if (!o2_page_bytes_legal(page_bytes))
-		return o2_refuse(error, -EINVAL, "dma/page-size", "page_bytes", O2_NO_INDEX, page_bytes,
-				 O2_PAGE_BYTES_MAX);
+		return o2_refuse_value(error, -EINVAL, "dma/page-size", "page_bytes", page_bytes,
+				       O2_PAGE_BYTES_MAX);
 	if (device->base % page_bytes != 0)
-		return o2_refuse(error, -EINVAL, "dma/base-alignment", "base", O2_NO_INDEX, device->base,
-				 page_bytes);
+		return o2_refuse_value(error, -EINVAL, "dma/base-alignment", "base", device->base,
+				       page_bytes);
 	if ((uint64_t)device->npages * page_bytes > UINT64_MAX - device->base)
-		return o2_refuse(error, -EINVAL, "dma/base-wraps", "npages", O2_NO_INDEX, device->npages,
-				 (UINT64_MAX - device->base) / page_bytes);
+		return o2_refuse_value(error, -EINVAL, "dma/base-wraps", "npages", device->npages,
+				       (UINT64_MAX - device->base) / page_bytes);
 	if (device->kind == O2_DMA_IOMMU && device->iommu.device_page == NULL)
-		return o2_refuse(error, -EINVAL, "dma/iommu/no-table", "iommu.device_page", O2_NO_INDEX, 0,
-				 device->npages);
+		return o2_refuse_value(error, -EINVAL, "dma/iommu/no-table", "iommu.device_page", 0,
+				       device->npages);
 	return 0;
 }
 
@@ -77,9 +76,9 @@ static int check_fault(const struct o2_dma_device *device, uint32_t count, struc
 	if (device->kind != O2_DMA_IOMMU || device->iommu.fault == O2_DMA_NO_FAULT)
 		return 0;
 	if (device->iommu.fault == O2_DMA_FAULT_NOTHING)
-		return o2_refuse(error, -EIO, "dma/iommu/mapped-nothing", "count", O2_NO_INDEX, 0, count);
-	return o2_refuse(error, device->iommu.fault == O2_DMA_FAULT_ENOMEM ? -ENOMEM : -EIO,
-			 "dma/iommu/failed", "count", O2_NO_INDEX, count, count);
+		return o2_refuse_value(error, -EIO, "dma/iommu/mapped-nothing", "count", 0, count);
+	return o2_refuse_value(error, device->iommu.fault == O2_DMA_FAULT_ENOMEM ? -ENOMEM : -EIO,
+			       "dma/iommu/failed", "count", count, count);
 }
 
 int o2_dma_map(const struct o2_sg_list *sg, const struct o2_dma_device *device, struct o2_dma_list *list,
@@ -90,7 +89,7 @@ int o2_dma_map(const struct o2_sg_list *sg, const struct o2_dma_device *device, 
 	if (rc != 0)
 		return rc;
 	if (sg->count == 0 || sg->count > O2_MAX_FRAGS)
-		return o2_refuse(error, -EINVAL, "dma/count", "count", O2_NO_INDEX, sg->count, O2_MAX_FRAGS);
+		return o2_refuse_value(error, -EINVAL, "dma/count", "count", sg->count, O2_MAX_FRAGS);
 	list->count = 0;
 	list->nob = 0;
 	for (uint32_t i = 0; i < sg->count; i++) {
@@ -114,10 +113,10 @@ int o2_ledger_map(struct o2_dma_ledger *ledger, uint32_t entries, enum o2_dma_di
 		  struct o2_dma_mapping *mapping, struct o2_error *error)
 {
 	if (mapping->ledger != NULL)
-		return o2_refuse(error, -EBUSY, "ledger/already-mapped", "entries", O2_NO_INDEX,
-				 mapping->entries, 0);
+		return o2_refuse_value(error, -EBUSY, "ledger/already-mapped", "entries", mapping->entries,
+				       0);
 	if (entries == 0)
-		return o2_refuse(error, -EINVAL, "ledger/nothing-mapped", "entries", O2_NO_INDEX, 0, 1);
+		return o2_refuse_value(error, -EINVAL, "ledger/nothing-mapped", "entries", 0, 1);
 	*mapping = (struct o2_dma_mapping){.ledger = ledger, .entries = entries, .direction = direction};
 	ledger->maps++;
 	ledger->live++;
@@ -132,8 +131,8 @@ int o2_ledger_unmap(struct o2_dma_ledger *ledger, enum o2_dma_direction directio
 
 	if (mapping->ledger != ledger) {
 		ledger->wrong_unmaps++;
-		return o2_refuse(error, -EINVAL, "ledger/not-mapped", "entries", O2_NO_INDEX,
-				 mapping->entries, O2_NO_LIMIT);
+		return o2_refuse_value(error, -EINVAL, "ledger/not-mapped", "entries", mapping->entries,
+				       O2_NO_LIMIT);
 	}
 	ledger->unmaps++;
 	ledger->live--;

@@ -18,16 +18,15 @@ static int check_request(const struct o2_buffer *buffer, const struct o2_address
 			 uint32_t max_entries, struct o2_error *error)
 {
 	if (!o2_page_bytes_legal(space->page_bytes))
-		return o2_refuse(error, -EINVAL, "sg/page-size", "page_bytes", O2_NO_INDEX, space->page_bytes,
-				 O2_PAGE_BYTES_MAX);
+		return o2_refuse_value(error, -EINVAL, "sg/page-size", "page_bytes", space->page_bytes,
+				       O2_PAGE_BYTES_MAX);
 	if (max_entries != O2_MAX_FRAGS && max_entries != O2_MAX_FRAGS_LEGACY)
-		return o2_refuse(error, -EINVAL, "sg/max-entries", "max_entries", O2_NO_INDEX, max_entries,
-				 O2_MAX_FRAGS);
+		return o2_refuse_value(error, -EINVAL, "sg/max-entries", "max_entries", max_entries,
+				       O2_MAX_FRAGS);
 	if (buffer->kind != O2_IOV && buffer->kind != O2_KIOV)
-		return o2_refuse(error, -EINVAL, "sg/kind", "kind", O2_NO_INDEX, buffer->kind, O2_KIOV);
+		return o2_refuse_value(error, -EINVAL, "sg/kind", "kind", buffer->kind, O2_KIOV);
 	if (buffer->nob == 0 || buffer->nob > O2_MAX_TRANSFER_BYTES)
-		return o2_refuse(error, -EINVAL, "sg/nob", "nob", O2_NO_INDEX, buffer->nob,
-				 O2_MAX_TRANSFER_BYTES);
+		return o2_refuse_value(error, -EINVAL, "sg/nob", "nob", buffer->nob, O2_MAX_TRANSFER_BYTES);
 	return 0;
 }
 
@@ -130,8 +129,8 @@ static int settle(const struct o2_buffer *buffer, const struct o2_address_space 
 			return 0;
 		at->offset -= length;
 	}
-	return o2_refuse(error, -EINVAL, "sg/vector-too-short", "nob", O2_NO_INDEX, buffer->nob,
-			 buffer->nob - missing);
+	return o2_refuse_value(error, -EINVAL, "sg/vector-too-short", "nob", buffer->nob,
+			       buffer->nob - missing);
 }
 
 int o2_sg_build(const struct o2_buffer *buffer, const struct o2_address_space *space, uint32_t max_entries,
@@ -153,8 +152,8 @@ int o2_sg_build(const struct o2_buffer *buffer, const struct o2_address_space *s
 		if (rc != 0)
 			return rc;
 		if (list->count == max_entries)
-			return o2_refuse(error, -EFAULT, "sg/too-many-entries", "entries", O2_NO_INDEX,
-					 (uint64_t)max_entries + 1, max_entries);
+			return o2_refuse_value(error, -EFAULT, "sg/too-many-entries", "entries",
+					       (uint64_t)max_entries + 1, max_entries);
 		entry = &list->entry[list->count];
 		rc = make_entry(buffer, space, &at, left, entry, error);
 		if (rc != 0)

@@ -96,7 +96,7 @@ static int read_node_plan(const json_t *plan, enum o2_reg_mode mode, enum o2_sid
 			  struct o2_reg_plan *out, struct o2_error *error)
 {
 	if (!json_is_object(plan))
-		return o2_refuse(error, -EINVAL, "json/not-an-object", "plan", O2_NO_INDEX, 0, O2_NO_LIMIT);
+		return o2_refuse_value(error, -EINVAL, "json/not-an-object", "plan", 0, O2_NO_LIMIT);
 	out->mode = mode;
 	out->side = side;
 	out->page_bytes = page_bytes;
@@ -126,8 +126,8 @@ static int read_bytes(const json_t *object, struct o2_answer_bytes *out, struct 
 	if (rc != 0)
 		return rc;
 	if (bytes.length_bytes > sizeof(out->bytes))
-		return o2_refuse(error, -EINVAL, "json/array-length", "bytes", O2_NO_INDEX,
-				 bytes.length_bytes, sizeof(out->bytes));
+		return o2_refuse_value(error, -EINVAL, "json/array-length", "bytes", bytes.length_bytes,
+				       sizeof(out->bytes));
 	out->length_bytes = (uint32_t)bytes.length_bytes;
 	memcpy(out->bytes, bytes.bytes, bytes.length_bytes);
 	return 0;

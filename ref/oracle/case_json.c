@@ -94,7 +94,7 @@ json_t *o2_case_to_json(const struct o2_case *asked)
 
 static int too_many(struct o2_error *error, const char *field, uint64_t count, uint64_t limit)
 {
-	return o2_refuse(error, -EINVAL, "case/too-many", field, O2_NO_INDEX, count, limit);
+	return o2_refuse_value(error, -EINVAL, "case/too-many", field, count, limit);
 }
 
 /* What the reader allocated moves into the case. */
@@ -266,5 +266,5 @@ int o2_case_from_json(const json_t *object, struct o2_case *asked, struct o2_err
 	default:
 		break;
 	}
-	return o2_refuse(error, -EINVAL, "json/unknown-name", "form", O2_NO_INDEX, 0, O2_NO_LIMIT);
+	return o2_refuse_value(error, -EINVAL, "json/unknown-name", "form", 0, O2_NO_LIMIT);
 }

@@ -36,19 +36,19 @@ static int check_inputs(const struct o2_rdma_desc *source, const struct o2_rdma_
 			const struct o2_rdma_limits *limits, struct o2_error *error)
 {
 	if (limits->max_wrs == 0 || limits->max_wrs > O2_MAX_FRAGS)
-		return o2_refuse(error, -EINVAL, "rdma/max-wrs", "max_wrs", O2_NO_INDEX, limits->max_wrs,
-				 O2_MAX_FRAGS);
+		return o2_refuse_value(error, -EINVAL, "rdma/max-wrs", "max_wrs", limits->max_wrs,
+				       O2_MAX_FRAGS);
 	if (limits->wrq_sge == 0 || limits->wrq_sge > O2_MAX_WRQ_SGE)
-		return o2_refuse(error, -EINVAL, "rdma/wrq-sge", "wrq_sge", O2_NO_INDEX, limits->wrq_sge,
-				 O2_MAX_WRQ_SGE);
+		return o2_refuse_value(error, -EINVAL, "rdma/wrq-sge", "wrq_sge", limits->wrq_sge,
+				       O2_MAX_WRQ_SGE);
 	if (source->rd_nfrags > O2_MAX_FRAGS)
-		return o2_refuse(error, -EINVAL, "rdma/source-nfrags", "source.rd_nfrags", O2_NO_INDEX,
-				 source->rd_nfrags, O2_MAX_FRAGS);
+		return o2_refuse_value(error, -EINVAL, "rdma/source-nfrags", "source.rd_nfrags",
+				       source->rd_nfrags, O2_MAX_FRAGS);
 	if (sink->rd_nfrags > O2_MAX_FRAGS)
-		return o2_refuse(error, -EINVAL, "rdma/sink-nfrags", "sink.rd_nfrags", O2_NO_INDEX,
-				 sink->rd_nfrags, O2_MAX_FRAGS);
+		return o2_refuse_value(error, -EINVAL, "rdma/sink-nfrags", "sink.rd_nfrags", sink->rd_nfrags,
+				       O2_MAX_FRAGS);
 	if (nob > O2_MAX_TRANSFER_BYTES)
-		return o2_refuse(error, -EINVAL, "rdma/nob", "nob", O2_NO_INDEX, nob, O2_MAX_TRANSFER_BYTES);
+		return o2_refuse_value(error, -EINVAL, "rdma/nob", "nob", nob, O2_MAX_TRANSFER_BYTES);
 	return 0;
 }
 
@@ -60,7 +60,7 @@ static int settle(struct cursor *at, const char *rule, const char *field, uint64
 		at->index++;
 	if (at->index < at->desc->rd_nfrags)
 		return 0;
-	return o2_refuse(error, -EPROTO, rule, field, O2_NO_INDEX, nob, nob - left);
+	return o2_refuse_value(error, -EPROTO, rule, field, nob, nob - left);
 }
 
 /* Append a gather entry; it opens a work request when none is open.  The caller has checked the room. */
@@ -108,8 +108,8 @@ int o2_rdma_plan(const struct o2_rdma_desc *source, const struct o2_rdma_desc *s
 		if (rc != 0)
 			return rc;
 		if (plan->nwr == limits->max_wrs)
-			return o2_refuse(error, -EMSGSIZE, "rdma/too-many-work-requests", "nwr", O2_NO_INDEX,
-					 (uint64_t)limits->max_wrs + 1, limits->max_wrs);
+			return o2_refuse_value(error, -EMSGSIZE, "rdma/too-many-work-requests", "nwr",
+					       (uint64_t)limits->max_wrs + 1, limits->max_wrs);
 		bytes = smallest(left_in_fragment(&from), left_in_fragment(&to), left);
 		gather(plan, &from, &to, bytes, open);
 		left -= bytes;

@@ -35,18 +35,18 @@ int o2_bytes_from_json(const json_t *object, const char *key, const char *field,
 	const size_t digits = json_string_length(member);
 
 	if (text == NULL)
-		return o2_refuse(error, -EINVAL, "json/not-a-string", field, O2_NO_INDEX, 0, O2_NO_LIMIT);
+		return o2_refuse_value(error, -EINVAL, "json/not-a-string", field, 0, O2_NO_LIMIT);
 	if (digits % 2 != 0)
-		return o2_refuse(error, -EINVAL, "json/odd-digits", field, O2_NO_INDEX, digits, digits - 1);
+		return o2_refuse_value(error, -EINVAL, "json/odd-digits", field, digits, digits - 1);
 	if (digits / 2 > capacity_bytes)
-		return o2_refuse(error, -EINVAL, "json/too-many-bytes", field, O2_NO_INDEX, digits / 2,
-				 capacity_bytes);
+		return o2_refuse_value(error, -EINVAL, "json/too-many-bytes", field, digits / 2,
+				       capacity_bytes);
 	for (size_t i = 0; i < digits / 2; i++) {
 		const int high = digit_value(text[2 * i]), low = digit_value(text[2 * i + 1]);
 
 		if (high < 0 || low < 0)
-			return o2_refuse(error, -EINVAL, "json/not-a-hex-digit", field, O2_NO_INDEX,
-					 (uint8_t)text[2 * i + (high < 0 ? 0 : 1)], 'f');
+			return o2_refuse_value(error, -EINVAL, "json/not-a-hex-digit", field,
+					       (uint8_t)text[2 * i + (high < 0 ? 0 : 1)], 'f');
 		bytes[i] = (uint8_t)(high << 4 | low);
 	}
 	*length_bytes = digits / 2;

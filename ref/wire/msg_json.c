@@ -32,8 +32,8 @@ static int read_payload(const json_t *body, struct o2_msg_json *read, struct o2_
 				    error);
 
 	if (rc == 0 && found != claimed)
-		rc = o2_refuse(error, -EINVAL, "json/payload-length", "hdr.payload_length", O2_NO_INDEX,
-			       claimed, found);
+		rc = o2_refuse_value(error, -EINVAL, "json/payload-length", "hdr.payload_length", claimed,
+				     found);
 	read->msg.u.immediate.payload = read->payload;
 	return rc;
 }

@@ -51,7 +51,7 @@ static int refuse_field(struct o2_error *error, enum o2_reject_rule_id id, const
 {
 	const struct o2_wire_rule *rule = &rules[id];
 
-	o2_refuse(error, -rule->code, rule->id, field, O2_NO_INDEX, value, limit);
+	o2_refuse_value(error, -rule->code, rule->id, field, value, limit);
 	if (error != NULL) {
 		error->class = rule->class;
 		error->limit_kind = rule->limit_kind;

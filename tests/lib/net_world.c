@@ -23,7 +23,7 @@ static int world_listen(struct o2_cm *cm, uint16_t port, struct o2_error *error)
 {
 	if (world.listen_error == 0)
 		return world_cm_ops->listen(cm, port, error);
-	return o2_refuse(error, world.listen_error, "test/listen", "port", O2_NO_INDEX, port, 0);
+	return o2_refuse_value(error, world.listen_error, "test/listen", "port", port, 0);
 }
 
 static void world_done(void *context, const struct o2_lnet_result *result)

@@ -17,7 +17,7 @@ static int create(void *owner, uint64_t device, struct o2_pool **pool, struct o2
 	if (w->during_create != NULL)
 		w->during_create(w);
 	if (w->create_error != 0)
-		return o2_refuse(error, w->create_error, "test/create", "pool", O2_NO_INDEX, 0, 0);
+		return o2_refuse_value(error, w->create_error, "test/create", "pool", 0, 0);
 	made = calloc(1, sizeof(*made));
 	assert_non_null(made);
 	made->id = w->next_id++;

@@ -172,10 +172,7 @@ void o2_receive_parked(struct o2_conn *conn);
 /* tx: a fresh transmit for the request.  True: answered with PUT_ACK. */
 bool o2_put_handle_req(struct o2_conn *conn, struct o2_tx *tx);
 void o2_put_handle_ack(struct o2_conn *conn);
-void o2_put_handle_nak(struct o2_conn *conn);
-void o2_put_handle_done(struct o2_conn *conn);
 void o2_get_handle_req(struct o2_conn *conn, struct o2_tx *tx);
-void o2_get_handle_done(struct o2_conn *conn);
 void o2_immediate_handle(struct o2_conn *conn);
 
 /* end.c */

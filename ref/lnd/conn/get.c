@@ -71,21 +71,3 @@ void o2_get_handle_req(struct o2_conn *conn, struct o2_tx *tx)
 	else
 		complete(conn, tx, rc);
 }
-
-/* Sink: the source has written as many bytes as the status says, which may be fewer than we described. */
-void o2_get_handle_done(struct o2_conn *conn)
-{
-	uint64_t cookie = conn->rx_msg.u.completion.ibcm_cookie;
-	int32_t status = conn->rx_msg.u.completion.ibcm_status;
-	struct o2_tx *tx = o2_tx_find(conn, cookie, O2_MSG_GET_REQ, "ibcm_cookie");
-	struct o2_error error;
-
-	if (tx == NULL)
-		return;
-	if (o2_outcome_judge(O2_MSG_GET_DONE, status, tx->nob_mapped, &error) != 0) {
-		o2_conn_refuse_peer(conn, tx, &error);
-		return;
-	}
-	o2_tx_told(tx, status);
-	o2_tx_settle(conn, tx);
-}

@@ -92,6 +92,34 @@ static void handle_immediate(struct o2_conn *conn, uint32_t rx)
 		repost(conn, rx, O2_MSG_IMMEDIATE, O2_REPOST_PEER);
 }
 
+/*
+ * PUT_NAK: the peer does not want the bytes, or cannot have them.  PUT_DONE: they are there, or the source says
+ * why they are not.  GET_DONE: as many are there as the status says, which may be fewer than we described.
+ * o2iblnd: kiblnd_handle_completion
+ */
+static void handle_completion(struct o2_conn *conn, enum o2_msg_type type)
+{
+	const enum o2_msg_type ours = type == O2_MSG_PUT_NAK	? O2_MSG_PUT_REQ
+				      : type == O2_MSG_PUT_DONE ? O2_MSG_PUT_ACK
+								: O2_MSG_GET_REQ;
+	const int32_t status = conn->rx_msg.u.completion.ibcm_status;
+	struct o2_tx *tx = o2_tx_find(conn, conn->rx_msg.u.completion.ibcm_cookie, ours, "ibcm_cookie");
+	struct o2_error error;
+
+	if (tx == NULL)
+		return;
+	conn->puts_accepted -= type == O2_MSG_PUT_DONE;
+	if (o2_outcome_judge(type, status, tx->nob_mapped, &error) != 0) {
+		o2_conn_refuse_peer(conn, tx, &error);
+		return;
+	}
+	if (status < 0)
+		o2_tx_fault_peer(tx, status);
+	else
+		tx->nob = (uint64_t)status;
+	o2_tx_settle(conn, tx);
+}
+
 /* The message is in conn->rx_msg: act upon it, then post its receive again.  tx: kept for a request. */
 static void handle(struct o2_conn *conn, uint32_t rx, struct o2_tx *tx)
 {
@@ -109,17 +137,13 @@ static void handle(struct o2_conn *conn, uint32_t rx, struct o2_tx *tx)
 	case O2_MSG_PUT_ACK:
 		o2_put_handle_ack(conn);
 		break;
-	case O2_MSG_PUT_NAK:
-		o2_put_handle_nak(conn);
-		break;
-	case O2_MSG_PUT_DONE:
-		o2_put_handle_done(conn);
-		break;
 	case O2_MSG_GET_REQ:
 		o2_get_handle_req(conn, tx);
 		break;
+	case O2_MSG_PUT_NAK:
+	case O2_MSG_PUT_DONE:
 	case O2_MSG_GET_DONE:
-		o2_get_handle_done(conn);
+		handle_completion(conn, type);
 		break;
 	case O2_MSG_NOOP:
 		o2_noop_handle(conn);

@@ -226,14 +226,6 @@ void o2_tx_fault_peer(struct o2_tx *tx, int32_t status)
 			(uint64_t)(-(int64_t)status), O2_NO_LIMIT);
 }
 
-void o2_tx_told(struct o2_tx *tx, int32_t status)
-{
-	if (status < 0)
-		o2_tx_fault_peer(tx, status);
-	else
-		tx->nob = (uint64_t)status;
-}
-
 /* The mapping of a transmit's memory: made when it starts, undone once, when it ends. */
 
 /* What a GET_REQ has in front of its first fragment. */

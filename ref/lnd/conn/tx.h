@@ -134,8 +134,6 @@ void o2_tx_drop(struct o2_conn *conn, struct o2_tx *tx);
 /* Note why the operation fails; the first fault stays. */
 void o2_tx_fault_stage(struct o2_tx *tx, int code, const struct o2_error *error);
 void o2_tx_fault_peer(struct o2_tx *tx, int32_t status);
-/* Note what the peer says of the outcome: an errno below 0, or how many bytes have moved. */
-void o2_tx_told(struct o2_tx *tx, int32_t status);
 
 /* Run the mapping stages on memory: fills binding, desc and nob_mapped. */
 int o2_tx_map(struct o2_conn *conn, struct o2_tx *tx, const struct o2_transfer_memory *memory,

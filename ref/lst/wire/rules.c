@@ -59,7 +59,7 @@ int o2_lst_refuse(struct o2_error *error, enum o2_lst_rule_id id, uint64_t value
 {
 	const struct o2_wire_rule *rule = &o2_lst_rules[id];
 
-	o2_refuse(error, -rule->code, rule->id, rule->field, O2_NO_INDEX, value, limit);
+	o2_refuse_value(error, -rule->code, rule->id, rule->field, value, limit);
 	if (error != NULL) {
 		error->class = rule->class;
 		error->limit_kind = rule->limit_kind;

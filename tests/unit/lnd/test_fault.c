@@ -28,7 +28,7 @@ static struct o2_error error_of(int code, const char *rule, const char *field, u
 {
 	struct o2_error error;
 
-	o2_refuse(&error, code, rule, field, O2_NO_INDEX, value, limit);
+	o2_refuse_value(&error, code, rule, field, value, limit);
 	return error;
 }
 

@@ -49,7 +49,7 @@ static int map(void *context, void *handle, const struct o2_frd_request *asked, 
 	d->maps++;
 	d->list = asked->list;
 	if (d->says_why)
-		o2_refuse(error, d->result, "device/why", "list", O2_NO_INDEX, 1, 2);
+		o2_refuse_value(error, d->result, "device/why", "list", 1, 2);
 	if (d->own_lkey != 0)
 		*lkey = d->own_lkey;
 	if (d->result >= 0)

@@ -22,9 +22,8 @@ static int area_create(void *context, uint64_t device, void *area, size_t bytes,
 	struct device *d = context;
 
 	if (d->area_error != 0)
-		return d->area_says_why
-			       ? o2_refuse(error, d->area_error, "device/why", "area", O2_NO_INDEX, 1, 2)
-			       : d->area_error;
+		return d->area_says_why ? o2_refuse_value(error, d->area_error, "device/why", "area", 1, 2)
+					: d->area_error;
 	d->areas++;
 	d->area = area;
 	d->area_bytes = bytes;
