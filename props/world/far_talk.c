@@ -14,6 +14,8 @@
 
 #define READ_BYTES (64u << 10)
 
+static const uint8_t end_of_message = '\n';
+
 static int stream_fails(struct o2_error *error)
 {
 	const int code = errno;
@@ -70,6 +72,15 @@ static int write_all(const struct o2_far_talk *talk, const uint8_t *bytes, size_
 	return 0;
 }
 
+static int append_end(struct o2_frame_buffer *buffer)
+{
+	const int rc = o2_frame_reserve(buffer, 1);
+
+	if (rc == 0)
+		buffer->bytes[buffer->used++] = end_of_message;
+	return rc;
+}
+
 int o2_far_say(struct o2_far_talk *talk, const struct o2_far_message *message, uint64_t until_ms,
 	       struct o2_error *error)
 {
@@ -80,11 +91,16 @@ int o2_far_say(struct o2_far_talk *talk, const struct o2_far_message *message, u
 		object = o2_json_with(object, "bytes", json_integer((json_int_t)message->length));
 	talk->outbox.used = 0;
 	rc = object == NULL ? -ENOMEM : o2_frame_append(&talk->outbox, object);
+	if (rc == 0 && message->length == 0)
+		rc = append_end(&talk->outbox);
 	json_decref(object);
 	if (rc != 0)
 		return o2_refuse_value(error, rc, "far/memory", "frame", 0, O2_NO_LIMIT);
 	rc = write_all(talk, talk->outbox.bytes, talk->outbox.used, until_ms, error);
-	return rc == 0 ? write_all(talk, message->bytes, message->length, until_ms, error) : rc;
+	if (rc != 0 || message->length == 0)
+		return rc;
+	rc = write_all(talk, message->bytes, message->length, until_ms, error);
+	return rc == 0 ? write_all(talk, &end_of_message, 1, until_ms, error) : rc;
 }
 
 /* What came is none of our frames: its first bytes tell most. */
@@ -118,7 +134,7 @@ static int take_frame(struct o2_far_talk *talk, uint32_t length, struct o2_error
 		return -EBADMSG;
 	}
 	o2_frame_consume(&talk->inbox, O2_FRAME_HEAD_BYTES + length);
-	talk->taken = behind;
+	talk->taken = behind + 1;
 	return 0;
 }
 
@@ -138,7 +154,11 @@ static int look(struct o2_far_talk *talk, struct o2_far_message *message, struct
 	}
 	if (talk->object == NULL || talk->inbox.used < talk->taken)
 		return 0;
-	*message = (struct o2_far_message){talk->object, talk->inbox.bytes, talk->taken};
+	if (talk->inbox.bytes[talk->taken - 1] != end_of_message)
+		return garbage(talk->inbox.bytes + talk->taken - 1, talk->inbox.used - talk->taken + 1,
+			       "end of a message with this many bytes behind its object:", talk->taken - 1,
+			       O2_NO_LIMIT, error);
+	*message = (struct o2_far_message){talk->object, talk->inbox.bytes, talk->taken - 1};
 	talk->object = NULL;
 	return 1;
 }

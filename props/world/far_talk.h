@@ -9,7 +9,8 @@
 
 /*
  * What a run and its far end (props/world/far.h) say to each other, over any two streams: frames of one JSON
- * object (oracle/frame.h), and behind one with a member "bytes" that many bytes of memory.
+ * object (oracle/frame.h), behind one with a member "bytes" that many bytes of memory, and a newline: what
+ * stands between the two may pass on whole lines alone, as srun does.
  *
  * Errors: -EPIPE (far/closed: the stream has ended), -ETIMEDOUT (far/silent), -EBADMSG (far/garbage: it was no
  * such frame), -ENOMEM (far/memory), or -errno of poll(2), read(2) and write(2) (far/stream).

@@ -220,10 +220,15 @@ def red(_cluster, folder):
     print(finding)
 
 
+def lacking():
+    """Which of Debian's programs are not here, or None."""
+    missing_here = [f"{program} (package {package})" for program, package in PROGRAMS.items() if not shutil.which(program)]
+    return f"missing: {', '.join(missing_here)}" if missing_here else None
+
+
 def why_not():
-    lacking = [f"{program} (package {package})" for program, package in PROGRAMS.items() if not shutil.which(program)]
-    if lacking:
-        return f"missing: {', '.join(lacking)}"
+    if lacking():
+        return lacking()
     if os.getuid() != 0:
         return "slurmd needs root"
     build = Path(os.environ.get("O2REF_BUILD") or ROOT / "build")

@@ -98,7 +98,8 @@ class Far(unittest.TestCase):
         while rest:
             length = int.from_bytes(rest[:4], "little")
             frames.append(json.loads(rest[4:4 + length]))
-            rest = rest[4 + length:]
+            self.assertEqual(rest[4 + length:5 + length], b"\n", "a message ends with its line")
+            rest = rest[5 + length:]
         self.assertEqual((done.returncode, done.stderr, len(frames)), (0, b"", 2))
         self.assertEqual((frames[0]["form"], frames[0]["version"]), ("o2ref/far", 1))
         self.assertRegex(frames[0]["digest"], "^0x[0-9a-f]+$")

@@ -33,18 +33,8 @@ static json_t *answer_of(json_int_t number)
 	return json_pack("{s:I, s:o}", "number", number, "answer", o2_far_answer(&answer));
 }
 
-/* Somebody who says what he is told to, after a question has come. */
-static int play_liar(const char *lie)
+static int tell(struct o2_far_talk *talk, const char *lie)
 {
-	struct o2_far_talk talk = {.in = STDIN_FILENO, .out = STDOUT_FILENO};
-	struct o2_far_message question;
-	struct o2_error error;
-
-	say(&talk, o2_far_hello(&identity), 0);
-	say(&talk, answer_of(0), 0);
-	if (o2_far_await(&talk, &question, o2_monotonic_ms() + 10000, &error) != 0)
-		return 9;
-	json_decref(question.object);
 	if (strcmp(lie, "dies") == 0)
 		raise(SIGTERM);
 	else if (strcmp(lie, "exits") == 0)
@@ -52,24 +42,44 @@ static int play_liar(const char *lie)
 	else if (strcmp(lie, "leaves") == 0)
 		return 0;
 	else if (strcmp(lie, "number") == 0)
-		say(&talk, answer_of(2), 0);
+		say(talk, answer_of(2), 0);
 	else if (strcmp(lie, "answer") == 0)
-		say(&talk, json_pack("{s:i, s:{s:i}}", "number", 1, "answer", "code", 1), 0);
+		say(talk, json_pack("{s:i, s:{s:i}}", "number", 1, "answer", "code", 1), 0);
 	else if (strcmp(lie, "pages") == 0)
-		say(&talk, o2_json_with(answer_of(1), "pages", json_pack("[i]", 1)), 64);
+		say(talk, o2_json_with(answer_of(1), "pages", json_pack("[i]", 1)), 64);
 	else if (strcmp(lie, "half") == 0)
-		say(&talk, json_pack("{s:i, s:i}", "number", 1, "bytes", 4096), 0);
+		say(talk, json_pack("{s:i, s:i}", "number", 1, "bytes", 4096), 0);
 	else if (strcmp(lie, "bytes") == 0)
-		say(&talk, json_pack("{s:i, s:i}", "number", 1, "bytes", 1 << 30), 0);
+		say(talk, json_pack("{s:i, s:i}", "number", 1, "bytes", 1 << 30), 0);
 	else if (strcmp(lie, "text") == 0)
 		puts("Segmentation fault (core dumped)");
 	else if (strcmp(lie, "json") == 0)
 		fwrite("\3\0\0\0hey", 1, 7, stdout);
+	else if (strcmp(lie, "end") == 0)
+		fwrite("\2\0\0\0{}.", 1, 7, stdout);
 	fflush(stdout);
 	if (strcmp(lie, "shuts") == 0)
 		close(STDOUT_FILENO);
 	sleep(60);
 	return 0;
+}
+
+/* Somebody who says what he is told to, after a question has come. */
+static int play_liar(const char *lie)
+{
+	struct o2_far_talk talk = {.in = STDIN_FILENO, .out = STDOUT_FILENO};
+	struct o2_far_message question;
+	struct o2_error error;
+	int status = 9;
+
+	say(&talk, o2_far_hello(&identity), 0);
+	say(&talk, answer_of(0), 0);
+	if (o2_far_await(&talk, &question, o2_monotonic_ms() + 10000, &error) == 0) {
+		json_decref(question.object);
+		status = tell(&talk, lie);
+	}
+	o2_far_talk_free(&talk);
+	return status;
 }
 
 static int play_far(const char *part)
@@ -206,7 +216,7 @@ TEST_WITH(does_not_start, open_near, close_near)
 	near->config.words = "echo Last login: yesterday on tty1;";
 	is_refused(near, "honest", -EBADMSG, "far/garbage");
 	assert_non_null(strstr(near->error.field, "Last login: yesterday"));
-	near->config.words = "printf '\\017\\000\\000\\000{\"form\":\"ohno\"}';";
+	near->config.words = "printf '\\017\\000\\000\\000{\"form\":\"ohno\"}\\n';";
 	is_refused(near, "honest", -EBADMSG, "json/form");
 	near->config.timeout_ms = 100;
 	near->config.words = "sleep 60;";
@@ -244,6 +254,7 @@ TEST_WITH(is_gone_or_lies, open_near, close_near)
 	is_lost(near, "bytes", "json/integer-out-of-range");
 	is_lost(near, "text", "far/garbage");
 	is_lost(near, "json", "far/garbage");
+	is_lost(near, "end", "far/garbage");
 	near->patience_ms = 300;
 	is_lost(near, "silent", "far/silent");
 	assert_int_equal(near->answer.error.code, -ETIMEDOUT);
