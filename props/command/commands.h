@@ -75,5 +75,7 @@ void o2_commands_serve(struct o2_commands_run *run);
 void o2_commands_capture(struct o2_commands_run *run);
 /* msg: as it was encoded into the bytes. */
 void o2_commands_message(struct o2_commands_run *run, const struct o2_msg *msg, const uint8_t *bytes);
+/* The same, of which something is odd that a dump shows. */
+void o2_commands_odd(struct o2_commands_run *run, const struct o2_msg *msg, const uint8_t *bytes);
 
 #endif

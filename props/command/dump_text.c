@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What o2ref decode writes about a message: docs/cli.md, "The hex dump". */
+#include <arpa/inet.h>
 #include <ctype.h>
 #include <inttypes.h>
 #include <string.h>
@@ -10,16 +11,20 @@
 struct dump {
 	FILE *out;
 	const uint8_t *bytes;
+	const struct o2_told_odd *odd;
 };
+
+#define AT_SUM 12u
 
 static void row(const struct dump *dump, size_t at, size_t width, const char *name, const char *value)
 {
+	const bool marked = dump->odd->refused && at == AT_SUM;
 	char hex[32] = "";
 
 	for (size_t i = 0; i < width; i++)
 		snprintf(hex + strlen(hex), sizeof(hex) - strlen(hex), i == 0 ? "%02x" : " %02x",
 			 dump->bytes[at + i]);
-	fprintf(dump->out, "  %04zx  %-23s  %-34s  %s\n", at, hex, name, value);
+	fprintf(dump->out, "%c %04zx  %-23s  %-34s  %s\n", marked ? '>' : ' ', at, hex, name, value);
 }
 
 static void number(const struct dump *dump, size_t at, size_t width, const char *name, uint64_t value)
@@ -61,18 +66,18 @@ static void handle(const struct dump *dump, const char *name, const struct o2_ln
 	}
 }
 
-/* Bytes as characters, eight in a row and 64 at most; many zeros are one row. */
-static void block(const struct dump *dump, size_t at, size_t end, const char *name)
+/* Bytes as characters, eight in a row and 64 at most, unless all are asked for; many zeros are one row. */
+static void block(const struct dump *dump, size_t at, size_t end, const char *name, const char *meaning)
 {
-	const size_t count = end - at, shown = count > 64 ? at + 64 : end;
+	const size_t count = end - at, shown = count > 64 && !dump->odd->all ? at + 64 : end;
 	bool zero = true;
 	char text[64];
 
 	for (size_t i = at; i < end; i++)
 		zero = zero && dump->bytes[i] == 0;
 	if (zero && count > 8) {
-		fprintf(dump->out, "  %04zx  00 00 00 00 00 00 00 ..  %-34s  %zu zero bytes\n", at, name,
-			count);
+		fprintf(dump->out, "  %04zx  00 00 00 00 00 00 00 ..  %-34s  %zu zero bytes%s\n", at, name,
+			count, meaning);
 		return;
 	}
 	for (size_t from = at; from < shown; from += 8) {
@@ -88,6 +93,8 @@ static void block(const struct dump *dump, size_t at, size_t end, const char *na
 	}
 	if (shown < end)
 		fprintf(dump->out, "        ... and %zu more bytes (--all shows them)\n", end - shown);
+	if (meaning[0] != '\0')
+		fprintf(dump->out, "        %zu bytes%s\n", count, meaning);
 }
 
 static void lnet(const struct dump *dump, const struct o2_lnet_hdr *hdr)
@@ -124,7 +131,7 @@ static void lnet(const struct dump *dump, const struct o2_lnet_hdr *hdr)
 		handle(dump, "dst_wmd", &hdr->msg.reply.dst_wmd);
 	}
 	if (end < 0x78)
-		block(dump, end, 0x78, "(unused)");
+		block(dump, end, 0x78, "(unused)", "");
 }
 
 static void sink(const struct dump *dump, size_t at, const char *prefix, const struct o2_rdma_desc *desc)
@@ -163,26 +170,59 @@ static void header(const struct dump *dump, const struct o2_msg *msg)
 	row(dump, 6, 1, "ibm_type", text);
 	number(dump, 7, 1, "ibm_credits", msg->ibm_credits);
 	number(dump, 8, 4, "ibm_nob", msg->ibm_nob);
-	snprintf(text, sizeof(text), "0x%08" PRIx32 " right (%s)", sum,
-		 msg->cksum_flavour == O2_CKSUM_SIGNED ? "signed" : "unsigned");
-	row(dump, 12, 4, "ibm_cksum", msg->cksum_flavour == O2_CKSUM_NONE ? "0 (no checksum)" : text);
+	if (dump->odd->wrong)
+		snprintf(text, sizeof(text),
+			 "0x%08" PRIx32 " wrong: unsigned 0x%08" PRIx32 ", signed 0x%08" PRIx32, sum,
+			 dump->odd->unsigned_sum, dump->odd->signed_sum);
+	else
+		snprintf(text, sizeof(text), "0x%08" PRIx32 " right (%s)", sum,
+			 msg->cksum_flavour == O2_CKSUM_SIGNED ? "signed" : "unsigned");
+	row(dump, AT_SUM, 4, "ibm_cksum", sum == 0 ? "0 (no checksum)" : text);
 	nid(dump, 0x10, "ibm_srcnid", msg->ibm_srcnid);
 	hex(dump, 0x18, 8, "ibm_srcstamp", msg->ibm_srcstamp);
 	nid(dump, 0x20, "ibm_dstnid", msg->ibm_dstnid);
 	hex(dump, 0x28, 8, "ibm_dststamp", msg->ibm_dststamp);
 }
 
-void o2_told_dump(FILE *out, const struct o2_msg *msg, const uint8_t *bytes)
+/* docs/cli.md, "Private data": its addresses have room for IPv6, and an IPv4 address stands at their end. */
+static void front(FILE *out, const struct o2_told_odd *odd)
 {
-	const struct dump dump = {out, bytes};
+	static const char *const names[] = {"source_address", "destination_address"};
+	static const struct o2_told_odd plain;
+	const struct dump dump = {out, odd->front, &plain};
+	const bool is_ipv4 = odd->front[1] >> 4 == 4;
+	char text[INET6_ADDRSTRLEN];
+
+	fprintf(out, "IP-CM header, 36 bytes\n");
+	row(&dump, 0, 1, "version", "0.0");
+	row(&dump, 1, 1, "ip_version", is_ipv4 ? "4" : "6");
+	number(&dump, 2, 2, "source_port", (uint64_t)odd->front[2] << 8 | odd->front[3]);
+	for (size_t i = 0; i < 2; i++) {
+		const size_t at = 4 + 16 * i;
+
+		inet_ntop(is_ipv4 ? AF_INET : AF_INET6, odd->front + at + (is_ipv4 ? 12 : 0), text,
+			  sizeof(text));
+		if (is_ipv4) {
+			block(&dump, at, at + 12, "(padding)", "");
+			row(&dump, at + 12, 4, names[i], text);
+		} else {
+			row(&dump, at, 8, names[i], text);
+			row(&dump, at + 8, 8, "", "");
+		}
+	}
+	fprintf(out, "message\n");
+}
+
+static void body(const struct dump *shown, const struct o2_msg *msg)
+{
+	const struct dump dump = *shown;
 	char text[32];
 
-	header(&dump, msg);
 	switch (msg->ibm_type) {
 	case O2_MSG_IMMEDIATE:
 		lnet(&dump, &msg->u.immediate.hdr);
 		if (msg->ibm_nob > 0x78)
-			block(&dump, 0x78, msg->ibm_nob, "payload");
+			block(&dump, 0x78, msg->ibm_nob, "payload", "");
 		break;
 	case O2_MSG_PUT_REQ:
 		lnet(&dump, &msg->u.putreq.hdr);
@@ -212,4 +252,24 @@ void o2_told_dump(FILE *out, const struct o2_msg *msg, const uint8_t *bytes)
 		row(&dump, 0x38, 4, "ibcm_status", text);
 		break;
 	}
+}
+
+void o2_told_dump_odd(FILE *out, const struct o2_msg *msg, const uint8_t *bytes,
+		      const struct o2_told_odd *odd)
+{
+	const struct dump dump = {out, bytes, odd};
+
+	if (odd->front != NULL)
+		front(out, odd);
+	header(&dump, msg);
+	body(&dump, msg);
+	if (odd->behind > 0)
+		block(&dump, msg->ibm_nob, msg->ibm_nob + odd->behind, "(after nob)", ", ignored");
+}
+
+void o2_told_dump(FILE *out, const struct o2_msg *msg, const uint8_t *bytes)
+{
+	static const struct o2_told_odd plain;
+
+	o2_told_dump_odd(out, msg, bytes, &plain);
 }

@@ -66,7 +66,19 @@ void o2_told_end(struct o2_told *told);
 void o2_told_free(struct o2_told *told);
 /* The line of a message, as docs/cli.md, "Captures", has it. */
 void o2_told_summary(FILE *out, const struct o2_msg *msg);
+/* What may be odd about one that is dumped. */
+struct o2_told_odd {
+	const uint8_t *front; /* the IP-CM header in front of it, 36 bytes; NULL: there is none */
+	size_t behind;	      /* bytes behind what it says that it has */
+	bool all;	      /* asked for: the whole payload */
+	/* Its checksum is another one than the two that it may be; it is refused for that. */
+	bool wrong, refused;
+	uint32_t unsigned_sum, signed_sum;
+};
+
 /* The dump of one: bytes are those of the message. */
+void o2_told_dump_odd(FILE *out, const struct o2_msg *msg, const uint8_t *bytes,
+		      const struct o2_told_odd *odd);
 void o2_told_dump(FILE *out, const struct o2_msg *msg, const uint8_t *bytes);
 const char *o2_told_type_name(uint8_t type);
 /* "-5 EIO". */
