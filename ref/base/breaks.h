@@ -7,6 +7,10 @@
  * refuse`. It is the condition and nothing else; the name lets a test ask what is noticed without the check
  * (docs/mutants.md).
  */
+#ifdef O2_WITHOUT_CHECKS /* tests/mutants/CMakeLists.txt: as the sources were when they were configured */
+#error "a source without checks has one now: run cmake again"
+#endif
+
 #define o2_breaks(rule, condition) ((void)sizeof(rule), (condition))
 
 #endif

@@ -4,6 +4,8 @@
 
     tests/mutants/switches.py --check             every entry of the table fits its source
     tests/mutants/switches.py --list              the sources that have a defect, joined by semicolons
+    tests/mutants/switches.py --own               the sources that see a check or a copied header in another form: those alone
+                                                  are compiled for the library with defects, joined by semicolons
     tests/mutants/switches.py --copies FOLDER     their copies, by the same names in the folder
     tests/mutants/switches.py --ids FOLDER        mutant_list.h, which has all of them
                               [--root FOLDER] [--table FOLDER]
@@ -14,6 +16,7 @@ not change is not written.
 """
 
 import argparse
+import re
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,6 +25,8 @@ import table
 from ctext import TextError, functions_of, occurrences, tokens_of
 
 ROOT = Path(__file__).resolve().parents[2]
+BREAKS = "ref/base/breaks.h"  # tests/mutants/include has another
+INCLUDED = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"]+)"', re.M)
 
 
 @dataclass
@@ -147,6 +152,22 @@ def places_by_file(mutants):
     return of_file
 
 
+def own_sources(root, changed):
+    """The C sources of ref/ that are among the changed files, or include one of them, or one that does."""
+    files = sorted(path.relative_to(root) for path in (root / "ref").rglob("*.[ch]"))
+    names = {str(file) for file in files}
+    users = {}
+    for file in files:
+        for name in INCLUDED.findall((root / file).read_text(encoding="utf-8")):
+            for included in {str(file.parent / name), f"ref/{name}", name} & names:
+                users.setdefault(included, []).append(str(file))
+    own, new = set(), set(changed)
+    while new:
+        own |= new
+        new = {user for file in new for user in users.get(file, ())} - own
+    return sorted(file for file in own if file.endswith(".c"))
+
+
 def list_header(mutants):
     lines = [f'\tX({mutant.id}, "{mutant.name}", "{mutant.group}")' for mutant in mutants]
     return ("/* Made by tests/mutants/switches.py: X(id, name, file without its ending). */\n"
@@ -168,6 +189,7 @@ def parse():
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("--check", action="store_true")
     what.add_argument("--list", action="store_true")
+    what.add_argument("--own", action="store_true")
     what.add_argument("--copies", type=Path, metavar="FOLDER")
     what.add_argument("--ids", type=Path, metavar="FOLDER")
     return parser.parse_args()
@@ -184,6 +206,8 @@ def main():
         wrong = [f"{mutant.group}.toml: {mutant.name}: there is no file {file}" for file, entries in of_file.items()
                  for mutant, _ in entries if not (options.root / file).is_file()]
         print(";".join(sorted(of_file)))
+    elif options.own:
+        print(";".join(own_sources(options.root, [*of_file, BREAKS])))
     elif options.ids:
         write(options.ids / "mutant_list.h", list_header(mutants))
     elif options.check:

@@ -273,6 +273,15 @@ int main(void)
         self.assertFalse((self.folder / "out" / PLACE["file"]).exists())
 
 
+class Own(Project):
+    def test_what_sees_a_check_or_has_a_defect_and_no_more(self):
+        self.write("ref/base/breaks.h", "")
+        self.write("ref/x/rules.h", '#include "base/breaks.h"\n')
+        for name, included in (("far", '# include "rules.h"'), ("near", '#include "ref/base/breaks.h"'), ("none", '#include <base/breaks.h>')):
+            self.write(f"ref/x/{name}.c", included + "\n")
+        self.assertEqual(self.run_script("--own").stdout, "ref/x/far.c;ref/x/near.c;ref/x/sum.c\n")
+
+
 class Text(unittest.TestCase):
     def test_functions(self):
         self.assertEqual([one.name for one in ctext.functions_of(SOURCE)], ["twice", "half", "half", "o2_sum", "main"])

@@ -89,7 +89,7 @@ static inline bool vector_number(const char *list, const char *key, uint64_t *va
 static inline struct o2_wire_options vector_options(const char *list)
 {
 	struct o2_wire_options options = O2_WIRE_DEFAULTS;
-	uint64_t value;
+	uint64_t value = 0;
 
 	if (vector_number(list, "max_frags", &value))
 		options.max_frags = (uint32_t)value;
@@ -114,7 +114,7 @@ static inline struct o2_rdma_desc *vector_desc_of(struct o2_msg *msg)
 
 static inline void vector_edit_body(struct o2_msg *msg, const char *edits)
 {
-	uint64_t value;
+	uint64_t value = 0;
 	char key[24];
 	uint32_t i;
 
@@ -141,7 +141,7 @@ static inline void vector_edit_body(struct o2_msg *msg, const char *edits)
 /* The type is edited last: it says where the others are. */
 static inline void vector_edit(struct o2_msg *msg, const char *edits)
 {
-	uint64_t value;
+	uint64_t value = 0;
 
 	vector_edit_body(msg, edits);
 	if (vector_number(edits, "order", &value))
@@ -160,7 +160,7 @@ static inline void vector_edit(struct o2_msg *msg, const char *edits)
 
 static inline void vector_edit_reject(struct o2_reject *reject, const char *edits)
 {
-	uint64_t value;
+	uint64_t value = 0;
 
 	if (vector_number(edits, "order", &value))
 		reject->order = (enum o2_byte_order)value;
