@@ -251,6 +251,18 @@ void o2_span_end(struct o2_choice *c)
 		c->span[c->open_span[c->depth]].end_bytes = (uint16_t)c->record_bytes;
 }
 
+void o2_draw_steps(struct o2_choice *c, uint16_t label, size_t most, uint32_t weight_more,
+		   bool (*step)(void *context), void *context)
+{
+	bool more = true;
+
+	for (size_t steps = 0; more; steps++) {
+		o2_span_begin(c, label);
+		more = o2_draw_more(c, steps, 0, most, weight_more) && step(context);
+		o2_span_end(c);
+	}
+}
+
 void o2_choice_reject(struct o2_choice *c)
 {
 	c->rejected = true;

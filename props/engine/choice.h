@@ -127,6 +127,13 @@ bool o2_draw_more(struct o2_choice *c, size_t have, size_t min, size_t max, uint
 void o2_span_begin(struct o2_choice *c, uint16_t label);
 void o2_span_end(struct o2_choice *c);
 
+/*
+ * Steps, each in a span of its own: as many as are drawn, `most` at the most, until one returns false.
+ * weight_more: as for o2_draw_more.
+ */
+void o2_draw_steps(struct o2_choice *c, uint16_t label, size_t most, uint32_t weight_more,
+		   bool (*step)(void *context), void *context);
+
 /* This is not a case (a precondition is not met).  Later draws give 0; leave the generator soon. */
 void o2_choice_reject(struct o2_choice *c);
 

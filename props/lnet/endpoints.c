@@ -144,12 +144,13 @@ static void run_quiet_step(struct o2_endpoints *endpoints, enum step step, struc
 			o2_endpoints_start(endpoints, seat, to);
 }
 
-static void run_step(struct o2_endpoints *endpoints)
+static bool run_step(void *context)
 {
 	static const uint32_t weights[2][STEPS] = {
 		{60, 20, 30, 4, 6, 3, 3, 6, 2, 1},
 		{60, 20, 30, 4, 6, 3, 3, 6, 2, 1, 12, 2, 3, 2, 2, 1},
 	};
+	struct o2_endpoints *endpoints = context;
 	struct o2_choice *c = endpoints->choice;
 	enum step step = (enum step)o2_draw_weighted(c, weights[endpoints->trouble], STEPS);
 	struct o2_endpoints_seat *seat = &endpoints->seat[o2_draw_pick(c, endpoints->nseats)];
@@ -181,19 +182,7 @@ static void run_step(struct o2_endpoints *endpoints)
 		break;
 	}
 	o2_endpoints_spring(endpoints);
-}
-
-static void run_steps(struct o2_endpoints *endpoints)
-{
-	bool more = true;
-
-	for (uint32_t step = 0; more && !endpoints->report->failed; step++) {
-		o2_span_begin(endpoints->choice, LABEL_STEP);
-		more = o2_draw_more(endpoints->choice, step, 0, MAX_STEPS, MORE);
-		if (more)
-			run_step(endpoints);
-		o2_span_end(endpoints->choice);
-	}
+	return !endpoints->report->failed;
 }
 
 static enum o2_status run_case(void *context, struct o2_choice *choice, struct o2_report *report)
@@ -212,7 +201,7 @@ static enum o2_status run_case(void *context, struct o2_choice *choice, struct o
 	run->endpoints->report = report;
 	o2_endpoints_open(run->endpoints);
 	if (!report->failed)
-		run_steps(run->endpoints);
+		o2_draw_steps(choice, LABEL_STEP, MAX_STEPS, MORE, run_step, run->endpoints);
 	if (!report->failed)
 		o2_endpoints_settle(run->endpoints);
 	o2_endpoints_close(run->endpoints);

@@ -42,9 +42,10 @@ static void pass_time(struct o2_lst_case *the)
 	o2_lst_account_clock(the);
 }
 
-static void take_step(struct o2_lst_case *the)
+static bool take_step(void *context)
 {
 	static const uint32_t weights[] = {21, 4, 4, 1};
+	struct o2_lst_case *the = context;
 
 	the->steps++;
 	switch (o2_draw_weighted(the->choice, weights, 4)) {
@@ -62,19 +63,7 @@ static void take_step(struct o2_lst_case *the)
 		break;
 	}
 	o2_lst_check_state(the);
-}
-
-static void take_steps(struct o2_lst_case *the)
-{
-	bool more = true;
-
-	while (more && !the->report->failed) {
-		o2_span_begin(the->choice, LABEL_STEP);
-		more = o2_draw_more(the->choice, the->steps, 0, STEPS, MORE);
-		if (more)
-			take_step(the);
-		o2_span_end(the->choice);
-	}
+	return !the->report->failed;
 }
 
 static bool has_ended(const struct o2_lst_side *side, char name, struct o2_report *report)
@@ -176,7 +165,8 @@ static bool node_case(struct o2_lst_case *the)
 	if (open_nodes(the) != 0)
 		return true;
 	clock_to(the, 0);
-	take_steps(the);
+	if (!the->report->failed)
+		o2_draw_steps(the->choice, LABEL_STEP, STEPS, MORE, take_step, the);
 	return come_to_an_end(the);
 }
 

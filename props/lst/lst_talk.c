@@ -196,10 +196,13 @@ static void clock_to(struct o2_lst_talk *talk, uint64_t now_ms)
 	o2_lst_console_check_time(talk->console);
 }
 
-static void take_step(struct o2_lst_talk *talk)
+static bool take_step(void *context)
 {
 	static const uint32_t weights[] = {240, 160, 12, 1};
+	struct o2_lst_talk *talk = context;
 
+	if (talk->nasked >= O2_TALK_ASKED - O2_TALK_LANES - 1)
+		return false;
 	talk->steps++;
 	switch (o2_draw_weighted(talk->choice, weights, 4)) {
 	case 0:
@@ -224,20 +227,7 @@ static void take_step(struct o2_lst_talk *talk)
 		if (side->wrong != NULL)
 			o2_report_fail(talk->report, "lst/lnet", "side %c: %s", "AB"[i], side -> wrong);
 	}
-}
-
-static void take_steps(struct o2_lst_talk *talk)
-{
-	bool more = true;
-
-	while (more && !talk->report->failed) {
-		o2_span_begin(talk->choice, LABEL_STEP);
-		more = o2_draw_more(talk->choice, talk->steps, 0, STEPS, MORE) &&
-		       talk->nasked < O2_TALK_ASKED - O2_TALK_LANES - 1;
-		if (more)
-			take_step(talk);
-		o2_span_end(talk->choice);
-	}
+	return !talk->report->failed;
 }
 
 /* --- the end --- */
@@ -291,7 +281,8 @@ bool o2_lst_talk_case(struct o2_lst_case *the)
 		return true;
 	o2_lst_console_start(talk->console);
 	o2_talk_enter(talk);
-	take_steps(talk);
+	if (!talk->report->failed)
+		o2_draw_steps(talk->choice, LABEL_STEP, STEPS, MORE, take_step, talk);
 	return come_to_an_end(talk);
 }
 

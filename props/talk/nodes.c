@@ -80,9 +80,10 @@ enum step {
 	STEPS,
 };
 
-static void run_step(struct o2_nodes *nodes)
+static bool run_step(void *context)
 {
 	static const uint32_t weights[STEPS] = {50, 50, 12, 8, 1, 1, 1};
+	struct o2_nodes *nodes = context;
 	struct o2_choice *c = nodes->choice;
 	enum step step = (enum step)o2_draw_weighted(c, weights, STEPS);
 	struct o2_nodes_seat *seat = &nodes->seat[o2_draw_pick(c, nodes->nseats)];
@@ -112,22 +113,9 @@ static void run_step(struct o2_nodes *nodes)
 		o2_nodes_restart(seat);
 		break;
 	}
-	if (nodes->report->failed)
-		return;
-	o2_nodes_check_flow(nodes);
-}
-
-static void run_steps(struct o2_nodes *nodes)
-{
-	bool more = true;
-
-	for (uint32_t step = 0; more && !nodes->report->failed; step++) {
-		o2_span_begin(nodes->choice, LABEL_STEP);
-		more = o2_draw_more(nodes->choice, step, 0, O2_NODES_STEPS, MORE);
-		if (more)
-			run_step(nodes);
-		o2_span_end(nodes->choice);
-	}
+	if (!nodes->report->failed)
+		o2_nodes_check_flow(nodes);
+	return !nodes->report->failed;
 }
 
 static enum o2_status run_case(void *context, struct o2_choice *choice, struct o2_report *report)
@@ -146,7 +134,7 @@ static enum o2_status run_case(void *context, struct o2_choice *choice, struct o
 	run->nodes->report = report;
 	o2_nodes_open(run->nodes);
 	if (!report->failed)
-		run_steps(run->nodes);
+		o2_draw_steps(choice, LABEL_STEP, O2_NODES_STEPS, MORE, run_step, run->nodes);
 	if (!report->failed)
 		o2_nodes_settle(run->nodes);
 	if (!report->failed)

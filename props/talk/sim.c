@@ -87,18 +87,14 @@ static const struct o2_tally_row situations[O2_SIM_SITUATIONS] = {
 	[O2_SIM_SEEN_FORGED + 11] = {"forged_get_done_of_more", true},
 };
 
-static void run_steps(struct o2_sim *sim)
+static bool run_step(void *context)
 {
-	struct o2_choice *c = sim->choice;
-	bool more = true;
+	struct o2_sim *sim = context;
 
-	for (uint32_t step = 0; more && o2_sim_ok(sim); step++) {
-		o2_span_begin(c, LABEL_STEP);
-		more = o2_draw_more(c, step, 0, O2_SIM_STEPS, MORE) && sim->nops < sim->most_ops;
-		if (more)
-			o2_sim_step(sim);
-		o2_span_end(c);
-	}
+	if (sim->nops >= sim->most_ops)
+		return false;
+	o2_sim_step(sim);
+	return o2_sim_ok(sim);
 }
 
 static enum o2_status run_case(void *context, struct o2_choice *choice, struct o2_report *report)
@@ -117,7 +113,7 @@ static enum o2_status run_case(void *context, struct o2_choice *choice, struct o
 	run->sim->report = report;
 	o2_sim_world_open(run->sim);
 	if (!report->failed)
-		run_steps(run->sim);
+		o2_draw_steps(choice, LABEL_STEP, O2_SIM_STEPS, MORE, run_step, run->sim);
 	if (!report->failed)
 		o2_sim_settle(run->sim);
 	o2_sim_world_close(run->sim);
