@@ -34,9 +34,6 @@ struct o2_form_change {
 /* Change a form in one place.  False when there is nothing to change. */
 bool o2_form_change(struct o2_choice *choice, json_t *form, struct o2_form_change *change);
 
-/* What stands there in another form of the same shape; NULL: nothing. */
-json_t *o2_form_at(const json_t *form, const struct o2_form_change *change);
-
 /* Whether a refusal's field is one on the way to the change. */
 bool o2_form_names(const struct o2_form_change *change, const char *field);
 

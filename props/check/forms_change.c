@@ -175,11 +175,6 @@ static json_t *walk(const json_t *form, const struct o2_form_change *change, uin
 	return (json_t *)at;
 }
 
-json_t *o2_form_at(const json_t *form, const struct o2_form_change *change)
-{
-	return walk(form, change, change->steps);
-}
-
 bool o2_form_change(struct o2_choice *choice, json_t *form, struct o2_form_change *change)
 {
 	json_t *at = form, *parent, *now = NULL;

@@ -6,7 +6,7 @@
 
 #include "lnet/lnet.h"
 #include "props/talk/settings_internal.h"
-#include "reg/choose.h"
+#include "reg/plan.h"
 #include "wire/nid.h"
 
 #define OTHER UINT64_C(0x0005000000000063)

@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "mem/arena.h"
 #include "mem/dma_map.h"
-#include "reg/choose.h"
+#include "reg/plan.h"
 #include "reg/pool/pool_fmr.h"
 #include "reg/pool/pool_frd.h"
 #include "reg/region.h"

@@ -36,7 +36,7 @@ extern const struct o2_reg_mode_ops o2_reg_mode_global, o2_reg_mode_fmr, o2_reg_
 /* By enum o2_reg_mode. */
 extern const struct o2_reg_mode_ops *const o2_reg_modes[O2_REG_MODES];
 
-/* --- what plans share (modes/page_list.c) --- */
+/* --- what plans share (plan.c) --- */
 
 /*
  * Append to plan->page[] every page that a segment touches.  A segment that starts inside the page where the

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "reg/plan.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -114,4 +115,147 @@ int o2_reg_plan(const struct o2_reg_request *request, const struct o2_dma_list *
 	plan->nfrags = 0;
 	rc = o2_reg_modes[request->mode]->plan(request, segments, plan, error);
 	return rc != 0 ? rc : check_published(request, plan, error);
+}
+
+/* --- choosing a mode --- */
+
+/* Largest value of the tunable in any release. */
+#define MAP_ON_DEMAND_MAX 256u
+static_assert(MAP_ON_DEMAND_MAX == O2_MAX_FRAGS_LEGACY, "as many fragments as trees with the tunable have");
+
+bool o2_reg_caps_permit(const struct o2_reg_caps *caps, enum o2_reg_mode mode)
+{
+	switch (mode) {
+	case O2_REG_GLOBAL:
+		return caps->global;
+	case O2_REG_FMR:
+		return caps->fmr;
+	case O2_REG_FASTREG:
+		return caps->fastreg;
+	case O2_REG_FASTREG_GAPS:
+		return caps->fastreg && caps->gaps;
+	default:
+		return true;
+	}
+}
+
+/* The two exclude each other on the devices there were; where both are, the older one, FMR, is used. */
+static bool choose_mapping(const struct o2_reg_caps *caps, const struct o2_reg_policy *policy,
+			   enum o2_reg_mode *mode)
+{
+	if (caps->fmr)
+		*mode = O2_REG_FMR;
+	else if (caps->fastreg)
+		*mode = caps->gaps && policy->use_gaps ? O2_REG_FASTREG_GAPS : O2_REG_FASTREG;
+	return caps->fmr || caps->fastreg;
+}
+
+/* Few segments are not worth a registration; where there is no device-wide region, everything is mapped. */
+static bool below_threshold(const struct o2_reg_policy *policy, uint32_t segments)
+{
+	uint32_t threshold = policy->map_on_demand == 1 ? 2 : policy->map_on_demand;
+
+	return threshold == 0 || segments < threshold;
+}
+
+int o2_reg_choose(const struct o2_reg_caps *caps, const struct o2_reg_policy *policy, uint32_t segments,
+		  enum o2_reg_mode *mode, struct o2_error *error)
+{
+	bool want_global;
+
+	if (policy->map_on_demand > MAP_ON_DEMAND_MAX)
+		return o2_refuse_value(error, -EINVAL, "choose/map-on-demand", "map_on_demand",
+				       policy->map_on_demand, MAP_ON_DEMAND_MAX);
+	if (segments == 0)
+		return o2_refuse_value(error, -EINVAL, "choose/segments", "segments", 0, 1);
+	switch (policy->preference) {
+	case O2_PREFER_THRESHOLD:
+		want_global = below_threshold(policy, segments);
+		break;
+	case O2_PREFER_MAPPING:
+		want_global = policy->map_on_demand == 0;
+		break;
+	default:
+		return o2_refuse_value(error, -EINVAL, "choose/preference", "preference", policy->preference,
+				       O2_PREFER_MAPPING);
+	}
+	if (want_global && caps->global) {
+		*mode = O2_REG_GLOBAL;
+		return 0;
+	}
+	if (choose_mapping(caps, policy, mode))
+		return 0;
+	/* Mapping was asked for and there is none: the newer code falls back, the older one gives up. */
+	if (caps->global && policy->preference == O2_PREFER_MAPPING) {
+		*mode = O2_REG_GLOBAL;
+		return 0;
+	}
+	return o2_refuse_other(error, -ENOSYS, "choose/no-way-to-register", "caps.global", caps->global, 1);
+}
+
+/* --- what plans share --- */
+
+/*
+ * Pages are counted by what a segment spans, ceil((offset in page + length) / page size), and not by its
+ * length alone: a mapping that merged neighbours hands over segments that start inside a page and cross
+ * others (docs/modes.md, "Page lists").
+ */
+int o2_reg_list_pages(const struct o2_reg_request *request, const struct o2_dma_segment *segment,
+		      uint32_t index, struct o2_reg_plan *plan, uint32_t *slot, struct o2_error *error)
+{
+	uint64_t mask = (uint64_t)request->page_bytes - 1;
+	uint64_t page = segment->addr & ~mask;
+	uint64_t last = (segment->addr + segment->length - 1) & ~mask;
+
+	/*
+	 * A segment that starts on a page boundary opens a slot even when that page was the last one listed:
+	 * the buffer names the page a second time, and its bytes follow the first ones in the region.
+	 */
+	if (plan->npages > 0 && plan->page[plan->npages - 1] == page && segment->addr != page) {
+		*slot = plan->npages - 1;
+		if (page == last)
+			return 0;
+		page += request->page_bytes;
+	} else {
+		*slot = plan->npages;
+	}
+	for (;; page += request->page_bytes) {
+		if (plan->npages == request->max_pages)
+			return o2_refuse(error, -EINVAL, "reg/too-many-pages", "segment[]", index,
+					 (uint64_t)request->max_pages + 1, request->max_pages);
+		plan->page[plan->npages++] = page;
+		if (page == last)
+			return 0;
+	}
+}
+
+int o2_reg_check_seam(const struct o2_dma_list *segments, uint32_t index, uint32_t page_bytes,
+		      const char *rule, struct o2_error *error)
+{
+	uint64_t end = segments->segment[index - 1].addr + segments->segment[index - 1].length;
+	uint64_t start = segments->segment[index].addr;
+
+	if (end == start || (end % page_bytes == 0 && start % page_bytes == 0))
+		return 0;
+	return o2_limit_is(o2_refuse(error, -EINVAL, rule, "segment[].addr", index, start, end),
+			   O2_LIMIT_OTHER, error);
+}
+
+uint32_t o2_reg_total(const struct o2_dma_list *segments)
+{
+	uint32_t total = 0;
+
+	for (uint32_t i = 0; i < segments->count; i++)
+		total += segments->segment[i].length;
+	return total;
+}
+
+void o2_reg_publish_range(struct o2_reg_plan *plan, uint64_t iova, uint32_t length)
+{
+	plan->iova = iova;
+	plan->length = length;
+	plan->page_offset = (uint32_t)(iova % plan->page_bytes);
+	plan->nfrags = 1;
+	plan->frag[0].rf_addr = iova;
+	plan->frag[0].rf_nob = length;
 }

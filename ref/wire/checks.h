@@ -21,7 +21,7 @@ int o2_check_options(const struct o2_wire_options *options, struct o2_error *err
 /* 0x11 or 0x12. */
 int o2_check_version(uint16_t version, struct o2_error *error);
 
-/* Source, then destination. */
+/* Source, then destination (nid.c). */
 int o2_check_nids(uint64_t srcnid, uint64_t dstnid, bool any_lnd, struct o2_error *error);
 
 /* The LNet type fits the message type. */

@@ -46,9 +46,9 @@ static int check_header(const struct o2_msg *msg, const struct o2_wire_options *
 	return o2_check_nids(msg->ibm_srcnid, msg->ibm_dstnid, options->any_lnd, error);
 }
 
-static int check_body(const struct o2_msg *msg, const struct o2_wire_options *options, struct o2_error *error)
+static int check_body(const struct o2_msg *msg, const struct o2_msg_type_info *info,
+		      const struct o2_wire_options *options, struct o2_error *error)
 {
-	const struct o2_msg_type_info *info = o2_msg_type_info(msg->ibm_type);
 	const struct o2_lnet_hdr *hdr;
 	const struct o2_rdma_desc *desc;
 	int rc = 0;
@@ -85,9 +85,9 @@ static void store_header(const struct o2_msg *msg, uint32_t nob, uint8_t *bytes)
 	o2_store64(bytes + O2_AT_DSTSTAMP, msg->order, msg->ibm_dststamp);
 }
 
-static void store_body(const struct o2_msg *msg, uint8_t *bytes)
+static void store_body(const struct o2_msg *msg, enum o2_msg_body body, uint8_t *bytes)
 {
-	switch (o2_msg_type_info(msg->ibm_type)->body) {
+	switch (body) {
 	case O2_BODY_NONE:
 		break;
 	case O2_BODY_CONNPARAMS:
@@ -127,6 +127,7 @@ int o2_msg_encode(const struct o2_msg *msg, const struct o2_wire_options *option
 		  size_t capacity_bytes, struct o2_error *error)
 {
 	const struct o2_wire_options chosen = options == NULL ? O2_WIRE_DEFAULTS : *options;
+	const struct o2_msg_type_info *info = o2_msg_type_info(msg->ibm_type);
 	uint32_t nob;
 	int rc;
 
@@ -135,13 +136,13 @@ int o2_msg_encode(const struct o2_msg *msg, const struct o2_wire_options *option
 	if (rc == 0)
 		rc = check_header(msg, &chosen, error);
 	if (rc == 0)
-		rc = check_body(msg, &chosen, error);
+		rc = check_body(msg, info, &chosen, error);
 	if (rc != 0)
 		return rc;
 	nob = (uint32_t)o2_msg_canonical_bytes(msg);
 	if (capacity_bytes < nob)
 		return o2_wire_refuse(error, O2_RULE_ENCODE_CAPACITY, O2_NO_INDEX, capacity_bytes, nob);
-	store_body(msg, bytes);
+	store_body(msg, info->body, bytes);
 	store_header(msg, nob, bytes);
 	if (msg->cksum_flavour != O2_CKSUM_NONE)
 		o2_store32(bytes + O2_AT_CKSUM, msg->order,

@@ -8,6 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "wire/checks.h"
+#include "wire/rules.h"
+
 enum o2_nid_fault o2_nid_check(uint64_t nid, bool any_lnd)
 {
 	if (nid >> 56 != 0)
@@ -21,6 +24,35 @@ enum o2_nid_fault o2_nid_check(uint64_t nid, bool any_lnd)
 	if (o2_nid_address(nid) == UINT32_MAX)
 		return O2_NID_ADDRESS_ONES;
 	return O2_NID_GOOD;
+}
+
+static int check_nid(uint64_t nid, bool any_lnd, unsigned int first_rule, struct o2_error *error)
+{
+	/* What the faulty part of the NID should be, or the last value it may have. */
+	static const uint64_t limits[] = {
+		[O2_NID_TOP_BYTE] = 0,
+		[O2_NID_LND_ANY] = O2_LND_O2IB,
+		[O2_NID_LND_FOREIGN] = O2_LND_O2IB,
+		[O2_NID_ADDRESS_ZERO] = 1,
+		[O2_NID_ADDRESS_ONES] = UINT32_MAX - 1,
+	};
+	const enum o2_nid_fault fault = o2_nid_check(nid, any_lnd);
+
+	if (!o2_wire_breaks(first_rule + fault, fault != O2_NID_GOOD))
+		return 0;
+	return o2_wire_refuse(error, first_rule + fault, O2_NO_INDEX, nid, limits[fault]);
+}
+
+int o2_check_nids(uint64_t srcnid, uint64_t dstnid, bool any_lnd, struct o2_error *error)
+{
+	int rc;
+
+	if (o2_wire_breaks(O2_RULE_SRCNID_WILDCARD, srcnid == O2_NID_ANY))
+		return o2_wire_refuse(error, O2_RULE_SRCNID_WILDCARD, O2_NO_INDEX, srcnid, O2_NID_ANY - 1);
+	rc = check_nid(srcnid, any_lnd, O2_RULE_SRCNID, error);
+	if (rc == 0)
+		rc = check_nid(dstnid, any_lnd, O2_RULE_DSTNID, error);
+	return rc;
 }
 
 static const char *network_name(uint8_t lnd)

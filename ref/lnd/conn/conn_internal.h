@@ -199,8 +199,5 @@ void o2_conn_fail_device(struct o2_conn *conn, const struct o2_error *error, str
 void o2_conn_refuse_peer(struct o2_conn *conn, struct o2_tx *culprit, const struct o2_error *error);
 void o2_conn_refuse_message(struct o2_conn *conn, struct o2_tx *culprit, const char *rule, const char *field,
 			    uint64_t value, uint64_t limit);
-/* The same for a field that has to be exactly `expected`. */
-void o2_conn_refuse_other(struct o2_conn *conn, struct o2_tx *culprit, const char *rule, const char *field,
-			  uint64_t value, uint64_t expected);
 
 #endif

@@ -104,15 +104,6 @@ void o2_conn_refuse_message(struct o2_conn *conn, struct o2_tx *culprit, const c
 	o2_conn_refuse_peer(conn, culprit, &error);
 }
 
-void o2_conn_refuse_other(struct o2_conn *conn, struct o2_tx *culprit, const char *rule, const char *field,
-			  uint64_t value, uint64_t expected)
-{
-	struct o2_error error;
-
-	o2_refuse_peer_other(&error, -EPROTO, rule, field, value, expected);
-	o2_conn_refuse_peer(conn, culprit, &error);
-}
-
 void o2_conn_fail_device(struct o2_conn *conn, const struct o2_error *error, struct o2_tx *culprit)
 {
 	struct o2_transfer_fault fault = o2_fault_of(O2_FAULT_DEVICE, error->code, error);

@@ -13,7 +13,7 @@
 #include "mem/dma_map.h"
 #include "rdma/work_ops.h"
 #include "reg/bind.h"
-#include "reg/choose.h"
+#include "reg/plan.h"
 #include "reg/pool/pool_tx.h"
 
 /*

@@ -2,7 +2,7 @@
 #include "base/fields.h"
 #include "lnd/conn/qp.h"
 #include "oracle/stage_ops.h"
-#include "reg/choose.h"
+#include "reg/plan.h"
 
 /*
  * What can be done with a device, by each of its capabilities: which modes it can be used in, which one a

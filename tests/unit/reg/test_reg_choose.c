@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Choosing a registration mode (docs/modes.md): every combination of what a device offers, by row. */
 
-#include "reg/choose.h"
+#include "reg/plan.h"
 #include "tests/lib/unit_test.h"
 
 #define NONE O2_REG_MODES /* -ENOSYS */
