@@ -351,6 +351,8 @@ void o2_told_start(struct o2_told *told)
 
 void o2_told_end(struct o2_told *told)
 {
+	if (told->decoded && o2_draw_bool(told->c, 1, 1))
+		o2_told_selftest(told, told->last_ns);
 	if (told->decoded)
 		o2_told_unfinished(told);
 	fprintf(told->text,

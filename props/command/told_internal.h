@@ -31,6 +31,11 @@ void o2_told_remember(struct o2_told *told, const struct o2_judge_event *event, 
 void o2_told_ack(struct o2_told *told, int from, uint8_t syndrome, uint64_t time_ns);
 /* Behind an event what has nothing to do with it. */
 void o2_told_noise(struct o2_told *told, const struct o2_judge_event *event, uint64_t time_ns);
+/* The packet is a stranger's, who speaks LNet selftest in it; row: that of the packet that was added last. */
+void o2_told_tests(struct o2_told *told, struct o2_capture_packet *packet,
+		   json_t *(*row)(struct o2_told *told, const struct o2_capture_packet *packet,
+				  const char *what));
+void o2_told_selftest(struct o2_told *told, uint64_t time_ns);
 /* At the end: what never ends. */
 void o2_told_unfinished(struct o2_told *told);
 

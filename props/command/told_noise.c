@@ -376,6 +376,17 @@ void o2_told_unfinished(struct o2_told *told)
 	}
 }
 
+/* As many as there is room for: their kinds are many. */
+void o2_told_selftest(struct o2_told *told, uint64_t time_ns)
+{
+	while (told->strangers < STRANGERS) {
+		struct o2_capture_packet packet =
+			stranger(told, O2_TOLD_SEND_FIRST + O2_TOLD_SEND_ONLY, 0, time_ns);
+
+		o2_told_tests(told, &packet, row);
+	}
+}
+
 /* --- which --- */
 
 static void from_strangers(struct o2_told *told, uint64_t time_ns)
