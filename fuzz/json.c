@@ -9,18 +9,18 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "forms/dma_json.h"
+#include "forms/msg_json.h"
+#include "forms/plan_json.h"
+#include "forms/rdma_json.h"
+#include "forms/reject_json.h"
+#include "forms/sg_json.h"
 #include "fuzz/common.h"
-#include "mem/dma_json.h"
-#include "mem/sg_json.h"
 #include "oracle/answer.h"
 #include "oracle/case.h"
 #include "oracle/frame.h"
 #include "props/scenario/scenario_io.h"
 #include "props/talk/wrap/alloc_fault.h"
-#include "rdma/rdma_json.h"
-#include "reg/plan_json.h"
-#include "wire/msg_json.h"
-#include "wire/reject_json.h"
 
 #define HEAD_BYTES 3u
 

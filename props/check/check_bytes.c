@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "base/markup.h"
+#include "forms/bytes_json.h"
+#include "forms/wire_fields.h"
 #include "oracle/case.h"
-#include "wire/bytes_json.h"
-#include "wire/fields.h"
 #include "wire/layout.h"
 #include "wire/lnet_hdr.h"
 #include "wire/msg_type.h"

@@ -9,11 +9,11 @@
 
 #include "base/hex.h"
 #include "base/json.h"
+#include "forms/msg_json.h"
 #include "props/check/check_internal.h"
 #include "props/check/check_since.h"
 #include "props/engine/case_file.h"
 #include "props/scenario/scenario_io.h"
-#include "wire/msg_json.h"
 
 /* Committed cases: vectors, recorded messages, corpora of the fuzz targets, scenarios (docs/oracle.md,
  * "Inputs"). */

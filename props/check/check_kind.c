@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#include "mem/fields.h"
+#include "forms/mem_fields.h"
 
 #define FIRST_DMA  ((uint32_t)O2_KIOV + 1)
 #define FIRST_MODE (FIRST_DMA + O2_DMA_KINDS)

@@ -2,11 +2,11 @@
 #include <string.h>
 
 #include "base/json.h"
-#include "mem/dma_json.h"
-#include "mem/sg_json.h"
+#include "forms/dma_json.h"
+#include "forms/plan_json.h"
+#include "forms/rdma_json.h"
+#include "forms/sg_json.h"
 #include "props/check/check_simplify.h"
-#include "rdma/rdma_json.h"
-#include "reg/plan_json.h"
 
 #define SCENARIO_FORM "o2ref/scenario"
 #define CHAIN_FORM    "o2ref/rdma_chain/input"

@@ -2,8 +2,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "forms/wire_fields.h"
 #include "props/check/reproducer.h"
-#include "wire/fields.h"
 #include "wire/msg_type.h"
 
 /* The question of a case as initialisers of the structs of o2ref/impl.h. */
@@ -84,7 +84,7 @@ static void put_decode(struct o2_reproducer *r)
 	fprintf(r->out, "\t.bytes = in_bytes, .length_bytes = %" PRIu32 ",\n};\n", asked->length_bytes);
 }
 
-/* The members of o2_impl_msg whose names are not those of the fields (wire/fields.h). */
+/* The members of o2_impl_msg whose names are not those of the fields (forms/wire_fields.h). */
 static const char *member_of(const char *field)
 {
 	static const struct {

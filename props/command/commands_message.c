@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "forms/msg_json.h"
 #include "props/command/commands.h"
 #include "props/command/told.h"
-#include "wire/msg_json.h"
 
 /* The bytes as hexadecimal digits, broken anywhere. */
 static size_t spell(struct o2_choice *c, const uint8_t *bytes, size_t count, char *text)

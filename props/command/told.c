@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "wire/msg_json.h"
+#include "forms/msg_json.h"
 
 #define SERVICE_ID UINT64_C(0x00000000010603db) /* port 987 of the RDMA connection manager's services */
 

@@ -3,9 +3,9 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "forms/msg_json.h"
+#include "forms/reject_json.h"
 #include "props/command/told_internal.h"
-#include "wire/msg_json.h"
-#include "wire/reject_json.h"
 
 void o2_told_ack(struct o2_told *told, int from, uint8_t syndrome, uint64_t time_ns)
 {

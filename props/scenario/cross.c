@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "props/scenario/cross.h"
 
-#include "mem/fields.h"
+#include "forms/mem_fields.h"
 
 void o2_cross_moved(struct o2_cross *cross, const struct o2_scenario *scenario)
 {

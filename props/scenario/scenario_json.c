@@ -6,7 +6,7 @@
 
 #include "base/fields_json.h"
 #include "base/json.h"
-#include "mem/fields.h"
+#include "forms/mem_fields.h"
 
 #define SCENARIO_FORM "o2ref/scenario"
 

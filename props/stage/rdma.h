@@ -4,11 +4,11 @@
 
 #include <stdint.h>
 
+#include "forms/rdma_json.h"
 #include "props/engine/property.h"
 #include "props/engine/tally.h"
 #include "props/model/place_map.h"
 #include "props/model/refusals.h"
-#include "rdma/rdma_json.h"
 #include "rdma/rdma_plan.h"
 
 /*

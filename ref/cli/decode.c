@@ -7,9 +7,9 @@
 #include "cli/dump.h"
 #include "cli/input.h"
 #include "cli/pcap_print.h"
+#include "forms/msg_json.h"
+#include "forms/reject_json.h"
 #include "wire/bytes.h"
-#include "wire/msg_json.h"
-#include "wire/reject_json.h"
 
 enum output { OUTPUT_HEX, OUTPUT_JSON };
 

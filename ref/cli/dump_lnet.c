@@ -3,8 +3,8 @@
 
 #include <inttypes.h>
 
+#include "forms/wire_fields.h"
 #include "wire/bytes.h"
-#include "wire/fields.h"
 #include "wire/layout.h"
 #include "wire/lnet_hdr.h"
 

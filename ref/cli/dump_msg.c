@@ -3,9 +3,9 @@
 
 #include "cli/dump.h"
 #include "cli/errno_text.h"
+#include "forms/wire_fields.h"
 #include "wire/bytes.h"
 #include "wire/checksum.h"
-#include "wire/fields.h"
 #include "wire/layout.h"
 #include "wire/msg_type.h"
 

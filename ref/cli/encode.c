@@ -7,8 +7,8 @@
 #include "base/option.h"
 #include "cli/cli.h"
 #include "cli/input.h"
-#include "wire/msg_json.h"
-#include "wire/reject_json.h"
+#include "forms/msg_json.h"
+#include "forms/reject_json.h"
 
 struct encode_options {
 	bool hex;

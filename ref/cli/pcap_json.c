@@ -6,9 +6,9 @@
 
 #include "base/json.h"
 #include "cli/lst_text.h"
+#include "forms/msg_json.h"
+#include "forms/reject_json.h"
 #include "lst/wire/msg_json.h"
-#include "wire/msg_json.h"
-#include "wire/reject_json.h"
 
 static const char *const kind_names[] = {
 	[O2_EVENT_SEND] = "SEND", [O2_EVENT_WRITE] = "WRITE", [O2_EVENT_CM] = "CM",

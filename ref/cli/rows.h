@@ -51,7 +51,7 @@ void o2_row_uint(const struct o2_rows *rows, size_t at, size_t width_bytes, cons
 void o2_row_hex(const struct o2_rows *rows, size_t at, size_t width_bytes, const char *name);
 void o2_row_nid(const struct o2_rows *rows, size_t at, const char *name);
 
-/* A number by its row of wire/fields.h. */
+/* A number by its row of forms/wire_fields.h. */
 void o2_row_field(const struct o2_rows *rows, size_t at, const struct o2_field *field);
 
 /* Bytes at..end-1 without fields, 8 in a row; zeros in one row, long stretches cut unless rows->all. */

@@ -7,12 +7,12 @@
 #include "base/errno_name.h"
 #include "base/fields_json.h"
 #include "base/json.h"
-#include "mem/dma_json.h"
-#include "mem/sg_json.h"
+#include "forms/dma_json.h"
+#include "forms/msg_json.h"
+#include "forms/plan_json.h"
+#include "forms/rdma_json.h"
+#include "forms/sg_json.h"
 #include "oracle/stage_ops.h"
-#include "rdma/rdma_json.h"
-#include "reg/plan_json.h"
-#include "wire/msg_json.h"
 
 /* Answers as the output forms of their stages (docs/oracle.md, "Process protocol"). */
 

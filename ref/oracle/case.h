@@ -8,12 +8,12 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "forms/rdma_json.h"
 #include "mem/buffer.h"
 #include "mem/dma_map.h"
 #include "mem/sg_build.h"
 #include "o2ref/impl.h"
 #include "oracle/stage.h"
-#include "rdma/rdma_json.h"
 #include "reg/plan.h"
 #include "wire/msg.h"
 

@@ -5,11 +5,11 @@
 
 #include "base/fields_json.h"
 #include "base/json.h"
-#include "mem/dma_json.h"
-#include "mem/sg_json.h"
+#include "forms/dma_json.h"
+#include "forms/msg_json.h"
+#include "forms/plan_json.h"
+#include "forms/sg_json.h"
 #include "oracle/stage_ops.h"
-#include "reg/plan_json.h"
-#include "wire/msg_json.h"
 
 /* Cases as the input forms of their stages; that of a whole transfer is put together from parts of others. */
 

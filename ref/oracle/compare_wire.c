@@ -2,10 +2,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "forms/wire_fields.h"
 #include "oracle/compare.h"
 #include "wire/bytes.h"
 #include "wire/checksum.h"
-#include "wire/fields.h"
 #include "wire/layout.h"
 #include "wire/msg.h"
 #include "wire/msg_type.h"

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 
+#include "forms/wire_fields.h"
 #include "oracle/impl_slot.h"
-#include "wire/fields.h"
 
 /* Messages as the struct of o2ref/impl.h, in which the fields of all types stand side by side. */
 
-/* By the names that the fields have in wire/fields.h.  What is not here the struct does not have. */
+/* By the names that the fields have in forms/wire_fields.h.  What is not here the struct does not have. */
 #define SAME(name)                                              \
 	{                                                       \
 		O2_FIELD(#name, UINT, struct o2_impl_msg, name) \

@@ -5,7 +5,7 @@
 
 #include "base/fields_json.h"
 #include "base/json.h"
-#include "wire/bytes_json.h"
+#include "forms/bytes_json.h"
 
 static const struct o2_stage_ops *const stages[O2_STAGES] = {
 	[O2_STAGE_DEVICE] = &o2_stage_device,	[O2_STAGE_RDMA_CHAIN] = &o2_stage_chain,

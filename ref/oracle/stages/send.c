@@ -4,11 +4,11 @@
 
 #include "base/fields_json.h"
 #include "base/json.h"
+#include "forms/bytes_json.h"
+#include "forms/msg_json.h"
+#include "forms/plan_json.h"
 #include "oracle/stage_ops.h"
-#include "reg/plan_json.h"
-#include "wire/bytes_json.h"
 #include "wire/layout.h"
-#include "wire/msg_json.h"
 #include "wire/msg_type.h"
 
 /*

@@ -7,8 +7,8 @@
 #include <jansson.h>
 
 #include "base/errno_name.h"
+#include "forms/msg_json.h"
 #include "tests/judge/wire/vectors_text.h"
-#include "wire/msg_json.h"
 #include "wire/nid.h"
 
 /*

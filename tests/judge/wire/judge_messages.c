@@ -17,10 +17,10 @@
 
 #include <jansson.h>
 
+#include "forms/msg_json.h"
+#include "forms/reject_json.h"
 #include "tests/judge/wire/random_msg.h"
 #include "wire/checksum.h"
-#include "wire/msg_json.h"
-#include "wire/reject_json.h"
 
 #define NO_LNET_TYPE  UINT32_MAX
 #define COUNT_MAX     10000u

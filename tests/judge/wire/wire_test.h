@@ -6,10 +6,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "forms/wire_fields.h"
 #include "tests/judge/wire/samples.h"
 #include "tests/lib/unit_test.h"
 #include "wire/bytes.h"
-#include "wire/fields.h"
 #include "wire/layout.h"
 #include "wire/lnet_hdr.h"
 #include "wire/msg.h"

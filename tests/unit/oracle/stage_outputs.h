@@ -2,10 +2,10 @@
 #ifndef O2_TESTS_STAGE_OUTPUTS_H
 #define O2_TESTS_STAGE_OUTPUTS_H
 
-#include "mem/dma_json.h"
-#include "mem/sg_json.h"
-#include "rdma/rdma_json.h"
-#include "reg/plan_json.h"
+#include "forms/dma_json.h"
+#include "forms/plan_json.h"
+#include "forms/rdma_json.h"
+#include "forms/sg_json.h"
 #include "tests/lib/unit_test.h"
 
 /* Readers of the stages' outputs, for which it does not matter what they read. */

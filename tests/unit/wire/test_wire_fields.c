@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The codec and the tables of fields (wire/fields.h) say the same: each number stands where its row says, in
+ * The codec and the tables of fields (forms/wire_fields.h) say the same: each number stands where its row says, in
  * the order that it says, and every byte of a canonical message belongs to one row, or is one of those that
  * belong to none.
  */
 #include "tests/judge/wire/random_msg.h"
 
-#include "wire/fields.h"
+#include "forms/wire_fields.h"
 #include "wire/reject.h"
 
 #define MESSAGES 4000

@@ -5,7 +5,7 @@
 
 #include <errno.h>
 
-#include "wire/msg_json.h"
+#include "forms/msg_json.h"
 
 static struct o2_msg_json read_msg;
 static struct o2_wire_bytes read_bytes;

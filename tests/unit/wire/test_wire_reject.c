@@ -10,8 +10,8 @@
 
 #include <jansson.h>
 
+#include "forms/reject_json.h"
 #include "wire/reject.h"
-#include "wire/reject_json.h"
 
 #define CAPTURES O2_CORPUS_DIR "/captures/"
 #define NO_RULE	 O2_REJECT_RULE_COUNT

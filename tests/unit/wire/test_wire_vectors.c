@@ -6,9 +6,9 @@
 
 #include <glob.h>
 
+#include "forms/msg_json.h"
 #include "tests/judge/wire/vectors_run.h"
 #include "tests/lib/unit_test.h"
-#include "wire/msg_json.h"
 
 #define VECTORS	    O2_CORPUS_DIR "/vectors/"
 #define VECTORS_MIN 1000u /* fewer would mean that files are missing */

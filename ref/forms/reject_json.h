@@ -1,23 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef O2_WIRE_REJECT_JSON_H
-#define O2_WIRE_REJECT_JSON_H
+#ifndef O2_FORMS_REJECT_JSON_H
+#define O2_FORMS_REJECT_JSON_H
 
 #include <jansson.h>
 
 #include "base/error.h"
-#include "wire/msg_json.h"
+#include "forms/msg_json.h"
 #include "wire/reject.h"
 
 /*
  * The reject record's JSON forms.  Source: docs/wire.md, "JSON forms".
  *
- *   o2ref/reject_decode/output  "reject", or "refused" (as in wire/msg_json.h)
+ *   o2ref/reject_decode/output  "reject", or "refused" (as in forms/msg_json.h)
  *   o2ref/reject_encode/input   "reject"
  *
  * Writers return NULL when memory runs out or for a struct that decoding could not have made; the caller owns
  * what they return.  Readers return 0 or -EINVAL.
- *
- * o2iblnd: none, JSON forms are ours
  */
 
 #define O2_REJECT_DECODE_OUTPUT_FORM "o2ref/reject_decode/output"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef O2_WIRE_OUTPUT_JSON_H
-#define O2_WIRE_OUTPUT_JSON_H
+#ifndef O2_FORMS_OUTPUT_JSON_H
+#define O2_FORMS_OUTPUT_JSON_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -13,8 +13,6 @@
 /*
  * What the output forms of this room share: a refusal that also says class and offset (docs/wire.md, "JSON
  * forms").
- *
- * o2iblnd: none, JSON forms are ours
  */
 
 /* A refusal read from JSON; refused.code is 0 when there is none. */

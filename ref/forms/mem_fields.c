@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "mem/fields.h"
+#include "forms/mem_fields.h"
 
 const char *const o2_vector_kind_names[] = {[O2_IOV] = "iov", [O2_KIOV] = "kiov"};
 const char *const o2_dma_kind_names[] = {

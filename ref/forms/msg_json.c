@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-#include "wire/msg_json.h"
+#include "forms/msg_json.h"
 
 #include <errno.h>
 #include <string.h>
 
 #include "base/fields_json.h"
 #include "base/json.h"
-#include "wire/bytes_json.h"
-#include "wire/fields.h"
+#include "forms/bytes_json.h"
+#include "forms/wire_fields.h"
 
 json_t *o2_msg_to_json(const struct o2_msg *msg)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef O2_WIRE_FIELDS_H
-#define O2_WIRE_FIELDS_H
+#ifndef O2_FORMS_WIRE_FIELDS_H
+#define O2_FORMS_WIRE_FIELDS_H
 
 #include "base/fields.h"
 #include "wire/msg.h"
@@ -9,8 +9,6 @@
  * The fields of what travels: names in JSON and in errors, places in the structs and on the wire.  The codec
  * itself is written out, as it is where the time goes; tests/unit/wire/test_wire_fields.c compares it with
  * these tables.
- *
- * o2iblnd: none, the tables are ours
  */
 
 /* struct o2_rdma_frag, struct o2_rdma_desc. */

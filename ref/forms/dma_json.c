@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "mem/dma_json.h"
+#include "forms/dma_json.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 
 #include "base/fields_json.h"
 #include "base/json.h"
-#include "mem/fields.h"
+#include "forms/mem_fields.h"
 
 /* Without its "unmapped" and "iommu". */
 static const struct o2_field device_fields[] = {

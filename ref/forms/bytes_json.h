@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef O2_WIRE_BYTES_JSON_H
-#define O2_WIRE_BYTES_JSON_H
+#ifndef O2_FORMS_BYTES_JSON_H
+#define O2_FORMS_BYTES_JSON_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -11,8 +11,6 @@
 
 /*
  * Bytes in the wire's JSON forms: a string of hexadecimal digits.
- *
- * o2iblnd: none, JSON forms are ours
  */
 
 /* "911be90b...", two digits a byte; NULL when memory runs out. */

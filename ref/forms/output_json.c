@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "wire/output_json.h"
+#include "forms/output_json.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef O2_MEM_FIELDS_H
-#define O2_MEM_FIELDS_H
+#ifndef O2_FORMS_MEM_FIELDS_H
+#define O2_FORMS_MEM_FIELDS_H
 
 #include "base/fields.h"
 #include "mem/dma_map.h"
@@ -8,8 +8,6 @@
 
 /*
  * The fields of what these stages hand on (base/fields.h).
- *
- * o2iblnd: none, the tables are ours
  */
 
 /* struct o2_sg_list, struct o2_dma_list: member "list" of the forms. */

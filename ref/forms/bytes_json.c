@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "wire/bytes_json.h"
+#include "forms/bytes_json.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef O2_RDMA_JSON_H
-#define O2_RDMA_JSON_H
+#ifndef O2_FORMS_RDMA_JSON_H
+#define O2_FORMS_RDMA_JSON_H
 
 #include <jansson.h>
 
@@ -19,8 +19,6 @@
  *             "wr": [{"remote_addr": "0xe00", "length": 512, "first_sge": 0, "num_sge": 1}],
  *             "sge": [{"addr": "0x1000", "length": 512}]}}
  *   or, in place of the plan, "refused" (base/refused_json.h).
- *
- * o2iblnd: none, JSON forms are ours
  */
 
 #define O2_RDMA_INPUT_FORM  "o2ref/rdma_plan/input"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "wire/reject_json.h"
+#include "forms/reject_json.h"
 
 #include <string.h>
 
 #include "base/fields_json.h"
 #include "base/json.h"
-#include "wire/fields.h"
+#include "forms/wire_fields.h"
 
 json_t *o2_reject_to_json(const struct o2_reject *reject)
 {

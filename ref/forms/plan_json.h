@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef O2_REG_PLAN_JSON_H
-#define O2_REG_PLAN_JSON_H
+#ifndef O2_FORMS_PLAN_JSON_H
+#define O2_FORMS_PLAN_JSON_H
 
 #include <jansson.h>
 
@@ -23,8 +23,6 @@
  *             "frags": [{"rf_nob": 512, "rf_addr": "0xe00"}]}}
  *   A plan of mode "fastreg_gaps" has "entries": [{"addr": "0x10000e00", "length": 512}] as well.
  *   Or, in place of the plan, "refused" (base/refused_json.h).
- *
- * o2iblnd: none, JSON forms are ours
  */
 
 #define O2_REG_INPUT_FORM  "o2ref/reg_plan/input"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "wire/fields.h"
+#include "forms/wire_fields.h"
 
 #include "wire/layout.h"
 #include "wire/lnet_hdr.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef O2_MEM_SG_JSON_H
-#define O2_MEM_SG_JSON_H
+#ifndef O2_FORMS_SG_JSON_H
+#define O2_FORMS_SG_JSON_H
 
 #include <jansson.h>
 
@@ -21,8 +21,6 @@
  *
  * An input form may say what sg_build refuses: the reader only refuses what the structs cannot hold, and
  * ranges that do not start on a page boundary.
- *
- * o2iblnd: none, JSON forms are ours
  */
 
 #define O2_SG_INPUT_FORM  "o2ref/sg_build/input"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "reg/plan_json.h"
+#include "forms/plan_json.h"
 
 #include "base/fields_json.h"
 #include "base/json.h"
-#include "mem/fields.h"
-#include "wire/fields.h"
+#include "forms/mem_fields.h"
+#include "forms/wire_fields.h"
 
 static const struct o2_field no_fields[] = {{0}};
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/fields_json.h"
 #include "base/json.h"
-#include "wire/bytes_json.h"
-#include "wire/fields.h"
-#include "wire/msg_json.h"
+#include "forms/bytes_json.h"
+#include "forms/msg_json.h"
+#include "forms/wire_fields.h"
 
 /* Without "options", or without one of them: the defaults. */
 static int read_options(const json_t *object, struct o2_wire_options *options, struct o2_error *error)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "mem/sg_json.h"
+#include "forms/sg_json.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 
 #include "base/fields_json.h"
 #include "base/json.h"
-#include "mem/fields.h"
+#include "forms/mem_fields.h"
 
 static const struct o2_field iov_fields[] = {
 	{O2_FIELD("buffer.pieces[].base", HEX, struct o2_iov, base)},

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "rdma/rdma_json.h"
+#include "forms/rdma_json.h"
 
 #include <errno.h>
 
 #include "base/fields_json.h"
 #include "base/json.h"
-#include "wire/fields.h"
+#include "forms/wire_fields.h"
 
 static const struct o2_field limits_fields[] = {
 	{O2_FIELD("limits.max_wrs", UINT, struct o2_rdma_limits, max_wrs)},

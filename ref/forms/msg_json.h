@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef O2_WIRE_MSG_JSON_H
-#define O2_WIRE_MSG_JSON_H
+#ifndef O2_FORMS_MSG_JSON_H
+#define O2_FORMS_MSG_JSON_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -8,8 +8,8 @@
 #include <jansson.h>
 
 #include "base/error.h"
+#include "forms/output_json.h"
 #include "wire/msg.h"
-#include "wire/output_json.h"
 
 /*
  * The codec's JSON forms.  Source: docs/wire.md, "JSON forms".
@@ -22,8 +22,6 @@
  * "refused" is that of base/refused_json.h with "class" ("connection", "message", "local") and
  * "offset_bytes". Writers return NULL when memory runs out or for a struct that decoding could not have made;
  * the caller owns what they return.  Readers return 0, -EINVAL or -EAFNOSUPPORT (an IPv6 NID).
- *
- * o2iblnd: none, JSON forms are ours
  */
 
 #define O2_MSG_DECODE_INPUT_FORM  "o2ref/msg_decode/input"

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef O2_MEM_DMA_JSON_H
-#define O2_MEM_DMA_JSON_H
+#ifndef O2_FORMS_DMA_JSON_H
+#define O2_FORMS_DMA_JSON_H
 
 #include <jansson.h>
 
 #include "base/refused_json.h"
+#include "forms/sg_json.h"
 #include "mem/dma_map.h"
-#include "mem/sg_json.h"
 
 /*
  * JSON forms of dma_map (docs/architecture.md, "JSON forms").
@@ -24,8 +24,6 @@
  * with a device page for every page; fault is "none", "eio", "enomem" or "nothing".
  *
  * "unmapped" lists the pages without a CPU mapping, in rising order.
- *
- * o2iblnd: none, JSON forms are ours
  */
 
 #define O2_DMA_INPUT_FORM  "o2ref/dma_map/input"
