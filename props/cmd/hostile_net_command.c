@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "lnd/conn/watch_line.h"
+#include "judge/end/watch_line.h"
 
 /* `o2props hostile` on devices of the machine: with a victim of ours, against a peer, or as the victim. */
 

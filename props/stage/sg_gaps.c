@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "mem/gap_rules.h"
+#include "oracle/gap_rules.h"
 #include "props/stage/sg.h"
 
 /* The rules on gaps of docs/mapping.md, "Gap rules", asked of each entry of a list whose bytes are right. */

@@ -144,7 +144,7 @@ void o2_answer_break_as(struct o2_answer *answer, const struct o2_answer_fault *
 void o2_answer_of_reference(const struct o2_case *asked, struct o2_answer *answer);
 
 /*
- * What it would answer if it judged gaps by the exact rule (mem/gap_rules.h), of reg_plan and of a whole
+ * What it would answer if it judged gaps by the exact rule (oracle/gap_rules.h), of reg_plan and of a whole
  * transfer; false: no list is judged otherwise.
  */
 bool o2_answer_by_exact_gaps(const struct o2_case *asked, struct o2_answer *answer);

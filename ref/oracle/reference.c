@@ -2,8 +2,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "mem/gap_rules.h"
 #include "mem/virtual_range.h"
+#include "oracle/gap_rules.h"
 #include "oracle/stage_ops.h"
 
 /* What the reference answers to a case: the stages themselves, called as any other program calls them. */

@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "cli/net/conform/hostile.h"
-#include "lnd/conn/watch_line.h"
+#include "judge/end/watch_line.h"
 #include "tests/lib/judge_page.h"
 #include "tests/lib/stranger.h"
 #include "wire/nid.h"

@@ -3,7 +3,7 @@
  * finds. */
 #include <inttypes.h>
 
-#include "mem/gap_rules.h"
+#include "oracle/gap_rules.h"
 #include "props/engine/prng.h"
 #include "tests/lib/unit_test.h"
 

@@ -11,7 +11,7 @@
 
 #include "base/monotonic.h"
 #include "cli/cli.h"
-#include "lnd/conn/watch_line.h"
+#include "judge/end/watch_line.h"
 #include "wire/nid.h"
 
 #define MAX_ROWS      512u

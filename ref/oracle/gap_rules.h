@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef O2_MEM_GAP_RULES_H
-#define O2_MEM_GAP_RULES_H
+#ifndef O2_ORACLE_GAP_RULES_H
+#define O2_ORACLE_GAP_RULES_H
 
 #include <stdbool.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "mem/gap_rules.h"
+#include "oracle/gap_rules.h"
 
 /* One entry of the list, as the walk over the buffer comes to it. */
 struct step {

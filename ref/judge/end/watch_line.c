@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "lnd/conn/watch_line.h"
+#include "judge/end/watch_line.h"
 
 #include <assert.h>
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef O2_LND_WATCH_LINE_H
-#define O2_LND_WATCH_LINE_H
+#ifndef O2_JUDGE_WATCH_LINE_H
+#define O2_JUDGE_WATCH_LINE_H
 
 #include "lnd/ni/watch.h"
 #include "wire/layout.h"
@@ -9,8 +9,6 @@
  * What an interface's connections say, as a line of text, for who listens in another process:
  * "wire CONN KIND SIDE LENGTH ADDR RKEY BYTES", with BYTES in hexadecimal, or "-".
  * Source: docs/conform.md, "Misbehaviours".
- *
- * o2iblnd: none, its conversations are looked at from outside
  */
 
 /* Words of `o2props hostile --tell` in front of such a line, or of a misbehaviour that comes next. */
