@@ -28,14 +28,7 @@ void assert_params(const struct o2_conn_params *found, const struct o2_conn_para
 size_t read_private_data(const char *name, uint8_t *bytes, size_t capacity)
 {
 	char path[512];
-	FILE *file;
-	size_t length;
 
 	snprintf(path, sizeof(path), O2_CORPUS_DIR "/captures/cm/%s.cmpriv", name);
-	file = fopen(path, "rb");
-	if (file == NULL)
-		fail_msg("cannot open %s", path);
-	length = fread(bytes, 1, capacity, file);
-	fclose(file);
-	return length;
+	return test_read(path, bytes, capacity);
 }

@@ -42,3 +42,27 @@ int tests_run(void)
 	assert(ntests > 0);
 	return _cmocka_run_group_tests("tests", tests, ntests, group_setup, NULL);
 }
+
+size_t test_read(const char *path, void *bytes, size_t capacity_bytes)
+{
+	FILE *file = fopen(path, "rb");
+	size_t length;
+
+	if (file == NULL)
+		fail_msg("cannot open %s", path);
+	length = fread(bytes, 1, capacity_bytes, file);
+	if (length == capacity_bytes)
+		fail_msg("%s is longer than %zu bytes", path, capacity_bytes - 1);
+	fclose(file);
+	return length;
+}
+
+char *test_page(const char *name)
+{
+	static char text[1u << 18];
+	char path[512];
+
+	snprintf(path, sizeof(path), O2_DOCS_DIR "/%s", name);
+	text[test_read(path, text, sizeof(text))] = '\0';
+	return text;
+}

@@ -64,6 +64,11 @@ int tests_run(void);
 /* The arguments of a test that draws: which seed or case it begins with, and how many; what is left out stays. */
 void tests_take_numbers(int argc, char **argv, uint64_t *first, uint64_t *second);
 
+/* Read a file of less than capacity_bytes; fails the test when it cannot. */
+size_t test_read(const char *path, void *bytes, size_t capacity_bytes);
+/* The text of docs/NAME, until another is asked for. */
+char *test_page(const char *name);
+
 /* A call that fails with that code, and says by which rule, or what of. */
 #define assert_error(call, code, error, rule_)             \
 	do {                                               \

@@ -48,19 +48,4 @@ static inline void o2_test_same(const struct o2_msg *a, const struct o2_msg *b)
 				    a->u.immediate.hdr.payload_length);
 }
 
-/* Read a file of at most capacity_bytes; fails the test when it cannot. */
-static inline size_t o2_test_read(const char *path, uint8_t *bytes, size_t capacity_bytes)
-{
-	FILE *file = fopen(path, "rb");
-	size_t length;
-
-	if (file == NULL)
-		fail_msg("cannot open %s", path);
-	length = fread(bytes, 1, capacity_bytes, file);
-	if (length == capacity_bytes)
-		fail_msg("%s is longer than %zu bytes", path, capacity_bytes - 1);
-	fclose(file);
-	return length;
-}
-
 #endif

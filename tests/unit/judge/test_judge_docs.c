@@ -3,28 +3,10 @@
 #include "judge/rules.h"
 #include "tests/lib/unit_test.h"
 
-static char text[1 << 18];
-
-static void read_page(const char *name)
-{
-	char path[512];
-	FILE *file;
-	size_t length;
-
-	snprintf(path, sizeof(path), O2_DOCS_DIR "/%s", name);
-	file = fopen(path, "r");
-	if (file == NULL)
-		fail_msg("there is no %s", path);
-	length = fread(text, 1, sizeof(text) - 1, file);
-	fclose(file);
-	text[length] = '\0';
-}
-
 TEST(test_rows)
 {
-	const char *at = text;
+	const char *at = test_page("judge.md");
 
-	read_page("judge.md");
 	for (int i = 0; i < O2_JUDGE_RULES; i++) {
 		const struct o2_judge_rule *rule = &o2_judge_rules[i];
 		char row[512];
@@ -46,9 +28,8 @@ TEST(test_sources)
 
 		if (sscanf(o2_judge_rules[i].source, "docs/%63[^,], \"%127[^\"]\"", page, section) != 2)
 			fail_msg("%s: source %s", o2_judge_rules[i].id, o2_judge_rules[i].source);
-		read_page(page);
 		snprintf(heading, sizeof(heading), "# %s\n", section);
-		if (strstr(text, heading) == NULL)
+		if (strstr(test_page(page), heading) == NULL)
 			fail_msg("%s: docs/%s has no section \"%s\"", o2_judge_rules[i].id, page, section);
 	}
 }

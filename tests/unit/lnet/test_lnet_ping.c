@@ -11,14 +11,10 @@
 static void read_recorded(const char *name, uint8_t *info)
 {
 	char path[512];
-	uint8_t message[168];
-	FILE *file;
+	uint8_t message[168 + 1];
 
 	snprintf(path, sizeof(path), "%s/captures/%s", O2_CORPUS_DIR, name);
-	file = fopen(path, "rb");
-	assert_non_null(file);
-	assert_int_equal(fread(message, 1, sizeof(message), file), sizeof(message));
-	fclose(file);
+	assert_int_equal(test_read(path, message, sizeof(message)), sizeof(message) - 1);
 	memcpy(info, message + 120, O2_PING_INFO_BYTES);
 }
 

@@ -38,25 +38,12 @@ static void check_service(const char *text, uint32_t type)
 	assert_true(o2_lst_type_is_reply(type + 1));
 }
 
-static const char *page(void)
-{
-	static char text[1u << 16];
-	FILE *file = fopen(O2_DOCS_DIR "/lst.md", "r");
-	size_t length;
-
-	assert_non_null(file);
-	length = fread(text, 1, sizeof(text) - 1, file);
-	fclose(file);
-	text[length] = '\0';
-	return text;
-}
-
 TEST(types_services_and_portals_are_those_of_the_page)
 {
 	uint32_t known = 0;
 
 	for (uint32_t type = 0; type < O2_LST_TYPE_COUNT; type += 2)
-		check_service(page(), type);
+		check_service(test_page("lst.md"), type);
 	for (uint64_t service = 0; service < 64; service++)
 		known += o2_lst_request_type(service) >= 0;
 	assert_int_equal(known, O2_LST_TYPE_COUNT / 2);
@@ -70,7 +57,7 @@ TEST(types_services_and_portals_are_those_of_the_page)
 TEST(every_rule_has_a_row_in_its_place)
 {
 	static const char *const classes[] = {"local", "message", "connection"};
-	const char *at = strstr(page(), "\n## Rules");
+	const char *at = strstr(test_page("lst.md"), "\n## Rules");
 
 	for (unsigned int i = 0; i < O2_LST_RULE_COUNT; i++) {
 		const struct o2_wire_rule *rule = &o2_lst_rules[i];

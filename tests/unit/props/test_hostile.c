@@ -57,20 +57,9 @@ TEST(breaks_many_rules)
 	assert_true(rules >= 60);
 }
 
-static const char *document(void)
-{
-	static char text[128 * 1024];
-	FILE *file = fopen(O2_DOCS_DIR "/hostile.md", "r");
-
-	assert_non_null(file);
-	text[fread(text, 1, sizeof(text) - 1, file)] = '\0';
-	fclose(file);
-	return text;
-}
-
 TEST(stands_in_the_table)
 {
-	const char *text = document();
+	const char *text = test_page("hostile.md");
 	const struct o2_misbehaviour *list;
 	size_t count = o2_misbehaviours(&list), rows = 0;
 
@@ -93,7 +82,7 @@ TEST(stands_in_the_table)
 /* The names in "Profiles" are those that are marked, and no others. */
 TEST(profiles_are_documented)
 {
-	const char *section = strstr(document(), "\n| What kernels are known to tolerate");
+	const char *section = strstr(test_page("hostile.md"), "\n| What kernels are known to tolerate");
 	const char *end = section == NULL ? NULL : strstr(section, "\n\n");
 	size_t count, marked = 0, named = 0;
 	const struct o2_misbehaviour *list;

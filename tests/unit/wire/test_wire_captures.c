@@ -154,7 +154,7 @@ static bool check_private_data(const uint8_t *expected, size_t length)
 		return false;
 	snprintf(path, sizeof(path), CAPTURES "cm/%.*s.cmpriv", (int)(strlen(file_name) - strlen(".bin")),
 		 file_name);
-	assert_int_equal(o2_test_read(path, bytes, sizeof(bytes)), carriers[i].private_bytes);
+	assert_int_equal(test_read(path, bytes, sizeof(bytes)), carriers[i].private_bytes);
 	shown = carriers[i].private_bytes - carriers[i].skipped_bytes;
 	memmove(bytes, bytes + carriers[i].skipped_bytes, shown);
 	assert_memory_equal(bytes, expected, length);
@@ -208,7 +208,7 @@ TEST(every_capture)
 
 		file_name = json_string_value(json_object_get(entry, "file"));
 		snprintf(path, sizeof(path), CAPTURES "%s", file_name);
-		length = o2_test_read(path, bytes, sizeof(bytes));
+		length = test_read(path, bytes, sizeof(bytes));
 		assert_int_equal(length, number(entry, "length"));
 		if (strstr(file_name, "_REJ") != NULL) {
 			/* A reject record starts like a message, but is none. */

@@ -6,13 +6,11 @@
 
 #include "wire/reject.h"
 
-static char text[1u << 18];
+static const char *text;
 
 static int read_text(void **state)
 {
-	const size_t length = o2_test_read(O2_DOCS_DIR "/wire.md", (uint8_t *)text, sizeof(text) - 1);
-
-	text[length] = '\0';
+	text = test_page("wire.md");
 	return 0;
 }
 
@@ -23,11 +21,9 @@ static void check_test(const char *name, const char *rule)
 {
 	static char source[1u << 18];
 	char path[4096], quoted[128];
-	size_t length;
 
 	snprintf(path, sizeof(path), O2_DOCS_DIR "/../tests/unit/wire/%s.c", name);
-	length = o2_test_read(path, (uint8_t *)source, sizeof(source) - 1);
-	source[length] = '\0';
+	source[test_read(path, source, sizeof(source))] = '\0';
 	snprintf(quoted, sizeof(quoted), "\"%s\"", rule);
 	if (strcmp(name, "test_wire_encode") == 0 && strstr(source, quoted) == NULL)
 		fail_msg("docs/wire.md says that %s covers %s, but it does not name it", name, rule);

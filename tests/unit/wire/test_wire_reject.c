@@ -281,7 +281,7 @@ TEST(captures)
 
 		snprintf(name, sizeof(name), i % 2 == 0 ? CAPTURES "%s.bin" : CAPTURES "cm/%s.cmpriv",
 			 expected[i / 2].name);
-		length = o2_test_read(name, bytes, sizeof(bytes));
+		length = test_read(name, bytes, sizeof(bytes));
 		assert_int_equal(length, i % 2 == 0 ? O2_REJECT_BYTES : O2_REJECT_PRIVATE_BYTES);
 		if (o2_reject_decode(bytes, length, &found, &error) != 0)
 			fail_msg("%s: %s", name, error.rule);
