@@ -7,10 +7,10 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "forms/msg_json.h"
 #include "lst/wire/msg.h"
 #include "lst/wire/msg_json.h"
 #include "props/command/told_internal.h"
-#include "wire/msg_json.h"
 
 #define BYTES 160u
 #define WORDS 256u
