@@ -136,20 +136,22 @@ class Pages(unittest.TestCase):
 
 
 class Conversations(unittest.TestCase):
-    def test_the_life_of_a_key(self):
-        """Event by event, both answers, on as few events as show it; what the implementation does otherwise is red."""
+    def finding(self, stage, mutant, check):
+        """(what a stage with that defect is found to break, its events, the words of its picture)"""
         with tempfile.TemporaryDirectory() as directory:
             page = Path(directory) / "page.html"
-            done = subprocess.run([BUILD / "o2ref", "check", "--stage", "keys", "--cases", "2000", "--json", "-", "--html", page,
+            done = subprocess.run([BUILD / "o2ref", "check", "--stage", stage, "--cases", "2000", "--json", "-", "--html", page,
                                    BUILD / "impl_mutants.so"], capture_output=True, timeout=240, check=False,
-                                  env={**os.environ, "O2_MUTANT": "key-counted-unused"})
+                                  env={**os.environ, "O2_MUTANT": mutant})
             text = page.read_text(encoding="utf-8")
-        finding = next(each for each in json.loads(done.stdout)["implementations"][0]["findings"]
-                       if each["check"] == "keys/published")
-        events = finding["question"]["events"]
-        self.assertEqual([event["event"] for event in events], ["map", "unmap", "map"])
+        finding = next(each for each in json.loads(done.stdout)["implementations"][0]["findings"] if each["check"] == check)
         self.assertIn(finding["life"], text)
-        words = re.findall(r"<text([^>]*)>([^<]*)</text>", finding["life"])
+        return finding, finding["question"]["events"], re.findall(r"<text([^>]*)>([^<]*)</text>", finding["life"])
+
+    def test_the_life_of_a_key(self):
+        """Event by event, both answers, on as few events as show it; what the implementation does otherwise is red."""
+        finding, events, words = self.finding("keys", "key-counted-unused", "keys/published")
+        self.assertEqual([event["event"] for event in events], ["map", "unmap", "map"])
         self.assertEqual([word for _, word in words if re.match(r"\d+: ", word)],
                          [f"{i}: {event['event']}" + (f" {event.get('side', 'source')}" if event["event"] == "map" else "")
                           for i, event in enumerate(events)])
@@ -157,20 +159,9 @@ class Conversations(unittest.TestCase):
         self.assertEqual([word for place, word in words if "#c8102e" in place], [steps[1][2]["published"]])
         self.assertNotEqual(steps[0][2]["published"], steps[1][2]["published"])
 
-
     def test_the_flow_of_a_connection(self):
         """A ladder of each answer; red is the first fault of the implementation, and nothing of the reference."""
-        with tempfile.TemporaryDirectory() as directory:
-            page = Path(directory) / "page.html"
-            done = subprocess.run([BUILD / "o2ref", "check", "--stage", "flow", "--cases", "2000", "--json", "-", "--html", page,
-                                   BUILD / "impl_mutants.so"], capture_output=True, timeout=240, check=False,
-                                  env={**os.environ, "O2_MUTANT": "outstanding-kept"})
-            text = page.read_text(encoding="utf-8")
-        findings = json.loads(done.stdout)["implementations"][0]["findings"]
-        finding = next(each for each in findings if each["check"] == "credits/over-owed")
-        self.assertIn(finding["life"], text)
-        words = re.findall(r"<text([^>]*)>([^<]*)</text>", finding["life"])
-        events = finding["question"]["events"]
+        finding, events, words = self.finding("flow", "outstanding-kept", "credits/over-owed")
         self.assertEqual([word.split(":")[0] for _, word in words if re.match(r"\d+: ", word)],
                          [str(i) for i in range(len(events))])
         sent = [sum(len(step["messages"]) for step in finding[each]["steps"]) for each in ("reference", "implementation")]

@@ -13,16 +13,12 @@ import sys
 import unittest
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
 sys.dont_write_bytecode = True
-sys.path.insert(0, str(ROOT / "tests" / "lib"))
+sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-import suite  # noqa: E402
+import test_net  # noqa: E402
+from test_net import FAILED, MODES, OK, PEER, PROGRAM, USAGE, suite  # noqa: E402
 
-PROGRAM = suite.program()
-PEER = "10.77.0.2@o2ib"
-OK, FAILED, USAGE = 0, 1, 2
-MODES = ("global", "fmr", "fastreg", "user", "phys", "fastreg_gaps")
 # Bytes and offsets: around the largest IMMEDIATE, within a page, over pages, and the longest.
 PLACES = ((8, 0), (8, 4088), (2048, 512), (3976, 0), (3984, 112), (4096, 0), (8000, 192), (65536, 0), (1048568, 8), (1048576, 0))
 
@@ -32,12 +28,7 @@ def command(test, *options):
 
 
 def run(test, *options):
-    done = subprocess.run(command(test, *options), stdin=subprocess.DEVNULL, capture_output=True, timeout=60, check=False,
-                          text=True)
-    # A crash, or a finding of a sanitizer, is never a way to end.
-    if done.returncode not in (OK, FAILED, USAGE):
-        raise AssertionError(f"{test} {options}: status {done.returncode}: {done.stderr}")
-    return done
+    return test_net.run(*command(test, *options)[1:])
 
 
 class Tests(unittest.TestCase):
