@@ -295,7 +295,7 @@ static void run_read(struct o2_parts_run *run, struct o2_choice *c, struct o2_re
 static enum o2_status run_case(void *context, struct o2_choice *choice, struct o2_report *report)
 {
 	struct o2_parts_run *run = context;
-	const uint64_t kind = o2_draw(choice, 9);
+	const uint64_t kind = o2_draw(choice, 11);
 
 	o2_report_clear(report);
 	run->text[0] = '\0';
@@ -313,8 +313,10 @@ static enum o2_status run_case(void *context, struct o2_choice *choice, struct o
 		o2_parts_quirks(run, choice, report);
 	else if (kind == 8)
 		o2_parts_ping(run, choice, report);
-	else
+	else if (kind == 9)
 		o2_parts_fault(run, choice, report);
+	else
+		o2_parts_lst(run, choice, report);
 	run->tally.cases++;
 	return o2_choice_status(choice, report->failed ? O2_STATUS_INTERESTING : O2_STATUS_VALID);
 }

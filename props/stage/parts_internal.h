@@ -30,7 +30,9 @@
 	ENTRY(O2_PARTS_FAULT, "fault")                   \
 	ENTRY(O2_PARTS_PING_WRITTEN, "ping_written")     \
 	ENTRY(O2_PARTS_PING_READ, "ping_read")           \
-	ENTRY(O2_PARTS_PING_REFUSED, "ping_refused")
+	ENTRY(O2_PARTS_PING_REFUSED, "ping_refused")     \
+	ENTRY(O2_PARTS_LST_SENT, "lst_may_be_sent")      \
+	ENTRY(O2_PARTS_LST_NOT_SENT, "lst_may_not_be_sent")
 
 enum o2_parts_situation { O2_PARTS_SITUATION_LIST(O2_SITUATION_ID) O2_PARTS_SITUATIONS };
 
@@ -41,6 +43,9 @@ void o2_parts_quirks(struct o2_parts_run *run, struct o2_choice *c, struct o2_re
 
 /* Why something failed, in words. */
 void o2_parts_fault(struct o2_parts_run *run, struct o2_choice *c, struct o2_report *report);
+
+/* Which requests of LNet selftest may be sent. */
+void o2_parts_lst(struct o2_parts_run *run, struct o2_choice *c, struct o2_report *report);
 
 /* What is answered to pings. */
 void o2_parts_ping(struct o2_parts_run *run, struct o2_choice *c, struct o2_report *report);
