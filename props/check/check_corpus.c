@@ -207,19 +207,28 @@ static const struct {
 	enum o2_stage stage;
 	int prefix; /* as for add_choices */
 } folders[] = {
-	{"vectors", ".json", vector_file, 0, 0},
-	{"captures", ".bin", message_file, 0, 0},
-	FUZZED("msg_decode", message_file, 0, 0),
-	FUZZED("msg_roundtrip", message_file, 0, 0),
+	{"vectors", ".json", vector_file, O2_STAGE_MSG_DECODE, 0},
+	{"captures", ".bin", message_file, O2_STAGE_MSG_DECODE, 0},
+	FUZZED("msg_decode", message_file, O2_STAGE_MSG_DECODE, 0),
+	FUZZED("msg_roundtrip", message_file, O2_STAGE_MSG_DECODE, 0),
 	FUZZED("sg_kiov", NULL, O2_STAGE_SG_BUILD, 0),
 	FUZZED("sg_iov", NULL, O2_STAGE_SG_BUILD, O2_DRAW_SG_KIOV_WEIGHT),
 	FUZZED("rdma_plan", NULL, O2_STAGE_RDMA_PLAN, -1),
-	{"transfer/scenario", ".json", scenario_file, 0, 0},
+	{"transfer/scenario", ".json", scenario_file, O2_STAGE_TRANSFER, 0},
 	FUZZED("transfer", NULL, O2_STAGE_TRANSFER, -1),
 	/* The last: by then a program has said which of these stages it has. */
 	{"stages", ".json", stage_file, 0, 0},
 };
 /* clang-format on */
+
+/* Whether a stage is asked for of which that folder has questions; the files of stage_file have one or another. */
+static bool is_asked(const struct o2_check_run *run, size_t which)
+{
+	const bool *stage = run->options->stage;
+
+	return stage[folders[which].stage] || folders[which].add == stage_file ||
+	       (folders[which].stage == O2_STAGE_MSG_DECODE && stage[O2_STAGE_MSG_ENCODE]);
+}
 
 static bool ends_with(const char *name, const char *suffix)
 {
@@ -266,7 +275,7 @@ int o2_check_corpus(struct o2_check_run *run, const char *directory, char *text,
 	int rc = 0;
 
 	for (size_t i = 0; rc == 0 && i < sizeof(folders) / sizeof(folders[0]); i++)
-		rc = add_folder(run, directory, i, text, text_bytes);
+		rc = is_asked(run, i) ? add_folder(run, directory, i, text, text_bytes) : 0;
 	return rc != 0 ? rc : run->rc;
 }
 
