@@ -9,7 +9,6 @@
 #include "props/world/place.h"
 
 #define O2_ENDPOINTS_MAX	 4u
-#define O2_ENDPOINTS_PAIRS	 6u
 #define O2_ENDPOINTS_OPS	 255u /* of each endpoint, from one rest to the next */
 #define O2_ENDPOINTS_FEW	 24u  /* of them where the case does not have many */
 #define O2_ENDPOINTS_ENTRIES	 8u   /* of an endpoint's table, those of pings included */
@@ -142,7 +141,6 @@ struct o2_endpoints {
 	uint32_t nseats;
 	bool many;    /* operations: as many as may be in flight */
 	bool trouble; /* the case may do harm: to connections, to endpoints, and by the clock */
-	bool settling;
 	uint32_t cause[O2_ENDPOINTS_MAX][O2_ENDPOINTS_MAX]; /* of each pair since the last rest; both ways */
 	uint64_t exhausted_ms; /* when nothing was left to happen for the last time */
 	uint64_t serial;       /* of fills: no two are the same */

@@ -7,8 +7,7 @@
 #include "wire/rules.h"
 
 /* Behind what encoding writes, nothing may change. */
-#define UNTOUCHED_BYTES 64u
-#define UNTOUCHED	0xa5
+#define UNTOUCHED 0xa5
 
 static void fail(struct o2_report *report, const char *what, const char *more)
 {

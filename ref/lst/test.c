@@ -34,14 +34,6 @@ struct o2_lst_tester {
 	struct slot *slot;
 };
 
-const char *o2_lst_failure_name(enum o2_lst_failure failure)
-{
-	static const char *const names[O2_LST_FAILURES] = {"none",   "rpc",    "status",
-							   "answer", "length", "data"};
-
-	return names[failure];
-}
-
 static bool is_brw(const struct o2_lst_test *test)
 {
 	return test->service == O2_LST_SERVICE_BRW;

@@ -45,9 +45,6 @@ enum o2_lst_failure {
 	O2_LST_FAILURES,
 };
 
-/* "rpc" and so on. */
-const char *o2_lst_failure_name(enum o2_lst_failure failure);
-
 struct o2_lst_test_result {
 	uint64_t tag;
 	enum o2_lst_failure failure;

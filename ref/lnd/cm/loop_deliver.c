@@ -40,16 +40,6 @@ static size_t choice_at(const struct o2_cm_loop *loop, size_t index)
 	}
 }
 
-enum o2_cm_loop_message o2_cm_loop_choice(const struct o2_cm_loop *loop, size_t index, uint32_t *from_address,
-					  uint32_t *to_address)
-{
-	const struct o2_loop_message *message = &loop->message[choice_at(loop, index)];
-
-	*from_address = message->from_address;
-	*to_address = message->to_address;
-	return message->type;
-}
-
 static void report(struct o2_loop_id *id, const struct o2_cm_event *event)
 {
 	struct o2_cm_event full = *event;

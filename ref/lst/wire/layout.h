@@ -69,8 +69,7 @@ enum {
 	O2_LST_AT_JOIN_SESSION = 48,
 };
 
-#define O2_LST_SID_BYTES   16u
-#define O2_LST_TSR_U_BYTES 12u
+#define O2_LST_SID_BYTES 16u
 
 static_assert(O2_LST_AT_RPYID == O2_LST_MSG_HEADER_BYTES, "the body begins with what every one has");
 static_assert(O2_LST_AT_SID + O2_LST_SID_BYTES == O2_LST_AT_MKSN_FORCE &&

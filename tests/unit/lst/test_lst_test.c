@@ -11,7 +11,6 @@
 #define RPC_PAGE   400u
 #define BULK_PAGE  100u
 #define BULK_PAGES 260u
-#define SERVER_KIB 64u
 
 /* What the server does. */
 enum act { WELL, STATUS, WRONG_MAGIC, WRONG_SEQ, FLIP, SHORT, SILENT };
@@ -284,7 +283,6 @@ TEST_WITH(test_failures_of_brw, setup, teardown)
 	o2_lst_rpc_check_time(world->client);
 	assert_int_equal(world->result.failure, O2_LST_FAILURE_RPC);
 	assert_int_equal(world->result.status, -ETIMEDOUT);
-	assert_string_equal(o2_lst_failure_name(world->result.failure), "rpc");
 	assert_int_equal(world->result.ended_ms - world->result.started_ms, 64000);
 }
 
