@@ -82,38 +82,43 @@ int o2_kmap_write(const struct o2_arena *arena, uint32_t page, uint32_t offset, 
 	return 0;
 }
 
-/* Into the buffer, or out of it: one of the two is NULL. */
-static int copy(const struct o2_arena *arena, const struct o2_buffer *buffer, const uint8_t *from,
-		uint8_t *to, struct o2_error *error)
+static int build(const struct o2_arena *arena, const struct o2_buffer *buffer, struct o2_sg_list *list,
+		 struct o2_error *error)
 {
-	const struct o2_address_space space = o2_arena_space(arena);
-	struct o2_sg_list list;
-	uint32_t at = 0;
-	int rc = 0;
+	struct o2_address_space space = o2_arena_space(arena);
 
-	list.count = 0;
-	if (buffer->nob > 0)
-		rc = o2_sg_build(buffer, &space, O2_MAX_FRAGS, &list, error);
-	for (uint32_t i = 0; rc == 0 && i < list.count; i++) {
-		const struct o2_sg_entry *entry = &list.entry[i];
-
-		rc = from != NULL
-			     ? o2_kmap_write(arena, entry->page, entry->offset, from + at, entry->length,
-					     error)
-			     : o2_kmap_read(arena, entry->page, entry->offset, to + at, entry->length, error);
-		at += entry->length;
-	}
-	return rc;
+	list->count = 0;
+	if (buffer->nob == 0)
+		return 0;
+	return o2_sg_build(buffer, &space, O2_MAX_FRAGS, list, error);
 }
 
 int o2_copy_to_buffer(const struct o2_arena *arena, const struct o2_buffer *buffer, const uint8_t *bytes,
 		      struct o2_error *error)
 {
-	return copy(arena, buffer, bytes, NULL, error);
+	struct o2_sg_list list;
+	int rc = build(arena, buffer, &list, error);
+
+	for (uint32_t i = 0; rc == 0 && i < list.count; i++) {
+		const struct o2_sg_entry *entry = &list.entry[i];
+
+		rc = o2_kmap_write(arena, entry->page, entry->offset, bytes, entry->length, error);
+		bytes += entry->length;
+	}
+	return rc;
 }
 
 int o2_copy_from_buffer(const struct o2_arena *arena, const struct o2_buffer *buffer, uint8_t *bytes,
 			struct o2_error *error)
 {
-	return copy(arena, buffer, NULL, bytes, error);
+	struct o2_sg_list list;
+	int rc = build(arena, buffer, &list, error);
+
+	for (uint32_t i = 0; rc == 0 && i < list.count; i++) {
+		const struct o2_sg_entry *entry = &list.entry[i];
+
+		rc = o2_kmap_read(arena, entry->page, entry->offset, bytes, entry->length, error);
+		bytes += entry->length;
+	}
+	return rc;
 }
