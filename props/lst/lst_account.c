@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <inttypes.h>
+#include <string.h>
 
 #include "props/lst/lst_internal.h"
 
@@ -39,6 +40,12 @@ static int account_of_mksn(struct o2_lst_case *the, const struct o2_lst_msg *msg
 		return ENOMEM;
 	the->seen[has_session(account) ? STOLEN : MADE]++;
 	account->sid = asked->mksn_sid;
+	account->name = asked->mksn_name;
+	account->since_ms = the->now_ms;
+	for (uint32_t i = 0; i < account->nbatches; i++) {
+		account->batch[i].asked = account->batch[i].clients;
+		account->batch[i].there = 0;
+	}
 	account->features = msg->msg_ses_feats;
 	account->made = 1;
 	return 0;
@@ -63,10 +70,71 @@ static int account_of_rmsn(struct o2_lst_case *the, struct o2_lst_sid sid)
 	return 0;
 }
 
+/* --- tests: docs/lst.md, "Tests and batches" --- */
+
+/* NULL: none was asked for under that number, or too many were. */
+static struct o2_lst_batch_account *find_batch(struct o2_lst_account *account, uint64_t id)
+{
+	for (uint32_t i = 0; i < account->nbatches && account->nbatches < O2_LST_BATCHES; i++)
+		if (account->batch[i].id == id)
+			return &account->batch[i];
+	return NULL;
+}
+
+/* Fields first, then the session; whether there is room, and whether the batch runs, it does not say. */
+static int account_of_test(struct o2_lst_case *the, const struct o2_lst_test_reqst *asked)
+{
+	struct o2_lst_account *account = &the->account;
+	struct o2_lst_batch_account *batch;
+
+	if (asked->tsr_loop == 0 || asked->tsr_concur < 1 || asked->tsr_concur > 1024 ||
+	    o2_lst_sid_is_none(asked->tsr_sid) || asked->tsr_ndest > 341 ||
+	    (asked->tsr_is_client != 0 && asked->tsr_ndest == 0) ||
+	    (asked->tsr_service != 11 && asked->tsr_service != 12)) {
+		the->seen[TEST_ILLEGAL]++;
+		return EINVAL;
+	}
+	if (!is_in(account, asked->tsr_sid))
+		return ENOENT;
+	batch = find_batch(account, asked->tsr_bid);
+	if (batch == NULL && account->nbatches < O2_LST_BATCHES) {
+		batch = &account->batch[account->nbatches++];
+		*batch = (struct o2_lst_batch_account){.id = asked->tsr_bid};
+	}
+	if (batch != NULL) {
+		batch->asked++;
+		batch->clients += asked->tsr_is_client != 0;
+	}
+	return -1;
+}
+
+static int account_of_batch(struct o2_lst_case *the, const struct o2_lst_batch_reqst *asked)
+{
+	struct o2_lst_account *account = &the->account;
+	const struct o2_lst_batch_account *batch = find_batch(account, asked->bar_bid);
+
+	if (!is_in(account, asked->bar_sid))
+		return ESRCH;
+	if (asked->bar_testidx > INT32_MAX)
+		return EINVAL;
+	if (account->nbatches == O2_LST_BATCHES)
+		return -1;
+	if (batch == NULL || batch->asked == 0)
+		return ENOENT;
+	if (asked->bar_opc == O2_LST_BATCH_RUN || asked->bar_opc == O2_LST_BATCH_STOP)
+		return batch->there > 0 ? 0 : -1;
+	if (asked->bar_opc != O2_LST_BATCH_QUERY)
+		return -1;
+	if (asked->bar_testidx > batch->asked)
+		return ENOENT;
+	return batch->there > 0 && asked->bar_testidx <= batch->there ? 0 : -1;
+}
+
 int o2_lst_account_of(struct o2_lst_case *the, const struct o2_lst_msg *msg)
 {
 	struct o2_lst_account *account = &the->account;
 	const bool is_first = msg->msg_type == O2_LST_MKSN_REQST || msg->msg_type == O2_LST_DEBUG_REQST;
+	int expected;
 
 	account->heard_late |= the->now_ms - account->heard_ms > TIMEOUT_MS / 2;
 	account->heard_ms = the->now_ms;
@@ -87,31 +155,81 @@ int o2_lst_account_of(struct o2_lst_case *the, const struct o2_lst_msg *msg)
 			return EINVAL;
 		return is_in(account, msg->u.stat_reqst.str_sid) ? 0 : ESRCH;
 	case O2_LST_BATCH_REQST:
-		return is_in(account, msg->u.batch_reqst.bar_sid) ? -1 : ESRCH;
+		expected = account_of_batch(the, &msg->u.batch_reqst);
+		the->seen[BATCH_ILLEGAL] += expected == EINVAL;
+		the->seen[BATCH_ABSENT] += expected == ENOENT;
+		the->seen[BATCH_ANSWERED] += expected == 0;
+		return expected;
+	case O2_LST_TEST_REQST:
+		return account_of_test(the, &msg->u.test_reqst);
 	default:
 		return -1;
 	}
 }
 
-void o2_lst_check_answer(struct o2_lst_case *the, const struct o2_lst_msg *request, int expected)
+/* B's newest answer to the request; false: there is none. */
+static bool find_answer(const struct o2_lst_case *the, const struct o2_lst_msg *request,
+			struct o2_lst_msg *reply)
 {
 	const struct o2_lnet_side *b = &the->lnet.b;
 	const struct o2_letter *letter = NULL;
-	struct o2_lst_msg reply;
 
 	for (uint32_t i = 0; i < b->nletters; i++)
 		if (b->letter[i].hdr.type == O2_LNET_PUT &&
 		    b->letter[i].hdr.msg.put.match_bits == request->u.reqst.rpyid)
 			letter = &b->letter[i];
-	if (letter == NULL ||
-	    o2_lst_msg_decode(letter->payload, letter->hdr.payload_length, &reply, NULL) != 0 ||
-	    reply.msg_type != request->msg_type + 1) {
+	return letter != NULL &&
+	       o2_lst_msg_decode(letter->payload, letter->hdr.payload_length, reply, NULL) == 0 &&
+	       reply->msg_type == request->msg_type + 1;
+}
+
+void o2_lst_account_test(struct o2_lst_case *the, const struct o2_lst_msg *request)
+{
+	struct o2_lst_batch_account *batch = find_batch(&the->account, request->u.test_reqst.tsr_bid);
+	struct o2_lst_msg reply;
+
+	/* A client half may wait for its destinations. */
+	if (!find_answer(the, request, &reply))
+		return;
+	if (reply.u.reply.status != 0 && reply.u.reply.status != ENOMEM && reply.u.reply.status != EBUSY)
+		o2_report_fail(the->report, "lst/status", "a TEST in range is answered with %" PRIu32,
+			       reply.u.reply.status);
+	else if (reply.u.reply.status == 0 && batch != NULL && request->u.test_reqst.tsr_is_client == 0)
+		batch->there++;
+}
+
+/* What its status warrants: docs/lst.md, "Sessions" and "Counters". */
+static void check_fields(struct o2_lst_case *the, const struct o2_lst_msg *reply)
+{
+	const struct o2_lst_account *account = &the->account;
+	const uint32_t status = reply->u.reply.status;
+	bool right = true;
+
+	if (reply->msg_type == O2_LST_MKSN_REPLY && (status == 0 || status == EBUSY))
+		right = reply->u.mksn_reply.mksn_timeout == TIMEOUT_MS / 1000 &&
+			(status == 0 ||
+			 memcmp(&reply->u.mksn_reply.mksn_name, &account->name, sizeof(account->name)) == 0);
+	else if (reply->msg_type == O2_LST_DEBUG_REPLY && status == 0)
+		right = reply->u.debug_reply.dbg_timeout == TIMEOUT_MS / 1000 &&
+			memcmp(&reply->u.debug_reply.dbg_name, &account->name, sizeof(account->name)) == 0;
+	else if (reply->msg_type == O2_LST_STAT_REPLY && status == 0)
+		right = reply->u.stat_reply.str_fw.running_ms == the->now_ms - account->since_ms;
+	if (!right)
+		o2_report_fail(the->report, "lst/fields",
+			       "an answer of type %" PRIu32 ", status %" PRIu32
+			       ", has other fields than the session",
+			       reply->msg_type, status);
+}
+
+void o2_lst_check_answer(struct o2_lst_case *the, const struct o2_lst_msg *request, int expected)
+{
+	struct o2_lst_msg reply;
+
+	if (!find_answer(the, request, &reply))
 		o2_report_fail(the->report, "lst/no-answer",
 			       "a request of type %" PRIu32 " is not answered at once by one",
 			       request->msg_type);
-		return;
-	}
-	if ((int)reply.u.reply.status != expected)
+	else if ((int)reply.u.reply.status != expected)
 		o2_report_fail(the->report, "lst/status",
 			       "a request of type %" PRIu32 " is answered with %" PRIu32 ", not %d",
 			       request->msg_type, reply.u.reply.status, expected);
@@ -119,6 +237,8 @@ void o2_lst_check_answer(struct o2_lst_case *the, const struct o2_lst_msg *reque
 		o2_report_fail(the->report, "lst/sid",
 			       "an answer of type %" PRIu32 " names session %" PRIu64 ", not %" PRIu64,
 			       reply.msg_type, reply.u.reply.sid.ses_stamp, the->account.sid.ses_stamp);
+	else
+		check_fields(the, &reply);
 }
 
 void o2_lst_account_clock(struct o2_lst_case *the)

@@ -41,7 +41,8 @@ static struct o2_lst_msg draw_batch(struct o2_lst_case *the, struct o2_lst_sid s
 {
 	const uint64_t batch = 1 + o2_lst_draw(the, 4);
 	const uint32_t opcode = 1 + o2_lst_draw(the, 3);
-	const uint32_t index = o2_lst_draw(the, 3);
+	static const uint32_t indices[] = {0, 1, 2, 3, INT32_MAX, INT32_MAX + 1u, UINT32_MAX};
+	const uint32_t index = indices[o2_lst_draw(the, 6)];
 
 	return o2_lst_ask_batch(sid, batch, opcode, index, o2_lst_draw(the, 1));
 }

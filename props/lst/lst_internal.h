@@ -48,7 +48,11 @@
 	ENTRY(CONSOLE_ALL_WELL, "console_all_well")     \
 	ENTRY(CONSOLE_BUSY, "console_busy")             \
 	ENTRY(CONSOLE_STALE, "console_stale")           \
-	ENTRY(CONSOLE_LEFT, "console_left")
+	ENTRY(CONSOLE_LEFT, "console_left")             \
+	ENTRY(TEST_ILLEGAL, "test_out_of_range")        \
+	ENTRY(BATCH_ILLEGAL, "batch_index_negative")    \
+	ENTRY(BATCH_ABSENT, "batch_or_test_not_there")  \
+	ENTRY(BATCH_ANSWERED, "batch_answered")
 
 enum o2_lst_situation { O2_LST_SITUATIONS(O2_SITUATION_ID) O2_LST_SITUATION_COUNT };
 
@@ -66,9 +70,24 @@ struct o2_lst_operation {
 	struct o2_lst_case *of;
 };
 
+#define O2_LST_BATCHES 16u
+
+/*
+ * A batch of the session: how many tests were asked for, and how many are there for certain.  A client half
+ * whose destinations are late may get into a later session of the same name.
+ */
+struct o2_lst_batch_account {
+	uint64_t id;
+	uint32_t asked, clients, there;
+};
+
 /* The account of B's session: of what arrives there, and of the clock. */
 struct o2_lst_account {
 	struct o2_lst_sid sid;
+	struct o2_lst_name name;
+	uint64_t since_ms;
+	struct o2_lst_batch_account batch[O2_LST_BATCHES];
+	uint32_t nbatches;
 	uint32_t features;
 	uint64_t made, heard_ms;
 	bool heard_late; /* a request has come since more than half of the timeout had passed */
@@ -110,6 +129,8 @@ void o2_lst_start_request(struct o2_lst_case *the);
 /* lst_account.c */
 /* What the request that arrives now is answered with; -1: the account does not say. */
 int o2_lst_account_of(struct o2_lst_case *the, const struct o2_lst_msg *msg);
+/* A TEST of which the account does not say: what it is answered with, if that is at once. */
+void o2_lst_account_test(struct o2_lst_case *the, const struct o2_lst_msg *request);
 /* B's newest answer to this request. */
 void o2_lst_check_answer(struct o2_lst_case *the, const struct o2_lst_msg *request, int expected);
 /* The clock has gone on to now_ms: a session may be over. */

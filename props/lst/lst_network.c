@@ -38,6 +38,8 @@ static void receive(struct o2_lst_case *the, const struct o2_letter *letter)
 	o2_lnet_receive(to->lnet, letter->from->nid, &letter->hdr, letter->payload, &to->error);
 	if (expected >= 0)
 		o2_lst_check_answer(the, &msg, expected);
+	else if (judged && msg.msg_type == O2_LST_TEST_REQST)
+		o2_lst_account_test(the, &msg);
 }
 
 /* A request that its console did not send so: fields behind the ids, so that answers still find their way. */
