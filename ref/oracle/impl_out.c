@@ -245,6 +245,21 @@ static void get_result(const struct o2_case *asked, struct o2_impl_slot *slot, s
 	}
 }
 
+/* As its fields say it, and what they cannot say. */
+static void get_by_ops(const struct o2_stage_ops *ops, const struct o2_case *asked, struct o2_impl_slot *slot,
+		       struct o2_answer *answer)
+{
+	struct o2_error error;
+	char what[O2_ERROR_WHAT_BYTES];
+
+	ops->get(asked, slot, answer);
+	if (answer->kind != O2_ANSWER_RESULT || ops->result_check == NULL ||
+	    ops->result_check(asked, answer, &error) == 0)
+		return;
+	o2_error_what(&error, what, sizeof(what));
+	o2_answer_break(answer, O2_CHECK_RUN_VALUE, "%s", what);
+}
+
 void o2_impl_get_answer(const struct o2_case *asked, struct o2_impl_slot *slot, int32_t status,
 			struct o2_answer *answer)
 {
@@ -252,7 +267,7 @@ void o2_impl_get_answer(const struct o2_case *asked, struct o2_impl_slot *slot, 
 	case O2_IMPL_OK:
 		answer->kind = O2_ANSWER_RESULT;
 		if (o2_stage_ops(asked->stage) != NULL)
-			o2_stage_ops(asked->stage)->get(asked, slot, answer);
+			get_by_ops(o2_stage_ops(asked->stage), asked, slot, answer);
 		else
 			get_result(asked, slot, answer);
 		break;

@@ -87,6 +87,8 @@ int o2_stage_case_from_json(const json_t *form, struct o2_case *asked, struct o2
 	rc = o2_json_expect_form(form, o2_stage_input_form(asked->stage), error);
 	if (rc == 0)
 		rc = o2_fields_from_json(form, stage->question, at + stage->question_at, error);
+	if (rc == 0 && stage->question_check != NULL)
+		rc = stage->question_check(asked, error);
 	if (rc != 0 || stage->bytes.room_bytes == 0)
 		return rc;
 	rc = o2_bytes_from_json(form, "bytes", "bytes", at + stage->bytes.at, stage->bytes.room_bytes,

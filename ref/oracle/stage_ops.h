@@ -36,7 +36,9 @@ struct o2_stage_ops {
 	/* Questions whose form is another one's and more; else NULL. */
 	json_t *(*case_to_json)(const struct o2_case *asked);
 	int (*case_from_json)(const json_t *form, struct o2_case *asked, struct o2_error *error);
-	/* What a result that was read has to keep to, beyond its fields; NULL: nothing. */
+	/* What a question that was read has to keep to, beyond its fields; NULL: nothing. */
+	int (*question_check)(const struct o2_case *asked, struct o2_error *error);
+	/* So of a result, from a form as from the structs; NULL: nothing. */
 	int (*result_check)(const struct o2_case *asked, const struct o2_answer *answer,
 			    struct o2_error *error);
 

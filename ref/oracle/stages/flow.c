@@ -64,26 +64,17 @@ static const struct o2_field result_fields[] = {
 	{0},
 };
 
-static int case_from_json(const json_t *form, struct o2_case *asked, struct o2_error *error)
+static int question_check(const struct o2_case *asked, struct o2_error *error)
 {
-	int rc = o2_json_expect_form(form, o2_stage_input_form(O2_STAGE_FLOW), error);
-
-	if (rc == 0)
-		rc = o2_fields_from_json(form, question_fields, &asked->flow, error);
-	return rc != 0 ? rc : o2_flow_check(&asked->flow, error);
-}
-
-/* One step for each event. */
-static int check_count(const struct o2_case *asked, uint32_t count, struct o2_error *error)
-{
-	return count == asked->flow.count
-		       ? 0
-		       : o2_refuse_other(error, -EINVAL, "flow/steps", "steps", count, asked->flow.count);
+	return o2_flow_check(&asked->flow, error);
 }
 
 static int one_step_each(const struct o2_case *asked, const struct o2_answer *answer, struct o2_error *error)
 {
-	return check_count(asked, answer->flow.count, error);
+	return answer->flow.count == asked->flow.count
+		       ? 0
+		       : o2_refuse_other(error, -EINVAL, "flow/steps", "steps", answer->flow.count,
+					 asked->flow.count);
 }
 
 static int32_t call(const struct o2_impl_2 *impl, const struct o2_impl_slot *slot)
@@ -139,15 +130,10 @@ static void get(const struct o2_case *asked, struct o2_impl_slot *slot, struct o
 {
 	const struct o2_impl_flow_step *step =
 		o2_impl_take(slot, O2_PART_SGE, slot->out->flow.count, sizeof(*step), answer);
-	struct o2_error error;
 
+	(void)asked;
 	if (step == NULL)
 		return;
-	if (check_count(asked, slot->out->flow.count, &error) != 0) {
-		o2_answer_break(answer, O2_CHECK_RUN_VALUE, "steps are %" PRIu32 ", expected %" PRIu32,
-				slot->out->flow.count, asked->flow.count);
-		return;
-	}
 	answer->flow.count = slot->out->flow.count;
 	for (uint32_t i = 0; i < answer->flow.count; i++) {
 		if (!is_legal(&step[i], answer))
@@ -193,7 +179,7 @@ const struct o2_stage_ops o2_stage_flow = {
 	.question_at = offsetof(struct o2_case, flow),
 	.result = result_fields,
 	.result_at = offsetof(struct o2_answer, flow),
-	.case_from_json = case_from_json,
+	.question_check = question_check,
 	.result_check = one_step_each,
 	.call = call,
 	.put = put,

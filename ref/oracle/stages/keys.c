@@ -59,17 +59,12 @@ static const struct o2_field result_fields[] = {
 	{0},
 };
 
-/* One step for each event. */
-static int check_count(const struct o2_case *asked, uint32_t count, struct o2_error *error)
-{
-	return count == asked->keys.count
-		       ? 0
-		       : o2_refuse_other(error, -EINVAL, "keys/steps", "steps", count, asked->keys.count);
-}
-
 static int one_step_each(const struct o2_case *asked, const struct o2_answer *answer, struct o2_error *error)
 {
-	return check_count(asked, answer->keys.count, error);
+	return answer->keys.count == asked->keys.count
+		       ? 0
+		       : o2_refuse_other(error, -EINVAL, "keys/steps", "steps", answer->keys.count,
+					 asked->keys.count);
 }
 
 static int32_t call(const struct o2_impl_2 *impl, const struct o2_impl_slot *slot)
@@ -111,15 +106,10 @@ static void get(const struct o2_case *asked, struct o2_impl_slot *slot, struct o
 {
 	const struct o2_impl_key_step *step =
 		o2_impl_take(slot, O2_PART_A, slot->out->keys.count, sizeof(*step), answer);
-	struct o2_error error;
 
+	(void)asked;
 	if (step == NULL)
 		return;
-	if (check_count(asked, slot->out->keys.count, &error) != 0) {
-		o2_answer_break(answer, O2_CHECK_RUN_VALUE, "steps are %" PRIu32 ", expected %" PRIu32,
-				slot->out->keys.count, asked->keys.count);
-		return;
-	}
 	answer->keys.count = slot->out->keys.count;
 	for (uint32_t i = 0; i < answer->keys.count; i++) {
 		if (!is_legal(&step[i], answer))

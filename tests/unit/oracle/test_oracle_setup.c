@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What the oracle says of set-ups: answers of the reference that are changed on purpose, by check. */
+#include "oracle/impl_slot.h"
 #include "oracle/stages/setup_judge.h"
 #include "props/check/check_life.h"
 #include "tests/lib/unit_test.h"
@@ -253,25 +254,47 @@ TEST(test_many_faults)
 	assert_int_equal(o2_setup_judge(&large, &both.found.setup, faults), O2_SETUP_FAULTS);
 }
 
-/* What no set-up can be is no answer. */
+/* By way of the structs of the ABI. */
+static void answer_in_slot(struct o2_impl_slots *slots)
+{
+	struct o2_impl_slot *slot = &slots->slot[0];
+
+	o2_impl_slot_reset(slot);
+	o2_impl_put_case(&both.asked, slot);
+	slot->out->setup.count = both.found.setup.count;
+	memcpy(slot->out->setup.event, both.found.setup.event, both.found.setup.count * sizeof(*event(0)));
+	o2_impl_get_answer(&both.asked, slot, O2_IMPL_OK, &both.found);
+}
+
+/* What no set-up can be is no answer, whichever way it comes; and the event is named. */
 TEST(test_events_that_cannot_be)
 {
+	static const char *const said[] = {"events[3].round is 1", "events[3].handle is 0",
+					   "events[24].round is 1", "events[31].round is 0"};
+	struct o2_impl_slots slots;
 	json_t *form;
 
-	for (uint32_t how = 0; how < 4; how++) {
+	assert_int_equal(o2_impl_slots_create(1, &slots), 0);
+	for (uint32_t how = 0; how < 8; how++) {
 		begin();
-		if (how == 0)
+		if (how % 4 == 0)
 			event(3)->round = 1;
-		else if (how == 1)
+		else if (how % 4 == 1)
 			event(3)->handle = 0;
-		else if (how == 2)
+		else if (how % 4 == 2)
 			remove_event(THINGS); /* the return */
 		else
 			event(both.found.setup.count - 2)->round = 0;
 		form = o2_answer_to_json(&both.asked, &both.found);
 		assert_non_null(form);
-		o2_answer_from_json(&both.asked, form, &both.found);
-		assert_int_equal(both.found.kind, O2_ANSWER_BROKEN);
+		if (how < 4)
+			o2_answer_from_json(&both.asked, form, &both.found);
+		else
+			answer_in_slot(&slots);
 		json_decref(form);
+		assert_int_equal(both.found.kind, O2_ANSWER_BROKEN);
+		if (strstr(both.found.fault.text, said[how % 4]) == NULL)
+			fail_msg("%u: %s", how, both.found.fault.text);
 	}
+	o2_impl_slots_destroy(&slots);
 }
