@@ -138,13 +138,14 @@ static void draw_event(struct o2_choice *c, const struct o2_flow_end *end, struc
 static void draw_terms(struct o2_choice *c, struct o2_case_flow *drawn)
 {
 	const bool v1 = o2_draw_bool(c, 3, 1);
-	const uint32_t least = v1 ? 3 : 2;
+	const uint16_t version = v1 ? O2_MSG_VERSION_1 : O2_MSG_VERSION_2;
+	const uint32_t least = o2_min_queue_depth(version);
 	uint32_t depth, mark;
 
 	/* A low depth is soon at its bounds. */
 	depth = least + (uint32_t)o2_draw(c, o2_draw_bool(c, 3, 1) ? O2_IMPL_FLOW_DEPTH - least : 3);
-	mark = depth < 3 ? 1 : (depth - 1) / 2;
-	drawn->ibm_version = v1 ? O2_MSG_VERSION_1 : O2_MSG_VERSION_2;
+	mark = o2_flow_least_mark(depth);
+	drawn->ibm_version = version;
 	drawn->queue_depth = depth;
 	drawn->high_water = mark + (uint32_t)o2_draw(c, (v1 ? depth - 1 : depth) - mark);
 	drawn->concurrent_sends = depth;

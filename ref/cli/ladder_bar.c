@@ -3,6 +3,9 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
+
+#include "wire/desc_codec.h"
 
 #define WIDTH	       1000u
 #define LONG_MARKS_MAX 40u
@@ -27,10 +30,8 @@ struct o2_ladder_bar *o2_ladder_bar_new(const struct o2_rdma_desc *desc)
 	if (bar == NULL)
 		return NULL;
 	bar->nfrags = desc->rd_nfrags;
-	for (uint32_t i = 0; i < desc->rd_nfrags; i++) {
-		bar->frag[i] = desc->rd_frags[i];
-		bar->total += desc->rd_frags[i].rf_nob;
-	}
+	bar->total = o2_desc_bytes(desc);
+	memcpy(bar->frag, desc->rd_frags, desc->rd_nfrags * sizeof(bar->frag[0]));
 	return bar;
 }
 

@@ -83,6 +83,11 @@ bool o2_credits_may_post(const struct o2_credits *credits, enum o2_msg_type type
 	return true;
 }
 
+bool o2_credits_noops_out(const struct o2_credits *credits)
+{
+	return credits->version != O2_MSG_VERSION_1 && credits->noops_in_flight >= O2_OOB_MESSAGES;
+}
+
 static_assert(O2_MAX_QUEUE_DEPTH <= UINT8_MAX, "what is outstanding fits into the credit byte");
 
 uint8_t o2_credits_byte(const struct o2_credits *credits)

@@ -110,6 +110,12 @@ bool o2_takes_reserve(enum o2_msg_type type);
  */
 bool o2_credits_may_post(const struct o2_credits *credits, enum o2_msg_type type);
 
+/*
+ * Version 2: as many NOOPs as may be are on their way; another one is not sent.
+ * o2iblnd: kiblnd_post_tx_locked
+ */
+bool o2_credits_noops_out(const struct o2_credits *credits);
+
 /* The credit byte of a message that is posted now: what is outstanding. */
 uint8_t o2_credits_byte(const struct o2_credits *credits);
 

@@ -179,8 +179,7 @@ static bool is_idle_noop(const struct o2_conn *conn, const struct o2_tx *tx)
 {
 	if (tx->type != O2_MSG_NOOP)
 		return false;
-	return !noop_needed(conn) || (conn->credits.version != O2_MSG_VERSION_1 &&
-				      conn->credits.noops_in_flight == O2_OOB_MESSAGES);
+	return !noop_needed(conn) || o2_credits_noops_out(&conn->credits);
 }
 
 /* False: nothing waits, or what comes first cannot go, and then nothing behind it can. */

@@ -230,11 +230,6 @@ uint32_t o2_flow_head(struct o2_flow_end *end)
 	return O2_NO_INDEX;
 }
 
-static bool noops_are_out(const struct o2_flow_end *end)
-{
-	return end->credits.version != O2_MSG_VERSION_1 && end->credits.noops_in_flight >= O2_OOB_MESSAGES;
-}
-
 bool o2_flow_next(struct o2_flow_end *end, struct o2_impl_flow_message *message)
 {
 	uint32_t head;
@@ -243,7 +238,7 @@ bool o2_flow_next(struct o2_flow_end *end, struct o2_impl_flow_message *message)
 		return false;
 	head = o2_flow_head(end);
 	*message = (struct o2_impl_flow_message){.credits = o2_credits_byte(&end->credits)};
-	if (o2_flow_noop_due(end, false) && !noops_are_out(end)) {
+	if (o2_flow_noop_due(end, false) && !o2_credits_noops_out(&end->credits)) {
 		message->type = O2_MSG_NOOP;
 	} else if (head != O2_NO_INDEX) {
 		message->type = type_of(end, head);
@@ -268,6 +263,11 @@ void o2_flow_post(struct o2_flow_end *end, const struct o2_impl_flow_message *me
 
 /* --- questions --- */
 
+uint32_t o2_flow_least_mark(uint32_t depth)
+{
+	return depth < 3 ? 1 : (depth - 1) / 2;
+}
+
 static int check_terms(const struct o2_case_flow *asked, struct o2_error *error)
 {
 	const bool v1 = asked->ibm_version == O2_MSG_VERSION_1;
@@ -278,10 +278,9 @@ static int check_terms(const struct o2_case_flow *asked, struct o2_error *error)
 	if (rc == 0)
 		rc = o2_refuse_range(error, -EINVAL, O2_FLOW_QUESTION, "queue_depth", depth,
 				     o2_min_queue_depth((uint16_t)asked->ibm_version), O2_IMPL_FLOW_DEPTH);
-	/* No setting gives a lower mark than half of the depth less one (docs/transport.md, "Tunables"). */
 	if (rc == 0)
 		rc = o2_refuse_range(error, -EINVAL, O2_FLOW_QUESTION, "high_water", asked->high_water,
-				     depth < 3 ? 1 : (depth - 1) / 2, v1 ? depth - 1 : depth);
+				     o2_flow_least_mark(depth), v1 ? depth - 1 : depth);
 	if (rc == 0)
 		rc = o2_refuse_range(error, -EINVAL, O2_FLOW_QUESTION, "concurrent_sends",
 				     asked->concurrent_sends, 1, (uint64_t)2 * O2_IMPL_FLOW_DEPTH);

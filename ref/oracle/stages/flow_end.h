@@ -47,6 +47,9 @@ enum o2_flow_verdict {
 	O2_FLOW_IMPOSSIBLE, /* it cannot happen in this state: no question */
 };
 
+/* No setting gives a lower mark than half of the depth less one (docs/transport.md, "Tunables"). */
+uint32_t o2_flow_least_mark(uint32_t depth);
+
 void o2_flow_begin(struct o2_flow_end *end, const struct o2_case_flow *asked);
 
 /* The event happens. */

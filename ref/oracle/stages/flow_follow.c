@@ -67,7 +67,7 @@ static bool judge_noop(struct follower *follower, const struct o2_impl_flow_mess
 		faulty(follower, O2_CHECK_FLOW_NOOP_IDLE, "NOOP", "");
 		return messages(follower, NULL, message);
 	}
-	if (end->credits.version != O2_MSG_VERSION_1 && end->credits.noops_in_flight >= O2_OOB_MESSAGES) {
+	if (o2_credits_noops_out(&end->credits)) {
 		faulty(follower, O2_CHECK_FLOW_NOOPS_OUT, "NOOPs in flight", "");
 		return numbers(follower, O2_OOB_MESSAGES, end->credits.noops_in_flight + 1);
 	}
