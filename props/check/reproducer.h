@@ -48,6 +48,10 @@ void o2_reproducer_question(struct o2_reproducer *r);
 /* `out` and its arrays; and how both answers are compared: a function `compare`. */
 void o2_reproducer_answer(struct o2_reproducer *r);
 
+/* The function `compare`, around its lines: where the reference refuses it says that an answer is wrong. */
+void o2_reproducer_begin_compare(struct o2_reproducer *r);
+void o2_reproducer_end_compare(struct o2_reproducer *r);
+
 /* An array of the file; what lies behind it cannot be touched.  type, name: of C. */
 void o2_reproducer_array(struct o2_reproducer *r, const char *type, const char *name, uint32_t count);
 
@@ -90,8 +94,8 @@ void o2_reproducer_plan_init(struct o2_reproducer *r, const char *indent, const 
 void o2_reproducer_put_runs(struct o2_reproducer *r, const char *name, const struct o2_stream *stream);
 
 /* Functions of the file: runs of bytes, regions, the shape of work requests, the sink's fragments. */
-extern const char o2_reproducer_runs[], o2_reproducer_region[], o2_reproducer_shape[],
-	o2_reproducer_fragments[];
+extern const char o2_reproducer_runs[], o2_reproducer_region[], o2_reproducer_published[],
+	o2_reproducer_shape[], o2_reproducer_fragments[];
 
 /* Lines of `compare`: the runs `from` and `to` of the reference, and what was found, `local` and `remote`. */
 extern const char o2_reproducer_both[];

@@ -47,13 +47,12 @@ static void point_to_bytes(struct o2_reproducer *r, uint64_t length_bytes)
 static void compare_members(struct o2_reproducer *r, const char *type, const struct member *member,
 			    size_t count)
 {
-	fprintf(r->out, "static struct %s out;\n\nstatic void compare(void)\n{\n", type);
+	fprintf(r->out, "static struct %s out;\n\n", type);
+	o2_reproducer_begin_compare(r);
 	for (size_t i = 0; i < count && r->expected.kind == O2_ANSWER_RESULT; i++)
 		fprintf(r->out, "\tsay(\"%s\", 0x%" PRIx64 "u, out.%s, 1);\n", member[i].name,
 			member[i].value, member[i].name);
-	if (r->expected.kind != O2_ANSWER_RESULT)
-		fputs("\tprintf(\"  it answers, and has to refuse\\n\");\n", r->out);
-	fputs("}\n\n", r->out);
+	o2_reproducer_end_compare(r);
 }
 
 /* --- device --- */

@@ -31,12 +31,12 @@ static void put_cut(struct o2_reproducer *r, const char *member, uint64_t right)
 	fprintf(r->out, "\tsay(\"%s\", 0x%" PRIx64 "u, out.%s, %d);\n", member, right, member, counts);
 }
 
-static void begin_compare(struct o2_reproducer *r)
+void o2_reproducer_begin_compare(struct o2_reproducer *r)
 {
 	fputs("static void compare(void)\n{\n", r->out);
 }
 
-static void end_compare(struct o2_reproducer *r)
+void o2_reproducer_end_compare(struct o2_reproducer *r)
 {
 	if (!is_result(r))
 		fputs("\tprintf(\"  it answers, and has to refuse\\n\");\n", r->out);
@@ -65,7 +65,7 @@ static void put_decoded(struct o2_reproducer *r)
 	      "\t.rd = {.capacity = O2_IMPL_MAX_FRAGS, .rd_frags = out_frags},\n"
 	      "\t.payload = out_payload, .payload_capacity_bytes = O2_IMPL_PAYLOAD_BYTES,\n};\n\n",
 	      r->out);
-	begin_compare(r);
+	o2_reproducer_begin_compare(r);
 	if (is_result(r))
 		o2_reproducer_message(msg, say_member, r);
 	if (desc != NULL)
@@ -79,7 +79,7 @@ static void put_decoded(struct o2_reproducer *r)
 		for (uint32_t i = 0; i < msg->u.immediate.hdr.payload_length; i++)
 			fprintf(r->out, "\tsay(\"payload\", 0x%x, out_payload[%" PRIu32 "], 1);\n",
 				msg->u.immediate.payload[i], i);
-	end_compare(r);
+	o2_reproducer_end_compare(r);
 }
 
 static void put_encoded(struct o2_reproducer *r)
@@ -97,7 +97,7 @@ static void put_encoded(struct o2_reproducer *r)
 			fprintf(r->out, "%s0x%02x,", i % 12 == 0 ? "\n\t" : " ", right->bytes[i]);
 		fputs("\n};\n\n", r->out);
 	}
-	begin_compare(r);
+	o2_reproducer_begin_compare(r);
 	if (is_result(r)) {
 		put_say(r, "length_bytes", right->length_bytes);
 		fputs("\tfor (uint32_t i = 0; i < sizeof(right) && i < out.length_bytes; i++)\n"
@@ -107,7 +107,7 @@ static void put_encoded(struct o2_reproducer *r)
 		      "\t\t}\n",
 		      r->out);
 	}
-	end_compare(r);
+	o2_reproducer_end_compare(r);
 }
 
 /* --- memory --- */
@@ -132,7 +132,7 @@ static void put_list(struct o2_reproducer *r)
 	      r->out);
 	if (is_result(r))
 		o2_reproducer_put_runs(r, "right", &r->comparison.expected_from);
-	begin_compare(r);
+	o2_reproducer_begin_compare(r);
 	if (is_result(r)) {
 		fputs("\tstatic struct runs runs;\n\n"
 		      "\tfor (uint32_t i = 0; i < out.count; i++) {\n"
@@ -151,7 +151,7 @@ static void put_list(struct o2_reproducer *r)
 		put_say(r, "nob", right->nob);
 		put_say(r, "gaps", right->gaps);
 	}
-	end_compare(r);
+	o2_reproducer_end_compare(r);
 }
 
 static void put_segments(struct o2_reproducer *r)
@@ -164,7 +164,7 @@ static void put_segments(struct o2_reproducer *r)
 	      r->out);
 	if (is_result(r))
 		o2_reproducer_put_runs(r, "right", &r->comparison.expected_from);
-	begin_compare(r);
+	o2_reproducer_begin_compare(r);
 	if (is_result(r)) {
 		fputs("\tstatic struct runs runs;\n\n"
 		      "\tfor (uint32_t i = 0; i < out.count; i++) {\n"
@@ -177,7 +177,7 @@ static void put_segments(struct o2_reproducer *r)
 		put_cut(r, "count", right->count);
 		put_say(r, "nob", right->nob);
 	}
-	end_compare(r);
+	o2_reproducer_end_compare(r);
 }
 
 void o2_reproducer_plan_out(struct o2_reproducer *r, const char *prefix)
@@ -243,7 +243,7 @@ static void put_plan(struct o2_reproducer *r)
 		fputs(o2_reproducer_region, r->out);
 		o2_reproducer_put_runs(r, "right", &r->comparison.expected_from);
 	}
-	begin_compare(r);
+	o2_reproducer_begin_compare(r);
 	if (is_result(r)) {
 		fprintf(r->out,
 			"\tstatic struct runs runs;\n\n"
@@ -268,7 +268,7 @@ static void put_plan(struct o2_reproducer *r)
 		put_cut(r, "nentries", right->nentries);
 		put_plan_lists(r, right);
 	}
-	end_compare(r);
+	o2_reproducer_end_compare(r);
 }
 
 /* --- work requests --- */
@@ -299,7 +299,7 @@ static void put_work(struct o2_reproducer *r)
 		o2_reproducer_put_runs(r, "from", &r->comparison.expected_from);
 		o2_reproducer_put_runs(r, "to", &r->comparison.expected_to);
 	}
-	begin_compare(r);
+	o2_reproducer_begin_compare(r);
 	if (is_result(r)) {
 		fputs("\tstatic struct runs local, remote;\n\n"
 		      "\tsay_shape(&out, in.limits.max_wrs, in.limits.wrq_sge);\n"
@@ -315,7 +315,7 @@ static void put_work(struct o2_reproducer *r)
 		put_say(r, "nob", right->nob);
 		put_cut(r, "nwr", right->nwr);
 	}
-	end_compare(r);
+	o2_reproducer_end_compare(r);
 }
 
 static void put_transfer(struct o2_reproducer *r)
@@ -333,11 +333,12 @@ static void put_transfer(struct o2_reproducer *r)
 	      r->out);
 	if (is_result(r)) {
 		fputs(o2_reproducer_region, r->out);
+		fputs(o2_reproducer_published, r->out);
 		fputs(o2_reproducer_shape, r->out);
 		o2_reproducer_put_runs(r, "from", &r->comparison.expected_from);
 		o2_reproducer_put_runs(r, "to", &r->comparison.expected_to);
 	}
-	begin_compare(r);
+	o2_reproducer_begin_compare(r);
 	if (is_result(r)) {
 		fprintf(r->out,
 			"\tstatic struct runs local, remote;\n\n"
@@ -354,6 +355,10 @@ static void put_transfer(struct o2_reproducer *r)
 		for (uint32_t i = 0; i < 2; i++) {
 			fprintf(r->out, "\tsay_range(\"%s: registered and not published\", &out.%s, %d);\n",
 				o2_side_names[i], o2_side_names[i], range_counts(r, asked->node[i].mode));
+			fprintf(r->out,
+				"\tsay_published(\"%s: bytes published\", 0x%" PRIx64 "u, &out.%s);\n",
+				o2_side_names[i], o2_case_published(asked, (enum o2_side)i),
+				o2_side_names[i]);
 			fprintf(r->out, "\tsay(\"%s.remote_write\", %d, out.%s.remote_write, %d);\n",
 				o2_side_names[i], i == O2_SINK, o2_side_names[i],
 				access_counts(r, (enum o2_side)i));
@@ -365,7 +370,7 @@ static void put_transfer(struct o2_reproducer *r)
 		put_say(r, "plan.rkey", asked->node[O2_SINK].key);
 		put_say(r, "plan.nob", r->expected.transfer.plan.nob);
 	}
-	end_compare(r);
+	o2_reproducer_end_compare(r);
 }
 
 void o2_reproducer_answer(struct o2_reproducer *r)

@@ -75,6 +75,18 @@ static void put_functions(struct o2_reproducer *r)
 	o2_reproducer_put_runs(r, "to", &r->comparison.expected_to);
 }
 
+static const char text_of_compare[] =
+	"\tif (out.nwr == 0)\n"
+	"\t\treturn;\n"
+	"\tsay_message();\n"
+	"\ttake_writes(&writes);\n"
+	"\tsay_shape(&writes, in.rdma.limits.max_wrs, in.rdma.limits.wrq_sge);\n"
+	"\tsay_fragments(&in.rdma.sink, &writes);\n"
+	"\tfor (i = 0; i < writes.nsge; i++)\n"
+	"\t\tadd(&local, writes.sge[i].addr, writes.sge[i].length);\n"
+	"\tfor (i = 0; i < writes.nwr; i++)\n"
+	"\t\tadd(&remote, writes.wr[i].remote_addr, writes.wr[i].length);\n";
+
 static void compare_chain(struct o2_reproducer *r)
 {
 	const bool result = r->expected.kind == O2_ANSWER_RESULT;
@@ -87,31 +99,20 @@ static void compare_chain(struct o2_reproducer *r)
 	fputs("static struct o2_impl_chain out = {\n"
 	      "\t.wr_capacity = WRS, .wr = out_wr, .sge_capacity = SGE, .sge = out_sge,\n};\n\n",
 	      r->out);
-	if (!result) {
-		fputs("static void compare(void)\n{\n\tprintf(\"  it answers, and has to "
-		      "refuse\\n\");\n}\n\n",
-		      r->out);
-		return;
+	if (result)
+		put_functions(r);
+	o2_reproducer_begin_compare(r);
+	if (result) {
+		fprintf(r->out,
+			"\tstatic struct runs local, remote;\n"
+			"\tstatic struct o2_impl_rdma_plan writes;\n"
+			"\tuint32_t i;\n\n"
+			"\tsay(\"nwr\", %" PRIu32 "u, out.nwr, out.nwr == 0 || %d);\n",
+			r->expected.chain.nwr, o2_reproducer_is(r, "/work-requests"));
+		fputs(text_of_compare, r->out);
+		fputs(o2_reproducer_both, r->out);
 	}
-	put_functions(r);
-	fprintf(r->out,
-		"static void compare(void)\n{\n"
-		"\tstatic struct runs local, remote;\n"
-		"\tstatic struct o2_impl_rdma_plan writes;\n"
-		"\tuint32_t i;\n\n"
-		"\tsay(\"nwr\", %" PRIu32 "u, out.nwr, out.nwr == 0 || %d);\n"
-		"\tif (out.nwr == 0)\n"
-		"\t\treturn;\n"
-		"\tsay_message();\n"
-		"\ttake_writes(&writes);\n"
-		"\tsay_shape(&writes, in.rdma.limits.max_wrs, in.rdma.limits.wrq_sge);\n"
-		"\tsay_fragments(&in.rdma.sink, &writes);\n"
-		"\tfor (i = 0; i < writes.nsge; i++)\n"
-		"\t\tadd(&local, writes.sge[i].addr, writes.sge[i].length);\n"
-		"\tfor (i = 0; i < writes.nwr; i++)\n"
-		"\t\tadd(&remote, writes.wr[i].remote_addr, writes.wr[i].length);\n"
-		"%s}\n\n",
-		r->expected.chain.nwr, o2_reproducer_is(r, "/work-requests"), o2_reproducer_both);
+	o2_reproducer_end_compare(r);
 }
 
 const struct o2_reproducer_stage o2_reproducer_chain = {.question = put_chain, .answer = compare_chain};

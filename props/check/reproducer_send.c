@@ -139,9 +139,10 @@ static void compare_send(struct o2_reproducer *r)
 		fputs(text_of_bytes, r->out);
 		fputs(text_of_gather, r->out);
 	}
-	fputs("static void compare(void)\n{\n", r->out);
-	fputs(result ? text_of_compare : "\tprintf(\"  it answers, and has to refuse\\n\");\n", r->out);
-	fputs("}\n\n", r->out);
+	o2_reproducer_begin_compare(r);
+	if (result)
+		fputs(text_of_compare, r->out);
+	o2_reproducer_end_compare(r);
 }
 
 const struct o2_reproducer_stage o2_reproducer_send_plan = {.question = o2_reproducer_send,

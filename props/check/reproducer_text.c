@@ -83,6 +83,17 @@ const char o2_reproducer_region[] =
 	"\tsay(\"    bytes behind\", 0, plan->iova + plan->length - high, compared);\n"
 	"}\n\n";
 
+const char o2_reproducer_published[] =
+	"/* A byte more than moves could be written, or read. */\n"
+	"static void say_published(const char *what, uint64_t due, const struct o2_impl_reg_plan *plan)\n"
+	"{\n"
+	"\tuint64_t bytes = 0;\n"
+	"\tuint32_t i;\n\n"
+	"\tfor (i = 0; i < plan->nfrags; i++)\n"
+	"\t\tbytes += plan->frag[i].rf_nob;\n"
+	"\tsay(what, due, bytes, 1);\n"
+	"}\n\n";
+
 const char o2_reproducer_shape[] =
 	"/* Each work request takes the next gather entries, and is as long as they are. */\n"
 	"static void say_shape(const struct o2_impl_rdma_plan *plan, uint32_t max_wrs, uint32_t wrq_sge)\n"

@@ -176,6 +176,14 @@ static inline uint64_t o2_case_moved(const struct o2_case_transfer *transfer)
 	return source < sink ? source : sink;
 }
 
+/* What a side publishes: who asks does not know yet what moves, and the other end gives no byte more. */
+static inline uint64_t o2_case_published(const struct o2_case_transfer *transfer, enum o2_side side)
+{
+	const enum o2_side asks = transfer->get ? O2_SINK : O2_SOURCE;
+
+	return side == asks ? transfer->node[side].memory.buffer.nob : o2_case_moved(transfer);
+}
+
 /* An IMMEDIATE claims no more payload than there is room for, so that its bytes may be looked at. */
 static inline bool o2_msg_payload_fits(const struct o2_msg *msg)
 {

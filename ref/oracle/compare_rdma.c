@@ -168,8 +168,7 @@ static bool carry_out(struct o2_comparison *comparison, const struct o2_answer_t
 static void compare_published(struct o2_comparison *comparison, const struct o2_case_transfer *asked,
 			      const struct o2_reg_plan *plan, enum o2_side side)
 {
-	const bool asks = side == (asked->get ? O2_SINK : O2_SOURCE);
-	const uint64_t due = asks ? asked->node[side].memory.buffer.nob : o2_case_moved(asked);
+	const uint64_t due = o2_case_published(asked, side);
 	uint64_t found = 0;
 
 	for (uint32_t i = 0; i < plan->nfrags; i++)
