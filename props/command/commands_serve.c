@@ -154,6 +154,7 @@ static void arrive(struct o2_serving *serving, uint32_t client)
 {
 	char begin[48];
 
+	serving->connections += !serving->connected[client];
 	if (serving->vanished[client]) {
 		serving->run->tally.seen[O2_COMMANDS_SERVE_BACK]++;
 		add(serving->verbose, serving->err,
@@ -208,6 +209,8 @@ static void announce(struct o2_serving *serving)
 		    i, buffer->portal, buffer->match_bits, buffer->size,
 		    buffer->read_only ? ", read only" : "");
 	}
+	add(!serving->json && serving->lst, serving->out,
+	    "test node of LNet selftest: portals 50, 51 and 52\n");
 }
 
 static void sum_up(struct o2_serving *serving)
@@ -218,6 +221,40 @@ static void sum_up(struct o2_serving *serving)
 	add(!serving->json && serving->verify, serving->out,
 	    "verify: %" PRIu64 " looked at, %" PRIu64 " wrong, 0 not told apart\n", serving->verified,
 	    serving->wrong);
+	add(!serving->json && serving->lst, serving->out,
+	    "lst: 0 sessions, 0 expired; served 0 pings, 0 reads, 0 writes, 0 bytes; refused 0; own tests 0, "
+	    "0 "
+	    "failed; wrong 0\n");
+	add(!serving->json && serving->judge, serving->out,
+	    "judge: # messages and # WRITEs of ours on %" PRIu64 " connections: 0 must, 0 should, 0 notes\n",
+	    serving->connections);
+}
+
+/* What the judge has heard of peers that keep the rules; how many messages is theirs to say. */
+static void check_judge(struct o2_serving *serving, json_t *object)
+{
+	json_t *judge = json_object_get(object, "judge"), *expected;
+
+	if (serving->judge) {
+		expected = json_pack("{s:I, s:i, s:i, s:i, s:[]}", "connections",
+				     (json_int_t)serving->connections, "must", 0, "should", 0, "note", 0,
+				     "findings");
+		json_object_del(judge, "messages");
+		json_object_del(judge, "writes");
+		if (!json_equal(judge, expected))
+			o2_commands_wrong(serving->run, "judge");
+		json_decref(expected);
+		json_object_del(object, "judge");
+	}
+	if (serving->lst) {
+		expected = json_pack("{s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i}", "sessions", 0,
+				     "expired", 0, "pings", 0, "reads", 0, "writes", 0, "bytes", 0, "refused",
+				     0, "tries", 0, "failed", 0, "wrong", 0);
+		if (!json_equal(json_object_get(object, "lst"), expected))
+			o2_commands_wrong(serving->run, "lst");
+		json_decref(expected);
+		json_object_del(object, "lst");
+	}
 }
 
 static void check_json(struct o2_serving *serving)
@@ -235,6 +272,7 @@ static void check_json(struct o2_serving *serving)
 	if (took <= 0 || bytes < 0.999 * (double)serving->bytes || bytes > 1.001 * (double)serving->bytes ||
 	    done < 0.999 * (double)serving->done || done > 1.001 * (double)serving->done)
 		o2_commands_wrong(serving->run, "rates");
+	check_judge(serving, object);
 	json_object_del(object, "seconds");
 	json_object_del(object, "bytes_per_second");
 	json_object_del(object, "operations_per_second");

@@ -26,11 +26,14 @@ struct o2_serving {
 	uint64_t seed;
 	uint32_t features, buffers;
 	bool verify, json, verbose, truncate;
+	bool judge, lst;
+	bool plain;  /* nobody asks for too much, brings other bytes than it says, or vanishes */
 	bool events; /* a line for each */
 	bool stops;  /* by itself, after the last of them */
 	struct o2_serving_buffer buffer[O2_SERVING_BUFFERS];
 	bool connected[O2_SERVE_CLIENTS], vanished[O2_SERVE_CLIENTS];
 	uint64_t done, bytes, verified, wrong;
+	uint64_t connections;
 	char out[O2_SERVING_TEXT], err[O2_SERVING_TEXT];
 };
 

@@ -4,7 +4,8 @@
 
 #include "props/command/serving.h"
 
-#define PING_BITS UINT64_C(0x8000000000000000)
+#define CLIENT_DEPTH 8u
+#define PING_BITS    UINT64_C(0x8000000000000000)
 
 uint8_t o2_serving_byte(uint64_t seed, uint64_t stream, uint64_t at)
 {
@@ -51,6 +52,7 @@ static void draw_words(struct o2_serving *serving)
 	struct o2_command_run *command = &serving->run->command;
 	struct o2_choice *c = serving->run->c;
 	const uint64_t fragments = o2_draw_bool(c, 1, 1) ? 1 + o2_draw(c, 40) : 1;
+	uint64_t depth;
 
 	serving->seed = o2_draw(c, UINT32_MAX);
 	serving->verify = o2_draw_bool(c, 1, 2);
@@ -66,7 +68,9 @@ static void draw_words(struct o2_serving *serving)
 	o2_command_word(command, "--fragments=%" PRIu64, fragments);
 	o2_command_word(command, "--mode=%s", modes[o2_draw(c, fragments == 1 ? 5 : 2)]);
 	o2_command_word(command, "--checksum=%s", sums[o2_draw(c, 3)]);
-	o2_command_word(command, "--queue-depth=%" PRIu64, o2_draw_range(c, 2, 40));
+	depth = o2_draw_range(c, 2, 40);
+	serving->plain = depth >= CLIENT_DEPTH;
+	o2_command_word(command, "--queue-depth=%" PRIu64, depth);
 	o2_command_word(command, "--features=%" PRIu32, serving->features);
 	if (serving->verify)
 		o2_commands_words(serving->run, "--verify");
@@ -111,6 +115,7 @@ static void draw_op(struct o2_serving *serving, struct o2_serve_op *op)
 		op->match_bits = PING_BITS;
 		op->bytes = O2_SERVE_SINK;
 	}
+	serving->plain = serving->plain && op->kind != O2_SERVE_VANISH;
 	if (op->kind > O2_SERVE_GET)
 		return;
 	draw_place(serving, op);
@@ -120,8 +125,10 @@ static void draw_op(struct o2_serving *serving, struct o2_serve_op *op)
 	op->stream = o2_draw(c, UINT32_MAX);
 	for (uint32_t i = 0; i < op->bytes; i++)
 		op->data[i] = o2_serving_byte(serving->seed, op->stream, i);
-	if (o2_draw_bool(c, 5, 1))
+	if (o2_draw_bool(c, 5, 1)) {
 		op->data[o2_draw(c, op->bytes - 1)] ^= (uint8_t)(1 + o2_draw(c, 254));
+		serving->plain = false;
+	}
 }
 
 bool o2_serving_takes(struct o2_serving *serving, const struct o2_serve_op *op,
@@ -167,6 +174,18 @@ static void draw_requests(struct o2_serving *serving)
 	o2_command_word(&serving->run->command, "--requests=%" PRIu64, taken + !serving->stops);
 }
 
+/* Of what another node has PUT the judge knows nothing: docs/judge.md, "Payloads". */
+static bool puts_and_gets(const struct o2_serve_script *script)
+{
+	bool puts = false, gets = false;
+
+	for (uint32_t i = 0; i < script->nops; i++) {
+		puts |= script->op[i].kind == O2_SERVE_PUT;
+		gets |= script->op[i].kind == O2_SERVE_GET;
+	}
+	return puts && gets;
+}
+
 void o2_serving_draw(struct o2_serving *serving)
 {
 	struct o2_serve_script *script = serving->script;
@@ -175,4 +194,10 @@ void o2_serving_draw(struct o2_serving *serving)
 	while (script->nops < O2_SERVE_OPS && o2_draw_bool(serving->run->c, 1, 9))
 		draw_op(serving, &script->op[script->nops++]);
 	draw_requests(serving);
+	serving->judge = o2_draw_bool(serving->run->c, 1, 7) && serving->plain && !puts_and_gets(script);
+	serving->lst = o2_draw_bool(serving->run->c, 1, 1);
+	if (serving->judge)
+		o2_commands_words(serving->run, "--judge");
+	if (serving->lst)
+		o2_commands_words(serving->run, "--lst");
 }
