@@ -17,6 +17,14 @@ json_t *o2_check_life(const struct o2_check_both *both);
 
 /* --- for its parts --- */
 
+#define O2_LIFE_RED "#c8102e"
+
+/* The beginning of a picture of so many pixels. */
+void o2_check_life_open(FILE *out, int width, int height);
+/* A line of text; differs: red and bold. */
+void o2_check_life_text(FILE *out, int x, int y, bool differs, const char *text);
+
+void o2_check_life_keys(const struct o2_check_both *both, FILE *out);
 void o2_check_life_flow(const struct o2_check_both *both, FILE *out);
 void o2_check_life_setup(const struct o2_check_both *both, FILE *out);
 

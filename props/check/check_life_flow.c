@@ -15,7 +15,6 @@
 #define TOP	64
 #define ROW	18
 #define WIDTH	(EVENTS + 2 * LADDER + 10)
-#define RED	"#c8102e"
 #define INK	"#222"
 #define PALE	"#aaa"
 
@@ -114,9 +113,9 @@ static void put_fault(const struct ladder *ladder, int y)
 		return;
 	snprintf(text, sizeof(text), "%s: %s, not %s", fault->field, fault->found, fault->expected);
 	if (fault->check == O2_CHECK_FLOW_STUCK || fault->check == O2_CHECK_FLOW_NOOP_MISSING)
-		put_arrow(ladder, END_AT, PEER_AT, y, RED, true, fault->expected);
+		put_arrow(ladder, END_AT, PEER_AT, y, O2_LIFE_RED, true, fault->expected);
 	else
-		put_text(ladder->out, ladder->x + END_AT + 12, y, RED, text);
+		put_text(ladder->out, ladder->x + END_AT + 12, y, O2_LIFE_RED, text);
 }
 
 /* What it has now: only as long as nothing is wrong. */
@@ -148,7 +147,7 @@ static void put_step(struct ladder *ladder, uint32_t i, int y)
 	y += arrives ? ROW : 0;
 	for (uint32_t k = 0; k < step->count; k++, y += ROW)
 		put_message(ladder, &step->message[k], y,
-			    is_fault(ladder, i) && ladder->fault->message == k ? RED : colour);
+			    is_fault(ladder, i) && ladder->fault->message == k ? O2_LIFE_RED : colour);
 	if (is_fault(ladder, i))
 		put_fault(ladder, y);
 }
@@ -197,11 +196,7 @@ void o2_check_life_flow(const struct o2_check_both *both, FILE *out)
 		fault = waits;
 	for (uint32_t i = 0; i < asked->count; i++)
 		bottom += rows_of(both, &fault, i) * ROW;
-	fprintf(out,
-		"<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"life\" viewBox=\"0 0 %d %d\" "
-		"style=\"width:%dpx;min-width:%dpx\" font-family=\"sans-serif\" font-size=\"12\" "
-		"fill=\"#222\">\n",
-		WIDTH, bottom + 10, WIDTH, WIDTH);
+	o2_check_life_open(out, WIDTH, bottom + 10);
 	put_text(out, 10, 16, INK,
 		 "the flow of the connection; after each event: credits at hand / owed / messages that wait");
 	for (uint32_t who = 0; who < 2; who++) {

@@ -11,7 +11,6 @@
 #define COLUMN 16 /* of an event */
 #define ROW    18
 #define HEAD   26 /* of a round */
-#define RED    "#c8102e"
 
 struct bars {
 	const struct o2_case_setup *asked;
@@ -50,12 +49,6 @@ static uint32_t release_of(const struct bars *bars, uint32_t from, uint32_t end)
 	return i;
 }
 
-static void put_text(const struct bars *bars, int x, int y, bool red, const char *text)
-{
-	fprintf(bars->out, "<text x=\"%d\" y=\"%d\"%s>%s</text>\n", x, y,
-		red ? " fill=\"" RED "\" font-weight=\"bold\"" : "", text);
-}
-
 /* What was acquired, or was to be. */
 static void put_bar(const struct bars *bars, uint32_t i, uint32_t first, uint32_t end, int y)
 {
@@ -65,14 +58,15 @@ static void put_bar(const struct bars *bars, uint32_t i, uint32_t first, uint32_
 	const bool fails = event->op == O2_IMPL_SETUP_FAIL;
 	const bool red = is_wrong(bars, i) || (gone < end && is_wrong(bars, gone)) || (gone == end && !fails);
 
-	put_text(bars, 10, y + 12, red, o2_setup_kind_names[event->kind]);
+	o2_check_life_text(bars->out, 10, y + 12, red, o2_setup_kind_names[event->kind]);
 	if (fails)
-		put_text(bars, x, y + 12, red, "fails");
+		o2_check_life_text(bars->out, x, y + 12, red, "fails");
 	else
 		fprintf(bars->out,
 			"<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" fill=\"%s\"><title>handle "
 			"%" PRIu32 "</title></rect>\n",
-			x, y, (int)(gone - i) * COLUMN, ROW - 4, red ? RED : "#9fb4cc", event->handle);
+			x, y, (int)(gone - i) * COLUMN, ROW - 4, red ? O2_LIFE_RED : "#9fb4cc",
+			event->handle);
 }
 
 static int put_round(const struct bars *bars, uint32_t first, uint32_t end, int y)
@@ -85,7 +79,7 @@ static int put_round(const struct bars *bars, uint32_t first, uint32_t end, int 
 		 n == 0 ? "round %" PRIu32 ": nothing fails"
 			: "round %" PRIu32 ": acquisition %" PRIu32 " fails",
 		 round, n);
-	put_text(bars, 10, y + 14, false, text);
+	o2_check_life_text(bars->out, 10, y + 14, false, text);
 	y += HEAD;
 	for (uint32_t i = first; i < end; i++) {
 		const uint32_t op = bars->found->event[i].op;
@@ -103,7 +97,7 @@ static int put_round(const struct bars *bars, uint32_t first, uint32_t end, int 
 		fprintf(bars->out, "<path d=\"M%d %dV%d\" stroke=\"#222\" stroke-dasharray=\"4 3\"/>\n", x,
 			top + HEAD - 6, y);
 		snprintf(text, sizeof(text), "returns %" PRIu32, bars->found->event[i].status);
-		put_text(bars, x, y + 12, is_wrong(bars, i), text);
+		o2_check_life_text(bars->out, x, y + 12, is_wrong(bars, i), text);
 	}
 	return y + HEAD;
 }
@@ -117,7 +111,7 @@ static int put_faults(const struct bars *bars, int y)
 
 		snprintf(text, sizeof(text), "event %" PRIu32 ": %s: expected %s, found %s", fault->event,
 			 o2_check_name(fault->check), fault->expected, fault->found);
-		put_text(bars, 10, y + 12, true, text);
+		o2_check_life_text(bars->out, 10, y + 12, true, text);
 	}
 	return y;
 }
@@ -137,12 +131,8 @@ void o2_check_life_setup(const struct o2_check_both *both, FILE *out)
 			widest = end_of(&bars, first) - first;
 	width = LEFT + (int)widest * COLUMN + 460;
 	height = y + (int)(rows + bars.nfaults) * ROW + (int)bars.asked->count * 2 * HEAD + ROW;
-	fprintf(out,
-		"<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"life\" viewBox=\"0 0 %d %d\" "
-		"style=\"width:%dpx;min-width:%dpx\" font-family=\"sans-serif\" font-size=\"12\" "
-		"fill=\"#222\">\n",
-		width, height, width, width);
-	put_text(&bars, 10, 16, false, "what the implementation holds, event by event");
+	o2_check_life_open(out, width, height);
+	o2_check_life_text(out, 10, 16, false, "what the implementation holds, event by event");
 	for (uint32_t first = 0; first < bars.found->count; first = end_of(&bars, first))
 		y = put_round(&bars, first, end_of(&bars, first), y);
 	(void)put_faults(&bars, y);
