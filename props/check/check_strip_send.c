@@ -97,7 +97,7 @@ static void count(struct gathered *g)
 
 static void put_gathered_from(const struct gathered *g, const struct o2_impl_gather *sge, FILE *out)
 {
-	const bool slot = sge->lkey == g->asked->slot_lkey && sge->addr - g->asked->slot_addr < O2_MSG_BYTES;
+	const bool slot = o2_case_in_slot(g->asked, sge);
 
 	fprintf(out, "%s 0x%" PRIx64 ", key 0x%" PRIx32, slot ? "the slot at" : "what is registered at",
 		sge->addr, sge->lkey);

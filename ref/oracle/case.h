@@ -184,6 +184,12 @@ static inline uint64_t o2_case_published(const struct o2_case_transfer *transfer
 	return side == asks ? transfer->node[side].memory.buffer.nob : o2_case_moved(transfer);
 }
 
+/* A gather entry of stage send_plan that begins in the slot of the message, not in what is registered. */
+static inline bool o2_case_in_slot(const struct o2_case_send *asked, const struct o2_impl_gather *sge)
+{
+	return sge->lkey == asked->slot_lkey && sge->addr - asked->slot_addr < O2_MSG_BYTES;
+}
+
 /* An IMMEDIATE claims no more payload than there is room for, so that its bytes may be looked at. */
 static inline bool o2_msg_payload_fits(const struct o2_msg *msg)
 {

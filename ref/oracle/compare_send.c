@@ -88,11 +88,6 @@ static void differ_key(struct o2_comparison *comparison, uint32_t index, const s
 		 sge->lkey);
 }
 
-static bool begins_in_slot(const struct o2_case_send *asked, const struct o2_impl_gather *sge)
-{
-	return sge->lkey == asked->slot_lkey && sge->addr - asked->slot_addr < O2_MSG_BYTES;
-}
-
 static uint32_t gather_slot(const struct o2_case_send *asked, const struct o2_answer_send *found,
 			    const struct o2_impl_gather *sge, uint32_t room, uint8_t *bytes)
 {
@@ -139,7 +134,7 @@ uint32_t o2_send_gather(const struct o2_case_send *asked, const struct o2_answer
 
 	if (room > sge->length)
 		room = sge->length;
-	if (begins_in_slot(asked, sge))
+	if (o2_case_in_slot(asked, sge))
 		return gather_slot(asked, found, sge, room, bytes);
 	return gather_payload(&asked->memory, &found->plan, sge, room, stream, bytes);
 }
@@ -163,7 +158,7 @@ static bool gather(struct o2_comparison *comparison, const struct o2_case_send *
 		message->length_bytes += count;
 		if (count == sge->length)
 			continue;
-		if (begins_in_slot(asked, sge))
+		if (o2_case_in_slot(asked, sge))
 			o2_differ(comparison, O2_CHECK_SEND_SLOT, "sge[].length", i, count, sge->length);
 		else
 			differ_key(comparison, i, sge);
