@@ -47,6 +47,7 @@ TEST(people_may_say_less)
 TEST(answers_come_back)
 {
 	struct o2_victim_answer answer, back;
+	struct o2_victim_report *const report = &answer.report;
 	char text[O2_LINE_BYTES];
 	uint32_t work;
 
@@ -54,16 +55,17 @@ TEST(answers_come_back)
 	answer.status = -52;
 	answer.value[0] = UINT64_MAX;
 	answer.value[1] = 7;
-	answer.report = (struct o2_victim_report){.open = true,
-						  .code = -71,
-						  .side = O2_FAULT_DEADLINE,
-						  .rule = "wire/header/magic",
-						  .started = 1,
-						  .matched = 2,
-						  .done = 3,
-						  .received = 4,
-						  .closed = 5,
-						  .status = -5};
+	/* Member by member: a compiler may leave anything between those of a literal. */
+	report->open = true;
+	report->code = -71;
+	report->side = O2_FAULT_DEADLINE;
+	snprintf(report->rule, sizeof(report->rule), "wire/header/magic");
+	report->started = 1;
+	report->matched = 2;
+	report->done = 3;
+	report->received = 4;
+	report->closed = 5;
+	report->status = -5;
 	snprintf(answer.why, sizeof(answer.why), "ni/leak: descriptors is 1, limit 0 (x)");
 	o2_line_answer(&answer, 99, text);
 	assert_true(o2_line_read_answer(text, &back, &work));
