@@ -467,6 +467,24 @@ class ByHand(unittest.TestCase):
         self.assertEqual(wanted - built, set())
 
 
+class Coverage(unittest.TestCase):
+    """What a line is that never ran (docs/coverage.md)."""
+
+    def missed(self, text, *segments):
+        script = importlib.machinery.SourceFileLoader("coverage", str(ROOT / "ci" / "coverage")).load_module()
+        return [(line, code) for line, _kind, code in script.missed_lines(text, {"segments": list(segments)}, {})]
+
+    def test_a_body_on_one_line_behind_which_the_function_goes_on(self):
+        text = ["{", "if (x)", "return 1;", "y();", "}"]
+        self.assertEqual(self.missed(text, (1, 1, 3, True, True, False), (2, 7, 0, True, False, True), (3, 1, 0, True, True, False),
+                                     (3, 9, 3, True, False, False), (5, 2, 0, False, False, False)), [(3, "return 1;")])
+
+    def test_the_rest_of_a_statement_is_not_listed(self):
+        text = ["{", "if (x)", "return f(x,", "1);", "}"]
+        self.assertEqual(self.missed(text, (1, 1, 3, True, True, False), (2, 7, 0, True, False, True), (3, 1, 0, True, True, False),
+                                     (4, 3, 3, True, False, False), (5, 2, 0, False, False, False)), [(3, "return f(x,")])
+
+
 @unittest.skipUnless(place.program("o2props-mutants").exists(), "o2props-mutants is not built")
 class Campaign(TemporaryFolder):
     """The command itself, on the device in process."""

@@ -177,12 +177,47 @@ TEST_WITH(refuses_plans_that_are_not_possible, open_side, close_side)
 	plan = good;
 	plan.nfrags = 0;
 	refuses(&plan, -EINVAL, "bind/nfrags");
+	plan = good;
+	plan.mode = O2_REG_MODES;
+	refuses(&plan, -EINVAL, "bind/mode");
+	plan = good;
+	plan.side = (enum o2_side)2;
+	refuses(&plan, -EINVAL, "bind/side");
+	plan = dense_plan(O2_REG_FASTREG_GAPS, O2_SINK);
+	plan.length++;
+	refuses(&plan, -EINVAL, "bind/length");
 	plan = dense_plan(O2_REG_FASTREG, O2_SINK);
 	plan.access = 0;
 	refuses(&plan, -EINVAL, "bind/fastreg/sink-access");
 	plan = dense_plan(O2_REG_FASTREG, O2_SINK);
 	plan.npages = 0;
 	refuses(&plan, -EINVAL, "bind/npages");
+}
+
+TEST_WITH(refuses_a_partition_that_is_not_there, open_side, close_side)
+{
+	const struct o2_reg_plan plan = dense_plan(O2_REG_FMR, O2_SINK);
+	struct o2_binding binding;
+	struct o2_error error;
+
+	o2_error_clear(&error);
+	assert_error(o2_reg_bind(&side.ni.domain, side.ni.domain.ncpts, &plan, &binding, &error), -EINVAL,
+		     &error, "bind/cpt");
+	assert_false(binding.bound);
+}
+
+/* What a domain cannot be on: no partition, and addresses that wrap around. */
+TEST_WITH(refuses_domains_that_cannot_be, open_side, close_side)
+{
+	struct o2_reg_config config = {.pd = side.ni.domain.pd, .arena = &side.ni.arena, .ncpts = 0};
+	struct o2_reg_domain domain;
+	struct o2_error error;
+
+	o2_error_clear(&error);
+	assert_error(o2_reg_domain_open(&config, &domain, &error), -EINVAL, &error, "bind/ncpts");
+	config.ncpts = 1;
+	config.base = UINT64_MAX - side.ni.arena.page_bytes + 1;
+	assert_error(o2_reg_domain_open(&config, &domain, &error), -EINVAL, &error, "bind/base-wraps");
 }
 
 /* A device that bounces has no view of its own: what mode user registers there has to fit a window. */
@@ -204,6 +239,8 @@ TEST_WITH(user_bounced_fits_a_window, open_side, close_side)
 	unbind(&binding);
 	plan.iova = 8;
 	refuses(&plan, -EFAULT, "bind/user/no-such-memory");
+	plan.length = 0;
+	refuses(&plan, -EINVAL, "bind/length");
 }
 
 TEST_WITH(changes_how_addresses_look, open_side, close_side)
