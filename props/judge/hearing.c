@@ -233,14 +233,30 @@ static void begin_anew(struct o2_hearing *h)
 	}
 }
 
+/* An answer to no PUT_REQ reserves nothing, one to a GET_REQ or a second one neither. */
+static bool accepts(struct o2_hearing *h, enum o2_judge_side asker, const struct o2_msg *msg)
+{
+	if (msg->ibm_type != O2_MSG_PUT_ACK)
+		return false;
+	for (uint32_t i = 0; i < O2_HEARING_TRANSFERS; i++) {
+		struct o2_hearing_transfer *t = &h->transfer[i];
+
+		if (!t->open || t->is_get || t->accepted || t->asker != asker ||
+		    t->cookie != msg->u.putack.ibpam_src_cookie)
+			continue;
+		t->accepted = true;
+		return true;
+	}
+	return false;
+}
+
 static void count(struct o2_hearing *h, enum o2_judge_side from, const struct o2_msg *msg)
 {
 	struct o2_hearing_end *sender = &h->end[from], *receiver = &h->end[o2_hearing_other(from)];
 	const uint8_t type = msg->ibm_type;
 
 	sender->unanswered += type == O2_MSG_PUT_REQ || type == O2_MSG_GET_REQ;
-	/* An answer that nobody asked for reserves nothing. */
-	receiver->accepted += type == O2_MSG_PUT_ACK && (!h->exact || receiver->unanswered > 0);
+	receiver->accepted += accepts(h, o2_hearing_other(from), msg);
 	if ((type == O2_MSG_PUT_ACK || type == O2_MSG_PUT_NAK || type == O2_MSG_GET_DONE) &&
 	    receiver->unanswered > 0)
 		receiver->unanswered--;

@@ -30,6 +30,7 @@ struct o2_hearing_transfer {
 	bool open, is_get, described;
 	bool followed; /* all of it was heard */
 	bool late;     /* the judge has said so */
+	bool accepted; /* a PUT_ACK was told */
 	enum o2_judge_side asker;
 	uint64_t cookie, sink_cookie;
 	uint64_t asked_bytes, sink_bytes, written_bytes;

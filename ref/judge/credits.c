@@ -144,8 +144,8 @@ static void count_requests(const struct o2_judging *at)
 				      depth_of(at->conn));
 		break;
 	case O2_MSG_PUT_ACK:
-		/* One that nobody asked for is a finding of its own, and reserves nothing. */
-		to->accepted += !at->conn->exact || to->unanswered != 0;
+		/* One that answers no PUT_REQ is a finding of its own, and no PUT_DONE will follow it. */
+		to->accepted += o2_judge_put_asked(at);
 		to->unanswered -= to->unanswered != 0;
 		break;
 	case O2_MSG_PUT_NAK:

@@ -213,6 +213,8 @@ void o2_judge_credits_view(const struct o2_judge_conn *conn, struct o2_judge_vie
 
 /* transfer.c */
 int o2_judge_transfer(const struct o2_judging *at);
+/* Is this PUT_ACK the answer that a PUT_REQ of its receiver's waits for? */
+bool o2_judge_put_asked(const struct o2_judging *at);
 void o2_judge_transfer_time(const struct o2_judging *at);
 /* All transfers of a connection are forgotten, without a word. */
 void o2_judge_transfers_drop(struct o2_judge *judge, struct o2_judge_conn *conn);

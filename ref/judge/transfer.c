@@ -181,6 +181,14 @@ static void judge_errno(const struct o2_judging *at, const struct o2_judge_trans
 			      O2_NO_LIMIT);
 }
 
+bool o2_judge_put_asked(const struct o2_judging *at)
+{
+	const struct o2_judge_transfer *transfer =
+		by_cookie(&at->conn->end[at->to], at->event->msg->u.putack.ibpam_src_cookie);
+
+	return transfer != NULL && transfer->step == O2_TRANSFER_PUT_ASKED;
+}
+
 static int take_put_ack(const struct o2_judging *at)
 {
 	const struct o2_msg *msg = at->event->msg;
