@@ -6,6 +6,7 @@
 
 #include "props/command/commands.h"
 #include "props/command/told.h"
+#include "props/model/wire_model.h"
 
 #define FRONT	36u
 #define BEHIND	100u
@@ -23,16 +24,11 @@ struct odd_message {
 	bool tolerated, colours;
 };
 
-/* docs/wire.md, "Checksum": with the field itself as zeros. */
+/* docs/wire.md, "Checksum". */
 static uint32_t sum_of(const uint8_t *bytes, size_t count, bool is_signed)
 {
-	uint32_t sum = 0;
+	const uint32_t sum = o2_wm_sum(bytes, count, is_signed);
 
-	for (size_t i = 0; i < count; i++) {
-		const uint8_t byte = i >= AT_SUM && i < AT_SUM + 4 ? 0 : bytes[i];
-
-		sum = (sum << 1 | sum >> 31) + (is_signed ? (uint32_t)(int8_t)byte : byte);
-	}
 	return sum == 0 ? 1 : sum;
 }
 
@@ -69,8 +65,7 @@ static void draw_sum(struct o2_choice *c, struct odd_message *m)
 	m->odd.wrong = m->sum != m->odd.unsigned_sum && m->sum != m->odd.signed_sum;
 	if (!m->odd.wrong)
 		return;
-	for (size_t i = 0; i < 4; i++)
-		m->at[AT_SUM + i] = (uint8_t)(m->sum >> 8 * (m->msg->order == O2_BIG_ENDIAN ? 3 - i : i));
+	o2_wm_store(m->at + AT_SUM, 4, m->msg->order == O2_LITTLE_ENDIAN, m->sum);
 	m->tolerated = o2_draw_bool(c, 1, 1);
 	m->odd.refused = !m->tolerated || !may_pass(m->msg);
 }

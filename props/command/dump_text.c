@@ -184,11 +184,12 @@ static void header(const struct dump *dump, const struct o2_msg *msg)
 	hex(dump, 0x28, 8, "ibm_dststamp", msg->ibm_dststamp);
 }
 
+static const struct o2_told_odd plain;
+
 /* docs/cli.md, "Private data": its addresses have room for IPv6, and an IPv4 address stands at their end. */
 static void front(FILE *out, const struct o2_told_odd *odd)
 {
 	static const char *const names[] = {"source_address", "destination_address"};
-	static const struct o2_told_odd plain;
 	const struct dump dump = {out, odd->front, &plain};
 	const bool is_ipv4 = odd->front[1] >> 4 == 4;
 	char text[INET6_ADDRSTRLEN];
@@ -213,43 +214,42 @@ static void front(FILE *out, const struct o2_told_odd *odd)
 	fprintf(out, "message\n");
 }
 
-static void body(const struct dump *shown, const struct o2_msg *msg)
+static void body(const struct dump *dump, const struct o2_msg *msg)
 {
-	const struct dump dump = *shown;
 	char text[32];
 
 	switch (msg->ibm_type) {
 	case O2_MSG_IMMEDIATE:
-		lnet(&dump, &msg->u.immediate.hdr);
+		lnet(dump, &msg->u.immediate.hdr);
 		if (msg->ibm_nob > 0x78)
-			block(&dump, 0x78, msg->ibm_nob, "payload", "");
+			block(dump, 0x78, msg->ibm_nob, "payload", "");
 		break;
 	case O2_MSG_PUT_REQ:
-		lnet(&dump, &msg->u.putreq.hdr);
-		hex(&dump, 0x78, 8, "ibprm_cookie", msg->u.putreq.ibprm_cookie);
+		lnet(dump, &msg->u.putreq.hdr);
+		hex(dump, 0x78, 8, "ibprm_cookie", msg->u.putreq.ibprm_cookie);
 		break;
 	case O2_MSG_PUT_ACK:
-		hex(&dump, 0x30, 8, "ibpam_src_cookie", msg->u.putack.ibpam_src_cookie);
-		hex(&dump, 0x38, 8, "ibpam_dst_cookie", msg->u.putack.ibpam_dst_cookie);
-		sink(&dump, 0x40, "ibpam_rd", &msg->u.putack.ibpam_rd);
+		hex(dump, 0x30, 8, "ibpam_src_cookie", msg->u.putack.ibpam_src_cookie);
+		hex(dump, 0x38, 8, "ibpam_dst_cookie", msg->u.putack.ibpam_dst_cookie);
+		sink(dump, 0x40, "ibpam_rd", &msg->u.putack.ibpam_rd);
 		break;
 	case O2_MSG_GET_REQ:
-		lnet(&dump, &msg->u.get.hdr);
-		hex(&dump, 0x78, 8, "ibgm_cookie", msg->u.get.ibgm_cookie);
-		sink(&dump, 0x80, "ibgm_rd", &msg->u.get.ibgm_rd);
+		lnet(dump, &msg->u.get.hdr);
+		hex(dump, 0x78, 8, "ibgm_cookie", msg->u.get.ibgm_cookie);
+		sink(dump, 0x80, "ibgm_rd", &msg->u.get.ibgm_rd);
 		break;
 	case O2_MSG_CONNREQ:
 	case O2_MSG_CONNACK:
-		number(&dump, 0x30, 2, "ibcp_queue_depth", msg->u.connparams.ibcp_queue_depth);
-		number(&dump, 0x32, 2, "ibcp_max_frags", msg->u.connparams.ibcp_max_frags);
-		number(&dump, 0x34, 4, "ibcp_max_msg_size", msg->u.connparams.ibcp_max_msg_size);
+		number(dump, 0x30, 2, "ibcp_queue_depth", msg->u.connparams.ibcp_queue_depth);
+		number(dump, 0x32, 2, "ibcp_max_frags", msg->u.connparams.ibcp_max_frags);
+		number(dump, 0x34, 4, "ibcp_max_msg_size", msg->u.connparams.ibcp_max_msg_size);
 		break;
 	case O2_MSG_NOOP:
 		break;
 	default:
-		hex(&dump, 0x30, 8, "ibcm_cookie", msg->u.completion.ibcm_cookie);
+		hex(dump, 0x30, 8, "ibcm_cookie", msg->u.completion.ibcm_cookie);
 		o2_told_status(msg->u.completion.ibcm_status, text, sizeof(text));
-		row(&dump, 0x38, 4, "ibcm_status", text);
+		row(dump, 0x38, 4, "ibcm_status", text);
 		break;
 	}
 }
@@ -269,7 +269,6 @@ void o2_told_dump_odd(FILE *out, const struct o2_msg *msg, const uint8_t *bytes,
 
 void o2_told_dump(FILE *out, const struct o2_msg *msg, const uint8_t *bytes)
 {
-	static const struct o2_told_odd plain;
 
 	o2_told_dump_odd(out, msg, bytes, &plain);
 }

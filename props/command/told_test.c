@@ -11,6 +11,7 @@
 #include "lst/wire/msg.h"
 #include "lst/wire/msg_json.h"
 #include "props/command/told_internal.h"
+#include "props/model/wire_model.h"
 
 #define BYTES 160u
 #define WORDS 256u
@@ -36,14 +37,13 @@ static void say(struct test *test, const char *format, ...)
 	va_end(list);
 }
 
-static void put(struct test *test, size_t at, size_t width, uint64_t value)
+static void put(struct test *test, size_t at, uint32_t width, uint64_t value)
 {
-	for (size_t i = 0; i < width; i++)
-		test->bytes[at + (test->big ? width - 1 - i : i)] = (uint8_t)(value >> 8 * i);
+	o2_wm_store(test->bytes + at, width, !test->big, value);
 }
 
 /* A number there, mostly a small one. */
-static uint64_t draw(struct test *test, size_t at, size_t width, uint64_t most)
+static uint64_t draw(struct test *test, size_t at, uint32_t width, uint64_t most)
 {
 	const uint64_t value = o2_draw_bool(test->c, 7, 1) ? o2_draw(test->c, UINT64_MAX >> (64 - 8 * width))
 							   : o2_draw(test->c, most);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/monotonic.h"
+#include "props/model/wire_model.h"
 
 #define OURS   0x0a000001u
 #define PEER   0x0a630001u
@@ -33,22 +34,14 @@ struct reading {
 	uint32_t nends;
 };
 
-static uint64_t number(const uint8_t *bytes, size_t count)
+static uint64_t number(const uint8_t *bytes, uint32_t count)
 {
-	uint64_t value = 0;
-
-	while (count-- > 0)
-		value = value << 8 | *bytes++;
-	return value;
+	return o2_wm_load(bytes, count, false);
 }
 
-static uint64_t little(const uint8_t *bytes, size_t count)
+static uint64_t little(const uint8_t *bytes, uint32_t count)
 {
-	uint64_t value = 0;
-
-	while (count-- > 0)
-		value = value << 8 | bytes[count];
-	return value;
+	return o2_wm_load(bytes, count, true);
 }
 
 static void must_be(struct reading *reading, const char *what, uint64_t found, uint64_t expected)

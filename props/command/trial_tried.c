@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What a probe has said, read from the capture: docs/wire.md, docs/lst.md. */
 #include "props/command/trial_tried.h"
+#include "props/model/wire_model.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -10,15 +11,6 @@
 #define HEADER	   48u /* of a message; LNet's stands behind it in the three that have one */
 #define PING_BITS  UINT64_C(0x8000000000000000)
 #define MATCH_BITS UINT64_C(0x1234)
-
-static uint64_t number(const uint8_t *bytes, size_t count, bool big)
-{
-	uint64_t value = 0;
-
-	for (size_t i = 0; i < count; i++)
-		value = value << 8 | bytes[big ? i : count - 1 - i];
-	return value;
-}
 
 /* --- words --- */
 
@@ -121,15 +113,15 @@ void o2_tried_finish(struct o2_tried *tried)
 void o2_tried_asks(struct o2_tried *tried, uint64_t packet, const uint8_t *message)
 {
 	const bool big = message[0] == 0x0b;
-	const uint64_t life = number(message + 24, 8, big), of_peer = number(message + 40, 8, big);
+	const uint64_t life = o2_wm_load(message + 24, 8, !big), of_peer = o2_wm_load(message + 40, 8, !big);
 	const bool another = tried->life != 0 && tried->life != life, is_of = is_of_probe(tried, packet);
 
-	tried->version = (uint16_t)number(message + 4, 2, big);
+	tried->version = (uint16_t)o2_wm_load(message + 4, 2, !big);
 	tried->life = life;
 	if (is_of)
 		o2_tried_word(&tried->said, 0, "asks %" PRIu64 "/%" PRIu64 "/%" PRIu64 " version 0x%x%s%s%s",
-			      number(message + 48, 2, big), number(message + 50, 2, big),
-			      number(message + 52, 4, big), tried->version, big ? " big-endian" : "",
+			      o2_wm_load(message + 48, 2, !big), o2_wm_load(message + 50, 2, !big),
+			      o2_wm_load(message + 52, 4, !big), tried->version, big ? " big-endian" : "",
 			      another ? " in another life" : "",
 			      of_peer == 0		    ? ""
 			      : of_peer == tried->peer_life ? " of this life"
@@ -138,7 +130,7 @@ void o2_tried_asks(struct o2_tried *tried, uint64_t packet, const uint8_t *messa
 
 void o2_tried_granted(struct o2_tried *tried, const uint8_t *message)
 {
-	tried->peer_life = number(message + 24, 8, message[0] == 0x0b);
+	tried->peer_life = o2_wm_load(message + 24, 8, message[0] != 0x0b);
 }
 
 void o2_tried_rejected(struct o2_tried *tried, uint64_t packet)
@@ -158,22 +150,23 @@ static void says_test(struct o2_tried *tried, uint32_t portal, const uint8_t *bo
 {
 	static const char *const names[] = {[0] = "MKSN", [2] = "RMSN", [6] = "STAT", [10] = "DEBUG"};
 	const bool big = body[0] == 0xee;
-	const uint64_t type = number(body + 8, 4, big);
+	const uint64_t type = o2_wm_load(body + 8, 4, !big);
 	struct o2_tried_text *said = &tried->said;
 
 	if (type == 4 && portal == 51) {
-		o2_tried_word(said, 0, "BATCH %" PRIu64 " %" PRIu64 " %" PRIu64, number(body + 56, 4, big),
-			      number(body + 48, 8, big), number(body + 60, 4, big));
+		o2_tried_word(said, 0, "BATCH %" PRIu64 " %" PRIu64 " %" PRIu64,
+			      o2_wm_load(body + 56, 4, !big), o2_wm_load(body + 48, 8, !big),
+			      o2_wm_load(body + 60, 4, !big));
 	} else if (type == 8 && portal == 51) {
-		o2_tried_word(said, 0, "TEST %" PRIu64 "%s", number(body + 64, 4, big),
+		o2_tried_word(said, 0, "TEST %" PRIu64 "%s", o2_wm_load(body + 64, 4, !big),
 			      body[76] == 0 ? "" : " client");
 	} else if (type == 12 && portal == 50) {
-		o2_tried_word(said, 0, "brw %" PRIu64 " %" PRIu64 " %" PRIu64, number(body + 40, 4, big),
-			      number(body + 44, 4, big), number(body + 48, 4, big));
+		o2_tried_word(said, 0, "brw %" PRIu64 " %" PRIu64 " %" PRIu64, o2_wm_load(body + 40, 4, !big),
+			      o2_wm_load(body + 44, 4, !big), o2_wm_load(body + 48, 4, !big));
 	} else if (type == 14 && portal == 50) {
-		tried->number = tried->number == 0 ? number(body + 36, 4, big) + 1 : tried->number;
-		o2_tried_word(said, number(body + 36, 4, big) + 1 - tried->number, "lst-ping%s",
-			      number(body + 32, 4, big) == 0xbabeface ? "" : " of another magic");
+		tried->number = tried->number == 0 ? o2_wm_load(body + 36, 4, !big) + 1 : tried->number;
+		o2_tried_word(said, o2_wm_load(body + 36, 4, !big) + 1 - tried->number, "lst-ping%s",
+			      o2_wm_load(body + 32, 4, !big) == 0xbabeface ? "" : " of another magic");
 	} else {
 		o2_tried_word(said, 0, "%s",
 			      portal == 51 && type <= 10 && names[type] != NULL ? names[type] : "another");
@@ -184,11 +177,12 @@ void o2_tried_says(struct o2_tried *tried, uint64_t packet, const uint8_t *messa
 {
 	const uint8_t *lnet = message + HEADER;
 	const uint8_t type = message[6];
-	const bool big = message[0] == 0x0b, put = number(lnet + 24, 4, false) == 1,
-		   get = number(lnet + 24, 4, false) == 2;
-	const uint32_t portal = (uint32_t)number(lnet + (put ? 64 : 56), 4, false);
-	const uint64_t bits = number(lnet + 48, 8, false), offset = number(lnet + (put ? 68 : 60), 4, false);
-	const uint64_t bytes = number(lnet + (put ? 28 : 64), 4, false);
+	const bool big = message[0] == 0x0b, put = o2_wm_load(lnet + 24, 4, true) == 1,
+		   get = o2_wm_load(lnet + 24, 4, true) == 2;
+	const uint32_t portal = (uint32_t)o2_wm_load(lnet + (put ? 64 : 56), 4, true);
+	const uint64_t bits = o2_wm_load(lnet + 48, 8, true),
+		       offset = o2_wm_load(lnet + (put ? 68 : 60), 4, true);
+	const uint64_t bytes = o2_wm_load(lnet + (put ? 28 : 64), 4, true);
 	char by[64] = "";
 
 	/* IMMEDIATE, PUT_REQ, GET_REQ. */
@@ -203,9 +197,9 @@ void o2_tried_says(struct o2_tried *tried, uint64_t packet, const uint8_t *messa
 		return;
 	}
 	if (type == 0xd6)
-		snprintf(by, sizeof(by), " in %" PRIu64 " from byte %" PRIu64, number(message + 132, 4, big),
-			 number(message + 140, 8, big) % 4096);
-	else if (put && number(lnet + 40, 8, false) == UINT64_MAX)
+		snprintf(by, sizeof(by), " in %" PRIu64 " from byte %" PRIu64,
+			 o2_wm_load(message + 132, 4, !big), o2_wm_load(message + 140, 8, !big) % 4096);
+	else if (put && o2_wm_load(lnet + 40, 8, true) == UINT64_MAX)
 		snprintf(by, sizeof(by), " without ACK");
 	o2_tried_word(&tried->said, offset, "%s %" PRIu64 " portal %" PRIu32 "%s%s%s", put ? "PUT" : "GET",
 		      bytes, portal, by, type == 0xd1 ? " in a message" : "",

@@ -5,29 +5,24 @@
 #include <string.h>
 
 #include "lnet/ping.h"
+#include "props/model/wire_model.h"
 #include "props/scenario/draw.h"
 #include "props/stage/parts_internal.h"
 
 #define MOST_NIS   16u
 #define MOST_BYTES (16u + (MOST_NIS + 2) * 16u)
 
-static void put(uint8_t *bytes, size_t count, uint64_t value, bool big)
-{
-	for (size_t i = 0; i < count; i++)
-		bytes[big ? count - 1 - i : i] = (uint8_t)(value >> 8 * i);
-}
-
 /* As it is laid out; an interface of which there is no room is left out. */
 static void lay_out(const struct o2_ping_info *info, uint32_t magic, bool big, uint8_t bytes[MOST_BYTES])
 {
 	memset(bytes, 0, MOST_BYTES);
-	put(bytes, 4, magic, big);
-	put(bytes + 4, 4, info->features, big);
-	put(bytes + 8, 4, info->pid, big);
-	put(bytes + 12, 4, info->nnis, big);
+	o2_wm_store(bytes, 4, !big, magic);
+	o2_wm_store(bytes + 4, 4, !big, info->features);
+	o2_wm_store(bytes + 8, 4, !big, info->pid);
+	o2_wm_store(bytes + 12, 4, !big, info->nnis);
 	for (uint32_t i = 0; i < info->nnis && i < MOST_NIS; i++) {
-		put(bytes + 16 + 16 * i, 8, info->ni[i].nid, big);
-		put(bytes + 24 + 16 * i, 4, info->ni[i].status, big);
+		o2_wm_store(bytes + 16 + 16 * i, 8, !big, info->ni[i].nid);
+		o2_wm_store(bytes + 24 + 16 * i, 4, !big, info->ni[i].status);
 	}
 }
 

@@ -236,29 +236,34 @@ def why_not():
     return f"not built: {', '.join(absent)}" if absent else None
 
 
+def held(checks, run):
+    """Each of them, with its time; the last line of the program.  Returns its exit status."""
+    passed = failed = 0
+    for check in checks:
+        started = time.monotonic()
+        try:
+            run(check)
+            passed += 1
+            print(f"{check.__name__}: held, {time.monotonic() - started:.0f} s", flush=True)
+        except (Failed, subprocess.TimeoutExpired, OSError, KeyError, TypeError) as problem:
+            failed += 1
+            print(f"FAILED {check.__name__}: {type(problem).__name__}: {problem}", flush=True)
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
 def main():
     reason = why_not()
     if reason:
         print(f"skipped: {reason}\n0 passed, 0 failed, 1 skipped")
         return SKIP
-    passed = failed = 0
     checks = [check for check in (red, missing, requeued) if check.__name__ in sys.argv[1:] or not sys.argv[1:]]
     with tempfile.TemporaryDirectory(prefix="o2ref-slurm-") as name:
         folder = Path(name)
         with Cluster(folder) as cluster:
             nodes = asked("sinfo", "-h", "-N", "-o", "%N %T").splitlines()
             print(f"{asked('sinfo', '-V').strip()}, nodes: {', '.join(nodes)}", flush=True)
-            for check in checks:
-                started = time.monotonic()
-                try:
-                    check(cluster, folder / check.__name__)
-                    passed += 1
-                    print(f"{check.__name__}: held, {time.monotonic() - started:.0f} s", flush=True)
-                except (Failed, subprocess.TimeoutExpired, OSError, KeyError) as problem:
-                    failed += 1
-                    print(f"FAILED {check.__name__}: {type(problem).__name__}: {problem}", flush=True)
-    print(f"{passed} passed, {failed} failed")
-    return 1 if failed else 0
+            return held(checks, lambda check: check(cluster, folder / check.__name__))
 
 
 if __name__ == "__main__":

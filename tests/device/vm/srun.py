@@ -15,7 +15,6 @@ import socket
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 
 sys.dont_write_bytecode = True
@@ -87,21 +86,10 @@ def main():
     if lacking or "O2REF_RXE_A" not in os.environ:
         print(f"skipped: {lacking or 'no devices: see ci/vm/run'}\n0 passed, 0 failed, 1 skipped")
         return slurm.SKIP
-    passed = failed = 0
     with tempfile.TemporaryDirectory(prefix="o2ref-slurm-") as name:
         make_a_machine(Path(name))
         with slurm.Cluster(Path(name)) as cluster:
-            for check in (to_the_node, from_the_node, lost):
-                started = time.monotonic()
-                try:
-                    check(cluster)
-                    passed += 1
-                    print(f"{check.__name__}: held, {time.monotonic() - started:.0f} s", flush=True)
-                except (slurm.Failed, subprocess.TimeoutExpired, OSError, TypeError) as problem:
-                    failed += 1
-                    print(f"FAILED {check.__name__}: {type(problem).__name__}: {problem}", flush=True)
-    print(f"{passed} passed, {failed} failed")
-    return 1 if failed else 0
+            return slurm.held((to_the_node, from_the_node, lost), lambda check: check(cluster))
 
 
 if __name__ == "__main__":
