@@ -17,18 +17,29 @@ static const struct o2_tally_row situations[O2_SETTINGS_SITUATIONS] = {
 void o2_settings_check(struct o2_settings_run *run, struct o2_report *report, int rc,
 		       const struct o2_error *error, const struct o2_settings_verdict *expected)
 {
+	o2_settings_check_at(run, report, rc, error, expected, O2_NO_INDEX);
+}
+
+void o2_settings_check_at(struct o2_settings_run *run, struct o2_report *report, int rc,
+			  const struct o2_error *error, const struct o2_settings_verdict *expected,
+			  uint32_t index)
+{
 	if (rc == expected->code &&
-	    (rc == 0 || (error->code == rc && error->rule != NULL &&
-			 strcmp(error->rule, expected->rule) == 0 && error->field != NULL &&
-			 strcmp(error->field, expected->field) == 0 && error->value == expected->value &&
-			 error->limit == expected->limit && error->limit_kind == expected->kind)))
+	    (rc == 0 ||
+	     (error->code == rc && error->rule != NULL && strcmp(error->rule, expected->rule) == 0 &&
+	      error->field != NULL && strcmp(error->field, expected->field) == 0 &&
+	      error->value == expected->value && error->limit == expected->limit &&
+	      error->limit_kind == expected->kind && error->index == index)))
 		return;
-	o2_report_fail(report, "settings/verdict", "%s: %d by %s of %s: %" PRIu64 ", limit %" PRIu64,
-		       run->text, rc, rc == 0 || error->rule == NULL ? "nothing" : error->rule,
-		       rc == 0 || error->field == NULL ? "-" : error->field, error->value, error->limit);
-	o2_report_add(report, "expected %d by %s of %s: %" PRIu64 ", limit %" PRIu64, expected->code,
-		      expected->rule == NULL ? "nothing" : expected->rule,
-		      expected->field == NULL ? "-" : expected->field, expected->value, expected->limit);
+	o2_report_fail(report, "settings/verdict",
+		       "%s: %d by %s of %s: %" PRIu64 ", limit %" PRIu64 ", index %" PRIu32, run->text, rc,
+		       rc == 0 || error->rule == NULL ? "nothing" : error->rule,
+		       rc == 0 || error->field == NULL ? "-" : error->field, error->value, error->limit,
+		       error->index);
+	o2_report_add(report, "expected %d by %s of %s: %" PRIu64 ", limit %" PRIu64 ", index %" PRIu32,
+		      expected->code, expected->rule == NULL ? "nothing" : expected->rule,
+		      expected->field == NULL ? "-" : expected->field, expected->value, expected->limit,
+		      index);
 }
 
 /* A value of low to high: at an end, or (bad) one past it. */
@@ -399,6 +410,8 @@ static enum o2_status run_case(void *context, struct o2_choice *choice, struct o
 		o2_settings_answer(run, choice, report);
 	else if (o2_draw_bool(choice, 7, 1))
 		o2_settings_faults(run, choice, report);
+	else if (o2_draw_bool(choice, 5, 1))
+		o2_settings_bind(run, choice, report);
 	else if (o2_draw_bool(choice, 7, 1))
 		o2_settings_puts(run, choice, report);
 	else if (o2_draw_bool(choice, 2, 1))

@@ -25,14 +25,6 @@ struct fault {
 	bool fired;
 };
 
-/* What a device and a domain hold. */
-struct holds {
-	uint32_t regions, mws, fmr_regions, descriptor_regions, bound, windows;
-	uint64_t pinned_bytes;
-	struct ibv_mr *local, *remote;
-	struct o2_loop_counters device;
-};
-
 /* The call that ends a region fails once; it has no hook at the device. */
 static int dereg_error;
 
@@ -86,50 +78,6 @@ static int disarm(struct fault *fault)
 		return 0;
 	/* To make objects fails in one way: docs/loopverbs.md, "Faults". */
 	return fault->what == CALL && fault->call == O2_LOOP_CALL_MAKE ? -ENOMEM : -fault->error;
-}
-
-static struct holds holds_of(const struct o2_ni *ni)
-{
-	const struct o2_reg_domain *domain = &ni->domain;
-	struct holds holds = {
-		.regions = domain->live.regions,
-		.mws = domain->live.mws,
-		.fmr_regions = domain->live.fmr_regions,
-		.descriptor_regions = domain->live.descriptor_regions,
-		.bound = domain->nbound,
-		.windows = o2_arena_windows_free(&ni->arena),
-		.pinned_bytes = domain->live.pinned_bytes,
-		.local = domain->global_local,
-		.remote = domain->global_remote,
-	};
-
-	o2_loop_get_counters(&holds.device);
-	return holds;
-}
-
-static void same(struct o2_settings_run *run, struct o2_report *report, const char *what, uint64_t found,
-		 uint64_t expected)
-{
-	if (found != expected)
-		o2_report_fail(report, "settings/fault", "%s: %s is %" PRIu64 ", expected %" PRIu64,
-			       run->text, what, found, expected);
-}
-
-/* After a call that has failed: rc and error, and nothing has changed. */
-static void unchanged(struct o2_settings_run *run, struct o2_report *report, const struct holds *before,
-		      const struct holds *after)
-{
-	same(run, report, "regions", after->regions, before->regions);
-	same(run, report, "windows of the device", after->mws, before->mws);
-	same(run, report, "regions of mode fmr", after->fmr_regions, before->fmr_regions);
-	same(run, report, "regions of descriptors", after->descriptor_regions, before->descriptor_regions);
-	same(run, report, "bindings", after->bound, before->bound);
-	same(run, report, "windows of the arena", after->windows, before->windows);
-	same(run, report, "pinned bytes", after->pinned_bytes, before->pinned_bytes);
-	same(run, report, "the region of sources", after->local == before->local, true);
-	same(run, report, "the region of sinks", after->remote == before->remote, true);
-	same(run, report, "the device's regions", after->device.live_mrs, before->device.live_mrs);
-	same(run, report, "the device's windows", after->device.live_mws, before->device.live_mws);
 }
 
 static void refused_so(struct o2_settings_run *run, struct o2_report *report, int rc, int expected,
@@ -199,9 +147,9 @@ static void try_bind(struct o2_settings_run *run, struct o2_choice *c, struct o2
 		     struct o2_ni *ni, struct o2_binding *binding)
 {
 	static struct o2_reg_plan plan; /* large */
-	const struct holds before = holds_of(ni);
+	const struct o2_settings_holds before = o2_settings_holds(ni);
 	struct o2_error error = {0};
-	struct holds after;
+	struct o2_settings_holds after;
 	struct fault fault;
 	int rc, expected;
 
@@ -216,20 +164,23 @@ static void try_bind(struct o2_settings_run *run, struct o2_choice *c, struct o2
 	rc = o2_reg_bind(&ni->domain, 0, &plan, binding, &error);
 	expected = disarm(&fault);
 	refused_so(run, report, rc, expected, &error);
-	after = holds_of(ni);
+	after = o2_settings_holds(ni);
 	if (rc == 0) {
-		same(run, report, "regions", after.regions, before.regions + regions_of(ni, plan.mode));
-		same(run, report, "the device's regions", after.device.live_mrs,
-		     before.device.live_mrs + regions_of(ni, plan.mode));
-		same(run, report, "bindings", after.bound, before.bound + 1);
-		same(run, report, "the binding", binding->bound && binding->mode == plan.mode, true);
+		o2_settings_same(run, report, "regions", after.regions,
+				 before.regions + regions_of(ni, plan.mode));
+		o2_settings_same(run, report, "the device's regions", after.device.live_mrs,
+				 before.device.live_mrs + regions_of(ni, plan.mode));
+		o2_settings_same(run, report, "bindings", after.bound, before.bound + 1);
+		o2_settings_same(run, report, "the binding", binding->bound && binding->mode == plan.mode,
+				 true);
 		run->tally.seen[O2_SETTINGS_BOUND]++;
 		return;
 	}
-	unchanged(run, report, &before, &after);
-	same(run, report, "a binding that is none",
-	     !binding->bound && binding->region.mr == NULL && binding->fmr == NULL && binding->frd == NULL,
-	     true);
+	o2_settings_unchanged(run, report, &before, &after);
+	o2_settings_same(run, report, "a binding that is none",
+			 !binding->bound && binding->region.mr == NULL && binding->fmr == NULL &&
+				 binding->frd == NULL,
+			 true);
 	run->tally.seen[O2_SETTINGS_NOT_BOUND]++;
 }
 
@@ -243,10 +194,10 @@ static void try_unbind(struct o2_settings_run *run, struct o2_choice *c, struct 
 	const bool own = binding->mode == O2_REG_USER || binding->mode == O2_REG_PHYS;
 	const bool fails = (own || binding->mode == O2_REG_FMR) && o2_draw_bool(c, 2, 1);
 	struct ibv_mr *mr = binding->region.mr;
-	const struct holds before = holds_of(ni);
+	const struct o2_settings_holds before = o2_settings_holds(ni);
 	const uint32_t going = regions_that_go(ni, binding->mode, fails, before.fmr_regions - fmr_bound);
 	struct o2_error error = {0};
-	struct holds after;
+	struct o2_settings_holds after;
 	int rc;
 
 	snprintf(run->text, sizeof(run->text), "release %" PRIu64 " bytes in mode %s%s", binding->length,
@@ -258,32 +209,33 @@ static void try_unbind(struct o2_settings_run *run, struct o2_choice *c, struct 
 	refused_so(run, report, rc, fails ? -EBUSY : 0, &error);
 	if (fails && rc != 0 && strcmp(error.rule, own ? "bind/deregister" : "pool/fmr/key-alive") != 0)
 		o2_report_fail(report, "settings/fault", "%s: by %s", run->text, error.rule);
-	after = holds_of(ni);
-	same(run, report, "bindings", after.bound, before.bound - 1);
-	same(run, report, "regions", after.regions, before.regions - going);
+	after = o2_settings_holds(ni);
+	o2_settings_same(run, report, "bindings", after.bound, before.bound - 1);
+	o2_settings_same(run, report, "regions", after.regions, before.regions - going);
 	if (going == 0)
-		same(run, report, "pinned bytes", after.pinned_bytes, before.pinned_bytes);
+		o2_settings_same(run, report, "pinned bytes", after.pinned_bytes, before.pinned_bytes);
 	if (fails && going == 0)
-		same(run, report, "windows of the arena", after.windows, before.windows);
+		o2_settings_same(run, report, "windows of the arena", after.windows, before.windows);
 	/* Nobody has it now. */
 	if (fails && own)
 		(void)ibv_dereg_mr(mr);
 	else
-		same(run, report, "windows of the arena", after.windows >= before.windows, true);
-	same(run, report, "a binding that is none", !binding->bound && binding->region.mr == NULL, true);
+		o2_settings_same(run, report, "windows of the arena", after.windows >= before.windows, true);
+	o2_settings_same(run, report, "a binding that is none", !binding->bound && binding->region.mr == NULL,
+			 true);
 }
 
 /* Other addresses, or others that the device sees. */
 static void try_change(struct o2_settings_run *run, struct o2_choice *c, struct o2_report *report,
 		       struct o2_ni *ni)
 {
-	const struct holds before = holds_of(ni);
+	const struct o2_settings_holds before = o2_settings_holds(ni);
 	const bool bounces = o2_draw_bool(c, 1, 1), bounced = ni->domain.bounce;
 	const struct o2_dma_device dma = ni->domain.dma;
 	const enum o2_dma_kind kind = (enum o2_dma_kind)o2_draw(c, O2_DMA_KINDS);
 	const uint64_t base = o2_draw(c, 1000) * 65536 + (o2_draw_bool(c, 7, 1) ? 512 : 0);
 	struct o2_error error = {0};
-	struct holds after;
+	struct o2_settings_holds after;
 	struct fault fault;
 	int rc, expected;
 
@@ -301,21 +253,23 @@ static void try_change(struct o2_settings_run *run, struct o2_choice *c, struct 
 			      (kind != O2_DMA_VIRTUAL && base % ni->arena.page_bytes != 0)))
 		expected = -EINVAL;
 	refused_so(run, report, rc, expected, &error);
-	after = holds_of(ni);
+	after = o2_settings_holds(ni);
 	if (rc == 0) {
 		/* What mode fmr could not give back goes now; what nobody has is kept in the account. */
-		same(run, report, "regions", after.regions, before.regions - before.fmr_regions);
-		same(run, report, "regions of mode fmr", after.fmr_regions, 0);
+		o2_settings_same(run, report, "regions", after.regions, before.regions - before.fmr_regions);
+		o2_settings_same(run, report, "regions of mode fmr", after.fmr_regions, 0);
 		if (before.fmr_regions == 0)
-			same(run, report, "pinned bytes", after.pinned_bytes, before.pinned_bytes);
-		same(run, report, "what bounces", ni->domain.bounce, bounces ? !bounced : bounced);
-		same(run, report, "kind", ni->domain.dma.kind, bounces ? dma.kind : kind);
+			o2_settings_same(run, report, "pinned bytes", after.pinned_bytes,
+					 before.pinned_bytes);
+		o2_settings_same(run, report, "what bounces", ni->domain.bounce,
+				 bounces ? !bounced : bounced);
+		o2_settings_same(run, report, "kind", ni->domain.dma.kind, bounces ? dma.kind : kind);
 		return;
 	}
-	unchanged(run, report, &before, &after);
-	same(run, report, "what bounces", ni->domain.bounce, bounced);
-	same(run, report, "kind", ni->domain.dma.kind, dma.kind);
-	same(run, report, "base", ni->domain.dma.base, dma.base);
+	o2_settings_unchanged(run, report, &before, &after);
+	o2_settings_same(run, report, "what bounces", ni->domain.bounce, bounced);
+	o2_settings_same(run, report, "kind", ni->domain.dma.kind, dma.kind);
+	o2_settings_same(run, report, "base", ni->domain.dma.base, dma.base);
 }
 
 static void use_memory(struct o2_settings_run *run, struct o2_choice *c, struct o2_report *report,
@@ -373,11 +327,12 @@ void o2_settings_faults(struct o2_settings_run *run, struct o2_choice *c, struct
 		o2_ni_close(&ni);
 	}
 	o2_loop_get_counters(&after);
-	same(run, report, "contexts that are left", after.live_contexts, before.live_contexts);
-	same(run, report, "domains that are left", after.live_pds, before.live_pds);
-	same(run, report, "regions that are left", after.live_mrs, before.live_mrs);
-	same(run, report, "windows that are left", after.live_mws, before.live_mws);
-	same(run, report, "channels that are left", after.live_channels, before.live_channels);
+	o2_settings_same(run, report, "contexts that are left", after.live_contexts, before.live_contexts);
+	o2_settings_same(run, report, "domains that are left", after.live_pds, before.live_pds);
+	o2_settings_same(run, report, "regions that are left", after.live_mrs, before.live_mrs);
+	o2_settings_same(run, report, "windows that are left", after.live_mws, before.live_mws);
+	o2_settings_same(run, report, "channels that are left", after.live_channels, before.live_channels);
 	if (run->allocated != NULL)
-		same(run, report, "allocations that are left", (uint64_t)(run->allocated() - allocated), 0);
+		o2_settings_same(run, report, "allocations that are left",
+				 (uint64_t)(run->allocated() - allocated), 0);
 }

@@ -2,35 +2,56 @@
 #ifndef O2_PROPS_SETTINGS_INTERNAL_H
 #define O2_PROPS_SETTINGS_INTERNAL_H
 
+#include "loopverbs/loopverbs.h"
 #include "props/talk/settings.h"
 
 /* What the files of the property settings share. */
 
-#define O2_SETTINGS_SITUATION_LIST(ENTRY)                       \
-	ENTRY(NI_OPENED, "interface_opened")                    \
-	ENTRY(NI_REFUSED, "interface_refused")                  \
-	ENTRY(CONN_MADE, "connection_made")                     \
-	ENTRY(CONN_REFUSED, "connection_refused")               \
-	ENTRY(PEER_TAKEN, "peer_taken")                         \
-	ENTRY(PEER_REFUSED, "peer_refused")                     \
-	ENTRY(LIMITS_SET, "limits_set")                         \
-	ENTRY(LIMITS_REFUSED, "limits_refused")                 \
-	ENTRY(CONNECTED, "connected")                           \
-	ENTRY(NOT_CONNECTED, "not_connected")                   \
-	ENTRY(TWICE, "connected_twice")                         \
-	ENTRY(O2_SETTINGS_ASKED, "asked")                       \
-	ENTRY(O2_SETTINGS_NOT_ASKED, "not_asked")               \
-	ENTRY(O2_SETTINGS_MET, "met")                           \
-	ENTRY(O2_SETTINGS_PLACE, "place_made")                  \
-	ENTRY(O2_SETTINGS_NO_PLACE, "place_refused")            \
-	ENTRY(O2_SETTINGS_CHOSEN, "mode_chosen")                \
-	ENTRY(O2_SETTINGS_NOT_CHOSEN, "no_mode")                \
-	ENTRY(O2_SETTINGS_OPENED, "opened_with_a_fault_ahead")  \
-	ENTRY(O2_SETTINGS_NOT_OPENED, "not_opened_for_a_fault") \
-	ENTRY(O2_SETTINGS_BOUND, "bound")                       \
-	ENTRY(O2_SETTINGS_NOT_BOUND, "not_bound_for_a_fault")   \
-	ENTRY(O2_SETTINGS_ANSWERED, "answered")                 \
-	ENTRY(O2_SETTINGS_NOT_ANSWERED, "not_answered")         \
+#define O2_SETTINGS_SITUATION_LIST(ENTRY)                                       \
+	ENTRY(NI_OPENED, "interface_opened")                                    \
+	ENTRY(NI_REFUSED, "interface_refused")                                  \
+	ENTRY(CONN_MADE, "connection_made")                                     \
+	ENTRY(CONN_REFUSED, "connection_refused")                               \
+	ENTRY(PEER_TAKEN, "peer_taken")                                         \
+	ENTRY(PEER_REFUSED, "peer_refused")                                     \
+	ENTRY(LIMITS_SET, "limits_set")                                         \
+	ENTRY(LIMITS_REFUSED, "limits_refused")                                 \
+	ENTRY(CONNECTED, "connected")                                           \
+	ENTRY(NOT_CONNECTED, "not_connected")                                   \
+	ENTRY(TWICE, "connected_twice")                                         \
+	ENTRY(O2_SETTINGS_ASKED, "asked")                                       \
+	ENTRY(O2_SETTINGS_NOT_ASKED, "not_asked")                               \
+	ENTRY(O2_SETTINGS_MET, "met")                                           \
+	ENTRY(O2_SETTINGS_PLACE, "place_made")                                  \
+	ENTRY(O2_SETTINGS_NO_PLACE, "place_refused")                            \
+	ENTRY(O2_SETTINGS_CHOSEN, "mode_chosen")                                \
+	ENTRY(O2_SETTINGS_NOT_CHOSEN, "no_mode")                                \
+	ENTRY(O2_SETTINGS_OPENED, "opened_with_a_fault_ahead")                  \
+	ENTRY(O2_SETTINGS_NOT_OPENED, "not_opened_for_a_fault")                 \
+	ENTRY(O2_SETTINGS_BOUND, "bound")                                       \
+	ENTRY(O2_SETTINGS_NOT_BOUND, "not_bound_for_a_fault")                   \
+	ENTRY(O2_SETTINGS_PLAN_BOUND, "plan_bound")                             \
+	ENTRY(O2_SETTINGS_BIND_MODE, "not_bound_mode")                          \
+	ENTRY(O2_SETTINGS_BIND_SIDE, "not_bound_side")                          \
+	ENTRY(O2_SETTINGS_BIND_CPT, "not_bound_partition")                      \
+	ENTRY(O2_SETTINGS_BIND_PAGE_SIZE, "not_bound_page_size")                \
+	ENTRY(O2_SETTINGS_BIND_NFRAGS, "not_bound_fragments")                   \
+	ENTRY(O2_SETTINGS_BIND_NO_WAY, "not_bound_mode_not_opened")             \
+	ENTRY(O2_SETTINGS_BIND_NPAGES, "not_bound_pages")                       \
+	ENTRY(O2_SETTINGS_BIND_PAGE_OFFSET, "not_bound_page_offset")            \
+	ENTRY(O2_SETTINGS_BIND_CONGRUENT, "not_bound_iova_not_congruent")       \
+	ENTRY(O2_SETTINGS_BIND_LENGTH, "not_bound_length")                      \
+	ENTRY(O2_SETTINGS_BIND_OUTSIDE, "not_bound_page_outside_device")        \
+	ENTRY(O2_SETTINGS_BIND_ALIGNMENT, "not_bound_page_alignment")           \
+	ENTRY(O2_SETTINGS_BIND_NENTRIES, "not_bound_entries")                   \
+	ENTRY(O2_SETTINGS_BIND_ENTRY_OUTSIDE, "not_bound_entry_outside_device") \
+	ENTRY(O2_SETTINGS_BIND_NO_MEMORY, "not_bound_no_such_memory")           \
+	ENTRY(O2_SETTINGS_BIND_SINK_ACCESS, "not_bound_sink_access")            \
+	ENTRY(O2_SETTINGS_BIND_NO_WINDOW, "not_bound_no_window")                \
+	ENTRY(O2_SETTINGS_NO_DOMAIN, "domain_refused")                          \
+	ENTRY(O2_SETTINGS_NO_PAGES, "window_refused")                           \
+	ENTRY(O2_SETTINGS_ANSWERED, "answered")                                 \
+	ENTRY(O2_SETTINGS_NOT_ANSWERED, "not_answered")                         \
 	ENTRY(O2_SETTINGS_PUTS, "puts_that_meet")
 
 enum o2_settings_situation { O2_SETTINGS_SITUATION_LIST(O2_SITUATION_ID) O2_SETTINGS_SITUATIONS };
@@ -46,13 +67,35 @@ struct o2_settings_verdict {
 void o2_settings_check(struct o2_settings_run *run, struct o2_report *report, int rc,
 		       const struct o2_error *error, const struct o2_settings_verdict *expected);
 
+/* The same for what is about entry `index` of a list. */
+void o2_settings_check_at(struct o2_settings_run *run, struct o2_report *report, int rc,
+			  const struct o2_error *error, const struct o2_settings_verdict *expected,
+			  uint32_t index);
+
+/* What a device and a domain hold. */
+struct o2_settings_holds {
+	uint32_t regions, mws, fmr_regions, descriptor_regions, bound, windows;
+	uint64_t pinned_bytes;
+	struct ibv_mr *local, *remote;
+	struct o2_loop_counters device;
+};
+
+struct o2_settings_holds o2_settings_holds(const struct o2_ni *ni);
+void o2_settings_same(struct o2_settings_run *run, struct o2_report *report, const char *what, uint64_t found,
+		      uint64_t expected);
+/* After a call that has failed: nothing has changed. */
+void o2_settings_unchanged(struct o2_settings_run *run, struct o2_report *report,
+			   const struct o2_settings_holds *before, const struct o2_settings_holds *after);
+
 /* An interface on device loop0 or loop1. */
 struct o2_ni_config o2_settings_good_ni(uint32_t index);
 
-/* LNet's place by itself; the choice of a mode; calls and allocations that fail; PUTs that serve looks at. */
+/* LNet's place by itself; the choice of a mode; plans that are registered, good and
+ * spoiled; calls and allocations that fail; PUTs that serve looks at. */
 void o2_settings_lnet(struct o2_settings_run *run, struct o2_choice *c, struct o2_report *report);
 void o2_settings_answer(struct o2_settings_run *run, struct o2_choice *c, struct o2_report *report);
 void o2_settings_mode(struct o2_settings_run *run, struct o2_choice *c, struct o2_report *report);
+void o2_settings_bind(struct o2_settings_run *run, struct o2_choice *c, struct o2_report *report);
 void o2_settings_faults(struct o2_settings_run *run, struct o2_choice *c, struct o2_report *report);
 void o2_settings_puts(struct o2_settings_run *run, struct o2_choice *c, struct o2_report *report);
 
