@@ -11,8 +11,9 @@ PROBE_SECONDS = 10
 # The first line of a kernel that has left its own decompression and early set-up behind.
 PROBE_TEXT = b"Linux version"
 
-# Without these two flags the kernel copies by other means than `rep movs`, which TCG runs byte by byte.
-TCG_CPU = "max,-erms,-fsrm"
+# Without erms and fsrm the kernel copies by other means than `rep movs`, which TCG runs byte by byte. Without xsave nobody
+# uses AVX, which TCG emulates in slow calls; without la57 the page tables that it walks have one level less.
+TCG_CPU = "max,-erms,-fsrm,-xsave,-la57"
 
 
 def qemu_path():
