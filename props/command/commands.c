@@ -16,6 +16,12 @@ static const struct o2_tally_row situations[O2_COMMANDS_SITUATIONS] = {
 	[O2_COMMANDS_CONFORM] = {"conform", true},
 	[O2_COMMANDS_CONFORM_FOUND] = {"conform_with_a_quirk", true},
 	[O2_COMMANDS_CONFORM_LST] = {"conform_of_a_test_node", true},
+	[O2_COMMANDS_WRONG_NOT] = {"conform_of_a_peer_that_says_what_it_may", true},
+	[O2_COMMANDS_WRONG_REPLY] = {"conform_of_a_wrong_reply", true},
+	[O2_COMMANDS_WRONG_REJECT] = {"conform_of_a_wrong_reject", true},
+	[O2_COMMANDS_WRONG_BYTES] = {"conform_of_wrong_bytes", true},
+	[O2_COMMANDS_WRONG_PING] = {"conform_of_a_wrong_ping", true},
+	[O2_COMMANDS_WRONG_RETURNS] = {"conform_of_wrong_returns", true},
 	[O2_COMMANDS_AT_LIMIT] = {"option_at_its_limit", true},
 	[O2_COMMANDS_PAST_LIMIT] = {"option_past_its_limit", true},
 	[O2_COMMANDS_JUDGED] = {"capture_judged", true},
@@ -103,7 +109,7 @@ void o2_commands_words(struct o2_commands_run *run, const char *line)
 
 static enum o2_status run_case(void *context, struct o2_choice *choice, struct o2_report *report)
 {
-	static const uint32_t weights[] = {5, 2, 6, 2, 4, 1, 3, 8};
+	static const uint32_t weights[] = {5, 2, 6, 2, 4, 1, 3, 8, 16};
 	struct o2_commands_run *run = context;
 
 	o2_report_clear(report);
@@ -113,7 +119,7 @@ static enum o2_status run_case(void *context, struct o2_choice *choice, struct o
 	run->command.input = NULL;
 	run->command.input_bytes = 0;
 	run->tally.cases++;
-	switch (o2_draw_weighted(choice, weights, 8)) {
+	switch (o2_draw_weighted(choice, weights, 9)) {
 	case 0:
 		o2_commands_net(run);
 		break;
@@ -135,8 +141,11 @@ static enum o2_status run_case(void *context, struct o2_choice *choice, struct o
 	case 6:
 		o2_commands_lst(run);
 		break;
-	default:
+	case 7:
 		o2_commands_serve(run);
+		break;
+	default:
+		o2_commands_wrongly(run);
 		break;
 	}
 	return o2_choice_status(choice, report->failed ? O2_STATUS_INTERESTING : O2_STATUS_VALID);
@@ -169,5 +178,5 @@ struct o2_property o2_commands_property(struct o2_commands_run *run)
 	};
 
 	return o2_tally_property(&ops, run == NULL ? NULL : &run->tally, situations, O2_COMMANDS_SITUATIONS,
-				 300);
+				 400);
 }

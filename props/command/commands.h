@@ -23,6 +23,12 @@ enum o2_commands_situation {
 	O2_COMMANDS_CONFORM,
 	O2_COMMANDS_CONFORM_FOUND,
 	O2_COMMANDS_CONFORM_LST,
+	O2_COMMANDS_WRONG_NOT,
+	O2_COMMANDS_WRONG_REPLY,
+	O2_COMMANDS_WRONG_REJECT,
+	O2_COMMANDS_WRONG_BYTES,
+	O2_COMMANDS_WRONG_PING,
+	O2_COMMANDS_WRONG_RETURNS,
 	O2_COMMANDS_AT_LIMIT,
 	O2_COMMANDS_PAST_LIMIT,
 	O2_COMMANDS_JUDGED,
@@ -67,6 +73,7 @@ bool o2_commands_rates_fit(const json_t *summary);
 /* Each draws a case, and holds it. */
 void o2_commands_net(struct o2_commands_run *run);
 void o2_commands_conform(struct o2_commands_run *run);
+void o2_commands_wrongly(struct o2_commands_run *run);
 void o2_commands_misused(struct o2_commands_run *run);
 void o2_commands_lines(struct o2_commands_run *run);
 void o2_commands_reject(struct o2_commands_run *run);

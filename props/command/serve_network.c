@@ -1,26 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* The process of serve: a network inside it, and the clients that do what the script says. */
-#include <signal.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/time.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include "cli/cli.h"
 #include "cli/net/commands.h"
 #include "cli/net/judging.h"
-#include "cli/net/network.h"
 #include "cli/net/session.h"
 #include "lnd/cm/loop.h"
 #include "loopverbs/loopverbs.h"
+#include "props/command/net_process.h"
 #include "props/command/serve.h"
 #include "props/world/device.h"
 
 #define CLIENT_PAGES (O2_NET_LNET_PAGES + O2_SERVE_OP_BYTES / 4096 + 1)
 #define QUIET_ROUNDS 64u /* after so many in which nothing has happened nothing is on its way */
-#define MOST_CPU_S   20	 /* whoever hangs is killed */
 
 struct client {
 	struct o2_ni ni;
@@ -40,8 +32,6 @@ static struct {
 	bool started;  /* the operation is */
 	uint32_t idle; /* rounds */
 } desk;
-
-volatile sig_atomic_t o2_net_stop;
 
 static struct o2_serve_op *current(void)
 {
@@ -173,7 +163,7 @@ static int pump(void)
 	return events;
 }
 
-int o2_net_network_progress(struct o2_net_network *network, uint64_t now_ms)
+static int progress(struct o2_net_network *network, uint64_t now_ms)
 {
 	const int events = pump();
 
@@ -187,14 +177,6 @@ int o2_net_network_progress(struct o2_net_network *network, uint64_t now_ms)
 	return events + 1;
 }
 
-int o2_net_network_sleep(struct o2_net_network *network, struct o2_endpoint *endpoint, uint64_t sleep_ns)
-{
-	(void)network;
-	(void)endpoint;
-	(void)sleep_ns;
-	return 0;
-}
-
 static bool open_ni(uint64_t nid, const char *device, uint32_t pages, const struct o2_watch *watch,
 		    struct o2_ni *ni, struct o2_cm **cm)
 {
@@ -206,7 +188,7 @@ static bool open_ni(uint64_t nid, const char *device, uint32_t pages, const stru
 	       o2_cm_loop_attach(desk.wire, ni, (uint32_t)nid, cm, NULL) == 0;
 }
 
-bool o2_net_network_open(struct o2_net_options *options, uint32_t arena_pages, struct o2_net_network *network)
+static bool open_network(struct o2_net_options *options, uint32_t arena_pages, struct o2_net_network *network)
 {
 	desk.wire = o2_cm_loop_create();
 	if (desk.wire == NULL || !open_ni(options->nid, "loop0", arena_pages,
@@ -225,7 +207,7 @@ bool o2_net_network_open(struct o2_net_options *options, uint32_t arena_pages, s
 }
 
 /* What was sent before the server went has come. */
-void o2_net_network_close(struct o2_net_network *network)
+static void close_network(struct o2_net_network *network)
 {
 	for (uint32_t i = 0; i < QUIET_ROUNDS; i++)
 		pump();
@@ -239,46 +221,11 @@ void o2_net_network_close(struct o2_net_network *network)
 	o2_cm_loop_destroy(desk.wire);
 }
 
-/* As ref/cli/net/main.c has it. */
-static int serve(struct o2_command_run *run)
-{
-	const struct itimerval most = {.it_value = {.tv_sec = MOST_CPU_S}};
-	char *words[O2_COMMAND_WORDS + 1];
-	struct o2_net_options options;
-	int status;
-
-	setitimer(ITIMER_PROF, &most, NULL);
-	for (uint32_t i = 0; i < run->words; i++)
-		words[i] = run->word[i];
-	words[run->words] = NULL;
-	status = o2_net_options_read((int)run->words, words, &options);
-	if (status <= 0)
-		return O2_CLI_USAGE;
-	if (options.judge && (options.judging = o2_net_judging_new(&options)) == NULL)
-		return O2_CLI_USAGE;
-	status = o2_net_serve(&options);
-	return o2_cli_finish(stdout, o2_net_judging_end(options.judging, status));
-}
-
 void o2_serve_execute(struct o2_command_run *run, struct o2_serve_script *script)
 {
-	const int out = memfd_create("out", MFD_CLOEXEC), err = memfd_create("err", MFD_CLOEXEC);
-	int status = -1;
-	pid_t pid;
+	static const struct o2_net_inside inside = {
+		.open = open_network, .close = close_network, .progress = progress};
 
-	fflush(NULL);
-	pid = out < 0 || err < 0 ? -1 : fork();
-	if (pid == 0) {
-		if (dup2(out, STDOUT_FILENO) < 0 || dup2(err, STDERR_FILENO) < 0)
-			_exit(O2_CLI_USAGE);
-		desk.script = script;
-		exit(serve(run)); /* whatever looks at what a process leaves does */
-	}
-	run->status = pid > 0 && TEMP_FAILURE_RETRY(waitpid(pid, &status, 0)) == pid && WIFEXITED(status)
-			      ? WEXITSTATUS(status)
-			      : -1;
-	o2_command_take(out, run->out);
-	o2_command_take(err, run->err);
-	close(out);
-	close(err);
+	desk.script = script;
+	o2_net_process(run, &inside);
 }

@@ -38,7 +38,9 @@ static void look_at_reply(struct o2_conform *conform, const struct o2_conn_param
 	if (o2_connack_judge(&self, offer, bytes, (size_t)length, &agreed, &stamp, &error) != 0) {
 		o2_error_text(&error, text, sizeof(text));
 		o2_conform_find(conform, "%s: %s", asked->text, text);
-	} else if (asked->reply.ibm_srcnid != conform->options->peer) {
+		return; /* it is nobody's stamp */
+	}
+	if (asked->reply.ibm_srcnid != conform->options->peer) {
 		o2_conform_find(conform, "ibm_srcnid is 0x%" PRIx64 ", expected 0x%" PRIx64,
 				asked->reply.ibm_srcnid, conform->options->peer);
 	} else if (conform->stamp != 0 && conform->stamp != stamp) {
@@ -57,9 +59,11 @@ static void follow_reject(struct o2_conform *conform, const struct o2_conn_param
 	struct o2_conform_asked again;
 
 	if (record->ibr_why == O2_REJECT_MSG_QUEUE_SIZE &&
+	    record->ibr_cp.ibcp_queue_depth >= O2_QUEUE_DEPTH_MIN &&
 	    record->ibr_cp.ibcp_queue_depth < offer->queue_depth)
 		less.queue_depth = record->ibr_cp.ibcp_queue_depth;
-	else if (record->ibr_why == O2_REJECT_RDMA_FRAGS && record->ibr_cp.ibcp_max_frags < offer->max_frags)
+	else if (record->ibr_why == O2_REJECT_RDMA_FRAGS && record->ibr_cp.ibcp_max_frags > 0 &&
+		 record->ibr_cp.ibcp_max_frags < offer->max_frags)
 		less.max_frags = record->ibr_cp.ibcp_max_frags;
 	if (less.queue_depth == offer->queue_depth && less.max_frags == offer->max_frags) {
 		o2_conform_find(conform, "%s", asked->text);

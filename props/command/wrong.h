@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef O2_PROPS_WRONG_H
+#define O2_PROPS_WRONG_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "props/command/command.h"
+
+/*
+ * `o2ref conform` in a process of its own, on a network inside that process, with a peer that does all that
+ * a peer does, but for one field of what it says in one probe.
+ */
+
+#define O2_WRONG_ANY UINT32_MAX
+
+struct o2_wrong {
+	enum o2_wrong_in {
+		O2_WRONG_NOWHERE,
+		O2_WRONG_REPLY,	 /* to a request for a connection */
+		O2_WRONG_REJECT, /* of one */
+		O2_WRONG_MESSAGE,
+	} in;
+	/* MESSAGE: which of them. */
+	uint8_t type;	    /* enum o2_msg_type */
+	uint32_t lnet_type; /* IMMEDIATE: enum o2_lnet_type */
+	uint32_t lst_type;  /* PUT: of LNet selftest; ANY */
+	/* What becomes of `width` bytes. */
+	uint32_t at, width;
+	uint64_t value;
+	bool adds; /* the value is added to what is there */
+	/* When: from that answer to a request for a connection on, 0 is the first, up to so many behind it; */
+	uint32_t from, answers;
+	/* and there of those that are meant so many are spared. */
+	uint32_t spares, most;
+	uint32_t told; /* how often it was */
+};
+
+/* The wrong one is shared by both processes, so that its count comes back. */
+void o2_wrong_execute(struct o2_command_run *run, struct o2_wrong *wrong);
+
+#endif

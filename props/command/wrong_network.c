@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: MIT */
+/* The process of conform: a network inside it, and a peer that says one thing wrong. */
+#include "props/command/wrong.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "base/monotonic.h"
+#include "cli/net/judging.h"
+#include "cli/net/lst_node.h"
+#include "cli/net/session.h"
+#include "lnd/cm/loop.h"
+#include "loopverbs/loopverbs.h"
+#include "props/command/net_process.h"
+#include "props/model/wire_model.h"
+#include "props/world/device.h"
+#include "wire/layout.h"
+#include "wire/nid.h"
+
+#define LST_TYPE_AT 8u /* docs/lst.md, "The message" */
+
+static struct {
+	struct o2_wrong *wrong;
+	struct o2_cm_loop *wire;
+	struct o2_ni ni;
+	struct o2_cm *cm;
+	struct o2_endpoint endpoint;
+	struct o2_net_options options;
+	struct o2_net_memory memory[2];
+	struct o2_net_lst_node lst;
+	const struct o2_cm_ops *true_ops;
+	struct o2_cm_ops ops;
+	uint32_t answers; /* to requests for connections */
+} peer;
+
+static void spoil(uint8_t *bytes)
+{
+	struct o2_wrong *wrong = peer.wrong;
+	uint8_t *at = bytes + wrong->at;
+
+	if (peer.answers <= wrong->from || peer.answers - wrong->from > wrong->answers)
+		return;
+	if (wrong->spares > 0) {
+		wrong->spares--;
+		return;
+	}
+	if (wrong->told == wrong->most)
+		return;
+	wrong->told++;
+	o2_wm_store(at, wrong->width, true,
+		    wrong->value + (wrong->adds ? o2_wm_load(at, wrong->width, true) : 0));
+}
+
+static int accept_wrongly(struct o2_cm_id *id, const struct o2_cm_param *param, struct o2_error *error)
+{
+	uint8_t bytes[O2_CM_REPLY_BYTES];
+	struct o2_cm_param other = *param;
+
+	memcpy(bytes, param->private_data, param->private_bytes);
+	other.private_data = bytes;
+	peer.answers++;
+	if (peer.wrong->in == O2_WRONG_REPLY)
+		spoil(bytes);
+	return peer.true_ops->accept(id, &other, error);
+}
+
+static void reject_wrongly(struct o2_cm_id *id, const uint8_t *private_data, size_t private_bytes)
+{
+	uint8_t bytes[O2_CM_REJECT_BYTES];
+
+	memcpy(bytes, private_data, private_bytes);
+	peer.answers++;
+	if (peer.wrong->in == O2_WRONG_REJECT)
+		spoil(bytes);
+	peer.true_ops->reject(id, bytes, private_bytes);
+}
+
+static bool is_meant(const uint8_t *bytes)
+{
+	const struct o2_wrong *wrong = peer.wrong;
+
+	if (wrong->in != O2_WRONG_MESSAGE || bytes[O2_AT_TYPE] != wrong->type)
+		return false;
+	if (wrong->type != O2_MSG_IMMEDIATE)
+		return true;
+	return o2_wm_load(bytes + O2_AT_LNET_HDR + O2_LNET_AT_TYPE, 4, true) == wrong->lnet_type &&
+	       (wrong->lst_type == O2_WRONG_ANY ||
+		o2_wm_load(bytes + O2_AT_PAYLOAD + LST_TYPE_AT, 4, true) == wrong->lst_type);
+}
+
+static int post_wrongly(void *context, struct ibv_qp *qp, struct ibv_send_wr *list, struct ibv_send_wr **bad,
+			const struct o2_rdma_desc *sink)
+{
+	const struct ibv_send_wr *last = list;
+
+	(void)context;
+	(void)sink;
+	while (last->next != NULL)
+		last = last->next;
+	if (last->opcode == IBV_WR_SEND) {
+		uint8_t *bytes = (uint8_t *)(uintptr_t)last->sg_list[0].addr;
+
+		if (is_meant(bytes))
+			spoil(bytes);
+	}
+	return ibv_post_send(qp, list, bad);
+}
+
+static void note_done(void *context, const struct o2_lnet_result *result)
+{
+	(void)context;
+	o2_net_lst_done(&peer.lst, result);
+}
+
+static void note_event(void *context, const struct o2_lnet_event *event)
+{
+	(void)context;
+	o2_net_lst_event(&peer.lst, event);
+}
+
+static bool open_ni(uint64_t nid, const char *device, uint32_t pages, const struct o2_watch *watch,
+		    struct o2_ni *ni, struct o2_cm **cm)
+{
+	static const struct o2_work_ops post_ops = {.post_send = post_wrongly};
+	struct o2_ni_config config = o2_net_ni_config(nid, device, O2_LOOP_GID_INDEX, pages);
+
+	config.reg_gaps = o2_device_reg_gaps();
+	config.watch = watch;
+	if (ni == &peer.ni)
+		config.work_ops = &post_ops;
+	return o2_ni_open(&config, ni, NULL) == 0 &&
+	       o2_cm_loop_attach(peer.wire, ni, o2_nid_address(nid), cm, NULL) == 0;
+}
+
+static bool open_peer(void)
+{
+	const struct o2_lnet_ops ops = {.done = note_done, .event = note_event};
+	struct o2_node_config node_config = o2_net_node_config(&peer.options);
+	struct o2_lnet_config lnet_config = o2_net_lnet_config(&peer.options);
+
+	peer.true_ops = peer.cm->ops;
+	peer.ops = *peer.true_ops;
+	peer.ops.accept = accept_wrongly;
+	peer.ops.reject = reject_wrongly;
+	peer.cm->ops = &peer.ops;
+	if (o2_endpoint_open(&peer.ni, peer.cm, &node_config, &lnet_config, &ops, NULL, &peer.endpoint,
+			     NULL) != 0)
+		return false;
+	o2_endpoint_clock(&peer.endpoint, o2_monotonic_ms());
+	return o2_net_offer(&peer.options, &O2_NET_WHOLE, &peer.ni.arena, peer.endpoint.lnet, peer.memory) &&
+	       o2_net_lst_open(&peer.options, &peer.ni, peer.endpoint.lnet,
+			       O2_NET_LNET_PAGES +
+				       o2_net_offer_pages(&peer.options, peer.ni.arena.page_bytes),
+			       &peer.lst);
+}
+
+static bool open_network(struct o2_net_options *options, uint32_t arena_pages, struct o2_net_network *network)
+{
+	const uint32_t page_bytes = (uint32_t)sysconf(_SC_PAGESIZE);
+
+	peer.options = *options;
+	peer.options.command = O2_NET_SERVE;
+	peer.options.nid = options->peer;
+	peer.options.seed = O2_NET_SEED;
+	peer.options.lst = peer.options.lst_quiet = options->try_lst;
+	o2_net_default_offers(&peer.options);
+	for (uint32_t i = 0; i < peer.options.noffers; i++)
+		peer.options.offer[i].size_bytes = options->place_bytes;
+	peer.wire = o2_cm_loop_create();
+	return peer.wire != NULL &&
+	       open_ni(options->nid, "loop0", arena_pages, o2_net_judging_watch(options->judging),
+		       &network->ni, &network->cm) &&
+	       open_ni(options->peer, "loop1",
+		       O2_NET_LNET_PAGES + o2_net_offer_pages(&peer.options, page_bytes) +
+			       o2_net_lst_pages(&peer.options, page_bytes),
+		       NULL, &peer.ni, &peer.cm) &&
+	       open_peer();
+}
+
+static void close_network(struct o2_net_network *network)
+{
+	o2_net_lst_stop(&peer.lst);
+	o2_endpoint_close(&peer.endpoint);
+	o2_net_lst_close(&peer.lst);
+	o2_cm_loop_detach(peer.cm);
+	o2_cm_loop_detach(network->cm);
+	o2_ni_close(&peer.ni);
+	o2_ni_close(&network->ni);
+	o2_cm_loop_destroy(peer.wire);
+	for (unsigned int i = 0; i < 2; i++)
+		o2_net_memory_free(&peer.memory[i]);
+}
+
+static int progress(struct o2_net_network *network, uint64_t now_ms)
+{
+	int events = 0;
+
+	(void)network;
+	while (o2_cm_loop_deliver(peer.wire, 0))
+		events++;
+	o2_endpoint_clock(&peer.endpoint, now_ms);
+	o2_net_lst_round(&peer.lst);
+	return events + o2_endpoint_progress(&peer.endpoint);
+}
+
+void o2_wrong_execute(struct o2_command_run *run, struct o2_wrong *wrong)
+{
+	static const struct o2_net_inside inside = {
+		.open = open_network, .close = close_network, .progress = progress, .sleeps = true};
+
+	peer.wrong = wrong;
+	o2_net_process(run, &inside);
+}

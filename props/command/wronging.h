@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef O2_PROPS_WRONGING_H
+#define O2_PROPS_WRONGING_H
+
+#include "props/command/trial.h"
+#include "props/command/wrong.h"
+
+/* What a peer says wrong, in which probe of conform, and what conform says of it. */
+
+#define O2_WRONGING_PROBES 3u
+
+struct o2_wronging {
+	struct o2_choice *c;
+	struct o2_trial *trial;
+	struct o2_wrong *wrong; /* .from: answers behind the survey */
+	uint32_t place_bytes;
+	char probe[O2_WRONGING_PROBES][32];
+	uint32_t probes, at; /* in which of them it is told */
+	char seen[500];	     /* "": it holds */
+	bool skips;	     /* not tried: why is what is seen */
+	bool returns;	     /* it is told whenever we come back, but so often: */
+	uint32_t good;
+	const char *heard; /* how what the peer said last begins */
+};
+
+/* What is seen. */
+void o2_wronging_see(struct o2_wronging *wronging, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+/* What becomes of bytes of it. */
+void o2_wronging_spoil(struct o2_wronging *wronging, uint32_t at, uint32_t width, uint64_t value);
+
+/* wronging_connect.c: replies to requests for connections, and rejects. */
+void o2_wronging_reply(struct o2_wronging *wronging);
+void o2_wronging_reject(struct o2_wronging *wronging);
+/* wronging_pings.c: answers to pings. */
+void o2_wronging_ping(struct o2_wronging *wronging);
+/* How often it went wrong to come back is what it has to be. */
+bool o2_wronging_returned(const struct o2_wronging *wronging, const char *seen);
+/* wronging_moves.c: bytes that are moved, and what is said of them. */
+void o2_wronging_move(struct o2_wronging *wronging);
+void o2_wronging_twice(struct o2_wronging *wronging);
+void o2_wronging_place(struct o2_wronging *wronging);
+
+#endif
