@@ -68,6 +68,15 @@ struct o2_sim_reasons {
 
 struct o2_sim_end;
 
+/* What one end has posted and heard of an operation (sim_stand.c). */
+struct o2_sim_stand {
+	uint32_t due;		      /* messages that it has to send, so far */
+	uint32_t posted, acked;	      /* of them; and those whose completion it has handled */
+	uint8_t last;		      /* type of the one that was posted last */
+	bool answered;		      /* nothing more comes from the other end */
+	const struct o2_tx *transmit; /* whose work requests they were; only compared */
+};
+
 struct o2_sim_op {
 	uint32_t id;
 	enum o2_transfer_op op;
@@ -97,7 +106,8 @@ struct o2_sim_op {
 	uint64_t cookie, cookie_there; /* of the request, of its PUT_ACK */
 	uint32_t key;		       /* of the sink's descriptor, and its first address */
 	uint64_t key_addr;
-	uint32_t frags; /* of that descriptor; 0: none was seen */
+	uint32_t frags;		      /* of that descriptor; 0: none was seen */
+	struct o2_sim_stand stand[2]; /* at its initiator, at the other end */
 };
 
 /* --- ends of connections --- */
@@ -133,7 +143,16 @@ struct o2_sim_end {
 	bool closed;	    /* and has said so */
 	enum ibv_wc_status first_bad; /* of its completions that it was handed; SUCCESS: none */
 	struct o2_transfer_fault fault;
-	uint32_t culprits;		 /* operations that ended with the connection's own error */
+	uint32_t culprits;	  /* operations that ended with the connection's own error */
+	enum ibv_wc_status cause; /* of its completions the one that tells most; SUCCESS: none failed */
+	const struct o2_sim_op
+		*blamed; /* whose work request failed, or could not be posted; NULL: nobody's */
+	const struct o2_sim_op
+		*hearing;   /* a message of this one is being handled: it may not have been yet */
+	uint32_t sends;	    /* messages posted whose completion was not handled */
+	bool in_progress;   /* it handles many completions, and nobody sees which it is at */
+	uint64_t oldest_ms; /* of what was late: the greatest age */
+	bool oldest_sent;   /* and one that old had all that was due posted */
 	struct o2_sim_reasons may_close; /* what it may close with */
 	uint32_t open;			 /* operations of its own */
 	uint64_t silent_since_ms;	 /* a request was refused, whose answer may be under way; 0: none */
@@ -310,6 +329,23 @@ void o2_sim_is_closed(struct o2_sim_end *end, int code);
 /* Its queue pair is no good any more: the other end will notice. */
 void o2_sim_break(struct o2_sim_end *end);
 
+/* sim_stand.c */
+
+/* A message of the operation is to be posted at this end; it has handled one of that type. */
+void o2_sim_stand_due(struct o2_sim_op *op, const struct o2_sim_end *end);
+void o2_sim_stand_heard(struct o2_sim_end *end, uint8_t type, struct o2_sim_op *op);
+/* A message was posted, or (rc) could not be.  op: NULL: no operation's. */
+void o2_sim_stand_posted(struct o2_sim_end *end, const struct ibv_send_wr *wr, struct o2_sim_op *op,
+			 uint8_t type, int rc);
+/* A completion is about to be handled; a completion was taken from the queue. */
+void o2_sim_stand_completed(struct o2_sim_end *end, const struct ibv_wc *wc);
+void o2_sim_stand_failed(struct o2_sim_end *end, const struct ibv_wc *wc);
+/* Does the result say what follows from that? */
+void o2_sim_stand_judge(struct o2_sim *sim, struct o2_sim_end *end, struct o2_sim_op *op,
+			const struct o2_transfer_result *result);
+/* Does the end of the connection, for its deadline? */
+bool o2_sim_stand_oldest(const struct o2_sim_end *end, const struct o2_transfer_fault *fault);
+
 /* sim_forge.c */
 
 /* A message that no honest peer would send now, and the one thing that may come of it. */
@@ -320,6 +356,8 @@ void o2_sim_forge(struct o2_sim *sim);
 void o2_sim_tap(void *arg, const struct o2_loop_seen *seen);
 /* A number of the sender's at its place in a message. */
 uint64_t o2_sim_number(const uint8_t *bytes, uint32_t at, uint32_t width, bool big);
+/* The operation that a message of this end is about; NULL: none, or nobody's. */
+struct o2_sim_op *o2_sim_op_of(struct o2_sim_end *from, const uint8_t *bytes, uint64_t length, uint8_t type);
 /* Message completions of this end that are about to be handled. */
 void o2_sim_wire_handled(struct o2_sim_end *end, uint32_t count);
 

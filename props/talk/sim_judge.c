@@ -78,13 +78,31 @@ void o2_sim_judge_start(struct o2_sim *sim, struct o2_sim_op *op, int code, cons
 		       op->id, code, strerror(-code), op->start_code);
 }
 
+static bool same(const char *a, const char *b)
+{
+	return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
+}
+
+/* The connection has failed for a work request of its own, whose owner is known, or for a receive. */
+static bool own_request(const struct o2_sim_end *end, const struct o2_transfer_fault *why)
+{
+	return !end->forged && !end->other->forged &&
+	       (why->side == O2_FAULT_LOCAL_COMPLETION ||
+		(why->side == O2_FAULT_LOCAL_STAGE && same(why->error.rule, "post/send")));
+}
+
 /* Has its own connection's error taken this operation along?  One may say so, as the culprit. */
-static bool is_culprit(struct o2_sim_end *end, const struct o2_transfer_result *result)
+static bool is_culprit(struct o2_sim_end *end, const struct o2_sim_op *op,
+		       const struct o2_transfer_result *result)
 {
 	const struct o2_transfer_fault *why = o2_conn_get_fault(end->conn);
 
-	return o2_conn_get_state(end->conn) == O2_CONN_CLOSING && result->fault.side == why->side &&
-	       result->status == why->code && end->culprits++ == 0;
+	if (o2_conn_get_state(end->conn) != O2_CONN_CLOSING || result->fault.side != why->side ||
+	    result->status != why->code)
+		return false;
+	if (own_request(end, why))
+		return end->blamed == op;
+	return end->culprits++ == 0;
 }
 
 /* What is too old when a deadline closes its connection says so itself. */
@@ -93,11 +111,6 @@ static bool must_be_late(const struct o2_sim *sim, const struct o2_sim_end *end,
 {
 	return result->initiator && end->deadline_due && sim->config.timeout_ms != 0 &&
 	       o2_conn_get_fault(end->conn)->side == O2_FAULT_DEADLINE && o2_sim_late(sim, op->since_ms);
-}
-
-static bool same(const char *a, const char *b)
-{
-	return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
 }
 
 /* Did the case bring this about? */
@@ -127,6 +140,7 @@ static bool may_end(struct o2_sim *sim, struct o2_sim_end *end, const struct o2_
 		return foretold == 0 && result->nob == op->done_nob;
 	case O2_FAULT_CLOSED:
 		return result->status == -ECONNABORTED && !must_be_late(sim, end, op, result) &&
+		       !(own_request(end, o2_conn_get_fault(end->conn)) && end->blamed == op) &&
 		       (o2_conn_get_state(end->conn) == O2_CONN_CLOSING || (!ours && op->closed_by_match));
 	case O2_FAULT_PEER_STATUS:
 		return op->status_sent && result->status == op->wire_status &&
@@ -134,11 +148,11 @@ static bool may_end(struct o2_sim *sim, struct o2_sim_end *end, const struct o2_
 			o2_sim_may_fail(op, end->other, result->status));
 	case O2_FAULT_LOCAL_STAGE:
 		return (result->status == foretold && o2_sim_refuses(op, end)) ||
-		       o2_sim_may_fail(op, end, result->status) || is_culprit(end, result);
+		       o2_sim_may_fail(op, end, result->status) || is_culprit(end, op, result);
 	case O2_FAULT_LOCAL_COMPLETION:
 	case O2_FAULT_PEER_MESSAGE:
 	case O2_FAULT_DEVICE:
-		return is_culprit(end, result);
+		return is_culprit(end, op, result);
 	case O2_FAULT_DEADLINE:
 		/* Whatever is late says so, and more than one may be. */
 		return end->deadline_due && result->status == -ETIMEDOUT &&
@@ -199,6 +213,8 @@ void o2_sim_judge_end(struct o2_sim *sim, struct o2_sim_end *end, struct o2_sim_
 	else if (!o2_sim_record_of_end(end, op, result))
 		fail_record(sim, end, result->status, &result->fault.error);
 	else
+		o2_sim_stand_judge(sim, end, op, result);
+	if (o2_sim_ok(sim))
 		judge_bytes(sim, op, result);
 }
 
@@ -228,6 +244,13 @@ void o2_sim_judge_closed(struct o2_sim *sim, struct o2_sim_end *end)
 		o2_report_fail(sim->report, "sim/cause",
 			       "end %" PRIu32 " closes with status %d, its first bad completion has %d",
 			       end->index, fault->wc_status, end->first_bad);
+	if (late && !o2_sim_stand_oldest(end, fault))
+		o2_report_fail(sim->report, "sim/oldest",
+			       "end %" PRIu32 " closes for what is %" PRIu64
+			       " ms old and has waited for %s, and "
+			       "something was %" PRIu64 " ms old%s",
+			       end->index, fault->error.value, o2_wait_text(fault->wait), end->oldest_ms,
+			       end->oldest_sent ? " and sent" : "");
 	if (!o2_sim_record_of_close(fault))
 		fail_record(sim, end, fault->code, &fault->error);
 	end->closed = true;

@@ -183,6 +183,7 @@ void o2_sim_op_launch(struct o2_sim *sim, struct o2_sim_op *op)
 	foretell(sim, op);
 	op->started = true;
 	end->open++;
+	o2_sim_stand_due(op, end);
 	o2_sim_works_on(sim, end, op);
 	sim->acting = end;
 	code = call(op, &error);
@@ -309,6 +310,7 @@ static int match(void *context, const struct o2_msg *request, uint64_t sink_byte
 		return -ENODATA;
 	}
 	op->since_there_ms = sim->now_ms;
+	o2_sim_stand_due(op, end);
 	o2_sim_works_on(sim, end, op);
 	rc = answer(op, memory);
 	if (close_inside(end) && rc == 0) {

@@ -15,6 +15,7 @@ static struct {
 	struct o2_sim *sim;
 	int (*post_send)(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad);
 	int (*post_recv)(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad);
+	int (*poll_cq)(struct ibv_cq *cq, int count, struct ibv_wc *wc);
 } seam;
 
 /* An end that is being made has no queue pair that is known yet. */
@@ -43,15 +44,31 @@ static void leaves(struct o2_sim_end *end, const struct ibv_send_wr *wr)
 		       end->index, message.type, message.credits, account.is, account.expected);
 }
 
+/* Whose message it is. */
+static void note(struct o2_sim_end *end, const struct ibv_send_wr *wr, int rc)
+{
+	const uint8_t *bytes = (const uint8_t *)(uintptr_t)wr->sg_list[0].addr;
+	struct o2_seen_message message;
+
+	o2_seen_message(bytes, &message);
+	o2_sim_stand_posted(end, wr, o2_sim_op_of(end, bytes, wr->sg_list[0].length, message.type),
+			    message.type, rc);
+}
+
 /* What the device refuses has never left, and ends the connection. */
 static int post_send(struct ibv_qp *qp, struct ibv_send_wr *list, struct ibv_send_wr **bad)
 {
 	struct o2_sim_end *end = end_of(qp);
 	int rc = seam.post_send(qp, list, bad);
 
-	for (const struct ibv_send_wr *wr = list; rc == 0 && end != NULL && wr != NULL; wr = wr->next)
+	for (const struct ibv_send_wr *wr = list; end != NULL && wr != NULL; wr = wr->next) {
 		if (wr->opcode == IBV_WR_SEND)
+			note(end, wr, rc);
+		else if (rc != 0 && wr->next == NULL) /* a LOCAL_INV by itself */
+			o2_sim_stand_posted(end, wr, NULL, 0, rc);
+		if (wr->opcode == IBV_WR_SEND && rc == 0)
 			leaves(end, wr);
+	}
 	return rc;
 }
 
@@ -71,6 +88,22 @@ static int post_recv(struct ibv_qp *qp, struct ibv_recv_wr *list, struct ibv_rec
 	return rc;
 }
 
+static int poll_cq(struct ibv_cq *cq, int count, struct ibv_wc *wc)
+{
+	const int taken = seam.poll_cq(cq, count, wc);
+
+	for (uint32_t i = 0; i < seam.sim->nends; i++) {
+		struct o2_sim_end *end = &seam.sim->end[i];
+
+		for (int k = 0; end->conn != NULL && o2_conn_cq(end->conn) == cq && k < taken; k++) {
+			o2_sim_stand_failed(end, &wc[k]);
+			if (end->in_progress)
+				o2_sim_stand_completed(end, &wc[k]);
+		}
+	}
+	return taken;
+}
+
 void o2_sim_posts_watch(struct o2_sim *sim, struct ibv_context *context)
 {
 	seam.sim = sim;
@@ -80,4 +113,6 @@ void o2_sim_posts_watch(struct o2_sim *sim, struct ibv_context *context)
 	seam.post_recv = context->ops.post_recv;
 	context->ops.post_send = post_send;
 	context->ops.post_recv = post_recv;
+	seam.poll_cq = context->ops.poll_cq;
+	context->ops.poll_cq = poll_cq;
 }

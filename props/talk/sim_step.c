@@ -57,7 +57,10 @@ static int progress(struct o2_sim *sim, struct o2_sim_end *end)
 	o2_sim_log(sim, O2_SIM_EV_PROGRESS, end, 0, 0);
 	o2_sim_wire_handled(end, end->other->wire.count);
 	sim->acting = end;
+	end->in_progress = true;
 	rc = o2_conn_progress(end->conn);
+	end->in_progress = false;
+	end->hearing = NULL;
 	sim->acting = NULL;
 	o2_sim_fault_after(sim, end);
 	return rc;

@@ -47,8 +47,7 @@ static struct o2_sim_op *by_number(struct o2_sim_end *from, const uint8_t *bytes
 	return id < sim->nops && sim->op[id].end == from ? &sim->op[id] : NULL;
 }
 
-/* The operation that the message is about; NULL: none, or nobody's. */
-static struct o2_sim_op *op_of(struct o2_sim_end *from, const uint8_t *bytes, uint64_t length, uint8_t type)
+struct o2_sim_op *o2_sim_op_of(struct o2_sim_end *from, const uint8_t *bytes, uint64_t length, uint8_t type)
 {
 	switch (type) {
 	case O2_MSG_IMMEDIATE:
@@ -145,7 +144,7 @@ void o2_sim_tap(void *arg, const struct o2_loop_seen *seen)
 	type = message.type;
 	credits = message.credits;
 	big = bytes[0] == 0x0b;
-	op = op_of(from, bytes, length, type);
+	op = o2_sim_op_of(from, bytes, length, type);
 	again = op != NULL && note(op, bytes, type, big);
 	if (!from->other->forged && !from->forged)
 		o2_sim_check_fields(from, bytes, length, op, again);
@@ -175,6 +174,8 @@ void o2_sim_wire_handled(struct o2_sim_end *end, uint32_t count)
 		/* The deadline of a PUT begins anew with its bytes. */
 		if (message->type == O2_MSG_PUT_ACK && message->op < O2_SIM_OPS)
 			end->sim->op[message->op].since_ms = end->sim->now_ms;
+		if (message->op < O2_SIM_OPS)
+			o2_sim_stand_heard(end, message->type, &end->sim->op[message->op]);
 		wire->first = (wire->first + 1) % O2_SIM_ON_THE_WAY;
 		wire->count--;
 	}
