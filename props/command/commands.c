@@ -22,6 +22,7 @@ static const struct o2_tally_row situations[O2_COMMANDS_SITUATIONS] = {
 	[O2_COMMANDS_WRONG_BYTES] = {"conform_of_wrong_bytes", true},
 	[O2_COMMANDS_WRONG_PING] = {"conform_of_a_wrong_ping", true},
 	[O2_COMMANDS_WRONG_RETURNS] = {"conform_of_wrong_returns", true},
+	[O2_COMMANDS_WRONG_LST] = {"conform_of_a_wrong_test_node", true},
 	[O2_COMMANDS_AT_LIMIT] = {"option_at_its_limit", true},
 	[O2_COMMANDS_PAST_LIMIT] = {"option_past_its_limit", true},
 	[O2_COMMANDS_JUDGED] = {"capture_judged", true},
@@ -33,6 +34,7 @@ static const struct o2_tally_row situations[O2_COMMANDS_SITUATIONS] = {
 	[O2_COMMANDS_LST] = {"lst", true},
 	[O2_COMMANDS_LST_WRONG] = {"lst_with_a_wrong_bit", true},
 	[O2_COMMANDS_LST_REFUSED] = {"lst_out_of_range", true},
+	[O2_COMMANDS_LST_REVERSE] = {"lst_reverse", true},
 	[O2_COMMANDS_SERVE] = {"serve", true},
 	[O2_COMMANDS_SERVE_BACK] = {"serve_whose_client_comes_back", true},
 };
@@ -109,7 +111,7 @@ void o2_commands_words(struct o2_commands_run *run, const char *line)
 
 static enum o2_status run_case(void *context, struct o2_choice *choice, struct o2_report *report)
 {
-	static const uint32_t weights[] = {5, 2, 6, 2, 4, 1, 3, 8, 16};
+	static const uint32_t weights[] = {5, 2, 6, 2, 4, 1, 4, 8, 16};
 	struct o2_commands_run *run = context;
 
 	o2_report_clear(report);

@@ -36,6 +36,7 @@ struct tried {
 	enum check check;
 	uint64_t count, concurrency, size, offset;
 	bool every_word, json, judge, ours, flips;
+	bool reverse; /* the node is the client */
 	const char *mode;
 };
 
@@ -95,6 +96,8 @@ static void tell(struct o2_commands_run *run, const struct tried *tried)
 		o2_commands_words(run, "--judge");
 	if (tried->ours)
 		o2_commands_words(run, "--nid=10.77.3.4@o2ib");
+	if (tried->reverse)
+		o2_commands_words(run, "--reverse");
 	if (tried->flips)
 		o2_commands_words(run, "--loop-quirk=lst-flip-bit");
 	o2_commands_words(run, PEER);
@@ -103,7 +106,15 @@ static void tell(struct o2_commands_run *run, const struct tried *tried)
 
 static bool looks(const struct tried *tried)
 {
-	return tried->test == READ && (tried->every_word || tried->check != NONE);
+	return tried->test == (tried->reverse ? WRITE : READ) && (tried->every_word || tried->check != NONE);
+}
+
+/* A unit of the node's for each at a time, all of which do their share, rounded up. */
+static uint64_t done_of(const struct tried *tried)
+{
+	const uint64_t units = tried->concurrency < tried->count ? tried->concurrency : tried->count;
+
+	return tried->reverse ? (tried->count + units - 1) / units * units : tried->count;
 }
 
 /* --- the wrong bit: the lowest of byte n/2, at most of byte 2048 (docs/peer.md, "Quirks") --- */
@@ -128,13 +139,14 @@ static bool is_found(const struct tried *tried)
 
 static json_t *node_of(const struct tried *tried)
 {
-	const uint64_t all = tried->count * tried->size;
+	const uint64_t all = tried->reverse ? 0 : tried->count * tried->size;
 	const json_int_t bytes = (json_int_t)all;
 
 	/* The second question for the counters is counted too. */
-	return json_pack("{s:I, s:i, s:i, s:I, s:I}", "rpcs_rcvd", (json_int_t)tried->count + 1,
-			 "rpcs_dropped", 0, "errors", 0, "bulk_put", tried->test == READ ? bytes : 0,
-			 "bulk_get", tried->test == WRITE ? bytes : 0);
+	return json_pack("{s:I, s:i, s:i, s:I, s:I}", "rpcs_rcvd",
+			 tried->reverse ? 0 : (json_int_t)tried->count + 1, "rpcs_dropped", 0, "errors", 0,
+			 "bulk_put", tried->test == READ ? bytes : 0, "bulk_get",
+			 tried->test == WRITE ? bytes : 0);
 }
 
 /* WRITEs of ours that have moved what the node wanted of us: one into each of its fragments. */
@@ -143,14 +155,15 @@ static json_int_t writes_of(const struct tried *tried)
 	const bool by_page = strcmp(tried->mode, "global") == 0;
 	const uint64_t fragments = by_page ? (tried->size + PAGE_BYTES - 1) / PAGE_BYTES : 1;
 
-	return tried->test == WRITE && tried->size > IMMEDIATE_BYTES ? (json_int_t)(tried->count * fragments)
-								     : 0;
+	return tried->test == (tried->reverse ? READ : WRITE) && tried->size > IMMEDIATE_BYTES
+		       ? (json_int_t)(done_of(tried) * fragments)
+		       : 0;
 }
 
 /* But for times, rates, and how many messages the judge has heard. */
 static json_t *expected_of(const struct tried *tried)
 {
-	const json_int_t count = (json_int_t)tried->count, bad = is_found(tried) ? count : 0;
+	const json_int_t count = (json_int_t)done_of(tried), bad = is_found(tried) ? count : 0;
 	const json_int_t size = tried->test == PING ? 0 : (json_int_t)tried->size;
 	json_t *all = json_pack("{s:s, s:i, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:s, s:I, s:i}", "form",
 				"o2ref/lst/output", "version", 1, "nid",
@@ -159,6 +172,8 @@ static json_t *expected_of(const struct tried *tried)
 				looks(tried) ? count : 0, "wrong", bad, "test", test_names[tried->test],
 				"concurrency", (json_int_t)tried->concurrency, "canceled", 0);
 
+	if (tried->reverse)
+		json_object_set_new(all, "reverse", json_true());
 	if (tried->test != PING) {
 		json_object_set_new(all, "size", json_integer((json_int_t)tried->size));
 		json_object_set_new(all, "offset", json_integer((json_int_t)tried->offset));
@@ -183,8 +198,12 @@ static void check_json(struct o2_commands_run *run, const struct tried *tried)
 	static const char *const free_of[] = {"seconds", "bytes_per_second", "operations_per_second",
 					      "min_us",	 "mean_us",	     "max_us"};
 	json_t *found = json_loads(run->command.out, 0, NULL), *expected = expected_of(tried);
+	json_t *node = json_object_get(found, "node");
 	char *text;
 
+	/* Told to run, asked how it goes as often as it takes, and for the counters. */
+	if (tried->reverse && json_integer_value(json_object_get(node, "rpcs_rcvd")) >= 3)
+		json_object_set_new(node, "rpcs_rcvd", json_integer(0));
 	if (!o2_commands_rates_fit(found)) {
 		o2_commands_wrong(run, "rates");
 	} else {
@@ -202,17 +221,31 @@ static void check_json(struct o2_commands_run *run, const struct tried *tried)
 	json_decref(expected);
 }
 
+/* Of what the node has served, and what it counts. */
+static void counted(const struct tried *tried, uint64_t bytes, char *text, size_t room)
+{
+	if (tried->reverse)
+		snprintf(text, room,
+			 "# requests, 0 dropped, 0 errors, 0 bytes read from it, 0 bytes written to it");
+	else
+		snprintf(text, room,
+			 "%" PRIu64 " requests, 0 dropped, 0 errors, %" PRIu64 " bytes read from it, %" PRIu64
+			 " bytes written to it",
+			 tried->count + 1, tried->test == READ ? bytes : 0, tried->test == WRITE ? bytes : 0);
+}
+
 static void check_words(struct o2_commands_run *run, const struct tried *tried)
 {
-	const uint64_t bytes = tried->test == PING ? 0 : tried->count * tried->size;
+	const uint64_t count = done_of(tried), bytes = tried->test == PING ? 0 : count * tried->size;
 	const bool bad = is_found(tried);
-	char verify[80] = "", judge[120] = "", failed[40] = "";
+	char verify[80] = "", judge[120] = "", failed[40] = "", node[160];
 
+	counted(tried, bytes, node, sizeof(node));
 	if (looks(tried))
-		snprintf(verify, sizeof(verify), "verify: %" PRIu64 " looked at, %" PRIu64 " wrong\n",
-			 tried->count, bad ? tried->count : 0);
+		snprintf(verify, sizeof(verify), "verify: %" PRIu64 " looked at, %" PRIu64 " wrong\n", count,
+			 bad ? count : 0);
 	if (bad)
-		snprintf(failed, sizeof(failed), "failed: %" PRIu64 " data\n", tried->count);
+		snprintf(failed, sizeof(failed), "failed: %" PRIu64 " data\n", count);
 	if (tried->judge)
 		snprintf(judge, sizeof(judge),
 			 "judge: # messages and %" JSON_INTEGER_FORMAT
@@ -220,12 +253,10 @@ static void check_words(struct o2_commands_run *run, const struct tried *tried)
 			 writes_of(tried));
 	o2_commands_says(run, "words", run->command.out,
 			 "lst: %" PRIu64 " done, %" PRIu64 " failed, %" PRIu64
-			 " bytes in # s: # MB/s, #/s%s\n%s%sthe node counts: %" PRIu64
-			 " requests, 0 dropped, 0 errors, %" PRIu64 " bytes read from it, %" PRIu64
-			 " bytes written to it\n%s",
-			 bad ? 0 : tried->count, bad ? tried->count : 0, bad ? 0 : bytes,
-			 bad ? "" : "; #/#/# us (min/mean/max)", verify, failed, tried->count + 1,
-			 tried->test == READ ? bytes : 0, tried->test == WRITE ? bytes : 0, judge);
+			 " bytes in # s: # MB/s, #/s%s\n%s%sthe node counts: %s\n%s",
+			 bad ? 0 : count, bad ? count : 0, bad ? 0 : bytes,
+			 bad || tried->reverse ? "" : "; #/#/# us (min/mean/max)", verify, failed, node,
+			 judge);
 }
 
 static void check_said(struct o2_commands_run *run, const struct tried *tried)
@@ -242,9 +273,10 @@ static void check_said(struct o2_commands_run *run, const struct tried *tried)
 
 static void in_order(struct o2_commands_run *run)
 {
-	const struct tried tried = draw(run->c);
+	struct tried tried = draw(run->c);
 
-	run->tally.seen[O2_COMMANDS_LST]++;
+	tried.reverse = o2_draw_bool(run->c, 1, 1);
+	run->tally.seen[tried.reverse ? O2_COMMANDS_LST_REVERSE : O2_COMMANDS_LST]++;
 	tell(run, &tried);
 	if (o2_commands_go(run, 0))
 		check_said(run, &tried);

@@ -42,19 +42,20 @@ void o2_wronging_spoil(struct o2_wronging *wronging, uint32_t at, uint32_t width
 static void draw(struct o2_wronging *wronging)
 {
 	static void (*const kinds[])(struct o2_wronging * wronging) = {
-		o2_wronging_reply, o2_wronging_reject, o2_wronging_move,
-		o2_wronging_twice, o2_wronging_place,  o2_wronging_ping,
+		o2_wronging_reply, o2_wronging_reject, o2_wronging_move, o2_wronging_twice,
+		o2_wronging_place, o2_wronging_ping,   o2_wronging_lst,
 	};
-	static const uint32_t weights[] = {4, 3, 3, 2, 2, 4};
+	static const enum o2_commands_situation situations[] = {
+		O2_COMMANDS_WRONG_REPLY, O2_COMMANDS_WRONG_REJECT, O2_COMMANDS_WRONG_BYTES,
+		O2_COMMANDS_WRONG_BYTES, O2_COMMANDS_WRONG_BYTES,  O2_COMMANDS_WRONG_PING,
+		O2_COMMANDS_WRONG_LST};
+	static const uint32_t weights[] = {4, 3, 3, 2, 2, 4, 7};
 	const size_t kind = o2_draw_weighted(wronging->c, weights, sizeof(weights) / sizeof(weights[0]));
 
 	kinds[kind](wronging);
 	wronging->trial->run->tally.seen[wronging->seen[0] == '\0' ? O2_COMMANDS_WRONG_NOT
-					 : kind == 0		   ? O2_COMMANDS_WRONG_REPLY
-					 : kind == 1		   ? O2_COMMANDS_WRONG_REJECT
-					 : kind < 5		   ? O2_COMMANDS_WRONG_BYTES
 					 : wronging->returns	   ? O2_COMMANDS_WRONG_RETURNS
-								   : O2_COMMANDS_WRONG_PING]++;
+								   : situations[kind]]++;
 }
 
 static struct o2_trial_row *add_row(struct o2_trial *trial, const char *id)

@@ -36,6 +36,8 @@ void o2_wronging_reject(struct o2_wronging *wronging);
 void o2_wronging_ping(struct o2_wronging *wronging);
 /* How often it went wrong to come back is what it has to be. */
 bool o2_wronging_returned(const struct o2_wronging *wronging, const char *seen);
+/* wronging_lst.c: replies of a test node. */
+void o2_wronging_lst(struct o2_wronging *wronging);
 /* wronging_moves.c: bytes that are moved, and what is said of them. */
 void o2_wronging_move(struct o2_wronging *wronging);
 void o2_wronging_twice(struct o2_wronging *wronging);

@@ -138,12 +138,16 @@ void o2_wronging_ping(struct o2_wronging *wronging)
 
 bool o2_wronging_returned(const struct o2_wronging *wronging, const char *seen)
 {
+	const uint32_t rounds = wronging->trial->rounds;
 	uint32_t times, bad, first, steps;
+	int read;
 
-	return !wronging->returns ||
-	       (sscanf(seen,
-		       "of %" SCNu32 " times that we came back %" SCNu32
-		       " went wrong, first after step %" SCNu32 " of %" SCNu32,
-		       &times, &bad, &first, &steps) == 4 &&
-		times == (steps + 1) * wronging->trial->rounds && bad == times - wronging->good);
+	if (!wronging->returns)
+		return true;
+	read = sscanf(seen,
+		      "of %" SCNu32 " times that we came back %" SCNu32
+		      " went wrong, first after step %" SCNu32 " of %" SCNu32,
+		      &times, &bad, &first, &steps);
+	return read >= 3 && times % rounds == 0 && bad == times - wronging->good &&
+	       (read == 3) == wronging->trial->lst && (read == 3 || times == (steps + 1) * rounds);
 }
