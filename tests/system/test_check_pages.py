@@ -10,7 +10,6 @@ usage: test_check_pages.py DIRECTORY   of o2ref and the implementations of tests
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -23,14 +22,13 @@ BUILD = Path(sys.argv.pop(1)).resolve() if len(sys.argv) > 1 else Path("build").
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "impl"))
 from broken.defects import DEFECTS as DEFECTS_OF_OTHERS  # noqa: E402
 from builds import Broken  # noqa: E402
-from test_judge_pages import Document, suite  # noqa: E402
+from test_judge_pages import NO_BROWSER, Document, suite  # noqa: E402
 
 STAGES = ("msg_decode", "msg_encode", "sg_build", "dma_map", "reg_plan", "rdma_plan", "transfer", "device", "rdma_chain",
           "connect", "deliver", "keys", "send_plan", "setup", "flow")
 # Deliberate defects, and what the picture of their answers has: bytes that are wrong, or that went nowhere.
 DEFECTS = {"fmr-collapse-gapped": ("reg/fmr/bytes", "wrong"), "open-work-request": ("rdma/sink-bytes", "lost"),
            "cut-offset-lost": ("sg/iov/bytes", "wrong"), "dma-offset-lost": ("dma/bus/bytes", "wrong")}
-NO_BROWSER = None if shutil.which("chromium") else "chromium is not installed"
 
 
 class Pages(unittest.TestCase):
