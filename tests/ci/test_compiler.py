@@ -1,14 +1,19 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""ci/compiler: which compiler is taken, and what is refused; ci/suites: what it refuses without making a root.
+"""ci/compiler: which compiler is taken, and what is refused; ci/suites: what it refuses without making a root, and
+what it says of the tests that ran in one.
 
 The last line is "N passed, N failed".
 """
 
+import contextlib
+import importlib.machinery
+import io
 import os
 import subprocess
 import sys
 import unittest
+import xml.etree.ElementTree as tree
 from pathlib import Path
 
 sys.dont_write_bytecode = True
@@ -46,6 +51,27 @@ class Compiler(unittest.TestCase):
         self.assertEqual(run("compiler", "tcc").returncode, 2)
         for words in (["--compilers", "tcc"], ["a b"], ["--tests", "("]):
             self.assertEqual(run("suites", *words).returncode, 2, words)
+
+
+RESULTS = """<testsuite>
+<testcase name="test_a" time="1.5" status="run"><system-out>skipped: Page.test_drawn: no chromium
+2 passed, 0 failed, 1 skipped</system-out></testcase>
+<testcase name="test_b" time="2.4" status="fail"><failure message="Failed"/><system-out>3 is not 4
+replay: test_b 7</system-out></testcase>
+</testsuite>"""
+
+
+class Suites(unittest.TestCase):
+    def test_failures_and_skips_are_said(self):
+        script = importlib.machinery.SourceFileLoader("suites", str(ROOT / "ci" / "suites")).load_module()
+        sums, said = script.Tally(), io.StringIO()
+        with contextlib.redirect_stdout(said):
+            for case in tree.fromstring(RESULTS).iter("testcase"):
+                script.Suite("sid", None).add_case(sums, "gcc", case)
+        self.assertEqual((sums.passed, sums.failed, sums.skipped), (1, 1, 1))
+        self.assertEqual(said.getvalue().splitlines(), [
+            "sid: gcc: test_a: skipped: Page.test_drawn: no chromium",
+            "sid: gcc: test_b: FAILED, 2 s", "3 is not 4", "replay: test_b 7"])
 
 
 if __name__ == "__main__":
