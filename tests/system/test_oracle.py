@@ -416,7 +416,7 @@ FUZZER = BUILD / "o2ref-fuzz-impl"
 COMPILER = subprocess.run([ROOT / "ci" / "compiler", "clang"], capture_output=True, text=True, check=False).stdout.strip()
 
 
-@unittest.skipUnless(FUZZER.exists(), "o2ref-fuzz-impl is not built: there is no libFuzzer here")
+@unittest.skipUnless(FUZZER.exists(), "o2ref-fuzz-impl is not built: there is no libFuzzer here, or no libstdc++ of the compiler")
 class Fuzzing(unittest.TestCase):
     def fuzz(self, library, *words, env=None):
         with tempfile.TemporaryDirectory() as directory:
