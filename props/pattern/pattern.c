@@ -93,8 +93,8 @@ static inline void make_blocks(uint8_t *dst, size_t n, uint64_t state, uint64_t 
 }
 
 /*
- * Most of what a property does is making and comparing patterns: with vectors of four words in half the
- * time.
+ * Most of what a property does is making and comparing patterns.  Vectors of four words take half the time;
+ * those that multiply words as well, a quarter of that.
  */
 #if defined(__x86_64__)
 __attribute__((target("avx2"))) static void make_blocks_avx2(uint8_t *dst, size_t n, uint64_t state,
@@ -103,9 +103,19 @@ __attribute__((target("avx2"))) static void make_blocks_avx2(uint8_t *dst, size_
 	make_blocks(dst, n, state, flip, odd);
 }
 
+__attribute__((target("avx512f,avx512dq,avx512vl"))) static void make_blocks_avx512(uint8_t *dst, size_t n,
+										    uint64_t state,
+										    uint64_t flip,
+										    uint64_t odd)
+{
+	make_blocks(dst, n, state, flip, odd);
+}
+
 static void fill_blocks(uint8_t *dst, size_t n, uint64_t state, uint64_t flip, uint64_t odd)
 {
-	if (__builtin_cpu_supports("avx2"))
+	if (__builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
+		make_blocks_avx512(dst, n, state, flip, odd);
+	else if (__builtin_cpu_supports("avx2"))
 		make_blocks_avx2(dst, n, state, flip, odd);
 	else
 		make_blocks(dst, n, state, flip, odd);

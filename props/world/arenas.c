@@ -12,7 +12,15 @@ static bool is_made(const struct o2_arenas_pair *pair)
 	return pair->arena.memory != NULL;
 }
 
-/* Zero again what was ever touched; pages that were not take no memory, and need not begin to. */
+static bool is_like(const struct o2_arenas_pair *pair, uint32_t npages, bool plain)
+{
+	return is_made(pair) && pair->arena.npages == npages && (pair->arena.nviews == 1) == plain;
+}
+
+/*
+ * Zero again what was ever touched; pages that were not take no memory, and need not begin to.  The memory
+ * itself is there for every page, with a CPU mapping or without.
+ */
 static void clear_pages(const struct o2_arena *arena)
 {
 	off_t at = 0, end;
@@ -25,12 +33,20 @@ static void clear_pages(const struct o2_arena *arena)
 	}
 }
 
+static void set_mapped(struct o2_arenas_pair *pair, uint32_t unmapped_every)
+{
+	for (uint32_t page = 0; page < pair->arena.npages; page++) {
+		const bool mapped = unmapped_every == 0 || page % unmapped_every != 1 % unmapped_every;
+
+		if (o2_arena_is_mapped(&pair->arena, page) != mapped)
+			o2_arena_set_mapped(&pair->arena, page, mapped);
+	}
+	pair->unmapped_every = unmapped_every;
+}
+
 static void renew(struct o2_arena *arena)
 {
 	clear_pages(arena);
-	for (uint32_t page = 0; page < arena->npages; page++)
-		if (!o2_arena_is_mapped(arena, page))
-			o2_arena_set_mapped(arena, page, true);
 	memset(arena->kmaps, 0, sizeof(*arena->kmaps));
 }
 
@@ -53,33 +69,46 @@ static int make(struct o2_arenas_pair *pair, uint32_t npages, bool plain, struct
 	return rc;
 }
 
-int o2_arenas_take(struct o2_arenas *arenas, uint32_t npages, bool plain, struct o2_arenas_pair **taken,
-		   struct o2_error *error)
+/* The arena that can be had with least work: one that is as it has to be, else room for a new one. */
+static struct o2_arenas_pair *choose(struct o2_arenas *arenas, uint32_t npages, bool plain,
+				     uint32_t unmapped_every)
 {
-	struct o2_arenas_pair *room = NULL;
-	int rc;
+	struct o2_arenas_pair *room = NULL, *alike = NULL;
 
 	for (uint32_t i = 0; i < O2_ARENAS; i++) {
 		struct o2_arenas_pair *pair = &arenas->pair[i];
 
 		if (pair->taken)
 			continue;
-		if (is_made(pair) && pair->arena.npages == npages && (pair->arena.nviews == 1) == plain) {
-			renew(&pair->arena);
-			renew(&pair->copy);
-			pair->taken = true;
-			*taken = pair;
-			return 0;
-		}
+		if (is_like(pair, npages, plain) && pair->unmapped_every == unmapped_every)
+			return pair;
+		if (is_like(pair, npages, plain))
+			alike = pair;
 		if (room == NULL || (is_made(room) && !is_made(pair)))
 			room = pair;
 	}
 	assert(room != NULL && "no world has so many");
-	if (is_made(room))
-		unmake(room);
-	rc = make(room, npages, plain, error);
-	room->taken = rc == 0;
-	*taken = rc == 0 ? room : NULL;
+	return alike != NULL && is_made(room) ? alike : room;
+}
+
+int o2_arenas_take(struct o2_arenas *arenas, uint32_t npages, bool plain, uint32_t unmapped_every,
+		   struct o2_arenas_pair **taken, struct o2_error *error)
+{
+	struct o2_arenas_pair *pair = choose(arenas, npages, plain, unmapped_every);
+	int rc = 0;
+
+	if (is_like(pair, npages, plain)) {
+		renew(&pair->arena);
+		renew(&pair->copy);
+	} else {
+		if (is_made(pair))
+			unmake(pair);
+		rc = make(pair, npages, plain, error);
+	}
+	if (rc == 0)
+		set_mapped(pair, unmapped_every);
+	pair->taken = rc == 0;
+	*taken = rc == 0 ? pair : NULL;
 	return rc;
 }
 

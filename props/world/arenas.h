@@ -17,7 +17,8 @@
 
 struct o2_arenas_pair {
 	struct o2_arena arena;
-	struct o2_arena copy; /* as large: bytes that a shadow keeps (props/world/shadow.h) */
+	struct o2_arena copy;	 /* as large: bytes that a shadow keeps (props/world/shadow.h) */
+	uint32_t unmapped_every; /* as it was taken last */
 	bool taken;
 };
 
@@ -27,11 +28,12 @@ struct o2_arenas {
 };
 
 /*
- * An arena of so many pages, plain or with its views, and its copy.  It belongs to the arenas; at most
- * O2_ARENAS are taken at a time.  Returns 0 or -errno of making it.
+ * An arena of so many pages, plain or with its views, and its copy.  unmapped_every: page 1 and each so many
+ * pages on have no CPU mapping; 0: all have one.  It belongs to the arenas; at most O2_ARENAS are taken at a
+ * time.  Returns 0 or -errno of making it.
  */
-int o2_arenas_take(struct o2_arenas *arenas, uint32_t npages, bool plain, struct o2_arenas_pair **taken,
-		   struct o2_error *error);
+int o2_arenas_take(struct o2_arenas *arenas, uint32_t npages, bool plain, uint32_t unmapped_every,
+		   struct o2_arenas_pair **taken, struct o2_error *error);
 /* Nothing uses it any more.  NULL: does nothing. */
 void o2_arenas_give(struct o2_arenas_pair *pair);
 /* Everything has been given: back to the process. */

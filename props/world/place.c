@@ -14,6 +14,7 @@ int o2_place_open(struct o2_place *place, const struct o2_ni_config *config, str
 	struct o2_ni_config full = *config;
 	int rc;
 
+	o2_device_trust_pages();
 	full.port = 1;
 	full.reg_gaps = o2_device_reg_gaps();
 	*place = (struct o2_place){.network = network};
@@ -24,12 +25,13 @@ int o2_place_open(struct o2_place *place, const struct o2_ni_config *config, str
 	return network->ops->attach(network, &place->ni, o2_nid_address(full.nid), &place->cm, error);
 }
 
-int o2_place_open_anew(struct o2_place *place, struct o2_arenas *arenas, const struct o2_ni_config *config,
-		       struct o2_network *network, struct o2_error *error)
+int o2_place_open_anew(struct o2_place *place, struct o2_arenas *arenas, uint32_t unmapped_every,
+		       const struct o2_ni_config *config, struct o2_network *network, struct o2_error *error)
 {
 	struct o2_ni_config full = *config;
 	struct o2_arenas_pair *pair;
-	int rc = o2_arenas_take(arenas, config->arena_pages, config->plain_arena, &pair, error);
+	int rc = o2_arenas_take(arenas, config->arena_pages, config->plain_arena, unmapped_every, &pair,
+				error);
 
 	*place = (struct o2_place){.network = network};
 	if (rc != 0)

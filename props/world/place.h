@@ -30,11 +30,12 @@ struct o2_place {
 int o2_place_open(struct o2_place *place, const struct o2_ni_config *config, struct o2_network *network,
 		  struct o2_error *error);
 /*
- * The same over an arena that lives on, of config->arena_pages and plain_arena, which outlives the place.
+ * The same over an arena that lives on, of config->arena_pages and plain_arena, which outlives the place;
+ * unmapped_every: as in o2_arenas_take.
  * Returns what o2_place_open does, and -errno of making the arena.
  */
-int o2_place_open_anew(struct o2_place *place, struct o2_arenas *arenas, const struct o2_ni_config *config,
-		       struct o2_network *network, struct o2_error *error);
+int o2_place_open_anew(struct o2_place *place, struct o2_arenas *arenas, uint32_t unmapped_every,
+		       const struct o2_ni_config *config, struct o2_network *network, struct o2_error *error);
 /* Bytes will be judged by the shadow of its arena, which is new; node: for findings.  0 or -ENOMEM. */
 int o2_place_remember(struct o2_place *place, uint32_t node);
 /* Does nothing to what is closed. */
