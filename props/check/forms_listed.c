@@ -185,14 +185,24 @@ static json_t *draw_member(struct o2_choice *c, json_t *at, char *path, size_t b
 	return json_is_object(at) || json_is_array(at) || json_is_null(at) || used >= bytes ? NULL : at;
 }
 
-/* A condition on that member, and whether it holds. */
-static json_t *draw_condition(struct o2_choice *c, const json_t *member, bool *holds)
+/* A condition on that member, and whether it holds.  The path may be made one of a member that is not there. */
+static json_t *draw_condition(struct o2_choice *c, const json_t *member, char *path, size_t bytes,
+			      bool *holds)
 {
 	const bool number = json_is_integer(member);
 	const json_int_t value = json_integer_value(member);
-	const uint64_t kind = o2_draw(c, number && value > INT32_MIN && value < INT32_MAX ? 6 : 3);
+	const bool range = number && value > INT32_MIN && value < INT32_MAX;
+	const uint64_t kind = o2_draw(c, range ? 6 : number ? 3 : 7);
 
 	*holds = kind != 1 && kind != 3 && kind != 5;
+	if (o2_draw_bool(c, 15, 1) && strlen(path) + sizeof(".more") <= bytes) {
+		*holds = false;
+		snprintf(path + strlen(path), bytes - strlen(path), ".more");
+	}
+	if (!range && kind > 3) { /* not a number */
+		*holds = false;
+		return json_pack("{s:i}", kind % 2 == 0 ? "least" : "most", kind < 6 ? INT32_MIN : INT32_MAX);
+	}
 	switch (kind) {
 	case 0:
 		return json_deep_copy(member);
@@ -221,7 +231,8 @@ static json_t *draw_entry(struct o2_forms_run *run, struct o2_choice *c, json_t 
 	const bool other = o2_draw_bool(c, 1, 1);
 	const enum o2_check_id check = other ? (enum o2_check_id)o2_draw(c, O2_CHECKS - 1) : asked;
 	const enum o2_stage stage = (enum o2_stage)o2_draw(c, O2_STAGES - 1);
-	json_t *entry = json_pack("{s:s, s:s}", "check", o2_check_name(check), "reason", "it is an old tree");
+	json_t *entry = json_pack("{s:s, s:s}", "check", o2_check_name(check), "reason",
+				  other ? "it is an old tree" : "so it is meant");
 	char path[100];
 
 	*fits = check == asked;
@@ -230,52 +241,83 @@ static json_t *draw_entry(struct o2_forms_run *run, struct o2_choice *c, json_t 
 		*fits = *fits && stage == run->asked.stage;
 	}
 	for (uint64_t left = o2_draw(c, 2); left > 0; left--) {
-		json_t *member = draw_member(c, question, path, sizeof(path)), *when;
+		json_t *member = draw_member(c, question, path, sizeof(path)), *when, *condition;
 		bool holds;
 
 		if (member == NULL || json_object_get(json_object_get(entry, "when"), path) != NULL)
 			continue;
 		if (json_object_get(entry, "when") == NULL)
 			json_object_set_new(entry, "when", json_object());
+		condition = draw_condition(c, member, path, sizeof(path), &holds);
 		when = json_object_get(entry, "when");
-		json_object_set_new(when, path, draw_condition(c, member, &holds));
+		json_object_set_new(when, path, condition);
 		*fits = *fits && holds;
 	}
 	return entry;
 }
 
+static json_t *no_condition(struct o2_choice *c)
+{
+	switch (o2_draw(c, 6)) {
+	case 0:
+		return json_object();
+	case 1:
+		return json_pack("{s:s}", "least", "x");
+	case 2:
+		return json_pack("{s:i, s:i}", "least", 1, "mist", 1);
+	case 3:
+		return json_array();
+	case 4:
+		return json_pack("[i, [i]]", 1, 2);
+	case 5:
+		return json_pack("[i, {s:b}]", 1, "most", 1);
+	default:
+		return json_null();
+	}
+}
+
 /* Makes the last entry wrong; returns what is said of it. */
 static const char *spoil(struct o2_choice *c, json_t *form, json_t *entry, char *said, size_t bytes)
 {
-	static const char *const wrong[] = {"no reason", "no stage", "no object", "no condition"};
 	const char *name = json_string_value(json_object_get(entry, "check"));
 	const uint64_t kind = o2_draw(c, 5);
+	const bool other = o2_draw_bool(c, 1, 1);
 
 	snprintf(said, bytes, "%s has no reason", name);
 	if (kind == 0) {
-		json_object_set_new(entry, "reason", json_string(""));
+		json_object_set_new(entry, "reason", other ? json_integer(7) : json_string(""));
 	} else if (kind == 1) {
-		snprintf(said, bytes, "%s: 'no_stage' is no stage", name);
-		json_object_set_new(entry, "stage", json_string("no_stage"));
+		snprintf(said, bytes, "%s: '%s' is no stage", name, other ? "" : "no_stage");
+		json_object_set_new(entry, "stage", other ? json_integer(0) : json_string("no_stage"));
 	} else if (kind == 2) {
 		snprintf(said, bytes, "%s: when is not an object", name);
-		json_object_set_new(entry, "when", json_string(wrong[2]));
+		json_object_set_new(entry, "when", other ? json_array() : json_string("no object"));
 	} else if (kind == 3) {
 		snprintf(said, bytes,
 			 "%s: when.a.b is not a value, a list of values, or {\"least\": N, \"most\": N}",
 			 name);
-		json_object_set_new(
-			entry, "when",
-			json_pack("{s:o}", "a.b",
-				  o2_draw_bool(c, 1, 1) ? json_object() : json_pack("{s:s}", "least", "x")));
+		json_object_set_new(entry, "when", json_pack("{s:o}", "a.b", no_condition(c)));
 	} else if (kind == 4) {
-		snprintf(said, bytes, "'no/such' is no check (see: o2ref check --list-checks)");
-		json_object_set_new(entry, "check", json_string("no/such"));
+		snprintf(said, bytes, "'%s' is no check (see: o2ref check --list-checks)",
+			 other ? "" : "no/such");
+		json_object_set_new(entry, "check", other ? json_null() : json_string("no/such"));
 	} else {
 		snprintf(said, bytes, "differences is not an array");
 		json_object_set_new(form, "differences", json_object());
 	}
 	return said;
+}
+
+/* It has been read as it stands there. */
+static void check_entry(const struct o2_known_difference *item, const json_t *entry, struct o2_report *report)
+{
+	const char *reason = json_string_value(json_object_get(entry, "reason"));
+	const char *check = json_string_value(json_object_get(entry, "check"));
+	const char *stage = json_string_value(json_object_get(entry, "stage"));
+
+	if (strcmp(item->reason, reason) != 0 || strcmp(o2_check_name(item->check), check) != 0 ||
+	    (stage == NULL ? item->stage != O2_STAGES : strcmp(o2_stage_name(item->stage), stage) != 0))
+		fail(report, "known-entry", entry, item->reason);
 }
 
 void o2_forms_check_known(struct o2_forms_run *run, struct o2_choice *c, struct o2_report *report)
@@ -310,6 +352,10 @@ void o2_forms_check_known(struct o2_forms_run *run, struct o2_choice *c, struct 
 			fail(report, "refused", form, text);
 		else if (o2_known_find(&known, &run->asked, asked) != expected)
 			fail(report, "known", form, o2_check_name(asked));
+		else if (known.count != count || o2_known_find(NULL, &run->asked, asked) != 0)
+			fail(report, "known-count", form, o2_check_name(asked));
+		for (uint32_t i = 0; rc == 0 && !spoilt && i < count && i < known.count; i++)
+			check_entry(&known.item[i], json_array_get(list, i), report);
 		o2_known_free(&known);
 		close(fd);
 	}

@@ -17,8 +17,6 @@ static void handle(struct o2_sim *sim, struct o2_sim_end *end, const struct ibv_
 		o2_sim_seen(sim, O2_SIM_SEEN_FLUSHED);
 	if (wc->status == IBV_WC_SUCCESS && wc->opcode == IBV_WC_RECV)
 		o2_sim_wire_handled(end, 1);
-	if (end->first_bad == IBV_WC_SUCCESS)
-		end->first_bad = wc->status;
 	o2_sim_stand_completed(end, wc);
 	sim->acting = end;
 	o2_conn_complete(end->conn, wc);

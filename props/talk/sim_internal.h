@@ -141,7 +141,6 @@ struct o2_sim_end {
 	bool never_ready;   /* the device has given up sending it NOOPs that the other end has no room for */
 	uint32_t rnr_waits; /* of its first message, so far */
 	bool closed;	    /* and has said so */
-	enum ibv_wc_status first_bad; /* of its completions that it was handed; SUCCESS: none */
 	struct o2_transfer_fault fault;
 	uint32_t culprits;	  /* operations that ended with the connection's own error */
 	enum ibv_wc_status cause; /* of its completions the one that tells most; SUCCESS: none failed */

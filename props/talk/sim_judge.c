@@ -238,12 +238,10 @@ void o2_sim_judge_closed(struct o2_sim *sim, struct o2_sim_end *end)
 	}
 	/* What is flushed is a consequence; what is not is the cause. */
 	if (fault->side == O2_FAULT_LOCAL_COMPLETION &&
-	    (fault->wc_status == IBV_WC_SUCCESS ||
-	     (end->first_bad != IBV_WC_SUCCESS && end->first_bad != IBV_WC_WR_FLUSH_ERR &&
-	      fault->wc_status != end->first_bad)))
+	    (fault->wc_status == IBV_WC_SUCCESS || fault->wc_status != end->cause))
 		o2_report_fail(sim->report, "sim/cause",
 			       "end %" PRIu32 " closes with status %d, its first bad completion has %d",
-			       end->index, fault->wc_status, end->first_bad);
+			       end->index, fault->wc_status, end->cause);
 	if (late && !o2_sim_stand_oldest(end, fault))
 		o2_report_fail(sim->report, "sim/oldest",
 			       "end %" PRIu32 " closes for what is %" PRIu64

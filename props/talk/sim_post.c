@@ -16,6 +16,8 @@ static struct {
 	int (*post_send)(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad);
 	int (*post_recv)(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad);
 	int (*poll_cq)(struct ibv_cq *cq, int count, struct ibv_wc *wc);
+	struct ibv_cq *held_cq; /* a completion of it comes later; NULL: none */
+	struct ibv_wc held;
 } seam;
 
 /* An end that is being made has no queue pair that is known yet. */
@@ -88,9 +90,47 @@ static int post_recv(struct ibv_qp *qp, struct ibv_recv_wr *list, struct ibv_rec
 	return rc;
 }
 
+static bool is_cause(const struct ibv_wc *wc)
+{
+	return wc->status != IBV_WC_SUCCESS && wc->status != IBV_WC_WR_FLUSH_ERR;
+}
+
+/*
+ * There are devices that flush first and say why afterwards (docs/transport.md, "Errors"); so it is in the cases with
+ * a keep-alive: what has failed and the flush behind it change places.
+ */
+static int poll_late(struct ibv_cq *cq, int count, struct ibv_wc *wc)
+{
+	struct ibv_wc next;
+	int taken;
+
+	if (seam.held_cq == cq) {
+		seam.held_cq = NULL;
+		*wc = seam.held;
+		return 1;
+	}
+	taken = seam.poll_cq(cq, count, wc);
+	if (seam.sim->config.keepalive_ms == 0)
+		return taken;
+	for (int i = 0; i + 1 < taken; i++)
+		if (is_cause(&wc[i]) && wc[i + 1].status == IBV_WC_WR_FLUSH_ERR) {
+			next = wc[i];
+			wc[i] = wc[i + 1];
+			wc[i + 1] = next;
+			return taken;
+		}
+	if (taken < 1 || !is_cause(&wc[taken - 1]) || seam.poll_cq(cq, 1, &next) != 1)
+		return taken;
+	seam.held = next.status == IBV_WC_WR_FLUSH_ERR ? wc[taken - 1] : next;
+	seam.held_cq = cq;
+	if (next.status == IBV_WC_WR_FLUSH_ERR)
+		wc[taken - 1] = next;
+	return taken;
+}
+
 static int poll_cq(struct ibv_cq *cq, int count, struct ibv_wc *wc)
 {
-	const int taken = seam.poll_cq(cq, count, wc);
+	const int taken = poll_late(cq, count, wc);
 
 	for (uint32_t i = 0; i < seam.sim->nends; i++) {
 		struct o2_sim_end *end = &seam.sim->end[i];
@@ -107,6 +147,7 @@ static int poll_cq(struct ibv_cq *cq, int count, struct ibv_wc *wc)
 void o2_sim_posts_watch(struct o2_sim *sim, struct ibv_context *context)
 {
 	seam.sim = sim;
+	seam.held_cq = NULL;
 	if (context->ops.post_send == post_send)
 		return;
 	seam.post_send = context->ops.post_send;
