@@ -25,6 +25,7 @@ static const struct o2_tally_row situations[O2_COMMANDS_SITUATIONS] = {
 	[O2_COMMANDS_WRONG_LST] = {"conform_of_a_wrong_test_node", true},
 	[O2_COMMANDS_AT_LIMIT] = {"option_at_its_limit", true},
 	[O2_COMMANDS_PAST_LIMIT] = {"option_past_its_limit", true},
+	[O2_COMMANDS_PORT_TAKEN] = {"port_taken", true},
 	[O2_COMMANDS_JUDGED] = {"capture_judged", true},
 	[O2_COMMANDS_JUDGED_FOUND] = {"capture_with_a_finding", true},
 	[O2_COMMANDS_DECODED] = {"capture_decoded", true},
@@ -35,6 +36,7 @@ static const struct o2_tally_row situations[O2_COMMANDS_SITUATIONS] = {
 	[O2_COMMANDS_LST_WRONG] = {"lst_with_a_wrong_bit", true},
 	[O2_COMMANDS_LST_REFUSED] = {"lst_out_of_range", true},
 	[O2_COMMANDS_LST_REVERSE] = {"lst_reverse", true},
+	[O2_COMMANDS_LST_FAILED] = {"lst_with_a_wrong_reply", true},
 	[O2_COMMANDS_SERVE] = {"serve", true},
 	[O2_COMMANDS_SERVE_BACK] = {"serve_whose_client_comes_back", true},
 };
@@ -111,7 +113,7 @@ void o2_commands_words(struct o2_commands_run *run, const char *line)
 
 static enum o2_status run_case(void *context, struct o2_choice *choice, struct o2_report *report)
 {
-	static const uint32_t weights[] = {5, 2, 6, 2, 4, 1, 4, 8, 16};
+	static const uint32_t weights[] = {5, 3, 6, 2, 4, 1, 8, 8, 16};
 	struct o2_commands_run *run = context;
 
 	o2_report_clear(report);

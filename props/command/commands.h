@@ -32,6 +32,7 @@ enum o2_commands_situation {
 	O2_COMMANDS_WRONG_LST,
 	O2_COMMANDS_AT_LIMIT,
 	O2_COMMANDS_PAST_LIMIT,
+	O2_COMMANDS_PORT_TAKEN,
 	O2_COMMANDS_JUDGED,
 	O2_COMMANDS_JUDGED_FOUND,
 	O2_COMMANDS_DECODED,
@@ -42,6 +43,7 @@ enum o2_commands_situation {
 	O2_COMMANDS_LST_WRONG,
 	O2_COMMANDS_LST_REFUSED,
 	O2_COMMANDS_LST_REVERSE,
+	O2_COMMANDS_LST_FAILED,
 	O2_COMMANDS_SERVE,
 	O2_COMMANDS_SERVE_BACK,
 	O2_COMMANDS_SITUATIONS,
@@ -80,6 +82,7 @@ void o2_commands_misused(struct o2_commands_run *run);
 void o2_commands_lines(struct o2_commands_run *run);
 void o2_commands_reject(struct o2_commands_run *run);
 void o2_commands_lst(struct o2_commands_run *run);
+void o2_commands_lst_wrong(struct o2_commands_run *run);
 void o2_commands_serve(struct o2_commands_run *run);
 void o2_commands_capture(struct o2_commands_run *run);
 /* msg: as it was encoded into the bytes. */

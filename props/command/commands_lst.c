@@ -375,9 +375,9 @@ static void no_session(struct o2_commands_run *run)
 
 void o2_commands_lst(struct o2_commands_run *run)
 {
-	static const uint32_t weights[] = {9, 5, 5, 2};
+	static const uint32_t weights[] = {9, 5, 5, 2, 16};
 
-	switch (o2_draw_weighted(run->c, weights, 4)) {
+	switch (o2_draw_weighted(run->c, weights, 5)) {
 	case 0:
 		in_order(run);
 		break;
@@ -387,7 +387,10 @@ void o2_commands_lst(struct o2_commands_run *run)
 	case 2:
 		out_of_range(run);
 		break;
-	default:
+	case 3:
 		no_session(run);
+		break;
+	default:
+		o2_commands_lst_wrong(run);
 	}
 }

@@ -64,8 +64,23 @@ static int execute(struct o2_command_run *run)
 		return O2_CLI_USAGE;
 	if (options.judge && (options.judging = o2_net_judging_new(&options)) == NULL)
 		return O2_CLI_USAGE;
-	status = options.command == O2_NET_CONFORM ? o2_net_conform(&options, (int)run->words, words)
-						   : o2_net_serve(&options);
+	switch (options.command) {
+	case O2_NET_CONFORM:
+		status = o2_net_conform(&options, (int)run->words, words);
+		break;
+	case O2_NET_LST:
+		status = o2_net_lst(&options);
+		break;
+	case O2_NET_PING:
+		status = o2_net_ping(&options);
+		break;
+	case O2_NET_PUT:
+	case O2_NET_GET:
+		status = o2_net_move(&options);
+		break;
+	default:
+		status = o2_net_serve(&options);
+	}
 	return o2_cli_finish(stdout, o2_net_judging_end(options.judging, status));
 }
 

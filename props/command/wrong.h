@@ -8,8 +8,8 @@
 #include "props/command/command.h"
 
 /*
- * `o2ref conform` in a process of its own, on a network inside that process, with a peer that does all that
- * a peer does, but for one field of what it says in one probe.
+ * `o2ref conform`, ping, put, get or lst in a process of its own, on a network inside that process, with a peer that does all that
+ * a peer does, but for one field of what it says.
  */
 
 #define O2_WRONG_ANY UINT32_MAX
@@ -34,6 +34,8 @@ struct o2_wrong {
 	/* and there of those that are meant so many are spared. */
 	uint32_t spares, most;
 	uint32_t told; /* how often it was */
+	/* Our own side may not listen: EADDRINUSE, EACCES; 0: it may. */
+	int listen_errno;
 };
 
 /* The wrong one is shared by both processes, so that its count comes back. */

@@ -29,7 +29,7 @@ static struct {
 	struct o2_net_memory memory[2];
 	struct o2_net_lst_node lst;
 	const struct o2_cm_ops *true_ops;
-	struct o2_cm_ops ops;
+	struct o2_cm_ops ops, our_ops;
 	uint32_t answers; /* to requests for connections */
 } peer;
 
@@ -106,6 +106,13 @@ static int post_wrongly(void *context, struct ibv_qp *qp, struct ibv_send_wr *li
 	return ibv_post_send(qp, list, bad);
 }
 
+/* Of our own: whether somebody else listens there already, or we may not. */
+static int listen_in_vain(struct o2_cm *cm, uint16_t port, struct o2_error *error)
+{
+	(void)cm;
+	return o2_refuse_value(error, -peer.wrong->listen_errno, "cm/listen", "port", port, O2_NO_LIMIT);
+}
+
 static void note_done(void *context, const struct o2_lnet_result *result)
 {
 	(void)context;
@@ -162,15 +169,20 @@ static bool open_network(struct o2_net_options *options, uint32_t arena_pages, s
 	peer.options.command = O2_NET_SERVE;
 	peer.options.nid = options->peer;
 	peer.options.seed = O2_NET_SEED;
-	peer.options.lst = peer.options.lst_quiet = options->try_lst;
+	peer.options.lst = peer.options.lst_quiet = options->try_lst || options->command == O2_NET_LST;
 	o2_net_default_offers(&peer.options);
-	for (uint32_t i = 0; i < peer.options.noffers; i++)
+	for (uint32_t i = 0; i < peer.options.noffers && options->command == O2_NET_CONFORM; i++)
 		peer.options.offer[i].size_bytes = options->place_bytes;
 	peer.wire = o2_cm_loop_create();
-	return peer.wire != NULL &&
-	       open_ni(options->nid, "loop0", arena_pages, o2_net_judging_watch(options->judging),
-		       &network->ni, &network->cm) &&
-	       open_ni(options->peer, "loop1",
+	if (peer.wire == NULL || !open_ni(options->nid, "loop0", arena_pages,
+					  o2_net_judging_watch(options->judging), &network->ni, &network->cm))
+		return false;
+	if (peer.wrong->listen_errno != 0) {
+		peer.our_ops = *network->cm->ops;
+		peer.our_ops.listen = listen_in_vain;
+		network->cm->ops = &peer.our_ops;
+	}
+	return open_ni(options->peer, "loop1",
 		       O2_NET_LNET_PAGES + o2_net_offer_pages(&peer.options, page_bytes) +
 			       o2_net_lst_pages(&peer.options, page_bytes),
 		       NULL, &peer.ni, &peer.cm) &&
