@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "lnd/node/negotiate.h"
 #include "props/talk/nodes_internal.h"
 
 /* Settings of a node, as an administrator could have chosen them, and some that none may have. */
@@ -93,16 +94,114 @@ static const struct refusal refusals[] = {
 	{"max_waiting", OF(max_waiting), {0}, {1}, 1},
 };
 
+/* --- a node that may know few others --- */
+
+#define NOBODY_S_NID UINT64_C(0x000500000a630000) /* and those behind it */
+#define MOST_PEERS   3u
+
+static void count_done(void *context, uint64_t nid, const struct o2_transfer_result *result)
+{
+	uint32_t *aborted = context;
+
+	(void)nid;
+	*aborted += result->status == -ECONNABORTED;
+}
+
+static void crowd_is(struct o2_nodes_seat *seat, const char *what, uint64_t is, uint64_t expected)
+{
+	if (is != expected)
+		o2_report_fail(seat->nodes->report, "nodes/peers",
+			       "a node that may know few others: %s is %" PRIu64 ", expected %" PRIu64, what,
+			       is, expected);
+}
+
+static void crowd_is_full(struct o2_nodes_seat *seat, const struct o2_error *error, const char *rule,
+			  uint64_t value, uint64_t limit)
+{
+	crowd_is(seat, rule, error->rule != NULL && strcmp(error->rule, rule) == 0, true);
+	crowd_is(seat, "the field", error->field != NULL && strcmp(error->field, "peers") == 0, true);
+	crowd_is(seat, "the value", error->value, value);
+	crowd_is(seat, "the limit", error->limit, limit);
+	crowd_is(seat, "the kind of limit", error->limit_kind, O2_LIMIT_BOUND);
+}
+
+/* One that it does not know asks for a connection, while it knows so many. */
+static void check_asked(struct o2_nodes_seat *seat, uint32_t npeers, uint32_t most)
+{
+	const struct o2_connreq_self self = {.nid = 1, .max_peers = most, .max_conns_per_peer = 1};
+	const struct o2_connreq request = {.nid = NOBODY_S_NID, .incarnation = 5};
+	const struct o2_connreq_known known = {.npeers = npeers};
+	struct o2_reject reject = {.ibr_why = 0};
+	struct o2_error error;
+	int rc;
+
+	o2_error_clear(&error);
+	rc = o2_connreq_judge_peer(&self, &request, &known, &reject, &error);
+	crowd_is(seat, "the answer to a stranger", (uint64_t)-rc, npeers < most ? 0 : ENOMEM);
+	if (rc == 0)
+		return;
+	crowd_is_full(seat, &error, "connreq/peers", npeers, most);
+	crowd_is(seat, "the reason", reject.ibr_why, O2_REJECT_NO_RESOURCES);
+}
+
+/* It keeps record of as many as it may, and sends to no other one; what waits ends with the node. */
+static void check_crowd(struct o2_nodes_seat *seat)
+{
+	static const struct o2_node_ops ops = {.done = count_done};
+	const uint32_t most = (uint32_t)o2_draw_range(seat->nodes->choice, 1, MOST_PEERS);
+	const struct o2_lnet_hdr hdr = {.type = O2_LNET_ACK};
+	struct o2_node_config config = seat->config;
+	struct o2_node *node = NULL;
+	struct o2_peer_view view;
+	struct o2_error error;
+	uint32_t aborted = 0;
+
+	config.max_peers = most;
+	config.listen = false;
+	config.max_waiting = 2;
+	if (o2_node_create(&seat->place.ni, seat->cm, &config, &ops, &aborted, &node, NULL) != 0) {
+		crowd_is(seat, "the node", false, true);
+		return;
+	}
+	/* Each twice: the second time it is known. */
+	for (uint32_t i = 0; i < 2 * (most + 1); i++) {
+		const uint64_t nid = NOBODY_S_NID + i / 2;
+		const bool full = i / 2 == most;
+		int rc;
+
+		o2_error_clear(&error);
+		rc = o2_node_send(node, nid, &hdr, NULL, &error);
+		crowd_is(seat, "the answer to a start", (uint64_t)-rc, full ? EBUSY : 0);
+		if (full && rc != 0)
+			crowd_is_full(seat, &error, "node/max-peers", most, most);
+		o2_node_peer(node, nid, &view);
+		crowd_is(seat, "a record", view.known, !full);
+		crowd_is(seat, "attempts that are due", view.attempts_due, full ? 0 : config.conns_per_peer);
+		crowd_is(seat, "operations that wait", view.waiting, full ? 0 : i % 2 + 1);
+	}
+	crowd_is(seat, "the number of records", o2_node_npeers(node), most);
+	o2_node_destroy(node);
+	crowd_is(seat, "what has ended with the node", aborted, 2 * most);
+	for (uint32_t npeers = most - 1; npeers <= most + 1; npeers++)
+		check_asked(seat, npeers, most);
+}
+
 void o2_nodes_check_refusal(struct o2_nodes_seat *seat)
 {
+	const size_t nrefusals = sizeof(refusals) / sizeof(refusals[0]);
 	struct o2_choice *c = seat->nodes->choice;
-	const struct refusal *row = &refusals[o2_draw_pick(c, sizeof(refusals) / sizeof(refusals[0]))];
+	const size_t pick = o2_draw_pick(c, nrefusals + 1);
+	const struct refusal *row = &refusals[pick % nrefusals];
 	const uint32_t n = (uint32_t)o2_draw_pick(c, row->nvalues);
 	struct o2_node_config config = seat->config;
 	struct o2_node *node = NULL;
 	struct o2_error error;
 	int rc;
 
+	if (pick == nrefusals) {
+		check_crowd(seat);
+		return;
+	}
 	if (row->at == OF(max_conns_per_peer))
 		config.conns_per_peer = 1; /* which is the least of the other */
 	memcpy((char *)&config + row->at, &row->value[n], sizeof(row->value[n]));
