@@ -295,7 +295,7 @@ static void run_read(struct o2_parts_run *run, struct o2_choice *c, struct o2_re
 static enum o2_status run_case(void *context, struct o2_choice *choice, struct o2_report *report)
 {
 	struct o2_parts_run *run = context;
-	const uint64_t kind = o2_draw(choice, 11);
+	const uint64_t kind = o2_draw(choice, 12);
 
 	o2_report_clear(report);
 	run->text[0] = '\0';
@@ -315,6 +315,8 @@ static enum o2_status run_case(void *context, struct o2_choice *choice, struct o
 		o2_parts_ping(run, choice, report);
 	else if (kind == 9)
 		o2_parts_fault(run, choice, report);
+	else if (kind == 12)
+		o2_parts_markup(run, choice, report);
 	else
 		o2_parts_lst(run, choice, report);
 	run->tally.cases++;

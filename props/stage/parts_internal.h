@@ -31,6 +31,7 @@
 	ENTRY(O2_PARTS_PING_WRITTEN, "ping_written")     \
 	ENTRY(O2_PARTS_PING_READ, "ping_read")           \
 	ENTRY(O2_PARTS_PING_REFUSED, "ping_refused")     \
+	ENTRY(O2_PARTS_MARKUP, "markup")                 \
 	ENTRY(O2_PARTS_LST_SENT, "lst_may_be_sent")      \
 	ENTRY(O2_PARTS_LST_NOT_SENT, "lst_may_not_be_sent")
 
@@ -49,6 +50,9 @@ void o2_parts_lst(struct o2_parts_run *run, struct o2_choice *c, struct o2_repor
 
 /* What is answered to pings. */
 void o2_parts_ping(struct o2_parts_run *run, struct o2_choice *c, struct o2_report *report);
+
+/* Text in HTML, SVG and XML. */
+void o2_parts_markup(struct o2_parts_run *run, struct o2_choice *c, struct o2_report *report);
 
 /* Words of a text, into lines, as help has them; column: what stands in the first one already. */
 void o2_parts_fill(FILE *out, const char *text, size_t column, size_t indent);
