@@ -20,7 +20,7 @@ sys.dont_write_bytecode = True
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "ci"))
 
-from o2ci import fuzzing, junit, output, page, parts, place, process, simulation, table, transfer  # noqa: E402
+from o2ci import against, fuzzing, junit, output, page, parts, place, process, simulation, table, transfer  # noqa: E402
 from o2ci.failures import Failures  # noqa: E402
 from o2fuzz.engine import Engine, Plan  # noqa: E402
 from o2ci.result import CANNOT_RUN, FINDING, HELD, Finding, Report, Row, derived_seed  # noqa: E402
@@ -483,6 +483,26 @@ class Coverage(unittest.TestCase):
         text = ["{", "if (x)", "return f(x,", "1);", "}"]
         self.assertEqual(self.missed(text, (1, 1, 3, True, True, False), (2, 7, 0, True, False, True), (3, 1, 0, True, True, False),
                                      (4, 3, 3, True, False, False), (5, 2, 0, False, False, False)), [(3, "return f(x,")])
+
+
+class Against(unittest.TestCase):
+    """This tree beside an earlier commit (docs/performance.md)."""
+
+    def test_old_and_new_in_turn_and_their_ratios(self):
+        seconds, asked = {"old": iter((4.0, 9.0, 6.0)), "new": iter((1.0, 3.0, 1.0))}, []
+        figures = against.measure(3, lambda side: (asked.append(side), (next(seconds[side]), 1024, "said"))[1])
+        self.assertEqual(asked, ["old", "new"] * 3)
+        row = against.summary("sim", figures, 10)
+        self.assertEqual((row["ratio"], row["ratios"]), (4.0, [4.0, 3.0, 6.0]))
+        self.assertEqual(row["resident_kib"], {"old": 1024, "new": 1024})
+
+    def test_a_program_that_fails_is_named(self):
+        with self.assertRaisesRegex(against.AgainstError, "false: status 1"):
+            against.used(["false"])
+
+    def test_a_commit_that_is_not_there_is_refused(self):
+        done = subprocess.run([ROOT / "ci" / "bench", "--against", "nonsense"], capture_output=True, text=True, check=False)
+        self.assertEqual((done.returncode, done.stderr), (1, "ci/bench: --against nonsense: no such commit\n"))
 
 
 @unittest.skipUnless(place.program("o2props-mutants").exists(), "o2props-mutants is not built")

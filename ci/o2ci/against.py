@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: MIT
+"""Properties and fuzz targets of this tree beside those of an earlier commit, in turn (ci/bench --against)."""
+import json
+import os
+import re
+import statistics
+import subprocess
+import tempfile
+
+from .place import ROOT
+
+SEED = 7
+# Cases of a round: what takes a second or so.  The goal is what the new one is to make of the old one's time.
+PROPERTIES = {"sim": (1000, 10), "nodes": (300, 10), "hostile": (3000, 10)}
+TARGETS = {"transfer": (3000, 5), "pcap": (5000, 5)}
+EDGES = ("transfer", "sim", "nodes", "hostile", "pcap")
+RXE_CASES, RXE_GOAL = 20, 5
+RXE_ROUND_S = 300  # far more than a round takes
+SIDES = ("old", "new")
+
+
+class AgainstError(Exception):
+    """What cannot be measured."""
+
+
+def check_out(commit):
+    """The commit's tree, in the build folder of this one."""
+    name = subprocess.run(["git", "rev-parse", "--verify", "--quiet", f"{commit}^{{commit}}"], cwd=ROOT, capture_output=True,
+                          text=True, check=False).stdout.strip()
+    if not name:
+        raise AgainstError(f"--against {commit}: no such commit")
+    tree = ROOT / "build" / "against" / name[:12]
+    if not tree.is_dir():
+        tree.mkdir(parents=True)
+        archive = subprocess.Popen(["git", "archive", name], cwd=ROOT, stdout=subprocess.PIPE)
+        subprocess.run(["tar", "-x", "-C", tree], stdin=archive.stdout, check=True)
+        if archive.wait() != 0:
+            raise AgainstError(f"--against {commit}: git archive failed")
+    return tree
+
+
+def build(tree, preset, *targets):
+    for step in (["cmake", "--preset", preset], ["cmake", "--build", "--preset", preset, "--target", *targets]):
+        done = subprocess.run(step, cwd=tree, capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            raise AgainstError(f"{tree}: {' '.join(step)}\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
+
+
+def used(command, **options):
+    """(processor seconds, KiB resident) of a command that succeeds, and what it said."""
+    with tempfile.TemporaryFile() as output:
+        with subprocess.Popen([str(word) for word in command], stdout=output, stderr=subprocess.STDOUT, **options) as child:
+            _, status, usage = os.wait4(child.pid, 0)
+            child.returncode = os.waitstatus_to_exitcode(status)
+        output.seek(0)
+        text = output.read().decode(errors="replace")
+    if child.returncode != 0:
+        raise AgainstError(f"{' '.join(map(str, command))}: status {child.returncode}\n{text[-2000:]}")
+    return usage.ru_utime + usage.ru_stime, usage.ru_maxrss, text
+
+
+def fuzz(trees, side, target, *bound):
+    """A run of libFuzzer over the old tree's corpus, which both get."""
+    corpus = [folder for folder in (trees["old"] / "corpus" / target / kind for kind in ("seed", "found", "regress"))
+              if folder.is_dir()]
+    with tempfile.TemporaryDirectory(prefix="o2ref-against-") as scratch:
+        return used([trees[side] / "build" / "libfuzzer" / f"fuzz_{target}", f"-seed={SEED}", "-max_len=4096",
+                     "-detect_leaks=0", f"-artifact_prefix={scratch}/", *bound, scratch, *corpus], cwd=scratch)
+
+
+def measure(rounds, run):
+    """{side: [(seconds, KiB)]}: old and new in turn."""
+    figures = {side: [] for side in SIDES}
+    for _ in range(rounds):
+        for side in SIDES:
+            figures[side].append(run(side)[:2])
+    return figures
+
+
+def summary(name, figures, goal):
+    """One entry: how many times faster the new one is, round by round."""
+    ratios = [old[0] / new[0] for old, new in zip(figures["old"], figures["new"])]
+    return {"name": name, "goal": goal, "ratio": round(statistics.median(ratios), 3), "ratios": [round(r, 3) for r in ratios],
+            "seconds": {side: [round(value[0], 3) for value in figures[side]] for side in SIDES},
+            "resident_kib": {side: max(value[1] for value in figures[side]) for side in SIDES}}
+
+
+def print_row(row):
+    old, new = (statistics.median(row["seconds"][side]) for side in SIDES)
+    kib = row["resident_kib"]
+    memory = "" if kib["old"] == 0 else f"   MiB {kib['old'] / 1024:.0f} -> {kib['new'] / 1024:.0f}"
+    print(f"  {row['name']:18} {old:8.2f} {new:8.2f}   {row['ratio']:5.2f} {row['goal']:5}   "
+          f"{' '.join(f'{ratio:.2f}' for ratio in row['ratios'])}{memory}", flush=True)
+
+
+def edges(trees, seconds):
+    """Edges that each target reaches in so many seconds, old and new; both programs have other edges to reach."""
+    reached = {}
+    for target in EDGES:
+        reached[target] = {}
+        for side in SIDES:
+            counts = re.findall(r"\bcov: (\d+)", fuzz(trees, side, target, f"-max_total_time={seconds}")[2])
+            reached[target][side] = int(counts[-1]) if counts else 0
+        print(f"  {target:18} {reached[target]['old']:8} {reached[target]['new']:8}", flush=True)
+    return reached
+
+
+def on_rxe(trees, rounds):
+    """Property nodes on soft-RoCE, in one guest; there waiting counts, so the clock on the wall does."""
+    guest = subprocess.run(["ci/vm/run", "--timeout", str(RXE_ROUND_S * rounds), "--", "tests/bench/rxe_cases.py",
+                            *(str(trees[side] / "build" / "gcc" / "o2props") for side in SIDES), str(rounds), str(RXE_CASES)],
+                           cwd=ROOT, stdout=subprocess.PIPE, text=True, check=False)
+    if guest.returncode != 0:
+        raise AgainstError(f"the guest ends with status {guest.returncode}")
+    seconds = json.loads(guest.stdout)
+    return {side: [(value, 0) for value in seconds[side]] for side in SIDES}
+
+
+def bench(commit, rounds, with_fuzz, with_rxe, edge_seconds):
+    """Build both, run both, print; what was measured."""
+    trees = {"old": check_out(commit), "new": ROOT}
+    for tree in trees.values():
+        build(tree, "gcc", "o2props")
+        if with_fuzz:
+            build(tree, "libfuzzer", *(f"fuzz_{target}" for target in EDGES))
+    print(f"\nthe same cases by {commit} and by this tree, in turn; seconds of processor, and how many times faster\n"
+          f"  {'':18} {'old':>8} {'new':>8}   ratio  goal   all {rounds}", flush=True)
+    rows = []
+
+    def add(name, goal, figures):
+        rows.append(summary(name, figures, goal))
+        print_row(rows[-1])
+
+    for name, (cases, goal) in PROPERTIES.items():
+        add(name, goal, measure(rounds, lambda side: used([trees[side] / "build" / "gcc" / "o2props", "run", name, "--device", "loop",
+                                                           "--cases", cases, "--seed", SEED])))
+    for name, (runs, goal) in TARGETS.items() if with_fuzz else ():
+        add(f"fuzz {name}", goal, measure(rounds, lambda side: fuzz(trees, side, name, f"-runs={runs}")))
+    if with_rxe:
+        add("nodes, soft-RoCE", RXE_GOAL, on_rxe(trees, rounds))
+    result = {"commit": commit, "rows": rows}
+    if with_fuzz and edge_seconds > 0:
+        print(f"\nedges reached in {edge_seconds} s by libFuzzer", flush=True)
+        result["edges"] = edges(trees, edge_seconds)
+    return result
+
