@@ -26,6 +26,8 @@ static const struct o2_tally_row situations[O2_COMMANDS_SITUATIONS] = {
 	[O2_COMMANDS_AT_LIMIT] = {"option_at_its_limit", true},
 	[O2_COMMANDS_PAST_LIMIT] = {"option_past_its_limit", true},
 	[O2_COMMANDS_PORT_TAKEN] = {"port_taken", true},
+	[O2_COMMANDS_ABSENT] = {"peer_not_there", true},
+	[O2_COMMANDS_MUTE] = {"peer_says_nothing", true},
 	[O2_COMMANDS_JUDGED] = {"capture_judged", true},
 	[O2_COMMANDS_JUDGED_FOUND] = {"capture_with_a_finding", true},
 	[O2_COMMANDS_DECODED] = {"capture_decoded", true},
@@ -113,7 +115,7 @@ void o2_commands_words(struct o2_commands_run *run, const char *line)
 
 static enum o2_status run_case(void *context, struct o2_choice *choice, struct o2_report *report)
 {
-	static const uint32_t weights[] = {5, 3, 6, 2, 4, 1, 8, 8, 16};
+	static const uint32_t weights[] = {9, 3, 6, 3, 4, 1, 8, 9, 16, 5};
 	struct o2_commands_run *run = context;
 
 	o2_report_clear(report);
@@ -123,7 +125,7 @@ static enum o2_status run_case(void *context, struct o2_choice *choice, struct o
 	run->command.input = NULL;
 	run->command.input_bytes = 0;
 	run->tally.cases++;
-	switch (o2_draw_weighted(choice, weights, 9)) {
+	switch (o2_draw_weighted(choice, weights, 10)) {
 	case 0:
 		o2_commands_net(run);
 		break;
@@ -148,8 +150,11 @@ static enum o2_status run_case(void *context, struct o2_choice *choice, struct o
 	case 7:
 		o2_commands_serve(run);
 		break;
-	default:
+	case 8:
 		o2_commands_wrongly(run);
+		break;
+	default:
+		o2_commands_gone(run);
 		break;
 	}
 	return o2_choice_status(choice, report->failed ? O2_STATUS_INTERESTING : O2_STATUS_VALID);

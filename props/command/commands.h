@@ -33,6 +33,8 @@ enum o2_commands_situation {
 	O2_COMMANDS_AT_LIMIT,
 	O2_COMMANDS_PAST_LIMIT,
 	O2_COMMANDS_PORT_TAKEN,
+	O2_COMMANDS_ABSENT,
+	O2_COMMANDS_MUTE,
 	O2_COMMANDS_JUDGED,
 	O2_COMMANDS_JUDGED_FOUND,
 	O2_COMMANDS_DECODED,
@@ -79,6 +81,7 @@ void o2_commands_net(struct o2_commands_run *run);
 void o2_commands_conform(struct o2_commands_run *run);
 void o2_commands_wrongly(struct o2_commands_run *run);
 void o2_commands_misused(struct o2_commands_run *run);
+void o2_commands_gone(struct o2_commands_run *run);
 void o2_commands_lines(struct o2_commands_run *run);
 void o2_commands_reject(struct o2_commands_run *run);
 void o2_commands_lst(struct o2_commands_run *run);

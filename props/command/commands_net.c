@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* ping, put and get with the network that device loop is; options beside their limits. */
-#include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "props/command/commands.h"
-#include "props/command/wrong.h"
 
 #define PEER	    "10.99.0.1@o2ib"
 #define PLACE_BYTES (8u << 20) /* docs/peer.md: what serve offers */
@@ -322,40 +319,6 @@ static void try_limit(struct o2_commands_run *run, const struct limited *option,
 	o2_commands_says(run, "output", run->command.out, "%s", "");
 }
 
-/* Who only asks does so where somebody else listens already, or where it may not: docs/peer.md, "Trying it". */
-static void taken(struct o2_commands_run *run)
-{
-	static const char *const commands[] = {"ping", "put", "get", "lst"};
-	struct o2_choice *c = run->c;
-	const size_t which = o2_draw_pick(c, 4);
-	const uint32_t port = 1 + (uint32_t)o2_draw(c, UINT16_MAX - 1);
-	const bool verbose = o2_draw_bool(c, 1, 2);
-	struct o2_wrong *wrong =
-		mmap(NULL, sizeof(*wrong), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-
-	if (wrong == MAP_FAILED)
-		return;
-	wrong->listen_errno = o2_draw_bool(c, 1, 1) ? EADDRINUSE : EACCES;
-	o2_commands_words(run, commands[which]);
-	o2_commands_words(run, "--device=loop --nid=10.77.3.4@o2ib --count=1");
-	o2_command_word(&run->command, "--port=%" PRIu32, port);
-	if (verbose)
-		o2_commands_words(run, "--verbose");
-	o2_commands_words(run, which == 3 ? PEER " ping" : PEER);
-	run->tally.seen[O2_COMMANDS_PORT_TAKEN]++;
-	o2_wrong_execute(&run->command, wrong);
-	if (run->command.status != 0 ||
-	    strstr(run->command.out, which == 0 ? " us, pid " : ": 1 done, 0 failed, ") == NULL)
-		o2_commands_wrong(run, "status");
-	if (verbose)
-		o2_commands_says(run, "complaint", run->command.err,
-				 "o2ref: port %" PRIu32 " is %s, so the peer cannot connect to us\n", port,
-				 wrong->listen_errno == EACCES ? "not for us" : "taken");
-	else
-		o2_commands_says(run, "complaint", run->command.err, "%s", "");
-	munmap(wrong, sizeof(*wrong));
-}
-
 void o2_commands_misused(struct o2_commands_run *run)
 {
 	static const struct limited options[] = {
@@ -384,10 +347,6 @@ void o2_commands_misused(struct o2_commands_run *run)
 	};
 	const struct limited *option = &options[o2_draw_pick(run->c, sizeof(options) / sizeof(options[0]))];
 
-	if (o2_draw_bool(run->c, 2, 1)) {
-		taken(run);
-		return;
-	}
 	for (unsigned int i = option->quick ? 0 : 2; i < 4 && !run->report->failed; i++)
 		try_limit(run, option, i % 2 == 1, i > 1);
 }

@@ -36,6 +36,8 @@ struct o2_wrong {
 	uint32_t told; /* how often it was */
 	/* Our own side may not listen: EADDRINUSE, EACCES; 0: it may. */
 	int listen_errno;
+	bool absent; /* there is no peer at all */
+	bool mute;   /* once connected it says nothing */
 };
 
 /* The wrong one is shared by both processes, so that its count comes back. */

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT */
+/* Nobody is there, or nobody answers, or another one listens at our port: docs/peer.md, "When it does not work". */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "props/command/commands.h"
+#include "props/command/wrong.h"
+
+#define PEER	   "10.99.0.1@o2ib"
+#define IMMEDIATE  3976u
+#define IN_FLIGHT  8u /* as many as there are credits */
+#define UNRESOLVED "no connection could be made: cm/unresolved: errno is 113 (No route to host)"
+
+/* Who only asks does so where somebody else listens already, or where it may not: docs/peer.md, "When it does not work". */
+static void taken(struct o2_commands_run *run, struct o2_wrong *wrong)
+{
+	static const char *const commands[] = {"ping", "put", "get", "lst"};
+	struct o2_choice *c = run->c;
+	const size_t which = o2_draw_pick(c, 4);
+	const uint32_t port = 1 + (uint32_t)o2_draw(c, UINT16_MAX - 1);
+	const bool verbose = o2_draw_bool(c, 1, 2);
+
+	wrong->listen_errno = o2_draw_bool(c, 1, 1) ? EADDRINUSE : EACCES;
+	o2_commands_words(run, commands[which]);
+	o2_commands_words(run, "--device=loop --nid=10.77.3.4@o2ib --count=1");
+	o2_command_word(&run->command, "--port=%" PRIu32, port);
+	if (verbose)
+		o2_commands_words(run, "--verbose");
+	o2_commands_words(run, which == 3 ? PEER " ping" : PEER);
+	run->tally.seen[O2_COMMANDS_PORT_TAKEN]++;
+	o2_wrong_execute(&run->command, wrong);
+	if (run->command.status != 0 ||
+	    strstr(run->command.out, which == 0 ? " us, pid " : ": 1 done, 0 failed, ") == NULL)
+		o2_commands_wrong(run, "status");
+	if (verbose)
+		o2_commands_says(run, "complaint", run->command.err,
+				 "o2ref: port %" PRIu32 " is %s, so the peer cannot connect to us\n", port,
+				 wrong->listen_errno == EACCES ? "not for us" : "taken");
+	else
+		o2_commands_says(run, "complaint", run->command.err, "%s", "");
+}
+
+/* Several are under way; of those that fail the one is told that waits for the peer itself. */
+static void move_in_vain(struct o2_commands_run *run, struct o2_wrong *wrong)
+{
+	static const char *const commands[] = {"ping", "put", "get"};
+	struct o2_choice *c = run->c;
+	const size_t which = o2_draw_pick(c, 3);
+	const uint32_t count = 1 + (uint32_t)o2_draw(c, 19),
+		       in_flight = 1 + (uint32_t)o2_draw(c, IN_FLIGHT - 2);
+	const bool small = which == 0 || o2_draw_bool(c, 1, 1), read = which != 1;
+	const uint32_t size = small ? 1 + (uint32_t)o2_draw(c, IMMEDIATE - 1)
+				    : IMMEDIATE + 1 + (uint32_t)o2_draw(c, 100000);
+	const uint32_t failed = which == 0 ? 1 : count < in_flight ? count : in_flight;
+	char why[160];
+
+	o2_commands_words(run, commands[which]);
+	o2_commands_words(run, "--device=loop --nid=10.77.3.4@o2ib --timeout=1");
+	o2_command_word(&run->command, "--count=%" PRIu32, count);
+	if (which != 0) {
+		o2_command_word(&run->command, "--size=%" PRIu32, size);
+		o2_command_word(&run->command, "--in-flight=%" PRIu32, in_flight);
+	}
+	/* For a credit it waits only behind one that waits for the peer. */
+	if (!small)
+		o2_command_word(&run->command, "--queue-depth=%" PRIu64, 2 + o2_draw(c, 20));
+	o2_commands_words(run, PEER);
+	if (wrong->absent)
+		snprintf(why, sizeof(why),
+			 "there is no way to it, or nobody listens at that port (EHOSTUNREACH): " UNRESOLVED);
+	else
+		snprintf(why, sizeof(why),
+			 "no answer in time (ETIMEDOUT): our deadline: waited # ms for %s, limit 1000 ms",
+			 small && read ? "LNet's REPLY"
+			 : small       ? "LNet's ACK"
+			 : read	       ? "the peer's GET_DONE"
+				       : "the peer's PUT_ACK");
+	o2_wrong_execute(&run->command, wrong);
+	if (run->command.status != 1)
+		o2_commands_wrong(run, "status");
+	o2_commands_says(run, "complaint", run->command.err, "o2ref: %s 0 at " PEER ": %s\n",
+			 which == 0   ? "ping"
+			 : which == 1 ? "PUT"
+				      : "GET",
+			 why);
+	/* One ping has no summary. */
+	if (which == 0 && count == 1)
+		o2_commands_says(run, "output", run->command.out, "%s", "");
+	else
+		o2_commands_says(run, "output", run->command.out,
+				 "%s: 0 done, %" PRIu32 " failed, 0 bytes in # s: 0.0 MB/s, 0/s\n",
+				 commands[which], failed);
+}
+
+/* The console of a test node, which has made no session. */
+static void ask_in_vain(struct o2_commands_run *run, struct o2_wrong *wrong)
+{
+	o2_commands_words(run, "lst --device=loop --nid=10.77.3.4@o2ib --timeout=1 " PEER " ping");
+	o2_wrong_execute(&run->command, wrong);
+	if (run->command.status != 1)
+		o2_commands_wrong(run, "status");
+	o2_commands_says(
+		run, "complaint", run->command.err, "o2ref: " PEER ": make session: %s\n",
+		wrong->absent
+			? "there is no way to it, or nobody listens at that port (EHOSTUNREACH): " UNRESOLVED
+			: "no answer in time (ETIMEDOUT): lst/rpc-timeout: timeout_ms is #, limit 1000 "
+			  "(Connection timed out); has it LNet selftest?\n"
+			  "o2ref: " PEER ": our session may be there until the node's own timeout");
+	o2_commands_says(run, "output", run->command.out,
+			 "lst: 0 done, 0 failed, 0 bytes in # s: 0.0 MB/s, 0/s\n");
+}
+
+/* The one failure that says nothing of the protocol. */
+static void try_in_vain(struct o2_commands_run *run, struct o2_wrong *wrong)
+{
+	o2_commands_words(run, "conform --device=loop --nid=10.77.3.4@o2ib " PEER);
+	o2_wrong_execute(&run->command, wrong);
+	if (run->command.status != 77)
+		o2_commands_wrong(run, "status");
+	o2_commands_says(run, "complaint", run->command.err,
+			 "o2ref: GET of 3960 bytes at offset 0 ends with EHOSTUNREACH: " UNRESOLVED "\n");
+	o2_commands_says(run, "output", run->command.out, "%s", "");
+}
+
+void o2_commands_gone(struct o2_commands_run *run)
+{
+	static const uint32_t weights[] = {4, 4, 2, 2};
+	struct o2_wrong *wrong =
+		mmap(NULL, sizeof(*wrong), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	size_t kind;
+
+	if (wrong == MAP_FAILED)
+		return;
+	kind = o2_draw_weighted(run->c, weights, 4);
+	/* Who waits for a deadline waits for a second. */
+	wrong->mute = (kind == 1 || kind == 2) && o2_draw_bool(run->c, 1, 1);
+	wrong->absent = kind != 0 && !wrong->mute;
+	run->tally.seen[wrong->mute	? O2_COMMANDS_MUTE
+			: wrong->absent ? O2_COMMANDS_ABSENT
+					: O2_COMMANDS_PORT_TAKEN]++;
+	if (kind == 0)
+		taken(run, wrong);
+	else if (kind == 1)
+		move_in_vain(run, wrong);
+	else if (kind == 2)
+		ask_in_vain(run, wrong);
+	else
+		try_in_vain(run, wrong);
+	munmap(wrong, sizeof(*wrong));
+}
