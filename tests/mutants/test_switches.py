@@ -55,6 +55,8 @@ int main(void)
 """
 MUTANT = {"name": "a-defect", "area": "sg", "defect": "", "sentence": "it is wrong"}
 PLACE = {"file": "ref/x/sum.c", "function": "o2_sum", "expression": "value[i]", "broken": "value[0]"}
+# Each file of the table has one at a place of its own: each more at one place doubles what the compiler reads there.
+FIRST = "\nint o2_first_of_{name}(int x)\n{{\n\treturn x;\n}}\n"
 
 
 def toml(*entries, head=""):
@@ -68,9 +70,11 @@ class Project(unittest.TestCase):
     def setUp(self):
         self.folder = Path(tempfile.mkdtemp(prefix="o2ref-switches-"))
         self.addCleanup(shutil.rmtree, self.folder)
-        self.write("ref/x/sum.c", SOURCE)
+        self.source = SOURCE + "".join(FIRST.format(name=name) for name in table.FILES)
+        self.write("ref/x/sum.c", self.source)
         for name in table.FILES:
-            self.write(f"table/{name}.toml", toml({**MUTANT, "name": f"first-of-{name}", **PLACE}))
+            place = {"file": PLACE["file"], "function": f"o2_first_of_{name}", "expression": "x", "broken": "-x"}
+            self.write(f"table/{name}.toml", toml({**MUTANT, "name": f"first-of-{name}", **place}))
 
     def write(self, name, text):
         path = self.folder / name
@@ -262,7 +266,7 @@ int main(void)
         time.sleep(0.01)
         self.run_script("--copies", self.folder / "out")
         self.assertEqual(path.stat().st_mtime_ns, before)
-        self.write(PLACE["file"], SOURCE + "\n")
+        self.write(PLACE["file"], self.source + "\n")
         self.run_script("--copies", self.folder / "out")
         self.assertNotEqual(path.stat().st_mtime_ns, before)
 
